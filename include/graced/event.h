@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause OR Apache-2.0 */
+/*
+ * The binary contract between the BPF programs and the daemon: the records of the ring buffer and
+ * the values of the shared maps.
+ *
+ * Append-only. Members have fixed widths and are padded by hand, so that the BPF build and the
+ * user build agree; tests/wire/test_abi.c compares the two. Times are nanoseconds of
+ * CLOCK_BOOTTIME. Cgroup ids are kernfs ids of the one hierarchy that holds the containers.
+ * Process ids are numbers of the initial pid namespace unless a name says ns_pid. Strings are
+ * NUL-terminated bytes of any content.
+ *
+ * The including file provides __u8 ... __u64 (linux/types.h or the CO-RE header).
+ */
+#ifndef GRACED_EVENT_H
+#define GRACED_EVENT_H
+
+#define GRACED_ABI 1
+
+#define GRACED_COMM_LEN 16
+#define GRACED_NAME_LEN 256
+#define GRACED_ANCESTORS 4
+
+enum graced_ev_type {
+	GRACED_EV_NONE = 0,
+	GRACED_EV_CGROUP_NEW = 1, /* always before any record that names the cgroup */
+	GRACED_EV_CGROUP_GONE = 2,
+	GRACED_EV_CGROUP_EMPTY = 3, /* no process left in it or below it */
+	GRACED_EV_INIT = 4,	    /* a process exec'd and is now its container's init */
+	GRACED_EV_SIGNAL = 5,	    /* a signal was generated for an init */
+	GRACED_EV_EXIT = 6,	    /* a process (not a thread) stopped running */
+	GRACED_EV_OOM = 7,	    /* the OOM killer chose a victim */
+	GRACED_EV_COUNT = 8,
+};
+
+/* What a watched cgroup is, as far as the kernel half can tell by its name. */
+enum graced_watch_kind {
+	GRACED_WATCH_BRANCH = 1,    /* may hold containers; its own processes are not recorded */
+	GRACED_WATCH_POD = 2,	    /* a branch whose emptiness is told */
+	GRACED_WATCH_CONTAINER = 3, /* recorded, with everything below it */
+	GRACED_WATCH_SERVICE = 4,   /* recorded like a container (scope services) */
+};
+
+/* How sure we are that a process is its container's init; a higher rank replaces a lower one. */
+enum graced_init_rank {
+	GRACED_INIT_NONE = 0,
+	GRACED_INIT_GUESSED = 1, /* the oldest process found when attaching late */
+	GRACED_INIT_FIRST = 2,	 /* the first that came in from outside and exec'd */
+	GRACED_INIT_PID1 = 3,	 /* PID 1 of its own pid namespace, its parent outside */
+};
+
+/* graced_ev_signal.flags */
+enum graced_signal_flags {
+	GRACED_SIG_GROUP = 1 << 0,	   /* for the whole process, not for one thread */
+	GRACED_SIG_INFO_NONE = 1 << 1,	   /* siginfo is the constant 0 */
+	GRACED_SIG_INFO_PRIV = 1 << 2,	   /* siginfo is the constant 1: the kernel itself */
+	GRACED_SIG_SHIELDED = 1 << 3,	   /* target is SIGNAL_UNKILLABLE */
+	GRACED_SIG_DFL = 1 << 4,	   /* the target's disposition is SIG_DFL */
+	GRACED_SIG_IGN = 1 << 5,	   /* the target's disposition is SIG_IGN */
+	GRACED_SIG_BLOCKED = 1 << 6,	   /* blocked in the thread it was generated for */
+	GRACED_SIG_GROUP_EXIT = 1 << 7,	   /* target's SIGNAL_GROUP_EXIT, after this signal acted */
+	GRACED_SIG_NS_TEARDOWN = 1 << 8,   /* current is a dying PID 1 of a pid namespace */
+	GRACED_SIG_TARGET_ZOMBIE = 1 << 9, /* target had stopped running already */
+};
+
+/* graced_ev_exit.flags */
+enum graced_exit_flags {
+	GRACED_EXIT_INIT = 1 << 0,	 /* it was its container's init */
+	GRACED_EXIT_OOM_VICTIM = 1 << 1, /* the OOM killer had marked its memory */
+};
+
+/* graced_ev_oom.flags */
+enum graced_oom_flags {
+	GRACED_OOM_INIT = 1 << 0,	 /* the victim is its container's init */
+	GRACED_OOM_LEVEL_KNOWN = 1 << 1, /* level_id says where memory ran out; 0 is the whole node */
+	GRACED_OOM_BELOW = 1 << 2,	 /* ... in a cgroup below the container */
+};
+
+struct graced_hdr {
+	__u16 abi;
+	__u16 type;
+	__u32 size; /* bytes of the whole record */
+	__u64 at_ns;
+	__u64 watch_id;	  /* the container (pod, branch) it is about; 0: none */
+	__u32 lost;	  /* records about watch_id lost so far */
+	__u32 suppressed; /* signals to watch_id's init suppressed so far */
+};
+
+/* Kept per watched cgroup by the kernel half, since the cgroup was made or first watched. */
+struct graced_counts {
+	__u64 exits;	       /* processes that stopped running, init included */
+	__u64 kills;	       /* SIGKILLs generated for processes other than init */
+	__u64 collateral;      /* ... of which because a dying init's pid namespace was torn down */
+	__u64 oom_kills;       /* OOM victims, init included */
+	__u64 lost;	       /* records lost */
+	__u64 suppressed;      /* signals suppressed */
+	__u64 suppressed_sigs; /* which ones: bit n-1 for signal n */
+};
+
+struct graced_proc {
+	__u64 start_ns;	 /* start of the process (its leader), not of the thread */
+	__u64 cgroup_id; /* the very cgroup it is in */
+	__u64 watch_id;	 /* nearest watched cgroup at or above that; 0: none */
+	__u32 pid;	 /* thread group id */
+	__u32 ns_pid;	 /* the same in its own pid namespace */
+	__u32 uid;	 /* in the initial user namespace */
+	__u32 pad;
+	char comm[GRACED_COMM_LEN];
+	char exe[GRACED_COMM_LEN]; /* file name of the executable, its first 15 bytes */
+};
+
+struct graced_ev_cgroup {
+	struct graced_hdr hdr; /* watch_id is the cgroup itself */
+	__u64 parent_id;
+	__u32 kind; /* enum graced_watch_kind */
+	__u32 level;
+	char name[GRACED_NAME_LEN]; /* last component of its path */
+};
+
+struct graced_ev_empty {
+	struct graced_hdr hdr;
+	struct graced_counts counts;
+};
+
+struct graced_ev_init {
+	struct graced_hdr hdr;
+	struct graced_proc proc;
+	__u32 rank; /* enum graced_init_rank */
+	__u32 pad;
+};
+
+struct graced_ev_signal {
+	struct graced_hdr hdr;
+	__u32 sig;
+	__s32 result; /* enum of trace/events/signal.h: 0 delivered ... 4 lose_info */
+	__s32 code;   /* si_code, 0 when there is no siginfo */
+	__u32 flags;
+	__u64 target_pidns; /* inode number of the target's pid namespace */
+	__u64 sender_pidns;
+	struct graced_proc target;
+	struct graced_proc sender; /* current, when the signal was generated */
+	struct graced_proc ancestors[GRACED_ANCESTORS]; /* of the sender, nearest first; pid 0 ends */
+};
+
+struct graced_ev_exit {
+	struct graced_hdr hdr;
+	__u32 status; /* raw wait status */
+	__u32 flags;
+	struct graced_proc proc;
+	struct graced_counts counts;
+};
+
+struct graced_ev_oom {
+	struct graced_hdr hdr;
+	__u64 level_id; /* cgroup whose limit ran out; see flags */
+	__u32 flags;
+	__u32 pad;
+	struct graced_proc victim;
+};
+
+/* Map values. */
+
+struct graced_watch {
+	__u32 kind;	/* enum graced_watch_kind */
+	__u32 level;	/* depth below the root of the hierarchy, root 0 */
+	__u64 owner_id; /* whose quota the entry is charged to */
+	__u64 sigmask;	/* signals recorded for its init: bit n-1 for signal n; 0: the default */
+	__u64 oom_seen; /* OOM events of this very level seen so far */
+	__u64 bucket_at_ns;
+	__u32 bucket_left;
+	__u32 oom_known; /* oom_seen is a true base line */
+	struct graced_counts counts;
+};
+
+struct graced_init {
+	__u64 start_ns;
+	__u32 pid; /* 0: it is gone */
+	__u32 rank;
+};
+
+/* One per event type and CPU: emitted + lost + suppressed is what was produced. */
+struct graced_stat {
+	__u64 emitted;
+	__u64 lost;
+	__u64 suppressed;
+};
+
+/* Indexes of further counters behind the event types in the same array (member lost). */
+enum graced_stat_extra {
+	GRACED_STAT_WATCH_FULL = GRACED_EV_COUNT, /* no room in the watched map */
+	GRACED_STAT_QUOTA,			  /* refused by a quota */
+	GRACED_STAT_TOO_DEEP, /* no watched ancestor within the bound of the walk */
+	GRACED_STAT_COUNT,
+};
+
+#endif
