@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds graced, its tests and its tools. `make help` lists the targets, `make V=1` shows commands.
+
+BUILD   ?= build
+VERSION ?= 0.1.0
+prefix  ?= /usr/local
+
+# bpftool lives in /usr/sbin, which is not on every user's PATH.
+export PATH := $(PATH):/usr/sbin:/sbin
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG   ?= $(or $(shell for c in clang clang-19 clang-16 clang-14; do command -v $$c && break; done),clang)
+BPFTOOL ?= bpftool
+Q        = $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
+
+# These targets run without a toolchain, or fetch it first; every other one needs it now.
+ifneq ($(filter-out deps check demo bench clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
+ifneq ($(MISSING),)
+$(error graced needs $(MISSING); run make deps)
+endif
+endif
+
+# --- flags ------------------------------------------------------------------------------------
+
+PKGS     := libbpf libelf zlib libsystemd jansson
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
+HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fPIE
+MODE     := -O2 -g $(HARDEN) -Werror
+
+# A variant is the same tree built a second time, into a directory of its own. Sanitizers make gcc
+# warn about code it does not warn about otherwise, so only the plain build has -Werror.
+ifeq ($(VARIANT),asan)
+MODE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+else ifeq ($(VARIANT),fuzz)
+MODE := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all
+CC   := $(CLANG)
+else ifeq ($(VARIANT),coverage)
+MODE := -O0 -g --coverage
+endif
+
+GEN      := $(BUILD)/gen
+SKEL     := $(GEN)/graced.skel.h
+CPPFLAGS += -Iuser -Iinclude -I$(GEN) -DGRACED_VERSION='"$(VERSION)"' -D_GNU_SOURCE
+CFLAGS   += -std=gnu11 $(MODE) $(WARNINGS) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+LDFLAGS  += -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+# Asked once, not once per compiled file.
+CFLAGS   := $(CFLAGS)
+LDLIBS   := $(LDLIBS)
+
+ARCH      = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
+BPFFLAGS := -target bpf -g -O2 -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Ibpf \
+	-Wall -Werror
+
+# --- sources ----------------------------------------------------------------------------------
+
+LAYERS      := base core wire io app
+objs         = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
+layer-objs   = $(filter-out %/main.o,$(call objs,user/$(1)/*.c))
+layer-tests  = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/$(1)/test_*.c))
+LIBS        := $(foreach l,app io wire core base,$(BUILD)/lib$(l).a)
+# What a layer's test may link with is what the layer itself may call.
+libs-of-base := $(BUILD)/libbase.a
+libs-of-core := $(BUILD)/libcore.a $(libs-of-base)
+libs-of-wire := $(BUILD)/libwire.a $(libs-of-core)
+libs-of-io   := $(BUILD)/libio.a $(libs-of-wire)
+libs-of-app  := $(BUILD)/libapp.a $(libs-of-io)
+
+BPF_OBJS  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c))
+UNIT      := $(foreach l,$(LAYERS),$(call layer-tests,$(l)))
+KERNEL    := $(call layer-tests,kernel)
+RUNTIME   := $(call layer-tests,runtime)
+HELPERS   := $(patsubst tests/kernel/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard tests/kernel/helpers/*.c))
+TEST_BPF  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*/*.bpf.c))
+VECTORS   := $(if $(wildcard tests/vectors*.c),$(BUILD)/tests/vectors)
+FUZZ      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
+# What needs no kernel: built plain and with sanitizers.
+PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
+
+.PHONY: all check-programs portable unit deps check demo install fmt lint fuzz coverage clean help
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: $(BUILD)/graced
+
+# --- the kernel half --------------------------------------------------------------------------
+
+$(BUILD)/%.bpf.o: %.bpf.c Makefile
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)
+	$(Q)$(CLANG) $(BPFFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/bpf/graced.bpf.o: $(BPF_OBJS)
+	$(call say,GENOBJ,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKEL): $(BUILD)/bpf/graced.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name graced_bpf > $@
+
+# --- the user half ----------------------------------------------------------------------------
+
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+# Only io includes the skeleton; the dependency files know which of its files do, from the second
+# build on.
+$(call objs,user/io/*.c): | $(SKEL)
+$(call objs,tests/*/*.c): CPPFLAGS += -Itests
+$(call objs,tests/kernel/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
+
+define archive
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+endef
+define link
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS) $(1)
+endef
+
+define layer-rules
+$(BUILD)/lib$(1).a: $(call layer-objs,$(1)) Makefile
+	$$(archive)
+$(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o $(BUILD)/libtest.a $(libs-of-$(1))
+	$$(call link,-lcmocka)
+endef
+$(foreach l,$(LAYERS),$(eval $(call layer-rules,$(l))))
+
+$(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
+	$(call link)
+
+# --- tests ------------------------------------------------------------------------------------
+
+$(BUILD)/libtest.a: $(call objs,tests/lib/*.c) Makefile
+	$(archive)
+
+$(KERNEL) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
+	$(call link,-lcmocka)
+
+$(BUILD)/tests/vectors: $(call objs,tests/vectors*.c) $(libs-of-wire)
+	$(call link)
+
+# Helpers run inside bare namespaces and cgroups: static, so that they need no file but themselves.
+$(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c Makefile
+	@mkdir -p $(@D)
+	$(call say,HELPER,$@)
+	$(Q)$(CC) -std=gnu11 -O2 -g -D_GNU_SOURCE $(WARNINGS) -Werror -Itests -pthread -static -o $@ $<
+
+# libFuzzer brings its own main; elsewhere replay_main.c runs the stored corpus.
+$(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(BUILD)/tests/fuzz/replay_main.o) $(libs-of-wire)
+	$(call link,$(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer))
+
+$(TOOLS): %: %.o $(BUILD)/libtest.a $(LIBS)
+	$(call link)
+
+portable: $(PORTABLE)
+check-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS)
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable
+
+deps:
+	@tools/deps install
+
+check: deps
+	@BUILD='$(BUILD)' MAKE='$(MAKE)' tools/check-run
+
+unit: $(UNIT)
+	@BUILD='$(BUILD)' tools/check-run unit
+
+# --- the rest ---------------------------------------------------------------------------------
+
+ifneq ($(wildcard tools/demo.c),)
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tools/demo $(HELPERS)
+	@GRACED='$(BUILD)/graced' HELPERS='$(BUILD)/tests/helpers' $(BUILD)/tools/demo
+endif
+
+install: all
+	install -D -m 755 $(BUILD)/graced $(DESTDIR)$(prefix)/sbin/graced
+	$(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
+		install -D -m 644 $(m) $(DESTDIR)$(prefix)/share/man/man$(n)/$(notdir $(m)) &&)) :
+
+STYLED = $(wildcard user/*/*.[ch] bpf/*.[ch] include/*/*.h vmlinux/*.h tools/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
+
+fmt:
+	clang-format -i $(STYLED)
+
+lint:
+	clang-format --dry-run -Werror $(STYLED)
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo 'make            builds $(BUILD)/graced'
+	@echo 'make deps       installs missing Debian packages (root)'
+	@echo 'make check      every test that needs no VM (root for all of it)'
+	@echo 'make unit       the unit tests alone'
+	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
+	@echo 'make install    DESTDIR= prefix='
+	@echo 'make fmt lint fuzz coverage clean'
+
+-include $(shell [ -d $(BUILD) ] && find $(BUILD) -path $(BUILD)/asan -prune -o -name '*.d' -print)
