@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The kernel types the BPF programs read, with only the members they read. Offsets come from the
+ * running kernel's BTF when the object is loaded; `tools/vmlinux-check` holds names and kinds
+ * against that BTF in `make check`. A type whose members depend on the kernel gets a flavour
+ * (name___suffix) next to it, with the commit that needs it. Never include a libc header with it. */
+#ifndef GRACED_VMLINUX_MIN_H
+#define GRACED_VMLINUX_MIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+
+/* Named by libbpf's helper prototypes, used by none of our programs. */
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+/* From the kernel's user interface: fixed numbers, not relocated. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_LRU_PERCPU_HASH = 10,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+};
+
+enum {
+	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
+};
+
+enum {
+	BPF_RB_AVAIL_DATA = 0,
+	BPF_RB_RING_SIZE = 1,
+	BPF_RB_CONS_POS = 2,
+	BPF_RB_PROD_POS = 3,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* Numbers vary with the kernel's configuration: use bpf_core_enum_value(). */
+enum cgroup_subsys_id {
+	cpuset_cgrp_id,
+	cpu_cgrp_id,
+	cpuacct_cgrp_id,
+	io_cgrp_id,
+	memory_cgrp_id,
+	devices_cgrp_id,
+	freezer_cgrp_id,
+	perf_event_cgrp_id,
+	pids_cgrp_id,
+	CGROUP_SUBSYS_COUNT,
+};
+
+enum pid_type {
+	PIDTYPE_PID,
+	PIDTYPE_TGID,
+	PIDTYPE_PGID,
+	PIDTYPE_SID,
+	PIDTYPE_MAX,
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+};
+
+struct mm_struct {
+	struct file *exe_file;
+};
+
+struct cred {
+	kuid_t uid;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct task_struct;
+
+struct pid_namespace {
+	struct task_struct *child_reaper;
+	unsigned int level;
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct nsproxy {
+	struct pid_namespace *pid_ns_for_children;
+};
+
+struct kernfs_node {
+	const char *name;
+	__u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	int level;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[CGROUP_SUBSYS_COUNT];
+	struct cgroup *dfl_cgrp;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+};
+
+struct oom_control {
+	struct mem_cgroup *memcg;
+};
+
+struct sigaction {
+	void (*sa_handler)(int);
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+};
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+	struct pid *pids[PIDTYPE_MAX];
+	struct mm_struct *oom_mm;
+};
+
+struct kernel_siginfo {
+	int si_signo;
+	int si_code;
+};
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	int exit_state;
+	int exit_code;
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	__u64 start_boottime; /* ns of CLOCK_BOOTTIME; 5.5 and later */
+	const struct cred *real_cred;
+	const struct cred *cred;
+	char comm[16];
+	struct nsproxy *nsproxy;
+	struct signal_struct *signal;
+	struct sighand_struct *sighand;
+	sigset_t blocked;
+	sigset_t real_blocked;
+	struct css_set *cgroups;
+};
+
+/* Only passed through. */
+struct linux_binprm;
+
+#pragma clang attribute pop
+
+#endif
