@@ -71,7 +71,8 @@ libs-of-wire := $(BUILD)/libwire.a $(libs-of-core)
 libs-of-io   := $(BUILD)/libio.a $(libs-of-wire)
 libs-of-app  := $(BUILD)/libapp.a $(libs-of-io)
 
-BPF_OBJS  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c))
+# The linker takes a map's place from the first object that names it: the definitions come first.
+BPF_OBJS  := $(patsubst %.c,$(BUILD)/%.o,bpf/maps.bpf.c $(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c)))
 UNIT      := $(foreach l,$(LAYERS),$(call layer-tests,$(l)))
 KERNEL    := $(call layer-tests,kernel)
 RUNTIME   := $(call layer-tests,runtime)
@@ -83,7 +84,8 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
-.PHONY: all check-programs portable unit deps check demo install fmt lint fuzz coverage clean help
+.PHONY: all check-programs portable fuzz-targets unit deps check demo install fmt lint fuzz coverage \
+	arm64 clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -99,6 +101,17 @@ $(BUILD)/%.bpf.o: %.bpf.c Makefile
 $(BUILD)/bpf/graced.bpf.o: $(BPF_OBJS)
 	$(call say,GENOBJ,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
+
+# One variable of every type, so that BTF has all of them.
+$(BUILD)/vmlinux/all.c: vmlinux/vmlinux_min.h
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "vmlinux_min.h"'; sed -n \
+		-e 's/^\(struct\|union\|enum\) \([A-Za-z0-9_]*\) {$$/\1 \2 all_\2;/p' \
+		-e 's/^} \([A-Za-z0-9_]*\);$$/\1 all_\1;/p' $<; } > $@
+
+$(BUILD)/vmlinux/all.o: $(BUILD)/vmlinux/all.c
+	$(call say,BPF,$@)
+	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
 
 $(SKEL): $(BUILD)/bpf/graced.bpf.o
 	@mkdir -p $(@D)
@@ -165,14 +178,14 @@ $(TOOLS): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link)
 
 portable: $(PORTABLE)
-check-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS)
+check-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) $(BUILD)/vmlinux/all.o
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable
 
 deps:
 	@tools/deps install
 
 check: deps
-	@BUILD='$(BUILD)' MAKE='$(MAKE)' tools/check-run
+	@BUILD='$(BUILD)' tools/check-run
 
 unit: $(UNIT)
 	@BUILD='$(BUILD)' tools/check-run unit
@@ -190,13 +203,28 @@ install: all
 	$(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
 		install -D -m 644 $(m) $(DESTDIR)$(prefix)/share/man/man$(n)/$(notdir $(m)) &&)) :
 
-STYLED = $(wildcard user/*/*.[ch] bpf/*.[ch] include/*/*.h vmlinux/*.h tools/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
+STYLED = $(shell find bpf include user tests tools vmlinux -name '*.[ch]' 2>/dev/null)
 
 fmt:
 	clang-format -i $(STYLED)
 
 lint:
-	clang-format --dry-run -Werror $(STYLED)
+	tools/check-layers && tools/check-style && clang-format --dry-run -Werror $(STYLED)
+	@if command -v cppcheck >/dev/null; then set -x; \
+	cppcheck -q --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,portability \
+		--suppress=missingIncludeSystem -Iuser -Iinclude user; \
+	else echo 'lint also runs cppcheck where it is installed'; fi
+
+fuzz:
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz VARIANT=fuzz fuzz-targets
+	@BUILD='$(BUILD)/fuzz' tools/fuzz-run $(TIME)
+
+fuzz-targets: $(FUZZ)
+
+coverage:
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage VARIANT=coverage portable
+	@BUILD='$(BUILD)/coverage' tools/check-run unit vectors replay
+	@tools/coverage-report '$(BUILD)/coverage'
 
 clean:
 	rm -rf $(BUILD)
@@ -210,4 +238,4 @@ help:
 	@echo 'make install    DESTDIR= prefix='
 	@echo 'make fmt lint fuzz coverage clean'
 
--include $(shell [ -d $(BUILD) ] && find $(BUILD) -path $(BUILD)/asan -prune -o -name '*.d' -print)
+-include $(shell find $(BUILD)/user $(BUILD)/bpf $(BUILD)/tests $(BUILD)/tools -name '*.d' 2>/dev/null)

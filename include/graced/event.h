@@ -16,8 +16,8 @@
 
 #define GRACED_ABI 1
 
-#define GRACED_COMM_LEN 16
-#define GRACED_NAME_LEN 256
+#define GRACED_COMM_LEN	 16
+#define GRACED_NAME_LEN	 256
 #define GRACED_ANCESTORS 4
 
 enum graced_ev_type {
@@ -60,6 +60,7 @@ enum graced_signal_flags {
 	GRACED_SIG_GROUP_EXIT = 1 << 7,	   /* target's SIGNAL_GROUP_EXIT, after this signal acted */
 	GRACED_SIG_NS_TEARDOWN = 1 << 8,   /* current is a dying PID 1 of a pid namespace */
 	GRACED_SIG_TARGET_ZOMBIE = 1 << 9, /* target had stopped running already */
+	GRACED_SIG_INIT = 1 << 10,	   /* target is its container's init */
 };
 
 /* graced_ev_exit.flags */
@@ -70,9 +71,10 @@ enum graced_exit_flags {
 
 /* graced_ev_oom.flags */
 enum graced_oom_flags {
-	GRACED_OOM_INIT = 1 << 0,	 /* the victim is its container's init */
-	GRACED_OOM_LEVEL_KNOWN = 1 << 1, /* level_id says where memory ran out; 0 is the whole node */
-	GRACED_OOM_BELOW = 1 << 2,	 /* ... in a cgroup below the container */
+	GRACED_OOM_INIT = 1 << 0, /* the victim is its container's init */
+	GRACED_OOM_LEVEL_KNOWN = 1
+				 << 1, /* level_id says where memory ran out; 0 is the whole node */
+	GRACED_OOM_BELOW = 1 << 2,     /* ... in a cgroup below the container */
 };
 
 struct graced_hdr {
@@ -138,7 +140,8 @@ struct graced_ev_signal {
 	__u64 sender_pidns;
 	struct graced_proc target;
 	struct graced_proc sender; /* current, when the signal was generated */
-	struct graced_proc ancestors[GRACED_ANCESTORS]; /* of the sender, nearest first; pid 0 ends */
+	struct graced_proc
+		ancestors[GRACED_ANCESTORS]; /* of the sender, nearest first; pid 0 ends */
 };
 
 struct graced_ev_exit {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Execs: the moment at which a process becomes its container's init. */
+#include "graced.bpf.h"
+
+static __always_inline void init_set(struct task_struct *t, struct graced_watch *w, __u64 id,
+				     __u32 rank, bool replace)
+{
+	struct graced_init init = {
+		.start_ns = t->group_leader->start_boottime,
+		.pid = t->tgid,
+		.rank = rank,
+	};
+	struct graced_ev_init *ev;
+	__u64 inum;
+
+	if (bpf_map_update_elem(&inits, &id, &init, replace ? BPF_ANY : BPF_NOEXIST))
+		return;
+	ev = emit_begin(GRACED_EV_INIT, sizeof(*ev), id, w);
+	if (!ev)
+		return;
+	ev->rank = rank;
+	ev->pad = 0;
+	proc_fill(&ev->proc, t);
+	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	emit_end(ev, false);
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec(__u64 *ctx)
+{
+	struct task_struct *t = (void *)ctx[0];
+	struct graced_init *old;
+	struct graced_watch *w;
+	__u64 id, parent_id;
+	__u32 rank;
+
+	w = watch_of(task_cgroup(t), &id);
+	if (!watch_recorded(w))
+		return 0;
+	old = bpf_map_lookup_elem(&inits, &id);
+	if (old && (old->rank >= GRACED_INIT_PID1 || old->pid == t->tgid))
+		return 0;
+	watch_of(task_cgroup(t->real_parent), &parent_id);
+	if (parent_id == id)
+		return 0;
+	rank = task_is_ns_init(t) ? GRACED_INIT_PID1 : GRACED_INIT_FIRST;
+	if (old && rank <= old->rank)
+		return 0;
+	init_set(t, w, id, rank, old != NULL);
+	return 0;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
+#include "graced.bpf.h"
+
+#define SIGNAL_GROUP_EXIT 0x04 /* include/linux/sched/signal.h */
+
+/* kernel/exit.c, do_group_exit(): the group's status counts only once a group exit began. */
+static __always_inline __u32 exit_status(struct task_struct *t)
+{
+	struct signal_struct *signal = t->signal;
+
+	if (signal->flags & SIGNAL_GROUP_EXIT)
+		return signal->group_exit_code;
+	return t->group_leader->exit_code;
+}
+
+static __always_inline void record(struct task_struct *t, struct graced_watch *w, __u64 id,
+				   __u32 status, bool init)
+{
+	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), id, w);
+	__u64 inum;
+
+	if (!ev)
+		return;
+	ev->status = status;
+	ev->flags = init ? GRACED_EXIT_INIT : 0;
+	if (t->signal->oom_mm)
+		ev->flags |= GRACED_EXIT_OOM_VICTIM;
+	proc_fill(&ev->proc, t);
+	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	if (w)
+		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
+	else
+		__builtin_memset(&ev->counts, 0, sizeof(ev->counts));
+	emit_end(ev, init);
+}
+
+/* Several threads may find themselves the last where the kernel does not say: first wins. */
+static __always_inline bool first_to_tell(struct task_struct *t)
+{
+	struct gate_key key = {.start_ns = t->group_leader->start_boottime, .pid = t->tgid};
+	__u8 one = 1;
+
+	return bpf_map_update_elem(&gate, &key, &one, BPF_NOEXIST) == 0;
+}
+
+static __always_inline int exit_seen(struct task_struct *t, bool gated)
+{
+	struct graced_init *i;
+	struct graced_watch *w;
+	__u32 status;
+	bool init;
+	__u64 id;
+
+	w = watch_of(task_cgroup(t), &id);
+	if (!watch_recorded(w) && !cfg_all)
+		return 0;
+	if (gated && !first_to_tell(t))
+		return 0;
+	status = exit_status(t);
+	i = bpf_map_lookup_elem(&inits, &id);
+	init = watch_recorded(w) && i && i->pid == t->tgid;
+	if (w)
+		__sync_fetch_and_add(&w->counts.exits, 1);
+	if (init || (cfg_all && status & 0x7f))
+		record(t, w, id, status, init);
+	if (init)
+		i->pid = 0;
+	return 0;
+}
+
+/* The second argument came with kernel commit that added group_dead to the tracepoint (6.16). */
+SEC("tp_btf/sched_process_exit")
+int on_exit_dead(__u64 *ctx)
+{
+	if (!(ctx[1] & 1))
+		return 0;
+	return exit_seen((void *)ctx[0], false);
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_exit_live(__u64 *ctx)
+{
+	struct task_struct *t = (void *)ctx[0];
+
+	if (t->signal->live.counter)
+		return 0;
+	return exit_seen(t, true);
+}

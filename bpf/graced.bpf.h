@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What every program shares: configuration, maps, finding the watched cgroup of a task, and
+ * putting a record into the ring.
+ *
+ * The design in short. Exits and signals are hot on a node, so one look-up of the task's own
+ * cgroup id in `watched` decides: a branch (or, with nothing watched above it, no entry at all)
+ * ends the program. Entries reach down to container level only; what happens deeper finds its
+ * container by walking up. Whoever fills the ring can only ever lose records, never order:
+ * a cgroup's own record is reserved before its entry exists, and no record can name it earlier.
+ */
+#ifndef GRACED_BPF_H
+#define GRACED_BPF_H
+
+#include "vmlinux_min.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "graced/event.h"
+
+/* maps.bpf.c defines what all other files only declare. */
+#ifdef GRACED_DEFINE_SHARED
+#define GRACED_SHARED
+#else
+#define GRACED_SHARED extern
+#endif
+
+/* Set before the object is loaded, so that the verifier drops the branches not taken. */
+GRACED_SHARED const volatile int cfg_ssid;	     /* css_set.subsys[]; -1: default hierarchy */
+GRACED_SHARED const volatile __u32 cfg_hierarchy_id; /* of the hierarchy of the containers */
+GRACED_SHARED const volatile __u64 cfg_wake_bytes;   /* wake the reader at this many queued */
+GRACED_SHARED const volatile bool cfg_memory_ids;    /* memory cgroups share those ids */
+GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
+GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
+GRACED_SHARED const volatile bool cfg_oom_by_pid;    /* mark_victim tells a pid, not a task */
+
+#define MAX_WATCHED 16384
+#define WALK_MAX    64 /* levels below a container that are still found */
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_WATCHED);
+	__type(key, __u64);
+	__type(value, struct graced_watch);
+} watched SEC(".maps");
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_WATCHED);
+	__type(key, __u64);
+	__type(value, struct graced_init);
+} inits SEC(".maps");
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_WATCHED);
+	__type(key, __u64);
+	__type(value, __u64);
+} quotas SEC(".maps");
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GRACED_STAT_COUNT);
+	__type(key, __u32);
+	__type(value, struct graced_stat);
+} stats SEC(".maps");
+
+struct gate_key {
+	__u64 start_ns;
+	__u64 pid;
+};
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct gate_key);
+	__type(value, __u8);
+} gate SEC(".maps");
+
+/* Who the kernel killed last, by pid: what a mark_victim that only tells a pid is looked up in. */
+struct killed {
+	__u64 watch_id;
+	struct graced_proc proc;
+};
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u32);
+	__type(value, struct killed);
+} killed SEC(".maps");
+
+static __always_inline struct cgroup *task_cgroup(struct task_struct *t)
+{
+	struct cgroup_subsys_state *css;
+
+	if (cfg_ssid < 0)
+		return t->cgroups->dfl_cgrp;
+	css = t->cgroups->subsys[cfg_ssid];
+	return css ? css->cgroup : NULL;
+}
+
+static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
+{
+	struct cgroup_subsys_state *css = BPF_CORE_READ(cg, self.parent);
+
+	if (!css)
+		return NULL;
+	return (void *)css - bpf_core_field_offset(struct cgroup, self);
+}
+
+/* A miss is a cgroup below a container, or one that no quota had room for. */
+static __noinline struct graced_watch *watch_walk(struct cgroup *cg, __u64 *ret_id)
+{
+	struct graced_watch *w;
+	__u32 deep = GRACED_STAT_TOO_DEEP;
+	struct graced_stat *s;
+	__u64 id;
+
+	for (int i = 0; i < WALK_MAX; i++) {
+		cg = cgroup_parent(cg);
+		if (!cg)
+			return NULL;
+		id = BPF_CORE_READ(cg, kn, id);
+		w = bpf_map_lookup_elem(&watched, &id);
+		if (w) {
+			*ret_id = id;
+			return w;
+		}
+	}
+	s = bpf_map_lookup_elem(&stats, &deep);
+	if (s)
+		s->lost++;
+	return NULL;
+}
+
+/* The nearest watched cgroup at or above cg, its id in *ret_id; NULL and 0 when there is none. */
+static __always_inline struct graced_watch *watch_of(struct cgroup *cg, __u64 *ret_id)
+{
+	struct graced_watch *w;
+	__u64 id;
+
+	*ret_id = 0;
+	if (!cg)
+		return NULL;
+	id = cg->kn->id;
+	w = bpf_map_lookup_elem(&watched, &id);
+	if (!w)
+		return watch_walk(cg, ret_id);
+	*ret_id = id;
+	return w;
+}
+
+static __always_inline bool watch_recorded(const struct graced_watch *w)
+{
+	return w && w->kind >= GRACED_WATCH_CONTAINER;
+}
+
+static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u64 suppressed)
+{
+	struct graced_stat *s = bpf_map_lookup_elem(&stats, &index);
+
+	if (!s)
+		return;
+	s->emitted += emitted;
+	s->lost += lost;
+	s->suppressed += suppressed;
+}
+
+/* size must be a constant. NULL: no room; counted for the type and for the cgroup. */
+static __always_inline void *emit_begin(__u32 type, __u64 size, __u64 watch_id,
+					struct graced_watch *w)
+{
+	struct graced_hdr *hdr = bpf_ringbuf_reserve(&ring, size, 0);
+
+	if (!hdr) {
+		stat_add(type, 0, 1, 0);
+		if (w)
+			__sync_fetch_and_add(&w->counts.lost, 1);
+		return NULL;
+	}
+	hdr->abi = GRACED_ABI;
+	hdr->type = type;
+	hdr->size = size;
+	hdr->at_ns = bpf_ktime_get_boot_ns();
+	hdr->watch_id = watch_id;
+	hdr->lost = w ? w->counts.lost : 0;
+	hdr->suppressed = w ? w->counts.suppressed : 0;
+	return hdr;
+}
+
+/*
+ * A wakeup costs more than ten records, so the reader is woken when a quarter of the ring waits,
+ * or for what a person waits for (urgent), and otherwise reads by its own short timer.
+ */
+static __always_inline void emit_end(void *record, bool urgent)
+{
+	struct graced_hdr *hdr = record;
+	__u64 flags = BPF_RB_NO_WAKEUP;
+
+	stat_add(hdr->type, 1, 0, 0);
+	if (urgent || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg_wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	bpf_ringbuf_submit(record, flags);
+}
+
+static __always_inline struct pid *task_tgid(struct task_struct *t)
+{
+	return BPF_CORE_READ(t, signal, pids[PIDTYPE_TGID]);
+}
+
+/* The process's number in its own pid namespace and, in *ret_inum, which namespace that is. */
+static __always_inline __u32 task_ns_pid(struct task_struct *t, __u64 *ret_inum)
+{
+	struct pid *pid = task_tgid(t);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid up = {};
+
+	*ret_inum = 0;
+	if (!pid)
+		return 0;
+	bpf_core_read(&up, sizeof(up), &pid->numbers[level]);
+	*ret_inum = BPF_CORE_READ(up.ns, ns.inum);
+	return up.nr;
+}
+
+static __always_inline bool task_is_ns_init(struct task_struct *t)
+{
+	struct pid *pid = task_tgid(t);
+	struct upid up = {};
+	__u32 level = pid ? BPF_CORE_READ(pid, level) : 0;
+
+	if (!level)
+		return false;
+	bpf_core_read(&up, sizeof(up), &pid->numbers[level]);
+	return up.nr == 1;
+}
+
+static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_struct *t)
+{
+	const unsigned char *name;
+	struct mm_struct *mm = t->mm;
+	struct file *exe;
+
+	p->exe[0] = 0;
+	if (!mm)
+		return;
+	exe = mm->exe_file;
+	if (!exe)
+		return;
+	name = BPF_CORE_READ(exe, f_path.dentry, d_name.name);
+	bpf_probe_read_kernel_str(p->exe, sizeof(p->exe), name);
+}
+
+/* Everything but the namespace number, which only some callers need. */
+static __always_inline void proc_fill(struct graced_proc *p, struct task_struct *t)
+{
+	struct task_struct *leader = t->group_leader;
+	struct cgroup *cg = task_cgroup(t);
+
+	p->start_ns = leader->start_boottime;
+	p->cgroup_id = cg ? cg->kn->id : 0;
+	watch_of(cg, &p->watch_id);
+	p->pid = t->tgid;
+	p->ns_pid = 0;
+	p->uid = t->real_cred->uid.val;
+	p->pad = 0;
+	bpf_probe_read_kernel(p->comm, sizeof(p->comm), leader->comm);
+	proc_fill_exe(p, leader);
+}
+
+#endif

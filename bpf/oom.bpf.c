@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * OOM victims, and at which level memory ran out.
+ *
+ * No tracepoint tells the level, but mem_cgroup_oom() (mm/memcontrol.c) counts a MEMCG_OOM event
+ * at exactly the level whose limit was hit before it chooses a victim. Comparing that count with
+ * what we saw last at each level tells the level without a probe on out_of_memory(), on cgroup v1
+ * and v2 alike.
+ */
+#include "graced.bpf.h"
+
+#define LEVELS_MAX 24
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+enum memcg_memory_event___oom { MEMCG_OOM___oom };
+
+typedef struct {
+	long long counter;
+} atomic64_t;
+
+struct mem_cgroup___oom {
+	struct cgroup_subsys_state css;
+	atomic64_t memory_events_local[1];
+};
+#pragma clang attribute pop
+
+struct level {
+	__u64 id;     /* whose count moved; 0: none */
+	__u32 moved;  /* how many levels' counts moved */
+	bool below;   /* a count below the container is not zero */
+	bool unknown; /* a level had no base line */
+};
+
+static __always_inline __u64 oom_events(struct cgroup_subsys_state *css)
+{
+	struct mem_cgroup___oom *memcg;
+	__u64 index, count = 0;
+
+	if (!bpf_core_field_exists(struct mem_cgroup___oom, memory_events_local))
+		return 0;
+	memcg = (void *)css - bpf_core_field_offset(struct mem_cgroup___oom, css);
+	index = bpf_core_enum_value(enum memcg_memory_event___oom, MEMCG_OOM___oom);
+	if (index > 64)
+		return 0;
+	bpf_probe_read_kernel(&count, sizeof(count),
+			      (void *)&memcg->memory_events_local + index * sizeof(count));
+	return count;
+}
+
+static __always_inline void level_look(struct level *l, struct cgroup_subsys_state *css, bool *in)
+{
+	__u64 now = oom_events(css);
+	__u64 id = BPF_CORE_READ(css, cgroup, kn, id);
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
+
+	if (!w) {
+		if (!*in && now)
+			l->below = true;
+		return;
+	}
+	*in = true;
+	if (!w->oom_known) {
+		l->unknown = true;
+	} else if (w->oom_seen != now) {
+		l->moved++;
+		l->id = id;
+	}
+	w->oom_seen = now;
+	w->oom_known = 1;
+}
+
+static __noinline int level_find(struct level *l, struct task_struct *t)
+{
+	__u32 ssid = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+	struct cgroup_subsys_state *css;
+	bool in = false;
+
+	css = BPF_CORE_READ(t, cgroups, subsys[ssid]);
+	for (int i = 0; i < LEVELS_MAX && css; i++) {
+		level_look(l, css, &in);
+		css = BPF_CORE_READ(css, parent);
+	}
+	return 0;
+}
+
+static __always_inline __u32 level_flags(const struct level *l)
+{
+	if (!cfg_memory_ids || l->moved > 1)
+		return 0;
+	if (l->moved == 1)
+		return GRACED_OOM_LEVEL_KNOWN;
+	if (l->below)
+		return GRACED_OOM_LEVEL_KNOWN | GRACED_OOM_BELOW;
+	return l->unknown ? 0 : GRACED_OOM_LEVEL_KNOWN;
+}
+
+static __always_inline void record(struct graced_watch *w, __u64 id,
+				   const struct graced_proc *victim, const struct level *l,
+				   __u32 flags)
+{
+	struct graced_init *init = bpf_map_lookup_elem(&inits, &id);
+	struct graced_ev_oom *ev;
+
+	__sync_fetch_and_add(&w->counts.oom_kills, 1);
+	ev = emit_begin(GRACED_EV_OOM, sizeof(*ev), id, w);
+	if (!ev)
+		return;
+	ev->level_id = l->id;
+	ev->flags = flags;
+	if (init && init->pid == victim->pid)
+		ev->flags |= GRACED_OOM_INIT;
+	ev->pad = 0;
+	ev->victim = *victim;
+	emit_end(ev, false);
+}
+
+SEC("tp_btf/mark_victim")
+int on_oom_task(__u64 *ctx)
+{
+	struct task_struct *t = (void *)ctx[0];
+	struct graced_proc victim;
+	struct level l = {};
+	struct graced_watch *w;
+	__u64 id, inum;
+
+	w = watch_of(task_cgroup(t), &id);
+	if (!watch_recorded(w))
+		return 0;
+	level_find(&l, t);
+	proc_fill(&victim, t);
+	victim.ns_pid = task_ns_pid(t, &inum);
+	record(w, id, &victim, &l, level_flags(&l));
+	return 0;
+}
+
+/*
+ * Before kernel commit 72ba14deb40a ("mm: update mark_victim tracepoints fields") the argument is
+ * a pid. Its cgroup is that of the SIGKILL a moment ago; the level stays unknown.
+ */
+SEC("tp_btf/mark_victim")
+int on_oom_pid(__u64 *ctx)
+{
+	__u32 pid = ctx[0];
+	struct killed *k = bpf_map_lookup_elem(&killed, &pid);
+	struct level l = {};
+	struct graced_watch *w;
+	__u64 id;
+
+	if (!k)
+		return 0;
+	id = k->watch_id;
+	w = bpf_map_lookup_elem(&watched, &id);
+	if (w)
+		record(w, id, &k->proc, &l, 0);
+	return 0;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Signals, as they are generated: current is the sender. Recorded for inits; for everybody else
+ * in a container only SIGKILLs are counted.
+ */
+#include "graced.bpf.h"
+
+/* include/linux/sched/signal.h and include/linux/sched.h: bits, not relocatable. */
+#define SIGNAL_GROUP_EXIT 0x04
+#define SIGNAL_UNKILLABLE 0x40
+#define PF_EXITING	  0x04
+
+#define RESULT_IGNORED 1 /* TRACE_SIGNAL_IGNORED */
+#define SIGKILL	       9
+
+#define BIT_OF(sig)  (1ULL << ((sig)-1))
+#define NEVER_FATAL  (BIT_OF(17) | BIT_OF(18) | BIT_OF(23) | BIT_OF(28)) /* CHLD CONT URG WINCH */
+#define JOB_CONTROL  (BIT_OF(19) | BIT_OF(20) | BIT_OF(21) | BIT_OF(22)) /* STOP TSTP TTIN TTOU */
+#define DEFAULT_MASK (~(NEVER_FATAL | JOB_CONTROL))
+
+/* Signals from inside a container to its own init: so many at once, then so many a second. */
+#define BUCKET_BURST	 256
+#define BUCKET_REFILL_NS 10000000ULL
+
+struct signal_args {
+	struct task_struct *target;
+	struct graced_watch *w; /* of the target, may be NULL with scope all */
+	__u64 watch_id;
+	__u64 sender_watch_id;
+	__u64 info; /* siginfo as a number: it may be the constants 0 and 1 */
+	__u32 sig;
+	__s32 result;
+	__u32 flags;
+	__s32 code;
+};
+
+static __always_inline __s32 info_code(__u64 info)
+{
+	const struct kernel_siginfo *si = (void *)info;
+
+	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
+}
+
+static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
+{
+	struct sighand_struct *sighand = t->sighand;
+	struct k_sigaction *action;
+	void *handler = NULL;
+
+	if (!sighand || sig < 1 || sig > 64)
+		return 0;
+	action = &sighand->action[sig - 1];
+	bpf_core_read(&handler, sizeof(handler), &action->sa.sa_handler);
+	if (!handler)
+		return GRACED_SIG_DFL;
+	return handler == (void *)1 ? GRACED_SIG_IGN : 0;
+}
+
+static __always_inline __u32 signal_flags(struct signal_args *a, bool group)
+{
+	struct signal_struct *signal = a->target->signal;
+	struct task_struct *current = (void *)bpf_get_current_task();
+	__u32 flags = disposition_flags(a->target, a->sig);
+
+	if (group)
+		flags |= GRACED_SIG_GROUP;
+	if (a->info == 0)
+		flags |= GRACED_SIG_INFO_NONE;
+	if (a->info == 1)
+		flags |= GRACED_SIG_INFO_PRIV;
+	if (signal->flags & SIGNAL_UNKILLABLE)
+		flags |= GRACED_SIG_SHIELDED;
+	if (signal->flags & SIGNAL_GROUP_EXIT)
+		flags |= GRACED_SIG_GROUP_EXIT;
+	if (!signal->live.counter)
+		flags |= GRACED_SIG_TARGET_ZOMBIE;
+	if ((a->target->blocked.sig[0] >> (a->sig - 1)) & 1)
+		flags |= GRACED_SIG_BLOCKED;
+	if (a->info == 1 && a->sig == SIGKILL && BPF_CORE_READ(current, flags) & PF_EXITING &&
+	    task_is_ns_init(current))
+		flags |= GRACED_SIG_NS_TEARDOWN;
+	return flags;
+}
+
+/* Not an init: what kills it is counted where it lives, and where a dying init takes it along. */
+static __always_inline void count_kill(struct signal_args *a)
+{
+	struct graced_watch *dying;
+	__u64 id = a->sender_watch_id;
+
+	__sync_fetch_and_add(&a->w->counts.kills, 1);
+	if (!(a->flags & GRACED_SIG_NS_TEARDOWN))
+		return;
+	dying = bpf_map_lookup_elem(&watched, &id);
+	if (dying)
+		__sync_fetch_and_add(&dying->counts.collateral, 1);
+}
+
+/*
+ * Only what a container does to its own init is limited: signals sent from inside it, and what
+ * the kernel raises for it (timers, terminals, faults), which it can provoke at any rate. The
+ * bucket is approximate when CPUs race; the count of what was suppressed is exact.
+ */
+static __always_inline bool limited(struct signal_args *a)
+{
+	struct graced_watch *w = a->w;
+	__u64 now, ticks;
+
+	if (!w || a->sig == SIGKILL)
+		return false;
+	if (a->sender_watch_id != a->watch_id && a->info != 1 && a->code <= 0)
+		return false;
+	now = bpf_ktime_get_boot_ns();
+	ticks = (now - w->bucket_at_ns) / BUCKET_REFILL_NS;
+	if (ticks) {
+		ticks += w->bucket_left;
+		w->bucket_left = ticks > BUCKET_BURST ? BUCKET_BURST : ticks;
+		w->bucket_at_ns = now;
+	}
+	if (w->bucket_left) {
+		w->bucket_left--;
+		return false;
+	}
+	__sync_fetch_and_add(&w->counts.suppressed, 1);
+	w->counts.suppressed_sigs |= BIT_OF(a->sig);
+	stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
+	return true;
+}
+
+static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *current)
+{
+	struct task_struct *t = current->group_leader;
+
+	proc_fill(&ev->sender, current);
+	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns);
+#pragma unroll
+	for (int i = 0; i < GRACED_ANCESTORS; i++) {
+		struct task_struct *parent = t->real_parent;
+
+		if (parent && parent->tgid && parent->tgid != t->tgid)
+			proc_fill(&ev->ancestors[i], parent);
+		else
+			__builtin_memset(&ev->ancestors[i], 0, sizeof(ev->ancestors[i]));
+		if (parent)
+			t = parent->group_leader;
+	}
+}
+
+static __always_inline void record(struct signal_args *a)
+{
+	struct graced_ev_signal *ev = emit_begin(GRACED_EV_SIGNAL, sizeof(*ev), a->watch_id, a->w);
+
+	if (!ev)
+		return;
+	ev->sig = a->sig;
+	ev->result = a->result;
+	ev->code = a->code;
+	ev->flags = a->flags;
+	proc_fill(&ev->target, a->target);
+	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
+	fill_sender(ev, bpf_get_current_task_btf());
+	emit_end(ev, a->sender_watch_id != a->watch_id);
+}
+
+/* Scope all judges any process that dies of a signal, so a signal that can do that is kept. */
+static __always_inline bool wanted_by_all(struct signal_args *a)
+{
+	return cfg_all && a->result != RESULT_IGNORED &&
+	       (a->sig == SIGKILL || a->flags & GRACED_SIG_DFL);
+}
+
+/* An OOM kill is told as the kernel's SIGKILL first and named after. */
+static __always_inline void remember_killed(struct signal_args *a)
+{
+	struct killed k = {.watch_id = a->watch_id};
+	__u32 pid = a->target->tgid;
+	__u64 inum;
+
+	proc_fill(&k.proc, a->target);
+	k.proc.ns_pid = task_ns_pid(a->target, &inum);
+	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
+}
+
+static __always_inline void signal_seen(struct signal_args *a, bool group)
+{
+	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->watch_id);
+	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
+	__u64 mask = a->w && a->w->sigmask ? a->w->sigmask : DEFAULT_MASK;
+
+	if (!(mask & BIT_OF(a->sig)))
+		return;
+	if (!for_init && a->sig != SIGKILL && !cfg_all)
+		return;
+	a->flags = signal_flags(a, group);
+	if (for_init)
+		a->flags |= GRACED_SIG_INIT;
+	watch_of(task_cgroup(bpf_get_current_task_btf()), &a->sender_watch_id);
+	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
+		remember_killed(a);
+	if (!for_init && a->sig == SIGKILL && watch_recorded(a->w))
+		count_kill(a);
+	if (!for_init && !wanted_by_all(a))
+		return;
+	/* A namespace's init cannot be killed from inside: no event, or it could flood the ring. */
+	if (a->sig == SIGKILL && a->result == RESULT_IGNORED && a->sender_watch_id == a->watch_id)
+		return;
+	if (!limited(a))
+		record(a);
+}
+
+SEC("tp_btf/signal_generate")
+int on_signal(__u64 *ctx)
+{
+	struct signal_args a = {.target = (void *)ctx[2]};
+
+	a.w = watch_of(task_cgroup(a.target), &a.watch_id);
+	if (!watch_recorded(a.w) && !cfg_all)
+		return 0;
+	a.sig = ctx[0];
+	if (a.sig < 1 || a.sig > 64)
+		return 0;
+	a.result = ctx[4];
+	bpf_probe_read_kernel(&a.info, sizeof(a.info), &ctx[1]);
+	a.code = info_code(a.info);
+	signal_seen(&a, ctx[3]);
+	return 0;
+}
