@@ -11,7 +11,8 @@ export PATH := $(PATH):/usr/sbin:/sbin
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-CLANG   ?= $(or $(shell for c in clang clang-19 clang-16 clang-14; do command -v $$c && break; done),clang)
+CLANG   ?= $(or $(shell for c in clang clang-19 clang-16 clang-14; do \
+	command -v $$c && break; done),clang)
 BPFTOOL ?= bpftool
 Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
@@ -72,11 +73,13 @@ libs-of-io   := $(BUILD)/libio.a $(libs-of-wire)
 libs-of-app  := $(BUILD)/libapp.a $(libs-of-io)
 
 # The linker takes a map's place from the first object that names it: the definitions come first.
-BPF_OBJS  := $(patsubst %.c,$(BUILD)/%.o,bpf/maps.bpf.c $(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c)))
+BPF_SRCS  := $(wildcard bpf/maps.bpf.c) $(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c))
+BPF_OBJS  := $(BPF_SRCS:%.c=$(BUILD)/%.o)
 UNIT      := $(foreach l,$(LAYERS),$(call layer-tests,$(l)))
 KERNEL    := $(call layer-tests,kernel)
 RUNTIME   := $(call layer-tests,runtime)
-HELPERS   := $(patsubst tests/kernel/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard tests/kernel/helpers/*.c))
+HELPERS   := $(patsubst tests/kernel/helpers/%.c,$(BUILD)/tests/helpers/%,\
+	$(wildcard tests/kernel/helpers/*.c))
 TEST_BPF  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*/*.bpf.c))
 VECTORS   := $(if $(wildcard tests/vectors*.c),$(BUILD)/tests/vectors)
 FUZZ      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -84,8 +87,8 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
-.PHONY: all check-programs portable fuzz-targets unit deps check demo install fmt lint fuzz coverage \
-	arm64 clean help
+.PHONY: all plain-programs asan-programs check-programs portable fuzz-targets unit deps check demo \
+	install fmt lint fuzz coverage arm64 clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -178,7 +181,11 @@ $(TOOLS): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link)
 
 portable: $(PORTABLE)
-check-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) $(BUILD)/vmlinux/all.o
+# Two builds side by side: with make -k, one that fails does not keep the other from being tested.
+check-programs: plain-programs asan-programs
+plain-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) \
+	$(BUILD)/vmlinux/all.o
+asan-programs:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable
 
 deps:
