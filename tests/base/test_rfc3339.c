@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about base/rfc3339: every instant has its one text. */
+#include <string.h>
+#include <time.h>
+
+#include "base/rfc3339.h"
+#include "lib/claim.h"
+
+#define NS_PER_S 1000000000ll
+
+static void test_known_instants(void **state)
+{
+	static const struct {
+		int64_t wall_ns;
+		const char *text;
+	} want[] = {
+		{0, "1970-01-01T00:00:00.000000000Z"},
+		{1, "1970-01-01T00:00:00.000000001Z"},
+		{-1, "1969-12-31T23:59:59.999999999Z"},
+		{-NS_PER_S, "1969-12-31T23:59:59.000000000Z"},
+		{1795273445123456789, "2026-11-21T15:04:05.123456789Z"},
+		{951782399 * NS_PER_S, "2000-02-28T23:59:59.000000000Z"},
+		{951782400 * NS_PER_S, "2000-02-29T00:00:00.000000000Z"},
+		{951868800 * NS_PER_S, "2000-03-01T00:00:00.000000000Z"},
+		{4107542400 * NS_PER_S, "2100-03-01T00:00:00.000000000Z"},
+		{INT64_MAX, "2262-04-11T23:47:16.854775807Z"},
+		{INT64_MIN, "1677-09-21T00:12:43.145224192Z"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		char text[RFC3339_SIZE];
+
+		assert_ptr_equal(rfc3339_format(want[i].wall_ns, text), text);
+		assert_string_equal(text, want[i].text);
+	}
+}
+
+/* libc's own calendar is the reference; less than a day apart, so that every day is met. */
+static void test_against_libc(void **state)
+{
+	int64_t last = INT64_MAX / NS_PER_S;
+
+	(void)state;
+	for (int64_t s = -last; s <= last; s += 86400 - 3599) {
+		char text[RFC3339_SIZE], want[64];
+		time_t at = (time_t)s;
+		struct tm tm;
+
+		gmtime_r(&at, &tm);
+		strftime(want, sizeof(want), "%Y-%m-%dT%H:%M:%S.000000000Z", &tm);
+		rfc3339_format(s * NS_PER_S, text);
+		if (strcmp(text, want) != 0)
+			fail_msg("%lld: %s, not %s", (long long)s, text, want);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("known instants, leap days and both ends of the range", test_known_instants),
+		CLAIM("every day of the range is the day libc says it is", test_against_libc),
+	};
+
+	return cmocka_run_group_tests_name("base/rfc3339", tests, NULL, NULL);
+}

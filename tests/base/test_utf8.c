@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about base/utf8: what is UTF-8, and that what is shown cannot do harm. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "lib/claim.h"
+
+static void test_valid(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		uint32_t code;
+	} want[] = {
+		{"\0", 1, 0},
+		{"a", 1, 'a'},
+		{"\x7f", 1, 0x7f},
+		{"\xc2\x80", 2, 0x80},
+		{"\xdf\xbf", 2, 0x7ff},
+		{"\xe0\xa0\x80", 3, 0x800},
+		{"\xed\x9f\xbf", 3, 0xd7ff},
+		{"\xee\x80\x80", 3, 0xe000},
+		{"\xef\xbf\xbf", 3, 0xffff},
+		{"\xf0\x90\x80\x80", 4, 0x10000},
+		{"\xf4\x8f\xbf\xbf", 4, 0x10ffff},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		uint32_t code = 0;
+
+		assert_int_equal(utf8_decode(want[i].bytes, want[i].len, &code), want[i].len);
+		assert_int_equal(code, want[i].code);
+	}
+}
+
+static void test_invalid(void **state)
+{
+	static const char *const texts[] = {
+		"\x80",
+		"\xbf",
+		"\xc0\x80",
+		"\xc1\xbf",
+		"\xc2",
+		"\xc2z",
+		"\xe0\x80\x80",
+		"\xe0\x9f\xbf",
+		"\xe1\x80",
+		"\xe1\x80z",
+		"\xed\xa0\x80",
+		"\xed\xbf\xbf",
+		"\xf0\x80\x80\x80",
+		"\xf0\x8f\xbf\xbf",
+		"\xf0\x90\x80",
+		"\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80",
+		"\xf8\x88\x80\x80\x80",
+		"\xfe",
+		"\xff",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(texts); i++) {
+		uint32_t code = 4242;
+
+		if (utf8_decode(texts[i], strlen(texts[i]), &code) != 0 || code != 4242)
+			fail_msg("row %zu is read as %x", i, code);
+	}
+}
+
+static void test_visible(void **state)
+{
+	static const struct {
+		const char *bytes;
+		const char *shown;
+	} want[] = {
+		{"", ""},
+		{"nginx: worker [1]", "nginx: worker [1]"},
+		{"a\\x1b", "a\\\\x1b"},
+		{"\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07"},
+		{"two\nlines\r\t\b", "two\\x0alines\\x0d\\x09\\x08"},
+		{"del\x7f", "del\\x7f"},
+		{"c1\xc2\x9b"
+		 "31m",
+		 "c1\\u009b31m"},
+		{"c1 raw\x9b"
+		 "31m",
+		 "c1 raw\\x9b31m"},
+		{"\xe2\x80\xae"
+		 "gnp.exe",
+		 "\\u202egnp.exe"},
+		{"zero\xe2\x80\x8bwidth", "zero\\u200bwidth"},
+		{"caf\xc3\xa9", "caf\\u00e9"},
+		{"\xf0\x9f\x92\xa9", "\\U0001f4a9"},
+		{"cut\xf0\x9f\x92", "cut\\xf0\\x9f\\x92"},
+		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		_cleanup_(buf_free) struct buf buf = {};
+
+		utf8_add_visible(&buf, want[i].bytes, strlen(want[i].bytes));
+		assert_string_equal(buf_str(&buf), want[i].shown);
+	}
+}
+
+static void test_every_pair_of_bytes(void **state)
+{
+	_cleanup_(buf_free) struct buf buf = {};
+
+	(void)state;
+	for (unsigned int pair = 0; pair < 0x10000; pair++) {
+		char bytes[2] = {(char)(pair >> 8), (char)pair};
+
+		buf_reset(&buf);
+		utf8_add_visible(&buf, bytes, 2);
+		for (size_t i = 0; i < buf.len; i++) {
+			if (buf.data[i] < 0x20 || buf.data[i] > 0x7e)
+				fail_msg("%04x is shown with byte %02x", pair, buf.data[i]);
+		}
+	}
+}
+
+static void test_treacherous(void **state)
+{
+	static const uint32_t yes[] = {0,      0x1b,   0x7f,   0x80,   0x9b,   0x9f,
+				       0xad,   0x61c,  0x200b, 0x200e, 0x2028, 0x202a,
+				       0x202e, 0x2066, 0x2069, 0xfeff, 0xe0001};
+	static const uint32_t no[] = {' ',    '~',    0xa0,   0xe9,   0x2010,
+				      0x2030, 0x4e2d, 0xfffd, 0x1f4a9};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(yes); i++)
+		assert_true(utf8_is_treacherous(yes[i]));
+	for (size_t i = 0; i < LEN(no); i++)
+		assert_false(utf8_is_treacherous(no[i]));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("the first and last character of each length is read", test_valid),
+		CLAIM("overlong, cut, surrogate and out of range forms are not UTF-8",
+		      test_invalid),
+		CLAIM("controls, directions and broken bytes are shown as escapes", test_visible),
+		CLAIM("no two bytes are shown as anything but printable ASCII",
+		      test_every_pair_of_bytes),
+		CLAIM("controls, bidi and zero width are treacherous, letters are not",
+		      test_treacherous),
+	};
+
+	return cmocka_run_group_tests_name("base/utf8", tests, NULL, NULL);
+}

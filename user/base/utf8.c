@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* UTF-8 from sources that nobody answers for. */
+#include "base/utf8.h"
+
+static bool is_tail(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code)
+{
+	static const uint32_t first_of[] = {0, 0, 0x80, 0x800, 0x10000};
+	unsigned char lead = (unsigned char)bytes[0];
+	uint32_t code;
+	size_t len;
+
+	if (lead < 0x80) {
+		*ret_code = lead;
+		return 1;
+	}
+	len = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+	if (lead < 0xc0 || lead > 0xf7 || len > size)
+		return 0;
+	code = lead & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if (!is_tail(bytes[i]))
+			return 0;
+		code = code << 6 | ((unsigned char)bytes[i] & 0x3f);
+	}
+	if (code < first_of[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	*ret_code = code;
+	return len;
+}
+
+bool utf8_is_treacherous(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{0x00, 0x1f},	  {0x7f, 0x9f},	    {0xad, 0xad},	{0x61c, 0x61c},
+		{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},	{0x2060, 0x206f},
+		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	}
+	return false;
+}
+
+static void add_hex(struct buf *buf, char letter, uint32_t value, unsigned int digits)
+{
+	char text[10] = {'\\', letter};
+
+	for (unsigned int i = digits; i-- > 0; value >>= 4)
+		text[2 + i] = "0123456789abcdef"[value & 0xf];
+	buf_add(buf, text, 2 + digits);
+}
+
+void utf8_add_visible(struct buf *buf, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		uint32_t code;
+		size_t len = utf8_decode(bytes, size, &code);
+
+		if (len == 0)
+			add_hex(buf, 'x', (unsigned char)*bytes, 2);
+		else if (code == '\\')
+			buf_add(buf, "\\\\", 2);
+		else if (code < 0x20 || code == 0x7f)
+			add_hex(buf, 'x', code, 2);
+		else if (code < 0x7f)
+			buf_addc(buf, (char)code);
+		else if (code <= 0xffff)
+			add_hex(buf, 'u', code, 4);
+		else
+			add_hex(buf, 'U', code, 8);
+		len += len == 0;
+		bytes += len;
+		size -= len;
+	}
+}

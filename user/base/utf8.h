@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes that claim to be UTF-8: telling whether they are, and showing them safely. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* Reads the character at the beginning of size > 0 bytes: returns its length, 1 to 4, and the code
+ * point; 0 for what is not UTF-8 (RFC 3629: no surrogate, no overlong form, nothing above U+10FFFF,
+ * nothing cut short). */
+size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code);
+
+/* True for what would change how a terminal, or a reader, takes the text around it: controls of
+ * both sets, marks and overrides of direction, and characters of no width. */
+bool utf8_is_treacherous(uint32_t code);
+
+/* Adds the bytes as printable ASCII, which any terminal shows as they are and whose columns are its
+ * bytes: everything else as \x1b (a byte: a control, DEL, or not UTF-8), \u202e or \U0001f4a9 (a
+ * character), and a backslash as two. */
+void utf8_add_visible(struct buf *buf, const char *bytes, size_t size);
+
+#endif
