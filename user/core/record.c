@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The contract's words for what a record holds. */
+#include "core/record.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+const char *sender_kind_name(enum sender_kind kind)
+{
+	static const char *const names[] = {
+		[SENDER_KERNEL] = "kernel",	  [SENDER_POD] = "pod",
+		[SENDER_CONTAINER] = "container", [SENDER_SYSTEMD] = "systemd",
+		[SENDER_KUBELET] = "kubelet",	  [SENDER_RUNTIME] = "runtime",
+		[SENDER_HOST] = "host",
+	};
+
+	return (unsigned int)kind < COUNT(names) ? names[kind] : "host";
+}
+
+const char *record_container_kind_name(enum record_container_kind kind)
+{
+	static const char *const names[] = {
+		[CONTAINER_KIND_CONTAINER] = "container",
+		[CONTAINER_KIND_SANDBOX] = "sandbox",
+		[CONTAINER_KIND_SERVICE] = "service",
+		[CONTAINER_KIND_PROCESS] = "process",
+	};
+
+	return (unsigned int)kind < COUNT(names) ? names[kind] : NULL;
+}
+
+/* The numbers are the kernel's, include/trace/events/signal.h. */
+const char *record_result_name(int32_t result)
+{
+	static const char *const names[] = {
+		"delivered", "ignored", "already_pending", "overflow", "lost_info",
+	};
+
+	return result >= 0 && (size_t)result < COUNT(names) ? names[result] : "unknown";
+}
