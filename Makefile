@@ -177,7 +177,8 @@ $(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c Makefile
 $(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(BUILD)/tests/fuzz/replay_main.o) $(libs-of-wire)
 	$(call link,$(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer))
 
-$(TOOLS): %: %.o $(BUILD)/libtest.a $(LIBS)
+$(filter-out %/vmlinux-check,$(TOOLS)): $(BUILD)/libtest.a $(LIBS)
+$(TOOLS): %: %.o
 	$(call link)
 
 portable: $(PORTABLE)

@@ -1,0 +1,249 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Feeds each gate what it is there to stop and watches it say so; then what is right, and hears nothing.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+tools=$root/tools
+build=${BUILD:-$root/build}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+count=0 failures=0
+
+check() { # CLAIM STATUS: one TAP line; what the gate said when it fails
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$tmp/said"
+		failures=$((failures + 1))
+	fi
+}
+
+# The gate must fail and say something that fits.
+refuses() { # CLAIM PATTERN GATE [ARG...]
+	local claim=$1 pattern=$2
+	shift 2
+	! "$@" >"$tmp/said" 2>&1 && grep -qE -- "$pattern" "$tmp/said"
+	check "$claim" $?
+}
+
+accepts() { # CLAIM GATE [ARG...]
+	local claim=$1
+	shift
+	"$@" >"$tmp/said" 2>&1 && [[ ! -s $tmp/said ]]
+	check "$claim" $?
+}
+
+skip() { # CLAIM REASON
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# A new tree for each case, of PATH=TEXT arguments, each file with a licence line on top.
+tree=
+plant() { # PATH=TEXT...
+	local arg path
+	rm -rf "$tmp/tree" && mkdir -p "$tmp/tree/user" && tree=$tmp/tree
+	for arg; do
+		path=$tree/${arg%%=*}
+		mkdir -p "$(dirname "$path")"
+		printf '// SPDX-License-Identifier: Apache-2.0\n%b\n' "${arg#*=}" >"$path"
+	done
+}
+
+repeat() { # TIMES TEXT
+	local i
+	for ((i = 0; i < $1; i++)); do printf '%s' "$2"; done
+}
+
+layers() {
+	plant 'user/core/a.c=#include "io/b.h"' 'user/io/b.h=int b;'
+	refuses "an include that points up is named with its line" \
+		'^user/core/a.c:2: core may not include io/b.h' "$tools/check-layers" "$tree"
+	plant 'user/core/a.c=#include "b.h"' 'user/core/b.h=int b;'
+	refuses "an include without its layer is refused" \
+		'^user/core/a.c:2: write "b.h" with its layer' "$tools/check-layers" "$tree"
+	plant 'user/core/a.c=#include <core/b.h>' 'user/core/b.h=int b;'
+	refuses "a file of ours in angle brackets is refused" \
+		'^user/core/a.c:2: core/b.h is ours' "$tools/check-layers" "$tree"
+	plant 'user/core/a.c=#include "core/b.h"'
+	refuses "an include of a file that is not there is refused" \
+		'^user/core/a.c:2: user/core/b.h is not there' "$tools/check-layers" "$tree"
+	plant 'user/core/a.h=#include "core/b.h"' 'user/core/b.h=#include "base/c.h"\n#include "core/a.h"' \
+		'user/base/c.h=int c;'
+	refuses "includes that go in a circle are told with the way round" \
+		'circle: user/core/a.h user/core/b.h user/core/a.h' "$tools/check-layers" "$tree"
+	plant 'user/app/a.c=#include "graced.skel.h"'
+	refuses "the skeleton is for io alone" \
+		'^user/app/a.c:2: only io may include graced.skel.h' "$tools/check-layers" "$tree"
+	plant 'user/misc/a.c=int a;'
+	refuses "a folder that is no layer is refused" \
+		'no such layer as user/misc' "$tools/check-layers" "$tree"
+	plant 'user/io/a.c=#include "graced.skel.h"\n#include "core/b.h"\n#include <graced/event.h>' \
+		'user/core/b.h=#include "base/c.h"\n#include "graced/event.h"\n#include <stdint.h>' \
+		'user/base/c.h=#include <jansson.h>'
+	accepts "includes that point down or aside pass" "$tools/check-layers" "$tree"
+}
+
+compile() { # compiles the tree's sources as the build would
+	local source
+	rm -rf "$tmp/build"
+	for source in "$tree"/user/*/*.c; do
+		source=${source#"$tree"/}
+		mkdir -p "$tmp/build/$(dirname "$source")"
+		${CC:-gcc} -g -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -I"$tree/user" -c \
+			"$tree/$source" -o "$tmp/build/${source%.c}.o"
+	done
+}
+
+purity() {
+	plant 'user/core/a.c=#include <fcntl.h>\nint a(void);\nint a(void)\n{\n\treturn open("/", 0);\n}'
+	compile
+	refuses "a call that touches the world is named with its line" \
+		'^user/core/a.c:6: open.*core may not call it' "$tools/check-purity" "$tmp/build" "$tree"
+	plant 'user/base/a.c=#include <time.h>\nlong a(void);\nlong a(void) { return time(0); }'
+	compile
+	refuses "a clock is refused" 'a.c:[0-9]+: time\(\)' "$tools/check-purity" "$tmp/build" "$tree"
+	plant 'user/base/a.c=#include <stdlib.h>\nchar *a(void);\nchar *a(void) { return getenv("A"); }'
+	compile
+	refuses "the environment is refused" 'getenv\(\)' "$tools/check-purity" "$tmp/build" "$tree"
+	plant 'user/wire/a.c=void *json_load_file(void);\nvoid *a(void);\nvoid *a(void) { return json_load_file(); }'
+	compile
+	refuses "JSON from a file is refused" 'json_load_file\(\)' "$tools/check-purity" "$tmp/build" "$tree"
+	plant 'user/io/a.c=#include <stdio.h>\nint a(void);\nint a(void) { return puts("a"); }' \
+		'user/core/b.c=int a(void);\nint b(void);\nint b(void) { return a(); }'
+	compile
+	refuses "a call up into io is refused" ': a\(\) is not' "$tools/check-purity" "$tmp/build" "$tree"
+	plant 'user/core/a.c=int a;'
+	rm -rf "$tmp/build"
+	refuses "a source without an object is told" \
+		'user/core/a.c:1: was not compiled' "$tools/check-purity" "$tmp/build" "$tree"
+	plant 'user/core/a.c=#include <stdio.h>\n#include <stdlib.h>\nint b(char *s, int n);
+int a(int n);\nint a(int n)\n{\n\tchar s[64];\n\tsnprintf(s, sizeof(s), "%%d", n);\n\treturn b(s, n);\n}' \
+		'user/base/b.c=#include <string.h>\nvoid *json_loads(void);\nint b(char *s, int n);
+int b(char *s, int n)\n{\n\tmemset(s, n, (unsigned int)n);\n\treturn json_loads() ? (int)strlen(s) : 0;\n}'
+	compile
+	accepts "memory, strings, JSON and each other pass" "$tools/check-purity" "$tmp/build" "$tree"
+}
+
+style() {
+	local sixty
+	sixty=$(repeat 58 '\tn++;\n')
+	plant "user/core/a.c=int a;$(repeat 500 '\n')"
+	refuses "a file of more than 500 lines is refused" \
+		'^user/core/a.c:50[0-9]: 50[0-9] lines, 500' "$tools/check-style" "$tree"
+	plant "user/core/a.c=int a(int n);\nint a(int n)\n{\n${sixty}\tn--;\n\treturn n;\n}"
+	refuses "a function of more than 60 lines is refused by name" \
+		'^user/core/a.c:3: a\(\) has 6[0-9] lines' "$tools/check-style" "$tree"
+	plant "user/core/a.c=int a(int n);\nint a(int n)\n{\n\tstatic const int t[] = {\n$(repeat 70 '\t\t1,\n')\t};\n\treturn t[n];\n}"
+	accepts "a table in a function does not count" "$tools/check-style" "$tree"
+	plant "user/core/a.c=int a;  /* TO""DO: more */\nint f(void);\nint f(void)\n{\n\treturn a;\n}"
+	refuses "a marker for work left over is refused" '^user/core/a.c:2:' "$tools/check-style" "$tree"
+	plant "user/core/a.c=int f(void);\nint f(void)\n{\n\treturn 0;\n}"
+	sed -i 1d "$tree/user/core/a.c"
+	refuses "a file without a licence is refused" '^user/core/a.c:1: .*SPDX' "$tools/check-style" "$tree"
+	plant "user/core/a.c=int f(char *s);\nint f(char *s)\n{\n\treturn *s; /* /tmp/a.XXXXXX */\n}"
+	accepts "a short licensed file passes" "$tools/check-style" "$tree"
+}
+
+format() {
+	local claim="code clang-format would change is refused"
+	plant 'user/core/a.c=int  a( int n );'
+	cp "$root/.clang-format" "$tree"
+	"$tools/check-format" "$tree" >"$tmp/said" 2>&1
+	if (($? == 77)); then
+		skip "$claim" "$(<"$tmp/said")"
+		return
+	fi
+	refuses "$claim" '^user/core/a.c:2: .* [0-9]+ places' "$tools/check-format" "$tree"
+	plant 'user/core/a.c=int a(int n);'
+	cp "$root/.clang-format" "$tree"
+	accepts "code clang-format would leave alone passes" "$tools/check-format" "$tree"
+}
+
+# Compiles TEXT into an object with BTF, as a stand-in for a kernel, our header or our programs.
+btf() { # NAME TEXT
+	printf '%b\n' "$2" >"$tmp/$1.c"
+	${CLANG:-clang} -target bpf -g -O2 -c "$tmp/$1.c" -o "$tmp/$1.o"
+}
+
+vmlinux() {
+	local check=("$build/tools/vmlinux-check" -k "$tmp/kernel.o")
+	btf kernel 'struct b { int x; };\nstruct c { int x; };\nenum e { E_A, E_B };\nenum e e;
+struct a { long n; union { struct { int deep; }; long flat; }; struct b *p; char s[8]; };
+struct a a;\nstruct b b;\nstruct c c;'
+	btf header 'struct a { int absent; };\nstruct a a;'
+	refuses "a member this kernel lacks is named" 'a\.absent is not in' "${check[@]}" "$tmp/header.o"
+	btf header 'struct a { int n; };\nstruct a a;'
+	refuses "a member of another size is named" 'a\.n is of another' "${check[@]}" "$tmp/header.o"
+	btf header 'struct c { int x; };\nstruct a { struct c *p; };\nstruct a a;\nstruct c c;'
+	refuses "a pointer to another struct is named" 'a\.p is of another' "${check[@]}" "$tmp/header.o"
+	btf header 'struct a { char s[9]; };\nstruct a a;'
+	refuses "an array that is too long is named" 'a\.s is of another' "${check[@]}" "$tmp/header.o"
+	btf header 'enum e { E_B };\nenum e e;'
+	refuses "an enumerator of another value is named" 'E_B = 0 of enum e' "${check[@]}" "$tmp/header.o"
+	btf header 'struct unknown { int x; };\nstruct unknown u;'
+	refuses "a struct this kernel lacks is named" 'unknown is not in' "${check[@]}" "$tmp/header.o"
+	btf header 'struct a { int deep; char s[8]; };\nstruct a a;'
+	accepts "members within anonymous ones are found" "${check[@]}" "$tmp/header.o"
+	btf program 'struct a___old { int gone; long n; };\nstruct own { int x; };\nstruct a___old a;\nstruct own o;'
+	accepts "a flavour may be absent and a program may have types of its own" \
+		"${check[@]}" "$tmp/header.o" "$tmp/program.o"
+	btf program 'struct a___old { int n; };\nstruct a___old a;'
+	refuses "what is there of a flavour must agree" \
+		'a___old\.n is of another' "${check[@]}" "$tmp/header.o" "$tmp/program.o"
+}
+
+# Runs check-run over a single made-up test program.
+outcome() { # SCRIPT: leaves what was said in $tmp/said
+	rm -rf "$tmp/run" && mkdir -p "$tmp/run/tests/tools"
+	cp -r "$tools" "$tmp/run/tools"
+	printf '#!/bin/bash\n%b\n' "$1" >"$tmp/run/tests/tools/test_it.sh"
+	chmod +x "$tmp/run/tests/tools/test_it.sh"
+	BUILD=$tmp/run/build "$tmp/run/tools/check-run" tools >"$tmp/said" 2>&1
+}
+
+counts() { # CLAIM SCRIPT LAST_LINE
+	local rc want=0
+	outcome "$2"
+	rc=$?
+	[[ $3 == *" 0 failed"* ]] || want=1
+	[[ $(tail -n 1 "$tmp/said") == "$3" ]] && ((rc == want))
+	check "$1" $?
+}
+
+counting() {
+	counts "tests that pass are counted one by one" 'echo ok 1 - a; echo ok 2 - b' "2 passed, 0 failed"
+	counts "a failure is counted and fails the run" \
+		'echo ok 1 - a; echo not ok 2 - b; exit 1' "1 passed, 1 failed"
+	counts "a skip is counted as neither, in both spellings" \
+		'echo 1..3; echo ok 1 - a; echo "not ok 2 # SKIP b"; echo "ok 3 - c # SKIP no root"' \
+		"1 passed, 0 failed, 2 skipped"
+	counts "a crash after good tests is a failure" 'echo ok 1 - a; kill -SEGV $$' "1 passed, 1 failed"
+	counts "a bad exit status without a failed test is a failure" \
+		'echo ok 1 - a; exit 3' "1 passed, 1 failed"
+	counts "a plan that is not kept is a failure" 'echo 1..3; echo ok 1 - a' "1 passed, 1 failed"
+	counts "a program that tests nothing is a failure" 'exit 0' "0 passed, 1 failed"
+	counts "a program's own count is taken over" \
+		'echo 7 passed, 0 failed' "7 passed, 0 failed"
+	outcome 'echo ok 1 - a; echo not ok 2 - why; echo because >&2; exit 1'
+	grep -q '| not ok 2 - why' "$tmp/said" && grep -q '| because' "$tmp/said"
+	check "the whole output of a failed program is shown" $?
+}
+
+dependencies() {
+	CLANG=/nowhere/clang "$tools/deps" missing >"$tmp/said"
+	[[ $(<"$tmp/said") == clang ]]
+	check "the package of a missing tool is named" $?
+}
+
+layers
+purity
+style
+format
+vmlinux
+counting
+dependencies
+echo "1..$count"
+((failures == 0))
