@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Send signals to a process in a chosen way, noting the clock around each call in the shared page.
+//
+//   sender kill PID SIG [SIG …]      each once, in this order
+//   sender stop PID SIG GRACE_MS     SIG, then SIGKILL unless the process is gone within the grace
+//   sender flood PID SIG COUNT       COUNT times; one note, its value the number that went out
+//   sender queue PID SIG VALUE       sigqueue(3)
+//   sender pidfd PID SIG             pidfd_send_signal(2)
+//   sender thread PID TID SIG        tgkill(2)
+//   sender cgkill DIR                write 1 to DIR/cgroup.kill
+//   sender exitkill PID              trace the process with PTRACE_O_EXITKILL, then leave
+#include "../../lib/page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+static struct page *page;
+
+static int number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
+static struct note begin(int sig)
+{
+	return (struct note){.kind = NOTE_KILL,
+			     .pid = (int32_t)getpid(),
+			     .number = sig,
+			     .before_ns = page_clock_ns()};
+}
+
+static int end(struct note note, long result)
+{
+	int error = errno;
+
+	note.after_ns = page_clock_ns();
+	note.value = result < 0 ? -error : (int32_t)result;
+	page_note(page, note);
+	return result < 0;
+}
+
+static int do_kill(int argc, char **argv)
+{
+	int failed = 0;
+
+	for (int i = 1; i < argc; i++) {
+		struct note note = begin(number(argv[i]));
+
+		failed |= end(note, kill(number(argv[0]), note.number));
+	}
+	return failed;
+}
+
+static int do_stop(int argc, char **argv)
+{
+	int fd = (int)syscall(SYS_pidfd_open, number(argv[0]), 0);
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	struct note note;
+
+	if (fd < 0)
+		return 1;
+	(void)argc;
+	note = begin(number(argv[1]));
+	end(note, kill(number(argv[0]), note.number));
+	if (poll(&poll_fd, 1, number(argv[2])) != 0)
+		return 0;
+	note = begin(SIGKILL);
+	return end(note, kill(number(argv[0]), SIGKILL));
+}
+
+static int do_flood(int argc, char **argv)
+{
+	long count = strtol(argv[2], NULL, 10), sent = 0;
+	int pid = number(argv[0]), sig = number(argv[1]);
+	struct note note = begin(sig);
+
+	(void)argc;
+	for (long i = 0; i < count; i++)
+		sent += kill(pid, sig) == 0;
+	end(note, sent);
+	return sent != count;
+}
+
+static int do_queue(int argc, char **argv)
+{
+	struct note note = begin(number(argv[1]));
+
+	(void)argc;
+	return end(note, sigqueue(number(argv[0]), note.number,
+				  (union sigval){.sival_int = number(argv[2])}));
+}
+
+static int do_pidfd(int argc, char **argv)
+{
+	int fd = (int)syscall(SYS_pidfd_open, number(argv[0]), 0);
+	struct note note = begin(number(argv[1]));
+
+	(void)argc;
+	return end(note, syscall(SYS_pidfd_send_signal, fd, note.number, NULL, 0));
+}
+
+static int do_thread(int argc, char **argv)
+{
+	struct note note = begin(number(argv[2]));
+
+	(void)argc;
+	return end(note, syscall(SYS_tgkill, number(argv[0]), number(argv[1]), note.number));
+}
+
+static int do_cgkill(int argc, char **argv)
+{
+	char path[4096];
+	struct note note;
+	int fd;
+
+	(void)argc;
+	snprintf(path, sizeof(path), "%s/cgroup.kill", argv[0]);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	note = begin(SIGKILL);
+	return end(note, write(fd, "1", 1) == 1 ? 0 : -1);
+}
+
+static int do_exitkill(int argc, char **argv)
+{
+	long r = ptrace(PTRACE_SEIZE, number(argv[0]), NULL, PTRACE_O_EXITKILL);
+
+	(void)argc;
+	return end(begin(SIGKILL), r);
+}
+
+static const struct {
+	const char *name;
+	int args;
+	int (*run)(int argc, char **argv);
+} modes[] = {
+	{"kill", 2, do_kill},	  {"stop", 3, do_stop},		{"flood", 3, do_flood},
+	{"queue", 3, do_queue},	  {"pidfd", 2, do_pidfd},	{"thread", 3, do_thread},
+	{"cgkill", 1, do_cgkill}, {"exitkill", 1, do_exitkill},
+};
+
+int main(int argc, char **argv)
+{
+	page = page_attach();
+	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(argv[1], modes[i].name) && argc - 2 >= modes[i].args)
+			return modes[i].run(argc - 2, argv + 2);
+	fprintf(stderr, "sender: unknown mode or too few arguments\n");
+	return 2;
+}
