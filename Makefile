@@ -29,7 +29,7 @@ endif
 
 PKGS     := libbpf libelf zlib libsystemd jansson
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
-HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fPIE
+HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 MODE     := -O2 -g $(HARDEN) -Werror
 
 # A variant is the same tree built a second time, into a directory of its own. Sanitizers make gcc
@@ -42,19 +42,23 @@ MODE := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefin
 CC   := $(CLANG)
 else ifeq ($(VARIANT),coverage)
 MODE := -O0 -g --coverage
+else ifeq ($(VARIANT),arm64)
+MODE := -O2 -g $(HARDEN)
+CC   := $(CLANG) --target=aarch64-linux-gnu -nostdlibinc \
+	-isystem $(BUILD)/sysroot/usr/aarch64-linux-gnu/include -idirafter /usr/include
 endif
 
-GEN      := $(BUILD)/gen
-SKEL     := $(GEN)/graced.skel.h
-CPPFLAGS += -Iuser -Iinclude -I$(GEN) -DGRACED_VERSION='"$(VERSION)"' -D_GNU_SOURCE
-CFLAGS   += -std=gnu11 $(MODE) $(WARNINGS) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-LDFLAGS  += -pie -Wl,-z,relro,-z,now -Wl,--as-needed
-LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null)
-# Asked once, not once per compiled file.
-CFLAGS   := $(CFLAGS)
-LDLIBS   := $(LDLIBS)
+GEN  := $(BUILD)/gen
+SKEL := $(GEN)/graced.skel.h
+# CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the caller's, and come last.
+INCLUDES := -Iuser -Iinclude -I$(GEN)
+COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE -DGRACED_VERSION='"$(VERSION)"' $(CPPFLAGS) \
+	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(CFLAGS)
+LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
-ARCH      = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
+ARCH     := $(if $(filter aarch64%,$(shell $(CC) -dumpmachine 2>/dev/null)),arm64,x86)
 BPFFLAGS := -target bpf -g -O2 -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Ibpf \
 	-Wall -Werror
 
@@ -87,8 +91,8 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
-.PHONY: all plain-programs asan-programs check-programs portable fuzz-targets unit deps check demo \
-	install fmt lint fuzz coverage arm64 clean help
+.PHONY: all plain-programs asan-programs check-programs portable unit deps check demo install \
+	clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -126,12 +130,12 @@ $(SKEL): $(BUILD)/bpf/graced.bpf.o
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
 
 # Only io includes the skeleton; the dependency files know which of its files do, from the second
 # build on.
 $(call objs,user/io/*.c): | $(SKEL)
-$(call objs,tests/*/*.c): CPPFLAGS += -Itests
+$(call objs,tests/*/*.c): INCLUDES += -Itests
 $(call objs,tests/kernel/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
 
 define archive
@@ -142,7 +146,7 @@ endef
 define link
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS) $(1)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(PKG_LIBS) $(1) $(LDLIBS)
 endef
 
 define layer-rules
@@ -203,7 +207,8 @@ unit: $(UNIT)
 ifneq ($(wildcard tools/demo.c),)
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tools/demo $(HELPERS)
-	@GRACED='$(BUILD)/graced' HELPERS='$(BUILD)/tests/helpers' $(BUILD)/tools/demo
+	@GRACED='$(abspath $(BUILD)/graced)' HELPERS='$(abspath $(BUILD)/tests/helpers)' \
+		$(BUILD)/tools/demo
 endif
 
 install: all
@@ -211,28 +216,7 @@ install: all
 	$(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
 		install -D -m 644 $(m) $(DESTDIR)$(prefix)/share/man/man$(n)/$(notdir $(m)) &&)) :
 
-STYLED = $(shell find bpf include user tests tools vmlinux -name '*.[ch]' 2>/dev/null)
-
-fmt:
-	clang-format -i $(STYLED)
-
-lint:
-	tools/check-layers && tools/check-style && clang-format --dry-run -Werror $(STYLED)
-	@if command -v cppcheck >/dev/null; then set -x; \
-	cppcheck -q --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,portability \
-		--suppress=missingIncludeSystem -Iuser -Iinclude user; \
-	else echo 'lint also runs cppcheck where it is installed'; fi
-
-fuzz:
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz VARIANT=fuzz fuzz-targets
-	@BUILD='$(BUILD)/fuzz' tools/fuzz-run $(TIME)
-
-fuzz-targets: $(FUZZ)
-
-coverage:
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage VARIANT=coverage portable
-	@BUILD='$(BUILD)/coverage' tools/check-run unit vectors replay
-	@tools/coverage-report '$(BUILD)/coverage'
+include tools/chores.mk
 
 clean:
 	rm -rf $(BUILD)
@@ -244,6 +228,12 @@ help:
 	@echo 'make unit       the unit tests alone'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make install    DESTDIR= prefix='
-	@echo 'make fmt lint fuzz coverage clean'
+	@echo 'make fmt        formats the C files'
+	@echo 'make lint       what can be judged without building'
+	@echo 'make fuzz       fuzzes each target for TIME=60 seconds'
+	@echo 'make coverage   lines of user/ the unit tests run'
+	@echo 'make arm64      compiles everything for arm64, links nothing'
+	@echo 'make clean      removes $(BUILD)'
+	@echo 'Variables: BUILD VERSION CC CLANG BPFTOOL V=1'
 
--include $(shell find $(BUILD)/user $(BUILD)/bpf $(BUILD)/tests $(BUILD)/tools -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(BUILD)/,user bpf tests tools) -name '*.d' 2>/dev/null)
