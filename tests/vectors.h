@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a module hands the vector driver: a way from a case's input to the answer of our code. */
+#ifndef GRACED_TESTS_VECTORS_H
+#define GRACED_TESTS_VECTORS_H
+
+#include <jansson.h>
+
+/* Runs one case, an object with at least "input". Returns 0 with the answer in *ret_got, in the
+ * form of the case's "expected" and owned by the caller; -ENOTSUP for a kind it does not know;
+ * -EINVAL for an input that is not of the kind's form; -ENOMEM. */
+typedef int (*vectors_run_fn)(json_t *vector, json_t **ret_got);
+
+int vectors_run_cgroup_paths(json_t *vector, json_t **ret_got);
+
+#endif
