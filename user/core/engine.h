@@ -15,7 +15,7 @@ enum engine_scope { SCOPE_PODS, SCOPE_CONTAINERS, SCOPE_SERVICES, SCOPE_ALL };
 
 struct engine_config {
 	enum engine_scope scope;
-	uint64_t assumed_grace_ns;	/* for stops whose grace no source tells; 0: unknown */
+	uint64_t assumed_grace_ns;	 /* for stops whose grace no source tells; 0: unknown */
 	const char *const *nested_nodes; /* cgroup paths of nodes inside containers, NULL-ended */
 	uint32_t max_containers;	 /* 0: the default, 16384 */
 };
@@ -49,10 +49,10 @@ typedef void (*engine_effect_fn)(void *userdata, const struct effect *effect);
 struct engine_stats {
 	uint64_t observations;
 	uint64_t stops;
-	uint64_t unexpected; /* events a state does not expect: counted no-ops */
-	uint64_t cgroups;    /* known now */
+	uint64_t unexpected;	  /* events a state does not expect: counted no-ops */
+	uint64_t cgroups;	  /* known now */
 	uint64_t cgroups_refused; /* table full */
-	uint64_t pods;	     /* known now */
+	uint64_t pods;		  /* known now */
 };
 
 /* 0, -ENOMEM or -EINVAL. The configuration is copied. The caller frees with engine_free(). */

@@ -42,7 +42,7 @@ enum obs_type {
 struct obs_attached {
 	char boot_id[37];
 	char node[OBS_NAME_MAX];
-	char hierarchy[32];    /* "unified" or the v1 controller */
+	char hierarchy[32];	/* "unified" or the v1 controller */
 	int64_t wall_offset_ns; /* CLOCK_REALTIME minus CLOCK_BOOTTIME */
 	uint32_t self_pid;
 	uint32_t programs; /* BPF programs attached */
@@ -106,8 +106,8 @@ struct obs_probe {
 };
 
 struct obs_names {
-	char pod_uid[37];	 /* "" when only a container is named */
-	char container_id[65];	 /* "" when only a pod is named */
+	char pod_uid[37];      /* "" when only a container is named */
+	char container_id[65]; /* "" when only a pod is named */
 	char namespace_[OBS_NAME_MAX];
 	char pod[OBS_NAME_MAX];
 	char container[OBS_NAME_MAX];

@@ -89,8 +89,8 @@ struct record_signal {
 };
 
 struct record_exit {
-	bool known;	   /* false: exit status not seen */
-	uint32_t status;   /* raw wait status */
+	bool known;	 /* false: exit status not seen */
+	uint32_t status; /* raw wait status */
 	uint64_t at_ns;
 };
 
@@ -153,9 +153,9 @@ enum record_type {
 
 struct record {
 	enum record_type type;
-	uint64_t at_ns;	    /* "boot_ns" */
-	int64_t wall_ns;    /* "time": nanoseconds since 1970, UTC */
-	const char *node;   /* NULL: not known */
+	uint64_t at_ns;	  /* "boot_ns" */
+	int64_t wall_ns;  /* "time": nanoseconds since 1970, UTC */
+	const char *node; /* NULL: not known */
 	union {
 		struct record_attached attached;
 		struct record_signal signal;

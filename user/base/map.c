@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Open addressing with linear probing; removal shifts back, so there are no tombstones. */
+#include "base/map.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define MIN_SLOTS 16
+
+/* A multiplicative hash: cgroup ids and pids are small consecutive numbers. */
+static size_t slot_of(const struct map *map, uint64_t key)
+{
+	return (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (map->n_slots - 1);
+}
+
+void map_done(struct map *map)
+{
+	free(map->slots);
+	*map = (struct map){};
+}
+
+static struct map_slot *find(const struct map *map, uint64_t key)
+{
+	size_t i;
+
+	if (!map->n_slots)
+		return NULL;
+	for (i = slot_of(map, key); map->slots[i].key; i = (i + 1) & (map->n_slots - 1))
+		if (map->slots[i].key == key)
+			return &map->slots[i];
+	return NULL;
+}
+
+void *map_get(const struct map *map, uint64_t key)
+{
+	struct map_slot *s = key ? find(map, key) : NULL;
+
+	return s ? s->value : NULL;
+}
+
+static void insert(struct map *map, uint64_t key, void *value)
+{
+	size_t i = slot_of(map, key);
+
+	while (map->slots[i].key)
+		i = (i + 1) & (map->n_slots - 1);
+	map->slots[i] = (struct map_slot){.key = key, .value = value};
+	map->count++;
+}
+
+static int grow(struct map *map)
+{
+	struct map bigger = {.n_slots = map->n_slots ? map->n_slots * 2 : MIN_SLOTS};
+	size_t pos;
+
+	bigger.slots = calloc(bigger.n_slots, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (pos = 0; pos < map->n_slots; pos++)
+		if (map->slots[pos].key)
+			insert(&bigger, map->slots[pos].key, map->slots[pos].value);
+	free(map->slots);
+	*map = bigger;
+	return 0;
+}
+
+int map_put(struct map *map, uint64_t key, void *value)
+{
+	struct map_slot *s;
+	int r;
+
+	if (!key || !value)
+		return -EINVAL;
+	s = find(map, key);
+	if (s) {
+		s->value = value;
+		return 0;
+	}
+	if (map->count * 4 >= map->n_slots * 3) {
+		r = grow(map);
+		if (r < 0)
+			return r;
+	}
+	insert(map, key, value);
+	return 0;
+}
+
+/* Whether an entry that belongs at home may stay at i when the slot at hole is free. */
+static bool stays(size_t home, size_t hole, size_t i)
+{
+	if (hole <= i)
+		return hole < home && home <= i;
+	return hole < home || home <= i;
+}
+
+void *map_remove(struct map *map, uint64_t key)
+{
+	struct map_slot *s = key ? find(map, key) : NULL;
+	size_t mask = map->n_slots - 1, hole, i;
+	void *value;
+
+	if (!s)
+		return NULL;
+	value = s->value;
+	hole = (size_t)(s - map->slots);
+	for (i = (hole + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
+		if (stays(slot_of(map, map->slots[i].key), hole, i))
+			continue;
+		map->slots[hole] = map->slots[i];
+		hole = i;
+	}
+	map->slots[hole] = (struct map_slot){};
+	map->count--;
+	return value;
+}
+
+void *map_next(const struct map *map, size_t *pos)
+{
+	while (*pos < map->n_slots) {
+		struct map_slot *s = &map->slots[(*pos)++];
+
+		if (s->key)
+			return s->value;
+	}
+	return NULL;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The live map of cgroups: nodes by id, identities by path, references by count. */
+#include "core/cgmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_MAX_NODES 16384
+
+/* FNV-1a; two strings of one hash are told apart by comparing them, the later one is not indexed. */
+static uint64_t hash_of(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
+	return h ? h : 1;
+}
+
+static void pod_unref(struct cgmap *map, struct pod *pod)
+{
+	if (!pod || --pod->refs)
+		return;
+	if (map_get(&map->pods, pod->key) == pod)
+		map_remove(&map->pods, pod->key);
+	free(pod->namespace_);
+	free(pod->name);
+	free(pod);
+}
+
+static struct pod *pod_by_uid(const struct cgmap *map, const char *uid)
+{
+	struct pod *pod = map_get(&map->pods, hash_of(uid));
+
+	return pod && strcmp(pod->uid, uid) == 0 ? pod : NULL;
+}
+
+static int pod_take(struct cgmap *map, const struct cgpath *ident, struct pod **ret)
+{
+	struct pod *pod = pod_by_uid(map, ident->pod_uid);
+	int r;
+
+	if (!pod) {
+		pod = calloc(1, sizeof(*pod));
+		if (!pod)
+			return -ENOMEM;
+		strcpy(pod->uid, ident->pod_uid);
+		pod->key = hash_of(pod->uid);
+		pod->qos = ident->qos;
+		pod->is_static = ident->static_pod;
+		r = map_get(&map->pods, pod->key) ? 0 : map_put(&map->pods, pod->key, pod);
+		if (r < 0) {
+			free(pod);
+			return r;
+		}
+	}
+	pod->refs++;
+	*ret = pod;
+	return 0;
+}
+
+struct cgnode *cgnode_ref(struct cgnode *node)
+{
+	node->refs++;
+	return node;
+}
+
+struct cgnode *cgnode_unref(struct cgmap *map, struct cgnode *node)
+{
+	struct cgnode *parent;
+
+	while (node && --node->refs == 0) {
+		parent = node->parent;
+		pod_unref(map, node->pod);
+		free(node->path);
+		free(node->container_name);
+		free(node);
+		node = parent;
+	}
+	return NULL;
+}
+
+void cgmap_done(struct cgmap *map)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&map->nodes, &pos)))
+		cgnode_unref(map, node);
+	map_done(&map->nodes);
+	map_done(&map->pods);
+	map_done(&map->containers);
+}
+
+struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id)
+{
+	return map_get(&map->nodes, id);
+}
+
+struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *container_id)
+{
+	struct cgnode *node = map_get(&map->containers, hash_of(container_id));
+
+	return node && strcmp(node->ident.container_id, container_id) == 0 ? node : NULL;
+}
+
+static int node_new(struct cgmap *map, uint64_t id, struct cgnode **ret)
+{
+	uint32_t max = map->max_nodes ? map->max_nodes : DEFAULT_MAX_NODES;
+	struct cgnode *node;
+	int r;
+
+	if (map->nodes.count >= max) {
+		map->refused++;
+		return -ENOSPC;
+	}
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return -ENOMEM;
+	node->refs = 1;
+	node->id = id;
+	node->kind = GRACED_WATCH_BRANCH;
+	r = map_put(&map->nodes, id, node);
+	if (r < 0) {
+		free(node);
+		return r;
+	}
+	*ret = node;
+	return 0;
+}
+
+static bool is_nested_node(const struct cgmap *map, const char *path)
+{
+	const char *const *p = map->nested_nodes;
+
+	for (; p && *p; p++)
+		if (strcmp(*p, path) == 0)
+			return true;
+	return false;
+}
+
+static bool ends_with(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+static uint32_t kind_of(const struct cgmap *map, const char *path, const struct cgpath *ident)
+{
+	if (is_nested_node(map, path))
+		return GRACED_WATCH_BRANCH;
+	switch (ident->kind) {
+	case CGPATH_CONTAINER:
+	case CGPATH_CONTAINER_OUTSIDE:
+	case CGPATH_SANDBOX:
+		return GRACED_WATCH_CONTAINER;
+	case CGPATH_POD:
+		return GRACED_WATCH_POD;
+	default:
+		return map->services && ends_with(path, ".service") ? GRACED_WATCH_SERVICE
+								    : GRACED_WATCH_BRANCH;
+	}
+}
+
+/* Takes over path. The container index keeps the first of two that claim one id. */
+static int identify(struct cgmap *map, struct cgnode *node, char *path)
+{
+	uint64_t key;
+	int r;
+
+	free(node->path);
+	node->path = path;
+	cgpath_parse(path, strlen(path), &node->ident);
+	node->kind = kind_of(map, path, &node->ident);
+	if (node->ident.pod_uid[0] && node->kind != GRACED_WATCH_BRANCH && !node->pod) {
+		r = pod_take(map, &node->ident, &node->pod);
+		if (r < 0)
+			return r;
+	}
+	if (!node->ident.container_id[0] || node->kind != GRACED_WATCH_CONTAINER)
+		return 0;
+	key = hash_of(node->ident.container_id);
+	return map_get(&map->containers, key) ? 0 : map_put(&map->containers, key, node);
+}
+
+static char *path_join(const char *parent, const char *name)
+{
+	size_t n = strlen(parent), m = strlen(name);
+	char *path = malloc(n + m + 2);
+
+	if (!path)
+		return NULL;
+	if (n == 1)
+		n = 0; /* the root is "/" */
+	memcpy(path, parent, n);
+	path[n] = '/';
+	memcpy(path + n + 1, name, m + 1);
+	return path;
+}
+
+/* Gives id its path, as a new node or one that was unknown. Takes over path. */
+static int add(struct cgmap *map, uint64_t id, struct cgnode *parent, char *path,
+	       struct cgnode **ret)
+{
+	struct cgnode *node = cgmap_get(map, id);
+	int r = path ? 0 : -ENOMEM;
+
+	if (!r && !node)
+		r = node_new(map, id, &node);
+	if (r < 0) {
+		free(path);
+		return r;
+	}
+	if (!node->parent && parent && parent != node)
+		node->parent = cgnode_ref(parent);
+	r = identify(map, node, path);
+	if (r == 0)
+		*ret = node;
+	return r;
+}
+
+int cgmap_add_child(struct cgmap *map, uint64_t id, uint64_t parent_id, const char *name,
+		    struct cgnode **ret)
+{
+	struct cgnode *parent = cgmap_get(map, parent_id), *node = cgmap_get(map, id);
+
+	if (node && node->path) {
+		*ret = node;
+		return 0;
+	}
+	if (!parent || !parent->path)
+		return -ENOENT;
+	if (cgnode_is_container(parent))
+		return -EEXIST;
+	return add(map, id, parent, path_join(parent->path, name), ret);
+}
+
+int cgmap_add_path(struct cgmap *map, uint64_t id, uint64_t parent_id, const char *path,
+		   struct cgnode **ret)
+{
+	struct cgnode *parent = cgmap_get(map, parent_id), *node = cgmap_get(map, id);
+
+	if (node && node->path) {
+		*ret = node;
+		return 0;
+	}
+	if (cgnode_is_container(parent))
+		return -EEXIST;
+	return add(map, id, parent, strdup(path), ret);
+}
+
+int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret)
+{
+	int r = node_new(map, id, ret);
+
+	if (r == 0)
+		(*ret)->kind = GRACED_WATCH_CONTAINER;
+	return r;
+}
+
+void cgmap_remove(struct cgmap *map, uint64_t id)
+{
+	struct cgnode *node = map_remove(&map->nodes, id);
+	uint64_t key;
+
+	if (!node)
+		return;
+	key = hash_of(node->ident.container_id);
+	if (node->ident.container_id[0] && map_get(&map->containers, key) == node)
+		map_remove(&map->containers, key);
+	cgnode_unref(map, node);
+}
+
+/* A name once known stays: a source of lower trust cannot rename a pod later. */
+static int learn(char **member, const char *value)
+{
+	if (*member || !value[0])
+		return 0;
+	*member = strdup(value);
+	return *member ? 0 : -ENOMEM;
+}
+
+static int name_pod(struct pod *pod, const char *namespace_, const char *name)
+{
+	int r = learn(&pod->namespace_, namespace_);
+
+	return r < 0 ? r : learn(&pod->name, name);
+}
+
+int cgmap_set_names(struct cgmap *map, const char *pod_uid, const char *container_id,
+		    const char *namespace_, const char *pod, const char *container, bool found)
+{
+	struct cgnode *node = cgmap_by_container_id(map, container_id);
+	struct pod *p = pod_by_uid(map, pod_uid);
+	int r = 0;
+
+	if (node && p && node->pod != p)
+		return 0;
+	if (found && p)
+		r = name_pod(p, namespace_, pod);
+	if (!node || r < 0)
+		return r;
+	if (found)
+		r = learn(&node->container_name, container);
+	node->names = node->container_name ? NAMES_KNOWN : NAMES_ABSENT;
+	return r;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The live map of cgroups: which id is which branch, pod or container, and what they are called.
+ *
+ * Names below a known container are never read: whatever is made there *is* that container.
+ * Nodes and pods are counted references, because a verdict may outlive the cgroup it is about.
+ */
+#ifndef CORE_CGMAP_H
+#define CORE_CGMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "core/cgpath.h"
+#include "core/obs.h"
+
+struct stop;
+
+struct pod {
+	unsigned refs;
+	uint64_t key; /* hash of uid, the index */
+	char uid[CGPATH_UID_LEN + 1];
+	enum cgpath_qos qos;
+	bool is_static;
+	char *namespace_; /* NULL: not known */
+	char *name;
+};
+
+enum names_state {
+	NAMES_UNASKED,
+	NAMES_ASKED,
+	NAMES_KNOWN,
+	NAMES_ABSENT, /* the source does not know it (yet) */
+};
+
+struct cgnode {
+	unsigned refs;
+	uint64_t id;
+	struct cgnode *parent; /* NULL: the root, or not known */
+	uint32_t kind;	       /* enum graced_watch_kind */
+	char *path;	       /* NULL: not known */
+	struct cgpath ident;
+	struct pod *pod;      /* NULL: in none */
+	char *container_name; /* NULL: not known */
+	enum names_state names;
+	bool found_late;   /* it was there when we attached */
+	bool gone;	   /* removed; only references keep it */
+	struct stop *stop; /* containers and services; owned by the engine */
+};
+
+struct cgmap {
+	struct map nodes;      /* by cgroup id */
+	struct map pods;       /* by hash of uid */
+	struct map containers; /* by hash of container id */
+	uint32_t max_nodes;
+	uint64_t refused;		 /* nodes that did not fit */
+	bool services;			 /* units are containers of a kind (scope services) */
+	const char *const *nested_nodes; /* paths that hold a node, not a container; NULL-ended */
+};
+
+void cgmap_done(struct cgmap *map);
+
+struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id);
+
+/* The container of that id; NULL when none is known. */
+struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *container_id);
+
+/*
+ * A cgroup named name was made under parent_id. 0 with the node in *ret (new, or known before);
+ * -ENOENT when the parent is unknown, -EEXIST when it is below a container and so is no node of
+ * its own, -ENOSPC when the map is full, -ENOMEM.
+ */
+int cgmap_add_child(struct cgmap *map, uint64_t id, uint64_t parent_id, const char *name,
+		    struct cgnode **ret);
+
+/*
+ * The same for a cgroup whose whole path is known; fills in a node that was unknown so far.
+ * parent_id 0: not known.
+ */
+int cgmap_add_path(struct cgmap *map, uint64_t id, uint64_t parent_id, const char *path,
+		   struct cgnode **ret);
+
+/* A container that something names before its record came: its path is not known yet. */
+int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret);
+
+/* The cgroup is gone: the map forgets it; references keep the node alive. */
+void cgmap_remove(struct cgmap *map, uint64_t id);
+
+struct cgnode *cgnode_ref(struct cgnode *node);
+/* Always returns NULL. */
+struct cgnode *cgnode_unref(struct cgmap *map, struct cgnode *node);
+
+static inline bool cgnode_is_container(const struct cgnode *node)
+{
+	return node && node->kind >= GRACED_WATCH_CONTAINER;
+}
+
+/* What a source says of a pod or container; empty strings say nothing. 0 or -ENOMEM. */
+int cgmap_set_names(struct cgmap *map, const char *pod_uid, const char *container_id,
+		    const char *namespace_, const char *pod, const char *container, bool found);
+
+#endif

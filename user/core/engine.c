@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's door: one observation in, handed to who knows; cgroups, names and the clock. */
+#include "core/engine_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIND_GUESSED UINT32_MAX /* no kind: what we found out is told in any case */
+
+int engine_new(const struct engine_config *config, struct engine **ret)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	e->config = *config;
+	e->map.max_nodes = config->max_containers;
+	e->map.nested_nodes = config->nested_nodes;
+	e->map.services = config->scope >= SCOPE_SERVICES;
+	*ret = e;
+	return 0;
+}
+
+struct engine *engine_free(struct engine *e)
+{
+	struct cgnode *node;
+	struct stop *stop;
+	size_t pos = 0;
+
+	if (!e)
+		return NULL;
+	while ((stop = map_next(&e->procs, &pos)))
+		stop_free(&e->map, &e->deadlines, stop);
+	pos = 0;
+	while ((node = map_next(&e->map.nodes, &pos)))
+		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+	map_done(&e->procs);
+	cgmap_done(&e->map);
+	deadline_queue_done(&e->deadlines);
+	free(e);
+	return NULL;
+}
+
+void engine_effect(struct engine *e, const struct effect *effect)
+{
+	e->fn(e->userdata, effect);
+}
+
+void engine_find_cgroup(struct engine *e, uint64_t id)
+{
+	engine_effect(e, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
+}
+
+void engine_ask_names(struct engine *e, struct cgnode *node)
+{
+	struct effect ask = {.type = EFFECT_FIND_NAMES, .id = node->id};
+
+	if (node->names == NAMES_KNOWN || node->names == NAMES_ASKED)
+		return;
+	if (!node->pod || !node->ident.container_id[0])
+		return;
+	node->names = NAMES_ASKED;
+	strcpy(ask.pod_uid, node->pod->uid);
+	strcpy(ask.container_id, node->ident.container_id);
+	engine_effect(e, &ask);
+}
+
+int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind)
+{
+	struct effect correct = {.type = EFFECT_SET_WATCH, .id = node->id, .kind = node->kind};
+
+	if (kernel_kind && kernel_kind != node->kind)
+		engine_effect(e, &correct);
+	if (!cgnode_is_container(node))
+		return 0;
+	if (!node->stop)
+		node->stop = stop_new(node);
+	if (!node->stop)
+		return -ENOMEM;
+	node->stop->grace_ns = e->config.assumed_grace_ns;
+	engine_ask_names(e, node);
+	return 0;
+}
+
+static int on_cgroup_new(struct engine *e, const struct obs *obs)
+{
+	const struct obs_cgroup *cg = &obs->cgroup;
+	struct cgnode *node;
+	int r;
+
+	r = cgmap_add_child(&e->map, cg->id, cg->parent_id, cg->path, &node);
+	if (r == -ENOENT) {
+		/* The parent's record was lost; the path is asked for by id. */
+		engine_find_cgroup(e, cg->id);
+		return 0;
+	}
+	if (r == -EEXIST || r == -ENOSPC)
+		return 0;
+	return r < 0 ? r : engine_node_known(e, node, cg->kind);
+}
+
+static int on_cgroup_found(struct engine *e, const struct obs *obs)
+{
+	const struct obs_cgroup *cg = &obs->cgroup;
+	struct cgnode *node;
+	int r;
+
+	r = cgmap_add_path(&e->map, cg->id, cg->parent_id, cg->path, &node);
+	if (r < 0)
+		return r == -ENOSPC || r == -EEXIST ? 0 : r;
+	if (!e->attached && cgnode_is_container(node))
+		e->containers_found++;
+	/* A look-up: the kernel half had to guess without the name. */
+	return engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
+}
+
+static int on_cgroup_gone(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->cgroup.id);
+
+	if (!node)
+		return 0;
+	if (node->stop) {
+		engine_stop_gone(e, node->stop);
+		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+	}
+	cgmap_remove(&e->map, obs->cgroup.id);
+	return 0;
+}
+
+static int on_cgroup_empty(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->empty.id);
+
+	if (!node || !node->stop)
+		return 0;
+	node->stop->counts = obs->empty.counts;
+	engine_stop_empty(e, node->stop, obs->at_ns);
+	return 0;
+}
+
+static int on_names(struct engine *e, const struct obs *obs)
+{
+	const struct obs_names *n = &obs->names;
+	struct cgnode *node;
+	int r;
+
+	r = cgmap_set_names(&e->map, n->pod_uid, n->container_id, n->namespace_, n->pod,
+			    n->container, n->found);
+	node = cgmap_by_container_id(&e->map, n->container_id);
+	if (node && node->stop && node->stop->state == STOP_EXITED && node->stop->empty_ns)
+		engine_tell(e, node->stop, false);
+	return r;
+}
+
+static int on_attached(struct engine *e, const struct obs *obs)
+{
+	e->host = obs->attached;
+	e->attached = true;
+	engine_report_attached(e, obs->at_ns);
+	return 0;
+}
+
+static int on_clock(struct engine *e, const struct obs *obs)
+{
+	e->host.wall_offset_ns = obs->clock.wall_offset_ns;
+	return 0;
+}
+
+static int on_lost(struct engine *e, const struct obs *obs)
+{
+	if (memcmp(&e->lost, &obs->lost, sizeof(e->lost)) == 0)
+		return 0;
+	e->lost = obs->lost;
+	engine_report_lost(e, obs->at_ns, &obs->lost);
+	return 0;
+}
+
+static int on_timer(struct engine *e, const struct obs *obs)
+{
+	engine_expire(e, obs->at_ns);
+	return 0;
+}
+
+static int on_nothing(struct engine *e, const struct obs *obs)
+{
+	(void)obs;
+	e->stats.unexpected++;
+	return 0;
+}
+
+static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs *obs) = {
+	[OBS_NONE] = on_nothing,
+	[OBS_ATTACHED] = on_attached,
+	[OBS_CGROUP_NEW] = on_cgroup_new,
+	[OBS_CGROUP_FOUND] = on_cgroup_found,
+	[OBS_CGROUP_GONE] = on_cgroup_gone,
+	[OBS_CGROUP_EMPTY] = on_cgroup_empty,
+	[OBS_INIT] = engine_on_init,
+	[OBS_SIGNAL] = engine_on_signal,
+	[OBS_EXIT] = engine_on_exit,
+	[OBS_OOM] = engine_on_oom,
+	[OBS_COUNTS] = engine_on_counts,
+	[OBS_PROBE] = engine_on_probe,
+	[OBS_NAMES] = on_names,
+	[OBS_LOST] = on_lost,
+	[OBS_CLOCK] = on_clock,
+	[OBS_TIMER] = on_timer,
+	[OBS_END] = engine_on_end,
+};
+
+static void tell_wake(struct engine *e)
+{
+	const struct deadline *first = deadline_first(&e->deadlines);
+	uint64_t at = first ? first->at_ns : 0;
+
+	if (at == e->wake_ns)
+		return;
+	e->wake_ns = at;
+	engine_effect(e, &(struct effect){.type = EFFECT_WAKE_AT, .at_ns = at});
+}
+
+int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, void *userdata)
+{
+	int r;
+
+	e->stats.observations++;
+	e->now_ns = obs->at_ns;
+	e->fn = fn;
+	e->userdata = userdata;
+	if ((unsigned)obs->type >= OBS_TYPE_COUNT)
+		r = on_nothing(e, obs);
+	else
+		r = handlers[obs->type](e, obs);
+	tell_wake(e);
+	return r;
+}
+
+void engine_get_stats(const struct engine *e, struct engine_stats *ret)
+{
+	*ret = e->stats;
+	ret->cgroups = e->map.nodes.count;
+	ret->cgroups_refused = e->map.refused;
+	ret->pods = e->map.pods.count;
+}

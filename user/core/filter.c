@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Filters over records: every condition given must hold. */
+#include "core/filter.h"
+
+#include <string.h>
+
+#define MIN_ID_PREFIX 4
+
+static bool same(const char *wanted, const char *value)
+{
+	return value && strcmp(wanted, value) == 0;
+}
+
+static bool pod_matches(const struct filter *f, const struct record_pod *pod)
+{
+	if (f->namespace_ && !same(f->namespace_, pod->namespace_))
+		return false;
+	return !f->pod || same(f->pod, pod->name) || same(f->pod, pod->uid);
+}
+
+static bool container_matches(const struct filter *f, const struct record_container *c)
+{
+	size_t n = f->container ? strlen(f->container) : 0;
+
+	if (!f->container || same(f->container, c->name))
+		return true;
+	return n >= MIN_ID_PREFIX && c->id && strncmp(c->id, f->container, n) == 0;
+}
+
+static bool subject_matches(const struct filter *f, const struct record_pod *pod,
+			    const struct record_container *container)
+{
+	return pod_matches(f, pod) && container_matches(f, container);
+}
+
+static bool number_matches(const struct filter *f, uint32_t number)
+{
+	return number >= 1 && number <= 64 && f->sigmask >> (number - 1) & 1;
+}
+
+static bool sigref_matches(const struct filter *f, const struct record_sigref *s)
+{
+	if (!s->known)
+		return false;
+	if (f->sigmask && !number_matches(f, s->number))
+		return false;
+	return !f->sender_comm || same(f->sender_comm, s->sender.process.comm);
+}
+
+static bool stop_matches(const struct filter *f, const struct record_stop *s)
+{
+	if (!subject_matches(f, &s->pod, &s->container))
+		return false;
+	if (f->outcome != OUTCOME_COUNT && f->outcome != s->outcome)
+		return false;
+	if (!f->sigmask && !f->sender_comm)
+		return true;
+	if (f->sigmask && !f->sender_comm && s->exit.known &&
+	    number_matches(f, s->exit.status & 0x7f))
+		return true;
+	return sigref_matches(f, &s->stop_signal) || sigref_matches(f, &s->kill_signal);
+}
+
+static bool signal_matches(const struct filter *f, const struct record_signal *s)
+{
+	if (!f->signals || !subject_matches(f, &s->pod, &s->container))
+		return false;
+	if (f->sigmask && !number_matches(f, s->number))
+		return false;
+	return !f->sender_comm || same(f->sender_comm, s->sender.process.comm);
+}
+
+/* A filter for signals or outcomes asks for stops; other records only fit without one. */
+static bool asks_for_stops(const struct filter *f)
+{
+	return f->sigmask || f->sender_comm || f->outcome != OUTCOME_COUNT;
+}
+
+bool filter_matches(const struct filter *f, const struct record *r)
+{
+	switch (r->type) {
+	case RECORD_STOP:
+		return stop_matches(f, &r->stop);
+	case RECORD_SIGNAL:
+		return signal_matches(f, &r->signal);
+	case RECORD_EMPTY:
+		return !asks_for_stops(f) && subject_matches(f, &r->empty.pod, &r->empty.container);
+	case RECORD_OOM:
+		return !asks_for_stops(f) && subject_matches(f, &r->oom.pod, &r->oom.container);
+	default:
+		return true;
+	}
+}

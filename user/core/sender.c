@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kind and relation of a sender: two lists, first match wins (contract, section 3, Terms). */
+#include "core/sender.h"
+
+#include <string.h>
+
+/* Executables that stop containers for a living; each counts only when run by root. */
+static const char *const runtime_exes[] = {
+	"containerd", "containerd-shim", "dockerd",  "docker-init", "docker-proxy", "cri-dockerd",
+	"crio",	      "conmon",		 "conmonrs", "runc",	    "crun",	    "youki",
+	"runsc",      "kata-runtime",	 "podman",
+};
+
+/* Units that are a runtime as a whole. */
+static const char *const runtime_units[] = {
+	"containerd.service",	 "docker.service",    "crio.service",	    "cri-docker.service",
+	"podman.service",	 "k3s.service",	      "k3s-agent.service",  "rke2-server.service",
+	"k0scontroller.service", "k0sworker.service", "rke2-agent.service",
+};
+
+static bool listed(const char *const *list, size_t n, const char *word)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i], word) == 0)
+			return true;
+	return false;
+}
+
+#define LISTED(list, word) listed(list, sizeof(list) / sizeof(*(list)), word)
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Names of executables are cut at 15 bytes: containerd-shim-runc-v2 reads containerd-shim. */
+static bool is_runtime(const struct cgmap *map, const struct graced_proc *p)
+{
+	const struct cgnode *node = cgmap_get(map, p->watch_id);
+
+	if (!p->pid || cgnode_is_container(node))
+		return false;
+	if (node && node->path && LISTED(runtime_units, base_name(node->path)))
+		return true;
+	return p->uid == 0 && LISTED(runtime_exes, p->exe);
+}
+
+static bool has_runtime(const struct cgmap *map, const struct obs_signal *sig)
+{
+	if (is_runtime(map, &sig->sender))
+		return true;
+	for (int i = 0; i < GRACED_ANCESTORS && sig->ancestors[i].pid; i++)
+		if (is_runtime(map, &sig->ancestors[i]))
+			return true;
+	return false;
+}
+
+static bool in_kubelet_unit(const struct cgnode *node)
+{
+	const char *path = node ? node->path : NULL;
+
+	if (!path)
+		return false;
+	return strcmp(base_name(path), "kubelet.service") == 0 ||
+	       strcmp(path, "/podruntime/kubelet") == 0;
+}
+
+static bool from_kernel(const struct obs_signal *sig)
+{
+	if (sig->flags & GRACED_SIG_INFO_PRIV)
+		return true;
+	return sig->sender.pid == 0 || (sig->code > 0 && sig->sender.pid != sig->target.pid);
+}
+
+static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal *sig,
+				const struct cgnode *node)
+{
+	if (from_kernel(sig) || sig->code > 0)
+		return SENDER_KERNEL;
+	if (cgnode_is_container(node))
+		return node->pod ? SENDER_POD : SENDER_CONTAINER;
+	if (sig->sender.pid == 1)
+		return SENDER_SYSTEMD;
+	if (in_kubelet_unit(node))
+		return SENDER_KUBELET;
+	return has_runtime(map, sig) ? SENDER_RUNTIME : SENDER_HOST;
+}
+
+static bool is_manager(enum sender_kind kind)
+{
+	return kind == SENDER_SYSTEMD || kind == SENDER_KUBELET || kind == SENDER_RUNTIME;
+}
+
+/*
+ * What the kernel itself decided (an rlimit, an OOM kill) is the kernel's even when it happens in
+ * the target's own context; a fault there is the process's own.
+ */
+static enum relation relation_of(const struct obs_signal *sig, const struct cgnode *target,
+				 uint32_t self_pid, const struct sender *s)
+{
+	if (from_kernel(sig))
+		return RELATION_KERNEL;
+	if (sig->sender.pid == sig->target.pid)
+		return RELATION_SELF;
+	if (cgnode_is_container(s->node)) {
+		if (s->node == target)
+			return RELATION_SAME_CONTAINER;
+		if (target && target->pod && s->node->pod == target->pod)
+			return RELATION_SAME_POD;
+		return RELATION_OTHER_POD;
+	}
+	if (is_manager(s->kind) || (self_pid && sig->sender.pid == self_pid))
+		return RELATION_MANAGER;
+	return RELATION_HOST;
+}
+
+void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
+		  const struct cgnode *target, uint32_t self_pid, struct sender *ret)
+{
+	struct cgnode *node = cgmap_get(map, sig->sender.watch_id);
+
+	ret->proc = sig->sender;
+	ret->node = node ? cgnode_ref(node) : NULL;
+	ret->kind = kind_of(map, sig, node);
+	ret->relation = relation_of(sig, target, self_pid, ret);
+	for (int i = 0; i < GRACED_ANCESTORS; i++)
+		if (sig->ancestors[i].pid)
+			memcpy(ret->ancestors[i], sig->ancestors[i].comm, GRACED_COMM_LEN);
+		else
+			ret->ancestors[i][0] = '\0';
+}
+
+void sender_done(struct cgmap *map, struct sender *sender)
+{
+	sender->node = cgnode_unref(map, sender->node);
+}
+
+bool sender_same(const struct sender *a, const struct sender *b)
+{
+	if (a->proc.pid && a->proc.pid == b->proc.pid && a->proc.start_ns == b->proc.start_ns)
+		return true;
+	if (cgnode_is_container(a->node) || cgnode_is_container(b->node))
+		return false;
+	return a->kind != SENDER_KERNEL && b->kind != SENDER_KERNEL && a->proc.cgroup_id &&
+	       a->proc.cgroup_id == b->proc.cgroup_id;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The stop state machine and the facts it gathers. */
+#include "core/stop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIGKILL_NR	    9
+#define RESULT_DELIVERED    0
+#define RESULT_IGNORED	    1
+#define RESULT_OVERFLOW	    3
+#define RESULT_LOST_INFO    4
+#define SECOND		    1000000000ULL
+#define LAPSE_MARGIN	    (60 * SECOND)
+#define LAPSE_GRACE_UNKNOWN (600 * SECOND)
+
+#define NO STOP_STATE_COUNT /* not expected: a counted no-op */
+
+static const enum stop_state next[STOP_STATE_COUNT][STOP_EVENT_COUNT] = {
+	/* clang-format off */
+	/*		    INIT	   REQUEST	   KILL		LAPSE	      EXIT	   TELL	      EMPTY */
+	[STOP_IDLE] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      STOP_EXITED, NO,	      STOP_IDLE},
+	[STOP_RUNNING] =   {STOP_RUNNING,  STOP_REQUESTED, STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED},
+	[STOP_REQUESTED] = {NO,		   STOP_REQUESTED, STOP_KILLED, STOP_RUNNING, STOP_EXITED, NO,	      STOP_EXITED},
+	[STOP_KILLED] =	   {NO,		   NO,		   STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED},
+	[STOP_EXITED] =	   {NO,		   NO,		   NO,		NO,	      NO,	   STOP_TOLD, STOP_EXITED},
+	[STOP_TOLD] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      NO,	   NO,	      STOP_IDLE},
+	/* clang-format on */
+};
+
+struct stop *stop_new(struct cgnode *node)
+{
+	struct stop *stop = calloc(1, sizeof(*stop));
+
+	if (stop && node)
+		stop->node = cgnode_ref(node);
+	return stop;
+}
+
+static void signal_forget(struct cgmap *map, struct stop_signal *s)
+{
+	if (s->seen)
+		sender_done(map, &s->sender);
+	*s = (struct stop_signal){};
+}
+
+struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct stop *stop)
+{
+	if (!stop)
+		return NULL;
+	deadline_set(queue, &stop->wake, 0);
+	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->kill);
+	cgnode_unref(map, stop->node);
+	free(stop);
+	return NULL;
+}
+
+bool stop_advance(struct stop *stop, enum stop_event event)
+{
+	enum stop_state to = next[stop->state][event];
+
+	if (to == NO)
+		return false;
+	stop->state = to;
+	return true;
+}
+
+void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init, uint32_t rank)
+{
+	struct graced_counts base = stop->counts;
+	struct deadline wake = stop->wake;
+	enum stop_state state = stop->state;
+	struct cgnode *node = stop->node;
+
+	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->kill);
+	*stop = (struct stop){
+		.state = state,
+		.node = node,
+		.wake = wake,
+		.init = *init,
+		.rank = rank,
+		.guessed = rank == GRACED_INIT_GUESSED,
+		.base = base,
+		.counts = base,
+	};
+}
+
+static bool already_dying(const struct stop *stop, const struct obs_signal *sig)
+{
+	if (sig->flags & GRACED_SIG_TARGET_ZOMBIE)
+		return true;
+	if (sig->flags & GRACED_SIG_GROUP_EXIT && sig->result == RESULT_IGNORED)
+		return true;
+	return stop->state == STOP_KILLED || stop->state >= STOP_EXITED;
+}
+
+bool stop_signal_deaf(const struct obs_signal *sig)
+{
+	const uint32_t shield = GRACED_SIG_SHIELDED | GRACED_SIG_DFL;
+
+	return sig->result == RESULT_IGNORED && (sig->flags & shield) == shield &&
+	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
+}
+
+static bool asks(enum relation from)
+{
+	return from == RELATION_SAME_POD || from == RELATION_OTHER_POD ||
+	       from == RELATION_MANAGER || from == RELATION_HOST;
+}
+
+static void signal_take(struct cgmap *map, struct stop_signal *s, const struct obs_signal *sig,
+			uint64_t at_ns, struct sender *sender)
+{
+	signal_forget(map, s);
+	*s = (struct stop_signal){
+		.seen = true,
+		.number = sig->sig,
+		.result = sig->result,
+		.flags = sig->flags,
+		.at_ns = at_ns,
+		.sender_pidns = sig->sender_pidns,
+		.sender = *sender,
+	};
+	sender->node = NULL;
+}
+
+/* Repeats do not move the time; a manager's request replaces one of anybody else. */
+static void request_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			 uint64_t at_ns, struct sender *sender)
+{
+	bool replaces = sender->relation == RELATION_MANAGER &&
+			stop->request.sender.relation != RELATION_MANAGER;
+
+	if (!stop->request.seen || replaces) {
+		stop->deaf = stop_signal_deaf(sig);
+		stop->request_suppressed = sig->suppressed;
+		signal_take(map, &stop->request, sig, at_ns, sender);
+	}
+	stop->request_sigs |= 1ULL << (sig->sig - 1);
+}
+
+enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			      uint64_t at_ns, uint64_t stop_set, struct sender *sender)
+{
+	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
+		return STOP_NOTE_NONE;
+	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO)
+		stop->last_from[sig->sig] = sender->relation;
+	if (sig->sig == SIGKILL_NR) {
+		if (sig->result != RESULT_DELIVERED)
+			return STOP_NOTE_NONE;
+		if (!stop_advance(stop, STOP_EV_KILL))
+			return STOP_NOTE_UNEXPECTED;
+		signal_take(map, &stop->kill, sig, at_ns, sender);
+		return STOP_NOTE_KILL;
+	}
+	if (!(stop_set >> (sig->sig - 1) & 1) || !asks(sender->relation) ||
+	    sig->result == RESULT_OVERFLOW)
+		return STOP_NOTE_NONE;
+	if (!stop_advance(stop, STOP_EV_REQUEST))
+		return STOP_NOTE_UNEXPECTED;
+	request_note(map, stop, sig, at_ns, sender);
+	return STOP_NOTE_REQUEST;
+}
+
+uint64_t stop_lapse_ns(const struct stop *stop)
+{
+	if (!stop->grace_ns)
+		return stop->request.at_ns + LAPSE_GRACE_UNKNOWN;
+	return stop->request.at_ns + 2 * stop->grace_ns + LAPSE_MARGIN;
+}
+
+void stop_lapse(struct cgmap *map, struct stop *stop)
+{
+	if (!stop_advance(stop, STOP_EV_LAPSE))
+		return;
+	signal_forget(map, &stop->request);
+	stop->request_sigs = 0;
+	stop->deaf = false;
+}
+
+/* Suppressed signals matter when they came after the request, or when nobody asked at all. */
+static bool suppression_matters(const struct stop *stop)
+{
+	uint64_t from = stop->request.seen ? stop->request_suppressed : stop->base.suppressed;
+
+	return stop->counts.suppressed > from;
+}
+
+uint32_t stop_gaps(const struct stop *stop)
+{
+	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
+	uint32_t gaps = 0;
+
+	if (stop->counts.lost > stop->base.lost)
+		gaps |= 1u << GAP_EVENTS_LOST;
+	if (suppression_matters(stop))
+		gaps |= 1u << GAP_SUPPRESSED;
+	if (stop->late)
+		gaps |= 1u << GAP_ATTACHED_LATE;
+	if (stop->node && !stop->node->path)
+		gaps |= 1u << GAP_UNKNOWN_CGROUP;
+	if (stop->guessed)
+		gaps |= 1u << GAP_INIT_GUESSED;
+	if (killed && !stop->kill.seen && !stop->oom_victim)
+		gaps |= 1u << GAP_KILL_UNSEEN;
+	if (!stop->exit_seen)
+		gaps |= 1u << GAP_EXIT_UNSEEN;
+	if (stop->oom_victim && stop->oom == OOM_LEVEL_UNKNOWN && killed)
+		gaps |= 1u << GAP_OOM_LEVEL;
+	return gaps;
+}
+
+static bool kill_is_early(const struct stop *stop)
+{
+	uint64_t slack = stop->grace_ns / 10 < SECOND ? stop->grace_ns / 10 : SECOND;
+
+	return stop->grace_ns && stop->request.seen && stop->kill.seen &&
+	       stop->kill.at_ns < stop->request.at_ns + stop->grace_ns - slack;
+}
+
+void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
+{
+	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
+			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN;
+	uint32_t died_of = stop->status & 0x7f;
+
+	*ret = (struct outcome_facts){
+		.status_seen = stop->exit_seen,
+		.status = stop->status,
+		.oom = stop->oom_victim ? stop->oom : OOM_LEVEL_NONE,
+		.kill_seen = stop->kill.seen,
+		.kill_from = stop->kill.seen ? stop->kill.sender.relation : RELATION_NONE,
+		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
+		.kill_escalates = stop->kill.seen && stop->request.seen &&
+				  (stop->kill.sender.relation == RELATION_MANAGER ||
+				   sender_same(&stop->kill.sender, &stop->request.sender)),
+		.kill_early = kill_is_early(stop),
+		.request_open = stop->request.seen,
+		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,
+		.request_sigs = stop->request_sigs,
+		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
+		.window_complete = !(gaps & holes),
+	};
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One container init (or service main process) on its way out: running, stop requested, killed,
+ * exited, done. Facts come in, and at the end outcome_facts go out; the verdict itself is
+ * core/outcome's, names and reporting are the engine's.
+ */
+#ifndef CORE_STOP_H
+#define CORE_STOP_H
+
+#include "base/deadline.h"
+#include "core/sender.h"
+
+enum stop_state {
+	STOP_IDLE, /* no init is known */
+	STOP_RUNNING,
+	STOP_REQUESTED, /* a request is open */
+	STOP_KILLED,	/* a fatal SIGKILL was delivered */
+	STOP_EXITED,	/* init is gone, processes may be left */
+	STOP_TOLD,	/* reported; the cgroup may not be empty yet */
+	STOP_STATE_COUNT,
+};
+
+enum stop_event {
+	STOP_EV_INIT,	 /* a process is init from now on */
+	STOP_EV_REQUEST, /* a stop signal that counts */
+	STOP_EV_KILL,	 /* a SIGKILL delivered to init */
+	STOP_EV_LAPSE,	 /* the request is too old to explain anything */
+	STOP_EV_EXIT,
+	STOP_EV_TELL, /* the verdict goes out */
+	STOP_EV_EMPTY,
+	STOP_EVENT_COUNT,
+};
+
+struct stop_signal {
+	bool seen;
+	uint32_t number;
+	int32_t result;
+	uint32_t flags;
+	uint64_t at_ns;
+	uint64_t sender_pidns;
+	struct sender sender; /* holds a reference while seen */
+};
+
+struct stop {
+	enum stop_state state;
+	struct cgnode *node; /* a reference; NULL: a process outside every container */
+
+	struct graced_proc init;
+	uint32_t rank; /* enum graced_init_rank */
+	bool guessed;  /* found by its age when attaching late */
+	bool late;     /* it ran before we attached */
+
+	struct stop_signal request;
+	uint64_t request_sigs; /* stop-set signals sent in it */
+	bool deaf;
+	struct stop_signal kill;
+	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
+
+	bool oom_victim;
+	enum oom_level oom;
+
+	bool exit_seen;
+	uint32_t status;
+	uint64_t exit_ns;
+	uint64_t empty_ns;	   /* 0: not empty */
+	struct graced_counts base; /* when this init's life began */
+	struct graced_counts counts;
+	uint64_t request_suppressed;
+
+	uint64_t grace_ns;    /* 0: unknown */
+	uint64_t asked_ns;    /* counts were asked for; 0: not */
+	bool probed;	      /* init was found gone without an exit record */
+	struct deadline wake; /* lapse, or the bound on waiting */
+};
+
+/* A new stop for node (a reference is taken; may be NULL). NULL: out of memory. */
+struct stop *stop_new(struct cgnode *node);
+struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct stop *stop);
+
+/*
+ * Moves stop by event. False: the state does not expect the event, nothing changed, and the caller
+ * counts it.
+ */
+bool stop_advance(struct stop *stop, enum stop_event event);
+
+/* Forgets the last init's life; the cgroup may be entered anew. */
+void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init,
+		uint32_t rank);
+
+/*
+ * A signal for init, its sender judged. Takes over sender's reference. Says whether it counts as a
+ * request, a fatal kill, or only as the last of its number.
+ */
+enum stop_note { STOP_NOTE_NONE, STOP_NOTE_REQUEST, STOP_NOTE_KILL, STOP_NOTE_UNEXPECTED };
+enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			      uint64_t at_ns, uint64_t stop_set, struct sender *sender);
+
+/* Whether sig finds its target deaf: ignored under the shield of PID 1, and not by choice. */
+bool stop_signal_deaf(const struct obs_signal *sig);
+
+/* When an open request lapses: at + 2 x grace + 60 s; 10 minutes when the grace is unknown. */
+uint64_t stop_lapse_ns(const struct stop *stop);
+void stop_lapse(struct cgmap *map, struct stop *stop);
+
+/* Bits 1 << enum gap that follow from the facts alone. */
+uint32_t stop_gaps(const struct stop *stop);
+
+void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret);
+
+#endif
