@@ -26,23 +26,14 @@ typedef __u32 __wsum;
 /* From the kernel's user interface: fixed numbers, not relocated. */
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
-	BPF_MAP_TYPE_ARRAY = 2,
-	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
-	BPF_MAP_TYPE_LRU_PERCPU_HASH = 10,
 	BPF_MAP_TYPE_RINGBUF = 27,
-	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum {
 	BPF_ANY = 0,
 	BPF_NOEXIST = 1,
-	BPF_EXIST = 2,
-};
-
-enum {
-	BPF_F_NO_PREALLOC = 1,
 };
 
 enum {
@@ -52,9 +43,6 @@ enum {
 
 enum {
 	BPF_RB_AVAIL_DATA = 0,
-	BPF_RB_RING_SIZE = 1,
-	BPF_RB_CONS_POS = 2,
-	BPF_RB_PROD_POS = 3,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -121,10 +109,7 @@ struct ns_common {
 	unsigned int inum;
 };
 
-struct task_struct;
-
 struct pid_namespace {
-	struct task_struct *child_reaper;
 	unsigned int level;
 	struct ns_common ns;
 };
@@ -137,10 +122,6 @@ struct upid {
 struct pid {
 	unsigned int level;
 	struct upid numbers[1];
-};
-
-struct nsproxy {
-	struct pid_namespace *pid_ns_for_children;
 };
 
 struct kernfs_node {
@@ -171,14 +152,6 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
-struct mem_cgroup {
-	struct cgroup_subsys_state css;
-};
-
-struct oom_control {
-	struct mem_cgroup *memcg;
-};
-
 struct sigaction {
 	void (*sa_handler)(int);
 };
@@ -200,34 +173,26 @@ struct signal_struct {
 };
 
 struct kernel_siginfo {
-	int si_signo;
 	int si_code;
 };
 
 struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
-	int exit_state;
 	int exit_code;
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
-	struct pid *thread_pid;
 	__u64 start_boottime; /* ns of CLOCK_BOOTTIME; 5.5 and later */
 	const struct cred *real_cred;
 	const struct cred *cred;
 	char comm[16];
-	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked;
-	sigset_t real_blocked;
 	struct css_set *cgroups;
 };
-
-/* Only passed through. */
-struct linux_binprm;
 
 #pragma clang attribute pop
 
