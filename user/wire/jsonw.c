@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The JSON writer. */
+#include "wire/jsonw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+static bool needs_comma(const struct buf *out)
+{
+	char last = out->len ? out->data[out->len - 1] : '\n';
+
+	return last != '{' && last != '[' && last != ':' && last != '\n';
+}
+
+static void begin(struct buf *out, const char *key)
+{
+	if (needs_comma(out))
+		buf_addc(out, ',');
+	if (!key)
+		return;
+	buf_addc(out, '"');
+	buf_adds(out, key);
+	buf_add(out, "\":", 2);
+}
+
+void jsonw_object(struct buf *out, const char *key)
+{
+	begin(out, key);
+	buf_addc(out, '{');
+}
+
+void jsonw_object_end(struct buf *out)
+{
+	buf_addc(out, '}');
+}
+
+void jsonw_array(struct buf *out, const char *key)
+{
+	begin(out, key);
+	buf_addc(out, '[');
+}
+
+void jsonw_array_end(struct buf *out)
+{
+	buf_addc(out, ']');
+}
+
+void jsonw_null(struct buf *out, const char *key)
+{
+	begin(out, key);
+	buf_add(out, "null", 4);
+}
+
+void jsonw_bool(struct buf *out, const char *key, bool value)
+{
+	begin(out, key);
+	buf_adds(out, value ? "true" : "false");
+}
+
+void jsonw_u64(struct buf *out, const char *key, uint64_t value)
+{
+	begin(out, key);
+	buf_add_u64(out, value);
+}
+
+void jsonw_i64(struct buf *out, const char *key, int64_t value)
+{
+	begin(out, key);
+	buf_add_i64(out, value);
+}
+
+void jsonw_double(struct buf *out, const char *key, double value)
+{
+	char text[32];
+
+	if (!isfinite(value)) {
+		jsonw_null(out, key);
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	begin(out, key);
+	buf_adds(out, text);
+}
+
+static void add_unit(struct buf *out, uint32_t unit)
+{
+	static const char hex[] = "0123456789abcdef";
+	char text[6] = {'\\',
+			'u',
+			hex[unit >> 12 & 0xf],
+			hex[unit >> 8 & 0xf],
+			hex[unit >> 4 & 0xf],
+			hex[unit & 0xf]};
+
+	buf_add(out, text, sizeof(text));
+}
+
+/* Adds the one character that stands at the beginning of value and needs a look; returns its
+ * bytes. */
+static size_t add_special(struct buf *out, const char *value, size_t size,
+			  enum jsonw_invalid invalid)
+{
+	static const char letters[] = "\"\\\b\f\n\r\t";
+	uint32_t code;
+	size_t len = utf8_decode(value, size, &code);
+	const char *letter;
+
+	if (len == 0) {
+		unsigned char byte = (unsigned char)*value;
+
+		add_unit(out, invalid == JSONW_SURROGATE ? 0xdc00u + byte : 0xfffd);
+		return 1;
+	}
+	letter = code && code < 0x80 ? strchr(letters, (int)code) : NULL;
+	if (letter) {
+		buf_addc(out, '\\');
+		buf_addc(out, "\"\\bfnrt"[letter - letters]);
+	} else if (!utf8_is_treacherous(code)) {
+		buf_add(out, value, len);
+	} else if (code <= 0xffff) {
+		add_unit(out, code);
+	} else {
+		add_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+		add_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
+	}
+	return len;
+}
+
+/* Printable ASCII but for the two that JSON escapes. */
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+void jsonw_quote(struct buf *out, const char *value, size_t size, enum jsonw_invalid invalid)
+{
+	buf_addc(out, '"');
+	while (size > 0) {
+		size_t plain = 0;
+
+		while (plain < size && is_plain(value[plain]))
+			plain++;
+		buf_add(out, value, plain);
+		value += plain;
+		size -= plain;
+		if (size > 0) {
+			size_t len = add_special(out, value, size, invalid);
+
+			value += len;
+			size -= len;
+		}
+	}
+	buf_addc(out, '"');
+}
+
+void jsonw_strn(struct buf *out, const char *key, const char *value, size_t size)
+{
+	begin(out, key);
+	jsonw_quote(out, value, size, JSONW_REPLACE);
+}
+
+void jsonw_str(struct buf *out, const char *key, const char *value)
+{
+	if (value)
+		jsonw_strn(out, key, value, strlen(value));
+	else
+		jsonw_null(out, key);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes JSON, compact, in the order of the calls.
+ *
+ * key is the member's name and is written as it is (a literal that needs no escape), NULL for an
+ * element of an array and for the outermost value. Commas are put where the buffer's last byte asks
+ * for one, so a value follows '{', '[', ':', a newline or nothing, or gets its comma. Errors stick
+ * in the buffer. */
+#ifndef WIRE_JSONW_H
+#define WIRE_JSONW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+void jsonw_object(struct buf *out, const char *key);
+void jsonw_object_end(struct buf *out);
+void jsonw_array(struct buf *out, const char *key);
+void jsonw_array_end(struct buf *out);
+
+void jsonw_null(struct buf *out, const char *key);
+void jsonw_bool(struct buf *out, const char *key, bool value);
+void jsonw_u64(struct buf *out, const char *key, uint64_t value);
+void jsonw_i64(struct buf *out, const char *key, int64_t value);
+/* The shortest text that is read back as the same number; null for infinities and NaN. Needs the C
+ * locale's decimal point. */
+void jsonw_double(struct buf *out, const char *key, double value);
+
+/* value is any bytes, NULL writes null. What is not UTF-8 becomes U+FFFD, one for each byte;
+ * controls, directions and what has no width are escaped, so that the text does no harm on a
+ * terminal either. */
+void jsonw_str(struct buf *out, const char *key, const char *value);
+void jsonw_strn(struct buf *out, const char *key, const char *value, size_t size);
+
+/* What becomes of a byte that is not UTF-8. */
+enum jsonw_invalid {
+	JSONW_REPLACE,	 /* U+FFFD */
+	JSONW_SURROGATE, /* the lone surrogate U+DC00 + byte, from which a reader gets it back */
+};
+
+/* Adds a quoted string and no comma: for writers that place their own. */
+void jsonw_quote(struct buf *out, const char *value, size_t size, enum jsonw_invalid invalid);
+
+#endif
