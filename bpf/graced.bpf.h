@@ -35,6 +35,8 @@ GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
 GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
 GRACED_SHARED const volatile bool cfg_oom_by_pid;    /* mark_victim tells a pid, not a task */
 
+GRACED_SHARED __u64 last_wake_ns;
+
 #define MAX_WATCHED 16384
 #define WALK_MAX    64 /* levels below a container that are still found */
 
@@ -196,17 +198,33 @@ static __always_inline void *emit_begin(__u32 type, __u64 size, __u64 watch_id,
 }
 
 /*
- * A wakeup costs more than ten records, so the reader is woken when a quarter of the ring waits,
- * or for what a person waits for (urgent), and otherwise reads by its own short timer.
+ * A wakeup costs more than ten records, so the reader is woken for what a person waits for
+ * (urgent), or when a quarter of the ring waits, and never more often than it could read;
+ * otherwise it reads by its own short timer.
  */
+#define WAKE_URGENT_NS 1000000ULL
+#define WAKE_FULL_NS   50000ULL
+
+static __always_inline bool wake_due(__u64 now, bool urgent)
+{
+	__u64 since = now - last_wake_ns;
+
+	if (urgent && since >= WAKE_URGENT_NS)
+		return true;
+	return since >= WAKE_FULL_NS &&
+	       bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg_wake_bytes;
+}
+
 static __always_inline void emit_end(void *record, bool urgent)
 {
 	struct graced_hdr *hdr = record;
-	__u64 flags = BPF_RB_NO_WAKEUP;
+	__u64 flags = BPF_RB_NO_WAKEUP, now = hdr->at_ns;
 
 	stat_add(hdr->type, 1, 0, 0);
-	if (urgent || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg_wake_bytes)
+	if (wake_due(now, urgent)) {
+		last_wake_ns = now;
 		flags = BPF_RB_FORCE_WAKEUP;
+	}
 	bpf_ringbuf_submit(record, flags);
 }
 
