@@ -21,6 +21,7 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	ev->rank = rank;
 	ev->pad = 0;
 	proc_fill(&ev->proc, t);
+	ev->proc.watch_id = id;
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
 	emit_end(ev, false);
 }

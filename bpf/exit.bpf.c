@@ -27,6 +27,7 @@ static __always_inline void record(struct task_struct *t, struct graced_watch *w
 	if (t->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
 	proc_fill(&ev->proc, t);
+	ev->proc.watch_id = id;
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
 	if (w)
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));

@@ -276,7 +276,10 @@ static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_str
 	bpf_probe_read_kernel_str(p->exe, sizeof(p->exe), name);
 }
 
-/* Everything but the namespace number, which only some callers need. */
+/*
+ * Everything but ns_pid, which only some callers need, and watch_id, which most know already or
+ * copy from the next process in the same cgroup.
+ */
 static __always_inline void proc_fill(struct graced_proc *p, struct task_struct *t)
 {
 	struct task_struct *leader = t->group_leader;
@@ -284,7 +287,6 @@ static __always_inline void proc_fill(struct graced_proc *p, struct task_struct 
 
 	p->start_ns = leader->start_boottime;
 	p->cgroup_id = cg ? cg->kn->id : 0;
-	watch_of(cg, &p->watch_id);
 	p->pid = t->tgid;
 	p->ns_pid = 0;
 	p->uid = t->real_cred->uid.val;

@@ -128,6 +128,7 @@ int on_oom_task(__u64 *ctx)
 		return 0;
 	level_find(&l, t);
 	proc_fill(&victim, t);
+	victim.watch_id = id;
 	victim.ns_pid = task_ns_pid(t, &inum);
 	record(w, id, &victim, &l, level_flags(&l));
 	return 0;

@@ -127,9 +127,20 @@ static __always_inline bool limited(struct signal_args *a)
 	return true;
 }
 
+static __always_inline void fill_ancestor(struct graced_proc *p, struct task_struct *t,
+					  const struct graced_proc *child)
+{
+	proc_fill(p, t);
+	if (p->cgroup_id == child->cgroup_id)
+		p->watch_id = child->watch_id;
+	else
+		watch_of(task_cgroup(t), &p->watch_id);
+}
+
 static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *current)
 {
 	struct task_struct *t = current->group_leader;
+	struct graced_proc *child = &ev->sender;
 
 	proc_fill(&ev->sender, current);
 	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns);
@@ -138,11 +149,12 @@ static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task
 		struct task_struct *parent = t->real_parent;
 
 		if (parent && parent->tgid && parent->tgid != t->tgid)
-			proc_fill(&ev->ancestors[i], parent);
+			fill_ancestor(&ev->ancestors[i], parent, child);
 		else
 			__builtin_memset(&ev->ancestors[i], 0, sizeof(ev->ancestors[i]));
 		if (parent)
 			t = parent->group_leader;
+		child = &ev->ancestors[i];
 	}
 }
 
@@ -157,7 +169,9 @@ static __always_inline void record(struct signal_args *a)
 	ev->code = a->code;
 	ev->flags = a->flags;
 	proc_fill(&ev->target, a->target);
+	ev->target.watch_id = a->watch_id;
 	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
+	ev->sender.watch_id = a->sender_watch_id;
 	fill_sender(ev, bpf_get_current_task_btf());
 	emit_end(ev, a->sender_watch_id != a->watch_id);
 }
@@ -177,6 +191,7 @@ static __always_inline void remember_killed(struct signal_args *a)
 	__u64 inum;
 
 	proc_fill(&k.proc, a->target);
+	k.proc.watch_id = a->watch_id;
 	k.proc.ns_pid = task_ns_pid(a->target, &inum);
 	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
 }
