@@ -211,6 +211,10 @@ demo: deps
 		$(BUILD)/tools/demo
 endif
 
+bench: deps
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tools/storm
+	@BUILD='$(BUILD)' tools/bench
+
 install: all
 	install -D -m 755 $(BUILD)/graced $(DESTDIR)$(prefix)/sbin/graced
 	$(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
@@ -227,6 +231,7 @@ help:
 	@echo 'make check      every test that needs no VM (root for all of it)'
 	@echo 'make unit       the unit tests alone'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
+	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix='
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'
