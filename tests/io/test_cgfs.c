@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about io/cgfs, on a plain directory tree that stands for a hierarchy. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/cgfs.h"
+#include "lib/claim.h"
+
+struct tree {
+	char dir[64];
+	struct cgfs *cgfs;
+	char seen[4096];     /* paths in the order of the visits, one a line */
+	const char *stop_at; /* not below this one */
+	uint64_t parent[16], id[16];
+	size_t n;
+};
+
+static int setup(void **state)
+{
+	static struct tree t;
+
+	memset(&t, 0, sizeof(t));
+	strcpy(t.dir, "/tmp/graced-cgfs-XXXXXX");
+	if (!mkdtemp(t.dir) || cgfs_open(t.dir, false, &t.cgfs) < 0)
+		return -1;
+	*state = &t;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct tree *t = *state;
+	char command[128];
+
+	cgfs_free(t->cgfs);
+	snprintf(command, sizeof(command), "rm -rf -- '%s'", t->dir);
+	return system(command);
+}
+
+static void make(const struct tree *t, const char *path)
+{
+	char full[8192];
+
+	snprintf(full, sizeof(full), "%s%s", t->dir, path);
+	assert_int_equal(mkdir(full, 0755), 0);
+}
+
+static void put(const struct tree *t, const char *path, const char *text)
+{
+	char full[8192];
+	int fd;
+
+	snprintf(full, sizeof(full), "%s%s", t->dir, path);
+	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static int visit(void *userdata, const struct cgfs_dir *dir)
+{
+	struct tree *t = userdata;
+
+	snprintf(t->seen + strlen(t->seen), sizeof(t->seen) - strlen(t->seen), "%s\n", dir->path);
+	assert_true(cgfs_dir_exists(dir));
+	t->parent[t->n] = dir->parent_id;
+	t->id[t->n++] = dir->id;
+	return !t->stop_at || strcmp(dir->path, t->stop_at) != 0;
+}
+
+static void test_scan(void **state)
+{
+	struct tree *t = *state;
+	struct cgfs_scan counts;
+	char link[128];
+
+	make(t, "/a");
+	make(t, "/a/b");
+	make(t, "/a/b/.c d\te");
+	put(t, "/a/file", "");
+	snprintf(link, sizeof(link), "%s/a/b/up", t->dir);
+	assert_int_equal(symlink("../..", link), 0);
+	assert_int_equal(cgfs_scan(t->cgfs, visit, t, &counts), 0);
+	assert_string_equal(t->seen, "/\n/a\n/a/b\n/a/b/.c d\te\n");
+	assert_int_equal(counts.visited, 4);
+	assert_int_equal(counts.skipped, 0);
+	assert_int_equal(t->parent[0], 0);
+	for (size_t i = 1; i < t->n; i++)
+		assert_int_equal(t->parent[i], t->id[i - 1]);
+	t->stop_at = "/a";
+	t->seen[0] = 0;
+	t->n = 0;
+	assert_int_equal(cgfs_scan(t->cgfs, visit, t, NULL), 0);
+	assert_string_equal(t->seen, "/\n/a\n");
+}
+
+static int vanish(void *userdata, const struct cgfs_dir *dir)
+{
+	struct tree *t = userdata;
+	char full[256];
+
+	if (dir->level) {
+		snprintf(full, sizeof(full), "%s%s", t->dir, dir->path);
+		assert_int_equal(rmdir(full), 0);
+		assert_false(cgfs_dir_exists(dir));
+		assert_int_equal(mkdir(full, 0755), 0);
+	}
+	return 1;
+}
+
+static void test_vanish(void **state)
+{
+	struct tree *t = *state;
+
+	make(t, "/a");
+	make(t, "/b");
+	assert_int_equal(cgfs_scan(t->cgfs, vanish, t, NULL), 0);
+}
+
+static int count_level(void *userdata, const struct cgfs_dir *dir)
+{
+	uint32_t *deepest = userdata;
+
+	if (dir->level > *deepest)
+		*deepest = dir->level;
+	return 1;
+}
+
+static void test_deep(void **state)
+{
+	struct tree *t = *state;
+	struct cgfs_scan counts;
+	char path[1024] = "";
+	uint32_t deepest = 0;
+
+	for (int i = 0; i < 100; i++) {
+		strcat(path, "/d");
+		make(t, path);
+	}
+	assert_int_equal(cgfs_scan(t->cgfs, count_level, &deepest, &counts), 0);
+	assert_int_equal(deepest, 64);
+	assert_int_equal(counts.skipped, 1);
+}
+
+static void test_path_of(void **state)
+{
+	struct tree *t = *state;
+	char path[64];
+	uint32_t level;
+
+	make(t, "/a");
+	make(t, "/a/b (deleted)");
+	assert_int_equal(cgfs_scan(t->cgfs, visit, t, NULL), 0);
+	for (size_t i = 0; i < t->n; i++) {
+		assert_int_equal(cgfs_path_of(t->cgfs, t->id[i], path, sizeof(path), &level), 0);
+		assert_int_equal(level, i);
+	}
+	assert_string_equal(path, "/a/b (deleted)");
+	assert_int_equal(cgfs_path_of(t->cgfs, 1, path, sizeof(path), &level), -ENOENT);
+	assert_int_equal(cgfs_path_of(t->cgfs, t->id[2], path, 5, &level), -ENAMETOOLONG);
+}
+
+static int sum(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	uint64_t *total = userdata;
+
+	assert_int_not_equal(cgroup_id, 0);
+	*total += (uint64_t)pid;
+	return 0;
+}
+
+static void test_pids(void **state)
+{
+	struct tree *t = *state;
+	uint64_t total = 0;
+
+	make(t, "/a");
+	make(t, "/a/b");
+	make(t, "/a/e");
+	put(t, "/cgroup.procs", "5\n");
+	put(t, "/a/cgroup.procs", "0\n10\n\nx\n99999999999\n-3\n20");
+	put(t, "/a/b/cgroup.procs", "300\n");
+	put(t, "/a/e/cgroup.procs", "");
+	assert_int_equal(cgfs_pids(t->cgfs, "/a", sum, &total), 0);
+	assert_int_equal(total, 330);
+	assert_int_equal(cgfs_pids(t->cgfs, "/", sum, &total), 0);
+	assert_int_equal(total, 665);
+	assert_true(cgfs_populated(t->cgfs, "/a"));
+	assert_false(cgfs_populated(t->cgfs, "/a/e"));
+	assert_false(cgfs_populated(t->cgfs, "/nowhere"));
+}
+
+static void test_unified(void **state)
+{
+	struct tree *t = *state;
+	struct cgfs *cgfs;
+	uint64_t oom = 9;
+
+	assert_int_equal(cgfs_open(t->dir, true, &cgfs), 0);
+	make(t, "/a");
+	make(t, "/b");
+	put(t, "/a/cgroup.procs", "");
+	put(t, "/a/cgroup.events", "populated 1\nfrozen 0\n");
+	put(t, "/a/memory.events.local", "low 0\noom_kill 7\noom 3\n");
+	put(t, "/b/cgroup.events", "populated 0\n");
+	put(t, "/b/cgroup.procs", "44\n");
+	assert_true(cgfs_populated(cgfs, "/a"));
+	assert_false(cgfs_populated(cgfs, "/b"));
+	assert_int_equal(cgfs_oom_events(cgfs, "/a", &oom), 0);
+	assert_int_equal(oom, 3);
+	assert_int_equal(cgfs_oom_events(cgfs, "/b", &oom), -ENOENT);
+	assert_int_equal(cgfs_oom_events(t->cgfs, "/a", &oom), -ENOENT);
+	assert_int_equal(oom, 3);
+	cgfs_free(cgfs);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		{"a scan visits parents first, directories only, and follows no link", test_scan,
+		 setup, teardown, NULL},
+		{"one that was removed and made anew is not the one visited", test_vanish, setup,
+		 teardown, NULL},
+		{"a scan ends at its bound of depth and says so", test_deep, setup, teardown, NULL},
+		{"a cgroup's path is found by its id", test_path_of, setup, teardown, NULL},
+		{"the processes at and below a cgroup are read, odd lines are not", test_pids,
+		 setup, teardown, NULL},
+		{"a unified hierarchy is asked by its own files", test_unified, setup, teardown,
+		 NULL},
+	};
+
+	return cmocka_run_group_tests_name("io/cgfs", tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Walks the cgroup file system and finds cgroups by id. */
+#include "io/cgfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "io/cgfs_priv.h"
+#include "io/fd.h"
+
+#define SCAN_MAX      262144
+#define FILEID_KERNFS 0xfe /* include/linux/exportfs.h: the handle is the 64-bit id itself */
+
+static bool is_cgroup_fs(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 &&
+	       (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
+}
+
+int cgfs_open(const char *mount, bool unified, struct cgfs **ret)
+{
+	size_t len = strlen(mount);
+	struct cgfs *cgfs;
+	int fd;
+
+	fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	cgfs = calloc(1, sizeof(*cgfs) + len + 1);
+	if (!cgfs) {
+		close(fd);
+		return -ENOMEM;
+	}
+	cgfs->root_fd = fd;
+	cgfs->unified = unified;
+	cgfs->handles = is_cgroup_fs(fd);
+	memcpy(cgfs->mount, mount, len + 1);
+	*ret = cgfs;
+	return 0;
+}
+
+struct cgfs *cgfs_free(struct cgfs *cgfs)
+{
+	if (cgfs)
+		close(cgfs->root_fd);
+	free(cgfs);
+	return NULL;
+}
+
+const char *cgfs_relative(const char *path)
+{
+	while (*path == '/')
+		path++;
+	return *path ? path : ".";
+}
+
+struct walk {
+	cgfs_visit_fn visit;
+	void *userdata;
+	struct cgfs_scan counts;
+	size_t len; /* of path, 0 for the root */
+	char path[PATH_MAX];
+};
+
+static int walk_children(struct walk *w, DIR *dir, uint64_t id, uint32_t level);
+
+/* Appends a component; the length to go back to in *ret_len. */
+static bool walk_push(struct walk *w, const char *name, size_t *ret_len)
+{
+	size_t n = strlen(name);
+
+	if (w->len + 1 + n >= sizeof(w->path))
+		return false;
+	*ret_len = w->len;
+	w->path[w->len] = '/';
+	memcpy(w->path + w->len + 1, name, n + 1);
+	w->len += 1 + n;
+	return true;
+}
+
+static int walk_visit(struct walk *w, int parent_fd, uint64_t parent_id, uint32_t level,
+		      const char *name)
+{
+	struct cgfs_dir dir = {.parent_id = parent_id, .level = level, .parent_fd = parent_fd};
+	_cleanup_(cleanup_closedir) DIR *d = NULL;
+	struct stat st;
+	int r;
+
+	/* Opened before the visit, so that the one visited and the one read are the same. */
+	if (fd_opendir(parent_fd, name, &d) < 0 || fstat(dirfd(d), &st) < 0)
+		return 0;
+	dir.id = st.st_ino;
+	dir.path = w->len ? w->path : "/";
+	dir.name = name;
+	w->counts.visited++;
+	r = w->visit(w->userdata, &dir);
+	if (r <= 0)
+		return r;
+	if (level >= CGFS_DEPTH_MAX) {
+		w->counts.skipped++;
+		return 0;
+	}
+	return walk_children(w, d, dir.id, level + 1);
+}
+
+static int walk_children(struct walk *w, DIR *dir, uint64_t id, uint32_t level)
+{
+	struct dirent *entry;
+	size_t len;
+	int r;
+
+	while ((entry = readdir(dir))) {
+		if (!cgfs_is_subdir(entry))
+			continue;
+		if (w->counts.visited >= SCAN_MAX || !walk_push(w, entry->d_name, &len)) {
+			w->counts.skipped++;
+			continue;
+		}
+		r = walk_visit(w, dirfd(dir), id, level, entry->d_name);
+		w->len = len;
+		w->path[len] = 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int cgfs_scan(struct cgfs *cgfs, cgfs_visit_fn visit, void *userdata, struct cgfs_scan *ret)
+{
+	struct cgfs_dir root = {.path = "/", .parent_fd = -1, .name = ""};
+	struct walk w = {.visit = visit, .userdata = userdata};
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct stat st;
+	int r;
+
+	r = fd_opendir(cgfs->root_fd, ".", &dir);
+	if (r < 0)
+		return r;
+	if (fstat(dirfd(dir), &st) < 0)
+		return -errno;
+	root.id = st.st_ino;
+	w.counts.visited = 1;
+	r = visit(userdata, &root);
+	if (r > 0)
+		r = walk_children(&w, dir, root.id, 1);
+	if (ret)
+		*ret = w.counts;
+	return r < 0 ? r : 0;
+}
+
+bool cgfs_dir_exists(const struct cgfs_dir *dir)
+{
+	struct stat st;
+
+	if (dir->parent_fd < 0)
+		return true;
+	return fstatat(dir->parent_fd, dir->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_ino == dir->id;
+}
+
+static int open_by_id(struct cgfs *cgfs, uint64_t id)
+{
+	struct {
+		struct file_handle handle;
+		unsigned char bytes[sizeof(id)];
+	} h = {.handle = {.handle_bytes = sizeof(id), .handle_type = FILEID_KERNFS}};
+	int fd;
+
+	if (!cgfs->handles)
+		return -EOPNOTSUPP;
+	memcpy(h.handle.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(cgfs->root_fd, &h.handle, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static uint32_t level_of(const char *path)
+{
+	uint32_t level = 0;
+
+	for (const char *at = path; *at; at++)
+		level += at[0] == '/' && at[1] && at[1] != '/';
+	return level;
+}
+
+static int take_path(const char *path, char *ret, size_t size, uint32_t *ret_level)
+{
+	if (strlen(path) >= size)
+		return -ENAMETOOLONG;
+	strcpy(ret, path);
+	*ret_level = level_of(path);
+	return 0;
+}
+
+/* What the kernel prints for an open directory, less the mount point. */
+static int path_of_fd(struct cgfs *cgfs, int fd, char *ret, size_t size, uint32_t *ret_level)
+{
+	char link[64], path[PATH_MAX];
+	size_t prefix = strlen(cgfs->mount);
+	struct stat st;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path));
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	path[n] = 0;
+	if (strncmp(path, cgfs->mount, prefix) || (path[prefix] && path[prefix] != '/'))
+		return -ENOENT;
+	/* A removed cgroup's path ends in " (deleted)", and so may a living one's name. */
+	if (fstatat(cgfs->root_fd, cgfs_relative(path + prefix), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -ENOENT;
+	return take_path(path[prefix] ? path + prefix : "/", ret, size, ret_level);
+}
+
+struct find {
+	uint64_t id;
+	char *ret;
+	size_t size;
+	uint32_t *ret_level;
+	int result;
+};
+
+static int find_visit(void *userdata, const struct cgfs_dir *dir)
+{
+	struct find *f = userdata;
+
+	if (dir->id != f->id)
+		return 1;
+	f->result = take_path(dir->path, f->ret, f->size, f->ret_level);
+	return -ECANCELED;
+}
+
+int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_t *ret_level)
+{
+	struct find f = {id, ret, size, ret_level, -ENOENT};
+	_cleanup_(cleanup_close) int fd = open_by_id(cgfs, id);
+	int r;
+
+	if (fd >= 0)
+		return path_of_fd(cgfs, fd, ret, size, ret_level);
+	if (fd == -ESTALE || fd == -ENOENT)
+		return -ENOENT;
+	/* Without CAP_DAC_READ_SEARCH all of them are looked at. */
+	r = cgfs_scan(cgfs, find_visit, &f, NULL);
+	return r < 0 && r != -ECANCELED ? r : f.result;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cgroup file system of the one hierarchy that holds the containers: walking it, finding a
+ * cgroup by its id, and who is in it. A cgroup's id is its directory's inode number. Paths are
+ * those below the hierarchy's root, "/" for the root itself, bytes of any content.
+ */
+#ifndef IO_CGFS_H
+#define IO_CGFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cgfs;
+
+/* A directory met by cgfs_scan(), valid while the visit lasts. */
+struct cgfs_dir {
+	uint64_t id;
+	uint64_t parent_id; /* 0 for the root */
+	uint32_t level;	    /* 0 for the root */
+	const char *path;
+	int parent_fd;	  /* -1 for the root */
+	const char *name; /* last component */
+};
+
+/* 1: go on below it; 0: do not; negative: end the scan with that. */
+typedef int (*cgfs_visit_fn)(void *userdata, const struct cgfs_dir *dir);
+
+/* One process of a cgroup. 0, or negative to end with that. */
+typedef int (*cgfs_pid_fn)(void *userdata, pid_t pid, uint64_t cgroup_id);
+
+struct cgfs_scan {
+	uint32_t visited;
+	uint32_t skipped; /* too deep, path too long, or beyond the bound of one scan */
+};
+
+/* mount is where the hierarchy's root is mounted. -errno of opening it. */
+int cgfs_open(const char *mount, bool unified, struct cgfs **ret);
+struct cgfs *cgfs_free(struct cgfs *cgfs);
+
+/*
+ * Visits the root and every cgroup below, parents before their children; a directory's children are
+ * read after its visit returned. Never follows a symbolic link. Bounded in depth and number; what
+ * fell off is counted in *ret (which may be NULL). Cgroups that vanish meanwhile are no error.
+ */
+int cgfs_scan(struct cgfs *cgfs, cgfs_visit_fn visit, void *userdata, struct cgfs_scan *ret);
+
+/* Whether a visited directory is still there under its name with its id. */
+bool cgfs_dir_exists(const struct cgfs_dir *dir);
+
+/* The path of a cgroup's id, and its level. -ENOENT: there is none (any more); -ENAMETOOLONG. */
+int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_t *ret_level);
+
+/* Whether a live process is in the cgroup or below it. False for a path that does not exist. */
+bool cgfs_populated(struct cgfs *cgfs, const char *path);
+
+/* Each process in the cgroup and below it, at most 65,536; a path that does not exist has none. */
+int cgfs_pids(struct cgfs *cgfs, const char *path, cgfs_pid_fn fn, void *userdata);
+
+/* How often memory ran out at this very level, as the kernel counts it (cgroup v2,
+ * memory.events.local). -ENOENT where it does not say. */
+int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret);
+
+/* Looks a key up in lines of "key value"; -ENOENT when there is no such line with a number. */
+int cgfs_parse_key(const char *text, const char *key, uint64_t *ret);
+
+#endif

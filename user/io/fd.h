@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* File descriptors: closing them with their scope, reading a small file whole. */
+#ifndef IO_FD_H
+#define IO_FD_H
+
+#include <dirent.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static inline void cleanup_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+DEFINE_CLEANUP(DIR *, closedir);
+
+/*
+ * The first size - 1 bytes of a file below dirfd (AT_FDCWD allowed), NUL-terminated, into ret.
+ * Symbolic links in the last component are not followed. The number of bytes, or -errno.
+ */
+ssize_t fd_read_into(int dirfd, const char *path, char *ret, size_t size);
+
+/*
+ * A whole file, NUL-terminated; the caller frees *ret. -EFBIG beyond max bytes. The number of
+ * bytes, or -errno.
+ */
+ssize_t fd_read_all(int dirfd, const char *path, size_t max, char **ret);
+
+/* Opens a directory for reading, never through a symbolic link; the caller closes *ret. */
+int fd_opendir(int dirfd, const char *name, DIR **ret);
+
+#endif

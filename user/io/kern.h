@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel half seen from here: the BPF programs, chosen for what this kernel's BTF says, and
+ * their maps. Which programs a kernel gets is probed and never guessed from its version.
+ */
+#ifndef IO_KERN_H
+#define IO_KERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "graced/event.h"
+#include "io/hierarchy.h"
+
+struct kern;
+
+struct kern_options {
+	const struct hierarchy *hierarchy;
+	size_t ring_bytes;  /* a power of two and a multiple of the page size; 0: the default */
+	bool services;	    /* scope services */
+	bool all;	    /* scope all */
+	bool no_group_dead; /* as on kernels whose exit tracepoint does not tell the last thread */
+	bool debug;	    /* libbpf's own messages to stderr */
+};
+
+/* One sentence for a person: what failed and what to do about it. */
+struct kern_why {
+	char text[384];
+};
+
+/* What was decided about this kernel. */
+struct kern_flavours {
+	bool group_dead; /* the exit tracepoint says which thread is the last */
+	bool oom_task;	 /* mark_victim hands over a task rather than a pid */
+};
+
+struct kern_program {
+	const char *name; /* static */
+	const char *tracepoint;
+	bool wanted; /* the flavour this kernel gets */
+	bool attached;
+	uint64_t run_ns, runs; /* while the kernel keeps BPF statistics */
+	uint64_t misses;       /* not run, because it was running on that CPU already */
+};
+
+/* Loads maps and programs. On failure *ret_why says it in a sentence. The caller frees. */
+int kern_new(const struct kern_options *options, struct kern **ret, struct kern_why *ret_why);
+int kern_attach(struct kern *kern, struct kern_why *ret_why);
+/* Nothing more is produced after this. */
+void kern_detach(struct kern *kern);
+struct kern *kern_free(struct kern *kern);
+
+void kern_get_flavours(const struct kern *kern, struct kern_flavours *ret);
+unsigned int kern_attached(const struct kern *kern);
+/* -ENOENT beyond the last one. */
+int kern_get_program(const struct kern *kern, unsigned int index, struct kern_program *ret);
+
+/* Loads one program alone, to tell which one a kernel refuses. */
+int kern_try_program(const struct kern_options *options, const char *name,
+		     struct kern_why *ret_why);
+
+int kern_ring_fd(const struct kern *kern);
+
+/* -EEXIST: the kernel half was first. -E2BIG: the map is full. */
+int kern_watch_add(struct kern *kern, uint64_t id, const struct graced_watch *watch);
+int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret);
+int kern_watch_delete(struct kern *kern, uint64_t id);
+/* Counts that move at that very moment may be lost. */
+int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind);
+
+/* A negative result ends the walk and is returned. Entries that come or go meanwhile may be missed
+ * or not. */
+typedef int (*kern_watch_fn)(void *userdata, uint64_t id, const struct graced_watch *watch);
+int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
+
+int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init);
+/* Only if it is still that process. */
+int kern_init_delete(struct kern *kern, uint64_t id, uint32_t pid);
+
+/* Totals over all CPUs, GRACED_STAT_COUNT of them. */
+int kern_read_stats(const struct kern *kern, struct graced_stat *ret);
+uint64_t kern_recursion_misses(const struct kern *kern);
+
+#endif

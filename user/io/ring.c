@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads the ring buffer in bounded batches, woken by the kernel half or by a timer. */
+#include "io/ring.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "wire/evdec.h"
+
+/* Records of one turn of the loop: below a millisecond of work. */
+#define BATCH 512
+
+/* What is not urgent waits this long at most while records come in, and so long when none came for
+ * a while: a tick costs a wakeup. */
+#define BUSY_US	   5000
+#define IDLE_US	   100000
+#define IDLE_AFTER 40 /* busy ticks in a row that found nothing */
+
+struct ring {
+	struct ring_buffer *buffer;
+	sd_event_source *io, *timer;
+	ring_obs_fn fn;
+	void *userdata;
+	struct ring_stats stats;
+	struct obs obs; /* too large for the stack of a callback */
+	uint64_t until_ns;
+	unsigned int left; /* of the batch */
+	unsigned int idle_ticks;
+};
+
+/* A negative result ends the batch; the record itself has been taken by then. */
+static int on_record(void *userdata, void *data, size_t size)
+{
+	struct ring *ring = userdata;
+
+	ring->stats.records++;
+	if (evdec_decode(data, size, &ring->obs) < 0) {
+		ring->stats.rejected++;
+	} else {
+		ring->fn(ring->userdata, &ring->obs);
+		if (ring->until_ns && ring->obs.at_ns >= ring->until_ns)
+			return -EAGAIN;
+	}
+	if (ring->left && --ring->left == 0)
+		return -EAGAIN;
+	return 0;
+}
+
+static uint64_t read_batch(struct ring *ring)
+{
+	uint64_t before = ring->stats.records;
+
+	ring->until_ns = 0;
+	ring->left = BATCH;
+	ring_buffer__consume(ring->buffer);
+	return ring->stats.records - before;
+}
+
+void ring_drain(struct ring *ring, uint64_t until_ns)
+{
+	ring->until_ns = until_ns;
+	ring->left = 0;
+	ring_buffer__consume(ring->buffer);
+}
+
+static int arm(struct ring *ring)
+{
+	uint64_t us = ring->idle_ticks < IDLE_AFTER ? BUSY_US : IDLE_US;
+	int r = sd_event_source_set_time_relative(ring->timer, us);
+
+	return r < 0 ? r : sd_event_source_set_enabled(ring->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct ring *ring = userdata;
+
+	(void)source;
+	(void)usec;
+	if (read_batch(ring))
+		ring->idle_ticks = 0;
+	else if (ring->idle_ticks < IDLE_AFTER)
+		ring->idle_ticks++;
+	return arm(ring);
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct ring *ring = userdata;
+	bool was_idle = ring->idle_ticks >= IDLE_AFTER;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	if (!read_batch(ring))
+		return 0;
+	ring->idle_ticks = 0;
+	return was_idle ? arm(ring) : 0;
+}
+
+static int add_sources(struct ring *ring, sd_event *event)
+{
+	int r;
+
+	r = sd_event_add_io(event, &ring->io, ring_buffer__epoll_fd(ring->buffer), EPOLLIN,
+			    on_readable, ring);
+	if (r < 0)
+		return r;
+	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, BUSY_US, 1000, on_tick,
+				       ring);
+	return r < 0 ? r : 0;
+}
+
+DEFINE_CLEANUP(struct ring *, ring_free);
+
+int ring_new(sd_event *event, int map_fd, ring_obs_fn fn, void *userdata, struct ring **ret)
+{
+	_cleanup_(cleanup_ring_free) struct ring *ring = calloc(1, sizeof(*ring));
+	int r;
+
+	if (!ring)
+		return -ENOMEM;
+	ring->fn = fn;
+	ring->userdata = userdata;
+	ring->buffer = ring_buffer__new(map_fd, on_record, ring, NULL);
+	if (!ring->buffer)
+		return -errno;
+	r = add_sources(ring, event);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(ring);
+	return 0;
+}
+
+struct ring *ring_free(struct ring *ring)
+{
+	if (!ring)
+		return NULL;
+	sd_event_source_disable_unref(ring->io);
+	sd_event_source_disable_unref(ring->timer);
+	ring_buffer__free(ring->buffer);
+	free(ring);
+	return NULL;
+}
+
+int ring_pause(struct ring *ring, bool pause)
+{
+	int r;
+
+	r = sd_event_source_set_enabled(ring->io, pause ? SD_EVENT_OFF : SD_EVENT_ON);
+	if (r < 0)
+		return r;
+	ring->idle_ticks = 0;
+	return pause ? sd_event_source_set_enabled(ring->timer, SD_EVENT_OFF) : arm(ring);
+}
+
+void ring_get_stats(const struct ring *ring, struct ring_stats *ret)
+{
+	*ret = ring->stats;
+}
