@@ -59,9 +59,10 @@ static __always_inline void level_look(struct level *l, struct cgroup_subsys_sta
 		return;
 	}
 	*in = true;
-	if (!w->oom_known) {
-		l->unknown = true;
-	} else if (w->oom_seen != now) {
+	/* Above the pod it is the node's memory, whichever level; a count of 0 never moved. */
+	if (!w->oom_known)
+		l->unknown |= now && w->kind != GRACED_WATCH_BRANCH;
+	if (w->oom_known && w->oom_seen != now) {
 		l->moved++;
 		l->id = id;
 	}
