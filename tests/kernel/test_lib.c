@@ -190,22 +190,22 @@ static const struct {
 	{"re-raised", NULL, {"reraise"}, true, .term = true, .status = SIGTERM},
 	{"crash in handler", NULL, {"crash-in-handler"}, .term = true, .status = SIGSEGV},
 	{"exit", NULL, {"exit", "143"}, .status = EXITED(143)},
-	{"fault", NULL, {"segv"}, .status = SIGSEGV},
-	{"abort", NULL, {"abort"}, true, .status = SIGABRT},
-	{"own SIGKILL", NULL, {"raise", "9"}, true, .status = SIGKILL},
-	{"own SIGKILL as PID 1", NULL, {"raise", "9", "4"}, .status = EXITED(4)},
-	{"own SIGTERMs", NULL, {"selfkill", "1000", "15", "handle", "4"}, .status = EXITED(4)},
-	{"seccomp", NULL, {"seccomp-strict"}, .status = SIGKILL},
-	{"alarm", NULL, {"alarm"}, true, .status = SIGALRM},
-	{"processor time", NULL, {"rlimit-cpu"}, .status = SIGKILL},
-	{"processor time, soft", NULL, {"rlimit-xcpu"}, true, .status = SIGXCPU},
-	{"reboot", NULL, {"reboot", "restart"}, .status = SIGHUP},
-	{"halt", NULL, {"reboot", "halt"}, .status = SIGINT},
+	{"fault", "faults", {"segv"}, .status = SIGSEGV},
+	{"abort", "faults", {"abort"}, true, .status = SIGABRT},
+	{"own SIGKILL", "faults", {"raise", "9"}, true, .status = SIGKILL},
+	{"own SIGKILL as PID 1", "faults", {"raise", "9", "4"}, .status = EXITED(4)},
+	{"own SIGTERMs", "faults", {"selfkill", "1000", "15", "handle", "4"}, .status = EXITED(4)},
+	{"seccomp", "faults", {"seccomp-strict"}, .status = SIGKILL},
+	{"alarm", "faults", {"alarm"}, true, .status = SIGALRM},
+	{"processor time", "faults", {"rlimit-cpu"}, .status = SIGKILL},
+	{"processor time, soft", "faults", {"rlimit-xcpu"}, true, .status = SIGXCPU},
+	{"reboot", "faults", {"reboot", "restart"}, .status = SIGHUP},
+	{"halt", "faults", {"reboot", "halt"}, .status = SIGINT},
 	{"memory", NULL, {"oom"}, .memory = 16 * MIB, .status = SIGKILL},
 	{"a child's memory", NULL, {"child-oom", "6"}, .memory = 16 * MIB, .status = EXITED(6)},
 	{"big", NULL, {"big", "16", "1"}, .status = EXITED(1)},
 	{"shell", NULL, {"shell", "3", "5"}, .term = true, .status = EXITED(5)},
-	{"traced", NULL, {"exitkill"}, .status = SIGKILL},
+	{"traced", "faults", {"exitkill"}, .status = SIGKILL},
 	{"exec'd again", NULL, {"exec", "3", "exit", "8"}, .status = EXITED(8)},
 	{"renamed", NULL, {"comm", "a\"\n\033[31m", "exit", "8"}, .status = EXITED(8)},
 	{"told later", NULL, {"wait", "exit", "8"}, .status = EXITED(8)},
@@ -334,6 +334,58 @@ static void a_program_that_dies_leaves_no_box_behind(void **state)
 	close(fds[0]);
 }
 
+/* A stand-in for the tracer: prints what the test wants to read, ends well when interrupted. */
+static void write_script(const char *path)
+{
+	FILE *out = fopen(path, "we");
+
+	assert_non_null(out);
+	fputs("#!/bin/sh\n"
+	      "trap 'echo last; exit 7' INT\n"
+	      "echo '{\"type\":\"attached\"}'\n"
+	      "echo '{\"type\":\"stop\",\"container\":{\"id\":\"a\"},\"process\":{\"pid\":3}}'\n"
+	      "echo '{\"type\":\"stop\",\"container\":{\"id\":\"b\"},\"process\":{\"pid\":4}}'\n"
+	      "echo '{\"type\":\"signal\",\"target\":{\"pid\":4,\"container\":{\"id\":\"b\"}}}'\n"
+	      "{ read line < \"$0.fifo\"; } 2>/dev/null\n",
+	      out);
+	fchmod(fileno(out), 0700);
+	fclose(out);
+}
+
+static void a_tracer_s_records_are_waited_for(void **state)
+{
+	struct box_tree *tree = need_tree(state);
+	char path[128], fifo[160], *graced = getenv("GRACED");
+	struct tracer *tracer;
+
+	graced = graced ? strdup(graced) : NULL;
+	snprintf(path, sizeof(path), "%s/graced", tree->tmp);
+	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+	write_script(path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	setenv("GRACED", path, 1);
+	assert_int_equal(tracer_start(&(struct tracer_spec){0}, &tracer), 0);
+	if (graced)
+		setenv("GRACED", graced, 1);
+	else
+		unsetenv("GRACED");
+	free(graced);
+
+	assert_int_equal(rec_int(tracer_await(tracer, &(struct tracer_want){.id = "b"}),
+				 "process.pid", 0),
+			 4);
+	assert_string_equal(
+		rec_text(tracer_await(tracer, &(struct tracer_want){.id = "b", .nth = 1}), "type"),
+		"signal");
+	assert_non_null(tracer_await(tracer, &(struct tracer_want){.type = "signal", .pid = 4}));
+	assert_int_equal(tracer_count(tracer, &(struct tracer_want){.type = "stop"}), 2);
+	assert_int_equal(tracer_stop(tracer), 7);
+	assert_null(tracer_await(tracer, &(struct tracer_want){.id = "c"}));
+	assert_int_equal(tracer_records(tracer), 4);
+	assert_int_equal(tracer_bad_lines(tracer), 1);
+	tracer_free(tracer);
+}
+
 static void a_record_is_compared_by_the_members_named(void **state)
 {
 	static const struct {
@@ -405,6 +457,7 @@ int main(void)
 		CLAIM("closing a tree ends what still runs", closing_a_tree_ends_what_still_runs),
 		CLAIM("a program that dies leaves no box behind",
 		      a_program_that_dies_leaves_no_box_behind),
+		CLAIM("a tracer's records are waited for", a_tracer_s_records_are_waited_for),
 		CLAIM("a record is compared by the members named",
 		      a_record_is_compared_by_the_members_named),
 		CLAIM("a command's output, messages and status are kept",

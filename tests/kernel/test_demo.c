@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four containers of the demonstration get exactly their verdicts.
+#include "lib/claim.h"
+#include "lib/fixture.h"
+#include "lib/scene.h"
+#include "lib/rec.h"
+#include "lib/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MIB (1024u * 1024u)
+
+static int setup(void **state)
+{
+	return fixture_open(state, "demotest", BOX_ARGV("--assume-grace", "2s", "--signals"));
+}
+
+static const struct scene graceful = {
+	.argv = {"graceful", "0", "40"},
+	.acts = {{BY_RUNTIME, SIGTERM, true}},
+	.outcome = "graceful",
+	.cause = "stop-signal",
+};
+
+static const struct scene deaf = {
+	.argv = {"deaf"},
+	.acts = {{BY_RUNTIME, SIGTERM, true}},
+	.outcome = "killed",
+	.cause = "grace-expired",
+	.stop_result = "ignored",
+	.deaf = true,
+};
+
+static const struct scene hungry = {
+	.argv = {"wait", "oom"},
+	.memory = 32 * MIB,
+	.outcome = "oom-killed",
+	.cause = "oom-container",
+	.kernel_kill = true,
+	.oom_kills = 1,
+};
+
+static const struct scene shell = {
+	.argv = {"shell", "1"},
+	.acts = {{BY_RUNTIME, SIGTERM, true}},
+	.outcome = "graceful",
+	.cause = "stop-signal",
+	.collateral_kills = 1,
+};
+
+/* Play it and compare the whole stop record; then the record of its SIGTERM, if it got one. */
+static void play(void **state, const struct scene *scene)
+{
+	struct fixture *f = *state;
+	struct tracer_want signal = {.type = "signal"};
+	struct played *played;
+	const json_t *rec;
+	char why[1024];
+
+	if (!f)
+		skip();
+	played = calloc(1, sizeof(*played));
+	assert_non_null(played);
+	assert_int_equal(scene_play(&f->tree, scene, NULL, played), 0);
+	if (scene_check(&f->tree, played, tracer_await_stop(f->tracer, &played->box), why,
+			sizeof(why)))
+		fail_msg("%s", why);
+	if (scene->acts[0].who != BY_NOBODY) {
+		signal.id = played->box.id;
+		rec = tracer_await(f->tracer, &signal);
+		if (rec_match(rec,
+			      scene->deaf ? "{'signal':{'name':'SIGTERM','result':'ignored'},"
+					    "'deaf':true,'target':{'ns_pid':1,'init':true}}"
+					  : "{'signal':{'name':'SIGTERM','result':'delivered'},"
+					    "'deaf':false,'target':{'ns_pid':1,'init':true}}",
+			      why, sizeof(why)))
+			fail_msg("the signal record: %s", why);
+		/* It came at the signal, not with hindsight. */
+		assert_true(rec_int(rec, "boot_ns", 0) >= (int64_t)played->sent[0].before_ns);
+		assert_true(rec_int(rec, "boot_ns", 0) <= (int64_t)played->sent[0].after_ns);
+	}
+	free(played);
+}
+
+static void an_init_that_hears_is_graceful(void **state)
+{
+	play(state, &graceful);
+}
+
+static void a_deaf_init_is_known_at_the_signal_and_killed(void **state)
+{
+	play(state, &deaf);
+}
+
+static void an_init_over_its_memory_limit_is_oom_killed(void **state)
+{
+	play(state, &hungry);
+}
+
+static void a_shell_that_tells_its_child_nothing_has_it_killed(void **state)
+{
+	play(state, &shell);
+}
+
+/* A count of what a demonstration might leave in the file system. */
+static int leftovers(const struct hier *hier)
+{
+	char command[2 * HIER_PATH_MAX + 128];
+	struct run_result result;
+	int n;
+
+	snprintf(command, sizeof(command),
+		 "ls -d %s/graced-demo-* %s/graced-demo-* /sys/fs/bpf/*gr"
+		 "aced* /run/graced* 2>/dev/null | wc -l",
+		 hier->mount, hier->v2_mount[0] ? hier->v2_mount : hier->mount);
+	if (run(&(struct run_spec){.exe = "/bin/sh", .args = BOX_ARGV("-c", command)}, &result))
+		return -1;
+	n = (int)strtol(result.out, NULL, 10);
+	run_done(&result);
+	return n;
+}
+
+static void the_demonstration_ends_well_and_leaves_nothing_behind(void **state)
+{
+	static const char *const words[] = {"graceful", "grace-expired", "oom-container"};
+	struct fixture *f = *state;
+	char exe[HIER_PATH_MAX + 64];
+	struct run_result result;
+	int before;
+
+	if (!f)
+		skip();
+	snprintf(exe, sizeof(exe), "%s/../../tools/demo", f->tree.helpers);
+	if (access(exe, X_OK) < 0)
+		skip();
+	before = leftovers(&f->tree.hier);
+	assert_int_equal(run(&(struct run_spec){.exe = exe}, &result), 0);
+	if (result.status)
+		fail_msg("status %d: %s", result.status, result.err);
+	for (size_t i = 0; i < LEN(words); i++)
+		if (!strstr(result.out, words[i]))
+			fail_msg("no %s in: %s", words[i], result.out);
+	run_done(&result);
+	assert_int_equal(leftovers(&f->tree.hier), before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("an init that hears is graceful", an_init_that_hears_is_graceful),
+		CLAIM("a deaf init is known at the signal and killed when its grace is over",
+		      a_deaf_init_is_known_at_the_signal_and_killed),
+		CLAIM("an init over its memory limit is OOM-killed",
+		      an_init_over_its_memory_limit_is_oom_killed),
+		CLAIM("a shell that tells its child nothing has it killed",
+		      a_shell_that_tells_its_child_nothing_has_it_killed),
+		CLAIM("the demonstration ends well and leaves nothing behind",
+		      the_demonstration_ends_well_and_leaves_nothing_behind),
+	};
+
+	return cmocka_run_group_tests(tests, setup, fixture_close);
+}
