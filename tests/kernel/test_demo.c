@@ -3,7 +3,7 @@
 #include "lib/claim.h"
 #include "lib/fixture.h"
 #include "lib/scene.h"
-#include "lib/rec.h"
+#include "lib/jrec.h"
 #include "lib/run.h"
 
 #include <signal.h>
@@ -70,16 +70,16 @@ static void play(void **state, const struct scene *scene)
 	if (scene->acts[0].who != BY_NOBODY) {
 		signal.id = played->box.id;
 		rec = tracer_await(f->tracer, &signal);
-		if (rec_match(rec,
-			      scene->deaf ? "{'signal':{'name':'SIGTERM','result':'ignored'},"
-					    "'deaf':true,'target':{'ns_pid':1,'init':true}}"
-					  : "{'signal':{'name':'SIGTERM','result':'delivered'},"
-					    "'deaf':false,'target':{'ns_pid':1,'init':true}}",
-			      why, sizeof(why)))
+		if (jrec_match(rec,
+			       scene->deaf ? "{'signal':{'name':'SIGTERM','result':'ignored'},"
+					     "'deaf':true,'target':{'ns_pid':1,'init':true}}"
+					   : "{'signal':{'name':'SIGTERM','result':'delivered'},"
+					     "'deaf':false,'target':{'ns_pid':1,'init':true}}",
+			       why, sizeof(why)))
 			fail_msg("the signal record: %s", why);
 		/* It came at the signal, not with hindsight. */
-		assert_true(rec_int(rec, "boot_ns", 0) >= (int64_t)played->sent[0].before_ns);
-		assert_true(rec_int(rec, "boot_ns", 0) <= (int64_t)played->sent[0].after_ns);
+		assert_true(jrec_int(rec, "boot_ns", 0) >= (int64_t)played->sent[0].before_ns);
+		assert_true(jrec_int(rec, "boot_ns", 0) <= (int64_t)played->sent[0].after_ns);
 	}
 	free(played);
 }

@@ -3,7 +3,7 @@
 #include "lib/box.h"
 #include "lib/claim.h"
 #include "lib/peek.h"
-#include "lib/rec.h"
+#include "lib/jrec.h"
 #include "lib/run.h"
 #include "lib/send.h"
 #include "lib/tracer.h"
@@ -371,11 +371,11 @@ static void a_tracer_s_records_are_waited_for(void **state)
 		unsetenv("GRACED");
 	free(graced);
 
-	assert_int_equal(rec_int(tracer_await(tracer, &(struct tracer_want){.id = "b"}),
-				 "process.pid", 0),
+	assert_int_equal(jrec_int(tracer_await(tracer, &(struct tracer_want){.id = "b"}),
+				  "process.pid", 0),
 			 4);
 	assert_string_equal(
-		rec_text(tracer_await(tracer, &(struct tracer_want){.id = "b", .nth = 1}), "type"),
+		jrec_text(tracer_await(tracer, &(struct tracer_want){.id = "b", .nth = 1}), "type"),
 		"signal");
 	assert_non_null(tracer_await(tracer, &(struct tracer_want){.type = "signal", .pid = 4}));
 	assert_int_equal(tracer_count(tracer, &(struct tracer_want){.type = "stop"}), 2);
@@ -405,14 +405,14 @@ static void a_record_is_compared_by_the_members_named(void **state)
 	(void)state;
 	assert_non_null(rec);
 	for (size_t i = 0; i < LEN(table); i++)
-		if (rec_match(rec, table[i].expected, why, sizeof(why)) != table[i].differs)
+		if (jrec_match(rec, table[i].expected, why, sizeof(why)) != table[i].differs)
 			fail_msg("%s", table[i].expected);
-	assert_string_equal(rec_text(rec, "b.c"), "x");
-	assert_int_equal(rec_int(rec, "a", 0), 1);
-	assert_true(rec_is_null(rec, "b.d"));
-	assert_false(rec_is_null(rec, "b.e"));
-	assert_int_equal(rec_parse_time("2001-09-09T01:46:40.000000007Z"), 1000000000000000007);
-	assert_int_equal(rec_parse_time("2001-09-09T01:46:40Z"), 0);
+	assert_string_equal(jrec_text(rec, "b.c"), "x");
+	assert_int_equal(jrec_int(rec, "a", 0), 1);
+	assert_true(jrec_is_null(rec, "b.d"));
+	assert_false(jrec_is_null(rec, "b.e"));
+	assert_int_equal(jrec_parse_time("2001-09-09T01:46:40.000000007Z"), 1000000000000000007);
+	assert_int_equal(jrec_parse_time("2001-09-09T01:46:40Z"), 0);
 	json_decref(rec);
 }
 

@@ -3,7 +3,7 @@
 // record, with its own container id and pod uid.
 #include "lib/claim.h"
 #include "lib/fixture.h"
-#include "lib/rec.h"
+#include "lib/jrec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -133,8 +133,8 @@ static void every_short_life_is_attributed(void **state)
 			 "{'pod':{'uid':'%s'},'container':{'id':'%s'},'process':{'pid':%d},"
 			 "'outcome':'completed','evidence':{'complete':true}}",
 			 life->uid, life->id, (int)life->pid);
-		if (!rec_match(rec, want, why, sizeof(why)) &&
-		    !strcmp(rec_text(rec, "container.cgroup"), life->path))
+		if (!jrec_match(rec, want, why, sizeof(why)) &&
+		    !strcmp(jrec_text(rec, "container.cgroup"), life->path))
 			continue;
 		wrong++;
 		print_message("container %zu, %llu us: %s\n", i,

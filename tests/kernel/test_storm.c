@@ -3,7 +3,7 @@
 #include "lib/claim.h"
 #include "lib/fixture.h"
 #include "lib/scene.h"
-#include "lib/rec.h"
+#include "lib/jrec.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -160,7 +160,7 @@ static void nothing_was_lost_or_suppressed(void **state)
 	for (size_t i = 0; i < tracer_records(tracer); i++) {
 		const json_t *rec = tracer_record(tracer, i);
 
-		if (!strcmp(rec_text(rec, "type"), "lost"))
+		if (!strcmp(jrec_text(rec, "type"), "lost"))
 			fail_msg("%s", json_dumps(rec, JSON_COMPACT));
 	}
 }

@@ -3,7 +3,7 @@
 // by the exit tracepoint's own word and by the way for kernels where it has none.
 #include "lib/claim.h"
 #include "lib/fixture.h"
-#include "lib/rec.h"
+#include "lib/jrec.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -130,10 +130,10 @@ static int teardown(void **state)
 static bool status_is_right(const struct ended *ended, const json_t *rec)
 {
 	if (WIFEXITED(ended->status))
-		return rec_int(rec, "exit.code", -1) == WEXITSTATUS(ended->status) &&
-		       rec_int(rec, "exit.signal", -1) == 0;
-	return rec_is_null(rec, "exit.code") &&
-	       rec_int(rec, "exit.signal", -1) == WTERMSIG(ended->status);
+		return jrec_int(rec, "exit.code", -1) == WEXITSTATUS(ended->status) &&
+		       jrec_int(rec, "exit.signal", -1) == 0;
+	return jrec_is_null(rec, "exit.code") &&
+	       jrec_int(rec, "exit.signal", -1) == WTERMSIG(ended->status);
 }
 
 static void check_exits(struct tracer *tracer)
@@ -149,12 +149,12 @@ static void check_exits(struct tracer *tracer)
 		const json_t *rec = tracer_await(tracer, &want);
 
 		if (rec && status_is_right(ended, rec) &&
-		    rec_int(rec, "process.pid", -1) == ended->pid)
+		    jrec_int(rec, "process.pid", -1) == ended->pid)
 			continue;
 		wrong++;
 		print_message("process %zu (%s): wait status %#x, record %s\n", i,
 			      ways[i % LEN(ways)].how, (unsigned int)ended->status,
-			      rec ? json_dumps(rec_get(rec, "exit"), JSON_COMPACT) : "missing");
+			      rec ? json_dumps(jrec_get(rec, "exit"), JSON_COMPACT) : "missing");
 	}
 	assert_int_equal(wrong, 0);
 }
@@ -169,8 +169,8 @@ static void check_once(struct tracer *tracer)
 	for (size_t i = 0; i < tracer_records(tracer); i++) {
 		const json_t *rec = tracer_record(tracer, i);
 
-		stops += !strcmp(rec_text(rec, "type"), "stop") &&
-			 !strncmp(rec_text(rec, "container.cgroup"), root, strlen(root));
+		stops += !strcmp(jrec_text(rec, "type"), "stop") &&
+			 !strncmp(jrec_text(rec, "container.cgroup"), root, strlen(root));
 	}
 	assert_int_equal(stops, PROCESSES);
 }

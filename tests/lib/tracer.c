@@ -2,7 +2,7 @@
 // Run `graced trace` as a child and collect its records.
 #include "tracer.h"
 
-#include "rec.h"
+#include "jrec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,18 +157,18 @@ pid_t tracer_pid(const struct tracer *tracer)
 
 static bool is_wanted(const json_t *rec, const struct tracer_want *want)
 {
-	bool about_signal = !strcmp(rec_text(rec, "type"), "signal");
+	bool about_signal = !strcmp(jrec_text(rec, "type"), "signal");
 	const char *container = about_signal ? "target.container" : "container";
-	const json_t *where = rec_get(rec, container);
+	const json_t *where = jrec_get(rec, container);
 
-	if (want->type && strcmp(rec_text(rec, "type"), want->type))
+	if (want->type && strcmp(jrec_text(rec, "type"), want->type))
 		return false;
-	if (want->id && strcmp(rec_text(where, "id"), want->id))
+	if (want->id && strcmp(jrec_text(where, "id"), want->id))
 		return false;
-	if (want->cgroup && strcmp(rec_text(where, "cgroup"), want->cgroup))
+	if (want->cgroup && strcmp(jrec_text(where, "cgroup"), want->cgroup))
 		return false;
 	return !want->pid ||
-	       rec_int(rec, about_signal ? "target.pid" : "process.pid", -1) == want->pid;
+	       jrec_int(rec, about_signal ? "target.pid" : "process.pid", -1) == want->pid;
 }
 
 /* The wanted record among those from *from on; *from and *passed go on where the search ended. */

@@ -8,7 +8,7 @@
  *   tracer_start(&(struct tracer_spec){ .args = BOX_ARGV("--assume-grace", "2s") }, &tracer);
  *   …
  *   stop = tracer_await_stop(tracer, &box);
- *   assert_string_equal(rec_text(stop, "outcome"), "graceful");                  (rec.h)
+ *   assert_string_equal(jrec_text(stop, "outcome"), "graceful");                  (jrec.h)
  *   …
  *   assert_int_equal(tracer_stop(tracer), 0);
  *   tracer_free(tracer);

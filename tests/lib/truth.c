@@ -34,7 +34,7 @@ static int wrong(const struct check *c, const char *format, ...)
 
 static int same_int(const struct check *c, const char *path, int64_t want)
 {
-	int64_t got = rec_int(c->rec, path, INT64_MIN);
+	int64_t got = jrec_int(c->rec, path, INT64_MIN);
 
 	if (got == want)
 		return 0;
@@ -43,14 +43,14 @@ static int same_int(const struct check *c, const char *path, int64_t want)
 
 static int same_text(const struct check *c, const char *path, const char *want)
 {
-	const char *got = rec_text(c->rec, path);
+	const char *got = jrec_text(c->rec, path);
 
 	return strcmp(got, want) ? wrong(c, "%s: expected %s, got %s", path, want, got) : 0;
 }
 
 static int same_bool(const struct check *c, const char *path, bool want)
 {
-	const json_t *got = rec_get(c->rec, path);
+	const json_t *got = jrec_get(c->rec, path);
 
 	if (json_is_boolean(got) && json_is_true(got) == want)
 		return 0;
@@ -59,13 +59,13 @@ static int same_bool(const struct check *c, const char *path, bool want)
 
 static int is_null(const struct check *c, const char *path)
 {
-	return rec_is_null(c->rec, path) ? 0 : wrong(c, "%s: expected null", path);
+	return jrec_is_null(c->rec, path) ? 0 : wrong(c, "%s: expected null", path);
 }
 
 /* The time at path lies between two clock reads. */
 static int between(const struct check *c, const char *path, uint64_t from, uint64_t to)
 {
-	int64_t got = rec_int(c->rec, path, -1);
+	int64_t got = jrec_int(c->rec, path, -1);
 
 	if (got >= 0 && (uint64_t)got >= from && (uint64_t)got <= to)
 		return 0;
@@ -116,7 +116,7 @@ static int64_t clock_offset(void)
 
 static int check_head(const struct check *c)
 {
-	uint64_t wall = rec_parse_time(rec_text(c->rec, "time"));
+	uint64_t wall = jrec_parse_time(jrec_text(c->rec, "time"));
 	const char *env = getenv("NODE_NAME");
 	int64_t boot, apart;
 	char host[256] = "";
@@ -126,11 +126,11 @@ static int check_head(const struct check *c)
 	    same_text(c, "node", env && *env ? env : host) ||
 	    between(c, "boot_ns", c->exit_ns, page_clock_ns()))
 		return 1;
-	boot = rec_int(c->rec, "boot_ns", 0);
+	boot = jrec_int(c->rec, "boot_ns", 0);
 	apart = (int64_t)wall - boot - clock_offset();
 	if (!wall || apart > CLOCKS_APART_NS || apart < -CLOCKS_APART_NS)
 		return wrong(c, "time: %s is not the wall time of boot_ns",
-			     rec_text(c->rec, "time"));
+			     jrec_text(c->rec, "time"));
 	return 0;
 }
 
@@ -145,7 +145,7 @@ static int check_id(const struct check *c)
 		fclose(in);
 	boot_id[strcspn(boot_id, "\n")] = '\0';
 	snprintf(want, sizeof(want), "%s/%s/%lld", boot_id, c->truth->box->id,
-		 (long long)rec_int(c->rec, "process.start_boot_ns", -1));
+		 (long long)jrec_int(c->rec, "process.start_boot_ns", -1));
 	return c->truth->box->id[0] ? same_text(c, "id", want) : 0;
 }
 
@@ -160,17 +160,17 @@ static int check_names(const struct check *c)
 	snprintf(container, sizeof(container),
 		 "{'name':null,'id':'%s','runtime':null,'kind':null,'cgroup':'%s'}", box->id,
 		 box->path);
-	if (rec_match(json_object_get(c->rec, "pod"), pod, c->why, c->size))
+	if (jrec_match(json_object_get(c->rec, "pod"), pod, c->why, c->size))
 		return 1;
 	if (box->id[0])
-		return rec_match(json_object_get(c->rec, "container"), container, c->why, c->size);
+		return jrec_match(json_object_get(c->rec, "container"), container, c->why, c->size);
 	return same_text(c, "container.cgroup", box->path);
 }
 
 static int check_process(const struct check *c)
 {
 	const struct truth *t = c->truth;
-	int64_t start = rec_int(c->rec, "process.start_boot_ns", -1);
+	int64_t start = jrec_int(c->rec, "process.start_boot_ns", -1);
 
 	if (same_int(c, "process.pid", t->box->init_pid) ||
 	    same_int(c, "process.ns_pid", t->box->init_ns_pid) ||
@@ -214,7 +214,7 @@ static int check_sender(const struct check *c, const char *of, const struct sent
 		 "{'pid':%d,'comm':'%s','ancestors':%s,%s,'cgroup':'%s','kind':'%s'}",
 		 (int)sent->sender, sent->comm, sent->ancestors, from, cgroup, kind_of(sent));
 	snprintf(path, sizeof(path), "%s.sender", of);
-	return rec_match(rec_get(c->rec, path), want, c->why, c->size);
+	return jrec_match(jrec_get(c->rec, path), want, c->why, c->size);
 }
 
 static void signal_name(int number, char *text, size_t size)
@@ -276,9 +276,9 @@ static int check_exit(const struct check *c)
 	if (same_int(c, "exit.signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0) ||
 	    same_bool(c, "exit.core_dumped", WIFSIGNALED(status) && WCOREDUMP(status)))
 		return 1;
-	if (t->stop && rec_int(c->rec, "stop_signal.at_boot_ns", 0) > (int64_t)c->exit_ns)
+	if (t->stop && jrec_int(c->rec, "stop_signal.at_boot_ns", 0) > (int64_t)c->exit_ns)
 		return wrong(c, "exit.at_boot_ns is before the stop signal's");
-	if (t->kill && rec_int(c->rec, "kill_signal.at_boot_ns", 0) > (int64_t)c->exit_ns)
+	if (t->kill && jrec_int(c->rec, "kill_signal.at_boot_ns", 0) > (int64_t)c->exit_ns)
 		return wrong(c, "exit.at_boot_ns is before the kill signal's");
 	return between(c, "exit.at_boot_ns", after, t->end->waited_ns);
 }
@@ -290,14 +290,14 @@ static int check_grace(const struct check *c)
 
 	if (!t->stop)
 		return is_null(c, "latency_ns");
-	latency = (int64_t)c->exit_ns - rec_int(c->rec, "stop_signal.at_boot_ns", 0);
+	latency = (int64_t)c->exit_ns - jrec_int(c->rec, "stop_signal.at_boot_ns", 0);
 	if (same_int(c, "latency_ns", latency))
 		return 1;
 	if (grace_ns == 0)
 		return is_null(c, "grace");
-	if (fabs(json_number_value(rec_get(c->rec, "grace.seconds")) - t->grace_s) > 1e-9)
+	if (fabs(json_number_value(jrec_get(c->rec, "grace.seconds")) - t->grace_s) > 1e-9)
 		return wrong(c, "grace.seconds is not %g", t->grace_s);
-	if (fabs(json_number_value(rec_get(c->rec, "grace.used_ratio")) -
+	if (fabs(json_number_value(jrec_get(c->rec, "grace.used_ratio")) -
 		 (double)latency / (double)grace_ns) > 0.001)
 		return wrong(c, "grace.used_ratio is not latency / grace");
 	return same_int(c, "grace.margin_ns", grace_ns - latency);
@@ -314,14 +314,14 @@ static int check_verdict(const struct check *c)
 	       same_bool(c, "deaf", t->deaf) ||
 	       same_int(c, "collateral_kills", t->collateral_kills) ||
 	       same_int(c, "oom_kills", t->oom_kills) || is_null(c, "pod_terminating") ||
-	       rec_match(json_object_get(c->rec, "evidence"), evidence, c->why, c->size);
+	       jrec_match(json_object_get(c->rec, "evidence"), evidence, c->why, c->size);
 }
 
 static int check_empty(const struct check *c)
 {
 	uint64_t until = c->truth->box->removed_ns;
 
-	if (c->truth->loose_empty && rec_is_null(c->rec, "empty_boot_ns"))
+	if (c->truth->loose_empty && jrec_is_null(c->rec, "empty_boot_ns"))
 		return 0;
 	return between(c, "empty_boot_ns", c->exit_ns, until ? until : page_clock_ns());
 }
@@ -332,7 +332,7 @@ int truth_check(const struct truth *truth, const json_t *rec, char *why, size_t 
 
 	if (!rec)
 		return wrong(&c, "no record");
-	c.exit_ns = (uint64_t)rec_int(rec, "exit.at_boot_ns", 0);
+	c.exit_ns = (uint64_t)jrec_int(rec, "exit.at_boot_ns", 0);
 	return check_members(&c) || check_verdict(&c) || check_exit(&c) || check_signals(&c) ||
 	       check_head(&c) || check_id(&c) || check_names(&c) || check_process(&c) ||
 	       check_grace(&c) || check_empty(&c);

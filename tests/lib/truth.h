@@ -6,7 +6,7 @@
 #ifndef TESTS_LIB_TRUTH_H
 #define TESTS_LIB_TRUTH_H
 
-#include "rec.h"
+#include "jrec.h"
 #include "send.h"
 
 struct truth {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read and compare JSON records by path.
-#include "rec.h"
+#include "jrec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-const json_t *rec_get(const json_t *rec, const char *path)
+const json_t *jrec_get(const json_t *rec, const char *path)
 {
 	char name[64];
 
@@ -24,23 +24,23 @@ const json_t *rec_get(const json_t *rec, const char *path)
 	return rec;
 }
 
-const char *rec_text(const json_t *rec, const char *path)
+const char *jrec_text(const json_t *rec, const char *path)
 {
-	const char *text = json_string_value(rec_get(rec, path));
+	const char *text = json_string_value(jrec_get(rec, path));
 
 	return text ? text : "";
 }
 
-int64_t rec_int(const json_t *rec, const char *path, int64_t otherwise)
+int64_t jrec_int(const json_t *rec, const char *path, int64_t otherwise)
 {
-	const json_t *value = rec_get(rec, path);
+	const json_t *value = jrec_get(rec, path);
 
 	return json_is_integer(value) ? (int64_t)json_integer_value(value) : otherwise;
 }
 
-bool rec_is_null(const json_t *rec, const char *path)
+bool jrec_is_null(const json_t *rec, const char *path)
 {
-	return json_is_null(rec_get(rec, path));
+	return json_is_null(jrec_get(rec, path));
 }
 
 static void explain(const char *path, const json_t *want, const json_t *got, char *why, size_t size)
@@ -78,7 +78,7 @@ static int match(const json_t *want, const json_t *got, const char *path, char *
 	return 0;
 }
 
-int rec_match(const json_t *rec, const char *expected, char *why, size_t size)
+int jrec_match(const json_t *rec, const char *expected, char *why, size_t size)
 {
 	char *text = strdup(expected);
 	json_error_t error;
@@ -100,7 +100,7 @@ int rec_match(const json_t *rec, const char *expected, char *why, size_t size)
 	return r;
 }
 
-uint64_t rec_parse_time(const char *text)
+uint64_t jrec_parse_time(const char *text)
 {
 	struct tm tm = {0};
 	unsigned long nanos;
