@@ -29,9 +29,12 @@ static void test_valid(void **state)
 	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		uint32_t code = 0;
+		char again[4];
 
 		assert_int_equal(utf8_decode(want[i].bytes, want[i].len, &code), want[i].len);
 		assert_int_equal(code, want[i].code);
+		assert_int_equal(utf8_encode(code, again), want[i].len);
+		assert_memory_equal(again, want[i].bytes, want[i].len);
 	}
 }
 
@@ -141,7 +144,8 @@ static void test_treacherous(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("the first and last character of each length is read", test_valid),
+		CLAIM("the first and last character of each length is read and written",
+		      test_valid),
 		CLAIM("overlong, cut, surrogate and out of range forms are not UTF-8",
 		      test_invalid),
 		CLAIM("controls, directions and broken bytes are shown as escapes", test_visible),

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_MIN   256
-#define U64_DIGITS 20
+#define ROOM_MIN 256
 
 void buf_free(struct buf *buf)
 {
@@ -98,21 +97,19 @@ void buf_adds(struct buf *buf, const char *string)
 	buf_add(buf, string, strlen(string));
 }
 
-void buf_addc(struct buf *buf, char c)
-{
-	buf_add(buf, &c, 1);
-}
-
 void buf_add_u64(struct buf *buf, uint64_t value)
 {
-	char digits[U64_DIGITS];
-	size_t at = sizeof(digits);
+	size_t digits = 1;
+	char *at;
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	buf_add(buf, digits + at, sizeof(digits) - at);
+	for (uint64_t rest = value; rest >= 10; rest /= 10)
+		digits++;
+	at = buf_reserve(buf, digits);
+	if (!at)
+		return;
+	for (size_t i = digits; i-- > 0; value /= 10)
+		at[i] = (char)('0' + value % 10);
+	buf_commit(buf, digits);
 }
 
 void buf_add_i64(struct buf *buf, int64_t value)

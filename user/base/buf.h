@@ -50,8 +50,20 @@ char *buf_reserve(struct buf *buf, size_t size);
 void buf_commit(struct buf *buf, size_t size);
 
 void buf_add(struct buf *buf, const void *data, size_t size);
+
+static inline void buf_addc(struct buf *buf, char c)
+{
+	char *at = buf->room - buf->len > 1 && !buf->error ? buf->data + buf->len
+							   : buf_reserve(buf, 1);
+
+	if (!at)
+		return;
+	at[0] = c;
+	at[1] = '\0';
+	buf->len++;
+}
+
 void buf_adds(struct buf *buf, const char *string);
-void buf_addc(struct buf *buf, char c);
 void buf_add_u64(struct buf *buf, uint64_t value);
 void buf_add_i64(struct buf *buf, int64_t value);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -33,6 +33,17 @@ size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code)
 	return len;
 }
 
+size_t utf8_encode(uint32_t code, char ret[static 4])
+{
+	static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	for (size_t i = len; i-- > 1; code >>= 6)
+		ret[i] = (char)(0x80 | (code & 0x3f));
+	ret[0] = (char)(leads[len] | code);
+	return len;
+}
+
 bool utf8_is_treacherous(uint32_t code)
 {
 	static const struct {

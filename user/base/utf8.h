@@ -14,6 +14,9 @@
  * nothing cut short). */
 size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code);
 
+/* Writes the 1 to 4 bytes of a code point that is one and returns how many. */
+size_t utf8_encode(uint32_t code, char ret[static 4]);
+
 /* True for what would change how a terminal, or a reader, takes the text around it: controls of
  * both sets, marks and overrides of direction, and characters of no width. */
 bool utf8_is_treacherous(uint32_t code);
