@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/rec: an observation comes back from its line as it was. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/rec.h"
+#include "wire/rec_fields.h"
+
+DEFINE_CLEANUP(json_t *, json_decref);
+
+/* Two blank observations are the same bytes, so that memcmp() compares those read into them. */
+static struct obs *new_obs(void)
+{
+	struct obs *obs = calloc(1, sizeof(*obs));
+
+	assert_non_null(obs);
+	return obs;
+}
+
+/* xorshift64: the same rows in each run. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+enum fill { FILL_ZERO, FILL_ONES, FILL_LOW, FILL_TOP, FILL_RANDOM, FILL_COUNT };
+
+static void fill_string(char *member, size_t size, enum fill fill, uint64_t *random)
+{
+	size_t len = fill == FILL_RANDOM ? next_random(random) % size : size - 1;
+
+	if (fill == FILL_ZERO)
+		len = 0;
+	memset(member, 0, size);
+	for (size_t i = 0; i < len; i++) {
+		char c = fill == FILL_ONES ? (char)0xff : fill == FILL_LOW ? 1 : '"';
+
+		if (fill == FILL_RANDOM)
+			c = (char)next_random(random);
+		member[i] = c ? c : 'x';
+	}
+}
+
+static void fill_field(const struct rec_field *field, char *member, enum fill fill,
+		       uint64_t *random)
+{
+	static const uint64_t numbers[] = {
+		[FILL_ONES] = UINT64_MAX,
+		[FILL_LOW] = 1,
+		[FILL_TOP] = 0x8000000000000000,
+	};
+	uint64_t number = fill == FILL_RANDOM ? next_random(random) >> next_random(random) % 64
+					      : numbers[fill];
+
+	if (field->kind == REC_STRING)
+		fill_string(member, field->size, fill, random);
+	else if (field->kind == REC_BOOL)
+		*(bool *)member = number & 1;
+	else if (field->size == 4)
+		*(uint32_t *)(void *)member = (uint32_t)(fill == FILL_TOP ? number >> 32 : number);
+	else
+		*(uint64_t *)(void *)member = number;
+}
+
+static void fill_obs(struct obs *obs, enum obs_type type, enum fill fill, uint64_t *random)
+{
+	const struct rec_layout *layout = rec_layout(type);
+
+	obs->type = type;
+	obs->at_ns = fill == FILL_RANDOM ? next_random(random) : fill == FILL_ZERO ? 0 : UINT64_MAX;
+	for (unsigned int i = 0; i < layout->count; i++)
+		fill_field(&layout->fields[i], (char *)obs + layout->fields[i].offset, fill,
+			   random);
+}
+
+static void test_round_trip(void **state)
+{
+	uint64_t random = 0x9e3779b97f4a7c15;
+
+	(void)state;
+	for (int type = OBS_NONE + 1; type < OBS_TYPE_COUNT; type++) {
+		for (int round = 0; round < 300; round++) {
+			_cleanup_(cleanup_free) struct obs *in = new_obs();
+			_cleanup_(cleanup_free) struct obs *out = new_obs();
+			_cleanup_(buf_free) struct buf line = {};
+
+			fill_obs(in, (enum obs_type)type,
+				 round < FILL_COUNT ? (enum fill)round : FILL_RANDOM, &random);
+			assert_int_equal(rec_write_obs(&line, in), 0);
+			assert_true(line.len <= REC_LINE_MAX);
+			assert_int_equal(rec_read_line(line.data, line.len, out), 0);
+			if (memcmp(in, out, sizeof(*in)) != 0)
+				fail_msg("%s", buf_str(&line));
+		}
+	}
+}
+
+/* What no field covers is padding, and this is how much of it there is. */
+static void test_nothing_forgotten(void **state)
+{
+	static const struct {
+		enum obs_type type;
+		size_t size, padding;
+	} want[] = {
+#define PROC_PAD 4
+		{OBS_ATTACHED, sizeof(struct obs_attached), 5},
+		{OBS_CGROUP_NEW, sizeof(struct obs_cgroup), 0},
+		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 0},
+		{OBS_CGROUP_GONE, sizeof(struct obs_cgroup), 0},
+		{OBS_CGROUP_EMPTY, sizeof(struct obs_empty), 0},
+		{OBS_INIT, sizeof(struct obs_init), 4 + PROC_PAD},
+		{OBS_SIGNAL, sizeof(struct obs_signal), 6 * PROC_PAD},
+		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
+		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
+		{OBS_COUNTS, sizeof(struct obs_counts), 7},
+		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
+		{OBS_NAMES, sizeof(struct obs_names), 0},
+		{OBS_LOST, sizeof(struct obs_lost), 0},
+		{OBS_CLOCK, sizeof(struct obs_clock), 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct rec_layout *layout = rec_layout(want[i].type);
+		size_t covered = 0;
+
+		for (unsigned int f = 0; f < layout->count; f++)
+			covered += layout->fields[f].size;
+		if (covered + want[i].padding != want[i].size)
+			fail_msg("%s: %zu of %zu bytes", layout->name, covered, want[i].size);
+	}
+}
+
+static void test_layouts_are_sound(void **state)
+{
+	(void)state;
+	assert_null(rec_layout(OBS_NONE));
+	assert_null(rec_layout(OBS_TYPE_COUNT));
+	for (int type = OBS_NONE + 1; type < OBS_TYPE_COUNT; type++) {
+		const struct rec_layout *layout = rec_layout((enum obs_type)type);
+
+		assert_non_null(layout);
+		assert_int_equal(layout->name_len, strlen(layout->name));
+		assert_true(layout->count <= REC_FIELDS_MAX);
+		for (unsigned int i = 0; i < layout->count; i++) {
+			const struct rec_field *field = &layout->fields[i];
+
+			assert_int_equal(field->key_len, strlen(field->key));
+			assert_true(field->offset + field->size <= sizeof(struct obs));
+			for (unsigned int j = 0; j < i; j++)
+				assert_string_not_equal(field->key, layout->fields[j].key);
+		}
+	}
+}
+
+/* Old recordings hold these very names: a change here is a new version. */
+static void test_stable_lines(void **state)
+{
+	static const char *const lines[] = {
+		"{\"type\":\"attached\",\"at_ns\":1,\"boot_id\":\"b\",\"node\":\"n\",\"hierarchy\":"
+		"\"unified\",\"wall_offset_ns\":-5,\"self_pid\":7,\"programs\":8}\n",
+		"{\"type\":\"cgroup_new\",\"at_ns\":1,\"id\":2,\"parent_id\":3,\"kind\":3,\"level\":4,"
+		"\"path\":\"x\"}\n",
+		"{\"type\":\"cgroup_found\",\"at_ns\":1,\"id\":2,\"level\":1,\"path\":\"/x/y\"}\n",
+		"{\"type\":\"cgroup_gone\",\"at_ns\":1,\"id\":2}\n",
+		"{\"type\":\"cgroup_empty\",\"at_ns\":1,\"id\":2,\"exits\":1,\"kills\":2,\"collateral\":3,"
+		"\"oom_kills\":4,\"lost\":5,\"suppressed\":6,\"suppressed_sigs\":16384}\n",
+		"{\"type\":\"init\",\"at_ns\":1,\"id\":2,\"rank\":3,\"pid\":4,\"ns_pid\":1,\"uid\":5,"
+		"\"start_ns\":6,\"cgroup_id\":2,\"watch_id\":2,\"comm\":\"c\",\"exe\":\"e\"}\n",
+		"{\"type\":\"signal\",\"at_ns\":1,\"id\":2,\"lost\":3,\"suppressed\":4,\"sig\":15,"
+		"\"result\":1,\"code\":-6,\"flags\":25,\"target_pidns\":10,\"sender_pidns\":11,"
+		"\"target_pid\":1,\"target_comm\":\"t\",\"sender_pid\":2,\"sender_exe\":\"s\","
+		"\"parent1_pid\":3,\"parent2_ns_pid\":4,\"parent3_uid\":5,\"parent4_start_ns\":6}\n",
+		"{\"type\":\"exit\",\"at_ns\":1,\"id\":2,\"status\":139,\"flags\":1,\"pid\":3,\"exits\":4}"
+		"\n",
+		"{\"type\":\"oom\",\"at_ns\":1,\"id\":2,\"level_id\":3,\"flags\":2,\"pid\":4}\n",
+		"{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"populated\":true,\"exits\":3}\n",
+		"{\"type\":\"probe\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4,\"alive\":true}\n",
+		"{\"type\":\"names\",\"at_ns\":1,\"pod_uid\":\"u\",\"container_id\":\"i\",\"namespace\":"
+		"\"ns\",\"pod\":\"p\",\"container\":\"c\",\"found\":true}\n",
+		"{\"type\":\"lost\",\"at_ns\":1,\"cgroup_new_emitted\":1,\"cgroup_gone_lost\":2,"
+		"\"cgroup_empty_suppressed\":3,\"init_emitted\":4,\"signal_lost\":5,\"exit_emitted\":6,"
+		"\"oom_emitted\":7,\"watch_full_lost\":8,\"quota_lost\":9,\"too_deep_lost\":10,"
+		"\"recursion_misses\":11}\n",
+		"{\"type\":\"clock\",\"at_ns\":1,\"wall_offset_ns\":1795273445123456789}\n",
+		"{\"type\":\"timer\",\"at_ns\":1}\n",
+		"{\"type\":\"end\",\"at_ns\":1}\n",
+	};
+
+	(void)state;
+	assert_int_equal(LEN(lines), OBS_TYPE_COUNT - 1);
+	for (size_t i = 0; i < LEN(lines); i++) {
+		_cleanup_(cleanup_free) struct obs *obs = new_obs();
+		_cleanup_(buf_free) struct buf again = {};
+
+		assert_int_equal(rec_read_line(lines[i], strlen(lines[i]), obs), 0);
+		assert_int_equal(obs->type, OBS_NONE + 1 + i);
+		assert_int_equal(rec_write_obs(&again, obs), 0);
+		assert_string_equal(buf_str(&again), lines[i]);
+	}
+}
+
+static void test_members_arrive(void **state)
+{
+	static const char line[] =
+		"{\"type\":\"signal\",\"at_ns\":18446744073709551615,\"id\":2,\"result\":-2147483648,"
+		"\"code\":2147483647,\"flags\":4294967295,\"target_comm\":\"a b\","
+		"\"parent4_exe\":\"fifteen bytes..\"}";
+	_cleanup_(cleanup_free) struct obs *obs = new_obs();
+
+	(void)state;
+	memset(obs, 0xa5, sizeof(*obs));
+	assert_int_equal(rec_read_line(line, sizeof(line) - 1, obs), 0);
+	assert_int_equal(obs->at_ns, UINT64_MAX);
+	assert_int_equal(obs->signal.id, 2);
+	assert_int_equal(obs->signal.sig, 0);
+	assert_int_equal(obs->signal.result, INT32_MIN);
+	assert_int_equal(obs->signal.code, INT32_MAX);
+	assert_int_equal(obs->signal.flags, UINT32_MAX);
+	assert_string_equal(obs->signal.target.comm, "a b");
+	assert_string_equal(obs->signal.sender.comm, "");
+	assert_int_equal(obs->signal.ancestors[3].pid, 0);
+	assert_string_equal(obs->signal.ancestors[3].exe, "fifteen bytes..");
+}
+
+static void test_only_used_bytes_are_touched(void **state)
+{
+	static const char line[] = "{\"type\":\"cgroup_found\",\"at_ns\":1,\"path\":\"/kubepods\"}";
+	_cleanup_(cleanup_free) struct obs *obs = new_obs();
+	size_t used = sizeof("/kubepods");
+
+	(void)state;
+	memset(obs, 0xa5, sizeof(*obs));
+	assert_int_equal(rec_read_line(line, sizeof(line) - 1, obs), 0);
+	assert_int_equal(obs->cgroup.id, 0);
+	assert_string_equal(obs->cgroup.path, "/kubepods");
+	for (size_t i = used; i < sizeof(obs->cgroup.path); i++)
+		assert_int_equal((unsigned char)obs->cgroup.path[i], 0xa5);
+}
+
+/* Everything a writer produces that a strict parser can hold is JSON to it as well. */
+static void test_a_parser_agrees(void **state)
+{
+	static const char *const names[] = {"plain", "\"\\\n\x1b[31m", "caf\xc3\xa9",
+					    "\xe2\x80\xae"};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(names); i++) {
+		_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+		_cleanup_(cleanup_free) struct obs *obs = new_obs();
+		_cleanup_(buf_free) struct buf line = {};
+
+		obs->type = OBS_CGROUP_FOUND;
+		obs->cgroup.id = INT64_MAX;
+		strcpy(obs->cgroup.path, names[i]);
+		assert_int_equal(rec_write_obs(&line, obs), 0);
+		parsed = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, NULL);
+		assert_non_null(parsed);
+		assert_string_equal(json_string_value(json_object_get(parsed, "path")), names[i]);
+	}
+}
+
+static void test_own_header(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	assert_int_equal(rec_write_header(&out, "0.1.0"), 0);
+	assert_string_equal(buf_str(&out), "{\"type\":\"graced-recording\",\"version\":1,\"abi\":1,"
+					   "\"graced\":\"0.1.0\"}\n");
+	assert_int_equal(rec_read_header(out.data, out.len), 0);
+}
+
+static void test_write_errors(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {.limit = 40};
+	struct obs obs = {.type = OBS_TIMER, .at_ns = 5};
+
+	(void)state;
+	assert_int_equal(rec_write_obs(&out, &obs), 0);
+	assert_int_equal(rec_write_obs(&out, &obs), -ENOBUFS);
+	assert_string_equal(buf_str(&out), "{\"type\":\"timer\",\"at_ns\":5}\n");
+
+	buf_reset(&out);
+	obs.type = OBS_NONE;
+	assert_int_equal(rec_write_obs(&out, &obs), -EINVAL);
+	obs.type = OBS_TYPE_COUNT;
+	assert_int_equal(rec_write_obs(&out, &obs), -EINVAL);
+	assert_int_equal(out.len, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("every type with extreme and random members comes back bit by bit",
+		      test_round_trip),
+		CLAIM("all bytes of an observation are recorded, but for padding",
+		      test_nothing_forgotten),
+		CLAIM("the table is in itself consistent", test_layouts_are_sound),
+		CLAIM("types and members keep their names and their order", test_stable_lines),
+		CLAIM("each member arrives in its place, what is left out is zero",
+		      test_members_arrive),
+		CLAIM("of a path only its bytes are written", test_only_used_bytes_are_touched),
+		CLAIM("lines are JSON to a foreign parser", test_a_parser_agrees),
+		CLAIM("the header is read back", test_own_header),
+		CLAIM("a line that does not fit leaves nothing behind", test_write_errors),
+	};
+
+	return cmocka_run_group_tests_name("wire/rec", tests, NULL, NULL);
+}
