@@ -25,17 +25,21 @@ struct storm {
 /* Ends the group's tracer itself: what it says last belongs to the claims. */
 static struct storm *storm;
 
+static bool is_quick(const struct scene *scene)
+{
+	return !scene->slow && !scene->whole_node &&
+	       !scene_unavailable(&storm->fixture->tree, scene);
+}
+
 static const struct scene *quick_scene(size_t n)
 {
 	size_t quick = 0;
 
 	for (size_t i = 0; i < scene_count; i++)
-		quick += !scene_table[i].slow && !scene_table[i].whole_node;
+		quick += is_quick(&scene_table[i]);
 	n %= quick;
 	for (size_t i = 0; i < scene_count; i++) {
-		if (scene_table[i].slow || scene_table[i].whole_node)
-			continue;
-		if (n-- == 0)
+		if (is_quick(&scene_table[i]) && n-- == 0)
 			return &scene_table[i];
 	}
 	return NULL;

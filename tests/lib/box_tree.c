@@ -122,27 +122,14 @@ static void guard_end(struct box_tree *tree)
 	waitpid(tree->guard_pid, NULL, 0);
 }
 
-static bool has_word(const char *dir, const char *file, const char *word)
-{
-	char path[HIER_PATH_MAX + 64], text[256] = "";
-	FILE *in;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	in = fopen(path, "re");
-	if (in && !fgets(text, sizeof(text), in))
-		text[0] = '\0';
-	if (in)
-		fclose(in);
-	return strstr(text, word) != NULL;
-}
-
 static int make_layout(struct box_tree *tree)
 {
 	static const char *const below[] = {"", "/kubepods", "/kubepods/burstable"};
 	char dir[HIER_PATH_MAX + 32];
 	int r = 0;
 
-	if (tree->hier.unified && !has_word(tree->hier.mount, "cgroup.subtree_control", "memory")) {
+	if (tree->hier.unified && tree->hier.memory &&
+	    !cg_has_word(tree->hier.mount, "cgroup.subtree_control", "memory")) {
 		r = cg_write(tree->hier.mount, "cgroup.subtree_control", "+memory");
 		tree->delegated_root = !r;
 	}

@@ -55,6 +55,20 @@ static int find_mount(const char *controller, char *ret, size_t size)
 	return r;
 }
 
+bool cg_has_word(const char *dir, const char *file, const char *word)
+{
+	char path[HIER_PATH_MAX + 64], text[256] = "";
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	in = fopen(path, "re");
+	if (in && !fgets(text, sizeof(text), in))
+		text[0] = '\0';
+	if (in)
+		fclose(in);
+	return strstr(text, word) != NULL;
+}
+
 int hier_detect(struct hier *ret)
 {
 	const char *want = getenv("GRACED_TEST_HIERARCHY");
@@ -70,6 +84,8 @@ int hier_detect(struct hier *ret)
 	r = find_mount(hier.unified ? NULL : want, hier.mount, sizeof(hier.mount));
 	if (r)
 		return r;
+	hier.memory = hier.unified ? cg_has_word(hier.mount, "cgroup.controllers", "memory")
+				   : !strcmp(want, "memory");
 	*ret = hier;
 	return 0;
 }
@@ -142,7 +158,7 @@ int hier_make(const struct hier *hier, const char *dir, bool delegate)
 {
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return -errno;
-	if (!hier->unified || !delegate)
+	if (!hier->unified || !hier->memory || !delegate)
 		return 0;
 	return cg_write(dir, "cgroup.subtree_control", "+memory");
 }

@@ -16,6 +16,7 @@
 
 struct hier {
 	bool unified;
+	bool memory;		      /* memory can be limited here */
 	char name[32];		      /* "unified" or the v1 controller */
 	char mount[HIER_PATH_MAX];    /* where it is mounted */
 	char v2_mount[HIER_PATH_MAX]; /* the cgroup2 tree, same as mount when unified, "" if none */
@@ -24,7 +25,8 @@ struct hier {
 /*
  * Find the hierarchy as the tracer does by default: /sys/fs/cgroup itself when it is cgroup2, else
  * the v1 memory controller's. GRACED_TEST_HIERARCHY=unified|<v1 controller> overrides. -ENOENT when
- * it is not mounted.
+ * it is
+ * not mounted.
  */
 int hier_detect(struct hier *ret);
 
@@ -40,6 +42,9 @@ int hier_make(const struct hier *hier, const char *dir, bool delegate);
 
 /* Write text to a file of a cgroup. */
 int cg_write(const char *dir, const char *file, const char *text);
+
+/* The first line of a cgroup's file has a word. */
+bool cg_has_word(const char *dir, const char *file, const char *word);
 
 /* Move a process into a cgroup. */
 int cg_enter(const char *dir, pid_t pid);

@@ -118,6 +118,13 @@ static void read_notes(struct played *played)
 		played->self.number = 0;
 }
 
+const char *scene_unavailable(const struct box_tree *tree, const struct scene *scene)
+{
+	bool limits = scene->memory || scene->pod_memory || scene->whole_node;
+
+	return limits && !tree->hier.memory ? "memory cannot be limited in this hierarchy" : NULL;
+}
+
 static int raise_curtain(struct box_tree *tree, const struct scene *scene, struct played *played)
 {
 	struct box_spec spec = {

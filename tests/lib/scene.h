@@ -71,6 +71,9 @@ struct played {
 extern const struct scene scene_table[];
 extern const size_t scene_count;
 
+/* What the scene needs that is not there (memory limits), or NULL. */
+const char *scene_unavailable(const struct box_tree *tree, const struct scene *scene);
+
 /*
  * Play a scene to its end, cgroups removed. other is a running box of another pod. 0 or -errno,
  * with what is left over left to box_tree_close(). ret must stay where it is: records of who sent

@@ -98,6 +98,10 @@ static void exec_tracer(const struct tracer_spec *spec, int out)
 		argv[n++] = "--record";
 		argv[n++] = spec->record;
 	}
+	if (getenv("GRACED_TEST_HIERARCHY")) {
+		argv[n++] = "--hierarchy";
+		argv[n++] = getenv("GRACED_TEST_HIERARCHY");
+	}
 	for (size_t i = 0; spec->args && spec->args[i] && i < ARGS_MAX; i++)
 		argv[n++] = spec->args[i];
 	argv[n] = NULL;

@@ -43,7 +43,8 @@ struct tracer_want {
 /* Why the tracer cannot run here (not root, no BTF, GRACED not set), or NULL. */
 const char *tracer_unavailable(void);
 
-/* Start it and wait until it says it is attached. 0, -ETIMEDOUT, or -ECHILD when it ended first. */
+/* Start it, on GRACED_TEST_HIERARCHY if that is set, and wait until it says it is attached. 0,
+ * -ETIMEDOUT, or -ECHILD when it ended first. */
 int tracer_start(const struct tracer_spec *spec, struct tracer **ret);
 
 pid_t tracer_pid(const struct tracer *tracer);
