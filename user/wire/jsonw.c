@@ -2,9 +2,6 @@
 /* The JSON writer. */
 #include "wire/jsonw.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -73,21 +70,23 @@ void jsonw_i64(struct buf *out, const char *key, int64_t value)
 	buf_add_i64(out, value);
 }
 
-void jsonw_double(struct buf *out, const char *key, double value)
+void jsonw_decimal(struct buf *out, const char *key, uint64_t units, unsigned int decimals)
 {
-	char text[32];
+	uint64_t one = 1;
 
-	if (!isfinite(value)) {
-		jsonw_null(out, key);
-		return;
-	}
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
+	for (; decimals > 0 && units % 10 == 0; decimals--)
+		units /= 10;
+	for (unsigned int i = 0; i < decimals; i++)
+		one *= 10;
 	begin(out, key);
-	buf_adds(out, text);
+	buf_add_u64(out, units / one);
+	if (decimals == 0)
+		return;
+	buf_addc(out, '.');
+	for (units %= one; one > 1; units %= one) {
+		one /= 10;
+		buf_addc(out, (char)('0' + units / one));
+	}
 }
 
 static void add_unit(struct buf *out, uint32_t unit)

@@ -22,9 +22,8 @@ void jsonw_null(struct buf *out, const char *key);
 void jsonw_bool(struct buf *out, const char *key, bool value);
 void jsonw_u64(struct buf *out, const char *key, uint64_t value);
 void jsonw_i64(struct buf *out, const char *key, int64_t value);
-/* The shortest text that is read back as the same number; null for infinities and NaN. Needs the C
- * locale's decimal point. */
-void jsonw_double(struct buf *out, const char *key, double value);
+/* The number units / 10^decimals, exactly, without trailing zeros; decimals is at most 19. */
+void jsonw_decimal(struct buf *out, const char *key, uint64_t units, unsigned int decimals);
 
 /* value is any bytes, NULL writes null. What is not UTF-8 becomes U+FFFD, one for each byte;
  * controls, directions and what has no width are escaped, so that the text does no harm on a

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/record_json: the contract's members in the contract's order, each record one
+ * line, nothing left out. */
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/record_json.h"
+
+DEFINE_CLEANUP(json_t *, json_decref);
+
+#define WALL_NS 1795273445123456789
+#define BOOT_NS 73912345678901
+#define HEAD(type)                                                                         \
+	"{\"type\":\"" type "\",\"schema\":1,\"time\":\"2026-11-21T15:04:05.123456789Z\"," \
+	"\"boot_ns\":73912345678901,\"node\":\"node-1\","
+#define HEAD_ID(type)                                                             \
+	"{\"type\":\"" type "\",\"schema\":1,\"id\":\"boot/c0ffee/42\","          \
+	"\"time\":\"2026-11-21T15:04:05.123456789Z\",\"boot_ns\":73912345678901," \
+	"\"node\":\"node-1\","
+#define POD                                                                   \
+	"{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"94dc9966\"," \
+	"\"qos\":\"burstable\",\"static\":false}"
+#define CONTAINER                                                                        \
+	"{\"name\":\"main\",\"id\":\"c0ffee\",\"runtime\":\"containerd\",\"kind\":null," \
+	"\"cgroup\":\"/kubepods/pod/c0ffee\"}"
+#define RUNC                                                                               \
+	"{\"pid\":812,\"comm\":\"runc\",\"ancestors\":[\"containerd-shim\",\"systemd\"],"  \
+	"\"pod\":null,\"container\":null,\"cgroup\":\"/system.slice/containerd.service\"," \
+	"\"kind\":\"runtime\"}"
+#define KERNEL                                                                       \
+	"{\"pid\":0,\"comm\":null,\"ancestors\":[],\"pod\":null,\"container\":null," \
+	"\"cgroup\":null,\"kind\":\"kernel\"}"
+
+static struct record_pod pod(void)
+{
+	return (struct record_pod){
+		.known = true,
+		.namespace_ = "default",
+		.name = "web-0",
+		.uid = "94dc9966",
+		.qos = CGPATH_QOS_BURSTABLE,
+	};
+}
+
+static struct record_container container(void)
+{
+	return (struct record_container){
+		.known = true,
+		.name = "main",
+		.id = "c0ffee",
+		.runtime = CGPATH_RT_CONTAINERD,
+		.cgroup = "/kubepods/pod/c0ffee",
+	};
+}
+
+static struct record_sender runc(void)
+{
+	return (struct record_sender){
+		.kind = SENDER_RUNTIME,
+		.process = {.pid = 812, .comm = "runc", .start_ns = 5},
+		.ancestors = {"containerd-shim", "systemd"},
+		.cgroup = "/system.slice/containerd.service",
+	};
+}
+
+static struct record head(enum record_type type)
+{
+	return (struct record){
+		.type = type,
+		.at_ns = BOOT_NS,
+		.wall_ns = WALL_NS,
+		.node = "node-1",
+	};
+}
+
+static void assert_record(const struct record *record, const char *line)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+
+	assert_int_equal(record_json(&out, record), 0);
+	assert_string_equal(buf_str(&out), line);
+	parsed = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(parsed);
+}
+
+static void test_attached(void **state)
+{
+	struct record record = head(RECORD_ATTACHED);
+
+	(void)state;
+	record.attached = (struct record_attached){"unified", 7, 12};
+	assert_record(&record, HEAD("attached") "\"hierarchy\":\"unified\",\"programs\":7,"
+						"\"containers\":12}\n");
+}
+
+static void test_signal(void **state)
+{
+	struct record record = head(RECORD_SIGNAL);
+
+	(void)state;
+	record.signal = (struct record_signal){
+		.number = 37,
+		.result = 1,
+		.group = true,
+		.code = -6,
+		.blocked = true,
+		.deaf = true,
+		.sender = runc(),
+		.target = {.pid = 4242, .ns_pid = 1, .comm = "nginx"},
+		.target_init = true,
+		.pod = pod(),
+		.container = container(),
+	};
+	assert_record(&record,
+		      HEAD("signal") "\"signal\":{\"number\":37,\"name\":\"SIGRTMIN+3\",\"result\":"
+				     "\"ignored\",\"group\":true,\"si_code\":-6,\"blocked\":true},"
+				     "\"deaf\":true,\"sender\":" RUNC ",\"target\":{\"pid\":4242,"
+				     "\"ns_pid\":1,\"comm\":\"nginx\",\"init\":true,\"pod\":" POD
+				     ",\"container\":" CONTAINER "}}\n");
+}
+
+static void test_stop(void **state)
+{
+	struct record record = head(RECORD_STOP);
+
+	(void)state;
+	record.stop = (struct record_stop){
+		.id = "boot/c0ffee/42",
+		.pod = pod(),
+		.container = container(),
+		.process = {.pid = 4242, .ns_pid = 1, .comm = "nginx", .start_ns = 42},
+		.stop_signal = {true, 15, 0, 1000, runc()},
+		.kill_signal = {true, 9, 2, 2000, {.kind = SENDER_KERNEL}},
+		.deaf = true,
+		.exit = {true, 137 << 8, 3000},
+		.latency_ns = 1230000000,
+		.latency_known = true,
+		.grace_known = true,
+		.grace_ns = 30000000000,
+		.outcome = OUTCOME_GRACEFUL,
+		.cause = CAUSE_STOP_SIGNAL,
+		.collateral_kills = 3,
+		.oom_kills = 1,
+		.empty_ns = 4000,
+		.gaps = 1u << GAP_NAME_LATE | 1u << GAP_EVENTS_LOST,
+	};
+	assert_record(
+		&record,
+		HEAD_ID("stop") "\"pod\":" POD ",\"container\":" CONTAINER
+				",\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\","
+				"\"start_boot_ns\":42},\"stop_signal\":{\"number\":15,\"name\":"
+				"\"SIGTERM\",\"result\":\"delivered\",\"at_boot_ns\":1000,"
+				"\"sender\":" RUNC "},\"kill_signal\":{\"number\":9,\"name\":"
+				"\"SIGKILL\",\"result\":\"already_pending\",\"at_boot_ns\":2000,"
+				"\"sender\":" KERNEL "},\"deaf\":true,\"exit\":{\"code\":137,"
+				"\"signal\":0,\"core_dumped\":false,\"at_boot_ns\":3000},"
+				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,"
+				"\"used_ratio\":0.041,\"margin_ns\":28770000000},"
+				"\"outcome\":\"graceful\",\"cause\":\"stop-signal\","
+				"\"collateral_kills\":3,\"oom_kills\":1,\"pod_terminating\":null,"
+				"\"empty_boot_ns\":4000,\"evidence\":{\"complete\":false,"
+				"\"gaps\":[\"events-lost\",\"name-late\"]}}\n");
+}
+
+/* Zero is a value and is written; what is not known is null; no member is left out. */
+static void test_stop_unknown(void **state)
+{
+	struct record record = {.type = RECORD_STOP};
+
+	(void)state;
+	assert_record(&record,
+		      "{\"type\":\"stop\",\"schema\":1,\"id\":\"\",\"time\":"
+		      "\"1970-01-01T00:00:00.000000000Z\",\"boot_ns\":0,\"node\":null,\"pod\":null,"
+		      "\"container\":null,\"process\":{\"pid\":null,\"ns_pid\":null,\"comm\":null,"
+		      "\"start_boot_ns\":null},\"stop_signal\":null,\"kill_signal\":null,"
+		      "\"deaf\":false,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
+		      "\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
+		      "\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"
+		      "\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
+		      "\"evidence\":{\"complete\":true,\"gaps\":[]}}\n");
+}
+
+static void test_empty(void **state)
+{
+	struct record record = head(RECORD_EMPTY);
+
+	(void)state;
+	record.empty = (struct record_empty){
+		.id = "boot/c0ffee/42",
+		.container = container(),
+		.empty_ns = 5000,
+	};
+	assert_record(&record, HEAD_ID("empty") "\"pod\":null,\"container\":" CONTAINER
+						",\"empty_boot_ns\":5000}\n");
+}
+
+static void test_oom(void **state)
+{
+	static const char *const levels[] = {"unknown", "container", "pod", "node", "unknown"};
+
+	(void)state;
+	for (unsigned int level = 0; level < LEN(levels); level++) {
+		struct record record = head(RECORD_OOM);
+		_cleanup_(buf_free) struct buf line = {};
+
+		record.oom = (struct record_oom){
+			.pod = pod(),
+			.victim = {.pid = 77, .ns_pid = 7, .comm = "hog"},
+			.init = level == 1,
+			.level = (enum oom_level)level,
+		};
+		buf_printf(&line,
+			   HEAD("oom") "\"pod\":" POD ",\"container\":null,\"victim\":{\"pid\":77,"
+				       "\"ns_pid\":7,\"comm\":\"hog\"},\"init\":%s,"
+				       "\"level\":\"%s\"}\n",
+			   level == 1 ? "true" : "false", levels[level]);
+		assert_record(&record, buf_str(&line));
+	}
+}
+
+static void test_lost(void **state)
+{
+	struct record record = head(RECORD_LOST);
+
+	(void)state;
+	for (unsigned int i = 0; i < GRACED_STAT_COUNT; i++)
+		record.lost.totals[i] = (struct graced_stat){100 + i, 200 + i, 300 + i};
+	record.lost.totals[GRACED_EV_OOM] = (struct graced_stat){};
+	record.lost.recursion_misses = 9;
+	assert_record(
+		&record,
+		HEAD("lost") "\"emitted\":{\"cgroup_new\":101,\"cgroup_gone\":102,"
+			     "\"cgroup_empty\":103,\"init\":104,\"signal\":105,\"exit\":106,"
+			     "\"oom\":0},\"lost\":{\"cgroup_new\":201,\"cgroup_gone\":202,"
+			     "\"cgroup_empty\":203,\"init\":204,\"signal\":205,\"exit\":206,"
+			     "\"oom\":0},\"suppressed\":{\"cgroup_new\":301,\"cgroup_gone\":302,"
+			     "\"cgroup_empty\":303,\"init\":304,\"signal\":305,\"exit\":306,"
+			     "\"oom\":0},\"recursion_misses\":9,\"watch_full\":208,"
+			     "\"quota\":209,\"too_deep\":210}\n");
+}
+
+static void test_exits(void **state)
+{
+	static const struct {
+		uint32_t status;
+		const char *exit;
+	} want[] = {
+		{0, "\"code\":0,\"signal\":0,\"core_dumped\":false"},
+		{7 << 8, "\"code\":7,\"signal\":0,\"core_dumped\":false"},
+		{255 << 8, "\"code\":255,\"signal\":0,\"core_dumped\":false"},
+		{9, "\"code\":null,\"signal\":9,\"core_dumped\":false"},
+		{0x8b, "\"code\":null,\"signal\":11,\"core_dumped\":true"},
+		{64, "\"code\":null,\"signal\":64,\"core_dumped\":false"},
+		{0x80, "\"code\":0,\"signal\":0,\"core_dumped\":false"},
+		{UINT32_MAX, "\"code\":null,\"signal\":127,\"core_dumped\":true"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct record record = head(RECORD_STOP);
+		_cleanup_(buf_free) struct buf out = {};
+
+		record.stop.exit = (struct record_exit){true, want[i].status, 1};
+		assert_int_equal(record_json(&out, &record), 0);
+		if (!strstr(buf_str(&out), want[i].exit))
+			fail_msg("%x: %s", want[i].status, buf_str(&out));
+	}
+}
+
+static void test_grace(void **state)
+{
+	static const struct {
+		bool latency_known;
+		uint64_t latency_ns, grace_ns;
+		const char *grace;
+	} want[] = {
+		{true, 0, 30000000000,
+		 "{\"seconds\":30,\"used_ratio\":0,\"margin_ns\":30000000000}"},
+		{true, 33000000000, 30000000000,
+		 "{\"seconds\":30,\"used_ratio\":1.1,\"margin_ns\":-3000000000}"},
+		{true, 10000000, 30000000000,
+		 "{\"seconds\":30,\"used_ratio\":0.000333,\"margin_ns\":29990000000}"},
+		{true, 250000000, 1500000000,
+		 "{\"seconds\":1.5,\"used_ratio\":0.166667,\"margin_ns\":1250000000}"},
+		{true, 5, 0, "{\"seconds\":0,\"used_ratio\":null,\"margin_ns\":-5}"},
+		{false, 5, 1000000000, "{\"seconds\":1,\"used_ratio\":null,\"margin_ns\":null}"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct record record = head(RECORD_STOP);
+		_cleanup_(buf_free) struct buf out = {};
+		_cleanup_(buf_free) struct buf member = {};
+
+		record.stop.latency_known = want[i].latency_known;
+		record.stop.latency_ns = want[i].latency_ns;
+		record.stop.grace_known = true;
+		record.stop.grace_ns = want[i].grace_ns;
+		assert_int_equal(record_json(&out, &record), 0);
+		buf_printf(&member, ",\"grace\":%s,", want[i].grace);
+		if (!strstr(buf_str(&out), buf_str(&member)))
+			fail_msg("%s: %s", buf_str(&member), buf_str(&out));
+	}
+}
+
+static void test_hostile_numbers(void **state)
+{
+	struct record record = head(RECORD_STOP);
+	_cleanup_(buf_free) struct buf out = {};
+	_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+
+	(void)state;
+	record.stop.latency_known = record.stop.grace_known = true;
+	record.stop.latency_ns = INT64_MAX; /* as far as jansson reads */
+	record.stop.grace_ns = 1;
+	record.stop.gaps = UINT32_MAX;
+	record.stop.outcome = (enum outcome)99;
+	record.stop.cause = (enum cause) - 1;
+	record.stop.container.known = true;
+	record.stop.container.kind = (enum record_container_kind)99;
+	record.stop.container.runtime = (enum cgpath_runtime)99;
+	record.stop.stop_signal =
+		(struct record_sigref){true, 999, -7, 1, {.kind = (enum sender_kind)99}};
+	assert_int_equal(record_json(&out, &record), 0);
+	parsed = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(parsed);
+}
+
+static void test_runtime(void **state)
+{
+	static const struct {
+		enum cgpath_runtime runtime;
+		const char *word;
+	} want[] = {
+		{CGPATH_RT_NONE, "null"},
+		{CGPATH_RT_UNKNOWN, "null"},
+		{CGPATH_RT_DOCKER, "\"docker\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct record record = head(RECORD_EMPTY);
+		_cleanup_(buf_free) struct buf out = {};
+		_cleanup_(buf_free) struct buf member = {};
+
+		record.empty.container = container();
+		record.empty.container.runtime = want[i].runtime;
+		assert_int_equal(record_json(&out, &record), 0);
+		buf_printf(&member, "\"runtime\":%s,", want[i].word);
+		assert_non_null(strstr(buf_str(&out), buf_str(&member)));
+	}
+}
+
+static void test_hostile_names(void **state)
+{
+	static const char *const names[] = {
+		"\"},{\"", "a\nb\r", "\x1b]0;title\x07", "\xff\xfe", "\xe2\x80\xae", "%s%n", "\\",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(names); i++) {
+		struct record record = head(RECORD_SIGNAL);
+		_cleanup_(buf_free) struct buf out = {};
+		_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+
+		record.node = names[i];
+		record.signal.sender.process.comm = names[i];
+		record.signal.sender.ancestors[0] = names[i];
+		record.signal.target.comm = names[i];
+		record.signal.pod =
+			(struct record_pod){true, names[i], names[i], names[i], 0, true};
+		record.signal.container = container();
+		record.signal.container.cgroup = names[i];
+		assert_int_equal(record_json(&out, &record), 0);
+
+		parsed = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
+		assert_non_null(parsed);
+		assert_int_equal(json_object_size(parsed), 9);
+		assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
+		for (size_t at = 0; at + 1 < out.len; at++)
+			assert_in_range(out.data[at], 0x20, 0x7e);
+	}
+}
+
+static void test_errors(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {.limit = 300};
+	struct record record = head(RECORD_ATTACHED);
+	size_t len;
+
+	(void)state;
+	assert_int_equal(record_json(&out, &record), 0);
+	len = out.len;
+	record.type = RECORD_STOP;
+	assert_int_equal(record_json(&out, &record), -ENOBUFS);
+	assert_int_equal(out.len, len);
+	record.type = RECORD_NONE;
+	assert_int_equal(record_json(&out, &record), -EINVAL);
+	record.type = (enum record_type)99;
+	assert_int_equal(record_json(&out, &record), -EINVAL);
+	assert_int_equal(out.len, len);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("attached has its members in order", test_attached),
+		CLAIM("signal has the contract's members in order", test_signal),
+		CLAIM("stop has the contract's members in order", test_stop),
+		CLAIM("of a stop of which nothing is known no member is left out",
+		      test_stop_unknown),
+		CLAIM("empty has its members in order", test_empty),
+		CLAIM("oom has its members in order and names each level", test_oom),
+		CLAIM("lost has every event type, in each of its counts", test_lost),
+		CLAIM("a code is no signal and the core bit no part of one", test_exits),
+		CLAIM("grace says what was used and what was left, below zero too", test_grace),
+		CLAIM("a runtime that no name tells is null", test_runtime),
+		CLAIM("numbers out of every range still make a line", test_hostile_numbers),
+		CLAIM("hostile names stay inside their strings and their line", test_hostile_names),
+		CLAIM("a record that cannot be written leaves nothing behind", test_errors),
+	};
+
+	return cmocka_run_group_tests_name("wire/record_json", tests, NULL, NULL);
+}
