@@ -168,6 +168,8 @@ $(BUILD)/libtest.a: $(call objs,tests/lib/*.c) Makefile
 $(KERNEL) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,-lcmocka)
 
+$(BUILD)/tests/wire/test_abi: | $(BUILD)/tests/wire/abi.bpf.o
+
 $(BUILD)/tests/vectors: $(call objs,tests/vectors*.c) $(libs-of-wire)
 	$(call link)
 
