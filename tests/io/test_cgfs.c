@@ -67,7 +67,7 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	struct tree *t = userdata;
 
 	snprintf(t->seen + strlen(t->seen), sizeof(t->seen) - strlen(t->seen), "%s\n", dir->path);
-	assert_true(cgfs_dir_exists(dir));
+	assert_true(cgfs_dir_exists(dir) || dir->parent_fd < 0);
 	t->parent[t->n] = dir->parent_id;
 	t->id[t->n++] = dir->id;
 	return !t->stop_at || strcmp(dir->path, t->stop_at) != 0;
@@ -85,7 +85,7 @@ static void test_scan(void **state)
 	put(t, "/a/file", "");
 	snprintf(link, sizeof(link), "%s/a/b/up", t->dir);
 	assert_int_equal(symlink("../..", link), 0);
-	assert_int_equal(cgfs_scan(t->cgfs, visit, t, &counts), 0);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", visit, t, &counts), 0);
 	assert_string_equal(t->seen, "/\n/a\n/a/b\n/a/b/.c d\te\n");
 	assert_int_equal(counts.visited, 4);
 	assert_int_equal(counts.skipped, 0);
@@ -95,8 +95,25 @@ static void test_scan(void **state)
 	t->stop_at = "/a";
 	t->seen[0] = 0;
 	t->n = 0;
-	assert_int_equal(cgfs_scan(t->cgfs, visit, t, NULL), 0);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", visit, t, NULL), 0);
 	assert_string_equal(t->seen, "/\n/a\n");
+}
+
+static void test_scan_from(void **state)
+{
+	struct tree *t = *state;
+	uint64_t id;
+
+	make(t, "/a");
+	make(t, "/a/b");
+	make(t, "/a/b/c");
+	make(t, "/other");
+	assert_int_equal(cgfs_scan(t->cgfs, "/a/b", visit, t, NULL), 0);
+	assert_string_equal(t->seen, "/a/b\n/a/b/c\n");
+	assert_int_equal(cgfs_id_of(t->cgfs, "/a/b/c", &id), 0);
+	assert_int_equal(id, t->id[1]);
+	assert_int_equal(cgfs_scan(t->cgfs, "/gone", visit, t, NULL), -ENOENT);
+	assert_int_equal(cgfs_id_of(t->cgfs, "/gone", &id), -ENOENT);
 }
 
 static int vanish(void *userdata, const struct cgfs_dir *dir)
@@ -119,7 +136,7 @@ static void test_vanish(void **state)
 
 	make(t, "/a");
 	make(t, "/b");
-	assert_int_equal(cgfs_scan(t->cgfs, vanish, t, NULL), 0);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", vanish, t, NULL), 0);
 }
 
 static int count_level(void *userdata, const struct cgfs_dir *dir)
@@ -142,7 +159,7 @@ static void test_deep(void **state)
 		strcat(path, "/d");
 		make(t, path);
 	}
-	assert_int_equal(cgfs_scan(t->cgfs, count_level, &deepest, &counts), 0);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", count_level, &deepest, &counts), 0);
 	assert_int_equal(deepest, 64);
 	assert_int_equal(counts.skipped, 1);
 }
@@ -155,7 +172,7 @@ static void test_path_of(void **state)
 
 	make(t, "/a");
 	make(t, "/a/b (deleted)");
-	assert_int_equal(cgfs_scan(t->cgfs, visit, t, NULL), 0);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", visit, t, NULL), 0);
 	for (size_t i = 0; i < t->n; i++) {
 		assert_int_equal(cgfs_path_of(t->cgfs, t->id[i], path, sizeof(path), &level), 0);
 		assert_int_equal(level, i);
@@ -224,6 +241,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		{"a scan visits parents first, directories only, and follows no link", test_scan,
 		 setup, teardown, NULL},
+		{"a scan may begin anywhere", test_scan_from, setup, teardown, NULL},
 		{"one that was removed and made anew is not the one visited", test_vanish, setup,
 		 teardown, NULL},
 		{"a scan ends at its bound of depth and says so", test_deep, setup, teardown, NULL},

@@ -63,6 +63,15 @@ const char *cgfs_relative(const char *path)
 	return *path ? path : ".";
 }
 
+static uint32_t level_of(const char *path)
+{
+	uint32_t level = 0;
+
+	for (const char *at = path; *at; at++)
+		level += at[0] == '/' && at[1] && at[1] != '/';
+	return level;
+}
+
 struct walk {
 	cgfs_visit_fn visit;
 	void *userdata;
@@ -134,24 +143,29 @@ static int walk_children(struct walk *w, DIR *dir, uint64_t id, uint32_t level)
 	return 0;
 }
 
-int cgfs_scan(struct cgfs *cgfs, cgfs_visit_fn visit, void *userdata, struct cgfs_scan *ret)
+int cgfs_scan(struct cgfs *cgfs, const char *from, cgfs_visit_fn visit, void *userdata,
+	      struct cgfs_scan *ret)
 {
-	struct cgfs_dir root = {.path = "/", .parent_fd = -1, .name = ""};
-	struct walk w = {.visit = visit, .userdata = userdata};
+	struct cgfs_dir start = {.path = from, .parent_fd = -1, .name = ""};
+	struct walk w = {.visit = visit, .userdata = userdata, .counts.visited = 1};
 	_cleanup_(cleanup_closedir) DIR *dir = NULL;
 	struct stat st;
 	int r;
 
-	r = fd_opendir(cgfs->root_fd, ".", &dir);
+	w.len = strcmp(from, "/") ? strlen(from) : 0;
+	if (w.len >= sizeof(w.path))
+		return -ENAMETOOLONG;
+	memcpy(w.path, from, w.len);
+	r = fd_opendir(cgfs->root_fd, cgfs_relative(from), &dir);
 	if (r < 0)
 		return r;
 	if (fstat(dirfd(dir), &st) < 0)
 		return -errno;
-	root.id = st.st_ino;
-	w.counts.visited = 1;
-	r = visit(userdata, &root);
+	start.id = st.st_ino;
+	start.level = level_of(from);
+	r = visit(userdata, &start);
 	if (r > 0)
-		r = walk_children(&w, dir, root.id, 1);
+		r = walk_children(&w, dir, start.id, start.level + 1);
 	if (ret)
 		*ret = w.counts;
 	return r < 0 ? r : 0;
@@ -180,15 +194,6 @@ static int open_by_id(struct cgfs *cgfs, uint64_t id)
 	memcpy(h.handle.f_handle, &id, sizeof(id));
 	fd = open_by_handle_at(cgfs->root_fd, &h.handle, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
-}
-
-static uint32_t level_of(const char *path)
-{
-	uint32_t level = 0;
-
-	for (const char *at = path; *at; at++)
-		level += at[0] == '/' && at[1] && at[1] != '/';
-	return level;
 }
 
 static int take_path(const char *path, char *ret, size_t size, uint32_t *ret_level)
@@ -252,6 +257,16 @@ int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_
 	if (fd == -ESTALE || fd == -ENOENT)
 		return -ENOENT;
 	/* Without CAP_DAC_READ_SEARCH all of them are looked at. */
-	r = cgfs_scan(cgfs, find_visit, &f, NULL);
+	r = cgfs_scan(cgfs, "/", find_visit, &f, NULL);
 	return r < 0 && r != -ECANCELED ? r : f.result;
+}
+
+int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret)
+{
+	struct stat st;
+
+	if (fstatat(cgfs->root_fd, cgfs_relative(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	*ret = st.st_ino;
+	return 0;
 }

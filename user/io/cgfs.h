@@ -17,7 +17,7 @@ struct cgfs;
 /* A directory met by cgfs_scan(), valid while the visit lasts. */
 struct cgfs_dir {
 	uint64_t id;
-	uint64_t parent_id; /* 0 for the root */
+	uint64_t parent_id; /* 0 for the one that the scan began at */
 	uint32_t level;	    /* 0 for the root */
 	const char *path;
 	int parent_fd;	  /* -1 for the root */
@@ -40,17 +40,23 @@ int cgfs_open(const char *mount, bool unified, struct cgfs **ret);
 struct cgfs *cgfs_free(struct cgfs *cgfs);
 
 /*
- * Visits the root and every cgroup below, parents before their children; a directory's children are
- * read after its visit returned. Never follows a symbolic link. Bounded in depth and number; what
- * fell off is counted in *ret (which may be NULL). Cgroups that vanish meanwhile are no error.
+ * Visits the cgroup from ("/" is the root) and every cgroup below, parents before their children; a
+ * directory's children are read after its visit returned. Never follows a symbolic link. Bounded in
+ * depth and number; what fell off is counted in *ret (which may be NULL). Cgroups that vanish
+ * meanwhile are no error, but from has to exist (-ENOENT).
  */
-int cgfs_scan(struct cgfs *cgfs, cgfs_visit_fn visit, void *userdata, struct cgfs_scan *ret);
+int cgfs_scan(struct cgfs *cgfs, const char *from, cgfs_visit_fn visit, void *userdata,
+	      struct cgfs_scan *ret);
 
-/* Whether a visited directory is still there under its name with its id. */
+/* Whether a visited directory (but the one the scan began at) is still there under its name with
+ * its id. */
 bool cgfs_dir_exists(const struct cgfs_dir *dir);
 
 /* The path of a cgroup's id, and its level. -ENOENT: there is none (any more); -ENAMETOOLONG. */
 int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_t *ret_level);
+
+/* The id of the cgroup at a path. -ENOENT: there is none. */
+int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret);
 
 /* Whether a live process is in the cgroup or below it. False for a path that does not exist. */
 bool cgfs_populated(struct cgfs *cgfs, const char *path);

@@ -280,10 +280,10 @@ int kern_get_program(const struct kern *kern, unsigned int index, struct kern_pr
 	*ret = (struct kern_program){
 		.name = programs[index].name,
 		.tracepoint = programs[index].tracepoint,
-		.wanted = kern->wanted[index],
-		.attached = kern->links[index] != NULL,
+		.wanted = !kern || kern->wanted[index],
+		.attached = kern && kern->links[index],
 	};
-	if (!ret->wanted)
+	if (!kern || !ret->wanted)
 		return 0;
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(program_at(kern, index)), &info, &size) < 0)
 		return 0;

@@ -55,7 +55,7 @@ struct kern *kern_free(struct kern *kern);
 
 void kern_get_flavours(const struct kern *kern, struct kern_flavours *ret);
 unsigned int kern_attached(const struct kern *kern);
-/* -ENOENT beyond the last one. */
+/* -ENOENT beyond the last one. kern NULL: all there are, by name alone. */
 int kern_get_program(const struct kern *kern, unsigned int index, struct kern_program *ret);
 
 /* Loads one program alone, to tell which one a kernel refuses. */

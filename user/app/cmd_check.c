@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced check: whether tracing works here, and what it will lack; one line each. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/columns.h"
+#include "app/commands.h"
+#include "app/options.h"
+#include "app/say.h"
+#include "base/cleanup.h"
+#include "io/hierarchy.h"
+#include "io/host.h"
+#include "io/kern.h"
+#include "io/kbtf.h"
+#include "io/procfs.h"
+#include "wire/jsonw.h"
+
+static const char usage[] =
+	"usage: graced check [OPTIONS]\n"
+	"\n"
+	"Tells what this host offers graced, one line each: ok, warn (something will be missing) or\n"
+	"fail. The exit status is 1 when tracing cannot work here.\n"
+	"\n"
+	"  -o, --output table|json  lines for people, or one JSON object per line\n"
+	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
+	"      --debug              libbpf's messages on stderr\n";
+
+enum status { OK, WARN, FAIL };
+
+struct check {
+	const struct options *options;
+	bool failed;
+	struct hierarchy hierarchy;
+	bool has_hierarchy;
+};
+
+static const struct column columns[] = {{"", 4}, {"", 20}, {"", 0}};
+
+__attribute__((format(printf, 4, 5))) static void tell(struct check *c, enum status status,
+						       const char *name, const char *format, ...)
+{
+	static const char *const words[] = {"ok", "warn", "fail"};
+	_cleanup_(buf_free) struct buf text = {}, line = {};
+	va_list args;
+
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	c->failed |= status == FAIL;
+	if (c->options->json) {
+		jsonw_object(&line, NULL);
+		jsonw_str(&line, "type", "check");
+		jsonw_u64(&line, "schema", 1);
+		jsonw_str(&line, "name", name);
+		jsonw_str(&line, "status", words[status]);
+		jsonw_str(&line, "text", buf_str(&text));
+		jsonw_object_end(&line);
+		buf_addc(&line, '\n');
+	} else {
+		columns_row(&line, columns, 3,
+			    (const char *const[]){words[status], name, buf_str(&text)});
+	}
+	fputs(buf_str(&line), stdout);
+}
+
+static void check_btf(struct check *c)
+{
+	struct kbtf *kbtf;
+	int r = kbtf_open(&kbtf);
+
+	if (r < 0) {
+		tell(c, FAIL, "btf",
+		     "none at /sys/kernel/btf/vmlinux (%s); the kernel must be built with "
+		     "CONFIG_DEBUG_INFO_BTF",
+		     strerror(-r));
+		return;
+	}
+	tell(c, OK, "btf", "/sys/kernel/btf/vmlinux");
+	kbtf_free(kbtf);
+}
+
+static const struct {
+	const char *name;
+	uint64_t any; /* one of these will do */
+	enum status without;
+	const char *lacks;
+} capabilities[] = {
+	{"CAP_BPF", 1ull << CAP_BPF | 1ull << CAP_SYS_ADMIN, FAIL, "BPF programs cannot be loaded"},
+	{"CAP_PERFMON", 1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN, FAIL,
+	 "BPF programs cannot be attached to tracepoints"},
+	{"CAP_SYS_PTRACE", 1ull << CAP_SYS_PTRACE, WARN,
+	 "the executables of inits that ran before are not known"},
+	{"CAP_DAC_READ_SEARCH", 1ull << CAP_DAC_READ_SEARCH, WARN,
+	 "a cgroup is looked up by its id only by walking all of them"},
+};
+
+static void check_capabilities(struct check *c)
+{
+	uint64_t have = procfs_own_capabilities();
+
+	for (size_t i = 0; i < sizeof(capabilities) / sizeof(*capabilities); i++) {
+		if (have & capabilities[i].any)
+			tell(c, OK, capabilities[i].name, "held");
+		else
+			tell(c, capabilities[i].without, capabilities[i].name, "not held: %s",
+			     capabilities[i].lacks);
+	}
+	if (host_in_initial_pidns())
+		tell(c, OK, "pid namespace", "the host's");
+	else
+		tell(c, WARN, "pid namespace",
+		     "not the host's (hostPID): inits that ran before are not known");
+}
+
+static void check_cgroups(struct check *c)
+{
+	int r = hierarchy_detect(c->options->hierarchy, &c->hierarchy);
+
+	c->has_hierarchy = r >= 0;
+	if (r == -EXDEV)
+		tell(c, FAIL, "cgroups",
+		     "only a part of the hierarchy is visible here; mount the "
+		     "host's /sys/fs/cgroup into this container");
+	else if (r < 0)
+		tell(c, FAIL, "cgroups", "no such hierarchy is mounted; see /proc/self/mountinfo");
+	else if (c->hierarchy.unified)
+		tell(c, OK, "cgroups", "unified, at %s", c->hierarchy.mount);
+	else
+		tell(c, OK, "cgroups", "v1, by the %s controller (hierarchy %u), at %s",
+		     c->hierarchy.name, c->hierarchy.id, c->hierarchy.mount);
+}
+
+static void tell_programs(struct check *c, struct kern *kern)
+{
+	struct kern_flavours flavours;
+	struct kern_program program;
+
+	kern_get_flavours(kern, &flavours);
+	tell(c, OK, "process exits", "%s",
+	     flavours.group_dead ? "the kernel tells the last thread (group_dead)"
+				 : "the last thread is found out (no group_dead)");
+	tell(c, OK, "OOM victims", "%s",
+	     flavours.oom_task ? "the kernel tells the task"
+			       : "the kernel tells a pid, so the level of an OOM stays unknown");
+	for (unsigned int i = 0; kern_get_program(kern, i, &program) >= 0; i++)
+		if (program.wanted)
+			tell(c, program.attached ? OK : FAIL, program.name, "%s%s",
+			     program.attached ? "" : "not attached to ", program.tracepoint);
+}
+
+/* One of them is refused, which fails them all: tells which. */
+static void tell_refused(struct check *c, const struct kern_options *options)
+{
+	struct kern_program program;
+	struct kern_why why;
+
+	for (unsigned int i = 0; kern_get_program(NULL, i, &program) >= 0; i++) {
+		if (!program.wanted)
+			continue;
+		if (kern_try_program(options, program.name, &why) < 0)
+			tell(c, FAIL, program.name, "%s", why.text);
+	}
+}
+
+static void check_programs(struct check *c)
+{
+	struct kern_options options = {.hierarchy = &c->hierarchy, .debug = c->options->debug};
+	struct kern_why why;
+	struct kern *kern;
+	int r;
+
+	if (!c->has_hierarchy)
+		return;
+	r = kern_new(&options, &kern, &why);
+	if (r < 0) {
+		tell(c, FAIL, "BPF programs", "%s", why.text);
+		if (r == -EACCES || r == -EINVAL || r == -E2BIG)
+			tell_refused(c, &options);
+		return;
+	}
+	r = kern_attach(kern, &why);
+	if (r < 0)
+		tell(c, FAIL, "BPF programs", "%s", why.text);
+	tell_programs(c, kern);
+	kern_free(kern);
+}
+
+static void check_logind(struct check *c)
+{
+	int r = host_has_logind();
+
+	if (r > 0)
+		tell(c, OK, "logind", "on the system bus");
+	else
+		tell(c, WARN, "logind", "not on the system bus: a shutdown is not announced here");
+}
+
+static void check_sources(struct check *c)
+{
+	static const char *const sockets[] = {
+		"/run/containerd/containerd.sock",
+		"/run/crio/crio.sock",
+		"/run/cri-dockerd.sock",
+		"/run/k3s/containerd/containerd.sock",
+	};
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++) {
+		if (!host_is_socket(sockets[i]))
+			continue;
+		found = true;
+		tell(c, OK, "CRI socket", "%s", sockets[i]);
+	}
+	if (!found)
+		tell(c, WARN, "CRI socket", "none: no Kubernetes runtime is running here");
+	if (host_is_dir("/var/log/pods"))
+		tell(c, OK, "pod names", "/var/log/pods");
+	else
+		tell(c, WARN, "pod names", "no /var/log/pods: pods are told by their uid alone");
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct options options;
+	struct check c = {.options = &options};
+	char kernel[256];
+	int status;
+
+	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST, usage, &options, &status))
+		return status;
+	if (options.first < argc)
+		return say_usage("check", "'%s' is one argument too many", argv[options.first]);
+	host_kernel(kernel, sizeof(kernel));
+	tell(&c, OK, "kernel", "%s", kernel);
+	check_btf(&c);
+	check_capabilities(&c);
+	check_cgroups(&c);
+	check_programs(&c);
+	check_logind(&c);
+	check_sources(&c);
+	return c.failed;
+}

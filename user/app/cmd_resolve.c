@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced resolve: what a cgroup path, or the cgroup of a process, says of pod and container. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/columns.h"
+#include "app/commands.h"
+#include "app/options.h"
+#include "app/say.h"
+#include "base/cleanup.h"
+#include "core/cgpath.h"
+#include "core/obs.h"
+#include "io/hierarchy.h"
+#include "io/podsrc_logs.h"
+#include "io/procfs.h"
+#include "wire/jsonw.h"
+
+static const char usage[] =
+	"usage: graced resolve [OPTIONS] WHAT...\n"
+	"\n"
+	"Tells pod, container and runtime of WHAT: a pid, a cgroup path (/kubepods/...), or a line of\n"
+	"/proc/PID/cgroup. Needs no privilege. Pod names come from the names under /var/log.\n"
+	"\n"
+	"  -o, --output table|json  a table for people, or one JSON object per line\n"
+	"      --hierarchy NAME     cgroup hierarchy to look a pid up in: unified, or a v1 controller\n"
+	"      --no-names           do not read the names under /var/log\n"
+	"      --debug              no effect here\n";
+
+struct answer {
+	const char *what;
+	char cgroup[PATH_MAX];
+	struct cgpath path;
+	struct obs_names names;
+};
+
+struct resolve {
+	const struct options *options;
+	struct hierarchy hierarchy;
+	bool has_hierarchy;
+	struct podsrc_logs *logs; /* NULL: none */
+};
+
+static bool is_pid(const char *what, pid_t *ret)
+{
+	unsigned long pid;
+	char *end;
+
+	if (!isdigit((unsigned char)*what))
+		return false;
+	errno = 0;
+	pid = strtoul(what, &end, 10);
+	if (*end || errno || pid > INT_MAX)
+		return false;
+	*ret = (pid_t)pid;
+	return true;
+}
+
+static int find_hierarchy(struct resolve *r)
+{
+	int e;
+
+	if (r->has_hierarchy)
+		return 0;
+	e = hierarchy_detect(r->options->hierarchy, &r->hierarchy);
+	/* For a process's path it does not matter how much of the tree is visible here. */
+	if (e == -EXDEV)
+		e = 0;
+	if (e < 0)
+		return e;
+	r->has_hierarchy = true;
+	return 0;
+}
+
+/* 0, or the exit status; told. */
+static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_MAX])
+{
+	const char *path = what;
+	pid_t pid;
+	int e;
+
+	if (is_pid(what, &pid)) {
+		e = find_hierarchy(r);
+		if (e >= 0)
+			e = procfs_cgroup_of(pid, r->hierarchy.unified ? NULL : r->hierarchy.name,
+					     ret, PATH_MAX);
+		if (e < 0)
+			say(e == -ESRCH ? "there is no process %s" : "cannot resolve %s: %s", what,
+			    strerror(-e));
+		return e < 0;
+	}
+	if (isdigit((unsigned char)*what) && strchr(what, ':'))
+		path = strchr(strchr(what, ':') + 1, ':');
+	path = path && *path == ':' ? path + 1 : path;
+	if (!path || *path != '/' || strlen(path) >= PATH_MAX)
+		return say_usage("resolve",
+				 "'%s' is no pid, no path and no line of /proc/PID/cgroup", what);
+	strcpy(ret, path);
+	return 0;
+}
+
+static void print_pod(struct buf *line, const struct answer *a)
+{
+	if (!a->path.pod_uid[0]) {
+		jsonw_null(line, "pod");
+		return;
+	}
+	jsonw_object(line, "pod");
+	jsonw_str(line, "namespace", a->names.namespace_[0] ? a->names.namespace_ : NULL);
+	jsonw_str(line, "name", a->names.pod[0] ? a->names.pod : NULL);
+	jsonw_str(line, "uid", a->path.pod_uid);
+	jsonw_str(line, "qos", cgpath_qos_name(a->path.qos));
+	jsonw_bool(line, "static", a->path.static_pod);
+	jsonw_object_end(line);
+}
+
+static void print_json(const struct answer *a)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	jsonw_object(&line, NULL);
+	jsonw_str(&line, "type", "resolve");
+	jsonw_u64(&line, "schema", 1);
+	jsonw_str(&line, "input", a->what);
+	jsonw_str(&line, "cgroup", a->cgroup);
+	jsonw_str(&line, "kind", cgpath_kind_name(a->path.kind));
+	print_pod(&line, a);
+	if (a->path.container_id[0]) {
+		jsonw_object(&line, "container");
+		jsonw_str(&line, "name", a->names.container[0] ? a->names.container : NULL);
+		jsonw_str(&line, "id", a->path.container_id);
+		jsonw_str(&line, "runtime", cgpath_runtime_name(a->path.runtime));
+		jsonw_object_end(&line);
+	} else {
+		jsonw_null(&line, "container");
+	}
+	jsonw_str(&line, "driver", cgpath_driver_name(a->path.driver));
+	jsonw_object_end(&line);
+	puts(buf_str(&line));
+}
+
+static const struct column columns[] = {
+	{"WHAT", 24},	 {"KIND", 12}, {"POD", 36},   {"CONTAINER", 13},
+	{"RUNTIME", 10}, {"QOS", 10},  {"DRIVER", 0},
+};
+
+#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static void print_row(const struct answer *a)
+{
+	_cleanup_(buf_free) struct buf line = {};
+	char pod[2 * OBS_NAME_MAX], id[13];
+
+	snprintf(pod, sizeof(pod), "%s/%s", a->names.namespace_, a->names.pod);
+	snprintf(id, sizeof(id), "%.12s", a->path.container_id);
+	columns_row(&line, columns, N_COLUMNS,
+		    (const char *const[N_COLUMNS]){
+			    a->what,
+			    cgpath_kind_name(a->path.kind),
+			    a->names.found ? pod : a->path.pod_uid,
+			    a->names.container[0] ? a->names.container : id,
+			    cgpath_runtime_name(a->path.runtime),
+			    cgpath_qos_name(a->path.qos),
+			    cgpath_driver_name(a->path.driver),
+		    });
+	fputs(buf_str(&line), stdout);
+}
+
+static int answer(struct resolve *r, const char *what)
+{
+	struct answer a = {.what = what};
+	int status = cgroup_of(r, what, a.cgroup);
+
+	if (status)
+		return status;
+	cgpath_parse(a.cgroup, strlen(a.cgroup), &a.path);
+	if (r->logs)
+		podsrc_logs_find(r->logs, a.path.pod_uid, a.path.container_id, &a.names);
+	if (r->options->json)
+		print_json(&a);
+	else
+		print_row(&a);
+	return 0;
+}
+
+int cmd_resolve(int argc, char **argv)
+{
+	struct options options;
+	struct resolve r = {.options = &options};
+	int status;
+
+	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST, usage, &options, &status))
+		return status;
+	if (options.first == argc)
+		return say_usage("resolve", "which pid or cgroup path?");
+	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
+		r.logs = NULL;
+	if (!options.json) {
+		_cleanup_(buf_free) struct buf line = {};
+
+		columns_head(&line, columns, N_COLUMNS);
+		fputs(buf_str(&line), stdout);
+	}
+	for (int i = options.first; i < argc; i++) {
+		int s = answer(&r, argv[i]);
+
+		status = s > status || i == options.first ? s : status;
+	}
+	podsrc_logs_free(r.logs);
+	return status;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Carries out the engine's effects and feeds the answers back. */
+#include "app/dispatch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/feed.h"
+#include "app/manager.h"
+#include "app/scan.h"
+#include "app/timers.h"
+#include "io/procfs.h"
+
+/* One observation asks for a few things at most; this many wait only when answers ask again. */
+#define QUEUE_MAX 65536
+
+static void push(struct dispatch *queue, const struct effect *effect)
+{
+	struct effect *list;
+	size_t room;
+
+	if (queue->n == queue->room) {
+		room = queue->room ? queue->room * 2 : 16;
+		list = room <= QUEUE_MAX ? reallocarray(queue->list, room, sizeof(*list)) : NULL;
+		if (!list) {
+			queue->dropped++;
+			return;
+		}
+		queue->list = list;
+		queue->room = room;
+	}
+	queue->list[queue->n] = *effect;
+	queue->list[queue->n++].record = NULL;
+}
+
+void dispatch_effect(void *userdata, const struct effect *effect)
+{
+	struct manager *m = userdata;
+
+	if (effect->type == EFFECT_REPORT) {
+		if (m->sinks)
+			sinks_record(m->sinks, effect->record);
+		return;
+	}
+	/* In a replay the answers are in the recording. */
+	if (m->kern)
+		push(&m->queue, effect);
+}
+
+/* Without an entry there is nothing to tell; the engine waits a bounded time for an answer. */
+static void read_counts(struct manager *m, uint64_t id)
+{
+	struct graced_watch watch;
+	struct obs obs;
+
+	if (kern_watch_get(m->kern, id, &watch) < 0)
+		return;
+	feed_begin(&obs, OBS_COUNTS);
+	obs.counts.id = id;
+	obs.counts.counts = watch.counts;
+	obs.counts.populated = scan_populated(m, id);
+	feed(m, &obs);
+}
+
+static void probe_init(struct manager *m, const struct effect *effect)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_PROBE);
+	obs.probe.id = effect->id;
+	obs.probe.pid = effect->pid;
+	obs.probe.start_ns = effect->start_ns;
+	obs.probe.alive = procfs_alive((pid_t)effect->pid, effect->start_ns);
+	feed(m, &obs);
+}
+
+static void find_names(struct manager *m, const struct effect *effect)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_NAMES);
+	if (m->logs) {
+		podsrc_logs_find(m->logs, effect->pod_uid, effect->container_id, &obs.names);
+	} else {
+		strcpy(obs.names.pod_uid, effect->pod_uid);
+		strcpy(obs.names.container_id, effect->container_id);
+	}
+	feed(m, &obs);
+}
+
+static void carry_out(struct manager *m, const struct effect *effect)
+{
+	switch (effect->type) {
+	case EFFECT_WAKE_AT:
+		timers_wake_at(m, effect->at_ns);
+		break;
+	case EFFECT_READ_COUNTS:
+		read_counts(m, effect->id);
+		break;
+	case EFFECT_FIND_CGROUP:
+		scan_find(m, effect->id);
+		break;
+	case EFFECT_PROBE_INIT:
+		probe_init(m, effect);
+		break;
+	case EFFECT_FIND_NAMES:
+		find_names(m, effect);
+		break;
+	case EFFECT_SET_WATCH:
+		scan_correct(m, effect->id, effect->kind);
+		break;
+	case EFFECT_REPORT:
+		break;
+	}
+}
+
+void dispatch_run(struct manager *m)
+{
+	struct dispatch *queue = &m->queue;
+	struct effect effect;
+
+	if (queue->running)
+		return;
+	queue->running = true;
+	while (queue->first < queue->n) {
+		effect = queue->list[queue->first++];
+		carry_out(m, &effect);
+	}
+	queue->first = queue->n = 0;
+	queue->running = false;
+}
+
+void dispatch_done(struct dispatch *queue)
+{
+	free(queue->list);
+	*queue = (struct dispatch){};
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command line: finds the subcommand and hands over to it. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/say.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *does;
+} commands[] = {
+	{"trace", cmd_trace, "live table (or JSON lines) of stops on this host"},
+	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime"},
+	{"record", cmd_record, "write observations to a file"},
+	{"replay", cmd_replay, "feed a recording through the same engine"},
+	{"check", cmd_check, "kernel, BTF, capabilities, cgroup mode, sockets: one line each"},
+	{"version", cmd_version, "print the version"},
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static int help(void)
+{
+	printf("graced tells exactly how containers and pods die on this node.\n\n"
+	       "usage: graced COMMAND [OPTIONS]\n\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		printf("  %-9s  %s\n", commands[i].name, commands[i].does);
+	printf("\ngraced COMMAND --help tells more of each.\n");
+	return 0;
+}
+
+/* With one of the three closed, the next file opened would be taken for it. */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	fill_standard_fds();
+	signal(SIGPIPE, SIG_IGN);
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+		return help();
+	if (strcmp(name, "--version") == 0)
+		return cmd_version(1, argv + 1);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	if (!*name)
+		return say_usage("", "which command?");
+	return say_usage("", "there is no command '%s'", name);
+}

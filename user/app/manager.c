@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A live command from its first system call to its last: sources opened, loop run, all put back. */
+#include "app/manager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "app/feed.h"
+#include "app/say.h"
+#include "app/scan.h"
+#include "app/timers.h"
+#include "io/clock.h"
+#include "io/host.h"
+#include "wire/rec.h"
+#include "wire/rec_options.h"
+
+/* How long a reader who has stopped reading can hold up the end. */
+#define FINISH_MS 2000
+
+void manager_end(struct manager *m, int status)
+{
+	if (!m->ended)
+		m->status = status;
+	m->ended = true;
+}
+
+static int fail(struct manager *m, const char *what, int r)
+{
+	say("%s: %s", what, strerror(-r));
+	m->status = 1;
+	return r;
+}
+
+static int open_hierarchy(struct manager *m)
+{
+	const char *name = m->options->hierarchy;
+	int r = hierarchy_detect(name, &m->hierarchy);
+
+	if (r == -EXDEV)
+		say("only a part of the cgroup hierarchy is visible here; mount the host's "
+		    "/sys/fs/cgroup into this container");
+	else if (r == -ENOENT && name)
+		say("no cgroup hierarchy '%s' is mounted; see /proc/self/mountinfo", name);
+	else if (r == -ENOENT)
+		say("no cgroup hierarchy is mounted; mount cgroup2 at /sys/fs/cgroup");
+	else if (r < 0)
+		return fail(m, "cannot look for the cgroup hierarchy", r);
+	if (r < 0)
+		return r;
+	r = cgfs_open(m->hierarchy.mount, m->hierarchy.unified, &m->cgfs);
+	return r < 0 ? fail(m, "cannot open the cgroup hierarchy", r) : 0;
+}
+
+static int open_kernel(struct manager *m)
+{
+	const struct options *o = m->options;
+	struct kern_options options = {
+		.hierarchy = &m->hierarchy,
+		.ring_bytes = o->ring_bytes,
+		.services = o->engine.scope >= SCOPE_SERVICES,
+		.all = o->engine.scope == SCOPE_ALL,
+		.no_group_dead = o->no_group_dead,
+		.debug = o->debug,
+	};
+	struct kern_why why;
+	int r = kern_new(&options, &m->kern, &why);
+
+	if (r >= 0)
+		r = kern_attach(m->kern, &why);
+	if (r < 0)
+		say("%s", why.text);
+	/* What loading took is not needed again. */
+	malloc_trim(0);
+	return r;
+}
+
+static int write_header(struct manager *m, const struct engine_config *config)
+{
+	int r;
+
+	buf_reset(&m->line);
+	r = rec_write_header(&m->line, GRACED_VERSION);
+	if (r >= 0)
+		r = rec_options_write(&m->line, config);
+	return r < 0 ? r : out_add(m->recording, buf_str(&m->line), m->line.len);
+}
+
+static int open_recording(struct manager *m, const struct engine_config *config)
+{
+	const char *path = m->options->record;
+	int fd, r;
+
+	if (!path)
+		return 0;
+	if (strcmp(path, "-") == 0)
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd < 0) {
+		say("cannot write %s: %s", path, strerror(errno));
+		return -errno;
+	}
+	r = out_new(fd, true, true, &m->recording);
+	if (r >= 0)
+		r = write_header(m, config);
+	return r < 0 ? fail(m, "cannot begin the recording", r) : 0;
+}
+
+static int open_engine(struct manager *m)
+{
+	struct engine_config config = m->options->engine;
+	int r;
+
+	config.nested_nodes = m->options->nested;
+	r = engine_new(&config, &m->engine);
+	if (r < 0)
+		return fail(m, "cannot start the engine", r);
+	if (!m->options->no_names) {
+		r = podsrc_logs_new(m->options->log_dir, &m->logs);
+		if (r < 0)
+			return fail(m, "cannot look up names", r);
+	}
+	return open_recording(m, &config);
+}
+
+static void on_obs(void *userdata, const struct obs *obs)
+{
+	feed(userdata, obs);
+}
+
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	(void)source;
+	(void)info;
+	manager_end(userdata, 0);
+	return 0;
+}
+
+static int add_signals(struct manager *m)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction old;
+	sigset_t set;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < sizeof(ends) / sizeof(*ends); i++) {
+		/* Under nohup the terminal may go. */
+		if (ends[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 &&
+		    old.sa_handler == SIG_IGN)
+			continue;
+		sigemptyset(&set);
+		sigaddset(&set, ends[i]);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		r = sd_event_add_signal(m->event, NULL, ends[i], on_signal, m);
+	}
+	return r;
+}
+
+/* The loop flushes after each turn; this only has to bring that turn about. */
+static int on_output(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *m = userdata;
+
+	(void)source;
+	(void)fd;
+	if (revents & (EPOLLERR | EPOLLHUP))
+		manager_end(m, 0);
+	return 0;
+}
+
+static int watch_output(struct manager *m, struct out *out, sd_event_source **ret)
+{
+	int r;
+
+	if (!out)
+		return 0;
+	r = sd_event_add_io(m->event, ret, out_fd(out), 0, on_output, m);
+	/* A regular file cannot be polled and never has to be waited for. */
+	return r == -EPERM ? 0 : r;
+}
+
+static int open_loop(struct manager *m)
+{
+	int r = sd_event_new(&m->event);
+
+	if (r >= 0)
+		r = add_signals(m);
+	if (r >= 0)
+		r = watch_output(m, m->sinks ? sinks_out(m->sinks) : NULL, &m->stdout_ready);
+	if (r >= 0)
+		r = watch_output(m, m->recording, &m->recording_ready);
+	if (r >= 0)
+		r = ring_new(m->event, kern_ring_fd(m->kern), on_obs, m, &m->ring);
+	if (r >= 0)
+		r = timers_start(m);
+	return r < 0 ? fail(m, "cannot set up the event loop", r) : 0;
+}
+
+static void feed_attached(struct manager *m)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_ATTACHED);
+	clock_boot_id(obs.attached.boot_id);
+	clock_node_name(obs.attached.node, sizeof(obs.attached.node));
+	strcpy(obs.attached.hierarchy, m->hierarchy.name);
+	obs.attached.wall_offset_ns = m->told.wall_offset_ns = clock_wall_offset_ns();
+	obs.attached.self_pid = host_in_initial_pidns() ? (uint32_t)getpid() : 0;
+	obs.attached.programs = kern_attached(m->kern);
+	feed(m, &obs);
+	m->attached = true;
+}
+
+static int begin(struct manager *m)
+{
+	int r;
+
+	if (!host_in_initial_pidns())
+		say("this is not the host's pid namespace (hostPID): processes that ran before are "
+		    "not known");
+	r = scan_all(m);
+	if (r < 0)
+		return fail(m, "cannot scan the cgroup hierarchy", r);
+	scan_names(m);
+	feed_attached(m);
+	if (m->options->duration_ns) {
+		r = timers_limit(m, m->options->duration_ns);
+		if (r < 0)
+			return fail(m, "cannot set up the event loop", r);
+	}
+	return 0;
+}
+
+/* Writes what is there. A reader that left ends the command, and is no failure. */
+static void flush_out(struct manager *m, struct out *out, sd_event_source *ready, const char *name)
+{
+	int r;
+
+	if (!out)
+		return;
+	r = out_flush(out);
+	if (r == -EPIPE || r == -EIO) {
+		manager_end(m, 0);
+	} else if (r < 0) {
+		if (!m->ended || !m->status)
+			say("cannot write %s: %s", name, strerror(-r));
+		m->ended = true;
+		m->status = 1;
+	}
+	if (ready)
+		sd_event_source_set_io_events(ready, r == 1 ? EPOLLOUT : 0);
+}
+
+static void flush_all(struct manager *m)
+{
+	struct out *out = m->sinks ? sinks_out(m->sinks) : NULL;
+	bool behind;
+
+	flush_out(m, out, m->stdout_ready, "standard output");
+	flush_out(m, m->recording, m->recording_ready, m->options->record);
+	if (m->sinks && sinks_full(m->sinks))
+		manager_end(m, 0);
+	behind = (out && out_is_behind(out)) || (m->recording && out_is_behind(m->recording));
+	if (behind != m->paused && ring_pause(m->ring, behind) >= 0)
+		m->paused = behind;
+}
+
+static void loop(struct manager *m)
+{
+	flush_all(m);
+	while (!m->ended) {
+		int r = sd_event_run(m->event, UINT64_MAX);
+
+		if (r < 0) {
+			fail(m, "the event loop failed", r);
+			m->ended = true;
+		}
+		flush_all(m);
+	}
+}
+
+/* Nothing is produced any more once the programs are detached, so the totals are final then. */
+static void end(struct manager *m)
+{
+	struct obs obs;
+
+	ring_drain(m->ring, clock_boot_ns());
+	kern_detach(m->kern);
+	ring_drain(m->ring, UINT64_MAX);
+	timers_tell_lost(m, true);
+	feed_begin(&obs, OBS_END);
+	feed(m, &obs);
+}
+
+static void finish_out(struct manager *m, struct out *out, const char *name)
+{
+	int r = out ? out_finish(out, FINISH_MS) : 0;
+
+	if (r == 1)
+		say("%s was not read to the end", name);
+	else if (r < 0 && r != -EPIPE && r != -EIO && !m->status)
+		say("cannot write %s: %s", name, strerror(-r));
+	if (r == 1 || (r < 0 && r != -EPIPE && r != -EIO))
+		m->status = 1;
+}
+
+static void close_all(struct manager *m)
+{
+	timers_stop(m);
+	m->stdout_ready = sd_event_source_disable_unref(m->stdout_ready);
+	m->recording_ready = sd_event_source_disable_unref(m->recording_ready);
+	ring_free(m->ring);
+	sd_event_unref(m->event);
+	kern_free(m->kern);
+	cgfs_free(m->cgfs);
+	podsrc_logs_free(m->logs);
+	out_free(m->recording);
+	engine_free(m->engine);
+	dispatch_done(&m->queue);
+	buf_free(&m->line);
+	free(m->told.lost_of);
+}
+
+int manager_run(const struct options *options, struct sinks *sinks)
+{
+	struct manager m = {.options = options, .sinks = sinks};
+
+	if (open_hierarchy(&m) < 0 || open_kernel(&m) < 0 || open_engine(&m) < 0 ||
+	    open_loop(&m) < 0 || begin(&m) < 0) {
+		m.status = 1;
+	} else {
+		loop(&m);
+		end(&m);
+		if (sinks)
+			finish_out(&m, sinks_out(sinks), "standard output");
+		finish_out(&m, m.recording, options->record);
+	}
+	close_all(&m);
+	return m.status;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A command's whole state: everything hangs off struct manager. trace and record open the sources
+ * of this host, replay opens none; all of them run one engine.
+ */
+#ifndef APP_MANAGER_H
+#define APP_MANAGER_H
+
+#include <systemd/sd-event.h>
+
+#include "app/dispatch.h"
+#include "app/options.h"
+#include "app/sinks.h"
+#include "base/buf.h"
+#include "core/engine.h"
+#include "io/cgfs.h"
+#include "io/hierarchy.h"
+#include "io/kern.h"
+#include "io/out.h"
+#include "io/podsrc_logs.h"
+#include "io/ring.h"
+
+/* What was told to the engine last, so that only changes are told. */
+struct manager_told {
+	struct obs_lost lost;
+	int64_t wall_offset_ns;
+	struct manager_lost_of { /* of each cgroup with losses, sorted by id */
+		uint64_t id, lost;
+	} * lost_of;
+	size_t n_lost_of;
+};
+
+struct manager {
+	const struct options *options;
+
+	struct engine *engine;
+	struct sinks *sinks;   /* NULL: nothing is printed */
+	struct dispatch queue; /* effects that want an answer */
+	struct out *recording; /* NULL: nothing is recorded */
+	struct buf line;       /* scratch of the recording */
+
+	/* The sources of a live command, NULL in a replay. */
+	sd_event *event;
+	struct hierarchy hierarchy;
+	struct kern *kern;
+	struct cgfs *cgfs;
+	struct ring *ring;
+	struct podsrc_logs *logs; /* NULL: no names are looked up */
+	sd_event_source *wake, *chores, *duration, *stdout_ready, *recording_ready;
+	uint64_t wake_at_ns; /* what the engine wished for; 0: nothing */
+	struct manager_told told;
+
+	bool attached;
+	bool paused; /* a reader is slow: the ring is left alone */
+	bool ended;
+	int status; /* to exit with */
+};
+
+/* Ends the loop with that exit status; the first one counts. */
+void manager_end(struct manager *m, int status);
+
+/* Runs trace or record until something ends it. Says what goes wrong. The exit status. */
+int manager_run(const struct options *options, struct sinks *sinks);
+
+#endif

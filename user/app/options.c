@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parses the options of all commands by one table. */
+#include "app/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/say.h"
+#include "base/duration.h"
+#include "base/signame.h"
+
+#define RING_MAX (1ul << 30)
+
+/* Each takes an option's argument: NULL, or what the option wants instead. */
+typedef const char *(*take_fn)(struct options *o, const char *value);
+
+static const char *take_output(struct options *o, const char *value)
+{
+	if (strcmp(value, "table") && strcmp(value, "json"))
+		return "table or json";
+	o->json = value[0] == 'j';
+	return NULL;
+}
+
+static const char *take_name(const char **ret, const char *value)
+{
+	if (!*value)
+		return "a name";
+	*ret = value;
+	return NULL;
+}
+
+static const char *take_namespace(struct options *o, const char *value)
+{
+	return take_name(&o->filter.namespace_, value);
+}
+
+static const char *take_pod(struct options *o, const char *value)
+{
+	return take_name(&o->filter.pod, value);
+}
+
+static const char *take_container(struct options *o, const char *value)
+{
+	return take_name(&o->filter.container, value);
+}
+
+static const char *take_sender(struct options *o, const char *value)
+{
+	return take_name(&o->filter.sender_comm, value);
+}
+
+static const char *take_signal(struct options *o, const char *value)
+{
+	while (true) {
+		size_t n = strcspn(value, ",");
+		char name[32] = "";
+		uint32_t number;
+
+		if (n >= sizeof(name))
+			return "names or numbers of signals";
+		memcpy(name, value, n);
+		if (signame_parse(name, &number) < 0)
+			return "names or numbers of signals";
+		o->filter.sigmask |= 1ull << (number - 1);
+		if (!value[n])
+			return NULL;
+		value += n + 1;
+	}
+}
+
+static const char *take_outcome(struct options *o, const char *value)
+{
+	o->filter.outcome = outcome_from_name(value);
+	return o->filter.outcome < OUTCOME_COUNT
+		       ? NULL
+		       : "graceful, terminated, killed, oom-killed, crashed, completed, failed or "
+			 "unknown";
+}
+
+static const char *take_signals(struct options *o, const char *value)
+{
+	(void)value;
+	o->filter.signals = true;
+	return NULL;
+}
+
+static bool parse_number(const char *value, uint64_t *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*value))
+		return false;
+	errno = 0;
+	*ret = strtoull(value, &end, 10);
+	return !errno && !*end;
+}
+
+static const char *take_count(struct options *o, const char *value)
+{
+	return parse_number(value, &o->count) && o->count ? NULL : "a number above 0";
+}
+
+static const char *const scopes[] = {
+	[SCOPE_PODS] = "pods",
+	[SCOPE_CONTAINERS] = "containers",
+	[SCOPE_SERVICES] = "services",
+	[SCOPE_ALL] = "all",
+};
+
+const char *options_scope_name(enum engine_scope scope)
+{
+	return (unsigned int)scope < sizeof(scopes) / sizeof(*scopes) ? scopes[scope] : NULL;
+}
+
+static const char *take_scope(struct options *o, const char *value)
+{
+	const char *name;
+
+	for (unsigned int i = 0; (name = options_scope_name(i)); i++) {
+		if (strcmp(name, value))
+			continue;
+		o->engine.scope = i;
+		o->scope_given = true;
+		return NULL;
+	}
+	return "pods, containers, services or all";
+}
+
+static const char *take_grace(struct options *o, const char *value)
+{
+	o->grace_given = true;
+	return duration_parse(value, &o->engine.assumed_grace_ns) < 0 ? "a duration like 30s"
+								      : NULL;
+}
+
+static const char *take_nested(struct options *o, const char *value)
+{
+	if (value[0] != '/' || o->n_nested == OPTIONS_NESTED_MAX)
+		return "the path of a cgroup (64 of them at most)";
+	o->nested[o->n_nested++] = value;
+	return NULL;
+}
+
+static const char *take_duration(struct options *o, const char *value)
+{
+	return duration_parse(value, &o->duration_ns) < 0 || !o->duration_ns ? "a duration like 10s"
+									     : NULL;
+}
+
+static const char *take_hierarchy(struct options *o, const char *value)
+{
+	return take_name(&o->hierarchy, value);
+}
+
+static const char *take_ring_size(struct options *o, const char *value)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes;
+
+	if (!parse_number(value, &bytes) || bytes < page || bytes > RING_MAX || bytes & (bytes - 1))
+		return "a power of two, at least one page and at most 1 GiB";
+	o->ring_bytes = bytes;
+	return NULL;
+}
+
+static const char *take_record(struct options *o, const char *value)
+{
+	return take_name(&o->record, value);
+}
+
+static const char *take_log_dir(struct options *o, const char *value)
+{
+	return take_name(&o->log_dir, value);
+}
+
+static const char *take_no_names(struct options *o, const char *value)
+{
+	(void)value;
+	o->no_names = true;
+	return NULL;
+}
+
+static const char *take_no_group_dead(struct options *o, const char *value)
+{
+	(void)value;
+	o->no_group_dead = true;
+	return NULL;
+}
+
+static const char *take_debug(struct options *o, const char *value)
+{
+	(void)value;
+	o->debug = true;
+	return NULL;
+}
+
+static const struct spec {
+	const char *name;
+	char letter; /* 0: none */
+	bool argument;
+	unsigned int group;
+	take_fn take;
+} specs[] = {
+	{"output", 'o', true, OPTIONS_FORMAT, take_output},
+	{"namespace", 'n', true, OPTIONS_FILTER, take_namespace},
+	{"pod", 'p', true, OPTIONS_FILTER, take_pod},
+	{"container", 'c', true, OPTIONS_FILTER, take_container},
+	{"signal", 's', true, OPTIONS_FILTER, take_signal},
+	{"sender", 0, true, OPTIONS_FILTER, take_sender},
+	{"outcome", 0, true, OPTIONS_FILTER, take_outcome},
+	{"signals", 0, false, OPTIONS_FILTER, take_signals},
+	{"count", 0, true, OPTIONS_FILTER, take_count},
+	{"scope", 0, true, OPTIONS_ENGINE, take_scope},
+	{"assume-grace", 0, true, OPTIONS_ENGINE, take_grace},
+	{"nested-node", 0, true, OPTIONS_ENGINE, take_nested},
+	{"duration", 0, true, OPTIONS_LIVE, take_duration},
+	{"hierarchy", 0, true, OPTIONS_HOST, take_hierarchy},
+	{"ring-size", 0, true, OPTIONS_LIVE, take_ring_size},
+	{"log-dir", 0, true, OPTIONS_HOST, take_log_dir},
+	{"no-names", 0, false, OPTIONS_HOST, take_no_names},
+	{"no-group-dead", 0, false, OPTIONS_LIVE, take_no_group_dead},
+	{"debug", 0, false, OPTIONS_HOST, take_debug},
+	{"record", 0, true, OPTIONS_RECORD, take_record},
+};
+
+#define N_SPECS (sizeof(specs) / sizeof(*specs))
+
+/* What getopt_long() returns for specs[i], apart from all letters. */
+#define SPEC_BASE 256
+
+struct tables {
+	struct option longs[N_SPECS + 2];
+	char shorts[2 * N_SPECS + 4];
+};
+
+static void build_tables(unsigned int groups, struct tables *ret)
+{
+	size_t n = 0, s = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->shorts[s++] = ':';
+	ret->shorts[s++] = 'h';
+	ret->longs[n++] = (struct option){"help", no_argument, NULL, 'h'};
+	for (size_t i = 0; i < N_SPECS; i++) {
+		int has = specs[i].argument ? required_argument : no_argument;
+
+		if (!(specs[i].group & groups))
+			continue;
+		ret->longs[n++] = (struct option){specs[i].name, has, NULL, SPEC_BASE + (int)i};
+		if (!specs[i].letter)
+			continue;
+		ret->shorts[s++] = specs[i].letter;
+		if (specs[i].argument)
+			ret->shorts[s++] = ':';
+	}
+}
+
+static const struct spec *spec_of(int c)
+{
+	if (c >= SPEC_BASE)
+		return specs + (c - SPEC_BASE);
+	for (size_t i = 0; i < N_SPECS; i++)
+		if (specs[i].letter == c)
+			return specs + i;
+	return NULL;
+}
+
+/* The word of the command line that getopt_long() stumbled over. */
+static int refuse(const struct options *o, char **argv, int c)
+{
+	const char *word = argv[optind - 1];
+
+	if (c == ':')
+		return say_usage(o->command, "%s needs an argument", word);
+	if (optopt > 0 && optopt < SPEC_BASE)
+		return say_usage(o->command, "there is no option -%c here", optopt);
+	return say_usage(o->command, "there is no option %s here", word);
+}
+
+/* One option: 0 to go on, or the exit status. */
+static int take(struct options *o, char **argv, int c)
+{
+	const struct spec *spec = spec_of(c);
+	const char *wants;
+
+	if (!spec)
+		return refuse(o, argv, c);
+	wants = spec->take(o, optarg);
+	if (!wants)
+		return 0;
+	return say_usage(o->command, "--%s wants %s, not '%s'", spec->name, wants, optarg);
+}
+
+bool options_parse(int argc, char **argv, unsigned int groups, const char *usage,
+		   struct options *ret, int *ret_status)
+{
+	struct tables tables;
+	int c;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->command = argv[0];
+	ret->filter.outcome = OUTCOME_COUNT;
+	ret->engine.scope = SCOPE_CONTAINERS;
+	ret->log_dir = "/var/log";
+	build_tables(groups, &tables);
+	opterr = 0;
+	optind = 1;
+	while ((c = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			*ret_status = 0;
+			return false;
+		}
+		*ret_status = take(ret, argv, c);
+		if (*ret_status)
+			return false;
+	}
+	ret->first = optind;
+	return true;
+}

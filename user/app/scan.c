@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tells the engine what was there before, and puts right what the kernel half guessed wrong. */
+#include "app/scan.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/feed.h"
+#include "app/manager.h"
+#include "app/say.h"
+#include "core/cgmap.h"
+#include "io/procfs.h"
+
+/* As in bpf/cgroup.bpf.c: branches down to this level answer for what is made below them. */
+#define OWNER_LEVEL 2
+#define LEVELS	    128
+
+struct scan {
+	struct manager *m;
+	uint64_t owners[LEVELS]; /* of the directory on the way at each level */
+	uint32_t refused;	 /* the kernel half's map is full */
+};
+
+/* What the engine's own map will take a path for. */
+static uint32_t kind_of(const struct manager *m, const char *path)
+{
+	struct cgmap map = {
+		.services = m->options->engine.scope >= SCOPE_SERVICES,
+		.nested_nodes = m->options->nested,
+	};
+	uint32_t kind = GRACED_WATCH_BRANCH;
+	struct cgnode *node;
+
+	if (cgmap_add_path(&map, 1, 0, path, &node) == 0)
+		kind = node->kind;
+	cgmap_done(&map);
+	return kind;
+}
+
+static uint64_t owner_of(const struct scan *s, const struct cgfs_dir *dir, uint32_t kind)
+{
+	/* Nothing is charged below a container. */
+	if (kind >= GRACED_WATCH_CONTAINER)
+		return 0;
+	if (kind == GRACED_WATCH_POD || dir->level <= OWNER_LEVEL)
+		return dir->id;
+	return dir->level <= LEVELS ? s->owners[dir->level - 1] : 0;
+}
+
+/* The kind that the kernel half now has for the directory; negative: it is not watched. */
+static int watch(struct scan *s, const struct cgfs_dir *dir)
+{
+	struct graced_watch w = {.kind = kind_of(s->m, dir->path), .level = dir->level};
+	uint64_t oom_seen = 0;
+	int r;
+
+	w.owner_id = owner_of(s, dir, w.kind);
+	w.oom_known = cgfs_oom_events(s->m->cgfs, dir->path, &oom_seen) == 0;
+	w.oom_seen = oom_seen;
+	if (dir->level < LEVELS)
+		s->owners[dir->level] = w.owner_id;
+	r = kern_watch_add(s->m->kern, dir->id, &w);
+	if (r == -EEXIST)
+		r = kern_watch_get(s->m->kern, dir->id, &w);
+	if (r < 0) {
+		s->refused += r == -E2BIG;
+		return r;
+	}
+	/* Removed before it was watched, it would stay in the map for good. */
+	if (dir->parent_fd >= 0 && !cgfs_dir_exists(dir)) {
+		kern_watch_delete(s->m->kern, dir->id);
+		return -ENOENT;
+	}
+	return (int)w.kind;
+}
+
+static void feed_found(struct manager *m, uint64_t id, uint64_t parent_id, uint32_t level,
+		       uint32_t kind, const char *path)
+{
+	struct obs obs;
+
+	if (strlen(path) >= sizeof(obs.cgroup.path))
+		return;
+	feed_begin(&obs, OBS_CGROUP_FOUND);
+	obs.cgroup.id = id;
+	obs.cgroup.parent_id = parent_id;
+	obs.cgroup.level = level;
+	obs.cgroup.kind = kind;
+	strcpy(obs.cgroup.path, path);
+	feed(m, &obs);
+}
+
+struct members {
+	struct procfs_proc *list;
+	size_t n, room;
+};
+
+static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	struct members *members = userdata;
+	struct procfs_proc *list;
+
+	if (members->n == members->room) {
+		size_t room = members->room ? members->room * 2 : 16;
+
+		list = reallocarray(members->list, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		members->list = list;
+		members->room = room;
+	}
+	if (procfs_read(pid, cgroup_id, members->list + members->n) == 0)
+		members->n++;
+	return 0;
+}
+
+/*
+ * The map gets a guess under the next rank: it may yield to a process that turns out to be PID 1,
+ * but not to one that is merely exec'd into the running container.
+ */
+static uint32_t map_rank(uint32_t rank)
+{
+	return rank == GRACED_INIT_GUESSED ? GRACED_INIT_FIRST : rank;
+}
+
+static void find_init(struct manager *m, uint64_t id, const char *path)
+{
+	struct members members = {};
+	const struct procfs_proc *init;
+	struct graced_init entry;
+	struct obs obs;
+	uint32_t rank;
+
+	cgfs_pids(m->cgfs, path, take_member, &members);
+	init = procfs_choose_init(members.list, members.n, &rank);
+	if (!init)
+		goto out;
+	entry = (struct graced_init){init->proc.start_ns, init->proc.pid, map_rank(rank)};
+	if (kern_init_add(m->kern, id, &entry) < 0)
+		goto out;
+	/* An exit before the entry was there went unseen. */
+	if (!procfs_alive((pid_t)init->proc.pid, init->proc.start_ns)) {
+		kern_init_delete(m->kern, id, init->proc.pid);
+		goto out;
+	}
+	feed_begin(&obs, OBS_INIT);
+	obs.init.id = id;
+	obs.init.rank = rank;
+	obs.init.proc = init->proc;
+	obs.init.proc.watch_id = id;
+	feed(m, &obs);
+out:
+	free(members.list);
+}
+
+static int visit(void *userdata, const struct cgfs_dir *dir)
+{
+	struct scan *s = userdata;
+	int kind = watch(s, dir);
+
+	if (kind < 0)
+		return 0;
+	feed_found(s->m, dir->id, dir->parent_id, dir->level, (uint32_t)kind, dir->path);
+	if (kind < GRACED_WATCH_CONTAINER)
+		return 1;
+	find_init(s->m, dir->id, dir->path);
+	return 0;
+}
+
+static void tell_refused(uint32_t refused, const struct cgfs_scan *counts)
+{
+	if (refused || counts->skipped)
+		say("%u of %u cgroups are not watched: too many, or too deep",
+		    refused + counts->skipped, counts->visited + counts->skipped);
+}
+
+int scan_all(struct manager *m)
+{
+	struct scan s = {.m = m};
+	struct cgfs_scan counts;
+	int r = cgfs_scan(m->cgfs, "/", visit, &s, &counts);
+
+	if (r < 0)
+		return r;
+	tell_refused(s.refused, &counts);
+	return 0;
+}
+
+static void feed_names(void *userdata, const struct obs_names *names)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_NAMES);
+	obs.names = *names;
+	feed(userdata, &obs);
+}
+
+void scan_names(struct manager *m)
+{
+	if (m->logs)
+		podsrc_logs_each(m->logs, feed_names, m);
+}
+
+static uint64_t parent_of(struct manager *m, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_MAX];
+	uint64_t id = 0;
+
+	if (!slash || !slash[1])
+		return 0;
+	memcpy(parent, path, (size_t)(slash - path));
+	parent[slash - path] = 0;
+	return cgfs_id_of(m->cgfs, parent, &id) < 0 ? 0 : id;
+}
+
+void scan_find(struct manager *m, uint64_t id)
+{
+	struct graced_watch w = {};
+	char path[PATH_MAX];
+	uint32_t level;
+
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		return;
+	kern_watch_get(m->kern, id, &w);
+	feed_found(m, id, parent_of(m, path), level, w.kind, path);
+}
+
+bool scan_populated(struct manager *m, uint64_t id)
+{
+	char path[PATH_MAX];
+	uint32_t level;
+
+	return cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) == 0 &&
+	       cgfs_populated(m->cgfs, path);
+}
+
+struct correction {
+	struct scan scan;
+	uint64_t id;
+};
+
+/* Below what turned out to be a branch nothing was watched so far. */
+static int visit_below(void *userdata, const struct cgfs_dir *dir)
+{
+	struct correction *c = userdata;
+
+	return dir->id == c->id ? 1 : visit(&c->scan, dir);
+}
+
+/* Below what turned out to be a container nothing is watched of its own. */
+static int forget_below(void *userdata, const struct cgfs_dir *dir)
+{
+	struct correction *c = userdata;
+
+	if (dir->id != c->id)
+		kern_watch_delete(c->scan.m->kern, dir->id);
+	return 1;
+}
+
+void scan_correct(struct manager *m, uint64_t id, uint32_t kind)
+{
+	struct correction c = {.scan.m = m, .id = id};
+	struct graced_watch w;
+	char path[PATH_MAX];
+	uint32_t level;
+	bool was, is = kind >= GRACED_WATCH_CONTAINER;
+
+	if (kern_watch_get(m->kern, id, &w) < 0 || w.kind == kind)
+		return;
+	was = w.kind >= GRACED_WATCH_CONTAINER;
+	if (kern_watch_set_kind(m->kern, id, kind) < 0 || was == is)
+		return;
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		return;
+	c.scan.owners[level < LEVELS ? level : 0] = w.owner_id;
+	cgfs_scan(m->cgfs, path, is ? forget_below : visit_below, &c, NULL);
+	if (is)
+		find_init(m, id, path);
+}

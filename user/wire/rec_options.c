@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writes the engine's settings into a recording's header, and reads them back. */
+#include "wire/rec_options.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "wire/jsonw.h"
+
+DEFINE_CLEANUP(json_t *, json_decref);
+
+static const char *const scopes[] = {
+	[SCOPE_PODS] = "pods",
+	[SCOPE_CONTAINERS] = "containers",
+	[SCOPE_SERVICES] = "services",
+	[SCOPE_ALL] = "all",
+};
+
+#define N_SCOPES (sizeof(scopes) / sizeof(*scopes))
+
+int rec_options_write(struct buf *out, const struct engine_config *config)
+{
+	const char *const *nested = config->nested_nodes;
+
+	if (out->len < 2 || memcmp(out->data + out->len - 2, "}\n", 2) != 0)
+		return -EINVAL;
+	buf_truncate(out, out->len - 2);
+	jsonw_str(out, "scope",
+		  (unsigned int)config->scope < N_SCOPES ? scopes[config->scope] : NULL);
+	jsonw_u64(out, "assumed_grace_ns", config->assumed_grace_ns);
+	jsonw_array(out, "nested_nodes");
+	for (; nested && *nested; nested++)
+		jsonw_str(out, NULL, *nested);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+	buf_addc(out, '\n');
+	return buf_error(out);
+}
+
+static void read_scope(const json_t *header, struct rec_options *ret)
+{
+	const char *name = json_string_value(json_object_get(header, "scope"));
+
+	ret->engine.scope = SCOPE_CONTAINERS;
+	for (unsigned int i = 0; name && i < N_SCOPES; i++)
+		if (strcmp(name, scopes[i]) == 0)
+			ret->engine.scope = i;
+}
+
+static void read_nested(const json_t *header, struct rec_options *ret)
+{
+	const json_t *list = json_object_get(header, "nested_nodes");
+	size_t n = 0;
+
+	for (size_t i = 0; i < json_array_size(list) && n < REC_OPTIONS_NESTED_MAX; i++) {
+		const char *path = json_string_value(json_array_get(list, i));
+
+		ret->nested[n] = path ? strdup(path) : NULL;
+		n += ret->nested[n] != NULL;
+	}
+}
+
+int rec_options_read(const char *line, size_t len, struct rec_options *ret)
+{
+	_cleanup_(cleanup_json_decref) json_t *header = json_loadb(line, len, 0, NULL);
+	json_int_t grace;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->engine.scope = SCOPE_CONTAINERS;
+	ret->engine.nested_nodes = (const char *const *)ret->nested;
+	if (!json_is_object(header))
+		return -EBADMSG;
+	grace = json_integer_value(json_object_get(header, "assumed_grace_ns"));
+	ret->engine.assumed_grace_ns = grace > 0 ? (uint64_t)grace : 0;
+	ret->version = json_integer_value(json_object_get(header, "version"));
+	read_scope(header, ret);
+	read_nested(header, ret);
+	return 0;
+}
+
+void rec_options_done(struct rec_options *options)
+{
+	for (size_t i = 0; options->nested[i]; i++)
+		free(options->nested[i]);
+	memset(options->nested, 0, sizeof(options->nested));
+}
