@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/table and wire/rows: what people see, and that it stays one line of 120 columns
+ * whatever the names are. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/table.h"
+
+#define WALL_NS 1795273445123456789
+#define ID64	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* The columns a terminal with UTF-8 gives a line without its newline. */
+static size_t columns_of(const char *line)
+{
+	size_t columns = 0;
+
+	for (; *line && *line != '\n'; line++)
+		columns += ((unsigned char)*line & 0xc0) != 0x80;
+	return columns;
+}
+
+static struct record stop(void)
+{
+	struct record record = {
+		.type = RECORD_STOP,
+		.wall_ns = WALL_NS,
+		.stop =
+			{
+				.pod = {.known = true,
+					.namespace_ = "default",
+					.name = "web-0",
+					.uid = "94dc9966-1111"},
+				.container = {.known = true,
+					      .name = "main",
+					      .id = ID64,
+					      .cgroup = "/kubepods/x"},
+				.process = {.pid = 4242, .ns_pid = 1, .comm = "nginx"},
+				.exit = {.known = true},
+				.outcome = OUTCOME_GRACEFUL,
+				.cause = CAUSE_STOP_SIGNAL,
+				.latency_known = true,
+				.latency_ns = 1230000000,
+				.grace_known = true,
+				.grace_ns = 30000000000,
+			},
+	};
+
+	record.stop.stop_signal = (struct record_sigref){
+		.known = true,
+		.number = 15,
+		.sender = {.kind = SENDER_RUNTIME, .process = {.pid = 812, .comm = "runc"}},
+	};
+	return record;
+}
+
+static struct record signal_record(void)
+{
+	return (struct record){
+		.type = RECORD_SIGNAL,
+		.wall_ns = WALL_NS,
+		.signal =
+			{
+				.number = 15,
+				.result = 1,
+				.deaf = true,
+				.target_init = true,
+				.target = {.pid = 4242},
+				.sender = {.kind = SENDER_HOST,
+					   .process = {.pid = 4242, .comm = "bash"}},
+				.container = {.known = true, .id = ID64},
+			},
+	};
+}
+
+static void assert_row(const struct record *record, const char *want)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(table_row(&out, record, false), 0);
+	assert_string_equal(buf_str(&out), want);
+	assert_true(columns_of(buf_str(&out)) <= TABLE_COLUMNS);
+}
+
+#define TITLES                                                                 \
+	"TIME         POD              CONTAINER    OUTCOME    CAUSE         " \
+	"EXIT    TOOK   GRACE     SENDER         NOTE\n"
+
+static void test_screen(void **state)
+{
+	struct record graceful = stop(), killed = stop(), heard = signal_record();
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	assert_int_equal(table_header(&out, false), 0);
+	assert_string_equal(buf_str(&out), TITLES);
+
+	assert_row(&graceful, "15:04:05.123 default/web-0    main         graceful   stop-signal   "
+			      "0       1.23s  4%/30s    runc runtime\n");
+
+	killed.stop.deaf = true;
+	killed.stop.exit.status = 9;
+	killed.stop.outcome = OUTCOME_KILLED;
+	killed.stop.cause = CAUSE_GRACE_EXPIRED;
+	killed.stop.latency_ns = 30010000000;
+	killed.stop.kill_signal = killed.stop.stop_signal;
+	killed.stop.kill_signal.sender.kind = SENDER_KUBELET;
+	killed.stop.kill_signal.sender.process.comm = "kubelet";
+	killed.stop.gaps = 1u << GAP_NOT_EMPTY;
+	assert_row(&killed, "15:04:05.123 default/web-0    main         killed     grace-expired "
+			    "SIGKILL 30.0s  100%/30s  kubelet[812]   deaf partia…\n");
+
+	assert_row(&heard, "15:04:05.123 -                0123456789ab SIGTERM    ignored       "
+			   "-       -      -         bash[4242]     deaf\n");
+}
+
+static void test_full_width(void **state)
+{
+	struct record record = stop();
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	record.stop.pod.name = "coredns-5d78c9869d-abcde";
+	record.stop.pod.namespace_ = "kube-system";
+	record.stop.container.name = "a-container-with-a-long-name";
+	record.stop.outcome = OUTCOME_OOM_KILLED;
+	record.stop.cause = CAUSE_SAME_CONTAINER;
+	record.stop.exit.status = 49;
+	record.stop.grace_ns = 999000000000;
+	record.stop.latency_ns = UINT64_MAX / 2;
+	record.stop.stop_signal.sender.process.comm = "containerd-shim";
+	record.stop.collateral_kills = 123456;
+	record.stop.gaps = UINT32_MAX;
+	assert_int_equal(table_row(&out, &record, false), 0);
+	assert_string_equal(buf_str(&out),
+			    "15:04:05.123 kube-sys…d-abcde a-container… oom-killed same-contain… "
+			    "RTMIN+… 10675… >999%/99… conta… runtime 123456 coll…\n");
+	assert_int_equal(columns_of(buf_str(&out)), TABLE_COLUMNS);
+}
+
+static void test_nothing_known(void **state)
+{
+	struct record none = {.type = RECORD_STOP};
+	struct record signal = {.type = RECORD_SIGNAL};
+
+	(void)state;
+	assert_row(&none, "00:00:00.000 -                -            unknown    unknown       "
+			  "-       -      -         -\n");
+	assert_row(&signal, "00:00:00.000 -                -            SIG0       delivered     "
+			    "-       -      -         kernel         pid 0\n");
+}
+
+static void assert_cell(const struct record *record, const char *cell)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(table_row(&out, record, false), 0);
+	if (!strstr(buf_str(&out), cell))
+		fail_msg("no \"%s\" in %s", cell, buf_str(&out));
+}
+
+static void test_names(void **state)
+{
+	struct record record = stop();
+
+	(void)state;
+	record.stop.pod.namespace_ = NULL;
+	assert_cell(&record, ".123 web-0  ");
+	record.stop.pod.name = NULL;
+	assert_cell(&record, ".123 94dc9966  ");
+	record.stop.pod.uid = NULL;
+	assert_cell(&record, ".123 -  ");
+
+	record.stop.container.name = NULL;
+	assert_cell(&record, " 0123456789ab graceful");
+	record.stop.container.id = NULL;
+	record.stop.container.cgroup = "/system.slice/nginx.service";
+	assert_cell(&record, " nginx.servi… graceful");
+	record.stop.container.cgroup = "/";
+	assert_cell(&record, " /            graceful");
+	record.stop.container.known = false;
+	assert_cell(&record, " -            graceful");
+}
+
+static void test_exits_and_grace(void **state)
+{
+	static const struct {
+		uint32_t status;
+		uint64_t latency_ns, grace_ns;
+		const char *cells;
+	} want[] = {
+		{137 << 8, 0, 30000000000, " 137     0ns    0%/30s   "},
+		{0x8b, 812000, 10000000000, " SIGSEGV 812µs  0%/10s   "},
+		{15, 90000000000, 120000000000, " SIGTERM 1m30s  75%/120s "},
+		{37, 1000000000, 1500000000, " RTMIN+3 1.00s  67%/1.50s"},
+		{26, 10000000, 0, " VTALRM  10.0ms 0s       "},
+		{0, 10000000, 3600000000000, " 0       10.0ms 0%/1h00m "},
+		{0, 60000000000, 5000000000, " 0       1m00s  >999%/5s "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct record record = stop();
+
+		record.stop.exit.status = want[i].status;
+		record.stop.latency_ns = want[i].latency_ns;
+		record.stop.grace_ns = want[i].grace_ns;
+		assert_cell(&record, want[i].cells);
+	}
+}
+
+static void test_senders(void **state)
+{
+	static const struct {
+		enum sender_kind kind;
+		uint32_t pid;
+		const char *comm;
+		const char *cell;
+	} want[] = {
+		{SENDER_RUNTIME, 812, "runc", " runc runtime\n"},
+		{SENDER_RUNTIME, 812, "containerd-shim", " conta… runtime\n"},
+		{SENDER_KUBELET, 900, "kubelet", " kubelet[900]\n"},
+		{SENDER_SYSTEMD, 1, "systemd", " systemd[1]\n"},
+		{SENDER_HOST, 123456, "bash", " bash[123456]\n"},
+		{SENDER_HOST, 4194304, "NetworkManager", " Netw…[4194304]\n"},
+		{SENDER_HOST, UINT32_MAX, "NetworkManager", " N…[4294967295]\n"},
+		{SENDER_POD, 77, "sh", " sh[77] pod\n"},
+		{SENDER_CONTAINER, 77, "sleep", " sle… container\n"},
+		{SENDER_KERNEL, 77, "hog", " kernel\n"},
+		{SENDER_HOST, 77, NULL, " host\n"},
+		{SENDER_HOST, 77, "\x1b[2J", " \\x1b[2J[77]\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct record record = stop();
+
+		record.stop.stop_signal.sender = (struct record_sender){
+			.kind = want[i].kind,
+			.process = {.pid = want[i].pid, .comm = want[i].comm},
+		};
+		assert_cell(&record, want[i].cell);
+	}
+}
+
+static void test_whose_signal(void **state)
+{
+	struct record record = stop();
+
+	(void)state;
+	record.stop.kill_signal = record.stop.stop_signal;
+	record.stop.kill_signal.sender.process.comm = "kill";
+	assert_cell(&record, " runc runtime\n");
+	record.stop.outcome = OUTCOME_KILLED;
+	assert_cell(&record, " kill runtime\n");
+	record.stop.outcome = OUTCOME_OOM_KILLED;
+	assert_cell(&record, " runc runtime\n");
+	record.stop.stop_signal.known = false;
+	assert_cell(&record, " kill runtime\n");
+}
+
+static void test_notes(void **state)
+{
+	static const struct {
+		bool deaf;
+		uint64_t collateral, ooms;
+		enum outcome outcome;
+		uint32_t gaps;
+		const char *note;
+	} want[] = {
+		{true, 0, 0, OUTCOME_KILLED, 0, " deaf\n"},
+		{false, 3, 0, OUTCOME_KILLED, 0, " 3 collateral\n"},
+		{false, 0, 1, OUTCOME_FAILED, 0, " oom×1\n"},
+		{false, 0, 1, OUTCOME_OOM_KILLED, 0, " runc runtime\n"},
+		{false, 0, 2, OUTCOME_OOM_KILLED, 0, " oom×2\n"},
+		{true, 0, 12, OUTCOME_KILLED, 0, " deaf oom×12\n"},
+		{true, 3, 0, OUTCOME_KILLED, 0, " deaf 3 coll…\n"},
+		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE, " partial:nam…\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct record record = stop();
+
+		record.stop.deaf = want[i].deaf;
+		record.stop.collateral_kills = want[i].collateral;
+		record.stop.oom_kills = want[i].ooms;
+		record.stop.outcome = want[i].outcome;
+		record.stop.gaps = want[i].gaps;
+		assert_cell(&record, want[i].note);
+	}
+}
+
+static void test_signal_notes(void **state)
+{
+	struct record record = signal_record();
+
+	(void)state;
+	assert_cell(&record, " SIGTERM    ignored  ");
+	assert_cell(&record, " deaf\n");
+	record.signal.deaf = false;
+	record.signal.blocked = true;
+	record.signal.result = 2;
+	assert_cell(&record, " already_pend… ");
+	assert_cell(&record, " blocked\n");
+	record.signal.target_init = false;
+	assert_cell(&record, " blocked pid…\n");
+	record.signal.blocked = false;
+	assert_cell(&record, " pid 4242\n");
+}
+
+static void test_hostile_names(void **state)
+{
+	static const char *const names[] = {
+		"a\nb",
+		"\r\x1b[2K",
+		"\x1b]0;owned\x07",
+		"\xff\xfe\xfd",
+		"\xc2\x9b"
+		"31m",
+		"\xe2\x80\xae"
+		"txt.exe",
+		"e\xcc\x81\xcc\x81\xcc\x81",
+		"\xf0\x9f\x92\xa9\xf0\x9f\x92\xa9",
+		"%s%n%1000d",
+		"\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(names); i++) {
+		struct record rows[] = {stop(), signal_record()};
+
+		rows[0].stop.pod.namespace_ = rows[0].stop.pod.name = names[i];
+		rows[0].stop.container.name = names[i];
+		rows[0].stop.stop_signal.sender.process.comm = names[i];
+		rows[1].signal.pod = (struct record_pod){.known = true, .uid = names[i]};
+		rows[1].signal.container.id = names[i];
+		rows[1].signal.sender.process.comm = names[i];
+		for (size_t r = 0; r < LEN(rows); r++) {
+			_cleanup_(buf_free) struct buf out = {};
+
+			assert_int_equal(table_row(&out, &rows[r], false), 0);
+			assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
+			assert_true(columns_of(out.data) <= TABLE_COLUMNS);
+			/* … is the only character outside printable ASCII. */
+			for (size_t at = 0; at + 1 < out.len; at++) {
+				if (memcmp(out.data + at, "…", 3) == 0)
+					at += 2;
+				else
+					assert_in_range(out.data[at], 0x20, 0x7e);
+			}
+		}
+	}
+}
+
+static void test_colours(void **state)
+{
+	struct record record = signal_record();
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	assert_int_equal(table_row(&out, &record, true), 0);
+	assert_non_null(strstr(buf_str(&out), "\033[1;31mdeaf\033[0m\n"));
+	buf_reset(&out);
+	record = stop();
+	assert_int_equal(table_row(&out, &record, true), 0);
+	assert_non_null(strstr(buf_str(&out), "\033[32mgraceful\033[0m   stop-signal"));
+	buf_reset(&out);
+	assert_int_equal(table_header(&out, true), 0);
+	assert_non_null(strstr(buf_str(&out), "\033[1mTIME\033[0m         \033[1mPOD\033[0m"));
+}
+
+static void test_other_records(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {.limit = 100};
+	struct record record = stop();
+
+	(void)state;
+	for (int type = RECORD_NONE; type <= RECORD_LOST; type++) {
+		struct record other = {.type = (enum record_type)type};
+
+		if (type == RECORD_STOP || type == RECORD_SIGNAL)
+			continue;
+		assert_int_equal(table_row(&out, &other, false), 0);
+		assert_int_equal(out.len, 0);
+	}
+	record.stop.pod.name = "a-name-that-makes-it-long";
+	record.stop.deaf = true;
+	assert_int_equal(table_row(&out, &record, false), -ENOBUFS);
+	assert_int_equal(out.len, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("titles, a graceful stop, a deaf one and its signal stand in their columns",
+		      test_screen),
+		CLAIM("a row of the longest cells is cut to 120 columns", test_full_width),
+		CLAIM("what is not known is a dash", test_nothing_known),
+		CLAIM("a pod and a container are named as well as they can be", test_names),
+		CLAIM("codes, signals, times and grace periods are short", test_exits_and_grace),
+		CLAIM("a sender keeps what tells most when room is short", test_senders),
+		CLAIM("the sender shown is the one who ended it", test_whose_signal),
+		CLAIM("notes tell deafness, collateral and OOM kills and gaps", test_notes),
+		CLAIM("a signal's row tells at once that nobody listens", test_signal_notes),
+		CLAIM("hostile names make one printable line that fits", test_hostile_names),
+		CLAIM("colours surround the outcome, deafness and titles only when wanted",
+		      test_colours),
+		CLAIM("other records have no row and a failure leaves nothing behind",
+		      test_other_records),
+	};
+
+	return cmocka_run_group_tests_name("wire/table", tests, NULL, NULL);
+}
