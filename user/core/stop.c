@@ -87,13 +87,19 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	};
 }
 
+/*
+ * A SIGKILL that began the group's exit has done its work: 5.10 calls a later one delivered, newer
+ * kernels ignored.
+ */
 static bool already_dying(const struct stop *stop, const struct obs_signal *sig)
 {
 	if (sig->flags & GRACED_SIG_TARGET_ZOMBIE)
 		return true;
 	if (sig->flags & GRACED_SIG_GROUP_EXIT && sig->result == RESULT_IGNORED)
 		return true;
-	return stop->state == STOP_KILLED || stop->state >= STOP_EXITED;
+	if (stop->state == STOP_KILLED)
+		return sig->sig != SIGKILL_NR || stop->kill.flags & GRACED_SIG_GROUP_EXIT;
+	return stop->state >= STOP_EXITED;
 }
 
 bool stop_signal_deaf(const struct obs_signal *sig)
@@ -189,6 +195,16 @@ static bool suppression_matters(const struct stop *stop)
 	return stop->counts.suppressed > from;
 }
 
+/* Its relation was judged without knowing which cgroup it was in. */
+static bool sender_unknown(const struct stop_signal *s)
+{
+	const struct sender *from = &s->sender;
+
+	if (!s->seen || from->relation == RELATION_SELF || from->relation == RELATION_KERNEL)
+		return false;
+	return from->node ? !from->node->path : from->proc.watch_id != 0;
+}
+
 uint32_t stop_gaps(const struct stop *stop)
 {
 	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
@@ -200,7 +216,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_SUPPRESSED;
 	if (stop->late)
 		gaps |= 1u << GAP_ATTACHED_LATE;
-	if (stop->node && !stop->node->path)
+	if ((stop->node && !stop->node->path) || sender_unknown(&stop->request) ||
+	    sender_unknown(&stop->kill))
 		gaps |= 1u << GAP_UNKNOWN_CGROUP;
 	if (stop->guessed)
 		gaps |= 1u << GAP_INIT_GUESSED;

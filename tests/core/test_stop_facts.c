@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/stop: the facts and the gaps in the evidence that a stop ends with. */
+#include "core/stop.h"
+
+#include "lib/stop_bench.h"
+
+/* request + grace - min(1 s, grace / 10) is not early any more. */
+static void test_early(void **state)
+{
+	static const struct {
+		uint64_t grace, kill_after;
+		bool early;
+	} want[] = {
+		{0, 1, false},
+		{SEC(30), 0, true},
+		{SEC(30), SEC(29) - 1, true},
+		{SEC(30), SEC(29), false},
+		{SEC(30), SEC(30), false},
+		{SEC(30), SEC(300), false},
+		{SEC(10), SEC(9) - 1, true},
+		{SEC(10), SEC(9), false},
+		{SEC(2), MSEC(1800) - 1, true},
+		{SEC(2), MSEC(1800), false},
+		{10, 8, true},
+		{10, 9, false},
+		{1, 0, true},
+		{1, 1, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct outcome_facts facts;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		b.stop->grace_ns = want[i].grace;
+		bench_shoot(&b, SEC(100), 15, RELATION_MANAGER, 0, 0);
+		bench_shoot(&b, SEC(100) + want[i].kill_after, 9, RELATION_MANAGER, 0, 0);
+		stop_facts(b.stop, 0, &facts);
+		if (facts.kill_early != want[i].early)
+			fail_msg("grace %llu, kill after %llu", (unsigned long long)want[i].grace,
+				 (unsigned long long)want[i].kill_after);
+		bench_close(&b);
+	}
+}
+
+static void test_last_of_its_number(void **state)
+{
+	static const struct {
+		int32_t result;
+		bool acts;
+	} results[] = {{0, true}, {1, false}, {2, false}, {3, false}, {4, true}};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(results); i++) {
+		struct outcome_facts facts;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		bench_shoot(&b, SEC(5), 6, RELATION_SELF, 0, 0);
+		bench_shoot(&b, SEC(6), 6, RELATION_HOST, results[i].result, 0);
+		bench_shoot(&b, SEC(7), 11, RELATION_OTHER_POD, 0, 0);
+		b.stop->exit_seen = true;
+		b.stop->status = 6 | CORE_BIT;
+		stop_facts(b.stop, 0, &facts);
+		assert_int_equal(facts.fatal_from, results[i].acts ? RELATION_HOST : RELATION_SELF);
+		b.stop->status = 8;
+		stop_facts(b.stop, 0, &facts);
+		assert_int_equal(facts.fatal_from, RELATION_NONE);
+		/* Statuses no kernel writes. */
+		for (uint32_t n = 65; n < 128; n++) {
+			b.stop->status = n;
+			stop_facts(b.stop, 0, &facts);
+			assert_int_equal(facts.fatal_from, RELATION_NONE);
+		}
+		bench_close(&b);
+	}
+}
+
+static void test_begins_anew(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_open(&b, STOP_RUNNING);
+	assert_int_equal(deadline_set(&b.queue, &b.stop->wake, SEC(50)), 0);
+	bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, 1, GRACED_SIG_SHIELDED | GRACED_SIG_DFL);
+	bench_shoot(&b, SEC(6), 6, RELATION_HOST, 0, 0);
+	bench_shoot(&b, SEC(7), 9, RELATION_MANAGER, 0, 0);
+	b.stop->counts = (struct graced_counts){.exits = 3, .oom_kills = 2, .lost = 1};
+	b.stop->oom_victim = b.stop->exit_seen = b.stop->late = true;
+	stop_begin(&b.map, b.stop, &P_B1, GRACED_INIT_GUESSED);
+
+	assert_int_equal(b.stop->init.pid, P_B1.pid);
+	assert_int_equal(b.stop->rank, GRACED_INIT_GUESSED);
+	assert_true(b.stop->guessed);
+	assert_false(b.stop->request.seen || b.stop->kill.seen || b.stop->deaf);
+	assert_false(b.stop->oom_victim || b.stop->exit_seen || b.stop->late);
+	assert_int_equal(b.stop->last_from[6], RELATION_NONE);
+	/* What was counted so far belongs to the life before. */
+	assert_int_equal(b.stop->base.oom_kills, 2);
+	assert_int_equal(stop_gaps(b.stop) & (GAP(EVENTS_LOST)), 0);
+	/* It is still queued. */
+	assert_ptr_equal(deadline_first(&b.queue), &b.stop->wake);
+	bench_close(&b);
+}
+
+static void test_gaps(void **state)
+{
+	static const struct {
+		const char *what;
+		struct stop stop;
+		uint32_t gaps;
+	} want[] = {
+		{"all seen", {.exit_seen = true}, 0},
+		{"no exit", {.exit_seen = false}, GAP(EXIT_UNSEEN)},
+		{"lost before its life",
+		 {.exit_seen = true, .base = {.lost = 5}, .counts = {.lost = 5}},
+		 0},
+		{"lost in its life",
+		 {.exit_seen = true, .base = {.lost = 5}, .counts = {.lost = 6}},
+		 GAP(EVENTS_LOST)},
+		{"attached late", {.exit_seen = true, .late = true}, GAP(ATTACHED_LATE)},
+		{"init guessed", {.exit_seen = true, .guessed = true}, GAP(INIT_GUESSED)},
+		{"killed by nobody", {.exit_seen = true, .status = 9}, GAP(KILL_UNSEEN)},
+		{"killed", {.exit_seen = true, .status = 9, .kill = {.seen = true}}, 0},
+		{"died of another signal", {.exit_seen = true, .status = 15}, 0},
+		{"exited with 9", {.exit_seen = true, .status = EXIT(9)}, 0},
+		{"OOM victim, level known",
+		 {.exit_seen = true, .status = 9, .oom_victim = true, .oom = OOM_LEVEL_POD},
+		 0},
+		{"OOM victim, level unknown",
+		 {.exit_seen = true, .status = 9, .oom_victim = true, .oom = OOM_LEVEL_UNKNOWN},
+		 GAP(OOM_LEVEL)},
+		{"OOM victim that exited by itself",
+		 {.exit_seen = true, .oom_victim = true, .oom = OOM_LEVEL_UNKNOWN},
+		 0},
+		{"suppressed before its life",
+		 {.exit_seen = true, .base = {.suppressed = 7}, .counts = {.suppressed = 7}},
+		 0},
+		{"suppressed, and nobody asked",
+		 {.exit_seen = true, .base = {.suppressed = 7}, .counts = {.suppressed = 8}},
+		 GAP(SUPPRESSED)},
+		{"suppressed before the request",
+		 {.exit_seen = true,
+		  .request = {.seen = true},
+		  .request_suppressed = 8,
+		  .counts = {.suppressed = 8}},
+		 0},
+		{"suppressed after the request",
+		 {.exit_seen = true,
+		  .request = {.seen = true},
+		  .request_suppressed = 8,
+		  .counts = {.suppressed = 9}},
+		 GAP(SUPPRESSED)},
+		{"sent from a cgroup nobody knows",
+		 {.exit_seen = true, .request = {.seen = true, .sender.proc.watch_id = 12345}},
+		 GAP(UNKNOWN_CGROUP)},
+		{"killed from a cgroup nobody knows",
+		 {.exit_seen = true, .kill = {.seen = true, .sender.proc.watch_id = 12345}},
+		 GAP(UNKNOWN_CGROUP)},
+		{"sent from outside of all that is watched",
+		 {.exit_seen = true, .request = {.seen = true}},
+		 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		uint32_t gaps = stop_gaps(&want[i].stop);
+
+		if (gaps != want[i].gaps)
+			fail_msg("%s: gaps %x, not %x", want[i].what, gaps, want[i].gaps);
+	}
+}
+
+static void test_window(void **state)
+{
+	const uint32_t holes =
+		GAP(EVENTS_LOST) | GAP(SUPPRESSED) | GAP(ATTACHED_LATE) | GAP(DAEMON_DOWN);
+	const struct stop stop = {.exit_seen = true, .status = 31};
+
+	(void)state;
+	for (int gap = 0; gap < GAP_COUNT; gap++) {
+		struct outcome_facts facts;
+
+		stop_facts(&stop, 1u << gap, &facts);
+		assert_int_equal(facts.window_complete, !(holes & 1u << gap));
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a kill is early until a tenth of the grace, at most a second, is left",
+		      test_early),
+		CLAIM("a crash is charged to the last sender of its number that was delivered",
+		      test_last_of_its_number),
+		CLAIM("a new init begins with nothing but its base line", test_begins_anew),
+		CLAIM("each gap follows from its facts and from nothing else", test_gaps),
+		CLAIM("a window is incomplete by what was lost, suppressed or not watched",
+		      test_window),
+	};
+
+	return cmocka_run_group_tests_name("core/stop: facts", tests, NULL, NULL);
+}
