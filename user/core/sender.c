@@ -28,21 +28,40 @@ static bool listed(const char *const *list, size_t n, const char *word)
 
 #define LISTED(list, word) listed(list, sizeof(list) / sizeof(*(list)), word)
 
-static const char *base_name(const char *path)
+/* A service is recorded like a container, but whoever runs in it runs on the host. */
+static bool in_container(const struct cgnode *node)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return node && node->kind == GRACED_WATCH_CONTAINER;
 }
 
-/* Names of executables are cut at 15 bytes: containerd-shim-runc-v2 reads containerd-shim. */
+/* Whether path is the cgroup of one of the units or below it. */
+static bool in_unit(const char *const *units, size_t n, const char *path)
+{
+	size_t len;
+
+	for (; path && *path; path += len) {
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		for (size_t i = 0; i < n; i++)
+			if (strlen(units[i]) == len && memcmp(units[i], path, len) == 0)
+				return true;
+	}
+	return false;
+}
+
+#define IN_UNIT(list, path) in_unit(list, sizeof(list) / sizeof(*(list)), path)
+
+/*
+ * Names of executables are cut at 15 bytes: containerd-shim-runc-v2 reads containerd-shim. In a
+ * cgroup whose record was lost nothing is believed: it may be a container.
+ */
 static bool is_runtime(const struct cgmap *map, const struct graced_proc *p)
 {
 	const struct cgnode *node = cgmap_get(map, p->watch_id);
 
-	if (!p->pid || cgnode_is_container(node))
+	if (!p->pid || in_container(node) || (p->watch_id && !node))
 		return false;
-	if (node && node->path && LISTED(runtime_units, base_name(node->path)))
+	if (node && IN_UNIT(runtime_units, node->path))
 		return true;
 	return p->uid == 0 && LISTED(runtime_exes, p->exe);
 }
@@ -59,12 +78,11 @@ static bool has_runtime(const struct cgmap *map, const struct obs_signal *sig)
 
 static bool in_kubelet_unit(const struct cgnode *node)
 {
-	const char *path = node ? node->path : NULL;
+	static const char *const units[] = {"kubelet.service"};
 
-	if (!path)
+	if (!node || !node->path)
 		return false;
-	return strcmp(base_name(path), "kubelet.service") == 0 ||
-	       strcmp(path, "/podruntime/kubelet") == 0;
+	return IN_UNIT(units, node->path) || strcmp(node->path, "/podruntime/kubelet") == 0;
 }
 
 static bool from_kernel(const struct obs_signal *sig)
@@ -79,7 +97,7 @@ static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal
 {
 	if (from_kernel(sig) || sig->code > 0)
 		return SENDER_KERNEL;
-	if (cgnode_is_container(node))
+	if (in_container(node))
 		return node->pod ? SENDER_POD : SENDER_CONTAINER;
 	if (sig->sender.pid == 1)
 		return SENDER_SYSTEMD;
@@ -104,9 +122,9 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 		return RELATION_KERNEL;
 	if (sig->sender.pid == sig->target.pid)
 		return RELATION_SELF;
-	if (cgnode_is_container(s->node)) {
-		if (s->node == target)
-			return RELATION_SAME_CONTAINER;
+	if (cgnode_is_container(target) && s->node == target)
+		return RELATION_SAME_CONTAINER;
+	if (in_container(s->node)) {
 		if (target && target->pod && s->node->pod == target->pod)
 			return RELATION_SAME_POD;
 		return RELATION_OTHER_POD;
@@ -141,7 +159,7 @@ bool sender_same(const struct sender *a, const struct sender *b)
 {
 	if (a->proc.pid && a->proc.pid == b->proc.pid && a->proc.start_ns == b->proc.start_ns)
 		return true;
-	if (cgnode_is_container(a->node) || cgnode_is_container(b->node))
+	if (in_container(a->node) || in_container(b->node))
 		return false;
 	return a->kind != SENDER_KERNEL && b->kind != SENDER_KERNEL && a->proc.cgroup_id &&
 	       a->proc.cgroup_id == b->proc.cgroup_id;
