@@ -135,7 +135,7 @@ $(BUILD)/%.o: %.c Makefile
 # Only io includes the skeleton; the dependency files know which of its files do, from the second
 # build on.
 $(call objs,user/io/*.c): | $(SKEL)
-$(call objs,tests/*/*.c): INCLUDES += -Itests
+$(call objs,tests/*/*.c tools/*.c): INCLUDES += -Itests
 $(call objs,tests/kernel/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
 
 define archive

@@ -46,6 +46,7 @@ struct tracer_child {
 	int fd;
 	char buf[4096]; /* output not yet shown */
 	size_t len;
+	bool told[CONTAINERS]; /* whose row has come */
 };
 
 static int fail(const char *what, int error)
@@ -92,17 +93,11 @@ static int tracer_read(struct tracer_child *child, int timeout_ms)
 	return (int)got;
 }
 
-/* Show what was read; the number of lines in it. */
-static int tracer_show(struct tracer_child *child)
+static void tracer_show(struct tracer_child *child)
 {
-	int lines = 0;
-
-	for (size_t i = 0; i < child->len; i++)
-		lines += child->buf[i] == '\n';
 	fwrite(child->buf, 1, child->len, stdout);
 	fflush(stdout);
 	child->len = 0;
-	return lines;
 }
 
 static int tracer_await_header(struct tracer_child *child)
@@ -174,19 +169,36 @@ static int stop_containers(struct box_tree *tree, struct box boxes[CONTAINERS],
 	return r;
 }
 
-/* One row each, after the header; other containers of this host may add theirs. */
-static int show_rows(struct tracer_child *child)
+/* Other containers of this host may add rows, so ours are told by their ids. */
+static int rows_missing(struct tracer_child *child, const struct box boxes[CONTAINERS])
+{
+	int missing = 0;
+
+	for (int i = 0; i < CONTAINERS; i++) {
+		child->told[i] = child->told[i] || memmem(child->buf, child->len, boxes[i].id, 12);
+		missing += !child->told[i];
+	}
+	return missing;
+}
+
+static int show_rows(struct tracer_child *child, const struct box boxes[CONTAINERS])
 {
 	uint64_t until = page_clock_ns() + ROWS_MAX_NS;
-	int lines = tracer_show(child), n;
+	int n;
 
-	while (lines < CONTAINERS + 1 && page_clock_ns() < until) {
+	tracer_show(child);
+	while (page_clock_ns() < until) {
 		n = tracer_read(child, 1000);
 		if (n == 0 || (n < 0 && n != -ETIMEDOUT))
 			return n ? n : -ECHILD;
-		lines += tracer_show(child);
+		if (n > 0 && child->buf[child->len - 1] != '\n' && child->len < sizeof(child->buf))
+			continue;
+		n = rows_missing(child, boxes);
+		tracer_show(child);
+		if (!n)
+			return 0;
 	}
-	return lines < CONTAINERS + 1 ? -ETIMEDOUT : 0;
+	return -ETIMEDOUT;
 }
 
 static int play(struct box_tree *tree, struct tracer_child *child)
@@ -205,7 +217,7 @@ static int play(struct box_tree *tree, struct tracer_child *child)
 		r = stop_containers(tree, boxes, senders);
 	}
 	if (!r)
-		r = show_rows(child);
+		r = show_rows(child, boxes);
 	for (int i = 0; i < CONTAINERS; i++) {
 		proc_free(&senders[i]);
 		if (boxes[i].dir[0])
