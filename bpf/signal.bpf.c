@@ -10,8 +10,9 @@
 #define SIGNAL_UNKILLABLE 0x40
 #define PF_EXITING	  0x04
 
-#define RESULT_IGNORED 1 /* TRACE_SIGNAL_IGNORED */
-#define SIGKILL	       9
+#define RESULT_DELIVERED 0 /* TRACE_SIGNAL_DELIVERED */
+#define RESULT_IGNORED	 1 /* TRACE_SIGNAL_IGNORED */
+#define SIGKILL		 9
 
 #define BIT_OF(sig)  (1ULL << ((sig)-1))
 #define NEVER_FATAL  (BIT_OF(17) | BIT_OF(18) | BIT_OF(23) | BIT_OF(28)) /* CHLD CONT URG WINCH */
@@ -41,16 +42,19 @@ static __always_inline __s32 info_code(__u64 info)
 	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
 }
 
+/*
+ * The members of an array's element are relocated, the distance between elements is not: it is
+ * asked for, or the size of our short k_sigaction would be taken for the kernel's.
+ */
 static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
 {
-	struct sighand_struct *sighand = t->sighand;
-	struct k_sigaction *action;
-	void *handler = NULL;
+	void *at = t->sighand, *handler = NULL;
 
-	if (!sighand || sig < 1 || sig > 64)
+	if (!at || sig < 1 || sig > 64)
 		return 0;
-	action = &sighand->action[sig - 1];
-	bpf_core_read(&handler, sizeof(handler), &action->sa.sa_handler);
+	at += bpf_core_field_offset(struct sighand_struct, action);
+	at += (sig - 1) * bpf_core_type_size(struct k_sigaction);
+	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
 	if (!handler)
 		return GRACED_SIG_DFL;
 	return handler == (void *)1 ? GRACED_SIG_IGN : 0;
@@ -82,14 +86,31 @@ static __always_inline __u32 signal_flags(struct signal_args *a, bool group)
 	return flags;
 }
 
-/* Not an init: what kills it is counted where it lives, and where a dying init takes it along. */
+/* A dying PID 1 takes its namespace along; it is the container's init if it came from outside. */
+static __always_inline bool dying_init(struct signal_args *a)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	__u64 parent_id;
+
+	if (!(a->flags & GRACED_SIG_NS_TEARDOWN))
+		return false;
+	watch_of(task_cgroup(current->real_parent), &parent_id);
+	return parent_id != a->sender_watch_id;
+}
+
+/*
+ * Not an init: what kills it is counted where it lives, and where a dying init takes it along. The
+ * dead whom nobody waited for get a SIGKILL at the end of their namespace, too.
+ */
 static __always_inline void count_kill(struct signal_args *a)
 {
 	struct graced_watch *dying;
 	__u64 id = a->sender_watch_id;
 
+	if (a->result != RESULT_DELIVERED || a->flags & GRACED_SIG_TARGET_ZOMBIE)
+		return;
 	__sync_fetch_and_add(&a->w->counts.kills, 1);
-	if (!(a->flags & GRACED_SIG_NS_TEARDOWN))
+	if (!dying_init(a))
 		return;
 	dying = bpf_map_lookup_elem(&watched, &id);
 	if (dying)
