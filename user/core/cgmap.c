@@ -140,11 +140,15 @@ static bool is_nested_node(const struct cgmap *map, const char *path)
 	return false;
 }
 
-static bool ends_with(const char *s, const char *suffix)
+/* A user's own manager runs in a service of the system's, with units and containers below it. */
+static bool is_service(const char *path)
 {
-	size_t n = strlen(s), m = strlen(suffix);
+	const char *name = strrchr(path, '/');
+	size_t n = strlen(path);
 
-	return n >= m && strcmp(s + n - m, suffix) == 0;
+	if (n < strlen(".service") || strcmp(path + n - strlen(".service"), ".service") != 0)
+		return false;
+	return !name || strncmp(name + 1, "user@", strlen("user@")) != 0;
 }
 
 static uint32_t kind_of(const struct cgmap *map, const char *path, const struct cgpath *ident)
@@ -159,15 +163,28 @@ static uint32_t kind_of(const struct cgmap *map, const char *path, const struct 
 	case CGPATH_POD:
 		return GRACED_WATCH_POD;
 	default:
-		return map->services && ends_with(path, ".service") ? GRACED_WATCH_SERVICE
-								    : GRACED_WATCH_BRANCH;
+		return map->services && is_service(path) ? GRACED_WATCH_SERVICE
+							 : GRACED_WATCH_BRANCH;
 	}
 }
 
-/* Takes over path. The container index keeps the first of two that claim one id. */
+/*
+ * The index keeps the first of two that claim one id. Only one cgroup has a path at a time, so one
+ * of the same path is gone, though its record was lost.
+ */
+static int index_container(struct cgmap *map, struct cgnode *node)
+{
+	uint64_t key = hash_of(node->ident.container_id);
+	const struct cgnode *old = map_get(&map->containers, key);
+
+	if (old && strcmp(old->path, node->path) != 0)
+		return 0;
+	return map_put(&map->containers, key, node);
+}
+
+/* Takes over path. */
 static int identify(struct cgmap *map, struct cgnode *node, char *path)
 {
-	uint64_t key;
 	int r;
 
 	free(node->path);
@@ -181,8 +198,7 @@ static int identify(struct cgmap *map, struct cgnode *node, char *path)
 	}
 	if (!node->ident.container_id[0] || node->kind != GRACED_WATCH_CONTAINER)
 		return 0;
-	key = hash_of(node->ident.container_id);
-	return map_get(&map->containers, key) ? 0 : map_put(&map->containers, key, node);
+	return index_container(map, node);
 }
 
 static char *path_join(const char *parent, const char *name)
@@ -234,7 +250,33 @@ int cgmap_add_child(struct cgmap *map, uint64_t id, uint64_t parent_id, const ch
 		return -ENOENT;
 	if (cgnode_is_container(parent))
 		return -EEXIST;
+	if (strlen(parent->path) + 1 + strlen(name) >= OBS_PATH_MAX) {
+		map->refused++;
+		return -ENOSPC;
+	}
 	return add(map, id, parent, path_join(parent->path, name), ret);
+}
+
+/*
+ * Whether some cgroup above path is a container by its own path. cgpath_parse() takes the innermost
+ * pod of a path, which is right for a nested node only.
+ */
+static bool below_container(const struct cgmap *map, const char *path)
+{
+	char above[OBS_PATH_MAX];
+	struct cgpath ident;
+	size_t i;
+
+	for (i = 0; path[i] && i < sizeof(above) - 1; i++) {
+		if (i > 0 && path[i] == '/' && path[i - 1] != '/') {
+			above[i] = '\0';
+			cgpath_parse(above, i, &ident);
+			if (kind_of(map, above, &ident) >= GRACED_WATCH_CONTAINER)
+				return true;
+		}
+		above[i] = path[i];
+	}
+	return false;
 }
 
 int cgmap_add_path(struct cgmap *map, uint64_t id, uint64_t parent_id, const char *path,
@@ -246,7 +288,9 @@ int cgmap_add_path(struct cgmap *map, uint64_t id, uint64_t parent_id, const cha
 		*ret = node;
 		return 0;
 	}
-	if (cgnode_is_container(parent))
+	if (parent && !parent->path)
+		parent = NULL; /* it may be a branch as well as a container */
+	if (cgnode_is_container(parent) || below_container(map, path))
 		return -EEXIST;
 	return add(map, id, parent, strdup(path), ret);
 }
@@ -296,7 +340,7 @@ int cgmap_set_names(struct cgmap *map, const char *pod_uid, const char *containe
 	struct pod *p = pod_by_uid(map, pod_uid);
 	int r = 0;
 
-	if (node && p && node->pod != p)
+	if (node && pod_uid[0] && (!node->pod || strcmp(node->pod->uid, pod_uid) != 0))
 		return 0;
 	if (found && p)
 		r = name_pod(p, namespace_, pod);

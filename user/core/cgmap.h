@@ -44,8 +44,6 @@ struct cgnode {
 	struct pod *pod;      /* NULL: in none */
 	char *container_name; /* NULL: not known */
 	enum names_state names;
-	bool found_late;   /* it was there when we attached */
-	bool gone;	   /* removed; only references keep it */
 	struct stop *stop; /* containers and services; owned by the engine */
 };
 
@@ -69,7 +67,8 @@ struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *contai
 /*
  * A cgroup named name was made under parent_id. 0 with the node in *ret (new, or known before);
  * -ENOENT when the parent is unknown, -EEXIST when it is below a container and so is no node of
- * its own, -ENOSPC when the map is full, -ENOMEM.
+ * its own, -ENOSPC when the map is full or the path would exceed OBS_PATH_MAX, -EINVAL for id 0,
+ * -ENOMEM.
  */
 int cgmap_add_child(struct cgmap *map, uint64_t id, uint64_t parent_id, const char *name,
 		    struct cgnode **ret);
@@ -96,7 +95,10 @@ static inline bool cgnode_is_container(const struct cgnode *node)
 	return node && node->kind >= GRACED_WATCH_CONTAINER;
 }
 
-/* What a source says of a pod or container; empty strings say nothing. 0 or -ENOMEM. */
+/*
+ * What a source says of a pod or container; empty strings say nothing, and a container is not named
+ * together with a pod it is not in. 0 or -ENOMEM.
+ */
 int cgmap_set_names(struct cgmap *map, const char *pod_uid, const char *container_id,
 		    const char *namespace_, const char *pod, const char *container, bool found);
 

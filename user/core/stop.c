@@ -126,7 +126,6 @@ static void signal_take(struct cgmap *map, struct stop_signal *s, const struct o
 		.result = sig->result,
 		.flags = sig->flags,
 		.at_ns = at_ns,
-		.sender_pidns = sig->sender_pidns,
 		.sender = *sender,
 	};
 	sender->node = NULL;

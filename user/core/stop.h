@@ -37,7 +37,6 @@ struct stop_signal {
 	int32_t result;
 	uint32_t flags;
 	uint64_t at_ns;
-	uint64_t sender_pidns;
 	struct sender sender; /* holds a reference while seen */
 };
 
