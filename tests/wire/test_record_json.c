@@ -252,6 +252,7 @@ static void test_exits(void **state)
 	} want[] = {
 		{0, "\"code\":0,\"signal\":0,\"core_dumped\":false"},
 		{7 << 8, "\"code\":7,\"signal\":0,\"core_dumped\":false"},
+		{0x12300, "\"code\":35,\"signal\":0,\"core_dumped\":false"},
 		{255 << 8, "\"code\":255,\"signal\":0,\"core_dumped\":false"},
 		{9, "\"code\":null,\"signal\":9,\"core_dumped\":false"},
 		{0x8b, "\"code\":null,\"signal\":11,\"core_dumped\":true"},
