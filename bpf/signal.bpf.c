@@ -99,17 +99,19 @@ static __always_inline bool dying_init(struct signal_args *a)
 }
 
 /*
- * Not an init: what kills it is counted where it lives, and where a dying init takes it along. The
- * dead whom nobody waited for get a SIGKILL at the end of their namespace, too.
+ * What kills anybody but an init is counted where it lives; what a dying init takes along is
+ * counted where that lived. The dead whom nobody waited for get a SIGKILL at the end of their
+ * namespace, too.
  */
-static __always_inline void count_kill(struct signal_args *a)
+static __always_inline void count_kill(struct signal_args *a, bool for_init)
 {
 	struct graced_watch *dying;
 	__u64 id = a->sender_watch_id;
 
 	if (a->result != RESULT_DELIVERED || a->flags & GRACED_SIG_TARGET_ZOMBIE)
 		return;
-	__sync_fetch_and_add(&a->w->counts.kills, 1);
+	if (!for_init)
+		__sync_fetch_and_add(&a->w->counts.kills, 1);
 	if (!dying_init(a))
 		return;
 	dying = bpf_map_lookup_elem(&watched, &id);
@@ -233,8 +235,8 @@ static __always_inline void signal_seen(struct signal_args *a, bool group)
 	watch_of(task_cgroup(bpf_get_current_task_btf()), &a->sender_watch_id);
 	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
 		remember_killed(a);
-	if (!for_init && a->sig == SIGKILL && watch_recorded(a->w))
-		count_kill(a);
+	if (a->sig == SIGKILL && watch_recorded(a->w))
+		count_kill(a, for_init);
 	if (!for_init && !wanted_by_all(a))
 		return;
 	/* A namespace's init cannot be killed from inside: no event, or it could flood the ring. */
