@@ -126,6 +126,7 @@ static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct
 	if (!quota_take(w.owner_id, up->kind == GRACED_WATCH_POD ? QUOTA_POD : QUOTA_HOST))
 		return;
 	w.bucket_at_ns = bpf_ktime_get_boot_ns();
+	w.bucket_left = BUCKET_BURST;
 	ev = emit_begin(GRACED_EV_CGROUP_NEW, sizeof(*ev), id, NULL);
 	if (ev) {
 		ev->parent_id = parent_id;

@@ -37,6 +37,10 @@ GRACED_SHARED const volatile bool cfg_oom_by_pid;    /* mark_victim tells a pid,
 
 GRACED_SHARED __u64 last_wake_ns;
 
+/* Signals from inside a container to its own init: so many at once, then 100 a second. */
+#define BUCKET_BURST	 256
+#define BUCKET_REFILL_NS 10000000ULL
+
 #define MAX_WATCHED 16384
 #define WALK_MAX    64 /* levels below a container that are still found */
 

@@ -19,10 +19,6 @@
 #define JOB_CONTROL  (BIT_OF(19) | BIT_OF(20) | BIT_OF(21) | BIT_OF(22)) /* STOP TSTP TTIN TTOU */
 #define DEFAULT_MASK (~(NEVER_FATAL | JOB_CONTROL))
 
-/* Signals from inside a container to its own init: so many at once, then so many a second. */
-#define BUCKET_BURST	 256
-#define BUCKET_REFILL_NS 10000000ULL
-
 struct signal_args {
 	struct task_struct *target;
 	struct graced_watch *w; /* of the target, may be NULL with scope all */
