@@ -73,9 +73,8 @@ static void check_btf(struct check *c)
 
 	if (r < 0) {
 		tell(c, FAIL, "btf",
-		     "none at /sys/kernel/btf/vmlinux (%s); the kernel must be built with "
-		     "CONFIG_DEBUG_INFO_BTF",
-		     strerror(-r));
+		     "none at /sys/kernel/btf/vmlinux; the kernel must be built with "
+		     "CONFIG_DEBUG_INFO_BTF");
 		return;
 	}
 	tell(c, OK, "btf", "/sys/kernel/btf/vmlinux");

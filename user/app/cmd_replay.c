@@ -127,6 +127,10 @@ static int feed_lines(struct replay *p)
 		p->line++;
 		return bad_read(p, r);
 	}
+	if (!p->ended && wants_more(p)) {
+		say("%s was cut short: it has no end after line %" PRIu64, p->path, p->line);
+		return 1;
+	}
 	return 0;
 }
 

@@ -42,6 +42,7 @@ struct resolve {
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
 	struct podsrc_logs *logs; /* NULL: none */
+	bool titled;		  /* the table has its titles */
 };
 
 static bool is_pid(const char *what, pid_t *ret)
@@ -149,11 +150,14 @@ static const struct column columns[] = {
 
 #define N_COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static void print_row(const struct answer *a)
+static void print_row(struct resolve *r, const struct answer *a)
 {
 	_cleanup_(buf_free) struct buf line = {};
 	char pod[2 * OBS_NAME_MAX], id[13];
 
+	if (!r->titled)
+		columns_head(&line, columns, N_COLUMNS);
+	r->titled = true;
 	snprintf(pod, sizeof(pod), "%s/%s", a->names.namespace_, a->names.pod);
 	snprintf(id, sizeof(id), "%.12s", a->path.container_id);
 	columns_row(&line, columns, N_COLUMNS,
@@ -182,7 +186,7 @@ static int answer(struct resolve *r, const char *what)
 	if (r->options->json)
 		print_json(&a);
 	else
-		print_row(&a);
+		print_row(r, &a);
 	return 0;
 }
 
@@ -198,12 +202,6 @@ int cmd_resolve(int argc, char **argv)
 		return say_usage("resolve", "which pid or cgroup path?");
 	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
 		r.logs = NULL;
-	if (!options.json) {
-		_cleanup_(buf_free) struct buf line = {};
-
-		columns_head(&line, columns, N_COLUMNS);
-		fputs(buf_str(&line), stdout);
-	}
 	for (int i = options.first; i < argc; i++) {
 		int s = answer(&r, argv[i]);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -299,6 +300,21 @@ static void end(struct manager *m)
 	feed(m, &obs);
 }
 
+/* Somebody who reads a table sees no record of it. */
+static void tell_losses(const struct manager *m)
+{
+	uint64_t lost = m->told.lost.recursion_misses;
+	struct ring_stats ring;
+
+	for (int i = 0; i < GRACED_EV_COUNT; i++)
+		lost += m->told.lost.totals[i].lost;
+	ring_get_stats(m->ring, &ring);
+	if (ring.rejected)
+		say("%" PRIu64 " records of the kernel half were not understood", ring.rejected);
+	if (lost && m->sinks && !m->options->json)
+		say("%" PRIu64 " events were lost; rows they may bear on say so", lost);
+}
+
 static void finish_out(struct manager *m, struct out *out, const char *name)
 {
 	int r = out ? out_finish(out, FINISH_MS) : 0;
@@ -341,6 +357,7 @@ int manager_run(const struct options *options, struct sinks *sinks)
 		if (sinks)
 			finish_out(&m, sinks_out(sinks), "standard output");
 		finish_out(&m, m.recording, options->record);
+		tell_losses(&m);
 	}
 	close_all(&m);
 	return m.status;

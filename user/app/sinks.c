@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "wire/record_json.h"
+#include "wire/table.h"
 
 struct sinks {
 	struct sinks_config config;
@@ -43,13 +44,23 @@ static bool is_row(const struct record *record)
 	       record->type == RECORD_OOM;
 }
 
+static void encode(struct sinks *sinks, const struct record *record)
+{
+	buf_reset(&sinks->text);
+	if (sinks->config.json)
+		record_json(&sinks->text, record);
+	else if (record->type == RECORD_ATTACHED)
+		table_header(&sinks->text, sinks->config.colour);
+	else
+		table_row(&sinks->text, record, sinks->config.colour);
+}
+
 void sinks_record(struct sinks *sinks, const struct record *record)
 {
 	if (sinks_full(sinks) || !filter_matches(sinks->config.filter, record))
 		return;
-	buf_reset(&sinks->text);
-	record_json(&sinks->text, record);
-	if (buf_error(&sinks->text) < 0)
+	encode(sinks, record);
+	if (!sinks->text.len)
 		return;
 	sinks->rows += is_row(record);
 	if (out_add(sinks->out, buf_str(&sinks->text), sinks->text.len) < 0)

@@ -3,6 +3,7 @@
 #include "io/kbtf.h"
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,17 @@ struct kbtf {
 int kbtf_open(struct kbtf **ret)
 {
 	struct kbtf *kbtf = calloc(1, sizeof(*kbtf));
+	libbpf_print_fn_t print;
 	int r;
 
 	if (!kbtf)
 		return -ENOMEM;
+	/* libbpf would say it in its own words, too. */
+	print = libbpf_set_print(NULL);
 	kbtf->btf = btf__load_vmlinux_btf();
+	r = -errno;
+	libbpf_set_print(print);
 	if (!kbtf->btf) {
-		r = -errno;
 		free(kbtf);
 		return r;
 	}

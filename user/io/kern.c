@@ -101,9 +101,8 @@ static int probe(struct kern *kern, const struct kern_options *options, int *ret
 
 	if (r < 0) {
 		explain(why,
-			"this kernel offers no BTF at /sys/kernel/btf/vmlinux (%s); it must be "
-			"built with CONFIG_DEBUG_INFO_BTF",
-			strerror(-r));
+			"this kernel offers no BTF at /sys/kernel/btf/vmlinux; it must be built with "
+			"CONFIG_DEBUG_INFO_BTF");
 		return r;
 	}
 	r = probe_ssid(kbtf, options->hierarchy, ret_ssid, why);

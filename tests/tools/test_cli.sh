@@ -1,0 +1,395 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Uses the command line as people and scripts do, rightly and wrongly: what goes where, and the exit
+# status. What needs root or BTF is skipped aloud without them. GRACED names the binary.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
+tmp=$(mktemp -d)
+chmod 755 "$tmp"
+
+clean_up() {
+	local left
+	mapfile -t left < <(jobs -pr)
+	((${#left[@]})) && kill -KILL "${left[@]}" 2>/dev/null
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+count=0 failures=0
+
+# What the last command wrote and returned.
+out=$tmp/out err=$tmp/err rc=0
+
+try() { # COMMAND...: at most 30 seconds
+	timeout -k 5 30 "$@" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+
+claim() { # SENTENCE STATUS [ALLOWED_STATUS]
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
+			head -20 | cut -c1-300 | sed 's/^/# /'
+		failures=$((failures + 1))
+	fi
+}
+
+skip() { # SENTENCE REASON
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+lines() { wc -l <"$1"; }
+quiet() { [[ ! -s $1 ]]; }
+one_line() { [[ $(lines "$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
+
+# Wrong in the way of the pattern: one line on stderr, nothing on stdout.
+refused() { # STATUS PATTERN
+	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
+}
+
+# --- help and version ------------------------------------------------------------------------
+
+commands="trace resolve record replay check version"
+bad=0
+try "$graced" --help
+for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
+((rc == 0)) && quiet "$err" || bad=1
+claim "--help names every command, on stdout" $bad
+
+bad=0
+for c in $commands; do
+	for flag in --help -h; do
+		try "$graced" "$c" $flag
+		((rc == 0)) && quiet "$err" && grep -q "^usage: graced $c" "$out" || bad=1
+	done
+done
+claim "each command's --help is on stdout, exit 0" $bad
+
+try "$graced" version
+((rc == 0)) && one_line "$out" && grep -qE '^graced [0-9]' "$out"
+claim "version prints one line" $?
+
+# --- wrong use -------------------------------------------------------------------------------
+
+wrong=$tmp/wrong
+cat >"$wrong" <<'END'
+|which command
+bogus|'bogus'
+trace --nope|--nope
+trace -x|-x
+trace -o|-o
+trace --output xml|'xml'
+trace -s FOO|'FOO'
+trace -s TERM,|'TERM,'
+trace -s 65|'65'
+trace --outcome dead|'dead'
+trace --scope everything|'everything'
+trace --count 0|'0'
+trace --count -1|'-1'
+trace --duration 10x|'10x'
+trace --duration 0|'0'
+trace --assume-grace soon|'soon'
+trace --ring-size 5000|'5000'
+trace --ring-size 99999999999999999999|'99999999999999999999'
+trace --nested-node docker|'docker'
+trace -n|-n
+trace stray|'stray'
+trace --record -|--record
+record|FILE
+record a b|'b'
+record --count 3 a|--count
+replay|FILE
+replay a b|'b'
+replay --duration 3s a|--duration
+resolve|pid
+resolve nonsense|'nonsense'
+check stray|'stray'
+version stray|'stray'
+END
+bad=0
+while IFS='|' read -r args names; do
+	# shellcheck disable=SC2086 # the words are the arguments
+	try "$graced" $args
+	refused 2 "$names" || { bad=1 && echo "# graced $args" && break; }
+done <"$wrong"
+claim "wrong use is one line on stderr that names the argument, exit 2" $bad
+
+try "$graced" trace $'\e[31m\nred'
+refused 2 '\\x1b\[31m\\x0ared'
+claim "an argument with control characters is shown harmlessly" $?
+
+# --- replay ----------------------------------------------------------------------------------
+
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+pod=94dc9966-6b7c-4a2b-9f0e-0123456789ab
+sleeper='"pid":70,"ns_pid":1,"start_ns":900,"cgroup_id":9,"watch_id":9,"comm":"sleep","exe":"sleep"'
+rec=$tmp/good.rec
+cat >"$rec" <<END
+{"type":"graced-recording","version":1,"abi":1,"graced":"test","scope":"containers","assumed_grace_ns":0,"nested_nodes":[]}
+{"type":"cgroup_found","at_ns":1000,"id":1,"kind":1,"path":"/"}
+{"type":"cgroup_found","at_ns":1000,"id":9,"parent_id":1,"kind":3,"level":3,"path":"/kubepods/pod$pod/$id"}
+{"type":"names","at_ns":1500,"pod_uid":"$pod","container_id":"$id","namespace":"default","pod":"web-0","container":"main","found":true}
+{"type":"attached","at_ns":2000,"boot_id":"3f09d64f-f14a-4aa0-9d9e-b77a2b555729","node":"n","hierarchy":"unified","wall_offset_ns":1700000000000000000,"self_pid":5,"programs":7}
+{"type":"init","at_ns":3000,"id":9,"rank":3,$sleeper}
+{"type":"exit","at_ns":4000,"id":9,"status":256,"flags":1,$sleeper,"exits":1}
+{"type":"cgroup_empty","at_ns":5000,"id":9,"exits":1}
+{"type":"init","at_ns":6000,"id":9,"rank":3,${sleeper/70/71}}
+{"type":"exit","at_ns":7000,"id":9,"status":0,"flags":1,${sleeper/70/71},"exits":2}
+{"type":"end","at_ns":8000}
+END
+
+try "$graced" replay -o json "$rec"
+((rc == 0)) && quiet "$err" && [[ $(grep -c '"type":"stop"' "$out") == 2 ]]
+claim "a recording is replayed, what the end held back included" $?
+
+cp "$out" "$tmp/first"
+try "$graced" replay -o json - <"$rec"
+timeout 30 "$graced" replay -o json - <"$rec" 2>&1 | cmp -s - "$tmp/first"
+claim "replay reads standard input and gives the same bytes" $?
+
+if ((EUID == 0)); then
+	chmod 644 "$rec"
+	try setpriv --reuid 65534 --clear-groups "$graced" replay -o json "$rec"
+	((rc == 0)) && cmp -s "$out" "$tmp/first"
+	claim "replay needs no privilege" $?
+else
+	skip "replay needs no privilege" "not root, so that it runs without anyway"
+fi
+
+try "$graced" replay "$rec"
+((rc == 0)) && [[ $(lines "$out") == 3 ]] && ! grep -q '[^[:print:]]' "$out"
+claim "a table goes to a file without colours" $?
+
+try "$graced" replay -o json --outcome completed "$rec"
+[[ $rc == 0 && $(grep -c '"type":"stop"' "$out") == 1 ]]
+claim "replay filters as trace does" $?
+
+try "$graced" replay -o json --count 1 "$rec"
+[[ $rc == 0 && $(grep -c '"type":"stop"' "$out") == 1 ]]
+claim "replay ends after --count rows" $?
+
+try "$graced" replay -o json --scope pods --assume-grace 30s "$rec"
+((rc == 0)) && grep -q '"seconds":30' "$out"
+claim "what the recording was made with may be overruled" $?
+
+# Every way to cut it short: rows before the cut are whole, and it is told.
+bad=0 size=$(stat -c %s "$rec")
+for ((n = 1; n < size; n += 37)); do
+	head -c "$n" "$rec" >"$tmp/cut.rec"
+	try "$graced" replay -o json "$tmp/cut.rec"
+	((rc == 1)) && one_line "$err" && head -n "$(lines "$out")" "$tmp/first" | cmp -s - "$out" ||
+		{ bad=1 && echo "# cut after $n bytes" && break; }
+done
+claim "a recording that was cut short anywhere is told in one line, exit 1, with whole rows" $bad
+
+head -n 7 "$rec" | head -c -9 >"$tmp/cut.rec"
+try "$graced" replay -o json "$tmp/cut.rec"
+((rc == 1)) && grep -qE 'line 7' "$err"
+claim "a cut line is named by its number" $?
+
+sed '6s/.*/{"type":"init","at_ns":"x"}/' "$rec" >"$tmp/odd.rec"
+try "$graced" replay -o json "$tmp/odd.rec"
+((rc == 1)) && one_line "$err" && grep -qE 'line 6' "$err" && [[ $(lines "$out") == 1 ]]
+claim "a line that is no observation is named, and what came before is printed" $?
+
+foreign() { # TEXT PATTERN
+	printf '%b' "$1" >"$tmp/foreign"
+	try "$graced" replay "$tmp/foreign"
+	refused 1 "$2"
+}
+bad=0
+foreign '' 'not a graced recording' || bad=1
+foreign 'hello\n' 'not a graced recording' || bad=1
+foreign '{"type":"stop"}\n' 'not a graced recording' || bad=1
+foreign '\x00\x01\xff\xfe' 'not a graced recording' || bad=1
+head -c 200000 /dev/zero >"$tmp/foreign"
+try "$graced" replay "$tmp/foreign"
+refused 1 'not a graced recording' || bad=1
+claim "a foreign file is told to be one, exit 1" $bad
+
+sed '1s/"version":1/"version":7/' "$rec" >"$tmp/newer.rec"
+try "$graced" replay "$tmp/newer.rec"
+refused 1 'version 7'
+claim "a newer recording is refused with its version" $?
+
+{ head -n 5 "$rec" && head -c 100000 /dev/zero | tr '\0' 'x' && echo; } >"$tmp/long.rec"
+try "$graced" replay -o json "$tmp/long.rec"
+((rc == 1)) && one_line "$err" && grep -qE 'line 6' "$err"
+claim "a line without end is refused by its number" $?
+
+bad=0
+try "$graced" replay "$tmp/absent.rec"
+refused 1 'absent.rec' || bad=1
+try "$graced" replay "$tmp"
+refused 1 'directory' || bad=1
+claim "a file that cannot be read is told, exit 1" $bad
+
+rc=0
+timeout 30 "$graced" replay -o json "$rec" >/dev/full 2>"$err" || rc=$?
+: >"$out"
+refused 1 'standard output'
+claim "a full disk is told in one line, exit 1" $?
+
+body=$(sed -n '6,8p' "$rec")
+{ head -n 5 "$rec" && for ((i = 0; i < 3000; i++)); do echo "$body"; done && tail -n 1 "$rec"; } >"$tmp/many.rec"
+timeout 30 "$graced" replay -o json "$tmp/many.rec" 2>"$err" | head -n 1 >"$out"
+rc=${PIPESTATUS[0]}
+((rc == 0)) && quiet "$err" && one_line "$out"
+claim "replay | head -1 ends quietly" $?
+
+# --- resolve and check -----------------------------------------------------------------------
+
+try "$graced" resolve -o json "/kubepods/burstable/pod$pod/$id" "5:memory:/kubepods/pod$pod/$id" $$ /
+((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 4 ]] &&
+	[[ $(grep -c "\"uid\":\"$pod\"" "$out") == 2 && $(grep -c '"pod":null' "$out") == 2 ]]
+claim "resolve answers paths, lines of /proc/PID/cgroup and pids, one object each" $?
+
+mkdir -p "$tmp/log/pods/default_web-0_$pod" "$tmp/log/containers"
+ln -s "/var/log/pods/default_web-0_$pod/main/0.log" "$tmp/log/containers/web-0_default_main-$id.log"
+try "$graced" resolve --log-dir "$tmp/log" "/kubepods/burstable/pod$pod/$id"
+((rc == 0)) && grep -qE ' default/web-0 +main ' "$out"
+claim "resolve knows names by the log directories" $?
+
+try "$graced" resolve 4194304
+refused 1 '4194304'
+claim "resolve says when there is no such process, exit 1" $?
+
+try "$graced" check -o json
+bad=0
+jq -e 'select((.status | IN("ok", "warn", "fail") | not) or .type != "check")' "$out" >/dev/null && bad=1
+jq -e . "$out" >/dev/null || bad=1
+((rc == 0 || rc == 1)) && quiet "$err" && (($(lines "$out") >= 10)) || bad=1
+claim "check prints one object a line, each ok, warn or fail" $bad
+
+# --- live ------------------------------------------------------------------------------------
+
+live="SIGINT and SIGTERM end a trace with exit 0 and leave no program behind
+trace without privilege is refused in one line, exit 1
+check without privilege fails, exit 1
+trace without BTF is refused in one line, exit 1
+the first JSON line says attached
+trace | head -1 ends quietly
+a reader that has stopped reading does not keep SIGINT from ending it
+trace to a full disk is told in one line, exit 1
+an unknown hierarchy is told in one line, exit 1
+trace --record writes for its owner alone what replay prints again
+record - goes into a pipe
+a recording that cannot be written is told, and nothing is attached
+--duration ends a trace, exit 0"
+why=
+((EUID == 0)) || why="not root"
+[[ -e /sys/kernel/btf/vmlinux ]] || why="no BTF"
+if [[ $why ]]; then
+	while read -r sentence; do skip "$sentence" "$why"; done <<<"$live"
+	echo "1..$count"
+	exit $((failures > 0))
+fi
+
+# Waits up to 30 seconds for a command to succeed.
+await() {
+	local end=$((SECONDS + 30))
+	until "$@" 2>/dev/null; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+has_line() { [[ -s $1 ]] && (($(lines "$1") >= 1)); }
+programs_of() { bpftool -j prog show 2>/dev/null | jq -r ".[] | select(.pids[]?.pid == $1) | .id" 2>/dev/null; }
+gone() { # PROG_ID...
+	local p
+	for p in "$@"; do bpftool prog show id "$p" >/dev/null 2>&1 && return 1; done
+	return 0
+}
+pins() { find /sys/fs/bpf -mindepth 1 2>/dev/null | sort; }
+pins >"$tmp/pins"
+
+bad=0
+for signal in INT TERM; do
+	"$graced" trace -o json >"$out" 2>"$err" </dev/null &
+	pid=$!
+	await has_line "$out" || bad=1
+	# shellcheck disable=SC2046 # one word an id
+	set -- $(programs_of "$pid")
+	kill -$signal "$pid"
+	wait "$pid"
+	rc=$?
+	((rc == 0)) && quiet "$err" || bad=1
+	await gone "$@" || bad=1
+done
+pins | cmp -s - "$tmp/pins" || bad=1
+claim "SIGINT and SIGTERM end a trace with exit 0 and leave no program behind" $bad
+
+head -n 1 "$out" | jq -e '.type == "attached" and .programs > 0' >/dev/null
+claim "the first JSON line says attached" $?
+
+try setpriv --reuid 65534 --clear-groups "$graced" trace
+refused 1 'root'
+claim "trace without privilege is refused in one line, exit 1" $?
+
+try setpriv --reuid 65534 --clear-groups "$graced" check
+((rc == 1)) && grep -q '^fail  CAP_BPF' "$out"
+claim "check without privilege fails, exit 1" $?
+
+try unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" trace' "$graced"
+refused 1 'BTF'
+claim "trace without BTF is refused in one line, exit 1" $?
+
+timeout 30 "$graced" trace -o json 2>"$err" | head -n 1 >"$out"
+rc=${PIPESTATUS[0]}
+((rc == 0)) && quiet "$err" && one_line "$out"
+claim "trace | head -1 ends quietly" $?
+
+# A full pipe that nobody reads.
+mkfifo "$tmp/fifo"
+exec 8<>"$tmp/fifo"
+timeout 5 sh -c 'while :; do echo; done' >&8 2>/dev/null &
+filler=$!
+"$graced" trace -o json >"$tmp/fifo" 2>"$err" </dev/null &
+pid=$!
+attached() { [[ $(programs_of "$pid") ]]; }
+await attached
+kill -INT "$pid"
+wait "$pid"
+rc=$?
+: >"$out"
+((rc == 0 || rc == 1))
+claim "a reader that has stopped reading does not keep SIGINT from ending it" $?
+kill "$filler" 2>/dev/null
+wait "$filler" 2>/dev/null
+exec 8>&-
+
+rc=0
+timeout 30 "$graced" trace -o json >/dev/full 2>"$err" </dev/null || rc=$?
+refused 1 'standard output'
+claim "trace to a full disk is told in one line, exit 1" $?
+
+try "$graced" trace --hierarchy nonsense
+refused 1 "'nonsense'"
+claim "an unknown hierarchy is told in one line, exit 1" $?
+
+(umask 000 && try "$graced" trace -o json --record "$tmp/live.rec" --duration 300ms && exit "$rc")
+rc=$?
+try "$graced" replay -o json "$tmp/live.rec"
+((rc == 0)) && [[ $(stat -c %a "$tmp/live.rec") == 600 ]] && head -n 1 "$out" | grep -q '"attached"'
+claim "trace --record writes for its owner alone what replay prints again" $?
+
+timeout 30 "$graced" record --duration 300ms - 2>"$err" | "$graced" replay -o json - >"$out"
+rc=${PIPESTATUS[0]}
+((rc == 0)) && quiet "$err" && head -n 1 "$out" | grep -q '"attached"'
+claim "record - goes into a pipe" $?
+
+try "$graced" record --duration 300ms "$tmp/no/such/dir.rec"
+refused 1 'dir.rec'
+claim "a recording that cannot be written is told, and nothing is attached" $?
+
+try "$graced" trace --duration 100ms
+((rc == 0)) && quiet "$err" && one_line "$out"
+claim "--duration ends a trace, exit 0" $?
+
+echo "1..$count"
+exit $((failures > 0))
