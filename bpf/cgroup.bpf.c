@@ -170,7 +170,7 @@ SEC("tp_btf/cgroup_rmdir")
 int on_cgroup_rmdir(__u64 *ctx)
 {
 	struct cgroup *cg = (void *)ctx[0];
-	struct graced_ev_cgroup *ev;
+	struct graced_ev_empty *ev;
 	struct graced_watch *w;
 	__u64 id;
 
@@ -182,10 +182,7 @@ int on_cgroup_rmdir(__u64 *ctx)
 		return 0;
 	ev = emit_begin(GRACED_EV_CGROUP_GONE, sizeof(*ev), id, w);
 	if (ev) {
-		ev->parent_id = 0;
-		ev->kind = w->kind;
-		ev->level = w->level;
-		__builtin_memset(ev->name, 0, sizeof(ev->name));
+		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 		emit_end(ev, false);
 	}
 	quota_give(w->owner_id);

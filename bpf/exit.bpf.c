@@ -14,6 +14,19 @@ static __always_inline __u32 exit_status(struct task_struct *t)
 	return t->group_leader->exit_code;
 }
 
+#define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
+
+/* A namespace's init takes along whoever is left in it, after this and maybe elsewhere. */
+static __always_inline bool takes_others(struct task_struct *t)
+{
+	struct pid *pid = task_tgid(t);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid up = {};
+
+	bpf_core_read(&up, sizeof(up), &pid->numbers[level]);
+	return level && up.nr == 1 && (BPF_CORE_READ(up.ns, pid_allocated) & ALLOCATED_MASK) > 1;
+}
+
 static __always_inline void record(struct task_struct *t, struct graced_watch *w, __u64 id,
 				   __u32 status, bool init)
 {
@@ -26,6 +39,8 @@ static __always_inline void record(struct task_struct *t, struct graced_watch *w
 	ev->flags = init ? GRACED_EXIT_INIT : 0;
 	if (t->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
+	if (init && takes_others(t))
+		ev->flags |= GRACED_EXIT_NS_OTHERS;
 	proc_fill(&ev->proc, t);
 	ev->proc.watch_id = id;
 	ev->proc.ns_pid = task_ns_pid(t, &inum);

@@ -110,6 +110,7 @@ struct ns_common {
 };
 
 struct pid_namespace {
+	unsigned int pid_allocated;
 	unsigned int level;
 	struct ns_common ns;
 };

@@ -67,6 +67,7 @@ enum graced_signal_flags {
 enum graced_exit_flags {
 	GRACED_EXIT_INIT = 1 << 0,	 /* it was its container's init */
 	GRACED_EXIT_OOM_VICTIM = 1 << 1, /* the OOM killer had marked its memory */
+	GRACED_EXIT_NS_OTHERS = 1 << 2,	 /* its pid namespace, which ends with it, has others */
 };
 
 /* graced_ev_oom.flags */
@@ -118,6 +119,7 @@ struct graced_ev_cgroup {
 	char name[GRACED_NAME_LEN]; /* last component of its path */
 };
 
+/* CGROUP_EMPTY and CGROUP_GONE. */
 struct graced_ev_empty {
 	struct graced_hdr hdr;
 	struct graced_counts counts;

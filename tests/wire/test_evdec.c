@@ -113,17 +113,14 @@ static void test_cgroup_new(void **state)
 
 static void test_cgroup_gone(void **state)
 {
-	struct graced_ev_cgroup ev = {.hdr = HEADER(GRACED_EV_CGROUP_GONE, graced_ev_cgroup)};
+	struct graced_ev_empty ev = {.hdr = HEADER(GRACED_EV_CGROUP_GONE, graced_ev_empty)};
 	struct obs obs;
 
 	(void)state;
+	ev.counts.collateral = 7;
 	decode_well(&ev, sizeof(ev), OBS_CGROUP_GONE, &obs);
-	assert_int_equal(obs.cgroup.id, ID);
-	assert_string_equal(obs.cgroup.path, "");
-
-	ev.hdr.size = sizeof(ev.hdr);
-	decode_well(&ev, sizeof(ev.hdr), OBS_CGROUP_GONE, &obs);
-	assert_int_equal(obs.cgroup.id, ID);
+	assert_int_equal(obs.empty.id, ID);
+	assert_int_equal(obs.empty.counts.collateral, 7);
 }
 
 static void test_cgroup_empty(void **state)
@@ -232,7 +229,7 @@ static const struct {
 	size_t size;
 } EVENTS[] = {
 	{GRACED_EV_CGROUP_NEW, sizeof(struct graced_ev_cgroup)},
-	{GRACED_EV_CGROUP_GONE, sizeof(struct graced_hdr)},
+	{GRACED_EV_CGROUP_GONE, sizeof(struct graced_ev_empty)},
 	{GRACED_EV_CGROUP_EMPTY, sizeof(struct graced_ev_empty)},
 	{GRACED_EV_INIT, sizeof(struct graced_ev_init)},
 	{GRACED_EV_SIGNAL, sizeof(struct graced_ev_signal)},

@@ -113,7 +113,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_ATTACHED, sizeof(struct obs_attached), 5},
 		{OBS_CGROUP_NEW, sizeof(struct obs_cgroup), 0},
 		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 0},
-		{OBS_CGROUP_GONE, sizeof(struct obs_cgroup), 0},
+		{OBS_CGROUP_GONE, sizeof(struct obs_empty), 0},
 		{OBS_CGROUP_EMPTY, sizeof(struct obs_empty), 0},
 		{OBS_INIT, sizeof(struct obs_init), 4 + PROC_PAD},
 		{OBS_SIGNAL, sizeof(struct obs_signal), 6 * PROC_PAD},

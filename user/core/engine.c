@@ -117,15 +117,16 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 
 static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 {
-	struct cgnode *node = cgmap_get(&e->map, obs->cgroup.id);
+	struct cgnode *node = cgmap_get(&e->map, obs->empty.id);
 
 	if (!node)
 		return 0;
 	if (node->stop) {
+		node->stop->counts = obs->empty.counts;
 		engine_stop_gone(e, node->stop);
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 	}
-	cgmap_remove(&e->map, obs->cgroup.id);
+	cgmap_remove(&e->map, obs->empty.id);
 	return 0;
 }
 
@@ -149,8 +150,8 @@ static int on_names(struct engine *e, const struct obs *obs)
 	r = cgmap_set_names(&e->map, n->pod_uid, n->container_id, n->namespace_, n->pod,
 			    n->container, n->found);
 	node = cgmap_by_container_id(&e->map, n->container_id);
-	if (node && node->stop && node->stop->state == STOP_EXITED && node->stop->empty_ns)
-		engine_tell(e, node->stop, false);
+	if (node && node->stop)
+		engine_stop_named(e, node->stop);
 	return r;
 }
 

@@ -7,7 +7,12 @@
 #include "core/stop.h"
 
 /* How long a verdict waits for its cgroup to run empty, and for its name. */
-#define ENGINE_WAIT_NS 250000000ULL
+#define ENGINE_WAIT_NS	   250000000ULL
+/*
+ * How long an empty cgroup waits for what a dying PID 1 kills elsewhere: its own cgroup is left in
+ * cgroup_exit(), the namespace is torn down after that in exit_notify() (kernel/exit.c).
+ */
+#define ENGINE_TEARDOWN_NS 5000000ULL
 
 /* SIGTERM, SIGINT, SIGQUIT, SIGRTMIN+3: what stops a container whose own signal is not known. */
 #define ENGINE_STOP_SET (1ULL << 14 | 1ULL << 1 | 1ULL << 2 | 1ULL << 36)
@@ -48,6 +53,8 @@ struct stop *engine_stop_of(struct engine *e, uint64_t id);
 void engine_tell(struct engine *e, struct stop *stop, bool not_empty);
 /* Its cgroup has no process left. */
 void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns);
+/* Its names are known, or known to be unknown. */
+void engine_stop_named(struct engine *e, struct stop *stop);
 /* Its cgroup was removed. */
 void engine_stop_gone(struct engine *e, struct stop *stop);
 void engine_expire(struct engine *e, uint64_t now_ns);

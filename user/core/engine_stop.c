@@ -122,6 +122,7 @@ static void exit_take(struct engine *e, struct stop *stop, const struct obs *obs
 	stop->exit_ns = obs->at_ns;
 	stop->init = x->proc;
 	stop->counts = x->counts;
+	stop->takes_others = x->flags & GRACED_EXIT_NS_OTHERS;
 	if (x->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
 		stop->oom_victim = true;
 		stop->oom = OOM_LEVEL_UNKNOWN;
@@ -225,7 +226,7 @@ int engine_on_counts(struct engine *e, const struct obs *obs)
 	lost = obs->counts.counts.lost > stop->counts.lost;
 	stop->counts = obs->counts.counts;
 	if (stop->state == STOP_EXITED && stop->asked_ns)
-		engine_tell(e, stop, obs->counts.populated);
+		engine_tell(e, stop, obs->counts.populated && !stop->empty_ns);
 	else if (lost)
 		probe_init(e, stop);
 	return 0;
@@ -267,6 +268,13 @@ void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
 		expect(e, stop, STOP_EV_EMPTY);
 }
 
+/* Nobody it takes along was counted yet, and its namespace has members outside its cgroup. */
+static bool awaits_teardown(const struct stop *stop)
+{
+	return stop->takes_others && !stop->asked_ns &&
+	       stop->counts.collateral == stop->base.collateral;
+}
+
 void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
 {
 	if (stop->state == STOP_TOLD) {
@@ -281,10 +289,18 @@ void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
 		return;
 	stop->empty_ns = at_ns;
 	/* A verdict that waits for its name only goes out when that comes, or at its deadline. */
-	if (!stop->node || stop->node->names != NAMES_ASKED)
+	if (awaits_teardown(stop))
+		wake(e, stop, at_ns + ENGINE_TEARDOWN_NS);
+	else if (!stop->node || stop->node->names != NAMES_ASKED)
 		engine_tell(e, stop, false);
 	else if (!stop->wake.pos)
 		wake(e, stop, at_ns + ENGINE_WAIT_NS);
+}
+
+void engine_stop_named(struct engine *e, struct stop *stop)
+{
+	if (stop->state == STOP_EXITED && stop->empty_ns && !awaits_teardown(stop))
+		engine_tell(e, stop, false);
 }
 
 void engine_stop_gone(struct engine *e, struct stop *stop)
@@ -298,7 +314,7 @@ void engine_stop_gone(struct engine *e, struct stop *stop)
 
 static void expire_exited(struct engine *e, struct stop *stop, uint64_t now_ns)
 {
-	if (stop->empty_ns || stop->asked_ns) {
+	if (stop->asked_ns || (stop->empty_ns && !awaits_teardown(stop))) {
 		engine_tell(e, stop, !stop->empty_ns);
 		return;
 	}

@@ -128,8 +128,8 @@ struct obs {
 	uint64_t at_ns;
 	union {
 		struct obs_attached attached;
-		struct obs_cgroup cgroup; /* NEW, FOUND, GONE (id only) */
-		struct obs_empty empty;
+		struct obs_cgroup cgroup; /* NEW, FOUND */
+		struct obs_empty empty;	  /* EMPTY, GONE */
 		struct obs_init init;
 		struct obs_signal signal;
 		struct obs_exit exit;

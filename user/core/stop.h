@@ -68,6 +68,7 @@ struct stop {
 
 	uint64_t grace_ns;    /* 0: unknown */
 	uint64_t asked_ns;    /* counts were asked for; 0: not */
+	bool takes_others;    /* others were left in the pid namespace that ended with it */
 	bool probed;	      /* init was found gone without an exit record */
 	struct deadline wake; /* lapse, or the bound on waiting */
 };

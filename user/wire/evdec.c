@@ -29,18 +29,6 @@ static void decode_cgroup_new(const void *data, struct obs *ret)
 	memcpy(ret->cgroup.path, ev.name, strlen(ev.name) + 1);
 }
 
-static void decode_cgroup_gone(const void *data, struct obs *ret)
-{
-	struct graced_hdr hdr;
-
-	memcpy(&hdr, data, sizeof(hdr));
-	ret->cgroup.id = hdr.watch_id;
-	ret->cgroup.parent_id = 0;
-	ret->cgroup.kind = 0;
-	ret->cgroup.level = 0;
-	ret->cgroup.path[0] = '\0';
-}
-
 static void decode_empty(const void *data, struct obs *ret)
 {
 	struct graced_ev_empty ev;
@@ -121,8 +109,7 @@ static const struct {
 } EVENTS[GRACED_EV_COUNT] = {
 	[GRACED_EV_CGROUP_NEW] = {OBS_CGROUP_NEW, sizeof(struct graced_ev_cgroup),
 				  decode_cgroup_new},
-	/* Its id is all there is to know. */
-	[GRACED_EV_CGROUP_GONE] = {OBS_CGROUP_GONE, sizeof(struct graced_hdr), decode_cgroup_gone},
+	[GRACED_EV_CGROUP_GONE] = {OBS_CGROUP_GONE, sizeof(struct graced_ev_empty), decode_empty},
 	[GRACED_EV_CGROUP_EMPTY] = {OBS_CGROUP_EMPTY, sizeof(struct graced_ev_empty), decode_empty},
 	[GRACED_EV_INIT] = {OBS_INIT, sizeof(struct graced_ev_init), decode_init},
 	[GRACED_EV_SIGNAL] = {OBS_SIGNAL, sizeof(struct graced_ev_signal), decode_signal},
