@@ -68,6 +68,7 @@ static int tracer_begin(struct tracer_child *child)
 	child->pid = fork();
 	if (child->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 		dup2(fds[1], STDOUT_FILENO);
 		execl(graced, "graced", "trace", "--assume-grace", GRACE, (char *)NULL);
 		_exit(127);

@@ -39,46 +39,44 @@ static void play_all(struct fixture *f)
 	assert_int_equal(wrong, 0);
 }
 
-/* Run everything on a hierarchy of choice; the tests before and after it use their own. */
-static void play_on(const char *hierarchy)
+static void play_on(void **state, const char *hierarchy)
 {
 	struct hier hier;
-	void *opened;
-	int r;
 
 	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
 	if (hier_detect(&hier)) {
 		print_message("%s is not mounted here\n", hierarchy);
 		skip();
 	}
-	assert_int_equal(fixture_open(&opened, "hierarchy", BOX_ARGV("--assume-grace", "2s")), 0);
-	if (!opened)
+	assert_int_equal(fixture_open(state, hierarchy, BOX_ARGV("--assume-grace", "2s")), 0);
+	if (!*state)
 		skip();
-	play_all(opened);
-	r = fixture_close(&opened);
+	play_all(*state);
+}
+
+static int teardown(void **state)
+{
 	unsetenv("GRACED_TEST_HIERARCHY");
-	assert_int_equal(r, 0);
+	return fixture_close(state);
 }
 
 static void verdicts_are_the_same_on_the_unified_hierarchy(void **state)
 {
-	(void)state;
-	play_on("unified");
+	play_on(state, "unified");
 }
 
 static void verdicts_are_the_same_on_another_v1_controller(void **state)
 {
-	(void)state;
-	play_on("pids");
+	play_on(state, "pids");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("verdicts are the same on the unified hierarchy",
-		      verdicts_are_the_same_on_the_unified_hierarchy),
-		CLAIM("verdicts are the same on another v1 controller",
-		      verdicts_are_the_same_on_another_v1_controller),
+		{"verdicts are the same on the unified hierarchy",
+		 verdicts_are_the_same_on_the_unified_hierarchy, NULL, teardown, NULL},
+		{"verdicts are the same on another v1 controller",
+		 verdicts_are_the_same_on_another_v1_controller, NULL, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

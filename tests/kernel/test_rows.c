@@ -26,7 +26,7 @@ static int setup(void **state)
 	int r = fixture_open(&opened, "rows", BOX_ARGV("--assume-grace", "2s"));
 
 	stage.fixture = opened;
-	*state = opened;
+	*state = NULL; /* each test has a state of its own: its scene */
 	if (r || !opened)
 		return r;
 	if (box_tree_open(&stage.node, "rows-node"))
@@ -69,8 +69,11 @@ static void play_scene(void **state)
 	if (r)
 		fail_msg("the scene cannot be played: %s", strerror(-r));
 	rec = tracer_await_stop(stage.fixture->tracer, &played->box);
-	if (scene_check(&stage.fixture->tree, played, rec, why, sizeof(why)))
+	if (scene_check(&stage.fixture->tree, played, rec, why, sizeof(why))) {
+		if (rec)
+			json_dumpf(rec, stderr, JSON_COMPACT);
 		fail_msg("row %d: %s", scene->row, why);
+	}
 	free(played);
 }
 

@@ -17,6 +17,13 @@
 #define END_S	 60
 #define ARGS_MAX 48
 
+/* A record with what it is looked for by, all of it the record's. */
+struct kept {
+	json_t *record;
+	const char *type, *id, *cgroup; /* never NULL */
+	int64_t pid;
+};
+
 struct tracer {
 	pid_t pid; /* 0 once reaped */
 	int status;
@@ -25,7 +32,7 @@ struct tracer {
 	bool reading;
 	pthread_mutex_t lock; /* of everything below */
 	pthread_cond_t more;
-	json_t **records;
+	struct kept *records;
 	size_t used, room;
 	size_t bad_lines;
 	bool ended; /* its output has ended */
@@ -44,7 +51,9 @@ const char *tracer_unavailable(void)
 
 static void keep(struct tracer *tracer, json_t *record)
 {
-	json_t **records = tracer->records;
+	struct kept *records = tracer->records;
+	bool about_signal = !strcmp(jrec_text(record, "type"), "signal");
+	const json_t *container = jrec_get(record, about_signal ? "target.container" : "container");
 
 	if (tracer->used == tracer->room) {
 		tracer->room = tracer->room ? 2 * tracer->room : 256;
@@ -53,7 +62,13 @@ static void keep(struct tracer *tracer, json_t *record)
 			abort();
 		tracer->records = records;
 	}
-	tracer->records[tracer->used++] = record;
+	tracer->records[tracer->used++] = (struct kept){
+		.record = record,
+		.type = jrec_text(record, "type"),
+		.id = jrec_text(container, "id"),
+		.cgroup = jrec_text(container, "cgroup"),
+		.pid = jrec_int(record, about_signal ? "target.pid" : "process.pid", -1),
+	};
 }
 
 static void *read_records(void *arg)
@@ -106,6 +121,7 @@ static void exec_tracer(const struct tracer_spec *spec, int out)
 		argv[n++] = spec->args[i];
 	argv[n] = NULL;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 	if (dup2(out, STDOUT_FILENO) < 0)
 		_exit(126);
 	execv(graced, (char *const *)argv);
@@ -159,20 +175,15 @@ pid_t tracer_pid(const struct tracer *tracer)
 	return tracer->pid;
 }
 
-static bool is_wanted(const json_t *rec, const struct tracer_want *want)
+static bool is_wanted(const struct kept *kept, const struct tracer_want *want)
 {
-	bool about_signal = !strcmp(jrec_text(rec, "type"), "signal");
-	const char *container = about_signal ? "target.container" : "container";
-	const json_t *where = jrec_get(rec, container);
-
-	if (want->type && strcmp(jrec_text(rec, "type"), want->type))
+	if (want->id && strcmp(kept->id, want->id))
 		return false;
-	if (want->id && strcmp(jrec_text(where, "id"), want->id))
+	if (want->type && strcmp(kept->type, want->type))
 		return false;
-	if (want->cgroup && strcmp(jrec_text(where, "cgroup"), want->cgroup))
+	if (want->cgroup && strcmp(kept->cgroup, want->cgroup))
 		return false;
-	return !want->pid ||
-	       jrec_int(rec, about_signal ? "target.pid" : "process.pid", -1) == want->pid;
+	return !want->pid || kept->pid == want->pid;
 }
 
 /* The wanted record among those from *from on; *from and *passed go on where the search ended. */
@@ -180,10 +191,10 @@ static const json_t *search(struct tracer *tracer, const struct tracer_want *wan
 			    unsigned int *passed)
 {
 	for (; *from < tracer->used; (*from)++) {
-		if (!is_wanted(tracer->records[*from], want))
+		if (!is_wanted(&tracer->records[*from], want))
 			continue;
 		if (*passed == want->nth)
-			return tracer->records[*from];
+			return tracer->records[*from].record;
 		(*passed)++;
 	}
 	return NULL;
@@ -232,7 +243,7 @@ const json_t *tracer_record(struct tracer *tracer, size_t i)
 	const json_t *record;
 
 	pthread_mutex_lock(&tracer->lock);
-	record = i < tracer->used ? tracer->records[i] : NULL;
+	record = i < tracer->used ? tracer->records[i].record : NULL;
 	pthread_mutex_unlock(&tracer->lock);
 	return record;
 }
@@ -243,7 +254,7 @@ size_t tracer_count(struct tracer *tracer, const struct tracer_want *want)
 
 	pthread_mutex_lock(&tracer->lock);
 	for (size_t i = 0; i < tracer->used; i++)
-		n += is_wanted(tracer->records[i], want);
+		n += is_wanted(&tracer->records[i], want);
 	pthread_mutex_unlock(&tracer->lock);
 	return n;
 }
@@ -308,7 +319,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 	if (tracer->out)
 		fclose(tracer->out);
 	for (size_t i = 0; i < tracer->used; i++)
-		json_decref(tracer->records[i]);
+		json_decref(tracer->records[i].record);
 	free(tracer->records);
 	pthread_cond_destroy(&tracer->more);
 	pthread_mutex_destroy(&tracer->lock);
