@@ -121,32 +121,17 @@ static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
 	return (void *)css - bpf_core_field_offset(struct cgroup, self);
 }
 
-/* A miss is a cgroup below a container, or one that no quota had room for. */
-static __noinline struct graced_watch *watch_walk(struct cgroup *cg, __u64 *ret_id)
-{
-	struct graced_watch *w;
-	__u32 deep = GRACED_STAT_TOO_DEEP;
-	struct graced_stat *s;
-	__u64 id;
+/*
+ * The id of the nearest watched cgroup from this css of its hierarchy upwards, 0 for none. Defined
+ * once, in maps.bpf.c, as a global function of a number: the verifier goes through its loop once,
+ * and not once for each way that leads to each of its callers.
+ */
+__u64 watch_walk(__u64 css);
 
-	for (int i = 0; i < WALK_MAX; i++) {
-		cg = cgroup_parent(cg);
-		if (!cg)
-			return NULL;
-		id = BPF_CORE_READ(cg, kn, id);
-		w = bpf_map_lookup_elem(&watched, &id);
-		if (w) {
-			*ret_id = id;
-			return w;
-		}
-	}
-	s = bpf_map_lookup_elem(&stats, &deep);
-	if (s)
-		s->lost++;
-	return NULL;
-}
-
-/* The nearest watched cgroup at or above cg, its id in *ret_id; NULL and 0 when there is none. */
+/*
+ * The nearest watched cgroup at or above cg, its id in *ret_id; NULL and 0 when there is none. A
+ * miss is a cgroup below a container, or one that no quota had room for.
+ */
 static __always_inline struct graced_watch *watch_of(struct cgroup *cg, __u64 *ret_id)
 {
 	struct graced_watch *w;
@@ -157,9 +142,11 @@ static __always_inline struct graced_watch *watch_of(struct cgroup *cg, __u64 *r
 		return NULL;
 	id = cg->kn->id;
 	w = bpf_map_lookup_elem(&watched, &id);
-	if (!w)
-		return watch_walk(cg, ret_id);
-	*ret_id = id;
+	if (!w) {
+		id = watch_walk((__u64)BPF_CORE_READ(cg, self.parent));
+		w = id ? bpf_map_lookup_elem(&watched, &id) : NULL;
+	}
+	*ret_id = w ? id : 0;
 	return w;
 }
 
