@@ -3,27 +3,21 @@
 #include "app/manager.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "app/feed.h"
+#include "app/outputs.h"
 #include "app/say.h"
 #include "app/scan.h"
 #include "app/timers.h"
 #include "io/clock.h"
 #include "io/host.h"
-#include "wire/rec.h"
-#include "wire/rec_options.h"
-
-/* How long a reader who has stopped reading can hold up the end. */
-#define FINISH_MS 2000
 
 void manager_end(struct manager *m, int status)
 {
@@ -82,38 +76,6 @@ static int open_kernel(struct manager *m)
 	return r;
 }
 
-static int write_header(struct manager *m, const struct engine_config *config)
-{
-	int r;
-
-	buf_reset(&m->line);
-	r = rec_write_header(&m->line, GRACED_VERSION);
-	if (r >= 0)
-		r = rec_options_write(&m->line, config);
-	return r < 0 ? r : out_add(m->recording, buf_str(&m->line), m->line.len);
-}
-
-static int open_recording(struct manager *m, const struct engine_config *config)
-{
-	const char *path = m->options->record;
-	int fd, r;
-
-	if (!path)
-		return 0;
-	if (strcmp(path, "-") == 0)
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	else
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
-	if (fd < 0) {
-		say("cannot write %s: %s", path, strerror(errno));
-		return -errno;
-	}
-	r = out_new(fd, true, true, &m->recording);
-	if (r >= 0)
-		r = write_header(m, config);
-	return r < 0 ? fail(m, "cannot begin the recording", r) : 0;
-}
-
 static int open_engine(struct manager *m)
 {
 	struct engine_config config = m->options->engine;
@@ -128,7 +90,7 @@ static int open_engine(struct manager *m)
 		if (r < 0)
 			return fail(m, "cannot look up names", r);
 	}
-	return open_recording(m, &config);
+	return outputs_record(m, &config);
 }
 
 static void on_obs(void *userdata, const struct obs *obs)
@@ -164,29 +126,6 @@ static int add_signals(struct manager *m)
 	return r;
 }
 
-/* The loop flushes after each turn; this only has to bring that turn about. */
-static int on_output(sd_event_source *source, int fd, uint32_t revents, void *userdata)
-{
-	struct manager *m = userdata;
-
-	(void)source;
-	(void)fd;
-	if (revents & (EPOLLERR | EPOLLHUP))
-		manager_end(m, 0);
-	return 0;
-}
-
-static int watch_output(struct manager *m, struct out *out, sd_event_source **ret)
-{
-	int r;
-
-	if (!out)
-		return 0;
-	r = sd_event_add_io(m->event, ret, out_fd(out), 0, on_output, m);
-	/* A regular file cannot be polled and never has to be waited for. */
-	return r == -EPERM ? 0 : r;
-}
-
 static int open_loop(struct manager *m)
 {
 	int r = sd_event_new(&m->event);
@@ -194,9 +133,7 @@ static int open_loop(struct manager *m)
 	if (r >= 0)
 		r = add_signals(m);
 	if (r >= 0)
-		r = watch_output(m, m->sinks ? sinks_out(m->sinks) : NULL, &m->stdout_ready);
-	if (r >= 0)
-		r = watch_output(m, m->recording, &m->recording_ready);
+		r = outputs_watch(m);
 	if (r >= 0)
 		r = ring_new(m->event, kern_ring_fd(m->kern), on_obs, m, &m->ring);
 	if (r >= 0)
@@ -239,43 +176,9 @@ static int begin(struct manager *m)
 	return 0;
 }
 
-/* Writes what is there. A reader that left ends the command, and is no failure. */
-static void flush_out(struct manager *m, struct out *out, sd_event_source *ready, const char *name)
-{
-	int r;
-
-	if (!out)
-		return;
-	r = out_flush(out);
-	if (r == -EPIPE || r == -EIO) {
-		manager_end(m, 0);
-	} else if (r < 0) {
-		if (!m->ended || !m->status)
-			say("cannot write %s: %s", name, strerror(-r));
-		m->ended = true;
-		m->status = 1;
-	}
-	if (ready)
-		sd_event_source_set_io_events(ready, r == 1 ? EPOLLOUT : 0);
-}
-
-static void flush_all(struct manager *m)
-{
-	struct out *out = m->sinks ? sinks_out(m->sinks) : NULL;
-	bool behind;
-
-	flush_out(m, out, m->stdout_ready, "standard output");
-	flush_out(m, m->recording, m->recording_ready, m->options->record);
-	if (m->sinks && sinks_full(m->sinks))
-		manager_end(m, 0);
-	behind = (out && out_is_behind(out)) || (m->recording && out_is_behind(m->recording));
-	if (behind != m->paused && ring_pause(m->ring, behind) >= 0)
-		m->paused = behind;
-}
-
 static void loop(struct manager *m)
 {
-	flush_all(m);
+	outputs_flush(m);
 	while (!m->ended) {
 		int r = sd_event_run(m->event, UINT64_MAX);
 
@@ -283,7 +186,7 @@ static void loop(struct manager *m)
 			fail(m, "the event loop failed", r);
 			m->ended = true;
 		}
-		flush_all(m);
+		outputs_flush(m);
 	}
 }
 
@@ -315,23 +218,10 @@ static void tell_losses(const struct manager *m)
 		say("%" PRIu64 " events were lost; rows they may bear on say so", lost);
 }
 
-static void finish_out(struct manager *m, struct out *out, const char *name)
-{
-	int r = out ? out_finish(out, FINISH_MS) : 0;
-
-	if (r == 1)
-		say("%s was not read to the end", name);
-	else if (r < 0 && r != -EPIPE && r != -EIO && !m->status)
-		say("cannot write %s: %s", name, strerror(-r));
-	if (r == 1 || (r < 0 && r != -EPIPE && r != -EIO))
-		m->status = 1;
-}
-
 static void close_all(struct manager *m)
 {
 	timers_stop(m);
-	m->stdout_ready = sd_event_source_disable_unref(m->stdout_ready);
-	m->recording_ready = sd_event_source_disable_unref(m->recording_ready);
+	outputs_unwatch(m);
 	ring_free(m->ring);
 	sd_event_unref(m->event);
 	kern_free(m->kern);
@@ -354,9 +244,7 @@ int manager_run(const struct options *options, struct sinks *sinks)
 	} else {
 		loop(&m);
 		end(&m);
-		if (sinks)
-			finish_out(&m, sinks_out(sinks), "standard output");
-		finish_out(&m, m.recording, options->record);
+		outputs_finish(&m);
 		tell_losses(&m);
 	}
 	close_all(&m);

@@ -140,6 +140,9 @@ int out_flush(struct out *out)
 		if (errno == EAGAIN && out->live)
 			return 1;
 		out->error = -errno;
+		/* A terminal that hung up is a reader that left. */
+		if (out->error == -EIO && isatty(out->fd))
+			out->error = -EPIPE;
 		cut_partial_line(out);
 		return out->error;
 	}

@@ -23,8 +23,8 @@ int out_add(struct out *out, const char *data, size_t size);
 
 /*
  * Writes what can be written. 0: all of it is out. 1: some is left (live only). -EPIPE: the reader
- * is gone. Else -errno; an incomplete line at the end of a regular file is cut off again. Errors
- * stick.
+ * is gone, or the terminal hung up. Else -errno; an incomplete line at the end of a regular file is
+ * cut off again. Errors stick.
  */
 int out_flush(struct out *out);
 
