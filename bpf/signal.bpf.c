@@ -220,15 +220,19 @@ static __always_inline void signal_seen(struct signal_args *a, bool group)
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->watch_id);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	__u64 mask = a->w && a->w->sigmask ? a->w->sigmask : DEFAULT_MASK;
+	__u32 flags;
 
 	if (!(mask & BIT_OF(a->sig)))
 		return;
 	if (!for_init && a->sig != SIGKILL && !cfg_all)
 		return;
-	a->flags = signal_flags(a, group);
-	if (for_init)
-		a->flags |= GRACED_SIG_INIT;
 	watch_of(task_cgroup(bpf_get_current_task_btf()), &a->sender_watch_id);
+	flags = signal_flags(a, group);
+	if (for_init)
+		flags |= GRACED_SIG_INIT;
+	/* A value read back is any value: the verifier goes on once, not once for each of them. */
+	bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
+	for_init = a->flags & GRACED_SIG_INIT;
 	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
 		remember_killed(a);
 	if (a->sig == SIGKILL && watch_recorded(a->w))
