@@ -73,7 +73,8 @@ int world_tell(struct world *w, const struct obs *obs);
 void world_attach(struct world *w, uint64_t at);
 void world_made(struct world *w, uint64_t at, uint64_t id, uint64_t parent, const char *name);
 void world_found(struct world *w, uint64_t at, uint64_t id, const char *path);
-void world_gone(struct world *w, uint64_t at, uint64_t id);
+/* counts NULL: one exit, nothing else. */
+void world_gone(struct world *w, uint64_t at, uint64_t id, const struct graced_counts *counts);
 void world_init(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc);
 void world_ranked(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
 		  uint32_t rank);
@@ -100,6 +101,8 @@ void world_exit(struct world *w, uint64_t at, uint64_t id, const struct graced_p
 void world_exit_counted(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
 			uint32_t status, const struct graced_counts *counts);
 void world_empty(struct world *w, uint64_t at, uint64_t id);
+void world_empty_counted(struct world *w, uint64_t at, uint64_t id,
+			 const struct graced_counts *counts);
 void world_counts(struct world *w, uint64_t at, uint64_t id, bool populated,
 		  const struct graced_counts *counts);
 void world_timer(struct world *w, uint64_t at);

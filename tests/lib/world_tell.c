@@ -59,11 +59,6 @@ void world_found(struct world *w, uint64_t at, uint64_t id, const char *path)
 	cgroup(w, OBS_CGROUP_FOUND, at, id, 0, path);
 }
 
-void world_gone(struct world *w, uint64_t at, uint64_t id)
-{
-	cgroup(w, OBS_CGROUP_GONE, at, id, 0, "");
-}
-
 void world_ranked(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
 		  uint32_t rank)
 {
@@ -155,15 +150,32 @@ void world_exit(struct world *w, uint64_t at, uint64_t id, const struct graced_p
 	world_exit_counted(w, at, id, proc, status, &counts);
 }
 
+static void ended(struct world *w, enum obs_type type, uint64_t at, uint64_t id,
+		  const struct graced_counts *counts)
+{
+	struct obs obs = {.type = type, .at_ns = at, .empty = {.id = id}};
+
+	if (counts)
+		obs.empty.counts = *counts;
+	else
+		obs.empty.counts.exits = 1;
+	tell(w, &obs);
+}
+
+void world_gone(struct world *w, uint64_t at, uint64_t id, const struct graced_counts *counts)
+{
+	ended(w, OBS_CGROUP_GONE, at, id, counts);
+}
+
 void world_empty(struct world *w, uint64_t at, uint64_t id)
 {
-	struct obs obs = {
-		.type = OBS_CGROUP_EMPTY,
-		.at_ns = at,
-		.empty = {.id = id, .counts = {.exits = 1}},
-	};
+	ended(w, OBS_CGROUP_EMPTY, at, id, NULL);
+}
 
-	tell(w, &obs);
+void world_empty_counted(struct world *w, uint64_t at, uint64_t id,
+			 const struct graced_counts *counts)
+{
+	ended(w, OBS_CGROUP_EMPTY, at, id, counts);
 }
 
 void world_counts(struct world *w, uint64_t at, uint64_t id, bool populated,

@@ -25,17 +25,13 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 struct engine *engine_free(struct engine *e)
 {
 	struct cgnode *node;
-	struct stop *stop;
 	size_t pos = 0;
 
 	if (!e)
 		return NULL;
-	while ((stop = map_next(&e->procs, &pos)))
-		stop_free(&e->map, &e->deadlines, stop);
-	pos = 0;
+	engine_procs_done(e);
 	while ((node = map_next(&e->map.nodes, &pos)))
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
-	map_done(&e->procs);
 	cgmap_done(&e->map);
 	deadline_queue_done(&e->deadlines);
 	free(e);
@@ -72,8 +68,11 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 
 	if (kernel_kind && kernel_kind != node->kind)
 		engine_effect(e, &correct);
-	if (!cgnode_is_container(node))
+	if (!cgnode_is_container(node)) {
+		/* What was taken for a container before its path was known. */
+		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 		return 0;
+	}
 	if (!node->stop)
 		node->stop = stop_new(node);
 	if (!node->stop)
@@ -81,6 +80,13 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 	node->stop->grace_ns = e->config.assumed_grace_ns;
 	engine_ask_names(e, node);
 	return 0;
+}
+
+/* Below a container, no room (counted there), or an id that cannot be. */
+static int refused(struct engine *e, int r)
+{
+	e->stats.unexpected += r == -EINVAL;
+	return r == -ENOMEM ? r : 0;
 }
 
 static int on_cgroup_new(struct engine *e, const struct obs *obs)
@@ -95,9 +101,9 @@ static int on_cgroup_new(struct engine *e, const struct obs *obs)
 		engine_find_cgroup(e, cg->id);
 		return 0;
 	}
-	if (r == -EEXIST || r == -ENOSPC)
-		return 0;
-	return r < 0 ? r : engine_node_known(e, node, cg->kind);
+	if (r < 0)
+		return refused(e, r);
+	return engine_node_known(e, node, cg->kind);
 }
 
 static int on_cgroup_found(struct engine *e, const struct obs *obs)
@@ -108,8 +114,8 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 
 	r = cgmap_add_path(&e->map, cg->id, cg->parent_id, cg->path, &node);
 	if (r < 0)
-		return r == -ENOSPC || r == -EEXIST ? 0 : r;
-	if (!e->attached && cgnode_is_container(node))
+		return refused(e, r);
+	if (!e->attached && cgnode_is_container(node) && !node->stop)
 		e->containers_found++;
 	/* A look-up: the kernel half had to guess without the name. */
 	return engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
@@ -159,6 +165,7 @@ static int on_attached(struct engine *e, const struct obs *obs)
 {
 	e->host = obs->attached;
 	e->attached = true;
+	e->attached_ns = obs->at_ns;
 	engine_report_attached(e, obs->at_ns);
 	return 0;
 }

@@ -53,6 +53,7 @@ struct engine_stats {
 	uint64_t cgroups;	  /* known now */
 	uint64_t cgroups_refused; /* table full */
 	uint64_t pods;		  /* known now */
+	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
 };
 
 /* 0, -ENOMEM or -EINVAL. The configuration is copied. The caller frees with engine_free(). */

@@ -20,12 +20,14 @@
 struct engine {
 	struct engine_config config;
 	struct cgmap map;
-	struct map procs; /* scope all: stops of single processes, by pid */
 	struct deadline_queue deadlines;
+	struct map procs;		 /* scope all: stops of single processes, by pid */
+	struct deadline_queue proc_ages; /* of the last signal to each */
 	struct engine_stats stats;
 	uint64_t wake_ns; /* last EFFECT_WAKE_AT */
 
 	bool attached;
+	uint64_t attached_ns;
 	struct obs_attached host;
 	struct obs_lost lost;
 	uint64_t containers_found;
@@ -49,6 +51,9 @@ void engine_ask_names(struct engine *e, struct cgnode *node);
 
 /* The stop of a container, made when the kernel half tells of one we never heard of. */
 struct stop *engine_stop_of(struct engine *e, uint64_t id);
+void engine_wake(struct engine *e, struct stop *stop, uint64_t at_ns);
+/* Moves stop, and counts an event that its state does not expect. */
+void engine_expect(struct engine *e, struct stop *stop, enum stop_event event);
 /* The verdict goes out; stop moves on. not_empty: the wait is over and processes are left. */
 void engine_tell(struct engine *e, struct stop *stop, bool not_empty);
 /* Its cgroup has no process left. */
@@ -58,6 +63,18 @@ void engine_stop_named(struct engine *e, struct stop *stop);
 /* Its cgroup was removed. */
 void engine_stop_gone(struct engine *e, struct stop *stop);
 void engine_expire(struct engine *e, uint64_t now_ns);
+
+/* The stop of a process that is no init; NULL unless the scope is all. */
+struct stop *engine_proc_of(struct engine *e, const struct graced_proc *proc);
+void engine_proc_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
+			   struct sender *sender);
+int engine_on_proc_exit(struct engine *e, const struct obs *obs);
+void engine_procs_done(struct engine *e);
+
+static inline struct stop *stop_of_wake(struct deadline *wake)
+{
+	return (struct stop *)((char *)wake - offsetof(struct stop, wake));
+}
 
 int engine_on_init(struct engine *e, const struct obs *obs);
 int engine_on_signal(struct engine *e, const struct obs *obs);

@@ -121,6 +121,8 @@ static void fill_id(const struct engine *e, const struct stop *stop, char *ret, 
 	const struct cgnode *node = stop->node;
 	unsigned long long start = stop->init.start_ns;
 
+	if (stop->told_unnamed)
+		node = NULL; /* an `empty` record has the id of its stop */
 	if (cgnode_is_container(node) && node->ident.container_id[0] && node->stop == stop)
 		snprintf(ret, size, "%s/%s/%llu", e->host.boot_id, node->ident.container_id, start);
 	else if (cgnode_is_container(node) && node->path && node->stop == stop)
@@ -139,6 +141,12 @@ static void fill_subject(const struct stop *stop, struct record_pod *pod,
 		fill_process_container(container, stop->node);
 }
 
+/* Counts are the kernel half's, and their order is not to be trusted. */
+static uint64_t since(uint64_t now, uint64_t base)
+{
+	return now > base ? now - base : 0;
+}
+
 static void fill_stop(const struct engine *e, const struct stop *stop, struct record_stop *r)
 {
 	fill_id(e, stop, r->id, sizeof(r->id));
@@ -155,8 +163,8 @@ static void fill_stop(const struct engine *e, const struct stop *stop, struct re
 		r->latency_ns = stop->exit_ns - stop->request.at_ns;
 	r->grace_known = stop->grace_ns != 0;
 	r->grace_ns = stop->grace_ns;
-	r->collateral_kills = stop->counts.collateral - stop->base.collateral;
-	r->oom_kills = stop->counts.oom_kills - stop->base.oom_kills;
+	r->collateral_kills = since(stop->counts.collateral, stop->base.collateral);
+	r->oom_kills = since(stop->counts.oom_kills, stop->base.oom_kills);
 	r->empty_ns = stop->empty_ns;
 }
 

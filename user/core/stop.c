@@ -170,6 +170,20 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	return STOP_NOTE_REQUEST;
 }
 
+void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
+{
+	stop->exit_seen = true;
+	stop->status = exit->status;
+	stop->exit_ns = at_ns;
+	stop->init = exit->proc;
+	stop->counts = exit->counts;
+	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
+	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
+		stop->oom_victim = true;
+		stop->oom = OOM_LEVEL_UNKNOWN;
+	}
+}
+
 uint64_t stop_lapse_ns(const struct stop *stop)
 {
 	if (!stop->grace_ns)

@@ -69,6 +69,7 @@ struct stop {
 	uint64_t grace_ns;    /* 0: unknown */
 	uint64_t asked_ns;    /* counts were asked for; 0: not */
 	bool takes_others;    /* others were left in the pid namespace that ended with it */
+	bool told_unnamed;    /* reported while the path of its cgroup was not known */
 	bool probed;	      /* init was found gone without an exit record */
 	struct deadline wake; /* lapse, or the bound on waiting */
 };
@@ -97,6 +98,15 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 
 /* Whether sig finds its target deaf: ignored under the shield of PID 1, and not by choice. */
 bool stop_signal_deaf(const struct obs_signal *sig);
+
+static inline bool stop_is_running(const struct stop *stop)
+{
+	return stop->state == STOP_RUNNING || stop->state == STOP_REQUESTED ||
+	       stop->state == STOP_KILLED;
+}
+
+/* Takes what the exit's record says; the state is the caller's to move. */
+void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns);
 
 /* When an open request lapses: at + 2 x grace + 60 s; 10 minutes when the grace is unknown. */
 uint64_t stop_lapse_ns(const struct stop *stop);
