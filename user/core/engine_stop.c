@@ -128,11 +128,15 @@ int engine_on_signal(struct engine *e, const struct obs *obs)
 	struct sender sender;
 	struct stop *stop;
 
+	if (sig->sig < 1 || sig->sig > 64) {
+		e->stats.unexpected++;
+		return 0;
+	}
 	stop = init ? engine_stop_of(e, sig->id) : engine_proc_of(e, &sig->target);
 	if (!stop)
 		return 0;
 	sender_judge(&e->map, sig, stop->node, e->host.self_pid, &sender);
-	if (sig->sig == 9 || (sig->sig <= 64 && ENGINE_STOP_SET >> (sig->sig - 1) & 1))
+	if (sig->sig == 9 || ENGINE_STOP_SET >> (sig->sig - 1) & 1)
 		engine_report_signal(e, obs, stop->node, &sender);
 	if (init)
 		init_signalled(e, stop, obs, &sender);

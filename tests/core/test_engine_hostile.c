@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Claims about core/engine: any observations in any order do no harm. Built with sanitizers these
+ * tests are about memory; everywhere they are about what stays true of records and effects.
+ */
+#include "core/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/world.h"
+
+#define ROUNDS 100000
+
+struct judge {
+	uint64_t stops, records, effects;
+	size_t bytes; /* of strings read */
+};
+
+static uint64_t scatter(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *seed >> 16;
+}
+
+/* Reads every byte, so that a sanitizer sees one that is not there. */
+static void read_text(struct judge *j, const char *s)
+{
+	if (s)
+		j->bytes += strlen(s);
+}
+
+static void read_subject(struct judge *j, const struct record_pod *p,
+			 const struct record_container *c)
+{
+	read_text(j, p->namespace_);
+	read_text(j, p->name);
+	read_text(j, p->uid);
+	read_text(j, c->name);
+	read_text(j, c->id);
+	read_text(j, c->cgroup);
+	assert_true(p->known || (!p->uid && !p->name));
+}
+
+static void read_sender(struct judge *j, const struct record_sender *s)
+{
+	assert_in_range(s->kind, 0, SENDER_KIND_COUNT - 1);
+	read_text(j, s->process.comm);
+	read_text(j, s->cgroup);
+	for (int i = 0; i < GRACED_ANCESTORS; i++)
+		read_text(j, s->ancestors[i]);
+	read_subject(j, &s->pod, &s->container);
+}
+
+static void read_stop(struct judge *j, const struct record_stop *s)
+{
+	assert_in_range(s->outcome, 0, OUTCOME_COUNT - 1);
+	assert_in_range(s->cause, 0, CAUSE_COUNT - 1);
+	assert_int_equal(s->gaps >> GAP_COUNT, 0);
+	assert_true(memchr(s->id, 0, sizeof(s->id)));
+	/* What was not seen has a gap, and is not judged. */
+	assert_int_equal(!s->exit.known, (s->gaps >> GAP_EXIT_UNSEEN) & 1);
+	assert_int_equal(!s->exit.known, s->outcome == OUTCOME_UNKNOWN);
+	assert_true(!s->latency_known || (s->stop_signal.known && s->exit.known));
+	read_subject(j, &s->pod, &s->container);
+	read_text(j, s->process.comm);
+	if (s->stop_signal.known)
+		read_sender(j, &s->stop_signal.sender);
+	if (s->kill_signal.known)
+		read_sender(j, &s->kill_signal.sender);
+	j->stops++;
+}
+
+static void read_record(struct judge *j, const struct record *r)
+{
+	read_text(j, r->node);
+	j->records++;
+	if (r->type == RECORD_STOP)
+		read_stop(j, &r->stop);
+	if (r->type == RECORD_SIGNAL) {
+		read_subject(j, &r->signal.pod, &r->signal.container);
+		read_sender(j, &r->signal.sender);
+	}
+	if (r->type == RECORD_EMPTY)
+		read_subject(j, &r->empty.pod, &r->empty.container);
+	if (r->type == RECORD_OOM)
+		read_subject(j, &r->oom.pod, &r->oom.container);
+}
+
+static void answered(void *userdata, const struct effect *effect)
+{
+	struct judge *j = userdata;
+
+	j->effects++;
+	if (effect->type == EFFECT_REPORT)
+		read_record(j, effect->record);
+	else
+		assert_null(effect->record);
+}
+
+static void end(char *s, size_t size)
+{
+	s[size - 1] = '\0';
+}
+
+static void end_proc(struct graced_proc *p)
+{
+	end(p->comm, sizeof(p->comm));
+	end(p->exe, sizeof(p->exe));
+}
+
+#define END(array) end(array, sizeof(array))
+
+/* A bool is 0 or 1 wherever it comes from. */
+static void make_bool(bool *b)
+{
+	*(unsigned char *)b &= 1;
+}
+
+/* An observation's strings end; nothing else about it is certain. */
+static void end_strings(struct obs *obs)
+{
+	switch (obs->type) {
+	case OBS_ATTACHED:
+		END(obs->attached.boot_id);
+		END(obs->attached.node);
+		END(obs->attached.hierarchy);
+		break;
+	case OBS_CGROUP_NEW:
+	case OBS_CGROUP_FOUND:
+		END(obs->cgroup.path);
+		break;
+	case OBS_INIT:
+		end_proc(&obs->init.proc);
+		break;
+	case OBS_SIGNAL:
+		end_proc(&obs->signal.target);
+		end_proc(&obs->signal.sender);
+		for (int i = 0; i < GRACED_ANCESTORS; i++)
+			end_proc(&obs->signal.ancestors[i]);
+		break;
+	case OBS_EXIT:
+		end_proc(&obs->exit.proc);
+		break;
+	case OBS_OOM:
+		end_proc(&obs->oom.victim);
+		break;
+	case OBS_NAMES:
+		END(obs->names.pod_uid);
+		END(obs->names.container_id);
+		END(obs->names.namespace_);
+		END(obs->names.pod);
+		END(obs->names.container);
+		make_bool(&obs->names.found);
+		break;
+	case OBS_COUNTS:
+		make_bool(&obs->counts.populated);
+		break;
+	case OBS_PROBE:
+		make_bool(&obs->probe.alive);
+		break;
+	default:
+		break;
+	}
+}
+
+static void fill_random(struct obs *obs, uint64_t *seed)
+{
+	unsigned char *bytes = (unsigned char *)obs;
+	/* A path is mostly short: random bytes end soon. */
+	size_t n = sizeof(*obs) < 1200 ? sizeof(*obs) : 1200;
+
+	for (size_t i = 0; i + 8 <= n; i += 8) {
+		uint64_t r = scatter(seed);
+
+		memcpy(bytes + i, &r, 8);
+	}
+	obs->cgroup.path[OBS_PATH_MAX - 1] = '\0';
+	obs->type = (enum obs_type)(scatter(seed) % (OBS_TYPE_COUNT + 2));
+	end_strings(obs);
+}
+
+static void test_random_bytes(void **state)
+{
+	(void)state;
+	for (int scope = SCOPE_PODS; scope <= SCOPE_ALL; scope++) {
+		const struct engine_config config = {.scope = (enum engine_scope)scope};
+		struct engine_stats stats;
+		uint64_t seed = (uint64_t)scope + 1;
+		struct engine *engine;
+		struct judge j = {};
+		struct obs obs = {};
+
+		assert_int_equal(engine_new(&config, &engine), 0);
+		for (int i = 0; i < ROUNDS / 10; i++) {
+			fill_random(&obs, &seed);
+			assert_int_equal(engine_step(engine, &obs, answered, &j), 0);
+		}
+		engine_get_stats(engine, &stats);
+		assert_int_equal(stats.observations, ROUNDS / 10);
+		assert_true(stats.unexpected > 0 && j.effects > 0);
+		engine_free(engine);
+	}
+}
+
+/* Small numbers, so that records meet: the same cgroups, processes and times again and again. */
+static struct graced_proc some_proc(uint64_t *seed)
+{
+	uint64_t r = scatter(seed);
+	struct graced_proc p = {
+		.pid = (uint32_t)(r % 9),
+		.start_ns = SEC(r / 9 % 3),
+		.cgroup_id = r / 32 % 40,
+		.watch_id = r / 32 % 40,
+		.uid = (uint32_t)(r / 2048 % 2),
+		.comm = "proc",
+		.exe = "runc",
+	};
+
+	return p;
+}
+
+static void some_path(char *ret, uint64_t r)
+{
+	static const char *const paths[] = {
+		"/",
+		"/kubepods",
+		"/kubepods/pod" WORLD_UID_A,
+		"/kubepods/pod" WORLD_UID_A "/" WORLD_ID_A1,
+		"/kubepods/pod" WORLD_UID_A "/" WORLD_ID_A2,
+		"/kubepods/pod" WORLD_UID_B "/" WORLD_ID_B1,
+		"/docker/" WORLD_ID_D1,
+		"/docker/" WORLD_ID_A1,
+		"/system.slice/docker.service",
+		"/system.slice/x.service",
+		"",
+		"no/slash",
+		WORLD_ID_A2,
+		"pod" WORLD_UID_B,
+		"kubepods",
+		"x.service",
+	};
+
+	strcpy(ret, paths[r % LEN(paths)]);
+}
+
+static const char *some_id(uint64_t r)
+{
+	static const char *const ids[] = {WORLD_ID_A1, WORLD_ID_A2, WORLD_ID_B1, WORLD_ID_D1, ""};
+
+	return ids[r % LEN(ids)];
+}
+
+static void some_counts(struct graced_counts *ret, uint64_t r)
+{
+	*ret = (struct graced_counts){
+		.exits = r % 3,
+		.collateral = r / 3 % 3,
+		.oom_kills = r / 9 % 3,
+		.lost = r / 27 % 3,
+		.suppressed = r / 81 % 3,
+	};
+}
+
+static void fill_signal(struct obs_signal *s, uint64_t id, uint64_t *seed)
+{
+	uint64_t r = scatter(seed);
+	static const uint32_t numbers[] = {0, 2, 9, 9, 11, 15, 15, 37, 64, 65};
+
+	*s = (struct obs_signal){
+		.id = id,
+		.sig = numbers[r % LEN(numbers)],
+		.result = (int32_t)(r / 16 % 6) - (int32_t)(r / 96 % 7 == 0),
+		.code = (int32_t)(r / 1024 % 5) - 2,
+		.flags = (uint32_t)(r / 8192 % 2048),
+		.target = some_proc(seed),
+		.sender = some_proc(seed),
+		.ancestors = {some_proc(seed), some_proc(seed)},
+	};
+}
+
+static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
+{
+	uint64_t r = scatter(seed), id = r % 40, more = r / 40;
+
+	obs->type = (enum obs_type)(scatter(seed) % OBS_TYPE_COUNT);
+	obs->at_ns = now - more % 7 * MSEC(40);
+	switch (obs->type) {
+	case OBS_CGROUP_NEW:
+	case OBS_CGROUP_FOUND:
+		obs->cgroup = (struct obs_cgroup){
+			.id = id, .parent_id = more % 40, .kind = (uint32_t)(more / 40 % 5)};
+		some_path(obs->cgroup.path, more / 200);
+		break;
+	case OBS_CGROUP_GONE:
+	case OBS_CGROUP_EMPTY:
+		obs->empty.id = id;
+		some_counts(&obs->empty.counts, more);
+		break;
+	case OBS_INIT:
+		obs->init = (struct obs_init){
+			.id = id, .rank = (uint32_t)(more % 5), .proc = some_proc(seed)};
+		break;
+	case OBS_SIGNAL:
+		fill_signal(&obs->signal, id, seed);
+		break;
+	case OBS_EXIT:
+		obs->exit = (struct obs_exit){.id = id,
+					      .status = (uint32_t)(more % 512),
+					      .flags = (uint32_t)(more / 512 % 8),
+					      .proc = some_proc(seed)};
+		some_counts(&obs->exit.counts, more / 4096);
+		break;
+	case OBS_OOM:
+		obs->oom = (struct obs_oom){.id = id,
+					    .level_id = more % 40,
+					    .flags = (uint32_t)(more / 40 % 8),
+					    .victim = some_proc(seed)};
+		break;
+	case OBS_COUNTS:
+		obs->counts = (struct obs_counts){.id = id, .populated = more & 1};
+		some_counts(&obs->counts.counts, more / 2);
+		break;
+	case OBS_PROBE:
+		obs->probe = (struct obs_probe){.id = id,
+						.pid = (uint32_t)(more % 9),
+						.start_ns = SEC(more / 9 % 3),
+						.alive = more & 64};
+		break;
+	case OBS_NAMES:
+		memset(&obs->names, 0, sizeof(obs->names));
+		strcpy(obs->names.pod_uid, more & 1 ? WORLD_UID_A : "");
+		strcpy(obs->names.container_id, some_id(more / 2));
+		strcpy(obs->names.pod, "p");
+		strcpy(obs->names.container, "c");
+		obs->names.found = more & 32;
+		break;
+	default:
+		memset(&obs->lost, 0, sizeof(obs->lost));
+		break;
+	}
+}
+
+static void test_plausible(void **state)
+{
+	(void)state;
+	for (int scope = SCOPE_PODS; scope <= SCOPE_ALL; scope++) {
+		const struct engine_config config = {
+			.scope = (enum engine_scope)scope,
+			.assumed_grace_ns = scope % 2 ? SEC(2) : 0,
+			.max_containers = 24,
+		};
+		struct engine_stats stats;
+		uint64_t seed = 77 + (uint64_t)scope, now = SEC(10);
+		struct engine *engine;
+		struct judge j = {};
+		struct obs obs = {};
+
+		assert_int_equal(engine_new(&config, &engine), 0);
+		for (int i = 0; i < ROUNDS; i++) {
+			now += MSEC(scatter(&seed) % 60);
+			fill_plausible(&obs, now, &seed);
+			assert_int_equal(engine_step(engine, &obs, answered, &j), 0);
+			engine_get_stats(engine, &stats);
+			assert_true(stats.cgroups <= 24 && stats.pods <= 24);
+		}
+		/* They do meet: thousands of stops were judged. */
+		assert_true(j.stops > 1000);
+		engine_free(engine);
+	}
+}
+
+/* Times at both ends of their range, where sums overflow. */
+static void test_times(void **state)
+{
+	static const uint64_t times[] = {0,
+					 1,
+					 MSEC(250),
+					 INT64_MAX,
+					 (uint64_t)INT64_MAX + 1,
+					 UINT64_MAX - MSEC(250),
+					 UINT64_MAX - 1,
+					 UINT64_MAX};
+	static const uint64_t graces[] = {0, 1, SEC(30), UINT64_MAX / 2, UINT64_MAX};
+	const struct graced_counts none = {};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(times) * LEN(times) * LEN(graces); i++) {
+		uint64_t a = times[i % LEN(times)], b = times[i / LEN(times) % LEN(times)];
+		const struct engine_config config = {
+			.scope = SCOPE_ALL,
+			.assumed_grace_ns = graces[i / LEN(times) / LEN(times)],
+		};
+		struct world w;
+
+		world_open(&w, &config);
+		world_init(&w, a, CG_A1, &P_A1);
+		world_managed(&w, a, CG_A1, &P_A1, 15);
+		world_timer(&w, b);
+		world_managed(&w, b, CG_A1, &P_A1, 9);
+		world_exit(&w, b, CG_A1, &P_A1, 9);
+		world_timer(&w, a);
+		world_counts(&w, b, CG_A1, false, &none);
+		world_empty(&w, b, CG_A1);
+		world_timer(&w, UINT64_MAX);
+		world_timer(&w, UINT64_MAX);
+		world_gone(&w, a, CG_A1, NULL);
+		assert_int_equal(world_count(&w, RECORD_STOP), 1);
+		world_close(&w);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("random bytes as observations do no harm", test_random_bytes),
+		CLAIM("plausible lies in any order do no harm, and memory stays bounded",
+		      test_plausible),
+		CLAIM("times at the ends of their range overflow nothing", test_times),
+	};
+
+	return cmocka_run_group_tests_name("core/engine: hostile", tests, NULL, NULL);
+}
