@@ -196,7 +196,7 @@ static const struct {
 	{"own SIGKILL as PID 1", "faults", {"raise", "9", "4"}, .status = EXITED(4)},
 	{"own SIGTERMs", "faults", {"selfkill", "1000", "15", "handle", "4"}, .status = EXITED(4)},
 	{"seccomp", "faults", {"seccomp-strict"}, .status = SIGKILL},
-	{"alarm", "faults", {"alarm"}, true, .status = SIGALRM},
+	{"profiling timer", "faults", {"profile"}, true, .status = SIGPROF},
 	{"processor time", "faults", {"rlimit-cpu"}, .status = SIGKILL},
 	{"processor time, soft", "faults", {"rlimit-xcpu"}, true, .status = SIGXCPU},
 	{"reboot", "faults", {"reboot", "restart"}, .status = SIGHUP},
