@@ -112,6 +112,20 @@ static __always_inline struct cgroup *task_cgroup(struct task_struct *t)
 	return css ? css->cgroup : NULL;
 }
 
+/*
+ * The same by reads, for a task that is a number to the verifier: current, as
+ * bpf_get_current_task_btf() came with 5.11, and whoever is found from there.
+ */
+static __always_inline struct cgroup *task_cgroup_read(struct task_struct *t)
+{
+	struct cgroup_subsys_state *css;
+
+	if (cfg_ssid < 0)
+		return BPF_CORE_READ(t, cgroups, dfl_cgrp);
+	css = BPF_CORE_READ(t, cgroups, subsys[cfg_ssid]);
+	return BPF_CORE_READ(css, cgroup);
+}
+
 static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
 {
 	struct cgroup_subsys_state *css = BPF_CORE_READ(cg, self.parent);
@@ -128,26 +142,34 @@ static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
  */
 __u64 watch_walk(__u64 css);
 
-/*
- * The nearest watched cgroup at or above cg, its id in *ret_id; NULL and 0 when there is none. A
- * miss is a cgroup below a container, or one that no quota had room for.
- */
-static __always_inline struct graced_watch *watch_of(struct cgroup *cg, __u64 *ret_id)
+static __always_inline struct graced_watch *watch_from(struct cgroup *cg, __u64 id, __u64 *ret_id)
 {
-	struct graced_watch *w;
-	__u64 id;
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
 
-	*ret_id = 0;
-	if (!cg)
-		return NULL;
-	id = cg->kn->id;
-	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w) {
 		id = watch_walk((__u64)BPF_CORE_READ(cg, self.parent));
 		w = id ? bpf_map_lookup_elem(&watched, &id) : NULL;
 	}
 	*ret_id = w ? id : 0;
 	return w;
+}
+
+/*
+ * The nearest watched cgroup at or above cg, its id in *ret_id; NULL and 0 when there is none. A
+ * miss is a cgroup below a container, or one that no quota had room for.
+ */
+static __always_inline struct graced_watch *watch_of(struct cgroup *cg, __u64 *ret_id)
+{
+	*ret_id = 0;
+	return cg ? watch_from(cg, cg->kn->id, ret_id) : NULL;
+}
+
+/* The same for the cgroup of a task that is a number to the verifier. */
+static __always_inline struct graced_watch *watch_of_read(struct task_struct *t, __u64 *ret_id)
+{
+	struct cgroup *cg = task_cgroup_read(t);
+
+	return watch_from(cg, BPF_CORE_READ(cg, kn, id), ret_id);
 }
 
 static __always_inline bool watch_recorded(const struct graced_watch *w)
@@ -253,14 +275,10 @@ static __always_inline bool task_is_ns_init(struct task_struct *t)
 
 static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_struct *t)
 {
+	struct file *exe = BPF_CORE_READ(t, mm, exe_file);
 	const unsigned char *name;
-	struct mm_struct *mm = t->mm;
-	struct file *exe;
 
 	p->exe[0] = 0;
-	if (!mm)
-		return;
-	exe = mm->exe_file;
 	if (!exe)
 		return;
 	name = BPF_CORE_READ(exe, f_path.dentry, d_name.name);
@@ -269,18 +287,18 @@ static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_str
 
 /*
  * Everything but ns_pid, which only some callers need, and watch_id, which most know already or
- * copy from the next process in the same cgroup.
+ * copy from the next process in the same cgroup. By reads: t may be a number to the verifier.
  */
 static __always_inline void proc_fill(struct graced_proc *p, struct task_struct *t)
 {
-	struct task_struct *leader = t->group_leader;
-	struct cgroup *cg = task_cgroup(t);
+	struct task_struct *leader = BPF_CORE_READ(t, group_leader);
+	struct cgroup *cg = task_cgroup_read(t);
 
-	p->start_ns = leader->start_boottime;
-	p->cgroup_id = cg ? cg->kn->id : 0;
-	p->pid = t->tgid;
+	p->start_ns = BPF_CORE_READ(leader, start_boottime);
+	p->cgroup_id = BPF_CORE_READ(cg, kn, id);
+	p->pid = BPF_CORE_READ(t, tgid);
 	p->ns_pid = 0;
-	p->uid = t->real_cred->uid.val;
+	p->uid = BPF_CORE_READ(t, real_cred, uid.val);
 	p->pad = 0;
 	bpf_probe_read_kernel(p->comm, sizeof(p->comm), leader->comm);
 	proc_fill_exe(p, leader);

@@ -40,11 +40,12 @@ static __always_inline __s32 info_code(__u64 info)
 
 /*
  * The members of an array's element are relocated, the distance between elements is not: it is
- * asked for, or the size of our short k_sigaction would be taken for the kernel's.
+ * asked for, or the size of our short k_sigaction would be taken for the kernel's. The table is
+ * read as a number, as 6.1 refuses to add a variable to a pointer to a kernel type.
  */
 static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
 {
-	void *at = t->sighand, *handler = NULL;
+	void *at = BPF_CORE_READ(t, sighand), *handler = NULL;
 
 	if (!at || sig < 1 || sig > 64)
 		return 0;
@@ -85,12 +86,12 @@ static __always_inline __u32 signal_flags(struct signal_args *a, bool group)
 /* A dying PID 1 takes its namespace along; it is the container's init if it came from outside. */
 static __always_inline bool dying_init(struct signal_args *a)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_struct *current = (void *)bpf_get_current_task();
 	__u64 parent_id;
 
 	if (!(a->flags & GRACED_SIG_NS_TEARDOWN))
 		return false;
-	watch_of(task_cgroup(current->real_parent), &parent_id);
+	watch_of_read(BPF_CORE_READ(current, real_parent), &parent_id);
 	return parent_id != a->sender_watch_id;
 }
 
@@ -153,26 +154,27 @@ static __always_inline void fill_ancestor(struct graced_proc *p, struct task_str
 	if (p->cgroup_id == child->cgroup_id)
 		p->watch_id = child->watch_id;
 	else
-		watch_of(task_cgroup(t), &p->watch_id);
+		watch_of_read(t, &p->watch_id);
 }
 
 static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *current)
 {
-	struct task_struct *t = current->group_leader;
+	struct task_struct *t = BPF_CORE_READ(current, group_leader);
 	struct graced_proc *child = &ev->sender;
 
 	proc_fill(&ev->sender, current);
 	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns);
 #pragma unroll
 	for (int i = 0; i < GRACED_ANCESTORS; i++) {
-		struct task_struct *parent = t->real_parent;
+		struct task_struct *parent = BPF_CORE_READ(t, real_parent);
+		__u32 tgid = BPF_CORE_READ(parent, tgid);
 
-		if (parent && parent->tgid && parent->tgid != t->tgid)
+		if (tgid && tgid != BPF_CORE_READ(t, tgid))
 			fill_ancestor(&ev->ancestors[i], parent, child);
 		else
 			__builtin_memset(&ev->ancestors[i], 0, sizeof(ev->ancestors[i]));
 		if (parent)
-			t = parent->group_leader;
+			t = BPF_CORE_READ(parent, group_leader);
 		child = &ev->ancestors[i];
 	}
 }
@@ -191,7 +193,7 @@ static __always_inline void record(struct signal_args *a)
 	ev->target.watch_id = a->watch_id;
 	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
 	ev->sender.watch_id = a->sender_watch_id;
-	fill_sender(ev, bpf_get_current_task_btf());
+	fill_sender(ev, (void *)bpf_get_current_task());
 	emit_end(ev, a->sender_watch_id != a->watch_id);
 }
 
@@ -226,7 +228,7 @@ static __always_inline void signal_seen(struct signal_args *a, bool group)
 		return;
 	if (!for_init && a->sig != SIGKILL && !cfg_all)
 		return;
-	watch_of(task_cgroup(bpf_get_current_task_btf()), &a->sender_watch_id);
+	watch_of_read((void *)bpf_get_current_task(), &a->sender_watch_id);
 	flags = signal_flags(a, group);
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
