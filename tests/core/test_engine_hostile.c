@@ -280,6 +280,16 @@ static void fill_signal(struct obs_signal *s, uint64_t id, uint64_t *seed)
 	};
 }
 
+static void fill_names(struct obs_names *names, uint64_t r)
+{
+	memset(names, 0, sizeof(*names));
+	strcpy(names->pod_uid, r & 1 ? WORLD_UID_A : "");
+	strcpy(names->container_id, some_id(r / 2));
+	strcpy(names->pod, "p");
+	strcpy(names->container, "c");
+	names->found = r & 32;
+}
+
 static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
 {
 	uint64_t r = scatter(seed), id = r % 40, more = r / 40;
@@ -329,12 +339,7 @@ static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
 						.alive = more & 64};
 		break;
 	case OBS_NAMES:
-		memset(&obs->names, 0, sizeof(obs->names));
-		strcpy(obs->names.pod_uid, more & 1 ? WORLD_UID_A : "");
-		strcpy(obs->names.container_id, some_id(more / 2));
-		strcpy(obs->names.pod, "p");
-		strcpy(obs->names.container, "c");
-		obs->names.found = more & 32;
+		fill_names(&obs->names, more);
 		break;
 	default:
 		memset(&obs->lost, 0, sizeof(obs->lost));
