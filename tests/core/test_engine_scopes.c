@@ -66,6 +66,9 @@ static void test_services(void **state)
 	open_scope(&w, SCOPE_SERVICES);
 	world_init(&w, SEC(10), CG_SSHD, &P_SSHD);
 	world_from(&w, SEC(20), CG_SSHD, &P_SSHD, 15, &P_SYSTEMD);
+	/* A unit that sends is no container either. */
+	world_from(&w, SEC(20) + 1, CG_SSHD, &P_SSHD, 15, &P_KUBELET);
+	assert_false(world_record(&w, RECORD_SIGNAL, 1)->signal.sender.container.known);
 	world_exit(&w, SEC(21), CG_SSHD, &P_SSHD, 15);
 	world_empty(&w, SEC(21) + 1, CG_SSHD);
 	assert_verdict(&w, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL, 0);

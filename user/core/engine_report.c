@@ -101,7 +101,9 @@ static void fill_sender(struct record_sender *ret, const struct sender *s)
 	for (int i = 0; i < GRACED_ANCESTORS && s->ancestors[i][0]; i++)
 		ret->ancestors[i] = s->ancestors[i];
 	fill_pod(&ret->pod, s->node);
-	fill_container(&ret->container, s->node);
+	/* With scope services a sender in a unit is one of the host's all the same. */
+	if (s->node && s->node->kind == GRACED_WATCH_CONTAINER)
+		fill_container(&ret->container, s->node);
 	ret->cgroup = s->node ? s->node->path : NULL;
 }
 
