@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Replays every recording here and compares what is told, byte by byte, with what the contract says
+# of it: NAME.rec gives NAME.out as JSON lines and, where there is one, NAME.table as a table.
+# Prints TAP. GRACED names the program.
+#   tests/replay/run.sh [NAME...]
+set -u
+graced=$(realpath "${GRACED:-build/graced}") || exit 1
+cd "$(dirname "$0")" || exit 1
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0 failed=0
+
+result() { # STATUS SENTENCE
+	count=$((count + 1))
+	if (($1 == 0)); then
+		echo "ok $count - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $count - $2"
+		head -c 6000 "$work/why" | sed 's/^/# /'
+	fi
+}
+
+# Ends well, says nothing on stderr, and leaves what it told in $work/NAME.
+replay() { # NAME ARG...
+	local to=$work/$1 rc
+	shift
+	"$graced" replay "$@" >"$to" 2>"$work/err" </dev/null
+	rc=$?
+	((rc == 0)) && [[ ! -s $work/err ]] && return 0
+	echo "exit status $rc" | cat - "$work/err" >"$work/why"
+	return 1
+}
+
+# Another place, time zone and language, and a pipe instead of a file.
+replay_elsewhere() { # FILE
+	(cd / && TZ=Asia/Kathmandu LC_ALL=C.UTF-8 COLUMNS=40 TERM=xterm-256color CLICOLOR_FORCE=1 \
+		"$graced" replay -o json --signals -) <"$1" >"$work/again" 2>"$work/why"
+}
+
+about() { # NAME: what the recording's first line says of it
+	sed -n '1s/.*"about":"\([^"]*\)".*/\1/p' "$1.rec"
+}
+
+scenario() { # NAME
+	replay got -o json --signals "$1.rec" && diff "$1.out" "$work/got" >"$work/why"
+	result $? "$1: $(about "$1")"
+	replay_elsewhere "$1.rec" && cmp "$work/got" "$work/again" >"$work/why" 2>&1
+	result $? "$1: the same bytes again, elsewhere"
+	if [[ -e $1.table ]]; then
+		replay table --signals "$1.rec" && diff "$1.table" "$work/table" >"$work/why"
+		result $? "$1: as a table"
+	fi
+}
+
+# A golden that is missing, or that nothing is compared with, is not noticed otherwise.
+complete() {
+	local row name
+	: >"$work/why"
+	for row in {01..29}; do
+		[[ -e row-$row.rec ]] || echo "row $row has no recording" >>"$work/why"
+	done
+	for name in *.rec *.out *.table; do
+		[[ -e $name ]] || continue
+		[[ -e ${name%.*}.rec && -s ${name%.*}.out ]] || echo "$name is alone" >>"$work/why"
+	done
+	[[ ! -s $work/why ]]
+}
+
+if (($#)); then
+	names=("$@")
+else
+	mapfile -t names < <(printf '%s\n' *.rec | LC_ALL=C sort | sed 's/\.rec$//')
+	complete
+	result $? "every row of the decision table is replayed, and no golden is alone"
+fi
+for name in "${names[@]}"; do
+	scenario "$name"
+done
+echo "1..$count"
+((failed == 0))
