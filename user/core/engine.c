@@ -115,7 +115,7 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 	r = cgmap_add_path(&e->map, cg->id, cg->parent_id, cg->path, &node);
 	if (r < 0)
 		return refused(e, r);
-	if (!e->attached && cgnode_is_container(node) && !node->stop)
+	if (!e->attached && node->kind == GRACED_WATCH_CONTAINER && !node->stop)
 		e->containers_found++;
 	/* A look-up: the kernel half had to guess without the name. */
 	return engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
