@@ -134,7 +134,9 @@ static int spawn(struct tracer *tracer, const struct tracer_spec *spec)
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	fflush(NULL);
+	/* Not all streams: another tracer's reader holds the lock of its own while it waits. */
+	fflush(stdout);
+	fflush(stderr);
 	tracer->pid = fork();
 	if (tracer->pid == 0)
 		exec_tracer(spec, fds[1]);
