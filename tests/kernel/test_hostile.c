@@ -3,6 +3,7 @@
 // started and stopped meanwhile, and none of them loses a record or its name.
 #include "lib/claim.h"
 #include "lib/judge.h"
+#include "lib/run.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -66,15 +67,14 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct stage *stage = *state;
-	int r;
+	struct run_result result;
 
 	if (!stage)
 		return 0;
-	rmdir(stage->pods);
-	rmdir(stage->containers);
-	rmdir(stage->logs);
-	r = fixture_close(state); /* frees the stage, whose first member it is */
-	return r;
+	if (run(&(struct run_spec){.exe = "/bin/rm", .args = BOX_ARGV("-r", stage->logs)},
+		&result) == 0)
+		run_done(&result);
+	return fixture_close(state); /* frees the stage, whose first member it is */
 }
 
 /* --- the others --- */
