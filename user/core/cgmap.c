@@ -68,16 +68,12 @@ struct cgnode *cgnode_ref(struct cgnode *node)
 
 struct cgnode *cgnode_unref(struct cgmap *map, struct cgnode *node)
 {
-	struct cgnode *parent;
-
-	while (node && --node->refs == 0) {
-		parent = node->parent;
-		pod_unref(map, node->pod);
-		free(node->path);
-		free(node->container_name);
-		free(node);
-		node = parent;
-	}
+	if (!node || --node->refs)
+		return NULL;
+	pod_unref(map, node->pod);
+	free(node->path);
+	free(node->container_name);
+	free(node);
 	return NULL;
 }
 
@@ -217,8 +213,7 @@ static char *path_join(const char *parent, const char *name)
 }
 
 /* Gives id its path, as a new node or one that was unknown. Takes over path. */
-static int add(struct cgmap *map, uint64_t id, struct cgnode *parent, char *path,
-	       struct cgnode **ret)
+static int add(struct cgmap *map, uint64_t id, char *path, struct cgnode **ret)
 {
 	struct cgnode *node = cgmap_get(map, id);
 	int r = path ? 0 : -ENOMEM;
@@ -229,8 +224,6 @@ static int add(struct cgmap *map, uint64_t id, struct cgnode *parent, char *path
 		free(path);
 		return r;
 	}
-	if (!node->parent && parent && parent != node)
-		node->parent = cgnode_ref(parent);
 	r = identify(map, node, path);
 	if (r == 0)
 		*ret = node;
@@ -254,7 +247,7 @@ int cgmap_add_child(struct cgmap *map, uint64_t id, uint64_t parent_id, const ch
 		map->refused++;
 		return -ENOSPC;
 	}
-	return add(map, id, parent, path_join(parent->path, name), ret);
+	return add(map, id, path_join(parent->path, name), ret);
 }
 
 /*
@@ -288,11 +281,10 @@ int cgmap_add_path(struct cgmap *map, uint64_t id, uint64_t parent_id, const cha
 		*ret = node;
 		return 0;
 	}
-	if (parent && !parent->path)
-		parent = NULL; /* it may be a branch as well as a container */
-	if (cgnode_is_container(parent) || below_container(map, path))
+	/* A parent whose path is not known may be a branch as well as a container. */
+	if ((cgnode_is_container(parent) && parent->path) || below_container(map, path))
 		return -EEXIST;
-	return add(map, id, parent, strdup(path), ret);
+	return add(map, id, strdup(path), ret);
 }
 
 int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret)

@@ -37,9 +37,8 @@ enum names_state {
 struct cgnode {
 	unsigned refs;
 	uint64_t id;
-	struct cgnode *parent; /* NULL: the root, or not known */
-	uint32_t kind;	       /* enum graced_watch_kind */
-	char *path;	       /* NULL: not known */
+	uint32_t kind; /* enum graced_watch_kind */
+	char *path;    /* NULL: not known */
 	struct cgpath ident;
 	struct pod *pod;      /* NULL: in none */
 	char *container_name; /* NULL: not known */
