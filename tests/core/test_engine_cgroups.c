@@ -134,6 +134,9 @@ static void test_unknown(void **state)
 	world_open(&w, NULL);
 	world_init(&w, SEC(50), CG_NEW, &P_D1);
 	assert_int_equal(world_effect(&w, EFFECT_FIND_CGROUP)->id, CG_NEW);
+	/* So is one that only the sweep after a loss shows. */
+	world_counts(&w, SEC(50), CG_LIE, true, &(struct graced_counts){.lost = 1});
+	assert_int_equal(world_effect(&w, EFFECT_FIND_CGROUP)->id, CG_LIE);
 	world_managed(&w, SEC(51), CG_NEW, &P_D1, 15);
 	world_found(&w, SEC(51), CG_NEW, "/docker/" ID_NEW);
 	/* The kernel half had to guess without a name. */

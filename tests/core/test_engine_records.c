@@ -89,6 +89,8 @@ static void test_sender(void **state)
 					  .from = want[i].from,
 					  .to = &P_A1,
 					  .parents = {&P_SSHD, &P_SYSTEMD}});
+		assert_false(world_record(&w, RECORD_SIGNAL, 0)->signal.group);
+		assert_false(world_record(&w, RECORD_SIGNAL, 0)->signal.blocked);
 		s = &world_record(&w, RECORD_SIGNAL, 0)->signal.sender;
 		assert_int_equal(s->kind, want[i].kind);
 		assert_int_equal(s->process.pid, want[i].from->pid);
@@ -312,6 +314,7 @@ static void test_teardown(void **state)
 	world_tell(&w, &exit);
 	world_empty(&w, SEC(20) + 30000, CG_A1);
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	assert_int_equal(world_effect(&w, EFFECT_WAKE_AT)->at_ns, SEC(20) + 30000 + MSEC(5));
 	world_timer(&w, SEC(20) + MSEC(6));
 	assert_int_equal(world_effect(&w, EFFECT_READ_COUNTS)->id, CG_A1);
 	world_counts(&w, SEC(20) + MSEC(6), CG_A1, false, &counts);

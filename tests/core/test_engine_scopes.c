@@ -302,6 +302,44 @@ static void test_all_bounded(void **state)
 	world_close(&w);
 }
 
+/* Thousands die, and none of them is kept. */
+static void test_all_forgets_the_dead(void **state)
+{
+	struct graced_proc p = P_SHELL;
+	struct engine_stats stats;
+	struct world w;
+
+	(void)state;
+	open_scope(&w, SCOPE_ALL);
+	for (uint32_t pid = 10000; pid < 16000; pid++) {
+		p.pid = pid;
+		shot_process(&w, SEC(20) + pid, &p, 9, &P_B1);
+		process_exit(&w, SEC(20) + pid + 1, &p, pid % 2 ? 9 : EXIT(0), 0);
+	}
+	assert_int_equal(world_count(&w, RECORD_STOP), 3000);
+	engine_get_stats(w.engine, &stats);
+	assert_int_equal(stats.procs_forgotten, 0);
+	assert_int_equal(stats.unexpected, 0);
+	world_close(&w);
+}
+
+static void test_all_lapses(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_scope(&w, SCOPE_ALL);
+	shot_process(&w, SEC(20), &P_SHELL, 15, &P_SYSTEMD);
+	shot_process(&w, SEC(620), &P_SHELL, 9, &P_SYSTEMD);
+	process_exit(&w, SEC(621), &P_SHELL, 9, 0);
+	assert_verdict(&w, OUTCOME_KILLED, CAUSE_NO_GRACE, 0);
+	world_clear(&w);
+	shot_process(&w, SEC(20), &P_SSHD, 15, &P_SYSTEMD);
+	process_exit(&w, SEC(620), &P_SSHD, 15, 0);
+	assert_verdict(&w, OUTCOME_CRASHED, CAUSE_HOST, 0);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -316,6 +354,8 @@ int main(void)
 		CLAIM("a number that is used again is another process", test_all_pid_reuse),
 		CLAIM("a process that is older than the tracer has the gap",
 		      test_all_attached_late),
+		CLAIM("a process that died is forgotten", test_all_forgets_the_dead),
+		CLAIM("a process's request lapses too", test_all_lapses),
 		CLAIM("survivors of signals do not keep later ones out", test_all_bounded),
 	};
 
