@@ -143,12 +143,13 @@ static int make_layout(struct box_tree *tree)
 }
 
 /* Senders that the tracer shall take for a runtime are a program of that name. */
-static int make_tmp(struct box_tree *tree)
+static int make_tmp(struct box_tree *tree, const char *what)
 {
 	char from[HIER_PATH_MAX + 16], to[128];
 
-	snprintf(tree->tmp, sizeof(tree->tmp), "/tmp/graced-test-XXXXXX");
-	if (!mkdtemp(tree->tmp))
+	if (snprintf(tree->tmp, sizeof(tree->tmp), "/tmp/graced-%s-%d-XXXXXX", what,
+		     (int)getpid()) >= (int)sizeof(tree->tmp) ||
+	    !mkdtemp(tree->tmp))
 		return -errno;
 	snprintf(from, sizeof(from), "%s/sender", tree->helpers);
 	snprintf(to, sizeof(to), "%s/runc", tree->tmp);
@@ -185,7 +186,7 @@ int box_tree_open(struct box_tree *ret, const char *what)
 	    snprintf(tree.twin_root, sizeof(tree.twin_root), "%s/graced-%s-%d", tree.hier.v2_mount,
 		     what, (int)getpid()) >= (int)sizeof(tree.twin_root))
 		return -ENAMETOOLONG;
-	r = make_tmp(&tree);
+	r = make_tmp(&tree, what);
 	if (!r)
 		r = guard_start(&tree);
 	if (!r)

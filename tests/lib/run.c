@@ -133,6 +133,7 @@ int run(const struct run_spec *spec, struct run_result *ret)
 		return r;
 	}
 	*ret = (struct run_result){
+		.pid = pid,
 		.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
 		.out = out.text,
 		.out_len = out.len,

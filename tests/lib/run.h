@@ -14,6 +14,7 @@ struct run_spec {
 };
 
 struct run_result {
+	pid_t pid;  /* it had */
 	int status; /* exit status, or 128 + n when it died of signal n */
 	char *out;  /* NUL-terminated; freed by run_done() */
 	size_t out_len;
