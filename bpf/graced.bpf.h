@@ -89,9 +89,10 @@ GRACED_SHARED struct {
 	__type(value, __u8);
 } gate SEC(".maps");
 
-/* Who the kernel killed last, by pid: what a mark_victim that only tells a pid is looked up in. */
+/* Who the kernel killed last, by thread: what a mark_victim that only tells that is looked up in. */
 struct killed {
 	__u64 watch_id;
+	__u64 task; /* the thread, a number */
 	struct graced_proc proc;
 };
 

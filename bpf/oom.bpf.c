@@ -5,11 +5,13 @@
  * No tracepoint tells the level, but mem_cgroup_oom() (mm/memcontrol.c) counts a MEMCG_OOM event
  * at exactly the level whose limit was hit before it chooses a victim. Comparing that count with
  * what we saw last at each level tells the level without a probe on out_of_memory(), on cgroup v1
- * and v2 alike.
+ * and v2 alike. It is one event with memory.oom.group, too, which has many victims: they share the
+ * level of the first.
  */
 #include "graced.bpf.h"
 
-#define LEVELS_MAX 24
+#define LEVELS_MAX   24
+#define GROUP_GAP_NS 1000000000ULL /* between victims of one event; each is logged on the console */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 enum memcg_memory_event___oom { MEMCG_OOM___oom };
@@ -20,6 +22,7 @@ typedef struct {
 
 struct mem_cgroup___oom {
 	struct cgroup_subsys_state css;
+	bool oom_group;
 	atomic64_t memory_events_local[1];
 };
 #pragma clang attribute pop
@@ -29,7 +32,16 @@ struct level {
 	__u32 moved;  /* how many levels' counts moved */
 	bool below;   /* a count below the container is not zero */
 	bool unknown; /* a level had no base line */
+	bool group;   /* a level is killed as a whole */
 };
+
+/* The last victim, and who killed it. The kernel holds one lock for all OOM kills (oom_lock). */
+static struct {
+	__u64 killer;
+	__u64 at_ns;
+	__u64 level_id;
+	__u32 flags;
+} last;
 
 static __always_inline __u64 oom_events(struct cgroup_subsys_state *css)
 {
@@ -47,12 +59,23 @@ static __always_inline __u64 oom_events(struct cgroup_subsys_state *css)
 	return count;
 }
 
+static __always_inline bool oom_group(struct cgroup_subsys_state *css)
+{
+	struct mem_cgroup___oom *memcg;
+
+	if (!bpf_core_field_exists(struct mem_cgroup___oom, oom_group))
+		return false;
+	memcg = (void *)css - bpf_core_field_offset(struct mem_cgroup___oom, css);
+	return BPF_CORE_READ(memcg, oom_group);
+}
+
 static __always_inline void level_look(struct level *l, struct cgroup_subsys_state *css, bool *in)
 {
 	__u64 now = oom_events(css);
 	__u64 id = BPF_CORE_READ(css, cgroup, kn, id);
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
 
+	l->group |= oom_group(css);
 	if (!w) {
 		if (!*in && now)
 			l->below = true;
@@ -95,19 +118,33 @@ static __always_inline __u32 level_flags(const struct level *l)
 	return l->unknown ? 0 : GRACED_OOM_LEVEL_KNOWN;
 }
 
+static __always_inline void level_settle(struct level *l)
+{
+	__u64 killer = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
+
+	if (l->moved || !l->group || last.killer != killer || now - last.at_ns > GROUP_GAP_NS) {
+		last.killer = killer;
+		last.level_id = l->id;
+		last.flags = level_flags(l);
+	}
+	last.at_ns = now;
+}
+
 static __always_inline void record(struct graced_watch *w, __u64 id,
-				   const struct graced_proc *victim, const struct level *l,
-				   __u32 flags)
+				   const struct graced_proc *victim, struct task_struct *t)
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &id);
 	struct graced_ev_oom *ev;
+	struct level l = {};
 
+	level_find(&l, t);
+	level_settle(&l);
 	__sync_fetch_and_add(&w->counts.oom_kills, 1);
 	ev = emit_begin(GRACED_EV_OOM, sizeof(*ev), id, w);
 	if (!ev)
 		return;
-	ev->level_id = l->id;
-	ev->flags = flags;
+	ev->level_id = last.level_id;
+	ev->flags = last.flags;
 	if (init && init->pid == victim->pid)
 		ev->flags |= GRACED_OOM_INIT;
 	ev->pad = 0;
@@ -120,39 +157,39 @@ int on_oom_task(__u64 *ctx)
 {
 	struct task_struct *t = (void *)ctx[0];
 	struct graced_proc victim;
-	struct level l = {};
 	struct graced_watch *w;
 	__u64 id, inum;
 
 	w = watch_of(task_cgroup(t), &id);
 	if (!watch_recorded(w))
 		return 0;
-	level_find(&l, t);
 	proc_fill(&victim, t);
 	victim.watch_id = id;
 	victim.ns_pid = task_ns_pid(t, &inum);
-	record(w, id, &victim, &l, level_flags(&l));
+	record(w, id, &victim, t);
 	return 0;
 }
 
 /*
  * Before kernel commit 72ba14deb40a ("mm: update mark_victim tracepoints fields") the argument is
- * a pid. Its cgroup is that of the SIGKILL a moment ago; the level stays unknown.
+ * a thread's pid. The victim is the one that got the SIGKILL a moment ago, still held by the
+ * killer; without one (current was dying anyhow) nothing is known about it.
  */
 SEC("tp_btf/mark_victim")
 int on_oom_pid(__u64 *ctx)
 {
 	__u32 pid = ctx[0];
 	struct killed *k = bpf_map_lookup_elem(&killed, &pid);
-	struct level l = {};
 	struct graced_watch *w;
+	struct task_struct *t;
 	__u64 id;
 
 	if (!k)
 		return 0;
 	id = k->watch_id;
+	t = (void *)k->task;
 	w = bpf_map_lookup_elem(&watched, &id);
-	if (w)
-		record(w, id, &k->proc, &l, 0);
+	if (w && BPF_CORE_READ(t, pid) == pid)
+		record(w, id, &k->proc, t);
 	return 0;
 }

@@ -207,8 +207,8 @@ static __always_inline bool wanted_by_all(struct signal_args *a)
 /* An OOM kill is told as the kernel's SIGKILL first and named after. */
 static __always_inline void remember_killed(struct signal_args *a)
 {
-	struct killed k = {.watch_id = a->watch_id};
-	__u32 pid = a->target->tgid;
+	struct killed k = {.watch_id = a->watch_id, .task = (__u64)a->target};
+	__u32 pid = a->target->pid;
 	__u64 inum;
 
 	proc_fill(&k.proc, a->target);

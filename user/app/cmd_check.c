@@ -143,7 +143,7 @@ static void tell_programs(struct check *c, struct kern *kern)
 				 : "the last thread is found out (no group_dead)");
 	tell(c, OK, "OOM victims", "%s",
 	     flavours.oom_task ? "the kernel tells the task"
-			       : "the kernel tells a pid, so the level of an OOM stays unknown");
+			       : "the kernel tells a pid; the task is that of the SIGKILL before");
 	for (unsigned int i = 0; kern_get_program(kern, i, &program) >= 0; i++)
 		if (program.wanted)
 			tell(c, program.attached ? OK : FAIL, program.name, "%s%s",
