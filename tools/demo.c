@@ -24,21 +24,13 @@ static const struct {
 	const char *argv[4];
 	uint64_t memory;
 	const char *story;
-	const char *stop[4]; /* what the runtime does to it, %s being its pid; none: it ends alone */
+	bool stopped; /* by a runtime; otherwise it ends by itself */
+	int rows;     /* in the table: its signals and its stop */
 } plot[CONTAINERS] = {
-	[WEB] = {{"graceful", "0", "40"},
-		 0,
-		 "handles SIGTERM, cleans up and exits",
-		 {"stop", "%s", "15", GRACE_MS}},
-	[DEAF] = {{"deaf"},
-		  0,
-		  "PID 1 without a handler: the kernel drops its SIGTERM",
-		  {"stop", "%s", "15", GRACE_MS}},
-	[HUNGRY] = {{"wait", "oom"}, 32 * MIB, "takes more memory than its limit of 32 MiB", {NULL}},
-	[SHELL] = {{"shell", "1"},
-		   0,
-		   "a shell that exits on SIGTERM without telling its child",
-		   {"stop", "%s", "15", GRACE_MS}},
+	[WEB] = {{"graceful", "0", "40"}, 0, "handles SIGTERM, cleans up and exits", true, 2},
+	[DEAF] = {{"deaf"}, 0, "PID 1 without a handler: the kernel drops its SIGTERM", true, 3},
+	[HUNGRY] = {{"wait", "oom"}, 32 * MIB, "takes more memory than its limit", false, 2},
+	[SHELL] = {{"shell", "1"}, 0, "a shell that exits on SIGTERM, its child untold", true, 2},
 };
 
 struct tracer_child {
@@ -46,7 +38,7 @@ struct tracer_child {
 	int fd;
 	char buf[4096]; /* output not yet shown */
 	size_t len;
-	bool told[CONTAINERS]; /* whose row has come */
+	int rows[CONTAINERS]; /* that have come */
 };
 
 static int fail(const char *what, int error)
@@ -70,7 +62,8 @@ static int tracer_begin(struct tracer_child *child)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 		dup2(fds[1], STDOUT_FILENO);
-		execl(graced, "graced", "trace", "--assume-grace", GRACE, (char *)NULL);
+		execl(graced, "graced", "trace", "--signals", "--assume-grace", GRACE,
+		      (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -94,11 +87,23 @@ static int tracer_read(struct tracer_child *child, int timeout_ms)
 	return (int)got;
 }
 
-static void tracer_show(struct tracer_child *child)
+/* Show the whole lines read so far; count those about the demonstration's own containers. */
+static void tracer_show(struct tracer_child *child, const struct box boxes[CONTAINERS])
 {
-	fwrite(child->buf, 1, child->len, stdout);
+	size_t len;
+	char *end;
+
+	while ((end = memchr(child->buf, '\n', child->len))) {
+		len = (size_t)(end - child->buf) + 1;
+		fwrite(child->buf, 1, len, stdout);
+		for (int i = 0; i < CONTAINERS; i++)
+			child->rows[i] += memmem(child->buf, len, boxes[i].id, 12) != NULL;
+		child->len -= len;
+		memmove(child->buf, end + 1, child->len);
+	}
 	fflush(stdout);
-	child->len = 0;
+	if (child->len == sizeof(child->buf))
+		child->len = 0; /* no table has such lines */
 }
 
 static int tracer_await_header(struct tracer_child *child)
@@ -113,13 +118,13 @@ static int tracer_await_header(struct tracer_child *child)
 	return 0;
 }
 
-static int tracer_end(struct tracer_child *child)
+static int tracer_end(struct tracer_child *child, const struct box boxes[CONTAINERS])
 {
 	int status;
 
 	kill(child->pid, SIGINT);
 	while (tracer_read(child, 5000) > 0)
-		tracer_show(child);
+		tracer_show(child, boxes);
 	close(child->fd);
 	if (waitpid(child->pid, &status, 0) < 0)
 		return -errno;
@@ -144,7 +149,7 @@ static void introduce(const struct box boxes[CONTAINERS])
 	     ", SIGKILL.\n");
 	for (int i = 0; i < CONTAINERS; i++)
 		printf("  %.12s  %s\n", boxes[i].id, plot[i].story);
-	puts("\n$ graced trace --assume-grace " GRACE);
+	puts("\n$ graced trace --signals --assume-grace " GRACE);
 	fflush(stdout);
 }
 
@@ -152,34 +157,26 @@ static void introduce(const struct box boxes[CONTAINERS])
 static int stop_containers(struct box_tree *tree, struct box boxes[CONTAINERS],
 			   struct proc senders[CONTAINERS])
 {
-	const char *argv[5];
 	char pid[16];
 	int r = 0;
 
 	for (int i = 0; i < CONTAINERS && !r; i++) {
-		if (!plot[i].stop[0]) {
-			page_go(boxes[i].proc.page, 1);
-			continue;
-		}
 		snprintf(pid, sizeof(pid), "%d", (int)boxes[i].init_pid);
-		for (int k = 0; k < 4; k++)
-			argv[k] = strcmp(plot[i].stop[k], "%s") ? plot[i].stop[k] : pid;
-		argv[4] = NULL;
-		r = send_start(tree, SEND_RUNTIME, NULL, argv, &senders[i]);
+		if (plot[i].stopped)
+			r = send_start(tree, SEND_RUNTIME, NULL,
+				       BOX_ARGV("stop", pid, "15", GRACE_MS), &senders[i]);
+		else
+			page_go(boxes[i].proc.page, 1);
 	}
 	return r;
 }
 
-/* Other containers of this host may add rows, so ours are told by their ids. */
-static int rows_missing(struct tracer_child *child, const struct box boxes[CONTAINERS])
+static bool all_shown(const struct tracer_child *child)
 {
-	int missing = 0;
-
-	for (int i = 0; i < CONTAINERS; i++) {
-		child->told[i] = child->told[i] || memmem(child->buf, child->len, boxes[i].id, 12);
-		missing += !child->told[i];
-	}
-	return missing;
+	for (int i = 0; i < CONTAINERS; i++)
+		if (child->rows[i] < plot[i].rows)
+			return false;
+	return true;
 }
 
 static int show_rows(struct tracer_child *child, const struct box boxes[CONTAINERS])
@@ -187,25 +184,21 @@ static int show_rows(struct tracer_child *child, const struct box boxes[CONTAINE
 	uint64_t until = page_clock_ns() + ROWS_MAX_NS;
 	int n;
 
-	tracer_show(child);
-	while (page_clock_ns() < until) {
+	tracer_show(child, boxes);
+	while (!all_shown(child)) {
 		n = tracer_read(child, 1000);
 		if (n == 0 || (n < 0 && n != -ETIMEDOUT))
 			return n ? n : -ECHILD;
-		if (n > 0 && child->buf[child->len - 1] != '\n' && child->len < sizeof(child->buf))
-			continue;
-		n = rows_missing(child, boxes);
-		tracer_show(child);
-		if (!n)
-			return 0;
+		if (page_clock_ns() > until)
+			return -ETIMEDOUT;
+		tracer_show(child, boxes);
 	}
-	return -ETIMEDOUT;
+	return 0;
 }
 
-static int play(struct box_tree *tree, struct tracer_child *child)
+static int play(struct box_tree *tree, struct tracer_child *child, struct box boxes[CONTAINERS])
 {
 	struct proc senders[CONTAINERS];
-	struct box boxes[CONTAINERS];
 	int r;
 
 	for (int i = 0; i < CONTAINERS; i++) {
@@ -231,6 +224,7 @@ int main(void)
 {
 	const char *unavailable = box_unavailable();
 	struct tracer_child child = {.fd = -1};
+	struct box boxes[CONTAINERS] = {0};
 	struct box_tree tree;
 	int r, ended;
 
@@ -245,8 +239,8 @@ int main(void)
 	if (!r)
 		r = tracer_await_header(&child);
 	if (!r)
-		r = play(&tree, &child);
-	ended = child.pid > 0 ? tracer_end(&child) : 0;
+		r = play(&tree, &child, boxes);
+	ended = child.pid > 0 ? tracer_end(&child, boxes) : 0;
 	if (r || ended)
 		fail(r ? "the containers' rows did not come" : "graced trace did not end well",
 		     r ? r : ended);

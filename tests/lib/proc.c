@@ -315,7 +315,8 @@ void proc_free(struct proc *proc)
 
 	if (!proc)
 		return;
-	if (proc->pid > 0) {
+	/* No signal to what has ended: a tracer would tell of it. */
+	if (proc->pid > 0 && waitpid(proc->pid, NULL, WNOHANG) == 0) {
 		kill(proc->pid, SIGKILL);
 		proc_wait(proc, &end);
 	}
