@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MIB	    (1024u * 1024u)
-#define EXTRA_TESTS 1
+#define EXTRA_TESTS 2
 
 /* What the tests of the group share. */
 static struct {
@@ -131,6 +131,74 @@ static void a_shared_pid_namespace_goes_with_its_init(void **state)
 		fail_msg("the sandbox: %s", why);
 }
 
+/* A value of the same type that is not the true one. */
+static json_t *falsify(const json_t *value)
+{
+	if (json_is_string(value))
+		return json_string("x");
+	if (json_is_boolean(value))
+		return json_boolean(!json_is_true(value));
+	if (json_is_real(value))
+		return json_real(json_real_value(value) + 0.5);
+	if (json_is_integer(value))
+		return json_integer(json_integer_value(value) ^ (1LL << 50));
+	return json_is_null(value) ? json_integer(1) : json_pack("[s]", "x");
+}
+
+/* Falsify each leaf below an object of the record in turn: the number that nobody minded. */
+static unsigned int falsify_all(const struct played *played, json_t *rec, json_t *object)
+{
+	unsigned int accepted = 0;
+	char why[1024];
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(object, next, key, value) {
+		if (json_is_object(value)) {
+			accepted += falsify_all(played, rec, value);
+			continue;
+		}
+		json_incref(value);
+		json_object_set_new(object, key, falsify(value));
+		if (!scene_check(&stage.fixture->tree, played, rec, why, sizeof(why))) {
+			print_message("a wrong %s is accepted\n", key);
+			accepted++;
+		}
+		json_object_set_new(object, key, value);
+	}
+	return accepted;
+}
+
+/* The comparison is what all of these tests stand on. */
+static void a_record_with_any_member_wrong_is_refused(void **state)
+{
+	const struct scene scene = {
+		.argv = {"deaf"},
+		.acts = {{BY_RUNTIME, SIGTERM}, {BY_OTHER_POD, SIGKILL}},
+		.outcome = "killed",
+		.cause = "other-pod",
+		.stop_result = "ignored",
+		.deaf = true,
+	};
+	struct played *played;
+	char why[1024];
+	json_t *rec;
+
+	(void)state;
+	if (!stage.fixture)
+		skip();
+	played = calloc(1, sizeof(*played));
+	assert_non_null(played);
+	assert_int_equal(scene_play(&stage.fixture->tree, &scene, &stage.other, played), 0);
+	rec = json_deep_copy(tracer_await_stop(stage.fixture->tracer, &played->box));
+	if (scene_check(&stage.fixture->tree, played, rec, why, sizeof(why)))
+		fail_msg("%s", why);
+	assert_int_equal(falsify_all(played, rec, rec), 0);
+	json_decref(rec);
+	free(played);
+}
+
 int main(void)
 {
 	struct CMUnitTest *tests = calloc(scene_count + EXTRA_TESTS, sizeof(*tests));
@@ -146,6 +214,8 @@ int main(void)
 					    .initial_state = (void *)(uintptr_t)&scene_table[i]};
 	tests[n++] = (struct CMUnitTest)CLAIM("a shared pid namespace goes with its init",
 					      a_shared_pid_namespace_goes_with_its_init);
+	tests[n++] = (struct CMUnitTest)CLAIM("a record with any member wrong is refused",
+					      a_record_with_any_member_wrong_is_refused);
 	failed = _cmocka_run_group_tests("rows", tests, n, setup, teardown);
 	free(tests);
 	return failed;

@@ -150,22 +150,25 @@ static int check_id(const struct check *c)
 	return c->truth->box->id[0] ? same_text(c, "id", want) : 0;
 }
 
+/* "pod" and "container" as every record has them about a box. */
+static void names_of(const struct box *box, char *text, size_t size)
+{
+	snprintf(text, size,
+		 "'pod':{'namespace':null,'name':null,'uid':'%s','qos':'burstable','static':false},"
+		 "'container':{'name':null,'id':'%s','runtime':null,'kind':null,'cgroup':'%s'}",
+		 box->uid, box->id, box->path);
+}
+
 static int check_names(const struct check *c)
 {
 	const struct box *box = c->truth->box;
-	char pod[256], container[HIER_PATH_MAX + 256], uid[64];
+	char names[2 * HIER_PATH_MAX], want[2 * HIER_PATH_MAX + 2];
 
-	snprintf(uid, sizeof(uid), "%s", box->uid);
-	snprintf(pod, sizeof(pod),
-		 "{'namespace':null,'name':null,'uid':'%s','qos':'burstable','static':false}", uid);
-	snprintf(container, sizeof(container),
-		 "{'name':null,'id':'%s','runtime':null,'kind':null,'cgroup':'%s'}", box->id,
-		 box->path);
-	if (jrec_match(json_object_get(c->rec, "pod"), pod, c->why, c->size))
-		return 1;
-	if (box->id[0])
-		return jrec_match(json_object_get(c->rec, "container"), container, c->why, c->size);
-	return same_text(c, "container.cgroup", box->path);
+	if (!box->id[0])
+		return same_text(c, "container.cgroup", box->path);
+	names_of(box, names, sizeof(names));
+	snprintf(want, sizeof(want), "{%s}", names);
+	return jrec_match(c->rec, want, c->why, c->size);
 }
 
 static int check_process(const struct check *c)
@@ -201,13 +204,12 @@ static const char *kind_of(const struct sent *sent)
 
 static int check_sender(const struct check *c, const char *of, const struct sent *sent)
 {
-	char cgroup[HIER_PATH_MAX], want[2 * HIER_PATH_MAX + 512], path[64];
-	char from[512] = "'pod':null,'container':null";
+	char from[2 * HIER_PATH_MAX] = "'pod':null,'container':null", want[4 * HIER_PATH_MAX];
+	char cgroup[HIER_PATH_MAX], path[64];
 
 	if (sent->via) {
-		snprintf(cgroup, sizeof(cgroup), "%s", sent->via->path);
-		snprintf(from, sizeof(from), "'pod':{'uid':'%s'},'container':{'id':'%s'}",
-			 sent->via->uid, sent->via->id);
+		memcpy(cgroup, sent->via->path, sizeof(cgroup));
+		names_of(sent->via, from, sizeof(from));
 	} else if (hier_own_path(&c->truth->tree->hier, cgroup, sizeof(cgroup))) {
 		return wrong(c, "the test does not know its own cgroup");
 	}
