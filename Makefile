@@ -174,7 +174,7 @@ $(BUILD)/tests/vectors: $(call objs,tests/vectors*.c) $(libs-of-wire)
 	$(call link)
 
 # Helpers run inside bare namespaces and cgroups: static, so that they need no file but themselves.
-$(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c Makefile
+$(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/page.h Makefile
 	@mkdir -p $(@D)
 	$(call say,HELPER,$@)
 	$(Q)$(CC) -std=gnu11 -O2 -g -D_GNU_SOURCE $(WARNINGS) -Werror -Itests -pthread -static -o $@ $<
@@ -208,13 +208,13 @@ unit: $(UNIT)
 
 ifneq ($(wildcard tools/demo.c),)
 demo: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tools/demo $(HELPERS)
+	$(Q)$(MAKE) -s --no-print-directory all $(BUILD)/tools/demo $(HELPERS)
 	@GRACED='$(abspath $(BUILD)/graced)' HELPERS='$(abspath $(BUILD)/tests/helpers)' \
 		$(BUILD)/tools/demo
 endif
 
 bench: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tools/storm
+	$(Q)$(MAKE) -s --no-print-directory all $(BUILD)/tools/storm
 	@BUILD='$(BUILD)' tools/bench
 
 install: all
