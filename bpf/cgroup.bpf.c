@@ -120,6 +120,7 @@ static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct
 	struct graced_watch w = {.level = up->level + 1, .oom_known = 1};
 	__u64 id = cg->kn->id;
 	struct graced_ev_cgroup *ev;
+	bool full;
 	long len;
 
 	w.owner_id = owner_below(up, parent_id);
@@ -135,16 +136,23 @@ static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct
 		len = bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), cg->kn->name);
 		w.kind = kind_by_name(ev, len > 0 ? len - 1 : 0);
 		ev->kind = w.kind;
-		emit_end(ev, false);
 	} else {
 		/* Its name is lost with the record; the daemon looks it up and corrects this. */
 		w.kind = GRACED_WATCH_CONTAINER;
 		w.counts.lost = 1;
 	}
-	if (bpf_map_update_elem(&watched, &id, &w, BPF_NOEXIST)) {
+	full = bpf_map_update_elem(&watched, &id, &w, BPF_NOEXIST) != 0;
+	if (full) {
 		stat_add(GRACED_STAT_WATCH_FULL, 0, 1, 0);
 		quota_give(w.owner_id);
 	}
+	if (!ev)
+		return;
+	/* Reserved before the entry was there, so nothing that names it comes earlier. */
+	if (full)
+		bpf_ringbuf_discard(ev, BPF_RB_NO_WAKEUP);
+	else
+		emit_end(ev, false);
 }
 
 SEC("tp_btf/cgroup_mkdir")

@@ -85,7 +85,7 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 	return 0;
 }
 
-/* The second argument came with kernel commit that added group_dead to the tracepoint (6.16). */
+/* For kernels whose tracepoint tells the last thread (Linux 6.16); the daemon asks their BTF. */
 SEC("tp_btf/sched_process_exit")
 int on_exit_dead(__u64 *ctx)
 {

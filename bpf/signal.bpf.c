@@ -126,7 +126,7 @@ static __always_inline bool limited(struct signal_args *a)
 	struct graced_watch *w = a->w;
 	__u64 now, ticks;
 
-	if (!w || a->sig == SIGKILL)
+	if (!watch_recorded(w) || a->sig == SIGKILL)
 		return false;
 	if (a->sender_watch_id != a->watch_id && a->info != 1 && a->code <= 0)
 		return false;

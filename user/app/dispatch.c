@@ -11,6 +11,7 @@
 #include "app/manager.h"
 #include "app/scan.h"
 #include "app/timers.h"
+#include "io/clock.h"
 #include "io/procfs.h"
 
 /* One observation asks for a few things at most; this many wait only when answers ask again. */
@@ -44,6 +45,11 @@ void dispatch_effect(void *userdata, const struct effect *effect)
 			sinks_record(m->sinks, effect->record);
 		return;
 	}
+	/* No answer comes of it, and a full queue must not swallow it. */
+	if (effect->type == EFFECT_WAKE_AT && m->kern) {
+		timers_wake_at(m, effect->at_ns);
+		return;
+	}
 	/* In a replay the answers are in the recording. */
 	if (m->kern)
 		push(&m->queue, effect);
@@ -61,6 +67,23 @@ static void read_counts(struct manager *m, uint64_t id)
 	obs.counts.id = id;
 	obs.counts.counts = watch.counts;
 	obs.counts.populated = scan_populated(m, id);
+	feed(m, &obs);
+}
+
+/*
+ * The kernel half tells of a removal before it drops the entry: without an entry the record is in
+ * the ring, or was lost.
+ */
+static void check_cgroup(struct manager *m, uint64_t id)
+{
+	struct graced_watch watch;
+	struct obs obs;
+
+	if (kern_watch_get(m->kern, id, &watch) != -ENOENT)
+		return;
+	ring_drain(m->ring, clock_boot_ns());
+	feed_begin(&obs, OBS_CGROUP_GONE);
+	obs.empty.id = id;
 	feed(m, &obs);
 }
 
@@ -93,9 +116,6 @@ static void find_names(struct manager *m, const struct effect *effect)
 static void carry_out(struct manager *m, const struct effect *effect)
 {
 	switch (effect->type) {
-	case EFFECT_WAKE_AT:
-		timers_wake_at(m, effect->at_ns);
-		break;
 	case EFFECT_READ_COUNTS:
 		read_counts(m, effect->id);
 		break;
@@ -111,6 +131,10 @@ static void carry_out(struct manager *m, const struct effect *effect)
 	case EFFECT_SET_WATCH:
 		scan_correct(m, effect->id, effect->kind);
 		break;
+	case EFFECT_CHECK_CGROUP:
+		check_cgroup(m, effect->id);
+		break;
+	case EFFECT_WAKE_AT:
 	case EFFECT_REPORT:
 		break;
 	}

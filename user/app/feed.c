@@ -12,8 +12,12 @@
 static void record(struct manager *m, const struct obs *obs)
 {
 	buf_reset(&m->line);
-	if (rec_write_obs(&m->line, obs) == 0)
-		out_add(m->recording, buf_str(&m->line), m->line.len);
+	if (rec_write_obs(&m->line, obs) < 0) {
+		say("cannot write an observation down: out of memory");
+		manager_end(m, 1);
+		return;
+	}
+	out_add(m->recording, buf_str(&m->line), m->line.len);
 }
 
 void feed(struct manager *m, const struct obs *obs)

@@ -174,8 +174,11 @@ void timers_tell_lost(struct manager *m, bool final)
 		return;
 	m->told.lost = obs.lost;
 	feed(m, &obs);
-	if (more_lost)
-		tell_losses(m);
+	if (!more_lost)
+		return;
+	/* Counts are read ahead of the records; what was made before must not look later. */
+	ring_drain(m->ring, clock_boot_ns());
+	tell_losses(m);
 }
 
 static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)

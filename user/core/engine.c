@@ -128,7 +128,9 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 	if (!node)
 		return 0;
 	if (node->stop) {
-		node->stop->counts = obs->empty.counts;
+		/* Found gone by a look-up there are no last counts. */
+		if (obs->empty.counts.exits >= node->stop->counts.exits)
+			node->stop->counts = obs->empty.counts;
 		engine_stop_gone(e, node->stop);
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 	}
@@ -176,10 +178,40 @@ static int on_clock(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
+/* Programs that did not run cannot say what about: it may be any stop under way. */
+static void doubt_all(struct engine *e)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos)))
+		if (node->stop && node->stop->state != STOP_IDLE)
+			node->stop->record_lost = true;
+}
+
+/* A removed cgroup takes its counts along, so a lost record of that is looked for everywhere. */
+static void check_all(struct engine *e)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos)))
+		engine_effect(e, &(struct effect){.type = EFFECT_CHECK_CGROUP, .id = node->id});
+}
+
+static uint64_t gone_lost(const struct obs_lost *lost)
+{
+	return lost->totals[GRACED_EV_CGROUP_GONE].lost;
+}
+
 static int on_lost(struct engine *e, const struct obs *obs)
 {
 	if (memcmp(&e->lost, &obs->lost, sizeof(e->lost)) == 0)
 		return 0;
+	if (obs->lost.recursion_misses > e->lost.recursion_misses)
+		doubt_all(e);
+	if (gone_lost(&obs->lost) > gone_lost(&e->lost))
+		check_all(e);
 	e->lost = obs->lost;
 	engine_report_lost(e, obs->at_ns, &obs->lost);
 	return 0;

@@ -61,18 +61,36 @@ struct stop *engine_proc_of(struct engine *e, const struct graced_proc *proc)
 			return stop_free(&e->map, &e->proc_ages, stop);
 	}
 	/* One without an age stays until its pid comes again. */
-	deadline_set(&e->proc_ages, &stop->wake, e->now_ns);
+	deadline_set(&e->proc_ages, &stop->wake, e->now_ns ? e->now_ns : 1);
 	return stop;
 }
 
 void engine_proc_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
 			   struct sender *sender)
 {
+	if (!stop->base_told) {
+		stop->base_told = true;
+		stop->base.lost = obs->signal.lost;
+		stop->base.suppressed = obs->signal.suppressed;
+	}
 	if (stop->state == STOP_REQUESTED && obs->at_ns >= stop_lapse_ns(stop))
 		stop_lapse(&e->map, stop);
 	if (stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, ENGINE_STOP_SET, sender) ==
 	    STOP_NOTE_UNEXPECTED)
 		e->stats.unexpected++;
+}
+
+/*
+ * The counts are its cgroup's. Losses since its first signal may be of its own records, and ones
+ * before that too when none was seen; other counts say nothing of it.
+ */
+static void base_take(struct stop *stop)
+{
+	struct graced_counts base = stop->counts;
+
+	base.lost = stop->base.lost;
+	base.suppressed = stop->base.suppressed;
+	stop->base = base;
 }
 
 int engine_on_proc_exit(struct engine *e, const struct obs *obs)
@@ -86,8 +104,7 @@ int engine_on_proc_exit(struct engine *e, const struct obs *obs)
 		stop_lapse(&e->map, stop);
 	engine_expect(e, stop, STOP_EV_EXIT);
 	stop_exited(stop, &obs->exit, obs->at_ns);
-	/* The counts are its container's, and say nothing of it. */
-	stop->base = stop->counts;
+	base_take(stop);
 	/* It may be one whose signals were forgotten. */
 	if (!known && e->stats.procs_forgotten)
 		stop->counts.lost++;

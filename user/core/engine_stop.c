@@ -43,6 +43,14 @@ static void begin(struct engine *e, struct stop *stop, const struct graced_proc 
 	engine_wake(e, stop, 0);
 }
 
+/* Records say what was lost when they were made; counts that were read may run ahead of them. */
+static void begin_told(struct engine *e, struct stop *stop, const struct obs_init *init)
+{
+	begin(e, stop, &init->proc, init->rank);
+	stop->base.lost = init->lost;
+	stop->base.suppressed = init->suppressed;
+}
+
 /*
  * Who is called init without a record of its exec has been it all the time. False: its end was told
  * already, and this record is late.
@@ -57,6 +65,7 @@ static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc 
 	}
 	make_way(e, stop);
 	begin(e, stop, proc, GRACED_INIT_NONE);
+	stop->record_lost = e->attached;
 	return true;
 }
 
@@ -81,7 +90,7 @@ int engine_on_init(struct engine *e, const struct obs *obs)
 	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED)
 		e->stats.unexpected++;
 	else
-		begin(e, stop, &obs->init.proc, obs->init.rank);
+		begin_told(e, stop, &obs->init);
 	return 0;
 }
 

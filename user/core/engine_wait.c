@@ -140,6 +140,9 @@ void engine_stop_named(struct engine *e, struct stop *stop)
 
 void engine_stop_gone(struct engine *e, struct stop *stop)
 {
+	/* Told as not empty, and the record of its emptiness was lost. */
+	if (stop->state == STOP_TOLD)
+		engine_stop_empty(e, stop, e->now_ns);
 	/* Its exit was lost: a cgroup with a process in it cannot be removed. */
 	if (stop_is_running(stop))
 		engine_expect(e, stop, STOP_EV_EXIT);
@@ -185,8 +188,12 @@ int engine_on_end(struct engine *e, const struct obs *obs)
 	size_t pos = 0;
 
 	(void)obs;
-	while ((node = map_next(&e->map.nodes, &pos)))
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		/* Found gone, and the wait for its exit's record ends here. */
+		if (node->stop && node->stop->probed && stop_is_running(node->stop))
+			engine_expect(e, node->stop, STOP_EV_EXIT);
 		if (node->stop && node->stop->state == STOP_EXITED)
 			engine_tell(e, node->stop, !node->stop->empty_ns);
+	}
 	return 0;
 }

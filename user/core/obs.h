@@ -62,7 +62,8 @@ struct obs_empty {
 };
 
 struct obs_init {
-	uint64_t id; /* container */
+	uint64_t id;		   /* container */
+	uint32_t lost, suppressed; /* of the container when this began */
 	uint32_t rank;
 	struct graced_proc proc;
 };

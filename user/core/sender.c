@@ -39,6 +39,9 @@ static bool in_unit(const char *const *units, size_t n, const char *path)
 {
 	size_t len;
 
+	/* Users name their own units as they like. */
+	if (path && strncmp(path, "/user.slice/", strlen("/user.slice/")) == 0)
+		return false;
 	for (; path && *path; path += len) {
 		path += strspn(path, "/");
 		len = strcspn(path, "/");

@@ -11,6 +11,7 @@
 #define RESULT_OVERFLOW	    3
 #define RESULT_LOST_INFO    4
 #define SECOND		    1000000000ULL
+#define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones lapse as if it were this */
 #define LAPSE_MARGIN	    (60 * SECOND)
 #define LAPSE_GRACE_UNKNOWN (600 * SECOND)
 
@@ -188,7 +189,8 @@ uint64_t stop_lapse_ns(const struct stop *stop)
 {
 	if (!stop->grace_ns)
 		return stop->request.at_ns + LAPSE_GRACE_UNKNOWN;
-	return stop->request.at_ns + 2 * stop->grace_ns + LAPSE_MARGIN;
+	return stop->request.at_ns + 2 * (stop->grace_ns < GRACE_MAX ? stop->grace_ns : GRACE_MAX) +
+	       LAPSE_MARGIN;
 }
 
 void stop_lapse(struct cgmap *map, struct stop *stop)
@@ -223,7 +225,7 @@ uint32_t stop_gaps(const struct stop *stop)
 	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
 	uint32_t gaps = 0;
 
-	if (stop->counts.lost > stop->base.lost)
+	if (stop->record_lost || stop->counts.lost > stop->base.lost)
 		gaps |= 1u << GAP_EVENTS_LOST;
 	if (suppression_matters(stop))
 		gaps |= 1u << GAP_SUPPRESSED;

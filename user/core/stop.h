@@ -70,6 +70,8 @@ struct stop {
 	uint64_t asked_ns;    /* counts were asked for; 0: not */
 	bool takes_others;    /* others were left in the pid namespace that ended with it */
 	bool told_unnamed;    /* reported while the path of its cgroup was not known */
+	bool base_told;	      /* scope all: base is that of its first signal */
+	bool record_lost;     /* one about it was lost, whatever the counts say */
 	bool probed;	      /* init was found gone without an exit record */
 	struct deadline wake; /* lapse, or the bound on waiting */
 };

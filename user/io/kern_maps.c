@@ -33,7 +33,10 @@ int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *re
 
 int kern_watch_delete(struct kern *kern, uint64_t id)
 {
-	return bpf_map_delete_elem(kern->watched_fd, &id) < 0 ? -errno : 0;
+	int r = bpf_map_delete_elem(kern->watched_fd, &id) < 0 ? -errno : 0;
+
+	bpf_map_delete_elem(kern->inits_fd, &id);
+	return r;
 }
 
 int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind)

@@ -43,7 +43,13 @@ static void decode_init(const void *data, struct obs *ret)
 
 	memcpy(&ev, data, sizeof(ev));
 	end_proc(&ev.proc);
-	ret->init = (struct obs_init){.id = ev.hdr.watch_id, .rank = ev.rank, .proc = ev.proc};
+	ret->init = (struct obs_init){
+		.id = ev.hdr.watch_id,
+		.lost = ev.hdr.lost,
+		.suppressed = ev.hdr.suppressed,
+		.rank = ev.rank,
+		.proc = ev.proc,
+	};
 }
 
 static void decode_signal(const void *data, struct obs *ret)

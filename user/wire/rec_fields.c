@@ -48,9 +48,8 @@ static const struct rec_field CGROUP[] = {
 static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.counts)};
 
 static const struct rec_field INIT[] = {
-	UINT("id", init.id),
-	UINT("rank", init.rank),
-	PROC("", init.proc),
+	UINT("id", init.id),	 UINT("lost", init.lost), UINT("suppressed", init.suppressed),
+	UINT("rank", init.rank), PROC("", init.proc),
 };
 
 static const struct rec_field SIGNAL[] = {
