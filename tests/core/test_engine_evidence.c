@@ -56,6 +56,68 @@ static void test_lost(void **state)
 	world_close(&w);
 }
 
+static void test_not_run(void **state)
+{
+	const struct obs missed = {
+		.type = OBS_LOST, .at_ns = SEC(15), .lost = {.recursion_misses = 1}};
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	world_tell(&w, &missed);
+	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, SEC(21), CG_A1);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(EVENTS_LOST));
+	world_clear(&w);
+	world_init(&w, SEC(30), CG_B1, &P_B1);
+	world_exit(&w, SEC(31), CG_B1, &P_B1, EXIT(0));
+	world_empty(&w, SEC(32), CG_B1);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+	world_close(&w);
+}
+
+/* Counts that are read run ahead of the records that are still in the ring. */
+static void test_counts_ahead(void **state)
+{
+	const struct graced_counts lost = {.exits = 1, .lost = 1};
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_counts(&w, SEC(9), CG_A1, true, &lost);
+	world_init(&w, SEC(8), CG_A1, &P_A1);
+	world_exit_counted(&w, SEC(10), CG_A1, &P_A1, EXIT(0), &lost);
+	world_empty_counted(&w, SEC(11), CG_A1, &lost);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(EVENTS_LOST));
+	world_close(&w);
+}
+
+static bool asked_for(const struct world *w, enum effect_type type, uint64_t id)
+{
+	for (size_t i = 0; i < w->n_effects; i++)
+		if (w->effects[i].type == type && w->effects[i].id == id)
+			return true;
+	return false;
+}
+
+/* Exit, emptiness and removal were lost, and with the cgroup went its counts. */
+static void test_removal_lost(void **state)
+{
+	struct obs lost = {.type = OBS_LOST, .at_ns = SEC(15)};
+	struct world w;
+
+	(void)state;
+	lost.lost.totals[GRACED_EV_CGROUP_GONE].lost = 1;
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	world_tell(&w, &lost);
+	assert_true(asked_for(&w, EFFECT_CHECK_CGROUP, CG_A1));
+	world_gone(&w, SEC(16), CG_A1, NULL);
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, GAP(EXIT_UNSEEN));
+	world_close(&w);
+}
+
 static void test_suppressed(void **state)
 {
 	static const struct {
@@ -342,6 +404,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("records lost in a life are a gap in its evidence, others are not",
 		      test_lost),
+		CLAIM("programs that did not run are a gap of every stop under way", test_not_run),
+		CLAIM("counts read ahead of the records hide no loss", test_counts_ahead),
+		CLAIM("after a lost removal every known cgroup is looked for", test_removal_lost),
 		CLAIM("signals suppressed after the request are a gap", test_suppressed),
 		CLAIM("who ran before we attached has a gap, and a guessed init another",
 		      test_attached_late),
