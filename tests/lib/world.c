@@ -29,12 +29,21 @@ const struct graced_proc P_A2 = PROC("envoy", 4343, 1, CG_A2, "envoy", 0);
 const struct graced_proc P_B1 = PROC("java", 4444, 1, CG_B1, "java", 0);
 const struct graced_proc P_D1 = PROC("redis", 4545, 1, CG_D1, "redis", 999);
 
+/* Room for one more: doubled whenever the count is a power of two. */
+static void *room_for(void *list, size_t n, size_t size)
+{
+	if (n && n & (n - 1))
+		return list;
+	list = reallocarray(list, n ? 2 * n : 1, size);
+	assert_non_null(list);
+	return list;
+}
+
 static const char *keep(struct world *w, const char *s)
 {
 	if (!s)
 		return NULL;
-	w->strings = reallocarray(w->strings, w->n_strings + 1, sizeof(*w->strings));
-	assert_non_null(w->strings);
+	w->strings = room_for(w->strings, w->n_strings, sizeof(*w->strings));
 	w->strings[w->n_strings] = strdup(s);
 	assert_non_null(w->strings[w->n_strings]);
 	return w->strings[w->n_strings++];
@@ -109,14 +118,12 @@ static void answered(void *userdata, const struct effect *effect)
 	struct world *w = userdata;
 
 	if (effect->type == EFFECT_REPORT) {
-		w->records = reallocarray(w->records, w->n_records + 1, sizeof(*w->records));
-		assert_non_null(w->records);
+		w->records = room_for(w->records, w->n_records, sizeof(*w->records));
 		w->records[w->n_records] = *effect->record;
 		keep_record(w, &w->records[w->n_records++]);
 		return;
 	}
-	w->effects = reallocarray(w->effects, w->n_effects + 1, sizeof(*w->effects));
-	assert_non_null(w->effects);
+	w->effects = room_for(w->effects, w->n_effects, sizeof(*w->effects));
 	w->effects[w->n_effects++] = *effect;
 }
 
