@@ -2,6 +2,7 @@
 /* The command line: finds the subcommand and hands over to it. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,13 +14,15 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *does;
+	bool live; /* runs until a signal ends it */
 } commands[] = {
-	{"trace", cmd_trace, "live table (or JSON lines) of stops on this host"},
-	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime"},
-	{"record", cmd_record, "write observations to a file"},
-	{"replay", cmd_replay, "feed a recording through the same engine"},
-	{"check", cmd_check, "kernel, BTF, capabilities, cgroup mode, sockets: one line each"},
-	{"version", cmd_version, "print the version"},
+	{"trace", cmd_trace, "live table (or JSON lines) of stops on this host", true},
+	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime", false},
+	{"record", cmd_record, "write observations to a file", true},
+	{"replay", cmd_replay, "feed a recording through the same engine", false},
+	{"check", cmd_check, "kernel, BTF, capabilities, cgroup mode, sockets: one line each",
+	 false},
+	{"version", cmd_version, "print the version", false},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
@@ -46,6 +49,17 @@ static void fill_standard_fds(void)
 		close(fd);
 }
 
+/* A signal that comes before the loop listens waits for it, even one that a shell has ignored. */
+static void hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -56,9 +70,13 @@ int main(int argc, char **argv)
 		return help();
 	if (strcmp(name, "--version") == 0)
 		return cmd_version(1, argv + 1);
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		if (strcmp(name, commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		if (strcmp(name, commands[i].name) != 0)
+			continue;
+		if (commands[i].live)
+			hold_signals();
+		return commands[i].run(argc - 1, argv + 1);
+	}
 	if (!*name)
 		return say_usage("", "which command?");
 	return say_usage("", "there is no command '%s'", name);
