@@ -277,7 +277,7 @@ static void test_notes(void **state)
 		{false, 0, 2, OUTCOME_OOM_KILLED, 0, " oom×2\n"},
 		{true, 0, 12, OUTCOME_KILLED, 0, " deaf oom×12\n"},
 		{true, 3, 0, OUTCOME_KILLED, 0, " deaf 3 coll…\n"},
-		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE, " partial:nam…\n"},
+		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE, " name-late\n"},
 	};
 
 	(void)state;

@@ -177,9 +177,10 @@ static void next_note(struct buf *cell)
 		buf_addc(cell, ' ');
 }
 
+/* What is left out of the evidence stands last, so that a name has room to be read. */
 static void add_notes(struct buf *cell, const struct record_stop *stop)
 {
-	const char *separator = ":";
+	const char *separator = "";
 
 	if (stop->deaf) {
 		next_note(cell);
@@ -198,7 +199,6 @@ static void add_notes(struct buf *cell, const struct record_stop *stop)
 	if (stop->gaps == 0)
 		return;
 	next_note(cell);
-	buf_adds(cell, "partial");
 	for (unsigned int gap = 0; gap < GAP_COUNT; gap++) {
 		if (!(stop->gaps >> gap & 1))
 			continue;
