@@ -110,7 +110,7 @@ static void test_screen(void **state)
 	killed.stop.kill_signal.sender.process.comm = "kubelet";
 	killed.stop.gaps = 1u << GAP_NOT_EMPTY;
 	assert_row(&killed, "15:04:05.123 default/web-0    main         killed     grace-expired "
-			    "SIGKILL 30.0s  100%/30s  kubelet[812]   deaf partia…\n");
+			    "SIGKILL 30.0s  100%/30s  kubelet[812]   deaf not-em…\n");
 
 	assert_row(&heard, "15:04:05.123 -                0123456789ab SIGTERM    ignored       "
 			   "-       -      -         bash[4242]     deaf\n");
