@@ -278,6 +278,29 @@ static void test_deep(void **state)
 	cgmap_done(&map);
 }
 
+/* As long as a path may be, and longer than any. */
+static void test_long_paths(void **state)
+{
+	static const size_t lengths[] = {OBS_PATH_MAX - 2, OBS_PATH_MAX - 1, OBS_PATH_MAX, 10000};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(lengths); i++) {
+		char *path = malloc(lengths[i] + 1);
+		struct cgmap map = {};
+		struct cgnode *node = NULL;
+
+		assert_non_null(path);
+		for (size_t k = 0; k < lengths[i]; k++)
+			path[k] = k % 2 ? 'a' : '/';
+		path[lengths[i]] = '\0';
+		assert_int_equal(cgmap_add_path(&map, 1, 0, path, &node), 0);
+		memcpy(path, A1_PATH "/", strlen(A1_PATH "/"));
+		assert_int_equal(cgmap_add_path(&map, 2, 0, path, &node), -EEXIST);
+		cgmap_done(&map);
+		free(path);
+	}
+}
+
 static void test_id_0(void **state)
 {
 	struct cgmap map = {};
@@ -312,6 +335,7 @@ int main(void)
 		CLAIM("a full map refuses, counts, and takes again once there is room",
 		      test_bounded),
 		CLAIM("a path grows to no more than a path may have", test_deep),
+		CLAIM("a path of any length is read no further than it goes", test_long_paths),
 		CLAIM("no cgroup has the id 0", test_id_0),
 	};
 

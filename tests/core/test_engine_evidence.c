@@ -222,6 +222,8 @@ static void test_exit_lost(void **state)
 	assert_false(world_stop(&w)->exit.known || world_stop(&w)->latency_known);
 	assert_true(world_stop(&w)->stop_signal.known);
 	assert_int_equal(world_stop(&w)->empty_ns, SEC(20));
+	/* Its record has the time at which that was known. */
+	assert_int_equal(world_record(&w, RECORD_STOP, 0)->at_ns, SEC(20));
 
 	world_clear(&w);
 	world_init(&w, SEC(10), CG_B1, &P_B1);
@@ -267,6 +269,22 @@ static void test_probe(void **state)
 	world_timer(&w, SEC(30) + WAIT);
 	world_timer(&w, SEC(30) + 2 * WAIT);
 	world_gone(&w, SEC(40), CG_A1, &lost);
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+		       GAP(EXIT_UNSEEN) | GAP(EVENTS_LOST) | GAP(NOT_EMPTY));
+	world_close(&w);
+}
+
+static void test_probe_and_then_the_end(void **state)
+{
+	const struct graced_counts lost = {.lost = 1};
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	world_counts(&w, SEC(20), CG_A1, true, &lost);
+	probe(&w, SEC(22), P_A1.start_ns, false);
+	world_tell(&w, &(struct obs){.type = OBS_END, .at_ns = SEC(22) + 1});
 	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
 		       GAP(EXIT_UNSEEN) | GAP(EVENTS_LOST) | GAP(NOT_EMPTY));
 	world_close(&w);
@@ -416,6 +434,7 @@ int main(void)
 		CLAIM("a lost exit is told when the cgroup is empty or gone", test_exit_lost),
 		CLAIM("after a loss init is looked for, and told as unknown when it is gone",
 		      test_probe),
+		CLAIM("a trace that ends meanwhile tells it, too", test_probe_and_then_the_end),
 		CLAIM("an exit that was in the ring still beats the look for it",
 		      test_probe_and_then_the_exit),
 		CLAIM("an init whose exec was lost is known by its signal or its exit",

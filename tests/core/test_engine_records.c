@@ -411,6 +411,7 @@ static void test_of_the_tracer(void **state)
 static void test_no_negative_figures(void **state)
 {
 	const struct graced_counts before = {.oom_kills = 9, .collateral = 9}, after = {.exits = 1};
+	const struct graced_counts more = {.exits = 1, .oom_kills = 10, .collateral = 11};
 	struct world w;
 
 	(void)state;
@@ -423,6 +424,15 @@ static void test_no_negative_figures(void **state)
 	assert_int_equal(world_stop(&w)->oom_kills, 0);
 	assert_int_equal(world_stop(&w)->collateral_kills, 0);
 	assert_int_equal(world_stop(&w)->latency_ns, 0);
+	world_close(&w);
+	/* Those that run forwards are the difference. */
+	world_open(&w, NULL);
+	world_empty_counted(&w, SEC(9), CG_A1, &before);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	world_exit_counted(&w, SEC(19), CG_A1, &P_A1, EXIT(0), &more);
+	world_empty_counted(&w, SEC(20), CG_A1, &more);
+	assert_int_equal(world_stop(&w)->oom_kills, 1);
+	assert_int_equal(world_stop(&w)->collateral_kills, 2);
 	world_close(&w);
 }
 

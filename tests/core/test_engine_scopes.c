@@ -173,12 +173,25 @@ static void test_all(void **state)
 
 static void test_all_names_what_it_is_in(void **state)
 {
+	const struct obs exit = {
+		.type = OBS_EXIT,
+		.at_ns = SEC(21),
+		.exit = {.id = CG_A1,
+			 .status = 31,
+			 .proc = P_A1_CHILD,
+			 .counts = {.exits = 7, .oom_kills = 5, .collateral = 3}},
+	};
 	const struct record_stop *s;
 	struct world w;
 
 	(void)state;
 	open_scope(&w, SCOPE_ALL);
-	process_exit(&w, SEC(21), &P_A1_CHILD, 31, 0);
+	shot_process(&w, SEC(20), &P_A1_CHILD, 15, &P_B1);
+	assert_false(world_record(&w, RECORD_SIGNAL, 0)->signal.target_init);
+	world_tell(&w, &exit);
+	/* What is counted is its container's. */
+	assert_int_equal(world_stop(&w)->oom_kills, 0);
+	assert_int_equal(world_stop(&w)->collateral_kills, 0);
 	s = world_stop(&w);
 	assert_string_equal(s->pod.name, "web-0");
 	assert_string_equal(s->container.id, WORLD_ID_A1);
@@ -240,6 +253,41 @@ static void test_all_oom(void **state)
 		world_tell(&w, &oom);
 		process_exit(&w, SEC(21), &P_A1_CHILD, 9, GRACED_EXIT_OOM_VICTIM);
 		assert_verdict(&w, OUTCOME_OOM_KILLED, want[i].cause, 0);
+		world_close(&w);
+	}
+}
+
+/* Losses in its container since its first signal may be of its own records. */
+static void test_all_lost(void **state)
+{
+	static const struct {
+		uint32_t lost, suppressed; /* when it exits; 4 of each at its signal */
+		uint32_t gaps;
+	} want[] = {{4, 4, 0}, {5, 4, GAP(EVENTS_LOST)}, {4, 5, GAP(SUPPRESSED)}};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct obs exit = {
+			.type = OBS_EXIT,
+			.at_ns = SEC(21),
+			.exit = {.id = CG_A1,
+				 .status = 10,
+				 .proc = P_A1_CHILD,
+				 .counts = {.lost = want[i].lost,
+					    .suppressed = want[i].suppressed}},
+		};
+		struct world w;
+
+		open_scope(&w, SCOPE_ALL);
+		world_shot(&w, SEC(20), CG_A1,
+			   &(struct shot){.sig = 10,
+					  .from = &P_B1,
+					  .to = &P_A1_CHILD,
+					  .lost = 4,
+					  .suppressed = 4,
+					  .not_init = true});
+		world_tell(&w, &exit);
+		assert_verdict(&w, OUTCOME_CRASHED, CAUSE_OTHER_POD, want[i].gaps);
 		world_close(&w);
 	}
 }
@@ -337,6 +385,12 @@ static void test_all_lapses(void **state)
 	shot_process(&w, SEC(20), &P_SSHD, 15, &P_SYSTEMD);
 	process_exit(&w, SEC(620), &P_SSHD, 15, 0);
 	assert_verdict(&w, OUTCOME_CRASHED, CAUSE_HOST, 0);
+	/* Not before. */
+	world_clear(&w);
+	shot_process(&w, SEC(20), &P_KUBELET, 15, &P_SYSTEMD);
+	shot_process(&w, SEC(620) - 1, &P_KUBELET, 9, &P_SYSTEMD);
+	process_exit(&w, SEC(621), &P_KUBELET, 9, 0);
+	assert_verdict(&w, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED, 0);
 	world_close(&w);
 }
 
@@ -351,6 +405,8 @@ int main(void)
 		      test_all_names_what_it_is_in),
 		CLAIM("scope all tells no exit by code", test_all_but_exits),
 		CLAIM("a process's OOM kill has its level too", test_all_oom),
+		CLAIM("a process's evidence has the gaps of its container since its first signal",
+		      test_all_lost),
 		CLAIM("a number that is used again is another process", test_all_pid_reuse),
 		CLAIM("a process that is older than the tracer has the gap",
 		      test_all_attached_late),

@@ -85,7 +85,7 @@ struct shot {
 	uint32_t flags; /* GRACED_SIG_INIT is added unless not_init */
 	const struct graced_proc *from, *to;
 	const struct graced_proc *parents[GRACED_ANCESTORS];
-	uint32_t suppressed;
+	uint32_t lost, suppressed;
 	bool not_init;
 };
 void world_shot(struct world *w, uint64_t at, uint64_t id, const struct shot *shot);

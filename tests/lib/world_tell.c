@@ -84,6 +84,7 @@ void world_shot(struct world *w, uint64_t at, uint64_t id, const struct shot *sh
 		.signal =
 			{
 				.id = id,
+				.lost = shot->lost,
 				.suppressed = shot->suppressed,
 				.sig = shot->sig,
 				.result = shot->result,
