@@ -326,6 +326,24 @@ static void test_init_lost(void **state)
 	world_close(&w);
 }
 
+/* A signal on another CPU found the init before its own record was in the ring. */
+static void test_init_overtaken(void **state)
+{
+	struct engine_stats stats;
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_managed(&w, SEC(10) + 1, CG_A1, &P_A1, 15);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, SEC(21), CG_A1);
+	assert_verdict(&w, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL, 0);
+	engine_get_stats(w.engine, &stats);
+	assert_int_equal(stats.unexpected, 0);
+	world_close(&w);
+}
+
 /* Before we said that we are attached it may have been running for long. */
 static void test_init_lost_while_attaching(void **state)
 {
@@ -439,6 +457,7 @@ int main(void)
 		      test_probe_and_then_the_exit),
 		CLAIM("an init whose exec was lost is known by its signal or its exit",
 		      test_init_lost),
+		CLAIM("an exec's record that a signal overtook is not lost", test_init_overtaken),
 		CLAIM("an init met while attaching ran before we attached",
 		      test_init_lost_while_attaching),
 		CLAIM("a life whose end was lost is told when the next one shows",

@@ -44,11 +44,22 @@ static void begin(struct engine *e, struct stop *stop, const struct graced_proc 
 }
 
 /* Records say what was lost when they were made; counts that were read may run ahead of them. */
-static void begin_told(struct engine *e, struct stop *stop, const struct obs_init *init)
+static void base_take(struct stop *stop, const struct obs_init *init)
 {
-	begin(e, stop, &init->proc, init->rank);
 	stop->base.lost = init->lost;
 	stop->base.suppressed = init->suppressed;
+}
+
+/* A signal on another CPU may find an init before the record of its exec is in the ring. */
+static void init_overtaken(struct engine *e, struct stop *stop, const struct obs_init *init)
+{
+	if (stop->rank != GRACED_INIT_NONE || !stop_is_running(stop)) {
+		e->stats.unexpected++;
+		return;
+	}
+	stop->rank = init->rank;
+	stop->record_lost = false;
+	base_take(stop, init);
 }
 
 /*
@@ -82,15 +93,17 @@ int engine_on_init(struct engine *e, const struct obs *obs)
 	if (!stop)
 		return 0;
 	if (same_process(&stop->init, &obs->init.proc)) {
-		e->stats.unexpected++;
+		init_overtaken(e, stop, &obs->init);
 		return 0;
 	}
 	if (!stop_is_running(stop) || !is_better(stop, obs->init.rank))
 		make_way(e, stop);
-	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED)
+	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED) {
 		e->stats.unexpected++;
-	else
-		begin_told(e, stop, &obs->init);
+		return 0;
+	}
+	begin(e, stop, &obs->init.proc, obs->init.rank);
+	base_take(stop, &obs->init);
 	return 0;
 }
 
