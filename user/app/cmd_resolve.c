@@ -14,10 +14,12 @@
 #include "base/cleanup.h"
 #include "core/cgpath.h"
 #include "core/obs.h"
+#include "core/record.h"
 #include "io/hierarchy.h"
 #include "io/podsrc_logs.h"
 #include "io/procfs.h"
 #include "wire/jsonw.h"
+#include "wire/record_parts.h"
 
 static const char usage[] =
 	"usage: graced resolve [OPTIONS] WHAT...\n"
@@ -103,23 +105,39 @@ static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_M
 	return 0;
 }
 
-static void print_pod(struct buf *line, const struct answer *a)
+static const char *known(const char *name)
 {
-	if (!a->path.pod_uid[0]) {
-		jsonw_null(line, "pod");
-		return;
-	}
-	jsonw_object(line, "pod");
-	jsonw_str(line, "namespace", a->names.namespace_[0] ? a->names.namespace_ : NULL);
-	jsonw_str(line, "name", a->names.pod[0] ? a->names.pod : NULL);
-	jsonw_str(line, "uid", a->path.pod_uid);
-	jsonw_str(line, "qos", cgpath_qos_name(a->path.qos));
-	jsonw_bool(line, "static", a->path.static_pod);
-	jsonw_object_end(line);
+	return name[0] ? name : NULL;
+}
+
+static struct record_pod pod_of(const struct answer *a)
+{
+	return (struct record_pod){
+		.known = a->path.pod_uid[0],
+		.namespace_ = known(a->names.namespace_),
+		.name = known(a->names.pod),
+		.uid = a->path.pod_uid,
+		.qos = a->path.qos,
+		.is_static = a->path.static_pod,
+	};
+}
+
+static struct record_container container_of(const struct answer *a)
+{
+	return (struct record_container){
+		.known = a->path.container_id[0],
+		.name = known(a->names.container),
+		.id = a->path.container_id,
+		.runtime = a->path.runtime,
+		.kind = record_container_kind_of(&a->path, known(a->names.container)),
+		.cgroup = a->cgroup,
+	};
 }
 
 static void print_json(const struct answer *a)
 {
+	const struct record_container container = container_of(a);
+	const struct record_pod pod = pod_of(a);
 	_cleanup_(buf_free) struct buf line = {};
 
 	jsonw_object(&line, NULL);
@@ -128,23 +146,15 @@ static void print_json(const struct answer *a)
 	jsonw_str(&line, "input", a->what);
 	jsonw_str(&line, "cgroup", a->cgroup);
 	jsonw_str(&line, "kind", cgpath_kind_name(a->path.kind));
-	print_pod(&line, a);
-	if (a->path.container_id[0]) {
-		jsonw_object(&line, "container");
-		jsonw_str(&line, "name", a->names.container[0] ? a->names.container : NULL);
-		jsonw_str(&line, "id", a->path.container_id);
-		jsonw_str(&line, "runtime", cgpath_runtime_name(a->path.runtime));
-		jsonw_object_end(&line);
-	} else {
-		jsonw_null(&line, "container");
-	}
+	record_parts_pod(&line, "pod", &pod);
+	record_parts_container(&line, "container", &container);
 	jsonw_str(&line, "driver", cgpath_driver_name(a->path.driver));
 	jsonw_object_end(&line);
 	puts(buf_str(&line));
 }
 
 static const struct column columns[] = {
-	{"WHAT", 24},	 {"KIND", 12}, {"POD", 36},   {"CONTAINER", 13},
+	{"WHAT", 24},	 {"KIND", 26}, {"POD", 36},   {"CONTAINER", 13},
 	{"RUNTIME", 10}, {"QOS", 10},  {"DRIVER", 0},
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The command line: finds the subcommand and hands over to it. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -60,12 +61,10 @@ static void hold_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
-	fill_standard_fds();
-	signal(SIGPIPE, SIG_IGN);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		return help();
 	if (strcmp(name, "--version") == 0)
@@ -80,4 +79,18 @@ int main(int argc, char **argv)
 	if (!*name)
 		return say_usage("", "which command?");
 	return say_usage("", "there is no command '%s'", name);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	fill_standard_fds();
+	signal(SIGPIPE, SIG_IGN);
+	status = run(argc, argv);
+	/* A reader that has left wanted no more; any other failure is one. */
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+		return status;
+	say("cannot write to standard output: %s", strerror(errno));
+	return status ? status : 1;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ static int write_header(struct manager *m, const struct engine_config *config)
 int outputs_record(struct manager *m, const struct engine_config *config)
 {
 	const char *path = m->options->record;
+	struct stat st;
 	int fd, r;
 
 	if (!path)
@@ -38,6 +40,9 @@ int outputs_record(struct manager *m, const struct engine_config *config)
 		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	/* It holds names of this host, and a file that was there keeps its mode. */
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && strcmp(path, "-") != 0)
+		fchmod(fd, 0600);
 	if (fd < 0) {
 		say("cannot write %s: %s", path, strerror(errno));
 		return -errno;

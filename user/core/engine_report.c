@@ -41,17 +41,6 @@ static void fill_pod(struct record_pod *ret, const struct cgnode *node)
 	};
 }
 
-static enum record_container_kind container_kind(const struct cgnode *node)
-{
-	if (node->kind == GRACED_WATCH_SERVICE)
-		return CONTAINER_KIND_SERVICE;
-	if (node->ident.kind == CGPATH_SANDBOX)
-		return CONTAINER_KIND_SANDBOX;
-	if (node->container_name || node->ident.kind == CGPATH_CONTAINER_OUTSIDE)
-		return CONTAINER_KIND_CONTAINER;
-	return CONTAINER_KIND_UNKNOWN;
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -68,7 +57,9 @@ static void fill_container(struct record_container *ret, const struct cgnode *no
 		.name = node->container_name,
 		.id = node->ident.container_id[0] ? node->ident.container_id : NULL,
 		.runtime = node->ident.runtime,
-		.kind = container_kind(node),
+		.kind = node->kind == GRACED_WATCH_SERVICE
+				? CONTAINER_KIND_SERVICE
+				: record_container_kind_of(&node->ident, node->container_name),
 		.cgroup = node->path,
 	};
 	if (ret->kind == CONTAINER_KIND_SERVICE)

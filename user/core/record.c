@@ -37,3 +37,12 @@ const char *record_result_name(int32_t result)
 
 	return result >= 0 && (size_t)result < COUNT(names) ? names[result] : "unknown";
 }
+
+enum record_container_kind record_container_kind_of(const struct cgpath *path, const char *name)
+{
+	if (path->kind == CGPATH_SANDBOX)
+		return CONTAINER_KIND_SANDBOX;
+	if (name || path->kind == CGPATH_CONTAINER_OUTSIDE)
+		return CONTAINER_KIND_CONTAINER;
+	return CONTAINER_KIND_UNKNOWN;
+}

@@ -167,6 +167,11 @@ struct record {
 };
 
 const char *sender_kind_name(enum sender_kind kind);
+/*
+ * What a cgroup that is no service is: its path tells a dropped sandbox and a container outside
+ * pods, a name (NULL: not known) tells a container; a sandbox that runs looks like one without.
+ */
+enum record_container_kind record_container_kind_of(const struct cgpath *path, const char *name);
 /* NULL for CONTAINER_KIND_UNKNOWN. */
 const char *record_container_kind_name(enum record_container_kind kind);
 /* delivered, ignored, already_pending, overflow, lost_info; "unknown" for any other number. */
