@@ -249,6 +249,22 @@ static void test_asked_once(void **state)
 	world_close(&w);
 }
 
+/* A request is the moment to ask again whom it is for. */
+static void test_asked_again(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_made(&w, SEC(50), CG_NEW, CG_POD_A, ID_NEW);
+	world_names(&w, SEC(51), WORLD_UID_A, ID_NEW, "", "", "", false);
+	world_init(&w, SEC(51), CG_NEW, &P_A1);
+	assert_int_equal(world_effects(&w, EFFECT_FIND_NAMES), 1);
+	world_managed(&w, SEC(60), CG_NEW, &P_A1, 15);
+	assert_int_equal(world_effects(&w, EFFECT_FIND_NAMES), 2);
+	world_close(&w);
+}
+
 static void test_end(void **state)
 {
 	struct world w;
@@ -282,6 +298,15 @@ static void test_gone(void **state)
 	world_empty(&w, EXITED_AT + SEC(1), CG_A1);
 	assert_int_equal(w.n_records, 1);
 	world_close(&w);
+	/* Where the record of its emptiness was lost, the removal says that it is empty. */
+	world_open(&w, NULL);
+	exits(&w);
+	world_timer(&w, EXITED_AT + WAIT);
+	world_counts(&w, EXITED_AT + WAIT, CG_A1, true, &ONE_EXIT);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(NOT_EMPTY));
+	world_gone(&w, EXITED_AT + SEC(9), CG_A1, NULL);
+	assert_int_equal(world_record(&w, RECORD_EMPTY, 0)->empty.empty_ns, EXITED_AT + SEC(9));
+	world_close(&w);
 }
 
 int main(void)
@@ -301,6 +326,8 @@ int main(void)
 		CLAIM("it waits no longer for its name when its exit was lost",
 		      test_name_with_the_exit_lost),
 		CLAIM("a flood of signals does not become a flood of look-ups", test_asked_once),
+		CLAIM("a name nobody knew is asked for again when init is asked to stop",
+		      test_asked_again),
 		CLAIM("at the end what waited goes out, once", test_end),
 		CLAIM("a cgroup's removal ends the wait", test_gone),
 	};

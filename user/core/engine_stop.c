@@ -210,7 +210,8 @@ static struct stop *victim_of(struct engine *e, struct stop *stop, const struct 
 {
 	if (!(oom->flags & GRACED_OOM_INIT))
 		return engine_proc_of(e, &oom->victim);
-	return adopt(e, stop, &oom->victim) && stop_is_running(stop) ? stop : NULL;
+	/* Its exit on another CPU may have been recorded first. */
+	return adopt(e, stop, &oom->victim) ? stop : NULL;
 }
 
 int engine_on_oom(struct engine *e, const struct obs *obs)
