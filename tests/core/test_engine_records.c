@@ -62,6 +62,27 @@ static void test_stop(void **state)
 	world_close(&w);
 }
 
+/* A scan knew when it started to the tick of /proc, and what it was called before it exec'd. */
+static void test_as_at_the_exit(void **state)
+{
+	struct graced_proc scanned = P_D1;
+	struct world w;
+
+	(void)state;
+	scanned.start_ns -= scanned.start_ns % MSEC(10);
+	memcpy(scanned.comm, "sh", 3);
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_D1, &scanned);
+	world_from(&w, SEC(20), CG_D1, &P_D1, 15, &P_SHELL);
+	world_exit(&w, SEC(21), CG_D1, &P_D1, EXIT(0));
+	world_empty(&w, SEC(22), CG_D1);
+	assert_verdict(&w, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL, 0);
+	assert_string_equal(world_stop(&w)->process.comm, "redis");
+	assert_int_equal(world_stop(&w)->process.start_ns, P_D1.start_ns);
+	assert_string_equal(world_stop(&w)->id, WORLD_BOOT "/" WORLD_ID_D1 "/2000004545");
+	world_close(&w);
+}
+
 static void test_sender(void **state)
 {
 	static const struct {
@@ -165,6 +186,8 @@ static void test_deaf(void **state)
 	world_empty(&w, SEC(52), CG_A1);
 	assert_verdict(&w, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED, 0);
 	assert_true(world_stop(&w)->deaf);
+	assert_int_equal(world_stop(&w)->stop_signal.result, 1);
+	assert_int_equal(world_stop(&w)->kill_signal.result, 0);
 	world_close(&w);
 }
 
@@ -256,6 +279,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a stop record says all that is known of the stop", test_stop),
+		CLAIM("a process is told as it was at its exit", test_as_at_the_exit),
 		CLAIM("a sender is told with its pod, container and cgroup", test_sender),
 		CLAIM("stop signals and SIGKILL are told as they were generated", test_signal),
 		CLAIM("deaf is known at the signal and stays in the verdict", test_deaf),
