@@ -113,6 +113,25 @@ static void test_empty_by_the_counts(void **state)
 	world_close(&w);
 }
 
+/* The sweep after a loss reads everybody's counts, asked or not. */
+static void test_swept(void **state)
+{
+	const struct graced_counts lost = {.exits = 1, .lost = 1}, more = {.exits = 1, .lost = 2};
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	exits(&w);
+	world_counts(&w, EXITED_AT + 1000, CG_A1, true, &lost);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_empty_counted(&w, EXITED_AT + 30000, CG_A1, &lost);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(EVENTS_LOST));
+	/* Nobody is left to be looked for. */
+	world_counts(&w, EXITED_AT + SEC(1), CG_A1, false, &more);
+	assert_int_equal(world_effects(&w, EFFECT_PROBE_INIT), 0);
+	world_close(&w);
+}
+
 static void test_two_at_once(void **state)
 {
 	struct world w;
@@ -318,6 +337,7 @@ int main(void)
 		      test_not_empty),
 		CLAIM("it leaves when nobody answers its question too", test_nobody_answers),
 		CLAIM("a cgroup that is empty by its counts has no gap", test_empty_by_the_counts),
+		CLAIM("counts that it did not ask for do not end the wait", test_swept),
 		CLAIM("one timer serves all that are due", test_two_at_once),
 		CLAIM("a verdict waits for its name", test_name_comes),
 		CLAIM("it waits 250 ms for its name, and then goes out without", test_name_late),
