@@ -57,7 +57,8 @@ struct engine_stats {
 	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
 };
 
-/* 0, -ENOMEM or -EINVAL. The configuration is copied. The caller frees with engine_free(). */
+/* 0, -ENOMEM or -EINVAL. The configuration is copied, its nested_nodes are borrowed. The caller
+ * frees with engine_free(). */
 int engine_new(const struct engine_config *config, struct engine **ret);
 struct engine *engine_free(struct engine *engine);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records: what the engine reports, in the terms of the contract (JSON records, section 3), before
- * any encoding. Filled by the engine, valid until the next engine_step().
+ * any encoding. Filled by the engine, valid during the effect's call.
  *
  * Strings point into the engine or are NULL where a value is unknown. Times are nanoseconds of
  * CLOCK_BOOTTIME, 0 for unknown, unless a name says wall.
