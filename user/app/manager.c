@@ -153,7 +153,6 @@ static void feed_attached(struct manager *m)
 	obs.attached.self_pid = host_in_initial_pidns() ? (uint32_t)getpid() : 0;
 	obs.attached.programs = kern_attached(m->kern);
 	feed(m, &obs);
-	m->attached = true;
 }
 
 static int begin(struct manager *m)

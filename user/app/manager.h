@@ -50,7 +50,6 @@ struct manager {
 	uint64_t wake_at_ns; /* what the engine wished for; 0: nothing */
 	struct manager_told told;
 
-	bool attached;
 	bool paused; /* a reader is slow: the ring is left alone */
 	bool ended;
 	int status; /* to exit with */

@@ -26,6 +26,11 @@ uint64_t clock_boot_ns(void)
 	return read_ns(CLOCK_BOOTTIME);
 }
 
+uint64_t clock_wall_ns(void)
+{
+	return read_ns(CLOCK_REALTIME);
+}
+
 int64_t clock_wall_offset_ns(void)
 {
 	uint64_t best = UINT64_MAX;

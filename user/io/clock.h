@@ -9,6 +9,9 @@
 /* CLOCK_BOOTTIME in ns. */
 uint64_t clock_boot_ns(void);
 
+/* CLOCK_REALTIME in ns, to hold against the times of files; it may be stepped. */
+uint64_t clock_wall_ns(void);
+
 /* CLOCK_REALTIME minus CLOCK_BOOTTIME in ns: of several pairs of readings, the tightest one. */
 int64_t clock_wall_offset_ns(void);
 

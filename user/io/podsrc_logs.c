@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "io/clock.h"
 #include "io/fd.h"
 
 #define ENTRIES_MAX 65536
@@ -152,8 +153,8 @@ static int open_subdir(const struct podsrc_logs *src, const char *subdir, DIR **
 static int table_refresh(const struct podsrc_logs *src, struct table *t)
 {
 	_cleanup_(cleanup_closedir) DIR *dir = NULL;
-	struct timespec now = {};
 	struct stat st;
+	int64_t now;
 	int r;
 
 	if (open_subdir(src, t->subdir, &dir) < 0 || fstat(dirfd(dir), &st) < 0) {
@@ -163,9 +164,9 @@ static int table_refresh(const struct podsrc_logs *src, struct table *t)
 	if (t->stamp_ns && t->stamp_ns == to_ns(st.st_mtim))
 		return 0;
 	table_clear(t);
-	clock_gettime(CLOCK_REALTIME, &now);
+	now = (int64_t)clock_wall_ns();
 	r = table_read(t, dir);
-	if (r >= 0 && to_ns(now) - to_ns(st.st_mtim) > STAMP_GRAIN_NS)
+	if (r >= 0 && now - to_ns(st.st_mtim) > STAMP_GRAIN_NS)
 		t->stamp_ns = to_ns(st.st_mtim);
 	return r;
 }
