@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the daemon may cost, and what it gives up to stay below that. It spends a share of one CPU
+ * over a sliding window; more than that sheds one thing more, in this order, each with all before:
+ *
+ *   noisy    the containers that make most of the work are marked: what their processes other than
+ *            init do is no longer counted (collateral_kills, oom_kills), and of the signals to
+ *            their init only stop signals and SIGKILL are recorded. Verdicts of other containers
+ *            lose nothing; those of the marked ones name the gap `shed`.
+ *   signals  signal records are not written any more; stops are.
+ *   names    nothing is looked up; records carry ids, and name the gap `name-late`.
+ *
+ * It comes back one thing at a time, after a while that doubles each time that was too early.
+ */
+#ifndef CORE_BUDGET_H
+#define CORE_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUDGET_WINDOW_NS   10000000000ULL
+#define BUDGET_SAMPLES	   16
+#define BUDGET_NOISY_MAX   16
+#define BUDGET_HOLD_NS	   30000000000ULL  /* before something comes back, at first */
+#define BUDGET_HOLD_MAX_NS 600000000000ULL /* ... and after many attempts */
+
+enum shed { SHED_NOTHING, SHED_NOISY, SHED_SIGNALS, SHED_NAMES, SHED_COUNT };
+
+struct budget_sample {
+	uint64_t at_ns;
+	uint64_t cost_ns; /* CPU time since the start, BPF programs and daemon together */
+};
+
+/* All zero and a limit is a budget that has seen nothing. */
+struct budget {
+	uint32_t limit_ppm; /* of one CPU; 0: no budget */
+	enum shed level;
+	struct budget_sample samples[BUDGET_SAMPLES]; /* oldest first */
+	size_t n;
+	uint64_t raised_ns, lowered_ns; /* 0: never */
+	uint64_t hold_ns;
+	uint64_t changes; /* of the level */
+};
+
+/*
+ * Takes a sample, about one a second. True when the level changed, or when it stays at the last one
+ * and is not enough: then the noisiest are to be chosen again. Samples that go back in time are
+ * ignored.
+ */
+bool budget_sample(struct budget *budget, const struct budget_sample *sample);
+
+/* Cost over the last window, as parts per million of one CPU; 0 before the second sample. */
+uint32_t budget_ratio_ppm(const struct budget *budget);
+
+/* "noisy", "signals", "names"; NULL for any other. */
+const char *shed_name(enum shed shed);
+
+/* How much a container has made the kernel half do since the last look. */
+struct budget_work {
+	uint64_t id;
+	uint64_t events;
+};
+
+/*
+ * Moves the containers to mark to the front, the worst first, and returns how many: those with more
+ * than a tenth of all events and at least `floor` of them, BUDGET_NOISY_MAX at most.
+ */
+size_t budget_noisiest(struct budget_work *work, size_t n, uint64_t floor);
+
+#endif
