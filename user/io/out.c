@@ -194,6 +194,15 @@ int out_add(struct out *out, const char *data, size_t size)
 	return 0;
 }
 
+size_t out_lines_waiting(const struct out *out)
+{
+	size_t lines = 0;
+
+	for (size_t i = out->done; i < out->buf.len; i++)
+		lines += out->buf.data[i] == '\n';
+	return lines;
+}
+
 bool out_is_behind(const struct out *out)
 {
 	return !out->error && out->buf.len - out->done >= BEHIND_BYTES;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Keeps a bounded number of bytes for a slow reader, drops the rest, and comes back after errors. */
+#include "io/linesink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "io/out.h"
+
+/* What waits for a slow reader at most. */
+#define WAITING_BYTES (256u << 10)
+
+#define RETRY_NS 1000000000ULL
+
+struct linesink {
+	char *path; /* NULL: standard output */
+	struct out *out;
+	uint64_t added, dropped;
+	size_t waiting; /* bytes in out */
+	int error;
+	uint64_t tried_ns;
+};
+
+static int open_out(const char *path, struct out **ret)
+{
+	int fd, r;
+
+	if (path)
+		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+			  0600);
+	else
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return -errno;
+	r = out_new(fd, true, true, ret);
+	if (r < 0)
+		close(fd);
+	return r;
+}
+
+DEFINE_CLEANUP(struct linesink *, linesink_free);
+
+int linesink_new(const char *path, struct linesink **ret)
+{
+	_cleanup_(cleanup_linesink_free) struct linesink *sink = calloc(1, sizeof(*sink));
+	int r;
+
+	if (!sink)
+		return -ENOMEM;
+	if (path) {
+		sink->path = strdup(path);
+		if (!sink->path)
+			return -ENOMEM;
+	}
+	r = open_out(path, &sink->out);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(sink);
+	return 0;
+}
+
+struct linesink *linesink_free(struct linesink *sink)
+{
+	if (!sink)
+		return NULL;
+	out_free(sink->out);
+	free(sink->path);
+	free(sink);
+	return NULL;
+}
+
+/* What did not get out is lost with the descriptor. */
+static void fail(struct linesink *sink, int error)
+{
+	if (sink->out)
+		sink->dropped += out_lines_waiting(sink->out);
+	sink->out = out_free(sink->out);
+	sink->waiting = 0;
+	sink->error = error;
+}
+
+void linesink_add(struct linesink *sink, const char *line, size_t size)
+{
+	int r;
+
+	sink->added++;
+	if (!sink->out || sink->waiting + size > WAITING_BYTES) {
+		sink->dropped++;
+		return;
+	}
+	r = out_add(sink->out, line, size);
+	if (r < 0) {
+		sink->dropped++;
+		fail(sink, r);
+		return;
+	}
+	sink->waiting += size;
+}
+
+static void retry(struct linesink *sink, uint64_t now_ns)
+{
+	int r;
+
+	/* A reader of standard output that left does not come back. */
+	if (!sink->path && sink->error == -EPIPE)
+		return;
+	if (sink->tried_ns && now_ns - sink->tried_ns < RETRY_NS)
+		return;
+	sink->tried_ns = now_ns;
+	r = open_out(sink->path, &sink->out);
+	if (r < 0)
+		sink->error = r;
+}
+
+void linesink_flush(struct linesink *sink, uint64_t now_ns)
+{
+	int r;
+
+	if (!sink->out)
+		retry(sink, now_ns);
+	if (!sink->out || !sink->waiting)
+		return;
+	r = out_flush(sink->out);
+	if (r < 0) {
+		sink->tried_ns = now_ns;
+		fail(sink, r);
+	} else if (r == 0) {
+		sink->waiting = 0;
+		sink->error = 0;
+	}
+}
+
+int linesink_reopen(struct linesink *sink)
+{
+	struct out *out;
+	int r;
+
+	if (!sink->path)
+		return sink->error;
+	if (sink->out && sink->waiting)
+		linesink_flush(sink, 0);
+	r = open_out(sink->path, &out);
+	if (r < 0) {
+		fail(sink, r);
+		return r;
+	}
+	fail(sink, 0);
+	sink->out = out;
+	return 0;
+}
+
+void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret)
+{
+	size_t waiting = sink->out ? out_lines_waiting(sink->out) : 0;
+
+	ret->written = sink->added - sink->dropped - waiting;
+	ret->dropped = sink->dropped;
+	ret->error = sink->error;
+}
