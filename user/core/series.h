@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The time series about containers, counted from records: how often, how fast and why they stopped.
+ *
+ * Labels are namespace, workload and container name, never a pod's name nor an id: containers of
+ * one name share their series. However many label sets there are, the lines of exposition stay
+ * within a limit; what finds no room is counted under namespace, workload and container "_other",
+ * whose lines are kept free from the beginning. A histogram costs a dozen lines or more where a
+ * counter costs one, so histograms get none of the last quarter of the room.
+ */
+#ifndef CORE_SERIES_H
+#define CORE_SERIES_H
+
+#include "core/histogram.h"
+#include "core/record.h"
+
+#define SERIES_DEFAULT_LIMIT  2000
+#define SERIES_DEFAULT_AGE_NS (3600ULL * 1000000000)
+/* Lines kept free for "_other", and so the least limit there can be. */
+#define SERIES_OVERFLOW_LINES 182
+/* A series is not dropped before this many scrapes have seen its last change ... */
+#define SERIES_MIN_SCRAPES    3
+/* ... unless nobody scrapes at all: so many times the age, and it goes. */
+#define SERIES_UNSCRAPED_AGES 24
+
+/* In the order of the contract, section 4. */
+enum series_family {
+	SERIES_STOP_DURATION, /* histogram of seconds, by outcome */
+	SERIES_STOPS,	      /* by outcome and cause */
+	SERIES_GRACE_USED,    /* histogram of shares of the grace period */
+	SERIES_DEAF_STOPS,
+	SERIES_COLLATERAL_KILLS,
+	SERIES_OOM_KILLS, /* by level */
+	SERIES_FAMILY_COUNT,
+};
+
+struct series;
+
+struct series_config {
+	uint32_t max_series; /* lines of exposition, every bucket one; 0: SERIES_DEFAULT_LIMIT */
+	uint32_t reserved;   /* ... of which this many are for what is not about containers */
+	uint64_t max_age_ns; /* 0: SERIES_DEFAULT_AGE_NS */
+};
+
+struct series_stats {
+	uint64_t lines; /* of exposition, now, without what was reserved */
+	uint64_t limit; /* max_series, or the least that can be: reserved + SERIES_OVERFLOW_LINES */
+	uint64_t labelsets;			/* containers told apart, now */
+	uint64_t absorbed[SERIES_FAMILY_COUNT]; /* increments that went to "_other" */
+	uint64_t aged;				/* lines dropped for their age */
+};
+
+/* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; outcome, cause and
+ * level are NULL in the families that do not have them. */
+struct series_point {
+	const char *namespace_, *workload, *container;
+	const char *outcome, *cause, *level;
+	uint64_t value;			       /* of a counter */
+	const struct histogram *histogram;     /* NULL for a counter */
+	const struct histogram_bounds *bounds; /* of the histogram */
+};
+
+typedef void (*series_fn)(void *userdata, const struct series_point *point);
+
+/* 0 or -ENOMEM. The caller frees with series_free(). */
+int series_new(const struct series_config *config, struct series **ret);
+struct series *series_free(struct series *series);
+
+/*
+ * Counts what a stop or OOM record tells; records of other types, of processes that are no
+ * container (scope all), and stops of sandboxes are ignored. Without memory for a new label set the
+ * record is counted under "_other".
+ *
+ * A container's first stop brings its counters of deaf stops and collateral kills into being, at
+ * zero where there was none: rate() and increase() do not see the increment a series begins with,
+ * and "never deaf" reads differently from "never looked at". Two lines beside a dozen is worth that
+ * while there is room for histograms, and no longer. An OOM counter is not made before its first
+ * kill: four levels for each container, next to all of them for ever zero.
+ */
+void series_record(struct series *series, const struct record *record);
+
+/* That container still runs: its series, if it has any, do not age. */
+void series_seen(struct series *series, const struct record_pod *pod,
+		 const struct record_container *container, uint64_t now_ns);
+
+/* All series were read. */
+void series_scraped(struct series *series);
+
+/* Drops the label sets that no record and no container touched for the age, once scraped often
+ * enough. now_ns is CLOCK_BOOTTIME, as records have it. */
+void series_age(struct series *series, uint64_t now_ns);
+
+void series_get_stats(const struct series *series, struct series_stats *ret);
+
+/* Calls fn for each label set of the family, in the order of the labels' bytes, then of outcome,
+ * cause and level. What it gets is valid during the call. */
+void series_each(const struct series *series, enum series_family family, series_fn fn,
+		 void *userdata);
+
+/* graced_container_stops_total and so on; NULL for none. */
+const char *series_family_name(enum series_family family);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All the daemon exposes (contract, section 4), as a plain snapshot, and its exposition. The caller
+ * fills in what it knows; all zero is a daemon that has done nothing yet.
+ */
+#ifndef WIRE_METRICS_H
+#define WIRE_METRICS_H
+
+#include "core/engine.h"
+#include "core/series.h"
+#include "wire/expo.h"
+
+#define METRICS_PROGRAMS_MAX 16
+#define METRICS_CODES_MAX    12
+/* Lines there may be besides those of struct series: what its configuration is to reserve. */
+#define METRICS_OWN_LINES    160
+
+struct metrics_program {
+	const char *name;
+	bool attached;
+	bool known; /* the kernel keeps statistics: run_ns and runs are true */
+	uint64_t run_ns, runs;
+};
+
+enum metrics_sink_type { METRICS_STDOUT, METRICS_FILE, METRICS_JOURNAL, METRICS_SINK_COUNT };
+
+struct metrics_sink {
+	bool on; /* false: left out */
+	uint64_t records, dropped;
+};
+
+/* What cost control sheds, in that order. */
+enum metrics_shed {
+	METRICS_SHED_NAMES,
+	METRICS_SHED_SIGNALS,
+	METRICS_SHED_NOISY,
+	METRICS_SHED_COUNT
+};
+
+enum metrics_lookup {
+	METRICS_LOOKUP_FOUND,
+	METRICS_LOOKUP_MISSING,
+	METRICS_LOOKUP_ERROR,
+	METRICS_LOOKUP_COUNT,
+};
+
+struct metrics_code {
+	unsigned int code; /* HTTP status */
+	uint64_t requests;
+};
+
+struct metrics {
+	const struct series *series; /* NULL: none */
+
+	/* The kernel half and the way from it, all since the start. */
+	struct graced_stat totals[GRACED_STAT_COUNT];
+	uint64_t recursion_misses; /* programs not run, because they ran on that CPU already */
+	uint64_t rejected;	   /* read from the ring, not understood */
+	const struct metrics_program *programs;
+	size_t n_programs; /* what is beyond METRICS_PROGRAMS_MAX is left out */
+
+	struct engine_stats engine;
+	uint64_t effects_dropped;
+	uint64_t lookups[METRICS_LOOKUP_COUNT]; /* of names below /var/log */
+	struct metrics_sink sinks[METRICS_SINK_COUNT];
+
+	bool overhead_known;
+	uint64_t overhead_ppm; /* of one CPU */
+	uint64_t budget_ppm;   /* 0: no budget, left out */
+	bool shed[METRICS_SHED_COUNT];
+	uint64_t shed_containers; /* counted only, now */
+	uint64_t shed_changes;	  /* something was shed, or came back */
+
+	struct metrics_code codes[METRICS_CODES_MAX];
+	size_t n_codes;
+	uint64_t http_connections;	   /* open now */
+	uint64_t http_connections_refused; /* over the limit of connections */
+
+	bool reload_failed;	   /* the last reading of the configuration */
+	int64_t reload_ok_wall_ns; /* its last success, since 1970; 0: unknown, left out */
+
+	const char *version; /* NULL is "" */
+	const char *kernel;  /* release */
+
+	bool process_known; /* of the daemon, as /proc/self tells; false: all left out */
+	uint64_t process_cpu_ns;
+	uint64_t process_resident_bytes, process_virtual_bytes;
+	uint64_t process_open_fds, process_max_fds;
+	int64_t process_start_wall_ns; /* since 1970 */
+};
+
+/*
+ * Adds the exposition. 0 or buf_error(). graced_series, which comes last, is the number of its
+ * lines that are no comment, and never more than the series' limit when METRICS_OWN_LINES were
+ * reserved. Equal snapshots give equal bytes. The caller says series_scraped() when it was sent.
+ */
+int metrics_write(struct buf *out, enum expo_format format, const struct metrics *metrics);
+
+#endif
