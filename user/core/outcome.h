@@ -75,6 +75,7 @@ enum gap {
 	GAP_OOM_LEVEL,
 	GAP_NOT_EMPTY,
 	GAP_NAME_LATE,
+	GAP_SHED, /* less was recorded of it, to stay within the budget */
 	GAP_COUNT,
 };
 
@@ -106,6 +107,8 @@ struct outcome_verdict outcome_decide(const struct outcome_facts *facts);
 const char *outcome_name(enum outcome outcome);
 const char *cause_name(enum cause cause);
 const char *gap_name(enum gap gap);
+/* "container", "pod", "node"; "unknown" for any other. */
+const char *oom_level_name(enum oom_level level);
 /* OUTCOME_COUNT for a word that names none. */
 enum outcome outcome_from_name(const char *name);
 

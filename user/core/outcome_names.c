@@ -36,7 +36,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_UNKNOWN_CGROUP] = "unknown-cgroup", [GAP_INIT_GUESSED] = "init-guessed",
 	[GAP_KILL_UNSEEN] = "kill-unseen",	 [GAP_EXIT_UNSEEN] = "exit-unseen",
 	[GAP_OOM_LEVEL] = "oom-level",		 [GAP_NOT_EMPTY] = "not-empty",
-	[GAP_NAME_LATE] = "name-late",
+	[GAP_NAME_LATE] = "name-late",		 [GAP_SHED] = "shed",
 };
 
 const char *outcome_name(enum outcome outcome)
@@ -61,4 +61,20 @@ enum outcome outcome_from_name(const char *name)
 			return (enum outcome)i;
 	}
 	return OUTCOME_COUNT;
+}
+
+const char *oom_level_name(enum oom_level level)
+{
+	switch (level) {
+	case OOM_LEVEL_CONTAINER:
+		return "container";
+	case OOM_LEVEL_POD:
+		return "pod";
+	case OOM_LEVEL_NODE:
+		return "node";
+	case OOM_LEVEL_NONE:
+	case OOM_LEVEL_UNKNOWN:
+		break;
+	}
+	return "unknown";
 }

@@ -159,19 +159,6 @@ static void add_empty(struct buf *out, const struct record *record)
 	record_parts_time(out, "empty_boot_ns", empty->empty_ns);
 }
 
-static const char *level_name(enum oom_level level)
-{
-	static const char *const names[] = {
-		[OOM_LEVEL_CONTAINER] = "container",
-		[OOM_LEVEL_POD] = "pod",
-		[OOM_LEVEL_NODE] = "node",
-		[OOM_LEVEL_UNKNOWN] = "unknown",
-	};
-	const char *name = (unsigned int)level <= OOM_LEVEL_UNKNOWN ? names[level] : NULL;
-
-	return name ? name : "unknown";
-}
-
 static void add_oom(struct buf *out, const struct record *record)
 {
 	const struct record_oom *oom = &record->oom;
@@ -183,7 +170,7 @@ static void add_oom(struct buf *out, const struct record *record)
 	record_parts_process(out, &oom->victim);
 	jsonw_object_end(out);
 	jsonw_bool(out, "init", oom->init);
-	jsonw_str(out, "level", level_name(oom->level));
+	jsonw_str(out, "level", oom_level_name(oom->level));
 }
 
 /* counter is the offset of one of the counters in struct graced_stat. */
