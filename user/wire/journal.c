@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Puts a record into a sentence and fields. Every value is made visible, so that none has a line
+ * break, which the protocol would need another form for. */
+#include "wire/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/signame.h"
+#include "base/utf8.h"
+
+#define ID_SIGNAL "5655f35e8c284fd5a1f70600ac7772a5"
+#define ID_STOP	  "627e28794e944e4bbce2264a6a87d251"
+#define ID_OOM	  "26818800ed814595beec6afdd9c1f234"
+
+/* syslog(3) */
+#define PRIORITY_WARNING 4
+#define PRIORITY_INFO	 6
+
+static void add_text(struct buf *out, const char *text)
+{
+	utf8_add_visible(out, text, strlen(text));
+}
+
+static void add_field(struct buf *out, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buf_adds(out, name);
+	buf_addc(out, '=');
+	add_text(out, value);
+	buf_addc(out, '\n');
+}
+
+static void add_number(struct buf *out, const char *name, uint64_t value)
+{
+	buf_adds(out, name);
+	buf_addc(out, '=');
+	buf_add_u64(out, value);
+	buf_addc(out, '\n');
+}
+
+static void add_head(struct buf *out, const struct record *record, const char *id, const char *type,
+		     int priority)
+{
+	add_field(out, "MESSAGE_ID", id);
+	add_number(out, "PRIORITY", (uint64_t)priority);
+	add_field(out, "SYSLOG_IDENTIFIER", "graced");
+	add_field(out, "GRACED_TYPE", type);
+	add_number(out, "GRACED_BOOT_NS", record->at_ns);
+	add_field(out, "GRACED_NODE", record->node);
+}
+
+static void add_subject(struct buf *out, const struct record_pod *pod,
+			const struct record_container *container)
+{
+	if (pod->known) {
+		add_field(out, "GRACED_NAMESPACE", pod->namespace_);
+		add_field(out, "GRACED_POD", pod->name);
+		add_field(out, "GRACED_POD_UID", pod->uid);
+	}
+	if (container->known) {
+		add_field(out, "GRACED_CONTAINER", container->name);
+		add_field(out, "GRACED_CONTAINER_ID", container->id);
+		add_field(out, "GRACED_CGROUP", container->cgroup);
+	}
+}
+
+static void add_process(struct buf *out, const struct record_process *process)
+{
+	add_number(out, "GRACED_PID", process->pid);
+	add_field(out, "GRACED_COMM", process->comm);
+}
+
+/* "default/web-0/nginx", as much of it as is known. */
+static void say_subject(struct buf *out, const struct record_pod *pod,
+			const struct record_container *container)
+{
+	const char *name = container->name ? container->name : container->id;
+
+	if (pod->known && pod->name) {
+		add_text(out, pod->namespace_ ? pod->namespace_ : "");
+		buf_addc(out, '/');
+		add_text(out, pod->name);
+		buf_addc(out, '/');
+	} else if (pod->known && pod->uid) {
+		add_text(out, pod->uid);
+		buf_addc(out, '/');
+	}
+	if (!name)
+		name = container->known && container->cgroup ? container->cgroup : "process";
+	add_text(out, name);
+}
+
+static void say_sender(struct buf *out, const struct record_sender *sender)
+{
+	buf_adds(out, " from ");
+	add_text(out, sender->process.comm ? sender->process.comm : "");
+	buf_printf(out, "[%u]", sender->process.pid);
+	buf_printf(out, " (%s)", sender_kind_name(sender->kind));
+}
+
+static void add_sender(struct buf *out, const char *which, const struct record_sigref *sigref)
+{
+	char name[SIGNAME_SIZE], key[64];
+
+	if (!sigref->known)
+		return;
+	snprintf(key, sizeof(key), "GRACED_%s_SIGNAL", which);
+	add_field(out, key, signame_format(sigref->number, name));
+	snprintf(key, sizeof(key), "GRACED_%s_RESULT", which);
+	add_field(out, key, record_result_name(sigref->result));
+	snprintf(key, sizeof(key), "GRACED_%s_SENDER", which);
+	add_field(out, key, sigref->sender.process.comm);
+	snprintf(key, sizeof(key), "GRACED_%s_SENDER_KIND", which);
+	add_field(out, key, sender_kind_name(sigref->sender.kind));
+}
+
+static void say_stop(struct buf *out, const struct record_stop *stop)
+{
+	char took[DURATION_SIZE], name[SIGNAME_SIZE];
+
+	buf_adds(out, "MESSAGE=");
+	say_subject(out, &stop->pod, &stop->container);
+	buf_printf(out, ": %s, %s", outcome_name(stop->outcome), cause_name(stop->cause));
+	if (stop->latency_known)
+		buf_printf(out, " after %s", duration_format(stop->latency_ns, took));
+	if (stop->stop_signal.known) {
+		buf_printf(out, "; %s", signame_format(stop->stop_signal.number, name));
+		say_sender(out, &stop->stop_signal.sender);
+		if (stop->deaf)
+			buf_adds(out, " was not heard: PID 1 has no handler for it");
+	}
+	if (stop->kill_signal.known) {
+		buf_adds(out, "; SIGKILL");
+		say_sender(out, &stop->kill_signal.sender);
+	}
+	buf_addc(out, '\n');
+}
+
+static void add_gaps(struct buf *out, uint32_t gaps)
+{
+	const char *separator = "";
+
+	buf_adds(out, "GRACED_GAPS=");
+	for (unsigned int gap = 0; gap < GAP_COUNT; gap++) {
+		if (!(gaps >> gap & 1))
+			continue;
+		buf_adds(out, separator);
+		buf_adds(out, gap_name((enum gap)gap));
+		separator = ",";
+	}
+	buf_addc(out, '\n');
+}
+
+static bool went_wrong(const struct record_stop *stop)
+{
+	return stop->deaf || stop->outcome == OUTCOME_KILLED ||
+	       stop->outcome == OUTCOME_OOM_KILLED || stop->outcome == OUTCOME_CRASHED;
+}
+
+static void add_stop(struct buf *out, const struct record *record)
+{
+	const struct record_stop *stop = &record->stop;
+	uint32_t signal = stop->exit.status & 0x7f;
+
+	add_head(out, record, ID_STOP, "stop", went_wrong(stop) ? PRIORITY_WARNING : PRIORITY_INFO);
+	say_stop(out, stop);
+	add_field(out, "GRACED_ID", stop->id);
+	add_subject(out, &stop->pod, &stop->container);
+	add_process(out, &stop->process);
+	add_field(out, "GRACED_OUTCOME", outcome_name(stop->outcome));
+	add_field(out, "GRACED_CAUSE", cause_name(stop->cause));
+	add_sender(out, "STOP", &stop->stop_signal);
+	add_sender(out, "KILL", &stop->kill_signal);
+	add_number(out, "GRACED_DEAF", stop->deaf);
+	if (stop->exit.known && !signal)
+		add_number(out, "GRACED_EXIT_CODE", stop->exit.status >> 8 & 0xff);
+	if (stop->exit.known)
+		add_number(out, "GRACED_EXIT_SIGNAL", signal);
+	if (stop->latency_known)
+		add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
+	add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
+	add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
+	add_gaps(out, stop->gaps);
+}
+
+static void add_signal(struct buf *out, const struct record *record)
+{
+	const struct record_signal *signal = &record->signal;
+	char name[SIGNAME_SIZE];
+
+	add_head(out, record, ID_SIGNAL, "signal", signal->deaf ? PRIORITY_WARNING : PRIORITY_INFO);
+	buf_adds(out, "MESSAGE=");
+	say_subject(out, &signal->pod, &signal->container);
+	buf_printf(out, ": %s", signame_format(signal->number, name));
+	say_sender(out, &signal->sender);
+	buf_printf(out, " %s%s\n", record_result_name(signal->result),
+		   signal->deaf ? ": PID 1 has no handler for it" : "");
+	add_subject(out, &signal->pod, &signal->container);
+	add_process(out, &signal->target);
+	add_field(out, "GRACED_SIGNAL", name);
+	add_field(out, "GRACED_RESULT", record_result_name(signal->result));
+	add_number(out, "GRACED_DEAF", signal->deaf);
+	add_field(out, "GRACED_SENDER", signal->sender.process.comm);
+	add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
+}
+
+static void add_oom(struct buf *out, const struct record *record)
+{
+	const struct record_oom *oom = &record->oom;
+
+	add_head(out, record, ID_OOM, "oom", PRIORITY_WARNING);
+	buf_adds(out, "MESSAGE=");
+	say_subject(out, &oom->pod, &oom->container);
+	buf_adds(out, ": the OOM killer took ");
+	add_text(out, oom->victim.comm ? oom->victim.comm : "");
+	buf_printf(out, "[%u]%s; memory ran out: %s\n", oom->victim.pid,
+		   oom->init ? ", its init" : "", oom_level_name(oom->level));
+	add_subject(out, &oom->pod, &oom->container);
+	add_process(out, &oom->victim);
+	add_number(out, "GRACED_INIT", oom->init);
+	add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
+}
+
+typedef void (*add_fn)(struct buf *out, const struct record *record);
+
+static add_fn adder(enum record_type type)
+{
+	switch (type) {
+	case RECORD_SIGNAL:
+		return add_signal;
+	case RECORD_STOP:
+		return add_stop;
+	case RECORD_OOM:
+		return add_oom;
+	case RECORD_NONE:
+	case RECORD_ATTACHED:
+	case RECORD_EMPTY:
+	case RECORD_LOST:
+		break;
+	}
+	return NULL;
+}
+
+bool journal_has(enum record_type type)
+{
+	return adder(type);
+}
+
+int journal_write(struct buf *out, const struct record *record)
+{
+	size_t before = out->len;
+	add_fn add = adder(record->type);
+
+	if (!add)
+		return -EINVAL;
+	add(out, record);
+	if (buf_error(out) < 0)
+		buf_truncate(out, before);
+	return buf_error(out);
+}
