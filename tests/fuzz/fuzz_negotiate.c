@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Any bytes as a request's Accept and Accept-Encoding and as an address: each has an answer, and a
+ * header without the word gets neither OpenMetrics nor gzip unless a wildcard allows it. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fuzz/fuzz.h"
+#include "wire/listen.h"
+#include "wire/negotiate.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(cleanup_free) char *text = malloc(size + 1);
+	enum negotiate_format format;
+	struct listen listen;
+
+	assert(text);
+	memcpy(text, data, size);
+	text[size] = '\0';
+
+	format = negotiate_format(text);
+	assert(format < NEGOTIATE_FORMAT_COUNT);
+	assert(format == NEGOTIATE_TEXT || strcasestr(text, "openmetrics-text") ||
+	       strchr(text, '*'));
+	assert(!negotiate_gzip(text) || strcasestr(text, "gzip") || strchr(text, '*'));
+	if (listen_parse(text, &listen) == 0)
+		assert(listen.n_addr == 1 || listen.n_addr == 2);
+	return 0;
+}
