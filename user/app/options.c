@@ -158,12 +158,30 @@ static const char *take_hierarchy(struct options *o, const char *value)
 	return take_name(&o->hierarchy, value);
 }
 
+/* "65536", "64Ki", "1Mi" or "1Gi". */
+static bool parse_bytes(const char *value, uint64_t *ret)
+{
+	static const char letters[] = "KMG";
+	size_t digits = strspn(value, "0123456789");
+	const char *letter = value[digits] ? strchr(letters, value[digits]) : NULL;
+	char number[24] = "";
+	uint64_t units;
+
+	if (digits >= sizeof(number) || (value[digits] && !letter) ||
+	    (letter && strcmp(value + digits + 1, "i") != 0))
+		return false;
+	memcpy(number, value, digits);
+	return parse_number(number, &units) &&
+	       !__builtin_mul_overflow(units, letter ? 1ull << (10 * (letter - letters + 1)) : 1,
+				       ret);
+}
+
 static const char *take_ring_size(struct options *o, const char *value)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes;
 
-	if (!parse_number(value, &bytes) || bytes < page || bytes > RING_MAX || bytes & (bytes - 1))
-		return "a power of two, at least one page and at most 1 GiB";
+	if (!parse_bytes(value, &bytes) || bytes < page || bytes > RING_MAX || bytes & (bytes - 1))
+		return "a power of two like 256Ki or 1Mi, at least one page and at most 1Gi";
 	o->ring_bytes = bytes;
 	return NULL;
 }
@@ -296,17 +314,30 @@ static int take(struct options *o, char **argv, int c)
 	return say_usage(o->command, "--%s wants %s, not '%s'", spec->name, wants, optarg);
 }
 
+const char *options_take(struct options *o, const char *name, const char *value)
+{
+	for (size_t i = 0; i < N_SPECS; i++)
+		if (strcmp(specs[i].name, name) == 0)
+			return specs[i].take(o, value);
+	return "another name";
+}
+
+void options_init(struct options *ret, const char *command)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->command = command;
+	ret->filter.outcome = OUTCOME_COUNT;
+	ret->engine.scope = SCOPE_CONTAINERS;
+	ret->log_dir = "/var/log";
+}
+
 bool options_parse(int argc, char **argv, unsigned int groups, const char *usage,
 		   struct options *ret, int *ret_status)
 {
 	struct tables tables;
 	int c;
 
-	memset(ret, 0, sizeof(*ret));
-	ret->command = argv[0];
-	ret->filter.outcome = OUTCOME_COUNT;
-	ret->engine.scope = SCOPE_CONTAINERS;
-	ret->log_dir = "/var/log";
+	options_init(ret, argv[0]);
 	build_tables(groups, &tables);
 	opterr = 0;
 	optind = 1;

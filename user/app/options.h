@@ -52,6 +52,13 @@ struct options {
 bool options_parse(int argc, char **argv, unsigned int groups, const char *usage,
 		   struct options *ret, int *ret_status);
 
+/* As options_parse() leaves them when no argument is given. */
+void options_init(struct options *ret, const char *command);
+
+/* Takes one option by its long name; the value stays the caller's. NULL, or what is wanted
+ * instead. */
+const char *options_take(struct options *o, const char *name, const char *value);
+
 /* "pods", "containers", "services", "all"; NULL for any other number. */
 const char *options_scope_name(enum engine_scope scope);
 
