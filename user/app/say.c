@@ -9,44 +9,54 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
-/* Arguments come from anywhere: what would not be plain text on a terminal is shown escaped. */
-static void add_visible(struct buf *line, const char *format, va_list args)
+/* Arguments come from anywhere: what would not be plain text on a terminal is shown escaped. The
+ * log escapes by itself. */
+static void put(const char *command, const struct buf *text, const char *tail)
 {
-	_cleanup_(buf_free) struct buf text = {};
+	_cleanup_(buf_free) struct buf line = {};
 
-	buf_vprintf(&text, format, args);
-	utf8_add_visible(line, buf_str(&text), text.len);
-}
-
-static void put(const struct buf *line)
-{
-	fputs(buf_str(line), stderr);
+	if (log_is_set_up()) {
+		log_error("%s%s", buf_str(text), tail);
+		return;
+	}
+	buf_printf(&line, "graced%s%s: ", *command ? " " : "", command);
+	utf8_add_visible(&line, buf_str(text), text->len);
+	buf_printf(&line, "%s\n", tail);
+	fputs(buf_str(&line), stderr);
 	fflush(stderr);
 }
 
 void say(const char *format, ...)
 {
-	_cleanup_(buf_free) struct buf line = {};
+	_cleanup_(buf_free) struct buf text = {};
 	va_list args;
 
-	buf_adds(&line, "graced: ");
 	va_start(args, format);
-	add_visible(&line, format, args);
+	buf_vprintf(&text, format, args);
 	va_end(args);
-	buf_addc(&line, '\n');
-	put(&line);
+	put("", &text, "");
+}
+
+void say_as(const char *command, const char *format, ...)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	va_list args;
+
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	put(command, &text, "");
 }
 
 int say_usage(const char *command, const char *format, ...)
 {
-	_cleanup_(buf_free) struct buf line = {};
+	_cleanup_(buf_free) struct buf text = {}, tail = {};
 	va_list args;
 
-	buf_printf(&line, "graced%s%s: ", *command ? " " : "", command);
 	va_start(args, format);
-	add_visible(&line, format, args);
+	buf_vprintf(&text, format, args);
 	va_end(args);
-	buf_printf(&line, "; see graced%s%s --help\n", *command ? " " : "", command);
-	put(&line);
+	buf_printf(&tail, "; see graced%s%s --help", *command ? " " : "", command);
+	put(command, &text, buf_str(&tail));
 	return 2;
 }

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program tells a person on stderr: one line each, no control characters. */
+/*
+ * What the program tells a person on stderr: one line each, no control characters. In the daemon,
+ * once its log is set up, the same as errors in the log.
+ */
 #ifndef APP_SAY_H
 #define APP_SAY_H
 
+#include "app/log.h"
+
 /* "graced: <text>" */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "graced COMMAND: <text>" */
+void say_as(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Wrong use: says it as `graced COMMAND: <text>; see graced COMMAND --help` and returns the exit
  * status for it, 2. */
