@@ -56,7 +56,7 @@ int cmd_trace(int argc, char **argv)
 		return say_usage("trace", "--record wants a file, as rows go to standard output");
 	if (!output_open(&options, true, &output))
 		return 1;
-	status = manager_run(&options, output.sinks);
+	status = manager_run(&options, output.sinks, NULL);
 	output_close(&output);
 	return status;
 }

@@ -36,13 +36,20 @@ static void push(struct dispatch *queue, const struct effect *effect)
 	queue->list[queue->n++].record = NULL;
 }
 
+static void report(struct manager *m, const struct record *record)
+{
+	if (m->sinks)
+		sinks_record(m->sinks, record);
+	if (m->hooks && m->hooks->record)
+		m->hooks->record(m->hooks->userdata, record);
+}
+
 void dispatch_effect(void *userdata, const struct effect *effect)
 {
 	struct manager *m = userdata;
 
 	if (effect->type == EFFECT_REPORT) {
-		if (m->sinks)
-			sinks_record(m->sinks, effect->record);
+		report(m, effect->record);
 		return;
 	}
 	/* No answer comes of it, and a full queue must not swallow it. */
@@ -104,8 +111,9 @@ static void find_names(struct manager *m, const struct effect *effect)
 	struct obs obs;
 
 	feed_begin(&obs, OBS_NAMES);
-	if (m->logs) {
+	if (m->logs && !m->names_shed) {
 		podsrc_logs_find(m->logs, effect->pod_uid, effect->container_id, &obs.names);
+		*(obs.names.found ? &m->names_found : &m->names_missing) += 1;
 	} else {
 		strcpy(obs.names.pod_uid, effect->pod_uid);
 		strcpy(obs.names.container_id, effect->container_id);

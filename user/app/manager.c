@@ -98,6 +98,16 @@ static void on_obs(void *userdata, const struct obs *obs)
 	feed(userdata, obs);
 }
 
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	struct manager *m = userdata;
+
+	(void)source;
+	(void)info;
+	m->hooks->reload(m->hooks->userdata);
+	return 0;
+}
+
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	(void)source;
@@ -106,24 +116,35 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
+static int add_signal(struct manager *m, int number, sd_event_signal_handler_t handler)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return sd_event_add_signal(m->event, NULL, number, handler, m);
+}
+
+static bool ignored(int number)
+{
+	struct sigaction old;
+
+	return sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
+
 static int add_signals(struct manager *m)
 {
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction old;
-	sigset_t set;
-	int r = 0;
+	int r = add_signal(m, SIGINT, on_signal);
 
-	for (size_t i = 0; r >= 0 && i < sizeof(ends) / sizeof(*ends); i++) {
-		/* Under nohup the terminal may go. */
-		if (ends[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 &&
-		    old.sa_handler == SIG_IGN)
-			continue;
-		sigemptyset(&set);
-		sigaddset(&set, ends[i]);
-		sigprocmask(SIG_BLOCK, &set, NULL);
-		r = sd_event_add_signal(m->event, NULL, ends[i], on_signal, m);
-	}
-	return r;
+	if (r >= 0)
+		r = add_signal(m, SIGTERM, on_signal);
+	if (r < 0)
+		return r;
+	if (m->hooks->reload)
+		return add_signal(m, SIGHUP, on_hangup);
+	/* Under nohup the terminal may go. */
+	return ignored(SIGHUP) ? 0 : add_signal(m, SIGHUP, on_signal);
 }
 
 static int open_loop(struct manager *m)
@@ -132,8 +153,15 @@ static int open_loop(struct manager *m)
 
 	if (r >= 0)
 		r = add_signals(m);
-	if (r >= 0)
-		r = outputs_watch(m);
+	if (r < 0)
+		return fail(m, "cannot set up the event loop", r);
+	return m->hooks->open ? m->hooks->open(m->hooks->userdata, m) : 0;
+}
+
+static int open_sources(struct manager *m)
+{
+	int r = outputs_watch(m);
+
 	if (r >= 0)
 		r = ring_new(m->event, kern_ring_fd(m->kern), on_obs, m, &m->ring);
 	if (r >= 0)
@@ -172,12 +200,21 @@ static int begin(struct manager *m)
 		if (r < 0)
 			return fail(m, "cannot set up the event loop", r);
 	}
+	if (m->hooks->attached)
+		m->hooks->attached(m->hooks->userdata);
 	return 0;
+}
+
+static void turn(struct manager *m)
+{
+	outputs_flush(m);
+	if (m->hooks->turn)
+		m->hooks->turn(m->hooks->userdata);
 }
 
 static void loop(struct manager *m)
 {
-	outputs_flush(m);
+	turn(m);
 	while (!m->ended) {
 		int r = sd_event_run(m->event, UINT64_MAX);
 
@@ -185,8 +222,10 @@ static void loop(struct manager *m)
 			fail(m, "the event loop failed", r);
 			m->ended = true;
 		}
-		outputs_flush(m);
+		turn(m);
 	}
+	if (m->hooks->ending)
+		m->hooks->ending(m->hooks->userdata);
 }
 
 /* Nothing is produced any more once the programs are detached, so the totals are final then. */
@@ -219,6 +258,8 @@ static void tell_losses(const struct manager *m)
 
 static void close_all(struct manager *m)
 {
+	if (m->hooks->close)
+		m->hooks->close(m->hooks->userdata);
 	timers_stop(m);
 	outputs_unwatch(m);
 	ring_free(m->ring);
@@ -233,12 +274,14 @@ static void close_all(struct manager *m)
 	free(m->told.lost_of);
 }
 
-int manager_run(const struct options *options, struct sinks *sinks)
+int manager_run(const struct options *options, struct sinks *sinks,
+		const struct manager_hooks *hooks)
 {
-	struct manager m = {.options = options, .sinks = sinks};
+	static const struct manager_hooks none;
+	struct manager m = {.options = options, .sinks = sinks, .hooks = hooks ? hooks : &none};
 
-	if (open_hierarchy(&m) < 0 || open_kernel(&m) < 0 || open_engine(&m) < 0 ||
-	    open_loop(&m) < 0 || begin(&m) < 0) {
+	if (open_loop(&m) < 0 || open_hierarchy(&m) < 0 || open_kernel(&m) < 0 ||
+	    open_engine(&m) < 0 || open_sources(&m) < 0 || begin(&m) < 0) {
 		m.status = 1;
 	} else {
 		loop(&m);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command's whole state: everything hangs off struct manager. trace and record open the sources
- * of this host, replay opens none; all of them run one engine.
+ * A command's whole state: everything hangs off struct manager. trace, record and run open the
+ * sources of this host, replay opens none; all of them run one engine. What the daemon adds hangs
+ * off its hooks.
  */
 #ifndef APP_MANAGER_H
 #define APP_MANAGER_H
@@ -30,8 +31,26 @@ struct manager_told {
 	size_t n_lost_of;
 };
 
+/* What the daemon adds to a live command; a NULL function is left out. */
+struct manager_hooks {
+	void *userdata;
+	/* There is a loop, and nothing else yet. -errno, told. */
+	int (*open)(void *userdata, struct manager *m);
+	void (*attached)(void *userdata);
+	void (*record)(void *userdata, const struct record *record);
+	/* The end of each turn of the loop. */
+	void (*turn)(void *userdata);
+	/* SIGHUP, which otherwise ends the command. */
+	void (*reload)(void *userdata);
+	/* The loop has ended; the last records are still to come. */
+	void (*ending)(void *userdata);
+	/* Before the loop and the sources are freed, after an open that failed, too. */
+	void (*close)(void *userdata);
+};
+
 struct manager {
 	const struct options *options;
+	const struct manager_hooks *hooks;
 
 	struct engine *engine;
 	struct sinks *sinks;   /* NULL: nothing is printed */
@@ -46,6 +65,8 @@ struct manager {
 	struct cgfs *cgfs;
 	struct ring *ring;
 	struct podsrc_logs *logs; /* NULL: no names are looked up */
+	uint64_t names_found, names_missing;
+	bool names_shed; /* none are looked up, to save what it costs */
 	sd_event_source *wake, *chores, *duration, *stdout_ready, *recording_ready;
 	uint64_t wake_at_ns; /* what the engine wished for; 0: nothing */
 	struct manager_told told;
@@ -58,7 +79,8 @@ struct manager {
 /* Ends the loop with that exit status; the first one counts. */
 void manager_end(struct manager *m, int status);
 
-/* Runs trace or record until something ends it. Says what goes wrong. The exit status. */
-int manager_run(const struct options *options, struct sinks *sinks);
+/* Runs a live command until something ends it. Says what goes wrong. The exit status. */
+int manager_run(const struct options *options, struct sinks *sinks,
+		const struct manager_hooks *hooks);
 
 #endif
