@@ -34,11 +34,15 @@ enum names_state {
 	NAMES_ABSENT, /* the source does not know it (yet) */
 };
 
+/* Whose units a cgroup is in: core/sender asks its path once and notes it here. */
+enum cgnode_units { UNITS_ASKED = 1 << 0, UNITS_RUNTIME = 1 << 1, UNITS_KUBELET = 1 << 2 };
+
 struct cgnode {
 	unsigned refs;
 	uint64_t id;
-	uint32_t kind; /* enum graced_watch_kind */
-	char *path;    /* NULL: not known */
+	uint32_t kind;	/* enum graced_watch_kind */
+	char *path;	/* NULL: not known; once known it stays */
+	uint32_t units; /* enum cgnode_units */
 	struct cgpath ident;
 	struct pod *pod;      /* NULL: in none */
 	char *container_name; /* NULL: not known */
