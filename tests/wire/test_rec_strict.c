@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about wire/rec: only a recording's own lines are taken for observations. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +165,48 @@ static void test_long_strings(void **state)
 	}
 }
 
+/* A number is read in words of eight bytes: any byte at any place in them ends it, or does not. */
+static void test_every_byte_in_a_number(void **state)
+{
+	static const char numeral[] = "12345678901234567", rest[] = ",\"pid\":12345678}";
+
+	(void)state;
+	for (size_t at = 0; at < sizeof(numeral) - 1; at++) {
+		for (int byte = 1; byte < 256; byte++) {
+			bool digit = byte >= (at ? '0' : '1') && byte <= '9';
+			bool space = strchr(" \t\r\n", byte);
+			char line[128];
+
+			snprintf(line, sizeof(line), PROBE ",\"id\":%s%s", numeral, rest);
+			line[strlen(PROBE ",\"id\":") + at] = (char)byte;
+			if (digit || (space && (at == 0 || at == sizeof(numeral) - 2)))
+				assert_line(line, 0);
+			else
+				assert_line(line, -EBADMSG);
+		}
+	}
+}
+
+static void test_every_length_of_number(void **state)
+{
+	uint64_t power = 1;
+
+	(void)state;
+	for (int digits = 1; digits <= 20; digits++, power *= 10) {
+		_cleanup_(cleanup_free) struct obs *obs = new_obs();
+		char line[128];
+
+		for (int less = 0; less < 2; less++) {
+			int n = snprintf(line, sizeof(line),
+					 "{\"type\":\"timer\",\"at_ns\":%" PRIu64 "}",
+					 power - (uint64_t)less);
+
+			assert_int_equal(rec_read_line(line, (size_t)n, obs), 0);
+			assert_true(obs->at_ns == power - (uint64_t)less);
+		}
+	}
+}
+
 static void test_every_cut(void **state)
 {
 	static const char line[] = SIGNAL
@@ -232,6 +276,9 @@ int main(void)
 		CLAIM("space between tokens, any order and every escape is accepted",
 		      test_accepted),
 		CLAIM("anything but one flat known object in range is refused", test_refused),
+		CLAIM("a number of any length is read exactly", test_every_length_of_number),
+		CLAIM("nothing but digits is taken for a part of a number",
+		      test_every_byte_in_a_number),
 		CLAIM("a string that is a byte too long is refused", test_long_strings),
 		CLAIM("a line that ends anywhere but at its end is refused", test_every_cut),
 		CLAIM("foreign, damaged and newer files are told apart by their first line",

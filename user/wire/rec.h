@@ -36,8 +36,9 @@ int rec_read_header(const char *line, size_t len);
 /* Reads one further line, with or without its newline; it need not end with a NUL. -EBADMSG for
  * anything but one flat object of a known type with known members, each once and in its range.
  *
- * Only the type's members of *ret are written, and of a path only its bytes, so that the cost does
- * not depend on the size of struct obs; after a failure they hold anything. */
+ * Only the type's members of *ret are written, and of a path only its bytes and at most seven zeros
+ * behind them, so that the cost does not depend on the size of struct obs; after a failure they
+ * hold anything. */
 int rec_read_line(const char *line, size_t len, struct obs *ret);
 
 #endif

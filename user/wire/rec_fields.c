@@ -137,7 +137,7 @@ static const struct rec_field CLOCK[] = {INT("wall_offset_ns", clock.wall_offset
 			     .blank_size = offsetof(struct obs_cgroup, path) + 1 \
 	}
 
-static const struct rec_layout LAYOUTS[OBS_TYPE_COUNT] = {
+const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_ATTACHED] = LAYOUT("attached", ATTACHED, attached),
 	[OBS_CGROUP_NEW] = CGROUP_LAYOUT("cgroup_new"),
 	[OBS_CGROUP_FOUND] = CGROUP_LAYOUT("cgroup_found"),
@@ -161,7 +161,7 @@ _Static_assert(COUNT(SIGNAL) <= REC_FIELDS_MAX && COUNT(LOST) <= REC_FIELDS_MAX,
 
 const struct rec_layout *rec_layout(enum obs_type type)
 {
-	if ((unsigned int)type >= OBS_TYPE_COUNT || !LAYOUTS[type].name)
+	if ((unsigned int)type >= OBS_TYPE_COUNT || !rec_layouts[type].name)
 		return NULL;
-	return &LAYOUTS[type];
+	return &rec_layouts[type];
 }

@@ -37,7 +37,10 @@ struct rec_layout {
 
 #define REC_FIELDS_MAX 64
 
-/* NULL for OBS_NONE and for what is no type. The layouts are constant. */
+/* By enum obs_type; the one of OBS_NONE is empty, every other one has a name. */
+extern const struct rec_layout rec_layouts[OBS_TYPE_COUNT];
+
+/* NULL for OBS_NONE and for what is no type. */
 const struct rec_layout *rec_layout(enum obs_type type);
 
 #endif

@@ -2,6 +2,7 @@
 /* Reads the lines of a recording: one pass over the bytes, straight into the observation. */
 #include "wire/rec.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -81,15 +82,49 @@ HOT bool take_text(struct cursor *in, const char *text, size_t len)
 	return true;
 }
 
+#define EACH_BYTE(value) (0x0101010101010101u * (value))
+
+/* The next eight bytes, the first one lowest; zeros stand for what is behind the end. */
+HOT uint64_t peek8(const char *at, const char *end)
+{
+	uint64_t word = 0;
+
+	if (end - at >= 8)
+		return le64toh(load8(at));
+	memcpy(&word, at, (size_t)(end - at));
+	return le64toh(word);
+}
+
+/* The value of eight digits, the first one in the lowest byte: neighbours are joined to numbers of
+ * two, four, eight digits. */
+HOT uint64_t join_digits(uint64_t digits)
+{
+	digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffu;
+	digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffu;
+	return (digits * 10000 + (digits >> 32)) & 0xffffffffu;
+}
+
 /* JSON's integers: no sign, no leading zero, no fraction, no exponent. */
 HOT bool take_digits(struct cursor *in, uint64_t *ret)
 {
+	static const uint32_t powers[] = {1,	  10,	   100,	     1000,     10000,
+					  100000, 1000000, 10000000, 100000000};
 	const char *at = in->at;
 	uint64_t value = 0;
 	ptrdiff_t digits;
+	unsigned int n;
 
-	for (; at < in->end && *at >= '0' && *at <= '9'; at++)
-		value = value * 10 + (uint64_t)(*at - '0');
+	do {
+		uint64_t word = peek8(at, in->end) ^ EACH_BYTE('0');
+		/* The high bit of each byte that is no digit; what carries goes to later bytes. */
+		uint64_t other = (word | (word + EACH_BYTE(0x76))) & EACH_BYTE(0x80);
+
+		n = other ? (unsigned int)__builtin_ctzll(other) / 8 : 8;
+		if (n == 0)
+			break;
+		value = value * powers[n] + join_digits(word << (64 - 8 * n));
+		at += n;
+	} while (n == 8 && at - in->at <= 16);
 	digits = at - in->at;
 	if (digits == 0 || digits > 20 || (*in->at == '0' && digits > 1))
 		return false;
@@ -223,21 +258,41 @@ static size_t take_special(struct cursor *in, char ret[static 4])
 	return len;
 }
 
-static bool is_plain(char c)
-{
-	return (signed char)c >= 0x20 && c != '"' && c != '\\';
-}
-
-#define EACH_BYTE(value) (0x0101010101010101u * (value))
-
-/* True when all eight bytes are plain: the high bit of a byte is set by one that has it, and by one
- * from which more is taken than it holds. */
-HOT bool are_plain(uint64_t word)
+/* How many of the bytes at the beginning of word are plain. The high bit of a byte is set by one
+ * that has it, and by one from which more is taken than it holds; what that borrows is from later
+ * bytes. */
+HOT unsigned int count_plain(uint64_t word)
 {
 	uint64_t odd = word | (word - EACH_BYTE(0x20)) | ((word ^ EACH_BYTE('"')) - EACH_BYTE(1)) |
 		       ((word ^ EACH_BYTE('\\')) - EACH_BYTE(1));
 
-	return !(odd & EACH_BYTE(0x80));
+	odd &= EACH_BYTE(0x80);
+	return odd ? (unsigned int)__builtin_ctzll(odd) / 8 : 8;
+}
+
+/* Copies what is plain, in words as long as they fit: up to seven zeros follow it. */
+HOT char *take_plain(struct cursor *in, char *ret, const char *last)
+{
+	unsigned int n;
+	uint64_t word;
+
+	do {
+		word = peek8(in->at, in->end);
+		n = count_plain(word);
+		if (n < 8)
+			word &= (1ull << 8 * n) - 1;
+		if (last - ret < 8) {
+			n = n < last - ret ? n : (unsigned int)(last - ret);
+			for (unsigned int i = 0; i < n; i++)
+				ret[i] = in->at[i];
+		} else {
+			word = htole64(word);
+			memcpy(ret, &word, sizeof(word));
+		}
+		in->at += n;
+		ret += n;
+	} while (n == 8);
+	return ret;
 }
 
 /* Reads a string whose bytes and NUL fit into size. */
@@ -252,17 +307,13 @@ HOT bool take_string(struct cursor *in, char *ret, size_t size)
 		char bytes[4];
 		size_t len;
 
-		while (in->end - in->at >= 8 && last - ret >= 8 && are_plain(load8(in->at))) {
-			memcpy(ret, in->at, 8);
-			in->at += 8;
-			ret += 8;
-		}
-		while (in->at < in->end && is_plain(*in->at) && ret < last)
-			*ret++ = *in->at++;
+		ret = take_plain(in, ret, last);
 		if (take_char(in, '"'))
 			break;
+		if (in->at >= in->end || count_plain((unsigned char)*in->at))
+			return false;
 		rest = *in;
-		len = rest.at < rest.end && !is_plain(*rest.at) ? take_special(&rest, bytes) : 0;
+		len = take_special(&rest, bytes);
 		if (len == 0 || len > (size_t)(last - ret))
 			return false;
 		*in = rest;
@@ -334,9 +385,9 @@ HOT enum obs_type take_type(struct cursor *in)
 		return OBS_NONE;
 	skip_space(in);
 	for (int type = OBS_NONE + 1; type < OBS_TYPE_COUNT; type++) {
-		const struct rec_layout *layout = rec_layout((enum obs_type)type);
+		const struct rec_layout *layout = &rec_layouts[type];
 
-		if (layout && take_text(in, layout->name, layout->name_len))
+		if (take_text(in, layout->name, layout->name_len))
 			return (enum obs_type)type;
 	}
 	return OBS_NONE;
