@@ -93,7 +93,7 @@ void series_age(struct series *series, uint64_t now_ns);
 void series_get_stats(const struct series *series, struct series_stats *ret);
 
 /* Calls fn for each label set of the family, in the order of the labels' bytes, then of outcome,
- * cause and level. What it gets is valid during the call. */
+ * cause and level; "_other" is the last. What it gets is valid during the call. */
 void series_each(const struct series *series, enum series_family family, series_fn fn,
 		 void *userdata);
 

@@ -37,9 +37,6 @@ struct expo {
 	uint64_t samples; /* lines so far that are no comment */
 };
 
-/* Of an HTTP response. */
-const char *expo_content_type(enum expo_format format);
-
 void expo_begin(struct expo *ret, struct buf *out, enum expo_format format);
 /* What OpenMetrics ends with. 0 or buf_error(). */
 int expo_end(struct expo *expo);
