@@ -223,6 +223,15 @@ static int on_timer(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
+static int on_shed(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->shed.id);
+
+	if (node && node->stop)
+		stop_shed(node->stop, obs->shed.on);
+	return 0;
+}
+
 static int on_nothing(struct engine *e, const struct obs *obs)
 {
 	(void)obs;
@@ -248,6 +257,7 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_CLOCK] = on_clock,
 	[OBS_TIMER] = on_timer,
 	[OBS_END] = engine_on_end,
+	[OBS_SHED] = on_shed,
 };
 
 static void tell_wake(struct engine *e)

@@ -68,6 +68,12 @@ struct engine *engine_free(struct engine *engine);
  */
 int engine_step(struct engine *engine, const struct obs *obs, engine_effect_fn fn, void *userdata);
 
+/* Called for each container that has an init now; must not call the engine. The strings are valid
+ * during the call. */
+typedef void (*engine_container_fn)(void *userdata, const struct record_pod *pod,
+				    const struct record_container *container);
+void engine_each_container(const struct engine *engine, engine_container_fn fn, void *userdata);
+
 void engine_get_stats(const struct engine *engine, struct engine_stats *ret);
 
 #endif

@@ -249,3 +249,20 @@ void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost 
 	rec->lost.recursion_misses = lost->recursion_misses;
 	end(e);
 }
+
+void engine_each_container(const struct engine *e, engine_container_fn fn, void *userdata)
+{
+	const struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		struct record_container container = {};
+		struct record_pod pod = {};
+
+		if (!node->stop || !stop_is_running(node->stop) || !in_scope(e, node))
+			continue;
+		fill_pod(&pod, node);
+		fill_container(&container, node);
+		fn(userdata, &pod, &container);
+	}
+}

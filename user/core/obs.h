@@ -36,6 +36,7 @@ enum obs_type {
 	OBS_CLOCK,  /* the wall clock was stepped */
 	OBS_TIMER,  /* the time asked for by EFFECT_WAKE_AT has come */
 	OBS_END,    /* the trace ends: what is held back goes out now */
+	OBS_SHED,   /* less is recorded of a container from now on, or all again */
 	OBS_TYPE_COUNT,
 };
 
@@ -124,6 +125,11 @@ struct obs_clock {
 	int64_t wall_offset_ns; /* CLOCK_REALTIME minus CLOCK_BOOTTIME */
 };
 
+struct obs_shed {
+	uint64_t id; /* container */
+	bool on;
+};
+
 struct obs {
 	enum obs_type type;
 	uint64_t at_ns;
@@ -140,6 +146,7 @@ struct obs {
 		struct obs_names names;
 		struct obs_lost lost;
 		struct obs_clock clock;
+		struct obs_shed shed;
 	};
 };
 

@@ -73,6 +73,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	struct deadline wake = stop->wake;
 	enum stop_state state = stop->state;
 	struct cgnode *node = stop->node;
+	bool shedding = stop->shedding;
 
 	signal_forget(map, &stop->request);
 	signal_forget(map, &stop->kill);
@@ -85,6 +86,8 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 		.guessed = rank == GRACED_INIT_GUESSED,
 		.base = base,
 		.counts = base,
+		.shedding = shedding,
+		.shed = shedding,
 	};
 }
 
@@ -220,6 +223,12 @@ static bool sender_unknown(const struct stop_signal *s)
 	return from->node ? !from->node->path : from->proc.watch_id != 0;
 }
 
+void stop_shed(struct stop *stop, bool on)
+{
+	stop->shedding = on;
+	stop->shed |= on;
+}
+
 uint32_t stop_gaps(const struct stop *stop)
 {
 	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
@@ -242,6 +251,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_EXIT_UNSEEN;
 	if (stop->oom_victim && stop->oom == OOM_LEVEL_UNKNOWN && killed)
 		gaps |= 1u << GAP_OOM_LEVEL;
+	if (stop->shed)
+		gaps |= 1u << GAP_SHED;
 	return gaps;
 }
 
@@ -256,7 +267,7 @@ static bool kill_is_early(const struct stop *stop)
 void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
-			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN;
+			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED;
 	uint32_t died_of = stop->status & 0x7f;
 
 	*ret = (struct outcome_facts){

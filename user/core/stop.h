@@ -73,6 +73,8 @@ struct stop {
 	bool base_told;	      /* scope all: base is that of its first signal */
 	bool record_lost;     /* one about it was lost, whatever the counts say */
 	bool probed;	      /* init was found gone without an exit record */
+	bool shedding;	      /* less is recorded of it now */
+	bool shed;	      /* ... or was, at some time of this init's life */
 	struct deadline wake; /* lapse, or the bound on waiting */
 };
 
@@ -113,6 +115,9 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 /* When an open request lapses: at + 2 x grace + 60 s; 10 minutes when the grace is unknown. */
 uint64_t stop_lapse_ns(const struct stop *stop);
 void stop_lapse(struct cgmap *map, struct stop *stop);
+
+/* Less is recorded of it from now on, or all again. */
+void stop_shed(struct stop *stop, bool on);
 
 /* Bits 1 << enum gap that follow from the facts alone. */
 uint32_t stop_gaps(const struct stop *stop);

@@ -120,6 +120,8 @@ static const struct rec_field LOST[] = {
 
 static const struct rec_field CLOCK[] = {INT("wall_offset_ns", clock.wall_offset_ns)};
 
+static const struct rec_field SHED[] = {UINT("id", shed.id), BOOL("on", shed.on)};
+
 #define NAMED(type) .name = "\"" type "\"", .name_len = sizeof("\"" type "\"") - 1
 
 #define LAYOUT(type, table, member)                                        \
@@ -154,6 +156,7 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_CLOCK] = LAYOUT("clock", CLOCK, clock),
 	[OBS_TIMER] = {NAMED("timer")},
 	[OBS_END] = {NAMED("end")},
+	[OBS_SHED] = LAYOUT("shed", SHED, shed),
 };
 
 _Static_assert(COUNT(SIGNAL) <= REC_FIELDS_MAX && COUNT(LOST) <= REC_FIELDS_MAX,
