@@ -57,35 +57,48 @@ static size_t count_edits(const char *a, size_t n_a, const char *b, size_t n_b)
 }
 
 /* In half edits, so that a word that was not finished is nearer than one that was misspelt. */
-static size_t distance(const char *stripped, size_t n, const char *candidate)
+static size_t distance(const char *word, const char *candidate)
 {
-	char other[WORD_MAX];
-	size_t n_other = strip(candidate, other), edits;
+	char a[WORD_MAX], b[WORD_MAX];
+	size_t n_a = strip(word, a), n_b = strip(candidate, b), edits;
 
-	if (n_other == 0)
+	if (n_a == 0 || n_b == 0)
 		return SIZE_MAX;
-	edits = count_edits(stripped, n, other, n_other);
-	if (edits > 0 && n >= PREFIX_MIN && n < n_other && memcmp(stripped, other, n) == 0)
+	edits = count_edits(a, n_a, b, n_b);
+	if (n_a >= PREFIX_MIN && n_a < n_b && memcmp(a, b, n_a) == 0)
 		return 1;
-	return edits <= (n + 2) / 4 ? 2 * edits : SIZE_MAX;
+	return edits <= (n_a + 2) / 4 ? 2 * edits : SIZE_MAX;
+}
+
+/* NULL, or what follows the last dot. */
+static const char *tail_of(const char *word)
+{
+	const char *dot = strrchr(word, '.');
+
+	return dot ? dot + 1 : NULL;
+}
+
+/* As distance(), of two words or else of what follows their last dots, which counts for less. */
+static size_t distance_of_parts(const char *word, const char *candidate)
+{
+	const char *tail = tail_of(candidate);
+	size_t whole = distance(word, candidate), d;
+
+	if (!tail)
+		return whole;
+	d = distance(tail_of(word) ? tail_of(word) : word, tail);
+	if (d < SIZE_MAX)
+		d++;
+	return whole < d ? whole : d;
 }
 
 size_t nearest_find(const char *word, const char *const *words, size_t n)
 {
-	size_t best = n, least = SIZE_MAX, n_stripped;
-	char stripped[WORD_MAX];
+	size_t best = n, least = SIZE_MAX;
 
-	n_stripped = strip(word, stripped);
-	for (size_t i = 0; i < n && n_stripped > 0; i++) {
-		const char *tail = strrchr(words[i], '.');
-		size_t whole = distance(stripped, n_stripped, words[i]), d;
+	for (size_t i = 0; i < n; i++) {
+		size_t d = distance_of_parts(word, words[i]);
 
-		d = tail ? distance(stripped, n_stripped, tail + 1) : SIZE_MAX;
-		/* The whole word wins over a tail of another one that fits as well. */
-		if (d < SIZE_MAX)
-			d++;
-		if (whole < d)
-			d = whole;
 		if (d < least) {
 			least = d;
 			best = i;
