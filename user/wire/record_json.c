@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/rfc3339.h"
+#include "wire/evnames.h"
 #include "wire/jsonw.h"
 #include "wire/record_parts.h"
 
@@ -177,22 +178,12 @@ static void add_oom(struct buf *out, const struct record *record)
 static void add_totals(struct buf *out, const char *key, const struct graced_stat *totals,
 		       size_t counter)
 {
-	static const char *const types[GRACED_EV_COUNT] = {
-		[GRACED_EV_CGROUP_NEW] = "cgroup_new",
-		[GRACED_EV_CGROUP_GONE] = "cgroup_gone",
-		[GRACED_EV_CGROUP_EMPTY] = "cgroup_empty",
-		[GRACED_EV_INIT] = "init",
-		[GRACED_EV_SIGNAL] = "signal",
-		[GRACED_EV_EXIT] = "exit",
-		[GRACED_EV_OOM] = "oom",
-	};
-
 	jsonw_object(out, key);
-	for (int type = GRACED_EV_NONE + 1; type < GRACED_EV_COUNT; type++) {
+	for (unsigned int type = GRACED_EV_NONE + 1; type < GRACED_EV_COUNT; type++) {
 		__u64 count;
 
 		memcpy(&count, (const char *)&totals[type] + counter, sizeof(count));
-		jsonw_u64(out, types[type], count);
+		jsonw_u64(out, evname(type), count);
 	}
 	jsonw_object_end(out);
 }
