@@ -24,6 +24,14 @@ size_t label_clean(char ret[static LABEL_MAX + 1], const char *text)
 		uint32_t code;
 		size_t size;
 
+		/* What most labels are made of. */
+		if (*text >= ' ' && *text <= '~') {
+			if (n == LABEL_MAX)
+				break;
+			ret[n++] = *text;
+			len = 1;
+			continue;
+		}
 		len = utf8_decode(text, strnlen(text, sizeof(bytes)), &code);
 		if (len == 0 || !is_harmless(code))
 			code = REPLACEMENT;

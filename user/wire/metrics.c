@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The exposition as a whole, and the families of the daemon itself. */
+#include "wire/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/metrics_priv.h"
+
+#define LEN(array) (sizeof(array) / sizeof((array)[0]))
+#define NS	   9
+
+/* A family of one sample, which is a member of the snapshot. */
+struct plain {
+	struct expo_family family;
+	size_t member; /* offset of an uint64_t */
+	unsigned int decimals;
+};
+
+static void add_plain(struct expo *expo, const struct metrics *metrics, const struct plain *plain,
+		      size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value;
+
+		memcpy(&value, (const char *)metrics + plain[i].member, sizeof(value));
+		expo_family(expo, &plain[i].family);
+		expo_decimal(expo, NULL, 0, value, plain[i].decimals);
+	}
+}
+
+#define MEMBER(name) offsetof(struct metrics, name)
+
+static const struct plain engine[] = {
+	{{"graced_observations", EXPO_COUNTER, NULL,
+	  "Observations the engine took: events, names, counts, timers."},
+	 MEMBER(engine.observations),
+	 0},
+	{{"graced_unexpected_events", EXPO_COUNTER, NULL,
+	  "Events that did not fit the state of their container, and changed nothing."},
+	 MEMBER(engine.unexpected),
+	 0},
+	{{"graced_effects_dropped", EXPO_COUNTER, NULL,
+	  "Questions of the engine that found no room in the queue."},
+	 MEMBER(effects_dropped),
+	 0},
+	{{"graced_processes_forgotten", EXPO_COUNTER, NULL,
+	  "Processes that survived a signal and are no longer followed (scope all)."},
+	 MEMBER(engine.procs_forgotten),
+	 0},
+	{{"graced_cgroups", EXPO_GAUGE, NULL, "Cgroups the engine knows."},
+	 MEMBER(engine.cgroups),
+	 0},
+	{{"graced_known_pods", EXPO_GAUGE, NULL, "Pods the engine knows by their cgroups."},
+	 MEMBER(engine.pods),
+	 0},
+};
+
+static const struct plain shed[] = {
+	{{"graced_shed_containers", EXPO_GAUGE, NULL,
+	  "Containers whose events are only counted to stay within the budget."},
+	 MEMBER(shed_containers),
+	 0},
+	{{"graced_shed_changes", EXPO_COUNTER, NULL,
+	  "How often something was shed to stay within the budget, or came back."},
+	 MEMBER(shed_changes),
+	 0},
+};
+
+static const struct plain connections[] = {
+	{{"graced_http_connections", EXPO_GAUGE, NULL, "HTTP connections that are open."},
+	 MEMBER(http_connections),
+	 0},
+	{{"graced_http_connections_refused", EXPO_COUNTER, NULL,
+	  "HTTP connections refused or closed because there were too many."},
+	 MEMBER(http_connections_refused),
+	 0},
+};
+
+static const struct plain process[] = {
+	{{"process_cpu_seconds", EXPO_COUNTER, "seconds",
+	  "Total user and system CPU time spent in seconds."},
+	 MEMBER(process_cpu_ns),
+	 NS},
+	{{"process_open_fds", EXPO_GAUGE, NULL, "Number of open file descriptors."},
+	 MEMBER(process_open_fds),
+	 0},
+	{{"process_max_fds", EXPO_GAUGE, NULL, "Maximum number of open file descriptors."},
+	 MEMBER(process_max_fds),
+	 0},
+	{{"process_virtual_memory_bytes", EXPO_GAUGE, "bytes", "Virtual memory size in bytes."},
+	 MEMBER(process_virtual_bytes),
+	 0},
+	{{"process_resident_memory_bytes", EXPO_GAUGE, "bytes", "Resident memory size in bytes."},
+	 MEMBER(process_resident_bytes),
+	 0},
+};
+
+/* A moment since 1970, left out while unknown. */
+static void add_wall(struct expo *expo, const struct expo_family *family, int64_t wall_ns)
+{
+	expo_family(expo, family);
+	if (wall_ns > 0)
+		expo_decimal(expo, NULL, 0, (uint64_t)wall_ns, NS);
+}
+
+static void add_lookups(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family family = {
+		"graced_metadata_lookups", EXPO_COUNTER, NULL,
+		"Names of pods and containers looked for, by where and with what result."};
+	static const char *const results[METRICS_LOOKUP_COUNT] = {
+		[METRICS_LOOKUP_FOUND] = "found",
+		[METRICS_LOOKUP_MISSING] = "missing",
+		[METRICS_LOOKUP_ERROR] = "error",
+	};
+
+	expo_family(expo, &family);
+	for (int i = 0; i < METRICS_LOOKUP_COUNT; i++) {
+		struct expo_label labels[] = {{"source", "logs"}, {"result", results[i]}};
+
+		expo_u64(expo, labels, LEN(labels), metrics->lookups[i]);
+	}
+}
+
+static void add_sinks(struct expo *expo, const struct metrics *metrics, bool dropped)
+{
+	static const struct expo_family families[] = {
+		{"graced_sink_records", EXPO_COUNTER, NULL, "Records written to a sink."},
+		{"graced_sink_dropped", EXPO_COUNTER, NULL,
+		 "Records a sink did not take, and that are not in it."}};
+	static const char *const names[METRICS_SINK_COUNT] = {
+		[METRICS_STDOUT] = "stdout",
+		[METRICS_FILE] = "file",
+		[METRICS_JOURNAL] = "journal",
+	};
+
+	expo_family(expo, &families[dropped]);
+	for (int i = 0; i < METRICS_SINK_COUNT; i++) {
+		const struct metrics_sink *sink = &metrics->sinks[i];
+		struct expo_label label = {"sink", names[i]};
+
+		if (sink->on)
+			expo_u64(expo, &label, 1, dropped ? sink->dropped : sink->records);
+	}
+}
+
+static void add_http(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family family = {"graced_http_requests", EXPO_COUNTER, NULL,
+						  "HTTP requests answered, by status code."};
+
+	expo_family(expo, &family);
+	for (size_t i = 0; i < metrics->n_codes && i < METRICS_CODES_MAX; i++) {
+		struct expo_label label = {"code", NULL};
+		char code[12];
+
+		snprintf(code, sizeof(code), "%u", metrics->codes[i].code);
+		label.value = code;
+		expo_u64(expo, &label, 1, metrics->codes[i].requests);
+	}
+	add_plain(expo, metrics, connections, LEN(connections));
+}
+
+static void add_config(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family
+		ok = {"graced_config_last_reload_successful", EXPO_GAUGE, NULL,
+		      "Whether the last reading of the configuration succeeded, 1 or 0."},
+		at = {"graced_config_last_reload_success_timestamp_seconds", EXPO_GAUGE, "seconds",
+		      "When the configuration was last read with success, since 1970."};
+
+	expo_family(expo, &ok);
+	expo_u64(expo, NULL, 0, !metrics->reload_failed);
+	add_wall(expo, &at, metrics->reload_ok_wall_ns);
+}
+
+static void add_build(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family family = {
+		"graced_build", EXPO_INFO, NULL,
+		"The version of graced and the kernel release it runs on; always 1."};
+	struct expo_label labels[] = {
+		{"version", metrics->version},
+		{"kernel", metrics->kernel},
+	};
+
+	expo_family(expo, &family);
+	expo_u64(expo, labels, LEN(labels), 1);
+}
+
+static void add_process(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family start = {
+		"process_start_time_seconds", EXPO_GAUGE, "seconds",
+		"Start time of the process since unix epoch in seconds."};
+
+	if (!metrics->process_known)
+		return;
+	add_plain(expo, metrics, process, LEN(process));
+	add_wall(expo, &start, metrics->process_start_wall_ns);
+}
+
+static void add_absorbed(struct expo *expo, const struct series_stats *stats)
+{
+	static const struct expo_family family = {
+		"graced_series_absorbed", EXPO_COUNTER, NULL,
+		"Increments counted under \"_other\" because there are too many series."};
+
+	expo_family(expo, &family);
+	for (int i = 0; i < SERIES_FAMILY_COUNT; i++) {
+		struct expo_label label = {"metric", series_family_name((enum series_family)i)};
+
+		expo_u64(expo, &label, 1, stats->absorbed[i]);
+	}
+}
+
+static void add_about_series(struct expo *expo, const struct series *series)
+{
+	static const struct expo_family
+		aged = {"graced_series_aged", EXPO_COUNTER, NULL,
+			"Time series dropped because their container is gone long enough."},
+		limit = {"graced_series_limit", EXPO_GAUGE, NULL,
+			 "Time series there may be on this page at most."},
+		now = {"graced_series", EXPO_GAUGE, NULL, "Time series on this page."};
+	struct series_stats stats = {};
+
+	if (series) {
+		series_get_stats(series, &stats);
+		add_absorbed(expo, &stats);
+		expo_family(expo, &aged);
+		expo_u64(expo, NULL, 0, stats.aged);
+		expo_family(expo, &limit);
+		expo_u64(expo, NULL, 0, stats.limit);
+	}
+	expo_family(expo, &now);
+	expo_u64(expo, NULL, 0, expo->samples + 1);
+}
+
+int metrics_write(struct buf *out, enum expo_format format, const struct metrics *metrics)
+{
+	struct expo expo;
+
+	expo_begin(&expo, out, format);
+	if (metrics->series)
+		metrics_add_series(&expo, metrics->series);
+	metrics_add_events(&expo, metrics);
+	add_plain(&expo, metrics, engine, LEN(engine));
+	metrics_add_programs(&expo, metrics);
+	metrics_add_cost(&expo, metrics);
+	add_plain(&expo, metrics, shed, LEN(shed));
+	add_lookups(&expo, metrics);
+	add_sinks(&expo, metrics, false);
+	add_sinks(&expo, metrics, true);
+	add_http(&expo, metrics);
+	add_config(&expo, metrics);
+	add_build(&expo, metrics);
+	add_process(&expo, metrics);
+	add_about_series(&expo, metrics->series);
+	return expo_end(&expo);
+}

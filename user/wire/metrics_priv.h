@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the exposition, each a few families that belong together. */
+#ifndef WIRE_METRICS_PRIV_H
+#define WIRE_METRICS_PRIV_H
+
+#include "wire/expo.h"
+#include "wire/metrics.h"
+
+void metrics_add_series(struct expo *expo, const struct series *series);
+void metrics_add_events(struct expo *expo, const struct metrics *metrics);
+void metrics_add_programs(struct expo *expo, const struct metrics *metrics);
+void metrics_add_cost(struct expo *expo, const struct metrics *metrics);
+
+#endif
