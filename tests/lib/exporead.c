@@ -113,7 +113,7 @@ static void read_value(struct reader *r, char *ret, size_t size)
 			r->at++;
 			continue;
 		}
-		len = utf8_decode(r->at, strlen(r->at), &code);
+		len = utf8_decode(r->at, strnlen(r->at, 4), &code);
 		assert_true(len > 0 && !utf8_is_treacherous(code) && n + len < size);
 		memcpy(ret + n, r->at, len);
 		n += len;

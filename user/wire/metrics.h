@@ -13,7 +13,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_CODES_MAX    12
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    160
+#define METRICS_OWN_LINES    129
 
 struct metrics_program {
 	const char *name;
