@@ -141,9 +141,32 @@ static void test_treacherous(void **state)
 		assert_false(utf8_is_treacherous(no[i]));
 }
 
+/* The text is looked at in words of eight bytes: any byte at any place in them counts. */
+static void test_plain(void **state)
+{
+	char text[20];
+
+	(void)state;
+	for (size_t size = 0; size < sizeof(text); size++) {
+		memset(text, 'a', sizeof(text));
+		assert_int_equal(utf8_plain(text, size), size);
+		for (size_t at = 0; at < size; at++) {
+			for (int byte = 0; byte < 256; byte++) {
+				bool plain =
+					byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+
+				text[at] = (char)byte;
+				assert_int_equal(utf8_plain(text, size), plain ? size : at);
+			}
+			text[at] = 'a';
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("plain text ends at the first byte that is none", test_plain),
 		CLAIM("the first and last character of each length is read and written",
 		      test_valid),
 		CLAIM("overlong, cut, surrogate and out of range forms are not UTF-8",

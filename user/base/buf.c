@@ -60,56 +60,29 @@ static int grow(struct buf *buf, size_t size)
 	return 0;
 }
 
-char *buf_reserve(struct buf *buf, size_t size)
+char *buf_grow(struct buf *buf, size_t size)
 {
 	int r;
 
 	if (buf->error)
 		return NULL;
-	if (size >= buf->room - buf->len) {
-		r = grow(buf, size);
-		if (r < 0) {
-			buf->error = r;
-			return NULL;
-		}
+	r = grow(buf, size);
+	if (r < 0) {
+		buf->error = r;
+		return NULL;
 	}
 	return buf->data + buf->len;
 }
 
-void buf_commit(struct buf *buf, size_t size)
-{
-	buf->len += size;
-	buf->data[buf->len] = '\0';
-}
-
-void buf_add(struct buf *buf, const void *data, size_t size)
-{
-	char *at = buf_reserve(buf, size);
-
-	if (!at || size == 0)
-		return;
-	memcpy(at, data, size);
-	buf_commit(buf, size);
-}
-
-void buf_adds(struct buf *buf, const char *string)
-{
-	buf_add(buf, string, strlen(string));
-}
-
 void buf_add_u64(struct buf *buf, uint64_t value)
 {
-	size_t digits = 1;
-	char *at;
+	char digits[20];
+	size_t at = sizeof(digits);
 
-	for (uint64_t rest = value; rest >= 10; rest /= 10)
-		digits++;
-	at = buf_reserve(buf, digits);
-	if (!at)
-		return;
-	for (size_t i = digits; i-- > 0; value /= 10)
-		at[i] = (char)('0' + value % 10);
-	buf_commit(buf, digits);
+	do
+		digits[--at] = (char)('0' + value % 10);
+	while (value /= 10);
+	buf_add(buf, digits + at, sizeof(digits) - at);
 }
 
 void buf_add_i64(struct buf *buf, int64_t value)

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BUF_LIMIT_DEFAULT ((size_t)64 << 20)
 
@@ -44,26 +45,49 @@ void buf_reset(struct buf *buf);
 /* Cuts the content to its first len bytes; no-op when it is shorter. The error stays. */
 void buf_truncate(struct buf *buf, size_t len);
 
+/* Makes room for size bytes more; NULL on failure. For buf_reserve() alone. */
+char *buf_grow(struct buf *buf, size_t size);
+
 /* Returns where at least size bytes may be written, to be followed by buf_commit() with how many
  * were; NULL on failure. */
-char *buf_reserve(struct buf *buf, size_t size);
-void buf_commit(struct buf *buf, size_t size);
+static inline char *buf_reserve(struct buf *buf, size_t size)
+{
+	if (size < buf->room - buf->len && !buf->error)
+		return buf->data + buf->len;
+	return buf_grow(buf, size);
+}
 
-void buf_add(struct buf *buf, const void *data, size_t size);
+static inline void buf_commit(struct buf *buf, size_t size)
+{
+	buf->len += size;
+	buf->data[buf->len] = '\0';
+}
+
+static inline void buf_add(struct buf *buf, const void *data, size_t size)
+{
+	char *at = buf_reserve(buf, size);
+
+	if (!at || size == 0)
+		return;
+	memcpy(at, data, size);
+	buf_commit(buf, size);
+}
 
 static inline void buf_addc(struct buf *buf, char c)
 {
-	char *at = buf->room - buf->len > 1 && !buf->error ? buf->data + buf->len
-							   : buf_reserve(buf, 1);
+	char *at = buf_reserve(buf, 1);
 
 	if (!at)
 		return;
 	at[0] = c;
-	at[1] = '\0';
-	buf->len++;
+	buf_commit(buf, 1);
 }
 
-void buf_adds(struct buf *buf, const char *string);
+static inline void buf_adds(struct buf *buf, const char *string)
+{
+	buf_add(buf, string, strlen(string));
+}
+
 void buf_add_u64(struct buf *buf, uint64_t value);
 void buf_add_i64(struct buf *buf, int64_t value);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,6 +2,25 @@
 /* UTF-8 from sources that nobody answers for. */
 #include "base/utf8.h"
 
+#include <endian.h>
+#include <string.h>
+
+size_t utf8_plain(const char *bytes, size_t size)
+{
+	size_t at = 0;
+	unsigned int n;
+
+	do {
+		uint64_t word = 0;
+
+		/* Zeros are not plain. */
+		memcpy(&word, bytes + at, size - at < 8 ? size - at : 8);
+		n = utf8_count_plain(le64toh(word));
+		at += n;
+	} while (n == 8);
+	return at;
+}
+
 static bool is_tail(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
@@ -73,9 +92,15 @@ static void add_hex(struct buf *buf, char letter, uint32_t value, unsigned int d
 void utf8_add_visible(struct buf *buf, const char *bytes, size_t size)
 {
 	while (size > 0) {
+		size_t plain = utf8_plain(bytes, size), len;
 		uint32_t code;
-		size_t len = utf8_decode(bytes, size, &code);
 
+		buf_add(buf, bytes, plain);
+		bytes += plain;
+		size -= plain;
+		if (size == 0)
+			break;
+		len = utf8_decode(bytes, size, &code);
 		if (len == 0)
 			add_hex(buf, 'x', (unsigned char)*bytes, 2);
 		else if (code == '\\')

@@ -9,6 +9,24 @@
 
 #include "base/buf.h"
 
+/* How many of the eight bytes of word, the first one lowest, come before the first that is not
+ * printable ASCII, or is a quote or a backslash: most text consists of such plain bytes, and is
+ * read and written faster in words. */
+static inline unsigned int utf8_count_plain(uint64_t word)
+{
+	const uint64_t each = 0x0101010101010101u;
+	/* The high bit is set in a byte that has it, and in one from which more is taken than it
+	 * holds; what that borrows is from later bytes. */
+	uint64_t odd = (word | (word - each * 0x20) | ((word ^ each * '"') - each) |
+			((word ^ each * '\\') - each) | ((word ^ each * 0x7f) - each)) &
+		       each * 0x80;
+
+	return odd ? (unsigned int)__builtin_ctzll(odd) / 8 : 8;
+}
+
+/* The same for any number of bytes. */
+size_t utf8_plain(const char *bytes, size_t size);
+
 /* Reads the character at the beginning of size > 0 bytes: returns its length, 1 to 4, and the code
  * point; 0 for what is not UTF-8 (RFC 3629: no surrogate, no overlong form, nothing above U+10FFFF,
  * nothing cut short). */

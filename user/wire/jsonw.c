@@ -15,13 +15,20 @@ static bool needs_comma(const struct buf *out)
 
 static void begin(struct buf *out, const char *key)
 {
-	if (needs_comma(out))
-		buf_addc(out, ',');
-	if (!key)
+	size_t len = key ? strlen(key) : 0;
+	char *at = buf_reserve(out, len + strlen(",\"\":")), *begin = at;
+
+	if (!at)
 		return;
-	buf_addc(out, '"');
-	buf_adds(out, key);
-	buf_add(out, "\":", 2);
+	if (needs_comma(out))
+		*at++ = ',';
+	if (key) {
+		*at++ = '"';
+		at = (char *)memcpy(at, key, len) + len;
+		*at++ = '"';
+		*at++ = ':';
+	}
+	buf_commit(out, (size_t)(at - begin));
 }
 
 void jsonw_object(struct buf *out, const char *key)
@@ -133,20 +140,12 @@ static size_t add_special(struct buf *out, const char *value, size_t size,
 	return len;
 }
 
-/* Printable ASCII but for the two that JSON escapes. */
-static bool is_plain(char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
 void jsonw_quote(struct buf *out, const char *value, size_t size, enum jsonw_invalid invalid)
 {
 	buf_addc(out, '"');
 	while (size > 0) {
-		size_t plain = 0;
+		size_t plain = utf8_plain(value, size);
 
-		while (plain < size && is_plain(value[plain]))
-			plain++;
 		buf_add(out, value, plain);
 		value += plain;
 		size -= plain;

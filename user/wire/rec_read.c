@@ -15,21 +15,27 @@
  * this twice as fast. What is not HOT works on a copy. */
 #define HOT static inline __attribute__((always_inline))
 
+/* end is the line's last brace: a single byte may be looked at without asking whether it is there,
+ * as what stops at a brace stops in time. */
 struct cursor {
 	const char *at;
 	const char *end;
 };
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 HOT void skip_space(struct cursor *in)
 {
-	while (in->at < in->end && (unsigned char)*in->at <= ' ' &&
-	       (*in->at == ' ' || *in->at == '\t' || *in->at == '\r' || *in->at == '\n'))
+	while ((unsigned char)*in->at <= ' ' && is_space(*in->at))
 		in->at++;
 }
 
 HOT bool take_char(struct cursor *in, char c)
 {
-	if (in->at >= in->end || *in->at != c)
+	if (*in->at != c)
 		return false;
 	in->at++;
 	return true;
@@ -258,18 +264,6 @@ static size_t take_special(struct cursor *in, char ret[static 4])
 	return len;
 }
 
-/* How many of the bytes at the beginning of word are plain. The high bit of a byte is set by one
- * that has it, and by one from which more is taken than it holds; what that borrows is from later
- * bytes. */
-HOT unsigned int count_plain(uint64_t word)
-{
-	uint64_t odd = word | (word - EACH_BYTE(0x20)) | ((word ^ EACH_BYTE('"')) - EACH_BYTE(1)) |
-		       ((word ^ EACH_BYTE('\\')) - EACH_BYTE(1));
-
-	odd &= EACH_BYTE(0x80);
-	return odd ? (unsigned int)__builtin_ctzll(odd) / 8 : 8;
-}
-
 /* Copies what is plain, in words as long as they fit: up to seven zeros follow it. */
 HOT char *take_plain(struct cursor *in, char *ret, const char *last)
 {
@@ -278,16 +272,15 @@ HOT char *take_plain(struct cursor *in, char *ret, const char *last)
 
 	do {
 		word = peek8(in->at, in->end);
-		n = count_plain(word);
+		n = utf8_count_plain(word);
 		if (n < 8)
 			word &= (1ull << 8 * n) - 1;
-		if (last - ret < 8) {
-			n = n < last - ret ? n : (unsigned int)(last - ret);
-			for (unsigned int i = 0; i < n; i++)
-				ret[i] = in->at[i];
-		} else {
+		if (last - ret >= 7 && last - ret >= n) {
 			word = htole64(word);
 			memcpy(ret, &word, sizeof(word));
+		} else {
+			n = n < last - ret ? n : (unsigned int)(last - ret);
+			memcpy(ret, in->at, n);
 		}
 		in->at += n;
 		ret += n;
@@ -310,7 +303,7 @@ HOT bool take_string(struct cursor *in, char *ret, size_t size)
 		ret = take_plain(in, ret, last);
 		if (take_char(in, '"'))
 			break;
-		if (in->at >= in->end || count_plain((unsigned char)*in->at))
+		if (in->at == in->end || utf8_count_plain((unsigned char)*in->at))
 			return false;
 		rest = *in;
 		len = take_special(&rest, bytes);
@@ -412,6 +405,10 @@ int rec_read_line(const char *line, size_t len, struct obs *ret)
 	uint64_t at_ns;
 	enum obs_type type;
 
+	while (in.end > line && is_space(in.end[-1]))
+		in.end--;
+	if (in.end == line || *--in.end != '}')
+		return -EBADMSG;
 	type = take_type(&in);
 	layout = rec_layout(type);
 	if (!layout || !take_time(&in, &at_ns))
@@ -419,8 +416,7 @@ int rec_read_line(const char *line, size_t len, struct obs *ret)
 	ret->type = type;
 	ret->at_ns = at_ns;
 	memset((char *)ret + layout->blank_offset, 0, layout->blank_size);
-	if (!take_members(&in, layout, ret) || !take_char(&in, '}'))
+	if (!take_members(&in, layout, ret))
 		return -EBADMSG;
-	skip_space(&in);
 	return in.at == in.end ? 0 : -EBADMSG;
 }
