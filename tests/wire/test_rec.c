@@ -192,6 +192,7 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"clock\",\"at_ns\":1,\"wall_offset_ns\":1795273445123456789}\n",
 		"{\"type\":\"timer\",\"at_ns\":1}\n",
 		"{\"type\":\"end\",\"at_ns\":1}\n",
+		"{\"type\":\"shed\",\"at_ns\":1,\"id\":2,\"on\":true}\n",
 	};
 
 	(void)state;
