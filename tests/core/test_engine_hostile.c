@@ -20,8 +20,12 @@ struct judge {
 
 static uint64_t scatter(uint64_t *seed)
 {
+	uint64_t x;
+
 	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *seed >> 16;
+	/* The lower bits alone take turns: what one draw is would tell the next one's parity. */
+	x = (*seed ^ *seed >> 32) * 0x9e3779b97f4a7c15ULL;
+	return x ^ x >> 29;
 }
 
 /* Reads every byte, so that a sanitizer sees one that is not there. */
