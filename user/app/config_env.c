@@ -92,7 +92,7 @@ void config_env_warn(void)
 			continue;
 		near = find_near(*entry, n, names);
 		if (near)
-			say_as("run", "%.*s is none of the variables read here; did you mean %s?",
-			       (int)n, *entry, near);
+			say_as("run", "%.*s is not read here (did you mean %s?)", (int)n, *entry,
+			       near);
 	}
 }

@@ -120,7 +120,7 @@ static void refuse_key(struct judge *judge, const struct yamlconf_entry *entry)
 		word = section;
 	if (word)
 		complain(judge, entry->line, entry->column, entry->key,
-			 "there is no such setting; did you mean %s?", word);
+			 "there is no such setting (did you mean %s?)", word);
 	else
 		complain(judge, entry->line, entry->column, entry->key,
 			 "there is no such setting; see graced run --help");
@@ -144,12 +144,12 @@ static void take_value(struct judge *judge, const struct yamlconf_entry *entry, 
 
 	if (value->nothing) {
 		complain(judge, value->line, value->column, entry->key,
-			 "has an empty value in its list; %s is wanted", wants_of(setting));
+			 "wants %s in its list, not nothing", wants_of(setting));
 		return;
 	}
 	if (value->quoted && (kind == CONFIG_BOOL || kind == CONFIG_NUMBER)) {
 		complain(judge, value->line, value->column, entry->key,
-			 "is text in quotes; %s is wanted, without them", wants_of(setting));
+			 "wants %s without quotes, not text", wants_of(setting));
 		return;
 	}
 	wants = config_take(judge->loader, setting, value->text, index, CONFIG_FILE);
@@ -157,8 +157,8 @@ static void take_value(struct judge *judge, const struct yamlconf_entry *entry, 
 	    setting == config_find("web.listenAddress"))
 		judge->loader->lines[index] = value->line;
 	if (wants)
-		complain(judge, value->line, value->column, entry->key, "'%.*s' is not %s",
-			 VALUE_SHOWN, value->text, wants);
+		complain(judge, value->line, value->column, entry->key, "wants %s, not '%.*s'",
+			 wants, VALUE_SHOWN, value->text);
 }
 
 static void judge_setting(struct judge *judge, const struct yamlconf_entry *entry, size_t setting)
@@ -166,14 +166,14 @@ static void judge_setting(struct judge *judge, const struct yamlconf_entry *entr
 	bool is_list = config_settings[setting].kind == CONFIG_LIST;
 
 	if (entry->kind == YAMLCONF_SECTION || (entry->kind == YAMLCONF_LIST && !is_list))
-		complain(judge, entry->line, entry->column, entry->key, "is %s; %s is wanted",
-			 entry->kind == YAMLCONF_LIST ? "a list" : "a section", wants_of(setting));
+		complain(judge, entry->line, entry->column, entry->key, "wants %s, not %s",
+			 wants_of(setting), entry->kind == YAMLCONF_LIST ? "a list" : "a section");
 	else if (entry->kind == YAMLCONF_NOTHING)
-		complain(judge, entry->line, entry->column, entry->key, "is empty; %s is wanted",
+		complain(judge, entry->line, entry->column, entry->key, "wants %s, not nothing",
 			 wants_of(setting));
 	else if (entry->n_values == 0 && config_settings[setting].fallback && !judge->broken)
 		complain(judge, entry->line, entry->column, entry->key,
-			 "is an empty list; %s is wanted", wants_of(setting));
+			 "wants %s, not an empty list", wants_of(setting));
 	for (size_t i = 0; i < entry->n_values && (is_list || entry->n_values == 1); i++)
 		if (entry->kind == YAMLCONF_VALUE || is_list)
 			take_value(judge, entry, setting, i);
@@ -194,7 +194,7 @@ static bool judge_entry(struct judge *judge, const struct yamlconf_entry *entry)
 	}
 	if (entry->kind == YAMLCONF_SECTION || entry->kind == YAMLCONF_NOTHING)
 		return true;
-	complain(judge, entry->line, entry->column, entry->key, "is a %s; keys are wanted",
+	complain(judge, entry->line, entry->column, entry->key, "wants keys below it, not a %s",
 		 entry->kind == YAMLCONF_LIST ? "list" : "value");
 	return false;
 }

@@ -72,7 +72,7 @@ static int refuse(const struct flag_table *table, char **argv, int c)
 		near = find_near(table, name);
 	}
 	if (near)
-		return say_usage("run", "there is no option %.*s here; did you mean --%s?", (int)n,
+		return say_usage("run", "there is no option %.*s here (did you mean --%s?)", (int)n,
 				 word, near);
 	return say_usage("run", "there is no option %.*s here", (int)n, word);
 }

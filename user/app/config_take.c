@@ -57,7 +57,7 @@ const char *config_take_node_name(struct config *c, const char *value, size_t in
 {
 	(void)index;
 	if (!*value || strlen(value) > NODE_NAME_MAX || !is_clean(value) || strchr(value, ' '))
-		return "a name of at most 253 characters";
+		return "a name of 1 to 253 characters";
 	c->node_name = value;
 	return NULL;
 }

@@ -35,25 +35,25 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return d < c ? d : c;
 }
 
-/* Letters to add, drop or replace. */
+/* Letters to add, drop, replace, or swap with the next. */
 static size_t count_edits(const char *a, size_t n_a, const char *b, size_t n_b)
 {
-	size_t row[WORD_MAX + 1];
+	size_t rows[3][WORD_MAX + 1];
 
 	for (size_t j = 0; j <= n_b; j++)
-		row[j] = j;
+		rows[0][j] = j;
 	for (size_t i = 1; i <= n_a; i++) {
-		size_t diagonal = row[0];
+		size_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
 
 		row[0] = i;
 		for (size_t j = 1; j <= n_b; j++) {
-			size_t above = row[j];
-
-			row[j] = min3(row[j - 1] + 1, above + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
+			row[j] = min3(row[j - 1] + 1, above[j] + 1,
+				      above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = min3(row[j], rows[(i - 2) % 3][j - 2] + 1, SIZE_MAX);
 		}
 	}
-	return row[n_b];
+	return rows[n_a % 3][n_b];
 }
 
 /* In half edits, so that a word that was not finished is nearer than one that was misspelt. */
