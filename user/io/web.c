@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The server's life, and its place on the event loop. */
+#include "io/web.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "io/web_priv.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* A request line and its headers; what is longer gets status 414 or 431. */
+#define REQUEST_BYTES ((size_t)16 << 10)
+
+uint64_t web_now(const struct web *web)
+{
+	uint64_t us = 0;
+
+	sd_event_now(web->event, CLOCK_MONOTONIC, &us);
+	return us * 1000;
+}
+
+/* When the library, a connection or a body wants to be looked at next. */
+static void arm(struct web *web, uint64_t next_ns)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	if (web->paused && web->paused_until_ns < next_ns)
+		next_ns = web->paused_until_ns;
+	if (next_ns != UINT64_MAX)
+		sd_event_source_set_time(web->timer, next_ns / 1000 + 1);
+	sd_event_source_set_enabled(web->timer,
+				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+	/* It has no timeouts of its own: it is either waiting for its sockets, or not done. */
+	if (web->mhd.get_timeout(web->daemon, &ms) == MHD_YES)
+		sd_event_source_set_enabled(web->more, SD_EVENT_ONESHOT);
+}
+
+void web_turn(struct web *web)
+{
+	uint64_t now_ns = web_now(web), conn_ns, body_ns;
+
+	conn_ns = web_conn_expire(web, now_ns);
+	web->mhd.run(web->daemon);
+	conn_ns = web_conn_expire(web, now_ns);
+	body_ns = web_body_expire(web, now_ns);
+	arm(web, conn_ns < body_ns ? conn_ns : body_ns);
+}
+
+static int on_ready(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	web_turn(userdata);
+	return 0;
+}
+
+static int on_more(sd_event_source *source, void *userdata)
+{
+	(void)source;
+	web_turn(userdata);
+	return 0;
+}
+
+static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct web *web = userdata;
+
+	(void)source;
+	(void)usec;
+	if (web->paused && web->paused_until_ns <= web_now(web))
+		web_listen_resume(web);
+	web_turn(web);
+	return 0;
+}
+
+/* A path is compared as it was sent: escapes could only hide a NUL in it. */
+static size_t leave_escapes(void *userdata, struct MHD_Connection *handle, char *text)
+{
+	(void)userdata;
+	(void)handle;
+	return strlen(text);
+}
+
+static int start_library(struct web *web, struct web_why *ret_why)
+{
+	/* Those that were shut down are let go a run later, so that there are more for a moment. */
+	unsigned int limit = 2 * web->config.max_connections + 8;
+	const char *error;
+
+	if (mhd_load(&web->mhd, &error) < 0) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "cannot load the web server: %s",
+			 error);
+		return -ELIBACC;
+	}
+	web->daemon = web->mhd.start_daemon(
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, web_request_handle, web,
+		MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
+		web_conn_notify, web, MHD_OPTION_NOTIFY_COMPLETED, web_request_end, web,
+		MHD_OPTION_URI_LOG_CALLBACK, web_request_begin, web, MHD_OPTION_UNESCAPE_CALLBACK,
+		leave_escapes, web, MHD_OPTION_END);
+	if (web->daemon)
+		return 0;
+	snprintf(ret_why->text, sizeof(ret_why->text),
+		 "cannot start the web server: libmicrohttpd refuses");
+	return -ENOMEM;
+}
+
+static int add_sources(struct web *web, struct web_why *ret_why)
+{
+	const union MHD_DaemonInfo *info =
+		web->mhd.get_daemon_info(web->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	int64_t priority = web->config.priority;
+	int r = info ? 0 : -ENOTSUP;
+
+	if (r >= 0)
+		r = sd_event_add_io(web->event, &web->ready, info->epoll_fd, EPOLLIN, on_ready,
+				    web);
+	if (r >= 0)
+		r = sd_event_source_set_priority(web->ready, priority);
+	if (r >= 0)
+		r = sd_event_add_defer(web->event, &web->more, on_more, web);
+	if (r >= 0)
+		r = sd_event_source_set_priority(web->more, priority);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(web->more, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time(web->event, &web->timer, CLOCK_MONOTONIC, 0, 0, on_time, web);
+	if (r >= 0)
+		r = sd_event_source_set_priority(web->timer, priority);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(web->timer, SD_EVENT_OFF);
+	if (r < 0)
+		snprintf(ret_why->text, sizeof(ret_why->text), "cannot start the web server: %s",
+			 strerror(-r));
+	return r < 0 ? r : 0;
+}
+
+static struct web_config with_defaults(const struct web_config *config)
+{
+	struct web_config full = *config;
+
+	full.listen = NULL;
+	full.max_connections = full.max_connections ?: 256;
+	full.max_bodies = full.max_bodies ?: 4;
+	full.receive_ns = full.receive_ns ?: 10 * SECOND_NS;
+	full.idle_ns = full.idle_ns ?: 120 * SECOND_NS;
+	full.send_ns = full.send_ns ?: 30 * SECOND_NS;
+	return full;
+}
+
+int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *userdata,
+	    struct web **ret, struct web_why *ret_why)
+{
+	_cleanup_(cleanup_web_free) struct web *web = calloc(1, sizeof(*web));
+	int r;
+
+	if (!web) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "cannot start the web server: %s",
+			 strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	web->config = with_defaults(config);
+	web->event = sd_event_ref(event);
+	web->fn = fn;
+	web->userdata = userdata;
+	r = start_library(web, ret_why);
+	if (r == 0)
+		r = add_sources(web, ret_why);
+	if (r == 0)
+		r = web_listen_open(web, config, ret_why);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(web);
+	return 0;
+}
+
+struct web *web_free(struct web *web)
+{
+	if (!web)
+		return NULL;
+	web_listen_close(web);
+	sd_event_source_disable_unref(web->timer);
+	sd_event_source_disable_unref(web->more);
+	sd_event_source_disable_unref(web->ready);
+	web->timer = web->more = web->ready = NULL;
+	if (web->daemon)
+		web->mhd.stop_daemon(web->daemon);
+	web_body_drop_all(web);
+	sd_event_unref(web->event);
+	free(web);
+	return NULL;
+}
+
+void web_get_stats(const struct web *web, struct web_stats *ret)
+{
+	*ret = web->stats;
+}
