@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/series: what is counted, and under which labels. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/label.h"
@@ -250,6 +251,42 @@ static void test_order(void **state)
 	assert_string_equal(one.text, other.text);
 }
 
+struct walk {
+	char last[16];
+	uint64_t value;
+};
+
+static void check_point(void *userdata, const struct series_point *point)
+{
+	struct walk *walk = userdata;
+
+	assert_true(strcmp(walk->last, point->container) < 0);
+	assert_int_equal(point->value, walk->value);
+	strcpy(walk->last, point->container);
+}
+
+static void test_many(void **state)
+{
+	_series_ struct series *series = serieslib_new(20000, 0);
+	struct walk walk = {.value = 3};
+	struct series_stats stats;
+
+	(void)state;
+	/* 7 and 11 do not divide 500: every name three times, each time in another order. */
+	for (unsigned int i = 0; i < 1500; i++) {
+		unsigned int step = i < 500 ? 7 : i < 1000 ? 11 : 1;
+		struct record record;
+		char name[16];
+
+		snprintf(name, sizeof(name), "c%u", i * step % 500);
+		record = serieslib_stop("shop", name);
+		series_record(series, &record);
+	}
+	series_get_stats(series, &stats);
+	assert_int_equal(stats.labelsets, 500);
+	series_each(series, SERIES_STOPS, check_point, &walk);
+}
+
 static void test_cut_labels(void **state)
 {
 	_series_ struct series *series = serieslib_new(0, 0);
@@ -324,6 +361,7 @@ int main(void)
 		CLAIM("a pair the contract does not have counts as unknown", test_odd_enums),
 		CLAIM("every row of the contract counts under its own pair", test_pairs),
 		CLAIM("the order is that of the labels, whoever came first", test_order),
+		CLAIM("of 500 label sets each is found again", test_many),
 		CLAIM("labels that are the same after cutting are one series", test_cut_labels),
 		CLAIM("kills at 5, 10, 30 and 60 seconds are told apart", test_grace_periods),
 	};
