@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/audit: who hears a stop signal, by the kernel's rules, and how well that is
+ * known. */
+#include <signal.h>
+#include <string.h>
+
+#include "core/audit.h"
+#include "lib/claim.h"
+
+struct row {
+	const char *what;
+	struct audit_facts facts; /* signal 0: SIGTERM */
+	const char *verdict, *reason;
+	uint32_t warnings;
+};
+
+static void judge(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct audit_facts facts = rows[i].facts;
+		struct audit a;
+
+		print_message("# %s\n", rows[i].what);
+		if (!facts.signal)
+			facts.signal = SIGTERM;
+		a = audit_judge(&facts);
+		assert_string_equal(audit_verdict_name(a.verdict), rows[i].verdict);
+		assert_string_equal(audit_reason_name(a.reason), rows[i].reason);
+		assert_int_equal(a.warnings, rows[i].warnings);
+		assert_int_equal(audit_is_deaf(&a), !strcmp(rows[i].verdict, "deaf") ||
+							    !strcmp(rows[i].verdict, "ignores"));
+	}
+}
+
+/* How many threads are open, blocked, waiting, unsure. */
+#define THREADS(o, b, w, u) \
+	.threads = {[AUDIT_OPEN] = o, [AUDIT_BLOCKS] = b, [AUDIT_WAITS] = w, [AUDIT_UNSURE] = u}
+#define OPEN	.leader = AUDIT_OPEN
+#define BLOCKS	.leader = AUDIT_BLOCKS
+#define WAITS	.leader = AUDIT_WAITS
+#define UNSURE	.leader = AUDIT_UNSURE
+#define HANDLED .disposition = AUDIT_SIG_HANDLED
+#define IGNORED .disposition = AUDIT_SIG_IGNORED
+#define INIT	.shielded = true
+
+static void a_handler_hears_where_a_thread_can_run_it(void **state)
+{
+	static const struct row rows[] = {
+		{"one thread", {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0)}, "hears", "handler", 0},
+		{"no shield", {HANDLED, OPEN, THREADS(1, 0, 0, 0)}, "hears", "handler", 0},
+		{"a single open one of many",
+		 {INIT, HANDLED, BLOCKS, THREADS(1, 9, 0, 0)},
+		 "hears",
+		 "handler",
+		 0},
+		{"another thread waits for it",
+		 {INIT, HANDLED, BLOCKS, THREADS(1, 0, 1, 0)},
+		 "hears",
+		 "handler",
+		 0},
+		{"only that one would get it",
+		 {INIT, HANDLED, BLOCKS, THREADS(0, 1, 1, 0)},
+		 "hears",
+		 "waiter",
+		 0},
+		{"a thread that runs it or waits",
+		 {INIT, HANDLED, UNSURE, THREADS(0, 0, 0, 1)},
+		 "hears",
+		 "handler",
+		 0},
+		{"blocked, and a signalfd",
+		 {INIT, HANDLED, BLOCKS, THREADS(0, 1, 0, 0), .signalfds = 1},
+		 "hears",
+		 "signalfd",
+		 0},
+		{"blocked for nobody",
+		 {INIT, HANDLED, BLOCKS, THREADS(0, 4, 0, 0)},
+		 "deaf",
+		 "blocked",
+		 0},
+		{"blocked, files not seen",
+		 {INIT, HANDLED, BLOCKS, THREADS(0, 4, 0, 0), .signalfds_unread = true},
+		 "unknown",
+		 "no-access",
+		 0},
+	};
+
+	(void)state;
+	judge(rows, LEN(rows));
+}
+
+static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
+{
+	static const struct row rows[] = {
+		{"init", {INIT, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "shield", 0},
+		{"not an init", {OPEN, THREADS(1, 0, 0, 0)}, "dies", "default", 0},
+		{"guessed",
+		 {OPEN, THREADS(1, 0, 0, 0), .guessed = true},
+		 "dies",
+		 "default",
+		 1u << AUDIT_GUESSED},
+		{"another thread waits, but the first decides",
+		 {INIT, OPEN, THREADS(1, 0, 1, 0)},
+		 "deaf",
+		 "shield",
+		 0},
+		{"the first blocks it, another does not",
+		 {INIT, BLOCKS, THREADS(1, 1, 0, 0)},
+		 "deaf",
+		 "shield",
+		 0},
+		{"the same without a shield",
+		 {BLOCKS, THREADS(1, 1, 0, 0), .signalfds = 1},
+		 "dies",
+		 "default",
+		 0},
+		{"the first waits", {INIT, WAITS, THREADS(3, 0, 1, 0)}, "hears", "waiter", 0},
+		{"the first waits, no shield", {WAITS, THREADS(3, 0, 1, 0)}, "hears", "waiter", 0},
+		{"blocked, one waits", {INIT, BLOCKS, THREADS(0, 3, 1, 0)}, "hears", "waiter", 0},
+		{"one waits, one would drop it",
+		 {INIT, BLOCKS, THREADS(1, 1, 1, 0)},
+		 "unknown",
+		 "threads-differ",
+		 0},
+		{"one waits, one would die of it",
+		 {BLOCKS, THREADS(1, 1, 1, 0)},
+		 "unknown",
+		 "threads-differ",
+		 0},
+		{"a signalfd, and one that would drop it",
+		 {INIT, BLOCKS, THREADS(1, 1, 0, 0), .signalfds = 1},
+		 "unknown",
+		 "threads-differ",
+		 0},
+		{"one that would drop it before files not seen",
+		 {INIT, BLOCKS, THREADS(1, 1, 0, 0), .signalfds_unread = true},
+		 "unknown",
+		 "no-access",
+		 0},
+		{"the first may wait",
+		 {INIT, UNSURE, THREADS(0, 0, 0, 1)},
+		 "unknown",
+		 "no-access",
+		 0},
+		{"another may wait", {INIT, BLOCKS, THREADS(0, 1, 0, 1)}, "unknown", "no-access", 0},
+		{"a signalfd nobody has to block for",
+		 {INIT, BLOCKS, THREADS(0, 2, 0, 0), .signalfds = 2},
+		 "hears",
+		 "signalfd",
+		 0},
+		{"the first has left its threads",
+		 {INIT, BLOCKS, THREADS(0, 1, 0, 0)},
+		 "deaf",
+		 "blocked",
+		 0},
+	};
+
+	(void)state;
+	judge(rows, LEN(rows));
+}
+
+static void what_is_ignored_is_heard_only_by_who_blocks_it_first(void **state)
+{
+	static const struct row rows[] = {
+		{"init", {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "sig-ign", 0},
+		{"no init", {IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "sig-ign", 0},
+		{"one blocks it, one drops it",
+		 {IGNORED, BLOCKS, THREADS(1, 1, 0, 0)},
+		 "ignores",
+		 "sig-ign",
+		 0},
+		{"blocked", {IGNORED, BLOCKS, THREADS(0, 1, 0, 0)}, "deaf", "blocked", 0},
+		{"blocked and waited for",
+		 {IGNORED, BLOCKS, THREADS(0, 1, 1, 0)},
+		 "hears",
+		 "waiter",
+		 0},
+		{"a signalfd",
+		 {IGNORED, BLOCKS, THREADS(0, 1, 0, 0), .signalfds = 1},
+		 "hears",
+		 "signalfd",
+		 0},
+		{"a signalfd that nobody blocks for",
+		 {IGNORED, OPEN, THREADS(1, 0, 0, 0), .signalfds = 1},
+		 "ignores",
+		 "sig-ign",
+		 0},
+	};
+
+	(void)state;
+	judge(rows, LEN(rows));
+}
+
+static void a_signal_is_judged_by_what_it_does(void **state)
+{
+	static const struct row rows[] = {
+		{"SIGKILL to an init",
+		 {.signal = SIGKILL, INIT, OPEN, THREADS(1, 0, 0, 0)},
+		 "dies",
+		 "default",
+		 0},
+		{"SIGSTOP", {.signal = SIGSTOP, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "suspends", 0},
+		{"SIGTSTP", {.signal = SIGTSTP, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "suspends", 0},
+		{"SIGTSTP to an init",
+		 {.signal = SIGTSTP, INIT, OPEN, THREADS(1, 0, 0, 0)},
+		 "deaf",
+		 "shield",
+		 0},
+		{"SIGWINCH",
+		 {.signal = SIGWINCH, INIT, OPEN, THREADS(1, 0, 0, 0)},
+		 "ignores",
+		 "default",
+		 0},
+		{"SIGWINCH, handled",
+		 {.signal = SIGWINCH, INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0)},
+		 "hears",
+		 "handler",
+		 0},
+		{"SIGRTMIN+3", {.signal = 37, OPEN, THREADS(1, 0, 0, 0)}, "dies", "default", 0},
+		{"a number that is none",
+		 {.signal = 65, OPEN, THREADS(1, 0, 0, 0)},
+		 "dies",
+		 "default",
+		 0},
+	};
+
+	(void)state;
+	judge(rows, LEN(rows));
+}
+
+#define SHELL(...) .shell = {.is_shell = true, __VA_ARGS__}
+
+static void a_shell_is_told_from_the_app_behind_it(void **state)
+{
+	static const struct row rows[] = {
+		{"a shell alone",
+		 {INIT, OPEN, THREADS(1, 0, 0, 0), SHELL(.waits = true)},
+		 "deaf",
+		 "shield",
+		 0},
+		{"a shell in front",
+		 {INIT, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true, .waits = true)},
+		 "deaf",
+		 "shell",
+		 0},
+		{"no shell, but a child",
+		 {INIT, OPEN, THREADS(1, 0, 0, 0), .shell = {.in_front = true, .waits = true}},
+		 "deaf",
+		 "shield",
+		 0},
+		{"without a shield",
+		 {OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
+		 "dies",
+		 "default",
+		 1u << AUDIT_CHILD_UNTOLD},
+		{"a trap, and a child in the foreground",
+		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true, .waits = true)},
+		 "hears",
+		 "handler",
+		 1u << AUDIT_SHELL_WAITS},
+		{"a trap, and a child in the background",
+		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0),
+		  SHELL(.in_front = true, .waits = true, .behind = true)},
+		 "hears",
+		 "handler",
+		 0},
+		{"a trap, and busy itself",
+		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
+		 "hears",
+		 "handler",
+		 0},
+		{"ignored by the shell",
+		 {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
+		 "ignores",
+		 "sig-ign",
+		 0},
+	};
+
+	(void)state;
+	judge(rows, LEN(rows));
+}
+
+static void warnings_do_not_change_the_verdict(void **state)
+{
+	static const struct row rows[] = {
+		{"stopped",
+		 {HANDLED, OPEN, THREADS(1, 0, 0, 0), .stopped = true},
+		 "hears",
+		 "handler",
+		 1u << AUDIT_STOPPED},
+		{"frozen",
+		 {HANDLED, OPEN, THREADS(1, 0, 0, 0), .frozen = true},
+		 "hears",
+		 "handler",
+		 1u << AUDIT_FROZEN},
+		{"asked before",
+		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .pending = true},
+		 "deaf",
+		 "blocked",
+		 1u << AUDIT_PENDING},
+	};
+
+	(void)state;
+	judge(rows, LEN(rows));
+}
+
+#define BIT(n) (1ull << ((n)-1))
+
+static void a_wait_hides_what_it_waits_for_from_the_mask(void **state)
+{
+	static const struct {
+		const char *what;
+		uint64_t blocked;
+		enum audit_call call;
+		uint64_t awaited;
+		enum audit_thread is;
+	} rows[] = {
+		{"plain", 0, AUDIT_CALL_OTHER, 0, AUDIT_OPEN},
+		{"blocked", BIT(SIGTERM), AUDIT_CALL_OTHER, 0, AUDIT_BLOCKS},
+		{"another is blocked", BIT(SIGINT), AUDIT_CALL_OTHER, 0, AUDIT_OPEN},
+		{"waited for", BIT(SIGINT), AUDIT_CALL_WAIT, BIT(SIGTERM), AUDIT_WAITS},
+		{"another is waited for", 0, AUDIT_CALL_WAIT, BIT(SIGINT), AUDIT_OPEN},
+		{"blocked in a wait for another", BIT(SIGTERM), AUDIT_CALL_WAIT_ON, 0,
+		 AUDIT_BLOCKS},
+		{"a wait for who knows what", 0, AUDIT_CALL_WAIT_ON, 0, AUDIT_UNSURE},
+		{"who knows", 0, AUDIT_CALL_UNREAD, 0, AUDIT_UNSURE},
+		{"blocked, who knows where", BIT(SIGTERM), AUDIT_CALL_UNREAD, 0, AUDIT_BLOCKS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		print_message("# %s\n", rows[i].what);
+		assert_int_equal(audit_thread_of(SIGTERM, rows[i].blocked, rows[i].call,
+						 rows[i].awaited),
+				 rows[i].is);
+	}
+	assert_int_equal(audit_thread_of(64, BIT(64), AUDIT_CALL_OTHER, 0), AUDIT_BLOCKS);
+	assert_int_equal(audit_disposition_of(64, BIT(64), 0), AUDIT_SIG_HANDLED);
+	assert_int_equal(audit_disposition_of(1, 0, BIT(1)), AUDIT_SIG_IGNORED);
+	assert_int_equal(audit_disposition_of(2, BIT(1), BIT(3)), AUDIT_SIG_DFL);
+}
+
+static void shells_are_known_by_their_program(void **state)
+{
+	static const struct {
+		const char *exe, *comm;
+		bool is;
+	} rows[] = {
+		{"dash", "sh", true},	     {"bash", "entrypoint.sh", true},
+		{"busybox", "sh", true},     {"busybox", "ash", true},
+		{"busybox", "sleep", false}, {"", "sh", true},
+		{"", "nginx", false},	     {"nginx", "sh", false},
+		{"bashful", "bash", false},  {"", "", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++)
+		assert_int_equal(audit_is_shell(rows[i].exe, rows[i].comm), rows[i].is);
+}
+
+static void every_name_is_there_and_no_other(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i <= AUDIT_REASON_COUNT; i++) {
+		assert_int_equal(!audit_verdict_name(i), i >= AUDIT_VERDICT_COUNT);
+		assert_int_equal(!audit_reason_name(i), i >= AUDIT_REASON_COUNT);
+		assert_int_equal(!audit_warning_name(i), i >= AUDIT_WARNING_COUNT);
+		assert_int_equal(!audit_disposition_name(i), i >= AUDIT_DISPOSITION_COUNT);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a handler hears where a thread can run it",
+		      a_handler_hears_where_a_thread_can_run_it),
+		CLAIM("the default is deaf under the shield, and death without",
+		      the_default_is_deaf_under_the_shield_and_death_without),
+		CLAIM("what is ignored is heard only by who blocks it first",
+		      what_is_ignored_is_heard_only_by_who_blocks_it_first),
+		CLAIM("a signal is judged by what it does", a_signal_is_judged_by_what_it_does),
+		CLAIM("a shell is told from the app behind it",
+		      a_shell_is_told_from_the_app_behind_it),
+		CLAIM("warnings do not change the verdict", warnings_do_not_change_the_verdict),
+		CLAIM("a wait hides what it waits for from the mask",
+		      a_wait_hides_what_it_waits_for_from_the_mask),
+		CLAIM("shells are known by their program", shells_are_known_by_their_program),
+		CLAIM("every name is there, and no other", every_name_is_there_and_no_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
