@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A row for each container: who, whether it would hear, why, and what to do about it. */
+#include "wire/audit_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "wire/rows.h"
+
+#define RED    "\x1b[31m"
+#define YELLOW "\x1b[33m"
+
+/* 119 columns with the spaces between them. */
+static const struct rows_column columns[] = {
+	{"POD", 26, true}, {"CONTAINER", 13, false}, {"VERDICT", 7, false},	{"WHY", 14, false},
+	{"PID", 7, false}, {"COMM", 8, false},	     {"WHAT TO DO", 38, false},
+};
+
+#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static bool has(const struct audit_record *r, enum audit_warning warning)
+{
+	return r->audit.warnings >> warning & 1;
+}
+
+static void add_warnings(struct buf *cell, const struct audit_record *r)
+{
+	if (has(r, AUDIT_FROZEN))
+		buf_adds(cell, "it is frozen: hears once thawed");
+	else if (has(r, AUDIT_STOPPED))
+		buf_adds(cell, "it is stopped: hears once continued");
+	else if (has(r, AUDIT_SHELL_WAITS))
+		buf_printf(cell, "its trap waits for pid %u to end", r->app.pid);
+	else if (has(r, AUDIT_CHILD_UNTOLD))
+		buf_printf(cell, "exec the app: pid %u is not told", r->app.pid);
+	else
+		buf_addc(cell, '-');
+}
+
+/* Fits the last column. */
+static void add_advice(struct buf *cell, const struct audit_record *r)
+{
+	switch (r->audit.reason) {
+	case AUDIT_SHIELD:
+		buf_adds(cell, "handle it, or run it under tini (init)");
+		break;
+	case AUDIT_SHELL:
+		buf_printf(cell, "exec the app: pid %u is not told", r->app.pid);
+		break;
+	case AUDIT_BLOCKED:
+		buf_adds(cell, "wait for it, or unblock it");
+		break;
+	case AUDIT_SIG_IGN:
+		buf_adds(cell, "handle it, or set another STOPSIGNAL");
+		break;
+	case AUDIT_SUSPENDS:
+		buf_adds(cell, "set another STOPSIGNAL");
+		break;
+	case AUDIT_ACCESS:
+		buf_adds(cell, r->seen ? "look again as root"
+				       : "look again from the host's pid namespace");
+		break;
+	case AUDIT_THREADS:
+		buf_adds(cell, "block it in every thread");
+		break;
+	case AUDIT_DEFAULT:
+		if (r->audit.verdict == AUDIT_IGNORES) {
+			buf_adds(cell, "handle it, or set another STOPSIGNAL");
+			break;
+		}
+		/* fall through */
+	default:
+		add_warnings(cell, r);
+	}
+}
+
+static const char *colour_of(const struct audit_record *r)
+{
+	if (audit_is_deaf(&r->audit))
+		return RED;
+	return r->audit.verdict == AUDIT_UNKNOWN || r->audit.warnings & ~(1u << AUDIT_GUESSED)
+		       ? YELLOW
+		       : NULL;
+}
+
+static void add_text(struct rows_row *row, const char *text)
+{
+	utf8_add_visible(rows_cell(row, NULL), text, strlen(text));
+}
+
+static void add_names(struct rows_row *row, const struct audit_record *r)
+{
+	char pod[2 * OBS_NAME_MAX + 1], id[13];
+
+	snprintf(pod, sizeof(pod), "%s/%s", r->pod.namespace_ ? r->pod.namespace_ : "",
+		 r->pod.name ? r->pod.name : "");
+	snprintf(id, sizeof(id), "%.12s", r->container.id ? r->container.id : "-");
+	add_text(row, r->pod.name ? pod : r->pod.known ? r->pod.uid : "-");
+	add_text(row, r->container.name ? r->container.name : id);
+}
+
+int audit_table_row(struct buf *out, const struct audit_record *r, bool colour)
+{
+	_cleanup_(rows_free) struct rows_row row = {};
+
+	add_names(&row, r);
+	buf_adds(rows_cell(&row, colour_of(r)), audit_verdict_name(r->audit.verdict));
+	add_text(&row, audit_reason_name(r->audit.reason));
+	if (r->seen)
+		buf_printf(rows_cell(&row, NULL), "%u", r->process.pid);
+	else
+		add_text(&row, "-");
+	add_text(&row, r->seen ? r->process.comm : "-");
+	add_advice(rows_cell(&row, NULL), r);
+	return rows_add(out, &row, columns, colour);
+}
+
+void audit_table_title(struct buf *out)
+{
+	_cleanup_(rows_free) struct rows_row row = {};
+
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		add_text(&row, columns[i].title);
+	rows_add(out, &row, columns, false);
+}
