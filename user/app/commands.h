@@ -7,6 +7,7 @@ int cmd_trace(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_resolve(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -217,6 +217,13 @@ static const char *take_debug(struct options *o, const char *value)
 	return NULL;
 }
 
+static const char *take_exit_zero(struct options *o, const char *value)
+{
+	(void)value;
+	o->exit_zero = true;
+	return NULL;
+}
+
 static const struct spec {
 	const char *name;
 	char letter; /* 0: none */
@@ -225,17 +232,17 @@ static const struct spec {
 	take_fn take;
 } specs[] = {
 	{"output", 'o', true, OPTIONS_FORMAT, take_output},
-	{"namespace", 'n', true, OPTIONS_FILTER, take_namespace},
-	{"pod", 'p', true, OPTIONS_FILTER, take_pod},
-	{"container", 'c', true, OPTIONS_FILTER, take_container},
-	{"signal", 's', true, OPTIONS_FILTER, take_signal},
+	{"namespace", 'n', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_namespace},
+	{"pod", 'p', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_pod},
+	{"container", 'c', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_container},
+	{"signal", 's', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_signal},
 	{"sender", 0, true, OPTIONS_FILTER, take_sender},
 	{"outcome", 0, true, OPTIONS_FILTER, take_outcome},
 	{"signals", 0, false, OPTIONS_FILTER, take_signals},
 	{"count", 0, true, OPTIONS_FILTER, take_count},
 	{"scope", 0, true, OPTIONS_ENGINE, take_scope},
 	{"assume-grace", 0, true, OPTIONS_ENGINE, take_grace},
-	{"nested-node", 0, true, OPTIONS_ENGINE, take_nested},
+	{"nested-node", 0, true, OPTIONS_ENGINE | OPTIONS_SUBJECT, take_nested},
 	{"duration", 0, true, OPTIONS_LIVE, take_duration},
 	{"hierarchy", 0, true, OPTIONS_HOST, take_hierarchy},
 	{"ring-size", 0, true, OPTIONS_LIVE, take_ring_size},
@@ -244,6 +251,7 @@ static const struct spec {
 	{"no-group-dead", 0, false, OPTIONS_LIVE, take_no_group_dead},
 	{"debug", 0, false, OPTIONS_HOST, take_debug},
 	{"record", 0, true, OPTIONS_RECORD, take_record},
+	{"exit-zero", 0, false, OPTIONS_AUDIT, take_exit_zero},
 };
 
 #define N_SPECS (sizeof(specs) / sizeof(*specs))

@@ -14,12 +14,14 @@
 
 /* Groups of options; a command takes some of them. */
 enum options_group {
-	OPTIONS_FORMAT = 1 << 0, /* -o */
-	OPTIONS_FILTER = 1 << 1, /* which records, how many */
-	OPTIONS_ENGINE = 1 << 2, /* what the engine takes into account */
-	OPTIONS_HOST = 1 << 3,	 /* where to look on this host */
-	OPTIONS_LIVE = 1 << 4,	 /* what a live trace needs */
-	OPTIONS_RECORD = 1 << 5, /* --record */
+	OPTIONS_FORMAT = 1 << 0,  /* -o */
+	OPTIONS_FILTER = 1 << 1,  /* which records, how many */
+	OPTIONS_ENGINE = 1 << 2,  /* what the engine takes into account */
+	OPTIONS_HOST = 1 << 3,	  /* where to look on this host */
+	OPTIONS_LIVE = 1 << 4,	  /* what a live trace needs */
+	OPTIONS_RECORD = 1 << 5,  /* --record */
+	OPTIONS_SUBJECT = 1 << 6, /* which containers, and one signal */
+	OPTIONS_AUDIT = 1 << 7,	  /* --exit-zero */
 };
 
 struct options {
@@ -39,6 +41,7 @@ struct options {
 	size_t ring_bytes;
 	const char *log_dir;
 	bool no_names;
+	bool exit_zero;
 	bool no_group_dead;
 	bool debug;
 

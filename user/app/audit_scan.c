@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finds the containers and their inits, collects the facts about each, and names it. */
+#include "app/audit_scan.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/say.h"
+#include "base/cleanup.h"
+#include "core/cgmap.h"
+#include "io/cgfs.h"
+#include "io/freezer.h"
+#include "io/hierarchy.h"
+#include "io/podsrc_logs.h"
+#include "io/procfs_sig.h"
+
+/*
+ * An init that waits again and again (tini's waits end every second) is between two of them for
+ * some microseconds: who seems deaf is looked at once more, and again.
+ */
+#define LOOKS	      3
+#define BETWEEN_LOOKS ((struct timespec){.tv_nsec = 5000000})
+
+/* Shells that start shells are followed that far. */
+#define SHELLS_MAX 16
+
+struct members {
+	struct procfs_proc *list;
+	size_t n, room;
+	size_t met; /* also those that were gone, or could not be read */
+};
+
+struct scan {
+	const struct options *options;
+	uint32_t signal;
+	struct audit_list *list;
+	struct hierarchy hierarchy;
+	struct freezer freezer;
+	struct cgfs *cgfs;
+	struct podsrc_logs *logs; /* NULL: no names are looked up */
+};
+
+static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	struct members *members = userdata;
+	struct procfs_proc *list, *p;
+
+	members->met++;
+	if (members->n == members->room) {
+		size_t room = members->room ? members->room * 2 : 16;
+
+		list = reallocarray(members->list, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		members->list = list;
+		members->room = room;
+	}
+	p = members->list + members->n;
+	if (procfs_read(pid, cgroup_id, p) < 0)
+		return 0;
+	/* A leader may leave before its threads, which go on. */
+	p->exiting = p->exiting && !procfs_alive(pid, p->proc.start_ns);
+	members->n++;
+	return 0;
+}
+
+static bool is_shell(const struct procfs_proc *p)
+{
+	return audit_is_shell(p->proc.exe, p->proc.comm);
+}
+
+static bool is_child(const struct procfs_proc *p, const struct procfs_proc *parent)
+{
+	return !p->exiting && p->ppid == parent->proc.pid;
+}
+
+/* The oldest child, as members are sorted by pid and told apart by their start. */
+static const struct procfs_proc *child_of(const struct members *members,
+					  const struct procfs_proc *parent)
+{
+	const struct procfs_proc *oldest = NULL;
+
+	for (size_t i = 0; i < members->n; i++) {
+		const struct procfs_proc *p = members->list + i;
+
+		if (is_child(p, parent) && (!oldest || p->proc.start_ns < oldest->proc.start_ns))
+			oldest = p;
+	}
+	return oldest;
+}
+
+static bool ignores_keys(const struct procfs_proc *p)
+{
+	struct procsig_status s;
+
+	return procfs_sig_status((pid_t)p->proc.pid, &s) == 0 &&
+	       audit_disposition_of(SIGINT, 0, s.ignored) == AUDIT_SIG_IGNORED &&
+	       audit_disposition_of(SIGQUIT, 0, s.ignored) == AUDIT_SIG_IGNORED;
+}
+
+/* A shell without job control has what it starts with & ignore SIGINT and SIGQUIT (POSIX, 2.11). */
+static bool started_behind(const struct members *members, const struct procfs_proc *shell)
+{
+	if (ignores_keys(shell))
+		return false;
+	for (size_t i = 0; i < members->n; i++)
+		if (is_child(members->list + i, shell) && !ignores_keys(members->list + i))
+			return false;
+	return true;
+}
+
+static void look_at_shell(const struct members *members, struct audit_found *found)
+{
+	struct audit_shell *shell = &found->facts.shell;
+	const struct procfs_proc *app, *next;
+
+	*shell = (struct audit_shell){.is_shell = is_shell(&found->init)};
+	found->has_app = false;
+	if (!shell->is_shell)
+		return;
+	app = child_of(members, &found->init);
+	if (!app)
+		return;
+	shell->in_front = found->has_app = true;
+	shell->waits = procfs_sig_awaits_child((pid_t)found->init.proc.pid);
+	shell->behind = started_behind(members, &found->init);
+	for (int i = 0; i < SHELLS_MAX && is_shell(app); i++) {
+		next = child_of(members, app);
+		if (!next)
+			break;
+		app = next;
+	}
+	found->app = *app;
+}
+
+/* -ESRCH: the init has gone meanwhile. */
+static int look(const struct scan *s, const struct members *members, struct audit_found *found)
+{
+	pid_t pid = (pid_t)found->init.proc.pid;
+	int r;
+
+	look_at_shell(members, found);
+	found->facts.frozen = freezer_holds(&s->freezer, pid);
+	r = procfs_sig_read(pid, &found->facts);
+	if (r == 0 && !procfs_alive(pid, found->init.proc.start_ns))
+		return -ESRCH;
+	if (r < 0)
+		return r;
+	found->audit = audit_judge(&found->facts);
+	return 0;
+}
+
+static int look_again(const struct scan *s, const struct members *members,
+		      struct audit_found *found)
+{
+	int r = look(s, members, found);
+
+	for (int i = 1; r == 0 && i < LOOKS && found->audit.verdict == AUDIT_DEAF; i++) {
+		nanosleep(&BETWEEN_LOOKS, NULL);
+		r = look(s, members, found);
+	}
+	return r;
+}
+
+/* True: there is something to tell of the container. */
+static bool examine(const struct scan *s, const char *path, struct audit_found *found)
+{
+	_cleanup_(cleanup_free) struct procfs_proc *owned = NULL;
+	struct members members = {};
+	const struct procfs_proc *init;
+	uint32_t rank;
+	int r;
+
+	found->facts.signal = s->signal;
+	found->audit = (struct audit){AUDIT_UNKNOWN, AUDIT_ACCESS, 0};
+	cgfs_pids(s->cgfs, path, take_member, &members);
+	owned = members.list;
+	init = procfs_choose_init(members.list, members.n, &rank);
+	/* Processes outside our own pid namespace are not even listed. */
+	if (!init)
+		return !members.met && cgfs_populated(s->cgfs, path);
+	found->init = *init;
+	found->facts.shielded = init->proc.ns_pid == 1;
+	found->facts.guessed = rank != GRACED_INIT_PID1;
+	r = look_again(s, &members, found);
+	found->seen = r == 0;
+	return r != -ESRCH;
+}
+
+static struct audit_found *add(struct audit_list *list)
+{
+	if (list->n == list->room) {
+		size_t room = list->room ? list->room * 2 : 64;
+		struct audit_found *bigger = reallocarray(list->list, room, sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		list->list = bigger;
+		list->room = room;
+	}
+	memset(list->list + list->n, 0, sizeof(*list->list));
+	return list->list + list->n;
+}
+
+/* What the engine's own map would take the path for. */
+static bool is_container(const struct scan *s, const char *path, struct cgpath *ret)
+{
+	struct cgmap map = {.nested_nodes = s->options->nested};
+	struct cgnode *node;
+	bool is = cgmap_add_path(&map, 1, 0, path, &node) == 0 && cgnode_is_container(node);
+
+	if (is)
+		*ret = node->ident;
+	cgmap_done(&map);
+	return is;
+}
+
+static int visit(void *userdata, const struct cgfs_dir *dir)
+{
+	struct scan *s = userdata;
+	struct audit_found *found;
+	struct cgpath path;
+
+	if (!is_container(s, dir->path, &path))
+		return 1;
+	found = add(s->list);
+	if (!found)
+		return -ENOMEM;
+	found->path = path;
+	if (!examine(s, dir->path, found))
+		return 0;
+	found->cgroup = strdup(dir->path);
+	if (!found->cgroup)
+		return -ENOMEM;
+	if (s->logs)
+		podsrc_logs_find(s->logs, path.pod_uid, path.container_id, &found->names);
+	s->list->n++;
+	return 0;
+}
+
+static int open_hierarchy(struct scan *s)
+{
+	const char *name = s->options->hierarchy;
+	int r = hierarchy_detect(name, &s->hierarchy);
+
+	if (r == 0)
+		r = cgfs_open(s->hierarchy.mount, s->hierarchy.unified, &s->cgfs);
+	if (r == -EXDEV)
+		say("only a part of the cgroup hierarchy is visible here; mount the host's "
+		    "/sys/fs/cgroup into this container");
+	else if (r == -ENOENT)
+		say("no cgroup hierarchy %s is mounted; see /proc/self/mountinfo",
+		    name ? name : "of containers");
+	else if (r < 0)
+		say("cannot open the cgroup hierarchy: %s", strerror(-r));
+	return r;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct audit_found *x = a, *y = b;
+	int r = strcmp(x->names.namespace_, y->names.namespace_);
+
+	if (!r)
+		r = strcmp(x->names.pod, y->names.pod);
+	if (!r)
+		r = strcmp(x->names.container, y->names.container);
+	return r ? r : strcmp(x->cgroup, y->cgroup);
+}
+
+int audit_scan(const struct options *options, uint32_t signal, struct audit_list *list)
+{
+	struct scan s = {.options = options, .signal = signal, .list = list};
+	int r = open_hierarchy(&s);
+
+	if (r < 0)
+		return r;
+	freezer_find(&s.freezer);
+	/* Without names it still is an audit. */
+	if (!options->no_names && podsrc_logs_new(options->log_dir, &s.logs) < 0)
+		s.logs = NULL;
+	r = cgfs_scan(s.cgfs, "/", visit, &s, NULL);
+	if (r < 0)
+		say("cannot look through the cgroups: %s", strerror(-r));
+	else if (list->n)
+		qsort(list->list, list->n, sizeof(*list->list), by_name);
+	podsrc_logs_free(s.logs);
+	cgfs_free(s.cgfs);
+	return r;
+}
+
+void audit_list_free(struct audit_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->list[i].cgroup);
+	free(list->list);
+	*list = (struct audit_list){};
+}

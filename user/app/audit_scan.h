@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks at the init of every running container on this host and has it judged. */
+#ifndef APP_AUDIT_SCAN_H
+#define APP_AUDIT_SCAN_H
+
+#include "app/options.h"
+#include "core/audit.h"
+#include "core/cgpath.h"
+#include "core/obs.h"
+#include "io/procfs.h"
+
+struct audit_found {
+	char *cgroup;
+	struct cgpath path;
+	struct obs_names names;
+	bool seen;		 /* false: of its processes none could be seen */
+	struct procfs_proc init; /* valid when seen */
+	struct procfs_proc app;	 /* the child behind a shell, valid when has_app */
+	bool has_app;
+	struct audit_facts facts;
+	struct audit audit;
+};
+
+struct audit_list {
+	struct audit_found *list; /* by pod and container */
+	size_t n, room;
+};
+
+/* Containers that end meanwhile are left out, and so are those that are ending. Says what goes
+ * wrong. 0 or -errno; the list is to be freed either way. */
+int audit_scan(const struct options *options, uint32_t signal, struct audit_list *list);
+
+void audit_list_free(struct audit_list *list);
+
+#endif

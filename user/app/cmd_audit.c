@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced audit: which running containers would not hear their stop signal. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/audit_scan.h"
+#include "app/commands.h"
+#include "app/options.h"
+#include "app/say.h"
+#include "base/cleanup.h"
+#include "base/signame.h"
+#include "io/clock.h"
+#include "wire/audit_json.h"
+#include "wire/audit_table.h"
+
+static const char usage[] =
+	"usage: graced audit [OPTIONS]\n"
+	"\n"
+	"Tells of every running container whether its init would hear the signal that asks it to\n"
+	"stop, and why; nothing is sent. Looks at /proc alone: signal masks and handlers, threads in\n"
+	"sigwait, signalfds, the shield of PID 1, a shell in front of the app. Who may not trace the\n"
+	"processes (root may) gets `unknown` where that is needed.\n"
+	"\n"
+	"  -o, --output table|json  a table for people, or one JSON object per line\n"
+	"  -s, --signal SIG         the stop signal to ask about (default SIGTERM)\n"
+	"  -n, --namespace NAME     only pods of this namespace\n"
+	"  -p, --pod NAME           only this pod (name or uid)\n"
+	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
+	"      --exit-zero          exit status 0 also when a container would not hear it\n"
+	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
+	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
+	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
+	"      --no-names           do not read the names under /var/log\n"
+	"      --debug              no effect here\n"
+	"\n"
+	"VERDICT  WHY\n"
+	"hears    handler, waiter (a thread in sigwait) or signalfd\n"
+	"dies     default: at once, without a chance to clean up\n"
+	"ignores  sig-ign, or default of a signal like SIGCHLD\n"
+	"deaf     shield (the default, as PID 1 of its namespace), shell (the same, with the app as a\n"
+	"         child), blocked (in all threads, and nobody waits), suspends (SIGSTOP and its like)\n"
+	"unknown  no-access, or threads-differ (one thread waits for it, another does not block it)\n"
+	"\n"
+	"The exit status is 1 when a container is deaf or ignores the signal (or the audit failed), 2\n"
+	"after wrong use, else 0.\n"
+	"\n"
+	"EXAMPLES\n"
+	"  graced audit                       every container and SIGTERM\n"
+	"  graced audit -s QUIT -c nginx      a container whose image says STOPSIGNAL SIGQUIT\n"
+	"  graced audit >/dev/null || echo \"a container is deaf\"\n"
+	"  graced audit --exit-zero -o json | jq -r 'select(.verdict == \"deaf\") | .pod.name'\n";
+
+static const char *known(const char *name)
+{
+	return name && name[0] ? name : NULL;
+}
+
+static struct record_process process_of(const struct procfs_proc *p)
+{
+	return (struct record_process){
+		.pid = p->proc.pid, .ns_pid = p->proc.ns_pid, .comm = p->proc.comm};
+}
+
+static const char *shell_of(const struct audit_found *f)
+{
+	if (!f->facts.shell.is_shell)
+		return NULL;
+	return known(f->init.proc.exe) ? f->init.proc.exe : f->init.proc.comm;
+}
+
+static struct audit_record record_of(const struct audit_found *f)
+{
+	return (struct audit_record){
+		.pod = {.known = f->path.pod_uid[0],
+			.namespace_ = known(f->names.namespace_),
+			.name = known(f->names.pod),
+			.uid = f->path.pod_uid,
+			.qos = f->path.qos,
+			.is_static = f->path.static_pod},
+		.container = {.known = true,
+			      .name = known(f->names.container),
+			      .id = known(f->path.container_id),
+			      .runtime = f->path.runtime,
+			      .kind = record_container_kind_of(&f->path, known(f->names.container)),
+			      .cgroup = f->cgroup},
+		.seen = f->seen,
+		.process = process_of(&f->init),
+		.shell = shell_of(f),
+		.has_app = f->has_app,
+		.app = process_of(&f->app),
+		.facts = f->facts,
+		.audit = f->audit,
+	};
+}
+
+/* The filter knows records; an emptiness is one of a pod and a container and nothing more. */
+static bool is_asked_for(const struct options *o, const struct audit_record *r)
+{
+	const struct record subject = {.type = RECORD_EMPTY,
+				       .empty = {.pod = r->pod, .container = r->container}};
+	struct filter filter = o->filter;
+
+	filter.sigmask = 0;
+	return filter_matches(&filter, &subject);
+}
+
+/* https://no-color.org: any value but an empty one. */
+static bool wants_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && (!no || !*no) && (!term || strcmp(term, "dumb"));
+}
+
+struct counts {
+	uint32_t all, deaf, no_access;
+};
+
+static int print(const struct options *o, const struct audit_list *list, struct counts *ret)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	uint64_t now = clock_boot_ns();
+	int64_t wall = (int64_t)now + clock_wall_offset_ns();
+	bool colour = wants_colour();
+	char node[256];
+
+	clock_node_name(node, sizeof(node));
+	for (size_t i = 0; i < list->n && !buf_error(&out); i++) {
+		struct audit_record r = record_of(list->list + i);
+
+		if (!is_asked_for(o, &r))
+			continue;
+		r.at_ns = now;
+		r.wall_ns = wall;
+		r.node = node;
+		if (!ret->all++ && !o->json)
+			audit_table_title(&out);
+		ret->deaf += audit_is_deaf(&r.audit);
+		ret->no_access += r.audit.reason == AUDIT_ACCESS;
+		if (o->json)
+			audit_json(&out, &r);
+		else
+			audit_table_row(&out, &r, colour);
+	}
+	fwrite(buf_str(&out), 1, out.len, stdout);
+	return buf_error(&out);
+}
+
+/* For a person at a terminal; a script has the rows and the exit status. */
+static void sum_up(const struct counts *c, uint32_t signal)
+{
+	char name[SIGNAME_SIZE];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (!c->all)
+		say("there is no such container running");
+	else
+		say("%u of %u containers would not hear %s", c->deaf, c->all,
+		    signame_format(signal, name));
+}
+
+static int audit(const struct options *o, uint32_t signal)
+{
+	struct audit_list list = {};
+	struct counts counts = {};
+	int r = audit_scan(o, signal, &list);
+
+	if (r == 0) {
+		r = print(o, &list, &counts);
+		if (r < 0)
+			say("cannot print the audit: %s", strerror(-r));
+	}
+	audit_list_free(&list);
+	if (r < 0)
+		return 1;
+	fflush(stdout);
+	if (counts.no_access)
+		say("%u of %u containers could not be looked into; run as root, on the host",
+		    counts.no_access, counts.all);
+	sum_up(&counts, signal);
+	return counts.deaf && !o->exit_zero;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+	struct options options;
+	uint64_t mask;
+	int status;
+
+	if (!options_parse(argc, argv,
+			   OPTIONS_FORMAT | OPTIONS_SUBJECT | OPTIONS_HOST | OPTIONS_AUDIT, usage,
+			   &options, &status))
+		return status;
+	if (options.first < argc)
+		return say_usage("audit", "'%s' is one argument too many", argv[options.first]);
+	mask = options.filter.sigmask ? options.filter.sigmask : 1ull << (SIGTERM - 1);
+	if (mask & (mask - 1))
+		return say_usage("audit", "--signal wants one signal, the one that asks to stop");
+	return audit(&options, (uint32_t)__builtin_ctzll(mask) + 1);
+}
