@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Samples what the programs and the daemon cost, and sheds and takes back what core/budget says. */
+#include "app/costs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/daemon.h"
+#include "app/feed.h"
+#include "app/log.h"
+#include "base/cleanup.h"
+#include "core/budget.h"
+#include "io/clock.h"
+#include "io/selfstat.h"
+
+#define SECOND_US 1000000
+#define WINDOW_US 100000
+#define GRAIN_US  10000
+
+/* A container that does less than so much in a second is not worth marking. */
+#define NOISY_FLOOR 200
+
+struct program {
+	uint64_t run_ns, runs;		 /* estimated, since the start */
+	uint64_t base_run_ns, base_runs; /* when the window was opened */
+};
+
+struct work_list {
+	struct budget_work *list;
+	size_t n, room;
+};
+
+struct costs {
+	struct daemon *daemon;
+	struct budget budget;
+	struct program programs[METRICS_PROGRAMS_MAX];
+	struct metrics_program metrics[METRICS_PROGRAMS_MAX];
+	sd_event_source *timer;
+	int stats_fd; /* open while a window is; -1 */
+	bool unknown; /* the statistics cannot be had */
+	uint64_t opened_ns, sampled_ns;
+	uint64_t bpf_ns; /* estimated, since the start */
+
+	bool choosing;		/* the noisiest are to be chosen from what is done from here on */
+	struct work_list since; /* as it was when choosing began, sorted by id */
+	uint64_t noisy[BUDGET_NOISY_MAX];
+	size_t n_noisy;
+};
+
+static struct manager *manager_of(const struct costs *c)
+{
+	return c->daemon->manager;
+}
+
+static void open_window(struct costs *c)
+{
+	struct kern_program program;
+
+	c->stats_fd = kern_stats_enable();
+	if (c->stats_fd < 0) {
+		if (!c->unknown)
+			log_at(LOG_WARNING,
+			       "what the BPF programs cost is not known (%s); the budget covers the "
+			       "daemon alone",
+			       c->stats_fd == -EPERM ? "CAP_SYS_ADMIN is missing"
+						     : strerror(-c->stats_fd));
+		c->unknown = true;
+		c->stats_fd = -1;
+	}
+	c->opened_ns = clock_boot_ns();
+	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
+		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+			break;
+		c->programs[i].base_run_ns = program.run_ns;
+		c->programs[i].base_runs = program.runs;
+	}
+}
+
+/* What ran in the window stands for all the time since the window before. */
+static void close_window(struct costs *c, uint64_t now_ns)
+{
+	double scale = (double)(now_ns - c->sampled_ns) / (double)(now_ns - c->opened_ns);
+	struct kern_program program;
+
+	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
+		struct program *p = c->programs + i;
+		uint64_t run_ns;
+
+		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+			break;
+		run_ns = (uint64_t)((double)(program.run_ns - p->base_run_ns) * scale);
+		p->run_ns += run_ns;
+		p->runs += (uint64_t)((double)(program.runs - p->base_runs) * scale);
+		c->bpf_ns += run_ns;
+	}
+	if (c->stats_fd >= 0)
+		close(c->stats_fd);
+	c->stats_fd = -1;
+	c->sampled_ns = now_ns;
+}
+
+static int add_work(void *userdata, uint64_t id, const struct graced_watch *watch)
+{
+	const struct graced_counts *counts = &watch->counts;
+	struct work_list *work = userdata;
+
+	if (watch->kind < GRACED_WATCH_CONTAINER)
+		return 0;
+	if (work->n == work->room) {
+		size_t room = work->room ? work->room * 2 : 64;
+		void *bigger = reallocarray(work->list, room, sizeof(*work->list));
+
+		if (!bigger)
+			return -ENOMEM;
+		work->list = bigger;
+		work->room = room;
+	}
+	work->list[work->n++] = (struct budget_work){
+		.id = id,
+		.events = counts->exits + counts->kills + counts->suppressed,
+	};
+	return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct budget_work *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void begin_choosing(struct costs *c)
+{
+	c->since.n = 0;
+	kern_watch_each(manager_of(c)->kern, add_work, &c->since);
+	if (c->since.n)
+		qsort(c->since.list, c->since.n, sizeof(*c->since.list), by_id);
+	c->choosing = true;
+}
+
+static void tell_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
+{
+	struct manager *m = manager_of(c);
+	char path[PATH_MAX];
+	struct obs obs;
+	uint32_t level;
+
+	feed_begin(&obs, OBS_SHED);
+	obs.shed.id = id;
+	obs.shed.on = on;
+	feed(m, &obs);
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		strcpy(path, "a container that is gone");
+	if (on)
+		log_at(LOG_WARNING,
+		       "shedding: %s made %" PRIu64 " events in a second; of it, only its init is "
+		       "followed now",
+		       path, events);
+	else
+		log_at(LOG_NOTICE, "%s is followed in full again", path);
+}
+
+static bool is_noisy(const struct costs *c, uint64_t id)
+{
+	for (size_t i = 0; i < c->n_noisy; i++)
+		if (c->noisy[i] == id)
+			return true;
+	return false;
+}
+
+static void mark(struct costs *c, const struct budget_work *work)
+{
+	if (c->n_noisy == BUDGET_NOISY_MAX || is_noisy(c, work->id))
+		return;
+	if (kern_noisy_set(manager_of(c)->kern, work->id, true) < 0)
+		return;
+	c->noisy[c->n_noisy++] = work->id;
+	tell_noisy(c, work->id, true, work->events);
+}
+
+static void finish_choosing(struct costs *c)
+{
+	struct work_list now = {};
+	size_t chosen;
+
+	c->choosing = false;
+	kern_watch_each(manager_of(c)->kern, add_work, &now);
+	for (size_t i = 0; i < now.n; i++) {
+		const struct budget_work *before = NULL;
+
+		if (c->since.n)
+			before = bsearch(now.list + i, c->since.list, c->since.n, sizeof(*before),
+					 by_id);
+		if (before && now.list[i].events >= before->events)
+			now.list[i].events -= before->events;
+	}
+	chosen = budget_noisiest(now.list, now.n, NOISY_FLOOR);
+	for (size_t i = 0; i < chosen; i++)
+		mark(c, now.list + i);
+	free(now.list);
+}
+
+static void follow_all(struct costs *c)
+{
+	while (c->n_noisy) {
+		uint64_t id = c->noisy[--c->n_noisy];
+
+		kern_noisy_set(manager_of(c)->kern, id, false);
+		tell_noisy(c, id, false, 0);
+	}
+}
+
+static const char *what(enum shed level)
+{
+	switch (level) {
+	case SHED_NOISY:
+		return "what is not init is no longer counted in the busiest containers";
+	case SHED_SIGNALS:
+		return "signal records are no longer written";
+	case SHED_NAMES:
+		return "names are no longer looked up";
+	case SHED_NOTHING:
+	case SHED_COUNT:
+		break;
+	}
+	return "all is done again";
+}
+
+static void apply(struct costs *c, enum shed before, uint32_t ratio_ppm)
+{
+	enum shed level = c->budget.level;
+
+	if (level > before)
+		log_at(LOG_WARNING,
+		       "shedding: %u.%u %% of a CPU is above the budget of %u.%u %%: %s",
+		       ratio_ppm / 10000, ratio_ppm / 1000 % 10, c->budget.limit_ppm / 10000,
+		       c->budget.limit_ppm / 1000 % 10, what(level));
+	else if (level < before)
+		log_at(LOG_NOTICE, "within the budget for a while: %s; %s",
+		       "one thing less is shed", what(level));
+	if (level >= before && level >= SHED_NOISY)
+		begin_choosing(c);
+	if (level < SHED_NOISY)
+		follow_all(c);
+	recorders_shed_signals(c->daemon->recorders, level >= SHED_SIGNALS);
+	manager_of(c)->names_shed = level >= SHED_NAMES;
+}
+
+static void sample(struct costs *c, uint64_t now_ns)
+{
+	struct budget_sample s = {now_ns, selfstat_cpu_ns() + c->bpf_ns};
+	enum shed before = c->budget.level;
+	uint32_t ratio = budget_ratio_ppm(&c->budget);
+
+	if (c->choosing)
+		finish_choosing(c);
+	if (budget_sample(&c->budget, &s))
+		apply(c, before, ratio);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct costs *c = userdata;
+	uint64_t next = SECOND_US - WINDOW_US, now_ns = clock_boot_ns();
+	int r;
+
+	(void)usec;
+	if (c->opened_ns) {
+		close_window(c, now_ns);
+		sample(c, now_ns);
+		c->opened_ns = 0;
+	} else {
+		open_window(c);
+		next = WINDOW_US;
+	}
+	r = sd_event_source_set_time_relative(source, next);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int costs_new(struct daemon *daemon, struct costs **ret)
+{
+	struct costs *c = calloc(1, sizeof(*c));
+	int r = -ENOMEM;
+
+	if (c) {
+		c->daemon = daemon;
+		c->stats_fd = -1;
+		c->sampled_ns = clock_boot_ns();
+		c->budget.limit_ppm = daemon->config.budget_ppm;
+		budget_sample(&c->budget,
+			      &(struct budget_sample){c->sampled_ns, selfstat_cpu_ns()});
+		r = sd_event_add_time_relative(daemon->manager->event, &c->timer, CLOCK_MONOTONIC,
+					       SECOND_US - WINDOW_US, GRAIN_US, on_timer, c);
+	}
+	if (r < 0) {
+		log_at(LOG_ERR, "cannot measure what this costs: %s", strerror(-r));
+		costs_free(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+struct costs *costs_free(struct costs *c)
+{
+	if (!c)
+		return NULL;
+	sd_event_source_disable_unref(c->timer);
+	if (c->stats_fd >= 0)
+		close(c->stats_fd);
+	free(c->since.list);
+	free(c);
+	return NULL;
+}
+
+void costs_reload(struct costs *c)
+{
+	c->budget.limit_ppm = c->daemon->config.budget_ppm;
+}
+
+void costs_get_metrics(struct costs *c, struct metrics *ret)
+{
+	struct kern_program program;
+	unsigned int i;
+
+	for (i = 0; i < METRICS_PROGRAMS_MAX; i++) {
+		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+			break;
+		c->metrics[i] = (struct metrics_program){
+			.name = program.name,
+			.attached = program.attached,
+			.known = !c->unknown && program.attached,
+			.run_ns = c->programs[i].run_ns,
+			.runs = c->programs[i].runs,
+		};
+	}
+	ret->programs = c->metrics;
+	ret->n_programs = i;
+	ret->overhead_known = c->budget.n >= 2;
+	ret->overhead_ppm = budget_ratio_ppm(&c->budget);
+	ret->budget_ppm = c->budget.limit_ppm;
+	ret->shed[METRICS_SHED_NOISY] = c->budget.level >= SHED_NOISY;
+	ret->shed[METRICS_SHED_SIGNALS] = c->budget.level >= SHED_SIGNALS;
+	ret->shed[METRICS_SHED_NAMES] = c->budget.level >= SHED_NAMES;
+	ret->shed_containers = c->n_noisy;
+	ret->shed_changes = c->budget.changes;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Starts the daemon's parts around a manager, tells systemd how it is, and reloads. */
+#include "app/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include "app/log.h"
+#include "app/pages.h"
+#include "app/say.h"
+#include "app/scan.h"
+#include "io/clock.h"
+
+#define MINUTE_US 60000000
+#define GRAIN_US  1000000
+
+static int open_series(struct daemon *d)
+{
+	struct series_config config = {
+		.max_series = d->config.max_series,
+		.reserved = METRICS_OWN_LINES,
+		.max_age_ns = d->config.max_age_ns,
+	};
+
+	return series_new(&config, &d->series);
+}
+
+/* With the port that was found where any would do. */
+static void tell_listening(const char *address, uint16_t port)
+{
+	const char *colon = strrchr(address, ':');
+
+	log_info("listening on %.*s:%u", (int)(colon ? colon - address : 0), address, port);
+}
+
+static int open_web(struct daemon *d)
+{
+	struct web_config config = {.listen = d->config.listen, .n_listen = d->config.n_listen};
+	struct web_why why;
+	int r = web_new(d->manager->event, &config, pages_answer, d, &d->web, &why);
+
+	if (r < 0) {
+		say("%s", why.text);
+		return r;
+	}
+	for (size_t i = 0; i < config.n_listen; i++)
+		tell_listening(config.listen[i], web_port(d->web, i));
+	return 0;
+}
+
+static int on_open(void *userdata, struct manager *m)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	d->manager = m;
+	d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
+	r = recorders_new(&d->config, &d->recorders);
+	if (r < 0)
+		return r;
+	r = open_series(d);
+	if (r >= 0)
+		r = sd_event_set_watchdog(m->event, true);
+	if (r < 0) {
+		say("cannot start the daemon: %s", strerror(-r));
+		return r;
+	}
+	return open_web(d);
+}
+
+static void tell_status(const struct daemon *d, const char *state)
+{
+	struct engine_stats stats;
+
+	engine_get_stats(d->manager->engine, &stats);
+	sd_notifyf(0, "%sSTATUS=%" PRIu64 " cgroups watched, %" PRIu64 " stops told", state,
+		   stats.cgroups, stats.stops);
+}
+
+static void seen(void *userdata, const struct record_pod *pod,
+		 const struct record_container *container)
+{
+	struct daemon *d = userdata;
+
+	series_seen(d->series, pod, container, clock_boot_ns());
+}
+
+static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	(void)usec;
+	engine_each_container(d->manager->engine, seen, d);
+	series_age(d->series, clock_boot_ns());
+	tell_status(d, "");
+	r = sd_event_source_set_time_relative(source, MINUTE_US);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static void on_attached(void *userdata)
+{
+	struct daemon *d = userdata;
+	struct manager *m = d->manager;
+
+	if (costs_new(d, &d->costs) < 0 ||
+	    sd_event_add_time_relative(m->event, &d->minute, CLOCK_MONOTONIC, MINUTE_US, GRAIN_US,
+				       on_minute, d) < 0) {
+		manager_end(m, 1);
+		return;
+	}
+	d->ready = true;
+	log_at(LOG_INFO, "ready: %u BPF programs attached", kern_attached(m->kern));
+	tell_status(d, "READY=1\n");
+}
+
+static void on_record(void *userdata, const struct record *record)
+{
+	struct daemon *d = userdata;
+
+	recorders_record(d->recorders, record);
+	series_record(d->series, record);
+}
+
+static void on_turn(void *userdata)
+{
+	struct daemon *d = userdata;
+
+	recorders_flush(d->recorders, clock_boot_ns());
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_listeners(const struct config *a, const struct config *b)
+{
+	if (a->n_listen != b->n_listen)
+		return false;
+	for (size_t i = 0; i < a->n_listen; i++)
+		if (strcmp(a->listen[i], b->listen[i]) != 0)
+			return false;
+	return same_text(a->telemetry_path, b->telemetry_path);
+}
+
+/* What was decided when the programs were loaded stays until a restart. */
+static void tell_unapplied(const struct config *now, const struct config *next)
+{
+	const struct options *a = &now->options, *b = &next->options;
+	bool nested = a->n_nested == b->n_nested;
+
+	for (size_t i = 0; nested && i < a->n_nested; i++)
+		nested = strcmp(a->nested[i], b->nested[i]) == 0;
+	if (!nested || a->engine.scope != b->engine.scope || a->ring_bytes != b->ring_bytes ||
+	    a->engine.assumed_grace_ns != b->engine.assumed_grace_ns ||
+	    a->no_names != b->no_names || !same_text(a->hierarchy, b->hierarchy) ||
+	    !same_text(a->log_dir, b->log_dir) || !same_text(now->node_name, next->node_name) ||
+	    now->max_series != next->max_series || now->max_age_ns != next->max_age_ns ||
+	    !same_listeners(now, next))
+		log_at(LOG_WARNING,
+		       "a restart is needed for some of what changed in %s: only log.*, sinks.* and "
+		       "budget.* change at once",
+		       next->file ? next->file : "the configuration");
+}
+
+/* Strings that the sources borrowed stay those of the first configuration. */
+static void take_over(struct daemon *d, struct config *next)
+{
+	tell_unapplied(&d->config, next);
+	d->config.log_level = next->log_level;
+	d->config.log_json = next->log_json;
+	d->config.budget_ppm = next->budget_ppm;
+	log_setup(next->log_level, next->log_json, log_to_journal());
+	recorders_reload(d->recorders, next);
+	if (d->costs)
+		costs_reload(d->costs);
+	d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
+}
+
+static uint64_t monotonic_us(void)
+{
+	struct timespec t = {};
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void on_reload(void *userdata)
+{
+	struct daemon *d = userdata;
+	struct config next;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, monotonic_us());
+	d->reload_failed = config_reload(d->argc, d->argv, &next) < 0;
+	if (d->reload_failed) {
+		log_at(LOG_ERR, "the configuration stays as it was; files are opened anew");
+		recorders_reopen(d->recorders);
+	} else {
+		take_over(d, &next);
+		config_done(&next);
+		log_at(LOG_INFO, "reloaded");
+	}
+	tell_status(d, "READY=1\n");
+}
+
+static void on_ending(void *userdata)
+{
+	struct daemon *d = userdata;
+
+	d->ending = true;
+	sd_notify(0, "STOPPING=1\nSTATUS=stopping");
+	log_at(LOG_INFO, "stopping");
+}
+
+static void on_close(void *userdata)
+{
+	struct daemon *d = userdata;
+
+	if (d->recorders)
+		recorders_flush(d->recorders, clock_boot_ns());
+	d->costs = costs_free(d->costs);
+	d->minute = sd_event_source_disable_unref(d->minute);
+	d->web = web_free(d->web);
+	d->series = series_free(d->series);
+	d->recorders = recorders_free(d->recorders);
+}
+
+int daemon_run(int argc, char **argv, struct config *config)
+{
+	struct daemon d = {.argc = argc, .argv = argv, .config = *config};
+	struct manager_hooks hooks = {
+		.userdata = &d,
+		.open = on_open,
+		.attached = on_attached,
+		.record = on_record,
+		.turn = on_turn,
+		.reload = on_reload,
+		.ending = on_ending,
+		.close = on_close,
+	};
+	int status;
+
+	log_setup(config->log_level, config->log_json, log_to_journal());
+	status = manager_run(&d.config.options, NULL, &hooks);
+	config_done(&d.config);
+	return status;
+}

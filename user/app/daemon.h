@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon: a manager with sinks, metrics, pages and a budget. Everything of `graced run` hangs
+ * off struct daemon. */
+#ifndef APP_DAEMON_H
+#define APP_DAEMON_H
+
+#include "app/config.h"
+#include "app/costs.h"
+#include "app/manager.h"
+#include "app/recorders.h"
+#include "core/series.h"
+#include "io/web.h"
+
+struct daemon {
+	int argc;
+	char **argv;
+	struct config config;
+	struct manager *manager;
+
+	struct recorders *recorders;
+	struct series *series;
+	struct costs *costs;
+	struct web *web;
+	sd_event_source *minute;
+
+	bool ready, ending;
+	uint64_t stops; /* told so far */
+	bool reload_failed;
+	int64_t reload_ok_wall_ns;
+};
+
+/* Runs the daemon with a configuration, which it owns from then on, until a signal ends it. Says
+ * what goes wrong. The exit status. */
+int daemon_run(int argc, char **argv, struct config *config);
+
+#endif

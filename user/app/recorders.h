@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the daemon's records go: JSON lines to standard output and to a file, entries to the
+ * journal. None of them is waited for; what one does not take is counted and told in the log.
+ */
+#ifndef APP_RECORDERS_H
+#define APP_RECORDERS_H
+
+#include "app/config.h"
+#include "core/record.h"
+#include "wire/metrics.h"
+
+struct recorders;
+
+/* -errno, told. The caller frees. */
+int recorders_new(const struct config *config, struct recorders **ret);
+struct recorders *recorders_free(struct recorders *recorders);
+
+void recorders_record(struct recorders *recorders, const struct record *record);
+
+/* At the end of each turn of the loop; now_ns is of any clock. */
+void recorders_flush(struct recorders *recorders, uint64_t now_ns);
+
+/* Signal records are left out, whatever the configuration says. */
+void recorders_shed_signals(struct recorders *recorders, bool shed);
+
+/* Opens the file anew, for who has renamed it. */
+void recorders_reopen(struct recorders *recorders);
+
+/* The same, and takes over what the configuration says now. */
+void recorders_reload(struct recorders *recorders, const struct config *config);
+
+/* Fills METRICS_SINK_COUNT of them. */
+void recorders_get_stats(const struct recorders *recorders, struct metrics_sink *ret);
+
+#endif

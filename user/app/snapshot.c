@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Gathers the metrics. */
+#include "app/snapshot.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "app/daemon.h"
+#include "io/selfstat.h"
+
+static void add_kernel_half(const struct manager *m, struct metrics *ret)
+{
+	struct ring_stats ring;
+
+	if (!m->kern || !m->ring)
+		return;
+	kern_read_stats(m->kern, ret->totals);
+	ret->recursion_misses = kern_recursion_misses(m->kern);
+	ring_get_stats(m->ring, &ring);
+	ret->rejected = ring.rejected;
+}
+
+static void add_process(struct metrics *ret)
+{
+	struct selfstat self;
+
+	ret->process_known = selfstat_read(&self) >= 0;
+	if (!ret->process_known)
+		return;
+	ret->process_cpu_ns = self.cpu_ns;
+	ret->process_resident_bytes = self.resident_bytes;
+	ret->process_virtual_bytes = self.virtual_bytes;
+	ret->process_open_fds = self.open_fds;
+	ret->process_max_fds = self.max_fds;
+	ret->process_start_wall_ns = self.start_wall_ns;
+}
+
+static void add_web(const struct daemon *d, struct metrics *ret)
+{
+	struct web_stats stats;
+
+	web_get_stats(d->web, &stats);
+	for (unsigned int i = 2; i < WEB_CLASSES; i++)
+		ret->codes[ret->n_codes++] = (struct metrics_code){100 * i, stats.requests[i]};
+	ret->http_connections = stats.connections;
+	ret->http_connections_refused = stats.evicted;
+}
+
+int snapshot_write(struct daemon *d, enum expo_format format, struct buf *out)
+{
+	struct metrics metrics = {.series = d->series, .version = GRACED_VERSION};
+	struct manager *m = d->manager;
+	struct utsname uts;
+
+	add_kernel_half(m, &metrics);
+	if (m->engine)
+		engine_get_stats(m->engine, &metrics.engine);
+	metrics.effects_dropped = m->queue.dropped;
+	metrics.lookups[METRICS_LOOKUP_FOUND] = m->names_found;
+	metrics.lookups[METRICS_LOOKUP_MISSING] = m->names_missing;
+	recorders_get_stats(d->recorders, metrics.sinks);
+	if (d->costs)
+		costs_get_metrics(d->costs, &metrics);
+	add_web(d, &metrics);
+	metrics.reload_failed = d->reload_failed;
+	metrics.reload_ok_wall_ns = d->reload_ok_wall_ns;
+	if (uname(&uts) == 0)
+		metrics.kernel = uts.release;
+	add_process(&metrics);
+	return metrics_write(out, format, &metrics);
+}
