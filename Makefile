@@ -81,6 +81,7 @@ BPF_SRCS  := $(wildcard bpf/maps.bpf.c) $(filter-out bpf/maps.bpf.c,$(wildcard b
 BPF_OBJS  := $(BPF_SRCS:%.c=$(BUILD)/%.o)
 UNIT      := $(foreach l,$(LAYERS),$(call layer-tests,$(l)))
 KERNEL    := $(call layer-tests,kernel)
+DAEMON    := $(call layer-tests,daemon)
 RUNTIME   := $(call layer-tests,runtime)
 HELPERS   := $(patsubst tests/kernel/helpers/%.c,$(BUILD)/tests/helpers/%,\
 	$(wildcard tests/kernel/helpers/*.c))
@@ -136,7 +137,7 @@ $(BUILD)/%.o: %.c Makefile
 # build on.
 $(call objs,user/io/*.c): | $(SKEL)
 $(call objs,tests/*/*.c tools/*.c): INCLUDES += -Itests
-$(call objs,tests/kernel/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
+$(call objs,tests/kernel/*.c tests/daemon/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
 
 define archive
 	@mkdir -p $(@D)
@@ -165,7 +166,7 @@ $(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
 $(BUILD)/libtest.a: $(call objs,tests/lib/*.c) Makefile
 	$(archive)
 
-$(KERNEL) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
+$(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,-lcmocka)
 
 $(BUILD)/tests/wire/test_abi: | $(BUILD)/tests/wire/abi.bpf.o
@@ -190,7 +191,7 @@ $(TOOLS): %: %.o
 portable: $(PORTABLE)
 # Two builds side by side: with make -k, one that fails does not keep the other from being tested.
 check-programs: plain-programs asan-programs
-plain-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) \
+plain-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(DAEMON) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) \
 	$(BUILD)/vmlinux/all.o
 asan-programs:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable
@@ -214,7 +215,7 @@ demo: deps
 endif
 
 bench: deps
-	$(Q)$(MAKE) -s --no-print-directory all $(BUILD)/tools/storm
+	$(Q)$(MAKE) -s --no-print-directory all $(TOOLS) $(HELPERS)
 	@BUILD='$(BUILD)' tools/bench
 
 install: all
