@@ -18,6 +18,7 @@ static const struct command {
 	bool live; /* runs until a signal ends it */
 } commands[] = {
 	{"trace", cmd_trace, "live table (or JSON lines) of stops on this host", true},
+	{"run", cmd_run, "the daemon", true},
 	{"audit", cmd_audit, "which running containers would not hear their stop signal", false},
 	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime", false},
 	{"record", cmd_record, "write observations to a file", true},
