@@ -5,15 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct record *begin(struct engine *e, enum record_type type, uint64_t at_ns)
+/* size is that of the type's member: what is not of the type is not cleared. */
+static struct record *begin_sized(struct engine *e, enum record_type type, size_t size,
+				  uint64_t at_ns)
 {
-	memset(&e->record, 0, sizeof(e->record));
+	memset(&e->record, 0, offsetof(struct record, stop) + size);
 	e->record.type = type;
 	e->record.at_ns = at_ns;
 	e->record.wall_ns = (int64_t)(at_ns + (uint64_t)e->host.wall_offset_ns);
 	e->record.node = e->host.node[0] ? e->host.node : NULL;
 	return &e->record;
 }
+
+#define begin(e, type, member, at_ns) begin_sized(e, type, sizeof((e)->record.member), at_ns)
 
 static void end(struct engine *e)
 {
@@ -169,7 +173,7 @@ void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps
 
 	if (!in_scope(e, stop->node))
 		return;
-	rec = begin(e, RECORD_STOP, stop->exit_seen ? stop->exit_ns : e->now_ns);
+	rec = begin(e, RECORD_STOP, stop, stop->exit_seen ? stop->exit_ns : e->now_ns);
 	stop_facts(stop, gaps, &facts);
 	verdict = outcome_decide(&facts);
 	fill_stop(e, stop, &rec->stop);
@@ -185,7 +189,7 @@ void engine_report_empty(struct engine *e, const struct stop *stop)
 
 	if (!in_scope(e, stop->node))
 		return;
-	rec = begin(e, RECORD_EMPTY, stop->empty_ns);
+	rec = begin(e, RECORD_EMPTY, empty, stop->empty_ns);
 	fill_id(e, stop, rec->empty.id, sizeof(rec->empty.id));
 	fill_subject(stop, &rec->empty.pod, &rec->empty.container);
 	rec->empty.empty_ns = stop->empty_ns;
@@ -200,7 +204,7 @@ void engine_report_signal(struct engine *e, const struct obs *obs, const struct 
 
 	if (!in_scope(e, target))
 		return;
-	rec = begin(e, RECORD_SIGNAL, obs->at_ns);
+	rec = begin(e, RECORD_SIGNAL, signal, obs->at_ns);
 	rec->signal.number = sig->sig;
 	rec->signal.result = sig->result;
 	rec->signal.group = sig->flags & GRACED_SIG_GROUP;
@@ -222,7 +226,7 @@ void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgn
 
 	if (!in_scope(e, node))
 		return;
-	rec = begin(e, RECORD_OOM, obs->at_ns);
+	rec = begin(e, RECORD_OOM, oom, obs->at_ns);
 	fill_pod(&rec->oom.pod, node);
 	fill_container(&rec->oom.container, node);
 	rec->oom.victim = process_of(&obs->oom.victim);
@@ -233,7 +237,7 @@ void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgn
 
 void engine_report_attached(struct engine *e, uint64_t at_ns)
 {
-	struct record *rec = begin(e, RECORD_ATTACHED, at_ns);
+	struct record *rec = begin(e, RECORD_ATTACHED, attached, at_ns);
 
 	rec->attached.hierarchy = e->host.hierarchy;
 	rec->attached.programs = e->host.programs;
@@ -243,7 +247,7 @@ void engine_report_attached(struct engine *e, uint64_t at_ns)
 
 void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost *lost)
 {
-	struct record *rec = begin(e, RECORD_LOST, at_ns);
+	struct record *rec = begin(e, RECORD_LOST, lost, at_ns);
 
 	memcpy(rec->lost.totals, lost->totals, sizeof(rec->lost.totals));
 	rec->lost.recursion_misses = lost->recursion_misses;
