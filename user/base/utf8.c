@@ -5,19 +5,26 @@
 #include <endian.h>
 #include <string.h>
 
+static bool is_plain(char byte)
+{
+	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
 size_t utf8_plain(const char *bytes, size_t size)
 {
 	size_t at = 0;
-	unsigned int n;
 
-	do {
-		uint64_t word = 0;
+	for (; size - at >= 8; at += 8) {
+		unsigned int n;
+		uint64_t word;
 
-		/* Zeros are not plain. */
-		memcpy(&word, bytes + at, size - at < 8 ? size - at : 8);
+		memcpy(&word, bytes + at, 8);
 		n = utf8_count_plain(le64toh(word));
-		at += n;
-	} while (n == 8);
+		if (n < 8)
+			return at + n;
+	}
+	while (at < size && is_plain(bytes[at]))
+		at++;
 	return at;
 }
 

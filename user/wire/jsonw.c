@@ -13,9 +13,8 @@ static bool needs_comma(const struct buf *out)
 	return last != '{' && last != '[' && last != ':' && last != '\n';
 }
 
-static void begin(struct buf *out, const char *key)
+void jsonw_key(struct buf *out, const char *key, size_t len)
 {
-	size_t len = key ? strlen(key) : 0;
 	char *at = buf_reserve(out, len + strlen(",\"\":")), *begin = at;
 
 	if (!at)
@@ -31,52 +30,6 @@ static void begin(struct buf *out, const char *key)
 	buf_commit(out, (size_t)(at - begin));
 }
 
-void jsonw_object(struct buf *out, const char *key)
-{
-	begin(out, key);
-	buf_addc(out, '{');
-}
-
-void jsonw_object_end(struct buf *out)
-{
-	buf_addc(out, '}');
-}
-
-void jsonw_array(struct buf *out, const char *key)
-{
-	begin(out, key);
-	buf_addc(out, '[');
-}
-
-void jsonw_array_end(struct buf *out)
-{
-	buf_addc(out, ']');
-}
-
-void jsonw_null(struct buf *out, const char *key)
-{
-	begin(out, key);
-	buf_add(out, "null", 4);
-}
-
-void jsonw_bool(struct buf *out, const char *key, bool value)
-{
-	begin(out, key);
-	buf_adds(out, value ? "true" : "false");
-}
-
-void jsonw_u64(struct buf *out, const char *key, uint64_t value)
-{
-	begin(out, key);
-	buf_add_u64(out, value);
-}
-
-void jsonw_i64(struct buf *out, const char *key, int64_t value)
-{
-	begin(out, key);
-	buf_add_i64(out, value);
-}
-
 void jsonw_decimal(struct buf *out, const char *key, uint64_t units, unsigned int decimals)
 {
 	uint64_t one = 1;
@@ -85,7 +38,7 @@ void jsonw_decimal(struct buf *out, const char *key, uint64_t units, unsigned in
 		units /= 10;
 	for (unsigned int i = 0; i < decimals; i++)
 		one *= 10;
-	begin(out, key);
+	jsonw_begin(out, key);
 	buf_add_u64(out, units / one);
 	if (decimals == 0)
 		return;
@@ -157,18 +110,4 @@ void jsonw_quote(struct buf *out, const char *value, size_t size, enum jsonw_inv
 		}
 	}
 	buf_addc(out, '"');
-}
-
-void jsonw_strn(struct buf *out, const char *key, const char *value, size_t size)
-{
-	begin(out, key);
-	jsonw_quote(out, value, size, JSONW_REPLACE);
-}
-
-void jsonw_str(struct buf *out, const char *key, const char *value)
-{
-	if (value)
-		jsonw_strn(out, key, value, strlen(value));
-	else
-		jsonw_null(out, key);
 }
