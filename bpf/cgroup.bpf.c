@@ -115,12 +115,21 @@ static __always_inline __u64 owner_below(const struct graced_watch *w, __u64 id)
 	return w->owner_id;
 }
 
+/* False: the map is full. */
+static __always_inline bool watch_insert(__u64 id, const struct graced_watch *w)
+{
+	if (!bpf_map_update_elem(&watched, &id, w, BPF_NOEXIST))
+		return true;
+	stat_add(GRACED_STAT_WATCH_FULL, 0, 1, 0);
+	quota_give(w->owner_id);
+	return false;
+}
+
 static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct graced_watch *up)
 {
 	struct graced_watch w = {.level = up->level + 1, .oom_known = 1};
 	__u64 id = cg->kn->id;
 	struct graced_ev_cgroup *ev;
-	bool full;
 	long len;
 
 	w.owner_id = owner_below(up, parent_id);
@@ -129,30 +138,24 @@ static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct
 	w.bucket_at_ns = bpf_ktime_get_boot_ns();
 	w.bucket_left = BUCKET_BURST;
 	ev = emit_begin(GRACED_EV_CGROUP_NEW, sizeof(*ev), id, NULL);
-	if (ev) {
-		ev->parent_id = parent_id;
-		ev->level = w.level;
-		__builtin_memset(ev->name, 0, sizeof(ev->name));
-		len = bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), cg->kn->name);
-		w.kind = kind_by_name(ev, len > 0 ? len - 1 : 0);
-		ev->kind = w.kind;
-	} else {
+	if (!ev) {
 		/* Its name is lost with the record; the daemon looks it up and corrects this. */
 		w.kind = GRACED_WATCH_CONTAINER;
 		w.counts.lost = 1;
-	}
-	full = bpf_map_update_elem(&watched, &id, &w, BPF_NOEXIST) != 0;
-	if (full) {
-		stat_add(GRACED_STAT_WATCH_FULL, 0, 1, 0);
-		quota_give(w.owner_id);
-	}
-	if (!ev)
+		watch_insert(id, &w);
 		return;
-	/* Reserved before the entry was there, so nothing that names it comes earlier. */
-	if (full)
-		bpf_ringbuf_discard(ev, BPF_RB_NO_WAKEUP);
-	else
+	}
+	ev->parent_id = parent_id;
+	ev->level = w.level;
+	__builtin_memset(ev->name, 0, sizeof(ev->name));
+	len = bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), cg->kn->name);
+	w.kind = kind_by_name(ev, len > 0 ? len - 1 : 0);
+	ev->kind = w.kind;
+	/* Reserved before the entry is there, so nothing that names it comes earlier. */
+	if (watch_insert(id, &w))
 		emit_end(ev, false);
+	else
+		bpf_ringbuf_discard(ev, BPF_RB_NO_WAKEUP);
 }
 
 SEC("tp_btf/cgroup_mkdir")
@@ -197,6 +200,8 @@ int on_cgroup_rmdir(__u64 *ctx)
 	bpf_map_delete_elem(&watched, &id);
 	bpf_map_delete_elem(&inits, &id);
 	bpf_map_delete_elem(&quotas, &id);
+	if (noisy_any && !bpf_map_delete_elem(&noisy, &id))
+		__sync_fetch_and_add(&noisy_any, -1);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Execs: the moment at which a process becomes its container's init. */
-#include "graced.bpf.h"
+#include "task.bpf.h"
 
 static __always_inline void init_set(struct task_struct *t, struct graced_watch *w, __u64 id,
 				     __u32 rank, bool replace)
@@ -20,9 +20,9 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 		return;
 	ev->rank = rank;
 	ev->pad = 0;
-	proc_fill(&ev->proc, t);
+	proc_fill(&ev->proc, t, true);
 	ev->proc.watch_id = id;
-	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	ev->proc.ns_pid = task_ns_pid(t, &inum, true);
 	emit_end(ev, false);
 }
 
@@ -40,6 +40,8 @@ int on_exec(__u64 *ctx)
 		return 0;
 	old = bpf_map_lookup_elem(&inits, &id);
 	if (old && (old->rank >= GRACED_INIT_PID1 || old->pid == t->tgid))
+		return 0;
+	if (old && is_noisy(id))
 		return 0;
 	watch_of(task_cgroup(t->real_parent), &parent_id);
 	if (parent_id == id)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
-#include "graced.bpf.h"
+#include "task.bpf.h"
 
 #define SIGNAL_GROUP_EXIT 0x04 /* include/linux/sched/signal.h */
 
@@ -41,9 +41,9 @@ static __always_inline void record(struct task_struct *t, struct graced_watch *w
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
 	if (init && takes_others(t))
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
-	proc_fill(&ev->proc, t);
+	proc_fill(&ev->proc, t, true);
 	ev->proc.watch_id = id;
-	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	ev->proc.ns_pid = task_ns_pid(t, &inum, true);
 	if (w)
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	else
@@ -71,11 +71,13 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 	w = watch_of(task_cgroup(t), &id);
 	if (!watch_recorded(w) && !cfg_all)
 		return 0;
+	i = bpf_map_lookup_elem(&inits, &id);
+	init = watch_recorded(w) && i && i->pid == t->tgid;
+	if (!init && is_noisy(id))
+		return 0;
 	if (gated && !first_to_tell(t))
 		return 0;
 	status = exit_status(t);
-	i = bpf_map_lookup_elem(&inits, &id);
-	init = watch_recorded(w) && i && i->pid == t->tgid;
 	if (w)
 		__sync_fetch_and_add(&w->counts.exits, 1);
 	if (init || (cfg_all && status & 0x7f))

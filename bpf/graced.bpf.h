@@ -37,11 +37,15 @@ GRACED_SHARED const volatile bool cfg_oom_by_pid;    /* mark_victim tells a pid,
 
 GRACED_SHARED __u64 last_wake_ns;
 
+/* How many containers are noisy: while there are none, nobody is looked up in that map. */
+GRACED_SHARED __u32 noisy_any;
+
 /* Signals from inside a container to its own init: so many at once, then 100 a second. */
 #define BUCKET_BURST	 256
 #define BUCKET_REFILL_NS 10000000ULL
 
 #define MAX_WATCHED 16384
+#define MAX_NOISY   256
 #define WALK_MAX    64 /* levels below a container that are still found */
 
 GRACED_SHARED struct {
@@ -77,6 +81,17 @@ GRACED_SHARED struct {
 	__type(value, struct graced_stat);
 } stats SEC(".maps");
 
+/*
+ * Containers whose events cost the node more than the daemon may spend. What decides about their
+ * init is still recorded; what its other processes do is not even counted.
+ */
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_NOISY);
+	__type(key, __u64);
+	__type(value, __u8);
+} noisy SEC(".maps");
+
 struct gate_key {
 	__u64 start_ns;
 	__u64 pid;
@@ -102,30 +117,6 @@ GRACED_SHARED struct {
 	__type(key, __u32);
 	__type(value, struct killed);
 } killed SEC(".maps");
-
-static __always_inline struct cgroup *task_cgroup(struct task_struct *t)
-{
-	struct cgroup_subsys_state *css;
-
-	if (cfg_ssid < 0)
-		return t->cgroups->dfl_cgrp;
-	css = t->cgroups->subsys[cfg_ssid];
-	return css ? css->cgroup : NULL;
-}
-
-/*
- * The same by reads, for a task that is a number to the verifier: current, as
- * bpf_get_current_task_btf() came with 5.11, and whoever is found from there.
- */
-static __always_inline struct cgroup *task_cgroup_read(struct task_struct *t)
-{
-	struct cgroup_subsys_state *css;
-
-	if (cfg_ssid < 0)
-		return BPF_CORE_READ(t, cgroups, dfl_cgrp);
-	css = BPF_CORE_READ(t, cgroups, subsys[cfg_ssid]);
-	return BPF_CORE_READ(css, cgroup);
-}
 
 static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
 {
@@ -165,17 +156,20 @@ static __always_inline struct graced_watch *watch_of(struct cgroup *cg, __u64 *r
 	return cg ? watch_from(cg, cg->kn->id, ret_id) : NULL;
 }
 
-/* The same for the cgroup of a task that is a number to the verifier. */
-static __always_inline struct graced_watch *watch_of_read(struct task_struct *t, __u64 *ret_id)
+/* The same for a cgroup that is a number to the verifier. */
+static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, __u64 *ret_id)
 {
-	struct cgroup *cg = task_cgroup_read(t);
-
 	return watch_from(cg, BPF_CORE_READ(cg, kn, id), ret_id);
 }
 
 static __always_inline bool watch_recorded(const struct graced_watch *w)
 {
 	return w && w->kind >= GRACED_WATCH_CONTAINER;
+}
+
+static __always_inline bool is_noisy(__u64 watch_id)
+{
+	return noisy_any && bpf_map_lookup_elem(&noisy, &watch_id);
 }
 
 static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u64 suppressed)
@@ -240,69 +234,6 @@ static __always_inline void emit_end(void *record, bool urgent)
 		flags = BPF_RB_FORCE_WAKEUP;
 	}
 	bpf_ringbuf_submit(record, flags);
-}
-
-static __always_inline struct pid *task_tgid(struct task_struct *t)
-{
-	return BPF_CORE_READ(t, signal, pids[PIDTYPE_TGID]);
-}
-
-/* The process's number in its own pid namespace and, in *ret_inum, which namespace that is. */
-static __always_inline __u32 task_ns_pid(struct task_struct *t, __u64 *ret_inum)
-{
-	struct pid *pid = task_tgid(t);
-	__u32 level = BPF_CORE_READ(pid, level);
-	struct upid up = {};
-
-	*ret_inum = 0;
-	if (!pid)
-		return 0;
-	bpf_core_read(&up, sizeof(up), &pid->numbers[level]);
-	*ret_inum = BPF_CORE_READ(up.ns, ns.inum);
-	return up.nr;
-}
-
-static __always_inline bool task_is_ns_init(struct task_struct *t)
-{
-	struct pid *pid = task_tgid(t);
-	struct upid up = {};
-	__u32 level = pid ? BPF_CORE_READ(pid, level) : 0;
-
-	if (!level)
-		return false;
-	bpf_core_read(&up, sizeof(up), &pid->numbers[level]);
-	return up.nr == 1;
-}
-
-static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_struct *t)
-{
-	struct file *exe = BPF_CORE_READ(t, mm, exe_file);
-	const unsigned char *name;
-
-	p->exe[0] = 0;
-	if (!exe)
-		return;
-	name = BPF_CORE_READ(exe, f_path.dentry, d_name.name);
-	bpf_probe_read_kernel_str(p->exe, sizeof(p->exe), name);
-}
-
-/*
- * Everything but ns_pid, which only some callers need, and watch_id, which most know already or
- * copy from the next process in the same cgroup. By reads: t may be a number to the verifier.
- */
-static __always_inline void proc_fill(struct graced_proc *p, struct task_struct *t)
-{
-	struct task_struct *leader = BPF_CORE_READ(t, group_leader);
-	struct cgroup *cg = task_cgroup_read(t);
-
-	p->start_ns = BPF_CORE_READ(leader, start_boottime);
-	p->cgroup_id = BPF_CORE_READ(cg, kn, id);
-	p->pid = BPF_CORE_READ(t, tgid);
-	p->ns_pid = 0;
-	p->uid = BPF_CORE_READ(t, real_cred, uid.val);
-	p->pad = 0;
-	bpf_probe_read_kernel(p->comm, sizeof(p->comm), leader->comm);
-	proc_fill_exe(p, leader);
 }
 
 #endif

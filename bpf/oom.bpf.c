@@ -8,7 +8,7 @@
  * and v2 alike. It is one event with memory.oom.group, too, which has many victims: they share the
  * level of the first.
  */
-#include "graced.bpf.h"
+#include "task.bpf.h"
 
 #define LEVELS_MAX   24
 #define GROUP_GAP_NS 1000000000ULL /* between victims of one event; each is logged on the console */
@@ -35,8 +35,12 @@ struct level {
 	bool group;   /* a level is killed as a whole */
 };
 
-/* The last victim, and who killed it. The kernel holds one lock for all OOM kills (oom_lock). */
-static struct {
+/*
+ * The last victim, and who killed it. The kernel holds one lock for all OOM kills (oom_lock). Not
+ * static: clang would split it and give each part the type of the whole, and the kernel would
+ * refuse the object's type information, without which it takes no function for a global one.
+ */
+struct {
 	__u64 killer;
 	__u64 at_ns;
 	__u64 level_id;
@@ -163,9 +167,9 @@ int on_oom_task(__u64 *ctx)
 	w = watch_of(task_cgroup(t), &id);
 	if (!watch_recorded(w))
 		return 0;
-	proc_fill(&victim, t);
+	proc_fill(&victim, t, true);
 	victim.watch_id = id;
-	victim.ns_pid = task_ns_pid(t, &inum);
+	victim.ns_pid = task_ns_pid(t, &inum, true);
 	record(w, id, &victim, t);
 	return 0;
 }

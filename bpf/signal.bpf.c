@@ -3,7 +3,7 @@
  * Signals, as they are generated: current is the sender. Recorded for inits; for everybody else
  * in a container only SIGKILLs are counted.
  */
-#include "graced.bpf.h"
+#include "task.bpf.h"
 
 /* include/linux/sched/signal.h and include/linux/sched.h: bits, not relocatable. */
 #define SIGNAL_GROUP_EXIT 0x04
@@ -15,9 +15,14 @@
 #define SIGKILL		 9
 
 #define BIT_OF(sig)  (1ULL << ((sig)-1))
-#define NEVER_FATAL  (BIT_OF(17) | BIT_OF(18) | BIT_OF(23) | BIT_OF(28)) /* CHLD CONT URG WINCH */
+#define NO_STOP	     (BIT_OF(17) | BIT_OF(18) | BIT_OF(23)) /* CHLD CONT URG: nobody's stop signal */
+#define NEVER_FATAL  (NO_STOP | BIT_OF(28))		    /* WINCH */
 #define JOB_CONTROL  (BIT_OF(19) | BIT_OF(20) | BIT_OF(21) | BIT_OF(22)) /* STOP TSTP TTIN TTOU */
 #define DEFAULT_MASK (~(NEVER_FATAL | JOB_CONTROL))
+#define STOP_SET     (BIT_OF(2) | BIT_OF(3) | BIT_OF(15) | BIT_OF(37)) /* INT QUIT TERM RTMIN+3 */
+
+/* Beside graced_signal_flags, taken away before a record is filled: for a noisy container. */
+#define NOISY (1u << 31)
 
 struct signal_args {
 	struct task_struct *target;
@@ -91,7 +96,8 @@ static __always_inline bool dying_init(struct signal_args *a)
 
 	if (!(a->flags & GRACED_SIG_NS_TEARDOWN))
 		return false;
-	watch_of_read(BPF_CORE_READ(current, real_parent), &parent_id);
+	current = BPF_CORE_READ(current, real_parent);
+	watch_of_read(task_cgroup_of(current, false), &parent_id);
 	return parent_id != a->sender_watch_id;
 }
 
@@ -114,6 +120,29 @@ static __always_inline void count_kill(struct signal_args *a, bool for_init)
 	dying = bpf_map_lookup_elem(&watched, &id);
 	if (dying)
 		__sync_fetch_and_add(&dying->counts.collateral, 1);
+}
+
+static __always_inline void suppress(struct signal_args *a)
+{
+	__sync_fetch_and_add(&a->w->counts.suppressed, 1);
+	a->w->counts.suppressed_sigs |= BIT_OF(a->sig);
+	stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
+}
+
+/*
+ * Of a noisy container only what decides about its init is recorded. SIGKILLs by the kernel go on
+ * to be counted: each process gets its one, and the count may be another container's, whose init
+ * takes this one's processes along.
+ */
+static __always_inline bool shed(struct signal_args *a, bool for_init)
+{
+	if (a->sig == SIGKILL)
+		return !for_init && a->info != 1;
+	if (for_init && STOP_SET & BIT_OF(a->sig))
+		return false;
+	if (for_init)
+		suppress(a);
+	return true;
 }
 
 /*
@@ -141,40 +170,49 @@ static __always_inline bool limited(struct signal_args *a)
 		w->bucket_left--;
 		return false;
 	}
-	__sync_fetch_and_add(&w->counts.suppressed, 1);
-	w->counts.suppressed_sigs |= BIT_OF(a->sig);
-	stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
+	suppress(a);
 	return true;
 }
 
-static __always_inline void fill_ancestor(struct graced_proc *p, struct task_struct *t,
-					  const struct graced_proc *child)
+/* The nearest watched cgroup of current, its id in *ret_id. */
+static __always_inline void watch_of_current(__u64 *ret_id)
 {
-	proc_fill(p, t);
-	if (p->cgroup_id == child->cgroup_id)
-		p->watch_id = child->watch_id;
+	if (current_is_typed())
+		watch_of(task_cgroup(bpf_get_current_task_btf()), ret_id);
 	else
-		watch_of_read(t, &p->watch_id);
+		watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), ret_id);
 }
 
-static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *current)
+static __always_inline void fill_ancestor(struct graced_proc *p, struct task_struct *t,
+					  const struct graced_proc *child, const bool typed)
 {
-	struct task_struct *t = BPF_CORE_READ(current, group_leader);
+	proc_fill(p, t, typed);
+	if (p->cgroup_id == child->cgroup_id)
+		p->watch_id = child->watch_id;
+	else if (typed)
+		watch_of(task_cgroup(t), &p->watch_id);
+	else
+		watch_of_read(task_cgroup_of(t, false), &p->watch_id);
+}
+
+static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *current,
+					const bool typed)
+{
+	struct task_struct *t = MEMBER(typed, current, group_leader);
 	struct graced_proc *child = &ev->sender;
 
-	proc_fill(&ev->sender, current);
-	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns);
+	proc_fill(&ev->sender, current, typed);
+	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns, typed);
 #pragma unroll
 	for (int i = 0; i < GRACED_ANCESTORS; i++) {
-		struct task_struct *parent = BPF_CORE_READ(t, real_parent);
-		__u32 tgid = BPF_CORE_READ(parent, tgid);
+		struct task_struct *parent = MEMBER(typed, t, real_parent);
+		__u32 tgid = MEMBER(typed, parent, tgid);
 
-		if (tgid && tgid != BPF_CORE_READ(t, tgid))
-			fill_ancestor(&ev->ancestors[i], parent, child);
+		if (tgid && tgid != MEMBER(typed, t, tgid))
+			fill_ancestor(&ev->ancestors[i], parent, child, typed);
 		else
 			__builtin_memset(&ev->ancestors[i], 0, sizeof(ev->ancestors[i]));
-		if (parent)
-			t = BPF_CORE_READ(parent, group_leader);
+		t = MEMBER(typed, parent, group_leader);
 		child = &ev->ancestors[i];
 	}
 }
@@ -188,19 +226,22 @@ static __always_inline void record(struct signal_args *a)
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
-	ev->flags = a->flags;
-	proc_fill(&ev->target, a->target);
+	ev->flags = a->flags & ~NOISY;
+	proc_fill(&ev->target, a->target, true);
 	ev->target.watch_id = a->watch_id;
-	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
+	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns, true);
 	ev->sender.watch_id = a->sender_watch_id;
-	fill_sender(ev, (void *)bpf_get_current_task());
+	if (current_is_typed())
+		fill_sender(ev, bpf_get_current_task_btf(), true);
+	else
+		fill_sender(ev, (void *)bpf_get_current_task(), false);
 	emit_end(ev, a->sender_watch_id != a->watch_id);
 }
 
 /* Scope all judges any process that dies of a signal, so a signal that can do that is kept. */
 static __always_inline bool wanted_by_all(struct signal_args *a)
 {
-	return cfg_all && a->result != RESULT_IGNORED &&
+	return cfg_all && !(a->flags & NOISY) && a->result != RESULT_IGNORED &&
 	       (a->sig == SIGKILL || a->flags & GRACED_SIG_DFL);
 }
 
@@ -211,27 +252,35 @@ static __always_inline void remember_killed(struct signal_args *a)
 	__u32 pid = a->target->pid;
 	__u64 inum;
 
-	proc_fill(&k.proc, a->target);
+	proc_fill(&k.proc, a->target, true);
 	k.proc.watch_id = a->watch_id;
-	k.proc.ns_pid = task_ns_pid(a->target, &inum);
+	k.proc.ns_pid = task_ns_pid(a->target, &inum, true);
 	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
 }
 
-static __always_inline void signal_seen(struct signal_args *a, bool group)
+static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->watch_id);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	__u64 mask = a->w && a->w->sigmask ? a->w->sigmask : DEFAULT_MASK;
+	bool noisy;
 	__u32 flags;
 
 	if (!(mask & BIT_OF(a->sig)))
 		return;
 	if (!for_init && a->sig != SIGKILL && !cfg_all)
 		return;
-	watch_of_read((void *)bpf_get_current_task(), &a->sender_watch_id);
-	flags = signal_flags(a, group);
+	bpf_probe_read_kernel(&a->info, sizeof(a->info), &ctx[1]);
+	noisy = is_noisy(a->watch_id);
+	if (noisy && watch_recorded(a->w) && shed(a, for_init))
+		return;
+	a->code = info_code(a->info);
+	watch_of_current(&a->sender_watch_id);
+	flags = signal_flags(a, ctx[3]);
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
+	if (noisy)
+		flags |= NOISY;
 	/* A value read back is any value: the verifier goes on once, not once for each of them. */
 	bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
 	for_init = a->flags & GRACED_SIG_INIT;
@@ -252,16 +301,16 @@ SEC("tp_btf/signal_generate")
 int on_signal(__u64 *ctx)
 {
 	struct signal_args a = {.target = (void *)ctx[2]};
+	__u32 sig = ctx[0];
 
+	/* Each exit raises a SIGCHLD. */
+	if (sig < 1 || sig > 64 || NO_STOP & BIT_OF(sig))
+		return 0;
 	a.w = watch_of(task_cgroup(a.target), &a.watch_id);
 	if (!watch_recorded(a.w) && !cfg_all)
 		return 0;
-	a.sig = ctx[0];
-	if (a.sig < 1 || a.sig > 64)
-		return 0;
+	a.sig = sig;
 	a.result = ctx[4];
-	bpf_probe_read_kernel(&a.info, sizeof(a.info), &ctx[1]);
-	a.code = info_code(a.info);
-	signal_seen(&a, ctx[3]);
+	signal_seen(&a, ctx);
 	return 0;
 }

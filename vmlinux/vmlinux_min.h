@@ -61,6 +61,11 @@ enum cgroup_subsys_id {
 	CGROUP_SUBSYS_COUNT,
 };
 
+/* Helpers that not every kernel has: ask bpf_core_enum_value_exists(). */
+enum bpf_func_id {
+	BPF_FUNC_get_current_task_btf = 158,
+};
+
 enum pid_type {
 	PIDTYPE_PID,
 	PIDTYPE_TGID,

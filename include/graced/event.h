@@ -168,7 +168,8 @@ struct graced_watch {
 	__u32 kind;	/* enum graced_watch_kind */
 	__u32 level;	/* depth below the root of the hierarchy, root 0 */
 	__u64 owner_id; /* whose quota the entry is charged to */
-	__u64 sigmask;	/* signals recorded for its init: bit n-1 for signal n; 0: the default */
+	__u64 sigmask;	/* signals recorded for its init: bit n-1 for signal n, never CHLD, CONT
+			 * and URG; 0: the default */
 	__u64 oom_seen; /* OOM events of this very level seen so far */
 	__u64 bucket_at_ns;
 	__u32 bucket_left;

@@ -166,6 +166,7 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 				  (!only || strcmp(only, programs[i].name) == 0);
 		bpf_program__set_autoload(prog, kern->wanted[i]);
 	}
+	bpf_program__set_autoload(skel->progs.set_kind, !only);
 	return bpf_map__set_max_entries(skel->maps.ring, (__u32)ring);
 }
 
@@ -196,10 +197,15 @@ static int new_with(const struct kern_options *options, const char *only, struct
 		explain_load(why, r);
 		return r;
 	}
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
+		kern->program_fds[i] = bpf_program__fd(program_at(kern, i));
 	kern->ring_fd = bpf_map__fd(kern->skel->maps.ring);
 	kern->watched_fd = bpf_map__fd(kern->skel->maps.watched);
 	kern->inits_fd = bpf_map__fd(kern->skel->maps.inits);
 	kern->stats_fd = bpf_map__fd(kern->skel->maps.stats);
+	kern->noisy_fd = bpf_map__fd(kern->skel->maps.noisy);
+	kern->noisy = &kern->skel->bss->noisy_any;
+	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
 	*ret = TAKE_PTR(kern);
 	return 0;
 }
@@ -284,7 +290,7 @@ int kern_get_program(const struct kern *kern, unsigned int index, struct kern_pr
 	};
 	if (!kern || !ret->wanted)
 		return 0;
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(program_at(kern, index)), &info, &size) < 0)
+	if (bpf_obj_get_info_by_fd(kern->program_fds[index], &info, &size) < 0)
 		return 0;
 	ret->run_ns = info.run_time_ns;
 	ret->runs = info.run_cnt;

@@ -68,7 +68,7 @@ int kern_ring_fd(const struct kern *kern);
 int kern_watch_add(struct kern *kern, uint64_t id, const struct graced_watch *watch);
 int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret);
 int kern_watch_delete(struct kern *kern, uint64_t id);
-/* Counts that move at that very moment may be lost. */
+/* The kernel half does it, so that nothing it counts meanwhile is lost. */
 int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind);
 
 /* A negative result ends the walk and is returned. Entries that come or go meanwhile may be missed
@@ -76,12 +76,29 @@ int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind);
 typedef int (*kern_watch_fn)(void *userdata, uint64_t id, const struct graced_watch *watch);
 int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
 
+/*
+ * While a container is noisy, processes in it that are not its init are neither counted (exits,
+ * kills by processes) nor recorded, and of its init's signals only SIGKILL, SIGTERM, SIGINT,
+ * SIGQUIT and SIGRTMIN+3 are recorded, the others counted as suppressed. Its init's exit and
+ * SIGKILLs by the kernel are told and counted as ever, and so is all of every other container. The
+ * mark goes with the cgroup; setting what is set is fine. -ENOENT: it is not watched. -E2BIG: too
+ * many are noisy.
+ */
+int kern_noisy_set(struct kern *kern, uint64_t id, bool on);
+
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init);
 /* Only if it is still that process. */
 int kern_init_delete(struct kern *kern, uint64_t id, uint32_t pid);
 
 /* Totals over all CPUs, GRACED_STAT_COUNT of them. */
 int kern_read_stats(const struct kern *kern, struct graced_stat *ret);
+/*
+ * Has the kernel take the time of every BPF program's runs until the returned descriptor is closed,
+ * which makes each run dearer. -EPERM without CAP_SYS_ADMIN.
+ */
+int kern_stats_enable(void);
+/* Time and number of runs of all attached programs so far, of the runs the kernel took time of. */
+int kern_run_time(const struct kern *kern, uint64_t *ret_ns, uint64_t *ret_runs);
 uint64_t kern_recursion_misses(const struct kern *kern);
 
 #endif

@@ -31,24 +31,56 @@ int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *re
 	return 0;
 }
 
+/* Whoever takes an entry away, here or in the kernel half, takes it off the count. */
+static int noisy_delete(struct kern *kern, uint64_t id)
+{
+	if (bpf_map_delete_elem(kern->noisy_fd, &id) < 0)
+		return -errno;
+	__atomic_fetch_sub(kern->noisy, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int kern_noisy_set(struct kern *kern, uint64_t id, bool on)
+{
+	struct graced_watch watch;
+	__u8 one = 1;
+	int r;
+
+	if (!on) {
+		r = noisy_delete(kern, id);
+		return r == -ENOENT ? 0 : r;
+	}
+	/* Counted first: the kernel half may take it off as soon as it is there. */
+	__atomic_fetch_add(kern->noisy, 1, __ATOMIC_SEQ_CST);
+	if (bpf_map_update_elem(kern->noisy_fd, &id, &one, BPF_NOEXIST) < 0) {
+		r = -errno;
+		__atomic_fetch_sub(kern->noisy, 1, __ATOMIC_SEQ_CST);
+		return r == -EEXIST ? 0 : r;
+	}
+	/* Gone before the entry was there, it would never be taken off. */
+	r = kern_watch_get(kern, id, &watch);
+	if (r < 0)
+		noisy_delete(kern, id);
+	return r;
+}
+
 int kern_watch_delete(struct kern *kern, uint64_t id)
 {
 	int r = bpf_map_delete_elem(kern->watched_fd, &id) < 0 ? -errno : 0;
 
 	bpf_map_delete_elem(kern->inits_fd, &id);
+	noisy_delete(kern, id);
 	return r;
 }
 
 int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind)
 {
-	struct graced_watch watch;
+	__u64 args[] = {id, kind};
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	if (bpf_map_lookup_elem(kern->watched_fd, &id, &watch) < 0)
+	if (bpf_prog_test_run_opts(kern->set_kind_fd, &run) < 0)
 		return -errno;
-	if (watch.kind == kind)
-		return 0;
-	watch.kind = kind;
-	return bpf_map_update_elem(kern->watched_fd, &id, &watch, BPF_EXIST) < 0 ? -errno : 0;
+	return run.retval ? 0 : -ENOENT;
 }
 
 int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata)
@@ -92,38 +124,4 @@ int kern_init_delete(struct kern *kern, uint64_t id, uint32_t pid)
 	if (init.pid != pid)
 		return -ESTALE;
 	return bpf_map_delete_elem(kern->inits_fd, &id) < 0 ? -errno : 0;
-}
-
-int kern_read_stats(const struct kern *kern, struct graced_stat *ret)
-{
-	_cleanup_(cleanup_free) struct graced_stat *cpu = NULL;
-	struct graced_stat totals[GRACED_STAT_COUNT] = {};
-
-	if (kern->cpus <= 0)
-		return -EINVAL;
-	cpu = calloc((size_t)kern->cpus, sizeof(*cpu));
-	if (!cpu)
-		return -ENOMEM;
-	for (__u32 i = 0; i < GRACED_STAT_COUNT; i++) {
-		if (bpf_map_lookup_elem(kern->stats_fd, &i, cpu) < 0)
-			return -errno;
-		for (int c = 0; c < kern->cpus; c++) {
-			totals[i].emitted += cpu[c].emitted;
-			totals[i].lost += cpu[c].lost;
-			totals[i].suppressed += cpu[c].suppressed;
-		}
-	}
-	for (__u32 i = 0; i < GRACED_STAT_COUNT; i++)
-		ret[i] = totals[i];
-	return 0;
-}
-
-uint64_t kern_recursion_misses(const struct kern *kern)
-{
-	struct kern_program program;
-	uint64_t misses = 0;
-
-	for (unsigned int i = 0; kern_get_program(kern, i, &program) >= 0; i++)
-		misses += program.misses;
-	return misses;
 }

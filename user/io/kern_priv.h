@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kern.c and kern_maps.c share. */
+/* What the files of io/kern share. */
 #ifndef IO_KERN_PRIV_H
 #define IO_KERN_PRIV_H
 
@@ -15,8 +15,11 @@ struct kern {
 	struct graced_bpf *skel;
 	struct bpf_link *links[KERN_PROGRAMS];
 	bool wanted[KERN_PROGRAMS];
+	int program_fds[KERN_PROGRAMS]; /* of those wanted */
 	struct kern_flavours flavours;
-	int ring_fd, watched_fd, inits_fd, stats_fd;
+	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd;
+	int set_kind_fd; /* the program that changes an entry's kind */
+	__u32 *noisy;	 /* how many are noisy; the kernel half counts in it, too */
 	int cpus;
 };
 

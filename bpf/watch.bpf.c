@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What the daemon changes of an entry that is there already. It has the kernel half do it: writing
+ * the value back from outside would take away what was counted in it meanwhile.
+ */
+#include "graced.bpf.h"
+
+/* Attached nowhere, run by the daemon: ctx is a cgroup id and a kind. 0: there is no such entry. */
+SEC("raw_tp")
+int set_kind(__u64 *ctx)
+{
+	__u64 id = ctx[0];
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
+
+	if (!w)
+		return 0;
+	w->kind = ctx[1];
+	return 1;
+}
