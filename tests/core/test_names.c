@@ -43,7 +43,7 @@ static void test_gaps(void **state)
 	static const char *const words[] = {
 		"events-lost",	  "suppressed",	  "attached-late", "daemon-down",
 		"unknown-cgroup", "init-guessed", "kill-unseen",   "exit-unseen",
-		"oom-level",	  "not-empty",	  "name-late",
+		"oom-level",	  "not-empty",	  "name-late",	   "shed",
 	};
 
 	(void)state;

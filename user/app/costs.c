@@ -344,9 +344,7 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 	ret->overhead_known = c->budget.n >= 2;
 	ret->overhead_ppm = budget_ratio_ppm(&c->budget);
 	ret->budget_ppm = c->budget.limit_ppm;
-	ret->shed[METRICS_SHED_NOISY] = c->budget.level >= SHED_NOISY;
-	ret->shed[METRICS_SHED_SIGNALS] = c->budget.level >= SHED_SIGNALS;
-	ret->shed[METRICS_SHED_NAMES] = c->budget.level >= SHED_NAMES;
+	ret->shed = c->budget.level;
 	ret->shed_containers = c->n_noisy;
 	ret->shed_changes = c->budget.changes;
 }

@@ -35,13 +35,14 @@ static void add_process(struct metrics *ret)
 	ret->process_start_wall_ns = self.start_wall_ns;
 }
 
+_Static_assert(METRICS_HTTP_CLASSES == WEB_CLASSES, "both go by the first digit");
+
 static void add_web(const struct daemon *d, struct metrics *ret)
 {
 	struct web_stats stats;
 
 	web_get_stats(d->web, &stats);
-	for (unsigned int i = 2; i < WEB_CLASSES; i++)
-		ret->codes[ret->n_codes++] = (struct metrics_code){100 * i, stats.requests[i]};
+	memcpy(ret->http_requests, stats.requests, sizeof(ret->http_requests));
 	ret->http_connections = stats.connections;
 	ret->http_connections_refused = stats.evicted;
 }

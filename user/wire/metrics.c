@@ -148,16 +148,14 @@ static void add_sinks(struct expo *expo, const struct metrics *metrics, bool dro
 static void add_http(struct expo *expo, const struct metrics *metrics)
 {
 	static const struct expo_family family = {"graced_http_requests", EXPO_COUNTER, NULL,
-						  "HTTP requests answered, by status code."};
+						  "HTTP requests answered, by class of status."};
+	static const char *const classes[] = {"2xx", "3xx", "4xx", "5xx"};
 
 	expo_family(expo, &family);
-	for (size_t i = 0; i < metrics->n_codes && i < METRICS_CODES_MAX; i++) {
-		struct expo_label label = {"code", NULL};
-		char code[12];
+	for (size_t i = 0; i < LEN(classes); i++) {
+		struct expo_label label = {"code", classes[i]};
 
-		snprintf(code, sizeof(code), "%u", metrics->codes[i].code);
-		label.value = code;
-		expo_u64(expo, &label, 1, metrics->codes[i].requests);
+		expo_u64(expo, &label, 1, metrics->http_requests[i + 2]);
 	}
 	add_plain(expo, metrics, connections, LEN(connections));
 }

@@ -6,14 +6,15 @@
 #ifndef WIRE_METRICS_H
 #define WIRE_METRICS_H
 
+#include "core/budget.h"
 #include "core/engine.h"
 #include "core/series.h"
 #include "wire/expo.h"
 
 #define METRICS_PROGRAMS_MAX 16
-#define METRICS_CODES_MAX    12
+#define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    129
+#define METRICS_OWN_LINES    121
 
 struct metrics_program {
 	const char *name;
@@ -29,24 +30,11 @@ struct metrics_sink {
 	uint64_t records, dropped;
 };
 
-/* What cost control sheds, in that order. */
-enum metrics_shed {
-	METRICS_SHED_NAMES,
-	METRICS_SHED_SIGNALS,
-	METRICS_SHED_NOISY,
-	METRICS_SHED_COUNT
-};
-
 enum metrics_lookup {
 	METRICS_LOOKUP_FOUND,
 	METRICS_LOOKUP_MISSING,
 	METRICS_LOOKUP_ERROR,
 	METRICS_LOOKUP_COUNT,
-};
-
-struct metrics_code {
-	unsigned int code; /* HTTP status */
-	uint64_t requests;
 };
 
 struct metrics {
@@ -65,16 +53,15 @@ struct metrics {
 	struct metrics_sink sinks[METRICS_SINK_COUNT];
 
 	bool overhead_known;
-	uint64_t overhead_ppm; /* of one CPU */
-	uint64_t budget_ppm;   /* 0: no budget, left out */
-	bool shed[METRICS_SHED_COUNT];
+	uint64_t overhead_ppm;	  /* of one CPU */
+	uint64_t budget_ppm;	  /* 0: no budget, left out */
+	enum shed shed;		  /* the last thing that is shed, all before it included */
 	uint64_t shed_containers; /* counted only, now */
 	uint64_t shed_changes;	  /* something was shed, or came back */
 
-	struct metrics_code codes[METRICS_CODES_MAX];
-	size_t n_codes;
-	uint64_t http_connections;	   /* open now */
-	uint64_t http_connections_refused; /* over the limit of connections */
+	uint64_t http_requests[METRICS_HTTP_CLASSES]; /* answered, by the first digit of status */
+	uint64_t http_connections;		      /* open now */
+	uint64_t http_connections_refused;	      /* over the limit of connections */
 
 	bool reload_failed;	   /* the last reading of the configuration */
 	int64_t reload_ok_wall_ns; /* its last success, since 1970; 0: unknown, left out */

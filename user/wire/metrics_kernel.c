@@ -135,11 +135,6 @@ void metrics_add_cost(struct expo *expo, const struct metrics *metrics)
 			  "Share of one CPU that graced_overhead_ratio is to stay below."},
 		shed = {"graced_shed", EXPO_GAUGE, NULL,
 			"Whether it is done without to stay within the budget, 1 or 0."};
-	static const char *const names[METRICS_SHED_COUNT] = {
-		[METRICS_SHED_NAMES] = "names",
-		[METRICS_SHED_SIGNALS] = "signals",
-		[METRICS_SHED_NOISY] = "noisy",
-	};
 
 	expo_family(expo, &overhead);
 	if (metrics->overhead_known)
@@ -148,9 +143,9 @@ void metrics_add_cost(struct expo *expo, const struct metrics *metrics)
 	if (metrics->budget_ppm)
 		expo_decimal(expo, NULL, 0, metrics->budget_ppm, MILLIONTHS);
 	expo_family(expo, &shed);
-	for (int i = 0; i < METRICS_SHED_COUNT; i++) {
-		struct expo_label label = {"what", names[i]};
+	for (enum shed what = SHED_NOTHING + 1; what < SHED_COUNT; what++) {
+		struct expo_label label = {"what", shed_name(what)};
 
-		expo_u64(expo, &label, 1, metrics->shed[i]);
+		expo_u64(expo, &label, 1, metrics->shed >= what);
 	}
 }
