@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inits as common programs set them up for their stop signal: one manner per name.
+//
+//   stopper MANNER [ARGUMENT …]
+//
+// Each says "ready" once it is set up, notes SIGTERM in the shared page when it hears it, and
+// leaves with 0.
+#include "../../lib/page.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#define THREADS 12
+
+static struct page *page;
+static pthread_barrier_t set_up;
+
+static void heard(int sig) __attribute__((noreturn));
+static void heard(int sig)
+{
+	struct note note = {.kind = NOTE_HEARD, .pid = (int32_t)getpid(), .number = sig};
+
+	note.before_ns = note.after_ns = page_clock_ns();
+	page_note(page, note);
+	_exit(0);
+}
+
+static void pause_forever(void) __attribute__((noreturn));
+static void pause_forever(void)
+{
+	for (;;)
+		pause();
+}
+
+static sigset_t set_of(int sig)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	return set;
+}
+
+static void mask(int how, int sig)
+{
+	sigset_t set = set_of(sig);
+
+	pthread_sigmask(how, &set, NULL);
+}
+
+static void wait_for(int sig) __attribute__((noreturn));
+static void wait_for(int sig)
+{
+	sigset_t set = set_of(sig);
+	int got;
+
+	for (;;) {
+		got = sigwaitinfo(&set, NULL);
+		if (got == SIGTERM)
+			heard(got);
+	}
+}
+
+static void *pause_thread(void *unused)
+{
+	pthread_barrier_wait(&set_up);
+	pause_forever();
+	return unused;
+}
+
+static void *open_thread(void *unused)
+{
+	mask(SIG_UNBLOCK, SIGTERM);
+	return pause_thread(unused);
+}
+
+static void *wait_thread(void *unused)
+{
+	mask(SIG_BLOCK, SIGTERM);
+	pthread_barrier_wait(&set_up);
+	wait_for(SIGTERM);
+	return unused;
+}
+
+/* Returns when each thread has its mask. */
+static void start(unsigned int n, void *(*run)(void *))
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 32768);
+	pthread_barrier_init(&set_up, NULL, n + 1);
+	for (unsigned int i = 0; i < n; i++)
+		if (pthread_create(&thread, &attr, run, NULL))
+			_exit(121);
+	pthread_barrier_wait(&set_up);
+}
+
+/* tini: all blocked, waits of a second each for any of them */
+static void tini(char **args)
+{
+	struct timespec second = {.tv_sec = 1};
+	sigset_t all;
+
+	(void)args;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	page_ready(page);
+	while (sigtimedwait(&all, NULL, &second) != SIGTERM)
+		;
+	heard(SIGTERM);
+}
+
+/* go: a handler for every signal, many threads */
+static void go(char **args)
+{
+	(void)args;
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		signal(sig, heard);
+	start(THREADS, pause_thread);
+	page_ready(page);
+	pause_forever();
+}
+
+/* java: handlers for the signals that stop, many threads, the first waits for another one */
+static void java(char **args)
+{
+	pthread_t thread;
+
+	(void)args;
+	signal(SIGHUP, heard);
+	signal(SIGINT, heard);
+	signal(SIGTERM, heard);
+	signal(SIGPIPE, SIG_IGN);
+	mask(SIG_BLOCK, SIGQUIT);
+	start(THREADS, pause_thread);
+	pthread_barrier_init(&set_up, NULL, 1);
+	pthread_create(&thread, NULL, pause_thread, NULL);
+	page_ready(page);
+	pthread_join(thread, NULL);
+}
+
+/* python: a handler for SIGINT, the default for SIGTERM */
+static void python(char **args)
+{
+	(void)args;
+	signal(SIGINT, heard);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	page_ready(page);
+	pause_forever();
+}
+
+/* threads LEADER OTHER handler|default|ignore: the first thread and another one, each open
+ * (SIGTERM not blocked), blocked or waiting */
+static void threads(char **args)
+{
+	bool waits = !strcmp(args[1], "waiting");
+
+	if (!strcmp(args[2], "handler"))
+		signal(SIGTERM, heard);
+	else if (!strcmp(args[2], "ignore"))
+		signal(SIGTERM, SIG_IGN);
+	if (strcmp(args[0], "open"))
+		mask(SIG_BLOCK, SIGTERM);
+	start(1, waits ? wait_thread : !strcmp(args[1], "open") ? open_thread : pause_thread);
+	page_ready(page);
+	if (!strcmp(args[0], "waiting"))
+		wait_for(SIGTERM);
+	pause_forever();
+}
+
+/* wait-other open|blocked: waits for SIGUSR1 alone */
+static void wait_other(char **args)
+{
+	if (strcmp(args[0], "open"))
+		mask(SIG_BLOCK, SIGTERM);
+	mask(SIG_BLOCK, SIGUSR1);
+	page_ready(page);
+	wait_for(SIGUSR1);
+}
+
+/* signalfd-other: SIGTERM blocked, a signalfd for SIGUSR1 alone */
+static void signalfd_other(char **args)
+{
+	sigset_t set = set_of(SIGUSR1);
+	struct signalfd_siginfo info;
+	int fd = signalfd(-1, &set, SFD_CLOEXEC);
+
+	(void)args;
+	mask(SIG_BLOCK, SIGTERM);
+	mask(SIG_BLOCK, SIGUSR1);
+	page_ready(page);
+	while (read(fd, &info, sizeof(info)) > 0 || errno == EINTR)
+		;
+}
+
+/* run PROGRAM [ARGUMENT ...]: another program, which says ready itself (a byte to READY_FD) */
+static void run(char **args)
+{
+	execv(args[0], args);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(char **args);
+	int args;
+} manners[] = {
+	{"tini", tini, 0},
+	{"go", go, 0},
+	{"java", java, 0},
+	{"python", python, 0},
+	{"threads", threads, 3},
+	{"wait-other", wait_other, 1},
+	{"signalfd-other", signalfd_other, 0},
+	{"run", run, 1},
+};
+
+int main(int argc, char **argv)
+{
+	page = page_attach();
+	for (size_t i = 0; argc > 1 && i < sizeof(manners) / sizeof(manners[0]); i++) {
+		if (strcmp(argv[1], manners[i].name) || argc < manners[i].args + 2)
+			continue;
+		manners[i].run(argv + 2);
+		return 1;
+	}
+	fprintf(stderr, "stopper: unknown manner %s\n", argc > 1 ? argv[1] : "(none)");
+	return 2;
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// What graced audit says of real inits, and then the truth: each is sent the signal.
+#include "lib/audited.h"
+#include "lib/claim.h"
+#include "lib/peek.h"
+#include "lib/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define HANDLER "'verdict':'hears','reason':'handler','disposition':'handler','waiters':0"
+#define PLAIN	"'shell':null,'warnings':[]"
+
+static void who_waits_or_handles_hears(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"tini"},
+		 .in_call = SYS_rt_sigtimedwait,
+		 .says = "{'verdict':'hears','reason':'waiter','shielded':true,'disposition':"
+			 "'default','blocked':true,'waiters':1," PLAIN "}"},
+		{{"go"},
+		 .in_call = SYS_pause,
+		 .says = "{" HANDLER ",'shielded':true,'blocked':false," PLAIN "}"},
+		{{"java"}, .says = "{" HANDLER ",'shielded':true,'blocked':false," PLAIN "}"},
+		{{"graceful"}, "workload", .says = "{" HANDLER ",'blocked':false," PLAIN "}"},
+		{{"sigwait", "0", "main"},
+		 "workload",
+		 .in_call = SYS_rt_sigtimedwait,
+		 .says = "{'verdict':'hears','reason':'waiter','blocked':true,'waiters':1}"},
+		{{"sigwait", "0", "thread"},
+		 "workload",
+		 .in_call = SYS_rt_sigtimedwait,
+		 .says = "{'verdict':'hears','reason':'waiter','blocked':true,'waiters':1}"},
+		{{"threads", "waiting", "blocked", "ignore"},
+		 .in_call = SYS_rt_sigtimedwait,
+		 .says = "{'verdict':'hears','reason':'waiter','disposition':'ignore'}"},
+		{{"threads", "waiting", "blocked", "default"},
+		 .in_call = SYS_rt_sigtimedwait,
+		 .host_pidns = true,
+		 .says = "{'verdict':'hears','reason':'waiter','shielded':false}"},
+		{{"signalfd"},
+		 "workload",
+		 .in_call = SYS_read,
+		 .says = "{'verdict':'hears','reason':'signalfd','blocked':true,'waiters':0}"},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+static void one_thread_that_does_not_block_it_runs_the_handler(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"threads", "blocked", "open", "handler"},
+		 .in_call = SYS_pause,
+		 .says = "{" HANDLER ",'blocked':false}"},
+		{{"threads", "open", "blocked", "handler"},
+		 .in_call = SYS_pause,
+		 .says = "{" HANDLER ",'blocked':false}"},
+		{{"leader-gone"},
+		 "crowd",
+		 .in_call = SYS_futex,
+		 .says = "{" HANDLER "}",
+		 .then = AUDITED_LEAVES},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+#define SHIELD "'verdict':'deaf','reason':'shield','shielded':true,'disposition':'default'"
+
+static void the_default_under_the_shield_is_deaf(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"deaf"},
+		 "workload",
+		 .says = "{" SHIELD ",'blocked':false," PLAIN "}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"python"}, .says = "{" SHIELD "}", .status = 1, .then = AUDITED_STAYS},
+		{{"wait-other", "open"},
+		 .in_call = SYS_rt_sigtimedwait,
+		 .says = "{" SHIELD ",'waiters':0}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		/* The first thread decides when it is sent, whoever else waits. */
+		{{"threads", "open", "waiting", "default"},
+		 .in_call = SYS_rt_sigtimedwait,
+		 .says = "{" SHIELD ",'waiters':1}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"threads", "blocked", "open", "default"},
+		 .in_call = SYS_pause,
+		 .says = "{" SHIELD ",'blocked':false}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+static void without_the_shield_the_default_is_death(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"deaf"},
+		 "workload",
+		 .host_pidns = true,
+		 .says = "{'verdict':'dies','reason':'default','shielded':false,'warnings':"
+			 "['init-guessed']}",
+		 .then = AUDITED_DIES},
+		{{"threads", "blocked", "open", "default"},
+		 .in_call = SYS_pause,
+		 .host_pidns = true,
+		 .says = "{'verdict':'dies','reason':'default'}",
+		 .then = AUDITED_DIES},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"sigign"},
+		 "workload",
+		 .says = "{'verdict':'ignores','reason':'sig-ign','disposition':'ignore'}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"sigign"},
+		 "workload",
+		 .host_pidns = true,
+		 .says = "{'verdict':'ignores','reason':'sig-ign','shielded':false}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"blocked"},
+		 "workload",
+		 .says = "{'verdict':'deaf','reason':'blocked','blocked':true,'waiters':0}",
+		 .status = 1,
+		 .then = AUDITED_KEEPS},
+		{{"blocked"},
+		 "workload",
+		 .host_pidns = true,
+		 .says = "{'verdict':'deaf','reason':'blocked','shielded':false}",
+		 .status = 1,
+		 .then = AUDITED_KEEPS},
+		{{"threads", "blocked", "blocked", "handler"},
+		 .in_call = SYS_pause,
+		 .says = "{'verdict':'deaf','reason':'blocked','disposition':'handler'}",
+		 .status = 1,
+		 .then = AUDITED_KEEPS},
+		{{"wait-other", "blocked"},
+		 .in_call = SYS_rt_sigtimedwait,
+		 .says = "{'verdict':'deaf','reason':'blocked'}",
+		 .status = 1,
+		 .then = AUDITED_KEEPS},
+		{{"signalfd-other"},
+		 .in_call = SYS_read,
+		 .says = "{'verdict':'deaf','reason':'blocked'}",
+		 .status = 1,
+		 .then = AUDITED_KEEPS},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+#define READY "echo r >&4; exec 4>&-; "
+#define QUEUE "mkfifo q; exec 5<>q; rm q; "
+
+static void a_shell_in_front_is_told_with_what_is_behind_it(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"run", "/bin/sh", "-c", READY "sleep 1000; true"},
+		 .in_call = SYS_wait4,
+		 .sleeps = true,
+		 .says = "{'verdict':'deaf','reason':'shell','warnings':[],"
+			 "'shell':{'waits':true,'app':{'comm':'sleep','ns_pid':2}}}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"run", "/bin/bash", "-c", READY "sleep 1000; true"},
+		 .in_call = SYS_wait4,
+		 .sleeps = true,
+		 .says = "{'verdict':'deaf','reason':'shell',"
+			 "'shell':{'name':'bash','app':{'comm':'sleep'}}}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"run", "/bin/bash", "-c", READY "sh -c 'sleep 1000; true'; true"},
+		 .in_call = SYS_wait4,
+		 .sleeps = true,
+		 .says = "{'verdict':'deaf','reason':'shell','shell':{'name':'bash',"
+			 "'app':{'comm':'sleep','ns_pid':3}}}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		/* Nothing in front of anything: a shell that waits for input. */
+		{{"run", "/bin/sh", "-c", QUEUE READY "read line <&5"},
+		 .in_call = SYS_read,
+		 .says = "{'verdict':'deaf','reason':'shield','shell':{'app':null}}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"run", "/bin/sh", "-c", READY "sleep 1000; true"},
+		 .in_call = SYS_wait4,
+		 .sleeps = true,
+		 .host_pidns = true,
+		 .says = "{'verdict':'dies','reason':'default','warnings':['child-untold',"
+			 "'init-guessed'],'shell':{'app':{'comm':'sleep'}}}",
+		 .then = AUDITED_DIES},
+		{{"run", "/bin/bash", "-c", READY "trap 'exit 0' TERM; sleep 1000 & wait"},
+		 .in_call = SYS_wait4,
+		 .sleeps = true,
+		 .says = "{" HANDLER ",'warnings':[],'shell':{'app':{'comm':'sleep'}}}",
+		 .then = AUDITED_LEAVES},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+/* The signal is taken, and nothing comes of it until the child has ended. */
+static void a_trap_waits_for_the_child_in_front(void **state)
+{
+	static const char *const shells[] = {"/bin/sh", "/bin/bash"};
+	struct fixture *f = judge_need(state);
+	struct proc_end end;
+	struct sent sent;
+	struct box box;
+	json_t *rec;
+
+	for (size_t i = 0; i < LEN(shells); i++) {
+		const struct audited_role role = {{"run", shells[i], "-c",
+						   "trap 'exit 0' TERM; " READY "sleep 1000; true"},
+						  .in_call = SYS_wait4,
+						  .sleeps = true};
+
+		audited_start(f, &role, &box);
+		rec = audited(&box, 0);
+		judge_match(rec, "{" HANDLER ",'warnings':['shell-waits'],'shell':{'waits':true}}");
+		judge_send(f, SEND_HOST, &box, SIGTERM, &sent);
+		audited_await_taken(box.init_pid);
+		assert_int_equal(peek_await_syscall(box.init_pid, SYS_wait4), 0);
+		assert_int_equal(kill((pid_t)jrec_int(rec, "shell.app.pid", 0), SIGKILL), 0);
+		json_decref(rec);
+		assert_int_equal(proc_wait(&box.proc, &end), 0);
+		assert_int_equal(end.status, 0);
+		assert_int_equal(box_remove(&box), 0);
+	}
+}
+
+static void a_shared_pid_namespace_gives_no_shield(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box pause, app;
+	json_t *rec;
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &pause);
+	judge_start(
+		f,
+		&(struct box_spec){.argv = BOX_ARGV("deaf"), .pod_of = &pause, .pidns_of = &pause},
+		&app);
+	rec = audited(&app, 0);
+	judge_match(rec, "{'verdict':'dies','reason':'default','shielded':false}");
+	json_decref(rec);
+	rec = audited(&pause, 0);
+	judge_match(rec, "{" HANDLER ",'shielded':true}");
+	json_decref(rec);
+	assert_int_equal(box_remove(&app), 0);
+	assert_int_equal(box_remove(&pause), 0);
+}
+
+static void what_is_stopped_hears_later(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct proc_end end;
+	struct sent sent;
+	struct box box;
+	json_t *rec;
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
+	judge_send(f, SEND_HOST, &box, SIGSTOP, &sent);
+	assert_int_equal(waitpid(box.init_pid, NULL, WUNTRACED), box.init_pid);
+	rec = audited(&box, 0);
+	judge_match(rec, "{" HANDLER ",'warnings':['stopped']}");
+	json_decref(rec);
+	judge_send(f, SEND_HOST, &box, SIGTERM, &sent);
+	rec = audited(&box, 0);
+	judge_match(rec, "{" HANDLER ",'warnings':['stopped','pending']}");
+	json_decref(rec);
+	judge_send(f, SEND_HOST, &box, SIGCONT, &sent);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	assert_int_equal(end.status, 0);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	char path[2 * HIER_PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0 && write(fd, text, strlen(text)) > 0);
+	close(fd);
+}
+
+static void await_text(const char *dir, const char *name, const char *text)
+{
+	uint64_t until = page_clock_ns() + 30000000000u;
+	char path[2 * HIER_PATH_MAX], line[256];
+	bool found = false;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	while (!found) {
+		assert_true(page_clock_ns() < until);
+		in = fopen(path, "re");
+		assert_non_null(in);
+		while (!found && fgets(line, sizeof(line), in))
+			found = strstr(line, text) != NULL;
+		fclose(in);
+	}
+}
+
+static void expect_warnings(const struct box *box, const char *warnings)
+{
+	json_t *rec = audited(box, 0);
+	char want[128];
+
+	snprintf(want, sizeof(want), "{%s,'warnings':[%s]}", HANDLER, warnings);
+	judge_match(rec, want);
+	json_decref(rec);
+}
+
+static void what_is_frozen_hears_when_thawed(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box box;
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful"), .twin = true}, &box);
+	expect_warnings(&box, "");
+	write_file(box.kill_dir, "cgroup.freeze", "1");
+	await_text(box.kill_dir, "cgroup.events", "frozen 1");
+	expect_warnings(&box, "'frozen'");
+	write_file(box.kill_dir, "cgroup.freeze", "0");
+	await_text(box.kill_dir, "cgroup.events", "frozen 0");
+	expect_warnings(&box, "");
+	assert_int_equal(box_remove(&box), 0);
+}
+
+static void the_older_freezer_is_one_too(void **state)
+{
+	static const char mount[] = "/sys/fs/cgroup/freezer";
+	struct fixture *f = judge_need(state);
+	char dir[HIER_PATH_MAX], pid[16];
+	struct box box;
+
+	snprintf(dir, sizeof(dir), "%s/graced-audit-%d", mount, (int)getpid());
+	if (mkdir(dir, 0755) < 0)
+		skip();
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
+	snprintf(pid, sizeof(pid), "%d", (int)box.init_pid);
+	write_file(dir, "cgroup.procs", pid);
+	write_file(dir, "freezer.state", "FROZEN");
+	await_text(dir, "freezer.state", "FROZEN");
+	expect_warnings(&box, "'frozen'");
+	write_file(dir, "freezer.state", "THAWED");
+	expect_warnings(&box, "");
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+/* As scripts use it. */
+static void the_exit_status_tells_of_one_deaf_container(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct run_result result;
+	struct box box;
+	struct {
+		const char *const *args;
+		int status;
+		bool row;
+	} rows[] = {
+		{BOX_ARGV("audit", "-p", box.uid), 1, true},
+		{BOX_ARGV("audit", "-p", box.uid, "--exit-zero"), 0, true},
+		{BOX_ARGV("audit", "-p", box.uid, "-s", "KILL"), 0, true},
+		{BOX_ARGV("audit", "-p", box.uid, "-n", "elsewhere"), 0, false},
+		{BOX_ARGV("audit", "-p", box.uid, "-s", "TERM,INT"), 2, false},
+	};
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		assert_int_equal(run(&(struct run_spec){.args = rows[i].args}, &result), 0);
+		assert_int_equal(result.status, rows[i].status);
+		assert_int_equal(result.out_len > 0, rows[i].row);
+		assert_int_equal(result.err_len > 0, rows[i].status == 2);
+		run_done(&result);
+	}
+	assert_int_equal(box_remove(&box), 0);
+}
+
+/* What needs no permission is told, the rest is not guessed. */
+static void who_may_not_look_gets_no_guess(void **state)
+{
+	static const struct {
+		const char *behaviour, *says;
+	} rows[] = {
+		{"graceful", "{'verdict':'hears','reason':'handler'}"},
+		{"deaf",
+		 "{'verdict':'unknown','reason':'no-access','blocked':null,'waiters':null}"},
+		{"blocked",
+		 "{'verdict':'unknown','reason':'no-access','blocked':true,'waiters':0}"},
+	};
+	struct fixture *f = judge_need(state);
+	struct run_result result;
+	struct box box;
+	json_t *rec;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct run_spec spec = {
+			.args = BOX_ARGV("audit", "-o", "json", "-p", box.uid), .uid = 65534};
+
+		judge_start(f, &(struct box_spec){.argv = BOX_ARGV(rows[i].behaviour)}, &box);
+		assert_int_equal(run(&spec, &result), 0);
+		assert_int_equal(result.status, 0);
+		assert_int_equal(result.err_len > 0, i > 0);
+		rec = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
+		judge_match(rec, rows[i].says);
+		json_decref(rec);
+		run_done(&result);
+		assert_int_equal(box_remove(&box), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("who waits for it or handles it hears it", who_waits_or_handles_hears),
+		CLAIM("one thread that does not block it is enough to run the handler",
+		      one_thread_that_does_not_block_it_runs_the_handler),
+		CLAIM("the default under the shield is deaf", the_default_under_the_shield_is_deaf),
+		CLAIM("without the shield the default is death",
+		      without_the_shield_the_default_is_death),
+		CLAIM("who ignores it, or blocks it for nobody, does not hear it",
+		      who_ignores_or_blocks_it_for_nobody_does_not_hear),
+		CLAIM("a shell in front is told with the app behind it",
+		      a_shell_in_front_is_told_with_what_is_behind_it),
+		CLAIM("a shell's trap waits for the child in front",
+		      a_trap_waits_for_the_child_in_front),
+		CLAIM("a shared pid namespace gives no shield",
+		      a_shared_pid_namespace_gives_no_shield),
+		CLAIM("what is stopped hears once it goes on", what_is_stopped_hears_later),
+		CLAIM("what is frozen hears when it is thawed", what_is_frozen_hears_when_thawed),
+		CLAIM("the older freezer is one, too", the_older_freezer_is_one_too),
+		CLAIM("the exit status tells of one deaf container",
+		      the_exit_status_tells_of_one_deaf_container),
+		CLAIM("who may not look into a process gets no guess",
+		      who_may_not_look_gets_no_guess),
+	};
+
+	return cmocka_run_group_tests(tests, audited_setup, audited_teardown);
+}
