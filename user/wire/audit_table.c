@@ -59,8 +59,8 @@ static void add_advice(struct buf *cell, const struct audit_record *r)
 		buf_adds(cell, "set another STOPSIGNAL");
 		break;
 	case AUDIT_ACCESS:
-		buf_adds(cell, r->seen ? "look again as root"
-				       : "look again from the host's pid namespace");
+		buf_adds(cell,
+			 r->seen ? "look again as root" : "look again from the host's namespace");
 		break;
 	case AUDIT_THREADS:
 		buf_adds(cell, "block it in every thread");

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/audit_json and wire/audit_table: what is not known is null, and no name breaks
+ * out of its line. */
+#include <signal.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/audit_json.h"
+#include "wire/audit_table.h"
+
+#define UID "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
+#define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static struct audit_record plain(void)
+{
+	return (struct audit_record){
+		.at_ns = 5,
+		.wall_ns = 1700000000000000001,
+		.node = "n1",
+		.pod = {.known = true, .namespace_ = "default", .name = "web-0", .uid = UID},
+		.container = {.known = true, .name = "main", .id = ID, .cgroup = "/kubepods/x"},
+		.seen = true,
+		.process = {.pid = 4242, .ns_pid = 1, .comm = "nginx"},
+		.facts = {.signal = SIGTERM, .shielded = true, .threads = {[AUDIT_OPEN] = 1}},
+		.audit = {AUDIT_DEAF, AUDIT_SHIELD, 0},
+	};
+}
+
+static void check_json(const struct audit_record *r, const char *expected)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(audit_json(&out, r), 0);
+	assert_string_equal(buf_str(&out), expected);
+}
+
+#define HEAD                                                                            \
+	"{\"type\":\"audit\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\"," \
+	"\"boot_ns\":5,\"node\":\"n1\","
+#define POD                                                                       \
+	"\"pod\":{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"" UID    \
+	"\",\"qos\":null,\"static\":false},\"container\":{\"name\":\"main\","     \
+	"\"id\":\"" ID "\",\"runtime\":null,\"kind\":null,\"cgroup\":\"/kubepods" \
+	"/x\"},"
+#define SIGNAL "\"signal\":{\"number\":15,\"name\":\"SIGTERM\"},"
+
+static void what_was_found_is_told_in_one_line(void **state)
+{
+	struct audit_record r = plain();
+
+	(void)state;
+	check_json(&r, HEAD POD
+		   "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
+		   "\"verdict\":\"deaf\",\"reason\":\"shield\",\"warnings\":[],\"shielded\":true,"
+		   "\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null}\n");
+	r.shell = "dash";
+	r.has_app = true;
+	r.app = (struct record_process){.pid = 4243, .ns_pid = 7, .comm = "java"};
+	r.facts.shell.waits = true;
+	r.audit = (struct audit){AUDIT_DEAF, AUDIT_SHELL, 1u << AUDIT_FROZEN | 1u << AUDIT_PENDING};
+	check_json(
+		&r, HEAD POD
+		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
+		"\"verdict\":\"deaf\",\"reason\":\"shell\",\"warnings\":[\"frozen\",\"pending\"],"
+		"\"shielded\":true,\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,"
+		"\"shell\":{\"name\":\"dash\",\"waits\":true,\"app\":{\"pid\":4243,\"ns_pid\":7,"
+		"\"comm\":\"java\"}}}\n");
+}
+
+static void what_is_not_known_is_null(void **state)
+{
+	struct audit_record r = plain();
+
+	(void)state;
+	r.facts.threads[AUDIT_OPEN] = 0;
+	r.facts.threads[AUDIT_UNSURE] = 1;
+	r.pod.known = false;
+	r.node = NULL;
+	r.audit = (struct audit){AUDIT_UNKNOWN, AUDIT_ACCESS, 0};
+	r.container = (struct record_container){.known = true, .cgroup = "/c"};
+#define BARE                                                                                 \
+	"{\"type\":\"audit\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","      \
+	"\"boot_ns\":5,\"node\":null,\"pod\":null,\"container\":{\"name\":null,\"id\":null," \
+	"\"runtime\":null,\"kind\":null,\"cgroup\":\"/c\"},"
+#define UNKNOWN "\"verdict\":\"unknown\",\"reason\":\"no-access\",\"warnings\":[],"
+	check_json(&r,
+		   BARE "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL UNKNOWN
+			"\"shielded\":true,\"disposition\":\"default\","
+			"\"blocked\":null,\"waiters\":null,\"shell\":null}\n");
+	r.seen = false;
+	check_json(&r, BARE "\"process\":null," SIGNAL UNKNOWN
+			    "\"shielded\":null,\"disposition\":null,\"blocked\":null,"
+			    "\"waiters\":null,\"shell\":null}\n");
+}
+
+/* Every verdict, reason and warning at its longest, with names that want out. */
+static void no_row_is_wider_than_120_columns(void **state)
+{
+	static const char evil[] =
+		"x\n\x1b[31m\xff\xe2\x80\xae%s\"\\ and much longer than a column";
+
+	(void)state;
+	for (unsigned int i = 0; i < AUDIT_REASON_COUNT * AUDIT_WARNING_COUNT; i++) {
+		_cleanup_(buf_free) struct buf out = {};
+		struct audit_record r = plain();
+		size_t columns = 0;
+
+		r.pod.namespace_ = r.pod.name = r.container.name = r.process.comm = evil;
+		r.process.pid = r.app.pid = 4194304;
+		r.audit = (struct audit){AUDIT_IGNORES, i % AUDIT_REASON_COUNT,
+					 1u << i / AUDIT_REASON_COUNT};
+		audit_table_title(&out);
+		assert_int_equal(audit_table_row(&out, &r, false), 0);
+		for (const char *at = strchr(buf_str(&out), '\n') + 1; *at != '\n'; at++) {
+			assert_true((unsigned char)*at >= 0x20 && *at != 0x7f);
+			columns += (*at & 0xc0) != 0x80;
+		}
+		assert_true(columns <= 120);
+		assert_string_equal(strrchr(buf_str(&out), '\n'), "\n");
+	}
+}
+
+/* The advice is whole: what is cut is marked. */
+static void advice_is_never_cut(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < AUDIT_REASON_COUNT * AUDIT_WARNING_COUNT * 2; i++) {
+		unsigned int rest = i / 2;
+		_cleanup_(buf_free) struct buf out = {};
+		struct audit_record r = plain();
+
+		r.pod.name = r.pod.namespace_ = "a";
+		r.process.pid = r.app.pid = 4194304;
+		r.seen = i % 2;
+		r.audit = (struct audit){AUDIT_HEARS, rest % AUDIT_REASON_COUNT,
+					 1u << rest / AUDIT_REASON_COUNT};
+		assert_int_equal(audit_table_row(&out, &r, false), 0);
+		assert_null(strstr(buf_str(&out), "…"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("what was found is told in one line", what_was_found_is_told_in_one_line),
+		CLAIM("what is not known is null", what_is_not_known_is_null),
+		CLAIM("no row is wider than 120 columns", no_row_is_wider_than_120_columns),
+		CLAIM("advice is never cut", advice_is_never_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
