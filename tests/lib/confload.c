@@ -139,13 +139,30 @@ void confload_assert_refused(const struct confgiven *given, int status, const ch
 		fail_msg("%d, '%s' … '%s': %d, %s", status, begins, holds, got.status, got.err);
 }
 
+/* The caller may have settings of its own; all else of the environment is the test program's. */
+static void forget_settings(void)
+{
+	size_t i = 0;
+
+	unsetenv("NODE_NAME");
+	while (environ[i]) {
+		char name[256] = "";
+
+		if (strncmp(environ[i], "GRACED_", strlen("GRACED_")) != 0) {
+			i++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(environ[i], "="), environ[i]);
+		/* Moves the next one here; a name too long to be a setting's stays. */
+		if (strlen(name) == sizeof(name) - 1 || unsetenv(name) < 0)
+			i++;
+	}
+}
+
 int confload_set_up(void **state)
 {
-	extern char **environ;
-	static char *none[] = {NULL};
-
 	(void)state;
-	environ = none;
+	forget_settings();
 	if (!mkdtemp(confload_dir))
 		return -1;
 	snprintf(confload_path, sizeof(confload_path), "%s/graced.yaml", confload_dir);

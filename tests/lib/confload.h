@@ -29,7 +29,7 @@ struct confload {
 	char err[16384], out[16384];
 };
 
-/* For cmocka's groups; the environment is empty in between. */
+/* For cmocka's groups; the environment holds no settings in between. */
 int confload_set_up(void **state);
 int confload_tear_down(void **state);
 

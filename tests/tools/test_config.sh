@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Asks `graced run --config.check` about configuration files, rightly and wrongly written, as people
+# and scripts do. GRACED names the binary.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
+tmp=$(mktemp -d)
+chmod 755 "$tmp"
+trap 'rm -rf "$tmp"' EXIT
+count=0 failures=0
+out=$tmp/out err=$tmp/err rc=0
+file=$tmp/graced.yaml
+
+# Whatever the caller's environment says, it is not what is tested here.
+for v in "${!GRACED_@}"; do unset "$v"; done
+
+run() { # ARGUMENT...
+	timeout -k 5 30 "$graced" run "$@" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+
+claim() { # SENTENCE STATUS
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
+			head -20 | cut -c1-300 | sed 's/^/# /'
+		failures=$((failures + 1))
+	fi
+}
+
+quiet() { [[ ! -s $1 ]]; }
+one_line() { [[ $(wc -l <"$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
+
+refused() { # STATUS PATTERN
+	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
+}
+
+run --help
+((rc == 0)) && quiet "$err" && grep -q '^usage: graced run' "$out" &&
+	[[ -z $(awk 'length > 100' "$out") ]]
+claim "run --help is on stdout, fits 100 columns, exit 0" $?
+
+# The example of every setting, as a person would write it.
+cat >"$file" <<'END'
+# what this node says of itself
+nodeName: node-1
+scope: services
+assumeGrace: 30s
+hierarchy: unified
+nestedNodes:
+- /docker/0123456789abcdef
+ringSize: 2Mi
+log:
+  level: info
+  format: json
+web:
+  listenAddress:
+  - 127.0.0.1:9753
+  - "[::1]:9753"
+  telemetryPath: /metrics
+  configFile: /etc/graced/web.yaml
+  insecure: false
+names:
+  enabled: true
+  logDirectory: /var/log
+sinks:
+  stdout: false
+  file: /var/log/graced.json
+  journal: auto
+  signals: true
+metrics:
+  maxSeries: 2000
+  maxAge: 1h
+budget:
+  cpu: 2%
+END
+run --config "$file" --config.check
+((rc == 0)) && quiet "$err" && one_line "$out" && grep -qF "$file: right" "$out"
+claim "a file with every setting is right" $?
+
+GRACED_CONFIG=$file timeout 30 "$graced" run --config.check >"$out" 2>"$err"
+rc=$?
+((rc == 0)) && grep -qF "$file: right" "$out"
+claim "GRACED_CONFIG names the file" $?
+
+sed 's/maxSeries: 2000/maxSeries: lots/' "$file" >"$tmp/typed.yaml"
+line=$(grep -n lots "$tmp/typed.yaml" | cut -d: -f1)
+run --config "$tmp/typed.yaml" --config.check
+refused 1 "^graced run: $tmp/typed.yaml:$line: metrics.maxSeries: wants .*'lots'"
+claim "a wrong type is told with file, line and key, exit 1" $?
+
+run --config "$tmp/typed.yaml"
+refused 1 ":$line: metrics.maxSeries: "
+claim "the daemon does not start with it" $?
+
+sed 's/listenAddress:/listenadress:/' "$file" >"$tmp/unknown.yaml"
+run --config "$tmp/unknown.yaml" --config.check
+refused 1 ":13: web.listenadress: .*did you mean web.listenAddress"
+claim "an unknown key is told with line, key and what was meant" $?
+
+printf 'a: 1\nscope: none\nlog: {level: 5}\n' >"$tmp/three.yaml"
+run --config "$tmp/three.yaml" --config.check
+((rc == 1)) && quiet "$out" && [[ $(cut -d: -f3 "$err" | xargs) == "1 2 3" ]]
+claim "all that is wrong is told at once" $?
+
+printf 'web:\n  listenAddress: 0.0.0.0:9753\n' >"$tmp/open.yaml"
+run --config "$tmp/open.yaml" --config.check
+refused 1 ":2: web.listenAddress: 0.0.0.0:9753 .*--web.config.file.*--web.insecure"
+claim "an address for other hosts is refused" $?
+run --config "$tmp/open.yaml" --config.check --web.insecure
+((rc == 0)) && quiet "$err"
+claim "--web.insecure allows it" $?
+
+chmod 664 "$file"
+run --config "$file" --config.check
+refused 1 "graced.yaml .*chmod"
+claim "a file that its group may write is refused" $?
+chmod 644 "$file"
+
+mkfifo "$tmp/fifo"
+run --config "$tmp/fifo" --config.check
+refused 1 "not a regular file"
+claim "a FIFO is refused and not waited for" $?
+
+GRACED_LOG_LEVEL=loud timeout 30 "$graced" run --config "$file" --config.check >"$out" 2>"$err"
+rc=$?
+refused 2 "GRACED_LOG_LEVEL wants .*'loud'"
+claim "a wrong variable is named, exit 2" $?
+
+run --config "$file" --config.check --log.level loud
+refused 2 "--log.level wants .*'loud'"
+claim "a wrong flag is named, exit 2" $?
+
+run --config "$file" --config.check surplus
+refused 2 "'surplus'"
+claim "an argument too many is named, exit 2" $?
+
+bad=0
+for n in 1 7 64 1000; do
+	head -c $((n * 1000)) /dev/urandom >"$tmp/noise.yaml"
+	run --config "$tmp/noise.yaml" --config.check
+	((rc == 1)) && quiet "$out" && ! grep -q '[^[:print:]]' "$err" || bad=1
+done
+claim "noise is refused in plain text" $bad
+
+echo "1..$count"
+exit $((failures > 0))
