@@ -2,6 +2,7 @@
 /* Serves a small site and talks to it over loopback, in one thread. */
 #include "lib/webc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #include "lib/claim.h"
 
-#define PATIENCE_S 60 /* far beyond what any wait takes */
+#define PATIENCE_S 60 /* far beyond what any test takes */
 #define LINE	   64
 
 static const char *format_name(enum negotiate_format format)
@@ -69,7 +70,7 @@ static void render(void *userdata, const struct web_request *request, struct web
 		buf_adds(&ret->body, "hello\n");
 	} else if (strcmp(request->path, "/metrics") == 0) {
 		ret->type = negotiate_content_type(request->format);
-		ret->keep_ms = 3600 * 1000;
+		ret->keep_ms = site->keep_ms;
 		add_page(site, request->format, &ret->body);
 	} else if (strcmp(request->path, "/each") == 0) {
 		add_page(site, NEGOTIATE_TEXT, &ret->body);
@@ -87,13 +88,22 @@ static void render(void *userdata, const struct web_request *request, struct web
 	}
 }
 
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
 void site_open(struct site *site, const struct web_config *config)
 {
 	static const char *const loopback[] = {"127.0.0.1:0"};
 	struct web_config full = *config;
 	struct web_why why;
 
-	*site = (struct site){.bytes = 2 << 20};
+	*site = (struct site){
+		.bytes = 2 << 20, .keep_ms = 3600 * 1000, .patience_end_s = seconds() + PATIENCE_S};
 	if (!full.n_listen) {
 		full.listen = loopback;
 		full.n_listen = 1;
@@ -113,6 +123,7 @@ void site_close(struct site *site)
 
 void site_turn(struct site *site)
 {
+	assert_true(seconds() < site->patience_end_s);
 	assert_true(sd_event_run(site->event, 10000) >= 0);
 }
 
@@ -133,12 +144,31 @@ struct web_stats site_stats(const struct site *site)
 	return stats;
 }
 
-static time_t seconds(void)
+unsigned int site_count_fds(void)
 {
-	struct timespec now;
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+void site_expect_served(struct site *site)
+{
+	struct webc_reply reply;
+
+	assert_int_equal(webc_get(site, "/metrics", "", &reply), 200);
+	assert_true(site_is_page(site, NEGOTIATE_TEXT, reply.body.data, reply.body.len));
+	webc_reply_free(&reply);
+}
+
+void site_await_empty(struct site *site)
+{
+	while (site_stats(site).connections)
+		site_turn(site);
 }
 
 void webc_open(const struct site *site, struct webc *ret)
@@ -170,8 +200,6 @@ void webc_reset(struct webc *c)
 
 bool webc_send(struct site *site, struct webc *c, const char *data, size_t len)
 {
-	time_t end = seconds() + PATIENCE_S;
-
 	for (size_t done = 0; done < len;) {
 		ssize_t n = send(c->fd, data + done, len - done, MSG_NOSIGNAL);
 
@@ -181,7 +209,6 @@ bool webc_send(struct site *site, struct webc *c, const char *data, size_t len)
 		}
 		if (errno != EAGAIN && errno != ENOTCONN)
 			return false;
-		assert_true(seconds() < end);
 		site_turn(site);
 	}
 	return true;
@@ -236,14 +263,12 @@ static size_t whole_reply(const struct webc *c, bool head_only, size_t *ret_head
 
 bool webc_reply(struct site *site, struct webc *c, bool head_only, struct webc_reply *ret)
 {
-	time_t end = seconds() + PATIENCE_S;
 	size_t head, total;
 
 	for (webc_read(c, SIZE_MAX); !(total = whole_reply(c, head_only, &head));
 	     webc_read(c, SIZE_MAX)) {
 		if (c->ended)
 			return false;
-		assert_true(seconds() < end);
 		site_turn(site);
 	}
 	*ret = (struct webc_reply){};
@@ -263,10 +288,7 @@ void webc_reply_free(struct webc_reply *reply)
 
 void webc_await_end(struct site *site, struct webc *c)
 {
-	time_t end = seconds() + PATIENCE_S;
-
 	for (webc_read(c, SIZE_MAX); !c->ended; webc_read(c, SIZE_MAX)) {
-		assert_true(seconds() < end);
 		site_turn(site);
 	}
 }

@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "io/web.h"
 
 /*
- * "/" is small, "/metrics" has both formats and is kept for an hour, "/each" is as long but made
+ * "/" is small, "/metrics" has both formats and is kept for a while, "/each" is as long but made
  * anew each time, "/moved" leads to "/", "/broken" and "/no-status" go wrong; the rest is 404.
  */
 struct site {
@@ -21,13 +22,16 @@ struct site {
 	struct web *web;
 	uint16_t port;
 	size_t bytes;	       /* of /metrics and /each; 2 MiB unless changed */
+	uint32_t keep_ms;      /* of /metrics; an hour unless changed */
+	time_t patience_end_s; /* of CLOCK_MONOTONIC */
 	unsigned int rendered; /* how often a page was made */
 };
 
 void site_open(struct site *site, const struct web_config *config);
 void site_close(struct site *site);
 
-/* One turn of the loop, waiting at most 10 ms for something to do. */
+/* One turn of the loop, waiting at most 10 ms for something to do. Fails the test when the site has
+ * been open for a minute: what it waits for will not come. */
 void site_turn(struct site *site);
 /* Turns until nothing happens at once. */
 void site_settle(struct site *site);
@@ -35,6 +39,13 @@ struct web_stats site_stats(const struct site *site);
 /* Whether a page that is long is the one that was made, byte by byte. */
 bool site_is_page(const struct site *site, enum negotiate_format format, const char *body,
 		  size_t len);
+
+/* A new client gets the whole of /metrics. */
+void site_expect_served(struct site *site);
+/* Turns until the server has no connection left. */
+void site_await_empty(struct site *site);
+/* Of this process, server and clients. */
+unsigned int site_count_fds(void);
 
 struct webc {
 	int fd;
