@@ -185,8 +185,8 @@ static void test_gaps(void **state)
 
 static void test_window(void **state)
 {
-	const uint32_t holes =
-		GAP(EVENTS_LOST) | GAP(SUPPRESSED) | GAP(ATTACHED_LATE) | GAP(DAEMON_DOWN);
+	const uint32_t holes = GAP(EVENTS_LOST) | GAP(SUPPRESSED) | GAP(ATTACHED_LATE) |
+			       GAP(DAEMON_DOWN) | GAP(SHED);
 	const struct stop stop = {.exit_seen = true, .status = 31};
 
 	(void)state;
