@@ -95,7 +95,7 @@ static void show(struct buf *out, const struct config *c)
 
 	snprintf(ring, sizeof(ring), "%zu", c->options.ring_bytes);
 	buf_printf(out, "|nodeName=%s|scope=%s|assumeGrace=%llu|hierarchy=%s",
-		   or_none(c->node_name), options_scope_name(c->options.engine.scope),
+		   or_none(c->node_name), engine_scope_name(c->options.engine.scope),
 		   (unsigned long long)c->options.engine.assumed_grace_ns,
 		   or_none(c->options.hierarchy));
 	buf_adds(out, "|nestedNodes=");

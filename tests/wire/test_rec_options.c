@@ -28,6 +28,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(got.engine.scope, SCOPE_ALL);
 	assert_int_equal(got.engine.assumed_grace_ns, 30000000000ull);
 	assert_int_equal(got.version, REC_VERSION);
+	assert_int_equal(got.abi, GRACED_ABI);
 	assert_string_equal(got.engine.nested_nodes[0], nested[0]);
 	assert_string_equal(got.engine.nested_nodes[1], nested[1]);
 	assert_null(got.engine.nested_nodes[2]);

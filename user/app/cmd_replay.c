@@ -48,7 +48,11 @@ struct replay {
 
 static int bad_header(const struct replay *p, int r)
 {
-	if (r == -EPROTONOSUPPORT)
+	if (r == -EPROTONOSUPPORT && p->recorded.version <= REC_VERSION)
+		say("%s is a recording of ABI %" PRId64 ", this graced reads up to %d; use a newer "
+		    "graced",
+		    p->path, p->recorded.abi, GRACED_ABI);
+	else if (r == -EPROTONOSUPPORT)
 		say("%s is a recording of version %" PRId64 ", this graced reads up to %d; use a "
 		    "newer graced",
 		    p->path, p->recorded.version, REC_VERSION);

@@ -52,6 +52,9 @@ static const char *take_container(struct options *o, const char *value)
 
 static const char *take_sender(struct options *o, const char *value)
 {
+	/* A longer one could never match: the kernel keeps 15 bytes of a name. */
+	if (strlen(value) >= GRACED_COMM_LEN)
+		return "a name of at most 15 bytes";
 	return take_name(&o->filter.sender_comm, value);
 }
 
@@ -106,23 +109,11 @@ static const char *take_count(struct options *o, const char *value)
 	return parse_number(value, &o->count) && o->count ? NULL : "a number above 0";
 }
 
-static const char *const scopes[] = {
-	[SCOPE_PODS] = "pods",
-	[SCOPE_CONTAINERS] = "containers",
-	[SCOPE_SERVICES] = "services",
-	[SCOPE_ALL] = "all",
-};
-
-const char *options_scope_name(enum engine_scope scope)
-{
-	return (unsigned int)scope < sizeof(scopes) / sizeof(*scopes) ? scopes[scope] : NULL;
-}
-
 static const char *take_scope(struct options *o, const char *value)
 {
 	const char *name;
 
-	for (unsigned int i = 0; (name = options_scope_name(i)); i++) {
+	for (unsigned int i = 0; (name = engine_scope_name(i)); i++) {
 		if (strcmp(name, value))
 			continue;
 		o->engine.scope = i;

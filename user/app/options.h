@@ -62,7 +62,4 @@ void options_init(struct options *ret, const char *command);
  * instead. */
 const char *options_take(struct options *o, const char *name, const char *value);
 
-/* "pods", "containers", "services", "all"; NULL for any other number. */
-const char *options_scope_name(enum engine_scope scope);
-
 #endif

@@ -8,6 +8,18 @@
 
 #define KIND_GUESSED UINT32_MAX /* no kind: what we found out is told in any case */
 
+const char *engine_scope_name(enum engine_scope scope)
+{
+	static const char *const names[] = {
+		[SCOPE_PODS] = "pods",
+		[SCOPE_CONTAINERS] = "containers",
+		[SCOPE_SERVICES] = "services",
+		[SCOPE_ALL] = "all",
+	};
+
+	return (unsigned int)scope < sizeof(names) / sizeof(*names) ? names[scope] : NULL;
+}
+
 int engine_new(const struct engine_config *config, struct engine **ret)
 {
 	struct engine *e = calloc(1, sizeof(*e));

@@ -13,6 +13,9 @@ struct engine;
 
 enum engine_scope { SCOPE_PODS, SCOPE_CONTAINERS, SCOPE_SERVICES, SCOPE_ALL };
 
+/* As options and recordings write it; NULL for what is none. */
+const char *engine_scope_name(enum engine_scope scope);
+
 struct engine_config {
 	enum engine_scope scope;
 	uint64_t assumed_grace_ns;	 /* for stops whose grace no source tells; 0: unknown */

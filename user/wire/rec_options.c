@@ -11,15 +11,6 @@
 
 DEFINE_CLEANUP(json_t *, json_decref);
 
-static const char *const scopes[] = {
-	[SCOPE_PODS] = "pods",
-	[SCOPE_CONTAINERS] = "containers",
-	[SCOPE_SERVICES] = "services",
-	[SCOPE_ALL] = "all",
-};
-
-#define N_SCOPES (sizeof(scopes) / sizeof(*scopes))
-
 int rec_options_write(struct buf *out, const struct engine_config *config)
 {
 	const char *const *nested = config->nested_nodes;
@@ -27,8 +18,7 @@ int rec_options_write(struct buf *out, const struct engine_config *config)
 	if (out->len < 2 || memcmp(out->data + out->len - 2, "}\n", 2) != 0)
 		return -EINVAL;
 	buf_truncate(out, out->len - 2);
-	jsonw_str(out, "scope",
-		  (unsigned int)config->scope < N_SCOPES ? scopes[config->scope] : NULL);
+	jsonw_str(out, "scope", engine_scope_name(config->scope));
 	jsonw_u64(out, "assumed_grace_ns", config->assumed_grace_ns);
 	jsonw_array(out, "nested_nodes");
 	for (; nested && *nested; nested++)
@@ -41,11 +31,11 @@ int rec_options_write(struct buf *out, const struct engine_config *config)
 
 static void read_scope(const json_t *header, struct rec_options *ret)
 {
-	const char *name = json_string_value(json_object_get(header, "scope"));
+	const char *name = json_string_value(json_object_get(header, "scope")), *known;
 
 	ret->engine.scope = SCOPE_CONTAINERS;
-	for (unsigned int i = 0; name && i < N_SCOPES; i++)
-		if (strcmp(name, scopes[i]) == 0)
+	for (unsigned int i = 0; name && (known = engine_scope_name(i)); i++)
+		if (strcmp(name, known) == 0)
 			ret->engine.scope = i;
 }
 
@@ -75,6 +65,7 @@ int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 	grace = json_integer_value(json_object_get(header, "assumed_grace_ns"));
 	ret->engine.assumed_grace_ns = grace > 0 ? (uint64_t)grace : 0;
 	ret->version = json_integer_value(json_object_get(header, "version"));
+	ret->abi = json_integer_value(json_object_get(header, "abi"));
 	read_scope(header, ret);
 	read_nested(header, ret);
 	return 0;

@@ -19,7 +19,7 @@
 struct rec_options {
 	struct engine_config engine;		  /* nested_nodes points to nested */
 	char *nested[REC_OPTIONS_NESTED_MAX + 1]; /* owned, NULL-ended */
-	int64_t version;			  /* of the recording, 0: not said */
+	int64_t version, abi;			  /* of the recording, 0: not said */
 };
 
 /* Adds the members to the header line that ends out. 0 or buf_error(). */
