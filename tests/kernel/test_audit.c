@@ -3,15 +3,11 @@
 #include "lib/audited.h"
 #include "lib/claim.h"
 #include "lib/peek.h"
-#include "lib/run.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #define HANDLER "'verdict':'hears','reason':'handler','disposition':'handler','waiters':0"
 #define PLAIN	"'shell':null,'warnings':[]"
@@ -247,190 +243,6 @@ static void a_trap_waits_for_the_child_in_front(void **state)
 	}
 }
 
-static void a_shared_pid_namespace_gives_no_shield(void **state)
-{
-	struct fixture *f = judge_need(state);
-	struct box pause, app;
-	json_t *rec;
-
-	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &pause);
-	judge_start(
-		f,
-		&(struct box_spec){.argv = BOX_ARGV("deaf"), .pod_of = &pause, .pidns_of = &pause},
-		&app);
-	rec = audited(&app, 0);
-	judge_match(rec, "{'verdict':'dies','reason':'default','shielded':false}");
-	json_decref(rec);
-	rec = audited(&pause, 0);
-	judge_match(rec, "{" HANDLER ",'shielded':true}");
-	json_decref(rec);
-	assert_int_equal(box_remove(&app), 0);
-	assert_int_equal(box_remove(&pause), 0);
-}
-
-static void what_is_stopped_hears_later(void **state)
-{
-	struct fixture *f = judge_need(state);
-	struct proc_end end;
-	struct sent sent;
-	struct box box;
-	json_t *rec;
-
-	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
-	judge_send(f, SEND_HOST, &box, SIGSTOP, &sent);
-	assert_int_equal(waitpid(box.init_pid, NULL, WUNTRACED), box.init_pid);
-	rec = audited(&box, 0);
-	judge_match(rec, "{" HANDLER ",'warnings':['stopped']}");
-	json_decref(rec);
-	judge_send(f, SEND_HOST, &box, SIGTERM, &sent);
-	rec = audited(&box, 0);
-	judge_match(rec, "{" HANDLER ",'warnings':['stopped','pending']}");
-	json_decref(rec);
-	judge_send(f, SEND_HOST, &box, SIGCONT, &sent);
-	assert_int_equal(proc_wait(&box.proc, &end), 0);
-	assert_int_equal(end.status, 0);
-	assert_int_equal(box_remove(&box), 0);
-}
-
-static void write_file(const char *dir, const char *name, const char *text)
-{
-	char path[2 * HIER_PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	assert_true(fd >= 0 && write(fd, text, strlen(text)) > 0);
-	close(fd);
-}
-
-static void await_text(const char *dir, const char *name, const char *text)
-{
-	uint64_t until = page_clock_ns() + 30000000000u;
-	char path[2 * HIER_PATH_MAX], line[256];
-	bool found = false;
-	FILE *in;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	while (!found) {
-		assert_true(page_clock_ns() < until);
-		in = fopen(path, "re");
-		assert_non_null(in);
-		while (!found && fgets(line, sizeof(line), in))
-			found = strstr(line, text) != NULL;
-		fclose(in);
-	}
-}
-
-static void expect_warnings(const struct box *box, const char *warnings)
-{
-	json_t *rec = audited(box, 0);
-	char want[128];
-
-	snprintf(want, sizeof(want), "{%s,'warnings':[%s]}", HANDLER, warnings);
-	judge_match(rec, want);
-	json_decref(rec);
-}
-
-static void what_is_frozen_hears_when_thawed(void **state)
-{
-	struct fixture *f = judge_need(state);
-	struct box box;
-
-	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful"), .twin = true}, &box);
-	expect_warnings(&box, "");
-	write_file(box.kill_dir, "cgroup.freeze", "1");
-	await_text(box.kill_dir, "cgroup.events", "frozen 1");
-	expect_warnings(&box, "'frozen'");
-	write_file(box.kill_dir, "cgroup.freeze", "0");
-	await_text(box.kill_dir, "cgroup.events", "frozen 0");
-	expect_warnings(&box, "");
-	assert_int_equal(box_remove(&box), 0);
-}
-
-static void the_older_freezer_is_one_too(void **state)
-{
-	static const char mount[] = "/sys/fs/cgroup/freezer";
-	struct fixture *f = judge_need(state);
-	char dir[HIER_PATH_MAX], pid[16];
-	struct box box;
-
-	snprintf(dir, sizeof(dir), "%s/graced-audit-%d", mount, (int)getpid());
-	if (mkdir(dir, 0755) < 0)
-		skip();
-	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
-	snprintf(pid, sizeof(pid), "%d", (int)box.init_pid);
-	write_file(dir, "cgroup.procs", pid);
-	write_file(dir, "freezer.state", "FROZEN");
-	await_text(dir, "freezer.state", "FROZEN");
-	expect_warnings(&box, "'frozen'");
-	write_file(dir, "freezer.state", "THAWED");
-	expect_warnings(&box, "");
-	assert_int_equal(box_remove(&box), 0);
-	assert_int_equal(rmdir(dir), 0);
-}
-
-/* As scripts use it. */
-static void the_exit_status_tells_of_one_deaf_container(void **state)
-{
-	struct fixture *f = judge_need(state);
-	struct run_result result;
-	struct box box;
-	struct {
-		const char *const *args;
-		int status;
-		bool row;
-	} rows[] = {
-		{BOX_ARGV("audit", "-p", box.uid), 1, true},
-		{BOX_ARGV("audit", "-p", box.uid, "--exit-zero"), 0, true},
-		{BOX_ARGV("audit", "-p", box.uid, "-s", "KILL"), 0, true},
-		{BOX_ARGV("audit", "-p", box.uid, "-n", "elsewhere"), 0, false},
-		{BOX_ARGV("audit", "-p", box.uid, "-s", "TERM,INT"), 2, false},
-	};
-
-	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
-	for (size_t i = 0; i < LEN(rows); i++) {
-		assert_int_equal(run(&(struct run_spec){.args = rows[i].args}, &result), 0);
-		assert_int_equal(result.status, rows[i].status);
-		assert_int_equal(result.out_len > 0, rows[i].row);
-		assert_int_equal(result.err_len > 0, rows[i].status == 2);
-		run_done(&result);
-	}
-	assert_int_equal(box_remove(&box), 0);
-}
-
-/* What needs no permission is told, the rest is not guessed. */
-static void who_may_not_look_gets_no_guess(void **state)
-{
-	static const struct {
-		const char *behaviour, *says;
-	} rows[] = {
-		{"graceful", "{'verdict':'hears','reason':'handler'}"},
-		{"deaf",
-		 "{'verdict':'unknown','reason':'no-access','blocked':null,'waiters':null}"},
-		{"blocked",
-		 "{'verdict':'unknown','reason':'no-access','blocked':true,'waiters':0}"},
-	};
-	struct fixture *f = judge_need(state);
-	struct run_result result;
-	struct box box;
-	json_t *rec;
-
-	for (size_t i = 0; i < LEN(rows); i++) {
-		const struct run_spec spec = {
-			.args = BOX_ARGV("audit", "-o", "json", "-p", box.uid), .uid = 65534};
-
-		judge_start(f, &(struct box_spec){.argv = BOX_ARGV(rows[i].behaviour)}, &box);
-		assert_int_equal(run(&spec, &result), 0);
-		assert_int_equal(result.status, 0);
-		assert_int_equal(result.err_len > 0, i > 0);
-		rec = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
-		judge_match(rec, rows[i].says);
-		json_decref(rec);
-		run_done(&result);
-		assert_int_equal(box_remove(&box), 0);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,15 +258,6 @@ int main(void)
 		      a_shell_in_front_is_told_with_what_is_behind_it),
 		CLAIM("a shell's trap waits for the child in front",
 		      a_trap_waits_for_the_child_in_front),
-		CLAIM("a shared pid namespace gives no shield",
-		      a_shared_pid_namespace_gives_no_shield),
-		CLAIM("what is stopped hears once it goes on", what_is_stopped_hears_later),
-		CLAIM("what is frozen hears when it is thawed", what_is_frozen_hears_when_thawed),
-		CLAIM("the older freezer is one, too", the_older_freezer_is_one_too),
-		CLAIM("the exit status tells of one deaf container",
-		      the_exit_status_tells_of_one_deaf_container),
-		CLAIM("who may not look into a process gets no guess",
-		      who_may_not_look_gets_no_guess),
 	};
 
 	return cmocka_run_group_tests(tests, audited_setup, audited_teardown);
