@@ -3,18 +3,16 @@
  * Claims about the daemon's metrics, with a real Prometheus that scrapes them once a second for a
  * minute while 997 containers stop in four ways.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/box.h"
 #include "lib/claim.h"
+#include "lib/lognames.h"
 #include "lib/prom.h"
-#include "lib/run.h"
 #include "lib/service.h"
 #include "lib/tracer.h"
 
@@ -43,25 +41,15 @@ struct stage {
 	struct box_tree tree;
 	struct service *service;
 	struct prom *prom;
-	char logs[64], pods[96], containers[96];
+	struct lognames names;
 	unsigned int made[SPACES][LEN(ways)];
 };
-
-static int open_logs(struct stage *stage)
-{
-	strcpy(stage->logs, "/tmp/graced-logs-XXXXXX");
-	if (!mkdtemp(stage->logs))
-		return -1;
-	snprintf(stage->pods, sizeof(stage->pods), "%s/pods", stage->logs);
-	snprintf(stage->containers, sizeof(stage->containers), "%s/containers", stage->logs);
-	return mkdir(stage->pods, 0755) < 0 || mkdir(stage->containers, 0755) < 0 ? -1 : 0;
-}
 
 static int setup(void **state)
 {
 	static struct stage stage;
-	const char *const args[] = {"--names.log-directory", stage.logs, "--sinks.journal=false",
-				    "--budget.cpu=off", NULL};
+	const char *const args[] = {"--names.log-directory", stage.names.dir,
+				    "--sinks.journal=false", "--budget.cpu=off", NULL};
 	const char *why = tracer_unavailable() ? tracer_unavailable() : prom_unavailable();
 
 	*state = NULL;
@@ -70,7 +58,7 @@ static int setup(void **state)
 		return 0;
 	}
 	*state = &stage;
-	if (open_logs(&stage) < 0 || box_tree_open(&stage.tree, "prometheus") < 0)
+	if (lognames_open(&stage.names) < 0 || box_tree_open(&stage.tree, "prometheus") < 0)
 		return -1;
 	if (service_start(&(struct service_spec){.args = args}, &stage.service) < 0)
 		return -1;
@@ -80,30 +68,13 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct stage *stage = *state;
-	struct run_result result;
 
 	if (!stage)
 		return 0;
 	prom_free(stage->prom);
 	service_free(stage->service);
-	if (run(&(struct run_spec){.exe = "/bin/rm", .args = BOX_ARGV("-r", stage->logs)},
-		&result) == 0)
-		run_done(&result);
+	lognames_close(&stage->names);
 	return box_tree_close(&stage->tree);
-}
-
-/* The names that the kubelet would give its logs. */
-static void name_box(struct stage *stage, const struct box *box, int number, const char *space,
-		     const char *container)
-{
-	char pod_log[256], link[256], target[512];
-
-	snprintf(pod_log, sizeof(pod_log), "%s/%s_pod-%d_%s", stage->pods, space, number, box->uid);
-	snprintf(link, sizeof(link), "%s/pod-%d_%s_%s-%s.log", stage->containers, number, space,
-		 container, box->id);
-	snprintf(target, sizeof(target), "%s/%s/0.log", pod_log, container);
-	assert_int_equal(mkdir(pod_log, 0755), 0);
-	assert_int_equal(symlink(target, link), 0);
 }
 
 static void end_life(struct box *box, const struct way *way)
@@ -129,10 +100,17 @@ static void begin_life(struct stage *stage, int number, struct box *box)
 {
 	const struct way *way = way_of(number);
 	unsigned int space = (unsigned int)number * 5 % SPACES;
-	const struct box_spec spec = {.argv = way->argv, .host_pidns = way->host_pidns};
+	char pod[32];
+	struct lognames_of of = {&stage->names, spaces[space], pod, way->container};
+	const struct box_spec spec = {
+		.argv = way->argv,
+		.host_pidns = way->host_pidns,
+		.named = lognames_of,
+		.userdata = &of,
+	};
 
+	snprintf(pod, sizeof(pod), "pod-%d", number);
 	assert_int_equal(box_start(&stage->tree, &spec, box), 0);
-	name_box(stage, box, number, spaces[space], way->container);
 	stage->made[space][way - ways]++;
 }
 

@@ -94,6 +94,8 @@ int box_start(struct box_tree *tree, const struct box_spec *spec, struct box *re
 	char exe[HIER_PATH_MAX + 32];
 	int r = name_box(tree, spec, &box);
 
+	if (!r && spec->named)
+		r = spec->named(spec->userdata, &box);
 	if (r)
 		return r;
 	snprintf(exe, sizeof(exe), "%s/%s", tree->helpers, spec->prog ? spec->prog : "workload");

@@ -26,6 +26,8 @@
 
 #define BOX_ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+struct box;
+
 struct box_spec {
 	const char *prog;	    /* helper program, default "workload" */
 	const char *const *argv;    /* its arguments: a behaviour first */
@@ -41,6 +43,9 @@ struct box_spec {
 	uint64_t pod_memory;	    /* limit of the pod's cgroup */
 	const char *leaf;	    /* name of the container's cgroup, default a random 64 hex id */
 	const char *nested;	    /* run in this cgroup below the container's */
+	/* Called when it has its names and nothing of it exists yet; NULL for none. 0 or -errno. */
+	int (*named)(void *userdata, const struct box *box);
+	void *userdata;
 };
 
 struct box {
