@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows `graced trace` at work: four real containers on this host, stopped in four different ways.
+// Shows graced at work: four real containers on this host, stopped in four different ways, as
+// `graced trace` tells it and as the metrics of `graced run` count it.
 #include "lib/box.h"
+#include "lib/lognames.h"
 #include "lib/send.h"
+#include "lib/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +24,41 @@
 enum { WEB, DEAF, HUNGRY, SHELL, CONTAINERS };
 
 static const struct {
+	const char *pod, *container;
 	const char *argv[4];
 	uint64_t memory;
 	const char *story;
 	bool stopped; /* by a runtime; otherwise it ends by itself */
 	int rows;     /* in the table: its signals and its stop */
 } plot[CONTAINERS] = {
-	[WEB] = {{"graceful", "0", "40"}, 0, "handles SIGTERM, cleans up and exits", true, 2},
-	[DEAF] = {{"deaf"}, 0, "PID 1 without a handler: the kernel drops its SIGTERM", true, 3},
-	[HUNGRY] = {{"wait", "oom"}, 32 * MIB, "takes more memory than its limit", false, 2},
-	[SHELL] = {{"shell", "1"}, 0, "a shell that exits on SIGTERM, its child untold", true, 2},
+	[WEB] = {"web-0",
+		 "nginx",
+		 {"graceful", "0", "40"},
+		 0,
+		 "handles SIGTERM, cleans up and exits",
+		 true,
+		 2},
+	[DEAF] = {"cache-0",
+		  "redis",
+		  {"deaf"},
+		  0,
+		  "PID 1 without a handler: the kernel drops its SIGTERM",
+		  true,
+		  3},
+	[HUNGRY] = {"report-0",
+		    "java",
+		    {"wait", "oom"},
+		    32 * MIB,
+		    "takes more memory than its limit",
+		    false,
+		    2},
+	[SHELL] = {"backup-0",
+		   "sh",
+		   {"shell", "1"},
+		   0,
+		   "a shell that exits on SIGTERM, its child untold",
+		   true,
+		   2},
 };
 
 struct tracer_child {
@@ -48,7 +76,7 @@ static int fail(const char *what, int error)
 }
 
 /* The tracer's output comes through a pipe, so that this program sees when it is attached. */
-static int tracer_begin(struct tracer_child *child)
+static int tracer_begin(struct tracer_child *child, const char *logs)
 {
 	const char *graced = getenv("GRACED");
 	int fds[2];
@@ -62,8 +90,8 @@ static int tracer_begin(struct tracer_child *child)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 		dup2(fds[1], STDOUT_FILENO);
-		execl(graced, "graced", "trace", "--signals", "--assume-grace", GRACE,
-		      (char *)NULL);
+		execl(graced, "graced", "trace", "--signals", "--assume-grace", GRACE, "--log-dir",
+		      logs, (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -88,7 +116,7 @@ static int tracer_read(struct tracer_child *child, int timeout_ms)
 }
 
 /* Show the whole lines read so far; count those about the demonstration's own containers. */
-static void tracer_show(struct tracer_child *child, const struct box boxes[CONTAINERS])
+static void tracer_show(struct tracer_child *child)
 {
 	size_t len;
 	char *end;
@@ -97,7 +125,8 @@ static void tracer_show(struct tracer_child *child, const struct box boxes[CONTA
 		len = (size_t)(end - child->buf) + 1;
 		fwrite(child->buf, 1, len, stdout);
 		for (int i = 0; i < CONTAINERS; i++)
-			child->rows[i] += memmem(child->buf, len, boxes[i].id, 12) != NULL;
+			child->rows[i] +=
+				memmem(child->buf, len, plot[i].pod, strlen(plot[i].pod)) != NULL;
 		child->len -= len;
 		memmove(child->buf, end + 1, child->len);
 	}
@@ -118,37 +147,46 @@ static int tracer_await_header(struct tracer_child *child)
 	return 0;
 }
 
-static int tracer_end(struct tracer_child *child, const struct box boxes[CONTAINERS])
+static int tracer_end(struct tracer_child *child)
 {
 	int status;
 
 	kill(child->pid, SIGINT);
 	while (tracer_read(child, 5000) > 0)
-		tracer_show(child, boxes);
+		tracer_show(child);
 	close(child->fd);
 	if (waitpid(child->pid, &status, 0) < 0)
 		return -errno;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-static int start_containers(struct box_tree *tree, struct box boxes[CONTAINERS])
+static int start_containers(struct box_tree *tree, const struct lognames *names,
+			    struct box boxes[CONTAINERS])
 {
 	int r = 0;
 
-	for (int i = 0; i < CONTAINERS && !r; i++)
+	for (int i = 0; i < CONTAINERS && !r; i++) {
+		struct lognames_of of = {names, "demo", plot[i].pod, plot[i].container};
+
 		r = box_start(tree,
-			      &(struct box_spec){.argv = plot[i].argv, .memory = plot[i].memory},
+			      &(struct box_spec){
+				      .argv = plot[i].argv,
+				      .memory = plot[i].memory,
+				      .named = lognames_of,
+				      .userdata = &of,
+			      },
 			      &boxes[i]);
+	}
 	return r;
 }
 
-static void introduce(const struct box boxes[CONTAINERS])
+static void introduce(void)
 {
 	puts("Four containers, each the PID 1 of its own pid namespace, in cgroups as the kubelet\n"
 	     "makes them. A runtime stops them with SIGTERM and, after a grace period of " GRACE
 	     ", SIGKILL.\n");
 	for (int i = 0; i < CONTAINERS; i++)
-		printf("  %.12s  %s\n", boxes[i].id, plot[i].story);
+		printf("  %-9s %-6s %s\n", plot[i].pod, plot[i].container, plot[i].story);
 	puts("\n$ graced trace --signals --assume-grace " GRACE);
 	fflush(stdout);
 }
@@ -179,25 +217,26 @@ static bool all_shown(const struct tracer_child *child)
 	return true;
 }
 
-static int show_rows(struct tracer_child *child, const struct box boxes[CONTAINERS])
+static int show_rows(struct tracer_child *child)
 {
 	uint64_t until = page_clock_ns() + ROWS_MAX_NS;
 	int n;
 
-	tracer_show(child, boxes);
+	tracer_show(child);
 	while (!all_shown(child)) {
 		n = tracer_read(child, 1000);
 		if (n == 0 || (n < 0 && n != -ETIMEDOUT))
 			return n ? n : -ECHILD;
 		if (page_clock_ns() > until)
 			return -ETIMEDOUT;
-		tracer_show(child, boxes);
+		tracer_show(child);
 	}
 	return 0;
 }
 
-static int play(struct box_tree *tree, struct tracer_child *child, struct box boxes[CONTAINERS])
+static int play(struct box_tree *tree, const struct lognames *names, struct tracer_child *child)
 {
+	struct box boxes[CONTAINERS];
 	struct proc senders[CONTAINERS];
 	int r;
 
@@ -205,13 +244,13 @@ static int play(struct box_tree *tree, struct tracer_child *child, struct box bo
 		senders[i] = (struct proc){.pidfd = -1, .ready_fd = -1};
 		boxes[i] = (struct box){.proc = {.pidfd = -1, .ready_fd = -1}};
 	}
-	r = start_containers(tree, boxes);
+	r = start_containers(tree, names, boxes);
 	if (!r) {
-		introduce(boxes);
+		introduce();
 		r = stop_containers(tree, boxes, senders);
 	}
 	if (!r)
-		r = show_rows(child, boxes);
+		r = show_rows(child);
 	for (int i = 0; i < CONTAINERS; i++) {
 		proc_free(&senders[i]);
 		if (boxes[i].dir[0])
@@ -220,11 +259,62 @@ static int play(struct box_tree *tree, struct tracer_child *child, struct box bo
 	return r;
 }
 
+/* Whether a line of the page is a sample of ours that has moved, and no bucket. */
+static bool has_moved(const char *line, size_t len)
+{
+	return memmem(line, len, "namespace=\"demo\"", 16) && !memmem(line, len, "_bucket{", 8) &&
+	       memcmp(line + len - 2, " 0", 2) != 0;
+}
+
+static int show_metrics(struct service *service)
+{
+	struct buf page = {};
+	int status;
+
+	service_await_metric(service, "graced_container_stops_total", "namespace=\"demo\"",
+			     CONTAINERS);
+	status = service_get(service, "/metrics", NULL, &page);
+	puts("\n$ curl -s localhost:9753/metrics        # of `graced run`: what has moved, without buckets");
+	for (const char *line = buf_str(&page); *line;) {
+		size_t len = strcspn(line, "\n");
+
+		if (has_moved(line, len))
+			printf("%.*s\n", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+	buf_free(&page);
+	return status == 200 ? 0 : -EIO;
+}
+
+static int show(struct box_tree *tree, const struct lognames *names)
+{
+	const char *const args[] = {"--names.log-directory", names->dir, "--sinks.journal=false",
+				    "--assume-grace",	     GRACE,	 NULL};
+	struct tracer_child child = {.fd = -1};
+	struct service *service = NULL;
+	int r, ended;
+
+	r = service_start(&(struct service_spec){.args = args}, &service);
+	if (r)
+		return fail("graced run did not start", r);
+	r = tracer_begin(&child, names->dir);
+	if (!r)
+		r = tracer_await_header(&child);
+	if (!r)
+		r = play(tree, names, &child);
+	ended = child.pid > 0 ? tracer_end(&child) : 0;
+	if (!r)
+		r = ended ? ended : show_metrics(service);
+	if (!r)
+		r = service_stop(service);
+	service_free(service);
+	return r ? fail("the containers' rows did not come", r) : 0;
+}
+
 int main(void)
 {
 	const char *unavailable = box_unavailable();
-	struct tracer_child child = {.fd = -1};
-	struct box boxes[CONTAINERS] = {0};
+	struct lognames names;
 	struct box_tree tree;
 	int r, ended;
 
@@ -232,19 +322,16 @@ int main(void)
 		fprintf(stderr, "demo: %s\n", unavailable);
 		return 1;
 	}
-	r = box_tree_open(&tree, "demo");
+	r = lognames_open(&names);
 	if (r)
+		return fail("cannot make a directory of names", r);
+	r = box_tree_open(&tree, "demo");
+	if (r) {
+		lognames_close(&names);
 		return fail("cannot make cgroups for the containers", r);
-	r = tracer_begin(&child);
-	if (!r)
-		r = tracer_await_header(&child);
-	if (!r)
-		r = play(&tree, &child, boxes);
-	ended = child.pid > 0 ? tracer_end(&child, boxes) : 0;
-	if (r || ended)
-		fail(r ? "the containers' rows did not come" : "graced trace did not end well",
-		     r ? r : ended);
-	r = r ? r : ended;
+	}
+	r = show(&tree, &names);
+	lognames_close(&names);
 	ended = box_tree_close(&tree);
 	if (ended)
 		fail("the containers' cgroups cannot be removed", ended);
