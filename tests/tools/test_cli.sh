@@ -53,7 +53,7 @@ refused() { # STATUS PATTERN
 
 # --- help and version ------------------------------------------------------------------------
 
-commands="trace resolve record replay check version"
+commands="trace run audit resolve record replay check version"
 bad=0
 try "$graced" --help
 for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
