@@ -8,6 +8,7 @@
 
 #include "app/columns.h"
 #include "app/commands.h"
+#include "app/needs.h"
 #include "app/options.h"
 #include "app/say.h"
 #include "base/cleanup.h"
@@ -81,32 +82,44 @@ static void check_btf(struct check *c)
 	kbtf_free(kbtf);
 }
 
-static const struct {
-	const char *name;
-	uint64_t any; /* one of these will do */
-	enum status without;
-	const char *lacks;
-} capabilities[] = {
-	{"CAP_BPF", 1ull << CAP_BPF | 1ull << CAP_SYS_ADMIN, FAIL, "BPF programs cannot be loaded"},
-	{"CAP_PERFMON", 1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN, FAIL,
-	 "BPF programs cannot be attached to tracepoints"},
-	{"CAP_SYS_PTRACE", 1ull << CAP_SYS_PTRACE, WARN,
-	 "the executables of inits that ran before are not known"},
-	{"CAP_DAC_READ_SEARCH", 1ull << CAP_DAC_READ_SEARCH, WARN,
-	 "a cgroup is looked up by its id only by walking all of them"},
-};
+/* As bad as the worst it does to a feature. */
+static enum status without(uint64_t capability)
+{
+	for (size_t i = 0; i < needs_n; i++)
+		if (needs[i].vital && needs[i].capabilities & capability)
+			return FAIL;
+	return WARN;
+}
 
 static void check_capabilities(struct check *c)
 {
-	uint64_t have = procfs_own_capabilities();
+	uint64_t have = procfs_own_capabilities(), all = needs_all();
 
-	for (size_t i = 0; i < sizeof(capabilities) / sizeof(*capabilities); i++) {
-		if (have & capabilities[i].any)
-			tell(c, OK, capabilities[i].name, "held");
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++) {
+		uint64_t one = 1ull << i;
+
+		if (!(all & one))
+			continue;
+		if (have & one)
+			tell(c, OK, needs_name(i), "held");
+		else if (!needs_lacking(one, have))
+			tell(c, OK, needs_name(i), "not held, but CAP_SYS_ADMIN is");
 		else
-			tell(c, capabilities[i].without, capabilities[i].name, "not held: %s",
-			     capabilities[i].lacks);
+			tell(c, without(one), needs_name(i), "not held");
 	}
+	for (size_t i = 0; i < needs_n; i++) {
+		uint64_t lacking = needs_lacking(needs[i].capabilities, have);
+		_cleanup_(buf_free) struct buf names = {};
+
+		needs_add_names(&names, lacking);
+		if (lacking)
+			tell(c, needs[i].vital ? FAIL : WARN, needs[i].feature, "lacks %s: %s",
+			     buf_str(&names), needs[i].without);
+	}
+}
+
+static void check_pidns(struct check *c)
+{
 	if (host_in_initial_pidns())
 		tell(c, OK, "pid namespace", "the host's");
 	else
@@ -236,6 +249,7 @@ int cmd_check(int argc, char **argv)
 	tell(&c, OK, "kernel", "%s", kernel);
 	check_btf(&c);
 	check_capabilities(&c);
+	check_pidns(&c);
 	check_cgroups(&c);
 	check_programs(&c);
 	check_logind(&c);

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds `graced check` to what it says of capabilities: drops them and looks at what is told, and at
+# what then really fails. Needs root and BTF, is skipped aloud without. GRACED names the binary.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+out=$tmp/out err=$tmp/err rc=0
+count=0 failures=0
+
+claim() { # SENTENCE STATUS
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
+			head -40 | cut -c1-200 | sed 's/^/# /'
+		failures=$((failures + 1))
+	fi
+}
+
+skip() { # SENTENCE REASON
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# As root, but with a bounding set as setpriv(1) writes it.
+with() { # CAPABILITIES COMMAND...
+	timeout -k 5 60 setpriv --bounding-set="$1" --inh-caps=-all "${@:2}" \
+		>"$out" 2>"$err" </dev/null
+	rc=$?
+}
+
+claims="with all capabilities no feature lacks one
+a capability that is missing is told, and the feature that lacks it: a warning where tracing goes on
+without CAP_BPF or CAP_PERFMON tracing is told to be out of reach, and is
+CAP_SYS_ADMIN stands in for CAP_BPF and CAP_PERFMON
+the capabilities that check asks for are those the unit and the manifest grant
+a line for a feature is as well an object of JSON"
+why=
+((EUID == 0)) || why="not root"
+[[ -e /sys/kernel/btf/vmlinux ]] || why="no BTF"
+command -v setpriv >/dev/null || why="no setpriv"
+[[ $why ]] || with +all true || why="capabilities cannot be dropped here"
+if [[ $why ]]; then
+	while read -r sentence; do skip "$sentence" "$why"; done <<<"$claims"
+	echo "1..$count"
+	exit 0
+fi
+
+with +all "$graced" check
+((rc == 0)) && ! grep -qE 'not held|lacks' "$out" && [[ ! -s $err ]]
+claim "with all capabilities no feature lacks one" $?
+
+bad=0
+while read -r capability features; do
+	with "-${capability,,}" "$graced" check
+	((rc == 0)) && grep -q "^warn  CAP_$capability  *not held" "$out" || bad=1
+	for feature in $features; do
+		grep -q "^warn  ${feature//_/ }  *lacks CAP_$capability: " "$out" || bad=1
+	done
+	(($(grep -c lacks "$out") == $(wc -w <<<"$features"))) || bad=1
+	((bad)) && break
+done <<'END'
+SYS_PTRACE inits_from_before audit
+DAC_READ_SEARCH cgroups_by_id
+SYS_ADMIN cost_of_BPF
+END
+claim "a capability that is missing is told, and the feature that lacks it: a warning where tracing goes on" $bad
+
+bad=0
+for capability in bpf perfmon; do
+	with "-$capability,-sys_admin" "$graced" check
+	((rc == 1)) && grep -qi "^fail  CAP_$capability  *not held" "$out" &&
+		grep -qi "^fail  tracing  *lacks CAP_$capability: " "$out" || { bad=1 && break; }
+	with "-$capability,-sys_admin" "$graced" trace --duration 1ms
+	((rc == 1)) && grep -q 'CAP_BPF and CAP_PERFMON' "$err" || { bad=1 && break; }
+done
+claim "without CAP_BPF or CAP_PERFMON tracing is told to be out of reach, and is" $bad
+
+with -bpf,-perfmon "$graced" check
+bad=$((rc != 0))
+grep -q '^ok    CAP_BPF  *not held, but CAP_SYS_ADMIN is' "$out" && ! grep -q lacks "$out" || bad=1
+if ((!bad)); then
+	with -bpf,-perfmon "$graced" trace --duration 1ms
+	bad=$((rc != 0))
+fi
+claim "CAP_SYS_ADMIN stands in for CAP_BPF and CAP_PERFMON" $bad
+
+with +all "$graced" check
+asked=$(grep -oE '^ok    CAP_[A-Z_]+' "$out" | grep -oE 'CAP_[A-Z_]+' | sort)
+unit=$(sed -n 's/^CapabilityBoundingSet=//p' "$root/deploy/graced.service" | grep -oE 'CAP_[A-Z_]+' | sort)
+manifest=$(sed -n '/^ *capabilities:/,/^ *volumeMounts:/s/^ *- \([A-Z_]*\)\( .*\)\?$/CAP_\1/p' \
+	"$root/deploy/daemonset.yaml" | grep -v '^CAP_ALL$' | sort)
+[[ $asked && $asked == "$unit" && $asked == "$manifest" ]]
+claim "the capabilities that check asks for are those the unit and the manifest grant" $?
+
+with -sys_admin "$graced" check -o json
+grep -qE '^\{"type":"check",.*"name":"cost of BPF","status":"warn","text":"lacks CAP_SYS_ADMIN: [^"]+"\}$' "$out"
+claim "a line for a feature is as well an object of JSON" $?
+
+echo "1..$count"
+exit $((failures > 0))
