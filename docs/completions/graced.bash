@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for graced(8). Needs nothing but bash.
+
+_graced_words() { # WORDS [SUFFIX]
+	local word
+	COMPREPLY=()
+	while IFS= read -r word; do
+		COMPREPLY+=("$word${2-}")
+	done < <(compgen -W "$1" -- "$cur")
+}
+
+_graced_files() { # -f or -d
+	local name
+	COMPREPLY=()
+	compopt -o filenames 2>/dev/null
+	while IFS= read -r name; do
+		COMPREPLY+=("$name")
+	done < <(compgen "$1" -- "$cur")
+}
+
+_graced_signals() { # whether a list, separated by commas
+	local signals="HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT
+		CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS
+		RTMIN RTMIN+3 RTMAX" before='' i
+	if [[ $1 && $cur == *,* ]]; then
+		before=${cur%,*},
+		cur=${cur##*,}
+	fi
+	[[ $cur == SIG* ]] && signals="SIG${signals//[[:space:]]/ SIG}"
+	_graced_words "$signals"
+	for i in "${!COMPREPLY[@]}"; do
+		COMPREPLY[i]=$before${COMPREPLY[i]}
+	done
+}
+
+_graced_hierarchies() {
+	local name rest words=unified
+	while read -r name rest; do
+		[[ $name == \#* ]] || words+=" $name"
+	done 2>/dev/null </proc/cgroups
+	_graced_words "$words"
+}
+
+# The value of an option: true when there is one to complete.
+_graced_value() { # COMMAND OPTION
+	case $2 in
+	-o | --output) _graced_words "table json" ;;
+	-s | --signal) _graced_signals "${1/audit/}" ;;
+	--outcome) _graced_words "graceful terminated killed oom-killed crashed completed failed unknown" ;;
+	--scope) _graced_words "pods containers services all" ;;
+	--hierarchy) _graced_hierarchies ;;
+	--log.level) _graced_words "debug info warning error" ;;
+	--log.format) _graced_words "logfmt json" ;;
+	--sinks.journal) _graced_words "auto true false" ;;
+	--budget.cpu) _graced_words "1% 2% 5% off" ;;
+	--web.listen-address) _graced_words "127.0.0.1:9753 [::1]:9753" ;;
+	--web.telemetry-path) _graced_words "/metrics" ;;
+	--ring-size) _graced_words "256Ki 512Ki 1Mi 2Mi 4Mi 8Mi" ;;
+	--record | --config | --web.config.file | --sinks.file) _graced_files -f ;;
+	--log-dir | --names.log-directory) _graced_files -d ;;
+	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | \
+		--assume-grace | --nested-node | --nested-nodes | --node-name | \
+		--metrics.max-series | --metrics.max-age) ;;
+	*) return 1 ;;
+	esac
+}
+
+_graced_options() { # COMMAND
+	local format="--output" filter="--namespace --pod --container --signal"
+	local live="--hierarchy --nested-node --no-names --ring-size --no-group-dead --debug"
+	case $1 in
+	trace) echo "--help $format $filter --sender --outcome --signals --scope --assume-grace
+		--count --duration --record $live" ;;
+	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
+		--nested-nodes --ring-size --log.level --log.format --web.listen-address
+		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure
+		--names.enabled --no-names.enabled --names.log-directory --sinks.stdout
+		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
+		--metrics.max-series --metrics.max-age --budget.cpu" ;;
+	audit) echo "--help $format $filter --exit-zero --nested-node --hierarchy --log-dir --no-names
+		--debug" ;;
+	resolve) echo "--help $format --hierarchy --no-names --debug" ;;
+	record) echo "--help --scope --assume-grace --duration $live" ;;
+	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
+		--nested-node" ;;
+	check) echo "--help $format --hierarchy --debug" ;;
+	version) echo "--help $format" ;;
+	esac
+}
+
+_graced() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		_graced_words "trace run audit resolve record replay check version --help"
+		return
+	fi
+	# readline breaks words at =, so --option=value comes as three.
+	if [[ $cur == = ]]; then
+		cur=
+	elif [[ $prev == = ]] && ((COMP_CWORD > 3)); then
+		prev=${COMP_WORDS[COMP_CWORD-2]}
+	fi
+	_graced_value "$command" "$prev" && return
+	if [[ $cur == -* ]]; then
+		_graced_words "$(_graced_options "$command")"
+		return
+	fi
+	case $command in
+	record | replay) _graced_files -f ;;
+	resolve) _graced_words "$(cd /proc && echo [0-9]*)" ;;
+	esac
+}
+
+complete -F _graced graced

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# fish completion for graced(8).
+
+function __graced_hierarchies
+    echo unified
+    string match -rg '^([a-z_]+)\t' </proc/cgroups
+end
+
+set -l commands trace audit run resolve record replay check version
+set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
+    CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
+set -l none "not __fish_seen_subcommand_from $commands"
+set -l on "__fish_seen_subcommand_from"
+
+complete -c graced -f
+complete -c graced -n $none -a trace -d 'live table (or JSON lines) of stops on this host'
+complete -c graced -n $none -a audit -d 'which running containers would not hear their stop signal'
+complete -c graced -n $none -a run -d 'the daemon'
+complete -c graced -n $none -a resolve -d 'cgroup path or pid -> pod, container, runtime'
+complete -c graced -n $none -a record -d 'write observations to a file'
+complete -c graced -n $none -a replay -d 'feed a recording through the same engine'
+complete -c graced -n $none -a check -d 'what this host offers, one line each'
+complete -c graced -n $none -a version -d 'print the version'
+complete -c graced -s h -l help -d 'show help'
+
+# Which rows, and how
+set -l c "$on trace audit resolve replay check version"
+complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
+set -l c "$on trace audit replay"
+complete -c graced -n $c -s n -l namespace -x -d 'only pods of this namespace'
+complete -c graced -n $c -s p -l pod -x -d 'only this pod (name or uid)'
+complete -c graced -n $c -s c -l container -x -d 'only this container (name or id)'
+complete -c graced -n "$on trace replay" -s s -l signal -x \
+    -a "(__fish_complete_list , 'string join \\n $signals')" -d 'only stops with these signals'
+complete -c graced -n "$on audit" -s s -l signal -x -a "$signals" -d 'the signal to ask about'
+set -l c "$on trace replay"
+complete -c graced -n $c -l sender -x -d 'only what a process of this name sent'
+complete -c graced -n $c -l outcome -x -d 'only this outcome' \
+    -a 'graceful terminated killed oom-killed crashed completed failed unknown'
+complete -c graced -n $c -l signals -d 'a row for each stop signal and SIGKILL, too'
+complete -c graced -n $c -l count -x -d 'end after so many rows'
+set -l c "$on trace run record replay"
+complete -c graced -n $c -l scope -x -a 'pods containers services all' -d 'whose stops are told'
+complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no source tells one'
+
+# The host
+set -l c "$on trace run audit resolve record check"
+complete -c graced -n $c -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy'
+complete -c graced -n "$on trace audit record replay" -l nested-node -x -d 'cgroup of a nested node'
+complete -c graced -n "$on trace audit resolve record" -l no-names -d 'do not read /var/log'
+complete -c graced -n "$on trace audit resolve record check" -l debug -d "libbpf's messages"
+complete -c graced -n "$on audit" -l log-dir -x -a '(__fish_complete_directories)' -d 'of names'
+complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
+complete -c graced -n "$on trace run record" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
+    -d 'size of the ring buffer'
+set -l c "$on trace record"
+complete -c graced -n $c -l no-group-dead -d 'find the last thread as older kernels have to'
+complete -c graced -n $c -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
+complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
+complete -c graced -n "$on record replay" -F
+
+# The daemon
+complete -c graced -n "$on run" -l config -r -F -d 'settings as YAML'
+complete -c graced -n "$on run" -l config.check -d 'tell whether the settings are right, and end'
+complete -c graced -n "$on run" -l node-name -x -d 'what records call this node'
+complete -c graced -n "$on run" -l nested-nodes -x -d 'cgroup of a nested node'
+complete -c graced -n "$on run" -l log.level -x -a 'debug info warning error' -d 'of the log'
+complete -c graced -n "$on run" -l log.format -x -a 'logfmt json' -d 'of the log'
+complete -c graced -n "$on run" -l web.listen-address -x -a 127.0.0.1:9753 -d 'of /metrics'
+complete -c graced -n "$on run" -l web.telemetry-path -x -a /metrics -d 'where the metrics are'
+complete -c graced -n "$on run" -l web.config.file -r -F -d 'TLS and authentication'
+complete -c graced -n "$on run" -l web.insecure -d 'serve other hosts without TLS'
+complete -c graced -n "$on run" -l no-web.insecure -d 'do not'
+complete -c graced -n "$on run" -l names.enabled -d 'read names from the log directory'
+complete -c graced -n "$on run" -l no-names.enabled -d 'do not'
+complete -c graced -n "$on run" -l names.log-directory -x -a '(__fish_complete_directories)' \
+    -d 'where pods/ and containers/ are'
+complete -c graced -n "$on run" -l sinks.stdout -d 'records to standard output'
+complete -c graced -n "$on run" -l no-sinks.stdout -d 'do not'
+complete -c graced -n "$on run" -l sinks.file -r -F -d 'records to this file, too'
+complete -c graced -n "$on run" -l sinks.journal -x -a 'auto true false' -d 'records to the journal'
+complete -c graced -n "$on run" -l sinks.signals -d 'a record for each stop signal, too'
+complete -c graced -n "$on run" -l no-sinks.signals -d 'do not'
+complete -c graced -n "$on run" -l metrics.max-series -x -a 2000 -d 'series kept at most'
+complete -c graced -n "$on run" -l metrics.max-age -x -a 1h -d 'how long a series stays'
+complete -c graced -n "$on run" -l budget.cpu -x -a '1% 2% 5% off' -d 'share of one CPU'

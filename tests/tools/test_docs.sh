@@ -1,0 +1,397 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds the manual pages, the completions and the default configuration to the program: what it
+# prints, writes and takes has to be in them. GRACED names the binary.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$root" || exit 1
+out=$tmp/out
+count=0 failures=0
+
+claim() { # SENTENCE STATUS, with what is amiss in $out
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		head -20 "$out" | cut -c1-200 | sed 's/^/# /'
+		failures=$((failures + 1))
+	fi
+	: >"$out"
+}
+
+skip() { # SENTENCE REASON
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# Each missing thing is a line in $out; a list that came out empty is one, too.
+nothing_missing() { [[ ! -s $out ]]; }
+have() { command -v "$1" >/dev/null; }
+: >"$out"
+
+# --- what there is ---------------------------------------------------------------------------
+
+help_of() { # [COMMAND], asked once
+	[[ -e $tmp/help-${1-} ]] || timeout 20 "$graced" "$@" --help >"$tmp/help-${1-}"
+	cat "$tmp/help-${1-}"
+}
+mapfile -t commands < <(help_of | sed -n 's/^  \([a-z]\+\)  .*/\1/p')
+((${#commands[@]})) || { echo "Bail out! $graced names no commands" && exit 1; }
+
+# The options that a command's help introduces, long ones first: "--output -o".
+options_of() { # COMMAND
+	help_of "$1" | sed -nE -e 's/^ {2,6}(-[a-z], )?(--[a-z][a-z.-]*).*/\2 \1/' \
+		-e 's/^(--[a-z.-]+) (-[a-z])?,? ?$/\1 \2/p' | sed 's/ $//'
+	[[ $1 == version ]] && echo "--output -o"
+}
+
+# The text of a page, without markup: one line for each, so that words can be looked for.
+text_of() { # FILE
+	local text=$tmp/text-${1##*/}
+	[[ -e $text ]] && cat "$text" && return
+	sed -E -e '/^\.\\"/d' -e 's/^\.[A-Z][A-Za-z]( |$)//' -e 's/\\[&|]//g' -e 's/\bNs\b//g' "$1" |
+		tr '\n' ' ' | tee "$text"
+}
+
+# In mdoc, `.It Fl o , -output Ar FORMAT` introduces -o and --output; `.Fl` alone mentions them.
+options_in() { # FILE [It ]
+	sed -nE -e 's/ (Ar|Cm|Ns|Op) .*//' -e "s/^\.${2-}Fl //p" "$1" | tr -s ' ,' '\n' | sed 's/^/-/'
+}
+
+# As a whole, WORD being a pattern but for its dots.
+has_word() { # FILE WORD
+	text_of "$1" | grep -qE "(^|[^A-Za-z0-9_.-])${2//./\\.}([^A-Za-z0-9_-]|$)"
+}
+
+# --- pages -----------------------------------------------------------------------------------
+
+for command in "${commands[@]}"; do
+	grep -q "^\.It Cm $command$" docs/graced.8 || echo "graced(8) lacks $command" >>"$out"
+done
+nothing_missing
+claim "graced(8) has every command" $?
+
+for command in trace run; do
+	options_in "docs/graced-$command.8" "It " | sort >"$tmp/documented"
+	options_of "$command" | tr ' ' '\n' | sort >"$tmp/options"
+	[[ -s $tmp/options ]] || echo "$command has no options" >>"$out"
+	comm -3 "$tmp/options" "$tmp/documented" | grep -vxE -- '[[:space:]]*(-h|--help)' |
+		sed "s/^/$command: /" >>"$out"
+done
+nothing_missing
+claim "the pages of trace and run have every option, and no other" $?
+
+options_in docs/graced.8 "(It )?" | sort -u >"$tmp/documented"
+for command in audit resolve record replay check; do
+	options_of "$command" | tr ' ' '\n' | grep -- '^--' | sort >"$tmp/options"
+	comm -23 "$tmp/options" "$tmp/documented" | sed "s/^/$command: /" >>"$out"
+done
+nothing_missing
+claim "every option of the other commands is in graced(8)" $?
+
+# --web.listen-address is web.listenAddress; two flags have no key, one is made otherwise.
+key_of() { # FLAG
+	case $1 in
+	--help | -h | --config | --config.check) ;;
+	--web.config.file) echo web.configFile ;;
+	*) sed -E -e 's/^--//' -e 's/-([a-z])/\u\1/g' <<<"$1" ;;
+	esac
+}
+for option in $(options_of run); do
+	key=$(key_of "$option")
+	[[ -z $key ]] || grep -q "^\.It Cm $key " docs/graced.yaml.5 ||
+		echo "graced.yaml(5) lacks $key" >>"$out"
+done
+nothing_missing
+claim "every setting of run is in graced.yaml(5)" $?
+
+sed -n 's/.*\.key = "\(.*\)",.*/\1/p' user/app/config_keys.c | sort >"$tmp/keys"
+sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\) Ar .*/\1/p' docs/graced.yaml.5 | sort >"$tmp/documented"
+[[ -s $tmp/keys ]] || echo "no keys" >>"$out"
+diff "$tmp/keys" "$tmp/documented" >>"$out"
+claim "graced.yaml(5) has the keys of the program's table and no other" $?
+
+grep -ohE '"(graced|process)_[a-z_]+"' user/wire/metrics*.c | tr -d '"' | sort -u >"$tmp/families"
+[[ -s $tmp/families ]] || echo "no metrics" >>"$out"
+while read -r family; do
+	has_word docs/graced-run.8 "$family(_total|_info)?" ||
+		echo "graced-run(8) lacks $family" >>"$out"
+done <"$tmp/families"
+nothing_missing
+claim "every metric is in graced-run(8)" $?
+
+text_of docs/graced-run.8 | grep -oE '\b(graced|process)_[a-z_]+' | sort -u >"$tmp/named"
+while read -r name; do
+	base=${name%_total}
+	grep -qxE "$name|$base|${name%_info}" "$tmp/families" || echo "there is no $name" >>"$out"
+done <"$tmp/named"
+nothing_missing
+claim "graced-run(8) has no metric that is not there" $?
+
+{
+	grep -ohE '(jsonw_[a-z0-9]+|record_parts_[a-z]+|add_(pid|process|totals))\(&?out, "[a-z_]+"' \
+		user/wire/record_json.c user/wire/record_parts.c user/wire/audit_json.c |
+		grep -oE '"[a-z_]+"'
+	sed -n '/static void add_unseen/,/};/p' user/wire/audit_json.c | grep -oE '"[a-z_]+"'
+	grep -oE '"[a-z_]+"' user/wire/evnames.c
+} | tr -d '"' | sort -u >"$tmp/members"
+(($(wc -l <"$tmp/members") > 50)) || echo "too few members were found" >>"$out"
+while read -r member; do
+	has_word docs/graced-records.5 "$member" || echo "graced-records(5) lacks $member" >>"$out"
+done <"$tmp/members"
+nothing_missing
+claim "every member of a record is in graced-records(5)" $?
+
+sed -n 's/.*\] = "\([a-z-]*\)",\?.*/\1/p' user/core/outcome_names.c >"$tmp/words"
+sed -nE 's/.*"([a-z-]+)",[[:space:]]+\[.*/\1/p' user/core/outcome_names.c >>"$tmp/words"
+sed -n '/return sender_kind\|names\[/,/};/p' user/core/record.c | grep -oE '"[a-z_]+"' | tr -d '"' >>"$tmp/words"
+sed -n '/audit_verdict_name/,$p' user/core/audit.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
+(($(sort -u "$tmp/words" | wc -l) > 40)) || echo "too few words were found" >>"$out"
+while read -r word; do
+	has_word docs/graced-records.5 "$word" || echo "graced-records(5) lacks $word" >>"$out"
+done < <(sort -u "$tmp/words")
+nothing_missing
+claim "every outcome, cause, gap, kind and verdict is in graced-records(5)" $?
+
+{
+	grep -oE '"GRACED_[A-Z_]+"' user/wire/journal.c | tr -d '"'
+	grep -oE '^#define ID_[A-Z]+ *[[:space:]]"[0-9a-f]{32}"' user/wire/journal.c |
+		grep -oE '[0-9a-f]{32}'
+	for which in STOP KILL; do
+		printf "GRACED_${which}_%s\n" SIGNAL RESULT SENDER SENDER_KIND
+	done
+} >"$tmp/fields"
+(($(wc -l <"$tmp/fields") > 30)) || echo "too few fields were found" >>"$out"
+while read -r field; do
+	has_word docs/graced-records.5 "$field" || echo "graced-records(5) lacks $field" >>"$out"
+done <"$tmp/fields"
+nothing_missing
+claim "every field and MESSAGE_ID of the journal is in graced-records(5)" $?
+
+pages="the pages are clean mdoc"
+if have mandoc; then
+	for page in docs/*.[58]; do
+		timeout 60 mandoc -T lint -W warning "$page" >>"$out" 2>&1
+	done
+elif have groff; then
+	for page in docs/*.[58]; do
+		timeout 60 groff -mandoc -Tutf8 -ww "$page" 2>>"$out" >/dev/null
+	done
+fi
+if have mandoc || have groff; then
+	nothing_missing
+	claim "$pages" $?
+else
+	skip "$pages" "neither mandoc nor groff"
+fi
+
+for page in docs/*.[58]; do
+	while read -r name section; do
+		[[ $name == graced* ]] || continue
+		[[ -e docs/$name.$section ]] || echo "$page refers to $name($section)" >>"$out"
+	done < <(sed -n 's/^\.Xr \([^ ]*\) \([0-9]\).*/\1 \2/p' "$page")
+done
+nothing_missing
+claim "pages refer to each other rightly" $?
+
+# --- completions -----------------------------------------------------------------------------
+
+# What bash would offer for a line; = is a word of its own, as readline has it.
+offered() { # WORD...
+	timeout 20 bash --norc -c '
+		source docs/completions/graced.bash
+		COMP_WORDS=(graced "$@") COMP_CWORD=$#
+		_graced
+		printf "%s\n" "${COMPREPLY[@]}"' - "$@"
+}
+offers() { # EXPECTED WORD...: among others
+	offered "${@:2}" | grep -qxF -- "$1" || echo "bash: no $1 after ${*:2}" >>"$out"
+}
+
+offered "" | grep -v '^-' | sort >"$tmp/offered"
+printf '%s\n' "${commands[@]}" | sort | diff - "$tmp/offered" >>"$out"
+for command in "${commands[@]}"; do
+	for option in $(options_of "$command"); do
+		[[ $option == --* ]] || continue
+		offers "$option" "$command" "$option"
+	done
+	while read -r option; do
+		options_of "$command" | grep -qE -- "(^| )$option( |$)" || [[ $option == --help ]] ||
+			[[ $option == --no-* && $command == run ]] ||
+			echo "bash: $command has no $option" >>"$out"
+	done < <(offered "$command" --)
+done
+nothing_missing
+claim "bash completes the commands and their options, and no others" $?
+
+while read -r expected words; do
+	# shellcheck disable=SC2086 # the words are the line
+	offers "$expected" $words
+done <<'END'
+table trace -o t
+json trace --output = j
+TERM trace -s TE
+SIGTERM audit --signal SIGTE
+TERM,INT replay -s TERM,IN
+oom-killed trace --outcome oom
+containers run --scope con
+unified check --hierarchy uni
+warning run --log.level w
+auto run --sinks.journal = a
+off run --budget.cpu o
+Makefile replay Mak
+Makefile trace --record Make
+docs run --names.log-directory do
+docs audit --log-dir = do
+--no-sinks.stdout run --no-si
+1 resolve 1
+END
+nothing_missing
+claim "bash completes values, after a space and after =" $?
+
+((BASH_VERSINFO[0] >= 4)) && touch "$tmp/a b" && (
+	cd "$tmp" && source "$root/docs/completions/graced.bash" &&
+		COMP_WORDS=(graced replay a) COMP_CWORD=2 && _graced && [[ ${COMPREPLY[0]} == "a b" ]]
+)
+claim "bash completes a file with a space in its name" $?
+
+bash -n docs/completions/graced.bash 2>>"$out" && source docs/completions/graced.bash &&
+	complete -p graced >/dev/null
+claim "the completion for bash is sound" $?
+
+for command in "${commands[@]}"; do
+	grep -qE "^\s+'$command:" docs/completions/_graced || echo "zsh: no $command" >>"$out"
+	grep -q -- " -a $command -d" docs/completions/graced.fish || echo "fish: no $command" >>"$out"
+	for option in $(options_of "$command"); do
+		[[ $option == --* ]] || continue
+		grep -qE -- "['\"},*)]${option//./\\.}[['\"}]" docs/completions/_graced ||
+			echo "zsh: no $option" >>"$out"
+		grep -qE -- "-l ${option#--}( |$)" docs/completions/graced.fish ||
+			echo "fish: no $option" >>"$out"
+	done
+done
+nothing_missing
+claim "the completions for zsh and fish have every command and option" $?
+
+for command in "${commands[@]}"; do options_of "$command" | tr ' ' '\n'; done |
+	sort -u >"$tmp/options"
+{
+	grep -oE -- "['\"},*)]--[a-z][a-z.-]+[[{]?" docs/completions/_graced | tr -d "'\"},*)[{"
+	grep -oE -- '^complete .* -l [a-z.-]+' docs/completions/graced.fish | sed 's/.* -l /--/'
+} | sort -u | comm -13 "$tmp/options" - | grep -vE -- '^--(help|no-(web|names|sinks)\..*)$' >>"$out"
+nothing_missing
+claim "the completions for zsh and fish have no option that is not there" $?
+
+if have zsh; then
+	timeout 20 zsh -f -n docs/completions/_graced 2>>"$out"
+	claim "zsh can read its completion" $?
+else
+	skip "zsh can read its completion" "no zsh"
+fi
+if have fish; then
+	timeout 20 fish --no-config -c 'source docs/completions/graced.fish; complete -C "graced run --log.level w"' \
+		2>>"$out" | grep -q '^warning'
+	claim "fish completes a value" $?
+else
+	skip "fish completes a value" "no fish"
+fi
+
+# --- deploy ----------------------------------------------------------------------------------
+
+install -m 644 deploy/graced.yaml "$tmp/default.yaml"
+timeout 20 "$graced" run --config "$tmp/default.yaml" --config.check >>"$out" 2>&1
+claim "the default configuration is right" $?
+
+sed -E 's/^#(([^ ]|  ).*)/\1/' deploy/graced.yaml >"$tmp/all.yaml"
+chmod 644 "$tmp/all.yaml"
+timeout 20 "$graced" run --config "$tmp/all.yaml" --config.check >>"$out" 2>&1
+claim "it is right as well with all that is commented out" $?
+
+while read -r key; do
+	[[ $key == web.configFile ]] || grep -qE "^#? *${key##*.}:" deploy/graced.yaml ||
+		echo "deploy/graced.yaml lacks $key" >>"$out"
+done <"$tmp/keys"
+nothing_missing
+claim "it has every key" $?
+
+flags="the arguments of the manifest are right"
+manifest=$(sed -n '/^ *args:/,/^ *env:/s/^ *- \(--.*\)/\1/p' deploy/daemonset.yaml)
+# shellcheck disable=SC2086 # one word each
+[[ $manifest ]] && timeout 20 "$graced" run $manifest --config.check >>"$out" 2>&1
+claim "$flags" $?
+
+yaml="the manifest is YAML, without access to the API server"
+if python3 -c 'import yaml' 2>/dev/null; then
+	timeout 60 python3 - deploy/daemonset.yaml >>"$out" 2>&1 <<'END'
+import sys, yaml
+docs = {d["kind"]: d for d in yaml.safe_load_all(open(sys.argv[1]))}
+assert not [k for k in docs if "Role" in k], "roles"
+spec = docs["DaemonSet"]["spec"]["template"]["spec"]
+assert spec["automountServiceAccountToken"] is False
+assert docs["ServiceAccount"]["automountServiceAccountToken"] is False
+container = spec["containers"][0]
+assert container["securityContext"]["capabilities"]["drop"] == ["ALL"]
+assert container["securityContext"]["readOnlyRootFilesystem"] is True
+assert not container["securityContext"]["privileged"]
+volumes = {v["name"] for v in spec["volumes"]}
+assert all(m["name"] in volumes and m["readOnly"] for m in container["volumeMounts"])
+END
+	claim "$yaml" $?
+else
+	skip "$yaml" "no PyYAML"
+fi
+
+# --- install ---------------------------------------------------------------------------------
+
+unit=$tmp/tree/usr/lib/systemd/system/graced.service
+mkdir -p "$tmp/build"
+# Not a build: the rules of install alone, with the binary as it is.
+cp "$graced" "$tmp/build/graced"
+put() {
+	timeout 300 make -s --no-print-directory -o all BUILD="$tmp/build" DESTDIR="$tmp/tree" \
+		prefix=/usr install >>"$out" 2>&1
+}
+placed="make install puts pages, completions, unit and configuration where they are looked for"
+if have make && put; then
+	: >"$out"
+	for file in sbin/graced share/man/man8/graced.8 share/man/man8/graced-run.8 \
+		share/man/man8/graced-trace.8 share/man/man5/graced.yaml.5 \
+		share/man/man5/graced-records.5 share/bash-completion/completions/graced \
+		share/zsh/site-functions/_graced share/fish/vendor_completions.d/graced.fish; do
+		[[ -s $tmp/tree/usr/$file ]] || echo "no $file" >>"$out"
+	done
+	[[ -s $tmp/tree/etc/graced/graced.yaml ]] || echo "no configuration" >>"$out"
+	grep -q '^ExecStart=/usr/sbin/graced run --config /etc/graced/graced.yaml$' "$unit" ||
+		echo "the unit starts something else" >>"$out"
+	grep -qE '@(prefix|sysconfdir)@' "$unit" && echo "the unit has a placeholder left" >>"$out"
+	nothing_missing
+	claim "$placed" $?
+
+	echo "scope: pods" >"$tmp/tree/etc/graced/graced.yaml"
+	put
+	: >"$out"
+	grep -qx "scope: pods" "$tmp/tree/etc/graced/graced.yaml"
+	claim "make install leaves a configuration that is there alone" $?
+
+	verified="systemd has nothing to say against the unit"
+	if have systemd-analyze; then
+		sed "s,^ExecStart=[^ ]*,ExecStart=$graced," "$unit" >"$tmp/graced.service"
+		timeout 60 systemd-analyze verify --man=no "$tmp/graced.service" >>"$out" 2>&1
+		# A host may not have all units that it is ordered against, and is of no interest.
+		sed -i '/graced\.service/!d' "$out"
+		nothing_missing
+		claim "$verified" $?
+	else
+		skip "$verified" "no systemd-analyze"
+	fi
+else
+	have make || echo "no make" >>"$out"
+	claim "$placed" 1
+fi
+
+echo "1..$count"
+exit $((failures > 0))
