@@ -4,6 +4,8 @@
 BUILD   ?= build
 VERSION ?= 0.1.0
 prefix  ?= /usr/local
+# systemd and people look here, whatever the prefix.
+sysconfdir ?= /etc
 
 # bpftool lives in /usr/sbin, which is not on every user's PATH.
 export PATH := $(PATH):/usr/sbin:/sbin
@@ -218,10 +220,23 @@ bench: deps
 	$(Q)$(MAKE) -s --no-print-directory all $(TOOLS) $(HELPERS)
 	@BUILD='$(BUILD)' tools/bench
 
+# An administrator's configuration is never overwritten.
 install: all
 	install -D -m 755 $(BUILD)/graced $(DESTDIR)$(prefix)/sbin/graced
 	$(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
 		install -D -m 644 $(m) $(DESTDIR)$(prefix)/share/man/man$(n)/$(notdir $(m)) &&)) :
+	install -D -m 644 docs/completions/graced.bash \
+		$(DESTDIR)$(prefix)/share/bash-completion/completions/graced
+	install -D -m 644 docs/completions/_graced \
+		$(DESTDIR)$(prefix)/share/zsh/site-functions/_graced
+	install -D -m 644 docs/completions/graced.fish \
+		$(DESTDIR)$(prefix)/share/fish/vendor_completions.d/graced.fish
+	install -d $(DESTDIR)$(prefix)/lib/systemd/system
+	sed -e 's,@prefix@,$(prefix),' -e 's,@sysconfdir@,$(sysconfdir),' deploy/graced.service \
+		>$(DESTDIR)$(prefix)/lib/systemd/system/graced.service
+	chmod 644 $(DESTDIR)$(prefix)/lib/systemd/system/graced.service
+	test -e $(DESTDIR)$(sysconfdir)/graced/graced.yaml || \
+		install -D -m 644 deploy/graced.yaml $(DESTDIR)$(sysconfdir)/graced/graced.yaml
 
 include tools/chores.mk
 
@@ -235,7 +250,7 @@ help:
 	@echo 'make unit       the unit tests alone'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
-	@echo 'make install    DESTDIR= prefix='
+	@echo 'make install    DESTDIR= prefix= sysconfdir='
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'
 	@echo 'make fuzz       fuzzes each target for TIME=60 seconds'
