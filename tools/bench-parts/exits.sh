@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+# What an exit costs that nobody asked about: in BPF, and as the slowdown of a storm of them.
+
+exit_tools() {
+	local who
+	for who in graced bpftrace exitsnoop; do
+		! have "$who" || echo "$who"
+	done
+}
+
+# On one CPU, so that the scheduler's choice of another is not what is measured.
+exits() { taskset -c "$(($(nproc) - 1))" "$tools/storm" exits "$LEG"; }
+
+# BPF time of an exit, the tools in turns.
+bench_exits() {
+	local who round
+	local -a list
+	mapfile -t list < <(exit_tools)
+	for ((round = 0; round < ROUNDS; round++)); do
+		for who in "${list[@]}"; do
+			start "$who"
+			"$tools/bench_bpf" time "$tracer" taskset -c "$(($(nproc) - 1))" \
+				"$tools/storm" exits "$LEG" > "$work/times"
+			stop_tracer
+			sample_exits "$who"
+		done
+	done
+	row exit_unwatched "BPF time of an exit outside any container" us '<=0.15' ratio
+	row exit_unwatched_all "  with that of its SIGCHLD, all programs" us - ratio
+}
+
+# The first line is the storm's: how many, how long.
+sample_exits() {
+	sample exit_unwatched "$1" "$(awk '
+		NR > 1 && ($1 !~ /^on_/ || $1 ~ /^on_exit/) { runs += $2; ns += $3 }
+		END { print runs ? ns / runs / 1000 : 0 }' "$work/times")"
+	sample exit_unwatched_all "$1" "$(awk '
+		NR == 1 { exits = $1 } NR > 1 { ns += $3 } END { print ns / exits / 1000 }' "$work/times")"
+}
+
+# ns of an exit: by the clock, and of CPU time.
+per_exit() { exits | awk '{ print $2 / $1, $3 / $1 }'; }
+
+# slowdown WITH BEFORE AFTER: of a leg against the two beside it, in percent.
+slowdown() { awk -v w="$1" -v b="$2" -v a="$3" 'BEGIN { print (2 * w / (b + a) - 1) * 100 }'; }
+
+# Legs without a tracer stand between all others, and each leg with one is compared with the two
+# beside it, so that a drift of the machine's speed cancels. What others take of the CPU meanwhile
+# is in the clock's figure alone.
+bench_storm() {
+	local who round
+	local -a list before with after
+	mapfile -t list < <(exit_tools)
+	read -ra before < <(per_exit)
+	for ((round = 0; round < ROUNDS; round++)); do
+		for who in "${list[@]}"; do
+			start "$who"
+			read -ra with < <(per_exit)
+			stop_tracer
+			read -ra after < <(per_exit)
+			sample exit_storm "$who" "$(slowdown "${with[0]}" "${before[0]}" "${after[0]}")"
+			sample exit_storm_cpu "$who" "$(slowdown "${with[1]}" "${before[1]}" "${after[1]}")"
+			before=("${after[@]}")
+		done
+	done
+	row exit_storm "vfork-exit storm outside any, slowed down by" % '<=3'
+	row exit_storm_cpu "  by its own CPU time (not by other load)" % -
+}
