@@ -175,7 +175,11 @@ static void feed_attached(struct manager *m)
 
 	feed_begin(&obs, OBS_ATTACHED);
 	clock_boot_id(obs.attached.boot_id);
-	clock_node_name(obs.attached.node, sizeof(obs.attached.node));
+	if (m->options->node_name)
+		snprintf(obs.attached.node, sizeof(obs.attached.node), "%s",
+			 m->options->node_name);
+	else
+		clock_node_name(obs.attached.node, sizeof(obs.attached.node));
 	strcpy(obs.attached.hierarchy, m->hierarchy.name);
 	obs.attached.wall_offset_ns = m->told.wall_offset_ns = clock_wall_offset_ns();
 	obs.attached.self_pid = host_in_initial_pidns() ? (uint32_t)getpid() : 0;

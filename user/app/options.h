@@ -37,6 +37,7 @@ struct options {
 
 	uint64_t duration_ns; /* 0: until a signal comes */
 	const char *record;   /* file to write observations to, "-" is stdout; NULL: none */
+	const char *node_name; /* NULL: NODE_NAME, then the host name */
 	const char *hierarchy;
 	size_t ring_bytes;
 	const char *log_dir;
