@@ -133,11 +133,16 @@ static unsigned int count_lines(const char *text, const char *line)
 	return n;
 }
 
-unsigned int service_notified(struct service *s, const char *line)
+const char *service_notifications(struct service *s)
 {
 	while (take_notification(s, 0))
 		;
-	return count_lines(buf_str(&s->notified), line);
+	return buf_str(&s->notified);
+}
+
+unsigned int service_notified(struct service *s, const char *line)
+{
+	return count_lines(service_notifications(s), line);
 }
 
 static bool has_ended(struct service *s)

@@ -43,6 +43,8 @@ uint16_t service_port(const struct service *service);
 bool service_await(struct service *service, const char *line, unsigned int n);
 /* How many notifications had that line so far. */
 unsigned int service_notified(struct service *service, const char *line);
+/* All of them so far, an empty line after each; valid until the next call. */
+const char *service_notifications(struct service *service);
 
 /* GET of a path, with further header lines ("A: b\r\n") or NULL. The status, or -errno; the body
  * replaces what page held. */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Claims about the start of the daemon: what keeps it from starting, where it listens, what its
+ * small pages say.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "lib/box.h"
+#include "lib/claim.h"
+#include "lib/run.h"
+#include "lib/service.h"
+#include "lib/tracer.h"
+
+#define NOBODY 65534
+
+static int setup(void **state)
+{
+	static char able;
+
+	if (tracer_unavailable())
+		fprintf(stderr, "skipped: %s\n", tracer_unavailable());
+	*state = tracer_unavailable() ? NULL : &able;
+	return 0;
+}
+
+static struct service *start(const struct service_spec *spec)
+{
+	struct service *service = NULL;
+
+	assert_int_equal(service_start(spec, &service), 0);
+	return service;
+}
+
+static int occupy(uint16_t *ret_port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	*ret_port = ntohs(address.sin_port);
+	return fd;
+}
+
+/* One line, but for what it told before it came to that. */
+static void expect_refused(const char *address, const char *flag, uid_t uid, int status,
+			   const char *why)
+{
+	const struct run_spec spec = {
+		.args = BOX_ARGV("run", "--log.level", "error", "--web.listen-address", address,
+				 flag),
+		.uid = uid,
+	};
+	struct run_result result;
+	const char *end;
+
+	assert_int_equal(run(&spec, &result), 0);
+	end = strchr(result.err, '\n');
+	if (result.status != status || !strstr(result.err, why) || !end || end[1] || result.out_len)
+		fail_msg("%s: status %d: %s", address, result.status, result.err);
+	run_done(&result);
+}
+
+static void test_refuses(void **state)
+{
+	char address[32], why[96];
+	struct service *service;
+	uint16_t port;
+	int fd;
+
+	if (!*state)
+		skip();
+	fd = occupy(&port);
+	snprintf(address, sizeof(address), "127.0.0.1:%u", port);
+	snprintf(why, sizeof(why), "cannot listen on %s: Address already in use", address);
+	expect_refused(address, NULL, 0, 1, why);
+	close(fd);
+
+	service = start(&(struct service_spec){});
+	snprintf(address, sizeof(address), "127.0.0.1:%u", service_port(service));
+	snprintf(why, sizeof(why), "cannot listen on %s: Address already in use", address);
+	expect_refused(address, NULL, 0, 1, why);
+	assert_int_equal(service_stop(service), 0);
+	service_free(service);
+
+	/* An address for documentation, which no host has. */
+	expect_refused("192.0.2.1:0", "--web.insecure", 0, 1, "cannot listen on 192.0.2.1:0: ");
+	expect_refused("0.0.0.0:0", NULL, 0, 2, "0.0.0.0:0 can be reached from other hosts");
+	expect_refused("[::]:0", NULL, 0, 2, "[::]:0 can be reached from other hosts");
+	expect_refused(":0", NULL, 0, 2, ":0 can be reached from other hosts");
+	expect_refused("127.0.0.1:0", NULL, NOBODY, 1, "run as root, or with CAP_BPF");
+}
+
+static void test_open_to_all(void **state)
+{
+	struct service *service;
+	char *log;
+
+	if (!*state)
+		skip();
+	service = start(&(struct service_spec){
+		.args = BOX_ARGV("--web.insecure", "--web.listen-address", "0.0.0.0:0")});
+	log = service_log(service);
+	assert_non_null(strstr(log, "listening on 0.0.0.0:"));
+	free(log);
+	assert_int_equal(service_stop(service), 0);
+	service_free(service);
+}
+
+static void test_pages(void **state)
+{
+	static const struct {
+		const char *path;
+		int status;
+		const char *holds;
+	} pages[] = {
+		{"/", 200, "<a href=\"/some/metrics\">"},
+		{"/some/metrics", 200, "\ngraced_build_info{"},
+		{"/healthz", 200, "ok\n"},
+		{"/readyz", 200, "ready\n"},
+		{"/healthz?full=1", 200, "ok\n"},
+		{"/metrics", 404, "not found\n"},
+		{"/healthz/", 404, "not found\n"},
+		{"/../etc/passwd", 404, "not found\n"},
+		{"/%2e%2e/etc/passwd", 404, "not found\n"},
+	};
+	struct service *service;
+	struct buf page = {};
+
+	if (!*state)
+		skip();
+	service = start(
+		&(struct service_spec){.args = BOX_ARGV("--web.telemetry-path", "/some/metrics")});
+	for (size_t i = 0; i < LEN(pages); i++) {
+		int status = service_get(service, pages[i].path, NULL, &page);
+
+		if (status != pages[i].status || !strstr(buf_str(&page), pages[i].holds))
+			fail_msg("%s: %d: %s", pages[i].path, status, buf_str(&page));
+	}
+	assert_int_equal(service_stop(service), 0);
+	service_free(service);
+	buf_free(&page);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("what keeps it from starting is told in one line with its exit status",
+		      test_refuses),
+		CLAIM("it listens where other hosts reach it when told that this is meant",
+		      test_open_to_all),
+		CLAIM("the small pages are where they are expected, and nothing else is",
+		      test_pages),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
