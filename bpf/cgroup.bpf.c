@@ -12,7 +12,7 @@
 
 static __always_inline bool in_hierarchy(struct cgroup *cg)
 {
-	return cg->root->hierarchy_id == cfg_hierarchy_id;
+	return BPF_CORE_READ(cg, root, hierarchy_id) == cfg_hierarchy_id;
 }
 
 enum { HEX = 1, DASH = 2 };
@@ -128,7 +128,7 @@ static __always_inline bool watch_insert(__u64 id, const struct graced_watch *w)
 static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct graced_watch *up)
 {
 	struct graced_watch w = {.level = up->level + 1, .oom_known = 1};
-	__u64 id = cg->kn->id;
+	__u64 id = BPF_CORE_READ(cg, kn, id);
 	struct graced_ev_cgroup *ev;
 	long len;
 
@@ -148,7 +148,7 @@ static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct
 	ev->parent_id = parent_id;
 	ev->level = w.level;
 	__builtin_memset(ev->name, 0, sizeof(ev->name));
-	len = bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), cg->kn->name);
+	len = bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), BPF_CORE_READ(cg, kn, name));
 	w.kind = kind_by_name(ev, len > 0 ? len - 1 : 0);
 	ev->kind = w.kind;
 	/* Reserved before the entry is there, so nothing that names it comes earlier. */
@@ -187,7 +187,7 @@ int on_cgroup_rmdir(__u64 *ctx)
 
 	if (!in_hierarchy(cg))
 		return 0;
-	id = cg->kn->id;
+	id = BPF_CORE_READ(cg, kn, id);
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w)
 		return 0;
@@ -216,7 +216,7 @@ int on_cgroup_populated(__u64 *ctx)
 
 	if ((int)ctx[2] || !in_hierarchy(cg))
 		return 0;
-	id = cg->kn->id;
+	id = BPF_CORE_READ(cg, kn, id);
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w || w->kind < GRACED_WATCH_POD)
 		return 0;

@@ -2,16 +2,16 @@
 /* Execs: the moment at which a process becomes its container's init. */
 #include "task.bpf.h"
 
-static __always_inline void init_set(struct task_struct *t, struct graced_watch *w, __u64 id,
-				     __u32 rank, bool replace)
+static __always_inline void init_set(struct task_struct *t, struct graced_watch *w,
+				     const struct place *at, __u32 rank, bool replace)
 {
 	struct graced_init init = {
 		.start_ns = t->group_leader->start_boottime,
 		.pid = t->tgid,
 		.rank = rank,
 	};
+	__u64 inum, id = at->watch_id;
 	struct graced_ev_init *ev;
-	__u64 inum;
 
 	if (bpf_map_update_elem(&inits, &id, &init, replace ? BPF_ANY : BPF_NOEXIST))
 		return;
@@ -20,9 +20,9 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 		return;
 	ev->rank = rank;
 	ev->pad = 0;
-	proc_fill(&ev->proc, t, true);
-	ev->proc.watch_id = id;
-	ev->proc.ns_pid = task_ns_pid(t, &inum, true);
+	proc_fill(&ev->proc, t, false);
+	proc_place(&ev->proc, at);
+	ev->proc.ns_pid = task_ns_pid(t, &inum);
 	emit_end(ev, false);
 }
 
@@ -32,23 +32,23 @@ int on_exec(__u64 *ctx)
 	struct task_struct *t = (void *)ctx[0];
 	struct graced_init *old;
 	struct graced_watch *w;
-	__u64 id, parent_id;
+	struct place at, parent;
 	__u32 rank;
 
-	w = watch_of(task_cgroup(t), &id);
+	w = watch_of(task_cgroup(t), &at);
 	if (!watch_recorded(w))
 		return 0;
-	old = bpf_map_lookup_elem(&inits, &id);
+	old = bpf_map_lookup_elem(&inits, &at.watch_id);
 	if (old && (old->rank >= GRACED_INIT_PID1 || old->pid == t->tgid))
 		return 0;
-	if (old && is_noisy(id))
+	if (old && is_noisy(at.watch_id))
 		return 0;
-	watch_of(task_cgroup(t->real_parent), &parent_id);
-	if (parent_id == id)
+	watch_of_read(task_cgroup_of(BPF_CORE_READ(t, real_parent), false), &parent);
+	if (parent.watch_id == at.watch_id)
 		return 0;
 	rank = task_is_ns_init(t) ? GRACED_INIT_PID1 : GRACED_INIT_FIRST;
 	if (old && rank <= old->rank)
 		return 0;
-	init_set(t, w, id, rank, old != NULL);
+	init_set(t, w, &at, rank, old != NULL);
 	return 0;
 }

@@ -27,23 +27,26 @@ static __always_inline bool takes_others(struct task_struct *t)
 	return level && up.nr == 1 && (BPF_CORE_READ(up.ns, pid_allocated) & ALLOCATED_MASK) > 1;
 }
 
-static __always_inline void record(struct task_struct *t, struct graced_watch *w, __u64 id,
-				   __u32 status, bool init)
+static __always_inline void record(struct task_struct *t, struct graced_watch *w,
+				   const struct place *at, __u32 status, bool init)
 {
-	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), id, w);
+	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), at->watch_id, w);
 	__u64 inum;
 
 	if (!ev)
 		return;
+	if (loads_may_fail())
+		proc_fill(&ev->proc, t, true);
+	else
+		proc_fill(&ev->proc, t, false);
+	proc_place(&ev->proc, at);
 	ev->status = status;
 	ev->flags = init ? GRACED_EXIT_INIT : 0;
 	if (t->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
 	if (init && takes_others(t))
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
-	proc_fill(&ev->proc, t, true);
-	ev->proc.watch_id = id;
-	ev->proc.ns_pid = task_ns_pid(t, &inum, true);
+	ev->proc.ns_pid = task_ns_pid(t, &inum);
 	if (w)
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	else
@@ -64,16 +67,16 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 {
 	struct graced_init *i;
 	struct graced_watch *w;
+	struct place at;
 	__u32 status;
 	bool init;
-	__u64 id;
 
-	w = watch_of(task_cgroup(t), &id);
+	w = watch_of(task_cgroup(t), &at);
 	if (!watch_recorded(w) && !cfg_all)
 		return 0;
-	i = bpf_map_lookup_elem(&inits, &id);
+	i = bpf_map_lookup_elem(&inits, &at.watch_id);
 	init = watch_recorded(w) && i && i->pid == t->tgid;
-	if (!init && is_noisy(id))
+	if (!init && is_noisy(at.watch_id))
 		return 0;
 	if (gated && !first_to_tell(t))
 		return 0;
@@ -81,7 +84,7 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 	if (w)
 		__sync_fetch_and_add(&w->counts.exits, 1);
 	if (init || (cfg_all && status & 0x7f))
-		record(t, w, id, status, init);
+		record(t, w, &at, status, init);
 	if (init)
 		i->pid = 0;
 	return 0;

@@ -134,32 +134,39 @@ static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
  */
 __u64 watch_walk(__u64 css);
 
-static __always_inline struct graced_watch *watch_from(struct cgroup *cg, __u64 id, __u64 *ret_id)
+/* Where a process is. */
+struct place {
+	__u64 cgroup_id; /* the very cgroup */
+	__u64 watch_id;	 /* the nearest watched one at or above it; 0: none */
+};
+
+static __always_inline struct graced_watch *watch_from(struct cgroup *cg, __u64 id,
+						       struct place *ret)
 {
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
 
+	ret->cgroup_id = id;
 	if (!w) {
 		id = watch_walk((__u64)BPF_CORE_READ(cg, self.parent));
 		w = id ? bpf_map_lookup_elem(&watched, &id) : NULL;
 	}
-	*ret_id = w ? id : 0;
+	ret->watch_id = w ? id : 0;
 	return w;
 }
 
 /*
- * The nearest watched cgroup at or above cg, its id in *ret_id; NULL and 0 when there is none. A
- * miss is a cgroup below a container, or one that no quota had room for.
+ * The nearest watched cgroup at or above cg, NULL when there is none. A miss is a cgroup below a
+ * container, or one that no quota had room for.
  */
-static __always_inline struct graced_watch *watch_of(struct cgroup *cg, __u64 *ret_id)
+static __always_inline struct graced_watch *watch_of(struct cgroup *cg, struct place *ret)
 {
-	*ret_id = 0;
-	return cg ? watch_from(cg, cg->kn->id, ret_id) : NULL;
+	return watch_from(cg, cg ? cg->kn->id : 0, ret);
 }
 
 /* The same for a cgroup that is a number to the verifier. */
-static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, __u64 *ret_id)
+static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, struct place *ret)
 {
-	return watch_from(cg, BPF_CORE_READ(cg, kn, id), ret_id);
+	return watch_from(cg, BPF_CORE_READ(cg, kn, id), ret);
 }
 
 static __always_inline bool watch_recorded(const struct graced_watch *w)

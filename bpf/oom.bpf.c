@@ -162,15 +162,16 @@ int on_oom_task(__u64 *ctx)
 	struct task_struct *t = (void *)ctx[0];
 	struct graced_proc victim;
 	struct graced_watch *w;
-	__u64 id, inum;
+	struct place at;
+	__u64 inum;
 
-	w = watch_of(task_cgroup(t), &id);
+	w = watch_of_read(task_cgroup_of(t, false), &at);
 	if (!watch_recorded(w))
 		return 0;
-	proc_fill(&victim, t, true);
-	victim.watch_id = id;
-	victim.ns_pid = task_ns_pid(t, &inum, true);
-	record(w, id, &victim, t);
+	proc_fill(&victim, t, false);
+	proc_place(&victim, &at);
+	victim.ns_pid = task_ns_pid(t, &inum);
+	record(w, at.watch_id, &victim, t);
 	return 0;
 }
 

@@ -27,8 +27,7 @@
 struct signal_args {
 	struct task_struct *target;
 	struct graced_watch *w; /* of the target, may be NULL with scope all */
-	__u64 watch_id;
-	__u64 sender_watch_id;
+	struct place at, sender_at;
 	__u64 info; /* siginfo as a number: it may be the constants 0 and 1 */
 	__u32 sig;
 	__s32 result;
@@ -62,9 +61,9 @@ static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
 	return handler == (void *)1 ? GRACED_SIG_IGN : 0;
 }
 
-static __always_inline __u32 signal_flags(struct signal_args *a, bool group)
+static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_struct *signal,
+					  bool group)
 {
-	struct signal_struct *signal = a->target->signal;
 	struct task_struct *current = (void *)bpf_get_current_task();
 	__u32 flags = disposition_flags(a->target, a->sig);
 
@@ -92,13 +91,13 @@ static __always_inline __u32 signal_flags(struct signal_args *a, bool group)
 static __always_inline bool dying_init(struct signal_args *a)
 {
 	struct task_struct *current = (void *)bpf_get_current_task();
-	__u64 parent_id;
+	struct place parent;
 
 	if (!(a->flags & GRACED_SIG_NS_TEARDOWN))
 		return false;
 	current = BPF_CORE_READ(current, real_parent);
-	watch_of_read(task_cgroup_of(current, false), &parent_id);
-	return parent_id != a->sender_watch_id;
+	watch_of_read(task_cgroup_of(current, false), &parent);
+	return parent.watch_id != a->sender_at.watch_id;
 }
 
 /*
@@ -109,7 +108,7 @@ static __always_inline bool dying_init(struct signal_args *a)
 static __always_inline void count_kill(struct signal_args *a, bool for_init)
 {
 	struct graced_watch *dying;
-	__u64 id = a->sender_watch_id;
+	__u64 id = a->sender_at.watch_id;
 
 	if (a->result != RESULT_DELIVERED || a->flags & GRACED_SIG_TARGET_ZOMBIE)
 		return;
@@ -157,7 +156,7 @@ static __always_inline bool limited(struct signal_args *a)
 
 	if (!watch_recorded(w) || a->sig == SIGKILL)
 		return false;
-	if (a->sender_watch_id != a->watch_id && a->info != 1 && a->code <= 0)
+	if (a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0)
 		return false;
 	now = bpf_ktime_get_boot_ns();
 	ticks = (now - w->bucket_at_ns) / BUCKET_REFILL_NS;
@@ -174,52 +173,76 @@ static __always_inline bool limited(struct signal_args *a)
 	return true;
 }
 
-/* The nearest watched cgroup of current, its id in *ret_id. */
-static __always_inline void watch_of_current(__u64 *ret_id)
+static __always_inline void place_current(struct place *ret)
 {
-	if (current_is_typed())
-		watch_of(task_cgroup(bpf_get_current_task_btf()), ret_id);
-	else
-		watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), ret_id);
+	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), ret);
 }
 
 static __always_inline void fill_ancestor(struct graced_proc *p, struct task_struct *t,
 					  const struct graced_proc *child, const bool typed)
 {
+	struct cgroup *cg = task_cgroup_of(t, typed);
+	struct place at;
+
 	proc_fill(p, t, typed);
-	if (p->cgroup_id == child->cgroup_id)
-		p->watch_id = child->watch_id;
-	else if (typed)
-		watch_of(task_cgroup(t), &p->watch_id);
+	if (typed)
+		at.cgroup_id = cg ? cg->kn->id : 0;
 	else
-		watch_of_read(task_cgroup_of(t, false), &p->watch_id);
+		at.cgroup_id = BPF_CORE_READ(cg, kn, id);
+	if (at.cgroup_id == child->cgroup_id)
+		at.watch_id = child->watch_id;
+	else
+		watch_from(cg, at.cgroup_id, &at);
+	proc_place(p, &at);
 }
 
-static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *current,
-					const bool typed)
+static __always_inline void fill_ancestors(struct graced_ev_signal *ev, struct task_struct *parent,
+					   const bool typed)
 {
-	struct task_struct *t = MEMBER(typed, current, group_leader);
 	struct graced_proc *child = &ev->sender;
 
-	proc_fill(&ev->sender, current, typed);
-	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns, typed);
 #pragma unroll
 	for (int i = 0; i < GRACED_ANCESTORS; i++) {
-		struct task_struct *parent = MEMBER(typed, t, real_parent);
+		struct task_struct *leader = MEMBER(typed, parent, group_leader);
 		__u32 tgid = MEMBER(typed, parent, tgid);
 
-		if (tgid && tgid != MEMBER(typed, t, tgid))
+		if (tgid && tgid != child->pid)
 			fill_ancestor(&ev->ancestors[i], parent, child, typed);
 		else
 			__builtin_memset(&ev->ancestors[i], 0, sizeof(ev->ancestors[i]));
-		t = MEMBER(typed, parent, group_leader);
+		parent = MEMBER(typed, leader, real_parent);
 		child = &ev->ancestors[i];
 	}
 }
 
+/*
+ * From 6.4 on the verifier searches all of the kernel's type information several times for each
+ * pointer that is loaded from one it trusts, half a millisecond each. It trusts current and its
+ * leader and real_parent, and theirs; it does not trust `parent`, which is the same process but for
+ * one that is traced.
+ */
+static __always_inline void fill_sender(struct graced_ev_signal *ev, const struct place *at)
+{
+	struct task_struct *current = (void *)bpf_get_current_task(), *leader, *parent;
+
+	proc_fill(&ev->sender, current, false);
+	proc_place(&ev->sender, at);
+	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns);
+	if (loads_may_fail()) {
+		leader = bpf_get_current_task_btf()->group_leader;
+		parent = leader->parent;
+		if (parent == leader->real_parent) {
+			fill_ancestors(ev, parent, true);
+			return;
+		}
+	}
+	fill_ancestors(ev, BPF_CORE_READ(current, group_leader, real_parent), false);
+}
+
 static __always_inline void record(struct signal_args *a)
 {
-	struct graced_ev_signal *ev = emit_begin(GRACED_EV_SIGNAL, sizeof(*ev), a->watch_id, a->w);
+	struct graced_ev_signal *ev =
+		emit_begin(GRACED_EV_SIGNAL, sizeof(*ev), a->at.watch_id, a->w);
 
 	if (!ev)
 		return;
@@ -227,15 +250,11 @@ static __always_inline void record(struct signal_args *a)
 	ev->result = a->result;
 	ev->code = a->code;
 	ev->flags = a->flags & ~NOISY;
-	proc_fill(&ev->target, a->target, true);
-	ev->target.watch_id = a->watch_id;
-	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns, true);
-	ev->sender.watch_id = a->sender_watch_id;
-	if (current_is_typed())
-		fill_sender(ev, bpf_get_current_task_btf(), true);
-	else
-		fill_sender(ev, (void *)bpf_get_current_task(), false);
-	emit_end(ev, a->sender_watch_id != a->watch_id);
+	proc_fill(&ev->target, a->target, false);
+	proc_place(&ev->target, &a->at);
+	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
+	fill_sender(ev, &a->sender_at);
+	emit_end(ev, a->sender_at.watch_id != a->at.watch_id);
 }
 
 /* Scope all judges any process that dies of a signal, so a signal that can do that is kept. */
@@ -248,21 +267,23 @@ static __always_inline bool wanted_by_all(struct signal_args *a)
 /* An OOM kill is told as the kernel's SIGKILL first and named after. */
 static __always_inline void remember_killed(struct signal_args *a)
 {
-	struct killed k = {.watch_id = a->watch_id, .task = (__u64)a->target};
+	struct killed k = {.watch_id = a->at.watch_id, .task = (__u64)a->target};
 	__u32 pid = a->target->pid;
 	__u64 inum;
 
-	proc_fill(&k.proc, a->target, true);
-	k.proc.watch_id = a->watch_id;
-	k.proc.ns_pid = task_ns_pid(a->target, &inum, true);
+	proc_fill(&k.proc, a->target, false);
+	proc_place(&k.proc, &a->at);
+	k.proc.ns_pid = task_ns_pid(a->target, &inum);
 	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
 }
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
-	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->watch_id);
+	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->at.watch_id);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	__u64 mask = a->w && a->w->sigmask ? a->w->sigmask : DEFAULT_MASK;
+	/* Loaded before the ways part: see fill_sender(). */
+	struct signal_struct *signal = a->target->signal;
 	bool noisy;
 	__u32 flags;
 
@@ -271,12 +292,11 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (!for_init && a->sig != SIGKILL && !cfg_all)
 		return;
 	bpf_probe_read_kernel(&a->info, sizeof(a->info), &ctx[1]);
-	noisy = is_noisy(a->watch_id);
+	noisy = is_noisy(a->at.watch_id);
 	if (noisy && watch_recorded(a->w) && shed(a, for_init))
 		return;
 	a->code = info_code(a->info);
-	watch_of_current(&a->sender_watch_id);
-	flags = signal_flags(a, ctx[3]);
+	flags = signal_flags(a, signal, ctx[3]);
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
 	if (noisy)
@@ -284,6 +304,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	/* A value read back is any value: the verifier goes on once, not once for each of them. */
 	bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
 	for_init = a->flags & GRACED_SIG_INIT;
+	place_current(&a->sender_at);
 	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
 		remember_killed(a);
 	if (a->sig == SIGKILL && watch_recorded(a->w))
@@ -291,7 +312,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (!for_init && !wanted_by_all(a))
 		return;
 	/* A namespace's init cannot be killed from inside: no event, or it could flood the ring. */
-	if (a->sig == SIGKILL && a->result == RESULT_IGNORED && a->sender_watch_id == a->watch_id)
+	if (a->sig == SIGKILL && a->result == RESULT_IGNORED &&
+	    a->sender_at.watch_id == a->at.watch_id)
 		return;
 	if (!limited(a))
 		record(a);
@@ -306,7 +328,7 @@ int on_signal(__u64 *ctx)
 	/* Each exit raises a SIGCHLD. */
 	if (sig < 1 || sig > 64 || NO_STOP & BIT_OF(sig))
 		return 0;
-	a.w = watch_of(task_cgroup(a.target), &a.watch_id);
+	a.w = watch_of(task_cgroup(a.target), &a.at);
 	if (!watch_recorded(a.w) && !cfg_all)
 		return 0;
 	a.sig = sig;

@@ -3,19 +3,24 @@
  * What is read of a task: its cgroup, its numbers, and what a record says of a process.
  *
  * A member of a task whose type the verifier knows is one load; of one that is a number to it, a
- * call of a helper, which costs ten times as much. Arguments of tracepoints have types everywhere,
- * current has one from 5.11 on, where bpf_get_current_task_btf() came. So these functions take a
- * constant that says which it is, and whoever looks at current asks current_is_typed().
+ * call of a helper, which costs ten times as much. So these functions take a constant that says
+ * which it is. Loads are for arguments of tracepoints and for what these surely point to; what may
+ * be NULL, or be freed meanwhile, is loaded only where loads_may_fail(), and read elsewhere.
  */
 #ifndef GRACED_TASK_BPF_H
 #define GRACED_TASK_BPF_H
 
 #include "graced.bpf.h"
 
-/* Known when the object is loaded: the verifier drops the branch this kernel does not take. */
-static __always_inline bool current_is_typed(void)
+/*
+ * Whether a load from a bad pointer gives 0, as it should. 5.10 stops with an oops where it is
+ * NULL, or where the program has functions; kernels with this helper are late enough, and have
+ * bpf_get_current_task_btf(), too. Known when the object is loaded: the verifier drops the branch
+ * that this kernel does not take.
+ */
+static __always_inline bool loads_may_fail(void)
 {
-	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
+	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_ktime_get_tai_ns);
 }
 
 /* typed must be a constant where it is compiled. */
@@ -29,19 +34,12 @@ static __always_inline struct cgroup *task_cgroup_of(struct task_struct *t, cons
 	if (cfg_ssid < 0)
 		return MEMBER(typed, set, dfl_cgrp);
 	css = MEMBER(typed, set, subsys[cfg_ssid]);
-	return css ? MEMBER(typed, css, cgroup) : NULL;
+	return !typed || css ? MEMBER(typed, css, cgroup) : NULL;
 }
 
 static __always_inline struct cgroup *task_cgroup(struct task_struct *t)
 {
 	return task_cgroup_of(t, true);
-}
-
-static __always_inline __u64 cgroup_id_of(struct cgroup *cg, const bool typed)
-{
-	struct kernfs_node *kn = cg ? MEMBER(typed, cg, kn) : NULL;
-
-	return kn ? MEMBER(typed, kn, id) : 0;
 }
 
 static __always_inline struct pid *task_tgid(struct task_struct *t)
@@ -59,24 +57,13 @@ static __always_inline void upid_read(struct task_struct *t, struct upid *ret)
 }
 
 /*
- * The process's number in its own pid namespace and, in *ret_inum, which namespace that is. Which
- * of its numbers that is varies, and 6.1 adds no variable to a pointer to a kernel type, so only
- * the host's own namespace is read directly.
+ * The process's number in its own pid namespace and, in *ret_inum, which namespace that is. By
+ * reads: 6.1 adds no variable, as the namespace's level is, to a pointer to a kernel type.
  */
-static __always_inline __u32 task_ns_pid(struct task_struct *t, __u64 *ret_inum, const bool typed)
+static __always_inline __u32 task_ns_pid(struct task_struct *t, __u64 *ret_inum)
 {
 	struct upid up = {};
-	__u32 inum, nr;
 
-	if (typed && !t->signal->pids[PIDTYPE_TGID]->level) {
-		inum = t->signal->pids[PIDTYPE_TGID]->numbers[0].ns->ns.inum;
-		nr = t->tgid;
-		/* One instruction must not load from a task here and from the stack below. */
-		barrier_var(inum);
-		barrier_var(nr);
-		*ret_inum = inum;
-		return nr;
-	}
 	upid_read(t, &up);
 	*ret_inum = BPF_CORE_READ(up.ns, ns.inum);
 	return up.nr;
@@ -93,14 +80,15 @@ static __always_inline bool task_is_ns_init(struct task_struct *t)
 	return up.nr == 1;
 }
 
-static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_struct *leader,
+static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_struct *t,
 					  const bool typed)
 {
-	struct mm_struct *mm = MEMBER(typed, leader, mm);
-	struct file *exe = mm ? MEMBER(typed, mm, exe_file) : NULL;
+	struct mm_struct *mm = MEMBER(typed, t, mm);
 	struct dentry *dentry;
+	struct file *exe;
 
 	p->exe[0] = 0;
+	exe = MEMBER(typed, mm, exe_file);
 	if (!exe)
 		return;
 	dentry = MEMBER(typed, exe, f_path.dentry);
@@ -118,10 +106,7 @@ static __always_inline void proc_fill_comm(struct graced_proc *p, struct task_st
 	}
 }
 
-/*
- * Everything but ns_pid, which only some callers need, and watch_id, which most know already or
- * copy from the next process in the same cgroup.
- */
+/* Everything but ns_pid, which only some callers need, and where it is, which most know already. */
 static __always_inline void proc_fill(struct graced_proc *p, struct task_struct *t,
 				      const bool typed)
 {
@@ -129,13 +114,18 @@ static __always_inline void proc_fill(struct graced_proc *p, struct task_struct 
 	const struct cred *cred = MEMBER(typed, t, real_cred);
 
 	p->start_ns = MEMBER(typed, leader, start_boottime);
-	p->cgroup_id = cgroup_id_of(task_cgroup_of(t, typed), typed);
 	p->pid = MEMBER(typed, t, tgid);
 	p->ns_pid = 0;
 	p->uid = MEMBER(typed, cred, uid.val);
 	p->pad = 0;
 	proc_fill_comm(p, leader, typed);
 	proc_fill_exe(p, leader, typed);
+}
+
+static __always_inline void proc_place(struct graced_proc *p, const struct place *place)
+{
+	p->cgroup_id = place->cgroup_id;
+	p->watch_id = place->watch_id;
 }
 
 #endif

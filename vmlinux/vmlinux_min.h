@@ -63,7 +63,7 @@ enum cgroup_subsys_id {
 
 /* Helpers that not every kernel has: ask bpf_core_enum_value_exists(). */
 enum bpf_func_id {
-	BPF_FUNC_get_current_task_btf = 158,
+	BPF_FUNC_ktime_get_tai_ns = 208, /* 6.1 and later */
 };
 
 enum pid_type {
@@ -189,6 +189,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;
+	struct task_struct *parent; /* whom a tracer has is told to the tracer */
 	struct task_struct *group_leader;
 	__u64 start_boottime; /* ns of CLOCK_BOOTTIME; 5.5 and later */
 	const struct cred *real_cred;
