@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel half keeps per cgroup: it comes, counts and goes as it should.
+#include "lib/claim.h"
+#include "lib/kernhalf.h"
+
+#include <bpf/bpf.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/kern_priv.h"
+
+static int setup(void **state)
+{
+	return kernhalf_open(state, "maps");
+}
+
+static const char *const maps[] = {"watched", "inits", "quotas", "noisy"};
+
+static void entries_go_with_their_cgroups(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct box boxes[8], first;
+	unsigned int before[LEN(maps)];
+
+	/* The first box makes what all have in common, and that stays. */
+	assert_int_equal(
+		box_start(&k->tree, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &first), 0);
+	for (size_t i = 0; i < LEN(maps); i++)
+		before[i] = kernhalf_entries(k, maps[i]);
+	for (size_t i = 0; i < LEN(boxes); i++) {
+		struct box_spec spec = {.argv = BOX_ARGV("graceful"),
+					.nested = i % 2 ? "in" : NULL};
+
+		assert_int_equal(box_start(&k->tree, &spec, &boxes[i]), 0);
+		assert_int_equal(kern_noisy_set(k->kern, kernhalf_id(boxes[i].dir), true), 0);
+	}
+	for (size_t i = 0; i < LEN(maps); i++)
+		assert_true(kernhalf_entries(k, maps[i]) >= before[i] + LEN(boxes));
+	for (size_t i = 0; i < LEN(boxes); i++)
+		assert_int_equal(box_remove(&boxes[i]), 0);
+	for (size_t i = 0; i < LEN(maps); i++)
+		assert_int_equal(kernhalf_entries(k, maps[i]), before[i]);
+	assert_int_equal(box_remove(&first), 0);
+}
+
+/* Runs a program in the calling process or in a child of it. */
+static void run_true(bool in_child)
+{
+	pid_t pid = in_child ? fork() : 0;
+
+	if (pid == 0)
+		execlp("true", "true", (char *)NULL);
+	if (pid <= 0 || waitpid(pid, NULL, 0) != pid)
+		_exit(1);
+}
+
+static void the_init_comes_from_outside(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	char dir[HIER_PATH_MAX + 80];
+	struct graced_init init;
+	int go[2], status;
+	uint64_t id;
+	pid_t pid;
+	char c;
+
+	snprintf(dir, sizeof(dir), "%s/%064d", k->tree.root, 7);
+	assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+	id = kernhalf_id(dir);
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (cg_enter(dir, getpid()))
+			_exit(1);
+		run_true(true);
+		kill(getpid(), SIGSTOP);
+		if (read(go[0], &c, 1) != 1)
+			_exit(1);
+		run_true(false);
+	}
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	/* The child's exec made no init: its parent is inside. */
+	assert_true(bpf_map_lookup_elem(k->kern->inits_fd, &id, &init) < 0);
+	kernhalf_drain(k);
+	kill(pid, SIGCONT);
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	kernhalf_drain(k);
+	assert_int_equal(k->n_exits, 1);
+	assert_int_equal(k->exits[0].proc.pid, pid);
+	assert_int_equal(k->exits[0].hdr.watch_id, id);
+	close(go[0]);
+	close(go[1]);
+	assert_int_equal(cg_remove(dir), 0);
+}
+
+struct turning {
+	struct kern *kern;
+	uint64_t id;
+	atomic_bool done;
+	unsigned int turns;
+};
+
+static void *turn(void *userdata)
+{
+	struct turning *t = userdata;
+
+	while (!atomic_load(&t->done) &&
+	       kern_watch_set_kind(t->kern, t->id,
+				   t->turns % 2 ? GRACED_WATCH_CONTAINER : GRACED_WATCH_SERVICE) ==
+		       0)
+		t->turns++;
+	return NULL;
+}
+
+static void a_kind_is_changed_without_losing_a_count(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_counts before, after;
+	struct turning t = {.kern = k->kern};
+	pthread_t thread;
+	struct box box;
+
+	assert_int_equal(
+		box_start(&k->tree, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box), 0);
+	t.id = kernhalf_id(box.dir);
+	before = kernhalf_counts(k, box.dir);
+	assert_int_equal(pthread_create(&thread, NULL, turn, &t), 0);
+	kernhalf_end_children(box.dir, 3000, 0);
+	atomic_store(&t.done, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	after = kernhalf_counts(k, box.dir);
+	assert_true(t.turns > 0);
+	assert_int_equal(after.exits - before.exits, 3001);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+/* A child of the cgroup that has ended and is not waited for; its parent lives until killed. */
+static pid_t start_zombie(const char *dir, pid_t *ret_parent)
+{
+	int told[2];
+	siginfo_t si;
+	pid_t pid;
+
+	assert_int_equal(pipe(told), 0);
+	*ret_parent = fork();
+	if (*ret_parent == 0) {
+		pid = cg_enter(dir, getpid()) ? -1 : fork();
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0 || waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT) < 0 ||
+		    write(told[1], &pid, sizeof(pid)) != sizeof(pid))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+	close(told[0]);
+	close(told[1]);
+	return pid;
+}
+
+static void the_dead_are_not_killed_again(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_counts counts;
+	pid_t zombie, parent;
+	struct box box;
+
+	assert_int_equal(
+		box_start(&k->tree, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box), 0);
+	zombie = start_zombie(box.dir, &parent);
+	counts = kernhalf_counts(k, box.dir);
+	assert_int_equal(kill(zombie, SIGKILL), 0);
+	assert_int_equal(kernhalf_counts(k, box.dir).kills, counts.kills);
+	assert_int_equal(kill(parent, SIGKILL), 0);
+	assert_int_equal(kernhalf_counts(k, box.dir).kills, counts.kills + 1);
+	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("entries of watched, inits, quotas and noisy go with their cgroups",
+		      entries_go_with_their_cgroups),
+		CLAIM("a process that execs is no init when its parent is inside",
+		      the_init_comes_from_outside),
+		CLAIM("a watch's kind is changed without losing a count",
+		      a_kind_is_changed_without_losing_a_count),
+		CLAIM("a SIGKILL to a process that has ended is no kill",
+		      the_dead_are_not_killed_again),
+	};
+
+	return cmocka_run_group_tests_name("maps", tests, setup, kernhalf_close);
+}

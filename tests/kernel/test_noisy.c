@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// A noisy container costs little, and nobody is told less about its init or its neighbours.
+#include "lib/claim.h"
+#include "lib/kernhalf.h"
+#include "lib/send.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "io/kern_priv.h"
+
+#define CHILDREN 300
+
+static int setup(void **state)
+{
+	return kernhalf_open(state, "noisy");
+}
+
+static void start(struct kernhalf *k, struct box *ret)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV("graceful", "5")};
+
+	assert_int_equal(box_start(&k->tree, &spec, ret), 0);
+}
+
+static void signal_init(struct kernhalf *k, const struct box *box, int sig)
+{
+	struct sent sent;
+
+	assert_int_equal(send_signal(&k->tree, SEND_HOST, NULL, box->init_pid, sig, &sent), 0);
+}
+
+static void mark(struct kernhalf *k, const struct box *box, bool on)
+{
+	assert_int_equal(kern_noisy_set(k->kern, kernhalf_id(box->dir), on), 0);
+}
+
+/* How many exits and kills are counted of CHILDREN that leave and CHILDREN that are killed. */
+static void expect_counted(struct kernhalf *k, const struct box *box, bool counted)
+{
+	struct graced_counts before = kernhalf_counts(k, box->dir), after;
+
+	kernhalf_end_children(box->dir, CHILDREN, 0);
+	kernhalf_end_children(box->dir, CHILDREN, SIGKILL);
+	after = kernhalf_counts(k, box->dir);
+	assert_int_equal(after.exits - before.exits, counted ? 2 * (CHILDREN + 1) : 0);
+	assert_int_equal(after.kills - before.kills, counted ? CHILDREN : 0);
+}
+
+static void only_a_noisy_container_is_not_counted(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct box noisy, other;
+
+	start(k, &noisy);
+	start(k, &other);
+	expect_counted(k, &noisy, true);
+	mark(k, &noisy, true);
+	mark(k, &noisy, true);
+	expect_counted(k, &noisy, false);
+	expect_counted(k, &other, true);
+	mark(k, &noisy, false);
+	mark(k, &noisy, false);
+	assert_int_equal(*k->kern->noisy, 0);
+	expect_counted(k, &noisy, true);
+	assert_int_equal(box_remove(&noisy), 0);
+	assert_int_equal(box_remove(&other), 0);
+}
+
+/* The record of the nth signal that came for a container; NULL when there are fewer. */
+static const struct graced_ev_signal *signal_of(const struct kernhalf *k, uint64_t id,
+						unsigned int n)
+{
+	for (unsigned int i = 0; i < k->n_signals && i < KERNHALF_SEEN; i++)
+		if (k->signals[i].hdr.watch_id == id && n-- == 0)
+			return &k->signals[i];
+	return NULL;
+}
+
+/* What the init of a container is told to do, and whether that is recorded while it is noisy. */
+static const struct {
+	int sig;
+	bool kept;
+} signals[] = {{SIGUSR1, false}, {SIGUSR2, false}, {SIGTERM, true}};
+
+static void tell_init(struct kernhalf *k, bool noisy)
+{
+	struct graced_counts counts;
+	unsigned int recorded = 0;
+	struct proc_end end;
+	struct box box;
+	uint64_t id;
+
+	start(k, &box);
+	id = kernhalf_id(box.dir);
+	if (noisy)
+		mark(k, &box, true);
+	kernhalf_drain(k);
+	for (size_t i = 0; i < LEN(signals); i++)
+		signal_init(k, &box, signals[i].sig);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	counts = kernhalf_counts(k, box.dir);
+	kernhalf_drain(k);
+	for (size_t i = 0; i < LEN(signals); i++) {
+		const struct graced_ev_signal *ev = signal_of(k, id, recorded);
+
+		if (noisy && !signals[i].kept)
+			continue;
+		assert_non_null(ev);
+		assert_int_equal(ev->sig, signals[i].sig);
+		assert_true(ev->flags & GRACED_SIG_INIT);
+		assert_int_equal(ev->flags & ~((GRACED_SIG_INIT << 1) - 1), 0);
+		recorded++;
+	}
+	assert_null(signal_of(k, id, recorded));
+	assert_int_equal(counts.suppressed, LEN(signals) - recorded);
+	assert_int_equal(counts.suppressed_sigs,
+			 noisy ? 1u << (SIGUSR1 - 1) | 1u << (SIGUSR2 - 1) : 0);
+	assert_int_equal(k->n_exits, 1);
+	assert_int_equal(k->exits[0].hdr.watch_id, id);
+	assert_int_equal(k->exits[0].status, end.status);
+	assert_true(k->exits[0].flags & GRACED_EXIT_INIT);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+static void stop_and_exit_of_a_noisy_init_are_told(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+
+	tell_init(k, false);
+	tell_init(k, true);
+}
+
+static void the_kill_of_a_noisy_init_is_told(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	const struct graced_ev_signal *ev;
+	struct proc_end end;
+	struct box box;
+	uint64_t id;
+
+	start(k, &box);
+	id = kernhalf_id(box.dir);
+	mark(k, &box, true);
+	signal_init(k, &box, SIGKILL);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	kernhalf_drain(k);
+	ev = signal_of(k, id, 0);
+	assert_non_null(ev);
+	assert_int_equal(ev->sig, SIGKILL);
+	assert_int_equal(k->exits[0].status, SIGKILL);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+static void a_mark_goes_with_its_cgroup(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct box box;
+	uint64_t id;
+
+	start(k, &box);
+	id = kernhalf_id(box.dir);
+	mark(k, &box, true);
+	assert_int_equal(kernhalf_entries(k, "noisy"), 1);
+	assert_int_equal(*k->kern->noisy, 1);
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(kernhalf_entries(k, "noisy"), 0);
+	assert_int_equal(*k->kern->noisy, 0);
+	assert_int_equal(kern_noisy_set(k->kern, id, true), -ENOENT);
+	assert_int_equal(kernhalf_entries(k, "noisy"), 0);
+	assert_int_equal(*k->kern->noisy, 0);
+}
+
+/* No cgroup has such an id. */
+#define MADE_UP(i) (UINT64_MAX - 1000 + (i))
+
+static void there_is_an_end_to_marks(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	const struct graced_watch watch = {.kind = GRACED_WATCH_CONTAINER};
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < 257; i++) {
+		int r;
+
+		assert_int_equal(kern_watch_add(k->kern, MADE_UP(i), &watch), 0);
+		r = kern_noisy_set(k->kern, MADE_UP(i), true);
+		if (r == -E2BIG)
+			break;
+		assert_int_equal(r, 0);
+		n++;
+	}
+	assert_int_equal(n, 256);
+	assert_int_equal(*k->kern->noisy, 256);
+	for (unsigned int i = 0; i <= n; i++)
+		assert_int_equal(kern_watch_delete(k->kern, MADE_UP(i)), 0);
+	assert_int_equal(*k->kern->noisy, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("only a noisy container's processes are not counted, and only while it is",
+		      only_a_noisy_container_is_not_counted),
+		CLAIM("a noisy container's stop signal and its init's exit are told, other signals "
+		      "are counted as suppressed",
+		      stop_and_exit_of_a_noisy_init_are_told),
+		CLAIM("a SIGKILL to a noisy container's init is told",
+		      the_kill_of_a_noisy_init_is_told),
+		CLAIM("a mark goes with its cgroup", a_mark_goes_with_its_cgroup),
+		CLAIM("256 containers can be noisy, one more is refused", there_is_an_end_to_marks),
+	};
+
+	return cmocka_run_group_tests_name("noisy", tests, setup, kernhalf_close);
+}
