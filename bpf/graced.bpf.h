@@ -40,6 +40,9 @@ GRACED_SHARED __u64 last_wake_ns;
 /* How many containers are noisy: while there are none, nobody is looked up in that map. */
 GRACED_SHARED __u32 noisy_any;
 
+/* What others send to an init is limited, too: the daemon saves what it costs. */
+GRACED_SHARED __u32 limit_all;
+
 /* Signals from inside a container to its own init: so many at once, then 100 a second. */
 #define BUCKET_BURST	 256
 #define BUCKET_REFILL_NS 10000000ULL

@@ -146,8 +146,9 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 
 /*
  * Only what a container does to its own init is limited: signals sent from inside it, and what
- * the kernel raises for it (timers, terminals, faults), which it can provoke at any rate. The
- * bucket is approximate when CPUs race; the count of what was suppressed is exact.
+ * the kernel raises for it (timers, terminals, faults), which it can provoke at any rate; what
+ * others send, while the daemon has to save. The bucket is approximate when CPUs race; the count of
+ * what was suppressed is exact.
  */
 static __always_inline bool limited(struct signal_args *a)
 {
@@ -225,7 +226,10 @@ static __always_inline void fill_sender(struct graced_ev_signal *ev, const struc
 {
 	struct task_struct *current = (void *)bpf_get_current_task(), *leader, *parent;
 
-	proc_fill(&ev->sender, current, false);
+	if (loads_may_fail())
+		proc_fill(&ev->sender, bpf_get_current_task_btf(), true);
+	else
+		proc_fill(&ev->sender, current, false);
 	proc_place(&ev->sender, at);
 	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns);
 	if (loads_may_fail()) {
@@ -250,7 +254,10 @@ static __always_inline void record(struct signal_args *a)
 	ev->result = a->result;
 	ev->code = a->code;
 	ev->flags = a->flags & ~NOISY;
-	proc_fill(&ev->target, a->target, false);
+	if (loads_may_fail())
+		proc_fill(&ev->target, a->target, true);
+	else
+		proc_fill(&ev->target, a->target, false);
 	proc_place(&ev->target, &a->at);
 	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
 	fill_sender(ev, &a->sender_at);

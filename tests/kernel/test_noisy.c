@@ -11,6 +11,7 @@
 #include "io/kern_priv.h"
 
 #define CHILDREN 300
+#define SENT	 1500 /* less than the ring has room for */
 
 static int setup(void **state)
 {
@@ -198,6 +199,38 @@ static void there_is_an_end_to_marks(void **state)
 	assert_int_equal(*k->kern->noisy, 0);
 }
 
+/* How many of SENT signals from outside were recorded; the others are suppressed. */
+static unsigned int recorded(struct kernhalf *k, const struct box *box)
+{
+	struct graced_counts before = kernhalf_counts(k, box->dir), after;
+
+	kernhalf_drain(k);
+	for (int i = 0; i < SENT; i++)
+		assert_int_equal(kill(box->init_pid, SIGTERM), 0);
+	kernhalf_drain(k);
+	after = kernhalf_counts(k, box->dir);
+	assert_int_equal(k->n_signals + after.suppressed - before.suppressed, SENT);
+	return k->n_signals;
+}
+
+static void outsiders_are_limited_only_when_told(void **state)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV("sigign")};
+	struct kernhalf *k = kernhalf_need(state);
+	struct box box;
+
+	assert_int_equal(box_start(&k->tree, &spec, &box), 0);
+	assert_int_equal(recorded(k, &box), SENT);
+	kern_limit_all(k->kern, true);
+	/* The bucket refills meanwhile, by a hundred a second. */
+	assert_in_range(recorded(k, &box), 1, SENT / 2);
+	assert_int_equal(kill(box.init_pid, SIGKILL), 0);
+	kernhalf_drain(k);
+	assert_int_equal(k->n_signals, 1);
+	kern_limit_all(k->kern, false);
+	assert_int_equal(box_remove(&box), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +242,8 @@ int main(void)
 		CLAIM("a SIGKILL to a noisy container's init is told",
 		      the_kill_of_a_noisy_init_is_told),
 		CLAIM("a mark goes with its cgroup", a_mark_goes_with_its_cgroup),
+		CLAIM("what outsiders send is limited when told to, SIGKILL never",
+		      outsiders_are_limited_only_when_told),
 		CLAIM("256 containers can be noisy, one more is refused", there_is_an_end_to_marks),
 	};
 

@@ -221,7 +221,7 @@ static const char *what(enum shed level)
 	case SHED_NOISY:
 		return "what is not init is no longer counted in the busiest containers";
 	case SHED_SIGNALS:
-		return "signal records are no longer written";
+		return "signal records are no longer written, repeated signals no longer taken in";
 	case SHED_NAMES:
 		return "names are no longer looked up";
 	case SHED_NOTHING:
@@ -248,6 +248,7 @@ static void apply(struct costs *c, enum shed before, uint32_t ratio_ppm)
 	if (level < SHED_NOISY)
 		follow_all(c);
 	recorders_shed_signals(c->daemon->recorders, level >= SHED_SIGNALS);
+	kern_limit_all(manager_of(c)->kern, level >= SHED_SIGNALS);
 	manager_of(c)->names_shed = level >= SHED_NAMES;
 }
 

@@ -7,7 +7,9 @@
  *            init do is no longer counted (collateral_kills, oom_kills), and of the signals to
  *            their init only stop signals and SIGKILL are recorded. Verdicts of other containers
  *            lose nothing; those of the marked ones name the gap `shed`.
- *   signals  signal records are not written any more; stops are.
+ *   signals  signal records are not written any more, stops are; and of what is sent to any one init
+ *            no more than 256 signals at once and 100 a second are taken in, SIGKILL excepted. A
+ *            verdict that this bears on names the gap `suppressed`.
  *   names    nothing is looked up; records carry ids, and name the gap `name-late`.
  *
  * It comes back one thing at a time, after a while that doubles each time that was too early.

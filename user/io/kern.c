@@ -205,6 +205,7 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	kern->stats_fd = bpf_map__fd(kern->skel->maps.stats);
 	kern->noisy_fd = bpf_map__fd(kern->skel->maps.noisy);
 	kern->noisy = &kern->skel->bss->noisy_any;
+	kern->limit_all = &kern->skel->bss->limit_all;
 	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
 	*ret = TAKE_PTR(kern);
 	return 0;

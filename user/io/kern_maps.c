@@ -110,6 +110,11 @@ int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata)
 	return r < 0 ? r : 0;
 }
 
+void kern_limit_all(struct kern *kern, bool on)
+{
+	__atomic_store_n(kern->limit_all, on, __ATOMIC_SEQ_CST);
+}
+
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init)
 {
 	return bpf_map_update_elem(kern->inits_fd, &id, init, BPF_NOEXIST) < 0 ? -errno : 0;

@@ -20,6 +20,7 @@ struct kern {
 	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd;
 	int set_kind_fd; /* the program that changes an entry's kind */
 	__u32 *noisy;	 /* how many are noisy; the kernel half counts in it, too */
+	__u32 *limit_all;
 	int cpus;
 };
 
