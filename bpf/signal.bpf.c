@@ -157,7 +157,7 @@ static __always_inline bool limited(struct signal_args *a)
 
 	if (!watch_recorded(w) || a->sig == SIGKILL)
 		return false;
-	if (a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0)
+	if (a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0 && !limit_all)
 		return false;
 	now = bpf_ktime_get_boot_ns();
 	ticks = (now - w->bucket_at_ns) / BUCKET_REFILL_NS;

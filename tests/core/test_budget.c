@@ -40,7 +40,7 @@ static void within(void **state)
 	start(&d);
 	assert_int_equal(run(&d, 600, LIMIT - 1000), 0);
 	assert_int_equal(d.budget.level, SHED_NOTHING);
-	assert_in_range(budget_ratio_ppm(&d.budget), LIMIT - 1100, LIMIT - 900);
+	assert_in_range(d.budget.ratio_ppm, LIMIT - 1100, LIMIT - 900);
 }
 
 static void short_burst(void **state)
@@ -138,7 +138,7 @@ static void no_budget(void **state)
 	d.budget.limit_ppm = 0;
 	assert_int_equal(run(&d, 100, 900000), 0);
 	assert_int_equal(d.budget.level, SHED_NOTHING);
-	assert_in_range(budget_ratio_ppm(&d.budget), 899000, 901000);
+	assert_in_range(d.budget.ratio_ppm, 899000, 901000);
 }
 
 static void hostile_samples(void **state)
@@ -151,7 +151,7 @@ static void hostile_samples(void **state)
 	assert_false(budget_sample(&d.budget, &(struct budget_sample){0, UINT64_MAX}));
 	assert_false(budget_sample(&d.budget, &(struct budget_sample){d.at_ns, UINT64_MAX}));
 	assert_false(budget_sample(&d.budget, &(struct budget_sample){d.at_ns + SECOND, 0}));
-	assert_in_range(budget_ratio_ppm(&d.budget), 900, 1100);
+	assert_in_range(d.budget.ratio_ppm, 900, 1100);
 }
 
 static void noisiest(void **state)

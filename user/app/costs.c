@@ -231,8 +231,9 @@ static const char *what(enum shed level)
 	return "all is done again";
 }
 
-static void apply(struct costs *c, enum shed before, uint32_t ratio_ppm)
+static void apply(struct costs *c, enum shed before)
 {
+	uint32_t ratio_ppm = c->budget.ratio_ppm;
 	enum shed level = c->budget.level;
 
 	if (level > before)
@@ -256,12 +257,11 @@ static void sample(struct costs *c, uint64_t now_ns)
 {
 	struct budget_sample s = {now_ns, selfstat_cpu_ns() + c->bpf_ns};
 	enum shed before = c->budget.level;
-	uint32_t ratio = budget_ratio_ppm(&c->budget);
 
 	if (c->choosing)
 		finish_choosing(c);
 	if (budget_sample(&c->budget, &s))
-		apply(c, before, ratio);
+		apply(c, before);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -342,8 +342,8 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 	}
 	ret->programs = c->metrics;
 	ret->n_programs = i;
-	ret->overhead_known = c->budget.n >= 2;
-	ret->overhead_ppm = budget_ratio_ppm(&c->budget);
+	ret->overhead_known = c->budget.ratio_ppm;
+	ret->overhead_ppm = c->budget.ratio_ppm;
 	ret->budget_ppm = c->budget.limit_ppm;
 	ret->shed = c->budget.level;
 	ret->shed_containers = c->n_noisy;

@@ -176,8 +176,7 @@ static void feed_attached(struct manager *m)
 	feed_begin(&obs, OBS_ATTACHED);
 	clock_boot_id(obs.attached.boot_id);
 	if (m->options->node_name)
-		snprintf(obs.attached.node, sizeof(obs.attached.node), "%s",
-			 m->options->node_name);
+		snprintf(obs.attached.node, sizeof(obs.attached.node), "%s", m->options->node_name);
 	else
 		clock_node_name(obs.attached.node, sizeof(obs.attached.node));
 	strcpy(obs.attached.hierarchy, m->hierarchy.name);

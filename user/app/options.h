@@ -35,8 +35,8 @@ struct options {
 	const char *nested[OPTIONS_NESTED_MAX + 1]; /* NULL-ended */
 	size_t n_nested;
 
-	uint64_t duration_ns; /* 0: until a signal comes */
-	const char *record;   /* file to write observations to, "-" is stdout; NULL: none */
+	uint64_t duration_ns;  /* 0: until a signal comes */
+	const char *record;    /* file to write observations to, "-" is stdout; NULL: none */
 	const char *node_name; /* NULL: NODE_NAME, then the host name */
 	const char *hierarchy;
 	size_t ring_bytes;

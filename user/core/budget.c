@@ -97,6 +97,8 @@ bool budget_sample(struct budget *b, const struct budget_sample *sample)
 		     sample->cost_ns < b->samples[b->n - 1].cost_ns))
 		return false;
 	add(b, sample);
+	if (b->n >= 2)
+		b->ratio_ppm = (uint32_t)(spent_ns(b) / (span_ns(b) / PPM + 1));
 	if (!b->limit_ppm)
 		return false;
 	if (spent_ns(b) > allowed_ns(b))
@@ -107,13 +109,6 @@ bool budget_sample(struct budget *b, const struct budget_sample *sample)
 	if (b->level == SHED_NOTHING && sample->at_ns - b->lowered_ns > BUDGET_HOLD_MAX_NS)
 		b->hold_ns = 0;
 	return false;
-}
-
-uint32_t budget_ratio_ppm(const struct budget *b)
-{
-	if (b->n < 2)
-		return 0;
-	return (uint32_t)(spent_ns(b) / (span_ns(b) / PPM + 1));
 }
 
 static int by_events(const void *a, const void *b)

@@ -42,7 +42,8 @@ struct budget {
 	size_t n;
 	uint64_t raised_ns, lowered_ns; /* 0: never */
 	uint64_t hold_ns;
-	uint64_t changes; /* of the level */
+	uint32_t ratio_ppm; /* what it cost over the last window, of one CPU; 0: not known yet */
+	uint64_t changes;   /* of the level */
 };
 
 /*
@@ -51,9 +52,6 @@ struct budget {
  * ignored.
  */
 bool budget_sample(struct budget *budget, const struct budget_sample *sample);
-
-/* Cost over the last window, as parts per million of one CPU; 0 before the second sample. */
-uint32_t budget_ratio_ppm(const struct budget *budget);
 
 /* "noisy", "signals", "names"; NULL for any other. */
 const char *shed_name(enum shed shed);
