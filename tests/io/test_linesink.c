@@ -70,6 +70,19 @@ static void plain_file(void **state)
 	linesink_free(sink);
 }
 
+static void burst(void **state)
+{
+	struct linesink *sink;
+
+	(void)state;
+	assert_int_equal(linesink_new(in_dir("burst"), &sink), 0);
+	add(sink, 2000);
+	linesink_flush(sink, SECOND);
+	assert_int_equal(stats_of(sink).written, 2000);
+	assert_int_equal(size_of(in_dir("burst")), 2000 * sizeof(line));
+	linesink_free(sink);
+}
+
 static void rotated(void **state)
 {
 	struct linesink *sink;
@@ -246,7 +259,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const made[] = {"plain", "log", "log.1", "fifo"};
+	static const char *const made[] = {"plain", "burst", "log", "log.1", "fifo"};
 
 	(void)state;
 	for (size_t i = 0; i < LEN(made); i++)
@@ -259,6 +272,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a file is appended to and is nobody else's to read", plain_file),
+		CLAIM("more at once than is kept for a slow reader is no loss for a file", burst),
 		CLAIM("a renamed file is left and a new one begun, without a line lost", rotated),
 		CLAIM("a full disk costs whole lines, counted, until there is space", full_disk),
 		CLAIM("a slow reader costs what does not fit into the wait", slow_reader),

@@ -20,7 +20,6 @@ struct linesink {
 	char *path; /* NULL: standard output */
 	struct out *out;
 	uint64_t added, dropped;
-	size_t waiting; /* bytes in out */
 	int error;
 	uint64_t tried_ns;
 };
@@ -79,8 +78,25 @@ static void fail(struct linesink *sink, int error)
 	if (sink->out)
 		sink->dropped += out_lines_waiting(sink->out);
 	sink->out = out_free(sink->out);
-	sink->waiting = 0;
 	sink->error = error;
+}
+
+static void write_out(struct linesink *sink)
+{
+	int r = out_flush(sink->out);
+
+	if (r < 0)
+		fail(sink, r);
+	else if (r == 0)
+		sink->error = 0;
+}
+
+/* More may come at once than is kept for a slow reader; one that is not slow takes it at once. */
+static bool has_room(struct linesink *sink, size_t size)
+{
+	if (sink->out && out_bytes_waiting(sink->out) + size > WAITING_BYTES)
+		write_out(sink);
+	return sink->out && out_bytes_waiting(sink->out) + size <= WAITING_BYTES;
 }
 
 void linesink_add(struct linesink *sink, const char *line, size_t size)
@@ -88,7 +104,7 @@ void linesink_add(struct linesink *sink, const char *line, size_t size)
 	int r;
 
 	sink->added++;
-	if (!sink->out || sink->waiting + size > WAITING_BYTES) {
+	if (!has_room(sink, size)) {
 		sink->dropped++;
 		return;
 	}
@@ -96,9 +112,7 @@ void linesink_add(struct linesink *sink, const char *line, size_t size)
 	if (r < 0) {
 		sink->dropped++;
 		fail(sink, r);
-		return;
 	}
-	sink->waiting += size;
 }
 
 static void retry(struct linesink *sink, uint64_t now_ns)
@@ -118,20 +132,10 @@ static void retry(struct linesink *sink, uint64_t now_ns)
 
 void linesink_flush(struct linesink *sink, uint64_t now_ns)
 {
-	int r;
-
 	if (!sink->out)
 		retry(sink, now_ns);
-	if (!sink->out || !sink->waiting)
-		return;
-	r = out_flush(sink->out);
-	if (r < 0) {
-		sink->tried_ns = now_ns;
-		fail(sink, r);
-	} else if (r == 0) {
-		sink->waiting = 0;
-		sink->error = 0;
-	}
+	else if (out_bytes_waiting(sink->out))
+		write_out(sink);
 }
 
 int linesink_reopen(struct linesink *sink)
@@ -141,8 +145,8 @@ int linesink_reopen(struct linesink *sink)
 
 	if (!sink->path)
 		return sink->error;
-	if (sink->out && sink->waiting)
-		linesink_flush(sink, 0);
+	if (sink->out)
+		write_out(sink);
 	r = open_out(sink->path, &out);
 	if (r < 0) {
 		fail(sink, r);

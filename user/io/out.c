@@ -203,9 +203,14 @@ size_t out_lines_waiting(const struct out *out)
 	return lines;
 }
 
+size_t out_bytes_waiting(const struct out *out)
+{
+	return out->buf.len - out->done;
+}
+
 bool out_is_behind(const struct out *out)
 {
-	return !out->error && out->buf.len - out->done >= BEHIND_BYTES;
+	return !out->error && out_bytes_waiting(out) >= BEHIND_BYTES;
 }
 
 int out_fd(const struct out *out)

@@ -31,8 +31,9 @@ int out_flush(struct out *out);
 /* Waits for a slow reader, at most that long. As out_flush(). */
 int out_finish(struct out *out, int timeout_ms);
 
-/* Lines that are not wholly out. */
+/* Lines that are not wholly out, and bytes that are not. */
 size_t out_lines_waiting(const struct out *out);
+size_t out_bytes_waiting(const struct out *out);
 
 /* So much is waiting that the caller should stop producing until out_flush() returns 0. */
 bool out_is_behind(const struct out *out);

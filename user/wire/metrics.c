@@ -112,7 +112,6 @@ static void add_lookups(struct expo *expo, const struct metrics *metrics)
 	static const char *const results[METRICS_LOOKUP_COUNT] = {
 		[METRICS_LOOKUP_FOUND] = "found",
 		[METRICS_LOOKUP_MISSING] = "missing",
-		[METRICS_LOOKUP_ERROR] = "error",
 	};
 
 	expo_family(expo, &family);

@@ -14,7 +14,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    121
+#define METRICS_OWN_LINES    120
 
 struct metrics_program {
 	const char *name;
@@ -33,7 +33,6 @@ struct metrics_sink {
 enum metrics_lookup {
 	METRICS_LOOKUP_FOUND,
 	METRICS_LOOKUP_MISSING,
-	METRICS_LOOKUP_ERROR,
 	METRICS_LOOKUP_COUNT,
 };
 
