@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds libmicrohttpd and its functions at run time. */
+/* The functions of libmicrohttpd that are looked for. */
 #include "io/mhd.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
-/* The number is the library's promise to fit <microhttpd.h>. */
+#include "io/dynlib.h"
+
 #define MHD_SONAME "libmicrohttpd.so.12"
 
-static const struct {
-	const char *symbol;
-	size_t offset;
-} functions[] = {
+static const struct dynlib_function functions[] = {
 #define MHD_ENTRY(name) {"MHD_" #name, offsetof(struct mhd, name)},
 	MHD_FUNCTIONS(MHD_ENTRY)
 #undef MHD_ENTRY
@@ -21,24 +16,6 @@ static const struct {
 
 int mhd_load(struct mhd *ret, const char **ret_error)
 {
-	void *library = dlopen(MHD_SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	struct mhd mhd;
-
-	if (!library) {
-		*ret_error = dlerror();
-		return -ELIBACC;
-	}
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		void *function = dlsym(library, functions[i].symbol);
-
-		if (!function) {
-			*ret_error = dlerror();
-			dlclose(library);
-			return -ELIBACC;
-		}
-		memcpy((char *)&mhd + functions[i].offset, &function, sizeof(function));
-	}
-	dlclose(library);
-	*ret = mhd;
-	return 0;
+	return dynlib_load(MHD_SONAME, functions, sizeof(functions) / sizeof(functions[0]), ret,
+			   ret_error);
 }

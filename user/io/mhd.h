@@ -16,6 +16,8 @@
 	X(get_timeout)                 \
 	X(run)                         \
 	X(add_connection)              \
+	X(suspend_connection)          \
+	X(resume_connection)           \
 	X(get_connection_info)         \
 	X(lookup_connection_value)     \
 	X(create_response_from_buffer) \

@@ -10,6 +10,7 @@
 #ifndef IO_WEB_H
 #define IO_WEB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -37,15 +38,32 @@ struct web_reply {
  */
 typedef void (*web_fn)(void *userdata, const struct web_request *request, struct web_reply *ret);
 
+/* PEM, each a string. */
+struct web_tls {
+	const char *cert; /* with those that lead to its CA, if any */
+	const char *key;
+	const char *client_ca; /* each client must show a certificate of it; NULL: none is wanted */
+	bool tls13;	       /* TLS 1.3 alone; else 1.2, too */
+};
+
+struct web_user {
+	const char *name;
+	const char *hash; /* as wire/webconfig lets it pass */
+};
+
 /* Zero stands for the default. */
 struct web_config {
 	const char *const *listen; /* as wire/listen.h reads them */
 	size_t n_listen;
+	const struct web_tls *tls;    /* NULL: plain HTTP */
+	const struct web_user *users; /* whose password every request needs; none: no password */
+	size_t n_users;
 	unsigned int max_connections; /* 256 */
 	unsigned int max_bodies;      /* 4: how many over 4 KiB are in memory at once */
 	uint64_t receive_ns; /* 10 s: from connecting, or a request's first line, to its end */
 	uint64_t idle_ns;    /* 2 minutes: between requests; scrapes are a minute apart */
 	uint64_t send_ns;    /* 30 s: for the client to take a response */
+	uint64_t accept_ns;  /* 1 ms: what a new connection is charged for TLS, see io/web_tls.h */
 	int64_t priority;    /* of all its event sources, as sd_event_source_set_priority() */
 };
 
@@ -71,12 +89,25 @@ struct web_why {
 struct web;
 
 /*
+ * Whether the keys and certificates of a configuration can be used: 0, -EINVAL when they cannot,
+ * -ELIBACC when a library is missing. *ret_why is filled on every failure.
+ */
+int web_check(const struct web_config *config, struct web_why *ret_why);
+
+/*
  * Binds every address and serves from the next turn of the loop on. The strings of config are not
- * kept. -EINVAL: an address is none; -ELIBACC: libmicrohttpd is missing; else -errno as of bind(2)
- * and its like. *ret_why is filled on every failure.
+ * kept. -EINVAL: an address or a key is none; -ELIBACC: libmicrohttpd is missing; else -errno as of
+ * bind(2) and its like. *ret_why is filled on every failure.
  */
 int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *userdata,
 	    struct web **ret, struct web_why *ret_why);
+
+/*
+ * Takes the tls and the users of another configuration instead of those it has; what else is in it
+ * stays as it was. Every connection is closed: clients come again. As web_new(); on failure all is
+ * as it was.
+ */
+int web_reload(struct web *web, const struct web_config *config, struct web_why *ret_why);
 
 /* Closes every connection at once, and the bodies with them. */
 struct web *web_free(struct web *web);

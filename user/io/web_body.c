@@ -23,6 +23,9 @@ static struct MHD_Response *make_response(const struct web *web, const struct we
 		{MHD_HTTP_HEADER_CONTENT_ENCODING, gzip ? "gzip" : NULL},
 		{MHD_HTTP_HEADER_LOCATION, body->location},
 		{MHD_HTTP_HEADER_ALLOW, body->status == 405 ? "GET, HEAD" : NULL},
+		{MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+		 body->status == 401 ? "Basic realm=\"graced\"" : NULL},
+		{MHD_HTTP_HEADER_RETRY_AFTER, body->status == 429 ? "1" : NULL},
 		{MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding"},
 		{MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
 		{"X-Content-Type-Options", "nosniff"},
@@ -183,6 +186,9 @@ struct web_body *web_body_refusal(struct web *web, unsigned int status)
 {
 	struct web_reply reply = {.status = status, .type = "text/plain; charset=utf-8"};
 	const char *text = status == 405   ? "Only GET and HEAD are understood here.\n"
+			   : status == 401 ? "A user and the right password are wanted here.\n"
+			   : status == 429
+				   ? "Too many passwords are to be checked, ask again later.\n"
 			   : status == 413 ? "A request must not have a body here.\n"
 					   : "This page could not be made.\n";
 

@@ -64,6 +64,18 @@ void web_conn_release_body(struct web *web, struct web_conn *conn)
 	web_body_settle(web, body);
 }
 
+void web_conn_resume(struct web *web, struct web_conn *conn)
+{
+	web_conn_enter(web, conn, WEB_RECEIVING);
+	web->mhd.resume_connection(conn->handle);
+}
+
+void web_conn_resume_all(struct web *web)
+{
+	while (web->phases[WEB_CHECKING].first)
+		web_conn_resume(web, web->phases[WEB_CHECKING].first);
+}
+
 void web_conn_close(struct web *web, struct web_conn *conn)
 {
 	/* What a reader has not fetched is not to wait for it in the kernel. */
@@ -73,6 +85,9 @@ void web_conn_close(struct web *web, struct web_conn *conn)
 		return;
 	if (conn->phase == WEB_SENDING)
 		setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &forget, sizeof(forget));
+	/* What is suspended would not be let go of. */
+	if (conn->phase == WEB_CHECKING)
+		web_conn_resume(web, conn);
 	leave(web, conn);
 	shutdown(conn->fd, SHUT_RDWR);
 }
@@ -97,6 +112,7 @@ uint64_t web_conn_expire(struct web *web, uint64_t now_ns)
 {
 	const uint64_t limits[WEB_PHASES] = {
 		[WEB_RECEIVING] = web->config.receive_ns,
+		[WEB_CHECKING] = web->config.receive_ns,
 		[WEB_IDLE] = web->config.idle_ns,
 		[WEB_SENDING] = web->config.send_ns,
 	};
@@ -133,6 +149,14 @@ struct web_conn *web_conn_of(const struct web *web, struct MHD_Connection *handl
 	return info ? info->socket_context : NULL;
 }
 
+static void begin_session(const struct web *web, struct MHD_Connection *handle)
+{
+	const union MHD_ConnectionInfo *info =
+		web->mhd.get_connection_info(handle, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	web_tls_session(&web->tls, info->tls_session);
+}
+
 void web_conn_notify(void *userdata, struct MHD_Connection *handle, void **context,
 		     enum MHD_ConnectionNotificationCode code)
 {
@@ -158,6 +182,9 @@ void web_conn_notify(void *userdata, struct MHD_Connection *handle, void **conte
 		return;
 	}
 	conn->fd = fd;
+	conn->handle = handle;
+	if (web->tls.on)
+		begin_session(web, handle);
 	join(web, conn, WEB_RECEIVING);
 	*context = conn;
 }

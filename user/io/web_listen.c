@@ -69,11 +69,11 @@ static int open_socket(const struct listen_addr *addr, uint16_t *port, int *ret)
 	return 0;
 }
 
-/* Closed to new clients for a moment, since there is no descriptor for one. */
-static void pause_listening(struct web *web)
+/* Closed to new clients for a moment. */
+static void pause_listening(struct web *web, uint64_t until_ns)
 {
 	web->paused = true;
-	web->paused_until_ns = web_now(web) + PAUSE_NS;
+	web->paused_until_ns = until_ns;
 	for (size_t i = 0; i < web->n_listeners; i++)
 		sd_event_source_set_enabled(web->listeners[i].source, SD_EVENT_OFF);
 }
@@ -103,9 +103,16 @@ static int on_client(sd_event_source *source, int listener, uint32_t events, voi
 	for (unsigned int i = 0; i < accept_max(web); i++) {
 		union address address = {};
 		socklen_t len = sizeof(address);
-		int fd = accept4(listener, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		uint64_t until_ns;
+		int fd;
 
+		if (!web_tls_may_admit(&web->tls, web_now(web), &until_ns)) {
+			pause_listening(web, until_ns);
+			break;
+		}
+		fd = accept4(listener, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
+			web_tls_admitted(&web->tls, web_now(web));
 			web_conn_admit(web, fd, &address.any, len);
 			continue;
 		}
@@ -114,7 +121,7 @@ static int on_client(sd_event_source *source, int listener, uint32_t events, voi
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 			web->stats.refused++;
 			web_conn_evict_oldest(web);
-			pause_listening(web);
+			pause_listening(web, web_now(web) + PAUSE_NS);
 			break;
 		}
 	}

@@ -8,13 +8,16 @@
 
 #include "io/mhd.h"
 #include "io/web.h"
+#include "io/web_tls.h"
+#include "io/webauth.h"
 
 #define WEB_LISTEN_MAX 32
 #define WEB_PATH_SIZE  64 /* longer paths are served, but their bodies not kept */
 
 /* What a connection is at. A kind has one limit of time, so each list is in order of its ends. */
 enum web_phase {
-	WEB_RECEIVING,
+	WEB_RECEIVING, /* the handshake of TLS, too */
+	WEB_CHECKING,  /* suspended until a password is checked */
 	WEB_IDLE,
 	WEB_SENDING,
 	WEB_PHASES,
@@ -26,8 +29,9 @@ struct web_body;
 struct web_conn {
 	struct web_conn *prev, *next;
 	enum web_phase phase;
-	uint64_t since_ns;     /* when the phase began */
-	int fd;		       /* the library's */
+	uint64_t since_ns; /* when the phase began */
+	int fd;		   /* the library's */
+	struct MHD_Connection *handle;
 	struct web_body *body; /* what it is being sent; NULL: nothing that has readers */
 };
 
@@ -69,7 +73,9 @@ struct web {
 	sd_event_source *ready, *more, *timer;
 	struct web_listener listeners[WEB_LISTEN_MAX];
 	size_t n_listeners;
-	bool paused; /* listeners are off until paused_until_ns, for lack of descriptors */
+	struct web_tls_state tls;
+	struct webauth *auth; /* NULL: everybody is served */
+	bool paused; /* listeners are off until paused_until_ns, for lack of descriptors or credit */
 	uint64_t paused_until_ns;
 	struct web_conns phases[WEB_PHASES];
 	unsigned int n_in_phases;
@@ -86,7 +92,7 @@ void web_turn(struct web *web);
 /* web_listen.c */
 int web_listen_open(struct web *web, const struct web_config *config, struct web_why *ret_why);
 void web_listen_close(struct web *web);
-/* Takes in clients again, after there was no descriptor for one. */
+/* Takes in clients again, after there was no descriptor or no credit for one. */
 void web_listen_resume(struct web *web);
 
 /* web_conn.c */
@@ -100,6 +106,10 @@ struct web_conn *web_conn_of(const struct web *web, struct MHD_Connection *handl
 void web_conn_enter(struct web *web, struct web_conn *conn, enum web_phase phase);
 /* It reads its body no longer. */
 void web_conn_release_body(struct web *web, struct web_conn *conn);
+/* Lets the library go on with a request that waits for a password to be checked. */
+void web_conn_resume(struct web *web, struct web_conn *conn);
+/* The same for all that do. */
+void web_conn_resume_all(struct web *web);
 /* Frees nothing yet: the library notices in its next run. */
 void web_conn_close(struct web *web, struct web_conn *conn);
 void web_conn_evict_oldest(struct web *web);

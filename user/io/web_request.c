@@ -26,10 +26,13 @@ static unsigned int objection(const struct web *web, struct MHD_Connection *hand
 static const char *path_of(const char *url)
 {
 	const char *slash;
+	size_t scheme = strncasecmp(url, "http://", 7) == 0    ? 7
+			: strncasecmp(url, "https://", 8) == 0 ? 8
+							       : 0;
 
-	if (strncasecmp(url, "http://", 7))
+	if (!scheme)
 		return url;
-	slash = strchr(url + 7, '/');
+	slash = strchr(url + scheme, '/');
 	return slash ? slash : "/";
 }
 
@@ -58,19 +61,46 @@ static enum MHD_Result refuse(struct web *web, struct web_conn *conn, struct MHD
 	return body ? queue(web, conn, handle, body) : MHD_NO;
 }
 
+/* The page that was asked for, or why it is not shown. When a password is to be checked before, the
+ * request waits: the library asks again once it is resumed. */
+static enum MHD_Result answer(struct web *web, struct web_conn *conn, struct MHD_Connection *handle,
+			      const char *url)
+{
+	enum webauth_verdict verdict = WEBAUTH_YES;
+	struct web_request wanted;
+	struct web_body *body;
+
+	if (web->auth)
+		verdict = webauth_ask(web->auth, header(web, handle, MHD_HTTP_HEADER_AUTHORIZATION),
+				      web_now(web));
+	if (verdict == WEBAUTH_WAIT) {
+		web_conn_enter(web, conn, WEB_CHECKING);
+		if (conn->phase == WEB_CHECKING)
+			web->mhd.suspend_connection(handle);
+		return MHD_YES;
+	}
+	if (verdict != WEBAUTH_YES)
+		return refuse(web, conn, handle, verdict == WEBAUTH_NO ? 401 : 429);
+	wanted.path = path_of(url);
+	wanted.format = negotiate_format(header(web, handle, MHD_HTTP_HEADER_ACCEPT));
+	body = web_body_get(web, &wanted);
+	return body ? queue(web, conn, handle, body) : MHD_NO;
+}
+
 enum MHD_Result web_request_handle(void *userdata, struct MHD_Connection *handle, const char *url,
 				   const char *method, const char *version, const char *upload,
 				   size_t *upload_size, void **request)
 {
 	struct web *web = userdata;
 	struct web_conn *conn = web_conn_of(web, handle);
-	struct web_request wanted;
-	struct web_body *body;
+	enum MHD_Result r;
 	unsigned int status;
+	uint64_t began_ns;
 
 	(void)version;
 	(void)upload;
-	if (!conn)
+	/* One that was closed while its password was checked would wait for an answer for ever. */
+	if (!conn || conn->phase == WEB_CLOSING)
 		return MHD_NO;
 	/* First it calls when the headers are there: an answer then means that what follows is not
 	 * read, and costs the connection. */
@@ -81,10 +111,10 @@ enum MHD_Result web_request_handle(void *userdata, struct MHD_Connection *handle
 	}
 	if (*upload_size)
 		return MHD_NO;
-	wanted.path = path_of(url);
-	wanted.format = negotiate_format(header(web, handle, MHD_HTTP_HEADER_ACCEPT));
-	body = web_body_get(web, &wanted);
-	return body ? queue(web, conn, handle, body) : MHD_NO;
+	began_ns = web_tls_begin_page(&web->tls);
+	r = answer(web, conn, handle, url);
+	web_tls_end_page(&web->tls, began_ns);
+	return r;
 }
 
 void *web_request_begin(void *userdata, const char *uri, struct MHD_Connection *handle)

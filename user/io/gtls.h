@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wanted of GnuTLS beside what libmicrohttpd, which brings it along, does with it. */
+#ifndef IO_GTLS_H
+#define IO_GTLS_H
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+
+/* gnutls_<name>() as its headers declare it. */
+#define GTLS_FUNCTIONS(X)                   \
+	X(strerror)                         \
+	X(priority_init)                    \
+	X(priority_deinit)                  \
+	X(certificate_allocate_credentials) \
+	X(certificate_free_credentials)     \
+	X(certificate_set_x509_key_mem2)    \
+	X(certificate_set_x509_trust_mem)   \
+	X(certificate_server_set_request)   \
+	X(session_set_verify_cert2)         \
+	X(hmac_fast)
+
+#define GTLS_MEMBER(name) __typeof__(gnutls_##name) *name;
+struct gtls {
+	GTLS_FUNCTIONS(GTLS_MEMBER)
+};
+#undef GTLS_MEMBER
+
+/* As dynlib_load(). */
+int gtls_load(struct gtls *ret, const char **ret_error);
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Judges a file by who could have written it, and reads it. */
+#include "io/trusted.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "io/fd.h"
+
+/* Why a file must not be used; NULL: it may. */
+static const char *distrust(const struct stat *st, bool secret)
+{
+	if (!S_ISREG(st->st_mode))
+		return "is not a regular file";
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return "belongs to somebody else; chown it to root";
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return "may be written by its group or others; chmod go-w it";
+	if (secret && st->st_mode & S_IROTH)
+		return "may be read by everybody, but is secret; chmod o-r it";
+	return NULL;
+}
+
+/* In one piece, so that no copies of a secret are left behind as a buffer grows. */
+static int read_all(int fd, size_t size, struct buf *ret)
+{
+	char *at = buf_reserve(ret, size + 1);
+	size_t done = 0;
+
+	if (!at)
+		return buf_error(ret);
+	while (done <= size) {
+		ssize_t n = read(fd, at + done, size + 1 - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	if (done > size)
+		return -EBUSY; /* it grew */
+	buf_commit(ret, done);
+	return 0;
+}
+
+static int explain(struct trusted_why *ret_why, const char *verb, const char *path, int r)
+{
+	snprintf(ret_why->text, sizeof(ret_why->text), "cannot %s %s: %s", verb, path,
+		 strerror(-r));
+	return r;
+}
+
+/* The file is judged that was opened: the path may mean another one a moment later. */
+int trusted_read(const char *path, bool secret, size_t max, struct buf *ret,
+		 struct trusted_why *ret_why)
+{
+	_cleanup_(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const char *why;
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return explain(ret_why, "open", path, -errno);
+	why = distrust(&st, secret);
+	if (why) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s %s", path, why);
+		return -EPERM;
+	}
+	if ((size_t)st.st_size > max) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s is bigger than %zu KiB", path,
+			 max >> 10);
+		return -EFBIG;
+	}
+	r = read_all(fd, (size_t)st.st_size, ret);
+	return r < 0 ? explain(ret_why, "read", path, r) : 0;
+}

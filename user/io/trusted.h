@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that decide what the daemon does, read only when nobody else can have written them. */
+#ifndef IO_TRUSTED_H
+#define IO_TRUSTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/* A sentence for a person, with the path, without a full stop. */
+struct trusted_why {
+	char text[512];
+};
+
+/*
+ * Adds a regular file of at most max bytes, owned by root or this user and not writable by others,
+ * nor, when it is secret, readable by them. Waits for no FIFO. -errno, -EPERM for a file that is
+ * not trusted; *ret_why is filled then.
+ */
+int trusted_read(const char *path, bool secret, size_t max, struct buf *ret,
+		 struct trusted_why *ret_why);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * TLS of the web server: what libmicrohttpd is told, what of its sessions is changed, and what
+ * handshakes may cost.
+ *
+ * A handshake is the one thing that a stranger can make the daemon compute. So new connections are
+ * taken in on credit: each is charged web_config.accept_ns, and whatever CPU time the library then
+ * spends, beside making pages, is charged, too. Credit comes back at a twentieth of real time, and
+ * as much as two seconds' worth of it is kept. Without credit clients wait in the listen queue,
+ * while those that are there are served. So a flood costs 5 % of one CPU, whatever the key: about
+ * 50 connections a second that are no TLS, or 20 handshakes with a key of RSA 2048.
+ */
+#ifndef IO_WEB_TLS_H
+#define IO_WEB_TLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "io/gtls.h"
+#include "io/mhd.h"
+#include "io/web.h"
+
+#define WEB_TLS_OPTIONS 5
+
+struct web_tls_state {
+	bool on;
+	bool require;	    /* a certificate of the client */
+	struct gtls gtls;   /* when it is on */
+	uint64_t paid_ns;   /* of CLOCK_MONOTONIC: in the future when there is no credit */
+	uint64_t price_ns;  /* of a connection */
+	uint64_t pages_ns;  /* CPU time of pages in this turn, which is not charged */
+	uint64_t before_ns; /* CPU time when what is measured began */
+};
+
+/* As web_check(). */
+int web_tls_check(const struct web_tls *tls, struct web_why *ret_why);
+
+/* What MHD_start_daemon() wants as MHD_OPTION_ARRAY; points into tls. */
+void web_tls_options(const struct web_tls *tls, struct MHD_OptionItem ret[WEB_TLS_OPTIONS]);
+
+/* Turns it on, or off for NULL; keeps the debts. As web_check(). */
+int web_tls_set(struct web_tls_state *state, const struct web_tls *tls, struct web_why *ret_why);
+
+/* For a session that has not begun: lets it end unless the client shows what it must. */
+void web_tls_session(const struct web_tls_state *state, gnutls_session_t session);
+
+/* Whether there is credit for one connection more; false: not until *ret_until_ns. */
+bool web_tls_may_admit(const struct web_tls_state *state, uint64_t now_ns, uint64_t *ret_until_ns);
+/* Charges one. */
+void web_tls_admitted(struct web_tls_state *state, uint64_t now_ns);
+
+/* Around what the library does, and around the making of a page in it. */
+void web_tls_begin_turn(struct web_tls_state *state);
+void web_tls_end_turn(struct web_tls_state *state, uint64_t now_ns);
+uint64_t web_tls_begin_page(const struct web_tls_state *state);
+void web_tls_end_page(struct web_tls_state *state, uint64_t began_ns);
+
+#endif

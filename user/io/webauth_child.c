@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads passwords and hashes, says whether they fit, and can do nothing else. */
+#include "io/webauth_child.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "io/dynlib.h"
+#include "io/fd.h"
+
+#define CRYPT_SONAME "libcrypt.so.1"
+#define NICENESS     10
+
+struct crypt_functions {
+	__typeof__(crypt_r) *crypt_r;
+};
+
+static const struct dynlib_function functions[] = {
+	{"crypt_r", offsetof(struct crypt_functions, crypt_r)},
+};
+
+/* exit_group(2) is more than strict mode allows, and nothing is to be flushed twice. */
+static _Noreturn void end(int status)
+{
+	while (true)
+		syscall(SYS_exit, status);
+}
+
+static void say(char answer)
+{
+	if (write(0, &answer, 1) != 1)
+		end(1);
+}
+
+static bool fits(const struct crypt_functions *f, const struct webauth_question *q,
+		 struct crypt_data *data)
+{
+	const char *made = f->crypt_r(q->password, q->hash, data);
+	size_t size = strlen(q->hash);
+
+	return made && strlen(made) == size && basicauth_same(made, q->hash, size);
+}
+
+static _Noreturn void serve(void)
+{
+	static struct crypt_data data;
+	struct crypt_functions f;
+	struct webauth_question q;
+	const char *error;
+
+	if (dynlib_load(CRYPT_SONAME, functions, 1, &f, &error) < 0) {
+		say(WEBAUTH_NO_LIBRARY);
+		end(1);
+	}
+	/* No file can be opened from here on. */
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){});
+	/* Nor anything else done but read, write and end; refused where a filter is in force, as
+	 * service managers and container runtimes have them, which goes on then. */
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	say(WEBAUTH_READY);
+	while (read(0, &q, sizeof(q)) == (ssize_t)sizeof(q)) {
+		q.hash[sizeof(q.hash) - 1] = q.password[sizeof(q.password) - 1] = '\0';
+		say(fits(&f, &q, &data) ? WEBAUTH_RIGHT : WEBAUTH_WRONG);
+		explicit_bzero(&data, sizeof(data));
+		explicit_bzero(&q, sizeof(q));
+	}
+	end(0);
+}
+
+static void give_up_privileges(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){});
+	syscall(SYS_capset, &head, none);
+}
+
+static _Noreturn void run(int fd, pid_t parent)
+{
+	sigset_t all;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || dup2(fd, 0) < 0)
+		end(1);
+	/* Signals to the group are the parent's to follow. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	closefrom(1);
+	prctl(PR_SET_NAME, "graced-auth");
+	setpriority(PRIO_PROCESS, 0, NICENESS);
+	give_up_privileges();
+	serve();
+}
+
+int webauth_child_start(pid_t *ret_pid, int *ret_fd)
+{
+	_cleanup_(cleanup_close) int ours = -1;
+	_cleanup_(cleanup_close) int theirs = -1;
+	pid_t parent = getpid(), pid;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	ours = pair[0];
+	theirs = pair[1];
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		run(theirs, parent);
+	*ret_pid = pid;
+	*ret_fd = TAKE_FD(ours);
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process that checks passwords, and what it is asked and answers. */
+#ifndef IO_WEBAUTH_CHILD_H
+#define IO_WEBAUTH_CHILD_H
+
+#include <sys/types.h>
+
+#include "wire/basicauth.h"
+
+#define WEBAUTH_HASH_SIZE 64
+
+struct webauth_question {
+	char hash[WEBAUTH_HASH_SIZE];
+	char password[BASICAUTH_SIZE];
+};
+
+enum { WEBAUTH_READY = 'r', WEBAUTH_NO_LIBRARY = 'l', WEBAUTH_RIGHT = '1', WEBAUTH_WRONG = '0' };
+
+/*
+ * Forks. *ret_fd, which the caller closes, takes whole questions; each is answered by one byte,
+ * before the first comes WEBAUTH_READY or _NO_LIBRARY. The child ends with the descriptor, or its
+ * parent; the caller waits for it. 0 or -errno.
+ */
+int webauth_child_start(pid_t *ret_pid, int *ret_fd);
+
+#endif
