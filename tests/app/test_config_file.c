@@ -128,7 +128,7 @@ static void test_no_files(void **state)
 	confload_write("", 0600);
 	assert_int_equal(truncate(confload_path, 1 << 21), 0);
 	load_path(confload_path, &got);
-	assert_non_null(strstr(got.err, "is bigger than 1 MiB"));
+	assert_non_null(strstr(got.err, "is bigger than 1024 KiB"));
 	if (geteuid() != 0)
 		return;
 	confload_write("scope: pods\n", 0600);

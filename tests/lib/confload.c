@@ -159,12 +159,20 @@ static void forget_settings(void)
 	}
 }
 
+static const char *const web_names[] = {"web.yml", "other.yml"};
+
 int confload_set_up(void **state)
 {
 	(void)state;
 	forget_settings();
-	if (!mkdtemp(confload_dir))
+	if (!mkdtemp(confload_dir) || chdir(confload_dir) < 0)
 		return -1;
+	for (size_t i = 0; i < LEN(web_names); i++) {
+		snprintf(confload_path, sizeof(confload_path), "%s/%s", confload_dir, web_names[i]);
+		confload_write("basic_auth_users:\n  joe: "
+			       "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n",
+			       0600);
+	}
 	snprintf(confload_path, sizeof(confload_path), "%s/graced.yaml", confload_dir);
 	return 0;
 }
@@ -173,5 +181,7 @@ int confload_tear_down(void **state)
 {
 	(void)state;
 	unlink(confload_path);
-	return rmdir(confload_dir);
+	for (size_t i = 0; i < LEN(web_names); i++)
+		unlink(web_names[i]);
+	return chdir("/") < 0 ? -1 : rmdir(confload_dir);
 }

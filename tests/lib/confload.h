@@ -12,7 +12,8 @@
 
 #define CONFLOAD_ARGS_MAX 8
 
-/* A directory of the test's own, and the file in it. */
+/* A directory of the test's own, in which it runs, and the file in it; web.yml and other.yml are
+ * right web configurations. */
 extern char confload_dir[];
 extern char confload_path[PATH_MAX];
 

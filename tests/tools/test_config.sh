@@ -62,7 +62,7 @@ web:
   - 127.0.0.1:9753
   - "[::1]:9753"
   telemetryPath: /metrics
-  configFile: /etc/graced/web.yaml
+  configFile: WEB
   insecure: false
 names:
   enabled: true
@@ -78,6 +78,10 @@ metrics:
 budget:
   cpu: 2%
 END
+web=$tmp/web.yaml
+sed -i "s,WEB,$web," "$file"
+hash='$2b$10$abcdefghijklmnopqrstuuqflPDzB6gcMhKa1rZqKiun2YGL5sa2u'
+printf 'basic_auth_users:\n  prometheus: %s\n' "$hash" >"$web"
 run --config "$file" --config.check
 ((rc == 0)) && quiet "$err" && one_line "$out" && grep -qF "$file: right" "$out"
 claim "a file with every setting is right" $?
@@ -114,6 +118,55 @@ claim "an address for other hosts is refused" $?
 run --config "$tmp/open.yaml" --config.check --web.insecure
 ((rc == 0)) && quiet "$err"
 claim "--web.insecure allows it" $?
+
+any=(--config.check --web.listen-address 0.0.0.0:0)
+run "${any[@]}" --web.config.file "$web"
+((rc == 0)) && quiet "$err"
+claim "--web.config.file allows it" $?
+: >"$tmp/nothing.yaml"
+run "${any[@]}" --web.config.file "$tmp/nothing.yaml"
+refused 2 "0.0.0.0:0 .*neither TLS nor users"
+claim "a web configuration that protects nothing does not" $?
+
+printf 'basic_auth_users:\n  joe: secret\nhttp_server_config:\n  http2: false\n' >"$tmp/bad.yaml"
+run --config.check --web.config.file "$tmp/bad.yaml"
+((rc == 1)) && quiet "$out" && [[ $(wc -l <"$err") == 2 ]] && ! grep -q secret "$err" &&
+	grep -qF "$tmp/bad.yaml:2: basic_auth_users.joe: wants a bcrypt hash" "$err" &&
+	grep -qF "$tmp/bad.yaml:3: http_server_config: is not read here" "$err"
+claim "what is wrong with a web configuration is told with line and key, and no password" $?
+
+if command -v openssl >/dev/null; then
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+		-subj /CN=localhost -keyout "$tmp/key.pem" -out "$tmp/cert.pem" 2>/dev/null
+	printf 'tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n' >"$tmp/tls.yaml"
+	chmod 640 "$tmp/key.pem"
+	run "${any[@]}" --web.config.file "$tmp/tls.yaml"
+	((rc == 0)) && quiet "$err"
+	claim "keys and certificates are found beside the file that names them" $?
+	for mode in 644 660; do
+		chmod $mode "$tmp/key.pem"
+		run "${any[@]}" --web.config.file "$tmp/tls.yaml"
+		refused 1 "$tmp/key.pem may be .*chmod"
+		claim "a private key of mode $mode is refused" $?
+	done
+	chmod 600 "$tmp/key.pem"
+	chmod 664 "$tmp/cert.pem"
+	run "${any[@]}" --web.config.file "$tmp/tls.yaml"
+	refused 1 "$tmp/cert.pem may be written .*chmod"
+	claim "a certificate that its group may write is refused" $?
+	chmod 644 "$tmp/cert.pem"
+	openssl ecparam -name prime256v1 -genkey -noout -out "$tmp/key.pem" 2>/dev/null
+	run "${any[@]}" --web.config.file "$tmp/tls.yaml"
+	refused 1 "tls.yaml: cannot use cert_file with key_file: "
+	claim "a key that is another certificate's is refused" $?
+else
+	echo "# not shown: there is no openssl to make certificates with"
+fi
+chmod 664 "$web"
+run --config.check --web.config.file "$web"
+refused 1 "$web may be written .*chmod"
+claim "a web configuration that its group may write is refused" $?
+chmod 644 "$web"
 
 chmod 664 "$file"
 run --config "$file" --config.check

@@ -41,6 +41,7 @@ void config_done(struct config *config)
 		next = item->next;
 		free(item);
 	}
+	webfile_free(config->webfile);
 	memset(config, 0, sizeof(*config));
 }
 
@@ -117,8 +118,11 @@ static int take_fallbacks(struct config_loader *loader)
 /* Tells what is wrong with an address where it was given. */
 static int refuse_address(const struct config_loader *loader, size_t setting, size_t index)
 {
-	static const char why[] = "can be reached from other hosts, which takes --web.config.file "
-				  "(TLS, authentication) or --web.insecure";
+	const char *why = loader->config.webfile
+				  ? "can be reached from other hosts, but the file of "
+				    "--web.config.file has neither TLS nor users"
+				  : "can be reached from other hosts, which takes "
+				    "--web.config.file (TLS, authentication) or --web.insecure";
 	const struct config_setting *s = &config_settings[setting];
 	const char *address = loader->config.listen[index];
 	char name[CONFIG_NAME_SIZE];
@@ -135,11 +139,14 @@ static int refuse_address(const struct config_loader *loader, size_t setting, si
 	}
 }
 
-static int check_web(const struct config_loader *loader)
+/* The web configuration is read here, so that what is wrong with it is known before all starts. */
+static int take_web(struct config_loader *loader)
 {
-	const struct config *c = &loader->config;
+	struct config *c = &loader->config;
 
-	if (c->web_insecure || c->web_config_file)
+	if (c->web_config_file && webfile_load(c->web_config_file, &c->webfile) < 0)
+		return 1;
+	if (c->web_insecure || (c->webfile && webfile_protects(c->webfile)))
 		return 0;
 	for (size_t i = 0; i < c->n_listen; i++) {
 		struct listen listen;
@@ -176,7 +183,7 @@ static int take_all(struct config_loader *loader, const struct config_flags *fla
 		status = config_env_apply(loader);
 	if (!status)
 		status = config_flags_apply(loader, flags);
-	return status ? status : check_web(loader);
+	return status ? status : take_web(loader);
 }
 
 /* 0 with *ret, or the exit status. */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "app/options.h"
+#include "app/webfile.h"
 
 #define CONFIG_LISTEN_MAX 16
 
@@ -30,6 +31,7 @@ struct config {
 	size_t n_listen;
 	const char *telemetry_path;  /* /metrics */
 	const char *web_config_file; /* TLS and authentication; NULL: none */
+	struct webfile *webfile;     /* what is in it */
 	bool web_insecure;	     /* off loopback without either */
 
 	bool sink_stdout;		  /* JSON lines to standard output */

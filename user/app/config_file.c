@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Settings from a file: opens it, holds each key against the table, and tells all that is wrong. */
-#include <errno.h>
-#include <fcntl.h>
+/* Settings from a file: holds each key against the table, and tells all that is wrong. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "app/config_priv.h"
 #include "app/say.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
-#include "io/fd.h"
+#include "io/trusted.h"
 #include "wire/yamlconf.h"
 
 #define VALUE_SHOWN 80 /* bytes of a wrong value */
@@ -222,70 +218,17 @@ static void judge_all(struct judge *judge, const struct yamlconf *conf)
 	}
 }
 
-/* Why a file must not be used; NULL: it may. */
-static const char *distrust(const struct stat *st)
-{
-	if (!S_ISREG(st->st_mode))
-		return "is not a regular file";
-	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return "belongs to somebody else; chown it to root";
-	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return "may be written by its group or others; chmod go-w it";
-	if (st->st_size > (off_t)YAMLCONF_SIZE_MAX)
-		return "is bigger than 1 MiB";
-	return NULL;
-}
-
-static int read_all(int fd, struct buf *ret)
-{
-	while (ret->len <= YAMLCONF_SIZE_MAX) {
-		char *at = buf_reserve(ret, 1 << 16);
-		ssize_t n = at ? read(fd, at, 1 << 16) : -1;
-
-		if (!at)
-			return buf_error(ret);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		buf_commit(ret, (size_t)n);
-	}
-	return 0;
-}
-
-/* Waits for no FIFO, and judges what it reads: the path may mean another file a moment later. */
-static int read_file(const char *path, struct buf *ret)
-{
-	_cleanup_(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	const char *why;
-	struct stat st;
-	int r;
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		say_as("run", "cannot open %s: %s", path, strerror(errno));
-		return 1;
-	}
-	why = distrust(&st);
-	if (why) {
-		say_as("run", "%s %s", path, why);
-		return 1;
-	}
-	r = read_all(fd, ret);
-	if (r < 0) {
-		say_as("run", "cannot read %s: %s", path, strerror(-r));
-		return 1;
-	}
-	return 0;
-}
-
 int config_file_apply(struct config_loader *loader, const char *path)
 {
 	_cleanup_(judge_done) struct judge judge = {.loader = loader, .path = path};
 	_cleanup_(yamlconf_done) struct yamlconf conf = {};
 	_cleanup_(buf_free) struct buf data = {};
+	struct trusted_why why;
 
-	if (read_file(path, &data))
+	if (trusted_read(path, false, YAMLCONF_SIZE_MAX, &data, &why) < 0) {
+		say_as("run", "%s", why.text);
 		return 1;
+	}
 	if (yamlconf_parse(buf_str(&data), data.len, &conf) < 0) {
 		say_as("run", "cannot read %s: out of memory", path);
 		return 1;

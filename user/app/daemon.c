@@ -36,16 +36,28 @@ static void tell_listening(const char *address, uint16_t port)
 	log_info("listening on %.*s:%u", (int)(colon ? colon - address : 0), address, port);
 }
 
+static void tell_bared(const struct config *config)
+{
+	if (config->webfile && webfile_bares_passwords(config->webfile))
+		log_warning("passwords can be read underway: %s has users, but no "
+			    "tls_server_config",
+			    config->web_config_file);
+}
+
 static int open_web(struct daemon *d)
 {
 	struct web_config config = {.listen = d->config.listen, .n_listen = d->config.n_listen};
 	struct web_why why;
-	int r = web_new(d->manager->event, &config, pages_answer, d, &d->web, &why);
+	int r;
 
+	if (d->config.webfile)
+		webfile_apply(d->config.webfile, &config);
+	r = web_new(d->manager->event, &config, pages_answer, d, &d->web, &why);
 	if (r < 0) {
 		say("%s", why.text);
 		return r;
 	}
+	tell_bared(&d->config);
 	for (size_t i = 0; i < config.n_listen; i++)
 		tell_listening(config.listen[i], web_port(d->web, i));
 	return 0;
@@ -137,14 +149,37 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_listeners(const struct config *a, const struct config *b)
+static bool same_web(const struct config *a, const struct config *b)
 {
 	if (a->n_listen != b->n_listen)
 		return false;
 	for (size_t i = 0; i < a->n_listen; i++)
 		if (strcmp(a->listen[i], b->listen[i]) != 0)
 			return false;
-	return same_text(a->telemetry_path, b->telemetry_path);
+	return same_text(a->telemetry_path, b->telemetry_path) &&
+	       same_text(a->web_config_file, b->web_config_file) &&
+	       a->web_insecure == b->web_insecure;
+}
+
+/* Keys, certificates and users as they are now; not for other listeners than those they were
+ * judged for. What did not change closes no connection. */
+static void reload_web(struct daemon *d, struct config *next)
+{
+	struct web_config config = {};
+	struct webfile *old = d->config.webfile;
+	struct web_why why;
+
+	if (!next->webfile || !same_web(&d->config, next) || webfile_same(old, next->webfile))
+		return;
+	webfile_apply(next->webfile, &config);
+	if (web_reload(d->web, &config, &why) < 0) {
+		log_error("%s; the web server stays as it was", why.text);
+		return;
+	}
+	tell_bared(next);
+	d->config.webfile = next->webfile;
+	next->webfile = old;
+	log_info("the web server has new keys or users");
 }
 
 /* What was decided when the programs were loaded stays until a restart. */
@@ -160,10 +195,10 @@ static void tell_unapplied(const struct config *now, const struct config *next)
 	    a->no_names != b->no_names || !same_text(a->hierarchy, b->hierarchy) ||
 	    !same_text(a->log_dir, b->log_dir) || !same_text(now->node_name, next->node_name) ||
 	    now->max_series != next->max_series || now->max_age_ns != next->max_age_ns ||
-	    !same_listeners(now, next))
+	    !same_web(now, next))
 		log_at(LOG_WARNING,
-		       "a restart is needed for some of what changed in %s: only log.*, sinks.* and "
-		       "budget.* change at once",
+		       "a restart is needed for some of what changed in %s: only log.*, sinks.*, "
+		       "budget.* and what is in web.configFile change at once",
 		       next->file ? next->file : "the configuration");
 }
 
@@ -176,6 +211,7 @@ static void take_over(struct daemon *d, struct config *next)
 	d->config.budget_ppm = next->budget_ppm;
 	log_setup(next->log_level, next->log_json, log_to_journal());
 	recorders_reload(d->recorders, next);
+	reload_web(d, next);
 	if (d->costs)
 		costs_reload(d->costs);
 	d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
@@ -244,6 +280,7 @@ int daemon_run(int argc, char **argv, struct config *config)
 	};
 	int status;
 
+	d.config.options.node_name = config->node_name;
 	log_setup(config->log_level, config->log_json, log_to_journal());
 	status = manager_run(&d.config.options, NULL, &hooks);
 	config_done(&d.config);
