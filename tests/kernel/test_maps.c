@@ -132,12 +132,12 @@ static void a_kind_is_changed_without_losing_a_count(void **state)
 	t.id = kernhalf_id(box.dir);
 	before = kernhalf_counts(k, box.dir);
 	assert_int_equal(pthread_create(&thread, NULL, turn, &t), 0);
-	kernhalf_end_children(box.dir, 3000, 0);
+	kernhalf_end_children(box.dir, 1000, 0);
 	atomic_store(&t.done, true);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	after = kernhalf_counts(k, box.dir);
 	assert_true(t.turns > 0);
-	assert_int_equal(after.exits - before.exits, 3001);
+	assert_int_equal(after.exits - before.exits, 1001);
 	assert_int_equal(box_remove(&box), 0);
 }
 

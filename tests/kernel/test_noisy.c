@@ -10,7 +10,7 @@
 
 #include "io/kern_priv.h"
 
-#define CHILDREN 300
+#define CHILDREN 100
 #define SENT	 1500 /* less than the ring has room for */
 
 static int setup(void **state)
