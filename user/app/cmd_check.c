@@ -179,7 +179,8 @@ static void tell_refused(struct check *c, const struct kern_options *options)
 
 static void check_programs(struct check *c)
 {
-	struct kern_options options = {.hierarchy = &c->hierarchy, .debug = c->options->debug};
+	struct kern_options options = {.hierarchy = &c->hierarchy,
+				       .debug = c->options->debug ? say_debug : NULL};
 	struct kern_why why;
 	struct kern *kern;
 	int r;

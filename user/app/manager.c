@@ -62,7 +62,7 @@ static int open_kernel(struct manager *m)
 		.services = o->engine.scope >= SCOPE_SERVICES,
 		.all = o->engine.scope == SCOPE_ALL,
 		.no_group_dead = o->no_group_dead,
-		.debug = o->debug,
+		.debug = o->debug ? say_debug : NULL,
 	};
 	struct kern_why why;
 	int r = kern_new(&options, &m->kern, &why);

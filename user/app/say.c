@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -59,4 +60,21 @@ int say_usage(const char *command, const char *format, ...)
 	buf_printf(&tail, "; see graced%s%s --help", *command ? " " : "", command);
 	put(command, &text, buf_str(&tail));
 	return 2;
+}
+
+void say_debug(const char *format, va_list args)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	const char *at, *end;
+
+	if (!log_is_set_up()) {
+		vfprintf(stderr, format, args);
+		return;
+	}
+	buf_vprintf(&text, format, args);
+	for (at = buf_str(&text); *at; at = *end ? end + 1 : end) {
+		end = at + strcspn(at, "\n");
+		if (end > at)
+			log_debug("%.*s", (int)(end - at), at);
+	}
 }

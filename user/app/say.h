@@ -6,6 +6,8 @@
 #ifndef APP_SAY_H
 #define APP_SAY_H
 
+#include <stdarg.h>
+
 #include "app/log.h"
 
 /* "graced: <text>" */
@@ -17,5 +19,8 @@ void say_as(const char *command, const char *format, ...) __attribute__((format(
 /* Wrong use: says it as `graced COMMAND: <text>; see graced COMMAND --help` and returns the exit
  * status for it, 2. */
 int say_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What a library says for who debugs it: as it is, or line by line in the log. */
+void say_debug(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -68,10 +68,14 @@ static void explain_load(struct kern_why *why, int r)
 		explain(why, "cannot load the BPF programs: %s; --debug says more", strerror(-r));
 }
 
+/* libbpf's hook carries no pointer of ours. */
+static void (*debug_fn)(const char *format, va_list args);
+
 static int print_debug(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;
-	return vfprintf(stderr, format, args);
+	debug_fn(format, args);
+	return 0;
 }
 
 static int probe_ssid(const struct kbtf *kbtf, const struct hierarchy *h, int *ret,
@@ -178,7 +182,8 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	_cleanup_(cleanup_kern_free) struct kern *kern = calloc(1, sizeof(*kern));
 	int r, ssid = -1;
 
-	libbpf_set_print(options->debug ? print_debug : NULL);
+	debug_fn = options->debug;
+	libbpf_set_print(debug_fn ? print_debug : NULL);
 	explain(why, "out of memory");
 	if (!kern)
 		return -ENOMEM;

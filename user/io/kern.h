@@ -6,6 +6,7 @@
 #ifndef IO_KERN_H
 #define IO_KERN_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ struct kern_options {
 	bool services;	    /* scope services */
 	bool all;	    /* scope all */
 	bool no_group_dead; /* as on kernels whose exit tracepoint does not tell the last thread */
-	bool debug;	    /* libbpf's own messages to stderr */
+	/* Takes libbpf's own messages, some of which are many lines; NULL: nobody does. */
+	void (*debug)(const char *format, va_list args);
 };
 
 /* One sentence for a person: what failed and what to do about it. */
