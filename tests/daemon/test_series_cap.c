@@ -26,7 +26,7 @@
 
 /* Less than 5,000 containers take that are not forgotten; more than a page takes while it is
  * written. */
-#define FLAT_BYTES (2 << 20)
+#define FLAT_BYTES (1 << 20)
 
 struct stage {
 	struct box_tree tree;

@@ -3,6 +3,7 @@
 #include "many.h"
 
 #include "hier.h"
+#include "page.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,12 +24,18 @@ static int live(const char *procs, const char *workload, const char *code)
 		fd = open(procs, O_WRONLY | O_CLOEXEC);
 		if (fd < 0 || write(fd, "0", 1) != 1)
 			_exit(126);
+		/* Not the page and the pipe of a process that a test looks into. */
+		close(PAGE_FD);
+		close(READY_FD);
 		execl(workload, "workload", "exit", code, (char *)NULL);
 		_exit(127);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return -errno;
-	return WIFEXITED(status) && WEXITSTATUS(status) < 126 ? 0 : -ECHILD;
+	if (WIFEXITED(status) && WEXITSTATUS(status) < 126)
+		return 0;
+	fprintf(stderr, "a process for %s ended with status %#x\n", procs, (unsigned int)status);
+	return -ECHILD;
 }
 
 static int live_in(const char *parent, const char *dir, const struct many_spec *spec, int code)
@@ -124,4 +131,35 @@ int many_wait(struct many *many)
 {
 	reap(many, 0);
 	return many->error;
+}
+
+static void name_container(void *userdata, uint32_t number, struct many_life *ret)
+{
+	(void)userdata;
+	snprintf(ret->parent, sizeof(ret->parent),
+		 "kubepods/burstable/pod%08x-0000-4000-8000-00000000cafe", number);
+	snprintf(ret->leaf, sizeof(ret->leaf), "%056x%08x", 0xcafe, number);
+}
+
+int many_containers_start(const struct box_tree *tree, uint32_t first, uint32_t n, struct many *ret)
+{
+	char workload[HIER_PATH_MAX + 16];
+	const struct many_spec spec = {
+		.root = tree->root,
+		.workload = workload,
+		.first = first,
+		.n = n,
+		.fn = name_container,
+	};
+
+	snprintf(workload, sizeof(workload), "%s/workload", tree->helpers);
+	return many_start(&spec, ret);
+}
+
+int many_containers(const struct box_tree *tree, uint32_t first, uint32_t n)
+{
+	struct many many;
+	int r = many_containers_start(tree, first, n, &many);
+
+	return r ? r : many_wait(&many);
 }

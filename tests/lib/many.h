@@ -10,6 +10,8 @@
 #ifndef TESTS_LIB_MANY_H
 #define TESTS_LIB_MANY_H
 
+#include "box_tree.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -46,5 +48,11 @@ bool many_done(struct many *many);
 
 /* Waits for the creators: 0 when all have lived, or the first error. */
 int many_wait(struct many *many);
+
+/* The same of containers that exit with 0, each in a pod of its own, numbered from first so that
+ * none is there twice. */
+int many_containers_start(const struct box_tree *tree, uint32_t first, uint32_t n,
+			  struct many *ret);
+int many_containers(const struct box_tree *tree, uint32_t first, uint32_t n);
 
 #endif
