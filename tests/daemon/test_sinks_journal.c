@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Claims about records in systemd's journal, with the real journald, running and stopped.
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/box.h"
+#include "lib/claim.h"
+#include "lib/journald.h"
+#include "lib/jrec.h"
+#include "lib/many.h"
+#include "lib/service.h"
+#include "lib/tracer.h"
+
+/* graced-records(5) */
+#define STOPS "MESSAGE_ID=627e28794e944e4bbce2264a6a87d251"
+
+/* More than wait in a socket (net.unix.max_dgram_qlen, 512 where systemd has been). */
+#define FLOOD 800
+
+struct stage {
+	struct box_tree tree;
+	struct service *service;
+	pid_t journald;
+	uint32_t lives;
+};
+
+static int setup(void **state)
+{
+	static struct stage stage;
+	const char *why = tracer_unavailable();
+
+	*state = NULL;
+	if (!why)
+		why = journald_unavailable();
+	if (why) {
+		fprintf(stderr, "skipped: %s\n", why);
+		return 0;
+	}
+	if (box_tree_open(&stage.tree, "journal") < 0)
+		return -1;
+	stage.journald = journald_start();
+	*state = &stage;
+	return stage.journald < 0 || service_start(
+					     &(struct service_spec){
+						     .args = BOX_ARGV("--sinks.journal=true",
+								      "--names.enabled=false"),
+					     },
+					     &stage.service) < 0
+		       ? -1
+		       : 0;
+}
+
+static int teardown(void **state)
+{
+	struct stage *stage = *state;
+
+	if (!stage)
+		return 0;
+	service_free(stage->service);
+	journald_stop(stage->journald);
+	return box_tree_close(&stage->tree);
+}
+
+static json_t *await_entries(const char *match, size_t least)
+{
+	json_t *entries = journald_entries(match);
+
+	for (int i = 0; i < 100 && json_array_size(entries) < least; i++) {
+		json_decref(entries);
+		usleep(100000);
+		entries = journald_entries(match);
+	}
+	assert_true(json_array_size(entries) >= least);
+	return entries;
+}
+
+static void live(struct stage *stage, uint32_t n)
+{
+	assert_int_equal(many_containers(&stage->tree, stage->lives, n), 0);
+	stage->lives += n;
+}
+
+static double journal_of(const char *page, const char *metric)
+{
+	return service_sum(page, metric, "sink=\"journal\"");
+}
+
+static void check_text(const json_t *entry, const char *field, const char *want)
+{
+	if (strcmp(jrec_text(entry, field), want) != 0)
+		print_message("%s: ", field);
+	assert_string_equal(jrec_text(entry, field), want);
+}
+
+static void check_number(const json_t *entry, const char *field, long long want)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", want);
+	check_text(entry, field, text);
+}
+
+/* The sentence has them, too. */
+static void check_message(const json_t *entry, const struct box *box)
+{
+	const char *message = jrec_text(entry, "MESSAGE");
+
+	assert_non_null(strstr(message, box->id));
+	assert_non_null(strstr(message, "graceful, stop-signal"));
+	assert_non_null(strstr(message, "SIGTERM from test_sinks_jour"));
+}
+
+static void test_fields(void **state)
+{
+	struct stage *stage = *state;
+	struct proc_end end;
+	struct box box;
+	char match[128];
+	json_t *entries;
+	const json_t *entry;
+
+	if (!stage)
+		skip();
+	assert_int_equal(box_start(&stage->tree,
+				   &(struct box_spec){.argv = BOX_ARGV("graceful", "7")}, &box),
+			 0);
+	assert_int_equal(kill(box.init_pid, SIGTERM), 0);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	assert_int_equal(box_remove(&box), 0);
+	snprintf(match, sizeof(match), "GRACED_CONTAINER_ID=%s", box.id);
+	entries = await_entries(match, 1);
+	assert_int_equal(json_array_size(entries), 1);
+	entry = json_array_get(entries, 0);
+	check_text(entry, "MESSAGE_ID", strchr(STOPS, '=') + 1);
+	check_text(entry, "PRIORITY", "6");
+	check_text(entry, "SYSLOG_IDENTIFIER", "graced");
+	check_text(entry, "GRACED_TYPE", "stop");
+	check_text(entry, "GRACED_POD_UID", box.uid);
+	check_text(entry, "GRACED_CGROUP", box.path);
+	check_number(entry, "GRACED_PID", box.init_pid);
+	check_text(entry, "GRACED_COMM", "workload");
+	check_text(entry, "GRACED_OUTCOME", "graceful");
+	check_text(entry, "GRACED_CAUSE", "stop-signal");
+	check_text(entry, "GRACED_STOP_SIGNAL", "SIGTERM");
+	check_text(entry, "GRACED_EXIT_CODE", "7");
+	check_text(entry, "GRACED_GAPS", "");
+	check_number(entry, "_PID", service_pid(stage->service));
+	check_message(entry, &box);
+	json_decref(entries);
+}
+
+/* As many as the daemon says; whoever else stops meanwhile is in both. */
+static void check_all_there(struct stage *stage)
+{
+	struct buf page = {};
+	json_t *entries;
+	double written;
+
+	usleep(300000); /* longer than a page is kept */
+	assert_int_equal(service_get(stage->service, "/metrics", NULL, &page), 200);
+	written = journal_of(buf_str(&page), "graced_sink_records_total");
+	entries = await_entries("GRACED_TYPE=stop", (size_t)written);
+	json_decref(entries);
+	assert_int_equal(written + journal_of(buf_str(&page), "graced_sink_dropped_total"),
+			 service_sum(buf_str(&page), "graced_container_stops_total", NULL));
+	buf_free(&page);
+}
+
+static void test_stopped(void **state)
+{
+	struct stage *stage = *state;
+	double counted, dropped;
+	json_t *entries;
+	char *log;
+
+	if (!stage)
+		skip();
+	counted = service_metric(stage->service, "graced_container_stops_total", NULL);
+	assert_int_equal(kill(stage->journald, SIGSTOP), 0);
+	live(stage, FLOOD);
+	assert_true(service_await_metric(stage->service, "graced_container_stops_total", NULL,
+					 counted + FLOOD) >= counted + FLOOD);
+	dropped = service_await_metric(stage->service, "graced_sink_dropped_total",
+				       "sink=\"journal\"", 1);
+	assert_true(dropped >= 1 && dropped < FLOOD);
+	assert_int_equal(kill(stage->journald, SIGCONT), 0);
+	entries = await_entries(STOPS,
+				(size_t)service_metric(stage->service, "graced_sink_records_total",
+						       "sink=\"journal\""));
+	json_decref(entries);
+	live(stage, 10);
+	assert_true(service_await_metric(stage->service, "graced_container_stops_total", NULL,
+					 counted + FLOOD + 10) >= counted + FLOOD + 10);
+	check_all_there(stage);
+	log = service_log(stage->service);
+	assert_non_null(strstr(log, "records are not written to the journal: "));
+	assert_non_null(strstr(log, "records are written to the journal again; "));
+	free(log);
+	assert_int_equal(service_metric(stage->service, "graced_sink_dropped_total",
+					"sink=\"journal\""),
+			 dropped);
+	assert_int_equal(service_stop(stage->service), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("the journal has a stop as a sentence and as fields", test_fields),
+		CLAIM("a journald that is stopped costs entries, each is counted, and gets the "
+		      "next when it goes on",
+		      test_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
