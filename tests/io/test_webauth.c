@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about io/webauth: whose password lets them see the pages, and what guessing costs. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "io/fd.h"
 #include "lib/claim.h"
 #include "lib/webc.h"
 
@@ -276,6 +278,40 @@ static pid_t find_child(void)
 	return atoi(text);
 }
 
+static void expect_status(pid_t pid, const char *line)
+{
+	_cleanup_(cleanup_free) char *text = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	assert_true(fd_read_all(AT_FDCWD, path, 1 << 16, &text) > 0);
+	if (!strstr(text, line))
+		fail_msg("%s is not in %s", line, text);
+}
+
+static void test_confined(void **state)
+{
+	struct site site;
+	char path[64];
+	pid_t child;
+
+	(void)state;
+	site_open(&site, &three);
+	child = find_child();
+	if (child == 0) {
+		print_message("not shown: this kernel does not tell children\n");
+		site_close(&site);
+		return;
+	}
+	expect_status(child, "\nCapPrm:\t0000000000000000\n");
+	expect_status(child, "\nCapEff:\t0000000000000000\n");
+	expect_status(child, "\nNoNewPrivs:\t1\n");
+	expect_status(child, "\nSeccomp:\t2\n");
+	snprintf(path, sizeof(path), "/proc/%d/fd/1", child);
+	assert_int_equal(access(path, F_OK), -1);
+	site_close(&site);
+}
+
 static void test_child(void **state)
 {
 	struct site site;
@@ -331,6 +367,7 @@ int main(void)
 		CLAIM("a flood of guesses is turned away while a known password is good",
 		      test_flood),
 		CLAIM("users change at once, and others' passwords with them", test_reload),
+		CLAIM("the child that checks has given up all else", test_confined),
 		CLAIM("a child that dies is replaced, and gone at the end", test_child),
 		CLAIM("nothing is left behind", test_nothing_left),
 	};

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Hands passwords to the child one by one, and starts it again when it is lost. */
+#include "io/webauth_jobs.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/webauth_child.h"
+#include "wire/webconfig.h"
+
+#define JOBS_MAX   16
+#define READY_MS   5000
+#define SECOND_NS  UINT64_C(1000000000)
+#define RESTART_NS SECOND_NS
+#define ROUND_NS   60000 /* what one of bcrypt's 2^cost rounds takes, on the slow side */
+#define SHARE	   10	 /* one part in so many of a CPU */
+#define BURST_NS   (10 * SECOND_NS)
+
+struct job {
+	struct webauth_mac mac;
+	char user[BASICAUTH_SIZE];
+	struct webauth_question question;
+};
+
+struct webauth_jobs {
+	sd_event *event;
+	int64_t priority;
+	struct webauth_jobs_hooks hooks;
+	struct job jobs[JOBS_MAX]; /* the first is what the child was asked, unless that is stale */
+	size_t n;
+	uint64_t paid_ns; /* of CLOCK_MONOTONIC: in the future when nothing more is checked */
+
+	pid_t pid; /* 0: there is no child */
+	int fd;
+	sd_event_source *source;
+	bool ready, asked;
+	bool stale; /* nobody wants to know what it was asked */
+	uint64_t restart_at_ns;
+};
+
+bool webauth_mac_same(const struct webauth_mac *a, const struct webauth_mac *b)
+{
+	return basicauth_same(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+static void stop_child(struct webauth_jobs *jobs)
+{
+	if (!jobs->pid)
+		return;
+	jobs->source = sd_event_source_disable_unref(jobs->source);
+	close(jobs->fd);
+	/* It may be in the middle of a password. */
+	kill(jobs->pid, SIGKILL);
+	while (waitpid(jobs->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	jobs->pid = 0;
+	jobs->ready = jobs->asked = jobs->stale = false;
+}
+
+struct webauth_jobs *webauth_jobs_free(struct webauth_jobs *jobs)
+{
+	if (!jobs)
+		return NULL;
+	stop_child(jobs);
+	sd_event_unref(jobs->event);
+	explicit_bzero(jobs, sizeof(*jobs));
+	free(jobs);
+	return NULL;
+}
+
+DEFINE_CLEANUP(struct webauth_jobs *, webauth_jobs_free);
+
+static void truncate_jobs(struct webauth_jobs *jobs, size_t n)
+{
+	explicit_bzero(jobs->jobs + n, (JOBS_MAX - n) * sizeof(*jobs->jobs));
+	jobs->n = n;
+}
+
+static void drop_first(struct webauth_jobs *jobs)
+{
+	memmove(jobs->jobs, jobs->jobs + 1, (JOBS_MAX - 1) * sizeof(*jobs->jobs));
+	truncate_jobs(jobs, jobs->n - 1);
+}
+
+void webauth_jobs_drop(struct webauth_jobs *jobs)
+{
+	jobs->stale = jobs->asked;
+	truncate_jobs(jobs, 0);
+}
+
+/* Nobody is to wait for what it was asked. */
+static void lose_child(struct webauth_jobs *jobs)
+{
+	uint64_t now_us = 0;
+
+	stop_child(jobs);
+	truncate_jobs(jobs, 0);
+	sd_event_now(jobs->event, CLOCK_MONOTONIC, &now_us);
+	jobs->restart_at_ns = now_us * 1000 + RESTART_NS;
+}
+
+static void ask_child(struct webauth_jobs *jobs)
+{
+	const struct webauth_question *q = &jobs->jobs[0].question;
+
+	if (!jobs->pid || !jobs->ready || jobs->asked || jobs->n == 0)
+		return;
+	if (send(jobs->fd, q, sizeof(*q), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*q))
+		jobs->asked = true;
+}
+
+static void take_verdict(struct webauth_jobs *jobs, bool right)
+{
+	const struct job *job = &jobs->jobs[0];
+
+	jobs->asked = false;
+	if (jobs->stale) {
+		jobs->stale = false;
+		return;
+	}
+	jobs->hooks.verdict(jobs->hooks.userdata, job->user, &job->mac, right);
+	drop_first(jobs);
+}
+
+static int on_child(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct webauth_jobs *jobs = userdata;
+	char answer;
+	ssize_t n = recv(fd, &answer, 1, MSG_DONTWAIT);
+
+	(void)source;
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n == 1 && answer == WEBAUTH_READY && !jobs->ready)
+		jobs->ready = true;
+	else if (n == 1 && jobs->asked && (answer == WEBAUTH_RIGHT || answer == WEBAUTH_WRONG))
+		take_verdict(jobs, answer == WEBAUTH_RIGHT);
+	else
+		lose_child(jobs);
+	ask_child(jobs);
+	jobs->hooks.changed(jobs->hooks.userdata);
+	return 0;
+}
+
+static int start_child(struct webauth_jobs *jobs)
+{
+	int r = webauth_child_start(&jobs->pid, &jobs->fd);
+
+	if (r < 0)
+		return r;
+	r = sd_event_add_io(jobs->event, &jobs->source, jobs->fd, EPOLLIN, on_child, jobs);
+	if (r >= 0)
+		r = sd_event_source_set_priority(jobs->source, jobs->priority);
+	if (r < 0)
+		stop_child(jobs);
+	return r < 0 ? r : 0;
+}
+
+/* Whether it can do its work is known before the server starts. */
+static int await_child(struct webauth_jobs *jobs, struct web_why *ret_why)
+{
+	struct pollfd wait = {.fd = jobs->fd, .events = POLLIN};
+	char answer = 0;
+
+	if (poll(&wait, 1, READY_MS) == 1 && recv(jobs->fd, &answer, 1, MSG_DONTWAIT) == 1 &&
+	    answer == WEBAUTH_READY) {
+		jobs->ready = true;
+		return 0;
+	}
+	snprintf(ret_why->text, sizeof(ret_why->text), "cannot start to check passwords: %s",
+		 answer == WEBAUTH_NO_LIBRARY ? "libcrypt.so.1 cannot be loaded"
+					      : "the process for it does not come up");
+	return answer == WEBAUTH_NO_LIBRARY ? -ELIBACC : -ECHILD;
+}
+
+int webauth_jobs_new(sd_event *event, int64_t priority, const struct webauth_jobs_hooks *hooks,
+		     struct webauth_jobs **ret, struct web_why *ret_why)
+{
+	_cleanup_(cleanup_webauth_jobs_free) struct webauth_jobs *jobs = calloc(1, sizeof(*jobs));
+	int r = jobs ? 0 : -ENOMEM;
+
+	if (jobs) {
+		jobs->event = sd_event_ref(event);
+		jobs->priority = priority;
+		jobs->hooks = *hooks;
+		r = start_child(jobs);
+	}
+	if (r < 0) {
+		snprintf(ret_why->text, sizeof(ret_why->text),
+			 "cannot start to check passwords: %s", strerror(-r));
+		return r;
+	}
+	r = await_child(jobs, ret_why);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(jobs);
+	return 0;
+}
+
+bool webauth_jobs_has(const struct webauth_jobs *jobs, const struct webauth_mac *mac)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		if (webauth_mac_same(&jobs->jobs[i].mac, mac))
+			return true;
+	return false;
+}
+
+/* False: there is no credit. */
+static bool pay(struct webauth_jobs *jobs, const char *hash, uint64_t now_ns)
+{
+	uint64_t floor_ns = now_ns > BURST_NS ? now_ns - BURST_NS : 0;
+
+	if (jobs->paid_ns > now_ns)
+		return false;
+	if (jobs->paid_ns < floor_ns)
+		jobs->paid_ns = floor_ns;
+	jobs->paid_ns += ((uint64_t)ROUND_NS << webconfig_cost(hash)) * SHARE;
+	return true;
+}
+
+bool webauth_jobs_add(struct webauth_jobs *jobs, const struct basicauth *who,
+		      const struct webauth_mac *mac, const char *hash, uint64_t now_ns)
+{
+	struct job *job = &jobs->jobs[jobs->n];
+
+	if (!jobs->pid && now_ns >= jobs->restart_at_ns && start_child(jobs) < 0)
+		jobs->restart_at_ns = now_ns + RESTART_NS;
+	if (!jobs->pid || jobs->n == JOBS_MAX || !pay(jobs, hash, now_ns))
+		return false;
+	job->mac = *mac;
+	memcpy(job->user, who->user, sizeof(job->user));
+	snprintf(job->question.hash, sizeof(job->question.hash), "%s", hash);
+	memcpy(job->question.password, who->password, sizeof(job->question.password));
+	jobs->n++;
+	ask_child(jobs);
+	return true;
+}
