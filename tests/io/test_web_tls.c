@@ -10,8 +10,6 @@
 #include "lib/claim.h"
 #include "lib/tlsc.h"
 
-#define HOUR_NS UINT64_C(3600000000000)
-
 /* "secret" */
 static const struct web_user users[] = {
 	{"joe", "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"}};
@@ -309,7 +307,7 @@ static void test_garbage(void **state)
 	enum { CLIENTS = 1000, AT_ONCE = 50 };
 	_cleanup_(keys_done) struct keys keys = {};
 	_cleanup_(buf_free) struct buf out = {};
-	struct web_config config = {.max_connections = 64, .accept_ns = 1};
+	struct web_config config = {.max_connections = 64, .tls_share = 1};
 	struct webc clients[AT_ONCE] = {};
 	unsigned int fds;
 	struct site site;
@@ -376,7 +374,7 @@ static void test_slow_handshake(void **state)
 static void test_credit(void **state)
 {
 	_cleanup_(keys_done) struct keys keys = {};
-	struct web_config config = {.accept_ns = HOUR_NS};
+	struct web_config config = {.tls_share = 1u << 30};
 	struct webc waiting[5];
 	struct site site;
 	struct tlsc c;

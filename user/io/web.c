@@ -216,7 +216,7 @@ static struct web_config with_defaults(const struct web_config *config)
 	full.receive_ns = full.receive_ns ?: 10 * SECOND_NS;
 	full.idle_ns = full.idle_ns ?: 120 * SECOND_NS;
 	full.send_ns = full.send_ns ?: 30 * SECOND_NS;
-	full.accept_ns = full.accept_ns ?: SECOND_NS / 1000;
+	full.tls_share = full.tls_share ?: 100;
 	return full;
 }
 
@@ -235,7 +235,7 @@ int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *u
 	web->event = sd_event_ref(event);
 	web->fn = fn;
 	web->userdata = userdata;
-	web->tls.price_ns = web->config.accept_ns;
+	web->tls.share = web->config.tls_share;
 	/* The child that checks passwords is forked while there is little to copy. */
 	r = set_users(web, config, ret_why);
 	if (r == 0)

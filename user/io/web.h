@@ -60,11 +60,11 @@ struct web_config {
 	size_t n_users;
 	unsigned int max_connections; /* 256 */
 	unsigned int max_bodies;      /* 4: how many over 4 KiB are in memory at once */
-	uint64_t receive_ns; /* 10 s: from connecting, or a request's first line, to its end */
-	uint64_t idle_ns;    /* 2 minutes: between requests; scrapes are a minute apart */
-	uint64_t send_ns;    /* 30 s: for the client to take a response */
-	uint64_t accept_ns;  /* 1 ms: what a new connection is charged for TLS, see io/web_tls.h */
-	int64_t priority;    /* of all its event sources, as sd_event_source_set_priority() */
+	uint64_t receive_ns;	/* 10 s: from connecting, or a request's first line, to its end */
+	uint64_t idle_ns;	/* 2 minutes: between requests; scrapes are a minute apart */
+	uint64_t send_ns;	/* 30 s: for the client to take a response */
+	unsigned int tls_share; /* 100: handshakes take one part in so many of a CPU at most */
+	int64_t priority;	/* of all its event sources, as sd_event_source_set_priority() */
 };
 
 #define WEB_CLASSES 6

@@ -12,6 +12,7 @@
 #include "wire/listen.h"
 
 #define BACKLOG	     512
+#define BACKLOG_TLS  64 /* who waits for credit there is not to wait longer than a scrape takes */
 #define ACCEPT_MAX   64
 #define PAUSE_NS     100000000
 #define SEND_BYTES   (128 << 10) /* what the kernel holds for a slow reader, doubled by it */
@@ -44,7 +45,7 @@ static int set_option(int fd, int level, int option, int value)
 }
 
 /* *port is 0 for any, and then says which it became. */
-static int open_socket(const struct listen_addr *addr, uint16_t *port, int *ret)
+static int open_socket(const struct listen_addr *addr, int backlog, uint16_t *port, int *ret)
 {
 	union address address;
 	socklen_t len = fill_address(addr, *port, &address);
@@ -60,7 +61,7 @@ static int open_socket(const struct listen_addr *addr, uint16_t *port, int *ret)
 	if (r < 0)
 		return r;
 	set_option(fd, SOL_SOCKET, SO_SNDBUF, SEND_BYTES);
-	if (bind(fd, &address.any, len) < 0 || listen(fd, BACKLOG) < 0)
+	if (bind(fd, &address.any, len) < 0 || listen(fd, backlog) < 0)
 		return -errno;
 	if (getsockname(fd, &address.any, &len) < 0)
 		return -errno;
@@ -138,7 +139,7 @@ static int add_listener(struct web *web, size_t index, const struct listen_addr 
 	if (web->n_listeners == WEB_LISTEN_MAX)
 		return -E2BIG;
 	*listener = (struct web_listener){.fd = -1, .index = index, .web = web};
-	r = open_socket(addr, port, &listener->fd);
+	r = open_socket(addr, web->tls.on ? BACKLOG_TLS : BACKLOG, port, &listener->fd);
 	if (r < 0)
 		return r;
 	listener->port = *port;

@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 
-#define SHARE	 20 /* one part in so many of a CPU */
-#define BURST_NS UINT64_C(2000000000)
+#define PRICE_NS UINT64_C(200000) /* of a connection, beside what it is seen to cost */
+#define BURST_NS UINT64_C(5000000000)
 
 /* Forward secrecy and authenticated encryption alone, and groups that are cheap for the server:
  * with FFDHE-8192 a client could ask for 100 ms of CPU time. */
@@ -140,7 +140,7 @@ static void charge(struct web_tls_state *state, uint64_t now_ns, uint64_t cost_n
 
 	if (state->paid_ns < floor_ns)
 		state->paid_ns = floor_ns;
-	state->paid_ns += cost_ns * SHARE;
+	state->paid_ns += cost_ns * state->share;
 }
 
 bool web_tls_may_admit(const struct web_tls_state *state, uint64_t now_ns, uint64_t *ret_until_ns)
@@ -154,7 +154,7 @@ bool web_tls_may_admit(const struct web_tls_state *state, uint64_t now_ns, uint6
 void web_tls_admitted(struct web_tls_state *state, uint64_t now_ns)
 {
 	if (state->on)
-		charge(state, now_ns, state->price_ns);
+		charge(state, now_ns, PRICE_NS);
 }
 
 static uint64_t cpu_ns(void)

@@ -3,12 +3,13 @@
  * TLS of the web server: what libmicrohttpd is told, what of its sessions is changed, and what
  * handshakes may cost.
  *
- * A handshake is the one thing that a stranger can make the daemon compute. So new connections are
- * taken in on credit: each is charged web_config.accept_ns, and whatever CPU time the library then
- * spends, beside making pages, is charged, too. Credit comes back at a twentieth of real time, and
- * as much as two seconds' worth of it is kept. Without credit clients wait in the listen queue,
- * while those that are there are served. So a flood costs 5 % of one CPU, whatever the key: about
- * 50 connections a second that are no TLS, or 20 handshakes with a key of RSA 2048.
+ * A handshake is the one thing that a stranger can make the daemon compute, and what it computes
+ * counts against its budget. So new connections are taken in on credit: each is charged 0.2 ms, and
+ * whatever CPU time the library then spends, beside making pages, is charged, too. Credit comes
+ * back at a hundredth of real time (web_config.tls_share), and as much as five seconds' worth of it
+ * is kept. Without credit clients wait in the listen queue, while those that are there are served.
+ * So a flood costs 1 % of one CPU, whatever the key: about 6 handshakes a second with a key of RSA
+ * 2048, 15 with one of P-256, 30 connections that are no TLS.
  */
 #ifndef IO_WEB_TLS_H
 #define IO_WEB_TLS_H
@@ -27,7 +28,7 @@ struct web_tls_state {
 	bool require;	    /* a certificate of the client */
 	struct gtls gtls;   /* when it is on */
 	uint64_t paid_ns;   /* of CLOCK_MONOTONIC: in the future when there is no credit */
-	uint64_t price_ns;  /* of a connection */
+	unsigned int share; /* as web_config.tls_share */
 	uint64_t pages_ns;  /* CPU time of pages in this turn, which is not charged */
 	uint64_t before_ns; /* CPU time when what is measured began */
 };
