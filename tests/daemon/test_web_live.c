@@ -184,9 +184,10 @@ static void gather(struct stage *stage)
 /* The crowd was there, and not only at the door. */
 static void check_crowd(struct stage *stage)
 {
-	assert_true(scrape(stage, "graced_http_connections", NULL) > 100);
-	assert_true(scrape(stage, "graced_http_connections_refused_total", NULL) >
-		    WEBCROWD_IDLE / 2);
+	assert_true(service_await_metric(stage->service, "graced_http_connections", NULL, 100) >=
+		    100);
+	assert_true(service_await_metric(stage->service, "graced_http_connections_refused_total",
+					 NULL, WEBCROWD_IDLE / 2) >= WEBCROWD_IDLE / 2);
 	/* Each of these is held back for a moment before it comes again. */
 	for (int i = 0; i < 300 && (stage->crowd.seen->garbage <= WEBCROWD_GARBAGE ||
 				    stage->crowd.seen->headers <= WEBCROWD_HEADERS);
