@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Claims about the daemon's metrics, with a real Prometheus that scrapes them once a second for a
- * minute while 997 containers stop in four ways.
+ * Claims about the daemon's metrics, with a real Prometheus that scrapes them for a minute while
+ * 997 containers stop in four ways.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -159,9 +159,10 @@ static void test_each_once(void **state)
 				 "cause=\"%s\"}",
 				 spaces[s], ways[w].container, ways[w].outcome, ways[w].cause);
 			told = service_sum(buf_str(&page), "graced_container_stops_total", labels);
-			if (told != stage->made[s][w])
-				fail_msg("%g instead of %u of %s in\n%s", told, stage->made[s][w],
-					 labels, buf_str(&page));
+			if (told != stage->made[s][w]) {
+				fprintf(stderr, "%s", buf_str(&page));
+				fail_msg("%g instead of %u of %s", told, stage->made[s][w], labels);
+			}
 		}
 	}
 	assert_int_equal(service_sum(buf_str(&page), "graced_container_stops_total", OURS), STOPS);
@@ -197,12 +198,13 @@ static void test_no_gap(void **state)
 	result = prom_query(stage->prom, "up{job=\"graced\"}[1h]");
 	assert_int_equal(json_array_size(result), 1);
 	values = json_object_get(json_array_get(result, 0), "values");
-	assert_true(json_array_size(values) >= SECONDS * 9 / 10);
+	assert_true(json_array_size(values) >= SECONDS / 2 * 9 / 10);
 	for (size_t i = 0; i < json_array_size(values); i++) {
 		const json_t *pair = json_array_get(values, i);
 		double time = json_number_value(json_array_get(pair, 0));
 
-		assert_string_equal(json_string_value(json_array_get(pair, 1)), "1");
+		if (strcmp(json_string_value(json_array_get(pair, 1)), "1") != 0)
+			fail_msg("scrape %zu of %zu failed", i + 1, json_array_size(values));
 		assert_true(time > before);
 		before = time;
 	}
@@ -227,6 +229,7 @@ static void test_no_duplicate(void **state)
 /* Every counter and every histogram, by what their names end in. */
 static void test_monotonic(void **state)
 {
+	static const char counted[] = "sum(graced_container_stops_total{namespace=~\"prom-.+\"})";
 	struct stage *stage = *state;
 	size_t counters;
 	json_t *names;
@@ -246,9 +249,10 @@ static void test_monotonic(void **state)
 		assert_int_equal(prom_value(stage->prom, query), 0);
 	}
 	json_decref(names);
-	assert_int_equal(prom_value(stage->prom,
-				    "sum(graced_container_stops_total{namespace=~\"prom-.+\"})"),
-			 STOPS);
+	/* The last of them comes with the next scrape. */
+	for (int i = 0; i < 100 && prom_value(stage->prom, counted) < STOPS; i++)
+		usleep(100000);
+	assert_int_equal(prom_value(stage->prom, counted), STOPS);
 }
 
 int main(void)

@@ -68,7 +68,7 @@ static int write_config(const struct prom *p, uint16_t target)
 	if (!file)
 		return -errno;
 	fprintf(file,
-		"global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n"
+		"global:\n  scrape_interval: 2s\n  scrape_timeout: 2s\n"
 		"scrape_configs:\n"
 		"  - job_name: graced\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n"
 		"  - job_name: itself\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n",
@@ -90,7 +90,8 @@ static void exec_prom(const struct prom *p)
 	fd = open(log, O_WRONLY | O_CREAT, 0600);
 	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 		_exit(126);
-	execl(program("prometheus"), "prometheus", config, data, listen, (char *)NULL);
+	execl(program("prometheus"), "prometheus", config, data, listen, "--log.level=debug",
+	      (char *)NULL);
 	_exit(127);
 }
 
