@@ -236,6 +236,9 @@ expect_journal() {
 	journal_has _SYSTEMD_UNIT=graced.service PRIORITY=6 &&
 		! inside journalctl -q -o cat -u graced.service | grep -q '^<[0-9]>'
 	claim "its log is in the journal, its levels taken from the prefixes" $?
+	journal_has _SYSTEMD_UNIT=graced.service PRIORITY=4 &&
+		! journal_has _SYSTEMD_UNIT=graced.service PRIORITY=3
+	claim "what it cannot see from inside a pid namespace is a warning, not an error" $?
 	stop_container
 	id=$(printf '%064x' 1)
 	await journal_has GRACED_TYPE=stop GRACED_CONTAINER_ID="$id" GRACED_OUTCOME=terminated \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "app/feed.h"
+#include "app/log.h"
 #include "app/outputs.h"
 #include "app/say.h"
 #include "app/scan.h"
@@ -191,8 +192,8 @@ static int begin(struct manager *m)
 	int r;
 
 	if (!host_in_initial_pidns())
-		say("this is not the host's pid namespace (hostPID): processes that ran before are "
-		    "not known");
+		log_warning("this is not the host's pid namespace (hostPID): processes that ran "
+			    "before are not known");
 	r = scan_all(m);
 	if (r < 0)
 		return fail(m, "cannot scan the cgroup hierarchy", r);
