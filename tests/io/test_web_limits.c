@@ -290,6 +290,36 @@ static void test_no_descriptors(void **state)
 	site_close(&site);
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void test_cpu(void **state)
+{
+	uint64_t began_ns, before_ns;
+	struct site site;
+
+	(void)state;
+	site_open(&site, &defaults);
+	began_ns = thread_cpu_ns();
+	for (int i = 0; i < 5; i++) {
+		before_ns = site_stats(&site).cpu_ns;
+		assert_int_equal(webc_get(&site, "/each", "", NULL), 200);
+		assert_true(site_stats(&site).cpu_ns > before_ns);
+	}
+	site_settle(&site);
+	/* What the clients of this thread do is not serving. */
+	assert_true(site_stats(&site).cpu_ns < thread_cpu_ns() - began_ns);
+	before_ns = site_stats(&site).cpu_ns;
+	site_settle(&site);
+	assert_int_equal(site_stats(&site).cpu_ns, before_ns);
+	site_close(&site);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -303,6 +333,7 @@ int main(void)
 		CLAIM("the limit holds for the next request on a connection, too",
 		      test_next_request),
 		CLAIM("a page is let go when its time is up", test_kept),
+		CLAIM("the CPU time of serving is counted, and no other", test_cpu),
 		CLAIM("without descriptors it waits for some, and goes on", test_no_descriptors),
 	};
 	struct rlimit limit;

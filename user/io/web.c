@@ -24,6 +24,14 @@ uint64_t web_now(const struct web *web)
 	return us * 1000;
 }
 
+uint64_t web_cpu_ns(void)
+{
+	struct timespec t = {};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
 /* When the library, a connection or a body wants to be looked at next. */
 static void arm(struct web *web, uint64_t next_ns)
 {
@@ -40,6 +48,11 @@ static void arm(struct web *web, uint64_t next_ns)
 		sd_event_source_set_enabled(web->more, SD_EVENT_ONESHOT);
 }
 
+void web_begin_turn(struct web *web)
+{
+	web->began_ns = web_cpu_ns();
+}
+
 void web_turn(struct web *web)
 {
 	uint64_t now_ns = web_now(web), conn_ns, body_ns;
@@ -51,6 +64,7 @@ void web_turn(struct web *web)
 	conn_ns = web_conn_expire(web, now_ns);
 	body_ns = web_body_expire(web, now_ns);
 	arm(web, conn_ns < body_ns ? conn_ns : body_ns);
+	web->stats.cpu_ns += web_cpu_ns() - web->began_ns;
 }
 
 static int on_ready(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -58,6 +72,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t events, void *user
 	(void)source;
 	(void)fd;
 	(void)events;
+	web_begin_turn(userdata);
 	web_turn(userdata);
 	return 0;
 }
@@ -65,6 +80,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t events, void *user
 static int on_more(sd_event_source *source, void *userdata)
 {
 	(void)source;
+	web_begin_turn(userdata);
 	web_turn(userdata);
 	return 0;
 }
@@ -75,6 +91,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
+	web_begin_turn(web);
 	if (web->paused && web->paused_until_ns <= web_now(web))
 		web_listen_resume(web);
 	web_turn(web);
@@ -138,6 +155,7 @@ static void on_verdict(void *userdata)
 
 	if (!web->daemon)
 		return;
+	web_begin_turn(web);
 	web_conn_resume_all(web);
 	web_turn(web);
 }
@@ -285,6 +303,7 @@ int web_reload(struct web *web, const struct web_config *config, struct web_why 
 	stop_daemon(web);
 	web->ready = ready;
 	web->daemon = daemon;
+	web_begin_turn(web);
 	web_turn(web);
 	return 0;
 }

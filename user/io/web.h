@@ -77,6 +77,8 @@ struct web_stats {
 	uint64_t evicted;		/* closed to make room for others */
 	uint64_t expired;		/* closed for taking too long */
 	uint64_t refused;		/* not taken in: no memory or no descriptor */
+	uint64_t cpu_ns;		/* CPU time of the loop's thread that all of it took, the
+					   making of pages and handshakes of TLS with it */
 	unsigned int connections;	/* open now */
 	unsigned int bodies;		/* over 4 KiB, in memory now */
 };

@@ -101,6 +101,7 @@ static int on_client(sd_event_source *source, int listener, uint32_t events, voi
 
 	(void)source;
 	(void)events;
+	web_begin_turn(web);
 	for (unsigned int i = 0; i < accept_max(web); i++) {
 		union address address = {};
 		socklen_t len = sizeof(address);

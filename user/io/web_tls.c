@@ -6,9 +6,9 @@
 #include <gnutls/x509.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "io/web_priv.h"
 
 #define PRICE_NS UINT64_C(200000) /* of a connection, beside what it is seen to cost */
 #define BURST_NS UINT64_C(5000000000)
@@ -157,20 +157,12 @@ void web_tls_admitted(struct web_tls_state *state, uint64_t now_ns)
 		charge(state, now_ns, PRICE_NS);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t = {};
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void web_tls_begin_turn(struct web_tls_state *state)
 {
 	if (!state->on)
 		return;
 	state->pages_ns = 0;
-	state->before_ns = cpu_ns();
+	state->before_ns = web_cpu_ns();
 }
 
 void web_tls_end_turn(struct web_tls_state *state, uint64_t now_ns)
@@ -179,18 +171,18 @@ void web_tls_end_turn(struct web_tls_state *state, uint64_t now_ns)
 
 	if (!state->on)
 		return;
-	spent_ns = cpu_ns() - state->before_ns;
+	spent_ns = web_cpu_ns() - state->before_ns;
 	if (spent_ns > state->pages_ns)
 		charge(state, now_ns, spent_ns - state->pages_ns);
 }
 
 uint64_t web_tls_begin_page(const struct web_tls_state *state)
 {
-	return state->on ? cpu_ns() : 0;
+	return state->on ? web_cpu_ns() : 0;
 }
 
 void web_tls_end_page(struct web_tls_state *state, uint64_t began_ns)
 {
 	if (state->on)
-		state->pages_ns += cpu_ns() - began_ns;
+		state->pages_ns += web_cpu_ns() - began_ns;
 }
