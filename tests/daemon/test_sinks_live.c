@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -367,6 +368,7 @@ static pid_t start_with_log(int log, uint16_t port)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(log, STDERR_FILENO);
 		execl(getenv("GRACED"), "graced", "run", "--web.listen-address", address,
 		      "--sinks.journal=false", "--names.enabled=false", "--log.level", "debug",
