@@ -123,12 +123,16 @@ static bool parse_v6(struct span text, uint8_t *ret)
 static bool is_loopback(const struct listen_addr *addr)
 {
 	static const uint8_t one[16] = {[15] = 1};
+
+	return addr->v6 ? memcmp(addr->bytes, one, sizeof(one)) == 0 : addr->bytes[0] == 127;
+}
+
+/* An IPv4 address in an IPv6 one's clothes, which a socket for IPv6 alone cannot have. */
+static bool is_mapped(const uint8_t *bytes)
+{
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-	if (!addr->v6)
-		return addr->bytes[0] == 127;
-	return memcmp(addr->bytes, one, sizeof(one)) == 0 ||
-	       (memcmp(addr->bytes, mapped, sizeof(mapped)) == 0 && addr->bytes[12] == 127);
+	return memcmp(bytes, mapped, sizeof(mapped)) == 0;
 }
 
 static bool parse_host(struct span host, struct listen *ret)
@@ -149,7 +153,8 @@ static bool parse_host(struct span host, struct listen *ret)
 		return parse_v4(host, ret->addr[0].bytes);
 	ret->addr[0].v6 = true;
 	return host.len > 2 && host.at[host.len - 1] == ']' &&
-	       parse_v6((struct span){host.at + 1, host.len - 2}, ret->addr[0].bytes);
+	       parse_v6((struct span){host.at + 1, host.len - 2}, ret->addr[0].bytes) &&
+	       !is_mapped(ret->addr[0].bytes);
 }
 
 int listen_parse(const char *text, struct listen *ret)

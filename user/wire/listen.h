@@ -25,7 +25,7 @@ struct listen {
 /*
  * Reads "127.0.0.1:9753", "[::1]:9753", "localhost:9753" or ":9753" (every address). Other names
  * are -EINVAL, as is everything else: what a name stands for is for a resolver to say, and could
- * change.
+ * change. So is IPv4 mapped into IPv6 ("[::ffff:127.0.0.1]:9753"): it is to be written as IPv4.
  */
 int listen_parse(const char *text, struct listen *ret);
 
