@@ -43,7 +43,10 @@ GRACED_SHARED __u32 noisy_any;
 /* What others send to an init is limited, too: the daemon saves what it costs. */
 GRACED_SHARED __u32 limit_all;
 
-/* Signals from inside a container to its own init: so many at once, then 100 a second. */
+/*
+ * Signals to an init: so many at once, then 100 a second. Those of its own container have a bucket,
+ * those of others another.
+ */
 #define BUCKET_BURST	 256
 #define BUCKET_REFILL_NS 10000000ULL
 

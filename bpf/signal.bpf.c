@@ -13,6 +13,7 @@
 #define RESULT_DELIVERED 0 /* TRACE_SIGNAL_DELIVERED */
 #define RESULT_IGNORED	 1 /* TRACE_SIGNAL_IGNORED */
 #define SIGKILL		 9
+#define CODE_TIMER	 (-2) /* SI_TIMER */
 
 #define BIT_OF(sig)  (1ULL << ((sig)-1))
 #define NO_STOP	     (BIT_OF(17) | BIT_OF(18) | BIT_OF(23)) /* CHLD CONT URG: nobody's stop signal */
@@ -144,30 +145,46 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 	return true;
 }
 
+/* False: the bucket is empty. It is approximate when CPUs race. */
+static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
+{
+	__u64 now = bpf_ktime_get_boot_ns(), ticks = (now - *at_ns) / BUCKET_REFILL_NS;
+
+	if (ticks) {
+		ticks += *left;
+		*left = ticks > BUCKET_BURST ? BUCKET_BURST : ticks;
+		*at_ns = now;
+	}
+	if (!*left)
+		return false;
+	--*left;
+	return true;
+}
+
+/* The timers of a process expire while anybody runs, who then looks like their sender. */
+static __always_inline bool from_outside(const struct signal_args *a)
+{
+	return a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0 &&
+	       a->code != CODE_TIMER;
+}
+
 /*
  * Only what a container does to its own init is limited: signals sent from inside it, and what
  * the kernel raises for it (timers, terminals, faults), which it can provoke at any rate; what
- * others send, while the daemon has to save. The bucket is approximate when CPUs race; the count of
- * what was suppressed is exact.
+ * others send, while the daemon has to save. They have a bucket of their own, or a container that
+ * keeps its own empty would hide the runtime's stop signal. The count of what was suppressed is
+ * exact.
  */
 static __always_inline bool limited(struct signal_args *a)
 {
 	struct graced_watch *w = a->w;
-	__u64 now, ticks;
 
 	if (!watch_recorded(w) || a->sig == SIGKILL)
 		return false;
-	if (a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0 && !limit_all)
-		return false;
-	now = bpf_ktime_get_boot_ns();
-	ticks = (now - w->bucket_at_ns) / BUCKET_REFILL_NS;
-	if (ticks) {
-		ticks += w->bucket_left;
-		w->bucket_left = ticks > BUCKET_BURST ? BUCKET_BURST : ticks;
-		w->bucket_at_ns = now;
-	}
-	if (w->bucket_left) {
-		w->bucket_left--;
+	if (from_outside(a)) {
+		if (!limit_all || bucket_take(&w->outside_at_ns, &w->outside_left))
+			return false;
+	} else if (bucket_take(&w->bucket_at_ns, &w->bucket_left)) {
 		return false;
 	}
 	suppress(a);

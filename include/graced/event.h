@@ -175,6 +175,9 @@ struct graced_watch {
 	__u32 bucket_left;
 	__u32 oom_known; /* oom_seen is a true base line */
 	struct graced_counts counts;
+	__u64 outside_at_ns; /* a bucket like the other, for what others send */
+	__u32 outside_left;
+	__u32 pad;
 };
 
 struct graced_init {

@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "io/kern_priv.h"
 
 #define CHILDREN 100
 #define SENT	 1500 /* less than the ring has room for */
+#define FEW	 100  /* fewer than may be sent at once */
 
 static int setup(void **state)
 {
@@ -199,14 +202,37 @@ static void there_is_an_end_to_marks(void **state)
 	assert_int_equal(*k->kern->noisy, 0);
 }
 
+static void flood(const struct box *box)
+{
+	for (int i = 0; i < SENT; i++)
+		assert_int_equal(kill(box->init_pid, SIGTERM), 0);
+}
+
+/* The same by a process that has come into the container. */
+static void flood_from_inside(const struct box *box)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		int bad = cg_enter(box->dir, getpid());
+
+		for (int i = 0; !bad && i < SENT; i++)
+			bad = kill(box->init_pid, SIGUSR1);
+		_exit(bad != 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 /* How many of SENT signals from outside were recorded; the others are suppressed. */
 static unsigned int recorded(struct kernhalf *k, const struct box *box)
 {
 	struct graced_counts before = kernhalf_counts(k, box->dir), after;
 
 	kernhalf_drain(k);
-	for (int i = 0; i < SENT; i++)
-		assert_int_equal(kill(box->init_pid, SIGTERM), 0);
+	flood(box);
 	kernhalf_drain(k);
 	after = kernhalf_counts(k, box->dir);
 	assert_int_equal(k->n_signals + after.suppressed - before.suppressed, SENT);
@@ -231,6 +257,30 @@ static void outsiders_are_limited_only_when_told(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+static void a_container_s_flood_leaves_room_for_what_others_send(void **state)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV("sigign")};
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_counts before, after;
+	struct box box;
+
+	assert_int_equal(box_start(&k->tree, &spec, &box), 0);
+	kern_limit_all(k->kern, true);
+	flood_from_inside(&box);
+	before = kernhalf_counts(k, box.dir);
+	assert_true(before.suppressed > 0);
+	kernhalf_drain(k);
+	for (unsigned int i = 0; i < FEW; i++)
+		assert_int_equal(kill(box.init_pid, SIGTERM), 0);
+	after = kernhalf_counts(k, box.dir);
+	kernhalf_drain(k);
+	assert_int_equal(k->n_signals, FEW);
+	assert_int_equal(k->signals[0].sig, SIGTERM);
+	assert_int_equal(after.suppressed, before.suppressed);
+	kern_limit_all(k->kern, false);
+	assert_int_equal(box_remove(&box), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +294,8 @@ int main(void)
 		CLAIM("a mark goes with its cgroup", a_mark_goes_with_its_cgroup),
 		CLAIM("what outsiders send is limited when told to, SIGKILL never",
 		      outsiders_are_limited_only_when_told),
+		CLAIM("a container that floods its own init leaves room for what others send",
+		      a_container_s_flood_leaves_room_for_what_others_send),
 		CLAIM("256 containers can be noisy, one more is refused", there_is_an_end_to_marks),
 	};
 
