@@ -165,8 +165,7 @@ static int set_users(struct web *web, const struct web_config *config, struct we
 	int r = 0;
 
 	if (!web->auth && config->n_users)
-		r = webauth_new(web->event, web->config.priority, on_verdict, web, &web->auth,
-				ret_why);
+		r = webauth_new(web->event, on_verdict, web, &web->auth, ret_why);
 	if (r < 0 || !web->auth)
 		return r;
 	r = webauth_set_users(web->auth, config->users, config->n_users);
@@ -186,33 +185,23 @@ static int add_ready(struct web *web, struct MHD_Daemon *daemon, sd_event_source
 {
 	const union MHD_DaemonInfo *info =
 		web->mhd.get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	sd_event_source *source;
 	int r = info ? 0 : -ENOTSUP;
 
 	if (r >= 0)
-		r = sd_event_add_io(web->event, &source, info->epoll_fd, EPOLLIN, on_ready, web);
-	if (r < 0)
-		return r;
-	sd_event_source_set_priority(source, web->config.priority);
-	*ret = source;
-	return 0;
+		r = sd_event_add_io(web->event, ret, info->epoll_fd, EPOLLIN, on_ready, web);
+	return r < 0 ? r : 0;
 }
 
 static int add_sources(struct web *web, struct web_why *ret_why)
 {
-	int64_t priority = web->config.priority;
 	int r = add_ready(web, web->daemon, &web->ready);
 
 	if (r >= 0)
 		r = sd_event_add_defer(web->event, &web->more, on_more, web);
 	if (r >= 0)
-		r = sd_event_source_set_priority(web->more, priority);
-	if (r >= 0)
 		r = sd_event_source_set_enabled(web->more, SD_EVENT_OFF);
 	if (r >= 0)
 		r = sd_event_add_time(web->event, &web->timer, CLOCK_MONOTONIC, 0, 0, on_time, web);
-	if (r >= 0)
-		r = sd_event_source_set_priority(web->timer, priority);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(web->timer, SD_EVENT_OFF);
 	if (r < 0)

@@ -64,7 +64,6 @@ struct web_config {
 	uint64_t idle_ns;	/* 2 minutes: between requests; scrapes are a minute apart */
 	uint64_t send_ns;	/* 30 s: for the client to take a response */
 	unsigned int tls_share; /* 100: handshakes take one part in so many of a CPU at most */
-	int64_t priority;	/* of all its event sources, as sd_event_source_set_priority() */
 };
 
 #define WEB_CLASSES 6

@@ -147,9 +147,7 @@ static int add_listener(struct web *web, size_t index, const struct listen_addr 
 	web->n_listeners++;
 	r = sd_event_add_io(web->event, &listener->source, listener->fd, EPOLLIN, on_client,
 			    listener);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_priority(listener->source, web->config.priority);
+	return r < 0 ? r : 0;
 }
 
 /* A host without IPv6 has no [::] and no [::1], which is no reason not to listen on the other. */

@@ -35,8 +35,8 @@ struct webauth;
  * again may get another answer. -ELIBACC when libcrypt or GnuTLS is missing; *ret_why is filled on
  * every failure.
  */
-int webauth_new(sd_event *event, int64_t priority, void (*told)(void *userdata), void *userdata,
-		struct webauth **ret, struct web_why *ret_why);
+int webauth_new(sd_event *event, void (*told)(void *userdata), void *userdata, struct webauth **ret,
+		struct web_why *ret_why);
 struct webauth *webauth_free(struct webauth *auth);
 DEFINE_CLEANUP(struct webauth *, webauth_free);
 

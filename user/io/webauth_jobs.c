@@ -32,7 +32,6 @@ struct job {
 
 struct webauth_jobs {
 	sd_event *event;
-	int64_t priority;
 	struct webauth_jobs_hooks hooks;
 	struct job jobs[JOBS_MAX]; /* the first is what the child was asked, unless that is stale */
 	size_t n;
@@ -158,8 +157,6 @@ static int start_child(struct webauth_jobs *jobs)
 	if (r < 0)
 		return r;
 	r = sd_event_add_io(jobs->event, &jobs->source, jobs->fd, EPOLLIN, on_child, jobs);
-	if (r >= 0)
-		r = sd_event_source_set_priority(jobs->source, jobs->priority);
 	if (r < 0)
 		stop_child(jobs);
 	return r < 0 ? r : 0;
@@ -182,7 +179,7 @@ static int await_child(struct webauth_jobs *jobs, struct web_why *ret_why)
 	return answer == WEBAUTH_NO_LIBRARY ? -ELIBACC : -ECHILD;
 }
 
-int webauth_jobs_new(sd_event *event, int64_t priority, const struct webauth_jobs_hooks *hooks,
+int webauth_jobs_new(sd_event *event, const struct webauth_jobs_hooks *hooks,
 		     struct webauth_jobs **ret, struct web_why *ret_why)
 {
 	_cleanup_(cleanup_webauth_jobs_free) struct webauth_jobs *jobs = calloc(1, sizeof(*jobs));
@@ -190,7 +187,6 @@ int webauth_jobs_new(sd_event *event, int64_t priority, const struct webauth_job
 
 	if (jobs) {
 		jobs->event = sd_event_ref(event);
-		jobs->priority = priority;
 		jobs->hooks = *hooks;
 		r = start_child(jobs);
 	}
