@@ -242,7 +242,7 @@ int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *u
 	web->event = sd_event_ref(event);
 	web->fn = fn;
 	web->userdata = userdata;
-	web->tls.share = web->config.tls_share;
+	web_tls_init(&web->tls, web->config.tls_share);
 	/* The child that checks passwords is forked while there is little to copy. */
 	r = set_users(web, config, ret_why);
 	if (r == 0)

@@ -134,27 +134,25 @@ void web_tls_session(const struct web_tls_state *state, gnutls_session_t session
 	state->gtls.session_set_verify_cert2(session, &is_client, 1, 0);
 }
 
-static void charge(struct web_tls_state *state, uint64_t now_ns, uint64_t cost_ns)
+void web_tls_init(struct web_tls_state *state, unsigned int share)
 {
-	uint64_t floor_ns = now_ns > BURST_NS ? now_ns - BURST_NS : 0;
-
-	if (state->paid_ns < floor_ns)
-		state->paid_ns = floor_ns;
-	state->paid_ns += cost_ns * state->share;
+	state->credit = (struct credit){.share = share, .burst_ns = BURST_NS};
 }
 
 bool web_tls_may_admit(const struct web_tls_state *state, uint64_t now_ns, uint64_t *ret_until_ns)
 {
-	if (!state->on || state->paid_ns <= now_ns)
+	uint64_t back_at_ns = state->on ? credit_back_at(&state->credit, now_ns) : 0;
+
+	if (!back_at_ns)
 		return true;
-	*ret_until_ns = state->paid_ns;
+	*ret_until_ns = back_at_ns;
 	return false;
 }
 
 void web_tls_admitted(struct web_tls_state *state, uint64_t now_ns)
 {
 	if (state->on)
-		charge(state, now_ns, PRICE_NS);
+		credit_charge(&state->credit, now_ns, PRICE_NS);
 }
 
 void web_tls_begin_turn(struct web_tls_state *state)
@@ -173,7 +171,7 @@ void web_tls_end_turn(struct web_tls_state *state, uint64_t now_ns)
 		return;
 	spent_ns = web_cpu_ns() - state->before_ns;
 	if (spent_ns > state->pages_ns)
-		charge(state, now_ns, spent_ns - state->pages_ns);
+		credit_charge(&state->credit, now_ns, spent_ns - state->pages_ns);
 }
 
 uint64_t web_tls_begin_page(const struct web_tls_state *state)

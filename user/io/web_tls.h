@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/credit.h"
 #include "io/gtls.h"
 #include "io/mhd.h"
 #include "io/web.h"
@@ -25,16 +26,18 @@
 
 struct web_tls_state {
 	bool on;
-	bool require;	    /* a certificate of the client */
-	struct gtls gtls;   /* when it is on */
-	uint64_t paid_ns;   /* of CLOCK_MONOTONIC: in the future when there is no credit */
-	unsigned int share; /* as web_config.tls_share */
-	uint64_t pages_ns;  /* CPU time of pages in this turn, which is not charged */
-	uint64_t before_ns; /* CPU time when what is measured began */
+	bool require;	      /* a certificate of the client */
+	struct gtls gtls;     /* when it is on */
+	struct credit credit; /* of CLOCK_MONOTONIC */
+	uint64_t pages_ns;    /* CPU time of pages in this turn, which is not charged */
+	uint64_t before_ns;   /* CPU time when what is measured began */
 };
 
 /* As web_check(). */
 int web_tls_check(const struct web_tls *tls, struct web_why *ret_why);
+
+/* For a state of zeros: share as web_config.tls_share. */
+void web_tls_init(struct web_tls_state *state, unsigned int share);
 
 /* What MHD_start_daemon() wants as MHD_OPTION_ARRAY; points into tls. */
 void web_tls_options(const struct web_tls *tls, struct MHD_OptionItem ret[WEB_TLS_OPTIONS]);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/credit.h"
 #include "io/webauth_child.h"
 #include "wire/webconfig.h"
 
@@ -35,7 +36,7 @@ struct webauth_jobs {
 	struct webauth_jobs_hooks hooks;
 	struct job jobs[JOBS_MAX]; /* the first is what the child was asked, unless that is stale */
 	size_t n;
-	uint64_t paid_ns; /* of CLOCK_MONOTONIC: in the future when nothing more is checked */
+	struct credit credit; /* of CLOCK_MONOTONIC: without any nothing more is checked */
 
 	pid_t pid; /* 0: there is no child */
 	int fd;
@@ -188,6 +189,7 @@ int webauth_jobs_new(sd_event *event, const struct webauth_jobs_hooks *hooks,
 	if (jobs) {
 		jobs->event = sd_event_ref(event);
 		jobs->hooks = *hooks;
+		jobs->credit = (struct credit){.share = SHARE, .burst_ns = BURST_NS};
 		r = start_child(jobs);
 	}
 	if (r < 0) {
@@ -210,17 +212,9 @@ bool webauth_jobs_has(const struct webauth_jobs *jobs, const struct webauth_mac 
 	return false;
 }
 
-/* False: there is no credit. */
-static bool pay(struct webauth_jobs *jobs, const char *hash, uint64_t now_ns)
+static uint64_t cost_ns(const char *hash)
 {
-	uint64_t floor_ns = now_ns > BURST_NS ? now_ns - BURST_NS : 0;
-
-	if (jobs->paid_ns > now_ns)
-		return false;
-	if (jobs->paid_ns < floor_ns)
-		jobs->paid_ns = floor_ns;
-	jobs->paid_ns += ((uint64_t)ROUND_NS << webconfig_cost(hash)) * SHARE;
-	return true;
+	return (uint64_t)ROUND_NS << webconfig_cost(hash);
 }
 
 bool webauth_jobs_add(struct webauth_jobs *jobs, const struct basicauth *who,
@@ -230,8 +224,9 @@ bool webauth_jobs_add(struct webauth_jobs *jobs, const struct basicauth *who,
 
 	if (!jobs->pid && now_ns >= jobs->restart_at_ns && start_child(jobs) < 0)
 		jobs->restart_at_ns = now_ns + RESTART_NS;
-	if (!jobs->pid || jobs->n == JOBS_MAX || !pay(jobs, hash, now_ns))
+	if (!jobs->pid || jobs->n == JOBS_MAX || credit_back_at(&jobs->credit, now_ns))
 		return false;
+	credit_charge(&jobs->credit, now_ns, cost_ns(hash));
 	job->mac = *mac;
 	memcpy(job->user, who->user, sizeof(job->user));
 	snprintf(job->question.hash, sizeof(job->question.hash), "%s", hash);
