@@ -69,22 +69,27 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 	struct graced_watch *w;
 	struct place at;
 	__u32 status;
-	bool init;
+	bool init, noisy;
 
 	w = watch_of(task_cgroup(t), &at);
 	if (!watch_recorded(w) && !cfg_all)
 		return 0;
 	i = bpf_map_lookup_elem(&inits, &at.watch_id);
 	init = watch_recorded(w) && i && i->pid == t->tgid;
-	if (!init && is_noisy(at.watch_id))
+	noisy = !init && is_noisy(at.watch_id);
+	if (noisy && !cfg_all)
 		return 0;
 	if (gated && !first_to_tell(t))
 		return 0;
 	status = exit_status(t);
-	if (w)
+	if (w && !noisy)
 		__sync_fetch_and_add(&w->counts.exits, 1);
-	if (init || (cfg_all && status & 0x7f))
-		record(t, w, &at, status, init);
+	if (init || (cfg_all && status & 0x7f)) {
+		if (noisy)
+			stat_add(GRACED_EV_EXIT, 0, 0, 1);
+		else
+			record(t, w, &at, status, init);
+	}
 	if (init)
 		i->pid = 0;
 	return 0;

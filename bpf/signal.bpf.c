@@ -129,6 +129,23 @@ static __always_inline void suppress(struct signal_args *a)
 	stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
 }
 
+/* Scope all judges any process that dies of a signal, so a signal that can do that is kept. */
+static __always_inline bool wanted_by_all(const struct signal_args *a)
+{
+	return cfg_all && a->result != RESULT_IGNORED &&
+	       (a->sig == SIGKILL || a->flags & GRACED_SIG_DFL);
+}
+
+/* For what a noisy container's other processes are sent: suppressed is what would be a record. */
+static __always_inline void suppress_by_all(struct signal_args *a)
+{
+	if (!cfg_all)
+		return;
+	a->flags = disposition_flags(a->target, a->sig);
+	if (wanted_by_all(a))
+		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
+}
+
 /*
  * Of a noisy container only what decides about its init is recorded. SIGKILLs by the kernel go on
  * to be counted: each process gets its one, and the count may be another container's, whose init
@@ -136,12 +153,14 @@ static __always_inline void suppress(struct signal_args *a)
  */
 static __always_inline bool shed(struct signal_args *a, bool for_init)
 {
-	if (a->sig == SIGKILL)
-		return !for_init && a->info != 1;
+	if (a->sig == SIGKILL && (for_init || a->info == 1))
+		return false;
 	if (for_init && STOP_SET & BIT_OF(a->sig))
 		return false;
 	if (for_init)
 		suppress(a);
+	else
+		suppress_by_all(a);
 	return true;
 }
 
@@ -281,13 +300,6 @@ static __always_inline void record(struct signal_args *a)
 	emit_end(ev, a->sender_at.watch_id != a->at.watch_id);
 }
 
-/* Scope all judges any process that dies of a signal, so a signal that can do that is kept. */
-static __always_inline bool wanted_by_all(struct signal_args *a)
-{
-	return cfg_all && !(a->flags & NOISY) && a->result != RESULT_IGNORED &&
-	       (a->sig == SIGKILL || a->flags & GRACED_SIG_DFL);
-}
-
 /* An OOM kill is told as the kernel's SIGKILL first and named after. */
 static __always_inline void remember_killed(struct signal_args *a)
 {
@@ -335,6 +347,10 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 		count_kill(a, for_init);
 	if (!for_init && !wanted_by_all(a))
 		return;
+	if (!for_init && a->flags & NOISY) {
+		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
+		return;
+	}
 	/* A namespace's init cannot be killed from inside: no event, or it could flood the ring. */
 	if (a->sig == SIGKILL && a->result == RESULT_IGNORED &&
 	    a->sender_at.watch_id == a->at.watch_id)

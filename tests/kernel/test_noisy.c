@@ -281,8 +281,59 @@ static void a_container_s_flood_leaves_room_for_what_others_send(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+static uint64_t suppressed(const struct kernhalf *k, unsigned int type)
+{
+	struct graced_stat stats[GRACED_STAT_COUNT];
+
+	assert_int_equal(kern_read_stats(k->kern, stats), 0);
+	return stats[type].suppressed;
+}
+
+static int setup_all(void **state)
+{
+	return kernhalf_open_all(state, "noisy-all");
+}
+
+/* With scope all; only containers of this tree suppress anything. */
+static void what_a_noisy_container_is_spared_counts_as_suppressed(void **state)
+{
+	static const struct {
+		const char *what;
+		int sig;
+		bool noisy;
+		unsigned int suppressed; /* signals, and as many exits */
+	} table[] = {
+		{"kills, told", SIGKILL, false, 0},
+		{"exits by themselves, which nobody is told of", 0, true, 0},
+		{"kills", SIGKILL, true, CHILDREN},
+		{"deaths of another signal", SIGUSR1, true, CHILDREN},
+	};
+	struct kernhalf *k = kernhalf_need(state);
+	struct box box;
+
+	start(k, &box);
+	for (size_t i = 0; i < LEN(table); i++) {
+		uint64_t exits = suppressed(k, GRACED_EV_EXIT);
+		uint64_t sent = suppressed(k, GRACED_EV_SIGNAL);
+
+		print_message("%s\n", table[i].what);
+		mark(k, &box, table[i].noisy);
+		kernhalf_end_children(box.dir, CHILDREN, table[i].sig);
+		assert_int_equal(suppressed(k, GRACED_EV_EXIT) - exits, table[i].suppressed);
+		assert_int_equal(suppressed(k, GRACED_EV_SIGNAL) - sent, table[i].suppressed);
+		kernhalf_drain(k);
+	}
+	assert_int_equal(box_remove(&box), 0);
+}
+
 int main(void)
 {
+	const struct CMUnitTest all[] = {
+		CLAIM("in scope all, what a noisy container's processes are spared counts as "
+		      "suppressed",
+		      what_a_noisy_container_is_spared_counts_as_suppressed),
+	};
+	int failed;
 	const struct CMUnitTest tests[] = {
 		CLAIM("only a noisy container's processes are not counted, and only while it is",
 		      only_a_noisy_container_is_not_counted),
@@ -299,5 +350,7 @@ int main(void)
 		CLAIM("256 containers can be noisy, one more is refused", there_is_an_end_to_marks),
 	};
 
-	return cmocka_run_group_tests_name("noisy", tests, setup, kernhalf_close);
+	failed = cmocka_run_group_tests_name("noisy", tests, setup, kernhalf_close);
+	return failed +
+	       cmocka_run_group_tests_name("noisy, scope all", all, setup_all, kernhalf_close);
 }

@@ -61,10 +61,10 @@ static int watch_tree(struct kernhalf *k)
 	return r;
 }
 
-static int attach(struct kernhalf *k)
+static int attach(struct kernhalf *k, bool all)
 {
 	struct hierarchy hierarchy;
-	struct kern_options options = {.hierarchy = &hierarchy};
+	struct kern_options options = {.hierarchy = &hierarchy, .all = all};
 	struct kern_why why;
 	int r = hierarchy_detect(k->tree.hier.name, &hierarchy);
 
@@ -81,7 +81,7 @@ static int attach(struct kernhalf *k)
 	return k->ring ? watch_tree(k) : -errno;
 }
 
-int kernhalf_open(void **state, const char *what)
+static int open_scope(void **state, const char *what, bool all)
 {
 	const char *why = tracer_unavailable();
 	struct kernhalf *k;
@@ -98,10 +98,20 @@ int kernhalf_open(void **state, const char *what)
 		return -1;
 	}
 	*state = k;
-	if (attach(k) >= 0)
+	if (attach(k, all) >= 0)
 		return 0;
 	kernhalf_close(state);
 	return -1;
+}
+
+int kernhalf_open(void **state, const char *what)
+{
+	return open_scope(state, what, false);
+}
+
+int kernhalf_open_all(void **state, const char *what)
+{
+	return open_scope(state, what, true);
 }
 
 int kernhalf_close(void **state)

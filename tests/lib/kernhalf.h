@@ -28,6 +28,8 @@ struct kernhalf {
  * leave *state NULL and return 0. -1 when it should have worked.
  */
 int kernhalf_open(void **state, const char *what);
+/* The same with scope all: processes of the whole host are told, too. */
+int kernhalf_open_all(void **state, const char *what);
 int kernhalf_close(void **state);
 
 /* The open one, or skip the test. */
