@@ -27,7 +27,7 @@
 #define SCRAPES	   200
 #define HANGUPS	   40
 #define CONTAINERS 100
-#define GROWTH	   (512 << 10) /* bytes; an allocator rounds, nothing is kept for each of them */
+#define GROWTH	   (128 << 10) /* bytes; what is lost for good the sanitizers find to the byte */
 
 #define ASAN_STARTS 20
 
