@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "app/daemon.h"
+#include "app/log.h"
 #include "io/selfstat.h"
 
 static void add_kernel_half(const struct manager *m, struct metrics *ret)
@@ -44,7 +45,8 @@ static void add_web(const struct daemon *d, struct metrics *ret)
 	web_get_stats(d->web, &stats);
 	memcpy(ret->http_requests, stats.requests, sizeof(ret->http_requests));
 	ret->http_connections = stats.connections;
-	ret->http_connections_refused = stats.evicted;
+	ret->http_connections_refused = stats.evicted + stats.refused;
+	ret->http_connections_expired = stats.expired;
 }
 
 int snapshot_write(struct daemon *d, enum expo_format format, struct buf *out)
@@ -63,6 +65,7 @@ int snapshot_write(struct daemon *d, enum expo_format format, struct buf *out)
 	if (d->costs)
 		costs_get_metrics(d->costs, &metrics);
 	add_web(d, &metrics);
+	metrics.log_lost = log_lost();
 	metrics.reload_failed = d->reload_failed;
 	metrics.reload_ok_wall_ns = d->reload_ok_wall_ns;
 	if (uname(&uts) == 0)

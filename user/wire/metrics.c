@@ -72,8 +72,19 @@ static const struct plain connections[] = {
 	 MEMBER(http_connections),
 	 0},
 	{{"graced_http_connections_refused", EXPO_COUNTER, NULL,
-	  "HTTP connections refused or closed because there were too many."},
+	  "HTTP connections closed to make room for others, or not taken in when they came."},
 	 MEMBER(http_connections_refused),
+	 0},
+	{{"graced_http_connections_expired", EXPO_COUNTER, NULL,
+	  "HTTP connections closed because they took too long."},
+	 MEMBER(http_connections_expired),
+	 0},
+};
+
+static const struct plain log_lines[] = {
+	{{"graced_log_lines_lost", EXPO_COUNTER, NULL,
+	  "Lines of the daemon's log that could not be written."},
+	 MEMBER(log_lost),
 	 0},
 };
 
@@ -250,6 +261,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 	add_sinks(&expo, metrics, false);
 	add_sinks(&expo, metrics, true);
 	add_http(&expo, metrics);
+	add_plain(&expo, metrics, log_lines, LEN(log_lines));
 	add_config(&expo, metrics);
 	add_build(&expo, metrics);
 	add_process(&expo, metrics);

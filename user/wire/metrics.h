@@ -14,7 +14,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    120
+#define METRICS_OWN_LINES    122
 
 struct metrics_program {
 	const char *name;
@@ -60,7 +60,10 @@ struct metrics {
 
 	uint64_t http_requests[METRICS_HTTP_CLASSES]; /* answered, by the first digit of status */
 	uint64_t http_connections;		      /* open now */
-	uint64_t http_connections_refused;	      /* over the limit of connections */
+	uint64_t http_connections_refused; /* at a limit, of connections, memory or descriptors */
+	uint64_t http_connections_expired; /* closed for taking too long */
+
+	uint64_t log_lost; /* lines of the log that stderr did not take */
 
 	bool reload_failed;	   /* the last reading of the configuration */
 	int64_t reload_ok_wall_ns; /* its last success, since 1970; 0: unknown, left out */
