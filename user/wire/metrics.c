@@ -58,7 +58,7 @@ static const struct plain engine[] = {
 
 static const struct plain shed[] = {
 	{{"graced_shed_containers", EXPO_GAUGE, NULL,
-	  "Containers whose events are only counted to stay within the budget."},
+	  "Containers that are followed less closely to stay within the budget."},
 	 MEMBER(shed_containers),
 	 0},
 	{{"graced_shed_changes", EXPO_COUNTER, NULL,

@@ -55,7 +55,7 @@ struct metrics {
 	uint64_t overhead_ppm;	  /* of one CPU */
 	uint64_t budget_ppm;	  /* 0: no budget, left out */
 	enum shed shed;		  /* the last thing that is shed, all before it included */
-	uint64_t shed_containers; /* counted only, now */
+	uint64_t shed_containers; /* followed less closely, now */
 	uint64_t shed_changes;	  /* something was shed, or came back */
 
 	uint64_t http_requests[METRICS_HTTP_CLASSES]; /* answered, by the first digit of status */
