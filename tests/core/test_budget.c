@@ -16,7 +16,7 @@ struct drive {
 static void start(struct drive *d)
 {
 	*d = (struct drive){.budget.limit_ppm = LIMIT, .at_ns = 1000 * SECOND};
-	budget_sample(&d->budget, &(struct budget_sample){d->at_ns, 0});
+	budget_sample(&d->budget, &(struct budget_sample){d->at_ns, 0, 0});
 }
 
 /* So many seconds at that share of one CPU: how often the level changed or was not enough. */
@@ -27,7 +27,7 @@ static int run(struct drive *d, int seconds, uint64_t ppm)
 	for (int i = 0; i < seconds; i++) {
 		d->at_ns += SECOND;
 		d->cost_ns += SECOND / 1000000 * ppm;
-		told += budget_sample(&d->budget, &(struct budget_sample){d->at_ns, d->cost_ns});
+		told += budget_sample(&d->budget, &(struct budget_sample){d->at_ns, d->cost_ns, 0});
 	}
 	return told;
 }
@@ -148,22 +148,51 @@ static void hostile_samples(void **state)
 	(void)state;
 	start(&d);
 	run(&d, 5, 1000);
-	assert_false(budget_sample(&d.budget, &(struct budget_sample){0, UINT64_MAX}));
-	assert_false(budget_sample(&d.budget, &(struct budget_sample){d.at_ns, UINT64_MAX}));
-	assert_false(budget_sample(&d.budget, &(struct budget_sample){d.at_ns + SECOND, 0}));
+	assert_false(budget_sample(&d.budget, &(struct budget_sample){0, UINT64_MAX, 0}));
+	assert_false(budget_sample(&d.budget, &(struct budget_sample){d.at_ns, UINT64_MAX, 0}));
+	assert_false(budget_sample(&d.budget, &(struct budget_sample){d.at_ns + SECOND, 0, 0}));
 	assert_in_range(d.budget.ratio_ppm, 900, 1100);
 }
 
-static void noisiest(void **state)
+static void budget_taken_away(void **state)
 {
-	struct budget_work work[] = {{1, 50}, {2, 9000}, {3, 1500}, {4, 900}, {5, 0}};
+	struct drive d;
 
 	(void)state;
-	assert_int_equal(budget_noisiest(work, LEN(work), 100), 2);
-	assert_int_equal(work[0].id, 2);
-	assert_int_equal(work[1].id, 3);
-	assert_int_equal(budget_noisiest(work, LEN(work), 10000), 0);
-	assert_int_equal(budget_noisiest(NULL, 0, 1), 0);
+	start(&d);
+	run(&d, 20, 10 * LIMIT);
+	assert_int_equal(d.budget.level, SHED_NAMES);
+	d.budget.limit_ppm = 0;
+	assert_int_equal(run(&d, 1, 10 * LIMIT), 1);
+	assert_int_equal(d.budget.level, SHED_NOTHING);
+	assert_int_equal(run(&d, 10, 10 * LIMIT), 0);
+}
+
+static void held_up(void **state)
+{
+	struct drive d;
+
+	(void)state;
+	start(&d);
+	/* A minute without a sample, at a quarter of the budget. */
+	d.at_ns += 60 * SECOND;
+	d.cost_ns += 60 * SECOND / 1000000 * LIMIT / 4;
+	assert_false(budget_sample(&d.budget, &(struct budget_sample){d.at_ns, d.cost_ns, 0}));
+	assert_int_equal(d.budget.level, SHED_NOTHING);
+}
+
+static void apart(void **state)
+{
+	struct drive d;
+
+	(void)state;
+	start(&d);
+	for (uint64_t i = 0; i < 60; i++) {
+		d.at_ns += SECOND;
+		assert_false(budget_sample(&d.budget,
+					   &(struct budget_sample){d.at_ns, 0, i * SECOND / 2}));
+	}
+	assert_in_range(d.budget.ratio_ppm, 499000, 501000);
 }
 
 int main(void)
@@ -180,8 +209,9 @@ int main(void)
 		CLAIM("without a budget nothing is ever shed, and the share is still known",
 		      no_budget),
 		CLAIM("samples that go back in time are ignored", hostile_samples),
-		CLAIM("the noisiest are those with a tenth of the work and above the floor",
-		      noisiest),
+		CLAIM("with the budget goes all shedding", budget_taken_away),
+		CLAIM("samples that were held up are judged by the time they stand for", held_up),
+		CLAIM("what shedding cannot lower is told and sheds nothing", apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

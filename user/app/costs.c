@@ -15,12 +15,16 @@
 #include "app/log.h"
 #include "base/cleanup.h"
 #include "core/budget.h"
+#include "core/noisy.h"
 #include "io/clock.h"
 #include "io/selfstat.h"
 
 #define SECOND_US 1000000
 #define WINDOW_US 100000
 #define GRAIN_US  10000
+
+/* A window stands for ten times its length, or somewhat more on a busy node. */
+#define SCALE_MAX 50
 
 /* A container that does less than so much in a second is not worth marking. */
 #define NOISY_FLOOR 200
@@ -31,7 +35,7 @@ struct program {
 };
 
 struct work_list {
-	struct budget_work *list;
+	struct noisy_work *list;
 	size_t n, room;
 };
 
@@ -41,15 +45,13 @@ struct costs {
 	struct program programs[METRICS_PROGRAMS_MAX];
 	struct metrics_program metrics[METRICS_PROGRAMS_MAX];
 	sd_event_source *timer;
-	int stats_fd; /* open while a window is; -1 */
-	bool unknown; /* the statistics cannot be had */
+	int stats_fd;  /* open while a window is; -1 */
+	bool unknown;  /* the statistics could not be had last time */
+	bool measured; /* ... but were at least once */
 	uint64_t opened_ns, sampled_ns;
 	uint64_t bpf_ns; /* estimated, since the start */
 
-	bool choosing;		/* the noisiest are to be chosen from what is done from here on */
-	struct work_list since; /* as it was when choosing began, sorted by id */
-	uint64_t noisy[BUDGET_NOISY_MAX];
-	size_t n_noisy;
+	struct noisy noisy;
 };
 
 static struct manager *manager_of(const struct costs *c)
@@ -69,9 +71,9 @@ static void open_window(struct costs *c)
 			       "daemon alone",
 			       c->stats_fd == -EPERM ? "CAP_SYS_ADMIN is missing"
 						     : strerror(-c->stats_fd));
-		c->unknown = true;
 		c->stats_fd = -1;
 	}
+	c->unknown = c->stats_fd < 0;
 	c->opened_ns = clock_boot_ns();
 	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
 		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
@@ -87,6 +89,9 @@ static void close_window(struct costs *c, uint64_t now_ns)
 	double scale = (double)(now_ns - c->sampled_ns) / (double)(now_ns - c->opened_ns);
 	struct kern_program program;
 
+	/* The host may have slept in between. */
+	if (scale > SCALE_MAX)
+		scale = SCALE_MAX;
 	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
 		struct program *p = c->programs + i;
 		uint64_t run_ns;
@@ -98,8 +103,10 @@ static void close_window(struct costs *c, uint64_t now_ns)
 		p->runs += (uint64_t)((double)(program.runs - p->base_runs) * scale);
 		c->bpf_ns += run_ns;
 	}
-	if (c->stats_fd >= 0)
+	if (c->stats_fd >= 0) {
 		close(c->stats_fd);
+		c->measured = true;
+	}
 	c->stats_fd = -1;
 	c->sampled_ns = now_ns;
 }
@@ -120,27 +127,34 @@ static int add_work(void *userdata, uint64_t id, const struct graced_watch *watc
 		work->list = bigger;
 		work->room = room;
 	}
-	work->list[work->n++] = (struct budget_work){
+	work->list[work->n++] = (struct noisy_work){
 		.id = id,
 		.events = counts->exits + counts->kills + counts->suppressed,
 	};
 	return 0;
 }
 
-static int by_id(const void *a, const void *b)
+/* -errno, with nothing in the list. The caller frees it. */
+static int list_work(const struct costs *c, struct work_list *ret)
 {
-	const struct budget_work *x = a, *y = b;
+	int r;
 
-	return (x->id > y->id) - (x->id < y->id);
+	*ret = (struct work_list){};
+	r = kern_watch_each(manager_of(c)->kern, add_work, ret);
+	if (r < 0) {
+		free(ret->list);
+		*ret = (struct work_list){};
+	}
+	return r;
 }
 
 static void begin_choosing(struct costs *c)
 {
-	c->since.n = 0;
-	kern_watch_each(manager_of(c)->kern, add_work, &c->since);
-	if (c->since.n)
-		qsort(c->since.list, c->since.n, sizeof(*c->since.list), by_id);
-	c->choosing = true;
+	struct work_list work;
+
+	if (list_work(c, &work) >= 0)
+		noisy_look(&c->noisy, work.list, work.n);
+	free(work.list);
 }
 
 static void tell_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
@@ -165,53 +179,28 @@ static void tell_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
 		log_at(LOG_NOTICE, "%s is followed in full again", path);
 }
 
-static bool is_noisy(const struct costs *c, uint64_t id)
-{
-	for (size_t i = 0; i < c->n_noisy; i++)
-		if (c->noisy[i] == id)
-			return true;
-	return false;
-}
-
-static void mark(struct costs *c, const struct budget_work *work)
-{
-	if (c->n_noisy == BUDGET_NOISY_MAX || is_noisy(c, work->id))
-		return;
-	if (kern_noisy_set(manager_of(c)->kern, work->id, true) < 0)
-		return;
-	c->noisy[c->n_noisy++] = work->id;
-	tell_noisy(c, work->id, true, work->events);
-}
-
 static void finish_choosing(struct costs *c)
 {
-	struct work_list now = {};
-	size_t chosen;
+	struct work_list work;
+	size_t chosen = 0;
 
-	c->choosing = false;
-	kern_watch_each(manager_of(c)->kern, add_work, &now);
-	for (size_t i = 0; i < now.n; i++) {
-		const struct budget_work *before = NULL;
-
-		if (c->since.n)
-			before = bsearch(now.list + i, c->since.list, c->since.n, sizeof(*before),
-					 by_id);
-		if (before && now.list[i].events >= before->events)
-			now.list[i].events -= before->events;
-	}
-	chosen = budget_noisiest(now.list, now.n, NOISY_FLOOR);
+	if (list_work(c, &work) >= 0)
+		chosen = noisy_choose(&c->noisy, work.list, work.n, NOISY_FLOOR);
+	/* One that is gone by now needs no mark. */
 	for (size_t i = 0; i < chosen; i++)
-		mark(c, now.list + i);
-	free(now.list);
+		if (kern_noisy_set(manager_of(c)->kern, work.list[i].id, true) >= 0)
+			tell_noisy(c, work.list[i].id, true, work.list[i].events);
+	free(work.list);
 }
 
 static void follow_all(struct costs *c)
 {
-	while (c->n_noisy) {
-		uint64_t id = c->noisy[--c->n_noisy];
+	uint64_t id;
 
-		kern_noisy_set(manager_of(c)->kern, id, false);
-		tell_noisy(c, id, false, 0);
+	while (noisy_let_go(&c->noisy, &id)) {
+		/* ENOENT: it is gone, and so is its mark. */
+		if (kern_noisy_set(manager_of(c)->kern, id, false) >= 0)
+			tell_noisy(c, id, false, 0);
 	}
 }
 
@@ -253,12 +242,26 @@ static void apply(struct costs *c, enum shed before)
 	manager_of(c)->names_shed = level >= SHED_NAMES;
 }
 
+/* Whoever scrapes, or pretends to, pays for it in no other coin. */
+static uint64_t web_cpu_ns(const struct costs *c)
+{
+	struct web_stats stats;
+
+	web_get_stats(c->daemon->web, &stats);
+	return stats.cpu_ns;
+}
+
 static void sample(struct costs *c, uint64_t now_ns)
 {
-	struct budget_sample s = {now_ns, selfstat_cpu_ns() + c->bpf_ns};
+	uint64_t web_ns = web_cpu_ns(c), cpu_ns = selfstat_cpu_ns();
+	struct budget_sample s = {
+		.at_ns = now_ns,
+		.cost_ns = (cpu_ns > web_ns ? cpu_ns - web_ns : 0) + c->bpf_ns,
+		.apart_ns = web_ns,
+	};
 	enum shed before = c->budget.level;
 
-	if (c->choosing)
+	if (noisy_is_looking(&c->noisy))
 		finish_choosing(c);
 	if (budget_sample(&c->budget, &s))
 		apply(c, before);
@@ -293,8 +296,8 @@ int costs_new(struct daemon *daemon, struct costs **ret)
 		c->stats_fd = -1;
 		c->sampled_ns = clock_boot_ns();
 		c->budget.limit_ppm = daemon->config.budget_ppm;
-		budget_sample(&c->budget,
-			      &(struct budget_sample){c->sampled_ns, selfstat_cpu_ns()});
+		budget_sample(&c->budget, &(struct budget_sample){.at_ns = c->sampled_ns,
+								  .cost_ns = selfstat_cpu_ns()});
 		r = sd_event_add_time_relative(daemon->manager->event, &c->timer, CLOCK_MONOTONIC,
 					       SECOND_US - WINDOW_US, GRAIN_US, on_timer, c);
 	}
@@ -314,7 +317,7 @@ struct costs *costs_free(struct costs *c)
 	sd_event_source_disable_unref(c->timer);
 	if (c->stats_fd >= 0)
 		close(c->stats_fd);
-	free(c->since.list);
+	noisy_done(&c->noisy);
 	free(c);
 	return NULL;
 }
@@ -335,7 +338,7 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 		c->metrics[i] = (struct metrics_program){
 			.name = program.name,
 			.attached = program.attached,
-			.known = !c->unknown && program.attached,
+			.known = c->measured && program.attached,
 			.run_ns = c->programs[i].run_ns,
 			.runs = c->programs[i].runs,
 		};
@@ -346,6 +349,6 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 	ret->overhead_ppm = c->budget.ratio_ppm;
 	ret->budget_ppm = c->budget.limit_ppm;
 	ret->shed = c->budget.level;
-	ret->shed_containers = c->n_noisy;
+	ret->shed_containers = c->noisy.n_marked;
 	ret->shed_changes = c->budget.changes;
 }

@@ -2,7 +2,6 @@
 /* Decides when something is shed and when it comes back. */
 #include "core/budget.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PPM 1000000
@@ -45,9 +44,20 @@ static uint64_t span_ns(const struct budget *b)
 	return b->samples[b->n - 1].at_ns - b->samples[0].at_ns;
 }
 
+/* In the time that was looked at, the window or longer: samples may have been held up. */
 static uint64_t allowed_ns(const struct budget *b)
 {
-	return BUDGET_WINDOW_NS / PPM * b->limit_ppm;
+	uint64_t span = span_ns(b) > BUDGET_WINDOW_NS ? span_ns(b) : BUDGET_WINDOW_NS;
+
+	return span / PPM * b->limit_ppm;
+}
+
+static uint32_t ratio_ppm(const struct budget *b)
+{
+	const struct budget_sample *first = b->samples, *last = b->samples + b->n - 1;
+	uint64_t apart = last->apart_ns > first->apart_ns ? last->apart_ns - first->apart_ns : 0;
+
+	return (uint32_t)((spent_ns(b) + apart) / (span_ns(b) / PPM + 1));
 }
 
 /* What was spent before a change says nothing about what it brought. */
@@ -85,6 +95,16 @@ static bool lower_level(struct budget *b, uint64_t now_ns)
 	return true;
 }
 
+/* Without a budget there is nothing to save. */
+static bool end_all(struct budget *b)
+{
+	if (b->level == SHED_NOTHING)
+		return false;
+	b->level = SHED_NOTHING;
+	b->changes++;
+	return true;
+}
+
 static bool may_come_back(const struct budget *b, uint64_t now_ns)
 {
 	return b->level != SHED_NOTHING && now_ns - b->raised_ns >= b->hold_ns &&
@@ -98,9 +118,9 @@ bool budget_sample(struct budget *b, const struct budget_sample *sample)
 		return false;
 	add(b, sample);
 	if (b->n >= 2)
-		b->ratio_ppm = (uint32_t)(spent_ns(b) / (span_ns(b) / PPM + 1));
+		b->ratio_ppm = ratio_ppm(b);
 	if (!b->limit_ppm)
-		return false;
+		return end_all(b);
 	if (spent_ns(b) > allowed_ns(b))
 		return raise_level(b, sample->at_ns);
 	if (may_come_back(b, sample->at_ns))
@@ -109,27 +129,4 @@ bool budget_sample(struct budget *b, const struct budget_sample *sample)
 	if (b->level == SHED_NOTHING && sample->at_ns - b->lowered_ns > BUDGET_HOLD_MAX_NS)
 		b->hold_ns = 0;
 	return false;
-}
-
-static int by_events(const void *a, const void *b)
-{
-	const struct budget_work *x = a, *y = b;
-
-	return (x->events < y->events) - (x->events > y->events);
-}
-
-size_t budget_noisiest(struct budget_work *work, size_t n, uint64_t floor)
-{
-	uint64_t total = 0;
-	size_t chosen = 0;
-
-	if (!n)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		total += work[i].events;
-	qsort(work, n, sizeof(*work), by_events);
-	while (chosen < n && chosen < BUDGET_NOISY_MAX && work[chosen].events >= floor &&
-	       work[chosen].events > total / 10)
-		chosen++;
-	return chosen;
 }

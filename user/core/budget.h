@@ -23,7 +23,6 @@
 
 #define BUDGET_WINDOW_NS   10000000000ULL
 #define BUDGET_SAMPLES	   16
-#define BUDGET_NOISY_MAX   16
 #define BUDGET_HOLD_NS	   30000000000ULL  /* before something comes back, at first */
 #define BUDGET_HOLD_MAX_NS 600000000000ULL /* ... and after many attempts */
 
@@ -31,7 +30,8 @@ enum shed { SHED_NOTHING, SHED_NOISY, SHED_SIGNALS, SHED_NAMES, SHED_COUNT };
 
 struct budget_sample {
 	uint64_t at_ns;
-	uint64_t cost_ns; /* CPU time since the start, BPF programs and daemon together */
+	uint64_t cost_ns;  /* CPU time since the start, BPF programs and daemon together */
+	uint64_t apart_ns; /* ... and what shedding cannot lower: it is told, and decides nothing */
 };
 
 /* All zero and a limit is a budget that has seen nothing. */
@@ -55,17 +55,5 @@ bool budget_sample(struct budget *budget, const struct budget_sample *sample);
 
 /* "noisy", "signals", "names"; NULL for any other. */
 const char *shed_name(enum shed shed);
-
-/* How much a container has made the kernel half do since the last look. */
-struct budget_work {
-	uint64_t id;
-	uint64_t events;
-};
-
-/*
- * Moves the containers to mark to the front, the worst first, and returns how many: those with more
- * than a tenth of all events and at least `floor` of them, BUDGET_NOISY_MAX at most.
- */
-size_t budget_noisiest(struct budget_work *work, size_t n, uint64_t floor);
 
 #endif
