@@ -175,8 +175,11 @@ static unsigned int count_text(const char *text, const char *what)
 
 static void check_log(struct stage *stage, const char *what, unsigned int n)
 {
-	char *log = service_log(stage->service);
+	char *log;
 
+	if (n)
+		service_await_log(stage->service, what);
+	log = service_log(stage->service);
 	if (count_text(log, what) != n)
 		print_message("%s\n", log);
 	assert_int_equal(count_text(log, what), n);

@@ -93,7 +93,7 @@ static void rotated(void **state)
 	add(sink, 3);
 	snprintf(old, sizeof(old), "%s.1", in_dir("log"));
 	assert_int_equal(rename(in_dir("log"), old), 0);
-	assert_int_equal(linesink_reopen(sink), 0);
+	assert_int_equal(linesink_reopen(sink, NULL), 0);
 	add(sink, 2);
 	linesink_flush(sink, SECOND);
 	assert_int_equal(size_of(old), 3 * sizeof(line));

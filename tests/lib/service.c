@@ -203,6 +203,22 @@ char *service_log(const struct service *s)
 	return text;
 }
 
+bool service_await_log(const struct service *s, const char *text)
+{
+	uint64_t until = now_ms() + WAIT_MS;
+	bool found = false;
+
+	while (!found && now_ms() < until) {
+		char *log = service_log(s);
+
+		found = log && strstr(log, text);
+		free(log);
+		if (!found)
+			usleep(50000);
+	}
+	return found;
+}
+
 uint16_t service_port(const struct service *s)
 {
 	static const char before[] = "listening on 127.0.0.1:";

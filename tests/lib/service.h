@@ -65,6 +65,9 @@ double service_await_metric(const struct service *service, const char *metric, c
 /* What it logged so far; the caller frees. */
 char *service_log(const struct service *service);
 
+/* Waits at most 30 seconds until it has logged that text. */
+bool service_await_log(const struct service *service, const char *text);
+
 /* Waits until it ends: its exit status, 128 + n if it died of signal n, -ETIMEDOUT after 30 s. */
 int service_wait(struct service *service);
 /* SIGTERM, then service_wait(). */

@@ -125,7 +125,7 @@ static void on_attached(void *userdata)
 		return;
 	}
 	d->ready = true;
-	log_at(LOG_INFO, "ready: %u BPF programs attached", kern_attached(m->kern));
+	log_info("ready: %u BPF programs attached", kern_attached(m->kern));
 	tell_status(d, "READY=1\n");
 }
 
@@ -163,23 +163,26 @@ static bool same_web(const struct config *a, const struct config *b)
 
 /* Keys, certificates and users as they are now; not for other listeners than those they were
  * judged for. What did not change closes no connection. */
-static void reload_web(struct daemon *d, struct config *next)
+static int reload_web(struct daemon *d, struct config *next)
 {
 	struct web_config config = {};
 	struct webfile *old = d->config.webfile;
 	struct web_why why;
+	int r;
 
 	if (!next->webfile || !same_web(&d->config, next) || webfile_same(old, next->webfile))
-		return;
+		return 0;
 	webfile_apply(next->webfile, &config);
-	if (web_reload(d->web, &config, &why) < 0) {
+	r = web_reload(d->web, &config, &why);
+	if (r < 0) {
 		log_error("%s; the web server stays as it was", why.text);
-		return;
+		return r;
 	}
 	tell_bared(next);
 	d->config.webfile = next->webfile;
 	next->webfile = old;
 	log_info("the web server has new keys or users");
+	return 0;
 }
 
 /* What was decided when the programs were loaded stays until a restart. */
@@ -196,25 +199,28 @@ static void tell_unapplied(const struct config *now, const struct config *next)
 	    !same_text(a->log_dir, b->log_dir) || !same_text(now->node_name, next->node_name) ||
 	    now->max_series != next->max_series || now->max_age_ns != next->max_age_ns ||
 	    !same_web(now, next))
-		log_at(LOG_WARNING,
-		       "a restart is needed for some of what changed in %s: only log.*, sinks.*, "
-		       "budget.* and what is in web.configFile change at once",
-		       next->file ? next->file : "the configuration");
+		log_warning(
+			"a restart is needed for some of what changed in %s: only log.*, sinks.*, "
+			"budget.* and what is in web.configFile change at once",
+			next->file ? next->file : "the configuration");
 }
 
-/* Strings that the sources borrowed stay those of the first configuration. */
-static void take_over(struct daemon *d, struct config *next)
+/* -errno when a part of it could not be had, which is told. Strings that the sources borrowed stay
+ * those of the first configuration. */
+static int take_over(struct daemon *d, struct config *next)
 {
+	int recorders, web;
+
 	tell_unapplied(&d->config, next);
 	d->config.log_level = next->log_level;
 	d->config.log_json = next->log_json;
 	d->config.budget_ppm = next->budget_ppm;
 	log_setup(next->log_level, next->log_json, log_to_journal());
-	recorders_reload(d->recorders, next);
-	reload_web(d, next);
+	recorders = recorders_reload(d->recorders, next);
+	web = reload_web(d, next);
 	if (d->costs)
 		costs_reload(d->costs);
-	d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
+	return recorders < 0 ? recorders : web;
 }
 
 static uint64_t monotonic_us(void)
@@ -233,12 +239,15 @@ static void on_reload(void *userdata)
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, monotonic_us());
 	d->reload_failed = config_reload(d->argc, d->argv, &next) < 0;
 	if (d->reload_failed) {
-		log_at(LOG_ERR, "the configuration stays as it was; files are opened anew");
+		log_error("the configuration stays as it was; files are opened anew");
 		recorders_reopen(d->recorders);
 	} else {
-		take_over(d, &next);
+		d->reload_failed = take_over(d, &next) < 0;
 		config_done(&next);
-		log_at(LOG_INFO, "reloaded");
+	}
+	if (!d->reload_failed) {
+		d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
+		log_info("reloaded");
 	}
 	tell_status(d, "READY=1\n");
 }
@@ -249,7 +258,7 @@ static void on_ending(void *userdata)
 
 	d->ending = true;
 	sd_notify(0, "STOPPING=1\nSTATUS=stopping");
-	log_at(LOG_INFO, "stopping");
+	log_info("stopping");
 }
 
 static void on_close(void *userdata)
@@ -257,7 +266,7 @@ static void on_close(void *userdata)
 	struct daemon *d = userdata;
 
 	if (d->recorders)
-		recorders_flush(d->recorders, clock_boot_ns());
+		recorders_finish(d->recorders);
 	d->costs = costs_free(d->costs);
 	d->minute = sd_event_source_disable_unref(d->minute);
 	d->web = web_free(d->web);

@@ -24,7 +24,6 @@ struct daemon {
 	sd_event_source *minute;
 
 	bool ready, ending;
-	uint64_t stops; /* told so far */
 	bool reload_failed;
 	int64_t reload_ok_wall_ns;
 };

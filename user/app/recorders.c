@@ -9,21 +9,22 @@
 
 #include "app/log.h"
 #include "base/cleanup.h"
+#include "core/trouble.h"
 #include "io/host.h"
 #include "io/journal.h"
 #include "io/linesink.h"
 #include "wire/journal.h"
 #include "wire/record_json.h"
 
-struct trouble { /* of one sink, as it was told last */
-	int error;
-	uint64_t dropped;
-};
+/* How long a reader who has stopped reading can hold up the end. */
+#define FINISH_MS 2000
 
+/* A sink that was wanted once stays, with its counts, when it is turned off. */
 struct recorders {
-	struct linesink *out, *file; /* NULL: not wanted */
-	char *path;		     /* of file */
+	struct linesink *out, *file; /* NULL: never wanted so far */
 	struct journal *journal;
+	char *path; /* of file, for messages */
+	bool on[METRICS_SINK_COUNT];
 	struct trouble troubles[METRICS_SINK_COUNT];
 	bool signals, shed;
 	struct buf text; /* scratch */
@@ -43,58 +44,52 @@ static const char *name_of(const struct recorders *r, enum metrics_sink_type typ
 	return "standard output";
 }
 
+static int open_failed(const char *name, int error)
+{
+	log_error("cannot write records to %s: %s", name, strerror(-error));
+	return error;
+}
+
+static int open_path(struct recorders *r, const char *path)
+{
+	bool same = r->path && strcmp(r->path, path) == 0;
+	char *copy;
+
+	if (r->file && same)
+		return linesink_reopen(r->file, NULL);
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	free(r->path);
+	r->path = copy;
+	return r->file ? linesink_reopen(r->file, path) : linesink_new(path, &r->file);
+}
+
 static int open_file(struct recorders *r, const char *path)
 {
-	struct linesink *sink = NULL;
-	char *copy = NULL;
-	int error = 0;
+	int error = path ? open_path(r, path) : 0;
 
-	if (path) {
-		copy = strdup(path);
-		error = copy ? linesink_new(path, &sink) : -ENOMEM;
-	}
-	if (error < 0) {
-		log_at(LOG_ERR, "cannot write records to %s: %s", path, strerror(-error));
-		free(copy);
-		return error;
-	}
-	linesink_free(r->file);
-	free(r->path);
-	r->file = sink;
-	r->path = copy;
-	return 0;
+	/* With a file that cannot be opened now, it is tried again and again. */
+	r->on[METRICS_FILE] = path && r->file;
+	return error < 0 ? open_failed(path, error) : 0;
 }
 
 static int open_journal(struct recorders *r, enum config_journal wanted)
 {
 	bool on = wanted == CONFIG_JOURNAL_ON ||
 		  (wanted == CONFIG_JOURNAL_AUTO && host_is_socket(JOURNAL_SOCKET));
-	int error;
+	int error = on && !r->journal ? journal_new(JOURNAL_SOCKET, &r->journal) : 0;
 
-	if (!on || r->journal) {
-		if (!on)
-			r->journal = journal_free(r->journal);
-		return 0;
-	}
-	error = journal_new(JOURNAL_SOCKET, &r->journal);
-	if (error < 0)
-		log_at(LOG_ERR, "cannot write records to the journal: %s", strerror(-error));
-	return error;
+	r->on[METRICS_JOURNAL] = on && r->journal;
+	return error < 0 ? open_failed("the journal", error) : 0;
 }
 
 static int open_stdout(struct recorders *r, bool wanted)
 {
-	int error;
+	int error = wanted && !r->out ? linesink_new(NULL, &r->out) : 0;
 
-	if (!wanted || r->out) {
-		if (!wanted)
-			r->out = linesink_free(r->out);
-		return 0;
-	}
-	error = linesink_new(NULL, &r->out);
-	if (error < 0)
-		log_at(LOG_ERR, "cannot write records to standard output: %s", strerror(-error));
-	return error;
+	r->on[METRICS_STDOUT] = wanted && r->out;
+	return error < 0 ? open_failed("standard output", error) : 0;
 }
 
 DEFINE_CLEANUP(struct recorders *, recorders_free);
@@ -136,9 +131,9 @@ static void write_lines(struct recorders *r, const struct record *record)
 	buf_reset(&r->text);
 	if (record_json(&r->text, record) < 0)
 		return;
-	if (r->out)
+	if (r->on[METRICS_STDOUT])
 		linesink_add(r->out, buf_str(&r->text), r->text.len);
-	if (r->file)
+	if (r->on[METRICS_FILE])
 		linesink_add(r->file, buf_str(&r->text), r->text.len);
 }
 
@@ -153,28 +148,30 @@ void recorders_record(struct recorders *r, const struct record *record)
 {
 	if (record->type == RECORD_SIGNAL && (!r->signals || r->shed))
 		return;
-	if (r->out || r->file)
+	if (r->on[METRICS_STDOUT] || r->on[METRICS_FILE])
 		write_lines(r, record);
-	if (r->journal && journal_has(record->type))
+	if (r->on[METRICS_JOURNAL] && journal_has(record->type))
 		write_entry(r, record);
 }
 
-/* Only a change is told, so that a full disk does not fill the log. */
-static void tell(struct recorders *r, enum metrics_sink_type type, int error, uint64_t dropped)
+static void tell(struct recorders *r, enum metrics_sink_type type, int error, uint64_t dropped,
+		 uint64_t now_ns)
 {
-	struct trouble *t = r->troubles + type;
+	uint64_t cost;
 
-	if ((error != 0) == (t->error != 0))
-		return;
-	if (error)
-		log_at(LOG_WARNING,
-		       "records are not written to %s: %s; they are counted as dropped",
-		       name_of(r, type), strerror(-error));
-	else
+	switch (trouble_look(r->troubles + type, error != 0, dropped, now_ns, &cost)) {
+	case TROUBLE_BEGINS:
+		log_warning("records are not written to %s: %s; they are counted as dropped",
+			    name_of(r, type),
+			    error ? strerror(-error) : "it does not take them fast enough");
+		break;
+	case TROUBLE_ENDS:
 		log_at(LOG_NOTICE, "records are written to %s again; %" PRIu64 " were dropped",
-		       name_of(r, type), dropped - t->dropped);
-	t->error = error;
-	t->dropped = dropped;
+		       name_of(r, type), cost);
+		break;
+	case TROUBLE_NO_NEWS:
+		break;
+	}
 }
 
 static void flush(struct recorders *r, enum metrics_sink_type type, struct linesink *sink,
@@ -182,11 +179,11 @@ static void flush(struct recorders *r, enum metrics_sink_type type, struct lines
 {
 	struct linesink_stats stats;
 
-	if (!sink)
+	if (!r->on[type])
 		return;
 	linesink_flush(sink, now_ns);
 	linesink_get_stats(sink, &stats);
-	tell(r, type, stats.error, stats.dropped);
+	tell(r, type, stats.error, stats.dropped, now_ns);
 }
 
 void recorders_flush(struct recorders *r, uint64_t now_ns)
@@ -195,10 +192,10 @@ void recorders_flush(struct recorders *r, uint64_t now_ns)
 
 	flush(r, METRICS_STDOUT, r->out, now_ns);
 	flush(r, METRICS_FILE, r->file, now_ns);
-	if (!r->journal)
+	if (!r->on[METRICS_JOURNAL])
 		return;
 	journal_get_stats(r->journal, &stats);
-	tell(r, METRICS_JOURNAL, stats.error, stats.dropped);
+	tell(r, METRICS_JOURNAL, stats.error, stats.dropped, now_ns);
 }
 
 void recorders_shed_signals(struct recorders *r, bool shed)
@@ -208,21 +205,42 @@ void recorders_shed_signals(struct recorders *r, bool shed)
 
 void recorders_reopen(struct recorders *r)
 {
-	if (r->file)
-		linesink_reopen(r->file);
+	int error = r->on[METRICS_FILE] ? linesink_reopen(r->file, NULL) : 0;
+
+	if (error < 0)
+		open_failed(r->path, error);
 }
 
-void recorders_reload(struct recorders *r, const struct config *config)
+int recorders_reload(struct recorders *r, const struct config *config)
 {
-	bool same = r->file && config->sink_file && strcmp(r->path, config->sink_file) == 0;
+	int out = open_stdout(r, config->sink_stdout);
+	int file = open_file(r, config->sink_file);
+	int journal = open_journal(r, config->sink_journal);
 
 	r->signals = config->sink_signals;
-	open_stdout(r, config->sink_stdout);
-	open_journal(r, config->sink_journal);
-	if (same)
-		recorders_reopen(r);
-	else
-		open_file(r, config->sink_file);
+	if (out < 0)
+		return out;
+	return file < 0 ? file : journal;
+}
+
+static void finish(struct recorders *r, enum metrics_sink_type type, struct linesink *sink)
+{
+	struct linesink_stats before, after;
+
+	if (!r->on[type])
+		return;
+	linesink_get_stats(sink, &before);
+	linesink_finish(sink, FINISH_MS);
+	linesink_get_stats(sink, &after);
+	if (after.dropped > before.dropped)
+		log_warning("%" PRIu64 " records were not written to %s in the end",
+			    after.dropped - before.dropped, name_of(r, type));
+}
+
+void recorders_finish(struct recorders *r)
+{
+	finish(r, METRICS_STDOUT, r->out);
+	finish(r, METRICS_FILE, r->file);
 }
 
 static struct metrics_sink stats_of(const struct linesink *sink)

@@ -27,8 +27,12 @@ void recorders_shed_signals(struct recorders *recorders, bool shed);
 /* Opens the file anew, for who has renamed it. */
 void recorders_reopen(struct recorders *recorders);
 
-/* The same, and takes over what the configuration says now. */
-void recorders_reload(struct recorders *recorders, const struct config *config);
+/* The same, and takes over what the configuration says now. -errno, told, when one of them cannot
+ * be opened; the others change all the same. */
+int recorders_reload(struct recorders *recorders, const struct config *config);
+
+/* Waits a bounded time for slow readers at the end, and tells what did not get out. */
+void recorders_finish(struct recorders *recorders);
 
 /* Fills METRICS_SINK_COUNT of them. */
 void recorders_get_stats(const struct recorders *recorders, struct metrics_sink *ret);

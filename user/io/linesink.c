@@ -138,23 +138,41 @@ void linesink_flush(struct linesink *sink, uint64_t now_ns)
 		write_out(sink);
 }
 
-int linesink_reopen(struct linesink *sink)
+static int take_path(struct linesink *sink, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	free(sink->path);
+	sink->path = copy;
+	return 0;
+}
+
+int linesink_reopen(struct linesink *sink, const char *path)
 {
 	struct out *out;
-	int r;
+	int r = 0;
 
 	if (!sink->path)
 		return sink->error;
 	if (sink->out)
 		write_out(sink);
-	r = open_out(sink->path, &out);
-	if (r < 0) {
-		fail(sink, r);
+	if (path)
+		r = take_path(sink, path);
+	if (r >= 0)
+		r = open_out(sink->path, &out);
+	fail(sink, r < 0 ? r : 0);
+	if (r < 0)
 		return r;
-	}
-	fail(sink, 0);
 	sink->out = out;
 	return 0;
+}
+
+void linesink_finish(struct linesink *sink, int timeout_ms)
+{
+	if (sink->out && out_finish(sink->out, timeout_ms) != 0)
+		fail(sink, sink->error);
 }
 
 void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret)

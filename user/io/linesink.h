@@ -33,9 +33,13 @@ void linesink_add(struct linesink *sink, const char *line, size_t size);
 /* Writes what can be written; tries a file that failed anew once a second of now_ns (any clock). */
 void linesink_flush(struct linesink *sink, uint64_t now_ns);
 
-/* Opens the file anew, for who has renamed it; what is waiting goes to the old one first, as far as
- * it takes it. 0, or the -errno that stats tell from now on. */
-int linesink_reopen(struct linesink *sink);
+/* Opens the file anew, for who has renamed it, or another one (path NULL: the same); what is
+ * waiting goes to the old one first, as far as it takes it. 0, or the -errno that stats tell from
+ * now on. Standard output stays what it is. */
+int linesink_reopen(struct linesink *sink, const char *path);
+
+/* Waits for a slow reader, at most that long; what does not get out is dropped. */
+void linesink_finish(struct linesink *sink, int timeout_ms);
 
 void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret);
 
