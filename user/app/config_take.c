@@ -8,11 +8,17 @@
 #include "app/log.h"
 #include "base/duration.h"
 #include "base/utf8.h"
+#include "core/series.h"
 #include "wire/listen.h"
+#include "wire/metrics.h"
 
 #define NODE_NAME_MAX	   253 /* as a DNS name */
 #define TELEMETRY_PATH_MAX 255
-#define MAX_SERIES_MAX	   1000000
+/* A page of so many lines is 7 MB or more and keeps the loop busy for about 60 ms, compressed. */
+#define MAX_SERIES_MAX	   50000
+#define MAX_SERIES_MIN	   500
+_Static_assert(MAX_SERIES_MIN >= METRICS_OWN_LINES + SERIES_OVERFLOW_LINES,
+	       "the page has that many lines without any container");
 
 #define WANT_DURATION "a duration like 30s or 1h"
 #define WANT_ADDRESS  "an address like 127.0.0.1:9753, [::1]:9753 or :9753, 16 at most"
@@ -242,8 +248,9 @@ const char *config_take_max_series(struct config *c, const char *value, size_t i
 	uint32_t number;
 
 	(void)index;
-	if (value[n] || !parse_whole(value, n, &number) || !number || number > MAX_SERIES_MAX)
-		return "a number from 1 to 1000000";
+	if (value[n] || !parse_whole(value, n, &number) || number < MAX_SERIES_MIN ||
+	    number > MAX_SERIES_MAX)
+		return "a number from 500 to 50000";
 	c->max_series = number;
 	return NULL;
 }
