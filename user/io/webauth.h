@@ -3,13 +3,15 @@
  * Who may see the pages: users with bcrypt hashes, asked by HTTP's Basic scheme.
  *
  * bcrypt is meant to take long, 60 ms at the usual cost, so it is not done in the loop but by a
- * child process, one password at a time. It is a process and not a thread: forked before anything
- * is loaded it stays small, it gives up all it could do before the first stranger's password
- * reaches it, and its CPU time is not counted as the loop's. Each password that was right is known
- * from then on (as a keyed hash, under a key of this start), as are the last wrong ones. What a
- * flood of others may cost is bounded to a tenth of a CPU; those beyond that are turned away, while
- * passwords that are known go on being good. A user that does not exist takes as long as one that
- * does.
+ * child process, one password at a time. It is a process and not a thread: it gives up all it could
+ * do before the first stranger's password reaches it, and its CPU time is not counted as the
+ * loop's. The server's first child is forked before anything is loaded. One that comes later, with
+ * the first users or in the place of one that died, is a copy of the daemon as it is then: it
+ * closes and unmaps what it would share with it, but keeps what was in memory, keys included, and
+ * can do no more with that than answer. Each password that was right is known from then on (as a
+ * keyed hash, under a key of this start), as are the last wrong ones. What a flood of others may
+ * cost is bounded to a tenth of a CPU; those beyond that are turned away, while passwords that are
+ * known go on being good. A user that does not exist takes as long as one that does.
  */
 #ifndef IO_WEBAUTH_H
 #define IO_WEBAUTH_H
@@ -32,8 +34,8 @@ struct webauth;
 
 /*
  * Starts the child, and waits until it is there. told() is called from the loop whenever asking
- * again may get another answer. -ELIBACC when libcrypt or GnuTLS is missing; *ret_why is filled on
- * every failure.
+ * again may get another answer. -ELIBACC when libcrypt or GnuTLS is missing, -EPERM when the child
+ * may not give up its privileges; *ret_why is filled on every failure.
  */
 int webauth_new(sd_event *event, void (*told)(void *userdata), void *userdata, struct webauth **ret,
 		struct web_why *ret_why);

@@ -14,12 +14,18 @@ struct webauth_question {
 	char password[BASICAUTH_SIZE];
 };
 
-enum { WEBAUTH_READY = 'r', WEBAUTH_NO_LIBRARY = 'l', WEBAUTH_RIGHT = '1', WEBAUTH_WRONG = '0' };
+enum {
+	WEBAUTH_READY = 'r',
+	WEBAUTH_NO_LIBRARY = 'l',
+	WEBAUTH_NOT_CONFINED = 'c', /* it could do more than it should, and ends */
+	WEBAUTH_RIGHT = '1',
+	WEBAUTH_WRONG = '0',
+};
 
 /*
  * Forks. *ret_fd, which the caller closes, takes whole questions; each is answered by one byte,
- * before the first comes WEBAUTH_READY or _NO_LIBRARY. The child ends with the descriptor, or its
- * parent; the caller waits for it. 0 or -errno.
+ * before the first comes WEBAUTH_READY, or _NO_LIBRARY or _NOT_CONFINED as the last. The child ends
+ * with the descriptor, or its parent; the caller waits for it. 0 or -errno.
  */
 int webauth_child_start(pid_t *ret_pid, int *ret_fd);
 

@@ -163,6 +163,26 @@ static int start_child(struct webauth_jobs *jobs)
 	return r < 0 ? r : 0;
 }
 
+static int why_not(char answer, struct web_why *ret_why)
+{
+	static const struct {
+		char answer;
+		int error;
+		const char *text;
+	} table[] = {
+		{WEBAUTH_NO_LIBRARY, ELIBACC, "libcrypt.so.1 cannot be loaded"},
+		{WEBAUTH_NOT_CONFINED, EPERM, "the process for it may not give up its privileges"},
+		{0, ECHILD, "the process for it does not come up"},
+	};
+	size_t i = 0;
+
+	while (table[i].answer && table[i].answer != answer)
+		i++;
+	snprintf(ret_why->text, sizeof(ret_why->text), "cannot start to check passwords: %s",
+		 table[i].text);
+	return -table[i].error;
+}
+
 /* Whether it can do its work is known before the server starts. */
 static int await_child(struct webauth_jobs *jobs, struct web_why *ret_why)
 {
@@ -174,10 +194,7 @@ static int await_child(struct webauth_jobs *jobs, struct web_why *ret_why)
 		jobs->ready = true;
 		return 0;
 	}
-	snprintf(ret_why->text, sizeof(ret_why->text), "cannot start to check passwords: %s",
-		 answer == WEBAUTH_NO_LIBRARY ? "libcrypt.so.1 cannot be loaded"
-					      : "the process for it does not come up");
-	return answer == WEBAUTH_NO_LIBRARY ? -ELIBACC : -ECHILD;
+	return why_not(answer, ret_why);
 }
 
 int webauth_jobs_new(sd_event *event, const struct webauth_jobs_hooks *hooks,
