@@ -169,6 +169,7 @@ static int thaw(void **state)
 /* As scripts use it. */
 static void the_exit_status_tells_of_one_deaf_container(void **state)
 {
+	static const char none[] = "graced: there is no such container running\n";
 	struct fixture *f = judge_need(state);
 	struct run_result result;
 	struct box box;
@@ -176,12 +177,16 @@ static void the_exit_status_tells_of_one_deaf_container(void **state)
 		const char *const *args;
 		int status;
 		bool row;
+		const char *err;
 	} rows[] = {
-		{BOX_ARGV("audit", "-p", box.uid), 1, true},
-		{BOX_ARGV("audit", "-p", box.uid, "--exit-zero"), 0, true},
-		{BOX_ARGV("audit", "-p", box.uid, "-s", "KILL"), 0, true},
-		{BOX_ARGV("audit", "-p", box.uid, "-n", "elsewhere"), 0, false},
-		{BOX_ARGV("audit", "-p", box.uid, "-s", "TERM,INT"), 2, false},
+		{BOX_ARGV("audit", "-p", box.uid), 1, true, ""},
+		{BOX_ARGV("audit", "-p", box.uid, "--exit-zero"), 0, true, ""},
+		{BOX_ARGV("audit", "-p", box.uid, "-s", "KILL"), 0, true, ""},
+		{BOX_ARGV("audit", "-p", box.uid, "-n", "elsewhere"), 1, false, none},
+		{BOX_ARGV("audit", "-p", box.uid, "-c", "typo", "--exit-zero"), 1, false, none},
+		{BOX_ARGV("audit", "-p", "typo", "-o", "json"), 1, false, none},
+		{BOX_ARGV("audit", "-p", box.uid, "-s", "TERM,INT"), 2, false,
+		 "graced audit: --signal wants one"},
 	};
 
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
@@ -189,7 +194,8 @@ static void the_exit_status_tells_of_one_deaf_container(void **state)
 		assert_int_equal(run(&(struct run_spec){.args = rows[i].args}, &result), 0);
 		assert_int_equal(result.status, rows[i].status);
 		assert_int_equal(result.out_len > 0, rows[i].row);
-		assert_int_equal(result.err_len > 0, rows[i].status == 2);
+		assert_int_equal(result.err_len > 0, *rows[i].err != 0);
+		assert_int_equal(strncmp(result.err, rows[i].err, strlen(rows[i].err)), 0);
 		run_done(&result);
 	}
 	assert_int_equal(box_remove(&box), 0);
@@ -236,7 +242,7 @@ int main(void)
 		CLAIM("what is stopped hears once it goes on", what_is_stopped_hears_later),
 		CLAIM("what is frozen hears when it is thawed", what_is_frozen_hears_when_thawed),
 		{"the older freezer is one, too", the_older_freezer_is_one_too, NULL, thaw, NULL},
-		CLAIM("the exit status tells of one deaf container",
+		CLAIM("the exit status tells of one deaf container, and of none by that name",
 		      the_exit_status_tells_of_one_deaf_container),
 		CLAIM("who may not look into a process gets no guess",
 		      who_may_not_look_gets_no_guess),

@@ -44,8 +44,8 @@ static const char usage[] =
 	"         child), blocked (in all threads, and nobody waits), suspends (SIGSTOP and its like)\n"
 	"unknown  no-access, or threads-differ (one thread waits for it, another does not block it)\n"
 	"\n"
-	"The exit status is 1 when a container is deaf or ignores the signal (or the audit failed), 2\n"
-	"after wrong use, else 0.\n"
+	"The exit status is 1 when a container is deaf or ignores the signal, when no container is what\n"
+	"-n, -p and -c ask for, or when the audit failed; 2 after wrong use; else 0.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  graced audit                       every container and SIGTERM\n"
@@ -149,6 +149,14 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 	return buf_error(&out);
 }
 
+/* A misspelt name must not look like a container that would hear the signal. */
+static bool asked_in_vain(const struct options *o, const struct counts *c)
+{
+	const struct filter *f = &o->filter;
+
+	return !c->all && (f->namespace_ || f->pod || f->container);
+}
+
 /* For a person at a terminal; a script has the rows and the exit status. */
 static void sum_up(const struct counts *c, uint32_t signal)
 {
@@ -157,7 +165,7 @@ static void sum_up(const struct counts *c, uint32_t signal)
 	if (!isatty(STDERR_FILENO))
 		return;
 	if (!c->all)
-		say("there is no such container running");
+		say("there is no container running");
 	else
 		say("%u of %u containers would not hear %s", c->deaf, c->all,
 		    signame_format(signal, name));
@@ -181,6 +189,10 @@ static int audit(const struct options *o, uint32_t signal)
 	if (counts.no_access)
 		say("%u of %u containers could not be looked into; run as root, on the host",
 		    counts.no_access, counts.all);
+	if (asked_in_vain(o, &counts)) {
+		say("there is no such container running");
+		return 1;
+	}
 	sum_up(&counts, signal);
 	return counts.deaf && !o->exit_zero;
 }
