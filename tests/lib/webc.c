@@ -330,3 +330,24 @@ unsigned int webc_get(struct site *site, const char *path, const char *headers,
 		webc_reply_free(&reply);
 	return status;
 }
+
+const char *webc_credentials(const char *both)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+	static char line[1024];
+	size_t len = strlen(both), n;
+
+	strcpy(line, "Authorization: Basic ");
+	n = strlen(line);
+	for (size_t i = 0; i < len; i += 3) {
+		unsigned int bits = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			bits = bits << 8 | (i + k < len ? (unsigned char)both[i + k] : 0);
+		for (size_t k = 0; k < 4; k++)
+			line[n++] = i + k > len ? '=' : digits[bits >> (18 - 6 * k) & 63];
+	}
+	strcpy(line + n, "\r\n");
+	return line;
+}

@@ -82,4 +82,7 @@ const char *webc_header(const struct webc_reply *reply, const char *name);
 unsigned int webc_get(struct site *site, const char *path, const char *headers,
 		      struct webc_reply *ret);
 
+/* A header line of the Basic scheme for "user:password"; valid until the next call. */
+const char *webc_credentials(const char *both);
+
 #endif

@@ -160,12 +160,14 @@ static void on_verdict(void *userdata)
 	web_turn(web);
 }
 
-static int set_users(struct web *web, const struct web_config *config, struct web_why *ret_why)
+/* wait: for a child that has to be started. */
+static int set_users(struct web *web, const struct web_config *config, bool wait,
+		     struct web_why *ret_why)
 {
 	int r = 0;
 
 	if (!web->auth && config->n_users)
-		r = webauth_new(web->event, on_verdict, web, &web->auth, ret_why);
+		r = webauth_new(web->event, wait, on_verdict, web, &web->auth, ret_why);
 	if (r < 0 || !web->auth)
 		return r;
 	r = webauth_set_users(web->auth, config->users, config->n_users);
@@ -244,7 +246,7 @@ int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *u
 	web->userdata = userdata;
 	web_tls_init(&web->tls, web->config.tls_share);
 	/* The child that checks passwords is forked while there is little to copy. */
-	r = set_users(web, config, ret_why);
+	r = set_users(web, config, true, ret_why);
 	if (r == 0)
 		r = start_library(web, config, ret_why);
 	if (r == 0)
@@ -278,8 +280,9 @@ int web_reload(struct web *web, const struct web_config *config, struct web_why 
 	daemon = start_daemon(web, config->tls);
 	if (!daemon || add_ready(web, daemon, &ready) < 0)
 		r = refused(ret_why);
+	/* The loop goes on while the child comes up. */
 	if (r == 0)
-		r = set_users(web, config, ret_why);
+		r = set_users(web, config, false, ret_why);
 	if (r == 0)
 		r = web_tls_set(&web->tls, config->tls, ret_why);
 	if (r < 0) {

@@ -105,8 +105,9 @@ int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *u
 
 /*
  * Takes the tls and the users of another configuration instead of those it has; what else is in it
- * stays as it was. Every connection is closed: clients come again. As web_new(); on failure all is
- * as it was.
+ * stays as it was. Every connection is closed: clients come again. It never waits; when it takes
+ * the first users, that passwords cannot be checked may turn out later: then nobody is served. As
+ * web_new(); on failure all is as it was.
  */
 int web_reload(struct web *web, const struct web_config *config, struct web_why *ret_why);
 

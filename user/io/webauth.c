@@ -97,8 +97,8 @@ static int fail(struct web_why *ret_why, int r, const char *reason)
 	return r;
 }
 
-int webauth_new(sd_event *event, void (*told)(void *userdata), void *userdata, struct webauth **ret,
-		struct web_why *ret_why)
+int webauth_new(sd_event *event, bool wait, void (*told)(void *userdata), void *userdata,
+		struct webauth **ret, struct web_why *ret_why)
 {
 	_cleanup_(cleanup_webauth_free) struct webauth *auth = calloc(1, sizeof(*auth));
 	const char *error;
@@ -108,7 +108,7 @@ int webauth_new(sd_event *event, void (*told)(void *userdata), void *userdata, s
 		return fail(ret_why, -ENOMEM, strerror(ENOMEM));
 	auth->told = told;
 	auth->userdata = userdata;
-	r = webauth_jobs_new(event, &(struct webauth_jobs_hooks){auth, on_verdict, on_change},
+	r = webauth_jobs_new(event, wait, &(struct webauth_jobs_hooks){auth, on_verdict, on_change},
 			     &auth->jobs, ret_why);
 	if (r < 0)
 		return r;

@@ -16,6 +16,7 @@
 #ifndef IO_WEBAUTH_H
 #define IO_WEBAUTH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -33,12 +34,14 @@ enum webauth_verdict {
 struct webauth;
 
 /*
- * Starts the child, and waits until it is there. told() is called from the loop whenever asking
- * again may get another answer. -ELIBACC when libcrypt or GnuTLS is missing, -EPERM when the child
- * may not give up its privileges; *ret_why is filled on every failure.
+ * Starts the child. With wait it waits until that is there, 5 s at most, and its errors are told;
+ * without, whoever asks waits, and when it does not come up everybody is turned away. told() is
+ * called from the loop whenever asking again may get another answer. -ELIBACC when libcrypt or
+ * GnuTLS is missing, -EPERM when the child may not give up its privileges; *ret_why is filled on
+ * every failure.
  */
-int webauth_new(sd_event *event, void (*told)(void *userdata), void *userdata, struct webauth **ret,
-		struct web_why *ret_why);
+int webauth_new(sd_event *event, bool wait, void (*told)(void *userdata), void *userdata,
+		struct webauth **ret, struct web_why *ret_why);
 struct webauth *webauth_free(struct webauth *auth);
 DEFINE_CLEANUP(struct webauth *, webauth_free);
 

@@ -94,6 +94,13 @@ static bool fits(const struct crypt_functions *f, const struct webauth_question 
 	return made && strlen(made) == size && basicauth_same(made, q->hash, size);
 }
 
+int webauth_child_check(const char **ret_error)
+{
+	struct crypt_functions f;
+
+	return dynlib_load(CRYPT_SONAME, functions, 1, &f, ret_error);
+}
+
 static _Noreturn void serve(void)
 {
 	static struct crypt_data data;

@@ -22,6 +22,10 @@ enum {
 	WEBAUTH_WRONG = '0',
 };
 
+/* Whether the library of the child is there: 0, or -ELIBACC with *ret_error as dynlib_load(). It
+ * stays loaded. */
+int webauth_child_check(const char **ret_error);
+
 /*
  * Forks. *ret_fd, which the caller closes, takes whole questions; each is answered by one byte,
  * before the first comes WEBAUTH_READY, or _NO_LIBRARY or _NOT_CONFINED as the last. The child ends

@@ -197,12 +197,15 @@ static int await_child(struct webauth_jobs *jobs, struct web_why *ret_why)
 	return why_not(answer, ret_why);
 }
 
-int webauth_jobs_new(sd_event *event, const struct webauth_jobs_hooks *hooks,
+int webauth_jobs_new(sd_event *event, bool wait, const struct webauth_jobs_hooks *hooks,
 		     struct webauth_jobs **ret, struct web_why *ret_why)
 {
 	_cleanup_(cleanup_webauth_jobs_free) struct webauth_jobs *jobs = calloc(1, sizeof(*jobs));
+	const char *error;
 	int r = jobs ? 0 : -ENOMEM;
 
+	if (!wait && webauth_child_check(&error) < 0)
+		return why_not(WEBAUTH_NO_LIBRARY, ret_why);
 	if (jobs) {
 		jobs->event = sd_event_ref(event);
 		jobs->hooks = *hooks;
@@ -214,7 +217,7 @@ int webauth_jobs_new(sd_event *event, const struct webauth_jobs_hooks *hooks,
 			 "cannot start to check passwords: %s", strerror(-r));
 		return r;
 	}
-	r = await_child(jobs, ret_why);
+	r = wait ? await_child(jobs, ret_why) : 0;
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(jobs);

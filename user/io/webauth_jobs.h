@@ -29,8 +29,8 @@ struct webauth_jobs_hooks {
 
 struct webauth_jobs;
 
-/* Starts the child and waits until it is there; errors as webauth_new(). */
-int webauth_jobs_new(sd_event *event, const struct webauth_jobs_hooks *hooks,
+/* As webauth_new(). */
+int webauth_jobs_new(sd_event *event, bool wait, const struct webauth_jobs_hooks *hooks,
 		     struct webauth_jobs **ret, struct web_why *ret_why);
 struct webauth_jobs *webauth_jobs_free(struct webauth_jobs *jobs);
 
