@@ -89,7 +89,7 @@ int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
 int kern_noisy_set(struct kern *kern, uint64_t id, bool on);
 
 /* Whether signals to an init are limited (256 at once, then 100 a second, the rest counted as
- * suppressed) whoever sends them, and not only when they come from inside its container. SIGKILL
+ * suppressed) when they come from outside its container, too, apart from those from inside. SIGKILL
  * never is. */
 void kern_limit_all(struct kern *kern, bool on);
 
