@@ -56,7 +56,7 @@ GRACED_SHARED __u32 limit_all;
 
 GRACED_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
+	__uint(max_entries, 2 << 20);
 } ring SEC(".maps");
 
 GRACED_SHARED struct {

@@ -90,8 +90,8 @@ static int tracer_begin(struct tracer_child *child, const char *logs)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 		dup2(fds[1], STDOUT_FILENO);
-		execl(graced, "graced", "trace", "--signals", "--assume-grace", GRACE, "--log-dir",
-		      logs, (char *)NULL);
+		execl(graced, "graced", "trace", "--signals", "-n", "demo", "--assume-grace", GRACE,
+		      "--log-dir", logs, (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -187,7 +187,7 @@ static void introduce(void)
 	     ", SIGKILL.\n");
 	for (int i = 0; i < CONTAINERS; i++)
 		printf("  %-9s %-6s %s\n", plot[i].pod, plot[i].container, plot[i].story);
-	puts("\n$ graced trace --signals --assume-grace " GRACE);
+	puts("\n$ graced trace --signals -n demo --assume-grace " GRACE);
 	fflush(stdout);
 }
 

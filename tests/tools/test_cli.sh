@@ -369,6 +369,11 @@ timeout 30 "$graced" trace -o json >/dev/full 2>"$err" </dev/null || rc=$?
 refused 1 'standard output'
 claim "trace to a full disk is told in one line, exit 1" $?
 
+text=$(sh -c 'ulimit -f 0; timeout 30 "$1" check >"$2"; echo "status $?" >&2' sh "$graced" "$tmp/small" \
+	2>&1 </dev/null)
+[[ $text == *'cannot write to standard output'*'status 1' ]]
+claim "a file that may not grow is told in one line, exit 1" $?
+
 try "$graced" trace --hierarchy nonsense
 refused 1 "'nonsense'"
 claim "an unknown hierarchy is told in one line, exit 1" $?

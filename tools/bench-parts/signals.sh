@@ -68,7 +68,7 @@ bench_rates() {
 	row paced_rate "stop signals from outside, paced, two senders" /s '>=99000'
 	row paced_lost "  lost in $SPAN s, stops told alone" '' '<=0'
 	row paced_told_lost "  lost in $SPAN s, each told, too (--signals)" '' '<=0'
-	row flat_rate "flat out, 1 MiB ring, senders: $free" /s '>=500000'
+	row flat_rate "flat out, default ring, senders: $free" /s '>=500000'
 	row flat_lost "  lost in 2 s, stops told alone" '' '<=0'
 	row flat_told_rate "  each told, too (--signals)" /s -
 	row flat_told_lost "    lost in 2 s" '' -

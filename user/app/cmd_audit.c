@@ -44,8 +44,9 @@ static const char usage[] =
 	"         child), blocked (in all threads, and nobody waits), suspends (SIGSTOP and its like)\n"
 	"unknown  no-access, or threads-differ (one thread waits for it, another does not block it)\n"
 	"\n"
-	"The exit status is 1 when a container is deaf or ignores the signal, when no container is what\n"
-	"-n, -p and -c ask for, or when the audit failed; 2 after wrong use; else 0.\n"
+	"The exit status is 1 when a container is deaf or ignores the signal, when one could not be\n"
+	"looked into, when no container is what -n, -p and -c ask for, or when the audit failed; 2 after\n"
+	"wrong use; else 0.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  graced audit                       every container and SIGTERM\n"
@@ -157,16 +158,14 @@ static bool asked_in_vain(const struct options *o, const struct counts *c)
 	return !c->all && (f->namespace_ || f->pod || f->container);
 }
 
-/* For a person at a terminal; a script has the rows and the exit status. */
+/* The count is for a person at a terminal; a script has the rows and the exit status. */
 static void sum_up(const struct counts *c, uint32_t signal)
 {
 	char name[SIGNAME_SIZE];
 
-	if (!isatty(STDERR_FILENO))
-		return;
 	if (!c->all)
 		say("there is no container running");
-	else
+	else if (isatty(STDERR_FILENO))
 		say("%u of %u containers would not hear %s", c->deaf, c->all,
 		    signame_format(signal, name));
 }
@@ -194,7 +193,8 @@ static int audit(const struct options *o, uint32_t signal)
 		return 1;
 	}
 	sum_up(&counts, signal);
-	return counts.deaf && !o->exit_zero;
+	/* Who was not looked into may be deaf. */
+	return (counts.deaf || counts.no_access) && !o->exit_zero;
 }
 
 int cmd_audit(int argc, char **argv)

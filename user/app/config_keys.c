@@ -45,7 +45,7 @@ const struct config_setting config_settings[] = {
 	{
 		.key = "ringSize",
 		.argument = "BYTES",
-		.fallback = "1Mi",
+		.fallback = "2Mi",
 		.help = "size of the ring buffer for events, a power of two",
 		.take = config_take_ring_size,
 	},

@@ -63,6 +63,22 @@ static int open_web(struct daemon *d)
 	return 0;
 }
 
+static void tell_settings(const struct daemon *d)
+{
+	const struct config *c = &d->config;
+	struct metrics_sink sinks[METRICS_SINK_COUNT];
+	bool on = false;
+
+	recorders_get_stats(d->recorders, sinks);
+	for (int i = 0; i < METRICS_SINK_COUNT; i++)
+		on |= sinks[i].on;
+	log_info("graced %s, settings from %s", GRACED_VERSION,
+		 c->file ? c->file : "flags, environment and defaults");
+	log_info("records go to:%s%s%s%s%s", sinks[METRICS_STDOUT].on ? " standard output" : "",
+		 sinks[METRICS_JOURNAL].on ? " the journal" : "", sinks[METRICS_FILE].on ? " " : "",
+		 sinks[METRICS_FILE].on ? c->sink_file : "", on ? "" : " nowhere, no sink is on");
+}
+
 static int on_open(void *userdata, struct manager *m)
 {
 	struct daemon *d = userdata;
@@ -73,6 +89,7 @@ static int on_open(void *userdata, struct manager *m)
 	r = recorders_new(&d->config, &d->recorders);
 	if (r < 0)
 		return r;
+	tell_settings(d);
 	r = open_series(d);
 	if (r >= 0)
 		r = sd_event_set_watchdog(m->event, true);

@@ -89,6 +89,8 @@ int main(int argc, char **argv)
 
 	fill_standard_fds();
 	signal(SIGPIPE, SIG_IGN);
+	/* A file that may not grow is a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	status = run(argc, argv);
 	/* A reader that has left wanted no more; any other failure is one. */
 	if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)

@@ -15,7 +15,7 @@
 #include "io/kbtf.h"
 #include "io/kern_priv.h"
 
-#define RING_DEFAULT (1u << 20)
+#define RING_DEFAULT (2u << 20)
 
 /* Which kernels get a program. */
 enum flavour {

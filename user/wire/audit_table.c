@@ -35,6 +35,8 @@ static void add_warnings(struct buf *cell, const struct audit_record *r)
 		buf_printf(cell, "its trap waits for pid %u to end", r->app.pid);
 	else if (has(r, AUDIT_CHILD_UNTOLD))
 		buf_printf(cell, "exec the app: pid %u is not told", r->app.pid);
+	else if (has(r, AUDIT_GUESSED))
+		buf_adds(cell, "which process is its init was guessed");
 	else
 		buf_addc(cell, '-');
 }
