@@ -20,7 +20,7 @@ static const struct setting {
 	{"hierarchy", "hierarchy", "HIERARCHY", "none", "cpu", "cpu", "unified", "a\tb", "a name"},
 	{"nestedNodes", "nested-nodes", "NESTED_NODES", "", "/docker/a", "/docker/a", "/x",
 	 "docker", "the path of a cgroup"},
-	{"ringSize", "ring-size", "RING_SIZE", "1048576", "256Ki", "262144", "1Mi", "3Mi",
+	{"ringSize", "ring-size", "RING_SIZE", "2097152", "256Ki", "262144", "1Mi", "3Mi",
 	 "a power of two"},
 	{"log.level", "log.level", "LOG_LEVEL", "6", "warn", "4", "info", "loud", "debug, info"},
 	{"log.format", "log.format", "LOG_FORMAT", "0", "json", "1", "logfmt", "xml",
