@@ -18,6 +18,7 @@
 
 #define NEIGHBOURS 20
 #define EXITS	   "20000" /* a second */
+#define NODE	   "node-of-this-test"
 
 struct stage {
 	struct box_tree tree;
@@ -51,13 +52,9 @@ static int teardown(void **state)
 
 static void start(struct stage *stage, const char *budget)
 {
-	const char *const args[] = {"--sinks.file",
-				    stage->path,
-				    "--sinks.journal=false",
-				    "--names.enabled=false",
-				    "--budget.cpu",
-				    budget,
-				    NULL};
+	const char *const args[] = {"--sinks.file",	     stage->path,   "--sinks.journal=false",
+				    "--names.enabled=false", "--node-name", NODE,
+				    "--budget.cpu",	     budget,	    NULL};
 	int fd;
 
 	strcpy(stage->path, "/tmp/graced-records-XXXXXX");
@@ -104,6 +101,7 @@ static int told(struct stage *stage, const struct box *box, const char *gap, con
 			n++;
 			assert_string_equal(jrec_text(record, "outcome"), outcome);
 			assert_string_equal(jrec_text(record, "cause"), "stop-signal");
+			assert_string_equal(jrec_text(record, "node"), NODE);
 			assert_int_equal(json_is_true(jrec_get(record, "evidence.complete")), !gap);
 			if (gap)
 				assert_non_null(strstr(line, gap));

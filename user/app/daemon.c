@@ -240,20 +240,12 @@ static int take_over(struct daemon *d, struct config *next)
 	return recorders < 0 ? recorders : web;
 }
 
-static uint64_t monotonic_us(void)
-{
-	struct timespec t = {};
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 static void on_reload(void *userdata)
 {
 	struct daemon *d = userdata;
 	struct config next;
 
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, monotonic_us());
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_monotonic_ns() / 1000);
 	d->reload_failed = config_reload(d->argc, d->argv, &next) < 0;
 	if (d->reload_failed) {
 		log_error("the configuration stays as it was; files are opened anew");

@@ -26,6 +26,11 @@ uint64_t clock_boot_ns(void)
 	return read_ns(CLOCK_BOOTTIME);
 }
 
+uint64_t clock_monotonic_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
+}
+
 uint64_t clock_wall_ns(void)
 {
 	return read_ns(CLOCK_REALTIME);

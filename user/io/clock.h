@@ -9,6 +9,9 @@
 /* CLOCK_BOOTTIME in ns. */
 uint64_t clock_boot_ns(void);
 
+/* CLOCK_MONOTONIC in ns, for who asks for that one. */
+uint64_t clock_monotonic_ns(void);
+
 /* CLOCK_REALTIME in ns, to hold against the times of files; it may be stepped. */
 uint64_t clock_wall_ns(void);
 
