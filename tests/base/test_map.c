@@ -188,6 +188,15 @@ static void test_never_full(void **state)
 	map_done(&map);
 }
 
+static void test_key(void **state)
+{
+	(void)state;
+	/* What FNV-1a's authors say of it. */
+	assert_true(map_key("") == 0xcbf29ce484222325);
+	assert_true(map_key("a") == 0xaf63dc4c8601ec8c);
+	assert_true(map_key("foobar") == 0x85944171f73967e8);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -200,6 +209,7 @@ int main(void)
 		      test_emptied_one_by_one),
 		CLAIM("a quarter of the slots stays free, and removal leaves nothing behind",
 		      test_never_full),
+		CLAIM("a text has one key", test_key),
 	};
 
 	return cmocka_run_group_tests_name("base/map", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about base/rfc3339: every instant has its one text. */
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -55,11 +56,43 @@ static void test_against_libc(void **state)
 	}
 }
 
+static void test_reads(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		int64_t wall_ns;
+	} want[] = {
+		{"1970-01-01T00:00:00Z", 0, 0},
+		{"2026-11-21t15:04:05.123456789z", 0, 1795273445123456789},
+		{"2026-11-21T17:04:05.1234567899+02:00", 0, 1795273445123456789},
+		{"2000-02-28T20:00:00.5-04:00", 0, 951782400 * NS_PER_S + NS_PER_S / 2},
+		{"2262-04-11T23:47:16.854775807Z", 0, INT64_MAX},
+		{"2262-04-11T23:47:16.854775808Z", -ERANGE, 7},
+		{"0001-01-01T00:00:00Z", -ERANGE, 7},
+		{"2001-02-29T00:00:00Z", -EINVAL, 7},
+		{"2001-02-28T00:00:00", -EINVAL, 7},
+		{"2001-02-28T00:00:00.Z", -EINVAL, 7},
+		{"2001-02-28T00:00:00Z ", -EINVAL, 7},
+		{"2001-02-28 00:00:00Z", -EINVAL, 7},
+		{"", -EINVAL, 7},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		int64_t wall_ns = 7;
+
+		assert_int_equal(rfc3339_parse(want[i].text, &wall_ns), want[i].r);
+		assert_int_equal(wall_ns, want[i].wall_ns);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("known instants, leap days and both ends of the range", test_known_instants),
 		CLAIM("every day of the range is the day libc says it is", test_against_libc),
+		CLAIM("any offset and fraction is read, and nothing that is no time", test_reads),
 	};
 
 	return cmocka_run_group_tests_name("base/rfc3339", tests, NULL, NULL);

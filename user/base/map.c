@@ -14,6 +14,15 @@ static size_t slot_of(const struct map *map, uint64_t key)
 	return (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (map->n_slots - 1);
 }
 
+uint64_t map_key(const char *text)
+{
+	uint64_t key = 0xcbf29ce484222325ULL;
+
+	for (; *text; text++)
+		key = (key ^ (unsigned char)*text) * 0x100000001b3ULL;
+	return key ? key : 1;
+}
+
 void map_done(struct map *map)
 {
 	free(map->slots);

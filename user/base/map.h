@@ -17,6 +17,10 @@ struct map {
 	size_t count;
 };
 
+/* A key for a text (FNV-1a), never 0: other texts may have the same one, by chance or on purpose,
+ * so that the value has to tell which it is for. */
+uint64_t map_key(const char *text);
+
 /* Frees the slots, not the values; the map is empty and usable afterwards. */
 void map_done(struct map *map);
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about base/arena. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+
+static void test_keeps(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	char *texts[1000];
+
+	(void)state;
+	for (size_t i = 0; i < LEN(texts); i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "text %zu", i);
+		texts[i] = arena_strdup(&arena, text);
+		assert_non_null(texts[i]);
+	}
+	for (size_t i = 0; i < LEN(texts); i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "text %zu", i);
+		assert_string_equal(texts[i], text);
+	}
+}
+
+static void test_zeroed(void **state)
+{
+	static const size_t sizes[] = {1, 7, 16, 4095, 4096, 4097, 100000};
+	_cleanup_(arena_free) struct arena arena = {};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(sizes); i++) {
+		char *at = arena_alloc(&arena, sizes[i]);
+
+		assert_non_null(at);
+		assert_int_equal((uintptr_t)at % alignof(max_align_t), 0);
+		for (size_t j = 0; j < sizes[i]; j++)
+			assert_int_equal(at[j], 0);
+		memset(at, 0xff, sizes[i]);
+	}
+}
+
+static void test_limit(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {.limit = 64};
+
+	(void)state;
+	assert_non_null(arena_alloc(&arena, 33));
+	assert_null(arena_alloc(&arena, 17));
+	assert_non_null(arena_alloc(&arena, 16));
+	assert_null(arena_alloc(&arena, 1));
+	arena_free(&arena);
+	assert_non_null(arena_alloc(&arena, 64));
+}
+
+static void test_overflow(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {.limit = SIZE_MAX};
+
+	(void)state;
+	assert_null(arena_array(&arena, SIZE_MAX / 2, 3));
+	assert_null(arena_alloc(&arena, SIZE_MAX));
+	assert_null(arena_strndup(&arena, "", SIZE_MAX));
+	assert_non_null(arena_array(&arena, 0, 8));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("what was put in stays as it was", test_keeps),
+		CLAIM("memory is zeroed and aligned, whatever its size", test_zeroed),
+		CLAIM("the limit holds, and is there again after all was freed", test_limit),
+		CLAIM("sizes that overflow are refused", test_overflow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
