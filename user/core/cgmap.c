@@ -8,30 +8,19 @@
 
 #define DEFAULT_MAX_NODES 16384
 
-/* FNV-1a; two strings of one hash are told apart by comparing them, the later one is not indexed. */
-static uint64_t hash_of(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
-	return h ? h : 1;
-}
-
 static void pod_unref(struct cgmap *map, struct pod *pod)
 {
 	if (!pod || --pod->refs)
 		return;
 	if (map_get(&map->pods, pod->key) == pod)
 		map_remove(&map->pods, pod->key);
-	free(pod->namespace_);
-	free(pod->name);
 	free(pod);
 }
 
+/* Of two uids with one key the later is not found. */
 static struct pod *pod_by_uid(const struct cgmap *map, const char *uid)
 {
-	struct pod *pod = map_get(&map->pods, hash_of(uid));
+	struct pod *pod = map_get(&map->pods, map_key(uid));
 
 	return pod && strcmp(pod->uid, uid) == 0 ? pod : NULL;
 }
@@ -46,7 +35,8 @@ static int pod_take(struct cgmap *map, const struct cgpath *ident, struct pod **
 		if (!pod)
 			return -ENOMEM;
 		strcpy(pod->uid, ident->pod_uid);
-		pod->key = hash_of(pod->uid);
+		pod->key = map_key(pod->uid);
+		LIST_INIT(&pod->nodes);
 		pod->qos = ident->qos;
 		pod->is_static = ident->static_pod;
 		r = map_get(&map->pods, pod->key) ? 0 : map_put(&map->pods, pod->key, pod);
@@ -70,9 +60,10 @@ struct cgnode *cgnode_unref(struct cgmap *map, struct cgnode *node)
 {
 	if (!node || --node->refs)
 		return NULL;
+	if (node->pod)
+		LIST_REMOVE(node, in_pod);
 	pod_unref(map, node->pod);
 	free(node->path);
-	free(node->container_name);
 	free(node);
 	return NULL;
 }
@@ -96,7 +87,7 @@ struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id)
 
 struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *container_id)
 {
-	struct cgnode *node = map_get(&map->containers, hash_of(container_id));
+	struct cgnode *node = map_get(&map->containers, map_key(container_id));
 
 	return node && strcmp(node->ident.container_id, container_id) == 0 ? node : NULL;
 }
@@ -170,7 +161,7 @@ static uint32_t kind_of(const struct cgmap *map, const char *path, const struct 
  */
 static int index_container(struct cgmap *map, struct cgnode *node)
 {
-	uint64_t key = hash_of(node->ident.container_id);
+	uint64_t key = map_key(node->ident.container_id);
 	const struct cgnode *old = map_get(&map->containers, key);
 
 	if (old && strcmp(old->path, node->path) != 0)
@@ -191,6 +182,7 @@ static int identify(struct cgmap *map, struct cgnode *node, char *path)
 		r = pod_take(map, &node->ident, &node->pod);
 		if (r < 0)
 			return r;
+		LIST_INSERT_HEAD(&node->pod->nodes, node, in_pod);
 	}
 	if (!node->ident.container_id[0] || node->kind != GRACED_WATCH_CONTAINER)
 		return 0;
@@ -303,43 +295,27 @@ void cgmap_remove(struct cgmap *map, uint64_t id)
 
 	if (!node)
 		return;
-	key = hash_of(node->ident.container_id);
+	key = map_key(node->ident.container_id);
 	if (node->ident.container_id[0] && map_get(&map->containers, key) == node)
 		map_remove(&map->containers, key);
 	cgnode_unref(map, node);
 }
 
-/* A name once known stays: a source of lower trust cannot rename a pod later. */
-static int learn(char **member, const char *value)
+struct pod *cgmap_pod(const struct cgmap *map, const char *uid)
 {
-	if (*member || !value[0])
-		return 0;
-	*member = strdup(value);
-	return *member ? 0 : -ENOMEM;
+	return pod_by_uid(map, uid);
 }
 
-static int name_pod(struct pod *pod, const char *namespace_, const char *name)
+int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container_id,
+		   enum cgpath_runtime runtime)
 {
-	int r = learn(&pod->namespace_, namespace_);
+	size_t len = strlen(container_id);
 
-	return r < 0 ? r : learn(&pod->name, name);
-}
-
-int cgmap_set_names(struct cgmap *map, const char *pod_uid, const char *container_id,
-		    const char *namespace_, const char *pod, const char *container, bool found)
-{
-	struct cgnode *node = cgmap_by_container_id(map, container_id);
-	struct pod *p = pod_by_uid(map, pod_uid);
-	int r = 0;
-
-	if (node && pod_uid[0] && (!node->pod || strcmp(node->pod->uid, pod_uid) != 0))
-		return 0;
-	if (found && p)
-		r = name_pod(p, namespace_, pod);
-	if (!node || r < 0)
-		return r;
-	if (found)
-		r = learn(&node->container_name, container);
-	node->names = node->container_name ? NAMES_KNOWN : NAMES_ABSENT;
-	return r;
+	if (node->kind != GRACED_WATCH_BRANCH || !node->path || !len || len > CGPATH_ID_LEN)
+		return -EINVAL;
+	node->kind = GRACED_WATCH_CONTAINER;
+	node->ident.kind = CGPATH_CONTAINER_OUTSIDE;
+	node->ident.runtime = runtime;
+	strcpy(node->ident.container_id, container_id);
+	return index_container(map, node);
 }

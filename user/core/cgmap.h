@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/map.h"
 #include "core/cgpath.h"
@@ -17,14 +18,19 @@
 
 struct stop;
 
+LIST_HEAD(cgnode_list, cgnode);
+
 struct pod {
 	unsigned refs;
 	uint64_t key; /* hash of uid, the index */
+	/* Its cgroups, those included that are gone and that something still refers to. */
+	struct cgnode_list nodes;
 	char uid[CGPATH_UID_LEN + 1];
 	enum cgpath_qos qos;
 	bool is_static;
-	char *namespace_; /* NULL: not known */
-	char *name;
+	unsigned asks;	   /* questions to a source that have no answer yet */
+	uint64_t asked_ns; /* of the last one */
+	bool entered;	   /* a container was in one of its cgroups */
 };
 
 enum names_state {
@@ -44,10 +50,19 @@ struct cgnode {
 	char *path;	/* NULL: not known; once known it stays */
 	uint32_t units; /* enum cgnode_units */
 	struct cgpath ident;
-	struct pod *pod;      /* NULL: in none */
-	char *container_name; /* NULL: not known */
+	struct pod *pod; /* NULL: in none */
+	LIST_ENTRY(cgnode) in_pod;
+	bool populated; /* in a pod: a process may be in it, as far as the kernel told */
+	bool entered;	/* a pod's own: a container was in it */
+	bool removed;	/* in a pod: the cgroup is gone */
+	bool restored;	/* known from an earlier engine, and not settled yet */
+	bool kept;	/* ... and not found since */
+	bool inhabited; /* ... and found with a process in it */
+	bool changed;	/* since it was kept last */
 	enum names_state names;
-	struct stop *stop; /* containers and services; owned by the engine */
+	uint64_t asked_ns;    /* when its names were asked for last */
+	uint32_t stop_signal; /* its own, as the kernel half was told; 0: not told */
+	struct stop *stop;    /* containers and services; owned by the engine */
 };
 
 struct cgmap {
@@ -98,11 +113,14 @@ static inline bool cgnode_is_container(const struct cgnode *node)
 	return node && node->kind >= GRACED_WATCH_CONTAINER;
 }
 
+/* NULL when nothing is in it. */
+struct pod *cgmap_pod(const struct cgmap *map, const char *uid);
+
 /*
- * What a source says of a pod or container; empty strings say nothing, and a container is not named
- * together with a pod it is not in. 0 or -ENOMEM.
+ * A branch turned out to be a container of that id, though its path does not say so. 0, -EINVAL for
+ * a node that is no branch or an id that is too long, -ENOMEM.
  */
-int cgmap_set_names(struct cgmap *map, const char *pod_uid, const char *container_id,
-		    const char *namespace_, const char *pod, const char *container, bool found);
+int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container_id,
+		   enum cgpath_runtime runtime);
 
 #endif
