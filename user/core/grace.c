@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The effective grace period of one container's stop. */
+#include "core/grace.h"
+
+#define SECOND	    1000000000ULL
+#define KUBELET_MIN (2 * SECOND)
+
+static bool is_set(const struct podtab_container *c, bool prestop)
+{
+	return c && (prestop ? c->prestop : c->probe_grace);
+}
+
+/* The pod's own period, before anything is taken off it. */
+static struct grace of_pod(const struct podtab_pod *pod)
+{
+	struct grace grace = {};
+
+	if (pod->known & META_POD_DELETING && pod->deleting && pod->known & META_POD_DELETION_GRACE)
+		grace = (struct grace){GRACE_DELETION, pod->deletion_grace_ns};
+	else if (pod->known & META_POD_GRACE)
+		grace = (struct grace){GRACE_SPEC, pod->grace_ns};
+	if (grace.from && grace.ns < KUBELET_MIN)
+		grace.ns = KUBELET_MIN;
+	return grace;
+}
+
+static bool hides(const struct podtab_pod *pod, const struct podtab_container *own,
+		  const struct podtab_container *spec, enum grace_from from)
+{
+	if (is_set(own, true) || is_set(spec, true))
+		return true;
+	if (pod->known & META_POD_SIDECARS && pod->sidecars)
+		return true;
+	return from != GRACE_DELETION && (is_set(own, false) || is_set(spec, false));
+}
+
+struct grace grace_of(const struct podtab_pod *pod, const struct podtab_container *own,
+		      const struct podtab_container *spec, uint64_t assumed_ns)
+{
+	struct grace grace = {};
+
+	/* The runtime kills a sandbox without asking it first. */
+	if (own && own->kind == META_KIND_SANDBOX)
+		return grace;
+	if (pod)
+		grace = of_pod(pod);
+	if (grace.from && hides(pod, own, spec, grace.from))
+		return (struct grace){.from = GRACE_HIDDEN};
+	if (!grace.from && own && own->known & META_CTR_GRACE)
+		grace = (struct grace){own->grace_from == META_SYSTEMD ? GRACE_UNIT : GRACE_RUNTIME,
+				       own->grace_ns};
+	if (!grace.from && assumed_ns)
+		grace = (struct grace){GRACE_ASSUMED, assumed_ns};
+	return grace;
+}
+
+const char *grace_from_name(enum grace_from from)
+{
+	static const char *const names[GRACE_FROM_COUNT] = {
+		[GRACE_SPEC] = "spec",	     [GRACE_DELETION] = "deletion", [GRACE_UNIT] = "unit",
+		[GRACE_RUNTIME] = "runtime", [GRACE_ASSUMED] = "assumed",
+	};
+
+	return (unsigned int)from < GRACE_FROM_COUNT ? names[from] : NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long a container had to stop before it would be killed, as far as sources tell
+ * (kubelet-spec.md, section D; pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer).
+ *
+ * Deleting a pod replaces the period of its spec; nothing goes below 2 s (D1, D5). What a preStop
+ * hook or a wait for sidecars takes comes off it unseen (D3, D4), and a probe that fails brings a
+ * period of its own: then it is not known.
+ */
+#ifndef CORE_GRACE_H
+#define CORE_GRACE_H
+
+#include "core/podtab.h"
+
+enum grace_from {
+	GRACE_UNKNOWN,	/* no source tells */
+	GRACE_HIDDEN,	/* a source tells, and that part of it may have been used unseen */
+	GRACE_SPEC,	/* "spec" */
+	GRACE_DELETION, /* "deletion" */
+	GRACE_UNIT,	/* "unit": the service's TimeoutStopSec */
+	GRACE_RUNTIME,	/* "runtime": the container's own stop timeout */
+	GRACE_ASSUMED,	/* "assumed": --assume-grace */
+	GRACE_FROM_COUNT,
+};
+
+struct grace {
+	enum grace_from from;
+	uint64_t ns; /* 0 unless it is known, and then no time at all */
+};
+
+/* pod: NULL for a container in none, or of which nothing is known; own: what is known of the
+ * container by its id, spec: by its name in the pod's spec; each may be NULL. assumed_ns 0: nothing
+ * is assumed. */
+struct grace grace_of(const struct podtab_pod *pod, const struct podtab_container *own,
+		      const struct podtab_container *spec, uint64_t assumed_ns);
+
+static inline bool grace_known(const struct grace *grace)
+{
+	return grace->from >= GRACE_SPEC && grace->from < GRACE_FROM_COUNT;
+}
+
+/* The word in quotes; NULL for what has none. */
+const char *grace_from_name(enum grace_from from);
+
+#endif
