@@ -82,6 +82,13 @@ static bool is_dropped(const struct audit_facts *f)
 	       action_of(f->signal) == ACTION_NOTHING;
 }
 
+/* But for a shield. */
+static bool would_die(const struct audit_facts *f)
+{
+	return f->disposition == AUDIT_SIG_DFL && action_of(f->signal) != ACTION_NOTHING &&
+	       action_of(f->signal) != ACTION_SUSPEND;
+}
+
 static struct audit taken_by_default(const struct audit_facts *f)
 {
 	if (is_dropped(f))
@@ -124,6 +131,10 @@ static struct audit judge_queued(const struct audit_facts *f)
 		return verdict(AUDIT_UNKNOWN, AUDIT_THREADS);
 	if (is_dropped(f) && f->signalfds_unread)
 		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
+	/* Kernels differ: one ends the whole group once it has found a thread that does not block it
+	 * (complete_signal()), another leaves it to that thread, under the shield, to drop it. */
+	if (would_die(f) && f->shielded)
+		return verdict(AUDIT_UNKNOWN, AUDIT_THREADS);
 	return taken_by_default(f);
 }
 

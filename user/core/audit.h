@@ -6,8 +6,9 @@
  * leader: prepare_signal() drops it there and then when the leader neither blocks it nor waits for
  * it and the disposition says nothing, be it SIG_IGN, be it SIG_DFL under the shield that the init
  * of a pid namespace has (SIGNAL_UNKILLABLE). Else it is queued, and any thread that does not block
- * it may take it: for a handler, for a wait (rt_sigtimedwait), or for its default, which the shield
- * drops again. While every thread blocks it, only a signalfd takes it.
+ * it may take it: for a handler, for a wait (rt_sigtimedwait), or for its default, from which the
+ * shield saves it on some kernels and not on others. While every thread blocks it, only a signalfd
+ * takes it.
  *
  * What is not judged: what a handler does once it runs, whether a signalfd is ever read, whether
  * the program would change its mind later. A thread is believed to block what it waits for, as

@@ -30,6 +30,10 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->map.max_nodes = config->max_containers;
 	e->map.nested_nodes = config->nested_nodes;
 	e->map.services = config->scope >= SCOPE_SERVICES;
+	if (engine_pods_new(e) < 0) {
+		free(e);
+		return -ENOMEM;
+	}
 	*ret = e;
 	return 0;
 }
@@ -42,9 +46,14 @@ struct engine *engine_free(struct engine *e)
 	if (!e)
 		return NULL;
 	engine_procs_done(e);
+	engine_pods_done(e);
+	engine_resume_done(e);
+	engine_keep_done(e);
+	engine_shutdown_done(e);
 	while ((node = map_next(&e->map.nodes, &pos)))
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 	cgmap_done(&e->map);
+	podtab_done(&e->names);
 	deadline_queue_done(&e->deadlines);
 	free(e);
 	return NULL;
@@ -60,20 +69,6 @@ void engine_find_cgroup(struct engine *e, uint64_t id)
 	engine_effect(e, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
 }
 
-void engine_ask_names(struct engine *e, struct cgnode *node)
-{
-	struct effect ask = {.type = EFFECT_FIND_NAMES, .id = node->id};
-
-	if (node->names == NAMES_KNOWN || node->names == NAMES_ASKED)
-		return;
-	if (!node->pod || !node->ident.container_id[0])
-		return;
-	node->names = NAMES_ASKED;
-	strcpy(ask.pod_uid, node->pod->uid);
-	strcpy(ask.container_id, node->ident.container_id);
-	engine_effect(e, &ask);
-}
-
 int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind)
 {
 	struct effect correct = {.type = EFFECT_SET_WATCH, .id = node->id, .kind = node->kind};
@@ -82,15 +77,21 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 		engine_effect(e, &correct);
 	if (!cgnode_is_container(node)) {
 		/* What was taken for a container before its path was known. */
+		if (node->stop)
+			engine_changed_id(e, node->id);
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+		engine_ask_identity(e, node);
 		return 0;
 	}
 	if (!node->stop)
 		node->stop = stop_new(node);
 	if (!node->stop)
 		return -ENOMEM;
-	node->stop->grace_ns = e->config.assumed_grace_ns;
+	engine_described(e, node);
 	engine_ask_names(e, node);
+	/* Its init was seen before its path was known. */
+	if (stop_is_running(node->stop) && !node->stop->kept)
+		engine_pods_entered(e, node);
 	return 0;
 }
 
@@ -101,12 +102,40 @@ static int refused(struct engine *e, int r)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* What was kept beyond its cgroup's removal for the sake of a verdict. */
+static void bury(struct engine *e)
+{
+	struct stop *stop;
+
+	while ((stop = e->over)) {
+		struct cgnode *node = stop->node;
+
+		e->over = stop->next_over;
+		engine_changed(e, node);
+		node->stop = stop_free(&e->map, &e->deadlines, stop);
+		cgmap_remove(&e->map, node->id);
+	}
+}
+
+/* The id is another cgroup's now. */
+static void leave_id(struct engine *e, uint64_t id)
+{
+	struct cgnode *node = cgmap_get(&e->map, id);
+
+	if (!node || !node->stop || engine_stop_in(node))
+		return;
+	engine_tell(e, node->stop, false);
+	bury(e);
+}
+
 static int on_cgroup_new(struct engine *e, const struct obs *obs)
 {
 	const struct obs_cgroup *cg = &obs->cgroup;
 	struct cgnode *node;
 	int r;
 
+	leave_id(e, cg->id);
+	engine_resume_leave(e, cg->id, NULL);
 	r = cgmap_add_child(&e->map, cg->id, cg->parent_id, cg->path, &node);
 	if (r == -ENOENT) {
 		/* The parent's record was lost; the path is asked for by id. */
@@ -115,6 +144,8 @@ static int on_cgroup_new(struct engine *e, const struct obs *obs)
 	}
 	if (r < 0)
 		return refused(e, r);
+	/* The runtime puts a process into it at once, and before that has an init. */
+	node->populated |= !node->stop && node->kind == GRACED_WATCH_CONTAINER;
 	return engine_node_known(e, node, cg->kind);
 }
 
@@ -124,11 +155,17 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 	struct cgnode *node;
 	int r;
 
+	leave_id(e, cg->id);
+	engine_resume_leave(e, cg->id, cg->path);
 	r = cgmap_add_path(&e->map, cg->id, cg->parent_id, cg->path, &node);
 	if (r < 0)
 		return refused(e, r);
-	if (!e->attached && node->kind == GRACED_WATCH_CONTAINER && !node->stop)
-		e->containers_found++;
+	if (node->kept)
+		engine_resume_found(e, node);
+	if (node->kind == GRACED_WATCH_CONTAINER && !node->stop) {
+		e->containers_found += !e->attached;
+		node->populated |= e->attached;
+	}
 	/* A look-up: the kernel half had to guess without the name. */
 	return engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
 }
@@ -141,11 +178,16 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 		return 0;
 	if (node->stop) {
 		/* Found gone by a look-up there are no last counts. */
-		if (obs->empty.counts.exits >= node->stop->counts.exits)
-			node->stop->counts = obs->empty.counts;
-		engine_stop_gone(e, node->stop);
+		if (node->stop->before.exits + obs->empty.counts.exits >= node->stop->counts.exits)
+			stop_count(node->stop, &obs->empty.counts);
+		if (!engine_stop_gone(e, node->stop)) {
+			engine_pods_removed(e, node, obs->at_ns);
+			return 0;
+		}
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 	}
+	engine_pods_removed(e, node, obs->at_ns);
+	engine_changed(e, node);
 	cgmap_remove(&e->map, obs->empty.id);
 	return 0;
 }
@@ -154,33 +196,26 @@ static int on_cgroup_empty(struct engine *e, const struct obs *obs)
 {
 	struct cgnode *node = cgmap_get(&e->map, obs->empty.id);
 
-	if (!node || !node->stop)
+	if (!node)
 		return 0;
-	node->stop->counts = obs->empty.counts;
-	engine_stop_empty(e, node->stop, obs->at_ns);
+	if (engine_stop_in(node)) {
+		stop_count(node->stop, &obs->empty.counts);
+		engine_stop_empty(e, node->stop, obs->at_ns);
+	}
+	engine_pods_emptied(e, node, obs->at_ns, true);
 	return 0;
-}
-
-static int on_names(struct engine *e, const struct obs *obs)
-{
-	const struct obs_names *n = &obs->names;
-	struct cgnode *node;
-	int r;
-
-	r = cgmap_set_names(&e->map, n->pod_uid, n->container_id, n->namespace_, n->pod,
-			    n->container, n->found);
-	node = cgmap_by_container_id(&e->map, n->container_id);
-	if (node && node->stop)
-		engine_stop_named(e, node->stop);
-	return r;
 }
 
 static int on_attached(struct engine *e, const struct obs *obs)
 {
 	e->host = obs->attached;
-	e->attached = true;
 	e->attached_ns = obs->at_ns;
 	engine_report_attached(e, obs->at_ns);
+	engine_resume_settle(e);
+	e->attached = true;
+	/* Whatever is kept from now on is of this boot. */
+	e->keep.all = e->keep.on;
+	engine_pods_tell_held(e, false);
 	return 0;
 }
 
@@ -197,8 +232,10 @@ static void doubt_all(struct engine *e)
 	size_t pos = 0;
 
 	while ((node = map_next(&e->map.nodes, &pos)))
-		if (node->stop && node->stop->state != STOP_IDLE)
+		if (engine_stop_in(node) && node->stop->state != STOP_IDLE) {
 			node->stop->record_lost = true;
+			engine_changed(e, node);
+		}
 }
 
 /* A removed cgroup takes its counts along, so a lost record of that is looked for everywhere. */
@@ -232,15 +269,18 @@ static int on_lost(struct engine *e, const struct obs *obs)
 static int on_timer(struct engine *e, const struct obs *obs)
 {
 	engine_expire(e, obs->at_ns);
+	engine_pods_expire(e, obs->at_ns);
+	engine_truth_expire(e, obs->at_ns);
+	engine_shutdown_expire(e, obs->at_ns);
 	return 0;
 }
 
 static int on_shed(struct engine *e, const struct obs *obs)
 {
-	struct cgnode *node = cgmap_get(&e->map, obs->shed.id);
+	struct stop *stop = engine_stop_in(cgmap_get(&e->map, obs->shed.id));
 
-	if (node && node->stop)
-		stop_shed(node->stop, obs->shed.on);
+	if (stop)
+		stop_shed(stop, obs->shed.on);
 	return 0;
 }
 
@@ -264,19 +304,46 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_OOM] = engine_on_oom,
 	[OBS_COUNTS] = engine_on_counts,
 	[OBS_PROBE] = engine_on_probe,
-	[OBS_NAMES] = on_names,
+	[OBS_NAMES] = engine_on_names,
 	[OBS_LOST] = on_lost,
 	[OBS_CLOCK] = on_clock,
 	[OBS_TIMER] = on_timer,
 	[OBS_END] = engine_on_end,
 	[OBS_SHED] = on_shed,
+	[OBS_POD] = engine_on_pod,
+	[OBS_CONTAINER] = engine_on_container,
+	[OBS_REAPED] = engine_on_reaped,
+	[OBS_IDENTITY] = engine_on_identity,
+	[OBS_LISTED] = engine_on_listed,
+	[OBS_SHUTDOWN_PLAN] = engine_on_shutdown_plan,
+	[OBS_SHUTDOWN] = engine_on_shutdown,
+	[OBS_KEPT] = on_nothing,
+	[OBS_KEPT_CGROUP] = on_nothing,
+	[OBS_KEPT_STOP] = on_nothing,
+	[OBS_KEPT_SIGNAL] = on_nothing,
+	[OBS_KEPT_POD] = on_nothing,
 };
+
+/* 0 is never. */
+static uint64_t sooner(uint64_t at_ns, uint64_t other_ns)
+{
+	return !at_ns || (other_ns && other_ns < at_ns) ? other_ns : at_ns;
+}
+
+static uint64_t first_of(const struct deadline_queue *queue)
+{
+	const struct deadline *first = deadline_first(queue);
+
+	return first ? first->at_ns : 0;
+}
 
 static void tell_wake(struct engine *e)
 {
-	const struct deadline *first = deadline_first(&e->deadlines);
-	uint64_t at = first ? first->at_ns : 0;
+	uint64_t at = first_of(&e->deadlines);
 
+	at = sooner(at, first_of(&e->pods.doubts));
+	at = sooner(at, first_of(&e->pods.unheard));
+	at = sooner(at, engine_shutdown_wake_ns(e));
 	if (at == e->wake_ns)
 		return;
 	e->wake_ns = at;
@@ -293,16 +360,27 @@ int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, vo
 	e->userdata = userdata;
 	if ((unsigned)obs->type >= OBS_TYPE_COUNT)
 		r = on_nothing(e, obs);
-	else
+	else if (e->resume.phase == RESUME_DONE || !engine_resume_takes(e, obs, &r))
 		r = handlers[obs->type](e, obs);
+	engine_changed_by(e, obs);
+	engine_shutdown_saw(e, obs);
+	bury(e);
 	tell_wake(e);
 	return r;
 }
 
 void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 {
+	struct podworker_stats pods;
+
 	*ret = e->stats;
 	ret->cgroups = e->map.nodes.count;
 	ret->cgroups_refused = e->map.refused;
 	ret->pods = e->map.pods.count;
+	podworker_get_stats(e->pods.worker, &pods);
+	ret->pods_refused = e->pods.refused + pods.refused;
+	ret->pods_described = e->names.pods.count;
+	ret->containers_described = e->names.containers.count;
+	ret->names_refused = e->names.refused;
+	ret->names_aged = e->names.aged;
 }

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* size is that of the type's member: what is not of the type is not cleared. */
-static struct record *begin_sized(struct engine *e, enum record_type type, size_t size,
-				  uint64_t at_ns)
+/* What is not of the type is not cleared. */
+struct record *engine_record_begin(struct engine *e, enum record_type type, size_t size,
+				   uint64_t at_ns)
 {
 	memset(&e->record, 0, offsetof(struct record, stop) + size);
 	e->record.type = type;
@@ -17,9 +17,10 @@ static struct record *begin_sized(struct engine *e, enum record_type type, size_
 	return &e->record;
 }
 
-#define begin(e, type, member, at_ns) begin_sized(e, type, sizeof((e)->record.member), at_ns)
+#define begin(e, type, member, at_ns) \
+	engine_record_begin(e, type, sizeof((e)->record.member), at_ns)
 
-static void end(struct engine *e)
+void engine_record_end(struct engine *e)
 {
 	engine_effect(e, &(struct effect){.type = EFFECT_REPORT, .record = &e->record});
 }
@@ -29,51 +30,69 @@ static bool in_scope(const struct engine *e, const struct cgnode *node)
 	return e->config.scope != SCOPE_PODS || (node && node->pod);
 }
 
-static void fill_pod(struct record_pod *ret, const struct cgnode *node)
+static void fill_pod(const struct engine *e, struct record_pod *ret, const struct cgnode *node)
 {
+	const struct podtab_pod *meta = engine_pod_meta(e, node);
 	const struct pod *pod = node ? node->pod : NULL;
 
 	if (!pod)
 		return;
 	*ret = (struct record_pod){
 		.known = true,
-		.namespace_ = pod->namespace_,
-		.name = pod->name,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.name = meta ? meta->name : NULL,
+		.workload = meta ? meta->workload : NULL,
 		.uid = pod->uid,
 		.qos = pod->qos,
 		.is_static = pod->is_static,
 	};
 }
 
-static const char *base_name(const char *path)
+static enum record_container_kind kind_of(const struct cgnode *node,
+					  const struct podtab_container *meta)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
+	if (node->kind == GRACED_WATCH_SERVICE)
+		return CONTAINER_KIND_SERVICE;
+	if (meta && meta->kind)
+		return meta->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
+						       : CONTAINER_KIND_CONTAINER;
+	return record_container_kind_of(&node->ident, meta ? meta->name : NULL);
 }
 
-static void fill_container(struct record_container *ret, const struct cgnode *node)
+static void fill_container(const struct engine *e, struct record_container *ret,
+			   const struct cgnode *node)
 {
+	const struct podtab_container *meta = engine_container_meta(e, node);
+
 	if (!cgnode_is_container(node))
 		return;
 	*ret = (struct record_container){
 		.known = true,
-		.name = node->container_name,
+		.name = meta ? meta->name : NULL,
 		.id = node->ident.container_id[0] ? node->ident.container_id : NULL,
-		.runtime = node->ident.runtime,
-		.kind = node->kind == GRACED_WATCH_SERVICE
-				? CONTAINER_KIND_SERVICE
-				: record_container_kind_of(&node->ident, node->container_name),
+		.runtime = podtab_runtime(meta, node->ident.runtime),
+		.kind = kind_of(node, meta),
 		.cgroup = node->path,
+		.image = meta ? meta->image : NULL,
+		.attempt_known = meta && meta->known & META_CTR_ATTEMPT,
+		.attempt = meta ? meta->attempt : 0,
 	};
 	if (ret->kind == CONTAINER_KIND_SERVICE)
-		ret->name = base_name(node->path);
+		ret->name = engine_unit_name(node);
+}
+
+void engine_report_fill(const struct engine *e, const struct cgnode *node,
+			struct record_pod *ret_pod, struct record_container *ret)
+{
+	fill_pod(e, ret_pod, node);
+	fill_container(e, ret, node);
 }
 
 /* A process that is nobody's init is told with the cgroup it lived in. */
-static void fill_process_container(struct record_container *ret, const struct cgnode *node)
+static void fill_process_container(const struct engine *e, struct record_container *ret,
+				   const struct cgnode *node)
 {
-	fill_container(ret, node);
+	fill_container(e, ret, node);
 	ret->known = true;
 	ret->kind = CONTAINER_KIND_PROCESS;
 	ret->cgroup = node ? node->path : NULL;
@@ -89,20 +108,21 @@ static struct record_process process_of(const struct graced_proc *p)
 	};
 }
 
-static void fill_sender(struct record_sender *ret, const struct sender *s)
+static void fill_sender(const struct engine *e, struct record_sender *ret, const struct sender *s)
 {
 	ret->kind = s->kind;
 	ret->process = process_of(&s->proc);
 	for (int i = 0; i < GRACED_ANCESTORS && s->ancestors[i][0]; i++)
 		ret->ancestors[i] = s->ancestors[i];
-	fill_pod(&ret->pod, s->node);
+	fill_pod(e, &ret->pod, s->node);
 	/* With scope services a sender in a unit is one of the host's all the same. */
 	if (s->node && s->node->kind == GRACED_WATCH_CONTAINER)
-		fill_container(&ret->container, s->node);
+		fill_container(e, &ret->container, s->node);
 	ret->cgroup = s->node ? s->node->path : NULL;
 }
 
-static void fill_sigref(struct record_sigref *ret, const struct stop_signal *s)
+static void fill_sigref(const struct engine *e, struct record_sigref *ret,
+			const struct stop_signal *s)
 {
 	if (!s->seen)
 		return;
@@ -110,7 +130,7 @@ static void fill_sigref(struct record_sigref *ret, const struct stop_signal *s)
 	ret->number = s->number;
 	ret->result = s->result;
 	ret->at_ns = s->at_ns;
-	fill_sender(&ret->sender, &s->sender);
+	fill_sender(e, &ret->sender, &s->sender);
 }
 
 static void fill_id(const struct engine *e, const struct stop *stop, char *ret, size_t size)
@@ -123,19 +143,20 @@ static void fill_id(const struct engine *e, const struct stop *stop, char *ret, 
 	if (cgnode_is_container(node) && node->ident.container_id[0] && node->stop == stop)
 		snprintf(ret, size, "%s/%s/%llu", e->host.boot_id, node->ident.container_id, start);
 	else if (cgnode_is_container(node) && node->path && node->stop == stop)
-		snprintf(ret, size, "%s/%.64s/%llu", e->host.boot_id, base_name(node->path), start);
+		snprintf(ret, size, "%s/%.64s/%llu", e->host.boot_id, engine_base_name(node->path),
+			 start);
 	else
 		snprintf(ret, size, "%s/%u/%llu", e->host.boot_id, stop->init.pid, start);
 }
 
-static void fill_subject(const struct stop *stop, struct record_pod *pod,
+static void fill_subject(const struct engine *e, const struct stop *stop, struct record_pod *pod,
 			 struct record_container *container)
 {
-	fill_pod(pod, stop->node);
+	fill_pod(e, pod, stop->node);
 	if (stop->node && stop->node->stop == stop)
-		fill_container(container, stop->node);
+		fill_container(e, container, stop->node);
 	else
-		fill_process_container(container, stop->node);
+		fill_process_container(e, container, stop->node);
 }
 
 /* Counts are the kernel half's, and their order is not to be trusted. */
@@ -144,25 +165,64 @@ static uint64_t since(uint64_t now, uint64_t base)
 	return now > base ? now - base : 0;
 }
 
+static void fill_forward(struct record_forward *ret, const struct stop *stop)
+{
+	const struct stop_forward *f = &stop->forward;
+
+	if (!f->count || !stop->request.seen || f->at_ns < stop->request.at_ns)
+		return;
+	*ret = (struct record_forward){
+		.count = f->count,
+		.number = f->number,
+		.result = f->result,
+		.to = process_of(&f->to),
+		.after_ns = f->at_ns - stop->request.at_ns,
+	};
+}
+
+/* An exit that went unseen is known by the runtime's word alone. */
+static void fill_told(const struct engine *e, const struct stop *stop, struct record_exit *ret)
+{
+	const struct podtab_container *c = engine_container_meta(e, stop->node);
+
+	if (ret->known || !c || !(c->known & META_CTR_EXIT))
+		return;
+	ret->told = true;
+	ret->code = c->exit_code;
+}
+
 static void fill_stop(const struct engine *e, const struct stop *stop, struct record_stop *r)
 {
 	fill_id(e, stop, r->id, sizeof(r->id));
-	fill_subject(stop, &r->pod, &r->container);
+	fill_subject(e, stop, &r->pod, &r->container);
 	r->process = process_of(&stop->init);
-	fill_sigref(&r->stop_signal, &stop->request);
-	fill_sigref(&r->kill_signal, &stop->kill);
+	fill_sigref(e, &r->stop_signal, &stop->request);
+	fill_sigref(e, &r->kill_signal, &stop->kill);
 	r->deaf = stop->deaf;
 	r->exit.known = stop->exit_seen;
 	r->exit.status = stop->status;
 	r->exit.at_ns = stop->exit_ns;
+	fill_told(e, stop, &r->exit);
 	r->latency_known = stop->request.seen && stop->exit_seen;
 	if (r->latency_known && stop->exit_ns > stop->request.at_ns)
 		r->latency_ns = stop->exit_ns - stop->request.at_ns;
-	r->grace_known = stop->grace_ns != 0;
-	r->grace_ns = stop->grace_ns;
+	r->grace = stop->grace;
+	r->deliver_ns = stop->deliver_ns;
+	r->reap_ns = stop->reap_ns;
+	r->pod_terminating = engine_pod_terminating(e, stop);
+	fill_forward(&r->forward, stop);
 	r->collateral_kills = since(stop->counts.collateral, stop->base.collateral);
 	r->oom_kills = since(stop->counts.oom_kills, stop->base.oom_kills);
 	r->empty_ns = stop->empty_ns;
+}
+
+/* Of an exit that went unseen nothing else is believed. */
+static bool told_oom(const struct engine *e, const struct stop *stop)
+{
+	const struct podtab_container *c = engine_container_meta(e, stop->node);
+
+	return !stop->exit_seen && c && c->known & META_CTR_EXIT &&
+	       strcmp(c->exit_reason, "OOMKilled") == 0;
 }
 
 void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps)
@@ -176,11 +236,60 @@ void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps
 	rec = begin(e, RECORD_STOP, stop, stop->exit_seen ? stop->exit_ns : e->now_ns);
 	stop_facts(stop, gaps, &facts);
 	verdict = outcome_decide(&facts);
+	if (told_oom(e, stop))
+		verdict = (struct outcome_verdict){OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, 5};
 	fill_stop(e, stop, &rec->stop);
 	rec->stop.outcome = verdict.outcome;
 	rec->stop.cause = verdict.cause;
 	rec->stop.gaps = gaps;
-	end(e);
+	engine_record_end(e);
+}
+
+void engine_fill_ended(const struct engine *e, const char *id, const struct podtab_container *c,
+		       struct record_pod *ret_pod, struct record_container *ret)
+{
+	const struct podtab_pod *pod = podtab_pod(&e->names, c->pod_uid);
+
+	*ret_pod = (struct record_pod){
+		.known = c->pod_uid[0],
+		.uid = c->pod_uid,
+		.namespace_ = pod ? pod->namespace_ : NULL,
+		.name = pod ? pod->name : NULL,
+		.workload = pod ? pod->workload : NULL,
+		.qos = c->exit.qos,
+		.is_static = c->exit.is_static,
+	};
+	*ret = (struct record_container){
+		.known = true,
+		.name = c->name,
+		.id = id,
+		.runtime = c->exit.runtime,
+		.kind = c->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
+						     : CONTAINER_KIND_CONTAINER,
+		.image = c->image,
+		.attempt_known = c->known & META_CTR_ATTEMPT,
+		.attempt = c->attempt,
+	};
+}
+
+void engine_report_runtime_exit(struct engine *e, const char *id, const struct podtab_container *c)
+{
+	struct record *rec = begin(e, RECORD_RUNTIME_EXIT, runtime_exit, e->now_ns);
+	struct record_runtime_exit *r = &rec->runtime_exit;
+
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", e->host.boot_id, id,
+		 (unsigned long long)c->exit.start_ns);
+	engine_fill_ended(e, id, c, &r->pod, &r->container);
+	r->exit_code = c->exit_code;
+	r->reason = c->exit_reason;
+	r->finished_wall_ns = c->finished_wall_ns;
+	r->kernel = (struct record_exit){
+		.known = c->exit.seen, .status = c->exit.status, .at_ns = c->exit.at_ns};
+	r->kernel_wall_ns = c->exit.wall_ns;
+	if (c->exit.seen)
+		r->agrees =
+			c->exit_code == discrepancy_code_of(c->exit.status) ? TRI_TRUE : TRI_FALSE;
+	engine_record_end(e);
 }
 
 void engine_report_empty(struct engine *e, const struct stop *stop)
@@ -191,9 +300,9 @@ void engine_report_empty(struct engine *e, const struct stop *stop)
 		return;
 	rec = begin(e, RECORD_EMPTY, empty, stop->empty_ns);
 	fill_id(e, stop, rec->empty.id, sizeof(rec->empty.id));
-	fill_subject(stop, &rec->empty.pod, &rec->empty.container);
+	fill_subject(e, stop, &rec->empty.pod, &rec->empty.container);
 	rec->empty.empty_ns = stop->empty_ns;
-	end(e);
+	engine_record_end(e);
 }
 
 void engine_report_signal(struct engine *e, const struct obs *obs, const struct cgnode *target,
@@ -213,10 +322,10 @@ void engine_report_signal(struct engine *e, const struct obs *obs, const struct 
 	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig);
 	rec->signal.target = process_of(&sig->target);
 	rec->signal.target_init = sig->flags & GRACED_SIG_INIT;
-	fill_sender(&rec->signal.sender, sender);
-	fill_pod(&rec->signal.pod, target);
-	fill_container(&rec->signal.container, target);
-	end(e);
+	fill_sender(e, &rec->signal.sender, sender);
+	fill_pod(e, &rec->signal.pod, target);
+	fill_container(e, &rec->signal.container, target);
+	engine_record_end(e);
 }
 
 void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgnode *node,
@@ -227,12 +336,12 @@ void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgn
 	if (!in_scope(e, node))
 		return;
 	rec = begin(e, RECORD_OOM, oom, obs->at_ns);
-	fill_pod(&rec->oom.pod, node);
-	fill_container(&rec->oom.container, node);
+	fill_pod(e, &rec->oom.pod, node);
+	fill_container(e, &rec->oom.container, node);
 	rec->oom.victim = process_of(&obs->oom.victim);
 	rec->oom.init = obs->oom.flags & GRACED_OOM_INIT;
 	rec->oom.level = level;
-	end(e);
+	engine_record_end(e);
 }
 
 void engine_report_attached(struct engine *e, uint64_t at_ns)
@@ -242,7 +351,7 @@ void engine_report_attached(struct engine *e, uint64_t at_ns)
 	rec->attached.hierarchy = e->host.hierarchy;
 	rec->attached.programs = e->host.programs;
 	rec->attached.containers = e->containers_found;
-	end(e);
+	engine_record_end(e);
 }
 
 void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost *lost)
@@ -251,7 +360,7 @@ void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost 
 
 	memcpy(rec->lost.totals, lost->totals, sizeof(rec->lost.totals));
 	rec->lost.recursion_misses = lost->recursion_misses;
-	end(e);
+	engine_record_end(e);
 }
 
 void engine_each_container(const struct engine *e, engine_container_fn fn, void *userdata)
@@ -265,8 +374,8 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 
 		if (!node->stop || !stop_is_running(node->stop) || !in_scope(e, node))
 			continue;
-		fill_pod(&pod, node);
-		fill_container(&container, node);
+		fill_pod(e, &pod, node);
+		fill_container(e, &container, node);
 		fn(userdata, &pod, &container);
 	}
 }

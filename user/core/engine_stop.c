@@ -13,15 +13,22 @@ struct stop *engine_stop_of(struct engine *e, uint64_t id)
 		engine_node_known(e, node, 0);
 		engine_find_cgroup(e, id);
 	}
-	return node ? node->stop : NULL;
+	return engine_stop_in(node);
 }
 
-static bool same_process(const struct graced_proc *a, const struct graced_proc *b)
+bool engine_same_process(const struct graced_proc *a, const struct graced_proc *b)
 {
 	uint64_t apart =
 		a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
 
 	return a->pid && a->pid == b->pid && apart < START_GRAIN_NS;
+}
+
+/* Cut to the tick a start is earlier than the kernel's. */
+static void start_take(struct stop *stop, const struct graced_proc *proc)
+{
+	if (stop_is_running(stop) && proc->start_ns > stop->init.start_ns)
+		stop->init.start_ns = proc->start_ns;
 }
 
 /* Another process is init now. What the records of the last one's end would have said is told. */
@@ -34,25 +41,32 @@ static void make_way(struct engine *e, struct stop *stop)
 }
 
 static void begin(struct engine *e, struct stop *stop, const struct graced_proc *proc,
-		  uint32_t rank)
+		  uint32_t rank, uint64_t at_ns)
 {
+	struct graced_proc former = stop->init;
+
 	engine_expect(e, stop, STOP_EV_INIT);
 	stop_begin(&e->map, stop, proc, rank);
+	stop->former = former;
+	stop->since_ns = at_ns;
 	stop->late = !e->attached;
-	stop->grace_ns = e->config.assumed_grace_ns;
+	stop->grace = engine_grace(e, stop);
 	engine_wake(e, stop, 0);
+	engine_pods_entered(e, stop->node);
+	engine_ask_beside(e, stop->node);
 }
 
 /* Records say what was lost when they were made; counts that were read may run ahead of them. */
 static void base_take(struct stop *stop, const struct obs_init *init)
 {
-	stop->base.lost = init->lost;
-	stop->base.suppressed = init->suppressed;
+	stop->base.lost = stop->before.lost + init->lost;
+	stop->base.suppressed = stop->before.suppressed + init->suppressed;
 }
 
 /* A signal on another CPU may find an init before the record of its exec is in the ring. */
 static void init_overtaken(struct engine *e, struct stop *stop, const struct obs_init *init)
 {
+	start_take(stop, &init->proc);
 	if (stop->rank != GRACED_INIT_NONE || !stop_is_running(stop)) {
 		e->stats.unexpected++;
 		return;
@@ -63,19 +77,34 @@ static void init_overtaken(struct engine *e, struct stop *stop, const struct obs
 }
 
 /*
- * Who is called init without a record of its exec has been it all the time. False: its end was told
- * already, and this record is late.
+ * What the kernel half recorded while another process was init. A look at /proc overtakes what is
+ * in the ring by then; and who is init may change between the kernel half's look and its record.
  */
-static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc *proc)
+static bool is_of_former(const struct stop *stop, const struct graced_proc *proc, uint64_t at_ns)
 {
-	bool over = stop->state == STOP_IDLE || stop->state == STOP_TOLD;
+	return at_ns < stop->since_ns || engine_same_process(&stop->former, proc);
+}
 
-	if (same_process(&stop->init, proc)) {
-		e->stats.unexpected += over;
-		return !over;
+/*
+ * Who is called init without a record of its exec has been it all the time. False: it is not any
+ * more, its end was told or is none of the container's, and this record is late.
+ */
+static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc *proc,
+		  uint64_t at_ns)
+{
+	bool same = engine_same_process(&stop->init, proc), late;
+
+	late = same ? stop->state == STOP_IDLE || stop->state == STOP_TOLD
+		    : is_of_former(stop, proc, at_ns);
+	e->stats.unexpected += late;
+	if (late)
+		return false;
+	if (same) {
+		start_take(stop, proc);
+		return true;
 	}
 	make_way(e, stop);
-	begin(e, stop, proc, GRACED_INIT_NONE);
+	begin(e, stop, proc, GRACED_INIT_NONE, at_ns);
 	stop->record_lost = e->attached;
 	return true;
 }
@@ -86,23 +115,60 @@ static bool is_better(const struct stop *stop, uint32_t rank)
 	return rank == GRACED_INIT_PID1 && stop->rank < rank && stop->rank != GRACED_INIT_NONE;
 }
 
+static bool is_service(const struct stop *stop)
+{
+	return stop->node->kind == GRACED_WATCH_SERVICE;
+}
+
+/* It would have had no chance against an init as good as this one. */
+static bool is_from_before(const struct stop *stop, const struct obs *obs)
+{
+	return obs->at_ns < stop->since_ns && obs->init.rank <= stop->rank;
+}
+
+/*
+ * A service that forks leaves by its first process, a runtime by a stage of its own, and whoever is
+ * init by right was there before that left: what was taken for init was none. Where a service's
+ * cgroup ran empty nobody was: a start that is cut to the tick may look like it.
+ */
+static bool was_never_main(const struct stop *stop, const struct obs_init *init)
+{
+	bool guess = is_service(stop) ? !stop->empty_ns : stop->rank == GRACED_INIT_FIRST;
+
+	return guess && stop->state == STOP_EXITED && init->rank == GRACED_INIT_PID1 &&
+	       init->proc.start_ns < stop->exit_ns;
+}
+
+/* A service may make another of its processes the main one, while the old one lives. */
+static bool is_handed_over(const struct stop *stop, uint32_t rank)
+{
+	return is_service(stop) && rank == GRACED_INIT_PID1;
+}
+
 int engine_on_init(struct engine *e, const struct obs *obs)
 {
 	struct stop *stop = engine_stop_of(e, obs->init.id);
 
 	if (!stop)
 		return 0;
-	if (same_process(&stop->init, &obs->init.proc)) {
+	if (engine_same_process(&stop->init, &obs->init.proc)) {
 		init_overtaken(e, stop, &obs->init);
 		return 0;
 	}
-	if (!stop_is_running(stop) || !is_better(stop, obs->init.rank))
+	if (is_from_before(stop, obs)) {
+		e->stats.unexpected++;
+		return 0;
+	}
+	if (was_never_main(stop, &obs->init))
+		engine_expect(e, stop, STOP_EV_VOID);
+	else if (!stop_is_running(stop) ||
+		 !(is_better(stop, obs->init.rank) || is_handed_over(stop, obs->init.rank)))
 		make_way(e, stop);
 	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED) {
 		e->stats.unexpected++;
 		return 0;
 	}
-	begin(e, stop, &obs->init.proc, obs->init.rank);
+	begin(e, stop, &obs->init.proc, obs->init.rank, obs->at_ns);
 	base_take(stop, &obs->init);
 	return 0;
 }
@@ -114,6 +180,11 @@ static void lapse_by(struct engine *e, struct stop *stop, uint64_t at_ns)
 		stop_lapse(&e->map, stop);
 }
 
+static bool is_managed(const struct stop_signal *signal)
+{
+	return signal->seen && signal->sender.relation == RELATION_MANAGER;
+}
+
 /* Until init exits its deadline is the request's lapse, or the end of a search for its exit. */
 static void noted(struct engine *e, struct stop *stop, enum stop_note note, const struct obs *obs)
 {
@@ -122,25 +193,40 @@ static void noted(struct engine *e, struct stop *stop, enum stop_note note, cons
 
 	if (note == STOP_NOTE_UNEXPECTED)
 		e->stats.unexpected++;
+	if (opened)
+		stop->grace = engine_grace(e, stop);
 	if (opened && !stop->probed)
 		engine_wake(e, stop, stop_lapse_ns(stop));
 	if (!opened && note != STOP_NOTE_KILL)
 		return;
+	if (is_managed(opened ? &stop->request : &stop->kill))
+		engine_pods_signalled(e, stop->node, obs->at_ns);
 	engine_ask_names(e, stop->node);
+	if (opened && engine_pod_terminating(e, stop) == TRI_UNKNOWN)
+		engine_ask_pod(e, stop->node->pod, engine_pod_since(stop));
 	if (from && !cgmap_get(&e->map, from))
 		engine_find_cgroup(e, from);
 }
 
 static void init_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
-			   struct sender *sender)
+			   uint64_t stop_set, struct sender *sender)
 {
 	enum stop_note note;
 
-	if (!adopt(e, stop, &obs->signal.target))
+	if (!adopt(e, stop, &obs->signal.target, obs->at_ns))
 		return;
 	lapse_by(e, stop, obs->at_ns);
-	note = stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, ENGINE_STOP_SET, sender);
+	note = stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, stop_set, sender);
 	noted(e, stop, note, obs);
+}
+
+/* Init tells another of its container, having been told itself. */
+static void forwarded(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->signal.id);
+
+	if (node && node->stop)
+		stop_forwards(node->stop, &obs->signal, obs->at_ns);
 }
 
 int engine_on_signal(struct engine *e, const struct obs *obs)
@@ -149,19 +235,23 @@ int engine_on_signal(struct engine *e, const struct obs *obs)
 	bool init = sig->flags & GRACED_SIG_INIT;
 	struct sender sender;
 	struct stop *stop;
+	uint64_t stop_set;
 
 	if (sig->sig < 1 || sig->sig > 64) {
 		e->stats.unexpected++;
 		return 0;
 	}
+	if (sig->flags & GRACED_SIG_FORWARDED && !init)
+		forwarded(e, obs);
 	stop = init ? engine_stop_of(e, sig->id) : engine_proc_of(e, &sig->target);
 	if (!stop)
 		return 0;
 	sender_judge(&e->map, sig, stop->node, e->host.self_pid, &sender);
-	if (sig->sig == 9 || ENGINE_STOP_SET >> (sig->sig - 1) & 1)
+	stop_set = engine_stop_set(e, stop->node, sender.kind);
+	if (sig->sig == 9 || (stop_set | ENGINE_STOP_SET) >> (sig->sig - 1) & 1)
 		engine_report_signal(e, obs, stop->node, &sender);
 	if (init)
-		init_signalled(e, stop, obs, &sender);
+		init_signalled(e, stop, obs, stop_set, &sender);
 	else
 		engine_proc_signalled(e, stop, obs, &sender);
 	sender_done(&e->map, &sender);
@@ -175,7 +265,7 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 	if (!(obs->exit.flags & GRACED_EXIT_INIT))
 		return engine_on_proc_exit(e, obs);
 	stop = engine_stop_of(e, obs->exit.id);
-	if (!stop || !adopt(e, stop, &obs->exit.proc))
+	if (!stop || !adopt(e, stop, &obs->exit.proc, obs->at_ns))
 		return 0;
 	lapse_by(e, stop, obs->at_ns);
 	if (!stop_advance(stop, STOP_EV_EXIT)) {
@@ -183,8 +273,12 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 		return 0;
 	}
 	stop_exited(stop, &obs->exit, obs->at_ns);
+	engine_pods_exited(e, stop->node, obs->at_ns);
 	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
 	engine_ask_names(e, stop->node);
+	engine_ask_unit(e, stop->node);
+	if (engine_pod_terminating(e, stop) == TRI_UNKNOWN)
+		engine_ask_pod(e, stop->node->pod, engine_pod_since(stop));
 	return 0;
 }
 
@@ -206,12 +300,14 @@ static enum oom_level oom_level_of(const struct engine *e, const struct obs_oom 
 }
 
 /* Whose verdict the OOM killer decides: init's, or with scope all any process's. NULL: nobody's. */
-static struct stop *victim_of(struct engine *e, struct stop *stop, const struct obs_oom *oom)
+static struct stop *victim_of(struct engine *e, struct stop *stop, const struct obs *obs)
 {
+	const struct obs_oom *oom = &obs->oom;
+
 	if (!(oom->flags & GRACED_OOM_INIT))
 		return engine_proc_of(e, &oom->victim);
 	/* Its exit on another CPU may have been recorded first. */
-	return adopt(e, stop, &oom->victim) ? stop : NULL;
+	return adopt(e, stop, &oom->victim, obs->at_ns) ? stop : NULL;
 }
 
 int engine_on_oom(struct engine *e, const struct obs *obs)
@@ -222,11 +318,23 @@ int engine_on_oom(struct engine *e, const struct obs *obs)
 	if (!stop)
 		return 0;
 	level = oom_level_of(e, &obs->oom, stop->node);
-	victim = victim_of(e, stop, &obs->oom);
+	victim = victim_of(e, stop, obs);
 	if (victim) {
 		victim->oom_victim = true;
 		victim->oom = level;
 	}
 	engine_report_oom(e, obs, stop->node, level);
+	return 0;
+}
+
+int engine_on_reaped(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->reaped.id);
+	struct stop *stop = node ? node->stop : NULL;
+
+	if (!stop || stop->state != STOP_EXITED || stop->init.pid != obs->reaped.pid)
+		return 0;
+	stop->reap_ns = obs->at_ns;
+	engine_stop_named(e, stop);
 	return 0;
 }

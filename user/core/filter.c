@@ -87,6 +87,19 @@ bool filter_matches(const struct filter *f, const struct record *r)
 		return !asks_for_stops(f) && subject_matches(f, &r->empty.pod, &r->empty.container);
 	case RECORD_OOM:
 		return !asks_for_stops(f) && subject_matches(f, &r->oom.pod, &r->oom.container);
+	case RECORD_RUNTIME_EXIT:
+		return !asks_for_stops(f) &&
+		       subject_matches(f, &r->runtime_exit.pod, &r->runtime_exit.container);
+	case RECORD_POD:
+		return !asks_for_stops(f) && !f->container && pod_matches(f, &r->pod_state.pod);
+	case RECORD_POD_READY:
+		return !asks_for_stops(f) && !f->container && pod_matches(f, &r->pod_ready.pod);
+	case RECORD_DISCREPANCY:
+		return !asks_for_stops(f) &&
+		       subject_matches(f, &r->discrepancy.pod, &r->discrepancy.container);
+	case RECORD_SHUTDOWN:
+		return !r->shutdown.container.known ||
+		       subject_matches(f, &r->shutdown.pod, &r->shutdown.container);
 	default:
 		return true;
 	}

@@ -13,10 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/kept.h"
+#include "core/meta.h"
+#include "core/shutdown.h"
 #include "graced/event.h"
 
 #define OBS_PATH_MAX 4096
-#define OBS_NAME_MAX 254 /* a DNS-1123 subdomain and its NUL */
+#define OBS_NAME_MAX META_NAME_MAX
 
 enum obs_type {
 	OBS_NONE,
@@ -29,14 +32,31 @@ enum obs_type {
 	OBS_SIGNAL,
 	OBS_EXIT,
 	OBS_OOM,
-	OBS_COUNTS, /* answer to EFFECT_READ_COUNTS, or the sweep after a loss */
-	OBS_PROBE,  /* answer to EFFECT_PROBE_INIT */
-	OBS_NAMES,  /* a source names a pod or a container */
-	OBS_LOST,   /* totals of the tracer, by event type */
-	OBS_CLOCK,  /* the wall clock was stepped */
-	OBS_TIMER,  /* the time asked for by EFFECT_WAKE_AT has come */
-	OBS_END,    /* the trace ends: what is held back goes out now */
-	OBS_SHED,   /* less is recorded of a container from now on, or all again */
+	OBS_COUNTS,	   /* answer to EFFECT_READ_COUNTS, or the sweep after a loss */
+	OBS_PROBE,	   /* answer to EFFECT_PROBE_INIT */
+	OBS_NAMES,	   /* a source names a pod or a container, or has nothing to say */
+	OBS_LOST,	   /* totals of the tracer, by event type */
+	OBS_CLOCK,	   /* the wall clock was stepped */
+	OBS_TIMER,	   /* the time asked for by EFFECT_WAKE_AT has come */
+	OBS_END,	   /* the trace ends: what is held back goes out now */
+	OBS_SHED,	   /* less is recorded of a container from now on, or all again */
+	OBS_POD,	   /* a source describes a pod */
+	OBS_CONTAINER,	   /* a source describes a container */
+	OBS_REAPED,	   /* kernel: an init's parent has waited for it */
+	OBS_IDENTITY,	   /* answer to EFFECT_IDENTIFY: a cgroup is a container */
+	OBS_LISTED,	   /* a source has told all pods there are, and which are gone */
+	OBS_SHUTDOWN_PLAN, /* how a node shutdown is gone along with, and what the kubelet will do */
+	OBS_SHUTDOWN,	   /* logind, or who holds its locks, says something of one */
+	/*
+	 * What an earlier engine of the same boot kept (engine_keep()), before anything else:
+	 * OBS_KEPT first, OBS_POD, OBS_CONTAINER and these. Anything else ends that, and from then
+	 * on they are not expected.
+	 */
+	OBS_KEPT,
+	OBS_KEPT_CGROUP, /* known then; whether it is there the scan tells, or does not */
+	OBS_KEPT_STOP,
+	OBS_KEPT_SIGNAL,
+	OBS_KEPT_POD,
 	OBS_TYPE_COUNT,
 };
 
@@ -47,6 +67,7 @@ struct obs_attached {
 	int64_t wall_offset_ns; /* CLOCK_REALTIME minus CLOCK_BOOTTIME */
 	uint32_t self_pid;
 	uint32_t programs; /* BPF programs attached */
+	bool reaps;	   /* OBS_REAPED comes where an init is waited for */
 };
 
 struct obs_cgroup {
@@ -83,8 +104,16 @@ struct obs_exit {
 	uint64_t id;
 	uint32_t status;
 	uint32_t flags;
+	uint64_t stop_at_ns; /* when that stop signal was generated; 0: none came from outside */
+	uint64_t deliver_ns; /* init took it, or woke up to die of it; 0: not seen */
 	struct graced_proc proc;
 	struct graced_counts counts;
+};
+
+struct obs_reaped {
+	uint64_t id;  /* container */
+	uint32_t pid; /* of its init */
+	uint64_t start_ns;
 };
 
 struct obs_oom {
@@ -97,6 +126,7 @@ struct obs_oom {
 struct obs_counts {
 	uint64_t id;
 	bool populated; /* the cgroup still holds a process */
+	bool pid1;	/* ... and among them, if that was asked, PID 1 of a pid namespace */
 	struct graced_counts counts;
 };
 
@@ -108,12 +138,25 @@ struct obs_probe {
 };
 
 struct obs_names {
+	uint64_t id;	       /* cgroup that was asked about; 0: by container_id */
 	char pod_uid[37];      /* "" when only a container is named */
 	char container_id[65]; /* "" when only a pod is named */
 	char namespace_[OBS_NAME_MAX];
 	char pod[OBS_NAME_MAX];
 	char container[OBS_NAME_MAX];
 	bool found; /* false: the source looked and does not know it */
+	bool more;  /* other sources were asked, too, and have yet to answer */
+};
+
+struct obs_identity {
+	uint64_t id;	  /* cgroup */
+	uint32_t runtime; /* enum cgpath_runtime */
+	char container_id[65];
+};
+
+struct obs_listed {
+	uint64_t asked_ns; /* since then it was so; 0: since it was told */
+	uint32_t source;   /* enum meta_source */
 };
 
 struct obs_lost {
@@ -128,6 +171,38 @@ struct obs_clock {
 struct obs_shed {
 	uint64_t id; /* container */
 	bool on;
+};
+
+/* A group of pods, as the kubelet's configuration has it (kubelet-spec.md, A1). */
+struct obs_range {
+	int32_t priority;
+	int64_t seconds;
+};
+
+#define OBS_RANGES_MAX 16
+
+struct obs_shutdown_plan {
+	uint32_t mode; /* enum shutdown_mode; that of the first one stays */
+	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
+	bool two_phases;   /* the kubelet ends pods as it did before 1.23 (A8) */
+	uint32_t n_ranges; /* 0: it does nothing in a shutdown */
+	struct obs_range ranges[OBS_RANGES_MAX];
+};
+
+struct obs_holder {
+	char who[SHUTDOWN_WHO_MAX];
+	uint32_t uid, pid;
+};
+
+/* An event of the sequencer's (core/shutdown.h) that comes from outside. */
+struct obs_shutdown {
+	uint32_t event;		/* enum shutdown_event_type; facts of pods and containers are not */
+	uint64_t announced_ns;	/* when logind said so; 0: now */
+	uint64_t limit_ns;	/* how long it waits; 0: not known */
+	uint32_t action;	/* enum shutdown_action */
+	bool failed, reachable; /* HOLDERS: nobody told; API */
+	uint32_t n_holders;	/* may be more than are listed */
+	struct obs_holder holders[SHUTDOWN_MAX_HOLDERS];
 };
 
 struct obs {
@@ -147,6 +222,18 @@ struct obs {
 		struct obs_lost lost;
 		struct obs_clock clock;
 		struct obs_shed shed;
+		struct meta_pod pod;
+		struct meta_container container;
+		struct obs_reaped reaped;
+		struct obs_identity identity;
+		struct obs_listed listed;
+		struct obs_shutdown_plan shutdown_plan;
+		struct obs_shutdown shutdown;
+		struct kept_head kept;
+		struct kept_cgroup kept_cgroup;
+		struct kept_stop kept_stop;
+		struct kept_signal kept_signal;
+		struct kept_pod kept_pod;
 	};
 };
 

@@ -67,7 +67,7 @@ enum gap {
 	GAP_EVENTS_LOST,
 	GAP_SUPPRESSED,
 	GAP_ATTACHED_LATE,
-	GAP_DAEMON_DOWN,
+	GAP_DAEMON_DOWN, /* it was restarted while this was followed */
 	GAP_UNKNOWN_CGROUP,
 	GAP_INIT_GUESSED,
 	GAP_KILL_UNSEEN,

@@ -28,6 +28,27 @@ const char *record_container_kind_name(enum record_container_kind kind)
 	return (unsigned int)kind < COUNT(names) ? names[kind] : NULL;
 }
 
+const char *pod_trigger_name(enum pod_trigger trigger)
+{
+	static const char *const names[POD_TRIGGER_COUNT] = {
+		[POD_LISTED] = "listed",
+		[POD_STARTED] = "started",
+		[POD_DELETION] = "deletion",
+		[POD_PHASE] = "phase",
+		[POD_EVICTED] = "evicted",
+		[POD_PREEMPTED] = "preempted",
+		[POD_NODE_SHUTDOWN] = "node-shutdown",
+		[POD_DEADLINE] = "deadline",
+		[POD_REMOVED] = "removed",
+		[POD_STOP_SIGNAL] = "stop-signal",
+		[POD_LAST_EXIT] = "last-exit",
+		[POD_CGROUP_REMOVED] = "cgroup-removed",
+		[POD_RESTART] = "restart",
+	};
+
+	return (unsigned int)trigger < COUNT(names) ? names[trigger] : NULL;
+}
+
 /* The numbers are the kernel's, include/trace/events/signal.h. */
 const char *record_result_name(int32_t result)
 {

@@ -10,8 +10,11 @@
 #define CORE_RECORD_H
 
 #include "core/cgpath.h"
+#include "core/discrepancy.h"
+#include "core/grace.h"
 #include "core/obs.h"
 #include "core/outcome.h"
+#include "core/podworker.h"
 
 /* Contract: sender.kind. */
 enum sender_kind {
@@ -30,6 +33,7 @@ struct record_pod {
 	const char *namespace_;
 	const char *name;
 	const char *uid;
+	const char *workload; /* what made it; NULL: not known */
 	enum cgpath_qos qos;
 	bool is_static;
 };
@@ -49,6 +53,9 @@ struct record_container {
 	enum cgpath_runtime runtime;
 	enum record_container_kind kind;
 	const char *cgroup; /* path in the hierarchy of the containers */
+	const char *image;  /* NULL: not known */
+	bool attempt_known;
+	uint32_t attempt; /* how often it was restarted */
 };
 
 struct record_process {
@@ -90,9 +97,22 @@ struct record_signal {
 
 struct record_exit {
 	bool known;	 /* false: exit status not seen */
+	bool told;	 /* ... but the runtime told its code */
+	int32_t code;	 /* as it told it: 128 + n for signal n */
 	uint32_t status; /* raw wait status */
 	uint64_t at_ns;
 };
+
+/* What init passed on of its stop; none when count is 0. */
+struct record_forward {
+	uint32_t count; /* signals recorded, a few at most */
+	uint32_t number;
+	int32_t result;
+	struct record_process to;
+	uint64_t after_ns; /* since the stop signal */
+};
+
+enum record_tri { TRI_UNKNOWN, TRI_FALSE, TRI_TRUE };
 
 struct record_stop {
 	char id[192]; /* <boot id>/<container id>/<start_boot_ns> */
@@ -105,14 +125,30 @@ struct record_stop {
 	struct record_exit exit;
 	uint64_t latency_ns; /* valid when stop_signal is known and the exit was seen */
 	bool latency_known;
-	bool grace_known;
-	uint64_t grace_ns;
+	struct grace grace;
+	struct record_forward forward;
+	uint64_t deliver_ns; /* init took its stop signal; 0: not seen */
+	uint64_t reap_ns;    /* its parent waited for it; 0: not seen */
+	enum record_tri pod_terminating;
 	enum outcome outcome;
 	enum cause cause;
 	uint64_t collateral_kills;
 	uint64_t oom_kills;
 	uint64_t empty_ns; /* 0: not empty yet */
 	uint32_t gaps;	   /* bits 1 << enum gap; 0 is complete evidence */
+};
+
+/* The runtime's own word of an exit, beside the kernel's. */
+struct record_runtime_exit {
+	char id[192]; /* of the stop */
+	struct record_pod pod;
+	struct record_container container;
+	int32_t exit_code; /* 128 + n for signal n */
+	const char *reason;
+	int64_t finished_wall_ns;
+	struct record_exit kernel;
+	int64_t kernel_wall_ns;
+	enum record_tri agrees; /* in the code */
 };
 
 struct record_empty {
@@ -128,6 +164,85 @@ struct record_oom {
 	struct record_process victim;
 	bool init;
 	enum oom_level level;
+};
+
+/* Why a pod came to a state. */
+enum pod_trigger {
+	POD_TRIGGER_NONE,
+	POD_LISTED,	    /* the kubelet lists it */
+	POD_STARTED,	    /* a container of it began to run */
+	POD_DELETION,	    /* the kubelet says that it is being deleted */
+	POD_PHASE,	    /* ... that it has succeeded or failed */
+	POD_REMOVED,	    /* ... nothing of it any more */
+	POD_STOP_SIGNAL,    /* its sandbox was told to stop */
+	POD_LAST_EXIT,	    /* the last process left its cgroups */
+	POD_CGROUP_REMOVED, /* the last of its cgroups was removed */
+	POD_RESTART,	    /* the daemon was restarted, and it had come to that meanwhile */
+	POD_EVICTED,	    /* the kubelet says that it failed for what enum meta_end tells */
+	POD_PREEMPTED,
+	POD_NODE_SHUTDOWN,
+	POD_DEADLINE,
+	POD_TRIGGER_COUNT,
+};
+
+/* A pod changed state. */
+struct record_pod_state {
+	char id[192]; /* <boot id>/<uid>/<state>/<at_ns> */
+	struct record_pod pod;
+	enum podworker_stage state, previous; /* PODWORKER_STAGE_NONE: it was not seen before */
+	enum pod_trigger trigger;
+	uint64_t at_ns; /* of what triggered it */
+	struct grace grace;
+	uint64_t deadline_ns;	 /* when the grace is over; 0: not known */
+	uint64_t terminating_ns; /* when that began */
+	uint64_t exit_ns;	 /* the last container's, the sandbox apart; 0: not seen */
+	uint64_t empty_ns;   /* the pod's cgroups had no process left; 0: not seen, or not yet */
+	uint64_t removed_ns; /* they were gone; 0: not seen, or not yet */
+};
+
+/* How long a pod that was being stopped was still told to be Ready. */
+struct record_pod_ready {
+	char id[192]; /* <boot id>/<uid>/ready/<stop_ns> */
+	struct record_pod pod;
+	uint64_t stop_ns;  /* the first stop signal to a container of it */
+	uint64_t until_ns; /* the kubelet was asked, and it was Ready no longer */
+	bool gone;	   /* ... for it was not listed any more */
+};
+
+/* What is told of a pod or an exit and what the kernel says of it. */
+struct record_discrepancy {
+	/* <boot id>/<uid>/<kind>/<since_ns>, or <boot id>/<container id>/<start_ns>/<kind> */
+	char id[192];
+	struct record_pod pod;
+	struct record_container container; /* not known: it is about the pod */
+	enum discrepancy kind;
+	uint64_t since_ns; /* both were so, as far as known; of an exit, when it was */
+	struct {
+		enum meta_source source;
+		bool listed;	       /* of a pod */
+		enum meta_phase phase; /* 0: not told */
+		enum record_tri ready;
+		int32_t exit_code; /* of an exit, as the next two */
+		const char *reason;
+		int64_t finished_wall_ns; /* 0: not told */
+	} told;
+	struct {
+		bool populated;	  /* the pod's cgroups hold a process */
+		uint32_t running; /* its containers whose init lives, the sandbox apart */
+		struct record_exit exit;
+		int64_t exit_wall_ns;
+		enum record_tri oom; /* the OOM killer chose a process of it */
+	} kernel;
+};
+
+/* A step of a node's shutdown. */
+struct record_shutdown {
+	char id[192]; /* <boot id>/shutdown/<announced_ns>/<step>/<of what, or when> */
+	struct shutdown_record told; /* strings as it has them */
+	struct record_pod pod;	     /* of a container's steps, as the next one */
+	struct record_container container;
+	bool group_known;
+	int32_t group_priority; /* from which on pods are in the group */
 };
 
 struct record_attached {
@@ -149,6 +264,11 @@ enum record_type {
 	RECORD_EMPTY,
 	RECORD_OOM,
 	RECORD_LOST,
+	RECORD_RUNTIME_EXIT,
+	RECORD_POD,
+	RECORD_POD_READY,
+	RECORD_DISCREPANCY,
+	RECORD_SHUTDOWN,
 };
 
 struct record {
@@ -163,6 +283,11 @@ struct record {
 		struct record_empty empty;
 		struct record_oom oom;
 		struct record_lost lost;
+		struct record_runtime_exit runtime_exit;
+		struct record_pod_state pod_state;
+		struct record_pod_ready pod_ready;
+		struct record_discrepancy discrepancy;
+		struct record_shutdown shutdown;
 	};
 };
 
@@ -174,6 +299,9 @@ const char *sender_kind_name(enum sender_kind kind);
 enum record_container_kind record_container_kind_of(const struct cgpath *path, const char *name);
 /* NULL for CONTAINER_KIND_UNKNOWN. */
 const char *record_container_kind_name(enum record_container_kind kind);
+/* "listed", "started", "deletion", "phase", "evicted", "preempted", "node-shutdown", "deadline",
+ * "removed", "stop-signal", "last-exit", "cgroup-removed", "restart"; NULL for none. */
+const char *pod_trigger_name(enum pod_trigger trigger);
 /* delivered, ignored, already_pending, overflow, lost_info; "unknown" for any other number. */
 const char *record_result_name(int32_t result);
 

@@ -164,8 +164,7 @@ static void labels_of(const struct record_pod *pod, const struct record_containe
 	if (container->known && container->kind == CONTAINER_KIND_SERVICE && !name)
 		name = last_component(container->cgroup);
 	label_clean(ret->text[LABEL_NAMESPACE], pod->known ? pod->namespace_ : NULL);
-	/* No source tells it yet. */
-	ret->text[LABEL_WORKLOAD][0] = '\0';
+	label_clean(ret->text[LABEL_WORKLOAD], pod->known ? pod->workload : NULL);
 	label_clean(ret->text[LABEL_CONTAINER], name);
 }
 
@@ -206,9 +205,9 @@ static void record_stop(struct series *s, const struct record *record)
 	add_or_show(&to, SERIES_COLLATERAL_KILLS, stop->collateral_kills);
 	if (stop->latency_known)
 		add(&to, (struct serie_key){SERIES_STOP_DURATION, outcome, 0}, stop->latency_ns);
-	if (stop->latency_known && stop->grace_known && stop->grace_ns)
+	if (stop->latency_known && grace_known(&stop->grace) && stop->grace.ns)
 		add(&to, (struct serie_key){.family = SERIES_GRACE_USED},
-		    histogram_ratio(stop->latency_ns, stop->grace_ns));
+		    histogram_ratio(stop->latency_ns, stop->grace.ns));
 	subject_end(&to);
 }
 
@@ -225,6 +224,33 @@ static void record_oom(struct series *s, const struct record *record)
 	subject_end(&to);
 }
 
+static void record_pod(struct series *s, const struct record *record)
+{
+	const struct record_pod_state *pod = &record->pod_state;
+	const struct record_container none = {};
+	struct subject to;
+
+	if (pod->state != PODWORKER_STAGE_TERMINATED || !pod->exit_ns ||
+	    pod->empty_ns < pod->exit_ns)
+		return;
+	subject_begin(&to, s, record, &pod->pod, &none);
+	add(&to, (struct serie_key){.family = SERIES_POD_EMPTY}, pod->empty_ns - pod->exit_ns);
+	subject_end(&to);
+}
+
+static void record_pod_ready(struct series *s, const struct record *record)
+{
+	const struct record_pod_ready *pod = &record->pod_ready;
+	const struct record_container none = {};
+	struct subject to;
+
+	if (!pod->stop_ns || pod->until_ns < pod->stop_ns)
+		return;
+	subject_begin(&to, s, record, &pod->pod, &none);
+	add(&to, (struct serie_key){.family = SERIES_POD_READY}, pod->until_ns - pod->stop_ns);
+	subject_end(&to);
+}
+
 void series_record(struct series *s, const struct record *record)
 {
 	enum record_container_kind kind;
@@ -237,6 +263,10 @@ void series_record(struct series *s, const struct record *record)
 		kind = record->oom.container.kind;
 		if (kind != CONTAINER_KIND_PROCESS)
 			record_oom(s, record);
+	} else if (record->type == RECORD_POD) {
+		record_pod(s, record);
+	} else if (record->type == RECORD_POD_READY) {
+		record_pod_ready(s, record);
 	}
 }
 

@@ -17,7 +17,7 @@
 #define SERIES_DEFAULT_LIMIT  2000
 #define SERIES_DEFAULT_AGE_NS (3600ULL * 1000000000)
 /* Lines kept free for "_other", and so the least limit there can be. */
-#define SERIES_OVERFLOW_LINES 182
+#define SERIES_OVERFLOW_LINES 204
 /* A series is not dropped before this many scrapes have seen its last change ... */
 #define SERIES_MIN_SCRAPES    3
 /* ... unless nobody scrapes at all: so many times the age, and it goes. */
@@ -31,6 +31,8 @@ enum series_family {
 	SERIES_DEAF_STOPS,
 	SERIES_COLLATERAL_KILLS,
 	SERIES_OOM_KILLS, /* by level */
+	SERIES_POD_EMPTY, /* histogram of seconds, of pods: no container */
+	SERIES_POD_READY, /* likewise */
 	SERIES_FAMILY_COUNT,
 };
 
@@ -50,8 +52,8 @@ struct series_stats {
 	uint64_t aged;				/* lines dropped for their age */
 };
 
-/* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; outcome, cause and
- * level are NULL in the families that do not have them. */
+/* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; container, outcome,
+ * cause and level are NULL in the families that do not have them. */
 struct series_point {
 	const char *namespace_, *workload, *container;
 	const char *outcome, *cause, *level;
@@ -67,7 +69,7 @@ int series_new(const struct series_config *config, struct series **ret);
 struct series *series_free(struct series *series);
 
 /*
- * Counts what a stop or OOM record tells; records of other types, of processes that are no
+ * Counts what a stop, OOM or pod record tells; records of other types, of processes that are no
  * container (scope all), and stops of sandboxes are ignored. Without memory for a new label set the
  * record is counted under "_other".
  *

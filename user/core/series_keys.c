@@ -30,6 +30,24 @@ static const struct histogram_bounds grace_bounds = {
 	.at = {50 * MS, 100 * MS, 250 * MS, 500 * MS, 750 * MS, 900 * MS, 1 * S, 1100 * MS, 2 * S},
 };
 
+/*
+ * An empty pod has lost its sandbox, too, which the kubelet stops once it has seen the containers'
+ * end: it looks each second, and what is slow there is slow by seconds.
+ */
+static const struct histogram_bounds empty_bounds = {
+	.n = 8,
+	.at = {10 * MS, 100 * MS, 500 * MS, 1 * S, 2 * S, 5 * S, 10 * S, 60 * S},
+};
+
+/*
+ * A kubelet says so with its next list or, where it does not know better, when the containers are
+ * gone: within the grace period, which is 30 s as a rule, and some lists are a minute apart.
+ */
+static const struct histogram_bounds ready_bounds = {
+	.n = 8,
+	.at = {100 * MS, 500 * MS, 1 * S, 2 * S, 5 * S, 10 * S, 29 * S, 61 * S},
+};
+
 const struct histogram_bounds *serie_bounds(enum series_family family)
 {
 	switch (family) {
@@ -37,6 +55,10 @@ const struct histogram_bounds *serie_bounds(enum series_family family)
 		return &duration_bounds;
 	case SERIES_GRACE_USED:
 		return &grace_bounds;
+	case SERIES_POD_EMPTY:
+		return &empty_bounds;
+	case SERIES_POD_READY:
+		return &ready_bounds;
 	default:
 		return NULL;
 	}

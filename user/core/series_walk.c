@@ -25,6 +25,8 @@ const char *series_family_name(enum series_family family)
 		[SERIES_DEAF_STOPS] = "graced_container_deaf_stops_total",
 		[SERIES_COLLATERAL_KILLS] = "graced_collateral_kills_total",
 		[SERIES_OOM_KILLS] = "graced_oom_kills_total",
+		[SERIES_POD_EMPTY] = "graced_pod_empty_duration_seconds",
+		[SERIES_POD_READY] = "graced_pod_ready_while_terminating_seconds",
 	};
 
 	return (unsigned int)family < SERIES_FAMILY_COUNT ? names[family] : NULL;
@@ -42,6 +44,8 @@ static void tell(const struct labelset *set, const struct serie *serie, series_f
 		.bounds = serie_bounds(key->family),
 	};
 
+	if (key->family == SERIES_POD_EMPTY || key->family == SERIES_POD_READY)
+		point.container = NULL;
 	if (point.bounds)
 		point.histogram = serie->histogram;
 	if (key->family == SERIES_STOPS || key->family == SERIES_STOP_DURATION)

@@ -11,7 +11,7 @@
 #define RESULT_OVERFLOW	    3
 #define RESULT_LOST_INFO    4
 #define SECOND		    1000000000ULL
-#define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones lapse as if it were this */
+#define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones are taken for this */
 #define LAPSE_MARGIN	    (60 * SECOND)
 #define LAPSE_GRACE_UNKNOWN (600 * SECOND)
 
@@ -19,13 +19,13 @@
 
 static const enum stop_state next[STOP_STATE_COUNT][STOP_EVENT_COUNT] = {
 	/* clang-format off */
-	/*		    INIT	   REQUEST	   KILL		LAPSE	      EXIT	   TELL	      EMPTY */
-	[STOP_IDLE] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      STOP_EXITED, NO,	      STOP_IDLE},
-	[STOP_RUNNING] =   {STOP_RUNNING,  STOP_REQUESTED, STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED},
-	[STOP_REQUESTED] = {NO,		   STOP_REQUESTED, STOP_KILLED, STOP_RUNNING, STOP_EXITED, NO,	      STOP_EXITED},
-	[STOP_KILLED] =	   {NO,		   NO,		   STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED},
-	[STOP_EXITED] =	   {NO,		   NO,		   NO,		NO,	      NO,	   STOP_TOLD, STOP_EXITED},
-	[STOP_TOLD] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      NO,	   NO,	      STOP_IDLE},
+	/*		    INIT	   REQUEST	   KILL		LAPSE	      EXIT	   TELL	      EMPTY	   VOID */
+	[STOP_IDLE] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      STOP_EXITED, NO,	      STOP_IDLE,   NO},
+	[STOP_RUNNING] =   {STOP_RUNNING,  STOP_REQUESTED, STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED, NO},
+	[STOP_REQUESTED] = {NO,		   STOP_REQUESTED, STOP_KILLED, STOP_RUNNING, STOP_EXITED, NO,	      STOP_EXITED, NO},
+	[STOP_KILLED] =	   {NO,		   NO,		   STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED, NO},
+	[STOP_EXITED] =	   {NO,		   NO,		   NO,		NO,	      NO,	   STOP_TOLD, STOP_EXITED, STOP_IDLE},
+	[STOP_TOLD] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      NO,	   NO,	      STOP_IDLE,   NO},
 	/* clang-format on */
 };
 
@@ -72,6 +72,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	struct graced_counts base = stop->counts;
 	struct deadline wake = stop->wake;
 	enum stop_state state = stop->state;
+	struct graced_counts before = stop->before;
 	struct cgnode *node = stop->node;
 	bool shedding = stop->shedding;
 
@@ -86,6 +87,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 		.guessed = rank == GRACED_INIT_GUESSED,
 		.base = base,
 		.counts = base,
+		.before = before,
 		.shedding = shedding,
 		.shed = shedding,
 	};
@@ -144,7 +146,7 @@ static void request_note(struct cgmap *map, struct stop *stop, const struct obs_
 
 	if (!stop->request.seen || replaces) {
 		stop->deaf = stop_signal_deaf(sig);
-		stop->request_suppressed = sig->suppressed;
+		stop->request_suppressed = stop->before.suppressed + sig->suppressed;
 		signal_take(map, &stop->request, sig, at_ns, sender);
 	}
 	stop->request_sigs |= 1ULL << (sig->sig - 1);
@@ -174,13 +176,48 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	return STOP_NOTE_REQUEST;
 }
 
+void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_ns)
+{
+	struct stop_forward *f = &stop->forward;
+
+	if (!stop->request.seen || sig->sender.pid != stop->init.pid || at_ns < stop->request.at_ns)
+		return;
+	/* Of a request that lapsed, or that a manager's has replaced. */
+	if (f->at_ns < stop->request.at_ns)
+		f->count = 0;
+	if (!f->count++) {
+		f->number = sig->sig;
+		f->result = sig->result;
+		f->at_ns = at_ns;
+		f->to = sig->target;
+	}
+}
+
+void stop_count(struct stop *stop, const struct graced_counts *counts)
+{
+	const struct graced_counts *before = &stop->before;
+
+	stop->counts = (struct graced_counts){
+		.exits = before->exits + counts->exits,
+		.kills = before->kills + counts->kills,
+		.collateral = before->collateral + counts->collateral,
+		.oom_kills = before->oom_kills + counts->oom_kills,
+		.lost = before->lost + counts->lost,
+		.suppressed = before->suppressed + counts->suppressed,
+		.suppressed_sigs = before->suppressed_sigs | counts->suppressed_sigs,
+	};
+}
+
 void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 {
 	stop->exit_seen = true;
 	stop->status = exit->status;
 	stop->exit_ns = at_ns;
 	stop->init = exit->proc;
-	stop->counts = exit->counts;
+	stop_count(stop, &exit->counts);
+	/* The kernel half follows one stop signal; it need not be the one that counts here. */
+	if (stop->request.seen && exit->stop_at_ns == stop->request.at_ns)
+		stop->deliver_ns = exit->deliver_ns;
 	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
 	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
 		stop->oom_victim = true;
@@ -188,12 +225,18 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 	}
 }
 
+static uint64_t capped_grace(const struct stop *stop)
+{
+	return stop->grace.ns < GRACE_MAX ? stop->grace.ns : GRACE_MAX;
+}
+
 uint64_t stop_lapse_ns(const struct stop *stop)
 {
-	if (!stop->grace_ns)
+	uint64_t grace_ns = capped_grace(stop);
+
+	if (!grace_ns)
 		return stop->request.at_ns + LAPSE_GRACE_UNKNOWN;
-	return stop->request.at_ns + 2 * (stop->grace_ns < GRACE_MAX ? stop->grace_ns : GRACE_MAX) +
-	       LAPSE_MARGIN;
+	return stop->request.at_ns + 2 * grace_ns + LAPSE_MARGIN;
 }
 
 void stop_lapse(struct cgmap *map, struct stop *stop)
@@ -253,15 +296,18 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_OOM_LEVEL;
 	if (stop->shed)
 		gaps |= 1u << GAP_SHED;
+	if (stop->restarted)
+		gaps |= 1u << GAP_DAEMON_DOWN;
 	return gaps;
 }
 
 static bool kill_is_early(const struct stop *stop)
 {
-	uint64_t slack = stop->grace_ns / 10 < SECOND ? stop->grace_ns / 10 : SECOND;
+	uint64_t grace_ns = capped_grace(stop);
+	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
 
-	return stop->grace_ns && stop->request.seen && stop->kill.seen &&
-	       stop->kill.at_ns < stop->request.at_ns + stop->grace_ns - slack;
+	return grace_ns && stop->request.seen && stop->kill.seen &&
+	       stop->kill.at_ns < stop->request.at_ns + grace_ns - slack;
 }
 
 void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
@@ -270,6 +316,9 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED;
 	uint32_t died_of = stop->status & 0x7f;
 
+	/* What init died of was seen, if not what came of it. */
+	if (stop->restarted && !stop->blind)
+		gaps &= ~(1u << GAP_DAEMON_DOWN);
 	*ret = (struct outcome_facts){
 		.status_seen = stop->exit_seen,
 		.status = stop->status,

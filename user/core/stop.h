@@ -8,6 +8,7 @@
 #define CORE_STOP_H
 
 #include "base/deadline.h"
+#include "core/grace.h"
 #include "core/sender.h"
 
 enum stop_state {
@@ -28,6 +29,7 @@ enum stop_event {
 	STOP_EV_EXIT,
 	STOP_EV_TELL, /* the verdict goes out */
 	STOP_EV_EMPTY,
+	STOP_EV_VOID, /* what left was no init after all */
 	STOP_EVENT_COUNT,
 };
 
@@ -40,14 +42,25 @@ struct stop_signal {
 	struct sender sender; /* holds a reference while seen */
 };
 
+/* The first signal that init sent to another process of its container after it was asked to stop. */
+struct stop_forward {
+	uint32_t count; /* how many were recorded; 0: none */
+	uint32_t number;
+	int32_t result;
+	uint64_t at_ns;
+	struct graced_proc to;
+};
+
 struct stop {
 	enum stop_state state;
 	struct cgnode *node; /* a reference; NULL: a process outside every container */
 
 	struct graced_proc init;
-	uint32_t rank; /* enum graced_init_rank */
-	bool guessed;  /* found by its age when attaching late */
-	bool late;     /* it ran before we attached */
+	struct graced_proc former; /* was it before, in this cgroup; pid 0: nobody was */
+	uint64_t since_ns;	   /* when init was told to be it; 0: not yet */
+	uint32_t rank;		   /* enum graced_init_rank */
+	bool guessed;		   /* found by its age when attaching late */
+	bool late;		   /* it ran before we attached */
 
 	struct stop_signal request;
 	uint64_t request_sigs; /* stop-set signals sent in it */
@@ -64,18 +77,27 @@ struct stop {
 	uint64_t empty_ns;	   /* 0: not empty */
 	struct graced_counts base; /* when this init's life began */
 	struct graced_counts counts;
+	struct graced_counts before; /* what was counted before the daemon was restarted */
 	uint64_t request_suppressed;
 
-	uint64_t grace_ns;    /* 0: unknown */
-	uint64_t asked_ns;    /* counts were asked for; 0: not */
-	bool takes_others;    /* others were left in the pid namespace that ended with it */
-	bool told_unnamed;    /* reported while the path of its cgroup was not known */
-	bool base_told;	      /* scope all: base is that of its first signal */
-	bool record_lost;     /* one about it was lost, whatever the counts say */
-	bool probed;	      /* init was found gone without an exit record */
-	bool shedding;	      /* less is recorded of it now */
-	bool shed;	      /* ... or was, at some time of this init's life */
-	struct deadline wake; /* lapse, or the bound on waiting */
+	struct grace grace; /* as told last */
+	struct stop_forward forward;
+	uint64_t deliver_ns;	/* init took its stop signal; 0: not seen */
+	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */
+	uint64_t asked_ns;	/* counts were asked for; 0: not */
+	bool takes_others;	/* others were left in the pid namespace that ended with it */
+	bool told_unnamed;	/* reported while the path of its cgroup was not known */
+	bool base_told;		/* scope all: base is that of its first signal */
+	bool record_lost;	/* one about it was lost, whatever the counts say */
+	bool probed;		/* init was found gone without an exit record */
+	bool shedding;		/* less is recorded of it now */
+	bool shed;		/* ... or was, at some time of this init's life */
+	bool restarted;		/* the daemon was, between its begin and what its verdict tells */
+	bool blind;		/* ... and init ran then: signals to it may have gone unseen */
+	bool kept;		/* it was, and init was not found since */
+	struct deadline wake;	/* lapse, or the bound on waiting */
+	uint64_t gone_ns;	/* its cgroup was removed, its verdict waits for names; 0: not */
+	struct stop *next_over; /* of those that end with this step */
 };
 
 /* A new stop for node (a reference is taken; may be NULL). NULL: out of memory. */
@@ -108,6 +130,12 @@ static inline bool stop_is_running(const struct stop *stop)
 	return stop->state == STOP_RUNNING || stop->state == STOP_REQUESTED ||
 	       stop->state == STOP_KILLED;
 }
+
+/* What the kernel half has counted, which begins anew with each start of the daemon. */
+void stop_count(struct stop *stop, const struct graced_counts *counts);
+
+/* A signal that init sent to another process of its container. */
+void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_ns);
 
 /* Takes what the exit's record says; the state is the caller's to move. */
 void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The engine's part that knows what sources say: whose word counts for a cgroup, and what follows
+ * from it for the stop under way.
+ */
+#include "core/engine_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SIGTERM_NR  15
+#define BIT_OF(sig) (1ULL << ((sig)-1))
+
+const char *engine_base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+/* What could be taken for a file of the kernel's has a "_" before it (cg_escape in systemd's
+ * src/basic/cgroup-util.c). */
+const char *engine_unit_name(const struct cgnode *node)
+{
+	const char *name = engine_base_name(node->path);
+
+	return name && name[0] == '_' ? name + 1 : name;
+}
+
+/* What is below a unit is not the host's systemd's: a user's manager calls its units as it likes. */
+bool engine_is_unit(const struct cgnode *node)
+{
+	return node->kind == GRACED_WATCH_SERVICE && node->path &&
+	       !strstr(node->path, ".service/") && !strstr(node->path, ".scope/");
+}
+
+struct podtab_pod *engine_pod_meta(const struct engine *e, const struct cgnode *node)
+{
+	return node && node->pod ? podtab_pod(&e->names, node->pod->uid) : NULL;
+}
+
+/* A container is not described by who takes it for another pod's than its cgroup is in. */
+static bool is_of(const struct podtab_container *c, const struct cgnode *node)
+{
+	if (!c->pod_uid[0])
+		return true;
+	return node->pod && strcmp(node->pod->uid, c->pod_uid) == 0;
+}
+
+struct podtab_container *engine_container_meta(const struct engine *e, const struct cgnode *node)
+{
+	struct podtab_container *c;
+
+	if (!node || !node->path)
+		return NULL;
+	if (node->kind == GRACED_WATCH_SERVICE)
+		return engine_is_unit(node) ? podtab_unit(&e->names, engine_unit_name(node)) : NULL;
+	if (!node->ident.container_id[0])
+		return NULL;
+	c = podtab_container(&e->names, node->ident.container_id);
+	return c && is_of(c, node) ? c : NULL;
+}
+
+static const struct podtab_container *spec_meta(const struct engine *e, const struct cgnode *node,
+						const struct podtab_container *own)
+{
+	if (!own || !own->name || !node->pod)
+		return NULL;
+	return podtab_spec(&e->names, node->pod->uid, own->name);
+}
+
+struct grace engine_grace(const struct engine *e, const struct stop *stop)
+{
+	const struct podtab_container *own = engine_container_meta(e, stop->node);
+
+	return grace_of(engine_pod_meta(e, stop->node), own, spec_meta(e, stop->node, own),
+			e->config.assumed_grace_ns);
+}
+
+uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from)
+{
+	const struct podtab_container *own = engine_container_meta(e, node);
+
+	if (!own || !own->stop_signal)
+		return ENGINE_STOP_SET;
+	return BIT_OF(own->stop_signal) | (from == SENDER_SYSTEMD ? BIT_OF(SIGTERM_NR) : 0);
+}
+
+int engine_on_identity(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->identity.id);
+	int r;
+
+	if (!node || node->stop)
+		return 0;
+	r = cgmap_identify(&e->map, node, obs->identity.container_id,
+			   (enum cgpath_runtime)obs->identity.runtime);
+	e->stats.unexpected += r == -EINVAL;
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return engine_node_known(e, node, GRACED_WATCH_BRANCH);
+}
+
+/* The kernel half follows a stop by it, and records it even if it leaves it out by default. */
+static void want_signal(struct engine *e, struct cgnode *node)
+{
+	const struct podtab_container *own = engine_container_meta(e, node);
+
+	if (!own || !own->stop_signal || own->stop_signal == node->stop_signal)
+		return;
+	node->stop_signal = own->stop_signal;
+	engine_effect(e, &(struct effect){.type = EFFECT_SET_STOP,
+					  .id = node->id,
+					  .signal = own->stop_signal});
+}
+
+/* The unit says which process is the service, whatever was guessed. */
+static void want_main(struct engine *e, const struct cgnode *node)
+{
+	const struct podtab_container *own = engine_container_meta(e, node);
+	struct stop *stop = node->stop;
+
+	if (node->kind != GRACED_WATCH_SERVICE || !own || !stop || !own->main_pid)
+		return;
+	if (stop->init.pid == own->main_pid && stop->state != STOP_TOLD) {
+		stop->guessed = false;
+		return;
+	}
+	engine_effect(
+		e, &(struct effect){.type = EFFECT_SET_INIT, .id = node->id, .pid = own->main_pid});
+}
+
+void engine_described(struct engine *e, struct cgnode *node)
+{
+	want_signal(e, node);
+	want_main(e, node);
+}
+
+struct cgnode *engine_unit_node(const struct engine *e, const char *unit)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos)))
+		if (engine_is_unit(node) && (!node->stop || engine_stop_in(node)) &&
+		    strcmp(engine_unit_name(node), unit) == 0)
+			return node;
+	return NULL;
+}
+
+/* Everything that lives is touched first, so that only what nobody is left of goes. */
+static void age(struct engine *e)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	if (!podtab_is_due(&e->names, e->now_ns))
+		return;
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		struct podtab_container *c = engine_container_meta(e, node);
+		struct podtab_pod *pod = engine_pod_meta(e, node);
+
+		if (pod)
+			pod->touched_ns = e->now_ns;
+		if (c)
+			c->touched_ns = e->now_ns;
+		if (c && c->name && node->pod)
+			c = podtab_spec(&e->names, node->pod->uid, c->name);
+		if (c)
+			c->touched_ns = e->now_ns;
+	}
+	podtab_age(&e->names, e->now_ns);
+}
+
+int engine_on_pod(struct engine *e, const struct obs *obs)
+{
+	int r = engine_take_pod(e, &obs->pod, obs->at_ns), followed;
+
+	age(e);
+	e->stats.unexpected += r == -EINVAL;
+	followed = engine_pods_described(e, &obs->pod);
+	engine_pods_named(e, obs->pod.uid);
+	return r == -ENOMEM ? r : followed;
+}
+
+int engine_on_container(struct engine *e, const struct obs *obs)
+{
+	const struct meta_container *meta = &obs->container;
+	int r = engine_take_container(e, meta, obs->at_ns);
+	struct cgnode *node = NULL;
+
+	age(e);
+	e->stats.unexpected += r == -EINVAL;
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (meta->unit[0] && e->map.services)
+		node = engine_unit_node(e, meta->unit);
+	else if (meta->id[0])
+		node = cgmap_by_container_id(&e->map, meta->id);
+	if (node)
+		engine_described(e, node);
+	if (!meta->id[0])
+		return 0;
+	engine_compare_exit(e, meta->id);
+	if (meta->known & META_CTR_EXIT)
+		engine_truth_exit(e, meta->id, (enum meta_source)meta->source,
+				  &(struct discrepancy_told){meta->exit_code, meta->exit_reason,
+							     meta->finished_wall_ns});
+	return 0;
+}
+
+/* A name in the answer itself is the log directories', the source of least trust. */
+static int take_names(struct engine *e, const struct obs_names *n, uint64_t at_ns)
+{
+	struct meta_container container = {.source = META_LOGS};
+	struct meta_pod pod = {.source = META_LOGS};
+	int r = 0;
+
+	strcpy(pod.uid, n->pod_uid);
+	strcpy(pod.namespace_, n->namespace_);
+	strcpy(pod.name, n->pod);
+	strcpy(container.pod_uid, n->pod_uid);
+	strcpy(container.id, n->container_id);
+	strcpy(container.name, n->container);
+	if (pod.uid[0])
+		r = engine_take_pod(e, &pod, at_ns);
+	if (container.id[0] && r != -ENOMEM)
+		r = engine_take_container(e, &container, at_ns);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* A pod that is not being deleted may be the next moment: what was told before counts for yes only.
+ */
+enum record_tri engine_pod_terminating(const struct engine *e, const struct stop *stop)
+{
+	const struct podtab_pod *meta = engine_pod_meta(e, stop->node);
+	uint64_t since = engine_pod_since(stop);
+
+	if (!meta || !(meta->known & META_POD_DELETING))
+		return TRI_UNKNOWN;
+	if (meta->deleting || meta->gone)
+		return TRI_TRUE;
+	return since && meta->state_ns >= since ? TRI_FALSE : TRI_UNKNOWN;
+}
+
+static void pod_answered(struct engine *e, const char *uid)
+{
+	struct pod *pod = cgmap_pod(&e->map, uid);
+	struct cgnode *node;
+
+	if (!pod)
+		return;
+	pod->asks -= pod->asks > 0;
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		if (node->stop)
+			engine_stop_named(e, node->stop);
+}
+
+static void container_answered(struct engine *e, const struct obs_names *n)
+{
+	const struct podtab_container *c;
+	struct cgnode *node;
+
+	node = n->id ? cgmap_get(&e->map, n->id) : cgmap_by_container_id(&e->map, n->container_id);
+	if (!cgnode_is_container(node))
+		return;
+	c = engine_container_meta(e, node);
+	node->names = podtab_is_named(c) ? NAMES_KNOWN : NAMES_ABSENT;
+	if (node->stop)
+		engine_stop_named(e, node->stop);
+	if (node->pod)
+		engine_pods_named(e, node->pod->uid);
+}
+
+int engine_on_names(struct engine *e, const struct obs *obs)
+{
+	const struct obs_names *n = &obs->names;
+	int r = n->found ? take_names(e, n, obs->at_ns) : 0;
+
+	age(e);
+	if (n->more)
+		return r;
+	/* Who asked about the pod may still wait for the container's name. */
+	if (n->pod_uid[0] && !n->container_id[0])
+		pod_answered(e, n->pod_uid);
+	else
+		container_answered(e, n);
+	return r;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's part that turns what it knows of pods and containers into the facts that the
+ * sequencer of a shutdown decides by, and what that tells into records. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/engine_shutdown_priv.h"
+
+#define NS_PER_S 1000000000ULL
+
+static void tell(struct engine *e, const struct shutdown_event *event)
+{
+	shutdown_step(e->shutdown->sequencer, event, e->now_ns);
+}
+
+static struct podworker_seconds seconds_of(bool known, uint64_t ns)
+{
+	return (struct podworker_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
+}
+
+/* --- pods ----------------------------------------------------------------------------------- */
+
+static struct shutplan_pod plan_pod(const struct podtab_pod *meta, bool is_static)
+{
+	struct shutplan_pod pod = {.is_static = is_static, .mirror = is_static};
+
+	if (meta && meta->known & META_POD_PRIORITY) {
+		pod.has_priority = true;
+		pod.priority = (int32_t)meta->priority;
+	}
+	return pod;
+}
+
+static uint32_t group_of(const struct engine *e, const char *uid, bool is_static)
+{
+	struct shutplan_pod pod = plan_pod(podtab_pod(&e->names, uid), is_static);
+
+	return e->shutdown->plan.n ? (uint32_t)shutplan_group_of(&e->shutdown->plan, &pod) : 0;
+}
+
+/* Its object is gone, or says that the pod is over and not Ready. */
+static bool has_ended(const struct epod *p)
+{
+	if (!p->listed)
+		return p->was_listed;
+	return (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED) &&
+	       p->truth.ready == TRI_FALSE;
+}
+
+/* Of a node that serves the API itself: with that pod nobody is left to ask. */
+static bool is_api_server(const struct engine *e, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+
+	return p->is_static && meta && meta->namespace_ && meta->workload &&
+	       strcmp(meta->namespace_, "kube-system") == 0 &&
+	       strcmp(meta->workload, "kube-apiserver") == 0;
+}
+
+static void tell_status(struct engine *e, const struct epod *p)
+{
+	const struct shutdown_event event = {
+		.type = SHUTDOWN_EV_POD,
+		.pod =
+			{
+				.uid = p->uid,
+				.group = group_of(e, p->uid, p->is_static),
+				.stopping = p->stage >= PODWORKER_STAGE_TERMINATING ||
+					    (p->listed && p->word.deleting),
+				.ended = has_ended(p),
+				.api_server = is_api_server(e, p),
+			},
+	};
+
+	tell(e, &event);
+}
+
+size_t engine_count_cut_short(const struct engine *e)
+{
+	const struct epod *p;
+	size_t n = 0;
+
+	if (!e->shutdown || !e->shutdown->plan.n)
+		return 0;
+	TAILQ_FOREACH(p, &e->pods.all, all) {
+		const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+		const struct shutplan_group *group =
+			&e->shutdown->plan.groups[group_of(e, p->uid, p->is_static)];
+		struct podworker_seconds grace;
+
+		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(p))
+			continue;
+		grace = seconds_of(true, meta->grace_ns);
+		n += shutplan_override_s(group->seconds, grace) < grace.s;
+	}
+	return n;
+}
+
+/* --- containers ----------------------------------------------------------------------------- */
+
+static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *node)
+{
+	const struct podtab_container *meta = engine_container_meta(e, node);
+
+	if (engine_pods_is_sandbox(e, node))
+		return SHUTDOWN_KIND_SANDBOX;
+	if ((meta && meta->kind == META_KIND_CONTAINER) || podtab_is_named(meta))
+		return SHUTDOWN_KIND_CONTAINER;
+	return SHUTDOWN_KIND_UNKNOWN;
+}
+
+/* How long the runtime waits at most between the stop signal and its SIGKILL. */
+static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64_t *ret_ns)
+{
+	const struct podtab_pod *meta = engine_pod_meta(e, node);
+	struct shutplan_pod pod = plan_pod(meta, node->pod->is_static);
+	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
+	struct podworker_seconds deletion = {}, stop;
+
+	if (meta)
+		pod.grace = seconds_of(meta->known & META_POD_GRACE, meta->grace_ns);
+	if (deleting)
+		deletion =
+			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
+	stop = shutplan_stop_s(&e->shutdown->plan, &pod, deletion);
+	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
+		*ret_ns = UINT64_MAX;
+	/* Nobody may end it early who does not know what its deletion gave it. */
+	return stop.set && deleting == deletion.set;
+}
+
+static bool is_runtime(const struct sender *sender)
+{
+	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET;
+}
+
+static void tell_container(struct engine *e, const struct cgnode *node)
+{
+	const struct stop *stop = node->stop;
+	struct shutdown_event event = {
+		.type = SHUTDOWN_EV_CONTAINER,
+		.container =
+			{
+				.id = node->id,
+				.pod_uid = node->pod->uid,
+				.kind = kind_of(e, node),
+				.populated = node->populated && !node->removed,
+			},
+	};
+	struct shutdown_container *c = &event.container;
+
+	if (stop->request.seen && is_runtime(&stop->request.sender)) {
+		c->asked_ns = stop->request.at_ns;
+		c->signal = stop->request.number;
+		c->deaf = stop->deaf;
+		/* Of others than its init no signals are seen but those that it sends itself. */
+		c->others_told = true;
+	}
+	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
+	c->timeout_known = timeout_of(e, node, &c->timeout_ns);
+	tell(e, &event);
+}
+
+void engine_shutdown_tell_pod(struct engine *e, const char *uid)
+{
+	const struct epod *p = engine_pods_find(e, uid);
+	const struct pod *pod = cgmap_pod(&e->map, uid);
+	const struct cgnode *node;
+
+	if (p)
+		tell_status(e, p);
+	else
+		tell(e, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+	if (!pod)
+		return;
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		if (cgnode_is_container(node) && node->stop)
+			tell_container(e, node);
+}
+
+void engine_shutdown_tell_all(struct engine *e)
+{
+	const struct pod *pod;
+	const struct epod *p;
+	size_t pos = 0;
+
+	TAILQ_FOREACH(p, &e->pods.all, all)
+		engine_shutdown_tell_pod(e, p->uid);
+	while ((pod = map_next(&e->map.pods, &pos)))
+		if (!engine_pods_find(e, pod->uid))
+			engine_shutdown_tell_pod(e, pod->uid);
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static bool is_of_container(enum shutdown_told told)
+{
+	return told == SHUTDOWN_TOLD_OVERDUE || told == SHUTDOWN_TOLD_KILLED ||
+	       told == SHUTDOWN_TOLD_SURVIVES;
+}
+
+static void name_it(const struct engine *e, const struct shutdown_record *from, char *ret, size_t n)
+{
+	const char *boot = e->host.boot_id, *told = shutdown_told_name(from->told);
+	unsigned long long announced = from->announced_ns;
+
+	if (is_of_container(from->told))
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+			 (unsigned long long)from->container.id);
+	else if (from->told == SHUTDOWN_TOLD_GROUP_STARTED ||
+		 from->told == SHUTDOWN_TOLD_GROUP_DONE)
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%u", boot, announced, told, from->group);
+	else
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+			 (unsigned long long)from->at_ns);
+}
+
+static void fill_group(const struct engine *e, struct record_shutdown *r)
+{
+	const struct shutplan *plan = &e->shutdown->plan;
+
+	if (r->told.group >= plan->n)
+		return;
+	r->group_known = true;
+	r->group_priority = plan->groups[r->told.group].priority;
+}
+
+void engine_shutdown_report(struct engine *e, const struct shutdown_record *from)
+{
+	struct record *rec =
+		engine_record_begin(e, RECORD_SHUTDOWN, sizeof(e->record.shutdown), from->at_ns);
+	struct record_shutdown *r = &rec->shutdown;
+	const struct cgnode *node;
+
+	r->told = *from;
+	name_it(e, from, r->id, sizeof(r->id));
+	fill_group(e, r);
+	node = is_of_container(from->told) ? cgmap_get(&e->map, from->container.id) : NULL;
+	if (node)
+		engine_report_fill(e, node, &r->pod, &r->container);
+	engine_record_end(e);
+}
