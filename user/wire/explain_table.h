@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pod was explained by, for people: a few tables of at most 120 columns. */
+#ifndef WIRE_EXPLAIN_TABLE_H
+#define WIRE_EXPLAIN_TABLE_H
+
+#include "base/buf.h"
+#include "core/explain.h"
+
+/* 0 or buf_error(). */
+int explain_table(struct buf *out, const struct explain *e);
+
+#endif
