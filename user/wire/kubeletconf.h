@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kubelet's configuration file (KubeletConfiguration, YAML or JSON) says of a node
+ * shutdown: kubelet-spec.md, A1. All else in it is passed over.
+ */
+#ifndef WIRE_KUBELETCONF_H
+#define WIRE_KUBELETCONF_H
+
+#include "core/shutplan.h"
+
+#define KUBELETCONF_SIZE_MAX   ((size_t)1 << 20)
+#define KUBELETCONF_RANGES_MAX 64
+
+enum kubeletconf_gate { KUBELETCONF_DEFAULT, KUBELETCONF_OFF, KUBELETCONF_ON };
+
+struct kubeletconf {
+	int64_t total_ns, critical_ns; /* 0: not said */
+	struct shutplan_range list[KUBELETCONF_RANGES_MAX];
+	size_t n_list;
+	enum kubeletconf_gate gate, priority_gate;
+};
+
+/*
+ * 0; -EBADMSG for what is no such file, or says something of a shutdown that the kubelet would not
+ * start with; -E2BIG for too large a file or too many priorities; -ENOMEM. On failure *ret is as
+ * if nothing was said.
+ */
+int kubeletconf_read(const char *text, size_t size, struct kubeletconf *ret);
+
+/* As the manager of a kubelet 1.<minor> takes it, its gates' defaults filled in (A1.2). The list is
+ * conf's. */
+struct shutplan_config kubeletconf_plan(const struct kubeletconf *conf, unsigned int minor);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a node shutdown would do to a pod, as a JSON line. */
+#ifndef WIRE_SHUTVIEW_JSON_H
+#define WIRE_SHUTVIEW_JSON_H
+
+#include "base/buf.h"
+#include "core/shutview.h"
+
+/* Adds the line with its newline; input is what the pod was read from. Times are nanoseconds since
+ * the announcement, INT64_MAX for what is beyond it. 0 or buf_error(). */
+int shutview_json(struct buf *out, const char *input, const struct shutview *view,
+		  const struct shutview_pod *pod);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a node shutdown would do to the pods of a node, for people: at most 120 columns. */
+#ifndef WIRE_SHUTVIEW_TABLE_H
+#define WIRE_SHUTVIEW_TABLE_H
+
+#include "base/buf.h"
+#include "core/shutview.h"
+
+/* A row for each pod, in their order, then what it all comes to. 0 or buf_error(). */
+int shutview_table(struct buf *out, const struct shutview *view);
+
+#endif
