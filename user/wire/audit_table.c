@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/signame.h"
 #include "base/utf8.h"
 #include "wire/rows.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
 
-/* 119 columns with the spaces between them. */
+/* 120 columns with the spaces between them. */
 static const struct rows_column columns[] = {
-	{"POD", 26, true}, {"CONTAINER", 13, false}, {"VERDICT", 7, false},	{"WHY", 14, false},
-	{"PID", 7, false}, {"COMM", 8, false},	     {"WHAT TO DO", 38, false},
+	{"POD", 20, true},     {"CONTAINER", 12, false},  {"SIGNAL", 7, false},
+	{"VERDICT", 7, false}, {"WHY", 14, false},	  {"PID", 7, false},
+	{"COMM", 8, false},    {"WHAT TO DO", 38, false},
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(*columns))
@@ -103,11 +105,21 @@ static void add_names(struct rows_row *row, const struct audit_record *r)
 	add_text(row, r->container.name ? r->container.name : id);
 }
 
+/* "RTMIN+3" rather than a name that is cut. */
+static void add_signal(struct rows_row *row, uint32_t number)
+{
+	char name[SIGNAME_SIZE];
+
+	signame_format(number, name);
+	add_text(row, strlen(name) > 7 ? name + strlen("SIG") : name);
+}
+
 int audit_table_row(struct buf *out, const struct audit_record *r, bool colour)
 {
 	_cleanup_(rows_free) struct rows_row row = {};
 
 	add_names(&row, r);
+	add_signal(&row, r->facts.signal);
 	buf_adds(rows_cell(&row, colour_of(r)), audit_verdict_name(r->audit.verdict));
 	add_text(&row, audit_reason_name(r->audit.reason));
 	if (r->seen)
@@ -121,9 +133,5 @@ int audit_table_row(struct buf *out, const struct audit_record *r, bool colour)
 
 void audit_table_title(struct buf *out)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
-
-	for (size_t i = 0; i < N_COLUMNS; i++)
-		add_text(&row, columns[i].title);
-	rows_add(out, &row, columns, false);
+	rows_title(out, columns, N_COLUMNS, NULL);
 }

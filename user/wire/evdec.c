@@ -97,6 +97,8 @@ static void decode_exit(const void *data, struct obs *ret)
 		.id = ev.hdr.watch_id,
 		.status = ev.status,
 		.flags = ev.flags,
+		.stop_at_ns = ev.stop_at_ns,
+		.deliver_ns = ev.deliver_ns,
 		.proc = ev.proc,
 		.counts = ev.counts,
 	};
@@ -116,6 +118,18 @@ static void decode_oom(const void *data, struct obs *ret)
 	};
 }
 
+static void decode_reaped(const void *data, struct obs *ret)
+{
+	struct graced_ev_reaped ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	ret->reaped = (struct obs_reaped){
+		.id = ev.hdr.watch_id,
+		.pid = ev.pid,
+		.start_ns = ev.start_ns,
+	};
+}
+
 static const struct {
 	enum obs_type type;
 	size_t size;
@@ -129,6 +143,7 @@ static const struct {
 	[GRACED_EV_SIGNAL] = {OBS_SIGNAL, sizeof(struct graced_ev_signal), decode_signal},
 	[GRACED_EV_EXIT] = {OBS_EXIT, sizeof(struct graced_ev_exit), decode_exit},
 	[GRACED_EV_OOM] = {OBS_OOM, sizeof(struct graced_ev_oom), decode_oom},
+	[GRACED_EV_REAPED] = {OBS_REAPED, sizeof(struct graced_ev_reaped), decode_reaped},
 };
 
 int evdec_decode(const void *data, size_t size, struct obs *ret)

@@ -18,6 +18,7 @@ const char *evname(unsigned int type)
 		[GRACED_EV_SIGNAL] = "signal",
 		[GRACED_EV_EXIT] = "exit",
 		[GRACED_EV_OOM] = "oom",
+		[GRACED_EV_REAPED] = "reaped",
 	};
 
 	return type < GRACED_EV_COUNT ? names[type] : NULL;

@@ -10,31 +10,28 @@
 #include "base/duration.h"
 #include "base/signame.h"
 #include "base/utf8.h"
+#include "wire/journal_priv.h"
 
 #define ID_SIGNAL "5655f35e8c284fd5a1f70600ac7772a5"
 #define ID_STOP	  "627e28794e944e4bbce2264a6a87d251"
 #define ID_OOM	  "26818800ed814595beec6afdd9c1f234"
 
-/* syslog(3) */
-#define PRIORITY_WARNING 4
-#define PRIORITY_INFO	 6
-
-static void add_text(struct buf *out, const char *text)
+void journal_add_text(struct buf *out, const char *text)
 {
 	utf8_add_visible(out, text, strlen(text));
 }
 
-static void add_field(struct buf *out, const char *name, const char *value)
+void journal_add_field(struct buf *out, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
 	buf_adds(out, name);
 	buf_addc(out, '=');
-	add_text(out, value);
+	journal_add_text(out, value);
 	buf_addc(out, '\n');
 }
 
-static void add_number(struct buf *out, const char *name, uint64_t value)
+void journal_add_number(struct buf *out, const char *name, uint64_t value)
 {
 	buf_adds(out, name);
 	buf_addc(out, '=');
@@ -42,62 +39,62 @@ static void add_number(struct buf *out, const char *name, uint64_t value)
 	buf_addc(out, '\n');
 }
 
-static void add_head(struct buf *out, const struct record *record, const char *id, const char *type,
-		     int priority)
+void journal_add_head(struct buf *out, const struct record *record, const char *id,
+		      const char *type, int priority)
 {
-	add_field(out, "MESSAGE_ID", id);
-	add_number(out, "PRIORITY", (uint64_t)priority);
-	add_field(out, "SYSLOG_IDENTIFIER", "graced");
-	add_field(out, "GRACED_TYPE", type);
-	add_number(out, "GRACED_BOOT_NS", record->at_ns);
-	add_field(out, "GRACED_NODE", record->node);
+	journal_add_field(out, "MESSAGE_ID", id);
+	journal_add_number(out, "PRIORITY", (uint64_t)priority);
+	journal_add_field(out, "SYSLOG_IDENTIFIER", "graced");
+	journal_add_field(out, "GRACED_TYPE", type);
+	journal_add_number(out, "GRACED_BOOT_NS", record->at_ns);
+	journal_add_field(out, "GRACED_NODE", record->node);
 }
 
-static void add_subject(struct buf *out, const struct record_pod *pod,
-			const struct record_container *container)
+void journal_add_subject(struct buf *out, const struct record_pod *pod,
+			 const struct record_container *container)
 {
 	if (pod->known) {
-		add_field(out, "GRACED_NAMESPACE", pod->namespace_);
-		add_field(out, "GRACED_POD", pod->name);
-		add_field(out, "GRACED_POD_UID", pod->uid);
+		journal_add_field(out, "GRACED_NAMESPACE", pod->namespace_);
+		journal_add_field(out, "GRACED_POD", pod->name);
+		journal_add_field(out, "GRACED_POD_UID", pod->uid);
 	}
 	if (container->known) {
-		add_field(out, "GRACED_CONTAINER", container->name);
-		add_field(out, "GRACED_CONTAINER_ID", container->id);
-		add_field(out, "GRACED_CGROUP", container->cgroup);
+		journal_add_field(out, "GRACED_CONTAINER", container->name);
+		journal_add_field(out, "GRACED_CONTAINER_ID", container->id);
+		journal_add_field(out, "GRACED_CGROUP", container->cgroup);
 	}
 }
 
 static void add_process(struct buf *out, const struct record_process *process)
 {
-	add_number(out, "GRACED_PID", process->pid);
-	add_field(out, "GRACED_COMM", process->comm);
+	journal_add_number(out, "GRACED_PID", process->pid);
+	journal_add_field(out, "GRACED_COMM", process->comm);
 }
 
 /* "default/web-0/nginx", as much of it as is known. */
-static void say_subject(struct buf *out, const struct record_pod *pod,
-			const struct record_container *container)
+void journal_say_subject(struct buf *out, const struct record_pod *pod,
+			 const struct record_container *container)
 {
 	const char *name = container->name ? container->name : container->id;
 
 	if (pod->known && pod->name) {
-		add_text(out, pod->namespace_ ? pod->namespace_ : "");
+		journal_add_text(out, pod->namespace_ ? pod->namespace_ : "");
 		buf_addc(out, '/');
-		add_text(out, pod->name);
+		journal_add_text(out, pod->name);
 		buf_addc(out, '/');
 	} else if (pod->known && pod->uid) {
-		add_text(out, pod->uid);
+		journal_add_text(out, pod->uid);
 		buf_addc(out, '/');
 	}
 	if (!name)
 		name = container->known && container->cgroup ? container->cgroup : "process";
-	add_text(out, name);
+	journal_add_text(out, name);
 }
 
 static void say_sender(struct buf *out, const struct record_sender *sender)
 {
 	buf_adds(out, " from ");
-	add_text(out, sender->process.comm ? sender->process.comm : "");
+	journal_add_text(out, sender->process.comm ? sender->process.comm : "");
 	buf_printf(out, "[%u]", sender->process.pid);
 	buf_printf(out, " (%s)", sender_kind_name(sender->kind));
 }
@@ -109,13 +106,13 @@ static void add_sender(struct buf *out, const char *which, const struct record_s
 	if (!sigref->known)
 		return;
 	snprintf(key, sizeof(key), "GRACED_%s_SIGNAL", which);
-	add_field(out, key, signame_format(sigref->number, name));
+	journal_add_field(out, key, signame_format(sigref->number, name));
 	snprintf(key, sizeof(key), "GRACED_%s_RESULT", which);
-	add_field(out, key, record_result_name(sigref->result));
+	journal_add_field(out, key, record_result_name(sigref->result));
 	snprintf(key, sizeof(key), "GRACED_%s_SENDER", which);
-	add_field(out, key, sigref->sender.process.comm);
+	journal_add_field(out, key, sigref->sender.process.comm);
 	snprintf(key, sizeof(key), "GRACED_%s_SENDER_KIND", which);
-	add_field(out, key, sender_kind_name(sigref->sender.kind));
+	journal_add_field(out, key, sender_kind_name(sigref->sender.kind));
 }
 
 static void say_stop(struct buf *out, const struct record_stop *stop)
@@ -123,7 +120,7 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	char took[DURATION_SIZE], name[SIGNAME_SIZE];
 
 	buf_adds(out, "MESSAGE=");
-	say_subject(out, &stop->pod, &stop->container);
+	journal_say_subject(out, &stop->pod, &stop->container);
 	buf_printf(out, ": %s, %s", outcome_name(stop->outcome), cause_name(stop->cause));
 	if (stop->latency_known)
 		buf_printf(out, " after %s", duration_format(stop->latency_ns, took));
@@ -166,24 +163,25 @@ static void add_stop(struct buf *out, const struct record *record)
 	const struct record_stop *stop = &record->stop;
 	uint32_t signal = stop->exit.status & 0x7f;
 
-	add_head(out, record, ID_STOP, "stop", went_wrong(stop) ? PRIORITY_WARNING : PRIORITY_INFO);
+	journal_add_head(out, record, ID_STOP, "stop",
+			 went_wrong(stop) ? JOURNAL_WARNING : JOURNAL_INFO);
 	say_stop(out, stop);
-	add_field(out, "GRACED_ID", stop->id);
-	add_subject(out, &stop->pod, &stop->container);
+	journal_add_field(out, "GRACED_ID", stop->id);
+	journal_add_subject(out, &stop->pod, &stop->container);
 	add_process(out, &stop->process);
-	add_field(out, "GRACED_OUTCOME", outcome_name(stop->outcome));
-	add_field(out, "GRACED_CAUSE", cause_name(stop->cause));
+	journal_add_field(out, "GRACED_OUTCOME", outcome_name(stop->outcome));
+	journal_add_field(out, "GRACED_CAUSE", cause_name(stop->cause));
 	add_sender(out, "STOP", &stop->stop_signal);
 	add_sender(out, "KILL", &stop->kill_signal);
-	add_number(out, "GRACED_DEAF", stop->deaf);
+	journal_add_number(out, "GRACED_DEAF", stop->deaf);
 	if (stop->exit.known && !signal)
-		add_number(out, "GRACED_EXIT_CODE", stop->exit.status >> 8 & 0xff);
+		journal_add_number(out, "GRACED_EXIT_CODE", stop->exit.status >> 8 & 0xff);
 	if (stop->exit.known)
-		add_number(out, "GRACED_EXIT_SIGNAL", signal);
+		journal_add_number(out, "GRACED_EXIT_SIGNAL", signal);
 	if (stop->latency_known)
-		add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
-	add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
-	add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
+		journal_add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
+	journal_add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
+	journal_add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
 	add_gaps(out, stop->gaps);
 }
 
@@ -192,37 +190,38 @@ static void add_signal(struct buf *out, const struct record *record)
 	const struct record_signal *signal = &record->signal;
 	char name[SIGNAME_SIZE];
 
-	add_head(out, record, ID_SIGNAL, "signal", signal->deaf ? PRIORITY_WARNING : PRIORITY_INFO);
+	journal_add_head(out, record, ID_SIGNAL, "signal",
+			 signal->deaf ? JOURNAL_WARNING : JOURNAL_INFO);
 	buf_adds(out, "MESSAGE=");
-	say_subject(out, &signal->pod, &signal->container);
+	journal_say_subject(out, &signal->pod, &signal->container);
 	buf_printf(out, ": %s", signame_format(signal->number, name));
 	say_sender(out, &signal->sender);
 	buf_printf(out, " %s%s\n", record_result_name(signal->result),
 		   signal->deaf ? ": PID 1 has no handler for it" : "");
-	add_subject(out, &signal->pod, &signal->container);
+	journal_add_subject(out, &signal->pod, &signal->container);
 	add_process(out, &signal->target);
-	add_field(out, "GRACED_SIGNAL", name);
-	add_field(out, "GRACED_RESULT", record_result_name(signal->result));
-	add_number(out, "GRACED_DEAF", signal->deaf);
-	add_field(out, "GRACED_SENDER", signal->sender.process.comm);
-	add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
+	journal_add_field(out, "GRACED_SIGNAL", name);
+	journal_add_field(out, "GRACED_RESULT", record_result_name(signal->result));
+	journal_add_number(out, "GRACED_DEAF", signal->deaf);
+	journal_add_field(out, "GRACED_SENDER", signal->sender.process.comm);
+	journal_add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
 }
 
 static void add_oom(struct buf *out, const struct record *record)
 {
 	const struct record_oom *oom = &record->oom;
 
-	add_head(out, record, ID_OOM, "oom", PRIORITY_WARNING);
+	journal_add_head(out, record, ID_OOM, "oom", JOURNAL_WARNING);
 	buf_adds(out, "MESSAGE=");
-	say_subject(out, &oom->pod, &oom->container);
+	journal_say_subject(out, &oom->pod, &oom->container);
 	buf_adds(out, ": the OOM killer took ");
-	add_text(out, oom->victim.comm ? oom->victim.comm : "");
+	journal_add_text(out, oom->victim.comm ? oom->victim.comm : "");
 	buf_printf(out, "[%u]%s; memory ran out: %s\n", oom->victim.pid,
 		   oom->init ? ", its init" : "", oom_level_name(oom->level));
-	add_subject(out, &oom->pod, &oom->container);
+	journal_add_subject(out, &oom->pod, &oom->container);
 	add_process(out, &oom->victim);
-	add_number(out, "GRACED_INIT", oom->init);
-	add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
+	journal_add_number(out, "GRACED_INIT", oom->init);
+	journal_add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
 }
 
 typedef void (*add_fn)(struct buf *out, const struct record *record);
@@ -236,10 +235,19 @@ static add_fn adder(enum record_type type)
 		return add_stop;
 	case RECORD_OOM:
 		return add_oom;
+	case RECORD_POD:
+		return journal_add_pod_state;
+	case RECORD_POD_READY:
+		return journal_add_pod_ready;
+	case RECORD_DISCREPANCY:
+		return journal_add_discrepancy;
+	case RECORD_SHUTDOWN:
+		return journal_add_shutdown;
 	case RECORD_NONE:
 	case RECORD_ATTACHED:
 	case RECORD_EMPTY:
 	case RECORD_LOST:
+	case RECORD_RUNTIME_EXIT:
 		break;
 	}
 	return NULL;

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "core/record.h"
 
-/* Whether records of that type have an entry: signal, stop and oom. */
+/* Whether records of that type have an entry: signal, stop, oom, and those about pods. */
 bool journal_has(enum record_type type);
 
 /* Adds the datagram for a record. 0, -EINVAL for a type without an entry, or buf_error(); on

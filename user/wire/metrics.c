@@ -81,6 +81,24 @@ static const struct plain connections[] = {
 	 0},
 };
 
+static const struct plain checkpoint[] = {
+	{{"graced_checkpoint_size_bytes", EXPO_GAUGE, "bytes",
+	  "Size of the file that a restart goes on from; 0: it cannot be written now."},
+	 MEMBER(checkpoint.bytes),
+	 0},
+	{{"graced_checkpoint_writes", EXPO_COUNTER, NULL,
+	  "How often that file was added to or written anew."},
+	 MEMBER(checkpoint.writes),
+	 0},
+	{{"graced_checkpoint_failures", EXPO_COUNTER, NULL, "How often that failed."},
+	 MEMBER(checkpoint.failed),
+	 0},
+	{{"graced_checkpoint_dropped", EXPO_COUNTER, NULL,
+	  "Records that are not in that file although a sink may not have written them yet."},
+	 MEMBER(checkpoint.dropped),
+	 0},
+};
+
 static const struct plain log_lines[] = {
 	{{"graced_log_lines_lost", EXPO_COUNTER, NULL,
 	  "Lines of the daemon's log that could not be written."},
@@ -115,22 +133,54 @@ static void add_wall(struct expo *expo, const struct expo_family *family, int64_
 		expo_decimal(expo, NULL, 0, (uint64_t)wall_ns, NS);
 }
 
-static void add_lookups(struct expo *expo, const struct metrics *metrics)
+static void add_source_lookups(struct expo *expo, const struct metrics_source *source,
+			       const char *name)
 {
-	static const struct expo_family family = {
+	for (int i = 0; i < META_RESULT_COUNT; i++) {
+		struct expo_label labels[] = {{"source", name},
+					      {"result", meta_result_name((enum meta_result)i)}};
+
+		expo_u64(expo, labels, LEN(labels), source->lookups[i]);
+	}
+}
+
+static void add_sources(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family up = {
+		"graced_metadata_source_up", EXPO_GAUGE, NULL,
+		"Whether a source of names answered the last question; absent while there is none."};
+	static const struct expo_family lookups = {
 		"graced_metadata_lookups", EXPO_COUNTER, NULL,
 		"Names of pods and containers looked for, by where and with what result."};
-	static const char *const results[METRICS_LOOKUP_COUNT] = {
-		[METRICS_LOOKUP_FOUND] = "found",
-		[METRICS_LOOKUP_MISSING] = "missing",
-	};
 
-	expo_family(expo, &family);
-	for (int i = 0; i < METRICS_LOOKUP_COUNT; i++) {
-		struct expo_label labels[] = {{"source", "logs"}, {"result", results[i]}};
+	expo_family(expo, &up);
+	for (int i = META_NONE + 1; i < META_SOURCE_COUNT; i++) {
+		struct expo_label label = {"source", meta_source_name((enum meta_source)i)};
 
-		expo_u64(expo, labels, LEN(labels), metrics->lookups[i]);
+		if (metrics->sources[i].asked)
+			expo_u64(expo, &label, 1, metrics->sources[i].up);
 	}
+	expo_family(expo, &lookups);
+	for (int i = META_NONE + 1; i < META_SOURCE_COUNT; i++)
+		if (metrics->sources[i].asked)
+			add_source_lookups(expo, metrics->sources + i,
+					   meta_source_name((enum meta_source)i));
+}
+
+static void add_described(struct expo *expo, const struct engine_stats *stats)
+{
+	static const struct expo_family entries = {
+		"graced_metadata_entries", EXPO_GAUGE, NULL,
+		"Pods and containers that sources have described and that are not forgotten."};
+	static const struct expo_family refused = {
+		"graced_metadata_refused", EXPO_COUNTER, NULL,
+		"Descriptions of pods and containers for which there was no room."};
+
+	expo_family(expo, &entries);
+	expo_u64(expo, &(struct expo_label){"kind", "pod"}, 1, stats->pods_described);
+	expo_u64(expo, &(struct expo_label){"kind", "container"}, 1, stats->containers_described);
+	expo_family(expo, &refused);
+	expo_u64(expo, NULL, 0, stats->names_refused);
 }
 
 static void add_sinks(struct expo *expo, const struct metrics *metrics, bool dropped)
@@ -168,6 +218,31 @@ static void add_http(struct expo *expo, const struct metrics *metrics)
 		expo_u64(expo, &label, 1, metrics->http_requests[i + 2]);
 	}
 	add_plain(expo, metrics, connections, LEN(connections));
+}
+
+static void add_control(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family family = {
+		"graced_control_requests", EXPO_COUNTER, NULL,
+		"Connections to the control socket that were answered, refused (who asks may not, or too "
+		"many do), or failed (no request, too slow)."};
+	const struct {
+		const char *result;
+		uint64_t count;
+	} results[] = {
+		{"answered", metrics->control.answered},
+		{"refused", metrics->control.refused},
+		{"failed", metrics->control.failed},
+	};
+
+	if (!metrics->control.on)
+		return;
+	expo_family(expo, &family);
+	for (size_t i = 0; i < LEN(results); i++) {
+		struct expo_label label = {"result", results[i].result};
+
+		expo_u64(expo, &label, 1, results[i].count);
+	}
 }
 
 static void add_config(struct expo *expo, const struct metrics *metrics)
@@ -254,13 +329,19 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 		metrics_add_series(&expo, metrics->series);
 	metrics_add_events(&expo, metrics);
 	add_plain(&expo, metrics, engine, LEN(engine));
+	metrics_add_pods(&expo, metrics);
 	metrics_add_programs(&expo, metrics);
 	metrics_add_cost(&expo, metrics);
 	add_plain(&expo, metrics, shed, LEN(shed));
-	add_lookups(&expo, metrics);
+	add_sources(&expo, metrics);
+	add_described(&expo, &metrics->engine);
 	add_sinks(&expo, metrics, false);
 	add_sinks(&expo, metrics, true);
 	add_http(&expo, metrics);
+	add_control(&expo, metrics);
+	if (metrics->checkpoint.on)
+		add_plain(&expo, metrics, checkpoint, LEN(checkpoint));
+	metrics_add_shutdown(&expo, &metrics->shutdown);
 	add_plain(&expo, metrics, log_lines, LEN(log_lines));
 	add_config(&expo, metrics);
 	add_build(&expo, metrics);

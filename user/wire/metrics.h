@@ -14,7 +14,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    122
+#define METRICS_OWN_LINES    262
 
 struct metrics_program {
 	const char *name;
@@ -30,10 +30,48 @@ struct metrics_sink {
 	uint64_t records, dropped;
 };
 
-enum metrics_lookup {
-	METRICS_LOOKUP_FOUND,
-	METRICS_LOOKUP_MISSING,
-	METRICS_LOOKUP_COUNT,
+struct metrics_source {
+	bool asked; /* false: left out */
+	bool up;
+	uint64_t lookups[META_RESULT_COUNT];
+};
+
+/* Connections to the control socket. */
+struct metrics_control {
+	bool on; /* false: there is none, left out */
+	uint64_t answered, refused, failed;
+};
+
+/* The file that a restart goes on from. */
+struct metrics_checkpoint {
+	bool on; /* false: there is none, left out */
+	uint64_t bytes, writes, failed, dropped;
+};
+
+#define METRICS_GROUPS_MAX OBS_RANGES_MAX
+
+/* What has to be so for a shutdown to be seen through. */
+enum metrics_ready {
+	METRICS_READY_LOGIND, /* "logind-reachable" */
+	METRICS_READY_LOCK,   /* "lock-held" */
+	METRICS_READY_DELAY,  /* "delay-enough": logind waits as long as the kubelet's groups take,
+			       * and in assist shutdown.extra more */
+	METRICS_READY_UNPINNED, /* "delay-not-pinned": no drop-in has a later and lower word */
+	METRICS_READY_KUBELET,	/* "kubelet-config": it can be used, or there is none */
+	METRICS_READY_GRACE,	/* "grace-fits": no pod would be given less time than it asks for */
+	METRICS_READY_COUNT,
+};
+
+/* About shutdowns of the node. */
+struct metrics_shutdown {
+	bool on; /* false: they are none of ours, left out */
+	bool held;
+	uint64_t delay_max_ns; /* UINT64_MAX: for ever; 0: not known, left out */
+	/* Seconds since 1970 as the kubelet tells them (kubelet-spec.md, A7.2); 0: none. */
+	int64_t start_s, end_s;
+	struct engine_shutdown_group groups[METRICS_GROUPS_MAX];
+	size_t n_groups;
+	bool ready[METRICS_READY_COUNT];
 };
 
 struct metrics {
@@ -47,8 +85,9 @@ struct metrics {
 	size_t n_programs; /* what is beyond METRICS_PROGRAMS_MAX is left out */
 
 	struct engine_stats engine;
+	struct podworker_house pods;
 	uint64_t effects_dropped;
-	uint64_t lookups[METRICS_LOOKUP_COUNT]; /* of names below /var/log */
+	struct metrics_source sources[META_SOURCE_COUNT]; /* META_NONE is left out */
 	struct metrics_sink sinks[METRICS_SINK_COUNT];
 
 	bool overhead_known;
@@ -62,6 +101,10 @@ struct metrics {
 	uint64_t http_connections;		      /* open now */
 	uint64_t http_connections_refused; /* at a limit, of connections, memory or descriptors */
 	uint64_t http_connections_expired; /* closed for taking too long */
+
+	struct metrics_control control;
+	struct metrics_checkpoint checkpoint;
+	struct metrics_shutdown shutdown;
 
 	uint64_t log_lost; /* lines of the log that stderr did not take */
 

@@ -9,6 +9,8 @@
 void metrics_add_series(struct expo *expo, const struct series *series);
 void metrics_add_events(struct expo *expo, const struct metrics *metrics);
 void metrics_add_programs(struct expo *expo, const struct metrics *metrics);
+void metrics_add_pods(struct expo *expo, const struct metrics *metrics);
+void metrics_add_shutdown(struct expo *expo, const struct metrics_shutdown *shutdown);
 void metrics_add_cost(struct expo *expo, const struct metrics *metrics);
 
 #endif

@@ -21,6 +21,12 @@ static const struct expo_family families[SERIES_FAMILY_COUNT] = {
 		 "Processes killed because the init of their pid namespace left."},
 	[SERIES_OOM_KILLS] = {"graced_oom_kills", EXPO_COUNTER, NULL,
 			      "Processes the OOM killer chose, by the level whose memory ran out."},
+	[SERIES_POD_EMPTY] =
+		{"graced_pod_empty_duration_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time from the exit of a pod's last container to its cgroups being empty."},
+	[SERIES_POD_READY] =
+		{"graced_pod_ready_while_terminating_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time a pod was still told to be Ready after the first stop signal of its end."},
 };
 
 static void add_point(void *userdata, const struct series_point *point)
@@ -29,10 +35,11 @@ static void add_point(void *userdata, const struct series_point *point)
 	struct expo_label labels[5] = {
 		{"namespace", point->namespace_},
 		{"workload", point->workload},
-		{"container", point->container},
 	};
-	size_t n = 3;
+	size_t n = 2;
 
+	if (point->container)
+		labels[n++] = (struct expo_label){"container", point->container};
 	if (point->outcome)
 		labels[n++] = (struct expo_label){"outcome", point->outcome};
 	if (point->cause)

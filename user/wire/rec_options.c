@@ -20,6 +20,8 @@ int rec_options_write(struct buf *out, const struct engine_config *config)
 	buf_truncate(out, out->len - 2);
 	jsonw_str(out, "scope", engine_scope_name(config->scope));
 	jsonw_u64(out, "assumed_grace_ns", config->assumed_grace_ns);
+	jsonw_u64(out, "sources", config->sources);
+	jsonw_u64(out, "name_wait_ns", config->name_wait_ns);
 	jsonw_array(out, "nested_nodes");
 	for (; nested && *nested; nested++)
 		jsonw_str(out, NULL, *nested);
@@ -55,7 +57,7 @@ static void read_nested(const json_t *header, struct rec_options *ret)
 int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 {
 	_cleanup_(cleanup_json_decref) json_t *header = json_loadb(line, len, 0, NULL);
-	json_int_t grace;
+	json_int_t grace, wait;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->engine.scope = SCOPE_CONTAINERS;
@@ -64,6 +66,9 @@ int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 		return -EBADMSG;
 	grace = json_integer_value(json_object_get(header, "assumed_grace_ns"));
 	ret->engine.assumed_grace_ns = grace > 0 ? (uint64_t)grace : 0;
+	ret->engine.sources = (uint32_t)json_integer_value(json_object_get(header, "sources"));
+	wait = json_integer_value(json_object_get(header, "name_wait_ns"));
+	ret->engine.name_wait_ns = wait > 0 ? (uint64_t)wait : 0;
 	ret->version = json_integer_value(json_object_get(header, "version"));
 	ret->abi = json_integer_value(json_object_get(header, "abi"));
 	read_scope(header, ret);

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/rfc3339.h"
+#include "wire/discrepancy_json.h"
 #include "wire/evnames.h"
 #include "wire/jsonw.h"
 #include "wire/record_parts.h"
+#include "wire/shutdown_json.h"
 
 #define NS_DECIMALS    9
 #define RATIO_DECIMALS 6
@@ -58,27 +60,6 @@ static void add_signal(struct buf *out, const struct record *record)
 	jsonw_object_end(out);
 }
 
-/* status is what wait(2) would tell: 7 bits of signal, one of core dump, 8 of code. */
-static void add_exit(struct buf *out, const struct record_exit *exit)
-{
-	uint32_t signal = exit->status & 0x7f;
-
-	jsonw_object(out, "exit");
-	if (exit->known && !signal)
-		jsonw_u64(out, "code", exit->status >> 8 & 0xff);
-	else
-		jsonw_null(out, "code");
-	if (exit->known) {
-		jsonw_u64(out, "signal", signal);
-		jsonw_bool(out, "core_dumped", signal && exit->status & 0x80);
-	} else {
-		jsonw_null(out, "signal");
-		jsonw_null(out, "core_dumped");
-	}
-	record_parts_time(out, "at_boot_ns", exit->known ? exit->at_ns : 0);
-	jsonw_object_end(out);
-}
-
 static uint64_t ratio_units(uint64_t part, uint64_t whole)
 {
 	double units = (double)part / (double)whole * 1e6 + 0.5;
@@ -88,22 +69,62 @@ static uint64_t ratio_units(uint64_t part, uint64_t whole)
 
 static void add_grace(struct buf *out, const struct record_stop *stop)
 {
-	if (!stop->grace_known) {
+	if (!grace_known(&stop->grace)) {
 		jsonw_null(out, "grace");
 		return;
 	}
 	jsonw_object(out, "grace");
-	jsonw_decimal(out, "seconds", stop->grace_ns, NS_DECIMALS);
+	jsonw_decimal(out, "seconds", stop->grace.ns, NS_DECIMALS);
+	jsonw_str(out, "from", grace_from_name(stop->grace.from));
 	/* Of no time at all no share can be used. */
-	if (stop->latency_known && stop->grace_ns)
-		jsonw_decimal(out, "used_ratio", ratio_units(stop->latency_ns, stop->grace_ns),
+	if (stop->latency_known && stop->grace.ns)
+		jsonw_decimal(out, "used_ratio", ratio_units(stop->latency_ns, stop->grace.ns),
 			      RATIO_DECIMALS);
 	else
 		jsonw_null(out, "used_ratio");
 	if (stop->latency_known)
-		jsonw_i64(out, "margin_ns", (int64_t)(stop->grace_ns - stop->latency_ns));
+		jsonw_i64(out, "margin_ns", (int64_t)(stop->grace.ns - stop->latency_ns));
 	else
 		jsonw_null(out, "margin_ns");
+	jsonw_object_end(out);
+}
+
+/* What init passed on, to whom first, and how long after it was asked. */
+static void add_forwarded(struct buf *out, const struct record_forward *forward)
+{
+	if (!forward->count) {
+		jsonw_null(out, "forwarded");
+		return;
+	}
+	jsonw_object(out, "forwarded");
+	record_parts_signal(out, forward->number, forward->result);
+	jsonw_u64(out, "after_ns", forward->after_ns);
+	jsonw_object(out, "target");
+	record_parts_process(out, &forward->to);
+	jsonw_object_end(out);
+	jsonw_u64(out, "count", forward->count);
+	jsonw_object_end(out);
+}
+
+/* The time between two moments, each of which may not be known. */
+static void add_span(struct buf *out, const char *key, uint64_t from, uint64_t to)
+{
+	if (from && to && to >= from)
+		jsonw_u64(out, key, to - from);
+	else
+		jsonw_null(out, key);
+}
+
+static void add_stages(struct buf *out, const struct record_stop *stop)
+{
+	uint64_t asked = stop->stop_signal.known ? stop->stop_signal.at_ns : 0;
+	uint64_t exited = stop->exit.known ? stop->exit.at_ns : 0;
+
+	jsonw_object(out, "stages");
+	add_span(out, "deliver_ns", asked, stop->deliver_ns);
+	add_span(out, "exit_ns", stop->deliver_ns, exited);
+	add_span(out, "reap_ns", exited, stop->reap_ns);
+	add_span(out, "empty_ns", exited, stop->empty_ns);
 	jsonw_object_end(out);
 }
 
@@ -134,7 +155,7 @@ static void add_stop(struct buf *out, const struct record *record)
 	record_parts_sigref(out, "stop_signal", &stop->stop_signal);
 	record_parts_sigref(out, "kill_signal", &stop->kill_signal);
 	jsonw_bool(out, "deaf", stop->deaf);
-	add_exit(out, &stop->exit);
+	record_parts_exit(out, "exit", &stop->exit);
 	if (stop->latency_known)
 		jsonw_u64(out, "latency_ns", stop->latency_ns);
 	else
@@ -144,10 +165,34 @@ static void add_stop(struct buf *out, const struct record *record)
 	jsonw_str(out, "cause", cause_name(stop->cause));
 	jsonw_u64(out, "collateral_kills", stop->collateral_kills);
 	jsonw_u64(out, "oom_kills", stop->oom_kills);
-	/* No source tells it yet. */
-	jsonw_null(out, "pod_terminating");
+	record_parts_tri(out, "pod_terminating", stop->pod_terminating);
 	record_parts_time(out, "empty_boot_ns", stop->empty_ns);
+	add_forwarded(out, &stop->forward);
+	add_stages(out, stop);
 	add_evidence(out, stop->gaps);
+}
+
+static void add_runtime_exit(struct buf *out, const struct record *record)
+{
+	const struct record_runtime_exit *r = &record->runtime_exit;
+	char time[RFC3339_SIZE];
+
+	add_head(out, record, "runtime_exit", r->id);
+	record_parts_pod(out, "pod", &r->pod);
+	record_parts_container(out, "container", &r->container);
+	jsonw_object(out, "runtime");
+	jsonw_i64(out, "code", r->exit_code);
+	jsonw_str(out, "reason", r->reason && r->reason[0] ? r->reason : NULL);
+	jsonw_str(out, "finished_at",
+		  r->finished_wall_ns ? rfc3339_format(r->finished_wall_ns, time) : NULL);
+	jsonw_object_end(out);
+	record_parts_exit(out, "exit", &r->kernel);
+	record_parts_tri(out, "agrees", r->agrees);
+	if (r->finished_wall_ns && r->kernel.known)
+		jsonw_i64(out, "behind_ns",
+			  (int64_t)((uint64_t)r->finished_wall_ns - (uint64_t)r->kernel_wall_ns));
+	else
+		jsonw_null(out, "behind_ns");
 }
 
 static void add_empty(struct buf *out, const struct record *record)
@@ -158,6 +203,59 @@ static void add_empty(struct buf *out, const struct record *record)
 	record_parts_pod(out, "pod", &empty->pod);
 	record_parts_container(out, "container", &empty->container);
 	record_parts_time(out, "empty_boot_ns", empty->empty_ns);
+}
+
+static void add_pod_grace(struct buf *out, const struct grace *grace)
+{
+	if (!grace_known(grace)) {
+		jsonw_null(out, "grace");
+		return;
+	}
+	jsonw_object(out, "grace");
+	jsonw_decimal(out, "seconds", grace->ns, NS_DECIMALS);
+	jsonw_str(out, "from", grace_from_name(grace->from));
+	jsonw_object_end(out);
+}
+
+/* The state comes after the pod, as the outcome of a stop does. */
+static void add_pod_state(struct buf *out, const struct record *record)
+{
+	const struct record_pod_state *pod = &record->pod_state;
+
+	add_head(out, record, "pod", pod->id);
+	record_parts_pod(out, "pod", &pod->pod);
+	jsonw_null(out, "container");
+	jsonw_str(out, "state", podworker_stage_name(pod->state));
+	jsonw_str(out, "previous", podworker_stage_name(pod->previous));
+	jsonw_str(out, "trigger", pod_trigger_name(pod->trigger));
+	record_parts_time(out, "at_boot_ns", pod->at_ns);
+	add_pod_grace(out, &pod->grace);
+	record_parts_time(out, "deadline_boot_ns", pod->deadline_ns);
+	record_parts_time(out, "pod_empty_boot_ns", pod->empty_ns);
+	jsonw_object(out, "durations");
+	add_span(out, "terminating_ns", pod->terminating_ns, pod->empty_ns);
+	add_span(out, "empty_ns", pod->exit_ns, pod->empty_ns);
+	add_span(out, "removed_ns", pod->empty_ns, pod->removed_ns);
+	jsonw_object_end(out);
+}
+
+static void add_pod_ready(struct buf *out, const struct record *record)
+{
+	const struct record_pod_ready *r = &record->pod_ready;
+
+	add_head(out, record, "pod_ready", r->id);
+	record_parts_pod(out, "pod", &r->pod);
+	jsonw_null(out, "container");
+	record_parts_time(out, "stop_boot_ns", r->stop_ns);
+	record_parts_time(out, "until_boot_ns", r->until_ns);
+	add_span(out, "ready_ns", r->stop_ns, r->until_ns);
+	jsonw_bool(out, "gone", r->gone);
+}
+
+static void add_discrepancy(struct buf *out, const struct record *record)
+{
+	add_head(out, record, "discrepancy", record->discrepancy.id);
+	discrepancy_json(out, &record->discrepancy);
 }
 
 static void add_oom(struct buf *out, const struct record *record)
@@ -202,6 +300,12 @@ static void add_lost(struct buf *out, const struct record *record)
 	jsonw_u64(out, "too_deep", totals[GRACED_STAT_TOO_DEEP].lost);
 }
 
+static void add_shutdown(struct buf *out, const struct record *record)
+{
+	add_head(out, record, "shutdown", record->shutdown.id);
+	shutdown_json(out, &record->shutdown);
+}
+
 typedef void (*add_fn)(struct buf *out, const struct record *record);
 
 static add_fn adder(enum record_type type)
@@ -219,6 +323,16 @@ static add_fn adder(enum record_type type)
 		return add_oom;
 	case RECORD_LOST:
 		return add_lost;
+	case RECORD_RUNTIME_EXIT:
+		return add_runtime_exit;
+	case RECORD_POD:
+		return add_pod_state;
+	case RECORD_POD_READY:
+		return add_pod_ready;
+	case RECORD_DISCREPANCY:
+		return add_discrepancy;
+	case RECORD_SHUTDOWN:
+		return add_shutdown;
 	case RECORD_NONE:
 		break;
 	}

@@ -25,6 +25,7 @@ void record_parts_pod(struct buf *out, const char *key, const struct record_pod 
 	jsonw_str(out, "uid", pod->uid);
 	jsonw_str(out, "qos", cgpath_qos_name(pod->qos));
 	jsonw_bool(out, "static", pod->is_static);
+	jsonw_str(out, "workload", pod->workload);
 	jsonw_object_end(out);
 }
 
@@ -45,6 +46,11 @@ void record_parts_container(struct buf *out, const char *key,
 			  : cgpath_runtime_name(container->runtime));
 	jsonw_str(out, "kind", record_container_kind_name(container->kind));
 	jsonw_str(out, "cgroup", container->cgroup);
+	jsonw_str(out, "image", container->image);
+	if (container->attempt_known)
+		jsonw_u64(out, "attempt", container->attempt);
+	else
+		jsonw_null(out, "attempt");
 	jsonw_object_end(out);
 }
 
@@ -100,4 +106,35 @@ void record_parts_sigref(struct buf *out, const char *key, const struct record_s
 	record_parts_time(out, "at_boot_ns", sigref->at_ns);
 	record_parts_sender(out, "sender", &sigref->sender);
 	jsonw_object_end(out);
+}
+
+/* status is what wait(2) would tell: 7 bits of signal, one of core dump, 8 of code. */
+void record_parts_exit(struct buf *out, const char *key, const struct record_exit *exit)
+{
+	uint32_t signal = exit->status & 0x7f;
+
+	jsonw_object(out, key);
+	if (exit->told)
+		jsonw_i64(out, "code", exit->code);
+	else if (exit->known && !signal)
+		jsonw_u64(out, "code", exit->status >> 8 & 0xff);
+	else
+		jsonw_null(out, "code");
+	if (exit->known) {
+		jsonw_u64(out, "signal", signal);
+		jsonw_bool(out, "core_dumped", signal && exit->status & 0x80);
+	} else {
+		jsonw_null(out, "signal");
+		jsonw_null(out, "core_dumped");
+	}
+	record_parts_time(out, "at_boot_ns", exit->known ? exit->at_ns : 0);
+	jsonw_object_end(out);
+}
+
+void record_parts_tri(struct buf *out, const char *key, enum record_tri value)
+{
+	if (value == TRI_UNKNOWN)
+		jsonw_null(out, key);
+	else
+		jsonw_bool(out, key, value == TRI_TRUE);
 }

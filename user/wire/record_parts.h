@@ -20,6 +20,9 @@ void record_parts_process(struct buf *out, const struct record_process *process)
 /* The members number, name and result, likewise. */
 void record_parts_signal(struct buf *out, uint32_t number, int32_t result);
 
+void record_parts_exit(struct buf *out, const char *key, const struct record_exit *exit);
+void record_parts_tri(struct buf *out, const char *key, enum record_tri value);
+
 /* A time of CLOCK_BOOTTIME; 0 is not known. */
 void record_parts_time(struct buf *out, const char *key, uint64_t at_ns);
 

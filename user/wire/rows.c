@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
 #define RESET "\033[0m"
 
 void rows_free(struct rows_row *row)
@@ -97,4 +100,20 @@ int rows_add(struct buf *out, const struct rows_row *row, const struct rows_colu
 	if (buf_error(out) < 0)
 		buf_truncate(out, before);
 	return buf_error(out);
+}
+
+void rows_text(struct rows_row *row, const char *text)
+{
+	const char *shown = *text ? text : "-";
+
+	utf8_add_visible(rows_cell(row, NULL), shown, strlen(shown));
+}
+
+int rows_title(struct buf *out, const struct rows_column *columns, size_t n, const char *colour)
+{
+	_cleanup_(rows_free) struct rows_row row = {};
+
+	for (size_t i = 0; i < n; i++)
+		buf_adds(rows_cell(&row, colour), columns[i].title);
+	return rows_add(out, &row, columns, colour);
 }

@@ -33,6 +33,12 @@ struct buf *rows_cell(struct rows_row *row, const char *colour);
 int rows_add(struct buf *out, const struct rows_row *row, const struct rows_column *columns,
 	     bool colour);
 
+/* A cell with a text that may be hostile; what is empty is a dash. */
+void rows_text(struct rows_row *row, const char *text);
+
+/* Adds the columns' titles as a row. As rows_add(). */
+int rows_title(struct buf *out, const struct rows_column *columns, size_t n, const char *colour);
+
 /* Frees the texts; fits _cleanup_(rows_free). */
 void rows_free(struct rows_row *row);
 

@@ -41,11 +41,7 @@ _Static_assert(COUNT(COLUMNS) <= ROWS_COLUMNS_MAX, "a row has a cell for each co
 
 int table_header(struct buf *out, bool colour)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
-
-	for (size_t i = 0; i < COUNT(COLUMNS); i++)
-		buf_adds(rows_cell(&row, BOLD), COLUMNS[i].title);
-	return rows_add(out, &row, COLUMNS, colour);
+	return rows_title(out, COLUMNS, COUNT(COLUMNS), colour ? BOLD : NULL);
 }
 
 static void add_visible(struct buf *cell, const char *text)
@@ -116,21 +112,21 @@ static void add_grace(struct buf *cell, const struct record_stop *stop)
 	char text[DURATION_SIZE];
 	double percent;
 
-	if (!stop->grace_known) {
+	if (!grace_known(&stop->grace)) {
 		buf_adds(cell, NOT_KNOWN);
 		return;
 	}
-	if (stop->latency_known && stop->grace_ns) {
-		percent = (double)stop->latency_ns / (double)stop->grace_ns * 100 + 0.5;
+	if (stop->latency_known && stop->grace.ns) {
+		percent = (double)stop->latency_ns / (double)stop->grace.ns * 100 + 0.5;
 		if (percent >= 1000)
 			buf_adds(cell, ">999%/");
 		else
 			buf_printf(cell, "%u%%/", (unsigned int)percent);
 	}
-	if (stop->grace_ns % NS_PER_S == 0 && stop->grace_ns < 1000ull * NS_PER_S)
-		buf_printf(cell, "%us", (unsigned int)(stop->grace_ns / NS_PER_S));
+	if (stop->grace.ns % NS_PER_S == 0 && stop->grace.ns < 1000ull * NS_PER_S)
+		buf_printf(cell, "%us", (unsigned int)(stop->grace.ns / NS_PER_S));
 	else
-		buf_adds(cell, duration_format(stop->grace_ns, text));
+		buf_adds(cell, duration_format(stop->grace.ns, text));
 }
 
 /* "runc[812] runtime", with the kind left out where it says nothing more. The pid, then the end of
