@@ -2,14 +2,16 @@
 /*
  * Pod and container names by the names of the log directories alone: no API is asked, no file is
  * opened. The kubelet (pkg/kubelet/kuberuntime/helpers.go, BuildPodLogsDirectory and
- *legacyLogSymlink) makes
+ * legacyLogSymlink) makes
  *
  *	pods/<namespace>_<pod>_<uid>/<container>/<n>.log
  *	containers/<pod>_<namespace>_<container>-<container id>.log -> that file
  *
  * The least trusted source: a pod that may write there could lie. A name counts only in the form
  * the API server allows (DNS-1123), only for the uid that the cgroup carries, and not at all when
- * two different names claim one uid.
+ * two different names claim one uid. A container's name counts only with its pod's directory. No
+ * link is followed below the directory that holds both, and of a directory with more than 16,384
+ * pods, 32,768 containers or 65,536 names of any kind nothing counts.
  */
 #ifndef IO_PODSRC_LOGS_H
 #define IO_PODSRC_LOGS_H
@@ -18,6 +20,7 @@
 #include <stddef.h>
 
 #include "core/obs.h"
+#include "io/podsrc.h"
 
 struct podsrc_logs;
 
@@ -43,8 +46,15 @@ typedef void (*podsrc_logs_fn)(void *userdata, const struct obs_names *names);
 int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata);
 
 /* Names for a pod's uid and (unless "") a container's id, which *ret repeats; ret->found tells
- * whether the pod is named. Reads the directories only when they changed since the last time. */
+ * whether the pod is named. ret->id and ret->more are the caller's and stay. Reads the directories
+ * only when they changed since the last time; where that takes long, somewhat later. */
 void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
 		      struct obs_names *ret);
+
+/* How it fares; reads what changed. PODSRC_OFF where there is no pods/. */
+void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret);
+
+/* Names that did not fit, since the start; those beyond the first too many are not counted. */
+uint64_t podsrc_logs_dropped(const struct podsrc_logs *src);
 
 #endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names, stop signals and stop timeouts of containers outside Kubernetes, by the files that their
+ * engines keep for themselves: no API is asked, nothing waits. Read are
+ *
+ *	<docker root>/containers/<id>/config.v2.json
+ *	<podman root>/<driver>-containers/{containers,volatile-containers}.json
+ *	<podman root>/<driver>-containers/<id>/userdata/config.json
+ *	<containerd state>/io.containerd.runtime.v2.task/<namespace>/<id>/config.json
+ *
+ * and only where nobody but root may write to any of the directories or files (io/podsrc_files_dir):
+ * a user's own engines (rootless Podman and Docker, below their home) are not asked, because the
+ * user could write there whatever they like. Containers of Kubernetes are left to the CRI source.
+ */
+#ifndef IO_PODSRC_FILES_H
+#define IO_PODSRC_FILES_H
+
+#include "core/cgpath.h"
+#include "core/meta.h"
+#include "io/podsrc.h"
+
+struct podsrc_files;
+
+/* Directories; NULL: as the distributions have them; "": not asked. None need exist. */
+struct podsrc_files_options {
+	const char *docker_root;      /* /var/lib/docker */
+	const char *podman_root;      /* /var/lib/containers/storage */
+	const char *containerd_state; /* /run/containerd */
+};
+
+/* Opens nothing yet. 0 or -ENOMEM. */
+int podsrc_files_new(const struct podsrc_files_options *options, struct podsrc_files **ret);
+struct podsrc_files *podsrc_files_free(struct podsrc_files *src);
+
+/*
+ * Looks a container up, by its id and the runtime that its cgroup path tells: one of Docker, Podman
+ * and containerd, or Docker and then containerd for CGPATH_RT_UNKNOWN. META_ABSENT, too, for an id
+ * that tasks in two of containerd's namespaces have: by the id alone, neither is it. *ret is
+ * written for META_FOUND alone.
+ */
+enum meta_result podsrc_files_find(struct podsrc_files *src, const char *container_id,
+				   enum cgpath_runtime runtime, struct meta_container *ret);
+
+/*
+ * META_FOUND when a cgroup that core/cgpath knows nothing of is a container of containerd's:
+ * "/<namespace>/<id>" (ctr), or "….slice/<prefix>-<id>.scope" (nerdctl and ctr with systemd), of a
+ * task whose own configuration says exactly this cgroup. An id of more than 64 characters is not
+ * found. The path is absolute in the hierarchy, without its mount point.
+ */
+enum meta_result podsrc_files_identify(struct podsrc_files *src, const char *cgroup_path,
+				       struct meta_container *ret);
+
+/* How META_DOCKER, META_PODMAN or META_CONTAINERD fares; PODSRC_OFF for any other. */
+void podsrc_files_get_state(const struct podsrc_files *src, enum meta_source source,
+			    struct podsrc_state *ret);
+
+#endif
