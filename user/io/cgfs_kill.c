@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Ends a cgroup's processes: the kernel does it at once where it has cgroup.kill (v2, since 5.14);
+ * elsewhere each is told, and whoever was born meanwhile in the next round. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "io/cgfs.h"
+#include "io/cgfs_priv.h"
+#include "io/fd.h"
+
+#define ROUNDS 256
+#define BATCH  256
+
+/* Processes that are told together: those of a walk that come after the first from. */
+struct batch {
+	size_t from, passed;
+	pid_t pids[BATCH];
+	int fds[BATCH];
+	bool member[BATCH]; /* still, now that its descriptor is had */
+	size_t n;
+};
+
+/* Who was found in a round, and how many of them were told. */
+struct round {
+	size_t n, told;
+	uint64_t sum; /* of their numbers */
+	int error;    /* -errno of who could not be told; 0: none */
+};
+
+/* -errno; -ENOENT where there is no such file, or no such cgroup any more. */
+static int kill_at_once(struct cgfs *cgfs, const char *path)
+{
+	_cleanup_(cleanup_close) int dir = openat(cgfs->root_fd, cgfs_relative(path),
+						  O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_(cleanup_close) int fd = -1;
+
+	if (dir < 0)
+		return -errno;
+	fd = openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	return write(fd, "1", 1) == 1 ? 0 : -errno;
+}
+
+static int take(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	struct batch *batch = userdata;
+	int fd;
+
+	(void)cgroup_id;
+	if (batch->passed++ < batch->from)
+		return 0;
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return 0;
+	batch->pids[batch->n] = pid;
+	batch->fds[batch->n] = fd;
+	return ++batch->n < BATCH ? 0 : -ECANCELED;
+}
+
+static int confirm(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	struct batch *batch = userdata;
+
+	(void)cgroup_id;
+	for (size_t i = 0; i < batch->n; i++)
+		batch->member[i] |= batch->pids[i] == pid;
+	return 0;
+}
+
+/* A number may have become another process's until its descriptor was had: who is told has to be a
+ * member after that. */
+static void kill_batch(struct cgfs *cgfs, const char *path, struct batch *batch,
+		       struct round *round)
+{
+	cgfs_pids(cgfs, path, take, batch);
+	cgfs_pids(cgfs, path, confirm, batch);
+	for (size_t i = 0; i < batch->n; i++) {
+		if (batch->member[i] &&
+		    syscall(SYS_pidfd_send_signal, batch->fds[i], SIGKILL, NULL, 0) == 0)
+			round->told++;
+		else if (batch->member[i] && errno != ESRCH)
+			round->error = -errno;
+		close(batch->fds[i]);
+		round->sum += (uint64_t)batch->pids[i];
+	}
+	round->n += batch->n;
+}
+
+/* Who has gone by then moves others out of sight: the next round has them. */
+static struct round kill_all(struct cgfs *cgfs, const char *path)
+{
+	struct round round = {};
+	struct batch batch;
+	size_t from = 0;
+
+	do {
+		memset(&batch, 0, sizeof(batch));
+		batch.from = from;
+		kill_batch(cgfs, path, &batch, &round);
+		from = batch.passed;
+	} while (batch.n == BATCH);
+	return round;
+}
+
+/* Who does not die of it, as in a v1 freezer, is not told for ever. */
+static int kill_in_turn(struct cgfs *cgfs, const char *path)
+{
+	struct round before = {}, now = {};
+
+	for (int i = 0; i < ROUNDS; i++) {
+		now = kill_all(cgfs, path);
+		if (!now.told || (now.n == before.n && now.sum == before.sum))
+			break;
+		before = now;
+	}
+	return now.error;
+}
+
+int cgfs_kill(struct cgfs *cgfs, uint64_t id)
+{
+	char path[PATH_MAX];
+	uint32_t level;
+	int r = cgfs_path_of(cgfs, id, path, sizeof(path), &level);
+
+	if (r < 0)
+		return r;
+	if (level == 0)
+		return -EPERM;
+	if (cgfs->unified) {
+		/* Otherwise an older kernel's, or read-only (ProtectControlGroups=). */
+		r = kill_at_once(cgfs, path);
+		if (r >= 0)
+			return r;
+	}
+	return kill_in_turn(cgfs, path);
+}
