@@ -64,6 +64,11 @@ bool cgfs_populated(struct cgfs *cgfs, const char *path);
 /* Each process in the cgroup and below it, at most 65,536; a path that does not exist has none. */
 int cgfs_pids(struct cgfs *cgfs, const char *path, cgfs_pid_fn fn, void *userdata);
 
+/* SIGKILL to every process in the cgroup of that id and below it. -ENOENT: there is none; -EPERM
+ * for the root, or where somebody in it may not be told (CAP_KILL). Whether they died of it is to
+ * be seen. */
+int cgfs_kill(struct cgfs *cgfs, uint64_t id);
+
 /* How often memory ran out at this very level, as the kernel counts it (cgroup v2,
  * memory.events.local). -ENOENT where it does not say. */
 int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret);

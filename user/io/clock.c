@@ -31,6 +31,11 @@ uint64_t clock_monotonic_ns(void)
 	return read_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_thread_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 uint64_t clock_wall_ns(void)
 {
 	return read_ns(CLOCK_REALTIME);

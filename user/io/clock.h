@@ -12,6 +12,9 @@ uint64_t clock_boot_ns(void);
 /* CLOCK_MONOTONIC in ns, for who asks for that one. */
 uint64_t clock_monotonic_ns(void);
 
+/* CPU time of the calling thread in ns: what work took of it, however long others held it up. */
+uint64_t clock_thread_ns(void);
+
 /* CLOCK_REALTIME in ns, to hold against the times of files; it may be stepped. */
 uint64_t clock_wall_ns(void);
 

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-static ssize_t read_full(int fd, char *buf, size_t size)
+ssize_t fd_read_full(int fd, char *buf, size_t size)
 {
 	size_t got = 0;
 
@@ -32,7 +32,7 @@ ssize_t fd_read_into(int dirfd, const char *path, char *ret, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	n = read_full(fd, ret, size - 1);
+	n = fd_read_full(fd, ret, size - 1);
 	if (n >= 0)
 		ret[n] = 0;
 	return n;
@@ -54,7 +54,7 @@ ssize_t fd_read_all(int dirfd, const char *path, size_t max, char **ret)
 		if (!bigger)
 			return -ENOMEM;
 		text = bigger;
-		n = read_full(fd, text + got, size - got);
+		n = fd_read_full(fd, text + got, size - got);
 		if (n < 0)
 			return n;
 		got += (size_t)n;

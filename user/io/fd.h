@@ -18,6 +18,9 @@ static inline void cleanup_close(int *fd)
 
 DEFINE_CLEANUP(DIR *, closedir);
 
+/* Up to size bytes, fewer only at the end of the file. How many, or -errno. */
+ssize_t fd_read_full(int fd, char *ret, size_t size);
+
 /*
  * The first size - 1 bytes of a file below dirfd (AT_FDCWD allowed), NUL-terminated, into ret.
  * Symbolic links in the last component are not followed. The number of bytes, or -errno.

@@ -16,7 +16,4 @@ bool host_is_dir(const char *path);
 /* Whether process ids here are those of the initial pid namespace, as BPF programs tell them. */
 bool host_in_initial_pidns(void);
 
-/* Whether logind is on the system bus. 1, 0, or -errno when the bus cannot be asked. */
-int host_has_logind(void);
-
 #endif

@@ -108,6 +108,13 @@ bool kbtf_arg_is_bool(const struct kbtf *kbtf, const char *tracepoint, int arg)
 	return t && btf_is_int(t) && btf_int_encoding(t) & BTF_INT_BOOL;
 }
 
+int kbtf_find_function(const struct kbtf *kbtf, const char *name)
+{
+	int id = btf__find_by_name_kind(kbtf->btf, name, BTF_KIND_FUNC);
+
+	return id < 0 ? -ENOENT : id;
+}
+
 int kbtf_enum_value(const struct kbtf *kbtf, const char *enum_name, const char *member, int *ret)
 {
 	int id = btf__find_by_name_kind(kbtf->btf, enum_name, BTF_KIND_ENUM);

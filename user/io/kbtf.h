@@ -23,6 +23,9 @@ bool kbtf_arg_is_struct(const struct kbtf *kbtf, const char *tracepoint, int arg
 /* Whether a tracepoint's argument (from 0) is a bool. */
 bool kbtf_arg_is_bool(const struct kbtf *kbtf, const char *tracepoint, int arg);
 
+/* The type's id of a function that a program might be attached to; -ENOENT. */
+int kbtf_find_function(const struct kbtf *kbtf, const char *name);
+
 /* -ENOENT when the enum or its member does not exist in this kernel. */
 int kbtf_enum_value(const struct kbtf *kbtf, const char *enum_name, const char *member, int *ret);
 

@@ -24,8 +24,10 @@ enum flavour {
 	NO_GROUP_DEAD,
 	OOM_TASK,
 	OOM_PID,
+	REAP,
 };
 
+/* Each is at a tracepoint, but for on_reap, which is at a function. */
 static const struct {
 	const char *name, *tracepoint;
 	enum flavour flavour;
@@ -36,6 +38,8 @@ static const struct {
 	{"on_exec", "sched_process_exec", EVERY},
 	{"on_oom_task", "mark_victim", OOM_TASK},
 	{"on_oom_pid", "mark_victim", OOM_PID},
+	{"on_deliver", "signal_deliver", EVERY},
+	{"on_reap", "release_task", REAP},
 	{"on_cgroup_mkdir", "cgroup_mkdir", EVERY},
 	{"on_cgroup_rmdir", "cgroup_rmdir", EVERY},
 	{"on_cgroup_populated", "cgroup_notify_populated", EVERY},
@@ -97,6 +101,26 @@ static int probe_ssid(const struct kbtf *kbtf, const struct hierarchy *h, int *r
 	return r;
 }
 
+/* Not every kernel that has a function lets a program be loaded for it. */
+static bool probe_function(const struct kbtf *kbtf, const char *name)
+{
+	/* r0 = 0; exit */
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
+	int fd, id = kbtf_find_function(kbtf, name);
+
+	if (id < 0)
+		return false;
+	opts.attach_btf_id = (__u32)id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "probe", "GPL", nothing, 2, &opts);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static int probe(struct kern *kern, const struct kern_options *options, int *ret_ssid,
 		 struct kern_why *why)
 {
@@ -113,8 +137,10 @@ static int probe(struct kern *kern, const struct kern_options *options, int *ret
 	kern->flavours.group_dead =
 		!options->no_group_dead && kbtf_arg_is_bool(kbtf, "sched_process_exit", 1);
 	kern->flavours.oom_task = kbtf_arg_is_struct(kbtf, "mark_victim", 0, "task_struct");
+	kern->flavours.reap = probe_function(kbtf, "release_task");
 	for (unsigned int i = 0; r >= 0 && i < KERN_PROGRAMS; i++) {
-		if (kbtf_tracepoint_args(kbtf, programs[i].tracepoint) >= 0)
+		if (programs[i].flavour == REAP ||
+		    kbtf_tracepoint_args(kbtf, programs[i].tracepoint) >= 0)
 			continue;
 		explain(why,
 			"this kernel has no tracepoint %s; it is too old, or was built without "
@@ -137,6 +163,8 @@ static bool is_wanted(const struct kern_flavours *f, enum flavour flavour)
 		return f->oom_task;
 	case OOM_PID:
 		return !f->oom_task;
+	case REAP:
+		return f->reap;
 	case EVERY:
 		break;
 	}
@@ -171,6 +199,7 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 		bpf_program__set_autoload(prog, kern->wanted[i]);
 	}
 	bpf_program__set_autoload(skel->progs.set_kind, !only);
+	bpf_program__set_autoload(skel->progs.set_stop, !only);
 	return bpf_map__set_max_entries(skel->maps.ring, (__u32)ring);
 }
 
@@ -209,9 +238,12 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	kern->inits_fd = bpf_map__fd(kern->skel->maps.inits);
 	kern->stats_fd = bpf_map__fd(kern->skel->maps.stats);
 	kern->noisy_fd = bpf_map__fd(kern->skel->maps.noisy);
+	kern->reaps_fd = bpf_map__fd(kern->skel->maps.reaps);
+	kern->reaps_due = &kern->skel->bss->reaps_due;
 	kern->noisy = &kern->skel->bss->noisy_any;
 	kern->limit_all = &kern->skel->bss->limit_all;
 	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
+	kern->set_stop_fd = bpf_program__fd(kern->skel->progs.set_stop);
 	*ret = TAKE_PTR(kern);
 	return 0;
 }
@@ -231,13 +263,22 @@ int kern_try_program(const struct kern_options *options, const char *name, struc
 	return r;
 }
 
+/* A program can be loaded, and only attaching says whether it can be attached. */
+static void do_without_reaps(struct kern *kern, unsigned int i)
+{
+	kern->wanted[i] = false;
+	kern->flavours.reap = false;
+}
+
 int kern_attach(struct kern *kern, struct kern_why *ret_why)
 {
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
 		if (!kern->wanted[i])
 			continue;
 		kern->links[i] = bpf_program__attach(program_at(kern, i));
-		if (!kern->links[i]) {
+		if (!kern->links[i] && programs[i].flavour == REAP) {
+			do_without_reaps(kern, i);
+		} else if (!kern->links[i]) {
 			int r = -errno;
 
 			explain(ret_why, "cannot attach to tracepoint %s: %s",
@@ -246,6 +287,7 @@ int kern_attach(struct kern *kern, struct kern_why *ret_why)
 			return r;
 		}
 	}
+	kern->skel->bss->reaps_seen = kern->flavours.reap;
 	return 0;
 }
 

@@ -37,12 +37,13 @@ struct kern_why {
 struct kern_flavours {
 	bool group_dead; /* the exit tracepoint says which thread is the last */
 	bool oom_task;	 /* mark_victim hands over a task rather than a pid */
+	bool reap; /* it is seen when an init is waited for; attaching may find that it is not */
 };
 
 struct kern_program {
-	const char *name; /* static */
-	const char *tracepoint;
-	bool wanted; /* the flavour this kernel gets */
+	const char *name;	/* static */
+	const char *tracepoint; /* or, for on_reap, function */
+	bool wanted;		/* the flavour this kernel gets */
 	bool attached;
 	uint64_t run_ns, runs; /* while the kernel keeps BPF statistics */
 	uint64_t misses;       /* not run, because it was running on that CPU already */
@@ -73,6 +74,14 @@ int kern_watch_delete(struct kern *kern, uint64_t id);
 /* The kernel half does it, so that nothing it counts meanwhile is lost. */
 int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind);
 
+/*
+ * A container's own stop signal: recorded whatever it is, and with SIGTERM the only one that opens
+ * its init's stop (deliver_ns and GRACED_SIG_FORWARDED of event.h). 0: SIGTERM, SIGINT, SIGQUIT and
+ * SIGRTMIN+3 do, as before. -EINVAL: no signal, or SIGCHLD, SIGCONT or SIGURG. -ENOENT: it is not
+ * watched.
+ */
+int kern_watch_set_stop(struct kern *kern, uint64_t id, unsigned int sig);
+
 /* A negative result ends the walk and is returned. Entries that come or go meanwhile may be missed
  * or not. */
 typedef int (*kern_watch_fn)(void *userdata, uint64_t id, const struct graced_watch *watch);
@@ -80,11 +89,11 @@ int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
 
 /*
  * While a container is noisy, processes in it that are not its init are neither counted (exits,
- * kills by processes) nor recorded, and of its init's signals only SIGKILL, SIGTERM, SIGINT,
- * SIGQUIT and SIGRTMIN+3 are recorded, the others counted as suppressed. Its init's exit and
- * SIGKILLs by the kernel are told and counted as ever, and so is all of every other container. The
- * mark goes with the cgroup; setting what is set is fine. -ENOENT: it is not watched. -E2BIG: too
- * many are noisy.
+ * kills by processes) nor recorded, nor what init passes on, and of its init's signals only SIGKILL
+ * and stop signals (kern_watch_set_stop()) are recorded, the others counted as suppressed. Its
+ * init's exit and SIGKILLs by the kernel are told and counted as ever, and so is all of every other
+ * container. The mark goes with the cgroup; setting what is set is fine. -ENOENT: it is not
+ * watched. -E2BIG: too many are noisy.
  */
 int kern_noisy_set(struct kern *kern, uint64_t id, bool on);
 
@@ -94,6 +103,8 @@ int kern_noisy_set(struct kern *kern, uint64_t id, bool on);
 void kern_limit_all(struct kern *kern, bool on);
 
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init);
+/* The same in place of what is there. */
+int kern_init_set(struct kern *kern, uint64_t id, const struct graced_init *init);
 /* Only if it is still that process. */
 int kern_init_delete(struct kern *kern, uint64_t id, uint32_t pid);
 

@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -64,23 +65,50 @@ int kern_noisy_set(struct kern *kern, uint64_t id, bool on)
 	return r;
 }
 
+static void reap_forget(struct kern *kern, uint64_t id)
+{
+	struct graced_watch watch;
+	struct graced_reap reap;
+
+	if (kern_watch_get(kern, id, &watch) < 0 || !watch.reap_pid)
+		return;
+	if (bpf_map_lookup_elem(kern->reaps_fd, &watch.reap_pid, &reap) < 0 || reap.watch_id != id)
+		return;
+	if (bpf_map_delete_elem(kern->reaps_fd, &watch.reap_pid) == 0)
+		__atomic_fetch_sub(kern->reaps_due, 1, __ATOMIC_SEQ_CST);
+}
+
 int kern_watch_delete(struct kern *kern, uint64_t id)
 {
-	int r = bpf_map_delete_elem(kern->watched_fd, &id) < 0 ? -errno : 0;
+	int r;
 
+	reap_forget(kern, id);
+	r = bpf_map_delete_elem(kern->watched_fd, &id) < 0 ? -errno : 0;
 	bpf_map_delete_elem(kern->inits_fd, &id);
 	noisy_delete(kern, id);
 	return r;
 }
 
-int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind)
+static int change(int program, uint64_t id, uint64_t value)
 {
-	__u64 args[] = {id, kind};
+	__u64 args[] = {id, value};
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	if (bpf_prog_test_run_opts(kern->set_kind_fd, &run) < 0)
+	if (bpf_prog_test_run_opts(program, &run) < 0)
 		return -errno;
 	return run.retval ? 0 : -ENOENT;
+}
+
+int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind)
+{
+	return change(kern->set_kind_fd, id, kind);
+}
+
+int kern_watch_set_stop(struct kern *kern, uint64_t id, unsigned int sig)
+{
+	if (sig > 64 || sig == SIGCHLD || sig == SIGCONT || sig == SIGURG)
+		return -EINVAL;
+	return change(kern->set_stop_fd, id, sig);
 }
 
 int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata)
@@ -118,6 +146,11 @@ void kern_limit_all(struct kern *kern, bool on)
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init)
 {
 	return bpf_map_update_elem(kern->inits_fd, &id, init, BPF_NOEXIST) < 0 ? -errno : 0;
+}
+
+int kern_init_set(struct kern *kern, uint64_t id, const struct graced_init *init)
+{
+	return bpf_map_update_elem(kern->inits_fd, &id, init, BPF_ANY) < 0 ? -errno : 0;
 }
 
 int kern_init_delete(struct kern *kern, uint64_t id, uint32_t pid)

@@ -7,7 +7,7 @@
 
 #include "io/kern.h"
 
-#define KERN_PROGRAMS 9
+#define KERN_PROGRAMS 11
 
 struct graced_bpf;
 
@@ -17,9 +17,10 @@ struct kern {
 	bool wanted[KERN_PROGRAMS];
 	int program_fds[KERN_PROGRAMS]; /* of those wanted */
 	struct kern_flavours flavours;
-	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd;
-	int set_kind_fd; /* the program that changes an entry's kind */
-	__u32 *noisy;	 /* how many are noisy; the kernel half counts in it, too */
+	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd, reaps_fd;
+	int set_kind_fd, set_stop_fd; /* programs that change an entry */
+	__u32 *noisy;		      /* how many are noisy; the kernel half counts in it, too */
+	__u32 *reaps_due;	      /* how many entries reaps has; likewise */
 	__u32 *limit_all;
 	int cpus;
 };

@@ -4,17 +4,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "io/fd.h"
 #include "io/out.h"
 
 /* What waits for a slow reader at most. */
 #define WAITING_BYTES (256u << 10)
 
 #define RETRY_NS 1000000000ULL
+
+/* No line that is looked at to be mended is longer. */
+#define TAIL_BYTES (64u << 10)
 
 struct linesink {
 	char *path; /* NULL: standard output */
@@ -113,6 +119,59 @@ void linesink_add(struct linesink *sink, const char *line, size_t size)
 		sink->dropped++;
 		fail(sink, r);
 	}
+}
+
+static bool begins_one(const char *tail, size_t len, const char *lines, size_t size)
+{
+	const char *end = lines + size, *newline;
+
+	for (; lines < end; lines = newline + 1) {
+		newline = memchr(lines, '\n', (size_t)(end - lines));
+		if (!newline)
+			return false;
+		if (len <= (size_t)(newline - lines) && memcmp(lines, tail, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The bytes behind the last newline of a file of that size; ret holds TAIL_BYTES. */
+static size_t read_tail(int fd, off_t size, char *ret)
+{
+	size_t want = size < (off_t)TAIL_BYTES ? (size_t)size : TAIL_BYTES, begin;
+
+	if (pread(fd, ret, want, size - (off_t)want) != (ssize_t)want)
+		return 0;
+	for (begin = want; begin > 0 && ret[begin - 1] != '\n'; begin--)
+		;
+	memmove(ret, ret + begin, want - begin);
+	return want - begin;
+}
+
+void linesink_mend(struct linesink *sink, const char *lines, size_t size)
+{
+	_cleanup_(cleanup_close) int fd = -1;
+	_cleanup_(cleanup_free) char *tail = malloc(TAIL_BYTES);
+	char path[64];
+	struct stat st;
+	size_t len;
+
+	if (!tail || !sink->out || fstat(out_fd(sink->out), &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	/* Ours is for writing alone. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out_fd(sink->out));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	len = fd < 0 ? 0 : read_tail(fd, st.st_size, tail);
+	if (!len || (begins_one(tail, len, lines, size) &&
+		     ftruncate(out_fd(sink->out), st.st_size - (off_t)len) == 0))
+		return;
+	if (write(out_fd(sink->out), "\n", 1) < 0)
+		fail(sink, -errno);
+}
+
+bool linesink_is_idle(const struct linesink *sink)
+{
+	return !sink->out || !out_bytes_waiting(sink->out);
 }
 
 static void retry(struct linesink *sink, uint64_t now_ns)

@@ -30,6 +30,16 @@ struct linesink *linesink_free(struct linesink *sink);
 /* Takes one line with its newline. */
 void linesink_add(struct linesink *sink, const char *line, size_t size);
 
+/*
+ * For who starts after one that was killed: an unfinished line at the end of a file is cut off when
+ * one of these lines (each with its newline) begins so, and ended otherwise. To be called before
+ * any line is added.
+ */
+void linesink_mend(struct linesink *sink, const char *lines, size_t size);
+
+/* No line waits: each was written or dropped. */
+bool linesink_is_idle(const struct linesink *sink);
+
 /* Writes what can be written; tries a file that failed anew once a second of now_ns (any clock). */
 void linesink_flush(struct linesink *sink, uint64_t now_ns);
 

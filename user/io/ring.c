@@ -2,12 +2,13 @@
 /* Reads the ring buffer in bounded batches, woken by the kernel half or by a timer. */
 #include "io/ring.h"
 
-#include <bpf/libbpf.h>
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "io/ringbuf.h"
 #include "wire/evdec.h"
 
 /* Records of one turn of the loop: below a millisecond of work. */
@@ -20,7 +21,7 @@
 #define IDLE_AFTER 40 /* busy ticks in a row that found nothing */
 
 struct ring {
-	struct ring_buffer *buffer;
+	struct ringbuf *buffer;
 	sd_event_source *io, *timer;
 	ring_obs_fn fn;
 	void *userdata;
@@ -55,7 +56,7 @@ static uint64_t read_batch(struct ring *ring)
 
 	ring->until_ns = 0;
 	ring->left = BATCH;
-	ring_buffer__consume(ring->buffer);
+	ringbuf_read(ring->buffer, on_record, ring);
 	return ring->stats.records - before;
 }
 
@@ -63,7 +64,7 @@ void ring_drain(struct ring *ring, uint64_t until_ns)
 {
 	ring->until_ns = until_ns;
 	ring->left = 0;
-	ring_buffer__consume(ring->buffer);
+	ringbuf_read(ring->buffer, on_record, ring);
 }
 
 static int arm(struct ring *ring)
@@ -101,17 +102,26 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 	return was_idle ? arm(ring) : 0;
 }
 
-static int add_sources(struct ring *ring, sd_event *event)
+static int add_sources(struct ring *ring, int map_fd, sd_event *event)
 {
 	int r;
 
-	r = sd_event_add_io(event, &ring->io, ring_buffer__epoll_fd(ring->buffer), EPOLLIN,
-			    on_readable, ring);
+	r = sd_event_add_io(event, &ring->io, map_fd, EPOLLIN, on_readable, ring);
 	if (r < 0)
 		return r;
 	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, BUSY_US, 1000, on_tick,
 				       ring);
 	return r < 0 ? r : 0;
+}
+
+static int open_buffer(int map_fd, struct ringbuf **ret)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(map_fd, &info, &len) < 0)
+		return -errno;
+	return ringbuf_open(map_fd, info.max_entries, ret);
 }
 
 DEFINE_CLEANUP(struct ring *, ring_free);
@@ -125,10 +135,9 @@ int ring_new(sd_event *event, int map_fd, ring_obs_fn fn, void *userdata, struct
 		return -ENOMEM;
 	ring->fn = fn;
 	ring->userdata = userdata;
-	ring->buffer = ring_buffer__new(map_fd, on_record, ring, NULL);
-	if (!ring->buffer)
-		return -errno;
-	r = add_sources(ring, event);
+	r = open_buffer(map_fd, &ring->buffer);
+	if (r >= 0)
+		r = add_sources(ring, map_fd, event);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(ring);
@@ -141,7 +150,7 @@ struct ring *ring_free(struct ring *ring)
 		return NULL;
 	sd_event_source_disable_unref(ring->io);
 	sd_event_source_disable_unref(ring->timer);
-	ring_buffer__free(ring->buffer);
+	ringbuf_close(ring->buffer);
 	free(ring);
 	return NULL;
 }

@@ -29,24 +29,16 @@ static const char *distrust(const struct stat *st, bool secret)
 static int read_all(int fd, size_t size, struct buf *ret)
 {
 	char *at = buf_reserve(ret, size + 1);
-	size_t done = 0;
+	ssize_t n;
 
 	if (!at)
 		return buf_error(ret);
-	while (done <= size) {
-		ssize_t n = read(fd, at + done, size + 1 - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	if (done > size)
+	n = fd_read_full(fd, at, size + 1);
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n > size)
 		return -EBUSY; /* it grew */
-	buf_commit(ret, done);
+	buf_commit(ret, (size_t)n);
 	return 0;
 }
 

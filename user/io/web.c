@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
+#include "io/clock.h"
 #include "io/web_priv.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -22,14 +22,6 @@ uint64_t web_now(const struct web *web)
 
 	sd_event_now(web->event, CLOCK_MONOTONIC, &us);
 	return us * 1000;
-}
-
-uint64_t web_cpu_ns(void)
-{
-	struct timespec t = {};
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
 /* When the library, a connection or a body wants to be looked at next. */
@@ -50,7 +42,7 @@ static void arm(struct web *web, uint64_t next_ns)
 
 void web_begin_turn(struct web *web)
 {
-	web->began_ns = web_cpu_ns();
+	web->began_ns = clock_thread_ns();
 }
 
 void web_turn(struct web *web)
@@ -64,7 +56,7 @@ void web_turn(struct web *web)
 	conn_ns = web_conn_expire(web, now_ns);
 	body_ns = web_body_expire(web, now_ns);
 	arm(web, conn_ns < body_ns ? conn_ns : body_ns);
-	web->stats.cpu_ns += web_cpu_ns() - web->began_ns;
+	web->stats.cpu_ns += clock_thread_ns() - web->began_ns;
 }
 
 static int on_ready(sd_event_source *source, int fd, uint32_t events, void *userdata)

@@ -87,8 +87,6 @@ struct web {
 /* web.c */
 /* CLOCK_MONOTONIC of this turn of the loop. */
 uint64_t web_now(const struct web *web);
-/* CPU time of this thread so far. */
-uint64_t web_cpu_ns(void);
 /* What is done from here to the end of web_turn() counts as serving. */
 void web_begin_turn(struct web *web);
 /* Lets the library work on what is ready, and says when there is more to do. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "io/clock.h"
 #include "io/web_priv.h"
 
 #define PRICE_NS UINT64_C(200000) /* of a connection, beside what it is seen to cost */
@@ -160,7 +161,7 @@ void web_tls_begin_turn(struct web_tls_state *state)
 	if (!state->on)
 		return;
 	state->pages_ns = 0;
-	state->before_ns = web_cpu_ns();
+	state->before_ns = clock_thread_ns();
 }
 
 void web_tls_end_turn(struct web_tls_state *state, uint64_t now_ns)
@@ -169,18 +170,18 @@ void web_tls_end_turn(struct web_tls_state *state, uint64_t now_ns)
 
 	if (!state->on)
 		return;
-	spent_ns = web_cpu_ns() - state->before_ns;
+	spent_ns = clock_thread_ns() - state->before_ns;
 	if (spent_ns > state->pages_ns)
 		credit_charge(&state->credit, now_ns, spent_ns - state->pages_ns);
 }
 
 uint64_t web_tls_begin_page(const struct web_tls_state *state)
 {
-	return state->on ? web_cpu_ns() : 0;
+	return state->on ? clock_thread_ns() : 0;
 }
 
 void web_tls_end_page(struct web_tls_state *state, uint64_t began_ns)
 {
 	if (state->on)
-		state->pages_ns += web_cpu_ns() - began_ns;
+		state->pages_ns += clock_thread_ns() - began_ns;
 }
