@@ -199,6 +199,7 @@ int on_cgroup_rmdir(__u64 *ctx)
 		emit_end(ev, false);
 	}
 	quota_give(w->owner_id);
+	reap_forget(id, w);
 	bpf_map_delete_elem(&watched, &id);
 	bpf_map_delete_elem(&inits, &id);
 	bpf_map_delete_elem(&quotas, &id);

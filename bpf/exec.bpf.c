@@ -26,6 +26,29 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	emit_end(ev, false);
 }
 
+/* Whether its program is runc, or a copy that runc made of itself in memory. */
+static __always_inline bool is_runc(struct task_struct *t, bool copied)
+{
+	static const __u64 runc = 0x636e7572;				     /* "runc" */
+	static const __u64 copy[2] = {0x75723a64666d656d, 0x6e6f6c635f636e}; /* "memfd:runc_clon" */
+	__u64 name[2] = {};
+
+	bpf_probe_read_kernel_str(name, sizeof(name),
+				  BPF_CORE_READ(t, mm, exe_file, f_path.dentry, d_name.name));
+	if (name[0] == runc)
+		return true;
+	return copied && name[0] == copy[0] && name[1] == copy[1];
+}
+
+/*
+ * runc 1.1 executes itself again (libcontainer/nsenter/cloned_binary.c) while its parent, which is
+ * runc as well, moves it into the container's cgroup: a stage that may exec in there, too.
+ */
+static __always_inline bool is_stage(struct task_struct *t)
+{
+	return is_runc(t, true) && is_runc(BPF_CORE_READ(t, real_parent), false);
+}
+
 SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
@@ -47,6 +70,8 @@ int on_exec(__u64 *ctx)
 	if (parent.watch_id == at.watch_id)
 		return 0;
 	rank = task_is_ns_init(t) ? GRACED_INIT_PID1 : GRACED_INIT_FIRST;
+	if (rank == GRACED_INIT_FIRST && is_stage(t))
+		return 0;
 	if (old && rank <= old->rank)
 		return 0;
 	init_set(t, w, &at, rank, old != NULL);

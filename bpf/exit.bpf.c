@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
-#include "task.bpf.h"
-
-#define SIGNAL_GROUP_EXIT 0x04 /* include/linux/sched/signal.h */
+#include "stop.bpf.h"
 
 /* kernel/exit.c, do_group_exit(): the group's status counts only once a group exit began. */
 static __always_inline __u32 exit_status(struct task_struct *t)
@@ -28,7 +26,8 @@ static __always_inline bool takes_others(struct task_struct *t)
 }
 
 static __always_inline void record(struct task_struct *t, struct graced_watch *w,
-				   const struct place *at, __u32 status, bool init)
+				   const struct place *at, __u32 status,
+				   const struct graced_init *init)
 {
 	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), at->watch_id, w);
 	__u64 inum;
@@ -47,6 +46,8 @@ static __always_inline void record(struct task_struct *t, struct graced_watch *w
 	if (init && takes_others(t))
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	ev->deliver_ns = init ? init->deliver_ns : 0;
+	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	if (w)
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	else
@@ -61,6 +62,22 @@ static __always_inline bool first_to_tell(struct task_struct *t)
 	__u8 one = 1;
 
 	return bpf_map_update_elem(&gate, &key, &one, BPF_NOEXIST) == 0;
+}
+
+/* One of each container is enough: for a dead one nobody waits for there is no end to wait for. */
+static __always_inline void reap_expect(struct task_struct *t, struct graced_watch *w, __u64 id)
+{
+	struct graced_reap r = {.watch_id = id, .start_ns = t->group_leader->start_boottime};
+	__u32 pid = t->tgid;
+
+	if (!reaps_seen)
+		return;
+	reap_forget(id, w);
+	reap_delete(pid);
+	if (bpf_map_update_elem(&reaps, &pid, &r, BPF_NOEXIST))
+		return;
+	__sync_fetch_and_add(&reaps_due, 1);
+	w->reap_pid = pid;
 }
 
 static __always_inline int exit_seen(struct task_struct *t, bool gated)
@@ -88,10 +105,14 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 		if (noisy)
 			stat_add(GRACED_EV_EXIT, 0, 0, 1);
 		else
-			record(t, w, &at, status, init);
+			record(t, w, &at, status, init ? i : NULL);
 	}
-	if (init)
+	if (init) {
 		i->pid = 0;
+		if (is_dying(i))
+			__sync_fetch_and_add(&dying, -1);
+		reap_expect(t, w, at.watch_id);
+	}
 	return 0;
 }
 

@@ -37,6 +37,15 @@ GRACED_SHARED const volatile bool cfg_oom_by_pid;    /* mark_victim tells a pid,
 
 GRACED_SHARED __u64 last_wake_ns;
 
+/* The stop signals that any container has for its own. */
+GRACED_SHARED __u64 own_stops;
+
+/* How many inits are dying of a stop signal and have yet to wake up to it. */
+GRACED_SHARED __u32 dying;
+
+/* Whether somebody sees inits being waited for, and how many have yet to be. */
+GRACED_SHARED __u32 reaps_seen, reaps_due;
+
 /* How many containers are noisy: while there are none, nobody is looked up in that map. */
 GRACED_SHARED __u32 noisy_any;
 
@@ -52,6 +61,7 @@ GRACED_SHARED __u32 limit_all;
 
 #define MAX_WATCHED 16384
 #define MAX_NOISY   256
+#define MAX_REAPS   4096
 #define WALK_MAX    64 /* levels below a container that are still found */
 
 GRACED_SHARED struct {
@@ -97,6 +107,13 @@ GRACED_SHARED struct {
 	__type(key, __u64);
 	__type(value, __u8);
 } noisy SEC(".maps");
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_REAPS);
+	__type(key, __u32);
+	__type(value, struct graced_reap);
+} reaps SEC(".maps");
 
 struct gate_key {
 	__u64 start_ns;
@@ -194,6 +211,29 @@ static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u
 	s->emitted += emitted;
 	s->lost += lost;
 	s->suppressed += suppressed;
+}
+
+/* Whoever takes an entry away takes it off the count. False: somebody else did. */
+static __always_inline bool reap_delete(__u32 pid)
+{
+	if (bpf_map_delete_elem(&reaps, &pid))
+		return false;
+	__sync_fetch_and_add(&reaps_due, -1);
+	return true;
+}
+
+/* Nobody is told any more when the last init of a container is waited for. */
+static __always_inline void reap_forget(__u64 watch_id, struct graced_watch *w)
+{
+	__u32 pid = w->reap_pid;
+	struct graced_reap *r;
+
+	if (!pid)
+		return;
+	w->reap_pid = 0;
+	r = bpf_map_lookup_elem(&reaps, &pid);
+	if (r && r->watch_id == watch_id)
+		reap_delete(pid);
 }
 
 /* size must be a constant. NULL: no room; counted for the type and for the cgroup. */

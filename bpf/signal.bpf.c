@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Signals, as they are generated: current is the sender. Recorded for inits; for everybody else
- * in a container only SIGKILLs are counted.
+ * Signals, as they are generated: current is the sender. Recorded for inits, and of others the few
+ * that an init passes on; for everybody else in a container only SIGKILLs are counted.
  */
-#include "task.bpf.h"
-
-/* include/linux/sched/signal.h and include/linux/sched.h: bits, not relocatable. */
-#define SIGNAL_GROUP_EXIT 0x04
-#define SIGNAL_UNKILLABLE 0x40
-#define PF_EXITING	  0x04
-
-#define RESULT_DELIVERED 0 /* TRACE_SIGNAL_DELIVERED */
-#define RESULT_IGNORED	 1 /* TRACE_SIGNAL_IGNORED */
-#define SIGKILL		 9
-#define CODE_TIMER	 (-2) /* SI_TIMER */
-
-#define BIT_OF(sig)  (1ULL << ((sig)-1))
-#define NO_STOP	     (BIT_OF(17) | BIT_OF(18) | BIT_OF(23)) /* CHLD CONT URG: nobody's stop signal */
-#define NEVER_FATAL  (NO_STOP | BIT_OF(28))		    /* WINCH */
-#define JOB_CONTROL  (BIT_OF(19) | BIT_OF(20) | BIT_OF(21) | BIT_OF(22)) /* STOP TSTP TTIN TTOU */
-#define DEFAULT_MASK (~(NEVER_FATAL | JOB_CONTROL))
-#define STOP_SET     (BIT_OF(2) | BIT_OF(3) | BIT_OF(15) | BIT_OF(37)) /* INT QUIT TERM RTMIN+3 */
+#include "stop.bpf.h"
 
 /* Beside graced_signal_flags, taken away before a record is filled: for a noisy container. */
 #define NOISY (1u << 31)
@@ -29,7 +12,8 @@ struct signal_args {
 	struct task_struct *target;
 	struct graced_watch *w; /* of the target, may be NULL with scope all */
 	struct place at, sender_at;
-	__u64 info; /* siginfo as a number: it may be the constants 0 and 1 */
+	__u32 sender_kind; /* of the watched cgroup that the sender is in */
+	__u64 info;	   /* siginfo as a number: it may be the constants 0 and 1 */
 	__u32 sig;
 	__s32 result;
 	__u32 flags;
@@ -155,7 +139,7 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 {
 	if (a->sig == SIGKILL && (for_init || a->info == 1))
 		return false;
-	if (for_init && STOP_SET & BIT_OF(a->sig))
+	if (for_init && stop_set(a->w) & BIT_OF(a->sig))
 		return false;
 	if (for_init)
 		suppress(a);
@@ -210,9 +194,12 @@ static __always_inline bool limited(struct signal_args *a)
 	return true;
 }
 
-static __always_inline void place_current(struct place *ret)
+static __always_inline void place_sender(struct signal_args *a)
 {
-	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), ret);
+	struct cgroup *cg = task_cgroup_of((void *)bpf_get_current_task(), false);
+	struct graced_watch *w = watch_of_read(cg, &a->sender_at);
+
+	a->sender_kind = w ? w->kind : 0;
 }
 
 static __always_inline void fill_ancestor(struct graced_proc *p, struct task_struct *t,
@@ -279,13 +266,16 @@ static __always_inline void fill_sender(struct graced_ev_signal *ev, const struc
 	fill_ancestors(ev, BPF_CORE_READ(current, group_leader, real_parent), false);
 }
 
-static __always_inline void record(struct signal_args *a)
+/* When it was; the record, if there was room for one, has the same time. */
+static __always_inline __u64 record(struct signal_args *a)
 {
 	struct graced_ev_signal *ev =
 		emit_begin(GRACED_EV_SIGNAL, sizeof(*ev), a->at.watch_id, a->w);
+	__u64 at_ns;
 
 	if (!ev)
-		return;
+		return bpf_ktime_get_boot_ns();
+	at_ns = ev->hdr.at_ns;
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
@@ -298,6 +288,7 @@ static __always_inline void record(struct signal_args *a)
 	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
 	fill_sender(ev, &a->sender_at);
 	emit_end(ev, a->sender_at.watch_id != a->at.watch_id);
+	return at_ns;
 }
 
 /* An OOM kill is told as the kernel's SIGKILL first and named after. */
@@ -313,19 +304,87 @@ static __always_inline void remember_killed(struct signal_args *a)
 	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
 }
 
+/*
+ * A stop signal from outside opens init's stop. One that is ignored is not passed on, one that
+ * finds init dying of something else opens nothing. A second one is a repetition, unless the first
+ * is a minute old, has been taken and is another signal, or came from a container and this one does
+ * not: what a neighbour sends hides no runtime's stop.
+ */
+static __always_inline void stop_note(struct signal_args *a, struct graced_init *init, __u64 at_ns)
+{
+	bool inside = a->sender_kind == GRACED_WATCH_CONTAINER,
+	     dies = a->flags & GRACED_SIG_GROUP_EXIT;
+	struct task_struct *target = a->target;
+	__u64 age = at_ns - init->stop_at_ns;
+
+	if (!(stop_set(a->w) & BIT_OF(a->sig)) || !from_outside(a))
+		return;
+	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || is_dying(init))
+		return;
+	if (dies && BPF_CORE_READ(target, signal, group_exit_code) != a->sig)
+		return;
+	if (init->stop_sig && age < STOP_AGE_NS) {
+		if (inside > init->stop_inside)
+			return;
+		if (inside == init->stop_inside && (!init->deliver_ns || init->stop_sig == a->sig))
+			return;
+	}
+	if (!init->stop_sig || age >= FORWARDS_GAP_NS)
+		init->forwards = GRACED_FORWARDS_MAX;
+	init->stop_at_ns = at_ns;
+	init->deliver_ns = 0;
+	init->stop_inside = inside;
+	init->stop_sig = a->sig;
+	init->await_sig = dies ? SIGKILL : a->sig;
+	if (dies)
+		__sync_fetch_and_add(&dying, 1);
+}
+
+/* The sender is the init of the target's container, and was told to stop. */
+static __always_inline bool sent_by_stopping(const struct graced_init *init)
+{
+	return init && init->stop_sig && init->pid && init->pid == bpf_get_current_pid_tgid() >> 32;
+}
+
+/*
+ * By kill(), sigqueue() or tgkill() of a process that lives: what the kernel raises in its name,
+ * when a parent dies (PR_SET_PDEATHSIG) or a timer expires, is nothing it passes on. To the dead it
+ * passes nothing on, either.
+ */
+static __always_inline bool passes_on(const struct signal_args *a, __u32 flags)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+
+	if (a->info == 1 || flags & GRACED_SIG_TARGET_ZOMBIE || a->sig == SIGWINCH)
+		return false;
+	if (a->code != CODE_USER && a->code != CODE_QUEUE && a->code != CODE_TKILL)
+		return false;
+	return !(BPF_CORE_READ(current, flags) & PF_EXITING);
+}
+
+static __always_inline bool forward_take(const struct signal_args *a, struct graced_init *init)
+{
+	if (!(a->flags & GRACED_SIG_FORWARDED) || !init || !init->forwards)
+		return false;
+	init->forwards--;
+	return true;
+}
+
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->at.watch_id);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
-	__u64 mask = a->w && a->w->sigmask ? a->w->sigmask : DEFAULT_MASK;
+	bool forwarded = !for_init && sent_by_stopping(init);
+	bool masked = signal_mask(a->w) & BIT_OF(a->sig);
 	/* Loaded before the ways part: see fill_sender(). */
 	struct signal_struct *signal = a->target->signal;
+	__u64 at_ns;
 	bool noisy;
 	__u32 flags;
 
-	if (!(mask & BIT_OF(a->sig)))
+	if (!masked && !forwarded)
 		return;
-	if (!for_init && a->sig != SIGKILL && !cfg_all)
+	if (!for_init && !forwarded && a->sig != SIGKILL && !cfg_all)
 		return;
 	bpf_probe_read_kernel(&a->info, sizeof(a->info), &ctx[1]);
 	noisy = is_noisy(a->at.watch_id);
@@ -335,17 +394,19 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	flags = signal_flags(a, signal, ctx[3]);
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
+	if (forwarded && passes_on(a, flags))
+		flags |= GRACED_SIG_FORWARDED;
 	if (noisy)
 		flags |= NOISY;
 	/* A value read back is any value: the verifier goes on once, not once for each of them. */
 	bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
 	for_init = a->flags & GRACED_SIG_INIT;
-	place_current(&a->sender_at);
+	place_sender(a);
 	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
 		remember_killed(a);
 	if (a->sig == SIGKILL && watch_recorded(a->w))
 		count_kill(a, for_init);
-	if (!for_init && !wanted_by_all(a))
+	if (!for_init && !forward_take(a, init) && !wanted_by_all(a))
 		return;
 	if (!for_init && a->flags & NOISY) {
 		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
@@ -355,8 +416,11 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (a->sig == SIGKILL && a->result == RESULT_IGNORED &&
 	    a->sender_at.watch_id == a->at.watch_id)
 		return;
-	if (!limited(a))
-		record(a);
+	if (limited(a))
+		return;
+	at_ns = record(a);
+	if (for_init && init && a->w)
+		stop_note(a, init, at_ns);
 }
 
 SEC("tp_btf/signal_generate")

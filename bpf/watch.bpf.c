@@ -3,7 +3,7 @@
  * What the daemon changes of an entry that is there already. It has the kernel half do it: writing
  * the value back from outside would take away what was counted in it meanwhile.
  */
-#include "graced.bpf.h"
+#include "stop.bpf.h"
 
 /* Attached nowhere, run by the daemon: ctx is a cgroup id and a kind. 0: there is no such entry. */
 SEC("raw_tp")
@@ -15,5 +15,20 @@ int set_kind(__u64 *ctx)
 	if (!w)
 		return 0;
 	w->kind = ctx[1];
+	return 1;
+}
+
+/* The same with a signal, the container's own stop signal; 0 takes it back. */
+SEC("raw_tp")
+int set_stop(__u64 *ctx)
+{
+	__u64 id = ctx[0];
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
+
+	if (!w)
+		return 0;
+	w->stop_sig = ctx[1];
+	if (w->stop_sig)
+		own_stops |= BIT_OF(w->stop_sig);
 	return 1;
 }

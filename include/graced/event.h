@@ -26,10 +26,11 @@ enum graced_ev_type {
 	GRACED_EV_CGROUP_GONE = 2,
 	GRACED_EV_CGROUP_EMPTY = 3, /* no process left in it or below it */
 	GRACED_EV_INIT = 4,	    /* a process exec'd and is now its container's init */
-	GRACED_EV_SIGNAL = 5,	    /* a signal was generated for an init */
+	GRACED_EV_SIGNAL = 5,	    /* a signal was generated for an init, or forwarded by one */
 	GRACED_EV_EXIT = 6,	    /* a process (not a thread) stopped running */
 	GRACED_EV_OOM = 7,	    /* the OOM killer chose a victim */
-	GRACED_EV_COUNT = 8,
+	GRACED_EV_REAPED = 8,	    /* an init's parent has waited for it */
+	GRACED_EV_COUNT = 9,
 };
 
 /* What a watched cgroup is, as far as the kernel half can tell by its name. */
@@ -61,7 +62,17 @@ enum graced_signal_flags {
 	GRACED_SIG_NS_TEARDOWN = 1 << 8,   /* current is a dying PID 1 of a pid namespace */
 	GRACED_SIG_TARGET_ZOMBIE = 1 << 9, /* target had stopped running already */
 	GRACED_SIG_INIT = 1 << 10,	   /* target is its container's init */
+	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, told to stop */
 };
+
+/*
+ * What an init passes on. Once a stop signal has come to it from outside its container, signals
+ * that it sends (kill, sigqueue and their likes, by any of its threads) to other processes of the
+ * container are records with GRACED_SIG_FORWARDED: the first four of a stop, with any signal but
+ * CHLD, CONT, URG and WINCH. Those behind them, and all in a container that is noisy, are no
+ * records by rule, and so neither lost nor suppressed. With scope all others may have the flag.
+ */
+#define GRACED_FORWARDS_MAX 4
 
 /* graced_ev_exit.flags */
 enum graced_exit_flags {
@@ -152,6 +163,23 @@ struct graced_ev_exit {
 	__u32 flags;
 	struct graced_proc proc;
 	struct graced_counts counts;
+	/*
+	 * When a thread of init took the stop signal that opened its stop, to run its handler or to
+	 * die of it: 0 when none came from outside, or when none was seen to be taken. One that is
+	 * fetched by sigwait() or from a signalfd is not seen. With one whose default is fatal the
+	 * kernel kills all threads at once, and this is when the first of them woke up to that.
+	 */
+	__u64 deliver_ns;
+	__u64 stop_at_ns; /* at_ns of the record of that signal; 0: none came */
+};
+
+/* The parent of a container's init has waited for it: its pid may be used again. Told as long as
+ * the container's cgroup is there, by kernels that let a program see it. */
+struct graced_ev_reaped {
+	struct graced_hdr hdr;
+	__u64 start_ns;
+	__u32 pid;
+	__u32 pad;
 };
 
 struct graced_ev_oom {
@@ -177,6 +205,8 @@ struct graced_watch {
 	struct graced_counts counts;
 	__u64 outside_at_ns; /* a bucket like the other, for what others send */
 	__u32 outside_left;
+	__u32 stop_sig; /* its own stop signal; 0: the default set */
+	__u32 reap_pid; /* of its last init that had yet to be waited for; 0: none */
 	__u32 pad;
 };
 
@@ -184,6 +214,19 @@ struct graced_init {
 	__u64 start_ns;
 	__u32 pid; /* 0: it is gone */
 	__u32 rank;
+	/* Its stop, opened by a signal from outside the container. */
+	__u64 stop_at_ns; /* at_ns of that signal's record; 0: there is none */
+	__u64 deliver_ns; /* as in graced_ev_exit */
+	__u32 stop_sig;
+	__u32 await_sig;   /* what signal_deliver will call it: stop_sig, or SIGKILL when fatal */
+	__u32 forwards;	   /* how many more of the signals it sends are recorded */
+	__u32 stop_inside; /* the sender was in another container */
+};
+
+/* Inits that have exited and were not waited for, by pid. */
+struct graced_reap {
+	__u64 watch_id;
+	__u64 start_ns;
 };
 
 /* One per event type and CPU: emitted + lost + suppressed is what was produced. */

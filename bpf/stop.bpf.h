@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Signals by number, and which of them ask an init to stop. */
+#ifndef GRACED_STOP_BPF_H
+#define GRACED_STOP_BPF_H
+
+#include "task.bpf.h"
+
+/* include/linux/sched/signal.h and include/linux/sched.h: bits, not relocatable. */
+#define SIGNAL_GROUP_EXIT 0x04
+#define SIGNAL_UNKILLABLE 0x40
+#define PF_EXITING	  0x04
+
+/* enum of include/trace/events/signal.h */
+#define RESULT_DELIVERED 0
+#define RESULT_IGNORED	 1
+#define RESULT_OVERFLOW	 3
+
+/* si_code */
+#define CODE_USER  0
+#define CODE_QUEUE (-1)
+#define CODE_TIMER (-2)
+#define CODE_TKILL (-6)
+
+#define SIGKILL	 9
+#define SIGTERM	 15
+#define SIGWINCH 28
+
+#define BIT_OF(sig)  (1ULL << (((sig)-1) & 63))
+#define NO_STOP	     (BIT_OF(17) | BIT_OF(18) | BIT_OF(23)) /* CHLD CONT URG: nobody's stop signal */
+#define NEVER_FATAL  (NO_STOP | BIT_OF(SIGWINCH))
+#define JOB_CONTROL  (BIT_OF(19) | BIT_OF(20) | BIT_OF(21) | BIT_OF(22)) /* STOP TSTP TTIN TTOU */
+#define DEFAULT_MASK (~(NEVER_FATAL | JOB_CONTROL))
+#define STOP_SET     (BIT_OF(2) | BIT_OF(3) | BIT_OF(SIGTERM) | BIT_OF(37)) /* INT QUIT, RTMIN+3 */
+
+/* The daemon lets no request lapse earlier. */
+#define STOP_AGE_NS	60000000000ULL
+/* Stops that follow one another faster share what is recorded of forwarded signals. */
+#define FORWARDS_GAP_NS 1000000000ULL
+
+/* Which signals ask the init of a watched cgroup to stop; systemd sends its own. */
+static __always_inline __u64 stop_set(const struct graced_watch *w)
+{
+	return w->stop_sig ? BIT_OF(w->stop_sig) | BIT_OF(SIGTERM) : STOP_SET;
+}
+
+/* It is dying of its stop signal, and counted. */
+static __always_inline bool is_dying(const struct graced_init *init)
+{
+	return init->await_sig == SIGKILL && !init->deliver_ns;
+}
+
+/* Which signals to its init are recorded. w may be NULL. */
+static __always_inline __u64 signal_mask(const struct graced_watch *w)
+{
+	__u64 mask = w && w->sigmask ? w->sigmask : DEFAULT_MASK;
+
+	return w && w->stop_sig ? mask | BIT_OF(w->stop_sig) : mask;
+}
+
+#endif
