@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/daemon.h"
+#include "app/feed.h"
+#include "app/inhibitor_priv.h"
+#include "app/lookup.h"
+#include "app/say.h"
+#include "io/busconn.h"
+#include "io/cgfs.h"
+#include "io/clock.h"
+#include "io/fdstore.h"
+#include "io/procfs.h"
+
+#define STORE "shutdown-lock"
+#define WHO   "graced"
+#define WHY   "Containers are being stopped"
+
+/* NULL: where it is by default. */
+static const char *bus_address(void)
+{
+	const char *address = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
+
+	return address && *address ? address : NULL;
+}
+
+static bool has_address(void)
+{
+	return !bus_address() || busconn_path(bus_address());
+}
+
+int inhibitor_take_back(const struct inhibitor_options *options)
+{
+	int fd = fdstore_take(STORE);
+
+	if (fd < 0 || (!options->off && has_address()))
+		return fd < 0 ? -1 : fd;
+	fdstore_remove(STORE);
+	close(fd);
+	return -1;
+}
+
+const char *inhibitor_refuse(const struct inhibitor_options *options)
+{
+	struct cgpath own;
+	char path[PATH_MAX];
+
+	if (options->off || options->mode != SHUTDOWN_ASSIST)
+		return NULL;
+	if (!has_address())
+		return "shutdown.mode assist needs the system bus, and DBUS_SYSTEM_BUS_ADDRESS is "
+		       "not unix:path= and a path";
+	if (procfs_cgroup_of(getpid(), NULL, path, sizeof(path)) < 0)
+		return NULL;
+	cgpath_parse(path, strlen(path), &own);
+	if (!own.pod_uid[0])
+		return NULL;
+	return "shutdown.mode assist has to outlive the pods: run graced as a unit of the host, or "
+	       "set shutdown.mode to observe";
+}
+
+static void begin(struct obs *ret, enum shutdown_event_type event)
+{
+	feed_begin(ret, OBS_SHUTDOWN);
+	ret->shutdown.event = event;
+}
+
+static void tell(struct inhibitor *in, enum shutdown_event_type event)
+{
+	struct obs obs;
+
+	begin(&obs, event);
+	feed(in->manager, &obs);
+}
+
+/* --- what logind says ----------------------------------------------------------------------- */
+
+static void on_up(void *userdata)
+{
+	struct inhibitor *in = userdata;
+
+	if (in->away)
+		log_info("logind can be asked");
+	in->up = true;
+	in->away = false;
+	tell(in, SHUTDOWN_EV_LOGIND_UP);
+	logind_ask_limit(in->logind);
+	if (in->dropped)
+		logind_reload(in->logind);
+}
+
+static void on_down(void *userdata)
+{
+	struct inhibitor *in = userdata;
+	struct logind_state state;
+
+	logind_get_state(in->logind, &state);
+	log_warning("logind cannot be asked: %s", state.text);
+	in->up = false;
+	in->away = true;
+	tell(in, SHUTDOWN_EV_LOGIND_DOWN);
+}
+
+/* Where it was never there nothing goes down, and who counts on it is told all the same. */
+static void tell_away(struct inhibitor *in)
+{
+	struct logind_state state;
+
+	if (in->up || in->away)
+		return;
+	logind_get_state(in->logind, &state);
+	if (state.status == LOGIND_STARTING)
+		return;
+	in->away = true;
+	log_at(in->options->mode == SHUTDOWN_ASSIST ? LOG_WARNING : LOG_INFO,
+	       "shutdowns of the node are not seen: %s, at %s", state.text, state.where);
+}
+
+static void on_taken(void *userdata)
+{
+	log_info("the shutdown delay lock is held");
+	tell(userdata, SHUTDOWN_EV_LOCK_TAKEN);
+}
+
+static void on_refused(void *userdata, const char *error, const char *text)
+{
+	log_warning("logind gives no shutdown delay lock: %s (%s)", text, error);
+	tell(userdata, SHUTDOWN_EV_LOCK_REFUSED);
+}
+
+static void on_lost(void *userdata)
+{
+	log_warning("the shutdown delay lock is lost: logind does not know it any more");
+	tell(userdata, SHUTDOWN_EV_LOCK_LOST);
+}
+
+static enum shutdown_action action_of(const char *name)
+{
+	for (int i = 0; i < SHUTDOWN_ACTION_COUNT; i++)
+		if (strcmp(shutdown_action_name((enum shutdown_action)i), name) == 0)
+			return (enum shutdown_action)i;
+	return SHUTDOWN_UNKNOWN;
+}
+
+static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
+{
+	struct inhibitor *in = userdata;
+	struct obs obs;
+
+	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
+	obs.shutdown.announced_ns = in->resumed_ns;
+	obs.shutdown.limit_ns = limit_ns;
+	obs.shutdown.action = action_of(action);
+	feed(in->manager, &obs);
+}
+
+static void on_cancelled(void *userdata)
+{
+	inhibitor_none_goes_on(userdata);
+	tell(userdata, SHUTDOWN_EV_CANCELLED);
+}
+
+static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
+{
+	size_t listed = n < LOGIND_HOLDERS_MAX ? n : LOGIND_HOLDERS_MAX, own = 0, at = 0;
+	struct inhibitor *in = userdata;
+	struct obs obs;
+
+	begin(&obs, SHUTDOWN_EV_HOLDERS);
+	obs.shutdown.failed = failed;
+	for (size_t i = 0; i < listed; i++) {
+		struct obs_holder *to = &obs.shutdown.holders[at];
+
+		if (list[i].own) {
+			own++;
+			continue;
+		}
+		if (at == SHUTDOWN_MAX_HOLDERS)
+			continue;
+		strncpy(to->who, list[i].who, sizeof(to->who) - 1);
+		to->uid = list[i].uid;
+		to->pid = list[i].pid;
+		at++;
+	}
+	obs.shutdown.n_holders = (uint32_t)(n - own);
+	feed(in->manager, &obs);
+}
+
+/* --- what the engine wants ------------------------------------------------------------------ */
+
+/* Whose pods' status is asked for in vain is not waited for. */
+static void tell_api(struct inhibitor *in, bool first)
+{
+	struct podsrc_state state;
+	struct obs obs;
+	bool unreachable;
+
+	lookup_get_state(in->manager, META_KUBELET, &state);
+	unreachable = state.status == PODSRC_DOWN;
+	if (unreachable == in->unreachable && !first)
+		return;
+	in->unreachable = unreachable;
+	begin(&obs, SHUTDOWN_EV_API);
+	obs.shutdown.reachable = !unreachable;
+	feed(in->manager, &obs);
+}
+
+static void kill_container(struct inhibitor *in, uint64_t id)
+{
+	int r = cgfs_kill(in->manager->cgfs, id);
+
+	if (r < 0 && r != -ENOENT)
+		log_error("cannot end the processes of cgroup %llu: %s", (unsigned long long)id,
+			  strerror(-r));
+}
+
+void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
+{
+	switch (effect->type) {
+	case EFFECT_TAKE_LOCK:
+		logind_take(in->logind);
+		break;
+	case EFFECT_DROP_LOCK:
+		log_info("the shutdown delay lock is let go");
+		inhibitor_note_end(in);
+		logind_drop(in->logind);
+		break;
+	case EFFECT_LIST_HOLDERS:
+		tell_api(in, false);
+		logind_list_holders(in->logind);
+		break;
+	case EFFECT_FLUSH:
+		in->flushing = true;
+		break;
+	case EFFECT_KILL:
+		kill_container(in, effect->id);
+		break;
+	default:
+		break;
+	}
+}
+
+void inhibitor_turn(struct inhibitor *in, bool idle)
+{
+	tell_away(in);
+	if (!in->flushing || !idle)
+		return;
+	in->flushing = false;
+	tell(in, SHUTDOWN_EV_FLUSHED);
+}
+
+void inhibitor_look(struct inhibitor *in)
+{
+	logind_ask_limit(in->logind);
+}
+
+static int open_logind(struct inhibitor *in, int lock)
+{
+	const struct logind_options options = {
+		.bus_address = bus_address(),
+		.who = WHO,
+		.why = WHY,
+		.store = STORE,
+		.lock = lock,
+	};
+	const struct logind_sink sink = {
+		.userdata = in,
+		.up = on_up,
+		.down = on_down,
+		.taken = on_taken,
+		.refused = on_refused,
+		.lost = on_lost,
+		.announced = on_announced,
+		.cancelled = on_cancelled,
+		.limit = inhibitor_on_limit,
+		.holders = on_holders,
+		.reloaded = inhibitor_on_reloaded,
+	};
+
+	return logind_new(in->manager->event, &options, &sink, &in->logind);
+}
+
+int inhibitor_new(struct daemon *d, int lock, struct inhibitor **ret)
+{
+	struct inhibitor *in;
+	int r;
+
+	if (!has_address()) {
+		log_warning("shutdowns of the node are not seen: DBUS_SYSTEM_BUS_ADDRESS is not "
+			    "unix:path= and a path");
+		return 0;
+	}
+	in = calloc(1, sizeof(*in));
+	r = in ? 0 : -ENOMEM;
+	if (in) {
+		in->manager = d->manager;
+		in->options = &d->config.shutdown;
+		inhibitor_read_times(in);
+		r = inhibitor_tell_plan(in);
+	}
+	if (r < 0) {
+		if (lock >= 0)
+			close(lock);
+	} else {
+		*ret = in;
+		r = open_logind(in, lock);
+	}
+	if (r < 0) {
+		say("cannot follow shutdowns of the node: %s", strerror(-r));
+		free(in);
+		*ret = NULL;
+		return r;
+	}
+	inhibitor_open_delay(in);
+	if (lock >= 0)
+		tell(in, SHUTDOWN_EV_LOCK_TAKEN);
+	tell_api(in, true);
+	return 0;
+}
+
+struct inhibitor *inhibitor_free(struct inhibitor *in)
+{
+	if (!in)
+		return NULL;
+	delaykeep_free(in->delay);
+	logind_free(in->logind);
+	free(in);
+	return NULL;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The questions of graced plan. */
+#ifndef APP_PLANS_H
+#define APP_PLANS_H
+
+#include "app/nodepods.h"
+#include "app/options.h"
+
+#define PLANS_KUBELET_CONFIG "/var/lib/kubelet/config.yaml"
+
+/* What becomes of a silent node's pods. 0 or -errno. */
+int plans_dies(const struct options *options, const struct nodepods *pods);
+
+/* What a node shutdown would do. 0 or -errno; 1: it was said why there is no answer. */
+int plans_shutdown(const struct options *options, const struct nodepods *pods);
+
+#endif
