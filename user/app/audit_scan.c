@@ -165,6 +165,13 @@ static int look_again(const struct scan *s, const struct members *members,
 	return r;
 }
 
+static uint32_t signal_of(const struct scan *s, const struct audit_found *found)
+{
+	if (s->signal)
+		return s->signal;
+	return found->own && found->own->stop_signal ? found->own->stop_signal : SIGTERM;
+}
+
 /* True: there is something to tell of the container. */
 static bool examine(const struct scan *s, const char *path, struct audit_found *found)
 {
@@ -174,7 +181,7 @@ static bool examine(const struct scan *s, const char *path, struct audit_found *
 	uint32_t rank;
 	int r;
 
-	found->facts.signal = s->signal;
+	found->facts.signal = signal_of(s, found);
 	found->audit = (struct audit){AUDIT_UNKNOWN, AUDIT_ACCESS, 0};
 	cgfs_pids(s->cgfs, path, take_member, &members);
 	owned = members.list;
@@ -215,7 +222,7 @@ static bool is_container(const struct scan *s, const char *path, struct cgpath *
 	if (is)
 		*ret = node->ident;
 	cgmap_done(&map);
-	return is;
+	return is || (s->list->describe && describe_identify(s->list->describe, path, ret));
 }
 
 static int visit(void *userdata, const struct cgfs_dir *dir)
@@ -230,6 +237,8 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	if (!found)
 		return -ENOMEM;
 	found->path = path;
+	if (s->list->describe)
+		found->own = describe_container(s->list->describe, &found->path);
 	if (!examine(s, dir->path, found))
 		return 0;
 	found->cgroup = strdup(dir->path);
@@ -259,15 +268,26 @@ static int open_hierarchy(struct scan *s)
 	return r;
 }
 
-static int by_name(const void *a, const void *b)
+/* What has no name comes first. */
+static int compare(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int by_name(const void *a, const void *b, void *describe)
 {
 	const struct audit_found *x = a, *y = b;
-	int r = strcmp(x->names.namespace_, y->names.namespace_);
+	struct record_container c, d;
+	struct record_pod p, q;
+	int r;
 
+	describe_record(describe, &x->path, &x->names, x->cgroup, &p, &c);
+	describe_record(describe, &y->path, &y->names, y->cgroup, &q, &d);
+	r = compare(p.namespace_, q.namespace_);
 	if (!r)
-		r = strcmp(x->names.pod, y->names.pod);
+		r = compare(p.name, q.name);
 	if (!r)
-		r = strcmp(x->names.container, y->names.container);
+		r = compare(c.name, d.name);
 	return r ? r : strcmp(x->cgroup, y->cgroup);
 }
 
@@ -282,11 +302,13 @@ int audit_scan(const struct options *options, uint32_t signal, struct audit_list
 	/* Without names it still is an audit. */
 	if (!options->no_names && podsrc_logs_new(options->log_dir, &s.logs) < 0)
 		s.logs = NULL;
+	if (!options->no_names && describe_new(options, &list->describe) >= 0)
+		describe_tell_failed(list->describe);
 	r = cgfs_scan(s.cgfs, "/", visit, &s, NULL);
 	if (r < 0)
 		say("cannot look through the cgroups: %s", strerror(-r));
 	else if (list->n)
-		qsort(list->list, list->n, sizeof(*list->list), by_name);
+		qsort_r(list->list, list->n, sizeof(*list->list), by_name, list->describe);
 	podsrc_logs_free(s.logs);
 	cgfs_free(s.cgfs);
 	return r;
@@ -297,5 +319,6 @@ void audit_list_free(struct audit_list *list)
 	for (size_t i = 0; i < list->n; i++)
 		free(list->list[i].cgroup);
 	free(list->list);
+	describe_free(list->describe);
 	*list = (struct audit_list){};
 }

@@ -3,6 +3,7 @@
 #ifndef APP_AUDIT_SCAN_H
 #define APP_AUDIT_SCAN_H
 
+#include "app/describe.h"
 #include "app/options.h"
 #include "core/audit.h"
 #include "core/cgpath.h"
@@ -12,10 +13,11 @@
 struct audit_found {
 	char *cgroup;
 	struct cgpath path;
-	struct obs_names names;
-	bool seen;		 /* false: of its processes none could be seen */
-	struct procfs_proc init; /* valid when seen */
-	struct procfs_proc app;	 /* the child behind a shell, valid when has_app */
+	struct obs_names names;		    /* by the log directories */
+	const struct podtab_container *own; /* what better sources say; NULL: nothing */
+	bool seen;			    /* false: of its processes none could be seen */
+	struct procfs_proc init;	    /* valid when seen */
+	struct procfs_proc app;		    /* the child behind a shell, valid when has_app */
 	bool has_app;
 	struct audit_facts facts;
 	struct audit audit;
@@ -24,10 +26,12 @@ struct audit_found {
 struct audit_list {
 	struct audit_found *list; /* by pod and container */
 	size_t n, room;
+	struct describe *describe; /* what own points into; NULL: nobody was asked */
 };
 
 /* Containers that end meanwhile are left out, and so are those that are ending. Says what goes
  * wrong. 0 or -errno; the list is to be freed either way. */
+/* signal 0: each container's own stop signal, SIGTERM where none is known. */
 int audit_scan(const struct options *options, uint32_t signal, struct audit_list *list);
 
 void audit_list_free(struct audit_list *list);

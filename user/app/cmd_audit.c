@@ -9,6 +9,7 @@
 #include "app/audit_scan.h"
 #include "app/commands.h"
 #include "app/options.h"
+#include "app/output.h"
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "base/signame.h"
@@ -25,7 +26,8 @@ static const char usage[] =
 	"processes (root may) gets `unknown` where that is needed.\n"
 	"\n"
 	"  -o, --output table|json  a table for people, or one JSON object per line\n"
-	"  -s, --signal SIG         the stop signal to ask about (default SIGTERM)\n"
+	"  -s, --signal SIG         the stop signal to ask about (default: each container's own,\n"
+	"                           SIGTERM where none is known)\n"
 	"  -n, --namespace NAME     only pods of this namespace\n"
 	"  -p, --pod NAME           only this pod (name or uid)\n"
 	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
@@ -33,7 +35,7 @@ static const char usage[] =
 	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
 	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
 	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
-	"      --no-names           do not read the names under /var/log\n"
+	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP
 	"      --debug              no effect here\n"
 	"\n"
 	"VERDICT  WHY\n"
@@ -49,7 +51,7 @@ static const char usage[] =
 	"wrong use; else 0.\n"
 	"\n"
 	"EXAMPLES\n"
-	"  graced audit                       every container and SIGTERM\n"
+	"  graced audit                       every container, by its own stop signal\n"
 	"  graced audit -s QUIT -c nginx      a container whose image says STOPSIGNAL SIGQUIT\n"
 	"  graced audit >/dev/null || echo \"a container is deaf\"\n"
 	"  graced audit --exit-zero -o json | jq -r 'select(.verdict == \"deaf\") | .pod.name'\n";
@@ -72,21 +74,9 @@ static const char *shell_of(const struct audit_found *f)
 	return known(f->init.proc.exe) ? f->init.proc.exe : f->init.proc.comm;
 }
 
-static struct audit_record record_of(const struct audit_found *f)
+static struct audit_record record_of(const struct audit_list *list, const struct audit_found *f)
 {
-	return (struct audit_record){
-		.pod = {.known = f->path.pod_uid[0],
-			.namespace_ = known(f->names.namespace_),
-			.name = known(f->names.pod),
-			.uid = f->path.pod_uid,
-			.qos = f->path.qos,
-			.is_static = f->path.static_pod},
-		.container = {.known = true,
-			      .name = known(f->names.container),
-			      .id = known(f->path.container_id),
-			      .runtime = f->path.runtime,
-			      .kind = record_container_kind_of(&f->path, known(f->names.container)),
-			      .cgroup = f->cgroup},
+	struct audit_record r = {
 		.seen = f->seen,
 		.process = process_of(&f->init),
 		.shell = shell_of(f),
@@ -95,6 +85,9 @@ static struct audit_record record_of(const struct audit_found *f)
 		.facts = f->facts,
 		.audit = f->audit,
 	};
+
+	describe_record(list->describe, &f->path, &f->names, f->cgroup, &r.pod, &r.container);
+	return r;
 }
 
 /* The filter knows records; an emptiness is one of a pod and a container and nothing more. */
@@ -108,14 +101,6 @@ static bool is_asked_for(const struct options *o, const struct audit_record *r)
 	return filter_matches(&filter, &subject);
 }
 
-/* https://no-color.org: any value but an empty one. */
-static bool wants_colour(void)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && (!no || !*no) && (!term || strcmp(term, "dumb"));
-}
-
 struct counts {
 	uint32_t all, deaf, no_access;
 };
@@ -125,14 +110,16 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 	_cleanup_(buf_free) struct buf out = {};
 	uint64_t now = clock_boot_ns();
 	int64_t wall = (int64_t)now + clock_wall_offset_ns();
-	bool colour = wants_colour();
+	bool colour = output_wants_colour();
 	char node[256];
 
 	clock_node_name(node, sizeof(node));
 	for (size_t i = 0; i < list->n && !buf_error(&out); i++) {
-		struct audit_record r = record_of(list->list + i);
+		struct audit_record r = record_of(list, list->list + i);
 
-		if (!is_asked_for(o, &r))
+		/* A sandbox is of interest to nobody who did not ask for all that is known. */
+		if (!is_asked_for(o, &r) ||
+		    (!o->json && r.container.kind == CONTAINER_KIND_SANDBOX))
 			continue;
 		r.at_ns = now;
 		r.wall_ns = wall;
@@ -167,7 +154,7 @@ static void sum_up(const struct counts *c, uint32_t signal)
 		say("there is no container running");
 	else if (isatty(STDERR_FILENO))
 		say("%u of %u containers would not hear %s", c->deaf, c->all,
-		    signame_format(signal, name));
+		    signal ? signame_format(signal, name) : "their stop signal");
 }
 
 static int audit(const struct options *o, uint32_t signal)
@@ -209,8 +196,8 @@ int cmd_audit(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("audit", "'%s' is one argument too many", argv[options.first]);
-	mask = options.filter.sigmask ? options.filter.sigmask : 1ull << (SIGTERM - 1);
+	mask = options.filter.sigmask;
 	if (mask & (mask - 1))
 		return say_usage("audit", "--signal wants one signal, the one that asks to stop");
-	return audit(&options, (uint32_t)__builtin_ctzll(mask) + 1);
+	return audit(&options, mask ? (uint32_t)__builtin_ctzll(mask) + 1 : 0);
 }

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced check: whether tracing works here, and what it will lack; one line each. */
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "app/check_shutdown.h"
+#include "app/checkpoint.h"
 #include "app/columns.h"
 #include "app/commands.h"
+#include "app/describe.h"
 #include "app/needs.h"
 #include "app/options.h"
+#include "app/rundir.h"
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "io/hierarchy.h"
 #include "io/host.h"
 #include "io/kern.h"
 #include "io/kbtf.h"
+#include "io/keepfile.h"
 #include "io/procfs.h"
 #include "wire/jsonw.h"
 
@@ -27,6 +33,8 @@ static const char usage[] =
 	"\n"
 	"  -o, --output table|json  lines for people, or one JSON object per line\n"
 	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
+	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
+	"      --no-names           do not ask who names pods and containers\n" OPTIONS_SOURCES_HELP
 	"      --debug              libbpf's messages on stderr\n";
 
 enum status { OK, WARN, FAIL };
@@ -201,38 +209,61 @@ static void check_programs(struct check *c)
 	kern_free(kern);
 }
 
-static void check_logind(struct check *c)
+static void on_shutdown(void *userdata, bool ok, const char *name, const char *text)
 {
-	int r = host_has_logind();
+	tell(userdata, ok ? OK : WARN, name, "%s", text);
+}
 
-	if (r > 0)
-		tell(c, OK, "logind", "on the system bus");
-	else
-		tell(c, WARN, "logind", "not on the system bus: a shutdown is not announced here");
+/* What a source says of itself, when it is asked what it has. */
+static void check_source(struct check *c, const struct describe *d, enum meta_source source,
+			 const char *absent)
+{
+	struct podsrc_state state;
+
+	describe_get_state(d, source, &state);
+	if (state.status == PODSRC_UP)
+		tell(c, OK, meta_source_name(source), "%s%s%s", state.where,
+		     state.text[0] ? ": " : "", state.text);
+	else if (state.status == PODSRC_DOWN)
+		tell(c, WARN, meta_source_name(source), "%s: %s", state.where, state.text);
+	else if (state.status == PODSRC_STARTING)
+		tell(c, WARN, meta_source_name(source), "%s: no answer within 3 s", state.where);
+	else if (state.text[0] || absent)
+		tell(c, WARN, meta_source_name(source), "%s", state.text[0] ? state.text : absent);
 }
 
 static void check_sources(struct check *c)
 {
-	static const char *const sockets[] = {
-		"/run/containerd/containerd.sock",
-		"/run/crio/crio.sock",
-		"/run/cri-dockerd.sock",
-		"/run/k3s/containerd/containerd.sock",
-	};
-	bool found = false;
+	struct describe *d;
+	char pods[PATH_MAX];
 
-	for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++) {
-		if (!host_is_socket(sockets[i]))
-			continue;
-		found = true;
-		tell(c, OK, "CRI socket", "%s", sockets[i]);
-	}
-	if (!found)
-		tell(c, WARN, "CRI socket", "none: no Kubernetes runtime is running here");
-	if (host_is_dir("/var/log/pods"))
-		tell(c, OK, "pod names", "/var/log/pods");
+	snprintf(pods, sizeof(pods), "%s/pods", c->options->log_dir);
+	if (host_is_dir(pods))
+		tell(c, OK, "logs", "%s", pods);
 	else
-		tell(c, WARN, "pod names", "no /var/log/pods: pods are told by their uid alone");
+		tell(c, WARN, "logs", "no %s: pods are not named by it", pods);
+	if (c->options->no_names || describe_new(c->options, &d) < 0)
+		return;
+	check_source(c, d, META_CRI, "no runtime's socket: no Kubernetes runtime is running here");
+	check_source(c, d, META_KUBELET, NULL);
+	check_source(c, d, META_DOCKER, NULL);
+	check_source(c, d, META_PODMAN, NULL);
+	check_source(c, d, META_CONTAINERD, NULL);
+	describe_free(d);
+}
+
+/* Where the daemon has it unless its settings say otherwise. */
+static void check_checkpoint(struct check *c)
+{
+	char buffer[PATH_MAX];
+	const char *path = rundir_path(CHECKPOINT_NAME, buffer);
+	struct keepfile_why why;
+	int r = keepfile_check(path, &why);
+
+	if (r < 0)
+		tell(c, WARN, "checkpoint", "%s: a restart of the daemon begins anew", why.text);
+	else
+		tell(c, OK, "checkpoint", "%s%s", path, r > 0 ? ", to be made" : "");
 }
 
 int cmd_check(int argc, char **argv)
@@ -253,7 +284,8 @@ int cmd_check(int argc, char **argv)
 	check_pidns(&c);
 	check_cgroups(&c);
 	check_programs(&c);
-	check_logind(&c);
+	check_shutdown(on_shutdown, &c);
 	check_sources(&c);
+	check_checkpoint(&c);
 	return c.failed;
 }

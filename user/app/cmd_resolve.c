@@ -9,6 +9,7 @@
 
 #include "app/columns.h"
 #include "app/commands.h"
+#include "app/describe.h"
 #include "app/options.h"
 #include "app/say.h"
 #include "base/cleanup.h"
@@ -25,11 +26,12 @@ static const char usage[] =
 	"usage: graced resolve [OPTIONS] WHAT...\n"
 	"\n"
 	"Tells pod, container and runtime of WHAT: a pid, a cgroup path (/kubepods/...), or a line of\n"
-	"/proc/PID/cgroup. Needs no privilege. Pod names come from the names under /var/log.\n"
+	"/proc/PID/cgroup. Needs no privilege. Pod names come from the names under /var/log and,\n"
+	"for who may ask them, from the container runtime and the engines' files.\n"
 	"\n"
 	"  -o, --output table|json  a table for people, or one JSON object per line\n"
 	"      --hierarchy NAME     cgroup hierarchy to look a pid up in: unified, or a v1 controller\n"
-	"      --no-names           do not read the names under /var/log\n"
+	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP
 	"      --debug              no effect here\n";
 
 struct answer {
@@ -37,14 +39,17 @@ struct answer {
 	char cgroup[PATH_MAX];
 	struct cgpath path;
 	struct obs_names names;
+	struct record_pod pod;
+	struct record_container container;
 };
 
 struct resolve {
 	const struct options *options;
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
-	struct podsrc_logs *logs; /* NULL: none */
-	bool titled;		  /* the table has its titles */
+	struct podsrc_logs *logs;  /* NULL: none */
+	struct describe *describe; /* NULL: nobody was asked */
+	bool titled;		   /* the table has its titles */
 };
 
 static bool is_pid(const char *what, pid_t *ret)
@@ -105,39 +110,8 @@ static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_M
 	return 0;
 }
 
-static const char *known(const char *name)
-{
-	return name[0] ? name : NULL;
-}
-
-static struct record_pod pod_of(const struct answer *a)
-{
-	return (struct record_pod){
-		.known = a->path.pod_uid[0],
-		.namespace_ = known(a->names.namespace_),
-		.name = known(a->names.pod),
-		.uid = a->path.pod_uid,
-		.qos = a->path.qos,
-		.is_static = a->path.static_pod,
-	};
-}
-
-static struct record_container container_of(const struct answer *a)
-{
-	return (struct record_container){
-		.known = a->path.container_id[0],
-		.name = known(a->names.container),
-		.id = a->path.container_id,
-		.runtime = a->path.runtime,
-		.kind = record_container_kind_of(&a->path, known(a->names.container)),
-		.cgroup = a->cgroup,
-	};
-}
-
 static void print_json(const struct answer *a)
 {
-	const struct record_container container = container_of(a);
-	const struct record_pod pod = pod_of(a);
 	_cleanup_(buf_free) struct buf line = {};
 
 	jsonw_object(&line, NULL);
@@ -146,8 +120,8 @@ static void print_json(const struct answer *a)
 	jsonw_str(&line, "input", a->what);
 	jsonw_str(&line, "cgroup", a->cgroup);
 	jsonw_str(&line, "kind", cgpath_kind_name(a->path.kind));
-	record_parts_pod(&line, "pod", &pod);
-	record_parts_container(&line, "container", &container);
+	record_parts_pod(&line, "pod", &a->pod);
+	record_parts_container(&line, "container", &a->container);
 	jsonw_str(&line, "driver", cgpath_driver_name(a->path.driver));
 	jsonw_object_end(&line);
 	puts(buf_str(&line));
@@ -168,15 +142,16 @@ static void print_row(struct resolve *r, const struct answer *a)
 	if (!r->titled)
 		columns_head(&line, columns, N_COLUMNS);
 	r->titled = true;
-	snprintf(pod, sizeof(pod), "%s/%s", a->names.namespace_, a->names.pod);
+	snprintf(pod, sizeof(pod), "%s/%s", a->pod.namespace_ ? a->pod.namespace_ : "",
+		 a->pod.name ? a->pod.name : "");
 	snprintf(id, sizeof(id), "%.12s", a->path.container_id);
 	columns_row(&line, columns, N_COLUMNS,
 		    (const char *const[N_COLUMNS]){
 			    a->what,
 			    cgpath_kind_name(a->path.kind),
-			    a->names.found ? pod : a->path.pod_uid,
-			    a->names.container[0] ? a->names.container : id,
-			    cgpath_runtime_name(a->path.runtime),
+			    a->pod.name ? pod : a->path.pod_uid,
+			    a->container.name ? a->container.name : id,
+			    cgpath_runtime_name(a->container.runtime),
 			    cgpath_qos_name(a->path.qos),
 			    cgpath_driver_name(a->path.driver),
 		    });
@@ -193,6 +168,10 @@ static int answer(struct resolve *r, const char *what)
 	cgpath_parse(a.cgroup, strlen(a.cgroup), &a.path);
 	if (r->logs)
 		podsrc_logs_find(r->logs, a.path.pod_uid, a.path.container_id, &a.names);
+	if (r->describe && a.path.kind == CGPATH_NONE)
+		describe_identify(r->describe, a.cgroup, &a.path);
+	describe_record(r->describe, &a.path, &a.names, a.cgroup, &a.pod, &a.container);
+	a.container.known = a.path.container_id[0];
 	if (r->options->json)
 		print_json(&a);
 	else
@@ -212,11 +191,15 @@ int cmd_resolve(int argc, char **argv)
 		return say_usage("resolve", "which pid or cgroup path?");
 	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
 		r.logs = NULL;
+	/* Who may not ask the runtime has what anybody may read. */
+	if (!options.no_names)
+		describe_new(&options, &r.describe);
 	for (int i = options.first; i < argc; i++) {
 		int s = answer(&r, argv[i]);
 
 		status = s > status || i == options.first ? s : status;
 	}
+	describe_free(r.describe);
 	podsrc_logs_free(r.logs);
 	return status;
 }

@@ -9,6 +9,9 @@ int cmd_record(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_resolve(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
+int cmd_pods(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -157,6 +157,30 @@ static int take_web(struct config_loader *loader)
 	return 0;
 }
 
+/* Each of them may be right and together they are not. */
+static int take_peer(struct config_loader *loader, enum meta_source source, const char *url)
+{
+	size_t setting = config_find(url);
+	const struct config_setting *s = &config_settings[setting];
+	struct podsrc_kubelet_why buffer;
+	const char *why = sources_refuse(&loader->config.options, source, &buffer);
+	char name[CONFIG_NAME_SIZE];
+
+	if (!why)
+		return 0;
+	switch (loader->sources[setting]) {
+	case CONFIG_FLAG:
+		return say_usage("run", "--%s: %s", config_flag_name(s, name), why);
+	case CONFIG_VARIABLE:
+		return say_usage("run", "%s: %s", config_variable_name(s, name), why);
+	case CONFIG_FILE:
+		say_as("run", "%s: %s: %s", loader->config.file, s->key, why);
+		return 1;
+	default:
+		return say_usage("run", "%s: %s", s->key, why);
+	}
+}
+
 static int name_file(struct config_loader *loader, const struct config_flags *flags)
 {
 	const char *file = flags->file ? flags->file : getenv("GRACED_CONFIG");
@@ -183,6 +207,10 @@ static int take_all(struct config_loader *loader, const struct config_flags *fla
 		status = config_env_apply(loader);
 	if (!status)
 		status = config_flags_apply(loader, flags);
+	if (!status)
+		status = take_peer(loader, META_KUBELET, "kubelet.url");
+	if (!status)
+		status = take_peer(loader, META_API, "api.url");
 	return status ? status : take_web(loader);
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/inhibitor.h"
 #include "app/options.h"
 #include "app/webfile.h"
 
@@ -33,6 +34,12 @@ struct config {
 	const char *web_config_file; /* TLS and authentication; NULL: none */
 	struct webfile *webfile;     /* what is in it */
 	bool web_insecure;	     /* off loopback without either */
+
+	const char *control_socket; /* its path; "none"; NULL: where it is by default */
+
+	const char *checkpoint_file; /* its path; "none"; NULL: where it is by default */
+
+	struct inhibitor_options shutdown; /* observe, as the newest kubelet does it */
 
 	bool sink_stdout;		  /* JSON lines to standard output */
 	const char *sink_file;		  /* and to this file, opened anew on SIGHUP; NULL: none */

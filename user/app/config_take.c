@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/un.h>
 
 #include "app/config_take.h"
 #include "app/log.h"
@@ -14,6 +15,7 @@
 
 #define NODE_NAME_MAX	   253 /* as a DNS name */
 #define TELEMETRY_PATH_MAX 255
+#define SOCKET_PATH_SIZE   sizeof(((struct sockaddr_un *)NULL)->sun_path)
 /* A page of so many lines is 7 MB or more and keeps the loop busy for about 60 ms, compressed. */
 #define MAX_SERIES_MAX	   50000
 #define MAX_SERIES_MIN	   500
@@ -64,7 +66,7 @@ const char *config_take_node_name(struct config *c, const char *value, size_t in
 	(void)index;
 	if (!*value || strlen(value) > NODE_NAME_MAX || !is_clean(value) || strchr(value, ' '))
 		return "a name of 1 to 253 characters";
-	c->node_name = value;
+	c->node_name = c->options.node_name = value;
 	return NULL;
 }
 
@@ -201,6 +203,24 @@ const char *config_take_stdout(struct config *c, const char *value, size_t index
 {
 	(void)index;
 	return take_bool(&c->sink_stdout, value);
+}
+
+const char *config_take_control_socket(struct config *c, const char *value, size_t index)
+{
+	(void)index;
+	c->control_socket = value;
+	if (strcmp(value, "none") == 0 || (value[0] == '/' && strlen(value) < SOCKET_PATH_SIZE))
+		return NULL;
+	return "an absolute path of at most 107 bytes, or none";
+}
+
+const char *config_take_checkpoint_file(struct config *c, const char *value, size_t index)
+{
+	(void)index;
+	c->checkpoint_file = "none";
+	if (!value[0] || strcmp(value, "none") == 0)
+		return NULL;
+	return take_path(&c->checkpoint_file, value) ? "an absolute path, or none" : NULL;
 }
 
 const char *config_take_file(struct config *c, const char *value, size_t index)

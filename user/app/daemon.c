@@ -8,8 +8,11 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
+#include "app/answers.h"
+#include "app/feed.h"
 #include "app/log.h"
 #include "app/pages.h"
+#include "app/rundir.h"
 #include "app/say.h"
 #include "app/scan.h"
 #include "io/clock.h"
@@ -79,6 +82,16 @@ static void tell_settings(const struct daemon *d)
 		 sinks[METRICS_FILE].on ? c->sink_file : "", on ? "" : " nowhere, no sink is on");
 }
 
+static struct checkpoint *open_checkpoint(const struct config *config)
+{
+	const char *path = config->checkpoint_file;
+	char buffer[PATH_MAX];
+
+	if (path && strcmp(path, "none") == 0)
+		return NULL;
+	return checkpoint_open(path ? path : rundir_path(CHECKPOINT_NAME, buffer));
+}
+
 static int on_open(void *userdata, struct manager *m)
 {
 	struct daemon *d = userdata;
@@ -89,6 +102,7 @@ static int on_open(void *userdata, struct manager *m)
 	r = recorders_new(&d->config, &d->recorders);
 	if (r < 0)
 		return r;
+	d->checkpoint = open_checkpoint(&d->config);
 	tell_settings(d);
 	r = open_series(d);
 	if (r >= 0)
@@ -125,9 +139,71 @@ static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)usec;
 	engine_each_container(d->manager->engine, seen, d);
 	series_age(d->series, clock_boot_ns());
+	if (d->inhibitor)
+		inhibitor_look(d->inhibitor);
 	tell_status(d, "");
 	r = sd_event_source_set_time_relative(source, MINUTE_US);
 	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static void feed_kept(void *userdata, const struct obs *obs)
+{
+	feed(userdata, obs);
+}
+
+static void on_restore(void *userdata)
+{
+	_cleanup_(buf_free) struct buf lines = {};
+	struct daemon *d = userdata;
+
+	if (d->checkpoint)
+		checkpoint_restore(d->checkpoint, feed_kept, d->manager, &lines);
+	recorders_repeat(d->recorders, &lines);
+}
+
+static void on_record(void *userdata, const struct record *record)
+{
+	struct daemon *d = userdata;
+	const struct buf *line = recorders_record(d->recorders, record);
+
+	if (line && d->checkpoint)
+		checkpoint_tell(d->checkpoint, record->type, line);
+	series_record(d->series, record);
+	if (d->inhibitor)
+		inhibitor_record(d->inhibitor, record);
+}
+
+static void on_turn(void *userdata)
+{
+	struct daemon *d = userdata;
+	uint64_t now = clock_boot_ns();
+
+	if (d->checkpoint)
+		checkpoint_turn(d->checkpoint, d->manager->engine, now);
+	recorders_flush(d->recorders, now);
+	if (d->checkpoint && recorders_idle(d->recorders))
+		checkpoint_written(d->checkpoint);
+	if (d->inhibitor)
+		inhibitor_turn(d->inhibitor, recorders_idle(d->recorders));
+}
+
+static int open_inhibitor(struct daemon *d)
+{
+	int lock = d->lock;
+
+	d->lock = -1;
+	if (!d->config.shutdown.off)
+		return inhibitor_new(d, lock, &d->inhibitor);
+	inhibitor_remove_drop_in();
+	return 0;
+}
+
+static void on_shutdown(void *userdata, const struct effect *effect)
+{
+	struct daemon *d = userdata;
+
+	if (d->inhibitor)
+		inhibitor_effect(d->inhibitor, effect);
 }
 
 static void on_attached(void *userdata)
@@ -141,24 +217,16 @@ static void on_attached(void *userdata)
 		manager_end(m, 1);
 		return;
 	}
+	d->control = answers_open(d);
+	if (open_inhibitor(d) < 0) {
+		manager_end(m, 1);
+		return;
+	}
+	/* From now on a restart goes on from here. */
+	on_turn(d);
 	d->ready = true;
 	log_info("ready: %u BPF programs attached", kern_attached(m->kern));
 	tell_status(d, "READY=1\n");
-}
-
-static void on_record(void *userdata, const struct record *record)
-{
-	struct daemon *d = userdata;
-
-	recorders_record(d->recorders, record);
-	series_record(d->series, record);
-}
-
-static void on_turn(void *userdata)
-{
-	struct daemon *d = userdata;
-
-	recorders_flush(d->recorders, clock_boot_ns());
 }
 
 static bool same_text(const char *a, const char *b)
@@ -202,6 +270,30 @@ static int reload_web(struct daemon *d, struct config *next)
 	return 0;
 }
 
+static bool same_peer(const struct sources_peer *a, const struct sources_peer *b)
+{
+	return same_text(a->url, b->url) && same_text(a->ca, b->ca) &&
+	       same_text(a->server_name, b->server_name) &&
+	       same_text(a->token_file, b->token_file) && a->interval_ns == b->interval_ns;
+}
+
+static bool same_sources(const struct sources_options *a, const struct sources_options *b)
+{
+	return same_text(a->cri_endpoint, b->cri_endpoint) &&
+	       same_text(a->docker_root, b->docker_root) &&
+	       same_text(a->podman_root, b->podman_root) &&
+	       same_text(a->containerd_state, b->containerd_state) &&
+	       same_peer(&a->kubelet, &b->kubelet) && same_peer(&a->api, &b->api);
+}
+
+static bool same_shutdown(const struct inhibitor_options *a, const struct inhibitor_options *b)
+{
+	return a->off == b->off && a->mode == b->mode && a->kubelet_minor == b->kubelet_minor &&
+	       same_text(a->kubelet_config, b->kubelet_config) &&
+	       a->overdue_slack_ns == b->overdue_slack_ns &&
+	       a->status_wait_ns == b->status_wait_ns && a->deaf_grace_ns == b->deaf_grace_ns;
+}
+
 /* What was decided when the programs were loaded stays until a restart. */
 static void tell_unapplied(const struct config *now, const struct config *next)
 {
@@ -212,10 +304,14 @@ static void tell_unapplied(const struct config *now, const struct config *next)
 		nested = strcmp(a->nested[i], b->nested[i]) == 0;
 	if (!nested || a->engine.scope != b->engine.scope || a->ring_bytes != b->ring_bytes ||
 	    a->engine.assumed_grace_ns != b->engine.assumed_grace_ns ||
-	    a->no_names != b->no_names || !same_text(a->hierarchy, b->hierarchy) ||
-	    !same_text(a->log_dir, b->log_dir) || !same_text(now->node_name, next->node_name) ||
-	    now->max_series != next->max_series || now->max_age_ns != next->max_age_ns ||
-	    !same_web(now, next))
+	    a->engine.name_wait_ns != b->engine.name_wait_ns ||
+	    !same_sources(&a->sources, &b->sources) || a->no_names != b->no_names ||
+	    !same_text(a->hierarchy, b->hierarchy) || !same_text(a->log_dir, b->log_dir) ||
+	    !same_text(now->node_name, next->node_name) || now->max_series != next->max_series ||
+	    now->max_age_ns != next->max_age_ns || !same_web(now, next) ||
+	    !same_shutdown(&now->shutdown, &next->shutdown) ||
+	    !same_text(now->control_socket, next->control_socket) ||
+	    !same_text(now->checkpoint_file, next->checkpoint_file))
 		log_warning(
 			"a restart is needed for some of what changed in %s: only log.*, sinks.*, "
 			"budget.* and what is in web.configFile change at once",
@@ -270,12 +366,30 @@ static void on_ending(void *userdata)
 	log_info("stopping");
 }
 
+/* With what came since the last turn. */
+static void finish_checkpoint(struct daemon *d)
+{
+	struct engine *engine = d->manager->engine;
+
+	checkpoint_finish(d->checkpoint, engine, clock_boot_ns());
+	recorders_finish(d->recorders);
+	if (!recorders_idle(d->recorders))
+		return;
+	checkpoint_written(d->checkpoint);
+	checkpoint_turn(d->checkpoint, engine, clock_boot_ns());
+}
+
 static void on_close(void *userdata)
 {
 	struct daemon *d = userdata;
 
+	if (d->ready && d->checkpoint)
+		finish_checkpoint(d);
 	if (d->recorders)
 		recorders_finish(d->recorders);
+	d->checkpoint = checkpoint_free(d->checkpoint);
+	d->inhibitor = inhibitor_free(d->inhibitor);
+	d->control = control_free(d->control);
 	d->costs = costs_free(d->costs);
 	d->minute = sd_event_source_disable_unref(d->minute);
 	d->web = web_free(d->web);
@@ -289,16 +403,24 @@ int daemon_run(int argc, char **argv, struct config *config)
 	struct manager_hooks hooks = {
 		.userdata = &d,
 		.open = on_open,
+		.restore = on_restore,
 		.attached = on_attached,
 		.record = on_record,
+		.shutdown = on_shutdown,
 		.turn = on_turn,
 		.reload = on_reload,
 		.ending = on_ending,
 		.close = on_close,
 	};
+	const char *refused = inhibitor_refuse(&config->shutdown);
 	int status;
 
-	d.config.options.node_name = config->node_name;
+	if (refused) {
+		say("%s", refused);
+		config_done(&d.config);
+		return 1;
+	}
+	d.lock = inhibitor_take_back(&config->shutdown);
 	log_setup(config->log_level, config->log_json, log_to_journal());
 	status = manager_run(&d.config.options, NULL, &hooks);
 	config_done(&d.config);

@@ -4,11 +4,14 @@
 #ifndef APP_DAEMON_H
 #define APP_DAEMON_H
 
+#include "app/checkpoint.h"
 #include "app/config.h"
 #include "app/costs.h"
+#include "app/inhibitor.h"
 #include "app/manager.h"
 #include "app/recorders.h"
 #include "core/series.h"
+#include "io/control.h"
 #include "io/web.h"
 
 struct daemon {
@@ -18,9 +21,13 @@ struct daemon {
 	struct manager *manager;
 
 	struct recorders *recorders;
+	struct checkpoint *checkpoint; /* NULL: there is none */
 	struct series *series;
 	struct costs *costs;
 	struct web *web;
+	struct control *control;     /* NULL: there is none */
+	struct inhibitor *inhibitor; /* NULL: shutdowns are none of ours */
+	int lock;		     /* that systemd kept, until the inhibitor has it; -1 */
 	sd_event_source *minute;
 
 	bool ready, ending;

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "app/feed.h"
+#include "app/lookup.h"
 #include "app/manager.h"
 #include "app/scan.h"
 #include "app/timers.h"
@@ -63,7 +63,7 @@ void dispatch_effect(void *userdata, const struct effect *effect)
 }
 
 /* Without an entry there is nothing to tell; the engine waits a bounded time for an answer. */
-static void read_counts(struct manager *m, uint64_t id)
+static void read_counts(struct manager *m, uint64_t id, bool pid1)
 {
 	struct graced_watch watch;
 	struct obs obs;
@@ -74,6 +74,7 @@ static void read_counts(struct manager *m, uint64_t id)
 	obs.counts.id = id;
 	obs.counts.counts = watch.counts;
 	obs.counts.populated = scan_populated(m, id);
+	obs.counts.pid1 = pid1 && obs.counts.populated && scan_has_pid1(m, id);
 	feed(m, &obs);
 }
 
@@ -106,26 +107,11 @@ static void probe_init(struct manager *m, const struct effect *effect)
 	feed(m, &obs);
 }
 
-static void find_names(struct manager *m, const struct effect *effect)
-{
-	struct obs obs;
-
-	feed_begin(&obs, OBS_NAMES);
-	if (m->logs && !m->names_shed) {
-		podsrc_logs_find(m->logs, effect->pod_uid, effect->container_id, &obs.names);
-		*(obs.names.found ? &m->names_found : &m->names_missing) += 1;
-	} else {
-		strcpy(obs.names.pod_uid, effect->pod_uid);
-		strcpy(obs.names.container_id, effect->container_id);
-	}
-	feed(m, &obs);
-}
-
 static void carry_out(struct manager *m, const struct effect *effect)
 {
 	switch (effect->type) {
 	case EFFECT_READ_COUNTS:
-		read_counts(m, effect->id);
+		read_counts(m, effect->id, effect->kind == GRACED_INIT_FIRST);
 		break;
 	case EFFECT_FIND_CGROUP:
 		scan_find(m, effect->id);
@@ -134,7 +120,22 @@ static void carry_out(struct manager *m, const struct effect *effect)
 		probe_init(m, effect);
 		break;
 	case EFFECT_FIND_NAMES:
-		find_names(m, effect);
+		lookup_names(m, effect);
+		break;
+	case EFFECT_FIND_POD:
+		lookup_pod(m, effect);
+		break;
+	case EFFECT_FIND_EXIT:
+		lookup_exit(m, effect);
+		break;
+	case EFFECT_IDENTIFY:
+		lookup_identify(m, effect);
+		break;
+	case EFFECT_SET_STOP:
+		kern_watch_set_stop(m->kern, effect->id, effect->signal);
+		break;
+	case EFFECT_SET_INIT:
+		scan_set_init(m, effect->id, effect->pid);
 		break;
 	case EFFECT_SET_WATCH:
 		scan_correct(m, effect->id, effect->kind);
@@ -142,10 +143,37 @@ static void carry_out(struct manager *m, const struct effect *effect)
 	case EFFECT_CHECK_CGROUP:
 		check_cgroup(m, effect->id);
 		break;
+	case EFFECT_TAKE_LOCK:
+	case EFFECT_DROP_LOCK:
+	case EFFECT_LIST_HOLDERS:
+	case EFFECT_FLUSH:
+	case EFFECT_KILL:
+		if (m->hooks && m->hooks->shutdown)
+			m->hooks->shutdown(m->hooks->userdata, effect);
+		break;
 	case EFFECT_WAKE_AT:
 	case EFFECT_REPORT:
 		break;
 	}
+}
+
+void dispatch_hold(struct manager *m)
+{
+	m->queue.running = true;
+}
+
+void dispatch_set_aside(struct manager *m, struct dispatch *ret)
+{
+	*ret = m->queue;
+	m->queue = (struct dispatch){.dropped = ret->dropped};
+}
+
+void dispatch_ask(struct manager *m, struct dispatch *aside)
+{
+	for (size_t i = aside->first; i < aside->n; i++)
+		carry_out(m, aside->list + i);
+	dispatch_run(m);
+	dispatch_done(aside);
 }
 
 void dispatch_run(struct manager *m)

@@ -18,6 +18,13 @@ struct dispatch {
 	bool running;
 };
 
+/* Questions wait from now on ... */
+void dispatch_hold(struct manager *m);
+/* ... and those that came since are set aside; others are asked at once again. */
+void dispatch_set_aside(struct manager *m, struct dispatch *ret);
+/* Asks them, and leaves an empty queue. */
+void dispatch_ask(struct manager *m, struct dispatch *aside);
+
 /* The engine's effect function; userdata is the manager. */
 void dispatch_effect(void *userdata, const struct effect *effect);
 

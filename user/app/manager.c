@@ -83,6 +83,7 @@ static int open_engine(struct manager *m)
 	int r;
 
 	config.nested_nodes = m->options->nested;
+	config.sources = sources_asked(m->options);
 	r = engine_new(&config, &m->engine);
 	if (r < 0)
 		return fail(m, "cannot start the engine", r);
@@ -163,6 +164,8 @@ static int open_sources(struct manager *m)
 {
 	int r = outputs_watch(m);
 
+	if (r >= 0 && !m->options->no_names)
+		r = lookup_open(m, &m->lookup);
 	if (r >= 0)
 		r = ring_new(m->event, kern_ring_fd(m->kern), on_obs, m, &m->ring);
 	if (r >= 0)
@@ -172,6 +175,7 @@ static int open_sources(struct manager *m)
 
 static void feed_attached(struct manager *m)
 {
+	struct kern_flavours flavours;
 	struct obs obs;
 
 	feed_begin(&obs, OBS_ATTACHED);
@@ -184,21 +188,37 @@ static void feed_attached(struct manager *m)
 	obs.attached.wall_offset_ns = m->told.wall_offset_ns = clock_wall_offset_ns();
 	obs.attached.self_pid = host_in_initial_pidns() ? (uint32_t)getpid() : 0;
 	obs.attached.programs = kern_attached(m->kern);
+	kern_get_flavours(m->kern, &flavours);
+	obs.attached.reaps = flavours.reap;
 	feed(m, &obs);
+}
+
+/* What the engine asks meanwhile can be answered once the cgroups that are there are watched. */
+static void restore(struct manager *m, struct dispatch *ret_asked)
+{
+	dispatch_hold(m);
+	if (m->hooks->restore)
+		m->hooks->restore(m->hooks->userdata);
+	dispatch_set_aside(m, ret_asked);
 }
 
 static int begin(struct manager *m)
 {
+	struct dispatch asked;
 	int r;
 
 	if (!host_in_initial_pidns())
 		log_warning("this is not the host's pid namespace (hostPID): processes that ran "
 			    "before are not known");
+	restore(m, &asked);
 	r = scan_all(m);
-	if (r < 0)
+	if (r < 0) {
+		dispatch_done(&asked);
 		return fail(m, "cannot scan the cgroup hierarchy", r);
+	}
 	scan_names(m);
 	feed_attached(m);
+	dispatch_ask(m, &asked);
 	if (m->options->duration_ns) {
 		r = timers_limit(m, m->options->duration_ns);
 		if (r < 0)
@@ -267,6 +287,7 @@ static void close_all(struct manager *m)
 	timers_stop(m);
 	outputs_unwatch(m);
 	ring_free(m->ring);
+	lookup_free(m->lookup);
 	sd_event_unref(m->event);
 	kern_free(m->kern);
 	cgfs_free(m->cgfs);

@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "app/dispatch.h"
+#include "app/lookup.h"
 #include "app/options.h"
 #include "app/sinks.h"
 #include "base/buf.h"
@@ -36,8 +37,12 @@ struct manager_hooks {
 	void *userdata;
 	/* There is a loop, and nothing else yet. -errno, told. */
 	int (*open)(void *userdata, struct manager *m);
+	/* Events are recorded, and nothing was fed: the time to feed what an earlier run left. */
+	void (*restore)(void *userdata);
 	void (*attached)(void *userdata);
 	void (*record)(void *userdata, const struct record *record);
+	/* What the engine wants done in a shutdown of the node. */
+	void (*shutdown)(void *userdata, const struct effect *effect);
 	/* The end of each turn of the loop. */
 	void (*turn)(void *userdata);
 	/* SIGHUP, which otherwise ends the command. */
@@ -65,8 +70,8 @@ struct manager {
 	struct cgfs *cgfs;
 	struct ring *ring;
 	struct podsrc_logs *logs; /* NULL: no names are looked up */
-	uint64_t names_found, names_missing;
-	bool names_shed; /* none are looked up, to save what it costs */
+	struct lookup *lookup;	  /* the same */
+	bool names_shed;	  /* none are looked up, to save what it costs */
 	sd_event_source *wake, *chores, *duration, *stdout_ready, *recording_ready;
 	uint64_t wake_at_ns; /* what the engine wished for; 0: nothing */
 	struct manager_told told;

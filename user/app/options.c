@@ -13,8 +13,10 @@
 #include "app/say.h"
 #include "base/duration.h"
 #include "base/signame.h"
+#include "core/explain.h"
 
 #define RING_MAX (1ul << 30)
+#define NS_PER_S 1000000000
 
 /* Each takes an option's argument: NULL, or what the option wants instead. */
 typedef const char *(*take_fn)(struct options *o, const char *value);
@@ -86,13 +88,6 @@ static const char *take_outcome(struct options *o, const char *value)
 			 "unknown";
 }
 
-static const char *take_signals(struct options *o, const char *value)
-{
-	(void)value;
-	o->filter.signals = true;
-	return NULL;
-}
-
 static bool parse_number(const char *value, uint64_t *ret)
 {
 	char *end;
@@ -144,11 +139,6 @@ static const char *take_duration(struct options *o, const char *value)
 									     : NULL;
 }
 
-static const char *take_hierarchy(struct options *o, const char *value)
-{
-	return take_name(&o->hierarchy, value);
-}
-
 /* "65536", "64Ki", "1Mi" or "1Gi". */
 static bool parse_bytes(const char *value, uint64_t *ret)
 {
@@ -177,72 +167,116 @@ static const char *take_ring_size(struct options *o, const char *value)
 	return NULL;
 }
 
-static const char *take_record(struct options *o, const char *value)
+const char *options_take_kubernetes(const char *value, unsigned int *ret_minor)
 {
-	return take_name(&o->record, value);
-}
+	uint64_t minor;
 
-static const char *take_log_dir(struct options *o, const char *value)
-{
-	return take_name(&o->log_dir, value);
-}
-
-static const char *take_no_names(struct options *o, const char *value)
-{
-	(void)value;
-	o->no_names = true;
+	if (strncmp(value, "1.", 2) != 0 || !parse_number(value + 2, &minor) ||
+	    minor < EXPLAIN_MINOR_MIN || minor > EXPLAIN_MINOR_MAX)
+		return "a version from 1.20 to 1.36";
+	*ret_minor = (unsigned int)minor;
 	return NULL;
 }
 
-static const char *take_no_group_dead(struct options *o, const char *value)
+static const char *take_kubernetes(struct options *o, const char *value)
 {
-	(void)value;
-	o->no_group_dead = true;
+	return options_take_kubernetes(value, &o->kubernetes_minor);
+}
+
+static bool parse_seconds(const char *value, uint64_t *ret_ns)
+{
+	uint64_t ns;
+
+	if (duration_parse(value, &ns) < 0 || ns % NS_PER_S)
+		return false;
+	*ret_ns = ns;
+	return true;
+}
+
+static const char *take_monitor_grace(struct options *o, const char *value)
+{
+	return parse_seconds(value, &o->monitor_grace_ns) && o->monitor_grace_ns
+		       ? NULL
+		       : "whole seconds like 40s";
+}
+
+static const char *take_taint_after(struct options *o, const char *value)
+{
+	o->taint_after_given = true;
+	return parse_seconds(value, &o->taint_after_ns) ? NULL : "whole seconds like 2m";
+}
+
+static const char *take_taint_effect(struct options *o, const char *value)
+{
+	if (strcmp(value, "NoExecute") && strcmp(value, "NoSchedule"))
+		return "NoExecute or NoSchedule";
+	o->taint_no_execute = strcmp(value, "NoExecute") == 0;
 	return NULL;
 }
 
-static const char *take_debug(struct options *o, const char *value)
-{
-	(void)value;
-	o->debug = true;
-	return NULL;
-}
-
-static const char *take_exit_zero(struct options *o, const char *value)
-{
-	(void)value;
-	o->exit_zero = true;
-	return NULL;
-}
+#define KEPT(flag, is_text, groups, member)                         \
+	{                                                           \
+		.name = flag, .argument = is_text, .group = groups, \
+		.offset = offsetof(struct options, member)          \
+	}
+#define FLAG(flag, groups, member) KEPT(flag, false, groups, member)
+#define TEXT(flag, groups, member) KEPT(flag, true, groups, member)
+#define SOURCE(flag, member, judge)                                               \
+	{                                                                         \
+		.name = flag, .argument = true, .group = OPTIONS_HOST,            \
+		.offset = offsetof(struct options, sources.member), .want = judge \
+	}
 
 static const struct spec {
 	const char *name;
 	char letter; /* 0: none */
 	bool argument;
 	unsigned int group;
-	take_fn take;
+	take_fn take;				/* NULL: a text or a flag, kept at offset */
+	size_t offset;				/* in struct options */
+	const char *(*want)(const char *value); /* a text's form; NULL: any but "" */
 } specs[] = {
-	{"output", 'o', true, OPTIONS_FORMAT, take_output},
-	{"namespace", 'n', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_namespace},
-	{"pod", 'p', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_pod},
-	{"container", 'c', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_container},
-	{"signal", 's', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_signal},
-	{"sender", 0, true, OPTIONS_FILTER, take_sender},
-	{"outcome", 0, true, OPTIONS_FILTER, take_outcome},
-	{"signals", 0, false, OPTIONS_FILTER, take_signals},
-	{"count", 0, true, OPTIONS_FILTER, take_count},
-	{"scope", 0, true, OPTIONS_ENGINE, take_scope},
-	{"assume-grace", 0, true, OPTIONS_ENGINE, take_grace},
-	{"nested-node", 0, true, OPTIONS_ENGINE | OPTIONS_SUBJECT, take_nested},
-	{"duration", 0, true, OPTIONS_LIVE, take_duration},
-	{"hierarchy", 0, true, OPTIONS_HOST, take_hierarchy},
-	{"ring-size", 0, true, OPTIONS_LIVE, take_ring_size},
-	{"log-dir", 0, true, OPTIONS_HOST, take_log_dir},
-	{"no-names", 0, false, OPTIONS_HOST, take_no_names},
-	{"no-group-dead", 0, false, OPTIONS_LIVE, take_no_group_dead},
-	{"debug", 0, false, OPTIONS_HOST, take_debug},
-	{"record", 0, true, OPTIONS_RECORD, take_record},
-	{"exit-zero", 0, false, OPTIONS_AUDIT, take_exit_zero},
+	{"output", 'o', true, OPTIONS_FORMAT, take_output, 0, NULL},
+	{"namespace", 'n', true, OPTIONS_FILTER | OPTIONS_SUBJECT | OPTIONS_POD, take_namespace, 0,
+	 NULL},
+	{"pod", 'p', true, OPTIONS_FILTER | OPTIONS_SUBJECT | OPTIONS_POD, take_pod, 0, NULL},
+	{"container", 'c', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_container, 0, NULL},
+	{"signal", 's', true, OPTIONS_FILTER | OPTIONS_SUBJECT, take_signal, 0, NULL},
+	{"sender", 0, true, OPTIONS_FILTER, take_sender, 0, NULL},
+	{"outcome", 0, true, OPTIONS_FILTER, take_outcome, 0, NULL},
+	FLAG("signals", OPTIONS_FILTER, filter.signals),
+	{"count", 0, true, OPTIONS_FILTER, take_count, 0, NULL},
+	{"scope", 0, true, OPTIONS_ENGINE, take_scope, 0, NULL},
+	{"assume-grace", 0, true, OPTIONS_ENGINE, take_grace, 0, NULL},
+	{"nested-node", 0, true, OPTIONS_ENGINE | OPTIONS_SUBJECT, take_nested, 0, NULL},
+	{"duration", 0, true, OPTIONS_LIVE, take_duration, 0, NULL},
+	TEXT("hierarchy", OPTIONS_HOST, hierarchy),
+	{"ring-size", 0, true, OPTIONS_LIVE, take_ring_size, 0, NULL},
+	TEXT("log-dir", OPTIONS_HOST, log_dir),
+	FLAG("no-names", OPTIONS_HOST, no_names),
+	SOURCE("cri-endpoint", cri_endpoint, sources_want_endpoint),
+	SOURCE("docker-root", docker_root, sources_want_path),
+	SOURCE("podman-root", podman_root, sources_want_path),
+	SOURCE("containerd-state", containerd_state, sources_want_path),
+	SOURCE("kubelet-url", kubelet.url, NULL),
+	SOURCE("kubelet-ca", kubelet.ca, sources_want_path),
+	SOURCE("kubelet-server-name", kubelet.server_name, NULL),
+	SOURCE("kubelet-token-file", kubelet.token_file, sources_want_path),
+	FLAG("no-group-dead", OPTIONS_LIVE, no_group_dead),
+	FLAG("debug", OPTIONS_HOST, debug),
+	TEXT("record", OPTIONS_RECORD, record),
+	FLAG("exit-zero", OPTIONS_AUDIT, exit_zero),
+	{"kubernetes", 0, true, OPTIONS_EXPLAIN | OPTIONS_PLAN, take_kubernetes, 0, NULL},
+	TEXT("job", OPTIONS_EXPLAIN, job),
+	FLAG("watch", OPTIONS_PODS, watch),
+	TEXT("socket", OPTIONS_PODS, socket),
+	FLAG("if-node-dies", OPTIONS_PLAN, if_node_dies),
+	TEXT("pods", OPTIONS_PLAN, pods),
+	TEXT("kubelet-config", OPTIONS_PLAN, kubelet_config),
+	{"node-monitor-grace-period", 0, true, OPTIONS_PLAN, take_monitor_grace, 0, NULL},
+	FLAG("out-of-service", OPTIONS_PLAN, out_of_service),
+	{"out-of-service-after", 0, true, OPTIONS_PLAN, take_taint_after, 0, NULL},
+	{"out-of-service-effect", 0, true, OPTIONS_PLAN, take_taint_effect, 0, NULL},
 };
 
 #define N_SPECS (sizeof(specs) / sizeof(*specs))
@@ -299,6 +333,22 @@ static int refuse(const struct options *o, char **argv, int c)
 	return say_usage(o->command, "there is no option %s here", word);
 }
 
+/* NULL, or what is wanted instead. */
+static const char *apply(struct options *o, const struct spec *spec, const char *value)
+{
+	void *member = (char *)o + spec->offset;
+	const char *wants;
+
+	if (spec->take)
+		return spec->take(o, value);
+	if (!spec->argument) {
+		*(bool *)member = true;
+		return NULL;
+	}
+	wants = spec->want ? spec->want(value) : NULL;
+	return wants ? wants : take_name(member, value);
+}
+
 /* One option: 0 to go on, or the exit status. */
 static int take(struct options *o, char **argv, int c)
 {
@@ -307,7 +357,7 @@ static int take(struct options *o, char **argv, int c)
 
 	if (!spec)
 		return refuse(o, argv, c);
-	wants = spec->take(o, optarg);
+	wants = apply(o, spec, optarg);
 	if (!wants)
 		return 0;
 	return say_usage(o->command, "--%s wants %s, not '%s'", spec->name, wants, optarg);
@@ -317,7 +367,7 @@ const char *options_take(struct options *o, const char *name, const char *value)
 {
 	for (size_t i = 0; i < N_SPECS; i++)
 		if (strcmp(specs[i].name, name) == 0)
-			return specs[i].take(o, value);
+			return apply(o, specs + i, value);
 	return "another name";
 }
 
@@ -328,12 +378,16 @@ void options_init(struct options *ret, const char *command)
 	ret->filter.outcome = OUTCOME_COUNT;
 	ret->engine.scope = SCOPE_CONTAINERS;
 	ret->log_dir = "/var/log";
+	ret->kubernetes_minor = EXPLAIN_MINOR_MAX;
+	ret->taint_no_execute = true;
 }
 
 bool options_parse(int argc, char **argv, unsigned int groups, const char *usage,
 		   struct options *ret, int *ret_status)
 {
+	struct podsrc_kubelet_why buffer;
 	struct tables tables;
+	const char *why;
 	int c;
 
 	options_init(ret, argv[0]);
@@ -351,5 +405,8 @@ bool options_parse(int argc, char **argv, unsigned int groups, const char *usage
 			return false;
 	}
 	ret->first = optind;
-	return true;
+	why = sources_refuse(ret, META_KUBELET, &buffer);
+	if (why)
+		*ret_status = say_usage(ret->command, "--kubelet-url: %s", why);
+	return !why;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/sources.h"
 #include "core/engine.h"
 #include "core/filter.h"
 
@@ -22,7 +23,22 @@ enum options_group {
 	OPTIONS_RECORD = 1 << 5,  /* --record */
 	OPTIONS_SUBJECT = 1 << 6, /* which containers, and one signal */
 	OPTIONS_AUDIT = 1 << 7,	  /* --exit-zero */
+	OPTIONS_EXPLAIN = 1 << 8, /* --kubernetes, --job */
+	OPTIONS_POD = 1 << 9,	  /* which pods */
+	OPTIONS_PODS = 1 << 10,	  /* --watch, --socket */
+	OPTIONS_PLAN = 1 << 11,	  /* --kubernetes, what is planned for, by what */
 };
+
+/* What commands that take OPTIONS_HOST say of the sources of names in their --help. */
+#define OPTIONS_SOURCES_HELP                                                                            \
+	"      --cri-endpoint SOCKET     the container runtime's (default: found by itself) or none\n"  \
+	"      --kubelet-url URL         the kubelet's API: grace periods, deletions (default: none)\n" \
+	"      --kubelet-ca FILE         certificates that vouch for the kubelet's\n"                   \
+	"      --kubelet-server-name NAME  whom its certificate must name (default: the URL's host)\n"  \
+	"      --kubelet-token-file FILE   a token for it, sent over https alone\n"                     \
+	"      --docker-root DIR         Docker's files (default /var/lib/docker)\n"                    \
+	"      --podman-root DIR         Podman's (default /var/lib/containers/storage)\n"              \
+	"      --containerd-state DIR    containerd's (default /run/containerd)\n"
 
 struct options {
 	const char *command; /* its name, for messages */
@@ -42,7 +58,20 @@ struct options {
 	size_t ring_bytes;
 	const char *log_dir;
 	bool no_names;
+	struct sources_options sources;
 	bool exit_zero;
+	unsigned int kubernetes_minor; /* of 1.<minor> */
+	const char *job;	       /* file with a Job, "-" is stdin; NULL: none */
+	bool watch;
+	const char *socket; /* of the daemon; NULL: the default */
+	bool if_node_dies;
+	const char *kubelet_config; /* of the kubelet; NULL: the default */
+	const char *pods;	    /* file with pods, "-" is stdin; NULL: none */
+	uint64_t monitor_grace_ns;  /* in whole seconds; 0: as the version has it */
+	bool out_of_service;
+	uint64_t taint_after_ns; /* in whole seconds */
+	bool taint_after_given;
+	bool taint_no_execute; /* unless another effect was given */
 	bool no_group_dead;
 	bool debug;
 
@@ -62,5 +91,9 @@ void options_init(struct options *ret, const char *command);
 /* Takes one option by its long name; the value stays the caller's. NULL, or what is wanted
  * instead. */
 const char *options_take(struct options *o, const char *name, const char *value);
+
+/* The minor of a Kubernetes version like 1.30, of those whose rules are known: NULL, or what is
+ * wanted instead. */
+const char *options_take_kubernetes(const char *value, unsigned int *ret_minor);
 
 #endif

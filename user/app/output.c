@@ -9,7 +9,7 @@
 #include "app/say.h"
 
 /* https://no-color.org: any value but an empty one. */
-static bool wants_colour(void)
+bool output_wants_colour(void)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -21,7 +21,7 @@ bool output_open(const struct options *options, bool live, struct output *ret)
 	struct sinks_config config = {
 		.filter = &options->filter,
 		.json = options->json,
-		.colour = wants_colour(),
+		.colour = output_wants_colour(),
 		.count = options->count,
 	};
 	struct output output = {};

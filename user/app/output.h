@@ -17,4 +17,7 @@ struct output {
 bool output_open(const struct options *options, bool live, struct output *ret);
 void output_close(struct output *output);
 
+/* Standard output is a terminal that shows colours, and nobody asked for none. */
+bool output_wants_colour(void);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "app/daemon.h"
 #include "app/snapshot.h"
+#include "base/utf8.h"
 #include "wire/negotiate.h"
 
 #define PLAIN "text/plain; charset=utf-8"
@@ -45,11 +46,38 @@ static void metrics(struct daemon *d, const struct web_request *request, struct 
 	buf_adds(&ret->body, "out of memory\n");
 }
 
+/* A source that is down costs names, not readiness: a line for each that is asked. */
+static void add_sources(const struct manager *m, struct buf *out)
+{
+	static const char *const words[] = {
+		[PODSRC_OFF] = "off",
+		[PODSRC_STARTING] = "starting",
+		[PODSRC_UP] = "up",
+		[PODSRC_DOWN] = "down",
+	};
+	struct podsrc_state state;
+
+	for (int source = META_NONE + 1; source < META_SOURCE_COUNT; source++) {
+		lookup_get_state(m, (enum meta_source)source, &state);
+		if (state.status == PODSRC_OFF)
+			continue;
+		buf_printf(out, "%s: %s", meta_source_name((enum meta_source)source),
+			   words[state.status]);
+		/* A source calls itself and its troubles whatever it likes. */
+		if (state.text[0]) {
+			buf_adds(out, ", ");
+			utf8_add_visible(out, state.text, strlen(state.text));
+		}
+		buf_addc(out, '\n');
+	}
+}
+
 static void readiness(const struct daemon *d, struct web_reply *ret)
 {
 	ret->type = PLAIN;
 	if (d->ready && !d->ending) {
 		buf_adds(&ret->body, "ready\n");
+		add_sources(d->manager, &ret->body);
 		return;
 	}
 	ret->status = 503;

@@ -19,6 +19,9 @@
 /* How long a reader who has stopped reading can hold up the end. */
 #define FINISH_MS 2000
 
+/* Memory for what is held that is kept from turn to turn. */
+#define HELD_KEPT (256u << 10)
+
 /* A sink that was wanted once stays, with its counts, when it is turned off. */
 struct recorders {
 	struct linesink *out, *file; /* NULL: never wanted so far */
@@ -27,7 +30,8 @@ struct recorders {
 	bool on[METRICS_SINK_COUNT];
 	struct trouble troubles[METRICS_SINK_COUNT];
 	bool signals, shed;
-	struct buf text; /* scratch */
+	struct buf held;	/* lines, until the turn ends */
+	struct buf text, entry; /* scratch */
 };
 
 static const char *name_of(const struct recorders *r, enum metrics_sink_type type)
@@ -121,37 +125,78 @@ struct recorders *recorders_free(struct recorders *r)
 	linesink_free(r->file);
 	journal_free(r->journal);
 	free(r->path);
+	buf_free(&r->held);
 	buf_free(&r->text);
+	buf_free(&r->entry);
 	free(r);
 	return NULL;
 }
 
-static void write_lines(struct recorders *r, const struct record *record)
+static void add_line(struct recorders *r, const char *line, size_t size)
+{
+	if (r->on[METRICS_STDOUT])
+		linesink_add(r->out, line, size);
+	if (r->on[METRICS_FILE])
+		linesink_add(r->file, line, size);
+}
+
+static void hand_on(struct recorders *r)
+{
+	const char *at = buf_str(&r->held), *end = at + r->held.len, *newline;
+
+	for (; at < end; at = newline + 1) {
+		newline = memchr(at, '\n', (size_t)(end - at));
+		add_line(r, at, (size_t)(newline + 1 - at));
+	}
+	if (r->held.room > HELD_KEPT)
+		buf_free(&r->held);
+	buf_reset(&r->held);
+}
+
+static const struct buf *hold_line(struct recorders *r, const struct record *record)
 {
 	buf_reset(&r->text);
 	if (record_json(&r->text, record) < 0)
-		return;
-	if (r->on[METRICS_STDOUT])
-		linesink_add(r->out, buf_str(&r->text), r->text.len);
-	if (r->on[METRICS_FILE])
-		linesink_add(r->file, buf_str(&r->text), r->text.len);
+		return NULL;
+	buf_add(&r->held, buf_str(&r->text), r->text.len);
+	if (!buf_error(&r->held))
+		return &r->text;
+	/* Too much for one turn: a checkpoint comes second to a line that is written. */
+	hand_on(r);
+	add_line(r, buf_str(&r->text), r->text.len);
+	return &r->text;
 }
 
 static void write_entry(struct recorders *r, const struct record *record)
 {
-	buf_reset(&r->text);
-	if (journal_write(&r->text, record) >= 0)
-		journal_send(r->journal, buf_str(&r->text), r->text.len);
+	buf_reset(&r->entry);
+	if (journal_write(&r->entry, record) >= 0)
+		journal_send(r->journal, buf_str(&r->entry), r->entry.len);
 }
 
-void recorders_record(struct recorders *r, const struct record *record)
+const struct buf *recorders_record(struct recorders *r, const struct record *record)
 {
 	if (record->type == RECORD_SIGNAL && (!r->signals || r->shed))
-		return;
-	if (r->on[METRICS_STDOUT] || r->on[METRICS_FILE])
-		write_lines(r, record);
+		return NULL;
 	if (r->on[METRICS_JOURNAL] && journal_has(record->type))
 		write_entry(r, record);
+	return r->on[METRICS_STDOUT] || r->on[METRICS_FILE] ? hold_line(r, record) : NULL;
+}
+
+void recorders_repeat(struct recorders *r, const struct buf *lines)
+{
+	if (r->on[METRICS_STDOUT])
+		linesink_mend(r->out, buf_str(lines), lines->len);
+	if (r->on[METRICS_FILE])
+		linesink_mend(r->file, buf_str(lines), lines->len);
+	if (r->on[METRICS_STDOUT] || r->on[METRICS_FILE])
+		buf_add(&r->held, buf_str(lines), lines->len);
+}
+
+bool recorders_idle(const struct recorders *r)
+{
+	return !r->held.len && (!r->on[METRICS_STDOUT] || linesink_is_idle(r->out)) &&
+	       (!r->on[METRICS_FILE] || linesink_is_idle(r->file));
 }
 
 static void tell(struct recorders *r, enum metrics_sink_type type, int error, uint64_t dropped,
@@ -190,6 +235,7 @@ void recorders_flush(struct recorders *r, uint64_t now_ns)
 {
 	struct journal_stats stats;
 
+	hand_on(r);
 	flush(r, METRICS_STDOUT, r->out, now_ns);
 	flush(r, METRICS_FILE, r->file, now_ns);
 	if (!r->on[METRICS_JOURNAL])
@@ -239,6 +285,7 @@ static void finish(struct recorders *r, enum metrics_sink_type type, struct line
 
 void recorders_finish(struct recorders *r)
 {
+	hand_on(r);
 	finish(r, METRICS_STDOUT, r->out);
 	finish(r, METRICS_FILE, r->file);
 }

@@ -2,6 +2,8 @@
 /*
  * Where the daemon's records go: JSON lines to standard output and to a file, entries to the
  * journal. None of them is waited for; what one does not take is counted and told in the log.
+ *
+ * Lines are held until the turn of the loop ends, so that a checkpoint has them before any reader.
  */
 #ifndef APP_RECORDERS_H
 #define APP_RECORDERS_H
@@ -16,9 +18,18 @@ struct recorders;
 int recorders_new(const struct config *config, struct recorders **ret);
 struct recorders *recorders_free(struct recorders *recorders);
 
-void recorders_record(struct recorders *recorders, const struct record *record);
+/* The line that is held for who takes lines, with its newline, valid until the next call; NULL: it
+ * is for none of them. */
+const struct buf *recorders_record(struct recorders *recorders, const struct record *record);
 
-/* At the end of each turn of the loop; now_ns is of any clock. */
+/* Holds lines of a daemon that was killed, which it may not have written, and puts right what it
+ * wrote half. To be called before any record. */
+void recorders_repeat(struct recorders *recorders, const struct buf *lines);
+
+/* Whether each line was written or dropped by all who take lines. */
+bool recorders_idle(const struct recorders *recorders);
+
+/* Hands on what is held, at the end of each turn of the loop; now_ns is of any clock. */
 void recorders_flush(struct recorders *recorders, uint64_t now_ns);
 
 /* Signal records are left out, whatever the configuration says. */

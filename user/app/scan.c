@@ -125,33 +125,77 @@ static uint32_t map_rank(uint32_t rank)
 	return rank == GRACED_INIT_GUESSED ? GRACED_INIT_FIRST : rank;
 }
 
-static void find_init(struct manager *m, uint64_t id, const char *path)
+/* False: it is gone already, and its exit went unseen. */
+static bool is_alive(struct manager *m, uint64_t id, const struct graced_proc *proc)
+{
+	if (procfs_alive((pid_t)proc->pid, proc->start_ns))
+		return true;
+	kern_init_delete(m->kern, id, proc->pid);
+	return false;
+}
+
+static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *proc, uint32_t rank)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_INIT);
+	obs.init.id = id;
+	obs.init.rank = rank;
+	obs.init.proc = *proc;
+	obs.init.proc.watch_id = id;
+	feed(m, &obs);
+}
+
+/*
+ * least: of which rank it must be. A container that is being made holds the runtime's own stages,
+ * which are nobody's init; whoever execs in it from now on is the kernel half's to tell.
+ */
+static void find_init(struct manager *m, uint64_t id, const char *path, uint32_t least)
 {
 	struct members members = {};
 	const struct procfs_proc *init;
 	struct graced_init entry;
-	struct obs obs;
 	uint32_t rank;
 
 	cgfs_pids(m->cgfs, path, take_member, &members);
 	init = procfs_choose_init(members.list, members.n, &rank);
-	if (!init)
+	if (!init || rank < least)
 		goto out;
-	entry = (struct graced_init){init->proc.start_ns, init->proc.pid, map_rank(rank)};
-	if (kern_init_add(m->kern, id, &entry) < 0)
-		goto out;
-	/* An exit before the entry was there went unseen. */
-	if (!procfs_alive((pid_t)init->proc.pid, init->proc.start_ns)) {
-		kern_init_delete(m->kern, id, init->proc.pid);
-		goto out;
-	}
-	feed_begin(&obs, OBS_INIT);
-	obs.init.id = id;
-	obs.init.rank = rank;
-	obs.init.proc = init->proc;
-	obs.init.proc.watch_id = id;
-	feed(m, &obs);
+	entry = (struct graced_init){
+		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
+	if (kern_init_add(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
+		feed_init(m, id, &init->proc, rank);
 out:
+	free(members.list);
+}
+
+/* A unit could name any process; only one of its own cgroup is its main one. */
+static const struct procfs_proc *member(const struct members *members, uint32_t pid)
+{
+	for (size_t i = 0; i < members->n; i++)
+		if (members->list[i].proc.pid == pid)
+			return members->list + i;
+	return NULL;
+}
+
+void scan_set_init(struct manager *m, uint64_t id, uint32_t pid)
+{
+	struct graced_init entry = {.rank = GRACED_INIT_PID1};
+	struct members members = {};
+	const struct procfs_proc *init;
+	char path[PATH_MAX];
+	uint32_t level;
+
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		return;
+	cgfs_pids(m->cgfs, path, take_member, &members);
+	init = member(&members, pid);
+	if (init) {
+		entry.start_ns = init->proc.start_ns;
+		entry.pid = pid;
+		if (kern_init_set(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
+			feed_init(m, id, &init->proc, GRACED_INIT_PID1);
+	}
 	free(members.list);
 }
 
@@ -165,7 +209,7 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	feed_found(s->m, dir->id, dir->parent_id, dir->level, (uint32_t)kind, dir->path);
 	if (kind < GRACED_WATCH_CONTAINER)
 		return 1;
-	find_init(s->m, dir->id, dir->path);
+	find_init(s->m, dir->id, dir->path, GRACED_INIT_GUESSED);
 	return 0;
 }
 
@@ -194,6 +238,8 @@ static void feed_names(void *userdata, const struct obs_names *names)
 
 	feed_begin(&obs, OBS_NAMES);
 	obs.names = *names;
+	/* Nobody asked: whoever was, is still to answer. */
+	obs.names.more = true;
 	feed(userdata, &obs);
 }
 
@@ -278,5 +324,28 @@ void scan_correct(struct manager *m, uint64_t id, uint32_t kind)
 	c.scan.owners[level < LEVELS ? level : 0] = w.owner_id;
 	cgfs_scan(m->cgfs, path, is ? forget_below : visit_below, &c, NULL);
 	if (is)
-		find_init(m, id, path);
+		find_init(m, id, path, GRACED_INIT_PID1);
+}
+
+static int find_pid1(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	struct procfs_proc proc;
+	bool *found = userdata;
+
+	if (procfs_read(pid, cgroup_id, &proc) < 0 || proc.exiting || proc.proc.ns_pid != 1 ||
+	    pid == 1)
+		return 0;
+	*found = true;
+	return -ECANCELED;
+}
+
+bool scan_has_pid1(struct manager *m, uint64_t id)
+{
+	char path[PATH_MAX];
+	bool found = false;
+	uint32_t level;
+
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) == 0)
+		cgfs_pids(m->cgfs, path, find_pid1, &found);
+	return found;
 }

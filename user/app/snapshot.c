@@ -36,6 +36,18 @@ static void add_process(struct metrics *ret)
 	ret->process_start_wall_ns = self.start_wall_ns;
 }
 
+static void add_lookups(const struct manager *m, struct metrics *ret)
+{
+	struct podsrc_state state;
+
+	for (int source = META_NONE + 1; source < META_SOURCE_COUNT; source++) {
+		lookup_get_state(m, (enum meta_source)source, &state);
+		ret->sources[source].asked = state.status != PODSRC_OFF;
+		ret->sources[source].up = state.status == PODSRC_UP;
+		memcpy(ret->sources[source].lookups, state.lookups, sizeof(state.lookups));
+	}
+}
+
 _Static_assert(METRICS_HTTP_CLASSES == WEB_CLASSES, "both go by the first digit");
 
 static void add_web(const struct daemon *d, struct metrics *ret)
@@ -49,6 +61,27 @@ static void add_web(const struct daemon *d, struct metrics *ret)
 	ret->http_connections_expired = stats.expired;
 }
 
+static void add_control(const struct daemon *d, struct metrics *ret)
+{
+	struct control_stats stats;
+
+	if (!d->control)
+		return;
+	control_get_stats(d->control, &stats);
+	ret->control = (struct metrics_control){true, stats.answered, stats.refused, stats.failed};
+}
+
+static void add_checkpoint(const struct daemon *d, struct metrics *ret)
+{
+	struct checkpoint_stats stats;
+
+	if (!d->checkpoint)
+		return;
+	checkpoint_get_stats(d->checkpoint, &stats);
+	ret->checkpoint = (struct metrics_checkpoint){true, stats.bytes, stats.writes, stats.failed,
+						      stats.dropped};
+}
+
 int snapshot_write(struct daemon *d, enum expo_format format, struct buf *out)
 {
 	struct metrics metrics = {.series = d->series, .version = GRACED_VERSION};
@@ -56,15 +89,20 @@ int snapshot_write(struct daemon *d, enum expo_format format, struct buf *out)
 	struct utsname uts;
 
 	add_kernel_half(m, &metrics);
-	if (m->engine)
+	if (m->engine) {
 		engine_get_stats(m->engine, &metrics.engine);
+		engine_pods_count(m->engine, &metrics.pods);
+	}
 	metrics.effects_dropped = m->queue.dropped;
-	metrics.lookups[METRICS_LOOKUP_FOUND] = m->names_found;
-	metrics.lookups[METRICS_LOOKUP_MISSING] = m->names_missing;
+	add_lookups(m, &metrics);
 	recorders_get_stats(d->recorders, metrics.sinks);
 	if (d->costs)
 		costs_get_metrics(d->costs, &metrics);
 	add_web(d, &metrics);
+	add_control(d, &metrics);
+	add_checkpoint(d, &metrics);
+	if (d->inhibitor)
+		inhibitor_get_metrics(d->inhibitor, &metrics.shutdown);
 	metrics.log_lost = log_lost();
 	metrics.reload_failed = d->reload_failed;
 	metrics.reload_ok_wall_ns = d->reload_ok_wall_ns;

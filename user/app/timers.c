@@ -190,6 +190,7 @@ static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 	if (!m->paused) {
 		tell_clock(m);
 		timers_tell_lost(m, false);
+		lookup_tell_changes(m);
 	}
 	r = sd_event_source_set_time_relative(source, CHORES_US);
 	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
