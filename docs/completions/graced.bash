@@ -56,34 +56,65 @@ _graced_value() { # COMMAND OPTION
 	--web.listen-address) _graced_words "127.0.0.1:9753 [::1]:9753" ;;
 	--web.telemetry-path) _graced_words "/metrics" ;;
 	--ring-size) _graced_words "256Ki 512Ki 1Mi 2Mi 4Mi 8Mi" ;;
-	--record | --config | --web.config.file | --sinks.file) _graced_files -f ;;
-	--log-dir | --names.log-directory) _graced_files -d ;;
+	--kubernetes) _graced_words "1.26 1.27 1.29 1.35 1.36" ;;
+	--shutdown.mode) _graced_words "observe assist off" ;;
+	--shutdown.kubelet-version) _graced_words "1.20 1.26 1.30 1.36" ;;
+	--shutdown.deaf-grace) _graced_words "off 2s" ;;
+	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
+	--socket | --control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | --kubelet-ca | --kubelet.ca | --api.ca | --api.token-file | \
+		--shutdown.kubelet-config | --kubelet-config | --kubelet-token-file | --kubelet.token-file) _graced_files -f ;;
+	--log-dir | --names.log-directory | --docker-root | --names.docker-root | --podman-root | \
+		--names.podman-root | --containerd-state | --names.containerd-state) _graced_files -d ;;
+	--cri-endpoint | --cri.endpoint)
+		if [[ $cur == */* ]]; then
+			_graced_files -f
+		else
+			_graced_words "none /run/containerd/containerd.sock /run/crio/crio.sock
+				/run/k3s/containerd/containerd.sock /run/cri-dockerd.sock"
+		fi
+		;;
 	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | \
 		--assume-grace | --nested-node | --nested-nodes | --node-name | \
-		--metrics.max-series | --metrics.max-age) ;;
+		--metrics.max-series | --metrics.max-age | --names.wait | \
+		--shutdown.extra | --shutdown.overdue-slack | --shutdown.status-wait | \
+		--node-monitor-grace-period | --out-of-service-after | --kubelet-url | --kubelet.url | \
+		--kubelet-server-name | --kubelet.server-name | --kubelet.interval | \
+		--api.url | --api.server-name | --api.interval) ;;
 	*) return 1 ;;
 	esac
 }
 
 _graced_options() { # COMMAND
 	local format="--output" filter="--namespace --pod --container --signal"
-	local live="--hierarchy --nested-node --no-names --ring-size --no-group-dead --debug"
+	local sources="--cri-endpoint --kubelet-url --kubelet-ca --kubelet-server-name
+		--kubelet-token-file --docker-root --podman-root --containerd-state"
+	local live="--hierarchy --nested-node --no-names --ring-size --no-group-dead --debug $sources"
 	case $1 in
 	trace) echo "--help $format $filter --sender --outcome --signals --scope --assume-grace
 		--count --duration --record $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
 		--nested-nodes --ring-size --log.level --log.format --web.listen-address
-		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure
-		--names.enabled --no-names.enabled --names.log-directory --sinks.stdout
+		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket
+		--checkpoint.file --names.enabled --no-names.enabled --names.log-directory --names.wait
+		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
+		--kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file
+		--kubelet.interval --api.url --api.ca --api.server-name --api.token-file --api.interval
+		--sinks.stdout
 		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
+		--shutdown.mode --shutdown.kubelet-config --shutdown.kubelet-version
+		--shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $format $filter --exit-zero --nested-node --hierarchy --log-dir --no-names
-		--debug" ;;
-	resolve) echo "--help $format --hierarchy --no-names --debug" ;;
+		--debug $sources" ;;
+	pods) echo "--help $format --namespace --pod --watch --socket" ;;
+	explain) echo "--help $format --kubernetes --job" ;;
+	plan) echo "--help $format --kubelet-config --if-node-dies --pods --kubernetes
+		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
+	resolve) echo "--help $format --hierarchy --no-names $sources --debug" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
 		--nested-node" ;;
-	check) echo "--help $format --hierarchy --debug" ;;
+	check) echo "--help $format --hierarchy --log-dir --no-names $sources --debug" ;;
 	version) echo "--help $format" ;;
 	esac
 }
@@ -92,7 +123,7 @@ _graced() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_graced_words "trace run audit resolve record replay check version --help"
+		_graced_words "trace run audit pods explain plan resolve record replay check version --help"
 		return
 	fi
 	# readline breaks words at =, so --option=value comes as three.
@@ -107,7 +138,7 @@ _graced() {
 		return
 	fi
 	case $command in
-	record | replay) _graced_files -f ;;
+	explain | record | replay) _graced_files -f ;;
 	resolve) _graced_words "$(cd /proc && echo [0-9]*)" ;;
 	esac
 }

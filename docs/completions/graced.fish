@@ -6,7 +6,7 @@ function __graced_hierarchies
     string match -rg '^([a-z_]+)\t' </proc/cgroups
 end
 
-set -l commands trace audit run resolve record replay check version
+set -l commands trace audit run pods explain plan resolve record replay check version
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -16,6 +16,9 @@ complete -c graced -f
 complete -c graced -n $none -a trace -d 'live table (or JSON lines) of stops on this host'
 complete -c graced -n $none -a audit -d 'which running containers would not hear their stop signal'
 complete -c graced -n $none -a run -d 'the daemon'
+complete -c graced -n $none -a pods -d 'what the running daemon knows of pods'
+complete -c graced -n $none -a explain -d 'phase and conditions of a pod, and why'
+complete -c graced -n $none -a plan -d 'what becomes of pods in a node shutdown, or when their node dies'
 complete -c graced -n $none -a resolve -d 'cgroup path or pid -> pod, container, runtime'
 complete -c graced -n $none -a record -d 'write observations to a file'
 complete -c graced -n $none -a replay -d 'feed a recording through the same engine'
@@ -24,11 +27,12 @@ complete -c graced -n $none -a version -d 'print the version'
 complete -c graced -s h -l help -d 'show help'
 
 # Which rows, and how
-set -l c "$on trace audit resolve replay check version"
+set -l c "$on trace audit pods explain plan resolve replay check version"
 complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
-set -l c "$on trace audit replay"
+set -l c "$on trace audit pods replay"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of this namespace'
 complete -c graced -n $c -s p -l pod -x -d 'only this pod (name or uid)'
+set -l c "$on trace audit replay"
 complete -c graced -n $c -s c -l container -x -d 'only this container (name or id)'
 complete -c graced -n "$on trace replay" -s s -l signal -x \
     -a "(__fish_complete_list , 'string join \\n $signals')" -d 'only stops with these signals'
@@ -47,7 +51,7 @@ complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no 
 set -l c "$on trace run audit resolve record check"
 complete -c graced -n $c -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy'
 complete -c graced -n "$on trace audit record replay" -l nested-node -x -d 'cgroup of a nested node'
-complete -c graced -n "$on trace audit resolve record" -l no-names -d 'do not read /var/log'
+complete -c graced -n "$on trace audit resolve record" -l no-names -d 'do not look names up'
 complete -c graced -n "$on trace audit resolve record check" -l debug -d "libbpf's messages"
 complete -c graced -n "$on audit" -l log-dir -x -a '(__fish_complete_directories)' -d 'of names'
 complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
@@ -57,7 +61,32 @@ set -l c "$on trace record"
 complete -c graced -n $c -l no-group-dead -d 'find the last thread as older kernels have to'
 complete -c graced -n $c -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
-complete -c graced -n "$on record replay" -F
+complete -c graced -n "$on pods" -l watch -d 'go on, and show what changes'
+complete -c graced -n "$on pods" -l socket -r -F -d "the daemon's control socket"
+complete -c graced -n "$on explain record replay" -F
+complete -c graced -n "$on explain plan" -l kubernetes -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
+complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"
+complete -c graced -n "$on plan" -l kubelet-config -r -F -d "the kubelet's configuration"
+complete -c graced -n "$on plan" -l if-node-dies -d 'what if the node went silent'
+complete -c graced -n "$on plan" -l pods -r -F -d 'the pods of the node'
+complete -c graced -n "$on plan" -l node-monitor-grace-period -x -a '40s 50s' \
+    -d 'when a silent node is not ready'
+complete -c graced -n "$on plan" -l out-of-service -d 'with that taint on the node'
+complete -c graced -n "$on plan" -l out-of-service-after -x -a '1m 5m 10m' -d 'when it is set'
+complete -c graced -n "$on plan" -l out-of-service-effect -x -a 'NoExecute NoSchedule' \
+    -d 'of that taint'
+
+# Sources of names
+set -l c "$on trace audit resolve record check"
+complete -c graced -n $c -l cri-endpoint -r -F -d "the container runtime's socket, or none"
+complete -c graced -n $c -l kubelet-url -x -d "the kubelet's API"
+complete -c graced -n $c -l kubelet-ca -r -F -d "certificates that vouch for the kubelet's"
+complete -c graced -n $c -l kubelet-server-name -x -d 'whom its certificate must name'
+complete -c graced -n $c -l kubelet-token-file -r -F -d 'a token for it'
+complete -c graced -n $c -l docker-root -x -a '(__fish_complete_directories)' -d "Docker's files"
+complete -c graced -n $c -l podman-root -x -a '(__fish_complete_directories)' -d "Podman's files"
+complete -c graced -n $c -l containerd-state -x -a '(__fish_complete_directories)' \
+    -d "containerd's state"
 
 # The daemon
 complete -c graced -n "$on run" -l config -r -F -d 'settings as YAML'
@@ -71,16 +100,43 @@ complete -c graced -n "$on run" -l web.telemetry-path -x -a /metrics -d 'where t
 complete -c graced -n "$on run" -l web.config.file -r -F -d 'TLS and authentication'
 complete -c graced -n "$on run" -l web.insecure -d 'serve other hosts without TLS'
 complete -c graced -n "$on run" -l no-web.insecure -d 'do not'
-complete -c graced -n "$on run" -l names.enabled -d 'read names from the log directory'
+complete -c graced -n "$on run" -l control.socket -r -F -d 'where graced pods asks, or none'
+complete -c graced -n "$on run" -l checkpoint.file -r -F -d 'what a restart goes on from, or none'
+complete -c graced -n "$on run" -l names.enabled -d 'ask sources for names'
 complete -c graced -n "$on run" -l no-names.enabled -d 'do not'
 complete -c graced -n "$on run" -l names.log-directory -x -a '(__fish_complete_directories)' \
     -d 'where pods/ and containers/ are'
+complete -c graced -n "$on run" -l names.wait -x -a 250ms -d 'how long a stop waits for its names'
+complete -c graced -n "$on run" -l cri.endpoint -r -F -d "the container runtime's socket, or none"
+complete -c graced -n "$on run" -l kubelet.url -x -d "the kubelet's API"
+complete -c graced -n "$on run" -l kubelet.ca -r -F -d "certificates that vouch for the kubelet's"
+complete -c graced -n "$on run" -l kubelet.server-name -x -d 'whom its certificate must name'
+complete -c graced -n "$on run" -l kubelet.token-file -r -F -d 'a token for it'
+complete -c graced -n "$on run" -l api.url -x -d 'the API server'
+complete -c graced -n "$on run" -l api.ca -r -F -d "certificates that vouch for the API server's"
+complete -c graced -n "$on run" -l api.server-name -x -d 'whom its certificate must name'
+complete -c graced -n "$on run" -l api.token-file -r -F -d 'a token for it'
+complete -c graced -n "$on run" -l api.interval -x -a 30s -d "how often the node's pods are read"
+complete -c graced -n "$on run" -l names.docker-root -x -a '(__fish_complete_directories)' \
+    -d "Docker's files"
+complete -c graced -n "$on run" -l names.podman-root -x -a '(__fish_complete_directories)' \
+    -d "Podman's files"
+complete -c graced -n "$on run" -l names.containerd-state -x -a '(__fish_complete_directories)' \
+    -d "containerd's state"
+complete -c graced -n "$on run" -l kubelet.interval -x -a 30s -d 'how often all pods are read'
 complete -c graced -n "$on run" -l sinks.stdout -d 'records to standard output'
 complete -c graced -n "$on run" -l no-sinks.stdout -d 'do not'
 complete -c graced -n "$on run" -l sinks.file -r -F -d 'records to this file, too'
 complete -c graced -n "$on run" -l sinks.journal -x -a 'auto true false' -d 'records to the journal'
 complete -c graced -n "$on run" -l sinks.signals -d 'a record for each stop signal, too'
 complete -c graced -n "$on run" -l no-sinks.signals -d 'do not'
+complete -c graced -n "$on run" -l shutdown.mode -x -a 'observe assist off' -d 'in a shutdown of the node'
+complete -c graced -n "$on run" -l shutdown.kubelet-config -r -F -d "the kubelet's configuration"
+complete -c graced -n "$on run" -l shutdown.kubelet-version -x -a 1.36 -d 'whose rules it follows'
+complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than the kubelet"
+complete -c graced -n "$on run" -l shutdown.overdue-slack -x -a 2s -d "after a container's time"
+complete -c graced -n "$on run" -l shutdown.status-wait -x -a 5s -d 'for the status of ended pods'
+complete -c graced -n "$on run" -l shutdown.deaf-grace -x -a 'off 2s' -d 'until a deaf one is ended'
 complete -c graced -n "$on run" -l metrics.max-series -x -a 2000 -d 'series kept at most'
 complete -c graced -n "$on run" -l metrics.max-age -x -a 1h -d 'how long a series stays'
 complete -c graced -n "$on run" -l budget.cpu -x -a '1% 2% 5% off' -d 'share of one CPU'
