@@ -10,6 +10,21 @@
  * -EINVAL for an input that is not of the kind's form; -ENOMEM. */
 typedef int (*vectors_run_fn)(json_t *vector, json_t **ret_got);
 
+int vectors_run_cgroup_names(json_t *vector, json_t **ret_got);
 int vectors_run_cgroup_paths(json_t *vector, json_t **ret_got);
+int vectors_run_conditions(json_t *vector, json_t **ret_got);
+int vectors_run_container_status(json_t *vector, json_t **ret_got);
+int vectors_run_grace(json_t *vector, json_t **ret_got);
+int vectors_run_node_failure(json_t *vector, json_t **ret_got);
+int vectors_run_phase(json_t *vector, json_t **ret_got);
+int vectors_run_pod_status(json_t *vector, json_t **ret_got);
+int vectors_run_pod_worker(json_t *vector, json_t **ret_got);
+int vectors_run_shutdown(json_t *vector, json_t **ret_got);
+
+/* Modules' own rules, as vectors_compare.h has them. */
+void vectors_rule_container_status(json_t *vector, json_t *expected, json_t *got);
+void vectors_rule_node_failure(json_t *vector, json_t *expected, json_t *got);
+void vectors_rule_phase(json_t *vector, json_t *expected, json_t *got);
+void vectors_rule_pod_worker(json_t *vector, json_t *expected, json_t *got);
 
 #endif

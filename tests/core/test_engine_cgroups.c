@@ -265,6 +265,10 @@ static void test_gone_for_good(void **state)
 		world_gone(&w, SEC(50) + i, 1000 + i, NULL);
 		world_clear(&w);
 	}
+	/* Some waited for their names. */
+	engine_get_stats(w.engine, &after);
+	assert_in_range(after.cgroups, before.cgroups + 1, before.cgroups + 1024);
+	world_timer(&w, SEC(51));
 	engine_get_stats(w.engine, &after);
 	assert_int_equal(after.cgroups, before.cgroups);
 	assert_int_equal(after.pods, before.pods);
@@ -319,6 +323,42 @@ static void test_id_0(void **state)
 	world_close(&w);
 }
 
+static void test_identity(void **state)
+{
+	const struct engine_config asks = {.scope = SCOPE_CONTAINERS,
+					   .sources = 1u << META_CONTAINERD};
+	struct obs is = {.type = OBS_IDENTITY, .at_ns = SEC(9)};
+	struct obs named = {
+		.type = OBS_CONTAINER,
+		.at_ns = SEC(9),
+		.container = {.source = META_CONTAINERD, .id = "web1", .name = "web1"},
+	};
+	struct world w;
+
+	(void)state;
+	world_open(&w, &asks);
+	world_made(&w, SEC(8), 900, CG_ROOT, "default");
+	world_clear(&w);
+	world_made(&w, SEC(8), 901, 900, "web1");
+	assert_int_equal(world_effect(&w, EFFECT_IDENTIFY)->id, 901);
+	world_made(&w, SEC(8), 902, CG_SYSTEM, "x.mount");
+	assert_int_equal(world_effects(&w, EFFECT_IDENTIFY), 1);
+	is.identity.id = 901;
+	is.identity.runtime = CGPATH_RT_CONTAINERD;
+	strcpy(is.identity.container_id, "web1");
+	world_tell(&w, &is);
+	assert_int_equal(world_effect(&w, EFFECT_SET_WATCH)->kind, GRACED_WATCH_CONTAINER);
+	world_tell(&w, &named);
+	world_init(&w, SEC(10), 901, &P_D1);
+	world_managed(&w, SEC(20), 901, &P_D1, 15);
+	world_exit(&w, SEC(21), 901, &P_D1, EXIT(0));
+	world_empty(&w, SEC(21) + 1000, 901);
+	world_timer(&w, SEC(22));
+	assert_string_equal(world_stop(&w)->container.name, "web1");
+	assert_int_equal(world_stop(&w)->container.runtime, CGPATH_RT_CONTAINERD);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -338,6 +378,7 @@ int main(void)
 		CLAIM("nothing is left of cgroups that are gone", test_gone_for_good),
 		CLAIM("a full map refuses the new and serves the old", test_bounded),
 		CLAIM("no cgroup has the id 0", test_id_0),
+		CLAIM("a task with a name of its own is a container", test_identity),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: cgroups", tests, NULL, NULL);

@@ -54,8 +54,8 @@ static void test_stop(void **state)
 	assert_int_equal(s->exit.status, 9);
 	assert_int_equal(s->exit.at_ns, SEC(50) + 70000);
 	assert_int_equal(s->latency_ns, SEC(30) + 70000);
-	assert_true(s->grace_known && s->latency_known);
-	assert_int_equal(s->grace_ns, SEC(30));
+	assert_true(s->grace.from == GRACE_ASSUMED && s->latency_known);
+	assert_int_equal(s->grace.ns, SEC(30));
 	assert_int_equal(s->oom_kills, 1);
 	assert_int_equal(s->collateral_kills, 0);
 	assert_int_equal(s->empty_ns, SEC(50) + 99000);

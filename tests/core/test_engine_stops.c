@@ -235,6 +235,30 @@ static void test_two_lives(void **state)
 	world_close(&w);
 }
 
+/* What a shell's signal had it pass on is not what the runtime's did. */
+static void test_forwards_anew(void **state)
+{
+	const struct shot on = {.sig = 15,
+				.from = &P_A1,
+				.to = &P_A1_CHILD,
+				.flags = GRACED_SIG_FORWARDED,
+				.not_init = true};
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_init(&w, AT_INIT, CG_A1, &P_A1);
+	world_from(&w, AT_STOP, CG_A1, &P_A1, 15, &P_SHELL);
+	world_shot(&w, AT_STOP + 1, CG_A1, &on);
+	world_managed(&w, AT_STOP + SEC(5), CG_A1, &P_A1, 15);
+	world_shot(&w, AT_STOP + SEC(5) + 2, CG_A1, &on);
+	world_exit(&w, AT_STOP + SEC(6), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, AT_STOP + SEC(6) + 1, CG_A1);
+	assert_int_equal(world_stop(&w)->forward.count, 1);
+	assert_int_equal(world_stop(&w)->forward.after_ns, 2);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -244,6 +268,7 @@ int main(void)
 		      test_repeats),
 		CLAIM("a request lapses by its time, whether a timer told so or not", test_lapse),
 		CLAIM("a kill after the lapse came without a request", test_kill_after_the_lapse),
+		CLAIM("what is passed on is told of the request that counts", test_forwards_anew),
 		CLAIM("a second life in the same cgroup is judged on its own", test_two_lives),
 	};
 

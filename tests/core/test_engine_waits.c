@@ -181,6 +181,29 @@ static void test_name_comes(void **state)
 	world_close(&w);
 }
 
+/* The kubelet is down, and says so at once; the runtime answers a moment later. */
+static void test_answers_apart(void **state)
+{
+	const struct engine_config both = {.scope = SCOPE_CONTAINERS,
+					   .sources = 1u << META_CRI | 1u << META_KUBELET};
+	struct obs of_pod = {.type = OBS_NAMES, .at_ns = EXITED_AT + 1};
+	struct world w;
+
+	(void)state;
+	world_open(&w, &both);
+	of_pod.names.id = CG_NEW;
+	strcpy(of_pod.names.pod_uid, WORLD_UID_A);
+	unnamed_exits(&w);
+	/* It was asked about at the start, when the container appeared, and when it exited. */
+	for (int i = 0; i < 3; i++)
+		world_tell(&w, &of_pod);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_names(&w, EXITED_AT + 2, WORLD_UID_A, ID_NEW, "default", "web-0", "job", true);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+	assert_string_equal(world_stop(&w)->container.name, "job");
+	world_close(&w);
+}
+
 static void test_name_late(void **state)
 {
 	struct world w;
@@ -193,7 +216,7 @@ static void test_name_late(void **state)
 	assert_null(world_stop(&w)->container.name);
 	assert_int_equal(world_stop(&w)->empty_ns, EXITED_AT + 30000);
 	world_names(&w, EXITED_AT + SEC(1), WORLD_UID_A, ID_NEW, "default", "web-0", "job", true);
-	assert_int_equal(w.n_records, 1);
+	assert_int_equal(world_count(&w, RECORD_STOP), 1);
 	world_close(&w);
 }
 
@@ -315,7 +338,7 @@ static void test_gone(void **state)
 	assert_int_equal(wakes_at(&w), 0);
 	world_timer(&w, EXITED_AT + SEC(1));
 	world_empty(&w, EXITED_AT + SEC(1), CG_A1);
-	assert_int_equal(w.n_records, 1);
+	assert_int_equal(world_count(&w, RECORD_STOP), 1);
 	world_close(&w);
 	/* Where the record of its emptiness was lost, the removal says that it is empty. */
 	world_open(&w, NULL);
@@ -340,6 +363,8 @@ int main(void)
 		CLAIM("counts that it did not ask for do not end the wait", test_swept),
 		CLAIM("one timer serves all that are due", test_two_at_once),
 		CLAIM("a verdict waits for its name", test_name_comes),
+		CLAIM("an answer about the pod does not end the wait for the name",
+		      test_answers_apart),
 		CLAIM("it waits 250 ms for its name, and then goes out without", test_name_late),
 		CLAIM("it does not wait for a name nobody knows", test_name_absent),
 		CLAIM("a name alone does not send it out", test_name_before_empty),
@@ -349,7 +374,7 @@ int main(void)
 		CLAIM("a name nobody knew is asked for again when init is asked to stop",
 		      test_asked_again),
 		CLAIM("at the end what waited goes out, once", test_end),
-		CLAIM("a cgroup's removal ends the wait", test_gone),
+		CLAIM("a cgroup's removal ends the wait for it to be empty", test_gone),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: waits", tests, NULL, NULL);

@@ -174,12 +174,15 @@ static void test_others(void **state)
 	const struct record oom = {.type = RECORD_OOM, .oom = {.pod = WEB, .container = MAIN}};
 	const struct record empty = {.type = RECORD_EMPTY,
 				     .empty = {.pod = WEB, .container = MAIN}};
+	const struct record pod = {.type = RECORD_POD, .pod_state = {.pod = WEB}};
 	const struct record attached = {.type = RECORD_ATTACHED}, lost = {.type = RECORD_LOST};
 
 	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		assert_matches(&want[i].f, &oom, want[i].told, i);
 		assert_matches(&want[i].f, &empty, want[i].told, i);
+		/* A pod is no container, whatever its containers are called. */
+		assert_matches(&want[i].f, &pod, want[i].told && !want[i].f.container, i);
 		assert_matches(&want[i].f, &attached, true, i);
 		assert_matches(&want[i].f, &lost, true, i);
 	}

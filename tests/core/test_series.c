@@ -61,8 +61,8 @@ static void test_no_grace(void **state)
 		_series_ struct series *series = serieslib_new(0, 0);
 		struct record record = serieslib_stop("shop", "cart");
 
-		record.stop.grace_known = want[i].known;
-		record.stop.grace_ns = want[i].grace_ns;
+		record.stop.grace.from = want[i].known ? GRACE_SPEC : GRACE_UNKNOWN;
+		record.stop.grace.ns = want[i].grace_ns;
 		series_record(series, &record);
 		assert_int_equal(serieslib_sum(series, SERIES_STOP_DURATION), 1);
 		assert_int_equal(serieslib_sum(series, SERIES_GRACE_USED), 0);
@@ -109,6 +109,49 @@ static void test_other_records(void **state)
 		series_record(series, &record);
 	}
 	serieslib_assert(series, "");
+}
+
+static void test_pods(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = {
+		.type = RECORD_POD,
+		.pod_state = {.pod = {.known = true, .namespace_ = "shop", .workload = "cart"},
+			      .exit_ns = 5 * S,
+			      .empty_ns = 6 * S},
+	};
+
+	(void)state;
+	for (int stage = 0; stage < PODWORKER_STAGE_COUNT; stage++) {
+		record.pod_state.state = (enum podworker_stage)stage;
+		series_record(series, &record);
+	}
+	/* What was not seen takes no time. */
+	record.pod_state.state = PODWORKER_STAGE_TERMINATED;
+	record.pod_state.empty_ns = 0;
+	series_record(series, &record);
+	record.pod_state.empty_ns = 6 * S;
+	record.pod_state.exit_ns = 0;
+	series_record(series, &record);
+	serieslib_assert(series, "graced_pod_empty_duration_seconds|shop|cart|-|-|-|- 1\n");
+}
+
+static void test_pods_ready(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = {
+		.type = RECORD_POD_READY,
+		.pod_ready = {.pod = {.known = true, .namespace_ = "shop", .workload = "cart"},
+			      .stop_ns = 5 * S,
+			      .until_ns = 7 * S},
+	};
+
+	(void)state;
+	series_record(series, &record);
+	record.pod_ready.until_ns = 4 * S;
+	series_record(series, &record);
+	serieslib_assert(series,
+			 "graced_pod_ready_while_terminating_seconds|shop|cart|-|-|-|- 1\n");
 }
 
 static void test_names(void **state)
@@ -356,6 +399,8 @@ int main(void)
 		CLAIM("a share of no grace period is not told", test_no_grace),
 		CLAIM("sandboxes and processes have no stops, and processes no series", test_kinds),
 		CLAIM("records of other types count nothing", test_other_records),
+		CLAIM("a pod counts once, when it is empty", test_pods),
+		CLAIM("of a pod that stops, how long it was Ready is counted", test_pods_ready),
 		CLAIM("labels are names as far as they are known, and never ids", test_names),
 		CLAIM("an OOM kill counts under its level", test_levels),
 		CLAIM("a pair the contract does not have counts as unknown", test_odd_enums),

@@ -16,42 +16,48 @@ static void test_table(void **state)
 			       [STOP_EV_LAPSE] = NO,
 			       [STOP_EV_EXIT] = STOP_EXITED,
 			       [STOP_EV_TELL] = NO,
-			       [STOP_EV_EMPTY] = STOP_IDLE},
+			       [STOP_EV_EMPTY] = STOP_IDLE,
+			       [STOP_EV_VOID] = NO},
 		[STOP_RUNNING] = {[STOP_EV_INIT] = STOP_RUNNING,
 				  [STOP_EV_REQUEST] = STOP_REQUESTED,
 				  [STOP_EV_KILL] = STOP_KILLED,
 				  [STOP_EV_LAPSE] = NO,
 				  [STOP_EV_EXIT] = STOP_EXITED,
 				  [STOP_EV_TELL] = NO,
-				  [STOP_EV_EMPTY] = STOP_EXITED},
+				  [STOP_EV_EMPTY] = STOP_EXITED,
+				  [STOP_EV_VOID] = NO},
 		[STOP_REQUESTED] = {[STOP_EV_INIT] = NO,
 				    [STOP_EV_REQUEST] = STOP_REQUESTED,
 				    [STOP_EV_KILL] = STOP_KILLED,
 				    [STOP_EV_LAPSE] = STOP_RUNNING,
 				    [STOP_EV_EXIT] = STOP_EXITED,
 				    [STOP_EV_TELL] = NO,
-				    [STOP_EV_EMPTY] = STOP_EXITED},
+				    [STOP_EV_EMPTY] = STOP_EXITED,
+				    [STOP_EV_VOID] = NO},
 		[STOP_KILLED] = {[STOP_EV_INIT] = NO,
 				 [STOP_EV_REQUEST] = NO,
 				 [STOP_EV_KILL] = STOP_KILLED,
 				 [STOP_EV_LAPSE] = NO,
 				 [STOP_EV_EXIT] = STOP_EXITED,
 				 [STOP_EV_TELL] = NO,
-				 [STOP_EV_EMPTY] = STOP_EXITED},
+				 [STOP_EV_EMPTY] = STOP_EXITED,
+				 [STOP_EV_VOID] = NO},
 		[STOP_EXITED] = {[STOP_EV_INIT] = NO,
 				 [STOP_EV_REQUEST] = NO,
 				 [STOP_EV_KILL] = NO,
 				 [STOP_EV_LAPSE] = NO,
 				 [STOP_EV_EXIT] = NO,
 				 [STOP_EV_TELL] = STOP_TOLD,
-				 [STOP_EV_EMPTY] = STOP_EXITED},
+				 [STOP_EV_EMPTY] = STOP_EXITED,
+				 [STOP_EV_VOID] = STOP_IDLE},
 		[STOP_TOLD] = {[STOP_EV_INIT] = STOP_RUNNING,
 			       [STOP_EV_REQUEST] = NO,
 			       [STOP_EV_KILL] = NO,
 			       [STOP_EV_LAPSE] = NO,
 			       [STOP_EV_EXIT] = NO,
 			       [STOP_EV_TELL] = NO,
-			       [STOP_EV_EMPTY] = STOP_IDLE},
+			       [STOP_EV_EMPTY] = STOP_IDLE,
+			       [STOP_EV_VOID] = NO},
 	};
 
 	(void)state;
@@ -241,7 +247,7 @@ static void test_lapse(void **state)
 		struct bench b;
 
 		bench_open(&b, STOP_RUNNING);
-		b.stop->grace_ns = want[i].grace;
+		b.stop->grace.ns = want[i].grace;
 		bench_shoot(&b, SEC(100), 15, RELATION_MANAGER, 1,
 			    GRACED_SIG_SHIELDED | GRACED_SIG_DFL);
 		assert_true(b.stop->deaf);

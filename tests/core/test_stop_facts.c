@@ -33,7 +33,7 @@ static void test_early(void **state)
 		struct bench b;
 
 		bench_open(&b, STOP_RUNNING);
-		b.stop->grace_ns = want[i].grace;
+		b.stop->grace.ns = want[i].grace;
 		bench_shoot(&b, SEC(100), 15, RELATION_MANAGER, 0, 0);
 		bench_shoot(&b, SEC(100) + want[i].kill_after, 9, RELATION_MANAGER, 0, 0);
 		stop_facts(b.stop, 0, &facts);

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about the engine in a node's shutdown: what the sequencer is told of pods and their
+ * containers, and what comes of what it wants. Its own rules are test_shutdown's. */
+#include <string.h>
+
+#include "core/shutplan.h"
+
+#include "lib/claim.h"
+#include "lib/world_pods.h"
+
+#define ANNOUNCED SEC(100)
+#define ASKED	  SEC(101)
+#define LIMIT	  SEC(60)
+
+static void plan(struct world *w, enum shutdown_mode mode)
+{
+	struct obs obs = {
+		.type = OBS_SHUTDOWN_PLAN,
+		.at_ns = SEC(20),
+		.shutdown_plan =
+			{
+				.mode = mode,
+				.overdue_slack_ns = SEC(2),
+				.status_wait_ns = SEC(5),
+				.n_ranges = 2,
+				.ranges = {{0, 20}, {SHUTPLAN_CRITICAL, 10}},
+			},
+	};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+static void tell(struct world *w, uint64_t at, enum shutdown_event_type event)
+{
+	struct obs obs = {.type = OBS_SHUTDOWN, .at_ns = at, .shutdown = {.event = event}};
+
+	if (event == SHUTDOWN_EV_ANNOUNCED) {
+		obs.shutdown.limit_ns = LIMIT;
+		obs.shutdown.action = SHUTDOWN_REBOOT;
+	}
+	if (event == SHUTDOWN_EV_HOLDERS) {
+		obs.shutdown.n_holders = 1;
+		strcpy(obs.shutdown.holders[0].who, "kubelet");
+	}
+	obs.shutdown.reachable = event == SHUTDOWN_EV_API;
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+/* Holds the lock, and pod A with its sandbox runs: main of default/web-0, 30 s. */
+static void open_held(struct world *w, enum shutdown_mode mode)
+{
+	struct meta_container main = world_main_a1();
+	struct meta_pod pod = world_pod_a();
+
+	world_open_pod(w, true);
+	world_say_container(w, SEC(12), &main);
+	world_lists(w, SEC(12), &pod);
+	plan(w, mode);
+	tell(w, SEC(20), SHUTDOWN_EV_LOGIND_UP);
+	assert_int_equal(world_effects(w, EFFECT_TAKE_LOCK), 1);
+	tell(w, SEC(20), SHUTDOWN_EV_LOCK_TAKEN);
+	tell(w, SEC(20), SHUTDOWN_EV_API);
+	world_clear(w);
+}
+
+/* As logind and the kubelet begin it: others hold locks, too. */
+static void announce(struct world *w)
+{
+	tell(w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
+	assert_true(world_effects(w, EFFECT_LIST_HOLDERS) > 0);
+	tell(w, ANNOUNCED, SHUTDOWN_EV_HOLDERS);
+}
+
+/* The clock goes on to that moment; whoever asks for the holders is told. */
+static void pass(struct world *w, uint64_t until)
+{
+	const struct effect *wake;
+
+	while ((wake = world_effect(w, EFFECT_WAKE_AT)) && wake->at_ns && wake->at_ns <= until) {
+		uint64_t at = wake->at_ns;
+
+		world_timer(w, at);
+		tell(w, at, SHUTDOWN_EV_HOLDERS);
+		wake = world_effect(w, EFFECT_WAKE_AT);
+		assert_true(!wake->at_ns || wake->at_ns > at);
+	}
+}
+
+static const struct record_shutdown *step(const struct world *w, enum shutdown_told told)
+{
+	for (size_t i = 0; i < w->n_records; i++)
+		if (w->records[i].type == RECORD_SHUTDOWN &&
+		    w->records[i].shutdown.told.told == told)
+			return &w->records[i].shutdown;
+	return NULL;
+}
+
+static void test_nobody_asked(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open_pod(&w, true);
+	tell(&w, ANNOUNCED, SHUTDOWN_EV_LOGIND_UP);
+	tell(&w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
+	assert_int_equal(world_effects(&w, EFFECT_TAKE_LOCK), 0);
+	assert_int_equal(world_count(&w, RECORD_SHUTDOWN), 0);
+	world_close(&w);
+}
+
+static void test_announced(void **state)
+{
+	const struct record_shutdown *r;
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	announce(&w);
+	r = step(&w, SHUTDOWN_TOLD_ANNOUNCED);
+	assert_non_null(r);
+	assert_int_equal(r->told.announced_ns, ANNOUNCED);
+	assert_int_equal(r->told.limit_ns, LIMIT);
+	assert_int_equal(r->told.action, SHUTDOWN_REBOOT);
+	assert_true(r->told.locked);
+	/* The sandbox and the container without a process are none of these. */
+	assert_int_equal(r->told.living, 1);
+	assert_memory_equal(r->id, WORLD_BOOT "/shutdown/100000000000/announced/",
+			    sizeof(WORLD_BOOT "/shutdown/100000000000/announced/") - 1);
+	world_close(&w);
+}
+
+static void test_overdue(void **state)
+{
+	const struct record_shutdown *r;
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	announce(&w);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	pass(&w, ASKED + SEC(22) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	pass(&w, ASKED + SEC(22));
+	/* 20 s are its group's, though its own are 30. */
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	assert_int_equal(world_effect(&w, EFFECT_KILL)->id, CG_A1);
+	r = step(&w, SHUTDOWN_TOLD_KILLED);
+	assert_non_null(r);
+	assert_string_equal(r->pod.name, "web-0");
+	assert_string_equal(r->container.name, "main");
+	assert_int_equal(r->told.container.asked_ns, ASKED);
+	assert_true(r->group_known);
+	assert_int_equal(r->group_priority, 0);
+	world_close(&w);
+}
+
+/* A hook ran when the shutdown began; the runtime was then told to wait for 45 s. */
+static void test_deleted_before(void **state)
+{
+	struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(1), SEC(45));
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	world_lists(&w, ANNOUNCED - SEC(1), &pod);
+	announce(&w);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	pass(&w, ASKED + SEC(47) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	pass(&w, ASKED + SEC(47));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	world_close(&w);
+}
+
+static void test_not_by_the_runtime(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	announce(&w);
+	world_from(&w, ASKED, CG_A1, &P_A1, 15, &P_SHELL);
+	pass(&w, ANNOUNCED + LIMIT);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 1);
+	world_close(&w);
+}
+
+static void test_killed_by_the_runtime(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	announce(&w);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	pass(&w, ASKED + SEC(20));
+	world_managed(&w, ASKED + SEC(20), CG_A1, &P_A1, 9);
+	pass(&w, ASKED + SEC(30));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	world_close(&w);
+}
+
+/* Its containers, the sandbox and the status: who waits for which of them. */
+static void end_pod(struct world *w, uint64_t at)
+{
+	world_stop_a1(w, at);
+	world_stop_sandbox(w, at + MSEC(10));
+	world_pod_empty(w, at + MSEC(12));
+}
+
+static void test_status(void **state)
+{
+	struct meta_pod pod = world_pod_a();
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	announce(&w);
+	end_pod(&w, ASKED);
+	pass(&w, ASKED + SEC(1));
+	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 0);
+
+	pod.phase = META_PHASE_FAILED;
+	pod.known |= META_POD_READY;
+	pod.ready = true;
+	world_lists(&w, ASKED + SEC(2), &pod);
+	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 0);
+	pod.ready = false;
+	world_lists(&w, ASKED + SEC(3), &pod);
+	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
+	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 0);
+	tell(&w, ASKED + SEC(3), SHUTDOWN_EV_FLUSHED);
+	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 1);
+	assert_int_equal(step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason, SHUTDOWN_PODS_ENDED);
+	world_close(&w);
+}
+
+static void test_object_gone(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	announce(&w);
+	end_pod(&w, ASKED);
+	world_pod_removed(&w, ASKED + SEC(1));
+	world_lists_not(&w, ASKED + SEC(2));
+	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
+	assert_int_equal(step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason, SHUTDOWN_PODS_ENDED);
+	world_close(&w);
+}
+
+static void test_observes(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_OBSERVE);
+	announce(&w);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	tell(&w, ASKED, SHUTDOWN_EV_HOLDERS);
+	pass(&w, ASKED + SEC(25));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 0);
+	world_exit(&w, ASKED + SEC(25), CG_A1, &P_A1, 9);
+	world_empty(&w, ASKED + SEC(25), CG_A1);
+	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
+	assert_int_equal(step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason, SHUTDOWN_ALL_EMPTY);
+	world_close(&w);
+}
+
+static void test_groups(void **state)
+{
+	struct engine_shutdown_group groups[3];
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 3), 2);
+	assert_int_equal(groups[0].priority, 0);
+	assert_int_equal(groups[1].priority, SHUTPLAN_CRITICAL);
+	assert_int_equal(groups[0].pods[SHUTDOWN_POD_RUNNING], 0);
+	announce(&w);
+	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 3), 2);
+	assert_int_equal(groups[0].pods[SHUTDOWN_POD_RUNNING], 2);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 1), 1);
+	assert_int_equal(groups[0].pods[SHUTDOWN_POD_RUNNING], 1);
+	assert_int_equal(groups[0].pods[SHUTDOWN_POD_STOPPING], 1);
+	assert_int_equal(groups[0].pods[SHUTDOWN_POD_ENDED], 0);
+	world_close(&w);
+}
+
+/* It asks for 30 s, and its group has 20. */
+static void test_cut_short(void **state)
+{
+	struct obs obs = {.type = OBS_SHUTDOWN_PLAN,
+			  .at_ns = SEC(30),
+			  .shutdown_plan = {.n_ranges = 1, .ranges = {{0, 30}}}};
+	struct world w;
+
+	(void)state;
+	open_held(&w, SHUTDOWN_ASSIST);
+	assert_int_equal(engine_count_cut_short(w.engine), 1);
+	assert_int_equal(world_tell(&w, &obs), 0);
+	assert_int_equal(engine_count_cut_short(w.engine), 0);
+	world_close(&w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("where nobody asked for it a shutdown is nobody's business",
+		      test_nobody_asked),
+		CLAIM("an announcement is told with what lives then, sandboxes aside",
+		      test_announced),
+		CLAIM("a container is ended when its group's time and the slack are over",
+		      test_overdue),
+		CLAIM("but not before the time that its pod's deletion gave it",
+		      test_deleted_before),
+		CLAIM("but not one that only somebody else told to stop", test_not_by_the_runtime),
+		CLAIM("nor one that the runtime has killed", test_killed_by_the_runtime),
+		CLAIM("the lock stays until the status is terminal and not Ready", test_status),
+		CLAIM("or the pod's object is gone", test_object_gone),
+		CLAIM("in mode observe nobody is killed, and the lock goes with the last process",
+		      test_observes),
+		CLAIM("pods are counted by the group they are in and by how far they are",
+		      test_groups),
+		CLAIM("a pod that asks for more time than its group has is known before",
+		      test_cut_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

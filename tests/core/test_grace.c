@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/grace: the effective grace period of a stop. */
+#include "core/grace.h"
+
+#include "lib/claim.h"
+
+#define S 1000000000ULL
+
+#define SPEC	 META_POD_GRACE
+#define DELETING META_POD_DELETING
+#define DELETION META_POD_DELETION_GRACE
+#define SIDECARS META_POD_SIDECARS
+
+static void check(const struct grace *got, enum grace_from from, uint64_t ns, const char *what)
+{
+	if (got->from != from || got->ns != ns)
+		fail_msg("%s: from %d, %llu ns", what, got->from, (unsigned long long)got->ns);
+}
+
+static void test_pods(void **state)
+{
+	static const struct {
+		const char *what;
+		struct podtab_pod pod;
+		struct podtab_container own, spec;
+		enum grace_from from;
+		uint64_t ns;
+	} want[] = {
+		{"spec", {.known = SPEC, .grace_ns = 30 * S}, {}, {}, GRACE_SPEC, 30 * S},
+		{"spec below the kubelet's least",
+		 {.known = SPEC, .grace_ns = 1},
+		 {},
+		 {},
+		 GRACE_SPEC,
+		 2 * S},
+		{"a deletion shortens",
+		 {.known = SPEC | DELETING | DELETION,
+		  .deleting = true,
+		  .grace_ns = 30 * S,
+		  .deletion_grace_ns = 5 * S},
+		 {},
+		 {},
+		 GRACE_DELETION,
+		 5 * S},
+		{"a deletion by force",
+		 {.known = SPEC | DELETING | DELETION, .deleting = true, .grace_ns = 30 * S},
+		 {},
+		 {},
+		 GRACE_DELETION,
+		 2 * S},
+		{"not being deleted",
+		 {.known = SPEC | DELETING | DELETION,
+		  .grace_ns = 30 * S,
+		  .deletion_grace_ns = 5 * S},
+		 {},
+		 {},
+		 GRACE_SPEC,
+		 30 * S},
+		{"a preStop hook of this container",
+		 {.known = SPEC, .grace_ns = 30 * S},
+		 {},
+		 {.prestop = true},
+		 GRACE_HIDDEN,
+		 0},
+		{"sidecars",
+		 {.known = SPEC | SIDECARS, .sidecars = true, .grace_ns = 30 * S},
+		 {},
+		 {},
+		 GRACE_HIDDEN,
+		 0},
+		{"a probe's own period",
+		 {.known = SPEC, .grace_ns = 30 * S},
+		 {.probe_grace = true},
+		 {},
+		 GRACE_HIDDEN,
+		 0},
+		{"a probe's own period while being deleted",
+		 {.known = SPEC | DELETING | DELETION,
+		  .deleting = true,
+		  .deletion_grace_ns = 30 * S},
+		 {.probe_grace = true},
+		 {},
+		 GRACE_DELETION,
+		 30 * S},
+		{"nothing told, and the sandbox",
+		 {.known = SPEC, .grace_ns = 30 * S},
+		 {.kind = META_KIND_SANDBOX},
+		 {},
+		 GRACE_UNKNOWN,
+		 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct grace got = grace_of(&want[i].pod, &want[i].own, &want[i].spec, 0);
+
+		check(&got, want[i].from, want[i].ns, want[i].what);
+	}
+}
+
+static void test_others(void **state)
+{
+	const struct podtab_container docker = {
+		.known = META_CTR_GRACE, .grace_ns = 10 * S, .grace_from = META_DOCKER};
+	const struct podtab_container unit = {
+		.known = META_CTR_GRACE, .grace_ns = 90 * S, .grace_from = META_SYSTEMD};
+	const struct podtab_container none = {};
+	const struct podtab_pod hook = {.known = SPEC, .grace_ns = 30 * S};
+	const struct podtab_container prestop = {.prestop = true};
+	struct grace got;
+
+	(void)state;
+	got = grace_of(NULL, &docker, NULL, 5 * S);
+	check(&got, GRACE_RUNTIME, 10 * S, "Docker's");
+	got = grace_of(NULL, &unit, NULL, 5 * S);
+	check(&got, GRACE_UNIT, 90 * S, "a unit's");
+	got = grace_of(NULL, &none, NULL, 5 * S);
+	check(&got, GRACE_ASSUMED, 5 * S, "assumed");
+	got = grace_of(NULL, NULL, NULL, 0);
+	check(&got, GRACE_UNKNOWN, 0, "unknown");
+	/* Somebody tells it, and it says nothing: then nothing is assumed either. */
+	got = grace_of(&hook, &prestop, NULL, 5 * S);
+	check(&got, GRACE_HIDDEN, 0, "a hook, with --assume-grace");
+	assert_false(grace_known(&got));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a pod's grace is what the kubelet would give, or unknown", test_pods),
+		CLAIM("outside pods it is the runtime's, the unit's, or assumed", test_others),
+	};
+
+	return cmocka_run_group_tests_name("core/grace", tests, NULL, NULL);
+}

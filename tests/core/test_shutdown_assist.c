@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/shutdown in assist: what it waits for. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/shutstage.h"
+
+#define S SHUTSTAGE_S
+
+static void api(struct shutstage *s, bool reachable)
+{
+	shutstage_send(s,
+		       &(struct shutdown_event){.type = SHUTDOWN_EV_API, .reachable = reachable});
+}
+
+/* Field notes, section 1: the kubelet lets go while a deaf container has 60 ms left. */
+static void test_measured(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 0, "kubelet");
+	api(&s, true);
+	shutstage_run(&s, 2);
+	c.deaf = true;
+	c.timeout_ns = 20 * S;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 22);
+	shutstage_holders(&s, "");
+	shutstage_run(&s, 22.06);
+	c.kill_ns = s.now_ns;
+	shutstage_container(&s, &c);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 25.4);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_pod(&s, "web", 0, true, true);
+	assert_string_equal(shutstage_log(&s), "released pods-ended\nflush\n");
+	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
+	assert_string_equal(shutstage_log(&s), "drop\n");
+	shutstage_end(&s);
+}
+
+static void test_status(void **state)
+{
+	static const struct {
+		bool reachable, api_server, terminal;
+		double at_s;
+		const char *log;
+	} rows[] = {
+		{true, false, true, 5, "released pods-ended\nflush\n"},
+		{true, false, false, 10, "released status-late\nflush\n"},
+		{false, false, false, 5, "released api-unreachable\nflush\n"},
+		{true, true, false, 5, "released api-server-stopped\nflush\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_container c = shutstage_asked();
+		struct shutstage s;
+
+		shutstage_assist(&s, 0, "kubelet");
+		api(&s, rows[i].reachable);
+		shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD,
+							    .pod.uid = "web",
+							    .pod.ended = rows[i].terminal,
+							    .pod.api_server = rows[i].api_server});
+		/* Of a pod that nobody stops no end is awaited. */
+		shutstage_pod(&s, "other", 0, false, false);
+		shutstage_container(&s, &c);
+		shutstage_run(&s, 5);
+		c.populated = false;
+		shutstage_container(&s, &c);
+		if (rows[i].at_s > 5) {
+			shutstage_run(&s, rows[i].at_s - 0.001);
+			assert_string_equal(shutstage_log(&s), "");
+			shutstage_run(&s, rows[i].at_s);
+		}
+		assert_string_equal(shutstage_log(&s), rows[i].log);
+		shutstage_end(&s);
+	}
+}
+
+static void test_holds(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 0, "kubelet");
+	/* A preStop hook runs; then it exits, and the kubelet has a group more to end. */
+	shutstage_pod(&s, "web", 0, true, false);
+	shutstage_holders(&s, "");
+	shutstage_run(&s, 20);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_holders(&s, "kubelet");
+	shutstage_pod(&s, "web", 0, false, false);
+	shutstage_run(&s, 30);
+	assert_string_equal(shutstage_log(&s), "");
+	/* No lock but the kubelet's is waited for: who would stop anything? */
+	shutstage_holders(&s, "apt");
+	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
+	/* Then a container is asked after all. */
+	c.asked_ns = s.now_ns;
+	shutstage_container(&s, &c);
+	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
+	shutstage_run(&s, 41.9);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 42);
+	assert_string_equal(shutstage_log(&s), "pod-overdue 7\nkill 7\ncontainer-killed 7\n");
+	shutstage_end(&s);
+}
+
+static void test_nobody(void **state)
+{
+	static const char *const who[] = {"", "apt", "Kubelet kubelets"};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(who); i++) {
+		struct shutdown_container c = shutstage_asked();
+		struct shutstage s;
+
+		shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+		shutstage_hold(&s);
+		c.asked_ns = 0;
+		shutstage_container(&s, &c);
+		shutstage_announce(&s, 60);
+		assert_string_equal(shutstage_log(&s), "announced\n");
+		shutstage_holders(&s, who[i]);
+		assert_string_equal(shutstage_log(&s), "released nobody-stops\nflush\n");
+		shutstage_end(&s);
+	}
+}
+
+static void test_observes_only(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_begin(&s, SHUTDOWN_OBSERVE, 2 * S);
+	shutstage_hold(&s);
+	c.deaf = true;
+	shutstage_container(&s, &c);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "kubelet");
+	shutstage_run(&s, 30);
+	assert_string_equal(shutstage_log(&s), "announced\npod-overdue 7\n");
+	/* Each request is one to be late for. */
+	c.asked_ns = s.now_ns;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 42);
+	assert_string_equal(shutstage_log(&s), "pod-overdue 7\n");
+	shutstage_end(&s);
+}
+
+static void test_bounds(void **state)
+{
+	struct shutdown_stats stats;
+	struct shutdown_status status;
+	struct shutstage s;
+	char uid[32];
+
+	(void)state;
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+	for (unsigned int i = 0; i < SHUTDOWN_MAX_CONTAINERS + 10; i++) {
+		const struct shutdown_event event = {
+			.type = SHUTDOWN_EV_CONTAINER,
+			.container = {.id = i + 1, .pod_uid = uid, .populated = true},
+		};
+
+		snprintf(uid, sizeof(uid), "pod-%u", i);
+		assert_int_equal(shutdown_step(s.sd, &event, s.now_ns),
+				 i < SHUTDOWN_MAX_CONTAINERS ? 0 : -ENOSPC);
+	}
+	shutdown_get_status(s.sd, &status);
+	assert_int_equal(status.containers, SHUTDOWN_MAX_CONTAINERS);
+	assert_int_equal(status.living, SHUTDOWN_MAX_CONTAINERS);
+	assert_int_equal(status.pods, SHUTDOWN_MAX_PODS);
+	shutdown_get_stats(s.sd, &stats);
+	assert_int_equal(stats.refused, SHUTDOWN_MAX_CONTAINERS - SHUTDOWN_MAX_PODS + 10);
+	for (unsigned int i = 0; i < SHUTDOWN_MAX_CONTAINERS; i++)
+		shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+							    .id = i + 1});
+	shutdown_get_status(s.sd, &status);
+	assert_int_equal(status.containers + status.pods, 0);
+	shutstage_end(&s);
+}
+
+static void test_refuses(void **state)
+{
+	char longest[PODWORKER_UID_MAX + 1];
+	const struct shutdown_event bad[] = {
+		{.type = SHUTDOWN_EV_CONTAINER, .container = {.pod_uid = "web"}},
+		{.type = SHUTDOWN_EV_CONTAINER, .container = {.id = 1, .pod_uid = longest}},
+		{.type = SHUTDOWN_EV_CONTAINER_GONE},
+		{.type = SHUTDOWN_EV_POD},
+		{.type = SHUTDOWN_EV_POD, .pod.uid = ""},
+		{.type = SHUTDOWN_EV_POD, .pod.uid = longest},
+		{.type = SHUTDOWN_EV_POD_GONE},
+	};
+	struct shutdown_status status;
+	struct shutstage s;
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+	for (size_t i = 0; i < LEN(bad); i++)
+		assert_int_equal(shutdown_step(s.sd, &bad[i], s.now_ns), -EINVAL);
+	shutdown_get_status(s.sd, &status);
+	assert_int_equal(status.containers + status.pods, 0);
+	shutstage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("the measured case: it holds until the runtime's SIGKILL and the pod's status",
+		      test_measured),
+		CLAIM("the status is waited for where somebody can show it", test_status),
+		CLAIM("it holds while anything is stopped or the kubelet may, and no longer",
+		      test_holds),
+		CLAIM("where nobody stops anything it lets go at once", test_nobody),
+		CLAIM("observe ends nothing", test_observes_only),
+		CLAIM("containers and pods are bounded, and all memory comes back", test_bounds),
+		CLAIM("a fact of nothing is refused", test_refuses),
+	};
+
+	return cmocka_run_group_tests_name("core/shutdown_assist", tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Drives core/podstatus from pod_status.json: what is sent to the API, how a pod's last status
+ * becomes final, when its object is deleted, which ends are counted. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "core/podstatus.h"
+#include "vectors.h"
+#include "vectors_pod.h"
+
+static int read_status(json_t *json, struct arena *arena, struct podobj_pod_status *ret)
+{
+	json_t *conditions;
+
+	*ret = (struct podobj_pod_status){.phase = ""};
+	if (json_unpack(json, "{s:s, s:s, s:s, s:o!}", "phase", &ret->phase, "reason", &ret->reason,
+			"message", &ret->message, "conditions", &conditions) < 0)
+		return -EINVAL;
+	return vectors_read_conditions(conditions, arena, &ret->conditions);
+}
+
+static int run_merge(json_t *input, json_t **ret_got)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct podobj_pod_status api, kubelet, got;
+	json_t *api_json, *kubelet_json;
+	int may_run, r;
+
+	if (json_unpack(input, "{s:o, s:o, s:b!}", "api_status", &api_json, "kubelet_status",
+			&kubelet_json, "could_have_running_containers", &may_run) < 0)
+		return -EINVAL;
+	if ((r = read_status(api_json, &arena, &api)) < 0 ||
+	    (r = read_status(kubelet_json, &arena, &kubelet)) < 0 ||
+	    (r = podstatus_merge(&api, &kubelet, may_run, 0, &arena, &got)) < 0)
+		return r;
+	*ret_got = json_pack("{s:s, s:s, s:s, s:o}", "phase", got.phase, "reason", got.reason,
+			     "message", got.message, "conditions",
+			     vectors_write_conditions(&got.conditions));
+	return *ret_got ? 0 : -ENOMEM;
+}
+
+struct lists {
+	json_t *inits, *containers, *cached_inits, *cached, *pod_inits, *pod;
+};
+
+static int run_terminate(json_t *input, json_t **ret_got)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct podobj_pod_status cached = {.reason = "", .message = ""}, got;
+	struct podobj_pod pod;
+	struct lists lists;
+	int is_static = 0, r;
+
+	podobj_init(&pod);
+	if (json_unpack(input, "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s?b!}", "initContainers",
+			&lists.inits, "containers", &lists.containers, "cached_phase",
+			&cached.phase, "cached_initContainerStatuses", &lists.cached_inits,
+			"cached_containerStatuses", &lists.cached, "pod_initContainerStatuses",
+			&lists.pod_inits, "pod_containerStatuses", &lists.pod, "static",
+			&is_static) < 0)
+		return -EINVAL;
+	pod.is_static = is_static;
+	if ((r = vectors_read_containers(lists.inits, &arena, &pod.inits)) < 0 ||
+	    (r = vectors_read_containers(lists.containers, &arena, &pod.containers)) < 0 ||
+	    (r = vectors_read_statuses(lists.cached_inits, &arena, &cached.inits)) < 0 ||
+	    (r = vectors_read_statuses(lists.cached, &arena, &cached.containers)) < 0 ||
+	    (r = vectors_read_statuses(lists.pod_inits, &arena, &pod.status.inits)) < 0 ||
+	    (r = vectors_read_statuses(lists.pod, &arena, &pod.status.containers)) < 0 ||
+	    (r = podstatus_terminate(&pod, &cached, &arena, &got)) < 0)
+		return r;
+	*ret_got = json_pack("{s:s, s:o, s:o}", "phase", got.phase, "initContainerStatuses",
+			     vectors_write_statuses(&got.inits), "containerStatuses",
+			     vectors_write_statuses(&got.containers));
+	return *ret_got ? 0 : -ENOMEM;
+}
+
+static int run_can_be_deleted(json_t *input, json_t **ret_got)
+{
+	struct podobj_pod pod;
+	int deleting, mirror, finished;
+	json_t *options = json_null();
+
+	podobj_init(&pod);
+	if (json_unpack(input, "{s:b, s:b, s:s, s:b!}", "deletionTimestamp", &deleting, "mirror",
+			&mirror, "api_phase", &pod.status.phase, "pod_is_finished", &finished) < 0)
+		return -EINVAL;
+	pod.deleting = deleting;
+	pod.mirror = mirror;
+	if (podstatus_may_delete(&pod, finished))
+		options = json_pack("{s:i, s:s}", "gracePeriodSeconds", PODSTATUS_DELETE_GRACE_S,
+				    "precondition", "uid");
+	*ret_got = json_pack("{s:b, s:o}", "delete", podstatus_may_delete(&pod, finished),
+			     "delete_options", options);
+	return *ret_got ? 0 : -ENOMEM;
+}
+
+static int count_ends(json_t *former, json_t *statuses, const char *type, json_t *increments)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct podobj_statuses before, now;
+	int r;
+
+	if ((r = vectors_read_statuses(former, &arena, &before)) < 0 ||
+	    (r = vectors_read_statuses(statuses, &arena, &now)) < 0)
+		return r;
+	for (size_t i = 0; i < now.n; i++) {
+		const struct podobj_status *status = &now.items[i];
+		char code[12];
+
+		if (!podstatus_has_ended(podobj_status_of(&before, status->name), status))
+			continue;
+		snprintf(code, sizeof(code), "%d", status->state.exit_code);
+		json_array_append_new(increments,
+				      json_pack("[s, s, s]", type, code, status->state.reason));
+	}
+	return 0;
+}
+
+static int run_terminated_metric(json_t *input, json_t **ret_got)
+{
+	static const char *const types[] = {"container", "init_container", "ephemeral_container"};
+	json_t *former[3] = {}, *now[3] = {};
+	json_auto_t *increments = json_array();
+
+	if (json_unpack(input, "{s?o, s?o, s?o, s?o, s?o, s?o!}", "old_containerStatuses",
+			&former[0], "new_containerStatuses", &now[0], "old_initContainerStatuses",
+			&former[1], "new_initContainerStatuses", &now[1],
+			"old_ephemeralContainerStatuses", &former[2],
+			"new_ephemeralContainerStatuses", &now[2]) < 0)
+		return -EINVAL;
+	for (size_t i = 0; i < 3; i++) {
+		int r = count_ends(former[i], now[i], types[i], increments);
+
+		if (r < 0)
+			return r;
+	}
+	*ret_got = json_pack("{s:s, s:[s, s, s], s:O}", "metric",
+			     "kubelet_terminated_containers_total", "label_names", "container_type",
+			     "exit_code", "reason", "increments", increments);
+	return *ret_got ? 0 : -ENOMEM;
+}
+
+int vectors_run_pod_status(json_t *vector, json_t **ret_got)
+{
+	static const struct {
+		const char *kind;
+		int (*run)(json_t *input, json_t **ret_got);
+	} kinds[] = {
+		{"merge", run_merge},
+		{"terminate", run_terminate},
+		{"can_be_deleted", run_can_be_deleted},
+		{"terminated_metric", run_terminated_metric},
+	};
+	const char *kind = json_string_value(json_object_get(vector, "kind"));
+
+	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].kind, kind) == 0)
+			return kinds[i].run(json_object_get(vector, "input"), ret_got);
+	}
+	return -ENOTSUP;
+}
