@@ -14,6 +14,8 @@ struct graced_ev_init abi_ev_init;
 struct graced_ev_signal abi_ev_signal;
 struct graced_ev_exit abi_ev_exit;
 struct graced_ev_oom abi_ev_oom;
+struct graced_ev_reaped abi_ev_reaped;
 struct graced_watch abi_watch;
 struct graced_init abi_init;
+struct graced_reap abi_reap;
 struct graced_stat abi_stat;

@@ -194,6 +194,8 @@ static void test_exit(void **state)
 		.flags = GRACED_EXIT_INIT,
 		.proc = proc(800),
 		.counts = counts(),
+		.deliver_ns = 61,
+		.stop_at_ns = 62,
 	};
 	struct obs obs;
 
@@ -202,6 +204,8 @@ static void test_exit(void **state)
 	assert_int_equal(obs.exit.id, ID);
 	assert_int_equal(obs.exit.status, 0x8b);
 	assert_int_equal(obs.exit.flags, GRACED_EXIT_INIT);
+	assert_int_equal(obs.exit.deliver_ns, 61);
+	assert_int_equal(obs.exit.stop_at_ns, 62);
 	assert_proc(&obs.exit.proc, 800);
 	assert_memory_equal(&obs.exit.counts, &ev.counts, sizeof(ev.counts));
 }
@@ -224,6 +228,22 @@ static void test_oom(void **state)
 	assert_proc(&obs.oom.victim, 900);
 }
 
+static void test_reaped(void **state)
+{
+	struct graced_ev_reaped ev = {
+		.hdr = HEADER(GRACED_EV_REAPED, graced_ev_reaped),
+		.start_ns = 71,
+		.pid = 72,
+	};
+	struct obs obs;
+
+	(void)state;
+	decode_well(&ev, sizeof(ev), OBS_REAPED, &obs);
+	assert_int_equal(obs.reaped.id, ID);
+	assert_int_equal(obs.reaped.start_ns, 71);
+	assert_int_equal(obs.reaped.pid, 72);
+}
+
 static const struct {
 	unsigned int type;
 	size_t size;
@@ -235,6 +255,7 @@ static const struct {
 	{GRACED_EV_SIGNAL, sizeof(struct graced_ev_signal)},
 	{GRACED_EV_EXIT, sizeof(struct graced_ev_exit)},
 	{GRACED_EV_OOM, sizeof(struct graced_ev_oom)},
+	{GRACED_EV_REAPED, sizeof(struct graced_ev_reaped)},
 };
 
 /* Every length from nothing to more than all of it, told truly and told as whole. */
@@ -302,8 +323,11 @@ int main(void)
 		CLAIM("an emptied cgroup's counts arrive", test_cgroup_empty),
 		CLAIM("an init arrives with its rank and its process", test_init),
 		CLAIM("a signal arrives with target, sender and all ancestors", test_signal),
-		CLAIM("an exit arrives with its raw status and counts", test_exit),
+		CLAIM("an exit arrives with its raw status, its counts and when its stop was heard",
+		      test_exit),
 		CLAIM("an OOM kill arrives with its level and victim", test_oom),
+		CLAIM("a reaped init arrives with its container, its pid and its start",
+		      test_reaped),
 		CLAIM("a record cut anywhere, or shorter than it says, is refused", test_lengths),
 		CLAIM("another abi, an unknown type and impossible sizes change nothing",
 		      test_foreign),

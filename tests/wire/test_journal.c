@@ -108,7 +108,8 @@ static void only_some(void **state)
 	assert_false(journal_has(RECORD_ATTACHED));
 	assert_false(journal_has(RECORD_LOST));
 	assert_true(journal_has(RECORD_STOP) && journal_has(RECORD_OOM) &&
-		    journal_has(RECORD_SIGNAL));
+		    journal_has(RECORD_SIGNAL) && journal_has(RECORD_POD) &&
+		    journal_has(RECORD_POD_READY) && journal_has(RECORD_DISCREPANCY));
 	assert_int_equal(journal_write(&entry, &record), -EINVAL);
 	assert_int_equal(entry.len, 0);
 }
@@ -116,13 +117,149 @@ static void only_some(void **state)
 static void bare(void **state)
 {
 	struct record stop = {.type = RECORD_STOP}, oom = {.type = RECORD_OOM};
-	struct record signal = {.type = RECORD_SIGNAL};
+	struct record signal = {.type = RECORD_SIGNAL}, pod = {.type = RECORD_POD};
+	struct record ready = {.type = RECORD_POD_READY}, differs = {.type = RECORD_DISCREPANCY};
 	_cleanup_(buf_free) struct buf entry = {};
 
 	(void)state;
 	assert_int_equal(journal_write(&entry, &stop), 0);
 	assert_int_equal(journal_write(&entry, &oom), 0);
 	assert_int_equal(journal_write(&entry, &signal), 0);
+	assert_int_equal(journal_write(&entry, &pod), 0);
+	assert_int_equal(journal_write(&entry, &ready), 0);
+	for (int kind = 0; kind <= DISCREPANCY_COUNT; kind++) {
+		differs.discrepancy.kind = (enum discrepancy)kind;
+		assert_int_equal(journal_write(&entry, &differs), 0);
+	}
+}
+
+static void has_all(const struct record *record, const char *const *lines)
+{
+	_cleanup_(buf_free) struct buf entry = {};
+
+	assert_int_equal(journal_write(&entry, record), 0);
+	for (; *lines; lines++)
+		if (!has(&entry, *lines))
+			fail_msg("no line '%s' in:\n%s", *lines, buf_str(&entry));
+	/* Every line is a field. */
+	for (const char *at = buf_str(&entry); *at; at += strcspn(at, "\n") + 1)
+		assert_true(strcspn(at, "=") < strcspn(at, "\n"));
+}
+
+static void pod_ready_entry(void **state)
+{
+	struct record record = {
+		.type = RECORD_POD_READY,
+		.at_ns = 7,
+		.pod_ready =
+			{.pod = {.known = true, .namespace_ = "shop", .name = "cart-7", .uid = "u"},
+			 .id = "b/u/ready/5000000000",
+			 .stop_ns = 5000000000,
+			 .until_ns = 7010000000},
+	};
+
+	(void)state;
+	has_all(&record, (const char *const[]){
+				 "MESSAGE=shop/cart-7: told to be Ready for 2.01s after its stop "
+				 "signal",
+				 "PRIORITY=6", "GRACED_TYPE=pod_ready", "GRACED_POD_UID=u",
+				 "GRACED_ID=b/u/ready/5000000000", "GRACED_STOP_BOOT_NS=5000000000",
+				 "GRACED_UNTIL_BOOT_NS=7010000000", "GRACED_READY_NS=2010000000",
+				 "GRACED_GONE=0", NULL});
+	record.pod_ready.gone = true;
+	has_all(&record, (const char *const[]){
+				 "MESSAGE=shop/cart-7: told to be Ready for 2.01s after its stop "
+				 "signal, and then not at all",
+				 "GRACED_GONE=1", NULL});
+}
+
+static struct record a_discrepancy(enum discrepancy kind)
+{
+	struct record record = {.type = RECORD_DISCREPANCY};
+	struct record_discrepancy *r = &record.discrepancy;
+
+	*r = (struct record_discrepancy){
+		.id = "b/u/kind/3",
+		.pod = {.known = true, .namespace_ = "shop", .name = "cart-7", .uid = "u"},
+		.kind = kind,
+		.since_ns = 3,
+	};
+	r->told.source = META_KUBELET;
+	return record;
+}
+
+static void discrepancy_entries(void **state)
+{
+	struct record record = a_discrepancy(DISCREPANCY_READY_WHILE_TERMINAL);
+	struct record_discrepancy *r = &record.discrepancy;
+
+	(void)state;
+	r->told.listed = true;
+	r->told.phase = META_PHASE_FAILED;
+	r->told.ready = TRI_TRUE;
+	has_all(&record,
+		(const char *const[]){
+			"MESSAGE=shop/cart-7: ready-while-terminal: kubelet tells Failed, Ready; "
+			"it has no process, containers that run: 0",
+			"PRIORITY=4", "GRACED_TYPE=discrepancy", "GRACED_ID=b/u/kind/3",
+			"GRACED_POD=cart-7", "GRACED_KIND=ready-while-terminal",
+			"GRACED_SOURCE=kubelet", "GRACED_SINCE_BOOT_NS=3", "GRACED_TOLD_LISTED=1",
+			"GRACED_TOLD_PHASE=Failed", "GRACED_TOLD_READY=1", "GRACED_POPULATED=0",
+			"GRACED_RUNNING=0", NULL});
+	record = a_discrepancy(DISCREPANCY_OBJECT_GONE);
+	r->kernel.populated = true;
+	r->kernel.running = 2;
+	has_all(&record,
+		(const char *const[]){
+			"MESSAGE=shop/cart-7: object-gone-processes-live: kubelet does not list it; "
+			"it has processes, containers that run: 2",
+			"GRACED_TOLD_LISTED=0", "GRACED_POPULATED=1", "GRACED_RUNNING=2", NULL});
+}
+
+static void discrepancy_of_exit_entry(void **state)
+{
+	struct record record = a_discrepancy(DISCREPANCY_EXIT_CODE);
+	struct record_discrepancy *r = &record.discrepancy;
+
+	(void)state;
+	r->container = (struct record_container){.known = true, .name = "main", .id = "1"};
+	r->told.source = META_CRI;
+	r->told.reason = "Comp\nleted";
+	r->told.finished_wall_ns = 1795262461000000000;
+	r->kernel.exit = (struct record_exit){.known = true, .status = 9};
+	r->kernel.exit_wall_ns = 1795262462000000000;
+	r->kernel.oom = TRI_FALSE;
+	has_all(&record,
+		(const char *const[]){
+			"MESSAGE=shop/cart-7/main: exit-code: cri tells 0, Comp\\x0aleted; it was 137",
+			"GRACED_CONTAINER=main", "GRACED_SOURCE=cri", "GRACED_TOLD_EXIT_CODE=0",
+			"GRACED_TOLD_REASON=Comp\\x0aleted",
+			"GRACED_TOLD_FINISHED_AT=2026-11-21T12:01:01.000000000Z",
+			"GRACED_EXIT_SIGNAL=9", "GRACED_FINISHED_AT=2026-11-21T12:01:02.000000000Z",
+			"GRACED_OOM_KILLED=0", NULL});
+}
+
+static void pod_entry(void **state)
+{
+	const struct record record = {
+		.type = RECORD_POD,
+		.at_ns = 7,
+		.pod_state =
+			{.pod = {.known = true, .namespace_ = "shop", .name = "cart-7", .uid = "u"},
+			 .state = PODWORKER_STAGE_TERMINATING,
+			 .previous = PODWORKER_STAGE_SYNC,
+			 .trigger = POD_DELETION,
+			 .deadline_ns = 9},
+	};
+	_cleanup_(buf_free) struct buf entry = {};
+
+	(void)state;
+	assert_int_equal(journal_write(&entry, &record), 0);
+	assert_true(has(&entry, "MESSAGE=shop/cart-7: terminating (deletion)"));
+	assert_true(has(&entry, "GRACED_STATE=terminating"));
+	assert_true(has(&entry, "GRACED_PREVIOUS=sync"));
+	assert_true(has(&entry, "GRACED_TRIGGER=deletion"));
+	assert_true(has(&entry, "GRACED_DEADLINE_BOOT_NS=9"));
 }
 
 int main(void)
@@ -131,7 +268,13 @@ int main(void)
 		CLAIM("a stop is one sentence and a field for each member", stop_entry),
 		CLAIM("a name with line breaks and escapes makes no field of its own",
 		      hostile_names),
-		CLAIM("stops, signals and OOM kills have entries, nothing else", only_some),
+		CLAIM("stops, signals, OOM kills, pods and what differs have entries, nothing else",
+		      only_some),
+		CLAIM("a pod says what it has come to, and why", pod_entry),
+		CLAIM("how long a pod was Ready is said, and until when", pod_ready_entry),
+		CLAIM("what differs about a pod is said with both words", discrepancy_entries),
+		CLAIM("what differs about an exit is said with both words",
+		      discrepancy_of_exit_entry),
 		CLAIM("a record of which nothing is known has an entry all the same", bare),
 	};
 

@@ -33,9 +33,18 @@ static struct metrics full(const struct series *series)
 			   .cgroups = 250,
 			   .cgroups_refused = 13,
 			   .pods = 110,
-			   .procs_forgotten = 17},
+			   .procs_forgotten = 17,
+			   .pods_described = 131,
+			   .containers_described = 132,
+			   .names_refused = 133},
 		.effects_dropped = 19,
-		.lookups = {101, 102},
+		.sources = {[META_CRI] = {true, true, {103, 104, 105, 106}},
+			    [META_KUBELET] = {true, false, {107, 108, 109, 110}},
+			    [META_SYSTEMD] = {true, true, {111, 112, 113, 114}},
+			    [META_DOCKER] = {true, true, {115, 116, 117, 118}},
+			    [META_PODMAN] = {true, true, {119, 120, 121, 122}},
+			    [META_CONTAINERD] = {true, true, {123, 124, 125, 126}},
+			    [META_LOGS] = {true, true, {101, 102, 127, 128}}},
 		.sinks = {{true, 201, 202}, {true, 203, 204}, {true, 205, 206}},
 		.overhead_known = true,
 		.overhead_ppm = 12345,
@@ -47,6 +56,16 @@ static struct metrics full(const struct series *series)
 		.http_connections = 31,
 		.http_connections_refused = 37,
 		.http_connections_expired = 43,
+		.control = {true, 53, 59, 61},
+		.checkpoint = {true, 67, 71, 73, 79},
+		.shutdown = {.on = true,
+			     .held = true,
+			     .delay_max_ns = 45500000000,
+			     .start_s = 1700000001,
+			     .end_s = 1700000002,
+			     .groups = {{0, {83, 89, 97}}, {2000000000, {163, 167, 173}}},
+			     .n_groups = 2,
+			     .ready = {[METRICS_READY_LOCK] = true}},
 		.log_lost = 47,
 		.reload_ok_wall_ns = 1700000000500000000,
 		.version = "0.1.0",
@@ -76,13 +95,14 @@ static void test_says(void **state)
 	static const char *const want[] = {
 		"graced_events_total{type=\"cgroup_new\"} 1001",
 		"graced_events_total{type=\"oom\"} 1007",
+		"graced_events_total{type=\"reaped\"} 1008",
 		"graced_events_lost_total{type=\"signal\",stage=\"ring\"} 2005",
 		"graced_events_lost_total{type=\"unknown\",stage=\"program\"} 3",
 		"graced_events_suppressed_total{type=\"signal\",stage=\"kernel\"} 3005",
 		"graced_events_rejected_total 5",
-		"graced_cgroups_refused_total{reason=\"map-full\"} 2008",
-		"graced_cgroups_refused_total{reason=\"quota\"} 2009",
-		"graced_cgroups_refused_total{reason=\"too-deep\"} 2010",
+		"graced_cgroups_refused_total{reason=\"map-full\"} 2009",
+		"graced_cgroups_refused_total{reason=\"quota\"} 2010",
+		"graced_cgroups_refused_total{reason=\"too-deep\"} 2011",
 		"graced_cgroups_refused_total{reason=\"table-full\"} 13",
 		"graced_observations_total 1000",
 		"graced_unexpected_events_total 11",
@@ -103,6 +123,13 @@ static void test_says(void **state)
 		"graced_shed_changes_total 29",
 		"graced_metadata_lookups_total{source=\"logs\",result=\"found\"} 101",
 		"graced_metadata_lookups_total{source=\"logs\",result=\"missing\"} 102",
+		"graced_metadata_lookups_total{source=\"cri\",result=\"failed\"} 105",
+		"graced_metadata_lookups_total{source=\"kubelet\",result=\"shed\"} 110",
+		"graced_metadata_source_up{source=\"cri\"} 1",
+		"graced_metadata_source_up{source=\"kubelet\"} 0",
+		"graced_metadata_entries{kind=\"pod\"} 131",
+		"graced_metadata_entries{kind=\"container\"} 132",
+		"graced_metadata_refused_total 133",
 		"graced_sink_records_total{sink=\"stdout\"} 201",
 		"graced_sink_dropped_total{sink=\"stdout\"} 202",
 		"graced_sink_records_total{sink=\"file\"} 203",
@@ -112,6 +139,9 @@ static void test_says(void **state)
 		"graced_http_connections 31",
 		"graced_http_connections_refused_total 37",
 		"graced_http_connections_expired_total 43",
+		"graced_control_requests_total{result=\"answered\"} 53",
+		"graced_control_requests_total{result=\"refused\"} 59",
+		"graced_control_requests_total{result=\"failed\"} 61",
 		"graced_log_lines_lost_total 47",
 		"graced_config_last_reload_successful 1",
 		"graced_config_last_reload_success_timestamp_seconds 1700000000.5",
@@ -240,6 +270,9 @@ static void test_own_lines(void **state)
 	}
 	m.programs = many;
 	m.n_programs = LEN(many);
+	m.shutdown.n_groups = METRICS_GROUPS_MAX;
+	for (int i = 0; i < METRICS_GROUPS_MAX; i++)
+		m.shutdown.groups[i].priority = i;
 	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
 	assert_int_equal(exporead_page(buf_str(&page), false, NULL, NULL), METRICS_OWN_LINES);
 	assert_int_equal(last_number(&page), METRICS_OWN_LINES);
@@ -282,7 +315,7 @@ static struct record hostile_stop(char *namespace_, char *name, size_t size, uin
 	record = serieslib_stop(namespace_, name);
 	record.stop.outcome = outcomes[next_random(seed) % LEN(outcomes)];
 	record.stop.latency_ns = next_random(seed) % (100 * S);
-	record.stop.grace_known = next_random(seed) % 2;
+	record.stop.grace.from = next_random(seed) % 2 ? GRACE_SPEC : GRACE_UNKNOWN;
 	record.stop.deaf = next_random(seed) % 2;
 	record.stop.collateral_kills = next_random(seed) % 3;
 	return record;
@@ -374,7 +407,6 @@ static int promtool(const char *tool, const char *words, const struct buf *page)
 {
 	char dir[] = "/tmp/graced-metrics-XXXXXX", command[1024];
 	FILE *file;
-	int r;
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(command, sizeof(command), "%s/page", dir);
@@ -386,17 +418,14 @@ static int promtool(const char *tool, const char *words, const struct buf *page)
 		 "cd %s && '%s' %s >log 2>&1; r=$?; [ $r = 0 ] || cat log >&2", dir, tool, words);
 	snprintf(command + strlen(command), sizeof(command) - strlen(command),
 		 "; rm -r %s; exit $r", dir);
-	r = system(command);
-	return r;
+	return system(command);
 }
 
 static void check_with(const char *tool)
 {
 	_series_ struct series *series = serieslib_new(2000, METRICS_OWN_LINES);
 	struct metrics m = full(series);
-	_buf_ text = {};
-	_buf_ openmetrics = {};
-	_buf_ stamped = {};
+	_buf_ text = {}, openmetrics = {}, stamped = {};
 	uint64_t seed = 1;
 
 	for (int n = 0; n < 1000; n++) {

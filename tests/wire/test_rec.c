@@ -110,7 +110,7 @@ static void test_nothing_forgotten(void **state)
 		size_t size, padding;
 	} want[] = {
 #define PROC_PAD 4
-		{OBS_ATTACHED, sizeof(struct obs_attached), 5},
+		{OBS_ATTACHED, sizeof(struct obs_attached), 5 + 7},
 		{OBS_CGROUP_NEW, sizeof(struct obs_cgroup), 0},
 		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 0},
 		{OBS_CGROUP_GONE, sizeof(struct obs_empty), 0},
@@ -119,9 +119,21 @@ static void test_nothing_forgotten(void **state)
 		{OBS_SIGNAL, sizeof(struct obs_signal), 6 * PROC_PAD},
 		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
-		{OBS_COUNTS, sizeof(struct obs_counts), 7},
+		{OBS_COUNTS, sizeof(struct obs_counts), 6},
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
-		{OBS_NAMES, sizeof(struct obs_names), 0},
+		{OBS_NAMES, sizeof(struct obs_names), 6},
+		{OBS_POD, sizeof(struct meta_pod), 4},
+		{OBS_CONTAINER, sizeof(struct meta_container), 8},
+		{OBS_REAPED, sizeof(struct obs_reaped), 4},
+		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
+		{OBS_LISTED, sizeof(struct obs_listed), 4},
+		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 3 + OBS_RANGES_MAX * 4},
+		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 6},
+		{OBS_KEPT, sizeof(struct kept_head), 2},
+		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 1},
+		{OBS_KEPT_STOP, sizeof(struct kept_stop), 31},
+		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 7},
+		{OBS_KEPT_POD, sizeof(struct kept_pod), 29},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},
 	};
@@ -193,6 +205,65 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"timer\",\"at_ns\":1}\n",
 		"{\"type\":\"end\",\"at_ns\":1}\n",
 		"{\"type\":\"shed\",\"at_ns\":1,\"id\":2,\"on\":true}\n",
+		"{\"type\":\"pod\",\"at_ns\":1,\"source\":2,\"known\":3,\"uid\":\"u\",\"namespace\":"
+		"\"ns\",\"name\":\"p\",\"workload\":\"w\",\"grace_ns\":4,\"deletion_grace_ns\":5,"
+		"\"deleted_wall_ns\":-6,\"priority\":-7,\"deleting\":true,\"sidecars\":true,"
+		"\"static\":true,\"ready\":true,\"qos\":1,\"phase\":2,\"restart_policy\":3,"
+		"\"gone\":true,\"asked_ns\":4,\"end\":1}\n",
+		"{\"type\":\"container\",\"at_ns\":1,\"source\":1,\"known\":2,\"kind\":1,\"id\":\"i\","
+		"\"unit\":\"x.service\",\"pod_uid\":\"u\",\"name\":\"c\",\"image\":\"m\","
+		"\"attempt\":3,\"stop_signal\":15,\"main_pid\":4,\"grace_ns\":5,\"prestop\":true,"
+		"\"probe_grace\":true,\"exit_code\":-1,\"exit_reason\":\"Error\","
+		"\"finished_wall_ns\":6}\n",
+		"{\"type\":\"reaped\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4}\n",
+		"{\"type\":\"identity\",\"at_ns\":1,\"id\":2,\"runtime\":2,\"container_id\":\"web1\"}\n",
+		"{\"type\":\"listed\",\"at_ns\":1,\"asked_ns\":2,\"source\":2}\n",
+		"{\"type\":\"shutdown_plan\",\"at_ns\":1,\"mode\":1,\"overdue_slack_ns\":2,"
+		"\"status_wait_ns\":3,\"deaf_grace_ns\":4,\"two_phases\":true,\"n_ranges\":16,"
+		"\"range1_priority\":-5,\"range1_seconds\":6,\"range16_priority\":7,"
+		"\"range16_seconds\":-8}\n",
+		"{\"type\":\"shutdown\",\"at_ns\":1,\"event\":5,\"announced_ns\":2,\"limit_ns\":3,"
+		"\"action\":4,\"failed\":true,\"reachable\":true,\"n_holders\":17,\"holder1\":\"w\","
+		"\"holder1_uid\":6,\"holder1_pid\":7,\"holder16\":\"x\",\"holder16_uid\":8,"
+		"\"holder16_pid\":9}\n",
+		"{\"type\":\"kept\",\"at_ns\":1,\"version\":2,\"boot_id\":\"s3\","
+		"\"all\":true}\n",
+		"{\"type\":\"kept_cgroup\",\"at_ns\":1,\"id\":2,\"runtime\":3,"
+		"\"populated\":true,\"entered\":true,\"container_id\":\"s6\",\"path\":\"s7\"}\n",
+		"{\"type\":\"kept_stop\",\"at_ns\":1,\"id\":2,\"over\":true,\"state\":4,"
+		"\"rank\":5,\"pid\":6,\"ns_pid\":7,\"uid\":8,\"start_ns\":9,\"cgroup_id\":10,"
+		"\"watch_id\":11,\"comm\":\"s12\",\"exe\":\"s13\",\"guessed\":true,"
+		"\"late\":true,\"deaf\":true,\"request_sigs\":17,\"request_suppressed\":18,"
+		"\"last_from\":\"s19\",\"oom_victim\":true,\"oom\":21,\"exit_seen\":true,"
+		"\"status\":23,\"exit_ns\":24,\"empty_ns\":25,\"deliver_ns\":26,"
+		"\"reap_ns\":27,\"base_exits\":28,\"base_kills\":29,\"base_collateral\":30,"
+		"\"base_oom_kills\":31,\"base_lost\":32,\"base_suppressed\":33,"
+		"\"base_suppressed_sigs\":34,\"exits\":35,\"kills\":36,\"collateral\":37,"
+		"\"oom_kills\":38,\"lost\":39,\"suppressed\":40,\"suppressed_sigs\":41,"
+		"\"forwards\":42,\"forward_number\":43,\"forward_result\":-44,"
+		"\"forward_ns\":45,\"forward_pid\":46,\"forward_ns_pid\":47,"
+		"\"forward_uid\":48,\"forward_start_ns\":49,\"forward_cgroup_id\":50,"
+		"\"forward_watch_id\":51,\"forward_comm\":\"s52\",\"forward_exe\":\"s53\","
+		"\"takes_others\":true,\"told_unnamed\":true,\"record_lost\":true,"
+		"\"shed\":true,\"restarted\":true,\"blind\":true}\n",
+		"{\"type\":\"kept_signal\",\"at_ns\":1,\"id\":2,\"kill\":true,\"number\":4,"
+		"\"result\":-5,\"flags\":6,\"signal_ns\":7,\"kind\":8,\"relation\":9,"
+		"\"pid\":10,\"ns_pid\":11,\"uid\":12,\"start_ns\":13,\"cgroup_id\":14,"
+		"\"watch_id\":15,\"comm\":\"s16\",\"exe\":\"s17\",\"parent1_comm\":\"s18\","
+		"\"parent2_comm\":\"s19\",\"parent3_comm\":\"s20\",\"parent4_comm\":\"s21\"}\n",
+		"{\"type\":\"kept_pod\",\"at_ns\":1,\"uid\":\"s2\",\"over\":true,\"qos\":4,"
+		"\"static\":true,\"listed\":true,\"was_listed\":true,\"known\":8,\"phase\":9,"
+		"\"end\":10,\"deleting\":true,\"grace_ns\":12,\"deletion_grace_ns\":13,"
+		"\"deleted_wall_ns\":-14,\"stage\":15,\"told\":16,\"trigger\":17,"
+		"\"empty_why\":18,\"trigger_ns\":19,\"first_ns\":20,\"since_ns\":21,"
+		"\"terminating_ns\":22,\"concluded_ns\":23,\"held\":true,\"by_kernel\":true,"
+		"\"orphan\":true,\"stop_ns\":27,\"exit_ns\":28,\"empty_ns\":29,"
+		"\"removed_ns\":30,\"empty_seen\":true,\"cgroups_over\":true,"
+		"\"unready_ns\":33,\"gone_ns\":34,\"told_stop_ns\":35,\"ready\":36,"
+		"\"measured\":true,\"open\":38,\"doubt1_ns\":39,\"doubt2_ns\":40,"
+		"\"doubt3_ns\":41,\"synced_ns\":42,\"started_ns\":43,"
+		"\"worker_terminating_ns\":44,\"worker_terminated_ns\":45,\"grace_s\":-46,"
+		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true}\n",
 	};
 
 	(void)state;

@@ -23,10 +23,10 @@ DEFINE_CLEANUP(json_t *, json_decref);
 	"\"node\":\"node-1\","
 #define POD                                                                   \
 	"{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"94dc9966\"," \
-	"\"qos\":\"burstable\",\"static\":false}"
+	"\"qos\":\"burstable\",\"static\":false,\"workload\":null}"
 #define CONTAINER                                                                        \
 	"{\"name\":\"main\",\"id\":\"c0ffee\",\"runtime\":\"containerd\",\"kind\":null," \
-	"\"cgroup\":\"/kubepods/pod/c0ffee\"}"
+	"\"cgroup\":\"/kubepods/pod/c0ffee\",\"image\":null,\"attempt\":null}"
 #define RUNC                                                                               \
 	"{\"pid\":812,\"comm\":\"runc\",\"ancestors\":[\"containerd-shim\",\"systemd\"],"  \
 	"\"pod\":null,\"container\":null,\"cgroup\":\"/system.slice/containerd.service\"," \
@@ -137,16 +137,19 @@ static void test_stop(void **state)
 		.stop_signal = {true, 15, 0, 1000, runc()},
 		.kill_signal = {true, 9, 2, 2000, {.kind = SENDER_KERNEL}},
 		.deaf = true,
-		.exit = {true, 137 << 8, 3000},
+		.exit = {.known = true, .status = 137 << 8, .at_ns = 3000},
 		.latency_ns = 1230000000,
 		.latency_known = true,
-		.grace_known = true,
-		.grace_ns = 30000000000,
+		.grace = {GRACE_SPEC, 30000000000},
 		.outcome = OUTCOME_GRACEFUL,
 		.cause = CAUSE_STOP_SIGNAL,
 		.collateral_kills = 3,
 		.oom_kills = 1,
 		.empty_ns = 4000,
+		.deliver_ns = 1200,
+		.reap_ns = 3500,
+		.forward = {2, 3, 0, {.pid = 77, .ns_pid = 7, .comm = "worker"}, 900},
+		.pod_terminating = TRI_TRUE,
 		.gaps = 1u << GAP_NAME_LATE | 1u << GAP_EVENTS_LOST,
 	};
 	assert_record(
@@ -159,11 +162,14 @@ static void test_stop(void **state)
 				"\"SIGKILL\",\"result\":\"already_pending\",\"at_boot_ns\":2000,"
 				"\"sender\":" KERNEL "},\"deaf\":true,\"exit\":{\"code\":137,"
 				"\"signal\":0,\"core_dumped\":false,\"at_boot_ns\":3000},"
-				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,"
+				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
 				"\"used_ratio\":0.041,\"margin_ns\":28770000000},"
 				"\"outcome\":\"graceful\",\"cause\":\"stop-signal\","
-				"\"collateral_kills\":3,\"oom_kills\":1,\"pod_terminating\":null,"
-				"\"empty_boot_ns\":4000,\"evidence\":{\"complete\":false,"
+				"\"collateral_kills\":3,\"oom_kills\":1,\"pod_terminating\":true,"
+				"\"empty_boot_ns\":4000,\"forwarded\":{\"number\":3,\"name\":\"SIGQUIT\","
+				"\"result\":\"delivered\",\"after_ns\":900,\"target\":{\"pid\":77,"
+				"\"ns_pid\":7,\"comm\":\"worker\"},\"count\":2},\"stages\":{\"deliver_ns\":200,"
+				"\"exit_ns\":1800,\"reap_ns\":500,\"empty_ns\":1000},\"evidence\":{\"complete\":false,"
 				"\"gaps\":[\"events-lost\",\"name-late\"]}}\n");
 }
 
@@ -173,16 +179,18 @@ static void test_stop_unknown(void **state)
 	struct record record = {.type = RECORD_STOP};
 
 	(void)state;
-	assert_record(&record,
-		      "{\"type\":\"stop\",\"schema\":1,\"id\":\"\",\"time\":"
-		      "\"1970-01-01T00:00:00.000000000Z\",\"boot_ns\":0,\"node\":null,\"pod\":null,"
-		      "\"container\":null,\"process\":{\"pid\":null,\"ns_pid\":null,\"comm\":null,"
-		      "\"start_boot_ns\":null},\"stop_signal\":null,\"kill_signal\":null,"
-		      "\"deaf\":false,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
-		      "\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
-		      "\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"
-		      "\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
-		      "\"evidence\":{\"complete\":true,\"gaps\":[]}}\n");
+	assert_record(
+		&record,
+		"{\"type\":\"stop\",\"schema\":1,\"id\":\"\",\"time\":"
+		"\"1970-01-01T00:00:00.000000000Z\",\"boot_ns\":0,\"node\":null,\"pod\":null,"
+		"\"container\":null,\"process\":{\"pid\":null,\"ns_pid\":null,\"comm\":null,"
+		"\"start_boot_ns\":null},\"stop_signal\":null,\"kill_signal\":null,"
+		"\"deaf\":false,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
+		"\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
+		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"
+		"\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
+		"\"forwarded\":null,\"stages\":{\"deliver_ns\":null,\"exit_ns\":null,"
+		"\"reap_ns\":null,\"empty_ns\":null},\"evidence\":{\"complete\":true,\"gaps\":[]}}\n");
 }
 
 static void test_empty(void **state)
@@ -223,6 +231,43 @@ static void test_oom(void **state)
 	}
 }
 
+static void test_pod(void **state)
+{
+	struct record record = head(RECORD_POD);
+
+	(void)state;
+	record.pod_state = (struct record_pod_state){
+		.id = "boot/c0ffee/42",
+		.pod = pod(),
+		.state = PODWORKER_STAGE_FINISHED,
+		.previous = PODWORKER_STAGE_TERMINATED,
+		.trigger = POD_CGROUP_REMOVED,
+		.at_ns = 90,
+		.grace = {GRACE_DELETION, 30000000000},
+		.deadline_ns = 30000000010,
+		.terminating_ns = 10,
+		.exit_ns = 40,
+		.empty_ns = 60,
+		.removed_ns = 90,
+	};
+	assert_record(
+		&record,
+		HEAD_ID("pod") "\"pod\":" POD ",\"container\":null,\"state\":\"finished\","
+			       "\"previous\":\"terminated\",\"trigger\":\"cgroup-removed\","
+			       "\"at_boot_ns\":90,\"grace\":{\"seconds\":30,\"from\":"
+			       "\"deletion\"},\"deadline_boot_ns\":30000000010,"
+			       "\"pod_empty_boot_ns\":60,\"durations\":{\"terminating_ns\":50,"
+			       "\"empty_ns\":20,\"removed_ns\":30}}\n");
+	record.pod_state = (struct record_pod_state){.id = "boot/c0ffee/42", .pod = pod()};
+	assert_record(&record,
+		      HEAD_ID("pod") "\"pod\":" POD
+				     ",\"container\":null,\"state\":null,\"previous\":null,"
+				     "\"trigger\":null,\"at_boot_ns\":null,\"grace\":null,"
+				     "\"deadline_boot_ns\":null,\"pod_empty_boot_ns\":null,"
+				     "\"durations\":{\"terminating_ns\":null,"
+				     "\"empty_ns\":null,\"removed_ns\":null}}\n");
+}
+
 static void test_lost(void **state)
 {
 	struct record record = head(RECORD_LOST);
@@ -236,12 +281,12 @@ static void test_lost(void **state)
 		&record,
 		HEAD("lost") "\"emitted\":{\"cgroup_new\":101,\"cgroup_gone\":102,"
 			     "\"cgroup_empty\":103,\"init\":104,\"signal\":105,\"exit\":106,"
-			     "\"oom\":0},\"lost\":{\"cgroup_new\":201,\"cgroup_gone\":202,"
+			     "\"oom\":0,\"reaped\":108},\"lost\":{\"cgroup_new\":201,\"cgroup_gone\":202,"
 			     "\"cgroup_empty\":203,\"init\":204,\"signal\":205,\"exit\":206,"
-			     "\"oom\":0},\"suppressed\":{\"cgroup_new\":301,\"cgroup_gone\":302,"
+			     "\"oom\":0,\"reaped\":208},\"suppressed\":{\"cgroup_new\":301,\"cgroup_gone\":302,"
 			     "\"cgroup_empty\":303,\"init\":304,\"signal\":305,\"exit\":306,"
-			     "\"oom\":0},\"recursion_misses\":9,\"watch_full\":208,"
-			     "\"quota\":209,\"too_deep\":210}\n");
+			     "\"oom\":0,\"reaped\":308},\"recursion_misses\":9,\"watch_full\":209,"
+			     "\"quota\":210,\"too_deep\":211}\n");
 }
 
 static void test_exits(void **state)
@@ -266,7 +311,8 @@ static void test_exits(void **state)
 		struct record record = head(RECORD_STOP);
 		_cleanup_(buf_free) struct buf out = {};
 
-		record.stop.exit = (struct record_exit){true, want[i].status, 1};
+		record.stop.exit =
+			(struct record_exit){.known = true, .status = want[i].status, .at_ns = 1};
 		assert_int_equal(record_json(&out, &record), 0);
 		if (!strstr(buf_str(&out), want[i].exit))
 			fail_msg("%x: %s", want[i].status, buf_str(&out));
@@ -281,15 +327,17 @@ static void test_grace(void **state)
 		const char *grace;
 	} want[] = {
 		{true, 0, 30000000000,
-		 "{\"seconds\":30,\"used_ratio\":0,\"margin_ns\":30000000000}"},
+		 "{\"seconds\":30,\"from\":\"spec\",\"used_ratio\":0,\"margin_ns\":30000000000}"},
 		{true, 33000000000, 30000000000,
-		 "{\"seconds\":30,\"used_ratio\":1.1,\"margin_ns\":-3000000000}"},
+		 "{\"seconds\":30,\"from\":\"spec\",\"used_ratio\":1.1,\"margin_ns\":-3000000000}"},
 		{true, 10000000, 30000000000,
-		 "{\"seconds\":30,\"used_ratio\":0.000333,\"margin_ns\":29990000000}"},
+		 "{\"seconds\":30,\"from\":\"spec\",\"used_ratio\":0.000333,\"margin_ns\":29990000000}"},
 		{true, 250000000, 1500000000,
-		 "{\"seconds\":1.5,\"used_ratio\":0.166667,\"margin_ns\":1250000000}"},
-		{true, 5, 0, "{\"seconds\":0,\"used_ratio\":null,\"margin_ns\":-5}"},
-		{false, 5, 1000000000, "{\"seconds\":1,\"used_ratio\":null,\"margin_ns\":null}"},
+		 "{\"seconds\":1.5,\"from\":\"spec\",\"used_ratio\":0.166667,\"margin_ns\":1250000000}"},
+		{true, 5, 0,
+		 "{\"seconds\":0,\"from\":\"spec\",\"used_ratio\":null,\"margin_ns\":-5}"},
+		{false, 5, 1000000000,
+		 "{\"seconds\":1,\"from\":\"spec\",\"used_ratio\":null,\"margin_ns\":null}"},
 	};
 
 	(void)state;
@@ -300,8 +348,7 @@ static void test_grace(void **state)
 
 		record.stop.latency_known = want[i].latency_known;
 		record.stop.latency_ns = want[i].latency_ns;
-		record.stop.grace_known = true;
-		record.stop.grace_ns = want[i].grace_ns;
+		record.stop.grace = (struct grace){GRACE_SPEC, want[i].grace_ns};
 		assert_int_equal(record_json(&out, &record), 0);
 		buf_printf(&member, ",\"grace\":%s,", want[i].grace);
 		if (!strstr(buf_str(&out), buf_str(&member)))
@@ -316,9 +363,9 @@ static void test_hostile_numbers(void **state)
 	_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
 
 	(void)state;
-	record.stop.latency_known = record.stop.grace_known = true;
+	record.stop.latency_known = true;
 	record.stop.latency_ns = INT64_MAX; /* as far as jansson reads */
-	record.stop.grace_ns = 1;
+	record.stop.grace = (struct grace){GRACE_DELETION, 1};
 	record.stop.gaps = UINT32_MAX;
 	record.stop.outcome = (enum outcome)99;
 	record.stop.cause = (enum cause) - 1;
@@ -374,7 +421,7 @@ static void test_hostile_names(void **state)
 		record.signal.sender.ancestors[0] = names[i];
 		record.signal.target.comm = names[i];
 		record.signal.pod =
-			(struct record_pod){true, names[i], names[i], names[i], 0, true};
+			(struct record_pod){true, names[i], names[i], names[i], names[i], 0, true};
 		record.signal.container = container();
 		record.signal.container.cgroup = names[i];
 		assert_int_equal(record_json(&out, &record), 0);
@@ -417,6 +464,7 @@ int main(void)
 		      test_stop_unknown),
 		CLAIM("empty has its members in order", test_empty),
 		CLAIM("oom has its members in order and names each level", test_oom),
+		CLAIM("a pod has its members in order, none left out", test_pod),
 		CLAIM("lost has every event type, in each of its counts", test_lost),
 		CLAIM("a code is no signal and the core bit no part of one", test_exits),
 		CLAIM("grace says what was used and what was left, below zero too", test_grace),

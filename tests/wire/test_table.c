@@ -43,8 +43,7 @@ static struct record stop(void)
 				.cause = CAUSE_STOP_SIGNAL,
 				.latency_known = true,
 				.latency_ns = 1230000000,
-				.grace_known = true,
-				.grace_ns = 30000000000,
+				.grace = {GRACE_SPEC, 30000000000},
 			},
 	};
 
@@ -128,7 +127,7 @@ static void test_full_width(void **state)
 	record.stop.outcome = OUTCOME_OOM_KILLED;
 	record.stop.cause = CAUSE_SAME_CONTAINER;
 	record.stop.exit.status = 49;
-	record.stop.grace_ns = 999000000000;
+	record.stop.grace.ns = 999000000000;
 	record.stop.latency_ns = UINT64_MAX / 2;
 	record.stop.stop_signal.sender.process.comm = "containerd-shim";
 	record.stop.collateral_kills = 123456;
@@ -206,7 +205,7 @@ static void test_exits_and_grace(void **state)
 
 		record.stop.exit.status = want[i].status;
 		record.stop.latency_ns = want[i].latency_ns;
-		record.stop.grace_ns = want[i].grace_ns;
+		record.stop.grace.ns = want[i].grace_ns;
 		assert_cell(&record, want[i].cells);
 	}
 }

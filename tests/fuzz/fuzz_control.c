@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Any bytes as each line of the control socket: refused with a sentence, or read; a pod that was
+ * read is written again as the same pod, in one line, and fits a terminal. */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fuzz/fuzz.h"
+#include "wire/control.h"
+#include "wire/pods_json.h"
+#include "wire/pods_table.h"
+
+#define COLUMNS 120
+
+static void check_why(int r, const struct control_why *why)
+{
+	size_t len = strnlen(why->text, sizeof(why->text));
+
+	assert(r == -EBADMSG || r == -EPROTONOSUPPORT || r == -EOPNOTSUPP || r == -EREMOTEIO);
+	assert(len < sizeof(why->text) && (len > 0 || r == -EREMOTEIO));
+}
+
+static void check_request(const char *line, size_t size)
+{
+	enum control_command command = CONTROL_COMMAND_COUNT;
+	struct control_why why;
+	int r = control_read_request(line, size, &command, &why);
+
+	if (r < 0)
+		check_why(r, &why);
+	assert((r == 0) == (command < CONTROL_COMMAND_COUNT));
+}
+
+static void check_head(const char *line, size_t size)
+{
+	struct control_why why;
+	uint64_t lines;
+	int r = control_read_head(line, size, &lines, &why);
+
+	if (r < 0)
+		check_why(r, &why);
+	else
+		assert(lines <= INT64_MAX);
+}
+
+static void check_row(const struct pods_record *record)
+{
+	_cleanup_(buf_free) struct buf row = {};
+	size_t columns = 0;
+
+	assert(pods_table_row(&row, record, false) == 0);
+	for (size_t i = 0; i < row.len; i++)
+		columns += ((unsigned char)row.data[i] & 0xc0) != 0x80;
+	assert(columns <= COLUMNS + 1);
+	assert(memchr(row.data, '\n', row.len) == row.data + row.len - 1);
+}
+
+static void check_pod(const char *line, size_t size)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf written = {};
+	struct pods_record record, again;
+	int r = pods_json_read(line, size, &arena, &record);
+
+	assert(r == 0 || r == -EBADMSG || r == -ENOMEM);
+	if (r < 0)
+		return;
+	check_row(&record);
+	assert(pods_json(&written, &record) == 0);
+	assert(memchr(written.data, '\n', written.len) == written.data + written.len - 1);
+	assert(pods_json_read(written.data, written.len - 1, &arena, &again) == 0);
+	assert(strcmp(record.view.uid, again.view.uid) == 0);
+	assert(record.view.stage == again.view.stage || record.gone);
+	assert(record.desired_known == again.desired_known);
+	assert(pods_record_order(&record, &again) == 0 || record.gone);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	check_request((const char *)data, size);
+	check_head((const char *)data, size);
+	check_pod((const char *)data, size);
+	return 0;
+}

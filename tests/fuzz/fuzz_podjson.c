@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Any bytes as a list of pods: walked to an end in a bounded number of steps; what is told is text
+ * within its limits. */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "core/meta.h"
+#include "fuzz/fuzz.h"
+#include "wire/podjson.h"
+
+struct told {
+	size_t pods;
+	char uid[META_UID_MAX];
+};
+
+static void check_text(const char *text, size_t size)
+{
+	size_t left = strnlen(text, size), n;
+	uint32_t code;
+
+	assert(left < size);
+	for (; left > 0; text += n, left -= n) {
+		n = utf8_decode(text, left, &code);
+		assert(n > 0);
+	}
+}
+
+static void check_pod(void *userdata, const struct podjson_pod *pod)
+{
+	const struct meta_pod *m = &pod->meta;
+	struct told *told = userdata;
+	size_t len = strlen(m->uid);
+
+	assert(m->source == META_KUBELET && !m->gone);
+	assert(len == 36 || len == 32);
+	assert(!pod->mirror || (len == 32 && m->is_static));
+	check_text(m->uid, sizeof(m->uid));
+	check_text(m->namespace_, sizeof(m->namespace_));
+	check_text(m->name, sizeof(m->name));
+	check_text(m->workload, sizeof(m->workload));
+	assert(m->grace_ns <= PODJSON_GRACE_MAX * 1000000000ull);
+	assert(m->deletion_grace_ns <= PODJSON_GRACE_MAX * 1000000000ull);
+	assert(!m->deleting || (m->known & META_POD_DELETING));
+	assert(!m->sidecars || (m->known & META_POD_SIDECARS));
+	assert(!m->is_static || (m->known & META_POD_STATIC));
+	assert(!m->ready || (m->known & META_POD_READY));
+	assert(m->qos <= META_QOS_BEST_EFFORT && m->phase <= META_PHASE_UNKNOWN);
+	assert(m->restart_policy <= META_RESTART_NEVER);
+	assert(!m->end || (m->phase == META_PHASE_FAILED && m->end <= META_END_DEADLINE));
+	told->pods++;
+	memcpy(told->uid, m->uid, sizeof(told->uid));
+}
+
+static void check_container(void *userdata, const struct meta_container *c)
+{
+	const struct told *told = userdata;
+
+	assert(c->source == META_KUBELET && c->kind == META_KIND_CONTAINER);
+	assert(told->pods > 0 && strcmp(c->pod_uid, told->uid) == 0);
+	check_text(c->id, sizeof(c->id));
+	check_text(c->name, sizeof(c->name));
+	check_text(c->image, sizeof(c->image));
+	check_text(c->exit_reason, sizeof(c->exit_reason));
+	assert(*c->name && !*c->unit);
+	assert(c->stop_signal <= 64);
+	assert(!c->prestop || (c->known & META_CTR_PRESTOP));
+	assert(!c->probe_grace || (c->known & META_CTR_PROBE_GRACE));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct told told = {};
+	struct podjson_sink sink = {&told, check_pod, check_container, NULL};
+	struct podjson_counts counts;
+	struct podjson *walk;
+	size_t calls = 0;
+	int r;
+
+	if (podjson_new((const char *)data, size, &walk) < 0)
+		return 0;
+	do {
+		r = podjson_next(walk, &sink);
+		assert(++calls <= size + 2);
+	} while (r == 1);
+	assert(r == 0 || r == -EBADMSG || r == -ENOMEM);
+	podjson_get_counts(walk, &counts);
+	assert(counts.pods == told.pods);
+	podjson_free(walk);
+	return 0;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Any bytes as the dice of walks through a node shutdown: none breaks a promise of it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fuzz/fuzz.h"
+#include "lib/shutwalk.h"
+
+#define STEPS_MAX 200
+
+struct dice {
+	const uint8_t *data;
+	size_t left;
+};
+
+static uint64_t throw_dice(void *userdata)
+{
+	struct dice *dice = userdata;
+
+	if (dice->left == 0)
+		return 0;
+	dice->left--;
+	return *dice->data++;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dice dice = {data, size};
+	struct shutwalk_seen seen = {};
+	const char *broken = shutwalk_once(
+		throw_dice, &dice, size < STEPS_MAX ? (unsigned int)size : STEPS_MAX, &seen);
+
+	if (broken) {
+		fprintf(stderr, "broken: %s\n", broken);
+		abort();
+	}
+	return 0;
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/ctrjson: what engines write is read as they mean it, and nothing else in their
+ * files matters. The real files (Docker 20.10, Podman 4.3, containerd 1.6) are the fuzz corpus. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/claim.h"
+#include "wire/ctrjson.h"
+#include "wire/ctrjson_cut.h"
+
+#define ID	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER	"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define SECOND	1000000000ull
+#define UNTOLD	UINT64_MAX
+#define UID	"94dc9966-6b7c-4a2b-9f0e-0123456789ab"
+#define TEN	"0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+static char *read_real(const char *name, size_t *ret_len)
+{
+	char path[256], *text = malloc(65536);
+	FILE *f;
+
+	snprintf(path, sizeof(path), "tests/fuzz/corpus/ctrjson/%s", name);
+	f = fopen(path, "rb");
+	assert_non_null(f);
+	assert_non_null(text);
+	*ret_len = fread(text, 1, 65536, f);
+	fclose(f);
+	return text;
+}
+
+static uint64_t grace_of(const struct meta_container *c)
+{
+	return c->known & META_CTR_GRACE ? c->grace_ns : UNTOLD;
+}
+
+static void test_real_docker(void **state)
+{
+	static const struct {
+		const char *file, *name, *image;
+		uint32_t signal;
+		uint64_t grace;
+	} rows[] = {
+		{"docker-web", "web", "bb:1", 15, 5 * SECOND},
+		{"docker-webq", "webq", "bbq:1", 3, 10 * SECOND},
+		{"docker-deaf", "deaf", "bb:1", 15, 10 * SECOND},
+		{"docker-webi", "webi", "bb:1", 15, 10 * SECOND},
+		{"docker-webc", "webc", "bb:1", 15, 10 * SECOND},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct meta_container got;
+		size_t len;
+		char *text = read_real(rows[i].file, &len);
+
+		print_message("# %s\n", rows[i].file);
+		assert_int_equal(ctrjson_docker(text, len, ID, &got), 0);
+		assert_int_equal(got.source, META_DOCKER);
+		assert_int_equal(got.kind, META_KIND_CONTAINER);
+		assert_string_equal(got.id, ID);
+		assert_string_equal(got.name, rows[i].name);
+		assert_string_equal(got.image, rows[i].image);
+		assert_string_equal(got.pod_uid, "");
+		assert_int_equal(got.stop_signal, rows[i].signal);
+		assert_int_equal(grace_of(&got), rows[i].grace);
+		assert_true(got.known & META_CTR_ATTEMPT);
+		assert_int_equal(got.attempt, 0);
+		free(text);
+	}
+}
+
+static void test_real_storage(void **state)
+{
+	static const struct {
+		const char *id, *name, *image;
+		int r;
+	} rows[] = {
+		{"92f25599191bb435bfe0d86972a2d8ae0fe6f312d98cd103f1072620f72b83bb", "web",
+		 "docker.io/library/bb:1", 0},
+		{ID, "webq", "docker.io/library/bbq:1", 0},
+		{"55e7771331816fbf0066a5e1603ca79776b1a5350d083b9405b24637e7c811b0", "webi",
+		 "docker.io/library/bb:1", 0},
+		{OTHER, "", "", -ENOENT},
+		/* A layer's id, an image's, half an id, and a key. */
+		{"e8f8841c9f2e539db90786164f5a2d8318395dbbcedd424d7d4e9865e2c10552", "", "",
+		 -ENOENT},
+		{"356c7e4ed9b53639667256875e417a08ad802f1fd9fa48c690b45e2af34b7a83", "", "",
+		 -ENOENT},
+		{"92f25599191b", "", "", -ENOENT},
+		{"names", "", "", -ENOENT},
+		{"", "", "", -ENOENT},
+	};
+	size_t len;
+	char *text = read_real("storage", &len);
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct meta_container got = {};
+
+		print_message("# %s\n", rows[i].id);
+		assert_int_equal(ctrjson_storage(text, len, rows[i].id, &got), rows[i].r);
+		assert_string_equal(got.name, rows[i].name);
+		assert_string_equal(got.image, rows[i].image);
+		assert_int_equal(got.source, rows[i].r ? META_NONE : META_PODMAN);
+	}
+	free(text);
+}
+
+static void test_real_bundles(void **state)
+{
+	static const struct {
+		const char *file, *cgroup, *name;
+		uint32_t signal;
+		uint64_t grace;
+		bool cri;
+	} rows[] = {
+		{"podman-web", "/machine.slice/libpod-" ID, "", 15, UNTOLD, false},
+		{"podman-webq", "/machine.slice/libpod-" ID, "", 3, UNTOLD, false},
+		{"podman-new", "machine.slice:libpod:" ID, "", 28, 10 * SECOND, false},
+		{"ctr-web1", "/default/web1", "", 0, UNTOLD, false},
+		{"nerdctl", "system.slice:nerdctl:" ID, "web", 0, 30 * SECOND, false},
+		{"cri", "system.slice:nerdctl:" ID, "", 0, UNTOLD, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		static struct ctrjson_bundle got;
+		size_t len;
+		char *text = read_real(rows[i].file, &len);
+
+		print_message("# %s\n", rows[i].file);
+		assert_int_equal(ctrjson_bundle(text, len, &got), 0);
+		assert_string_equal(got.cgroups_path, rows[i].cgroup);
+		assert_string_equal(got.name, rows[i].name);
+		assert_int_equal(got.stop_signal, rows[i].signal);
+		assert_int_equal(got.grace_told ? got.grace_ns : UNTOLD, rows[i].grace);
+		assert_int_equal(got.cri, rows[i].cri);
+		free(text);
+	}
+}
+
+static void test_docker_values(void **state)
+{
+	static const struct {
+		const char *config;
+		uint32_t signal;
+		uint64_t grace;
+	} rows[] = {
+		{"", 15, 10 * SECOND},
+		{"\"StopSignal\":null,\"StopTimeout\":null", 15, 10 * SECOND},
+		{"\"StopSignal\":\"\",\"StopTimeout\":0", 15, 0},
+		{"\"StopSignal\":\"SIGQUIT\",\"StopTimeout\":30", 3, 30 * SECOND},
+		{"\"StopSignal\":\"QUIT\",\"StopTimeout\":-1", 3, UNTOLD},
+		{"\"StopSignal\":\"3\",\"StopTimeout\":2147483647", 3, 2147483647 * SECOND},
+		{"\"StopSignal\":\"RTMIN+3\",\"StopTimeout\":2147483648", 37, UNTOLD},
+		{"\"StopSignal\":\"SIGRTMAX-14\",\"StopTimeout\":99999999999999999999999", 50,
+		 UNTOLD},
+		{"\"StopSignal\":\"SIGNONE\",\"StopTimeout\":1.5", 0, UNTOLD},
+		{"\"StopSignal\":\"0\",\"StopTimeout\":\"5\"", 0, UNTOLD},
+		{"\"StopSignal\":\"65\",\"StopTimeout\":true", 0, UNTOLD},
+		{"\"StopSignal\":9,\"StopTimeout\":[5]", 0, UNTOLD},
+		{"\"StopSignal\":\"SIGTERM\\u0000\",\"StopTimeout\":{}", 0, UNTOLD},
+		{"\"StopSignal\":\"SIGTERMSIGTERMSIGTERM\",\"StopTimeout\":5", 0, 5 * SECOND},
+		{"\"StopSignal\":[\"SIGTERM\"],\"StopTimeout\":5", 0, 5 * SECOND},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct meta_container got;
+		char text[512];
+		int n = snprintf(text, sizeof(text), "{\"ID\":\"" ID "\",\"Config\":{%s}}",
+				 rows[i].config);
+
+		print_message("# %s\n", rows[i].config);
+		assert_int_equal(ctrjson_docker(text, (size_t)n, ID, &got), 0);
+		assert_int_equal(got.stop_signal, rows[i].signal);
+		assert_int_equal(grace_of(&got), rows[i].grace);
+	}
+}
+
+static void test_docker_pods(void **state)
+{
+	struct meta_container got;
+	size_t len;
+	char *text = read_real("kube-docker", &len);
+
+	(void)state;
+	assert_int_equal(ctrjson_docker(text, len, ID, &got), 0);
+	assert_string_equal(got.name, "main");
+	assert_string_equal(got.pod_uid, UID);
+	assert_int_equal(got.kind, META_KIND_SANDBOX);
+	assert_int_equal(got.stop_signal, 37);
+	assert_int_equal(grace_of(&got), UNTOLD);
+	assert_int_equal(got.attempt, 3);
+	free(text);
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *json, *want;
+	} rows[] = {
+		{"\"/web\"", "web"},
+		{"\"web\"", "web"},
+		{"\"/\"", ""},
+		{"\"\"", ""},
+		{"\"//a\"", "/a"},
+		{"\"/a\\\"b\\\\c\\n\\u001b[31m\"", "a\"b\\c\n\033[31m"},
+		{"\"/\\ud83d\\ude00\\u202e\"", "\xf0\x9f\x98\x80\xe2\x80\xae"},
+		{"\"/a\\u0000b\"", ""},
+		{"\"/\\ud800\"", ""},
+		{"\"/\xff\"", ""},
+		{"7", ""},
+		{"null", ""},
+		{"{\"Name\":\"x\"}", ""},
+		{"\"/" HUNDRED HUNDRED HUNDRED "\"", HUNDRED HUNDRED TEN TEN TEN TEN TEN "012"},
+		{"\"/" HUNDRED HUNDRED TEN TEN TEN TEN TEN "01\xc3\xa9\"",
+		 HUNDRED HUNDRED TEN TEN TEN TEN TEN "01"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct meta_container got;
+		char text[512];
+		int n = snprintf(text, sizeof(text),
+				 "{\"Name\":%s,\"ID\":\"" ID "\",\"Config\":{}}", rows[i].json);
+
+		print_message("# name %zu\n", i);
+		assert_int_equal(ctrjson_docker(text, (size_t)n, ID, &got), 0);
+		assert_string_equal(got.name, rows[i].want);
+	}
+}
+
+static void test_not_such_files(void **state)
+{
+	static const struct {
+		const char *text;
+		int docker, storage, bundle;
+	} rows[] = {
+		{"", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"null", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"[]", -EBADMSG, -ENOENT, -EBADMSG},
+		{"[\"" ID "\"]", -EBADMSG, -ENOENT, -EBADMSG},
+		{"[{\"id\":\"" ID "\"", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ID\":\"" OTHER "\",\"Config\":{}}", -ENOENT, -EBADMSG, -EBADMSG},
+		{"{\"ID\":\"" ID "0\",\"Config\":{}}", -ENOENT, -EBADMSG, -EBADMSG},
+		{"{\"ID\":\"" ID "\"}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ID\":\"" ID "\",\"Config\":{}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ID\":\"" ID "\",\"Config\":{}}}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ID\":\"" ID "\",\"Config\":{}}{}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ociVersion\":\"1.0.2\"", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ociVersion\":\"1.0.2\"}", -EBADMSG, -EBADMSG, 0},
+		{"{\"ociVersion\"}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"x\":\"ociVersion\"}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"x\":{\"ociVersion\":1}}", -EBADMSG, -EBADMSG, -EBADMSG},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		static struct ctrjson_bundle bundle;
+		struct meta_container got;
+		size_t len = strlen(rows[i].text);
+
+		print_message("# %s\n", rows[i].text);
+		assert_int_equal(ctrjson_docker(rows[i].text, len, ID, &got), rows[i].docker);
+		assert_int_equal(ctrjson_storage(rows[i].text, len, ID, &got), rows[i].storage);
+		assert_int_equal(ctrjson_bundle(rows[i].text, len, &bundle), rows[i].bundle);
+	}
+}
+
+/* A block of exactly that size each time, for the sanitizer. */
+static void test_cut_anywhere(void **state)
+{
+	size_t len, whole;
+	char *text = read_real("docker-webq", &len);
+
+	(void)state;
+	for (whole = len; text[whole - 1] != '}'; whole--)
+		;
+	for (size_t n = 0; n < whole; n++) {
+		struct meta_container got;
+		char *cut = malloc(n ? n : 1);
+
+		assert_non_null(cut);
+		memcpy(cut, text, n);
+		assert_int_equal(ctrjson_docker(cut, n, ID, &got), -EBADMSG);
+		assert_in_range(ctrjson_storage(cut, n, ID, &got), -EBADMSG, -ENOENT);
+		free(cut);
+	}
+	free(text);
+}
+
+static void test_rest_is_nothing(void **state)
+{
+	static const char *const rests[] = {
+		"18446744073709551615", "1e999",
+		"\"\\u0000\"",		"\"\xff\xfe\"",
+		"\"\\ud800\"",		"{\"ID\":\"x\",\"Name\":\"/no\",\"Config\":7}",
+		"\"}]\\\"\"",		"\"\\\\\"",
+		"[[[[{\"a\":[]}]]]]",	"{\"Name\":\"/no\"},\"y\":\"Name\"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rests); i++) {
+		struct meta_container got;
+		char text[1024];
+		int n = snprintf(
+			text, sizeof(text),
+			" {\"x\" : %s , \"ID\":\t\"" ID "\",\n\"Config\":{\"z\":%s,"
+			"\"Image\":\"i\",\"StopTimeout\":7},\"Name\":\"/web\",\"w\":%s,\"Name\":\"/no\"}\r\n",
+			rests[i], rests[i], rests[i]);
+
+		print_message("# %s\n", rests[i]);
+		assert_int_equal(ctrjson_docker(text, (size_t)n, ID, &got), 0);
+		assert_string_equal(got.name, "web");
+		assert_string_equal(got.image, "i");
+		assert_int_equal(got.grace_ns, 7 * SECOND);
+	}
+}
+
+static void test_annotations(void **state)
+{
+	static const struct {
+		const char *annotations;
+		uint32_t signal;
+		uint64_t grace;
+	} rows[] = {
+		{"{}", 0, UNTOLD},
+		{"null", 0, UNTOLD},
+		{"{\"org.opencontainers.image.stopSignal\":\"SIGRTMIN+3\"}", 37, UNTOLD},
+		{"{\"org.opencontainers.image.stopSignal\":15}", 0, UNTOLD},
+		{"{\"org.opencontainers.image.stopSignal\":\"\"}", 0, UNTOLD},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 1500000\"}", 0,
+		 1500 * (SECOND / 1000)},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 0\"}", 0, 0},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 18446744073709551615\"}", 0,
+		 UNTOLD},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 2147483648000000\"}", 0,
+		 UNTOLD},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 -1\"}", 0, UNTOLD},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"1\"}", 0, UNTOLD},
+		{"{\"nerdctl/namespace\":\"default\"}", 0, 10 * SECOND},
+		{"{\"nerdctl/namespace\":\"d\",\"nerdctl/stop-timeout\":\"3\"}", 0, 3 * SECOND},
+		{"{\"nerdctl/namespace\":\"d\",\"nerdctl/stop-timeout\":\"-1\"}", 0, UNTOLD},
+		{"{\"nerdctl/namespace\":\"d\",\"nerdctl/stop-timeout\":\"99999999999\"}", 0,
+		 UNTOLD},
+		{"{\"nerdctl/stop-timeout\":\"3\"}", 0, UNTOLD},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		static struct ctrjson_bundle got;
+		char text[512];
+		int n = snprintf(text, sizeof(text), "{\"ociVersion\":\"1\",\"annotations\":%s}",
+				 rows[i].annotations);
+
+		print_message("# %s\n", rows[i].annotations);
+		assert_int_equal(ctrjson_bundle(text, (size_t)n, &got), 0);
+		assert_int_equal(got.stop_signal, rows[i].signal);
+		assert_int_equal(got.grace_told ? got.grace_ns : UNTOLD, rows[i].grace);
+	}
+}
+
+static void test_cgroups(void **state)
+{
+	static const struct {
+		const char *told, *path;
+		bool same;
+	} rows[] = {
+		{"/default/web1", "/default/web1", true},
+		{"/default/web1", "/default/web2", false},
+		{"/default/web1", "/default/web1/x", false},
+		{"default/web1", "/default/web1", false},
+		{"", "", false},
+		{"", "/", false},
+		{"system.slice:nerdctl:web", "/system.slice/nerdctl-web.scope", true},
+		{":nerdctl:web", "/system.slice/nerdctl-web.scope", true},
+		{"-.slice:nerdctl:web", "/nerdctl-web.scope", true},
+		{"a-b-c.slice:p:w", "/a.slice/a-b.slice/a-b-c.slice/p-w.scope", true},
+		{"a-b-c.slice:p:w", "/a-b-c.slice/p-w.scope", false},
+		{"system.slice:nerdctl:web", "/user.slice/system.slice/nerdctl-web.scope", false},
+		{"system.slice:nerdctl:web", "/system.slice/nerdctl-web.scope/x", false},
+		{"system.slice:nerdctl:web", "/system.slice/nerdctl-web", false},
+		{"system.slice:nerdctl:web", "/system.slice/other-web.scope", false},
+		{"system:nerdctl:web", "/system/nerdctl-web.scope", false},
+		{"system.slice:nerdctl", "/system.slice/nerdctl-.scope", false},
+		{".slice:p:w", "/.slice/p-w.scope", false},
+		{"::", "/system.slice/-.scope", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		print_message("# %s %s\n", rows[i].told, rows[i].path);
+		assert_int_equal(ctrjson_is_cgroup(rows[i].told, rows[i].path), rows[i].same);
+	}
+}
+
+static void test_long_path(void **state)
+{
+	static struct ctrjson_bundle got;
+	static char text[CTRJSON_PATH_MAX + 256];
+	char *at = text + sprintf(text, "{\"ociVersion\":\"1\",\"linux\":{\"cgroupsPath\":\"/");
+
+	(void)state;
+	memset(at, 'x', CTRJSON_PATH_MAX - 1);
+	strcpy(at + CTRJSON_PATH_MAX - 1, "\"}}");
+	assert_int_equal(ctrjson_bundle(text, strlen(text), &got), 0);
+	assert_string_equal(got.cgroups_path, "");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("Docker's own files are read as Docker means them", test_real_docker),
+		CLAIM("Podman's list names the container of that id and no other",
+		      test_real_storage),
+		CLAIM("configurations of Podman, ctr and nerdctl are read as they mean them",
+		      test_real_bundles),
+		CLAIM("what Docker is not told is its default, what makes no sense is not told",
+		      test_docker_values),
+		CLAIM("a container that Docker runs for Kubernetes has its pod's name and no grace",
+		      test_docker_pods),
+		CLAIM("a name is text of any kind, cut at a character", test_names),
+		CLAIM("another file is told from one that is damaged", test_not_such_files),
+		CLAIM("a file that is cut anywhere is no file", test_cut_anywhere),
+		CLAIM("what else is in a file does not matter, whatever it is",
+		      test_rest_is_nothing),
+		CLAIM("annotations tell the signal and the grace period, or nothing",
+		      test_annotations),
+		CLAIM("a path of cgroups means one cgroup", test_cgroups),
+		CLAIM("a path that is too long is not told, rather than cut", test_long_path),
+	};
+
+	return cmocka_run_group_tests_name("wire/ctrjson", tests, NULL, NULL);
+}

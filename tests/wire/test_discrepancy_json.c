@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/record_json and wire/discrepancy_json: what is told of pods that is not so. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/discrepancy_json.h"
+#include "wire/record_json.h"
+
+#define HEAD(type)                                                       \
+	"{\"type\":\"" type "\",\"schema\":1,\"id\":\"boot/c0ffee/42\"," \
+	"\"time\":\"1970-01-01T00:00:01.000000000Z\",\"boot_ns\":42,"    \
+	"\"node\":\"node-1\","
+#define POD                                                                   \
+	"{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"94dc9966\"," \
+	"\"qos\":\"burstable\",\"static\":false,\"workload\":null}"
+
+static const struct record_pod web = {
+	.known = true,
+	.namespace_ = "default",
+	.name = "web-0",
+	.uid = "94dc9966",
+	.qos = CGPATH_QOS_BURSTABLE,
+};
+
+static struct record head(enum record_type type)
+{
+	return (struct record){.type = type, .at_ns = 42, .wall_ns = 1000000000, .node = "node-1"};
+}
+
+static void assert_record(const struct record *record, const char *want)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(record_json(&out, record), 0);
+	assert_string_equal(buf_str(&out), want);
+}
+
+static void test_pod_ready(void **state)
+{
+	struct record record = head(RECORD_POD_READY);
+
+	(void)state;
+	record.pod_ready = (struct record_pod_ready){
+		.id = "boot/c0ffee/42", .pod = web, .stop_ns = 20, .until_ns = 50, .gone = true};
+	assert_record(&record, HEAD("pod_ready") "\"pod\":" POD ",\"container\":null,"
+						 "\"stop_boot_ns\":20,\"until_boot_ns\":50,"
+						 "\"ready_ns\":30,\"gone\":true}\n");
+}
+
+static void test_discrepancy(void **state)
+{
+	struct record record = head(RECORD_DISCREPANCY);
+
+	(void)state;
+	record.discrepancy = (struct record_discrepancy){
+		.id = "boot/c0ffee/42",
+		.pod = web,
+		.kind = DISCREPANCY_READY_WHILE_TERMINAL,
+		.since_ns = 40,
+		.told = {.source = META_KUBELET,
+			 .listed = true,
+			 .phase = META_PHASE_FAILED,
+			 .ready = TRI_TRUE},
+		.kernel = {.populated = true, .running = 2},
+	};
+	assert_record(&record,
+		      HEAD("discrepancy") "\"pod\":" POD ",\"container\":null,"
+					  "\"kind\":\"ready-while-terminal\","
+					  "\"since_boot_ns\":40,\"told\":{\"source\":"
+					  "\"kubelet\",\"listed\":true,\"phase\":\"Failed\","
+					  "\"ready\":true},\"kernel\":{\"populated\":true,"
+					  "\"running\":2}}\n");
+	record.discrepancy.kind = DISCREPANCY_OBJECT_GONE;
+	record.discrepancy.told.listed = false;
+	record.discrepancy.told.phase = (enum meta_phase)0;
+	record.discrepancy.told.ready = TRI_UNKNOWN;
+	assert_record(&record, HEAD("discrepancy") "\"pod\":" POD ",\"container\":null,"
+						   "\"kind\":\"object-gone-processes-live\","
+						   "\"since_boot_ns\":40,\"told\":{\"source\":"
+						   "\"kubelet\",\"listed\":false,\"phase\":null,"
+						   "\"ready\":null},\"kernel\":{\"populated\":true,"
+						   "\"running\":2}}\n");
+}
+
+static void test_discrepancy_exit(void **state)
+{
+	struct record record = head(RECORD_DISCREPANCY);
+
+	(void)state;
+	record.discrepancy = (struct record_discrepancy){
+		.id = "boot/c0ffee/42",
+		.pod = web,
+		.kind = DISCREPANCY_EXIT_REASON,
+		.since_ns = 40,
+		.told = {.source = META_CRI,
+			 .exit_code = 137,
+			 .reason = "Error",
+			 .finished_wall_ns = 1000000002},
+		.kernel = {.exit = {.known = true, .status = 9, .at_ns = 40},
+			   .exit_wall_ns = 1000000000,
+			   .oom = TRI_TRUE},
+	};
+	assert_record(&record,
+		      HEAD("discrepancy") "\"pod\":" POD
+					  ",\"container\":null,\"kind\":\"exit-reason\","
+					  "\"since_boot_ns\":40,\"told\":{\"source\":\"cri\","
+					  "\"exit\":{\"code\":137,\"reason\":\"Error\","
+					  "\"finished_at\":\"1970-01-01T00:00:01.000000002Z\"}},"
+					  "\"kernel\":{\"exit\":{\"code\":null,\"signal\":9,"
+					  "\"core_dumped\":false,\"at_boot_ns\":40},"
+					  "\"finished_at\":\"1970-01-01T00:00:01.000000000Z\","
+					  "\"told_behind_ns\":2,\"oom_killed\":true}}\n");
+}
+
+static void test_names(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	discrepancy_json_names(&out, NULL, 0);
+	assert_string_equal(buf_str(&out), "[]");
+	buf_reset(&out);
+	discrepancy_json_names(&out, NULL, UINT32_MAX);
+	assert_string_equal(buf_str(&out),
+			    "[\"ready-while-terminal\",\"object-gone-processes-live\","
+			    "\"terminal-while-populated\",\"exit-code\",\"exit-reason\","
+			    "\"exit-time\"]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("how long a pod was Ready has its members in order", test_pod_ready),
+		CLAIM("a discrepancy of a pod has both sides", test_discrepancy),
+		CLAIM("a discrepancy of an exit has both accounts", test_discrepancy_exit),
+		CLAIM("kinds are an array of names", test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

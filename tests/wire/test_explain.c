@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about graced explain from end to end: tests/pods in, phase, conditions and words out. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "lib/term.h"
+#include "wire/explain_json.h"
+#include "wire/explain_table.h"
+#include "wire/podread.h"
+#include "wire/podread_job.h"
+
+#define PODS "tests/pods"
+
+/* 2026-11-22T08:00:00Z, after all that is in the pods. */
+#define NOW 1795334400000000000
+
+static json_t *load(const char *name)
+{
+	char path[512];
+	json_error_t error;
+	json_t *json;
+
+	snprintf(path, sizeof(path), "%s/%s", PODS, name);
+	json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	if (!json)
+		fail_msg("%s: line %d: %s", path, error.line, error.text);
+	return json;
+}
+
+/* The answer as its JSON; NULL after a failure that was told. */
+static json_t *explain(const char *name, const json_t *file, const struct jobpolicy *job)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf out = {}, table = {};
+	const char *version = json_string_value(json_object_get(file, "kubernetes"));
+	struct podread_error error = {};
+	struct podobj_pod pod;
+	struct explain_in in = {.pod = &pod, .job = job, .now_wall_ns = NOW};
+	struct explain e;
+
+	in.minor = (unsigned int)atoi(version + 2);
+	if (podread_pod(json_object_get(file, "pod"), &arena, &pod, &error) < 0)
+		fail_msg("%s: %s %s", name, error.member, error.problem);
+	assert_int_equal(explain_pod(&in, &arena, &e), 0);
+	assert_int_equal(explain_json(&out, name, &e), 0);
+	assert_int_equal(explain_table(&table, &e), 0);
+	return json_loads(buf_str(&out), JSON_REJECT_DUPLICATES, NULL);
+}
+
+static void check_text(const char *name, const json_t *got, const char *key, const json_t *wanted)
+{
+	if (wanted && !json_equal(json_object_get(got, key), wanted))
+		fail_msg("%s: %s is %s, not %s", name, key,
+			 json_string_value(json_object_get(got, key)), json_string_value(wanted));
+}
+
+static const json_t *condition_of(const json_t *conditions, const char *type)
+{
+	for (size_t i = 0; i < json_array_size(conditions); i++) {
+		const json_t *c = json_array_get(conditions, i);
+
+		if (strcmp(json_string_value(json_object_get(c, "type")), type) == 0)
+			return c;
+	}
+	fail_msg("there is no condition %s", type);
+	return NULL;
+}
+
+static bool same_text(const json_t *got, const json_t *wanted)
+{
+	return (!wanted && json_is_null(got)) || json_equal(got, wanted);
+}
+
+/* A real pod's own status says what is to come out. */
+static void check_real(const char *name, const json_t *file, const json_t *got)
+{
+	const json_t *status = json_object_get(json_object_get(file, "pod"), "status");
+	const json_t *wanted = json_object_get(status, "conditions");
+
+	check_text(name, json_object_get(got, "phase"), "value", json_object_get(status, "phase"));
+	for (size_t i = 0; i < json_array_size(wanted); i++) {
+		static const char *const keys[] = {"status", "reason", "message"};
+		const json_t *w = json_array_get(wanted, i);
+		const char *type = json_string_value(json_object_get(w, "type"));
+		const json_t *g = condition_of(json_object_get(got, "conditions"), type);
+
+		for (size_t k = 0; k < LEN(keys); k++) {
+			if (!same_text(json_object_get(g, keys[k]), json_object_get(w, keys[k])))
+				fail_msg("%s: %s of %s", name, keys[k], type);
+		}
+	}
+}
+
+static void check_hand(const char *name, const json_t *expect, const json_t *got)
+{
+	const json_t *phase = json_object_get(got, "phase");
+	const char *type;
+	json_t *pair;
+
+	check_text(name, phase, "value", json_object_get(expect, "phase"));
+	check_text(name, phase, "reason", json_object_get(expect, "reason"));
+	check_text(name, phase, "rule", json_object_get(expect, "rule"));
+	check_text(name, phase, "from", json_object_get(expect, "from"));
+	check_text(name, phase, "container", json_object_get(expect, "container"));
+	check_text(name, json_object_get(got, "next"), "action", json_object_get(expect, "next"));
+	json_object_foreach(json_object_get(expect, "conditions"), type, pair) {
+		const json_t *g = condition_of(json_object_get(got, "conditions"), type);
+
+		check_text(name, g, "status", json_array_get(pair, 0));
+		check_text(name, g, "reason", json_array_get(pair, 1));
+	}
+}
+
+static void test_pods(void **state)
+{
+	DIR *dir = opendir(PODS);
+	const struct dirent *entry;
+	size_t real = 0, hand = 0;
+
+	(void)state;
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		json_auto_t *file = NULL, *got = NULL;
+		const json_t *expect;
+
+		if (!strstr(entry->d_name, ".json"))
+			continue;
+		file = load(entry->d_name);
+		got = explain(entry->d_name, file, NULL);
+		assert_non_null(got);
+		expect = json_object_get(file, "expect");
+		if (expect)
+			check_hand(entry->d_name, expect, got);
+		else
+			check_real(entry->d_name, file, got);
+		*(expect ? &hand : &real) += 1;
+	}
+	closedir(dir);
+	assert_in_range(real, 20, 1000);
+	assert_in_range(hand, 15, 1000);
+}
+
+static void test_job(void **state)
+{
+	static const char job_text[] =
+		"{\"kind\":\"Job\",\"spec\":{\"backoffLimit\":2,\"podFailurePolicy\":{\"rules\":["
+		"{\"action\":\"Ignore\",\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]},"
+		"{\"action\":\"FailJob\",\"onExitCodes\":{\"containerName\":\"setup\","
+		"\"operator\":\"In\",\"values\":[3]}}]}},\"status\":{\"failed\":1}}";
+	_cleanup_(arena_free) struct arena arena = {};
+	json_auto_t *file = NULL, *job_json = NULL, *got = NULL;
+	struct podread_error error;
+	struct jobpolicy job;
+	const json_t *rule;
+
+	(void)state;
+	assert_int_equal(podread_parse(job_text, strlen(job_text), &job_json, &error), 0);
+	assert_int_equal(podread_job(job_json, &arena, &job, &error), 0);
+	assert_int_equal(job.backoff_limit, 2);
+	assert_int_equal(job.failed, 1);
+	assert_string_equal(job.rules[0].conditions[0].status, "True");
+	file = load("hand-init-failed.json");
+	got = explain("job", file, &job);
+	rule = json_object_get(got, "job_rule");
+	assert_int_equal(json_integer_value(json_object_get(rule, "index")), 1);
+	assert_string_equal(json_string_value(json_object_get(rule, "action")), "FailJob");
+	assert_string_equal(json_string_value(json_object_get(rule, "container")), "setup");
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(got, "next"), "action")),
+		"fails-job");
+}
+
+static void test_job_names_the_member(void **state)
+{
+	static const struct {
+		const char *text, *member, *problem;
+	} want[] = {
+		{"{\"kind\":\"Pod\"}", "kind", "is not Job"},
+		{"{\"kind\":\"Job\",\"spec\":{\"backoffLimit\":-1}}", "spec.backoffLimit",
+		 "is out of range"},
+		{"{\"kind\":\"Job\",\"status\":{\"failed\":\"1\"}}", "status.failed",
+		 "is not a whole number"},
+		{"{\"kind\":\"Job\",\"spec\":{\"podFailurePolicy\":{\"rules\":[{}]}}}",
+		 "spec.podFailurePolicy.rules[0].action",
+		 "is none of Count, FailJob, FailIndex, Ignore"},
+		{"{\"kind\":\"Job\",\"spec\":{\"podFailurePolicy\":{\"rules\":[{\"action\":"
+		 "\"Count\",\"onExitCodes\":{}}]}}}",
+		 "spec.podFailurePolicy.rules[0].onExitCodes.operator", "is none of In, NotIn"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		_cleanup_(arena_free) struct arena arena = {};
+		json_auto_t *json = json_loads(want[i].text, 0, NULL);
+		struct podread_error error = {.problem = "none"};
+		struct jobpolicy job;
+
+		assert_true(podread_job(json, &arena, &job, &error) < 0);
+		if (strcmp(error.member, want[i].member) != 0 ||
+		    strcmp(error.problem, want[i].problem) != 0)
+			fail_msg("%s: '%s' %s", want[i].text, error.member, error.problem);
+	}
+}
+
+static void test_table(void **state)
+{
+	static const char text[] =
+		"{\"metadata\":{\"name\":\"\\u001b[31mred\"},\"spec\":{\"nodeName\":\"n\","
+		"\"containers\":[{\"name\":\"a-name-that-is-far-too-long-for-its-column\"}]},"
+		"\"status\":{\"phase\":\"Running\",\"containerStatuses\":[{\"name\":"
+		"\"a-name-that-is-far-too-long-for-its-column\",\"state\":{\"waiting\":{\"reason\":"
+		"\"\\u202eevil\\n\"}},\"lastState\":{\"terminated\":{\"exitCode\":-2147483648}}}]}}";
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf out = {};
+	json_auto_t *json = NULL;
+	struct podread_error error;
+	struct podobj_pod pod;
+	struct explain_in in = {.minor = 36, .pod = &pod, .now_wall_ns = NOW};
+	struct explain e;
+
+	(void)state;
+	assert_int_equal(podread_parse(text, strlen(text), &json, &error), 0);
+	assert_int_equal(podread_pod(json, &arena, &pod, &error), 0);
+	assert_int_equal(explain_pod(&in, &arena, &e), 0);
+	assert_int_equal(explain_table(&out, &e), 0);
+	assert_non_null(strstr(buf_str(&out), "\\x1b[31mred"));
+	term_check(&out, 120);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("pods of a real kubelet come out as it had them, those by hand as they are "
+		      "to",
+		      test_pods),
+		CLAIM("a Job's rule is matched and named", test_job),
+		CLAIM("what is wrong with a Job is named", test_job_names_the_member),
+		CLAIM("a table fits 120 columns and does no harm to a terminal", test_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

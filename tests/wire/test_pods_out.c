@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/pods_json, pods_table and pods_record: what the daemon writes is read back,
+ * what is not known is null or a dash, no name breaks out of its line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/pods_json.h"
+#include "wire/pods_table.h"
+
+#define UID	"94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
+#define SECOND	1000000000ull
+#define NOW	(1000 * SECOND)
+#define COLUMNS 120
+
+static struct pods_record going(void)
+{
+	return (struct pods_record){
+		.at_ns = NOW,
+		.wall_ns = 1700000000000000001,
+		.node = "n1",
+		.desired_known = true,
+		.view = {.uid = UID,
+			 .namespace_ = "default",
+			 .name = "web-0",
+			 .workload = "web",
+			 .qos = CGPATH_QOS_BURSTABLE,
+			 .stage = PODWORKER_STAGE_TERMINATING,
+			 .first_ns = NOW - 500 * SECOND,
+			 .since_ns = NOW - 4 * SECOND,
+			 .grace_ns = 30 * SECOND,
+			 .deadline_ns = NOW + 26 * SECOND,
+			 .containers = 2,
+			 .running = 1,
+			 .sandbox_running = true,
+			 .desired = true,
+			 .deleting = true,
+			 .ready_known = true,
+			 .ready_stop_ns = NOW - 3 * SECOND,
+			 .discrepancies = DISCREPANCY_BIT(DISCREPANCY_OBJECT_GONE) |
+					  DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME)},
+	};
+}
+
+static struct pods_record unknown(void)
+{
+	return (struct pods_record){.at_ns = 5, .view = {.uid = UID}};
+}
+
+static const char going_json[] =
+	"{\"type\":\"pods\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","
+	"\"boot_ns\":1000000000000,\"node\":\"n1\",\"pod\":{\"namespace\":\"default\","
+	"\"name\":\"web-0\",\"uid\":\"" UID "\",\"qos\":\"burstable\",\"static\":false,"
+	"\"workload\":\"web\"},\"state\":\"terminating\",\"first_boot_ns\":500000000000,"
+	"\"since_boot_ns\":996000000000,\"containers\":{\"running\":1,\"all\":2},"
+	"\"sandbox_running\":true,\"grace\":{\"seconds\":30,\"deadline_boot_ns\":1026000000000,"
+	"\"left_ns\":26000000000},\"ready\":false,\"desired\":true,\"deleting\":true,"
+	"\"orphan\":false,\"ready_stop_boot_ns\":997000000000,"
+	"\"discrepancies\":[\"object-gone-processes-live\",\"exit-time\"]}\n";
+
+static const char unknown_json[] =
+	"{\"type\":\"pods\",\"schema\":1,\"time\":\"1970-01-01T00:00:00.000000000Z\","
+	"\"boot_ns\":5,\"node\":null,\"pod\":{\"namespace\":null,\"name\":null,\"uid\":\"" UID
+	"\",\"qos\":null,\"static\":false,\"workload\":null},\"state\":null,"
+	"\"first_boot_ns\":null,\"since_boot_ns\":null,\"containers\":{\"running\":0,\"all\":0},"
+	"\"sandbox_running\":false,\"grace\":null,\"ready\":null,\"desired\":null,"
+	"\"deleting\":false,\"orphan\":null,\"ready_stop_boot_ns\":null,\"discrepancies\":[]}\n";
+
+static void a_pod_is_told_in_one_line_with_null_for_what_is_not_known(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct pods_record r = going();
+
+	(void)state;
+	assert_int_equal(pods_json(&out, &r), 0);
+	assert_string_equal(buf_str(&out), going_json);
+	buf_reset(&out);
+	r = unknown();
+	assert_int_equal(pods_json(&out, &r), 0);
+	assert_string_equal(buf_str(&out), unknown_json);
+}
+
+static void read_back(const struct pods_record *record, struct arena *arena,
+		      struct pods_record *ret)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	assert_int_equal(pods_json(&line, record), 0);
+	assert_int_equal(pods_json_read(line.data, line.len - 1, arena, ret), 0);
+}
+
+static void what_was_written_is_read_back(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct pods_record r, got;
+
+	(void)state;
+	for (unsigned int bits = 0; bits < 1u << 8; bits++) {
+		r = bits & 1 ? going() : unknown();
+		r.view.stage = (enum podworker_stage)((bits >> 1) % PODWORKER_STAGE_COUNT);
+		r.view.qos = (enum cgpath_qos)(bits & 3);
+		r.desired_known = bits & 2;
+		r.view.desired = r.desired_known && bits & 4;
+		r.view.is_static = bits & 8;
+		r.view.ready_known = bits & 16;
+		r.view.ready = r.view.ready_known && bits & 32;
+		r.view.sandbox_running = bits & 64;
+		r.view.discrepancies = bits & (DISCREPANCY_BIT(DISCREPANCY_COUNT) - 1);
+		read_back(&r, &arena, &got);
+		assert_true(pods_record_same(&r, &got));
+		assert_int_equal(got.at_ns, r.at_ns);
+	}
+	r = going();
+	r.gone = true;
+	read_back(&r, &arena, &got);
+	assert_true(got.gone);
+}
+
+static const char *const bad_lines[] = {
+	"",
+	"{}",
+	"null",
+	"[]",
+	"{\"type\":\"stop\"}",
+	"{\"type\":\"pods\",\"state\":\"sync\"}",
+	"{\"type\":\"pods\",\"state\":\"sync\",\"pod\":null}",
+	"{\"type\":\"pods\",\"state\":\"sync\",\"pod\":{\"uid\":7}}",
+	"{\"type\":\"pods\",\"pod\":{\"uid\":\"a\"}}",
+	"{\"type\":\"pods\",\"state\":\"asleep\",\"pod\":{\"uid\":\"a\"}}",
+	"{\"type\":\"pods\",\"state\":7,\"pod\":{\"uid\":\"a\"}}",
+	"{\"type\":\"pods\",\"state\":\"sync\",\"pod\":{\"uid\":\"a\\u0000b\"}}",
+	"{\"type\":\"pods\",\"state\":\"sync\",\"pod\":{\"uid\":\"\xff\"}}",
+};
+
+static void a_line_that_is_none_of_a_pod_is_refused(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct pods_record r = {.at_ns = 7};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(bad_lines); i++)
+		assert_int_equal(pods_json_read(bad_lines[i], strlen(bad_lines[i]), &arena, &r),
+				 -EBADMSG);
+	for (size_t len = 0; len < sizeof(going_json) - 3; len++)
+		assert_int_equal(pods_json_read(going_json, len, &arena, &r), -EBADMSG);
+	assert_int_equal(r.at_ns, 7);
+}
+
+static void members_that_make_no_sense_are_not_known(void **state)
+{
+	static const char line[] =
+		"{\"type\":\"pods\",\"boot_ns\":-1,\"pod\":{\"uid\":\"a\",\"name\":[],"
+		"\"qos\":\"gold\"},\"state\":\"sync\",\"since_boot_ns\":1e300,"
+		"\"containers\":{\"running\":-1,\"all\":99999999999},\"grace\":{\"seconds\":1e300,"
+		"\"deadline_boot_ns\":-5},\"ready\":\"yes\",\"desired\":0,"
+		"\"ready_stop_boot_ns\":-1,\"discrepancies\":[null,7,\"lies\",[]]}";
+	_cleanup_(arena_free) struct arena arena = {};
+	struct pods_record r;
+	struct pods_record expected = {.view = {.uid = "a", .stage = PODWORKER_STAGE_SYNC}};
+
+	(void)state;
+	assert_int_equal(pods_json_read(line, strlen(line), &arena, &r), 0);
+	assert_true(pods_record_same(&r, &expected));
+	assert_int_equal(r.at_ns, 0);
+}
+
+static void check_row(const struct pods_record *r, const char *expected)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(pods_table_row(&out, r, false), 0);
+	assert_string_equal(buf_str(&out), expected);
+}
+
+static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
+{
+	struct pods_record r = going();
+
+	(void)state;
+	check_row(&r, "default/web-0                              terminating 4.00s   1/2     30s"
+		      "     26.0s    no    differs deleting\n");
+	r.at_ns += 27 * SECOND;
+	r.view.desired = false;
+	r.view.is_static = true;
+	r.view.discrepancies = 0;
+	check_row(&r, "default/web-0                              terminating 31.0s   1/2     30s"
+		      "     -1.00s   no    orphan deleting static\n");
+	r = unknown();
+	check_row(&r, UID "       -           -       0/0     -       -        -     -\n");
+}
+
+static void no_row_is_wider_than_a_terminal_or_more_than_a_line(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct pods_record r = going();
+	char name[4096];
+
+	(void)state;
+	pods_table_title(&out);
+	memset(name, 0x1b, sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	name[7] = '\n';
+	r.view.namespace_ = r.view.name = name;
+	r.view.running = r.view.containers = UINT32_MAX;
+	r.view.grace_ns = r.view.deadline_ns = r.at_ns = UINT64_MAX / 2;
+	r.view.since_ns = 1;
+	r.view.desired = false;
+	r.view.is_static = true;
+	assert_int_equal(pods_table_row(&out, &r, false), 0);
+	for (const char *at = buf_str(&out); *at; at += strcspn(at, "\n") + 1) {
+		size_t columns = 0;
+
+		for (size_t i = 0; at[i] != '\n'; i++)
+			columns += ((unsigned char)at[i] & 0xc0) != 0x80;
+		assert_true(columns <= COLUMNS);
+	}
+	assert_null(strchr(buf_str(&out), 0x1b));
+}
+
+static int compare(const void *a, const void *b)
+{
+	return pods_record_order(a, b);
+}
+
+static void who_is_terminating_comes_first_then_by_name(void **state)
+{
+	struct pods_record list[] = {
+		{.view = {.uid = "1",
+			  .namespace_ = "b",
+			  .name = "a",
+			  .stage = PODWORKER_STAGE_SYNC}},
+		{.view = {.uid = "2",
+			  .namespace_ = "a",
+			  .name = "b",
+			  .stage = PODWORKER_STAGE_SYNC}},
+		{.view = {.uid = "3",
+			  .namespace_ = "a",
+			  .name = "a",
+			  .stage = PODWORKER_STAGE_SYNC}},
+		{.view = {.uid = "4", .namespace_ = "z", .stage = PODWORKER_STAGE_TERMINATED}},
+		{.view = {.uid = "5", .namespace_ = "z", .stage = PODWORKER_STAGE_TERMINATING}},
+		{.view = {.uid = "6", .namespace_ = "a", .stage = PODWORKER_STAGE_FINISHED}},
+		{.view = {.uid = "7", .stage = PODWORKER_STAGE_SYNC}},
+	};
+	char order[LEN(list) + 1] = "";
+
+	(void)state;
+	qsort(list, LEN(list), sizeof(*list), compare);
+	for (size_t i = 0; i < LEN(list); i++)
+		order[i] = list[i].view.uid[0];
+	assert_string_equal(order, "5432176");
+}
+
+static void only_who_runs_unlisted_by_a_kubelet_that_answers_is_an_orphan(void **state)
+{
+	struct pods_record r = going();
+
+	(void)state;
+	assert_false(pods_record_is_orphan(&r));
+	r.view.desired = false;
+	assert_true(pods_record_is_orphan(&r));
+	r.desired_known = false;
+	assert_false(pods_record_is_orphan(&r));
+	r.desired_known = true;
+	r.view.running = 0;
+	assert_true(pods_record_is_orphan(&r));
+	r.view.sandbox_running = false;
+	assert_false(pods_record_is_orphan(&r));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a pod is told in one line, with null for what is not known",
+		      a_pod_is_told_in_one_line_with_null_for_what_is_not_known),
+		CLAIM("what was written is read back", what_was_written_is_read_back),
+		CLAIM("a line that is none of a pod is refused",
+		      a_line_that_is_none_of_a_pod_is_refused),
+		CLAIM("members that make no sense are not known",
+		      members_that_make_no_sense_are_not_known),
+		CLAIM("the row says what matters, and dashes for the rest",
+		      the_row_says_what_matters_and_dashes_for_the_rest),
+		CLAIM("no row is wider than a terminal or more than a line",
+		      no_row_is_wider_than_a_terminal_or_more_than_a_line),
+		CLAIM("who is terminating comes first, then by name",
+		      who_is_terminating_comes_first_then_by_name),
+		CLAIM("only who runs unlisted by a kubelet that answers is an orphan",
+		      only_who_runs_unlisted_by_a_kubelet_that_answers_is_an_orphan),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about the records of a node's shutdown: the same members in each, in JSON and the
+ * journal. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/journal.h"
+#include "wire/record_json.h"
+
+#define S UINT64_C(1000000000)
+
+static const struct shutdown_holder HOLDERS[] = {
+	{.who = "kubelet", .uid = 0, .pid = 812},
+	{.who = "quo\"te\n", .uid = 1000, .pid = 7},
+};
+
+static struct record a_step(enum shutdown_told told)
+{
+	struct record record = {.type = RECORD_SHUTDOWN,
+				.at_ns = 130 * S,
+				.wall_ns = 1700000000000000000,
+				.node = "n"};
+	struct record_shutdown *r = &record.shutdown;
+
+	strcpy(r->id, "boot/shutdown/1/x");
+	r->told = (struct shutdown_record){
+		.told = told,
+		.mode = SHUTDOWN_ASSIST,
+		.action = SHUTDOWN_POWER_OFF,
+		.locked = true,
+		.announced_ns = 100 * S,
+		.limit_ns = 40 * S,
+		.living = 3,
+		.stopping = 2,
+	};
+	return record;
+}
+
+static void assert_json(const struct record *record, const char *want)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(record_json(&out, record), 0);
+	assert_string_equal(buf_str(&out), want);
+}
+
+#define HEAD                                                                \
+	"{\"type\":\"shutdown\",\"schema\":1,\"id\":\"boot/shutdown/1/x\"," \
+	"\"time\":\"2023-11-14T22:13:20.000000000Z\",\"boot_ns\":130000000000,\"node\":\"n\","
+#define STATE                                                              \
+	"\"mode\":\"assist\",\"action\":\"power-off\",\"lock_held\":true," \
+	"\"announced_boot_ns\":100000000000,\"limit_ns\":40000000000,"     \
+	"\"containers_left\":3,\"containers_stopping\":2,"
+
+static void test_released(void **state)
+{
+	struct record record = a_step(SHUTDOWN_TOLD_RELEASED);
+
+	(void)state;
+	record.shutdown.told.reason = SHUTDOWN_LIMIT;
+	record.shutdown.told.holders = HOLDERS;
+	record.shutdown.told.n_holders = 9;
+	record.shutdown.told.n_listed = 2;
+	assert_json(&record, HEAD "\"event\":\"released\"," STATE
+				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
+				  "\"reason\":\"limit\",\"others\":9,\"holders\":["
+				  "{\"who\":\"kubelet\",\"uid\":0,\"pid\":812},"
+				  "{\"who\":\"quo\\\"te\\n\",\"uid\":1000,\"pid\":7}]}\n");
+}
+
+static void test_group(void **state)
+{
+	struct record record = a_step(SHUTDOWN_TOLD_GROUP_DONE);
+
+	(void)state;
+	record.shutdown.told.group = 1;
+	record.shutdown.told.group_ns = 10 * S;
+	record.shutdown.told.timed_out = true;
+	record.shutdown.group_known = true;
+	record.shutdown.group_priority = 2000000000;
+	assert_json(&record, HEAD "\"event\":\"group-done\"," STATE
+				  "\"pod\":null,\"container\":null,\"group\":{\"index\":1,"
+				  "\"priority\":2000000000,\"length_ns\":10000000000,"
+				  "\"timed_out\":true},\"stop\":null,"
+				  "\"reason\":null,\"others\":0,\"holders\":[]}\n");
+}
+
+static struct record a_kill(void)
+{
+	struct record record = a_step(SHUTDOWN_TOLD_KILLED);
+	struct record_shutdown *r = &record.shutdown;
+
+	r->told.container = (struct shutdown_container){.id = 7,
+							.signal = 15,
+							.asked_ns = 101 * S,
+							.timeout_known = true,
+							.timeout_ns = 20 * S};
+	r->pod = (struct record_pod){.known = true, .namespace_ = "shop", .name = "web-0"};
+	r->container = (struct record_container){.known = true, .name = "nginx", .id = "abc"};
+	return record;
+}
+
+static void test_killed(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct record record = a_kill();
+
+	(void)state;
+	assert_int_equal(record_json(&out, &record), 0);
+	assert_non_null(strstr(buf_str(&out),
+			       "\"group\":{\"index\":0,\"priority\":null,\"length_ns\":null,"
+			       "\"timed_out\":null},\"stop\":{\"signal\":{\"number\":15,"
+			       "\"name\":\"SIGTERM\"},\"asked_boot_ns\":101000000000,"
+			       "\"timeout_ns\":20000000000,\"kill_boot_ns\":null,\"deaf\":false},"
+			       "\"reason\":null,"));
+}
+
+static void test_journal(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct record record = a_kill();
+
+	(void)state;
+	record.shutdown.told.deaf = true;
+	assert_int_equal(journal_write(&out, &record), 0);
+	assert_non_null(strstr(buf_str(&out), "PRIORITY=4\n"));
+	assert_non_null(strstr(buf_str(&out),
+			       "MESSAGE=shutdown: container-killed after 30.0s: shop/web-0/nginx "
+			       "did not hear its stop signal, and was ended; 3 containers run, 2 "
+			       "are being stopped\n"));
+	assert_non_null(strstr(buf_str(&out), "GRACED_EVENT=container-killed\n"));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("who else holds a lock is told by name, whatever it calls itself",
+		      test_released),
+		CLAIM("a group is told with its priority and its length", test_group),
+		CLAIM("a container that was ended is told with what was asked of it", test_killed),
+		CLAIM("the journal has a sentence for it", test_journal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

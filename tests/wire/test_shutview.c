@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about graced plan of a shutdown, from pods as kubectl prints them to JSON and table. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "lib/term.h"
+#include "wire/podread.h"
+#include "wire/shutview_json.h"
+#include "wire/shutview_table.h"
+
+#define S UINT64_C(1000000000)
+
+#define POD(metadata, spec, phase) \
+	"{'metadata':{" metadata "},'spec':{" spec "},'status':{'phase':'" phase "'}}"
+#define MIRROR "'annotations':{'kubernetes.io/config.mirror':'h'}"
+
+/* With single quotes in place of JSON's. */
+static const char patient[] =
+	POD("'namespace':'shop','name':'db-0','uid':'u-1'",
+	    "'nodeName':'n1','priority':0,'terminationGracePeriodSeconds':60", "Running");
+static const char quick[] = POD("'namespace':'shop','name':'quick'",
+				"'priority':-5,'terminationGracePeriodSeconds':1", "Pending");
+static const char critical[] =
+	POD("'namespace':'kube-system','name':'etcd-n1'," MIRROR,
+	    "'priority':2000001000,'terminationGracePeriodSeconds':30", "Running");
+static const char untold[] = POD("'name':'untold'", "", "Running");
+static const char deleted[] = POD("'name':'going','deletionTimestamp':'2026-11-22T08:00:00Z',"
+				  "'deletionGracePeriodSeconds':90",
+				  "'priority':0,'terminationGracePeriodSeconds':90", "Running");
+static const char over[] = POD("'namespace':'shop','name':'job-1'",
+			       "'priority':0,'terminationGracePeriodSeconds':30", "Succeeded");
+static const char hostile[] =
+	POD("'namespace':'\\u001b[31mred','name':'a-name-that-is-far-too-long-for-its-column-"
+	    "\\u202eevil\\n','deletionTimestamp':'2026-11-22T08:00:00Z'," MIRROR,
+	    "'priority':-2147483648,'terminationGracePeriodSeconds':-9223372036854775808",
+	    "Running");
+
+static struct shutview_rules rules_of(const struct shutplan_range *ranges, size_t n,
+				      struct arena *arena)
+{
+	struct shutview_rules rules = {.minor = 36, .has_limit = true, .limit_ns = 30 * S};
+
+	assert_int_equal(shutplan_of_ranges(ranges, n, arena, &rules.plan), 0);
+	return rules;
+}
+
+static struct shutview_rules common_rules(struct arena *arena)
+{
+	static const struct shutplan_range ranges[] = {{0, 20}, {5000, 5}, {2000000000, 10}};
+
+	return rules_of(ranges, LEN(ranges), arena);
+}
+
+static char *unquote(const char *quoted, struct arena *arena)
+{
+	char *text = arena_strdup(arena, quoted);
+
+	for (char *c = text; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	return text;
+}
+
+static struct shutview_pod read_pod(const char *quoted, const struct shutplan *plan,
+				    struct arena *arena)
+{
+	struct podobj_pod *pod = arena_alloc(arena, sizeof(*pod));
+	const char *text = unquote(quoted, arena);
+	struct podread_error error = {};
+	json_auto_t *json = NULL;
+
+	if (podread_parse(text, strlen(text), &json, &error) < 0 ||
+	    podread_pod(json, arena, pod, &error) < 0)
+		fail_msg("%s: %s %s", text, error.member, error.problem);
+	return shutview_pod_of(plan, pod);
+}
+
+static void check_json(const char *quoted, const struct shutview_rules *rules, const char *wanted)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf out = {};
+	struct shutview_pod pod = read_pod(quoted, &rules->plan, &arena);
+	struct shutview view;
+
+	assert_int_equal(shutview_of(rules, &pod, 1, &arena, &view), 0);
+	assert_int_equal(shutview_json(&out, "pods.json", &view, &pod), 0);
+	assert_string_equal(buf_str(&out), unquote(wanted, &arena));
+}
+
+static void test_json(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = common_rules(&arena);
+
+	(void)state;
+	check_json(patient, &rules,
+		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		   "'pod':{'namespace':'shop','name':'db-0','uid':'u-1','static':false,"
+		   "'deleting':false},'if':'node-shuts-down','node':'n1',"
+		   "'owner':{'controller':'none','kind':null,'name':null},'over':false,"
+		   "'priority':0,'mirror':false,'grace_ns':60000000000,"
+		   "'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
+		   "'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
+		   "'deadline_ns':20000000000},'override_ns':20000000000,"
+		   "'stop_ns':20000000000,'cut_short':true,'shutdown':{'two_phases':false,"
+		   "'end_ns':20000000000,'requested_ns':35000000000,"
+		   "'host_limit_ns':30000000000,'suffices':false}}\n");
+}
+
+static void test_nulls(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = common_rules(&arena);
+
+	(void)state;
+	rules.has_limit = false;
+	check_json(over, &rules,
+		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		   "'pod':{'namespace':'shop','name':'job-1','uid':null,'static':false,"
+		   "'deleting':false},'if':'node-shuts-down','node':null,"
+		   "'owner':{'controller':'none','kind':null,'name':null},'over':true,"
+		   "'priority':0,'mirror':false,'grace_ns':30000000000,"
+		   "'deletion_grace_ns':null,'group':null,'override_ns':null,'stop_ns':null,"
+		   "'cut_short':null,'shutdown':{'two_phases':false,'end_ns':0,"
+		   "'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
+	check_json(untold, &rules,
+		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		   "'pod':{'namespace':null,'name':'untold','uid':null,'static':false,"
+		   "'deleting':false},'if':'node-shuts-down','node':null,"
+		   "'owner':{'controller':'none','kind':null,'name':null},'over':false,"
+		   "'priority':null,'mirror':false,'grace_ns':null,'deletion_grace_ns':null,"
+		   "'group':{'index':0,'priority':0,'given_ns':20000000000,'earliest_ns':0,"
+		   "'latest_ns':0,'deadline_ns':20000000000},'override_ns':20000000000,"
+		   "'stop_ns':20000000000,'cut_short':null,'shutdown':{'two_phases':false,"
+		   "'end_ns':20000000000,'requested_ns':35000000000,'host_limit_ns':null,"
+		   "'suffices':null}}\n");
+}
+
+/* The table of these pods, sorted. */
+static void table(struct buf *out, const char *const *quoted, size_t n,
+		  const struct shutview_rules *rules)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_pod pods[8];
+	struct shutview view;
+
+	for (size_t i = 0; i < n; i++)
+		pods[i] = read_pod(quoted[i], &rules->plan, &arena);
+	shutview_sort(pods, n);
+	assert_int_equal(shutview_of(rules, pods, n, &arena, &view), 0);
+	assert_int_equal(shutview_table(out, &view), 0);
+}
+
+static void test_table(void **state)
+{
+	static const char *const pods[] = {over, critical, quick, patient, deleted};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = common_rules(&arena);
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	table(&out, pods, LEN(pods), &rules);
+	assert_string_equal(
+		buf_str(&out),
+		"GROUP       STARTS    DEADLINE POD                               PRIORITY    "
+		"GRACE   OVERRIDE STOP    NOTE\n"
+		"0           +0s       +20s     going                             0           "
+		"90s     20s      90s     maybe-cut,deleting\n"
+		"0           +0s       +20s     shop/db-0                         0           "
+		"60s     20s      20s     cut-short\n"
+		"0           +0s       +20s     shop/quick                        -5          "
+		"1s      1s       2s      -\n"
+		"2000000000  +0-20s    +30s     kube-system/etcd-n1               2000001000  "
+		"30s     10s      10s     cut-short,static\n"
+		"-           -         -        shop/job-1                        0           "
+		"30s     -        -       over\n"
+		"\n"
+		"4 pods in 2 groups, 2 cut short, 1 maybe cut short, 1 over already\n"
+		"the kubelet lets go at +30s at the latest (Kubernetes 1.36)\n"
+		"logind has to allow 35s; by the files of this host it allows 30s, too little "
+		"unless the kubelet raises it\n");
+}
+
+static const char *last_line(const struct buf *out)
+{
+	const char *line = buf_str(out);
+
+	for (const char *next = line; (next = strchr(next, '\n')) && next[1];)
+		line = ++next;
+	return line;
+}
+
+static void test_limit(void **state)
+{
+	static const struct {
+		bool has_limit;
+		uint64_t limit_ns;
+		const char *last;
+	} rows[] = {
+		{false, 0, "logind has to allow 35s\n"},
+		{true, 35 * S,
+		 "logind has to allow 35s; by the files of this host it allows 35s\n"},
+		{true, UINT64_MAX,
+		 "logind has to allow 35s; by the files of this host it allows any time\n"},
+		{true, 0,
+		 "logind has to allow 35s; by the files of this host it allows 0s, too little "
+		 "unless the kubelet raises it\n"},
+	};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = common_rules(&arena);
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		rules.has_limit = rows[i].has_limit;
+		rules.limit_ns = rows[i].limit_ns;
+		table(&out, NULL, 0, &rules);
+		assert_string_equal(last_line(&out), rows[i].last);
+	}
+}
+
+static void test_width(void **state)
+{
+	static const struct shutplan_range ranges[] = {
+		{INT32_MIN, INT64_MAX}, {INT32_MIN + 1, INT64_MIN}, {0, 1234567}};
+	static const char *const pods[] = {hostile, deleted, untold};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = rules_of(ranges, LEN(ranges), &arena);
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	table(&out, pods, LEN(pods), &rules);
+	assert_non_null(strstr(buf_str(&out), "\\x1b[31mred"));
+	term_check(&out, 120);
+}
+
+static void test_far(void **state)
+{
+	static const struct shutplan_range ranges[] = {{0, INT64_MAX}, {1, 5}};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = rules_of(ranges, LEN(ranges), &arena);
+	struct shutview_pod pod = read_pod(hostile, &rules.plan, &arena);
+	_cleanup_(buf_free) struct buf out = {};
+	struct shutview view;
+
+	(void)state;
+	assert_int_equal(shutview_of(&rules, &pod, 1, &arena, &view), 0);
+	assert_int_equal(shutview_json(&out, "-", &view, &pod), 0);
+	assert_non_null(strstr(buf_str(&out), "\"given_ns\":9223372036854775807,"));
+	assert_non_null(strstr(buf_str(&out), "\"grace_ns\":-9223372036854775808,"));
+	assert_non_null(strstr(buf_str(&out), "\"end_ns\":9223372036854775807,"));
+	assert_non_null(strstr(buf_str(&out), "\"requested_ns\":9223372036854775807,"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a pod's object has every member, times in nanoseconds", test_json),
+		CLAIM("what is not known, and what is over, is null", test_nulls),
+		CLAIM("the table tells who is ended when, with what, and sums it up", test_table),
+		CLAIM("the last line says what logind has to allow, and whether it does",
+		      test_limit),
+		CLAIM("a table fits 120 columns and does no harm to a terminal", test_width),
+		CLAIM("a time beyond what nanoseconds hold is the largest one", test_far),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
