@@ -33,6 +33,10 @@ static const struct setting {
 	 "other.yml", "a\tb", "the path of a file"},
 	{"web.insecure", "web.insecure", "WEB_INSECURE", "0", "true", "1", "false", "maybe",
 	 "true or false"},
+	{"control.socket", "control.socket", "CONTROL_SOCKET", "none", "/a", "/a", "none", "a",
+	 "an absolute path of"},
+	{"checkpoint.file", "checkpoint.file", "CHECKPOINT_FILE", "(default)", "/a", "/a", "none",
+	 "a", "an absolute path, or"},
 	{"names.enabled", "names.enabled", "NAMES_ENABLED", "1", "false", "0", "true", "maybe",
 	 "true or false"},
 	{"names.logDirectory", "names.log-directory", "NAMES_LOG_DIRECTORY", "/var/log",
@@ -45,6 +49,20 @@ static const struct setting {
 	 "auto, true or false"},
 	{"sinks.signals", "sinks.signals", "SINKS_SIGNALS", "0", "yes", "1", "no", "SIGTERM",
 	 "true or false"},
+	{"shutdown.mode", "shutdown.mode", "SHUTDOWN_MODE", "observe", "assist", "assist", "off",
+	 "help", "observe, assist or"},
+	{"shutdown.kubeletConfig", "shutdown.kubelet-config", "SHUTDOWN_KUBELET_CONFIG", "none",
+	 "/a", "/a", "/b", "a", "an absolute path"},
+	{"shutdown.kubeletVersion", "shutdown.kubelet-version", "SHUTDOWN_KUBELET_VERSION", "36",
+	 "1.20", "20", "1.21", "20", "a version from"},
+	{"shutdown.extra", "shutdown.extra", "SHUTDOWN_EXTRA", "10000000000", "0", "0", "1m", "11m",
+	 "a duration like 5s"},
+	{"shutdown.overdueSlack", "shutdown.overdue-slack", "SHUTDOWN_OVERDUE_SLACK", "2000000000",
+	 "0", "0", "1s", "soon", "a duration like 5s"},
+	{"shutdown.statusWait", "shutdown.status-wait", "SHUTDOWN_STATUS_WAIT", "5000000000", "1m",
+	 "60000000000", "2s", "1h", "a duration like 5s"},
+	{"shutdown.deafGrace", "shutdown.deaf-grace", "SHUTDOWN_DEAF_GRACE", "0", "2s",
+	 "2000000000", "off", "on", "a duration like 2s"},
 	{"metrics.maxSeries", "metrics.max-series", "METRICS_MAX_SERIES", "2000", "50000", "50000",
 	 "500", "50001", "a number from 500 to 50000"},
 	{"metrics.maxAge", "metrics.max-age", "METRICS_MAX_AGE", "3600000000000", "90s",
@@ -413,6 +431,50 @@ static void test_help(void **state)
 		assert_in_range(strlen(line), 0, 100);
 }
 
+/* Each of these settings is right by itself. */
+static void test_kubelet(void **state)
+{
+	static const char clear[] = "in the clear", unverified[] = "cannot be verified";
+
+	(void)state;
+	confload_assert_refused(&(struct confgiven){.flags = {"--kubelet.url=https://127.0.0.1:1",
+							      "--config.check"}},
+				2, "graced run: --kubelet.url: ", unverified);
+	confload_assert_refused(
+		&(struct confgiven){.variable = "GRACED_KUBELET_URL=https://127.0.0.1:1"}, 2,
+		"graced run: GRACED_KUBELET_URL: ", unverified);
+	confload_assert_refused(
+		&(struct confgiven){
+			.yaml = "kubelet:\n  url: http://127.0.0.1:1\n  tokenFile: /t\n"},
+		1, "graced run: ", clear);
+	confload_assert_refused(&(struct confgiven){.yaml = "kubelet:\n  url: http://127.0.0.1:1\n",
+						    .flags = {"--kubelet.token-file=/t"}},
+				1, "graced run: ", clear);
+	confload_assert_refused(&(struct confgiven){.flags = {"--kubelet.token-file=/t"}}, 2,
+				"graced run: kubelet.url: ", "no URL");
+	confload_assert_refused(&(struct confgiven){.yaml = "kubelet:\n  ca: /ca\n"}, 2,
+				"graced run: kubelet.url: ", "no URL");
+	confload_assert_refused(&(struct confgiven){.flags = {"--kubelet.url=http://[::1]:65536"}},
+				2, "graced run: --kubelet.url: ", "should look like");
+}
+
+/* The same rules, and a name that the API has for the node. */
+static void test_api(void **state)
+{
+	(void)state;
+	confload_assert_refused(
+		&(struct confgiven){.flags = {"--api.url=https://10.96.0.1:443", "--config.check"}},
+		2, "graced run: --api.url: ", "cannot be verified");
+	confload_assert_refused(&(struct confgiven){.yaml = "api:\n  url: http://127.0.0.1:1\n",
+						    .flags = {"--api.token-file=/t"}},
+				1, "graced run: ", "in the clear");
+	confload_assert_refused(&(struct confgiven){.yaml = "api:\n  ca: /ca\n"}, 2,
+				"graced run: api.url: ", "no URL");
+	confload_assert_refused(&(struct confgiven){.yaml = "nodeName: Node_1\napi:\n"
+							    "  url: http://127.0.0.1:1\n"},
+				1, "graced run: ", "none of Kubernetes");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +487,8 @@ int main(void)
 		CLAIM("lists, flags and variables are used rightly and wrongly", test_uses),
 		CLAIM("a misspelt variable is told and does no harm", test_misspelt_variable),
 		CLAIM("--help knows every flag and fits the screen", test_help),
+		CLAIM("a kubelet that would be asked without trust is refused", test_kubelet),
+		CLAIM("an API server that would be, or for another node, is refused", test_api),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, confload_set_up, confload_tear_down);

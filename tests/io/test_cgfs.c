@@ -2,10 +2,13 @@
 /* Claims about io/cgfs, on a plain directory tree that stands for a hierarchy. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/cgfs.h"
@@ -236,6 +239,40 @@ static void test_unified(void **state)
 	cgfs_free(cgfs);
 }
 
+#define MANY 300 /* more than are told at once */
+
+/* A plain directory lists them for ever, as one does that is slow to let the dead go. */
+static void test_kill(void **state)
+{
+	struct tree *t = *state;
+	char procs[MANY * 12] = "";
+	pid_t pids[MANY];
+	int status;
+
+	for (size_t i = 0; i < MANY; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		assert_true(pids[i] > 0);
+		sprintf(procs + strlen(procs), "%d\n", pids[i]);
+	}
+	make(t, "/a");
+	put(t, "/a/cgroup.procs", procs);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", visit, t, NULL), 0);
+	assert_int_equal(cgfs_kill(t->cgfs, t->id[1]), 0);
+	for (size_t i = 0; i < MANY; i++) {
+		kill(pids[i], SIGTERM);
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), SIGKILL);
+	}
+	assert_int_equal(cgfs_kill(t->cgfs, t->id[0]), -EPERM);
+	assert_int_equal(cgfs_kill(t->cgfs, 1), -ENOENT);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -248,6 +285,8 @@ int main(void)
 		{"a cgroup's path is found by its id", test_path_of, setup, teardown, NULL},
 		{"the processes at and below a cgroup are read, odd lines are not", test_pids,
 		 setup, teardown, NULL},
+		{"everybody in a cgroup is killed in turn, however slow they are to leave",
+		 test_kill, setup, teardown, NULL},
 		{"a unified hierarchy is asked by its own files", test_unified, setup, teardown,
 		 NULL},
 	};

@@ -248,6 +248,40 @@ static void no_such_place(void **state)
 	assert_int_equal(linesink_new(dir, &sink), -EISDIR);
 }
 
+static void check_mended(const char *there, const char *lines, const char *becomes)
+{
+	char path[128], got[256] = "";
+	struct linesink *sink;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s", in_dir("half"));
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	assert_int_equal(write(fd, there, strlen(there)), strlen(there));
+	assert_int_equal(linesink_new(path, &sink), 0);
+	linesink_mend(sink, lines, strlen(lines));
+	linesink_add(sink, "new\n", 4);
+	linesink_flush(sink, SECOND);
+	assert_true(linesink_is_idle(sink));
+	assert_int_equal(stats_of(sink).written, 1);
+	assert_true(pread(fd, got, sizeof(got) - 1, 0) >= 0);
+	assert_string_equal(got, becomes);
+	linesink_free(sink);
+	close(fd);
+}
+
+static void half_line(void **state)
+{
+	(void)state;
+	check_mended("", "one\n", "new\n");
+	check_mended("one\n", "one\ntwo\n", "one\nnew\n");
+	check_mended("one\ntw", "one\ntwo\n", "one\nnew\n");
+	check_mended("one\ntwo", "one\ntwo\n", "one\nnew\n");
+	check_mended("on", "one\n", "new\n");
+	check_mended("one\nhis own", "one\ntwo\n", "one\nhis own\nnew\n");
+	check_mended("one\ntwofold", "one\ntwo\n", "one\ntwofold\nnew\n");
+	check_mended("one\ntw", "", "one\ntw\nnew\n");
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -259,7 +293,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const made[] = {"plain", "burst", "log", "log.1", "fifo"};
+	static const char *const made[] = {"plain", "burst", "log", "log.1", "fifo", "half"};
 
 	(void)state;
 	for (size_t i = 0; i < LEN(made); i++)
@@ -278,6 +312,8 @@ int main(void)
 		CLAIM("a slow reader costs what does not fit into the wait", slow_reader),
 		CLAIM("a reader of standard output that left is not written to again", reader_left),
 		CLAIM("a pipe in the file system is waited for without opening blocking", fifo),
+		CLAIM("half a line is cut off when it comes whole, and ended when it does not",
+		      half_line),
 		CLAIM("a file that cannot be made is refused at the start", no_such_place),
 	};
 

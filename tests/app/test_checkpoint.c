@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about app/checkpoint: what it writes, when, and that trouble costs no more than a restart
+ * that begins anew. */
+#include "app/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "app/log.h"
+#include "base/cleanup.h"
+#include "lib/claim.h"
+
+#define SECOND 1000000000ULL
+
+struct stage {
+	char dir[64], path[96];
+	struct engine *engine;
+	struct checkpoint *checkpoint;
+	uint64_t at_ns, id;
+};
+
+static void on_effect(void *userdata, const struct effect *effect)
+{
+	(void)userdata;
+	(void)effect;
+}
+
+static void step(struct stage *s, struct obs *obs)
+{
+	obs->at_ns = ++s->at_ns;
+	engine_step(s->engine, obs, on_effect, NULL);
+}
+
+/* What the engine keeps changes: one container more. */
+static void change(struct stage *s)
+{
+	struct obs found = {.type = OBS_CGROUP_FOUND};
+	struct obs init = {.type = OBS_INIT};
+
+	found.cgroup.id = ++s->id;
+	found.cgroup.level = 3;
+	found.cgroup.kind = GRACED_WATCH_CONTAINER;
+	snprintf(found.cgroup.path, sizeof(found.cgroup.path),
+		 "/kubepods/burstable/pod%08llx-0000-4000-8000-000000000000/%064llx",
+		 (unsigned long long)s->id, (unsigned long long)s->id);
+	step(s, &found);
+	init.init = (struct obs_init){.id = s->id,
+				      .rank = GRACED_INIT_PID1,
+				      .proc = {.pid = (uint32_t)s->id + 100,
+					       .ns_pid = 1,
+					       .start_ns = s->at_ns,
+					       .cgroup_id = s->id,
+					       .watch_id = s->id}};
+	step(s, &init);
+}
+
+static void new_engine(struct stage *s)
+{
+	static const struct engine_config config = {.scope = SCOPE_CONTAINERS};
+	struct obs attached = {.type = OBS_ATTACHED};
+
+	s->engine = engine_free(s->engine);
+	assert_int_equal(engine_new(&config, &s->engine), 0);
+	step(s, &attached);
+}
+
+static int setup(void **state)
+{
+	static struct stage stage;
+
+	stage = (struct stage){};
+	strcpy(stage.dir, "/tmp/graced-checkpoint-XXXXXX");
+	if (!mkdtemp(stage.dir))
+		return -1;
+	snprintf(stage.path, sizeof(stage.path), "%s/run/checkpoint", stage.dir);
+	new_engine(&stage);
+	*state = &stage;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct stage *s = *state;
+	char run[80];
+
+	checkpoint_free(s->checkpoint);
+	engine_free(s->engine);
+	snprintf(run, sizeof(run), "%s/run", s->dir);
+	unlink(s->path);
+	umount(run);
+	rmdir(run);
+	return rmdir(s->dir);
+}
+
+static struct checkpoint_stats stats_of(const struct stage *s)
+{
+	struct checkpoint_stats stats;
+
+	checkpoint_get_stats(s->checkpoint, &stats);
+	return stats;
+}
+
+static void tell(struct stage *s, enum record_type type, const char *text)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	buf_printf(&line, "{\"id\":\"%s\"}\n", text);
+	checkpoint_tell(s->checkpoint, type, &line);
+}
+
+static void turn(struct stage *s, uint64_t now_ns)
+{
+	checkpoint_turn(s->checkpoint, s->engine, now_ns);
+}
+
+static void begin(struct stage *s)
+{
+	s->checkpoint = checkpoint_open(s->path);
+	assert_non_null(s->checkpoint);
+	turn(s, SECOND);
+	assert_int_equal(stats_of(s).writes, 1);
+}
+
+static void count(void *userdata, const struct obs *obs)
+{
+	size_t *n = userdata;
+
+	*n += obs->type != OBS_NONE;
+}
+
+/* As the next daemon finds it; it is the stage's from then on. */
+static void check_next(struct stage *s, const char *told)
+{
+	_cleanup_(buf_free) struct buf lines = {};
+	size_t n = 0;
+
+	checkpoint_free(s->checkpoint);
+	s->checkpoint = checkpoint_open(s->path);
+	assert_non_null(s->checkpoint);
+	checkpoint_restore(s->checkpoint, count, &n, &lines);
+	assert_string_equal(buf_str(&lines), told);
+}
+
+static void nothing_new_is_not_written(void **state)
+{
+	struct stage *s = *state;
+	struct checkpoint_stats before;
+
+	begin(s);
+	change(s);
+	turn(s, SECOND);
+	before = stats_of(s);
+	assert_int_equal(before.writes, 2);
+	for (int i = 0; i < 100; i++) {
+		turn(s, SECOND * (uint64_t)i);
+		checkpoint_written(s->checkpoint);
+	}
+	assert_int_equal(stats_of(s).writes, 2);
+	assert_int_equal(stats_of(s).bytes, before.bytes);
+}
+
+static void a_line_is_there_until_it_is_out(void **state)
+{
+	struct stage *s = *state;
+
+	begin(s);
+	tell(s, RECORD_STOP, "one");
+	tell(s, RECORD_SIGNAL, "no");
+	tell(s, RECORD_ATTACHED, "no");
+	tell(s, RECORD_LOST, "no");
+	tell(s, RECORD_POD, "two");
+	check_next(s, "");
+	tell(s, RECORD_STOP, "one");
+	tell(s, RECORD_POD, "two");
+	turn(s, SECOND);
+	check_next(s, "{\"id\":\"one\"}\n{\"id\":\"two\"}\n");
+	/* Nobody has said that they are out. */
+	turn(s, SECOND);
+	check_next(s, "{\"id\":\"one\"}\n{\"id\":\"two\"}\n");
+	turn(s, SECOND);
+	checkpoint_written(s->checkpoint);
+	tell(s, RECORD_STOP, "three");
+	turn(s, SECOND);
+	check_next(s, "{\"id\":\"three\"}\n");
+	turn(s, SECOND);
+	checkpoint_written(s->checkpoint);
+	turn(s, SECOND);
+	check_next(s, "");
+}
+
+static void what_is_said_in_the_end_is_there(void **state)
+{
+	struct stage *s = *state;
+
+	begin(s);
+	change(s);
+	tell(s, RECORD_STOP, "last");
+	checkpoint_finish(s->checkpoint, s->engine, SECOND);
+	check_next(s, "{\"id\":\"last\"}\n");
+	turn(s, SECOND);
+	checkpoint_finish(s->checkpoint, s->engine, SECOND);
+	checkpoint_written(s->checkpoint);
+	turn(s, SECOND);
+	check_next(s, "");
+}
+
+static void it_stays_small(void **state)
+{
+	struct stage *s = *state;
+	uint64_t most = 0;
+
+	begin(s);
+	for (int i = 0; i < 100000; i++) {
+		tell(s, RECORD_STOP, "0123456789012345678901234567890123456789");
+		turn(s, SECOND);
+		checkpoint_written(s->checkpoint);
+		if (stats_of(s).bytes > most)
+			most = stats_of(s).bytes;
+	}
+	assert_in_range(most, 1 << 20, (1 << 20) + 4096);
+	assert_int_equal(stats_of(s).dropped, 0);
+}
+
+/* A reader that has stopped reading. */
+static void a_reader_that_is_stuck_costs_the_oldest(void **state)
+{
+	struct stage *s = *state;
+	uint64_t most = 0;
+	char text[1001];
+
+	memset(text, 'x', 1000);
+	text[1000] = 0;
+	begin(s);
+	for (int i = 0; i < 20000; i++) {
+		tell(s, RECORD_STOP, text);
+		turn(s, SECOND);
+		if (stats_of(s).bytes > most)
+			most = stats_of(s).bytes;
+	}
+	assert_in_range(most, 4 << 20, 9 << 20);
+	assert_in_range(stats_of(s).dropped, 15000, 18500);
+	checkpoint_written(s->checkpoint);
+	tell(s, RECORD_STOP, "last");
+	turn(s, SECOND);
+	check_next(s, "{\"id\":\"last\"}\n");
+}
+
+/* A disk of 64 KiB, most of it taken. */
+static int fill(struct stage *s, char ballast[128])
+{
+	char run[80], much[48 << 10] = {};
+	int fd;
+
+	snprintf(run, sizeof(run), "%s/run", s->dir);
+	if (mkdir(run, 0700) < 0 || mount("none", run, "tmpfs", 0, "size=64k,mode=0700") < 0)
+		return -errno;
+	snprintf(ballast, 128, "%s/ballast", run);
+	fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, much, sizeof(much)), sizeof(much));
+	close(fd);
+	return 0;
+}
+
+static void a_full_disk_costs_the_file_until_there_is_room(void **state)
+{
+	struct stage *s = *state;
+	struct checkpoint_stats stats;
+	char ballast[128];
+
+	if (fill(s, ballast) < 0)
+		skip();
+	begin(s);
+	for (int i = 0; i < 1000; i++) {
+		tell(s, RECORD_STOP, "0123456789012345678901234567890123456789");
+		turn(s, SECOND);
+	}
+	stats = stats_of(s);
+	/* What was added did not fit in the end, nor did all of it anew. */
+	assert_in_range(stats.failed, 2, 20);
+	assert_int_equal(stats.bytes, 0);
+	turn(s, 10 * SECOND);
+	assert_int_equal(stats_of(s).failed, stats.failed);
+	turn(s, 11 * SECOND);
+	assert_int_equal(stats_of(s).failed, stats.failed + 1);
+	/* A reader that is stuck as well. */
+	for (int i = 0; i < 200000; i++) {
+		tell(s, RECORD_STOP, "0123456789012345678901234567890123456789");
+		turn(s, 11 * SECOND);
+	}
+	assert_in_range(stats_of(s).dropped, 100000, 200000);
+	/* Nothing that is not whole is left to a successor. */
+	check_next(s, "");
+	turn(s, SECOND);
+	assert_int_equal(stats_of(s).failed, 0);
+	assert_int_equal(unlink(ballast), 0);
+	for (int i = 0; i < 200; i++) {
+		tell(s, RECORD_STOP, "0123456789012345678901234567890123456789");
+		turn(s, SECOND);
+	}
+	checkpoint_written(s->checkpoint);
+	tell(s, RECORD_STOP, "last");
+	turn(s, 2 * SECOND);
+	assert_int_equal(stats_of(s).failed, 0);
+	check_next(s, "{\"id\":\"last\"}\n");
+}
+
+static void where_there_can_be_none_there_is_none(void **state)
+{
+	(void)state;
+	assert_null(checkpoint_open("/proc/none-such/checkpoint"));
+	assert_null(checkpoint_open("/dev/null"));
+}
+
+#define STAGED(sentence, function)                        \
+	{                                                 \
+		sentence, function, setup, teardown, NULL \
+	}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		STAGED("where nothing is new nothing is written", nothing_new_is_not_written),
+		STAGED("a line is there from when it is told until it is out",
+		       a_line_is_there_until_it_is_out),
+		STAGED("what is said in the end is there", what_is_said_in_the_end_is_there),
+		STAGED("it stays small, however much was told", it_stays_small),
+		STAGED("a reader that is stuck costs the oldest lines, counted",
+		       a_reader_that_is_stuck_costs_the_oldest),
+		STAGED("a full disk costs the file, until there is room",
+		       a_full_disk_costs_the_file_until_there_is_room),
+		STAGED("where there can be none there is none",
+		       where_there_can_be_none_there_is_none),
+	};
+
+	log_setup(LOG_ERR, false, false);
+	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
+}
