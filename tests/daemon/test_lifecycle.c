@@ -259,6 +259,60 @@ static void test_reloads(void **state)
 	unlink(path);
 }
 
+static unsigned int count_unapplied(const struct service *service)
+{
+	char *log = service_log(service), *at = log;
+	unsigned int n = 0;
+
+	for (; (at = strstr(at, "a restart is needed")); at++)
+		n++;
+	free(log);
+	return n;
+}
+
+static void test_says_what_waits(void **state)
+{
+	static const struct {
+		const char *config;
+		bool waits;
+	} steps[] = {
+		{"budget:\n  cpu: 30%\n", false},
+		{"shutdown:\n  mode: assist\n", true},
+		{"shutdown:\n  mode: 'off'\n", true},
+		{"shutdown:\n  kubeletConfig: /a\n", true},
+		{"shutdown:\n  kubeletVersion: 1.22\n", true},
+		{"shutdown:\n  overdueSlack: 7s\n", true},
+		{"shutdown:\n  statusWait: 7s\n", true},
+		{"shutdown:\n  deafGrace: 7s\n", true},
+		{"api:\n  url: http://127.0.0.1:1\n", true},
+		{"checkpoint:\n  file: none\n", true},
+		{"shutdown:\n  mode: observe\n", false},
+	};
+	char path[] = "/tmp/graced-lifecycle-XXXXXX";
+	unsigned int waits = 0;
+	struct service *service;
+	int fd;
+
+	if (!*state)
+		skip();
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	service = start(&(struct service_spec){.args = BOX_ARGV("--config", path)});
+	for (size_t i = 0; i < LEN(steps); i++) {
+		uint64_t before_us = monotonic_us();
+
+		write_config(path, steps[i].config);
+		assert_int_equal(kill(service_pid(service), SIGHUP), 0);
+		expect_told(service, (unsigned int)i + 1, before_us);
+		waits += steps[i].waits;
+		assert_int_equal(count_unapplied(service), waits);
+	}
+	assert_int_equal(service_stop(service), 0);
+	service_free(service);
+	unlink(path);
+}
+
 /* Its pages are to be fetched by readers that never come to their end. */
 static int open_slow_reader(const struct service *service)
 {
@@ -373,6 +427,8 @@ int main(void)
 		CLAIM("a SIGTERM while it is starting ends it as cleanly", test_ends_starting),
 		CLAIM("SIGHUP is told to systemd with its time, and takes over log level and budget",
 		      test_reloads),
+		CLAIM("SIGHUP says that a restart is needed for what it does not take over",
+		      test_says_what_waits),
 		CLAIM("WATCHDOG=1 comes all the time, beside a flood and slow readers, too",
 		      test_alive),
 		CLAIM("WATCHDOG=1 does not come from a daemon that is stopped, and comes again",

@@ -376,8 +376,8 @@ static pid_t start_with_log(int log, uint16_t port)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(log, STDERR_FILENO);
 		execl(getenv("GRACED"), "graced", "run", "--web.listen-address", address,
-		      "--sinks.journal=false", "--names.enabled=false", "--log.level", "debug",
-		      (char *)NULL);
+		      "--sinks.journal=false", "--names.enabled=false", "--control.socket=none",
+		      "--checkpoint.file=none", "--log.level", "debug", (char *)NULL);
 		_exit(127);
 	}
 	assert_true(pid > 0);

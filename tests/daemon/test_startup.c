@@ -56,7 +56,8 @@ static void expect_refused(const char *address, const char *flag, uid_t uid, int
 			   const char *why)
 {
 	const struct run_spec spec = {
-		.args = BOX_ARGV("run", "--log.level", "error", "--web.listen-address", address,
+		.args = BOX_ARGV("run", "--log.level", "error", "--control.socket", "none",
+				 "--checkpoint.file", "none", "--web.listen-address", address,
 				 flag),
 		.uid = uid,
 	};

@@ -3,122 +3,13 @@
 # Runs deploy/graced.service under a systemd of its own, which is PID 1 of namespaces made for it,
 # with journald and stand-ins for containerd and the kubelet. Needs root, systemd and a cgroup2 tree,
 # is skipped aloud without. GRACED names the binary.
-#   tests/daemon/test_systemd.sh        --boot is how it calls itself inside
 set -u
-root=$(cd "$(dirname "$0")/../.." && pwd)
-graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
-count=0 failures=0
+. "$(dirname "$0")/../lib/systemd.sh"
+systemd_needs
 
-# --- inside: from a bare set of namespaces to systemd -------------------------------------------
-
-boot() { # DIRECTORY
-	local unit device
-	set -e
-	mount --make-rprivate /
-	mount -t tmpfs tmpfs /run
-	mkdir -p /run/unit /run/graced/sbin /run/graced/etc /run/dev
-	install -m 755 "$1/graced" /run/graced/sbin/graced
-	install -m 644 "$1/graced.yaml" /run/graced/etc/graced.yaml
-	cp -r "$1"/unit/. /run/unit/
-	for unit in sysinit basic shutdown umount final multi-user sockets slices paths timers; do
-		cp -L "/lib/systemd/system/$unit.target" /run/unit/
-	done
-	cp -L /lib/systemd/system/systemd-journald{.service,.socket,-dev-log.socket} /run/unit/
-	mkdir /run/unit/sockets.target.wants
-	ln -s ../systemd-journald{,-dev-log}.socket /run/unit/sockets.target.wants/
-	# What the host has in these places is not for this systemd to change.
-	mount -t tmpfs tmpfs /run/dev
-	for device in null zero random urandom full tty; do
-		: >"/run/dev/$device"
-		mount --bind "/dev/$device" "/run/dev/$device"
-	done
-	mkdir /run/dev/{shm,pts,mqueue,hugepages}
-	mount -t devpts -o newinstance,ptmxmode=666 devpts /run/dev/pts
-	ln -s pts/ptmx /run/dev/ptmx
-	ln -s /proc/self/fd /run/dev/fd
-	mount --move /run/dev /dev
-	mount -t proc proc /proc
-	mount --bind /proc/sys /proc/sys
-	mount -o remount,bind,ro /proc/sys
-	umount -R /sys/fs/cgroup
-	mount -t cgroup2 cgroup2 /sys/fs/cgroup
-	for device in /tmp /var/log /var/tmp /var/lib/systemd; do
-		mount -t tmpfs tmpfs "$device"
-	done
-	exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=graced-test \
-		SYSTEMD_UNIT_PATH=/run/unit /lib/systemd/systemd --unit=multi-user.target \
-		--show-status=no --log-target=journal
-}
-
-if [[ ${1:-} == --boot ]]; then
-	boot "$2"
-	exit 1
-fi
-
-# --- outside ------------------------------------------------------------------------------------
-
-skip_all() { # REASON
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
-((EUID == 0)) || skip_all "needs root"
-[[ -r /sys/kernel/btf/vmlinux ]] || skip_all "this kernel has no BTF"
-[[ -x /lib/systemd/systemd && -e /lib/systemd/system/systemd-journald.service ]] ||
-	skip_all "systemd is not installed"
-cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-cgroup=$cgroups/graced-systemd-$$
-[[ $cgroups ]] && mkdir "$cgroup" 2>/dev/null || skip_all "there is no cgroup2 tree to write to"
-
-tmp=$(mktemp -d)
-init=
-clean_up() {
-	[[ $init ]] && kill -KILL "$init" 2>/dev/null
-	wait 2>/dev/null
-	for ((i = 0; i < 100; i++)); do
-		find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
-		[[ -d $cgroup ]] || break
-		sleep 0.1
-	done
-	rm -rf "$tmp"
-}
-trap clean_up EXIT
-
-claim() { # SENTENCE STATUS
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-		return
-	fi
-	echo "not ok $count - $1"
-	{
-		inside systemctl --no-pager --full status graced.service
-		inside journalctl --no-pager -n 20
-		tail -n 5 "$tmp/boot"
-	} 2>&1 | cut -c1-200 | sed 's/^/# /'
-	failures=$((failures + 1))
-}
-
-inside() { # COMMAND...
-	timeout -k 5 90 nsenter -t "$init" -m -p -n -u -i "$@" </dev/null
-}
-
-prop() { # PROPERTY [UNIT]
-	inside systemctl show -P "$1" "${2:-graced.service}"
-}
-
-is() { # STATE [UNIT]
-	[[ $(prop ActiveState "${2:-graced.service}") == "$1" ]]
-}
-
-# The wait has an end only for a test that fails.
-await() { # COMMAND...
-	local i
-	for ((i = 0; i < 300; i++)); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	return 1
+explain() {
+	inside systemctl --no-pager --full status graced.service
+	inside journalctl --no-pager -n 20
 }
 
 stand_in() { # UNIT
@@ -132,7 +23,6 @@ stand_in() { # UNIT
 
 prepare() {
 	mkdir -p "$tmp/unit/graced.service.d"
-	cp "$graced" "$tmp/graced"
 	sed -e 's,@prefix@,/run/graced,' -e 's,@sysconfdir@/graced,/run/graced/etc,' \
 		"$root/deploy/graced.service" >"$tmp/unit/graced.service"
 	# Its own times are for people, ours are for whoever waits for the test.
@@ -143,6 +33,11 @@ prepare() {
 		WatchdogSec=2
 		RestartSec=0
 		TimeoutAbortSec=1
+		# systemd empties it in the end, and the program is in /run/graced here.
+		RuntimeDirectory=
+		RuntimeDirectory=graced-control
+		# /var is the host's.
+		StateDirectory=
 	END
 	# One transaction, as at boot: orders bear on what is started and stopped together.
 	cat >"$tmp/unit/node.target" <<-END
@@ -159,23 +54,6 @@ prepare() {
 		sinks:
 		  journal: true
 	END
-}
-
-start_systemd() {
-	(
-		echo $BASHPID >"$cgroup/cgroup.procs" || exit 1
-		exec unshare --fork --kill-child --pid --mount --net --uts --ipc \
-			"$root/tests/daemon/test_systemd.sh" --boot "$tmp"
-	) >"$tmp/boot" 2>&1 </dev/null &
-	local outer=$!
-	await find_init "$outer"
-}
-
-find_init() { # PID OF UNSHARE
-	init=$(cat "/proc/$1/task/$1/children" 2>/dev/null)
-	init=${init%% *}
-	[[ $init && $(cat "/proc/$init/comm" 2>/dev/null) == systemd ]] &&
-		inside systemctl is-active -q multi-user.target 2>/dev/null
 }
 
 # A container that is told to stop; the next id.
@@ -292,6 +170,20 @@ expect_watchdog() {
 	stop_container
 	await at_least graced_container_stops_total 1
 	claim "the restarted daemon traces" $?
+	log_says "going on from /run/graced-control/checkpoint"
+	claim "it goes on where the one that was killed had come to" $?
+}
+
+times_said() { # TEXT NUMBER
+	[[ $(inside journalctl -q -o cat -u graced.service | grep -c "$1") -ge $2 ]]
+}
+
+# The runtime directory outlives the service.
+expect_restart() {
+	inside systemctl stop graced.service && await is inactive &&
+		inside systemctl start graced.service && await is active &&
+		await times_said "going on from /run/graced-control/checkpoint" 2
+	claim "stopped and started, it goes on where it had come to" $?
 }
 
 # What systemd itself told, in order: units that are inactive are forgotten with their times.
@@ -316,11 +208,11 @@ expect_stop() {
 prepare
 start_systemd || skip_all "systemd does not start here: $(tail -n 1 "$tmp/boot")"
 expect_start
-((failures)) && echo "1..$count" && exit 1
+((failures)) && end_tests
 expect_journal
 expect_reload
 expect_without_journald
 expect_watchdog
+expect_restart
 expect_stop
-echo "1..$count"
-exit $((failures > 0))
+end_tests

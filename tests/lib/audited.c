@@ -122,12 +122,27 @@ static void check_unheard(const struct audited_role *role, struct box *box)
 	assert_null(page_find(box->proc.page, NOTE_HEARD, 0));
 }
 
+static void check_either(struct box *box)
+{
+	struct proc_end end;
+
+	kill(box->init_pid, SIGKILL);
+	assert_int_equal(proc_wait(&box->proc, &end), 0);
+	assert_true(WIFSIGNALED(end.status));
+	assert_true(WTERMSIG(end.status) == SIGTERM || WTERMSIG(end.status) == SIGKILL);
+	assert_null(page_find(box->proc.page, NOTE_HEARD, 0));
+}
+
 static void check_truth(struct fixture *f, const struct audited_role *role, struct box *box)
 {
 	struct proc_end end;
 	struct sent sent;
 
 	judge_send(f, SEND_HOST, box, SIGTERM, &sent);
+	if (role->then == AUDITED_EITHER) {
+		check_either(box);
+		return;
+	}
 	if (role->then >= AUDITED_STAYS) {
 		check_unheard(role, box);
 		return;

@@ -13,6 +13,7 @@ enum audited_then {
 	AUDITED_ENDS,	/* by itself, after it noted that it heard */
 	AUDITED_LEAVES, /* by itself with code 0: a program that notes nothing */
 	AUDITED_DIES,	/* of the signal */
+	AUDITED_EITHER, /* dies of it or drops it, as the kernel likes; it does not hear it */
 	AUDITED_STAYS,	/* the kernel drops the signal */
 	AUDITED_KEEPS,	/* the signal stays pending */
 };

@@ -110,6 +110,18 @@ static void show(struct buf *out, const struct config *c)
 		   c->telemetry_path, or_none(c->web_config_file), c->web_insecure);
 	buf_printf(out, "|names.enabled=%d|names.logDirectory=%s|sinks.stdout=%d|sinks.file=%s",
 		   !c->options.no_names, c->options.log_dir, c->sink_stdout, or_none(c->sink_file));
+	buf_printf(out, "|control.socket=%s", or_none(c->control_socket));
+	buf_printf(out, "|checkpoint.file=%s",
+		   c->checkpoint_file ? c->checkpoint_file : "(default)");
+	buf_printf(out, "|shutdown.mode=%s|shutdown.kubeletConfig=%s|shutdown.kubeletVersion=%u",
+		   c->shutdown.off ? "off" : shutdown_mode_name(c->shutdown.mode),
+		   or_none(c->shutdown.kubelet_config), c->shutdown.kubelet_minor);
+	buf_printf(out, "|shutdown.extra=%llu", (unsigned long long)c->shutdown.extra_ns);
+	buf_printf(out,
+		   "|shutdown.overdueSlack=%llu|shutdown.statusWait=%llu|shutdown.deafGrace=%llu",
+		   (unsigned long long)c->shutdown.overdue_slack_ns,
+		   (unsigned long long)c->shutdown.status_wait_ns,
+		   (unsigned long long)c->shutdown.deaf_grace_ns);
 	buf_printf(out, "|sinks.journal=%d|sinks.signals=%d|metrics.maxSeries=%u", c->sink_journal,
 		   c->sink_signals, c->max_series);
 	buf_printf(out, "|metrics.maxAge=%llu|budget.cpu=%u|", (unsigned long long)c->max_age_ns,

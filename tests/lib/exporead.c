@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "lib/claim.h"
 
-#define FAMILIES_MAX 64
+#define FAMILIES_MAX 96
 
 struct reader {
 	const char *at;

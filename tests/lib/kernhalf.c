@@ -18,6 +18,8 @@
 #include "io/kern_priv.h"
 #include "tracer.h"
 
+#define NOTE_MAX_MS 30000
+
 uint64_t kernhalf_id(const char *dir)
 {
 	struct stat st;
@@ -40,6 +42,11 @@ static int on_record(void *userdata, void *data, size_t size)
 		if (k->n_exits < KERNHALF_SEEN)
 			memcpy(&k->exits[k->n_exits], data, sizeof(*k->exits));
 		k->n_exits++;
+	}
+	if (hdr->type == GRACED_EV_REAPED && size >= sizeof(*k->reaps)) {
+		if (k->n_reaps < KERNHALF_SEEN)
+			memcpy(&k->reaps[k->n_reaps], data, sizeof(*k->reaps));
+		k->n_reaps++;
 	}
 	return 0;
 }
@@ -158,9 +165,16 @@ unsigned int kernhalf_entries(const struct kernhalf *k, const char *map)
 	return n;
 }
 
+void kernhalf_await_note(const struct box *box, uint32_t kind, unsigned int nth)
+{
+	for (int i = 0; i < NOTE_MAX_MS && !page_find(box->proc.page, kind, nth); i++)
+		usleep(1000);
+	assert_non_null(page_find(box->proc.page, kind, nth));
+}
+
 void kernhalf_drain(struct kernhalf *k)
 {
-	k->n_signals = k->n_exits = 0;
+	k->n_signals = k->n_exits = k->n_reaps = 0;
 	assert_true(ring_buffer__consume(k->ring) >= 0);
 }
 

@@ -20,7 +20,8 @@ struct kernhalf {
 	struct ring_buffer *ring;
 	struct graced_ev_signal signals[KERNHALF_SEEN]; /* the first ones, as they came */
 	struct graced_ev_exit exits[KERNHALF_SEEN];
-	unsigned int n_signals, n_exits; /* how many came */
+	struct graced_ev_reaped reaps[KERNHALF_SEEN];
+	unsigned int n_signals, n_exits, n_reaps; /* how many came */
 };
 
 /*
@@ -44,7 +45,10 @@ struct graced_counts kernhalf_counts(const struct kernhalf *k, const char *dir);
 /* How many entries the map of that name has. */
 unsigned int kernhalf_entries(const struct kernhalf *k, const char *map);
 
-/* Read what is in the ring; see signals and exits. */
+/* Waits until a box has taken so many notes of a kind and one more. */
+void kernhalf_await_note(const struct box *box, uint32_t kind, unsigned int nth);
+
+/* Read what is in the ring; see signals, exits and reaps. */
 void kernhalf_drain(struct kernhalf *k);
 
 /*

@@ -32,8 +32,7 @@ struct record serieslib_stop(const char *namespace_, const char *name)
 					      .cgroup = "/a/b.scope"},
 				.latency_known = true,
 				.latency_ns = 1500 * MS,
-				.grace_known = true,
-				.grace_ns = 30 * S,
+				.grace = {GRACE_SPEC, 30 * S},
 				.outcome = OUTCOME_GRACEFUL,
 				.cause = CAUSE_STOP_SIGNAL,
 			},
@@ -69,7 +68,7 @@ void serieslib_point(void *userdata, const struct series_point *p)
 	page->len +=
 		(size_t)snprintf(page->text + page->len, sizeof(page->text) - page->len,
 				 "%s|%s|%s|%s|%s|%s|%s %llu\n", series_family_name(page->family),
-				 p->namespace_, p->workload, p->container,
+				 p->namespace_, p->workload, p->container ? p->container : "-",
 				 p->outcome ? p->outcome : "-", p->cause ? p->cause : "-",
 				 p->level ? p->level : "-", (unsigned long long)value);
 }

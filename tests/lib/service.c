@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -26,6 +28,7 @@ struct service {
 	int notify; /* where it sends its state */
 	int log;
 	char dir[64];
+	char socket[96];     /* for control, in dir */
 	struct buf notified; /* all notifications, each followed by an empty line */
 };
 
@@ -49,6 +52,14 @@ static int bind_notify(struct service *s)
 	return 0;
 }
 
+/* In a mount namespace of its own. */
+static void hide_systemd(const char *dir)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
+	    mount(dir, "/etc/systemd", NULL, MS_BIND, NULL) < 0)
+		_exit(126);
+}
+
 static void exec_service(const struct service *s, const struct service_spec *spec)
 	__attribute__((noreturn));
 static void exec_service(const struct service *s, const struct service_spec *spec)
@@ -57,8 +68,12 @@ static void exec_service(const struct service *s, const struct service_spec *spe
 	char notify[96], usec[32];
 	size_t n = 0;
 
+	if (spec->systemd)
+		hide_systemd(spec->systemd);
 	snprintf(notify, sizeof(notify), "%s/notify", s->dir);
 	setenv("NOTIFY_SOCKET", notify, 1);
+	setenv("RUNTIME_DIRECTORY", spec->dir ? spec->dir : s->dir, 1);
+	setenv("STATE_DIRECTORY", spec->dir ? spec->dir : s->dir, 1);
 	if (spec->watchdog_us) {
 		snprintf(usec, sizeof(usec), "%llu", (unsigned long long)spec->watchdog_us);
 		setenv("WATCHDOG_USEC", usec, 1);
@@ -92,6 +107,7 @@ static int spawn(struct service *s, const struct service_spec *spec)
 	strcpy(s->dir, "/tmp/graced-service-XXXXXX");
 	if (!mkdtemp(s->dir))
 		return -errno;
+	snprintf(s->socket, sizeof(s->socket), "%s/control.sock", s->dir);
 	r = bind_notify(s);
 	if (r < 0)
 		return r;
@@ -143,6 +159,11 @@ const char *service_notifications(struct service *s)
 unsigned int service_notified(struct service *s, const char *line)
 {
 	return count_lines(service_notifications(s), line);
+}
+
+const char *service_socket(const struct service *s)
+{
+	return s->socket;
 }
 
 static bool has_ended(struct service *s)
@@ -270,6 +291,13 @@ struct service *service_free(struct service *s)
 	snprintf(path, sizeof(path), "%s/notify", s->dir);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/log", s->dir);
+	unlink(path);
+	unlink(s->socket);
+	snprintf(path, sizeof(path), "%s/graceful_node_shutdown_state", s->dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/checkpoint", s->dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/checkpoint.new", s->dir);
 	unlink(path);
 	rmdir(s->dir);
 	buf_free(&s->notified);

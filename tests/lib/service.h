@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A `graced run` child as systemd would start it: with a notification socket, on a free port of
- * loopback, its log in a file.
+ * A `graced run` child as systemd would start it: with a notification socket, a runtime
+ * and a state directory of its own, on a free port of loopback, its log in a file.
  *
  *   struct service *service;
  *   struct buf page = {};
@@ -31,6 +31,8 @@ struct service_spec {
 	int out;		 /* its standard output; 0: /dev/null */
 	uint64_t watchdog_us;	 /* WATCHDOG_USEC; 0: none */
 	bool no_wait;		 /* do not wait for READY=1 */
+	const char *systemd;	 /* what it finds as /etc/systemd; NULL: the host's */
+	const char *dir; /* its runtime and state directory, which outlives it; NULL: of its own */
 };
 
 /* 0 once it is ready, -ECHILD when it ended first, -ETIMEDOUT after 30 seconds. */
@@ -38,6 +40,8 @@ int service_start(const struct service_spec *spec, struct service **ret);
 
 pid_t service_pid(const struct service *service);
 uint16_t service_port(const struct service *service);
+/* Where its control socket is, unless args say otherwise. */
+const char *service_socket(const struct service *service);
 
 /* Waits at most 30 seconds until it has sent a notification with that line, n times in all. */
 bool service_await(struct service *service, const char *line, unsigned int n);

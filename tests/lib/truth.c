@@ -99,6 +99,8 @@ static int check_members(const struct check *c)
 		"collateral_kills",
 		"pod_terminating",
 		"empty_boot_ns",
+		"forwarded",
+		"stages",
 	};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
@@ -300,6 +302,8 @@ static int check_grace(const struct check *c)
 		return is_null(c, "grace");
 	if (fabs(json_number_value(jrec_get(c->rec, "grace.seconds")) - t->grace_s) > 1e-9)
 		return wrong(c, "grace.seconds is not %g", t->grace_s);
+	if (same_text(c, "grace.from", "assumed"))
+		return 1;
 	if (fabs(json_number_value(jrec_get(c->rec, "grace.used_ratio")) -
 		 (double)latency / (double)grace_ns) > 0.001)
 		return wrong(c, "grace.used_ratio is not latency / grace");
@@ -342,6 +346,65 @@ static int check_empty(const struct check *c)
 	return between(c, "empty_boot_ns", c->exit_ns, until ? until : page_clock_ns());
 }
 
+/* Log directories name pods and containers, and no more of them. */
+static int check_described(const struct check *c)
+{
+	static const char *const subjects[] = {"", "stop_signal.sender.", "kill_signal.sender."};
+	static const struct {
+		const char *object, *member;
+	} unknown[] = {{"pod", "workload"}, {"container", "image"}, {"container", "attempt"}};
+
+	for (size_t i = 0; i < 9; i++) {
+		const char *subject = subjects[i / 3], *object = unknown[i % 3].object;
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s%s", subject, object);
+		if (!json_is_object(jrec_get(c->rec, path)))
+			continue;
+		snprintf(path, sizeof(path), "%s%s.%s", subject, object, unknown[i % 3].member);
+		if (is_null(c, path))
+			return 1;
+	}
+	return 0;
+}
+
+/* The time between two moments is known when both are. */
+static int check_span(const struct check *c, const char *path, uint64_t from, uint64_t to)
+{
+	if (!from || !to || to < from)
+		return is_null(c, path);
+	return same_int(c, path, (int64_t)(to - from));
+}
+
+/* deliver_ns and reap_ns are the kernel's word alone: bounded by what is known from elsewhere. */
+static int check_stages(const struct check *c)
+{
+	uint64_t asked = (uint64_t)jrec_int(c->rec, "stop_signal.at_boot_ns", 0);
+	uint64_t empty = (uint64_t)jrec_int(c->rec, "empty_boot_ns", 0), delivered = 0;
+
+	if (!jrec_is_null(c->rec, "stages.deliver_ns")) {
+		if (!asked || between(c, "stages.deliver_ns", 0, c->exit_ns - asked))
+			return 1;
+		delivered = asked + (uint64_t)jrec_int(c->rec, "stages.deliver_ns", 0);
+	}
+	if (!jrec_is_null(c->rec, "stages.reap_ns") &&
+	    between(c, "stages.reap_ns", 1000, page_clock_ns() - c->exit_ns))
+		return 1;
+	return check_span(c, "stages.exit_ns", delivered, c->exit_ns) ||
+	       check_span(c, "stages.empty_ns", c->exit_ns, empty);
+}
+
+/* To another process than init, between its stop signal and its exit. */
+static int check_forwarded(const struct check *c)
+{
+	if (jrec_is_null(c->rec, "forwarded"))
+		return 0;
+	if (!c->truth->stop || !json_is_object(jrec_get(c->rec, "forwarded")))
+		return wrong(c, "forwarded, and nobody asked");
+	return between(c, "forwarded.number", 1, 64) || between(c, "forwarded.count", 1, 4) ||
+	       between(c, "forwarded.after_ns", 0, (uint64_t)jrec_int(c->rec, "latency_ns", 0));
+}
+
 int truth_check(const struct truth *truth, const json_t *rec, char *why, size_t size)
 {
 	struct check c = {.truth = truth, .rec = rec, .why = why, .size = size};
@@ -351,5 +414,6 @@ int truth_check(const struct truth *truth, const json_t *rec, char *why, size_t 
 	c.exit_ns = (uint64_t)jrec_int(rec, "exit.at_boot_ns", 0);
 	return check_members(&c) || check_verdict(&c) || check_exit(&c) || check_signals(&c) ||
 	       check_head(&c) || check_id(&c) || check_names(&c) || check_process(&c) ||
-	       check_grace(&c) || check_empty(&c);
+	       check_grace(&c) || check_empty(&c) || check_described(&c) || check_stages(&c) ||
+	       check_forwarded(&c);
 }

@@ -96,6 +96,17 @@ static void keep_record(struct world *w, struct record *r)
 		keep_sender(w, &r->signal.sender);
 		r->signal.target.comm = keep(w, r->signal.target.comm);
 		break;
+	case RECORD_POD:
+		keep_pod(w, &r->pod_state.pod);
+		break;
+	case RECORD_POD_READY:
+		keep_pod(w, &r->pod_ready.pod);
+		break;
+	case RECORD_DISCREPANCY:
+		keep_pod(w, &r->discrepancy.pod);
+		keep_container(w, &r->discrepancy.container);
+		r->discrepancy.told.reason = keep(w, r->discrepancy.told.reason);
+		break;
 	case RECORD_EMPTY:
 		keep_pod(w, &r->empty.pod);
 		keep_container(w, &r->empty.container);
@@ -127,8 +138,19 @@ static void answered(void *userdata, const struct effect *effect)
 	w->effects[w->n_effects++] = *effect;
 }
 
+static world_ear ear;
+static void *ear_userdata;
+
+void world_listen(world_ear fn, void *userdata)
+{
+	ear = fn;
+	ear_userdata = userdata;
+}
+
 int world_tell(struct world *w, const struct obs *obs)
 {
+	if (ear)
+		ear(ear_userdata, obs);
 	return engine_step(w->engine, obs, answered, w);
 }
 

@@ -69,6 +69,9 @@ void world_close(struct world *w);
 void world_clear(struct world *w);
 
 int world_tell(struct world *w, const struct obs *obs);
+/* Whoever hears what any world is told, before it is; NULL: nobody. */
+typedef void (*world_ear)(void *userdata, const struct obs *obs);
+void world_listen(world_ear ear, void *userdata);
 
 void world_attach(struct world *w, uint64_t at);
 void world_made(struct world *w, uint64_t at, uint64_t id, uint64_t parent, const char *name);

@@ -145,6 +145,24 @@ static void java(char **args)
 	pthread_join(thread, NULL);
 }
 
+static void heard_only(int sig)
+{
+	struct note note = {.kind = NOTE_HEARD, .pid = (int32_t)getpid(), .number = sig};
+
+	note.before_ns = note.after_ns = page_clock_ns();
+	page_note(page, note);
+}
+
+/* dumps: goes on after SIGQUIT, as what prints its state then does */
+static void dumps(char **args)
+{
+	(void)args;
+	signal(SIGQUIT, heard_only);
+	signal(SIGTERM, heard);
+	page_ready(page);
+	pause_forever();
+}
+
 /* python: a handler for SIGINT, the default for SIGTERM */
 static void python(char **args)
 {
@@ -215,6 +233,7 @@ static const struct {
 	{"go", go, 0},
 	{"java", java, 0},
 	{"python", python, 0},
+	{"dumps", dumps, 0},
 	{"threads", threads, 3},
 	{"wait-other", wait_other, 1},
 	{"signalfd-other", signalfd_other, 0},

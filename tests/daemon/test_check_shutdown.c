@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Claims about what `graced check` tells of shutdowns of the node: logind is python-dbusmock's on a
+ * bus of the test's own, the kubelet's configuration is in a mount namespace of the check's own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/box.h"
+#include "lib/claim.h"
+#include "lib/logindmock.h"
+#include "lib/run.h"
+
+#define SHELL                                                                          \
+	"mount -t tmpfs none /var/lib && mkdir -p /var/lib/kubelet && "                \
+	"printf 'shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' " \
+	">/var/lib/kubelet/config.yaml && exec \"$GRACED\" check --no-names"
+
+struct scene {
+	struct logindmock mock;
+	struct run_result result;
+};
+
+static int open_scene(void **state)
+{
+	static struct scene scene;
+
+	*state = NULL;
+	if (geteuid() != 0 || !logindmock_is_here()) {
+		fprintf(stderr, "skipped: not root, or no dbus-daemon or python3-dbusmock\n");
+		return 0;
+	}
+	memset(&scene, 0, sizeof(scene));
+	logindmock_begin(&scene.mock);
+	logindmock_start_bus(&scene.mock);
+	setenv("DBUS_SYSTEM_BUS_ADDRESS", scene.mock.address, 1);
+	*state = &scene;
+	return 0;
+}
+
+static int close_scene(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		return 0;
+	run_done(&s->result);
+	unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+	logindmock_end(&s->mock);
+	return 0;
+}
+
+static void check(struct scene *s)
+{
+	const struct run_spec spec = {.exe = "/usr/bin/unshare",
+				      .args = BOX_ARGV("-m", "sh", "-c", SHELL)};
+
+	assert_int_equal(run(&spec, &s->result), 0);
+}
+
+/* A line of that status, name and text, whatever the space between. */
+static void assert_line(const struct scene *s, const char *status, const char *name,
+			const char *text)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%-4s  %-20s  %s\n", status, name, text);
+	if (!strstr(s->result.out, line))
+		fail_msg("no line \"%s\" in %s", line,
+			 strstr(s->result.out, "logind") ? strstr(s->result.out, "logind") : "");
+}
+
+static void test_right(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	logindmock_set_limit(&s->mock, 30000000);
+	logindmock_run(
+		&s->mock,
+		"globals().setdefault('inhibitors', []).extend([('shutdown', 'kubelet', 'pods', 'delay', 0, 7), "
+		"('sleep', 'nobody', '', 'delay', 0, 8), "
+		"('shutdown', 'gra\\x1bced', '', 'delay', 0, 9)])");
+	check(s);
+	assert_line(s, "ok", "logind", "on the system bus");
+	assert_line(s, "ok", "delay locks", "held by kubelet (pid 7), gra\\x1bced (pid 9)");
+	assert_line(s, "ok", "shutdown delay", "logind waits 30 s, the kubelet's groups take 30 s");
+}
+
+static void test_wrong(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	check(s);
+	assert_line(s, "warn", "delay locks",
+		    "nobody holds one; the kubelet has a shutdownGracePeriod, and holds none");
+	assert_line(s, "warn", "shutdown delay",
+		    "logind waits 5 s, the kubelet's groups take 30 s");
+}
+
+static void test_absent(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	check(s);
+	assert_line(s, "warn", "logind", "not on the system bus: a shutdown is not announced here");
+}
+
+static void test_silent(void **state)
+{
+	struct scene *s = *state;
+	time_t began = time(NULL);
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	logindmock_pause(&s->mock);
+	check(s);
+	assert_line(s, "warn", "logind", "no answer within 3 s");
+	assert_true(time(NULL) - began < 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"logind, who holds delay locks and how long it waits are told", test_right,
+		 open_scene, close_scene, NULL},
+		{"a kubelet without a lock, and a logind that waits too short a time, are told",
+		 test_wrong, open_scene, close_scene, NULL},
+		{"a logind that is not there is told", test_absent, open_scene, close_scene, NULL},
+		{"a logind that does not answer is not waited for", test_silent, open_scene,
+		 close_scene, NULL},
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

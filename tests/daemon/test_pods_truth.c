@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about the daemon with a kubelet that tells of pods what is not so, or not so any more: it
+ * is told once, counted once, and shown for as long as it holds. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/jrec.h"
+#include "lib/kubestage.h"
+#include "lib/podstage.h"
+#include "lib/run.h"
+#include "lib/send.h"
+
+#define READY_METRIC "graced_pod_ready_while_terminating_seconds"
+
+#define DELETED                                            \
+	",\"deletionTimestamp\":\"2026-11-22T00:00:00Z\"," \
+	"\"deletionGracePeriodSeconds\":30"
+
+/* How long it goes on being Ready, in answers. */
+#define READY_ANSWERS 3
+
+/* Both bounds of when something was, by the test's own clock. */
+struct span {
+	uint64_t from_ns, to_ns;
+};
+
+/* The records of that type about the pod, once there is one. */
+static json_t *await_records(const struct kubestage *k, const char *type, const struct box *box)
+{
+	char expected[128];
+
+	snprintf(expected, sizeof(expected), "{'type':'%s','pod':{'uid':'%s'}}", type, box->uid);
+	return kubestage_await_records(k, expected);
+}
+
+static void assert_within(uint64_t ns, const struct span *span)
+{
+	if (ns < span->from_ns || ns > span->to_ns)
+		fail_msg("%llu is not from %llu to %llu", (unsigned long long)ns,
+			 (unsigned long long)span->from_ns, (unsigned long long)span->to_ns);
+}
+
+/* Tells the container to stop while its pod is told to be Ready; it does not leave. */
+static struct span tell_to_stop(struct podstage *s, struct kubestage *k, struct kubestage_pod *pod,
+				const struct box *box)
+{
+	struct sent sent;
+
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box->init_pid, SIGTERM, &sent),
+			 0);
+	pod->metadata = DELETED;
+	kubestage_list(k, pod, 1);
+	kubestage_await_asked(k, READY_ANSWERS);
+	return (struct span){sent.before_ns, sent.after_ns};
+}
+
+/* From now on something else is listed. The question that is the first to be answered by it may
+ * have been on its way a poll before. */
+static struct span list_now(struct kubestage *k, const struct kubestage_pod *pods, size_t n)
+{
+	uint64_t now_ns = page_clock_ns();
+
+	kubestage_list(k, pods, n);
+	return (struct span){now_ns - KUBESTAGE_INTERVAL_NS, kubestage_await_asked(k, 1)};
+}
+
+/* The one record, and the metric of its pod. */
+static void check_ready(struct kubestage *k, const struct box *box, const struct span *stopped,
+			const struct span *unready, bool gone)
+{
+	json_t *records = await_records(k, "pod_ready", box);
+	const json_t *record = json_array_get(records, 0);
+	uint64_t stop_ns = (uint64_t)jrec_int(record, "stop_boot_ns", 0);
+	uint64_t until_ns = (uint64_t)jrec_int(record, "until_boot_ns", 0);
+	double seconds;
+
+	assert_int_equal(json_array_size(records), 1);
+	assert_within(stop_ns, stopped);
+	assert_within(until_ns, unready);
+	assert_int_equal(jrec_int(record, "ready_ns", 0), until_ns - stop_ns);
+	assert_int_equal(json_is_true(jrec_get(record, "gone")), gone);
+	assert_true(service_await_metric(k->service, READY_METRIC "_count", "namespace=\"shop\"",
+					 1) == 1);
+	seconds = service_metric(k->service, READY_METRIC "_sum", "namespace=\"shop\"");
+	assert_int_equal((uint64_t)(seconds * 1e9 + 0.5), until_ns - stop_ns);
+	json_decref(records);
+}
+
+static void start_ready(struct podstage *s, struct kubestage *k, struct kubestage_pod *pod,
+			struct box *box)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV("graceful", "0", "60000")};
+
+	assert_int_equal(box_start(&s->tree, &spec, box), 0);
+	*pod = (struct kubestage_pod){.uid = box->uid, .name = "cart-0", .ready = true};
+	kubestage_open(k, pod, 1);
+	json_decref(kubestage_await_line(k, box->uid, "{'state':'sync','ready':true}"));
+}
+
+static void how_long_it_is_ready_is_measured(void **state)
+{
+	struct podstage *s = podstage_of(state);
+	struct span stopped, unready;
+	struct kubestage_pod pod;
+	struct kubestage k;
+	struct box box;
+	json_t *line;
+
+	start_ready(s, &k, &pod, &box);
+	stopped = tell_to_stop(s, &k, &pod, &box);
+	line = kubestage_await_line(&k, box.uid, "{'state':'terminating','ready':true}");
+	assert_within((uint64_t)jrec_int(line, "ready_stop_boot_ns", 0), &stopped);
+	json_decref(line);
+	pod.ready = false;
+	unready = list_now(&k, &pod, 1);
+	check_ready(&k, &box, &stopped, &unready, false);
+	/* Further lists change nothing. */
+	kubestage_await_asked(&k, 3);
+	check_ready(&k, &box, &stopped, &unready, false);
+	kubestage_close(&k);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+static void it_is_ready_until_it_is_listed_no_more(void **state)
+{
+	struct podstage *s = podstage_of(state);
+	struct span stopped, unready;
+	struct kubestage_pod pod;
+	struct kubestage k;
+	struct box box;
+
+	start_ready(s, &k, &pod, &box);
+	stopped = tell_to_stop(s, &k, &pod, &box);
+	unready = list_now(&k, NULL, 0);
+	check_ready(&k, &box, &stopped, &unready, true);
+	kubestage_close(&k);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+/* --- what is not so -------------------------------------------------------------------------- */
+
+static size_t told(const struct kubestage *k, const char *kind)
+{
+	char expected[96];
+	json_t *records;
+	size_t n;
+
+	snprintf(expected, sizeof(expected), "{'type':'discrepancy','kind':'%s'}", kind);
+	records = kubestage_records(k, expected);
+	n = json_array_size(records);
+	json_decref(records);
+	return n;
+}
+
+/* As many as are told, those of others' pods on this host included; which may come meanwhile. */
+static void check_counted(const struct kubestage *k, const char *kind)
+{
+	size_t least = told(k, kind);
+	double counted;
+	char label[64];
+
+	snprintf(label, sizeof(label), "kind=\"%s\"", kind);
+	counted = service_await_metric(k->service, "graced_discrepancies_total", label,
+				       (double)least);
+	assert_true(counted >= (double)least && counted <= (double)told(k, kind));
+}
+
+static void check_table(const struct kubestage *k, const char *name)
+{
+	const struct run_spec spec = {.args = BOX_ARGV("pods", "-p", name, "--socket", k->socket)};
+	struct run_result result;
+
+	assert_int_equal(run(&spec, &result), 0);
+	assert_int_equal(result.status, 0);
+	assert_non_null(strstr(result.out, " differs"));
+	run_done(&result);
+}
+
+/* Told once, counted once, and shown by its name and as a mark. */
+static void check_told(const struct kubestage *k, const struct box *box, const char *name,
+		       const char *kind)
+{
+	json_t *records = await_records(k, "discrepancy", box);
+	char line[128];
+
+	assert_int_equal(json_array_size(records), 1);
+	assert_string_equal(jrec_text(json_array_get(records, 0), "kind"), kind);
+	assert_string_equal(jrec_text(json_array_get(records, 0), "pod.name"), name);
+	check_counted(k, kind);
+	snprintf(line, sizeof(line), "{'discrepancies':['%s']}", kind);
+	json_decref(kubestage_await_line(k, box->uid, line));
+	check_table(k, name);
+	json_decref(records);
+}
+
+static void check_told_once(const struct kubestage *k, const struct box *box)
+{
+	json_t *records = await_records(k, "discrepancy", box);
+
+	assert_int_equal(json_array_size(records), 1);
+	json_decref(records);
+}
+
+static void end_container(struct podstage *s, struct box *box)
+{
+	struct proc_end end;
+	struct sent sent;
+
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box->init_pid, SIGKILL, &sent),
+			 0);
+	assert_int_equal(proc_wait(&box->proc, &end), 0);
+}
+
+/* Of three pods: the first failed and is Ready, the second is gone, and the third failed, of which
+ * the last two have their processes. */
+static void what_is_not_so_is_told_once(void **state)
+{
+	struct podstage *s = podstage_of(state);
+	struct kubestage_pod pods[3] = {
+		{.name = "ready", .ready = true},
+		{.name = "failed", .ready = true},
+		{.name = "gone", .ready = true},
+	};
+	struct kubestage k;
+	struct box boxes[3];
+
+	for (int i = 0; i < 3; i++) {
+		podstage_box(s, NULL, &boxes[i]);
+		pods[i].uid = boxes[i].uid;
+		pods[i].main = boxes[i].id;
+	}
+	kubestage_open(&k, pods, 3);
+	json_decref(kubestage_await_line(&k, boxes[2].uid, "{'ready':true,'discrepancies':[]}"));
+	end_container(s, &boxes[0]);
+	pods[0].phase = pods[1].phase = "Failed";
+	pods[1].ready = false;
+	kubestage_list(&k, pods, 2);
+	check_told(&k, &boxes[0], "ready", "ready-while-terminal");
+	check_told(&k, &boxes[1], "failed", "terminal-while-populated");
+	check_told(&k, &boxes[2], "gone", "object-gone-processes-live");
+	kubestage_list(&k, pods, 2);
+	kubestage_await_asked(&k, 3);
+	check_told(&k, &boxes[0], "ready", "ready-while-terminal");
+	check_told(&k, &boxes[1], "failed", "terminal-while-populated");
+	check_told(&k, &boxes[2], "gone", "object-gone-processes-live");
+	/* It is over when it is so no longer; what was counted stays. */
+	end_container(s, &boxes[1]);
+	pods[0].ready = false;
+	kubestage_list(&k, pods, 2);
+	json_decref(kubestage_await_line(&k, boxes[0].uid, "{'discrepancies':[]}"));
+	json_decref(kubestage_await_line(&k, boxes[1].uid, "{'discrepancies':[]}"));
+	check_told_once(&k, &boxes[0]);
+	check_told_once(&k, &boxes[1]);
+	check_counted(&k, "ready-while-terminal");
+	check_counted(&k, "terminal-while-populated");
+	kubestage_close(&k);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(box_remove(&boxes[i]), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("how long a pod is told to be Ready after its stop signal is measured",
+		      how_long_it_is_ready_is_measured),
+		CLAIM("it is Ready until it is listed no more",
+		      it_is_ready_until_it_is_listed_no_more),
+		CLAIM("what is told and is not so is told once, counted once, and shown",
+		      what_is_not_so_is_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, podstage_open, podstage_close);
+}

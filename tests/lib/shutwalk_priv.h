@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the parts of shutwalk alone. */
+#ifndef TESTS_LIB_SHUTWALK_PRIV_H
+#define TESTS_LIB_SHUTWALK_PRIV_H
+
+#include "core/shutdown.h"
+#include "lib/shutwalk.h"
+
+#define SHUTWALK_CONTAINERS 5
+#define SHUTWALK_PODS	    3
+#define SHUTWALK_GROUPS	    3
+
+#define SHUTWALK_S	   1000000000ULL
+/* What a stall may last unnoticed: a tick, and half of one for a machine that is busy. */
+#define SHUTWALK_UNNOTICED (SHUTDOWN_TICK_NS + SHUTDOWN_TICK_NS / 2)
+
+struct shutwalk_container {
+	bool told;
+	struct shutdown_container facts; /* as told */
+	unsigned int pod;		 /* of pods; SHUTWALK_PODS: none */
+	uint64_t stalled_ns;		 /* of the walk, when it was asked */
+	bool killed;			 /* by graced, in this shutdown */
+};
+
+struct shutwalk_pod {
+	bool told;
+	struct shutdown_pod facts;
+};
+
+enum shutwalk_bus { SHUTWALK_ANSWERS, SHUTWALK_FAILS, SHUTWALK_SILENT };
+
+struct shutwalk {
+	shutwalk_roll_fn roll;
+	void *userdata;
+	struct shutwalk_seen *seen;
+	const char *broken;
+
+	struct shutdown_config config;
+	struct shutdown *sd;
+	uint64_t now_ns, wake_ns, stalled_ns;
+	uint64_t seen_ns;     /* the latest time that was told */
+	unsigned int effects; /* of this step */
+
+	bool lock, asked, flushing, listing;
+	bool on, released;
+	uint64_t announced_ns, limit_ns, cancelled_ns;
+
+	enum shutwalk_bus bus;
+	bool kubelet, other;		      /* hold a lock */
+	bool told, told_kubelet, told_failed; /* as logind said last */
+	size_t told_n;
+	bool api;
+	struct shutdown_group groups[SHUTWALK_GROUPS];
+	size_t n_groups;
+	bool group_done[SHUTWALK_GROUPS];
+	struct shutwalk_container containers[SHUTWALK_CONTAINERS];
+	struct shutwalk_pod pods[SHUTWALK_PODS];
+};
+
+extern const char *const shutwalk_uids[SHUTWALK_PODS];
+
+void shutwalk_break(struct shutwalk *w, const char *sentence);
+
+uint64_t shutwalk_deadline(const struct shutwalk *w);
+bool shutwalk_lives(const struct shutwalk_container *c);
+bool shutwalk_is_stopped(const struct shutwalk *w, const struct shutwalk_container *c);
+
+/* Takes an effect, and holds it against what it may be. */
+void shutwalk_take(void *userdata, const struct shutdown_effect *effect);
+/* What must hold between any two steps. */
+void shutwalk_check(struct shutwalk *w);
+
+#endif

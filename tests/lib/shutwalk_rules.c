@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What must be true of every shutdown, told independently of how core/shutdown comes to it. */
+#include "lib/shutwalk_priv.h"
+
+void shutwalk_break(struct shutwalk *w, const char *sentence)
+{
+	if (!w->broken)
+		w->broken = sentence;
+}
+
+static void must(struct shutwalk *w, bool holds, const char *sentence)
+{
+	if (!holds)
+		shutwalk_break(w, sentence);
+}
+
+static uint64_t end(const struct shutwalk *w, uint64_t margin_ns)
+{
+	uint64_t ns = w->limit_ns > margin_ns ? w->limit_ns - margin_ns : 0;
+
+	return __builtin_add_overflow(w->announced_ns, ns, &ns) ? UINT64_MAX : ns;
+}
+
+uint64_t shutwalk_deadline(const struct shutwalk *w)
+{
+	return end(w, 2 * SHUTWALK_S);
+}
+
+bool shutwalk_lives(const struct shutwalk_container *c)
+{
+	return c->told && c->facts.populated &&
+	       (c->facts.kind == SHUTDOWN_KIND_CONTAINER || c->facts.kind == SHUTDOWN_KIND_UNKNOWN);
+}
+
+bool shutwalk_is_stopped(const struct shutwalk *w, const struct shutwalk_container *c)
+{
+	return c->facts.asked_ns ||
+	       (c->pod < SHUTWALK_PODS && w->pods[c->pod].told && w->pods[c->pod].facts.stopping);
+}
+
+static size_t living(const struct shutwalk *w, bool only_stopped)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
+		n += shutwalk_lives(&w->containers[i]) &&
+		     (!only_stopped || shutwalk_is_stopped(w, &w->containers[i]));
+	return n;
+}
+
+static size_t group_of(const struct shutwalk *w, const struct shutwalk_container *c)
+{
+	size_t group = c->pod < SHUTWALK_PODS ? w->pods[c->pod].facts.group : 0;
+
+	return group < w->n_groups ? group : w->n_groups - 1;
+}
+
+static bool is_empty(const struct shutwalk *w, size_t group)
+{
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
+		if (shutwalk_lives(&w->containers[i]) && group_of(w, &w->containers[i]) == group)
+			return false;
+	return true;
+}
+
+/* Every group before its own is over, or has nothing left. */
+static bool is_its_turn(const struct shutwalk *w, const struct shutwalk_container *c)
+{
+	if (w->n_groups == 0)
+		return true;
+	for (size_t i = 0; i < group_of(w, c); i++)
+		if (!w->group_done[i] && !is_empty(w, i))
+			return false;
+	return true;
+}
+
+/* At least so much of the machine's running time has passed since it was asked. */
+static bool has_waited(const struct shutwalk *w, const struct shutwalk_container *c, uint64_t ns)
+{
+	uint64_t stalled_ns = w->stalled_ns - c->stalled_ns;
+
+	return ns <= w->seen_ns && w->seen_ns - ns >= c->facts.asked_ns + stalled_ns;
+}
+
+static void take_kill(struct shutwalk *w, uint64_t id)
+{
+	struct shutwalk_container *c = NULL;
+	const struct shutdown_container *f;
+	bool deaf, overdue;
+
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
+		if (w->containers[i].told && w->containers[i].facts.id == id)
+			c = &w->containers[i];
+	must(w, c, "only a container is killed");
+	if (!c)
+		return;
+	f = &c->facts;
+	must(w, w->config.mode == SHUTDOWN_ASSIST, "observe kills nothing");
+	must(w, w->on && w->lock && !w->released, "only what holds in a shutdown kills");
+	must(w, w->seen_ns < shutwalk_deadline(w), "nothing is killed when time is up");
+	must(w, f->kind == SHUTDOWN_KIND_CONTAINER, "only what is known for a container is killed");
+	must(w, f->populated, "nothing empty is killed");
+	must(w, f->asked_ns && f->asked_ns >= w->announced_ns,
+	     "nothing is killed that was not asked in this shutdown");
+	must(w, !f->kill_ns || c->killed, "what another has killed is left to it");
+	must(w, is_its_turn(w, c), "none of a later group is killed");
+	overdue = f->timeout_known && has_waited(w, c, f->timeout_ns + w->config.overdue_slack_ns);
+	deaf = w->config.deaf_grace_ns && f->deaf && !f->others_told &&
+	       has_waited(w, c, w->config.deaf_grace_ns);
+	must(w, overdue || deaf || c->killed, "nothing is killed before its time");
+	w->seen->killed += !c->killed;
+	w->seen->again += c->killed;
+	w->seen->deaf += !c->killed && !overdue;
+	c->killed = true;
+}
+
+static void take_drop(struct shutwalk *w)
+{
+	must(w, w->lock, "only a lock that is held is let go");
+	w->lock = false;
+	w->flushing = false;
+	if (w->released) {
+		w->seen->late_locks++;
+		return;
+	}
+	w->released = true;
+	must(w, w->on, "the lock goes in a shutdown alone");
+	must(w,
+	     w->config.mode == SHUTDOWN_OBSERVE || w->seen_ns >= shutwalk_deadline(w) ||
+		     living(w, true) == 0,
+	     "assist holds while a container that is being stopped lives and time remains");
+}
+
+static void take_record(struct shutwalk *w, const struct shutdown_record *r)
+{
+	must(w, w->on || r->told == SHUTDOWN_TOLD_CANCELLED, "nothing is told but of a shutdown");
+	must(w, r->living == living(w, false), "a record counts what lives");
+	must(w, r->stopping == living(w, true), "a record counts what is stopped");
+	switch (r->told) {
+	case SHUTDOWN_TOLD_GROUP_DONE:
+		must(w, r->group < w->n_groups, "only groups of the plan are told");
+		if (r->group < SHUTWALK_GROUPS)
+			w->group_done[r->group] = true;
+		w->seen->groups++;
+		break;
+	case SHUTDOWN_TOLD_SURVIVES:
+		w->seen->survived++;
+		break;
+	case SHUTDOWN_TOLD_RELEASED:
+		must(w, (r->reason == SHUTDOWN_LIMIT) == (w->seen_ns >= shutwalk_deadline(w)),
+		     "the limit is a reason when it has come, and then the only one");
+		w->seen->reasons[r->reason]++;
+		break;
+	default:
+		break;
+	}
+}
+
+void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
+{
+	struct shutwalk *w = userdata;
+
+	w->effects++;
+	switch (effect->type) {
+	case SHUTDOWN_TAKE_LOCK:
+		must(w, !w->lock && !w->on, "a lock is asked for when there is none to hold");
+		w->asked = true;
+		break;
+	case SHUTDOWN_FLUSH:
+		w->flushing = true;
+		break;
+	case SHUTDOWN_DROP_LOCK:
+		take_drop(w);
+		break;
+	case SHUTDOWN_LIST_HOLDERS:
+		w->listing = true;
+		break;
+	case SHUTDOWN_KILL:
+		take_kill(w, effect->id);
+		break;
+	case SHUTDOWN_WAKE_AT:
+		must(w, !effect->at_ns || effect->at_ns > w->seen_ns,
+		     "it wants to be woken later, and never spins");
+		w->wake_ns = effect->at_ns;
+		break;
+	case SHUTDOWN_TELL:
+		take_record(w, effect->record);
+		break;
+	}
+}
+
+static void check_observe(struct shutwalk *w)
+{
+	must(w, living(w, false) > 0, "observe holds for containers that live");
+	must(w, !w->told || w->told_n > 0, "observe never holds alone");
+	must(w, !w->told_failed, "observe never holds in the dark");
+}
+
+static bool status_is_missing(const struct shutwalk *w)
+{
+	for (size_t i = 0; i < SHUTWALK_PODS; i++)
+		if (!w->pods[i].told || !w->pods[i].facts.ended)
+			return true;
+	return false;
+}
+
+static void check_assist(struct shutwalk *w)
+{
+	bool kubelet = !w->told || w->told_kubelet;
+
+	if (living(w, true) > 0 || (living(w, false) > 0 && kubelet))
+		return;
+	must(w, w->api, "assist waits for a status that somebody can show");
+	must(w, status_is_missing(w), "assist waits for a status that is missing");
+	must(w, w->config.status_wait_ns > 0, "assist waits for a status if it shall");
+}
+
+/* What was empty when its turn came is over, whatever is started in it later. */
+static void check_groups(struct shutwalk *w, size_t at)
+{
+	for (size_t i = 0; i < at && i < w->n_groups; i++) {
+		must(w, w->group_done[i] || is_empty(w, i), "a group is passed when it is over");
+		w->group_done[i] = true;
+	}
+}
+
+void shutwalk_check(struct shutwalk *w)
+{
+	struct shutdown_status status;
+
+	shutdown_get_status(w->sd, &status);
+	must(w, status.locked == w->lock, "it knows whether it holds");
+	must(w, status.going == w->on, "it knows whether there is a shutdown");
+	must(w, w->effects <= 8 + 5 * SHUTWALK_CONTAINERS + 2 * SHUTWALK_GROUPS,
+	     "a step does a bounded number of things");
+	if (status.state == SHUTDOWN_ASKING)
+		must(w, w->asked || w->wake_ns, "a lock that was refused is asked for again");
+	if (w->on)
+		check_groups(w, status.group);
+	if (!w->on || !w->lock)
+		return;
+	must(w, w->seen_ns < end(w, 0), "the lock never outlasts logind's limit");
+	must(w, w->wake_ns && w->wake_ns <= end(w, SHUTWALK_S),
+	     "it wakes in time for logind's limit");
+	if (status.state != SHUTDOWN_GOING)
+		return;
+	must(w, w->seen_ns < shutwalk_deadline(w), "it lets go two seconds before the limit");
+	if (w->config.mode == SHUTDOWN_OBSERVE)
+		check_observe(w);
+	else
+		check_assist(w);
+}

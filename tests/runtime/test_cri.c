@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods as the kubelet has containerd make and end them, with runc and with crun.
+#include "lib/claim.h"
+#include "lib/jrec.h"
+#include "lib/judge.h"
+#include "lib/runtime_pods.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GRACE_S 2
+
+static struct runtime_pods pods;
+
+static int setup(void **state)
+{
+	(void)state;
+	return runtime_pods_open(&pods, "cri", NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return runtime_pods_close(&pods);
+}
+
+/* What each claim is shown with: a pod of one container, which is ended as the kubelet ends it. */
+struct scene {
+	const char *pod, *handler, *image, *behaviour;
+	const char *expected; /* of the container's record, beside its names */
+};
+
+static void play(const struct scene *scene)
+{
+	struct runtime_pod pod = {.namespace_ = "shop",
+				  .name = scene->pod,
+				  .handler = scene->handler,
+				  .grace_s = GRACE_S};
+	struct runtime_container container = {
+		.name = "main", .image = scene->image, .args = BOX_ARGV(scene->behaviour)};
+	char names[1024];
+
+	runtime_pods_need(&pods);
+	runtime_pods_start(&pods, &pod, &container);
+	runtime_stage_await(&pods.stage, container.id, !strcmp(scene->behaviour, "graceful"));
+	runtime_pods_end(&pods, &pod, &container, GRACE_S);
+
+	snprintf(names, sizeof(names),
+		 "{'pod':{'namespace':'shop','name':'%s','uid':'%s','qos':'burstable'},"
+		 "'container':{'id':'%s','name':'main','runtime':'containerd','kind':'container'},"
+		 "'stop_signal':{'sender':{'kind':'runtime','comm':'%s'}}}",
+		 pod.name, pod.uid, container.id, pod.handler);
+	judge_match(runtime_stage_stopped(&pods.stage, container.id, names), scene->expected);
+	snprintf(names, sizeof(names),
+		 "{'pod':{'namespace':'shop','name':'%s','uid':'%s'},"
+		 "'container':{'id':'%s','runtime':'containerd','kind':'sandbox'},"
+		 "'outcome':'killed','cause':'no-grace',"
+		 "'kill_signal':{'sender':{'kind':'runtime','comm':'%s'}}}",
+		 pod.name, pod.uid, pod.id, pod.handler);
+	runtime_stage_stopped(&pods.stage, pod.id, names);
+}
+
+static void runc_good(void **state)
+{
+	(void)state;
+	play(&(struct scene){
+		"good", "runc", RUNTIME_IMAGE, "graceful",
+		"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
+		"'grace':{'seconds':2},'evidence':{'complete':true},"
+		"'stop_signal':{'number':15,'result':'delivered'},'kill_signal':null}"});
+}
+
+static void runc_deaf(void **state)
+{
+	(void)state;
+	play(&(struct scene){
+		"deaf", "runc", RUNTIME_IMAGE, "deaf",
+		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
+		"'grace':{'seconds':2},"
+		"'stop_signal':{'number':15,'result':'ignored'},"
+		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'runc'}}}"});
+}
+
+static void crun_good(void **state)
+{
+	(void)state;
+	play(&(struct scene){
+		"good-crun", "crun", RUNTIME_IMAGE, "graceful",
+		"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
+		"'grace':{'seconds':2},'evidence':{'complete':true},"
+		"'stop_signal':{'number':15,'result':'delivered'},'kill_signal':null}"});
+}
+
+static void crun_deaf(void **state)
+{
+	(void)state;
+	play(&(struct scene){
+		"deaf-crun", "crun", RUNTIME_IMAGE, "deaf",
+		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
+		"'grace':{'seconds':2},"
+		"'stop_signal':{'number':15,'result':'ignored'},"
+		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'crun'}}}"});
+}
+
+static void image_signal(void **state)
+{
+	(void)state;
+	play(&(struct scene){"quits", "runc", RUNTIME_IMAGE_QUIT, "graceful",
+			     "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
+			     "'stop_signal':{'number':3,'name':'SIGQUIT','result':'delivered'}}"});
+}
+
+/* SIGHUP is a stop signal to nobody who was not told so. */
+static void rare_signal(void **state)
+{
+	(void)state;
+	play(&(struct scene){"hangs-up", "crun", RUNTIME_IMAGE_HUP, "graceful",
+			     "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
+			     "'stop_signal':{'number':1,'name':'SIGHUP','result':'delivered'}}"});
+}
+
+static void audited(void **state)
+{
+	struct runtime_pod pod = {
+		.namespace_ = "shop", .name = "asked", .handler = "runc", .grace_s = GRACE_S};
+	struct runtime_container container = {
+		.name = "main", .image = RUNTIME_IMAGE_QUIT, .args = BOX_ARGV("deaf")};
+
+	(void)state;
+	runtime_pods_need(&pods);
+	runtime_pods_start(&pods, &pod, &container);
+	runtime_stage_await(&pods.stage, container.id, false);
+	runtime_stage_audited(container.id,
+			      "{'pod':{'namespace':'shop','name':'asked'},"
+			      "'container':{'name':'main','kind':'container'},"
+			      "'signal':{'name':'SIGQUIT'},'verdict':'deaf','reason':'shield'}");
+	runtime_pods_end(&pods, &pod, &container, 0);
+	/* Without any time to stop it is not asked to. */
+	runtime_stage_stopped(&pods.stage, container.id,
+			      "{'outcome':'killed','cause':'no-grace','stop_signal':null}");
+}
+
+static void expect_exit(const char *id, const char *expected)
+{
+	const json_t *rec = tracer_await(pods.stage.tracer,
+					 &(struct tracer_want){.type = "runtime_exit", .id = id});
+
+	assert_non_null(rec);
+	judge_match(rec, "{'agrees':true,'pod':{'namespace':'shop','name':'ended'},"
+			 "'container':{'kind':'container'}}");
+	judge_match(rec, expected);
+	/* The runtime looks at the clock when it is told, which takes it some milliseconds. */
+	assert_true(jrec_int(rec, "behind_ns", -1) >= 0);
+}
+
+/* Containers that ended are kept until the runtime was asked how. */
+static void exit_agrees(void **state)
+{
+	struct runtime_pod pod = {
+		.namespace_ = "shop", .name = "ended", .handler = "runc", .grace_s = GRACE_S};
+	struct runtime_container fails = {
+		.name = "fails", .image = RUNTIME_IMAGE, .args = BOX_ARGV("exit", "77")};
+	struct runtime_container killed = {
+		.pod = &pod, .name = "killed", .image = RUNTIME_IMAGE, .args = BOX_ARGV("deaf")};
+
+	(void)state;
+	runtime_pods_need(&pods);
+	runtime_pods_start(&pods, &pod, &fails);
+	assert_int_equal(runtime_cri_create(pods.cri, &killed), 0);
+	assert_int_equal(runtime_cri_start(pods.cri, killed.id), 0);
+	runtime_stage_await(&pods.stage, killed.id, false);
+	assert_int_equal(runtime_cri_stop(pods.cri, killed.id, 0), 0);
+	expect_exit(fails.id, "{'runtime':{'code':77,'reason':'Error'},"
+			      "'exit':{'code':77,'signal':0},'container':{'name':'fails'}}");
+	expect_exit(killed.id, "{'runtime':{'code':137},'exit':{'code':null,'signal':9},"
+			       "'container':{'name':'killed'}}");
+	runtime_pods_end(&pods, &pod, &fails, 0);
+}
+
+static void exec_is_no_stop(void **state)
+{
+	struct runtime_pod pod = {
+		.namespace_ = "shop", .name = "probed", .handler = "runc", .grace_s = GRACE_S};
+	struct runtime_container container = {.name = "main", .image = RUNTIME_IMAGE};
+
+	(void)state;
+	runtime_pods_need(&pods);
+	runtime_pods_start(&pods, &pod, &container);
+	runtime_stage_await(&pods.stage, container.id, true);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(runtime_cri_exec(pods.cri, container.id,
+						  BOX_ARGV("/workload", "exit", "1")),
+				 0);
+	runtime_pods_end(&pods, &pod, &container, GRACE_S);
+	runtime_stage_stopped(&pods.stage, container.id, "{'outcome':'graceful'}");
+	assert_int_equal(tracer_count(pods.stage.tracer,
+				      &(struct tracer_want){.type = "stop", .id = container.id}),
+			 1);
+}
+
+static void restart(void **state)
+{
+	struct runtime_pod pod = {
+		.namespace_ = "shop", .name = "restarted", .handler = "runc", .grace_s = GRACE_S};
+	struct runtime_container first = {
+		.name = "main", .image = RUNTIME_IMAGE, .args = BOX_ARGV("exit", "3")};
+	struct runtime_container second = {
+		.pod = &pod, .name = "main", .image = RUNTIME_IMAGE, .attempt = 1};
+
+	(void)state;
+	runtime_pods_need(&pods);
+	runtime_pods_start(&pods, &pod, &first);
+	runtime_stage_stopped(&pods.stage, first.id,
+			      "{'outcome':'failed','cause':'self','exit':{'code':3},"
+			      "'pod':{'name':'restarted'},'container':{'name':'main'},"
+			      "'stop_signal':null,'kill_signal':null}");
+	assert_int_equal(runtime_cri_create(pods.cri, &second), 0);
+	assert_int_equal(runtime_cri_start(pods.cri, second.id), 0);
+	runtime_stage_await(&pods.stage, second.id, true);
+	runtime_pods_end(&pods, &pod, &second, GRACE_S);
+	runtime_stage_stopped(&pods.stage, second.id,
+			      "{'outcome':'graceful','container':{'name':'main'}}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a pod's container that stops when told is graceful, with its pod's names, "
+		      "and its sandbox is one",
+		      runc_good),
+		CLAIM("one that does not hear is deaf, and killed when its grace is over",
+		      runc_deaf),
+		CLAIM("with crun, one that stops when told is graceful", crun_good),
+		CLAIM("with crun, one that does not hear is deaf, and killed", crun_deaf),
+		CLAIM("the stop signal is the image's", image_signal),
+		CLAIM("even where it is one that stops nobody else", rare_signal),
+		CLAIM("the audit asks for the image's stop signal, by the pod's names; and one "
+		      "that is stopped with no grace at all is killed at once",
+		      audited),
+		CLAIM("the runtime's word of the exit agrees with the kernel's", exit_agrees),
+		CLAIM("what is executed in a container is no stop of it", exec_is_no_stop),
+		CLAIM("a container that ends by itself and its successor are told apart", restart),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers that live for no longer than it takes to make and remove them, as many at once as
+// containerd can.
+#include "lib/claim.h"
+#include "lib/jrec.h"
+#include "lib/runtime_pods.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PODS	   4
+#define CONTAINERS 50 /* in each pod */
+#define CROWD	   (PODS * CONTAINERS)
+
+static struct runtime_pods pods;
+
+/* One pod's containers, one after another, by a thread of its own. */
+struct maker {
+	pthread_t thread;
+	struct runtime_pod pod;
+	char pod_name[16];
+	struct runtime_container containers[CONTAINERS];
+	char names[CONTAINERS][16];
+	int error; /* 0, or what went wrong at first */
+};
+
+static struct maker makers[PODS];
+
+static int setup(void **state)
+{
+	(void)state;
+	return runtime_pods_open(&pods, "crowd", NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return runtime_pods_close(&pods);
+}
+
+/* Its exit code is its number: no two of a pod have the same. */
+static int make_one(struct runtime_cri *cri, struct maker *maker, int i)
+{
+	struct runtime_container *container = &maker->containers[i];
+	char code[8];
+	int r;
+
+	snprintf(maker->names[i], sizeof(maker->names[i]), "c-%d", i);
+	snprintf(code, sizeof(code), "%d", i);
+	*container = (struct runtime_container){
+		.pod = &maker->pod,
+		.name = maker->names[i],
+		.image = RUNTIME_IMAGE,
+		.args = (const char *const[]){"exit", code, NULL},
+	};
+	r = runtime_cri_create(cri, container);
+	if (!r)
+		r = runtime_cri_start(cri, container->id);
+	container->args = NULL;
+	if (r)
+		return r;
+	r = runtime_cri_wait(cri, container->id);
+	if (r != i)
+		return r < 0 ? r : -1000 - r;
+	return runtime_cri_remove(cri, container->id);
+}
+
+static void *make_all(void *arg)
+{
+	struct maker *maker = arg;
+	struct runtime_cri *cri = NULL;
+	int r = runtime_cri_open(CONTAINERD_SOCKET, &cri);
+
+	if (!r)
+		r = runtime_cri_run_pod(cri, &maker->pod);
+	for (int i = 0; !r && i < CONTAINERS; i++)
+		r = make_one(cri, maker, i);
+	if (!r)
+		r = runtime_cri_stop_pod(cri, maker->pod.id);
+	if (!r)
+		r = runtime_cri_remove_pod(cri, maker->pod.id);
+	runtime_cri_free(cri);
+	maker->error = r;
+	return NULL;
+}
+
+static void make_crowd(void)
+{
+	for (int i = 0; i < PODS; i++) {
+		struct maker *maker = &makers[i];
+
+		snprintf(maker->pod_name, sizeof(maker->pod_name), "crowd-%d", i);
+		maker->pod = (struct runtime_pod){.namespace_ = "many",
+						  .name = maker->pod_name,
+						  .handler = i % 2 ? "crun" : "runc",
+						  .grace_s = 1};
+		runtime_pods_name(&pods, &maker->pod);
+		assert_int_equal(pthread_create(&maker->thread, NULL, make_all, maker), 0);
+	}
+	for (int i = 0; i < PODS; i++)
+		pthread_join(makers[i].thread, NULL);
+	for (int i = 0; i < PODS; i++)
+		if (makers[i].error) {
+			runtime_host_logs(pods.stage.host);
+			fail_msg("pod %d: %d", i, makers[i].error);
+		}
+}
+
+static void expect(const struct maker *maker, int i)
+{
+	const struct runtime_container *container = &maker->containers[i];
+	char expected[512];
+
+	snprintf(expected, sizeof(expected),
+		 "{'outcome':'%s','cause':'self','exit':{'code':%d},'stop_signal':null,"
+		 "'kill_signal':null,'evidence':{'complete':true},"
+		 "'pod':{'namespace':'many','name':'%s','uid':'%s'},"
+		 "'container':{'name':'%s','runtime':'containerd','kind':'container'}}",
+		 i ? "failed" : "completed", i, maker->pod.name, maker->pod.uid, container->name);
+	runtime_stage_stopped(&pods.stage, container->id, expected);
+}
+
+static void all_told(void **state)
+{
+	(void)state;
+	runtime_pods_need(&pods);
+	make_crowd();
+	for (int i = 0; i < CROWD; i++)
+		expect(&makers[i / CONTAINERS], i % CONTAINERS);
+}
+
+static void sandboxes_told(void **state)
+{
+	char expected[256];
+
+	(void)state;
+	runtime_pods_need(&pods);
+	for (int i = 0; i < PODS; i++) {
+		snprintf(expected, sizeof(expected),
+			 "{'pod':{'namespace':'many','name':'%s','uid':'%s'},"
+			 "'container':{'kind':'sandbox'},'outcome':'killed'}",
+			 makers[i].pod.name, makers[i].pod.uid);
+		runtime_stage_stopped(&pods.stage, makers[i].pod.id, expected);
+	}
+}
+
+static void once_each(void **state)
+{
+	(void)state;
+	runtime_pods_need(&pods);
+	assert_int_equal(runtime_stage_stops(&pods.stage), CROWD + PODS);
+	assert_int_equal(tracer_count(pods.stage.tracer, &(struct tracer_want){.type = "lost"}), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("200 containers that live for a moment are all told, with their names",
+		      all_told),
+		CLAIM("so are the sandboxes of their pods", sandboxes_told),
+		CLAIM("each of them is told once, and nothing else is", once_each),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

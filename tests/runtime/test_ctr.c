@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers of containerd that are in no pod: ctr makes them, with ids of any kind.
+#include "lib/claim.h"
+#include "lib/runtime_containerd.h"
+#include "lib/runtime_stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEX_ID "5eed00112233445566778899aabbccddeeff00112233445566778899aabbccdd"
+
+static struct runtime_stage stage;
+static struct runtime_containerd containerd;
+
+/* ctr names the cgroup /<namespace>/<id>: the namespace is what the host's cgroup is called. */
+static const char *namespace_(void)
+{
+	return stage.host->cgroup + 1;
+}
+
+static void ctr(const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+	free(runtime_stage_run(BOX_ARGV("ctr", "-n", namespace_(), a, b, c, d, e)));
+}
+
+static void start(const char *id, const char *handler, const char *behaviour)
+{
+	free(runtime_stage_run(BOX_ARGV("ctr", "-n", namespace_(), "run", "-d", "--snapshotter",
+					"native", "--runc-binary", handler, RUNTIME_IMAGE, id,
+					"/workload", behaviour)));
+	runtime_stage_await(&stage, id, !strcmp(behaviour, "graceful"));
+}
+
+static void remove_container(const char *id)
+{
+	ctr("task", "rm", id, NULL, NULL);
+	ctr("container", "rm", id, NULL, NULL);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (runtime_stage_open(&stage, "ctr"))
+		return -1;
+	if (!stage.host)
+		return 0;
+	if (runtime_containerd_start(stage.host, &containerd) ||
+	    runtime_containerd_import(namespace_(), stage.image)) {
+		runtime_host_logs(stage.host);
+		return -1;
+	}
+	return runtime_stage_trace(&stage, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return runtime_stage_close(&stage);
+}
+
+static void judge_good(const char *id, const char *handler)
+{
+	char expected[512];
+
+	runtime_stage_need(&stage);
+	start(id, handler, "graceful");
+	ctr("task", "kill", "-s", "SIGTERM", id);
+	snprintf(expected, sizeof(expected),
+		 "{'outcome':'graceful','cause':'stop-signal','pod':null,'deaf':false,"
+		 "'exit':{'code':0},'evidence':{'complete':true},"
+		 "'container':{'id':'%s','name':'%s','runtime':'containerd'},"
+		 "'stop_signal':{'number':15,'result':'delivered','sender':"
+		 "{'kind':'runtime','comm':'%s'}},'kill_signal':null}",
+		 id, id, handler);
+	runtime_stage_stopped(&stage, id, expected);
+	remove_container(id);
+}
+
+static void judge_deaf(const char *id, const char *handler)
+{
+	char expected[512];
+
+	runtime_stage_need(&stage);
+	start(id, handler, "deaf");
+	ctr("task", "kill", "-s", "SIGTERM", id);
+	ctr("task", "kill", "-s", "SIGKILL", id);
+	snprintf(expected, sizeof(expected),
+		 "{'outcome':'killed','cause':'grace-expired','pod':null,'deaf':true,"
+		 "'exit':{'code':null,'signal':9},'grace':null,"
+		 "'container':{'id':'%s','name':'%s','runtime':'containerd'},"
+		 "'stop_signal':{'number':15,'result':'ignored'},"
+		 "'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'%s'}}}",
+		 id, id, handler);
+	runtime_stage_stopped(&stage, id, expected);
+	remove_container(id);
+}
+
+static void hex_good(void **state)
+{
+	(void)state;
+	judge_good(HEX_ID, "runc");
+}
+
+static void plain_good(void **state)
+{
+	(void)state;
+	judge_good("web1", "runc");
+}
+
+static void plain_deaf(void **state)
+{
+	(void)state;
+	judge_deaf("web2", "runc");
+}
+
+static void crun_good(void **state)
+{
+	(void)state;
+	judge_good("web3", "crun");
+}
+
+static void crun_deaf(void **state)
+{
+	(void)state;
+	judge_deaf("web4", "crun");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a container with an id of 64 hex digits that stops when told is graceful",
+		      hex_good),
+		CLAIM("so is one with an id that people choose, by its id", plain_good),
+		CLAIM("one that does not hear its stop signal is deaf, then killed", plain_deaf),
+		CLAIM("a container of crun's that stops when told is graceful", crun_good),
+		CLAIM("one of crun's that does not hear is deaf, then killed", crun_deaf),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

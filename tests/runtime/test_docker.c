@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Docker's containers, by a dockerd with a containerd of its own.
+#include "lib/claim.h"
+#include "lib/runtime_cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SOCKET "/run/docker.sock"
+
+static const char *const command[] = {"docker", NULL};
+static const char *const run_options[] = {"--network", "none", NULL};
+static struct runtime_cli cli = {
+	.runtime = "docker",
+	.command = command,
+	.run_options = run_options,
+};
+static pid_t dockerd;
+
+static const struct runtime_cli_scene scenes[] = {
+	{
+		.claim = "a container that stops when told is graceful, by its name",
+		.name = "good",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "graceful",
+		.expected =
+			"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
+			"'evidence':{'complete':true},'kill_signal':null,'grace':{'seconds':10},"
+			"'stop_signal':{'number':15,'result':'delivered'}}",
+	},
+	{
+		.claim = "one that does not hear is deaf, and killed when its time is over",
+		.name = "deaf",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "deaf",
+		.run = {"--stop-timeout", "1"},
+		.expected =
+			"{'outcome':'killed','cause':'grace-expired','exit':{'signal':9},'deaf':true,"
+			"'grace':{'seconds':1},"
+			"'stop_signal':{'number':15,'result':'ignored'},"
+			"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'runc'}}}",
+	},
+	{
+		.claim = "with crun, one that stops when told is graceful",
+		.name = "good-crun",
+		.handler = "crun",
+		.image = "stops:1",
+		.behaviour = "graceful",
+		.expected =
+			"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
+			"'evidence':{'complete':true},'kill_signal':null,"
+			"'stop_signal':{'number':15,'result':'delivered'}}",
+	},
+	{
+		.claim = "with crun, one that does not hear is deaf, and killed",
+		.name = "deaf-crun",
+		.handler = "crun",
+		.image = "stops:1",
+		.behaviour = "deaf",
+		.run = {"--stop-timeout", "1"},
+		.expected =
+			"{'outcome':'killed','cause':'grace-expired','exit':{'signal':9},'deaf':true,"
+			"'stop_signal':{'number':15,'result':'ignored'},"
+			"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'crun'}}}",
+	},
+	{
+		.claim = "one that gets less time than it was promised is killed early",
+		.name = "early",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "deaf",
+		.stop = {"-t", "1"},
+		.expected = "{'outcome':'killed','cause':'killed-early','exit':{'signal':9},"
+			    "'grace':{'seconds':10},'deaf':true}",
+	},
+	{
+		.claim = "the stop signal is the image's",
+		.name = "quits",
+		.handler = "runc",
+		.image = "quits:1",
+		.behaviour = "graceful",
+		.expected = "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
+			    "'stop_signal':{'number':3,'name':'SIGQUIT','result':'delivered'}}",
+	},
+	{
+		.claim = "the stop signal is what the container was given instead",
+		.name = "hangs-up",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "graceful",
+		.run = {"--stop-signal", "SIGHUP"},
+		.expected = "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
+			    "'stop_signal':{'number':1,'name':'SIGHUP','result':'delivered'}}",
+	},
+	{
+		.claim = "an init that passes the stop signal on is heard",
+		.name = "with-init",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "graceful",
+		.run = {"--init"},
+		.expected =
+			"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
+			"'stop_signal':{'number':15,'result':'delivered'},"
+			"'forwarded':{'number':15,'count':1,'target':{'comm':'workload'}}}",
+	},
+	{
+		.claim =
+			"one in the host's pid namespace has no shield, and is told like any other",
+		.name = "host-pid",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "deaf",
+		.run = {"--pid", "host"},
+		.expected = "{'outcome':'terminated','cause':'stop-signal','exit':{'signal':15},"
+			    "'deaf':false,'process':{'comm':'workload'},"
+			    "'stop_signal':{'number':15,'result':'delivered'}}",
+	},
+	{
+		.claim = "the audit asks each for its own stop signal, by its name",
+		.name = "asked",
+		.handler = "runc",
+		.image = "quits:1",
+		.behaviour = "graceful",
+		.audited = "{'container':{'name':'asked'},'signal':{'name':'SIGQUIT'},"
+			   "'verdict':'hears','reason':'handler'}",
+		.expected = "{'outcome':'graceful'}",
+	},
+};
+
+static int start_dockerd(void)
+{
+	char text[4 * HIER_PATH_MAX], path[HIER_PATH_MAX];
+	const struct runtime_host *host = cli.stage.host;
+
+	snprintf(text, sizeof(text),
+		 "{\"bridge\":\"none\",\"iptables\":false,\"ip6tables\":false,"
+		 "\"ip-masq\":false,\"ip-forward\":false,\"userland-proxy\":false,"
+		 "\"storage-driver\":\"vfs\",\"exec-opts\":[\"native.cgroupdriver=cgroupfs\"],"
+		 "\"cgroup-parent\":\"%s/docker\","
+		 "\"init-path\":\"%s/usr/bin/docker-init\","
+		 "\"runtimes\":{\"crun\":{\"path\":\"%s/bin/crun\"}}}",
+		 host->cgroup, host->packages, host->dir);
+	if (runtime_host_write(host, "daemon.json", 0644, text))
+		return -1;
+	snprintf(path, sizeof(path), "%s/daemon.json", host->dir);
+	if (runtime_host_spawn(host,
+			       BOX_ARGV("dockerd", "--config-file", path, "-H", "unix://" SOCKET),
+			       "dockerd", &dockerd) ||
+	    runtime_host_await_socket(SOCKET, dockerd))
+		return -1;
+	setenv("DOCKER_HOST", "unix://" SOCKET, 1);
+	if (runtime_host_run(BOX_ARGV("docker", "load", "-i", cli.stage.image), NULL))
+		return -1;
+	return runtime_host_run(BOX_ARGV("docker", "load", "-i", cli.stage.image_quit), NULL);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (runtime_stage_open(&cli.stage, "docker"))
+		return -1;
+	if (!cli.stage.host)
+		return 0;
+	if (start_dockerd()) {
+		runtime_host_logs(cli.stage.host);
+		return -1;
+	}
+	return runtime_stage_trace(&cli.stage, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	if (dockerd)
+		runtime_host_end(dockerd, SIGTERM);
+	return runtime_stage_close(&cli.stage);
+}
+
+int main(void)
+{
+	return runtime_cli_main(&cli, scenes, LEN(scenes), setup, teardown);
+}
