@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced after control-plane.sh: the virtual machine that is the node, and a shell in it.
+# Leaves agent_port; logs are in $work.
+
+machine_pid= agent_port=
+
+kubeconfig() {
+	jq -n --arg server "https://10.0.2.2:$api_port" --arg token "$(<"$work/pki/kubelet.token")" '{
+		apiVersion: "v1", kind: "Config", "current-context": "node",
+		clusters: [{name: "test", cluster: {server: $server,
+			"certificate-authority": "/etc/kubernetes/ca.crt"}}],
+		users: [{name: "node", user: {token: $token}}],
+		contexts: [{name: "node", context: {cluster: "test", user: "node"}}]}'
+}
+
+# The host's runtime tests: in the machine the runtimes are installed.
+make_runtime_tests() { # DIRECTORY
+	mkdir -p "$1"/{tools,helpers,tests/lib}
+	cp "$BUILD"/vm/test_* "$1/"
+	cp "$BUILD/tests/helpers/workload" "$1/helpers/"
+	cp tests/lib/runtime_image.sh "$1/tests/lib/"
+	printf '#!/bin/sh\necho /\n' >"$1/tools/runtimes"
+	chmod +x "$1/tools/runtimes"
+}
+
+make_payload() { # KUBELET
+	local dir=$work/payload name
+	mkdir -p "$dir"/{graced/sbin,kubernetes,units}
+	cp "$BUILD/vm/graced" "$dir/graced/sbin/graced"
+	tools/vm/bundle "$dir/graced/lib" "$BUILD/graced" "$BUILD"/tests/runtime/test_{cri,ctr}
+	make_runtime_tests "$dir/runtime"
+	sed -e 's,@prefix@,/opt/graced,' -e 's,@sysconfdir@,/etc,' deploy/graced.service \
+		>"$dir/units/graced.service"
+	cp tests/vm/node/*.{service,socket,target} "$dir/units/"
+	cp tests/vm/node/{start,graced.yaml,containerd.toml} "$dir/"
+	cp tests/vm/node/kubelet.yaml "$dir/kubernetes/"
+	for name in ca.crt kubelet.crt kubelet.key graced.token; do
+		cp "$work/pki/$name" "$dir/kubernetes/"
+	done
+	cp "$work/pki/agent.token" "$dir/"
+	kubeconfig >"$dir/kubernetes/kubeconfig"
+	cp "$1" "$dir/kubelet"
+	tests/vm/images "$BUILD/vm/pod" "$dir/images.tar"
+}
+
+boot_machine() { # IMAGE
+	local try
+	for try in 1 2 3; do
+		agent_port=$(free_port)
+		VM_MEMORY=2048 tools/vm/boot "$1" "$work/payload" "$work" \
+			-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$agent_port-:2222" \
+			-device virtio-net-pci,netdev=net >"$work/qemu.log" 2>&1 &
+		machine_pid=$!
+		await 600 machine_up
+		alive "$machine_pid" && return
+	done
+	return 1
+}
+
+machine_up() {
+	! alive "$machine_pid" || [[ $(GUEST_LIMIT=5 guest 'echo up' 2>/dev/null) == up ]]
+}
+
+# Runs a script in the machine as root, and passes on its output and status.
+guest() { # SCRIPT
+	local conn status out
+	out=$(mktemp "$work/guest.XXXXXX")
+	exec {conn}<>"/dev/tcp/127.0.0.1/$agent_port" || { rm -f "$out" && return 1; }
+	printf '%s\n(\n%s\n) </dev/null\nprintf "\\n%%d" $?\nexit\n' "$(<"$work/pki/agent.token")" "$1" >&"$conn"
+	timeout "${GUEST_LIMIT:-300}" cat <&"$conn" >"$out"
+	exec {conn}>&-
+	# Its last line is the status; the newline before it is ours.
+	head -n -1 "$out" | head -c -1
+	status=$(tail -n 1 "$out")
+	rm -f "$out"
+	[[ $status =~ ^[0-9]+$ ]] || status=1
+	return "$status"
+}

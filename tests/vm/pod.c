@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The main process of a container that behaves as it is told: says what it hears, and leaves.
+ *   pod pause           waits for ever, as a sandbox does
+ *   pod until SIGNAL    ends with status 0 on the signal of this number, and ignores no other
+ *   pod slow SECONDS    ends with status 0 so long after SIGTERM
+ *   pod eat             allocates until somebody stops it
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void hear(int number)
+{
+	(void)number;
+}
+
+static void await(int number)
+{
+	struct sigaction action = {.sa_handler = hear};
+	sigset_t set, old;
+
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	sigaction(number, &action, NULL);
+	sigsuspend(&old);
+}
+
+static _Noreturn void eat(void)
+{
+	for (;;) {
+		char *more = malloc(1 << 20);
+
+		if (more)
+			memset(more, 1, 1 << 20);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "pause";
+
+	if (!strcmp(what, "until") && argc > 2) {
+		await(atoi(argv[2]));
+		return 0;
+	}
+	if (!strcmp(what, "slow") && argc > 2) {
+		await(SIGTERM);
+		sleep((unsigned int)atoi(argv[2]));
+		return 0;
+	}
+	if (!strcmp(what, "eat"))
+		eat();
+	if (!strcmp(what, "pause"))
+		for (;;)
+			pause();
+	fprintf(stderr, "usage: pod pause|until SIGNAL|slow SECONDS|eat\n");
+	return 2;
+}
