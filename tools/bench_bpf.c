@@ -20,7 +20,8 @@
 
 static const char usage[] =
 	"usage: bench_bpf time PID COMMAND...   per program of PID: name, runs, ns while COMMAND ran\n"
-	"       bench_bpf counts PID            signals of graced: emitted, lost, suppressed, missed\n";
+	"       bench_bpf counts PID            signals of graced: emitted, lost, suppressed, missed\n"
+	"       bench_bpf losses PID            all events of graced: lost or missed\n";
 
 struct program {
 	uint32_t id;
@@ -126,44 +127,79 @@ static int time_programs(const char *pid, char **argv)
 	return 0;
 }
 
-static void add_counts(void *arg, uint32_t id)
+/* Of the events from first on, before end. */
+struct counted {
+	uint32_t first, end;
+	struct graced_stat sum;
+};
+
+static void add_type(int fd, uint32_t type, int cpus, struct graced_stat *sum)
 {
 	static struct graced_stat values[CPUS_MAX];
-	struct graced_stat *sum = arg;
+
+	if (bpf_map_lookup_elem(fd, &type, values) < 0)
+		return;
+	for (int i = 0; i < cpus; i++) {
+		sum->emitted += values[i].emitted;
+		sum->lost += values[i].lost;
+		sum->suppressed += values[i].suppressed;
+	}
+}
+
+static void add_counts(void *arg, uint32_t id)
+{
+	struct counted *counted = arg;
 	struct bpf_map_info info = {};
-	__u32 size = sizeof(info), key = GRACED_EV_SIGNAL;
+	__u32 size = sizeof(info);
 	int fd = bpf_map_get_fd_by_id(id), cpus = libbpf_num_possible_cpus();
 
 	if (fd < 0)
 		return;
 	if (cpus <= CPUS_MAX && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
-	    strcmp(info.name, "stats") == 0 && info.value_size == sizeof(*values) &&
-	    bpf_map_lookup_elem(fd, &key, values) == 0) {
-		*sum = (struct graced_stat){};
-		for (int i = 0; i < cpus; i++) {
-			sum->emitted += values[i].emitted;
-			sum->lost += values[i].lost;
-			sum->suppressed += values[i].suppressed;
-		}
+	    strcmp(info.name, "stats") == 0 && info.value_size == sizeof(struct graced_stat)) {
+		counted->sum = (struct graced_stat){};
+		for (uint32_t type = counted->first; type < counted->end; type++)
+			add_type(fd, type, cpus, &counted->sum);
 	}
 	close(fd);
 }
 
-static int print_counts(const char *pid)
+static int count(const char *pid, struct counted *counted, unsigned long long *ret_missed)
 {
 	static struct programs programs;
-	struct graced_stat sum = {};
-	unsigned long long missed = 0;
 
-	if (each_id(pid, "map_id", add_counts, &sum) < 0 ||
+	if (each_id(pid, "map_id", add_counts, counted) < 0 ||
 	    each_id(pid, "prog_id", add_program, &programs) < 0) {
 		fprintf(stderr, "bench_bpf: no counts of process %s\n", pid);
-		return 1;
+		return -1;
 	}
 	read_programs(&programs);
+	*ret_missed = 0;
 	for (size_t i = 0; i < programs.n; i++)
-		missed += programs.list[i].info.recursion_misses;
-	printf("%llu %llu %llu %llu\n", sum.emitted, sum.lost, sum.suppressed, missed);
+		*ret_missed += programs.list[i].info.recursion_misses;
+	return 0;
+}
+
+static int print_counts(const char *pid)
+{
+	struct counted signals = {.first = GRACED_EV_SIGNAL, .end = GRACED_EV_SIGNAL + 1};
+	unsigned long long missed;
+
+	if (count(pid, &signals, &missed) < 0)
+		return 1;
+	printf("%llu %llu %llu %llu\n", signals.sum.emitted, signals.sum.lost,
+	       signals.sum.suppressed, missed);
+	return 0;
+}
+
+static int print_losses(const char *pid)
+{
+	struct counted all = {.end = GRACED_EV_COUNT};
+	unsigned long long missed;
+
+	if (count(pid, &all, &missed) < 0)
+		return 1;
+	printf("%llu\n", all.sum.lost + missed);
 	return 0;
 }
 
@@ -173,6 +209,8 @@ int main(int argc, char **argv)
 		return time_programs(argv[2], argv + 3);
 	if (argc == 3 && strcmp(argv[1], "counts") == 0)
 		return print_counts(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "losses") == 0)
+		return print_losses(argv[2]);
 	fputs(usage, stderr);
 	return 2;
 }

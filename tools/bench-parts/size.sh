@@ -29,7 +29,8 @@ bench_trace_size() {
 
 # Somewhere above the ports that services have and below those the kernel hands out.
 port=$((20000 + $$ % 10000))
-run_args=(--web.listen-address "127.0.0.1:$port" --sinks.journal=false --node-name bench)
+run_args=(--web.listen-address "127.0.0.1:$port" --sinks.journal=false --node-name bench
+	--control.socket none --checkpoint.file none)
 
 scrape() { # PATH
 	curl -sSf -m 5 -o /dev/null "http://127.0.0.1:$port/$1" 2> /dev/null

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tests in virtual machines.
+
+.PHONY: check-vm vm-deps vm-matrix vm-programs
+
+# These programs bring loader and libraries along: they run on every distribution's files.
+VM_LIB   := /opt/graced/lib
+VM_FLAGS := -Wl,--dynamic-linker=$(VM_LIB)/ld.so -Wl,--disable-new-dtags,-rpath,$(VM_LIB)
+VM_TESTS    := test_cri test_ctr
+VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod $(VM_TESTS))
+
+$(BUILD)/vm/graced: $(BUILD)/user/app/main.o $(LIBS)
+	$(call link,$(VM_FLAGS))
+
+$(BUILD)/vm/demo: $(BUILD)/tools/demo.o $(BUILD)/libtest.a $(LIBS)
+	$(call link,$(VM_FLAGS))
+
+# The host's runtime tests, for a node with another hierarchy of cgroups.
+$(addprefix $(BUILD)/vm/,$(VM_TESTS)): $(BUILD)/vm/%: $(BUILD)/tests/runtime/%.o $(BUILD)/libtest.a $(LIBS)
+	$(call link,$(VM_FLAGS) -lcmocka)
+
+$(BUILD)/vm/pod: tests/vm/pod.c Makefile
+	@mkdir -p $(@D)
+	$(call say,HELPER,$@)
+	$(Q)$(CC) -std=gnu11 -O2 -D_GNU_SOURCE $(WARNINGS) -Werror -static -o $@ $<
+
+# The ordinary programs tell which libraries there are to bring.
+vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
+	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
+
+vm-deps: deps
+	@tools/deps install vm
+
+# A node with a real kubelet. Emulated, it needs both CPUs.
+check-vm: vm-deps
+	$(Q)$(MAKE) -s --no-print-directory vm-programs
+	@BUILD='$(BUILD)' tests/vm/run
+
+vm-matrix: vm-deps
+	$(Q)$(MAKE) -s --no-print-directory vm-programs
+	@BUILD='$(BUILD)' tests/vm/matrix
