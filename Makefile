@@ -2,6 +2,8 @@
 # Builds graced, its tests and its tools. `make help` lists the targets, `make V=1` shows commands.
 
 BUILD   ?= build
+# One name for each object, whoever asks for it: what depends on what is kept by name.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
 VERSION ?= 0.1.0
 prefix  ?= /usr/local
 # systemd and people look here, whatever the prefix.
@@ -20,7 +22,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check demo bench clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check vm-deps vm-matrix check-vm demo bench clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -29,7 +31,7 @@ endif
 
 # --- flags ------------------------------------------------------------------------------------
 
-PKGS     := libbpf libelf zlib libsystemd jansson yaml-0.1
+PKGS     := libbpf libelf zlib libsystemd jansson yaml-0.1 libprotobuf-c
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 MODE     := -O2 -g $(HARDEN) -Werror
@@ -130,6 +132,15 @@ $(SKEL): $(BUILD)/bpf/graced.bpf.o
 
 # --- the user half ----------------------------------------------------------------------------
 
+$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: user/wire/%.proto
+	@mkdir -p $(@D)
+	$(call say,PROTO,$(GEN)/$*.pb-c.c)
+	$(Q)protoc-c --proto_path=user/wire --c_out=$(GEN) $<
+
+$(GEN)/%.o: $(GEN)/%.c Makefile
+	$(call say,CC,$@)
+	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
+
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
@@ -138,6 +149,8 @@ $(BUILD)/%.o: %.c Makefile
 # Only io includes the skeleton; the dependency files know which of its files do, from the second
 # build on.
 $(call objs,user/io/*.c): | $(SKEL)
+PROTOS := $(patsubst user/wire/%.proto,$(GEN)/%.pb-c,$(wildcard user/wire/*.proto))
+$(call objs,user/wire/*.c tests/*/*.c): | $(PROTOS:=.h)
 $(call objs,tests/*/*.c tools/*.c): INCLUDES += -Itests
 $(call objs,tests/kernel/*.c tests/daemon/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
 
@@ -149,7 +162,7 @@ endef
 define link
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(PKG_LIBS) $(1) $(LDLIBS)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS) $(1) $(LDLIBS)
 endef
 
 define layer-rules
@@ -159,6 +172,7 @@ $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o $(BUILD)/libtest.a $(li
 	$$(call link,-lcmocka)
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer-rules,$(l))))
+$(BUILD)/libwire.a: $(PROTOS:=.o)
 
 $(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
 	$(call link)
@@ -170,6 +184,10 @@ $(BUILD)/libtest.a: $(call objs,tests/lib/*.c) Makefile
 
 $(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,-lcmocka)
+
+# The peer that plays a runtime speaks HTTP/2.
+PEERED := $(filter %/test_podsrc_cri %/test_podsrc_cri_hostile %/test_cri_peer,$(UNIT) $(DAEMON) $(RUNTIME))
+$(PEERED): LDLIBS += -lnghttp2
 
 $(BUILD)/tests/wire/test_abi: | $(BUILD)/tests/wire/abi.bpf.o
 
@@ -186,7 +204,13 @@ $(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/page.h 
 $(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(BUILD)/tests/fuzz/replay_main.o) $(libs-of-wire)
 	$(call link,$(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer))
 
+# Their walks and rules are those of the property tests.
+$(BUILD)/tests/fuzz/fuzz_podworker: $(call objs,tests/lib/podwalk*.c)
+$(BUILD)/tests/fuzz/fuzz_shutdown: $(call objs,tests/lib/shutwalk*.c)
+
 $(filter-out %/vmlinux-check,$(TOOLS)): $(BUILD)/libtest.a $(LIBS)
+# The runtime it plays is the tests'.
+$(BUILD)/tools/bench_node: LDLIBS += -lcmocka -lnghttp2
 $(TOOLS): %: %.o
 	$(call link)
 
@@ -239,6 +263,7 @@ install: all
 		install -D -m 644 deploy/graced.yaml $(DESTDIR)$(sysconfdir)/graced/graced.yaml
 
 include tools/chores.mk
+include tools/vm.mk
 
 clean:
 	rm -rf $(BUILD)
@@ -248,6 +273,8 @@ help:
 	@echo 'make deps       installs missing Debian packages (root)'
 	@echo 'make check      every test that needs no VM (root for all of it)'
 	@echo 'make unit       the unit tests alone'
+	@echo 'make vm-matrix  the demo on the kernels of other releases (root)'
+	@echo 'make check-vm   a node with a real kubelet in a virtual machine (root)'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='

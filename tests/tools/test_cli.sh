@@ -53,7 +53,7 @@ refused() { # STATUS PATTERN
 
 # --- help and version ------------------------------------------------------------------------
 
-commands="trace run audit resolve record replay check version"
+commands="trace run pods audit explain plan resolve record replay check version"
 bad=0
 try "$graced" --help
 for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
@@ -105,6 +105,32 @@ record --count 3 a|--count
 replay|FILE
 replay a b|'b'
 replay --duration 3s a|--duration
+pods stray|'stray'
+pods -c main|-c
+pods -o xml|'xml'
+pods --socket|--socket
+explain|pod
+explain a b|one pod
+explain --kubernetes 1.19 a|'1.19'
+explain --kubernetes 1.37 a|'1.37'
+explain --kubernetes 36 a|'36'
+explain --job - -|Job
+plan|kubectl get pods -A -o json --field-selector spec.nodeName=NODE
+plan a|'a'
+plan --pods a --kubernetes 1.19|'1.19'
+plan --pods a --out-of-service|--out-of-service goes with --if-node-dies
+plan --pods a --out-of-service-after 1m|--out-of-service-after goes with --if-node-dies
+plan --pods a --out-of-service-effect NoSchedule|--out-of-service-effect goes with --if-node-dies
+plan --pods a --node-monitor-grace-period 40s|--node-monitor-grace-period goes with --if-node-dies
+plan --if-node-dies --pods a --kubelet-config b|--kubelet-config does not go with --if-node-dies
+plan --if-node-dies|kubectl get pods -A -o json --field-selector spec.nodeName=NODE
+plan --if-node-dies a|'a'
+plan --if-node-dies --pods a --kubernetes 1.37|'1.37'
+plan --if-node-dies --pods a --node-monitor-grace-period 0|'0'
+plan --if-node-dies --pods a --node-monitor-grace-period 1500ms|'1500ms'
+plan --if-node-dies --pods a --out-of-service-after 1m|--out-of-service-after
+plan --if-node-dies --pods a --out-of-service-effect NoSchedule|--out-of-service-effect
+plan --if-node-dies --pods a --out-of-service --out-of-service-effect None|'None'
 resolve|pid
 resolve nonsense|'nonsense'
 check stray|'stray'
@@ -240,6 +266,40 @@ timeout 30 "$graced" replay -o json "$tmp/many.rec" 2>"$err" | head -n 1 >"$out"
 rc=${PIPESTATUS[0]}
 ((rc == 0)) && quiet "$err" && one_line "$out"
 claim "replay | head -1 ends quietly" $?
+
+# --- explain ---------------------------------------------------------------------------------
+
+try "$graced" explain tests/pods/no-such-pod.json
+refused 1 'no-such-pod'
+claim "explain says which file it cannot read, exit 1" $?
+echo '{"metadata":{},"spec":{"containers":[{"name":3}]}}' >"$tmp/pod.json"
+try "$graced" explain "$tmp/pod.json"
+refused 1 'spec\.containers\[0\]\.name'
+claim "explain names the member that is wrong, exit 1" $?
+
+echo "{\"kind\":\"List\",\"items\":[$(cat "$tmp/pod.json"),{\"metadata\":{\"name\":\"after\"},\"spec\":{}}]}" |
+	timeout 20 "$graced" explain - >"$out" 2>"$err"
+rc=$?
+((rc == 1)) && one_line "$err" && grep -q 'items\[0\]\.spec\.containers\[0\]\.name' "$err" && grep -q 'after' "$out"
+claim "of a list explain tells which pod is wrong, and of the others, exit 1" $?
+for text in '' '[]' '{"kind":"NodeList","items":[]}' '{"kind":"List"' 'null'; do
+	timeout 20 "$graced" explain - <<<"$text" >"$out" 2>"$err"
+	rc=$?
+	refused 1 'cannot explain -: ' || break
+done
+claim "explain refuses what is no pod and no list of pods, exit 1" $?
+ln -s pod.json "$tmp/link.json"
+try "$graced" explain <(echo '{"metadata":{"name":"piped"},"spec":{}}')
+((rc == 0)) && quiet "$err" && grep -q piped "$out" && try "$graced" explain "$tmp/link.json" &&
+	grep -q 'containers' "$err"
+claim "explain reads pipes and through links" $?
+
+timeout 20 "$graced" explain -o json - <<'END' >"$out" 2>"$err"
+{"kind":"List","items":[{"metadata":{"name":"a"},"spec":{}},{"metadata":{"name":"b"},"spec":{}}]}
+END
+rc=$?
+((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 2 ]] && tail -n 1 "$out" | grep -q '"name":"b"'
+claim "explain takes a list from standard input, one object a pod" $?
 
 # --- resolve and check -----------------------------------------------------------------------
 

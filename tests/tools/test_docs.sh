@@ -86,7 +86,7 @@ nothing_missing
 claim "the pages of trace and run have every option, and no other" $?
 
 options_in docs/graced.8 "(It )?" | sort -u >"$tmp/documented"
-for command in audit resolve record replay check; do
+for command in audit pods explain plan resolve record replay check; do
 	options_of "$command" | tr ' ' '\n' | grep -- '^--' | sort >"$tmp/options"
 	comm -23 "$tmp/options" "$tmp/documented" | sed "s/^/$command: /" >>"$out"
 done
@@ -133,8 +133,9 @@ nothing_missing
 claim "graced-run(8) has no metric that is not there" $?
 
 {
-	grep -ohE '(jsonw_[a-z0-9]+|record_parts_[a-z]+|add_(pid|process|totals))\(&?out, "[a-z_]+"' \
-		user/wire/record_json.c user/wire/record_parts.c user/wire/audit_json.c |
+	grep -ohE '(jsonw_[a-z0-9]+|record_parts_[a-z]+|add_(pid|process|totals|bool))\(&?out, "[a-z_]+"' \
+		user/wire/record_json.c user/wire/record_parts.c user/wire/audit_json.c \
+		user/wire/pods_json.c user/wire/discrepancy_json.c |
 		grep -oE '"[a-z_]+"'
 	sed -n '/static void add_unseen/,/};/p' user/wire/audit_json.c | grep -oE '"[a-z_]+"'
 	grep -oE '"[a-z_]+"' user/wire/evnames.c
@@ -150,16 +151,17 @@ sed -n 's/.*\] = "\([a-z-]*\)",\?.*/\1/p' user/core/outcome_names.c >"$tmp/words
 sed -nE 's/.*"([a-z-]+)",[[:space:]]+\[.*/\1/p' user/core/outcome_names.c >>"$tmp/words"
 sed -n '/return sender_kind\|names\[/,/};/p' user/core/record.c | grep -oE '"[a-z_]+"' | tr -d '"' >>"$tmp/words"
 sed -n '/audit_verdict_name/,$p' user/core/audit.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
+sed -n '/names\[/,/};/p' user/core/discrepancy.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
 (($(sort -u "$tmp/words" | wc -l) > 40)) || echo "too few words were found" >>"$out"
 while read -r word; do
 	has_word docs/graced-records.5 "$word" || echo "graced-records(5) lacks $word" >>"$out"
 done < <(sort -u "$tmp/words")
 nothing_missing
-claim "every outcome, cause, gap, kind and verdict is in graced-records(5)" $?
+claim "every outcome, cause, gap, kind, discrepancy and verdict is in graced-records(5)" $?
 
 {
-	grep -oE '"GRACED_[A-Z_]+"' user/wire/journal.c | tr -d '"'
-	grep -oE '^#define ID_[A-Z]+ *[[:space:]]"[0-9a-f]{32}"' user/wire/journal.c |
+	grep -ohE '"GRACED_[A-Z_]+"' user/wire/journal*.c | tr -d '"'
+	grep -ohE '^#define ID_[A-Z]+ *[[:space:]]*"[0-9a-f]{32}"' user/wire/journal*.c |
 		grep -oE '[0-9a-f]{32}'
 	for which in STOP KILL; do
 		printf "GRACED_${which}_%s\n" SIGNAL RESULT SENDER SENDER_KIND
@@ -249,6 +251,13 @@ docs run --names.log-directory do
 docs audit --log-dir = do
 --no-sinks.stdout run --no-si
 1 resolve 1
+1.26 explain --kubernetes 1.2
+Makefile explain Mak
+Makefile pods --socket Mak
+Makefile plan --pods Mak
+Makefile plan --kubelet-config Mak
+NoExecute plan --out-of-service-effect NoE
+1.26 plan --kubernetes 1.2
 END
 nothing_missing
 claim "bash completes values, after a space and after =" $?
@@ -339,7 +348,9 @@ assert container["securityContext"]["capabilities"]["drop"] == ["ALL"]
 assert container["securityContext"]["readOnlyRootFilesystem"] is True
 assert not container["securityContext"]["privileged"]
 volumes = {v["name"] for v in spec["volumes"]}
-assert all(m["name"] in volumes and m["readOnly"] for m in container["volumeMounts"])
+mounts = container["volumeMounts"]
+assert all(m["name"] in volumes and (m["name"] in ("run", "checkpoint") or m["readOnly"]) for m in mounts)
+assert not any(v.get("hostPath") for v in spec["volumes"] if v["name"] == "run")
 END
 	claim "$yaml" $?
 else

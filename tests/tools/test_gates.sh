@@ -119,6 +119,15 @@ purity() {
 	rm -rf "$tmp/build"
 	refuses "a source without an object is told" \
 		'user/core/a.c:1: was not compiled' "$tools/check-purity" "$tmp/build" "$tree"
+	plant 'user/core/a.c=int a;' 'user/wire/a.proto=syntax = "proto3";'
+	compile
+	refuses "messages without their generated object are told" \
+		'user/wire/a.proto:1: was not compiled' "$tools/check-purity" "$tmp/build" "$tree"
+	mkdir -p "$tmp/build/gen"
+	echo 'long time(long *); long b(void); long b(void) { return time(0); }' |
+		${CC:-gcc} -x c -c - -o "$tmp/build/gen/a.pb-c.o"
+	refuses "what is generated from messages is judged" \
+		'user/wire/a.proto:1: time\(\)' "$tools/check-purity" "$tmp/build" "$tree"
 	plant 'user/core/a.c=#include <stdio.h>\n#include <stdlib.h>\nint b(char *s, int n);
 int a(int n);\nint a(int n)\n{\n\tchar s[64];\n\tsnprintf(s, sizeof(s), "%%d", n);\n\treturn b(s, n);\n}' \
 		'user/base/b.c=#include <string.h>\nvoid *json_loads(void);\nint b(char *s, int n);

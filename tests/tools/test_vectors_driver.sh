@@ -89,6 +89,14 @@ for member in kind qos pod_uid static_pod_uid container_id runtime driver; do
 	claim "a wrong $member fails every stored case" says 1 "0 passed, $cases failed" $((cases + 1))
 done
 
+if "$driver" --spoil "$root/tests/vectors" >"$work/out" 2>&1; then noticed=true; else noticed=false; fi
+claim 'an expectation of any module that is wrong in any one place fails' "$noticed"
+folder
+echo '{"vectors": [{"name": "x", "kind": "sequence", "input": {"steps": []},
+	"expected": {"checks": {}, "times": {"1": {"synced": 1}}}}]}' >"$work/vectors/pod_worker.json"
+"$driver" --spoil "$work/vectors" >"$work/out" 2>&1
+claim 'a place that is not compared is told' grep -qF 'synced of another value was not noticed' "$work/out"
+
 # From a value to its nearest neighbours: of another type, absent, one letter off.
 while read -r member wrong; do
 	one_case "s/\"$member\": [^,]*/\"$member\": $wrong/"

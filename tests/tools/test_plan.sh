@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Asks graced plan what becomes of a node's pods, in a shutdown and when it dies: which answer goes
+# where, and the exit status. Needs no privilege. GRACED names the binary.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+count=0 failures=0
+
+# What the last command wrote and returned.
+out=$tmp/out err=$tmp/err rc=0
+
+try() { # COMMAND...: at most 30 seconds
+	timeout -k 5 30 "$@" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+
+claim() { # SENTENCE STATUS
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
+			head -20 | cut -c1-300 | sed 's/^/# /'
+		failures=$((failures + 1))
+	fi
+}
+
+lines() { wc -l <"$1"; }
+quiet() { [[ ! -s $1 ]]; }
+one_line() { [[ $(lines "$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
+
+# Wrong in the way of the pattern: one line on stderr, nothing on stdout.
+refused() { # STATUS PATTERN
+	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
+}
+
+# --- a shutdown ------------------------------------------------------------------------------
+
+shut_pod() { # NAME PRIORITY GRACE [ANNOTATIONS]
+	echo "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"$1\",\"annotations\":{${4-}}},\"spec\":{\"nodeName\":\"n1\",\"priority\":$2,\"terminationGracePeriodSeconds\":$3},\"status\":{\"phase\":\"Running\"}}"
+}
+mirror='"kubernetes.io/config.mirror":"h"'
+echo "{\"kind\":\"List\",\"items\":[$(shut_pod dns 2000000000 5),$(shut_pod db-0 0 60),$(shut_pod etcd 0 5 "$mirror")]}" >"$tmp/shut.json"
+printf 'kind: KubeletConfiguration\nshutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n' >"$tmp/kubelet.yaml"
+
+try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 8 ]] &&
+	sed -n 2p "$out" | grep -qE '^0 +\+0s +\+20s +shop/db-0 +0 +60s +20s +20s +cut-short$' &&
+	sed -n 3p "$out" | grep -qE '^0 +\+0s +\+20s +shop/etcd +0 +5s +5s +5s +static$' &&
+	sed -n 4p "$out" | grep -qE '^2000000000 +\+0-20s +\+30s +shop/dns +2000000000 +5s +5s +5s +-$' &&
+	grep -q '^3 pods in 2 groups, 1 cut short$' "$out" && grep -q '^logind has to allow 30s; by the files' "$out"
+claim "plan tells what a node shutdown would do, group by group, and who is cut short" $?
+
+timeout 20 "$graced" plan -o json --kubernetes 1.22 --kubelet-config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"
+rc=$?
+((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 3 && $(grep -c '"requested_ns":30000000000,"host_limit_ns":[0-9]' "$out") == 3 ]] &&
+	grep '"name":"etcd"' "$out" | grep -q '"earliest_ns":20000000000,.*"override_ns":5000000000,.*"two_phases":true'
+claim "for an older kubelet static pods are critical; one object a pod" $?
+
+try "$graced" plan --kubernetes 1.20 --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+refused 1 'kubelet\.yaml: .*requires feature gate'
+claim "plan says what a kubelet would not start with, exit 1" $?
+
+try "$graced" plan --kubelet-config "$tmp/no-such.yaml" --pods "$tmp/shut.json"
+refused 1 'no-such\.yaml: No such file.*--kubelet-config'
+claim "plan says when there is no kubelet's configuration, and where to tell it, exit 1" $?
+
+echo 'kind: KubeletConfiguration' >"$tmp/kubelet.yaml"
+try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+refused 1 'kubelet\.yaml .*neither shutdownGracePeriod'
+claim "plan says when the kubelet has no part in a shutdown, exit 1" $?
+
+printf 'shutdownGracePeriodByPodPriority:\n- {priority: 100, shutdownGracePeriodSeconds: 0}\n' >"$tmp/kubelet.yaml"
+try "$graced" plan --kubelet-config <(cat "$tmp/kubelet.yaml") --pods <(echo '{"kind":"List","items":[]}')
+((rc == 0)) && quiet "$err" && grep -q '^0 pods in 0 groups$' "$out"
+claim "plan reads a configuration from a pipe, and a node without pods has no groups" $?
+
+# --- a node that dies ------------------------------------------------------------------------
+
+one_pod() { # NAME KIND NODE
+	echo "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"$1\",\"ownerReferences\":[{\"kind\":\"$2\",\"name\":\"set\",\"uid\":\"u\",\"controller\":true}]},\"spec\":{\"nodeName\":\"$3\"},\"status\":{\"phase\":\"Running\"}}"
+}
+echo "{\"kind\":\"List\",\"items\":[$(one_pod web ReplicaSet n1),$(one_pod db-0 StatefulSet n1)]}" >"$tmp/node.json"
+try "$graced" plan --if-node-dies --pods "$tmp/node.json" --node-monitor-grace-period 40s
+((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 6 ]] &&
+	sed -n 2p "$out" | grep -qE '^shop/db-0 +StatefulSet +\+40-45s +\+40-50s +never +never +waits-for-object$' &&
+	sed -n 3p "$out" | grep -qE '^shop/web +ReplicaSet +\+40-45s +\+40-50s +\+40-50s +never +terminating$'
+claim "plan tells of each pod what becomes of it, the stuck ones first" $?
+
+timeout 20 "$graced" plan --if-node-dies -o json --out-of-service --kubernetes 1.31 --pods - <"$tmp/node.json" >"$out" 2>"$err"
+rc=$?
+((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 2 ]] &&
+	[[ $(grep -c '"no_execute":true.*"stuck_without":\["terminating"' "$out") == 2 ]] &&
+	[[ $(grep -c '"at_ns":45000000000,' "$out") == 2 && $(grep -c '"stuck":\[\]' "$out") == 2 ]]
+claim "with --out-of-service it takes the taint as set when the node is not ready, one object a pod" $?
+
+try "$graced" plan --if-node-dies --out-of-service --out-of-service-after 10m --out-of-service-effect NoSchedule --pods "$tmp/node.json"
+((rc == 0)) && quiet "$err" && grep -q '^out-of-service set at +600s lets 2 go' "$out"
+claim "plan takes when the taint is set, and its effect" $?
+
+try "$graced" plan --if-node-dies --pods <(echo "{\"kind\":\"List\",\"items\":[$(one_pod a Job n1),$(one_pod b Job n2)]}")
+refused 1 'several nodes.*--field-selector'
+claim "plan refuses the pods of several nodes, exit 1" $?
+
+try "$graced" plan --if-node-dies --pods "$tmp/no-such-list"
+refused 1 'cannot read .*no-such-list'
+claim "plan says which file it cannot read, exit 1" $?
+
+echo "{\"kind\":\"List\",\"items\":[{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{\"name\":7}]}},$(one_pod after Job n1)]}" >"$tmp/half.json"
+try "$graced" plan --if-node-dies --pods "$tmp/half.json"
+((rc == 1)) && one_line "$err" && grep -q 'cannot plan .*items\[0\]\.spec\.containers\[0\]\.name' "$err" && grep -q 'shop/after' "$out"
+claim "of a list plan tells which pod is wrong, and plans for the others, exit 1" $?
+
+echo "1..$count"
+exit $((failures > 0))
