@@ -4,12 +4,12 @@
 #include "lib/audited.h"
 #include "lib/claim.h"
 #include "lib/run.h"
+#include "lib/v1freezer.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define HANDLER "'verdict':'hears','reason':'handler','disposition':'handler','waiters':0"
@@ -114,56 +114,26 @@ static void what_is_frozen_hears_when_thawed(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-#define FREEZER "/sys/fs/cgroup/freezer"
-
-static void freezer_dir(char ret[static HIER_PATH_MAX])
-{
-	snprintf(ret, HIER_PATH_MAX, FREEZER "/graced-audit-%d", (int)getpid());
-}
-
 static void the_older_freezer_is_one_too(void **state)
 {
 	struct fixture *f = judge_need(state);
-	char dir[HIER_PATH_MAX], pid[16];
 	struct box box;
 
-	freezer_dir(dir);
-	if (mkdir(dir, 0755) < 0)
+	if (!v1freezer_is_here(&f->tree.hier))
 		skip();
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
-	snprintf(pid, sizeof(pid), "%d", (int)box.init_pid);
-	write_file(dir, "cgroup.procs", pid);
-	write_file(dir, "freezer.state", "FROZEN");
-	await_text(dir, "freezer.state", "FROZEN");
+	assert_int_equal(v1freezer_hold(box.dir), 0);
 	expect_warnings(&box, "'frozen'");
-	write_file(dir, "freezer.state", "THAWED");
+	assert_int_equal(v1freezer_let_out(getpid()), 0);
 	expect_warnings(&box, "");
 	assert_int_equal(box_remove(&box), 0);
 }
 
-/* What is frozen there cannot even be killed: it is let out, however the test has ended. */
-static int thaw(void **state)
+/* What is held there cannot even be killed: it is let out, however the test has ended. */
+static int let_out(void **state)
 {
-	char dir[HIER_PATH_MAX], path[HIER_PATH_MAX + 32];
-	FILE *in, *out;
-	int pid;
-
 	(void)state;
-	freezer_dir(dir);
-	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-	in = fopen(path, "re");
-	if (!in)
-		return 0;
-	write_file(dir, "freezer.state", "THAWED");
-	while (fscanf(in, "%d", &pid) == 1) {
-		out = fopen(FREEZER "/cgroup.procs", "we");
-		if (out) {
-			fprintf(out, "%d", pid);
-			fclose(out);
-		}
-	}
-	fclose(in);
-	return rmdir(dir);
+	return v1freezer_let_out(getpid());
 }
 
 /* As scripts use it. */
@@ -241,7 +211,8 @@ int main(void)
 		      a_shared_pid_namespace_gives_no_shield),
 		CLAIM("what is stopped hears once it goes on", what_is_stopped_hears_later),
 		CLAIM("what is frozen hears when it is thawed", what_is_frozen_hears_when_thawed),
-		{"the older freezer is one, too", the_older_freezer_is_one_too, NULL, thaw, NULL},
+		{"the older freezer is one, too", the_older_freezer_is_one_too, NULL, let_out,
+		 NULL},
 		CLAIM("the exit status tells of one deaf container, and of none by that name",
 		      the_exit_status_tells_of_one_deaf_container),
 		CLAIM("who may not look into a process gets no guess",

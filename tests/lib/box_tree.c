@@ -3,6 +3,7 @@
 #include "box_tree.h"
 
 #include "page.h"
+#include "v1freezer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,13 +67,16 @@ static void remove_tmp(const char *tmp)
 
 static int tree_remove(const struct box_tree *tree)
 {
+	int out = v1freezer_let_out(tree->program);
 	int r = cg_sweep(tree->root);
 	int s = tree->twin_root[0] ? cg_sweep(tree->twin_root) : 0;
 
 	if (tree->delegated_root)
 		cg_write(tree->hier.mount, "cgroup.subtree_control", "-memory");
 	remove_tmp(tree->tmp);
-	return r ? r : s;
+	if (!r)
+		r = s;
+	return r ? r : out;
 }
 
 /*
@@ -170,7 +174,7 @@ static int absolute(const char *path, char ret[HIER_PATH_MAX])
 
 int box_tree_open(struct box_tree *ret, const char *what)
 {
-	struct box_tree tree = {.guard_fd = -1};
+	struct box_tree tree = {.guard_fd = -1, .program = getpid()};
 	const char *helpers = getenv("HELPERS");
 	int r = hier_detect(&tree.hier);
 

@@ -21,6 +21,7 @@ struct box_tree {
 	char helpers[HIER_PATH_MAX];   /* where the helper programs are: $HELPERS */
 	uint64_t seed;		       /* of pod uids and container ids */
 	bool delegated_root;
+	pid_t program; /* that made it */
 	int guard_fd;
 	pid_t guard_pid;
 };
