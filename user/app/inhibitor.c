@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Between logind and the engine: what logind says becomes observations, and what the engine wants
+ * is asked of logind or done to containers. Decides nothing; core/shutdown does. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

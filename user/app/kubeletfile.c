@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Reads the kubelet's file; wire/kubeletconf takes it apart. */
 #include "app/kubeletfile.h"
 
 #include <errno.h>
