@@ -22,7 +22,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check vm-deps vm-matrix check-vm demo bench clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check vm-deps vm-matrix check-vm demo bench uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -97,7 +97,7 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
 .PHONY: all plain-programs asan-programs check-programs portable unit deps check demo install \
-	clean help
+	uninstall clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -262,6 +262,23 @@ install: all
 	test -e $(DESTDIR)$(sysconfdir)/graced/graced.yaml || \
 		install -D -m 644 deploy/graced.yaml $(DESTDIR)$(sysconfdir)/graced/graced.yaml
 
+# The configuration and what was recorded stay. In mode assist the daemon has had logind wait longer
+# (user/io/delaydrop.h), which nobody needs any more; one that runs would say it again.
+DROPIN := /etc/systemd/logind.conf.d/zz-graced.conf
+uninstall:
+	$(if $(DESTDIR),,@if systemctl --quiet is-active graced.service 2>/dev/null; then \
+		echo 'graced runs: systemctl disable --now graced' >&2; exit 1; fi)
+	rm -f $(DESTDIR)$(prefix)/sbin/graced
+	rm -f $(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
+		$(DESTDIR)$(prefix)/share/man/man$(n)/$(notdir $(m))))
+	rm -f $(DESTDIR)$(prefix)/share/bash-completion/completions/graced
+	rm -f $(DESTDIR)$(prefix)/share/zsh/site-functions/_graced
+	rm -f $(DESTDIR)$(prefix)/share/fish/vendor_completions.d/graced.fish
+	rm -f $(DESTDIR)$(prefix)/lib/systemd/system/graced.service
+	if test -e $(DESTDIR)$(DROPIN); then rm $(DESTDIR)$(DROPIN)$(if $(DESTDIR),, && \
+		{ systemctl kill --signal=HUP systemd-logind.service || \
+		echo 'systemd-logind waits as long as before until it is reloaded'; }); fi
+
 include tools/chores.mk
 include tools/vm.mk
 
@@ -278,6 +295,7 @@ help:
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
+	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'
 	@echo 'make fuzz       fuzzes each target for TIME=60 seconds'

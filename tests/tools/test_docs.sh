@@ -389,9 +389,46 @@ if have make && put; then
 	grep -qx "scope: pods" "$tmp/tree/etc/graced/graced.yaml"
 	claim "make install leaves a configuration that is there alone" $?
 
+	# What a daemon in mode assist has written.
+	said() { sed -n "s/^#define DELAYDROP_$1 *\"\(.*\)\"/\1/p" user/io/delaydrop.h; }
+	drop=$(said DIR)/$(said NAME)
+	take() {
+		mkdir -p "$(dirname "$2")"
+		echo "[Login]" >"$2"
+		PATH=$tmp/fake:$PATH timeout 60 make -s --no-print-directory BUILD="$tmp/build" \
+			DESTDIR="$1" "${@:3}" uninstall >>"$out" 2>&1
+	}
+	cp "$unit" "$tmp/graced.unit"
+	take "$tmp/tree" "$tmp/tree$drop" prefix=/usr || echo "it failed" >>"$out"
+	find "$tmp/tree" -type f ! -path "$tmp/tree/etc/graced/graced.yaml" >>"$out"
+	[[ -s $tmp/tree/etc/graced/graced.yaml ]] || echo "no configuration" >>"$out"
+	nothing_missing
+	claim "make uninstall leaves the configuration, and logind as it was without graced" $?
+
+	# On this very host, as far as make knows.
+	mkdir "$tmp/fake"
+	cat >"$tmp/fake/systemctl" <<-END
+		#!/bin/sh
+		case "\$*" in
+		*is-active*) exit \$(cat "$tmp/active") ;;
+		*) echo "\$*" >>"$tmp/asked" ;;
+		esac
+	END
+	chmod +x "$tmp/fake/systemctl"
+	own=("prefix=$tmp/own" "DROPIN=$tmp/own/zz.conf")
+	echo 3 >"$tmp/active"
+	take "" "$tmp/own/zz.conf" "${own[@]}" && [[ ! -e $tmp/own/zz.conf ]] &&
+		grep -qx 'kill --signal=HUP systemd-logind.service' "$tmp/asked"
+	claim "make uninstall has logind read its files again" $?
+	echo 0 >"$tmp/active"
+	! take "" "$tmp/own/zz.conf" "${own[@]}" && [[ -e $tmp/own/zz.conf ]] &&
+		grep -q '^graced runs: ' "$out"
+	claim "it takes nothing away from a daemon that runs" $?
+	: >"$out"
+
 	verified="systemd has nothing to say against the unit"
 	if have systemd-analyze; then
-		sed "s,^ExecStart=[^ ]*,ExecStart=$graced," "$unit" >"$tmp/graced.service"
+		sed "s,^ExecStart=[^ ]*,ExecStart=$graced," "$tmp/graced.unit" >"$tmp/graced.service"
 		timeout 60 systemd-analyze verify --man=no "$tmp/graced.service" >>"$out" 2>&1
 		# A host may not have all units that it is ordered against, and is of no interest.
 		sed -i '/graced\.service/!d' "$out"
