@@ -77,6 +77,38 @@ static void a_daemon_that_is_killed_carries_on(void **state)
 	shutscene_end(s);
 }
 
+/* Who was not there cannot tell the two apart, and goes by the earlier one. The mock gives the lock
+ * that systemd would have kept. */
+static void announced_anew_behind_its_back(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist",
+									      .limit_us = 6000000});
+	int64_t announced_ns;
+	struct box box;
+	json_t *rec;
+
+	shutscene_box(s, "deaf", &box);
+	logindmock_announce(&s->mock, true, "power-off");
+	rec = shutscene_await_record(s, "{'type':'shutdown','event':'announced'}");
+	announced_ns = jrec_int(rec, "announced_boot_ns", 0);
+	json_decref(rec);
+	assert_int_equal(kill(service_pid(s->service), SIGKILL), 0);
+	assert_int_equal(service_wait(s->service), 128 + SIGKILL);
+	s->service = service_free(s->service);
+	logindmock_announce(&s->mock, false, "power-off");
+	sleep(1);
+	logindmock_announce(&s->mock, true, "reboot");
+	shutscene_start(s, "assist");
+	rec = shutscene_await_record(s, "{'type':'shutdown','event':'released'}");
+	assert_string_equal(jrec_text(rec, "reason"), "limit");
+	/* The file has it by a clock that is slewed. */
+	assert_true(llabs(jrec_int(rec, "announced_boot_ns", 0) - announced_ns) < 50000000);
+	assert_true(jrec_int(rec, "boot_ns", 0) < announced_ns + 5000000000);
+	json_decref(rec);
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 /* The kubelet's groups take 5 s, and 10 s are for what it leaves. */
 static void assist_keeps_the_delay_and_observe_takes_it_back(void **state)
 {
@@ -235,6 +267,8 @@ int main(void)
 		      assist_keeps_the_delay_and_observe_takes_it_back),
 		CLAIM("a daemon killed in the middle of a shutdown carries on from its beginning",
 		      a_daemon_that_is_killed_carries_on),
+		CLAIM("one announced anew while no daemon ran counts from the first, and ends no later",
+		      announced_anew_behind_its_back),
 		CLAIM("a cancelled shutdown ends nobody, and the lock is held for the next one",
 		      a_cancelled_shutdown_is_over),
 		CLAIM("a container that is overdue is ended, no other is, and the lock goes",

@@ -48,10 +48,10 @@ static uint64_t stop_frozen(struct shutscene *s, struct box *box, struct sent *s
 /* By pod and container, a second after the signal that was to end it. */
 static void expect_named(const struct shutscene *s, const struct box *box, uint64_t killed_ns)
 {
-	json_t *rec = shutscene_await_record(s, "{'type':'shutdown','event':'container-survives'}");
+	json_t *rec = shutscene_await_record(s, "{'type':'shutdown','event':'container-survives',"
+						"'pod':{'name':'frozen'}}");
 
 	assert_string_equal(jrec_text(rec, "pod.namespace"), "shop");
-	assert_string_equal(jrec_text(rec, "pod.name"), "frozen");
 	assert_string_equal(jrec_text(rec, "container.name"), "main");
 	assert_string_equal(jrec_text(rec, "container.id"), box->id);
 	assert_true((uint64_t)jrec_int(rec, "boot_ns", 0) >= killed_ns + S_NS);
@@ -69,7 +69,7 @@ static void expect_released(struct shutscene *s, const struct box *box, uint64_t
 	at_ns = (uint64_t)jrec_int(rec, "boot_ns", 0);
 	assert_string_equal(jrec_text(rec, "reason"), "limit");
 	assert_int_equal(jrec_int(rec, "limit_ns", 0), limit_ns);
-	assert_int_equal(jrec_int(rec, "containers_left", 0), 1);
+	assert_true(jrec_int(rec, "containers_left", 0) >= 1);
 	json_decref(rec);
 	assert_in_range(at_ns, announced_ns + limit_ns - 2 * S_NS, announced_ns + limit_ns - S_NS);
 	shutscene_await_locks(s, 1);
@@ -85,7 +85,8 @@ static void let_out(struct shutscene *s, struct box *box, const char *comm)
 
 	assert_int_equal(v1freezer_let_out(getpid()), 0);
 	assert_int_equal(proc_wait(&box->proc, &how), 0);
-	rec = shutscene_await_record(s, "{'type':'stop','outcome':'killed'}");
+	rec = shutscene_await_record(s,
+				     "{'type':'stop','outcome':'killed','pod':{'name':'frozen'}}");
 	assert_string_equal(jrec_text(rec, "container.id"), box->id);
 	assert_string_equal(jrec_text(rec, "kill_signal.sender.comm"), comm);
 	json_decref(rec);
@@ -107,7 +108,8 @@ static void what_the_runtime_cannot_end(void **state)
 	expect_named(s, &box, sent.before_ns);
 	expect_released(s, &box, announced_ns, 6 * S_NS);
 	/* The signal that was sent is not sent once more. */
-	assert_null(shutscene_find(s, "{'type':'shutdown','event':'container-killed'}"));
+	assert_null(shutscene_find(s, "{'type':'shutdown','event':'container-killed',"
+				      "'pod':{'name':'frozen'}}"));
 	let_out(s, &box, "runc");
 }
 
@@ -126,8 +128,8 @@ static void what_graced_cannot_end(void **state)
 	json_t *rec;
 
 	announced_ns = stop_frozen(s, &box, &sent);
-	rec = shutscene_await_record(s, "{'type':'shutdown','event':'container-killed'}");
-	assert_string_equal(jrec_text(rec, "pod.name"), "frozen");
+	rec = shutscene_await_record(s, "{'type':'shutdown','event':'container-killed',"
+					"'pod':{'name':'frozen'}}");
 	killed_ns = (uint64_t)jrec_int(rec, "boot_ns", 0);
 	json_decref(rec);
 	/* 1 s of its group and 1 s of slack. */

@@ -29,7 +29,14 @@ static void write_times(const struct inhibitor *in)
 			 path, strerror(-r));
 }
 
-/* In this boot, on CLOCK_BOOTTIME; 0: it is of another one, or there is none. */
+/*
+ * In this boot, on CLOCK_BOOTTIME; 0: it is of another one, or there is none.
+ *
+ * logind does not tell when it announced a shutdown. One that was called off and announced anew
+ * while no process ran to hear it cannot be told from the first and counts from when that was: the
+ * lock goes too early, perhaps at once, and never after logind's limit. A process that ran in
+ * between has heard that none goes on.
+ */
 static uint64_t resumed_at(const struct shutstate *times)
 {
 	int64_t at;
