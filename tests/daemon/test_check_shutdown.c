@@ -17,7 +17,12 @@
 #define SHELL                                                                          \
 	"mount -t tmpfs none /var/lib && mkdir -p /var/lib/kubelet && "                \
 	"printf 'shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' " \
-	">/var/lib/kubelet/config.yaml && exec \"$GRACED\" check --no-names"
+	">/var/lib/kubelet/config.yaml && %s && exec \"$GRACED\" check --no-names"
+
+/* The file is elsewhere, as on some distributions. */
+#define LINK                                                                     \
+	"mkdir /var/lib/own && mv /var/lib/kubelet/config.yaml /var/lib/own && " \
+	"ln -s ../own/config.yaml /var/lib/kubelet/config.yaml"
 
 struct scene {
 	struct logindmock mock;
@@ -53,12 +58,20 @@ static int close_scene(void **state)
 	return 0;
 }
 
+/* After that was done to the kubelet's file. */
+static void check_with(struct scene *s, const char *done)
+{
+	char shell[512];
+	const struct run_spec spec = {.exe = "/usr/bin/unshare",
+				      .args = BOX_ARGV("-m", "sh", "-c", shell)};
+
+	snprintf(shell, sizeof(shell), SHELL, done);
+	assert_int_equal(run(&spec, &s->result), 0);
+}
+
 static void check(struct scene *s)
 {
-	const struct run_spec spec = {.exe = "/usr/bin/unshare",
-				      .args = BOX_ARGV("-m", "sh", "-c", SHELL)};
-
-	assert_int_equal(run(&spec, &s->result), 0);
+	check_with(s, "true");
 }
 
 /* A line of that status, name and text, whatever the space between. */
@@ -106,6 +119,23 @@ static void test_wrong(void **state)
 		    "logind waits 5 s, the kubelet's groups take 30 s");
 }
 
+static void test_linked(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	check_with(s, LINK);
+	assert_line(s, "warn", "shutdown delay",
+		    "logind waits 5 s, the kubelet's groups take 30 s");
+	run_done(&s->result);
+	check_with(s, LINK " && chmod 777 /var/lib/own");
+	assert_line(s, "warn", "kubelet shutdown",
+		    "/var/lib/kubelet/config.yaml: it is a link, and others than root may write on "
+		    "the way it leads; its groups in a shutdown are not known");
+}
+
 static void test_absent(void **state)
 {
 	struct scene *s = *state;
@@ -137,6 +167,8 @@ int main(void)
 		 open_scene, close_scene, NULL},
 		{"a kubelet without a lock, and a logind that waits too short a time, are told",
 		 test_wrong, open_scene, close_scene, NULL},
+		{"a kubelet's configuration may be a link that is root's alone", test_linked,
+		 open_scene, close_scene, NULL},
 		{"a logind that is not there is told", test_absent, open_scene, close_scene, NULL},
 		{"a logind that does not answer is not waited for", test_silent, open_scene,
 		 close_scene, NULL},

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Judges a file by who could have written it, and reads it. */
+/* Judges a file, or the way to one, by who could have written it. */
 #include "io/trusted.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,4 +73,50 @@ int trusted_read(const char *path, bool secret, size_t max, struct buf *ret,
 	}
 	r = read_all(fd, (size_t)st.st_size, ret);
 	return r < 0 ? explain(ret_why, "read", path, r) : 0;
+}
+
+/* Names and links on a way. */
+#define STEPS_MAX 128
+
+/* In a sticky directory others may add names, and change none of root's. */
+static bool is_ours(const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return false;
+	return S_ISLNK(st->st_mode) || !(st->st_mode & (S_IWGRP | S_IWOTH)) ||
+	       (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX);
+}
+
+/* What the path names, the directory that it is in, and what it leads to. */
+static int judge(const char *path, unsigned int *steps)
+{
+	size_t up = (size_t)(strrchr(path, '/') - path), room = PATH_MAX - up - 1;
+	char next[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	if (++*steps > STEPS_MAX)
+		return -ELOOP;
+	if (lstat(path, &st) < 0)
+		return -errno;
+	if (!is_ours(&st))
+		return -EPERM;
+	snprintf(next, sizeof(next), "%.*s", up ? (int)up : 1, path);
+	r = path[1] ? judge(next, steps) : 0;
+	if (r < 0 || !S_ISLNK(st.st_mode))
+		return r;
+	next[up] = '/';
+	n = readlink(path, next + up + 1, room);
+	if (n < 0 || (size_t)n >= room)
+		return n < 0 ? -errno : -ENAMETOOLONG;
+	next[up + 1 + (size_t)n] = '\0';
+	return judge(next[up + 1] == '/' ? next + up + 1 : next, steps);
+}
+
+int trusted_way(const char *path)
+{
+	unsigned int steps = 0;
+
+	return *path == '/' ? judge(path, &steps) : -EINVAL;
 }

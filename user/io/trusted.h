@@ -21,4 +21,12 @@ struct trusted_why {
 int trusted_read(const char *path, bool secret, size_t max, struct buf *ret,
 		 struct trusted_why *ret_why);
 
+/*
+ * Whether an absolute path leads where only root or this user could have led it: its end and
+ * all links and directories on the way belong to one of these, and let nobody else change them. So
+ * it leads there until one of these changes that. 0; -errno, -EPERM for a way that is not trusted,
+ * -ELOOP also for one that is too long to judge.
+ */
+int trusted_way(const char *path);
+
 #endif
