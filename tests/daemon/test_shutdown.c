@@ -259,22 +259,29 @@ static void the_lack_of_logind_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("the recorder holds the lock until the last container is empty",
-		      the_recorder_waits_for_the_last_container),
-		CLAIM("metrics tell of the lock, of what a shutdown needs, and when one was",
-		      it_is_told_how_a_shutdown_stands),
-		CLAIM("assist has logind wait as long as is needed, and observe takes that back",
-		      assist_keeps_the_delay_and_observe_takes_it_back),
-		CLAIM("a daemon killed in the middle of a shutdown carries on from its beginning",
-		      a_daemon_that_is_killed_carries_on),
-		CLAIM("one announced anew while no daemon ran counts from the first, and ends no later",
-		      announced_anew_behind_its_back),
-		CLAIM("a cancelled shutdown ends nobody, and the lock is held for the next one",
-		      a_cancelled_shutdown_is_over),
-		CLAIM("a container that is overdue is ended, no other is, and the lock goes",
-		      what_is_overdue_is_ended_and_the_door_let_go),
-		CLAIM("that shutdowns are not seen is told, and ends no daemon that only records",
-		      the_lack_of_logind_is_told),
+		SHUTSCENE_CLAIM("the recorder holds the lock until the last container is empty",
+				the_recorder_waits_for_the_last_container),
+		SHUTSCENE_CLAIM(
+			"metrics tell of the lock, of what a shutdown needs, and when one was",
+			it_is_told_how_a_shutdown_stands),
+		SHUTSCENE_CLAIM(
+			"assist has logind wait as long as is needed, and observe takes that back",
+			assist_keeps_the_delay_and_observe_takes_it_back),
+		SHUTSCENE_CLAIM(
+			"a daemon killed in the middle of a shutdown carries on from its beginning",
+			a_daemon_that_is_killed_carries_on),
+		SHUTSCENE_CLAIM(
+			"one announced anew while no daemon ran counts from the first, and ends no later",
+			announced_anew_behind_its_back),
+		SHUTSCENE_CLAIM(
+			"a cancelled shutdown ends nobody, and the lock is held for the next one",
+			a_cancelled_shutdown_is_over),
+		SHUTSCENE_CLAIM(
+			"a container that is overdue is ended, no other is, and the lock goes",
+			what_is_overdue_is_ended_and_the_door_let_go),
+		SHUTSCENE_CLAIM(
+			"that shutdowns are not seen is told, and ends no daemon that only records",
+			the_lack_of_logind_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

@@ -142,11 +142,11 @@ static void what_graced_cannot_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		{"a frozen container that the runtime cannot kill is named, and holds no node "
-		 "beyond the limit",
-		 what_the_runtime_cannot_end, NULL, shutscene_undo, NULL},
-		{"nor does one that graced cannot kill", what_graced_cannot_end, NULL,
-		 shutscene_undo, NULL},
+		SHUTSCENE_CLAIM(
+			"a frozen container that the runtime cannot kill is named, and holds "
+			"no node beyond the limit",
+			what_the_runtime_cannot_end),
+		SHUTSCENE_CLAIM("nor does one that graced cannot kill", what_graced_cannot_end),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

@@ -39,8 +39,12 @@ int shutscene_close(void **state);
  * has the status of pods. */
 struct shutscene *shutscene_begin(void **state, const struct shutscene_spec *spec);
 void shutscene_end(struct shutscene *s);
-/* For cmocka's test: ends what a test that failed has left, containers in a v1 freezer included. */
+/* Ends what a test that failed has left, containers in a v1 freezer included. */
 int shutscene_undo(void **state);
+#define SHUTSCENE_CLAIM(sentence, function)                    \
+	{                                                      \
+		sentence, function, NULL, shutscene_undo, NULL \
+	}
 
 /* A further daemon, after the first has ended. */
 void shutscene_start(struct shutscene *s, const char *mode);
