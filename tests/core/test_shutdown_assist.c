@@ -84,6 +84,111 @@ static void test_status(void **state)
 	}
 }
 
+/* It is asked for at 5 s, when the pod is empty, and seen at 7.5 s. */
+static void test_asks(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutdown_pod web = {.uid = "web", .stopping = true};
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 0, "kubelet");
+	api(&s, true);
+	shutstage_pod(&s, "other", 0, false, false);
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 5);
+	assert_int_equal(s.status_asked, 0);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	assert_int_equal(s.status_asked, 1);
+	assert_string_equal(s.status_of, "web");
+	shutstage_run(&s, 5.9);
+	assert_int_equal(s.status_asked, 1);
+	shutstage_run(&s, 7.5);
+	assert_int_equal(s.status_asked, 3);
+	web.ended = true;
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = web});
+	assert_string_equal(shutstage_log(&s), "released pods-ended\nflush\n");
+	shutstage_run(&s, 20);
+	assert_int_equal(s.status_asked, 3);
+	shutstage_end(&s);
+}
+
+/* Each pod when it is empty, though others of its group are not. */
+static void test_asks_each(void **state)
+{
+	struct shutdown_container c = shutstage_asked(), other = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	other.id = 8;
+	other.pod_uid = "slow";
+	shutstage_assist(&s, 0, "kubelet");
+	api(&s, true);
+	shutstage_container(&s, &c);
+	shutstage_container(&s, &other);
+	shutstage_run(&s, 5);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	assert_int_equal(s.status_asked, 1);
+	shutstage_pod(&s, "web", 0, true, true);
+	shutstage_run(&s, 8);
+	assert_int_equal(s.status_asked, 1);
+	other.populated = false;
+	shutstage_container(&s, &other);
+	assert_int_equal(s.status_asked, 2);
+	assert_string_equal(s.status_of, "slow");
+	shutstage_end(&s);
+}
+
+static void test_unlisted(void **state)
+{
+	const struct shutdown_pod web = {.uid = "web", .stopping = true, .unlisted = true};
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 0, "kubelet");
+	api(&s, true);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = web});
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 5);
+	assert_string_equal(shutstage_log(&s), "");
+	c.populated = false;
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
+	assert_int_equal(s.status_asked, 0);
+	shutstage_end(&s);
+}
+
+static void test_notes(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	const struct shutdown_event timer = {.type = SHUTDOWN_EV_TIMER};
+	struct shutdown_event pod = {.type = SHUTDOWN_EV_POD, .pod = {.uid = "web"}};
+	struct shutdown_event container = {.type = SHUTDOWN_EV_CONTAINER};
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 0, "kubelet");
+	shutstage_run(&s, 5);
+	/* It was stopped and has ended; told apart, the first would be nobody's to wait for. */
+	pod.pod.stopping = true;
+	c.populated = false;
+	container.container = c;
+	assert_int_equal(shutdown_note(s.sd, &container), 1);
+	assert_int_equal(shutdown_note(s.sd, &pod), 1);
+	pod.pod.ended = true;
+	assert_int_equal(shutdown_note(s.sd, &pod), 1);
+	assert_int_equal(shutdown_note(s.sd, &pod), 0);
+	assert_int_equal(shutdown_note(s.sd, &container), 0);
+	assert_int_equal(shutdown_note(s.sd, &timer), -EINVAL);
+	assert_string_equal(shutstage_log(&s), "");
+	shutdown_settle(s.sd, s.now_ns);
+	assert_string_equal(shutstage_log(&s), "released pods-ended\nflush\n");
+	shutstage_end(&s);
+}
+
 static void test_holds(void **state)
 {
 	struct shutdown_container c = shutstage_asked();
@@ -222,6 +327,12 @@ int main(void)
 		CLAIM("the measured case: it holds until the runtime's SIGKILL and the pod's status",
 		      test_measured),
 		CLAIM("the status is waited for where somebody can show it", test_status),
+		CLAIM("it is asked for when a pod is empty, and every second until it is seen",
+		      test_asks),
+		CLAIM("for each pod that is empty, whoever else is not", test_asks_each),
+		CLAIM("but is neither asked nor waited for where no source lists the pod",
+		      test_unlisted),
+		CLAIM("what is noted is decided about at once, when it is settled", test_notes),
 		CLAIM("it holds while anything is stopped or the kubelet may, and no longer",
 		      test_holds),
 		CLAIM("where nobody stops anything it lets go at once", test_nobody),

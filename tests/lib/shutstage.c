@@ -2,6 +2,7 @@
 /* Plays time and logind to core/shutdown. */
 #include "lib/shutstage.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/claim.h"
@@ -54,6 +55,10 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		break;
 	case SHUTDOWN_KILL:
 		buf_printf(&s->log, "kill %llu\n", (unsigned long long)effect->id);
+		break;
+	case SHUTDOWN_ASK_STATUS:
+		s->status_asked++;
+		assert_true(snprintf(s->status_of, sizeof(s->status_of), "%s", effect->uid) > 0);
 		break;
 	case SHUTDOWN_WAKE_AT:
 		s->wake_ns = effect->at_ns;

@@ -19,8 +19,10 @@
 struct shutstage {
 	struct shutdown *sd;
 	uint64_t now_ns, wake_ns;
-	const char *who; /* holds besides, as told last */
-	bool asks;	 /* logind was asked and has not answered yet */
+	const char *who;		   /* holds besides, as told last */
+	bool asks;			   /* logind was asked and has not answered yet */
+	unsigned int status_asked;	   /* how often somebody was asked for a pod's status */
+	char status_of[PODWORKER_UID_MAX]; /* ... the last time, of which */
 	struct buf log;
 };
 

@@ -18,14 +18,40 @@ static bool chance(struct shutwalk *w, uint64_t of)
 	return roll(w, of) == 0;
 }
 
+static bool is_fact(const struct shutdown_event *event)
+{
+	return event->type >= SHUTDOWN_EV_CONTAINER && event->type <= SHUTDOWN_EV_POD_GONE;
+}
+
+static void see(struct shutwalk *w, uint64_t now_ns)
+{
+	if (now_ns > w->seen_ns)
+		w->seen_ns = now_ns;
+}
+
+/* Facts by themselves, or as steps: what is known already is nothing to decide about. */
+static int tell(struct shutwalk *w, const struct shutdown_event *event, uint64_t now_ns)
+{
+	int r;
+
+	if (!is_fact(event) || chance(w, 2)) {
+		see(w, now_ns);
+		return shutdown_step(w->sd, event, now_ns);
+	}
+	r = shutdown_note(w->sd, event);
+	if (r <= 0)
+		return r;
+	see(w, now_ns);
+	shutdown_settle(w->sd, now_ns);
+	return 0;
+}
+
 static void send_at(struct shutwalk *w, const struct shutdown_event *event, uint64_t now_ns)
 {
 	if (w->broken)
 		return;
 	w->effects = 0;
-	if (now_ns > w->seen_ns)
-		w->seen_ns = now_ns;
-	if (shutdown_step(w->sd, event, now_ns) < 0)
+	if (tell(w, event, now_ns) < 0)
 		shutwalk_break(w, "a fact that is one is taken");
 	shutwalk_check(w);
 }
@@ -209,6 +235,7 @@ static void change_pod(struct shutwalk *w)
 	pod->facts.stopping = chance(w, 3);
 	pod->facts.ended = chance(w, 3);
 	pod->facts.api_server = i == 2 && chance(w, 2);
+	pod->facts.unlisted = chance(w, 6);
 	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = pod->facts});
 }
 

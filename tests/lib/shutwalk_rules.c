@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What must be true of every shutdown, told independently of how core/shutdown comes to it. */
+#include <string.h>
+
 #include "lib/shutwalk_priv.h"
 
 void shutwalk_break(struct shutwalk *w, const char *sentence)
@@ -156,6 +158,33 @@ static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 	}
 }
 
+static bool has_living(const struct shutwalk *w, size_t pod)
+{
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
+		if (shutwalk_lives(&w->containers[i]) && w->containers[i].pod == pod)
+			return true;
+	return false;
+}
+
+/* Of a pod of which only its containers are known nobody has said that it is not listed. */
+static void take_ask(struct shutwalk *w, const char *uid)
+{
+	size_t i = 0;
+
+	while (i < SHUTWALK_PODS && strcmp(shutwalk_uids[i], uid) != 0)
+		i++;
+	must(w, w->config.mode == SHUTDOWN_ASSIST, "observe asks for no status");
+	must(w, w->on && w->lock && !w->released,
+	     "a status is asked for while the lock may stay for it");
+	must(w, i < SHUTWALK_PODS, "a status is that of a pod");
+	if (i == SHUTWALK_PODS)
+		return;
+	must(w, !has_living(w, i), "no status is asked for before a pod is empty");
+	must(w, !w->pods[i].told || !w->pods[i].facts.ended, "nor when it is seen");
+	must(w, !w->pods[i].told || !w->pods[i].facts.unlisted, "nor where nobody can show it");
+	w->seen->status_asked++;
+}
+
 void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 {
 	struct shutwalk *w = userdata;
@@ -178,6 +207,9 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_KILL:
 		take_kill(w, effect->id);
 		break;
+	case SHUTDOWN_ASK_STATUS:
+		take_ask(w, effect->uid);
+		break;
 	case SHUTDOWN_WAKE_AT:
 		must(w, !effect->at_ns || effect->at_ns > w->seen_ns,
 		     "it wants to be woken later, and never spins");
@@ -199,7 +231,7 @@ static void check_observe(struct shutwalk *w)
 static bool status_is_missing(const struct shutwalk *w)
 {
 	for (size_t i = 0; i < SHUTWALK_PODS; i++)
-		if (!w->pods[i].told || !w->pods[i].facts.ended)
+		if (!w->pods[i].told || (!w->pods[i].facts.ended && !w->pods[i].facts.unlisted))
 			return true;
 	return false;
 }

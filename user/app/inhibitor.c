@@ -12,6 +12,7 @@
 #include "app/inhibitor_priv.h"
 #include "app/lookup.h"
 #include "app/say.h"
+#include "app/sources.h"
 #include "io/busconn.h"
 #include "io/cgfs.h"
 #include "io/clock.h"
@@ -194,15 +195,17 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 
 /* --- what the engine wants ------------------------------------------------------------------ */
 
-/* Whose pods' status is asked for in vain is not waited for. */
+/* Whose pods' status is asked for in vain is not waited for: that of the API's is told by the API
+ * server or, where that is not asked, by the kubelet. */
 static void tell_api(struct inhibitor *in, bool first)
 {
 	struct podsrc_state state;
 	struct obs obs;
 	bool unreachable;
 
-	lookup_get_state(in->manager, META_KUBELET, &state);
-	unreachable = state.status == PODSRC_DOWN;
+	lookup_get_state(in->manager, meta_lister(sources_asked(in->manager->options), false),
+			 &state);
+	unreachable = state.status == PODSRC_OFF || state.status == PODSRC_DOWN;
 	if (unreachable == in->unreachable && !first)
 		return;
 	in->unreachable = unreachable;

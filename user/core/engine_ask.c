@@ -99,6 +99,22 @@ void engine_ask_pod(struct engine *e, struct pod *pod, uint64_t since_ns)
 	engine_effect(e, &ask);
 }
 
+bool engine_ask_status(struct engine *e, const char *uid, enum meta_source source)
+{
+	struct effect ask = {.type = EFFECT_FIND_POD};
+	struct pod *pod = cgmap_pod(&e->map, uid);
+
+	if (!answers(e, source))
+		return false;
+	if (pod) {
+		pod->asks++;
+		pod->asked_ns = e->now_ns;
+	}
+	strcpy(ask.pod_uid, uid);
+	engine_effect(e, &ask);
+	return true;
+}
+
 static bool tells_exit(const struct engine *e, const struct cgnode *node)
 {
 	return node && node->pod && node->ident.container_id[0] && answers(e, META_CRI);

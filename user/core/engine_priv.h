@@ -122,6 +122,8 @@ void engine_ask_unit(struct engine *e, struct cgnode *node);
 void engine_ask_beside(struct engine *e, const struct cgnode *node);
 /* Asks what a pod is about to do, unless that was asked since then. Nothing for NULL. */
 void engine_ask_pod(struct engine *e, struct pod *pod, uint64_t since_ns);
+/* Asks source how it is now with a pod, whose cgroups may be gone. False: nobody answers. */
+bool engine_ask_status(struct engine *e, const char *uid, enum meta_source source);
 /* When it counts what the pod of a stop was about to do; 0: not yet. */
 uint64_t engine_pod_since(const struct stop *stop);
 /* Whether the pod was going then. */

@@ -25,6 +25,8 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		s->wake_ns = effect->at_ns;
 	else if (effect->type == SHUTDOWN_TELL)
 		engine_shutdown_report(s->engine, effect->record);
+	else if (effect->type == SHUTDOWN_ASK_STATUS)
+		engine_shutdown_ask(s->engine, effect->uid);
 	else
 		engine_effect(s->engine,
 			      &(struct effect){.type = types[effect->type], .id = effect->id});
@@ -68,19 +70,27 @@ void engine_shutdown_done(struct engine *e)
 	e->shutdown = NULL;
 }
 
+/* The sequencer has decided by all it knows. */
+static void judged(struct engine_shutdown *s)
+{
+	struct shutdown_status status;
+
+	shutdown_get_status(s->sequencer, &status);
+	s->going = status.going;
+	s->unjudged = false;
+}
+
 /* One step of the sequencer. What it refuses it has counted. */
 static int step(struct engine *e, const struct shutdown_event *event)
 {
 	struct engine_shutdown *s = e->shutdown;
-	struct shutdown_status status;
 	int r;
 
 	/* What there is to decide about has to be known when it begins. */
 	if (event->type == SHUTDOWN_EV_ANNOUNCED && !s->going)
 		engine_shutdown_tell_all(e);
 	r = shutdown_step(s->sequencer, event, e->now_ns);
-	shutdown_get_status(s->sequencer, &status);
-	s->going = status.going;
+	judged(s);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -223,17 +233,10 @@ static uint64_t cgroup_of(const struct obs *obs)
 	}
 }
 
-void engine_shutdown_saw(struct engine *e, const struct obs *obs)
+static void note_changes(struct engine *e, const struct obs *obs)
 {
 	uint64_t id = cgroup_of(obs);
 
-	if (!e->shutdown)
-		return;
-	/* Also while there is none: what is gone is not there when one begins. */
-	if (obs->type == OBS_CGROUP_GONE)
-		step(e, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE, .id = id});
-	if (!e->shutdown->going)
-		return;
 	if (id)
 		touched_cgroup(e, id);
 	else if (obs->type == OBS_POD)
@@ -244,10 +247,32 @@ void engine_shutdown_saw(struct engine *e, const struct obs *obs)
 		engine_shutdown_tell_all(e);
 }
 
+/* It decides once, however much has changed. */
+void engine_shutdown_saw(struct engine *e, const struct obs *obs)
+{
+	struct engine_shutdown *s = e->shutdown;
+
+	if (!s)
+		return;
+	/* Also while there is none: what is gone is not there when one begins. */
+	if (obs->type == OBS_CGROUP_GONE)
+		engine_shutdown_note(e, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+								 .id = obs->empty.id});
+	if (obs->type == OBS_NAMES && !obs->names.more && !obs->names.container_id[0])
+		engine_shutdown_answered(e, obs->names.pod_uid);
+	if (s->going)
+		note_changes(e, obs);
+	if (!s->unjudged)
+		return;
+	shutdown_settle(s->sequencer, e->now_ns);
+	judged(s);
+}
+
 void engine_shutdown_forget(struct engine *e, const char *uid)
 {
 	if (e->shutdown)
-		step(e, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+		engine_shutdown_note(e, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE,
+								 .uid = uid});
 }
 
 void engine_shutdown_expire(struct engine *e, uint64_t now_ns)

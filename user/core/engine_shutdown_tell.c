@@ -8,9 +8,10 @@
 
 #define NS_PER_S 1000000000ULL
 
-static void tell(struct engine *e, const struct shutdown_event *event)
+/* What it refuses it has counted. */
+void engine_shutdown_note(struct engine *e, const struct shutdown_event *event)
 {
-	shutdown_step(e->shutdown->sequencer, event, e->now_ns);
+	e->shutdown->unjudged |= shutdown_note(e->shutdown->sequencer, event) > 0;
 }
 
 static struct podworker_seconds seconds_of(bool known, uint64_t ns)
@@ -68,11 +69,12 @@ static void tell_status(struct engine *e, const struct epod *p)
 				.stopping = p->stage >= PODWORKER_STAGE_TERMINATING ||
 					    (p->listed && p->word.deleting),
 				.ended = has_ended(p),
+				.unlisted = !engine_shutdown_is_listed(e, p->is_static),
 				.api_server = is_api_server(e, p),
 			},
 	};
 
-	tell(e, &event);
+	engine_shutdown_note(e, &event);
 }
 
 size_t engine_count_cut_short(const struct engine *e)
@@ -158,7 +160,7 @@ static void tell_container(struct engine *e, const struct cgnode *node)
 	}
 	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c->timeout_known = timeout_of(e, node, &c->timeout_ns);
-	tell(e, &event);
+	engine_shutdown_note(e, &event);
 }
 
 void engine_shutdown_tell_pod(struct engine *e, const char *uid)
@@ -170,7 +172,8 @@ void engine_shutdown_tell_pod(struct engine *e, const char *uid)
 	if (p)
 		tell_status(e, p);
 	else
-		tell(e, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+		engine_shutdown_note(e, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE,
+								 .uid = uid});
 	if (!pod)
 		return;
 	LIST_FOREACH(node, &pod->nodes, in_pod)

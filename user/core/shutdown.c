@@ -118,6 +118,16 @@ static void set_timer(struct shutdown *sd)
 	shutdown_do(sd, SHUTDOWN_WAKE_AT, 0, at_ns);
 }
 
+static void decide(struct shutdown *sd)
+{
+	sd->next_ns = UINT64_MAX;
+	if (sd->retry_ns)
+		shutdown_want(sd, sd->retry_ns);
+	if (shutdown_is_on(sd))
+		shutdown_judge(sd);
+	set_timer(sd);
+}
+
 int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint64_t now_ns)
 {
 	int r;
@@ -128,13 +138,27 @@ int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint6
 	if (event->type == SHUTDOWN_EV_TIMER)
 		sd->wake_ns = WISH_USED;
 	r = shutdown_advance(sd, event->type, event);
-	sd->next_ns = UINT64_MAX;
-	if (sd->retry_ns)
-		shutdown_want(sd, sd->retry_ns);
-	if (shutdown_is_on(sd))
-		shutdown_judge(sd);
-	set_timer(sd);
-	return r;
+	decide(sd);
+	return r < 0 ? r : 0;
+}
+
+int shutdown_note(struct shutdown *sd, const struct shutdown_event *event)
+{
+	switch (event->type) {
+	case SHUTDOWN_EV_CONTAINER:
+	case SHUTDOWN_EV_CONTAINER_GONE:
+	case SHUTDOWN_EV_POD:
+	case SHUTDOWN_EV_POD_GONE:
+		return shutdown_advance(sd, event->type, event);
+	default:
+		return -EINVAL;
+	}
+}
+
+void shutdown_settle(struct shutdown *sd, uint64_t now_ns)
+{
+	note_time(sd, now_ns);
+	decide(sd);
 }
 
 int shutdown_new(const struct shutdown_config *config, struct shutdown **ret)

@@ -9,7 +9,8 @@
  *
  * SHUTDOWN_OBSERVE changes nothing: it lets go when every kubepods container is empty or nobody
  * else holds a delay lock. SHUTDOWN_ASSIST holds while anybody stops a container, ends those whose
- * own time is over without a SIGKILL, and waits a moment for their pods' status.
+ * own time is over without a SIGKILL, and waits a moment for their pods' status, which it asks for
+ * once a pod is empty and every second from then on.
  */
 #ifndef CORE_SHUTDOWN_H
 #define CORE_SHUTDOWN_H
@@ -82,6 +83,7 @@ struct shutdown_pod {
 	uint32_t group;	 /* its place in the plan */
 	bool stopping;	 /* somebody ends it, though no container need have been asked yet (D3) */
 	bool ended;	 /* terminal, Ready False, and that can be seen */
+	bool unlisted;	 /* there is no source that could show that */
 	bool api_server; /* with it the API goes */
 };
 
@@ -216,15 +218,17 @@ enum shutdown_effect_type {
 	SHUTDOWN_DROP_LOCK,    /* out of the fd store, then close; no answer */
 	SHUTDOWN_LIST_HOLDERS, /* answer with HOLDERS */
 	SHUTDOWN_KILL, /* SIGKILL to all in container cgroup id; its facts tell what came of it */
-	SHUTDOWN_WAKE_AT, /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
-	SHUTDOWN_TELL,	  /* hand record to the sinks */
+	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD tells it; no other answer */
+	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
+	SHUTDOWN_TELL,	     /* hand record to the sinks */
 };
 
 struct shutdown_effect {
 	enum shutdown_effect_type type;
 	uint64_t id;
 	uint64_t at_ns;
-	const struct shutdown_record *record; /* valid during the call */
+	const char *uid; /* valid during the call, like record */
+	const struct shutdown_record *record;
 };
 
 /* Receives each effect in order, while shutdown_step() runs; must not call it. */
@@ -277,6 +281,13 @@ struct shutdown *shutdown_free(struct shutdown *sd);
  * room for one, -ENOMEM: it is as if it had not come. What it points to is copied. A time before
  * that of an earlier step counts as that one. */
 int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint64_t now_ns);
+
+/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD or POD_GONE about which nothing is
+ * decided before the next step or shutdown_settle(). 1: it is new; 0: it was known; or an error of
+ * shutdown_step(). */
+int shutdown_note(struct shutdown *sd, const struct shutdown_event *event);
+/* Decides by all that was noted. */
+void shutdown_settle(struct shutdown *sd, uint64_t now_ns);
 
 void shutdown_get_status(struct shutdown *sd, struct shutdown_status *ret);
 void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret);

@@ -100,6 +100,16 @@ static int reach_container(struct shutdown *sd, uint64_t id, struct shutdown_con
 	return 0;
 }
 
+/* Bytes between members may tell two apart that are the same, and never the other way round. */
+static bool same_container(const struct shutdown_container *known,
+			   const struct shutdown_container *facts)
+{
+	struct shutdown_container bare = *facts;
+
+	bare.pod_uid = NULL;
+	return memcmp(known, &bare, sizeof(bare)) == 0;
+}
+
 int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *facts)
 {
 	struct shutdown_container_rec *rec;
@@ -114,6 +124,8 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 	/* Where its pod finds no room, the container alone is known. */
 	if (facts->pod_uid && *facts->pod_uid)
 		(void)reach_pod(sd, facts->pod_uid, &pod);
+	if (pod == rec->pod && same_container(&rec->facts, facts))
+		return 0;
 	bind(sd, rec, pod);
 	if (rec->facts.asked_ns != facts->asked_ns)
 		rec->overdue_told = false;
@@ -124,7 +136,7 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 	rec->facts = *facts;
 	rec->facts.pod_uid = NULL;
 	sd->surveyed = false;
-	return 0;
+	return 1;
 }
 
 int shutdown_forget_container(struct shutdown *sd, uint64_t id)
@@ -133,11 +145,20 @@ int shutdown_forget_container(struct shutdown *sd, uint64_t id)
 
 	if (!id)
 		return -EINVAL;
-	if (rec)
-		bind(sd, rec, NULL);
+	if (!rec)
+		return 0;
+	bind(sd, rec, NULL);
 	free(rec);
 	sd->surveyed = false;
-	return 0;
+	return 1;
+}
+
+static bool same_pod(const struct shutdown_pod *known, const struct shutdown_pod *facts)
+{
+	struct shutdown_pod bare = *facts;
+
+	bare.uid = NULL;
+	return memcmp(known, &bare, sizeof(bare)) == 0;
 }
 
 int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts)
@@ -150,11 +171,13 @@ int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts)
 	r = reach_pod(sd, facts->uid, &pod);
 	if (r < 0)
 		return r;
+	if (pod->told && same_pod(&pod->facts, facts))
+		return 0;
 	pod->told = true;
 	pod->facts = *facts;
 	pod->facts.uid = NULL;
 	sd->surveyed = false;
-	return 0;
+	return 1;
 }
 
 /* Of an object that is gone there is no status left to wait for. */
@@ -165,14 +188,14 @@ int shutdown_forget_pod(struct shutdown *sd, const char *uid)
 	if (!uid || !usable(uid))
 		return -EINVAL;
 	pod = map_get(&sd->pods, map_key(uid));
-	if (!pod || strcmp(pod->uid, uid) != 0)
+	if (!pod || strcmp(pod->uid, uid) != 0 || (!pod->told && pod->facts.ended))
 		return 0;
 	pod->told = false;
 	pod->facts.stopping = false;
 	pod->facts.ended = true;
 	drop_unused(sd, pod);
 	sd->surveyed = false;
-	return 0;
+	return 1;
 }
 
 /* The kubelet's lock as it names itself (A2.5); what another user calls so is not it. */
@@ -240,7 +263,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 		rec->killed_ns = 0;
 	}
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
-		pod->stopped = false;
+		pod->stopped = pod->asked = false;
 	sd->surveyed = false;
 }
 
@@ -266,6 +289,8 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 			continue;
 		s->living++;
 		s->living_in[shutdown_group_of(sd, rec)]++;
+		if (rec->pod)
+			rec->pod->lives = true;
 		if (!shutdown_is_stopped(rec))
 			continue;
 		s->stopping++;
@@ -274,29 +299,35 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 	}
 }
 
-static void survey_pods(struct shutdown *sd, struct shutdown_survey *s)
+static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
 {
-	struct shutdown_pod_rec *pod;
+	bool awaited;
 
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
-		if (shutdown_is_on(sd) && pod->facts.stopping)
-			pod->stopped = true;
-		if (!pod->stopped)
-			continue;
-		s->pods_stopped++;
-		s->pods_unended += !pod->facts.ended;
-		s->api_stopped |= pod->facts.api_server;
-	}
+	if (shutdown_is_on(sd) && pod->facts.stopping)
+		pod->stopped = true;
+	awaited = pod->stopped && !pod->facts.ended && !pod->facts.unlisted;
+	pod->unseen = awaited && !pod->lives;
+	pod->asked &= pod->unseen;
+	s->pods_stopped += pod->stopped;
+	s->pods_unended += pod->stopped && !pod->facts.ended;
+	s->pods_awaited += awaited;
+	s->pods_unseen += pod->unseen;
+	s->pods_unasked += pod->unseen && !pod->asked;
+	s->api_stopped |= pod->stopped && pod->facts.api_server;
 }
 
 const struct shutdown_survey *shutdown_survey(struct shutdown *sd)
 {
 	struct shutdown_survey s = {};
+	struct shutdown_pod_rec *pod;
 
 	if (sd->surveyed)
 		return &sd->survey;
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+		pod->lives = false;
 	survey_containers(sd, &s);
-	survey_pods(sd, &s);
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+		survey_pod(sd, pod, &s);
 	sd->any_stopped |= s.pods_stopped > 0 || s.stopping > 0;
 	sd->survey = s;
 	sd->surveyed = true;

@@ -219,28 +219,6 @@ static bool is_driven(struct shutdown *sd)
 	return s->stopping > 0 || (s->living > 0 && kubelet);
 }
 
-static bool status_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
-{
-	const struct shutdown_survey *s = shutdown_survey(sd);
-	uint64_t end_ns = shutdown_sum(sd->empty_ns, sd->config.status_wait_ns);
-
-	if (!sd->any_stopped) {
-		*ret = SHUTDOWN_NOBODY_STOPS;
-	} else if (s->pods_unended == 0) {
-		*ret = SHUTDOWN_PODS_ENDED;
-	} else if (!sd->api) {
-		*ret = SHUTDOWN_API_UNREACHABLE;
-	} else if (s->api_stopped) {
-		*ret = SHUTDOWN_API_SERVER_STOPPED;
-	} else if (shutdown_counted(sd) >= end_ns) {
-		*ret = SHUTDOWN_STATUS_LATE;
-	} else {
-		shutdown_want_counted(sd, end_ns);
-		return false;
-	}
-	return true;
-}
-
 static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 {
 	if (is_driven(sd)) {
@@ -249,7 +227,7 @@ static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 	}
 	if (!sd->empty_ns)
 		sd->empty_ns = shutdown_counted(sd);
-	return status_lets_go(sd, ret);
+	return shutdown_status_lets_go(sd, ret);
 }
 
 /* True: the lock is on its way out. */
@@ -323,6 +301,7 @@ void shutdown_judge(struct shutdown *sd)
 	if (sd->state == SHUTDOWN_GOING && judge_lock(sd))
 		judge_flush(sd);
 	judge_containers(sd);
+	shutdown_ask_status(sd);
 	if (sd->state == SHUTDOWN_RELEASED || sd->state == SHUTDOWN_UNLOCKED)
 		judge_others(sd);
 }

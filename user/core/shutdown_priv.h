@@ -20,6 +20,9 @@ struct shutdown_pod_rec {
 	struct shutdown_pod facts; /* its uid is not used */
 	bool told;		   /* by an event of its own, not only by a container's */
 	bool stopped;		   /* somebody ended it in this shutdown */
+	bool lives;		   /* some container of it, by the last survey */
+	bool unseen; /* it was stopped and is empty, and its status shows that to nobody yet */
+	bool asked;  /* ... and its status was asked for since then */
 	size_t containers;
 };
 
@@ -35,6 +38,9 @@ struct shutdown_survey {
 	size_t living, stopping;
 	size_t living_in[SHUTDOWN_MAX_GROUPS];
 	size_t pods_stopped, pods_unended;
+	size_t pods_awaited; /* of those unended: somebody could show it */
+	size_t pods_unseen;  /* of those: they are empty */
+	size_t pods_unasked; /* of those: not asked for yet */
 	bool api_stopped;
 };
 
@@ -64,6 +70,7 @@ struct shutdown {
 	uint64_t wake_ns; /* the wish that stands; 0: none */
 	uint64_t next_ns; /* the earliest of this step's wishes; UINT64_MAX: none */
 	uint64_t tick_ns; /* when logind is asked again */
+	uint64_t ask_ns;  /* when the status of pods is */
 
 	uint64_t retry_ns, backoff_ns; /* when the lock is asked for again; 0: not */
 	uint64_t taken_ns;
@@ -118,7 +125,7 @@ struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_told t
 void shutdown_tell(struct shutdown *sd, const struct shutdown_record *record);
 void shutdown_tell_plain(struct shutdown *sd, enum shutdown_told told);
 
-/* Facts: what shutdown_step() returns for them. */
+/* Facts: what shutdown_note() returns for them. */
 int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *facts);
 int shutdown_forget_container(struct shutdown *sd, uint64_t id);
 int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts);
@@ -144,6 +151,10 @@ static inline bool shutdown_is_stopped(const struct shutdown_container_rec *rec)
 
 /* Says what is to be done of groups, containers and the lock as things are now. */
 void shutdown_judge(struct shutdown *sd);
+
+/* Asks for the status of pods that are empty, and whether it is waited for no longer. */
+void shutdown_ask_status(struct shutdown *sd);
+bool shutdown_status_lets_go(struct shutdown *sd, enum shutdown_reason *ret);
 
 /* The lock goes as soon as records are out. */
 void shutdown_let_go(struct shutdown *sd, enum shutdown_reason reason);
