@@ -370,6 +370,16 @@ static __always_inline bool forward_take(const struct signal_args *a, struct gra
 	return true;
 }
 
+/* Somebody beside the init was told. What is pending already was told before, and is again. */
+static __always_inline void told_note(struct signal_args *a, struct signal_struct *signal)
+{
+	if (!(told_set(a->w) & BIT_OF(a->sig)))
+		return;
+	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || !signal->live.counter)
+		return;
+	a->w->told_at_ns = bpf_ktime_get_boot_ns();
+}
+
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->at.watch_id);
@@ -382,6 +392,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	bool noisy;
 	__u32 flags;
 
+	if (!for_init && watch_recorded(a->w))
+		told_note(a, signal);
 	if (!masked && !forwarded)
 		return;
 	if (!for_init && !forwarded && a->sig != SIGKILL && !cfg_all)

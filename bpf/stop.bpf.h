@@ -43,6 +43,12 @@ static __always_inline __u64 stop_set(const struct graced_watch *w)
 	return w->stop_sig ? BIT_OF(w->stop_sig) | BIT_OF(SIGTERM) : STOP_SET;
 }
 
+/* Which signals tell any other process of it to stop, or end it. */
+static __always_inline __u64 told_set(const struct graced_watch *w)
+{
+	return stop_set(w) | STOP_SET | BIT_OF(SIGKILL);
+}
+
 /* It is dying of its stop signal, and counted. */
 static __always_inline bool is_dying(const struct graced_init *init)
 {

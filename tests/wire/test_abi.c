@@ -118,6 +118,7 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_watch, stop_sig),
 	MEMBER(graced_watch, reap_pid),
 	MEMBER(graced_watch, pad),
+	MEMBER(graced_watch, told_at_ns),
 	MEMBER(graced_init, start_ns),
 	MEMBER(graced_init, pid),
 	MEMBER(graced_init, rank),

@@ -11,6 +11,7 @@
 #include "app/manager.h"
 #include "app/say.h"
 #include "core/cgmap.h"
+#include "io/clock.h"
 #include "io/procfs.h"
 
 /* As in bpf/cgroup.bpf.c: branches down to this level answer for what is made below them. */
@@ -52,7 +53,9 @@ static uint64_t owner_of(const struct scan *s, const struct cgfs_dir *dir, uint3
 /* The kind that the kernel half now has for the directory; negative: it is not watched. */
 static int watch(struct scan *s, const struct cgfs_dir *dir)
 {
-	struct graced_watch w = {.kind = kind_of(s->m, dir->path), .level = dir->level};
+	struct graced_watch w = {.kind = kind_of(s->m, dir->path),
+				 .level = dir->level,
+				 .told_at_ns = clock_boot_ns()};
 	uint64_t oom_seen = 0;
 	int r;
 
