@@ -6,94 +6,8 @@
 #include "core/shutplan.h"
 
 #include "lib/claim.h"
+#include "lib/shutworld.h"
 #include "lib/world_pods.h"
-
-#define ANNOUNCED SEC(100)
-#define ASKED	  SEC(101)
-#define LIMIT	  SEC(60)
-
-static void plan(struct world *w, enum shutdown_mode mode)
-{
-	struct obs obs = {
-		.type = OBS_SHUTDOWN_PLAN,
-		.at_ns = SEC(20),
-		.shutdown_plan =
-			{
-				.mode = mode,
-				.overdue_slack_ns = SEC(2),
-				.status_wait_ns = SEC(5),
-				.n_ranges = 2,
-				.ranges = {{0, 20}, {SHUTPLAN_CRITICAL, 10}},
-			},
-	};
-
-	assert_int_equal(world_tell(w, &obs), 0);
-}
-
-static void tell(struct world *w, uint64_t at, enum shutdown_event_type event)
-{
-	struct obs obs = {.type = OBS_SHUTDOWN, .at_ns = at, .shutdown = {.event = event}};
-
-	if (event == SHUTDOWN_EV_ANNOUNCED) {
-		obs.shutdown.limit_ns = LIMIT;
-		obs.shutdown.action = SHUTDOWN_REBOOT;
-	}
-	if (event == SHUTDOWN_EV_HOLDERS) {
-		obs.shutdown.n_holders = 1;
-		strcpy(obs.shutdown.holders[0].who, "kubelet");
-	}
-	obs.shutdown.reachable = event == SHUTDOWN_EV_API;
-	assert_int_equal(world_tell(w, &obs), 0);
-}
-
-/* Holds the lock, and pod A with its sandbox runs: main of default/web-0, 30 s. */
-static void open_held(struct world *w, enum shutdown_mode mode)
-{
-	struct meta_container main = world_main_a1();
-	struct meta_pod pod = world_pod_a();
-
-	world_open_pod(w, true);
-	world_say_container(w, SEC(12), &main);
-	world_lists(w, SEC(12), &pod);
-	plan(w, mode);
-	tell(w, SEC(20), SHUTDOWN_EV_LOGIND_UP);
-	assert_int_equal(world_effects(w, EFFECT_TAKE_LOCK), 1);
-	tell(w, SEC(20), SHUTDOWN_EV_LOCK_TAKEN);
-	tell(w, SEC(20), SHUTDOWN_EV_API);
-	world_clear(w);
-}
-
-/* As logind and the kubelet begin it: others hold locks, too. */
-static void announce(struct world *w)
-{
-	tell(w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
-	assert_true(world_effects(w, EFFECT_LIST_HOLDERS) > 0);
-	tell(w, ANNOUNCED, SHUTDOWN_EV_HOLDERS);
-}
-
-/* The clock goes on to that moment; whoever asks for the holders is told. */
-static void pass(struct world *w, uint64_t until)
-{
-	const struct effect *wake;
-
-	while ((wake = world_effect(w, EFFECT_WAKE_AT)) && wake->at_ns && wake->at_ns <= until) {
-		uint64_t at = wake->at_ns;
-
-		world_timer(w, at);
-		tell(w, at, SHUTDOWN_EV_HOLDERS);
-		wake = world_effect(w, EFFECT_WAKE_AT);
-		assert_true(!wake->at_ns || wake->at_ns > at);
-	}
-}
-
-static const struct record_shutdown *step(const struct world *w, enum shutdown_told told)
-{
-	for (size_t i = 0; i < w->n_records; i++)
-		if (w->records[i].type == RECORD_SHUTDOWN &&
-		    w->records[i].shutdown.told.told == told)
-			return &w->records[i].shutdown;
-	return NULL;
-}
 
 static void test_nobody_asked(void **state)
 {
@@ -101,8 +15,8 @@ static void test_nobody_asked(void **state)
 
 	(void)state;
 	world_open_pod(&w, true);
-	tell(&w, ANNOUNCED, SHUTDOWN_EV_LOGIND_UP);
-	tell(&w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
+	shutworld_tell(&w, ANNOUNCED, SHUTDOWN_EV_LOGIND_UP);
+	shutworld_tell(&w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
 	assert_int_equal(world_effects(&w, EFFECT_TAKE_LOCK), 0);
 	assert_int_equal(world_count(&w, RECORD_SHUTDOWN), 0);
 	world_close(&w);
@@ -114,9 +28,9 @@ static void test_announced(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
-	announce(&w);
-	r = step(&w, SHUTDOWN_TOLD_ANNOUNCED);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
+	r = shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED);
 	assert_non_null(r);
 	assert_int_equal(r->told.announced_ns, ANNOUNCED);
 	assert_int_equal(r->told.limit_ns, LIMIT);
@@ -135,16 +49,16 @@ static void test_overdue(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
-	announce(&w);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
-	pass(&w, ASKED + SEC(22) - 1);
+	shutworld_pass(&w, ASKED + SEC(22) - 1);
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
-	pass(&w, ASKED + SEC(22));
+	shutworld_pass(&w, ASKED + SEC(22));
 	/* 20 s are its group's, though its own are 30. */
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
 	assert_int_equal(world_effect(&w, EFFECT_KILL)->id, CG_A1);
-	r = step(&w, SHUTDOWN_TOLD_KILLED);
+	r = shutworld_step(&w, SHUTDOWN_TOLD_KILLED);
 	assert_non_null(r);
 	assert_string_equal(r->pod.name, "web-0");
 	assert_string_equal(r->container.name, "main");
@@ -161,13 +75,13 @@ static void test_deleted_before(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	world_lists(&w, ANNOUNCED - SEC(1), &pod);
-	announce(&w);
+	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
-	pass(&w, ASKED + SEC(47) - 1);
+	shutworld_pass(&w, ASKED + SEC(47) - 1);
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
-	pass(&w, ASKED + SEC(47));
+	shutworld_pass(&w, ASKED + SEC(47));
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
 	world_close(&w);
 }
@@ -177,10 +91,10 @@ static void test_not_by_the_runtime(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
-	announce(&w);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
 	world_from(&w, ASKED, CG_A1, &P_A1, 15, &P_SHELL);
-	pass(&w, ANNOUNCED + LIMIT);
+	shutworld_pass(&w, ANNOUNCED + LIMIT);
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
 	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 1);
 	world_close(&w);
@@ -191,12 +105,12 @@ static void test_killed_by_the_runtime(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
-	announce(&w);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
-	pass(&w, ASKED + SEC(20));
+	shutworld_pass(&w, ASKED + SEC(20));
 	world_managed(&w, ASKED + SEC(20), CG_A1, &P_A1, 9);
-	pass(&w, ASKED + SEC(30));
+	shutworld_pass(&w, ASKED + SEC(30));
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
 	world_close(&w);
 }
@@ -215,10 +129,10 @@ static void test_status(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
-	announce(&w);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
 	end_pod(&w, ASKED);
-	pass(&w, ASKED + SEC(1));
+	shutworld_pass(&w, ASKED + SEC(1));
 	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 0);
 
 	pod.phase = META_PHASE_FAILED;
@@ -230,9 +144,10 @@ static void test_status(void **state)
 	world_lists(&w, ASKED + SEC(3), &pod);
 	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
 	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 0);
-	tell(&w, ASKED + SEC(3), SHUTDOWN_EV_FLUSHED);
+	shutworld_tell(&w, ASKED + SEC(3), SHUTDOWN_EV_FLUSHED);
 	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 1);
-	assert_int_equal(step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason, SHUTDOWN_PODS_ENDED);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+			 SHUTDOWN_PODS_ENDED);
 	world_close(&w);
 }
 
@@ -241,13 +156,14 @@ static void test_object_gone(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
-	announce(&w);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
 	end_pod(&w, ASKED);
 	world_pod_removed(&w, ASKED + SEC(1));
 	world_lists_not(&w, ASKED + SEC(2));
 	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
-	assert_int_equal(step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason, SHUTDOWN_PODS_ENDED);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+			 SHUTDOWN_PODS_ENDED);
 	world_close(&w);
 }
 
@@ -256,17 +172,18 @@ static void test_observes(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_OBSERVE);
-	announce(&w);
+	shutworld_open(&w, SHUTDOWN_OBSERVE, 0);
+	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
-	tell(&w, ASKED, SHUTDOWN_EV_HOLDERS);
-	pass(&w, ASKED + SEC(25));
+	shutworld_tell(&w, ASKED, SHUTDOWN_EV_HOLDERS);
+	shutworld_pass(&w, ASKED + SEC(25));
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
 	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 0);
 	world_exit(&w, ASKED + SEC(25), CG_A1, &P_A1, 9);
 	world_empty(&w, ASKED + SEC(25), CG_A1);
 	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
-	assert_int_equal(step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason, SHUTDOWN_ALL_EMPTY);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+			 SHUTDOWN_ALL_EMPTY);
 	world_close(&w);
 }
 
@@ -276,12 +193,12 @@ static void test_groups(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 3), 2);
 	assert_int_equal(groups[0].priority, 0);
 	assert_int_equal(groups[1].priority, SHUTPLAN_CRITICAL);
 	assert_int_equal(groups[0].pods[SHUTDOWN_POD_RUNNING], 0);
-	announce(&w);
+	shutworld_announce(&w);
 	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 3), 2);
 	assert_int_equal(groups[0].pods[SHUTDOWN_POD_RUNNING], 2);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
@@ -301,7 +218,7 @@ static void test_cut_short(void **state)
 	struct world w;
 
 	(void)state;
-	open_held(&w, SHUTDOWN_ASSIST);
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	assert_int_equal(engine_count_cut_short(w.engine), 1);
 	assert_int_equal(world_tell(&w, &obs), 0);
 	assert_int_equal(engine_count_cut_short(w.engine), 0);

@@ -115,17 +115,33 @@ static void test_anew(void **state)
 	shutstage_end(&s);
 }
 
+/* The answer to a look at it. */
+static void look(struct shutstage *s, struct shutdown_container *c, uint64_t told_ns)
+{
+	c->looked_ns = s->now_ns;
+	c->told_ns = told_ns;
+	shutstage_container(s, c);
+}
+
+/* It was announced at 1 s and asked at 2 s; what is seen in it at 4 s. */
 static void test_deaf(void **state)
 {
-	static const struct {
+	static const char killed[] = "look 7\nkill 7\ncontainer-killed 7 deaf\n";
+	const struct {
 		uint64_t grace_ns;
-		bool deaf, others_told;
+		bool deaf;
+		uint64_t ending_ns, told_ns;
 		const char *log;
 	} rows[] = {
-		{2 * S, true, false, "kill 7\ncontainer-killed 7 deaf\n"},
-		{2 * S, true, true, ""},
-		{2 * S, false, false, ""},
-		{0, true, false, ""},
+		{2 * S, true, 0, 0, killed},
+		{2 * S, true, 0, shutstage_at(1) - 1, killed},
+		{2 * S, true, 0, shutstage_at(1), "look 7\n"},
+		{2 * S, true, 0, shutstage_at(3), "look 7\n"},
+		{2 * S, true, shutstage_at(0.5), shutstage_at(0.5) - 1, killed},
+		{2 * S, true, shutstage_at(0.5), shutstage_at(0.5), "look 7\n"},
+		{2 * S, true, shutstage_at(3), shutstage_at(1), "look 7\n"},
+		{2 * S, false, 0, 0, ""},
+		{0, true, 0, 0, ""},
 	};
 
 	(void)state;
@@ -136,14 +152,101 @@ static void test_deaf(void **state)
 		shutstage_assist(&s, rows[i].grace_ns, "kubelet");
 		shutstage_run(&s, 2);
 		c.deaf = rows[i].deaf;
-		c.others_told = rows[i].others_told;
+		c.ending_ns = rows[i].ending_ns;
 		shutstage_container(&s, &c);
 		shutstage_run(&s, 3.999);
 		assert_string_equal(shutstage_log(&s), "");
 		shutstage_run(&s, 4);
+		look(&s, &c, rows[i].told_ns);
 		assert_string_equal(shutstage_log(&s), rows[i].log);
+		if (rows[i].log != killed) {
+			shutstage_run(&s, 14);
+			assert_string_equal(shutstage_log(&s),
+					    "pod-overdue 7\nkill 7\ncontainer-killed 7\n");
+		}
 		shutstage_end(&s);
 	}
+}
+
+static void test_unseen(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 2 * S, "kubelet");
+	shutstage_run(&s, 2);
+	c.deaf = true;
+	shutstage_container(&s, &c);
+	/* What was seen before its time came. */
+	shutstage_run(&s, 3.999);
+	look(&s, &c, 0);
+	shutstage_run(&s, 4.5);
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 5.999);
+	assert_string_equal(shutstage_log(&s), "look 7\nlook 7\n");
+	shutstage_run(&s, 6.5);
+	/* Told just now. */
+	look(&s, &c, shutstage_at(6.4));
+	assert_string_equal(shutstage_log(&s), "look 7\n");
+	shutstage_run(&s, 13.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_end(&s);
+}
+
+/* Its group comes long after it was looked at, and then it is looked at anew. */
+static void test_stale(void **state)
+{
+	const struct shutdown_group groups[] = {{20 * S, false}, {20 * S, false}};
+	struct shutdown_container first = shutstage_asked(), c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 2 * S);
+	shutstage_send(&s, &(struct shutdown_event){
+				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
+	shutstage_pod(&s, "web", 0, false, false);
+	shutstage_pod(&s, "dns", 1, false, false);
+	first.timeout_known = c.timeout_known = false;
+	c.id = 8;
+	c.pod_uid = "dns";
+	c.deaf = true;
+	shutstage_hold(&s);
+	shutstage_container(&s, &first);
+	shutstage_container(&s, &c);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "kubelet");
+	shutstage_run(&s, 15);
+	look(&s, &c, 0);
+	assert_string_equal(shutstage_log(&s), "announced\ngroup-started 0\n");
+	shutstage_run(&s, 20);
+	assert_string_equal(shutstage_log(&s), "group-done 0 timed out\ngroup-started 1\nlook 8\n");
+	look(&s, &c, 0);
+	assert_string_equal(shutstage_log(&s), "kill 8\ncontainer-killed 8 deaf\n");
+	shutstage_end(&s);
+}
+
+/* The answer comes while the lock is lost, and says nothing of when there is one again. */
+static void test_outlived(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 2 * S, "kubelet");
+	shutstage_run(&s, 2);
+	c.deaf = true;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 4);
+	shutstage_plain(&s, SHUTDOWN_EV_LOCK_LOST);
+	look(&s, &c, 0);
+	shutstage_run(&s, 5);
+	assert_string_equal(shutstage_log(&s), "look 7\nheld-up kubelet\n");
+	shutstage_plain(&s, SHUTDOWN_EV_LOCK_TAKEN);
+	assert_string_equal(shutstage_log(&s), "look 7\n");
+	look(&s, &c, 0);
+	assert_string_equal(shutstage_log(&s), "kill 7\ncontainer-killed 7 deaf\n");
+	shutstage_end(&s);
 }
 
 static void test_groups(void **state)
@@ -290,6 +393,9 @@ int main(void)
 		CLAIM("the next shutdown begins anew", test_anew),
 		CLAIM("a deaf container is ended early where that is wished, and nobody in it was told",
 		      test_deaf),
+		CLAIM("but not while it is not known whether anybody was", test_unseen),
+		CLAIM("nor by what was seen before its group's turn", test_stale),
+		CLAIM("nor by what was seen more than a second ago", test_outlived),
 		CLAIM("none of a later group is ended", test_groups),
 		CLAIM("without the kubelet there are no groups", test_no_kubelet),
 		CLAIM("before 1.23 the default group takes its whole time", test_two_phases),

@@ -47,6 +47,7 @@ static void no_order_of_events_breaks_a_promise(void **state)
 	/* The walks came everywhere. */
 	assert_true(seen.shutdowns >= shutdowns && seen.cancelled > shutdowns / 100);
 	assert_true(seen.killed > shutdowns / 100 && seen.deaf > shutdowns / 1000);
+	assert_true(seen.looks > seen.deaf);
 	assert_true(seen.again > shutdowns / 1000 && seen.survived > shutdowns / 1000);
 	assert_true(seen.stalls > shutdowns / 100 && seen.lost > shutdowns / 1000);
 	assert_true(seen.refused > shutdowns / 100 && seen.late_locks > 0);

@@ -185,6 +185,7 @@ void obsends_end(struct obs *obs)
 	case OBS_COUNTS:
 		make_bool(&obs->counts.populated);
 		make_bool(&obs->counts.pid1);
+		make_bool(&obs->counts.looked);
 		break;
 	case OBS_PROBE:
 		make_bool(&obs->probe.alive);

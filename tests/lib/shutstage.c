@@ -53,6 +53,9 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_LIST_HOLDERS:
 		s->asks = true;
 		break;
+	case SHUTDOWN_LOOK:
+		buf_printf(&s->log, "look %llu\n", (unsigned long long)effect->id);
+		break;
 	case SHUTDOWN_KILL:
 		buf_printf(&s->log, "kill %llu\n", (unsigned long long)effect->id);
 		break;

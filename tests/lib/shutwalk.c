@@ -93,10 +93,24 @@ static void answer(struct shutwalk *w)
 	send(w, &event);
 }
 
+/* As long as nobody looks, what others were told is not seen. */
+static void look(struct shutwalk *w, struct shutwalk_container *c)
+{
+	c->looking = false;
+	if (!c->told || chance(w, 4))
+		return;
+	c->facts.looked_ns = w->now_ns;
+	c->facts.told_ns = c->others_ns;
+	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER, .container = c->facts});
+}
+
 static void answer_all(struct shutwalk *w)
 {
 	for (int i = 0; i < 4 && w->listing && w->bus != SHUTWALK_SILENT; i++)
 		answer(w);
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
+		if (w->containers[i].looking)
+			look(w, &w->containers[i]);
 }
 
 /* Timers fire when they want to. */
@@ -193,7 +207,10 @@ static void ask(struct shutwalk *w)
 	c->facts.asked_ns = w->now_ns - (chance(w, 4) ? 300 * MS : 0);
 	c->facts.signal = 15;
 	c->facts.deaf = chance(w, 2);
-	c->facts.others_told = chance(w, 3);
+	if (chance(w, 3))
+		c->others_ns = w->now_ns - (chance(w, 2) ? 10 * SHUTWALK_S : 0);
+	if (chance(w, 4))
+		c->facts.ending_ns = c->facts.asked_ns - roll(w, 20) * SHUTWALK_S;
 	c->stalled_ns = w->stalled_ns;
 	tell_container(w, c);
 }
@@ -209,7 +226,7 @@ static void change(struct shutwalk *w)
 	else if (chance(w, 2))
 		c->facts.kill_ns = w->now_ns;
 	else if (chance(w, 2))
-		c->facts.others_told = true;
+		c->others_ns = w->now_ns;
 	else
 		c->facts.kind = (enum shutdown_kind)roll(w, 4);
 	tell_container(w, c);

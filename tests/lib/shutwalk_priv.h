@@ -19,6 +19,8 @@ struct shutwalk_container {
 	struct shutdown_container facts; /* as told */
 	unsigned int pod;		 /* of pods; SHUTWALK_PODS: none */
 	uint64_t stalled_ns;		 /* of the walk, when it was asked */
+	bool looking;			 /* a look was asked for, and not answered */
+	uint64_t others_ns;		 /* when others of it were told in truth; 0: not */
 	bool killed;			 /* by graced, in this shutdown */
 };
 

@@ -84,15 +84,45 @@ static bool has_waited(const struct shutwalk *w, const struct shutwalk_container
 	return ns <= w->seen_ns && w->seen_ns - ns >= c->facts.asked_ns + stalled_ns;
 }
 
+/* Looked at when its time had come, a moment ago: nobody in it was told. */
+static bool is_useless(const struct shutwalk *w, const struct shutwalk_container *c)
+{
+	const struct shutdown_container *f = &c->facts;
+	uint64_t grace_ns = w->config.deaf_grace_ns;
+
+	return grace_ns && has_waited(w, c, grace_ns) && f->looked_ns >= f->asked_ns + grace_ns &&
+	       w->seen_ns - f->looked_ns < SHUTDOWN_LOOK_NS && f->told_ns < w->announced_ns &&
+	       (!f->ending_ns || f->told_ns < f->ending_ns);
+}
+
+static struct shutwalk_container *told_of(struct shutwalk *w, uint64_t id)
+{
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
+		if (w->containers[i].told && w->containers[i].facts.id == id)
+			return &w->containers[i];
+	return NULL;
+}
+
+static void take_look(struct shutwalk *w, uint64_t id)
+{
+	struct shutwalk_container *c = told_of(w, id);
+
+	must(w, c, "only a container is looked at");
+	if (!c)
+		return;
+	must(w, c->facts.deaf && w->config.deaf_grace_ns && w->config.mode == SHUTDOWN_ASSIST,
+	     "only what may be of no use is looked at");
+	must(w, has_waited(w, c, w->config.deaf_grace_ns), "nothing is looked at too early");
+	w->seen->looks++;
+	c->looking = true;
+}
+
 static void take_kill(struct shutwalk *w, uint64_t id)
 {
-	struct shutwalk_container *c = NULL;
+	struct shutwalk_container *c = told_of(w, id);
 	const struct shutdown_container *f;
 	bool deaf, overdue;
 
-	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
-		if (w->containers[i].told && w->containers[i].facts.id == id)
-			c = &w->containers[i];
 	must(w, c, "only a container is killed");
 	if (!c)
 		return;
@@ -107,8 +137,7 @@ static void take_kill(struct shutwalk *w, uint64_t id)
 	must(w, !f->kill_ns || c->killed, "what another has killed is left to it");
 	must(w, is_its_turn(w, c), "none of a later group is killed");
 	overdue = f->timeout_known && has_waited(w, c, f->timeout_ns + w->config.overdue_slack_ns);
-	deaf = w->config.deaf_grace_ns && f->deaf && !f->others_told &&
-	       has_waited(w, c, w->config.deaf_grace_ns);
+	deaf = f->deaf && is_useless(w, c);
 	must(w, overdue || deaf || c->killed, "nothing is killed before its time");
 	w->seen->killed += !c->killed;
 	w->seen->again += c->killed;
@@ -203,6 +232,9 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 		break;
 	case SHUTDOWN_LIST_HOLDERS:
 		w->listing = true;
+		break;
+	case SHUTDOWN_LOOK:
+		take_look(w, effect->id);
 		break;
 	case SHUTDOWN_KILL:
 		take_kill(w, effect->id);

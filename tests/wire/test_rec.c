@@ -119,7 +119,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_SIGNAL, sizeof(struct obs_signal), 6 * PROC_PAD},
 		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
-		{OBS_COUNTS, sizeof(struct obs_counts), 6},
+		{OBS_COUNTS, sizeof(struct obs_counts), 5},
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
 		{OBS_NAMES, sizeof(struct obs_names), 6},
 		{OBS_POD, sizeof(struct meta_pod), 4},
@@ -193,7 +193,8 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"exit\",\"at_ns\":1,\"id\":2,\"status\":139,\"flags\":1,\"pid\":3,\"exits\":4}"
 		"\n",
 		"{\"type\":\"oom\",\"at_ns\":1,\"id\":2,\"level_id\":3,\"flags\":2,\"pid\":4}\n",
-		"{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"populated\":true,\"exits\":3}\n",
+		"{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"populated\":true,\"looked\":true,"
+		"\"exits\":3,\"told_at_ns\":4}\n",
 		"{\"type\":\"probe\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4,\"alive\":true}\n",
 		"{\"type\":\"names\",\"at_ns\":1,\"pod_uid\":\"u\",\"container_id\":\"i\",\"namespace\":"
 		"\"ns\",\"pod\":\"p\",\"container\":\"c\",\"found\":true}\n",
@@ -302,6 +303,19 @@ static void test_members_arrive(void **state)
 	assert_string_equal(obs->signal.ancestors[3].exe, "fifteen bytes..");
 }
 
+static void test_not_looked(void **state)
+{
+	static const char line[] = "{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"exits\":3}";
+	_cleanup_(cleanup_free) struct obs *obs = new_obs();
+
+	(void)state;
+	memset(obs, 0xa5, sizeof(*obs));
+	assert_int_equal(rec_read_line(line, sizeof(line) - 1, obs), 0);
+	assert_int_equal(obs->counts.counts.exits, 3);
+	assert_false(obs->counts.looked);
+	assert_int_equal(obs->counts.told_at_ns, 0);
+}
+
 static void test_only_used_bytes_are_touched(void **state)
 {
 	static const char line[] = "{\"type\":\"cgroup_found\",\"at_ns\":1,\"path\":\"/kubepods\"}";
@@ -382,6 +396,7 @@ int main(void)
 		CLAIM("types and members keep their names and their order", test_stable_lines),
 		CLAIM("each member arrives in its place, what is left out is zero",
 		      test_members_arrive),
+		CLAIM("an older recording does not say whether others were told", test_not_looked),
 		CLAIM("of a path only the words that hold its bytes are written",
 		      test_only_used_bytes_are_touched),
 		CLAIM("lines are JSON to a foreign parser", test_a_parser_agrees),

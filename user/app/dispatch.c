@@ -73,6 +73,8 @@ static void read_counts(struct manager *m, uint64_t id, bool pid1)
 	feed_begin(&obs, OBS_COUNTS);
 	obs.counts.id = id;
 	obs.counts.counts = watch.counts;
+	obs.counts.looked = true;
+	obs.counts.told_at_ns = watch.told_at_ns;
 	obs.counts.populated = scan_populated(m, id);
 	obs.counts.pid1 = pid1 && obs.counts.populated && scan_has_pid1(m, id);
 	feed(m, &obs);

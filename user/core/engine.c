@@ -257,8 +257,10 @@ static int on_lost(struct engine *e, const struct obs *obs)
 {
 	if (memcmp(&e->lost, &obs->lost, sizeof(e->lost)) == 0)
 		return 0;
-	if (obs->lost.recursion_misses > e->lost.recursion_misses)
+	if (obs->lost.recursion_misses > e->lost.recursion_misses) {
+		e->missed_ns = obs->at_ns;
 		doubt_all(e);
+	}
 	if (gone_lost(&obs->lost) > gone_lost(&e->lost))
 		check_all(e);
 	e->lost = obs->lost;

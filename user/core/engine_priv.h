@@ -95,6 +95,7 @@ struct engine {
 	uint64_t attached_ns;
 	struct obs_attached host;
 	struct obs_lost lost;
+	uint64_t missed_ns; /* programs of the kernel half were last seen not to have run; 0: never */
 	uint64_t containers_found;
 
 	struct record record; /* scratch of the report under way */

@@ -17,6 +17,7 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		[SHUTDOWN_FLUSH] = EFFECT_FLUSH,
 		[SHUTDOWN_DROP_LOCK] = EFFECT_DROP_LOCK,
 		[SHUTDOWN_LIST_HOLDERS] = EFFECT_LIST_HOLDERS,
+		[SHUTDOWN_LOOK] = EFFECT_READ_COUNTS,
 		[SHUTDOWN_KILL] = EFFECT_KILL,
 	};
 	struct engine_shutdown *s = userdata;

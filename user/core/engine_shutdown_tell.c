@@ -136,7 +136,13 @@ static bool is_runtime(const struct sender *sender)
 	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET;
 }
 
-static void tell_container(struct engine *e, const struct cgnode *node)
+/* A signal that a program of the kernel half was not run for may have told somebody. */
+static uint64_t told_ns(const struct engine *e, const struct stop *stop)
+{
+	return stop->told_ns > e->missed_ns ? stop->told_ns : e->missed_ns;
+}
+
+static void tell_container(struct engine *e, const struct cgnode *node, const struct epod *p)
 {
 	const struct stop *stop = node->stop;
 	struct shutdown_event event = {
@@ -155,9 +161,10 @@ static void tell_container(struct engine *e, const struct cgnode *node)
 		c->asked_ns = stop->request.at_ns;
 		c->signal = stop->request.number;
 		c->deaf = stop->deaf;
-		/* Of others than its init no signals are seen but those that it sends itself. */
-		c->others_told = true;
 	}
+	c->ending_ns = p ? p->terminating_ns : 0;
+	c->looked_ns = stop->looked_ns;
+	c->told_ns = told_ns(e, stop);
 	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c->timeout_known = timeout_of(e, node, &c->timeout_ns);
 	engine_shutdown_note(e, &event);
@@ -178,7 +185,7 @@ void engine_shutdown_tell_pod(struct engine *e, const char *uid)
 		return;
 	LIST_FOREACH(node, &pod->nodes, in_pod)
 		if (cgnode_is_container(node) && node->stop)
-			tell_container(e, node);
+			tell_container(e, node, p);
 }
 
 void engine_shutdown_tell_all(struct engine *e)

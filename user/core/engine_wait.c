@@ -106,6 +106,10 @@ int engine_on_counts(struct engine *e, const struct obs *obs)
 		return 0;
 	lost = stop->counts.lost;
 	stop_count(stop, &obs->counts.counts);
+	if (obs->counts.looked) {
+		stop->looked_ns = obs->at_ns;
+		stop->told_ns = obs->counts.told_at_ns;
+	}
 	if (stop->counts.lost > lost)
 		engine_changed(e, node);
 	if (stop->state == STOP_EXITED && stop->asked_ns)

@@ -127,7 +127,9 @@ struct obs_counts {
 	uint64_t id;
 	bool populated; /* the cgroup still holds a process */
 	bool pid1;	/* ... and among them, if that was asked, PID 1 of a pid namespace */
+	bool looked;	/* told_at_ns is known */
 	struct graced_counts counts;
+	uint64_t told_at_ns; /* as in graced_watch */
 };
 
 struct obs_probe {

@@ -35,6 +35,7 @@
 #define SHUTDOWN_TICK_NS	  1000000000ULL
 #define SHUTDOWN_LIST_NS	  1000000000ULL /* how long logind may take to tell who holds */
 #define SHUTDOWN_SURVIVES_NS	  1000000000ULL /* what lives so long after SIGKILL is named */
+#define SHUTDOWN_LOOK_NS	  1000000000ULL /* how long a look at a container holds */
 #define SHUTDOWN_BACKOFF_MAX_NS	  30000000000ULL
 
 enum shutdown_mode {
@@ -67,11 +68,13 @@ struct shutdown_container {
 	const char *pod_uid;
 	enum shutdown_kind kind;
 	bool populated;
-	uint64_t asked_ns; /* the runtime's stop signal to it; 0: it was not asked */
-	uint32_t signal;   /* that signal */
-	bool deaf;	   /* PID 1 never heard it, and not by choice */
-	bool others_told;  /* any other process of it was sent it */
-	uint64_t kill_ns;  /* a SIGKILL by anybody; 0: none */
+	uint64_t asked_ns;  /* the runtime's stop signal to it; 0: it was not asked */
+	uint32_t signal;    /* that signal */
+	bool deaf;	    /* PID 1 never heard it, and not by choice */
+	uint64_t ending_ns; /* since when its pod is being ended; 0: not, or not known */
+	uint64_t looked_ns; /* when it was looked what its other processes were told; 0: never */
+	uint64_t told_ns;   /* ... and when one was last told to stop, or ended; 0: never */
+	uint64_t kill_ns;   /* a SIGKILL by anybody; 0: none */
 	bool timeout_known;
 	uint64_t timeout_ns; /* effective stop timeout (D5), from the stop signal on */
 };
@@ -217,6 +220,7 @@ enum shutdown_effect_type {
 	SHUTDOWN_FLUSH,	       /* get all records out; answer with FLUSHED */
 	SHUTDOWN_DROP_LOCK,    /* out of the fd store, then close; no answer */
 	SHUTDOWN_LIST_HOLDERS, /* answer with HOLDERS */
+	SHUTDOWN_LOOK, /* at container cgroup id, what its others were told; its facts answer */
 	SHUTDOWN_KILL, /* SIGKILL to all in container cgroup id; its facts tell what came of it */
 	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD tells it; no other answer */
 	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */

@@ -127,8 +127,10 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 	if (pod == rec->pod && same_container(&rec->facts, facts))
 		return 0;
 	bind(sd, rec, pod);
-	if (rec->facts.asked_ns != facts->asked_ns)
+	if (rec->facts.asked_ns != facts->asked_ns) {
 		rec->overdue_told = false;
+		rec->look_ns = 0;
+	}
 	if (!facts->populated) {
 		rec->survives_told = false;
 		rec->killed_ns = 0;
@@ -260,7 +262,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
 		rec->overdue_told = rec->survives_told = false;
-		rec->killed_ns = 0;
+		rec->look_ns = rec->killed_ns = 0;
 	}
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
 		pod->stopped = pod->asked = false;

@@ -133,17 +133,45 @@ static uint64_t overdue_ns(const struct shutdown *sd, const struct shutdown_cont
 	return shutdown_sum(shutdown_sum(c->asked_ns, c->timeout_ns), sd->config.overdue_slack_ns);
 }
 
-/* When it is plain that it cannot use its time; UINT64_MAX: it may. */
+/* By whoever ends its pod: a hook comes before the stop signal, and may tell them all. */
+static bool others_told(const struct shutdown *sd, const struct shutdown_container *c)
+{
+	bool before = c->ending_ns && c->ending_ns < sd->announced_ns;
+
+	return c->told_ns >= (before ? c->ending_ns : sd->announced_ns);
+}
+
+/* When it may be plain that it cannot use its time; UINT64_MAX: never. */
 static uint64_t useless_ns(const struct shutdown *sd, const struct shutdown_container *c)
 {
-	if (!sd->config.deaf_grace_ns || !c->deaf || c->others_told)
+	if (!sd->config.deaf_grace_ns || !c->deaf || others_told(sd, c))
 		return UINT64_MAX;
 	return shutdown_sum(c->asked_ns, sd->config.deaf_grace_ns);
 }
 
+/* Nobody in it was told by now: what was seen before the time came, or long ago, says nothing. */
+static bool is_useless(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t at_ns = useless_ns(sd, &rec->facts), looked_ns = rec->facts.looked_ns;
+
+	if (shutdown_counted(sd) < at_ns) {
+		shutdown_want_counted(sd, at_ns);
+		return false;
+	}
+	if (rec->look_ns && looked_ns >= rec->look_ns &&
+	    past(looked_ns, sd->now_ns) < SHUTDOWN_LOOK_NS)
+		return true;
+	if (!rec->look_ns || past(rec->look_ns, sd->now_ns) >= SHUTDOWN_LOOK_NS) {
+		rec->look_ns = sd->now_ns;
+		shutdown_do(sd, SHUTDOWN_LOOK, rec->facts.id, 0);
+	}
+	shutdown_want(sd, shutdown_sum(rec->look_ns, SHUTDOWN_LOOK_NS));
+	return false;
+}
+
 static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	uint64_t over_ns = overdue_ns(sd, &rec->facts), deaf_ns = useless_ns(sd, &rec->facts);
+	uint64_t over_ns = overdue_ns(sd, &rec->facts);
 	bool over = shutdown_counted(sd) >= over_ns;
 
 	if (over && !rec->overdue_told) {
@@ -152,12 +180,8 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 	}
 	if (!over)
 		shutdown_want_counted(sd, over_ns);
-	if (!may_kill(sd, rec))
+	if (!may_kill(sd, rec) || (!over && !is_useless(sd, rec)))
 		return;
-	if (!over && shutdown_counted(sd) < deaf_ns) {
-		shutdown_want_counted(sd, deaf_ns);
-		return;
-	}
 	kill_container(sd, rec);
 	sd->stats.killed++;
 	tell_container(sd, rec, SHUTDOWN_TOLD_KILLED, !over);

@@ -30,6 +30,7 @@ struct shutdown_container_rec {
 	struct shutdown_container facts; /* its pod_uid is not used */
 	struct shutdown_pod_rec *pod;	 /* NULL: in none that is known */
 	bool overdue_told, survives_told;
+	uint64_t look_ns;   /* when a look at it was asked for last; 0: not */
 	uint64_t killed_ns; /* last, by us; 0: not */
 };
 

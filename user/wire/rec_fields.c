@@ -93,10 +93,9 @@ static const struct rec_field OOM[] = {
 };
 
 static const struct rec_field READ_COUNTS[] = {
-	UINT("id", counts.id),
-	BOOL("populated", counts.populated),
-	BOOL("pid1", counts.pid1),
-	COUNTS(counts.counts),
+	UINT("id", counts.id),	   BOOL("populated", counts.populated),
+	BOOL("pid1", counts.pid1), BOOL("looked", counts.looked),
+	COUNTS(counts.counts),	   UINT("told_at_ns", counts.told_at_ns),
 };
 
 static const struct rec_field PROBE[] = {
