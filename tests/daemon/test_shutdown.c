@@ -215,6 +215,89 @@ static void what_is_overdue_is_ended_and_the_door_let_go(void **state)
 	shutscene_end(s);
 }
 
+/* How long after it was sent that signal a container was killed. */
+static json_int_t await_killed(const struct shutscene *s, const char *expected,
+			       const struct sent *sent)
+{
+	json_t *rec = shutscene_await_record(s, expected);
+	json_int_t ns = jrec_int(rec, "boot_ns", 0) - (json_int_t)sent->before_ns;
+
+	json_decref(rec);
+	return ns;
+}
+
+/* The child of the second does not hear it either, but for all that anybody knows it may. */
+static void the_deaf_are_ended_early_if_nobody_else_was_told(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist",
+									      .deaf_grace = "1s"});
+	struct sent to_silent, to_told, to_child;
+	struct box silent, told;
+	struct proc early, child;
+	struct proc_end how;
+
+	shutscene_box(s, "silent", &silent);
+	shutscene_box(s, "told", &told);
+	assert_int_equal(box_exec(&s->tree, &silent, "workload", true, BOX_ARGV("deaf"), &early),
+			 0);
+	assert_int_equal(box_exec(&s->tree, &told, "workload", true, BOX_ARGV("blocked"), &child),
+			 0);
+	/* Before the shutdown, that is no part of it. */
+	assert_int_equal(kill(early.pid, SIGTERM), 0);
+	assert_int_equal(proc_wait(&early, &how), 0);
+	logindmock_announce(&s->mock, true, "power-off");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	assert_int_equal(send_signal(&s->tree, SEND_HOST, NULL, child.pid, SIGTERM, &to_child), 0);
+	assert_int_equal(
+		send_signal(&s->tree, SEND_RUNTIME, NULL, told.init_pid, SIGTERM, &to_told), 0);
+	assert_int_equal(
+		send_signal(&s->tree, SEND_RUNTIME, NULL, silent.init_pid, SIGTERM, &to_silent), 0);
+
+	/* The time of their group and the slack are 4 s. */
+	assert_in_range(await_killed(s,
+				     "{'type':'shutdown','event':'container-killed',"
+				     "'pod':{'name':'silent'}}",
+				     &to_silent),
+			1000000000, 3999999999);
+	assert_in_range(await_killed(s,
+				     "{'type':'shutdown','event':'container-killed',"
+				     "'pod':{'name':'told'}}",
+				     &to_told),
+			4000000000, UINT64_MAX / 2);
+	proc_free(&early);
+	proc_free(&child);
+	assert_int_equal(box_remove(&silent), 0);
+	assert_int_equal(box_remove(&told), 0);
+	shutscene_end(s);
+}
+
+/* Its processes may have been told while no daemon saw it. */
+static void who_ran_unwatched_in_it_is_not_ended_early(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist",
+									      .deaf_grace = "1s"});
+	struct sent sent;
+	struct box box;
+
+	shutscene_box(s, "old", &box);
+	logindmock_announce(&s->mock, true, "power-off");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	assert_int_equal(kill(service_pid(s->service), SIGKILL), 0);
+	assert_int_equal(service_wait(s->service), 128 + SIGKILL);
+	s->service = service_free(s->service);
+	shutscene_start(s, "assist");
+	shutscene_await_locks(s, 2);
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box.init_pid, SIGTERM, &sent),
+			 0);
+	assert_in_range(await_killed(s,
+				     "{'type':'shutdown','event':'container-killed',"
+				     "'pod':{'name':'old'}}",
+				     &sent),
+			4000000000, UINT64_MAX / 2);
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 static void the_lack_of_logind_is_told(void **state)
 {
 	static const struct {
@@ -279,6 +362,11 @@ int main(void)
 		SHUTSCENE_CLAIM(
 			"a container that is overdue is ended, no other is, and the lock goes",
 			what_is_overdue_is_ended_and_the_door_let_go),
+		SHUTSCENE_CLAIM(
+			"a deaf container is ended early, but not one that has a process that was told",
+			the_deaf_are_ended_early_if_nobody_else_was_told),
+		SHUTSCENE_CLAIM("nor one that ran in the shutdown while no daemon did",
+				who_ran_unwatched_in_it_is_not_ended_early),
 		SHUTSCENE_CLAIM(
 			"that shutdowns are not seen is told, and ends no daemon that only records",
 			the_lack_of_logind_is_told),

@@ -67,6 +67,8 @@ void shutscene_start(struct shutscene *s, const char *mode)
 				    s->kubelet,
 				    "--shutdown.overdue-slack=1s",
 				    "--shutdown.status-wait=1s",
+				    "--shutdown.deaf-grace",
+				    s->deaf_grace,
 				    NULL};
 	char bus[128];
 	const char *const env[] = {bus, NULL};
@@ -125,6 +127,7 @@ struct shutscene *shutscene_begin(void **state, const struct shutscene_spec *spe
 	logindmock_start_bus(&s->mock);
 	logindmock_start(&s->mock);
 	logindmock_set_limit(&s->mock, spec->limit_us ? spec->limit_us : LIMIT_US);
+	s->deaf_grace = spec->deaf_grace ? spec->deaf_grace : "off";
 	make_files(s, spec->kubelet ? spec->kubelet : KUBELET);
 	shutscene_start(s, spec->mode);
 	shutscene_await_locks(s, 1);

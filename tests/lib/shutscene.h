@@ -22,6 +22,7 @@ struct shutscene {
 	struct lognames names;
 	struct service *service; /* NULL: none runs */
 	bool begun;
+	const char *deaf_grace;
 	char records[80], kubelet[80], state[80], systemd[80];
 };
 
@@ -29,6 +30,7 @@ struct shutscene_spec {
 	const char *mode;
 	uint64_t limit_us;   /* logind's; 0: 20 s */
 	const char *kubelet; /* its configuration; NULL: 5 s, the last 2 of them for critical pods */
+	const char *deaf_grace; /* shutdown.deafGrace; NULL: off */
 };
 
 /* For cmocka's group. Where that cannot work here, says why on stderr and leaves *state NULL. */
