@@ -4,7 +4,7 @@
 # Leaves api_port; tokens and certificates are in $work/pki.
 
 admin=(curl -sS --fail-with-body -m 120)
-etcd_pid= apiserver_pid= api_port=
+etcd_pid= apiserver_pid= api_port= etcd_port= etcd_peer_port=
 
 # A port nobody listens on. Another program may still be first: callers try again.
 free_port() {
@@ -62,21 +62,25 @@ etcd_up() {
 	! alive "$etcd_pid" || curl -s -m 5 -o "$work/etcd.health" "http://127.0.0.1:$1/health"
 }
 
+run_etcd() { # PROGRAM CLIENT-PORT PEER-PORT
+	"$1" --data-dir "$work/etcd" --listen-client-urls "http://127.0.0.1:$2" \
+		--advertise-client-urls "http://127.0.0.1:$2" --unsafe-no-fsync \
+		--listen-peer-urls "http://127.0.0.1:$3" \
+		--initial-advertise-peer-urls "http://127.0.0.1:$3" \
+		--initial-cluster "default=http://127.0.0.1:$3" >>"$work/etcd.log" 2>&1 &
+	etcd_pid=$!
+	await 120 etcd_up "$2"
+	alive "$etcd_pid"
+}
+
 start_etcd() { # PROGRAM
-	local client peer try
+	local try
 	for try in 1 2 3; do
-		client=$(free_port) peer=$(free_port)
-		"$1" --data-dir "$work/etcd" --listen-client-urls "http://127.0.0.1:$client" \
-			--advertise-client-urls "http://127.0.0.1:$client" --unsafe-no-fsync \
-			--listen-peer-urls "http://127.0.0.1:$peer" \
-			--initial-advertise-peer-urls "http://127.0.0.1:$peer" \
-			--initial-cluster "default=http://127.0.0.1:$peer" >"$work/etcd.log" 2>&1 &
-		etcd_pid=$!
-		await 120 etcd_up "$client" && alive "$etcd_pid" && break
+		etcd_port=$(free_port) etcd_peer_port=$(free_port)
+		run_etcd "$1" "$etcd_port" "$etcd_peer_port" && return
 		rm -rf "$work/etcd"
 	done
-	etcd_port=$client
-	alive "$etcd_pid"
+	return 1
 }
 
 api() { # METHOD PATH [CURL ARGUMENT...]
@@ -90,22 +94,28 @@ api_up() {
 	! alive "$apiserver_pid" || [[ $(api GET /readyz 2>/dev/null) == ok ]]
 }
 
+run_apiserver() { # PROGRAM
+	local pki=$work/pki
+	"$1" --etcd-servers "http://127.0.0.1:$etcd_port" --bind-address 127.0.0.1 \
+		--advertise-address 10.0.2.2 \
+		--secure-port "$api_port" --insecure-port 0 --cert-dir "$work/apiserver" \
+		--tls-cert-file "$pki/apiserver.crt" --tls-private-key-file "$pki/apiserver.key" \
+		--token-auth-file "$pki/tokens.csv" --authorization-mode Node,RBAC \
+		--service-account-key-file "$pki/accounts.key" \
+		--service-account-signing-key-file "$pki/accounts.key" \
+		--service-account-issuer https://graced.test \
+		--disable-admission-plugins ServiceAccount >>"$work/apiserver.log" 2>&1 &
+	apiserver_pid=$!
+	await 300 api_up
+	alive "$apiserver_pid"
+}
+
 start_apiserver() { # PROGRAM
-	local try pki=$work/pki
-	echo "Authorization: Bearer $(<"$pki/admin.token")" >"$pki/admin.header"
+	local try
+	echo "Authorization: Bearer $(<"$work/pki/admin.token")" >"$work/pki/admin.header"
 	for try in 1 2 3; do
 		api_port=$(free_port)
-		"$1" --etcd-servers "http://127.0.0.1:$etcd_port" --bind-address 127.0.0.1 \
-			--advertise-address 10.0.2.2 \
-			--secure-port "$api_port" --insecure-port 0 --cert-dir "$work/apiserver" \
-			--tls-cert-file "$pki/apiserver.crt" --tls-private-key-file "$pki/apiserver.key" \
-			--token-auth-file "$pki/tokens.csv" --authorization-mode Node,RBAC \
-			--service-account-key-file "$pki/accounts.key" \
-			--service-account-signing-key-file "$pki/accounts.key" \
-			--service-account-issuer https://graced.test \
-			--disable-admission-plugins ServiceAccount >"$work/apiserver.log" 2>&1 &
-		apiserver_pid=$!
-		await 300 api_up && alive "$apiserver_pid" && return
+		run_apiserver "$1" && return
 	done
 	return 1
 }

@@ -3,6 +3,8 @@
 # Leaves agent_port; logs are in $work.
 
 machine_pid= agent_port=
+# More of the emulator's.
+machine_options=()
 
 kubeconfig() {
 	jq -n --arg server "https://10.0.2.2:$api_port" --arg token "$(<"$work/pki/kubelet.token")" '{
@@ -32,7 +34,7 @@ make_payload() { # KUBELET
 	sed -e 's,@prefix@,/opt/graced,' -e 's,@sysconfdir@,/etc,' deploy/graced.service \
 		>"$dir/units/graced.service"
 	cp tests/vm/node/*.{service,socket,target} "$dir/units/"
-	cp tests/vm/node/{start,graced.yaml,containerd.toml} "$dir/"
+	cp tests/vm/node/{start,timeline,graced.yaml,containerd.toml} "$dir/"
 	cp tests/vm/node/kubelet.yaml "$dir/kubernetes/"
 	for name in ca.crt kubelet.crt kubelet.key graced.token; do
 		cp "$work/pki/$name" "$dir/kubernetes/"
@@ -49,7 +51,7 @@ boot_machine() { # IMAGE
 		agent_port=$(free_port)
 		VM_MEMORY=2048 tools/vm/boot "$1" "$work/payload" "$work" \
 			-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$agent_port-:2222" \
-			-device virtio-net-pci,netdev=net >"$work/qemu.log" 2>&1 &
+			-device virtio-net-pci,netdev=net "${machine_options[@]}" >"$work/qemu.log" 2>&1 &
 		machine_pid=$!
 		await 600 machine_up
 		alive "$machine_pid" && return

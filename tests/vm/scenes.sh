@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by shutdown: what is done in each of its shutdowns, and what has to come of it (down.jq).
+
+all_scenes=(none observe assist deaf)
+
+# --- graced ----------------------------------------------------------------------------------
+
+# The unit as it is shipped, with what its documentation says that assist needs.
+start_graced() { # MODE [SETTING...]
+	local mode=$1 settings=()
+	shift
+	settings=("$@")
+	guest "cat >>/etc/graced/graced.yaml <<-END
+			shutdown:
+			  mode: $mode
+			  kubeletConfig: /etc/kubernetes/kubelet.yaml
+			  kubeletVersion: \"1.20\"
+			  statusWait: 20s
+			$(printf '  %s\n' "${settings[@]}")
+		END
+		if [ $mode = assist ]; then
+			mkdir -p /etc/systemd/system/graced.service.d
+			printf '[Service]\nConfigurationDirectory=systemd/logind.conf.d\nProtectControlGroups=no\nCapabilityBoundingSet=CAP_KILL\n' \\
+				>/etc/systemd/system/graced.service.d/assist.conf
+			systemctl daemon-reload
+		fi
+		systemctl start graced" || give_up "graced starts"
+	await 120 graced_holds || give_up "graced holds its lock, and has what it needs"
+}
+
+metrics() {
+	guest 'exec 3<>/dev/tcp/127.0.0.1/9753
+		printf "GET /metrics HTTP/1.0\r\n\r\n" >&3
+		cat <&3'
+}
+
+# Two things are as they are in this machine: the deaf pod's grace period does not fit.
+graced_holds() {
+	! alive "$machine_pid" || {
+		metrics | grep -a '^graced_shutdown_ready' >"$work/shutdown.ready"
+		! grep -v grace-fits "$work/shutdown.ready" | grep -q ' 0$' &&
+			grep -q 'lock-held.* 1$' "$work/shutdown.ready"
+	}
+}
+
+# --- a shutdown ------------------------------------------------------------------------------
+
+lease_of() {
+	api GET /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/vm-node |
+		jq -r .spec.renewTime
+}
+
+renewed() { # OLD
+	! alive "$machine_pid" || [[ $(lease_of) != "$1" ]]
+}
+
+# Everything the API says of pods, each line behind the time of its arrival.
+watch_api() {
+	curl -sS -N --cacert "$work/pki/ca.crt" -H @"$work/pki/admin.header" \
+		"https://127.0.0.1:$api_port/api/v1/pods?watch=1" 2>"$work/watch.log" |
+		while IFS= read -r line; do
+			printf '{"at":%s,"event":%s}\n' "$EPOCHREALTIME" "$line"
+		done >"$work/$1.watch" &
+	watch_pid=$!
+}
+
+power_off() { # SCENE : leaves asked, the machine's uptime then
+	local words
+	words=$(guest 'read -r up _ </proc/uptime; echo "$up $EPOCHREALTIME"; systemctl poweroff') ||
+		give_up "the machine is told to power off"
+	read -r asked asked_time <<<"$words"
+	await 300 machine_is_off || claim 1 "$1: the machine goes off"
+	off_time=$(machine_off_time)
+}
+
+begin_scene() { # SCENE
+	local lease
+	restore_snapshot
+	lease=$(lease_of)
+	await 120 renewed "$lease" || give_up "$1: the kubelet finds the API server again"
+	serial_from=$(stat -c %s "$work/serial.log")
+	watch_api "$1"
+}
+
+end_scene() { # SCENE
+	kill "$watch_pid" 2>/dev/null
+	api GET /api/v1/pods >"$work/$1.pods"
+	tail -c "+$((serial_from + 1))" "$work/serial.log" >"$work/$1.serial"
+	tally < <(jq -nr -f tests/vm/down.jq --arg scene "$1" --argjson asked "$asked" \
+		--argjson asked_time "$asked_time" --argjson off_time "$off_time" \
+		--rawfile serial "$work/$1.serial" --slurpfile watch "$work/$1.watch" \
+		--slurpfile pods "$work/$1.pods" || echo "not ok - $1: the shutdown can be judged")
+}
+
+run_scene() { # SCENE
+	begin_scene "$1"
+	"scene_$1"
+	power_off "$1"
+	end_scene "$1"
+}
+
+scene_none() {
+	:
+}
+
+scene_observe() {
+	start_graced observe
+}
+
+scene_assist() {
+	start_graced assist
+}
+
+scene_deaf() {
+	start_graced assist 'deafGrace: 2s'
+}
