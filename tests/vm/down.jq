@@ -11,6 +11,8 @@ def after_boot: . - $asked;
 def ns: . / 1000000000 | after_boot;
 def shown: (. * 100 | round) / 100 | tostring;
 
+($scene | IN("cancelled", "logind", "dbus")) as $upset |
+
 def own: IN("good", "slow", "deaf", "still-vm-node", "vital-vm-node");
 def terminal: .phase == "Failed" or .phase == "Succeeded";
 def unready: all(.conditions[]?; .type != "Ready" or .status != "True");
@@ -46,18 +48,26 @@ def who: if .kill_signal then "SIGKILL by \(.kill_signal.sender.comm) (\(.kill_s
 
 # --- its claims ---
 
+(if $upset then empty else
 claim(($stops | map(.pod.name) | sort) == (["good", "slow", "deaf", "still-vm-node", "vital-vm-node"] | sort);
-	"each container's stop is told once"; $stops | map(.pod.name)),
+	"each container's stop is told once"; $stops | map(.pod.name))
+end),
 
 claim(all($stops[]; .pod.name == "deaf" or .outcome == "graceful"); "who hears its stop signal leaves by itself";
 	$stops[] | "\(.pod.name): \(who)"),
 
-(if $scene == "none" then empty else
+(if $scene == "none" or $upset then empty else
 	claim($let_go != null and $released != null and any($steps[]; .event == "announced");
 		"graced holds its lock when the shutdown is announced, and lets it go"; $steps | map(.event)),
 	claim($let_go != null and $released != null and $let_go < $released.limit_ns / 1000000000;
 		"graced lets go before the limit of logind's"; $let_go, $released.limit_ns)
 end),
+
+(if $upset then
+	claim([$steps[] | select(.event == "released") | .boot_ns - .announced_boot_ns < .limit_ns] | length > 0 and all;
+		"graced never holds past the limit of logind's"; $steps[] | {event, reason, boot_ns, announced_boot_ns, limit_ns}),
+	claim($off - ([$locks[].t] | max // 0) < 60; "the machine goes when the locks have gone"; $off, $locks)
+else empty end),
 
 (if $scene == "observe" then
 	claim($released.reason | IN("all-empty", "no-other-lock"); "graced lets go when all is empty, or nobody else holds";
@@ -66,7 +76,7 @@ end),
 		$stops[] | who)
 else empty end),
 
-(if $scene == "assist" or $scene == "deaf" then
+(if $scene | IN("assist", "deaf", "killed") then
 	claim(all($stops[]; .exit.at_boot_ns / 1000000000 - $asked <= ($let_go // -1) + 0.2);
 		"every container is dead before the lock goes"; $stops[] | "\(.pod.name): \(.exit.at_boot_ns | ns | shown)"),
 	claim($last | all(ended); "the API has each pod as ended and not Ready";
@@ -76,7 +86,7 @@ else empty end),
 else empty end),
 
 ([$stops[] | select(.pod.name == "deaf")] | first) as $deaf |
-(if $scene == "assist" then
+(if $scene | IN("assist", "killed") then
 	claim($deaf.exit.at_boot_ns - $deaf.stop_signal.at_boot_ns <= 27000000000;
 		"the deaf one is dead within its time, the slack, and what an emulator takes"; $deaf | who),
 	claim(if $deaf.kill_signal.sender.comm == "graced" then any($steps[]; .event == "container-killed" and (.stop.deaf | not))
@@ -85,4 +95,9 @@ elif $scene == "deaf" then
 	claim($deaf.kill_signal.sender.comm == "graced" and any($steps[]; .event == "container-killed" and .stop.deaf)
 		and $deaf.exit.at_boot_ns - $deaf.stop_signal.at_boot_ns < 12000000000;
 		"the deaf one is ended by graced, well before its time"; $deaf | who)
+else empty end),
+
+(if $scene == "killed" then
+	claim([$told[] | select(.type == "lock" and .who == "graced") | .held] == [true, false];
+		"the lock outlives the daemon: it is taken once, and let go once"; $told[] | select(.type == "lock"))
 else empty end)

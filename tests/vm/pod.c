@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The main process of a container that behaves as it is told: says what it hears, and leaves.
- *   pod pause           waits for ever, as a sandbox does
+ *   pod pause           waits until it is told to go, as a sandbox does
  *   pod until SIGNAL    ends with status 0 on the signal of this number, and ignores no other
  *   pod slow SECONDS    ends with status 0 so long after SIGTERM
  *   pod eat             allocates until somebody stops it
@@ -54,9 +54,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "eat"))
 		eat();
-	if (!strcmp(what, "pause"))
-		for (;;)
-			pause();
+	if (!strcmp(what, "pause")) {
+		await(SIGTERM);
+		return 0;
+	}
 	fprintf(stderr, "usage: pod pause|until SIGNAL|slow SECONDS|eat\n");
 	return 2;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by shutdown: what is done in each of its shutdowns, and what has to come of it (down.jq).
 
-all_scenes=(none observe assist deaf)
+all_scenes=(none observe assist deaf cancelled logind dbus killed)
 
 # --- graced ----------------------------------------------------------------------------------
 
@@ -64,13 +64,23 @@ watch_api() {
 	watch_pid=$!
 }
 
-power_off() { # SCENE : leaves asked, the machine's uptime then
+# Leaves asked, the machine's uptime then, and asked_time, this host's clock.
+ask_off() {
 	local words
 	words=$(guest 'read -r up _ </proc/uptime; echo "$up $EPOCHREALTIME"; systemctl poweroff') ||
 		give_up "the machine is told to power off"
 	read -r asked asked_time <<<"$words"
-	await 300 machine_is_off || claim 1 "$1: the machine goes off"
+}
+
+await_off() { # SCENE
+	await 300 machine_is_off && alive "$machine_pid"
+	claim $? "$1: the machine goes off"
 	off_time=$(machine_off_time)
+}
+
+power_off() { # SCENE
+	ask_off
+	await_off "$1"
 }
 
 begin_scene() { # SCENE
@@ -94,23 +104,84 @@ end_scene() { # SCENE
 
 run_scene() { # SCENE
 	begin_scene "$1"
-	"scene_$1"
-	power_off "$1"
+	"scene_$1" "$1"
 	end_scene "$1"
 }
 
 scene_none() {
-	:
+	power_off "$1"
 }
 
 scene_observe() {
 	start_graced observe
+	power_off "$1"
 }
 
 scene_assist() {
 	start_graced assist
+	power_off "$1"
 }
 
 scene_deaf() {
 	start_graced assist 'deafGrace: 2s'
+	power_off "$1"
+}
+
+# --- shutdowns in which something goes wrong -------------------------------------------------
+
+steps() { # EVENT
+	tail -c "+$((serial_from + 1))" "$work/serial.log" |
+		grep -ac "\"type\":\"shutdown\".*\"event\":\"$1\""
+}
+
+stepped() { # EVENT TIMES
+	! alive "$machine_pid" || (($(steps "$1") >= $2))
+}
+
+expect_step() { # EVENT TIMES
+	await 120 stepped "$@" || give_up "graced tells of $2 that are $1"
+}
+
+# logind waits for all locks, then finds that it cannot do it.
+scene_cancelled() {
+	start_graced assist
+	guest 'systemctl mask --runtime poweroff.target' >"$work/mask.log" 2>&1
+	ask_off
+	expect_step cancelled 1
+	await 60 graced_holds
+	claim $? "$1: graced holds its lock again"
+	guest 'systemctl unmask --runtime poweroff.target' >>"$work/mask.log" 2>&1
+	power_off "$1"
+}
+
+# A logind that starts anew knows of no shutdown any more, and so does one that has lost its bus.
+restart_in_vain() { # SCENE UNIT
+	start_graced assist
+	guest "systemctl restart $2"
+	await 120 graced_holds
+	claim $? "$1: graced holds its lock again after a restart of $2"
+	ask_off
+	expect_step announced 1
+	guest "systemctl restart $2"
+	expect_step cancelled 1
+	await 120 graced_holds
+	claim $? "$1: graced holds its lock again after another, in a shutdown that is not to be"
+	power_off "$1"
+}
+
+scene_logind() {
+	restart_in_vain "$1" systemd-logind.service
+}
+
+scene_dbus() {
+	restart_in_vain "$1" dbus.service
+}
+
+scene_killed() {
+	start_graced assist
+	ask_off
+	expect_step announced 1
+	guest 'kill -KILL "$(systemctl show -P MainPID graced)"'
+	claim $? "$1: graced is killed when the shutdown has begun"
+	await_off "$1"
 }

@@ -6,7 +6,7 @@ monitor=
 
 snapshot_options() {
 	mkfifo "$work/mon.in" "$work/mon.out"
-	machine_options+=(-no-shutdown -chardev "pipe,id=mon,path=$work/mon" -mon mon,mode=control)
+	machine_options+=(-action reboot=reset,shutdown=pause -chardev "pipe,id=mon,path=$work/mon" -mon mon,mode=control)
 }
 
 # The emulator's answer to a command of its protocol; what it says unasked goes to events.log.
@@ -38,7 +38,7 @@ machine_is_off() {
 
 # When it went off last, by this host's clock.
 machine_off_time() {
-	jq -r 'select(.event == "SHUTDOWN").timestamp | .seconds + .microseconds / 1000000' \
+	jq -r 'select(.event == "SHUTDOWN" and .data.guest).timestamp | .seconds + .microseconds / 1000000' \
 		"$work/events.log" | tail -n 1
 }
 
