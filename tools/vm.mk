@@ -28,13 +28,16 @@ $(BUILD)/vm/pod: tests/vm/pod.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
+VM_SCRIPTS := run shutdown
+
 vm-deps: deps
 	@tools/deps install vm
 
-# A node with a real kubelet. Emulated, it needs both CPUs.
+# A node with a real kubelet, and shutdowns of one. Emulated, it needs both CPUs. Some alone:
+# make check-vm VM_SCRIPTS=shutdown
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
-	@BUILD='$(BUILD)' tests/vm/run
+	@BUILD='$(BUILD)' tests/vm/all $(VM_SCRIPTS)
 
 vm-matrix: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
