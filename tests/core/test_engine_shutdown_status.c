@@ -119,6 +119,21 @@ static void test_rhythm(void **state)
 	world_close(&w);
 }
 
+static void test_no_condition(void **state)
+{
+	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
+	struct world w;
+
+	(void)state;
+	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET));
+	stop_a1(&w);
+	pod.known &= ~META_POD_READY;
+	pod.phase = META_PHASE_FAILED;
+	world_say_pod(&w, EMPTY + MSEC(5), &pod);
+	assert_int_equal(reason(&w), SHUTDOWN_PODS_ENDED);
+	world_close(&w);
+}
+
 /* It answers after 2.5 s. */
 static void test_in_flight(void **state)
 {
@@ -236,6 +251,8 @@ int main(void)
 		CLAIM("it asks when a pod is empty, every second from then on, and no more once it "
 		      "is seen",
 		      test_rhythm),
+		CLAIM("a pod that has failed without any condition is not Ready",
+		      test_no_condition),
 		CLAIM("not while a question has no answer yet", test_in_flight),
 		CLAIM("once for all pods of a list", test_one_request),
 		CLAIM("and never in mode observe", test_observe),

@@ -39,13 +39,14 @@ static uint32_t group_of(const struct engine *e, const char *uid, bool is_static
 	return e->shutdown->plan.n ? (uint32_t)shutplan_group_of(&e->shutdown->plan, &pod) : 0;
 }
 
-/* Its object is gone, or says that the pod is over and not Ready. */
+/* Its object is gone, or says that the pod is over and not Ready. Without that condition it is not
+ * Ready either: a kubelet of 1.20 writes none for what it ends in a shutdown. */
 static bool has_ended(const struct epod *p)
 {
 	if (!p->listed)
 		return p->was_listed;
 	return (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED) &&
-	       p->truth.ready == TRI_FALSE;
+	       p->truth.ready != TRI_TRUE;
 }
 
 /* Of a node that serves the API itself: with that pod nobody is left to ask. */
