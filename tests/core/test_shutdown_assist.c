@@ -84,6 +84,51 @@ static void test_status(void **state)
 	}
 }
 
+/* The daemon was killed; its successor does not know yet that somebody ends the pod. */
+static void begin_late(struct shutstage *s, struct shutdown_container *c)
+{
+	*c = shutstage_asked();
+	c->asked_ns = 0;
+	shutstage_begin(s, SHUTDOWN_ASSIST, 0);
+	shutstage_container(s, c);
+	shutstage_hold(s);
+	api(s, true);
+	shutstage_run(s, 20);
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_ANNOUNCED,
+						   .announced.at_ns = shutstage_at(2),
+						   .announced.limit_ns = 60 * S});
+	shutstage_holders(s, "");
+}
+
+static void test_late(void **state)
+{
+	struct shutdown_container c;
+	struct shutstage s;
+
+	(void)state;
+	begin_late(&s, &c);
+	shutstage_run(&s, 24.9);
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	shutstage_run(&s, 25);
+	assert_string_equal(shutstage_log(&s), "released nobody-stops\nflush\n");
+	shutstage_end(&s);
+	begin_late(&s, &c);
+	shutstage_run(&s, 21);
+	shutstage_pod(&s, "web", 0, true, true);
+	shutstage_run(&s, 40);
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	c.populated = false;
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "released pods-ended\nflush\n");
+	shutstage_end(&s);
+	/* Nothing lives that anybody could be ending. */
+	begin_late(&s, &c);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "announced\nreleased nobody-stops\nflush\n");
+	shutstage_end(&s);
+}
+
 /* It is asked for at 5 s, when the pod is empty, and seen at 7.5 s. */
 static void test_asks(void **state)
 {
@@ -324,6 +369,7 @@ static void test_refuses(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("who comes to it late hears of who is stopped before letting go", test_late),
 		CLAIM("the measured case: it holds until the runtime's SIGKILL and the pod's status",
 		      test_measured),
 		CLAIM("the status is waited for where somebody can show it", test_status),

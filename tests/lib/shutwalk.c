@@ -305,6 +305,7 @@ static void announce(struct shutwalk *w)
 		/* What was cancelled is over. */
 		if (w->announced_ns < w->cancelled_ns)
 			w->announced_ns = w->cancelled_ns;
+		w->late_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
 		w->limit_ns = limit_ns ? limit_ns : 5 * SHUTWALK_S;
 		w->told = w->told_failed = w->told_kubelet = w->released = false;
 		for (size_t i = 0; i < SHUTWALK_GROUPS; i++)

@@ -162,13 +162,15 @@ enum shutdown_state {
 
 /* Why the lock is let go. */
 enum shutdown_reason {
-	SHUTDOWN_NO_OTHER_LOCK,	  /* "no-other-lock": observe */
-	SHUTDOWN_LOCKS_UNKNOWN,	  /* "locks-unknown": observe; logind did not tell in time */
-	SHUTDOWN_ALL_EMPTY,	  /* "all-empty": observe; every kubepods container */
-	SHUTDOWN_NOBODY_STOPS,	  /* "nobody-stops": no pod was stopped, and the kubelet is done */
-	SHUTDOWN_PODS_ENDED,	  /* "pods-ended": empty, and their status can be seen */
-	SHUTDOWN_STATUS_LATE,	  /* "status-late": empty; statusWait is over */
-	SHUTDOWN_API_UNREACHABLE, /* "api-unreachable": empty; nobody to ask for the status */
+	SHUTDOWN_NO_OTHER_LOCK, /* "no-other-lock": observe */
+	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind did not tell in time */
+	SHUTDOWN_ALL_EMPTY,	/* "all-empty": observe; every kubepods container */
+	/* "nobody-stops": no pod was stopped, and the kubelet is done. Where this program came to a
+	 * shutdown under way, it first waits for status_wait_ns to hear of those that are. */
+	SHUTDOWN_NOBODY_STOPS,
+	SHUTDOWN_PODS_ENDED,	     /* "pods-ended": empty, and their status can be seen */
+	SHUTDOWN_STATUS_LATE,	     /* "status-late": empty; statusWait is over */
+	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; nobody to ask for the status */
 	SHUTDOWN_API_SERVER_STOPPED, /* "api-server-stopped": empty; it is among them */
 	SHUTDOWN_LIMIT,		     /* "limit": logind waits no longer */
 	SHUTDOWN_REASON_COUNT,

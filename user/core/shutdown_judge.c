@@ -243,9 +243,21 @@ static bool is_driven(struct shutdown *sd)
 	return s->stopping > 0 || (s->living > 0 && kubelet);
 }
 
+/* Who was not there when pods began to be stopped has to hear of them first. */
+static bool is_still_told(struct shutdown *sd)
+{
+	uint64_t end_ns = shutdown_sum(sd->joined_ns, sd->config.status_wait_ns);
+
+	if (!sd->joined_ns || sd->any_stopped || shutdown_survey(sd)->living == 0 ||
+	    sd->now_ns >= end_ns)
+		return false;
+	shutdown_want(sd, end_ns);
+	return true;
+}
+
 static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 {
-	if (is_driven(sd)) {
+	if (is_driven(sd) || is_still_told(sd)) {
 		sd->empty_ns = 0;
 		return false;
 	}

@@ -80,8 +80,11 @@ static int again(struct shutdown *sd, const struct shutdown_event *event)
 	/* It cannot have been announced before another was cancelled. */
 	if (at_ns && at_ns < sd->cancelled_ns)
 		at_ns = sd->cancelled_ns;
-	if (at_ns && at_ns < sd->announced_ns)
+	if (at_ns && at_ns < sd->announced_ns) {
+		if (sd->announced_ns - at_ns > SHUTDOWN_TICK_NS)
+			sd->joined_ns = sd->now_ns;
 		sd->announced_ns = at_ns;
+	}
 	if (event->announced.limit_ns)
 		sd->limit_ns = event->announced.limit_ns;
 	if (event->announced.action > SHUTDOWN_UNKNOWN &&
@@ -96,7 +99,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	sd->announced_ns = sd->now_ns;
 	sd->limit_ns = SHUTDOWN_LIMIT_DEFAULT_NS;
 	sd->action = SHUTDOWN_UNKNOWN;
-	sd->lost_ns = sd->empty_ns = 0;
+	sd->lost_ns = sd->empty_ns = sd->joined_ns = 0;
 	sd->tick_ns = sd->now_ns;
 	sd->any_stopped = false;
 	sd->plan.at = 0;
