@@ -178,6 +178,26 @@ static void test_of_files(void **state)
 	assert_int_equal(delaylimit_of_files(files, 5), 20 * S);
 }
 
+static void test_pin(void **state)
+{
+	static const struct delaylimit_file files[] = {
+		{"10-a.conf", true, false, 90 * S},
+		{"50-b.conf", true, false, 20 * S},
+		{"60-c.conf", false, true, 0},
+		{"70-d.conf", true, false, 1 * S},
+	};
+
+	(void)state;
+	assert_null(delaylimit_last_word(NULL, 0));
+	assert_ptr_equal(delaylimit_last_word(files, 1), files);
+	assert_ptr_equal(delaylimit_last_word(files, 4), files + 1);
+	assert_ptr_equal(delaylimit_pin(files, 2, "20", 30 * S), files + 1);
+	assert_null(delaylimit_pin(files, 2, "20", 20 * S));
+	assert_null(delaylimit_pin(files, 2, "55", 30 * S));
+	assert_ptr_equal(delaylimit_pin(files, 4, "20", 30 * S), files + 1);
+	assert_ptr_equal(delaylimit_pin(files, 4, "99", 30 * S), files + 2);
+}
+
 static void test_text(void **state)
 {
 	char text[DELAYLIMIT_TEXT_MAX];
@@ -199,6 +219,7 @@ int main(void)
 		      test_decide),
 		CLAIM("the last file that says anything counts, and none after a broken one",
 		      test_of_files),
+		CLAIM("who has the last word is told, and who keeps it from a drop-in", test_pin),
 		CLAIM("the drop-in is what logind reads", test_text),
 	};
 

@@ -24,6 +24,11 @@
 	"mkdir /var/lib/own && mv /var/lib/kubelet/config.yaml /var/lib/own && " \
 	"ln -s ../own/config.yaml /var/lib/kubelet/config.yaml"
 
+/* logind's own files: "FILE VALUE". */
+#define DROP(name, value) "printf '[Login]\\nInhibitDelayMaxSec=" value "\\n' >/etc/systemd/" name
+#define DROPS		  "mount -t tmpfs none /etc/systemd && mkdir /etc/systemd/logind.conf.d && "
+#define DIR		  "logind.conf.d/"
+
 struct scene {
 	struct logindmock mock;
 	struct run_result result;
@@ -61,7 +66,7 @@ static int close_scene(void **state)
 /* After that was done to the kubelet's file. */
 static void check_with(struct scene *s, const char *done)
 {
-	char shell[512];
+	char shell[1024];
 	const struct run_spec spec = {.exe = "/usr/bin/unshare",
 				      .args = BOX_ARGV("-m", "sh", "-c", shell)};
 
@@ -136,6 +141,62 @@ static void test_linked(void **state)
 		    "the way it leads; its groups in a shutdown are not known");
 }
 
+static void test_pinned(void **state)
+{
+	static const struct {
+		const char *done, *status, *text;
+	} rows[] = {
+		{DROPS "true", "ok", "no file has the last word; a kubelet that starts raises it"},
+		{DROPS DROP("logind.conf", "7"), "ok",
+		 "/etc/systemd/logind.conf has the last word, 7 s; a kubelet that starts raises it"},
+		{DROPS DROP(DIR "99-kubelet.conf", "30") " && " DROP(DIR "99-local.conf", "20"),
+		 "warn",
+		 "/etc/systemd/logind.conf.d/99-local.conf says 20 s after 99-kubelet.conf: raise "
+		 "its InhibitDelayMaxSec or remove it"},
+		{DROPS DROP(DIR "99-local.conf", "20") " && " DROP(DIR "zz-graced.conf", "40"),
+		 "warn",
+		 "/etc/systemd/logind.conf.d/zz-graced.conf has the last word, 40 s, and logind "
+		 "has not read it: systemctl kill --signal=HUP systemd-logind.service"},
+		{DROPS DROP(DIR "zz-graced.conf", "40") " && " DROP(DIR "zzz.conf", "29500ms"),
+		 "warn",
+		 "/etc/systemd/logind.conf.d/zzz.conf says 29.500 s after zz-graced.conf: raise "
+		 "its InhibitDelayMaxSec or remove it"},
+		{DROPS DROP(DIR "99-kubelet.conf", "30") " && echo '[Login' >/etc/systemd/" DIR
+							 "10-a.conf",
+		 "warn",
+		 "logind stops reading in /etc/systemd/logind.conf.d/10-a.conf, 99-kubelet.conf is "
+		 "not read: mend it or remove it"},
+	};
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		check_with(s, rows[i].done);
+		assert_line(s, rows[i].status, "delay drop-ins", rows[i].text);
+		run_done(&s->result);
+	}
+	logindmock_set_limit(&s->mock, 30000000);
+	check_with(s, DROPS DROP(DIR "99-kubelet.conf", "30"));
+	assert_line(s, "ok", "delay drop-ins",
+		    "/etc/systemd/logind.conf.d/99-kubelet.conf has the last word, 30 s");
+}
+
+static void test_inconsistent(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	check_with(s, "echo 'shutdownGracePeriodCriticalPods: 40s' >/var/lib/kubelet/config.yaml");
+	assert_line(
+		s, "warn", "kubelet shutdown",
+		"/var/lib/kubelet/config.yaml: a kubelet would not start with it: invalid configuration: "
+		"shutdownGracePeriodCriticalPods {40s} must be <= shutdownGracePeriod {0s}");
+}
+
 static void test_absent(void **state)
 {
 	struct scene *s = *state;
@@ -168,6 +229,10 @@ int main(void)
 		{"a kubelet without a lock, and a logind that waits too short a time, are told",
 		 test_wrong, open_scene, close_scene, NULL},
 		{"a kubelet's configuration may be a link that is root's alone", test_linked,
+		 open_scene, close_scene, NULL},
+		{"which of logind's files keeps the delay too short is told, and what to do",
+		 test_pinned, open_scene, close_scene, NULL},
+		{"settings that a kubelet would not start with are told", test_inconsistent,
 		 open_scene, close_scene, NULL},
 		{"a logind that is not there is told", test_absent, open_scene, close_scene, NULL},
 		{"a logind that does not answer is not waited for", test_silent, open_scene,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/check_delay.h"
 #include "app/kubeletfile.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -16,9 +17,14 @@
 
 #define PATIENCE_NS 3000000000ULL
 #define TURN_US	    50000
-#define NS_PER_S    1000000000ULL
 #define NAMED_MAX   8
 #define MINOR	    36 /* the newest kubelet's rules: groups take as long by all of them */
+
+/* A setting the kubelet would not start with. */
+struct refusal {
+	check_shutdown_fn fn;
+	void *userdata;
+};
 
 struct asking {
 	struct logind *logind;
@@ -141,6 +147,15 @@ static int ask(struct asking *a, struct logind_state *ret)
 	return r < 0 ? r : 0;
 }
 
+static void on_refusal(void *userdata, const char *error)
+{
+	struct refusal *refusal = userdata;
+	_cleanup_(buf_free) struct buf text = {};
+
+	buf_printf(&text, "%s: a kubelet would not start with it: %s", KUBELETFILE_DEFAULT, error);
+	refusal->fn(refusal->userdata, false, "kubelet shutdown", buf_str(&text));
+}
+
 static uint64_t kubelet_needs(check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(arena_free) struct arena arena = {};
@@ -157,6 +172,7 @@ static uint64_t kubelet_needs(check_shutdown_fn fn, void *userdata)
 		return 0;
 	}
 	config = kubeletconf_plan(&conf, MINOR);
+	shutplan_validate(&config, on_refusal, &(struct refusal){fn, userdata});
 	if (shutplan_of_config(&config, SHUTPLAN_RANGES, &arena, &plan) < 0)
 		return 0;
 	return shutplan_requested_ns(&plan);
@@ -178,34 +194,6 @@ static void tell_locks(const struct asking *a, uint64_t need_ns, check_shutdown_
 	fn(userdata, !missing, "delay locks", buf_str(&text));
 }
 
-static void add_seconds(struct buf *out, uint64_t ns)
-{
-	if (ns == UINT64_MAX)
-		buf_adds(out, "for ever");
-	else if (ns % NS_PER_S)
-		buf_printf(out, "%.3f s", (double)ns / (double)NS_PER_S);
-	else
-		buf_printf(out, "%llu s", (unsigned long long)(ns / NS_PER_S));
-}
-
-static void tell_delay(const struct asking *a, uint64_t need_ns, check_shutdown_fn fn,
-		       void *userdata)
-{
-	_cleanup_(buf_free) struct buf text = {};
-
-	if (!a->limit_ns) {
-		fn(userdata, false, "shutdown delay", "logind does not tell how long it waits");
-		return;
-	}
-	buf_adds(&text, "logind waits ");
-	add_seconds(&text, a->limit_ns);
-	if (need_ns) {
-		buf_adds(&text, ", the kubelet's groups take ");
-		add_seconds(&text, need_ns);
-	}
-	fn(userdata, a->limit_ns >= need_ns, "shutdown delay", buf_str(&text));
-}
-
 void check_shutdown(check_shutdown_fn fn, void *userdata)
 {
 	struct logind_state state = {};
@@ -221,7 +209,7 @@ void check_shutdown(check_shutdown_fn fn, void *userdata)
 		fn(userdata, true, "logind", "on the system bus");
 		need_ns = kubelet_needs(fn, userdata);
 		tell_locks(&a, need_ns, fn, userdata);
-		tell_delay(&a, need_ns, fn, userdata);
+		check_delay(a.limit_ns, need_ns, fn, userdata);
 	}
 	buf_free(&a.holders);
 }

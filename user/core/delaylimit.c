@@ -18,17 +18,24 @@ static uint64_t whole_seconds(uint64_t us)
 	return us > UINT64_MAX - US_PER_S ? DELAYLIMIT_INFINITY : us - over + US_PER_S;
 }
 
-uint64_t delaylimit_of_files(const struct delaylimit_file *files, size_t n)
+const struct delaylimit_file *delaylimit_last_word(const struct delaylimit_file *files, size_t n)
 {
-	uint64_t us = DELAYLIMIT_DEFAULT_US;
+	const struct delaylimit_file *last = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		if (files[i].said)
-			us = files[i].us;
+			last = files + i;
 		if (files[i].broken)
 			break;
 	}
-	return us;
+	return last;
+}
+
+uint64_t delaylimit_of_files(const struct delaylimit_file *files, size_t n)
+{
+	const struct delaylimit_file *last = delaylimit_last_word(files, n);
+
+	return last ? last->us : DELAYLIMIT_DEFAULT_US;
 }
 
 static const struct delaylimit_file *find_own(const struct delaylimit_ask *ask)
@@ -49,28 +56,30 @@ static uint64_t largest(const struct delaylimit_ask *ask)
 	return us;
 }
 
-static const char *find_pin(const struct delaylimit_ask *ask, uint64_t us)
+const struct delaylimit_file *delaylimit_pin(const struct delaylimit_file *files, size_t n,
+					     const char *name, uint64_t us)
 {
 	const struct delaylimit_file *last = NULL;
 
-	for (size_t i = 0; i < ask->n; i++) {
-		const struct delaylimit_file *f = ask->files + i;
-		int order = strcmp(f->name, ask->own);
+	for (size_t i = 0; i < n; i++) {
+		const struct delaylimit_file *f = files + i;
+		int order = strcmp(f->name, name);
 
 		if (f->said && order > 0)
 			last = f;
 		/* The rest of it is lost, and all that follows; what it said before counts. */
 		if (f->broken && order < 0)
-			return f->name;
+			return f;
 		if (f->broken)
 			break;
 	}
-	return last && last->us < us ? last->name : NULL;
+	return last && last->us < us ? last : NULL;
 }
 
 void delaylimit_decide(const struct delaylimit_ask *ask, struct delaylimit_answer *ret)
 {
 	const struct delaylimit_file *own = find_own(ask);
+	const struct delaylimit_file *pin = NULL;
 	uint64_t us = whole_seconds(largest(ask));
 	bool write;
 
@@ -80,7 +89,8 @@ void delaylimit_decide(const struct delaylimit_ask *ask, struct delaylimit_answe
 		write = ask->effective_us > 0 && ask->effective_us < ask->need_us;
 	*ret = (struct delaylimit_answer){.write = write, .us = us};
 	if (own || write)
-		ret->pinned_by = find_pin(ask, us);
+		pin = delaylimit_pin(ask->files, ask->n, ask->own, us);
+	ret->pinned_by = pin ? pin->name : NULL;
 }
 
 void delaylimit_text(uint64_t us, char ret[static DELAYLIMIT_TEXT_MAX])

@@ -26,6 +26,14 @@ struct delaylimit_file {
 /* What logind would have from these, in the order of reading. */
 uint64_t delaylimit_of_files(const struct delaylimit_file *files, size_t n);
 
+/* The file whose value that is; NULL: none says anything. */
+const struct delaylimit_file *delaylimit_last_word(const struct delaylimit_file *files, size_t n);
+
+/* The file that keeps less than us in effect, whatever a drop-in named name says: one that sorts
+ * after it, or one before it that cannot be read to its end. NULL: none. */
+const struct delaylimit_file *delaylimit_pin(const struct delaylimit_file *files, size_t n,
+					     const char *name, uint64_t us);
+
 struct delaylimit_ask {
 	const struct delaylimit_file *files; /* in the order of reading: the last one wins */
 	size_t n;

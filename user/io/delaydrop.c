@@ -117,6 +117,7 @@ int delaydrop_read(const char *root, struct delaydrop_files *ret)
 
 		ret->list[i] = (struct delaylimit_file){f->name, f->value.said, f->value.broken,
 							f->value.us};
+		ret->places[i] = f->rank;
 	}
 	ret->n = n;
 	return 0;

@@ -12,8 +12,10 @@
 #include "core/delaylimit.h"
 
 /* It sorts after the kubelet's 99-kubelet.conf, and after what distributions ship. */
-#define DELAYDROP_NAME "zz-graced.conf"
-#define DELAYDROP_DIR  "/etc/systemd/logind.conf.d"
+#define DELAYDROP_NAME	  "zz-graced.conf"
+#define DELAYDROP_DIR	  "/etc/systemd/logind.conf.d"
+/* What the kubelet calls its own. */
+#define DELAYDROP_KUBELET "99-kubelet.conf"
 
 /* More drop-ins than these are not read. */
 #define DELAYDROP_FILES_MAX 256
@@ -26,6 +28,7 @@ extern const char *const delaydrop_places[DELAYDROP_PLACES];
 /* The files as logind merges them. */
 struct delaydrop_files {
 	struct delaylimit_file list[DELAYDROP_FILES_MAX];
+	unsigned int places[DELAYDROP_FILES_MAX]; /* of each: in which of delaydrop_places */
 	size_t n;
 	char *names[DELAYDROP_FILES_MAX]; /* owned; what the list points to */
 	size_t n_names;
