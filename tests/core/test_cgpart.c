@@ -40,6 +40,7 @@ static void test_ids(void **state)
 		{"crio-" ID, CGPATH_RT_CRIO},
 		{"libpod-" ID ".scope", CGPATH_RT_PODMAN},
 		{"libpod-" ID, CGPATH_RT_PODMAN},
+		{"libpod-payload-" ID, CGPATH_RT_PODMAN},
 	};
 
 	(void)state;
@@ -78,6 +79,9 @@ static void test_near_ids(void **state)
 		"xdocker-" ID ".scope",
 		"x-docker-" ID ".scope",
 		"docker-docker-" ID ".scope",
+		"docker-payload-" ID,
+		"libpod-payload-payload-" ID,
+		"payload-" ID,
 		"docker-.scope",
 		"docker-",
 		"containerd-" ID ".scope",

@@ -249,6 +249,8 @@ static void test_outside(void **state)
 		{"/docker-" ID2 ".scope/docker-" ID ".scope",
 		 NO_POD(CONTAINER_OUTSIDE, DOCKER, ID)},
 		{"/libpod_parent/libpod-" ID, NO_POD(CONTAINER_OUTSIDE, PODMAN, ID)},
+		{"/system.slice/web.service/libpod-payload-" ID,
+		 NO_POD(CONTAINER_OUTSIDE, PODMAN, ID)},
 		{"/a.slice/crio-" ID ".scope", NO_POD(CONTAINER_OUTSIDE, CRIO, ID)},
 	};
 	static const char *const none[] = {

@@ -244,6 +244,9 @@ struct cgpart_leaf cgpart_leaf(struct cgpart c, struct cgpart parent)
 		leaf.runtime = CGPATH_RT_UNKNOWN;
 	else
 		scope = cgpart_cut_suffix(&c, ".scope");
+	/* Podman splits the cgroup of a unit that is a container, as a quadlet is. */
+	if (leaf.runtime == CGPATH_RT_PODMAN)
+		cgpart_cut_prefix(&c, "payload-");
 	if (!is_container_id(c))
 		return none;
 	leaf.id = c;
