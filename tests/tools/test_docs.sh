@@ -427,6 +427,7 @@ if have make && put; then
 	: >"$out"
 
 	verified="systemd has nothing to say against the unit"
+	ordered="it can start before the slices of containers that start at boot"
 	if have systemd-analyze; then
 		sed "s,^ExecStart=[^ ]*,ExecStart=$graced," "$tmp/graced.unit" >"$tmp/graced.service"
 		timeout 60 systemd-analyze verify --man=no "$tmp/graced.service" >>"$out" 2>&1
@@ -434,8 +435,19 @@ if have make && put; then
 		sed -i '/graced\.service/!d' "$out"
 		nothing_missing
 		claim "$verified" $?
+
+		mkdir "$tmp/boot"
+		cp "$tmp/graced.service" "$tmp/boot/"
+		printf '[Service]\nSlice=machine.slice\nExecStart=/bin/true\n' >"$tmp/boot/machine.service"
+		printf '[Unit]\nRequires=basic.target\nAfter=basic.target\nWants=%s\n' \
+			"graced.service machine.service network-online.target dbus.service" >"$tmp/boot/boot.target"
+		SYSTEMD_UNIT_PATH="$tmp/boot:" timeout 60 systemd-analyze verify --man=no boot.target \
+			2>&1 | grep -B 2 -A 3 'ordering cycle' >>"$out"
+		nothing_missing
+		claim "$ordered" $?
 	else
 		skip "$verified" "no systemd-analyze"
+		skip "$ordered" "no systemd-analyze"
 	fi
 else
 	have make || echo "no make" >>"$out"
