@@ -25,24 +25,32 @@ make_runtime_tests() { # DIRECTORY
 	chmod +x "$1/tools/runtimes"
 }
 
-make_payload() { # KUBELET
-	local dir=$work/payload name
-	mkdir -p "$dir"/{graced/sbin,kubernetes,units}
+# graced with its libraries and its unit, the image of containers, the witness, and the way in.
+make_graced_payload() { # PROGRAM... : whose libraries come along
+	local dir=$work/payload
+	mkdir -p "$dir"/{graced/sbin,units}
 	cp "$BUILD/vm/graced" "$dir/graced/sbin/graced"
-	tools/vm/bundle "$dir/graced/lib" "$BUILD/graced" "$BUILD"/tests/runtime/test_{cri,ctr}
-	make_runtime_tests "$dir/runtime"
+	tools/vm/bundle "$dir/graced/lib" "$BUILD/graced" "$@"
 	sed -e 's,@prefix@,/opt/graced,' -e 's,@sysconfdir@,/etc,' deploy/graced.service \
 		>"$dir/units/graced.service"
-	cp tests/vm/node/*.{service,socket,target} "$dir/units/"
-	cp tests/vm/node/{start,timeline,graced.yaml,containerd.toml} "$dir/"
+	cp tests/vm/node/agent{.socket,@.service} "$dir/units/"
+	cp tests/vm/node/timeline "$work/pki/agent.token" "$dir/"
+	tests/vm/images "$BUILD/vm/pod" "$dir/images.tar"
+}
+
+make_payload() { # KUBELET
+	local dir=$work/payload name
+	make_graced_payload "$BUILD"/tests/runtime/test_{cri,ctr} || return
+	mkdir -p "$dir/kubernetes"
+	make_runtime_tests "$dir/runtime"
+	cp tests/vm/node/*.{service,target} "$dir/units/"
+	cp tests/vm/node/{start,graced.yaml,containerd.toml} "$dir/"
 	cp tests/vm/node/kubelet.yaml "$dir/kubernetes/"
 	for name in ca.crt kubelet.crt kubelet.key graced.token; do
 		cp "$work/pki/$name" "$dir/kubernetes/"
 	done
-	cp "$work/pki/agent.token" "$dir/"
 	kubeconfig >"$dir/kubernetes/kubeconfig"
 	cp "$1" "$dir/kubelet"
-	tests/vm/images "$BUILD/vm/pod" "$dir/images.tar"
 }
 
 boot_machine() { # IMAGE
