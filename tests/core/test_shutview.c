@@ -205,6 +205,109 @@ static void test_endless(void **state)
 	assert_true(view.groups[2].deadline_ns == UINT64_MAX);
 }
 
+static void runs(struct podmake *m, const char *name, const char *id)
+{
+	podmake_status(m, name, PODOBJ_RUNNING)->id = id;
+}
+
+static const struct shutview_look looks[] = {
+	{"", SHUTVIEW_DEAF},
+	{"a1", SHUTVIEW_HEARS},
+	{"b2", SHUTVIEW_DEAF},
+	{"c3", SHUTVIEW_HEARING_UNKNOWN},
+};
+
+static void test_listen(void **state)
+{
+	static const struct {
+		const char *ids[3];
+		enum shutview_hearing hearing;
+		size_t n_deaf;
+	} rows[] = {
+		{{}, SHUTVIEW_HEARING_UNKNOWN, 0},
+		{{""}, SHUTVIEW_HEARING_UNKNOWN, 0},
+		{{"cri-o://a1"}, SHUTVIEW_HEARS, 0},
+		{{"a1", "cri-o://c3"}, SHUTVIEW_HEARING_UNKNOWN, 0},
+		{{"a1", "x9"}, SHUTVIEW_HEARING_UNKNOWN, 0},
+		{{"x://a1", "x://b2"}, SHUTVIEW_DEAF, 1},
+		{{"x9", "x://b2", "b2"}, SHUTVIEW_DEAF, 2},
+	};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = rules_of(&arena);
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutview_pod pod;
+		struct podmake m = {};
+
+		make(&m, "a", 0, 5);
+		podmake_status(&m, "ended", PODOBJ_TERMINATED)->id = "x://b2";
+		for (size_t k = 0; k < LEN(rows[i].ids) && rows[i].ids[k]; k++)
+			runs(&m, rows[i].ids[k], rows[i].ids[k]);
+		pod = shutview_pod_of(&rules.plan, &m.pod);
+		assert_int_equal(shutview_listen(&rules.plan, &pod, looks, LEN(looks), &arena), 0);
+		if (pod.hearing != rows[i].hearing || pod.n_deaf != rows[i].n_deaf ||
+		    (pod.wasted_ns != 0) != (pod.n_deaf > 0))
+			fail_msg("row %zu: %d, %zu deaf", i, pod.hearing, pod.n_deaf);
+		for (size_t k = 0; k < pod.n_deaf; k++)
+			assert_non_null(strstr(pod.deaf[k], "b2"));
+	}
+}
+
+static void test_runs(void **state)
+{
+	struct podmake m = {};
+	struct shutview_pod pod = {.pod = &m.pod};
+
+	(void)state;
+	make(&m, "a", 0, 5);
+	runs(&m, "app", "x://a1");
+	podmake_init_status(&m, "sidecar", PODOBJ_RUNNING)->id = "x://b2";
+	podmake_status(&m, "ended", PODOBJ_TERMINATED)->id = "x://c3";
+	podmake_status(&m, "starts", PODOBJ_RUNNING)->id = "";
+	assert_true(shutview_runs(&pod, "a1") && shutview_runs(&pod, "b2"));
+	assert_false(shutview_runs(&pod, "c3") || shutview_runs(&pod, "") ||
+		     shutview_runs(&pod, "x://a1"));
+}
+
+static void test_wasted(void **state)
+{
+	static const struct {
+		int64_t priority, grace_s;
+		uint64_t wasted_s;
+	} rows[] = {
+		{0, 5, 5},	   {0, 1, 2},	 {0, 60, 20},
+		{1000, 30, 0},	   {5000, 7, 7}, {2000000000, INT64_MAX, 10},
+		{0, INT64_MIN, 2},
+	};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = rules_of(&arena);
+	struct podmake m[LEN(rows)] = {};
+	struct shutview_pod pods[LEN(rows) + 1];
+	struct podmake over = {};
+	struct shutview view;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(pods); i++) {
+		struct podmake *of = i < LEN(rows) ? &m[i] : &over;
+
+		make(of, "a", i < LEN(rows) ? rows[i].priority : 0,
+		     i < LEN(rows) ? rows[i].grace_s : 60);
+		runs(of, "app", "x://b2");
+		if (of == &over)
+			over.pod.status.phase = "Failed";
+		pods[i] = shutview_pod_of(&rules.plan, &of->pod);
+		assert_int_equal(shutview_listen(&rules.plan, &pods[i], looks, LEN(looks), &arena),
+				 0);
+		if (pods[i].wasted_ns != (i < LEN(rows) ? rows[i].wasted_s * S : 0))
+			fail_msg("row %zu: %llu", i, (unsigned long long)pods[i].wasted_ns);
+	}
+	assert_int_equal(shutview_of(&rules, pods, LEN(pods), &arena, &view), 0);
+	assert_int_equal(view.deaf, LEN(rows));
+	assert_int_equal(view.unheard, 0);
+	assert_int_equal(view.wasted_ns, 37 * S);
+}
+
 static void test_limit(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
@@ -226,10 +329,16 @@ static void test_memory(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {}, full = {.limit = 1};
 	struct shutview_rules rules = rules_of(&arena);
+	struct podmake m = {};
+	struct shutview_pod pod;
 	struct shutview view;
 
 	(void)state;
 	assert_true(shutview_of(&rules, NULL, 0, &full, &view) < 0);
+	make(&m, "a", 0, 5);
+	runs(&m, "app", "b2");
+	pod = shutview_pod_of(&rules.plan, &m.pod);
+	assert_true(shutview_listen(&rules.plan, &pod, looks, LEN(looks), &full) < 0);
 }
 
 static void test_sort(void **state)
@@ -276,6 +385,11 @@ int main(void)
 		CLAIM("before 1.23 static pods are critical, and wait in any case",
 		      test_two_phases),
 		CLAIM("times beyond any count are the largest", test_endless),
+		CLAIM("a pod is deaf when one that runs in it is, and hears when all do",
+		      test_listen),
+		CLAIM("what runs in a pod is told by its id", test_runs),
+		CLAIM("a deaf pod wastes what it is given, its group's time at the most",
+		      test_wasted),
 		CLAIM("logind has to allow the sum of all groups, with pods or without",
 		      test_limit),
 		CLAIM("without memory there is no view", test_memory),

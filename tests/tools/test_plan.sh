@@ -48,16 +48,18 @@ echo "{\"kind\":\"List\",\"items\":[$(shut_pod dns 2000000000 5),$(shut_pod db-0
 printf 'kind: KubeletConfiguration\nshutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n' >"$tmp/kubelet.yaml"
 
 try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
-((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 8 ]] &&
-	sed -n 2p "$out" | grep -qE '^0 +\+0s +\+20s +shop/db-0 +0 +60s +20s +20s +cut-short$' &&
-	sed -n 3p "$out" | grep -qE '^0 +\+0s +\+20s +shop/etcd +0 +5s +5s +5s +static$' &&
-	sed -n 4p "$out" | grep -qE '^2000000000 +\+0-20s +\+30s +shop/dns +2000000000 +5s +5s +5s +-$' &&
-	grep -q '^3 pods in 2 groups, 1 cut short$' "$out" && grep -q '^logind has to allow 30s; by the files' "$out"
+((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 9 ]] &&
+	sed -n 2p "$out" | grep -qE '^0 +\+0s +\+20s +shop/db-0 +0 +60s +20s +20s +- +cut-short$' &&
+	sed -n 3p "$out" | grep -qE '^0 +\+0s +\+20s +shop/etcd +0 +5s +5s +5s +- +static$' &&
+	sed -n 4p "$out" | grep -qE '^2000000000 +\+0-20s +\+30s +shop/dns +2000000000 +5s +5s +5s +- +-$' &&
+	grep -q '^3 pods in 2 groups, 1 cut short$' "$out" && grep -q '^logind has to allow 30s; by the files' "$out" &&
+	grep -q '^who is deaf is not known on this host$' "$out"
 claim "plan tells what a node shutdown would do, group by group, and who is cut short" $?
 
 timeout 20 "$graced" plan -o json --kubernetes 1.22 --kubelet-config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 3 && $(grep -c '"requested_ns":30000000000,"host_limit_ns":[0-9]' "$out") == 3 ]] &&
+	[[ $(grep -c '"deaf":null,"deaf_containers":null,"wasted_ns":null,' "$out") == 3 ]] &&
 	grep '"name":"etcd"' "$out" | grep -q '"earliest_ns":20000000000,.*"override_ns":5000000000,.*"two_phases":true'
 claim "for an older kubelet static pods are critical; one object a pod" $?
 

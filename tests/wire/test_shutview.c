@@ -11,16 +11,22 @@
 
 #define S UINT64_C(1000000000)
 
-#define POD(metadata, spec, phase) \
-	"{'metadata':{" metadata "},'spec':{" spec "},'status':{'phase':'" phase "'}}"
+#define POD(metadata, spec, phase) POD_WITH(metadata, spec, phase, "")
+#define POD_WITH(metadata, spec, phase, containers)                              \
+	"{'metadata':{" metadata "},'spec':{" spec "},'status':{'phase':'" phase \
+	"','containerStatuses':[" containers "]}}"
+#define RUNS(name, id) \
+	"{'name':'" name "','containerID':'containerd://" id "','state':{'running':{}}}"
 #define MIRROR "'annotations':{'kubernetes.io/config.mirror':'h'}"
 
 /* With single quotes in place of JSON's. */
 static const char patient[] =
-	POD("'namespace':'shop','name':'db-0','uid':'u-1'",
-	    "'nodeName':'n1','priority':0,'terminationGracePeriodSeconds':60", "Running");
-static const char quick[] = POD("'namespace':'shop','name':'quick'",
-				"'priority':-5,'terminationGracePeriodSeconds':1", "Pending");
+	POD_WITH("'namespace':'shop','name':'db-0','uid':'u-1'",
+		 "'nodeName':'n1','priority':0,'terminationGracePeriodSeconds':60", "Running",
+		 RUNS("\\u001bapp", "d1") "," RUNS("web", "h1") "," RUNS("log", "d2"));
+static const char quick[] =
+	POD_WITH("'namespace':'shop','name':'quick'",
+		 "'priority':-5,'terminationGracePeriodSeconds':1", "Pending", RUNS("a", "h1"));
 static const char critical[] =
 	POD("'namespace':'kube-system','name':'etcd-n1'," MIRROR,
 	    "'priority':2000001000,'terminationGracePeriodSeconds':30", "Running");
@@ -75,11 +81,23 @@ static struct shutview_pod read_pod(const char *quoted, const struct shutplan *p
 	return shutview_pod_of(plan, pod);
 }
 
+/* What of them runs is looked at, and those whose id begins with d are deaf. */
+static struct shutview_pod listened(const char *quoted, const struct shutplan *plan,
+				    struct arena *arena)
+{
+	static const struct shutview_look looks[] = {
+		{"d1", SHUTVIEW_DEAF}, {"d2", SHUTVIEW_DEAF}, {"h1", SHUTVIEW_HEARS}};
+	struct shutview_pod pod = read_pod(quoted, plan, arena);
+
+	assert_int_equal(shutview_listen(plan, &pod, looks, LEN(looks), arena), 0);
+	return pod;
+}
+
 static void check_json(const char *quoted, const struct shutview_rules *rules, const char *wanted)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf out = {};
-	struct shutview_pod pod = read_pod(quoted, &rules->plan, &arena);
+	struct shutview_pod pod = listened(quoted, &rules->plan, &arena);
 	struct shutview view;
 
 	assert_int_equal(shutview_of(rules, &pod, 1, &arena, &view), 0);
@@ -102,8 +120,10 @@ static void test_json(void **state)
 		   "'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
 		   "'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
 		   "'deadline_ns':20000000000},'override_ns':20000000000,"
-		   "'stop_ns':20000000000,'cut_short':true,'shutdown':{'two_phases':false,"
-		   "'end_ns':20000000000,'requested_ns':35000000000,"
+		   "'stop_ns':20000000000,'cut_short':true,'deaf':true,"
+		   "'deaf_containers':['\\u001bapp','log'],'wasted_ns':20000000000,"
+		   "'shutdown':{'two_phases':false,'end_ns':20000000000,'deaf':1,"
+		   "'wasted_ns':20000000000,'deaf_unknown':0,'requested_ns':35000000000,"
 		   "'host_limit_ns':30000000000,'suffices':false}}\n");
 }
 
@@ -114,15 +134,17 @@ static void test_nulls(void **state)
 
 	(void)state;
 	rules.has_limit = false;
-	check_json(over, &rules,
-		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
-		   "'pod':{'namespace':'shop','name':'job-1','uid':null,'static':false,"
-		   "'deleting':false},'if':'node-shuts-down','node':null,"
-		   "'owner':{'controller':'none','kind':null,'name':null},'over':true,"
-		   "'priority':0,'mirror':false,'grace_ns':30000000000,"
-		   "'deletion_grace_ns':null,'group':null,'override_ns':null,'stop_ns':null,"
-		   "'cut_short':null,'shutdown':{'two_phases':false,'end_ns':0,"
-		   "'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
+	check_json(
+		over, &rules,
+		"{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		"'pod':{'namespace':'shop','name':'job-1','uid':null,'static':false,"
+		"'deleting':false},'if':'node-shuts-down','node':null,"
+		"'owner':{'controller':'none','kind':null,'name':null},'over':true,"
+		"'priority':0,'mirror':false,'grace_ns':30000000000,"
+		"'deletion_grace_ns':null,'group':null,'override_ns':null,'stop_ns':null,"
+		"'cut_short':null,'deaf':null,'deaf_containers':null,'wasted_ns':null,"
+		"'shutdown':{'two_phases':false,'end_ns':0,'deaf':0,'wasted_ns':0,"
+		"'deaf_unknown':0,'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
 	check_json(untold, &rules,
 		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
 		   "'pod':{'namespace':null,'name':'untold','uid':null,'static':false,"
@@ -131,9 +153,23 @@ static void test_nulls(void **state)
 		   "'priority':null,'mirror':false,'grace_ns':null,'deletion_grace_ns':null,"
 		   "'group':{'index':0,'priority':0,'given_ns':20000000000,'earliest_ns':0,"
 		   "'latest_ns':0,'deadline_ns':20000000000},'override_ns':20000000000,"
-		   "'stop_ns':20000000000,'cut_short':null,'shutdown':{'two_phases':false,"
-		   "'end_ns':20000000000,'requested_ns':35000000000,'host_limit_ns':null,"
-		   "'suffices':null}}\n");
+		   "'stop_ns':20000000000,'cut_short':null,'deaf':null,"
+		   "'deaf_containers':null,'wasted_ns':null,'shutdown':{'two_phases':false,"
+		   "'end_ns':20000000000,'deaf':null,'wasted_ns':null,'deaf_unknown':1,"
+		   "'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
+	check_json(quick, &rules,
+		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		   "'pod':{'namespace':'shop','name':'quick','uid':null,'static':false,"
+		   "'deleting':false},'if':'node-shuts-down','node':null,"
+		   "'owner':{'controller':'none','kind':null,'name':null},'over':false,"
+		   "'priority':-5,'mirror':false,'grace_ns':1000000000,"
+		   "'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
+		   "'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
+		   "'deadline_ns':20000000000},'override_ns':1000000000,"
+		   "'stop_ns':2000000000,'cut_short':false,'deaf':false,'deaf_containers':[],"
+		   "'wasted_ns':0,'shutdown':{'two_phases':false,'end_ns':20000000000,"
+		   "'deaf':0,'wasted_ns':0,'deaf_unknown':0,'requested_ns':35000000000,"
+		   "'host_limit_ns':null,'suffices':null}}\n");
 }
 
 /* The table of these pods, sorted. */
@@ -145,7 +181,7 @@ static void table(struct buf *out, const char *const *quoted, size_t n,
 	struct shutview view;
 
 	for (size_t i = 0; i < n; i++)
-		pods[i] = read_pod(quoted[i], &rules->plan, &arena);
+		pods[i] = listened(quoted[i], &rules->plan, &arena);
 	shutview_sort(pods, n);
 	assert_int_equal(shutview_of(rules, pods, n, &arena, &view), 0);
 	assert_int_equal(shutview_table(out, &view), 0);
@@ -162,23 +198,48 @@ static void test_table(void **state)
 	table(&out, pods, LEN(pods), &rules);
 	assert_string_equal(
 		buf_str(&out),
-		"GROUP       STARTS    DEADLINE POD                               PRIORITY    "
-		"GRACE   OVERRIDE STOP    NOTE\n"
-		"0           +0s       +20s     going                             0           "
-		"90s     20s      90s     maybe-cut,deleting\n"
-		"0           +0s       +20s     shop/db-0                         0           "
-		"60s     20s      20s     cut-short\n"
-		"0           +0s       +20s     shop/quick                        -5          "
-		"1s      1s       2s      -\n"
-		"2000000000  +0-20s    +30s     kube-system/etcd-n1               2000001000  "
-		"30s     10s      10s     cut-short,static\n"
-		"-           -         -        shop/job-1                        0           "
-		"30s     -        -       over\n"
+		"GROUP       STARTS    DEADLINE POD                        PRIORITY    GRACE "
+		"  OVERRIDE STOP    DEAF   NOTE\n"
+		"0           +0s       +20s     going                      0           90s   "
+		"  20s      90s     -      maybe-cut,deleting\n"
+		"0           +0s       +20s     shop/db-0                  0           60s   "
+		"  20s      20s     20s    cut-short\n"
+		"0           +0s       +20s     shop/quick                 -5          1s    "
+		"  1s       2s      no     -\n"
+		"2000000000  +0-20s    +30s     kube-system/etcd-n1        2000001000  30s   "
+		"  10s      10s     -      cut-short,static\n"
+		"-           -         -        shop/job-1                 0           30s   "
+		"  -        -       -      over\n"
 		"\n"
 		"4 pods in 2 groups, 2 cut short, 1 maybe cut short, 1 over already\n"
 		"the kubelet lets go at +30s at the latest (Kubernetes 1.36)\n"
+		"1 is deaf and will waste 20s at the most, 2 not known\n"
 		"logind has to allow 35s; by the files of this host it allows 30s, too little "
 		"unless the kubelet raises it\n");
+}
+
+static void test_deaf_line(void **state)
+{
+	static const struct {
+		const char *pods[2], *line;
+	} rows[] = {
+		{{quick}, "\nnobody is deaf\n"},
+		{{quick, patient}, "\n1 is deaf and will waste 20s at the most\n"},
+		{{untold, critical}, "\nwho is deaf is not known on this host\n"},
+		{{quick, untold}, "\nnobody is known to be deaf, 1 not known\n"},
+		{{over, quick}, "\nnobody is deaf\n"},
+	};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = common_rules(&arena);
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		table(&out, rows[i].pods, rows[i].pods[1] ? 2 : 1, &rules);
+		if (!strstr(buf_str(&out), rows[i].line))
+			fail_msg("row %zu: %s", i, buf_str(&out));
+	}
 }
 
 static const char *last_line(const struct buf *out)
@@ -259,6 +320,8 @@ int main(void)
 		CLAIM("a pod's object has every member, times in nanoseconds", test_json),
 		CLAIM("what is not known, and what is over, is null", test_nulls),
 		CLAIM("the table tells who is ended when, with what, and sums it up", test_table),
+		CLAIM("a line says how many are deaf, and of how many it is not known",
+		      test_deaf_line),
 		CLAIM("the last line says what logind has to allow, and whether it does",
 		      test_limit),
 		CLAIM("a table fits 120 columns and does no harm to a terminal", test_width),

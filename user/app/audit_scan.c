@@ -36,11 +36,13 @@ struct members {
 struct scan {
 	const struct options *options;
 	uint32_t signal;
+	const struct audit_wanted *wanted; /* NULL: all */
 	struct audit_list *list;
 	struct hierarchy hierarchy;
 	struct freezer freezer;
 	struct cgfs *cgfs;
 	struct podsrc_logs *logs; /* NULL: no names are looked up */
+	bool asked;		  /* for who is wanted */
 };
 
 static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
@@ -225,6 +227,18 @@ static bool is_container(const struct scan *s, const char *path, struct cgpath *
 	return is || (s->list->describe && describe_identify(s->list->describe, path, ret));
 }
 
+static bool is_wanted(struct scan *s, const struct cgpath *path)
+{
+	if (!s->wanted)
+		return true;
+	if (!s->wanted->is(s->wanted->userdata, path))
+		return false;
+	if (!s->asked)
+		describe_new(s->options, &s->list->describe);
+	s->asked = true;
+	return true;
+}
+
 static int visit(void *userdata, const struct cgfs_dir *dir)
 {
 	struct scan *s = userdata;
@@ -233,6 +247,8 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 
 	if (!is_container(s, dir->path, &path))
 		return 1;
+	if (!is_wanted(s, &path))
+		return 0;
 	found = add(s->list);
 	if (!found)
 		return -ENOMEM;
@@ -257,6 +273,8 @@ static int open_hierarchy(struct scan *s)
 
 	if (r == 0)
 		r = cgfs_open(s->hierarchy.mount, s->hierarchy.unified, &s->cgfs);
+	if (s->wanted)
+		return r;
 	if (r == -EXDEV)
 		say("only a part of the cgroup hierarchy is visible here; mount the host's "
 		    "/sys/fs/cgroup into this container");
@@ -310,6 +328,20 @@ int audit_scan(const struct options *options, uint32_t signal, struct audit_list
 	else if (list->n)
 		qsort_r(list->list, list->n, sizeof(*list->list), by_name, list->describe);
 	podsrc_logs_free(s.logs);
+	cgfs_free(s.cgfs);
+	return r;
+}
+
+int audit_scan_wanted(const struct options *options, const struct audit_wanted *wanted,
+		      struct audit_list *list)
+{
+	struct scan s = {.options = options, .wanted = wanted, .list = list};
+	int r = open_hierarchy(&s);
+
+	if (r < 0)
+		return r;
+	freezer_find(&s.freezer);
+	r = cgfs_scan(s.cgfs, "/", visit, &s, NULL);
 	cgfs_free(s.cgfs);
 	return r;
 }

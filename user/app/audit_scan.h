@@ -29,10 +29,21 @@ struct audit_list {
 	struct describe *describe; /* what own points into; NULL: nobody was asked */
 };
 
+/* Some containers only: no names are looked up, and the runtime is asked for their stop signals
+ * when the first of them is there. */
+struct audit_wanted {
+	bool (*is)(void *userdata, const struct cgpath *path);
+	void *userdata;
+};
+
 /* Containers that end meanwhile are left out, and so are those that are ending. Says what goes
  * wrong. 0 or -errno; the list is to be freed either way. */
 /* signal 0: each container's own stop signal, SIGTERM where none is known. */
 int audit_scan(const struct options *options, uint32_t signal, struct audit_list *list);
+
+/* Likewise, each by its own stop signal, in no order; says nothing of what goes wrong. */
+int audit_scan_wanted(const struct options *options, const struct audit_wanted *wanted,
+		      struct audit_list *list);
 
 void audit_list_free(struct audit_list *list);
 

@@ -147,6 +147,9 @@ int plans_shutdown(const struct options *options, const struct nodepods *pods)
 	for (size_t i = 0; i < pods->n; i++)
 		list[i] = shutview_pod_of(&rules.plan, pods->list[i]);
 	shutview_sort(list, pods->n);
+	r = plans_listen(options, &rules.plan, list, pods->n, &arena);
+	if (r < 0)
+		return r;
 	r = shutview_of(&rules, list, pods->n, &arena, &view);
 	return r < 0 ? r : print(options, &view);
 }

@@ -5,6 +5,7 @@
 
 #include "app/nodepods.h"
 #include "app/options.h"
+#include "core/shutview.h"
 
 #define PLANS_KUBELET_CONFIG "/var/lib/kubelet/config.yaml"
 
@@ -13,5 +14,10 @@ int plans_dies(const struct options *options, const struct nodepods *pods);
 
 /* What a node shutdown would do. 0 or -errno; 1: it was said why there is no answer. */
 int plans_shutdown(const struct options *options, const struct nodepods *pods);
+
+/* Says who of them is deaf, as far as their containers run on this host and may be looked into.
+ * 0 or -ENOMEM; what it adds is the arena's. */
+int plans_listen(const struct options *options, const struct shutplan *plan,
+		 struct shutview_pod *pods, size_t n, struct arena *arena);
 
 #endif

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_S   UINT64_C(1000000000)
+#define N_LISTS	   3
+#define N_HEARINGS 3
+
 static struct podworker_seconds seconds(bool set, int64_t s)
 {
 	return (struct podworker_seconds){.set = set, .s = s};
@@ -54,6 +58,99 @@ struct shutview_pod shutview_pod_of(const struct shutplan *plan, const struct po
 	return out;
 }
 
+/* What comes after "containerd://". */
+static const char *bare_id(const char *id)
+{
+	const char *slashes = strstr(id, "://");
+
+	return slashes ? slashes + strlen("://") : id;
+}
+
+static bool is_it(const struct podobj_status *status, const char *id)
+{
+	return *id && status->state.kind == PODOBJ_RUNNING && strcmp(bare_id(status->id), id) == 0;
+}
+
+bool shutview_runs(const struct shutview_pod *pod, const char *id)
+{
+	const struct podobj_pod_status *s = &pod->pod->status;
+	const struct podobj_statuses *const lists[] = {&s->inits, &s->containers, &s->ephemerals};
+
+	for (size_t i = 0; i < N_LISTS; i++)
+		for (size_t k = 0; k < lists[i]->n; k++)
+			if (is_it(&lists[i]->items[k], id))
+				return true;
+	return false;
+}
+
+static enum shutview_hearing look_up(const struct podobj_status *status,
+				     const struct shutview_look *looks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_it(status, looks[i].id))
+			return looks[i].hearing;
+	return SHUTVIEW_HEARING_UNKNOWN;
+}
+
+/* The names of the deaf ones into ret, which may be NULL; counts all by how they hear. */
+static void sort_out(const struct podobj_pod *pod, const struct shutview_look *looks, size_t n,
+		     size_t counts[static N_HEARINGS], const char **ret)
+{
+	const struct podobj_pod_status *s = &pod->status;
+	const struct podobj_statuses *const lists[] = {&s->inits, &s->containers, &s->ephemerals};
+
+	memset(counts, 0, N_HEARINGS * sizeof(*counts));
+	for (size_t i = 0; i < N_LISTS; i++)
+		for (size_t k = 0; k < lists[i]->n; k++) {
+			const struct podobj_status *status = &lists[i]->items[k];
+			enum shutview_hearing hearing = look_up(status, looks, n);
+
+			if (status->state.kind != PODOBJ_RUNNING)
+				continue;
+			if (hearing == SHUTVIEW_DEAF && ret)
+				ret[counts[hearing]] = status->name;
+			counts[hearing]++;
+		}
+}
+
+/* The runtime waits for it no longer than that, and the group no longer than its time. */
+static uint64_t wasted_of(const struct shutplan *plan, const struct shutview_pod *pod)
+{
+	uint64_t group_ns = plan->groups[pod->group].ns, ns;
+
+	if (pod->stop_s <= 0)
+		return 0;
+	if (__builtin_mul_overflow((uint64_t)pod->stop_s, NS_PER_S, &ns))
+		return group_ns;
+	return ns < group_ns ? ns : group_ns;
+}
+
+int shutview_listen(const struct shutplan *plan, struct shutview_pod *pod,
+		    const struct shutview_look *looks, size_t n, struct arena *arena)
+{
+	size_t counts[N_HEARINGS];
+	const char **names;
+
+	if (pod->over)
+		return 0;
+	sort_out(pod->pod, looks, n, counts, NULL);
+	if (counts[SHUTVIEW_DEAF] == 0) {
+		pod->hearing = counts[SHUTVIEW_HEARS] && !counts[SHUTVIEW_HEARING_UNKNOWN]
+				       ? SHUTVIEW_HEARS
+				       : SHUTVIEW_HEARING_UNKNOWN;
+		return 0;
+	}
+	names = arena_array(arena, counts[SHUTVIEW_DEAF], sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	sort_out(pod->pod, looks, n, counts, names);
+	pod->hearing = SHUTVIEW_DEAF;
+	pod->deaf = names;
+	pod->n_deaf = counts[SHUTVIEW_DEAF];
+	pod->wasted_ns = wasted_of(plan, pod);
+	return 0;
+}
+
 static int compare(const void *x, const void *y)
 {
 	const struct shutview_pod *a = x, *b = y;
@@ -82,6 +179,10 @@ static void count(struct shutview *view, struct shutview_group *groups)
 		if (p->over)
 			continue;
 		groups[p->group].n_pods++;
+		if (p->wasted_ns > groups[p->group].wasted_ns)
+			groups[p->group].wasted_ns = p->wasted_ns;
+		view->deaf += p->hearing == SHUTVIEW_DEAF;
+		view->unheard += p->hearing == SHUTVIEW_HEARING_UNKNOWN;
 		view->cut_short += p->cut == SHUTVIEW_CUT_SHORT;
 		view->unknown += p->cut == SHUTVIEW_CUT_UNKNOWN;
 	}
@@ -112,6 +213,7 @@ static void add_times(struct shutview *view, struct shutview_group *groups)
 			g->deadline_ns = end_ns;
 			view->n_groups++;
 		}
+		view->wasted_ns = sum(view->wasted_ns, g->wasted_ns);
 		if (g->n_pods > 0 || fixed)
 			at_ns = end_ns;
 	}

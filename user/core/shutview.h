@@ -19,6 +19,19 @@ enum shutview_cut {
 	SHUTVIEW_CUT_SHORT,
 };
 
+/* Whether a container hears its stop signal (core/audit); of a pod: whether all that run do. */
+enum shutview_hearing {
+	SHUTVIEW_HEARING_UNKNOWN, /* some were not looked at, and no other is deaf */
+	SHUTVIEW_HEARS,
+	SHUTVIEW_DEAF, /* one at least does not */
+};
+
+/* A running container that was looked at. */
+struct shutview_look {
+	const char *id; /* without the runtime's name */
+	enum shutview_hearing hearing;
+};
+
 struct shutview_pod {
 	const struct podobj_pod *pod;
 	bool over; /* it had ended already: what follows does not hold (A5.1) */
@@ -26,6 +39,10 @@ struct shutview_pod {
 	int64_t override_s; /* what its kill overrides its grace period with (A5.5) */
 	int64_t stop_s;	    /* shutplan_stop_s() */
 	enum shutview_cut cut;
+	enum shutview_hearing hearing; /* unknown before shutview_listen() */
+	const char *const *deaf;       /* names of the deaf containers */
+	size_t n_deaf;
+	uint64_t wasted_ns; /* how long its group waits for the deaf ones at the most */
 };
 
 struct shutview_group {
@@ -33,6 +50,7 @@ struct shutview_group {
 	uint64_t earliest_ns; /* when it starts */
 	uint64_t latest_ns;
 	uint64_t deadline_ns; /* of a group that starts at the latest */
+	uint64_t wasted_ns;   /* by the pod that wastes most */
 };
 
 /* What is known of the node besides its pods. */
@@ -50,12 +68,22 @@ struct shutview {
 	const struct shutview_group *groups; /* of the plan's */
 	size_t n_groups;		     /* those with pods */
 	size_t cut_short, unknown, over;     /* pods */
+	size_t deaf, unheard;		     /* pods; unheard: whether they are is not known */
+	uint64_t wasted_ns;		     /* in all groups, each by the one that wastes most */
 	uint64_t end_ns;		     /* the kubelet lets go at the latest */
 	uint64_t requested_ns;		     /* what the kubelet wants logind to allow (A1.6) */
 };
 
 /* The pod is only pointed to; the plan has groups. */
 struct shutview_pod shutview_pod_of(const struct shutplan *plan, const struct podobj_pod *pod);
+
+/* Whether a container of this id is said to run in the pod. */
+bool shutview_runs(const struct shutview_pod *pod, const char *id);
+
+/* Says who of a pod is deaf, by looks at containers, in any order and of other pods, too. 0 or
+ * -ENOMEM; the list is the arena's, the names are the pod's. */
+int shutview_listen(const struct shutplan *plan, struct shutview_pod *pod,
+		    const struct shutview_look *looks, size_t n, struct arena *arena);
 
 /* In the order in which they are ended, those that are over last; then by namespace and name. */
 void shutview_sort(struct shutview_pod *pods, size_t n);

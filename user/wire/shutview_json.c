@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The members of a pod in a shutdown: whose it is, its group and when that ends, what it is given,
- * and what the whole shutdown comes to. */
+ * who of it is deaf, and what the whole shutdown comes to. */
 #include "wire/shutview_json.h"
 
 #include "wire/jsonw.h"
@@ -59,6 +59,34 @@ static void add_end(struct buf *out, const struct shutview *view, const struct s
 		jsonw_bool(out, "cut_short", pod->cut == SHUTVIEW_CUT_SHORT);
 }
 
+static void add_deaf(struct buf *out, const struct shutview_pod *pod)
+{
+	if (pod->over || pod->hearing == SHUTVIEW_HEARING_UNKNOWN) {
+		jsonw_null(out, "deaf");
+		jsonw_null(out, "deaf_containers");
+		jsonw_null(out, "wasted_ns");
+		return;
+	}
+	jsonw_bool(out, "deaf", pod->hearing == SHUTVIEW_DEAF);
+	jsonw_array(out, "deaf_containers");
+	for (size_t i = 0; i < pod->n_deaf; i++)
+		jsonw_str(out, NULL, pod->deaf[i]);
+	jsonw_array_end(out);
+	add_ns(out, "wasted_ns", pod->wasted_ns);
+}
+
+static void add_all_deaf(struct buf *out, const struct shutview *view)
+{
+	if (view->unheard > 0 && view->unheard == view->n - view->over) {
+		jsonw_null(out, "deaf");
+		jsonw_null(out, "wasted_ns");
+	} else {
+		jsonw_u64(out, "deaf", view->deaf);
+		add_ns(out, "wasted_ns", view->wasted_ns);
+	}
+	jsonw_u64(out, "deaf_unknown", view->unheard);
+}
+
 static void add_shutdown(struct buf *out, const struct shutview *view)
 {
 	bool has_limit = view->rules->has_limit;
@@ -66,6 +94,7 @@ static void add_shutdown(struct buf *out, const struct shutview *view)
 	jsonw_object(out, "shutdown");
 	jsonw_bool(out, "two_phases", view->rules->plan.rules == SHUTPLAN_TWO_PHASES);
 	add_ns(out, "end_ns", view->end_ns);
+	add_all_deaf(out, view);
 	add_ns(out, "requested_ns", view->requested_ns);
 	if (has_limit)
 		add_ns(out, "host_limit_ns", view->rules->limit_ns);
@@ -90,6 +119,7 @@ int shutview_json(struct buf *out, const char *input, const struct shutview *vie
 	jsonw_bool(out, "over", pod->over);
 	add_asked(out, pod->pod);
 	add_end(out, view, pod);
+	add_deaf(out, pod);
 	add_shutdown(out, view);
 	return podobj_json_end(out);
 }

@@ -13,9 +13,9 @@
 
 /* 120 columns with the spaces between them. */
 static const struct rows_column columns[] = {
-	{"GROUP", 11, false},	{"STARTS", 9, false},	 {"DEADLINE", 8, false},
-	{"POD", 33, true},	{"PRIORITY", 11, false}, {"GRACE", 7, false},
-	{"OVERRIDE", 8, false}, {"STOP", 7, false},	 {"NOTE", 18, false},
+	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 26, true},
+	{"PRIORITY", 11, false}, {"GRACE", 7, false},  {"OVERRIDE", 8, false}, {"STOP", 7, false},
+	{"DEAF", 6, false},	 {"NOTE", 18, false},
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(*columns))
@@ -53,6 +53,17 @@ static void add_start(struct buf *out, const struct shutview_group *group)
 	else
 		buf_adds(out, range ? "<+" : "+");
 	add_ns(out, group->latest_ns);
+}
+
+/* How long it is waited for in vain. */
+static void add_deaf(struct buf *cell, const struct shutview_pod *p)
+{
+	if (p->over || p->hearing == SHUTVIEW_HEARING_UNKNOWN)
+		buf_addc(cell, '-');
+	else if (p->hearing == SHUTVIEW_DEAF)
+		add_ns(cell, p->wasted_ns);
+	else
+		buf_adds(cell, "no");
 }
 
 static void add_note(struct buf *cell, const struct shutview_pod *p)
@@ -112,6 +123,7 @@ static void add_pod(struct buf *out, const struct shutview *view, const struct s
 	add_seconds(rows_cell(&row, NULL), pod->has_grace, pod->grace_s);
 	add_seconds(rows_cell(&row, NULL), !p->over, p->override_s);
 	add_seconds(rows_cell(&row, NULL), !p->over, p->stop_s);
+	add_deaf(rows_cell(&row, NULL), p);
 	add_note(rows_cell(&row, NULL), p);
 	rows_add(out, &row, columns, false);
 }
@@ -133,6 +145,28 @@ static void add_counts(struct buf *out, const struct shutview *view)
 	buf_adds(out, "\nthe kubelet lets go at +");
 	add_ns(out, view->end_ns);
 	buf_printf(out, " at the latest (Kubernetes 1.%u)\n", view->rules->minor);
+}
+
+static void add_all_deaf(struct buf *out, const struct shutview *view)
+{
+	size_t n = view->n - view->over;
+
+	if (n == 0)
+		return;
+	if (view->unheard == n) {
+		buf_adds(out, "who is deaf is not known on this host\n");
+		return;
+	}
+	if (view->deaf == 0) {
+		buf_printf(out, "nobody is %sdeaf", view->unheard > 0 ? "known to be " : "");
+	} else {
+		buf_printf(out, "%zu %s deaf and will waste ", view->deaf,
+			   view->deaf == 1 ? "is" : "are");
+		add_ns(out, view->wasted_ns);
+		buf_adds(out, " at the most");
+	}
+	add_count(out, view->unheard, "not known");
+	buf_addc(out, '\n');
 }
 
 static void add_limit(struct buf *out, const struct shutview *view)
@@ -157,6 +191,7 @@ int shutview_table(struct buf *out, const struct shutview *view)
 	for (size_t i = 0; i < view->n; i++)
 		add_pod(out, view, &view->pods[i]);
 	add_counts(out, view);
+	add_all_deaf(out, view);
 	add_limit(out, view);
 	return buf_error(out);
 }
