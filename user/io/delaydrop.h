@@ -12,8 +12,9 @@
 #include "core/delaylimit.h"
 
 /* It sorts after the kubelet's 99-kubelet.conf, and after what distributions ship. */
-#define DELAYDROP_NAME	  "zz-graced.conf"
-#define DELAYDROP_DIR	  "/etc/systemd/logind.conf.d"
+#define DELAYDROP_NAME "zz-graced.conf"
+#define DELAYDROP_DIR  "/etc/systemd/logind.conf.d"
+
 /* What the kubelet calls its own. */
 #define DELAYDROP_KUBELET "99-kubelet.conf"
 
