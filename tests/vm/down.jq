@@ -11,7 +11,7 @@ def after_boot: . - $asked;
 def ns: . / 1000000000 | after_boot;
 def shown: (. * 100 | round) / 100 | tostring;
 
-($scene | IN("cancelled", "logind", "dbus")) as $upset |
+($scene | IN("cancelled", "logind", "dbus", "dbus_late")) as $upset |
 
 def own: IN("good", "slow", "deaf", "still-vm-node", "vital-vm-node");
 def terminal: .phase == "Failed" or .phase == "Succeeded";
