@@ -11,13 +11,14 @@
 
 #include "lib/box.h"
 #include "lib/claim.h"
+#include "lib/kubepeer.h"
 #include "lib/logindmock.h"
 #include "lib/run.h"
 
 #define SHELL                                                                          \
 	"mount -t tmpfs none /var/lib && mkdir -p /var/lib/kubelet && "                \
 	"printf 'shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' " \
-	">/var/lib/kubelet/config.yaml && %s && exec \"$GRACED\" check --no-names"
+	">/var/lib/kubelet/config.yaml && %s && exec \"$GRACED\" check %s"
 
 /* The file is elsewhere, as on some distributions. */
 #define LINK                                                                     \
@@ -64,14 +65,19 @@ static int close_scene(void **state)
 }
 
 /* After that was done to the kubelet's file. */
-static void check_with(struct scene *s, const char *done)
+static void check_by(struct scene *s, const char *done, const char *options)
 {
 	char shell[1024];
 	const struct run_spec spec = {.exe = "/usr/bin/unshare",
 				      .args = BOX_ARGV("-m", "sh", "-c", shell)};
 
-	snprintf(shell, sizeof(shell), SHELL, done);
+	snprintf(shell, sizeof(shell), SHELL, done, options);
 	assert_int_equal(run(&spec, &s->result), 0);
+}
+
+static void check_with(struct scene *s, const char *done)
+{
+	check_by(s, done, "--no-names");
 }
 
 static void check(struct scene *s)
@@ -197,6 +203,57 @@ static void test_inconsistent(void **state)
 		"shutdownGracePeriodCriticalPods {40s} must be <= shutdownGracePeriod {0s}");
 }
 
+#define POD(name, phase, spec)                                   \
+	"{\"metadata\":{\"namespace\":\"shop\",\"name\":\"" name \
+	"\",\"uid\":\"00000000-0000-0000-0000-00000000000" name  \
+	"\"},\"status\":{\"phase\":\"" phase "\"},\"spec\":{" spec "}}"
+#define GRACE(seconds) "\"terminationGracePeriodSeconds\":" seconds
+#define CRITICAL       ",\"priority\":2000000000"
+
+/* What a kubelet answers that has these pods. */
+static void check_pods(struct scene *s, const char *pods, const char *status, const char *text)
+{
+	char answer[2048], options[64];
+	struct kubepeer peer;
+
+	snprintf(answer, sizeof(answer),
+		 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+		 "Connection: close\r\n\r\n{\"kind\":\"PodList\",\"items\":[%s]}",
+		 strlen(pods) + strlen("{\"kind\":\"PodList\",\"items\":[]}"), pods);
+	kubepeer_open(&peer);
+	kubepeer_play(&peer, &(struct kubepeer_part){.answer = answer, .len = strlen(answer)});
+	snprintf(options, sizeof(options), "--kubelet-url http://127.0.0.1:%u",
+		 (unsigned int)peer.port);
+	check_by(s, "true", options);
+	kubepeer_close(&peer);
+	if (text)
+		assert_line(s, status, "grace periods", text);
+	else
+		assert_null(strstr(s->result.out, "grace periods  "));
+	run_done(&s->result);
+}
+
+static void test_grace(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	check_pods(s, "", "ok", NULL);
+	check_pods(s,
+		   POD("1", "Running", GRACE("20") ",\"priority\":0") "," POD(
+			   "2", "Running", GRACE("10") CRITICAL) "," POD("3", "Failed",
+									 GRACE("99")),
+		   "ok", "of 2 pods none is known to have a longer one than its group");
+	check_pods(s, POD("1", "Running", GRACE("21")) "," POD("2", "Running", "\"priority\":0"),
+		   "warn",
+		   "cut short in a shutdown: shop/1 (21 s, has 20 s); that of 1 is not told; the "
+		   "priority of 1 is not told, and taken for 0");
+	check_pods(s, POD("2", "Running", GRACE("11") CRITICAL), "warn",
+		   "cut short in a shutdown: shop/2 (11 s, has 10 s)");
+}
+
 static void test_absent(void **state)
 {
 	struct scene *s = *state;
@@ -233,6 +290,8 @@ int main(void)
 		{"which of logind's files keeps the delay too short is told, and what to do",
 		 test_pinned, open_scene, close_scene, NULL},
 		{"settings that a kubelet would not start with are told", test_inconsistent,
+		 open_scene, close_scene, NULL},
+		{"pods whose grace period is longer than their group's time are told", test_grace,
 		 open_scene, close_scene, NULL},
 		{"a logind that is not there is told", test_absent, open_scene, close_scene, NULL},
 		{"a logind that does not answer is not waited for", test_silent, open_scene,

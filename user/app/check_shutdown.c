@@ -18,7 +18,6 @@
 #define PATIENCE_NS 3000000000ULL
 #define TURN_US	    50000
 #define NAMED_MAX   8
-#define MINOR	    36 /* the newest kubelet's rules: groups take as long by all of them */
 
 /* A setting the kubelet would not start with. */
 struct refusal {
@@ -171,7 +170,7 @@ static uint64_t kubelet_needs(check_shutdown_fn fn, void *userdata)
 		fn(userdata, false, "kubelet shutdown", buf_str(&text));
 		return 0;
 	}
-	config = kubeletconf_plan(&conf, MINOR);
+	config = kubeletconf_plan(&conf, CHECK_SHUTDOWN_MINOR);
 	shutplan_validate(&config, on_refusal, &(struct refusal){fn, userdata});
 	if (shutplan_of_config(&config, SHUTPLAN_RANGES, &arena, &plan) < 0)
 		return 0;

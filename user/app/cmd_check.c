@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/check_grace.h"
 #include "app/check_shutdown.h"
 #include "app/checkpoint.h"
 #include "app/columns.h"
@@ -249,6 +250,7 @@ static void check_sources(struct check *c)
 	check_source(c, d, META_DOCKER, NULL);
 	check_source(c, d, META_PODMAN, NULL);
 	check_source(c, d, META_CONTAINERD, NULL);
+	check_grace(d, on_shutdown, c);
 	describe_free(d);
 }
 

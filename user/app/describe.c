@@ -121,6 +121,16 @@ const struct podtab_pod *describe_pod(struct describe *d, const struct cgpath *p
 	return path->pod_uid[0] ? podtab_pod(&d->tab, path->pod_uid) : NULL;
 }
 
+void describe_each_pod(const struct describe *d,
+		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata)
+{
+	const struct podtab_pod *pod;
+	size_t pos = 0;
+
+	while ((pod = map_next(&d->tab.pods, &pos)))
+		fn(userdata, pod);
+}
+
 bool describe_identify(struct describe *d, const char *cgroup, struct cgpath *path)
 {
 	struct meta_container meta;

@@ -24,6 +24,10 @@ struct describe *describe_free(struct describe *d);
 const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path);
 const struct podtab_pod *describe_pod(struct describe *d, const struct cgpath *path);
 
+/* Tells each pod that a source told of, in no order. */
+void describe_each_pod(const struct describe *d,
+		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata);
+
 /* Whether a cgroup that does not look like one is a container: fills in id and runtime. */
 bool describe_identify(struct describe *d, const char *cgroup, struct cgpath *path);
 
