@@ -28,12 +28,12 @@ $(BUILD)/vm/pod: tests/vm/pod.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
-VM_SCRIPTS := run shutdown
+VM_SCRIPTS := run shutdown engines
 
 vm-deps: deps
 	@tools/deps install vm
 
-# A node with a real kubelet, and shutdowns of one. Emulated, it needs both CPUs. Some alone:
+# A node with a real kubelet, shutdowns of one, and of a machine with Docker and Podman. Emulated, it needs both CPUs. Some alone:
 # make check-vm VM_SCRIPTS=shutdown
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
