@@ -42,8 +42,10 @@ machine_off_time() {
 		"$work/events.log" | tail -n 1
 }
 
+# An API server that is asked to go waits a minute for those who watch.
 end_control_plane() {
-	kill -TERM "$apiserver_pid" "$etcd_pid"
+	kill -KILL "$apiserver_pid"
+	kill -TERM "$etcd_pid"
 	wait "$apiserver_pid" "$etcd_pid" 2>/dev/null
 	return 0
 }
