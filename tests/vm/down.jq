@@ -65,8 +65,7 @@ end),
 
 (if $upset then
 	claim([$steps[] | select(.event == "released") | .boot_ns - .announced_boot_ns < .limit_ns] | length > 0 and all;
-		"graced never holds past the limit of logind's"; $steps[] | {event, reason, boot_ns, announced_boot_ns, limit_ns}),
-	claim($off - ([$locks[].t] | max // 0) < 60; "the machine goes when the locks have gone"; $off, $locks)
+		"graced never holds past the limit of logind's"; $steps[] | {event, reason, boot_ns, announced_boot_ns, limit_ns})
 else empty end),
 
 (if $scene == "observe" then
