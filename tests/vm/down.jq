@@ -11,7 +11,7 @@ def after_boot: . - $asked;
 def ns: . / 1000000000 | after_boot;
 def shown: (. * 100 | round) / 100 | tostring;
 
-($scene | IN("cancelled", "logind", "dbus", "dbus_late")) as $upset |
+($scene | IN("cancelled", "logind", "dbus")) as $upset |
 
 def own: IN("good", "slow", "deaf", "still-vm-node", "vital-vm-node");
 def terminal: .phase == "Failed" or .phase == "Succeeded";
@@ -85,9 +85,12 @@ else empty end),
 else empty end),
 
 ([$stops[] | select(.pod.name == "deaf")] | first) as $deaf |
-(if $scene | IN("assist", "killed") then
+(if $scene == "assist" then
 	claim($deaf.exit.at_boot_ns - $deaf.stop_signal.at_boot_ns <= 27000000000;
-		"the deaf one is dead within its time, the slack, and what an emulator takes"; $deaf | who),
+		"the deaf one is dead within its time, the slack, and what an emulator takes"; $deaf | who)
+else empty end),
+
+(if $scene | IN("assist", "killed") then
 	claim(if $deaf.kill_signal.sender.comm == "graced" then any($steps[]; .event == "container-killed" and (.stop.deaf | not))
 		else all($steps[]; .event != "container-killed") end; "who killed it is told"; $deaf | who)
 elif $scene == "deaf" then

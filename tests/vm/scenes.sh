@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by shutdown: what is done in each of its shutdowns, and what has to come of it (down.jq).
 
-all_scenes=(none observe assist deaf cancelled logind dbus dbus_late killed)
+# Without graced there is nothing to be right or wrong: `tests/vm/shutdown none observe` shows both.
+all_scenes=(observe assist deaf cancelled logind dbus killed)
 
 # --- graced ----------------------------------------------------------------------------------
 
@@ -142,6 +143,12 @@ expect_step() { # EVENT TIMES
 	await 120 stepped "$@" || give_up "graced tells of $2 that are $1"
 }
 
+restart() { # SCENE UNIT
+	guest "systemctl restart $2"
+	await 120 graced_holds
+	claim $? "$1: graced holds its lock after a restart of $2"
+}
+
 # logind waits for all locks, then finds that it cannot do it.
 scene_cancelled() {
 	start_graced assist
@@ -152,13 +159,8 @@ scene_cancelled() {
 	await 60 graced_holds
 	claim $? "$1: graced holds its lock again"
 	guest 'systemctl unmask --runtime poweroff.target' >>"$work/mask.log" 2>&1
+	restart "$1" dbus.service
 	power_off "$1"
-}
-
-restart() { # SCENE UNIT
-	guest "systemctl restart $2"
-	await 120 graced_holds
-	claim $? "$1: graced holds its lock after a restart of $2"
 }
 
 # A logind that starts anew knows of no shutdown any more.
@@ -174,19 +176,12 @@ scene_logind() {
 	power_off "$1"
 }
 
-# With its bus a kubelet of 1.20 loses its lock: nobody stops pods, and nobody is to wait for them.
-scene_dbus() {
-	start_graced assist
-	restart "$1" dbus.service
-	power_off "$1"
-}
-
 off_or_cancelled() {
 	machine_is_off || stepped cancelled 1
 }
 
 # Some versions of logind go on, some start anew.
-scene_dbus_late() {
+scene_dbus() {
 	start_graced assist
 	ask_off
 	expect_step announced 1
