@@ -370,7 +370,8 @@ static __always_inline bool forward_take(const struct signal_args *a, struct gra
 	return true;
 }
 
-/* Somebody beside the init was told. What is pending already was told before, and is again. */
+/* Somebody in it was told, and be it an init that is deaf to another signal. What is pending
+ * already was told before, and is again. */
 static __always_inline void told_note(struct signal_args *a, struct signal_struct *signal)
 {
 	if (!(told_set(a->w) & BIT_OF(a->sig)))
@@ -392,7 +393,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	bool noisy;
 	__u32 flags;
 
-	if (!for_init && watch_recorded(a->w))
+	if (watch_recorded(a->w))
 		told_note(a, signal);
 	if (!masked && !forwarded)
 		return;

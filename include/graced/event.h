@@ -209,8 +209,8 @@ struct graced_watch {
 	__u32 reap_pid; /* of its last init that had yet to be waited for; 0: none */
 	__u32 pad;
 	/*
-	 * When a process of it other than its init was last sent INT, QUIT, TERM, RTMIN+3, its own
-	 * stop signal or KILL, by anybody, and neither ignored it nor had stopped running; 0:
+	 * When a process of it was last sent INT, QUIT, TERM, RTMIN+3, its own stop signal or KILL,
+	 * by anybody, and neither ignored it, as a deaf init does, nor had stopped running; 0:
 	 * never. An entry that is made or becomes a container's while processes may run in it
 	 * begins with that moment, as nobody saw what they were told before.
 	 */

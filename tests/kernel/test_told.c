@@ -127,15 +127,32 @@ static void an_own_stop_signal_that_kills_nobody_tells(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void what_an_init_is_sent_tells_nobody(void **state)
+static void what_an_init_cannot_hear_tells_nobody(void **state)
 {
-	static const int sigs[] = {SIGTERM, SIGINT, SIGUSR1, SIGKILL};
+	static const int sigs[] = {SIGTERM, SIGINT, SIGUSR1};
 	struct kernhalf *k = kernhalf_need(state);
 	struct box box;
 
 	start(k, &box);
 	for (size_t i = 0; i < LEN(sigs); i++)
 		expect(k, &box, SEND_HOST, box.init_pid, sigs[i], false);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+/* It has a handler for SIGINT, and is deaf to SIGTERM. */
+static void an_init_that_hears_another_is_told(void **state)
+{
+	static const char script[] = "trap : INT; echo r >&4; while :; do sleep 0.1; done";
+	const struct box_spec spec = {.prog = "stopper",
+				      .argv = BOX_ARGV("run", "/bin/sh", "-c", script)};
+	struct kernhalf *k = kernhalf_need(state);
+	struct box box;
+
+	assert_int_equal(box_start(&k->tree, &spec, &box), 0);
+	assert_true(box.proc.ready);
+	expect(k, &box, SEND_HOST, box.init_pid, SIGTERM, false);
+	expect(k, &box, SEND_HOST, box.init_pid, SIGINT, true);
+	expect(k, &box, SEND_HOST, box.init_pid, SIGTERM, false);
 	assert_int_equal(box_remove(&box), 0);
 }
 
@@ -204,8 +221,10 @@ int main(void)
 		CLAIM("in a noisy container it does, too", of_a_noisy_container_too),
 		CLAIM("a container's own stop signal tells even where others kill nobody",
 		      an_own_stop_signal_that_kills_nobody_tells),
-		CLAIM("what a container's init is sent tells none of the others",
-		      what_an_init_is_sent_tells_nobody),
+		CLAIM("what a container's init cannot hear tells nobody",
+		      what_an_init_cannot_hear_tells_nobody),
+		CLAIM("an init that hears a stop signal, if not that of the runtime, is told",
+		      an_init_that_hears_another_is_told),
 		CLAIM("a process that has ended is told nothing",
 		      a_process_that_ended_is_told_nothing),
 		CLAIM("the last time is kept, for each container by itself",
