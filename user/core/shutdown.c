@@ -144,15 +144,20 @@ int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint6
 
 int shutdown_note(struct shutdown *sd, const struct shutdown_event *event)
 {
+	int r;
+
 	switch (event->type) {
 	case SHUTDOWN_EV_CONTAINER:
 	case SHUTDOWN_EV_CONTAINER_GONE:
 	case SHUTDOWN_EV_POD:
 	case SHUTDOWN_EV_POD_GONE:
-		return shutdown_advance(sd, event->type, event);
+		r = shutdown_advance(sd, event->type, event);
+		break;
 	default:
 		return -EINVAL;
 	}
+	sd->stats.refused += r == -ENOMEM;
+	return r;
 }
 
 void shutdown_settle(struct shutdown *sd, uint64_t now_ns)
