@@ -71,9 +71,8 @@ static void expect_released(struct shutscene *s, const struct box *box, uint64_t
 	assert_int_equal(jrec_int(rec, "limit_ns", 0), limit_ns);
 	assert_true(jrec_int(rec, "containers_left", 0) >= 1);
 	json_decref(rec);
-	assert_in_range(at_ns, announced_ns + limit_ns - 2 * S_NS, announced_ns + limit_ns - S_NS);
+	assert_in_range(at_ns, announced_ns + limit_ns - 2 * S_NS, announced_ns + limit_ns - 1);
 	shutscene_await_locks(s, 1);
-	assert_true(clock_boot_ns() < announced_ns + limit_ns);
 	assert_int_equal(kill(box->init_pid, 0), 0);
 }
 
@@ -119,7 +118,7 @@ static void what_graced_cannot_end(void **state)
 		state,
 		&(struct shutscene_spec){
 			.mode = "assist",
-			.limit_us = 7000000,
+			.limit_us = 12000000,
 			.kubelet =
 				"shutdownGracePeriod: 2s\nshutdownGracePeriodCriticalPods: 1s\n"});
 	uint64_t announced_ns, killed_ns;
@@ -135,7 +134,7 @@ static void what_graced_cannot_end(void **state)
 	/* 1 s of its group and 1 s of slack. */
 	assert_true(killed_ns >= sent.before_ns + 2 * S_NS);
 	expect_named(s, &box, killed_ns);
-	expect_released(s, &box, announced_ns, 7 * S_NS);
+	expect_released(s, &box, announced_ns, 12 * S_NS);
 	let_out(s, &box, "graced");
 }
 
