@@ -80,13 +80,13 @@ else empty end),
 		"every container is dead before the lock goes"; $stops[] | "\(.pod.name): \(.exit.at_boot_ns | ns | shown)"),
 	claim($last | all(ended); "the API has each pod as ended and not Ready";
 		$last[] | "\(.metadata.name): \(.status.phase), \(.status.conditions)"),
-	claim($released.reason == "pods-ended" and ($said | length) == 5 and all($said[]; .t <= $let_go + 0.5);
+	claim($released.reason == "pods-ended" and ($said | length) == 5 and all($said[]; .t <= $let_go + 2);
 		"... before the lock goes, which is why it goes"; $released.reason, ($said | map({name, t})))
 else empty end),
 
 ([$stops[] | select(.pod.name == "deaf")] | first) as $deaf |
 (if $scene == "assist" then
-	claim($deaf.exit.at_boot_ns - $deaf.stop_signal.at_boot_ns <= 27000000000;
+	claim($deaf.exit.at_boot_ns - $deaf.stop_signal.at_boot_ns <= 35000000000;
 		"the deaf one is dead within its time, the slack, and what an emulator takes"; $deaf | who)
 else empty end),
 

@@ -71,6 +71,7 @@ ask_off() {
 	words=$(guest 'read -r up _ </proc/uptime; echo "$up $EPOCHREALTIME"; systemctl poweroff') ||
 		give_up "the machine is told to power off"
 	read -r asked asked_time <<<"$words"
+	asked_time=$(jq -n "$asked_time - ($clock_ahead)")
 }
 
 await_off() { # SCENE

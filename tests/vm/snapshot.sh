@@ -13,7 +13,7 @@ snapshot_options() {
 ask_machine() { # JSON
 	local line
 	printf '%s\n' "$1" >"$work/mon.in"
-	while IFS= read -r -t 120 -u "$monitor" line; do
+	while IFS= read -r -t 600 -u "$monitor" line; do
 		case $line in
 		*'"return":'* | *'"error":'*) printf '%s\n' "$line" | tee -a "$work/monitor.log"; return ;;
 		*) printf '%s\n' "$line" >>"$work/events.log" ;;
@@ -66,8 +66,10 @@ take_snapshot() {
 	fi
 }
 
-# The clock of the machine is that of this host again: times of both can be compared.
+# The clock of the machine is about that of this host again; clock_ahead is what is left between
+# them, in seconds.
 restore_snapshot() {
+	local before there
 	tell_machine stop >/dev/null
 	# One that is off goes on only after a reset.
 	tell_machine system_reset >/dev/null
@@ -81,4 +83,7 @@ restore_snapshot() {
 	tell_machine cont >/dev/null
 	await 120 machine_up && alive "$machine_pid" || give_up "the machine is what it was"
 	guest "date -s @$EPOCHREALTIME >/dev/null"
+	before=$EPOCHREALTIME
+	there=$(guest 'echo "$EPOCHREALTIME"')
+	clock_ahead=$(jq -n "$there - ($before + $EPOCHREALTIME) / 2")
 }
