@@ -177,6 +177,16 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 	plan(k);
 }
 
+void podsrc_kubelet_hurry(struct podsrc_kubelet *k)
+{
+	uint64_t soon_ns = k->ended_ns + k->gap_ns;
+
+	if (k->state.failures == 0 || k->state.retry_ns <= soon_ns)
+		return;
+	k->state.retry_ns = soon_ns;
+	plan(k);
+}
+
 void podsrc_kubelet_get_state(const struct podsrc_kubelet *k, struct podsrc_state *ret)
 {
 	*ret = k->state;

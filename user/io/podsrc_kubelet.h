@@ -87,6 +87,10 @@ DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
  */
 void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid);
 
+/* While it is down, it is asked again gap_ns after the last question, however often that failed.
+ * Counts for one question: to be called as often as that is wanted. */
+void podsrc_kubelet_hurry(struct podsrc_kubelet *k);
+
 void podsrc_kubelet_get_state(const struct podsrc_kubelet *k, struct podsrc_state *ret);
 
 #endif
