@@ -186,6 +186,78 @@ static void test_asks_each(void **state)
 	shutstage_end(&s);
 }
 
+/* The pod is empty at 5 s, and its status does not come. */
+static void begin_empty(struct shutstage *s, bool reachable)
+{
+	struct shutdown_container c = shutstage_asked();
+
+	shutstage_assist(s, 0, "kubelet");
+	api(s, reachable);
+	shutstage_container(s, &c);
+	shutstage_run(s, 5);
+	c.populated = false;
+	shutstage_container(s, &c);
+}
+
+static void test_away(void **state)
+{
+	struct shutstage s;
+
+	(void)state;
+	begin_empty(&s, true);
+	shutstage_run(&s, 6);
+	api(&s, false);
+	/* Each time is one of its own. */
+	shutstage_run(&s, 7.5);
+	api(&s, true);
+	shutstage_run(&s, 7.7);
+	api(&s, false);
+	api(&s, false);
+	shutstage_run(&s, 9.699);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 9.7);
+	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
+	shutstage_end(&s);
+	/* No longer than the status is waited for. */
+	begin_empty(&s, true);
+	shutstage_run(&s, 9);
+	api(&s, false);
+	shutstage_run(&s, 9.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 10);
+	assert_string_equal(shutstage_log(&s), "released status-late\nflush\n");
+	shutstage_end(&s);
+}
+
+/* It may have come back since it was asked; in a shutdown it is asked every second. */
+static void test_away_before(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+	c.asked_ns = 0;
+	shutstage_container(&s, &c);
+	shutstage_hold(&s);
+	api(&s, false);
+	shutstage_run(&s, 100);
+	shutstage_announce(&s, 60);
+	c.asked_ns = s.now_ns;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 101);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 101.999);
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	shutstage_run(&s, 102);
+	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
+	shutstage_end(&s);
+	begin_empty(&s, false);
+	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
+	shutstage_end(&s);
+}
+
 static void test_unlisted(void **state)
 {
 	const struct shutdown_pod web = {.uid = "web", .stopping = true, .unlisted = true};
@@ -376,7 +448,9 @@ int main(void)
 		CLAIM("it is asked for when a pod is empty, and every second until it is seen",
 		      test_asks),
 		CLAIM("for each pod that is empty, whoever else is not", test_asks_each),
-		CLAIM("but is neither asked nor waited for where no source lists the pod",
+		CLAIM("but not for long from somebody who does not answer", test_away),
+		CLAIM("who did not before the shutdown may do so in it", test_away_before),
+		CLAIM("it is neither asked nor waited for where no source lists the pod",
 		      test_unlisted),
 		CLAIM("what is noted is decided about at once, when it is settled", test_notes),
 		CLAIM("it holds while anything is stopped or the kubelet may, and no longer",

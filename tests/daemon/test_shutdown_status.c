@@ -207,6 +207,50 @@ static void it_waits_where_the_status_does_not_come(void **state)
 	assert_int_equal(service_stop(s->kube.service), 0);
 }
 
+/* From now on it fails whatever it is asked. */
+static void fail_kubelet(struct stage *s)
+{
+	static const char answer[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+				     "Content-Length: 0\r\n\r\n";
+
+	kubepeer_play(&s->kube.peer,
+		      &(struct kubepeer_part){.answer = answer, .len = sizeof(answer) - 1});
+}
+
+static void it_waits_though_a_question_is_lost(void **state)
+{
+	struct stage *s = begin(state, true);
+	uint64_t gone_ns;
+	json_t *none;
+
+	fail_kubelet(s);
+	gone_ns = stop_pod(s);
+	kubestage_await_asked(&s->kube, 1);
+	kubestage_list(&s->kube, &s->pod, 1);
+	usleep(4000000);
+	none = released(s);
+	assert_int_equal(json_array_size(none), 0);
+	json_decref(none);
+	s->pod.phase = "Succeeded";
+	s->pod.ready = false;
+	kubestage_list(&s->kube, &s->pod, 1);
+	await_released(s, "pods-ended", gone_ns + 15 * NS_PER_S);
+	assert_int_equal(service_stop(s->kube.service), 0);
+}
+
+static void it_waits_a_moment_for_one_that_fails(void **state)
+{
+	struct stage *s = begin(state, true);
+	uint64_t gone_ns;
+
+	fail_kubelet(s);
+	gone_ns = stop_pod(s);
+	await_released(s, "api-unreachable", gone_ns + 8 * NS_PER_S);
+	/* Every second, however often it failed. */
+	assert_true(kubepeer_asked(&s->kube.peer) >= 3);
+	assert_int_equal(service_stop(s->kube.service), 0);
+}
+
 static void it_does_not_wait_for_nobody(void **state)
 {
 	struct stage *s = begin(state, false);
@@ -227,6 +271,10 @@ int main(void)
 		STATUS_CLAIM(
 			"while it does not the kubelet is asked every second, for the time there is",
 			it_waits_where_the_status_does_not_come),
+		STATUS_CLAIM("a question that is lost does not keep it from waiting",
+			     it_waits_though_a_question_is_lost),
+		STATUS_CLAIM("a kubelet that fails again and again does, before the time is over",
+			     it_waits_a_moment_for_one_that_fails),
 		STATUS_CLAIM("where there is nobody to ask the status is not waited for",
 			     it_does_not_wait_for_nobody),
 	};

@@ -135,6 +135,7 @@ static void stall(struct shutwalk *w)
 
 	w->seen->stalls++;
 	w->now_ns += ns;
+	w->api_ns += ns;
 	/* Nobody can tell of what was before the announcement was heard. */
 	if (w->on && ns > SHUTWALK_UNNOTICED)
 		w->stalled_ns += ns - SHUTWALK_UNNOTICED;
@@ -270,6 +271,7 @@ static void change_world(struct shutwalk *w)
 		break;
 	case 3:
 		w->api = !w->api;
+		w->api_ns = w->now_ns;
 		send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_API, .reachable = w->api});
 		return;
 	default:
@@ -307,6 +309,7 @@ static void announce(struct shutwalk *w)
 			w->announced_ns = w->cancelled_ns;
 		w->late_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
 		w->limit_ns = limit_ns ? limit_ns : 5 * SHUTWALK_S;
+		w->api_ns = w->now_ns;
 		w->told = w->told_failed = w->told_kubelet = w->released = false;
 		for (size_t i = 0; i < SHUTWALK_GROUPS; i++)
 			w->group_done[i] = false;

@@ -53,6 +53,7 @@ struct shutwalk {
 	bool told, told_kubelet, told_failed; /* as logind said last */
 	size_t told_n;
 	bool api;
+	uint64_t api_ns; /* in this shutdown since then, later by the time in which nothing ran */
 	struct shutdown_group groups[SHUTWALK_GROUPS];
 	size_t n_groups;
 	bool group_done[SHUTWALK_GROUPS];

@@ -277,7 +277,8 @@ static void check_assist(struct shutwalk *w)
 	if (w->late_ns && living(w, false) > 0 &&
 	    w->seen_ns < w->late_ns + w->config.status_wait_ns)
 		return;
-	must(w, w->api, "assist waits for a status that somebody can show");
+	must(w, w->api || w->seen_ns < w->api_ns + SHUTDOWN_API_AWAY_NS,
+	     "assist waits for a status that somebody can show");
 	must(w, status_is_missing(w), "assist waits for a status that is missing");
 	must(w, w->config.status_wait_ns > 0, "assist waits for a status if it shall");
 }

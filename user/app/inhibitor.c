@@ -23,6 +23,9 @@
 #define WHO   "graced"
 #define WHY   "Containers are being stopped"
 
+/* In a row: one question that is lost does not make its source unreachable. */
+#define FAILURES_MIN 2
+
 /* NULL: where it is by default. */
 static const char *bus_address(void)
 {
@@ -195,6 +198,12 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 
 /* --- what the engine wants ------------------------------------------------------------------ */
 
+static bool is_unreachable(const struct podsrc_state *state)
+{
+	return state->status == PODSRC_OFF ||
+	       (state->status == PODSRC_DOWN && state->failures >= FAILURES_MIN);
+}
+
 /* Whose pods' status is asked for in vain is not waited for: that of the API's is told by the API
  * server or, where that is not asked, by the kubelet. */
 static void tell_api(struct inhibitor *in, bool first)
@@ -205,7 +214,7 @@ static void tell_api(struct inhibitor *in, bool first)
 
 	lookup_get_state(in->manager, meta_lister(sources_asked(in->manager->options), false),
 			 &state);
-	unreachable = state.status == PODSRC_OFF || state.status == PODSRC_DOWN;
+	unreachable = is_unreachable(&state);
 	if (unreachable == in->unreachable && !first)
 		return;
 	in->unreachable = unreachable;
@@ -235,7 +244,7 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 		logind_drop(in->logind);
 		break;
 	case EFFECT_LIST_HOLDERS:
-		tell_api(in, false);
+		lookup_hurry(in->manager);
 		logind_list_holders(in->logind);
 		break;
 	case EFFECT_FLUSH:
@@ -252,6 +261,7 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 void inhibitor_turn(struct inhibitor *in, bool idle)
 {
 	tell_away(in);
+	tell_api(in, false);
 	if (!in->flushing || !idle)
 		return;
 	in->flushing = false;

@@ -218,6 +218,16 @@ void lookup_pod(struct manager *m, const struct effect *effect)
 		feed_last(m, effect->id, effect->pod_uid, "");
 }
 
+void lookup_hurry(struct manager *m)
+{
+	const struct lookup *l = m->lookup;
+
+	if (l && l->sources.kubelet)
+		podsrc_kubelet_hurry(l->sources.kubelet);
+	if (l && l->sources.api)
+		podsrc_kubelet_hurry(l->sources.api);
+}
+
 void lookup_exit(struct manager *m, const struct effect *effect)
 {
 	struct lookup *l = m->lookup;

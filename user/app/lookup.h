@@ -22,6 +22,9 @@ void lookup_pod(struct manager *m, const struct effect *effect);
 void lookup_exit(struct manager *m, const struct effect *effect);
 void lookup_identify(struct manager *m, const struct effect *effect);
 
+/* Has those that list pods asked again soon if they are down: somebody waits for them. */
+void lookup_hurry(struct manager *m);
+
 /* Logs who is down since the last call, and who is back. */
 void lookup_tell_changes(struct manager *m);
 

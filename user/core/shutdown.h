@@ -37,6 +37,9 @@
 #define SHUTDOWN_SURVIVES_NS	  1000000000ULL /* what lives so long after SIGKILL is named */
 #define SHUTDOWN_LOOK_NS	  1000000000ULL /* how long a look at a container holds */
 #define SHUTDOWN_BACKOFF_MAX_NS	  30000000000ULL
+/* Who does not answer for so long, asked every second, is away: more than a request or two that a
+ * node that is shutting down loses, and less than anybody wants to wait for nobody. */
+#define SHUTDOWN_API_AWAY_NS	  2000000000ULL
 
 enum shutdown_mode {
 	SHUTDOWN_OBSERVE, /* "observe" */
@@ -119,7 +122,7 @@ enum shutdown_event_type {
 	SHUTDOWN_EV_CONTAINER_GONE,
 	SHUTDOWN_EV_POD,
 	SHUTDOWN_EV_POD_GONE,
-	SHUTDOWN_EV_API, /* whether the API server answers */
+	SHUTDOWN_EV_API, /* whether who lists the API's pods answers */
 	SHUTDOWN_EVENT_COUNT,
 };
 

@@ -88,7 +88,8 @@ struct shutdown {
 
 	struct shutdown_plan plan;
 	struct shutdown_holders holders;
-	bool api;
+	bool api;	 /* who lists the API's pods answers */
+	uint64_t api_ns; /* since when it is so, in this shutdown; of the time that counts */
 	struct map containers, pods;
 	bool surveyed; /* survey holds */
 	struct shutdown_survey survey;

@@ -34,6 +34,19 @@ void shutdown_ask_status(struct shutdown *sd)
 	shutdown_want(sd, sd->ask_ns);
 }
 
+/* A question that failed before the shutdown says nothing of it. */
+static bool is_away(struct shutdown *sd)
+{
+	uint64_t away_ns = shutdown_sum(sd->api_ns, SHUTDOWN_API_AWAY_NS);
+
+	if (sd->api)
+		return false;
+	if (shutdown_counted(sd) >= away_ns)
+		return true;
+	shutdown_want_counted(sd, away_ns);
+	return false;
+}
+
 bool shutdown_status_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 {
 	const struct shutdown_survey *s = shutdown_survey(sd);
@@ -43,7 +56,7 @@ bool shutdown_status_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 		*ret = SHUTDOWN_NOBODY_STOPS;
 	} else if (s->pods_unended == 0) {
 		*ret = SHUTDOWN_PODS_ENDED;
-	} else if (!sd->api || s->pods_awaited == 0) {
+	} else if (s->pods_awaited == 0 || is_away(sd)) {
 		*ret = SHUTDOWN_API_UNREACHABLE;
 	} else if (s->api_stopped) {
 		*ret = SHUTDOWN_API_SERVER_STOPPED;

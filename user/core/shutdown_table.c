@@ -100,6 +100,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	sd->limit_ns = SHUTDOWN_LIMIT_DEFAULT_NS;
 	sd->action = SHUTDOWN_UNKNOWN;
 	sd->lost_ns = sd->empty_ns = sd->joined_ns = 0;
+	sd->api_ns = sd->now_ns;
 	sd->tick_ns = sd->now_ns;
 	sd->any_stopped = false;
 	sd->plan.at = 0;
@@ -164,6 +165,8 @@ static int forget_pod(struct shutdown *sd, const struct shutdown_event *event)
 
 static int note_api(struct shutdown *sd, const struct shutdown_event *event)
 {
+	if (sd->api != event->reachable)
+		sd->api_ns = shutdown_counted(sd);
 	sd->api = event->reachable;
 	return 0;
 }
