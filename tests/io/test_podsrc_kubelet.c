@@ -393,37 +393,6 @@ static void test_back_off(void **state)
 	kubescene_close(&s);
 }
 
-static void test_hurry(void **state)
-{
-	const uint64_t second = 1000 * ASKER_MS;
-	struct podsrc_state got;
-	struct kubescene s;
-
-	if (!tlsc_can())
-		return;
-	kubescene_trust();
-	kubescene_open(&s, *state);
-	s.options.gap_ns = ASKER_MS;
-	unlink(kubescene_token);
-	kubescene_start(&s);
-	while (kubescene_state(&s).failures < 1)
-		kubescene_turn(&s);
-	for (uint64_t n = 1; n <= 4; n++) {
-		uint64_t from_ns = clock_boot_ns();
-
-		podsrc_kubelet_hurry(s.k);
-		podsrc_kubelet_hurry(s.k);
-		while (kubescene_state(&s).failures == n)
-			kubescene_turn(&s);
-		assert_true(clock_boot_ns() < from_ns + second / 2);
-	}
-	/* It is in a hurry no more. */
-	got = kubescene_state(&s);
-	assert_int_equal(got.failures, 5);
-	assert_true(got.retry_ns > clock_boot_ns() + 15 * second);
-	kubescene_close(&s);
-}
-
 static void test_ends(void **state)
 {
 	struct kubescene s;
@@ -470,7 +439,6 @@ int main(void)
 		BOTH("who asks again about a pod is told once, by the newer answer", test_same_pod),
 		BOTH("it asks by itself, again and again", test_interval),
 		BOTH("while it is down it asks less and less often, and comes back", test_back_off),
-		BOTH("but as often as somebody is in a hurry", test_hurry),
 		BOTH("it can end at any time", test_ends),
 	};
 

@@ -22,7 +22,8 @@ void lookup_pod(struct manager *m, const struct effect *effect);
 void lookup_exit(struct manager *m, const struct effect *effect);
 void lookup_identify(struct manager *m, const struct effect *effect);
 
-/* Has those that list pods asked again soon if they are down: somebody waits for them. */
+/* Somebody waits for what those that list pods will say: the next question to them does not wait
+ * because they are slow or down. */
 void lookup_hurry(struct manager *m);
 
 /* Logs who is down since the last call, and who is back. */

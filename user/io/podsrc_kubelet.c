@@ -37,7 +37,7 @@ static bool is_busy(const struct podsrc_kubelet *k)
 
 static uint64_t due_ns(const struct podsrc_kubelet *k)
 {
-	uint64_t rest_ns = (k->ended_ns - k->asked_ns) * REST_SHARE;
+	uint64_t rest_ns = k->hurried ? 0 : (k->ended_ns - k->asked_ns) * REST_SHARE;
 
 	if (k->questions == 0)
 		return 0;
@@ -67,6 +67,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	k->questions++;
 	k->asked_ns = clock_boot_ns();
 	k->state.retry_ns = 0;
+	k->hurried = false;
 	podsrc_kubelet_ask(k);
 	return 0;
 }
@@ -181,9 +182,9 @@ void podsrc_kubelet_hurry(struct podsrc_kubelet *k)
 {
 	uint64_t soon_ns = k->ended_ns + k->gap_ns;
 
-	if (k->state.failures == 0 || k->state.retry_ns <= soon_ns)
-		return;
-	k->state.retry_ns = soon_ns;
+	k->hurried = true;
+	if (k->state.failures && k->state.retry_ns > soon_ns)
+		k->state.retry_ns = soon_ns;
 	plan(k);
 }
 

@@ -87,8 +87,9 @@ DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
  */
 void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid);
 
-/* While it is down, it is asked again gap_ns after the last question, however often that failed.
- * Counts for one question: to be called as often as that is wanted. */
+/* The next question, if somebody wants to know or the last one failed, keeps gap_ns alone from the
+ * last one: it does not matter how long that took, nor how many have failed. For one question: to
+ * be called again for the next. */
 void podsrc_kubelet_hurry(struct podsrc_kubelet *k);
 
 void podsrc_kubelet_get_state(const struct podsrc_kubelet *k, struct podsrc_state *ret);

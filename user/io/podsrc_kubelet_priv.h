@@ -45,6 +45,7 @@ struct podsrc_kubelet {
 	struct fetch_call *call;     /* NULL: nothing is asked */
 	uint64_t questions;	     /* asked so far */
 	uint64_t asked_ns, ended_ns; /* the last one; CLOCK_BOOTTIME */
+	bool hurried;		     /* the next one is to come soon */
 	char *reply;		     /* mapped; NULL: nothing came */
 	size_t reply_len;
 
