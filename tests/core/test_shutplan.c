@@ -131,24 +131,35 @@ static void test_old_phases(void **state)
 	}
 }
 
+static void assert_seconds(struct podworker_seconds got, struct podworker_seconds want)
+{
+	assert_int_equal(got.set, want.set);
+	if (got.set)
+		assert_int_equal(got.s, want.s);
+}
+
 static void test_stop(void **state)
 {
 	static const struct {
 		int64_t group_s; /* -2: there is no plan */
 		struct podworker_seconds grace, deletion;
-		struct podworker_seconds want;
+		struct podworker_seconds want, longest;
 	} rows[] = {
-		{20, {true, 60}, {}, {true, 20}},
-		{20, {true, 5}, {}, {true, 5}},
-		{20, {}, {}, {true, 20}},
-		{0, {true, 60}, {}, {true, 2}},
-		{-1, {true, 60}, {}, {true, 2}},
-		{20, {true, 60}, {true, 60}, {true, 60}},
-		{20, {true, 60}, {true, 0}, {true, 20}},
-		{-2, {true, 60}, {}, {true, 60}},
-		{-2, {true, 0}, {}, {true, 2}},
-		{-2, {}, {true, 7}, {true, 7}},
-		{-2, {}, {}, {false, 0}},
+		{20, {true, 60}, {}, {true, 20}, {true, 20}},
+		{20, {true, 5}, {}, {true, 5}, {true, 5}},
+		{20, {}, {}, {true, 20}, {true, 20}},
+		{0, {true, 60}, {}, {true, 2}, {true, 2}},
+		{-1, {true, 60}, {}, {true, 2}, {true, 2}},
+		{20, {true, 60}, {true, 60}, {true, 60}, {true, 60}},
+		{60, {true, 60}, {true, 5}, {true, 5}, {true, 60}},
+		{60, {true, 60}, {true, 1}, {true, 2}, {true, 60}},
+		{20, {true, 60}, {true, 0}, {true, 20}, {true, 20}},
+		{-2, {true, 60}, {}, {true, 60}, {true, 60}},
+		{-2, {true, 60}, {true, 5}, {true, 5}, {true, 60}},
+		{-2, {true, 0}, {}, {true, 2}, {true, 2}},
+		{-2, {}, {true, 7}, {true, 7}, {true, 7}},
+		{-2, {}, {true, 0}, {true, 2}, {true, 2}},
+		{-2, {}, {}, {false, 0}, {false, 0}},
 	};
 
 	(void)state;
@@ -156,15 +167,13 @@ static void test_stop(void **state)
 		_cleanup_(arena_free) struct arena arena = {};
 		const struct shutplan_range range = {0, rows[i].group_s};
 		const struct shutplan_pod pod = {.grace = rows[i].grace};
-		struct podworker_seconds got;
 		struct shutplan plan;
 
 		assert_int_equal(shutplan_of_ranges(&range, rows[i].group_s != -2, &arena, &plan),
 				 0);
-		got = shutplan_stop_s(&plan, &pod, rows[i].deletion);
-		assert_int_equal(got.set, rows[i].want.set);
-		if (got.set)
-			assert_int_equal(got.s, rows[i].want.s);
+		assert_seconds(shutplan_stop_s(&plan, &pod, rows[i].deletion), rows[i].want);
+		assert_seconds(shutplan_longest_stop_s(&plan, &pod, rows[i].deletion),
+			       rows[i].longest);
 	}
 }
 

@@ -112,7 +112,8 @@ static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *n
 	return SHUTDOWN_KIND_UNKNOWN;
 }
 
-/* How long the runtime waits at most between the stop signal and its SIGKILL. */
+/* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
+ * before its group is ended or after. */
 static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64_t *ret_ns)
 {
 	const struct podtab_pod *meta = engine_pod_meta(e, node);
@@ -125,7 +126,7 @@ static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64
 	if (deleting)
 		deletion =
 			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
-	stop = shutplan_stop_s(&e->shutdown->plan, &pod, deletion);
+	stop = shutplan_longest_stop_s(&e->shutdown->plan, &pod, deletion);
 	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
 		*ret_ns = UINT64_MAX;
 	/* Nobody may end it early who does not know what its deletion gave it. */

@@ -96,14 +96,25 @@ size_t shutplan_group_of(const struct shutplan *plan, const struct shutplan_pod 
 int64_t shutplan_override_s(int64_t group_s, struct podworker_seconds grace);
 
 /*
- * What the runtime is given for each container of a pod that is stopped, at the most (A5.5, B3,
- * D5): a preStop hook and sidecars that stop before it come off that unseen. deletion is
- * metadata.deletionGracePeriodSeconds of a pod that is being deleted: a stop that runs already is
- * not shortened (B2.10). Not set: no source tells.
+ * What the runtime is given for each container of a pod, at the most (A5.5, B3, D5): a preStop hook
+ * and sidecars that stop before it come off that unseen. deletion is
+ * metadata.deletionGracePeriodSeconds of a pod that is being deleted when the shutdown is
+ * announced: its stop runs already, by that. The shutdown gives it no more (B3), and if it gives it
+ * less, that does not shorten a stop that runs (B2.10, A5.9). A deletion of 0 s counts as none
+ * (B3). Not set: no source tells.
  */
 struct podworker_seconds shutplan_stop_s(const struct shutplan *plan,
 					 const struct shutplan_pod *pod,
 					 struct podworker_seconds deletion);
+
+/*
+ * Likewise, where it is not known whether the stop is the deletion's or the shutdown's: the one
+ * that came first runs on, and the runtime does not kill before the longer of both could be over.
+ * Where both run beside each other it may kill earlier.
+ */
+struct podworker_seconds shutplan_longest_stop_s(const struct shutplan *plan,
+						 const struct shutplan_pod *pod,
+						 struct podworker_seconds deletion);
 
 /* How a group came to its end. */
 enum shutplan_outcome {
