@@ -9,19 +9,20 @@
 #define QUOTA_POD   512
 #define QUOTA_HOST  2048
 #define OWNER_LEVEL 2 /* branches down to this level answer for what is made below them */
+#define TASK_LEVEL  2 /* of "/<namespace>/<task>" */
 
 static __always_inline bool in_hierarchy(struct cgroup *cg)
 {
 	return BPF_CORE_READ(cg, root, hierarchy_id) == cfg_hierarchy_id;
 }
 
-enum { HEX = 1, DASH = 2 };
+enum { HEX = 1, DASH = 2, DOT = 4 };
 
 /* A table and no branches: the verifier would follow each one for each character. */
 static const __u8 char_class[256] = {
-	['0'] = HEX, ['1'] = HEX, ['2'] = HEX, ['3'] = HEX, ['4'] = HEX,  ['5'] = HEX,
-	['6'] = HEX, ['7'] = HEX, ['8'] = HEX, ['9'] = HEX, ['a'] = HEX,  ['b'] = HEX,
-	['c'] = HEX, ['d'] = HEX, ['e'] = HEX, ['f'] = HEX, ['-'] = DASH, ['_'] = DASH,
+	['0'] = HEX, ['1'] = HEX, ['2'] = HEX,	['3'] = HEX,  ['4'] = HEX, ['5'] = HEX, ['6'] = HEX,
+	['7'] = HEX, ['8'] = HEX, ['9'] = HEX,	['a'] = HEX,  ['b'] = HEX, ['c'] = HEX, ['d'] = HEX,
+	['e'] = HEX, ['f'] = HEX, ['-'] = DASH, ['_'] = DASH, ['.'] = DOT,
 };
 
 /* Length of name without the suffix, when it has it; else len. */
@@ -81,6 +82,34 @@ static __noinline int kind_by_name(struct graced_ev_cgroup *ev, __u32 len)
 	return GRACED_WATCH_BRANCH;
 }
 
+static __always_inline long name_read(struct graced_ev_cgroup *ev, struct cgroup *cg)
+{
+	__builtin_memset(ev->name, 0, sizeof(ev->name));
+	return bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), BPF_CORE_READ(cg, kn, name));
+}
+
+/* Whether cg is called as a unit is, with a dot; that is looked at where the record has a name. */
+static __always_inline bool is_unit(struct graced_ev_cgroup *ev, struct cgroup *cg)
+{
+	__u32 classes = 0;
+
+	name_read(ev, cg);
+	for (__u32 i = 0; i < GRACED_NAME_LEN; i++)
+		classes |= char_class[(__u8)ev->name[i]];
+	return classes & DOT;
+}
+
+/*
+ * containerd's own tasks are called as people like: below their namespace, or in scopes of any
+ * slice. Only the daemon can tell them from branches (user/core/engine_ask.c).
+ */
+static __always_inline bool may_be_task(const struct graced_ev_cgroup *ev, __u32 len, bool in_unit)
+{
+	if (ev->level == TASK_LEVEL && !in_unit)
+		return true;
+	return strip(ev->name, len, ".scope", 6) != len;
+}
+
 /* Charges one entry to its owner. False: over quota. */
 static __always_inline bool quota_take(__u64 owner_id, __u64 limit)
 {
@@ -125,11 +154,14 @@ static __always_inline bool watch_insert(__u64 id, const struct graced_watch *w)
 	return false;
 }
 
-static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct graced_watch *up)
+static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
+				      struct graced_watch *up)
 {
 	struct graced_watch w = {.level = up->level + 1, .oom_known = 1};
+	__u64 parent_id = BPF_CORE_READ(parent, kn, id);
 	__u64 id = BPF_CORE_READ(cg, kn, id);
 	struct graced_ev_cgroup *ev;
+	bool in_unit;
 	long len;
 
 	w.owner_id = owner_below(up, parent_id);
@@ -149,13 +181,16 @@ static __always_inline void watch_add(struct cgroup *cg, __u64 parent_id, struct
 	}
 	ev->parent_id = parent_id;
 	ev->level = w.level;
-	__builtin_memset(ev->name, 0, sizeof(ev->name));
-	len = bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), BPF_CORE_READ(cg, kn, name));
-	w.kind = kind_by_name(ev, len > 0 ? len - 1 : 0);
+	in_unit = w.level == TASK_LEVEL && is_unit(ev, parent);
+	len = name_read(ev, cg);
+	len = len > 0 ? len - 1 : 0;
+	w.kind = kind_by_name(ev, len);
+	if (w.kind == GRACED_WATCH_BRANCH && may_be_task(ev, len, in_unit))
+		w.kind = GRACED_WATCH_MAYBE;
 	ev->kind = w.kind;
 	/* Reserved before the entry is there, so nothing that names it comes earlier. */
 	if (watch_insert(id, &w))
-		emit_end(ev, false);
+		emit_end(ev, w.kind == GRACED_WATCH_MAYBE);
 	else
 		bpf_ringbuf_discard(ev, BPF_RB_NO_WAKEUP);
 }
@@ -174,8 +209,8 @@ int on_cgroup_mkdir(__u64 *ctx)
 		return 0;
 	parent_id = BPF_CORE_READ(parent, kn, id);
 	up = bpf_map_lookup_elem(&watched, &parent_id);
-	if (up && !watch_recorded(up))
-		watch_add(cg, parent_id, up);
+	if (up && (!watch_recorded(up) || up->kind == GRACED_WATCH_MAYBE))
+		watch_add(cg, parent, up);
 	return 0;
 }
 

@@ -39,6 +39,8 @@ enum graced_watch_kind {
 	GRACED_WATCH_POD = 2,	    /* a branch whose emptiness is told */
 	GRACED_WATCH_CONTAINER = 3, /* recorded, with everything below it */
 	GRACED_WATCH_SERVICE = 4,   /* recorded like a container (scope services) */
+	/* A branch, recorded like a container until the daemon has found out which of them it is. */
+	GRACED_WATCH_MAYBE = 5,
 };
 
 /* How sure we are that a process is its container's init; a higher rank replaces a lower one. */

@@ -359,6 +359,57 @@ static void test_identity(void **state)
 	world_close(&w);
 }
 
+static const struct {
+	const char *name;
+	uint32_t guess, set; /* set 0: the kernel half's guess stands until the answer */
+	bool containerd;     /* is asked */
+} maybes[] = {
+	{"web1", GRACED_WATCH_MAYBE, 0, true},
+	{"web1", GRACED_WATCH_CONTAINER, 0, true},
+	{"web1", GRACED_WATCH_MAYBE, GRACED_WATCH_BRANCH, false},
+	{ID_NEW, GRACED_WATCH_MAYBE, GRACED_WATCH_CONTAINER, true},
+};
+
+static void guess(struct world *w, size_t i)
+{
+	struct obs obs = {.type = OBS_CGROUP_NEW, .at_ns = SEC(8)};
+
+	world_made(w, SEC(8), 900, CG_ROOT, "default");
+	world_clear(w);
+	obs.cgroup.id = 901;
+	obs.cgroup.parent_id = 900;
+	obs.cgroup.kind = maybes[i].guess;
+	strcpy(obs.cgroup.path, maybes[i].name);
+	world_tell(w, &obs);
+}
+
+static void test_guess_stands(void **state)
+{
+	struct obs is = {.type = OBS_IDENTITY, .at_ns = SEC(9), .identity.id = 901};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(maybes); i++) {
+		struct engine_config asks = {.scope = SCOPE_CONTAINERS};
+		const struct effect *set;
+		struct world w;
+
+		if (maybes[i].containerd)
+			asks.sources = 1u << META_CONTAINERD;
+		world_open(&w, &asks);
+		guess(&w, i);
+		set = world_effect(&w, EFFECT_SET_WATCH);
+		assert_int_equal(set ? set->kind : 0, maybes[i].set);
+		if (!set) {
+			assert_int_equal(world_effect(&w, EFFECT_IDENTIFY)->kind, maybes[i].guess);
+			world_tell(&w, &is);
+			assert_int_equal(world_effect(&w, EFFECT_SET_WATCH)->id, 901);
+			assert_int_equal(world_effect(&w, EFFECT_SET_WATCH)->kind,
+					 GRACED_WATCH_BRANCH);
+		}
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -379,6 +430,8 @@ int main(void)
 		CLAIM("a full map refuses the new and serves the old", test_bounded),
 		CLAIM("no cgroup has the id 0", test_id_0),
 		CLAIM("a task with a name of its own is a container", test_identity),
+		CLAIM("what may be a task is recorded until it is known to be none",
+		      test_guess_stands),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: cgroups", tests, NULL, NULL);

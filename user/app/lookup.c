@@ -236,24 +236,32 @@ void lookup_exit(struct manager *m, const struct effect *effect)
 		podsrc_cri_exit(l->sources.cri, effect->container_id);
 }
 
-void lookup_identify(struct manager *m, const struct effect *effect)
+static bool identify(struct lookup *l, uint64_t id, struct meta_container *ret)
 {
-	struct lookup *l = m->lookup;
-	struct meta_container container;
 	char path[OBS_PATH_MAX];
 	uint32_t level;
+
+	return l && cgfs_path_of(l->m->cgfs, id, path, sizeof(path), &level) == 0 &&
+	       podsrc_files_identify(l->sources.files, path, ret) == META_FOUND;
+}
+
+void lookup_identify(struct manager *m, const struct effect *effect)
+{
+	struct meta_container container;
+	bool found = identify(m->lookup, effect->id, &container);
 	struct obs obs;
 
-	if (!l || cgfs_path_of(m->cgfs, effect->id, path, sizeof(path), &level) < 0)
-		return;
-	if (podsrc_files_identify(l->sources.files, path, &container) != META_FOUND)
+	if (!found && !effect->kind)
 		return;
 	feed_begin(&obs, OBS_IDENTITY);
 	obs.identity.id = effect->id;
-	obs.identity.runtime = CGPATH_RT_CONTAINERD;
-	strcpy(obs.identity.container_id, container.id);
+	if (found) {
+		obs.identity.runtime = CGPATH_RT_CONTAINERD;
+		strcpy(obs.identity.container_id, container.id);
+	}
 	feed(m, &obs);
-	on_container(l, &container);
+	if (found)
+		on_container(m->lookup, &container);
 }
 
 static void logs_state(const struct manager *m, struct podsrc_state *ret)

@@ -40,6 +40,12 @@ static uint32_t kind_of(const struct manager *m, const char *path)
 	return kind;
 }
 
+/* Whether everything below it is its own. */
+static bool is_whole(uint32_t kind)
+{
+	return kind >= GRACED_WATCH_CONTAINER && kind != GRACED_WATCH_MAYBE;
+}
+
 static uint64_t owner_of(const struct scan *s, const struct cgfs_dir *dir, uint32_t kind)
 {
 	/* Nothing is charged below a container. */
@@ -210,7 +216,7 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	if (kind < 0)
 		return 0;
 	feed_found(s->m, dir->id, dir->parent_id, dir->level, (uint32_t)kind, dir->path);
-	if (kind < GRACED_WATCH_CONTAINER)
+	if (!is_whole((uint32_t)kind))
 		return 1;
 	find_init(s->m, dir->id, dir->path, GRACED_INIT_GUESSED);
 	return 0;
@@ -315,18 +321,19 @@ void scan_correct(struct manager *m, uint64_t id, uint32_t kind)
 	struct graced_watch w;
 	char path[PATH_MAX];
 	uint32_t level;
-	bool was, is = kind >= GRACED_WATCH_CONTAINER;
+	bool was, is = is_whole(kind);
 
 	if (kern_watch_get(m->kern, id, &w) < 0 || w.kind == kind)
 		return;
-	was = w.kind >= GRACED_WATCH_CONTAINER;
+	was = is_whole(w.kind);
 	if (kern_watch_set_kind(m->kern, id, kind) < 0 || was == is)
 		return;
 	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
 		return;
 	c.scan.owners[level < LEVELS ? level : 0] = w.owner_id;
 	cgfs_scan(m->cgfs, path, is ? forget_below : visit_below, &c, NULL);
-	if (is)
+	/* Of what was recorded from the start the kernel half tells the init. */
+	if (is && w.kind != GRACED_WATCH_MAYBE)
 		find_init(m, id, path, GRACED_INIT_PID1);
 }
 

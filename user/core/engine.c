@@ -69,18 +69,24 @@ void engine_find_cgroup(struct engine *e, uint64_t id)
 	engine_effect(e, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
 }
 
+void engine_set_watch(struct engine *e, const struct cgnode *node)
+{
+	engine_effect(
+		e, &(struct effect){.type = EFFECT_SET_WATCH, .id = node->id, .kind = node->kind});
+}
+
 int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind)
 {
-	struct effect correct = {.type = EFFECT_SET_WATCH, .id = node->id, .kind = node->kind};
+	bool wrong = kernel_kind && kernel_kind != node->kind;
 
-	if (kernel_kind && kernel_kind != node->kind)
-		engine_effect(e, &correct);
+	/* The answer decides what the kernel half is told, and until then it records all. */
+	if (!engine_ask_identity(e, node, wrong ? kernel_kind : 0) && wrong)
+		engine_set_watch(e, node);
 	if (!cgnode_is_container(node)) {
 		/* What was taken for a container before its path was known. */
 		if (node->stop)
 			engine_changed_id(e, node->id);
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
-		engine_ask_identity(e, node);
 		return 0;
 	}
 	if (!node->stop)

@@ -36,7 +36,9 @@ enum effect_type {
 	EFFECT_FIND_NAMES,   /* answer with OBS_NAMES for id, pod_uid, container_id */
 	EFFECT_FIND_POD,     /* the same for pod_uid alone, with what holds now */
 	EFFECT_FIND_EXIT, /* answer with OBS_CONTAINER once container_id's runtime tells its exit */
-	EFFECT_IDENTIFY,  /* answer with OBS_IDENTITY if id is a container in disguise */
+	/* Answer with OBS_IDENTITY if id is a container in disguise; with a kind, what the kernel
+	 * half takes it for, also if it is none. */
+	EFFECT_IDENTIFY,
 	EFFECT_SET_WATCH, /* correct the kernel half's entry for id to kind */
 	EFFECT_SET_STOP,  /* tell it id's own stop signal */
 	EFFECT_SET_INIT,  /* pid is id's init: answer with OBS_INIT if it is there */

@@ -217,9 +217,13 @@ static bool may_be_task(const char *path)
 	return !strchr(slash + 1, '/') && !memchr(path, '.', (size_t)(slash - path));
 }
 
-void engine_ask_identity(struct engine *e, const struct cgnode *node)
+bool engine_ask_identity(struct engine *e, const struct cgnode *node, uint32_t taken_for)
 {
-	if (answers(e, META_CONTAINERD) && node->path && node->kind == GRACED_WATCH_BRANCH &&
-	    node->ident.kind == CGPATH_NONE && may_be_task(node->path))
-		engine_effect(e, &(struct effect){.type = EFFECT_IDENTIFY, .id = node->id});
+	struct effect ask = {.type = EFFECT_IDENTIFY, .id = node->id, .kind = taken_for};
+
+	if (!answers(e, META_CONTAINERD) || !node->path || node->kind != GRACED_WATCH_BRANCH ||
+	    node->ident.kind != CGPATH_NONE || !may_be_task(node->path))
+		return false;
+	engine_effect(e, &ask);
+	return true;
 }

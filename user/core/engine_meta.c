@@ -93,11 +93,17 @@ int engine_on_identity(struct engine *e, const struct obs *obs)
 
 	if (!node || node->stop)
 		return 0;
+	if (!obs->identity.container_id[0]) {
+		engine_set_watch(e, node);
+		return 0;
+	}
 	r = cgmap_identify(&e->map, node, obs->identity.container_id,
 			   (enum cgpath_runtime)obs->identity.runtime);
 	e->stats.unexpected += r == -EINVAL;
-	if (r < 0)
+	if (r < 0) {
+		engine_set_watch(e, node);
 		return r == -ENOMEM ? r : 0;
+	}
 	return engine_node_known(e, node, GRACED_WATCH_BRANCH);
 }
 

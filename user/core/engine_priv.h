@@ -112,6 +112,8 @@ void engine_effect(struct engine *e, const struct effect *effect);
 void engine_find_cgroup(struct engine *e, uint64_t id);
 /* A node of the map turned up: gives containers a stop, corrects the kernel half, asks names. */
 int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind);
+/* Tells the kernel half what node is. */
+void engine_set_watch(struct engine *e, const struct cgnode *node);
 /* Asks for the names of node's container unless they are known. */
 void engine_ask_names(struct engine *e, struct cgnode *node);
 /* What follows for the kernel half from what is known of node. */
@@ -129,8 +131,9 @@ bool engine_ask_status(struct engine *e, const char *uid, enum meta_source sourc
 uint64_t engine_pod_since(const struct stop *stop);
 /* Whether the pod was going then. */
 enum record_tri engine_pod_terminating(const struct engine *e, const struct stop *stop);
-/* Asks whether a branch is a container that does not look like one. */
-void engine_ask_identity(struct engine *e, const struct cgnode *node);
+/* Asks whether a branch is a container that does not look like one; taken_for is what the kernel
+ * half takes it for, 0: for a branch. False: there is nothing to ask. */
+bool engine_ask_identity(struct engine *e, const struct cgnode *node, uint32_t taken_for);
 
 /* What sources say of a node's pod and of its container or service; NULL when nothing. */
 struct podtab_pod *engine_pod_meta(const struct engine *e, const struct cgnode *node);

@@ -43,7 +43,7 @@ enum obs_type {
 	OBS_POD,	   /* a source describes a pod */
 	OBS_CONTAINER,	   /* a source describes a container */
 	OBS_REAPED,	   /* kernel: an init's parent has waited for it */
-	OBS_IDENTITY,	   /* answer to EFFECT_IDENTIFY: a cgroup is a container */
+	OBS_IDENTITY,	   /* answer to EFFECT_IDENTIFY: a cgroup is a container, or none */
 	OBS_LISTED,	   /* a source has told all pods there are, and which are gone */
 	OBS_SHUTDOWN_PLAN, /* how a node shutdown is gone along with, and what the kubelet will do */
 	OBS_SHUTDOWN,	   /* logind, or who holds its locks, says something of one */
@@ -151,9 +151,9 @@ struct obs_names {
 };
 
 struct obs_identity {
-	uint64_t id;	  /* cgroup */
-	uint32_t runtime; /* enum cgpath_runtime */
-	char container_id[65];
+	uint64_t id;	       /* cgroup */
+	uint32_t runtime;      /* enum cgpath_runtime */
+	char container_id[65]; /* "": it is none */
 };
 
 struct obs_listed {
