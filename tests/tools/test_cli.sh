@@ -453,7 +453,8 @@ try "$graced" record --duration 300ms "$tmp/no/such/dir.rec"
 refused 1 'dir.rec'
 claim "a recording that cannot be written is told, and nothing is attached" $?
 
-try "$graced" trace --duration 100ms
+# Whoever stops meanwhile is of no such namespace.
+try "$graced" trace -n no-such-namespace --duration 100ms
 ((rc == 0)) && quiet "$err" && one_line "$out"
 claim "--duration ends a trace, exit 0" $?
 
