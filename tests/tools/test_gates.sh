@@ -241,6 +241,38 @@ counting() {
 	check "the whole output of a failed program is shown" $?
 }
 
+# Runs check-run over three made-up programs of the build with sanitizers, two of them aside.
+asan_outcome() { # SCRIPT_OF_THE_PURE_ONE: leaves what was said in $tmp/said
+	local dir
+	rm -rf "$tmp/run" && mkdir -p "$tmp/run"
+	cp -r "$tools" "$tmp/run/tools"
+	for dir in base io app; do
+		mkdir -p "$tmp/run/tests/$dir" "$tmp/run/build/asan/tests/$dir"
+		: >"$tmp/run/tests/$dir/test_it.c"
+		printf '#!/bin/bash\necho ok 1 - a; echo not ok 2 - b; exit 1\n' \
+			>"$tmp/run/build/asan/tests/$dir/test_it"
+	done
+	[[ $1 ]] && printf '#!/bin/bash\n%b\n' "$1" >"$tmp/run/build/asan/tests/base/test_it"
+	chmod +x "$tmp"/run/build/asan/tests/*/test_it
+	TMPDIR=$tmp BUILD=$tmp/run/build "$tmp/run/tools/check-run" asan >"$tmp/said" 2>&1
+}
+
+aside() {
+	asan_outcome ''
+	[[ $? == 1 && $(tail -n 1 "$tmp/said") == "3 passed, 3 failed" ]] &&
+		[[ $(grep -c '^FAIL  asan: .*/test_it ' "$tmp/said") == 3 ]]
+	check "what runs aside is shown and counted with the rest" $?
+	# The parent of timeout(1) is the check-run that is aside.
+	asan_outcome 'kill -KILL $(ps -o ppid= -p $PPID)'
+	[[ $? == 1 && $(tail -n 1 "$tmp/said") == "2 passed, 3 failed" ]] &&
+		grep -q 'broke off' "$tmp/said"
+	check "what breaks off aside is a failure" $?
+	outcome 'echo ok 1 - a'
+	BUILD=$tmp/run/build "$tmp/run/tools/check-run" tools/test_it.sh >"$tmp/said" 2>&1
+	[[ $? == 0 && $(tail -n 1 "$tmp/said") == "1 passed, 0 failed" ]]
+	check "a test may be asked for by its name" $?
+}
+
 dependencies() {
 	CLANG=/nowhere/clang "$tools/deps" missing >"$tmp/said"
 	[[ $(<"$tmp/said") == clang ]]
@@ -253,6 +285,7 @@ style
 format
 vmlinux
 counting
+aside
 dependencies
 echo "1..$count"
 ((failures == 0))
