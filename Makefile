@@ -153,6 +153,10 @@ PROTOS := $(patsubst user/wire/%.proto,$(GEN)/%.pb-c,$(wildcard user/wire/*.prot
 $(call objs,user/wire/*.c tests/*/*.c): | $(PROTOS:=.h)
 $(call objs,tests/*/*.c tools/*.c): INCLUDES += -Itests
 $(call objs,tests/kernel/*.c tests/daemon/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
+# Compiling these with sanitizers takes longer than running them; what they call stays optimized.
+ifeq ($(VARIANT),asan)
+$(foreach l,$(LAYERS),$(call objs,tests/$(l)/test_*.c)): private MODE += -O0
+endif
 
 define archive
 	@mkdir -p $(@D)
