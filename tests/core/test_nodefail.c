@@ -65,6 +65,40 @@ static void test_deployment(void **state)
 	check_stuck(&got, BIT(NODEFAIL_TERMINATING));
 }
 
+static void test_makers(void **state)
+{
+	static const struct {
+		const char *kind, *api;
+		enum nodefail_maker maker;
+	} rows[] = {
+		{"ReplicaSet", "apps/v1", NODEFAIL_REPLICASET},
+		{"ReplicaSet", "", NODEFAIL_REPLICASET},
+		{"ReplicaSet", "v1", NODEFAIL_OTHER},
+		{"ReplicaSet", "apps", NODEFAIL_OTHER},
+		{"ReplicationController", "v1", NODEFAIL_REPLICASET},
+		{"ReplicationController", "apps/v1", NODEFAIL_OTHER},
+		{"StatefulSet", "apps/v1beta2", NODEFAIL_STATEFULSET},
+		{"StatefulSet", "apps.kruise.io/v1beta1", NODEFAIL_OTHER},
+		{"DaemonSet", "apps.kruise.io/v1alpha1", NODEFAIL_OTHER},
+		{"Job", "batch/v1", NODEFAIL_JOB},
+		{"Job", "batch.volcano.sh/v1alpha1", NODEFAIL_OTHER},
+		{"CronJob", "batch/v1", NODEFAIL_OTHER},
+		{"Node", "v1", NODEFAIL_STATIC},
+		{"Node", "example.com/v1", NODEFAIL_OTHER},
+		{"", "", NODEFAIL_BARE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct podmake m = {};
+
+		start(&m, rows[i].kind);
+		m.pod.owner_api = rows[i].api;
+		print_message("# %s %s\n", rows[i].api, rows[i].kind);
+		assert_int_equal(nodefail_maker_of(&m.pod), rows[i].maker);
+	}
+}
+
 static void test_before_1_32(void **state)
 {
 	struct podmake m = {};
@@ -218,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("a Deployment's pod is replaced when it is asked to go, and its object stays",
 		      test_deployment),
+		CLAIM("a controller is known by its kind and its API group", test_makers),
 		CLAIM("before 1.32 a node was given up ten seconds sooner", test_before_1_32),
 		CLAIM("a StatefulSet waits for the object, which the out-of-service taint ends",
 		      test_statefulset),

@@ -391,6 +391,9 @@ static void test_workloads(void **state)
 		 "\"7d4b9c6f5d\"}," OWNED("ReplicaSet", "\"web-7d4b9c6f5d\"", "true"),
 		 "web"},
 		{"\"name\":\"proxy-abcde\"," OWNED("DaemonSet", "\"proxy\"", "true"), "proxy"},
+		{"\"name\":\"web-abcde\",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\","
+		 "\"kind\":\"ReplicaSet\",\"name\":\"web-7d4b9c6f5d\",\"controller\":true}]",
+		 "web-7d4b9c6f5d"},
 		{"\"name\":\"bare\"", "bare"},
 		{"\"name\":\"bare\"," OWNED("DaemonSet", "\"proxy\"", "false"), "bare"},
 		{"\"name\":\"bare\"," OWNED("DaemonSet", "\"proxy\"", "\"true\""), "bare"},

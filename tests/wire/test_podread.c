@@ -17,7 +17,8 @@ static const char whole[] =
 	"\"deletionTimestamp\":\"2026-01-02T03:04:05Z\",\"deletionGracePeriodSeconds\":7,"
 	"\"annotations\":{\"a\":\"b\"},"
 	"\"ownerReferences\":[{\"kind\":\"X\",\"name\":\"x\"},"
-	"{\"kind\":\"StatefulSet\",\"name\":\"web\",\"controller\":true}]},"
+	"{\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"web\",\"uid\":\"u-web\","
+	"\"controller\":true}]},"
 	"\"spec\":{\"restartPolicy\":\"OnFailure\",\"nodeName\":\"n1\",\"priority\":-5,"
 	"\"terminationGracePeriodSeconds\":45,\"hostNetwork\":true,\"activeDeadlineSeconds\":60,"
 	"\"initContainers\":[{\"name\":\"proxy\",\"image\":\"p\",\"restartPolicy\":\"Always\"}],"
@@ -55,6 +56,8 @@ static void check_metadata(const struct podobj_pod *pod)
 	assert_string_equal(pod->name, "web-0");
 	assert_string_equal(pod->owner_kind, "StatefulSet");
 	assert_string_equal(pod->owner, "web");
+	assert_string_equal(pod->owner_api, "apps/v1");
+	assert_string_equal(pod->owner_uid, "u-web");
 	assert_true(pod->deleting);
 	assert_int_equal(pod->deleted_wall_ns, 1767323045000000000);
 	assert_true(pod->has_deletion_grace);

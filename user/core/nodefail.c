@@ -2,7 +2,7 @@
 /* Adds up what controllers wait for when a node is silent. */
 #include "core/nodefail.h"
 
-#include <string.h>
+#include "core/workload.h"
 
 static const struct nodefail_span never = {.never = true};
 
@@ -54,21 +54,22 @@ static struct nodefail_span sooner_of(struct nodefail_span a, struct nodefail_sp
 enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod)
 {
 	static const struct {
-		const char *kind;
+		const char *kind, *group;
 		enum nodefail_maker maker;
 	} kinds[] = {
-		{"ReplicaSet", NODEFAIL_REPLICASET},
-		{"ReplicationController", NODEFAIL_REPLICASET},
-		{"StatefulSet", NODEFAIL_STATEFULSET},
-		{"DaemonSet", NODEFAIL_DAEMONSET},
-		{"Job", NODEFAIL_JOB},
-		{"Node", NODEFAIL_STATIC},
+		{"ReplicaSet", "apps", NODEFAIL_REPLICASET},
+		{"ReplicationController", "", NODEFAIL_REPLICASET},
+		{"StatefulSet", "apps", NODEFAIL_STATEFULSET},
+		{"DaemonSet", "apps", NODEFAIL_DAEMONSET},
+		{"Job", "batch", NODEFAIL_JOB},
+		{"Node", "", NODEFAIL_STATIC},
 	};
 
 	if (pod->is_static)
 		return NODEFAIL_STATIC;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].kind, pod->owner_kind) == 0)
+		if (workload_kind_is(pod->owner_kind, pod->owner_api, kinds[i].kind,
+				     kinds[i].group))
 			return kinds[i].maker;
 	}
 	return *pod->owner_kind ? NODEFAIL_OTHER : NODEFAIL_BARE;

@@ -94,6 +94,8 @@ void podobj_init(struct podobj_pod *ret)
 		.uid = "",
 		.node = "",
 		.owner_kind = "",
+		.owner_api = "",
+		.owner_uid = "",
 		.owner = "",
 		.status = {.phase = "", .reason = "", .message = ""},
 	};

@@ -113,11 +113,12 @@ enum podobj_volumes {
 
 struct podobj_pod {
 	const char *namespace_, *name, *uid, *node;
-	const char *owner_kind, *owner; /* of the owner that is its controller; "": none */
-	int64_t deleted_wall_ns;	/* metadata.deletionTimestamp */
-	bool deleting;			/* it has one */
-	bool is_static;			/* run from a file or URL; also its mirror */
-	bool mirror;			/* the API's image of a static pod */
+	/* Of the owner that is its controller; "": none, and for the apiVersion and uid: not told. */
+	const char *owner_kind, *owner_api, *owner, *owner_uid;
+	int64_t deleted_wall_ns; /* metadata.deletionTimestamp */
+	bool deleting;		 /* it has one */
+	bool is_static;		 /* run from a file or URL; also its mirror */
+	bool mirror;		 /* the API's image of a static pod */
 	bool host_network;
 	bool has_deadline;
 	int64_t deadline_s; /* spec.activeDeadlineSeconds */

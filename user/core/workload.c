@@ -27,6 +27,26 @@ static bool equal(const char *a, const char *b)
 	return a && strcmp(a, b) == 0;
 }
 
+bool workload_kind_is(const char *kind, const char *api_version, const char *wanted,
+		      const char *group)
+{
+	const char *slash;
+	size_t len;
+
+	if (!equal(kind, wanted))
+		return false;
+	if (!told(api_version))
+		return true;
+	slash = strchr(api_version, '/');
+	len = slash ? (size_t)(slash - api_version) : 0;
+	return len == strlen(group) && memcmp(api_version, group, len) == 0;
+}
+
+static bool owner_is(const struct workload_facts *facts, const char *kind, const char *group)
+{
+	return workload_kind_is(facts->owner_kind, facts->owner_api, kind, group);
+}
+
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -110,9 +130,9 @@ static size_t by_owner(const struct workload_facts *facts)
 	const char *name = facts->owner;
 	size_t len = strlen(name);
 
-	if (equal(facts->owner_kind, "Job"))
+	if (owner_is(facts, "Job", "batch"))
 		return without_time(name, len);
-	if (!equal(facts->owner_kind, "ReplicaSet"))
+	if (!owner_is(facts, "ReplicaSet", "apps"))
 		return len;
 	if (!told(facts->template_hash))
 		return without_hash(name, len);
@@ -148,7 +168,7 @@ void workload_name(const struct workload_facts *facts, char ret[static META_NAME
 	const char *name = facts->pod ? facts->pod : "";
 	size_t len = strlen(name);
 
-	if (facts->is_static || equal(facts->owner_kind, "Node")) {
+	if (facts->is_static || owner_is(facts, "Node", "")) {
 		if (told(facts->node))
 			len = without(name, len, facts->node, strlen(facts->node));
 	} else if (told(facts->owner)) {

@@ -17,6 +17,7 @@ struct workload_facts {
 	const char *pod;	/* metadata.name */
 	const char *node;	/* spec.nodeName */
 	const char *owner_kind; /* of the controlling owner reference */
+	const char *owner_api;	/* its apiVersion */
 	const char *owner;
 	bool is_static;		     /* static or mirror: owned by the node, or by nobody */
 	const char *template_hash;   /* label pod-template-hash */
@@ -24,6 +25,11 @@ struct workload_facts {
 	const char *revision_hash;   /* label controller-revision-hash */
 	const char *job;	     /* label batch.kubernetes.io/job-name, or job-name */
 };
+
+/* Whether a reference is to that kind of an API group ("": the core's), whatever its version. One
+ * without an apiVersion (NULL, "") is to Kubernetes' own kind. */
+bool workload_kind_is(const char *kind, const char *api_version, const char *wanted,
+		      const char *group);
 
 /*
  * A ReplicaSet's name loses "-<template hash>" (or, without the label, a last part that looks like

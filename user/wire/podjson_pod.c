@@ -197,6 +197,7 @@ static void read_workload(const json_t *metadata, const json_t *spec, struct met
 		.pod = meta->name,
 		.node = name_at(spec, "nodeName"),
 		.owner_kind = name_at(owner, "kind"),
+		.owner_api = name_at(owner, "apiVersion"),
 		.owner = name_at(owner, "name"),
 		.is_static = meta->is_static,
 		.template_hash = name_at(labels, "pod-template-hash"),

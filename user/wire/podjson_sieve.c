@@ -42,10 +42,7 @@ static const struct pick annotations[] = {
 };
 
 static const struct pick owner[] = {
-	{PICK("controller")},
-	{PICK("kind")},
-	{PICK("name")},
-	{},
+	{PICK("apiVersion")}, {PICK("controller")}, {PICK("kind")}, {PICK("name")}, {},
 };
 
 static const struct pick metadata[] = {

@@ -53,9 +53,10 @@ static int read_owner(struct podread *r, const json_t *metadata, struct podobj_p
 		return e;
 	owner = podjson_controller(metadata);
 	podread_enter(r, "ownerReferences", 0);
-	e = podread_text(r, owner, "kind", PODREAD_NAME_MAX, &pod->owner_kind);
-	if (e == 0)
-		e = podread_text(r, owner, "name", PODREAD_NAME_MAX, &pod->owner);
+	(void)((e = podread_text(r, owner, "kind", PODREAD_NAME_MAX, &pod->owner_kind)) < 0 ||
+	       (e = podread_text(r, owner, "apiVersion", PODREAD_NAME_MAX, &pod->owner_api)) < 0 ||
+	       (e = podread_text(r, owner, "uid", PODREAD_NAME_MAX, &pod->owner_uid)) < 0 ||
+	       (e = podread_text(r, owner, "name", PODREAD_NAME_MAX, &pod->owner)) < 0);
 	podread_leave(r);
 	return e;
 }
