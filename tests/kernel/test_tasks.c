@@ -38,6 +38,14 @@ static int make_task(const char *id)
 	return fclose(out);
 }
 
+static int close_tree(void)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command), "rm -rf --one-file-system %s", stage.state);
+	return system(command) ? -1 : box_tree_close(&stage.fixture.tree);
+}
+
 static int setup(void **state)
 {
 	const char *why = box_unavailable();
@@ -59,7 +67,7 @@ static int setup(void **state)
 			&(struct tracer_spec){.args = BOX_ARGV("--containerd-state", stage.state)},
 			&f->tracer);
 	if (r) {
-		box_tree_close(&f->tree);
+		close_tree();
 		return -1;
 	}
 	*state = f;
@@ -75,7 +83,7 @@ static int teardown(void **state)
 		return 0;
 	status = tracer_stop(f->tracer);
 	tracer_free(f->tracer);
-	return box_tree_close(&f->tree) || status ? -1 : 0;
+	return close_tree() || status ? -1 : 0;
 }
 
 /* Lives in a cgroup of the tree until it is sent the signals; the tracer sees nothing before. */
