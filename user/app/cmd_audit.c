@@ -108,9 +108,9 @@ struct counts {
 static int print(const struct options *o, const struct audit_list *list, struct counts *ret)
 {
 	_cleanup_(buf_free) struct buf out = {};
+	_cleanup_(rows_free_kept) struct rows rows = {};
 	uint64_t now = clock_boot_ns();
 	int64_t wall = (int64_t)now + clock_wall_offset_ns();
-	bool colour = output_wants_colour();
 	char node[256];
 
 	clock_node_name(node, sizeof(node));
@@ -125,14 +125,15 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 		r.wall_ns = wall;
 		r.node = node;
 		if (!ret->all++ && !o->json)
-			audit_table_title(&out);
+			audit_table_title(&rows);
 		ret->deaf += audit_is_deaf(&r.audit);
 		ret->no_access += r.audit.reason == AUDIT_ACCESS;
 		if (o->json)
 			audit_json(&out, &r);
 		else
-			audit_table_row(&out, &r, colour);
+			audit_table_row(&rows, &r);
 	}
+	audit_table_put(&out, &rows, output_wants_colour());
 	fwrite(buf_str(&out), 1, out.len, stdout);
 	return buf_error(&out);
 }

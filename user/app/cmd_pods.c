@@ -46,16 +46,17 @@ static const char usage[] =
 static int print(const struct options *o, const struct podlist *pods)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	bool colour = output_wants_colour();
+	_cleanup_(rows_free_kept) struct rows rows = {};
 
 	if (!o->json && pods->n)
-		pods_table_title(&out);
+		pods_table_title(&rows);
 	for (size_t i = 0; i < pods->n; i++) {
 		if (o->json)
 			pods_json(&out, &pods->list[i]);
 		else
-			pods_table_row(&out, &pods->list[i], colour);
+			pods_table_row(&rows, &pods->list[i]);
 	}
+	pods_table_put(&out, &rows, output_wants_colour());
 	fwrite(buf_str(&out), 1, out.len, stdout);
 	if (!buf_error(&out))
 		return 0;

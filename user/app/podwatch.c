@@ -128,45 +128,51 @@ static unsigned int terminal_lines(const struct podwatch *w)
 	return ioctl(out_fd(w->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 2 ? size.ws_row : 24;
 }
 
-/* A line of the screen in place of a line of text. */
-static void end_line(struct buf *out)
+/* Lines of the screen in place of lines of text. */
+static void add_lines(struct buf *out, const char *text)
 {
-	buf_truncate(out, out->len - 1);
-	buf_adds(out, LINE_END);
+	for (size_t len; *text; text += len + 1) {
+		len = strcspn(text, "\n");
+		buf_add(out, text, len);
+		buf_adds(out, LINE_END);
+	}
 }
 
 static int repaint(struct podwatch *w, const struct podlist *now)
 {
-	_cleanup_(buf_free) struct buf text = {};
+	_cleanup_(buf_free) struct buf text = {}, table = {};
+	_cleanup_(rows_free_kept) struct rows rows = {};
 	size_t room = terminal_lines(w) - 2, n = now->n <= room ? now->n : room - 1;
 
 	buf_adds(&text, w->painted ? TERMINAL_HOME : TERMINAL_BEGIN TERMINAL_HOME);
 	w->painted = true;
-	pods_table_title(&text);
-	end_line(&text);
-	for (size_t i = 0; i < n; i++) {
-		pods_table_row(&text, &now->list[i], w->colour);
-		end_line(&text);
-	}
+	pods_table_title(&rows);
+	for (size_t i = 0; i < n; i++)
+		pods_table_row(&rows, &now->list[i]);
+	if (pods_table_put(&table, &rows, w->colour) < 0)
+		return buf_error(&table);
+	add_lines(&text, buf_str(&table));
 	if (n < now->n)
 		buf_printf(&text, "and %zu more" LINE_END, now->n - n);
 	buf_adds(&text, SCREEN_END);
 	return put(w, &text);
 }
 
-static void add_row(struct podwatch *w, struct buf *text, const struct pods_record *record)
+static void add_row(struct podwatch *w, struct buf *text, struct rows *rows,
+		    const struct pods_record *record)
 {
 	if (w->options->json) {
 		pods_json(text, record);
 		return;
 	}
 	if (!w->titled)
-		pods_table_title(text);
+		pods_table_title(rows);
 	w->titled = true;
-	pods_table_row(text, record, w->colour);
+	pods_table_row(rows, record);
 }
 
-static void add_gone(struct podwatch *w, struct buf *text, const struct pods_record *old)
+static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
+		     const struct pods_record *old)
 {
 	struct pods_record gone = *old;
 
@@ -176,22 +182,24 @@ static void add_gone(struct podwatch *w, struct buf *text, const struct pods_rec
 	gone.view.since_ns = gone.at_ns;
 	gone.view.running = gone.view.containers = 0;
 	gone.view.sandbox_running = false;
-	add_row(w, text, &gone);
+	add_row(w, text, rows, &gone);
 }
 
 static int tell_changes(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {};
+	_cleanup_(rows_free_kept) struct rows rows = {};
 
 	for (size_t i = 0; i < w->shown.n; i++)
 		if (!podlist_find(now, w->shown.list[i].view.uid))
-			add_gone(w, &text, &w->shown.list[i]);
+			add_gone(w, &text, &rows, &w->shown.list[i]);
 	for (size_t i = 0; i < now->n; i++) {
 		const struct pods_record *old = podlist_find(&w->shown, now->list[i].view.uid);
 
 		if (!old || !pods_record_same(old, &now->list[i]))
-			add_row(w, &text, &now->list[i]);
+			add_row(w, &text, &rows, &now->list[i]);
 	}
+	pods_table_put(&text, &rows, w->colour);
 	return put(w, &text);
 }
 

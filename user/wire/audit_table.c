@@ -5,17 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/signame.h"
 #include "base/utf8.h"
-#include "wire/rows.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
 
-/* 120 columns with the spaces between them. */
 static const struct rows_column columns[] = {
-	{"POD", 20, true},     {"CONTAINER", 12, false},  {"SIGNAL", 7, false},
+	{"POD", 3, false},     {"CONTAINER", 12, false},  {"SIGNAL", 7, false},
 	{"VERDICT", 7, false}, {"WHY", 14, false},	  {"PID", 7, false},
 	{"COMM", 8, false},    {"WHAT TO DO", 38, false},
 };
@@ -43,7 +40,6 @@ static void add_warnings(struct buf *cell, const struct audit_record *r)
 		buf_addc(cell, '-');
 }
 
-/* Fits the last column. */
 static void add_advice(struct buf *cell, const struct audit_record *r)
 {
 	switch (r->audit.reason) {
@@ -114,9 +110,9 @@ static void add_signal(struct rows_row *row, uint32_t number)
 	add_text(row, strlen(name) > 7 ? name + strlen("SIG") : name);
 }
 
-int audit_table_row(struct buf *out, const struct audit_record *r, bool colour)
+void audit_table_row(struct rows *rows, const struct audit_record *r)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
+	struct rows_row row = {};
 
 	add_names(&row, r);
 	add_signal(&row, r->facts.signal);
@@ -128,10 +124,15 @@ int audit_table_row(struct buf *out, const struct audit_record *r, bool colour)
 		add_text(&row, "-");
 	add_text(&row, r->seen ? r->process.comm : "-");
 	add_advice(rows_cell(&row, NULL), r);
-	return rows_add(out, &row, columns, colour);
+	rows_keep(rows, &row);
 }
 
-void audit_table_title(struct buf *out)
+void audit_table_title(struct rows *rows)
 {
-	rows_title(out, columns, N_COLUMNS, NULL);
+	rows_keep_title(rows, columns, N_COLUMNS);
+}
+
+int audit_table_put(struct buf *out, const struct rows *rows, bool colour)
+{
+	return rows_put(out, rows, columns, N_COLUMNS, colour);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit of containers as a table for people, at most 120 columns wide. */
+/* The audit of containers as a table for people; no name is shortened. */
 #ifndef WIRE_AUDIT_TABLE_H
 #define WIRE_AUDIT_TABLE_H
 
 #include "wire/audit_json.h"
+#include "wire/rows.h"
 
-/* Each adds one line. Errors stick in out. */
-void audit_table_title(struct buf *out);
-int audit_table_row(struct buf *out, const struct audit_record *record, bool colour);
+/* Each keeps one line, to be written with the others. */
+void audit_table_title(struct rows *rows);
+void audit_table_row(struct rows *rows, const struct audit_record *record);
+
+/* Adds all that was kept. 0, or an error that sticks in out. */
+int audit_table_put(struct buf *out, const struct rows *rows, bool colour);
 
 #endif

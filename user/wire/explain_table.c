@@ -22,21 +22,22 @@ static const struct rows_column rules[] = {
 };
 
 static const struct rows_column containers[] = {
-	{"CONTAINER", 16, true},  {"KIND", 9, false},		{"STATE", 46, false},
-	{"COUNTS AS", 24, false}, {"STARTED AGAIN", 21, false},
+	{"CONTAINER", 9, false}, {"KIND", 9, false},	       {"STATE", 5, false},
+	{"COUNTS AS", 9, false}, {"STARTED AGAIN", 21, false},
 };
 
 static const struct rows_column conditions[] = {
-	{"CONDITION", 26, true},
+	{"CONDITION", 9, false},
 	{"STATUS", 7, false},
 	{"API", 7, false},
 	{"WHY", 77, false},
 };
 
-static void add_title(struct buf *out, const struct rows_column *columns, size_t n)
+static void put(struct buf *out, const struct rows *rows, const struct rows_column *columns,
+		size_t n)
 {
 	buf_addc(out, '\n');
-	rows_title(out, columns, n, NULL);
+	rows_put(out, rows, columns, n, false);
 }
 
 static void add_fact(struct buf *out, const char *name, const char *text)
@@ -74,25 +75,29 @@ static void add_facts(struct buf *out, const struct explain *e)
 
 static void add_rules(struct buf *out, const struct explain *e)
 {
-	add_title(out, rules, N(rules));
+	_cleanup_(rows_free_kept) struct rows kept = {};
+
+	rows_keep_title(&kept, rules, N(rules));
 	for (enum podphase_rule rule = 0; rule <= e->by_containers.rule; rule++) {
-		_cleanup_(rows_free) struct rows_row row = {};
 		_cleanup_(buf_free) struct buf why = {};
+
+		struct rows_row row = {};
 
 		explain_words_rule(&why, e, rule);
 		rows_text(&row, podphase_rule_name(rule));
 		rows_text(&row, rule == e->by_containers.rule ? "yes" : "no");
 		rows_text(&row, buf_str(&why));
-		rows_add(out, &row, rules, false);
+		rows_keep(&kept, &row);
 	}
+	put(out, &kept, rules, N(rules));
 }
 
-static void add_container(struct buf *out, const struct explain *e,
+static void add_container(struct rows *kept, const struct explain *e,
 			  const struct explain_container *c)
 {
 	bool restarts;
 	const char *by = explain_restart(e, c, &restarts);
-	_cleanup_(rows_free) struct rows_row row = {};
+	struct rows_row row = {};
 	_cleanup_(buf_free) struct buf state = {}, counts = {}, again = {};
 
 	explain_words_state(&state, c);
@@ -108,15 +113,15 @@ static void add_container(struct buf *out, const struct explain *e,
 	rows_text(&row, buf_str(&state));
 	rows_text(&row, buf_str(&counts));
 	rows_text(&row, buf_str(&again));
-	rows_add(out, &row, containers, false);
+	rows_keep(kept, &row);
 }
 
-static void add_condition(struct buf *out, const struct explain *e,
+static void add_condition(struct rows *kept, const struct explain *e,
 			  const struct podobj_condition *condition)
 {
 	const struct podobj_condition *api =
 		podobj_condition_of(&e->pod->status.conditions, condition->type);
-	_cleanup_(rows_free) struct rows_row row = {};
+	struct rows_row row = {};
 	_cleanup_(buf_free) struct buf why = {};
 
 	buf_printf(&why, "%s%s%s", condition->reason,
@@ -125,7 +130,7 @@ static void add_condition(struct buf *out, const struct explain *e,
 	rows_text(&row, condition->status);
 	rows_text(&row, api ? api->status : "");
 	rows_text(&row, buf_str(&why));
-	rows_add(out, &row, conditions, false);
+	rows_keep(kept, &row);
 }
 
 static void add_next(struct buf *out, const struct explain *e)
@@ -140,16 +145,32 @@ static void add_next(struct buf *out, const struct explain *e)
 		add_fact(out, "JOB RULE", buf_str(&match));
 }
 
+static void add_containers(struct buf *out, const struct explain *e)
+{
+	_cleanup_(rows_free_kept) struct rows kept = {};
+
+	rows_keep_title(&kept, containers, N(containers));
+	for (size_t i = 0; i < e->n_containers; i++)
+		add_container(&kept, e, &e->containers[i]);
+	put(out, &kept, containers, N(containers));
+}
+
+static void add_conditions(struct buf *out, const struct explain *e)
+{
+	_cleanup_(rows_free_kept) struct rows kept = {};
+
+	rows_keep_title(&kept, conditions, N(conditions));
+	for (size_t i = 0; i < e->status.conditions.n; i++)
+		add_condition(&kept, e, &e->status.conditions.items[i]);
+	put(out, &kept, conditions, N(conditions));
+}
+
 int explain_table(struct buf *out, const struct explain *e)
 {
 	add_facts(out, e);
 	add_rules(out, e);
-	add_title(out, containers, N(containers));
-	for (size_t i = 0; i < e->n_containers; i++)
-		add_container(out, e, &e->containers[i]);
-	add_title(out, conditions, N(conditions));
-	for (size_t i = 0; i < e->status.conditions.n; i++)
-		add_condition(out, e, &e->status.conditions.items[i]);
+	add_containers(out, e);
+	add_conditions(out, e);
 	add_next(out, e);
 	return buf_error(out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pod was explained by, for people: a few tables of at most 120 columns. */
+/* What a pod was explained by, for people: a few tables, in which nothing is shortened. */
 #ifndef WIRE_EXPLAIN_TABLE_H
 #define WIRE_EXPLAIN_TABLE_H
 

@@ -11,10 +11,8 @@
 #define NS_PER_S    UINT64_C(1000000000)
 #define SHORT_UNTIL 1000 /* seconds, which are told as such and as a range */
 
-/* 120 columns with the spaces between them. The ends of pods' names are what keeps replicas
- * apart. */
 static const struct rows_column columns[] = {
-	{"POD", 24, true},	{"OWNER", 11, false}, {"UNREADY", 9, false}, {"ASKED", 9, false},
+	{"POD", 3, false},	{"OWNER", 11, false}, {"UNREADY", 9, false}, {"ASKED", 9, false},
 	{"REPLACED", 9, false}, {"GONE", 9, false},   {"STUCK", 43, false},
 };
 
@@ -81,9 +79,9 @@ static void add_replaced(struct buf *cell, const struct nodeplan_pod *pod)
 		add_since(cell, pod, pod->dies.replaced);
 }
 
-static void add_pod(struct buf *out, const struct nodeplan_pod *p)
+static void add_pod(struct rows *rows, const struct nodeplan_pod *p)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
+	struct rows_row row = {};
 	_cleanup_(buf_free) struct buf name = {};
 	const struct podobj_pod *pod = p->pod;
 
@@ -95,7 +93,7 @@ static void add_pod(struct buf *out, const struct nodeplan_pod *p)
 	add_replaced(rows_cell(&row, NULL), p);
 	add_span(rows_cell(&row, NULL), p->dies.gone);
 	add_stuck(rows_cell(&row, NULL), p->dies.stuck);
-	rows_add(out, &row, columns, false);
+	rows_keep(rows, &row);
 }
 
 /* What of the pods each fate is, in words. */
@@ -157,9 +155,12 @@ static void add_sums(struct buf *out, const struct nodeplan_rules *rules,
 int plan_table(struct buf *out, const struct nodeplan_rules *rules, const struct nodeplan_pod *pods,
 	       size_t n)
 {
-	rows_title(out, columns, N_COLUMNS, NULL);
+	_cleanup_(rows_free_kept) struct rows rows = {};
+
+	rows_keep_title(&rows, columns, N_COLUMNS);
 	for (size_t i = 0; i < n; i++)
-		add_pod(out, &pods[i]);
+		add_pod(&rows, &pods[i]);
+	rows_put(out, &rows, columns, N_COLUMNS, false);
 	add_sums(out, rules, pods, n);
 	return buf_error(out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the pods of a node that dies, for people: at most 120 columns. */
+/* What becomes of the pods of a node that dies, for people; no name is shortened. */
 #ifndef WIRE_PLAN_TABLE_H
 #define WIRE_PLAN_TABLE_H
 

@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/utf8.h"
-#include "wire/rows.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
@@ -16,9 +14,9 @@
 #define NS_PER_S  1000000000u
 #define NOT_KNOWN "-"
 
-/* 120 columns with the spaces between them. */
+/* 120 columns with the spaces between them, where nothing is longer. */
 static const struct rows_column columns[] = {
-	{"POD", 42, true},   {"STATE", 11, false}, {"SINCE", 7, false}, {"RUNNING", 7, false},
+	{"POD", 42, false},  {"STATE", 11, false}, {"SINCE", 7, false}, {"RUNNING", 7, false},
 	{"GRACE", 7, false}, {"LEFT", 8, false},   {"READY", 5, false}, {"MARKS", 26, false},
 };
 
@@ -106,9 +104,9 @@ static const char *colour_of(const struct pods_record *r)
 	return r->view.stage == PODWORKER_STAGE_SYNC ? NULL : YELLOW;
 }
 
-int pods_table_row(struct buf *out, const struct pods_record *r, bool colour)
+void pods_table_row(struct rows *rows, const struct pods_record *r)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
+	struct rows_row row = {};
 	const struct podview *v = &r->view;
 	const char *state = pods_record_state(r);
 
@@ -123,10 +121,15 @@ int pods_table_row(struct buf *out, const struct pods_record *r, bool colour)
 	add_left(&row, r);
 	buf_adds(rows_cell(&row, NULL), !v->ready_known ? NOT_KNOWN : v->ready ? "yes" : "no");
 	add_marks(&row, r);
-	return rows_add(out, &row, columns, colour);
+	rows_keep(rows, &row);
 }
 
-void pods_table_title(struct buf *out)
+void pods_table_title(struct rows *rows)
 {
-	rows_title(out, columns, N_COLUMNS, NULL);
+	rows_keep_title(rows, columns, N_COLUMNS);
+}
+
+int pods_table_put(struct buf *out, const struct rows *rows, bool colour)
+{
+	return rows_put(out, rows, columns, N_COLUMNS, colour);
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods that the daemon knows as a table for people, at most 120 columns wide. */
+/* Pods that the daemon knows as a table for people; no name is shortened. */
 #ifndef WIRE_PODS_TABLE_H
 #define WIRE_PODS_TABLE_H
 
 #include "base/buf.h"
 #include "wire/pods_record.h"
+#include "wire/rows.h"
 
-/* Each adds one line. Errors stick in out. */
-void pods_table_title(struct buf *out);
-int pods_table_row(struct buf *out, const struct pods_record *record, bool colour);
+/* Each keeps one line, to be written with the others. */
+void pods_table_title(struct rows *rows);
+void pods_table_row(struct rows *rows, const struct pods_record *record);
+
+/* Adds all that was kept. 0, or an error that sticks in out. */
+int pods_table_put(struct buf *out, const struct rows *rows, bool colour);
 
 #endif

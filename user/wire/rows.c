@@ -2,6 +2,8 @@
 /* Cuts and pads cells by the columns they take. */
 #include "wire/rows.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -81,10 +83,14 @@ static void add_cells(struct buf *out, const struct rows_row *row,
 			buf_addc(out, ' ');
 		if (sequence)
 			buf_adds(out, sequence);
-		used = add_cut(out, text, &columns[i]);
+		if (i + 1 == row->count) {
+			buf_adds(out, text);
+		} else {
+			used = add_cut(out, text, &columns[i]);
+			owed += columns[i].width - used + 1;
+		}
 		if (sequence)
 			buf_adds(out, RESET);
-		owed += columns[i].width - used + 1;
 	}
 	buf_addc(out, '\n');
 }
@@ -104,16 +110,77 @@ int rows_add(struct buf *out, const struct rows_row *row, const struct rows_colu
 
 void rows_text(struct rows_row *row, const char *text)
 {
-	const char *shown = *text ? text : "-";
+	const char *shown = text && *text ? text : "-";
 
 	utf8_add_visible(rows_cell(row, NULL), shown, strlen(shown));
+}
+
+static void fill_title(struct rows_row *row, const struct rows_column *columns, size_t n,
+		       const char *colour)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_adds(rows_cell(row, colour), columns[i].title);
 }
 
 int rows_title(struct buf *out, const struct rows_column *columns, size_t n, const char *colour)
 {
 	_cleanup_(rows_free) struct rows_row row = {};
 
-	for (size_t i = 0; i < n; i++)
-		buf_adds(rows_cell(&row, colour), columns[i].title);
+	fill_title(&row, columns, n, colour);
 	return rows_add(out, &row, columns, colour);
+}
+
+void rows_keep(struct rows *rows, struct rows_row *row)
+{
+	struct rows_row *grown = reallocarray(rows->rows, rows->n + 1, sizeof(*grown));
+
+	if (!grown) {
+		rows->error = -ENOMEM;
+		rows_free(row);
+	} else {
+		rows->rows = grown;
+		rows->rows[rows->n++] = *row;
+	}
+	*row = (struct rows_row){};
+}
+
+void rows_keep_title(struct rows *rows, const struct rows_column *columns, size_t n)
+{
+	struct rows_row row = {};
+
+	fill_title(&row, columns, n, NULL);
+	rows_keep(rows, &row);
+}
+
+static void widen(struct rows_column *columns, const struct rows_row *row)
+{
+	for (unsigned int i = 0; i < row->count && row->text.data; i++) {
+		size_t used = columns_of(row->text.data + row->begin[i]);
+
+		if (used > columns[i].width)
+			columns[i].width = (unsigned int)used;
+	}
+}
+
+int rows_put(struct buf *out, const struct rows *rows, const struct rows_column *columns, size_t n,
+	     bool colour)
+{
+	struct rows_column wide[ROWS_COLUMNS_MAX];
+
+	if (rows->error && !out->error)
+		out->error = rows->error;
+	memcpy(wide, columns, n * sizeof(*columns));
+	for (size_t i = 0; i < rows->n; i++)
+		widen(wide, &rows->rows[i]);
+	for (size_t i = 0; i < rows->n; i++)
+		rows_add(out, &rows->rows[i], wide, colour);
+	return buf_error(out);
+}
+
+void rows_free_kept(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		rows_free(&rows->rows[i]);
+	free(rows->rows);
+	*rows = (struct rows){};
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row of fixed columns: cells are filled in, then laid out, cut and padded. */
+/* Rows of a table: cells are filled in, then laid out and padded. A row that is written at once has
+ * columns of fixed width, and is cut to them; rows that are kept are written together, each column
+ * as wide as its widest cell. The last column is never cut. */
 #ifndef WIRE_ROWS_H
 #define WIRE_ROWS_H
 
@@ -12,8 +14,8 @@
 
 struct rows_column {
 	const char *title;
-	unsigned int width;
-	bool keep_end; /* what is too long loses its middle and not its end */
+	unsigned int width; /* where rows are kept: the least */
+	bool keep_end;	    /* what is cut loses its middle and not its end */
 };
 
 /* All zero is an empty row. Its cells are strings, one behind the other in text. */
@@ -28,18 +30,36 @@ struct rows_row {
  * be safe to print, and characters outside ASCII must take one column. */
 struct buf *rows_cell(struct rows_row *row, const char *colour);
 
-/* Adds the row, which has a cell for each of the columns, as a line of at most the sum of their
- * widths and a space between each two. 0 or buf_error(); on failure out holds what it held. */
+/* All zero is none. */
+struct rows {
+	struct rows_row *rows;
+	size_t n;
+	int error; /* negative errno: a row is missing */
+};
+
+/* Adds the row, which has a cell for each of the columns, as a line, a space between each two. 0
+ * or buf_error(); on failure out holds what it held. */
 int rows_add(struct buf *out, const struct rows_row *row, const struct rows_column *columns,
 	     bool colour);
 
-/* A cell with a text that may be hostile; what is empty is a dash. */
+/* A cell with a text that may be hostile; NULL and what is empty is a dash. */
 void rows_text(struct rows_row *row, const char *text);
 
 /* Adds the columns' titles as a row. As rows_add(). */
 int rows_title(struct buf *out, const struct rows_column *columns, size_t n, const char *colour);
 
-/* Frees the texts; fits _cleanup_(rows_free). */
+/* Takes the row, which is empty then. */
+void rows_keep(struct rows *rows, struct rows_row *row);
+
+/* Keeps the columns' titles as a row. */
+void rows_keep_title(struct rows *rows, const struct rows_column *columns, size_t n);
+
+/* Adds a line for each row kept. 0, or the rows' error or buf_error(), which stick in out. */
+int rows_put(struct buf *out, const struct rows *rows, const struct rows_column *columns, size_t n,
+	     bool colour);
+
+/* Each frees what it is given; they fit _cleanup_(). */
 void rows_free(struct rows_row *row);
+void rows_free_kept(struct rows *rows);
 
 #endif

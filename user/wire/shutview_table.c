@@ -11,9 +11,8 @@
 #define NS_PER_S    UINT64_C(1000000000)
 #define SHORT_UNTIL 1000 /* seconds, which are told as such and as a range */
 
-/* 120 columns with the spaces between them. */
 static const struct rows_column columns[] = {
-	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 26, true},
+	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 3, false},
 	{"PRIORITY", 11, false}, {"GRACE", 7, false},  {"OVERRIDE", 8, false}, {"STOP", 7, false},
 	{"DEAF", 6, false},	 {"NOTE", 18, false},
 };
@@ -107,9 +106,9 @@ static void add_group(struct rows_row *row, const struct shutview *view,
 	add_ns(cell, view->groups[p->group].deadline_ns);
 }
 
-static void add_pod(struct buf *out, const struct shutview *view, const struct shutview_pod *p)
+static void add_pod(struct rows *rows, const struct shutview *view, const struct shutview_pod *p)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
+	struct rows_row row = {};
 	_cleanup_(buf_free) struct buf name = {};
 	const struct podobj_pod *pod = p->pod;
 
@@ -125,7 +124,7 @@ static void add_pod(struct buf *out, const struct shutview *view, const struct s
 	add_seconds(rows_cell(&row, NULL), !p->over, p->stop_s);
 	add_deaf(rows_cell(&row, NULL), p);
 	add_note(rows_cell(&row, NULL), p);
-	rows_add(out, &row, columns, false);
+	rows_keep(rows, &row);
 }
 
 static void add_count(struct buf *out, size_t n, const char *what)
@@ -187,9 +186,12 @@ static void add_limit(struct buf *out, const struct shutview *view)
 
 int shutview_table(struct buf *out, const struct shutview *view)
 {
-	rows_title(out, columns, N_COLUMNS, NULL);
+	_cleanup_(rows_free_kept) struct rows rows = {};
+
+	rows_keep_title(&rows, columns, N_COLUMNS);
 	for (size_t i = 0; i < view->n; i++)
-		add_pod(out, view, &view->pods[i]);
+		add_pod(&rows, view, &view->pods[i]);
+	rows_put(out, &rows, columns, N_COLUMNS, false);
 	add_counts(out, view);
 	add_all_deaf(out, view);
 	add_limit(out, view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a node shutdown would do to the pods of a node, for people: at most 120 columns. */
+/* What a node shutdown would do to the pods of a node, for people; no name is shortened. */
 #ifndef WIRE_SHUTVIEW_TABLE_H
 #define WIRE_SHUTVIEW_TABLE_H
 

@@ -26,7 +26,7 @@
 #define EXIT_WIDTH   7
 #define SENDER_WIDTH 14
 
-/* The widths and a space between each two make TABLE_COLUMNS. The ends of pods' names are what
+/* The widths and a space between each two make 120 columns. The ends of pods' names are what
  * keeps replicas apart. */
 static const struct rows_column COLUMNS[] = {
 	{"TIME", 12, false},	{"POD", 16, true},    {"CONTAINER", 12, false},

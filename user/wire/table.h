@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The live table: one row for a stop, and one for a signal, in columns that fit a terminal of 120.
+/* The live table: one row for a stop, and one for a signal, in columns that fit a terminal of 120
+ * but for a long note.
  *
  * Whatever a name holds, a row is one line of printable text: names are shown as utf8_add_visible()
- * shows them, and cut where they are too long. What is not known is a dash. */
+ * shows them, and cut where they are too long; notes are not. What is not known is a dash. */
 #ifndef WIRE_TABLE_H
 #define WIRE_TABLE_H
 
@@ -10,8 +11,6 @@
 
 #include "base/buf.h"
 #include "core/record.h"
-
-#define TABLE_COLUMNS 120
 
 /* Adds the line of titles. 0 or buf_error(). */
 int table_header(struct buf *out, bool colour);
