@@ -10,7 +10,6 @@
 #include "app/check_grace.h"
 #include "app/check_shutdown.h"
 #include "app/checkpoint.h"
-#include "app/columns.h"
 #include "app/commands.h"
 #include "app/describe.h"
 #include "app/needs.h"
@@ -18,6 +17,7 @@
 #include "app/rundir.h"
 #include "app/say.h"
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "io/hierarchy.h"
 #include "io/host.h"
 #include "io/kern.h"
@@ -47,8 +47,6 @@ struct check {
 	bool has_hierarchy;
 };
 
-static const struct column columns[] = {{"", 4}, {"", 20}, {"", 0}};
-
 __attribute__((format(printf, 4, 5))) static void tell(struct check *c, enum status status,
 						       const char *name, const char *format, ...)
 {
@@ -70,8 +68,9 @@ __attribute__((format(printf, 4, 5))) static void tell(struct check *c, enum sta
 		jsonw_object_end(&line);
 		buf_addc(&line, '\n');
 	} else {
-		columns_row(&line, columns, 3,
-			    (const char *const[]){words[status], name, buf_str(&text)});
+		buf_printf(&line, "%-4s  %-20s  ", words[status], name);
+		utf8_add_visible(&line, buf_str(&text), text.len);
+		buf_addc(&line, '\n');
 	}
 	fputs(buf_str(&line), stdout);
 }

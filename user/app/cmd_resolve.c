@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/columns.h"
 #include "app/commands.h"
 #include "app/describe.h"
 #include "app/options.h"
@@ -21,6 +20,7 @@
 #include "io/procfs.h"
 #include "wire/jsonw.h"
 #include "wire/record_parts.h"
+#include "wire/rows.h"
 
 static const char usage[] =
 	"usage: graced resolve [OPTIONS] WHAT...\n"
@@ -49,7 +49,7 @@ struct resolve {
 	bool has_hierarchy;
 	struct podsrc_logs *logs;  /* NULL: none */
 	struct describe *describe; /* NULL: nobody was asked */
-	bool titled;		   /* the table has its titles */
+	struct rows rows;
 };
 
 static bool is_pid(const char *what, pid_t *ret)
@@ -127,35 +127,56 @@ static void print_json(const struct answer *a)
 	puts(buf_str(&line));
 }
 
-static const struct column columns[] = {
-	{"WHAT", 24},	 {"KIND", 26}, {"POD", 36},   {"CONTAINER", 13},
-	{"RUNTIME", 10}, {"QOS", 10},  {"DRIVER", 0},
+static const struct rows_column columns[] = {
+	{"WHAT", 4, false},	{"KIND", 4, false}, {"POD", 3, false},	  {"CONTAINER", 13, false},
+	{"RUNTIME", 10, false}, {"QOS", 10, false}, {"DRIVER", 9, false},
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static void print_row(struct resolve *r, const struct answer *a)
+/* With the dashes of other tables: "container-outside-kubepods". */
+static void add_kind(struct rows_row *row, enum cgpath_kind kind)
 {
-	_cleanup_(buf_free) struct buf line = {};
-	char pod[2 * OBS_NAME_MAX], id[13];
+	struct buf *cell = rows_cell(row, NULL);
 
-	if (!r->titled)
-		columns_head(&line, columns, N_COLUMNS);
-	r->titled = true;
-	snprintf(pod, sizeof(pod), "%s/%s", a->pod.namespace_ ? a->pod.namespace_ : "",
-		 a->pod.name ? a->pod.name : "");
+	for (const char *at = cgpath_kind_name(kind); *at; at++)
+		buf_addc(cell, *at == '_' ? '-' : *at);
+}
+
+static void keep_row(struct rows *rows, const struct answer *a)
+{
+	_cleanup_(buf_free) struct buf pod = {};
+	struct rows_row row = {};
+	char id[13];
+
+	if (!rows->n)
+		rows_keep_title(rows, columns, N_COLUMNS);
+	if (a->pod.name)
+		buf_printf(&pod, "%s%s%s", a->pod.namespace_ ? a->pod.namespace_ : "",
+			   a->pod.namespace_ ? "/" : "", a->pod.name);
 	snprintf(id, sizeof(id), "%.12s", a->path.container_id);
-	columns_row(&line, columns, N_COLUMNS,
-		    (const char *const[N_COLUMNS]){
-			    a->what,
-			    cgpath_kind_name(a->path.kind),
-			    a->pod.name ? pod : a->path.pod_uid,
-			    a->container.name ? a->container.name : id,
-			    cgpath_runtime_name(a->container.runtime),
-			    cgpath_qos_name(a->path.qos),
-			    cgpath_driver_name(a->path.driver),
-		    });
-	fputs(buf_str(&line), stdout);
+	rows_text(&row, a->what);
+	add_kind(&row, a->path.kind);
+	rows_text(&row, a->pod.name ? buf_str(&pod) : a->path.pod_uid);
+	rows_text(&row, a->container.name ? a->container.name : id);
+	rows_text(&row, a->container.runtime == CGPATH_RT_UNKNOWN
+				? ""
+				: cgpath_runtime_name(a->container.runtime));
+	rows_text(&row, cgpath_qos_name(a->path.qos));
+	rows_text(&row, cgpath_driver_name(a->path.driver));
+	rows_keep(rows, &row);
+}
+
+static int print_rows(const struct resolve *r)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	if (rows_put(&out, &r->rows, columns, N_COLUMNS, false) < 0) {
+		say("cannot print the table: %s", strerror(-buf_error(&out)));
+		return 1;
+	}
+	fputs(buf_str(&out), stdout);
+	return 0;
 }
 
 static int answer(struct resolve *r, const char *what)
@@ -175,7 +196,7 @@ static int answer(struct resolve *r, const char *what)
 	if (r->options->json)
 		print_json(&a);
 	else
-		print_row(r, &a);
+		keep_row(&r->rows, &a);
 	return 0;
 }
 
@@ -199,6 +220,9 @@ int cmd_resolve(int argc, char **argv)
 
 		status = s > status || i == options.first ? s : status;
 	}
+	if (print_rows(&r) && !status)
+		status = 1;
+	rows_free_kept(&r.rows);
 	describe_free(r.describe);
 	podsrc_logs_free(r.logs);
 	return status;
