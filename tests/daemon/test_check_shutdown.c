@@ -15,9 +15,11 @@
 #include "lib/logindmock.h"
 #include "lib/run.h"
 
-#define SHELL                                                                          \
-	"mount -t tmpfs none /var/lib && mkdir -p /var/lib/kubelet && "                \
-	"printf 'shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' " \
+#define TYPE "apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n"
+
+#define SHELL                                                                                  \
+	"mount -t tmpfs none /var/lib && mkdir -p /var/lib/kubelet && "                        \
+	"printf '" TYPE "shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' " \
 	">/var/lib/kubelet/config.yaml && %s && exec \"$GRACED\" check %s"
 
 /* The file is elsewhere, as on some distributions. */
@@ -196,11 +198,25 @@ static void test_inconsistent(void **state)
 	if (!s)
 		skip();
 	logindmock_start(&s->mock);
-	check_with(s, "echo 'shutdownGracePeriodCriticalPods: 40s' >/var/lib/kubelet/config.yaml");
+	check_with(s, "printf '" TYPE "shutdownGracePeriodCriticalPods: 40s\\n' "
+		      ">/var/lib/kubelet/config.yaml");
 	assert_line(
 		s, "warn", "kubelet shutdown",
 		"/var/lib/kubelet/config.yaml: a kubelet would not start with it: invalid configuration: "
-		"shutdownGracePeriodCriticalPods {40s} must be <= shutdownGracePeriod {0s}");
+		"shutdownGracePeriodCriticalPods {40s} must be <= shutdownGracePeriod {0s}; "
+		"its groups in a shutdown are not known");
+	run_done(&s->result);
+	check_with(s, "echo 'shutdownGracePeriodCriticalPods: 40' >>/var/lib/kubelet/config.yaml");
+	assert_line(
+		s, "warn", "kubelet shutdown",
+		"/var/lib/kubelet/config.yaml: line 5: shutdownGracePeriodCriticalPods is there "
+		"twice; its groups in a shutdown are not known");
+	run_done(&s->result);
+	check_with(s, "chmod 666 /var/lib/kubelet/config.yaml");
+	assert_line(
+		s, "warn", "kubelet shutdown",
+		"/var/lib/kubelet/config.yaml may be written by its group or others; chmod go-w "
+		"it; its groups in a shutdown are not known");
 }
 
 #define POD(name, phase, spec)                                   \
@@ -289,8 +305,8 @@ int main(void)
 		 open_scene, close_scene, NULL},
 		{"which of logind's files keeps the delay too short is told, and what to do",
 		 test_pinned, open_scene, close_scene, NULL},
-		{"settings that a kubelet would not start with are told", test_inconsistent,
-		 open_scene, close_scene, NULL},
+		{"settings that a kubelet would not start with, or others may write, are told",
+		 test_inconsistent, open_scene, close_scene, NULL},
 		{"pods whose grace period is longer than their group's time are told", test_grace,
 		 open_scene, close_scene, NULL},
 		{"a logind that is not there is told", test_absent, open_scene, close_scene, NULL},

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/clock.h"
@@ -120,7 +122,7 @@ static void assist_keeps_the_delay_and_observe_takes_it_back(void **state)
 	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-enough\"", 1);
 	assert_int_equal(access(path, F_OK), -1);
 	logindmock_add_systemd(&s->mock, s->mock.dir);
-	shutscene_write(s->kubelet, "shutdownGracePeriod: 35s\n");
+	shutscene_write(s->kubelet, SHUTSCENE_KUBELET "shutdownGracePeriod: 35s\n");
 	shutscene_await_metric(s, "graced_shutdown_delay_max_seconds", NULL, 45);
 	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-enough\"", 1);
 	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-not-pinned\"", 1);
@@ -131,6 +133,43 @@ static void assist_keeps_the_delay_and_observe_takes_it_back(void **state)
 	shutscene_await_metric(s, "graced_shutdown_delay_max_seconds", NULL, 5);
 	assert_int_equal(access(path, F_OK), -1);
 	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-enough\"", 0);
+	shutscene_end(s);
+}
+
+#define CONFIG_READY "graced_shutdown_ready", "reason=\"kubelet-config\""
+
+/* Told again when the file changes, not while it stays as it is. */
+static void a_bad_kubelet_configuration_is_told(void **state)
+{
+	struct shutscene *s = shutscene_begin(
+		state, &(struct shutscene_spec){.mode = "observe",
+						.kubelet = SHUTSCENE_KUBELET
+						"shutdownGracePeriod: 10s\n"
+						"shutdownGracePeriodCriticalPods: 20s\n"});
+	const char *at;
+	char *log;
+
+	shutscene_await_metric(s, CONFIG_READY, 0);
+	assert_true(service_await_log(
+		s->service, "a kubelet would not start with it: invalid configuration: "
+			    "shutdownGracePeriodCriticalPods {20s} must be <= shutdownGracePeriod "
+			    "{10s}; its groups in a shutdown are not known"));
+	shutscene_write(s->kubelet, SHUTSCENE_KUBELET "shutdownGracePeriod: 10s\n");
+	shutscene_await_metric(s, CONFIG_READY, 1);
+	assert_int_equal(chmod(s->kubelet, 0666), 0);
+	shutscene_await_metric(s, CONFIG_READY, 0);
+	assert_true(service_await_log(s->service, "kubelet.yaml may be written by its group or "
+						  "others; chmod go-w it; its groups"));
+	assert_int_equal(chmod(s->kubelet, 0644), 0);
+	shutscene_await_metric(s, CONFIG_READY, 1);
+	shutscene_write(s->kubelet, SHUTSCENE_KUBELET "shutdownGracePeriod: 10\n");
+	shutscene_await_metric(s, CONFIG_READY, 0);
+	assert_true(service_await_log(
+		s->service, "line 3: shutdownGracePeriod must be a duration like 30s or 1m30s"));
+	log = service_log(s->service);
+	at = strstr(log, "{20s} must be");
+	assert_null(strstr(at + 1, "{20s} must be"));
+	free(log);
 	shutscene_end(s);
 }
 
@@ -351,6 +390,9 @@ int main(void)
 		SHUTSCENE_CLAIM(
 			"assist has logind wait as long as is needed, and observe takes that back",
 			assist_keeps_the_delay_and_observe_takes_it_back),
+		SHUTSCENE_CLAIM(
+			"a kubelet's configuration that cannot be used is told, and told to metrics",
+			a_bad_kubelet_configuration_is_told),
 		SHUTSCENE_CLAIM(
 			"a daemon killed in the middle of a shutdown carries on from its beginning",
 			a_daemon_that_is_killed_carries_on),

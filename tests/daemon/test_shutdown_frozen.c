@@ -115,12 +115,11 @@ static void what_the_runtime_cannot_end(void **state)
 static void what_graced_cannot_end(void **state)
 {
 	struct shutscene *s = begin(
-		state,
-		&(struct shutscene_spec){
-			.mode = "assist",
-			.limit_us = 12000000,
-			.kubelet =
-				"shutdownGracePeriod: 2s\nshutdownGracePeriodCriticalPods: 1s\n"});
+		state, &(struct shutscene_spec){
+			       .mode = "assist",
+			       .limit_us = 12000000,
+			       .kubelet = SHUTSCENE_KUBELET
+			       "shutdownGracePeriod: 2s\nshutdownGracePeriodCriticalPods: 1s\n"});
 	uint64_t announced_ns, killed_ns;
 	struct sent sent;
 	struct box box;

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHELL                                                                           \
-	"printf 'shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' |" \
+#define SHELL                                                                               \
+	"printf 'apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n" \
+	"shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' |"             \
 	" %s \"$GRACED\" plan -o json --kubelet-config /dev/stdin --pods %s"
 
 /* As kubectl prints a pod with a container for each box. */

@@ -16,7 +16,7 @@
 #define PATIENCE_NS 30000000000ULL
 #define STEP_US	    20000
 #define LIMIT_US    20000000
-#define KUBELET	    "shutdownGracePeriod: 5s\nshutdownGracePeriodCriticalPods: 2s\n"
+#define KUBELET	    SHUTSCENE_KUBELET "shutdownGracePeriod: 5s\nshutdownGracePeriodCriticalPods: 2s\n"
 
 int shutscene_open(void **state)
 {

@@ -16,6 +16,9 @@
 #include "lognames.h"
 #include "service.h"
 
+/* What a kubelet's configuration begins with. */
+#define SHUTSCENE_KUBELET "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+
 struct shutscene {
 	struct box_tree tree;
 	struct logindmock mock;

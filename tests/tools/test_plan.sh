@@ -45,7 +45,8 @@ shut_pod() { # NAME PRIORITY GRACE [ANNOTATIONS]
 }
 mirror='"kubernetes.io/config.mirror":"h"'
 echo "{\"kind\":\"List\",\"items\":[$(shut_pod dns 2000000000 5),$(shut_pod db-0 0 60),$(shut_pod etcd 0 5 "$mirror")]}" >"$tmp/shut.json"
-printf 'kind: KubeletConfiguration\nshutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n' >"$tmp/kubelet.yaml"
+type='apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+printf "$type"'shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n' >"$tmp/kubelet.yaml"
 
 try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 9 ]] &&
@@ -67,16 +68,26 @@ try "$graced" plan --kubernetes 1.20 --kubelet-config "$tmp/kubelet.yaml" --pods
 refused 1 'kubelet\.yaml: .*requires feature gate'
 claim "plan says what a kubelet would not start with, exit 1" $?
 
+sed 's/30s/010/' "$tmp/kubelet.yaml" >"$tmp/wrong.yaml"
+try "$graced" plan --kubelet-config "$tmp/wrong.yaml" --pods "$tmp/shut.json"
+refused 1 'wrong\.yaml: line 3: shutdownGracePeriod must be a duration'
+claim "plan says which line of a kubelet's configuration is wrong, and how, exit 1" $?
+
+chmod 666 "$tmp/kubelet.yaml"
+try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+((rc == 0)) && quiet "$err"
+claim "plan takes a configuration that it is given, whoever may write it" $?
+
 try "$graced" plan --kubelet-config "$tmp/no-such.yaml" --pods "$tmp/shut.json"
 refused 1 'no-such\.yaml: No such file.*--kubelet-config'
 claim "plan says when there is no kubelet's configuration, and where to tell it, exit 1" $?
 
-echo 'kind: KubeletConfiguration' >"$tmp/kubelet.yaml"
+printf "$type" >"$tmp/kubelet.yaml"
 try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 refused 1 'kubelet\.yaml .*neither shutdownGracePeriod'
 claim "plan says when the kubelet has no part in a shutdown, exit 1" $?
 
-printf 'shutdownGracePeriodByPodPriority:\n- {priority: 100, shutdownGracePeriodSeconds: 0}\n' >"$tmp/kubelet.yaml"
+printf "$type"'shutdownGracePeriodByPodPriority:\n- {priority: 100, shutdownGracePeriodSeconds: 0}\n' >"$tmp/kubelet.yaml"
 try "$graced" plan --kubelet-config <(cat "$tmp/kubelet.yaml") --pods <(echo '{"kind":"List","items":[]}')
 ((rc == 0)) && quiet "$err" && grep -q '^0 pods in 0 groups$' "$out"
 claim "plan reads a configuration from a pipe, and a node without pods has no groups" $?

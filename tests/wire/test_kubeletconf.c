@@ -8,9 +8,16 @@
 
 #define S INT64_C(1000000000)
 
+#define TYPE "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+#define TYPED \
+	"\"apiVersion\": \"kubelet.config.k8s.io/v1beta1\", \"kind\": \"KubeletConfiguration\""
+#define LIST "shutdownGracePeriodByPodPriority: "
+
 static int read(const char *text, struct kubeletconf *ret)
 {
-	return kubeletconf_read(text, strlen(text), ret);
+	struct kubeletconf_why why;
+
+	return kubeletconf_read(text, strlen(text), ret, &why);
 }
 
 static void test_pair(void **state)
@@ -18,11 +25,9 @@ static void test_pair(void **state)
 	struct kubeletconf conf;
 
 	(void)state;
-	assert_int_equal(read("apiVersion: kubelet.config.k8s.io/v1beta1\n"
-			      "kind: KubeletConfiguration\n"
-			      "registerWithTaints:\n- {key: a, effect: NoSchedule}\n"
-			      "shutdownGracePeriod: 30s\n"
-			      "shutdownGracePeriodCriticalPods: 10.5s\n",
+	assert_int_equal(read(TYPE "registerWithTaints:\n- {key: a, effect: NoSchedule}\n"
+				   "shutdownGracePeriod: 30s\n"
+				   "shutdownGracePeriodCriticalPods: 10.5s\n",
 			      &conf),
 			 0);
 	assert_int_equal(conf.total_ns, 30 * S);
@@ -35,7 +40,7 @@ static void test_priorities(void **state)
 	struct kubeletconf conf;
 
 	(void)state;
-	assert_int_equal(read("{\"shutdownGracePeriodByPodPriority\": ["
+	assert_int_equal(read("{" TYPED ", \"shutdownGracePeriodByPodPriority\": ["
 			      "{\"priority\": 100000, \"shutdownGracePeriodSeconds\": 10},"
 			      "{\"shutdownGracePeriodSeconds\": 60}, {\"priority\": -5}]}",
 			      &conf),
@@ -52,9 +57,10 @@ static void test_priorities(void **state)
 static void test_nothing(void **state)
 {
 	static const char *const texts[] = {
-		"kind: KubeletConfiguration\n",
-		"shutdownGracePeriod: \"\"\nshutdownGracePeriodByPodPriority: null\n",
-		"shutdownGracePeriod: 0s\nfeatureGates: null\n",
+		TYPE,
+		TYPE "shutdownGracePeriod:\n" LIST "null\n",
+		TYPE "shutdownGracePeriod: 0s\nfeatureGates: ~\n",
+		TYPE "shutdownGracePeriod: \"0\"\n" LIST "[]\n",
 	};
 	struct kubeletconf conf;
 
@@ -67,40 +73,77 @@ static void test_nothing(void **state)
 	}
 }
 
+#define A_DURATION "must be a duration like 30s or 1m30s"
+#define A_NUMBER   ", without quotes or leading zeros"
+#define PRIORITY   "priority must be a whole number from -2147483648 to 2147483647" A_NUMBER
+
 static void test_bad(void **state)
 {
-	static const char *const texts[] = {
-		"",
-		"just words",
-		"- a list\n",
-		"shutdownGracePeriod: 30\n",
-		"shutdownGracePeriod: [30s]\n",
-		"shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: ten\n",
-		"shutdownGracePeriodByPodPriority: {priority: 1}\n",
-		"shutdownGracePeriodByPodPriority: [7]\n",
-		"shutdownGracePeriodByPodPriority: [{priority: 3000000000}]\n",
-		"shutdownGracePeriodByPodPriority: [{shutdownGracePeriodSeconds: 5s}]\n",
-		"shutdownGracePeriod: 30s\n\tx: {",
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{"", "it is empty"},
+		{"just words", "line 1: it is no mapping"},
+		{"- a list\n", "line 1: it is no mapping"},
+		{TYPE "x: @y\n", "line 3: found character that cannot start any token"},
+		{"shutdownGracePeriod: 30s\n", "Object 'Kind' is missing"},
+		{"kind: KubeletConfiguration\n", "Object 'apiVersion' is missing"},
+		{"apiVersion: v1\nkind: Pod\n", "line 2: kind is not KubeletConfiguration"},
+		{"kind: KubeletConfiguration\napiVersion: v1\n",
+		 "line 2: apiVersion is not kubelet.config.k8s.io/v1beta1"},
+		{TYPE "shutdownGracePeriod: 30\n", "line 3: shutdownGracePeriod " A_DURATION},
+		{TYPE "shutdownGracePeriod: 0\n", "line 3: shutdownGracePeriod " A_DURATION},
+		{TYPE "shutdownGracePeriod: [30s]\n", "line 3: shutdownGracePeriod " A_DURATION},
+		{TYPE "shutdownGracePeriod: \"\"\n", "line 3: shutdownGracePeriod " A_DURATION},
+		{TYPE "shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: ten\n",
+		 "line 4: shutdownGracePeriodCriticalPods " A_DURATION},
+		{TYPE "shutdownGracePeriod: 30s\nshutdownGracePeriod: 20s\n",
+		 "line 4: shutdownGracePeriod is there twice"},
+		{TYPE LIST "{priority: 1}\n",
+		 "line 3: shutdownGracePeriodByPodPriority must be a list"},
+		{TYPE LIST "soon\n", "line 3: shutdownGracePeriodByPodPriority must be a list"},
+		{TYPE LIST "[7]\n",
+		 "line 3: shutdownGracePeriodByPodPriority has an entry that is no mapping"},
+		{TYPE LIST "[{priority: 3000000000}]\n", "line 3: " PRIORITY},
+		{TYPE LIST "\n- {priority: \"0\"}\n", "line 4: " PRIORITY},
+		{TYPE LIST "\n- {priority: 010}\n", "line 4: " PRIORITY},
+		{TYPE LIST "\n- {priority: 0x10}\n", "line 4: " PRIORITY},
+		{TYPE LIST "\n- priority: 1\n  priority: 2\n", "line 5: priority is there twice"},
+		{TYPE LIST "[{shutdownGracePeriodSeconds: 5s}]\n",
+		 "line 3: shutdownGracePeriodSeconds must be a whole number from "
+		 "-9223372036854775808 to 9223372036854775807" A_NUMBER},
+		{TYPE "featureGates: on\n", "line 3: featureGates must be a mapping"},
+		{TYPE "featureGates:\n  GracefulNodeShutdown: \"true\"\n",
+		 "line 4: GracefulNodeShutdown must be true or false"},
 	};
+	struct kubeletconf_why why;
 	struct kubeletconf conf;
 
 	(void)state;
-	for (size_t i = 0; i < LEN(texts); i++) {
-		assert_int_equal(read(texts[i], &conf), -EBADMSG);
+	for (size_t i = 0; i < LEN(cases); i++) {
+		const char *text = cases[i].text;
+
+		assert_int_equal(kubeletconf_read(text, strlen(text), &conf, &why), -EBADMSG);
+		assert_string_equal(why.text, cases[i].why);
 		assert_int_equal(conf.total_ns, 0);
 	}
 }
 
 static void test_too_many(void **state)
 {
-	char text[64 * (KUBELETCONF_RANGES_MAX + 1) + 64] = "shutdownGracePeriodByPodPriority:\n";
+	char text[64 * (KUBELETCONF_RANGES_MAX + 1) + 256] = TYPE LIST "\n";
+	struct kubeletconf_why why;
 	struct kubeletconf conf;
 
 	(void)state;
 	for (int i = 0; i <= KUBELETCONF_RANGES_MAX; i++)
 		strcat(text, "- {priority: 1}\n");
-	assert_int_equal(read(text, &conf), -E2BIG);
+	assert_int_equal(kubeletconf_read(text, strlen(text), &conf, &why), -E2BIG);
+	assert_string_equal(why.text,
+			    "line 68: shutdownGracePeriodByPodPriority has more than 64 entries");
 	assert_int_equal(conf.n_list, 0);
+	assert_int_equal(kubeletconf_read(text, KUBELETCONF_SIZE_MAX + 1, &conf, &why), -E2BIG);
+	assert_string_equal(why.text, "it is bigger than 1024 KiB");
 }
 
 static void test_gates(void **state)
@@ -110,13 +153,14 @@ static void test_gates(void **state)
 		unsigned int minor;
 		bool gate, priority_gate;
 	} cases[] = {
-		{"kind: x\n", 20, false, false},
-		{"kind: x\n", 21, true, false},
-		{"kind: x\n", 23, true, false},
-		{"kind: x\n", 24, true, true},
-		{"featureGates: {GracefulNodeShutdown: true}\n", 20, true, false},
-		{"featureGates: {GracefulNodeShutdown: false}\n", 30, false, true},
-		{"featureGates: {GracefulNodeShutdownBasedOnPodPriority: false}\n", 30, true,
+		{TYPE, 20, false, false},
+		{TYPE, 21, true, false},
+		{TYPE, 23, true, false},
+		{TYPE, 24, true, true},
+		{TYPE "featureGates: {GracefulNodeShutdown: true}\n", 20, true, false},
+		{TYPE "featureGates: {GracefulNodeShutdown: True}\n", 20, true, false},
+		{TYPE "featureGates: {GracefulNodeShutdown: false}\n", 30, false, true},
+		{TYPE "featureGates: {GracefulNodeShutdownBasedOnPodPriority: false}\n", 30, true,
 		 false},
 	};
 
@@ -138,9 +182,10 @@ int main(void)
 		CLAIM("the two periods are read, and what else is there is passed over", test_pair),
 		CLAIM("periods by priority are read in their order, from JSON, too",
 		      test_priorities),
-		CLAIM("what is not said, empty or null says nothing", test_nothing),
-		CLAIM("what a kubelet would not start with is refused whole", test_bad),
-		CLAIM("more priorities than there is room for are refused", test_too_many),
+		CLAIM("what is not said or null says nothing", test_nothing),
+		CLAIM("what a kubelet would not take, or takes otherwise than it is read, is refused by its line",
+		      test_bad),
+		CLAIM("more text, or priorities, than there is room for is refused", test_too_many),
 		CLAIM("a gate that is not set is as its version has it", test_gates),
 	};
 

@@ -71,15 +71,12 @@ static void tell(struct fitting *f, check_shutdown_fn fn, void *userdata)
 void check_grace(const struct describe *describe, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(arena_free) struct arena arena = {};
-	struct shutplan_config config;
-	struct kubeletconf conf;
+	const struct kubeletfile file = {.minor = CHECK_SHUTDOWN_MINOR};
+	struct kubeletfile_why why;
 	struct shutplan plan;
 	struct fitting fitting = {.plan = &plan};
 
-	if (kubeletfile_read(NULL, &conf) < 0)
-		return;
-	config = kubeletconf_plan(&conf, CHECK_SHUTDOWN_MINOR);
-	if (shutplan_of_config(&config, SHUTPLAN_RANGES, &arena, &plan) < 0 || plan.n == 0)
+	if (kubeletfile_plan(&file, &arena, &plan, &why) < 0 || plan.n == 0)
 		return;
 	describe_each_pod(describe, on_pod, &fitting);
 	if (fitting.n > 0)

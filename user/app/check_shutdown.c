@@ -19,12 +19,6 @@
 #define TURN_US	    50000
 #define NAMED_MAX   8
 
-/* A setting the kubelet would not start with. */
-struct refusal {
-	check_shutdown_fn fn;
-	void *userdata;
-};
-
 struct asking {
 	struct logind *logind;
 	bool listed, failed, kubelet;
@@ -146,34 +140,18 @@ static int ask(struct asking *a, struct logind_state *ret)
 	return r < 0 ? r : 0;
 }
 
-static void on_refusal(void *userdata, const char *error)
-{
-	struct refusal *refusal = userdata;
-	_cleanup_(buf_free) struct buf text = {};
-
-	buf_printf(&text, "%s: a kubelet would not start with it: %s", KUBELETFILE_DEFAULT, error);
-	refusal->fn(refusal->userdata, false, "kubelet shutdown", buf_str(&text));
-}
-
 static uint64_t kubelet_needs(check_shutdown_fn fn, void *userdata)
 {
+	const struct kubeletfile file = {.minor = CHECK_SHUTDOWN_MINOR};
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf text = {};
-	struct shutplan_config config;
-	struct kubeletconf conf;
+	struct kubeletfile_why why;
 	struct shutplan plan;
-	int r = kubeletfile_read(NULL, &conf);
 
-	if (r < 0) {
-		buf_printf(&text, "%s: %s; its groups in a shutdown are not known",
-			   KUBELETFILE_DEFAULT, kubeletfile_why(r));
+	if (kubeletfile_plan(&file, &arena, &plan, &why) < 0) {
+		buf_printf(&text, "%s; its groups in a shutdown are not known", why.text);
 		fn(userdata, false, "kubelet shutdown", buf_str(&text));
-		return 0;
 	}
-	config = kubeletconf_plan(&conf, CHECK_SHUTDOWN_MINOR);
-	shutplan_validate(&config, on_refusal, &(struct refusal){fn, userdata});
-	if (shutplan_of_config(&config, SHUTPLAN_RANGES, &arena, &plan) < 0)
-		return 0;
 	return shutplan_requested_ns(&plan);
 }
 

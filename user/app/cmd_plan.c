@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/commands.h"
+#include "app/kubeletfile.h"
 #include "app/options.h"
 #include "app/plans.h"
 #include "app/say.h"
@@ -26,7 +27,7 @@ static const char usage[] =
 	"      --pods FILE             the pods of the node:\n"
 	"                              kubectl get pods -A -o json --field-selector spec.nodeName=NODE\n"
 	"      --kubernetes VERSION    the node's or cluster's, 1.20 to 1.36 (default 1.36)\n"
-	"      --kubelet-config FILE   the kubelet's (default " PLANS_KUBELET_CONFIG ")\n"
+	"      --kubelet-config FILE   the kubelet's (default " KUBELETFILE_DEFAULT ")\n"
 	"      --if-node-dies          the other question; what follows goes with it\n"
 	"      --node-monitor-grace-period TIME  the controller manager's (default 50s, 40s before 1.32)\n"
 	"      --out-of-service        with the taint node.kubernetes.io/out-of-service set by somebody\n"

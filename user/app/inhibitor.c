@@ -315,7 +315,7 @@ int inhibitor_new(struct daemon *d, int lock, struct inhibitor **ret)
 		in->manager = d->manager;
 		in->options = &d->config.shutdown;
 		inhibitor_read_times(in);
-		r = inhibitor_tell_plan(in);
+		inhibitor_tell_plan(in);
 	}
 	if (r < 0) {
 		if (lock >= 0)
@@ -342,6 +342,7 @@ struct inhibitor *inhibitor_free(struct inhibitor *in)
 	if (!in)
 		return NULL;
 	delaykeep_free(in->delay);
+	confwatch_free(in->watch);
 	logind_free(in->logind);
 	free(in);
 	return NULL;

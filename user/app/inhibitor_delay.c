@@ -14,15 +14,36 @@ static void on_kubelet(void *userdata)
 	struct inhibitor *in = userdata;
 
 	log_info("the kubelet's configuration may have changed");
-	if (inhibitor_tell_plan(in) == 0)
+	inhibitor_tell_plan(in);
+	if (in->delay)
 		delaykeep_need(in->delay, in->need_ns);
+}
+
+static void on_config(void *userdata, size_t index)
+{
+	(void)index;
+	on_kubelet(userdata);
+}
+
+static const char *kubelet_of(const struct inhibitor *in)
+{
+	return in->options->kubelet_config ? in->options->kubelet_config : KUBELETFILE_DEFAULT;
+}
+
+static void open_watch(struct inhibitor *in)
+{
+	const char *path = kubelet_of(in);
+	const struct confwatch_sink sink = {in, on_config};
+	int r = confwatch_new(in->manager->event, &path, 1, &sink, &in->watch);
+
+	if (r < 0)
+		log_warning("it will not be seen when the kubelet's configuration changes: %s",
+			    strerror(-r));
 }
 
 static void open_keeper(struct inhibitor *in)
 {
-	const char *kubelet = in->options->kubelet_config;
-	const struct delaykeep_options options = {.kubelet_config =
-							  kubelet ? kubelet : KUBELETFILE_DEFAULT};
+	const struct delaykeep_options options = {.kubelet_config = kubelet_of(in)};
 	const struct delaykeep_sink sink = {in, on_kubelet};
 	int r = delaykeep_new(in->manager->event, in->logind, &options, &sink, &in->delay);
 
@@ -35,10 +56,12 @@ static void open_keeper(struct inhibitor *in)
 
 void inhibitor_open_delay(struct inhibitor *in)
 {
-	if (in->options->mode == SHUTDOWN_ASSIST)
+	if (in->options->mode == SHUTDOWN_ASSIST) {
 		open_keeper(in);
-	else
+	} else {
 		in->dropped = inhibitor_remove_drop_in();
+		open_watch(in);
+	}
 }
 
 bool inhibitor_remove_drop_in(void)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the kubelet will do in a shutdown, by its configuration. */
-#include <errno.h>
-#include <string.h>
-
 #include "app/daemon.h"
 #include "app/feed.h"
 #include "app/inhibitor_priv.h"
@@ -11,16 +8,18 @@
 #include "base/cleanup.h"
 #include "core/shutplan.h"
 
-static void read_kubelet(struct inhibitor *in, struct kubeletconf *ret)
+/* Without groups where they are not known. */
+static void read_kubelet(struct inhibitor *in, struct arena *arena, struct shutplan *ret)
 {
-	const char *path = in->options->kubelet_config;
-	int r = kubeletfile_read(path, ret);
+	const struct kubeletfile file = {.path = in->options->kubelet_config,
+					 .minor = in->options->kubelet_minor};
+	struct kubeletfile_why why;
 
-	in->kubelet_bad = r < 0;
-	if (r < 0)
-		log_warning("the kubelet's configuration %s cannot be used: %s; its groups in a "
+	in->kubelet_bad = kubeletfile_plan(&file, arena, ret, &why) < 0;
+	if (in->kubelet_bad)
+		log_warning("the kubelet's configuration cannot be used: %s; its groups in a "
 			    "shutdown are not known",
-			    path ? path : KUBELETFILE_DEFAULT, kubeletfile_why(r));
+			    why.text);
 }
 
 static void fill_ranges(const struct shutplan *plan, struct obs_shutdown_plan *ret)
@@ -44,30 +43,21 @@ static uint64_t need_of(const struct inhibitor_options *o, const struct shutplan
 	return __builtin_add_overflow(need_ns, o->extra_ns, &sum) ? UINT64_MAX : sum;
 }
 
-int inhibitor_tell_plan(struct inhibitor *in)
+void inhibitor_tell_plan(struct inhibitor *in)
 {
 	const struct inhibitor_options *o = in->options;
-	enum shutplan_rules rules = shutplan_rules_of(o->kubelet_minor);
 	_cleanup_(arena_free) struct arena arena = {};
-	struct shutplan_config config;
-	struct kubeletconf conf;
 	struct shutplan plan;
 	struct obs obs;
-	int r;
 
-	read_kubelet(in, &conf);
-	config = kubeletconf_plan(&conf, o->kubelet_minor);
-	r = shutplan_of_config(&config, rules, &arena, &plan);
-	if (r < 0)
-		return r;
+	read_kubelet(in, &arena, &plan);
 	in->need_ns = need_of(o, &plan);
 	feed_begin(&obs, OBS_SHUTDOWN_PLAN);
 	obs.shutdown_plan.mode = o->mode;
 	obs.shutdown_plan.overdue_slack_ns = o->overdue_slack_ns;
 	obs.shutdown_plan.status_wait_ns = o->status_wait_ns;
 	obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
-	obs.shutdown_plan.two_phases = rules == SHUTPLAN_TWO_PHASES;
+	obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
 	fill_ranges(&plan, &obs.shutdown_plan);
 	feed(in->manager, &obs);
-	return 0;
 }

@@ -4,6 +4,7 @@
 #define APP_INHIBITOR_PRIV_H
 
 #include "app/inhibitor.h"
+#include "io/confwatch.h"
 #include "io/delaykeep.h"
 #include "io/logind.h"
 #include "wire/shutstate.h"
@@ -13,6 +14,7 @@ struct inhibitor {
 	const struct inhibitor_options *options;
 	struct logind *logind;
 	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
+	struct confwatch *watch; /* NULL: delay watches the kubelet's configuration */
 	bool dropped;		 /* our drop-in is removed, and logind has not read that */
 	bool up, away;		 /* logind can be asked; it cannot, which is told */
 	bool flushing;		 /* the engine waits for all records to be out */
@@ -27,13 +29,13 @@ struct inhibitor {
 
 /* inhibitor_plan.c */
 
-/* Tells the engine what the kubelet will do in a shutdown, by its configuration as it is now.
- * -errno. */
-int inhibitor_tell_plan(struct inhibitor *inhibitor);
+/* Tells the engine what the kubelet will do in a shutdown, by its configuration as it is now. */
+void inhibitor_tell_plan(struct inhibitor *inhibitor);
 
 /* inhibitor_delay.c: logind's limit. */
 
-/* In assist it is kept high enough from now on; else a drop-in of ours goes. logind is there. */
+/* In assist it is kept high enough from now on; else a drop-in of ours goes. In both the kubelet's
+ * configuration is watched. logind is there. */
 void inhibitor_open_delay(struct inhibitor *inhibitor);
 void inhibitor_on_limit(void *userdata, uint64_t limit_ns);
 void inhibitor_on_reloaded(void *userdata, const char *error);

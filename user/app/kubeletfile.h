@@ -3,14 +3,27 @@
 #ifndef APP_KUBELETFILE_H
 #define APP_KUBELETFILE_H
 
-#include "wire/kubeletconf.h"
+#include "core/shutplan.h"
 
 #define KUBELETFILE_DEFAULT "/var/lib/kubelet/config.yaml"
 
-/* path NULL: where it is by default, and that it is not there says nothing. 0, -errno, or as
- * kubeletconf_read(), with *ret as if nothing was said. */
-int kubeletfile_read(const char *path, struct kubeletconf *ret);
-/* What such an error means. */
-const char *kubeletfile_why(int error);
+struct kubeletfile {
+	const char *path; /* NULL: where it is by default, and that it is not there says nothing */
+	unsigned int minor; /* of the kubelet's version */
+	bool any_writer;    /* taken whoever may have written it, from a pipe, too */
+};
+
+/* A sentence for a person, with the path, without a full stop. */
+struct kubeletfile_why {
+	char text[1024];
+};
+
+/*
+ * What a kubelet with that file does in a shutdown; the groups are the arena's. 0; -EBADMSG for
+ * what it would not start with, -EPERM for what others may have written, -ENOENT, …: *ret is
+ * without groups then, and *ret_why is filled.
+ */
+int kubeletfile_plan(const struct kubeletfile *file, struct arena *arena, struct shutplan *ret,
+		     struct kubeletfile_why *ret_why);
 
 #endif

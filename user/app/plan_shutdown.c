@@ -1,97 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced plan: what a node shutdown would do now, by the kubelet's configuration. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/kubeletfile.h"
 #include "app/plans.h"
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "core/shutview.h"
 #include "io/delaydrop.h"
-#include "io/fd.h"
-#include "wire/kubeletconf.h"
 #include "wire/shutview_json.h"
 #include "wire/shutview_table.h"
 
 #define NS_PER_US 1000
 
-static const char *config_of(const struct options *options)
+/* 0, 1 when it was said why not. Whoever names a file knows whose it is. */
+static int read_plan(const struct options *options, struct arena *arena, struct shutplan *ret)
 {
-	return options->kubelet_config ? options->kubelet_config : PLANS_KUBELET_CONFIG;
-}
+	const char *named = options->kubelet_config;
+	const struct kubeletfile file = {
+		.path = named ? named : KUBELETFILE_DEFAULT,
+		.minor = options->kubernetes_minor,
+		.any_writer = named,
+	};
+	struct kubeletfile_why why;
+	int r = kubeletfile_plan(&file, arena, ret, &why);
 
-/* Through links, too; of what is too long one byte more than may be. */
-static ssize_t read_file(const char *path, char *ret, size_t size)
-{
-	_cleanup_(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-	return fd < 0 ? -errno : fd_read_full(fd, ret, size);
-}
-
-static const char *why_not(int r)
-{
-	if (r == -EBADMSG)
-		return "a kubelet would not start with it";
-	return r == -E2BIG ? "it is too long, or has too many priorities" : strerror(-r);
-}
-
-static int read_config(const char *path, struct kubeletconf *ret)
-{
-	_cleanup_(cleanup_free) char *text = malloc(KUBELETCONF_SIZE_MAX + 1);
-	ssize_t size = text ? read_file(path, text, KUBELETCONF_SIZE_MAX + 1) : -ENOMEM;
-	int r;
-
-	if (size < 0) {
-		say("cannot read the kubelet's configuration %s: %s; --kubelet-config tells where "
-		    "it is",
-		    path, strerror((int)-size));
-		return (int)size;
-	}
-	r = kubeletconf_read(text, (size_t)size, ret);
 	if (r < 0)
-		say("cannot use the kubelet's configuration %s: %s", path, why_not(r));
-	return r;
-}
-
-struct complaint {
-	const char *path;
-	bool told;
-};
-
-/* One line is enough. */
-static void on_error(void *userdata, const char *error)
-{
-	struct complaint *c = userdata;
-
-	if (!c->told)
-		say("cannot use the kubelet's configuration %s: %s", c->path, error);
-	c->told = true;
-}
-
-/* 0, 1 when it was said why not, or -ENOMEM. */
-static int read_plan(const char *path, unsigned int minor, struct arena *arena,
-		     struct shutplan *ret)
-{
-	struct complaint complaint = {.path = path};
-	struct shutplan_config config;
-	struct kubeletconf conf;
-	int r;
-
-	if (read_config(path, &conf) < 0)
-		return 1;
-	config = kubeletconf_plan(&conf, minor);
-	if (shutplan_validate(&config, on_error, &complaint) > 0)
-		return 1;
-	r = shutplan_of_config(&config, shutplan_rules_of(minor), arena, ret);
-	if (r < 0)
-		return r;
-	if (ret->n == 0)
+		say("the kubelet's configuration cannot be used: %s%s", why.text,
+		    r == -ENOENT ? "; --kubelet-config tells where it is" : "");
+	else if (ret->n == 0)
 		say("by its configuration %s the kubelet leaves a shutdown to systemd: it has "
 		    "neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority",
-		    path);
+		    file.path);
 	return ret->n == 0;
 }
 
@@ -138,7 +81,7 @@ int plans_shutdown(const struct options *options, const struct nodepods *pods)
 	struct shutview_rules rules = {.minor = options->kubernetes_minor};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview view;
-	int r = list ? read_plan(config_of(options), rules.minor, &arena, &rules.plan) : -ENOMEM;
+	int r = list ? read_plan(options, &arena, &rules.plan) : -ENOMEM;
 
 	if (r == 0)
 		r = read_limit(&rules);

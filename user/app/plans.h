@@ -7,8 +7,6 @@
 #include "app/options.h"
 #include "core/shutview.h"
 
-#define PLANS_KUBELET_CONFIG "/var/lib/kubelet/config.yaml"
-
 /* What becomes of a silent node's pods. 0 or -errno. */
 int plans_dies(const struct options *options, const struct nodepods *pods);
 

@@ -18,7 +18,7 @@
 
 #define MASK                                                                                 \
 	(IN_ONLYDIR | IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | \
-	 IN_DELETE_SELF | IN_MOVE_SELF)
+	 IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
 
 struct target {
 	const char *path;

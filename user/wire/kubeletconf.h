@@ -20,12 +20,19 @@ struct kubeletconf {
 	enum kubeletconf_gate gate, priority_gate;
 };
 
+/* What is wrong, for a person, without a full stop: "line 3: shutdownGracePeriod …". */
+struct kubeletconf_why {
+	char text[160];
+};
+
 /*
  * 0; -EBADMSG for what is no such file, or says something of a shutdown that the kubelet would not
- * start with; -E2BIG for too large a file or too many priorities; -ENOMEM. On failure *ret is as
- * if nothing was said.
+ * take or that people and the kubelet read differently (a key twice, a number like 010); -E2BIG for
+ * too large a file or too many priorities; -ENOMEM. On failure *ret is as if nothing was said, and
+ * *ret_why is filled.
  */
-int kubeletconf_read(const char *text, size_t size, struct kubeletconf *ret);
+int kubeletconf_read(const char *text, size_t size, struct kubeletconf *ret,
+		     struct kubeletconf_why *ret_why);
 
 /* As the manager of a kubelet 1.<minor> takes it, its gates' defaults filled in (A1.2). The list is
  * conf's. */
