@@ -266,6 +266,48 @@ static void test_running_matches_nothing(void **state)
 	assert_int_equal(e.next, PODNEXT_KEEPS);
 }
 
+static void test_other_job(void **state)
+{
+	static const struct {
+		const char *kind, *api, *namespace_, *name, *uid;
+		struct jobpolicy job;
+		bool is_of;
+	} rows[] = {
+		{"Job", "batch/v1", "shop", "db", "u1", {.name = "db", .uid = "u1"}, true},
+		{"Job", "batch/v1", "shop", "db", "u1", {.namespace_ = "shop", .name = "db"}, true},
+		{"Job", "", "shop", "db", "", {.name = "db", .uid = "u1"}, true},
+		{"Job", "", "", "", "", {.name = ""}, true},
+		{"Job", "batch/v1", "shop", "db", "u1", {.name = "db", .uid = "u2"}, false},
+		{"Job", "batch/v1", "shop", "db", "u1", {.name = "web"}, false},
+		{"Job", "batch/v1", "shop", "db", "u1", {.namespace_ = "x", .name = "db"}, false},
+		{"Job", "batch.volcano.sh/v1", "shop", "db", "u1", {.name = "db"}, false},
+		{"ReplicaSet", "apps/v1", "shop", "db", "u1", {.name = "db"}, false},
+		{"", "", "shop", "", "", {.name = "db"}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct jobpolicy job = rows[i].job;
+		struct podmake m = {};
+		struct explain e;
+
+		print_message("# row %zu\n", i);
+		job.rules = rules;
+		job.n_rules = 3;
+		start(&m, rows[i].kind, "Failed");
+		m.pod.owner_api = rows[i].api;
+		m.pod.namespace_ = rows[i].namespace_;
+		m.pod.owner = rows[i].name;
+		m.pod.owner_uid = rows[i].uid;
+		podmake_status(&m, "a", PODOBJ_NONE)->state = podmake_end(42, "");
+		e = ask(&m, 36, &job, &arena);
+		assert_int_equal(e.match.any, rows[i].is_of);
+		assert_ptr_equal(e.job, rows[i].is_of ? &job : NULL);
+		assert_ptr_equal(e.other_job, rows[i].is_of ? NULL : &job);
+	}
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -292,6 +334,7 @@ int main(void)
 		CLAIM("a deadline that has passed fails the pod", test_deadline),
 		CLAIM("of sandboxes nothing is told but what the API has", test_sandbox),
 		CLAIM("each controller does its own with a pod", test_next),
+		CLAIM("a Job counts for the pods whose controller it is", test_other_job),
 		CLAIM("the first rule of the Job that matches decides", test_job_rules),
 		CLAIM("no rule matches a pod that has not failed", test_running_matches_nothing),
 		CLAIM("every word is there", test_names),

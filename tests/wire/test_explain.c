@@ -144,6 +144,31 @@ static void test_pods(void **state)
 	assert_in_range(hand, 15, 1000);
 }
 
+static void test_job_of_others(void **state)
+{
+	static const char job_text[] =
+		"{\"kind\":\"List\",\"items\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","
+		"\"metadata\":{\"namespace\":\"shop\",\"name\":\"night\",\"uid\":\"u\"}}]}";
+	_cleanup_(arena_free) struct arena arena = {};
+	json_auto_t *file = NULL, *job_json = NULL, *got = NULL;
+	struct podread_error error;
+	struct jobpolicy job;
+
+	(void)state;
+	assert_int_equal(podread_parse(job_text, strlen(job_text), &job_json, &error), 0);
+	assert_int_equal(podread_job(job_json, &arena, &job, &error), 0);
+	assert_string_equal(job.namespace_, "shop");
+	assert_string_equal(job.name, "night");
+	assert_string_equal(job.uid, "u");
+	file = load("hand-evicted.json");
+	got = explain("other", file, &job);
+	assert_true(json_is_null(json_object_get(got, "job_rule")));
+	assert_true(json_is_false(json_object_get(got, "job_applies")));
+	json_decref(got);
+	got = explain("none", file, NULL);
+	assert_true(json_is_null(json_object_get(got, "job_applies")));
+}
+
 static void test_job(void **state)
 {
 	static const char job_text[] =
@@ -165,6 +190,7 @@ static void test_job(void **state)
 	assert_string_equal(job.rules[0].conditions[0].status, "True");
 	file = load("hand-init-failed.json");
 	got = explain("job", file, &job);
+	assert_true(json_is_true(json_object_get(got, "job_applies")));
 	rule = json_object_get(got, "job_rule");
 	assert_int_equal(json_integer_value(json_object_get(rule, "index")), 1);
 	assert_string_equal(json_string_value(json_object_get(rule, "action")), "FailJob");
@@ -180,6 +206,13 @@ static void test_job_names_the_member(void **state)
 		const char *text, *member, *problem;
 	} want[] = {
 		{"{\"kind\":\"Pod\"}", "kind", "is not Job"},
+		{"{\"kind\":\"Job\",\"apiVersion\":\"batch.volcano.sh/v1alpha1\"}", "apiVersion",
+		 "is not of the group batch"},
+		{"{\"kind\":\"List\",\"items\":[]}", "items", "does not hold one Job alone"},
+		{"{\"kind\":\"List\",\"items\":[{\"kind\":\"Pod\"}]}", "items[0].kind",
+		 "is not Job"},
+		{"{\"kind\":\"JobList\",\"items\":[{\"metadata\":{\"name\":1}}]}",
+		 "items[0].metadata.name", "is not a string"},
 		{"{\"kind\":\"Job\",\"spec\":{\"backoffLimit\":-1}}", "spec.backoffLimit",
 		 "is out of range"},
 		{"{\"kind\":\"Job\",\"status\":{\"failed\":\"1\"}}", "status.failed",
@@ -240,6 +273,8 @@ int main(void)
 		      "to",
 		      test_pods),
 		CLAIM("a Job's rule is matched and named", test_job),
+		CLAIM("a Job alone in a list is taken, and said not to be another pod's",
+		      test_job_of_others),
 		CLAIM("what is wrong with a Job is named", test_job_names_the_member),
 		CLAIM("a table shortens nothing and does no harm to a terminal", test_table),
 	};

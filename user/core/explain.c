@@ -139,8 +139,11 @@ int explain_pod(const struct explain_in *in, struct arena *arena, struct explain
 		.killed = pod->deleting,
 		.initialized = is_initialized(pod),
 	};
-	struct explain e = {.minor = in->minor, .pod = pod, .job = in->job};
+	struct explain e = {.minor = in->minor, .pod = pod};
 	int r;
+
+	if (in->job)
+		*(jobpolicy_is_of(in->job, pod) ? &e.job : &e.other_job) = in->job;
 
 	/* A pod of which nobody has told anything yet is not one whose statuses are missing. */
 	phase_in.inits.absent = phase_in.containers.absent = false;
@@ -150,9 +153,9 @@ int explain_pod(const struct explain_in *in, struct arena *arena, struct explain
 		r = make_status(in, &phase_in, arena, &e);
 	if (r < 0)
 		return r;
-	if (in->job && strcmp(e.status.phase, "Failed") == 0)
-		e.match = jobpolicy_match(in->job, &e.status);
-	e.next = podnext_of(pod, e.status.phase, in->job, in->job ? &e.match : NULL);
+	if (e.job && strcmp(e.status.phase, "Failed") == 0)
+		e.match = jobpolicy_match(e.job, &e.status);
+	e.next = podnext_of(pod, e.status.phase, e.job, e.job ? &e.match : NULL);
 	*ret = e;
 	return 0;
 }

@@ -22,7 +22,7 @@
 struct explain_in {
 	unsigned int minor; /* of the kubelet's version 1.<minor> */
 	const struct podobj_pod *pod;
-	const struct jobpolicy *job; /* NULL: not given */
+	const struct jobpolicy *job; /* of any pod's; NULL: not given */
 	int64_t now_wall_ns;
 };
 
@@ -52,8 +52,9 @@ struct explain {
 	struct podobj_pod_status status; /* as the kubelet would have it */
 	const struct explain_container *containers;
 	size_t n_containers;
-	const struct jobpolicy *job;
-	struct jobpolicy_match match; /* of a failed pod and a Job that was given */
+	const struct jobpolicy *job;	   /* the pod's own; NULL: not given */
+	const struct jobpolicy *other_job; /* given, but not the pod's: without effect; or NULL */
+	struct jobpolicy_match match;	   /* of a failed pod and its Job */
 	enum podnext next;
 };
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/nodefail.h"
+
 /* A container that ended well is no reason for anything. */
 static bool code_matches(const struct jobpolicy_rule *rule, const struct podobj_status *status)
 {
@@ -41,6 +43,18 @@ static const struct podobj_condition *match_conditions(const struct jobpolicy_ru
 		}
 	}
 	return NULL;
+}
+
+/* One of them not told agrees with anything. */
+static bool agree(const char *a, const char *b)
+{
+	return !a || !*a || !*b || strcmp(a, b) == 0;
+}
+
+bool jobpolicy_is_of(const struct jobpolicy *policy, const struct podobj_pod *pod)
+{
+	return nodefail_maker_of(pod) == NODEFAIL_JOB && agree(policy->uid, pod->owner_uid) &&
+	       agree(policy->name, pod->owner) && agree(policy->namespace_, pod->namespace_);
 }
 
 struct jobpolicy_match jobpolicy_match(const struct jobpolicy *policy,

@@ -29,6 +29,7 @@ struct jobpolicy_rule {
 };
 
 struct jobpolicy {
+	const char *namespace_, *name, *uid; /* NULL or "": not told */
 	const struct jobpolicy_rule *rules;
 	size_t n_rules;
 	int64_t backoff_limit;
@@ -43,6 +44,9 @@ struct jobpolicy_match {
 	const struct podobj_status *status;	  /* the container that matched; may be NULL */
 	const struct podobj_condition *condition; /* the condition that did; may be NULL */
 };
+
+/* Whether the pod's controller is this Job, as far as both tell who they are. */
+bool jobpolicy_is_of(const struct jobpolicy *policy, const struct podobj_pod *pod);
 
 /* Of a pod that has failed. Without a match the action is JOBPOLICY_COUNT. */
 struct jobpolicy_match jobpolicy_match(const struct jobpolicy *policy,

@@ -132,6 +132,10 @@ int explain_json(struct buf *out, const char *input, const struct explain *e)
 		add_condition(out, e, &e->status.conditions.items[i]);
 	jsonw_array_end(out);
 	add_next(out, e);
+	if (e->job || e->other_job)
+		jsonw_bool(out, "job_applies", e->job != NULL);
+	else
+		jsonw_null(out, "job_applies");
 	add_match(out, e);
 	return podobj_json_end(out);
 }

@@ -174,6 +174,13 @@ void explain_words_next(struct buf *out, const struct explain *e)
 
 void explain_words_match(struct buf *out, const struct explain *e)
 {
+	if (e->other_job) {
+		const char *name = e->other_job->name;
+
+		buf_printf(out, "none: the Job%s%s is not the pod's controller",
+			   name && *name ? " " : "", name ? name : "");
+		return;
+	}
 	if (!e->job || strcmp(e->status.phase, "Failed") != 0)
 		return;
 	if (!e->match.any) {

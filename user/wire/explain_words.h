@@ -19,7 +19,8 @@ const char *explain_words_kind(const struct explain_container *c);
 /* What its controller does, and why. */
 void explain_words_next(struct buf *out, const struct explain *e);
 
-/* Which rule of the Job matched; nothing where there is no Job or the pod has not failed. */
+/* Which rule of the Job matched, or that the Job is not the pod's; nothing where there is no Job or
+ * the pod has not failed. */
 void explain_words_match(struct buf *out, const struct explain *e);
 
 #endif

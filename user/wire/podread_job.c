@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/workload.h"
 #include "wire/podjson_priv.h"
 #include "wire/podread_priv.h"
 
@@ -75,30 +76,81 @@ static int read_spec(struct podread *r, const json_t *spec, struct jobpolicy *jo
 	return e;
 }
 
-int podread_job(const json_t *json, struct arena *arena, struct jobpolicy *ret,
-		struct podread_error *ret_error)
+static int read_metadata(struct podread *r, const json_t *metadata, struct jobpolicy *job)
 {
-	static const char *const kinds[] = {"Job", NULL};
-	struct podread r = {.arena = arena, .error = ret_error};
-	struct jobpolicy job = {.backoff_limit = 6};
-	const json_t *spec, *status;
+	int e = podread_text(r, metadata, "namespace", PODREAD_NAME_MAX, &job->namespace_);
+
+	if (e == 0)
+		e = podread_text(r, metadata, "name", PODREAD_NAME_MAX, &job->name);
+	return e < 0 ? e : podread_text(r, metadata, "uid", PODREAD_NAME_MAX, &job->uid);
+}
+
+static int read_status(struct podread *r, const json_t *status, struct jobpolicy *job)
+{
+	return podread_integer(r, status, "failed", 0, INT32_MAX, &job->failed);
+}
+
+/* One Job; the items of a JobList need carry no kind. */
+static int read_one(struct podread *r, const json_t *json, bool kind_known, struct jobpolicy *job)
+{
+	static const struct {
+		const char *key;
+		int (*read)(struct podread *r, const json_t *json, struct jobpolicy *job);
+	} parts[] = {{"metadata", read_metadata}, {"spec", read_spec}, {"status", read_status}};
+	const char *kind = kind_known ? "Job" : "", *api = "";
 	int e;
 
 	if (!json_is_object(json))
-		return podread_fail(&r, NULL, "is not an object");
-	if (!podjson_word(podjson_get(json, "kind"), kinds))
-		return podread_fail(&r, "kind", "is not Job");
-	if ((e = podread_object(&r, json, "spec", &spec)) < 0 ||
-	    (e = podread_object(&r, json, "status", &status)) < 0)
+		return podread_fail(r, NULL, "is not an object");
+	if ((e = podread_text(r, json, "kind", PODREAD_NAME_MAX, &kind)) < 0 ||
+	    (e = podread_text(r, json, "apiVersion", PODREAD_NAME_MAX, &api)) < 0)
 		return e;
-	podread_enter(&r, "status", 0);
-	e = podread_integer(&r, status, "failed", 0, INT32_MAX, &job.failed);
-	podread_leave(&r);
+	if (strcmp(kind, "Job") != 0)
+		return podread_fail(r, "kind", "is not Job");
+	if (!workload_kind_is(kind, api, "Job", "batch"))
+		return podread_fail(r, "apiVersion", "is not of the group batch");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const json_t *part;
+
+		e = podread_object(r, json, parts[i].key, &part);
+		podread_enter(r, parts[i].key, 0);
+		if (e == 0)
+			e = parts[i].read(r, part, job);
+		podread_leave(r);
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
+static int read_list(struct podread *r, const json_t *json, bool of_jobs, struct jobpolicy *job)
+{
+	const json_t *items;
+	int e = podread_list(r, json, "items", PODREAD_ITEMS_MAX, &items);
+
 	if (e < 0)
 		return e;
-	podread_enter(&r, "spec", 0);
-	e = read_spec(&r, spec, &job);
-	podread_leave(&r);
+	if (json_array_size(items) != 1)
+		return podread_fail(r, "items", "does not hold one Job alone");
+	podread_enter(r, "items", 0);
+	podread_enter(r, NULL, 0);
+	e = read_one(r, json_array_get(items, 0), of_jobs, job);
+	podread_leave(r);
+	podread_leave(r);
+	return e;
+}
+
+int podread_job(const json_t *json, struct arena *arena, struct jobpolicy *ret,
+		struct podread_error *ret_error)
+{
+	enum { JOB_LIST = 2 };
+	static const char *const lists[] = {"List", "JobList", NULL};
+	struct podread r = {.arena = arena, .error = ret_error};
+	struct jobpolicy job = {.namespace_ = "", .name = "", .uid = "", .backoff_limit = 6};
+	uint32_t list = podjson_word(podjson_get(json, "kind"), lists);
+	int e = list ? read_list(&r, json, list == JOB_LIST, &job)
+		     : read_one(&r, json, false, &job);
+
 	if (e == 0)
 		*ret = job;
 	return e;

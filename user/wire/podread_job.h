@@ -6,7 +6,7 @@
 #include "core/jobpolicy.h"
 #include "wire/podread.h"
 
-/* As podread_pod(). */
+/* Of a Job, or of a list that holds one alone. As podread_pod(). */
 int podread_job(const json_t *json, struct arena *arena, struct jobpolicy *ret,
 		struct podread_error *ret_error);
 
