@@ -105,10 +105,9 @@ static void of_a_noisy_container_too(void **state)
 	play(kernhalf_need(state), true);
 }
 
-/* A handler for it, by which the shell lives on. */
+/* A handler for it, after which it lives on. */
 static void an_own_stop_signal_that_kills_nobody_tells(void **state)
 {
-	static const char script[] = "trap : WINCH; echo r >&4; while :; do sleep 0.1; done";
 	struct kernhalf *k = kernhalf_need(state);
 	struct proc child;
 	struct box box;
@@ -116,8 +115,8 @@ static void an_own_stop_signal_that_kills_nobody_tells(void **state)
 
 	start(k, &box);
 	id = kernhalf_id(box.dir);
-	assert_int_equal(box_exec(&k->tree, &box, "stopper", true,
-				  BOX_ARGV("run", "/bin/sh", "-c", script), &child),
+	assert_int_equal(box_exec(&k->tree, &box, "workload", true,
+				  BOX_ARGV("hears", "28" /* SIGWINCH */), &child),
 			 0);
 	assert_true(child.ready);
 	expect(k, &box, SEND_HOST, child.pid, SIGWINCH, false);
@@ -142,9 +141,7 @@ static void what_an_init_cannot_hear_tells_nobody(void **state)
 /* It has a handler for SIGINT, and is deaf to SIGTERM. */
 static void an_init_that_hears_another_is_told(void **state)
 {
-	static const char script[] = "trap : INT; echo r >&4; while :; do sleep 0.1; done";
-	const struct box_spec spec = {.prog = "stopper",
-				      .argv = BOX_ARGV("run", "/bin/sh", "-c", script)};
+	const struct box_spec spec = {.argv = BOX_ARGV("hears", "2" /* SIGINT */)};
 	struct kernhalf *k = kernhalf_need(state);
 	struct box box;
 

@@ -106,6 +106,19 @@ static int deaf(char **args)
 	pause_forever();
 }
 
+static void live_on(int sig)
+{
+	note_now(NOTE_HEARD, sig);
+}
+
+/* hears SIGNAL: handle that one and live on; leave the others at their default */
+static int hears(char **args)
+{
+	signal((int)number_or(args, 0, SIGINT), live_on);
+	page_ready(page);
+	pause_forever();
+}
+
 /* sigign [CODE]: ignore SIGTERM; exit at go 1 */
 static int sigign(char **args)
 {
@@ -374,7 +387,7 @@ static const struct {
 	{"child-oom", child_oom}, {"big", big},
 	{"shell", shell},	  {"leave-child", leave_child},
 	{"wait", wait_then},	  {"comm", with_comm},
-	{"exec", exec_again},
+	{"exec", exec_again},	  {"hears", hears},
 };
 
 static int run_behaviour(char **args)
