@@ -65,18 +65,35 @@ watch_api() {
 	watch_pid=$!
 }
 
+# How the machine is told to end.
+off_verb=poweroff
+
 # Leaves asked, the machine's uptime then, and asked_time, this host's clock.
 ask_off() {
 	local words
-	words=$(guest 'read -r up _ </proc/uptime; echo "$up $EPOCHREALTIME"; systemctl poweroff') ||
-		give_up "the machine is told to power off"
+	words=$(guest 'read -r up _ </proc/uptime; echo "$up $EPOCHREALTIME"; systemctl '"$off_verb") ||
+		give_up "the machine takes $off_verb"
 	read -r asked asked_time <<<"$words"
 	asked_time=$(jq -n "$asked_time - ($clock_ahead)")
 }
 
+# What a machine that does not go off is waiting for, and whether it does anything at all.
+tell_hang() {
+	local look
+	for look in 1 2 3; do
+		tell_machine 'info registers -a' | grep -o 'CPU#[0-9]*\|RIP=[0-9a-f]*\|HLT=[01]' | paste -sd ' '
+		sleep 1
+	done
+	GUEST_LIMIT=60 guest 'systemctl --no-pager --full list-jobs; ps -eo pid,stat,wchan:20,args | grep -v " \["'
+	tail -n 20 "$work/console.log"
+}
+
 await_off() { # SCENE
+	local late
 	await 300 machine_is_off && alive "$machine_pid"
-	claim $? "$1: the machine goes off"
+	late=$?
+	claim "$late" "$1: the machine goes off"
+	((late == 0)) || tell_hang | cut -c1-200 | sed 's/^/# /'
 	off_time=$(machine_off_time)
 }
 

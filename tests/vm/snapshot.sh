@@ -6,7 +6,7 @@ monitor=
 
 snapshot_options() {
 	mkfifo "$work/mon.in" "$work/mon.out"
-	machine_options+=(-action reboot=reset,shutdown=pause -chardev "pipe,id=mon,path=$work/mon" -mon mon,mode=control)
+	machine_options+=(-action reboot=shutdown,shutdown=pause -chardev "pipe,id=mon,path=$work/mon" -mon mon,mode=control)
 }
 
 # The emulator's answer to a command of its protocol; what it says unasked goes to events.log.
@@ -66,13 +66,19 @@ take_snapshot() {
 	fi
 }
 
+# One that is off goes on only after a reset; one that resets itself is off.
+reset_machine() {
+	ask_machine '{"execute":"set-action","arguments":{"reboot":"reset"}}' >/dev/null
+	tell_machine system_reset >/dev/null
+	ask_machine '{"execute":"set-action","arguments":{"reboot":"shutdown"}}' >/dev/null
+}
+
 # The clock of the machine is about that of this host again; clock_ahead is what is left between
 # them, in seconds.
 restore_snapshot() {
 	local before there
 	tell_machine stop >/dev/null
-	# One that is off goes on only after a reset.
-	tell_machine system_reset >/dev/null
+	reset_machine
 	if [[ $etcd_pid ]]; then
 		end_control_plane 2>/dev/null
 		rm -rf "$work/etcd"
