@@ -144,6 +144,66 @@ static void test_pods(void **state)
 	assert_in_range(hand, 15, 1000);
 }
 
+static const char *why_of(const json_t *got, const char *rule)
+{
+	const json_t *rules = json_object_get(json_object_get(got, "phase"), "rules");
+
+	for (size_t i = 0; i < json_array_size(rules); i++) {
+		const json_t *r = json_array_get(rules, i);
+
+		if (strcmp(json_string_value(json_object_get(r, "rule")), rule) == 0)
+			return json_string_value(json_object_get(r, "why"));
+	}
+	return "not tried";
+}
+
+/* A pod with one container that ended with 1, of a restartPolicy Always unless more says else. */
+static void check_why(const char *version, const char *metadata, const char *status,
+		      const char *rule, const char *wanted)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	json_auto_t *file = NULL, *got = NULL;
+
+	buf_printf(&text,
+		   "{\"kubernetes\":\"%s\",\"pod\":{\"metadata\":{\"name\":\"p\"%s},\"spec\":{"
+		   "\"nodeName\":\"n\",\"restartPolicy\":\"Always\",\"containers\":[{\"name\":"
+		   "\"a\"}]},\"status\":{\"phase\":\"Running\",\"containerStatuses\":[%s]}}}",
+		   version, metadata, status);
+	file = json_loads(buf_str(&text), 0, NULL);
+	assert_non_null(file);
+	got = explain(rule, file, NULL);
+	assert_string_equal(why_of(got, rule), wanted);
+}
+
+static void test_words(void **state)
+{
+#define DELETED ",\"deletionTimestamp\":\"2026-01-02T03:04:05Z\""
+#define STATIC	",\"annotations\":{\"kubernetes.io/config.source\":\"file\"}"
+#define ENDED	"{\"name\":\"a\",\"state\":{\"terminated\":{\"exitCode\":1}}}"
+	(void)state;
+	check_why("1.36", "", ENDED, "container-restarts",
+		  "container a ended (exit 1) and is started again by the pod's restartPolicy");
+	check_why("1.26", DELETED, ENDED, "container-restarts",
+		  "container a ended (exit 1) and would be started again, but the pod is being "
+		  "deleted");
+	check_why("1.36", DELETED STATIC, ENDED, "container-restarts",
+		  "container a ended (exit 1) and would be started again, but the pod is being "
+		  "deleted");
+	check_why("1.36", "", ENDED, "killed-some-failed", "the pod was not killed");
+	check_why("1.26", DELETED, ENDED, "killed-some-failed",
+		  "a kubelet before 1.27 does not ask whether the pod was killed");
+	check_why("1.36", DELETED STATIC, ENDED, "killed-all-succeeded",
+		  "a static pod stays as it is when it is killed");
+	check_why("1.36", DELETED, ENDED, "killed-all-succeeded",
+		  "not all containers ended with 0");
+	check_why("1.36", "", ENDED, "container-running", "no container runs");
+	check_why("1.36", "", "", "container-running", "a container is unknown");
+	check_why("1.36", DELETED, "", "killed-some-failed", "a container is unknown");
+#undef DELETED
+#undef STATIC
+#undef ENDED
+}
+
 static void test_job_of_others(void **state)
 {
 	static const char job_text[] =
@@ -272,6 +332,7 @@ int main(void)
 		CLAIM("pods of a real kubelet come out as it had them, those by hand as they are "
 		      "to",
 		      test_pods),
+		CLAIM("of each rule the reason that holds is told", test_words),
 		CLAIM("a Job's rule is matched and named", test_job),
 		CLAIM("a Job alone in a list is taken, and said not to be another pod's",
 		      test_job_of_others),

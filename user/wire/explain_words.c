@@ -23,21 +23,49 @@ static void add_end(struct buf *out, const struct podobj_container_state *end)
 	buf_printf(out, "exit %d%s%s", end->exit_code, *end->reason ? " " : "", end->reason);
 }
 
-/* Why each rule does not hold, while rules are tried one after another. */
+/* Why each rule does not hold, while rules are tried one after another, unless why_not() knows of
+ * another reason. */
 static const char *const misses[PODPHASE_RULE_COUNT] = {
 	[PODPHASE_RULE_INIT_FAILED] = "no init container failed for good",
 	[PODPHASE_RULE_INIT_PENDING] = "no init container is still to be done",
-	[PODPHASE_RULE_SIDECAR_PENDING] =
-		"no sidecar is starting, or a regular container has been started",
+	[PODPHASE_RULE_SIDECAR_PENDING] = "no sidecar is starting",
 	[PODPHASE_RULE_WAITING] = "no container waits that never ran",
-	[PODPHASE_RULE_RUNNING] = "no container runs, or one is unknown",
-	[PODPHASE_RULE_KILLED_SUCCEEDED] = "the pod was not killed, or not all ended with 0",
-	[PODPHASE_RULE_KILLED_FAILED] = "the pod was not killed, or its kubelet does not ask",
+	[PODPHASE_RULE_RUNNING] = "no container runs",
+	[PODPHASE_RULE_KILLED_SUCCEEDED] = "not all containers ended with 0",
+	[PODPHASE_RULE_KILLED_FAILED] = "no container ended otherwise than with 0",
 	[PODPHASE_RULE_RESTARTS] = "no container that ended is started again",
 	[PODPHASE_RULE_SUCCEEDED] = "not all containers ended with 0",
 	[PODPHASE_RULE_FAILED] = "no container ended otherwise than with 0",
 	[PODPHASE_RULE_UNKNOWN] = "",
 };
+
+/* Why the rules of pods that were killed are passed over; NULL: they are not. */
+static const char *why_not_killed(const struct explain *e)
+{
+	if (!e->killed)
+		return "the pod was not killed";
+	if (e->pod->is_static)
+		return "a static pod stays as it is when it is killed";
+	return podphase_rules_of(e->minor).terminal
+		       ? NULL
+		       : "a kubelet before 1.27 does not ask whether the pod was killed";
+}
+
+static const char *why_not(const struct explain *e, enum podphase_rule rule)
+{
+	const size_t *counts = e->by_containers.counts;
+	const char *why = NULL;
+
+	if (rule == PODPHASE_RULE_SIDECAR_PENDING && counts[PODPHASE_SIDECAR_PENDING])
+		why = "a sidecar is starting, but a regular container has been started";
+	else if (rule >= PODPHASE_RULE_RUNNING && counts[PODPHASE_UNKNOWN])
+		why = "a container is unknown";
+	else if (rule > PODPHASE_RULE_RUNNING && !counts[PODPHASE_STOPPED])
+		why = "no container ended";
+	else if (rule == PODPHASE_RULE_KILLED_SUCCEEDED || rule == PODPHASE_RULE_KILLED_FAILED)
+		why = why_not_killed(e);
+	return why ? why : misses[rule];
+}
 
 static void add_ended(struct buf *out, const struct explain_container *c, const char *then)
 {
@@ -47,10 +75,21 @@ static void add_ended(struct buf *out, const struct explain_container *c, const 
 	buf_printf(out, ")%s", then);
 }
 
-static void add_restart(struct buf *out, const struct explain_container *c)
+/* The rule holds even of a pod that is being deleted or is over, where nothing is started. */
+static void add_restart(struct buf *out, const struct explain *e, const struct explain_container *c)
 {
-	add_ended(out, c, "");
-	buf_printf(out, " and is started again by %s", restart_words(c->view.by));
+	const char *is = e->pod->deleting ? "is being deleted" : "is over";
+	bool restarts;
+
+	if (c)
+		add_ended(out, c, "");
+	else
+		buf_adds(out, "containers ended");
+	if (e->pod->deleting || (c && explain_restart(e, c, &restarts) && !restarts))
+		buf_printf(out, " and would be started again, but the pod %s", is);
+	else
+		buf_printf(out, " and %s started again by %s", c ? "is" : "are",
+			   restart_words(c ? c->view.by : PODPHASE_BY_POD));
 }
 
 static void add_hit(struct buf *out, enum podphase_rule rule, const struct explain_container *c)
@@ -92,15 +131,13 @@ void explain_words_rule(struct buf *out, const struct explain *e, enum podphase_
 	const struct explain_container *c = explain_because(e);
 
 	if (rule != e->by_containers.rule)
-		buf_adds(out, misses[rule]);
+		buf_adds(out, why_not(e, rule));
 	else if (rule == PODPHASE_RULE_KILLED_SUCCEEDED)
 		buf_adds(out, "the pod was killed, and all containers ended with 0");
 	else if (rule == PODPHASE_RULE_SUCCEEDED)
 		buf_adds(out, "all containers ended with 0, and none is started again");
-	else if (rule == PODPHASE_RULE_RESTARTS && c)
-		add_restart(out, c);
 	else if (rule == PODPHASE_RULE_RESTARTS)
-		buf_adds(out, "containers that ended are started again by the pod's restartPolicy");
+		add_restart(out, e, c);
 	else if (c)
 		add_hit(out, rule, c);
 	else
