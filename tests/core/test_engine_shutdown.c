@@ -225,6 +225,34 @@ static void test_cut_short(void **state)
 	world_close(&w);
 }
 
+/* The kubelet goes on by the configuration that it has read; and so when there is no other. */
+static void test_plan_waits(void **state)
+{
+	struct obs obs = {
+		.type = OBS_SHUTDOWN_PLAN,
+		.at_ns = ASKED + SEC(1),
+		.shutdown_plan = {.overdue_slack_ns = SEC(2), .n_ranges = 1, .ranges = {{0, 1}}}};
+	struct engine_shutdown_group groups[3];
+	struct meta_pod pod = world_pod_a();
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	shutworld_pass(&w, ASKED + SEC(1));
+	assert_int_equal(world_tell(&w, &obs), 0);
+	world_lists(&w, ASKED + SEC(1), &pod);
+	shutworld_pass(&w, ASKED + SEC(22) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 3), 2);
+	shutworld_pass(&w, ASKED + SEC(22));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	shutworld_tell(&w, ASKED + SEC(23), SHUTDOWN_EV_CANCELLED);
+	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 3), 1);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -246,6 +274,7 @@ int main(void)
 		      test_groups),
 		CLAIM("a pod that asks for more time than its group has is known before",
 		      test_cut_short),
+		CLAIM("another plan counts once the shutdown under way is over", test_plan_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,21 @@ static int set_plan(struct engine *e, const struct obs_shutdown_plan *obs)
 	return r;
 }
 
+/* Once no shutdown is under way; without memory, at the next occasion. */
+static int take_next(struct engine *e)
+{
+	struct engine_shutdown *s = e->shutdown;
+	int r;
+
+	if (s->going || !s->has_next)
+		return 0;
+	r = set_plan(e, &s->next);
+	if (r >= 0)
+		r = tell_plan(e);
+	s->has_next = r < 0;
+	return r;
+}
+
 int engine_on_shutdown_plan(struct engine *e, const struct obs *obs)
 {
 	int r = e->shutdown ? 0 : open_sequencer(e, &obs->shutdown_plan);
@@ -140,11 +155,11 @@ int engine_on_shutdown_plan(struct engine *e, const struct obs *obs)
 		e->stats.unexpected++;
 		return 0;
 	}
-	if (r >= 0)
-		r = set_plan(e, &obs->shutdown_plan);
-	if (r >= 0)
-		r = tell_plan(e);
-	return r;
+	if (r < 0)
+		return r;
+	e->shutdown->next = obs->shutdown_plan;
+	e->shutdown->has_next = true;
+	return take_next(e);
 }
 
 /* --- what logind says ----------------------------------------------------------------------- */
@@ -263,10 +278,11 @@ void engine_shutdown_saw(struct engine *e, const struct obs *obs)
 		engine_shutdown_answered(e, obs->names.pod_uid);
 	if (s->going)
 		note_changes(e, obs);
-	if (!s->unjudged)
-		return;
-	shutdown_settle(s->sequencer, e->now_ns);
-	judged(s);
+	if (s->unjudged) {
+		shutdown_settle(s->sequencer, e->now_ns);
+		judged(s);
+	}
+	(void)take_next(e);
 }
 
 void engine_shutdown_forget(struct engine *e, const char *uid)

@@ -18,6 +18,9 @@ struct engine_shutdown {
 	struct shutdown *sequencer;
 	struct arena arena;
 	struct shutplan plan;
+	/* What a shutdown under way does not go by: the kubelet has read its own before. */
+	struct obs_shutdown_plan next;
+	bool has_next;
 	uint64_t wake_ns;
 	bool going;    /* its facts are told to the sequencer as they change */
 	bool unjudged; /* it was told of some and has not decided yet */
