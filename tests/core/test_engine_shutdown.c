@@ -253,6 +253,40 @@ static void test_plan_waits(void **state)
 	world_close(&w);
 }
 
+static size_t containers_of(const struct world *w)
+{
+	struct shutdown_status status;
+	struct shutdown_stats stats;
+
+	assert_true(engine_get_shutdown(w->engine, &status, &stats));
+	return status.containers;
+}
+
+static void test_gone(void **state)
+{
+	struct world w;
+	size_t n;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
+	n = containers_of(&w);
+	world_made(&w, ASKED, 70, CG_POD_A, HEX_64("e"));
+	world_init(&w, ASKED, 70, &P_A2);
+	assert_int_equal(containers_of(&w), n + 1);
+	world_exit(&w, ASKED + 1, 70, &P_A2, 0);
+	world_empty(&w, ASKED + 2, 70);
+	world_gone(&w, ASKED + 3, 70, NULL);
+	/* Its verdict waits for its name. */
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_managed(&w, ASKED + 4, CG_A1, &P_A1, 15);
+	assert_int_equal(containers_of(&w), n);
+	world_timer(&w, ASKED + SEC(1));
+	assert_int_equal(world_count(&w, RECORD_STOP), 1);
+	assert_int_equal(containers_of(&w), n);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -275,6 +309,8 @@ int main(void)
 		CLAIM("a pod that asks for more time than its group has is known before",
 		      test_cut_short),
 		CLAIM("another plan counts once the shutdown under way is over", test_plan_waits),
+		CLAIM("a container whose cgroup is gone is none, though its verdict waits",
+		      test_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,7 +154,7 @@ static void tell_container(struct engine *e, const struct cgnode *node, const st
 				.id = node->id,
 				.pod_uid = node->pod->uid,
 				.kind = kind_of(e, node),
-				.populated = node->populated && !node->removed,
+				.populated = node->populated,
 			},
 	};
 	struct shutdown_container *c = &event.container;
@@ -185,8 +185,9 @@ void engine_shutdown_tell_pod(struct engine *e, const char *uid)
 								 .uid = uid});
 	if (!pod)
 		return;
+	/* One that is gone stays there until its verdict is told. */
 	LIST_FOREACH(node, &pod->nodes, in_pod)
-		if (cgnode_is_container(node) && node->stop)
+		if (cgnode_is_container(node) && node->stop && !node->removed)
 			tell_container(e, node, p);
 }
 
