@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -273,6 +274,47 @@ static void test_kill(void **state)
 	assert_int_equal(cgfs_kill(t->cgfs, 1), -ENOENT);
 }
 
+#define FEW 8
+
+/* Who could not be told is no reason to say that all were. */
+static void test_kill_without_descriptors(void **state)
+{
+	struct tree *t = *state;
+	char procs[FEW * 12] = "";
+	struct rlimit old, few;
+	pid_t pids[FEW];
+	int r, fd = dup(0);
+
+	assert_true(fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < FEW; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		assert_true(pids[i] > 0);
+		sprintf(procs + strlen(procs), "%d\n", pids[i]);
+	}
+	make(t, "/a");
+	put(t, "/a/cgroup.procs", procs);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", visit, t, NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = (rlim_t)fd + FEW;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	r = cgfs_kill(t->cgfs, t->id[1]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_int_equal(r, -EMFILE);
+	for (size_t i = 0; i < FEW; i++) {
+		kill(pids[i], SIGKILL);
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+	r = cgfs_kill(t->cgfs, t->id[1]);
+	assert_int_equal(r, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -287,6 +329,8 @@ int main(void)
 		 setup, teardown, NULL},
 		{"everybody in a cgroup is killed in turn, however slow they are to leave",
 		 test_kill, setup, teardown, NULL},
+		{"who could not be told for want of a descriptor is not taken for gone",
+		 test_kill_without_descriptors, setup, teardown, NULL},
 		{"a unified hierarchy is asked by its own files", test_unified, setup, teardown,
 		 NULL},
 	};

@@ -23,6 +23,7 @@ struct batch {
 	int fds[BATCH];
 	bool member[BATCH]; /* still, now that its descriptor is had */
 	size_t n;
+	int error; /* -errno of one who is there and got no descriptor; 0: none */
 };
 
 /* Who was found in a round, and how many of them were told. */
@@ -56,8 +57,11 @@ static int take(void *userdata, pid_t pid, uint64_t cgroup_id)
 	if (batch->passed++ < batch->from)
 		return 0;
 	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (fd < 0)
+	if (fd < 0) {
+		if (errno != ESRCH)
+			batch->error = -errno;
 		return 0;
+	}
 	batch->pids[batch->n] = pid;
 	batch->fds[batch->n] = fd;
 	return ++batch->n < BATCH ? 0 : -ECANCELED;
@@ -90,6 +94,8 @@ static void kill_batch(struct cgfs *cgfs, const char *path, struct batch *batch,
 		round->sum += (uint64_t)batch->pids[i];
 	}
 	round->n += batch->n;
+	if (batch->error)
+		round->error = batch->error;
 }
 
 /* Who has gone by then moves others out of sight: the next round has them. */
