@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/cgfs.h"
+#include "io/cgfs_priv.h"
 #include "lib/claim.h"
 
 struct tree {
@@ -315,6 +315,22 @@ static void test_kill_without_descriptors(void **state)
 	assert_int_equal(r, 0);
 }
 
+static void test_open_dir(void **state)
+{
+	struct tree *t = *state;
+	uint64_t id;
+	int dir;
+
+	make(t, "/a");
+	make(t, "/b");
+	assert_int_equal(cgfs_id_of(t->cgfs, "/a", &id), 0);
+	dir = cgfs_open_dir(t->cgfs, "/a", id);
+	assert_true(dir >= 0);
+	close(dir);
+	assert_int_equal(cgfs_open_dir(t->cgfs, "/b", id), -ENOENT);
+	assert_int_equal(cgfs_open_dir(t->cgfs, "/c", id), -ENOENT);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -331,6 +347,8 @@ int main(void)
 		 test_kill, setup, teardown, NULL},
 		{"who could not be told for want of a descriptor is not taken for gone",
 		 test_kill_without_descriptors, setup, teardown, NULL},
+		{"a path where another cgroup is by now does not lead to it", test_open_dir, setup,
+		 teardown, NULL},
 		{"a unified hierarchy is asked by its own files", test_unified, setup, teardown,
 		 NULL},
 	};

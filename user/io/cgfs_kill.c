@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,16 +34,26 @@ struct round {
 	int error;    /* -errno of who could not be told; 0: none */
 };
 
-/* -errno; -ENOENT where there is no such file, or no such cgroup any more. */
-static int kill_at_once(struct cgfs *cgfs, const char *path)
+int cgfs_open_dir(struct cgfs *cgfs, const char *path, uint64_t id)
 {
-	_cleanup_(cleanup_close) int dir = openat(cgfs->root_fd, cgfs_relative(path),
-						  O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	_cleanup_(cleanup_close) int fd = -1;
+	int dir = openat(cgfs->root_fd, cgfs_relative(path),
+			 O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
 
 	if (dir < 0)
 		return -errno;
-	fd = openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fstat(dir, &st) == 0 && st.st_ino == id)
+		return dir;
+	close(dir);
+	return -ENOENT;
+}
+
+/* -errno; -ENOENT where there is no such file, or no such cgroup any more. */
+static int kill_at_once(int dir)
+{
+	_cleanup_(cleanup_close) int fd =
+		openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
 	if (fd < 0)
 		return -errno;
 	return write(fd, "1", 1) == 1 ? 0 : -errno;
@@ -79,11 +90,10 @@ static int confirm(void *userdata, pid_t pid, uint64_t cgroup_id)
 
 /* A number may have become another process's until its descriptor was had: who is told has to be a
  * member after that. */
-static void kill_batch(struct cgfs *cgfs, const char *path, struct batch *batch,
-		       struct round *round)
+static void kill_batch(int dir, struct batch *batch, struct round *round)
 {
-	cgfs_pids(cgfs, path, take, batch);
-	cgfs_pids(cgfs, path, confirm, batch);
+	cgfs_pids_in(dir, take, batch);
+	cgfs_pids_in(dir, confirm, batch);
 	for (size_t i = 0; i < batch->n; i++) {
 		if (batch->member[i] &&
 		    syscall(SYS_pidfd_send_signal, batch->fds[i], SIGKILL, NULL, 0) == 0)
@@ -99,7 +109,7 @@ static void kill_batch(struct cgfs *cgfs, const char *path, struct batch *batch,
 }
 
 /* Who has gone by then moves others out of sight: the next round has them. */
-static struct round kill_all(struct cgfs *cgfs, const char *path)
+static struct round kill_all(int dir)
 {
 	struct round round = {};
 	struct batch batch;
@@ -108,19 +118,19 @@ static struct round kill_all(struct cgfs *cgfs, const char *path)
 	do {
 		memset(&batch, 0, sizeof(batch));
 		batch.from = from;
-		kill_batch(cgfs, path, &batch, &round);
+		kill_batch(dir, &batch, &round);
 		from = batch.passed;
 	} while (batch.n == BATCH);
 	return round;
 }
 
 /* Who does not die of it, as in a v1 freezer, is not told for ever. */
-static int kill_in_turn(struct cgfs *cgfs, const char *path)
+static int kill_in_turn(int dir)
 {
 	struct round before = {}, now = {};
 
 	for (int i = 0; i < ROUNDS; i++) {
-		now = kill_all(cgfs, path);
+		now = kill_all(dir);
 		if (!now.told || (now.n == before.n && now.sum == before.sum))
 			break;
 		before = now;
@@ -128,8 +138,10 @@ static int kill_in_turn(struct cgfs *cgfs, const char *path)
 	return now.error;
 }
 
+/* The path may be another cgroup's by now; the open directory is not. */
 int cgfs_kill(struct cgfs *cgfs, uint64_t id)
 {
+	_cleanup_(cleanup_close) int dir = -1;
 	char path[PATH_MAX];
 	uint32_t level;
 	int r = cgfs_path_of(cgfs, id, path, sizeof(path), &level);
@@ -138,11 +150,14 @@ int cgfs_kill(struct cgfs *cgfs, uint64_t id)
 		return r;
 	if (level == 0)
 		return -EPERM;
+	dir = cgfs_open_dir(cgfs, path, id);
+	if (dir < 0)
+		return dir;
 	if (cgfs->unified) {
 		/* Otherwise an older kernel's, or read-only (ProtectControlGroups=). */
-		r = kill_at_once(cgfs, path);
+		r = kill_at_once(dir);
 		if (r >= 0)
 			return r;
 	}
-	return kill_in_turn(cgfs, path);
+	return kill_in_turn(dir);
 }

@@ -62,12 +62,22 @@ static int members_at(struct members *m, int dirfd_, const char *name, unsigned 
 	return r;
 }
 
-int cgfs_pids(struct cgfs *cgfs, const char *path, cgfs_pid_fn fn, void *userdata)
+static int walk(int dirfd_, const char *name, cgfs_pid_fn fn, void *userdata)
 {
 	struct members m = {fn, userdata, PIDS_MAX};
-	int r = members_at(&m, cgfs->root_fd, cgfs_relative(path), 0);
+	int r = members_at(&m, dirfd_, name, 0);
 
 	return r == -E2BIG ? 0 : r;
+}
+
+int cgfs_pids(struct cgfs *cgfs, const char *path, cgfs_pid_fn fn, void *userdata)
+{
+	return walk(cgfs->root_fd, cgfs_relative(path), fn, userdata);
+}
+
+int cgfs_pids_in(int dir, cgfs_pid_fn fn, void *userdata)
+{
+	return walk(dir, ".", fn, userdata);
 }
 
 int cgfs_parse_key(const char *text, const char *key, uint64_t *ret)

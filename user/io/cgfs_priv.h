@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cgfs.c and cgfs_members.c share. */
+/* What the files of cgfs share. */
 #ifndef IO_CGFS_PRIV_H
 #define IO_CGFS_PRIV_H
 
 #include <dirent.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "io/cgfs.h"
 
 /* Levels below the root that are walked; each costs a descriptor while it is. */
 #define CGFS_DEPTH_MAX 64
@@ -26,5 +29,11 @@ static inline bool cgfs_is_subdir(const struct dirent *entry)
 
 /* A path below the hierarchy's root as openat() takes it, relative to root_fd. */
 const char *cgfs_relative(const char *path);
+
+/* A descriptor (O_PATH) of the cgroup of that id at path. -ENOENT: there is another one, or none. */
+int cgfs_open_dir(struct cgfs *cgfs, const char *path, uint64_t id);
+
+/* cgfs_pids() of an open directory, which has none once its cgroup is gone. */
+int cgfs_pids_in(int dir, cgfs_pid_fn fn, void *userdata);
 
 #endif
