@@ -332,6 +332,15 @@ static void test_logind_away(void **state)
 		sentence, function, setup, teardown, NULL \
 	}
 
+static void test_no_end(void **state)
+{
+	struct site *t = site_of(state);
+
+	open_all(t);
+	delaykeep_need(t->scene.keep, UINT64_MAX);
+	assert_true(state_of(t).need_ns == UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +349,7 @@ int main(void)
 		TEST("a kubelet that raises its own value has it within its 1.5 s",
 		     test_kubelet_raises),
 		TEST("a limit that fell is raised again", test_lowered),
+		TEST("a need without an end is one", test_no_end),
 		TEST("a file that sorts later is named", test_pinned),
 		TEST("a signal that fails is sent again", test_no_reload),
 		TEST("a file that cannot be written is tried again, ever more rarely",

@@ -188,7 +188,7 @@ void delaykeep_get_state(const struct delaykeep *k, struct delaykeep_state *ret)
 	*ret = (struct delaykeep_state){
 		.effective_ns =
 			k->effective_us > UINT64_MAX / 1000 ? UINT64_MAX : k->effective_us * 1000,
-		.need_ns = k->need_us * 1000,
+		.need_ns = k->need_us > UINT64_MAX / 1000 ? UINT64_MAX : k->need_us * 1000,
 		.own_ns = k->own_us > UINT64_MAX / 1000 ? UINT64_MAX : k->own_us * 1000,
 		.written = k->written,
 	};
