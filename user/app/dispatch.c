@@ -27,6 +27,7 @@ static void push(struct dispatch *queue, const struct effect *effect)
 		list = room <= QUEUE_MAX ? reallocarray(queue->list, room, sizeof(*list)) : NULL;
 		if (!list) {
 			queue->dropped++;
+			queue->drop_lock |= effect->type == EFFECT_DROP_LOCK;
 			return;
 		}
 		queue->list = list;
@@ -167,7 +168,7 @@ void dispatch_hold(struct manager *m)
 void dispatch_set_aside(struct manager *m, struct dispatch *ret)
 {
 	*ret = m->queue;
-	m->queue = (struct dispatch){.dropped = ret->dropped};
+	m->queue = (struct dispatch){.dropped = ret->dropped, .drop_lock = ret->drop_lock};
 }
 
 void dispatch_ask(struct manager *m, struct dispatch *aside)
@@ -178,6 +179,16 @@ void dispatch_ask(struct manager *m, struct dispatch *aside)
 	dispatch_done(aside);
 }
 
+static bool next(struct dispatch *queue, struct effect *ret)
+{
+	if (queue->first < queue->n) {
+		*ret = queue->list[queue->first++];
+		return true;
+	}
+	*ret = (struct effect){.type = EFFECT_DROP_LOCK};
+	return queue->drop_lock;
+}
+
 void dispatch_run(struct manager *m)
 {
 	struct dispatch *queue = &m->queue;
@@ -186,8 +197,9 @@ void dispatch_run(struct manager *m)
 	if (queue->running)
 		return;
 	queue->running = true;
-	while (queue->first < queue->n) {
-		effect = queue->list[queue->first++];
+	while (next(queue, &effect)) {
+		if (effect.type == EFFECT_DROP_LOCK)
+			queue->drop_lock = false;
 		carry_out(m, &effect);
 	}
 	queue->first = queue->n = 0;

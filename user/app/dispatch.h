@@ -15,6 +15,7 @@ struct dispatch {
 	struct effect *list; /* from first to n - 1 */
 	size_t first, n, room;
 	uint64_t dropped; /* did not fit */
+	bool drop_lock;	  /* among them: nobody asks for that again */
 	bool running;
 };
 
