@@ -31,7 +31,7 @@ set -l c "$on trace audit pods explain plan resolve replay check version"
 complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
 set -l c "$on trace audit pods replay"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of this namespace'
-complete -c graced -n $c -s p -l pod -x -d 'only this pod (name or uid)'
+complete -c graced -n $c -s p -l pod -x -d 'only this pod (name or the beginning of its uid)'
 set -l c "$on trace audit replay"
 complete -c graced -n $c -s c -l container -x -d 'only this container (name or id)'
 complete -c graced -n "$on trace replay" -s s -l signal -x \

@@ -29,7 +29,7 @@ static const char usage[] =
 	"  -s, --signal SIG         the stop signal to ask about (default: each container's own,\n"
 	"                           SIGTERM where none is known)\n"
 	"  -n, --namespace NAME     only pods of this namespace\n"
-	"  -p, --pod NAME           only this pod (name or uid)\n"
+	"  -p, --pod NAME           only this pod (name, or the beginning of its uid)\n"
 	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
 	"      --exit-zero          exit status 0 also when a container would not hear it\n"
 	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"

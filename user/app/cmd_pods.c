@@ -21,7 +21,7 @@ static const char usage[] =
 	"\n"
 	"  -o, --output table|json  a table for people, or one JSON object per line\n"
 	"  -n, --namespace NAME     only pods of this namespace\n"
-	"  -p, --pod NAME           only this pod (name or uid)\n"
+	"  -p, --pod NAME           only this pod (name, or the beginning of its uid)\n"
 	"      --watch              go on: paint the table anew each second, or, where it is not a\n"
 	"                           terminal that reads it, print what is new, changed or gone\n"
 	"      --socket PATH        the daemon's control socket (default: GRACED_CONTROL_SOCKET, then\n"

@@ -22,7 +22,7 @@ static const char usage[] =
 	"\n"
 	"  -o, --output table|json  a table for people, or one JSON object per line\n"
 	"  -n, --namespace NAME     only pods of this namespace\n"
-	"  -p, --pod NAME           only this pod (name or uid)\n"
+	"  -p, --pod NAME           only this pod (name, or the beginning of its uid)\n"
 	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
 	"  -s, --signal SIG[,SIG]   only stops with one of these signals\n"
 	"      --sender COMM        only what a process of this name sent\n"

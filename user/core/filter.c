@@ -4,27 +4,33 @@
 
 #include <string.h>
 
-#define MIN_ID_PREFIX 4
+#define MIN_ID_PREFIX  4
+#define MIN_UID_PREFIX 8
 
 static bool same(const char *wanted, const char *value)
 {
 	return value && strcmp(wanted, value) == 0;
 }
 
+/* With what is long enough to tell one from another. */
+static bool begins(const char *value, const char *wanted, size_t least)
+{
+	size_t n = strlen(wanted);
+
+	return n >= least && value && strncmp(value, wanted, n) == 0;
+}
+
 static bool pod_matches(const struct filter *f, const struct record_pod *pod)
 {
 	if (f->namespace_ && !same(f->namespace_, pod->namespace_))
 		return false;
-	return !f->pod || same(f->pod, pod->name) || same(f->pod, pod->uid);
+	return !f->pod || same(f->pod, pod->name) || begins(pod->uid, f->pod, MIN_UID_PREFIX);
 }
 
 static bool container_matches(const struct filter *f, const struct record_container *c)
 {
-	size_t n = f->container ? strlen(f->container) : 0;
-
-	if (!f->container || same(f->container, c->name))
-		return true;
-	return n >= MIN_ID_PREFIX && c->id && strncmp(c->id, f->container, n) == 0;
+	return !f->container || same(f->container, c->name) ||
+	       begins(c->id, f->container, MIN_ID_PREFIX);
 }
 
 static bool subject_matches(const struct filter *f, const struct record_pod *pod,

@@ -8,7 +8,7 @@
 /* NULL, 0 and OUTCOME_COUNT ask for nothing in particular. */
 struct filter {
 	const char *namespace_;
-	const char *pod;       /* name, or uid */
+	const char *pod;       /* name, or the first 8 or more characters of its uid */
 	const char *container; /* name, or the first 4 or more digits of its id */
 	const char *sender_comm;
 	uint64_t sigmask; /* bit n-1 for signal n */
