@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -15,6 +16,7 @@
 
 #include "app/log.h"
 #include "base/cleanup.h"
+#include "io/fd.h"
 #include "lib/claim.h"
 
 #define SECOND 1000000000ULL
@@ -311,6 +313,49 @@ static void a_full_disk_costs_the_file_until_there_is_room(void **state)
 	check_next(s, "{\"id\":\"last\"}\n");
 }
 
+/* What the log says of the next daemon's beginning. */
+static void read_log(struct stage *s, char *text, size_t size)
+{
+	_cleanup_(cleanup_close) int was = dup(STDERR_FILENO);
+	int fds[2];
+	ssize_t n;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_true(was >= 0 && dup2(fds[1], STDERR_FILENO) >= 0);
+	close(fds[1]);
+	log_setup(LOG_INFO, false, false);
+	check_next(s, "");
+	log_setup(LOG_ERR, false, false);
+	assert_true(dup2(was, STDERR_FILENO) >= 0);
+	n = read(fds[0], text, size - 1);
+	close(fds[0]);
+	assert_true(n >= 0);
+	text[n] = '\0';
+}
+
+static void a_torn_end_is_told(void **state)
+{
+	struct stage *s = *state;
+	char log[512], want[64];
+	struct stat st;
+
+	begin(s);
+	change(s);
+	turn(s, 2 * SECOND);
+	checkpoint_finish(s->checkpoint, s->engine, 3 * SECOND);
+	read_log(s, log, sizeof(log));
+	assert_non_null(strstr(log, "observations, 0 records told again"));
+	assert_null(strstr(log, "torn"));
+	assert_int_equal(stat(s->path, &st), 0);
+	assert_int_equal(truncate(s->path, st.st_size - 11), 0);
+	read_log(s, log, sizeof(log));
+	snprintf(want, sizeof(want), "; its end is torn, %lld bytes are left out",
+		 (long long)st.st_size - 11);
+	assert_non_null(strstr(log, "0 observations, 0 records told again"));
+	assert_non_null(strstr(log, want));
+	assert_non_null(strstr(log, "level=warn"));
+}
+
 static void where_there_can_be_none_there_is_none(void **state)
 {
 	(void)state;
@@ -322,6 +367,18 @@ static void where_there_can_be_none_there_is_none(void **state)
 	{                                                 \
 		sentence, function, setup, teardown, NULL \
 	}
+
+/* Begun on a file, the log writes to whatever stderr is at the time. */
+static int setup_log(void)
+{
+	_cleanup_(cleanup_close) int was = dup(STDERR_FILENO);
+	_cleanup_(cleanup_close) int file = memfd_create("log", MFD_CLOEXEC);
+
+	if (was < 0 || file < 0 || dup2(file, STDERR_FILENO) < 0)
+		return -1;
+	log_setup(LOG_ERR, false, false);
+	return dup2(was, STDERR_FILENO);
+}
 
 int main(void)
 {
@@ -335,10 +392,12 @@ int main(void)
 		       a_reader_that_is_stuck_costs_the_oldest),
 		STAGED("a full disk costs the file, until there is room",
 		       a_full_disk_costs_the_file_until_there_is_room),
+		STAGED("a torn end is told, and how much of it is lost", a_torn_end_is_told),
 		STAGED("where there can be none there is none",
 		       where_there_can_be_none_there_is_none),
 	};
 
-	log_setup(LOG_ERR, false, false);
+	if (setup_log() < 0)
+		return 1;
 	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

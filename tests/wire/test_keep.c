@@ -201,6 +201,7 @@ static void cut_anywhere_it_ends_with_the_last_whole_addition(void **state)
 		assert_string_equal(buf_str(&got.obs), obs[whole]);
 		assert_string_equal(buf_str(&got.told), told[whole]);
 		assert_int_equal(got.counts.damaged, 0);
+		assert_int_equal(got.counts.torn, cut - ends[whole]);
 		got_done(&got);
 	}
 	assert_int_equal(whole, LEN(additions));

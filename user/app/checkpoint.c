@@ -94,16 +94,26 @@ static void tell_unread(const struct checkpoint *c, int error)
 	}
 }
 
+static void add_count(struct buf *text, uint64_t n, const char *what, const char *rest)
+{
+	buf_printf(text, ", %" PRIu64 " %s%s%s", n, what, n == 1 ? "" : "s", rest);
+}
+
 static void tell_read(const struct checkpoint *c, const struct keep_counts *counts)
 {
+	_cleanup_(buf_free) struct buf text = {};
+
+	if (!counts->observations && !counts->repeated && !counts->damaged && !counts->torn)
+		return;
+	add_count(&text, counts->observations, "observation", "");
+	add_count(&text, counts->repeated, "record", " told again");
 	if (counts->damaged)
-		log_warning("going on from %s: %" PRIu64 " observations, %" PRIu64
-			    " records told again, %" PRIu64 " lines not understood",
-			    c->path, counts->observations, counts->repeated, counts->damaged);
-	else if (counts->observations || counts->repeated)
-		log_info("going on from %s: %" PRIu64 " observations, %" PRIu64
-			 " records told again",
-			 c->path, counts->observations, counts->repeated);
+		add_count(&text, counts->damaged, "line", " not understood");
+	if (counts->torn)
+		buf_printf(&text, "; its end is torn, %" PRIu64 " byte%s left out", counts->torn,
+			   counts->torn == 1 ? " is" : "s are");
+	log_at(counts->damaged || counts->torn ? LOG_WARNING : LOG_INFO, "going on from %s: %s",
+	       c->path, buf_str(&text) + strlen(", "));
 }
 
 static void hold_told(struct checkpoint *c, const char *lines, size_t size)

@@ -152,6 +152,7 @@ int keep_read(const char *data, size_t size, const char *boot_id, keep_obs_fn fn
 		newline = memchr(at, '\n', (size_t)(end - at));
 		take_line(&r, at, (size_t)(newline - at));
 	}
+	r.counts.torn = size - (size_t)(end - data);
 	*ret = r.counts;
 	return buf_error(ret_told);
 }

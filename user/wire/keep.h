@@ -34,6 +34,7 @@ struct keep_counts {
 	uint64_t observations; /* handed on */
 	uint64_t repeated;     /* lines told that may not be written yet */
 	uint64_t damaged;      /* lines that are nothing, and left out */
+	uint64_t torn;	       /* bytes behind the last end, left out */
 };
 
 /*
