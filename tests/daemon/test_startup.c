@@ -101,6 +101,25 @@ static void test_refuses(void **state)
 	expect_refused("127.0.0.1:0", NULL, NOBODY, 1, "run as root, or with CAP_BPF");
 }
 
+static void a_relative_directory_is_refused(void **state)
+{
+	static const char *const variables[] = {"RUNTIME_DIRECTORY", "STATE_DIRECTORY"};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(variables); i++) {
+		char *was = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL, why[64];
+
+		snprintf(why, sizeof(why), "graced: %s=rel is no absolute path\n", variables[i]);
+		setenv(variables[i], "rel", 1);
+		expect_refused("127.0.0.1:0", NULL, 0, 1, why);
+		if (was)
+			setenv(variables[i], was, 1);
+		else
+			unsetenv(variables[i]);
+		free(was);
+	}
+}
+
 static void test_open_to_all(void **state)
 {
 	struct service *service;
@@ -157,6 +176,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("what keeps it from starting is told in one line with its exit status",
 		      test_refuses),
+		CLAIM("a relative directory of the service manager is refused",
+		      a_relative_directory_is_refused),
 		CLAIM("it listens where other hosts reach it when told that this is meant",
 		      test_open_to_all),
 		CLAIM("the small pages are where they are expected, and nothing else is",

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced run: the daemon. */
+#include <stdlib.h>
+
 #include "app/commands.h"
 #include "app/config.h"
 #include "app/daemon.h"
+#include "app/rundir.h"
+#include "app/say.h"
 
 int cmd_run(int argc, char **argv)
 {
 	struct config config;
+	const char *relative;
 	int status;
 
 	if (!config_load(argc, argv, &config, &status))
 		return status;
+	relative = rundir_relative();
+	if (relative) {
+		say("%s=%s is no absolute path", relative, getenv(relative));
+		config_done(&config);
+		return 1;
+	}
 	return daemon_run(argc, argv, &config);
 }

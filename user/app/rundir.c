@@ -18,6 +18,19 @@ static const char *path_in(const char *variable, const char *fallback, const cha
 	return buffer;
 }
 
+const char *rundir_relative(void)
+{
+	static const char *const variables[] = {"RUNTIME_DIRECTORY", "STATE_DIRECTORY"};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *dir = getenv(variables[i]);
+
+		if (dir && *dir && *dir != '/')
+			return variables[i];
+	}
+	return NULL;
+}
+
 const char *rundir_path(const char *name, char buffer[static PATH_MAX])
 {
 	return path_in("RUNTIME_DIRECTORY", RUNDIR, name, buffer);

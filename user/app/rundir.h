@@ -9,6 +9,10 @@
 #define RUNDIR	 "/run/graced"
 #define STATEDIR "/var/lib/graced"
 
+/* The first of RUNTIME_DIRECTORY and STATE_DIRECTORY that names a place which depends on where the
+ * process began; NULL: none. */
+const char *rundir_relative(void);
+
 /* The path of what is called so in RUNTIME_DIRECTORY, or in RUNDIR. */
 const char *rundir_path(const char *name, char buffer[static PATH_MAX]);
 /* The same of STATE_DIRECTORY, or STATEDIR. */
