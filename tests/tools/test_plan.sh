@@ -119,6 +119,16 @@ try "$graced" plan --if-node-dies --pods <(echo "{\"kind\":\"List\",\"items\":[$
 refused 1 'several nodes.*--field-selector'
 claim "plan refuses the pods of several nodes, exit 1" $?
 
+echo "{\"kind\":\"List\",\"items\":[$(one_pod a Job ""),$(one_pod b Job n2),{\"metadata\":{\"name\":\"c\"},\"spec\":{}}]}" >"$tmp/pending.json"
+printf "$type"'shutdownGracePeriod: 30s\n' >"$tmp/kubelet.yaml"
+bad=0
+for question in --if-node-dies "--kubelet-config=$tmp/kubelet.yaml"; do
+	try "$graced" plan "$question" --pods "$tmp/pending.json"
+	((rc == 0)) && one_line "$err" && grep -q '2 of the pods in .* no node' "$err" && grep -q 'shop/b' "$out" &&
+		grep -q '^1 pod[: ]' "$out" || bad=1
+done
+claim "plan leaves out pods on no node, and says how many" $bad
+
 try "$graced" plan --if-node-dies --pods "$tmp/no-such-list"
 refused 1 'cannot read .*no-such-list'
 claim "plan says which file it cannot read, exit 1" $?

@@ -55,6 +55,10 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
 		p->refused = why_not(p, pod);
 	if (p->refused)
 		return 0;
+	if (!*pod->node) {
+		p->left_out++;
+		return 0;
+	}
 	r = make_room(p);
 	copy = r < 0 ? NULL : arena_alloc(&p->arena, sizeof(*copy));
 	if (!copy)
@@ -73,6 +77,9 @@ int nodepods_read(const char *path, struct nodepods *ret)
 
 	*ret = (struct nodepods){.arena.limit = MEMORY_MAX, .node = ""};
 	status = podinput_each(&input, &ret->arena, take_pod, ret);
+	if (!ret->refused && ret->left_out > 0)
+		say("%zu of the pods in %s %s on no node (no spec.nodeName): left out",
+		    ret->left_out, path, ret->left_out == 1 ? "is" : "are");
 	if (!ret->refused)
 		return status;
 	say("cannot plan %s: %s; kubectl get pods --field-selector spec.nodeName=NODE tells those "
