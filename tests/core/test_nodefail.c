@@ -190,6 +190,31 @@ static void test_others(void **state)
 	assert_int_equal(ask(&m, NODEFAIL_NO_TAINT, 0).maker, NODEFAIL_OTHER);
 }
 
+static void test_over(void **state)
+{
+	static const char *const kinds[] = {"", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"};
+	struct podmake m = {};
+	struct nodefail got;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(kinds); i++) {
+		print_message("# of a %s\n", kinds[i]);
+		start(&m, kinds[i]);
+		m.pod.status.phase = i % 2 ? "Succeeded" : "Failed";
+		m.pod.volumes = PODOBJ_VOLUME_EMPTY_DIR | PODOBJ_VOLUME_CLAIM;
+		tolerate(&m, 300);
+		got = ask(&m, NODEFAIL_NO_TAINT, 0);
+		check(got.deleted, 350, 360);
+		check(got.gone, 350, 360);
+		assert_true(got.replaced.never);
+		check_stuck(&got, 0);
+		m.pod.deleting = true;
+		got = ask(&m, NODEFAIL_NO_TAINT, 0);
+		assert_true(got.gone.never);
+		assert_true(got.stuck & BIT(NODEFAIL_TERMINATING));
+	}
+}
+
 static void test_tolerations(void **state)
 {
 	static const struct {
@@ -253,6 +278,8 @@ int main(void)
 		CLAIM("a Deployment's pod is replaced when it is asked to go, and its object stays",
 		      test_deployment),
 		CLAIM("a controller is known by its kind and its API group", test_makers),
+		CLAIM("what had ended is gone when it is asked to go, unless that was before",
+		      test_over),
 		CLAIM("before 1.32 a node was given up ten seconds sooner", test_before_1_32),
 		CLAIM("a StatefulSet waits for the object, which the out-of-service taint ends",
 		      test_statefulset),

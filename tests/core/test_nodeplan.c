@@ -86,7 +86,7 @@ static void test_counts(void **state)
 		sum += counts.fates[i];
 	assert_int_equal(sum, LEN(rows));
 	assert_int_equal(counts.fates[NODEPLAN_REPLACED], 3);
-	assert_int_equal(counts.freed, LEN(rows));
+	assert_int_equal(counts.freed, LEN(rows) - counts.fates[NODEPLAN_OVER]);
 	assert_int_equal(counts.revived, 2);
 }
 

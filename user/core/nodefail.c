@@ -107,6 +107,20 @@ static struct nodefail_span deleted(const struct nodefail_in *in, const struct n
 	return sooner_of(span, evicted(toleration, by_hand));
 }
 
+/* The API waits for no kubelet to delete what has ended (pkg/registry/core/pod/strategy.go,
+ * CheckGracefulDelete); of a deletion that was asked for before, it does. */
+static bool goes_at_once(const struct podobj_pod *pod)
+{
+	return podobj_phase_is_terminal(pod->status.phase) && !pod->deleting;
+}
+
+static struct nodefail_span gone(const struct nodefail_in *in, const struct nodefail *out)
+{
+	if (goes_at_once(in->pod))
+		return out->deleted;
+	return later(later_of(out->deleted, out_of_service(in, out)), 0, NODEFAIL_GC_PERIOD_S);
+}
+
 /* E5: a Deployment's is replaced as soon as it goes, a StatefulSet's when it is gone. */
 static struct nodefail_span replaced(const struct nodefail_in *in, const struct nodefail *out)
 {
@@ -139,6 +153,8 @@ static uint32_t stuck(const struct nodefail_in *in, const struct nodefail *out)
 	};
 	uint32_t bits = 0;
 
+	if (goes_at_once(in->pod))
+		return 0;
 	for (unsigned int i = 0; i < NODEFAIL_STUCK_COUNT; i++)
 		bits |= is[i] ? 1u << i : 0;
 	return bits;
@@ -155,7 +171,7 @@ struct nodefail nodefail_of(const struct nodefail_in *in)
 	};
 
 	out.deleted = deleted(in, &out);
-	out.gone = later(later_of(out.deleted, out_of_service(in, &out)), 0, NODEFAIL_GC_PERIOD_S);
+	out.gone = gone(in, &out);
 	out.replaced = replaced(in, &out);
 	out.detached = out.gone;
 	if (in->taint == NODEFAIL_NO_TAINT)

@@ -75,7 +75,7 @@ struct nodefail {
 	struct nodefail_span gone;     /* the object */
 	struct nodefail_span replaced; /* another is made */
 	struct nodefail_span detached; /* its volumes can be attached elsewhere */
-	uint32_t stuck;		       /* bits 1 << enum nodefail_stuck */
+	uint32_t stuck;		       /* bits 1 << enum nodefail_stuck; 0: it had ended */
 };
 
 struct nodefail nodefail_of(const struct nodefail_in *in);
