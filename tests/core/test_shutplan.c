@@ -55,13 +55,26 @@ static void test_far(void **state)
 	assert_int_equal(shutplan_of_ranges(far, 3, &arena, &plan), 0);
 	assert_int_equal(plan.groups[0].priority, INT32_MIN);
 	assert_int_equal(plan.groups[1].ns, 0);
-	assert_true(shutplan_requested_ns(&plan) >= 2 * (uint64_t)INT64_MAX);
+	assert_int_equal(shutplan_requested_ns(&plan), INT64_MAX);
 	shutplan_play(&plan, pods, 2, runs);
 	assert_int_equal(runs[0].end_ns, INT64_MAX);
 	assert_int_equal(runs[0].outcome, SHUTPLAN_TIMEOUT);
 	assert_false(runs[1].has_pods);
 	assert_int_equal(runs[2].end_ns, (uint64_t)INT64_MAX + SHUTPLAN_UNMOUNT_NS);
 	assert_int_equal(runs[2].outcome, SHUTPLAN_UNMOUNT_TIMEOUT);
+}
+
+static void test_requested(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	static const struct shutplan_range some[] = {{0, 30}, {10, -5}, {20, 10}};
+	struct shutplan plan;
+
+	(void)state;
+	assert_int_equal(shutplan_of_ranges(some, 3, &arena, &plan), 0);
+	assert_int_equal(shutplan_requested_ns(&plan), 35 * S);
+	assert_int_equal(shutplan_of_ranges(some + 1, 1, &arena, &plan), 0);
+	assert_int_equal(shutplan_requested_ns(&plan), 0);
 }
 
 static void old_plan(struct arena *arena, struct shutplan *ret)
@@ -206,6 +219,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("every error is told by itself, in the kubelet's words", test_validate),
 		CLAIM("values at both ends of their types neither wrap nor trap", test_far),
+		CLAIM("logind has to allow the sum, of which negative entries take, but not below 0",
+		      test_requested),
 		CLAIM("before 1.23 static and mirror pods are critical", test_old_groups),
 		CLAIM("before 1.23 critical pods wait for their time, whoever is gone by then",
 		      test_old_phases),

@@ -163,12 +163,18 @@ int shutplan_of_config(const struct shutplan_config *config, enum shutplan_rules
 
 uint64_t shutplan_requested_ns(const struct shutplan *plan)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, less = 0;
 
-	for (size_t i = 0; i < plan->n; i++)
+	for (size_t i = 0; i < plan->n; i++) {
+		int64_t s = plan->groups[i].seconds;
+
 		if (__builtin_add_overflow(sum, plan->groups[i].ns, &sum))
 			return UINT64_MAX;
-	return sum;
+		if (s < 0 &&
+		    __builtin_add_overflow(less, window_ns(s > INT64_MIN ? -s : INT64_MAX), &less))
+			return 0;
+	}
+	return sum > less ? sum - less : 0;
 }
 
 static bool is_critical(const struct shutplan_pod *pod)

@@ -77,7 +77,7 @@ int shutplan_of_ranges(const struct shutplan_range *ranges, size_t n, struct are
 int shutplan_of_config(const struct shutplan_config *config, enum shutplan_rules rules,
 		       struct arena *arena, struct shutplan *ret);
 
-/* A1.6: what logind has to allow. */
+/* A1.6: what logind has to allow; a negative entry takes from the others' time. */
 uint64_t shutplan_requested_ns(const struct shutplan *plan);
 
 /* What of a pod decides its group, its grace, and in a simulation how it ends. */
