@@ -154,8 +154,10 @@ static void a_bad_kubelet_configuration_is_told(void **state)
 		s->service, "a kubelet would not start with it: invalid configuration: "
 			    "shutdownGracePeriodCriticalPods {20s} must be <= shutdownGracePeriod "
 			    "{10s}; its groups in a shutdown are not known"));
+	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"grace-fits\"", 0);
 	shutscene_write(s->kubelet, SHUTSCENE_KUBELET "shutdownGracePeriod: 10s\n");
 	shutscene_await_metric(s, CONFIG_READY, 1);
+	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"grace-fits\"", 1);
 	assert_int_equal(chmod(s->kubelet, 0666), 0);
 	shutscene_await_metric(s, CONFIG_READY, 0);
 	assert_true(service_await_log(s->service, "kubelet.yaml may be written by its group or "
@@ -343,17 +345,19 @@ static void the_lack_of_logind_is_told(void **state)
 	static const struct {
 		const char *mode, *bus, *says;
 		int status;
+		bool unknown; /* what logind does */
 	} cases[] = {
 		{"assist", "unix:path=/nowhere/bus",
 		 "level=warning msg=\"shutdowns of the node are not seen: there is no system bus, at "
-		 "/nowhere/bus",
-		 0},
+		 "/nowhere/bus; until logind answers there, shutdown.mode assist does nothing\"",
+		 0, true},
 		{"observe", "unix:path=/nowhere/bus",
-		 "level=info msg=\"shutdowns of the node are not seen: ", 0},
+		 "level=info msg=\"shutdowns of the node are not seen: ", 0, true},
 		{"observe", "unix:abstract=/bus",
 		 "level=warning msg=\"shutdowns of the node are not seen: DBUS_SYSTEM_BUS_ADDRESS",
-		 0},
-		{"assist", "unix:abstract=/bus", "DBUS_SYSTEM_BUS_ADDRESS is not unix:path=", 1},
+		 0, false},
+		{"assist", "unix:abstract=/bus", "DBUS_SYSTEM_BUS_ADDRESS is not unix:path=", 1,
+		 false},
 	};
 	struct service *service;
 
@@ -373,6 +377,9 @@ static void the_lack_of_logind_is_told(void **state)
 				      &service),
 			0);
 		assert_true(service_await_log(service, cases[i].says));
+		if (cases[i].unknown)
+			assert_true(service_metric(service, "graced_shutdown_ready",
+						   "reason=\"delay-not-pinned\"") == 0);
 		assert_int_equal(cases[i].status ? service_wait(service) : service_stop(service),
 				 cases[i].status);
 		service_free(service);

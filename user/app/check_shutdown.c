@@ -171,20 +171,30 @@ static void tell_locks(const struct asking *a, uint64_t need_ns, check_shutdown_
 	fn(userdata, !missing, "delay locks", buf_str(&text));
 }
 
+static void tell_away(const struct logind_state *state, check_shutdown_fn fn, void *userdata)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	buf_printf(&text, "shutdowns of the node are not seen: %s%s%s", state->text,
+		   state->where[0] ? ", at " : "", state->where);
+	fn(userdata, false, "logind", buf_str(&text));
+}
+
 void check_shutdown(check_shutdown_fn fn, void *userdata)
 {
 	struct logind_state state = {};
 	struct asking a = {};
-	uint64_t need_ns;
+	uint64_t need_ns = kubelet_needs(fn, userdata);
+	int r = ask(&a, &state);
 
-	if (ask(&a, &state) < 0 || is_away(state.status)) {
-		fn(userdata, false, "logind",
-		   "not on the system bus: a shutdown is not announced here");
+	if (r < 0) {
+		fn(userdata, false, "logind", strerror(-r));
+	} else if (is_away(state.status)) {
+		tell_away(&state, fn, userdata);
 	} else if ((!a.listed || a.failed) && !a.limit_ns) {
 		fn(userdata, false, "logind", "no answer within 3 s");
 	} else {
 		fn(userdata, true, "logind", "on the system bus");
-		need_ns = kubelet_needs(fn, userdata);
 		tell_locks(&a, need_ns, fn, userdata);
 		check_delay(a.limit_ns, need_ns, fn, userdata);
 	}

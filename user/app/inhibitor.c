@@ -123,7 +123,9 @@ static void tell_away(struct inhibitor *in)
 		return;
 	in->away = true;
 	log_at(in->options->mode == SHUTDOWN_ASSIST ? LOG_WARNING : LOG_INFO,
-	       "shutdowns of the node are not seen: %s, at %s", state.text, state.where);
+	       "shutdowns of the node are not seen: %s, at %s; until logind answers there, "
+	       "shutdown.mode %s does nothing",
+	       state.text, state.where, shutdown_mode_name(in->options->mode));
 }
 
 static void on_taken(void *userdata)
@@ -306,7 +308,8 @@ int inhibitor_new(struct daemon *d, int lock, struct inhibitor **ret)
 
 	if (!has_address()) {
 		log_warning("shutdowns of the node are not seen: DBUS_SYSTEM_BUS_ADDRESS is not "
-			    "unix:path= and a path");
+			    "unix:path= and a path; shutdown.mode %s does nothing",
+			    shutdown_mode_name(d->config.shutdown.mode));
 		return 0;
 	}
 	in = calloc(1, sizeof(*in));

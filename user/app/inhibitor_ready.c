@@ -3,14 +3,15 @@
 #include "app/daemon.h"
 #include "app/inhibitor_priv.h"
 
-static bool is_pinned(const struct inhibitor *in)
+/* What logind does has to be known. */
+static bool is_unpinned(const struct inhibitor *in, uint64_t limit_ns)
 {
 	struct delaykeep_state state;
 
-	if (!in->delay)
-		return false;
+	if (!in->delay || !limit_ns)
+		return limit_ns;
 	delaykeep_get_state(in->delay, &state);
-	return state.status == DELAYKEEP_PINNED;
+	return state.status != DELAYKEEP_PINNED;
 }
 
 void inhibitor_get_metrics(const struct inhibitor *in, struct metrics_shutdown *ret)
@@ -31,9 +32,10 @@ void inhibitor_get_metrics(const struct inhibitor *in, struct metrics_shutdown *
 				[METRICS_READY_LOCK] = state.held,
 				[METRICS_READY_DELAY] =
 					state.limit_ns && state.limit_ns >= in->need_ns,
-				[METRICS_READY_UNPINNED] = !is_pinned(in),
+				[METRICS_READY_UNPINNED] = is_unpinned(in, state.limit_ns),
 				[METRICS_READY_KUBELET] = !in->kubelet_bad,
-				[METRICS_READY_GRACE] = engine_count_cut_short(engine) == 0,
+				[METRICS_READY_GRACE] =
+					!in->kubelet_bad && engine_count_cut_short(engine) == 0,
 			},
 	};
 	ret->n_groups = engine_get_shutdown_groups(engine, ret->groups, METRICS_GROUPS_MAX);
