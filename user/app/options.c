@@ -167,13 +167,47 @@ static const char *take_ring_size(struct options *o, const char *value)
 	return NULL;
 }
 
+/* How long the number is that stands there, 0 for none; no number begins with a 0 too many. */
+static size_t version_number(const char *at)
+{
+	size_t n = strspn(at, "0123456789");
+
+	return n > 1 && *at == '0' ? 0 : n;
+}
+
+/* "+k3s1", "-gke.100", "-rc.0+1234" */
+static bool is_version_suffix(const char *at)
+{
+	if (*at != '+' && *at != '-')
+		return false;
+	while (isalnum((unsigned char)at[1]) || (at[1] && strchr("+-._", at[1])))
+		at++;
+	return !at[1] && isalnum((unsigned char)*at);
+}
+
 const char *options_take_kubernetes(const char *value, unsigned int *ret_minor)
 {
-	uint64_t minor;
+	static const char wanted[] = "a version from 1.20 to 1.36, like 1.30 or v1.30.4";
+	const char *at = value + (*value == 'v');
+	unsigned long minor;
+	size_t n;
 
-	if (strncmp(value, "1.", 2) != 0 || !parse_number(value + 2, &minor) ||
-	    minor < EXPLAIN_MINOR_MIN || minor > EXPLAIN_MINOR_MAX)
-		return "a version from 1.20 to 1.36";
+	if (strncmp(at, "1.", 2) != 0)
+		return wanted;
+	at += 2;
+	n = version_number(at);
+	minor = strtoul(at, NULL, 10);
+	if (n == 0 || minor < EXPLAIN_MINOR_MIN || minor > EXPLAIN_MINOR_MAX)
+		return wanted;
+	at += n;
+	if (*at == '.') {
+		n = version_number(at + 1);
+		if (n == 0)
+			return wanted;
+		at += 1 + n;
+	}
+	if (*at && !is_version_suffix(at))
+		return wanted;
 	*ret_minor = (unsigned int)minor;
 	return NULL;
 }

@@ -92,8 +92,8 @@ void options_init(struct options *ret, const char *command);
  * instead. */
 const char *options_take(struct options *o, const char *name, const char *value);
 
-/* The minor of a Kubernetes version like 1.30, of those whose rules are known: NULL, or what is
- * wanted instead. */
+/* The minor of a Kubernetes version like 1.30 or v1.30.4+k3s1, of those whose rules are known:
+ * NULL, or what is wanted instead. */
 const char *options_take_kubernetes(const char *value, unsigned int *ret_minor);
 
 #endif
