@@ -114,7 +114,7 @@ _graced_options() { # COMMAND
 	record) echo "--help --scope --assume-grace --duration $live" ;;
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
 		--nested-node" ;;
-	check) echo "--help $format --hierarchy --log-dir --no-names $sources --debug" ;;
+	check) echo "--help $format --kubelet-config --kubernetes --hierarchy --log-dir --no-names $sources --debug" ;;
 	version) echo "--help $format" ;;
 	esac
 }

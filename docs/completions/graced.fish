@@ -64,9 +64,9 @@ complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to 
 complete -c graced -n "$on pods" -l watch -d 'go on, and show what changes'
 complete -c graced -n "$on pods" -l socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F
-complete -c graced -n "$on explain plan" -l kubernetes -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
+complete -c graced -n "$on explain plan check" -l kubernetes -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
 complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"
-complete -c graced -n "$on plan" -l kubelet-config -r -F -d "the kubelet's configuration"
+complete -c graced -n "$on plan check" -l kubelet-config -r -F -d "the kubelet's configuration"
 complete -c graced -n "$on plan" -l if-node-dies -d 'what if the node went silent'
 complete -c graced -n "$on plan" -l pods -r -F -d 'the pods of the node'
 complete -c graced -n "$on plan" -l node-monitor-grace-period -x -a '40s 50s' \

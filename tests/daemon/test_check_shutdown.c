@@ -270,6 +270,32 @@ static void test_grace(void **state)
 		   "cut short in a shutdown: shop/2 (11 s, has 10 s)");
 }
 
+/* Elsewhere, and by the rules of another version. */
+static void test_named(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	check_by(s, "sed s/30s/40s/ /var/lib/kubelet/config.yaml >/var/lib/own.yaml",
+		 "--no-names --kubelet-config /var/lib/own.yaml");
+	assert_line(s, "warn", "shutdown delay",
+		    "logind waits 5 s, the kubelet's groups take 40 s");
+	run_done(&s->result);
+	check_by(s, "true", "--no-names --kubernetes 1.20");
+	assert_line(s, "warn", "kubelet shutdown",
+		    "/var/lib/kubelet/config.yaml: a kubelet would not start with it: invalid "
+		    "configuration: specifying shutdownGracePeriod or "
+		    "shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown; "
+		    "its groups in a shutdown are not known");
+	run_done(&s->result);
+	check_by(s, "true", "--no-names --kubelet-config /var/lib/none.yaml");
+	assert_line(s, "warn", "kubelet shutdown",
+		    "cannot open /var/lib/none.yaml: No such file or directory; its groups in a "
+		    "shutdown are not known");
+}
+
 static void test_absent(void **state)
 {
 	struct scene *s = *state;
@@ -314,6 +340,8 @@ int main(void)
 		 test_pinned, open_scene, close_scene, NULL},
 		{"settings that a kubelet would not start with, or others may write, are told",
 		 test_inconsistent, open_scene, close_scene, NULL},
+		{"the kubelet's configuration may be elsewhere, and of an older one", test_named,
+		 open_scene, close_scene, NULL},
 		{"pods whose grace period is longer than their group's time are told", test_grace,
 		 open_scene, close_scene, NULL},
 		{"a logind that is not there is told, and the kubelet judged all the same",

@@ -256,6 +256,8 @@ Makefile explain Mak
 Makefile pods --socket Mak
 Makefile plan --pods Mak
 Makefile plan --kubelet-config Mak
+Makefile check --kubelet-config Mak
+1.26 check --kubernetes 1.2
 NoExecute plan --out-of-service-effect NoE
 1.26 plan --kubernetes 1.2
 END

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "app/kubeletfile.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 
@@ -68,15 +67,15 @@ static void tell(struct fitting *f, check_shutdown_fn fn, void *userdata)
 	fn(userdata, !f->cut, "grace periods", buf_str(&text));
 }
 
-void check_grace(const struct describe *describe, check_shutdown_fn fn, void *userdata)
+void check_grace(const struct describe *describe, const struct kubeletfile *file,
+		 check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(arena_free) struct arena arena = {};
-	const struct kubeletfile file = {.minor = CHECK_SHUTDOWN_MINOR};
 	struct kubeletfile_why why;
 	struct shutplan plan;
 	struct fitting fitting = {.plan = &plan};
 
-	if (kubeletfile_plan(&file, &arena, &plan, &why) < 0 || plan.n == 0)
+	if (kubeletfile_plan(file, &arena, &plan, &why) < 0 || plan.n == 0)
 		return;
 	describe_each_pod(describe, on_pod, &fitting);
 	if (fitting.n > 0)

@@ -8,6 +8,7 @@
 
 /* Of the pods that sources told of; nothing where there is none, or the kubelet has no part in
  * shutdowns. */
-void check_grace(const struct describe *describe, check_shutdown_fn fn, void *userdata);
+void check_grace(const struct describe *describe, const struct kubeletfile *file,
+		 check_shutdown_fn fn, void *userdata);
 
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "app/check_delay.h"
-#include "app/kubeletfile.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/clock.h"
@@ -140,15 +139,14 @@ static int ask(struct asking *a, struct logind_state *ret)
 	return r < 0 ? r : 0;
 }
 
-static uint64_t kubelet_needs(check_shutdown_fn fn, void *userdata)
+static uint64_t kubelet_needs(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata)
 {
-	const struct kubeletfile file = {.minor = CHECK_SHUTDOWN_MINOR};
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf text = {};
 	struct kubeletfile_why why;
 	struct shutplan plan;
 
-	if (kubeletfile_plan(&file, &arena, &plan, &why) < 0) {
+	if (kubeletfile_plan(file, &arena, &plan, &why) < 0) {
 		buf_printf(&text, "%s; its groups in a shutdown are not known", why.text);
 		fn(userdata, false, "kubelet shutdown", buf_str(&text));
 	}
@@ -180,11 +178,11 @@ static void tell_away(const struct logind_state *state, check_shutdown_fn fn, vo
 	fn(userdata, false, "logind", buf_str(&text));
 }
 
-void check_shutdown(check_shutdown_fn fn, void *userdata)
+void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata)
 {
 	struct logind_state state = {};
 	struct asking a = {};
-	uint64_t need_ns = kubelet_needs(fn, userdata);
+	uint64_t need_ns = kubelet_needs(file, fn, userdata);
 	int r = ask(&a, &state);
 
 	if (r < 0) {

@@ -5,13 +5,12 @@
 
 #include <stdbool.h>
 
-/* The newest kubelet's rules: groups take as long by all of them. */
-#define CHECK_SHUTDOWN_MINOR 36
+#include "app/kubeletfile.h"
 
 /* A line: what it is about, and whether it is all right. text is valid during the call. */
 typedef void (*check_shutdown_fn)(void *userdata, bool ok, const char *name, const char *text);
 
-/* Asks logind, for at most 3 s. Nothing is changed. */
-void check_shutdown(check_shutdown_fn fn, void *userdata);
+/* Judges the kubelet's configuration, and asks logind, for at most 3 s. Nothing is changed. */
+void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata);
 
 #endif

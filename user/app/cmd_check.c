@@ -33,6 +33,8 @@ static const char usage[] =
 	"fail. The exit status is 1 when tracing cannot work here.\n"
 	"\n"
 	"  -o, --output table|json  lines for people, or one JSON object per line\n"
+	"      --kubelet-config FILE  the kubelet's (default " KUBELETFILE_DEFAULT ")\n"
+	"      --kubernetes VERSION   of the node, 1.20 to 1.36 (default 1.36)\n"
 	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
 	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
 	"      --no-names           do not ask who names pods and containers\n" OPTIONS_SOURCES_HELP
@@ -45,6 +47,7 @@ struct check {
 	bool failed;
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
+	struct kubeletfile kubelet;
 };
 
 __attribute__((format(printf, 4, 5))) static void tell(struct check *c, enum status status,
@@ -249,7 +252,7 @@ static void check_sources(struct check *c)
 	check_source(c, d, META_DOCKER, NULL);
 	check_source(c, d, META_PODMAN, NULL);
 	check_source(c, d, META_CONTAINERD, NULL);
-	check_grace(d, on_shutdown, c);
+	check_grace(d, &c->kubelet, on_shutdown, c);
 	describe_free(d);
 }
 
@@ -274,10 +277,13 @@ int cmd_check(int argc, char **argv)
 	char kernel[256];
 	int status;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST, usage, &options, &status))
+	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST | OPTIONS_CHECK, usage,
+			   &options, &status))
 		return status;
 	if (options.first < argc)
 		return say_usage("check", "'%s' is one argument too many", argv[options.first]);
+	c.kubelet = (struct kubeletfile){.path = options.kubelet_config,
+					 .minor = options.kubernetes_minor};
 	host_kernel(kernel, sizeof(kernel));
 	tell(&c, OK, "kernel", "%s", kernel);
 	check_btf(&c);
@@ -285,7 +291,7 @@ int cmd_check(int argc, char **argv)
 	check_pidns(&c);
 	check_cgroups(&c);
 	check_programs(&c);
-	check_shutdown(on_shutdown, &c);
+	check_shutdown(&c.kubelet, on_shutdown, &c);
 	check_sources(&c);
 	check_checkpoint(&c);
 	return c.failed;

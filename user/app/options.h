@@ -27,6 +27,7 @@ enum options_group {
 	OPTIONS_POD = 1 << 9,	  /* which pods */
 	OPTIONS_PODS = 1 << 10,	  /* --watch, --socket */
 	OPTIONS_PLAN = 1 << 11,	  /* --kubernetes, what is planned for, by what */
+	OPTIONS_CHECK = 1 << 12,  /* --kubernetes, --kubelet-config */
 };
 
 /* What commands that take OPTIONS_HOST say of the sources of names in their --help. */
