@@ -340,6 +340,16 @@ static void who_ran_unwatched_in_it_is_not_ended_early(void **state)
 	shutscene_end(s);
 }
 
+static void what_has_no_effect_is_told(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe",
+									      .deaf_grace = "2s"});
+
+	assert_true(service_await_log(
+		s->service, "shutdown.deafGrace has no effect: shutdown.mode is not assist"));
+	shutscene_end(s);
+}
+
 static void the_lack_of_logind_is_told(void **state)
 {
 	static const struct {
@@ -420,6 +430,8 @@ int main(void)
 		SHUTSCENE_CLAIM(
 			"that shutdowns are not seen is told, and ends no daemon that only records",
 			the_lack_of_logind_is_told),
+		SHUTSCENE_CLAIM("a deaf grace that has no effect in this mode is told",
+				what_has_no_effect_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

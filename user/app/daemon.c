@@ -189,10 +189,13 @@ static void on_turn(void *userdata)
 
 static int open_inhibitor(struct daemon *d)
 {
+	const struct inhibitor_options *o = &d->config.shutdown;
 	int lock = d->lock;
 
 	d->lock = -1;
-	if (!d->config.shutdown.off)
+	if (o->deaf_grace_ns && (o->off || o->mode != SHUTDOWN_ASSIST))
+		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
+	if (!o->off)
 		return inhibitor_new(d, lock, &d->inhibitor);
 	inhibitor_remove_drop_in();
 	return 0;
