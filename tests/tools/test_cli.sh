@@ -282,12 +282,25 @@ echo "{\"kind\":\"List\",\"items\":[$(cat "$tmp/pod.json"),{\"metadata\":{\"name
 rc=$?
 ((rc == 1)) && one_line "$err" && grep -q 'items\[0\]\.spec\.containers\[0\]\.name' "$err" && grep -q 'after' "$out"
 claim "of a list explain tells which pod is wrong, and of the others, exit 1" $?
-for text in '' '[]' '{"kind":"NodeList","items":[]}' '{"kind":"List"' 'null'; do
+bad=0
+while IFS='|' read -r text why; do
 	timeout 20 "$graced" explain - <<<"$text" >"$out" 2>"$err"
 	rc=$?
-	refused 1 'cannot explain -: ' || break
-done
-claim "explain refuses what is no pod and no list of pods, exit 1" $?
+	refused 1 "cannot explain -: $why\$" || bad=1
+done <<'END'
+|it is empty
+[]|it is no pod and no list of pods
+null|it is no pod and no list of pods
+{"kind":"NodeList","items":[]}|it is no pod and no list of pods
+{"kind":"List"|line 2, column 0: it is no JSON
+kind: Pod|line 1, column 4: it is no JSON
+{"kind":"List","items":[5]}|items\[0\] is not an object
+{"spec":{},"metadata":{},"spec":{}}|line 1, column 31: "spec" is there twice
+END
+claim "explain says of what is no pod and no list of pods what it is, exit 1" $bad
+try "$graced" explain <(echo '{"kind":"List","items":[]}')
+((rc == 0)) && quiet "$out" && one_line "$err" && grep -q 'no pods in /' "$err"
+claim "of a list without pods explain says so, exit 0" $?
 ln -s pod.json "$tmp/link.json"
 try "$graced" explain <(echo '{"metadata":{"name":"piped"},"spec":{}}')
 ((rc == 0)) && quiet "$err" && grep -q piped "$out" && try "$graced" explain "$tmp/link.json" &&

@@ -201,24 +201,52 @@ static void test_names_the_member(void **state)
 
 static void test_no_json(void **state)
 {
-	static const char *const texts[] = {"",
-					    "{",
-					    "{\"a\":1,\"a\":2}",
-					    "{} x",
-					    "\"\xff\"",
-					    "{\"a\":\"\\u0000\"}",
-					    "{\"a\":1e999}"};
+	static const struct {
+		const char *text, *member, *problem;
+		int line;
+	} want[] = {
+		{"", "", "it is empty", 0},
+		{" \r\n\t", "", "it is empty", 0},
+		{"{", "", "it is no JSON", 1},
+		{"apiVersion: v1", "", "it is no JSON", 1},
+		{"{}\n x", "", "it is no JSON", 2},
+		{"\"\xff\"", "", "it is no JSON", 1},
+		{"{\"a\":1,\n\"a\":2}", "\"a\"", "is there twice", 2},
+		{"{\"near '\":1,\"near '\":2}", "\"near '\"", "is there twice", 1},
+		{"{\"a\":\"\\u0000\"}", "", "a text has a NUL in it", 1},
+		{"{\"a\":1e999}", "", "a number is too large", 1},
+	};
 
 	(void)state;
-	for (size_t i = 0; i < LEN(texts); i++) {
+	for (size_t i = 0; i < LEN(want); i++) {
 		struct podread_error error = {};
 		json_t *json = NULL;
 
-		assert_int_equal(podread_parse(texts[i], strlen(texts[i]), &json, &error),
+		assert_int_equal(podread_parse(want[i].text, strlen(want[i].text), &json, &error),
 				 -EBADMSG);
-		assert_string_equal(error.problem, "is no JSON");
-		assert_int_equal(error.line, 1);
+		assert_string_equal(error.problem, want[i].problem);
+		assert_string_equal(error.member, want[i].member);
+		assert_int_equal(error.line, want[i].line);
+		assert_int_equal(error.column > 0, want[i].line > 0);
 		assert_null(json);
+	}
+}
+
+/* null, a number or a list is JSON; that it is no pod is for whoever reads one to say. */
+static void test_other_json(void **state)
+{
+	static const char *const texts[] = {"null", "5", "[]", "\"text\""};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(texts); i++) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct podread_error error = {};
+		json_auto_t *json = NULL;
+		struct podobj_pod pod;
+
+		assert_int_equal(podread_parse(texts[i], strlen(texts[i]), &json, &error), 0);
+		assert_int_equal(podread_pod(json, &arena, &pod, &error), -EINVAL);
+		assert_string_equal(error.problem, "is not an object");
 	}
 }
 
@@ -367,6 +395,7 @@ int main(void)
 		CLAIM("an error names the member and says what is wrong with it",
 		      test_names_the_member),
 		CLAIM("what is no JSON is told with its line", test_no_json),
+		CLAIM("what is JSON and no object is no pod", test_other_json),
 		CLAIM("text, nesting and lists have bounds", test_bounds),
 		CLAIM("a name may be as long as it may be", test_long_text),
 		CLAIM("without memory there is an error and no half a pod", test_memory),

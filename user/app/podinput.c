@@ -54,6 +54,18 @@ int podinput_load(const struct podinput *input, struct podinput_text *ret)
 	return r;
 }
 
+/* A line counts from the begin of what is at where. */
+static void refuse_syntax(const struct podinput *input, const char *where,
+			  const struct podread_error *error)
+{
+	char at[64] = "";
+
+	if (error->line > 0)
+		snprintf(at, sizeof(at), "line %d, column %d: ", error->line, error->column);
+	say("cannot %s %s: %s%s%s%s%s%s", input->verb, input->path, where, *where ? ", " : "", at,
+	    error->member, *error->member ? " " : "", error->problem);
+}
+
 void podinput_refuse(const struct podinput *input, const char *where, int e,
 		     const struct podread_error *error)
 {
@@ -64,8 +76,7 @@ void podinput_refuse(const struct podinput *input, const char *where, int e,
 		say("cannot %s %s: %s%s is longer than %zu MiB", input->verb, input->path, where,
 		    *where ? "" : "it", PODREAD_TEXT_MAX >> 20);
 	else if (e == -EBADMSG)
-		say("cannot %s %s: %s%sline %d: it is no JSON", input->verb, input->path, where,
-		    *where ? ", " : "", error->line);
+		refuse_syntax(input, where, error);
 	else if (e == -EINVAL)
 		say("cannot %s %s: %s%s%s%s %s", input->verb, input->path, it, where, dot,
 		    error->member, error->problem);
@@ -147,5 +158,7 @@ int podinput_each(const struct podinput *input, struct arena *arena, podinput_fn
 		refuse_text(input, &text);
 	else if (r < 0)
 		say("cannot %s %s: %s", input->verb, input->path, strerror(-r));
+	else if (w.count == 0)
+		say("no pods in %s", input->path);
 	return r < 0 ? 1 : w.status;
 }

@@ -36,7 +36,7 @@ typedef int (*podinput_fn)(void *userdata, const struct podobj_pod *pod);
 
 /* Tells the pods of a file that holds one or a list of them, made in the arena, or, where that is
  * NULL, in one for each that is gone when the function returns. Goes on after a pod that is wrong.
- * 0, or 1 when anything was, which was said: the exit status. */
+ * Says when there is none. 0, or 1 when anything was, which was said: the exit status. */
 int podinput_each(const struct podinput *input, struct arena *arena, podinput_fn fn,
 		  void *userdata);
 

@@ -3,10 +3,50 @@
 #include "wire/podread.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "wire/podjson_priv.h"
 #include "wire/podread_priv.h"
+
+static const char *problem_of(const json_error_t *error)
+{
+	switch (json_error_code(error)) {
+	case json_error_duplicate_key:
+		return "is there twice";
+	case json_error_numeric_overflow:
+		return "a number is too large";
+	case json_error_null_character:
+	case json_error_null_byte_in_key:
+		return "a text has a NUL in it";
+	case json_error_stack_overflow:
+		return "it is nested too deep";
+	default:
+		return "it is no JSON";
+	}
+}
+
+/* Jansson tells the name at the end of its own words, `... near '"kind"'`. */
+static void name_twice(const json_error_t *error, struct podread_error *ret)
+{
+	const char *near = strstr(error->text, " near '");
+	size_t n;
+
+	near = near ? near + strlen(" near '") : "a name";
+	n = strlen(near);
+	if (n > 0 && near[n - 1] == '\'')
+		n--;
+	snprintf(ret->member, sizeof(ret->member), "%.*s", (int)n, near);
+}
+
+static bool is_blank(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size && strchr(" \t\r\n", text[n]) && text[n])
+		n++;
+	return n == size;
+}
 
 int podread_parse(const char *text, size_t size, json_t **ret, struct podread_error *ret_error)
 {
@@ -16,10 +56,18 @@ int podread_parse(const char *text, size_t size, json_t **ret, struct podread_er
 	*ret_error = (struct podread_error){.problem = "is longer than a pod can be"};
 	if (size > PODREAD_TEXT_MAX)
 		return -E2BIG;
-	json = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+	ret_error->problem = "it is empty";
+	if (is_blank(text, size))
+		return -EBADMSG;
+	json = json_loadb(text, size,
+			  JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL,
+			  &error);
 	if (!json) {
-		ret_error->problem = "is no JSON";
+		ret_error->problem = problem_of(&error);
 		ret_error->line = error.line;
+		ret_error->column = error.column;
+		if (json_error_code(&error) == json_error_duplicate_key)
+			name_twice(&error, ret_error);
 		return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM : -EBADMSG;
 	}
 	*ret = json;

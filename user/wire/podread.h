@@ -24,12 +24,13 @@
 
 /* What is wrong, and where: "spec.containers[3].name" "is not a string". */
 struct podread_error {
-	char member[160];    /* "" for the text as a whole */
+	char member[160]; /* "" for the text as a whole; of a name that is there twice that name */
 	const char *problem; /* a literal */
-	int line;	     /* of a text that is no JSON; else 0 */
+	int line, column;    /* of a text that cannot be read as JSON; else 0, as of an empty one */
 };
 
-/* From text to a tree, which is the caller's. 0, -EBADMSG or -E2BIG with *ret_error, -ENOMEM. */
+/* From text to a tree of any kind, which is the caller's. 0, -EBADMSG or -E2BIG with *ret_error,
+ * -ENOMEM. */
 int podread_parse(const char *text, size_t size, json_t **ret, struct podread_error *ret_error);
 
 /* The objects below are made in the arena and need the JSON no more. 0, -EINVAL with *ret_error,
