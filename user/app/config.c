@@ -70,12 +70,26 @@ const char *config_variable_name(const struct config_setting *setting, char ret[
 	return ret;
 }
 
+static bool keep_given(struct config *config, size_t setting, const char *own, size_t index)
+{
+	_cleanup_(buf_free) struct buf list = {};
+	const char **given = &config->given[setting];
+
+	if (index == 0) {
+		*given = own;
+	} else {
+		buf_printf(&list, "%s,%s", *given, own);
+		*given = buf_error(&list) ? NULL : config_store(config, buf_str(&list));
+	}
+	return *given;
+}
+
 const char *config_take(struct config_loader *loader, size_t setting, const char *value,
 			size_t index, enum config_source source)
 {
 	const char *own = config_store(&loader->config, value);
 
-	if (!own)
+	if (!own || !keep_given(&loader->config, setting, own, index))
 		return "memory";
 	loader->sources[setting] = source;
 	return config_settings[setting].take(&loader->config, own, index);

@@ -14,8 +14,10 @@
 #include "app/inhibitor.h"
 #include "app/options.h"
 #include "app/webfile.h"
+#include "base/buf.h"
 
 #define CONFIG_LISTEN_MAX 16
+#define CONFIG_SETTINGS	  48
 
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };
 
@@ -50,6 +52,8 @@ struct config {
 	uint64_t max_age_ns; /* an hour: how long a series outlives what it is about */
 	uint32_t budget_ppm; /* budget.cpu, of one CPU: 20000 is 2 %; 0: no budget */
 
+	const char *given[CONFIG_SETTINGS]; /* values as they were given, a list's with commas */
+
 	void *store; /* owns the strings */
 };
 
@@ -62,6 +66,13 @@ bool config_load(int argc, char **argv, struct config *ret, int *ret_status);
 
 /* Again with the same argv, for SIGHUP: 0, or -EINVAL when the file is wrong, which is told. */
 int config_reload(int argc, char **argv, struct config *ret);
+
+/*
+ * What of next takes a restart, seen from what is at work: its keys with commas between them, and
+ * each with its value. Errors stick in each.
+ */
+void config_compare(const struct config *now, const struct config *next, struct buf *ret_keys,
+		    struct buf *ret_values);
 
 void config_done(struct config *config);
 

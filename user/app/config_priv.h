@@ -22,8 +22,6 @@ struct config_setting {
 	const char *(*take)(struct config *config, const char *value, size_t index);
 };
 
-#define CONFIG_SETTINGS 48
-
 extern const struct config_setting config_settings[];
 extern const size_t config_n_settings;
 

@@ -273,52 +273,18 @@ static int reload_web(struct daemon *d, struct config *next)
 	return 0;
 }
 
-static bool same_peer(const struct sources_peer *a, const struct sources_peer *b)
+/* What was decided at the start stays until a restart, which is told once. */
+static void tell_unapplied(struct daemon *d, const struct config *next)
 {
-	return same_text(a->url, b->url) && same_text(a->ca, b->ca) &&
-	       same_text(a->server_name, b->server_name) &&
-	       same_text(a->token_file, b->token_file) && a->interval_ns == b->interval_ns;
-}
+	_cleanup_(buf_free) struct buf keys = {}, values = {};
 
-static bool same_sources(const struct sources_options *a, const struct sources_options *b)
-{
-	return same_text(a->cri_endpoint, b->cri_endpoint) &&
-	       same_text(a->docker_root, b->docker_root) &&
-	       same_text(a->podman_root, b->podman_root) &&
-	       same_text(a->containerd_state, b->containerd_state) &&
-	       same_peer(&a->kubelet, &b->kubelet) && same_peer(&a->api, &b->api);
-}
-
-static bool same_shutdown(const struct inhibitor_options *a, const struct inhibitor_options *b)
-{
-	return a->off == b->off && a->mode == b->mode && a->kubelet_minor == b->kubelet_minor &&
-	       same_text(a->kubelet_config, b->kubelet_config) &&
-	       a->overdue_slack_ns == b->overdue_slack_ns &&
-	       a->status_wait_ns == b->status_wait_ns && a->deaf_grace_ns == b->deaf_grace_ns;
-}
-
-/* What was decided when the programs were loaded stays until a restart. */
-static void tell_unapplied(const struct config *now, const struct config *next)
-{
-	const struct options *a = &now->options, *b = &next->options;
-	bool nested = a->n_nested == b->n_nested;
-
-	for (size_t i = 0; nested && i < a->n_nested; i++)
-		nested = strcmp(a->nested[i], b->nested[i]) == 0;
-	if (!nested || a->engine.scope != b->engine.scope || a->ring_bytes != b->ring_bytes ||
-	    a->engine.assumed_grace_ns != b->engine.assumed_grace_ns ||
-	    a->engine.name_wait_ns != b->engine.name_wait_ns ||
-	    !same_sources(&a->sources, &b->sources) || a->no_names != b->no_names ||
-	    !same_text(a->hierarchy, b->hierarchy) || !same_text(a->log_dir, b->log_dir) ||
-	    !same_text(now->node_name, next->node_name) || now->max_series != next->max_series ||
-	    now->max_age_ns != next->max_age_ns || !same_web(now, next) ||
-	    !same_shutdown(&now->shutdown, &next->shutdown) ||
-	    !same_text(now->control_socket, next->control_socket) ||
-	    !same_text(now->checkpoint_file, next->checkpoint_file))
-		log_warning(
-			"a restart is needed for some of what changed in %s: only log.*, sinks.*, "
-			"budget.* and what is in web.configFile change at once",
-			next->file ? next->file : "the configuration");
+	config_compare(&d->config, next, &keys, &values);
+	if (keys.len > 0 && strcmp(buf_str(&values), buf_str(&d->unapplied)) != 0)
+		log_warning("a restart is needed for %s, which changed in %s", buf_str(&keys),
+			    next->file ? next->file : "the configuration");
+	buf_free(&d->unapplied);
+	d->unapplied = values;
+	values = (struct buf){};
 }
 
 /* -errno when a part of it could not be had, which is told. Strings that the sources borrowed stay
@@ -327,7 +293,7 @@ static int take_over(struct daemon *d, struct config *next)
 {
 	int recorders, web;
 
-	tell_unapplied(&d->config, next);
+	tell_unapplied(d, next);
 	d->config.log_level = next->log_level;
 	d->config.log_json = next->log_json;
 	d->config.budget_ppm = next->budget_ppm;
@@ -426,6 +392,7 @@ int daemon_run(int argc, char **argv, struct config *config)
 	d.lock = inhibitor_take_back(&config->shutdown);
 	log_setup(config->log_level, config->log_json, log_to_journal());
 	status = manager_run(&d.config.options, NULL, &hooks);
+	buf_free(&d.unapplied);
 	config_done(&d.config);
 	return status;
 }

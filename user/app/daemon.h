@@ -32,6 +32,7 @@ struct daemon {
 
 	bool ready, ending;
 	bool reload_failed;
+	struct buf unapplied; /* what of the last configuration read takes a restart */
 	int64_t reload_ok_wall_ns;
 };
 
