@@ -78,6 +78,7 @@ claim "version prints one line" $?
 wrong=$tmp/wrong
 cat >"$wrong" <<'END'
 |which command
+trce|did you mean trace
 bogus|'bogus'
 trace --nope|--nope
 trace -x|-x
@@ -352,7 +353,8 @@ an unknown hierarchy is told in one line, exit 1
 trace --record writes for its owner alone what replay prints again
 record - goes into a pipe
 a recording that cannot be written is told, and nothing is attached
---duration ends a trace, exit 0"
+--duration ends a trace, exit 0
+trace of services says when no systemd runs here"
 why=
 ((EUID == 0)) || why="not root"
 [[ -e /sys/kernel/btf/vmlinux ]] || why="no BTF"
@@ -470,6 +472,14 @@ claim "a recording that cannot be written is told, and nothing is attached" $?
 try "$graced" trace -n no-such-namespace --duration 100ms
 ((rc == 0)) && quiet "$err" && one_line "$out"
 claim "--duration ends a trace, exit 0" $?
+
+try "$graced" trace -n no-such-namespace --scope services --duration 100ms
+if compgen -G '/sys/fs/cgroup/system.slice' || compgen -G '/sys/fs/cgroup/*/system.slice'; then
+	quiet "$err"
+else
+	one_line "$err" && grep -q 'no systemd runs here' "$err"
+fi >/dev/null && ((rc == 0))
+claim "trace of services says when no systemd runs here" $?
 
 echo "1..$count"
 exit $((failures > 0))

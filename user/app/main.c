@@ -10,6 +10,7 @@
 
 #include "app/commands.h"
 #include "app/say.h"
+#include "base/nearest.h"
 
 static const struct command {
 	const char *name;
@@ -41,7 +42,8 @@ static int help(void)
 	       "usage: graced COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-9s  %s\n", commands[i].name, commands[i].does);
-	printf("\ngraced COMMAND --help tells more of each.\n");
+	printf("\ngraced COMMAND --help tells more of each. graced help and graced --help print this,\n"
+	       "graced --version the version.\n");
 	return 0;
 }
 
@@ -68,6 +70,20 @@ static void hold_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+static int no_such(const char *name)
+{
+	const char *names[N_COMMANDS];
+	size_t near;
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	near = nearest_find(name, names, N_COMMANDS);
+	if (near < N_COMMANDS)
+		return say_usage("", "there is no command '%s' (did you mean %s?)", name,
+				 names[near]);
+	return say_usage("", "there is no command '%s'", name);
+}
+
 static int run(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -85,7 +101,7 @@ static int run(int argc, char **argv)
 	}
 	if (!*name)
 		return say_usage("", "which command?");
-	return say_usage("", "there is no command '%s'", name);
+	return no_such(name);
 }
 
 int main(int argc, char **argv)

@@ -34,6 +34,17 @@ static int fail(struct manager *m, const char *what, int r)
 	return r;
 }
 
+/* systemd's own are at work wherever it is. */
+static void tell_no_services(const struct manager *m)
+{
+	char path[PATH_MAX + sizeof("/system.slice")];
+
+	snprintf(path, sizeof(path), "%s/system.slice", m->hierarchy.mount);
+	if (m->options->engine.scope == SCOPE_SERVICES && access(path, F_OK) < 0)
+		log_warning("there is no %s: no systemd runs here, and no service will be seen",
+			    path);
+}
+
 static int open_hierarchy(struct manager *m)
 {
 	const char *name = m->options->hierarchy;
@@ -50,6 +61,7 @@ static int open_hierarchy(struct manager *m)
 		return fail(m, "cannot look for the cgroup hierarchy", r);
 	if (r < 0)
 		return r;
+	tell_no_services(m);
 	r = cgfs_open(m->hierarchy.mount, m->hierarchy.unified, &m->cgfs);
 	return r < 0 ? fail(m, "cannot open the cgroup hierarchy", r) : 0;
 }
