@@ -194,6 +194,11 @@ static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
 	r.view.discrepancies = 0;
 	check_row(&r, "default/web-0                              terminating 31.0s   1/2     30s"
 		      "     -1.00s   no    orphan deleting static\n");
+	r.gone = true;
+	r.view.since_ns = r.at_ns;
+	r.view.running = 0;
+	check_row(&r, "default/web-0                              gone        -       0/2     30s"
+		      "     -        no    deleting static\n");
 	r = unknown();
 	check_row(&r, UID "       -           -       0/0     -       -        -     -\n");
 }

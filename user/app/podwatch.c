@@ -180,7 +180,7 @@ static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
 	gone.at_ns = clock_boot_ns();
 	gone.wall_ns = (int64_t)gone.at_ns + clock_wall_offset_ns();
 	gone.view.since_ns = gone.at_ns;
-	gone.view.running = gone.view.containers = 0;
+	gone.view.running = 0;
 	gone.view.sandbox_running = false;
 	add_row(w, text, rows, &gone);
 }

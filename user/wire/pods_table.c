@@ -63,7 +63,7 @@ static void add_left(struct rows_row *row, const struct pods_record *r)
 	struct buf *cell;
 	int64_t left;
 
-	if (!pods_record_left(r, &left)) {
+	if (r->gone || !pods_record_left(r, &left)) {
 		buf_adds(rows_cell(row, NULL), NOT_KNOWN);
 		return;
 	}
@@ -112,7 +112,7 @@ void pods_table_row(struct rows *rows, const struct pods_record *r)
 
 	add_pod(rows_cell(&row, NULL), v);
 	buf_adds(rows_cell(&row, colour_of(r)), state ? state : NOT_KNOWN);
-	add_age(rows_cell(&row, NULL), v->since_ns, r->at_ns);
+	add_age(rows_cell(&row, NULL), r->gone ? 0 : v->since_ns, r->at_ns);
 	buf_printf(rows_cell(&row, NULL), "%u/%u", v->running, v->containers);
 	if (v->grace_ns)
 		add_duration(rows_cell(&row, NULL), v->grace_ns);
