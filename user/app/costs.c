@@ -227,9 +227,9 @@ static void apply(struct costs *c, enum shed before)
 
 	if (level > before)
 		log_at(LOG_WARNING,
-		       "shedding: %u.%u %% of a CPU is above the budget of %u.%u %%: %s",
-		       ratio_ppm / 10000, ratio_ppm / 1000 % 10, c->budget.limit_ppm / 10000,
-		       c->budget.limit_ppm / 1000 % 10, what(level));
+		       "shedding: %u.%04u %% of a CPU is above the budget of %u.%04u %%: %s",
+		       ratio_ppm / 10000, ratio_ppm % 10000, c->budget.limit_ppm / 10000,
+		       c->budget.limit_ppm % 10000, what(level));
 	else if (level < before)
 		log_at(LOG_NOTICE, "within the budget for a while: %s; %s",
 		       "one thing less is shed", what(level));

@@ -172,14 +172,14 @@ static bool check_characters(struct yamlconf_parse *p)
 		size_t n = utf8_decode(p->data + at, p->size - at, &code);
 
 		if (n == 0) {
-			yamlconf_complain(p, mark_of(p, at), NULL, "byte \\x%02x is not UTF-8",
+			yamlconf_complain(p, mark_of(p, at), NULL, "byte 0x%02x is not UTF-8",
 					  (unsigned int)(unsigned char)p->data[at]);
 			return false;
 		}
 		if ((code < 0x20 && !strchr("\t\n\r", (int)code)) || code == 0 ||
 		    (code >= 0x7f && code < 0xa0 && code != 0x85)) {
 			yamlconf_complain(p, mark_of(p, at), NULL,
-					  "control character \\x%02x is no text",
+					  "control character 0x%02x is no text",
 					  (unsigned int)code);
 			return false;
 		}
