@@ -105,12 +105,12 @@ _graced_options() { # COMMAND
 		--shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $format $filter --exit-zero --nested-node --hierarchy --log-dir --no-names
-		--debug $sources" ;;
+		$sources" ;;
 	pods) echo "--help $format --namespace --pod --watch --socket" ;;
 	explain) echo "--help $format --kubernetes --job" ;;
 	plan) echo "--help $format --kubelet-config --if-node-dies --pods --kubernetes
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
-	resolve) echo "--help $format --hierarchy --no-names $sources --debug" ;;
+	resolve) echo "--help $format --hierarchy --no-names $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
 		--nested-node" ;;

@@ -52,7 +52,7 @@ set -l c "$on trace run audit resolve record check"
 complete -c graced -n $c -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy'
 complete -c graced -n "$on trace audit record replay" -l nested-node -x -d 'cgroup of a nested node'
 complete -c graced -n "$on trace audit resolve record" -l no-names -d 'do not look names up'
-complete -c graced -n "$on trace audit resolve record check" -l debug -d "libbpf's messages"
+complete -c graced -n "$on trace record check" -l debug -d "libbpf's messages"
 complete -c graced -n "$on audit" -l log-dir -x -a '(__fish_complete_directories)' -d 'of names'
 complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
 complete -c graced -n "$on trace run record" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \

@@ -35,9 +35,7 @@ static const char usage[] =
 	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
 	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
 	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
-	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP
-	"      --debug              no effect here\n"
-	"\n"
+	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP "\n"
 	"VERDICT  WHY\n"
 	"hears    handler, waiter (a thread in sigwait) or signalfd\n"
 	"dies     default: at once, without a chance to clean up\n"

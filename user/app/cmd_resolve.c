@@ -31,8 +31,7 @@ static const char usage[] =
 	"\n"
 	"  -o, --output table|json  a table for people, or one JSON object per line\n"
 	"      --hierarchy NAME     cgroup hierarchy to look a pid up in: unified, or a v1 controller\n"
-	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP
-	"      --debug              no effect here\n";
+	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP;
 
 struct answer {
 	const char *what;
