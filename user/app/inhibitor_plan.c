@@ -22,15 +22,22 @@ static void read_kubelet(struct inhibitor *in, struct arena *arena, struct shutp
 			    why.text);
 }
 
-static void fill_ranges(const struct shutplan *plan, struct obs_shutdown_plan *ret)
+/* With some of them left out, a pod would seem to be in a group that is not its own. */
+static void fill_ranges(struct inhibitor *in, const struct shutplan *plan,
+			struct obs_shutdown_plan *ret)
 {
-	size_t n = plan->n < OBS_RANGES_MAX ? plan->n : OBS_RANGES_MAX;
-
-	for (size_t i = 0; i < n; i++) {
+	if (plan->n > OBS_RANGES_MAX) {
+		in->kubelet_bad = true;
+		log_warning("the kubelet ends pods in %zu groups in a shutdown, and more than %d "
+			    "are not followed: each container is given its own grace period",
+			    plan->n, OBS_RANGES_MAX);
+		return;
+	}
+	for (size_t i = 0; i < plan->n; i++) {
 		ret->ranges[i].priority = plan->groups[i].priority;
 		ret->ranges[i].seconds = plan->groups[i].seconds;
 	}
-	ret->n_ranges = (uint32_t)n;
+	ret->n_ranges = (uint32_t)plan->n;
 }
 
 /* A kubelet that does nothing in a shutdown needs no time in it. */
@@ -58,6 +65,6 @@ void inhibitor_tell_plan(struct inhibitor *in)
 	obs.shutdown_plan.status_wait_ns = o->status_wait_ns;
 	obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
 	obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
-	fill_ranges(&plan, &obs.shutdown_plan);
+	fill_ranges(in, &plan, &obs.shutdown_plan);
 	feed(in->manager, &obs);
 }

@@ -119,7 +119,7 @@ static int set_plan(struct engine *e, const struct obs_shutdown_plan *obs)
 {
 	struct shutplan_range ranges[OBS_RANGES_MAX];
 	struct engine_shutdown *s = e->shutdown;
-	size_t n = obs->n_ranges < OBS_RANGES_MAX ? obs->n_ranges : OBS_RANGES_MAX;
+	size_t n = obs->n_ranges <= OBS_RANGES_MAX ? obs->n_ranges : 0;
 	int r;
 
 	for (size_t i = 0; i < n; i++)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about app/inhibitor_plan: what of the kubelet's groups the engine is told. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app/inhibitor_priv.h"
+#include "app/manager.h"
+#include "lib/claim.h"
+
+#define MINOR 30
+
+/* A kubelet with that many groups of 10 s each. */
+static void configure(const char *path, int groups)
+{
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs("kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n"
+	      "shutdownGracePeriodByPodPriority:\n",
+	      f);
+	for (int i = 0; i < groups; i++)
+		fprintf(f, "- {priority: %d, shutdownGracePeriodSeconds: 10}\n", i * 1000);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void test_groups(void **state)
+{
+	static const struct {
+		int groups;
+		size_t told;
+	} rows[] = {{2, 2}, {OBS_RANGES_MAX, OBS_RANGES_MAX}, {OBS_RANGES_MAX + 1, 0}, {3, 3}};
+	static const struct manager_hooks hooks;
+	static const struct engine_config config = {.max_containers = 16};
+	struct engine_shutdown_group groups[2 * OBS_RANGES_MAX];
+	char dir[] = "/tmp/graced-plan-XXXXXX", path[64];
+	struct manager manager = {.hooks = &hooks};
+	struct inhibitor_options options = {.kubelet_minor = MINOR, .kubelet_config = path};
+	struct inhibitor in = {.manager = &manager, .options = &options};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/config.yaml", dir);
+	assert_int_equal(engine_new(&config, &manager.engine), 0);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		configure(path, rows[i].groups);
+		inhibitor_tell_plan(&in);
+		assert_int_equal(engine_get_shutdown_groups(manager.engine, groups, LEN(groups)),
+				 rows[i].told);
+		assert_int_equal(in.kubelet_bad, rows[i].told == 0);
+		/* logind waits for all of them in any case. */
+		assert_int_equal(in.need_ns, (uint64_t)rows[i].groups * 10000000000);
+	}
+	engine_free(manager.engine);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("the engine is told all of the kubelet's groups, or none", test_groups),
+	};
+
+	return cmocka_run_group_tests_name("app/inhibitor_plan", tests, NULL, NULL);
+}
