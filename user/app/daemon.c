@@ -381,7 +381,7 @@ int daemon_run(int argc, char **argv, struct config *config)
 		.ending = on_ending,
 		.close = on_close,
 	};
-	const char *refused = inhibitor_refuse(&config->shutdown);
+	const char *refused = inhibitor_refuse(&config->shutdown, config->options.hierarchy);
 	int status;
 
 	if (refused) {

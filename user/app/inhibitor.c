@@ -2,7 +2,6 @@
 /* Between logind and the engine: what logind says becomes observations, and what the engine wants
  * is asked of logind or done to containers. Decides nothing; core/shutdown does. */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,13 +10,13 @@
 #include "app/feed.h"
 #include "app/inhibitor_priv.h"
 #include "app/lookup.h"
+#include "app/own.h"
 #include "app/say.h"
 #include "app/sources.h"
 #include "io/busconn.h"
 #include "io/cgfs.h"
 #include "io/clock.h"
 #include "io/fdstore.h"
-#include "io/procfs.h"
 
 #define STORE "shutdown-lock"
 #define WHO   "graced"
@@ -50,20 +49,14 @@ int inhibitor_take_back(const struct inhibitor_options *options)
 	return -1;
 }
 
-const char *inhibitor_refuse(const struct inhibitor_options *options)
+const char *inhibitor_refuse(const struct inhibitor_options *options, const char *hierarchy)
 {
-	struct cgpath own;
-	char path[PATH_MAX];
-
 	if (options->off || options->mode != SHUTDOWN_ASSIST)
 		return NULL;
 	if (!has_address())
 		return "shutdown.mode assist needs the system bus, and DBUS_SYSTEM_BUS_ADDRESS is "
 		       "not unix:path= and a path";
-	if (procfs_cgroup_of(getpid(), NULL, path, sizeof(path)) < 0)
-		return NULL;
-	cgpath_parse(path, strlen(path), &own);
-	if (!own.pod_uid[0])
+	if (!own_is_in_pod(hierarchy))
 		return NULL;
 	return "shutdown.mode assist has to outlive the pods: run graced as a unit of the host, or "
 	       "set shutdown.mode to observe";

@@ -27,8 +27,9 @@ struct inhibitor_options {
  * The lock's descriptor, -1: none. */
 int inhibitor_take_back(const struct inhibitor_options *options);
 
-/* Why these settings cannot be had here; NULL: they can. To be shown as it is. */
-const char *inhibitor_refuse(const struct inhibitor_options *options);
+/* Why these settings cannot be had here, where containers are in that hierarchy (NULL: the
+ * default); NULL: they can. To be shown as it is. */
+const char *inhibitor_refuse(const struct inhibitor_options *options, const char *hierarchy);
 
 /* Where shutdowns are none of ours: what assist made of logind's configuration goes. Whether there
  * was anything. */
