@@ -287,6 +287,26 @@ static void test_gone(void **state)
 	world_close(&w);
 }
 
+/* Where graced runs in a pod it is there for as long as it waits. */
+static void test_own(void **state)
+{
+	struct obs obs = {
+		.type = OBS_ATTACHED,
+		.at_ns = SEC(30),
+		.attached = {.boot_id = WORLD_BOOT, .self_container = WORLD_ID_A1},
+	};
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_OBSERVE, 0);
+	assert_int_equal(world_tell(&w, &obs), 0);
+	shutworld_announce(&w);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED)->told.living, 0);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+			 SHUTDOWN_ALL_EMPTY);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -308,6 +328,7 @@ int main(void)
 		      test_groups),
 		CLAIM("a pod that asks for more time than its group has is known before",
 		      test_cut_short),
+		CLAIM("nobody waits for the container that this program runs in", test_own),
 		CLAIM("another plan counts once the shutdown under way is over", test_plan_waits),
 		CLAIM("a container whose cgroup is gone is none, though its verdict waits",
 		      test_gone),

@@ -110,7 +110,7 @@ static void test_nothing_forgotten(void **state)
 		size_t size, padding;
 	} want[] = {
 #define PROC_PAD 4
-		{OBS_ATTACHED, sizeof(struct obs_attached), 5 + 7},
+		{OBS_ATTACHED, sizeof(struct obs_attached), 5 + 6},
 		{OBS_CGROUP_NEW, sizeof(struct obs_cgroup), 0},
 		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 0},
 		{OBS_CGROUP_GONE, sizeof(struct obs_empty), 0},

@@ -14,6 +14,7 @@
 #include "app/feed.h"
 #include "app/log.h"
 #include "app/outputs.h"
+#include "app/own.h"
 #include "app/say.h"
 #include "app/scan.h"
 #include "app/timers.h"
@@ -188,6 +189,7 @@ static int open_sources(struct manager *m)
 static void feed_attached(struct manager *m)
 {
 	struct kern_flavours flavours;
+	struct cgpath own;
 	struct obs obs;
 
 	feed_begin(&obs, OBS_ATTACHED);
@@ -202,6 +204,8 @@ static void feed_attached(struct manager *m)
 	obs.attached.programs = kern_attached(m->kern);
 	kern_get_flavours(m->kern, &flavours);
 	obs.attached.reaps = flavours.reap;
+	if (own_path(m->cgfs, &own) >= 0)
+		strcpy(obs.attached.self_container, own.container_id);
 	feed(m, &obs);
 }
 

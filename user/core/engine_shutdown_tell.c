@@ -101,10 +101,19 @@ size_t engine_count_cut_short(const struct engine *e)
 
 /* --- containers ----------------------------------------------------------------------------- */
 
+static bool is_own(const struct engine *e, const struct cgnode *node)
+{
+	const char *own = e->host.self_container;
+
+	return *own && strcmp(node->ident.container_id, own) == 0;
+}
+
 static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *node)
 {
 	const struct podtab_container *meta = engine_container_meta(e, node);
 
+	if (is_own(e, node))
+		return SHUTDOWN_KIND_OWN;
 	if (engine_pods_is_sandbox(e, node))
 		return SHUTDOWN_KIND_SANDBOX;
 	if ((meta && meta->kind == META_KIND_CONTAINER) || podtab_is_named(meta))

@@ -66,8 +66,9 @@ struct obs_attached {
 	char hierarchy[32];	/* "unified" or the v1 controller */
 	int64_t wall_offset_ns; /* CLOCK_REALTIME minus CLOCK_BOOTTIME */
 	uint32_t self_pid;
-	uint32_t programs; /* BPF programs attached */
-	bool reaps;	   /* OBS_REAPED comes where an init is waited for */
+	uint32_t programs;	 /* BPF programs attached */
+	bool reaps;		 /* OBS_REAPED comes where an init is waited for */
+	char self_container[65]; /* that we run in; "": none, as far as its path says */
 };
 
 struct obs_cgroup {

@@ -40,7 +40,7 @@ static const struct rec_field ATTACHED[] = {
 	STRING("boot_id", attached.boot_id),	 STRING("node", attached.node),
 	STRING("hierarchy", attached.hierarchy), INT("wall_offset_ns", attached.wall_offset_ns),
 	UINT("self_pid", attached.self_pid),	 UINT("programs", attached.programs),
-	BOOL("reaps", attached.reaps),
+	BOOL("reaps", attached.reaps),		 STRING("self_container", attached.self_container),
 };
 
 static const struct rec_field CGROUP[] = {
