@@ -6,6 +6,7 @@
 #include "lib/claim.h"
 #include "lib/term.h"
 #include "wire/podread.h"
+#include "wire/rows.h"
 #include "wire/shutview_json.h"
 #include "wire/shutview_table.h"
 
@@ -292,9 +293,8 @@ static void test_hostile(void **state)
 
 	(void)state;
 	table(&out, pods, LEN(pods), &rules);
-	assert_non_null(strstr(buf_str(&out), "\\x1b[31mred"));
-	assert_null(strstr(buf_str(&out), "…"));
-	term_check(&out, UINT32_MAX);
+	assert_non_null(strstr(buf_str(&out), "\\x1b"));
+	term_check(&out, ROWS_WIDTH);
 }
 
 static void test_far(void **state)
@@ -325,7 +325,7 @@ int main(void)
 		      test_deaf_line),
 		CLAIM("the last line says what logind has to allow, and whether it does",
 		      test_limit),
-		CLAIM("a table shortens nothing and does no harm to a terminal", test_hostile),
+		CLAIM("a table fits 120 columns and does no harm to a terminal", test_hostile),
 		CLAIM("a time beyond what nanoseconds hold is the largest one", test_far),
 	};
 

@@ -127,7 +127,7 @@ static void print_json(const struct answer *a)
 }
 
 static const struct rows_column columns[] = {
-	{"WHAT", 4, false},	{"KIND", 4, false}, {"POD", 3, false},	  {"CONTAINER", 13, false},
+	{"WHAT", 4, false},	{"KIND", 4, false}, {"POD", 3, true},	  {"CONTAINER", 13, false},
 	{"RUNTIME", 10, false}, {"QOS", 10, false}, {"DRIVER", 9, false},
 };
 

@@ -12,7 +12,7 @@
 #define YELLOW "\x1b[33m"
 
 static const struct rows_column columns[] = {
-	{"POD", 3, false},     {"CONTAINER", 12, false},  {"SIGNAL", 7, false},
+	{"POD", 3, true},      {"CONTAINER", 12, false},  {"SIGNAL", 7, false},
 	{"VERDICT", 7, false}, {"WHY", 14, false},	  {"PID", 7, false},
 	{"COMM", 8, false},    {"WHAT TO DO", 38, false},
 };

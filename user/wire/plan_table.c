@@ -12,7 +12,7 @@
 #define SHORT_UNTIL 1000 /* seconds, which are told as such and as a range */
 
 static const struct rows_column columns[] = {
-	{"POD", 3, false},	{"OWNER", 11, false}, {"UNREADY", 9, false}, {"ASKED", 9, false},
+	{"POD", 3, true},	{"OWNER", 11, false}, {"UNREADY", 9, false}, {"ASKED", 9, false},
 	{"REPLACED", 9, false}, {"GONE", 9, false},   {"STUCK", 43, false},
 };
 

@@ -16,7 +16,7 @@
 
 /* 120 columns with the spaces between them, where nothing is longer. */
 static const struct rows_column columns[] = {
-	{"POD", 42, false},  {"STATE", 11, false}, {"SINCE", 7, false}, {"RUNNING", 7, false},
+	{"POD", 42, true},   {"STATE", 11, false}, {"SINCE", 7, false}, {"RUNNING", 7, false},
 	{"GRACE", 7, false}, {"LEFT", 8, false},   {"READY", 5, false}, {"MARKS", 26, false},
 };
 

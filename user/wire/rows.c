@@ -9,7 +9,8 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
-#define RESET "\033[0m"
+#define RESET	   "\033[0m"
+#define LAST_LEAST 24 /* of a last column that goes on in the next line */
 
 void rows_free(struct rows_row *row)
 {
@@ -68,44 +69,78 @@ static size_t add_cut(struct buf *out, const char *text, const struct rows_colum
 	return width;
 }
 
+/* The bytes of the text's first line: it ends after a word or a comma, if there is one. */
+static size_t line_of(const char *text, size_t width)
+{
+	size_t most = bytes_of(text, width), n = most;
+
+	if (!text[most] || text[most] == ' ')
+		return most;
+	while (n > 0 && text[n - 1] != ' ' && text[n - 1] != ',')
+		n--;
+	return n > 0 ? n : most;
+}
+
+static void add_wrapped(struct buf *out, const char *text, size_t width, size_t indent)
+{
+	for (;;) {
+		size_t n = line_of(text, width), end = n;
+
+		while (end > 0 && text[end - 1] == ' ')
+			end--;
+		buf_add(out, text, end);
+		text += n;
+		text += strspn(text, " ");
+		if (!*text)
+			return;
+		buf_addc(out, '\n');
+		for (size_t i = 0; i < indent; i++)
+			buf_addc(out, ' ');
+	}
+}
+
 /* Padding is owed until something follows it, so that no line ends in spaces. */
 static void add_cells(struct buf *out, const struct rows_row *row,
-		      const struct rows_column *columns, bool colour)
+		      const struct rows_column *columns, bool wraps, bool colour)
 {
-	size_t owed = 0;
+	size_t owed = 0, indent = 0;
 
 	for (unsigned int i = 0; i < row->count; i++) {
 		const char *text = row->text.data + row->begin[i];
 		const char *sequence = colour && *text ? row->colour[i] : NULL;
-		size_t used;
 
 		for (; owed > 0 && *text; owed--)
 			buf_addc(out, ' ');
 		if (sequence)
 			buf_adds(out, sequence);
-		if (i + 1 == row->count) {
-			buf_adds(out, text);
-		} else {
-			used = add_cut(out, text, &columns[i]);
-			owed += columns[i].width - used + 1;
-		}
+		if (wraps && i + 1 == row->count)
+			add_wrapped(out, text, columns[i].width, indent);
+		else
+			owed += columns[i].width - add_cut(out, text, &columns[i]) + 1;
 		if (sequence)
 			buf_adds(out, RESET);
+		indent += columns[i].width + 1;
 	}
 	buf_addc(out, '\n');
 }
 
-int rows_add(struct buf *out, const struct rows_row *row, const struct rows_column *columns,
-	     bool colour)
+static int add_row(struct buf *out, const struct rows_row *row, const struct rows_column *columns,
+		   bool wraps, bool colour)
 {
 	size_t before = out->len;
 
 	if (buf_error(&row->text) < 0)
 		return buf_error(&row->text);
-	add_cells(out, row, columns, colour);
+	add_cells(out, row, columns, wraps, colour);
 	if (buf_error(out) < 0)
 		buf_truncate(out, before);
 	return buf_error(out);
+}
+
+int rows_add(struct buf *out, const struct rows_row *row, const struct rows_column *columns,
+	     bool colour)
+{
+	return add_row(out, row, columns, false, colour);
 }
 
 void rows_text(struct rows_row *row, const char *text)
@@ -162,6 +197,30 @@ static void widen(struct rows_column *columns, const struct rows_row *row)
 	}
 }
 
+/* Makes n columns fit, none but the last narrower than it has to be. */
+static void narrow(struct rows_column *wide, const struct rows_column *least, size_t n)
+{
+	size_t last = wide[n - 1].width < LAST_LEAST ? wide[n - 1].width : LAST_LEAST;
+	size_t room = ROWS_WIDTH - (n - 1), others = 0;
+
+	for (size_t i = 0; i + 1 < n; i++)
+		others += wide[i].width;
+	while (others + last > room) {
+		size_t widest = n;
+
+		for (size_t i = 0; i + 1 < n; i++)
+			if (wide[i].width > least[i].width &&
+			    (widest == n || wide[i].width > wide[widest].width))
+				widest = i;
+		if (widest == n)
+			break;
+		wide[widest].width--;
+		others--;
+	}
+	if (others + wide[n - 1].width > room)
+		wide[n - 1].width = (unsigned int)(room - others);
+}
+
 int rows_put(struct buf *out, const struct rows *rows, const struct rows_column *columns, size_t n,
 	     bool colour)
 {
@@ -172,8 +231,9 @@ int rows_put(struct buf *out, const struct rows *rows, const struct rows_column 
 	memcpy(wide, columns, n * sizeof(*columns));
 	for (size_t i = 0; i < rows->n; i++)
 		widen(wide, &rows->rows[i]);
+	narrow(wide, columns, n);
 	for (size_t i = 0; i < rows->n; i++)
-		rows_add(out, &rows->rows[i], wide, colour);
+		add_row(out, &rows->rows[i], wide, true, colour);
 	return buf_error(out);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of a table: cells are filled in, then laid out and padded. A row that is written at once has
- * columns of fixed width, and is cut to them; rows that are kept are written together, each column
- * as wide as its widest cell. The last column is never cut. */
+/* Rows of a table of at most ROWS_WIDTH columns: cells are filled in, then laid out and padded. A
+ * row that is written at once has columns of fixed width, and is cut to them. Rows that are kept
+ * are written together, each column as wide as its widest cell; where that is too much, the last
+ * column goes on in the next line, and if that is not enough the widest ones are cut. */
 #ifndef WIRE_ROWS_H
 #define WIRE_ROWS_H
 
@@ -11,6 +12,7 @@
 #include "base/buf.h"
 
 #define ROWS_COLUMNS_MAX 16
+#define ROWS_WIDTH	 120
 
 struct rows_column {
 	const char *title;
@@ -54,7 +56,7 @@ void rows_keep(struct rows *rows, struct rows_row *row);
 /* Keeps the columns' titles as a row. */
 void rows_keep_title(struct rows *rows, const struct rows_column *columns, size_t n);
 
-/* Adds a line for each row kept. 0, or the rows' error or buf_error(), which stick in out. */
+/* Adds the rows kept, in lines. 0, or the rows' error or buf_error(), which stick in out. */
 int rows_put(struct buf *out, const struct rows *rows, const struct rows_column *columns, size_t n,
 	     bool colour);
 

@@ -12,7 +12,7 @@
 #define SHORT_UNTIL 1000 /* seconds, which are told as such and as a range */
 
 static const struct rows_column columns[] = {
-	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 3, false},
+	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 3, true},
 	{"PRIORITY", 11, false}, {"GRACE", 7, false},  {"OVERRIDE", 8, false}, {"STOP", 7, false},
 	{"DEAF", 6, false},	 {"NOTE", 18, false},
 };

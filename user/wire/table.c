@@ -24,15 +24,15 @@
 #define NOT_KNOWN "-"
 
 #define EXIT_WIDTH   7
-#define SENDER_WIDTH 14
+#define SENDER_WIDTH 13
 
-/* The widths and a space between each two make 120 columns. The ends of pods' names are what
+/* The widths and a space between each two make ROWS_WIDTH. The ends of pods' names are what
  * keeps replicas apart. */
 static const struct rows_column COLUMNS[] = {
 	{"TIME", 12, false},	{"POD", 16, true},    {"CONTAINER", 12, false},
 	{"OUTCOME", 10, false}, {"CAUSE", 13, false}, {"EXIT", EXIT_WIDTH, false},
 	{"TOOK", 6, false},	{"GRACE", 9, false},  {"SENDER", SENDER_WIDTH, false},
-	{"NOTE", 12, false},
+	{"NOTE", 13, false},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The live table: one row for a stop, and one for a signal, in columns that fit a terminal of 120
- * but for a long note.
+/* The live table: one row for a stop, and one for a signal, in columns that fit a terminal of 120.
  *
  * Whatever a name holds, a row is one line of printable text: names are shown as utf8_add_visible()
- * shows them, and cut where they are too long; notes are not. What is not known is a dash. */
+ * shows them, and cut where they are too long. What is not known is a dash. */
 #ifndef WIRE_TABLE_H
 #define WIRE_TABLE_H
 
