@@ -19,7 +19,7 @@
 
 /* As long as the daemon's list of pods is told nothing new, and the status is waited for. */
 #define POLL	    "10m"
-#define STATUS_WAIT "10s"
+#define STATUS_WAIT "14s"
 #define NS_PER_S    1000000000ULL
 
 #define STATUS_CLAIM(sentence, fn)                  \
@@ -227,7 +227,7 @@ static void it_waits_though_a_question_is_lost(void **state)
 	gone_ns = stop_pod(s);
 	kubestage_await_asked(&s->kube, 1);
 	kubestage_list(&s->kube, &s->pod, 1);
-	usleep(4000000);
+	usleep(3000000);
 	none = released(s);
 	assert_int_equal(json_array_size(none), 0);
 	json_decref(none);
