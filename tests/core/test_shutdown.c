@@ -185,31 +185,6 @@ static void test_repeats(void **state)
 	shutstage_end(&s);
 }
 
-/* After that logind's timer runs by what it had when it announced. */
-static void test_limit_set(void **state)
-{
-	static const struct {
-		double told_s[3], deadline_s;
-	} rows[] = {{{0, 40}, 38}, {{40, 60}, 38}, {{40, 30, 35}, 28}, {{0, 60, 90}, 58}};
-
-	(void)state;
-	for (size_t i = 0; i < LEN(rows); i++) {
-		struct shutdown_status status;
-		struct shutstage s;
-
-		shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
-		shutstage_hold(&s);
-		/* What the one before was told is nothing to this one. */
-		shutstage_announce(&s, 20);
-		shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
-		for (size_t j = 0; j < LEN(rows[i].told_s); j++)
-			shutstage_announce(&s, rows[i].told_s[j]);
-		shutdown_get_status(s.sd, &status);
-		assert_int_equal(status.deadline_ns, shutstage_at(rows[i].deadline_s));
-		shutstage_end(&s);
-	}
-}
-
 static void test_cancel(void **state)
 {
 	static const struct {
@@ -374,8 +349,6 @@ int main(void)
 		CLAIM("observe lets go when the last container is empty", test_observe_ends),
 		CLAIM("the lock goes 2 s before the limit and is gone 1 s before it", test_limits),
 		CLAIM("what is announced again is the same shutdown, better known", test_repeats),
-		CLAIM("a limit that was told is lowered by what is told later, and never raised",
-		      test_limit_set),
 		CLAIM("a cancelled shutdown leaves the lock held, or asked for", test_cancel),
 		CLAIM("a lock that comes after the announcement counts, after letting go not",
 		      test_unlocked),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The steps of a walk: the world does something, and core/shutdown is told. */
+#include "lib/shutwalk.h"
+
 #include "lib/shutwalk_priv.h"
 
 #define MS (SHUTWALK_S / 1000)
@@ -308,15 +310,14 @@ static void announce(struct shutwalk *w)
 		w->late_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
 		w->limit_ns = limit_ns ? limit_ns : 5 * SHUTWALK_S;
 		w->api_ns = w->now_ns;
-		w->told = w->told_failed = w->told_kubelet = w->released = w->limit_told = false;
+		w->told = w->told_failed = w->told_kubelet = w->released = false;
 		for (size_t i = 0; i < SHUTWALK_GROUPS; i++)
 			w->group_done[i] = false;
 		for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
 			w->containers[i].killed = false;
-	} else if (limit_ns && (!w->limit_told || limit_ns < w->limit_ns)) {
+	} else if (limit_ns) {
 		w->limit_ns = limit_ns;
 	}
-	w->limit_told |= limit_ns > 0;
 	w->on = true;
 	event.announced.limit_ns = limit_ns;
 	event.announced.action = (enum shutdown_action)roll(w, SHUTDOWN_ACTION_COUNT);

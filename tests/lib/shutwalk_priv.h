@@ -45,7 +45,6 @@ struct shutwalk {
 
 	bool lock, asked, flushing, listing;
 	bool on, released;
-	bool limit_told; /* in this shutdown */
 	uint64_t announced_ns, limit_ns, cancelled_ns;
 	uint64_t late_ns; /* when the program came to a shutdown under way; 0: it was there */
 

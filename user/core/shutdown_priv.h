@@ -78,7 +78,6 @@ struct shutdown {
 
 	enum shutdown_action action;
 	uint64_t announced_ns, limit_ns;
-	bool limit_known;   /* logind told limit_ns in this shutdown */
 	uint64_t joined_ns; /* when this program came to it, after its beginning; 0: it was there */
 	uint64_t cancelled_ns; /* when the last one was; 0: none */
 	uint64_t lost_ns;      /* time in which nothing ran since then */

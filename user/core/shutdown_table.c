@@ -72,15 +72,6 @@ static int retry(struct shutdown *sd, const struct shutdown_event *event)
 	return 0;
 }
 
-/* logind sets its timer when it announces: what it would wait another time does not count. */
-static void note_limit(struct shutdown *sd, uint64_t limit_ns)
-{
-	if (!limit_ns || (sd->limit_known && limit_ns > sd->limit_ns))
-		return;
-	sd->limit_ns = limit_ns;
-	sd->limit_known = true;
-}
-
 /* The same shutdown as before, perhaps better known by now. */
 static int again(struct shutdown *sd, const struct shutdown_event *event)
 {
@@ -94,7 +85,8 @@ static int again(struct shutdown *sd, const struct shutdown_event *event)
 			sd->joined_ns = sd->now_ns;
 		sd->announced_ns = at_ns;
 	}
-	note_limit(sd, event->announced.limit_ns);
+	if (event->announced.limit_ns)
+		sd->limit_ns = event->announced.limit_ns;
 	if (event->announced.action > SHUTDOWN_UNKNOWN &&
 	    event->announced.action < SHUTDOWN_ACTION_COUNT)
 		sd->action = event->announced.action;
@@ -106,7 +98,6 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	sd->retry_ns = 0;
 	sd->announced_ns = sd->now_ns;
 	sd->limit_ns = SHUTDOWN_LIMIT_DEFAULT_NS;
-	sd->limit_known = false;
 	sd->action = SHUTDOWN_UNKNOWN;
 	sd->lost_ns = sd->empty_ns = sd->joined_ns = 0;
 	sd->api_ns = sd->now_ns;
