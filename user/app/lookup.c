@@ -142,13 +142,9 @@ struct lookup *lookup_free(struct lookup *l)
 /* True: the unit's answer is to come. */
 static bool ask_unit(struct lookup *l, const struct effect *effect)
 {
-	char path[OBS_PATH_MAX];
-	uint32_t level;
+	const char *path = engine_cgroup_path(l->m->engine, effect->id);
 
-	if (!l->sources.units ||
-	    cgfs_path_of(l->m->cgfs, effect->id, path, sizeof(path), &level) < 0)
-		return false;
-	if (!expect(l, path, effect))
+	if (!l->sources.units || !path || !expect(l, path, effect))
 		return false;
 	podsrc_units_find(l->sources.units, path);
 	return true;
@@ -236,13 +232,15 @@ void lookup_exit(struct manager *m, const struct effect *effect)
 		podsrc_cri_exit(l->sources.cri, effect->container_id);
 }
 
+/*
+ * The path is the engine's: the kernel tells of a cgroup before anybody can open it by its id
+ * (kernel/cgroup/cgroup.c, cgroup_mkdir()), and it may be gone by now.
+ */
 static bool identify(struct lookup *l, uint64_t id, struct meta_container *ret)
 {
-	char path[OBS_PATH_MAX];
-	uint32_t level;
+	const char *path = l ? engine_cgroup_path(l->m->engine, id) : NULL;
 
-	return l && cgfs_path_of(l->m->cgfs, id, path, sizeof(path), &level) == 0 &&
-	       podsrc_files_identify(l->sources.files, path, ret) == META_FOUND;
+	return path && podsrc_files_identify(l->sources.files, path, ret) == META_FOUND;
 }
 
 void lookup_identify(struct manager *m, const struct effect *effect)

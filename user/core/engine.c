@@ -377,6 +377,13 @@ int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, vo
 	return r;
 }
 
+const char *engine_cgroup_path(const struct engine *e, uint64_t id)
+{
+	const struct cgnode *node = cgmap_get(&e->map, id);
+
+	return node ? node->path : NULL;
+}
+
 void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 {
 	struct podworker_stats pods;

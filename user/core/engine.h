@@ -115,6 +115,9 @@ typedef void (*engine_container_fn)(void *userdata, const struct record_pod *pod
 				    const struct record_container *container);
 void engine_each_container(const struct engine *engine, engine_container_fn fn, void *userdata);
 
+/* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */
+const char *engine_cgroup_path(const struct engine *engine, uint64_t id);
+
 /* Called for each pod that is followed, the oldest first; must not call the engine. */
 typedef void (*engine_pod_fn)(void *userdata, const struct podview *pod);
 void engine_pods_each(const struct engine *engine, engine_pod_fn fn, void *userdata);
