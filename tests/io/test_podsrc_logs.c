@@ -388,6 +388,18 @@ static void test_junk(void **state)
 	fares(t, PODSRC_DOWN);
 }
 
+static void test_together(void **state)
+{
+	struct tree *t = *state;
+
+	make_dir(t, "pods");
+	make_many(t, true, 0, 3000);
+	for (unsigned int i = 3000; i < 3006; i++) {
+		make_many(t, true, i, i + 1);
+		expect(t, strchr(numbered(t, true, i), '_') + 3, "", "default", "p", "");
+	}
+}
+
 /* Another process renames, makes and removes while this one reads: what it finds is a name that was
  * there, or none. */
 static void test_changing(void **state)
@@ -476,6 +488,8 @@ int main(void)
 		{"of a flood of pods none is believed, until it is over", test_flood, setup,
 		 teardown, NULL},
 		{"nor of one pod among a flood of anything else", test_junk, setup, teardown, NULL},
+		{"names that come together are each found at once, among thousands", test_together,
+		 setup, teardown, NULL},
 		{"a directory that changes while it is read says what it said at some time",
 		 test_changing, setup, teardown, NULL},
 		{"every pod and container that is named once is told once", test_each, setup,

@@ -19,9 +19,11 @@
  * missed the next change in the same tick. */
 #define STAMP_GRAIN_NS 100000000ll
 
-/* Somebody who fills a directory and goes on changing it takes at most this part of the time. */
-#define SLOW_NS	  1000000ull
-#define SLOW_PART 8
+/* Somebody who fills a directory and goes on changing it takes at most this part of the time, after
+ * as much at once as some dozens of containers need that come together on a busy node. */
+#define SLOW_NS	   1000000ll
+#define SLOW_PART  8
+#define SLOW_BURST 100000000ll
 
 void podsrc_logs_table_clear(struct podsrc_logs_table *t)
 {
@@ -123,23 +125,30 @@ int podsrc_logs_table_open(const struct podsrc_logs_table *t, const char *dir, D
 }
 
 /* Whether what is kept is good enough, although the directory may have changed. */
-static bool must_wait(const struct podsrc_logs_table *t)
+static bool must_wait(struct podsrc_logs_table *t)
 {
-	return t->cost_ns > SLOW_NS && clock_boot_ns() - t->read_ns < t->cost_ns * SLOW_PART;
+	uint64_t now = clock_boot_ns();
+
+	t->credit_ns += (int64_t)((now - t->credited_ns) / SLOW_PART);
+	if (t->credit_ns > SLOW_BURST)
+		t->credit_ns = SLOW_BURST;
+	t->credited_ns = now;
+	return t->credit_ns <= 0;
 }
 
 static int read_again(struct podsrc_logs_table *t, DIR *dir, int64_t stamp_ns)
 {
 	uint64_t began_ns = clock_thread_ns();
-	int64_t now = (int64_t)clock_wall_ns();
+	int64_t now = (int64_t)clock_wall_ns(), cost;
 	int r;
 
 	podsrc_logs_table_clear(t);
 	r = read_names(t, dir);
 	if (r >= 0 && now - stamp_ns > STAMP_GRAIN_NS)
 		t->stamp_ns = stamp_ns;
-	t->cost_ns = clock_thread_ns() - began_ns;
-	t->read_ns = clock_boot_ns();
+	cost = (int64_t)(clock_thread_ns() - began_ns);
+	if (cost > SLOW_NS)
+		t->credit_ns -= cost;
 	return r;
 }
 
