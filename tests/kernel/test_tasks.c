@@ -15,6 +15,8 @@
 static struct {
 	struct fixture fixture;
 	char state[128]; /* where containerd keeps its tasks */
+	char old[HIER_PATH_MAX], old_child[HIER_PATH_MAX + 16];
+	struct proc init; /* of a task that is older than the tracer, in a cgroup below its own */
 } stage;
 
 /* The namespace is what the tree is called. */
@@ -38,10 +40,27 @@ static int make_task(const char *id)
 	return fclose(out);
 }
 
+static int start_old(struct box_tree *tree)
+{
+	struct proc_spec spec = {.argv = BOX_ARGV("graceful"), .new_pidns = true};
+	char exe[HIER_PATH_MAX + 16];
+
+	snprintf(stage.old, sizeof(stage.old), "%.400s/web0", tree->root);
+	snprintf(stage.old_child, sizeof(stage.old_child), "%s/init.scope", stage.old);
+	snprintf(exe, sizeof(exe), "%s/workload", tree->helpers);
+	spec.exe = exe;
+	spec.cgroups[0] = stage.old_child;
+	return make_task("web0") || hier_make(&tree->hier, stage.old, true) ||
+	       hier_make(&tree->hier, stage.old_child, false) || proc_start(&spec, &stage.init);
+}
+
 static int close_tree(void)
 {
 	char command[160];
 
+	proc_free(&stage.init);
+	if (cg_remove(stage.old_child) || cg_remove(stage.old))
+		return -1;
 	snprintf(command, sizeof(command), "rm -rf --one-file-system %s", stage.state);
 	return system(command) ? -1 : box_tree_close(&stage.fixture.tree);
 }
@@ -61,7 +80,8 @@ static int setup(void **state)
 	if (box_tree_open(&f->tree, "tasks"))
 		return -1;
 	snprintf(stage.state, sizeof(stage.state), "%s/containerd", f->tree.tmp);
-	r = mkdir(stage.state, 0755) || make_task("web1") || make_task("web2");
+	r = mkdir(stage.state, 0755) || make_task("web1") || make_task("web2") ||
+	    start_old(&f->tree);
 	if (!r)
 		r = tracer_start(
 			&(struct tracer_spec){.args = BOX_ARGV("--containerd-state", stage.state)},
@@ -119,6 +139,19 @@ static const json_t *stop_of(struct fixture *f, const char *dir)
 						  .cgroup = box_tree_relative(&f->tree, dir)});
 }
 
+static void one_that_is_older_is_known_with_all_below_it(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct proc_end end;
+
+	assert_int_equal(kill(stage.init.pid, SIGTERM), 0);
+	assert_int_equal(proc_wait(&stage.init, &end), 0);
+	judge_match(stop_of(f, stage.old),
+		    "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
+		    "'container':{'id':'web0','name':'web0','runtime':'containerd'},"
+		    "'stop_signal':{'number':15,'result':'delivered'}}");
+}
+
 static void a_stop_before_the_daemon_knows_is_whole(void **state)
 {
 	static const struct {
@@ -169,6 +202,8 @@ static void what_is_no_task_has_no_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("a task that is older than the tracer is known with all below it",
+		      one_that_is_older_is_known_with_all_below_it),
 		CLAIM("a task that is gone before the daemon looks has its whole record",
 		      a_stop_before_the_daemon_knows_is_whole),
 		CLAIM("what looks like one and is none has no record", what_is_no_task_has_no_stop),

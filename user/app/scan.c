@@ -208,6 +208,13 @@ void scan_set_init(struct manager *m, uint64_t id, uint32_t pid)
 	free(members.list);
 }
 
+static bool is_known_whole(struct manager *m, uint64_t id)
+{
+	struct graced_watch w;
+
+	return kern_watch_get(m->kern, id, &w) == 0 && is_whole(w.kind);
+}
+
 static int visit(void *userdata, const struct cgfs_dir *dir)
 {
 	struct scan *s = userdata;
@@ -216,8 +223,9 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	if (kind < 0)
 		return 0;
 	feed_found(s->m, dir->id, dir->parent_id, dir->level, (uint32_t)kind, dir->path);
+	/* The answer to what it is may have been that it is a container, and was carried out. */
 	if (!is_whole((uint32_t)kind))
-		return 1;
+		return !is_known_whole(s->m, dir->id);
 	find_init(s->m, dir->id, dir->path, GRACED_INIT_GUESSED);
 	return 0;
 }
