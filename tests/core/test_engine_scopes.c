@@ -224,6 +224,30 @@ static void test_all_but_exits(void **state)
 	world_close(&w);
 }
 
+/* The kernel half records all of what may be a container, and takes who execs there for its init. */
+static void test_all_inits_of_none(void **state)
+{
+	const struct record_stop *s;
+	struct world w;
+
+	(void)state;
+	open_scope(&w, SCOPE_ALL);
+	world_shot(&w, SEC(20), CG_USER,
+		   &(struct shot){.sig = 15, .from = &P_SSHD, .to = &P_SHELL});
+	process_exit(&w, SEC(21), &P_SHELL, 15, GRACED_EXIT_INIT);
+	s = world_stop(&w);
+	assert_int_equal(s->outcome, OUTCOME_TERMINATED);
+	assert_int_equal(s->cause, CAUSE_STOP_SIGNAL);
+	assert_int_equal(s->container.kind, CONTAINER_KIND_PROCESS);
+	world_close(&w);
+	open_scope(&w, SCOPE_SERVICES);
+	world_shot(&w, SEC(20), CG_USER,
+		   &(struct shot){.sig = 15, .from = &P_SSHD, .to = &P_SHELL});
+	process_exit(&w, SEC(21), &P_SHELL, 15, GRACED_EXIT_INIT);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_close(&w);
+}
+
 static void test_all_oom(void **state)
 {
 	static const struct {
@@ -404,6 +428,8 @@ int main(void)
 		CLAIM("a process is told with the container or the cgroup it was in",
 		      test_all_names_what_it_is_in),
 		CLAIM("scope all tells no exit by code", test_all_but_exits),
+		CLAIM("what was taken for an init and is none is a process",
+		      test_all_inits_of_none),
 		CLAIM("a process's OOM kill has its level too", test_all_oom),
 		CLAIM("a process's evidence has the gaps of its container since its first signal",
 		      test_all_lost),

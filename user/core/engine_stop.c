@@ -243,7 +243,11 @@ int engine_on_signal(struct engine *e, const struct obs *obs)
 	}
 	if (sig->flags & GRACED_SIG_FORWARDED && !init)
 		forwarded(e, obs);
-	stop = init ? engine_stop_of(e, sig->id) : engine_proc_of(e, &sig->target);
+	stop = init ? engine_stop_of(e, sig->id) : NULL;
+	/* In what the kernel half takes for a container, and is none, it is nobody's init. */
+	init = stop;
+	if (!stop)
+		stop = engine_proc_of(e, &sig->target);
 	if (!stop)
 		return 0;
 	sender_judge(&e->map, sig, stop->node, e->host.self_pid, &sender);
@@ -265,7 +269,9 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 	if (!(obs->exit.flags & GRACED_EXIT_INIT))
 		return engine_on_proc_exit(e, obs);
 	stop = engine_stop_of(e, obs->exit.id);
-	if (!stop || !adopt(e, stop, &obs->exit.proc, obs->at_ns))
+	if (!stop)
+		return engine_on_proc_exit(e, obs);
+	if (!adopt(e, stop, &obs->exit.proc, obs->at_ns))
 		return 0;
 	lapse_by(e, stop, obs->at_ns);
 	if (!stop_advance(stop, STOP_EV_EXIT)) {
