@@ -3,6 +3,7 @@
 #include "app/lookup.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,9 +143,13 @@ struct lookup *lookup_free(struct lookup *l)
 /* True: the unit's answer is to come. */
 static bool ask_unit(struct lookup *l, const struct effect *effect)
 {
-	const char *path = engine_cgroup_path(l->m->engine, effect->id);
+	const char *known = engine_cgroup_path(l->m->engine, effect->id);
+	char path[OBS_PATH_MAX];
 
-	if (!l->sources.units || !path || !expect(l, path, effect))
+	if (!l->sources.units || !known)
+		return false;
+	snprintf(path, sizeof(path), "%s", known);
+	if (!expect(l, path, effect))
 		return false;
 	podsrc_units_find(l->sources.units, path);
 	return true;
