@@ -234,6 +234,7 @@ static void test_all_inits_of_none(void **state)
 	open_scope(&w, SCOPE_ALL);
 	world_shot(&w, SEC(20), CG_USER,
 		   &(struct shot){.sig = 15, .from = &P_SSHD, .to = &P_SHELL});
+	assert_false(world_record(&w, RECORD_SIGNAL, 0)->signal.target_init);
 	process_exit(&w, SEC(21), &P_SHELL, 15, GRACED_EXIT_INIT);
 	s = world_stop(&w);
 	assert_int_equal(s->outcome, OUTCOME_TERMINATED);

@@ -321,7 +321,7 @@ void engine_report_signal(struct engine *e, const struct obs *obs, const struct 
 	rec->signal.blocked = sig->flags & GRACED_SIG_BLOCKED;
 	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig);
 	rec->signal.target = process_of(&sig->target);
-	rec->signal.target_init = sig->flags & GRACED_SIG_INIT;
+	rec->signal.target_init = sig->flags & GRACED_SIG_INIT && target && target->stop;
 	fill_sender(e, &rec->signal.sender, sender);
 	fill_pod(e, &rec->signal.pod, target);
 	fill_container(e, &rec->signal.container, target);
