@@ -343,6 +343,36 @@ static void test_not_again(void **state)
 	world_close(&w);
 }
 
+/* A kubelet 1.20 that had begun to make the sandbox anew, when the deletion came, goes on with it. */
+static void test_deleted_again(void **state)
+{
+	struct graced_proc proc = again(SEC(26));
+	struct meta_pod pod;
+	struct world w;
+
+	(void)state;
+	open_listed(&w);
+	pod = world_pod_deleted(SEC(20), SEC(30));
+	world_lists(&w, SEC(21), &pod);
+	world_stop_a1(&w, SEC(22));
+	world_stop_sandbox(&w, SEC(23));
+	world_pod_empty(&w, SEC(24));
+	world_clear(&w);
+	world_made(&w, SEC(25), 81, CG_POD_A, WORLD_ID_B1);
+	proc.watch_id = 81;
+	world_init(&w, SEC(26), 81, &proc);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	world_exit(&w, SEC(27), 81, &proc, 9);
+	world_empty(&w, SEC(27) + 1, 81);
+	world_pod_empty(&w, SEC(28));
+	world_gone(&w, SEC(29), 81, NULL);
+	world_pod_removed(&w, SEC(29));
+	assert_moves(&w, MOVE(FINISHED, STARTED, SEC(26)), MOVE(TERMINATING, STARTED, SEC(26)),
+		     MOVE(TERMINATED, LAST_EXIT, SEC(28)), MOVE(FINISHED, CGROUP_REMOVED, SEC(29)));
+	assert_int_equal(world_move(&w, 1)->previous, PODWORKER_STAGE_FINISHED);
+	world_close(&w);
+}
+
 /* Nobody listed in between: the kernel alone saw it go and come. */
 static void test_again_unseen(void **state)
 {
@@ -431,6 +461,7 @@ int main(void)
 		CLAIM("so does one that comes back in the cgroup that it left", test_static_left),
 		CLAIM("what began before the end is no new life", test_not_again),
 		CLAIM("a pod whose cgroups came back lives again", test_again_unseen),
+		CLAIM("a deleted pod that is begun anew ends once more", test_deleted_again),
 		CLAIM("what a list that is not whole leaves out lives on", test_kubelet_restarts),
 		CLAIM("a pod ends while the kubelet is away", test_kubelet_down),
 	};
