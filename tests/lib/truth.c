@@ -89,6 +89,7 @@ static int check_members(const struct check *c)
 		"stop_signal",
 		"kill_signal",
 		"deaf",
+		"reason",
 		"exit",
 		"latency_ns",
 		"grace",

@@ -110,6 +110,7 @@ static void test_signal(void **state)
 		.code = -6,
 		.blocked = true,
 		.deaf = true,
+		.reason = UNHEARD_NO_HANDLER,
 		.sender = runc(),
 		.target = {.pid = 4242, .ns_pid = 1, .comm = "nginx"},
 		.target_init = true,
@@ -119,7 +120,8 @@ static void test_signal(void **state)
 	assert_record(&record,
 		      HEAD("signal") "\"signal\":{\"number\":37,\"name\":\"SIGRTMIN+3\",\"result\":"
 				     "\"ignored\",\"group\":true,\"si_code\":-6,\"blocked\":true},"
-				     "\"deaf\":true,\"sender\":" RUNC ",\"target\":{\"pid\":4242,"
+				     "\"deaf\":true,\"reason\":\"no-handler\",\"sender\":" RUNC
+				     ",\"target\":{\"pid\":4242,"
 				     "\"ns_pid\":1,\"comm\":\"nginx\",\"init\":true,\"pod\":" POD
 				     ",\"container\":" CONTAINER "}}\n");
 }
@@ -137,6 +139,7 @@ static void test_stop(void **state)
 		.stop_signal = {true, 15, 0, 1000, runc()},
 		.kill_signal = {true, 9, 2, 2000, {.kind = SENDER_KERNEL}},
 		.deaf = true,
+		.reason = UNHEARD_SHELL,
 		.exit = {.known = true, .status = 137 << 8, .at_ns = 3000},
 		.latency_ns = 1230000000,
 		.latency_known = true,
@@ -160,7 +163,8 @@ static void test_stop(void **state)
 				"\"SIGTERM\",\"result\":\"delivered\",\"at_boot_ns\":1000,"
 				"\"sender\":" RUNC "},\"kill_signal\":{\"number\":9,\"name\":"
 				"\"SIGKILL\",\"result\":\"already_pending\",\"at_boot_ns\":2000,"
-				"\"sender\":" KERNEL "},\"deaf\":true,\"exit\":{\"code\":137,"
+				"\"sender\":" KERNEL
+				"},\"deaf\":true,\"reason\":\"shell\",\"exit\":{\"code\":137,"
 				"\"signal\":0,\"core_dumped\":false,\"at_boot_ns\":3000},"
 				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
 				"\"used_ratio\":0.041,\"margin_ns\":28770000000},"
@@ -185,7 +189,7 @@ static void test_stop_unknown(void **state)
 		"\"1970-01-01T00:00:00.000000000Z\",\"boot_ns\":0,\"node\":null,\"pod\":null,"
 		"\"container\":null,\"process\":{\"pid\":null,\"ns_pid\":null,\"comm\":null,"
 		"\"start_boot_ns\":null},\"stop_signal\":null,\"kill_signal\":null,"
-		"\"deaf\":false,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
+		"\"deaf\":false,\"reason\":null,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
 		"\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
 		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"
 		"\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
@@ -428,7 +432,7 @@ static void test_hostile_names(void **state)
 
 		parsed = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
 		assert_non_null(parsed);
-		assert_int_equal(json_object_size(parsed), 9);
+		assert_int_equal(json_object_size(parsed), 10);
 		assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
 		for (size_t at = 0; at + 1 < out.len; at++)
 			assert_in_range(out.data[at], 0x20, 0x7e);

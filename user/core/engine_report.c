@@ -199,6 +199,7 @@ static void fill_stop(const struct engine *e, const struct stop *stop, struct re
 	fill_sigref(e, &r->stop_signal, &stop->request);
 	fill_sigref(e, &r->kill_signal, &stop->kill);
 	r->deaf = stop->deaf;
+	r->reason = stop_unheard(stop);
 	r->exit.known = stop->exit_seen;
 	r->exit.status = stop->status;
 	r->exit.at_ns = stop->exit_ns;
@@ -320,6 +321,7 @@ void engine_report_signal(struct engine *e, const struct obs *obs, const struct 
 	rec->signal.code = sig->code;
 	rec->signal.blocked = sig->flags & GRACED_SIG_BLOCKED;
 	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig);
+	rec->signal.reason = unheard_by(sig->sig, sig->result, sig->flags);
 	rec->signal.target = process_of(&sig->target);
 	rec->signal.target_init = sig->flags & GRACED_SIG_INIT && target && target->stop;
 	fill_sender(e, &rec->signal.sender, sender);

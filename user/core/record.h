@@ -15,6 +15,7 @@
 #include "core/obs.h"
 #include "core/outcome.h"
 #include "core/podworker.h"
+#include "core/unheard.h"
 
 /* Contract: sender.kind. */
 enum sender_kind {
@@ -88,6 +89,7 @@ struct record_signal {
 	int32_t code;
 	bool blocked;
 	bool deaf;
+	enum unheard reason;
 	struct record_sender sender;
 	struct record_process target;
 	bool target_init;
@@ -122,6 +124,7 @@ struct record_stop {
 	struct record_sigref stop_signal;
 	struct record_sigref kill_signal;
 	bool deaf;
+	enum unheard reason;
 	struct record_exit exit;
 	uint64_t latency_ns; /* valid when stop_signal is known and the exit was seen */
 	bool latency_known;

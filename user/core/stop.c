@@ -116,6 +116,15 @@ bool stop_signal_deaf(const struct obs_signal *sig)
 	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
 }
 
+enum unheard stop_unheard(const struct stop *stop)
+{
+	const struct stop_signal *request = &stop->request;
+
+	if (!request->seen)
+		return UNHEARD_NONE;
+	return unheard_by(request->number, request->result, request->flags);
+}
+
 static bool asks(enum relation from)
 {
 	return from == RELATION_SAME_POD || from == RELATION_OTHER_POD ||

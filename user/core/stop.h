@@ -10,6 +10,7 @@
 #include "base/deadline.h"
 #include "core/grace.h"
 #include "core/sender.h"
+#include "core/unheard.h"
 
 enum stop_state {
 	STOP_IDLE, /* no init is known */
@@ -126,6 +127,9 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 
 /* Whether sig finds its target deaf: ignored under the shield of PID 1, and not by choice. */
 bool stop_signal_deaf(const struct obs_signal *sig);
+
+/* Why the request that is open was not acted on, as far as that was observed. */
+enum unheard stop_unheard(const struct stop *stop);
 
 static inline bool stop_is_running(const struct stop *stop)
 {

@@ -51,6 +51,7 @@ static void add_signal(struct buf *out, const struct record *record)
 	jsonw_bool(out, "blocked", signal->blocked);
 	jsonw_object_end(out);
 	jsonw_bool(out, "deaf", signal->deaf);
+	jsonw_str(out, "reason", unheard_name(signal->reason));
 	record_parts_sender(out, "sender", &signal->sender);
 	jsonw_object(out, "target");
 	record_parts_process(out, &signal->target);
@@ -155,6 +156,7 @@ static void add_stop(struct buf *out, const struct record *record)
 	record_parts_sigref(out, "stop_signal", &stop->stop_signal);
 	record_parts_sigref(out, "kill_signal", &stop->kill_signal);
 	jsonw_bool(out, "deaf", stop->deaf);
+	jsonw_str(out, "reason", unheard_name(stop->reason));
 	record_parts_exit(out, "exit", &stop->exit);
 	if (stop->latency_known)
 		jsonw_u64(out, "latency_ns", stop->latency_ns);

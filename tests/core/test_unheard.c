@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/unheard: why a signal was not acted on, by what the kernel did with it. */
+#include "core/unheard.h"
+
+#include <linux/types.h>
+#include <signal.h>
+
+#include "graced/event.h"
+#include "lib/claim.h"
+
+#define DFL	 GRACED_SIG_DFL
+#define IGN	 GRACED_SIG_IGN
+#define SHIELDED GRACED_SIG_SHIELDED
+#define DYING	 GRACED_SIG_GROUP_EXIT
+#define ZOMBIE	 GRACED_SIG_TARGET_ZOMBIE
+
+static void a_reason_is_given_only_for_what_the_kernel_dropped(void **state)
+{
+	static const struct {
+		uint32_t sig;
+		int32_t result;
+		uint32_t flags;
+		enum unheard reason;
+	} rows[] = {
+		{SIGTERM, 1, DFL | SHIELDED, UNHEARD_NO_HANDLER},
+		{37, 1, DFL | SHIELDED, UNHEARD_NO_HANDLER},
+		{SIGTSTP, 1, DFL | SHIELDED, UNHEARD_NO_HANDLER},
+		{SIGTERM, 1, IGN | SHIELDED, UNHEARD_IGNORED},
+		{SIGTERM, 1, IGN, UNHEARD_IGNORED},
+		{SIGWINCH, 1, IGN, UNHEARD_IGNORED},
+		{SIGWINCH, 1, DFL, UNHEARD_DEFAULT_IGNORE},
+		{SIGWINCH, 1, DFL | SHIELDED, UNHEARD_DEFAULT_IGNORE},
+		{SIGCHLD, 1, DFL, UNHEARD_DEFAULT_IGNORE},
+		{SIGURG, 1, DFL, UNHEARD_DEFAULT_IGNORE},
+		/* Queued, or not sent: nothing is known yet. */
+		{SIGTERM, 0, DFL | SHIELDED, UNHEARD_NONE},
+		{SIGTERM, 0, GRACED_SIG_BLOCKED, UNHEARD_NONE},
+		{SIGTERM, 2, 0, UNHEARD_NONE},
+		{SIGTERM, 3, 0, UNHEARD_NONE},
+		{SIGTERM, -1, IGN, UNHEARD_NONE},
+		/* A dying process ignores everything. */
+		{SIGTERM, 1, DFL | SHIELDED | DYING, UNHEARD_NONE},
+		{SIGTERM, 1, IGN | ZOMBIE, UNHEARD_NONE},
+		{SIGTERM, 1, 0, UNHEARD_NONE},
+		/* Without a shield a default that ends is not ignored. */
+		{SIGTERM, 1, DFL, UNHEARD_NONE},
+		{SIGKILL, 1, DFL | SHIELDED, UNHEARD_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		enum unheard got = unheard_by(rows[i].sig, rows[i].result, rows[i].flags);
+
+		if (got != rows[i].reason)
+			fail_msg("row %zu: reason %d", i, got);
+	}
+}
+
+static void every_reason_has_a_word_and_nothing_else_has(void **state)
+{
+	(void)state;
+	assert_null(unheard_name(UNHEARD_NONE));
+	for (int i = UNHEARD_NONE + 1; i < UNHEARD_COUNT; i++)
+		assert_non_null(unheard_name((enum unheard)i));
+	assert_null(unheard_name(UNHEARD_COUNT));
+	assert_null(unheard_name((enum unheard) - 1));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a reason is given only for what the kernel dropped",
+		      a_reason_is_given_only_for_what_the_kernel_dropped),
+		CLAIM("every reason has a word, and nothing else has",
+		      every_reason_has_a_word_and_nothing_else_has),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

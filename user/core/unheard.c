@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The vocabulary, and the reasons that a signal's own record shows. */
+#include "core/unheard.h"
+
+#include <linux/types.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "graced/event.h"
+
+#define RESULT_IGNORED 1
+
+const char *unheard_name(enum unheard reason)
+{
+	static const char *const names[] = {
+		[UNHEARD_NO_HANDLER] = "no-handler",
+		[UNHEARD_IGNORED] = "ignored",
+		[UNHEARD_BLOCKED] = "blocked",
+		[UNHEARD_STOPPED] = "stopped",
+		[UNHEARD_DEFAULT_IGNORE] = "default-ignore",
+		[UNHEARD_SHELL] = "shell",
+		[UNHEARD_TRAP] = "trap",
+		[UNHEARD_CHILD_IGNORED] = "child-ignored",
+	};
+
+	return (unsigned int)reason < UNHEARD_COUNT ? names[reason] : NULL;
+}
+
+/* sig_kernel_ignore() */
+static bool default_is_nothing(uint32_t sig)
+{
+	return sig == SIGCHLD || sig == SIGCONT || sig == SIGURG || sig == SIGWINCH;
+}
+
+/* prepare_signal() ignores every signal to a process that is dying already. */
+enum unheard unheard_by(uint32_t sig, int32_t result, uint32_t flags)
+{
+	if (sig == SIGKILL || result != RESULT_IGNORED ||
+	    flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE))
+		return UNHEARD_NONE;
+	if (flags & GRACED_SIG_IGN)
+		return UNHEARD_IGNORED;
+	if (!(flags & GRACED_SIG_DFL))
+		return UNHEARD_NONE;
+	if (default_is_nothing(sig))
+		return UNHEARD_DEFAULT_IGNORE;
+	return flags & GRACED_SIG_SHIELDED ? UNHEARD_NO_HANDLER : UNHEARD_NONE;
+}
