@@ -327,7 +327,7 @@ static void test_names(void **state)
 	assert_null(cgpath_kind_name(CGPATH_MOUNT + 1));
 	assert_null(cgpath_kind_name((enum cgpath_kind) - 1));
 	assert_null(cgpath_qos_name(CGPATH_QOS_BESTEFFORT + 1));
-	assert_null(cgpath_runtime_name(CGPATH_RT_PODMAN + 1));
+	assert_null(cgpath_runtime_name(CGPATH_RT_ECS + 1));
 	assert_null(cgpath_driver_name(CGPATH_DRIVER_SYSTEMD + 1));
 }
 

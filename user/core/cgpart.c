@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define ECS_TASK_LEN 32
 
 bool cgpart_is(struct cgpart p, const char *word)
 {
@@ -253,4 +254,30 @@ struct cgpart_leaf cgpart_leaf(struct cgpart c, struct cgpart parent)
 	leaf.kind =
 		is_bare_sandbox(leaf.runtime, scope, parent) ? CGPATH_SANDBOX : CGPATH_CONTAINER;
 	return leaf;
+}
+
+struct cgpart_leaf cgpart_leaf_ecs(struct cgpart c, struct cgpart parent)
+{
+	const struct cgpart_leaf none = {.kind = CGPATH_NONE};
+	struct cgpart number = c;
+
+	if (parent.len != ECS_TASK_LEN || !is_hex(parent.at, parent.len) || c.len > CGPATH_ID_LEN ||
+	    c.len < parent.len + 2)
+		return none;
+	if (memcmp(c.at, parent.at, parent.len) != 0 || c.at[parent.len] != '-')
+		return none;
+	number.at += parent.len + 1;
+	number.len -= parent.len + 1;
+	for (size_t i = 0; i < number.len; i++)
+		if (number.at[i] < '0' || number.at[i] > '9')
+			return none;
+	return (struct cgpart_leaf){.kind = CGPATH_CONTAINER, .runtime = CGPATH_RT_ECS, .id = c};
+}
+
+struct cgpart_leaf cgpart_leaf_uuid(struct cgpart c)
+{
+	if (!is_uuid(c))
+		return (struct cgpart_leaf){.kind = CGPATH_NONE};
+	return (struct cgpart_leaf){
+		.kind = CGPATH_CONTAINER, .runtime = CGPATH_RT_UNKNOWN, .id = c};
 }

@@ -56,6 +56,13 @@ struct cgpart_leaf {
  * between a container and a sandbox of CRI-O. */
 struct cgpart_leaf cgpart_leaf(struct cgpart c, struct cgpart parent);
 
+/* "<task>-<digits>" in a cgroup named "<task>", a task's id of 32 hex digits: what the agent of
+ * Amazon ECS makes (ecs-agent, agent/api/task/task_linux.go). CGPATH_NONE for anything else. */
+struct cgpart_leaf cgpart_leaf_ecs(struct cgpart c, struct cgpart parent);
+
+/* A UUID, as garden names its containers; it counts only directly below a pod. */
+struct cgpart_leaf cgpart_leaf_uuid(struct cgpart c);
+
 /* Whether only the container runtimes of Kubernetes use this runtime's names. */
 bool cgpart_runtime_is_cri(enum cgpath_runtime runtime);
 

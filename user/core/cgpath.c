@@ -70,6 +70,8 @@ static void step_outside(struct walk *w, struct cgpart c)
 {
 	struct cgpart_leaf leaf = cgpart_leaf(c, w->parent);
 
+	if (leaf.kind == CGPATH_NONE)
+		leaf = cgpart_leaf_ecs(c, w->parent);
 	/* crun puts the container into a child of its scope. */
 	if (w->found.kind == CGPATH_CONTAINER_OUTSIDE && cgpart_is(c, "container") &&
 	    !cgpart_is(w->parent, "container"))
@@ -99,6 +101,8 @@ static void step_below_pod(struct walk *w, struct cgpart c)
 	struct cgpart_leaf leaf = cgpart_leaf(c, w->parent);
 	struct cgpath pod = w->found;
 
+	if (leaf.kind == CGPATH_NONE)
+		leaf = cgpart_leaf_uuid(c);
 	set_leaf(w, &leaf);
 	if (leaf.kind != CGPATH_NONE && leaf.kind != CGPATH_MOUNT) {
 		w->found.qos = pod.qos;
@@ -249,7 +253,7 @@ const char *cgpath_runtime_name(enum cgpath_runtime runtime)
 	static const char *const names[] = {
 		[CGPATH_RT_UNKNOWN] = "unknown", [CGPATH_RT_CONTAINERD] = "containerd",
 		[CGPATH_RT_DOCKER] = "docker",	 [CGPATH_RT_CRIO] = "crio",
-		[CGPATH_RT_PODMAN] = "podman",
+		[CGPATH_RT_PODMAN] = "podman",	 [CGPATH_RT_ECS] = "ecs",
 	};
 
 	return name_of(names, ARRAY_LEN(names), runtime);

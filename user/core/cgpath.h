@@ -2,7 +2,8 @@
 /* Reads what a cgroup path says of itself: pod, container, runtime, QoS class, cgroup driver.
  *
  * The names follow the kubelet (pkg/kubelet/cm/cgroup_manager_linux.go), containerd
- * (internal/cri/server/helpers.go), CRI-O (internal/config/cgmgr), cri-dockerd and podman. A path
+ * (internal/cri/server/helpers.go), CRI-O (internal/config/cgmgr), cri-dockerd, podman, the agent of
+ * Amazon ECS and garden. A path
  * is a claim, not a proof: whoever may create cgroups may forge any name below their own, so the
  * caller must not parse below a container that it knows already. */
 #ifndef CORE_CGPATH_H
@@ -40,6 +41,7 @@ enum cgpath_runtime {
 	CGPATH_RT_DOCKER,
 	CGPATH_RT_CRIO,
 	CGPATH_RT_PODMAN,
+	CGPATH_RT_ECS, /* Amazon ECS and Fargate */
 };
 
 /* Read off the component of the pod (of the QoS class, of kubepods): a slice or a plain name. */

@@ -104,7 +104,7 @@ static int on_cgroup(struct engine *e, const struct obs *obs)
 {
 	const struct kept_cgroup *cg = &obs->kept_cgroup;
 	struct cgnode *node;
-	int r = cg->runtime > CGPATH_RT_PODMAN ? -EINVAL : add_cgroup(e, cg, &node);
+	int r = cg->runtime > CGPATH_RT_ECS ? -EINVAL : add_cgroup(e, cg, &node);
 
 	if (r < 0) {
 		refuse(e);
