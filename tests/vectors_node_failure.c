@@ -34,21 +34,28 @@ static bool is_out_of_service(const json_t *node)
 
 static int ask_pod(json_t *json, const json_t *nodes, json_t *deleted, json_t *failed)
 {
+	struct podobj_toleration taint = {
+		.key = NODEFAIL_OUT_OF_SERVICE, .op = "Exists", .value = "", .effect = "NoExecute"};
 	struct podobj_pod pod;
 	const json_t *node;
 	const char *ready;
 	enum nodefail_gc gc;
-	int deleting = 0;
+	int deleting = 0, tolerates = 0;
 
 	podobj_init(&pod);
-	if (json_unpack(json, "{s:s, s:s, s?b, s?s!}", "name", &pod.name, "node", &pod.node,
-			"deletion", &deleting, "phase", &pod.status.phase) < 0)
+	if (json_unpack(json, "{s:s, s:s, s?b, s?s, s?b!}", "name", &pod.name, "node", &pod.node,
+			"deletion", &deleting, "phase", &pod.status.phase,
+			"tolerates_out_of_service", &tolerates) < 0)
 		return -EINVAL;
 	node = node_of(nodes, pod.node);
 	ready = json_string_value(json_object_get(node, "ready"));
 	if (!ready)
 		return -EINVAL;
 	pod.deleting = deleting;
+	if (tolerates) {
+		pod.tolerations = &taint;
+		pod.n_tolerations = 1;
+	}
 	gc = nodefail_gc_of(&pod, strcmp(ready, "True") == 0, is_out_of_service(node));
 	if (gc == NODEFAIL_GC_FAILS)
 		json_array_append_new(failed, json_string(pod.name));

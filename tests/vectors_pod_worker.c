@@ -199,6 +199,9 @@ static uint64_t time_in(json_t *json, const char *member)
 	return (uint64_t)json_integer_value(json_object_get(json, member));
 }
 
+/* Start times that tell the two planted updates apart. */
+enum { PLANTED_ACTIVE = 1, PLANTED_PENDING = 2 };
+
 static int plant_worker(struct podworker *pw, json_t *json, struct podworker_record **ret)
 {
 	const char *fullname = json_string_value(json_object_get(json, "fullname"));
@@ -218,6 +221,9 @@ static int plant_worker(struct podworker *pw, json_t *json, struct podworker_rec
 	s->terminating_ns = time_in(json, "terminating");
 	s->terminated_ns = time_in(json, "terminated");
 	s->has_active = (*ret)->active.has_pod = json_object_get(json, "active_pod") != NULL;
+	s->has_pending = (*ret)->pending.has_pod = json_object_get(json, "pending_pod") != NULL;
+	(*ret)->active.start_ns = PLANTED_ACTIVE;
+	(*ret)->pending.start_ns = PLANTED_PENDING;
 	(*ret)->worker = !s->finished;
 	json_array_foreach(waiting, i, uid)
 		if (!json_is_string(uid) ||
@@ -226,10 +232,20 @@ static int plant_worker(struct podworker *pw, json_t *json, struct podworker_rec
 	return by ? podworker_name_start(pw, (*ret)->fullname, by) : 0;
 }
 
+/* The name that the input gives to the update that now waits; NULL: no update waits. */
+static const char *waiting_pod(const struct podworker_record *rec, const json_t *status)
+{
+	const char *member =
+		rec->pending.start_ns == PLANTED_PENDING ? "pending_pod" : "active_pod";
+
+	if (!rec->status.has_pending || !rec->pending.has_pod)
+		return NULL;
+	return json_string_value(json_object_get(status, member));
+}
+
 static int run_remove_worker(json_t *input, json_t *expected, json_t **ret_got)
 {
 	_cleanup_worker_ struct podworker *pw = NULL;
-	const char *active;
 	struct podworker_record *rec;
 	json_t *status;
 	int orphan, r;
@@ -242,16 +258,14 @@ static int run_remove_worker(json_t *input, json_t *expected, json_t **ret_got)
 	r = plant_worker(pw, status, &rec);
 	if (r < 0)
 		return r;
-	active = json_string_value(json_object_get(status, "active_pod"));
 	if (podworker_remove_terminated(pw, rec, orphan, 10)) {
 		*ret_got = json_pack("{s:b}", "removed", true);
 		return *ret_got ? 0 : -ENOMEM;
 	}
-	*ret_got =
-		json_pack("{s:b, s:s?, s:b, s:I, s:b}", "removed", false, "pending_pod",
-			  rec->status.has_pending && rec->pending.has_pod ? active : NULL,
-			  "deleted", rec->status.deleted, "grace", (json_int_t)rec->status.grace_s,
-			  "termination_requested", rec->status.terminating_ns != 0);
+	*ret_got = json_pack("{s:b, s:s?, s:b, s:I, s:b}", "removed", false, "pending_pod",
+			     waiting_pod(rec, status), "deleted", rec->status.deleted, "grace",
+			     (json_int_t)rec->status.grace_s, "termination_requested",
+			     rec->status.terminating_ns != 0);
 	if (*ret_got && (rec->status.working || json_object_get(expected, "working")))
 		json_object_set_new(*ret_got, "working", json_boolean(rec->status.working));
 	return *ret_got ? 0 : -ENOMEM;
