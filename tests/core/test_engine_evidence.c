@@ -391,26 +391,6 @@ static void test_life_ends_unseen(void **state)
 	}
 }
 
-/* Before PID 1 of the container came in, a process of a lower rank was taken for init. */
-static void test_better_init(void **state)
-{
-	const struct graced_proc second = second_life();
-	struct world w;
-
-	(void)state;
-	world_open(&w, NULL);
-	world_ranked(&w, SEC(10), CG_A1, &P_A1, GRACED_INIT_FIRST);
-	world_ranked(&w, SEC(11), CG_A1, &second, GRACED_INIT_PID1);
-	/* On another CPU it was init still when it left. */
-	world_exit(&w, SEC(11) + 1, CG_A1, &P_A1, EXIT(0));
-	assert_int_equal(world_count(&w, RECORD_STOP), 0);
-	world_exit(&w, SEC(160), CG_A1, &second, EXIT(3));
-	world_empty(&w, SEC(161), CG_A1);
-	assert_verdict(&w, OUTCOME_FAILED, CAUSE_SELF, 0);
-	assert_int_equal(world_stop(&w)->process.pid, second.pid);
-	world_close(&w);
-}
-
 /* Records of two CPUs may be a few µs out of order. */
 static void test_stragglers(void **state)
 {
@@ -464,7 +444,6 @@ int main(void)
 		      test_init_lost_while_attaching),
 		CLAIM("a life whose end was lost is told when the next one shows",
 		      test_life_ends_unseen),
-		CLAIM("a better init replaces a worse one without a record", test_better_init),
 		CLAIM("a record that comes after the verdict starts no new life", test_stragglers),
 	};
 
