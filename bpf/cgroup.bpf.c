@@ -235,6 +235,7 @@ int on_cgroup_rmdir(__u64 *ctx)
 	}
 	quota_give(w->owner_id);
 	reap_forget(id, w);
+	doom_end(id);
 	bpf_map_delete_elem(&watched, &id);
 	bpf_map_delete_elem(&inits, &id);
 	bpf_map_delete_elem(&quotas, &id);

@@ -20,16 +20,15 @@ static __always_inline bool is_dropped(const struct k_sigaction *action, __u32 s
 }
 
 /* The init whose container current is in; NULL: none. */
-static __always_inline struct graced_init *init_here(void)
+static __always_inline struct graced_init *init_here(struct place *at)
 {
 	struct graced_watch *w;
-	struct place at;
 
 	if (loads_may_fail())
-		w = watch_of(task_cgroup(bpf_get_current_task_btf()), &at);
+		w = watch_of(task_cgroup(bpf_get_current_task_btf()), at);
 	else
-		w = watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), &at);
-	return watch_recorded(w) ? bpf_map_lookup_elem(&inits, &at.watch_id) : NULL;
+		w = watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), at);
+	return watch_recorded(w) ? bpf_map_lookup_elem(&inits, &at->watch_id) : NULL;
 }
 
 /* A stop signal that is fatal comes by here as the SIGKILL that it is turned into. */
@@ -37,19 +36,20 @@ SEC("tp_btf/signal_deliver")
 int on_deliver(__u64 *ctx)
 {
 	struct graced_init *i;
+	struct place at = {};
 	__u32 sig = ctx[0];
 
 	if (!((STOP_SET | BIT_OF(SIGKILL) | own_stops) & BIT_OF(sig)))
 		return 0;
 	if (sig == SIGKILL && !dying)
 		return 0;
-	i = init_here();
+	i = init_here(&at);
 	if (!i || i->await_sig != sig || i->deliver_ns)
 		return 0;
 	if (i->pid != bpf_get_current_pid_tgid() >> 32 || is_dropped((void *)ctx[2], sig))
 		return 0;
-	if (sig == SIGKILL)
-		__sync_fetch_and_add(&dying, -1);
+	if (sig == SIGKILL && !doom_end(at.watch_id))
+		return 0;
 	i->deliver_ns = bpf_ktime_get_boot_ns();
 	return 0;
 }

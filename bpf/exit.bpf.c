@@ -109,8 +109,7 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 	}
 	if (init) {
 		i->pid = 0;
-		if (is_dying(i))
-			__sync_fetch_and_add(&dying, -1);
+		doom_end(at.watch_id);
 		reap_expect(t, w, at.watch_id);
 	}
 	return 0;

@@ -40,7 +40,7 @@ GRACED_SHARED __u64 last_wake_ns;
 /* The stop signals that any container has for its own. */
 GRACED_SHARED __u64 own_stops;
 
-/* How many inits are dying of a stop signal and have yet to wake up to it. */
+/* How many entries `doomed` has: while there are none, no SIGKILL that is delivered is looked at. */
 GRACED_SHARED __u32 dying;
 
 /* Whether somebody sees inits being waited for, and how many have yet to be. */
@@ -62,6 +62,7 @@ GRACED_SHARED __u32 limit_all;
 #define MAX_WATCHED 16384
 #define MAX_NOISY   256
 #define MAX_REAPS   4096
+#define MAX_DOOMED  4096
 #define WALK_MAX    64 /* levels below a container that are still found */
 
 GRACED_SHARED struct {
@@ -114,6 +115,18 @@ GRACED_SHARED struct {
 	__type(key, __u32);
 	__type(value, struct graced_reap);
 } reaps SEC(".maps");
+
+/*
+ * Containers whose init dies of a stop signal and has yet to wake up to it. Several threads of one
+ * init may wake up, or exit, at once on different CPUs; only one of them deletes the entry, which
+ * is what 5.10 has in place of an atomic compare and exchange.
+ */
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_DOOMED);
+	__type(key, __u64);
+	__type(value, __u8);
+} doomed SEC(".maps");
 
 struct gate_key {
 	__u64 start_ns;
@@ -200,6 +213,25 @@ static __always_inline bool watch_recorded(const struct graced_watch *w)
 static __always_inline bool is_noisy(__u64 watch_id)
 {
 	return noisy_any && bpf_map_lookup_elem(&noisy, &watch_id);
+}
+
+/* The init of that container begins to die of a stop signal. Without room for it the moment at
+ * which it woke up stays unknown. */
+static __always_inline void doom(__u64 watch_id)
+{
+	__u8 one = 1;
+
+	if (bpf_map_update_elem(&doomed, &watch_id, &one, BPF_NOEXIST) == 0)
+		__sync_fetch_and_add(&dying, 1);
+}
+
+/* True for exactly one caller after each doom(). */
+static __always_inline bool doom_end(__u64 watch_id)
+{
+	if (!dying || bpf_map_delete_elem(&doomed, &watch_id))
+		return false;
+	__sync_fetch_and_add(&dying, -1);
+	return true;
 }
 
 static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u64 suppressed)

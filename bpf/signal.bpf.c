@@ -337,7 +337,7 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 	init->stop_sig = a->sig;
 	init->await_sig = dies ? SIGKILL : a->sig;
 	if (dies)
-		__sync_fetch_and_add(&dying, 1);
+		doom(a->at.watch_id);
 }
 
 /* The sender is the init of the target's container, and was told to stop. */

@@ -49,7 +49,7 @@ static __always_inline __u64 told_set(const struct graced_watch *w)
 	return stop_set(w) | STOP_SET | BIT_OF(SIGKILL);
 }
 
-/* It is dying of its stop signal, and counted. */
+/* It is dying of its stop signal and has not woken up to that. */
 static __always_inline bool is_dying(const struct graced_init *init)
 {
 	return init->await_sig == SIGKILL && !init->deliver_ns;

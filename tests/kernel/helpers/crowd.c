@@ -123,6 +123,28 @@ static int leader_gone(char **args)
 	return 1;
 }
 
+static void *pause_thread(void *unused)
+{
+	pthread_barrier_wait(&barrier);
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* idle N: N threads (the first included) wait, every signal at its default */
+static int idle(char **args)
+{
+	long n = number_or(args, 0, 9);
+
+	pthread_barrier_init(&barrier, NULL, (unsigned int)n);
+	start_threads(n - 1, pause_thread);
+	pthread_barrier_wait(&barrier);
+	page_ready(page);
+	for (;;)
+		pause();
+	return 1;
+}
+
 static void sibling(char path[PATH_MAX])
 {
 	const char *self = (const char *)(uintptr_t)getauxval(AT_EXECFN);
@@ -240,13 +262,10 @@ static const struct {
 	const char *name;
 	int (*run)(char **args);
 } behaviours[] = {
-	{"threads", threads},
-	{"leader-gone", leader_gone},
-	{"exec-nonleader", exec_nonleader},
-	{"vfork", vfork_child},
-	{"forks", forks},
-	{"mkcgroups", mkcgroups},
-	{"daemon", daemonize},
+	{"threads", threads},	  {"leader-gone", leader_gone},
+	{"idle", idle},		  {"exec-nonleader", exec_nonleader},
+	{"vfork", vfork_child},	  {"forks", forks},
+	{"mkcgroups", mkcgroups}, {"daemon", daemonize},
 };
 
 int main(int argc, char **argv)
