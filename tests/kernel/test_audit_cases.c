@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -171,6 +172,54 @@ static void the_exit_status_tells_of_one_deaf_container(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+/* cgroup.procs lists no process of another pid namespace: the container looks empty from there. */
+static void outside_the_hosts_pid_namespace_there_is_no_all_clear(void **state)
+{
+	static const char *const namespaces[] = {"--mount-proc", "--"};
+	struct fixture *f = judge_need(state);
+	struct run_result result;
+	struct box box;
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
+	for (size_t i = 0; i < LEN(namespaces); i++) {
+		const char *graced = getenv("GRACED");
+		const struct {
+			const char *const *args;
+			const char *err;
+		} rows[] = {
+			{BOX_ARGV("-pf", namespaces[i], graced, "audit"),
+			 "graced audit: this is not"},
+			{BOX_ARGV("-pf", namespaces[i], graced, "audit", "--exit-zero"),
+			 "graced audit: this is not"},
+			{BOX_ARGV("-pf", namespaces[i], graced, "trace", "--duration", "1s"),
+			 "graced trace: this is not"},
+			{BOX_ARGV("-pf", namespaces[i], graced, "record", "--duration", "1s",
+				  "/dev/null"),
+			 "graced record: this is not"},
+			{BOX_ARGV("-pf", namespaces[i], graced, "resolve", "1"),
+			 "graced resolve: this is not"},
+			{BOX_ARGV("-pf", namespaces[i], graced, "check", "--no-names"), NULL},
+		};
+
+		for (size_t k = 0; k < LEN(rows); k++) {
+			const struct run_spec spec = {.exe = "/usr/bin/unshare",
+						      .args = rows[k].args};
+
+			assert_int_equal(run(&spec, &result), 0);
+			assert_int_equal(result.status, 1);
+			if (rows[k].err) {
+				assert_int_equal(result.out_len, 0);
+				assert_int_equal(
+					strncmp(result.err, rows[k].err, strlen(rows[k].err)), 0);
+			} else {
+				assert_non_null(strstr(result.out, "fail  pid namespace"));
+			}
+			run_done(&result);
+		}
+	}
+	assert_int_equal(box_remove(&box), 0);
+}
+
 /* What needs no permission is told, the rest is not guessed. */
 static void who_may_not_look_gets_no_guess(void **state)
 {
@@ -215,6 +264,8 @@ int main(void)
 		 NULL},
 		CLAIM("the exit status tells of one deaf container, and of none by that name",
 		      the_exit_status_tells_of_one_deaf_container),
+		CLAIM("outside the host's pid namespace there is no all-clear",
+		      outside_the_hosts_pid_namespace_there_is_no_all_clear),
 		CLAIM("who may not look into a process gets no guess",
 		      who_may_not_look_gets_no_guess),
 	};

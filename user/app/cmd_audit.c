@@ -198,5 +198,7 @@ int cmd_audit(int argc, char **argv)
 	mask = options.filter.sigmask;
 	if (mask & (mask - 1))
 		return say_usage("audit", "--signal wants one signal, the one that asks to stop");
+	if (!say_host_pids("audit"))
+		return 1;
 	return audit(&options, mask ? (uint32_t)__builtin_ctzll(mask) + 1 : 0);
 }

@@ -134,8 +134,9 @@ static void check_pidns(struct check *c)
 	if (host_in_initial_pidns())
 		tell(c, OK, "pid namespace", "the host's");
 	else
-		tell(c, WARN, "pid namespace",
-		     "not the host's (hostPID): inits that ran before are not known");
+		tell(c, FAIL, "pid namespace",
+		     "not the host's (hostPID): trace, record and audit do not start, and run "
+		     "does not know the inits that ran before it");
 }
 
 static void check_cgroups(struct check *c)

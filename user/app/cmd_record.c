@@ -41,5 +41,7 @@ int cmd_record(int argc, char **argv)
 	options.record = argv[options.first];
 	if (isatty(STDOUT_FILENO) && options.record[0] == '-' && !options.record[1])
 		return say_usage("record", "a recording does not go to a terminal");
+	if (!say_host_pids("record"))
+		return 1;
 	return manager_run(&options, NULL, NULL);
 }

@@ -90,6 +90,8 @@ static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_M
 	int e;
 
 	if (is_pid(what, &pid)) {
+		if (!say_host_pids("resolve"))
+			return 1;
 		e = find_hierarchy(r);
 		if (e >= 0)
 			e = procfs_cgroup_of(pid, r->hierarchy.unified ? NULL : r->hierarchy.name,

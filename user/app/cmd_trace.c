@@ -54,6 +54,8 @@ int cmd_trace(int argc, char **argv)
 		return say_usage("trace", "'%s' is one argument too many", argv[options.first]);
 	if (options.record && strcmp(options.record, "-") == 0)
 		return say_usage("trace", "--record wants a file, as rows go to standard output");
+	if (!say_host_pids("trace"))
+		return 1;
 	if (!output_open(&options, true, &output))
 		return 1;
 	status = manager_run(&options, output.sinks, NULL);

@@ -12,6 +12,7 @@
 #include "app/scan.h"
 #include "app/timers.h"
 #include "io/clock.h"
+#include "io/host.h"
 #include "io/procfs.h"
 
 /* One observation asks for a few things at most; this many wait only when answers ask again. */
@@ -106,7 +107,9 @@ static void probe_init(struct manager *m, const struct effect *effect)
 	obs.probe.id = effect->id;
 	obs.probe.pid = effect->pid;
 	obs.probe.start_ns = effect->start_ns;
-	obs.probe.alive = procfs_alive((pid_t)effect->pid, effect->start_ns);
+	/* Where pids are not the host's, no process is known to be gone. */
+	obs.probe.alive =
+		!host_in_initial_pidns() || procfs_alive((pid_t)effect->pid, effect->start_ns);
 	feed(m, &obs);
 }
 

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "io/host.h"
 
 /* Arguments come from anywhere: what would not be plain text on a terminal is shown escaped. The
  * log escapes by itself. */
@@ -77,4 +78,13 @@ void say_debug(const char *format, va_list args)
 		if (end > at)
 			log_debug("%.*s", (int)(end - at), at);
 	}
+}
+
+bool say_host_pids(const char *command)
+{
+	if (host_in_initial_pidns())
+		return true;
+	say_as(command, "this is not the host's pid namespace, where the processes of containers "
+			"can be seen; run it on the host, or with hostPID (docker run --pid=host)");
+	return false;
 }

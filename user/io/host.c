@@ -37,5 +37,6 @@ bool host_in_initial_pidns(void)
 {
 	struct stat st;
 
-	return stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == INITIAL_PIDNS_INODE;
+	/* A /proc that is mounted for another namespace has no self. */
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == INITIAL_PIDNS_INODE;
 }

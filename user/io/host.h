@@ -13,7 +13,8 @@ void host_kernel(char *ret, size_t size);
 bool host_is_socket(const char *path);
 bool host_is_dir(const char *path);
 
-/* Whether process ids here are those of the initial pid namespace, as BPF programs tell them. */
+/* Whether process ids here, and those in /proc, are those of the initial pid namespace, as BPF
+ * programs report them. */
 bool host_in_initial_pidns(void);
 
 #endif
