@@ -63,7 +63,7 @@ static const struct setting {
 	 "60000000000", "2s", "1h", "a duration like 5s"},
 	{"shutdown.deafGrace", "shutdown.deaf-grace", "SHUTDOWN_DEAF_GRACE", "0", "2s",
 	 "2000000000", "off", "on", "a duration like 2s"},
-	{"metrics.maxSeries", "metrics.max-series", "METRICS_MAX_SERIES", "2000", "50000", "50000",
+	{"metrics.maxSeries", "metrics.max-series", "METRICS_MAX_SERIES", "10000", "50000", "50000",
 	 "500", "50001", "a number from 500 to 50000"},
 	{"metrics.maxAge", "metrics.max-age", "METRICS_MAX_AGE", "3600000000000", "90s",
 	 "90000000000", "1h", "0", "a duration"},

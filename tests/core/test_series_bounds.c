@@ -5,20 +5,22 @@
 #include "core/series.h"
 #include "lib/claim.h"
 #include "lib/serieslib.h"
+#include "wire/metrics.h"
 
 static void test_cap(void **state)
 {
-	static const struct {
+	const uint32_t least = (uint32_t)series_overflow_lines();
+	const struct {
 		uint32_t max, reserved;
 		uint64_t limit;
 	} want[] = {
-		{0, 0, 2000},
-		{0, 160, 2000},
+		{0, 0, 10000},
+		{0, 160, 10000},
 		{2000, 0, 2000},
-		{1, 0, SERIES_OVERFLOW_LINES},
-		{1, 160, 160 + SERIES_OVERFLOW_LINES},
-		{SERIES_OVERFLOW_LINES + 1, 0, SERIES_OVERFLOW_LINES + 1},
-		{SERIES_OVERFLOW_LINES + 33, 0, SERIES_OVERFLOW_LINES + 33},
+		{1, 0, least},
+		{1, 160, 160 + least},
+		{least + 1, 0, least + 1},
+		{least + 33, 0, least + 33},
 		{400, 100, 400},
 		{5000, 0, 5000},
 	};
@@ -37,9 +39,11 @@ static void test_cap(void **state)
 			stop = serieslib_stop("shop", name);
 			stop.stop.deaf = n % 2;
 			oom = serieslib_oom("shop", name, OOM_LEVEL_CONTAINER);
+			series_seen(series, &stop.stop.pod, &stop.stop.container, 100 * S, 1);
 			series_record(series, &stop);
 			series_record(series, &oom);
 			series_get_stats(series, &stats);
+			assert_true(stats.used_ppm <= 1000000);
 			assert_int_equal(stats.limit, want[i].limit);
 			assert_true(stats.lines + want[i].reserved <= stats.limit);
 		}
@@ -76,26 +80,142 @@ static void test_absorbed(void **state)
 	assert_int_equal(stats.labelsets, 0);
 }
 
+static struct record numbered(const char *prefix, int n)
+{
+	static char names[2][16];
+	static int turn;
+
+	turn = !turn;
+	snprintf(names[turn], sizeof(names[turn]), "%s%d", prefix, n);
+	return serieslib_stop(names[turn], names[turn]);
+}
+
 static void test_counters_last(void **state)
 {
-	/* Room for 100 lines: two containers take 32 each, and 75 are for histograms. */
-	_series_ struct series *series = serieslib_new(SERIES_OVERFLOW_LINES + 100, 0);
+	/* Of 640 lines 20 are for counters alone; each stop takes one counter and 15 lines more. */
+	_series_ struct series *series = serieslib_new((uint32_t)series_overflow_lines() + 640, 0);
 	struct series_stats stats;
 
 	(void)state;
-	for (int n = 0; n < 25; n++) {
-		char name[16];
-		struct record record;
+	for (int n = 0; n < 45; n++) {
+		struct record record = numbered("c", n);
 
-		snprintf(name, sizeof(name), "c%d", n);
-		record = serieslib_stop("shop", name);
+		record.stop.grace.from = GRACE_UNKNOWN;
 		series_record(series, &record);
 	}
 	series_get_stats(series, &stats);
 	assert_int_equal(stats.absorbed[SERIES_STOPS], 0);
-	assert_true(stats.absorbed[SERIES_STOP_DURATION] == 23);
-	assert_int_equal(stats.absorbed[SERIES_DEAF_STOPS], 0);
-	assert_int_equal(stats.labelsets, 25);
+	assert_true(stats.absorbed[SERIES_STOP_DURATION] > 0);
+	assert_int_equal(stats.labelsets, 45);
+}
+
+/* What never happened to a thousand containers leaves room for what happens to others. */
+static void test_zeros_last(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct series_stats stats;
+
+	(void)state;
+	for (int n = 0; n < 1000; n++) {
+		struct record record = numbered("idle", n);
+
+		series_seen(series, &record.stop.pod, &record.stop.container, 100 * S, 1);
+	}
+	series_get_stats(series, &stats);
+	assert_true(stats.lines <= stats.limit / SERIES_EVENTS_PART);
+	for (int n = 0; n < 100; n++) {
+		struct record record = numbered("c", n);
+
+		series_record(series, &record);
+	}
+	series_get_stats(series, &stats);
+	for (int i = 0; i < SERIES_FAMILY_COUNT; i++)
+		assert_int_equal(stats.absorbed[i], 0);
+}
+
+/* A pod's own two histograms, and each container's stop in two, beside what it had before. */
+static void drain(struct series *series, int n_pods, int n_containers)
+{
+	for (int n = 0; n < n_pods; n++) {
+		struct record stop = numbered("pod", n);
+		struct record empty = {.type = RECORD_POD,
+				       .pod_state = {.pod = stop.stop.pod,
+						     .state = PODWORKER_STAGE_TERMINATED,
+						     .exit_ns = 100 * S,
+						     .empty_ns = 101 * S}};
+		struct record ready = {.type = RECORD_POD_READY,
+				       .pod_ready = {.pod = stop.stop.pod,
+						     .stop_ns = 100 * S,
+						     .until_ns = 101 * S}};
+
+		for (int i = 0; i < n_containers; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "container-%d", i);
+			stop.stop.container.name = name;
+			series_record(series, &stop);
+		}
+		series_record(series, &empty);
+		series_record(series, &ready);
+	}
+}
+
+static void see_all(struct series *series, int n_pods, int n_containers)
+{
+	for (int n = 0; n < n_pods; n++) {
+		struct record stop = numbered("pod", n);
+
+		for (int i = 0; i < n_containers; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "container-%d", i);
+			stop.stop.container.name = name;
+			series_seen(series, &stop.stop.pod, &stop.stop.container, 100 * S, 1);
+		}
+	}
+}
+
+static void test_drain(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
+	struct series_stats stats;
+
+	(void)state;
+	see_all(series, 110, 2);
+	drain(series, 110, 2);
+	series_get_stats(series, &stats);
+	print_message("%llu lines, %llu.%02llu %% of the room\n", (unsigned long long)stats.lines,
+		      (unsigned long long)stats.used_ppm / 10000,
+		      (unsigned long long)stats.used_ppm / 100 % 100);
+	for (int i = 0; i < SERIES_FAMILY_COUNT; i++)
+		assert_int_equal(stats.absorbed[i], 0);
+	assert_true(stats.used_ppm < 1000000);
+}
+
+/* The ratio is 1 exactly when a stop does not find room for its histogram. */
+static void test_used(void **state)
+{
+	_series_ struct series *series = serieslib_new(1000, 0);
+	struct series_stats stats;
+
+	(void)state;
+	series_get_stats(series, &stats);
+	assert_int_equal(stats.used_ppm, 0);
+	for (int n = 0; n < 200; n++) {
+		struct record record = numbered("c", n);
+		uint64_t before;
+
+		record.stop.grace.from = GRACE_UNKNOWN;
+		series_get_stats(series, &stats);
+		before = stats.absorbed[SERIES_STOP_DURATION];
+		if (stats.used_ppm < 1000000)
+			assert_int_equal(before, 0);
+		series_record(series, &record);
+		series_get_stats(series, &stats);
+		if (stats.absorbed[SERIES_STOP_DURATION] > 0)
+			assert_int_equal(stats.used_ppm, 1000000);
+	}
+	assert_true(stats.absorbed[SERIES_STOP_DURATION] > 0);
 }
 
 /* What happens to a container that stopped once, at 100 s. */
@@ -126,18 +246,19 @@ static void test_age(void **state)
 		struct record record = serieslib_stop("shop", "cart");
 		struct series_stats stats;
 
+		record.stop.container.kind = CONTAINER_KIND_UNKNOWN;
 		series_record(series, &record);
 		for (int n = 0; n < want[i].scrapes; n++)
 			series_scraped(series);
 		if (want[i].seen_ns)
 			series_seen(series, &record.stop.pod, &record.stop.container,
-				    want[i].seen_ns);
+				    want[i].seen_ns, 1);
 		series_age(series, want[i].now_ns);
 		series_get_stats(series, &stats);
 		if (stats.labelsets != want[i].there)
 			fail_msg("%s: %d label sets", want[i].what, (int)stats.labelsets);
-		assert_int_equal(stats.lines, want[i].there ? 32 : 0);
-		assert_int_equal(stats.aged, want[i].there ? 0 : 32);
+		assert_int_equal(stats.lines, want[i].there ? 23 : 0);
+		assert_int_equal(stats.aged, want[i].there ? 0 : 23);
 	}
 }
 
@@ -183,7 +304,7 @@ static void test_future(void **state)
 
 static void test_age_makes_room(void **state)
 {
-	_series_ struct series *series = serieslib_new(SERIES_OVERFLOW_LINES + 50, 0);
+	_series_ struct series *series = serieslib_new((uint32_t)series_overflow_lines() + 30, 0);
 	struct record record = serieslib_stop("shop", "first");
 	struct series_stats stats;
 
@@ -201,27 +322,21 @@ static void test_age_makes_room(void **state)
 	assert_int_equal(stats.absorbed[SERIES_STOP_DURATION], 1);
 }
 
-static void test_seen_makes_nothing(void **state)
-{
-	_series_ struct series *series = serieslib_new(0, 0);
-	struct record record = serieslib_stop("shop", "cart");
-
-	(void)state;
-	series_seen(series, &record.stop.pod, &record.stop.container, S);
-	serieslib_assert(series, "");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("the lines never exceed the limit, and nothing goes uncounted", test_cap),
 		CLAIM("what has no room counts under _other, and is told", test_absorbed),
-		CLAIM("the last quarter of the room is for counters", test_counters_last),
+		CLAIM("the last part of the room is for counters", test_counters_last),
 		CLAIM("a series outlives its last touch by an hour and three scrapes", test_age),
 		CLAIM("a change waits for three scrapes of its own", test_age_again),
 		CLAIM("a record from the future does not live for ever", test_future),
 		CLAIM("what aged out makes room for others", test_age_makes_room),
-		CLAIM("seeing a container makes no series", test_seen_makes_nothing),
+		CLAIM("what is still 0 takes half of the room at most", test_zeros_last),
+		CLAIM("a node of 110 pods with two containers each drains with nothing absorbed",
+		      test_drain),
+		CLAIM("the share in use reaches 1 when a stop's histogram finds no room",
+		      test_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@
 
 #define LIVES	   10000
 #define HALF	   (LIVES / 2)
-#define LIMIT	   2000 /* metrics.maxSeries by default */
+#define LIMIT	   2000 /* of series */
 #define SERVICE_OF 10	/* one in so many is a service, the others are containers */
 
 /* Less than 5,000 containers take that are not forgotten; more than a page takes while it is
@@ -201,6 +201,7 @@ static void start(struct stage *stage)
 				    stage->logs,
 				    "--sinks.file",
 				    stage->records,
+				    "--metrics.max-series=2000",
 				    "--sinks.journal=false",
 				    "--budget.cpu",
 				    "off", /* else names are what it saves on a busy machine */
@@ -385,6 +386,8 @@ static void test_cap(void **state)
 	assert_true(service_sum(buf_str(&page), "graced_container_stops_total",
 				"container=\"_other\"") > LIVES / 2);
 	assert_true(service_sum(buf_str(&page), "graced_series_absorbed_total", NULL) > 0);
+	assert_true(service_sum(buf_str(&page), "graced_series_used_ratio", NULL) == 1);
+	assert_true(service_await_log(stage->service, "metrics.maxSeries is too low: "));
 	buf_free(&page);
 	assert_true(full < half + FLAT_BYTES);
 	assert_int_equal(service_stop(stage->service), 0);

@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "wire/metrics.h"
 
-#define LIMIT (METRICS_OWN_LINES + SERIES_OVERFLOW_LINES + 300)
+#define LIMIT (METRICS_OWN_LINES + (uint32_t)series_overflow_lines() + 300)
 
 DEFINE_CLEANUP(struct series *, series_free);
 

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "lib/claim.h"
 
-#define FAMILIES_MAX 96
+#define FAMILIES_MAX 112
 
 struct reader {
 	const char *at;
@@ -20,6 +20,7 @@ struct reader {
 	char **keys; /* name and labels of each sample, to find what is there twice */
 	size_t n_keys, room;
 	uint64_t bucket; /* the last one's count */
+	size_t n_created;
 	bool ended;
 };
 
@@ -161,10 +162,21 @@ static void check_bucket(struct reader *r, const struct exporead_sample *sample)
 	r->bucket = count;
 }
 
+/* When a series began is a property of it, and no series. */
+static bool is_created(const struct reader *r, const char *suffix)
+{
+	return r->openmetrics && strcmp(suffix, "_created") == 0 &&
+	       (strcmp(r->type, "counter") == 0 || strcmp(r->type, "histogram") == 0);
+}
+
 static void check_suffix(struct reader *r, const struct exporead_sample *sample)
 {
 	const char *suffix = suffix_of(r, sample);
 
+	if (is_created(r, suffix)) {
+		r->n_created++;
+		return;
+	}
 	if (strcmp(r->type, "histogram") == 0) {
 		if (strcmp(suffix, "_bucket") == 0) {
 			check_bucket(r, sample);
@@ -254,7 +266,7 @@ size_t exporead_page(const char *page, bool openmetrics, exporead_fn fn, void *u
 	}
 	assert_int_equal(r.ended, openmetrics);
 	check_keys(&r);
-	return r.n_keys;
+	return r.n_keys - r.n_created;
 }
 
 struct sum {

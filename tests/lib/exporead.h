@@ -22,7 +22,8 @@ struct exporead_sample {
 typedef void (*exporead_fn)(void *userdata, const struct exporead_sample *sample);
 
 /*
- * Calls fn (NULL: nobody) for each sample and returns how many there are. Fails the test for
+ * Calls fn (NULL: nobody) for each sample and returns how many there are, the _created samples of
+ * OpenMetrics apart. Fails the test for
  * anything that is not exposition: bad escapes, invalid UTF-8, a sample outside its family, a
  * family or a sample that is there twice, buckets that fall, a missing or early "# EOF".
  */

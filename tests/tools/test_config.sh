@@ -73,7 +73,7 @@ sinks:
   journal: auto
   signals: true
 metrics:
-  maxSeries: 2000
+  maxSeries: 10000
   maxAge: 1h
 budget:
   cpu: 2%
@@ -91,7 +91,7 @@ rc=$?
 ((rc == 0)) && grep -qF "$file: right" "$out"
 claim "GRACED_CONFIG names the file" $?
 
-sed 's/maxSeries: 2000/maxSeries: lots/' "$file" >"$tmp/typed.yaml"
+sed 's/maxSeries: 10000/maxSeries: lots/' "$file" >"$tmp/typed.yaml"
 line=$(grep -n lots "$tmp/typed.yaml" | cut -d: -f1)
 run --config "$tmp/typed.yaml" --config.check
 refused 1 "^graced run: $tmp/typed.yaml:$line: metrics.maxSeries: wants .*'lots'"

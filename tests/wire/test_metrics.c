@@ -161,10 +161,15 @@ static void test_says(void **state)
 		"graced_container_deaf_stops_total{namespace=\"shop\",workload=\"\","
 		"container=\"cart\"} 0",
 		"graced_oom_kills_total{namespace=\"shop\",workload=\"\",container=\"cart\","
+		"level=\"node\"} 0",
+		"graced_stops_incomplete_total{gap=\"events-lost\"} 0",
+		"graced_stops_incomplete_total{gap=\"attached-late\"} 1",
+		"graced_oom_kills_total{namespace=\"shop\",workload=\"\",container=\"cart\","
 		"level=\"pod\"} 1",
 		"graced_series_absorbed_total{metric=\"graced_container_stops_total\"} 0",
 		"graced_series_aged_total 0",
-		"graced_series_limit 2000",
+		"graced_series_limit 10000",
+		"graced_series_used_ratio 0.00368",
 	};
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct record stop = serieslib_stop("shop", "cart");
@@ -172,6 +177,8 @@ static void test_says(void **state)
 	struct metrics m = full(series);
 
 	(void)state;
+	stop.stop.gaps = 1u << GAP_ATTACHED_LATE;
+	series_seen(series, &stop.stop.pod, &stop.stop.container, S, 1);
 	series_record(series, &stop);
 	series_record(series, &oom);
 	for (int format = EXPO_TEXT; format <= EXPO_OPENMETRICS; format++) {
@@ -276,6 +283,8 @@ static void test_own_lines(void **state)
 	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
 	assert_int_equal(exporead_page(buf_str(&page), false, NULL, NULL), METRICS_OWN_LINES);
 	assert_int_equal(last_number(&page), METRICS_OWN_LINES);
+	/* The least metrics.maxSeries. */
+	assert_true(METRICS_OWN_LINES + series_overflow_lines() <= 500);
 }
 
 static uint64_t next_random(uint64_t *seed)
@@ -333,7 +342,8 @@ static void assert_fed(const char *page, uint64_t stops, uint64_t deaf, uint64_t
 
 static void test_hostile(void **state)
 {
-	static const uint32_t limits[] = {1, METRICS_OWN_LINES + SERIES_OVERFLOW_LINES + 40, 2000};
+	const uint32_t limits[] = {1, METRICS_OWN_LINES + (uint32_t)series_overflow_lines() + 40,
+				   2000};
 
 	(void)state;
 	for (size_t i = 0; i < LEN(limits); i++) {

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/exporead.h"
+#include "lib/serieslib.h"
 #include "wire/metrics.h"
 
 #define _buf_ _cleanup_(buf_free) struct buf
@@ -130,9 +131,38 @@ static void test_no_shutdown(void **state)
 	assert_null(strstr(buf_str(&unknown), "\ngraced_shutdown_delay_max_seconds"));
 }
 
+/* With the time in OpenMetrics, and nothing of it in the text format. */
+static void test_created(void **state)
+{
+	static const char *const want[] = {
+		"\ngraced_container_stops_created{namespace=\"shop\",workload=\"\","
+		"container=\"cart\",outcome=\"graceful\",cause=\"stop-signal\"} 1700000000.25\n",
+		"\ngraced_container_stops_created{namespace=\"shop\",workload=\"\","
+		"container=\"cart\",outcome=\"killed\",cause=\"grace-expired\"} 1600000000\n",
+		"\ngraced_container_stop_duration_seconds_created{namespace=\"shop\",workload=\"\","
+		"container=\"cart\",outcome=\"graceful\"} 1700000000.25\n",
+	};
+	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
+	struct record stop = serieslib_stop("shop", "cart");
+	const struct metrics m = {.series = series};
+	_buf_ openmetrics = {}, text = {};
+
+	(void)state;
+	stop.wall_ns = 1700000000250000000;
+	series_seen(series, &stop.stop.pod, &stop.stop.container, S, 1600000000000000000);
+	series_record(series, &stop);
+	write_page(&openmetrics, EXPO_OPENMETRICS, &m);
+	write_page(&text, EXPO_TEXT, &m);
+	for (size_t i = 0; i < LEN(want); i++)
+		if (!strstr(buf_str(&openmetrics), want[i]))
+			fail_msg("the page lacks %s", want[i]);
+	assert_null(strstr(buf_str(&text), "_created"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("OpenMetrics says when a series of a container began", test_created),
 		CLAIM("pods are told as the kubelet tells its own, in 15 series", test_pods),
 		CLAIM("the checkpoint is told where there is one", test_checkpoint),
 		CLAIM("without a checkpoint nothing is said of it", test_no_checkpoint),

@@ -48,7 +48,7 @@ struct config {
 	bool sink_signals;		  /* signal records, too, and not the stops alone */
 	enum config_journal sink_journal; /* AUTO: where journald listens */
 
-	uint32_t max_series; /* time series of containers, 2000 */
+	uint32_t max_series; /* time series exposed at most, 10000 */
 	uint64_t max_age_ns; /* an hour: how long a series outlives what it is about */
 	uint32_t budget_ppm; /* budget.cpu, of one CPU: 20000 is 2 %; 0: no budget */
 

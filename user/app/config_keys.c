@@ -308,7 +308,7 @@ const struct config_setting config_settings[] = {
 	{
 		.key = "metrics.maxSeries",
 		.argument = "N",
-		.fallback = "2000",
+		.fallback = "10000",
 		.help = "series of containers kept at most; what is beyond goes into one of overflow",
 		.kind = CONFIG_NUMBER,
 		.take = config_take_max_series,

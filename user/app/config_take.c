@@ -9,7 +9,6 @@
 #include "app/log.h"
 #include "base/duration.h"
 #include "base/utf8.h"
-#include "core/series.h"
 #include "wire/listen.h"
 #include "wire/metrics.h"
 
@@ -19,8 +18,6 @@
 /* A page of so many lines is 7 MB or more and keeps the loop busy for about 60 ms, compressed. */
 #define MAX_SERIES_MAX	   50000
 #define MAX_SERIES_MIN	   500
-_Static_assert(MAX_SERIES_MIN >= METRICS_OWN_LINES + SERIES_OVERFLOW_LINES,
-	       "the page has that many lines without any container");
 
 #define WANT_DURATION "a duration like 30s or 1h"
 #define WANT_ADDRESS  "an address like 127.0.0.1:9753, [::1]:9753 or :9753, 16 at most"

@@ -20,17 +20,6 @@
 #define MINUTE_US 60000000
 #define GRAIN_US  1000000
 
-static int open_series(struct daemon *d)
-{
-	struct series_config config = {
-		.max_series = d->config.max_series,
-		.reserved = METRICS_OWN_LINES,
-		.max_age_ns = d->config.max_age_ns,
-	};
-
-	return series_new(&config, &d->series);
-}
-
 /* With the port that was found where any would do. */
 static void tell_listening(const char *address, uint16_t port)
 {
@@ -104,7 +93,7 @@ static int on_open(void *userdata, struct manager *m)
 		return r;
 	d->checkpoint = open_checkpoint(&d->config);
 	tell_settings(d);
-	r = open_series(d);
+	r = tally_open(&d->tally, &d->config);
 	if (r >= 0)
 		r = sd_event_set_watchdog(m->event, true);
 	if (r < 0) {
@@ -123,22 +112,14 @@ static void tell_status(const struct daemon *d, const char *state)
 		   stats.cgroups, stats.stops);
 }
 
-static void seen(void *userdata, const struct record_pod *pod,
-		 const struct record_container *container)
-{
-	struct daemon *d = userdata;
-
-	series_seen(d->series, pod, container, clock_boot_ns());
-}
-
 static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct daemon *d = userdata;
 	int r;
 
 	(void)usec;
-	engine_each_container(d->manager->engine, seen, d);
-	series_age(d->series, clock_boot_ns());
+	tally_look(&d->tally, d->manager);
+	tally_age(&d->tally);
 	if (d->inhibitor)
 		inhibitor_look(d->inhibitor);
 	tell_status(d, "");
@@ -168,7 +149,7 @@ static void on_record(void *userdata, const struct record *record)
 
 	if (line && d->checkpoint)
 		checkpoint_tell(d->checkpoint, record->type, line);
-	series_record(d->series, record);
+	tally_record(&d->tally, record);
 	if (d->inhibitor)
 		inhibitor_record(d->inhibitor, record);
 }
@@ -362,7 +343,7 @@ static void on_close(void *userdata)
 	d->costs = costs_free(d->costs);
 	d->minute = sd_event_source_disable_unref(d->minute);
 	d->web = web_free(d->web);
-	d->series = series_free(d->series);
+	tally_done(&d->tally);
 	d->recorders = recorders_free(d->recorders);
 }
 

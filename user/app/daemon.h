@@ -10,7 +10,7 @@
 #include "app/inhibitor.h"
 #include "app/manager.h"
 #include "app/recorders.h"
-#include "core/series.h"
+#include "app/tally.h"
 #include "io/control.h"
 #include "io/web.h"
 
@@ -22,7 +22,7 @@ struct daemon {
 
 	struct recorders *recorders;
 	struct checkpoint *checkpoint; /* NULL: there is none */
-	struct series *series;
+	struct tally tally;
 	struct costs *costs;
 	struct web *web;
 	struct control *control;     /* NULL: there is none */

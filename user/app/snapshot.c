@@ -84,7 +84,7 @@ static void add_checkpoint(const struct daemon *d, struct metrics *ret)
 
 int snapshot_write(struct daemon *d, enum expo_format format, struct buf *out)
 {
-	struct metrics metrics = {.series = d->series, .version = GRACED_VERSION};
+	struct metrics metrics = {.series = d->tally.series, .version = GRACED_VERSION};
 	struct manager *m = d->manager;
 	struct utsname uts;
 

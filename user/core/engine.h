@@ -109,10 +109,19 @@ bool engine_has_changed(const struct engine *engine);
  */
 void engine_keep(struct engine *engine, bool all, engine_obs_fn fn, void *userdata);
 
-/* Called for each container that has an init now; must not call the engine. The strings are valid
- * during the call. */
-typedef void (*engine_container_fn)(void *userdata, const struct record_pod *pod,
-				    const struct record_container *container);
+/* A container that has an init now. */
+struct engine_running {
+	uint64_t id;	   /* cgroup */
+	uint32_t kind;	   /* enum graced_watch_kind */
+	uint64_t start_ns; /* of the init */
+	bool asking; /* a source has been queried for its names or its pod's, and has not answered */
+	bool unnamed; /* ... and none had the name of the container */
+	struct record_pod pod;
+	struct record_container container;
+};
+
+/* Called for each of them; must not call the engine. The strings are valid during the call. */
+typedef void (*engine_container_fn)(void *userdata, const struct engine_running *running);
 void engine_each_container(const struct engine *engine, engine_container_fn fn, void *userdata);
 
 /* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */

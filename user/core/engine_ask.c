@@ -27,6 +27,13 @@ static bool is_asking(const struct engine *e, const struct cgnode *node)
 	return node->names == NAMES_ASKED && e->now_ns < node->asked_ns + ASK_NS;
 }
 
+bool engine_is_asking(const struct engine *e, const struct cgnode *node)
+{
+	const struct pod *pod = node->pod;
+
+	return is_asking(e, node) || (pod && pod->asks && e->now_ns < pod->asked_ns + ASK_NS);
+}
+
 /* Nobody knows better. */
 static bool is_settled(const struct podtab_container *c)
 {

@@ -116,6 +116,8 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 void engine_set_watch(struct engine *e, const struct cgnode *node);
 /* Asks for the names of node's container unless they are known. */
 void engine_ask_names(struct engine *e, struct cgnode *node);
+/* Whether a source has been queried about node or its pod, and has yet to answer. */
+bool engine_is_asking(const struct engine *e, const struct cgnode *node);
 /* What follows for the kernel half from what is known of node. */
 void engine_described(struct engine *e, struct cgnode *node);
 /* Asks again what the unit of a service says. */

@@ -371,13 +371,15 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 	size_t pos = 0;
 
 	while ((node = map_next(&e->map.nodes, &pos))) {
-		struct record_container container = {};
-		struct record_pod pod = {};
+		struct engine_running running = {.id = node->id, .kind = node->kind};
 
 		if (!node->stop || !stop_is_running(node->stop) || !in_scope(e, node))
 			continue;
-		fill_pod(e, &pod, node);
-		fill_container(e, &container, node);
-		fn(userdata, &pod, &container);
+		running.start_ns = node->stop->init.start_ns;
+		running.asking = engine_is_asking(e, node);
+		running.unnamed = node->names == NAMES_ABSENT;
+		fill_pod(e, &running.pod, node);
+		fill_container(e, &running.container, node);
+		fn(userdata, &running);
 	}
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTOGRAM_BOUNDS_MAX 14
+#define HISTOGRAM_BOUNDS_MAX 12
 #define HISTOGRAM_ONE	     1000000000ULL /* 1, in billionths */
 
 /* Upper bounds, each inside its bucket, in billionths and ascending; +Inf comes of itself. */

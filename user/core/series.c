@@ -17,38 +17,57 @@ struct subject {
 	struct labels labels;
 	struct labelset *set; /* NULL: none yet */
 	uint64_t at_ns;
+	int64_t wall_ns;
 };
 
+/* How much of the room a new series leaves to others. */
+enum modesty { LEAVE_NOTHING, LEAVE_COUNTERS, LEAVE_EVENTS };
+
 static const struct labels other_labels = {{OTHER, OTHER, OTHER}};
+
+/* The index-th of all series that a label set can have: 1 with its key, 0 where the combination
+ * makes none, -1 after the last. */
+static int any_key(unsigned int index, struct serie_key *ret)
+{
+	if (index >= SERIES_FAMILY_COUNT * OUTCOME_COUNT * CAUSE_COUNT)
+		return -1;
+	*ret = (struct serie_key){
+		.family = (enum series_family)(index / CAUSE_COUNT / OUTCOME_COUNT),
+		.major = index / CAUSE_COUNT % OUTCOME_COUNT,
+		.minor = index % CAUSE_COUNT,
+	};
+	return serie_is_key(ret);
+}
+
+uint64_t series_overflow_lines(void)
+{
+	struct serie_key key;
+	uint64_t lines = 0;
+	int r;
+
+	for (unsigned int i = 0; (r = any_key(i, &key)) >= 0; i++)
+		lines += r > 0 ? serie_lines(key.family) : 0;
+	return lines;
+}
 
 /* All of it at once, so that counting there never fails. */
 static int fill_overflow(struct series *s)
 {
 	struct labelset *set = series_store_add(&s->overflow, &other_labels);
-	uint64_t lines = 0;
+	struct serie_key key;
+	int r;
 
 	if (!set)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < SERIES_FAMILY_COUNT * OUTCOME_COUNT * CAUSE_COUNT; i++) {
-		struct serie_key key = {
-			.family = (enum series_family)(i / CAUSE_COUNT / OUTCOME_COUNT),
-			.major = i / CAUSE_COUNT % OUTCOME_COUNT,
-			.minor = i % CAUSE_COUNT,
-		};
-
-		if (!serie_is_key(&key))
-			continue;
-		if (!serie_add(set, &key))
+	for (unsigned int i = 0; (r = any_key(i, &key)) >= 0; i++)
+		if (r > 0 && !serie_add(set, &key))
 			return -ENOMEM;
-		lines += serie_lines(key.family);
-	}
-	assert(lines == SERIES_OVERFLOW_LINES);
 	return 0;
 }
 
 int series_new(const struct series_config *config, struct series **ret)
 {
-	uint64_t reserve = (uint64_t)config->reserved + SERIES_OVERFLOW_LINES;
+	uint64_t reserve = config->reserved + series_overflow_lines();
 	struct series *s = calloc(1, sizeof(*s));
 
 	if (!s)
@@ -76,34 +95,55 @@ struct series *series_free(struct series *s)
 	return NULL;
 }
 
-/* What is worth less than a counter leaves a quarter of the room to counters. */
-static bool has_room(const struct series *s, enum series_family family, bool modest)
+static uint64_t spare(const struct series *s, enum modesty modesty)
 {
-	uint64_t spare = modest ? s->room / 4 : 0;
-
-	return s->store.lines + serie_lines(family) + spare <= s->room;
+	switch (modesty) {
+	case LEAVE_COUNTERS:
+		return s->room / SERIES_COUNTERS_PART;
+	case LEAVE_EVENTS:
+		return s->room / SERIES_EVENTS_PART;
+	case LEAVE_NOTHING:
+		break;
+	}
+	return 0;
 }
 
-static void use(struct series_store *store, struct serie *serie)
+static bool has_room(const struct series *s, enum series_family family, enum modesty modesty)
 {
-	if (!serie->used)
-		store->lines += serie_lines(serie->key.family);
+	return s->store.lines + serie_lines(family) + spare(s, modesty) <= s->room;
+}
+
+uint64_t series_room_of_histograms(const struct series *s)
+{
+	uint64_t room = s->room - spare(s, LEAVE_COUNTERS);
+	uint64_t histogram = serie_lines(SERIES_STOP_DURATION);
+
+	return room < histogram ? 0 : room - histogram + 1;
+}
+
+static void use(struct series_store *store, struct serie *serie, int64_t wall_ns)
+{
+	if (serie->used)
+		return;
+	store->lines += serie_lines(serie->key.family);
+	serie->created_wall_ns = wall_ns;
 	serie->used = true;
 }
 
 /* The series of the subject, made where there is none and there is room; NULL: there is not. */
-static struct serie *own_serie(struct subject *to, const struct serie_key *key, bool modest)
+static struct serie *own_serie(struct subject *to, const struct serie_key *key,
+			       enum modesty modesty)
 {
 	struct series *s = to->series;
 	struct serie *serie = to->set ? serie_find(to->set, key) : NULL;
 
-	if (serie || !has_room(s, key->family, modest))
+	if (serie || !has_room(s, key->family, modesty))
 		return serie;
 	if (!to->set)
 		to->set = series_store_add(&s->store, &to->labels);
 	serie = to->set ? serie_add(to->set, key) : NULL;
 	if (serie)
-		use(&s->store, serie);
+		use(&s->store, serie, to->wall_ns);
 	return serie;
 }
 
@@ -117,12 +157,13 @@ static void raise_by(struct serie *serie, uint64_t amount)
 		serie->value = UINT64_MAX;
 }
 
-static void absorb(struct series *s, const struct serie_key *key, uint64_t amount)
+static void absorb(const struct subject *to, const struct serie_key *key, uint64_t amount)
 {
+	struct series *s = to->series;
 	struct serie *serie = serie_find(s->overflow.sets[0], key);
 
 	assert(serie);
-	use(&s->overflow, serie);
+	use(&s->overflow, serie, to->wall_ns);
 	raise_by(serie, amount);
 	s->absorbed[key->family]++;
 }
@@ -130,23 +171,21 @@ static void absorb(struct series *s, const struct serie_key *key, uint64_t amoun
 /* amount is what a counter grows by, or what a histogram observes. */
 static void add(struct subject *to, struct serie_key key, uint64_t amount)
 {
-	struct serie *serie = own_serie(to, &key, serie_bounds(key.family) != NULL);
+	struct serie *serie =
+		own_serie(to, &key, serie_bounds(key.family) ? LEAVE_COUNTERS : LEAVE_NOTHING);
 
 	if (serie)
 		raise_by(serie, amount);
 	else
-		absorb(to->series, &key, amount);
+		absorb(to, &key, amount);
 }
 
-/* A counter that is to be seen at zero, too, while that costs nobody anything. */
-static void add_or_show(struct subject *to, enum series_family family, uint64_t amount)
+static void show_zeros(struct subject *to)
 {
-	struct serie_key key = {.family = family};
+	const struct serie_key *key;
 
-	if (amount)
-		add(to, key, amount);
-	else
-		own_serie(to, &key, true);
+	for (size_t i = 0; (key = serie_from_the_start(i)); i++)
+		own_serie(to, key, LEAVE_EVENTS);
 }
 
 static const char *last_component(const char *path)
@@ -173,6 +212,7 @@ static void subject_begin(struct subject *ret, struct series *s, const struct re
 {
 	ret->series = s;
 	ret->at_ns = record->at_ns;
+	ret->wall_ns = record->wall_ns;
 	labels_of(pod, container, &ret->labels);
 	ret->set = series_store_find(&s->store, &ret->labels);
 }
@@ -201,14 +241,19 @@ static void record_stop(struct series *s, const struct record *record)
 
 	subject_begin(&to, s, record, &stop->pod, &stop->container);
 	add(&to, (struct serie_key){SERIES_STOPS, outcome, cause}, 1);
-	add_or_show(&to, SERIES_DEAF_STOPS, stop->deaf);
-	add_or_show(&to, SERIES_COLLATERAL_KILLS, stop->collateral_kills);
+	if (stop->deaf)
+		add(&to, (struct serie_key){.family = SERIES_DEAF_STOPS}, 1);
+	if (stop->collateral_kills)
+		add(&to, (struct serie_key){.family = SERIES_COLLATERAL_KILLS},
+		    stop->collateral_kills);
 	if (stop->latency_known)
 		add(&to, (struct serie_key){SERIES_STOP_DURATION, outcome, 0}, stop->latency_ns);
 	if (stop->latency_known && grace_known(&stop->grace) && stop->grace.ns)
 		add(&to, (struct serie_key){.family = SERIES_GRACE_USED},
 		    histogram_ratio(stop->latency_ns, stop->grace.ns));
 	subject_end(&to);
+	for (int gap = 0; gap < GAP_COUNT; gap++)
+		s->incomplete[gap] += stop->gaps >> gap & 1;
 }
 
 static void record_oom(struct series *s, const struct record *record)
@@ -271,15 +316,17 @@ void series_record(struct series *s, const struct record *record)
 }
 
 void series_seen(struct series *s, const struct record_pod *pod,
-		 const struct record_container *container, uint64_t now_ns)
+		 const struct record_container *container, uint64_t now_ns, int64_t wall_ns)
 {
-	struct labels labels;
-	struct labelset *set;
+	struct subject to = {.series = s, .wall_ns = wall_ns};
 
-	labels_of(pod, container, &labels);
-	set = series_store_find(&s->store, &labels);
-	if (set)
-		touch(set, now_ns);
+	labels_of(pod, container, &to.labels);
+	to.set = series_store_find(&s->store, &to.labels);
+	if (container->kind == CONTAINER_KIND_CONTAINER ||
+	    container->kind == CONTAINER_KIND_SERVICE)
+		show_zeros(&to);
+	if (to.set)
+		touch(to.set, now_ns);
 }
 
 void series_scraped(struct series *s)
@@ -316,5 +363,3 @@ void series_age(struct series *s, uint64_t now_ns)
 	series_store_sweep(&s->store, is_old, &sweep);
 	s->aged += before - s->store.lines;
 }
-
-/* --- reading ------------------------------------------------------------------------------ */

@@ -5,8 +5,13 @@
  * Labels are namespace, workload and container name, never a pod's name nor an id: containers of
  * one name share their series. However many label sets there are, the lines of exposition stay
  * within a limit; what finds no room is counted under namespace, workload and container "_other",
- * whose lines are kept free from the beginning. A histogram costs a dozen lines or more where a
- * counter costs one, so histograms get none of the last quarter of the room.
+ * whose lines are reserved. OpenMetrics' "_created" lines are properties of series, and not counted.
+ *
+ * rate() and increase() do not see the increment that a series begins with. So the counters that
+ * alerts are made of exist with 0 as soon as their container is seen running.
+ *
+ * A histogram costs a dozen lines or more where a counter costs one: the last part of the room is
+ * for counters alone, and lines that are still 0 take half of it at most.
  */
 #ifndef CORE_SERIES_H
 #define CORE_SERIES_H
@@ -14,10 +19,12 @@
 #include "core/histogram.h"
 #include "core/record.h"
 
-#define SERIES_DEFAULT_LIMIT  2000
+#define SERIES_DEFAULT_LIMIT  10000
 #define SERIES_DEFAULT_AGE_NS (3600ULL * 1000000000)
-/* Lines kept free for "_other", and so the least limit there can be. */
-#define SERIES_OVERFLOW_LINES 204
+/* One part in so many of the room is for counters alone. */
+#define SERIES_COUNTERS_PART  32
+/* ... and one in so many is what counters that are still 0 leave free. */
+#define SERIES_EVENTS_PART    2
 /* A series is not dropped before this many scrapes have seen its last change ... */
 #define SERIES_MIN_SCRAPES    3
 /* ... unless nobody scrapes at all: so many times the age, and it goes. */
@@ -46,10 +53,15 @@ struct series_config {
 
 struct series_stats {
 	uint64_t lines; /* of exposition, now, without what was reserved */
-	uint64_t limit; /* max_series, or the least that can be: reserved + SERIES_OVERFLOW_LINES */
+	uint64_t limit; /* max_series, or the least that can be: reserved + those of "_other" */
+	/* Share of the room for containers that is taken, in millionths; 1,000,000: the next
+	 * histogram, or more, goes to "_other". */
+	uint64_t used_ppm;
 	uint64_t labelsets;			/* containers told apart, now */
 	uint64_t absorbed[SERIES_FAMILY_COUNT]; /* increments that went to "_other" */
 	uint64_t aged;				/* lines dropped for their age */
+	/* Stops counted whose evidence has that gap; one with several counts for each of them. */
+	uint64_t incomplete[GAP_COUNT];
 };
 
 /* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; container, outcome,
@@ -60,6 +72,7 @@ struct series_point {
 	uint64_t value;			       /* of a counter */
 	const struct histogram *histogram;     /* NULL for a counter */
 	const struct histogram_bounds *bounds; /* of the histogram */
+	int64_t created_wall_ns;	       /* when it began to exist, since 1970 */
 };
 
 typedef void (*series_fn)(void *userdata, const struct series_point *point);
@@ -69,21 +82,17 @@ int series_new(const struct series_config *config, struct series **ret);
 struct series *series_free(struct series *series);
 
 /*
- * Counts what a stop, OOM or pod record tells; records of other types, of processes that are no
+ * Counts what a stop, OOM or pod record says; records of other types, of processes that are no
  * container (scope all), and stops of sandboxes are ignored. Without memory for a new label set the
  * record is counted under "_other".
- *
- * A container's first stop brings its counters of deaf stops and collateral kills into being, at
- * zero where there was none: rate() and increase() do not see the increment a series begins with,
- * and "never deaf" reads differently from "never looked at". Two lines beside a dozen is worth that
- * while there is room for histograms, and no longer. An OOM counter is not made before its first
- * kill: four levels for each container, next to all of them for ever zero.
  */
 void series_record(struct series *series, const struct record *record);
 
-/* That container still runs: its series, if it has any, do not age. */
+/* That container runs at now_ns, which is wall_ns since 1970: the counters that alerts are made of
+ * exist from now on, and its series do not age. Nothing is made for what is no container or
+ * service, or may be none; nothing else is known of one without a name. */
 void series_seen(struct series *series, const struct record_pod *pod,
-		 const struct record_container *container, uint64_t now_ns);
+		 const struct record_container *container, uint64_t now_ns, int64_t wall_ns);
 
 /* All series were read. */
 void series_scraped(struct series *series);
@@ -101,5 +110,8 @@ void series_each(const struct series *series, enum series_family family, series_
 
 /* graced_container_stops_total and so on; NULL for none. */
 const char *series_family_name(enum series_family family);
+
+/* Lines reserved for "_other", and so the least limit there can be. */
+uint64_t series_overflow_lines(void);
 
 #endif

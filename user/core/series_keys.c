@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which series a label set can have, and how long they are. */
+/* Which series a label set can have, which of them exist from the start, and how long they are. */
 #include "core/outcome.h"
 #include "core/series_store.h"
 
@@ -8,44 +8,38 @@
 #define S      HISTOGRAM_ONE
 
 /*
- * A process that stops when told does so within milliseconds, or within a second or two when it has
- * something to finish: five bounds for those. One that does not is killed when its grace period is
- * over, which is 30 s unless somebody says otherwise, and 5, 10 and 60 s are what they say most. A
- * bound at exactly 30 s would have the killed, who take some milliseconds more, in the same bucket
- * as whatever takes up to a minute; so each of these periods has a bucket of its own around it,
- * wide enough for a busy runtime's timer. 120 s is what databases ask for.
+ * A process that handles its stop signal exits within milliseconds or a few seconds. One that does
+ * not is killed at the end of its grace period, some milliseconds after a whole number of seconds:
+ * a bound at that number puts the kill into the bucket above it, and what ended in time below it.
+ * The periods are those that specs name most: 3, 4, 6, 10, 15, 20, 45 and 60 s. 30 s, the default
+ * of Kubernetes, has a bound on both sides, so that its kills have a bucket of their own. The last
+ * bound is what histogram_quantile() reports for everything above.
  */
 static const struct histogram_bounds duration_bounds = {
-	.n = 14,
-	.at = {10 * MS, 100 * MS, 500 * MS, 1 * S, 2 * S, 4500 * MS, 5500 * MS, 9500 * MS,
-	       10500 * MS, 29 * S, 31 * S, 59 * S, 61 * S, 120 * S},
+	.n = 12,
+	.at = {100 * MS, 1 * S, 3 * S, 4 * S, 6 * S, 10 * S, 15 * S, 20 * S, 29 * S, 31 * S, 45 * S,
+	       60 * S},
 };
 
-/*
- * Above 1 the grace period was over: a kill at its end is a little late and so within 1.1; far
- * beyond it something held the process, or the runtime.
- */
+/* Above 1 the grace period was over: a kill at its end is a little late and so within 1.1; far
+ * beyond it something held the process, or the runtime. */
 static const struct histogram_bounds grace_bounds = {
-	.n = 9,
-	.at = {50 * MS, 100 * MS, 250 * MS, 500 * MS, 750 * MS, 900 * MS, 1 * S, 1100 * MS, 2 * S},
+	.n = 4,
+	.at = {500 * MS, 900 * MS, 1 * S, 1100 * MS},
 };
 
-/*
- * An empty pod has lost its sandbox, too, which the kubelet stops once it has seen the containers'
- * end: it looks each second, and what is slow there is slow by seconds.
- */
+/* The kubelet stops a pod's sandbox once it has seen the containers' end, and it looks each
+ * second: what is slow there is slow by seconds. */
 static const struct histogram_bounds empty_bounds = {
-	.n = 8,
-	.at = {10 * MS, 100 * MS, 500 * MS, 1 * S, 2 * S, 5 * S, 10 * S, 60 * S},
+	.n = 4,
+	.at = {100 * MS, 1 * S, 5 * S, 30 * S},
 };
 
-/*
- * A kubelet says so with its next list or, where it does not know better, when the containers are
- * gone: within the grace period, which is 30 s as a rule, and some lists are a minute apart.
- */
+/* The kubelet reports it with its next status or, where it does not know better, when the
+ * containers are gone: within the grace period, which is 30 s by default. */
 static const struct histogram_bounds ready_bounds = {
-	.n = 8,
-	.at = {100 * MS, 500 * MS, 1 * S, 2 * S, 5 * S, 10 * S, 29 * S, 61 * S},
+	.n = 4,
+	.at = {1 * S, 5 * S, 15 * S, 31 * S},
 };
 
 const struct histogram_bounds *serie_bounds(enum series_family family)
@@ -107,4 +101,29 @@ bool serie_is_key(const struct serie_key *key)
 	default:
 		return key->major == 0 && key->minor == 0;
 	}
+}
+
+/*
+ * What the alerts of graced-run(8) count. The other pairs of outcome and cause are too rare for a
+ * line of each container.
+ */
+static const struct serie_key from_the_start[] = {
+	{SERIES_STOPS, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
+	{SERIES_STOPS, OUTCOME_KILLED, CAUSE_NO_GRACE},
+	{SERIES_STOPS, OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER},
+	{SERIES_STOPS, OUTCOME_CRASHED, CAUSE_SELF},
+	{SERIES_STOPS, OUTCOME_FAILED, CAUSE_SELF},
+	{SERIES_DEAF_STOPS, 0, 0},
+	{SERIES_COLLATERAL_KILLS, 0, 0},
+	{SERIES_OOM_KILLS, OOM_LEVEL_CONTAINER, 0},
+	{SERIES_OOM_KILLS, OOM_LEVEL_POD, 0},
+	{SERIES_OOM_KILLS, OOM_LEVEL_NODE, 0},
+	{SERIES_OOM_KILLS, OOM_LEVEL_UNKNOWN, 0},
+};
+
+const struct serie_key *serie_from_the_start(size_t index)
+{
+	size_t n = sizeof(from_the_start) / sizeof(from_the_start[0]);
+
+	return index < n ? from_the_start + index : NULL;
 }

@@ -3,8 +3,8 @@
  * Where core/series keeps its numbers: label sets in the order of their labels, each with a short
  * ordered list of counters and histograms.
  *
- * A sorted array is all the index there is: no choice of names makes a search in 2,000 label sets
- * take more than eleven comparisons, and a walk needs no sorting.
+ * A sorted array is all the index there is: no choice of names makes a search in 10,000 label sets
+ * take more than fourteen comparisons, and a walk needs no sorting.
  */
 #ifndef CORE_SERIES_STORE_H
 #define CORE_SERIES_STORE_H
@@ -29,7 +29,8 @@ struct serie_key {
 struct serie {
 	struct serie *next;
 	struct serie_key key;
-	bool used; /* something was counted, or zero is to be shown */
+	bool used;		 /* something was counted, or zero is to be shown */
+	int64_t created_wall_ns; /* when that began, since 1970 */
 	uint64_t value;
 	struct histogram histogram[]; /* one, in the families that are histograms */
 };
@@ -57,6 +58,7 @@ struct series {
 	struct series_store store; /* "_other" is not in it */
 	struct series_store overflow;
 	uint64_t absorbed[SERIES_FAMILY_COUNT];
+	uint64_t incomplete[GAP_COUNT];
 	uint64_t aged;
 };
 
@@ -83,5 +85,9 @@ bool serie_is_key(const struct serie_key *key);
 const struct histogram_bounds *serie_bounds(enum series_family family);
 /* Lines of exposition of one series. */
 uint64_t serie_lines(enum series_family family);
+/* The counters that a container has from the moment it is seen, 0, 1, ...; NULL after the last. */
+const struct serie_key *serie_from_the_start(size_t index);
+/* Lines for containers that may be there before a histogram finds no room any more. */
+uint64_t series_room_of_histograms(const struct series *series);
 
 #endif

@@ -5,15 +5,26 @@
 #include "core/outcome.h"
 #include "core/series_store.h"
 
+#define MILLION 1000000
+
+static uint64_t used_ppm(const struct series *s)
+{
+	uint64_t room = series_room_of_histograms(s);
+
+	return s->store.lines >= room ? MILLION : s->store.lines * MILLION / room;
+}
+
 void series_get_stats(const struct series *s, struct series_stats *ret)
 {
 	*ret = (struct series_stats){
 		.lines = s->store.lines + s->overflow.lines,
 		.limit = s->limit,
+		.used_ppm = used_ppm(s),
 		.labelsets = s->store.n,
 		.aged = s->aged,
 	};
 	memcpy(ret->absorbed, s->absorbed, sizeof(ret->absorbed));
+	memcpy(ret->incomplete, s->incomplete, sizeof(ret->incomplete));
 }
 
 const char *series_family_name(enum series_family family)
@@ -42,6 +53,7 @@ static void tell(const struct labelset *set, const struct serie *serie, series_f
 		.container = set->label[LABEL_CONTAINER],
 		.value = serie->value,
 		.bounds = serie_bounds(key->family),
+		.created_wall_ns = serie->created_wall_ns,
 	};
 
 	if (key->family == SERIES_POD_EMPTY || key->family == SERIES_POD_READY)

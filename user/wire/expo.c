@@ -191,3 +191,14 @@ void expo_histogram(struct expo *expo, const struct expo_label *labels, size_t n
 	buf_add_u64(expo->out, histogram->count);
 	end_sample(expo);
 }
+
+void expo_created(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+		  int64_t wall_ns)
+{
+	if (expo->format != EXPO_OPENMETRICS || wall_ns <= 0)
+		return;
+	begin_sample(expo, "_created", labels, n_labels);
+	add_decimal(expo->out, (uint64_t)wall_ns / HISTOGRAM_ONE, (uint64_t)wall_ns % HISTOGRAM_ONE,
+		    BILLIONTHS);
+	buf_addc(expo->out, '\n');
+}

@@ -34,7 +34,7 @@ struct expo {
 	enum expo_format format;
 	const struct expo_family *family;
 	bool announced;
-	uint64_t samples; /* lines so far that are no comment */
+	uint64_t samples; /* lines so far that are no comment and no _created */
 };
 
 void expo_begin(struct expo *ret, struct buf *out, enum expo_format format);
@@ -53,5 +53,10 @@ void expo_decimal(struct expo *expo, const struct expo_label *labels, size_t n_l
 /* Buckets, sum and count. */
 void expo_histogram(struct expo *expo, const struct expo_label *labels, size_t n_labels,
 		    const struct histogram *histogram, const struct histogram_bounds *bounds);
+
+/* When the counter or histogram with those labels, which was added last, began to exist, since
+ * 1970. Only OpenMetrics has that; nothing for 0. */
+void expo_created(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+		  int64_t wall_ns);
 
 #endif

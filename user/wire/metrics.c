@@ -9,6 +9,7 @@
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 #define NS	   9
+#define MILLIONTHS 6
 
 /* A family of one sample, which is a member of the snapshot. */
 struct plain {
@@ -288,7 +289,8 @@ static void add_absorbed(struct expo *expo, const struct series_stats *stats)
 {
 	static const struct expo_family family = {
 		"graced_series_absorbed", EXPO_COUNTER, NULL,
-		"Increments counted under \"_other\" because there are too many series."};
+		"Increments of a metric counted under \"_other\" instead of their own labels because "
+		"graced_series_limit was reached."};
 
 	expo_family(expo, &family);
 	for (int i = 0; i < SERIES_FAMILY_COUNT; i++) {
@@ -302,10 +304,14 @@ static void add_about_series(struct expo *expo, const struct series *series)
 {
 	static const struct expo_family
 		aged = {"graced_series_aged", EXPO_COUNTER, NULL,
-			"Time series dropped because their container is gone long enough."},
+			"Time series of containers dropped metrics.maxAge after their last container "
+			"was gone."},
 		limit = {"graced_series_limit", EXPO_GAUGE, NULL,
-			 "Time series there may be on this page at most."},
-		now = {"graced_series", EXPO_GAUGE, NULL, "Time series on this page."};
+			 "Time series that graced exposes at most (metrics.maxSeries)."},
+		used = {"graced_series_used_ratio", EXPO_GAUGE, "ratio",
+			"Share of the time series for containers that is in use; at 1 further "
+			"containers count under \"_other\"."},
+		now = {"graced_series", EXPO_GAUGE, NULL, "Time series that graced exposes now."};
 	struct series_stats stats = {};
 
 	if (series) {
@@ -315,6 +321,8 @@ static void add_about_series(struct expo *expo, const struct series *series)
 		expo_u64(expo, NULL, 0, stats.aged);
 		expo_family(expo, &limit);
 		expo_u64(expo, NULL, 0, stats.limit);
+		expo_family(expo, &used);
+		expo_decimal(expo, NULL, 0, stats.used_ppm, MILLIONTHS);
 	}
 	expo_family(expo, &now);
 	expo_u64(expo, NULL, 0, expo->samples + 1);

@@ -4,29 +4,37 @@
 
 #include "wire/metrics_priv.h"
 
-/* In the contract's order, section 4. */
 static const struct expo_family families[SERIES_FAMILY_COUNT] = {
 	[SERIES_STOP_DURATION] =
 		{"graced_container_stop_duration_seconds", EXPO_HISTOGRAM, "seconds",
-		 "Time from a container's stop signal to the exit of its init, by outcome."},
-	[SERIES_STOPS] = {"graced_container_stops", EXPO_COUNTER, NULL,
-			  "Containers whose init left, asked or not, by outcome and cause."},
+		 "Time from a container's stop signal to the exit of its init, by the stop's outcome."},
+	[SERIES_STOPS] =
+		{"graced_container_stops", EXPO_COUNTER, NULL,
+		 "Exits of containers' init processes, with or without a stop signal, by outcome "
+		 "and cause."},
 	[SERIES_GRACE_USED] =
 		{"graced_container_grace_used_ratio", EXPO_HISTOGRAM, "ratio",
-		 "Share of its grace period a stopping container used, above 1 where it overran."},
+		 "Time from a container's stop signal to the exit of its init, divided by its grace "
+		 "period; above 1 it overran."},
 	[SERIES_DEAF_STOPS] = {"graced_container_deaf_stops", EXPO_COUNTER, NULL,
-			       "Stops whose signal the container's init could not hear."},
+			       "Stops of containers whose init was deaf to the stop signal: PID 1 "
+			       "without a handler for it, so that the kernel dropped it."},
 	[SERIES_COLLATERAL_KILLS] =
 		{"graced_collateral_kills", EXPO_COUNTER, NULL,
-		 "Processes killed because the init of their pid namespace left."},
-	[SERIES_OOM_KILLS] = {"graced_oom_kills", EXPO_COUNTER, NULL,
-			      "Processes the OOM killer chose, by the level whose memory ran out."},
+		 "Processes of containers that the kernel killed because the init of their pid "
+		 "namespace exited."},
+	[SERIES_OOM_KILLS] =
+		{"graced_oom_kills", EXPO_COUNTER, NULL,
+		 "Processes of containers that the OOM killer killed, by whose memory ran "
+		 "out: the container's, its pod's, the node's."},
 	[SERIES_POD_EMPTY] =
 		{"graced_pod_empty_duration_seconds", EXPO_HISTOGRAM, "seconds",
-		 "Time from the exit of a pod's last container to its cgroups being empty."},
+		 "Time from the exit of a pod's last container to the moment when no process is left "
+		 "in the pod's cgroups."},
 	[SERIES_POD_READY] =
 		{"graced_pod_ready_while_terminating_seconds", EXPO_HISTOGRAM, "seconds",
-		 "Time a pod was still told to be Ready after the first stop signal of its end."},
+		 "Time that the API reported a terminating pod as Ready after the first stop signal to "
+		 "one of its containers."},
 };
 
 static void add_point(void *userdata, const struct series_point *point)
@@ -50,6 +58,24 @@ static void add_point(void *userdata, const struct series_point *point)
 		expo_histogram(expo, labels, n, point->histogram, point->bounds);
 	else
 		expo_u64(expo, labels, n, point->value);
+	expo_created(expo, labels, n, point->created_wall_ns);
+}
+
+static void add_incomplete(struct expo *expo, const struct series *series)
+{
+	static const struct expo_family family = {
+		"graced_stops_incomplete", EXPO_COUNTER, NULL,
+		"Stops in graced_container_stops whose evidence has a gap, by gap; a stop with several "
+		"gaps counts under each of them."};
+	struct series_stats stats;
+
+	series_get_stats(series, &stats);
+	expo_family(expo, &family);
+	for (int gap = 0; gap < GAP_COUNT; gap++) {
+		struct expo_label label = {"gap", gap_name((enum gap)gap)};
+
+		expo_u64(expo, &label, 1, stats.incomplete[gap]);
+	}
 }
 
 void metrics_add_series(struct expo *expo, const struct series *series)
@@ -58,4 +84,5 @@ void metrics_add_series(struct expo *expo, const struct series *series)
 		expo_family(expo, &families[family]);
 		series_each(series, (enum series_family)family, add_point, expo);
 	}
+	add_incomplete(expo, series);
 }
