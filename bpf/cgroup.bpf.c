@@ -5,11 +5,13 @@
  */
 #include "graced.bpf.h"
 
-#define ID_LEN	    64 /* hexadecimal digits of a container id */
-#define QUOTA_POD   512
-#define QUOTA_HOST  2048
-#define OWNER_LEVEL 2 /* branches down to this level answer for what is made below them */
-#define TASK_LEVEL  2 /* of "/<namespace>/<task>" */
+#define ID_LEN	     64 /* hexadecimal digits of a container id */
+#define ECS_TASK_LEN 32 /* hexadecimal digits of a task of Amazon ECS */
+#define UUID_LEN     36
+#define QUOTA_POD    512
+#define QUOTA_HOST   2048
+#define OWNER_LEVEL  2 /* branches down to this level answer for what is made below them */
+#define TASK_LEVEL   2 /* of "/<namespace>/<task>" */
 
 static __always_inline bool in_hierarchy(struct cgroup *cg)
 {
@@ -68,12 +70,31 @@ static __always_inline bool named_as_pod(const char *name, __u32 len)
 	       char_at(name, end - n) == 'd';
 }
 
+/* "<task>-<digits>", a container of Amazon ECS: its task is 32 hex digits. */
+static __always_inline bool named_as_ecs(const char *name, __u32 len)
+{
+	__u32 digits = run_before(name, len, HEX);
+	__u32 dash = len - digits - 1;
+
+	if (!digits || digits > ID_LEN - ECS_TASK_LEN - 1 || digits >= len)
+		return false;
+	return char_at(name, dash) == '-' && run_before(name, dash, HEX) == ECS_TASK_LEN;
+}
+
+/* A UUID, as garden calls its containers. */
+static __always_inline bool named_as_uuid(const char *name, __u32 len)
+{
+	return len == UUID_LEN && run_before(name, len, HEX | DASH) == UUID_LEN;
+}
+
 /* A first guess by the name, corrected by the daemon, which sees the whole path. */
-static __noinline int kind_by_name(struct graced_ev_cgroup *ev, __u32 len)
+static __noinline int kind_by_name(struct graced_ev_cgroup *ev, __u32 len, bool in_pod)
 {
 	if (len >= GRACED_NAME_LEN)
 		return GRACED_WATCH_BRANCH;
 	if (run_before(ev->name, strip(ev->name, len, ".scope", 6), HEX) == ID_LEN)
+		return GRACED_WATCH_CONTAINER;
+	if (named_as_ecs(ev->name, len) || (in_pod && named_as_uuid(ev->name, len)))
 		return GRACED_WATCH_CONTAINER;
 	if (named_as_pod(ev->name, len))
 		return GRACED_WATCH_POD;
@@ -184,7 +205,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	in_unit = w.level == TASK_LEVEL && is_unit(ev, parent);
 	len = name_read(ev, cg);
 	len = len > 0 ? len - 1 : 0;
-	w.kind = kind_by_name(ev, len);
+	w.kind = kind_by_name(ev, len, up->kind == GRACED_WATCH_POD);
 	if (w.kind == GRACED_WATCH_BRANCH && may_be_task(ev, len, in_unit))
 		w.kind = GRACED_WATCH_MAYBE;
 	ev->kind = w.kind;
