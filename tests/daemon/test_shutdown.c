@@ -25,8 +25,8 @@ static void it_is_told_how_a_shutdown_stands(void **state)
 	shutscene_await_metric(s, "graced_shutdown_start_time_seconds", NULL, 0);
 	shutscene_await_metric(s, "graced_shutdown_inhibitor_held", NULL, 1);
 	shutscene_await_metric(s, "graced_shutdown_delay_max_seconds", NULL, 20);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"lock-held\"", 1);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-enough\"", 1);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"lock-held\"", 1);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"delay-enough\"", 1);
 	logindmock_announce(&s->mock, true, "reboot");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_true(service_await_metric(s->service, "graced_shutdown_start_time_seconds", NULL,
@@ -45,7 +45,7 @@ static void it_is_told_how_a_shutdown_stands(void **state)
 	assert_true(service_await_metric(s->service, "graced_shutdown_end_time_seconds", NULL,
 					 began) >= began);
 	shutscene_await_metric(s, "graced_shutdown_inhibitor_held", NULL, 0);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"lock-held\"", 0);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"lock-held\"", 0);
 	shutscene_end(s);
 }
 
@@ -119,24 +119,24 @@ static void assist_keeps_the_delay_and_observe_takes_it_back(void **state)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/logind.conf.d/zz-graced.conf", s->systemd);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-enough\"", 1);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"delay-enough\"", 1);
 	assert_int_equal(access(path, F_OK), -1);
 	logindmock_add_systemd(&s->mock, s->mock.dir);
 	shutscene_write(s->kubelet, SHUTSCENE_KUBELET "shutdownGracePeriod: 35s\n");
 	shutscene_await_metric(s, "graced_shutdown_delay_max_seconds", NULL, 45);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-enough\"", 1);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-not-pinned\"", 1);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"delay-enough\"", 1);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"delay-not-pinned\"", 1);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(service_stop(s->service), 0);
 	s->service = service_free(s->service);
 	shutscene_start(s, "observe");
 	shutscene_await_metric(s, "graced_shutdown_delay_max_seconds", NULL, 5);
 	assert_int_equal(access(path, F_OK), -1);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"delay-enough\"", 0);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"delay-enough\"", 0);
 	shutscene_end(s);
 }
 
-#define CONFIG_READY "graced_shutdown_ready", "reason=\"kubelet-config\""
+#define CONFIG_READY "graced_shutdown_ready", "condition=\"kubelet-config\""
 
 /* Told again when the file changes, not while it stays as it is. */
 static void a_bad_kubelet_configuration_is_told(void **state)
@@ -154,10 +154,10 @@ static void a_bad_kubelet_configuration_is_told(void **state)
 		s->service, "a kubelet would not start with it: invalid configuration: "
 			    "shutdownGracePeriodCriticalPods {20s} must be <= shutdownGracePeriod "
 			    "{10s}; its groups in a shutdown are not known"));
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"grace-fits\"", 0);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"grace-fits\"", 0);
 	shutscene_write(s->kubelet, SHUTSCENE_KUBELET "shutdownGracePeriod: 10s\n");
 	shutscene_await_metric(s, CONFIG_READY, 1);
-	shutscene_await_metric(s, "graced_shutdown_ready", "reason=\"grace-fits\"", 1);
+	shutscene_await_metric(s, "graced_shutdown_ready", "condition=\"grace-fits\"", 1);
 	assert_int_equal(chmod(s->kubelet, 0666), 0);
 	shutscene_await_metric(s, CONFIG_READY, 0);
 	assert_true(service_await_log(s->service, "kubelet.yaml may be written by its group or "
@@ -355,19 +355,19 @@ static void the_lack_of_logind_is_told(void **state)
 	static const struct {
 		const char *mode, *bus, *says;
 		int status;
-		bool unknown; /* what logind does */
+		double lock_held; /* the condition; -1: absent */
 	} cases[] = {
 		{"assist", "unix:path=/nowhere/bus",
 		 "level=warning msg=\"shutdowns of the node are not seen: there is no system bus, at "
 		 "/nowhere/bus; until logind answers there, shutdown.mode assist does nothing\"",
-		 0, true},
+		 0, 0},
 		{"observe", "unix:path=/nowhere/bus",
-		 "level=info msg=\"shutdowns of the node are not seen: ", 0, true},
+		 "level=info msg=\"shutdowns of the node are not seen: ", 0, -1},
 		{"observe", "unix:abstract=/bus",
 		 "level=warning msg=\"shutdowns of the node are not seen: DBUS_SYSTEM_BUS_ADDRESS",
-		 0, false},
+		 0, -1},
 		{"assist", "unix:abstract=/bus", "DBUS_SYSTEM_BUS_ADDRESS is not unix:path=", 1,
-		 false},
+		 -1},
 	};
 	struct service *service;
 
@@ -387,9 +387,15 @@ static void the_lack_of_logind_is_told(void **state)
 				      &service),
 			0);
 		assert_true(service_await_log(service, cases[i].says));
-		if (cases[i].unknown)
+		if (!cases[i].status) {
 			assert_true(service_metric(service, "graced_shutdown_ready",
-						   "reason=\"delay-not-pinned\"") == 0);
+						   "condition=\"lock-held\"") ==
+				    cases[i].lock_held);
+			assert_true(service_metric(service, "graced_shutdown_inhibitor_held",
+						   NULL) == cases[i].lock_held);
+			assert_true(service_metric(service, "graced_shutdown_ready",
+						   "condition=\"delay-not-pinned\"") == -1);
+		}
 		assert_int_equal(cases[i].status ? service_wait(service) : service_stop(service),
 				 cases[i].status);
 		service_free(service);

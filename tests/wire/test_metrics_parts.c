@@ -91,12 +91,10 @@ static void test_shutdown(void **state)
 		"\ngraced_shutdown_pods{group=\"-5\",state=\"running\"} 2\n",
 		"\ngraced_shutdown_pods{group=\"-5\",state=\"stopping\"} 3\n",
 		"\ngraced_shutdown_pods{group=\"2000000000\",state=\"ended\"} 4\n",
-		"\ngraced_shutdown_ready{reason=\"logind-reachable\"} 0\n",
-		"\ngraced_shutdown_ready{reason=\"lock-held\"} 1\n",
-		"\ngraced_shutdown_ready{reason=\"delay-enough\"} 0\n",
-		"\ngraced_shutdown_ready{reason=\"delay-not-pinned\"} 1\n",
-		"\ngraced_shutdown_ready{reason=\"kubelet-config\"} 0\n",
-		"\ngraced_shutdown_ready{reason=\"grace-fits\"} 1\n",
+		"\ngraced_shutdown_ready{condition=\"logind-reachable\"} 0\n",
+		"\ngraced_shutdown_ready{condition=\"lock-held\"} 1\n",
+		"\ngraced_shutdown_ready{condition=\"delay-not-pinned\"} 1\n",
+		"\ngraced_shutdown_ready{condition=\"kubelet-config\"} 0\n",
 	};
 	struct metrics m = {.shutdown = {.on = true,
 					 .held = true,
@@ -107,7 +105,9 @@ static void test_shutdown(void **state)
 
 	(void)state;
 	m.shutdown.ready[METRICS_READY_LOCK] = m.shutdown.ready[METRICS_READY_UNPINNED] =
-		m.shutdown.ready[METRICS_READY_GRACE] = true;
+		METRICS_READY_YES;
+	m.shutdown.ready[METRICS_READY_LOGIND] = m.shutdown.ready[METRICS_READY_KUBELET] =
+		METRICS_READY_NO;
 	for (int format = EXPO_TEXT; format <= EXPO_OPENMETRICS; format++) {
 		_buf_ page = {};
 
@@ -115,6 +115,8 @@ static void test_shutdown(void **state)
 		for (size_t i = 0; i < LEN(want); i++)
 			if (!strstr(buf_str(&page), want[i]))
 				fail_msg("the page lacks %s", want[i]);
+		assert_null(strstr(buf_str(&page), "delay-enough"));
+		assert_null(strstr(buf_str(&page), "grace-fits"));
 	}
 }
 

@@ -84,7 +84,7 @@ static void on_up(void *userdata)
 
 	if (in->away)
 		log_info("logind can be asked");
-	in->up = true;
+	in->up = in->was_up = true;
 	in->away = false;
 	tell(in, SHUTDOWN_EV_LOGIND_UP);
 	logind_ask_limit(in->logind);

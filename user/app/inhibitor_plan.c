@@ -15,6 +15,7 @@ static void read_kubelet(struct inhibitor *in, struct arena *arena, struct shutp
 					 .minor = in->options->kubelet_minor};
 	struct kubeletfile_why why;
 
+	in->kubelet_there = kubeletfile_is_there(&file);
 	in->kubelet_bad = kubeletfile_plan(&file, arena, ret, &why) < 0;
 	if (in->kubelet_bad)
 		log_warning("the kubelet's configuration cannot be used: %s; its groups in a "

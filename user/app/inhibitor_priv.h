@@ -20,8 +20,10 @@ struct inhibitor {
 	bool flushing;		 /* the engine waits for all records to be out */
 	bool unreachable;	 /* the API was, when that was told last */
 
-	bool kubelet_bad; /* its configuration cannot be used */
-	uint64_t need_ns; /* how long logind has to wait */
+	bool was_up;	    /* logind answered once */
+	bool kubelet_there; /* it has a configuration */
+	bool kubelet_bad;   /* its configuration cannot be used */
+	uint64_t need_ns;   /* how long logind has to wait */
 
 	struct shutstate times; /* of the last shutdown, as the file has them */
 	uint64_t resumed_ns;	/* when one was announced to an earlier process; 0: none */

@@ -87,17 +87,23 @@ static int judge(const struct kubeletfile *file, const char *path, const struct 
 	return r < 0 ? refuse(why, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+bool kubeletfile_is_there(const struct kubeletfile *file)
+{
+	struct stat st;
+
+	return file->path || lstat(KUBELETFILE_DEFAULT, &st) == 0 || errno != ENOENT;
+}
+
 int kubeletfile_plan(const struct kubeletfile *file, struct arena *arena, struct shutplan *ret,
 		     struct kubeletfile_why *ret_why)
 {
 	const char *path = file->path ? file->path : KUBELETFILE_DEFAULT;
 	_cleanup_(buf_free) struct buf text = {};
 	struct shutplan plan = {.rules = shutplan_rules_of(file->minor)};
-	struct stat st;
 	int r;
 
 	*ret = plan;
-	if (!file->path && lstat(path, &st) < 0 && errno == ENOENT)
+	if (!kubeletfile_is_there(file))
 		return 0;
 	r = file->any_writer ? read_any(path, &text, ret_why) : read_trusted(path, &text, ret_why);
 	if (r == 0)

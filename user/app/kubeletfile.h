@@ -18,6 +18,9 @@ struct kubeletfile_why {
 	char text[1024];
 };
 
+/* False: the default file does not exist, so that there may be no kubelet. */
+bool kubeletfile_is_there(const struct kubeletfile *file);
+
 /*
  * What a kubelet with that file does in a shutdown; the groups are the arena's. 0; -EBADMSG for
  * what it would not start with, -EPERM for what others may have written, -ENOENT, …: *ret is

@@ -59,11 +59,11 @@ static const struct plain engine[] = {
 
 static const struct plain shed[] = {
 	{{"graced_shed_containers", EXPO_GAUGE, NULL,
-	  "Containers that are followed less closely to stay within the budget."},
+	  "Containers that graced follows less closely to stay within its CPU budget."},
 	 MEMBER(shed_containers),
 	 0},
 	{{"graced_shed_changes", EXPO_COUNTER, NULL,
-	  "How often something was shed to stay within the budget, or came back."},
+	  "Changes of what graced leaves out to stay within its CPU budget."},
 	 MEMBER(shed_changes),
 	 0},
 };
@@ -84,18 +84,20 @@ static const struct plain connections[] = {
 
 static const struct plain checkpoint[] = {
 	{{"graced_checkpoint_size_bytes", EXPO_GAUGE, "bytes",
-	  "Size of the file that a restart goes on from; 0: it cannot be written now."},
+	  "Size of the file that a restart of graced continues from; 0: it cannot be written now."},
 	 MEMBER(checkpoint.bytes),
 	 0},
 	{{"graced_checkpoint_writes", EXPO_COUNTER, NULL,
-	  "How often that file was added to or written anew."},
+	  "Writes of the file that a restart of graced continues from."},
 	 MEMBER(checkpoint.writes),
 	 0},
-	{{"graced_checkpoint_failures", EXPO_COUNTER, NULL, "How often that failed."},
+	{{"graced_checkpoint_failures", EXPO_COUNTER, NULL,
+	  "Failed writes of the file that a restart of graced continues from."},
 	 MEMBER(checkpoint.failed),
 	 0},
 	{{"graced_checkpoint_dropped", EXPO_COUNTER, NULL,
-	  "Records that are not in that file although a sink may not have written them yet."},
+	  "Records left out of the file that a restart of graced continues from although a sink may "
+	  "not have written them yet."},
 	 MEMBER(checkpoint.dropped),
 	 0},
 };

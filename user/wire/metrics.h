@@ -50,7 +50,7 @@ struct metrics_checkpoint {
 
 #define METRICS_GROUPS_MAX OBS_RANGES_MAX
 
-/* What has to be so for a shutdown to be seen through. */
+/* Conditions of a node shutdown that goes as it is configured. */
 enum metrics_ready {
 	METRICS_READY_LOGIND, /* "logind-reachable" */
 	METRICS_READY_LOCK,   /* "lock-held" */
@@ -62,6 +62,9 @@ enum metrics_ready {
 	METRICS_READY_COUNT,
 };
 
+/* METRICS_READY_ABSENT: the condition does not apply to this host. */
+enum metrics_ready_value { METRICS_READY_ABSENT, METRICS_READY_NO, METRICS_READY_YES };
+
 /* About shutdowns of the node. */
 struct metrics_shutdown {
 	bool on; /* false: they are none of ours, left out */
@@ -71,7 +74,7 @@ struct metrics_shutdown {
 	int64_t start_s, end_s;
 	struct engine_shutdown_group groups[METRICS_GROUPS_MAX];
 	size_t n_groups;
-	bool ready[METRICS_READY_COUNT];
+	enum metrics_ready_value ready[METRICS_READY_COUNT];
 };
 
 struct metrics {

@@ -132,9 +132,11 @@ void metrics_add_cost(struct expo *expo, const struct metrics *metrics)
 		overhead = {"graced_overhead_ratio", EXPO_GAUGE, "ratio",
 			    "Share of one CPU the BPF programs and the daemon take, estimated."},
 		budget = {"graced_overhead_budget_ratio", EXPO_GAUGE, "ratio",
-			  "Share of one CPU that graced_overhead_ratio is to stay below."},
+			  "Share of one CPU that the BPF programs and the daemon are to stay below "
+			  "(budget.cpu)."},
 		shed = {"graced_shed", EXPO_GAUGE, NULL,
-			"Whether it is done without to stay within the budget, 1 or 0."};
+			"Whether graced leaves out a kind of work (noisy, signals, names) to stay within "
+			"its CPU budget, 1 or 0."};
 
 	expo_family(expo, &overhead);
 	if (metrics->overhead_known)

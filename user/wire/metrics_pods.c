@@ -52,7 +52,7 @@ static void add_one(struct expo *expo, const struct expo_family *family, uint64_
 static void add_transitions(struct expo *expo, const uint64_t *states)
 {
 	static const struct expo_family family = {"graced_pod_transitions", EXPO_COUNTER, NULL,
-						  "Pods that came to a state, as records tell it."};
+						  "Pods that entered a state, by state."};
 
 	expo_family(expo, &family);
 	for (int state = PODWORKER_STAGE_SYNC; state <= PODWORKER_STAGE_FINISHED; state++)
@@ -66,7 +66,8 @@ static void add_discrepancies(struct expo *expo, const uint64_t *told)
 {
 	static const struct expo_family family = {
 		"graced_discrepancies", EXPO_COUNTER, NULL,
-		"What was told of pods and exits and is not so by the kernel, by kind."};
+		"Reports of the kubelet, the API or the runtime about pods and exits that contradict what "
+		"the kernel observed, by kind."};
 
 	expo_family(expo, &family);
 	for (int kind = 0; kind < DISCREPANCY_COUNT; kind++) {

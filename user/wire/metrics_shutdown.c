@@ -7,7 +7,7 @@
 
 #define NS 9
 
-static const char *const reasons[METRICS_READY_COUNT] = {
+static const char *const conditions[METRICS_READY_COUNT] = {
 	[METRICS_READY_LOGIND] = "logind-reachable", [METRICS_READY_LOCK] = "lock-held",
 	[METRICS_READY_DELAY] = "delay-enough",	     [METRICS_READY_UNPINNED] = "delay-not-pinned",
 	[METRICS_READY_KUBELET] = "kubelet-config",  [METRICS_READY_GRACE] = "grace-fits",
@@ -17,9 +17,10 @@ static void add_lock(struct expo *expo, const struct metrics_shutdown *shutdown)
 {
 	static const struct expo_family
 		held = {"graced_shutdown_inhibitor_held", EXPO_GAUGE, NULL,
-			"Whether graced holds a delay lock on shutdown, 1 or 0."},
+			"Whether graced holds a delay lock of systemd-logind on shutdown, 1 or 0."},
 		delay = {"graced_shutdown_delay_max_seconds", EXPO_GAUGE, "seconds",
-			 "How long logind waits for delay locks at most."};
+			 "How long systemd-logind waits for delay locks on shutdown at most "
+			 "(InhibitDelayMaxSec)."};
 
 	expo_family(expo, &held);
 	expo_u64(expo, NULL, 0, shutdown->held);
@@ -32,10 +33,11 @@ static void add_times(struct expo *expo, const struct metrics_shutdown *shutdown
 {
 	static const struct expo_family
 		start = {"graced_shutdown_start_time_seconds", EXPO_GAUGE, "seconds",
-			 "When the last shutdown of the node was announced, since 1970; 0: none was."},
+			 "Unix time at which systemd-logind announced the last shutdown of the node; 0: "
+			 "none was announced."},
 		end = {"graced_shutdown_end_time_seconds", EXPO_GAUGE, "seconds",
-		       "When graced let go of its lock in it or it was called off, since 1970; 0: it "
-		       "has not."};
+		       "Unix time at which graced released its lock in the last shutdown of the node, or "
+		       "that was cancelled; 0: neither happened yet."};
 
 	expo_family(expo, &start);
 	expo_u64(expo, NULL, 0, shutdown->start_s > 0 ? (uint64_t)shutdown->start_s : 0);
@@ -47,7 +49,8 @@ static void add_pods(struct expo *expo, const struct metrics_shutdown *shutdown)
 {
 	static const struct expo_family family = {
 		"graced_shutdown_pods", EXPO_GAUGE, NULL,
-		"Pods in the shutdown that is going on, by the least priority of their group."};
+		"Pods in the node shutdown under way, by the lowest priority of the kubelet's shutdown group "
+		"they are in and by state."};
 	char priority[16];
 
 	expo_family(expo, &family);
@@ -70,7 +73,8 @@ void metrics_add_shutdown(struct expo *expo, const struct metrics_shutdown *shut
 {
 	static const struct expo_family ready = {
 		"graced_shutdown_ready", EXPO_GAUGE, NULL,
-		"What a shutdown of the node needs to be seen through: 1 for what is all right."};
+		"Whether a condition for a graceful shutdown of the node holds, 1 or 0 (also while that is "
+		"not known); absent where the condition does not apply."};
 
 	if (!shutdown->on)
 		return;
@@ -79,8 +83,9 @@ void metrics_add_shutdown(struct expo *expo, const struct metrics_shutdown *shut
 	add_pods(expo, shutdown);
 	expo_family(expo, &ready);
 	for (int i = 0; i < METRICS_READY_COUNT; i++) {
-		struct expo_label label = {"reason", reasons[i]};
+		struct expo_label label = {"condition", conditions[i]};
 
-		expo_u64(expo, &label, 1, shutdown->ready[i]);
+		if (shutdown->ready[i] != METRICS_READY_ABSENT)
+			expo_u64(expo, &label, 1, shutdown->ready[i] == METRICS_READY_YES);
 	}
 }
