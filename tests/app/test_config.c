@@ -59,7 +59,7 @@ static const struct setting {
 	 "a duration like 5s"},
 	{"shutdown.overdueSlack", "shutdown.overdue-slack", "SHUTDOWN_OVERDUE_SLACK", "2000000000",
 	 "0", "0", "1s", "soon", "a duration like 5s"},
-	{"shutdown.statusWait", "shutdown.status-wait", "SHUTDOWN_STATUS_WAIT", "5000000000", "1m",
+	{"shutdown.statusWait", "shutdown.status-wait", "SHUTDOWN_STATUS_WAIT", "0", "1m",
 	 "60000000000", "2s", "1h", "a duration like 5s"},
 	{"shutdown.deafGrace", "shutdown.deaf-grace", "SHUTDOWN_DEAF_GRACE", "0", "2s",
 	 "2000000000", "off", "on", "a duration like 2s"},

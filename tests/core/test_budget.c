@@ -195,6 +195,15 @@ static void apart(void **state)
 	assert_in_range(d.budget.ratio_ppm, 499000, 501000);
 }
 
+static void in_a_shutdown(void **state)
+{
+	(void)state;
+	for (enum shed level = SHED_NOTHING; level < SHED_COUNT; level++) {
+		assert_int_equal(shed_of(level, false), level);
+		assert_int_equal(shed_of(level, true), level == SHED_NAMES ? SHED_SIGNALS : level);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -212,6 +221,7 @@ int main(void)
 		CLAIM("with the budget goes all shedding", budget_taken_away),
 		CLAIM("samples that were held up are judged by the time they stand for", held_up),
 		CLAIM("what shedding cannot lower is told and sheds nothing", apart),
+		CLAIM("names are not shed while a shutdown is announced", in_a_shutdown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,7 @@ static void test_who_counts(void **state)
 	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_pod pod = world_pod_ready(world_pod_a(), false);
+		struct meta_pod runs = world_pod_ready(world_pod_a(), true);
 		struct world w;
 
 		begin(&w, SHUTDOWN_ASSIST, rows[i].sources);
@@ -206,6 +207,8 @@ static void test_who_counts(void **state)
 		assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 1);
 		pod.phase = META_PHASE_FAILED;
 		pod.source = rows[i].says;
+		runs.source = meta_lister(rows[i].sources, false);
+		world_say_pod(&w, EMPTY + SEC(1), &runs);
 		world_say_pod(&w, EMPTY + SEC(1), &pod);
 		pass(&w, EMPTY + SEC(5));
 		assert_int_equal(reason(&w), rows[i].reason);

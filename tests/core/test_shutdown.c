@@ -71,15 +71,12 @@ static void test_observe(void **state)
 		double at_s, flushed_s;
 		const char *log;
 	} rows[] = {
-		{false, "kubelet", 0, 0,
-		 "announced\nreleased all-empty\nflush\ndrop\nheld-up kubelet\n"},
+		{false, "kubelet", 0, 0, "announced\nreleased all-empty\nflush\ndrop\n"},
 		{true, "", 0, 0, "announced\nreleased no-other-lock\nflush\ndrop\n"},
 		{true, NULL, 0, 0, "announced\nreleased locks-unknown\nflush\ndrop\n"},
 		{true, "?", 1, 1, "announced\nreleased locks-unknown\nflush\ndrop\n"},
-		{true, "kubelet", 28, 28,
-		 "announced\nreleased limit\nflush\ndrop\nheld-up kubelet\n"},
-		{true, "kubelet", 29, 99,
-		 "announced\nreleased limit\nflush\ndrop\nheld-up kubelet\n"},
+		{true, "kubelet", 28, 28, "announced\nreleased limit\nflush\ndrop\n"},
+		{true, "kubelet", 29, 99, "announced\nreleased limit\nflush\ndrop\n"},
 	};
 
 	(void)state;
@@ -123,11 +120,90 @@ static void test_observe_ends(void **state)
 	shutstage_container(&s, &c);
 	assert_string_equal(shutstage_log(&s), "released all-empty\nflush\n");
 	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
-	assert_string_equal(shutstage_log(&s), "drop\nheld-up kubelet\n");
-	shutstage_holders(&s, "kubelet");
-	shutstage_holders(&s, "unattended-upgrades");
+	assert_string_equal(shutstage_log(&s), "drop\n");
 	shutstage_plain(&s, SHUTDOWN_EV_STOPPING);
-	assert_string_equal(shutstage_log(&s), "held-up unattended-upgrades\nended\n");
+	assert_string_equal(shutstage_log(&s), "ended\n");
+	shutstage_end(&s);
+}
+
+/* It has let go at 5 s. */
+static void begin_let_go(struct shutstage *s)
+{
+	struct shutdown_container c = web;
+
+	shutstage_begin(s, SHUTDOWN_OBSERVE, 0);
+	shutstage_container(s, &c);
+	shutstage_hold(s);
+	shutstage_announce(s, 60);
+	shutstage_holders(s, "kubelet");
+	shutstage_run(s, 5);
+	c.populated = false;
+	shutstage_container(s, &c);
+	shutstage_plain(s, SHUTDOWN_EV_FLUSHED);
+	assert_string_equal(shutstage_log(s), "announced\nreleased all-empty\nflush\ndrop\n");
+}
+
+static void test_held_up(void **state)
+{
+	struct shutdown_container again = web;
+	struct shutstage s;
+
+	(void)state;
+	begin_let_go(&s);
+	shutstage_run(&s, 9.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 10);
+	assert_string_equal(shutstage_log(&s), "held-up kubelet\n");
+	shutstage_run(&s, 20);
+	shutstage_holders(&s, "unattended-upgrades");
+	shutstage_run(&s, 30);
+	assert_string_equal(shutstage_log(&s), "held-up unattended-upgrades\n");
+	shutstage_end(&s);
+	/* The kubelet is done in time. */
+	begin_let_go(&s);
+	shutstage_run(&s, 9.9);
+	shutstage_holders(&s, "");
+	shutstage_run(&s, 50);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_end(&s);
+	/* It has begun a container, and holds for that. */
+	begin_let_go(&s);
+	shutstage_container(&s, &again);
+	shutstage_run(&s, 30);
+	assert_string_equal(shutstage_log(&s), "");
+	again.populated = false;
+	shutstage_container(&s, &again);
+	shutstage_run(&s, 34.9);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 35);
+	assert_string_equal(shutstage_log(&s), "held-up kubelet\n");
+	shutstage_end(&s);
+}
+
+static void test_alone(void **state)
+{
+	struct shutstage s;
+
+	(void)state;
+	shutstage_begin(&s, SHUTDOWN_OBSERVE, 0);
+	shutstage_container(&s, &web);
+	shutstage_hold(&s);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "kubelet");
+	shutstage_run(&s, 5.01);
+	/* It lets go, and nobody tells. */
+	s.who = "";
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	shutstage_run(&s, 5.11);
+	assert_string_equal(shutstage_log(&s), "released no-other-lock\nflush\n");
+	shutstage_end(&s);
+	/* A logind that owes an answer is not asked again and again. */
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+	shutstage_container(&s, &web);
+	shutstage_hold(&s);
+	shutstage_announce(&s, 60);
+	shutstage_run(&s, 10);
+	assert_true(s.lists <= 11);
 	shutstage_end(&s);
 }
 
@@ -195,8 +271,7 @@ static void test_cancel(void **state)
 	} rows[] = {
 		{1, false, "announced\ncancelled\n", SHUTDOWN_HOLDING},
 		{28, false, "announced\nreleased limit\nflush\ncancelled\n", SHUTDOWN_HOLDING},
-		{28, true,
-		 "announced\nreleased limit\nflush\ndrop\nheld-up kubelet\ncancelled\ntake\n",
+		{28, true, "announced\nreleased limit\nflush\ndrop\ncancelled\ntake\n",
 		 SHUTDOWN_ASKING},
 	};
 
@@ -237,7 +312,7 @@ static void test_unlocked(void **state)
 	shutstage_plain(&s, SHUTDOWN_EV_LOGIND_UP);
 	shutstage_announce(&s, 30);
 	shutstage_holders(&s, "kubelet");
-	assert_string_equal(shutstage_log(&s), "take\nannounced\nheld-up kubelet\n");
+	assert_string_equal(shutstage_log(&s), "take\nannounced\n");
 	/* The signal was faster than the answer. */
 	shutstage_plain(&s, SHUTDOWN_EV_LOCK_TAKEN);
 	shutdown_get_status(s.sd, &status);
@@ -347,6 +422,9 @@ int main(void)
 		CLAIM("a lost lock is taken again, at once when it was steady", test_lost),
 		CLAIM("observe lets go at once where nobody else holds", test_observe),
 		CLAIM("observe lets go when the last container is empty", test_observe_ends),
+		CLAIM("observe holds alone for 100 ms at most", test_alone),
+		CLAIM("others hold the node up when they do so 5 s after the last container",
+		      test_held_up),
 		CLAIM("the lock goes 2 s before the limit and is gone 1 s before it", test_limits),
 		CLAIM("what is announced again is the same shutdown, better known", test_repeats),
 		CLAIM("a cancelled shutdown leaves the lock held, or asked for", test_cancel),

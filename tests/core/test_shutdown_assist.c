@@ -11,11 +11,11 @@
 
 static void api(struct shutstage *s, bool reachable)
 {
-	shutstage_send(s,
-		       &(struct shutdown_event){.type = SHUTDOWN_EV_API, .reachable = reachable});
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_API,
+						   .lister.reachable = reachable});
 }
 
-/* Field notes, section 1: the kubelet lets go while a deaf container has 60 ms left. */
+/* The kubelet lets go while a deaf container has 60 ms left. */
 static void test_measured(void **state)
 {
 	struct shutdown_container c = shutstage_asked();
@@ -42,46 +42,6 @@ static void test_measured(void **state)
 	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
 	assert_string_equal(shutstage_log(&s), "drop\n");
 	shutstage_end(&s);
-}
-
-static void test_status(void **state)
-{
-	static const struct {
-		bool reachable, api_server, terminal;
-		double at_s;
-		const char *log;
-	} rows[] = {
-		{true, false, true, 5, "released pods-ended\nflush\n"},
-		{true, false, false, 10, "released status-late\nflush\n"},
-		{false, false, false, 5, "released api-unreachable\nflush\n"},
-		{true, true, false, 5, "released api-server-stopped\nflush\n"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < LEN(rows); i++) {
-		struct shutdown_container c = shutstage_asked();
-		struct shutstage s;
-
-		shutstage_assist(&s, 0, "kubelet");
-		api(&s, rows[i].reachable);
-		shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD,
-							    .pod.uid = "web",
-							    .pod.ended = rows[i].terminal,
-							    .pod.api_server = rows[i].api_server});
-		/* Of a pod that nobody stops no end is awaited. */
-		shutstage_pod(&s, "other", 0, false, false);
-		shutstage_container(&s, &c);
-		shutstage_run(&s, 5);
-		c.populated = false;
-		shutstage_container(&s, &c);
-		if (rows[i].at_s > 5) {
-			shutstage_run(&s, rows[i].at_s - 0.001);
-			assert_string_equal(shutstage_log(&s), "");
-			shutstage_run(&s, rows[i].at_s);
-		}
-		assert_string_equal(shutstage_log(&s), rows[i].log);
-		shutstage_end(&s);
-	}
 }
 
 /* The daemon was killed; its successor does not know yet that somebody ends the pod. */
@@ -126,155 +86,6 @@ static void test_late(void **state)
 	c.populated = false;
 	shutstage_container(&s, &c);
 	assert_string_equal(shutstage_log(&s), "announced\nreleased nobody-stops\nflush\n");
-	shutstage_end(&s);
-}
-
-/* It is asked for at 5 s, when the pod is empty, and seen at 7.5 s. */
-static void test_asks(void **state)
-{
-	struct shutdown_container c = shutstage_asked();
-	struct shutdown_pod web = {.uid = "web", .stopping = true};
-	struct shutstage s;
-
-	(void)state;
-	shutstage_assist(&s, 0, "kubelet");
-	api(&s, true);
-	shutstage_pod(&s, "other", 0, false, false);
-	shutstage_container(&s, &c);
-	shutstage_run(&s, 5);
-	assert_int_equal(s.status_asked, 0);
-	c.populated = false;
-	shutstage_container(&s, &c);
-	assert_int_equal(s.status_asked, 1);
-	assert_string_equal(s.status_of, "web");
-	shutstage_run(&s, 5.9);
-	assert_int_equal(s.status_asked, 1);
-	shutstage_run(&s, 7.5);
-	assert_int_equal(s.status_asked, 3);
-	web.ended = true;
-	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = web});
-	assert_string_equal(shutstage_log(&s), "released pods-ended\nflush\n");
-	shutstage_run(&s, 20);
-	assert_int_equal(s.status_asked, 3);
-	shutstage_end(&s);
-}
-
-/* Each pod when it is empty, though others of its group are not. */
-static void test_asks_each(void **state)
-{
-	struct shutdown_container c = shutstage_asked(), other = shutstage_asked();
-	struct shutstage s;
-
-	(void)state;
-	other.id = 8;
-	other.pod_uid = "slow";
-	shutstage_assist(&s, 0, "kubelet");
-	api(&s, true);
-	shutstage_container(&s, &c);
-	shutstage_container(&s, &other);
-	shutstage_run(&s, 5);
-	c.populated = false;
-	shutstage_container(&s, &c);
-	assert_int_equal(s.status_asked, 1);
-	shutstage_pod(&s, "web", 0, true, true);
-	shutstage_run(&s, 8);
-	assert_int_equal(s.status_asked, 1);
-	other.populated = false;
-	shutstage_container(&s, &other);
-	assert_int_equal(s.status_asked, 2);
-	assert_string_equal(s.status_of, "slow");
-	shutstage_end(&s);
-}
-
-/* The pod is empty at 5 s, and its status does not come. */
-static void begin_empty(struct shutstage *s, bool reachable)
-{
-	struct shutdown_container c = shutstage_asked();
-
-	shutstage_assist(s, 0, "kubelet");
-	api(s, reachable);
-	shutstage_container(s, &c);
-	shutstage_run(s, 5);
-	c.populated = false;
-	shutstage_container(s, &c);
-}
-
-static void test_away(void **state)
-{
-	struct shutstage s;
-
-	(void)state;
-	begin_empty(&s, true);
-	shutstage_run(&s, 6);
-	api(&s, false);
-	/* Each time is one of its own. */
-	shutstage_run(&s, 7.5);
-	api(&s, true);
-	shutstage_run(&s, 7.7);
-	api(&s, false);
-	api(&s, false);
-	shutstage_run(&s, 9.699);
-	assert_string_equal(shutstage_log(&s), "");
-	shutstage_run(&s, 9.7);
-	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
-	shutstage_end(&s);
-	/* No longer than the status is waited for. */
-	begin_empty(&s, true);
-	shutstage_run(&s, 9);
-	api(&s, false);
-	shutstage_run(&s, 9.999);
-	assert_string_equal(shutstage_log(&s), "");
-	shutstage_run(&s, 10);
-	assert_string_equal(shutstage_log(&s), "released status-late\nflush\n");
-	shutstage_end(&s);
-}
-
-/* It may have come back since it was asked; in a shutdown it is asked every second. */
-static void test_away_before(void **state)
-{
-	struct shutdown_container c = shutstage_asked();
-	struct shutstage s;
-
-	(void)state;
-	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
-	c.asked_ns = 0;
-	shutstage_container(&s, &c);
-	shutstage_hold(&s);
-	api(&s, false);
-	shutstage_run(&s, 100);
-	shutstage_announce(&s, 60);
-	c.asked_ns = s.now_ns;
-	shutstage_container(&s, &c);
-	shutstage_run(&s, 101);
-	c.populated = false;
-	shutstage_container(&s, &c);
-	shutstage_run(&s, 101.999);
-	assert_string_equal(shutstage_log(&s), "announced\n");
-	shutstage_run(&s, 102);
-	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
-	shutstage_end(&s);
-	begin_empty(&s, false);
-	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
-	shutstage_end(&s);
-}
-
-static void test_unlisted(void **state)
-{
-	const struct shutdown_pod web = {.uid = "web", .stopping = true, .unlisted = true};
-	struct shutdown_container c = shutstage_asked();
-	struct shutstage s;
-
-	(void)state;
-	shutstage_assist(&s, 0, "kubelet");
-	api(&s, true);
-	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = web});
-	shutstage_container(&s, &c);
-	shutstage_run(&s, 5);
-	assert_string_equal(shutstage_log(&s), "");
-	c.populated = false;
-	shutstage_container(&s, &c);
-	assert_string_equal(shutstage_log(&s), "released api-unreachable\nflush\n");
-	assert_int_equal(s.status_asked, 0);
 	shutstage_end(&s);
 }
 
@@ -444,14 +255,6 @@ int main(void)
 		CLAIM("who comes to it late hears of who is stopped before letting go", test_late),
 		CLAIM("the measured case: it holds until the runtime's SIGKILL and the pod's status",
 		      test_measured),
-		CLAIM("the status is waited for where somebody can show it", test_status),
-		CLAIM("it is asked for when a pod is empty, and every second until it is seen",
-		      test_asks),
-		CLAIM("for each pod that is empty, whoever else is not", test_asks_each),
-		CLAIM("but not for long from somebody who does not answer", test_away),
-		CLAIM("who did not before the shutdown may do so in it", test_away_before),
-		CLAIM("it is neither asked nor waited for where no source lists the pod",
-		      test_unlisted),
 		CLAIM("what is noted is decided about at once, when it is settled", test_notes),
 		CLAIM("it holds while anything is stopped or the kubelet may, and no longer",
 		      test_holds),

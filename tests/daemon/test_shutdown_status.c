@@ -17,10 +17,11 @@
 #include "lib/send.h"
 #include "lib/tracer.h"
 
-/* As long as the daemon's list of pods is told nothing new, and the status is waited for. */
-#define POLL	    "10m"
-#define STATUS_WAIT "14s"
-#define NS_PER_S    1000000000ULL
+/* As long as the daemon's list of pods is told nothing new. */
+#define POLL	 "10m"
+#define NS_PER_S 1000000000ULL
+/* How long after its container's death a pod's status is written by a kubelet that is slow. */
+#define SLOW_US	 9000000
 
 #define STATUS_CLAIM(sentence, fn)                  \
 	{                                           \
@@ -65,21 +66,33 @@ static int close_stage(void **state)
 	return s ? box_tree_close(&s->tree) : 0;
 }
 
-static void start_daemon(struct stage *s, const char *url)
+struct spec {
+	bool no_kubelet;
+	const char *status_wait; /* shutdown.statusWait; NULL: as it is by default */
+	const char *budget;	 /* budget.cpu; NULL: likewise */
+	uint64_t limit_us;	 /* logind's */
+};
+
+static void start_daemon(struct stage *s, const struct spec *spec)
 {
+	char url[64];
 	const char *const args[] = {"--sinks.journal=false",
 				    "--sinks.file",
 				    s->kube.records,
 				    "--shutdown.mode=assist",
 				    "--shutdown.kubelet-config=/dev/null",
-				    "--shutdown.status-wait=" STATUS_WAIT,
+				    spec->status_wait ? "--shutdown.status-wait" : "--log.level",
+				    spec->status_wait ?: "info",
+				    "--budget.cpu",
+				    spec->budget ?: "2%",
 				    "--kubelet.interval=" POLL,
-				    url ? "--kubelet.url" : NULL,
+				    spec->no_kubelet ? NULL : "--kubelet.url",
 				    url,
 				    NULL};
 	char bus[128];
 	const char *const env[] = {bus, NULL};
 
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", s->kube.peer.port);
 	snprintf(bus, sizeof(bus), "DBUS_SYSTEM_BUS_ADDRESS=%s", s->mock.address);
 	assert_int_equal(service_start(&(struct service_spec){.args = args,
 							      .env = env,
@@ -99,11 +112,10 @@ static void make_pod(struct stage *s)
 	kubestage_list(&s->kube, &s->pod, 1);
 }
 
-/* logind waits for 20 s, the kubelet and the daemon hold locks, and that one knows the pod. */
-static struct stage *begin(void **state, bool kubelet)
+/* The kubelet and the daemon hold locks, and that one knows the pod. */
+static struct stage *begin(void **state, const struct spec *spec)
 {
 	struct stage *s = *state;
-	char url[64];
 	int fd;
 
 	if (!s)
@@ -115,17 +127,16 @@ static struct stage *begin(void **state, bool kubelet)
 	logindmock_begin(&s->mock);
 	logindmock_start_bus(&s->mock);
 	logindmock_start(&s->mock);
-	logindmock_set_limit(&s->mock, 20000000);
+	logindmock_set_limit(&s->mock, spec->limit_us);
 	kubepeer_open(&s->kube.peer);
 	make_pod(s);
 	s->begun = true;
-	snprintf(url, sizeof(url), "http://127.0.0.1:%u", s->kube.peer.port);
-	start_daemon(s, kubelet ? url : NULL);
+	start_daemon(s, spec);
 	assert_true(service_await_metric(s->kube.service, "graced_shutdown_inhibitor_held", NULL,
 					 1) > 0);
 	logindmock_run(&s->mock, "global inhibitors\n"
 				 "inhibitors += [('shutdown', 'kubelet', 'pods', 'delay', 0, 7)]");
-	if (kubelet)
+	if (!spec->no_kubelet)
 		json_decref(kubestage_await_line(&s->kube, s->box.uid,
 						 "{'state':'sync','ready':true}"));
 	return s;
@@ -179,31 +190,87 @@ static json_t *released(struct stage *s)
 	return kubestage_records(&s->kube, RELEASED);
 }
 
-static void it_lets_go_when_the_status_is_there(void **state)
+static void is_held(struct stage *s)
 {
-	struct stage *s = begin(state, true);
-	uint64_t gone_ns = stop_pod(s);
-	json_t *none;
+	json_t *none = released(s);
 
-	usleep(1000000);
-	none = released(s);
 	assert_int_equal(json_array_size(none), 0);
 	json_decref(none);
+}
+
+/* The kubelet has written the pod's last status. */
+static void show_status(struct stage *s)
+{
 	s->pod.phase = "Succeeded";
 	s->pod.ready = false;
 	kubestage_list(&s->kube, &s->pod, 1);
-	await_released(s, "pods-ended", gone_ns + 15 * NS_PER_S);
+}
+
+static void it_lets_go_when_the_status_is_there(void **state)
+{
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000});
+	uint64_t gone_ns = stop_pod(s);
+
+	usleep(SLOW_US);
+	is_held(s);
+	show_status(s);
+	await_released(s, "pods-ended", gone_ns + 57 * NS_PER_S);
 	assert_int_equal(service_stop(s->kube.service), 0);
 }
 
-static void it_waits_where_the_status_does_not_come(void **state)
+/* Until the page says so of names: one that was made a moment ago may be shown again. */
+static void await_shed(struct stage *s, int names)
 {
-	struct stage *s = begin(state, true);
+	for (int i = 0; i < 600; i++) {
+		if ((int)service_metric(s->kube.service, "graced_shed", "what=\"names\"") == names)
+			return;
+		usleep(50000);
+	}
+	fail_msg("graced_shed of names is not %d", names);
+}
+
+/* All is shed that can be, names and with them the questions for a pod's status included. */
+static void nothing_that_it_needs_is_shed(void **state)
+{
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000, .budget = "0.01%"});
+	uint64_t gone_ns;
+
+	await_shed(s, 1);
+	gone_ns = stop_pod(s);
+	await_shed(s, 0);
+	assert_int_equal(service_metric(s->kube.service, "graced_shed", "what=\"signals\""), 1);
+	usleep(SLOW_US);
+	is_held(s);
+	show_status(s);
+	await_released(s, "pods-ended", gone_ns + 57 * NS_PER_S);
+	logindmock_announce(&s->mock, false, "power-off");
+	await_shed(s, 1);
+	assert_int_equal(service_stop(s->kube.service), 0);
+}
+
+static void it_waits_up_to_the_limit(void **state)
+{
+	struct stage *s = begin(state, &(struct spec){.limit_us = 14000000});
+	json_t *list, *record;
 
 	stop_pod(s);
-	await_released(s, "status-late", UINT64_MAX);
+	list = kubestage_await_records(&s->kube, RELEASED);
+	record = json_array_get(list, 0);
+	assert_string_equal(jrec_text(record, "reason"), "status-late");
+	assert_true(jrec_int(record, "boot_ns", 0) >=
+		    jrec_int(record, "announced_boot_ns", 0) + 12 * (int64_t)NS_PER_S);
+	json_decref(list);
 	/* Once at its start, and then when the container was stopped. */
 	assert_true(kubepeer_asked(&s->kube.peer) >= 4);
+	assert_int_equal(service_stop(s->kube.service), 0);
+}
+
+static void status_wait_is_a_shorter_one(void **state)
+{
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000, .status_wait = "3s"});
+	uint64_t gone_ns = stop_pod(s);
+
+	await_released(s, "status-late", gone_ns + 57 * NS_PER_S);
 	assert_int_equal(service_stop(s->kube.service), 0);
 }
 
@@ -219,44 +286,51 @@ static void fail_kubelet(struct stage *s)
 
 static void it_waits_though_a_question_is_lost(void **state)
 {
-	struct stage *s = begin(state, true);
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000});
 	uint64_t gone_ns;
-	json_t *none;
 
 	fail_kubelet(s);
 	gone_ns = stop_pod(s);
 	kubestage_await_asked(&s->kube, 1);
 	kubestage_list(&s->kube, &s->pod, 1);
 	usleep(3000000);
-	none = released(s);
-	assert_int_equal(json_array_size(none), 0);
-	json_decref(none);
-	s->pod.phase = "Succeeded";
-	s->pod.ready = false;
-	kubestage_list(&s->kube, &s->pod, 1);
-	await_released(s, "pods-ended", gone_ns + 15 * NS_PER_S);
+	is_held(s);
+	show_status(s);
+	await_released(s, "pods-ended", gone_ns + 57 * NS_PER_S);
 	assert_int_equal(service_stop(s->kube.service), 0);
 }
 
 static void it_waits_a_moment_for_one_that_fails(void **state)
 {
-	struct stage *s = begin(state, true);
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000});
 	uint64_t gone_ns;
 
 	fail_kubelet(s);
 	gone_ns = stop_pod(s);
-	await_released(s, "api-unreachable", gone_ns + 8 * NS_PER_S);
+	await_released(s, "api-unreachable", gone_ns + 50 * NS_PER_S);
 	/* Every second, however often it failed. */
 	assert_true(kubepeer_asked(&s->kube.peer) >= 3);
 	assert_int_equal(service_stop(s->kube.service), 0);
 }
 
+/* It takes each question and never answers. */
+static void and_for_one_that_is_silent(void **state)
+{
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000});
+	uint64_t gone_ns;
+
+	kubepeer_play(&s->kube.peer, &(struct kubepeer_part){.answer = "", .stays = true});
+	gone_ns = stop_pod(s);
+	await_released(s, "api-unreachable", gone_ns + 50 * NS_PER_S);
+	assert_int_equal(service_stop(s->kube.service), 0);
+}
+
 static void it_does_not_wait_for_nobody(void **state)
 {
-	struct stage *s = begin(state, false);
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000, .no_kubelet = true});
 	uint64_t gone_ns = stop_pod(s);
 
-	await_released(s, "api-unreachable", gone_ns + 4 * NS_PER_S);
+	await_released(s, "api-unreachable", gone_ns + 50 * NS_PER_S);
 	assert_int_equal(kubepeer_asked(&s->kube.peer), 0);
 	assert_int_equal(service_stop(s->kube.service), 0);
 }
@@ -264,17 +338,20 @@ static void it_does_not_wait_for_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STATUS_CLAIM(
-			"the lock goes when the kubelet shows a pod's status, long before its list "
-			"is due",
-			it_lets_go_when_the_status_is_there),
-		STATUS_CLAIM(
-			"while it does not the kubelet is asked every second, for the time there is",
-			it_waits_where_the_status_does_not_come),
+		STATUS_CLAIM("the lock goes when the kubelet shows a pod's status, 9 s after its "
+			     "container died",
+			     it_lets_go_when_the_status_is_there),
+		STATUS_CLAIM("nothing that a shutdown needs is shed while one is announced",
+			     nothing_that_it_needs_is_shed),
+		STATUS_CLAIM("the kubelet is asked for it every second, until 2 s before the limit",
+			     it_waits_up_to_the_limit),
+		STATUS_CLAIM("shutdown.statusWait makes that shorter",
+			     status_wait_is_a_shorter_one),
 		STATUS_CLAIM("a question that is lost does not keep it from waiting",
 			     it_waits_though_a_question_is_lost),
-		STATUS_CLAIM("a kubelet that fails again and again does, before the time is over",
+		STATUS_CLAIM("a kubelet that fails again and again does, long before the limit",
 			     it_waits_a_moment_for_one_that_fails),
+		STATUS_CLAIM("and so does one that is silent", and_for_one_that_is_silent),
 		STATUS_CLAIM("where there is nobody to ask the status is not waited for",
 			     it_does_not_wait_for_nobody),
 	};

@@ -52,6 +52,7 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		break;
 	case SHUTDOWN_LIST_HOLDERS:
 		s->asks = true;
+		s->lists++;
 		break;
 	case SHUTDOWN_LOOK:
 		buf_printf(&s->log, "look %llu\n", (unsigned long long)effect->id);
@@ -61,6 +62,7 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		break;
 	case SHUTDOWN_ASK_STATUS:
 		s->status_asked++;
+		s->owes = true;
 		assert_true(snprintf(s->status_of, sizeof(s->status_of), "%s", effect->uid) > 0);
 		break;
 	case SHUTDOWN_WAKE_AT:
@@ -72,19 +74,23 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 	}
 }
 
+void shutstage_begin_with(struct shutstage *s, const struct shutdown_config *config)
+{
+	struct shutdown_config own = *config;
+
+	own.effect = note;
+	own.userdata = s;
+	*s = (struct shutstage){.now_ns = START, .who = "?"};
+	assert_int_equal(shutdown_new(&own, &s->sd), 0);
+}
+
 void shutstage_begin(struct shutstage *s, enum shutdown_mode mode, uint64_t deaf_grace_ns)
 {
-	const struct shutdown_config config = {
-		.mode = mode,
-		.overdue_slack_ns = SHUTDOWN_OVERDUE_SLACK_NS,
-		.status_wait_ns = SHUTDOWN_STATUS_WAIT_NS,
-		.deaf_grace_ns = deaf_grace_ns,
-		.effect = note,
-		.userdata = s,
-	};
-
-	*s = (struct shutstage){.now_ns = START, .who = "?"};
-	assert_int_equal(shutdown_new(&config, &s->sd), 0);
+	shutstage_begin_with(s, &(struct shutdown_config){
+					.mode = mode,
+					.overdue_slack_ns = SHUTDOWN_OVERDUE_SLACK_NS,
+					.deaf_grace_ns = deaf_grace_ns,
+				});
 }
 
 void shutstage_end(struct shutstage *s)
@@ -123,6 +129,10 @@ void shutstage_send(struct shutstage *s, const struct shutdown_event *event)
 	assert_int_equal(shutdown_step(s->sd, event, s->now_ns), 0);
 	if (s->asks && answers(s))
 		answer(s);
+	if (s->owes && !s->silent) {
+		s->owes = false;
+		shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_LISTED});
+	}
 }
 
 void shutstage_plain(struct shutstage *s, enum shutdown_event_type type)

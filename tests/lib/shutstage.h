@@ -21,12 +21,17 @@ struct shutstage {
 	uint64_t now_ns, wake_ns;
 	const char *who;		   /* holds besides, as told last */
 	bool asks;			   /* logind was asked and has not answered yet */
+	unsigned int lists;		   /* how often it was asked */
 	unsigned int status_asked;	   /* how often somebody was asked for a pod's status */
 	char status_of[PODWORKER_UID_MAX]; /* ... the last time, of which */
+	bool owes;			   /* its source has not answered yet */
+	bool silent;			   /* that source never does */
 	struct buf log;
 };
 
-/* Begins at 1000 s with the defaults of configuration and the mode. */
+/* Begins at 1000 s; effect and userdata are the stage's. */
+void shutstage_begin_with(struct shutstage *s, const struct shutdown_config *config);
+/* The same with the defaults of configuration and the mode. */
 void shutstage_begin(struct shutstage *s, enum shutdown_mode mode, uint64_t deaf_grace_ns);
 void shutstage_end(struct shutstage *s);
 

@@ -8,14 +8,14 @@
 
 const char *const shutwalk_uids[SHUTWALK_PODS] = {"web", "dns", "api"};
 
-static uint64_t roll(struct shutwalk *w, uint64_t sides)
+uint64_t shutwalk_roll(struct shutwalk *w, uint64_t sides)
 {
 	return w->roll(w->userdata) % sides;
 }
 
-static bool chance(struct shutwalk *w, uint64_t of)
+bool shutwalk_chance(struct shutwalk *w, uint64_t of)
 {
-	return roll(w, of) == 0;
+	return shutwalk_roll(w, of) == 0;
 }
 
 static bool is_fact(const struct shutdown_event *event)
@@ -34,7 +34,7 @@ static int tell(struct shutwalk *w, const struct shutdown_event *event, uint64_t
 {
 	int r;
 
-	if (!is_fact(event) || chance(w, 2)) {
+	if (!is_fact(event) || shutwalk_chance(w, 2)) {
 		see(w, now_ns);
 		return shutdown_step(w->sd, event, now_ns);
 	}
@@ -56,17 +56,29 @@ static void send_at(struct shutwalk *w, const struct shutdown_event *event, uint
 	shutwalk_check(w);
 }
 
-static void send(struct shutwalk *w, const struct shutdown_event *event)
+/* Time in which nothing ran, or seemed to, is not a source's. */
+static void forgive(struct shutwalk *w, uint64_t ns)
+{
+	w->kubelet_ns += ns;
+	for (size_t i = 0; i < 2; i++) {
+		w->sources[i].since_ns += ns;
+		if (w->sources[i].owed_ns)
+			w->sources[i].owed_ns += ns;
+	}
+}
+
+void shutwalk_send(struct shutwalk *w, const struct shutdown_event *event)
 {
 	/* Some clocks are read late. */
-	uint64_t back_ns = chance(w, 16) ? roll(w, 3) * SHUTWALK_S : 0;
+	uint64_t back_ns = shutwalk_chance(w, 16) ? shutwalk_roll(w, 3) * SHUTWALK_S : 0;
 
+	forgive(w, back_ns);
 	send_at(w, event, w->now_ns - back_ns);
 }
 
 static void plain(struct shutwalk *w, enum shutdown_event_type type)
 {
-	send(w, &(struct shutdown_event){.type = type});
+	shutwalk_send(w, &(struct shutdown_event){.type = type});
 }
 
 /* What logind says of who else holds. */
@@ -82,6 +94,8 @@ static void answer(struct shutwalk *w)
 	}
 	event.holders.failed = w->told_failed = w->bus == SHUTWALK_FAILS;
 	if (!w->told_failed) {
+		if (w->told_kubelet)
+			w->kubelet_ns = w->now_ns;
 		if (w->other)
 			event.holders.n++;
 		if (w->kubelet)
@@ -90,18 +104,30 @@ static void answer(struct shutwalk *w)
 		w->told_kubelet = w->kubelet;
 		w->told_n = event.holders.n;
 	}
-	send(w, &event);
+	shutwalk_send(w, &event);
 }
 
 /* As long as nobody looks, what others were told is not seen. */
 static void look(struct shutwalk *w, struct shutwalk_container *c)
 {
 	c->looking = false;
-	if (!c->told || chance(w, 4))
+	if (!c->told || shutwalk_chance(w, 4))
 		return;
 	c->facts.looked_ns = w->now_ns;
 	c->facts.told_ns = c->others_ns;
-	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER, .container = c->facts});
+	shutwalk_send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER,
+						  .container = c->facts});
+}
+
+/* A source that was asked answers. */
+static void list(struct shutwalk *w, size_t i)
+{
+	w->sources[i].asked = false;
+	if (!w->sources[i].answers || w->sources[i].silent)
+		return;
+	w->sources[i].owed_ns = 0;
+	shutwalk_send(w,
+		      &(struct shutdown_event){.type = SHUTDOWN_EV_LISTED, .lister.is_static = i});
 }
 
 static void answer_all(struct shutwalk *w)
@@ -111,6 +137,9 @@ static void answer_all(struct shutwalk *w)
 	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
 		if (w->containers[i].looking)
 			look(w, &w->containers[i]);
+	for (size_t i = 0; i < 2; i++)
+		if (w->sources[i].asked)
+			list(w, i);
 }
 
 /* Timers fire when they want to. */
@@ -131,11 +160,11 @@ static void run(struct shutwalk *w, uint64_t ns)
 
 static void stall(struct shutwalk *w)
 {
-	uint64_t ns = roll(w, 40) * SHUTWALK_S;
+	uint64_t ns = shutwalk_roll(w, 40) * SHUTWALK_S;
 
 	w->seen->stalls++;
 	w->now_ns += ns;
-	w->api_ns += ns;
+	forgive(w, ns);
 	/* Nobody can tell of what was before the announcement was heard. */
 	if (w->on && ns > SHUTWALK_UNNOTICED)
 		w->stalled_ns += ns - SHUTWALK_UNNOTICED;
@@ -144,122 +173,25 @@ static void stall(struct shutwalk *w)
 	}
 }
 
-/* Of a pod that nobody tells of and that has no container nothing is known. */
-static void forget_unused(struct shutwalk *w, size_t pod)
+static void change_source(struct shutwalk *w)
 {
-	if (pod >= SHUTWALK_PODS || w->pods[pod].told)
-		return;
-	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
-		if (w->containers[i].told && w->containers[i].pod == pod)
-			return;
-	w->pods[pod].facts.group = 0;
-}
+	size_t i = shutwalk_roll(w, 2);
 
-static void tell_container(struct shutwalk *w, struct shutwalk_container *c)
-{
-	c->told = true;
-	c->facts.pod_uid = c->pod < SHUTWALK_PODS ? shutwalk_uids[c->pod] : NULL;
-	if (!c->facts.populated)
-		c->killed = false;
-	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER, .container = c->facts});
-}
-
-static struct shutwalk_container *any(struct shutwalk *w)
-{
-	return &w->containers[roll(w, SHUTWALK_CONTAINERS)];
-}
-
-static void create(struct shutwalk *w)
-{
-	struct shutwalk_container *c = any(w);
-	uint64_t id = (uint64_t)(c - w->containers) + 1;
-
-	if (c->told)
-		return;
-	*c = (struct shutwalk_container){
-		.pod = (unsigned int)roll(w, SHUTWALK_PODS + 1),
-		.facts = {.id = id,
-			  .kind = chance(w, 3) ? (enum shutdown_kind)roll(w, 4)
-					       : SHUTDOWN_KIND_CONTAINER,
-			  .populated = true,
-			  .timeout_known = !chance(w, 6),
-			  .timeout_ns = roll(w, 8) * 2 * SHUTWALK_S},
-	};
-	tell_container(w, c);
-}
-
-static void remove_container(struct shutwalk *w)
-{
-	struct shutwalk_container *c = any(w);
-
-	if (!c->told)
-		return;
-	c->told = c->killed = false;
-	forget_unused(w, c->pod);
-	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE, .id = c->facts.id});
-}
-
-static void ask(struct shutwalk *w)
-{
-	struct shutwalk_container *c = any(w);
-
-	if (!c->told || !c->facts.populated || c->facts.asked_ns)
-		return;
-	c->facts.asked_ns = w->now_ns - (chance(w, 4) ? 300 * MS : 0);
-	c->facts.signal = 15;
-	c->facts.deaf = chance(w, 2);
-	if (chance(w, 3))
-		c->others_ns = w->now_ns - (chance(w, 2) ? 10 * SHUTWALK_S : 0);
-	if (chance(w, 4))
-		c->facts.ending_ns = c->facts.asked_ns - roll(w, 20) * SHUTWALK_S;
-	c->stalled_ns = w->stalled_ns;
-	tell_container(w, c);
-}
-
-static void change(struct shutwalk *w)
-{
-	struct shutwalk_container *c = any(w);
-
-	if (!c->told)
-		return;
-	if (chance(w, 2))
-		c->facts.populated = false;
-	else if (chance(w, 2))
-		c->facts.kill_ns = w->now_ns;
-	else if (chance(w, 2))
-		c->others_ns = w->now_ns;
-	else
-		c->facts.kind = (enum shutdown_kind)roll(w, 4);
-	tell_container(w, c);
-}
-
-static void change_pod(struct shutwalk *w)
-{
-	size_t i = roll(w, SHUTWALK_PODS);
-	struct shutwalk_pod *pod = &w->pods[i];
-
-	if (pod->told && chance(w, 6)) {
-		pod->told = false;
-		forget_unused(w, i);
-		send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE,
-						 .uid = shutwalk_uids[i]});
+	if (shutwalk_chance(w, 3)) {
+		w->sources[i].silent = !w->sources[i].silent;
 		return;
 	}
-	/* The order of pods is the plan's, and stays. */
-	if (!w->on)
-		pod->facts.group = (uint32_t)roll(w, SHUTWALK_GROUPS + 1);
-	pod->told = true;
-	pod->facts.uid = shutwalk_uids[i];
-	pod->facts.stopping = chance(w, 3);
-	pod->facts.ended = chance(w, 3);
-	pod->facts.api_server = i == 2 && chance(w, 2);
-	pod->facts.unlisted = chance(w, 6);
-	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = pod->facts});
+	w->sources[i].answers = !w->sources[i].answers;
+	w->sources[i].since_ns = w->now_ns;
+	shutwalk_send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_API,
+						  .lister.is_static = i,
+						  .lister.kubelet = i,
+						  .lister.reachable = w->sources[i].answers});
 }
 
 static void change_world(struct shutwalk *w)
 {
-	switch (roll(w, 5)) {
+	switch (shutwalk_roll(w, 5)) {
 	case 0:
 		w->kubelet = !w->kubelet;
 		break;
@@ -267,12 +199,11 @@ static void change_world(struct shutwalk *w)
 		w->other = !w->other;
 		break;
 	case 2:
-		w->bus = chance(w, 2) ? SHUTWALK_ANSWERS : (enum shutwalk_bus)roll(w, 3);
+		w->bus = shutwalk_chance(w, 2) ? SHUTWALK_ANSWERS
+					       : (enum shutwalk_bus)shutwalk_roll(w, 3);
 		break;
 	case 3:
-		w->api = !w->api;
-		w->api_ns = w->now_ns;
-		send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_API, .reachable = w->api});
+		change_source(w);
 		return;
 	default:
 		answer(w);
@@ -287,29 +218,36 @@ static void plan(struct shutwalk *w)
 
 	if (w->on)
 		return;
-	w->n_groups = roll(w, SHUTWALK_GROUPS + 1);
+	w->n_groups = shutwalk_roll(w, SHUTWALK_GROUPS + 1);
 	for (size_t i = 0; i < w->n_groups; i++)
-		w->groups[i] = (struct shutdown_group){roll(w, 12) * SHUTWALK_S, chance(w, 8)};
+		w->groups[i] = (struct shutdown_group){shutwalk_roll(w, 12) * SHUTWALK_S,
+						       shutwalk_chance(w, 8)};
 	event.plan.n = w->n_groups;
-	send(w, &event);
+	shutwalk_send(w, &event);
 }
 
 static void announce(struct shutwalk *w)
 {
 	static const uint64_t limits[] = {0, 1, 500, 2000, 2001, 5000, 30000, 30000, 60000, 120000};
 	struct shutdown_event event = {.type = SHUTDOWN_EV_ANNOUNCED};
-	uint64_t limit_ns = chance(w, 12) ? UINT64_MAX : limits[roll(w, 10)] * MS;
+	uint64_t limit_ns = shutwalk_chance(w, 12) ? UINT64_MAX : limits[shutwalk_roll(w, 10)] * MS;
 
 	if (!w->on) {
 		w->seen->shutdowns++;
-		w->announced_ns = w->now_ns - (chance(w, 8) ? roll(w, 20) * SHUTWALK_S : 0);
+		w->announced_ns =
+			w->now_ns - (shutwalk_chance(w, 8) ? shutwalk_roll(w, 20) * SHUTWALK_S : 0);
 		event.announced.at_ns = w->announced_ns;
 		/* What was cancelled is over. */
 		if (w->announced_ns < w->cancelled_ns)
 			w->announced_ns = w->cancelled_ns;
 		w->late_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
 		w->limit_ns = limit_ns ? limit_ns : 5 * SHUTWALK_S;
-		w->api_ns = w->now_ns;
+		w->free_ns = w->now_ns;
+		w->kubelet_ns = 0;
+		for (size_t i = 0; i < 2; i++) {
+			w->sources[i].since_ns = w->now_ns;
+			w->sources[i].owed_ns = 0;
+		}
 		w->told = w->told_failed = w->told_kubelet = w->released = false;
 		for (size_t i = 0; i < SHUTWALK_GROUPS; i++)
 			w->group_done[i] = false;
@@ -320,7 +258,7 @@ static void announce(struct shutwalk *w)
 	}
 	w->on = true;
 	event.announced.limit_ns = limit_ns;
-	event.announced.action = (enum shutdown_action)roll(w, SHUTDOWN_ACTION_COUNT);
+	event.announced.action = (enum shutdown_action)shutwalk_roll(w, SHUTDOWN_ACTION_COUNT);
 	send_at(w, &event, w->now_ns);
 	answer_all(w);
 }
@@ -341,7 +279,7 @@ static void answer_lock(struct shutwalk *w)
 	if (!w->asked)
 		return;
 	w->asked = false;
-	if (w->on ? chance(w, 4) : !chance(w, 4)) {
+	if (w->on ? shutwalk_chance(w, 4) : !shutwalk_chance(w, 4)) {
 		w->lock = true;
 		plain(w, SHUTDOWN_EV_LOCK_TAKEN);
 	} else {
@@ -352,7 +290,7 @@ static void answer_lock(struct shutwalk *w)
 
 static void lose(struct shutwalk *w)
 {
-	switch (roll(w, 4)) {
+	switch (shutwalk_roll(w, 4)) {
 	case 0:
 		w->asked = false;
 		plain(w, SHUTDOWN_EV_LOGIND_DOWN);
@@ -368,7 +306,7 @@ static void lose(struct shutwalk *w)
 		plain(w, SHUTDOWN_EV_LOCK_TAKEN);
 		break;
 	default:
-		if (!w->lock || chance(w, 2))
+		if (!w->lock || shutwalk_chance(w, 2))
 			break;
 		w->lock = w->flushing = false;
 		w->seen->lost++;
@@ -381,20 +319,20 @@ static void flushed(struct shutwalk *w)
 	bool was = w->flushing;
 
 	w->flushing = false;
-	plain(w, chance(w, 8) ? SHUTDOWN_EV_STOPPING : SHUTDOWN_EV_FLUSHED);
+	plain(w, shutwalk_chance(w, 8) ? SHUTDOWN_EV_STOPPING : SHUTDOWN_EV_FLUSHED);
 	w->seen->held_on += was && w->lock && !w->flushing;
 }
 
 static void step(struct shutwalk *w)
 {
-	switch (roll(w, 20)) {
+	switch (shutwalk_roll(w, 20)) {
 	case 0:
 	case 1:
 	case 2:
-		run(w, roll(w, 20) * 100 * MS);
+		run(w, shutwalk_roll(w, 20) * 100 * MS);
 		break;
 	case 3:
-		run(w, roll(w, 20) * SHUTWALK_S);
+		run(w, shutwalk_roll(w, 20) * SHUTWALK_S);
 		break;
 	case 4:
 		stall(w);
@@ -402,28 +340,28 @@ static void step(struct shutwalk *w)
 	case 5:
 	case 6:
 	case 7:
-		ask(w);
+		shutwalk_stop(w);
 		break;
 	case 8:
 	case 9:
-		change(w);
+		shutwalk_change(w);
 		break;
 	case 10:
-		create(w);
+		shutwalk_create(w);
 		break;
 	case 11:
-		remove_container(w);
+		shutwalk_remove(w);
 		break;
 	case 12:
 	case 13:
-		change_pod(w);
+		shutwalk_change_pod(w);
 		break;
 	case 14:
 	case 15:
 		change_world(w);
 		break;
 	case 16:
-		chance(w, 2) ? announce(w) : cancel(w);
+		shutwalk_chance(w, 2) ? announce(w) : cancel(w);
 		break;
 	case 17:
 		lose(w);
@@ -435,7 +373,7 @@ static void step(struct shutwalk *w)
 		plan(w);
 		plain(w, SHUTDOWN_EV_TIMER);
 	}
-	if (chance(w, 2))
+	if (shutwalk_chance(w, 2))
 		answer_lock(w);
 }
 
@@ -453,24 +391,24 @@ static void settle(struct shutwalk *w)
 		if (!c->told)
 			continue;
 		c->facts.populated = false;
-		tell_container(w, c);
+		shutwalk_tell_container(w, c);
 	}
-	run(w, forever ? 20 * SHUTWALK_S : 130 * SHUTWALK_S);
+	run(w, forever ? SHUTDOWN_STATUS_MAX_NS + 20 * SHUTWALK_S : 130 * SHUTWALK_S);
 	if (w->lock)
 		shutwalk_break(w, "it always lets go");
 }
 
 static void prepare(struct shutwalk *w)
 {
-	w->kubelet = !chance(w, 4);
-	w->other = chance(w, 8);
+	w->kubelet = !shutwalk_chance(w, 4);
+	w->other = shutwalk_chance(w, 8);
 	plan(w);
 	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
-		create(w);
-	change_pod(w);
+		shutwalk_create(w);
+	shutwalk_change_pod(w);
 	plain(w, SHUTDOWN_EV_LOGIND_UP);
 	answer_lock(w);
-	run(w, roll(w, 3) * SHUTWALK_S);
+	run(w, shutwalk_roll(w, 3) * SHUTWALK_S);
 	announce(w);
 }
 
@@ -481,10 +419,10 @@ const char *shutwalk_once(shutwalk_roll_fn dice, void *userdata, unsigned int st
 		.roll = dice, .userdata = userdata, .seen = seen, .now_ns = 1000 * SHUTWALK_S};
 
 	w.config = (struct shutdown_config){
-		.mode = chance(&w, 3) ? SHUTDOWN_OBSERVE : SHUTDOWN_ASSIST,
-		.overdue_slack_ns = roll(&w, 4) * SHUTWALK_S,
-		.status_wait_ns = roll(&w, 4) * 2 * SHUTWALK_S,
-		.deaf_grace_ns = roll(&w, 3) * SHUTWALK_S,
+		.mode = shutwalk_chance(&w, 3) ? SHUTDOWN_OBSERVE : SHUTDOWN_ASSIST,
+		.overdue_slack_ns = shutwalk_roll(&w, 4) * SHUTWALK_S,
+		.status_wait_ns = shutwalk_roll(&w, 4) * 2 * SHUTWALK_S,
+		.deaf_grace_ns = shutwalk_roll(&w, 3) * SHUTWALK_S,
 		.effect = shutwalk_take,
 		.userdata = &w,
 	};

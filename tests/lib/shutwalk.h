@@ -14,7 +14,7 @@ typedef uint64_t (*shutwalk_roll_fn)(void *userdata);
 /* How often walks came by: a walk that never gets anywhere shows nothing. */
 struct shutwalk_seen {
 	uint64_t shutdowns, cancelled, killed, deaf, again, survived, stalls;
-	uint64_t lost, refused, late_locks, held_on, groups, status_asked, looks;
+	uint64_t lost, refused, late_locks, held_on, groups, status_asked, looks, held_up;
 	uint64_t reasons[16]; /* by enum shutdown_reason */
 };
 

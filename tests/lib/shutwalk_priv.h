@@ -52,8 +52,16 @@ struct shutwalk {
 	bool kubelet, other;		      /* hold a lock */
 	bool told, told_kubelet, told_failed; /* as logind said last */
 	size_t told_n;
-	bool api;
-	uint64_t api_ns; /* in this shutdown since then, later by the time in which nothing ran */
+	/* The sources of pods' status, by is_static; the kubelet is that of static pods. Times are
+	 * in this shutdown, later by the time in which nothing ran. */
+	struct {
+		bool answers, silent;
+		uint64_t since_ns;
+		bool asked;
+		uint64_t owed_ns; /* since when it owes an answer; 0: it does not */
+	} sources[2];
+	uint64_t kubelet_ns; /* when its lock was seen last; likewise */
+	uint64_t free_ns;    /* since when graced holds no lock in this shutdown */
 	struct shutdown_group groups[SHUTWALK_GROUPS];
 	size_t n_groups;
 	bool group_done[SHUTWALK_GROUPS];
@@ -62,6 +70,19 @@ struct shutwalk {
 };
 
 extern const char *const shutwalk_uids[SHUTWALK_PODS];
+
+uint64_t shutwalk_roll(struct shutwalk *w, uint64_t sides);
+bool shutwalk_chance(struct shutwalk *w, uint64_t of);
+/* An event as a step, or as a fact that is noted and then decided about. */
+void shutwalk_send(struct shutwalk *w, const struct shutdown_event *event);
+
+/* Pods and containers (shutwalk_pods.c): each does something to one of them, or nothing. */
+void shutwalk_tell_container(struct shutwalk *w, struct shutwalk_container *c);
+void shutwalk_create(struct shutwalk *w);
+void shutwalk_remove(struct shutwalk *w);
+void shutwalk_stop(struct shutwalk *w);
+void shutwalk_change(struct shutwalk *w);
+void shutwalk_change_pod(struct shutwalk *w);
 
 void shutwalk_break(struct shutwalk *w, const char *sentence);
 

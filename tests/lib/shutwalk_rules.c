@@ -155,6 +155,7 @@ static void take_drop(struct shutwalk *w)
 		return;
 	}
 	w->released = true;
+	w->free_ns = w->seen_ns;
 	must(w, w->on, "the lock goes in a shutdown alone");
 	must(w,
 	     w->config.mode == SHUTDOWN_OBSERVE || w->seen_ns >= shutwalk_deadline(w) ||
@@ -178,9 +179,21 @@ static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 		w->seen->survived++;
 		break;
 	case SHUTDOWN_TOLD_RELEASED:
-		must(w, (r->reason == SHUTDOWN_LIMIT) == (w->seen_ns >= shutwalk_deadline(w)),
-		     "the limit is a reason when it has come, and then the only one");
+		must(w, r->reason != SHUTDOWN_LIMIT || w->seen_ns >= shutwalk_deadline(w),
+		     "the limit is a reason when it has come");
+		must(w,
+		     r->reason != SHUTDOWN_STATUS_LATE || w->config.status_wait_ns ||
+			     w->seen_ns >= shutwalk_deadline(w) ||
+			     w->seen_ns >= w->announced_ns + SHUTDOWN_STATUS_MAX_NS,
+		     "a status is late by statusWait or the limit");
 		w->seen->reasons[r->reason]++;
+		break;
+	case SHUTDOWN_TOLD_HELD_UP:
+		must(w, !w->lock && r->n_holders > 0, "others hold up what graced does not");
+		must(w, living(w, true) == 0, "nothing is held up while containers are stopped");
+		must(w, w->seen_ns >= w->free_ns + SHUTDOWN_HELD_UP_NS,
+		     "who lets go in time holds nothing up");
+		w->seen->held_up++;
 		break;
 	default:
 		break;
@@ -212,6 +225,9 @@ static void take_ask(struct shutwalk *w, const char *uid)
 	must(w, !w->pods[i].told || !w->pods[i].facts.ended, "nor when it is seen");
 	must(w, !w->pods[i].told || !w->pods[i].facts.unlisted, "nor where nobody can show it");
 	w->seen->status_asked++;
+	w->sources[w->pods[i].facts.is_static].asked = true;
+	if (!w->sources[w->pods[i].facts.is_static].owed_ns)
+		w->sources[w->pods[i].facts.is_static].owed_ns = w->seen_ns;
 }
 
 void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
@@ -260,11 +276,30 @@ static void check_observe(struct shutwalk *w)
 	must(w, !w->told_failed, "observe never holds in the dark");
 }
 
-static bool status_is_missing(const struct shutwalk *w)
+/* A kubelet that holds its lock is there, and it keeps the machine up. */
+static bool may_answer(const struct shutwalk *w, size_t i)
 {
-	for (size_t i = 0; i < SHUTWALK_PODS; i++)
-		if (!w->pods[i].told || (!w->pods[i].facts.ended && !w->pods[i].facts.unlisted))
+	uint64_t kubelet_ns = i == 1 ? w->kubelet_ns : 0;
+	uint64_t since_ns = w->sources[i].since_ns, owed_ns = w->sources[i].owed_ns;
+
+	if (w->told && w->told_kubelet)
+		return true;
+	if (!w->sources[i].answers && w->seen_ns >= since_ns + SHUTDOWN_API_AWAY_NS &&
+	    w->seen_ns >= kubelet_ns + SHUTDOWN_API_AWAY_NS)
+		return false;
+	return !owed_ns || w->seen_ns < owed_ns + SHUTDOWN_API_SILENT_NS ||
+	       w->seen_ns < kubelet_ns + SHUTDOWN_API_SILENT_NS;
+}
+
+static bool status_is_missing(const struct shutwalk *w, bool may_come)
+{
+	for (size_t i = 0; i < SHUTWALK_PODS; i++) {
+		const struct shutdown_pod *pod = &w->pods[i].facts;
+
+		if ((!w->pods[i].told || (!pod->ended && !pod->unlisted)) &&
+		    (!may_come || may_answer(w, pod->is_static)))
 			return true;
+	}
 	return false;
 }
 
@@ -274,13 +309,10 @@ static void check_assist(struct shutwalk *w)
 
 	if (living(w, true) > 0 || (living(w, false) > 0 && kubelet))
 		return;
-	if (w->late_ns && living(w, false) > 0 &&
-	    w->seen_ns < w->late_ns + w->config.status_wait_ns)
+	if (w->late_ns && living(w, false) > 0 && w->seen_ns < w->late_ns + SHUTDOWN_JOIN_NS)
 		return;
-	must(w, w->api || w->seen_ns < w->api_ns + SHUTDOWN_API_AWAY_NS,
-	     "assist waits for a status that somebody can show");
-	must(w, status_is_missing(w), "assist waits for a status that is missing");
-	must(w, w->config.status_wait_ns > 0, "assist waits for a status if it shall");
+	must(w, status_is_missing(w, false), "assist waits for a status that is missing");
+	must(w, status_is_missing(w, true), "assist waits for a status that somebody can show");
 }
 
 /* What was empty when its turn came is over, whatever is started in it later. */

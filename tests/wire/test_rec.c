@@ -128,7 +128,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
 		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 3 + OBS_RANGES_MAX * 4},
-		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 6},
+		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 5},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 1},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 31},
@@ -224,7 +224,7 @@ static void test_stable_lines(void **state)
 		"\"range1_priority\":-5,\"range1_seconds\":6,\"range16_priority\":7,"
 		"\"range16_seconds\":-8}\n",
 		"{\"type\":\"shutdown\",\"at_ns\":1,\"event\":5,\"announced_ns\":2,\"limit_ns\":3,"
-		"\"action\":4,\"failed\":true,\"reachable\":true,\"n_holders\":17,\"holder1\":\"w\","
+		"\"action\":4,\"failed\":true,\"reachable\":true,\"static\":true,\"n_holders\":17,\"holder1\":\"w\","
 		"\"holder1_uid\":6,\"holder1_pid\":7,\"holder16\":\"x\",\"holder16_uid\":8,"
 		"\"holder16_pid\":9}\n",
 		"{\"type\":\"kept\",\"at_ns\":1,\"version\":2,\"boot_id\":\"s3\","

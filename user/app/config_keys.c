@@ -294,8 +294,8 @@ const struct config_setting config_settings[] = {
 	{
 		.key = "shutdown.statusWait",
 		.argument = "TIME",
-		.fallback = "5s",
-		.help = "how long assist waits for the status of pods that have ended",
+		.fallback = "0s",
+		.help = "how long assist waits for the status of ended pods; 0s: up to the limit",
 		.take = config_take_status_wait,
 	},
 	{

@@ -223,8 +223,10 @@ static const char *what(enum shed level)
 static void apply(struct costs *c, enum shed before)
 {
 	uint32_t ratio_ppm = c->budget.ratio_ppm;
-	enum shed level = c->budget.level;
+	bool shutdown = engine_in_shutdown(manager_of(c)->engine);
+	enum shed level = shed_of(c->budget.level, shutdown);
 
+	before = shed_of(before, shutdown);
 	if (level > before)
 		log_at(LOG_WARNING,
 		       "shedding: %u.%04u %% of a CPU is above the budget of %u.%04u %%: %s",
@@ -239,7 +241,7 @@ static void apply(struct costs *c, enum shed before)
 		follow_all(c);
 	recorders_shed_signals(c->daemon->recorders, level >= SHED_SIGNALS);
 	kern_limit_all(manager_of(c)->kern, level >= SHED_SIGNALS);
-	manager_of(c)->names_shed = level >= SHED_NAMES;
+	manager_of(c)->shed = c->budget.level;
 }
 
 /* Whoever scrapes, or pretends to, pays for it in no other coin. */
@@ -348,7 +350,7 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 	ret->overhead_known = c->budget.ratio_ppm;
 	ret->overhead_ppm = c->budget.ratio_ppm;
 	ret->budget_ppm = c->budget.limit_ppm;
-	ret->shed = c->budget.level;
+	ret->shed = shed_of(c->budget.level, engine_in_shutdown(manager_of(c)->engine));
 	ret->shed_containers = c->noisy.n_marked;
 	ret->shed_changes = c->budget.changes;
 }

@@ -199,23 +199,33 @@ static bool is_unreachable(const struct podsrc_state *state)
 	       (state->status == PODSRC_DOWN && state->failures >= FAILURES_MIN);
 }
 
-/* Whose pods' status is asked for in vain is not waited for: that of the API's is told by the API
- * server or, where that is not asked, by the kubelet. */
-static void tell_api(struct inhibitor *in, bool first)
+static void tell_lister(struct inhibitor *in, enum meta_source source, bool is_static, bool first)
 {
 	struct podsrc_state state;
 	struct obs obs;
 	bool unreachable;
 
-	lookup_get_state(in->manager, meta_lister(sources_asked(in->manager->options), false),
-			 &state);
+	lookup_get_state(in->manager, source, &state);
 	unreachable = is_unreachable(&state);
-	if (unreachable == in->unreachable && !first)
+	if (unreachable == in->unreachable[is_static] && !first)
 		return;
-	in->unreachable = unreachable;
+	in->unreachable[is_static] = unreachable;
 	begin(&obs, SHUTDOWN_EV_API);
 	obs.shutdown.reachable = !unreachable;
+	obs.shutdown.is_static = is_static;
 	feed(in->manager, &obs);
+}
+
+/* The sources of pods' status: the kubelet for static pods, and for all others the API server where
+ * that is asked. */
+static void tell_listers(struct inhibitor *in, bool first)
+{
+	uint32_t asked = sources_asked(in->manager->options);
+	enum meta_source source = meta_lister(asked, false), of_static = meta_lister(asked, true);
+
+	tell_lister(in, source, false, first);
+	if (of_static != source)
+		tell_lister(in, of_static, true, first);
 }
 
 static void kill_container(struct inhibitor *in, uint64_t id)
@@ -256,7 +266,7 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 void inhibitor_turn(struct inhibitor *in, bool idle)
 {
 	tell_away(in);
-	tell_api(in, false);
+	tell_listers(in, false);
 	if (!in->flushing || !idle)
 		return;
 	in->flushing = false;
@@ -329,7 +339,7 @@ int inhibitor_new(struct daemon *d, int lock, struct inhibitor **ret)
 	inhibitor_open_delay(in);
 	if (lock >= 0)
 		tell(in, SHUTDOWN_EV_LOCK_TAKEN);
-	tell_api(in, true);
+	tell_listers(in, true);
 	return 0;
 }
 

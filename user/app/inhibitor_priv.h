@@ -18,7 +18,7 @@ struct inhibitor {
 	bool dropped;		 /* our drop-in is removed, and logind has not read that */
 	bool up, away;		 /* logind can be asked; it cannot, which is told */
 	bool flushing;		 /* the engine waits for all records to be out */
-	bool unreachable;	 /* the API was, when that was told last */
+	bool unreachable[2];	 /* what lists pods was, when that was told last; by is_static */
 
 	bool was_up;	    /* logind answered once */
 	bool kubelet_there; /* it has a configuration */

@@ -191,12 +191,17 @@ static void ask_logs(struct lookup *l, const struct effect *effect)
 	feed(m, &obs);
 }
 
+static bool names_are_shed(const struct manager *m)
+{
+	return shed_of(m->shed, engine_in_shutdown(m->engine)) >= SHED_NAMES;
+}
+
 void lookup_names(struct manager *m, const struct effect *effect)
 {
 	struct lookup *l = m->lookup;
 	bool more = false;
 
-	if (l && m->names_shed) {
+	if (l && names_are_shed(m)) {
 		l->logs_shed++;
 	} else if (l) {
 		ask_logs(l, effect);
@@ -213,7 +218,7 @@ void lookup_pod(struct manager *m, const struct effect *effect)
 	struct lookup *l = m->lookup;
 	struct podsrc_kubelet *source = l ? sources_of_pod(&l->sources, effect->pod_uid) : NULL;
 
-	if (source && !m->names_shed && expect(l, effect->pod_uid, effect))
+	if (source && !names_are_shed(m) && expect(l, effect->pod_uid, effect))
 		podsrc_kubelet_refresh(source, effect->pod_uid);
 	else
 		feed_last(m, effect->id, effect->pod_uid, "");
@@ -233,7 +238,7 @@ void lookup_exit(struct manager *m, const struct effect *effect)
 {
 	struct lookup *l = m->lookup;
 
-	if (l && l->sources.cri && !m->names_shed)
+	if (l && l->sources.cri && !names_are_shed(m))
 		podsrc_cri_exit(l->sources.cri, effect->container_id);
 }
 

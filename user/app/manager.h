@@ -14,6 +14,7 @@
 #include "app/options.h"
 #include "app/sinks.h"
 #include "base/buf.h"
+#include "core/budget.h"
 #include "core/engine.h"
 #include "io/cgfs.h"
 #include "io/hierarchy.h"
@@ -71,7 +72,7 @@ struct manager {
 	struct ring *ring;
 	struct podsrc_logs *logs; /* NULL: no names are looked up */
 	struct lookup *lookup;	  /* the same */
-	bool names_shed;	  /* none are looked up, to save what it costs */
+	enum shed shed;		  /* the budget's level, that of shed_of() */
 	sd_event_source *wake, *chores, *duration, *stdout_ready, *recording_ready;
 	uint64_t wake_at_ns; /* what the engine wished for; 0: nothing */
 	struct manager_told told;

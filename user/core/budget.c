@@ -9,6 +9,11 @@
 /* What was shed comes back when the cost is below this share of the limit. */
 #define BACK_DIVISOR 2
 
+enum shed shed_of(enum shed level, bool shutdown)
+{
+	return shutdown && level >= SHED_NAMES ? SHED_NAMES - 1 : level;
+}
+
 const char *shed_name(enum shed shed)
 {
 	static const char *const names[SHED_COUNT] = {

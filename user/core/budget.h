@@ -10,7 +10,8 @@
  *   signals  signal records are not written any more, stops are; and of what is sent to any one init
  *            no more than 256 signals at once and 100 a second are taken in, SIGKILL excepted. A
  *            verdict that this bears on names the gap `suppressed`.
- *   names    nothing is looked up; records carry ids, and name the gap `name-late`.
+ *   names    nothing is looked up; records carry ids, and name the gap `name-late`. Not while a
+ *            shutdown of the node is announced: that needs names, and the status of pods.
  *
  * It comes back one thing at a time, after a while that doubles each time that was too early.
  */
@@ -52,6 +53,9 @@ struct budget {
  * ignored.
  */
 bool budget_sample(struct budget *budget, const struct budget_sample *sample);
+
+/* The last thing that is shed at that level, all before it included. */
+enum shed shed_of(enum shed level, bool shutdown);
 
 /* "noisy", "signals", "names"; NULL for any other. */
 const char *shed_name(enum shed shed);

@@ -135,6 +135,8 @@ void engine_pods_each(const struct engine *engine, engine_pod_fn fn, void *userd
  * it never listed is, nothing is known. */
 void engine_pods_count(const struct engine *engine, struct podworker_house *ret);
 
+/* Whether a shutdown of the node is announced. */
+bool engine_in_shutdown(const struct engine *engine);
 /* As a node's shutdown is gone along with. False: it is not, OBS_SHUTDOWN_PLAN never came. */
 bool engine_get_shutdown(const struct engine *engine, struct shutdown_status *ret,
 			 struct shutdown_stats *ret_stats);

@@ -205,12 +205,18 @@ int engine_pods_described(struct engine *e, const struct meta_pod *meta)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* What runs and was there before the list was asked for, and is not in it. */
-static bool is_new_orphan(const struct engine *e, const struct epod *p, enum meta_source source)
+bool engine_pods_is_missing(const struct engine *e, const struct epod *p)
 {
+	enum meta_source source = meta_lister(e->config.sources, p->is_static);
 	uint64_t lag_ns = source == META_API ? API_LAG_NS : 0;
 
-	return !p->was_listed && !p->is_orphan && p->first_ns + lag_ns < e->pods.list_ns[source] &&
+	return !p->listed && p->first_ns + lag_ns < e->pods.list_ns[source];
+}
+
+/* What runs and is not listed. */
+static bool is_new_orphan(const struct engine *e, const struct epod *p)
+{
+	return !p->was_listed && !p->is_orphan && engine_pods_is_missing(e, p) &&
 	       !engine_pods_is_empty(e, p);
 }
 
@@ -221,7 +227,7 @@ static void look_at_unlisted(struct engine *e, enum meta_source source)
 	TAILQ_FOREACH(p, &e->pods.all, all) {
 		if (meta_lister(e->config.sources, p->is_static) != source)
 			continue;
-		if (is_new_orphan(e, p, source)) {
+		if (is_new_orphan(e, p)) {
 			p->is_orphan = true;
 			engine_changed_pod(e, p);
 			e->pods.orphaned++;

@@ -108,6 +108,11 @@ bool engine_pods_is_sandbox(const struct engine *e, const struct cgnode *node);
 /* How many containers run, the sandbox apart. */
 uint32_t engine_pods_running(const struct engine *e, const struct epod *p);
 
+/* engine_pods_list.c */
+
+/* A list of its source that was asked for after it was first seen does not have it. */
+bool engine_pods_is_missing(const struct engine *e, const struct epod *p);
+
 /* engine_truth.c */
 
 /* Keeps what the kubelet says of a pod. */

@@ -175,6 +175,35 @@ static size_t list_holders(const struct obs_shutdown *obs, struct shutdown_holde
 	return n;
 }
 
+/* Where one source lists all pods it is told of once. */
+static int tell_lister(struct engine *e, const struct obs_shutdown *told)
+{
+	enum meta_source source = meta_lister(e->config.sources, told->is_static);
+	struct shutdown_event event = {.type = SHUTDOWN_EV_API};
+	int r = 0;
+
+	event.lister.kubelet = source == META_KUBELET;
+	event.lister.reachable = told->reachable;
+	for (int is_static = 0; r == 0 && is_static < 2; is_static++) {
+		event.lister.is_static = is_static;
+		if (meta_lister(e->config.sources, is_static) == source)
+			r = step(e, &event);
+	}
+	return r;
+}
+
+/* A source that lists pods has answered. */
+static void note_answer(struct engine *e, enum meta_source source)
+{
+	struct shutdown_event event = {.type = SHUTDOWN_EV_LISTED};
+
+	for (int is_static = 0; is_static < 2; is_static++) {
+		event.lister.is_static = is_static;
+		if (meta_lister(e->config.sources, is_static) == source)
+			engine_shutdown_note(e, &event);
+	}
+}
+
 int engine_on_shutdown(struct engine *e, const struct obs *obs)
 {
 	const struct obs_shutdown *told = &obs->shutdown;
@@ -197,8 +226,7 @@ int engine_on_shutdown(struct engine *e, const struct obs *obs)
 		event.holders.failed = told->failed;
 		break;
 	case SHUTDOWN_EV_API:
-		event.reachable = told->reachable;
-		break;
+		return tell_lister(e, told);
 	case SHUTDOWN_EV_LOGIND_UP:
 	case SHUTDOWN_EV_LOGIND_DOWN:
 	case SHUTDOWN_EV_LOCK_TAKEN:
@@ -261,6 +289,10 @@ static void note_changes(struct engine *e, const struct obs *obs)
 		engine_shutdown_tell_pod(e, obs->container.pod_uid);
 	else if (obs->type == OBS_LISTED)
 		engine_shutdown_tell_all(e);
+	/* Who cannot tell that its list is whole has answered all the same. */
+	if (obs->type == OBS_POD || obs->type == OBS_LISTED)
+		note_answer(e, (enum meta_source)(obs->type == OBS_POD ? obs->pod.source
+								       : obs->listed.source));
 }
 
 /* It decides once, however much has changed. */
@@ -301,6 +333,11 @@ void engine_shutdown_expire(struct engine *e, uint64_t now_ns)
 uint64_t engine_shutdown_wake_ns(const struct engine *e)
 {
 	return e->shutdown ? e->shutdown->wake_ns : 0;
+}
+
+bool engine_in_shutdown(const struct engine *e)
+{
+	return e->shutdown && e->shutdown->going;
 }
 
 bool engine_get_shutdown(const struct engine *e, struct shutdown_status *ret,

@@ -39,12 +39,13 @@ static uint32_t group_of(const struct engine *e, const char *uid, bool is_static
 	return e->shutdown->plan.n ? (uint32_t)shutplan_group_of(&e->shutdown->plan, &pod) : 0;
 }
 
-/* Its object is gone, or says that the pod is over and not Ready. Without that condition it is not
- * Ready either: a kubelet of 1.20 writes none for what it ends in a shutdown. */
-static bool has_ended(const struct epod *p)
+/* It has no object, or none any more, or one that says that the pod is over and not Ready. Without
+ * that condition it is not Ready either: a kubelet of 1.20 writes none for what it ends in a
+ * shutdown. */
+static bool has_ended(const struct engine *e, const struct epod *p)
 {
 	if (!p->listed)
-		return p->was_listed;
+		return p->was_listed || engine_pods_is_missing(e, p);
 	return (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED) &&
 	       p->truth.ready != TRI_TRUE;
 }
@@ -69,9 +70,10 @@ static void tell_status(struct engine *e, const struct epod *p)
 				.group = group_of(e, p->uid, p->is_static),
 				.stopping = p->stage >= PODWORKER_STAGE_TERMINATING ||
 					    (p->listed && p->word.deleting),
-				.ended = has_ended(p),
+				.ended = has_ended(e, p),
 				.unlisted = !engine_shutdown_is_listed(e, p->is_static),
 				.api_server = is_api_server(e, p),
+				.is_static = p->is_static,
 			},
 	};
 
@@ -91,7 +93,7 @@ size_t engine_count_cut_short(const struct engine *e)
 			&e->shutdown->plan.groups[group_of(e, p->uid, p->is_static)];
 		struct podworker_seconds grace;
 
-		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(p))
+		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(e, p))
 			continue;
 		grace = seconds_of(true, meta->grace_ns);
 		n += shutplan_override_s(group->seconds, grace) < grace.s;

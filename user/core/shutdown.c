@@ -151,6 +151,7 @@ int shutdown_note(struct shutdown *sd, const struct shutdown_event *event)
 	case SHUTDOWN_EV_CONTAINER_GONE:
 	case SHUTDOWN_EV_POD:
 	case SHUTDOWN_EV_POD_GONE:
+	case SHUTDOWN_EV_LISTED:
 		r = shutdown_advance(sd, event->type, event);
 		break;
 	default:

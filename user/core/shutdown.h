@@ -9,8 +9,9 @@
  *
  * SHUTDOWN_OBSERVE changes nothing: it lets go when every kubepods container is empty or nobody
  * else holds a delay lock. SHUTDOWN_ASSIST holds while anybody stops a container, ends those whose
- * own time is over without a SIGKILL, and waits a moment for their pods' status, which it asks for
- * once a pod is empty and every second from then on.
+ * own time is over without a SIGKILL, and waits for their pods' last status: up to logind's limit
+ * while the source of it answers. It queries that once a pod is empty and every second from then
+ * on.
  */
 #ifndef CORE_SHUTDOWN_H
 #define CORE_SHUTDOWN_H
@@ -28,18 +29,30 @@
 #define SHUTDOWN_WHO_MAX	64 /* with its NUL */
 
 #define SHUTDOWN_OVERDUE_SLACK_NS 2000000000ULL
-#define SHUTDOWN_STATUS_WAIT_NS	  5000000000ULL
 #define SHUTDOWN_LIMIT_MARGIN_NS  2000000000ULL /* let go so long before logind's limit */
 #define SHUTDOWN_LIMIT_DEFAULT_NS 5000000000ULL /* logind's own (A2.8) */
 #define SHUTDOWN_FLUSH_NS	  1000000000ULL /* how long records may take to be out */
 #define SHUTDOWN_TICK_NS	  1000000000ULL
 #define SHUTDOWN_LIST_NS	  1000000000ULL /* how long logind may take to tell who holds */
+/* How often logind is asked that while the lock is held: twice as often as "at most 100 ms alone"
+ * needs, for the answer takes time, too. */
+#define SHUTDOWN_HOLDERS_NS	  50000000ULL
+/* A delay lock of somebody else that is held so long after the last container is empty holds the
+ * node up: the time that logind allows by default. */
+#define SHUTDOWN_HELD_UP_NS	  5000000000ULL
+/* A status that is not there by then does not come, however long logind would wait. */
+#define SHUTDOWN_STATUS_MAX_NS	  300000000000ULL
+/* A program that came to a shutdown under way waits so long to hear which pods are being ended. */
+#define SHUTDOWN_JOIN_NS	  5000000000ULL
 #define SHUTDOWN_SURVIVES_NS	  1000000000ULL /* what lives so long after SIGKILL is named */
 #define SHUTDOWN_LOOK_NS	  1000000000ULL /* how long a look at a container holds */
 #define SHUTDOWN_BACKOFF_MAX_NS	  30000000000ULL
-/* Who does not answer for so long, asked every second, is away: more than a request or two that a
- * node that is shutting down loses, and less than anybody wants to wait for nobody. */
+/* A source of pods' status that fails for so long, asked every second, is away: more than a request
+ * or two that a node that is shutting down loses. */
 #define SHUTDOWN_API_AWAY_NS	  2000000000ULL
+/* A source that neither answers nor fails for so long is away, too: a server that takes connections
+ * and is silent, or an address behind which nothing is. */
+#define SHUTDOWN_API_SILENT_NS	  5000000000ULL
 
 enum shutdown_mode {
 	SHUTDOWN_OBSERVE, /* "observe" */
@@ -91,6 +104,7 @@ struct shutdown_pod {
 	bool ended;	 /* terminal, Ready False, and that can be seen */
 	bool unlisted;	 /* there is no source that could show that */
 	bool api_server; /* with it the API goes */
+	bool is_static;	 /* which source lists it */
 };
 
 /* One of the plan's groups, in the order of their ending (core/shutplan). */
@@ -122,8 +136,16 @@ enum shutdown_event_type {
 	SHUTDOWN_EV_CONTAINER_GONE,
 	SHUTDOWN_EV_POD,
 	SHUTDOWN_EV_POD_GONE,
-	SHUTDOWN_EV_API, /* whether who lists the API's pods answers */
+	SHUTDOWN_EV_API,    /* whether a source that lists pods can be asked */
+	SHUTDOWN_EV_LISTED, /* ... and that it has answered a question */
 	SHUTDOWN_EVENT_COUNT,
+};
+
+/* A source that lists pods: one for static pods, and one, or the same, for all others. */
+struct shutdown_lister {
+	bool is_static;
+	bool kubelet;	/* it is the kubelet itself */
+	bool reachable; /* API; false: asked again and again in vain */
 };
 
 struct shutdown_event {
@@ -146,9 +168,9 @@ struct shutdown_event {
 		} plan;
 		struct shutdown_container container;
 		struct shutdown_pod pod;
-		uint64_t id;	 /* CONTAINER_GONE */
-		const char *uid; /* POD_GONE */
-		bool reachable;	 /* API */
+		uint64_t id;		       /* CONTAINER_GONE */
+		const char *uid;	       /* POD_GONE */
+		struct shutdown_lister lister; /* API, LISTED */
 	};
 };
 
@@ -169,13 +191,16 @@ enum shutdown_reason {
 	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind did not tell in time */
 	SHUTDOWN_ALL_EMPTY,	/* "all-empty": observe; every kubepods container */
 	/* "nobody-stops": no pod was stopped, and the kubelet is done. Where this program came to a
-	 * shutdown under way, it first waits for status_wait_ns to hear of those that are. */
+	 * shutdown under way, it first waits for SHUTDOWN_JOIN_NS to hear of those that are. */
 	SHUTDOWN_NOBODY_STOPS,
-	SHUTDOWN_PODS_ENDED,	     /* "pods-ended": empty, and their status can be seen */
-	SHUTDOWN_STATUS_LATE,	     /* "status-late": empty; statusWait is over */
-	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; nobody to ask for the status */
+	/* "pods-ended": empty, and the sources have their last status; of the pods of a source that
+	 * is not configured nothing is expected. */
+	SHUTDOWN_PODS_ENDED,
+	/* "status-late": empty; statusWait is over, or logind's limit is near, without it */
+	SHUTDOWN_STATUS_LATE,
+	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; no source of it answers */
 	SHUTDOWN_API_SERVER_STOPPED, /* "api-server-stopped": empty; it is among them */
-	SHUTDOWN_LIMIT,		     /* "limit": logind waits no longer */
+	SHUTDOWN_LIMIT,		     /* "limit": containers are left, and logind waits no longer */
 	SHUTDOWN_REASON_COUNT,
 };
 
@@ -187,7 +212,7 @@ enum shutdown_told {
 	SHUTDOWN_TOLD_KILLED,  /* "container-killed": by graced */
 	SHUTDOWN_TOLD_SURVIVES,	 /* "container-survives": a SIGKILL did not end it */
 	SHUTDOWN_TOLD_RELEASED,	 /* "released": the lock goes, for the reason told */
-	SHUTDOWN_TOLD_HELD_UP,	 /* "held-up": graced does not hold, and others do */
+	SHUTDOWN_TOLD_HELD_UP,	 /* "held-up": others hold for SHUTDOWN_HELD_UP_NS for nothing */
 	SHUTDOWN_TOLD_CANCELLED, /* "cancelled" */
 	SHUTDOWN_TOLD_ENDED,	 /* "ended": this program is stopped */
 	SHUTDOWN_TOLD_COUNT,
@@ -246,7 +271,7 @@ typedef void (*shutdown_effect_fn)(void *userdata, const struct shutdown_effect 
 struct shutdown_config {
 	enum shutdown_mode mode;
 	uint64_t overdue_slack_ns; /* shutdown.overdueSlack; 0 is none */
-	uint64_t status_wait_ns;   /* shutdown.statusWait; 0 is none */
+	uint64_t status_wait_ns;   /* shutdown.statusWait; 0: as long as the limit allows */
 	uint64_t deaf_grace_ns;	   /* shutdown.deafGrace; 0: off */
 	shutdown_effect_fn effect;
 	void *userdata;
@@ -291,9 +316,9 @@ struct shutdown *shutdown_free(struct shutdown *sd);
  * that of an earlier step counts as that one. */
 int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint64_t now_ns);
 
-/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD or POD_GONE about which nothing is
- * decided before the next step or shutdown_settle(). 1: it is new; 0: it was known; or an error of
- * shutdown_step(). */
+/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD, POD_GONE or LISTED about which
+ * nothing is decided before the next step or shutdown_settle(). 1: it is new; 0: it was known; or
+ * an error of shutdown_step(). */
 int shutdown_note(struct shutdown *sd, const struct shutdown_event *event);
 /* Decides by all that was noted. */
 void shutdown_settle(struct shutdown *sd, uint64_t now_ns);

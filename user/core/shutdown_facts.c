@@ -215,6 +215,8 @@ void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *eve
 	if (h->failed)
 		return;
 	h->known = true;
+	if (h->kubelet)
+		h->kubelet_ns = shutdown_counted(sd);
 	h->kubelet = false;
 	h->n = event->holders.n;
 	h->n_listed = h->n < SHUTDOWN_MAX_HOLDERS ? h->n : SHUTDOWN_MAX_HOLDERS;
@@ -312,7 +314,8 @@ static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct
 	pod->asked &= pod->unseen;
 	s->pods_stopped += pod->stopped;
 	s->pods_unended += pod->stopped && !pod->facts.ended;
-	s->pods_awaited += awaited;
+	s->pods_shown += pod->stopped && pod->facts.ended && !pod->facts.unlisted;
+	s->awaited[pod->facts.is_static] += awaited;
 	s->pods_unseen += pod->unseen;
 	s->pods_unasked += pod->unseen && !pod->asked;
 	s->api_stopped |= pod->stopped && pod->facts.api_server;

@@ -12,17 +12,26 @@ static uint64_t past(uint64_t since_ns, uint64_t now_ns)
 	return now_ns > since_ns ? now_ns - since_ns : 0;
 }
 
-/* Who holds is asked again at every tick: logind tells nobody that a lock went. */
+/* When logind is to be asked again which locks are held: soon while that decides about the own one,
+ * later while it fails or owes an answer. */
+static uint64_t next_question(const struct shutdown *sd)
+{
+	const struct shutdown_holders *h = &sd->holders;
+	bool soon = sd->state == SHUTDOWN_GOING && !h->asked && !h->failed;
+
+	return shutdown_sum(sd->listed_ns, soon ? SHUTDOWN_HOLDERS_NS : SHUTDOWN_TICK_NS);
+}
+
 static void judge_tick(struct shutdown *sd)
 {
-	if (sd->now_ns >= sd->tick_ns) {
-		sd->tick_ns = shutdown_sum(sd->now_ns, SHUTDOWN_TICK_NS);
+	if (!sd->listed_ns || sd->now_ns >= next_question(sd)) {
+		sd->listed_ns = sd->now_ns;
 		if (!sd->holders.asked)
 			sd->holders.asked_ns = sd->now_ns;
 		sd->holders.asked = true;
 		shutdown_do(sd, SHUTDOWN_LIST_HOLDERS, 0, 0);
 	}
-	shutdown_want(sd, sd->tick_ns);
+	shutdown_want(sd, next_question(sd));
 }
 
 static bool logind_is_silent(const struct shutdown *sd)
@@ -246,7 +255,7 @@ static bool is_driven(struct shutdown *sd)
 /* Who was not there when pods began to be stopped has to hear of them first. */
 static bool is_still_told(struct shutdown *sd)
 {
-	uint64_t end_ns = shutdown_sum(sd->joined_ns, sd->config.status_wait_ns);
+	uint64_t end_ns = shutdown_sum(sd->joined_ns, SHUTDOWN_JOIN_NS);
 
 	if (!sd->joined_ns || sd->any_stopped || shutdown_survey(sd)->living == 0 ||
 	    sd->now_ns >= end_ns)
@@ -269,18 +278,17 @@ static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 /* True: the lock is on its way out. */
 static bool judge_lock(struct shutdown *sd)
 {
-	enum shutdown_reason reason = SHUTDOWN_LIMIT;
-	bool goes = sd->now_ns >= shutdown_deadline(sd);
+	enum shutdown_reason reason;
+	bool goes = sd->config.mode == SHUTDOWN_ASSIST ? assist_lets_go(sd, &reason)
+						       : observe_lets_go(sd, &reason);
 
-	if (!goes && sd->config.mode == SHUTDOWN_ASSIST)
-		goes = assist_lets_go(sd, &reason);
-	else if (!goes)
-		goes = observe_lets_go(sd, &reason);
-	if (goes)
+	if (!goes)
+		reason = SHUTDOWN_LIMIT;
+	if (goes || sd->now_ns >= shutdown_deadline(sd))
 		shutdown_let_go(sd, reason);
 	else
 		shutdown_want(sd, shutdown_deadline(sd));
-	return goes;
+	return sd->state != SHUTDOWN_GOING;
 }
 
 /* What begins to be stopped while records go out is held for as well. */
@@ -312,14 +320,24 @@ static uint64_t hash(const struct shutdown_holders *h)
 	return sum ? sum : 1;
 }
 
-/* Who keeps the node up when it is not graced: told once for each set of them. */
+/* Which locks hold the node up when graced has let go and containers are no reason any more:
+ * reported once for each set of them. A kubelet that has let go of its own lock after its last pod,
+ * as it does within a moment, has held nothing up. */
 static void judge_others(struct shutdown *sd)
 {
 	struct shutdown_holders *h = &sd->holders;
 	struct shutdown_record record;
+	uint64_t late_ns;
 
+	if (is_driven(sd))
+		sd->done_ns = shutdown_counted(sd);
+	late_ns = shutdown_sum(sd->done_ns, SHUTDOWN_HELD_UP_NS);
 	if (!h->known || h->n == 0 || hash(h) == h->told)
 		return;
+	if (shutdown_counted(sd) < late_ns) {
+		shutdown_want_counted(sd, late_ns);
+		return;
+	}
 	h->told = hash(h);
 	record = shutdown_record(sd, SHUTDOWN_TOLD_HELD_UP);
 	record.holders = h->list;

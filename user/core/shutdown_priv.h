@@ -39,7 +39,8 @@ struct shutdown_survey {
 	size_t living, stopping;
 	size_t living_in[SHUTDOWN_MAX_GROUPS];
 	size_t pods_stopped, pods_unended;
-	size_t pods_awaited; /* of those unended: somebody could show it */
+	size_t pods_shown;   /* of those ended: a source shows it */
+	size_t awaited[2];   /* of those unended: a source could show it; by is_static */
 	size_t pods_unseen;  /* of those: they are empty */
 	size_t pods_unasked; /* of those: not asked for yet */
 	bool api_stopped;
@@ -57,21 +58,29 @@ struct shutdown_plan {
 struct shutdown_holders {
 	bool asked, known, failed;
 	bool kubelet;
-	uint64_t asked_ns; /* since when logind was asked in vain */
+	uint64_t kubelet_ns; /* when it was seen last; of the time that counts, 0: never */
+	uint64_t asked_ns;   /* since when logind was asked in vain */
 	size_t n, n_listed;
 	struct shutdown_holder list[SHUTDOWN_MAX_HOLDERS];
 	char who[SHUTDOWN_MAX_HOLDERS][SHUTDOWN_WHO_MAX];
 	uint64_t told; /* a hash of those that were told to hold up */
 };
 
+/* What is known of a source that lists pods. Times are of the time that counts. */
+struct shutdown_source {
+	bool kubelet, reachable;
+	uint64_t since_ns; /* since when that is so, in this shutdown */
+	uint64_t owed_ns;  /* since when it owes an answer; 0: it does not */
+};
+
 struct shutdown {
 	struct shutdown_config config;
 	enum shutdown_state state;
 	uint64_t now_ns;
-	uint64_t wake_ns; /* the wish that stands; 0: none */
-	uint64_t next_ns; /* the earliest of this step's wishes; UINT64_MAX: none */
-	uint64_t tick_ns; /* when logind is asked again */
-	uint64_t ask_ns;  /* when the status of pods is */
+	uint64_t wake_ns;   /* the wish that stands; 0: none */
+	uint64_t next_ns;   /* the earliest of this step's wishes; UINT64_MAX: none */
+	uint64_t listed_ns; /* when logind was asked last which locks are held; 0: not yet */
+	uint64_t ask_ns;    /* when the status of pods is queried again */
 
 	uint64_t retry_ns, backoff_ns; /* when the lock is asked for again; 0: not */
 	uint64_t taken_ns;
@@ -82,14 +91,14 @@ struct shutdown {
 	uint64_t cancelled_ns; /* when the last one was; 0: none */
 	uint64_t lost_ns;      /* time in which nothing ran since then */
 	uint64_t empty_ns; /* since when nobody stops anything; of the time that counts, 0: no */
+	uint64_t done_ns;  /* the same, or since when graced does not hold: what holds is others */
 	uint64_t flush_ns; /* since when records are on their way out */
 	bool flushed;
 	bool any_stopped; /* since it was announced */
 
 	struct shutdown_plan plan;
 	struct shutdown_holders holders;
-	bool api;	 /* who lists the API's pods answers */
-	uint64_t api_ns; /* since when it is so, in this shutdown; of the time that counts */
+	struct shutdown_source sources[2]; /* by is_static */
 	struct map containers, pods;
 	bool surveyed; /* survey holds */
 	struct shutdown_survey survey;

@@ -100,8 +100,12 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	sd->limit_ns = SHUTDOWN_LIMIT_DEFAULT_NS;
 	sd->action = SHUTDOWN_UNKNOWN;
 	sd->lost_ns = sd->empty_ns = sd->joined_ns = 0;
-	sd->api_ns = sd->now_ns;
-	sd->tick_ns = sd->now_ns;
+	sd->done_ns = sd->now_ns;
+	sd->listed_ns = 0;
+	for (size_t i = 0; i < 2; i++) {
+		sd->sources[i].since_ns = sd->now_ns;
+		sd->sources[i].owed_ns = 0;
+	}
 	sd->any_stopped = false;
 	sd->plan.at = 0;
 	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
@@ -165,10 +169,23 @@ static int forget_pod(struct shutdown *sd, const struct shutdown_event *event)
 
 static int note_api(struct shutdown *sd, const struct shutdown_event *event)
 {
-	if (sd->api != event->reachable)
-		sd->api_ns = shutdown_counted(sd);
-	sd->api = event->reachable;
+	struct shutdown_source *source = &sd->sources[event->lister.is_static];
+
+	if (source->reachable != event->lister.reachable)
+		source->since_ns = shutdown_counted(sd);
+	source->reachable = event->lister.reachable;
+	source->kubelet = event->lister.kubelet;
 	return 0;
+}
+
+/* 1: it owed that answer. */
+static int note_listed(struct shutdown *sd, const struct shutdown_event *event)
+{
+	struct shutdown_source *source = &sd->sources[event->lister.is_static];
+	bool owed = source->owed_ns != 0;
+
+	source->owed_ns = 0;
+	return owed;
 }
 
 static int flush(struct shutdown *sd, const struct shutdown_event *event)
@@ -191,6 +208,7 @@ static int drop(struct shutdown *sd, const struct shutdown_event *event)
 {
 	(void)event;
 	sd->stats.released++;
+	sd->done_ns = shutdown_counted(sd);
 	shutdown_do(sd, SHUTDOWN_DROP_LOCK, 0, 0);
 	return 0;
 }
@@ -244,6 +262,7 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_POD] =	     ALL(note_pod),
 	[SHUTDOWN_EV_POD_GONE] =     ALL(forget_pod),
 	[SHUTDOWN_EV_API] =	     ALL(note_api),
+	[SHUTDOWN_EV_LISTED] =	     ALL(note_listed),
 	[SHUTDOWN_EV_LET_GO] =		     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   ODD,			  ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
 	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},

@@ -358,6 +358,7 @@ static const struct rec_field SHUTDOWN[] = {
 	UINT("action", shutdown.action),
 	BOOL("failed", shutdown.failed),
 	BOOL("reachable", shutdown.reachable),
+	BOOL("static", shutdown.is_static),
 	UINT("n_holders", shutdown.n_holders),
 	HOLDER(1),
 	HOLDER(2),
