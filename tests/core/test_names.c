@@ -56,7 +56,7 @@ static void test_gaps(void **state)
 static void test_record_words(void **state)
 {
 	static const char *const senders[] = {"kernel",	 "pod",	    "container", "systemd",
-					      "kubelet", "runtime", "host"};
+					      "kubelet", "runtime", "host",	 "graced"};
 	static const char *const kinds[] = {NULL, "container", "sandbox", "service", "process"};
 	static const char *const results[] = {"delivered", "ignored", "already_pending", "overflow",
 					      "lost_info"};

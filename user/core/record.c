@@ -10,7 +10,7 @@ const char *sender_kind_name(enum sender_kind kind)
 		[SENDER_KERNEL] = "kernel",	  [SENDER_POD] = "pod",
 		[SENDER_CONTAINER] = "container", [SENDER_SYSTEMD] = "systemd",
 		[SENDER_KUBELET] = "kubelet",	  [SENDER_RUNTIME] = "runtime",
-		[SENDER_HOST] = "host",
+		[SENDER_HOST] = "host",		  [SENDER_GRACED] = "graced",
 	};
 
 	return (unsigned int)kind < COUNT(names) ? names[kind] : "host";

@@ -26,6 +26,7 @@ enum sender_kind {
 	SENDER_KUBELET,
 	SENDER_RUNTIME,
 	SENDER_HOST,
+	SENDER_GRACED, /* this program, or another instance of it on the host */
 	SENDER_KIND_COUNT,
 };
 

@@ -108,6 +108,14 @@ static bool has_runtime(const struct cgmap *map, const struct obs_signal *sig)
 	return false;
 }
 
+/* Another instance of this program, which root runs outside every container. */
+static bool is_graced(const struct cgmap *map, const struct graced_proc *p)
+{
+	if (p->watch_id && !cgmap_get(map, p->watch_id))
+		return false;
+	return p->uid == 0 && strcmp(p->exe, "graced") == 0;
+}
+
 static bool from_kernel(const struct obs_signal *sig)
 {
 	if (sig->flags & GRACED_SIG_INFO_PRIV)
@@ -116,16 +124,20 @@ static bool from_kernel(const struct obs_signal *sig)
 }
 
 static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal *sig,
-				struct cgnode *node)
+				struct cgnode *node, uint32_t self_pid)
 {
 	if (from_kernel(sig) || sig->code > 0)
 		return SENDER_KERNEL;
+	if (self_pid && sig->sender.pid == self_pid)
+		return SENDER_GRACED;
 	if (in_container(node))
 		return node->pod ? SENDER_POD : SENDER_CONTAINER;
 	if (sig->sender.pid == 1)
 		return SENDER_SYSTEMD;
 	if (is_in_units(node, UNITS_KUBELET))
 		return SENDER_KUBELET;
+	if (is_graced(map, &sig->sender))
+		return SENDER_GRACED;
 	return has_runtime(map, sig) ? SENDER_RUNTIME : SENDER_HOST;
 }
 
@@ -139,12 +151,15 @@ static bool is_manager(enum sender_kind kind)
  * the target's own context; a fault there is the process's own.
  */
 static enum relation relation_of(const struct obs_signal *sig, const struct cgnode *target,
-				 uint32_t self_pid, const struct sender *s)
+				 const struct sender *s)
 {
 	if (from_kernel(sig))
 		return RELATION_KERNEL;
 	if (sig->sender.pid == sig->target.pid)
 		return RELATION_SELF;
+	/* Before what follows: this program may run in a container. */
+	if (s->kind == SENDER_GRACED)
+		return RELATION_MANAGER;
 	if (cgnode_is_container(target) && s->node == target)
 		return RELATION_SAME_CONTAINER;
 	if (in_container(s->node)) {
@@ -152,9 +167,7 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 			return RELATION_SAME_POD;
 		return RELATION_OTHER_POD;
 	}
-	if (is_manager(s->kind) || (self_pid && sig->sender.pid == self_pid))
-		return RELATION_MANAGER;
-	return RELATION_HOST;
+	return is_manager(s->kind) ? RELATION_MANAGER : RELATION_HOST;
 }
 
 void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
@@ -164,8 +177,8 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 
 	ret->proc = sig->sender;
 	ret->node = node ? cgnode_ref(node) : NULL;
-	ret->kind = kind_of(map, sig, node);
-	ret->relation = relation_of(sig, target, self_pid, ret);
+	ret->kind = kind_of(map, sig, node, self_pid);
+	ret->relation = relation_of(sig, target, ret);
 	for (int i = 0; i < GRACED_ANCESTORS; i++)
 		if (sig->ancestors[i].pid)
 			memcpy(ret->ancestors[i], sig->ancestors[i].comm, GRACED_COMM_LEN);

@@ -8,7 +8,7 @@
 
 /* What grows or moves here changes the numbers that are kept. */
 _Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 8 &&
-		       SENDER_KIND_COUNT == 7 && OOM_LEVEL_UNKNOWN == 4,
+		       SENDER_KIND_COUNT == 8 && OOM_LEVEL_UNKNOWN == 4,
 	       "KEPT_VERSION follows the enums of stops");
 
 #define SIGKILL_NR 9
