@@ -132,7 +132,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 1},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 31},
-		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 7},
+		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 29},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},

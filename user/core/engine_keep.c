@@ -214,13 +214,13 @@ static void keep_sender(const struct keeper *k, const struct stop_signal *s)
 		keep_cgroup(k, node);
 }
 
-static void keep_signal(const struct keeper *k, const struct stop *stop, bool kill)
+static void keep_signal(const struct keeper *k, const struct stop *stop, enum stop_kept which)
 {
 	struct obs obs = {.type = OBS_KEPT_SIGNAL};
 
-	if (!stop_keep_signal(stop, kill, &obs.kept_signal))
+	if (!stop_keep_signal(stop, which, &obs.kept_signal))
 		return;
-	keep_sender(k, kill ? &stop->kill : &stop->request);
+	keep_sender(k, stop_kept_signal(stop, which));
 	obs.kept_signal.id = stop->node->id;
 	emit(k, &obs);
 }
@@ -234,8 +234,8 @@ static void keep_stop(const struct keeper *k, const struct stop *stop)
 	emit(k, &obs);
 	if (stop->state == STOP_IDLE || stop->state == STOP_TOLD)
 		return;
-	keep_signal(k, stop, false);
-	keep_signal(k, stop, true);
+	for (int which = 0; which < STOP_KEPT_COUNT; which++)
+		keep_signal(k, stop, (enum stop_kept)which);
 }
 
 static void keep_node(const struct keeper *k, struct cgnode *node)

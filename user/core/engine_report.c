@@ -124,7 +124,7 @@ static void fill_sender(const struct engine *e, struct record_sender *ret, const
 static void fill_sigref(const struct engine *e, struct record_sigref *ret,
 			const struct stop_signal *s)
 {
-	if (!s->seen)
+	if (!s || !s->seen)
 		return;
 	ret->known = true;
 	ret->number = s->number;
@@ -196,7 +196,7 @@ static void fill_stop(const struct engine *e, const struct stop *stop, struct re
 	fill_id(e, stop, r->id, sizeof(r->id));
 	fill_subject(e, stop, &r->pod, &r->container);
 	r->process = process_of(&stop->init);
-	fill_sigref(e, &r->stop_signal, &stop->request);
+	fill_sigref(e, &r->stop_signal, stop_signal_of(stop));
 	fill_sigref(e, &r->kill_signal, &stop->kill);
 	r->deaf = stop->deaf;
 	r->reason = stop_unheard(stop);

@@ -67,7 +67,8 @@ struct kept_stop {
 /* A signal that counts in the life that was fed last for the cgroup. */
 struct kept_signal {
 	uint64_t id;
-	bool kill; /* the SIGKILL; else the request */
+	bool kill;   /* the SIGKILL */
+	bool inside; /* the stop signal from its own container; neither of both: the request */
 	uint32_t number;
 	int32_t result;
 	uint32_t flags;

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#define ROW_27A OUTCOME_ROW_27A
+
 typedef const struct outcome_facts *facts_ptr;
 
 static int died_of(facts_ptr f)
@@ -66,9 +68,10 @@ static bool kill_escalated(facts_ptr f)
 	return killed(f) && f->request_open && f->kill_escalates;
 }
 
-static bool kill_without_request(facts_ptr f)
+/* Without a request, or after somebody else's: what that one asked for is not escalated. */
+static bool kill_without_grace(facts_ptr f)
 {
-	return killed(f) && f->kill_from == RELATION_MANAGER && !f->request_open;
+	return killed(f) && f->kill_from == RELATION_MANAGER;
 }
 
 static bool kill_by_self(facts_ptr f)
@@ -91,7 +94,6 @@ static bool kill_other_pod(facts_ptr f)
 	return killed(f) && f->kill_from == RELATION_OTHER_POD;
 }
 
-/* A manager whose kill follows an open request escalates it, so only the host is left here. */
 static bool kill_by_host(facts_ptr f)
 {
 	return killed(f);
@@ -154,6 +156,16 @@ static bool exited_unasked(facts_ptr f)
 	return f->request_open;
 }
 
+static bool exited_zero_inside(facts_ptr f)
+{
+	return f->stopped_inside && (f->status >> 8 & 0xff) == 0;
+}
+
+static bool exited_inside(facts_ptr f)
+{
+	return f->stopped_inside;
+}
+
 static bool exited_zero(facts_ptr f)
 {
 	return (f->status >> 8 & 0xff) == 0;
@@ -166,39 +178,42 @@ static bool always(facts_ptr f)
 }
 
 static const struct {
+	int row;
 	bool (*holds)(facts_ptr f);
 	enum outcome outcome;
 	enum cause cause;
 } rows[] = {
-	{unseen, OUTCOME_UNKNOWN, CAUSE_UNKNOWN}, /* 1 */
-	{oom_container, OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER},
-	{oom_pod, OUTCOME_OOM_KILLED, CAUSE_OOM_POD},
-	{oom_node, OUTCOME_OOM_KILLED, CAUSE_OOM_NODE},
-	{oom_unknown, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
-	{kill_unseen, OUTCOME_KILLED, CAUSE_UNKNOWN}, /* 6 */
-	{kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
-	{kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
-	{kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
-	{kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
-	{kill_without_request, OUTCOME_KILLED, CAUSE_NO_GRACE}, /* 11 */
-	{kill_by_self, OUTCOME_KILLED, CAUSE_SELF},
-	{kill_same_container, OUTCOME_KILLED, CAUSE_SAME_CONTAINER},
-	{kill_same_pod, OUTCOME_KILLED, CAUSE_SAME_POD},
-	{kill_other_pod, OUTCOME_KILLED, CAUSE_OTHER_POD},
-	{kill_by_host, OUTCOME_KILLED, CAUSE_HOST}, /* 16 */
-	{stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
-	{crash_no_signal, OUTCOME_CRASHED, CAUSE_SELF},
-	{crash_unknown, OUTCOME_CRASHED, CAUSE_UNKNOWN},
-	{crash_self, OUTCOME_CRASHED, CAUSE_SELF},
-	{crash_kernel, OUTCOME_CRASHED, CAUSE_KERNEL}, /* 21 */
-	{crash_same_container, OUTCOME_CRASHED, CAUSE_SAME_CONTAINER},
-	{crash_same_pod, OUTCOME_CRASHED, CAUSE_SAME_POD},
-	{crash_other_pod, OUTCOME_CRASHED, CAUSE_OTHER_POD},
-	{crash_host, OUTCOME_CRASHED, CAUSE_HOST},
-	{exited_as_asked, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL}, /* 26 */
-	{exited_unasked, OUTCOME_GRACEFUL, CAUSE_SELF},
-	{exited_zero, OUTCOME_COMPLETED, CAUSE_SELF},
-	{always, OUTCOME_FAILED, CAUSE_SELF},
+	{1, unseen, OUTCOME_UNKNOWN, CAUSE_UNKNOWN},
+	{2, oom_container, OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER},
+	{3, oom_pod, OUTCOME_OOM_KILLED, CAUSE_OOM_POD},
+	{4, oom_node, OUTCOME_OOM_KILLED, CAUSE_OOM_NODE},
+	{5, oom_unknown, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
+	{6, kill_unseen, OUTCOME_KILLED, CAUSE_UNKNOWN},
+	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
+	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
+	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
+	{10, kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
+	{11, kill_without_grace, OUTCOME_KILLED, CAUSE_NO_GRACE},
+	{12, kill_by_self, OUTCOME_KILLED, CAUSE_SELF},
+	{13, kill_same_container, OUTCOME_KILLED, CAUSE_SAME_CONTAINER},
+	{14, kill_same_pod, OUTCOME_KILLED, CAUSE_SAME_POD},
+	{15, kill_other_pod, OUTCOME_KILLED, CAUSE_OTHER_POD},
+	{16, kill_by_host, OUTCOME_KILLED, CAUSE_HOST},
+	{17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
+	{18, crash_no_signal, OUTCOME_CRASHED, CAUSE_SELF},
+	{19, crash_unknown, OUTCOME_CRASHED, CAUSE_UNKNOWN},
+	{20, crash_self, OUTCOME_CRASHED, CAUSE_SELF},
+	{21, crash_kernel, OUTCOME_CRASHED, CAUSE_KERNEL},
+	{22, crash_same_container, OUTCOME_CRASHED, CAUSE_SAME_CONTAINER},
+	{23, crash_same_pod, OUTCOME_CRASHED, CAUSE_SAME_POD},
+	{24, crash_other_pod, OUTCOME_CRASHED, CAUSE_OTHER_POD},
+	{25, crash_host, OUTCOME_CRASHED, CAUSE_HOST},
+	{26, exited_as_asked, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL},
+	{27, exited_unasked, OUTCOME_GRACEFUL, CAUSE_SELF},
+	{ROW_27A, exited_zero_inside, OUTCOME_COMPLETED, CAUSE_SAME_CONTAINER},
+	{ROW_27A, exited_inside, OUTCOME_FAILED, CAUSE_SAME_CONTAINER},
+	{28, exited_zero, OUTCOME_COMPLETED, CAUSE_SELF},
+	{29, always, OUTCOME_FAILED, CAUSE_SELF},
 };
 
 struct outcome_verdict outcome_decide(const struct outcome_facts *facts)
@@ -210,6 +225,6 @@ struct outcome_verdict outcome_decide(const struct outcome_facts *facts)
 	return (struct outcome_verdict){
 		.outcome = rows[i].outcome,
 		.cause = rows[i].cause,
-		.row = (int)i + 1,
+		.row = rows[i].row,
 	};
 }

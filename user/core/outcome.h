@@ -86,16 +86,19 @@ struct outcome_facts {
 	bool kill_seen;		 /* a fatal SIGKILL was seen */
 	enum relation kill_from; /* its sender */
 	bool kill_ns_teardown;	 /* ... is a dying PID 1 of a pid namespace that init is in */
-	bool kill_escalates;	 /* by a manager, or by the request's own sender */
+	bool kill_escalates;	 /* by a manager as the request was, or by the request's sender */
 	bool kill_early;	 /* grace known, and earlier than it allows */
 	bool request_open;
 	bool request_heard;
 	uint64_t request_sigs;	  /* stop-set signals sent in it: bit n-1 for signal n */
+	bool stopped_inside;	  /* it heard a stop signal from its own container shortly before */
 	enum relation fatal_from; /* who sent the last signal of the number it died of */
 	bool window_complete;	  /* nothing that bears on the verdict was lost or suppressed */
 };
 
-/* Row numbers are the contract's, 1 to 29. */
+#define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
+
+/* Rows are numbered 1 to 29 as they follow each other, and OUTCOME_ROW_27A. */
 struct outcome_verdict {
 	enum outcome outcome;
 	enum cause cause;

@@ -14,6 +14,7 @@
 #define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones are taken for this */
 #define LAPSE_MARGIN	    (60 * SECOND)
 #define LAPSE_GRACE_UNKNOWN (600 * SECOND)
+#define INSIDE_NS	    (60 * SECOND) /* an exit later has another reason */
 
 #define NO STOP_STATE_COUNT /* not expected: a counted no-op */
 
@@ -51,6 +52,7 @@ struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct s
 		return NULL;
 	deadline_set(queue, &stop->wake, 0);
 	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->inside);
 	signal_forget(map, &stop->kill);
 	cgnode_unref(map, stop->node);
 	free(stop);
@@ -77,6 +79,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	bool shedding = stop->shedding;
 
 	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->inside);
 	signal_forget(map, &stop->kill);
 	*stop = (struct stop){
 		.state = state,
@@ -161,6 +164,20 @@ static void request_note(struct cgmap *map, struct stop *stop, const struct obs_
 	stop->request_sigs |= 1ULL << (sig->sig - 1);
 }
 
+static bool is_inside(enum relation from)
+{
+	return from == RELATION_SAME_CONTAINER || from == RELATION_SELF;
+}
+
+/* A stop signal that is no request, but may be why it exits: docker exec … kill 1. */
+static void inside_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			uint64_t at_ns, struct sender *sender)
+{
+	if (is_inside(sender->relation) && stop_is_running(stop) && sig->result != RESULT_IGNORED &&
+	    sig->result != RESULT_OVERFLOW)
+		signal_take(map, &stop->inside, sig, at_ns, sender);
+}
+
 enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			      uint64_t at_ns, uint64_t stop_set, struct sender *sender)
 {
@@ -176,8 +193,10 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 		signal_take(map, &stop->kill, sig, at_ns, sender);
 		return STOP_NOTE_KILL;
 	}
-	if (!(stop_set >> (sig->sig - 1) & 1) || !asks(sender->relation) ||
-	    sig->result == RESULT_OVERFLOW)
+	if (!(stop_set >> (sig->sig - 1) & 1))
+		return STOP_NOTE_NONE;
+	inside_note(map, stop, sig, at_ns, sender);
+	if (!asks(sender->relation) || sig->result == RESULT_OVERFLOW)
 		return STOP_NOTE_NONE;
 	if (!stop_advance(stop, STOP_EV_REQUEST))
 		return STOP_NOTE_UNEXPECTED;
@@ -310,6 +329,29 @@ uint32_t stop_gaps(const struct stop *stop)
 	return gaps;
 }
 
+const struct stop_signal *stop_signal_of(const struct stop *stop)
+{
+	const struct stop_signal *inside = &stop->inside;
+
+	if (stop->request.seen)
+		return &stop->request;
+	if (!inside->seen || !stop->exit_seen || (stop->status & 0x7f) == SIGKILL_NR)
+		return NULL;
+	return stop->exit_ns <= inside->at_ns + INSIDE_NS ? inside : NULL;
+}
+
+/* A manager escalates a manager's request only, anybody else only what it asked for itself. */
+static bool kill_escalates(const struct stop *stop)
+{
+	const struct sender *kill = &stop->kill.sender, *request = &stop->request.sender;
+
+	if (!stop->kill.seen || !stop->request.seen)
+		return false;
+	if (kill->relation == RELATION_MANAGER && request->relation == RELATION_MANAGER)
+		return true;
+	return sender_same(kill, request);
+}
+
 static bool kill_is_early(const struct stop *stop)
 {
 	uint64_t grace_ns = capped_grace(stop);
@@ -335,13 +377,12 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_seen = stop->kill.seen,
 		.kill_from = stop->kill.seen ? stop->kill.sender.relation : RELATION_NONE,
 		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
-		.kill_escalates = stop->kill.seen && stop->request.seen &&
-				  (stop->kill.sender.relation == RELATION_MANAGER ||
-				   sender_same(&stop->kill.sender, &stop->request.sender)),
+		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
 		.request_open = stop->request.seen,
 		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,
 		.request_sigs = stop->request_sigs,
+		.stopped_inside = stop_signal_of(stop) == &stop->inside,
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
 		.window_complete = !(gaps & holes),
 	};

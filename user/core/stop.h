@@ -66,6 +66,8 @@ struct stop {
 	struct stop_signal request;
 	uint64_t request_sigs; /* stop-set signals sent in it */
 	bool deaf;
+	struct stop_signal
+		inside; /* the last stop-set signal from its own container that it heard */
 	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
 
@@ -152,6 +154,10 @@ void stop_lapse(struct cgmap *map, struct stop *stop);
 
 /* Less is recorded of it from now on, or all again. */
 void stop_shed(struct stop *stop, bool on);
+
+/* What it was stopped by: the request; without one, the stop signal from its own container that it
+ * heard within the minute before its exit, unless it was killed. NULL: neither was there. */
+const struct stop_signal *stop_signal_of(const struct stop *stop);
 
 /* Bits 1 << enum gap that follow from the facts alone. */
 uint32_t stop_gaps(const struct stop *stop);

@@ -76,14 +76,26 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 	write_last_from(stop, ret->last_from);
 }
 
-bool stop_keep_signal(const struct stop *stop, bool kill, struct kept_signal *ret)
+const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which)
 {
-	const struct stop_signal *s = kill ? &stop->kill : &stop->request;
+	const struct stop_signal *const signals[STOP_KEPT_COUNT] = {
+		[STOP_KEPT_REQUEST] = &stop->request,
+		[STOP_KEPT_INSIDE] = &stop->inside,
+		[STOP_KEPT_KILL] = &stop->kill,
+	};
 
-	if (!s->seen)
+	return signals[which]->seen ? signals[which] : NULL;
+}
+
+bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept_signal *ret)
+{
+	const struct stop_signal *s = stop_kept_signal(stop, which);
+
+	if (!s)
 		return false;
 	*ret = (struct kept_signal){
-		.kill = kill,
+		.kill = which == STOP_KEPT_KILL,
+		.inside = which == STOP_KEPT_INSIDE,
 		.number = s->number,
 		.result = s->result,
 		.flags = s->flags,
@@ -149,20 +161,30 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 	return 0;
 }
 
-/* A life that is over and told has no signals any more, and one that nobody asked to end none yet.
- */
-static bool may_have(const struct stop *stop, bool kill)
+/* A life that is over and told has no signals any more, and one that nobody asked to end none but
+ * from inside. */
+static bool may_have(const struct stop *stop, const struct kept_signal *kept)
 {
-	return stop->state == STOP_EXITED || stop->state == STOP_KILLED ||
-	       (!kill && stop->state == STOP_REQUESTED);
+	if (stop->state == STOP_EXITED || stop->state == STOP_KILLED)
+		return true;
+	if (kept->kill)
+		return false;
+	return stop->state == STOP_REQUESTED || (kept->inside && stop->state == STOP_RUNNING);
+}
+
+static struct stop_signal *signal_in(struct stop *stop, const struct kept_signal *kept)
+{
+	if (kept->kill)
+		return kept->inside ? NULL : &stop->kill;
+	return kept->inside ? &stop->inside : &stop->request;
 }
 
 int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_signal *kept)
 {
-	struct stop_signal *s = kept->kill ? &stop->kill : &stop->request;
+	struct stop_signal *s = signal_in(stop, kept);
 	struct cgnode *from = cgmap_get(map, kept->sender.watch_id);
 
-	if (!stop->kept || !may_have(stop, kept->kill) || s->seen || kept->number < 1 ||
+	if (!s || !stop->kept || !may_have(stop, kept) || s->seen || kept->number < 1 ||
 	    kept->number > SIGNALS || kept->kill != (kept->number == SIGKILL_NR) ||
 	    kept->kind >= SENDER_KIND_COUNT || kept->relation >= RELATION_COUNT)
 		return -EINVAL;

@@ -8,8 +8,12 @@
 
 /* *ret is written whole; id is the caller's. */
 void stop_keep(const struct stop *stop, struct kept_stop *ret);
-/* False: there was no such signal. */
-bool stop_keep_signal(const struct stop *stop, bool kill, struct kept_signal *ret);
+/* Signals of a stop that are kept. */
+enum stop_kept { STOP_KEPT_REQUEST, STOP_KEPT_INSIDE, STOP_KEPT_KILL, STOP_KEPT_COUNT };
+/* NULL: there was no such signal. */
+const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which);
+/* False: likewise. */
+bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept_signal *ret);
 
 /*
  * Takes up a life for stop's node; its signals come after it. What the kernel half counts from now

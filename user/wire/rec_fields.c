@@ -249,6 +249,7 @@ static const struct rec_field KEPT_STOP[] = {
 static const struct rec_field KEPT_SIGNAL[] = {
 	UINT("id", kept_signal.id),
 	BOOL("kill", kept_signal.kill),
+	BOOL("inside", kept_signal.inside),
 	UINT("number", kept_signal.number),
 	INT("result", kept_signal.result),
 	UINT("flags", kept_signal.flags),
