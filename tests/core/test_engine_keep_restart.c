@@ -238,6 +238,105 @@ static void test_quiet(void **state)
 	world_close(&w);
 }
 
+/* The kernel half counts from 0 again, and what it had suppressed before stays suppressed. */
+static void test_suppressed_before(void **state)
+{
+	static const struct {
+		uint64_t before, at_request, at_exit;
+		uint32_t gaps;
+	} want[] = {
+		{8, 0, 0, 0},
+		{8, 2, 2, 0},
+		{8, 2, 3, GAP(SUPPRESSED)},
+		{0, 2, 2, 0},
+		{8, 0, 1, GAP(SUPPRESSED)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct graced_counts before = {.suppressed = want[i].before},
+					   after = {.suppressed = want[i].at_exit};
+		const struct shot asked = {.sig = 15,
+					   .from = &P_SHIM,
+					   .to = &P_A1,
+					   .suppressed = (uint32_t)want[i].at_request};
+		struct world w;
+
+		world_open(&w, NULL);
+		world_init(&w, SEC(10), CG_A1, &P_A1);
+		world_counts(&w, SEC(11), CG_A1, true, &before);
+		restart(&w, NULL);
+		find_a1(&w, SEC(59));
+		world_found(&w, SEC(59), CG_SYSTEM, "/system.slice");
+		world_init(&w, SEC(59), CG_A1, &P_A1);
+		world_attach(&w, SEC(60));
+		world_shot(&w, SEC(61), CG_A1, &asked);
+		world_exit_counted(&w, SEC(62), CG_A1, &P_A1, EXIT(0), &after);
+		world_gone(&w, SEC(63), CG_A1, &after);
+		assert_verdict(&w, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL,
+			       GAP(DAEMON_DOWN) | want[i].gaps);
+		world_close(&w);
+	}
+}
+
+/* ... also of a life that begins after the restart in the same cgroup. */
+static void test_suppressed_before_next(void **state)
+{
+	const struct graced_counts before = {.suppressed = 8}, after = {.suppressed = 2};
+	struct obs next = {.type = OBS_INIT,
+			   .at_ns = SEC(65),
+			   .init = {.id = CG_A1, .suppressed = 2, .rank = GRACED_INIT_PID1}};
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	world_counts(&w, SEC(11), CG_A1, true, &before);
+	restart(&w, NULL);
+	find_a1(&w, SEC(59));
+	world_init(&w, SEC(59), CG_A1, &P_A1);
+	world_attach(&w, SEC(60));
+	world_exit_counted(&w, SEC(62), CG_A1, &P_A1, EXIT(0), &after);
+	world_empty_counted(&w, SEC(63), CG_A1, &after);
+	world_timer(&w, SEC(64));
+	next.init.proc = P_A1;
+	next.init.proc.pid = 5100;
+	next.init.proc.start_ns = SEC(64);
+	world_tell(&w, &next);
+	world_exit_counted(&w, SEC(70), CG_A1, &next.init.proc, EXIT(0), &after);
+	world_empty_counted(&w, SEC(70) + 1, CG_A1, &after);
+	world_timer(&w, SEC(71));
+	assert_int_equal(world_count(&w, RECORD_STOP), 2);
+	assert_int_equal(world_record(&w, RECORD_STOP, 1)->stop.gaps, 0);
+	world_close(&w);
+}
+
+/* docker exec … kill 1, and a restart before it exits. */
+static void test_inside(void **state)
+{
+	const struct record_stop *s;
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	world_from(&w, SEC(20), CG_A1, &P_A1, 15, &P_A1_CHILD);
+	restart(&w, NULL);
+	find_a1(&w, SEC(59));
+	world_init(&w, SEC(59), CG_A1, &P_A1);
+	world_attach(&w, SEC(60));
+	world_exit(&w, SEC(80), CG_A1, &P_A1, EXIT(143));
+	world_empty(&w, SEC(80) + 1000, CG_A1);
+	world_timer(&w, SEC(81));
+	assert_verdict(&w, OUTCOME_FAILED, CAUSE_SAME_CONTAINER, GAP(DAEMON_DOWN));
+	s = world_stop(&w);
+	assert_int_equal(s->stop_signal.at_ns, SEC(20));
+	assert_int_equal(s->stop_signal.sender.process.pid, P_A1_CHILD.pid);
+	assert_string_equal(s->stop_signal.sender.container.id, WORLD_ID_A1);
+	assert_false(s->latency_known);
+	world_close(&w);
+}
+
 /* Nothing is told before it is known which boot this is. */
 static void test_other_boot(void **state)
 {
@@ -367,6 +466,11 @@ int main(void)
 		CLAIM("a process that was left behind is no init", test_left_over),
 		CLAIM("a life that goes on may have missed a signal, after any number of restarts",
 		      test_quiet),
+		CLAIM("what was suppressed before a restart is neither forgotten nor counted twice",
+		      test_suppressed_before),
+		CLAIM("the next life begins with what was suppressed in all",
+		      test_suppressed_before_next),
+		CLAIM("a stop signal from its own container is known after a restart", test_inside),
 		CLAIM("what another boot or another version kept does not count", test_other_boot),
 		CLAIM("one that is ended before it was attached leaves all to the next",
 		      test_ended_early),
