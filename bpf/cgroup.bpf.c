@@ -109,6 +109,24 @@ static __always_inline long name_read(struct graced_ev_cgroup *ev, struct cgroup
 	return bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), BPF_CORE_READ(cg, kn, name));
 }
 
+#define GROUP_WRITES 020
+#define OTHERS_WRITE 002
+
+/* Whether only root can make cgroups in that directory. Without attributes it is root's. */
+static __always_inline bool is_roots(struct kernfs_node *kn)
+{
+	struct kernfs_iattrs *attrs = BPF_CORE_READ(kn, iattr);
+	__u32 mode = BPF_CORE_READ(kn, mode);
+
+	if (mode & OTHERS_WRITE)
+		return false;
+	if (!attrs)
+		return true;
+	if (BPF_CORE_READ(attrs, ia_uid.val))
+		return false;
+	return !(mode & GROUP_WRITES) || !BPF_CORE_READ(attrs, ia_gid.val);
+}
+
 /* Whether cg is called as a unit is, with a dot; that is looked at where the record has a name. */
 static __always_inline bool is_unit(struct graced_ev_cgroup *ev, struct cgroup *cg)
 {
@@ -178,13 +196,16 @@ static __always_inline bool watch_insert(__u64 id, const struct graced_watch *w)
 static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 				      struct graced_watch *up)
 {
-	struct graced_watch w = {.level = up->level + 1, .oom_known = 1};
+	struct graced_watch w = {
+		.level = up->level + 1, .oom_known = 1, .delegated_level = up->delegated_level};
 	__u64 parent_id = BPF_CORE_READ(parent, kn, id);
 	__u64 id = BPF_CORE_READ(cg, kn, id);
 	struct graced_ev_cgroup *ev;
 	bool in_unit;
 	long len;
 
+	if (!w.delegated_level && !is_roots(BPF_CORE_READ(parent, kn)))
+		w.delegated_level = w.level;
 	w.owner_id = owner_below(up, parent_id);
 	if (!quota_take(w.owner_id, up->kind == GRACED_WATCH_POD ? QUOTA_POD : QUOTA_HOST))
 		return;
@@ -202,11 +223,15 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	}
 	ev->parent_id = parent_id;
 	ev->level = w.level;
+	ev->delegated_level = w.delegated_level;
+	ev->pad = 0;
 	in_unit = w.level == TASK_LEVEL && is_unit(ev, parent);
 	len = name_read(ev, cg);
 	len = len > 0 ? len - 1 : 0;
 	w.kind = kind_by_name(ev, len, up->kind == GRACED_WATCH_POD);
-	if (w.kind == GRACED_WATCH_BRANCH && may_be_task(ev, len, in_unit))
+	if (w.delegated_level && !cfg_delegated && w.kind != GRACED_WATCH_SERVICE)
+		w.kind = GRACED_WATCH_BRANCH;
+	else if (w.kind == GRACED_WATCH_BRANCH && may_be_task(ev, len, in_unit))
 		w.kind = GRACED_WATCH_MAYBE;
 	ev->kind = w.kind;
 	/* Reserved before the entry is there, so nothing that names it comes earlier. */

@@ -33,7 +33,9 @@ GRACED_SHARED const volatile __u64 cfg_wake_bytes;   /* wake the reader at this 
 GRACED_SHARED const volatile bool cfg_memory_ids;    /* memory cgroups share those ids */
 GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
 GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
-GRACED_SHARED const volatile bool cfg_oom_by_pid;    /* mark_victim tells a pid, not a task */
+/* What others than root make may be containers. */
+GRACED_SHARED const volatile bool cfg_delegated;
+GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim tells a pid, not a task */
 
 GRACED_SHARED __u64 last_wake_ns;
 

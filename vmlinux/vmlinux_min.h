@@ -130,9 +130,20 @@ struct pid {
 	struct upid numbers[1];
 };
 
+typedef struct {
+	unsigned int val;
+} kgid_t;
+
+struct kernfs_iattrs {
+	kuid_t ia_uid;
+	kgid_t ia_gid;
+};
+
 struct kernfs_node {
 	const char *name;
 	__u64 id;
+	unsigned short mode;
+	struct kernfs_iattrs *iattr;
 };
 
 struct cgroup;

@@ -130,6 +130,12 @@ struct graced_ev_cgroup {
 	__u32 kind; /* enum graced_watch_kind */
 	__u32 level;
 	char name[GRACED_NAME_LEN]; /* last component of its path */
+	/*
+	 * Level of the first component of its path that others than root could choose, because root
+	 * did not own the directory above it, or others may write there; 0: none.
+	 */
+	__u32 delegated_level;
+	__u32 pad;
 };
 
 /* CGROUP_EMPTY and CGROUP_GONE. */
@@ -207,9 +213,9 @@ struct graced_watch {
 	struct graced_counts counts;
 	__u64 outside_at_ns; /* a bucket like the other, for what others send */
 	__u32 outside_left;
-	__u32 stop_sig; /* its own stop signal; 0: the default set */
-	__u32 reap_pid; /* of its last init that had yet to be waited for; 0: none */
-	__u32 pad;
+	__u32 stop_sig;	       /* its own stop signal; 0: the default set */
+	__u32 reap_pid;	       /* of its last init that had yet to be waited for; 0: none */
+	__u32 delegated_level; /* as in graced_ev_cgroup */
 	/*
 	 * When a process of it was last sent INT, QUIT, TERM, RTMIN+3, its own stop signal or KILL,
 	 * by anybody, and neither ignored it, as a deaf init does, nor had stopped running; 0:

@@ -315,6 +315,65 @@ static void test_kill_without_descriptors(void **state)
 	assert_int_equal(r, 0);
 }
 
+/* Directories that have who may make cgroups in them in their names. */
+static const struct {
+	const char *path;
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	uint32_t level; /* that its own name counts for */
+} lent[] = {
+	{"/a", 0755, 0, 0, 0},	     {"/a/b", 0755, 65534, 0, 0}, {"/a/b/c", 0755, 0, 0, 3},
+	{"/a/b/c/d", 0755, 0, 0, 3}, {"/a/g", 0775, 0, 65534, 0}, {"/a/g/c", 0755, 0, 0, 3},
+	{"/a/o", 0757, 0, 0, 0},     {"/a/o/c", 0755, 0, 0, 3},	  {"/a/r", 0775, 0, 65534, 0},
+	{"/a/w", 0775, 0, 0, 0},     {"/a/w/c", 0755, 1, 1, 0},	  {"/a/u", 0755, 0, 65534, 0},
+	{"/a/u/c", 0755, 0, 0, 0},
+};
+
+static int check_lent(void *userdata, const struct cgfs_dir *dir)
+{
+	size_t *seen = userdata;
+
+	for (size_t i = 0; i < LEN(lent); i++) {
+		if (strcmp(lent[i].path, dir->path) != 0)
+			continue;
+		(*seen)++;
+		if (dir->delegated_level != lent[i].level)
+			fail_msg("%s: %u", dir->path, dir->delegated_level);
+	}
+	return 1;
+}
+
+static void test_delegated(void **state)
+{
+	struct tree *t = *state;
+	size_t seen = 0;
+
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < LEN(lent); i++) {
+		char full[256];
+
+		make(t, lent[i].path);
+		snprintf(full, sizeof(full), "%s%s", t->dir, lent[i].path);
+		assert_int_equal(chown(full, lent[i].uid, lent[i].gid), 0);
+		assert_int_equal(chmod(full, lent[i].mode), 0);
+	}
+	for (size_t i = 0; i < LEN(lent); i++)
+		if (cgfs_delegated_level(t->cgfs, lent[i].path) != lent[i].level)
+			fail_msg("%s: %u", lent[i].path,
+				 cgfs_delegated_level(t->cgfs, lent[i].path));
+	assert_int_equal(cgfs_delegated_level(t->cgfs, "/"), 0);
+	assert_int_equal(cgfs_delegated_level(t->cgfs, "/a/b/gone/c"), 3);
+	/* What is not there may have been anybody's. */
+	assert_int_equal(cgfs_delegated_level(t->cgfs, "/a/gone/c"), 3);
+	assert_int_equal(cgfs_scan(t->cgfs, "/", check_lent, &seen, NULL), 0);
+	assert_int_equal(cgfs_scan(t->cgfs, "/a/b/c", check_lent, &seen, NULL), 0);
+	assert_int_equal(seen, LEN(lent) + 2);
+	assert_int_equal(chmod(t->dir, 0757), 0);
+	assert_int_equal(cgfs_delegated_level(t->cgfs, "/a/b/c"), 1);
+}
+
 static void test_open_dir(void **state)
 {
 	struct tree *t = *state;
@@ -349,6 +408,8 @@ int main(void)
 		 test_kill_without_descriptors, setup, teardown, NULL},
 		{"a path where another cgroup is by now does not lead to it", test_open_dir, setup,
 		 teardown, NULL},
+		{"what somebody else than root could name is known by the directory above it",
+		 test_delegated, setup, teardown, NULL},
 		{"a unified hierarchy is asked by its own files", test_unified, setup, teardown,
 		 NULL},
 	};

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,50 @@ static void the_dead_are_not_killed_again(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+static uint32_t delegated_level(const struct kernhalf *k, const char *dir)
+{
+	struct graced_watch watch;
+
+	assert_int_equal(kern_watch_get(k->kern, kernhalf_id(dir), &watch), 0);
+	return watch.delegated_level;
+}
+
+/* As cgfs_delegated_level() has it for what is there: the kernel half has it from the start. */
+static void who_could_name_it_is_known(void **state)
+{
+	static const struct {
+		mode_t mode;
+		uid_t uid;
+		gid_t gid;
+		bool roots;
+	} cases[] = {
+		{0755, 0, 0, true},	     {0755, 65534, 0, false}, {0775, 0, 65534, false},
+		{0757, 0, 0, false},	     {0775, 0, 0, true},      {0755, 0, 65534, true},
+		{0755, 65534, 65534, false},
+	};
+	struct kernhalf *k = kernhalf_need(state);
+	char top[HIER_PATH_MAX], child[HIER_PATH_MAX + 2], below[HIER_PATH_MAX + 4];
+
+	for (size_t i = 0; i < LEN(cases); i++) {
+		uint32_t level;
+
+		snprintf(top, sizeof(top), "%.480s/lent-%zu", k->tree.root, i);
+		snprintf(child, sizeof(child), "%s/c", top);
+		snprintf(below, sizeof(below), "%s/d", child);
+		assert_int_equal(hier_make(&k->tree.hier, top, false), 0);
+		assert_int_equal(delegated_level(k, top), 0);
+		assert_int_equal(chown(top, cases[i].uid, cases[i].gid), 0);
+		assert_int_equal(chmod(top, cases[i].mode), 0);
+		assert_int_equal(hier_make(&k->tree.hier, child, false), 0);
+		assert_int_equal(hier_make(&k->tree.hier, below, false), 0);
+		level = cases[i].roots ? 0 : 3;
+		if (delegated_level(k, child) != level || delegated_level(k, below) != level)
+			fail_msg("case %zu: %u and %u", i, delegated_level(k, child),
+				 delegated_level(k, below));
+		assert_int_equal(cg_sweep(top), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +239,8 @@ int main(void)
 		      the_init_comes_from_outside),
 		CLAIM("a watch's kind is changed without losing a count",
 		      a_kind_is_changed_without_losing_a_count),
+		CLAIM("of a new cgroup it is known whether others than root could name it",
+		      who_could_name_it_is_known),
 		CLAIM("a SIGKILL to a process that has ended is no kill",
 		      the_dead_are_not_killed_again),
 	};

@@ -93,6 +93,7 @@ static void test_cgroup_new(void **state)
 		.parent_id = 31,
 		.kind = GRACED_WATCH_POD,
 		.level = 33,
+		.delegated_level = 34,
 		.name = "kubepods-pod\"\n\xff.slice",
 	};
 	struct obs obs;
@@ -103,6 +104,7 @@ static void test_cgroup_new(void **state)
 	assert_int_equal(obs.cgroup.parent_id, 31);
 	assert_int_equal(obs.cgroup.kind, GRACED_WATCH_POD);
 	assert_int_equal(obs.cgroup.level, 33);
+	assert_int_equal(obs.cgroup.delegated_level, 34);
 	assert_string_equal(obs.cgroup.path, ev.name);
 	assert_int_equal((unsigned char)obs.cgroup.path[strlen(ev.name) + 1], 0xa5);
 

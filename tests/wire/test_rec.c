@@ -111,8 +111,8 @@ static void test_nothing_forgotten(void **state)
 	} want[] = {
 #define PROC_PAD 4
 		{OBS_ATTACHED, sizeof(struct obs_attached), 5 + 6},
-		{OBS_CGROUP_NEW, sizeof(struct obs_cgroup), 0},
-		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 0},
+		{OBS_CGROUP_NEW, sizeof(struct obs_cgroup), 4},
+		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 4},
 		{OBS_CGROUP_GONE, sizeof(struct obs_empty), 0},
 		{OBS_CGROUP_EMPTY, sizeof(struct obs_empty), 0},
 		{OBS_INIT, sizeof(struct obs_init), 4 + PROC_PAD},
@@ -130,7 +130,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 3 + OBS_RANGES_MAX * 4},
 		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 5},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
-		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 1},
+		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 31},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 29},

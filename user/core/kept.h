@@ -33,6 +33,7 @@ struct kept_cgroup {
 	uint32_t runtime;	  /* enum cgpath_runtime, of container_id */
 	bool populated;		  /* in a pod: a process may be in it */
 	bool entered;		  /* a pod's own: a container was in it */
+	uint32_t delegated_level; /* as core/cgtrust has it */
 	char container_id[65];	  /* "" unless somebody told what its path does not say */
 	char path[KEPT_PATH_MAX]; /* "": not known */
 };

@@ -76,6 +76,8 @@ struct obs_cgroup {
 	uint64_t parent_id; /* 0: not told (OBS_CGROUP_FOUND) */
 	uint32_t kind;	    /* OBS_CGROUP_NEW: the kernel half's guess */
 	uint32_t level;
+	/* Level of the first component of its path that others than root could choose; 0: none. */
+	uint32_t delegated_level;
 	char path[OBS_PATH_MAX]; /* NEW: last component; FOUND: the whole path, "/" for the root */
 };
 

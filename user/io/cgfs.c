@@ -72,6 +72,35 @@ static uint32_t level_of(const char *path)
 	return level;
 }
 
+/* As is_roots() in bpf/cgroup.bpf.c has it. */
+static bool is_roots(const struct stat *st)
+{
+	if (st->st_uid != 0 || st->st_mode & S_IWOTH)
+		return false;
+	return !(st->st_mode & S_IWGRP) || st->st_gid == 0;
+}
+
+uint32_t cgfs_delegated_level(struct cgfs *cgfs, const char *path)
+{
+	char above[PATH_MAX];
+	uint32_t level = 1;
+	struct stat st;
+
+	if (fstat(cgfs->root_fd, &st) < 0 || !is_roots(&st))
+		return 1;
+	for (size_t i = 1; path[0] && path[i] && i < sizeof(above) - 1; i++) {
+		if (path[i] != '/' || path[i - 1] == '/')
+			continue;
+		memcpy(above, path, i);
+		above[i] = 0;
+		level++;
+		if (fstatat(cgfs->root_fd, cgfs_relative(above), &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !is_roots(&st))
+			return level;
+	}
+	return 0;
+}
+
 struct walk {
 	cgfs_visit_fn visit;
 	void *userdata;
@@ -80,7 +109,9 @@ struct walk {
 	char path[PATH_MAX];
 };
 
-static int walk_children(struct walk *w, DIR *dir, uint64_t id, uint32_t level);
+/* Visits what is in dir, which parent describes and st is about. */
+static int walk_children(struct walk *w, DIR *dir, const struct cgfs_dir *parent,
+			 const struct stat *st);
 
 /* Appends a component; the length to go back to in *ret_len. */
 static bool walk_push(struct walk *w, const char *name, size_t *ret_len)
@@ -96,45 +127,52 @@ static bool walk_push(struct walk *w, const char *name, size_t *ret_len)
 	return true;
 }
 
-static int walk_visit(struct walk *w, int parent_fd, uint64_t parent_id, uint32_t level,
-		      const char *name)
+static int walk_visit(struct walk *w, struct cgfs_dir *at)
 {
-	struct cgfs_dir dir = {.parent_id = parent_id, .level = level, .parent_fd = parent_fd};
 	_cleanup_(cleanup_closedir) DIR *d = NULL;
 	struct stat st;
 	int r;
 
 	/* Opened before the visit, so that the one visited and the one read are the same. */
-	if (fd_opendir(parent_fd, name, &d) < 0 || fstat(dirfd(d), &st) < 0)
+	if (fd_opendir(at->parent_fd, at->name, &d) < 0 || fstat(dirfd(d), &st) < 0)
 		return 0;
-	dir.id = st.st_ino;
-	dir.path = w->len ? w->path : "/";
-	dir.name = name;
+	at->id = st.st_ino;
+	at->path = w->len ? w->path : "/";
 	w->counts.visited++;
-	r = w->visit(w->userdata, &dir);
+	r = w->visit(w->userdata, at);
 	if (r <= 0)
 		return r;
-	if (level >= CGFS_DEPTH_MAX) {
+	if (at->level >= CGFS_DEPTH_MAX) {
 		w->counts.skipped++;
 		return 0;
 	}
-	return walk_children(w, d, dir.id, level + 1);
+	return walk_children(w, d, at, &st);
 }
 
-static int walk_children(struct walk *w, DIR *dir, uint64_t id, uint32_t level)
+static int walk_children(struct walk *w, DIR *dir, const struct cgfs_dir *parent,
+			 const struct stat *st)
 {
+	uint32_t delegated_level = parent->delegated_level;
 	struct dirent *entry;
 	size_t len;
 	int r;
 
+	if (!delegated_level && !is_roots(st))
+		delegated_level = parent->level + 1;
 	while ((entry = readdir(dir))) {
+		struct cgfs_dir child = {.parent_id = parent->id,
+					 .level = parent->level + 1,
+					 .delegated_level = delegated_level,
+					 .parent_fd = dirfd(dir),
+					 .name = entry->d_name};
+
 		if (!cgfs_is_subdir(entry))
 			continue;
 		if (w->counts.visited >= SCAN_MAX || !walk_push(w, entry->d_name, &len)) {
 			w->counts.skipped++;
 			continue;
 		}
-		r = walk_visit(w, dirfd(dir), id, level, entry->d_name);
+		r = walk_visit(w, &child);
 		w->len = len;
 		w->path[len] = 0;
 		if (r < 0)
@@ -163,9 +201,10 @@ int cgfs_scan(struct cgfs *cgfs, const char *from, cgfs_visit_fn visit, void *us
 		return -errno;
 	start.id = st.st_ino;
 	start.level = level_of(from);
+	start.delegated_level = cgfs_delegated_level(cgfs, from);
 	r = visit(userdata, &start);
 	if (r > 0)
-		r = walk_children(&w, dir, start.id, start.level + 1);
+		r = walk_children(&w, dir, &start, &st);
 	if (ret)
 		*ret = w.counts;
 	return r < 0 ? r : 0;

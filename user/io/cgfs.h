@@ -19,6 +19,9 @@ struct cgfs_dir {
 	uint64_t id;
 	uint64_t parent_id; /* 0 for the one that the scan began at */
 	uint32_t level;	    /* 0 for the root */
+	/* Level of the first component of its path that others than root could choose, because root
+	 * does not own the directory above it, or others may write there; 0: none. */
+	uint32_t delegated_level;
 	const char *path;
 	int parent_fd;	  /* -1 for the root */
 	const char *name; /* last component */
@@ -54,6 +57,9 @@ bool cgfs_dir_exists(const struct cgfs_dir *dir);
 
 /* The path of a cgroup's id, and its level. -ENOENT: there is none (any more); -ENAMETOOLONG. */
 int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_t *ret_level);
+
+/* The delegated_level of the cgroup at a path, as far as what is there tells. */
+uint32_t cgfs_delegated_level(struct cgfs *cgfs, const char *path);
 
 /* The id of the cgroup at a path. -ENOENT: there is none. */
 int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret);

@@ -23,6 +23,7 @@ struct kern_options {
 	size_t ring_bytes;  /* a power of two and a multiple of the page size; 0: the default */
 	bool services;	    /* scope services */
 	bool all;	    /* scope all */
+	bool delegated;	    /* what others than root make may be containers */
 	bool no_group_dead; /* as on kernels whose exit tracepoint does not tell the last thread */
 	/* Takes libbpf's own messages, some of which are many lines; NULL: nobody does. */
 	void (*debug)(const char *format, va_list args);

@@ -27,6 +27,7 @@ static void decode_cgroup_new(const void *data, struct obs *ret)
 	ret->cgroup.parent_id = ev.parent_id;
 	ret->cgroup.kind = ev.kind;
 	ret->cgroup.level = ev.level;
+	ret->cgroup.delegated_level = ev.delegated_level;
 	memcpy(ret->cgroup.path, ev.name, strlen(ev.name) + 1);
 }
 

@@ -44,8 +44,12 @@ static const struct rec_field ATTACHED[] = {
 };
 
 static const struct rec_field CGROUP[] = {
-	UINT("id", cgroup.id),	     UINT("parent_id", cgroup.parent_id), UINT("kind", cgroup.kind),
-	UINT("level", cgroup.level), STRING("path", cgroup.path),
+	UINT("id", cgroup.id),
+	UINT("parent_id", cgroup.parent_id),
+	UINT("kind", cgroup.kind),
+	UINT("level", cgroup.level),
+	UINT("delegated_level", cgroup.delegated_level),
+	STRING("path", cgroup.path),
 };
 
 static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.counts)};
@@ -208,6 +212,7 @@ static const struct rec_field KEPT_CGROUP[] = {
 	BOOL("populated", kept_cgroup.populated),
 	BOOL("entered", kept_cgroup.entered),
 	STRING("container_id", kept_cgroup.container_id),
+	UINT("delegated_level", kept_cgroup.delegated_level),
 	STRING("path", kept_cgroup.path),
 };
 
