@@ -75,6 +75,7 @@ _graced_value() { # COMMAND OPTION
 		;;
 	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | \
 		--assume-grace | --nested-node | --nested-nodes | --node-name | \
+		--container-root | --container-roots | \
 		--metrics.max-series | --metrics.max-age | --names.wait | \
 		--shutdown.extra | --shutdown.overdue-slack | --shutdown.status-wait | \
 		--node-monitor-grace-period | --out-of-service-after | --kubelet-url | --kubelet.url | \
@@ -88,12 +89,13 @@ _graced_options() { # COMMAND
 	local format="--output" filter="--namespace --pod --container --signal"
 	local sources="--cri-endpoint --kubelet-url --kubelet-ca --kubelet-server-name
 		--kubelet-token-file --docker-root --podman-root --containerd-state"
-	local live="--hierarchy --nested-node --no-names --ring-size --no-group-dead --debug $sources"
+	local live="--hierarchy --nested-node --container-root --no-names --ring-size --no-group-dead
+		--debug $sources"
 	case $1 in
 	trace) echo "--help $format $filter --sender --outcome --signals --scope --assume-grace
 		--count --duration --record $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
-		--nested-nodes --ring-size --log.level --log.format --web.listen-address
+		--nested-nodes --container-roots --ring-size --log.level --log.format --web.listen-address
 		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket
 		--checkpoint.file --names.enabled --no-names.enabled --names.log-directory --names.wait
 		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
@@ -104,7 +106,8 @@ _graced_options() { # COMMAND
 		--shutdown.mode --shutdown.kubelet-config --shutdown.kubelet-version
 		--shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
-	audit) echo "--help $format $filter --exit-zero --nested-node --hierarchy --log-dir --no-names
+	audit) echo "--help $format $filter --exit-zero --nested-node --container-root --hierarchy --log-dir
+		--no-names
 		$sources" ;;
 	pods) echo "--help $format --namespace --pod --watch --socket" ;;
 	explain) echo "--help $format --kubernetes --job" ;;
@@ -113,7 +116,7 @@ _graced_options() { # COMMAND
 	resolve) echo "--help $format --hierarchy --no-names $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
-		--nested-node" ;;
+		--nested-node --container-root" ;;
 	check) echo "--help $format --kubelet-config --kubernetes --hierarchy --log-dir --no-names $sources --debug" ;;
 	version) echo "--help $format" ;;
 	esac

@@ -51,6 +51,8 @@ complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no 
 set -l c "$on trace run audit resolve record check"
 complete -c graced -n $c -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy'
 complete -c graced -n "$on trace audit record replay" -l nested-node -x -d 'cgroup of a nested node'
+complete -c graced -n "$on trace audit record replay" -l container-root -x \
+    -d 'look for containers below it'
 complete -c graced -n "$on trace audit resolve record" -l no-names -d 'do not look names up'
 complete -c graced -n "$on trace record check" -l debug -d "libbpf's messages"
 complete -c graced -n "$on audit" -l log-dir -x -a '(__fish_complete_directories)' -d 'of names'
@@ -93,6 +95,7 @@ complete -c graced -n "$on run" -l config -r -F -d 'settings as YAML'
 complete -c graced -n "$on run" -l config.check -d 'tell whether the settings are right, and end'
 complete -c graced -n "$on run" -l node-name -x -d 'what records call this node'
 complete -c graced -n "$on run" -l nested-nodes -x -d 'cgroup of a nested node'
+complete -c graced -n "$on run" -l container-roots -x -d 'look for containers below it'
 complete -c graced -n "$on run" -l log.level -x -a 'debug info warning error' -d 'of the log'
 complete -c graced -n "$on run" -l log.format -x -a 'logfmt json' -d 'of the log'
 complete -c graced -n "$on run" -l web.listen-address -x -a 127.0.0.1:9753 -d 'of /metrics'

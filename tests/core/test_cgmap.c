@@ -14,11 +14,14 @@
 #define POD_B_PATH "/kubepods/burstable/pod" WORLD_UID_B
 #define A1_PATH	   POD_A_PATH "/" WORLD_ID_A1
 
+#define NEW(id_, parent, name_) \
+	(&(struct cgmap_new){.id = (id_), .parent_id = (parent), .name = (name_)})
+
 static struct cgnode *found(struct cgmap *map, uint64_t id, const char *path)
 {
 	struct cgnode *node = NULL;
 
-	assert_int_equal(cgmap_add_path(map, id, 0, path, &node), 0);
+	assert_int_equal(cgmap_add_path(map, NEW(id, 0, path), &node), 0);
 	assert_non_null(node);
 	return node;
 }
@@ -27,7 +30,7 @@ static struct cgnode *made(struct cgmap *map, uint64_t id, uint64_t parent, cons
 {
 	struct cgnode *node = NULL;
 
-	assert_int_equal(cgmap_add_child(map, id, parent, name, &node), 0);
+	assert_int_equal(cgmap_add_child(map, NEW(id, parent, name), &node), 0);
 	assert_non_null(node);
 	return node;
 }
@@ -107,10 +110,10 @@ static void test_below_a_container(void **state)
 	(void)state;
 	found(&map, 4, POD_A_PATH);
 	found(&map, 5, A1_PATH);
-	assert_int_equal(cgmap_add_child(&map, 6, 5, "pod" WORLD_UID_B, &node), -EEXIST);
-	assert_int_equal(cgmap_add_child(&map, 6, 5, WORLD_ID_B1, &node), -EEXIST);
+	assert_int_equal(cgmap_add_child(&map, NEW(6, 5, "pod" WORLD_UID_B), &node), -EEXIST);
+	assert_int_equal(cgmap_add_child(&map, NEW(6, 5, WORLD_ID_B1), &node), -EEXIST);
 	for (size_t i = 0; i < LEN(want); i++)
-		if (cgmap_add_path(&map, 6, want[i].parent_id, want[i].path, &node) != -EEXIST)
+		if (cgmap_add_path(&map, NEW(6, want[i].parent_id, want[i].path), &node) != -EEXIST)
 			fail_msg("%s", want[i].path);
 	assert_null(node);
 	assert_null(cgmap_get(&map, 6));
@@ -142,11 +145,11 @@ static void test_nested_nodes(void **state)
 	assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), node);
 	/* Every other container is one, and nothing below it is read. */
 	assert_int_equal(made(&map, 9, 2, WORLD_ID_B1)->kind, GRACED_WATCH_CONTAINER);
-	assert_int_equal(cgmap_add_child(&map, 10, 9, "kubepods", &node), -EEXIST);
+	assert_int_equal(cgmap_add_child(&map, NEW(10, 9, "kubepods"), &node), -EEXIST);
 	/* The same by whole paths. */
 	node = found(&map, 11, "/docker/" WORLD_ID_D1 POD_B_PATH "/" WORLD_ID_B1);
 	assert_string_equal(node->pod->uid, WORLD_UID_B);
-	assert_int_equal(cgmap_add_path(&map, 12, 0, "/docker/" WORLD_ID_A2 POD_B_PATH, &node),
+	assert_int_equal(cgmap_add_path(&map, NEW(12, 0, "/docker/" WORLD_ID_A2 POD_B_PATH), &node),
 			 -EEXIST);
 	cgmap_done(&map);
 }
@@ -157,13 +160,13 @@ static void test_unknown(void **state)
 	struct cgnode *node = NULL, *other = NULL;
 
 	(void)state;
-	assert_int_equal(cgmap_add_child(&map, 9, 8, "x", &node), -ENOENT);
+	assert_int_equal(cgmap_add_child(&map, NEW(9, 8, "x"), &node), -ENOENT);
 	assert_int_equal(cgmap_add_unknown(&map, 8, &node), 0);
 	assert_true(cgnode_is_container(node));
 	assert_null(node->path);
 	/* A child of it cannot be named, and it may be a branch as well as a container. */
-	assert_int_equal(cgmap_add_child(&map, 9, 8, "x", &other), -ENOENT);
-	assert_int_equal(cgmap_add_path(&map, 9, 8, "/a/x", &other), 0);
+	assert_int_equal(cgmap_add_child(&map, NEW(9, 8, "x"), &other), -ENOENT);
+	assert_int_equal(cgmap_add_path(&map, NEW(9, 8, "/a/x"), &other), 0);
 	assert_ptr_equal(found(&map, 8, A1_PATH), node);
 	assert_string_equal(node->path, A1_PATH);
 	assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), node);
@@ -222,11 +225,128 @@ static void test_two_claim_one_id(void **state)
 
 	(void)state;
 	first = found(&map, 5, A1_PATH);
-	found(&map, 6, "/user.slice/" WORLD_ID_A1);
+	found(&map, 6, "/docker/" WORLD_ID_A1);
 	found(&map, 7, POD_B_PATH "/" WORLD_ID_A1);
 	assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), first);
 	cgmap_remove(&map, 6);
 	assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), first);
+	cgmap_done(&map);
+}
+
+static struct cgnode *lent(struct cgmap *map, uint64_t id, const char *path, uint32_t level)
+{
+	struct cgnode *node = NULL;
+
+	assert_int_equal(cgmap_add_path(map,
+					&(struct cgmap_new){
+						.id = id, .delegated_level = level, .name = path},
+					&node),
+			 0);
+	return node;
+}
+
+static void test_delegated(void **state)
+{
+	static const char *const roots[] = {"/", NULL};
+	struct cgmap map = {}, rootless = {.roots = roots};
+	struct cgnode *node;
+
+	(void)state;
+	assert_int_equal(lent(&map, 3, "/app/kubepods", 2)->kind, GRACED_WATCH_BRANCH);
+	/* What is below it is no more root's than it is. */
+	node = made(&map, 4, 3, "pod" WORLD_UID_A);
+	assert_int_equal(node->kind, GRACED_WATCH_BRANCH);
+	assert_null(node->pod);
+	node = made(&map, 5, 4, WORLD_ID_A1);
+	assert_int_equal(node->kind, GRACED_WATCH_BRANCH);
+	assert_int_equal(node->delegated_level, 2);
+	assert_null(cgmap_by_container_id(&map, WORLD_ID_A1));
+	assert_int_equal(made(&map, 6, 5, "x")->kind, GRACED_WATCH_BRANCH);
+	assert_int_equal(
+		lent(&map, 7, "/app/kubepods/pod" WORLD_UID_A "/" WORLD_ID_A1 "/y", 2)->kind,
+		GRACED_WATCH_BRANCH);
+	assert_null(cgmap_pod(&map, WORLD_UID_A));
+	/* A container may belong to whom it runs, and its cgroups with it. */
+	assert_int_equal(lent(&map, 8, A1_PATH, 0)->kind, GRACED_WATCH_CONTAINER);
+	assert_int_equal(cgmap_add_path(&map,
+					&(struct cgmap_new){.id = 9,
+							    .delegated_level = 5,
+							    .name = A1_PATH "/" WORLD_ID_B1},
+					&node),
+			 -EEXIST);
+	cgmap_done(&map);
+
+	node = lent(&rootless, 5, "/app/kubepods/pod" WORLD_UID_A "/" WORLD_ID_A1, 2);
+	assert_int_equal(node->kind, GRACED_WATCH_CONTAINER);
+	assert_null(node->pod);
+	assert_ptr_equal(cgmap_by_container_id(&rootless, WORLD_ID_A1), node);
+	node = found(&rootless, 8, A1_PATH);
+	assert_ptr_equal(cgmap_by_container_id(&rootless, WORLD_ID_A1), node);
+	lent(&rootless, 9, "/app/" WORLD_ID_A1, 2);
+	assert_ptr_equal(cgmap_by_container_id(&rootless, WORLD_ID_A1), node);
+	cgmap_done(&rootless);
+}
+
+/* The same uid below three roots, in every order of coming and of going. */
+static void test_roots(void **state)
+{
+	static const char *const paths[] = {
+		"/kubepods/pod" WORLD_UID_A,
+		"/a/kubepods/pod" WORLD_UID_A,
+		"/bb/kubepods.slice/kubepods-pod94dc9966_21b5_4c6e_8f0a_1d2c3b4a5968.slice",
+	};
+	static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+					{1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(orders) * LEN(orders); i++) {
+		const int *come = orders[i % LEN(orders)], *go = orders[i / LEN(orders)];
+		struct cgnode *nodes[3], *best = NULL;
+		struct cgmap map = {};
+
+		for (int k = 0; k < 3; k++) {
+			nodes[come[k]] = found(&map, (uint64_t)come[k] + 1, paths[come[k]]);
+			if (!best || strlen(nodes[come[k]]->pod->root) < strlen(best->pod->root))
+				best = nodes[come[k]];
+			assert_ptr_equal(cgmap_pod(&map, WORLD_UID_A), best->pod);
+			assert_ptr_equal(cgmap_pod_of(&map, best), best->pod);
+		}
+		assert_int_equal(map.pods.count, 1);
+		assert_string_equal(nodes[1]->pod->root, "/a");
+		assert_null(cgmap_pod_of(&map, nodes[1]));
+		assert_null(cgmap_pod_of(&map, nodes[2]));
+		for (int k = 0, gone = 0; k < 3; k++) {
+			cgmap_remove(&map, (uint64_t)go[k] + 1);
+			gone |= go[k] == 0;
+			if (gone)
+				assert_null(cgmap_pod(&map, WORLD_UID_A));
+			else
+				assert_ptr_equal(cgmap_pod(&map, WORLD_UID_A), nodes[0]->pod);
+		}
+		assert_int_equal(map.pods.count, 0);
+		cgmap_done(&map);
+	}
+}
+
+/* Both cgroups that a kubelet makes of a pod, and containers that are named after it. */
+static void test_one_root(void **state)
+{
+	struct cgmap map = {};
+	struct pod *pod;
+
+	(void)state;
+	pod = found(&map, 1, "/kubepods/burstable/pod" WORLD_UID_A)->pod;
+	assert_ptr_equal(found(&map, 2,
+			       "/kubepods.slice/kubepods-burstable.slice/"
+			       "kubepods-burstable-pod94dc9966_21b5_4c6e_8f0a_1d2c3b4a5968.slice")
+				 ->pod,
+			 pod);
+	assert_ptr_equal(
+		found(&map, 3,
+		      "/system.slice/kubepods-burstable-"
+		      "pod94dc9966_21b5_4c6e_8f0a_1d2c3b4a5968.slice:cri-containerd:" WORLD_ID_A1)
+			->pod,
+		pod);
 	cgmap_done(&map);
 }
 
@@ -239,8 +359,8 @@ static void test_bounded(void **state)
 	found(&map, 1, "/");
 	found(&map, 2, "/a");
 	found(&map, 3, "/b");
-	assert_int_equal(cgmap_add_child(&map, 4, 1, "c", &node), -ENOSPC);
-	assert_int_equal(cgmap_add_path(&map, 4, 0, "/c", &node), -ENOSPC);
+	assert_int_equal(cgmap_add_child(&map, NEW(4, 1, "c"), &node), -ENOSPC);
+	assert_int_equal(cgmap_add_path(&map, NEW(4, 0, "/c"), &node), -ENOSPC);
 	assert_int_equal(cgmap_add_unknown(&map, 4, &node), -ENOSPC);
 	assert_int_equal(map.refused, 3);
 	assert_null(node);
@@ -266,7 +386,7 @@ static void test_deep(void **state)
 	name[sizeof(name) - 1] = '\0';
 	found(&map, 1, "/");
 	for (id = 2; id < 4000 && r == 0; id++) {
-		r = cgmap_add_child(&map, id, id - 1, name, &node);
+		r = cgmap_add_child(&map, NEW(id, id - 1, name), &node);
 		bytes += r == 0 ? strlen(node->path) : 0;
 	}
 	assert_int_equal(r, -ENOSPC);
@@ -291,9 +411,9 @@ static void test_long_paths(void **state)
 		for (size_t k = 0; k < lengths[i]; k++)
 			path[k] = k % 2 ? 'a' : '/';
 		path[lengths[i]] = '\0';
-		assert_int_equal(cgmap_add_path(&map, 1, 0, path, &node), 0);
+		assert_int_equal(cgmap_add_path(&map, NEW(1, 0, path), &node), 0);
 		memcpy(path, A1_PATH "/", strlen(A1_PATH "/"));
-		assert_int_equal(cgmap_add_path(&map, 2, 0, path, &node), -EEXIST);
+		assert_int_equal(cgmap_add_path(&map, NEW(2, 0, path), &node), -EEXIST);
 		cgmap_done(&map);
 		free(path);
 	}
@@ -306,8 +426,8 @@ static void test_id_0(void **state)
 
 	(void)state;
 	found(&map, 1, "/");
-	assert_int_equal(cgmap_add_child(&map, 0, 1, "x", &node), -EINVAL);
-	assert_int_equal(cgmap_add_path(&map, 0, 0, "/x", &node), -EINVAL);
+	assert_int_equal(cgmap_add_child(&map, NEW(0, 1, "x"), &node), -EINVAL);
+	assert_int_equal(cgmap_add_path(&map, NEW(0, 0, "/x"), &node), -EINVAL);
 	assert_int_equal(cgmap_add_unknown(&map, 0, &node), -EINVAL);
 	assert_int_equal(map.nodes.count, 1);
 	cgmap_done(&map);
@@ -330,6 +450,11 @@ int main(void)
 		CLAIM("of two nodes with one path the later one is the living one", test_replaced),
 		CLAIM("of two cgroups that claim one container id the first keeps it",
 		      test_two_claim_one_id),
+		CLAIM("what others than root could name is a branch, or a container without a pod",
+		      test_delegated),
+		CLAIM("of pods with one uid the one nearest to the root counts, and no other ever",
+		      test_roots),
+		CLAIM("all cgroups of one kubelet's pod are that pod's", test_one_root),
 		CLAIM("a full map refuses, counts, and takes again once there is room",
 		      test_bounded),
 		CLAIM("a path grows to no more than a path may have", test_deep),

@@ -56,6 +56,32 @@ static void test_deleted(void **state)
 	world_close(&w);
 }
 
+/* containerd makes such a cgroup of a systemd name under its own driver. */
+static void test_beside(void **state)
+{
+	struct graced_proc proc = P_A2;
+	struct meta_pod pod;
+	struct world w;
+
+	(void)state;
+	open_listed(&w);
+	world_found(&w, SEC(13), CG_LEFT,
+		    "/system.slice/kubepods-burstable-pod" UID_A_UNDERSCORED
+		    ".slice:cri-containerd:" HEX_64("7"));
+	proc.cgroup_id = proc.watch_id = CG_LEFT;
+	world_init(&w, SEC(13), CG_LEFT, &proc);
+	pod = world_pod_deleted(SEC(20), SEC(30));
+	world_lists(&w, SEC(20), &pod);
+	world_stop_a1(&w, SEC(21));
+	world_stop_sandbox(&w, SEC(22));
+	world_pod_empty(&w, SEC(23));
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	world_exit(&w, SEC(24), CG_LEFT, &proc, EXIT(0));
+	world_empty(&w, SEC(24), CG_LEFT);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATED);
+	world_close(&w);
+}
+
 static void test_not_early(void **state)
 {
 	struct meta_pod pod;
@@ -447,6 +473,8 @@ int main(void)
 		CLAIM("a deleted pod's life is told with the kernel's times", test_deleted),
 		CLAIM("a pod is not over before its last process and its last cgroup",
 		      test_not_early),
+		CLAIM("a pod whose own cgroup is empty goes on while a container beside that runs",
+		      test_beside),
 		CLAIM("a cgroup that nothing was ever in does not keep its pod", test_left_over),
 		CLAIM("a container that restarts does not end its pod", test_restarts),
 		CLAIM("a pod does not begin to end before its deletion", test_stop_before_deletion),

@@ -45,7 +45,11 @@ static void map_open(struct cgmap *map, bool services)
 		/* What is below a service is a part of it. */
 		if (services && tree[i].id == CG_DEEPER)
 			continue;
-		assert_int_equal(cgmap_add_path(map, tree[i].id, 0, tree[i].path, &node), 0);
+		assert_int_equal(
+			cgmap_add_path(map,
+				       &(struct cgmap_new){.id = tree[i].id, .name = tree[i].path},
+				       &node),
+			0);
 	}
 }
 

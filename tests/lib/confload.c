@@ -102,6 +102,10 @@ static void show(struct buf *out, const struct config *c)
 	for (size_t i = 0; i < c->options.n_nested; i++)
 		buf_printf(out, "%s%s", i ? "," : "", c->options.nested[i]);
 	assert_null(c->options.nested[c->options.n_nested]);
+	buf_adds(out, "|containerRoots=");
+	for (size_t i = 0; i < c->options.n_roots; i++)
+		buf_printf(out, "%s%s", i ? "," : "", c->options.roots[i]);
+	assert_null(c->options.roots[c->options.n_roots]);
 	buf_printf(out, "|ringSize=%s|log.level=%d|log.format=%d|web.listenAddress=", ring,
 		   c->log_level, c->log_json);
 	for (size_t i = 0; i < c->n_listen; i++)

@@ -11,10 +11,12 @@
 static void test_round_trip(void **state)
 {
 	static const char *const nested[] = {"/docker/a\"b\\c", "/", NULL};
+	static const char *const roots[] = {"/user.slice", NULL};
 	struct engine_config config = {
 		.scope = SCOPE_ALL,
 		.assumed_grace_ns = 30000000000ull,
 		.nested_nodes = nested,
+		.container_roots = roots,
 	};
 	_cleanup_(buf_free) struct buf line = {};
 	struct rec_options got;
@@ -32,6 +34,8 @@ static void test_round_trip(void **state)
 	assert_string_equal(got.engine.nested_nodes[0], nested[0]);
 	assert_string_equal(got.engine.nested_nodes[1], nested[1]);
 	assert_null(got.engine.nested_nodes[2]);
+	assert_string_equal(got.engine.container_roots[0], roots[0]);
+	assert_null(got.engine.container_roots[1]);
 	rec_options_done(&got);
 }
 
@@ -59,6 +63,7 @@ static void test_odd(void **state)
 		assert_int_equal(got.engine.scope, SCOPE_CONTAINERS);
 		assert_int_equal(got.engine.assumed_grace_ns, 0);
 		assert_null(got.engine.nested_nodes[0]);
+		assert_null(got.engine.container_roots[0]);
 		rec_options_done(&got);
 	}
 }

@@ -215,16 +215,25 @@ static struct audit_found *add(struct audit_list *list)
 }
 
 /* What the engine's own map would take the path for. */
-static bool is_container(const struct scan *s, const char *path, struct cgpath *ret)
+static bool is_container(const struct scan *s, const struct cgfs_dir *dir, struct audit_found *ret)
 {
-	struct cgmap map = {.nested_nodes = s->options->nested};
+	const struct cgmap_new found = {
+		.id = 1, .delegated_level = dir->delegated_level, .name = dir->path};
+	struct cgmap map = {.nested_nodes = s->options->nested, .roots = s->options->roots};
+	struct describe *describe = s->list->describe;
 	struct cgnode *node;
-	bool is = cgmap_add_path(&map, 1, 0, path, &node) == 0 && cgnode_is_container(node);
+	bool is = cgmap_add_path(&map, &found, &node) == 0 && cgnode_is_container(node);
 
-	if (is)
-		*ret = node->ident;
+	*ret = (struct audit_found){};
+	if (is) {
+		ret->path = node->ident;
+		ret->nameless = node->trust != CGTRUST_PODS;
+	}
 	cgmap_done(&map);
-	return is || (s->list->describe && describe_identify(s->list->describe, path, ret));
+	if (is || !describe ||
+	    cgtrust_of(s->options->roots, dir->path, dir->delegated_level) != CGTRUST_PODS)
+		return is;
+	return describe_identify(describe, dir->path, &ret->path);
 }
 
 static bool is_wanted(struct scan *s, const struct cgpath *path)
@@ -242,26 +251,26 @@ static bool is_wanted(struct scan *s, const struct cgpath *path)
 static int visit(void *userdata, const struct cgfs_dir *dir)
 {
 	struct scan *s = userdata;
-	struct audit_found *found;
-	struct cgpath path;
+	struct audit_found *found, fresh;
 
-	if (!is_container(s, dir->path, &path))
+	if (!is_container(s, dir, &fresh))
 		return 1;
-	if (!is_wanted(s, &path))
+	if (!is_wanted(s, &fresh.path))
 		return 0;
 	found = add(s->list);
 	if (!found)
 		return -ENOMEM;
-	found->path = path;
-	if (s->list->describe)
+	*found = fresh;
+	if (audit_describes(s->list, found))
 		found->own = describe_container(s->list->describe, &found->path);
 	if (!examine(s, dir->path, found))
 		return 0;
 	found->cgroup = strdup(dir->path);
 	if (!found->cgroup)
 		return -ENOMEM;
-	if (s->logs)
-		podsrc_logs_find(s->logs, path.pod_uid, path.container_id, &found->names);
+	if (s->logs && !found->nameless)
+		podsrc_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
+				 &found->names);
 	s->list->n++;
 	return 0;
 }
@@ -292,15 +301,20 @@ static int compare(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-static int by_name(const void *a, const void *b, void *describe)
+struct describe *audit_describes(const struct audit_list *list, const struct audit_found *found)
+{
+	return found->nameless ? NULL : list->describe;
+}
+
+static int by_name(const void *a, const void *b, void *list)
 {
 	const struct audit_found *x = a, *y = b;
 	struct record_container c, d;
 	struct record_pod p, q;
 	int r;
 
-	describe_record(describe, &x->path, &x->names, x->cgroup, &p, &c);
-	describe_record(describe, &y->path, &y->names, y->cgroup, &q, &d);
+	describe_record(audit_describes(list, x), &x->path, &x->names, x->cgroup, &p, &c);
+	describe_record(audit_describes(list, y), &y->path, &y->names, y->cgroup, &q, &d);
 	r = compare(p.namespace_, q.namespace_);
 	if (!r)
 		r = compare(p.name, q.name);
@@ -326,7 +340,7 @@ int audit_scan(const struct options *options, uint32_t signal, struct audit_list
 	if (r < 0)
 		say("cannot look through the cgroups: %s", strerror(-r));
 	else if (list->n)
-		qsort_r(list->list, list->n, sizeof(*list->list), by_name, list->describe);
+		qsort_r(list->list, list->n, sizeof(*list->list), by_name, list);
 	podsrc_logs_free(s.logs);
 	cgfs_free(s.cgfs);
 	return r;

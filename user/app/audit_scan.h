@@ -13,6 +13,7 @@
 struct audit_found {
 	char *cgroup;
 	struct cgpath path;
+	bool nameless;			    /* what sources say of its id is not about it */
 	struct obs_names names;		    /* by the log directories */
 	const struct podtab_container *own; /* what better sources say; NULL: nothing */
 	bool seen;			    /* false: of its processes none could be seen */
@@ -44,6 +45,9 @@ int audit_scan(const struct options *options, uint32_t signal, struct audit_list
 /* Likewise, each by its own stop signal, in no order; says nothing of what goes wrong. */
 int audit_scan_wanted(const struct options *options, const struct audit_wanted *wanted,
 		      struct audit_list *list);
+
+/* Who describes it; NULL: nobody. */
+struct describe *audit_describes(const struct audit_list *list, const struct audit_found *found);
 
 void audit_list_free(struct audit_list *list);
 

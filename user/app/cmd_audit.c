@@ -33,6 +33,9 @@ static const char usage[] =
 	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
 	"      --exit-zero          exit status 0 also when a container would not hear it\n"
 	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
+	"      --container-root PATH\n"
+	"                           look for containers below this cgroup alone, and there also for\n"
+	"                           those that others than root made (repeatable)\n"
 	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
 	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
 	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP "\n"
@@ -84,7 +87,8 @@ static struct audit_record record_of(const struct audit_list *list, const struct
 		.audit = f->audit,
 	};
 
-	describe_record(list->describe, &f->path, &f->names, f->cgroup, &r.pod, &r.container);
+	describe_record(audit_describes(list, f), &f->path, &f->names, f->cgroup, &r.pod,
+			&r.container);
 	return r;
 }
 

@@ -34,7 +34,10 @@ static const char usage[] =
 	"These are as they were when the recording was made, unless told otherwise:\n"
 	"      --scope SCOPE        pods, containers, services or all\n"
 	"      --assume-grace TIME  grace period of stops for which no source tells one\n"
-	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n";
+	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
+	"      --container-root PATH\n"
+	"                           look for containers below this cgroup alone, and there also for\n"
+	"                           those that others than root made (repeatable)\n";
 
 struct replay {
 	const char *path;
@@ -98,6 +101,8 @@ static int start_engine(struct replay *p, const struct options *options)
 		config.assumed_grace_ns = options->engine.assumed_grace_ns;
 	if (options->n_nested)
 		config.nested_nodes = options->nested;
+	if (options->n_roots)
+		config.container_roots = options->roots;
 	r = engine_new(&config, &p->manager.engine);
 	if (r < 0)
 		say("cannot start the engine: %s", strerror(-r));

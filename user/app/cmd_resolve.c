@@ -13,8 +13,10 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "core/cgpath.h"
+#include "core/cgtrust.h"
 #include "core/obs.h"
 #include "core/record.h"
+#include "io/cgfs.h"
 #include "io/hierarchy.h"
 #include "io/podsrc_logs.h"
 #include "io/procfs.h"
@@ -37,6 +39,7 @@ struct answer {
 	const char *what;
 	char cgroup[PATH_MAX];
 	struct cgpath path;
+	bool named; /* what sources say of its pod and container is about it */
 	struct obs_names names;
 	struct record_pod pod;
 	struct record_container container;
@@ -109,6 +112,23 @@ static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_M
 				 "'%s' is no pid, no path and no line of /proc/PID/cgroup", what);
 	strcpy(ret, path);
 	return 0;
+}
+
+/* Of a cgroup that is there it is known who could name it. */
+static void judge(struct resolve *r, struct answer *a)
+{
+	uint32_t delegated_level = 0;
+	struct cgfs *cgfs = NULL;
+	uint64_t id;
+
+	if (find_hierarchy(r) == 0 &&
+	    cgfs_open(r->hierarchy.mount, r->hierarchy.unified, &cgfs) == 0 &&
+	    cgfs_id_of(cgfs, a->cgroup, &id) == 0)
+		delegated_level = cgfs_delegated_level(cgfs, a->cgroup);
+	cgfs_free(cgfs);
+	a->named = cgtrust_of(NULL, a->cgroup, delegated_level) == CGTRUST_PODS;
+	if (!a->named)
+		cgtrust_cut(CGTRUST_CONTAINERS, &a->path);
 }
 
 static void print_json(const struct answer *a)
@@ -188,11 +208,13 @@ static int answer(struct resolve *r, const char *what)
 	if (status)
 		return status;
 	cgpath_parse(a.cgroup, strlen(a.cgroup), &a.path);
-	if (r->logs)
+	judge(r, &a);
+	if (r->logs && a.named)
 		podsrc_logs_find(r->logs, a.path.pod_uid, a.path.container_id, &a.names);
-	if (r->describe && a.path.kind == CGPATH_NONE)
+	if (r->describe && a.named && a.path.kind == CGPATH_NONE)
 		describe_identify(r->describe, a.cgroup, &a.path);
-	describe_record(r->describe, &a.path, &a.names, a.cgroup, &a.pod, &a.container);
+	describe_record(a.named ? r->describe : NULL, &a.path, &a.names, a.cgroup, &a.pod,
+			&a.container);
 	a.container.known = a.path.container_id[0];
 	if (r->options->json)
 		print_json(&a);

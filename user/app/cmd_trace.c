@@ -34,6 +34,9 @@ static const char usage[] =
 	"\n"
 	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
 	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
+	"      --container-root PATH\n"
+	"                           look for containers below this cgroup alone, and there also for\n"
+	"                           those that others than root made (repeatable)\n"
 	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP
 	"      --ring-size BYTES    size of the ring buffer, a power of two (default 2 MiB)\n"
 	"      --no-group-dead      find the last thread of a process as older kernels have to\n"

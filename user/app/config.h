@@ -22,10 +22,11 @@
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };
 
 struct config {
-	struct options options; /* scope, grace, nested nodes, hierarchy, ring, names, debug */
-	const char *file;	/* --config; NULL: none */
-	bool check;		/* --config.check: say whether it is right, and end */
-	const char *node_name;	/* NULL: NODE_NAME, then the host name */
+	struct options
+		options;  /* scope, grace, nested nodes, roots, hierarchy, ring, names, debug */
+	const char *file; /* --config; NULL: none */
+	bool check;	  /* --config.check: say whether it is right, and end */
+	const char *node_name; /* NULL: NODE_NAME, then the host name */
 
 	int log_level; /* as syslog(3) numbers them, LOG_INFO by default */
 	bool log_json; /* logfmt by default */

@@ -43,6 +43,15 @@ const struct config_setting config_settings[] = {
 		.take = config_take_nested,
 	},
 	{
+		.key = "containerRoots",
+		.argument = "PATH",
+		.fallback_is = "all that root made, but not below /user.slice",
+		.help = "look for containers below this cgroup alone, and there also for those "
+			"that others than root made (repeatable)",
+		.kind = CONFIG_LIST,
+		.take = config_take_roots,
+	},
+	{
 		.key = "ringSize",
 		.argument = "BYTES",
 		.fallback = "2Mi",

@@ -174,6 +174,15 @@ const char *config_take_nested(struct config *c, const char *value, size_t index
 	return options_take(&c->options, "nested-node", value);
 }
 
+const char *config_take_roots(struct config *c, const char *value, size_t index)
+{
+	if (index == 0) {
+		memset(c->options.roots, 0, sizeof(c->options.roots));
+		c->options.n_roots = 0;
+	}
+	return options_take(&c->options, "container-root", value);
+}
+
 const char *config_take_ring_size(struct config *c, const char *value, size_t index)
 {
 	(void)index;

@@ -20,6 +20,7 @@ const char *config_take_scope(struct config *c, const char *value, size_t index)
 const char *config_take_grace(struct config *c, const char *value, size_t index);
 const char *config_take_hierarchy(struct config *c, const char *value, size_t index);
 const char *config_take_nested(struct config *c, const char *value, size_t index);
+const char *config_take_roots(struct config *c, const char *value, size_t index);
 const char *config_take_ring_size(struct config *c, const char *value, size_t index);
 const char *config_take_log_directory(struct config *c, const char *value, size_t index);
 const char *config_take_names(struct config *c, const char *value, size_t index);

@@ -75,6 +75,7 @@ static int open_kernel(struct manager *m)
 		.ring_bytes = o->ring_bytes,
 		.services = o->engine.scope >= SCOPE_SERVICES,
 		.all = o->engine.scope == SCOPE_ALL,
+		.delegated = o->n_roots > 0,
 		.no_group_dead = o->no_group_dead,
 		.debug = o->debug ? say_debug : NULL,
 	};
@@ -96,6 +97,7 @@ static int open_engine(struct manager *m)
 	int r;
 
 	config.nested_nodes = m->options->nested;
+	config.container_roots = m->options->roots;
 	config.sources = sources_asked(m->options);
 	r = engine_new(&config, &m->engine);
 	if (r < 0)

@@ -133,6 +133,14 @@ static const char *take_nested(struct options *o, const char *value)
 	return NULL;
 }
 
+static const char *take_root(struct options *o, const char *value)
+{
+	if (value[0] != '/' || o->n_roots == OPTIONS_ROOTS_MAX)
+		return "the path of a cgroup (64 of them at most)";
+	o->roots[o->n_roots++] = value;
+	return NULL;
+}
+
 static const char *take_duration(struct options *o, const char *value)
 {
 	return duration_parse(value, &o->duration_ns) < 0 || !o->duration_ns ? "a duration like 10s"
@@ -283,6 +291,7 @@ static const struct spec {
 	{"scope", 0, true, OPTIONS_ENGINE, take_scope, 0, NULL},
 	{"assume-grace", 0, true, OPTIONS_ENGINE, take_grace, 0, NULL},
 	{"nested-node", 0, true, OPTIONS_ENGINE | OPTIONS_SUBJECT, take_nested, 0, NULL},
+	{"container-root", 0, true, OPTIONS_ENGINE | OPTIONS_SUBJECT, take_root, 0, NULL},
 	{"duration", 0, true, OPTIONS_LIVE, take_duration, 0, NULL},
 	TEXT("hierarchy", OPTIONS_HOST, hierarchy),
 	{"ring-size", 0, true, OPTIONS_LIVE, take_ring_size, 0, NULL},

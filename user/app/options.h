@@ -12,6 +12,7 @@
 #include "core/filter.h"
 
 #define OPTIONS_NESTED_MAX 64
+#define OPTIONS_ROOTS_MAX  64
 
 /* Groups of options; a command takes some of them. */
 enum options_group {
@@ -47,10 +48,12 @@ struct options {
 	struct filter filter;
 	uint64_t count; /* rows to print, 0: no end */
 
-	struct engine_config engine; /* without nested_nodes */
+	struct engine_config engine; /* without its lists */
 	bool scope_given, grace_given;
 	const char *nested[OPTIONS_NESTED_MAX + 1]; /* NULL-ended */
 	size_t n_nested;
+	const char *roots[OPTIONS_ROOTS_MAX + 1]; /* of containers; likewise */
+	size_t n_roots;
 
 	uint64_t duration_ns;  /* 0: until a signal comes */
 	const char *record;    /* file to write observations to, "-" is stdout; NULL: none */

@@ -25,16 +25,19 @@ struct scan {
 };
 
 /* What the engine's own map will take a path for. */
-static uint32_t kind_of(const struct manager *m, const char *path)
+static uint32_t kind_of(const struct manager *m, const struct cgfs_dir *dir)
 {
+	const struct cgmap_new found = {
+		.id = 1, .delegated_level = dir->delegated_level, .name = dir->path};
 	struct cgmap map = {
 		.services = m->options->engine.scope >= SCOPE_SERVICES,
 		.nested_nodes = m->options->nested,
+		.roots = m->options->roots,
 	};
 	uint32_t kind = GRACED_WATCH_BRANCH;
 	struct cgnode *node;
 
-	if (cgmap_add_path(&map, 1, 0, path, &node) == 0)
+	if (cgmap_add_path(&map, &found, &node) == 0)
 		kind = node->kind;
 	cgmap_done(&map);
 	return kind;
@@ -59,8 +62,9 @@ static uint64_t owner_of(const struct scan *s, const struct cgfs_dir *dir, uint3
 /* The kind that the kernel half now has for the directory; negative: it is not watched. */
 static int watch(struct scan *s, const struct cgfs_dir *dir)
 {
-	struct graced_watch w = {.kind = kind_of(s->m, dir->path),
+	struct graced_watch w = {.kind = kind_of(s->m, dir),
 				 .level = dir->level,
+				 .delegated_level = dir->delegated_level,
 				 .told_at_ns = clock_boot_ns()};
 	uint64_t oom_seen = 0;
 	int r;
@@ -85,19 +89,19 @@ static int watch(struct scan *s, const struct cgfs_dir *dir)
 	return (int)w.kind;
 }
 
-static void feed_found(struct manager *m, uint64_t id, uint64_t parent_id, uint32_t level,
-		       uint32_t kind, const char *path)
+static void feed_found(struct manager *m, const struct cgfs_dir *dir, uint32_t kind)
 {
 	struct obs obs;
 
-	if (strlen(path) >= sizeof(obs.cgroup.path))
+	if (strlen(dir->path) >= sizeof(obs.cgroup.path))
 		return;
 	feed_begin(&obs, OBS_CGROUP_FOUND);
-	obs.cgroup.id = id;
-	obs.cgroup.parent_id = parent_id;
-	obs.cgroup.level = level;
+	obs.cgroup.id = dir->id;
+	obs.cgroup.parent_id = dir->parent_id;
+	obs.cgroup.level = dir->level;
+	obs.cgroup.delegated_level = dir->delegated_level;
 	obs.cgroup.kind = kind;
-	strcpy(obs.cgroup.path, path);
+	strcpy(obs.cgroup.path, dir->path);
 	feed(m, &obs);
 }
 
@@ -222,7 +226,7 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 
 	if (kind < 0)
 		return 0;
-	feed_found(s->m, dir->id, dir->parent_id, dir->level, (uint32_t)kind, dir->path);
+	feed_found(s->m, dir, (uint32_t)kind);
 	/* The answer to what it is may have been that it is a container, and was carried out. */
 	if (!is_whole((uint32_t)kind))
 		return !is_known_whole(s->m, dir->id);
@@ -281,14 +285,20 @@ static uint64_t parent_of(struct manager *m, const char *path)
 
 void scan_find(struct manager *m, uint64_t id)
 {
+	struct cgfs_dir dir = {.id = id};
 	struct graced_watch w = {};
 	char path[PATH_MAX];
-	uint32_t level;
 
-	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &dir.level) < 0)
 		return;
 	kern_watch_get(m->kern, id, &w);
-	feed_found(m, id, parent_of(m, path), level, w.kind, path);
+	dir.path = path;
+	dir.parent_id = parent_of(m, path);
+	dir.delegated_level = cgfs_delegated_level(m->cgfs, path);
+	/* The directory above may have been given to somebody, or taken back, since it was made. */
+	if (w.delegated_level)
+		dir.delegated_level = w.delegated_level;
+	feed_found(m, &dir, w.kind);
 }
 
 bool scan_populated(struct manager *m, uint64_t id)

@@ -24,6 +24,8 @@ struct walk {
 	struct cgpart parent; /* empty at the top */
 	bool hidden;	      /* a ".." was met: what is above is in another namespace */
 	enum cgpath_qos qos; /* as the nearest ancestor has it; guaranteed directly below kubepods */
+	const char *start;   /* of the path */
+	size_t root_len;     /* in front of the innermost kubepods; 0: there is none */
 	struct cgpath found;
 };
 
@@ -48,6 +50,7 @@ static void enter_pod(struct walk *w, const struct cgpart_pod *pod)
 		.kind = CGPATH_POD,
 		.qos = pod->qos != CGPATH_QOS_UNKNOWN ? pod->qos : w->qos,
 		.driver = pod->driver,
+		.root_len = w->root_len,
 	};
 	set_uid(&w->found, pod->uid);
 	w->place = BELOW_POD;
@@ -108,6 +111,7 @@ static void step_below_pod(struct walk *w, struct cgpart c)
 		w->found.qos = pod.qos;
 		w->found.driver = pod.driver;
 		w->found.static_pod = pod.static_pod;
+		w->found.root_len = pod.root_len;
 		memcpy(w->found.pod_uid, pod.pod_uid, sizeof(pod.pod_uid));
 	}
 	w->place = DECIDED;
@@ -142,6 +146,8 @@ static void step(struct walk *w, struct cgpart c)
 	if (cgpart_is_upper(c, &upper)) {
 		/* Kept below a decided component too, for a pod that may follow. */
 		w->qos = upper.kind == CGPATH_QOS ? upper.qos : CGPATH_QOS_GUARANTEED;
+		if (upper.kind == CGPATH_KUBEPODS_ROOT)
+			w->root_len = (size_t)(c.at - w->start) - 1;
 		if (enter_upper(w, &upper))
 			return;
 	}
@@ -202,6 +208,7 @@ void cgpath_parse(const char *path, size_t len, struct cgpath *ret)
 	struct walk w = {.place = OUTSIDE};
 
 	cut_line(&rest);
+	w.start = rest.at;
 	if (rest.len > 0 && *rest.at == '/') {
 		while (next_component(&rest, &c)) {
 			if (cgpart_is(c, "..")) {

@@ -56,7 +56,10 @@ struct cgpath {
 	enum cgpath_qos qos;
 	enum cgpath_runtime runtime;
 	enum cgpath_driver driver;
-	bool static_pod;		      /* the UID is a hash, 32 hex digits without dashes */
+	bool static_pod; /* the UID is a hash, 32 hex digits without dashes */
+	/* Bytes of the path in front of the kubelet's own part, which begins with "/kubepods…"; 0
+	 * for a pod that is not below one, and where there is no pod. */
+	size_t root_len;
 	char pod_uid[CGPATH_UID_LEN + 1];     /* lower case, with dashes; "" where there is none */
 	char container_id[CGPATH_ID_LEN + 1]; /* the sandbox's ID for a sandbox; "" where none */
 };

@@ -29,6 +29,7 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->config = *config;
 	e->map.max_nodes = config->max_containers;
 	e->map.nested_nodes = config->nested_nodes;
+	e->map.roots = config->container_roots;
 	e->map.services = config->scope >= SCOPE_SERVICES;
 	if (engine_pods_new(e) < 0) {
 		free(e);
@@ -134,15 +135,24 @@ static void leave_id(struct engine *e, uint64_t id)
 	bury(e);
 }
 
+static struct cgmap_new new_of(const struct obs_cgroup *cg)
+{
+	return (struct cgmap_new){.id = cg->id,
+				  .parent_id = cg->parent_id,
+				  .delegated_level = cg->delegated_level,
+				  .name = cg->path};
+}
+
 static int on_cgroup_new(struct engine *e, const struct obs *obs)
 {
 	const struct obs_cgroup *cg = &obs->cgroup;
+	const struct cgmap_new made = new_of(cg);
 	struct cgnode *node;
 	int r;
 
 	leave_id(e, cg->id);
-	engine_resume_leave(e, cg->id, NULL);
-	r = cgmap_add_child(&e->map, cg->id, cg->parent_id, cg->path, &node);
+	engine_resume_leave(e, cg, false);
+	r = cgmap_add_child(&e->map, &made, &node);
 	if (r == -ENOENT) {
 		/* The parent's record was lost; the path is asked for by id. */
 		engine_find_cgroup(e, cg->id);
@@ -158,12 +168,13 @@ static int on_cgroup_new(struct engine *e, const struct obs *obs)
 static int on_cgroup_found(struct engine *e, const struct obs *obs)
 {
 	const struct obs_cgroup *cg = &obs->cgroup;
+	const struct cgmap_new found = new_of(cg);
 	struct cgnode *node;
 	int r;
 
 	leave_id(e, cg->id);
-	engine_resume_leave(e, cg->id, cg->path);
-	r = cgmap_add_path(&e->map, cg->id, cg->parent_id, cg->path, &node);
+	engine_resume_leave(e, cg, true);
+	r = cgmap_add_path(&e->map, &found, &node);
 	if (r < 0)
 		return refused(e, r);
 	if (node->kept)

@@ -21,7 +21,9 @@ struct engine_config {
 	enum engine_scope scope;
 	uint64_t assumed_grace_ns;	 /* for stops whose grace no source tells; 0: unknown */
 	const char *const *nested_nodes; /* cgroup paths of nodes inside containers, NULL-ended */
-	uint32_t max_containers;	 /* 0: the default, 16384 */
+	/* Cgroup paths that containers are looked for below (core/cgtrust.h); NULL or empty: all */
+	const char *const *container_roots;
+	uint32_t max_containers; /* 0: the default, 16384 */
 	uint32_t sources; /* that answer: bits 1 << enum meta_source; log directories always do */
 	uint64_t name_wait_ns; /* a verdict waits so long for its name; 0: the default, 250 ms */
 };
@@ -86,7 +88,7 @@ struct engine_stats {
 	uint64_t kept_refused; /* observations of an earlier engine that could not be so */
 };
 
-/* 0, -ENOMEM or -EINVAL. The configuration is copied, its nested_nodes are borrowed. The caller
+/* 0, -ENOMEM or -EINVAL. The configuration is copied, its lists are borrowed. The caller
  * frees with engine_free(). */
 int engine_new(const struct engine_config *config, struct engine **ret);
 struct engine *engine_free(struct engine *engine);

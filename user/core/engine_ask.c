@@ -17,9 +17,12 @@ static bool has_source(const struct engine *e, const struct cgnode *node)
 {
 	if (node->kind == GRACED_WATCH_SERVICE)
 		return answers(e, META_SYSTEMD) && engine_is_unit(node);
-	if (!node->ident.container_id[0])
+	/* Sources are root's: they mean no other container, nor another pod, of the same id. */
+	if (!node->ident.container_id[0] || node->trust != CGTRUST_PODS)
 		return false;
-	return node->pod || answers(e, META_CRI) || answers(e, META_DOCKER);
+	if (node->pod)
+		return cgmap_pod_of(&e->map, node);
+	return answers(e, META_CRI) || answers(e, META_DOCKER);
 }
 
 static bool is_asking(const struct engine *e, const struct cgnode *node)
@@ -69,7 +72,7 @@ void engine_ask_beside(struct engine *e, const struct cgnode *node)
 {
 	struct cgnode *other;
 
-	if (!node->pod || !answers(e, META_CRI))
+	if (!cgmap_pod_of(&e->map, node) || !answers(e, META_CRI))
 		return;
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
 		if (other->names == NAMES_ABSENT && !other->removed && cgnode_is_container(other))
@@ -124,7 +127,8 @@ bool engine_ask_status(struct engine *e, const char *uid, enum meta_source sourc
 
 static bool tells_exit(const struct engine *e, const struct cgnode *node)
 {
-	return node && node->pod && node->ident.container_id[0] && answers(e, META_CRI);
+	return node && cgmap_pod_of(&e->map, node) && node->ident.container_id[0] &&
+	       answers(e, META_CRI);
 }
 
 bool engine_ask_exit(struct engine *e, const struct cgnode *node)
@@ -229,7 +233,8 @@ bool engine_ask_identity(struct engine *e, const struct cgnode *node, uint32_t t
 	struct effect ask = {.type = EFFECT_IDENTIFY, .id = node->id, .kind = taken_for};
 
 	if (!answers(e, META_CONTAINERD) || !node->path || node->kind != GRACED_WATCH_BRANCH ||
-	    node->ident.kind != CGPATH_NONE || !may_be_task(node->path))
+	    node->trust != CGTRUST_PODS || node->ident.kind != CGPATH_NONE ||
+	    !may_be_task(node->path))
 		return false;
 	engine_effect(e, &ask);
 	return true;

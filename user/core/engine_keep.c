@@ -189,6 +189,7 @@ static void keep_cgroup(const struct keeper *k, const struct cgnode *node)
 	cg->id = node->id;
 	cg->populated = node->populated;
 	cg->entered = node->entered;
+	cg->delegated_level = node->delegated_level;
 	if (node->kind == GRACED_WATCH_CONTAINER) {
 		cg->runtime = node->ident.runtime;
 		strcpy(cg->container_id, node->ident.container_id);

@@ -180,7 +180,7 @@ static void say_of_spec(const struct engine *e, const struct words *w, const str
 	const struct podtab_container *spec;
 	struct meta_container about = {};
 
-	if (!own->name || !node->pod)
+	if (!own->name || !cgmap_pod_of(&e->map, node))
 		return;
 	spec = podtab_spec(&e->names, node->pod->uid, own->name);
 	if (!spec)

@@ -30,21 +30,26 @@ const char *engine_unit_name(const struct cgnode *node)
 /* What is below a unit is not the host's systemd's: a user's manager calls its units as it likes. */
 bool engine_is_unit(const struct cgnode *node)
 {
-	return node->kind == GRACED_WATCH_SERVICE && node->path &&
+	return node->kind == GRACED_WATCH_SERVICE && node->path && !node->delegated_level &&
 	       !strstr(node->path, ".service/") && !strstr(node->path, ".scope/");
 }
 
 struct podtab_pod *engine_pod_meta(const struct engine *e, const struct cgnode *node)
 {
-	return node && node->pod ? podtab_pod(&e->names, node->pod->uid) : NULL;
+	const struct pod *pod = node ? cgmap_pod_of(&e->map, node) : NULL;
+
+	return pod ? podtab_pod(&e->names, pod->uid) : NULL;
 }
 
 /* A container is not described by who takes it for another pod's than its cgroup is in. */
-static bool is_of(const struct podtab_container *c, const struct cgnode *node)
+static bool is_of(const struct engine *e, const struct podtab_container *c,
+		  const struct cgnode *node)
 {
+	const struct pod *pod = cgmap_pod_of(&e->map, node);
+
 	if (!c->pod_uid[0])
-		return true;
-	return node->pod && strcmp(node->pod->uid, c->pod_uid) == 0;
+		return pod || !node->pod;
+	return pod && strcmp(pod->uid, c->pod_uid) == 0;
 }
 
 struct podtab_container *engine_container_meta(const struct engine *e, const struct cgnode *node)
@@ -55,16 +60,16 @@ struct podtab_container *engine_container_meta(const struct engine *e, const str
 		return NULL;
 	if (node->kind == GRACED_WATCH_SERVICE)
 		return engine_is_unit(node) ? podtab_unit(&e->names, engine_unit_name(node)) : NULL;
-	if (!node->ident.container_id[0])
+	if (!node->ident.container_id[0] || node->trust != CGTRUST_PODS)
 		return NULL;
 	c = podtab_container(&e->names, node->ident.container_id);
-	return c && is_of(c, node) ? c : NULL;
+	return c && is_of(e, c, node) ? c : NULL;
 }
 
 static const struct podtab_container *spec_meta(const struct engine *e, const struct cgnode *node,
 						const struct podtab_container *own)
 {
-	if (!own || !own->name || !node->pod)
+	if (!own || !own->name || !cgmap_pod_of(&e->map, node))
 		return NULL;
 	return podtab_spec(&e->names, node->pod->uid, own->name);
 }
@@ -170,7 +175,7 @@ static void age(struct engine *e)
 			pod->touched_ns = e->now_ns;
 		if (c)
 			c->touched_ns = e->now_ns;
-		if (c && c->name && node->pod)
+		if (c && c->name && cgmap_pod_of(&e->map, node))
 			c = podtab_spec(&e->names, node->pod->uid, c->name);
 		if (c)
 			c->touched_ns = e->now_ns;
@@ -274,7 +279,7 @@ static void container_answered(struct engine *e, const struct obs_names *n)
 	node->names = podtab_is_named(c) ? NAMES_KNOWN : NAMES_ABSENT;
 	if (node->stop)
 		engine_stop_named(e, node->stop);
-	if (node->pod)
+	if (cgmap_pod_of(&e->map, node))
 		engine_pods_named(e, node->pod->uid);
 }
 

@@ -26,7 +26,7 @@ struct pod *engine_pods_cgroups(const struct engine *e, const struct epod *p)
 {
 	struct pod *pod = map_get(&e->map.pods, p->key);
 
-	return pod && strcmp(pod->uid, p->uid) == 0 ? pod : NULL;
+	return pod && !pod->is_double && strcmp(pod->uid, p->uid) == 0 ? pod : NULL;
 }
 
 bool engine_pods_is_empty(const struct engine *e, const struct epod *p)
@@ -88,9 +88,10 @@ uint32_t engine_pods_running(const struct engine *e, const struct epod *p)
 
 static struct epod *followed(const struct engine *e, const struct cgnode *node)
 {
-	struct epod *p = node->pod ? map_get(&e->pods.by_uid, node->pod->key) : NULL;
+	const struct pod *pod = cgmap_pod_of(&e->map, node);
+	struct epod *p = pod ? map_get(&e->pods.by_uid, pod->key) : NULL;
 
-	return p && strcmp(p->uid, node->pod->uid) == 0 ? p : NULL;
+	return p && strcmp(p->uid, pod->uid) == 0 ? p : NULL;
 }
 
 static bool is_above(const struct cgnode *node, const struct cgnode *below)
@@ -203,6 +204,8 @@ void engine_pods_entered(struct engine *e, struct cgnode *node)
 	if (p && p->unheard.pos)
 		engine_pods_end_unheard(e, p);
 	populate(node);
+	if (!cgmap_pod_of(&e->map, node))
+		return;
 	follow(e, node);
 	p = followed(e, node);
 	if (p)
@@ -242,7 +245,8 @@ static void depopulate(struct cgnode *node)
 	if (node->kind != GRACED_WATCH_POD)
 		return;
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
-		other->populated = false;
+		if (is_above(node, other))
+			other->populated = false;
 }
 
 static void set_empty(struct epod *p, enum pod_trigger why, uint64_t at_ns, bool seen)

@@ -218,8 +218,9 @@ void engine_keep_container_meta(const struct engine *e, const struct cgnode *nod
 bool engine_resume_takes(struct engine *e, const struct obs *obs, int *ret);
 /* A cgroup was found of which an earlier engine knew. */
 void engine_resume_found(struct engine *e, struct cgnode *node);
-/* The id is to be another cgroup's than the one that was kept. */
-void engine_resume_leave(struct engine *e, uint64_t id, const char *path);
+/* A cgroup turns up: one that was kept under its id, and is another or was believed to be more
+ * than it is, is gone. whole: its path is known. */
+void engine_resume_leave(struct engine *e, const struct obs_cgroup *cg, bool whole);
 /* All that is there was found: what is missing is told. */
 void engine_resume_settle(struct engine *e);
 void engine_resume_done(struct engine *e);

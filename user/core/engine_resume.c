@@ -93,7 +93,11 @@ static int add_cgroup(struct engine *e, const struct kept_cgroup *cg, struct cgn
 	}
 	if (!cg->path[0])
 		return cg->id ? cgmap_add_unknown(&e->map, cg->id, ret) : -EINVAL;
-	r = cgmap_add_path(&e->map, cg->id, 0, cg->path, ret);
+	r = cgmap_add_path(&e->map,
+			   &(struct cgmap_new){.id = cg->id,
+					       .delegated_level = cg->delegated_level,
+					       .name = cg->path},
+			   ret);
 	if (r == 0 && cg->container_id[0] && (*ret)->kind == GRACED_WATCH_BRANCH)
 		r = cgmap_identify(&e->map, *ret, cg->container_id,
 				   (enum cgpath_runtime)cg->runtime);
@@ -226,19 +230,31 @@ void engine_resume_found(struct engine *e, struct cgnode *node)
 	e->containers_found += node->kind == GRACED_WATCH_CONTAINER;
 }
 
-void engine_resume_leave(struct engine *e, uint64_t id, const char *path)
+/* It was kept when nobody knew who could name it. */
+static bool was_overrated(const struct engine *e, const struct cgnode *node,
+			  const struct obs_cgroup *cg)
 {
-	struct cgnode *node = cgmap_get(&e->map, id);
+	return cgtrust_of(e->map.roots, cg->path, cg->delegated_level) < node->trust;
+}
 
-	if (!node || !node->kept || (path && (!node->path || strcmp(node->path, path) == 0)))
+void engine_resume_leave(struct engine *e, const struct obs_cgroup *cg, bool whole)
+{
+	struct cgnode *node = cgmap_get(&e->map, cg->id);
+
+	if (!node || !node->kept || (whole && !node->path))
 		return;
+	if (whole && strcmp(node->path, cg->path) == 0) {
+		if (was_overrated(e, node, cg))
+			engine_resume_remove(e, node);
+		return;
+	}
 	node->restored = node->kept = false;
 	engine_pods_missed(node, true);
 	if (node->stop) {
 		node->stop->next_over = e->resume.aside;
 		e->resume.aside = node->stop;
 	}
-	cgmap_remove(&e->map, id);
+	cgmap_remove(&e->map, cg->id);
 }
 
 static int hold(struct engine_resume *r, const struct obs *obs)

@@ -183,6 +183,18 @@ static void tell_container(struct engine *e, const struct cgnode *node, const st
 	engine_shutdown_note(e, &event);
 }
 
+/* One of them may have been the pod of that uid, before the one that counts was there. */
+static void forget_doubles(struct engine *e, const struct pod *pod)
+{
+	const struct cgnode *node;
+
+	for (pod = pod->next; pod; pod = pod->next)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			engine_shutdown_note(
+				e, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+							    .id = node->id});
+}
+
 void engine_shutdown_tell_pod(struct engine *e, const char *uid)
 {
 	const struct epod *p = engine_pods_find(e, uid);
@@ -200,6 +212,7 @@ void engine_shutdown_tell_pod(struct engine *e, const char *uid)
 	LIST_FOREACH(node, &pod->nodes, in_pod)
 		if (cgnode_is_container(node) && node->stop && !node->removed)
 			tell_container(e, node, p);
+	forget_doubles(e, pod);
 }
 
 void engine_shutdown_tell_all(struct engine *e)

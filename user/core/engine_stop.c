@@ -203,7 +203,7 @@ static void noted(struct engine *e, struct stop *stop, enum stop_note note, cons
 		engine_pods_signalled(e, stop->node, obs->at_ns);
 	engine_ask_names(e, stop->node);
 	if (opened && engine_pod_terminating(e, stop) == TRI_UNKNOWN)
-		engine_ask_pod(e, stop->node->pod, engine_pod_since(stop));
+		engine_ask_pod(e, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
 	if (from && !cgmap_get(&e->map, from))
 		engine_find_cgroup(e, from);
 }
@@ -284,7 +284,7 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 	engine_ask_names(e, stop->node);
 	engine_ask_unit(e, stop->node);
 	if (engine_pod_terminating(e, stop) == TRI_UNKNOWN)
-		engine_ask_pod(e, stop->node->pod, engine_pod_since(stop));
+		engine_ask_pod(e, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
 	return 0;
 }
 

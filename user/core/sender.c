@@ -41,15 +41,17 @@ static bool in_container(const struct cgnode *node)
 	return node && node->kind == GRACED_WATCH_CONTAINER;
 }
 
-/* Whether path is the cgroup of one of the units or below it. */
-static bool in_unit(const char *const *units, size_t n, const char *path)
+/* Whether a cgroup is that of one of the units or below it. */
+static bool in_unit(const char *const *units, size_t n, const struct cgnode *node)
 {
+	const char *path = node->path;
+	uint32_t level = 1;
 	size_t len;
 
 	/* Users name their own units as they like. */
 	if (strncmp(path, "/user.slice/", strlen("/user.slice/")) == 0)
 		return false;
-	for (; *path; path += len) {
+	for (; *path && level != node->delegated_level; path += len, level++) {
 		path += strspn(path, "/");
 		len = strcspn(path, "/");
 		for (size_t i = 0; i < n; i++)
@@ -59,16 +61,16 @@ static bool in_unit(const char *const *units, size_t n, const char *path)
 	return false;
 }
 
-#define IN_UNIT(list, path) in_unit(list, sizeof(list) / sizeof(*(list)), path)
+#define IN_UNIT(list, node) in_unit(list, sizeof(list) / sizeof(*(list)), node)
 
-static uint32_t units_of_path(const char *path)
+static uint32_t units_of(const struct cgnode *node)
 {
 	static const char *const kubelet_units[] = {"kubelet.service"};
 	uint32_t units = UNITS_ASKED;
 
-	if (IN_UNIT(runtime_units, path))
+	if (IN_UNIT(runtime_units, node))
 		units |= UNITS_RUNTIME;
-	if (IN_UNIT(kubelet_units, path) || strcmp(path, "/podruntime/kubelet") == 0)
+	if (IN_UNIT(kubelet_units, node) || strcmp(node->path, "/podruntime/kubelet") == 0)
 		units |= UNITS_KUBELET;
 	return units;
 }
@@ -79,7 +81,7 @@ static bool is_in_units(struct cgnode *node, enum cgnode_units units)
 	if (!node || !node->path)
 		return false;
 	if (!node->units)
-		node->units = units_of_path(node->path);
+		node->units = units_of(node);
 	return node->units & units;
 }
 

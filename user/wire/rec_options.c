@@ -11,10 +11,16 @@
 
 DEFINE_CLEANUP(json_t *, json_decref);
 
+static void write_list(struct buf *out, const char *name, const char *const *list)
+{
+	jsonw_array(out, name);
+	for (; list && *list; list++)
+		jsonw_str(out, NULL, *list);
+	jsonw_array_end(out);
+}
+
 int rec_options_write(struct buf *out, const struct engine_config *config)
 {
-	const char *const *nested = config->nested_nodes;
-
 	if (out->len < 2 || memcmp(out->data + out->len - 2, "}\n", 2) != 0)
 		return -EINVAL;
 	buf_truncate(out, out->len - 2);
@@ -22,10 +28,8 @@ int rec_options_write(struct buf *out, const struct engine_config *config)
 	jsonw_u64(out, "assumed_grace_ns", config->assumed_grace_ns);
 	jsonw_u64(out, "sources", config->sources);
 	jsonw_u64(out, "name_wait_ns", config->name_wait_ns);
-	jsonw_array(out, "nested_nodes");
-	for (; nested && *nested; nested++)
-		jsonw_str(out, NULL, *nested);
-	jsonw_array_end(out);
+	write_list(out, "nested_nodes", config->nested_nodes);
+	write_list(out, "container_roots", config->container_roots);
 	jsonw_object_end(out);
 	buf_addc(out, '\n');
 	return buf_error(out);
@@ -41,16 +45,16 @@ static void read_scope(const json_t *header, struct rec_options *ret)
 			ret->engine.scope = i;
 }
 
-static void read_nested(const json_t *header, struct rec_options *ret)
+static void read_list(const json_t *header, const char *name, char **ret, size_t max)
 {
-	const json_t *list = json_object_get(header, "nested_nodes");
+	const json_t *list = json_object_get(header, name);
 	size_t n = 0;
 
-	for (size_t i = 0; i < json_array_size(list) && n < REC_OPTIONS_NESTED_MAX; i++) {
+	for (size_t i = 0; i < json_array_size(list) && n < max; i++) {
 		const char *path = json_string_value(json_array_get(list, i));
 
-		ret->nested[n] = path ? strdup(path) : NULL;
-		n += ret->nested[n] != NULL;
+		ret[n] = path ? strdup(path) : NULL;
+		n += ret[n] != NULL;
 	}
 }
 
@@ -62,6 +66,7 @@ int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->engine.scope = SCOPE_CONTAINERS;
 	ret->engine.nested_nodes = (const char *const *)ret->nested;
+	ret->engine.container_roots = (const char *const *)ret->roots;
 	if (!json_is_object(header))
 		return -EBADMSG;
 	grace = json_integer_value(json_object_get(header, "assumed_grace_ns"));
@@ -72,7 +77,8 @@ int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 	ret->version = json_integer_value(json_object_get(header, "version"));
 	ret->abi = json_integer_value(json_object_get(header, "abi"));
 	read_scope(header, ret);
-	read_nested(header, ret);
+	read_list(header, "nested_nodes", ret->nested, REC_OPTIONS_NESTED_MAX);
+	read_list(header, "container_roots", ret->roots, REC_OPTIONS_ROOTS_MAX);
 	return 0;
 }
 
@@ -80,5 +86,8 @@ void rec_options_done(struct rec_options *options)
 {
 	for (size_t i = 0; options->nested[i]; i++)
 		free(options->nested[i]);
+	for (size_t i = 0; options->roots[i]; i++)
+		free(options->roots[i]);
 	memset(options->nested, 0, sizeof(options->nested));
+	memset(options->roots, 0, sizeof(options->roots));
 }

@@ -3,7 +3,7 @@
  * The settings of the engine that a recording was made with, as further members of its header line
  * (wire/rec.h): without them a replay could judge the same observations differently.
  *
- * "scope":"containers","assumed_grace_ns":0,"nested_nodes":["/docker/…"]
+ * "scope":"containers","assumed_grace_ns":0,"nested_nodes":["/docker/…"],"container_roots":[]
  */
 #ifndef WIRE_REC_OPTIONS_H
 #define WIRE_REC_OPTIONS_H
@@ -15,10 +15,12 @@
 #include "core/engine.h"
 
 #define REC_OPTIONS_NESTED_MAX 64
+#define REC_OPTIONS_ROOTS_MAX  64
 
 struct rec_options {
-	struct engine_config engine;		  /* nested_nodes points to nested */
+	struct engine_config engine;		  /* its lists are these */
 	char *nested[REC_OPTIONS_NESTED_MAX + 1]; /* owned, NULL-ended */
+	char *roots[REC_OPTIONS_ROOTS_MAX + 1];	  /* likewise */
 	int64_t version, abi;			  /* of the recording, 0: not said */
 };
 
