@@ -3,8 +3,7 @@
 #ifndef IO_WEBAUTH_CHILD_H
 #define IO_WEBAUTH_CHILD_H
 
-#include <sys/types.h>
-
+#include "io/child.h"
 #include "wire/basicauth.h"
 
 #define WEBAUTH_HASH_SIZE 64
@@ -27,10 +26,10 @@ enum {
 int webauth_child_check(const char **ret_error);
 
 /*
- * Forks. *ret_fd, which the caller closes, takes whole questions; each is answered by one byte,
- * before the first comes WEBAUTH_READY, or _NO_LIBRARY or _NOT_CONFINED as the last. The child ends
- * with the descriptor, or its parent; the caller waits for it. 0 or -errno.
+ * As child_start(). The descriptor takes whole questions; each is answered by one byte, before the
+ * first comes WEBAUTH_READY, or _NO_LIBRARY or _NOT_CONFINED as the last. The child ends with the
+ * descriptor, or its parent.
  */
-int webauth_child_start(pid_t *ret_pid, int *ret_fd);
+int webauth_child_start(struct child *ret);
 
 #endif

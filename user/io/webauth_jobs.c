@@ -38,8 +38,7 @@ struct webauth_jobs {
 	size_t n;
 	struct credit credit; /* of CLOCK_MONOTONIC: without any nothing more is checked */
 
-	pid_t pid; /* 0: there is no child */
-	int fd;
+	struct child child; /* pid 0: there is none */
 	sd_event_source *source;
 	bool ready, asked;
 	bool stale; /* nobody wants to know what it was asked */
@@ -53,15 +52,15 @@ bool webauth_mac_same(const struct webauth_mac *a, const struct webauth_mac *b)
 
 static void stop_child(struct webauth_jobs *jobs)
 {
-	if (!jobs->pid)
+	if (!jobs->child.pid)
 		return;
 	jobs->source = sd_event_source_disable_unref(jobs->source);
-	close(jobs->fd);
+	close(jobs->child.fd);
 	/* It may be in the middle of a password. */
-	kill(jobs->pid, SIGKILL);
-	while (waitpid(jobs->pid, NULL, 0) < 0 && errno == EINTR)
+	kill(jobs->child.pid, SIGKILL);
+	while (waitpid(jobs->child.pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	jobs->pid = 0;
+	jobs->child.pid = 0;
 	jobs->ready = jobs->asked = jobs->stale = false;
 }
 
@@ -111,9 +110,9 @@ static void ask_child(struct webauth_jobs *jobs)
 {
 	const struct webauth_question *q = &jobs->jobs[0].question;
 
-	if (!jobs->pid || !jobs->ready || jobs->asked || jobs->n == 0)
+	if (!jobs->child.pid || !jobs->ready || jobs->asked || jobs->n == 0)
 		return;
-	if (send(jobs->fd, q, sizeof(*q), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*q))
+	if (send(jobs->child.fd, q, sizeof(*q), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*q))
 		jobs->asked = true;
 }
 
@@ -153,11 +152,11 @@ static int on_child(sd_event_source *source, int fd, uint32_t events, void *user
 
 static int start_child(struct webauth_jobs *jobs)
 {
-	int r = webauth_child_start(&jobs->pid, &jobs->fd);
+	int r = webauth_child_start(&jobs->child);
 
 	if (r < 0)
 		return r;
-	r = sd_event_add_io(jobs->event, &jobs->source, jobs->fd, EPOLLIN, on_child, jobs);
+	r = sd_event_add_io(jobs->event, &jobs->source, jobs->child.fd, EPOLLIN, on_child, jobs);
 	if (r < 0)
 		stop_child(jobs);
 	return r < 0 ? r : 0;
@@ -186,10 +185,10 @@ static int why_not(char answer, struct web_why *ret_why)
 /* Whether it can do its work is known before the server starts. */
 static int await_child(struct webauth_jobs *jobs, struct web_why *ret_why)
 {
-	struct pollfd wait = {.fd = jobs->fd, .events = POLLIN};
+	struct pollfd wait = {.fd = jobs->child.fd, .events = POLLIN};
 	char answer = 0;
 
-	if (poll(&wait, 1, READY_MS) == 1 && recv(jobs->fd, &answer, 1, MSG_DONTWAIT) == 1 &&
+	if (poll(&wait, 1, READY_MS) == 1 && recv(jobs->child.fd, &answer, 1, MSG_DONTWAIT) == 1 &&
 	    answer == WEBAUTH_READY) {
 		jobs->ready = true;
 		return 0;
@@ -242,9 +241,9 @@ bool webauth_jobs_add(struct webauth_jobs *jobs, const struct basicauth *who,
 {
 	struct job *job = &jobs->jobs[jobs->n];
 
-	if (!jobs->pid && now_ns >= jobs->restart_at_ns && start_child(jobs) < 0)
+	if (!jobs->child.pid && now_ns >= jobs->restart_at_ns && start_child(jobs) < 0)
 		jobs->restart_at_ns = now_ns + RESTART_NS;
-	if (!jobs->pid || jobs->n == JOBS_MAX || credit_back_at(&jobs->credit, now_ns))
+	if (!jobs->child.pid || jobs->n == JOBS_MAX || credit_back_at(&jobs->credit, now_ns))
 		return false;
 	credit_charge(&jobs->credit, now_ns, cost_ns(hash));
 	job->mac = *mac;
