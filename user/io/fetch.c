@@ -58,6 +58,15 @@ void fetch_end(struct fetch_call *call)
 	fetch_wake(f);
 }
 
+void fetch_fail(struct fetch_call *call, int error)
+{
+	if (call->phase != FETCH_NEW)
+		return;
+	call->error = error;
+	call->phase = FETCH_ENDED;
+	fetch_wake(call->fetch);
+}
+
 static int on_idle(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct fetch_call *call = userdata;
@@ -88,7 +97,8 @@ static void watch_silence(struct fetch_call *call)
 /* False when it has to wait for another one. */
 static bool may_add(struct fetch_call *call)
 {
-	return call->phase == FETCH_NEW && (!call->http2 || fetch_host_admit(call));
+	return call->phase == FETCH_NEW && fetch_names_admit(call) &&
+	       (!call->http2 || fetch_host_admit(call));
 }
 
 static void add(struct fetch *f, struct fetch_call *call)
@@ -140,7 +150,9 @@ static int open_client(struct fetch *f)
 	sd_event_source_set_enabled(f->work, SD_EVENT_OFF);
 	if (f->curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return -ENOMEM;
-	r = fetch_loop_open(f);
+	r = fetch_names_open(f);
+	if (r >= 0)
+		r = fetch_loop_open(f);
 	if (r < 0)
 		f->curl.global_cleanup();
 	return r;
@@ -165,6 +177,7 @@ int fetch_new(sd_event *event, struct fetch **ret, struct fetch_why *ret_why)
 	if (r < 0) {
 		snprintf(ret_why->text, sizeof(ret_why->text), "cannot set up libcurl");
 		fetch_loop_close(f);
+		resolve_free(f->resolve);
 		sd_event_source_disable_unref(f->work);
 		sd_event_unref(f->event);
 		free(f);
@@ -181,6 +194,7 @@ struct fetch *fetch_free(struct fetch *f)
 	while (f->first)
 		fetch_cancel(f->first);
 	fetch_loop_close(f);
+	resolve_free(f->resolve);
 	f->curl.global_cleanup();
 	sd_event_source_disable_unref(f->work);
 	sd_event_unref(f->event);
@@ -202,6 +216,8 @@ int fetch_start(struct fetch *f, const struct fetch_request *request, struct fet
 	call->max_bytes = request->max_bytes;
 	call->body.limit = request->max_bytes;
 	call->idle_timeout_ns = request->idle_timeout_ns;
+	call->timeout_ns = request->timeout_ns;
+	call->asked_ns = clock_monotonic_ns();
 	call->grpc_status = -1;
 	r = fetch_request_apply(call, request);
 	if (r < 0) {

@@ -4,6 +4,9 @@
  * over a runtime's socket. What answers may be anybody: every request has its bounds of time and
  * of bytes.
  *
+ * Host names are resolved by io/resolve. A request waits 2 s for an address at most; addresses that
+ * were found once serve while the name servers are silent.
+ *
  * Never used, whatever the environment says: proxies, ~/.netrc, redirects, cookies, schemes other
  * than http and https. A certificate is always verified.
  *
@@ -33,10 +36,10 @@ struct fetch_result {
 	/*
 	 * 0: the answer came whole, whatever its status; else it is nothing to build on:
 	 * -ETIMEDOUT (any of the three), -ECONNREFUSED, -ENOENT and others of connect(),
-	 * -EHOSTUNREACH (a name without an address), -EKEYREJECTED (its certificate, or the CA's
-	 * file), -EPROTO (TLS could not be agreed on), -EMSGSIZE (more than max_bytes), -EBADMSG
-	 * (no HTTP, or cut short), -ECONNRESET (closed before it answered), -ENOMEM, -EIO, or what
-	 * request.data returned.
+	 * -EHOSTUNREACH (no address of the host is known so far), -EKEYREJECTED (its certificate,
+	 * or the CA's file), -EPROTO (TLS could not be agreed on), -EMSGSIZE (more than max_bytes),
+	 * -EBADMSG (no HTTP, or cut short), -ECONNRESET (closed before it answered), -ENOMEM, -EIO,
+	 * or what request.data returned.
 	 */
 	int error;
 	long status; /* of HTTP; 0: none came */

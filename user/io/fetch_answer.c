@@ -168,10 +168,11 @@ static void say_error(const struct fetch_call *call, struct fetch_result *ret)
 	} else if (call->error == -EMSGSIZE) {
 		snprintf(own, sizeof(own), "the answer is longer than %zu bytes", call->max_bytes);
 		text = own;
-	} else if (call->error) {
-		text = call->error == -ETIMEDOUT ? "nothing came for too long"
-						 : "the answer makes no sense";
-	} else if (call->code == CURLE_OK) {
+	} else if (call->error == -ETIMEDOUT) {
+		text = "nothing came for too long";
+	} else if (call->error && call->error != -EHOSTUNREACH) {
+		text = "the answer makes no sense";
+	} else if (!call->error && call->code == CURLE_OK) {
 		text = "the answer is cut short";
 	} else if (!*text) {
 		text = call->fetch->curl.easy_strerror(call->code);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "io/curl.h"
 #include "io/fetch.h"
+#include "io/resolve.h"
 
 enum fetch_phase {
 	FETCH_NEW,     /* libcurl does not know it yet */
@@ -29,7 +30,12 @@ struct fetch_call {
 	struct fetch_call *prev, *next;
 	enum fetch_phase phase;
 	CURL *easy;
-	struct curl_slist *headers, *connect_to;
+	struct curl_slist *headers, *connect_to, *resolved;
+	char *name;		/* to be resolved; NULL: none is */
+	char port[8];		/* ... for it */
+	uint64_t asked_ns;	/* CLOCK_MONOTONIC */
+	sd_event_source *names; /* ends the wait for its addresses */
+	uint64_t timeout_ns;
 	bool http2;
 	struct fetch_host *host; /* NULL: there are too many */
 	bool unconnected;	 /* it had none, and must not make one */
@@ -45,7 +51,7 @@ struct fetch_call {
 	int error; /* why this side ended it; 0: it did not */
 	int grpc_status;
 	char grpc_message[FETCH_TEXT_MAX];
-	char trouble[CURL_ERROR_SIZE]; /* libcurl's */
+	char trouble[CURL_ERROR_SIZE]; /* libcurl's, or the resolver's */
 };
 
 /* One that libcurl waits for. */
@@ -67,6 +73,7 @@ struct fetch {
 	uint64_t progress;     /* counts what came */
 	sd_event_source *work; /* what must not be done from within libcurl */
 	struct fetch_call *first, *last;
+	struct resolve *resolve;
 	struct fetch_host hosts[FETCH_HOSTS];
 	uint64_t hosts_used;
 	bool inside; /* libcurl is at work, and calls back */
@@ -89,6 +96,16 @@ void fetch_host_release(struct fetch_call *call);
 /* fetch_request.c: options. As fetch_start(); what was made is freed with the call. */
 int fetch_request_apply(struct fetch_call *call, const struct fetch_request *request);
 void fetch_request_done(struct fetch_call *call);
+/* As libcurl takes times: a part of a millisecond counts as a whole one, since 0 is for ever. */
+long fetch_request_ms(uint64_t ns);
+
+/* fetch_names.c: the addresses of hosts, which libcurl is given and never looks for. */
+int fetch_names_open(struct fetch *f);
+/* host: of the URL, IPv6 in brackets. -ENOMEM, -EINVAL. */
+int fetch_names_want(struct fetch_call *call, const char *host, const char *port);
+/* True when libcurl can connect; else the call waits, or has ended. */
+bool fetch_names_admit(struct fetch_call *call);
+void fetch_names_release(struct fetch_call *call);
 
 /* fetch_answer.c: what came, and how it ended. */
 size_t fetch_answer_header(char *line, size_t one, size_t len, void *userdata);
@@ -99,6 +116,8 @@ void fetch_answer_line(const char *bytes, size_t len, char ret[static FETCH_TEXT
 
 /* fetch.c: takes the call from libcurl; done is told from the event loop. */
 void fetch_end(struct fetch_call *call);
+/* The same for one that libcurl does not know yet. */
+void fetch_fail(struct fetch_call *call, int error);
 /* Has what waits looked at by the event loop. */
 void fetch_wake(struct fetch *f);
 

@@ -16,7 +16,9 @@
 struct target {
 	char url[URL_MAX];
 	char connect_to[URL_MAX];
-	char host[128];
+	char host[128]; /* who the certificate must name */
+	char peer[256]; /* to be connected to */
+	char port[8];
 	bool secure;
 };
 
@@ -46,14 +48,11 @@ static int check_url(const struct fetch *f, CURLU *url, bool *ret_secure)
 
 static int rename_host(const struct fetch *f, CURLU *url, const char *name, struct target *ret)
 {
-	char host[256], port[8];
 	int n;
 
-	if (url_part(f, url, CURLUPART_HOST, host, sizeof(host)) < 0 ||
-	    url_part(f, url, CURLUPART_PORT, port, sizeof(port)) < 0 ||
-	    f->curl.url_set(url, CURLUPART_HOST, name, 0) != CURLUE_OK)
+	if (f->curl.url_set(url, CURLUPART_HOST, name, 0) != CURLUE_OK)
 		return -EINVAL;
-	n = snprintf(ret->connect_to, sizeof(ret->connect_to), "::%s:%s", host, port);
+	n = snprintf(ret->connect_to, sizeof(ret->connect_to), "::%s:%s", ret->peer, ret->port);
 	return (size_t)n < sizeof(ret->connect_to) ? 0 : -EINVAL;
 }
 
@@ -69,6 +68,10 @@ static int resolve_target(const struct fetch *f, const struct fetch_request *req
 	r = f->curl.url_set(url, CURLUPART_URL, request->url, 0) == CURLUE_OK ? 0 : -EINVAL;
 	if (r == 0)
 		r = check_url(f, url, &ret->secure);
+	if (r == 0)
+		r = url_part(f, url, CURLUPART_HOST, ret->peer, sizeof(ret->peer));
+	if (r == 0)
+		r = url_part(f, url, CURLUPART_PORT, ret->port, sizeof(ret->port));
 	if (r == 0 && request->server_name)
 		r = rename_host(f, url, request->server_name, ret);
 	if (r == 0)
@@ -130,7 +133,7 @@ static int add_headers(struct fetch_call *call, const struct fetch_request *requ
 	return r;
 }
 
-static long to_ms(uint64_t ns)
+long fetch_request_ms(uint64_t ns)
 {
 	uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
 
@@ -154,8 +157,8 @@ static void apply_peer(struct fetch_call *call, const struct fetch_request *requ
 #endif
 	if (request->unix_path)
 		set(call, UNIX_SOCKET_PATH, request->unix_path);
-	set(call, CONNECTTIMEOUT_MS, to_ms(request->connect_timeout_ns));
-	set(call, TIMEOUT_MS, to_ms(request->timeout_ns));
+	set(call, CONNECTTIMEOUT_MS, fetch_request_ms(request->connect_timeout_ns));
+	set(call, TIMEOUT_MS, fetch_request_ms(request->timeout_ns));
 }
 
 static int apply_target(struct fetch_call *call, const struct target *target)
@@ -223,6 +226,8 @@ int fetch_request_apply(struct fetch_call *call, const struct fetch_request *req
 		r = apply_target(call, &target);
 	if (r == 0)
 		r = apply_body(call, request);
+	if (r == 0 && !request->unix_path)
+		r = fetch_names_want(call, target.peer, target.port);
 	if (r < 0)
 		return r;
 	apply_protocol(call, request, &target);
@@ -235,6 +240,7 @@ void fetch_request_done(struct fetch_call *call)
 {
 	const struct curl *curl = &call->fetch->curl;
 
+	fetch_names_release(call);
 	fetch_host_release(call);
 	if (call->easy)
 		curl->easy_cleanup(call->easy);
@@ -243,4 +249,5 @@ void fetch_request_done(struct fetch_call *call)
 		explicit_bzero(header->data, strlen(header->data));
 	curl->slist_free_all(call->headers);
 	curl->slist_free_all(call->connect_to);
+	curl->slist_free_all(call->resolved);
 }
