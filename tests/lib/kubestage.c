@@ -51,7 +51,10 @@ void kubestage_list(struct kubestage *s, const struct kubestage_pod *pods, size_
 		   "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 		   "Content-Length: %zu\r\n\r\n%s",
 		   list.len, buf_str(&list));
-	kubepeer_play(&s->peer, &(struct kubepeer_part){.answer = answer.data, .len = answer.len});
+	kubepeer_play(&s->peer, &(struct kubepeer_part){.cert = s->cert,
+							.key = s->key,
+							.answer = answer.data,
+							.len = answer.len});
 }
 
 static void open_by(struct kubestage *s, const char *url_flag, const char *interval_flag,

@@ -20,8 +20,9 @@
 struct kubestage {
 	struct kubepeer peer;
 	struct service *service;
-	const char *socket; /* of the daemon */
-	char records[64];   /* a file */
+	const char *socket;	/* of the daemon */
+	char records[64];	/* a file */
+	const char *cert, *key; /* PEM, to be served by; NULL: in the clear */
 };
 
 /* A pod of the list, in the namespace "shop". */

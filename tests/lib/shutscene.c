@@ -16,6 +16,7 @@
 #define PATIENCE_NS 30000000000ULL
 #define STEP_US	    20000
 #define LIMIT_US    20000000
+#define ARGS_MAX    32
 #define KUBELET	    SHUTSCENE_KUBELET "shutdownGracePeriod: 5s\nshutdownGracePeriodCriticalPods: 2s\n"
 
 int shutscene_open(void **state)
@@ -56,23 +57,27 @@ void shutscene_write(const char *path, const char *text)
 
 void shutscene_start(struct shutscene *s, const char *mode)
 {
-	const char *const args[] = {"--sinks.journal=false",
-				    "--sinks.file",
-				    s->records,
-				    "--names.log-directory",
-				    s->names.dir,
-				    "--shutdown.mode",
-				    mode,
-				    "--shutdown.kubelet-config",
-				    s->kubelet,
-				    "--shutdown.overdue-slack=1s",
-				    "--shutdown.status-wait=1s",
-				    "--shutdown.deaf-grace",
-				    s->deaf_grace,
-				    NULL};
+	const char *args[ARGS_MAX] = {"--sinks.journal=false",
+				      "--sinks.file",
+				      s->records,
+				      "--names.log-directory",
+				      s->names.dir,
+				      "--shutdown.mode",
+				      mode,
+				      "--shutdown.kubelet-config",
+				      s->kubelet,
+				      "--shutdown.overdue-slack=1s",
+				      "--shutdown.status-wait=1s",
+				      "--shutdown.deaf-grace",
+				      s->deaf_grace};
 	char bus[128];
 	const char *const env[] = {bus, NULL};
+	size_t n = 0;
 
+	while (args[n])
+		n++;
+	for (const char *const *more = s->args; more && *more && n + 1 < ARGS_MAX; more++)
+		args[n++] = *more;
 	snprintf(bus, sizeof(bus), "DBUS_SYSTEM_BUS_ADDRESS=%s", s->mock.address);
 	assert_int_equal(service_start(&(struct service_spec){.args = args,
 							      .env = env,
@@ -128,6 +133,7 @@ struct shutscene *shutscene_begin(void **state, const struct shutscene_spec *spe
 	logindmock_start(&s->mock);
 	logindmock_set_limit(&s->mock, spec->limit_us ? spec->limit_us : LIMIT_US);
 	s->deaf_grace = spec->deaf_grace ? spec->deaf_grace : "off";
+	s->args = spec->args;
 	make_files(s, spec->kubelet ? spec->kubelet : KUBELET);
 	shutscene_start(s, spec->mode);
 	shutscene_await_locks(s, 1);

@@ -26,6 +26,7 @@ struct shutscene {
 	struct service *service; /* NULL: none runs */
 	bool begun;
 	const char *deaf_grace;
+	const char *const *args;
 	char records[80], kubelet[80], state[80], systemd[80];
 };
 
@@ -34,6 +35,8 @@ struct shutscene_spec {
 	uint64_t limit_us;   /* logind's; 0: 20 s */
 	const char *kubelet; /* its configuration; NULL: 5 s, the last 2 of them for critical pods */
 	const char *deaf_grace; /* shutdown.deafGrace; NULL: off */
+	/* Further ones of the daemon, which must outlive the scene; NULL: none. */
+	const char *const *args;
 };
 
 /* For cmocka's group. Where that cannot work here, says why on stderr and leaves *state NULL. */
