@@ -350,36 +350,6 @@ static void test_reaped(void **state)
 	}
 }
 
-static void test_stage(void **state)
-{
-	static const struct graced_counts counts = {.exits = 1};
-	struct obs answer = {.type = OBS_COUNTS, .at_ns = SEC(21) + MSEC(251)};
-	struct graced_proc later = P_A1;
-	struct world w;
-
-	(void)state;
-	world_open(&w, NULL);
-	later.pid++;
-	later.start_ns = SEC(20) + MSEC(900);
-	/* It execs within the wait ... */
-	world_ranked(&w, SEC(20), CG_A1, &P_A1, GRACED_INIT_FIRST);
-	world_exit(&w, SEC(21), CG_A1, &P_A1, EXIT(0));
-	world_ranked(&w, SEC(21) + MSEC(100), CG_A1, &later, GRACED_INIT_PID1);
-	assert_int_equal(world_count(&w, RECORD_STOP), 0);
-	/* ... or is only seen to be there. */
-	world_ranked(&w, SEC(20), CG_B1, &P_B1, GRACED_INIT_FIRST);
-	world_exit(&w, SEC(21), CG_B1, &P_B1, EXIT(0));
-	world_timer(&w, SEC(21) + MSEC(250));
-	assert_int_equal(world_effect(&w, EFFECT_READ_COUNTS)->kind, GRACED_INIT_FIRST);
-	answer.counts.id = CG_B1;
-	answer.counts.counts = counts;
-	answer.counts.populated = answer.counts.pid1 = true;
-	world_tell(&w, &answer);
-	world_timer(&w, SEC(60));
-	assert_int_equal(world_count(&w, RECORD_STOP), 0);
-	world_close(&w);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -400,7 +370,6 @@ int main(void)
 		CLAIM("a delivery counts for the signal that asked, and no other", test_delivered),
 		CLAIM("a verdict waits a moment for the parent's wait, where that is seen",
 		      test_reaped),
-		CLAIM("a stage of a runtime that leaves PID 1 behind is nobody's init", test_stage),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: metadata", tests, NULL, NULL);

@@ -65,7 +65,7 @@ void dispatch_effect(void *userdata, const struct effect *effect)
 }
 
 /* Without an entry there is nothing to tell; the engine waits a bounded time for an answer. */
-static void read_counts(struct manager *m, uint64_t id, bool pid1)
+static void read_counts(struct manager *m, uint64_t id)
 {
 	struct graced_watch watch;
 	struct obs obs;
@@ -78,7 +78,6 @@ static void read_counts(struct manager *m, uint64_t id, bool pid1)
 	obs.counts.looked = true;
 	obs.counts.told_at_ns = watch.told_at_ns;
 	obs.counts.populated = scan_populated(m, id);
-	obs.counts.pid1 = pid1 && obs.counts.populated && scan_has_pid1(m, id);
 	feed(m, &obs);
 }
 
@@ -117,7 +116,7 @@ static void carry_out(struct manager *m, const struct effect *effect)
 {
 	switch (effect->type) {
 	case EFFECT_READ_COUNTS:
-		read_counts(m, effect->id, effect->kind == GRACED_INIT_FIRST);
+		read_counts(m, effect->id);
 		break;
 	case EFFECT_FIND_CGROUP:
 		scan_find(m, effect->id);

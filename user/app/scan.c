@@ -354,26 +354,3 @@ void scan_correct(struct manager *m, uint64_t id, uint32_t kind)
 	if (is && w.kind != GRACED_WATCH_MAYBE)
 		find_init(m, id, path, GRACED_INIT_PID1);
 }
-
-static int find_pid1(void *userdata, pid_t pid, uint64_t cgroup_id)
-{
-	struct procfs_proc proc;
-	bool *found = userdata;
-
-	if (procfs_read(pid, cgroup_id, &proc) < 0 || proc.exiting || proc.proc.ns_pid != 1 ||
-	    pid == 1)
-		return 0;
-	*found = true;
-	return -ECANCELED;
-}
-
-bool scan_has_pid1(struct manager *m, uint64_t id)
-{
-	char path[PATH_MAX];
-	bool found = false;
-	uint32_t level;
-
-	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) == 0)
-		cgfs_pids(m->cgfs, path, find_pid1, &found);
-	return found;
-}

@@ -31,9 +31,6 @@ void scan_correct(struct manager *m, uint64_t id, uint32_t kind);
 /* The process is id's init, whatever was guessed: feeds OBS_INIT if it is there. */
 void scan_set_init(struct manager *m, uint64_t id, uint32_t pid);
 
-/* Whether PID 1 of a pid namespace, not the host's, is in the cgroup or below it. */
-bool scan_has_pid1(struct manager *m, uint64_t id);
-
 /* Whether a process is in the cgroup or below it. */
 bool scan_populated(struct manager *m, uint64_t id);
 

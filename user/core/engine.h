@@ -31,7 +31,7 @@ struct engine_config {
 enum effect_type {
 	EFFECT_REPORT,	     /* hand record to the sinks */
 	EFFECT_WAKE_AT,	     /* send OBS_TIMER at at_ns; replaces the earlier wish; 0 cancels it */
-	EFFECT_READ_COUNTS,  /* answer with OBS_COUNTS for id; kind GRACED_INIT_FIRST: also pid1 */
+	EFFECT_READ_COUNTS,  /* answer with OBS_COUNTS for id */
 	EFFECT_FIND_CGROUP,  /* answer with OBS_CGROUP_FOUND for id, if it exists */
 	EFFECT_CHECK_CGROUP, /* answer with OBS_CGROUP_GONE for id, if it is gone */
 	EFFECT_PROBE_INIT,   /* answer with OBS_PROBE for id, pid, start_ns */

@@ -109,12 +109,6 @@ static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc 
 	return true;
 }
 
-/* The kernel half gives way to a better init, or to any other once the cgroup was empty. */
-static bool is_better(const struct stop *stop, uint32_t rank)
-{
-	return rank == GRACED_INIT_PID1 && stop->rank < rank && stop->rank != GRACED_INIT_NONE;
-}
-
 static bool is_service(const struct stop *stop)
 {
 	return stop->node->kind == GRACED_WATCH_SERVICE;
@@ -127,16 +121,14 @@ static bool is_from_before(const struct stop *stop, const struct obs *obs)
 }
 
 /*
- * A service that forks leaves by its first process, a runtime by a stage of its own, and whoever is
- * init by right was there before that left: what was taken for init was none. Where a service's
- * cgroup ran empty nobody was: a start that is cut to the tick may look like it.
+ * A service that forks leaves by its first process, and its main process was there before that
+ * left: what was taken for init was none. Where a service's cgroup ran empty nobody was: a start
+ * that is cut to the tick may look like it.
  */
 static bool was_never_main(const struct stop *stop, const struct obs_init *init)
 {
-	bool guess = is_service(stop) ? !stop->empty_ns : stop->rank == GRACED_INIT_FIRST;
-
-	return guess && stop->state == STOP_EXITED && init->rank == GRACED_INIT_PID1 &&
-	       init->proc.start_ns < stop->exit_ns;
+	return is_service(stop) && !stop->empty_ns && stop->state == STOP_EXITED &&
+	       init->rank == GRACED_INIT_PID1 && init->proc.start_ns < stop->exit_ns;
 }
 
 /* A service may make another of its processes the main one, while the old one lives. */
@@ -161,8 +153,7 @@ int engine_on_init(struct engine *e, const struct obs *obs)
 	}
 	if (was_never_main(stop, &obs->init))
 		engine_expect(e, stop, STOP_EV_VOID);
-	else if (!stop_is_running(stop) ||
-		 !(is_better(stop, obs->init.rank) || is_handed_over(stop, obs->init.rank)))
+	else if (!stop_is_running(stop) || !is_handed_over(stop, obs->init.rank))
 		make_way(e, stop);
 	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED) {
 		e->stats.unexpected++;

@@ -59,15 +59,6 @@ static bool awaits_name(const struct engine *e, const struct stop *stop)
 }
 
 /*
- * A runtime may exec itself inside the cgroup (runc, from a copy of its own) and leave a child
- * there that is to become PID 1 of the container: what left was a stage of the runtime.
- */
-static bool was_stage(const struct stop *stop, const struct obs *obs)
-{
-	return stop->rank == GRACED_INIT_FIRST && obs->counts.pid1 && !stop->empty_ns;
-}
-
-/*
  * Of those who are left systemd may call one the main process, and then what left was not the
  * service's end. On a busy node neither the exit nor the answer was read when it came: it has its
  * moment from when we look.
@@ -81,11 +72,6 @@ static bool awaits_main(const struct stop *stop, const struct obs *obs)
 
 static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
 {
-	if (was_stage(stop, obs)) {
-		engine_wake(e, stop, 0);
-		engine_expect(e, stop, STOP_EV_VOID);
-		return;
-	}
 	if (awaits_main(stop, obs))
 		return;
 	if (stop->empty_ns && awaits_name(e, stop) && obs->at_ns < name_until(e, stop))
@@ -266,9 +252,7 @@ static void expire_exited(struct engine *e, struct stop *stop, uint64_t now_ns)
 	}
 	stop->asked_ns = now_ns;
 	engine_wake(e, stop, now_ns + ENGINE_WAIT_NS);
-	engine_effect(e, &(struct effect){.type = EFFECT_READ_COUNTS,
-					  .id = stop->node->id,
-					  .kind = stop->rank});
+	engine_effect(e, &(struct effect){.type = EFFECT_READ_COUNTS, .id = stop->node->id});
 }
 
 void engine_stop_resume(struct engine *e, struct stop *stop)

@@ -129,7 +129,7 @@ struct obs_oom {
 struct obs_counts {
 	uint64_t id;
 	bool populated; /* the cgroup still holds a process */
-	bool pid1;	/* ... and among them, if that was asked, PID 1 of a pid namespace */
+	bool pid1;	/* in recordings of 0.1.0, and of no use */
 	bool looked;	/* told_at_ns is known */
 	struct graced_counts counts;
 	uint64_t told_at_ns; /* as in graced_watch */
