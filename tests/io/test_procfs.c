@@ -87,6 +87,12 @@ static void test_status(void **state)
 		.ns_depth = depth, .exiting = exiting_                                 \
 	}
 
+#define NAMED(pid_, ppid_, ns, depth, start, exe_)                                   \
+	{                                                                            \
+		.proc = {.pid = pid_, .ns_pid = ns, .start_ns = start, .exe = exe_}, \
+		.ppid = ppid_, .ns_depth = depth                                     \
+	}
+
 static const struct init_row {
 	const char *what;
 	struct procfs_proc procs[4];
@@ -119,6 +125,36 @@ static const struct init_row {
 	 2,
 	 20,
 	 GRACED_INIT_GUESSED},
+	{"a sandbox whose parent has died is not the init: that is further up, and older",
+	 {PROC(90, 5, 90, 1, 100, 0), PROC(95, 5, 1, 2, 300, 0)},
+	 2,
+	 90,
+	 GRACED_INIT_GUESSED},
+	{"what came in later from further up is not the init",
+	 {PROC(20, 5, 1, 2, 300, 0), PROC(90, 5, 90, 1, 400, 0)},
+	 2,
+	 20,
+	 GRACED_INIT_PID1},
+	{"a stage of a runtime is not the init",
+	 {NAMED(30, 5, 30, 1, 100, "runc"), PROC(40, 5, 1, 2, 300, 0)},
+	 2,
+	 40,
+	 GRACED_INIT_PID1},
+	{"nor is a copy of it in memory",
+	 {NAMED(30, 5, 30, 1, 100, "memfd:runc_clon")},
+	 1,
+	 0,
+	 GRACED_INIT_NONE},
+	{"what begins like a runtime's name may be the init",
+	 {NAMED(30, 5, 30, 1, 100, "runcible")},
+	 1,
+	 30,
+	 GRACED_INIT_GUESSED},
+	{"PID 1 that has yet to exec is the init",
+	 {NAMED(30, 5, 1, 2, 100, "runc")},
+	 1,
+	 30,
+	 GRACED_INIT_PID1},
 	{"one that is leaving is nobody's init",
 	 {PROC(20, 5, 1, 2, 300, 1)},
 	 1,

@@ -61,11 +61,8 @@ static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
 		members->room = room;
 	}
 	p = members->list + members->n;
-	if (procfs_read(pid, cgroup_id, p) < 0)
-		return 0;
-	/* A leader may leave before its threads, which go on. */
-	p->exiting = p->exiting && !procfs_alive(pid, p->proc.start_ns);
-	members->n++;
+	if (procfs_read(pid, cgroup_id, p) == 0)
+		members->n++;
 	return 0;
 }
 

@@ -100,26 +100,6 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 	return 0;
 }
 
-static void read_exe(pid_t pid, char ret[static GRACED_COMM_LEN])
-{
-	static const char deleted[] = " (deleted)";
-	char link[64], path[PATH_MAX];
-	const char *name;
-	ssize_t n;
-
-	memset(ret, 0, GRACED_COMM_LEN);
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
-		return;
-	path[n] = 0;
-	if ((size_t)n > strlen(deleted) && strcmp(path + n - strlen(deleted), deleted) == 0)
-		path[(size_t)n - strlen(deleted)] = 0;
-	name = strrchr(path, '/');
-	name = name ? name + 1 : path;
-	copy_name(ret, name, strlen(name));
-}
-
 static int read_stat(const char *path, struct procfs_stat *ret)
 {
 	char text[2048];
@@ -130,12 +110,71 @@ static int read_stat(const char *path, struct procfs_stat *ret)
 	return procfs_parse_stat(text, (size_t)n, ret);
 }
 
+static bool has_left(const struct procfs_stat *stat)
+{
+	return stat->flags & PF_EXITING || stat->state == 'Z' || stat->state == 'X';
+}
+
+/* A leader may leave long before the last of its threads. 0: all of them have left. */
+static unsigned long running_thread(pid_t pid)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if (fd_opendir(AT_FDCWD, path, &dir) < 0)
+		return 0;
+	while ((entry = readdir(dir))) {
+		unsigned long tid = strtoul(entry->d_name, NULL, 10);
+		struct procfs_stat stat;
+
+		if (!tid || tid > INT_MAX)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%lu/stat", pid, tid);
+		if (read_stat(path, &stat) == 0 && !has_left(&stat))
+			return tid;
+	}
+	return 0;
+}
+
+/* A program in memory ("/memfd:NAME") has any characters in its name. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (strncmp(path, "/memfd:", 7) == 0)
+		return path + 1;
+	return slash ? slash + 1 : path;
+}
+
+/* tid: a thread that runs; one that has left has no memory, and no program. */
+static void read_exe(pid_t pid, unsigned long tid, char ret[static GRACED_COMM_LEN])
+{
+	static const char deleted[] = " (deleted)";
+	char link[64], path[PATH_MAX];
+	const char *name;
+	ssize_t n;
+
+	memset(ret, 0, GRACED_COMM_LEN);
+	snprintf(link, sizeof(link), "/proc/%d/task/%lu/exe", pid, tid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return;
+	path[n] = 0;
+	if ((size_t)n > strlen(deleted) && strcmp(path + n - strlen(deleted), deleted) == 0)
+		path[(size_t)n - strlen(deleted)] = 0;
+	name = base_name(path);
+	copy_name(ret, name, strlen(name));
+}
+
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 {
 	struct procfs_status status;
 	struct procfs_proc p = {};
 	struct procfs_stat stat;
 	char path[64], text[8192];
+	unsigned long tid;
 	ssize_t n;
 	int r;
 
@@ -156,35 +195,14 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	p.proc.ns_pid = status.ns_pid;
 	p.proc.uid = status.uid;
 	memcpy(p.proc.comm, stat.comm, sizeof(p.proc.comm));
-	read_exe(pid, p.proc.exe);
+	tid = has_left(&stat) ? running_thread(pid) : (unsigned long)pid;
+	if (tid)
+		read_exe(pid, tid, p.proc.exe);
 	p.ppid = stat.ppid;
 	p.ns_depth = status.ns_depth;
-	p.exiting = stat.flags & PF_EXITING || stat.state == 'Z' || stat.state == 'X';
+	p.exiting = !tid;
 	*ret = p;
 	return 0;
-}
-
-/* A leader may leave long before the last of its threads. */
-static bool other_thread_runs(pid_t pid)
-{
-	_cleanup_(cleanup_closedir) DIR *dir = NULL;
-	struct dirent *entry;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if (fd_opendir(AT_FDCWD, path, &dir) < 0)
-		return false;
-	while ((entry = readdir(dir))) {
-		unsigned long tid = strtoul(entry->d_name, NULL, 10);
-		struct procfs_stat stat;
-
-		if (!tid || tid > INT_MAX)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%lu/stat", pid, tid);
-		if (read_stat(path, &stat) == 0 && !(stat.flags & PF_EXITING))
-			return true;
-	}
-	return false;
 }
 
 bool procfs_alive(pid_t pid, uint64_t start_ns)
@@ -195,7 +213,7 @@ bool procfs_alive(pid_t pid, uint64_t start_ns)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (read_stat(path, &stat) < 0 || stat.start_ns != start_ns - start_ns % TICK_NS)
 		return false;
-	return !(stat.flags & PF_EXITING) || other_thread_runs(pid);
+	return !has_left(&stat) || running_thread(pid);
 }
 
 uint64_t procfs_own_capabilities(void)

@@ -34,7 +34,8 @@ struct procfs_proc {
 	struct graced_proc proc; /* watch_id is left 0 */
 	uint32_t ppid;
 	uint32_t ns_depth;
-	bool exiting;
+	bool exiting; /* with its last thread */
+	bool stage;   /* of the runtime that makes the container: procfs_choose_init() says so */
 };
 
 /* -EBADMSG for text that is not such a file. */
@@ -50,8 +51,10 @@ bool procfs_alive(pid_t pid, uint64_t start_ns);
 
 /*
  * Chooses the init among all processes of a container: PID 1 of its own pid namespace with its
- * parent outside (rank GRACED_INIT_PID1), else the oldest (GRACED_INIT_GUESSED). NULL and rank
- * GRACED_INIT_NONE when there is none. Sorts procs by pid; the result points into them.
+ * parent outside (rank GRACED_INIT_PID1), unless an older process is in a namespace further up;
+ * else the oldest (GRACED_INIT_GUESSED). Stages of a runtime are passed over, but for what is such
+ * a PID 1 and only has to exec. NULL and rank GRACED_INIT_NONE when there is none. Sorts procs by
+ * pid; the result points into them.
  */
 const struct procfs_proc *procfs_choose_init(struct procfs_proc *procs, size_t n,
 					     uint32_t *ret_rank);

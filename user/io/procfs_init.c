@@ -35,27 +35,77 @@ static bool older(const struct procfs_proc *a, const struct procfs_proc *b)
 	return a->proc.pid < b->proc.pid;
 }
 
+/* As in bpf/init.bpf.h. */
+static bool is_runtime(const char *exe)
+{
+	static const char *const names[] = {"runc", "crun", "criu", "youki"};
+	static const char memfd[] = "memfd:";
+
+	if (strncmp(exe, memfd, strlen(memfd)) == 0)
+		exe += strlen(memfd);
+	exe += *exe == '.';
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t len = strlen(names[i]);
+
+		if (strncmp(exe, names[i], len) == 0 && !(exe[len] >= 'a' && exe[len] <= 'z'))
+			return true;
+	}
+	return false;
+}
+
+/* PID 1 of a pid namespace further down than ours, its parent outside. */
+static bool is_pid1(const struct procfs_proc *procs, size_t n, const struct procfs_proc *p)
+{
+	return p->proc.ns_pid == 1 && p->ns_depth > 1 && !is_member(procs, n, p->ppid);
+}
+
+/*
+ * The oldest process whose pid namespace holds the one of pid1 without being it: that is in the
+ * container's init's own, so nobody in there is older, unless pid1 is a sandbox's whose parent has
+ * died.
+ */
+static const struct procfs_proc *older_outside(const struct procfs_proc *procs, size_t n,
+					       const struct procfs_proc *pid1)
+{
+	const struct procfs_proc *oldest = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct procfs_proc *p = procs + i;
+
+		if (p->exiting || p->stage || p->ns_depth >= pid1->ns_depth || !older(p, pid1))
+			continue;
+		if (older(p, oldest))
+			oldest = p;
+	}
+	return oldest;
+}
+
 const struct procfs_proc *procfs_choose_init(struct procfs_proc *procs, size_t n,
 					     uint32_t *ret_rank)
 {
-	const struct procfs_proc *one = NULL, *oldest = NULL;
+	const struct procfs_proc *one = NULL, *oldest = NULL, *outside;
 
 	if (n)
 		qsort(procs, n, sizeof(*procs), by_pid);
 	for (size_t i = 0; i < n; i++) {
-		const struct procfs_proc *p = procs + i;
+		struct procfs_proc *p = procs + i;
+		bool pid1 = is_pid1(procs, n, p);
 
-		if (p->exiting)
+		p->stage = !pid1 && is_runtime(p->proc.exe);
+		if (p->exiting || p->stage)
 			continue;
 		if (older(p, oldest))
 			oldest = p;
-		if (p->proc.ns_pid != 1 || p->ns_depth < 2 || is_member(procs, n, p->ppid))
-			continue;
-		if (older(p, one))
+		if (pid1 && older(p, one))
 			one = p;
 	}
-	*ret_rank = one ? GRACED_INIT_PID1 : oldest ? GRACED_INIT_GUESSED : GRACED_INIT_NONE;
-	return one ? one : oldest;
+	outside = one ? older_outside(procs, n, one) : NULL;
+	if (one && !outside) {
+		*ret_rank = GRACED_INIT_PID1;
+		return one;
+	}
+	*ret_rank = oldest ? GRACED_INIT_GUESSED : GRACED_INIT_NONE;
+	return outside ? outside : oldest;
 }
 
 static bool lists(const char *names, size_t len, const char *name)
