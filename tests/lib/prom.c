@@ -58,6 +58,43 @@ static uint16_t free_port(void)
 	return ntohs(address.sin_port);
 }
 
+static int write_rules(const struct prom *p, const char *const *exprs, size_t n)
+{
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/rules.yml", p->dir);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	fprintf(file, "groups:\n  - name: queries\n    interval: 1s\n    rules:\n");
+	for (size_t i = 0; i < n; i++)
+		fprintf(file, "      - alert: query%zu\n        expr: >-\n          %s\n", i,
+			exprs[i]);
+	return fclose(file) ? -errno : 0;
+}
+
+static int write_config_of_rules(const struct prom *p, uint16_t target)
+{
+	static const char *const jobs[] = {"graced", "renamed"};
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	fprintf(file, "global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n"
+		      "rule_files: [rules.yml]\nscrape_configs:\n");
+	for (size_t i = 0; i < 2; i++)
+		fprintf(file,
+			"  - job_name: %s\n    honor_labels: %s\n    static_configs:\n"
+			"      - targets: ['127.0.0.1:%u']\n"
+			"        labels: {namespace: graced, container: graced}\n",
+			jobs[i], i ? "false" : "true", target);
+	return fclose(file) ? -errno : 0;
+}
+
 static int write_config(const struct prom *p, uint16_t target)
 {
 	char path[96];
@@ -109,7 +146,7 @@ static int await_ready(struct prom *p)
 	return status == 200 ? 0 : -ETIMEDOUT;
 }
 
-int prom_start(uint16_t target, struct prom **ret)
+static int start(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
 {
 	struct prom *p = calloc(1, sizeof(*p));
 	int r;
@@ -118,7 +155,11 @@ int prom_start(uint16_t target, struct prom **ret)
 		return -ENOMEM;
 	strcpy(p->dir, "/tmp/graced-prom-XXXXXX");
 	p->port = free_port();
-	r = mkdtemp(p->dir) ? write_config(p, target) : -errno;
+	r = mkdtemp(p->dir) ? 0 : -errno;
+	if (!r)
+		r = exprs ? write_config_of_rules(p, target) : write_config(p, target);
+	if (!r && exprs)
+		r = write_rules(p, exprs, n_exprs);
 	if (!r) {
 		p->pid = fork();
 		if (p->pid == 0)
@@ -130,6 +171,16 @@ int prom_start(uint16_t target, struct prom **ret)
 	else
 		*ret = p;
 	return r;
+}
+
+int prom_start(uint16_t target, struct prom **ret)
+{
+	return start(target, NULL, 0, ret);
+}
+
+int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
+{
+	return start(target, exprs, n_exprs, ret);
 }
 
 struct prom *prom_free(struct prom *p)

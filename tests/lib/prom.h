@@ -15,6 +15,13 @@ const char *prom_unavailable(void);
 
 /* 0 once it answers, -errno, -ETIMEDOUT after a minute. */
 int prom_start(uint16_t target, struct prom **ret);
+
+/*
+ * The same as in Kubernetes: a scrape adds the labels namespace="graced" and container="graced".
+ * Job graced honours those of the page, job renamed does not. Each expression is a rule that alerts
+ * under the name query<index>.
+ */
+int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret);
 /* Kills it, removes its data. NULL is fine; returns NULL. */
 struct prom *prom_free(struct prom *prom);
 

@@ -127,7 +127,7 @@ claim "every metric is in graced-run(8)" $?
 text_of docs/graced-run.8 | grep -oE '\b(graced|process)_[a-z_]+' | sort -u >"$tmp/named"
 while read -r name; do
 	base=${name%_total}
-	grep -qxE "$name|$base|${name%_info}" "$tmp/families" || echo "there is no $name" >>"$out"
+	grep -qxE "$name|$base|${name%_info}|${name%_bucket}" "$tmp/families" || echo "there is no $name" >>"$out"
 done <"$tmp/named"
 nothing_missing
 claim "graced-run(8) has no metric that is not there" $?
@@ -336,9 +336,9 @@ manifest=$(sed -n '/^ *args:/,/^ *env:/s/^ *- \(--.*\)/\1/p' deploy/daemonset.ya
 [[ $manifest ]] && timeout 20 "$graced" run $manifest --config.check >>"$out" 2>&1
 claim "$flags" $?
 
-yaml="the manifest is YAML, without access to the API server"
+yaml="the manifest is YAML, without access to the API server, and its PodMonitor honours labels"
 if python3 -c 'import yaml' 2>/dev/null; then
-	timeout 60 python3 - deploy/daemonset.yaml >>"$out" 2>&1 <<'END'
+	timeout 60 python3 - deploy/daemonset.yaml deploy/podmonitor.yaml >>"$out" 2>&1 <<'END'
 import sys, yaml
 docs = {d["kind"]: d for d in yaml.safe_load_all(open(sys.argv[1]))}
 assert not [k for k in docs if "Role" in k], "roles"
@@ -353,6 +353,12 @@ volumes = {v["name"] for v in spec["volumes"]}
 mounts = container["volumeMounts"]
 assert all(m["name"] in volumes and (m["name"] in ("run", "checkpoint") or m["readOnly"]) for m in mounts)
 assert not any(v.get("hostPath") for v in spec["volumes"] if v["name"] == "run")
+monitor = yaml.safe_load(open(sys.argv[2]))["spec"]
+labels = docs["DaemonSet"]["spec"]["template"]["metadata"]["labels"]
+assert monitor["selector"]["matchLabels"].items() <= labels.items()
+endpoint = monitor["podMetricsEndpoints"][0]
+assert endpoint["honorLabels"] is True
+assert endpoint["port"] in [p["name"] for p in container["ports"]]
 END
 	claim "$yaml" $?
 else
