@@ -415,6 +415,44 @@ static void test_unexpected(void **state)
 	shutstage_end(&s);
 }
 
+/* What send_prepare_for() of src/login/logind-dbus.c sends in each release: handle_action_table of
+ * src/login/logind-action.c, by the actions of HANDLE_ACTION_IS_SHUTDOWN(). Releases before 255 send
+ * no metadata, 252 and 253 know of no soft reboot, and 255 and later have the words for API. */
+static void test_actions(void **state)
+{
+	static const struct {
+		unsigned int from, to; /* releases of systemd */
+		const char *type;
+		enum shutdown_action action;
+		const char *name;
+	} rows[] = {
+		{252, 254, "", SHUTDOWN_UNKNOWN, "unknown"},
+		{255, 262, "poweroff", SHUTDOWN_POWER_OFF, "power-off"},
+		{255, 262, "reboot", SHUTDOWN_REBOOT, "reboot"},
+		{255, 262, "halt", SHUTDOWN_HALT, "halt"},
+		{255, 262, "kexec", SHUTDOWN_KEXEC, "kexec"},
+		{255, 262, "soft-reboot", SHUTDOWN_SOFT_REBOOT, "soft-reboot"},
+		/* What logind does not send for a shutdown. */
+		{255, 262, "factory-reset", SHUTDOWN_UNKNOWN, "unknown"},
+		{255, 262, "unknown", SHUTDOWN_UNKNOWN, "unknown"},
+		{255, 262, "power-off", SHUTDOWN_POWER_OFF, "power-off"},
+		{255, 262, "power off", SHUTDOWN_UNKNOWN, "unknown"},
+		{255, 262, "reboot-param", SHUTDOWN_UNKNOWN, "unknown"},
+	};
+
+	(void)state;
+	for (unsigned int release = 252; release <= 262; release++)
+		for (size_t i = 0; i < LEN(rows); i++) {
+			enum shutdown_action action = shutdown_action_of(rows[i].type);
+
+			if (release < rows[i].from || release > rows[i].to)
+				continue;
+			if (action != rows[i].action)
+				fail_msg("systemd %u: %s", release, rows[i].type);
+			assert_string_equal(shutdown_action_name(action), rows[i].name);
+		}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -432,6 +470,8 @@ int main(void)
 		      test_unlocked),
 		CLAIM("every event leads every state where it should, and facts nowhere",
 		      test_states),
+		CLAIM("the action is known by every word that systemd 252 to 262 sends",
+		      test_actions),
 		CLAIM("what a state does not expect is counted and changes nothing",
 		      test_unexpected),
 	};

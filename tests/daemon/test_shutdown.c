@@ -58,7 +58,7 @@ static void a_daemon_that_is_killed_carries_on(void **state)
 	json_t *rec;
 
 	shutscene_box(s, "deaf", &box);
-	logindmock_announce(&s->mock, true, "power-off");
+	logindmock_announce(&s->mock, true, "poweroff");
 	rec = shutscene_await_record(s, "{'type':'shutdown','event':'announced','lock_held':true}");
 	announced = jrec_int(rec, "announced_boot_ns", 0);
 	json_decref(rec);
@@ -93,14 +93,14 @@ static void announced_anew_behind_its_back(void **state)
 	json_t *rec;
 
 	shutscene_box(s, "deaf", &box);
-	logindmock_announce(&s->mock, true, "power-off");
+	logindmock_announce(&s->mock, true, "poweroff");
 	rec = shutscene_await_record(s, "{'type':'shutdown','event':'announced'}");
 	announced_ns = jrec_int(rec, "announced_boot_ns", 0);
 	json_decref(rec);
 	assert_int_equal(kill(service_pid(s->service), SIGKILL), 0);
 	assert_int_equal(service_wait(s->service), 128 + SIGKILL);
 	s->service = service_free(s->service);
-	logindmock_announce(&s->mock, false, "power-off");
+	logindmock_announce(&s->mock, false, "poweroff");
 	sleep(1);
 	anew_ns = (int64_t)clock_boot_ns();
 	logindmock_announce(&s->mock, true, "reboot");
@@ -207,11 +207,11 @@ static void a_cancelled_shutdown_is_over(void **state)
 	struct box box;
 
 	shutscene_box(s, "deaf", &box);
-	logindmock_announce(&s->mock, true, "power-off");
+	logindmock_announce(&s->mock, true, "poweroff");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box.init_pid, SIGTERM, &sent),
 			 0);
-	logindmock_announce(&s->mock, false, "power-off");
+	logindmock_announce(&s->mock, false, "poweroff");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'cancelled'}"));
 	shutscene_await_locks(s, 2);
 	/* Its time would have been over. */
@@ -232,7 +232,7 @@ static void what_is_overdue_is_ended_and_the_door_let_go(void **state)
 
 	shutscene_box(s, "deaf", &deaf);
 	shutscene_box(s, "unasked", &unasked);
-	logindmock_announce(&s->mock, true, "power-off");
+	logindmock_announce(&s->mock, true, "poweroff");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, deaf.init_pid, SIGTERM, &sent),
 			 0);
@@ -290,7 +290,7 @@ static void the_deaf_are_ended_early_if_nobody_else_was_told(void **state)
 	/* Before the shutdown, that is no part of it. */
 	assert_int_equal(kill(early.pid, SIGTERM), 0);
 	assert_int_equal(proc_wait(&early, &how), 0);
-	logindmock_announce(&s->mock, true, "power-off");
+	logindmock_announce(&s->mock, true, "poweroff");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_HOST, NULL, child.pid, SIGTERM, &to_child), 0);
 	assert_int_equal(
@@ -325,7 +325,7 @@ static void who_ran_unwatched_in_it_is_not_ended_early(void **state)
 	struct box box;
 
 	shutscene_box(s, "old", &box);
-	logindmock_announce(&s->mock, true, "power-off");
+	logindmock_announce(&s->mock, true, "poweroff");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_int_equal(kill(service_pid(s->service), SIGKILL), 0);
 	assert_int_equal(service_wait(s->service), 128 + SIGKILL);

@@ -36,7 +36,7 @@ static uint64_t stop_frozen(struct shutscene *s, struct box *box, struct sent *s
 
 	shutscene_box(s, "frozen", box);
 	assert_int_equal(v1freezer_hold(box->dir), 0);
-	logindmock_announce(&s->mock, true, "power-off");
+	logindmock_announce(&s->mock, true, "poweroff");
 	rec = shutscene_await_record(s, "{'type':'shutdown','event':'announced'}");
 	announced_ns = (uint64_t)jrec_int(rec, "announced_boot_ns", 0);
 	json_decref(rec);

@@ -165,8 +165,9 @@ static uint64_t stop_pod(struct stage *s)
 	struct proc_end how;
 	struct sent sent;
 
-	logindmock_announce(&s->mock, true, "power-off");
-	json_decref(kubestage_await_records(&s->kube, "{'type':'shutdown','event':'announced'}"));
+	logindmock_announce(&s->mock, true, "poweroff");
+	json_decref(kubestage_await_records(&s->kube, "{'type':'shutdown','event':'announced',"
+						      "'action':'power-off'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, s->box.init_pid, SIGTERM, &sent),
 			 0);
 	assert_int_equal(proc_wait(&s->box.proc, &how), 0);
@@ -243,7 +244,7 @@ static void nothing_that_it_needs_is_shed(void **state)
 	is_held(s);
 	show_status(s);
 	await_released(s, "pods-ended", gone_ns + 57 * NS_PER_S);
-	logindmock_announce(&s->mock, false, "power-off");
+	logindmock_announce(&s->mock, false, "poweroff");
 	await_shed(s, 1);
 	assert_int_equal(service_stop(s->kube.service), 0);
 }

@@ -103,8 +103,7 @@ static void test_preparing(void **state)
 
 static void test_actions(void **state)
 {
-	static const char *const actions[] = {"power-off", "reboot", "halt", "kexec",
-					      "soft-reboot"};
+	static const char *const actions[] = {"poweroff", "reboot", "halt", "kexec", "soft-reboot"};
 	struct logindscene *s = scene_of(state);
 	char want[80];
 

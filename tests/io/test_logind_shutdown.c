@@ -110,9 +110,7 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 	struct shutdown_event event = {.type = SHUTDOWN_EV_ANNOUNCED};
 
 	event.announced.limit_ns = limit_ns;
-	for (int i = 0; i < SHUTDOWN_ACTION_COUNT; i++)
-		if (strcmp(shutdown_action_name(i), action) == 0)
-			event.announced.action = i;
+	event.announced.action = shutdown_action_of(action);
 	step(userdata, &event);
 }
 

@@ -139,14 +139,6 @@ static void on_lost(void *userdata)
 	tell(userdata, SHUTDOWN_EV_LOCK_LOST);
 }
 
-static enum shutdown_action action_of(const char *name)
-{
-	for (int i = 0; i < SHUTDOWN_ACTION_COUNT; i++)
-		if (strcmp(shutdown_action_name((enum shutdown_action)i), name) == 0)
-			return (enum shutdown_action)i;
-	return SHUTDOWN_UNKNOWN;
-}
-
 static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 {
 	struct inhibitor *in = userdata;
@@ -155,7 +147,7 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
 	obs.shutdown.announced_ns = in->resumed_ns;
 	obs.shutdown.limit_ns = limit_ns;
-	obs.shutdown.action = action_of(action);
+	obs.shutdown.action = shutdown_action_of(action);
 	feed(in->manager, &obs);
 }
 

@@ -337,6 +337,11 @@ const char *shutdown_reason_name(enum shutdown_reason reason);
 const char *shutdown_pod_state_name(enum shutdown_pod_state state);
 const char *shutdown_told_name(enum shutdown_told told);
 
+/* By the "type" of logind's PrepareForShutdownWithMetadata: systemd's handle_action_table
+ * (src/login/logind-action.c), whose words are API, and the same with a hyphen, as org.freedesktop.
+ * login1's methods would have it. SHUTDOWN_UNKNOWN for any other. */
+enum shutdown_action shutdown_action_of(const char *type);
+
 /* By the words of configuration: 0 or -EINVAL. */
 int shutdown_mode_parse(const char *text, enum shutdown_mode *ret);
 

@@ -37,6 +37,16 @@ const char *shutdown_action_name(enum shutdown_action action)
 	return (unsigned int)action < SHUTDOWN_ACTION_COUNT ? names[action] : NULL;
 }
 
+enum shutdown_action shutdown_action_of(const char *type)
+{
+	if (strcmp(type, "poweroff") == 0)
+		return SHUTDOWN_POWER_OFF;
+	for (int i = SHUTDOWN_UNKNOWN + 1; i < SHUTDOWN_ACTION_COUNT; i++)
+		if (strcmp(shutdown_action_name((enum shutdown_action)i), type) == 0)
+			return (enum shutdown_action)i;
+	return SHUTDOWN_UNKNOWN;
+}
+
 const char *shutdown_state_name(enum shutdown_state state)
 {
 	static const char *const names[SHUTDOWN_STATE_COUNT] = {
