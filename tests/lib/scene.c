@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define GRACE_MS "2000"
 
@@ -186,6 +187,19 @@ static const struct sent *find_request(const struct played *played)
 	return found;
 }
 
+/* Without a request: the last stop signal from its own container that it heard. */
+static const struct sent *find_inside(const struct played *played)
+{
+	const char *result = played->scene->stop_result;
+
+	if ((result && !strcmp(result, "ignored")) || WTERMSIG(played->end.status) == SIGKILL)
+		return NULL;
+	for (unsigned int i = played->n_sent; i > 0; i--)
+		if (in_stop_set(played->sent[i - 1].number))
+			return &played->sent[i - 1];
+	return NULL;
+}
+
 static const struct sent *find_kill(const struct played *played)
 {
 	for (unsigned int i = played->n_sent; i > 0; i--)
@@ -198,11 +212,12 @@ int scene_check(const struct box_tree *tree, const struct played *played, const 
 		char *why, size_t size)
 {
 	const struct scene *scene = played->scene;
+	const struct sent *request = find_request(played);
 	struct truth truth = {
 		.tree = tree,
 		.box = &played->box,
 		.end = &played->end,
-		.stop = find_request(played),
+		.stop = request ? request : find_inside(played),
 		.stop_result = scene->stop_result,
 		.kill = find_kill(played),
 		.kernel_kill = scene->kernel_kill,

@@ -13,7 +13,7 @@ struct truth {
 	const struct box_tree *tree;
 	const struct box *box;	    /* after box_remove(): its removed_ns bounds empty_boot_ns */
 	const struct proc_end *end; /* of the init */
-	const struct sent *stop;    /* the request, NULL when nobody asked */
+	const struct sent *stop;    /* the request, or what it heard from inside; NULL: neither */
 	const char *stop_result;    /* NULL: "delivered" */
 	const struct sent *kill;    /* the last SIGKILL to the init, NULL when none was sent by a
 				     * process of the test's */
