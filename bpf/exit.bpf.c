@@ -25,6 +25,18 @@ static __always_inline bool takes_others(struct task_struct *t)
 	return level && up.nr == 1 && (BPF_CORE_READ(up.ns, pid_allocated) & ALLOCATED_MASK) > 1;
 }
 
+/* What nobody took of init's stop signal, be it a handler, sigwait() or a signalfd. */
+static __always_inline __u32 stop_flags(struct task_struct *t, const struct graced_init *init)
+{
+	__u64 bit = BIT_OF(init->stop_sig);
+
+	if (!init->stop_sig || !(t->signal->shared_pending.signal.sig[0] & bit))
+		return 0;
+	if (t->blocked.sig[0] & bit)
+		return GRACED_EXIT_STOP_PENDING | GRACED_EXIT_STOP_BLOCKED;
+	return GRACED_EXIT_STOP_PENDING;
+}
+
 static __always_inline void record(struct task_struct *t, struct graced_watch *w,
 				   const struct place *at, __u32 status,
 				   const struct graced_init *init)
@@ -45,6 +57,8 @@ static __always_inline void record(struct task_struct *t, struct graced_watch *w
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
 	if (init && takes_others(t))
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
+	if (init)
+		ev->flags |= stop_flags(t, init);
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;

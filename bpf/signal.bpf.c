@@ -3,7 +3,7 @@
  * Signals, as they are generated: current is the sender. Recorded for inits, and of others the few
  * that an init passes on; for everybody else in a container only SIGKILLs are counted.
  */
-#include "stop.bpf.h"
+#include "hear.bpf.h"
 
 /* Beside graced_signal_flags, taken away before a record is filled: for a noisy container. */
 #define NOISY (1u << 31)
@@ -27,25 +27,6 @@ static __always_inline __s32 info_code(__u64 info)
 	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
 }
 
-/*
- * The members of an array's element are relocated, the distance between elements is not: it is
- * asked for, or the size of our short k_sigaction would be taken for the kernel's. The table is
- * read as a number, as 6.1 refuses to add a variable to a pointer to a kernel type.
- */
-static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
-{
-	void *at = BPF_CORE_READ(t, sighand), *handler = NULL;
-
-	if (!at || sig < 1 || sig > 64)
-		return 0;
-	at += bpf_core_field_offset(struct sighand_struct, action);
-	at += (sig - 1) * bpf_core_type_size(struct k_sigaction);
-	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
-	if (!handler)
-		return GRACED_SIG_DFL;
-	return handler == (void *)1 ? GRACED_SIG_IGN : 0;
-}
-
 static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_struct *signal,
 					  bool group)
 {
@@ -66,6 +47,8 @@ static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_s
 		flags |= GRACED_SIG_TARGET_ZOMBIE;
 	if ((a->target->blocked.sig[0] >> (a->sig - 1)) & 1)
 		flags |= GRACED_SIG_BLOCKED;
+	if (is_stopped(a->target, signal))
+		flags |= GRACED_SIG_STOPPED;
 	if (a->info == 1 && a->sig == SIGKILL && BPF_CORE_READ(current, flags) & PF_EXITING &&
 	    task_is_ns_init(current))
 		flags |= GRACED_SIG_NS_TEARDOWN;
@@ -407,6 +390,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	flags = signal_flags(a, signal, ctx[3]);
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
+	if (for_init && stop_set(a->w) & BIT_OF(a->sig))
+		flags |= child_flags(a->target, signal);
 	if (forwarded && passes_on(a, flags))
 		flags |= GRACED_SIG_FORWARDED;
 	if (noisy)

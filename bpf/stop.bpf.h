@@ -6,9 +6,14 @@
 #include "task.bpf.h"
 
 /* include/linux/sched/signal.h and include/linux/sched.h: bits, not relocatable. */
+#define SIGNAL_STOPPED	  0x01 /* SIGNAL_STOP_STOPPED */
 #define SIGNAL_GROUP_EXIT 0x04
 #define SIGNAL_UNKILLABLE 0x40
 #define PF_EXITING	  0x04
+#define PF_FROZEN	  0x00010000 /* until 5.13 and beyond, see is_stopped() */
+#define TASK_TRACED	  0x0008
+#define TASK_FROZEN	  0x8000      /* since 6.1 */
+#define TRAP_FREEZE	  (1UL << 23) /* JOBCTL_TRAP_FREEZE */
 
 /* enum of include/trace/events/signal.h */
 #define RESULT_DELIVERED 0
@@ -21,6 +26,7 @@
 #define CODE_TIMER (-2)
 #define CODE_TKILL (-6)
 
+#define SIGINT	 2
 #define SIGKILL	 9
 #define SIGTERM	 15
 #define SIGWINCH 28

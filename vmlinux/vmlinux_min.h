@@ -186,8 +186,22 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+typedef struct wait_queue_head {
+	struct list_head head;
+} wait_queue_head_t;
+
+struct sigpending {
+	sigset_t signal;
+};
+
 struct signal_struct {
 	atomic_t live;
+	wait_queue_head_t wait_chldexit; /* where threads wait for children */
+	struct sigpending shared_pending;
 	int group_exit_code;
 	unsigned int flags;
 	struct pid *pids[PIDTYPE_MAX];
@@ -206,7 +220,10 @@ struct task_struct {
 	int tgid;
 	struct task_struct *real_parent;
 	struct task_struct *parent; /* whom a tracer has is told to the tracer */
+	struct list_head children;
+	struct list_head sibling; /* in the parent's children */
 	struct task_struct *group_leader;
+	unsigned long jobctl;
 	__u64 start_boottime; /* ns of CLOCK_BOOTTIME; 5.5 and later */
 	const struct cred *real_cred;
 	const struct cred *cred;
@@ -215,6 +232,16 @@ struct task_struct {
 	struct sighand_struct *sighand;
 	sigset_t blocked;
 	struct css_set *cgroups;
+};
+
+/* Since 2f064a59a11f ("sched: Change task_struct::state"), Linux 5.14. */
+struct task_struct___state {
+	unsigned int __state;
+};
+
+/* Before that commit. */
+struct task_struct___old_state {
+	volatile long state;
 };
 
 #pragma clang attribute pop

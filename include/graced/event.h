@@ -65,6 +65,11 @@ enum graced_signal_flags {
 	GRACED_SIG_TARGET_ZOMBIE = 1 << 9, /* target had stopped running already */
 	GRACED_SIG_INIT = 1 << 10,	   /* target is its container's init */
 	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, told to stop */
+	GRACED_SIG_STOPPED = 1 << 12,	   /* the target is frozen, stopped or held by a tracer */
+	GRACED_SIG_CHILDREN = 1 << 13,	   /* a stop signal to an init that has a child */
+	/* ... and waits for one, the first of which can be interrupted from a terminal: a shell
+	 * without job control has those that it does not wait for ignore SIGINT. */
+	GRACED_SIG_AWAITS_CHILD = 1 << 14,
 };
 
 /*
@@ -81,6 +86,9 @@ enum graced_exit_flags {
 	GRACED_EXIT_INIT = 1 << 0,	 /* it was its container's init */
 	GRACED_EXIT_OOM_VICTIM = 1 << 1, /* the OOM killer had marked its memory */
 	GRACED_EXIT_NS_OTHERS = 1 << 2,	 /* its pid namespace, which ends with it, has others */
+	/* The stop signal of stop_at_ns, or a repetition, was pending still ... */
+	GRACED_EXIT_STOP_PENDING = 1 << 3,
+	GRACED_EXIT_STOP_BLOCKED = 1 << 4, /* ... and the last thread blocked it */
 };
 
 /* graced_ev_oom.flags */

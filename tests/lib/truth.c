@@ -324,6 +324,18 @@ static bool was_not_empty(const struct check *c)
 	       !jrec_match(jrec_get(c->rec, "evidence"), "{'gaps':['not-empty']}", c->why, c->size);
 }
 
+/* What else the reason may be is a matter of tests/kernel/test_unheard.c. */
+static int check_reason(const struct check *c)
+{
+	const struct truth *t = c->truth;
+
+	if (t->deaf)
+		return same_text(c, "reason", "no-handler");
+	if (t->stop && t->stop_result && !strcmp(t->stop_result, "ignored"))
+		return same_text(c, "reason", "ignored");
+	return 0;
+}
+
 static int check_verdict(const struct check *c)
 {
 	const struct truth *t = c->truth;
@@ -333,7 +345,7 @@ static int check_verdict(const struct check *c)
 	snprintf(evidence, sizeof(evidence), "{'complete':%s,'gaps':%s}", gaps ? "false" : "true",
 		 gaps ? gaps : "[]");
 	return same_text(c, "outcome", t->outcome) || same_text(c, "cause", t->cause) ||
-	       same_bool(c, "deaf", t->deaf) ||
+	       same_bool(c, "deaf", t->deaf) || check_reason(c) ||
 	       same_int(c, "collateral_kills", t->collateral_kills) ||
 	       same_int(c, "oom_kills", t->oom_kills) || is_null(c, "pod_terminating") ||
 	       jrec_match(json_object_get(c->rec, "evidence"), evidence, c->why, c->size);

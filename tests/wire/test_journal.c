@@ -25,6 +25,7 @@ static struct record a_stop(void)
 	stop->kill_signal.number = 9;
 	stop->kill_signal.result = 0;
 	stop->deaf = true;
+	stop->reason = UNHEARD_NO_HANDLER;
 	stop->exit = (struct record_exit){.known = true, .status = 9, .at_ns = 5000000000};
 	stop->latency_known = true;
 	stop->latency_ns = 30000000000;
@@ -55,6 +56,7 @@ static void stop_entry(void **state)
 		"(runtime) was not heard: PID 1 has no handler for it; SIGKILL from runc[7] "
 		"(runtime)",
 		"GRACED_TYPE=stop",
+		"GRACED_REASON=no-handler",
 		"GRACED_NAMESPACE=shop",
 		"GRACED_POD=web-0",
 		"GRACED_CONTAINER=nginx",

@@ -269,15 +269,21 @@ static void test_notes(void **state)
 		enum outcome outcome;
 		uint32_t gaps;
 		const char *note;
+		enum unheard reason;
 	} want[] = {
-		{true, 0, 0, OUTCOME_KILLED, 0, " deaf\n"},
-		{false, 3, 0, OUTCOME_KILLED, 0, " 3 collateral\n"},
-		{false, 0, 1, OUTCOME_FAILED, 0, " oom×1\n"},
-		{false, 0, 1, OUTCOME_OOM_KILLED, 0, " runc runtime\n"},
-		{false, 0, 2, OUTCOME_OOM_KILLED, 0, " oom×2\n"},
-		{true, 0, 12, OUTCOME_KILLED, 0, " deaf oom×12\n"},
-		{true, 3, 0, OUTCOME_KILLED, 0, " deaf 3 colla…\n"},
-		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE, " name-late\n"},
+		{true, 0, 0, OUTCOME_KILLED, 0, " deaf\n", UNHEARD_NO_HANDLER},
+		{true, 0, 0, OUTCOME_KILLED, 0, " deaf shell\n", UNHEARD_SHELL},
+		{false, 0, 0, OUTCOME_KILLED, 0, " ignored\n", UNHEARD_IGNORED},
+		{false, 0, 0, OUTCOME_KILLED, 0, " child-ignored\n", UNHEARD_CHILD_IGNORED},
+		{false, 2, 0, OUTCOME_KILLED, 0, " blocked 2 co…\n", UNHEARD_BLOCKED},
+		{true, 0, 0, OUTCOME_KILLED, 0, " deaf\n", UNHEARD_NONE},
+		{false, 3, 0, OUTCOME_KILLED, 0, " 3 collateral\n", UNHEARD_NONE},
+		{false, 0, 1, OUTCOME_FAILED, 0, " oom×1\n", UNHEARD_NONE},
+		{false, 0, 1, OUTCOME_OOM_KILLED, 0, " runc runtime\n", UNHEARD_NONE},
+		{false, 0, 2, OUTCOME_OOM_KILLED, 0, " oom×2\n", UNHEARD_NONE},
+		{true, 0, 12, OUTCOME_KILLED, 0, " deaf oom×12\n", UNHEARD_NONE},
+		{true, 3, 0, OUTCOME_KILLED, 0, " deaf 3 colla…\n", UNHEARD_NONE},
+		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE, " name-late\n", UNHEARD_NONE},
 	};
 
 	(void)state;
@@ -285,6 +291,7 @@ static void test_notes(void **state)
 		struct record record = stop();
 
 		record.stop.deaf = want[i].deaf;
+		record.stop.reason = want[i].reason;
 		record.stop.collateral_kills = want[i].collateral;
 		record.stop.oom_kills = want[i].ooms;
 		record.stop.outcome = want[i].outcome;
@@ -301,13 +308,15 @@ static void test_signal_notes(void **state)
 	assert_cell(&record, " SIGTERM    ignored  ");
 	assert_cell(&record, " deaf\n");
 	record.signal.deaf = false;
+	/* An init that waits for it may block it in a thread. */
 	record.signal.blocked = true;
+	record.signal.reason = UNHEARD_STOPPED;
 	record.signal.result = 2;
 	assert_cell(&record, " already_pend… ");
-	assert_cell(&record, " blocked\n");
+	assert_cell(&record, " stopped\n");
 	record.signal.target_init = false;
-	assert_cell(&record, " blocked pid …\n");
-	record.signal.blocked = false;
+	assert_cell(&record, " stopped pid …\n");
+	record.signal.reason = UNHEARD_NONE;
 	assert_cell(&record, " pid 4242\n");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The engine's part that puts facts into records. */
+#include "core/audit.h"
 #include "core/engine_priv.h"
 
 #include <stdio.h>
@@ -321,7 +322,8 @@ void engine_report_signal(struct engine *e, const struct obs *obs, const struct 
 	rec->signal.code = sig->code;
 	rec->signal.blocked = sig->flags & GRACED_SIG_BLOCKED;
 	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig);
-	rec->signal.reason = unheard_by(sig->sig, sig->result, sig->flags);
+	rec->signal.reason = unheard_by(sig->sig, sig->result, sig->flags,
+					audit_is_shell(sig->target.exe, sig->target.comm));
 	rec->signal.target = process_of(&sig->target);
 	rec->signal.target_init = sig->flags & GRACED_SIG_INIT && target && target->stop;
 	fill_sender(e, &rec->signal.sender, sender);

@@ -62,6 +62,7 @@ struct kept_stop {
 	uint64_t forward_ns;
 	struct graced_proc forward_to;
 	bool takes_others, told_unnamed, record_lost, shed;
+	uint32_t hearing;      /* enum stop_hearing */
 	bool restarted, blind; /* another restart was in its life before */
 };
 

@@ -5,16 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIGKILL_NR	    9
-#define RESULT_DELIVERED    0
-#define RESULT_IGNORED	    1
-#define RESULT_OVERFLOW	    3
-#define RESULT_LOST_INFO    4
-#define SECOND		    1000000000ULL
-#define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones are taken for this */
-#define LAPSE_MARGIN	    (60 * SECOND)
-#define LAPSE_GRACE_UNKNOWN (600 * SECOND)
-#define INSIDE_NS	    (60 * SECOND) /* an exit later has another reason */
+#include "core/audit.h"
+
+#define SIGKILL_NR	       9
+#define RESULT_DELIVERED       0
+#define RESULT_IGNORED	       1
+#define RESULT_ALREADY_PENDING 2
+#define RESULT_OVERFLOW	       3
+#define RESULT_LOST_INFO       4
+#define SECOND		       1000000000ULL
+#define GRACE_MAX	       (366 * 86400 * SECOND) /* longer ones are taken for this */
+#define LAPSE_MARGIN	       (60 * SECOND)
+#define LAPSE_GRACE_UNKNOWN    (600 * SECOND)
+#define INSIDE_NS	       (60 * SECOND) /* an exit later has another reason */
 
 #define NO STOP_STATE_COUNT /* not expected: a counted no-op */
 
@@ -119,15 +122,6 @@ bool stop_signal_deaf(const struct obs_signal *sig)
 	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
 }
 
-enum unheard stop_unheard(const struct stop *stop)
-{
-	const struct stop_signal *request = &stop->request;
-
-	if (!request->seen)
-		return UNHEARD_NONE;
-	return unheard_by(request->number, request->result, request->flags);
-}
-
 static bool asks(enum relation from)
 {
 	return from == RELATION_SAME_POD || from == RELATION_OTHER_POD ||
@@ -158,6 +152,7 @@ static void request_note(struct cgmap *map, struct stop *stop, const struct obs_
 
 	if (!stop->request.seen || replaces) {
 		stop->deaf = stop_signal_deaf(sig);
+		stop->hearing = audit_is_shell(sig->target.exe, sig->target.comm) ? STOP_SHELL : 0;
 		stop->request_suppressed = stop->before.suppressed + sig->suppressed;
 		signal_take(map, &stop->request, sig, at_ns, sender);
 	}
@@ -183,6 +178,9 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 {
 	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
 		return STOP_NOTE_NONE;
+	if (stop->request.seen && sig->sig == stop->request.number &&
+	    sig->result != RESULT_ALREADY_PENDING)
+		stop->hearing |= STOP_AGAIN;
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO)
 		stop->last_from[sig->sig] = sender->relation;
 	if (sig->sig == SIGKILL_NR) {
@@ -211,8 +209,13 @@ void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_
 	if (!stop->request.seen || sig->sender.pid != stop->init.pid || at_ns < stop->request.at_ns)
 		return;
 	/* Of a request that lapsed, or that a manager's has replaced. */
-	if (f->at_ns < stop->request.at_ns)
+	if (f->at_ns < stop->request.at_ns) {
 		f->count = 0;
+		stop->hearing &= ~(uint32_t)STOP_FORWARD_TAKEN;
+	}
+	/* What is ignored by a process that is dying anyway tells nothing of the process. */
+	if (sig->result != RESULT_IGNORED || sig->flags & GRACED_SIG_GROUP_EXIT)
+		stop->hearing |= STOP_FORWARD_TAKEN;
 	if (!f->count++) {
 		f->number = sig->sig;
 		f->result = sig->result;
@@ -236,6 +239,16 @@ void stop_count(struct stop *stop, const struct graced_counts *counts)
 	};
 }
 
+/* A signal that kills is left pending by the death that it causes. */
+static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *exit)
+{
+	if (!(exit->flags & GRACED_EXIT_STOP_PENDING) || exit->deliver_ns ||
+	    stop->hearing & STOP_AGAIN || (exit->status & 0x7f) == stop->request.number)
+		return 0;
+	return exit->flags & GRACED_EXIT_STOP_BLOCKED ? STOP_UNTAKEN | STOP_ENDS_BLOCKED
+						      : STOP_UNTAKEN;
+}
+
 void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 {
 	stop->exit_seen = true;
@@ -244,8 +257,10 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 	stop->init = exit->proc;
 	stop_count(stop, &exit->counts);
 	/* The kernel half follows one stop signal; it need not be the one that counts here. */
-	if (stop->request.seen && exit->stop_at_ns == stop->request.at_ns)
+	if (stop->request.seen && exit->stop_at_ns == stop->request.at_ns) {
 		stop->deliver_ns = exit->deliver_ns;
+		stop->hearing |= hearing_at_exit(stop, exit);
+	}
 	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
 	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
 		stop->oom_victim = true;
@@ -274,6 +289,7 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 	signal_forget(map, &stop->request);
 	stop->request_sigs = 0;
 	stop->deaf = false;
+	stop->hearing = 0;
 }
 
 /* Suppressed signals matter when they came after the request, or when nobody asked at all. */
@@ -386,4 +402,51 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
 		.window_complete = !(gaps & holes),
 	};
+}
+
+/* The signal lay there until the end; every thread that does not block it would have taken it. */
+static enum unheard untaken(const struct stop *stop)
+{
+	if (stop->request.flags & GRACED_SIG_STOPPED)
+		return UNHEARD_STOPPED;
+	if (stop->request.flags & GRACED_SIG_BLOCKED && stop->hearing & STOP_ENDS_BLOCKED)
+		return UNHEARD_BLOCKED;
+	return UNHEARD_NONE;
+}
+
+/* It was taken, and init had to be killed all the same. */
+static enum unheard in_vain(const struct stop *stop)
+{
+	const uint32_t trap = GRACED_SIG_CHILDREN | GRACED_SIG_AWAITS_CHILD;
+	const struct stop_forward *f = &stop->forward;
+
+	if (f->count && f->at_ns >= stop->request.at_ns)
+		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
+			       ? UNHEARD_NONE
+			       : UNHEARD_CHILD_IGNORED;
+	if (stop->hearing & STOP_SHELL && (stop->request.flags & trap) == trap && stop->deliver_ns)
+		return UNHEARD_TRAP;
+	return UNHEARD_NONE;
+}
+
+enum unheard stop_unheard(const struct stop *stop)
+{
+	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
+			       1u << GAP_DAEMON_DOWN;
+	const struct stop_signal *request = &stop->request;
+	enum unheard by_signal;
+
+	if (!request->seen)
+		return UNHEARD_NONE;
+	by_signal = unheard_by(request->number, request->result, request->flags,
+			       stop->hearing & STOP_SHELL);
+	if (request->result == RESULT_IGNORED)
+		return by_signal;
+	/* The rest follows from signals that were not seen, too. */
+	if (!stop->exit_seen || stop_gaps(stop) & holes)
+		return UNHEARD_NONE;
+	if (stop->hearing & STOP_UNTAKEN)
+		return untaken(stop);
+	return stop->kill.seen && (stop->status & 0x7f) == SIGKILL_NR ? in_vain(stop)
+								      : UNHEARD_NONE;
 }

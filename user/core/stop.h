@@ -52,6 +52,15 @@ struct stop_forward {
 	struct graced_proc to;
 };
 
+/* How the request and what init made of it went, in struct stop's hearing. */
+enum stop_hearing {
+	STOP_SHELL = 1 << 0,	     /* init was a shell when it was asked */
+	STOP_AGAIN = 1 << 1,	     /* the same signal was queued once more: the first was taken */
+	STOP_FORWARD_TAKEN = 1 << 2, /* a process did not ignore what init forwarded */
+	STOP_UNTAKEN = 1 << 3,	     /* the signal was pending at the exit, and never taken */
+	STOP_ENDS_BLOCKED = 1 << 4,  /* ... and blocked by the last thread */
+};
+
 struct stop {
 	enum stop_state state;
 	struct cgnode *node; /* a reference; NULL: a process outside every container */
@@ -65,6 +74,7 @@ struct stop {
 
 	struct stop_signal request;
 	uint64_t request_sigs; /* stop-set signals sent in it */
+	uint32_t hearing;      /* enum stop_hearing */
 	bool deaf;
 	struct stop_signal
 		inside; /* the last stop-set signal from its own container that it heard */

@@ -72,6 +72,7 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 		.shed = stop->shed,
 		.restarted = stop->restarted,
 		.blind = stop->blind,
+		.hearing = stop->hearing,
 	};
 	write_last_from(stop, ret->last_from);
 }
@@ -155,6 +156,7 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.shed = kept->shed,
 		.restarted = kept->restarted,
 		.blind = kept->blind,
+		.hearing = kept->hearing,
 		.kept = true,
 	};
 	read_last_from(kept->last_from, stop);
@@ -212,6 +214,7 @@ void stop_restored(struct stop *stop)
 	if (!stop->request.seen) {
 		stop->request_sigs = 0;
 		stop->deaf = false;
+		stop->hearing = 0;
 		stop->forward = (struct stop_forward){};
 	}
 	if (stop->state == STOP_IDLE || stop->state == STOP_TOLD)

@@ -7,6 +7,7 @@
 #ifndef CORE_UNHEARD_H
 #define CORE_UNHEARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum unheard {
@@ -25,8 +26,11 @@ enum unheard {
 /* The word in quotes; NULL for UNHEARD_NONE and for a number that is no member. */
 const char *unheard_name(enum unheard reason);
 
-/* By what the kernel did with a signal when it was generated: its result (enum of
- * include/trace/events/signal.h) and enum graced_signal_flags. */
-enum unheard unheard_by(uint32_t sig, int32_t result, uint32_t flags);
+/*
+ * By what the kernel did with a signal when it was generated: its result (enum of
+ * include/trace/events/signal.h) and enum graced_signal_flags. shell: the target is one. A target
+ * that is stopped may take the signal later.
+ */
+enum unheard unheard_by(uint32_t sig, int32_t result, uint32_t flags, bool shell);
 
 #endif

@@ -115,6 +115,23 @@ static void add_sender(struct buf *out, const char *which, const struct record_s
 	journal_add_field(out, key, sender_kind_name(sigref->sender.kind));
 }
 
+static void say_unheard(struct buf *out, enum unheard reason)
+{
+	static const char *const sentences[UNHEARD_COUNT] = {
+		[UNHEARD_NO_HANDLER] = " was not heard: PID 1 has no handler for it",
+		[UNHEARD_IGNORED] = " was not heard: the process ignores it",
+		[UNHEARD_BLOCKED] = " was not heard: every thread blocks it",
+		[UNHEARD_STOPPED] = " was not taken: the process was stopped or frozen",
+		[UNHEARD_DEFAULT_IGNORE] = " was not heard: its default is to do nothing",
+		[UNHEARD_SHELL] = " was not heard: a shell without a handler is PID 1",
+		[UNHEARD_TRAP] = " was in vain: the shell's trap waits for its child",
+		[UNHEARD_CHILD_IGNORED] = " was in vain: the child it was forwarded to ignores it",
+	};
+
+	if (sentences[reason])
+		buf_adds(out, sentences[reason]);
+}
+
 static void say_stop(struct buf *out, const struct record_stop *stop)
 {
 	char took[DURATION_SIZE], name[SIGNAME_SIZE];
@@ -127,8 +144,7 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	if (stop->stop_signal.known) {
 		buf_printf(out, "; %s", signame_format(stop->stop_signal.number, name));
 		say_sender(out, &stop->stop_signal.sender);
-		if (stop->deaf)
-			buf_adds(out, " was not heard: PID 1 has no handler for it");
+		say_unheard(out, stop->reason);
 	}
 	if (stop->kill_signal.known) {
 		buf_adds(out, "; SIGKILL");
@@ -154,7 +170,7 @@ static void add_gaps(struct buf *out, uint32_t gaps)
 
 static bool went_wrong(const struct record_stop *stop)
 {
-	return stop->deaf || stop->outcome == OUTCOME_KILLED ||
+	return stop->deaf || stop->reason || stop->outcome == OUTCOME_KILLED ||
 	       stop->outcome == OUTCOME_OOM_KILLED || stop->outcome == OUTCOME_CRASHED;
 }
 
@@ -174,6 +190,7 @@ static void add_stop(struct buf *out, const struct record *record)
 	add_sender(out, "STOP", &stop->stop_signal);
 	add_sender(out, "KILL", &stop->kill_signal);
 	journal_add_number(out, "GRACED_DEAF", stop->deaf);
+	journal_add_field(out, "GRACED_REASON", unheard_name(stop->reason));
 	if (stop->exit.known && !signal)
 		journal_add_number(out, "GRACED_EXIT_CODE", stop->exit.status >> 8 & 0xff);
 	if (stop->exit.known)
@@ -203,6 +220,7 @@ static void add_signal(struct buf *out, const struct record *record)
 	journal_add_field(out, "GRACED_SIGNAL", name);
 	journal_add_field(out, "GRACED_RESULT", record_result_name(signal->result));
 	journal_add_number(out, "GRACED_DEAF", signal->deaf);
+	journal_add_field(out, "GRACED_REASON", unheard_name(signal->reason));
 	journal_add_field(out, "GRACED_SENDER", signal->sender.process.comm);
 	journal_add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
 }

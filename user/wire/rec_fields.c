@@ -249,6 +249,7 @@ static const struct rec_field KEPT_STOP[] = {
 	BOOL("shed", kept_stop.shed),
 	BOOL("restarted", kept_stop.restarted),
 	BOOL("blind", kept_stop.blind),
+	UINT("hearing", kept_stop.hearing),
 };
 
 static const struct rec_field KEPT_SIGNAL[] = {

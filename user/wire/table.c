@@ -173,15 +173,23 @@ static void next_note(struct buf *cell)
 		buf_addc(cell, ' ');
 }
 
+/* no-handler is what deaf means. */
+static void add_unheard(struct buf *cell, bool deaf, enum unheard reason)
+{
+	if (deaf)
+		buf_adds(cell, "deaf");
+	if (reason == UNHEARD_NONE || (deaf && reason == UNHEARD_NO_HANDLER))
+		return;
+	next_note(cell);
+	buf_adds(cell, unheard_name(reason));
+}
+
 /* What is left out of the evidence stands last, so that a name has room to be read. */
 static void add_notes(struct buf *cell, const struct record_stop *stop)
 {
 	const char *separator = "";
 
-	if (stop->deaf) {
-		next_note(cell);
-		buf_adds(cell, "deaf");
-	}
+	add_unheard(cell, stop->deaf, stop->reason);
 	if (stop->collateral_kills) {
 		next_note(cell);
 		buf_add_u64(cell, stop->collateral_kills);
@@ -262,10 +270,7 @@ static void fill_signal(struct rows_row *row, const struct record *record)
 	add_sender(rows_cell(row, NULL), &signal->sender);
 
 	note = rows_cell(row, signal->deaf ? ALARM : NULL);
-	if (signal->deaf)
-		buf_adds(note, "deaf");
-	else if (signal->blocked)
-		buf_adds(note, "blocked");
+	add_unheard(note, signal->deaf, signal->reason);
 	if (!signal->target_init) {
 		next_note(note);
 		buf_printf(note, "pid %u", signal->target.pid);

@@ -218,6 +218,22 @@ static void signalfd_other(char **args)
 		;
 }
 
+/* takes sigwait|signalfd: fetches one SIGTERM and makes nothing of it */
+static void takes(char **args)
+{
+	struct signalfd_siginfo info;
+	sigset_t set = set_of(SIGTERM);
+	int fd = signalfd(-1, &set, SFD_CLOEXEC);
+
+	mask(SIG_BLOCK, SIGTERM);
+	page_ready(page);
+	if (!strcmp(args[0], "sigwait"))
+		sigwaitinfo(&set, NULL);
+	else if (read(fd, &info, sizeof(info)) < 0)
+		_exit(121);
+	pause_forever();
+}
+
 /* run PROGRAM [ARGUMENT ...]: another program, which says ready itself (a byte to READY_FD) */
 static void run(char **args)
 {
@@ -237,6 +253,7 @@ static const struct {
 	{"threads", threads, 3},
 	{"wait-other", wait_other, 1},
 	{"signalfd-other", signalfd_other, 0},
+	{"takes", takes, 1},
 	{"run", run, 1},
 };
 

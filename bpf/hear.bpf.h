@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What a process makes of a signal: its disposition, whether it runs, whom a shell waits for. */
+#ifndef GRACED_HEAR_BPF_H
+#define GRACED_HEAR_BPF_H
+
+#include "stop.bpf.h"
+
+/*
+ * The members of an array's element are relocated, the distance between elements is not: it is
+ * asked for, or the size of our short k_sigaction would be taken for the kernel's. The table is
+ * read as a number, as 6.1 refuses to add a variable to a pointer to a kernel type.
+ */
+static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
+{
+	void *at = BPF_CORE_READ(t, sighand), *handler = NULL;
+
+	if (!at || sig < 1 || sig > 64)
+		return 0;
+	at += bpf_core_field_offset(struct sighand_struct, action);
+	at += (sig - 1) * bpf_core_type_size(struct k_sigaction);
+	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
+	if (!handler)
+		return GRACED_SIG_DFL;
+	return handler == (void *)1 ? GRACED_SIG_IGN : 0;
+}
+
+/*
+ * Frozen by either cgroup hierarchy, stopped by a signal, or in a tracer's hand. The older freezer
+ * marks a task by a flag until Linux 6.0 and by a state since 6.1; where the state has its new name
+ * the bit of that flag may mean something else, and on 5.14 to 6.0 that freezer is not seen.
+ */
+static __always_inline bool is_stopped(struct task_struct *t, struct signal_struct *signal)
+{
+	struct task_struct___old_state *old = (void *)t;
+	struct task_struct___state *now = (void *)t;
+
+	if (signal->flags & SIGNAL_STOPPED || t->jobctl & TRAP_FREEZE)
+		return true;
+	if (bpf_core_field_exists(now->__state))
+		return BPF_CORE_READ(now, __state) & (TASK_TRACED | TASK_FROZEN);
+	return BPF_CORE_READ(old, state) & TASK_TRACED || t->flags & PF_FROZEN;
+}
+
+/* The first child of the target's leader; NULL: it has none. */
+static __always_inline struct task_struct *first_child(struct task_struct *t)
+{
+	struct list_head *next = BPF_CORE_READ(t, children.next);
+	void *head = (void *)t + bpf_core_field_offset(struct task_struct, children);
+
+	if (!next || next == head)
+		return NULL;
+	return (void *)next - bpf_core_field_offset(struct task_struct, sibling);
+}
+
+static __always_inline bool awaits_child(struct signal_struct *signal)
+{
+	struct list_head *next = BPF_CORE_READ(signal, wait_chldexit.head.next);
+	void *head = (void *)signal + bpf_core_field_offset(struct signal_struct, wait_chldexit) +
+		     bpf_core_field_offset(wait_queue_head_t, head);
+
+	return next && next != head;
+}
+
+/* For the reasons why a shell passes no stop signal on. */
+static __always_inline __u32 child_flags(struct task_struct *t, struct signal_struct *signal)
+{
+	struct task_struct *child = first_child(t);
+
+	if (!child)
+		return 0;
+	if (awaits_child(signal) && !(disposition_flags(child, SIGINT) & GRACED_SIG_IGN))
+		return GRACED_SIG_CHILDREN | GRACED_SIG_AWAITS_CHILD;
+	return GRACED_SIG_CHILDREN;
+}
+
+#endif
