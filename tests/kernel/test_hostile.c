@@ -182,7 +182,7 @@ static void one_signalling_itself(void **state)
 	assert_non_null(note);
 	assert_int_equal(note->value, SIGNALS);
 	rec = tracer_await_stop(f->tracer, &box);
-	judge_match(rec, "{'outcome':'failed','cause':'self','stop_signal':null,"
+	judge_match(rec, "{'outcome':'failed','cause':'same-container',"
 			 "'exit':{'code':3,'signal':0}}");
 	/* What is held back says so; what was let through was not much. */
 	judge_match(rec, "{'evidence':{'complete':false,'gaps':['suppressed']}}");
