@@ -112,6 +112,23 @@ static void a_head_of_other_bytes_is_refused(void **state)
 	}
 }
 
+static void a_setting_is_found_among_others(void **state)
+{
+	_cleanup_(buf_free) struct buf lines = {};
+	char value[16] = "before";
+
+	(void)state;
+	control_add_setting(&lines, "a", "x\n\"y");
+	control_add_setting(&lines, "b", "far too long for who asks");
+	assert_true(control_find_setting(buf_str(&lines), "a", value, sizeof(value)));
+	assert_string_equal(value, "x\n\"y");
+	assert_false(control_find_setting(buf_str(&lines), "b", value, sizeof(value)));
+	assert_false(control_find_setting(buf_str(&lines), "c", value, sizeof(value)));
+	assert_false(control_find_setting("", "a", value, sizeof(value)));
+	assert_false(control_find_setting("{\n[]\n{\"key\":\"a\",\"value\":1}", "a", value,
+					  sizeof(value)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +138,8 @@ int main(void)
 		CLAIM("a head tells how many lines follow", a_head_tells_how_many_lines_follow),
 		CLAIM("an error arrives as it was said", an_error_arrives_as_it_was_said),
 		CLAIM("a head of other bytes is refused", a_head_of_other_bytes_is_refused),
+		CLAIM("a setting is found among others, and in no other bytes",
+		      a_setting_is_found_among_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,21 @@ static bool lister_tells(const struct manager *m)
 	return state.status == PODSRC_UP;
 }
 
+/* What a command on this host cannot know by itself. */
+static uint64_t tell_settings(const struct daemon *d, struct buf *out)
+{
+	const struct config *c = &d->config;
+	char buffer[PATH_MAX];
+
+	control_add_setting(out, "checkpoint.file",
+			    c->checkpoint_file ? c->checkpoint_file
+					       : rundir_path(CHECKPOINT_NAME, buffer));
+	control_add_setting(out, "shutdown.mode",
+			    c->shutdown.off ? "off" : shutdown_mode_name(c->shutdown.mode));
+	control_add_setting(out, "config", c->file ? c->file : "");
+	return 3;
+}
+
 static int answer(void *userdata, enum control_command command, struct buf *out,
 		  uint64_t *ret_lines)
 {
@@ -106,6 +121,10 @@ static int answer(void *userdata, enum control_command command, struct buf *out,
 			   .desired_known = lister_tells(d->manager)},
 	};
 
+	if (command == CONTROL_SETTINGS) {
+		*ret_lines = tell_settings(d, out);
+		return 0;
+	}
 	if (command != CONTROL_PODS)
 		return -EOPNOTSUPP;
 	clock_node_name(node, sizeof(node));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/answers.h"
 #include "app/check_grace.h"
 #include "app/check_shutdown.h"
 #include "app/checkpoint.h"
@@ -18,6 +19,7 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "io/control_client.h"
 #include "io/hierarchy.h"
 #include "io/host.h"
 #include "io/kern.h"
@@ -40,6 +42,9 @@ static const char usage[] =
 	"      --no-names           do not ask who names pods and containers\n" OPTIONS_SOURCES_HELP
 	"      --debug              libbpf's messages on stderr\n";
 
+/* How long the daemon may take to answer. */
+#define ANSWER_MS 3000
+
 enum status { OK, WARN, FAIL };
 
 struct check {
@@ -48,6 +53,7 @@ struct check {
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
 	struct kubeletfile kubelet;
+	struct control_answer daemon; /* settings of the one that runs; empty: none answers */
 };
 
 __attribute__((format(printf, 4, 5))) static void tell(struct check *c, enum status status,
@@ -257,14 +263,43 @@ static void check_sources(struct check *c)
 	describe_free(d);
 }
 
-/* Where the daemon has it unless its settings say otherwise. */
+/* What the running daemon uses, which may be another file than the default. */
+static void check_daemon(struct check *c)
+{
+	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
+	const char *socket = rundir_path(ANSWERS_NAME, buffer), *lines;
+	struct control_why why;
+	int r = control_ask(socket, CONTROL_SETTINGS, ANSWER_MS, -1, &c->daemon, &why);
+
+	if (r < 0) {
+		tell(c, r == -ENOENT || r == -ECONNREFUSED ? OK : WARN, "daemon",
+		     "none answers at %s (%s): the defaults are checked", socket, why.text);
+		return;
+	}
+	lines = buf_str(&c->daemon.text);
+	if (!control_find_setting(lines, "config", file, sizeof(file)))
+		file[0] = '\0';
+	if (!control_find_setting(lines, "shutdown.mode", mode, sizeof(mode)))
+		strcpy(mode, "not known");
+	tell(c, OK, "daemon", "answers at %s: settings from %s, shutdown.mode %s", socket,
+	     file[0] ? file : "flags, environment and defaults", mode);
+}
+
+/* The running daemon's, else the default one. */
 static void check_checkpoint(struct check *c)
 {
-	char buffer[PATH_MAX];
+	char buffer[PATH_MAX], used[PATH_MAX];
 	const char *path = rundir_path(CHECKPOINT_NAME, buffer);
 	struct keepfile_why why;
-	int r = keepfile_check(path, &why);
+	int r;
 
+	if (control_find_setting(buf_str(&c->daemon.text), "checkpoint.file", used, sizeof(used)))
+		path = used;
+	if (strcmp(path, "none") == 0) {
+		tell(c, OK, "checkpoint", "none, by the daemon's settings: a restart begins anew");
+		return;
+	}
+	r = keepfile_check(path, &why);
 	if (r < 0)
 		tell(c, WARN, "checkpoint", "%s: a restart of the daemon begins anew", why.text);
 	else
@@ -294,6 +329,8 @@ int cmd_check(int argc, char **argv)
 	check_programs(&c);
 	check_shutdown(&c.kubelet, on_shutdown, &c);
 	check_sources(&c);
+	check_daemon(&c);
 	check_checkpoint(&c);
+	buf_free(&c.daemon.text);
 	return c.failed;
 }

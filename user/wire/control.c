@@ -6,13 +6,15 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "wire/jsonw.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
 
-static const char *const names[CONTROL_COMMAND_COUNT] = {[CONTROL_PODS] = "pods"};
+static const char *const names[CONTROL_COMMAND_COUNT] =
+	{[CONTROL_PODS] = "pods", [CONTROL_SETTINGS] = "settings"};
 
 static void begin(struct buf *out)
 {
@@ -45,6 +47,36 @@ void control_add_error(struct buf *out, const char *why)
 	begin(out);
 	jsonw_str(out, "error", why);
 	end(out);
+}
+
+void control_add_setting(struct buf *out, const char *key, const char *value)
+{
+	jsonw_object(out, NULL);
+	jsonw_str(out, "key", key);
+	jsonw_str(out, "value", value);
+	end(out);
+}
+
+static bool read_setting(const char *line, size_t size, const char *key, char *ret, size_t room)
+{
+	_cleanup_(cleanup_json_decref) json_t *object = json_loadb(line, size, 0, NULL);
+	const char *name = json_string_value(json_object_get(object, "key"));
+	const char *value = json_string_value(json_object_get(object, "value"));
+
+	if (!name || !value || strcmp(name, key) != 0 || strlen(value) >= room)
+		return false;
+	strcpy(ret, value);
+	return true;
+}
+
+bool control_find_setting(const char *lines, const char *key, char *ret, size_t size)
+{
+	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+		n = strcspn(lines, "\n");
+		if (read_setting(lines, n, key, ret, size))
+			return true;
+	}
+	return false;
 }
 
 static int fail(struct control_why *why, int error, const char *text)

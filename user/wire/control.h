@@ -10,6 +10,7 @@
 #define WIRE_CONTROL_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -21,7 +22,8 @@
 #define CONTROL_REPLY_MAX   ((size_t)8 << 20)
 
 enum control_command {
-	CONTROL_PODS, /* a line of wire/pods_json for each pod */
+	CONTROL_PODS,	  /* a line of wire/pods_json for each pod */
+	CONTROL_SETTINGS, /* a line for each setting that graced check wants to know */
 	CONTROL_COMMAND_COUNT,
 };
 
@@ -34,6 +36,12 @@ struct control_why {
 void control_add_request(struct buf *out, enum control_command command);
 void control_add_head(struct buf *out, uint64_t lines);
 void control_add_error(struct buf *out, const char *why);
+
+/* Adds a line of the answer to CONTROL_SETTINGS. */
+void control_add_setting(struct buf *out, const char *key, const char *value);
+/* Finds key among lines of such an answer, which may hold any bytes, and copies its value. False:
+ * it is not there, or too long. */
+bool control_find_setting(const char *lines, const char *key, char *ret, size_t size);
 
 /* The line is without its newline and may hold any bytes. 0; -EBADMSG: it is no request;
  * -EPROTONOSUPPORT: of another version; -EOPNOTSUPP: for a command that there is not. *ret_why is
