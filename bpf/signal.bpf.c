@@ -353,11 +353,33 @@ static __always_inline bool forward_take(const struct signal_args *a, struct gra
 	return true;
 }
 
+/* HUP, USR1, USR2, WINCH and real-time signals: what programs take for a request to drain, to
+ * reload or to hand over. */
+#define DRAIN_SET (BIT_OF(1) | BIT_OF(10) | BIT_OF(12) | BIT_OF(SIGWINCH) | ~0ULL << 33)
+
+/*
+ * Another process asks it for something other than to stop, by kill(), sigqueue() or tgkill(): a
+ * terminal's SIGWINCH or SIGHUP is the kernel's, and what a process sends itself is its own matter.
+ */
+static __always_inline bool asks_to_drain(const struct signal_args *a, const __u64 *ctx)
+{
+	__u64 info = 1;
+	__s32 code;
+
+	if (!(DRAIN_SET & BIT_OF(a->sig)) ||
+	    a->target->tgid == (__s32)(bpf_get_current_pid_tgid() >> 32))
+		return false;
+	bpf_probe_read_kernel(&info, sizeof(info), &ctx[1]);
+	code = info_code(info);
+	return info != 1 && (code == CODE_USER || code == CODE_QUEUE || code == CODE_TKILL);
+}
+
 /* Somebody in it was told, and be it an init that is deaf to another signal. What is pending
  * already was told before, and is again. */
-static __always_inline void told_note(struct signal_args *a, struct signal_struct *signal)
+static __always_inline void told_note(struct signal_args *a, struct signal_struct *signal,
+				      const __u64 *ctx)
 {
-	if (!(told_set(a->w) & BIT_OF(a->sig)))
+	if (!(told_set(a->w) & BIT_OF(a->sig)) && !asks_to_drain(a, ctx))
 		return;
 	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || !signal->live.counter)
 		return;
@@ -377,7 +399,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	__u32 flags;
 
 	if (watch_recorded(a->w))
-		told_note(a, signal);
+		told_note(a, signal, ctx);
 	if (!masked && !forwarded)
 		return;
 	if (!for_init && !forwarded && a->sig != SIGKILL && !cfg_all)

@@ -116,6 +116,27 @@ static void test_deaf_unseen(void **state)
 	world_close(&w);
 }
 
+/* An httpGet hook tells it to drain, and no signal shows that. */
+static void test_deaf_hook(void **state)
+{
+	struct meta_container main = world_main_a1();
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
+	main.known |= META_CTR_PRESTOP;
+	main.prestop = true;
+	world_say_container(&w, SEC(99), &main);
+	shutworld_announce(&w);
+	ask_deaf(&w);
+	shutworld_pass(&w, ASKED + SEC(10));
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 0);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	shutworld_pass(&w, ASKED + SEC(22));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	world_close(&w);
+}
+
 static void test_deaf_spared(void **state)
 {
 	static const struct {
@@ -173,6 +194,7 @@ int main(void)
 		CLAIM("but has its own time when one of them was told", test_deaf_others_told),
 		CLAIM("or when that was before, by a hook of its pod's deletion",
 		      test_deaf_hook_told),
+		CLAIM("or when it has a preStop hook, that only its own time ends", test_deaf_hook),
 		CLAIM("nobody is ended early whom nobody has looked at", test_deaf_unseen),
 		CLAIM("nobody looks without the wish, in observe, or at who heard",
 		      test_deaf_spared),

@@ -70,8 +70,17 @@ static const struct {
 	{"deaf", WITHIN, SIGKILL, NO_SIGNAL, true},
 	{"deaf", SEND_HOST, SIGUSR2, SIGUSR2, true},
 	{"deaf", SEND_HOST, SIGWINCH, SIGWINCH, false}, /* ignored by default */
-	{"deaf", SEND_HOST, SIGUSR2, NO_SIGNAL, false},
-	{"deaf", WITHIN, SIGHUP, NO_SIGNAL, false},
+	{"deaf", SEND_HOST, SIGWINCH, NO_SIGNAL, false},
+	/* What may be a request to drain. */
+	{"deaf", SEND_HOST, SIGUSR2, NO_SIGNAL, true},
+	{"deaf", WITHIN, SIGHUP, NO_SIGNAL, true},
+	{"deaf", WITHIN, SIGUSR1, NO_SIGNAL, true},
+	{"deaf", SEND_HOST, RTMIN_3 + 1, NO_SIGNAL, true},
+	/* What is none. */
+	{"deaf", SEND_HOST, SIGCONT, NO_SIGNAL, false},
+	{"deaf", SEND_HOST, SIGURG, NO_SIGNAL, false},
+	{"deaf", WITHIN, SIGCHLD, NO_SIGNAL, false},
+	{"deaf", SEND_HOST, SIGALRM, NO_SIGNAL, false},
 	{"sigign", SEND_HOST, SIGTERM, NO_SIGNAL, false},
 	{"sigign", WITHIN, SIGTERM, NO_SIGNAL, false},
 };
@@ -119,7 +128,7 @@ static void an_own_stop_signal_that_kills_nobody_tells(void **state)
 				  BOX_ARGV("hears", "28" /* SIGWINCH */), &child),
 			 0);
 	assert_true(child.ready);
-	expect(k, &box, SEND_HOST, child.pid, SIGWINCH, false);
+	expect(k, &box, SEND_HOST, child.pid, SIGWINCH, true);
 	assert_int_equal(kern_watch_set_stop(k->kern, id, SIGWINCH), 0);
 	expect(k, &box, SEND_HOST, child.pid, SIGWINCH, true);
 	proc_free(&child);
@@ -162,7 +171,7 @@ static void a_process_that_ended_is_told_nothing(void **state)
 
 	start(k, &box);
 	start_child(k, &box, "deaf", &child);
-	expect(k, &box, SEND_HOST, child.pid, SIGUSR1, false);
+	expect(k, &box, SEND_HOST, child.pid, SIGUSR1, true);
 	assert_int_equal(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
 	expect(k, &box, SEND_HOST, child.pid, SIGTERM, false);
 	expect(k, &box, SEND_HOST, child.pid, SIGKILL, false);

@@ -149,6 +149,18 @@ static bool is_runtime(const struct sender *sender)
 	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET;
 }
 
+/* By the runtime's word or its pod's spec. */
+static bool has_hook(const struct engine *e, const struct cgnode *node)
+{
+	const struct podtab_container *own = engine_container_meta(e, node);
+	const struct podtab_container *spec =
+		own && own->name && cgmap_pod_of(&e->map, node)
+			? podtab_spec(&e->names, node->pod->uid, own->name)
+			: NULL;
+
+	return (own && own->prestop) || (spec && spec->prestop);
+}
+
 /* A signal that a program of the kernel half was not run for may have told somebody. */
 static uint64_t told_ns(const struct engine *e, const struct stop *stop)
 {
@@ -174,6 +186,7 @@ static void tell_container(struct engine *e, const struct cgnode *node, const st
 		c->asked_ns = stop->request.at_ns;
 		c->signal = stop->request.number;
 		c->deaf = stop->deaf;
+		c->hook = has_hook(e, node);
 	}
 	c->ending_ns = p ? p->terminating_ns : 0;
 	c->looked_ns = stop->looked_ns;

@@ -87,6 +87,7 @@ struct shutdown_container {
 	uint64_t asked_ns;  /* the runtime's stop signal to it; 0: it was not asked */
 	uint32_t signal;    /* that signal */
 	bool deaf;	    /* PID 1 never heard it, and not by choice */
+	bool hook;	    /* it has a preStop hook, which may ask it to drain unseen */
 	uint64_t ending_ns; /* since when its pod is being ended; 0: not, or not known */
 	uint64_t looked_ns; /* when it was looked what its other processes were told; 0: never */
 	uint64_t told_ns;   /* ... and when one was last told to stop, or ended; 0: never */

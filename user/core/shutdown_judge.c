@@ -153,7 +153,7 @@ static bool others_told(const struct shutdown *sd, const struct shutdown_contain
 /* When it may be plain that it cannot use its time; UINT64_MAX: never. */
 static uint64_t useless_ns(const struct shutdown *sd, const struct shutdown_container *c)
 {
-	if (!sd->config.deaf_grace_ns || !c->deaf || others_told(sd, c))
+	if (!sd->config.deaf_grace_ns || !c->deaf || c->hook || others_told(sd, c))
 		return UINT64_MAX;
 	return shutdown_sum(c->asked_ns, sd->config.deaf_grace_ns);
 }
