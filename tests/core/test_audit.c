@@ -92,7 +92,7 @@ static void a_handler_hears_where_a_thread_can_run_it(void **state)
 static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 {
 	static const struct row rows[] = {
-		{"init", {INIT, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "shield", 0},
+		{"init", {INIT, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "no-handler", 0},
 		{"not an init", {OPEN, THREADS(1, 0, 0, 0)}, "dies", "default", 0},
 		{"guessed",
 		 {OPEN, THREADS(1, 0, 0, 0), .guessed = true},
@@ -102,7 +102,7 @@ static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 		{"another thread waits, but the first decides",
 		 {INIT, OPEN, THREADS(1, 0, 1, 0)},
 		 "deaf",
-		 "shield",
+		 "no-handler",
 		 0},
 		{"the first blocks it, another does not",
 		 {INIT, BLOCKS, THREADS(1, 1, 0, 0)},
@@ -162,12 +162,12 @@ static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 static void what_is_ignored_is_heard_only_by_who_blocks_it_first(void **state)
 {
 	static const struct row rows[] = {
-		{"init", {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "sig-ign", 0},
-		{"no init", {IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "sig-ign", 0},
+		{"init", {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "ignored", 0},
+		{"no init", {IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "ignored", 0},
 		{"one blocks it, one drops it",
 		 {IGNORED, BLOCKS, THREADS(1, 1, 0, 0)},
 		 "ignores",
-		 "sig-ign",
+		 "ignored",
 		 0},
 		{"blocked", {IGNORED, BLOCKS, THREADS(0, 1, 0, 0)}, "deaf", "blocked", 0},
 		{"blocked and waited for",
@@ -183,7 +183,7 @@ static void what_is_ignored_is_heard_only_by_who_blocks_it_first(void **state)
 		{"a signalfd that nobody blocks for",
 		 {IGNORED, OPEN, THREADS(1, 0, 0, 0), .signalfds = 1},
 		 "ignores",
-		 "sig-ign",
+		 "ignored",
 		 0},
 	};
 
@@ -204,12 +204,12 @@ static void a_signal_is_judged_by_what_it_does(void **state)
 		{"SIGTSTP to an init",
 		 {.signal = SIGTSTP, INIT, OPEN, THREADS(1, 0, 0, 0)},
 		 "deaf",
-		 "shield",
+		 "no-handler",
 		 0},
 		{"SIGWINCH",
 		 {.signal = SIGWINCH, INIT, OPEN, THREADS(1, 0, 0, 0)},
 		 "ignores",
-		 "default",
+		 "default-ignore",
 		 0},
 		{"SIGWINCH, handled",
 		 {.signal = SIGWINCH, INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0)},
@@ -236,7 +236,7 @@ static void a_shell_is_told_from_the_app_behind_it(void **state)
 		{"a shell alone",
 		 {INIT, OPEN, THREADS(1, 0, 0, 0), SHELL(.waits = true)},
 		 "deaf",
-		 "shield",
+		 "no-handler",
 		 0},
 		{"a shell in front",
 		 {INIT, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true, .waits = true)},
@@ -246,7 +246,7 @@ static void a_shell_is_told_from_the_app_behind_it(void **state)
 		{"no shell, but a child",
 		 {INIT, OPEN, THREADS(1, 0, 0, 0), .shell = {.in_front = true, .waits = true}},
 		 "deaf",
-		 "shield",
+		 "no-handler",
 		 0},
 		{"without a shield",
 		 {OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
@@ -272,7 +272,7 @@ static void a_shell_is_told_from_the_app_behind_it(void **state)
 		{"ignored by the shell",
 		 {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
 		 "ignores",
-		 "sig-ign",
+		 "ignored",
 		 0},
 	};
 

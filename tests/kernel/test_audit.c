@@ -67,7 +67,7 @@ static void one_thread_that_does_not_block_it_runs_the_handler(void **state)
 	audited_play(state, roles, LEN(roles));
 }
 
-#define SHIELD "'verdict':'deaf','reason':'shield','shielded':true,'disposition':'default'"
+#define SHIELD "'verdict':'deaf','reason':'no-handler','shielded':true,'disposition':'default'"
 
 static void the_default_under_the_shield_is_deaf(void **state)
 {
@@ -131,13 +131,13 @@ static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
 	static const struct audited_role roles[] = {
 		{{"sigign"},
 		 "workload",
-		 .says = "{'verdict':'ignores','reason':'sig-ign','disposition':'ignore'}",
+		 .says = "{'verdict':'ignores','reason':'ignored','disposition':'ignore'}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
 		{{"sigign"},
 		 "workload",
 		 .host_pidns = true,
-		 .says = "{'verdict':'ignores','reason':'sig-ign','shielded':false}",
+		 .says = "{'verdict':'ignores','reason':'ignored','shielded':false}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
 		{{"blocked"},
@@ -201,7 +201,7 @@ static void a_shell_in_front_is_told_with_what_is_behind_it(void **state)
 		/* Nothing in front of anything: a shell that waits for input. */
 		{{"run", "/bin/sh", "-c", QUEUE READY "read line <&5"},
 		 .in_call = SYS_read,
-		 .says = "{'verdict':'deaf','reason':'shield','shell':{'app':null}}",
+		 .says = "{'verdict':'deaf','reason':'no-handler','shell':{'app':null}}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
 		{{"run", "/bin/sh", "-c", READY "sleep 1000; true"},

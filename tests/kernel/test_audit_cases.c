@@ -172,6 +172,40 @@ static void the_exit_status_tells_of_one_deaf_container(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+static void a_stage_of_the_runtime_is_starting(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box box;
+	json_t *rec;
+
+	judge_start(f, &(struct box_spec){.prog = "stopper", .argv = BOX_ARGV("stage")}, &box);
+	rec = audited(&box, 0);
+	judge_match(rec, "{'verdict':'unknown','reason':'starting'}");
+	json_decref(rec);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+/* Around each fork the shell blocks every signal. */
+static void a_shell_between_two_commands_does_not_block(void **state)
+{
+	static const char script[] = "echo r >&4; exec 4>&-; while :; do /bin/true; done";
+	struct fixture *f = judge_need(state);
+	struct box box;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "stopper",
+				       .argv = BOX_ARGV("run", "/bin/sh", "-c", script)},
+		    &box);
+	for (int i = 0; i < 20; i++) {
+		json_t *rec = audited(&box, 1);
+
+		judge_match(rec, "{'verdict':'deaf'}");
+		assert_string_not_equal(jrec_text(rec, "reason"), "blocked");
+		json_decref(rec);
+	}
+	assert_int_equal(box_remove(&box), 0);
+}
+
 /* cgroup.procs lists no process of another pid namespace: the container looks empty from there. */
 static void outside_the_hosts_pid_namespace_there_is_no_all_clear(void **state)
 {
@@ -264,6 +298,9 @@ int main(void)
 		 NULL},
 		CLAIM("the exit status tells of one deaf container, and of none by that name",
 		      the_exit_status_tells_of_one_deaf_container),
+		CLAIM("a stage of the runtime is starting", a_stage_of_the_runtime_is_starting),
+		CLAIM("a shell between two commands does not block",
+		      a_shell_between_two_commands_does_not_block),
 		CLAIM("outside the host's pid namespace there is no all-clear",
 		      outside_the_hosts_pid_namespace_there_is_no_all_clear),
 		CLAIM("who may not look into a process gets no guess",

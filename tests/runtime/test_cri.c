@@ -130,10 +130,11 @@ static void audited(void **state)
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &container);
 	runtime_stage_await(&pods.stage, container.id, false);
-	runtime_stage_audited(container.id,
-			      "{'pod':{'namespace':'shop','name':'asked'},"
-			      "'container':{'name':'main','kind':'container'},"
-			      "'signal':{'name':'SIGQUIT'},'verdict':'deaf','reason':'shield'}");
+	runtime_stage_audited(
+		container.id,
+		"{'pod':{'namespace':'shop','name':'asked'},"
+		"'container':{'name':'main','kind':'container'},"
+		"'signal':{'name':'SIGQUIT'},'verdict':'deaf','reason':'no-handler'}");
 	runtime_pods_end(&pods, &pod, &container, 0);
 	/* Without any time to stop it is not asked to. */
 	runtime_stage_stopped(&pods.stage, container.id,

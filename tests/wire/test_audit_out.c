@@ -52,10 +52,11 @@ static void what_was_found_is_told_in_one_line(void **state)
 	struct audit_record r = plain();
 
 	(void)state;
-	check_json(&r, HEAD POD
-		   "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
-		   "\"verdict\":\"deaf\",\"reason\":\"shield\",\"warnings\":[],\"shielded\":true,"
-		   "\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null}\n");
+	check_json(
+		&r, HEAD POD
+		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
+		"\"verdict\":\"deaf\",\"reason\":\"no-handler\",\"warnings\":[],\"shielded\":true,"
+		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null}\n");
 	r.shell = "dash";
 	r.has_app = true;
 	r.app = (struct record_process){.pid = 4243, .ns_pid = 7, .comm = "java"};

@@ -21,7 +21,7 @@
  * An init that waits again and again (tini's waits end every second) is between two of them for
  * some microseconds: who seems deaf is looked at once more, and again.
  */
-#define LOOKS	      3
+#define LOOKS	      6
 #define BETWEEN_LOOKS ((struct timespec){.tv_nsec = 5000000})
 
 /* Shells that start shells are followed that far. */
@@ -149,18 +149,30 @@ static int look(const struct scan *s, const struct members *members, struct audi
 	if (r < 0)
 		return r;
 	found->audit = audit_judge(&found->facts);
+	if (audit_is_starting(found->init.proc.comm))
+		found->audit = (struct audit){AUDIT_UNKNOWN, AUDIT_STARTING, 0};
 	return 0;
 }
 
+/*
+ * A shell blocks signals while it starts a command, for a moment: blocked counts when each look
+ * says so. Of other reasons the last look's counts.
+ */
 static int look_again(const struct scan *s, const struct members *members,
 		      struct audit_found *found)
 {
+	struct audit_found other = {};
 	int r = look(s, members, found);
 
 	for (int i = 1; r == 0 && i < LOOKS && found->audit.verdict == AUDIT_DEAF; i++) {
+		if (found->audit.reason != AUDIT_BLOCKED)
+			other = *found;
 		nanosleep(&BETWEEN_LOOKS, NULL);
 		r = look(s, members, found);
 	}
+	if (r == 0 && other.audit.verdict == AUDIT_DEAF && found->audit.verdict == AUDIT_DEAF &&
+	    found->audit.reason == AUDIT_BLOCKED)
+		*found = other;
 	return r;
 }
 

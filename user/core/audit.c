@@ -70,7 +70,7 @@ static struct audit unheard(const struct audit_facts *f)
 	if (f->disposition == AUDIT_SIG_IGNORED)
 		return verdict(AUDIT_IGNORES, AUDIT_SIG_IGN);
 	if (action_of(f->signal) == ACTION_NOTHING)
-		return verdict(AUDIT_IGNORES, AUDIT_DEFAULT);
+		return verdict(AUDIT_IGNORES, AUDIT_DEFAULT_IGNORE);
 	return verdict(AUDIT_DEAF,
 		       f->shell.is_shell && f->shell.in_front ? AUDIT_SHELL : AUDIT_SHIELD);
 }
@@ -186,6 +186,11 @@ bool audit_is_deaf(const struct audit *a)
 	return a->verdict == AUDIT_DEAF || a->verdict == AUDIT_IGNORES;
 }
 
+bool audit_is_starting(const char *comm)
+{
+	return strncmp(comm, "runc:[", strlen("runc:[")) == 0;
+}
+
 static bool is_shell_name(const char *name)
 {
 	static const char *const shells[] = {"sh",  "dash", "bash",  "ash",  "ksh", "ksh93",
@@ -221,8 +226,10 @@ const char *audit_reason_name(enum audit_reason reason)
 		[AUDIT_WAITER] = "waiter",
 		[AUDIT_SIGNALFD] = "signalfd",
 		[AUDIT_DEFAULT] = "default",
-		[AUDIT_SIG_IGN] = "sig-ign",
-		[AUDIT_SHIELD] = "shield",
+		[AUDIT_DEFAULT_IGNORE] = "default-ignore",
+		[AUDIT_STARTING] = "starting",
+		[AUDIT_SIG_IGN] = "ignored",
+		[AUDIT_SHIELD] = "no-handler",
 		[AUDIT_SHELL] = "shell",
 		[AUDIT_BLOCKED] = "blocked",
 		[AUDIT_SUSPENDS] = "suspends",

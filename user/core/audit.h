@@ -34,15 +34,17 @@ enum audit_reason {
 	AUDIT_HANDLER,	/* "handler": hears, by a handler that some thread can run */
 	AUDIT_WAITER,	/* "waiter": hears, by a thread in sigwaitinfo or its like */
 	AUDIT_SIGNALFD, /* "signalfd": hears, blocked in all threads, by a signalfd that is open */
-	AUDIT_DEFAULT,	/* "default": dies of it, or (SIGCHLD and its like) ignores it */
-	AUDIT_SIG_IGN,	/* "sig-ign": ignores, the disposition is SIG_IGN */
-	AUDIT_SHIELD,	/* "shield": deaf, the default and init of its pid namespace */
+	AUDIT_DEFAULT,	/* "default": dies of it */
+	AUDIT_SIG_IGN,	/* "ignored": ignores, the disposition is SIG_IGN */
+	AUDIT_SHIELD,	/* "no-handler": deaf, the default and init of its pid namespace */
 	AUDIT_SHELL,	/* "shell": the same, and a shell in front of the app */
 	AUDIT_BLOCKED,	/* "blocked": deaf, all threads block it and nobody waits for it */
 	AUDIT_SUSPENDS, /* "suspends": deaf, the signal would only suspend the processes */
 	AUDIT_ACCESS,	/* "no-access": unknown, a look into the process was not permitted */
 	AUDIT_THREADS,	/* "threads-differ": unknown, the thread that gets it decides, and any of
 			   them may */
+	AUDIT_DEFAULT_IGNORE, /* "default-ignore": ignores, as is the default of SIGCHLD */
+	AUDIT_STARTING,	      /* "starting": unknown, still a stage of the container's runtime */
 	AUDIT_REASON_COUNT,
 };
 
@@ -116,6 +118,10 @@ struct audit audit_judge(const struct audit_facts *facts);
 
 /* Whether the container would not hear it: deaf or ignores. */
 bool audit_is_deaf(const struct audit *audit);
+
+/* Whether comm is what runc names its stages, "runc:[2:INIT]" the last: what they do about signals
+ * says nothing of the program that is yet to come. */
+bool audit_is_starting(const char *comm);
 
 /* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
  * Busybox and toybox are one when they are called as one. */

@@ -52,6 +52,7 @@ static void add_advice(struct buf *cell, const struct audit_record *r)
 	case AUDIT_BLOCKED:
 		buf_adds(cell, "wait for it, or unblock it");
 		break;
+	case AUDIT_DEFAULT_IGNORE:
 	case AUDIT_SIG_IGN:
 		buf_adds(cell, "handle it, or set another STOPSIGNAL");
 		break;
@@ -65,12 +66,9 @@ static void add_advice(struct buf *cell, const struct audit_record *r)
 	case AUDIT_THREADS:
 		buf_adds(cell, "block it in every thread");
 		break;
-	case AUDIT_DEFAULT:
-		if (r->audit.verdict == AUDIT_IGNORES) {
-			buf_adds(cell, "handle it, or set another STOPSIGNAL");
-			break;
-		}
-		/* fall through */
+	case AUDIT_STARTING:
+		buf_adds(cell, "look again when it has started");
+		break;
 	default:
 		add_warnings(cell, r);
 	}
