@@ -124,10 +124,47 @@ static void test_others(void **state)
 	assert_false(grace_known(&got));
 }
 
+/* docker stop -t, of a container whose own timeout is 10 s. */
+static void test_observed(void **state)
+{
+	static const struct {
+		enum grace_from own;
+		uint64_t after_ns;
+		bool killed;
+		enum grace_from from;
+		uint64_t ns;
+	} want[] = {
+		{GRACE_RUNTIME, 3 * S + S / 50, true, GRACE_INFERRED, 3 * S},
+		{GRACE_RUNTIME, 3 * S - S / 10, true, GRACE_INFERRED, 3 * S},
+		{GRACE_RUNTIME, 3 * S + S / 10 + 1, true, GRACE_RUNTIME, 10 * S},
+		{GRACE_RUNTIME, 3 * S - S / 10 - 1, true, GRACE_RUNTIME, 10 * S},
+		{GRACE_RUNTIME, S / 50, true, GRACE_INFERRED, 0},
+		{GRACE_RUNTIME, 10 * S + S / 50, true, GRACE_RUNTIME, 10 * S},
+		{GRACE_RUNTIME, 10 * S + S / 2, true, GRACE_RUNTIME, 10 * S},
+		{GRACE_RUNTIME, 20 * S + S / 50, true, GRACE_INFERRED, 20 * S},
+		{GRACE_RUNTIME, 20 * S + S / 2, true, GRACE_HIDDEN, 0},
+		{GRACE_RUNTIME, 3 * S, false, GRACE_RUNTIME, 10 * S},
+		{GRACE_RUNTIME, 11 * S, false, GRACE_RUNTIME, 10 * S},
+		{GRACE_RUNTIME, 11 * S + 1, false, GRACE_HIDDEN, 0},
+		{GRACE_SPEC, 3 * S, true, GRACE_SPEC, 10 * S},
+		{GRACE_UNIT, 20 * S, false, GRACE_UNIT, 10 * S},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct grace own = {.from = want[i].own, .ns = 10 * S};
+		struct grace got = grace_observed(&own, want[i].after_ns, want[i].killed);
+
+		check(&got, want[i].from, want[i].ns, want[i].killed ? "a kill" : "an exit");
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a pod's grace is what the kubelet would give, or unknown", test_pods),
+		CLAIM("what contradicts a container's own timeout is inferred, or it is unknown",
+		      test_observed),
 		CLAIM("outside pods it is the runtime's, the unit's, or assumed", test_others),
 	};
 

@@ -143,7 +143,7 @@ static void test_stop(void **state)
 		.exit = {.known = true, .status = 137 << 8, .at_ns = 3000},
 		.latency_ns = 1230000000,
 		.latency_known = true,
-		.grace = {GRACE_SPEC, 30000000000},
+		.grace = {.from = GRACE_SPEC, .ns = 30000000000},
 		.outcome = OUTCOME_GRACEFUL,
 		.cause = CAUSE_STOP_SIGNAL,
 		.collateral_kills = 3,
@@ -247,7 +247,7 @@ static void test_pod(void **state)
 		.previous = PODWORKER_STAGE_TERMINATED,
 		.trigger = POD_CGROUP_REMOVED,
 		.at_ns = 90,
-		.grace = {GRACE_DELETION, 30000000000},
+		.grace = {.from = GRACE_DELETION, .ns = 30000000000},
 		.deadline_ns = 30000000010,
 		.terminating_ns = 10,
 		.exit_ns = 40,
@@ -352,7 +352,7 @@ static void test_grace(void **state)
 
 		record.stop.latency_known = want[i].latency_known;
 		record.stop.latency_ns = want[i].latency_ns;
-		record.stop.grace = (struct grace){GRACE_SPEC, want[i].grace_ns};
+		record.stop.grace = (struct grace){.from = GRACE_SPEC, .ns = want[i].grace_ns};
 		assert_int_equal(record_json(&out, &record), 0);
 		buf_printf(&member, ",\"grace\":%s,", want[i].grace);
 		if (!strstr(buf_str(&out), buf_str(&member)))
@@ -369,7 +369,7 @@ static void test_hostile_numbers(void **state)
 	(void)state;
 	record.stop.latency_known = true;
 	record.stop.latency_ns = INT64_MAX; /* as far as jansson reads */
-	record.stop.grace = (struct grace){GRACE_DELETION, 1};
+	record.stop.grace = (struct grace){.from = GRACE_DELETION, .ns = 1};
 	record.stop.gaps = UINT32_MAX;
 	record.stop.outcome = (enum outcome)99;
 	record.stop.cause = (enum cause) - 1;

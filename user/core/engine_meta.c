@@ -8,6 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
+/* The kubelet's shortest period, which it gives what it evicts, and how late that may end. */
+#define EVICTION_FROM_NS  1900000000ULL
+#define EVICTION_UNTIL_NS 3000000000ULL
+
 #define SIGTERM_NR  15
 #define BIT_OF(sig) (1ULL << ((sig)-1))
 
@@ -74,12 +78,66 @@ static const struct podtab_container *spec_meta(const struct engine *e, const st
 	return podtab_spec(&e->names, node->pod->uid, own->name);
 }
 
+/*
+ * A source was asked since the kill how it is with the pod, and a node shutdown would have been
+ * seen. What is left is a deletion whose period is longer than the spec's, which may have come
+ * after the stop signal, and what the kubelet gives the pods it evicts: 2 s.
+ */
+static bool would_know(const struct engine *e, const struct stop *stop, const struct grace *grace)
+{
+	const struct podtab_pod *pod = engine_pod_meta(e, stop->node);
+	uint64_t after_ns = stop->kill.at_ns - stop->request.at_ns;
+
+	if (grace->from == GRACE_UNIT)
+		return true;
+	if (!pod || !stop->kill.seen || !(pod->known & META_POD_DELETING) || pod->gone ||
+	    pod->state_ns < stop->kill.at_ns || !engine_shutdown_is_watched(e))
+		return false;
+	if (grace->from == GRACE_DELETION && pod->known & META_POD_GRACE &&
+	    pod->deletion_grace_ns > pod->grace_ns)
+		return false;
+	if (pod->deleting && !(pod->known & META_POD_DELETION_GRACE))
+		return false;
+	return after_ns < EVICTION_FROM_NS || after_ns > EVICTION_UNTIL_NS;
+}
+
+static bool is_by_runtime(const struct stop_signal *signal)
+{
+	return signal->seen && signal->sender.kind == SENDER_RUNTIME;
+}
+
+/* What came of the stop, where that contradicts the container's own timeout. */
+static struct grace observed(const struct stop *stop, const struct grace *grace)
+{
+	uint64_t from_ns = stop->request.at_ns;
+
+	if (!stop->request.seen)
+		return *grace;
+	if (is_by_runtime(&stop->request) && is_by_runtime(&stop->kill))
+		return grace_observed(grace, stop->kill.at_ns - from_ns, true);
+	if (stop->exit_seen && !stop->kill.seen)
+		return grace_observed(grace, stop->exit_ns - from_ns, false);
+	return *grace;
+}
+
 struct grace engine_grace(const struct engine *e, const struct stop *stop)
 {
 	const struct podtab_container *own = engine_container_meta(e, stop->node);
+	struct grace grace;
 
-	return grace_of(engine_pod_meta(e, stop->node), own, spec_meta(e, stop->node, own),
-			e->config.assumed_grace_ns);
+	grace = grace_of(engine_pod_meta(e, stop->node), own, spec_meta(e, stop->node, own),
+			 e->config.assumed_grace_ns);
+	engine_shutdown_shorten(e, stop, &grace);
+	grace.sure = would_know(e, stop, &grace);
+	return observed(stop, &grace);
+}
+
+bool engine_lacks_grace(const struct engine *e, const struct stop *stop)
+{
+	const struct podtab_pod *pod = engine_pod_meta(e, stop->node);
+
+	return pod && stop->exit_seen && stop->kill.seen && pod->state_ns < stop->kill.at_ns &&
+	       stop_gaps(stop) >> GAP_GRACE_UNCERTAIN & 1;
 }
 
 uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from)

@@ -152,6 +152,8 @@ bool engine_is_unit(const struct cgnode *node);
 /* What systemctl calls the service that node is; NULL while its path is not known. */
 const char *engine_unit_name(const struct cgnode *node);
 struct grace engine_grace(const struct engine *e, const struct stop *stop);
+/* It was killed early, and its pod's source has yet to say since whether that was deleted. */
+bool engine_lacks_grace(const struct engine *e, const struct stop *stop);
 /* Signals that ask node's init to stop, when such a sender sends them: bit n-1 for signal n. */
 uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from);
 /* Asks for the runtime's word of an exit. False: nobody could tell. */
@@ -273,6 +275,11 @@ struct record *engine_record_begin(struct engine *e, enum record_type type, size
 void engine_record_end(struct engine *e);
 
 void engine_shutdown_done(struct engine *e);
+/* Whether a node shutdown that is announced would be known. */
+bool engine_shutdown_is_watched(const struct engine *e);
+/* Takes the period of the pod's group for grace, if the stop was asked for in a node shutdown and
+ * that is shorter. */
+void engine_shutdown_shorten(const struct engine *e, const struct stop *stop, struct grace *grace);
 /* Tells the sequencer what an observation that was taken has changed. */
 void engine_shutdown_saw(struct engine *e, const struct obs *obs);
 /* A pod is followed no longer. */

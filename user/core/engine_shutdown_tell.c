@@ -144,6 +144,39 @@ static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64
 	return stop.set && deleting == deletion.set;
 }
 
+bool engine_shutdown_is_watched(const struct engine *e)
+{
+	struct shutdown_status status;
+
+	if (!e->shutdown)
+		return false;
+	shutdown_get_status(e->shutdown->sequencer, &status);
+	return status.state != SHUTDOWN_AWAY;
+}
+
+/* logind's word and the kernel's records come by different ways, and the kubelet is as quick. */
+#define ANNOUNCED_WITHIN_NS NS_PER_S
+
+void engine_shutdown_shorten(const struct engine *e, const struct stop *stop, struct grace *grace)
+{
+	const struct podtab_pod *meta = engine_pod_meta(e, stop->node);
+	struct shutdown_status status;
+	struct podworker_seconds given;
+	struct shutplan_pod pod;
+
+	if (!e->shutdown || !e->shutdown->plan.n || !meta || !(meta->known & META_POD_PRIORITY) ||
+	    !stop->request.seen || (grace->from != GRACE_SPEC && grace->from != GRACE_DELETION))
+		return;
+	shutdown_get_status(e->shutdown->sequencer, &status);
+	if (!status.going || stop->request.sender.relation != RELATION_MANAGER ||
+	    stop->request.at_ns + ANNOUNCED_WITHIN_NS < status.announced_ns)
+		return;
+	pod = plan_pod(meta, stop->node->pod->is_static);
+	given = shutplan_stop_s(&e->shutdown->plan, &pod, (struct podworker_seconds){});
+	if (given.set && given.s >= 0 && (uint64_t)given.s < grace->ns / NS_PER_S)
+		*grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = (uint64_t)given.s * NS_PER_S};
+}
+
 static bool is_runtime(const struct sender *sender)
 {
 	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET;

@@ -274,6 +274,9 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
 	engine_ask_names(e, stop->node);
 	engine_ask_unit(e, stop->node);
+	stop->grace = engine_grace(e, stop);
+	if (engine_lacks_grace(e, stop))
+		engine_ask_pod(e, stop->node->pod, stop->kill.at_ns);
 	if (engine_pod_terminating(e, stop) == TRI_UNKNOWN)
 		engine_ask_pod(e, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
 	return 0;

@@ -55,7 +55,7 @@ static bool awaits_name(const struct engine *e, const struct stop *stop)
 	if (lacks_name(stop))
 		return true;
 	return stop->node && stop->node->pod && stop->node->pod->asks &&
-	       engine_pod_terminating(e, stop) == TRI_UNKNOWN;
+	       (engine_pod_terminating(e, stop) == TRI_UNKNOWN || engine_lacks_grace(e, stop));
 }
 
 /*

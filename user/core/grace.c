@@ -2,8 +2,9 @@
 /* The effective grace period of one container's stop. */
 #include "core/grace.h"
 
-#define SECOND	    1000000000ULL
-#define KUBELET_MIN (2 * SECOND)
+#define SECOND	     1000000000ULL
+#define KUBELET_MIN  (2 * SECOND)
+#define WHOLE_WITHIN (SECOND / 10) /* a runtime's timer and its runc take so long */
 
 static bool is_set(const struct podtab_container *c, bool prestop)
 {
@@ -16,9 +17,9 @@ static struct grace of_pod(const struct podtab_pod *pod)
 	struct grace grace = {};
 
 	if (pod->known & META_POD_DELETING && pod->deleting && pod->known & META_POD_DELETION_GRACE)
-		grace = (struct grace){GRACE_DELETION, pod->deletion_grace_ns};
+		grace = (struct grace){.from = GRACE_DELETION, .ns = pod->deletion_grace_ns};
 	else if (pod->known & META_POD_GRACE)
-		grace = (struct grace){GRACE_SPEC, pod->grace_ns};
+		grace = (struct grace){.from = GRACE_SPEC, .ns = pod->grace_ns};
 	if (grace.from && grace.ns < KUBELET_MIN)
 		grace.ns = KUBELET_MIN;
 	return grace;
@@ -47,18 +48,40 @@ struct grace grace_of(const struct podtab_pod *pod, const struct podtab_containe
 	if (grace.from && hides(pod, own, spec, grace.from))
 		return (struct grace){.from = GRACE_HIDDEN};
 	if (!grace.from && own && own->known & META_CTR_GRACE)
-		grace = (struct grace){own->grace_from == META_SYSTEMD ? GRACE_UNIT : GRACE_RUNTIME,
-				       own->grace_ns};
+		grace = (struct grace){.from = own->grace_from == META_SYSTEMD ? GRACE_UNIT
+									       : GRACE_RUNTIME,
+				       .ns = own->grace_ns};
 	if (!grace.from && assumed_ns)
-		grace = (struct grace){GRACE_ASSUMED, assumed_ns};
+		grace = (struct grace){.from = GRACE_ASSUMED, .ns = assumed_ns};
 	return grace;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool killed)
+{
+	uint64_t whole_ns = (after_ns + SECOND / 2) / SECOND * SECOND;
+	uint64_t slack_ns = own->ns / 10 < SECOND ? own->ns / 10 : SECOND;
+
+	if (own->from != GRACE_RUNTIME)
+		return *own;
+	if (killed && whole_ns != own->ns && distance(after_ns, whole_ns) <= WHOLE_WITHIN)
+		return (struct grace){.from = GRACE_INFERRED, .ns = whole_ns};
+	if (after_ns > slack_ns && after_ns - slack_ns > own->ns)
+		return (struct grace){.from = GRACE_HIDDEN};
+	return *own;
 }
 
 const char *grace_from_name(enum grace_from from)
 {
 	static const char *const names[GRACE_FROM_COUNT] = {
-		[GRACE_SPEC] = "spec",	     [GRACE_DELETION] = "deletion", [GRACE_UNIT] = "unit",
-		[GRACE_RUNTIME] = "runtime", [GRACE_ASSUMED] = "assumed",
+		[GRACE_SPEC] = "spec",	       [GRACE_DELETION] = "deletion",
+		[GRACE_UNIT] = "unit",	       [GRACE_RUNTIME] = "runtime",
+		[GRACE_ASSUMED] = "assumed",   [GRACE_SHUTDOWN] = "node-shutdown",
+		[GRACE_INFERRED] = "inferred",
 	};
 
 	return (unsigned int)from < GRACE_FROM_COUNT ? names[from] : NULL;

@@ -20,12 +20,15 @@ enum grace_from {
 	GRACE_UNIT,	/* "unit": the service's TimeoutStopSec */
 	GRACE_RUNTIME,	/* "runtime": the container's own stop timeout */
 	GRACE_ASSUMED,	/* "assumed": --assume-grace */
+	GRACE_SHUTDOWN, /* "node-shutdown": what the kubelet gives the pod's group */
+	GRACE_INFERRED, /* "inferred": from the moment of the runtime's SIGKILL */
 	GRACE_FROM_COUNT,
 };
 
 struct grace {
 	enum grace_from from;
 	uint64_t ns; /* 0 unless it is known, and then no time at all */
+	bool sure;   /* the sources would know of what shortened it */
 };
 
 /* pod: NULL for a container in none, or of which nothing is known; own: what is known of the
@@ -33,6 +36,13 @@ struct grace {
  * is assumed. */
 struct grace grace_of(const struct podtab_pod *pod, const struct podtab_container *own,
 		      const struct podtab_container *spec, uint64_t assumed_ns);
+
+/*
+ * A runtime's API takes a timeout of its own (docker stop -t) that is seen by nobody: what happened
+ * after_ns after the stop signal may contradict the container's own. A kill at a whole second tells
+ * it; with anything else that is later than the container's own, the period is unknown.
+ */
+struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool killed);
 
 static inline bool grace_known(const struct grace *grace)
 {

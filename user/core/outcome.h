@@ -75,7 +75,8 @@ enum gap {
 	GAP_OOM_LEVEL,
 	GAP_NOT_EMPTY,
 	GAP_NAME_LATE,
-	GAP_SHED, /* less was recorded of it, to stay within the budget */
+	GAP_SHED,	     /* less was recorded of it, to stay within the budget */
+	GAP_GRACE_UNCERTAIN, /* a kill that is early unless the grace period was shortened unseen */
 	GAP_COUNT,
 };
 

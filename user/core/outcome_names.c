@@ -31,12 +31,19 @@ static const char *const CAUSES[CAUSE_COUNT] = {
 };
 
 static const char *const GAPS[GAP_COUNT] = {
-	[GAP_EVENTS_LOST] = "events-lost",	 [GAP_SUPPRESSED] = "suppressed",
-	[GAP_ATTACHED_LATE] = "attached-late",	 [GAP_DAEMON_DOWN] = "daemon-down",
-	[GAP_UNKNOWN_CGROUP] = "unknown-cgroup", [GAP_INIT_GUESSED] = "init-guessed",
-	[GAP_KILL_UNSEEN] = "kill-unseen",	 [GAP_EXIT_UNSEEN] = "exit-unseen",
-	[GAP_OOM_LEVEL] = "oom-level",		 [GAP_NOT_EMPTY] = "not-empty",
-	[GAP_NAME_LATE] = "name-late",		 [GAP_SHED] = "shed",
+	[GAP_EVENTS_LOST] = "events-lost",
+	[GAP_SUPPRESSED] = "suppressed",
+	[GAP_ATTACHED_LATE] = "attached-late",
+	[GAP_DAEMON_DOWN] = "daemon-down",
+	[GAP_UNKNOWN_CGROUP] = "unknown-cgroup",
+	[GAP_INIT_GUESSED] = "init-guessed",
+	[GAP_KILL_UNSEEN] = "kill-unseen",
+	[GAP_EXIT_UNSEEN] = "exit-unseen",
+	[GAP_OOM_LEVEL] = "oom-level",
+	[GAP_NOT_EMPTY] = "not-empty",
+	[GAP_NAME_LATE] = "name-late",
+	[GAP_SHED] = "shed",
+	[GAP_GRACE_UNCERTAIN] = "grace-uncertain",
 };
 
 const char *outcome_name(enum outcome outcome)

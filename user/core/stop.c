@@ -316,6 +316,35 @@ void stop_shed(struct stop *stop, bool on)
 	stop->shed |= on;
 }
 
+/* A manager escalates a manager's request only, anybody else only what it asked for itself. */
+bool stop_kill_escalates(const struct stop *stop)
+{
+	const struct sender *kill = &stop->kill.sender, *request = &stop->request.sender;
+
+	if (!stop->kill.seen || !stop->request.seen)
+		return false;
+	if (kill->relation == RELATION_MANAGER && request->relation == RELATION_MANAGER)
+		return true;
+	return sender_same(kill, request);
+}
+
+static bool kill_is_early(const struct stop *stop)
+{
+	uint64_t grace_ns = capped_grace(stop);
+	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
+
+	return grace_ns && stop->request.seen && stop->kill.seen &&
+	       stop->kill.at_ns < stop->request.at_ns + grace_ns - slack;
+}
+
+/* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
+static bool grace_uncertain(const struct stop *stop)
+{
+	if (!stop_kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
+		return false;
+	return stop->grace.from == GRACE_INFERRED || (kill_is_early(stop) && !stop->grace.sure);
+}
+
 uint32_t stop_gaps(const struct stop *stop)
 {
 	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
@@ -342,6 +371,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_SHED;
 	if (stop->restarted)
 		gaps |= 1u << GAP_DAEMON_DOWN;
+	if (killed && grace_uncertain(stop))
+		gaps |= 1u << GAP_GRACE_UNCERTAIN;
 	return gaps;
 }
 
@@ -354,27 +385,6 @@ const struct stop_signal *stop_signal_of(const struct stop *stop)
 	if (!inside->seen || !stop->exit_seen || (stop->status & 0x7f) == SIGKILL_NR)
 		return NULL;
 	return stop->exit_ns <= inside->at_ns + INSIDE_NS ? inside : NULL;
-}
-
-/* A manager escalates a manager's request only, anybody else only what it asked for itself. */
-static bool kill_escalates(const struct stop *stop)
-{
-	const struct sender *kill = &stop->kill.sender, *request = &stop->request.sender;
-
-	if (!stop->kill.seen || !stop->request.seen)
-		return false;
-	if (kill->relation == RELATION_MANAGER && request->relation == RELATION_MANAGER)
-		return true;
-	return sender_same(kill, request);
-}
-
-static bool kill_is_early(const struct stop *stop)
-{
-	uint64_t grace_ns = capped_grace(stop);
-	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
-
-	return grace_ns && stop->request.seen && stop->kill.seen &&
-	       stop->kill.at_ns < stop->request.at_ns + grace_ns - slack;
 }
 
 void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
@@ -393,7 +403,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_seen = stop->kill.seen,
 		.kill_from = stop->kill.seen ? stop->kill.sender.relation : RELATION_NONE,
 		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
-		.kill_escalates = kill_escalates(stop),
+		.kill_escalates = stop_kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
 		.request_open = stop->request.seen,
 		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,
