@@ -61,7 +61,9 @@ static void start(struct stage *stage, const char *budget)
 	fd = mkstemp(stage->path);
 	stage->records = fd >= 0 ? fdopen(fd, "r") : NULL;
 	assert_non_null(stage->records);
-	assert_int_equal(service_start(&(struct service_spec){.args = args}, &stage->service), 0);
+	assert_int_equal(service_start(&(struct service_spec){.args = args, .tree = &stage->tree},
+				       &stage->service),
+			 0);
 	for (int i = 0; i < NEIGHBOURS; i++)
 		assert_int_equal(box_start(&stage->tree,
 					   &(struct box_spec){.argv = BOX_ARGV("graceful")},

@@ -60,7 +60,8 @@ static int setup(void **state)
 	*state = &stage;
 	if (lognames_open(&stage.names) < 0 || box_tree_open(&stage.tree, "prometheus") < 0)
 		return -1;
-	if (service_start(&(struct service_spec){.args = args}, &stage.service) < 0)
+	if (service_start(&(struct service_spec){.args = args, .tree = &stage.tree},
+			  &stage.service) < 0)
 		return -1;
 	return prom_start(service_port(stage.service), &stage.prom);
 }

@@ -210,7 +210,9 @@ static void start(struct stage *stage)
 	make_logs(stage);
 	snprintf(stage->workload, sizeof(stage->workload), "%s/workload", stage->tree.helpers);
 	snprintf(stage->records, sizeof(stage->records), "%s/records", stage->logs);
-	assert_int_equal(service_start(&(struct service_spec){.args = args}, &stage->service), 0);
+	assert_int_equal(service_start(&(struct service_spec){.args = args, .tree = &stage->tree},
+				       &stage->service),
+			 0);
 	stage->in = fopen(stage->records, "re");
 	assert_non_null(stage->in);
 }

@@ -27,7 +27,7 @@ static void assert_no_record(const struct shutscene *s, const char *what, const 
 /* The forged pod ends at once, the real one when it is overdue: until then the lock is held. */
 static void shut_down(struct shutscene *s, struct box *real, struct forger *forger)
 {
-	char killed[256];
+	char killed[256], ended[128];
 	struct sent sent;
 
 	logindmock_announce(&s->mock, true, "power-off");
@@ -45,15 +45,17 @@ static void shut_down(struct shutscene *s, struct box *real, struct forger *forg
 	assert_no_record(s, "the lock went too early", "{'type':'shutdown','event':'released'}");
 	assert_no_record(s, "the forged container was told of",
 			 "{'container':{'id':'" OTHER_ID "'}}");
-	assert_no_record(s, "the real pod was told to have ended",
-			 "{'type':'pod','state':'finished'}");
+	snprintf(ended, sizeof(ended), "{'type':'pod','state':'finished','pod':{'uid':'%s'}}",
+		 real->uid);
+	assert_no_record(s, "the real pod was told to have ended", ended);
 	assert_int_equal(box_remove(real), 0);
 	shutscene_end(s);
 }
 
 static void forged_while_it_runs(void **state)
 {
-	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist"});
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist",
+									      .whole_host = true});
 	struct forger forger;
 	struct box real;
 
@@ -65,7 +67,8 @@ static void forged_while_it_runs(void **state)
 /* The scan that a daemon begins with finds both. */
 static void forged_before_it_ran(void **state)
 {
-	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist"});
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist",
+									      .whole_host = true});
 	struct forger forger;
 	struct box real;
 

@@ -96,6 +96,7 @@ static void start_daemon(struct stage *s, const struct spec *spec)
 	snprintf(bus, sizeof(bus), "DBUS_SYSTEM_BUS_ADDRESS=%s", s->mock.address);
 	assert_int_equal(service_start(&(struct service_spec){.args = args,
 							      .env = env,
+							      .tree = &s->tree,
 							      .systemd = s->mock.dir},
 				       &s->kube.service),
 			 0);

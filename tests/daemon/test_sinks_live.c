@@ -79,6 +79,7 @@ static void start(struct stage *stage, const char *file, int out)
 		.args = BOX_ARGV("--sinks.file", file, "--sinks.stdout=true",
 				 "--sinks.journal=false", "--names.enabled=false"),
 		.out = out,
+		.tree = &stage->tree,
 	};
 
 	assert_int_equal(service_start(&spec, &stage->service), 0);

@@ -78,6 +78,7 @@ static void start_piped(struct restarts *stage, int pipe_fd)
 				 "--names.enabled=false", "--control.socket=none"),
 		.dir = stage->dir,
 		.out = pipe_fd,
+		.tree = &stage->tree,
 	};
 
 	assert_int_equal(service_start(&spec, &stage->service), 0);

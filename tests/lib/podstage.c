@@ -22,7 +22,8 @@ int podstage_open(void **state)
 		return 0;
 	}
 	if (box_tree_open(&stage.tree, "pods") < 0 ||
-	    service_start(&(struct service_spec){.args = BOX_ARGV("--sinks.journal=false")},
+	    service_start(&(struct service_spec){.args = BOX_ARGV("--sinks.journal=false"),
+						 .tree = &stage.tree},
 			  &stage.service) < 0)
 		return -1;
 	stage.socket = service_socket(stage.service);

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "box_tree.h"
 
 struct service;
 
@@ -29,9 +30,12 @@ struct service_spec {
 	const char *const *args; /* after `run`; NULL for none */
 	const char *const *env;	 /* NAME=value, besides ours; NULL for none */
 	int out;		 /* its standard output; 0: /dev/null */
-	uint64_t watchdog_us;	 /* WATCHDOG_USEC; 0: none */
-	bool no_wait;		 /* do not wait for READY=1 */
-	const char *systemd;	 /* what it finds as /etc/systemd; NULL: the host's */
+	/* It looks for containers in this tree alone, whatever else the host runs; NULL: on the
+	 * whole host. */
+	const struct box_tree *tree;
+	uint64_t watchdog_us; /* WATCHDOG_USEC; 0: none */
+	bool no_wait;	      /* do not wait for READY=1 */
+	const char *systemd;  /* what it finds as /etc/systemd; NULL: the host's */
 	const char *dir; /* its runtime and state directory, which outlives it; NULL: of its own */
 };
 

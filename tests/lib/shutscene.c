@@ -79,12 +79,14 @@ void shutscene_start(struct shutscene *s, const char *mode)
 	for (const char *const *more = s->args; more && *more && n + 1 < ARGS_MAX; more++)
 		args[n++] = *more;
 	snprintf(bus, sizeof(bus), "DBUS_SYSTEM_BUS_ADDRESS=%s", s->mock.address);
-	assert_int_equal(service_start(&(struct service_spec){.args = args,
-							      .env = env,
-							      .dir = s->state,
-							      .systemd = s->systemd},
-				       &s->service),
-			 0);
+	assert_int_equal(
+		service_start(&(struct service_spec){.args = args,
+						     .env = env,
+						     .dir = s->state,
+						     .tree = s->whole_host ? NULL : &s->tree,
+						     .systemd = s->systemd},
+			      &s->service),
+		0);
 }
 
 void shutscene_await_locks(struct shutscene *s, unsigned int n)
@@ -132,6 +134,7 @@ struct shutscene *shutscene_begin(void **state, const struct shutscene_spec *spe
 	logindmock_start_bus(&s->mock);
 	logindmock_start(&s->mock);
 	logindmock_set_limit(&s->mock, spec->limit_us ? spec->limit_us : LIMIT_US);
+	s->whole_host = spec->whole_host;
 	s->deaf_grace = spec->deaf_grace ? spec->deaf_grace : "off";
 	s->args = spec->args;
 	make_files(s, spec->kubelet ? spec->kubelet : KUBELET);

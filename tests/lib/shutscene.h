@@ -24,7 +24,7 @@ struct shutscene {
 	struct logindmock mock;
 	struct lognames names;
 	struct service *service; /* NULL: none runs */
-	bool begun;
+	bool begun, whole_host;
 	const char *deaf_grace;
 	const char *const *args;
 	char records[80], kubelet[80], state[80], systemd[80];
@@ -37,6 +37,7 @@ struct shutscene_spec {
 	const char *deaf_grace; /* shutdown.deafGrace; NULL: off */
 	/* Further ones of the daemon, which must outlive the scene; NULL: none. */
 	const char *const *args;
+	bool whole_host; /* look for containers outside the test's own tree, too */
 };
 
 /* For cmocka's group. Where that cannot work here, says why on stderr and leaves *state NULL. */
