@@ -61,7 +61,7 @@ _graced_value() { # COMMAND OPTION
 	--shutdown.kubelet-version) _graced_words "1.20 1.26 1.30 1.36" ;;
 	--shutdown.deaf-grace) _graced_words "off 2s" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
-	--socket | --control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | --kubelet-ca | --kubelet.ca | --api.ca | --api.token-file | \
+	--socket | --control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | --kubelet-ca | --kubelet.ca | --api.ca | --api.token-file | --api.client-file | \
 		--shutdown.kubelet-config | --kubelet-config | --kubelet-token-file | --kubelet.token-file) _graced_files -f ;;
 	--log-dir | --names.log-directory | --docker-root | --names.docker-root | --podman-root | \
 		--names.podman-root | --containerd-state | --names.containerd-state) _graced_files -d ;;
@@ -100,7 +100,7 @@ _graced_options() { # COMMAND
 		--checkpoint.file --names.enabled --no-names.enabled --names.log-directory --names.wait
 		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
 		--kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file
-		--kubelet.interval --api.url --api.ca --api.server-name --api.token-file --api.interval
+		--kubelet.interval --api.url --api.ca --api.server-name --api.token-file --api.client-file --api.interval
 		--sinks.stdout
 		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
 		--shutdown.mode --shutdown.kubelet-config --shutdown.kubelet-version

@@ -119,6 +119,7 @@ complete -c graced -n "$on run" -l api.url -x -d 'the API server'
 complete -c graced -n "$on run" -l api.ca -r -F -d "certificates that vouch for the API server's"
 complete -c graced -n "$on run" -l api.server-name -x -d 'whom its certificate must name'
 complete -c graced -n "$on run" -l api.token-file -r -F -d 'a token for it'
+complete -c graced -n "$on run" -l api.client-file -r -F -d 'a client certificate for it'
 complete -c graced -n "$on run" -l api.interval -x -a 30s -d "how often the node's pods are read"
 complete -c graced -n "$on run" -l names.docker-root -x -a '(__fish_complete_directories)' \
     -d "Docker's files"

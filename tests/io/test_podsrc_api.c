@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
@@ -54,6 +55,69 @@ static void test_asks(void **state)
 	assert_non_null(
 		strstr(kubepeer_said(&s.peer), "Authorization: Bearer " KUBESCENE_TOKEN "\r\n"));
 	kubescene_close(&s);
+}
+
+/* The file as the kubelet keeps it: the certificate, then its key. */
+static void write_client(const char *path, const char *name)
+{
+	_cleanup_(cleanup_free) char *cert = NULL, *key = NULL;
+	_cleanup_(buf_free) struct buf both = {};
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s.crt", name);
+	cert = tlsc_read(file);
+	snprintf(file, sizeof(file), "%s.key", name);
+	key = tlsc_read(file);
+	buf_printf(&both, "%s%s", cert, key);
+	kubescene_write(path, both.data, both.len);
+}
+
+/* client: the name of a certificate, or NULL for a file that is none. */
+static struct podsrc_state ask_as(struct asker *asker, const char *client)
+{
+	_cleanup_(cleanup_free) char *cert = tlsc_read("server.crt"),
+				     *key = tlsc_read("server.key");
+	_cleanup_(cleanup_free) char *ca = tlsc_read("ca.crt");
+	static const char list[] =
+		KUBESCENE_HEAD "Content-Length: 26\r\n\r\n{\"kind\":\"List\",\"items\":[]}";
+	struct kubepeer_part part = {
+		.cert = cert, .key = key, .client_ca = ca, .answer = list, .len = sizeof(list) - 1};
+	struct podsrc_state got;
+	struct kubescene s;
+	char path[96];
+
+	open_api(&s, asker);
+	snprintf(path, sizeof(path), "%s/client.pem", kubescene_dir);
+	if (client)
+		write_client(path, client);
+	else
+		kubescene_write(path, "none\n", 5);
+	s.options.token_file = NULL;
+	s.options.client_file = path;
+	kubepeer_play(&s.peer, &part);
+	got = kubescene_first(&s);
+	print_message("# %s: %s\n", client ?: "none", got.text);
+	assert_int_equal(kubepeer_asked(&s.peer), got.status == PODSRC_UP);
+	kubescene_close(&s);
+	unlink(path);
+	return got;
+}
+
+static void test_client_certificate(void **state)
+{
+	static const struct podsrc_kubelet_options in_the_clear = {
+		.url = "http://127.0.0.1:8001", .api_node = "n", .client_file = "/c"};
+	struct podsrc_kubelet_why why;
+
+	if (!tlsc_can())
+		return;
+	assert_int_equal(ask_as(*state, "client").status, PODSRC_UP);
+	assert_int_equal(ask_as(*state, "stranger").status, PODSRC_DOWN);
+	assert_int_equal(ask_as(*state, NULL).status, PODSRC_DOWN);
+	/* It is read again. */
+	assert_int_equal(ask_as(*state, "client").status, PODSRC_UP);
+	assert_int_equal(podsrc_kubelet_judge(&in_the_clear, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "needs https"));
 }
 
 /* An empty list is one: nothing is wanted on the node. */
@@ -178,7 +242,7 @@ static void test_refused(void **state)
 	kubescene_play(&s, "server", answer, strlen(answer), false);
 	got = kubescene_first(&s);
 	snprintf(text, sizeof(text),
-		 "not allowed to see pods (403): wants list pods, for the token in %s",
+		 "not allowed to see pods (403): wants list pods, for whom %s names",
 		 kubescene_token);
 	assert_string_equal(got.text, text);
 	kubescene_close(&s);
@@ -261,6 +325,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH("it is asked for the node's pods alone, out of its cache", test_asks),
+		BOTH("a client certificate is shown in place of a token, as its file is now",
+		     test_client_certificate),
 		BOTH("what it does not list is gone, were it the last", test_gone),
 		BOTH("a list that is older is not taken, until it is the third", test_older),
 		BOTH("a part of a list is refused aloud", test_partial),

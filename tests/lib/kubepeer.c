@@ -31,6 +31,9 @@ struct kubepeer_heard {
 	X(credentials_set)                  \
 	X(certificate_allocate_credentials) \
 	X(certificate_set_x509_key_mem)     \
+	X(certificate_set_x509_trust_mem)   \
+	X(certificate_server_set_request)   \
+	X(session_set_verify_cert)          \
 	X(transport_set_int2)               \
 	X(handshake)                        \
 	X(record_recv)                      \
@@ -114,6 +117,10 @@ static bool greet(struct player *p)
 	    p->tls.set_default_priority(p->session) < 0 ||
 	    p->tls.credentials_set(p->session, GNUTLS_CRD_CERTIFICATE, p->keys) < 0)
 		_exit(1);
+	if (p->part->client_ca) {
+		p->tls.certificate_server_set_request(p->session, GNUTLS_CERT_REQUIRE);
+		p->tls.session_set_verify_cert(p->session, NULL, 0);
+	}
 	p->tls.transport_set_int2(p->session, p->fd, p->fd);
 	return p->tls.handshake(p->session) >= 0;
 }
@@ -141,10 +148,16 @@ static void load_keys(struct player *p)
 	const char *error;
 	gnutls_datum_t cert = {(unsigned char *)p->part->cert, (unsigned int)strlen(p->part->cert)};
 	gnutls_datum_t key = {(unsigned char *)p->part->key, (unsigned int)strlen(p->part->key)};
+	const char *client_ca = p->part->client_ca ?: "";
+	gnutls_datum_t ca = {(unsigned char *)(uintptr_t)client_ca,
+			     (unsigned int)strlen(client_ca)};
 
 	if (dynlib_load("libgnutls.so.30", functions, LEN(functions), &p->tls, &error) < 0 ||
 	    p->tls.certificate_allocate_credentials(&p->keys) < 0 ||
 	    p->tls.certificate_set_x509_key_mem(p->keys, &cert, &key, GNUTLS_X509_FMT_PEM) < 0)
+		_exit(1);
+	if (*client_ca &&
+	    p->tls.certificate_set_x509_trust_mem(p->keys, &ca, GNUTLS_X509_FMT_PEM) < 0)
 		_exit(1);
 }
 

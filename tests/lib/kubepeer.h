@@ -14,6 +14,7 @@
 /* What it does next; strings and bytes are only borrowed until kubepeer_play() returns. */
 struct kubepeer_part {
 	const char *cert, *key; /* PEM; NULL: in the clear */
+	const char *client_ca;	/* PEM; NULL: the client need not show a certificate */
 	const char *answer;
 	size_t len;
 	bool stays; /* goes on listening behind the answer, until the client closes */

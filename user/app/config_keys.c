@@ -223,6 +223,13 @@ const struct config_setting config_settings[] = {
 		.take = config_take_api_token_file,
 	},
 	{
+		.key = "api.clientFile",
+		.argument = "FILE",
+		.fallback_is = "none",
+		.help = "a client certificate with its key, in place of a token, as the kubelet's",
+		.take = config_take_api_client_file,
+	},
+	{
 		.key = "api.interval",
 		.argument = "TIME",
 		.fallback = "30s",

@@ -96,3 +96,4 @@ static const char *take_interval(struct sources_peer *peer, const char *value)
 
 TAKE_PEER(kubelet, "a URL like https://127.0.0.1:10250")
 TAKE_PEER(api, "a URL like https://10.96.0.1:443")
+TAKE(api, client_file, take_path(&p->client_file, value))

@@ -38,6 +38,7 @@ const char *config_take_api_url(struct config *c, const char *value, size_t inde
 const char *config_take_api_ca(struct config *c, const char *value, size_t index);
 const char *config_take_api_server_name(struct config *c, const char *value, size_t index);
 const char *config_take_api_token_file(struct config *c, const char *value, size_t index);
+const char *config_take_api_client_file(struct config *c, const char *value, size_t index);
 const char *config_take_api_interval(struct config *c, const char *value, size_t index);
 const char *config_take_stdout(struct config *c, const char *value, size_t index);
 const char *config_take_checkpoint_file(struct config *c, const char *value, size_t index);

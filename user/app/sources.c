@@ -97,6 +97,7 @@ static struct podsrc_kubelet_options ask_by(const struct options *o, enum meta_s
 		.ca_file = peer->ca,
 		.server_name = peer->server_name,
 		.token_file = peer->token_file,
+		.client_file = peer->client_file,
 		.interval_ns = peer->interval_ns,
 	};
 
@@ -128,8 +129,8 @@ const char *sources_refuse(const struct options *o, enum meta_source source,
 	char name[NODE_NAME_SIZE];
 	struct podsrc_kubelet_options options = ask_by(o, source, name);
 
-	if (!peer->url && (peer->ca || peer->server_name || peer->token_file))
-		return "a CA, a server's name or a token is given, and no URL";
+	if (!peer->url && (peer->ca || peer->server_name || peer->token_file || peer->client_file))
+		return "a CA, a server's name, a token or a client certificate is given, and no URL";
 	if (!peer->url || podsrc_kubelet_judge(&options, ret_why) != -EINVAL)
 		return NULL;
 	return ret_why->text;

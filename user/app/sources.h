@@ -17,7 +17,7 @@ struct options;
 /* Whom to ask for lists of pods, and how. */
 struct sources_peer {
 	const char *url; /* NULL: not asked */
-	const char *ca, *server_name, *token_file;
+	const char *ca, *server_name, *token_file, *client_file;
 	uint64_t interval_ns; /* 0: the default */
 };
 

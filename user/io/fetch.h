@@ -37,9 +37,9 @@ struct fetch_result {
 	 * 0: the answer came whole, whatever its status; else it is nothing to build on:
 	 * -ETIMEDOUT (any of the three), -ECONNREFUSED, -ENOENT and others of connect(),
 	 * -EHOSTUNREACH (no address of the host is known so far), -EKEYREJECTED (its certificate,
-	 * or the CA's file), -EPROTO (TLS could not be agreed on), -EMSGSIZE (more than max_bytes),
-	 * -EBADMSG (no HTTP, or cut short), -ECONNRESET (closed before it answered), -ENOMEM, -EIO,
-	 * or what request.data returned.
+	 * or the CA's file), -EACCES (the client's file is none), -EPROTO (TLS could not be agreed
+	 * on), -EMSGSIZE (more than max_bytes), -EBADMSG (no HTTP, or cut short), -ECONNRESET
+	 * (closed before it answered), -ENOMEM, -EIO, or what request.data returned.
 	 */
 	int error;
 	long status; /* of HTTP; 0: none came */
@@ -75,6 +75,9 @@ struct fetch_request {
 	/* NULL, or who the certificate must name instead of the URL's host, which is connected to;
 	 * told to the server (SNI, Host). */
 	const char *server_name;
+	/* NULL, or a PEM with a certificate and its key without a passphrase, by which the client
+	 * shows who it is; read for each connection. */
+	const char *client_file;
 	const char *token; /* NULL, or sent as Authorization: Bearer, by https alone */
 	size_t max_bytes;  /* of the body, with or without data */
 	uint64_t connect_timeout_ns, timeout_ns; /* of all of it */
@@ -90,8 +93,8 @@ int fetch_new(sd_event *event, struct fetch **ret, struct fetch_why *ret_why);
 struct fetch *fetch_free(struct fetch *fetch);
 
 /*
- * -EINVAL for a URL, header or token that is none, -EPERM for a token that would travel in the
- * clear, -ENOMEM. Whatever else goes wrong is told to done.
+ * -EINVAL for a URL, header or token that is none, -EPERM for a token or a client's file without
+ * TLS, -ENOMEM. Whatever else goes wrong is told to done.
  */
 int fetch_start(struct fetch *fetch, const struct fetch_request *request, struct fetch_call **ret);
 /* There is no callback any more. Takes NULL and returns it. */

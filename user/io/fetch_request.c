@@ -151,6 +151,12 @@ static void apply_peer(struct fetch_call *call, const struct fetch_request *requ
 		set(call, CAINFO, request->ca_file);
 		set(call, CAPATH, NULL);
 	}
+	if (request->client_file) {
+		set(call, SSLCERT, request->client_file);
+		set(call, SSLKEY, request->client_file);
+		/* Else OpenSSL asks a terminal for it, and waits. */
+		set(call, KEYPASSWD, "");
+	}
 #if LIBCURL_VERSION_NUM >= 0x075700
 	/* Else a new CA would not be read for a day. */
 	set(call, CA_CACHE_TIMEOUT, 0L);
@@ -216,7 +222,7 @@ int fetch_request_apply(struct fetch_call *call, const struct fetch_request *req
 
 	if (r < 0)
 		return r;
-	if (request->token && !target.secure)
+	if ((request->token || request->client_file) && !target.secure)
 		return -EPERM;
 	call->easy = call->fetch->curl.easy_init();
 	if (!call->easy)

@@ -207,7 +207,8 @@ static int take_options(struct podsrc_kubelet *k, const struct podsrc_kubelet_op
 	k->gap_ns = options->gap_ns ?: GAP_NS;
 	if (copy(options->ca_file, &k->ca_file) < 0 ||
 	    copy(options->server_name, &k->server_name) < 0 ||
-	    copy(options->token_file, &k->token_file) < 0)
+	    copy(options->token_file, &k->token_file) < 0 ||
+	    copy(options->client_file, &k->client_file) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -269,6 +270,7 @@ struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k)
 	free(k->ca_file);
 	free(k->server_name);
 	free(k->token_file);
+	free(k->client_file);
 	free(k);
 	return NULL;
 }

@@ -52,9 +52,12 @@ struct podsrc_kubelet_options {
 	const char *ca_file;	 /* PEM; needed for https: verification is never off */
 	const char *server_name; /* NULL, or who the certificate must name instead of the host */
 	const char *token_file; /* NULL: none is sent. At most 64 KiB, white space around it goes */
-	uint64_t interval_ns;	/* 30 s: from an answer to the next question */
-	uint64_t timeout_ns;	/* 10 s: for an answer to come whole */
-	uint64_t gap_ns;	/* 1 s: between questions when somebody wants to know */
+	/* NULL: none is shown. A PEM with a certificate and its key, as the kubelet keeps its own
+	 * in kubelet-client-current.pem. */
+	const char *client_file;
+	uint64_t interval_ns; /* 30 s: from an answer to the next question */
+	uint64_t timeout_ns;  /* 10 s: for an answer to come whole */
+	uint64_t gap_ns;      /* 1 s: between questions when somebody wants to know */
 };
 
 /* A sentence for a person, without a full stop. */

@@ -43,13 +43,16 @@ static void down_by_status(struct podsrc_kubelet *k, long status)
 
 	if (status == 401 && k->token_file)
 		podsrc_kubelet_down(k, "it refuses the token in %s (401)", k->token_file);
+	else if (status == 401 && k->client_file)
+		podsrc_kubelet_down(k, "it refuses the client certificate in %s (401)",
+				    k->client_file);
 	else if (status == 401)
 		podsrc_kubelet_down(k, "it wants a token (401): none is configured");
 	else if (status == 403)
 		podsrc_kubelet_down(
-			k, "not allowed to see pods (403): wants %s, for the token in %s",
+			k, "not allowed to see pods (403): wants %s, for whom %s names",
 			is_api ? "list pods" : "get nodes/pods, nodes/proxy before Kubernetes 1.33",
-			k->token_file ?: "no file");
+			k->token_file ?: k->client_file ?: "no file");
 	else if (status == 404)
 		podsrc_kubelet_down(k, "there is nothing here (404)%s",
 				    is_api ? "" : ": the path should be /pods");
@@ -98,6 +101,7 @@ static int start(struct podsrc_kubelet *k, const char *token)
 		.headers = headers,
 		.ca_file = k->ca_file,
 		.server_name = k->server_name,
+		.client_file = k->client_file,
 		.token = token,
 		.max_bytes = PODSRC_KUBELET_REPLY_MAX,
 		.timeout_ns = k->timeout_ns,
@@ -115,7 +119,9 @@ void podsrc_kubelet_ask(struct podsrc_kubelet *k)
 	char *token = NULL;
 	int r;
 
-	if (k->ca_file && podsrc_kubelet_ca(k->ca_file, &why) < 0) {
+	if ((k->ca_file && podsrc_kubelet_file("CA", k->ca_file, &why) < 0) ||
+	    (k->client_file &&
+	     podsrc_kubelet_file("client certificate", k->client_file, &why) < 0)) {
 		podsrc_kubelet_down(k, "%s", why.text);
 		return;
 	}

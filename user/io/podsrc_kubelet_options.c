@@ -83,7 +83,7 @@ static bool is_loopback(const struct host *host)
 	struct in6_addr six;
 	struct in_addr four;
 
-	/* libcurl asks no resolver for this name. */
+	/* io/fetch asks no resolver for this name. */
 	if (strcmp(host->text, "localhost") == 0)
 		return true;
 	if (inet_pton(AF_INET, host->text, &four) == 1)
@@ -99,6 +99,8 @@ static int check_secrets(const struct podsrc_kubelet_options *options, bool secu
 			      "without a CA file its certificate cannot be verified");
 	if (!secure && options->token_file)
 		return refuse(ret_why, options, "the token would travel in the clear");
+	if (!secure && options->client_file)
+		return refuse(ret_why, options, "a client certificate needs https");
 	if (!secure && !is_loopback(host))
 		return refuse(ret_why, options, "http is for loopback alone");
 	return 0;
@@ -186,9 +188,9 @@ static int open_regular(const char *what, const char *path, struct podsrc_kubele
 	return -EINVAL;
 }
 
-int podsrc_kubelet_ca(const char *path, struct podsrc_kubelet_why *ret_why)
+int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why)
 {
-	int fd = open_regular("CA", path, ret_why);
+	int fd = open_regular(what, path, ret_why);
 
 	if (fd < 0)
 		return fd;

@@ -35,7 +35,7 @@ struct podsrc_kubelet {
 	enum meta_source source; /* the kubelet or the API server */
 	char *url;		 /* with its query */
 
-	char *ca_file, *server_name, *token_file;
+	char *ca_file, *server_name, *token_file, *client_file;
 	uint64_t interval_ns, timeout_ns, gap_ns;
 
 	struct podsrc_state state; /* its where is the URL without the query */
@@ -66,8 +66,8 @@ int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **re
 			 struct podsrc_kubelet_why *ret_why);
 
 /* Whether libcurl, which opens the file by itself, would not wait for a writer of it: 0, or -errno
- * and a sentence for a person. */
-int podsrc_kubelet_ca(const char *path, struct podsrc_kubelet_why *ret_why);
+ * and a sentence for a person. what: "CA". */
+int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why);
 
 /* The token in a file, for the caller to free; on failure a sentence for a person and -errno. */
 int podsrc_kubelet_token(const char *path, char **ret, struct podsrc_kubelet_why *ret_why);
