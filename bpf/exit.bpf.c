@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
+#include "init.bpf.h"
 #include "stop.bpf.h"
 
 /* kernel/exit.c, do_group_exit(): the group's status counts only once a group exit began. */
@@ -94,9 +95,22 @@ static __always_inline void reap_expect(struct task_struct *t, struct graced_wat
 	w->reap_pid = pid;
 }
 
-static __always_inline int exit_seen(struct task_struct *t, bool gated)
+/* The container's init, found by this exit if need be; NULL: it has none. */
+static __always_inline struct graced_init *init_of(const __u64 *ctx, __u64 watch_id)
 {
-	struct graced_init *i;
+	struct graced_init *i = bpf_map_lookup_elem(&inits, &watch_id);
+	__u64 task;
+
+	if (init_is_settled(i))
+		return i;
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[0]);
+	return init_find(task, watch_id) ? bpf_map_lookup_elem(&inits, &watch_id) : i;
+}
+
+static __always_inline int exit_seen(const __u64 *ctx, bool gated)
+{
+	struct task_struct *t = (void *)ctx[0];
+	struct graced_init *i = NULL;
 	struct graced_watch *w;
 	struct place at;
 	__u32 status;
@@ -105,12 +119,13 @@ static __always_inline int exit_seen(struct task_struct *t, bool gated)
 	w = watch_of(task_cgroup(t), &at);
 	if (!watch_recorded(w) && !cfg_all)
 		return 0;
-	i = bpf_map_lookup_elem(&inits, &at.watch_id);
-	init = watch_recorded(w) && i && i->pid == t->tgid;
+	if (gated && !first_to_tell(t))
+		return 0;
+	if (watch_recorded(w))
+		i = init_of(ctx, at.watch_id);
+	init = i && i->pid == t->tgid;
 	noisy = !init && is_noisy(at.watch_id);
 	if (noisy && !cfg_all)
-		return 0;
-	if (gated && !first_to_tell(t))
 		return 0;
 	status = exit_status(t);
 	if (w && !noisy)
@@ -135,7 +150,7 @@ int on_exit_dead(__u64 *ctx)
 {
 	if (!(ctx[1] & 1))
 		return 0;
-	return exit_seen((void *)ctx[0], false);
+	return exit_seen(ctx, false);
 }
 
 SEC("tp_btf/sched_process_exit")
@@ -145,5 +160,5 @@ int on_exit_live(__u64 *ctx)
 
 	if (t->signal->live.counter)
 		return 0;
-	return exit_seen(t, true);
+	return exit_seen(ctx, true);
 }

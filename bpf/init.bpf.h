@@ -7,6 +7,10 @@
  * its place: a sandbox of the container's own is one, and once its parent has died whoever adopts
  * it may be outside of the container. Only the stages of the runtime, which also come in from
  * outside and exec, are passed over, and they are told by their program.
+ *
+ * An init that never execs (restored by CRIU, or forked by a server that moves its children) is
+ * found when a signal comes to it or when it exits: init_find(). Unless it is PID 1 of a pid
+ * namespace it is a guess, and once a guess has exited, the next one that execs is the init.
  */
 #ifndef GRACED_INIT_BPF_H
 #define GRACED_INIT_BPF_H
@@ -72,5 +76,60 @@ static __always_inline bool is_exec_of_stage(struct task_struct *t)
 	program_read(BPF_CORE_READ(t, real_parent), &parent);
 	return parent.is_runtime && own.size == parent.size;
 }
+
+/* The process that t's pid namespace hands orphans to is another one, and in the same container. */
+static __always_inline bool is_joined(struct task_struct *t, __u64 watch_id)
+{
+	struct task_struct *reaper;
+	struct place at;
+	struct upid up = {};
+
+	if (!BPF_CORE_READ(task_tgid(t), level))
+		return false;
+	upid_read(t, &up);
+	reaper = BPF_CORE_READ(up.ns, child_reaper);
+	if (!reaper || BPF_CORE_READ(reaper, tgid) == BPF_CORE_READ(t, tgid))
+		return false;
+	watch_of_read(task_cgroup_of(reaper, false), &at);
+	return at.watch_id == watch_id;
+}
+
+/* The init is known for as long as the cgroup holds a process. init may be NULL. */
+static __always_inline bool init_is_settled(const struct graced_init *init)
+{
+	return init && (init->pid || init->rank != GRACED_INIT_GUESSED);
+}
+
+/* From now on t is the init of the container that it is in. */
+static __always_inline void init_set(struct task_struct *t, struct graced_watch *w,
+				     const struct place *at, __u32 rank)
+{
+	struct graced_init init = {
+		.start_ns = BPF_CORE_READ(t, group_leader, start_boottime),
+		.pid = BPF_CORE_READ(t, tgid),
+		.rank = rank,
+	};
+	__u64 inum, id = at->watch_id;
+	struct graced_ev_init *ev;
+
+	if (bpf_map_update_elem(&inits, &id, &init, BPF_ANY))
+		return;
+	ev = emit_begin(GRACED_EV_INIT, sizeof(*ev), id, w);
+	if (!ev)
+		return;
+	ev->rank = rank;
+	ev->pad = 0;
+	proc_fill(&ev->proc, t, false);
+	proc_place(&ev->proc, at);
+	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	emit_end(ev, false);
+}
+
+/*
+ * A signal came to this process, or it exits, in a container without a settled init: whether it is
+ * the init from now on. task is a pointer. Defined once, in init.bpf.c, as a global function of
+ * numbers, as watch_walk() is.
+ */
+__u32 init_find(__u64 task, __u64 watch_id);
 
 #endif

@@ -4,6 +4,7 @@
  * that an init passes on; for everybody else in a container only SIGKILLs are counted.
  */
 #include "hear.bpf.h"
+#include "init.bpf.h"
 
 /* Beside graced_signal_flags, taken away before a record is filled: for a noisy container. */
 #define NOISY (1u << 31)
@@ -386,14 +387,31 @@ static __always_inline void told_note(struct signal_args *a, struct signal_struc
 	a->w->told_at_ns = bpf_ktime_get_boot_ns();
 }
 
-static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
+/* The container's init, found by this signal if need be; NULL: it has none. */
+static __always_inline struct graced_init *init_of(const struct signal_args *a, const __u64 *ctx,
+						   bool live)
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &a->at.watch_id);
+	__u64 task;
+
+	if (init_is_settled(init) || !live || !watch_recorded(a->w))
+		return init;
+	if (!(signal_mask(a->w) & BIT_OF(a->sig)))
+		return init;
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+	if (!init_find(task, a->at.watch_id))
+		return init;
+	return bpf_map_lookup_elem(&inits, &a->at.watch_id);
+}
+
+static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
+{
+	/* Loaded before the ways part: see fill_sender(). */
+	struct signal_struct *signal = a->target->signal;
+	struct graced_init *init = init_of(a, ctx, signal->live.counter);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
 	bool masked = signal_mask(a->w) & BIT_OF(a->sig);
-	/* Loaded before the ways part: see fill_sender(). */
-	struct signal_struct *signal = a->target->signal;
 	__u64 at_ns;
 	bool noisy;
 	__u32 flags;

@@ -119,9 +119,17 @@ struct ns_common {
 	unsigned int inum;
 };
 
+struct task_struct;
+
+struct user_namespace {
+	int level;
+};
+
 struct pid_namespace {
 	unsigned int pid_allocated;
+	struct task_struct *child_reaper; /* adopts orphans: its PID 1 */
 	unsigned int level;
+	struct user_namespace *user_ns;
 	struct ns_common ns;
 };
 

@@ -25,7 +25,7 @@ enum graced_ev_type {
 	GRACED_EV_CGROUP_NEW = 1, /* always before any record that names the cgroup */
 	GRACED_EV_CGROUP_GONE = 2,
 	GRACED_EV_CGROUP_EMPTY = 3, /* no process left in it or below it */
-	GRACED_EV_INIT = 4,	    /* a process exec'd and is now its container's init */
+	GRACED_EV_INIT = 4,	    /* a process is its container's init from now on */
 	GRACED_EV_SIGNAL = 5,	    /* a signal was generated for an init, or forwarded by one */
 	GRACED_EV_EXIT = 6,	    /* a process (not a thread) stopped running */
 	GRACED_EV_OOM = 7,	    /* the OOM killer chose a victim */
@@ -43,10 +43,12 @@ enum graced_watch_kind {
 	GRACED_WATCH_MAYBE = 5,
 };
 
-/* How sure we are that a process is its container's init; a higher rank replaces a lower one. */
+/* How sure we are that a process is its container's init. Only a guess that has exited gives way to
+ * another process while the cgroup is not empty. */
 enum graced_init_rank {
 	GRACED_INIT_NONE = 0,
-	GRACED_INIT_GUESSED = 1, /* the oldest process found when attaching late */
+	GRACED_INIT_GUESSED = 1, /* the oldest process found when attaching late, or the first from
+				    outside that was signalled or exited and never exec'd */
 	GRACED_INIT_FIRST = 2,	 /* the first that came in from outside and exec'd */
 	GRACED_INIT_PID1 = 3,	 /* PID 1 of its own pid namespace, its parent outside */
 };

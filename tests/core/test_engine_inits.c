@@ -92,12 +92,65 @@ static void test_next_init(void **state)
 	world_close(&w);
 }
 
+/* A process without an exec is taken for the init by its exit. Another execs at `next`; 0: none. */
+static void test_exit_guess(void **state)
+{
+	static const struct graced_counts left = {.exits = 1};
+	static const struct {
+		uint64_t next, next_start, empty;
+		bool asked;
+		uint64_t told; /* 0: it was none, and is not reported */
+		uint32_t gaps;
+	} rows[] = {
+		{SEC(21), SEC(15), 0, false, 0, 0},
+		{SEC(21), SEC(15), 0, true, SEC(20) + MSEC(251), GAP(NOT_EMPTY)},
+		{SEC(22), SEC(21), 0, false, SEC(22), 0},
+		{0, 0, SEC(21), false, SEC(21), 0},
+		{0, 0, 0, false, SEC(23), GAP(NOT_EMPTY)},
+	};
+	struct graced_proc next = P_A1;
+	struct world w;
+
+	(void)state;
+	next.pid++;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		uint32_t asked_for = rows[i].asked ? 15 : 0;
+
+		world_open(&w, NULL);
+		next.start_ns = rows[i].next_start;
+		world_ranked(&w, asked_for ? SEC(19) : SEC(20), CG_A1, &P_A1, GRACED_INIT_GUESSED);
+		if (asked_for)
+			world_managed(&w, SEC(19), CG_A1, &P_A1, asked_for);
+		world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
+		world_timer(&w, SEC(20) + MSEC(250));
+		world_counts(&w, SEC(20) + MSEC(251), CG_A1, true, &left);
+		assert_int_equal(world_count(&w, RECORD_STOP), rows[i].asked);
+		if (rows[i].empty)
+			world_empty(&w, rows[i].empty, CG_A1);
+		if (rows[i].next)
+			world_ranked(&w, rows[i].next, CG_A1, &next, GRACED_INIT_FIRST);
+		if (!rows[i].next && !rows[i].empty) {
+			world_timer(&w, rows[i].told - 1);
+			assert_int_equal(world_count(&w, RECORD_STOP), 0);
+			world_timer(&w, rows[i].told);
+		}
+		assert_int_equal(world_count(&w, RECORD_STOP), rows[i].told != 0);
+		if (rows[i].told)
+			assert_verdict(&w, rows[i].asked ? OUTCOME_GRACEFUL : OUTCOME_COMPLETED,
+				       rows[i].asked ? CAUSE_STOP_SIGNAL : CAUSE_SELF,
+				       GAP(INIT_GUESSED) | rows[i].gaps);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a pid used again within a second is another process", test_pid_reused),
 		CLAIM("what is left when an init dies, PID 1 or not, takes nothing from its stop",
 		      test_pid1_left),
+		CLAIM("what exits without an exec is the init, unless one execs that was there before",
+		      test_exit_guess),
 		CLAIM("an init that gives way to another is reported", test_next_init),
 	};
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 static int fits(int length)
@@ -42,7 +43,10 @@ static int name_box(struct box_tree *tree, const struct box_spec *spec, struct b
 		draw_uid(tree, box->uid);
 	if (!spec->leaf)
 		draw_id(tree, box->id);
-	snprintf(box->comm, sizeof(box->comm), "%s", base);
+	if (spec->run)
+		prctl(PR_GET_NAME, box->comm);
+	else
+		snprintf(box->comm, sizeof(box->comm), "%s", base);
 	r = fits(snprintf(box->pod_dir, HIER_PATH_MAX, "%s/kubepods/burstable/pod%s", tree->root,
 			  box->uid));
 	if (!r)
@@ -88,6 +92,7 @@ int box_start(struct box_tree *tree, const struct box_spec *spec, struct box *re
 		.stages = spec->stages,
 		.want_pid = spec->want_pid,
 		.core = spec->core,
+		.run = spec->run,
 		.no_wait = spec->no_wait,
 	};
 	struct box box = {.made_ns = page_clock_ns()};

@@ -29,20 +29,21 @@
 struct box;
 
 struct box_spec {
-	const char *prog;	    /* helper program, default "workload" */
-	const char *const *argv;    /* its arguments: a behaviour first */
-	const struct box *pod_of;   /* put it into this box's pod; NULL for a pod of its own */
-	const struct box *pidns_of; /* share this box's pid namespace (shareProcessNamespace) */
-	bool host_pidns;	    /* no pid namespace of its own (hostPID) */
-	bool stages;		    /* started through a runc-like stage */
-	bool twin;		    /* also in a cgroup of the cgroup2 tree, for cgroup.kill */
-	bool core;		    /* may dump core */
-	bool no_wait;		    /* do not wait for "ready": for boxes that end at once */
-	pid_t want_pid;		    /* have this pid */
-	uint64_t memory;	    /* limit of the container's cgroup in bytes, 0 for none */
-	uint64_t pod_memory;	    /* limit of the pod's cgroup */
-	const char *leaf;	    /* name of the container's cgroup, default a random 64 hex id */
-	const char *nested;	    /* run in this cgroup below the container's */
+	const char *prog;		/* helper program, default "workload" */
+	const char *const *argv;	/* its arguments: a behaviour first */
+	const struct box *pod_of;	/* put it into this box's pod; NULL for a pod of its own */
+	const struct box *pidns_of;	/* share this box's pid namespace (shareProcessNamespace) */
+	bool host_pidns;		/* no pid namespace of its own (hostPID) */
+	bool stages;			/* started through a runc-like stage */
+	bool twin;			/* also in a cgroup of the cgroup2 tree, for cgroup.kill */
+	bool core;			/* may dump core */
+	void (*run)(struct page *page); /* in place of the exec, as in proc.h; NULL for none */
+	bool no_wait;			/* do not wait for "ready": for boxes that end at once */
+	pid_t want_pid;			/* have this pid */
+	uint64_t memory;		/* limit of the container's cgroup in bytes, 0 for none */
+	uint64_t pod_memory;		/* limit of the pod's cgroup */
+	const char *leaf;   /* name of the container's cgroup, default a random 64 hex id */
+	const char *nested; /* run in this cgroup below the container's */
 	/* Called when it has its names and nothing of it exists yet; NULL for none. 0 or -errno. */
 	int (*named)(void *userdata, const struct box *box);
 	void *userdata;

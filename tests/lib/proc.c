@@ -120,6 +120,8 @@ static void child_exec(const struct launch *launch)
 	if (chdir(spec->cwd ? spec->cwd : "/") < 0 || dup2(launch->page_fd, PAGE_FD) < 0 ||
 	    dup2(launch->ready[1], READY_FD) < 0)
 		_exit(126);
+	if (spec->run)
+		spec->run(page_attach());
 	execve(spec->exe, (char *const *)launch->argv, env);
 	_exit(127);
 }

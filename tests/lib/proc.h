@@ -26,7 +26,10 @@ struct proc_spec {
 			 * init as its own sibling and leaves, all before the exec */
 	pid_t want_pid; /* this pid in the caller's namespace; 0 for any */
 	bool core;	/* may dump core (into cwd) */
-	bool no_wait;	/* return after the exec was let loose, without the ready byte */
+	/* Called in place of the exec, with the page; it must not return, and make system calls
+	 * only. */
+	void (*run)(struct page *page);
+	bool no_wait; /* return after the exec was let loose, without the ready byte */
 };
 
 /* Times are CLOCK_BOOTTIME in ns. */

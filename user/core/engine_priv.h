@@ -10,6 +10,8 @@
 
 /* How long a verdict waits for its cgroup to run empty, and for its name. */
 #define ENGINE_WAIT_NS	   250000000ULL
+/* How long after the exit of what may be a runtime's stage the container's init may exec. */
+#define ENGINE_STAGE_NS	   3000000000ULL
 /*
  * How long an empty cgroup waits for what a dying PID 1 kills elsewhere: its own cgroup is left in
  * cgroup_exit(), the namespace is torn down after that in exit_notify() (kernel/exit.c).

@@ -123,12 +123,16 @@ static bool is_from_before(const struct stop *stop, const struct obs *obs)
 /*
  * A service that forks leaves by its first process, and its main process was there before that
  * left: what was taken for init was none. Where a service's cgroup ran empty nobody was: a start
- * that is cut to the tick may look like it.
+ * that is cut to the tick may look like it. In a container the same holds of a process that was
+ * taken for init only because it exited: it was a stage of a runtime.
  */
 static bool was_never_main(const struct stop *stop, const struct obs_init *init)
 {
-	return is_service(stop) && !stop->empty_ns && stop->state == STOP_EXITED &&
-	       init->rank == GRACED_INIT_PID1 && init->proc.start_ns < stop->exit_ns;
+	bool none = is_service(stop) ? init->rank == GRACED_INIT_PID1
+				     : stop_is_exit_guess(stop) && init->rank > GRACED_INIT_GUESSED;
+
+	return none && !stop->empty_ns && stop->state == STOP_EXITED &&
+	       init->proc.start_ns < stop->exit_ns;
 }
 
 /* A service may make another of its processes the main one, while the old one lives. */

@@ -70,10 +70,24 @@ static bool awaits_main(const struct stop *stop, const struct obs *obs)
 	       obs->at_ns < stop->asked_ns + ENGINE_WAIT_NS;
 }
 
+/*
+ * What exited in there without ever having exec'd may be a stage of a runtime that is not known by
+ * its name: the init is about to exec, and then this was none.
+ */
+static bool awaits_exec(const struct stop *stop, const struct obs *obs)
+{
+	return stop_is_exit_guess(stop) && obs->counts.populated && !stop->empty_ns &&
+	       obs->at_ns < stop->exit_ns + ENGINE_STAGE_NS;
+}
+
 static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
 {
 	if (awaits_main(stop, obs))
 		return;
+	if (awaits_exec(stop, obs)) {
+		engine_wake(e, stop, stop->exit_ns + ENGINE_STAGE_NS);
+		return;
+	}
 	if (stop->empty_ns && awaits_name(e, stop) && obs->at_ns < name_until(e, stop))
 		engine_wake(e, stop, name_until(e, stop));
 	else

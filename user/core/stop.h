@@ -69,7 +69,7 @@ struct stop {
 	struct graced_proc former; /* was it before, in this cgroup; pid 0: nobody was */
 	uint64_t since_ns;	   /* when init was told to be it; 0: not yet */
 	uint32_t rank;		   /* enum graced_init_rank */
-	bool guessed;		   /* found by its age when attaching late */
+	bool guessed;		   /* by its age when attaching late, or as it never exec'd */
 	bool late;		   /* it ran before we attached */
 
 	struct stop_signal request;
@@ -147,6 +147,12 @@ static inline bool stop_is_running(const struct stop *stop)
 {
 	return stop->state == STOP_RUNNING || stop->state == STOP_REQUESTED ||
 	       stop->state == STOP_KILLED;
+}
+
+/* It never exec'd, no signal asked it to stop, and only its exit made it look like the init. */
+static inline bool stop_is_exit_guess(const struct stop *stop)
+{
+	return stop->guessed && !stop->late && !stop->request.seen && !stop->kill.seen;
 }
 
 /* What the kernel half has counted, which begins anew with each start of the daemon. */

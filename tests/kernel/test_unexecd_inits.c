@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inits that never exec, as CRIU restores them and fork servers make them: found by what happens to
+// them. With the tracer attached before and after, on the hierarchies that this host has.
+#include "lib/claim.h"
+#include "lib/judge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+enum attach { BEFORE, AFTER };
+
+static int setup(void **state)
+{
+	const char *why = box_unavailable();
+	struct fixture *f;
+
+	*state = NULL;
+	why = why ? why : tracer_unavailable();
+	if (why) {
+		fprintf(stderr, "SKIP inits that never exec: %s\n", why);
+		return 0;
+	}
+	f = calloc(1, sizeof(*f));
+	*state = f;
+	return f && box_tree_open(&f->tree, "unexecd") == 0 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	int r = f ? box_tree_close(&f->tree) : 0;
+
+	free(f);
+	return r;
+}
+
+static void attach(struct fixture *f)
+{
+	const struct tracer_spec spec = {.args = BOX_ARGV("--signals")};
+
+	assert_int_equal(tracer_start(&spec, &f->tracer), 0);
+}
+
+static void detach(struct fixture *f)
+{
+	assert_int_equal(tracer_stop(f->tracer), 0);
+	f->tracer = tracer_free(f->tracer);
+}
+
+static void leave(int sig)
+{
+	(void)sig;
+	_exit(0);
+}
+
+/* The inits. */
+static void run_graceful(struct page *page)
+{
+	signal(SIGTERM, leave);
+	page_ready(page);
+	page_await_go(page, 1);
+	_exit(3);
+}
+
+static void run_default(struct page *page)
+{
+	page_ready(page);
+	page_await_go(page, 1);
+	_exit(3);
+}
+
+static const struct {
+	void (*run)(struct page *page);
+	bool host_pidns;
+	int sig; /* 0: it exits by itself */
+	const char *outcome, *cause;
+} rows[] = {
+	{run_graceful, true, SIGTERM, "graceful", "stop-signal"},
+	{run_graceful, false, SIGTERM, "graceful", "stop-signal"},
+	{run_default, true, SIGTERM, "terminated", "stop-signal"},
+	{run_default, true, SIGKILL, "killed", "no-grace"},
+	{run_default, false, SIGKILL, "killed", "no-grace"},
+	{run_default, true, 0, "failed", "self"},
+	{run_default, false, 0, "failed", "self"},
+};
+
+static const char *gaps_of(enum attach when, bool host_pidns)
+{
+	if (when == BEFORE)
+		return host_pidns ? "['init-guessed']" : NULL;
+	return host_pidns ? "['attached-late','init-guessed']" : "['attached-late']";
+}
+
+static void play(struct fixture *f, enum attach when, size_t i)
+{
+	const struct box_spec spec = {.run = rows[i].run, .host_pidns = rows[i].host_pidns};
+	struct truth truth = {
+		.outcome = rows[i].outcome,
+		.cause = rows[i].cause,
+		.gaps = gaps_of(when, rows[i].host_pidns),
+	};
+	struct sent sent;
+	struct box box;
+
+	if (when == BEFORE)
+		attach(f);
+	judge_start(f, &spec, &box);
+	if (when == AFTER)
+		attach(f);
+	if (!rows[i].sig)
+		page_go(box.proc.page, 1);
+	else
+		judge_send(f, SEND_RUNTIME, &box, rows[i].sig, &sent);
+	if (rows[i].sig == SIGKILL)
+		truth.kill = &sent;
+	else if (rows[i].sig)
+		truth.stop = &sent;
+	judge_box(f, &box, truth);
+	assert_int_equal(judge_count(f, &box, "stop"), 1);
+	assert_int_equal(judge_count(f, &box, "signal"), rows[i].sig != 0);
+	detach(f);
+}
+
+static void its_stop_is_reported(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	for (int when = BEFORE; when <= AFTER; when++)
+		for (size_t i = 0; i < LEN(rows); i++)
+			play(f, (enum attach)when, i);
+}
+
+/* As `docker exec` does, in a container that CRIU restored. */
+static void what_joins_its_pid_namespace_is_not_the_init(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct sent sent;
+	struct proc joined;
+	struct box box;
+
+	attach(f);
+	judge_start(f, &(struct box_spec){.run = run_graceful}, &box);
+	assert_int_equal(box_exec(&f->tree, &box, "workload", true, BOX_ARGV("deaf"), &joined), 0);
+	proc_free(&joined);
+	judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
+	judge_box(f, &box,
+		  (struct truth){.outcome = "graceful", .cause = "stop-signal", .stop = &sent});
+	assert_int_equal(judge_count(f, &box, "stop"), 1);
+	detach(f);
+}
+
+/* The helper under the name of a runtime's program. */
+static void copy_as_runc(const struct fixture *f, char *ret, size_t size)
+{
+	char from[HIER_PATH_MAX + 16];
+	struct stat st;
+	int in, out;
+
+	snprintf(from, sizeof(from), "%s/tenant", f->tree.helpers);
+	snprintf(ret, size, "%s/stage", f->tree.tmp);
+	assert_true(mkdir(ret, 0755) == 0 || errno == EEXIST);
+	snprintf(ret, size, "%s/stage/runc", f->tree.tmp);
+	in = open(from, O_RDONLY | O_CLOEXEC);
+	out = open(ret, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	assert_true(in >= 0 && out >= 0 && fstat(in, &st) == 0);
+	assert_int_equal(sendfile(out, in, NULL, (size_t)st.st_size), st.st_size);
+	close(in);
+	close(out);
+}
+
+/* A runtime makes the cgroup, comes in, fails before it has exec'd anything, and leaves. */
+static void a_runtime_that_fails_is_no_stop(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct proc_spec spec = {.cwd = f->tree.tmp};
+	char exe[HIER_PATH_MAX];
+	struct proc_end end;
+	struct proc runtime;
+	struct box box;
+
+	copy_as_runc(f, exe, sizeof(exe));
+	attach(f);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("exit", "0"), .host_pidns = true}, &box);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	assert_non_null(tracer_await_stop(f->tracer, &box));
+	spec.exe = exe;
+	spec.argv = BOX_ARGV("visit", box.dir);
+	assert_int_equal(proc_start(&spec, &runtime), 0);
+	assert_int_equal(proc_wait(&runtime, &end), 0);
+	assert_int_equal(end.status, 0);
+	proc_free(&runtime);
+	assert_int_equal(box_remove(&box), 0);
+	/* Whatever was to be reported of it is, at the latest, when the trace ends. */
+	assert_int_equal(tracer_stop(f->tracer), 0);
+	assert_int_equal(judge_count(f, &box, "stop"), 1);
+	f->tracer = tracer_free(f->tracer);
+}
+
+static int run(const char *hierarchy)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("an init that never execs is found by its first signal or its exit",
+		      its_stop_is_reported),
+		CLAIM("what joins the pid namespace of such an init is not the init",
+		      what_joins_its_pid_namespace_is_not_the_init),
+		CLAIM("a runtime that fails before the container's exec is no stop",
+		      a_runtime_that_fails_is_no_stop),
+	};
+	struct hier hier;
+
+	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
+	if (hier_detect(&hier)) {
+		printf("# %s is not mounted here\n", hierarchy);
+		return 0;
+	}
+	return cmocka_run_group_tests_name(hierarchy, tests, setup, teardown);
+}
+
+int main(void)
+{
+	return run("memory") + run("unified");
+}
