@@ -86,6 +86,37 @@ static void test_deleted_before(void **state)
 	world_close(&w);
 }
 
+/* Whether a pod is being deleted, and with which period, counts only where a source says it. */
+static void test_deleted_as_told(void **state)
+{
+	static const struct {
+		uint32_t known;
+		size_t kills; /* when the group's time is over */
+	} want[] = {
+		{META_POD_GRACE | META_POD_READY, 1},
+		{META_POD_GRACE | META_POD_READY | META_POD_DELETION_GRACE, 1},
+		{META_POD_GRACE | META_POD_DELETING, 0},
+		{META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(1), SEC(45));
+		struct world w;
+
+		pod.known = want[i].known;
+		shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+		world_lists(&w, ANNOUNCED - SEC(1), &pod);
+		shutworld_announce(&w);
+		world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+		shutworld_pass(&w, ASKED + SEC(22));
+		if (world_effects(&w, EFFECT_KILL) != want[i].kills)
+			fail_msg("known %x: %zu kills", want[i].known,
+				 world_effects(&w, EFFECT_KILL));
+		world_close(&w);
+	}
+}
+
 static void test_not_by_the_runtime(void **state)
 {
 	struct world w;
@@ -320,6 +351,8 @@ int main(void)
 		      test_deleted_before),
 		CLAIM("but not one that only somebody else told to stop", test_not_by_the_runtime),
 		CLAIM("nor one that the runtime has killed", test_killed_by_the_runtime),
+		CLAIM("a deletion counts where a source says so, and kills nothing without its period",
+		      test_deleted_as_told),
 		CLAIM("the lock stays until the status is terminal and not Ready", test_status),
 		CLAIM("or the pod's object is gone", test_object_gone),
 		CLAIM("in mode observe nobody is killed, and the lock goes with the last process",
