@@ -204,6 +204,10 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	bool in_unit;
 	long len;
 
+	if (w.level > WATCH_LEVELS) {
+		stat_add(GRACED_STAT_TOO_DEEP, 0, 1, 0);
+		return;
+	}
 	if (!w.delegated_level && !is_roots(BPF_CORE_READ(parent, kn)))
 		w.delegated_level = w.level;
 	w.owner_id = owner_below(up, parent_id);
@@ -255,7 +259,7 @@ int on_cgroup_mkdir(__u64 *ctx)
 		return 0;
 	parent_id = BPF_CORE_READ(parent, kn, id);
 	up = bpf_map_lookup_elem(&watched, &parent_id);
-	if (up && (!watch_recorded(up) || up->kind == GRACED_WATCH_MAYBE))
+	if (up && !watch_is_whole(up))
 		watch_add(cg, parent, up);
 	return 0;
 }

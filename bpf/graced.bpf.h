@@ -6,8 +6,9 @@
  * The design in short. Exits and signals are hot on a node, so one look-up of the task's own
  * cgroup id in `watched` decides: a branch (or, with nothing watched above it, no entry at all)
  * ends the program. Entries reach down to container level only; what happens deeper finds its
- * container by walking up. Whoever fills the ring can only ever lose records, never order:
- * a cgroup's own record is reserved before its entry exists, and no record can name it earlier.
+ * container by walking down from the root. Whoever fills the ring can only ever lose records, never
+ * order: a cgroup's own record is reserved before its entry exists, and no record can name it
+ * earlier.
  */
 #ifndef GRACED_BPF_H
 #define GRACED_BPF_H
@@ -65,7 +66,9 @@ GRACED_SHARED __u32 limit_all;
 #define MAX_NOISY   256
 #define MAX_REAPS   4096
 #define MAX_DOOMED  4096
-#define WALK_MAX    64 /* levels below a container that are still found */
+
+/* Cgroups below this level are not watched of their own, nor visited by the daemon's scan. */
+#define WATCH_LEVELS 64
 
 GRACED_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -166,9 +169,9 @@ static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
 }
 
 /*
- * The id of the nearest watched cgroup from this css of its hierarchy upwards, 0 for none. Defined
- * once, in maps.bpf.c, as a global function of a number: the verifier goes through its loop once,
- * and not once for each way that leads to each of its callers.
+ * The id of the nearest watched cgroup at or above the one that this css of its hierarchy is of, 0
+ * for none. Defined once, in maps.bpf.c, as a global function of a number: the verifier goes
+ * through its loop once, and not once for each way that leads to each of its callers.
  */
 __u64 watch_walk(__u64 css);
 
@@ -177,6 +180,12 @@ struct place {
 	__u64 cgroup_id; /* the very cgroup */
 	__u64 watch_id;	 /* the nearest watched one at or above it; 0: none */
 };
+
+/* Whether everything below it is its own, and is not watched. */
+static __always_inline bool watch_is_whole(const struct graced_watch *w)
+{
+	return w && w->kind >= GRACED_WATCH_CONTAINER && w->kind != GRACED_WATCH_MAYBE;
+}
 
 static __always_inline struct graced_watch *watch_from(struct cgroup *cg, __u64 id,
 						       struct place *ret)

@@ -8,14 +8,57 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* The id of the ancestor at a level, which is no deeper than cg itself. */
+static __always_inline __u64 ancestor_id(struct cgroup *cg, __u32 level)
+{
+	struct cgroup *up = NULL;
+	void *slot = cg;
+	__u64 id = 0;
+
+	if (bpf_core_field_exists(struct cgroup___ids, ancestor_ids)) {
+		slot += bpf_core_field_offset(struct cgroup___ids, ancestor_ids);
+		bpf_probe_read_kernel(&id, sizeof(id), slot + level * sizeof(id));
+		return id;
+	}
+	slot += bpf_core_field_offset(struct cgroup, ancestors);
+	bpf_probe_read_kernel(&up, sizeof(up), slot + level * sizeof(up));
+	return BPF_CORE_READ(up, kn, id);
+}
+
+/*
+ * From the root downwards, because what is below a container may be as deep as its processes like.
+ * There is an entry at each level, until a container is found or nothing more is watched; above the
+ * first one nothing may be. cg has no entry.
+ */
+static __always_inline __u64 walk_down(struct cgroup *cg, __u64 cg_id)
+{
+	__u64 id, found = 0;
+	struct graced_watch *w;
+
+	for (__u32 level = 0; level <= WATCH_LEVELS; level++) {
+		id = ancestor_id(cg, level);
+		if (id == cg_id)
+			break;
+		w = bpf_map_lookup_elem(&watched, &id);
+		if (!w && found)
+			break;
+		if (w)
+			found = id;
+		if (watch_is_whole(w))
+			break;
+	}
+	return found;
+}
+
+/* Few processes are deeper than a step or two: those are found for less on the way up. */
+#define NEAR_STEPS 3
+
 __noinline __u64 watch_walk(__u64 css)
 {
-	__u32 deep = GRACED_STAT_TOO_DEEP;
-	struct graced_stat *s;
-	struct cgroup *cg;
-	__u64 id;
+	struct cgroup *cg = NULL;
+	__u64 id = 0;
 
-	for (int i = 0; i < WALK_MAX; i++) {
+	for (int i = 0; i < NEAR_STEPS; i++) {
 		if (!css)
 			return 0;
 		cg = (void *)(css - bpf_core_field_offset(struct cgroup, self));
@@ -24,8 +67,5 @@ __noinline __u64 watch_walk(__u64 css)
 			return id;
 		css = (__u64)BPF_CORE_READ(cg, self.parent);
 	}
-	s = bpf_map_lookup_elem(&stats, &deep);
-	if (s)
-		s->lost++;
-	return 0;
+	return walk_down(cg, id);
 }

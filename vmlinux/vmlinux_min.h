@@ -175,6 +175,12 @@ struct cgroup {
 	int level;
 	struct kernfs_node *kn;
 	struct cgroup_root *root;
+	struct cgroup *ancestors[1]; /* by level, itself included */
+};
+
+/* Until 6.1, commit 7f203bc89eb6: ids in place of pointers. */
+struct cgroup___ids {
+	__u64 ancestor_ids[1];
 };
 
 struct css_set {

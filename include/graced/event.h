@@ -125,10 +125,15 @@ struct graced_counts {
 struct graced_proc {
 	__u64 start_ns;	 /* start of the process (its leader), not of the thread */
 	__u64 cgroup_id; /* the very cgroup it is in */
-	__u64 watch_id;	 /* nearest watched cgroup at or above that; 0: none */
-	__u32 pid;	 /* thread group id */
-	__u32 ns_pid;	 /* the same in its own pid namespace */
-	__u32 uid;	 /* in the initial user namespace */
+	/*
+	 * Nearest watched cgroup at or above that; 0: none. Everything below a container is that
+	 * container. Below a branch each cgroup is watched that there was room for: one that is in
+	 * none of these may be in a container, and which one is not known.
+	 */
+	__u64 watch_id;
+	__u32 pid;    /* thread group id */
+	__u32 ns_pid; /* the same in its own pid namespace */
+	__u32 uid;    /* in the initial user namespace */
 	__u32 pad;
 	char comm[GRACED_COMM_LEN];
 	char exe[GRACED_COMM_LEN]; /* file name of the executable, its first 15 bytes */
@@ -265,7 +270,7 @@ struct graced_stat {
 enum graced_stat_extra {
 	GRACED_STAT_WATCH_FULL = GRACED_EV_COUNT, /* no room in the watched map */
 	GRACED_STAT_QUOTA,			  /* refused by a quota */
-	GRACED_STAT_TOO_DEEP, /* no watched ancestor within the bound of the walk */
+	GRACED_STAT_TOO_DEEP,			  /* too many levels below the root */
 	GRACED_STAT_COUNT,
 };
 
