@@ -148,11 +148,19 @@ static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
 	return true;
 }
 
-/* The timers of a process expire while anybody runs, who then looks like their sender. */
+/*
+ * What a process has the kernel send when a timer expires or input arrives is raised while anybody
+ * runs, who then looks like the sender.
+ */
+static __always_inline bool is_anybodys(const struct signal_args *a)
+{
+	return a->code <= CODE_TIMER && a->code >= CODE_SIGIO;
+}
+
 static __always_inline bool from_outside(const struct signal_args *a)
 {
 	return a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0 &&
-	       a->code != CODE_TIMER;
+	       !is_anybodys(a);
 }
 
 /*

@@ -24,6 +24,7 @@
 #define CODE_USER  0
 #define CODE_QUEUE (-1)
 #define CODE_TIMER (-2)
+#define CODE_SIGIO (-5) /* between them: MESGQ and ASYNCIO */
 #define CODE_TKILL (-6)
 
 #define SIGINT	 2

@@ -41,9 +41,10 @@ static void test_causes(void **state)
 static void test_gaps(void **state)
 {
 	static const char *const words[] = {
-		"events-lost",	"suppressed",  "attached-late",	  "daemon-down", "unknown-cgroup",
-		"init-guessed", "kill-unseen", "exit-unseen",	  "oom-level",	 "not-empty",
-		"name-late",	"shed",	       "grace-uncertain",
+		"events-lost",	   "suppressed",     "attached-late", "daemon-down",
+		"unknown-cgroup",  "init-guessed",   "kill-unseen",   "exit-unseen",
+		"oom-level",	   "not-empty",	     "name-late",     "shed",
+		"grace-uncertain", "sender-unknown",
 	};
 
 	(void)state;
@@ -55,8 +56,8 @@ static void test_gaps(void **state)
 
 static void test_record_words(void **state)
 {
-	static const char *const senders[] = {"kernel",	 "pod",	    "container", "systemd",
-					      "kubelet", "runtime", "host",	 "graced"};
+	static const char *const senders[] = {"kernel",	 "pod",	 "container", "systemd", "kubelet",
+					      "runtime", "host", "graced",    NULL,	 NULL};
 	static const char *const kinds[] = {NULL, "container", "sandbox", "service", "process"};
 	static const char *const results[] = {"delivered", "ignored", "already_pending", "overflow",
 					      "lost_info"};
@@ -64,7 +65,10 @@ static void test_record_words(void **state)
 	(void)state;
 	assert_int_equal(LEN(senders), SENDER_KIND_COUNT);
 	for (unsigned int i = 0; i < LEN(senders); i++)
-		assert_string_equal(sender_kind_name((enum sender_kind)i), senders[i]);
+		if (senders[i])
+			assert_string_equal(sender_kind_name((enum sender_kind)i), senders[i]);
+		else
+			assert_null(sender_kind_name((enum sender_kind)i));
 	assert_null(record_container_kind_name(CONTAINER_KIND_UNKNOWN));
 	for (unsigned int i = 1; i < LEN(kinds); i++)
 		assert_string_equal(record_container_kind_name((enum record_container_kind)i),

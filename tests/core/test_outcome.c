@@ -342,6 +342,11 @@ static void test_first_match(void **state)
 	}
 }
 
+static bool is_unknown(enum relation from)
+{
+	return from == RELATION_UNKNOWN || from == RELATION_UNPLACED;
+}
+
 /* The contract's table as conditions, each on its own. */
 static bool holds(const struct outcome_facts *f, int row)
 {
@@ -365,7 +370,8 @@ static bool holds(const struct outcome_facts *f, int row)
 		return s && f->fatal_from == crashers[row - 20];
 	switch (row) {
 	case 6:
-		return s == 9 && !f->kill_seen;
+		return s == 9 &&
+		       (!f->kill_seen || (is_unknown(f->kill_from) && !f->kill_escalates));
 	case 7:
 		return s == 9 && f->kill_ns_teardown;
 	case 8:
@@ -381,7 +387,7 @@ static bool holds(const struct outcome_facts *f, int row)
 	case 18:
 		return s && f->fatal_from == RELATION_NONE && f->window_complete;
 	case 19:
-		return s && f->fatal_from == RELATION_NONE;
+		return s && (f->fatal_from == RELATION_NONE || is_unknown(f->fatal_from));
 	case 25:
 		return s && (f->fatal_from == RELATION_MANAGER || f->fatal_from == RELATION_HOST);
 	case 26:

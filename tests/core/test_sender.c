@@ -120,8 +120,8 @@ static void test_lists(void **state)
 	static const struct shooter want[] = {
 		{"itself", SENDER_POD, RELATION_SELF, "nginx", NULL, CG_A1, 4242, 101, 0, 0, NULL,
 		 NULL},
-		{"its own fault", SENDER_KERNEL, RELATION_SELF, "nginx", NULL, CG_A1, 4242, 101, 1,
-		 0, NULL, NULL},
+		{"its own fault", SENDER_KERNEL, RELATION_SELF, "nginx", NULL, CG_A1, 4242, 101,
+		 0x80, 0, NULL, NULL},
 		{"its own abort", SENDER_POD, RELATION_SELF, "nginx", NULL, CG_A1, 4242, 101, -6, 0,
 		 NULL, NULL},
 		{"its own rlimit", SENDER_KERNEL, RELATION_KERNEL, "nginx", NULL, CG_A1, 4242, 101,

@@ -84,6 +84,23 @@ static void stop_entry(void **state)
 	assert_null(strstr(buf_str(&entry), "GRACED_EXIT_CODE"));
 }
 
+static void unknown_senders(void **state)
+{
+	_cleanup_(buf_free) struct buf entry = {};
+	struct record record = a_stop();
+
+	(void)state;
+	record.stop.stop_signal.sender.kind = SENDER_UNPLACED;
+	record.stop.kill_signal.sender = (struct record_sender){.kind = SENDER_UNKNOWN};
+	assert_int_equal(journal_write(&entry, &record), 0);
+	assert_true(has(&entry, "MESSAGE=shop/web-0/nginx: killed, grace-expired after 30.0s; "
+				"SIGTERM from runc[7] (host or container) was not heard: PID 1 has "
+				"no handler for it; SIGKILL from an unknown sender"));
+	assert_true(has(&entry, "GRACED_STOP_SENDER=runc"));
+	assert_null(strstr(buf_str(&entry), "GRACED_STOP_SENDER_KIND"));
+	assert_null(strstr(buf_str(&entry), "GRACED_KILL_SENDER"));
+}
+
 static void hostile_names(void **state)
 {
 	struct record record = a_stop();
@@ -268,6 +285,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a stop is one sentence and a field for each member", stop_entry),
+		CLAIM("a sender that is not known is said to be unknown", unknown_senders),
 		CLAIM("a name with line breaks and escapes makes no field of its own",
 		      hostile_names),
 		CLAIM("stops, signals, OOM kills, pods and what differs have entries, nothing else",

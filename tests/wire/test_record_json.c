@@ -126,6 +126,20 @@ static void test_signal(void **state)
 				     ",\"container\":" CONTAINER "}}\n");
 }
 
+static void test_unknown_senders(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct record record = head(RECORD_SIGNAL);
+
+	(void)state;
+	record.signal.sender.kind = SENDER_UNKNOWN;
+	assert_int_equal(record_json(&out, &record), 0);
+	assert_non_null(strstr(buf_str(&out), "\"sender\":null,"));
+	record.signal.sender.kind = SENDER_UNPLACED;
+	assert_int_equal(record_json(&out, &record), 0);
+	assert_non_null(strstr(buf_str(&out), "\"cgroup\":null,\"kind\":null},\"target\""));
+}
+
 static void test_stop(void **state)
 {
 	struct record record = head(RECORD_STOP);
@@ -463,6 +477,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("attached has its members in order", test_attached),
 		CLAIM("signal has the contract's members in order", test_signal),
+		CLAIM("a sender that cannot be known is null, and so is the kind of one that cannot "
+		      "be placed",
+		      test_unknown_senders),
 		CLAIM("stop has the contract's members in order", test_stop),
 		CLAIM("of a stop of which nothing is known no member is left out",
 		      test_stop_unknown),

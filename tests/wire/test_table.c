@@ -230,6 +230,8 @@ static void test_senders(void **state)
 		{SENDER_CONTAINER, 77, "sleep", " sl… container\n"},
 		{SENDER_KERNEL, 77, "hog", " kernel\n"},
 		{SENDER_HOST, 77, NULL, " host\n"},
+		{SENDER_UNPLACED, 77, "runc", " runc[77]\n"},
+		{SENDER_UNKNOWN, 0, "", " unknown\n"},
 		{SENDER_HOST, 77, "\x1b[2J", " \\x1b[2J[77]\n"},
 	};
 

@@ -55,7 +55,7 @@ struct kept_stop {
 	uint32_t oom; /* enum oom_level */
 	bool exit_seen;
 	uint32_t status;
-	uint64_t exit_ns, empty_ns, deliver_ns, reap_ns;
+	uint64_t exit_ns, empty_ns, deliver_ns, reap_ns, unsure_ns;
 	struct graced_counts base, counts;
 	uint32_t forwards, forward_number;
 	int32_t forward_result;

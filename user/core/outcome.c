@@ -43,9 +43,11 @@ static bool oom_unknown(facts_ptr f)
 	return killed(f) && f->oom == OOM_LEVEL_UNKNOWN;
 }
 
-static bool kill_unseen(facts_ptr f)
+/* The same process may have asked it to stop before, wherever that runs. */
+static bool kill_unknown(facts_ptr f)
 {
-	return killed(f) && !f->kill_seen;
+	return killed(f) &&
+	       (!f->kill_seen || (relation_is_unknown(f->kill_from) && !f->kill_escalates));
 }
 
 static bool kill_by_namespace(facts_ptr f)
@@ -113,7 +115,7 @@ static bool crash_no_signal(facts_ptr f)
 
 static bool crash_unknown(facts_ptr f)
 {
-	return died_of(f) && f->fatal_from == RELATION_NONE;
+	return died_of(f) && (f->fatal_from == RELATION_NONE || relation_is_unknown(f->fatal_from));
 }
 
 static bool crash_self(facts_ptr f)
@@ -188,7 +190,7 @@ static const struct {
 	{3, oom_pod, OUTCOME_OOM_KILLED, CAUSE_OOM_POD},
 	{4, oom_node, OUTCOME_OOM_KILLED, CAUSE_OOM_NODE},
 	{5, oom_unknown, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
-	{6, kill_unseen, OUTCOME_KILLED, CAUSE_UNKNOWN},
+	{6, kill_unknown, OUTCOME_KILLED, CAUSE_UNKNOWN},
 	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
 	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
 	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},

@@ -51,8 +51,15 @@ enum relation {
 	RELATION_OTHER_POD,
 	RELATION_MANAGER,
 	RELATION_HOST,
+	RELATION_UNKNOWN,  /* the kernel, or any process: nothing tells them apart */
+	RELATION_UNPLACED, /* a process outside the target's container, which may be in another */
 	RELATION_COUNT,
 };
+
+static inline bool relation_is_unknown(enum relation relation)
+{
+	return relation == RELATION_UNKNOWN || relation == RELATION_UNPLACED;
+}
 
 enum oom_level {
 	OOM_LEVEL_NONE, /* init is no OOM victim */
@@ -77,6 +84,7 @@ enum gap {
 	GAP_NAME_LATE,
 	GAP_SHED,	     /* less was recorded of it, to stay within the budget */
 	GAP_GRACE_UNCERTAIN, /* a kill that is early unless the grace period was shortened unseen */
+	GAP_SENDER_UNKNOWN,  /* the verdict depends on who sent a signal */
 	GAP_COUNT,
 };
 

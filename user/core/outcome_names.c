@@ -44,6 +44,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_NAME_LATE] = "name-late",
 	[GAP_SHED] = "shed",
 	[GAP_GRACE_UNCERTAIN] = "grace-uncertain",
+	[GAP_SENDER_UNKNOWN] = "sender-unknown",
 };
 
 const char *outcome_name(enum outcome outcome)

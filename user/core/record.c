@@ -11,6 +11,7 @@ const char *sender_kind_name(enum sender_kind kind)
 		[SENDER_CONTAINER] = "container", [SENDER_SYSTEMD] = "systemd",
 		[SENDER_KUBELET] = "kubelet",	  [SENDER_RUNTIME] = "runtime",
 		[SENDER_HOST] = "host",		  [SENDER_GRACED] = "graced",
+		[SENDER_UNKNOWN] = NULL,	  [SENDER_UNPLACED] = NULL,
 	};
 
 	return (unsigned int)kind < COUNT(names) ? names[kind] : "host";

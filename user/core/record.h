@@ -26,7 +26,9 @@ enum sender_kind {
 	SENDER_KUBELET,
 	SENDER_RUNTIME,
 	SENDER_HOST,
-	SENDER_GRACED, /* this program, or another instance of it on the host */
+	SENDER_GRACED,	 /* this program, or another instance of it on the host */
+	SENDER_UNKNOWN,	 /* a timer or the like of anybody's: no process is known */
+	SENDER_UNPLACED, /* a process that may be in a container, which one is not known */
 	SENDER_KIND_COUNT,
 };
 
@@ -295,6 +297,7 @@ struct record {
 	};
 };
 
+/* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
 const char *sender_kind_name(enum sender_kind kind);
 /*
  * What a cgroup that is no service is: its path tells a dropped sandbox and a container outside

@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+/* si_code (include/uapi/asm-generic/siginfo.h). */
+#define SI_TIMER_CODE -2
+#define SI_SIGIO_CODE -5
+#define POLL_IN_CODE  1
+#define POLL_HUP_CODE 6
+
+/* Signals that a fault raises in the context of who made it, and those that only the kernel sends. */
+#define FAULTS (1ULL << 3 | 1ULL << 4 | 1ULL << 6 | 1ULL << 7 | 1ULL << 10 | 1ULL << 30)
+
 /* Executables that stop containers for a living; each counts only when run by root. */
 static const char *const runtime_exes[] = {
 	"containerd", "containerd-shim", "dockerd",  "docker-init", "docker-proxy", "cri-dockerd",
@@ -86,6 +95,15 @@ static bool is_in_units(struct cgnode *node, enum cgnode_units units)
 }
 
 /*
+ * Below a branch every cgroup is watched that there was room for. A process that is in none of
+ * these may be in a container, and which one is not known.
+ */
+static bool is_unplaced(const struct graced_proc *p, const struct cgnode *node)
+{
+	return node && !cgnode_is_container(node) && p->cgroup_id && p->cgroup_id != p->watch_id;
+}
+
+/*
  * Names of executables are cut at 15 bytes: containerd-shim-runc-v2 reads containerd-shim. In a
  * cgroup whose record was lost nothing is believed: it may be a container.
  */
@@ -93,7 +111,7 @@ static bool is_runtime(const struct cgmap *map, const struct graced_proc *p)
 {
 	struct cgnode *node = cgmap_get(map, p->watch_id);
 
-	if (!p->pid || in_container(node) || (p->watch_id && !node))
+	if (!p->pid || in_container(node) || (p->watch_id && !node) || is_unplaced(p, node))
 		return false;
 	if (is_in_units(node, UNITS_RUNTIME))
 		return true;
@@ -118,6 +136,28 @@ static bool is_graced(const struct cgmap *map, const struct graced_proc *p)
 	return p->uid == 0 && strcmp(p->exe, "graced") == 0;
 }
 
+/* A process of the host has an ancestor that may be a runtime, or in a container. */
+static bool has_unplaced(const struct cgmap *map, const struct obs_signal *sig)
+{
+	for (int i = 0; i < GRACED_ANCESTORS && sig->ancestors[i].pid; i++)
+		if (is_unplaced(&sig->ancestors[i], cgmap_get(map, sig->ancestors[i].watch_id)))
+			return true;
+	return false;
+}
+
+/*
+ * What the kernel raises when a timer expires, or something is ready to be read, it raises while
+ * anybody runs. The same codes may come from rt_sigqueueinfo(2): the negative ones from any
+ * process, the positive ones from the target itself (kernel/signal.c, do_rt_sigqueueinfo()).
+ */
+static bool may_be_anybodys(const struct obs_signal *sig)
+{
+	if (sig->code <= SI_TIMER_CODE && sig->code >= SI_SIGIO_CODE)
+		return true;
+	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
+	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid == sig->target.pid;
+}
+
 static bool from_kernel(const struct obs_signal *sig)
 {
 	if (sig->flags & GRACED_SIG_INFO_PRIV)
@@ -128,6 +168,8 @@ static bool from_kernel(const struct obs_signal *sig)
 static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal *sig,
 				struct cgnode *node, uint32_t self_pid)
 {
+	if (may_be_anybodys(sig))
+		return SENDER_UNKNOWN;
 	if (from_kernel(sig) || sig->code > 0)
 		return SENDER_KERNEL;
 	if (self_pid && sig->sender.pid == self_pid)
@@ -136,11 +178,15 @@ static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal
 		return node->pod ? SENDER_POD : SENDER_CONTAINER;
 	if (sig->sender.pid == 1)
 		return SENDER_SYSTEMD;
+	if (is_unplaced(&sig->sender, node))
+		return SENDER_UNPLACED;
 	if (is_in_units(node, UNITS_KUBELET))
 		return SENDER_KUBELET;
 	if (is_graced(map, &sig->sender))
 		return SENDER_GRACED;
-	return has_runtime(map, sig) ? SENDER_RUNTIME : SENDER_HOST;
+	if (has_runtime(map, sig))
+		return SENDER_RUNTIME;
+	return has_unplaced(map, sig) ? SENDER_UNPLACED : SENDER_HOST;
 }
 
 static bool is_manager(enum sender_kind kind)
@@ -155,6 +201,8 @@ static bool is_manager(enum sender_kind kind)
 static enum relation relation_of(const struct obs_signal *sig, const struct cgnode *target,
 				 const struct sender *s)
 {
+	if (s->kind == SENDER_UNKNOWN)
+		return RELATION_UNKNOWN;
 	if (from_kernel(sig))
 		return RELATION_KERNEL;
 	if (sig->sender.pid == sig->target.pid)
@@ -169,7 +217,24 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 			return RELATION_SAME_POD;
 		return RELATION_OTHER_POD;
 	}
-	return is_manager(s->kind) ? RELATION_MANAGER : RELATION_HOST;
+	if (is_manager(s->kind))
+		return RELATION_MANAGER;
+	return s->kind == SENDER_UNPLACED ? RELATION_UNPLACED : RELATION_HOST;
+}
+
+/* Whoever ran has nothing to do with it. */
+static void forget_process(struct sender *s)
+{
+	memset(&s->proc, 0, sizeof(s->proc));
+	memset(s->ancestors, 0, sizeof(s->ancestors));
+	s->node = NULL;
+}
+
+/* The nearest watched cgroup above it says nothing of it. */
+static void forget_place(struct sender *s)
+{
+	s->proc.watch_id = 0;
+	s->node = NULL;
 }
 
 void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
@@ -178,7 +243,7 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 	struct cgnode *node = cgmap_get(map, sig->sender.watch_id);
 
 	ret->proc = sig->sender;
-	ret->node = node ? cgnode_ref(node) : NULL;
+	ret->node = node;
 	ret->kind = kind_of(map, sig, node, self_pid);
 	ret->relation = relation_of(sig, target, ret);
 	for (int i = 0; i < GRACED_ANCESTORS; i++)
@@ -186,6 +251,12 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 			memcpy(ret->ancestors[i], sig->ancestors[i].comm, GRACED_COMM_LEN);
 		else
 			ret->ancestors[i][0] = '\0';
+	if (ret->kind == SENDER_UNKNOWN)
+		forget_process(ret);
+	else if (is_unplaced(&sig->sender, node))
+		forget_place(ret);
+	if (ret->node)
+		cgnode_ref(ret->node);
 }
 
 void sender_done(struct cgmap *map, struct sender *sender)
@@ -193,12 +264,18 @@ void sender_done(struct cgmap *map, struct sender *sender)
 	sender->node = cgnode_unref(map, sender->node);
 }
 
+/* A process, and surely outside every container. */
+static bool is_of_host(const struct sender *s)
+{
+	return s->kind != SENDER_KERNEL && s->kind != SENDER_UNKNOWN &&
+	       s->kind != SENDER_UNPLACED && !in_container(s->node);
+}
+
 bool sender_same(const struct sender *a, const struct sender *b)
 {
 	if (a->proc.pid && a->proc.pid == b->proc.pid && a->proc.start_ns == b->proc.start_ns)
 		return true;
-	if (in_container(a->node) || in_container(b->node))
+	if (!is_of_host(a) || !is_of_host(b))
 		return false;
-	return a->kind != SENDER_KERNEL && b->kind != SENDER_KERNEL && a->proc.cgroup_id &&
-	       a->proc.cgroup_id == b->proc.cgroup_id;
+	return a->proc.cgroup_id && a->proc.cgroup_id == b->proc.cgroup_id;
 }

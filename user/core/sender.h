@@ -11,7 +11,7 @@
 struct sender {
 	enum sender_kind kind;
 	enum relation relation;
-	struct graced_proc proc;
+	struct graced_proc proc; /* all zero when kind is SENDER_UNKNOWN */
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
 	struct cgnode *node; /* watched cgroup it was in; a reference; NULL: none */
 };

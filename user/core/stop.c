@@ -125,7 +125,7 @@ bool stop_signal_deaf(const struct obs_signal *sig)
 static bool asks(enum relation from)
 {
 	return from == RELATION_SAME_POD || from == RELATION_OTHER_POD ||
-	       from == RELATION_MANAGER || from == RELATION_HOST;
+	       from == RELATION_MANAGER || from == RELATION_HOST || from == RELATION_UNPLACED;
 }
 
 static void signal_take(struct cgmap *map, struct stop_signal *s, const struct obs_signal *sig,
@@ -194,7 +194,11 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	if (!(stop_set >> (sig->sig - 1) & 1))
 		return STOP_NOTE_NONE;
 	inside_note(map, stop, sig, at_ns, sender);
-	if (!asks(sender->relation) || sig->result == RESULT_OVERFLOW)
+	if (sig->result == RESULT_OVERFLOW)
+		return STOP_NOTE_NONE;
+	if (sender->relation == RELATION_UNKNOWN)
+		stop->unsure_ns = at_ns;
+	if (!asks(sender->relation))
 		return STOP_NOTE_NONE;
 	if (!stop_advance(stop, STOP_EV_REQUEST))
 		return STOP_NOTE_UNEXPECTED;
@@ -273,13 +277,16 @@ static uint64_t capped_grace(const struct stop *stop)
 	return stop->grace.ns < GRACE_MAX ? stop->grace.ns : GRACE_MAX;
 }
 
-uint64_t stop_lapse_ns(const struct stop *stop)
+static uint64_t lapse_after_ns(const struct stop *stop)
 {
 	uint64_t grace_ns = capped_grace(stop);
 
-	if (!grace_ns)
-		return stop->request.at_ns + LAPSE_GRACE_UNKNOWN;
-	return stop->request.at_ns + 2 * grace_ns + LAPSE_MARGIN;
+	return grace_ns ? 2 * grace_ns + LAPSE_MARGIN : LAPSE_GRACE_UNKNOWN;
+}
+
+uint64_t stop_lapse_ns(const struct stop *stop)
+{
+	return stop->request.at_ns + lapse_after_ns(stop);
 }
 
 void stop_lapse(struct cgmap *map, struct stop *stop)
@@ -301,13 +308,38 @@ static bool suppression_matters(const struct stop *stop)
 }
 
 /* Its relation was judged without knowing which cgroup it was in. */
-static bool sender_unknown(const struct stop_signal *s)
+static bool cgroup_unknown(const struct stop_signal *s)
 {
 	const struct sender *from = &s->sender;
 
 	if (!s->seen || from->relation == RELATION_SELF || from->relation == RELATION_KERNEL)
 		return false;
 	return from->node ? !from->node->path : from->proc.watch_id != 0;
+}
+
+/* A stop signal that was no request might have been one. */
+static bool may_have_been_asked(const struct stop *stop)
+{
+	return stop->unsure_ns && !stop->request.seen &&
+	       stop->exit_ns < stop->unsure_ns + lapse_after_ns(stop);
+}
+
+/* What it died of, or what it was asked by, is of a sender that cannot be known. */
+static bool sender_unknown(const struct stop *stop)
+{
+	uint32_t died_of = stop->status & 0x7f;
+
+	if (!stop->exit_seen || stop->oom_victim)
+		return false;
+	if (stop->request.seen && stop->request.sender.relation == RELATION_UNPLACED)
+		return true;
+	if (died_of == SIGKILL_NR)
+		return (stop->kill.seen && relation_is_unknown(stop->kill.sender.relation)) ||
+		       may_have_been_asked(stop);
+	if (!died_of || died_of > 64)
+		return may_have_been_asked(stop);
+	return relation_is_unknown((enum relation)stop->last_from[died_of]) &&
+	       !(stop->request.seen && stop->request_sigs >> (died_of - 1) & 1);
 }
 
 void stop_shed(struct stop *stop, bool on)
@@ -356,8 +388,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_SUPPRESSED;
 	if (stop->late)
 		gaps |= 1u << GAP_ATTACHED_LATE;
-	if ((stop->node && !stop->node->path) || sender_unknown(&stop->request) ||
-	    sender_unknown(&stop->kill))
+	if ((stop->node && !stop->node->path) || cgroup_unknown(&stop->request) ||
+	    cgroup_unknown(&stop->kill))
 		gaps |= 1u << GAP_UNKNOWN_CGROUP;
 	if (stop->guessed)
 		gaps |= 1u << GAP_INIT_GUESSED;
@@ -373,6 +405,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_DAEMON_DOWN;
 	if (killed && grace_uncertain(stop))
 		gaps |= 1u << GAP_GRACE_UNCERTAIN;
+	if (sender_unknown(stop))
+		gaps |= 1u << GAP_SENDER_UNKNOWN;
 	return gaps;
 }
 

@@ -81,6 +81,9 @@ struct stop {
 	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
 
+	/* A stop signal of a sender that cannot be known came last; 0: never. */
+	uint64_t unsure_ns;
+
 	bool oom_victim;
 	enum oom_level oom;
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* What grows or moves here changes the numbers that are kept. */
-_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 8 &&
-		       SENDER_KIND_COUNT == 8 && OOM_LEVEL_UNKNOWN == 4,
+_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 10 &&
+		       SENDER_KIND_COUNT == 10 && OOM_LEVEL_UNKNOWN == 4,
 	       "KEPT_VERSION follows the enums of stops");
 
 #define SIGKILL_NR 9
@@ -59,6 +59,7 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 		.empty_ns = stop->empty_ns,
 		.deliver_ns = stop->deliver_ns,
 		.reap_ns = stop->reap_ns,
+		.unsure_ns = stop->unsure_ns,
 		.base = stop->base,
 		.counts = stop->counts,
 		.forwards = stop->forward.count,
@@ -145,6 +146,7 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.empty_ns = kept->empty_ns,
 		.deliver_ns = kept->deliver_ns,
 		.reap_ns = kept->reap_ns,
+		.unsure_ns = kept->unsure_ns,
 		.base = kept->base,
 		.counts = kept->counts,
 		.before = kept->counts,

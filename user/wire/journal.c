@@ -93,10 +93,15 @@ void journal_say_subject(struct buf *out, const struct record_pod *pod,
 
 static void say_sender(struct buf *out, const struct record_sender *sender)
 {
+	const char *kind = sender_kind_name(sender->kind);
+
+	if (sender->kind == SENDER_UNKNOWN) {
+		buf_adds(out, " from an unknown sender");
+		return;
+	}
 	buf_adds(out, " from ");
 	journal_add_text(out, sender->process.comm ? sender->process.comm : "");
-	buf_printf(out, "[%u]", sender->process.pid);
-	buf_printf(out, " (%s)", sender_kind_name(sender->kind));
+	buf_printf(out, "[%u] (%s)", sender->process.pid, kind ? kind : "host or container");
 }
 
 static void add_sender(struct buf *out, const char *which, const struct record_sigref *sigref)

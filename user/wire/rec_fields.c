@@ -236,6 +236,7 @@ static const struct rec_field KEPT_STOP[] = {
 	UINT("empty_ns", kept_stop.empty_ns),
 	UINT("deliver_ns", kept_stop.deliver_ns),
 	UINT("reap_ns", kept_stop.reap_ns),
+	UINT("unsure_ns", kept_stop.unsure_ns),
 	COUNTS_AS("base_", kept_stop.base),
 	COUNTS(kept_stop.counts),
 	UINT("forwards", kept_stop.forwards),

@@ -71,6 +71,10 @@ void record_parts_process(struct buf *out, const struct record_process *process)
 
 void record_parts_sender(struct buf *out, const char *key, const struct record_sender *sender)
 {
+	if (sender->kind == SENDER_UNKNOWN) {
+		jsonw_null(out, key);
+		return;
+	}
 	jsonw_object(out, key);
 	/* 0 is a process here: a signal may come from an interrupt on an idle CPU. */
 	jsonw_u64(out, "pid", sender->process.pid);

@@ -137,10 +137,10 @@ static void add_sender(struct buf *cell, const struct record_sender *sender)
 	_cleanup_(buf_free) struct buf tail = {};
 	const char *kind = sender_kind_name(sender->kind);
 	const char *comm = sender->process.comm;
-	bool tells = sender->kind != SENDER_HOST && comm && strcmp(comm, kind) != 0;
+	bool tells = sender->kind != SENDER_HOST && kind && comm && strcmp(comm, kind) != 0;
 
-	if (!comm || sender->kind == SENDER_KERNEL) {
-		buf_adds(cell, kind);
+	if (!comm || sender->kind == SENDER_KERNEL || sender->kind == SENDER_UNKNOWN) {
+		buf_adds(cell, kind ? kind : "unknown");
 		return;
 	}
 	add_visible(&name, comm);
