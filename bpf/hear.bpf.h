@@ -68,6 +68,9 @@ static __always_inline __u32 child_flags(struct task_struct *t, struct signal_st
 
 	if (!child)
 		return 0;
+	/* Until it execs, a shell's child may have yet to be put into the background. */
+	if (BPF_CORE_READ(child, flags) & PF_FORKNOEXEC)
+		return GRACED_SIG_CHILDREN;
 	if (awaits_child(signal) && !(disposition_flags(child, SIGINT) & GRACED_SIG_IGN))
 		return GRACED_SIG_CHILDREN | GRACED_SIG_AWAITS_CHILD;
 	return GRACED_SIG_CHILDREN;

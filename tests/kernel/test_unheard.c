@@ -177,6 +177,44 @@ static void let_go(struct fixture *f, const struct box *box, enum held held)
 		assert_int_equal(v1freezer_let_out(getpid()), 0);
 }
 
+/* How many processes of a box have exec'd sleep. */
+static unsigned int sleepers(const struct box *box)
+{
+	char path[2 * HIER_PATH_MAX], comm[16];
+	unsigned int n = 0;
+	FILE *procs;
+	int pid;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", box->dir);
+	procs = fopen(path, "re");
+	assert_non_null(procs);
+	while (fscanf(procs, "%d", &pid) == 1) {
+		FILE *in;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		in = fopen(path, "re");
+		n += in && fgets(comm, sizeof(comm), in) && !strcmp(comm, "sleep\n");
+		if (in)
+			fclose(in);
+	}
+	fclose(procs);
+	return n;
+}
+
+/* A shell's children are what they are once they have exec'd. */
+static void await_sleepers(const struct role *role, const struct box *box)
+{
+	uint64_t until = page_clock_ns() + 30000000000u;
+	unsigned int want = 0;
+
+	if (strcmp(role->argv[0], "run") != 0)
+		return;
+	for (const char *at = role->argv[3]; (at = strstr(at, "sleep ")); at++)
+		want++;
+	while (sleepers(box) < want)
+		assert_true(page_clock_ns() < until);
+}
+
 static void start(struct fixture *f, const struct role *role, struct box *ret)
 {
 	const struct box_spec spec = {
@@ -187,6 +225,7 @@ static void start(struct fixture *f, const struct role *role, struct box *ret)
 	};
 
 	judge_start(f, &spec, ret);
+	await_sleepers(role, ret);
 	if (role->in_call)
 		assert_int_equal(peek_await_syscall(ret->init_pid, role->in_call), 0);
 }
@@ -231,7 +270,8 @@ static unsigned int compare(struct tracer *tracer, const struct role *role, cons
 	if (!right)
 		print_message("%s %s %s, held %d: stop %s, signal %s\n", role->argv[0],
 			      role->argv[1] ? role->argv[1] : "",
-			      role->argv[1] && role->argv[2] ? role->argv[2] : "", role->held,
+			      role->argv[1] && role->argv[2] && role->argv[3] ? role->argv[3] : "",
+			      role->held,
 			      rec ? json_string_value(json_object_get(rec, "reason")) : "missing",
 			      sent ? json_string_value(json_object_get(sent, "reason"))
 				   : "missing");
