@@ -21,7 +21,7 @@
  * An init that waits again and again (tini's waits end every second) is between two of them for
  * some microseconds: who seems deaf is looked at once more, and again.
  */
-#define LOOKS	      6
+#define LOOKS	      30
 #define BETWEEN_LOOKS ((struct timespec){.tv_nsec = 5000000})
 
 /* Shells that start shells are followed that far. */
