@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SYSCALL_MAX_NS 30000000000ull
+#define WAIT_MAX_NS 30000000000ull
 
 /* The last of the pids a process has, one for each pid namespace it is seen from. */
 pid_t peek_ns_pid(pid_t pid)
@@ -92,7 +92,7 @@ static bool any_thread_is_in(pid_t pid, long number)
 
 int peek_await_syscall(pid_t pid, long number)
 {
-	uint64_t until = page_clock_ns() + SYSCALL_MAX_NS;
+	uint64_t until = page_clock_ns() + WAIT_MAX_NS;
 
 	while (!any_thread_is_in(pid, number)) {
 		if (page_clock_ns() > until)
@@ -100,6 +100,21 @@ int peek_await_syscall(pid_t pid, long number)
 		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 	}
 	return 0;
+}
+
+int peek_await_leader_gone(pid_t pid)
+{
+	uint64_t until = page_clock_ns() + WAIT_MAX_NS;
+	char text[1024], *at, state;
+
+	for (;;) {
+		at = read_stat(pid, text, sizeof(text));
+		if (at && sscanf(at, ") %c", &state) == 1 && state == 'Z')
+			return 0;
+		if (page_clock_ns() > until)
+			return -ETIMEDOUT;
+		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+	}
 }
 
 int peek_parent(pid_t pid, pid_t *ret_parent, char ret_comm[16])

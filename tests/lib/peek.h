@@ -15,6 +15,10 @@ uint64_t peek_start_ticks(pid_t pid);
  */
 int peek_await_syscall(pid_t pid, long number);
 
+/* Wait until the main thread of a process has ended, at most 30 seconds; others may go on. 0 or
+ * -ETIMEDOUT. */
+int peek_await_leader_gone(pid_t pid);
+
 /* The parent of a process and its comm, from /proc. 0 or -ESRCH. */
 int peek_parent(pid_t pid, pid_t *ret_parent, char ret_comm[16]);
 
