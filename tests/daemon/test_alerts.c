@@ -120,7 +120,8 @@ static int setup(void **state)
 	if (read_queries(&stage) < 0 || lognames_open(&stage.names) < 0 ||
 	    box_tree_open(&stage.tree, "alerts") < 0)
 		return -1;
-	if (service_start(&(struct service_spec){.args = args}, &stage.service) < 0 ||
+	if (service_start(&(struct service_spec){.args = args, .tree = &stage.tree},
+			  &stage.service) < 0 ||
 	    start_boxes(&stage) < 0)
 		return -1;
 	/* One that always fires shows that rules are evaluated. */

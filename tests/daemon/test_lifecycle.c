@@ -104,8 +104,9 @@ static void test_ends(void **state)
 	if (!stage)
 		skip();
 	for (size_t i = 0; i < LEN(signals); i++) {
-		struct service_spec spec = {
-			.args = BOX_ARGV("--sinks.stdout=true", "--sinks.journal=false")};
+		struct service_spec spec = {.tree = &stage->tree,
+					    .args = BOX_ARGV("--sinks.stdout=true",
+							     "--sinks.journal=false")};
 		FILE *records = tmpfile();
 		struct service *service;
 		struct box box;
@@ -359,7 +360,7 @@ static void test_alive(void **state)
 
 	if (!stage)
 		skip();
-	service = start(&(struct service_spec){.watchdog_us = WATCHDOG_US});
+	service = start(&(struct service_spec){.tree = &stage->tree, .watchdog_us = WATCHDOG_US});
 	expect_alive(service);
 	assert_int_equal(
 		box_start(&stage->tree, &(struct box_spec){.argv = BOX_ARGV("sigign")}, &box), 0);
@@ -415,7 +416,7 @@ static void test_ready(void **state)
 	if (!stage)
 		skip();
 	start_box(stage, &box);
-	service = start(&(struct service_spec){});
+	service = start(&(struct service_spec){.tree = &stage->tree});
 	end_box(&box, &box.proc);
 	assert_int_equal(service_notified(service, "READY=1"), 1);
 	assert_int_equal(service_get(service, "/readyz", NULL, &page), 200);

@@ -54,9 +54,9 @@ static int teardown(void **state)
 	return stage ? box_tree_close(&stage->tree) : 0;
 }
 
-static struct service *start(const char *const *args)
+static struct service *start(const struct stage *stage, const char *const *args)
 {
-	const struct service_spec spec = {.args = args};
+	const struct service_spec spec = {.args = args, .tree = &stage->tree};
 	struct service *service = NULL;
 
 	assert_int_equal(service_start(&spec, &service), 0);
@@ -184,7 +184,7 @@ static void test_long_life(void **state)
 	if (!stage)
 		skip();
 	snprintf(path, sizeof(path), "%s/records", stage->tree.tmp);
-	service = start(BOX_ARGV("--sinks.file", path, "--budget.cpu", "off"));
+	service = start(stage, BOX_ARGV("--sinks.file", path, "--budget.cpu", "off"));
 	for (int round = 0; round < ROUNDS; round++) {
 		live(stage, service);
 		/* Others' containers on this host are counted, too. */
@@ -231,7 +231,7 @@ static void test_sanitizers(void **state)
 	setenv("GRACED", program, 1);
 	for (int i = 0; i < ASAN_STARTS; i++) {
 		struct service *service =
-			start(BOX_ARGV("--sinks.file", path, "--sinks.signals=true"));
+			start(stage, BOX_ARGV("--sinks.file", path, "--sinks.signals=true"));
 
 		scrape(service);
 		run_container(stage);

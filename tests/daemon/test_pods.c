@@ -161,7 +161,7 @@ static void put_into(const char *dir, pid_t pid)
 static void a_daemon_in_a_container_answers_in_there(void **state)
 {
 	struct podstage *s = podstage_of(state);
-	struct service *service = podstage_service(NULL);
+	struct service *service = podstage_service(s, NULL);
 	const char *socket = service_socket(service);
 	struct box own, other;
 	char text[512];
@@ -211,7 +211,7 @@ static void no_daemon_is_told_with_what_to_do(void **state)
 static void a_second_daemon_goes_on_without_and_the_first_still_answers(void **state)
 {
 	struct podstage *s = podstage_of(state);
-	struct service *second = podstage_service(s->socket);
+	struct service *second = podstage_service(s, s->socket);
 	struct box box;
 
 	assert_true(service_await_log(second, "another graced daemon listens there"));

@@ -38,7 +38,7 @@ static void what_the_kubelet_wants_is_shown_beside_what_runs(void **state)
 
 	podstage_box(s, NULL, &box);
 	pod.uid = box.uid;
-	kubestage_open(&k, &pod, 1);
+	kubestage_open(&k, &s->tree, &pod, 1);
 	json_decref(kubestage_await_line(
 		&k, box.uid,
 		"{'state':'sync','ready':true,'desired':true,'deleting':false,"
@@ -70,7 +70,7 @@ static void an_eviction_is_told_as_one(void **state)
 
 	podstage_box(s, NULL, &box);
 	pod.uid = box.uid;
-	kubestage_open(&k, &pod, 1);
+	kubestage_open(&k, &s->tree, &pod, 1);
 	json_decref(kubestage_await_line(&k, box.uid, "{'state':'sync','ready':true}"));
 	assert_int_equal(box_remove(&box), 0);
 	pod.phase = "Failed";
@@ -97,7 +97,7 @@ static void the_api_server_says_which_pods_are_wanted(void **state)
 
 	podstage_box(s, NULL, &box);
 	pod.uid = box.uid;
-	kubestage_open_api(&k, &pod, 1);
+	kubestage_open_api(&k, &s->tree, &pod, 1);
 	json_decref(kubestage_await_line(&k, box.uid,
 					 "{'state':'sync','ready':true,'desired':true,"
 					 "'pod':{'namespace':'shop','name':'cart-0'}}"));

@@ -95,7 +95,7 @@ static void start_ready(struct podstage *s, struct kubestage *k, struct kubestag
 
 	assert_int_equal(box_start(&s->tree, &spec, box), 0);
 	*pod = (struct kubestage_pod){.uid = box->uid, .name = "cart-0", .ready = true};
-	kubestage_open(k, pod, 1);
+	kubestage_open(k, &s->tree, pod, 1);
 	json_decref(kubestage_await_line(k, box->uid, "{'state':'sync','ready':true}"));
 }
 
@@ -231,7 +231,7 @@ static void what_is_not_so_is_told_once(void **state)
 		pods[i].uid = boxes[i].uid;
 		pods[i].main = boxes[i].id;
 	}
-	kubestage_open(&k, pods, 3);
+	kubestage_open(&k, &s->tree, pods, 3);
 	json_decref(kubestage_await_line(&k, boxes[2].uid, "{'ready':true,'discrepancies':[]}"));
 	end_container(s, &boxes[0]);
 	pods[0].phase = pods[1].phase = "Failed";

@@ -182,14 +182,14 @@ static void a_watch_outlives_a_restart_even_after_sigkill(void **state)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(socket, sizeof(socket), "%s/control.sock", dir);
-	service = podstage_service(socket);
+	service = podstage_service(s, socket);
 	podstage_box(s, NULL, &first);
 	watch_pipe(socket, false, &w);
 	await_text(&w, 0, first.uid);
 	assert_int_equal(kill(service_pid(service), SIGKILL), 0);
 	service_free(service);
 	assert_int_equal(access(socket, F_OK), 0);
-	service = podstage_service(socket);
+	service = podstage_service(s, socket);
 	podstage_box(s, NULL, &second);
 	await_text(&w, 0, second.uid);
 	assert_int_equal(box_remove(&first), 0);

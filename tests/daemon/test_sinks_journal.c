@@ -47,6 +47,7 @@ static int setup(void **state)
 					     &(struct service_spec){
 						     .args = BOX_ARGV("--sinks.journal=true",
 								      "--names.enabled=false"),
+						     .tree = &stage.tree,
 					     },
 					     &stage.service) < 0
 		       ? -1

@@ -107,7 +107,8 @@ static void test_rotation(void **state)
 	if (!stage)
 		skip();
 	assert_int_equal(
-		service_start(&(struct service_spec){.args = BOX_ARGV("--sinks.file", stage->records,
+		service_start(&(struct service_spec){.tree = &stage->tree,
+						     .args = BOX_ARGV("--sinks.file", stage->records,
 								      "--sinks.journal=false",
 								      "--names.enabled=false")},
 			      &stage->service),
@@ -202,7 +203,8 @@ static void test_wrong_config(void **state)
 	snprintf(right, sizeof(right), "sinks:\n  file: %s\n  journal: false\n", stage->records);
 	write_config(stage, right);
 	assert_int_equal(
-		service_start(&(struct service_spec){.args = BOX_ARGV("--config", stage->config)},
+		service_start(&(struct service_spec){.args = BOX_ARGV("--config", stage->config),
+						     .tree = &stage->tree},
 			      &stage->service),
 		0);
 	for (size_t i = 0; i < LEN(wrong); i++) {

@@ -66,6 +66,7 @@ static void start(struct stage *stage)
 	const struct service_spec spec = {
 		.args = BOX_ARGV("--sinks.file", stage->path, "--sinks.journal=false",
 				 "--names.enabled=false", "--scope", "services"),
+		.tree = &stage->tree,
 	};
 
 	/* With what else is the tree's own. */

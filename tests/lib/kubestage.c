@@ -57,10 +57,10 @@ void kubestage_list(struct kubestage *s, const struct kubestage_pod *pods, size_
 							.len = answer.len});
 }
 
-static void open_by(struct kubestage *s, const char *url_flag, const char *interval_flag,
-		    const struct kubestage_pod *pods, size_t n)
+static void open_by(struct kubestage *s, const struct box_tree *tree, const char *url_flag,
+		    const char *interval_flag, const struct kubestage_pod *pods, size_t n)
 {
-	struct service_spec spec = {};
+	struct service_spec spec = {.tree = tree};
 	char url[64];
 	int fd;
 
@@ -77,14 +77,16 @@ static void open_by(struct kubestage *s, const char *url_flag, const char *inter
 	s->socket = service_socket(s->service);
 }
 
-void kubestage_open(struct kubestage *s, const struct kubestage_pod *pods, size_t n)
+void kubestage_open(struct kubestage *s, const struct box_tree *tree,
+		    const struct kubestage_pod *pods, size_t n)
 {
-	open_by(s, "--kubelet.url", "--kubelet.interval", pods, n);
+	open_by(s, tree, "--kubelet.url", "--kubelet.interval", pods, n);
 }
 
-void kubestage_open_api(struct kubestage *s, const struct kubestage_pod *pods, size_t n)
+void kubestage_open_api(struct kubestage *s, const struct box_tree *tree,
+			const struct kubestage_pod *pods, size_t n)
 {
-	open_by(s, "--api.url", "--api.interval", pods, n);
+	open_by(s, tree, "--api.url", "--api.interval", pods, n);
 }
 
 void kubestage_close(struct kubestage *s)

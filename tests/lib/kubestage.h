@@ -35,9 +35,12 @@ struct kubestage_pod {
 	bool ready;
 };
 
-void kubestage_open(struct kubestage *s, const struct kubestage_pod *pods, size_t n);
+/* The daemon looks for containers in that tree alone. */
+void kubestage_open(struct kubestage *s, const struct box_tree *tree,
+		    const struct kubestage_pod *pods, size_t n);
 /* The same with an API server instead, for the node "node-1". */
-void kubestage_open_api(struct kubestage *s, const struct kubestage_pod *pods, size_t n);
+void kubestage_open_api(struct kubestage *s, const struct box_tree *tree,
+			const struct kubestage_pod *pods, size_t n);
 void kubestage_close(struct kubestage *s);
 
 /* From now on these are listed, and always another one: a kubelet that lists none of the API's pods

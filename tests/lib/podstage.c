@@ -63,12 +63,13 @@ void podstage_box(struct podstage *s, const struct box *pod_of, struct box *box)
 	assert_int_equal(box_start(&s->tree, &spec, box), 0);
 }
 
-struct service *podstage_service(const char *socket)
+struct service *podstage_service(const struct podstage *s, const char *socket)
 {
-	const struct service_spec spec = {
-		.args = BOX_ARGV("--sinks.journal=false",
-				 socket ? "--control.socket" : "--log.level",
-				 socket ? socket : "info")};
+	const struct service_spec spec = {.tree = &s->tree,
+					  .args = BOX_ARGV("--sinks.journal=false",
+							   socket ? "--control.socket"
+								  : "--log.level",
+							   socket ? socket : "info")};
 	struct service *service;
 
 	assert_int_equal(service_start(&spec, &service), 0);

@@ -28,7 +28,7 @@ struct podstage *podstage_of(void **state);
 void podstage_box(struct podstage *stage, const struct box *pod_of, struct box *box);
 
 /* A further daemon, with its own socket or (not NULL) this one. */
-struct service *podstage_service(const char *socket);
+struct service *podstage_service(const struct podstage *s, const char *socket);
 
 /* The line of `graced pods -o json` for that pod; NULL: there is none. The caller frees. */
 json_t *podstage_ask(const char *socket, const char *uid);

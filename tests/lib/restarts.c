@@ -65,6 +65,7 @@ void restarts_start(struct restarts *stage, bool wait)
 	const struct service_spec spec = {
 		.args = BOX_ARGV("--sinks.file", stage->file, "--sinks.journal=false",
 				 "--names.enabled=false", "--control.socket=none"),
+		.tree = &stage->tree,
 		.dir = stage->dir,
 		.no_wait = !wait,
 	};

@@ -78,8 +78,10 @@ static void exec_service(const struct service *s, const struct service_spec *spe
 		snprintf(usec, sizeof(usec), "%llu", (unsigned long long)spec->watchdog_us);
 		setenv("WATCHDOG_USEC", usec, 1);
 	}
-	if (spec->tree)
-		setenv("GRACED_CONTAINER_ROOTS", box_tree_relative(spec->tree, spec->tree->root),
+	if (!spec->whole_host)
+		setenv("GRACED_CONTAINER_ROOTS",
+		       spec->tree ? box_tree_relative(spec->tree, spec->tree->root)
+				  : "/graced-no-containers",
 		       1);
 	for (size_t i = 0; spec->env && spec->env[i]; i++)
 		putenv((char *)(uintptr_t)spec->env[i]);

@@ -30,9 +30,9 @@ struct service_spec {
 	const char *const *args; /* after `run`; NULL for none */
 	const char *const *env;	 /* NAME=value, besides ours; NULL for none */
 	int out;		 /* its standard output; 0: /dev/null */
-	/* It looks for containers in this tree alone, whatever else the host runs; NULL: on the
-	 * whole host. */
+	/* It looks for containers in this tree alone, whatever else the host runs; NULL: none. */
 	const struct box_tree *tree;
+	bool whole_host;      /* look for containers on the whole host instead */
 	uint64_t watchdog_us; /* WATCHDOG_USEC; 0: none */
 	bool no_wait;	      /* do not wait for READY=1 */
 	const char *systemd;  /* what it finds as /etc/systemd; NULL: the host's */

@@ -79,14 +79,14 @@ void shutscene_start(struct shutscene *s, const char *mode)
 	for (const char *const *more = s->args; more && *more && n + 1 < ARGS_MAX; more++)
 		args[n++] = *more;
 	snprintf(bus, sizeof(bus), "DBUS_SYSTEM_BUS_ADDRESS=%s", s->mock.address);
-	assert_int_equal(
-		service_start(&(struct service_spec){.args = args,
-						     .env = env,
-						     .dir = s->state,
-						     .tree = s->whole_host ? NULL : &s->tree,
-						     .systemd = s->systemd},
-			      &s->service),
-		0);
+	assert_int_equal(service_start(&(struct service_spec){.args = args,
+							      .env = env,
+							      .dir = s->state,
+							      .tree = &s->tree,
+							      .whole_host = s->whole_host,
+							      .systemd = s->systemd},
+				       &s->service),
+			 0);
 }
 
 void shutscene_await_locks(struct shutscene *s, unsigned int n)
