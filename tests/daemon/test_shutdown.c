@@ -200,6 +200,27 @@ static void the_recorder_waits_for_the_last_container(void **state)
 	shutscene_end(s);
 }
 
+/* Its own is not among the holders that it reports; a lock of any other process is. */
+static void a_lock_that_borrows_its_name_is_reported(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist"});
+	struct box box;
+	json_t *rec;
+
+	shutscene_box(s, "web", &box);
+	logindmock_run(&s->mock, "global inhibitors\n"
+				 "inhibitors[:] = [i for i in inhibitors if i[1] != 'kubelet']\n"
+				 "inhibitors += [('shutdown', 'graced', '', 'delay', 1000, 8)]");
+	logindmock_announce(&s->mock, true, "poweroff");
+	rec = shutscene_await_record(s, "{'type':'shutdown','event':'released',"
+					"'holders':[{'who':'graced','uid':1000,'pid':8}]}");
+	assert_string_not_equal(jrec_text(rec, "reason"), "no-other-lock");
+	json_decref(rec);
+	shutscene_await_locks(s, 1);
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 static void a_cancelled_shutdown_is_over(void **state)
 {
 	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist"});
@@ -425,6 +446,8 @@ int main(void)
 		SHUTSCENE_CLAIM(
 			"one announced anew while no daemon ran counts from the first, and ends no later",
 			announced_anew_behind_its_back),
+		SHUTSCENE_CLAIM("another process's lock of graced's name counts as another lock",
+				a_lock_that_borrows_its_name_is_reported),
 		SHUTSCENE_CLAIM(
 			"a cancelled shutdown ends nobody, and the lock is held for the next one",
 			a_cancelled_shutdown_is_over),

@@ -68,16 +68,16 @@ static void test_put(void **state)
 	int pipes[2], fd;
 
 	assert_int_equal(pipe(pipes), 0);
-	assert_int_equal(fdstore_put("a-lock", pipes[1]), 1);
+	assert_int_equal(fdstore_put("a-lock", 17, pipes[1]), 1);
 	receive(state, text, &fd);
-	assert_string_equal(text, "FDSTORE=1\nFDNAME=a-lock\nFDPOLL=0");
+	assert_string_equal(text, "FDSTORE=1\nFDNAME=a-lock.17\nFDPOLL=0");
 	assert_int_equal(fstat(pipes[1], &mine), 0);
 	assert_int_equal(fstat(fd, &theirs), 0);
 	assert_true(mine.st_ino == theirs.st_ino);
 	close(fd);
-	assert_int_equal(fdstore_remove("a-lock"), 1);
+	assert_int_equal(fdstore_remove("a-lock", 17), 1);
 	receive(state, text, &fd);
-	assert_string_equal(text, "FDSTOREREMOVE=1\nFDNAME=a-lock");
+	assert_string_equal(text, "FDSTOREREMOVE=1\nFDNAME=a-lock.17");
 	assert_int_equal(fd, -1);
 	/* Ours is still open. */
 	assert_true(fcntl(pipes[1], F_GETFD) >= 0);
@@ -87,16 +87,19 @@ static void test_put(void **state)
 
 static void test_no_systemd(void **state)
 {
+	uint32_t number;
+
 	(void)state;
 	unsetenv("NOTIFY_SOCKET");
-	assert_int_equal(fdstore_put("a-lock", 0), 0);
-	assert_int_equal(fdstore_remove("a-lock"), 0);
-	assert_int_equal(fdstore_take("a-lock"), -ENOENT);
+	assert_int_equal(fdstore_put("a-lock", 17, 0), 0);
+	assert_int_equal(fdstore_remove("a-lock", 17), 0);
+	assert_int_equal(fdstore_take("a-lock", &number), -ENOENT);
 }
 
 /* In a process as systemd starts it, with those names. */
-static int child(const char *names, int n)
+static int child(const char *names, int n, uint32_t expected)
 {
+	uint32_t number = 1;
 	char text[32];
 	int taken;
 
@@ -108,8 +111,8 @@ static int child(const char *names, int n)
 	snprintf(text, sizeof(text), "%d", n);
 	setenv("LISTEN_FDS", text, 1);
 	setenv("LISTEN_FDNAMES", names, 1);
-	taken = fdstore_take("lock");
-	if (taken != 4)
+	taken = fdstore_take("lock", &number);
+	if (taken != 4 || number != expected)
 		return 2;
 	if (!(fcntl(taken, F_GETFD) & FD_CLOEXEC))
 		return 3;
@@ -117,20 +120,35 @@ static int child(const char *names, int n)
 		return 4;
 	if (getenv("LISTEN_PID") || getenv("LISTEN_FDS") || getenv("LISTEN_FDNAMES"))
 		return 5;
-	return fdstore_take("lock") == -ENOENT ? 0 : 6;
+	return fdstore_take("lock", &number) == -ENOENT ? 0 : 6;
 }
 
 static void test_take(void **state)
 {
-	int status;
-	pid_t pid = fork();
+	static const struct {
+		const char *names;
+		uint32_t number;
+	} cases[] = {
+		{"other:lock:lock:web", 0},	  {"other:lock.4194303:lock:web", 4194303},
+		{"lock2:lock:lock.17:web", 0},	  {"lock.:lock.7:lock.8:web", 7},
+		{"lock.x:lock.7:lock:web", 7},	  {"lock.07:lock.7:lock:web", 7},
+		{"lock.7.7:lock.7:lock:web", 7},  {"lock.-7:lock.7:lock:web", 7},
+		{"lock.0:lock.7:lock:web", 7},	  {"lock.4294967303:lock.7:lock:web", 7},
+		{"lock. 7:lock.7:lock.9:web", 7},
+	};
 
 	(void)state;
-	assert_true(pid >= 0);
-	if (pid == 0)
-		_exit(child("other:lock:lock:web", 4));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	for (size_t i = 0; i < LEN(cases); i++) {
+		int status;
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (pid == 0)
+			_exit(child(cases[i].names, 4, cases[i].number));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (status)
+			fail_msg("%s: %d", cases[i].names, WEXITSTATUS(status));
+	}
 }
 
 int main(void)
@@ -139,7 +157,8 @@ int main(void)
 		{"systemd is sent a descriptor to keep, and told to let go", test_put, setup,
 		 teardown, NULL},
 		CLAIM("without systemd nothing is kept", test_no_systemd),
-		CLAIM("a descriptor is taken back by its name, and all others are closed",
+		CLAIM("a descriptor is taken back by its name, with its number, and all others are "
+		      "closed",
 		      test_take),
 	};
 

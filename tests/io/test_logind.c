@@ -299,8 +299,8 @@ static void test_holders(void **state)
 				 "('shutdowns:', 'z', '', 'delay', 1, 8)]");
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=");
-	assert_non_null(strstr(s->told, "holders=3 kubelet/pods "
-					"own:graced/It sees the shutdown through a b/ "));
+	assert_non_null(strstr(s->told, "holders=3 own:graced/It sees the shutdown "
+					"through kubelet/pods a b/ "));
 	logindmock_run(&s->mock, "global inhibitors\ninhibitors += "
 				 "[('shutdown', 'm', '', 'delay', 1, 8)] * 100");
 	logind_list_holders(s->logind);
@@ -312,6 +312,15 @@ static void test_holders(void **state)
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=104 ");
 	assert_non_null(strstr(s->told, "kubelet/pods late/ "));
+	/* Those of root do not hide its own. */
+	logindmock_run(&s->mock, "global inhibitors\ninhibitors[:0] = "
+				 "[('shutdown', 'm', '', 'delay', 0, 8)] * 100");
+	logindscene_forget(s);
+	logind_list_holders(s->logind);
+	logindscene_await(s, "holders=204 ");
+	assert_int_equal(strncmp(s->told, "holders=204 own:graced/", 23), 0);
+	assert_int_equal(logindscene_told(s, "own:"), 1);
+	assert_int_equal(logindscene_told(s, "m/ "), LOGIND_HOLDERS_MAX - 1);
 }
 
 static void test_addresses(void **state)

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,31 @@ static const char config[] =
 	"<policy context=\"default\"><allow send_destination=\"*\"/><allow send_type=\"signal\"/>"
 	"<allow receive_sender=\"*\"/><allow own=\"*\"/></policy></busconfig>\n";
 
+/* The template's, but for whose a lock is: its uid 1000 and pid 123456 are nobody's. */
+static const char template[] =
+	"import os, dbus\n"
+	"from gi.repository import GLib\n"
+	"from dbusmock import mockobject\n"
+	"from dbusmock.templates.logind import *\n"
+	"@dbus.service.method(MAIN_IFACE, in_signature='ssss', out_signature='h',\n"
+	"                     sender_keyword='sender')\n"
+	"def Inhibit(self, what, who, why, mode, sender=None):\n"
+	"  if not hasattr(mockobject, 'inhibitors'): mockobject.inhibitors = []\n"
+	"  def of(member):\n"
+	"    return self.connection.call_blocking('org.freedesktop.DBus',\n"
+	"      '/org/freedesktop/DBus', 'org.freedesktop.DBus', member, 's', (sender,))\n"
+	"  lock = (what, who, why, mode, of('GetConnectionUnixUser'),\n"
+	"          of('GetConnectionUnixProcessID'))\n"
+	"  mockobject.inhibitors.append(lock)\n"
+	"  fd_r, fd_w = os.pipe()\n"
+	"  def dropped(fd, cond):\n"
+	"    os.close(fd)\n"
+	"    mockobject.inhibitors.remove(lock)\n"
+	"    return False\n"
+	"  GLib.unix_fd_add_full(GLib.PRIORITY_HIGH, fd_r, GLib.IO_HUP, dropped)\n"
+	"  GLib.idle_add(os.close, fd_w)\n"
+	"  return fd_w\n";
+
 bool logindmock_is_here(void)
 {
 	return access("/usr/bin/dbus-daemon", X_OK) == 0 && access(MODULE, R_OK) == 0;
@@ -50,19 +76,30 @@ static void log_path(const struct logindmock *m, char ret[static 80])
 	snprintf(ret, 80, "%s/log%u", m->dir, m->n_log);
 }
 
+__attribute__((format(printf, 2, 3))) static void write_file(const char *path, const char *format,
+							     ...)
+{
+	FILE *f = fopen(path, "we");
+	va_list args;
+
+	assert_non_null(f);
+	va_start(args, format);
+	vfprintf(f, format, args);
+	va_end(args);
+	assert_int_equal(fclose(f), 0);
+}
+
 void logindmock_begin(struct logindmock *m)
 {
 	char path[80];
-	FILE *f;
 
 	*m = (struct logindmock){.dir = "/tmp/graced-logind-XXXXXX"};
 	assert_non_null(mkdtemp(m->dir));
 	snprintf(m->address, sizeof(m->address), "unix:path=%s/bus", m->dir);
 	path_of(m, "config", path);
-	f = fopen(path, "we");
-	assert_non_null(f);
-	fprintf(f, config, m->address);
-	assert_int_equal(fclose(f), 0);
+	write_file(path, config, m->address);
+	path_of(m, "logind.py", path);
+	write_file(path, "%s", template);
 }
 
 static pid_t start(const struct logindmock *m, char *const argv[])
@@ -146,12 +183,13 @@ static bool is_there(struct logindmock *m)
 void logindmock_start(struct logindmock *m)
 {
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
-	char log[80];
+	char log[80], path[80];
 
+	path_of(m, "logind.py", path);
 	m->n_log++;
 	log_path(m, log);
-	m->logind = start(m, (char *[]){PYTHON, "-m", "dbusmock", "--system", "--template",
-					"logind", "--logfile", log, NULL});
+	m->logind = start(m, (char *[]){PYTHON, "-m", "dbusmock", "--system", "--template", path,
+					"--logfile", log, NULL});
 	/* What it knows of besides the template, before anybody can have asked. */
 	while (!is_there(m)) {
 		assert_true(clock_boot_ns() < end_ns);

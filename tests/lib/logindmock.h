@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * logind on a bus of its own: a real dbus-daemon on a socket in a directory of the test's, and
- * python-dbusmock's logind, which makes real locks. What it does is changed by Python that runs in
- * it; what it is asked stands in its log.
+ * python-dbusmock's logind, which makes real locks and lists them with their takers' uid and pid.
+ * What it does is changed by Python that runs in it; what it is asked stands in its log.
  */
 #ifndef TESTS_LIB_LOGINDMOCK_H
 #define TESTS_LIB_LOGINDMOCK_H

@@ -171,9 +171,9 @@ static void on_turn(void *userdata)
 static int open_inhibitor(struct daemon *d)
 {
 	const struct inhibitor_options *o = &d->config.shutdown;
-	int lock = d->lock;
+	struct inhibitor_lock lock = d->lock;
 
-	d->lock = -1;
+	d->lock.fd = -1;
 	if (o->deaf_grace_ns && (o->off || o->mode != SHUTDOWN_ASSIST))
 		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
 	if (!o->off)

@@ -27,7 +27,7 @@ struct daemon {
 	struct web *web;
 	struct control *control;     /* NULL: there is none */
 	struct inhibitor *inhibitor; /* NULL: shutdowns are none of ours */
-	int lock;		     /* that systemd kept, until the inhibitor has it; -1 */
+	struct inhibitor_lock lock;  /* that systemd kept, until the inhibitor has it */
 	sd_event_source *minute;
 
 	bool ready, ending;

@@ -38,15 +38,20 @@ static bool has_address(void)
 	return !bus_address() || busconn_path(bus_address());
 }
 
-int inhibitor_take_back(const struct inhibitor_options *options)
+struct inhibitor_lock inhibitor_take_back(const struct inhibitor_options *options)
 {
-	int fd = fdstore_take(STORE);
+	struct inhibitor_lock lock = {.fd = -1};
+	int fd = fdstore_take(STORE, &lock.pid);
 
-	if (fd < 0 || (!options->off && has_address()))
-		return fd < 0 ? -1 : fd;
-	fdstore_remove(STORE);
+	if (fd < 0)
+		return lock;
+	if (!options->off && has_address()) {
+		lock.fd = fd;
+		return lock;
+	}
+	fdstore_remove(STORE, lock.pid);
 	close(fd);
-	return -1;
+	return lock;
 }
 
 const char *inhibitor_refuse(const struct inhibitor_options *options, const char *hierarchy)
@@ -270,14 +275,15 @@ void inhibitor_look(struct inhibitor *in)
 	logind_ask_limit(in->logind);
 }
 
-static int open_logind(struct inhibitor *in, int lock)
+static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)
 {
 	const struct logind_options options = {
 		.bus_address = bus_address(),
 		.who = WHO,
 		.why = WHY,
 		.store = STORE,
-		.lock = lock,
+		.lock = lock.fd,
+		.lock_pid = lock.pid,
 	};
 	const struct logind_sink sink = {
 		.userdata = in,
@@ -296,7 +302,7 @@ static int open_logind(struct inhibitor *in, int lock)
 	return logind_new(in->manager->event, &options, &sink, &in->logind);
 }
 
-int inhibitor_new(struct daemon *d, int lock, struct inhibitor **ret)
+int inhibitor_new(struct daemon *d, struct inhibitor_lock lock, struct inhibitor **ret)
 {
 	struct inhibitor *in;
 	int r;
@@ -316,8 +322,8 @@ int inhibitor_new(struct daemon *d, int lock, struct inhibitor **ret)
 		inhibitor_tell_plan(in);
 	}
 	if (r < 0) {
-		if (lock >= 0)
-			close(lock);
+		if (lock.fd >= 0)
+			close(lock.fd);
 	} else {
 		*ret = in;
 		r = open_logind(in, lock);
@@ -329,7 +335,7 @@ int inhibitor_new(struct daemon *d, int lock, struct inhibitor **ret)
 		return r;
 	}
 	inhibitor_open_delay(in);
-	if (lock >= 0)
+	if (lock.fd >= 0)
 		tell(in, SHUTDOWN_EV_LOCK_TAKEN);
 	tell_listers(in, true);
 	return 0;

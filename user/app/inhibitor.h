@@ -23,9 +23,14 @@ struct inhibitor_options {
 	uint64_t extra_ns; /* assist: what logind is to wait beyond the kubelet's groups */
 };
 
-/* Takes back what systemd keeps of an earlier process: to be called before anything is opened.
- * The lock's descriptor, -1: none. */
-int inhibitor_take_back(const struct inhibitor_options *options);
+/* A delay lock that systemd kept. */
+struct inhibitor_lock {
+	int fd;	      /* -1: none */
+	uint32_t pid; /* of the process that took it; 0: not known */
+};
+
+/* Takes back what systemd keeps of an earlier process: to be called before anything is opened. */
+struct inhibitor_lock inhibitor_take_back(const struct inhibitor_options *options);
 
 /* Why these settings cannot be had here, where containers are in that hierarchy (NULL: the
  * default); NULL: they can. To be shown as it is. */
@@ -37,7 +42,7 @@ bool inhibitor_remove_drop_in(void);
 
 /* Once the engine is attached. lock becomes its own, whatever is returned. -errno, told; 0 and
  * nothing in *ret: the system bus is where it cannot be asked, which is told, too. */
-int inhibitor_new(struct daemon *daemon, int lock, struct inhibitor **ret);
+int inhibitor_new(struct daemon *daemon, struct inhibitor_lock lock, struct inhibitor **ret);
 /* The lock is let go when this process is; systemd's copy stays for the next one. */
 struct inhibitor *inhibitor_free(struct inhibitor *inhibitor);
 

@@ -26,7 +26,7 @@ static void let_go(struct logind *l)
 	if (l->lock < 0)
 		return;
 	if (l->store)
-		fdstore_remove(l->store);
+		fdstore_remove(l->store, l->lock_pid);
 	close(TAKE_FD(l->lock));
 }
 
@@ -34,10 +34,21 @@ void logind_lock_set(struct logind *l, int fd)
 {
 	let_go(l);
 	l->lock = fd;
+	l->lock_pid = l->own_pid;
 	l->verify = false;
-	if (l->store && fdstore_put(l->store, fd) < 0)
+	if (l->store && fdstore_put(l->store, l->lock_pid, fd) < 0)
 		logind_set_text(l, "", "systemd does not keep the lock over a restart");
 	l->sink.taken(l->sink.userdata);
+}
+
+/* Anybody may take a lock of any name. The earlier process's counts also after it was released,
+ * until logind has noticed. */
+bool logind_lock_is_own(const struct logind *l, const struct logind_holder *holder)
+{
+	if (holder->uid != geteuid() || strcmp(holder->who, l->who) != 0)
+		return false;
+	return holder->pid == l->own_pid || holder->pid == l->lock_pid ||
+	       (l->lock >= 0 && !l->lock_pid);
 }
 
 void logind_lock_lose(struct logind *l)
@@ -85,6 +96,8 @@ void logind_call_failed(struct logind *l, enum logind_call call, const char *err
 	switch (call) {
 	case LOGIND_OWNER:
 		logind_lose_bus(l, text);
+		break;
+	case LOGIND_SELF:
 		break;
 	case LOGIND_INHIBIT:
 		l->sink.refused(l->sink.userdata, error, text);
@@ -207,6 +220,8 @@ int logind_new(sd_event *event, const struct logind_options *options,
 	l->why = options->why;
 	l->store = options->store;
 	l->lock = TAKE_FD(lock);
+	l->lock_pid = options->lock_pid;
+	l->own_pid = (uint32_t)getpid();
 	r = set_up(l, options);
 	if (r < 0) {
 		logind_free(l);

@@ -33,7 +33,9 @@ enum logind_status {
 struct logind_holder {
 	const char *who, *why;
 	uint32_t uid, pid;
-	bool own; /* of the name that this one takes: its own, and that of another graced */
+	/* This handle's: its name, this process's user, and the process that took it is this one or
+	 * the one that handed its lock over. */
+	bool own;
 };
 
 /* The strings and lists are valid during the call. None of these may free the handle; all else may
@@ -58,7 +60,8 @@ struct logind_sink {
 	void (*cancelled)(void *userdata);
 	/* InhibitDelayMaxUSec; UINT64_MAX: for ever. */
 	void (*limit)(void *userdata, uint64_t limit_ns);
-	/* n is how many there are, of which at most LOGIND_HOLDERS_MAX are listed, root's first.
+	/* n is how many there are, of which at most LOGIND_HOLDERS_MAX are listed: its own, then
+	 * root's, then others.
 	 * failed: logind did not tell. */
 	void (*holders)(void *userdata, const struct logind_holder *list, size_t n, bool failed);
 	/* The answer to logind_reload(): error is NULL when systemd sent the signal. */
@@ -75,6 +78,9 @@ struct logind_options {
 	/* A lock that was taken back from there, -1 for none. It becomes the handle's, also when
 	 * logind_new() fails; it counts as held, and taken() is not told of it. */
 	int lock;
+	/* The process that took that lock, as logind lists it; 0: not known, and so a lock of that
+	 * name and user counts as it. */
+	uint32_t lock_pid;
 };
 
 /* All since logind_new(). */

@@ -84,12 +84,12 @@ static void end_patience(struct logind *l, uint64_t now_ns)
 		if (!l->calls[i].slot || now_ns - l->calls[i].asked_ns < l->timeout_ns)
 			continue;
 		l->counts.timeouts++;
-		l->slow = i != LOGIND_OWNER;
+		l->slow = i > LOGIND_SELF;
 		/* Its answer, and the lock in it, are dropped when they come. */
 		logind_call_off(l, i);
 		logind_call_failed(l, i, SD_BUS_ERROR_NO_REPLY,
-				   i == LOGIND_OWNER ? "the bus does not answer"
-						     : "logind does not answer");
+				   i <= LOGIND_SELF ? "the bus does not answer"
+						    : "logind does not answer");
 	}
 }
 

@@ -25,6 +25,16 @@ static int add_owner(struct logind *l, sd_bus_message *m)
 	return sd_bus_message_append(m, "s", NAME);
 }
 
+/* logind, too, asks the bus who has sent a call. The number is another than getpid() has where this
+ * process is in a pid namespace of its own. */
+static int add_self(struct logind *l, sd_bus_message *m)
+{
+	const char *name;
+	int r = sd_bus_get_unique_name(l->bus, &name);
+
+	return r < 0 ? r : sd_bus_message_append(m, "s", name);
+}
+
 static int add_inhibit(struct logind *l, sd_bus_message *m)
 {
 	l->counts.inhibits++;
@@ -79,17 +89,23 @@ static void forget_logind(struct logind *l)
 	l->sink.down(l->sink.userdata);
 }
 
+static int ask(struct logind *l, enum logind_call call);
+
 static void meet_logind(struct logind *l, const char *owner)
 {
+	int r;
+
 	if (l->owner && strcmp(l->owner, owner) == 0)
 		return;
 	forget_logind(l);
 	if (!l->bus)
 		return;
+	/* The bus answers this before it hands logind anything that is asked from here on. */
+	r = ask(l, LOGIND_SELF);
 	l->owner_known = true;
-	l->owner = strdup(owner);
+	l->owner = r < 0 ? NULL : strdup(owner);
 	if (!l->owner) {
-		logind_lose_bus(l, strerror(ENOMEM));
+		logind_lose_bus(l, strerror(r < 0 ? -r : ENOMEM));
 		return;
 	}
 	l->verify = l->lock >= 0;
@@ -108,6 +124,11 @@ static int on_owner_known(struct logind *l, sd_bus_message *m)
 		return -EBADMSG;
 	meet_logind(l, owner);
 	return 0;
+}
+
+static int on_self(struct logind *l, sd_bus_message *m)
+{
+	return sd_bus_message_read(m, "u", &l->own_pid) > 0 ? 0 : -EBADMSG;
 }
 
 static int on_lock(struct logind *l, sd_bus_message *m)
@@ -155,7 +176,7 @@ static bool is_cut_off(int fd)
 
 static void verify(struct logind *l, const struct logind_holder *list, size_t n)
 {
-	bool listed = n > LOGIND_HOLDERS_MAX;
+	bool listed = false;
 
 	l->verify = false;
 	for (size_t i = 0; i < n && i < LOGIND_HOLDERS_MAX; i++)
@@ -168,7 +189,7 @@ static int on_holders(struct logind *l, sd_bus_message *m)
 {
 	struct logind_holder list[LOGIND_HOLDERS_MAX];
 	size_t n;
-	int r = logind_read_holders(m, l->who, list, &n);
+	int r = logind_read_holders(m, l, list, &n);
 
 	if (r < 0)
 		return r;
@@ -195,6 +216,8 @@ static const struct {
 } calls[LOGIND_CALL_COUNT] = {
 	[LOGIND_OWNER] = {BUS_NAME, BUS_OBJECT, BUS_NAME, "GetNameOwner", add_owner,
 			  on_owner_known},
+	[LOGIND_SELF] = {BUS_NAME, BUS_OBJECT, BUS_NAME, "GetConnectionUnixProcessID", add_self,
+			 on_self},
 	[LOGIND_INHIBIT] = {NAME, OBJECT, MANAGER, "Inhibit", add_inhibit, on_lock},
 	[LOGIND_PREPARING] = {NAME, OBJECT, PROPERTIES, "Get", add_preparing, on_preparing},
 	[LOGIND_LIMIT] = {NAME, OBJECT, PROPERTIES, "Get", add_limit, on_limit},

@@ -10,6 +10,7 @@
 
 enum logind_call {
 	LOGIND_OWNER,
+	LOGIND_SELF,
 	LOGIND_INHIBIT,
 	LOGIND_PREPARING,
 	LOGIND_LIMIT,
@@ -33,7 +34,9 @@ struct logind {
 	uint64_t timeout_ns;
 	const char *who, *why, *store;
 
-	int lock; /* -1: none */
+	int lock;	   /* -1: none */
+	uint32_t lock_pid; /* that took it, or the last one; 0: not known */
+	uint32_t own_pid;  /* as the bus and logind see this process */
 	bool preparing, preparing_known;
 	char action[LOGIND_ACTION_MAX];
 	uint64_t limit_ns;
@@ -59,6 +62,8 @@ void logind_lock_set(struct logind *l, int fd);
 void logind_lock_lose(struct logind *l);
 /* A shutdown begins or does not. action: "" for not told. */
 void logind_announce(struct logind *l, bool begins, const char *action);
+/* Whether a delay lock that logind lists is this handle's. */
+bool logind_lock_is_own(const struct logind *l, const struct logind_holder *holder);
 /* The call found its end without an answer. */
 void logind_call_failed(struct logind *l, enum logind_call call, const char *error,
 			const char *text);
@@ -93,7 +98,7 @@ int logind_read_signal(sd_bus_message *m, bool *ret_begins, const char **ret_act
 int logind_read_limit(sd_bus_message *m, uint64_t *ret_ns);
 int logind_read_preparing(sd_bus_message *m, bool *ret);
 /* *ret_n may be more than LOGIND_HOLDERS_MAX, the size of list. */
-int logind_read_holders(sd_bus_message *m, const char *own, struct logind_holder *list,
+int logind_read_holders(sd_bus_message *m, const struct logind *l, struct logind_holder *list,
 			size_t *ret_n);
 
 #endif

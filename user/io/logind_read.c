@@ -90,24 +90,36 @@ static bool is_of_shutdown(const char *what)
 	return false;
 }
 
-/* Root's come first: whoever holds many cannot hide the kubelet's. */
-static void add_holder(struct logind_holder *list, size_t n, size_t *roots,
+enum rank {
+	RANK_OWN,
+	RANK_ROOT,
+	RANK_OTHER,
+	RANK_COUNT,
+};
+
+/* Own ones come first, then root's: whoever holds many cannot hide them. ends are the ends of the
+ * ranks in the list, which may be beyond its room. */
+static void add_holder(struct logind_holder *list, size_t ends[static RANK_COUNT],
 		       const struct logind_holder *h)
 {
-	size_t at = h->uid == 0 ? (*roots)++ : n;
+	size_t rank = h->own ? RANK_OWN : h->uid == 0 ? RANK_ROOT : RANK_OTHER;
 
-	if (at >= LOGIND_HOLDERS_MAX)
-		return;
-	if (at < n && n < LOGIND_HOLDERS_MAX)
-		list[n] = list[at];
-	list[at] = *h;
+	/* The first of each later rank makes room by becoming its last. */
+	for (size_t i = RANK_OTHER; i > rank; i--) {
+		if (ends[i - 1] < LOGIND_HOLDERS_MAX && ends[i] < LOGIND_HOLDERS_MAX)
+			list[ends[i]] = list[ends[i - 1]];
+		ends[i]++;
+	}
+	if (ends[rank] < LOGIND_HOLDERS_MAX)
+		list[ends[rank]] = *h;
+	ends[rank]++;
 }
 
-int logind_read_holders(sd_bus_message *m, const char *own, struct logind_holder *list,
+int logind_read_holders(sd_bus_message *m, const struct logind *l, struct logind_holder *list,
 			size_t *ret_n)
 {
 	int r = sd_bus_message_enter_container(m, 'a', "(ssssuu)");
-	size_t n = 0, roots = 0;
+	size_t ends[RANK_COUNT] = {};
 
 	while (r > 0) {
 		const char *what, *mode;
@@ -117,11 +129,11 @@ int logind_read_holders(sd_bus_message *m, const char *own, struct logind_holder
 					&h.pid);
 		if (r <= 0 || strcmp(mode, "delay") != 0 || !is_of_shutdown(what))
 			continue;
-		h.own = strcmp(h.who, own) == 0;
-		add_holder(list, n++, &roots, &h);
+		h.own = logind_lock_is_own(l, &h);
+		add_holder(list, ends, &h);
 	}
 	if (r < 0)
 		return -EBADMSG;
-	*ret_n = n;
+	*ret_n = ends[RANK_OTHER];
 	return 0;
 }
