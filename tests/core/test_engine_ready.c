@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: for how long the kubelet has a pod as Ready that is being stopped. */
 #include "lib/claim.h"
+#include "lib/relay.h"
 #include "lib/world_pods.h"
 
 #define US(n) ((uint64_t)(n)*1000)
@@ -142,6 +143,145 @@ static void test_ready_completed(void **state)
 	world_close(&w);
 }
 
+/* Answers of pod A while it stops: when each was asked for and came, and whether it was Ready; the
+ * first is the one that its deletion is known by. */
+struct answer {
+	uint64_t asked_ns, heard_ns;
+	bool ready;
+};
+
+static void hear(struct world *w, const struct answer *answer)
+{
+	struct meta_pod pod = world_pod_ready(world_pod_deleted(SEC(20), SEC(30)), answer->ready);
+
+	pod.asked_ns = answer->asked_ns;
+	world_say_pod(w, answer->heard_ns, &pod);
+}
+
+static void test_ready_between(void **state)
+{
+	static const struct {
+		struct answer answers[4];
+		uint32_t gaps;
+		uint64_t last_ns, until_ns, heard_ns;
+	} rows[] = {
+		/* One a second. */
+		{{{SEC(20), SEC(20), true}, {SEC(21), SEC(21), true}, {SEC(22), SEC(22), false}},
+		 0,
+		 SEC(21),
+		 SEC(22),
+		 SEC(22)},
+		/* The kubelet was silent for 8 s, or was not asked. */
+		{{{SEC(20), SEC(20), true}, {SEC(28), SEC(28), false}},
+		 GAP(TIME_UNCERTAIN),
+		 SEC(20),
+		 SEC(28),
+		 SEC(28)},
+		{{{SEC(20), SEC(20), true},
+		  {SEC(28), SEC(28), true},
+		  {SEC(42) + MSEC(200), SEC(42) + MSEC(200), false}},
+		 GAP(TIME_UNCERTAIN),
+		 SEC(28),
+		 SEC(42) + MSEC(200),
+		 SEC(42) + MSEC(200)},
+		/* An answer that took 8 s was made at any time in them. */
+		{{{SEC(20), SEC(20), true}, {SEC(21), SEC(29), false}},
+		 GAP(TIME_UNCERTAIN),
+		 SEC(20),
+		 SEC(21),
+		 SEC(29)},
+		/* No answer since long before the stop. */
+		{{{SEC(21), SEC(21), false}}, GAP(TIME_UNCERTAIN), SEC(12), SEC(21), SEC(21)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct record_pod_ready *ready;
+		struct world w;
+
+		world_open_ready(&w);
+		world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
+		for (const struct answer *a = rows[i].answers; a->heard_ns; a++)
+			hear(&w, a);
+		assert_int_equal(world_count(&w, RECORD_POD_READY), 1);
+		ready = &world_record(&w, RECORD_POD_READY, 0)->pod_ready;
+		assert_int_equal(ready->gaps, rows[i].gaps);
+		assert_int_equal(ready->last_ns, rows[i].last_ns);
+		assert_int_equal(ready->until_ns, rows[i].until_ns);
+		assert_int_equal(ready->heard_ns, rows[i].heard_ns);
+		world_close(&w);
+	}
+}
+
+/* The same world, told by another engine that knows what this one keeps. */
+static void restart(struct world *w, uint64_t at)
+{
+	struct obs_list kept = {};
+
+	engine_keep(w->engine, true, relay_keep, &kept);
+	world_close(w);
+	world_open_bare(w, &WORLD_ALL);
+	for (size_t i = 0; i < kept.n; i++)
+		world_tell(w, &kept.list[i]);
+	obs_list_free(&kept);
+	world_found(w, at, CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
+	world_found(w, at, CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
+	world_found(w, at, CG_SYSTEM, "/system.slice");
+	world_found(w, at, CG_CONTAINERD, "/system.slice/containerd.service");
+	world_init(w, at, CG_A1, &P_A1);
+	world_attach(w, at);
+}
+
+static const struct record_pod_ready *the_ready(const struct world *w)
+{
+	assert_int_equal(world_count(w, RECORD_POD_READY), 1);
+	return &world_record(w, RECORD_POD_READY, 0)->pod_ready;
+}
+
+static void test_ready_restarted(void **state)
+{
+	struct world w;
+
+	(void)state;
+	/* The answers on both sides of a restart are a second apart. */
+	world_open_ready(&w);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
+	hear(&w, &(struct answer){SEC(21), SEC(21), true});
+	hear(&w, &(struct answer){SEC(23), SEC(23), true});
+	restart(&w, SEC(23) + MSEC(500));
+	hear(&w, &(struct answer){SEC(24), SEC(24), false});
+	assert_int_equal(the_ready(&w)->gaps, GAP(DAEMON_DOWN));
+	assert_int_equal(the_ready(&w)->stop_ns, SEC(20));
+	assert_int_equal(the_ready(&w)->last_ns, SEC(23));
+	world_close(&w);
+	/* It was away for long. */
+	world_open_ready(&w);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
+	hear(&w, &(struct answer){SEC(21), SEC(21), true});
+	restart(&w, SEC(40));
+	hear(&w, &(struct answer){SEC(41), SEC(41), false});
+	assert_int_equal(the_ready(&w)->gaps, GAP(DAEMON_DOWN) | GAP(TIME_UNCERTAIN));
+	assert_int_equal(the_ready(&w)->last_ns, SEC(21));
+	world_close(&w);
+	/* What it lasted is known by the answers after it. */
+	world_open_ready(&w);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
+	hear(&w, &(struct answer){SEC(21), SEC(21), true});
+	restart(&w, SEC(22));
+	hear(&w, &(struct answer){SEC(30), SEC(30), true});
+	hear(&w, &(struct answer){SEC(31), SEC(31), false});
+	assert_int_equal(the_ready(&w)->gaps, 0);
+	world_close(&w);
+	/* The signal that is seen may not be the first. */
+	world_open_ready(&w);
+	restart(&w, SEC(22));
+	hear(&w, &(struct answer){SEC(23), SEC(23), true});
+	world_managed(&w, SEC(24), CG_A1, &P_A1, 15);
+	hear(&w, &(struct answer){SEC(25), SEC(25), false});
+	assert_int_equal(the_ready(&w)->gaps, GAP(ATTACHED_LATE));
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +293,10 @@ int main(void)
 		CLAIM("what was not Ready, or not stopped, is not measured",
 		      test_ready_not_measured),
 		CLAIM("a sandbox's stop is not measured", test_ready_completed),
+		CLAIM("what lies between two answers that are far apart is no figure",
+		      test_ready_between),
+		CLAIM("a restart leaves a gap in what it hides, and in nothing else",
+		      test_ready_restarted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

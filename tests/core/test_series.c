@@ -148,6 +148,10 @@ static void test_pods_ready(void **state)
 	series_record(series, &record);
 	record.pod_ready.until_ns = 4 * S;
 	series_record(series, &record);
+	/* What is no figure is not in a histogram. */
+	record.pod_ready.until_ns = 8 * S;
+	record.pod_ready.gaps = 1u << GAP_TIME_UNCERTAIN;
+	series_record(series, &record);
 	serieslib_assert(series,
 			 "graced_pod_ready_while_terminating_seconds|shop|cart|-|-|-|- 1\n");
 }

@@ -194,6 +194,8 @@ static void pod_untrue(struct world *w)
 	world_timer(w, SEC(21));
 	world_lists(w, SEC(22), &pod);
 	world_managed(w, SEC(25), CG_A1, &P_A1, 15);
+	world_lists(w, SEC(25) + MSEC(1), &pod);
+	world_lists(w, SEC(25) + MSEC(900), &pod);
 	world_exit(w, SEC(26), CG_A1, &P_A1, EXIT(0));
 	world_empty(w, SEC(26) + US(1), CG_A1);
 	pod.ready = false;

@@ -85,9 +85,9 @@ claim([$records[] | select(.type == "pod_ready")] | length > 0 and all(group_by(
 		def metric($what): [$metrics | split("\n")[] |
 			select(startswith("graced_pod_ready_while_terminating_seconds_\($what)\($labels) ")) |
 			split(" ")[1] | tonumber][0] // 0;
-		metric("count") == ($of | length) and
-		((metric("sum") - ([$of[].ready_ns] | add) / 1e9) | fabs) < 0.001);
+		metric("count") == ([$of[] | select(.evidence.complete)] | length) and
+		((metric("sum") - ([$of[].ready_ns // 0] | add) / 1e9) | fabs) < 0.001);
 	"how long pods were Ready while they were stopped is what the metrics have";
 	$metrics | split("\n")[] | select(test("_(sum|count)"))),
-"# Ready for \($ready[0].ready_ns / 1e9) s, as told \(
+"# Ready for \($ready[0].bounds | "\(.min_ns / 1e9) to \(.max_ns / 1e9)") s, as told \(
 	($ready[0].time | seconds) - unready("serving")) s after the API's second"

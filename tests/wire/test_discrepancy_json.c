@@ -41,10 +41,29 @@ static void test_pod_ready(void **state)
 
 	(void)state;
 	record.pod_ready = (struct record_pod_ready){
-		.id = "boot/c0ffee/42", .pod = web, .stop_ns = 20, .until_ns = 50, .gone = true};
+		.id = "boot/c0ffee/42",
+		.pod = web,
+		.stop_ns = 20,
+		.last_ns = 42,
+		.until_ns = 50,
+		.heard_ns = 53,
+		.gone = true,
+	};
 	assert_record(&record, HEAD("pod_ready") "\"pod\":" POD ",\"container\":null,"
 						 "\"stop_boot_ns\":20,\"until_boot_ns\":50,"
-						 "\"ready_ns\":30,\"gone\":true}\n");
+						 "\"ready_ns\":30,\"bounds\":{\"min_ns\":22,"
+						 "\"max_ns\":33},\"gone\":true,\"evidence\":"
+						 "{\"complete\":true,\"gaps\":[]}}\n");
+	record.pod_ready.last_ns = 19;
+	record.pod_ready.gone = false;
+	record.pod_ready.gaps = 1u << GAP_TIME_UNCERTAIN;
+	assert_record(&record,
+		      HEAD("pod_ready") "\"pod\":" POD ",\"container\":null,"
+					"\"stop_boot_ns\":20,\"until_boot_ns\":50,"
+					"\"ready_ns\":null,\"bounds\":{\"min_ns\":0,"
+					"\"max_ns\":33},\"gone\":false,\"evidence\":"
+					"{\"complete\":false,\"gaps\":[\"time-uncertain\"]}}"
+					"\n");
 }
 
 static void test_discrepancy(void **state)

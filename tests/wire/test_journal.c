@@ -165,6 +165,14 @@ static void has_all(const struct record *record, const char *const *lines)
 		assert_true(strcspn(at, "=") < strcspn(at, "\n"));
 }
 
+static void has_no_line(const struct record *record, const char *name)
+{
+	_cleanup_(buf_free) struct buf entry = {};
+
+	assert_int_equal(journal_write(&entry, record), 0);
+	assert_null(strstr(buf_str(&entry), name));
+}
+
 static void pod_ready_entry(void **state)
 {
 	struct record record = {
@@ -174,7 +182,9 @@ static void pod_ready_entry(void **state)
 			{.pod = {.known = true, .namespace_ = "shop", .name = "cart-7", .uid = "u"},
 			 .id = "b/u/ready/5000000000",
 			 .stop_ns = 5000000000,
-			 .until_ns = 7010000000},
+			 .last_ns = 6010000000,
+			 .until_ns = 7010000000,
+			 .heard_ns = 7020000000},
 	};
 
 	(void)state;
@@ -189,7 +199,14 @@ static void pod_ready_entry(void **state)
 	has_all(&record, (const char *const[]){
 				 "MESSAGE=shop/cart-7: told to be Ready for 2.01s after its stop "
 				 "signal, and then not at all",
-				 "GRACED_GONE=1", NULL});
+				 "GRACED_GONE=1", "GRACED_GAPS=", NULL});
+	/* Between two answers that are far apart there is no figure. */
+	record.pod_ready.gaps = 1u << GAP_TIME_UNCERTAIN;
+	has_all(&record, (const char *const[]){
+				 "MESSAGE=shop/cart-7: told to be Ready for 1.01s to 2.02s after "
+				 "its stop signal, and then not at all",
+				 "GRACED_GAPS=time-uncertain", NULL});
+	has_no_line(&record, "GRACED_READY_NS");
 }
 
 static struct record a_discrepancy(enum discrepancy kind)

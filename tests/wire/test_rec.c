@@ -133,7 +133,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 35},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6},
-		{OBS_KEPT_POD, sizeof(struct kept_pod), 29},
+		{OBS_KEPT_POD, sizeof(struct kept_pod), 27},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},
 	};
@@ -264,7 +264,9 @@ static void test_stable_lines(void **state)
 		"\"measured\":true,\"open\":38,\"doubt1_ns\":39,\"doubt2_ns\":40,"
 		"\"doubt3_ns\":41,\"synced_ns\":42,\"started_ns\":43,"
 		"\"worker_terminating_ns\":44,\"worker_terminated_ns\":45,\"grace_s\":-46,"
-		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true}\n",
+		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true,"
+		"\"ready_ns\":50,\"heard_ns\":51,\"between\":true,"
+		"\"terminating_between\":true}\n",
 	};
 
 	(void)state;

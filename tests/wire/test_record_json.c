@@ -272,18 +272,19 @@ static void test_pod(void **state)
 		&record,
 		HEAD_ID("pod") "\"pod\":" POD ",\"container\":null,\"state\":\"finished\","
 			       "\"previous\":\"terminated\",\"trigger\":\"cgroup-removed\","
-			       "\"at_boot_ns\":90,\"grace\":{\"seconds\":30,\"from\":"
-			       "\"deletion\"},\"deadline_boot_ns\":30000000010,"
-			       "\"pod_empty_boot_ns\":60,\"durations\":{\"terminating_ns\":50,"
-			       "\"empty_ns\":20,\"removed_ns\":30}}\n");
-	record.pod_state = (struct record_pod_state){.id = "boot/c0ffee/42", .pod = pod()};
-	assert_record(&record,
-		      HEAD_ID("pod") "\"pod\":" POD
-				     ",\"container\":null,\"state\":null,\"previous\":null,"
-				     "\"trigger\":null,\"at_boot_ns\":null,\"grace\":null,"
-				     "\"deadline_boot_ns\":null,\"pod_empty_boot_ns\":null,"
-				     "\"durations\":{\"terminating_ns\":null,"
-				     "\"empty_ns\":null,\"removed_ns\":null}}\n");
+			       "\"at_boot_ns\":90,\"grace\":{\"seconds\":30,\"from\":\"deletion\"},"
+			       "\"deadline_boot_ns\":30000000010,\"pod_empty_boot_ns\":60,"
+			       "\"durations\":{\"terminating_ns\":50,\"empty_ns\":20,\"removed_ns\":30},"
+			       "\"evidence\":{\"complete\":true,\"gaps\":[]}}\n");
+	record.pod_state = (struct record_pod_state){
+		.id = "boot/c0ffee/42", .pod = pod(), .gaps = 1u << GAP_TIME_UNCERTAIN};
+	assert_record(
+		&record,
+		HEAD_ID("pod") "\"pod\":" POD ",\"container\":null,\"state\":null,"
+			       "\"previous\":null,\"trigger\":null,\"at_boot_ns\":null,\"grace\":null,"
+			       "\"deadline_boot_ns\":null,\"pod_empty_boot_ns\":null,\"durations\":"
+			       "{\"terminating_ns\":null,\"empty_ns\":null,\"removed_ns\":null},"
+			       "\"evidence\":{\"complete\":false,\"gaps\":[\"time-uncertain\"]}}\n");
 }
 
 static void test_lost(void **state)

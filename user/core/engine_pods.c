@@ -115,6 +115,7 @@ void engine_pods_because(struct epod *p, enum pod_trigger trigger, uint64_t at_n
 {
 	p->trigger = trigger;
 	p->trigger_ns = at_ns;
+	p->between = false;
 }
 
 struct podworker_seconds engine_pods_seconds(uint32_t known, uint32_t bit, uint64_t ns)

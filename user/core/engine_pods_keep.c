@@ -31,7 +31,10 @@ static void keep_word(const struct epod_word *w, struct kept_pod *ret)
 static void keep_truth(const struct epod_truth *t, struct kept_pod *ret)
 {
 	ret->ready = t->ready;
+	/* Each list moves it on, which matters only while it stops. */
+	ret->ready_ns = t->stop_ns ? t->ready_ns : 0;
 	ret->unready_ns = t->unready_ns;
+	ret->heard_ns = t->heard_ns;
 	ret->gone_ns = t->gone_ns;
 	ret->told_stop_ns = t->stop_ns;
 	ret->measured = t->measured;
@@ -68,6 +71,8 @@ void engine_pods_keep(const struct engine *e, const struct epod *p, struct kept_
 		.first_ns = p->first_ns,
 		.since_ns = p->since_ns,
 		.terminating_ns = p->terminating_ns,
+		.between = p->between,
+		.terminating_between = p->terminating_between,
 		.concluded_ns = p->concluded_ns,
 		.held = p->held,
 		.by_kernel = p->by_kernel,
@@ -101,7 +106,9 @@ static bool can_be(const struct kept_pod *k)
 static void take_truth(const struct kept_pod *k, struct epod_truth *ret)
 {
 	ret->ready = (enum record_tri)k->ready;
+	ret->ready_ns = k->ready_ns;
 	ret->unready_ns = k->unready_ns;
+	ret->heard_ns = k->heard_ns;
 	ret->gone_ns = k->gone_ns;
 	ret->stop_ns = k->told_stop_ns;
 	ret->measured = k->measured;
@@ -146,6 +153,8 @@ static void take(const struct kept_pod *k, struct epod *p)
 	p->first_ns = k->first_ns;
 	p->since_ns = k->since_ns;
 	p->terminating_ns = k->terminating_ns;
+	p->between = k->between;
+	p->terminating_between = k->terminating_between;
 	p->concluded_ns = k->concluded_ns;
 	p->held = k->held;
 	p->by_kernel = k->by_kernel;

@@ -42,10 +42,10 @@ static uint64_t list_ns(const struct engine *e, uint64_t asked_ns)
 	return asked_ns && asked_ns < e->now_ns ? asked_ns : e->now_ns;
 }
 
-/* When its deletion was asked for, to the second; 0: not known. The time that the API has is that
- * at which the grace period is over. */
-static uint64_t deletion_ns(const struct engine *e, const struct epod_word *w)
+/* The time that the API has is that at which the grace period is over. */
+uint64_t engine_pods_deletion_ns(const struct engine *e, const struct epod *p)
 {
+	const struct epod_word *w = &p->word;
 	int64_t at;
 
 	if (!w->deleting || !(w->known & META_POD_DELETION_GRACE) ||
@@ -69,7 +69,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 static uint64_t end_ns(const struct engine *e, const struct epod *p, enum pod_trigger trigger,
 		       uint64_t at_ns)
 {
-	uint64_t asked_ns = deletion_ns(e, &p->word);
+	uint64_t asked_ns = engine_pods_deletion_ns(e, p);
 
 	/* The API's second may begin after what happened in it. */
 	if (p->stop_ns && p->stop_ns + NS_PER_S >= asked_ns)
@@ -108,15 +108,27 @@ static enum pod_trigger why_end(const struct epod *p)
 	return p->word.phase == META_PHASE_SUCCEEDED ? POD_PHASE : POD_TRIGGER_NONE;
 }
 
-static int take(struct engine *e, struct epod *p, enum podworker_type type, uint64_t at_ns)
+/* What happened before the answer that at_ns is of, and after the one that before_ns is of. */
+static void because_listed(struct engine *e, struct epod *p, enum pod_trigger trigger,
+			   uint64_t at_ns, uint64_t before_ns)
+{
+	uint64_t since_ns = trigger == POD_LISTED ? at_ns : end_ns(e, p, trigger, at_ns);
+
+	engine_pods_because(p, trigger, since_ns);
+	p->between = since_ns == at_ns && since_ns != p->stop_ns && since_ns != p->exit_ns &&
+		     !engine_truth_is_timed(e, before_ns);
+}
+
+static int take(struct engine *e, struct epod *p, enum podworker_type type, uint64_t at_ns,
+		uint64_t before_ns)
 {
 	enum pod_trigger why = why_end(p);
 	int r;
 
 	if (p->stage == PODWORKER_STAGE_NONE)
-		engine_pods_because(p, POD_LISTED, at_ns);
+		because_listed(e, p, POD_LISTED, at_ns, before_ns);
 	else if (why && p->stage == PODWORKER_STAGE_SYNC)
-		engine_pods_because(p, why, end_ns(e, p, why, at_ns));
+		because_listed(e, p, why, at_ns, before_ns);
 	if (why)
 		p->by_kernel = false;
 	r = engine_pods_update(e, p, type);
@@ -146,9 +158,11 @@ static int listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 	const struct epod_word word = word_of(meta);
 	enum podworker_type type = PODWORKER_UPDATE;
 	const struct pod *pod;
+	uint64_t before_ns;
 
 	if (!p)
 		return -ENOSPC;
+	before_ns = p->was_listed ? p->truth.list_ns : e->pods.list_ns[meta->source];
 	engine_truth_told(e, p, meta, at_ns);
 	p->unconfirmed = false;
 	if (p->listed && same_word(&p->word, &word))
@@ -161,15 +175,17 @@ static int listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 	p->is_static |= meta->known & META_POD_STATIC && meta->is_static;
 	p->listed = p->was_listed = true;
 	p->word = word;
-	return take(e, p, type, at_ns);
+	return take(e, p, type, at_ns, before_ns);
 }
 
 static int gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 {
 	struct epod *p = engine_pods_find(e, meta->uid);
+	uint64_t before_ns;
 
 	if (!p || !p->listed)
 		return 0;
+	before_ns = p->truth.list_ns;
 	p->listed = p->unconfirmed = false;
 	engine_changed_pod(e, p);
 	engine_truth_told(e, p, meta, at_ns);
@@ -178,7 +194,7 @@ static int gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 		engine_pods_drive(e, p);
 		return 0;
 	}
-	return take(e, p, PODWORKER_KILL, at_ns);
+	return take(e, p, PODWORKER_KILL, at_ns, before_ns);
 }
 
 /* Whether it is that source's list that says whether the pod is wanted. */

@@ -22,7 +22,9 @@ struct epod_truth {
 	struct deadline due; /* something may have held for long enough */
 	uint64_t list_ns;    /* when the newest word of it was asked for */
 	enum record_tri ready;
+	uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
 	uint64_t unready_ns; /* it was Ready, and since then is not */
+	uint64_t heard_ns;   /* when the answer came that said so */
 	uint64_t gone_ns;    /* not listed any more */
 	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
 	bool measured;	     /* how long it was Ready after that is over */
@@ -52,6 +54,8 @@ struct epod {
 	enum podworker_stage told;
 	enum pod_trigger trigger; /* of its stage, or of the one it is about to come to */
 	uint64_t trigger_ns;
+	bool between;		  /* trigger_ns is an answer's, and the one before was long ago */
+	bool terminating_between; /* terminating_ns likewise */
 	uint64_t first_ns;
 	uint64_t since_ns;
 	uint64_t terminating_ns;
@@ -110,11 +114,16 @@ uint32_t engine_pods_running(const struct engine *e, const struct epod *p);
 
 /* engine_pods_list.c */
 
+/* When its deletion was asked for, to the second; 0: not known. */
+uint64_t engine_pods_deletion_ns(const struct engine *e, const struct epod *p);
 /* A list of its source that was asked for after it was first seen does not have it. */
 bool engine_pods_is_missing(const struct engine *e, const struct epod *p);
 
 /* engine_truth.c */
 
+/* Whether what an answer says first happened at a time that is known: the answer before it was
+ * asked for at before_ns (0: there was none) and this one comes now. */
+bool engine_truth_is_timed(const struct engine *e, uint64_t before_ns);
 /* Keeps what the kubelet says of a pod. */
 void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *meta,
 		       uint64_t at_ns);

@@ -48,14 +48,32 @@ void engine_pods_fill(const struct engine *e, const struct epod *p, struct recor
 	};
 }
 
-static void fill_end(const struct epod *p, struct record_pod_state *r)
+/* What is not known between two answers is left out. */
+static void fill_end(const struct engine *e, const struct epod *p, struct record_pod_state *r)
 {
-	r->terminating_ns = p->terminating_ns;
+	r->grace = engine_pods_grace(e, p);
+	if (p->terminating_between) {
+		r->gaps |= 1u << GAP_TIME_UNCERTAIN;
+	} else {
+		r->deadline_ns = deadline_of(p, &r->grace);
+		r->terminating_ns = p->terminating_ns;
+	}
 	r->exit_ns = p->exit_ns;
 	if (r->state >= PODWORKER_STAGE_TERMINATED && p->empty_seen)
 		r->empty_ns = p->empty_ns;
 	if (r->state >= PODWORKER_STAGE_FINISHED)
 		r->removed_ns = p->removed_ns;
+}
+
+/* What at_boot_ns lacks to be when it happened. */
+static uint32_t state_gaps(const struct engine *e, const struct epod *p, enum podworker_stage state,
+			   enum pod_trigger trigger)
+{
+	if (trigger == POD_RESTART)
+		return 1u << GAP_DAEMON_DOWN;
+	if (trigger == POD_STARTED && state == PODWORKER_STAGE_SYNC)
+		return p->first_ns < e->attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
+	return p->between ? 1u << GAP_TIME_UNCERTAIN : 0;
 }
 
 static void report(struct engine *e, const struct epod *p, enum podworker_stage state,
@@ -71,11 +89,9 @@ static void report(struct engine *e, const struct epod *p, enum podworker_stage 
 	r->previous = p->told;
 	r->trigger = trigger;
 	r->at_ns = at_ns;
-	if (state >= PODWORKER_STAGE_TERMINATING) {
-		r->grace = engine_pods_grace(e, p);
-		r->deadline_ns = deadline_of(p, &r->grace);
-		fill_end(p, r);
-	}
+	r->gaps = state_gaps(e, p, state, trigger);
+	if (state >= PODWORKER_STAGE_TERMINATING)
+		fill_end(e, p, r);
 	e->stats.pod_states[state]++;
 	engine_record_end(e);
 }
@@ -127,8 +143,11 @@ void engine_pods_arrived(struct engine *e, struct epod *p, enum podworker_stage 
 	p->since_ns = p->trigger_ns;
 	engine_changed_pod(e, p);
 	/* When what ended during a restart began to do so nobody knows. */
-	if (stage >= PODWORKER_STAGE_TERMINATING && !p->terminating_ns && p->trigger != POD_RESTART)
+	if (stage >= PODWORKER_STAGE_TERMINATING && !p->terminating_ns &&
+	    p->trigger != POD_RESTART) {
 		p->terminating_ns = p->trigger_ns;
+		p->terminating_between = p->between;
+	}
 	/* The end of a life that was no end was told when it was concluded. */
 	if (p->reborn && p->by_kernel)
 		return;

@@ -32,6 +32,36 @@ uint64_t engine_truth_ready_since(const struct epod *p)
 	return p->truth.ready == TRI_TRUE ? stop_ns(p) : 0;
 }
 
+bool engine_truth_is_timed(const struct engine *e, uint64_t before_ns)
+{
+	return before_ns && before_ns <= e->now_ns && e->now_ns - before_ns <= RECORD_ANSWERS_NS;
+}
+
+/* A first stop signal may have come before signals were seen. */
+static bool began_before(const struct engine *e, const struct epod *p, uint64_t at_ns)
+{
+	uint64_t deletion_ns = engine_pods_deletion_ns(e, p);
+
+	return p->truth.stop_ns >= at_ns &&
+	       (p->terminating_ns < at_ns || (deletion_ns && deletion_ns < at_ns));
+}
+
+/* Between the last answer that had it as Ready and the first that did not lies what is reported. */
+static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
+{
+	const struct epod_truth *t = &p->truth;
+	uint32_t gaps = 0;
+
+	if (!t->ready_ns || t->heard_ns < t->ready_ns ||
+	    t->heard_ns - t->ready_ns > RECORD_ANSWERS_NS)
+		gaps |= 1u << GAP_TIME_UNCERTAIN;
+	if (t->ready_ns < e->attached_ns)
+		gaps |= 1u << GAP_DAEMON_DOWN;
+	if (began_before(e, p, e->attached_ns))
+		gaps |= 1u << GAP_ATTACHED_LATE;
+	return gaps;
+}
+
 static void report_ready(struct engine *e, const struct epod *p)
 {
 	const struct epod_truth *t = &p->truth;
@@ -43,8 +73,11 @@ static void report_ready(struct engine *e, const struct epod *p)
 		 (unsigned long long)t->stop_ns);
 	engine_pods_fill(e, p, &r->pod);
 	r->stop_ns = t->stop_ns;
+	r->last_ns = t->ready_ns;
 	r->until_ns = t->unready_ns;
+	r->heard_ns = t->heard_ns;
 	r->gone = t->gone_ns != 0;
+	r->gaps = ready_gaps(e, p);
 	engine_record_end(e);
 }
 
@@ -57,7 +90,7 @@ static void measure(struct engine *e, struct epod *p)
 		return;
 	t->measured = true;
 	engine_changed_pod(e, p);
-	if (t->unready_ns > t->stop_ns)
+	if (t->unready_ns > t->stop_ns || (t->heard_ns > t->stop_ns && ready_gaps(e, p)))
 		report_ready(e, p);
 }
 
@@ -88,14 +121,18 @@ void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *
 	/* An answer that was overtaken. */
 	if (at_ns < t->list_ns)
 		return;
-	if (ready != t->ready || meta->gone != (t->gone_ns != 0))
+	if (ready != t->ready || meta->gone != (t->gone_ns != 0) ||
+	    (ready == TRI_TRUE && t->stop_ns))
 		engine_changed_pod(e, p);
 	t->list_ns = at_ns;
 	t->gone_ns = meta->gone ? at_ns : 0;
-	if (ready == TRI_TRUE)
-		t->unready_ns = 0;
-	else if (t->ready == TRI_TRUE)
+	if (ready == TRI_TRUE) {
+		t->ready_ns = at_ns;
+		t->unready_ns = t->heard_ns = 0;
+	} else if (t->ready == TRI_TRUE) {
 		t->unready_ns = at_ns;
+		t->heard_ns = e->now_ns;
+	}
 	t->ready = ready;
 }
 

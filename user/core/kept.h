@@ -95,10 +95,10 @@ struct kept_pod {
 	uint32_t stage, told;	     /* enum podworker_stage */
 	uint32_t trigger, empty_why; /* enum pod_trigger */
 	uint64_t trigger_ns, first_ns, since_ns, terminating_ns, concluded_ns;
-	bool held, by_kernel, is_orphan;
+	bool held, by_kernel, is_orphan, between, terminating_between;
 	uint64_t stop_ns, exit_ns, empty_ns, removed_ns;
 	bool empty_seen, cgroups_over;
-	uint64_t unready_ns, gone_ns, told_stop_ns;
+	uint64_t ready_ns, unready_ns, heard_ns, gone_ns, told_stop_ns;
 	uint32_t ready; /* enum record_tri */
 	bool measured;
 	uint32_t open; /* bits of enum discrepancy */

@@ -85,6 +85,7 @@ enum gap {
 	GAP_SHED,	     /* less was recorded of it, to stay within the budget */
 	GAP_GRACE_UNCERTAIN, /* a kill that is early unless the grace period was shortened unseen */
 	GAP_SENDER_UNKNOWN,  /* the verdict depends on who sent a signal */
+	GAP_TIME_UNCERTAIN,  /* of a pod: a time lies between two answers that are far apart */
 	GAP_COUNT,
 };
 

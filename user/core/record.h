@@ -204,15 +204,23 @@ struct record_pod_state {
 	uint64_t exit_ns;	 /* the last container's, the sandbox apart; 0: not seen */
 	uint64_t empty_ns;   /* the pod's cgroups had no process left; 0: not seen, or not yet */
 	uint64_t removed_ns; /* they were gone; 0: not seen, or not yet */
+	uint32_t gaps;	     /* bits 1 << enum gap */
 };
+
+/* A source is asked at times. What changed between two of its answers is a figure when they are no
+ * further apart than that, and a gap (GAP_TIME_UNCERTAIN) otherwise; nanoseconds. */
+#define RECORD_ANSWERS_NS 2000000000ULL
 
 /* How long a pod that was being stopped was still told to be Ready. */
 struct record_pod_ready {
 	char id[192]; /* <boot id>/<uid>/ready/<stop_ns> */
 	struct record_pod pod;
 	uint64_t stop_ns;  /* the first stop signal to a container of it */
+	uint64_t last_ns;  /* the kubelet was asked last, and it was Ready still */
 	uint64_t until_ns; /* the kubelet was asked, and it was Ready no longer */
+	uint64_t heard_ns; /* ... and answered */
 	bool gone;	   /* ... for it was not listed any more */
+	uint32_t gaps;	   /* bits 1 << enum gap; 0: from stop_ns to until_ns is a figure */
 };
 
 /* What is told of a pod or an exit and what the kernel says of it. */
@@ -296,6 +304,12 @@ struct record {
 		struct record_shutdown shutdown;
 	};
 };
+
+/* How long it was Ready at least; 0 where nothing is known. */
+static inline uint64_t record_ready_min_ns(const struct record_pod_ready *r)
+{
+	return r->last_ns > r->stop_ns ? r->last_ns - r->stop_ns : 0;
+}
 
 /* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
 const char *sender_kind_name(enum sender_kind kind);

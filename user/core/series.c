@@ -289,7 +289,7 @@ static void record_pod_ready(struct series *s, const struct record *record)
 	const struct record_container none = {};
 	struct subject to;
 
-	if (!pod->stop_ns || pod->until_ns < pod->stop_ns)
+	if (pod->gaps || !pod->stop_ns || pod->until_ns < pod->stop_ns)
 		return;
 	subject_begin(&to, s, record, &pod->pod, &none);
 	add(&to, (struct serie_key){.family = SERIES_POD_READY}, pod->until_ns - pod->stop_ns);

@@ -158,7 +158,7 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	buf_addc(out, '\n');
 }
 
-static void add_gaps(struct buf *out, uint32_t gaps)
+void journal_add_gaps(struct buf *out, uint32_t gaps)
 {
 	const char *separator = "";
 
@@ -204,7 +204,7 @@ static void add_stop(struct buf *out, const struct record *record)
 		journal_add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
 	journal_add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
 	journal_add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
-	add_gaps(out, stop->gaps);
+	journal_add_gaps(out, stop->gaps);
 }
 
 static void add_signal(struct buf *out, const struct record *record)

@@ -44,25 +44,38 @@ void journal_add_pod_state(struct buf *out, const struct record *record)
 	journal_add_field(out, "GRACED_TRIGGER", pod_trigger_name(state->trigger));
 	if (state->deadline_ns)
 		journal_add_number(out, "GRACED_DEADLINE_BOOT_NS", state->deadline_ns);
+	journal_add_gaps(out, state->gaps);
+}
+
+static void add_ready(struct buf *out, const struct record_pod_ready *r)
+{
+	char from[DURATION_SIZE], to[DURATION_SIZE];
+
+	buf_adds(out, ": told to be Ready for ");
+	if (r->gaps)
+		buf_printf(out, "%s to %s", duration_format(record_ready_min_ns(r), from),
+			   duration_format(r->heard_ns - r->stop_ns, to));
+	else
+		buf_adds(out, duration_format(r->until_ns - r->stop_ns, to));
+	buf_printf(out, " after its stop signal%s\n", r->gone ? ", and then not at all" : "");
 }
 
 void journal_add_pod_ready(struct buf *out, const struct record *record)
 {
 	const struct record_pod_ready *r = &record->pod_ready;
-	uint64_t ready_ns = r->until_ns - r->stop_ns;
-	char took[DURATION_SIZE];
 
 	journal_add_head(out, record, ID_READY, "pod_ready", JOURNAL_INFO);
 	buf_adds(out, "MESSAGE=");
 	say_pod(out, &r->pod);
-	buf_printf(out, ": told to be Ready for %s after its stop signal%s\n",
-		   duration_format(ready_ns, took), r->gone ? ", and then not at all" : "");
+	add_ready(out, r);
 	journal_add_field(out, "GRACED_ID", r->id);
 	journal_add_subject(out, &r->pod, &(struct record_container){});
 	journal_add_number(out, "GRACED_STOP_BOOT_NS", r->stop_ns);
 	journal_add_number(out, "GRACED_UNTIL_BOOT_NS", r->until_ns);
-	journal_add_number(out, "GRACED_READY_NS", ready_ns);
+	if (!r->gaps)
+		journal_add_number(out, "GRACED_READY_NS", r->until_ns - r->stop_ns);
 	journal_add_number(out, "GRACED_GONE", r->gone);
+	journal_add_gaps(out, r->gaps);
 }
 
 /* --- discrepancies --------------------------------------------------------------------------- */

@@ -17,6 +17,8 @@ void journal_add_text(struct buf *out, const char *text);
 /* "NAME=value"; nothing for NULL and "". */
 void journal_add_field(struct buf *out, const char *name, const char *value);
 void journal_add_number(struct buf *out, const char *name, uint64_t value);
+/* "GRACED_GAPS=", their names with commas between. */
+void journal_add_gaps(struct buf *out, uint32_t gaps);
 /* What every entry has; id is its MESSAGE_ID. */
 void journal_add_head(struct buf *out, const struct record *record, const char *id,
 		      const char *type, int priority);

@@ -319,6 +319,10 @@ static const struct rec_field KEPT_POD[] = {
 	BOOL("deleted", kept_pod.deleted),
 	BOOL("restart_requested", kept_pod.restart_requested),
 	BOOL("observed_runtime", kept_pod.observed_runtime),
+	UINT("ready_ns", kept_pod.ready_ns),
+	UINT("heard_ns", kept_pod.heard_ns),
+	BOOL("between", kept_pod.between),
+	BOOL("terminating_between", kept_pod.terminating_between),
 };
 
 _Static_assert(KEPT_POD_DOUBTS == 3, "one UINT() for each doubt");

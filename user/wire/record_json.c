@@ -239,6 +239,7 @@ static void add_pod_state(struct buf *out, const struct record *record)
 	add_span(out, "empty_ns", pod->exit_ns, pod->empty_ns);
 	add_span(out, "removed_ns", pod->empty_ns, pod->removed_ns);
 	jsonw_object_end(out);
+	add_evidence(out, pod->gaps);
 }
 
 static void add_pod_ready(struct buf *out, const struct record *record)
@@ -250,8 +251,13 @@ static void add_pod_ready(struct buf *out, const struct record *record)
 	jsonw_null(out, "container");
 	record_parts_time(out, "stop_boot_ns", r->stop_ns);
 	record_parts_time(out, "until_boot_ns", r->until_ns);
-	add_span(out, "ready_ns", r->stop_ns, r->until_ns);
+	add_span(out, "ready_ns", r->stop_ns, r->gaps ? 0 : r->until_ns);
+	jsonw_object(out, "bounds");
+	jsonw_u64(out, "min_ns", record_ready_min_ns(r));
+	add_span(out, "max_ns", r->stop_ns, r->heard_ns);
+	jsonw_object_end(out);
 	jsonw_bool(out, "gone", r->gone);
+	add_evidence(out, r->gaps);
 }
 
 static void add_discrepancy(struct buf *out, const struct record *record)
