@@ -139,9 +139,11 @@ int b(char *s, int n)\n{\n\tmemset(s, n, (unsigned int)n);\n\treturn json_loads(
 style() {
 	local sixty
 	sixty=$(repeat 58 '\tn++;\n')
-	plant "user/core/a.c=int a;$(repeat 500 '\n')"
-	refuses "a file of more than 500 lines is refused" \
-		'^user/core/a.c:50[0-9]: 50[0-9] lines, 500' "$tools/check-style" "$tree"
+	plant "user/core/a.c=int a;$(repeat 800 '\n')"
+	refuses "a file of more than 800 lines is refused" \
+		'^user/core/a.c:80[0-9]: 80[0-9] lines, 800' "$tools/check-style" "$tree"
+	plant "user/core/a.c=int f(void);\nint f(void)\n{\n\treturn 0;\n}$(repeat 780 '\n')"
+	accepts "one of 785 lines passes" "$tools/check-style" "$tree"
 	plant "user/core/a.c=int a(int n);\nint a(int n)\n{\n${sixty}\tn--;\n\treturn n;\n}"
 	refuses "a function of more than 60 lines is refused by name" \
 		'^user/core/a.c:3: a\(\) has 6[0-9] lines' "$tools/check-style" "$tree"
