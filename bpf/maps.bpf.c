@@ -25,29 +25,42 @@ static __always_inline __u64 ancestor_id(struct cgroup *cg, __u32 level)
 	return BPF_CORE_READ(up, kn, id);
 }
 
+/* Set in the id of a cgroup below which no other has to be looked for; ids are smaller. */
+#define LAST (1ULL << 63)
+
+/*
+ * One step of walk_down(): the id of the ancestor of a cgroup, a pointer, at a level if there is an
+ * entry for it, else the one found above. A global function of numbers: the verifier goes through
+ * it once, and not once for each level.
+ */
+__noinline __u64 walk_step(__u64 cgroup, __u32 level, __u64 found)
+{
+	__u64 id = ancestor_id((void *)cgroup, level);
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
+
+	if (!w)
+		return found ? found | LAST : 0;
+	return watch_is_whole(w) ? id | LAST : id;
+}
+
 /*
  * From the root downwards, because what is below a container may be as deep as its processes like.
  * There is an entry at each level, until a container is found or nothing more is watched; above the
  * first one nothing may be. cg has no entry.
  */
-static __always_inline __u64 walk_down(struct cgroup *cg, __u64 cg_id)
+static __always_inline __u64 walk_down(struct cgroup *cg)
 {
-	__u64 id, found = 0;
-	struct graced_watch *w;
+	__u32 end = BPF_CORE_READ(cg, level);
+	__u64 found = 0;
 
 	for (__u32 level = 0; level <= WATCH_LEVELS; level++) {
-		id = ancestor_id(cg, level);
-		if (id == cg_id)
+		if (level >= end)
 			break;
-		w = bpf_map_lookup_elem(&watched, &id);
-		if (!w && found)
-			break;
-		if (w)
-			found = id;
-		if (watch_is_whole(w))
+		found = walk_step((__u64)cg, level, found);
+		if (found & LAST)
 			break;
 	}
-	return found;
+	return found & ~LAST;
 }
 
 /* Few processes are deeper than a step or two: those are found for less on the way up. */
@@ -67,5 +80,5 @@ __noinline __u64 watch_walk(__u64 css)
 			return id;
 		css = (__u64)BPF_CORE_READ(cg, self.parent);
 	}
-	return walk_down(cg, id);
+	return walk_down(cg);
 }
