@@ -18,95 +18,102 @@ static __always_inline bool in_hierarchy(struct cgroup *cg)
 	return BPF_CORE_READ(cg, root, hierarchy_id) == cfg_hierarchy_id;
 }
 
-enum { HEX = 1, DASH = 2, DOT = 4 };
+/*
+ * The name that is looked at, zeroes behind it. One is enough: TRACE_CGROUP_PATH() (kernel/cgroup/
+ * cgroup-internal.h) runs the programs of cgroup_mkdir under a lock. The functions that read it are
+ * global and have numbers for arguments: the verifier goes through each once, and not once for each
+ * way that leads to a call.
+ */
+char mkdir_name[GRACED_NAME_LEN] __attribute__((aligned(8)));
 
-/* A table and no branches: the verifier would follow each one for each character. */
+enum { HEX = 1, DASH = 2 };
+
 static const __u8 char_class[256] = {
-	['0'] = HEX, ['1'] = HEX, ['2'] = HEX,	['3'] = HEX,  ['4'] = HEX, ['5'] = HEX, ['6'] = HEX,
-	['7'] = HEX, ['8'] = HEX, ['9'] = HEX,	['a'] = HEX,  ['b'] = HEX, ['c'] = HEX, ['d'] = HEX,
-	['e'] = HEX, ['f'] = HEX, ['-'] = DASH, ['_'] = DASH, ['.'] = DOT,
+	['0'] = HEX, ['1'] = HEX, ['2'] = HEX, ['3'] = HEX, ['4'] = HEX,  ['5'] = HEX,
+	['6'] = HEX, ['7'] = HEX, ['8'] = HEX, ['9'] = HEX, ['a'] = HEX,  ['b'] = HEX,
+	['c'] = HEX, ['d'] = HEX, ['e'] = HEX, ['f'] = HEX, ['-'] = DASH, ['_'] = DASH,
 };
 
-/* Length of name without the suffix, when it has it; else len. */
-static __always_inline __u32 strip(const char *name, __u32 len, const char *suffix, __u32 n)
+static __always_inline char char_at(__u32 at)
+{
+	return mkdir_name[at & (GRACED_NAME_LEN - 1)];
+}
+
+/* Length of the name without the suffix, when it has it; else len. */
+static __always_inline __u32 strip(__u32 len, const char *suffix, __u32 n)
 {
 	if (len < n || len >= GRACED_NAME_LEN)
 		return len;
 	for (__u32 i = 0; i < n; i++)
-		if (name[(len - n + i) & (GRACED_NAME_LEN - 1)] != suffix[i])
+		if (char_at(len - n + i) != suffix[i])
 			return len;
 	return len - n;
 }
 
-/* How many characters before end are of the classes. */
-static __always_inline __u32 run_before(const char *name, __u32 end, __u32 classes)
+/* How many characters before end are of the classes, one more than an id has at most. */
+__noinline __u32 run_before(__u32 end, __u32 classes)
 {
-	__u32 n = 0, ok = 1;
+	__u32 n = 0;
 
-	for (__u32 i = 1; i <= ID_LEN + 1; i++) {
-		__u8 c = name[(end - i) & (GRACED_NAME_LEN - 1)];
-		__u32 in = char_class[c] & classes;
-
-		ok &= (in | in >> 1) & ~((end - i) >> 31);
-		n += ok;
-	}
+	while (n <= ID_LEN && n < end && char_class[(__u8)char_at(end - n - 1)] & classes)
+		n++;
 	return n;
 }
 
-static __always_inline char char_at(const char *name, __u32 at)
+static __always_inline bool named_as_pod(__u32 len)
 {
-	return name[at & (GRACED_NAME_LEN - 1)];
-}
-
-static __always_inline bool named_as_pod(const char *name, __u32 len)
-{
-	__u32 end = strip(name, len, ".slice", 6);
-	__u32 n = run_before(name, end, HEX | DASH);
+	__u32 end = strip(len, ".slice", 6);
+	__u32 n = run_before(end, HEX | DASH);
 
 	/* The d of "pod" is a hex digit and ends up in the run. */
 	if ((n != 33 && n != 37) || end < n + 2)
 		return false;
-	return char_at(name, end - n - 2) == 'p' && char_at(name, end - n - 1) == 'o' &&
-	       char_at(name, end - n) == 'd';
+	return char_at(end - n - 2) == 'p' && char_at(end - n - 1) == 'o' &&
+	       char_at(end - n) == 'd';
 }
 
 /* "<task>-<digits>", a container of Amazon ECS: its task is 32 hex digits. */
-static __always_inline bool named_as_ecs(const char *name, __u32 len)
+static __always_inline bool named_as_ecs(__u32 len)
 {
-	__u32 digits = run_before(name, len, HEX);
+	__u32 digits = run_before(len, HEX);
 	__u32 dash = len - digits - 1;
 
 	if (!digits || digits > ID_LEN - ECS_TASK_LEN - 1 || digits >= len)
 		return false;
-	return char_at(name, dash) == '-' && run_before(name, dash, HEX) == ECS_TASK_LEN;
+	return char_at(dash) == '-' && run_before(dash, HEX) == ECS_TASK_LEN;
 }
 
 /* A UUID, as garden calls its containers. */
-static __always_inline bool named_as_uuid(const char *name, __u32 len)
+static __always_inline bool named_as_uuid(__u32 len)
 {
-	return len == UUID_LEN && run_before(name, len, HEX | DASH) == UUID_LEN;
+	return len == UUID_LEN && run_before(len, HEX | DASH) == UUID_LEN;
 }
 
 /* A first guess by the name, corrected by the daemon, which sees the whole path. */
-static __noinline int kind_by_name(struct graced_ev_cgroup *ev, __u32 len, bool in_pod)
+__noinline __u32 kind_by_name(__u32 len, __u32 in_pod)
 {
 	if (len >= GRACED_NAME_LEN)
 		return GRACED_WATCH_BRANCH;
-	if (run_before(ev->name, strip(ev->name, len, ".scope", 6), HEX) == ID_LEN)
+	if (run_before(strip(len, ".scope", 6), HEX) == ID_LEN)
 		return GRACED_WATCH_CONTAINER;
-	if (named_as_ecs(ev->name, len) || (in_pod && named_as_uuid(ev->name, len)))
+	if (named_as_ecs(len) || (in_pod && named_as_uuid(len)))
 		return GRACED_WATCH_CONTAINER;
-	if (named_as_pod(ev->name, len))
+	if (named_as_pod(len))
 		return GRACED_WATCH_POD;
-	if (cfg_services && strip(ev->name, len, ".service", 8) != len)
+	if (cfg_services && strip(len, ".service", 8) != len)
 		return GRACED_WATCH_SERVICE;
 	return GRACED_WATCH_BRANCH;
 }
 
-static __always_inline long name_read(struct graced_ev_cgroup *ev, struct cgroup *cg)
+/* Its length. */
+static __always_inline __u32 name_read(struct cgroup *cg)
 {
-	__builtin_memset(ev->name, 0, sizeof(ev->name));
-	return bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), BPF_CORE_READ(cg, kn, name));
+	long size;
+
+	__builtin_memset(mkdir_name, 0, sizeof(mkdir_name));
+	size = bpf_probe_read_kernel_str(mkdir_name, sizeof(mkdir_name),
+					 BPF_CORE_READ(cg, kn, name));
+	return size > 0 ? size - 1 : 0;
 }
 
 #define GROUP_WRITES 020
@@ -127,26 +134,31 @@ static __always_inline bool is_roots(struct kernfs_node *kn)
 	return !(mode & GROUP_WRITES) || !BPF_CORE_READ(attrs, ia_gid.val);
 }
 
-/* Whether cg is called as a unit is, with a dot; that is looked at where the record has a name. */
-static __always_inline bool is_unit(struct graced_ev_cgroup *ev, struct cgroup *cg)
-{
-	__u32 classes = 0;
+#define EACH_BYTE(c) ((c)*0x0101010101010101ULL)
 
-	name_read(ev, cg);
-	for (__u32 i = 0; i < GRACED_NAME_LEN; i++)
-		classes |= char_class[(__u8)ev->name[i]];
-	return classes & DOT;
+/* Whether the name is a unit's, with a dot; eight characters at a time. */
+static __always_inline bool is_unit(void)
+{
+	const __u64 *eight = (const __u64 *)mkdir_name;
+	__u64 found = 0;
+
+	for (__u32 i = 0; i < GRACED_NAME_LEN / sizeof(*eight); i++) {
+		__u64 other = eight[i] ^ EACH_BYTE('.');
+
+		found |= (other - EACH_BYTE(1)) & ~other & EACH_BYTE(0x80);
+	}
+	return found;
 }
 
 /*
  * containerd's own tasks are called as people like: below their namespace, or in scopes of any
  * slice. Only the daemon can tell them from branches (user/core/engine_ask.c).
  */
-static __always_inline bool may_be_task(const struct graced_ev_cgroup *ev, __u32 len, bool in_unit)
+static __always_inline bool may_be_task(__u32 level, __u32 len, bool in_unit)
 {
-	if (ev->level == TASK_LEVEL && !in_unit)
+	if (level == TASK_LEVEL && !in_unit)
 		return true;
-	return strip(ev->name, len, ".scope", 6) != len;
+	return strip(len, ".scope", 6) != len;
 }
 
 /* Charges one entry to its owner. False: over quota. */
@@ -201,8 +213,8 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	__u64 parent_id = BPF_CORE_READ(parent, kn, id);
 	__u64 id = BPF_CORE_READ(cg, kn, id);
 	struct graced_ev_cgroup *ev;
-	bool in_unit;
-	long len;
+	bool in_unit = false;
+	__u32 len;
 
 	if (w.level > WATCH_LEVELS) {
 		stat_add(GRACED_STAT_TOO_DEEP, 0, 1, 0);
@@ -229,13 +241,16 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	ev->level = w.level;
 	ev->delegated_level = w.delegated_level;
 	ev->pad = 0;
-	in_unit = w.level == TASK_LEVEL && is_unit(ev, parent);
-	len = name_read(ev, cg);
-	len = len > 0 ? len - 1 : 0;
-	w.kind = kind_by_name(ev, len, up->kind == GRACED_WATCH_POD);
+	if (w.level == TASK_LEVEL) {
+		name_read(parent);
+		in_unit = is_unit();
+	}
+	len = name_read(cg);
+	__builtin_memcpy(ev->name, mkdir_name, sizeof(ev->name));
+	w.kind = kind_by_name(len, up->kind == GRACED_WATCH_POD);
 	if (w.delegated_level && !cfg_delegated && w.kind != GRACED_WATCH_SERVICE)
 		w.kind = GRACED_WATCH_BRANCH;
-	else if (w.kind == GRACED_WATCH_BRANCH && may_be_task(ev, len, in_unit))
+	else if (w.kind == GRACED_WATCH_BRANCH && may_be_task(w.level, len, in_unit))
 		w.kind = GRACED_WATCH_MAYBE;
 	ev->kind = w.kind;
 	/* Reserved before the entry is there, so nothing that names it comes earlier. */
