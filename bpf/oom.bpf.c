@@ -27,19 +27,21 @@ struct mem_cgroup___oom {
 };
 #pragma clang attribute pop
 
-struct level {
+/*
+ * What the levels above a victim are like, and the last victim and who killed it. The kernel holds
+ * one lock for all OOM kills (oom_lock). Not static: clang would split them and give each part the
+ * type of the whole, and the kernel would refuse the object's type information, without which it
+ * takes no function for a global one.
+ */
+struct {
 	__u64 id;     /* whose count moved; 0: none */
 	__u32 moved;  /* how many levels' counts moved */
+	bool watched; /* a level had an entry */
 	bool below;   /* a count below the container is not zero */
 	bool unknown; /* a level had no base line */
 	bool group;   /* a level is killed as a whole */
-};
+} levels;
 
-/*
- * The last victim, and who killed it. The kernel holds one lock for all OOM kills (oom_lock). Not
- * static: clang would split it and give each part the type of the whole, and the kernel would
- * refuse the object's type information, without which it takes no function for a global one.
- */
 struct {
 	__u64 killer;
 	__u64 at_ns;
@@ -73,63 +75,65 @@ static __always_inline bool oom_group(struct cgroup_subsys_state *css)
 	return BPF_CORE_READ(memcg, oom_group);
 }
 
-static __always_inline void level_look(struct level *l, struct cgroup_subsys_state *css, bool *in)
+/*
+ * Looks at the level of a css, a pointer, and returns the one above it. A global function of a
+ * number: the verifier goes through it once, and not once for each level.
+ */
+__noinline __u64 level_look(__u64 css)
 {
-	__u64 now = oom_events(css);
-	__u64 id = BPF_CORE_READ(css, cgroup, kn, id);
+	struct cgroup_subsys_state *at = (void *)css;
+	__u64 now = oom_events(at);
+	__u64 id = BPF_CORE_READ(at, cgroup, kn, id);
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
 
-	l->group |= oom_group(css);
-	if (!w) {
-		if (!*in && now)
-			l->below = true;
-		return;
+	levels.group |= oom_group(at);
+	if (w) {
+		levels.watched = true;
+		/* Above the pod it is the node's memory; a count of 0 never moved. */
+		if (!w->oom_known) {
+			levels.unknown |= now && w->kind != GRACED_WATCH_BRANCH;
+		} else if (w->oom_seen != now) {
+			levels.moved++;
+			levels.id = id;
+		}
+		w->oom_seen = now;
+		w->oom_known = 1;
+	} else if (!levels.watched && now) {
+		levels.below = true;
 	}
-	*in = true;
-	/* Above the pod it is the node's memory, whichever level; a count of 0 never moved. */
-	if (!w->oom_known)
-		l->unknown |= now && w->kind != GRACED_WATCH_BRANCH;
-	if (w->oom_known && w->oom_seen != now) {
-		l->moved++;
-		l->id = id;
-	}
-	w->oom_seen = now;
-	w->oom_known = 1;
+	return (__u64)BPF_CORE_READ(at, parent);
 }
 
-static __noinline int level_find(struct level *l, struct task_struct *t)
+static __always_inline void levels_find(struct task_struct *t)
 {
 	__u32 ssid = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
-	struct cgroup_subsys_state *css;
-	bool in = false;
+	__u64 css = (__u64)BPF_CORE_READ(t, cgroups, subsys[ssid]);
 
-	css = BPF_CORE_READ(t, cgroups, subsys[ssid]);
-	for (int i = 0; i < LEVELS_MAX && css; i++) {
-		level_look(l, css, &in);
-		css = BPF_CORE_READ(css, parent);
-	}
-	return 0;
+	__builtin_memset(&levels, 0, sizeof(levels));
+	for (int i = 0; i < LEVELS_MAX && css; i++)
+		css = level_look(css);
 }
 
-static __always_inline __u32 level_flags(const struct level *l)
+static __always_inline __u32 level_flags(void)
 {
-	if (!cfg_memory_ids || l->moved > 1)
+	if (!cfg_memory_ids || levels.moved > 1)
 		return 0;
-	if (l->moved == 1)
+	if (levels.moved == 1)
 		return GRACED_OOM_LEVEL_KNOWN;
-	if (l->below)
+	if (levels.below)
 		return GRACED_OOM_LEVEL_KNOWN | GRACED_OOM_BELOW;
-	return l->unknown ? 0 : GRACED_OOM_LEVEL_KNOWN;
+	return levels.unknown ? 0 : GRACED_OOM_LEVEL_KNOWN;
 }
 
-static __always_inline void level_settle(struct level *l)
+static __always_inline void level_settle(void)
 {
 	__u64 killer = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
 
-	if (l->moved || !l->group || last.killer != killer || now - last.at_ns > GROUP_GAP_NS) {
+	if (levels.moved || !levels.group || last.killer != killer ||
+	    now - last.at_ns > GROUP_GAP_NS) {
 		last.killer = killer;
-		last.level_id = l->id;
-		last.flags = level_flags(l);
+		last.level_id = levels.id;
+		last.flags = level_flags();
 	}
 	last.at_ns = now;
 }
@@ -139,10 +143,9 @@ static __always_inline void record(struct graced_watch *w, __u64 id,
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &id);
 	struct graced_ev_oom *ev;
-	struct level l = {};
 
-	level_find(&l, t);
-	level_settle(&l);
+	levels_find(t);
+	level_settle();
 	__sync_fetch_and_add(&w->counts.oom_kills, 1);
 	ev = emit_begin(GRACED_EV_OOM, sizeof(*ev), id, w);
 	if (!ev)
