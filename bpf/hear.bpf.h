@@ -6,22 +6,33 @@
 #include "stop.bpf.h"
 
 /*
+ * 1 for any number but 0. Flags are computed without branches: the verifier goes both ways of a
+ * branch, and through all that follows, so that each flag would double its work. The compiler knows
+ * what this computes, and would make it a branch if it saw the sign.
+ */
+static __always_inline __u32 is_set(__u64 x)
+{
+	__u64 sign = x | -x;
+
+	asm volatile("" : "+r"(sign));
+	return sign >> 63;
+}
+
+/*
  * The members of an array's element are relocated, the distance between elements is not: it is
  * asked for, or the size of our short k_sigaction would be taken for the kernel's. The table is
- * read as a number, as 6.1 refuses to add a variable to a pointer to a kernel type.
+ * read as a number, as 6.1 refuses to add a variable to a pointer to a kernel type. sig is 1 to 64.
  */
 static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
 {
-	void *at = BPF_CORE_READ(t, sighand), *handler = NULL;
+	void *table = BPF_CORE_READ(t, sighand), *at = table;
+	__u64 handler = 0;
 
-	if (!at || sig < 1 || sig > 64)
-		return 0;
 	at += bpf_core_field_offset(struct sighand_struct, action);
 	at += (sig - 1) * bpf_core_type_size(struct k_sigaction);
 	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
-	if (!handler)
-		return GRACED_SIG_DFL;
-	return handler == (void *)1 ? GRACED_SIG_IGN : 0;
+	return is_set((__u64)table) * (is_set(handler) ^ 1) * GRACED_SIG_DFL |
+	       (is_set(handler ^ 1) ^ 1) * GRACED_SIG_IGN;
 }
 
 /*
@@ -29,16 +40,17 @@ static __always_inline __u32 disposition_flags(struct task_struct *t, __u32 sig)
  * marks a task by a flag until Linux 6.0 and by a state since 6.1; where the state has its new name
  * the bit of that flag may mean something else, and on 5.14 to 6.0 that freezer is not seen.
  */
-static __always_inline bool is_stopped(struct task_struct *t, struct signal_struct *signal)
+static __always_inline __u32 is_stopped(struct task_struct *t, struct signal_struct *signal)
 {
+	__u64 of_either = (signal->flags & SIGNAL_STOPPED) | (t->jobctl & TRAP_FREEZE);
 	struct task_struct___old_state *old = (void *)t;
 	struct task_struct___state *now = (void *)t;
 
-	if (signal->flags & SIGNAL_STOPPED || t->jobctl & TRAP_FREEZE)
-		return true;
 	if (bpf_core_field_exists(now->__state))
-		return BPF_CORE_READ(now, __state) & (TASK_TRACED | TASK_FROZEN);
-	return BPF_CORE_READ(old, state) & TASK_TRACED || t->flags & PF_FROZEN;
+		return is_set(of_either |
+			      (BPF_CORE_READ(now, __state) & (TASK_TRACED | TASK_FROZEN)));
+	return is_set(of_either | (BPF_CORE_READ(old, state) & TASK_TRACED) |
+		      (t->flags & PF_FROZEN));
 }
 
 /* The first child of the target's leader; NULL: it has none. */

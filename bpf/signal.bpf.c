@@ -28,30 +28,28 @@ static __always_inline __s32 info_code(__u64 info)
 	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
 }
 
-static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_struct *signal,
-					  bool group)
+static __always_inline bool is_ns_teardown(const struct signal_args *a)
 {
 	struct task_struct *current = (void *)bpf_get_current_task();
+
+	return a->info == 1 && a->sig == SIGKILL && BPF_CORE_READ(current, flags) & PF_EXITING &&
+	       task_is_ns_init(current);
+}
+
+static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_struct *signal,
+					  __u64 group)
+{
 	__u32 flags = disposition_flags(a->target, a->sig);
 
-	if (group)
-		flags |= GRACED_SIG_GROUP;
-	if (a->info == 0)
-		flags |= GRACED_SIG_INFO_NONE;
-	if (a->info == 1)
-		flags |= GRACED_SIG_INFO_PRIV;
-	if (signal->flags & SIGNAL_UNKILLABLE)
-		flags |= GRACED_SIG_SHIELDED;
-	if (signal->flags & SIGNAL_GROUP_EXIT)
-		flags |= GRACED_SIG_GROUP_EXIT;
-	if (!signal->live.counter)
-		flags |= GRACED_SIG_TARGET_ZOMBIE;
-	if ((a->target->blocked.sig[0] >> (a->sig - 1)) & 1)
-		flags |= GRACED_SIG_BLOCKED;
-	if (is_stopped(a->target, signal))
-		flags |= GRACED_SIG_STOPPED;
-	if (a->info == 1 && a->sig == SIGKILL && BPF_CORE_READ(current, flags) & PF_EXITING &&
-	    task_is_ns_init(current))
+	flags |= (group & 1) * GRACED_SIG_GROUP;
+	flags |= (is_set(a->info) ^ 1) * GRACED_SIG_INFO_NONE;
+	flags |= (is_set(a->info ^ 1) ^ 1) * GRACED_SIG_INFO_PRIV;
+	flags |= is_set(signal->flags & SIGNAL_UNKILLABLE) * GRACED_SIG_SHIELDED;
+	flags |= is_set(signal->flags & SIGNAL_GROUP_EXIT) * GRACED_SIG_GROUP_EXIT;
+	flags |= (is_set(signal->live.counter) ^ 1) * GRACED_SIG_TARGET_ZOMBIE;
+	flags |= (a->target->blocked.sig[0] >> (a->sig - 1) & 1) * GRACED_SIG_BLOCKED;
+	flags |= is_stopped(a->target, signal) * GRACED_SIG_STOPPED;
+	if (is_ns_teardown(a))
 		flags |= GRACED_SIG_NS_TEARDOWN;
 	return flags;
 }
@@ -447,6 +445,9 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	/* A value read back is any value: the verifier goes on once, not once for each of them. */
 	bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
 	for_init = a->flags & GRACED_SIG_INIT;
+	/* Never so, but news to the verifier. */
+	if (for_init && !init)
+		return;
 	place_sender(a);
 	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
 		remember_killed(a);
@@ -465,7 +466,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (limited(a))
 		return;
 	at_ns = record(a);
-	if (for_init && init && a->w)
+	/* Read again: for_init would be a constant on each way that leads through record(). */
+	if (a->flags & GRACED_SIG_INIT && init && a->w)
 		stop_note(a, init, at_ns);
 }
 
