@@ -3,14 +3,22 @@
 #include "init.bpf.h"
 #include "stop.bpf.h"
 
-/* kernel/exit.c, do_group_exit(): the group's status counts only once a group exit began. */
-static __always_inline __u32 exit_status(struct task_struct *t)
-{
-	struct signal_struct *signal = t->signal;
+/*
+ * Its pointers are loaded once, before the first branch: from 6.4 on the verifier needs about a
+ * millisecond for each load of a pointer, see fill_sender(), and goes through it once for each way
+ * that leads there.
+ */
+struct exiting {
+	struct task_struct *task, *leader;
+	struct signal_struct *signal;
+};
 
-	if (signal->flags & SIGNAL_GROUP_EXIT)
-		return signal->group_exit_code;
-	return t->group_leader->exit_code;
+/* kernel/exit.c, do_group_exit(): the group's status counts only once a group exit began. */
+static __always_inline __u32 exit_status(const struct exiting *e)
+{
+	if (e->signal->flags & SIGNAL_GROUP_EXIT)
+		return e->signal->group_exit_code;
+	return e->leader->exit_code;
 }
 
 #define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
@@ -27,22 +35,23 @@ static __always_inline bool takes_others(struct task_struct *t)
 }
 
 /* What nobody took of init's stop signal, be it a handler, sigwait() or a signalfd. */
-static __always_inline __u32 stop_flags(struct task_struct *t, const struct graced_init *init)
+static __always_inline __u32 stop_flags(const struct exiting *e, const struct graced_init *init)
 {
 	__u64 bit = BIT_OF(init->stop_sig);
 
-	if (!init->stop_sig || !(t->signal->shared_pending.signal.sig[0] & bit))
+	if (!init->stop_sig || !(e->signal->shared_pending.signal.sig[0] & bit))
 		return 0;
-	if (t->blocked.sig[0] & bit)
+	if (e->task->blocked.sig[0] & bit)
 		return GRACED_EXIT_STOP_PENDING | GRACED_EXIT_STOP_BLOCKED;
 	return GRACED_EXIT_STOP_PENDING;
 }
 
-static __always_inline void record(struct task_struct *t, struct graced_watch *w,
+static __always_inline void record(const struct exiting *e, struct graced_watch *w,
 				   const struct place *at, __u32 status,
 				   const struct graced_init *init)
 {
 	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), at->watch_id, w);
+	struct task_struct *t = e->task;
 	__u64 inum;
 
 	if (!ev)
@@ -54,12 +63,12 @@ static __always_inline void record(struct task_struct *t, struct graced_watch *w
 	proc_place(&ev->proc, at);
 	ev->status = status;
 	ev->flags = init ? GRACED_EXIT_INIT : 0;
-	if (t->signal->oom_mm)
+	if (e->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
 	if (init && takes_others(t))
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
 	if (init)
-		ev->flags |= stop_flags(t, init);
+		ev->flags |= stop_flags(e, init);
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
@@ -71,19 +80,19 @@ static __always_inline void record(struct task_struct *t, struct graced_watch *w
 }
 
 /* Several threads may find themselves the last where the kernel does not say: first wins. */
-static __always_inline bool first_to_tell(struct task_struct *t)
+static __always_inline bool first_to_tell(const struct exiting *e)
 {
-	struct gate_key key = {.start_ns = t->group_leader->start_boottime, .pid = t->tgid};
+	struct gate_key key = {.start_ns = e->leader->start_boottime, .pid = e->task->tgid};
 	__u8 one = 1;
 
 	return bpf_map_update_elem(&gate, &key, &one, BPF_NOEXIST) == 0;
 }
 
 /* One of each container is enough: for a dead one nobody waits for there is no end to wait for. */
-static __always_inline void reap_expect(struct task_struct *t, struct graced_watch *w, __u64 id)
+static __always_inline void reap_expect(const struct exiting *e, struct graced_watch *w, __u64 id)
 {
-	struct graced_reap r = {.watch_id = id, .start_ns = t->group_leader->start_boottime};
-	__u32 pid = t->tgid;
+	struct graced_reap r = {.watch_id = id, .start_ns = e->leader->start_boottime};
+	__u32 pid = e->task->tgid;
 
 	if (!reaps_seen)
 		return;
@@ -109,37 +118,39 @@ static __always_inline struct graced_init *init_of(const __u64 *ctx, __u64 watch
 
 static __always_inline int exit_seen(const __u64 *ctx, bool gated)
 {
-	struct task_struct *t = (void *)ctx[0];
+	struct exiting e = {.task = (void *)ctx[0]};
 	struct graced_init *i = NULL;
 	struct graced_watch *w;
 	struct place at;
 	__u32 status;
 	bool init, noisy;
 
-	w = watch_of(task_cgroup(t), &at);
+	w = watch_of(task_cgroup(e.task), &at);
 	if (!watch_recorded(w) && !cfg_all)
 		return 0;
-	if (gated && !first_to_tell(t))
+	e.leader = e.task->group_leader;
+	e.signal = e.task->signal;
+	if (gated && !first_to_tell(&e))
 		return 0;
 	if (watch_recorded(w))
 		i = init_of(ctx, at.watch_id);
-	init = i && i->pid == t->tgid;
+	init = i && i->pid == e.task->tgid;
 	noisy = !init && is_noisy(at.watch_id);
 	if (noisy && !cfg_all)
 		return 0;
-	status = exit_status(t);
+	status = exit_status(&e);
 	if (w && !noisy)
 		__sync_fetch_and_add(&w->counts.exits, 1);
 	if (init || (cfg_all && status & 0x7f)) {
 		if (noisy)
 			stat_add(GRACED_EV_EXIT, 0, 0, 1);
 		else
-			record(t, w, &at, status, init ? i : NULL);
+			record(&e, w, &at, status, init ? i : NULL);
 	}
 	if (init) {
 		i->pid = 0;
 		doom_end(at.watch_id);
-		reap_expect(t, w, at.watch_id);
+		reap_expect(&e, w, at.watch_id);
 	}
 	return 0;
 }
