@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -230,6 +231,53 @@ static void who_could_name_it_is_known(void **state)
 	}
 }
 
+/* Makes cgroups below dir, each in the one before it, and appends their path to it. */
+static void nest(const struct kernhalf *k, char *dir, unsigned int depth)
+{
+	for (unsigned int i = 0; i < depth; i++) {
+		strcat(dir, "/d");
+		assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+	}
+}
+
+#define DEEPEST	  64 /* level of an entry; the tree's is 1 */
+#define CONTAINER "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* A container at a level, and processes that end in it and so many cgroups below it. */
+static void end_below(const struct kernhalf *k, unsigned int level, unsigned int depth)
+{
+	char container[HIER_PATH_MAX], dir[HIER_PATH_MAX];
+	unsigned int n = 7;
+
+	snprintf(dir, sizeof(dir), "%.150s", k->tree.root);
+	nest(k, dir, level - 2);
+	kernhalf_end_children(dir, 3, SIGKILL);
+	snprintf(container, sizeof(container), "%.400s" CONTAINER, dir);
+	assert_int_equal(hier_make(&k->tree.hier, container, false), 0);
+	strcpy(dir, container);
+	nest(k, dir, depth);
+	kernhalf_end_children(dir, n, SIGKILL);
+	if (kernhalf_counts(k, container).exits != n + 1 ||
+	    kernhalf_counts(k, container).kills != n)
+		fail_msg("level %u, %u below it: %llu exits, %llu kills", level, depth,
+			 (unsigned long long)kernhalf_counts(k, container).exits,
+			 (unsigned long long)kernhalf_counts(k, container).kills);
+	assert_int_equal(cg_sweep(container), 0);
+	snprintf(dir, sizeof(dir), "%.150s/d", k->tree.root);
+	if (level > 2)
+		assert_int_equal(cg_sweep(dir), 0);
+}
+
+static void a_container_is_found_from_any_depth(void **state)
+{
+	static const unsigned int levels[] = {2, 5, DEEPEST}, depths[] = {0, 1, 2, 3, 4, 5, 9, 40};
+	struct kernhalf *k = kernhalf_need(state);
+
+	for (size_t i = 0; i < LEN(levels); i++)
+		for (size_t j = 0; j < LEN(depths); j++)
+			end_below(k, levels[i], depths[j]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +289,8 @@ int main(void)
 		      a_kind_is_changed_without_losing_a_count),
 		CLAIM("of a new cgroup it is known whether others than root could name it",
 		      who_could_name_it_is_known),
+		CLAIM("what ends at any depth below a container, itself at any, is counted there",
+		      a_container_is_found_from_any_depth),
 		CLAIM("a SIGKILL to a process that has ended is no kill",
 		      the_dead_are_not_killed_again),
 	};
