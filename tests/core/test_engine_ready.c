@@ -282,6 +282,71 @@ static void test_ready_restarted(void **state)
 	world_close(&w);
 }
 
+/* The source answers each question at once, or never. How often it was asked until then. */
+static size_t ask_until(struct world *w, enum meta_source source, bool answers, uint64_t from,
+			uint64_t to)
+{
+	size_t asked = world_effects(w, EFFECT_FIND_POD), answered = asked;
+	struct meta_pod pod = world_pod_ready(world_pod_deleted(SEC(20), SEC(30)), true);
+
+	pod.source = source;
+	for (uint64_t at = from; at < to; at += MSEC(100)) {
+		world_timer(w, at);
+		if (!answers || world_effects(w, EFFECT_FIND_POD) == answered)
+			continue;
+		answered = world_effects(w, EFFECT_FIND_POD);
+		world_say_pod(w, at, &pod);
+		world_answer(w, at, CG_A1, WORLD_UID_A, "");
+	}
+	return world_effects(w, EFFECT_FIND_POD) - asked;
+}
+
+static void stop_listed_by(struct world *w, enum meta_source source)
+{
+	static const struct engine_config api = {.scope = SCOPE_CONTAINERS,
+						 .sources = 1u << META_API | 1u << META_KUBELET};
+	struct meta_pod pod = world_pod_ready(world_pod_a(), true);
+
+	pod.source = source;
+	world_open_pod_by(w, source == META_API ? &api : &WORLD_ALL);
+	world_say_pod(w, SEC(12), &pod);
+	world_managed(w, SEC(20), CG_A1, &P_A1, 15);
+	pod = world_pod_ready(world_pod_deleted(SEC(20), SEC(30)), true);
+	pod.source = source;
+	world_say_pod(w, SEC(20), &pod);
+	for (int n = 0; n < 9; n++)
+		world_answer(w, SEC(20), CG_A1, WORLD_UID_A, "");
+}
+
+static void test_ready_followed(void **state)
+{
+	struct meta_pod pod;
+	struct world w;
+
+	(void)state;
+	/* A kubelet each second, for two minutes. */
+	stop_listed_by(&w, META_KUBELET);
+	assert_int_equal(ask_until(&w, META_KUBELET, true, SEC(20), SEC(30)), 9);
+	assert_int_equal(ask_until(&w, META_KUBELET, true, SEC(30), SEC(140)), 110);
+	assert_int_equal(ask_until(&w, META_KUBELET, true, SEC(140), SEC(200)), 0);
+	world_close(&w);
+	/* It owes an answer. */
+	stop_listed_by(&w, META_KUBELET);
+	assert_int_equal(ask_until(&w, META_KUBELET, false, SEC(20), SEC(60)), 1);
+	world_close(&w);
+	/* It is not Ready any more. */
+	stop_listed_by(&w, META_KUBELET);
+	pod = world_pod_ready(world_pod_deleted(SEC(20), SEC(30)), false);
+	world_say_pod(&w, SEC(21), &pod);
+	assert_int_equal(the_ready(&w)->gaps, 0);
+	assert_int_equal(ask_until(&w, META_KUBELET, false, SEC(21), SEC(60)), 0);
+	world_close(&w);
+	/* An API server has other nodes. */
+	stop_listed_by(&w, META_API);
+	assert_int_equal(ask_until(&w, META_API, true, SEC(20), SEC(60)), 0);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +360,8 @@ int main(void)
 		CLAIM("a sandbox's stop is not measured", test_ready_completed),
 		CLAIM("what lies between two answers that are far apart is no figure",
 		      test_ready_between),
+		CLAIM("a kubelet is asked each second until when a pod is Ready",
+		      test_ready_followed),
 		CLAIM("a restart leaves a gap in what it hides, and in nothing else",
 		      test_ready_restarted),
 	};

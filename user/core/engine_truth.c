@@ -10,6 +10,12 @@
 
 #include "core/engine_pods_priv.h"
 
+/* How often a kubelet is asked about a pod that is stopped and Ready, and for how long: answers
+ * that are further apart than RECORD_ANSWERS_NS tell no time. An API server serves every node and
+ * is left to its interval. */
+#define READY_AGAIN_NS (RECORD_ANSWERS_NS / 2)
+#define READY_FOR_NS   120000000000ULL
+
 static struct epod *pod_of_due(struct deadline *due)
 {
 	return (struct epod *)((char *)due - offsetof(struct epod, truth.due));
@@ -257,11 +263,28 @@ static uint64_t weigh(struct engine *e, struct epod *p, enum discrepancy kind, u
 	return 0;
 }
 
+/* Asks until when it is Ready. When to do so again; 0: not. */
+static uint64_t follow_ready(struct engine *e, struct epod *p)
+{
+	uint64_t stop_ns = engine_truth_ready_since(p);
+	struct pod *pod = engine_pods_cgroups(e, p);
+
+	if (!stop_ns || !pod || e->now_ns >= stop_ns + READY_FOR_NS ||
+	    !(e->config.sources >> META_KUBELET & 1) ||
+	    meta_lister(e->config.sources, p->is_static) != META_KUBELET)
+		return 0;
+	if (e->now_ns < p->truth.list_ns + READY_AGAIN_NS)
+		return p->truth.list_ns + READY_AGAIN_NS;
+	engine_ask_pod(e, pod, 0);
+	return e->now_ns + READY_AGAIN_NS;
+}
+
 void engine_truth_look(struct engine *e, struct epod *p, uint64_t at_ns)
 {
-	uint64_t next_ns = 0;
+	uint64_t next_ns;
 
 	measure(e, p);
+	next_ns = follow_ready(e, p);
 	for (int kind = 0; kind < DISCREPANCY_STATES; kind++) {
 		uint64_t due_ns = weigh(e, p, (enum discrepancy)kind, at_ns);
 
