@@ -97,10 +97,49 @@ static struct podsrc_state ask_as(struct asker *asker, const char *client)
 	kubepeer_play(&s.peer, &part);
 	got = kubescene_first(&s);
 	print_message("# %s: %s\n", client ?: "none", got.text);
+	if (!client)
+		assert_non_null(strstr(got.text, path));
 	assert_int_equal(kubepeer_asked(&s.peer), got.status == PODSRC_UP);
 	kubescene_close(&s);
 	unlink(path);
 	return got;
+}
+
+/* The server stays connected: a question by the certificate that was in the file before would be
+ * refused once that has expired. */
+static void test_client_certificate_rotates(void **state)
+{
+	static const char list[] = "HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n"
+				   "{\"kind\":\"List\",\"items\":[]}";
+	static const char *const names[] = {"client", "client", "purpose", "purpose"};
+	static const unsigned int connections[] = {1, 1, 2, 2};
+	struct kubepeer_part part = {.answer = list, .len = sizeof(list) - 1, .stays = true};
+	_cleanup_(cleanup_free) char *cert = NULL, *key = NULL, *ca = NULL;
+	struct kubescene s;
+	char path[96];
+
+	if (!tlsc_can())
+		return;
+	part.cert = cert = tlsc_read("server.crt");
+	part.key = key = tlsc_read("server.key");
+	part.client_ca = ca = tlsc_read("ca.crt");
+	open_api(&s, *state);
+	snprintf(path, sizeof(path), "%s/client.pem", kubescene_dir);
+	s.options.token_file = NULL;
+	s.options.client_file = path;
+	kubepeer_play(&s.peer, &part);
+	for (unsigned int i = 0; i < LEN(names); i++) {
+		write_client(path, names[i]);
+		if (i == 0)
+			assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+		else
+			kubescene_refresh(&s, "a");
+		assert_int_equal(kubescene_state(&s).status, PODSRC_UP);
+		assert_int_equal(kubepeer_asked(&s.peer), i + 1);
+		assert_int_equal(kubepeer_accepted(&s.peer), connections[i]);
+	}
+	kubescene_close(&s);
+	unlink(path);
 }
 
 static void test_client_certificate(void **state)
@@ -327,6 +366,8 @@ int main(void)
 		BOTH("it is asked for the node's pods alone, out of its cache", test_asks),
 		BOTH("a client certificate is shown in place of a token, as its file is now",
 		     test_client_certificate),
+		BOTH("a client certificate that is renewed is shown from the next question on",
+		     test_client_certificate_rotates),
 		BOTH("what it does not list is gone, were it the last", test_gone),
 		BOTH("a list that is older is not taken, until it is the third", test_older),
 		BOTH("a part of a list is refused aloud", test_partial),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Serves one connection after the other, waiting as long as it takes: the test ends it. */
+/* Serves one connection after the other, waiting as long as it takes: the test ends it. One that
+ * stays is served by a process of its own, so that it does not keep others waiting. */
 #include "lib/kubepeer.h"
 
 #include <arpa/inet.h>
@@ -143,6 +144,20 @@ static void serve(struct player *p)
 	close(p->fd);
 }
 
+static void serve_beside(struct player *p)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		_exit(1);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		serve(p);
+		_exit(0);
+	}
+	close(p->fd);
+}
+
 static void load_keys(struct player *p)
 {
 	const char *error;
@@ -166,6 +181,7 @@ static void play(const struct kubepeer *peer, const struct kubepeer_part *part)
 	struct player p = {.part = part, .heard = peer->heard};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGCHLD, SIG_IGN);
 	if (part->cert)
 		load_keys(&p);
 	for (;;) {
@@ -173,7 +189,10 @@ static void play(const struct kubepeer *peer, const struct kubepeer_part *part)
 		if (p.fd < 0)
 			_exit(1);
 		__atomic_fetch_add(&p.heard->accepted, 1, __ATOMIC_ACQ_REL);
-		serve(&p);
+		if (!part->stays)
+			serve(&p);
+		else
+			serve_beside(&p);
 	}
 }
 

@@ -37,7 +37,7 @@ struct fetch_result {
 	 * 0: the answer came whole, whatever its status; else it is nothing to build on:
 	 * -ETIMEDOUT (any of the three), -ECONNREFUSED, -ENOENT and others of connect(),
 	 * -EHOSTUNREACH (no address of the host is known so far), -EKEYREJECTED (its certificate,
-	 * or the CA's file), -EACCES (the client's file is none), -EPROTO (TLS could not be agreed
+	 * or the CA's file), -EACCES (the client's PEM is none), -EPROTO (TLS could not be agreed
 	 * on), -EMSGSIZE (more than max_bytes), -EBADMSG (no HTTP, or cut short), -ECONNRESET
 	 * (closed before it answered), -ENOMEM, -EIO, or what request.data returned.
 	 */
@@ -75,9 +75,9 @@ struct fetch_request {
 	/* NULL, or who the certificate must name instead of the URL's host, which is connected to;
 	 * told to the server (SNI, Host). */
 	const char *server_name;
-	/* NULL, or a PEM with a certificate and its key without a passphrase, by which the client
-	 * shows who it is; read for each connection. */
-	const char *client_file;
+	/* NULL, or a PEM text with a certificate and its key without a passphrase, by which the
+	 * client shows who it is. A connection is used again only for the same text. */
+	const char *client_pem;
 	const char *token; /* NULL, or sent as Authorization: Bearer, by https alone */
 	size_t max_bytes;  /* of the body, with or without data */
 	uint64_t connect_timeout_ns, timeout_ns; /* of all of it */

@@ -140,6 +140,18 @@ long fetch_request_ms(uint64_t ns)
 	return ms < INT32_MAX ? (long)ms : INT32_MAX;
 }
 
+/* Not by the file's name: libcurl goes on with a connection that another certificate was shown on,
+ * where the name is the same. */
+static void apply_client(struct fetch_call *call, const char *pem)
+{
+	struct curl_blob blob = {(void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_COPY};
+
+	set(call, SSLCERT_BLOB, &blob);
+	set(call, SSLKEY_BLOB, &blob);
+	/* Else OpenSSL asks a terminal for it, and waits. */
+	set(call, KEYPASSWD, "");
+}
+
 static void apply_peer(struct fetch_call *call, const struct fetch_request *request)
 {
 	set(call, PROXY, "");
@@ -151,12 +163,8 @@ static void apply_peer(struct fetch_call *call, const struct fetch_request *requ
 		set(call, CAINFO, request->ca_file);
 		set(call, CAPATH, NULL);
 	}
-	if (request->client_file) {
-		set(call, SSLCERT, request->client_file);
-		set(call, SSLKEY, request->client_file);
-		/* Else OpenSSL asks a terminal for it, and waits. */
-		set(call, KEYPASSWD, "");
-	}
+	if (request->client_pem)
+		apply_client(call, request->client_pem);
 #if LIBCURL_VERSION_NUM >= 0x075700
 	/* Else a new CA would not be read for a day. */
 	set(call, CA_CACHE_TIMEOUT, 0L);
@@ -222,7 +230,7 @@ int fetch_request_apply(struct fetch_call *call, const struct fetch_request *req
 
 	if (r < 0)
 		return r;
-	if ((request->token || request->client_file) && !target.secure)
+	if ((request->token || request->client_pem) && !target.secure)
 		return -EPERM;
 	call->easy = call->fetch->curl.easy_init();
 	if (!call->easy)

@@ -5,6 +5,7 @@
 
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 
 /* gnutls_<name>() as its headers declare it. */
 #define GTLS_FUNCTIONS(X)                   \
@@ -17,7 +18,12 @@
 	X(certificate_set_x509_trust_mem)   \
 	X(certificate_server_set_request)   \
 	X(session_set_verify_cert2)         \
-	X(hmac_fast)
+	X(hmac_fast)                        \
+	X(x509_crt_init)                    \
+	X(x509_crt_deinit)                  \
+	X(x509_crt_import)                  \
+	X(x509_crt_get_activation_time)     \
+	X(x509_crt_get_expiration_time)
 
 #define GTLS_MEMBER(name) __typeof__(gnutls_##name) *name;
 struct gtls {

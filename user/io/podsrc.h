@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "core/credential.h"
 #include "core/meta.h"
 
 struct podsrc_sink {
@@ -38,6 +39,7 @@ struct podsrc_state {
 	uint64_t waiting;  /* questions that are asked or will be, now */
 	uint64_t retry_ns; /* CLOCK_BOOTTIME of the next attempt; 0: none is due */
 	uint64_t lookups[META_RESULT_COUNT]; /* since the start, by how they ended */
+	struct credential credential; /* that it showed last; of two the one that expires first */
 };
 
 #endif

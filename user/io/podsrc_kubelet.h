@@ -20,9 +20,9 @@
  * A pod that was listed and is not any more is told to be gone, once; not while none of the API's
  * is listed, as by a kubelet that has just started.
  *
- * The token is read again for each request, as tokens rotate, and sent only to whom the CA vouches
- * for by name. An answer is taken apart in slices of half a millisecond, when the loop has nothing
- * else to do.
+ * The token and the client certificate are read again for each request, as they are renewed, and
+ * shown only to a server that the CA vouches for by name. An answer is taken apart in slices of
+ * half a millisecond, when the loop has nothing else to do.
  */
 #ifndef IO_PODSRC_KUBELET_H
 #define IO_PODSRC_KUBELET_H
@@ -52,8 +52,8 @@ struct podsrc_kubelet_options {
 	const char *ca_file;	 /* PEM; needed for https: verification is never off */
 	const char *server_name; /* NULL, or who the certificate must name instead of the host */
 	const char *token_file; /* NULL: none is sent. At most 64 KiB, white space around it goes */
-	/* NULL: none is shown. A PEM with a certificate and its key, as the kubelet keeps its own
-	 * in kubelet-client-current.pem. */
+	/* NULL: none is shown. A PEM of at most 64 KiB with a certificate and its key, as the
+	 * kubelet keeps its own in kubelet-client-current.pem. */
 	const char *client_file;
 	uint64_t interval_ns; /* 30 s: from an answer to the next question */
 	uint64_t timeout_ns;  /* 10 s: for an answer to come whole */
@@ -70,6 +70,12 @@ struct podsrc_kubelet;
 /* Whether options make sense, without a kubelet: 0; -EINVAL, *ret_why says what does not; -ENOMEM. */
 int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
 			 struct podsrc_kubelet_why *ret_why);
+
+/* Reads the token and the client certificate of the options: *ret is the one that expires first,
+ * and all zero where none can be read or tells when it does. -errno and *ret_why when one cannot be
+ * read. */
+int podsrc_kubelet_credential(const struct podsrc_kubelet_options *options, struct credential *ret,
+			      struct podsrc_kubelet_why *ret_why);
 
 /*
  * Asks for the first time as soon as the loop turns. fetch outlives it. Whether the options make

@@ -70,6 +70,9 @@ static void down_by_error(struct podsrc_kubelet *k, const struct fetch_result *r
 		podsrc_kubelet_down(k, "the CA in %s does not vouch for it%s%s: %s", k->ca_file,
 				    k->server_name ? " as " : "", k->server_name ?: "",
 				    result->text);
+	else if (result->error == -EACCES && k->client_file)
+		podsrc_kubelet_down(k, "the client certificate in %s cannot be used: %s",
+				    k->client_file, result->text);
 	else if (result->error == -ETIMEDOUT)
 		podsrc_kubelet_down(k, "no whole answer came within %s",
 				    duration_format(k->timeout_ns, patience));
@@ -93,7 +96,7 @@ static void on_done(void *userdata, const struct fetch_result *result)
 		podsrc_kubelet_take(k);
 }
 
-static int start(struct podsrc_kubelet *k, const char *token)
+static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *secrets)
 {
 	static const char *const headers[] = {"Accept: application/json", NULL};
 	struct fetch_request request = {
@@ -101,8 +104,8 @@ static int start(struct podsrc_kubelet *k, const char *token)
 		.headers = headers,
 		.ca_file = k->ca_file,
 		.server_name = k->server_name,
-		.client_file = k->client_file,
-		.token = token,
+		.client_pem = secrets->client,
+		.token = secrets->token,
 		.max_bytes = PODSRC_KUBELET_REPLY_MAX,
 		.timeout_ns = k->timeout_ns,
 		.data = on_data,
@@ -115,24 +118,19 @@ static int start(struct podsrc_kubelet *k, const char *token)
 
 void podsrc_kubelet_ask(struct podsrc_kubelet *k)
 {
+	struct podsrc_kubelet_secrets secrets;
 	struct podsrc_kubelet_why why;
-	char *token = NULL;
-	int r;
+	int r = podsrc_kubelet_secrets_read(k->token_file, k->client_file, &secrets, &why);
+	int start_error = 0;
 
-	if ((k->ca_file && podsrc_kubelet_file("CA", k->ca_file, &why) < 0) ||
-	    (k->client_file &&
-	     podsrc_kubelet_file("client certificate", k->client_file, &why) < 0)) {
-		podsrc_kubelet_down(k, "%s", why.text);
-		return;
-	}
-	if (k->token_file && podsrc_kubelet_token(k->token_file, &token, &why) < 0) {
-		podsrc_kubelet_down(k, "%s", why.text);
-		return;
-	}
-	r = start(k, token);
-	if (token)
-		explicit_bzero(token, strlen(token));
-	free(token);
+	podsrc_kubelet_secrets_expiry(&secrets, &k->state.credential);
+	if (r >= 0 && k->ca_file)
+		r = podsrc_kubelet_file("CA", k->ca_file, &why);
+	if (r >= 0)
+		start_error = start(k, &secrets);
+	podsrc_kubelet_secrets_done(&secrets);
 	if (r < 0)
-		podsrc_kubelet_down(k, "cannot ask it: %s", strerror(-r));
+		podsrc_kubelet_down(k, "%s", why.text);
+	else if (start_error < 0)
+		podsrc_kubelet_down(k, "cannot ask it: %s", strerror(-start_error));
 }

@@ -2,16 +2,11 @@
 /* Refuses options by which a token, or trust, would go to whoever answers. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "io/fd.h"
 #include "io/podsrc_kubelet_priv.h"
-
-#define TOKEN_MAX ((size_t)64 << 10)
 
 struct host {
 	char text[128];
@@ -162,83 +157,4 @@ int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
 
 	free(url);
 	return r;
-}
-
-static int cannot_read(struct podsrc_kubelet_why *ret_why, const char *what, const char *path,
-		       int error)
-{
-	snprintf(ret_why->text, sizeof(ret_why->text), "cannot read the %s in %.100s: %s", what,
-		 path, strerror(-error));
-	return error;
-}
-
-/* Links are followed: a mounted token is one to the newest. */
-static int open_regular(const char *what, const char *path, struct podsrc_kubelet_why *ret_why)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return cannot_read(ret_why, what, path, -errno);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	snprintf(ret_why->text, sizeof(ret_why->text), "the %s's %.100s is no regular file", what,
-		 path);
-	return -EINVAL;
-}
-
-int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why)
-{
-	int fd = open_regular(what, path, ret_why);
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-/* Takes the white space off both ends; false when nothing is left, or what is left is no token. */
-static bool trim(char *text, size_t len)
-{
-	char *from = text + strspn(text, " \t\r\n");
-
-	/* A NUL inside would hide the rest. */
-	if (strlen(text) != len)
-		return false;
-	len = strlen(from);
-	while (len > 0 && strchr(" \t\r\n", from[len - 1]))
-		len--;
-	for (size_t i = 0; i < len; i++)
-		if (from[i] <= ' ' || from[i] >= 0x7f)
-			return false;
-	memmove(text, from, len);
-	text[len] = '\0';
-	return len > 0;
-}
-
-int podsrc_kubelet_token(const char *path, char **ret, struct podsrc_kubelet_why *ret_why)
-{
-	_cleanup_(cleanup_close) int fd = open_regular("token", path, ret_why);
-	char *text;
-	ssize_t n;
-
-	if (fd < 0)
-		return fd;
-	text = calloc(1, TOKEN_MAX + 2);
-	if (!text)
-		return cannot_read(ret_why, "token", path, -ENOMEM);
-	n = fd_read_full(fd, text, TOKEN_MAX + 1);
-	if (n > (ssize_t)TOKEN_MAX)
-		n = -EFBIG;
-	if (n >= 0 && trim(text, (size_t)n)) {
-		*ret = text;
-		return 0;
-	}
-	explicit_bzero(text, TOKEN_MAX + 1);
-	free(text);
-	if (n < 0)
-		return cannot_read(ret_why, "token", path, (int)n);
-	snprintf(ret_why->text, sizeof(ret_why->text), "there is no token in %.100s", path);
-	return -EINVAL;
 }

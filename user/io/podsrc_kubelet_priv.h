@@ -69,8 +69,21 @@ int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **re
  * and a sentence for a person. what: "CA". */
 int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why);
 
-/* The token in a file, for the caller to free; on failure a sentence for a person and -errno. */
-int podsrc_kubelet_token(const char *path, char **ret, struct podsrc_kubelet_why *ret_why);
+struct podsrc_kubelet_secrets {
+	char *token;  /* NULL: none */
+	char *client; /* PEM with certificate and key; NULL: none */
+};
+
+/* Reads those of the files that are not NULL. *ret has those that can be read, for the caller to
+ * release either way; on failure a sentence for a person and -errno. */
+int podsrc_kubelet_secrets_read(const char *token_file, const char *client_file,
+				struct podsrc_kubelet_secrets *ret,
+				struct podsrc_kubelet_why *ret_why);
+/* Overwrites and frees them. */
+void podsrc_kubelet_secrets_done(struct podsrc_kubelet_secrets *secrets);
+/* The one that expires first; all zero when none tells. */
+void podsrc_kubelet_secrets_expiry(const struct podsrc_kubelet_secrets *secrets,
+				   struct credential *ret);
 
 /* Sends the question. What comes of it ends in podsrc_kubelet_down() or podsrc_kubelet_take(). */
 void podsrc_kubelet_ask(struct podsrc_kubelet *k);
