@@ -8,16 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/box.h"
 #include "lib/claim.h"
+#include "lib/jwtgen.h"
 #include "lib/lognames.h"
 #include "lib/prom.h"
 #include "lib/service.h"
 #include "lib/tracer.h"
 
 #define PAGE	    "docs/graced-run.8"
+#define CREDENTIALS 9 /* the query about them */
 #define QUERIES_MAX 16
 #define SPACE	    "alerts-shop"
 #define SCRAPES	    4	/* that have seen the containers before anything happens */
@@ -26,8 +29,15 @@
 
 /* In the order of the page: by which container the query fires, NULL: for no container. */
 static const char *const fires_for[] = {
-	"stuck", "stuck", "hungry", "job", "victim", NULL, NULL, NULL, NULL,
+	"stuck", "stuck", "hungry", "job", "victim", NULL, NULL, NULL, NULL, NULL,
 };
+
+/* Half a year of its life is left, and an hour. */
+static const struct {
+	const char *source;
+	int64_t left_s;
+	bool fires;
+} credentials[] = {{"kubelet", 180 * 86400, false}, {"api", 3600, true}};
 
 /* One that stops at the end, so that it is asked for its p95. */
 enum { STUCK, HUNGRY, JOB, VICTIM, CONTAINERS };
@@ -48,6 +58,7 @@ struct stage {
 	struct service *service;
 	struct prom *prom;
 	struct lognames names;
+	char tokens[LEN(credentials)][64];
 	struct box boxes[CONTAINERS];
 	char *queries[QUERIES_MAX + 1];
 	size_t n_queries;
@@ -104,11 +115,50 @@ static int start_boxes(struct stage *stage)
 	return 0;
 }
 
+static int write_tokens(struct stage *stage)
+{
+	int64_t now = time(NULL);
+
+	for (size_t i = 0; i < LEN(credentials); i++) {
+		int64_t expires = now + credentials[i].left_s;
+		char token[JWTGEN_SIZE];
+		FILE *file;
+		int fd;
+
+		strcpy(stage->tokens[i], "/tmp/graced-token-XXXXXX");
+		fd = mkstemp(stage->tokens[i]);
+		file = fd < 0 ? NULL : fdopen(fd, "we");
+		if (!file)
+			return -1;
+		fputs(jwtgen_life(expires - 360 * 86400, expires, token), file);
+		fclose(file);
+	}
+	return 0;
+}
+
+/* Nobody listens where the kubelet and the API server should be. */
 static int setup(void **state)
 {
 	static struct stage stage;
-	const char *const args[] = {"--names.log-directory", stage.names.dir,
-				    "--sinks.journal=false", "--budget.cpu=off", NULL};
+	const char *const args[] = {"--names.log-directory",
+				    stage.names.dir,
+				    "--sinks.journal=false",
+				    "--budget.cpu=off",
+				    "--kubelet.url",
+				    "https://127.0.0.1:9",
+				    "--kubelet.ca",
+				    stage.tokens[0],
+				    "--kubelet.token-file",
+				    stage.tokens[0],
+				    "--api.url",
+				    "https://127.0.0.1:9",
+				    "--api.ca",
+				    stage.tokens[0],
+				    "--api.token-file",
+				    stage.tokens[1],
+				    "--node-name",
+				    "node-1",
+				    NULL};
 	const char *why = tracer_unavailable() ? tracer_unavailable() : prom_unavailable();
 
 	*state = NULL;
@@ -117,8 +167,8 @@ static int setup(void **state)
 		return 0;
 	}
 	*state = &stage;
-	if (read_queries(&stage) < 0 || lognames_open(&stage.names) < 0 ||
-	    box_tree_open(&stage.tree, "alerts") < 0)
+	if (read_queries(&stage) < 0 || write_tokens(&stage) < 0 ||
+	    lognames_open(&stage.names) < 0 || box_tree_open(&stage.tree, "alerts") < 0)
 		return -1;
 	if (service_start(&(struct service_spec){.args = args, .tree = &stage.tree},
 			  &stage.service) < 0 ||
@@ -139,6 +189,8 @@ static int teardown(void **state)
 	prom_free(stage->prom);
 	service_free(stage->service);
 	lognames_close(&stage->names);
+	for (size_t i = 0; i < LEN(credentials); i++)
+		unlink(stage->tokens[i]);
 	for (size_t i = 0; i <= stage->n_queries; i++)
 		free(stage->queries[i]);
 	return box_tree_close(&stage->tree);
@@ -258,6 +310,30 @@ static void test_answers(void **state)
 	}
 }
 
+static void test_credentials(void **state)
+{
+	struct stage *stage = *state;
+	char query[256];
+
+	if (!stage)
+		skip();
+	for (size_t i = LEN(credentials); i-- > 0;) {
+		snprintf(query, sizeof(query),
+			 "count(ALERTS{alertname=\"query%d\",alertstate=\"firing\",job=\"graced\","
+			 "source=\"%s\"})",
+			 CREDENTIALS, credentials[i].source);
+		if (credentials[i].fires)
+			assert_true(await(stage, query, 1));
+		else
+			assert_true(value(stage, query) == -1);
+		snprintf(query, sizeof(query),
+			 "count(graced_credential_expiry_timestamp_seconds{job=\"graced\","
+			 "source=\"%s\"})",
+			 credentials[i].source);
+		assert_true(value(stage, query) == 1);
+	}
+}
+
 /* A scrape's own labels are those of the pod that is scraped. */
 static void test_labels(void **state)
 {
@@ -282,6 +358,8 @@ int main(void)
 		CLAIM("before anything happens counters are 0 and no alert fires", test_before),
 		CLAIM("an alert fires for the first event of its kind", test_after),
 		CLAIM("Prometheus answers each query of the page", test_answers),
+		CLAIM("an alert fires for the credential that expires soon, for no other",
+		      test_credentials),
 		CLAIM("with honor_labels a container's labels are its own, without they are renamed",
 		      test_labels),
 	};

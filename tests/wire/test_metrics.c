@@ -39,7 +39,12 @@ static struct metrics full(const struct series *series)
 			   .names_refused = 133},
 		.effects_dropped = 19,
 		.sources = {[META_CRI] = {true, true, {103, 104, 105, 106}},
-			    [META_KUBELET] = {true, false, {107, 108, 109, 110}},
+			    [META_KUBELET] = {true,
+					      false,
+					      {107, 108, 109, 110},
+					      {CREDENTIAL_TOKEN, 1800003600, 1800003240}},
+			    [META_API] =
+				    {true, true, {1, 2, 3, 4}, {CREDENTIAL_CERTIFICATE, 86399, -1}},
 			    [META_SYSTEMD] = {true, true, {111, 112, 113, 114}},
 			    [META_DOCKER] = {true, true, {115, 116, 117, 118}},
 			    [META_PODMAN] = {true, true, {119, 120, 121, 122}},
@@ -128,6 +133,10 @@ static void test_says(void **state)
 		"graced_metadata_lookups_total{source=\"kubelet\",result=\"shed\"} 110",
 		"graced_metadata_source_up{source=\"cri\"} 1",
 		"graced_metadata_source_up{source=\"kubelet\"} 0",
+		"graced_credential_expiry_timestamp_seconds{source=\"kubelet\"} 1800003600",
+		"graced_credential_warn_timestamp_seconds{source=\"kubelet\"} 1800003240",
+		"graced_credential_expiry_timestamp_seconds{source=\"api\"} 86399",
+		"graced_credential_warn_timestamp_seconds{source=\"api\"} 0",
 		"graced_metadata_entries{kind=\"pod\"} 131",
 		"graced_metadata_entries{kind=\"container\"} 132",
 		"graced_metadata_refused_total 133",
@@ -170,7 +179,7 @@ static void test_says(void **state)
 		"graced_series_absorbed_total{metric=\"graced_container_stops_total\"} 0",
 		"graced_series_aged_total 0",
 		"graced_series_limit 10000",
-		"graced_series_used_ratio 0.003681",
+		"graced_series_used_ratio 0.003685",
 	};
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct record stop = serieslib_stop("shop", "cart");

@@ -95,6 +95,7 @@ static bool lister_tells(const struct manager *m)
 static uint64_t tell_settings(const struct daemon *d, struct buf *out)
 {
 	const struct config *c = &d->config;
+	const struct sources_options *sources = &c->options.sources;
 	char buffer[PATH_MAX];
 
 	control_add_setting(out, "checkpoint.file",
@@ -103,7 +104,10 @@ static uint64_t tell_settings(const struct daemon *d, struct buf *out)
 	control_add_setting(out, "shutdown.mode",
 			    c->shutdown.off ? "off" : shutdown_mode_name(c->shutdown.mode));
 	control_add_setting(out, "config", c->file ? c->file : "");
-	return 3;
+	control_add_setting(out, "kubelet.tokenFile", sources->kubelet.token_file ?: "");
+	control_add_setting(out, "api.tokenFile", sources->api.token_file ?: "");
+	control_add_setting(out, "api.clientFile", sources->api.client_file ?: "");
+	return 6;
 }
 
 static int answer(void *userdata, enum control_command command, struct buf *out,

@@ -13,6 +13,7 @@
 #include "app/checkpoint.h"
 #include "app/commands.h"
 #include "app/describe.h"
+#include "app/expiry.h"
 #include "app/needs.h"
 #include "app/options.h"
 #include "app/rundir.h"
@@ -306,6 +307,49 @@ static void check_checkpoint(struct check *c)
 		tell(c, OK, "checkpoint", "%s%s", path, r > 0 ? ", to be made" : "");
 }
 
+static void check_credential(struct check *c, const char *name, const struct sources_peer *peer)
+{
+	struct podsrc_kubelet_options options = {.token_file = peer->token_file,
+						 .client_file = peer->client_file};
+	_cleanup_(buf_free) struct buf text = {};
+	struct podsrc_kubelet_why why;
+	struct credential credential;
+	enum credential_state state;
+
+	if (!peer->token_file && !peer->client_file)
+		return;
+	if (podsrc_kubelet_credential(&options, &credential, &why) < 0) {
+		tell(c, WARN, name, "%s", why.text);
+		return;
+	}
+	state = expiry_add(&text, peer, &credential);
+	tell(c, state == CREDENTIAL_EXPIRING || state == CREDENTIAL_EXPIRED ? WARN : OK, name, "%s",
+	     buf_str(&text));
+}
+
+/* An absolute path that the running daemon uses; NULL: none. */
+static const char *used_file(const struct check *c, const char *key, char ret[static PATH_MAX])
+{
+	bool known = control_find_setting(buf_str(&c->daemon.text), key, ret, PATH_MAX);
+
+	return known && ret[0] == '/' ? ret : NULL;
+}
+
+/* Those of the command line, else of the running daemon. */
+static void check_credentials(struct check *c)
+{
+	char token[PATH_MAX], client[PATH_MAX];
+	const struct sources_peer *own = &c->options->sources.kubelet;
+	const struct sources_peer kubelet = {.token_file =
+						     used_file(c, "kubelet.tokenFile", token)};
+	struct sources_peer api;
+
+	check_credential(c, "kubelet credential", own->token_file ? own : &kubelet);
+	api = (struct sources_peer){.token_file = used_file(c, "api.tokenFile", token),
+				    .client_file = used_file(c, "api.clientFile", client)};
+	check_credential(c, "api credential", &api);
+}
+
 int cmd_check(int argc, char **argv)
 {
 	struct options options;
@@ -331,6 +375,7 @@ int cmd_check(int argc, char **argv)
 	check_sources(&c);
 	check_daemon(&c);
 	check_checkpoint(&c);
+	check_credentials(&c);
 	buf_free(&c.daemon.text);
 	return c.failed;
 }

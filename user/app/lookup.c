@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/expiry.h"
 #include "app/feed.h"
 #include "app/log.h"
 #include "app/manager.h"
@@ -26,6 +27,7 @@ struct lookup {
 	struct map pending;		  /* by hash of what was asked for */
 	uint64_t logs_shed;		  /* look-ups that the log directories were spared */
 	bool was_down[META_SOURCE_COUNT]; /* as it was told last */
+	struct credential_watch kubelet, api;
 };
 
 static void feed_last(struct manager *m, uint64_t id, const char *pod_uid, const char *container_id)
@@ -293,12 +295,24 @@ void lookup_get_state(const struct manager *m, enum meta_source source, struct p
 		sources_get_state(&l->sources, source, ret);
 }
 
+static void log_expiry(struct lookup *l, enum meta_source source,
+		       const struct credential *credential)
+{
+	const struct sources_options *o = &l->m->options->sources;
+
+	if (source == META_KUBELET)
+		expiry_log(&l->kubelet, source, &o->kubelet, credential);
+	else if (source == META_API)
+		expiry_log(&l->api, source, &o->api, credential);
+}
+
 static void tell_change(struct lookup *l, enum meta_source source)
 {
 	struct podsrc_state state;
 	bool *was_down = l->was_down + source;
 
 	lookup_get_state(l->m, source, &state);
+	log_expiry(l, source, &state.credential);
 	if (state.status == PODSRC_DOWN && !*was_down)
 		log_warning("%s: %s: %s; it is asked again, names may be missing meanwhile",
 			    meta_source_name(source), state.where, state.text);

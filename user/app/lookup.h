@@ -26,7 +26,8 @@ void lookup_identify(struct manager *m, const struct effect *effect);
  * because they are slow or down. */
 void lookup_hurry(struct manager *m);
 
-/* Logs who is down since the last call, and who is back. */
+/* Logs who is down since the last call, who is back, and which token or client certificate expires
+ * soon. */
 void lookup_tell_changes(struct manager *m);
 
 /* How a source fares. */

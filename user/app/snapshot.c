@@ -44,6 +44,7 @@ static void add_lookups(const struct manager *m, struct metrics *ret)
 		lookup_get_state(m, (enum meta_source)source, &state);
 		ret->sources[source].asked = state.status != PODSRC_OFF;
 		ret->sources[source].up = state.status == PODSRC_UP;
+		ret->sources[source].credential = state.credential;
 		memcpy(ret->sources[source].lookups, state.lookups, sizeof(state.lookups));
 	}
 }

@@ -147,6 +147,34 @@ static void add_source_lookups(struct expo *expo, const struct metrics_source *s
 	}
 }
 
+static void add_expiry(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family expiry = {
+		"graced_credential_expiry_timestamp_seconds", EXPO_GAUGE, "seconds",
+		"When the token or client certificate for a source expires; absent while unknown."};
+	static const struct expo_family warn = {
+		"graced_credential_warn_timestamp_seconds", EXPO_GAUGE, "seconds",
+		"From when on that is warned of: a day before, of short lives in their last tenth."};
+	static const enum meta_source sources[] = {META_KUBELET, META_API};
+
+	expo_family(expo, &expiry);
+	for (size_t i = 0; i < LEN(sources); i++) {
+		const struct credential *c = &metrics->sources[sources[i]].credential;
+		struct expo_label label = {"source", meta_source_name(sources[i])};
+
+		if (c->kind)
+			expo_u64(expo, &label, 1, (uint64_t)c->expires_s);
+	}
+	expo_family(expo, &warn);
+	for (size_t i = 0; i < LEN(sources); i++) {
+		const struct credential *c = &metrics->sources[sources[i]].credential;
+		struct expo_label label = {"source", meta_source_name(sources[i])};
+
+		if (c->kind)
+			expo_u64(expo, &label, 1, c->warn_s > 0 ? (uint64_t)c->warn_s : 0);
+	}
+}
+
 static void add_sources(struct expo *expo, const struct metrics *metrics)
 {
 	static const struct expo_family up = {
@@ -344,6 +372,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 	metrics_add_cost(&expo, metrics);
 	add_plain(&expo, metrics, shed, LEN(shed));
 	add_sources(&expo, metrics);
+	add_expiry(&expo, metrics);
 	add_described(&expo, &metrics->engine);
 	add_sinks(&expo, metrics, false);
 	add_sinks(&expo, metrics, true);

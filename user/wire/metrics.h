@@ -7,6 +7,7 @@
 #define WIRE_METRICS_H
 
 #include "core/budget.h"
+#include "core/credential.h"
 #include "core/engine.h"
 #include "core/series.h"
 #include "wire/expo.h"
@@ -14,7 +15,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (263 + GAP_COUNT)
+#define METRICS_OWN_LINES    (272 + GAP_COUNT)
 
 struct metrics_program {
 	const char *name;
@@ -34,6 +35,7 @@ struct metrics_source {
 	bool asked; /* false: left out */
 	bool up;
 	uint64_t lookups[META_RESULT_COUNT];
+	struct credential credential; /* without a known end: left out */
 };
 
 /* Connections to the control socket. */
