@@ -5,6 +5,7 @@
 //   sender stop PID SIG GRACE_MS     SIG, then SIGKILL unless the process is gone within the grace
 //   sender flood PID SIG COUNT       COUNT times; one note, its value the number that went out
 //   sender queue PID SIG VALUE       sigqueue(3)
+//   sender forge PID SIG CODE        rt_sigqueueinfo(2) with that si_code
 //   sender pidfd PID SIG             pidfd_send_signal(2)
 //   sender thread PID TID SIG        tgkill(2)
 //   sender cgkill DIR                write 1 to DIR/cgroup.kill
@@ -95,6 +96,17 @@ static int do_queue(int argc, char **argv)
 				  (union sigval){.sival_int = number(argv[2])}));
 }
 
+static int do_forge(int argc, char **argv)
+{
+	struct note note = begin(number(argv[1]));
+	siginfo_t info;
+
+	(void)argc;
+	memset(&info, 0, sizeof(info));
+	info.si_code = number(argv[2]);
+	return end(note, syscall(SYS_rt_sigqueueinfo, number(argv[0]), note.number, &info));
+}
+
 static int do_pidfd(int argc, char **argv)
 {
 	int fd = (int)syscall(SYS_pidfd_open, number(argv[0]), 0);
@@ -138,9 +150,9 @@ static const struct {
 	int args;
 	int (*run)(int argc, char **argv);
 } modes[] = {
-	{"kill", 2, do_kill},	  {"stop", 3, do_stop},		{"flood", 3, do_flood},
-	{"queue", 3, do_queue},	  {"pidfd", 2, do_pidfd},	{"thread", 3, do_thread},
-	{"cgkill", 1, do_cgkill}, {"exitkill", 1, do_exitkill},
+	{"kill", 2, do_kill},	  {"stop", 3, do_stop},	    {"flood", 3, do_flood},
+	{"queue", 3, do_queue},	  {"forge", 3, do_forge},   {"pidfd", 2, do_pidfd},
+	{"thread", 3, do_thread}, {"cgkill", 1, do_cgkill}, {"exitkill", 1, do_exitkill},
 };
 
 int main(int argc, char **argv)
