@@ -22,7 +22,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check vm-deps vm-matrix check-vm demo bench uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -296,6 +296,7 @@ help:
 	@echo 'make unit       the unit tests alone'
 	@echo 'make vm-matrix  the demo on the kernels of other releases (root)'
 	@echo 'make check-vm   a node with a real kubelet in a virtual machine (root)'
+	@echo 'make check-vm-long  many shutdowns of a node with a slow kubelet, by hand (root)'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests in virtual machines.
 
-.PHONY: check-vm vm-deps vm-matrix vm-programs
+.PHONY: check-vm check-vm-long vm-deps vm-matrix vm-programs
 
 # These programs bring loader and libraries along: they run on every distribution's files.
 VM_LIB   := /opt/graced/lib
@@ -38,6 +38,11 @@ vm-deps: deps
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
 	@BUILD='$(BUILD)' tests/vm/all $(VM_SCRIPTS)
+
+# Many shutdowns, by hand: half an hour on an idle machine.
+check-vm-long: vm-deps
+	$(Q)$(MAKE) -s --no-print-directory vm-programs
+	@BUILD='$(BUILD)' tests/vm/all slowed
 
 vm-matrix: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs

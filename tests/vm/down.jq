@@ -27,10 +27,12 @@ def ended: .status | terminal and unready;
 	{name: .event.object.metadata.name, status: .event.object.status, t: (.at - $asked_time)}] |
 	group_by(.name) | map(min_by(.t)) as $said |
 [$pods[0].items[] | select(.metadata.name | own)] as $last |
+[$told[] | select(.type == "slow") | . + {t: (.at | after_boot)}] as $slow |
 ($off_time - $asked_time) as $off |
 ([$locks[] | select(.who == "graced").t] | first) as $let_go |
 ([$steps[] | select(.event == "released")] | first) as $released |
 
+def slow($event): [$slow[] | select(.event == $event).t][0] // 0;
 def who: if .kill_signal then "SIGKILL by \(.kill_signal.sender.comm) (\(.kill_signal.sender.kind)) at \(.kill_signal.at_boot_ns | ns | shown) s"
 	else .outcome end;
 
@@ -41,6 +43,7 @@ def who: if .kill_signal then "SIGKILL by \(.kill_signal.sender.comm) (\(.kill_s
 	+ [$stops[] | {t: (.exit.at_boot_ns | ns), text: "\(.pod.name): dead, \(who)"}]
 	+ [$locks[] | {t, text: "\(.who) lets its delay lock go"}]
 	+ [$steps[] | {t: (.boot_ns | ns), text: "graced: \(.event)\(if .reason then ", " + .reason else "" end)\(if .pod then " (" + (.pod.name // .pod.uid) + ")" else "" end)"}]
+	+ [$slow[] | select(.event | IN("stopped", "continued", "starves")) | {t, text: "the kubelet: \(.event)"}]
 	+ [$said[] | {t, text: "the API says of \(.name): \(.status.phase), \(.status.reason), not Ready"}]
 	+ [$last[] | select(ended | not) | {t: $off, text: "the API still says of \(.metadata.name): \(.status.phase), \(if .status | unready then "not " else "" end)Ready"}]
 	+ [{t: $off, text: "the machine is off"}]
@@ -75,7 +78,7 @@ else empty end),
 		$stops[] | who)
 else empty end),
 
-(if $scene | IN("assist", "deaf", "killed") then
+(if $scene | IN("assist", "deaf", "killed", "stopped", "starved") then
 	claim(all($stops[]; .exit.at_boot_ns / 1000000000 - $asked <= ($let_go // -1) + 0.2);
 		"every container is dead before the lock goes"; $stops[] | "\(.pod.name): \(.exit.at_boot_ns | ns | shown)"),
 	claim($last | all(ended); "the API has each pod as ended and not Ready";
@@ -97,6 +100,18 @@ elif $scene == "deaf" then
 	claim($deaf.kill_signal.sender.comm == "graced" and any($steps[]; .event == "container-killed" and .stop.deaf)
 		and $deaf.exit.at_boot_ns - $deaf.stop_signal.at_boot_ns < 12000000000;
 		"the deaf one is ended by graced, well before its time"; $deaf | who)
+else empty end),
+
+(if $scene == "stopped" then
+	claim(slow("stopped") >= ($deaf.exit.at_boot_ns | ns) - 0.1 and
+			slow("continued") - slow("stopped") >= 7.9 and slow("continued") < $let_go;
+		"the kubelet stands still for 8 s when the deaf one has died, while graced holds its lock";
+		($deaf.exit.at_boot_ns | ns), $slow[])
+elif $scene == "starved" then
+	[$slow[] | select(.event == "throttled" and .t >= 0 and .t <= $let_go)] as $held |
+	claim(($held | length) > 1 and $held[-1].usec - $held[0].usec >= 1000000;
+		"the kubelet waits for its CPU for a second and more, while graced holds its lock";
+		($held | length), $held[0], $held[-1])
 else empty end),
 
 (if $scene == "killed" then

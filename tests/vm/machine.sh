@@ -34,7 +34,7 @@ make_graced_payload() { # PROGRAM... : whose libraries come along
 	sed -e 's,@prefix@,/opt/graced,' -e 's,@sysconfdir@,/etc,' deploy/graced.service \
 		>"$dir/units/graced.service"
 	cp tests/vm/node/agent{.socket,@.service} "$dir/units/"
-	cp tests/vm/node/timeline "$work/pki/agent.token" "$dir/"
+	cp tests/vm/node/{timeline,slow} "$work/pki/agent.token" "$dir/"
 	tests/vm/images "$BUILD/vm/pod" "$dir/images.tar"
 }
 

@@ -16,11 +16,12 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-count=0 passed=0 failed=0 skipped=0
+count=0 passed=0 failed=0 skipped=0 held=
 
 # Takes TAP lines without numbers; numbers, counts and prints them.
 tally() {
 	local line
+	[[ $held ]] && cat >>"$held" && return
 	while IFS= read -r line; do
 		case $line in
 		"ok - "*) passed=$((passed + 1)) line="ok $((++count)) ${line#ok }" ;;
@@ -36,7 +37,22 @@ claim() { # STATUS SENTENCE
 	tally <<<"$word - $2"
 }
 
+# From now on claims are held back, until sum_up() makes one of them.
+hold_claims() {
+	held=$work/claims
+	: >"$held"
+}
+
+sum_up() { # SENTENCE : what fails, and all that was seen, stands below it
+	local file=$held word=ok
+	held=
+	grep -q '^ok' "$file" && ! grep -q '^not ok' "$file" || word="not ok"
+	tally <<<"$word - $1"
+	[[ $word == ok ]] || sed 's/^\(# \)*/# /' "$file"
+}
+
 finish() {
+	[[ $held ]] && sum_up "nothing breaks off"
 	echo "1..$count"
 	local summary="$passed passed, $failed failed"
 	((skipped)) && summary+=", $skipped skipped"

@@ -2,6 +2,7 @@
 # Sourced by shutdown: what is done in each of its shutdowns, and what has to come of it (down.jq).
 
 # Without graced there is nothing to be right or wrong: `tests/vm/shutdown none observe` shows both.
+# `stopped` and `starved` are for tests/vm/slowed.
 all_scenes=(observe assist deaf cancelled logind dbus killed)
 
 # --- graced ----------------------------------------------------------------------------------
@@ -16,7 +17,6 @@ start_graced() { # MODE [SETTING...]
 			  mode: $mode
 			  kubeletConfig: /etc/kubernetes/kubelet.yaml
 			  kubeletVersion: \"1.20\"
-			  statusWait: 20s
 			$(printf '  %s\n' "${settings[@]}")
 		END
 		if [ $mode = assist ]; then
@@ -121,6 +121,14 @@ end_scene() { # SCENE
 		--slurpfile pods "$work/$1.pods" || echo "not ok - $1: the shutdown can be judged")
 }
 
+# What became of graced's lock, in a few words.
+release_told() { # SCENE
+	jq -nrR --argjson asked "$asked" '[inputs | fromjson? | objects |
+		select(.type == "shutdown" and .event == "released")][0] |
+		if . then "\(.reason) after \(.boot_ns / 1e9 - $asked | floor) s" else "not released" end' \
+		"$work/$1.serial"
+}
+
 run_scene() { # SCENE
 	begin_scene "$1"
 	"scene_$1" "$1"
@@ -143,6 +151,33 @@ scene_assist() {
 
 scene_deaf() {
 	start_graced assist 'deafGrace: 2s'
+	power_off "$1"
+}
+
+# --- a kubelet that is slow ------------------------------------------------------------------
+
+slow_told() { # EVENT
+	! alive "$machine_pid" || tail -c "+$((serial_from + 1))" "$work/serial.log" |
+		grep -aq "\"type\":\"slow\".*\"event\":\"$1\""
+}
+
+# No shutdown stops it, as no witness.
+slow_down() { # HOW EVENT
+	guest "cp /payload/slow /opt/slow && systemd-run -q --unit=slow -p DefaultDependencies=no \
+		/opt/slow $1" || give_up "the kubelet can be slowed down"
+	await 120 slow_told "$2" || give_up "the kubelet is to be slowed down"
+}
+
+# When the deaf one has died, before the kubelet comes to its critical pods.
+scene_stopped() {
+	start_graced assist 'deafGrace: 8s'
+	slow_down stopped waits
+	power_off "$1"
+}
+
+scene_starved() {
+	start_graced assist 'deafGrace: 8s'
+	slow_down starved starves
 	power_off "$1"
 }
 
