@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
+#include "hear.bpf.h"
 #include "init.bpf.h"
-#include "stop.bpf.h"
 
 /*
  * Its pointers are loaded once, before the first branch: from 6.4 on the verifier needs about a
@@ -69,6 +69,8 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
 	if (init)
 		ev->flags |= stop_flags(e, init);
+	if (init && awaits_child(t, init->stop_at_ns))
+		ev->flags |= GRACED_EXIT_AWAITS_CHILD;
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;

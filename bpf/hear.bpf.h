@@ -5,6 +5,15 @@
 
 #include "stop.bpf.h"
 
+/* System calls that wait for children, by the architecture's numbers. */
+#ifdef __TARGET_ARCH_arm64
+#define SYS_WAIT4  260
+#define SYS_WAITID 95
+#else
+#define SYS_WAIT4  61
+#define SYS_WAITID 247
+#endif
+
 /*
  * 1 for any number but 0. Flags are computed without branches: the verifier goes both ways of a
  * branch, and through all that follows, so that each flag would double its work. The compiler knows
@@ -64,28 +73,49 @@ static __always_inline struct task_struct *first_child(struct task_struct *t)
 	return (void *)next - bpf_core_field_offset(struct task_struct, sibling);
 }
 
-static __always_inline bool awaits_child(struct signal_struct *signal)
+/*
+ * The system call that a thread which is about to exit was in. signal_generate is too late to find
+ * a thread on its process's list of those that wait for children (wait_chldexit): the signal has
+ * woken it by then, and on another CPU it may have left the list.
+ */
+static __always_inline __u64 current_syscall(void)
 {
-	struct list_head *next = BPF_CORE_READ(signal, wait_chldexit.head.next);
-	void *head = (void *)signal + bpf_core_field_offset(struct signal_struct, wait_chldexit) +
-		     bpf_core_field_offset(wait_queue_head_t, head);
+	struct pt_regs *regs;
 
-	return next && next != head;
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return ~0ULL;
+	regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+#ifdef __TARGET_ARCH_arm64
+	return BPF_CORE_READ(regs, syscallno);
+#else
+	return BPF_CORE_READ(regs, orig_ax);
+#endif
 }
 
-/* For the reasons why a shell passes no stop signal on. */
-static __always_inline __u32 child_flags(struct task_struct *t, struct signal_struct *signal)
+static __always_inline bool same_group(struct task_struct *a, struct task_struct *b)
 {
-	struct task_struct *child = first_child(t);
+	return BPF_CORE_READ(a, signal, pids[PIDTYPE_PGID]) ==
+	       BPF_CORE_READ(b, signal, pids[PIDTYPE_PGID]);
+}
 
-	if (!child)
-		return 0;
+/*
+ * For the reason why a shell that took a stop signal did nothing: the child that it waited for then
+ * is the one that it waits for still. t is current and about to exit.
+ */
+static __always_inline bool awaits_child(struct task_struct *t, __u64 since_ns)
+{
+	__u64 call = current_syscall();
+	struct task_struct *child;
+
+	if (call != SYS_WAIT4 && call != SYS_WAITID)
+		return false;
+	child = first_child(t);
+	if (!child || BPF_CORE_READ(child, start_boottime) >= since_ns || !same_group(child, t))
+		return false;
 	/* Until it execs, a shell's child may have yet to be put into the background. */
-	if (BPF_CORE_READ(child, flags) & PF_FORKNOEXEC)
-		return GRACED_SIG_CHILDREN;
-	if (awaits_child(signal) && !(disposition_flags(child, SIGINT) & GRACED_SIG_IGN))
-		return GRACED_SIG_CHILDREN | GRACED_SIG_AWAITS_CHILD;
-	return GRACED_SIG_CHILDREN;
+	return !(BPF_CORE_READ(child, flags) & PF_FORKNOEXEC) &&
+	       !((disposition_flags(child, SIGINT) | disposition_flags(child, SIGQUIT)) &
+		 GRACED_SIG_IGN);
 }
 
 #endif

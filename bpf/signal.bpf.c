@@ -436,8 +436,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	flags = signal_flags(a, signal, ctx[3]);
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
-	if (for_init && stop_set(a->w) & BIT_OF(a->sig))
-		flags |= child_flags(a->target, signal);
+	if (for_init && stop_set(a->w) & BIT_OF(a->sig) && first_child(a->target))
+		flags |= GRACED_SIG_CHILDREN;
 	if (forwarded && passes_on(a, flags))
 		flags |= GRACED_SIG_FORWARDED;
 	if (noisy)

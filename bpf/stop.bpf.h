@@ -29,6 +29,7 @@
 #define CODE_TKILL (-6)
 
 #define SIGINT	 2
+#define SIGQUIT	 3
 #define SIGKILL	 9
 #define SIGTERM	 15
 #define SIGWINCH 28

@@ -63,6 +63,7 @@ enum cgroup_subsys_id {
 
 /* Helpers that not every kernel has: ask bpf_core_enum_value_exists(). */
 enum bpf_func_id {
+	BPF_FUNC_task_pt_regs = 175,	 /* 5.15 and later */
 	BPF_FUNC_ktime_get_tai_ns = 208, /* 6.1 and later */
 };
 
@@ -204,22 +205,26 @@ struct list_head {
 	struct list_head *next;
 };
 
-typedef struct wait_queue_head {
-	struct list_head head;
-} wait_queue_head_t;
-
 struct sigpending {
 	sigset_t signal;
 };
 
 struct signal_struct {
 	atomic_t live;
-	wait_queue_head_t wait_chldexit; /* where threads wait for children */
 	struct sigpending shared_pending;
 	int group_exit_code;
 	unsigned int flags;
 	struct pid *pids[PIDTYPE_MAX];
 	struct mm_struct *oom_mm;
+};
+
+/* What a thread had in its registers when it entered the kernel. */
+struct pt_regs {
+#ifdef __TARGET_ARCH_arm64
+	int syscallno;
+#else
+	unsigned long orig_ax;
+#endif
 };
 
 struct kernel_siginfo {

@@ -69,9 +69,6 @@ enum graced_signal_flags {
 	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, told to stop */
 	GRACED_SIG_STOPPED = 1 << 12,	   /* the target is frozen, stopped or held by a tracer */
 	GRACED_SIG_CHILDREN = 1 << 13,	   /* a stop signal to an init that has a child */
-	/* ... and waits for one, the first of which can be interrupted from a terminal: a shell
-	 * without job control has those that it does not wait for ignore SIGINT. */
-	GRACED_SIG_AWAITS_CHILD = 1 << 14,
 };
 
 /*
@@ -91,6 +88,13 @@ enum graced_exit_flags {
 	/* The stop signal of stop_at_ns, or a repetition, was pending still ... */
 	GRACED_EXIT_STOP_PENDING = 1 << 3,
 	GRACED_EXIT_STOP_BLOCKED = 1 << 4, /* ... and the last thread blocked it */
+	/*
+	 * It ended while it waited for children, and its first child, which is older than that stop
+	 * signal, is in its process group and can be interrupted from a terminal: a shell without
+	 * job control has children that it does not wait for ignore SIGINT and SIGQUIT. Not known
+	 * before Linux 5.15.
+	 */
+	GRACED_EXIT_AWAITS_CHILD = 1 << 5,
 };
 
 /* graced_ev_oom.flags */

@@ -260,6 +260,56 @@ static void test_window(void **state)
 	}
 }
 
+/* A shell in a wait for children, by what its exit and the stop signal before it were. */
+static void test_trap(void **state)
+{
+	const uint32_t waits = GRACED_EXIT_INIT | GRACED_EXIT_AWAITS_CHILD,
+		       pending = GRACED_EXIT_STOP_PENDING | GRACED_EXIT_STOP_BLOCKED;
+	const uint32_t killed = 9;
+	const struct {
+		const char *what;
+		uint32_t hearing;
+		struct obs_exit exit;
+		enum unheard reason;
+	} rows[] = {
+		{"waits", STOP_SHELL, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_TRAP},
+		{"no shell", 0, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_NONE},
+		{"does not wait", STOP_SHELL, {.deliver_ns = SEC(6)}, UNHEARD_NONE},
+		{"took no signal", STOP_SHELL, {.flags = waits}, UNHEARD_NONE},
+		{"blocked it", STOP_SHELL, {.flags = waits | pending}, UNHEARD_BLOCKED},
+		{"a repetition is pending",
+		 STOP_SHELL,
+		 {.flags = waits | pending, .deliver_ns = SEC(6)},
+		 UNHEARD_TRAP},
+		{"of another stop signal",
+		 STOP_SHELL,
+		 {.flags = waits, .deliver_ns = SEC(6), .stop_at_ns = SEC(4)},
+		 UNHEARD_NONE},
+		{"exits by itself",
+		 STOP_SHELL,
+		 {.flags = waits, .deliver_ns = SEC(6), .status = EXIT(1)},
+		 UNHEARD_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct obs_exit exit = rows[i].exit;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
+		b.stop->hearing = rows[i].hearing;
+		bench_shoot(&b, SEC(7), 9, RELATION_MANAGER, 0, 0);
+		exit.status = exit.status ? exit.status : killed;
+		exit.stop_at_ns = exit.stop_at_ns ? exit.stop_at_ns : SEC(5);
+		exit.proc = P_A1;
+		stop_exited(b.stop, &exit, SEC(8));
+		if (stop_unheard(b.stop) != rows[i].reason)
+			fail_msg("%s: reason %d", rows[i].what, stop_unheard(b.stop));
+		bench_close(&b);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -269,6 +319,8 @@ int main(void)
 		      test_last_of_its_number),
 		CLAIM("a new init begins with nothing but its base line", test_begins_anew),
 		CLAIM("each gap follows from its facts and from nothing else", test_gaps),
+		CLAIM("a trap is the reason only of a shell that took the signal and still waits",
+		      test_trap),
 		CLAIM("a window is incomplete by what was lost, suppressed or not watched",
 		      test_window),
 	};

@@ -156,22 +156,6 @@ static void check_truth(struct fixture *f, const struct audited_role *role, stru
 			 role->then == AUDITED_ENDS);
 }
 
-/* 0: it has none (yet). */
-static pid_t first_child(pid_t pid)
-{
-	char path[64];
-	int child = 0;
-	FILE *in;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	in = fopen(path, "re");
-	if (in && fscanf(in, "%d", &child) != 1)
-		child = 0;
-	if (in)
-		fclose(in);
-	return child;
-}
-
 static bool is_called(pid_t pid, const char *name)
 {
 	char comm[16];
@@ -184,13 +168,13 @@ static bool is_called(pid_t pid, const char *name)
 static void await_sleep_below(pid_t pid)
 {
 	uint64_t until = page_clock_ns() + 30000000000u;
-	pid_t child = first_child(pid);
+	pid_t child = peek_first_child(pid);
 
 	while (!child || !is_called(child, "sleep")) {
 		assert_true(page_clock_ns() < until);
 		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-		pid = child && first_child(child) ? child : pid;
-		child = first_child(pid);
+		pid = child && peek_first_child(child) ? child : pid;
+		child = peek_first_child(pid);
 	}
 }
 

@@ -117,6 +117,21 @@ int peek_await_leader_gone(pid_t pid)
 	}
 }
 
+pid_t peek_first_child(pid_t pid)
+{
+	char path[64];
+	int child = 0;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	in = fopen(path, "re");
+	if (in && fscanf(in, "%d", &child) != 1)
+		child = 0;
+	if (in)
+		fclose(in);
+	return child;
+}
+
 int peek_parent(pid_t pid, pid_t *ret_parent, char ret_comm[16])
 {
 	char text[1024], *end = read_stat(pid, text, sizeof(text)), *begin;

@@ -22,6 +22,9 @@ int peek_await_leader_gone(pid_t pid);
 /* The parent of a process and its comm, from /proc. 0 or -ESRCH. */
 int peek_parent(pid_t pid, pid_t *ret_parent, char ret_comm[16]);
 
+/* The oldest child of a process; 0: it has none. */
+pid_t peek_first_child(pid_t pid);
+
 /* The pid a process has in its own namespace; pid itself when that cannot be read. */
 pid_t peek_ns_pid(pid_t pid);
 

@@ -246,6 +246,8 @@ void stop_count(struct stop *stop, const struct graced_counts *counts)
 /* A signal that kills is left pending by the death that it causes. */
 static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *exit)
 {
+	if (exit->flags & GRACED_EXIT_AWAITS_CHILD && exit->deliver_ns)
+		return STOP_AWAITS_CHILD;
 	if (!(exit->flags & GRACED_EXIT_STOP_PENDING) || exit->deliver_ns ||
 	    stop->hearing & STOP_AGAIN || (exit->status & 0x7f) == stop->request.number)
 		return 0;
@@ -461,14 +463,14 @@ static enum unheard untaken(const struct stop *stop)
 /* It was taken, and init had to be killed all the same. */
 static enum unheard in_vain(const struct stop *stop)
 {
-	const uint32_t trap = GRACED_SIG_CHILDREN | GRACED_SIG_AWAITS_CHILD;
+	const uint32_t trap = STOP_SHELL | STOP_AWAITS_CHILD;
 	const struct stop_forward *f = &stop->forward;
 
 	if (f->count && f->at_ns >= stop->request.at_ns)
 		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
 			       ? UNHEARD_NONE
 			       : UNHEARD_CHILD_IGNORED;
-	if (stop->hearing & STOP_SHELL && (stop->request.flags & trap) == trap && stop->deliver_ns)
+	if ((stop->hearing & trap) == trap)
 		return UNHEARD_TRAP;
 	return UNHEARD_NONE;
 }

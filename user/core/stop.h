@@ -59,6 +59,7 @@ enum stop_hearing {
 	STOP_FORWARD_TAKEN = 1 << 2, /* a process did not ignore what init forwarded */
 	STOP_UNTAKEN = 1 << 3,	     /* the signal was pending at the exit, and never taken */
 	STOP_ENDS_BLOCKED = 1 << 4,  /* ... and blocked by the last thread */
+	STOP_AWAITS_CHILD = 1 << 5,  /* init waited for the same child from then to its exit */
 };
 
 struct stop {
