@@ -64,12 +64,15 @@ static __always_inline bool is_dying(const struct graced_init *init)
 	return init->await_sig == SIGKILL && !init->deliver_ns;
 }
 
-/* Which signals to its init are recorded. w may be NULL. */
+/*
+ * Which signals to its init are recorded. w may be NULL. SIGWINCH is the stop signal of some images
+ * (httpd), so it is recorded until the stop signal is known.
+ */
 static __always_inline __u64 signal_mask(const struct graced_watch *w)
 {
 	__u64 mask = w && w->sigmask ? w->sigmask : DEFAULT_MASK;
 
-	return w && w->stop_sig ? mask | BIT_OF(w->stop_sig) : mask;
+	return mask | (w ? BIT_OF(w->stop_sig ? w->stop_sig : SIGWINCH) : 0);
 }
 
 #endif

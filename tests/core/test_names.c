@@ -41,10 +41,10 @@ static void test_causes(void **state)
 static void test_gaps(void **state)
 {
 	static const char *const words[] = {
-		"events-lost",	   "suppressed",     "attached-late",  "daemon-down",
-		"unknown-cgroup",  "init-guessed",   "kill-unseen",    "exit-unseen",
-		"oom-level",	   "not-empty",	     "name-late",      "shed",
-		"grace-uncertain", "sender-unknown", "time-uncertain",
+		"events-lost",	   "suppressed",     "attached-late",	    "daemon-down",
+		"unknown-cgroup",  "init-guessed",   "kill-unseen",	    "exit-unseen",
+		"oom-level",	   "not-empty",	     "name-late",	    "shed",
+		"grace-uncertain", "sender-unknown", "stop-signal-unknown", "time-uncertain",
 	};
 
 	(void)state;

@@ -84,7 +84,8 @@ static void match(const json_t *rec, const char *expected)
 	if (!jrec_match(rec, expected, why, sizeof(why)))
 		return;
 	text = rec ? json_dumps(rec, JSON_COMPACT) : NULL;
-	print_error("%s\n", text ? text : "no record");
+	/* print_error() cuts long lines. */
+	fprintf(stderr, "%s\n", text ? text : "no record");
 	free(text);
 	fail_msg("%s", why);
 }

@@ -116,7 +116,8 @@ const struct scene scene_table[] = {
 	 .argv = {"graceful"},
 	 .acts = {{BY_RUNTIME, SIGWINCH}, {BY_RUNTIME, SIGKILL}},
 	 .outcome = "killed",
-	 .cause = "no-grace"},
+	 .cause = "no-grace",
+	 .gaps = "['stop-signal-unknown']"},
 	{.claim = "a runtime that kills what a neighbour asked gives no grace",
 	 .row = 11,
 	 .argv = {"graceful", "0", "60000"},
@@ -284,7 +285,8 @@ const struct scene scene_table[] = {
 	 .host_pidns = true,
 	 .acts = {{BY_RUNTIME, SIGUSR1}},
 	 .outcome = "crashed",
-	 .cause = "host"},
+	 .cause = "host",
+	 .gaps = "['stop-signal-unknown']"},
 
 	/* Exited when asked. */
 	{.claim = "an init that handles the stop signal stops gracefully",

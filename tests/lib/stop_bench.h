@@ -43,7 +43,7 @@ static inline enum stop_note bench_shoot(struct bench *b, uint64_t at, uint32_t 
 	};
 	struct sender sender = {.relation = from, .proc = P_SHELL, .kind = SENDER_HOST};
 
-	return stop_signalled(&b->map, b->stop, &obs, at, BENCH_STOP_SET, &sender);
+	return stop_signalled(&b->map, b->stop, &obs, at, BENCH_STOP_SET, true, &sender);
 }
 
 #endif

@@ -140,13 +140,20 @@ bool engine_lacks_grace(const struct engine *e, const struct stop *stop)
 	       stop_gaps(stop) >> GAP_GRACE_UNCERTAIN & 1;
 }
 
-uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from)
+uint32_t engine_stop_signal(const struct engine *e, const struct cgnode *node)
 {
 	const struct podtab_container *own = engine_container_meta(e, node);
 
-	if (!own || !own->stop_signal)
+	return own ? own->stop_signal : 0;
+}
+
+uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from)
+{
+	uint32_t own = engine_stop_signal(e, node);
+
+	if (!own)
 		return ENGINE_STOP_SET;
-	return BIT_OF(own->stop_signal) | (from == SENDER_SYSTEMD ? BIT_OF(SIGTERM_NR) : 0);
+	return BIT_OF(own) | (from == SENDER_SYSTEMD ? BIT_OF(SIGTERM_NR) : 0);
 }
 
 int engine_on_identity(struct engine *e, const struct obs *obs)
@@ -173,14 +180,14 @@ int engine_on_identity(struct engine *e, const struct obs *obs)
 /* The kernel half follows a stop by it, and records it even if it leaves it out by default. */
 static void want_signal(struct engine *e, struct cgnode *node)
 {
-	const struct podtab_container *own = engine_container_meta(e, node);
+	uint32_t own = engine_stop_signal(e, node);
 
-	if (!own || !own->stop_signal || own->stop_signal == node->stop_signal)
+	if (!own || own == node->stop_signal)
 		return;
-	node->stop_signal = own->stop_signal;
-	engine_effect(e, &(struct effect){.type = EFFECT_SET_STOP,
-					  .id = node->id,
-					  .signal = own->stop_signal});
+	node->stop_signal = own;
+	engine_effect(e, &(struct effect){.type = EFFECT_SET_STOP, .id = node->id, .signal = own});
+	if (node->stop)
+		engine_stop_learnt(e, node->stop, own);
 }
 
 /* The unit says which process is the service, whatever was guessed. */

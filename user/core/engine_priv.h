@@ -156,6 +156,10 @@ const char *engine_unit_name(const struct cgnode *node);
 struct grace engine_grace(const struct engine *e, const struct stop *stop);
 /* It was killed early, and its pod's source has yet to say since whether that was deleted. */
 bool engine_lacks_grace(const struct engine *e, const struct stop *stop);
+/* Its stop signal as a source provides it; 0: unknown. */
+uint32_t engine_stop_signal(const struct engine *e, const struct cgnode *node);
+/* A source provides the stop signal: what was sent before may be the request. */
+void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number);
 /* Signals that ask node's init to stop, when such a sender sends them: bit n-1 for signal n. */
 uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from);
 /* Asks for the runtime's word of an exit. False: nobody could tell. */

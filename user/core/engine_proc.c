@@ -75,8 +75,8 @@ void engine_proc_signalled(struct engine *e, struct stop *stop, const struct obs
 	}
 	if (stop->state == STOP_REQUESTED && obs->at_ns >= stop_lapse_ns(stop))
 		stop_lapse(&e->map, stop);
-	if (stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, ENGINE_STOP_SET, sender) ==
-	    STOP_NOTE_UNEXPECTED)
+	if (stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, ENGINE_STOP_SET, true,
+			   sender) == STOP_NOTE_UNEXPECTED)
 		e->stats.unexpected++;
 }
 

@@ -203,6 +203,17 @@ static void noted(struct engine *e, struct stop *stop, enum stop_note note, cons
 		engine_find_cgroup(e, from);
 }
 
+void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number)
+{
+	if (!stop_learn_signal(&e->map, stop, number, e->now_ns))
+		return;
+	stop->grace = engine_grace(e, stop);
+	if (stop->state == STOP_REQUESTED)
+		engine_wake(e, stop, stop_lapse_ns(stop));
+	if (is_managed(&stop->request))
+		engine_pods_signalled(e, stop->node, stop->request.at_ns);
+}
+
 static void init_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
 			   uint64_t stop_set, struct sender *sender)
 {
@@ -211,7 +222,8 @@ static void init_signalled(struct engine *e, struct stop *stop, const struct obs
 	if (!adopt(e, stop, &obs->signal.target, obs->at_ns))
 		return;
 	lapse_by(e, stop, obs->at_ns);
-	note = stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, stop_set, sender);
+	note = stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, stop_set,
+			      engine_stop_signal(e, stop->node), sender);
 	noted(e, stop, note, obs);
 }
 

@@ -85,7 +85,8 @@ enum gap {
 	GAP_SHED,	     /* less was recorded of it, to stay within the budget */
 	GAP_GRACE_UNCERTAIN, /* a kill that is early unless the grace period was shortened unseen */
 	GAP_SENDER_UNKNOWN,  /* the verdict depends on who sent a signal */
-	GAP_TIME_UNCERTAIN,  /* of a pod: a time lies between two answers that are far apart */
+	GAP_STOP_SIGNAL_UNKNOWN, /* it may have been a stop signal that it was sent */
+	GAP_TIME_UNCERTAIN,	 /* of a pod: a time lies between two answers that are far apart */
 	GAP_COUNT,
 };
 

@@ -45,6 +45,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_SHED] = "shed",
 	[GAP_GRACE_UNCERTAIN] = "grace-uncertain",
 	[GAP_SENDER_UNKNOWN] = "sender-unknown",
+	[GAP_STOP_SIGNAL_UNKNOWN] = "stop-signal-unknown",
 	[GAP_TIME_UNCERTAIN] = "time-uncertain",
 };
 

@@ -55,6 +55,7 @@ struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct s
 		return NULL;
 	deadline_set(queue, &stop->wake, 0);
 	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->candidate.signal);
 	signal_forget(map, &stop->inside);
 	signal_forget(map, &stop->kill);
 	cgnode_unref(map, stop->node);
@@ -82,6 +83,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	bool shedding = stop->shedding;
 
 	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->candidate.signal);
 	signal_forget(map, &stop->inside);
 	signal_forget(map, &stop->kill);
 	*stop = (struct stop){
@@ -143,6 +145,11 @@ static void signal_take(struct cgmap *map, struct stop_signal *s, const struct o
 	sender->node = NULL;
 }
 
+static uint32_t shell_hearing(const struct graced_proc *target)
+{
+	return audit_is_shell(target->exe, target->comm) ? STOP_SHELL : 0;
+}
+
 /* Repeats do not move the time; a manager's request replaces one of anybody else. */
 static void request_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			 uint64_t at_ns, struct sender *sender)
@@ -152,11 +159,27 @@ static void request_note(struct cgmap *map, struct stop *stop, const struct obs_
 
 	if (!stop->request.seen || replaces) {
 		stop->deaf = stop_signal_deaf(sig);
-		stop->hearing = audit_is_shell(sig->target.exe, sig->target.comm) ? STOP_SHELL : 0;
+		stop->hearing = shell_hearing(&sig->target);
 		stop->request_suppressed = stop->before.suppressed + sig->suppressed;
 		signal_take(map, &stop->request, sig, at_ns, sender);
 	}
 	stop->request_sigs |= 1ULL << (sig->sig - 1);
+}
+
+/* A later one replaces one of before, as a second stop follows on a first that lapsed. */
+static void candidate_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			   uint64_t at_ns, struct sender *sender)
+{
+	struct stop_candidate *c = &stop->candidate;
+
+	if (sender->kind != SENDER_RUNTIME || sender->relation != RELATION_MANAGER ||
+	    sig->result == RESULT_OVERFLOW || !stop_is_running(stop) || stop->state == STOP_KILLED)
+		return;
+	c->deaf = stop_signal_deaf(sig);
+	c->hearing = shell_hearing(&sig->target);
+	c->suppressed = stop->before.suppressed + sig->suppressed;
+	c->numbers |= 1ULL << (sig->sig - 1);
+	signal_take(map, &c->signal, sig, at_ns, sender);
 }
 
 static bool is_inside(enum relation from)
@@ -174,7 +197,8 @@ static void inside_note(struct cgmap *map, struct stop *stop, const struct obs_s
 }
 
 enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
-			      uint64_t at_ns, uint64_t stop_set, struct sender *sender)
+			      uint64_t at_ns, uint64_t stop_set, bool set_known,
+			      struct sender *sender)
 {
 	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
 		return STOP_NOTE_NONE;
@@ -191,8 +215,11 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 		signal_take(map, &stop->kill, sig, at_ns, sender);
 		return STOP_NOTE_KILL;
 	}
-	if (!(stop_set >> (sig->sig - 1) & 1))
+	if (!(stop_set >> (sig->sig - 1) & 1)) {
+		if (!set_known)
+			candidate_note(map, stop, sig, at_ns, sender);
 		return STOP_NOTE_NONE;
+	}
 	inside_note(map, stop, sig, at_ns, sender);
 	if (sig->result == RESULT_OVERFLOW)
 		return STOP_NOTE_NONE;
@@ -301,6 +328,31 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 	stop->hearing = 0;
 }
 
+bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
+{
+	struct stop_candidate *c = &stop->candidate;
+	bool is_last = c->signal.number == number;
+	bool is_request = c->signal.seen && is_last && !stop->request.seen &&
+			  now_ns < c->signal.at_ns + lapse_after_ns(stop);
+
+	c->numbers &= 1ULL << (number - 1);
+	if (is_request) {
+		stop->request = c->signal;
+		stop->request_sigs = c->numbers;
+		stop->request_suppressed = c->suppressed;
+		stop->deaf = c->deaf;
+		stop->hearing = c->hearing;
+		c->signal = (struct stop_signal){};
+		stop_advance(stop, STOP_EV_REQUEST);
+	}
+	/* An earlier one may have been the request: only its time and sender are lost. */
+	if (is_last || !c->numbers) {
+		signal_forget(map, &c->signal);
+		c->numbers = 0;
+	}
+	return is_request;
+}
+
 /* Suppressed signals matter when they came after the request, or when nobody asked at all. */
 static bool suppression_matters(const struct stop *stop)
 {
@@ -324,6 +376,15 @@ static bool may_have_been_asked(const struct stop *stop)
 {
 	return stop->unsure_ns && !stop->request.seen &&
 	       stop->exit_ns < stop->unsure_ns + lapse_after_ns(stop);
+}
+
+/* No request is known, and what it was sent may have been one. */
+static bool stop_signal_unknown(const struct stop *stop)
+{
+	const struct stop_candidate *c = &stop->candidate;
+
+	return c->numbers && !stop->request.seen && !stop->oom_victim &&
+	       stop->exit_ns < c->signal.at_ns + lapse_after_ns(stop);
 }
 
 /* What it died of, or what it was asked by, is of a sender that cannot be known. */
@@ -409,6 +470,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_GRACE_UNCERTAIN;
 	if (sender_unknown(stop))
 		gaps |= 1u << GAP_SENDER_UNKNOWN;
+	if (stop_signal_unknown(stop))
+		gaps |= 1u << GAP_STOP_SIGNAL_UNKNOWN;
 	return gaps;
 }
 

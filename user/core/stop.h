@@ -43,6 +43,18 @@ struct stop_signal {
 	struct sender sender; /* holds a reference while seen */
 };
 
+/*
+ * The last signal of a runtime that would be a request if it were the stop signal, sent while no
+ * source had provided which one that is.
+ */
+struct stop_candidate {
+	struct stop_signal signal;
+	uint64_t numbers; /* of all of them: bits 1 << (number - 1) */
+	bool deaf;
+	uint32_t hearing;
+	uint64_t suppressed;
+};
+
 /* The first signal that init sent to another process of its container after it was asked to stop. */
 struct stop_forward {
 	uint32_t count; /* how many were recorded; 0: none */
@@ -74,6 +86,7 @@ struct stop {
 	bool late;		   /* it ran before we attached */
 
 	struct stop_signal request;
+	struct stop_candidate candidate;
 	uint64_t request_sigs; /* stop-set signals sent in it */
 	uint32_t hearing;      /* enum stop_hearing */
 	bool deaf;
@@ -135,11 +148,20 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 
 /*
  * A signal for init, its sender judged. Takes over sender's reference. Says whether it counts as a
- * request, a fatal kill, or only as the last of its number.
+ * request, a fatal kill, or only as the last of its number. set_known: a source has provided the
+ * stop signal, so that no other number can be one.
  */
 enum stop_note { STOP_NOTE_NONE, STOP_NOTE_REQUEST, STOP_NOTE_KILL, STOP_NOTE_UNEXPECTED };
 enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
-			      uint64_t at_ns, uint64_t stop_set, struct sender *sender);
+			      uint64_t at_ns, uint64_t stop_set, bool set_known,
+			      struct sender *sender);
+
+/*
+ * A source provides the container's stop signal: a candidate of that number becomes the request,
+ * unless it has lapsed by now_ns or another request is open; the others were none. True: a request
+ * is open that was not before.
+ */
+bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns);
 
 /* Whether sig finds its target deaf: ignored under the shield of PID 1, and not by choice. */
 bool stop_signal_deaf(const struct obs_signal *sig);
