@@ -131,7 +131,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 5},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
-		{OBS_KEPT_STOP, sizeof(struct kept_stop), 35},
+		{OBS_KEPT_STOP, sizeof(struct kept_stop), 34},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 27},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
@@ -246,7 +246,8 @@ static void test_stable_lines(void **state)
 		"\"forward_uid\":48,\"forward_start_ns\":49,\"forward_cgroup_id\":50,"
 		"\"forward_watch_id\":51,\"forward_comm\":\"s52\",\"forward_exe\":\"s53\","
 		"\"takes_others\":true,\"told_unnamed\":true,\"record_lost\":true,"
-		"\"shed\":true,\"restarted\":true,\"blind\":true,\"hearing\":60}\n",
+		"\"shed\":true,\"restarted\":true,\"blind\":true,\"hearing\":60,\"given_ns\":61,"
+		"\"given_unknown\":true}\n",
 		"{\"type\":\"kept_signal\",\"at_ns\":1,\"id\":2,\"kill\":true,\"number\":4,"
 		"\"result\":-5,\"flags\":6,\"signal_ns\":7,\"kind\":8,\"relation\":9,"
 		"\"pid\":10,\"ns_pid\":11,\"uid\":12,\"start_ns\":13,\"cgroup_id\":14,"

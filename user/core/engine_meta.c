@@ -106,13 +106,29 @@ static bool is_by_runtime(const struct stop_signal *signal)
 	return signal->seen && signal->sender.kind == SENDER_RUNTIME;
 }
 
-/* What came of the stop, where that contradicts the container's own timeout. */
-static struct grace observed(const struct stop *stop, const struct grace *grace)
+/* By its spec it would have been killed before, and no source has said since whether it is being
+ * deleted, and with what. */
+static bool was_deleted_unseen(const struct engine *e, const struct stop *stop,
+			       const struct grace *grace)
+{
+	const struct podtab_pod *pod = engine_pod_meta(e, stop->node);
+	uint64_t end_ns = stop->kill.seen ? stop->kill.at_ns : stop->exit_ns;
+
+	return grace->from == GRACE_SPEC && pod && pod->state_ns < stop->request.at_ns &&
+	       end_ns > stop->request.at_ns &&
+	       grace_is_outlived(grace, end_ns - stop->request.at_ns);
+}
+
+/* What came of the stop, where that contradicts its pod's spec or the container's own timeout. */
+static struct grace observed(const struct engine *e, const struct stop *stop,
+			     const struct grace *grace)
 {
 	uint64_t from_ns = stop->request.at_ns;
 
 	if (!stop->request.seen)
 		return *grace;
+	if (was_deleted_unseen(e, stop, grace))
+		return (struct grace){.from = GRACE_HIDDEN};
 	if (is_by_runtime(&stop->request) && is_by_runtime(&stop->kill))
 		return grace_observed(grace, stop->kill.at_ns - from_ns, true);
 	if (stop->exit_seen && !stop->kill.seen)
@@ -120,16 +136,55 @@ static struct grace observed(const struct stop *stop, const struct grace *grace)
 	return *grace;
 }
 
-struct grace engine_grace(const struct engine *e, const struct stop *stop)
+/* By what a node shutdown gives it. */
+static void shorten(const struct stop *stop, struct grace *grace)
+{
+	if (grace->from != GRACE_SPEC && grace->from != GRACE_DELETION)
+		return;
+	if (stop->given_unknown)
+		*grace = (struct grace){.from = GRACE_HIDDEN};
+	else if (stop->given_ns && stop->given_ns < grace->ns)
+		*grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = stop->given_ns};
+}
+
+static struct grace grace_now(const struct engine *e, const struct stop *stop)
 {
 	const struct podtab_container *own = engine_container_meta(e, stop->node);
 	struct grace grace;
 
 	grace = grace_of(engine_pod_meta(e, stop->node), own, spec_meta(e, stop->node, own),
 			 e->config.assumed_grace_ns);
-	engine_shutdown_shorten(e, stop, &grace);
+	shorten(stop, &grace);
 	grace.sure = would_know(e, stop, &grace);
-	return observed(stop, &grace);
+	return observed(e, stop, &grace);
+}
+
+void engine_take_grace(struct engine *e, struct stop *stop)
+{
+	if (engine_shutdown_give(e, stop))
+		engine_changed(e, stop->node);
+	stop->grace = grace_now(e, stop);
+}
+
+/* Its request lapses by the period that is in force. */
+void engine_renew_grace(struct engine *e, struct stop *stop)
+{
+	if (stop->state != STOP_REQUESTED && stop->state != STOP_KILLED)
+		return;
+	engine_take_grace(e, stop);
+	if (stop->state == STOP_REQUESTED && !stop->probed)
+		engine_wake(e, stop, stop_lapse_ns(stop));
+}
+
+static void renew_graces(struct engine *e, const char *uid)
+{
+	struct pod *pod = cgmap_pod(&e->map, uid);
+	struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (node->stop)
+				engine_renew_grace(e, node->stop);
 }
 
 bool engine_lacks_grace(const struct engine *e, const struct stop *stop)
@@ -254,6 +309,7 @@ int engine_on_pod(struct engine *e, const struct obs *obs)
 
 	age(e);
 	e->stats.unexpected += r == -EINVAL;
+	renew_graces(e, obs->pod.uid);
 	followed = engine_pods_described(e, &obs->pod);
 	engine_pods_named(e, obs->pod.uid);
 	return r == -ENOMEM ? r : followed;

@@ -153,7 +153,11 @@ const char *engine_base_name(const char *path);
 bool engine_is_unit(const struct cgnode *node);
 /* What systemctl calls the service that node is; NULL while its path is not known. */
 const char *engine_unit_name(const struct cgnode *node);
-struct grace engine_grace(const struct engine *e, const struct stop *stop);
+/* The grace period in force, by what is known now. What a node shutdown gives it is noted: that
+ * holds when the shutdown is over, too. */
+void engine_take_grace(struct engine *e, struct stop *stop);
+/* The same while it is being stopped, for a source has said something new. */
+void engine_renew_grace(struct engine *e, struct stop *stop);
 /* It was killed early, and its pod's source has yet to say since whether that was deleted. */
 bool engine_lacks_grace(const struct engine *e, const struct stop *stop);
 /* Its stop signal as a source provides it; 0: unknown. */
@@ -283,9 +287,9 @@ void engine_record_end(struct engine *e);
 void engine_shutdown_done(struct engine *e);
 /* Whether a node shutdown that is announced would be known. */
 bool engine_shutdown_is_watched(const struct engine *e);
-/* Takes the period of the pod's group for grace, if the stop was asked for in a node shutdown and
- * that is shorter. */
-void engine_shutdown_shorten(const struct engine *e, const struct stop *stop, struct grace *grace);
+/* Notes in stop what the shutdown that is under way gives it, if it was asked for in that. True:
+ * that is new. */
+bool engine_shutdown_give(const struct engine *e, struct stop *stop);
 /* Tells the sequencer what an observation that was taken has changed. */
 void engine_shutdown_saw(struct engine *e, const struct obs *obs);
 /* A pod is followed no longer. */

@@ -38,7 +38,7 @@ static void settle_missing(struct engine *e, struct stop *stop)
 
 static void settle_alive(struct engine *e, struct stop *stop)
 {
-	stop->grace = engine_grace(e, stop);
+	engine_take_grace(e, stop);
 	if (stop->state == STOP_REQUESTED)
 		engine_wake(e, stop, stop_lapse_ns(stop));
 	engine_pods_entered(e, stop->node);

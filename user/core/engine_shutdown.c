@@ -81,6 +81,17 @@ static void judged(struct engine_shutdown *s)
 	s->unjudged = false;
 }
 
+/* logind's announcement may come after the first stop signals. */
+static void give_all(struct engine *e)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos)))
+		if (node->stop)
+			engine_renew_grace(e, node->stop);
+}
+
 /* One step of the sequencer. What it refuses it has counted. */
 static int step(struct engine *e, const struct shutdown_event *event)
 {
@@ -92,6 +103,8 @@ static int step(struct engine *e, const struct shutdown_event *event)
 		engine_shutdown_tell_all(e);
 	r = shutdown_step(s->sequencer, event, e->now_ns);
 	judged(s);
+	if (event->type == SHUTDOWN_EV_ANNOUNCED)
+		give_all(e);
 	return r == -ENOMEM ? r : 0;
 }
 

@@ -157,24 +157,64 @@ bool engine_shutdown_is_watched(const struct engine *e)
 /* logind's word and the kernel's records come by different ways, and the kubelet is as quick. */
 #define ANNOUNCED_WITHIN_NS NS_PER_S
 
-void engine_shutdown_shorten(const struct engine *e, const struct stop *stop, struct grace *grace)
+/* What stops it may be the shutdown that is under way. */
+static bool may_be_of_shutdown(const struct stop *stop, const struct shutdown_status *status)
+{
+	const struct stop_signal *request = &stop->request, *kill = &stop->kill;
+
+	return status->going && request->seen && request->sender.relation == RELATION_MANAGER &&
+	       request->at_ns + ANNOUNCED_WITHIN_NS >= status->announced_ns &&
+	       !(kill->seen && kill->at_ns < status->announced_ns);
+}
+
+/* The least that any group's pods are given. */
+static uint64_t least_given_ns(const struct shutplan *plan, struct shutplan_pod pod)
+{
+	uint64_t least_ns = UINT64_MAX;
+
+	pod.has_priority = true;
+	for (size_t i = 0; i < plan->n; i++) {
+		struct podworker_seconds given;
+
+		pod.priority = plan->groups[i].priority;
+		given = shutplan_stop_s(plan, &pod, (struct podworker_seconds){});
+		if (given.set && given.s >= 0 && (uint64_t)given.s * NS_PER_S < least_ns)
+			least_ns = (uint64_t)given.s * NS_PER_S;
+	}
+	return least_ns;
+}
+
+/* Its own period, by its spec or by its deletion. */
+static uint64_t longest_own_ns(const struct podtab_pod *meta)
+{
+	uint64_t spec_ns = meta->known & META_POD_GRACE ? meta->grace_ns : 0;
+	uint64_t deletion_ns = meta->known & META_POD_DELETION_GRACE ? meta->deletion_grace_ns : 0;
+
+	return spec_ns > deletion_ns ? spec_ns : deletion_ns;
+}
+
+bool engine_shutdown_give(const struct engine *e, struct stop *stop)
 {
 	const struct podtab_pod *meta = engine_pod_meta(e, stop->node);
+	const uint64_t before_ns = stop->given_ns;
+	const bool before = stop->given_unknown;
 	struct shutdown_status status;
 	struct podworker_seconds given;
 	struct shutplan_pod pod;
 
-	if (!e->shutdown || !e->shutdown->plan.n || !meta || !(meta->known & META_POD_PRIORITY) ||
-	    !stop->request.seen || (grace->from != GRACE_SPEC && grace->from != GRACE_DELETION))
-		return;
+	if (!e->shutdown || !e->shutdown->plan.n || !meta)
+		return false;
 	shutdown_get_status(e->shutdown->sequencer, &status);
-	if (!status.going || stop->request.sender.relation != RELATION_MANAGER ||
-	    stop->request.at_ns + ANNOUNCED_WITHIN_NS < status.announced_ns)
-		return;
+	if (!may_be_of_shutdown(stop, &status))
+		return false;
 	pod = plan_pod(meta, stop->node->pod->is_static);
 	given = shutplan_stop_s(&e->shutdown->plan, &pod, (struct podworker_seconds){});
-	if (given.set && given.s >= 0 && (uint64_t)given.s < grace->ns / NS_PER_S)
-		*grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = (uint64_t)given.s * NS_PER_S};
+	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
+			      least_given_ns(&e->shutdown->plan, pod) < longest_own_ns(meta);
+	if (!stop->given_unknown && given.set && given.s >= 0 &&
+	    (!before_ns || (uint64_t)given.s * NS_PER_S < before_ns))
+		stop->given_ns = (uint64_t)given.s * NS_PER_S;
+	return stop->given_ns != before_ns || stop->given_unknown != before;
 }
 
 static bool is_runtime(const struct sender *sender)

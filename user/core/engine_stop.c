@@ -50,7 +50,7 @@ static void begin(struct engine *e, struct stop *stop, const struct graced_proc 
 	stop->former = former;
 	stop->since_ns = at_ns;
 	stop->late = !e->attached;
-	stop->grace = engine_grace(e, stop);
+	engine_take_grace(e, stop);
 	engine_wake(e, stop, 0);
 	engine_pods_entered(e, stop->node);
 	engine_ask_beside(e, stop->node);
@@ -189,7 +189,7 @@ static void noted(struct engine *e, struct stop *stop, enum stop_note note, cons
 	if (note == STOP_NOTE_UNEXPECTED)
 		e->stats.unexpected++;
 	if (opened)
-		stop->grace = engine_grace(e, stop);
+		engine_take_grace(e, stop);
 	if (opened && !stop->probed)
 		engine_wake(e, stop, stop_lapse_ns(stop));
 	if (!opened && note != STOP_NOTE_KILL)
@@ -290,7 +290,7 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
 	engine_ask_names(e, stop->node);
 	engine_ask_unit(e, stop->node);
-	stop->grace = engine_grace(e, stop);
+	engine_take_grace(e, stop);
 	if (engine_lacks_grace(e, stop))
 		engine_ask_pod(e, stop->node->pod, stop->kill.at_ns);
 	if (engine_pod_terminating(e, stop) == TRI_UNKNOWN)

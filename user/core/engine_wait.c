@@ -154,7 +154,7 @@ void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
 	if (stop->node)
 		engine_changed(e, stop->node);
 	stop->told_unnamed = stop->node && !stop->node->path;
-	stop->grace = engine_grace(e, stop);
+	engine_take_grace(e, stop);
 	engine_report_stop(e, stop, gaps_of(e, stop, not_empty));
 	e->stats.stops++;
 	engine_note_exit(e, stop);

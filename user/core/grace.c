@@ -61,16 +61,22 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+bool grace_is_outlived(const struct grace *grace, uint64_t after_ns)
+{
+	uint64_t slack_ns = grace->ns / 10 < SECOND ? grace->ns / 10 : SECOND;
+
+	return after_ns > slack_ns && after_ns - slack_ns > grace->ns;
+}
+
 struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool killed)
 {
 	uint64_t whole_ns = (after_ns + SECOND / 2) / SECOND * SECOND;
-	uint64_t slack_ns = own->ns / 10 < SECOND ? own->ns / 10 : SECOND;
 
 	if (own->from != GRACE_RUNTIME)
 		return *own;
 	if (killed && whole_ns != own->ns && distance(after_ns, whole_ns) <= WHOLE_WITHIN)
 		return (struct grace){.from = GRACE_INFERRED, .ns = whole_ns};
-	if (after_ns > slack_ns && after_ns - slack_ns > own->ns)
+	if (grace_is_outlived(own, after_ns))
 		return (struct grace){.from = GRACE_HIDDEN};
 	return *own;
 }

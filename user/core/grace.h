@@ -44,6 +44,9 @@ struct grace grace_of(const struct podtab_pod *pod, const struct podtab_containe
  */
 struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool killed);
 
+/* What happened so long after the stop signal is too late for it, by a tenth or a second. */
+bool grace_is_outlived(const struct grace *grace, uint64_t after_ns);
+
 static inline bool grace_known(const struct grace *grace)
 {
 	return grace->from >= GRACE_SPEC && grace->from < GRACE_FROM_COUNT;

@@ -62,7 +62,9 @@ struct kept_stop {
 	uint64_t forward_ns;
 	struct graced_proc forward_to;
 	bool takes_others, told_unnamed, record_lost, shed;
-	uint32_t hearing;      /* enum stop_hearing */
+	uint32_t hearing; /* enum stop_hearing */
+	uint64_t given_ns;
+	bool given_unknown;
 	bool restarted, blind; /* another restart was in its life before */
 };
 

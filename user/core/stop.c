@@ -326,6 +326,8 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 	stop->request_sigs = 0;
 	stop->deaf = false;
 	stop->hearing = 0;
+	stop->given_ns = 0;
+	stop->given_unknown = false;
 }
 
 bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
@@ -437,7 +439,8 @@ static bool grace_uncertain(const struct stop *stop)
 {
 	if (!stop_kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
 		return false;
-	return stop->grace.from == GRACE_INFERRED || (kill_is_early(stop) && !stop->grace.sure);
+	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
+	       (kill_is_early(stop) && !stop->grace.sure);
 }
 
 uint32_t stop_gaps(const struct stop *stop)

@@ -111,6 +111,10 @@ struct stop {
 	uint64_t request_suppressed;
 
 	struct grace grace; /* as told last */
+	/* What a node shutdown gives this stop, the least so far, 0: nothing; in force until it
+	 * ends, whatever becomes of the shutdown. */
+	uint64_t given_ns;
+	bool given_unknown; /* a shutdown may give it less than its own, which is not known */
 	struct stop_forward forward;
 	uint64_t deliver_ns;	/* init took its stop signal; 0: not seen */
 	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */

@@ -74,6 +74,8 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 		.restarted = stop->restarted,
 		.blind = stop->blind,
 		.hearing = stop->hearing,
+		.given_ns = stop->given_ns,
+		.given_unknown = stop->given_unknown,
 	};
 	write_last_from(stop, ret->last_from);
 }
@@ -159,6 +161,8 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.restarted = kept->restarted,
 		.blind = kept->blind,
 		.hearing = kept->hearing,
+		.given_ns = kept->given_ns,
+		.given_unknown = kept->given_unknown,
 		.kept = true,
 	};
 	read_last_from(kept->last_from, stop);
@@ -217,6 +221,8 @@ void stop_restored(struct stop *stop)
 		stop->request_sigs = 0;
 		stop->deaf = false;
 		stop->hearing = 0;
+		stop->given_ns = 0;
+		stop->given_unknown = false;
 		stop->forward = (struct stop_forward){};
 	}
 	if (stop->state == STOP_IDLE || stop->state == STOP_TOLD)

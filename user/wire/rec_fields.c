@@ -251,6 +251,8 @@ static const struct rec_field KEPT_STOP[] = {
 	BOOL("restarted", kept_stop.restarted),
 	BOOL("blind", kept_stop.blind),
 	UINT("hearing", kept_stop.hearing),
+	UINT("given_ns", kept_stop.given_ns),
+	BOOL("given_unknown", kept_stop.given_unknown),
 };
 
 static const struct rec_field KEPT_SIGNAL[] = {
