@@ -216,6 +216,208 @@ static void test_pids(void **state)
 	assert_false(cgfs_populated(t->cgfs, "/nowhere"));
 }
 
+#define MANY 300 /* more than are handled at once */
+
+struct steps {
+	unsigned int n;
+	uint32_t most; /* work of one */
+};
+
+/* In steps of that much work. */
+static int kill_in_steps(struct cgfs *cgfs, uint64_t id, uint32_t work, struct steps *ret)
+{
+	struct cgfs_kill *k;
+	int r = cgfs_kill_begin(cgfs, id, &k);
+
+	*ret = (struct steps){};
+	if (r <= 0)
+		return r;
+	do {
+		uint32_t left = work;
+
+		r = cgfs_kill_step(k, &left);
+		ret->n++;
+		ret->most = work - left > ret->most ? work - left : ret->most;
+	} while (r > 0);
+	cgfs_kill_free(k);
+	return r;
+}
+
+static int kill_all(struct cgfs *cgfs, uint64_t id)
+{
+	struct steps steps;
+
+	return kill_in_steps(cgfs, id, 100000, &steps);
+}
+
+#define DEEP	  300
+#define NAME_LEN  200 /* so that the path is much longer than PATH_MAX */
+#define WIDE	  600
+#define CROWD_PID 4194304
+
+/* A chain of directories, made from within each other. The last one, open. */
+static int dig(const struct tree *t, unsigned int levels, const char *name, const char *procs)
+{
+	int dir = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), file;
+
+	for (unsigned int i = 0; i < levels; i++) {
+		int below;
+
+		assert_int_equal(mkdirat(dir, name, 0755), 0);
+		below = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_true(below >= 0);
+		close(dir);
+		dir = below;
+	}
+	file = openat(dir, "cgroup.procs", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_int_equal(write(file, procs, strlen(procs)), strlen(procs));
+	close(file);
+	return dir;
+}
+
+static void test_deep_members(void **state)
+{
+	struct tree *t = *state;
+	char name[NAME_LEN + 1] = {};
+	uint64_t total = 0;
+
+	memset(name, 'd', NAME_LEN);
+	close(dig(t, 70, "c", "70\n"));
+	assert_true(cgfs_populated(t->cgfs, "/"));
+	assert_int_equal(cgfs_pids(t->cgfs, "/", sum, &total), 0);
+	assert_int_equal(total, 70);
+	close(dig(t, DEEP, name, "300\n"));
+	total = 0;
+	assert_int_equal(cgfs_pids(t->cgfs, "/", sum, &total), 0);
+	assert_int_equal(total, 370);
+}
+
+/* Each directory on the way up has others below it that are still to be visited. */
+static void test_wide_members(void **state)
+{
+	struct tree *t = *state;
+	struct rlimit old, few;
+	uint64_t total = 0, expected = 0;
+	int fd = dup(0);
+
+	for (int i = 0; i < WIDE; i++) {
+		char path[64], procs[16];
+
+		snprintf(path, sizeof(path), "/%d", i % 10);
+		if (i < 10)
+			make(t, path);
+		snprintf(path, sizeof(path), "/%d/c%d", i % 10, i);
+		make(t, path);
+		strcat(path, "/cgroup.procs");
+		snprintf(procs, sizeof(procs), "%d\n", i + 1);
+		put(t, path, procs);
+		expected += (uint64_t)i + 1;
+	}
+	/* None of it takes a descriptor for each. */
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = (rlim_t)fd + 4;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(cgfs_pids(t->cgfs, "/", sum, &total), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_int_equal(total, expected);
+}
+
+static void put_crowd(const struct tree *t, const char *path, unsigned int n)
+{
+	char full[256];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s%s", t->dir, path);
+	f = fopen(full, "we");
+	assert_non_null(f);
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(f, "%u\n", CROWD_PID + i);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int count_pid(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	unsigned int *n = userdata;
+
+	(void)cgroup_id;
+	assert_int_equal(pid, CROWD_PID + *n);
+	++*n;
+	return 0;
+}
+
+/* 65,536 of them, and the walk ends. */
+static void test_crowd(void **state)
+{
+	struct tree *t = *state;
+	unsigned int n = 0;
+
+	make(t, "/a");
+	put_crowd(t, "/a/cgroup.procs", 200000);
+	assert_true(cgfs_populated(t->cgfs, "/a"));
+	assert_int_equal(cgfs_pids(t->cgfs, "/a", count_pid, &n), 0);
+	assert_int_equal(n, 65536);
+}
+
+static int find_a(void *userdata, const struct cgfs_dir *dir)
+{
+	struct tree *t = userdata;
+
+	t->id[0] = dir->id;
+	return 0;
+}
+
+/* No step does more than it may, but for the batch that it is at. */
+static void test_steps(void **state)
+{
+	struct tree *t = *state;
+	struct steps steps;
+
+	make(t, "/a");
+	make(t, "/a/b");
+	for (int i = 0; i < WIDE; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/a/b/%d", i);
+		make(t, path);
+	}
+	put_crowd(t, "/a/cgroup.procs", 5000);
+	assert_int_equal(cgfs_scan(t->cgfs, "/a", find_a, t, NULL), 0);
+	assert_int_equal(kill_in_steps(t->cgfs, t->id[0], 512, &steps), 0);
+	print_message("# %u steps, of %u at most\n", steps.n, steps.most);
+	assert_true(steps.n >= (5000 + 2 * WIDE) / (512 + CGFS_BATCH));
+	assert_int_equal(steps.most, 512);
+}
+
+/* What could not be looked at is not taken for empty. */
+static void test_not_visited(void **state)
+{
+	struct tree *t = *state;
+	struct rlimit old, few;
+	struct steps steps;
+	int fd = dup(0), r;
+	bool populated;
+
+	close(fd);
+	make(t, "/a");
+	make(t, "/a/b");
+	assert_int_equal(cgfs_scan(t->cgfs, "/a", find_a, t, NULL), 0);
+	assert_false(cgfs_populated(t->cgfs, "/a"));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = (rlim_t)fd + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	populated = cgfs_populated(t->cgfs, "/a");
+	/* One more, to find the cgroup. */
+	few.rlim_cur++;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	r = kill_in_steps(t->cgfs, t->id[0], 512, &steps);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_true(populated);
+	assert_int_equal(r, -EMFILE);
+}
+
 static void test_unified(void **state)
 {
 	struct tree *t = *state;
@@ -240,13 +442,12 @@ static void test_unified(void **state)
 	cgfs_free(cgfs);
 }
 
-#define MANY 300 /* more than are told at once */
-
 /* A plain directory lists them for ever, as one does that is slow to let the dead go. */
 static void test_kill(void **state)
 {
 	struct tree *t = *state;
 	char procs[MANY * 12] = "";
+	struct steps steps;
 	pid_t pids[MANY];
 	int status;
 
@@ -263,15 +464,17 @@ static void test_kill(void **state)
 	make(t, "/a");
 	put(t, "/a/cgroup.procs", procs);
 	assert_int_equal(cgfs_scan(t->cgfs, "/", visit, t, NULL), 0);
-	assert_int_equal(cgfs_kill(t->cgfs, t->id[1]), 0);
+	assert_int_equal(kill_in_steps(t->cgfs, t->id[1], 1, &steps), 0);
+	/* Two rounds of two batches each. */
+	assert_true(steps.n >= 4);
 	for (size_t i = 0; i < MANY; i++) {
 		kill(pids[i], SIGTERM);
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		assert_true(WIFSIGNALED(status));
 		assert_int_equal(WTERMSIG(status), SIGKILL);
 	}
-	assert_int_equal(cgfs_kill(t->cgfs, t->id[0]), -EPERM);
-	assert_int_equal(cgfs_kill(t->cgfs, 1), -ENOENT);
+	assert_int_equal(kill_all(t->cgfs, t->id[0]), -EPERM);
+	assert_int_equal(kill_all(t->cgfs, 1), -ENOENT);
 }
 
 #define FEW 8
@@ -304,14 +507,14 @@ static void test_kill_without_descriptors(void **state)
 	few = old;
 	few.rlim_cur = (rlim_t)fd + FEW;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	r = cgfs_kill(t->cgfs, t->id[1]);
+	r = kill_all(t->cgfs, t->id[1]);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(r, -EMFILE);
 	for (size_t i = 0; i < FEW; i++) {
 		kill(pids[i], SIGKILL);
 		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
 	}
-	r = cgfs_kill(t->cgfs, t->id[1]);
+	r = kill_all(t->cgfs, t->id[1]);
 	assert_int_equal(r, 0);
 }
 
@@ -402,6 +605,15 @@ int main(void)
 		{"a cgroup's path is found by its id", test_path_of, setup, teardown, NULL},
 		{"the processes at and below a cgroup are read, odd lines are not", test_pids,
 		 setup, teardown, NULL},
+		{"processes are found at any depth, also beyond the longest path",
+		 test_deep_members, setup, teardown, NULL},
+		{"a walk over thousands of cgroups takes three descriptors", test_wide_members,
+		 setup, teardown, NULL},
+		{"a list of processes is read however long it is, up to the bound of a look",
+		 test_crowd, setup, teardown, NULL},
+		{"a step of a kill is bounded by its work", test_steps, setup, teardown, NULL},
+		{"what cannot be looked at is neither empty nor killed", test_not_visited, setup,
+		 teardown, NULL},
 		{"everybody in a cgroup is killed in turn, however slow they are to leave",
 		 test_kill, setup, teardown, NULL},
 		{"who could not be told for want of a descriptor is not taken for gone",

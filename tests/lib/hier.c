@@ -203,14 +203,20 @@ static void nap(void)
 	nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
 
-static void kill_members(const char *dir)
+static void kill_members(int dir)
 {
-	pid_t pids[256];
-	int n = cg_pids(dir, pids, 256);
+	int fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC), pid;
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
-	for (int i = 0; i < n && i < 256; i++)
-		if (pids[i] > 1 && pids[i] != getpid())
-			kill(pids[i], SIGKILL);
+	if (!in) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (fscanf(in, "%d", &pid) == 1)
+		if (pid > 1 && pid != getpid())
+			kill(pid, SIGKILL);
+	fclose(in);
 }
 
 int cg_remove(const char *dir)
@@ -227,25 +233,22 @@ int cg_remove(const char *dir)
 	return 0;
 }
 
-static int sweep_once(const char *dir)
+/* At any depth, so without paths. */
+static int sweep_once(int parent, const char *name)
 {
-	char below[HIER_PATH_MAX + 256];
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
-	DIR *list;
 
-	kill_members(dir);
-	list = opendir(dir);
 	if (!list)
 		return -errno;
-	while ((entry = readdir(list))) {
-		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") ||
-		    !strcmp(entry->d_name, ".."))
-			continue;
-		snprintf(below, sizeof(below), "%s/%s", dir, entry->d_name);
-		sweep_once(below);
-	}
+	kill_members(fd);
+	while ((entry = readdir(list)))
+		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0)
+			sweep_once(fd, entry->d_name);
 	closedir(list);
-	return rmdir(dir) < 0 ? -errno : 0;
+	return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 int cg_sweep(const char *dir)
@@ -253,7 +256,7 @@ int cg_sweep(const char *dir)
 	uint64_t until = page_clock_ns() + SWEEP_MAX_NS;
 	int r;
 
-	while ((r = sweep_once(dir)) && r != -ENOENT && page_clock_ns() < until)
+	while ((r = sweep_once(AT_FDCWD, dir)) && r != -ENOENT && page_clock_ns() < until)
 		nap();
 	return r == -ENOENT ? 0 : r;
 }

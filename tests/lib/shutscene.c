@@ -171,10 +171,18 @@ int shutscene_undo(void **state)
 
 void shutscene_box(struct shutscene *s, const char *pod, struct box *ret)
 {
+	shutscene_box_of(s, pod, &(struct box_spec){.argv = BOX_ARGV("deaf")}, ret);
+}
+
+void shutscene_box_of(struct shutscene *s, const char *pod, const struct box_spec *of,
+		      struct box *ret)
+{
 	struct lognames_of names = {&s->names, "shop", pod, "main"};
-	const struct box_spec spec = {
-		.argv = BOX_ARGV("deaf"), .named = lognames_of, .userdata = &names};
 	double known = service_metric(s->service, "graced_known_pods", NULL);
+	struct box_spec spec = *of;
+
+	spec.named = lognames_of;
+	spec.userdata = &names;
 
 	assert_int_equal(box_start(&s->tree, &spec, ret), 0);
 	assert_true(service_await_metric(s->service, "graced_known_pods", NULL, known + 1) > known);

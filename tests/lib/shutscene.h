@@ -61,6 +61,9 @@ void shutscene_start(struct shutscene *s, const char *mode);
 /* A pod of that name in the namespace "shop", whose container "main" does not hear SIGTERM; the
  * daemon knows it. */
 void shutscene_box(struct shutscene *s, const char *pod, struct box *ret);
+/* The same of another program. */
+void shutscene_box_of(struct shutscene *s, const char *pod, const struct box_spec *spec,
+		      struct box *ret);
 
 void shutscene_write(const char *path, const char *text);
 

@@ -14,7 +14,6 @@
 #include "app/say.h"
 #include "app/sources.h"
 #include "io/busconn.h"
-#include "io/cgfs.h"
 #include "io/clock.h"
 #include "io/fdstore.h"
 
@@ -225,15 +224,6 @@ static void tell_listers(struct inhibitor *in, bool first)
 		tell_lister(in, of_static, true, first);
 }
 
-static void kill_container(struct inhibitor *in, uint64_t id)
-{
-	int r = cgfs_kill(in->manager->cgfs, id);
-
-	if (r < 0 && r != -ENOENT)
-		log_error("cannot end the processes of cgroup %llu: %s", (unsigned long long)id,
-			  strerror(-r));
-}
-
 void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 {
 	switch (effect->type) {
@@ -253,7 +243,7 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 		in->flushing = true;
 		break;
 	case EFFECT_KILL:
-		kill_container(in, effect->id);
+		killer_add(in->killer, effect->id);
 		break;
 	default:
 		break;
@@ -326,10 +316,16 @@ int inhibitor_new(struct daemon *d, struct inhibitor_lock lock, struct inhibitor
 			close(lock.fd);
 	} else {
 		*ret = in;
-		r = open_logind(in, lock);
+		r = killer_new(in->manager->event, in->manager->cgfs, &in->killer);
+		if (r >= 0)
+			r = open_logind(in, lock);
+		else if (lock.fd >= 0)
+			close(lock.fd);
 	}
 	if (r < 0) {
 		say("cannot follow shutdowns of the node: %s", strerror(-r));
+		if (in)
+			killer_free(in->killer);
 		free(in);
 		*ret = NULL;
 		return r;
@@ -348,6 +344,7 @@ struct inhibitor *inhibitor_free(struct inhibitor *in)
 	delaykeep_free(in->delay);
 	confwatch_free(in->watch);
 	logind_free(in->logind);
+	killer_free(in->killer);
 	free(in);
 	return NULL;
 }

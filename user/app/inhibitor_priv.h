@@ -4,6 +4,7 @@
 #define APP_INHIBITOR_PRIV_H
 
 #include "app/inhibitor.h"
+#include "app/killer.h"
 #include "io/confwatch.h"
 #include "io/delaykeep.h"
 #include "io/logind.h"
@@ -14,6 +15,7 @@ struct inhibitor {
 	const struct inhibitor_options *options;
 	struct logind *logind;
 	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
+	struct killer *killer;	 /* the containers that are being killed */
 	struct confwatch *watch; /* NULL: delay watches the kubelet's configuration */
 	bool dropped;		 /* our drop-in is removed, and logind has not read that */
 	bool up, away;		 /* logind can be asked; it cannot, which is told */

@@ -295,6 +295,8 @@ int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_
 		return path_of_fd(cgfs, fd, ret, size, ret_level);
 	if (fd == -ESTALE || fd == -ENOENT)
 		return -ENOENT;
+	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
+		return fd;
 	/* Without CAP_DAC_READ_SEARCH all of them are looked at. */
 	r = cgfs_scan(cgfs, "/", find_visit, &f, NULL);
 	return r < 0 && r != -ECANCELED ? r : f.result;

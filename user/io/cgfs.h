@@ -64,16 +64,31 @@ uint32_t cgfs_delegated_level(struct cgfs *cgfs, const char *path);
 /* The id of the cgroup at a path. -ENOENT: there is none. */
 int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret);
 
-/* Whether a live process is in the cgroup or below it. False for a path that does not exist. */
+/* Whether a live process is in the cgroup or below it, at any depth; true also where that cannot be
+ * known, as below a hierarchy v1 cgroup with thousands of others in it. False for a path that does
+ * not exist. */
 bool cgfs_populated(struct cgfs *cgfs, const char *path);
 
-/* Each process in the cgroup and below it, at most 65,536; a path that does not exist has none. */
+/* Each process in the cgroup and below it, at any depth, at most 65,536; a path that does not exist
+ * has none. 0, or what fn ended it with. */
 int cgfs_pids(struct cgfs *cgfs, const char *path, cgfs_pid_fn fn, void *userdata);
 
-/* SIGKILL to every process in the cgroup of that id and below it. -ENOENT: there is none; -EPERM
- * for the root, or where somebody in it may not be told (CAP_KILL). Whether they died of it is to
- * be seen. */
-int cgfs_kill(struct cgfs *cgfs, uint64_t id);
+/*
+ * SIGKILL to every process in a cgroup and below it, at any depth. Where the kernel does not do it
+ * at once (cgroup v2 since 5.14) the processes are sent it one by one, in rounds until no further
+ * one is found: that may take long where they fork, and is done in steps. Whether they died of it
+ * is to be seen.
+ */
+struct cgfs_kill;
+
+/* 1: *ret is to be stepped and freed; 0: the kernel has done it, or -errno. -ENOENT: there is no
+ * cgroup of that id; -EPERM: it is the root. */
+int cgfs_kill_begin(struct cgfs *cgfs, uint64_t id, struct cgfs_kill **ret);
+/* Uses up *work at most, but for a batch of 256 processes: each process, cgroup and name in a
+ * cgroup's directory is one. 1: go on; 0: done; -errno: done, but for a process or a cgroup that
+ * could not be reached (-EPERM: CAP_KILL is missing). */
+int cgfs_kill_step(struct cgfs_kill *kill, uint32_t *work);
+struct cgfs_kill *cgfs_kill_free(struct cgfs_kill *kill);
 
 /* How often memory ran out at this very level, as the kernel counts it (cgroup v2,
  * memory.events.local). -ENOENT where it does not say. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ends a cgroup's processes: the kernel does it at once where it has cgroup.kill (v2, since 5.14);
- * elsewhere each is told, and whoever was born meanwhile in the next round. */
+ * elsewhere it is sent to each, and to those born meanwhile in the next round. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -15,23 +16,19 @@
 #include "io/fd.h"
 
 #define ROUNDS 256
-#define BATCH  256
 
-/* Processes that are told together: those of a walk that come after the first from. */
-struct batch {
-	size_t from, passed;
-	pid_t pids[BATCH];
-	int fds[BATCH];
-	bool member[BATCH]; /* still, now that its descriptor is had */
-	size_t n;
-	int error; /* -errno of one who is there and got no descriptor; 0: none */
-};
-
-/* Who was found in a round, and how many of them were told. */
+/* How many were found in a round, and how many of them were sent the signal. */
 struct round {
 	size_t n, told;
 	uint64_t sum; /* of their numbers */
-	int error;    /* -errno of who could not be told; 0: none */
+	int error;    /* -errno of a process that is there and was not sent it; 0: none */
+};
+
+struct cgfs_kill {
+	int dir;
+	struct cgfs_members *members; /* of the round under way; NULL: none is */
+	struct round before, now;
+	unsigned int rounds;
 };
 
 int cgfs_open_dir(struct cgfs *cgfs, const char *path, uint64_t id)
@@ -59,89 +56,72 @@ static int kill_at_once(int dir)
 	return write(fd, "1", 1) == 1 ? 0 : -errno;
 }
 
-static int take(void *userdata, pid_t pid, uint64_t cgroup_id)
+/* A descriptor for each of them, -1 for one that has none. */
+static void open_pidfds(const pid_t *pids, size_t n, int *ret, struct round *round)
 {
-	struct batch *batch = userdata;
-	int fd;
-
-	(void)cgroup_id;
-	if (batch->passed++ < batch->from)
-		return 0;
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (fd < 0) {
-		if (errno != ESRCH)
-			batch->error = -errno;
-		return 0;
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = (int)syscall(SYS_pidfd_open, pids[i], 0);
+		if (ret[i] < 0 && errno != ESRCH)
+			round->error = -errno;
 	}
-	batch->pids[batch->n] = pid;
-	batch->fds[batch->n] = fd;
-	return ++batch->n < BATCH ? 0 : -ECANCELED;
 }
 
-static int confirm(void *userdata, pid_t pid, uint64_t cgroup_id)
+/* Which of them are in the file. */
+static void confirm(struct cgfs_pids_file *file, const pid_t *pids, size_t n, bool *ret)
 {
-	struct batch *batch = userdata;
+	pid_t least = pids[0], most = pids[0], pid;
+	size_t left = n;
 
-	(void)cgroup_id;
-	for (size_t i = 0; i < batch->n; i++)
-		batch->member[i] |= batch->pids[i] == pid;
+	for (size_t i = 0; i < n; i++) {
+		least = pids[i] < least ? pids[i] : least;
+		most = pids[i] > most ? pids[i] : most;
+	}
+	while (left && cgfs_pids_file_next(file, &pid)) {
+		if (pid < least || pid > most)
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			left -= pids[i] == pid && !ret[i];
+			ret[i] |= pids[i] == pid;
+		}
+	}
+}
+
+/* A number may have become another process's until its descriptor was had: who is sent the signal
+ * has to be a member after that. One that has moved is found in its new cgroup. */
+static int kill_batch(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n)
+{
+	bool member[CGFS_BATCH] = {};
+	struct round *round = userdata;
+	struct cgfs_pids_file file;
+	int fds[CGFS_BATCH];
+	/* Before the descriptors, which may be all that can be had. */
+	int r = cgfs_pids_file_open(dir, &file);
+
+	(void)id;
+	if (r < 0)
+		return r == -ENOENT || r == -ENODEV ? 0 : r;
+	open_pidfds(pids, n, fds, round);
+	confirm(&file, pids, n, member);
+	cgfs_pids_file_close(&file);
+	for (size_t i = 0; i < n; i++) {
+		if (fds[i] < 0)
+			continue;
+		if (member[i] && syscall(SYS_pidfd_send_signal, fds[i], SIGKILL, NULL, 0) == 0)
+			round->told++;
+		else if (member[i] && errno != ESRCH)
+			round->error = -errno;
+		close(fds[i]);
+		round->sum += (uint64_t)pids[i];
+		round->n++;
+	}
 	return 0;
 }
 
-/* A number may have become another process's until its descriptor was had: who is told has to be a
- * member after that. */
-static void kill_batch(int dir, struct batch *batch, struct round *round)
-{
-	cgfs_pids_in(dir, take, batch);
-	cgfs_pids_in(dir, confirm, batch);
-	for (size_t i = 0; i < batch->n; i++) {
-		if (batch->member[i] &&
-		    syscall(SYS_pidfd_send_signal, batch->fds[i], SIGKILL, NULL, 0) == 0)
-			round->told++;
-		else if (batch->member[i] && errno != ESRCH)
-			round->error = -errno;
-		close(batch->fds[i]);
-		round->sum += (uint64_t)batch->pids[i];
-	}
-	round->n += batch->n;
-	if (batch->error)
-		round->error = batch->error;
-}
-
-/* Who has gone by then moves others out of sight: the next round has them. */
-static struct round kill_all(int dir)
-{
-	struct round round = {};
-	struct batch batch;
-	size_t from = 0;
-
-	do {
-		memset(&batch, 0, sizeof(batch));
-		batch.from = from;
-		kill_batch(dir, &batch, &round);
-		from = batch.passed;
-	} while (batch.n == BATCH);
-	return round;
-}
-
-/* Who does not die of it, as in a v1 freezer, is not told for ever. */
-static int kill_in_turn(int dir)
-{
-	struct round before = {}, now = {};
-
-	for (int i = 0; i < ROUNDS; i++) {
-		now = kill_all(dir);
-		if (!now.told || (now.n == before.n && now.sum == before.sum))
-			break;
-		before = now;
-	}
-	return now.error;
-}
-
 /* The path may be another cgroup's by now; the open directory is not. */
-int cgfs_kill(struct cgfs *cgfs, uint64_t id)
+int cgfs_kill_begin(struct cgfs *cgfs, uint64_t id, struct cgfs_kill **ret)
 {
 	_cleanup_(cleanup_close) int dir = -1;
+	struct cgfs_kill *k;
 	char path[PATH_MAX];
 	uint32_t level;
 	int r = cgfs_path_of(cgfs, id, path, sizeof(path), &level);
@@ -153,11 +133,53 @@ int cgfs_kill(struct cgfs *cgfs, uint64_t id)
 	dir = cgfs_open_dir(cgfs, path, id);
 	if (dir < 0)
 		return dir;
-	if (cgfs->unified) {
-		/* Otherwise an older kernel's, or read-only (ProtectControlGroups=). */
-		r = kill_at_once(dir);
-		if (r >= 0)
-			return r;
+	/* Otherwise an older kernel's, or read-only (ProtectControlGroups=). */
+	if (cgfs->unified && kill_at_once(dir) >= 0)
+		return 0;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->dir = TAKE_FD(dir);
+	*ret = k;
+	return 1;
+}
+
+static bool is_same(const struct round *a, const struct round *b)
+{
+	return a->n == b->n && a->sum == b->sum;
+}
+
+/* Who does not die of it, as in a v1 freezer, is not sent it for ever. */
+int cgfs_kill_step(struct cgfs_kill *k, uint32_t *work)
+{
+	int r;
+
+	while (*work) {
+		if (!k->members) {
+			k->now = (struct round){};
+			r = cgfs_members_open(k->dir, ".", &k->members);
+			if (r < 0)
+				return r == -ENOENT ? 0 : r;
+		}
+		r = cgfs_members_step(k->members, kill_batch, &k->now, work);
+		if (r > 0)
+			return 1;
+		k->members = cgfs_members_free(k->members);
+		if (r < 0 && !k->now.error)
+			k->now.error = r;
+		if (!k->now.told || is_same(&k->now, &k->before) || ++k->rounds == ROUNDS)
+			return k->now.error;
+		k->before = k->now;
 	}
-	return kill_in_turn(dir);
+	return 1;
+}
+
+struct cgfs_kill *cgfs_kill_free(struct cgfs_kill *k)
+{
+	if (!k)
+		return NULL;
+	cgfs_members_free(k->members);
+	close(k->dir);
+	free(k);
+	return NULL;
 }

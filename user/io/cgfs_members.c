@@ -12,72 +12,326 @@
 #include "io/cgfs_priv.h"
 #include "io/fd.h"
 
-#define PIDS_MAX 65536
-#define TEXT_MAX (1u << 20)
+/* Of one look without an interruption. */
+#define PIDS_MAX   65536
+#define LOOK_MAX   262144
+/* The same where only the first process matters. */
+#define SEARCH_MAX 16384
+/* Of cgroups that are still to be visited: bytes of names, and levels above the present one. */
+#define NAMES_MAX  (8u << 20)
+#define LEVELS_MAX 262144
 
-struct members {
-	cgfs_pid_fn fn;
-	void *userdata;
-	uint32_t left;
+struct level {
+	uint64_t id;
+	size_t names; /* where those of its children begin */
 };
 
-static int each_pid(struct members *m, const char *text, uint64_t id)
-{
-	for (const char *at = text; *at;) {
-		unsigned long pid = strtoul(at, NULL, 10);
-		int r;
+struct cgfs_members {
+	int dir;		     /* that is visited */
+	struct cgfs_pids_file procs; /* its processes, still to be read */
+	DIR *list;		     /* its children, still to be read */
+	struct level *levels;	     /* from the first directory to this one */
+	size_t n_levels, room;
+	char *names; /* of cgroups still to be visited, each with its NUL, the deepest last */
+	size_t names_len, names_room;
+	int error; /* the first that kept it from visiting a cgroup; 0: none */
+	pid_t pids[CGFS_BATCH];
+};
 
-		at += strcspn(at, "\n");
-		at += *at == '\n';
+/* It was removed meanwhile, or has no such file. */
+static bool is_gone(int error)
+{
+	return error == -ENOENT || error == -ENODEV || error == -ENOTDIR;
+}
+
+int cgfs_pids_file_open(int dir, struct cgfs_pids_file *ret)
+{
+	*ret = (struct cgfs_pids_file){};
+	ret->fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return ret->fd < 0 ? -errno : 0;
+}
+
+void cgfs_pids_file_close(struct cgfs_pids_file *file)
+{
+	cleanup_close(&file->fd);
+	file->fd = -1;
+}
+
+/* Makes text[at] the beginning of a whole line. False at the end of the file. A threaded cgroup
+ * refuses to be read; its processes are listed further up. */
+static bool next_line(struct cgfs_pids_file *file)
+{
+	ssize_t n;
+
+	while (!memchr(file->text + file->at, '\n', file->len - file->at)) {
+		memmove(file->text, file->text + file->at, file->len - file->at);
+		file->len -= file->at;
+		file->at = 0;
+		/* No number is that long. */
+		if (file->len == sizeof(file->text) - 1)
+			file->len = 0;
+		n = file->fd < 0 ? 0
+				 : fd_read_full(file->fd, file->text + file->len,
+						sizeof(file->text) - 1 - file->len);
+		if (n < 0 && n != -EOPNOTSUPP && !is_gone((int)n))
+			file->error = (int)n;
+		if (n <= 0) {
+			cgfs_pids_file_close(file);
+			if (!file->len)
+				return false;
+			file->text[file->len] = '\n';
+			n = 1;
+		}
+		file->len += (size_t)n;
+	}
+	return true;
+}
+
+bool cgfs_pids_file_next(struct cgfs_pids_file *file, pid_t *ret)
+{
+	while (next_line(file)) {
+		const char *line = file->text + file->at;
+		const char *end = memchr(line, '\n', file->len - file->at);
+		unsigned long pid = *line >= '0' && *line <= '9' ? strtoul(line, NULL, 10) : 0;
+
+		file->at = (size_t)(end + 1 - file->text);
 		/* 0 is a process outside our own pid namespace. */
 		if (!pid || pid > INT32_MAX)
 			continue;
-		if (!m->left)
-			return -E2BIG;
-		m->left--;
-		r = m->fn(m->userdata, (pid_t)pid, id);
+		*ret = (pid_t)pid;
+		return true;
+	}
+	return false;
+}
+
+static void note(struct cgfs_members *m, int error)
+{
+	if (!m->error && !is_gone(error))
+		m->error = error;
+}
+
+static void use(uint32_t *work, size_t n)
+{
+	*work -= n < *work ? (uint32_t)n : *work;
+}
+
+static int push_level(struct cgfs_members *m, uint64_t id)
+{
+	if (m->n_levels == m->room) {
+		size_t room = m->room ? 2 * m->room : 16;
+		struct level *levels = reallocarray(m->levels, room, sizeof(*levels));
+
+		if (!levels)
+			return -ENOMEM;
+		m->levels = levels;
+		m->room = room;
+	}
+	m->levels[m->n_levels++] = (struct level){.id = id, .names = m->names_len};
+	return 0;
+}
+
+static int push_name(struct cgfs_members *m, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	if (m->names_len + size > NAMES_MAX)
+		return -E2BIG;
+	if (m->names_len + size > m->names_room) {
+		size_t room = m->names_room ? 2 * m->names_room : 4096;
+		char *names = realloc(m->names, room);
+
+		if (!names)
+			return -ENOMEM;
+		m->names = names;
+		m->names_room = room;
+	}
+	memcpy(m->names + m->names_len, name, size);
+	m->names_len += size;
+	return 0;
+}
+
+/* Makes fd, which becomes the walk's in any case, the directory that is visited. */
+static int enter(struct cgfs_members *m, int fd)
+{
+	struct stat st;
+	int r = fstat(fd, &st) < 0 ? -errno : push_level(m, st.st_ino);
+
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	cleanup_close(&m->dir);
+	m->dir = fd;
+	r = cgfs_pids_file_open(fd, &m->procs);
+	if (r < 0)
+		note(m, r);
+	r = fd_opendir(fd, ".", &m->list);
+	if (r < 0)
+		note(m, r);
+	return 0;
+}
+
+static int read_pids(struct cgfs_members *m, cgfs_batch_fn fn, void *userdata, uint32_t *work)
+{
+	size_t n = 0;
+
+	while (n < CGFS_BATCH && cgfs_pids_file_next(&m->procs, m->pids + n))
+		n++;
+	if (m->procs.error)
+		note(m, m->procs.error);
+	use(work, n + 1);
+	return n ? fn(userdata, m->dir, m->levels[m->n_levels - 1].id, m->pids, n) : 0;
+}
+
+static int list_children(struct cgfs_members *m, uint32_t *work)
+{
+	struct dirent *entry;
+	int r;
+
+	while (*work) {
+		use(work, 1);
+		entry = readdir(m->list);
+		if (!entry) {
+			closedir(m->list);
+			m->list = NULL;
+			return 0;
+		}
+		if (!cgfs_is_subdir(entry))
+			continue;
+		r = push_name(m, entry->d_name);
 		if (r < 0)
-			return r;
+			note(m, r);
 	}
 	return 0;
 }
 
-static int members_at(struct members *m, int dirfd_, const char *name, unsigned int depth)
+static void go_down(struct cgfs_members *m)
 {
-	_cleanup_(cleanup_closedir) DIR *dir = NULL;
-	_cleanup_(cleanup_free) char *text = NULL;
-	struct dirent *entry;
+	size_t end = m->names_len - 1;
+	int fd, r;
+
+	while (end > m->levels[m->n_levels - 1].names && m->names[end - 1])
+		end--;
+	m->names_len = end;
+	if (m->n_levels >= LEVELS_MAX) {
+		note(m, -E2BIG);
+		return;
+	}
+	fd = openat(m->dir, m->names + end, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	r = fd < 0 ? -errno : enter(m, fd);
+	if (r < 0)
+		note(m, r);
+}
+
+/* A cgroup never gets another parent; in another file system the walk must not leave its tree. */
+static int go_up(struct cgfs_members *m)
+{
+	int fd = openat(m->dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	close(m->dir);
+	m->dir = fd;
+	m->n_levels--;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_ino == m->levels[m->n_levels - 1].id ? 0 : -ESTALE;
+}
+
+int cgfs_members_step(struct cgfs_members *m, cgfs_batch_fn fn, void *userdata, uint32_t *work)
+{
 	int r = 0;
 
-	if (fd_opendir(dirfd_, name, &dir) < 0 || fstat(dirfd(dir), &st) < 0)
-		return 0;
-	/* A threaded cgroup refuses; its processes are listed further up. */
-	if (fd_read_all(dirfd(dir), "cgroup.procs", TEXT_MAX, &text) >= 0)
-		r = each_pid(m, text, st.st_ino);
-	while (r >= 0 && depth < CGFS_DEPTH_MAX && (entry = readdir(dir))) {
-		if (cgfs_is_subdir(entry))
-			r = members_at(m, dirfd(dir), entry->d_name, depth + 1);
+	while (*work && r >= 0) {
+		if (m->procs.fd >= 0 || m->procs.at < m->procs.len) {
+			r = read_pids(m, fn, userdata, work);
+			continue;
+		}
+		if (m->list) {
+			r = list_children(m, work);
+			continue;
+		}
+		use(work, 1);
+		if (m->names_len > m->levels[m->n_levels - 1].names)
+			go_down(m);
+		else if (m->n_levels == 1)
+			return m->error;
+		else
+			r = go_up(m);
 	}
-	return r;
+	return r < 0 ? r : 1;
 }
 
-static int walk(int dirfd_, const char *name, cgfs_pid_fn fn, void *userdata)
+int cgfs_members_open(int dirfd_, const char *path, struct cgfs_members **ret)
 {
-	struct members m = {fn, userdata, PIDS_MAX};
-	int r = members_at(&m, dirfd_, name, 0);
+	struct cgfs_members *m;
+	int fd, r;
 
-	return r == -E2BIG ? 0 : r;
+	fd = openat(dirfd_, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	m = calloc(1, sizeof(*m));
+	if (!m) {
+		close(fd);
+		return -ENOMEM;
+	}
+	m->dir = m->procs.fd = -1;
+	r = enter(m, fd);
+	if (r < 0) {
+		cgfs_members_free(m);
+		return r;
+	}
+	*ret = m;
+	return 0;
 }
 
+struct cgfs_members *cgfs_members_free(struct cgfs_members *m)
+{
+	if (!m)
+		return NULL;
+	cgfs_pids_file_close(&m->procs);
+	if (m->list)
+		closedir(m->list);
+	cleanup_close(&m->dir);
+	free(m->levels);
+	free(m->names);
+	free(m);
+	return NULL;
+}
+
+struct each {
+	cgfs_pid_fn fn;
+	void *userdata;
+	uint32_t left;
+	int ended; /* what fn ended it with; 0: it did not */
+};
+
+static int each_pid(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n)
+{
+	struct each *each = userdata;
+
+	(void)dir;
+	for (size_t i = 0; i < n && !each->ended; i++) {
+		if (!each->left--)
+			return -E2BIG;
+		each->ended = each->fn(each->userdata, pids[i], id);
+	}
+	return each->ended;
+}
+
+/* Without what could not be visited. */
 int cgfs_pids(struct cgfs *cgfs, const char *path, cgfs_pid_fn fn, void *userdata)
 {
-	return walk(cgfs->root_fd, cgfs_relative(path), fn, userdata);
-}
+	struct each each = {.fn = fn, .userdata = userdata, .left = PIDS_MAX};
+	struct cgfs_members *m;
+	uint32_t work = LOOK_MAX;
 
-int cgfs_pids_in(int dir, cgfs_pid_fn fn, void *userdata)
-{
-	return walk(dir, ".", fn, userdata);
+	if (cgfs_members_open(cgfs->root_fd, cgfs_relative(path), &m) < 0)
+		return 0;
+	cgfs_members_step(m, each_pid, &each, &work);
+	cgfs_members_free(m);
+	return each.ended;
 }
 
 int cgfs_parse_key(const char *text, const char *key, uint64_t *ret)
@@ -110,12 +364,28 @@ static int read_key(struct cgfs *cgfs, const char *path, const char *file, const
 	return n < 0 ? (int)n : cgfs_parse_key(text, key, ret);
 }
 
-static int found_one(void *userdata, pid_t pid, uint64_t cgroup_id)
+static int found_one(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n)
 {
 	(void)userdata;
-	(void)pid;
-	(void)cgroup_id;
+	(void)dir;
+	(void)id;
+	(void)pids;
+	(void)n;
 	return -ECANCELED;
+}
+
+/* What was not visited may hold a process. */
+static bool has_member(struct cgfs *cgfs, const char *path)
+{
+	uint32_t work = SEARCH_MAX;
+	struct cgfs_members *m;
+	int r = cgfs_members_open(cgfs->root_fd, cgfs_relative(path), &m);
+
+	if (r < 0)
+		return !is_gone(r);
+	r = cgfs_members_step(m, found_one, NULL, &work);
+	cgfs_members_free(m);
+	return r != 0;
 }
 
 bool cgfs_populated(struct cgfs *cgfs, const char *path)
@@ -124,7 +394,7 @@ bool cgfs_populated(struct cgfs *cgfs, const char *path)
 
 	if (cgfs->unified && read_key(cgfs, path, "cgroup.events", "populated", &populated) == 0)
 		return populated != 0;
-	return cgfs_pids(cgfs, path, found_one, NULL) == -ECANCELED;
+	return has_member(cgfs, path);
 }
 
 int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret)

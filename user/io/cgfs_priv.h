@@ -10,7 +10,7 @@
 
 #include "io/cgfs.h"
 
-/* Levels below the root that are walked; each costs a descriptor while it is. */
+/* Levels below the root that a scan visits; each costs a descriptor while it is. */
 #define CGFS_DEPTH_MAX 64
 
 struct cgfs {
@@ -33,7 +33,43 @@ const char *cgfs_relative(const char *path);
 /* A descriptor (O_PATH) of the cgroup of that id at path. -ENOENT: there is another one, or none. */
 int cgfs_open_dir(struct cgfs *cgfs, const char *path, uint64_t id);
 
-/* cgfs_pids() of an open directory, which has none once its cgroup is gone. */
-int cgfs_pids_in(int dir, cgfs_pid_fn fn, void *userdata);
+/* Processes of one cgroup that are handled together. */
+#define CGFS_BATCH 256
+
+/* The numbers in a file cgroup.procs, however long it is. */
+struct cgfs_pids_file {
+	int fd; /* -1: its end is reached */
+	size_t at, len;
+	int error; /* -errno of a part that could not be read; 0: none */
+	char text[2048];
+};
+
+/* -errno. */
+int cgfs_pids_file_open(int dir, struct cgfs_pids_file *ret);
+/* False at the end of the file, which is closed then. */
+bool cgfs_pids_file_next(struct cgfs_pids_file *file, pid_t *ret);
+void cgfs_pids_file_close(struct cgfs_pids_file *file);
+
+/* Some of the processes that are in the cgroup of the open directory itself. 0, or negative to end
+ * with that. */
+typedef int (*cgfs_batch_fn)(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n);
+
+/*
+ * A walk over the processes in a cgroup and below it, at any depth: it can be interrupted, holds
+ * three descriptors at most, and the memory for the names of cgroups that are still to be visited.
+ */
+struct cgfs_members;
+
+/* Begins at a directory. -errno; -ENOENT: there is none. */
+int cgfs_members_open(int dirfd, const char *path, struct cgfs_members **ret);
+struct cgfs_members *cgfs_members_free(struct cgfs_members *members);
+
+/*
+ * Goes on until *work is used up: each directory, name in a directory and process is one; a batch
+ * may exceed it. 1: there is more; 0: all were visited; negative: what fn returned, or -errno of a
+ * cgroup that could not be visited though it is there.
+ */
+int cgfs_members_step(struct cgfs_members *members, cgfs_batch_fn fn, void *userdata,
+		      uint32_t *work);
 
 #endif
