@@ -271,8 +271,9 @@ static int show_metrics(struct service *service)
 	struct buf page = {};
 	int status;
 
-	service_await_metric(service, "graced_container_stops_total", "namespace=\"demo\"",
-			     CONTAINERS);
+	if (service_await_metric(service, "graced_container_stops_total", "namespace=\"demo\"",
+				 CONTAINERS) < CONTAINERS)
+		return -ETIMEDOUT;
 	status = service_get(service, "/metrics", NULL, &page);
 	puts("\n$ curl -s localhost:9753/metrics        # of `graced run`: what has moved, without buckets");
 	for (const char *line = buf_str(&page); *line;) {
@@ -294,7 +295,7 @@ static int show(struct box_tree *tree, const struct lognames *names)
 	struct service *service = NULL;
 	int r, ended;
 
-	r = service_start(&(struct service_spec){.args = args}, &service);
+	r = service_start(&(struct service_spec){.args = args, .tree = tree}, &service);
 	if (r)
 		return fail("graced run did not start", r);
 	r = tracer_begin(&child, names->dir);
