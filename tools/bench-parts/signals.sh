@@ -66,14 +66,14 @@ bench_rates() {
 	done
 	stop_boxes
 	row paced_rate "stop signals from outside, paced, two senders" /s '>=99000'
-	row paced_lost "  lost in $SPAN s, stops told alone" '' '<=0'
-	row paced_told_lost "  lost in $SPAN s, each told, too (--signals)" '' '<=0'
+	row paced_lost "  lost in $SPAN s, only stops reported" '' '<=0'
+	row paced_told_lost "  lost in $SPAN s, each signal reported (--signals)" '' '<=0'
 	row flat_rate "flat out, default ring, senders: $free" /s '>=500000'
-	row flat_lost "  lost in 2 s, stops told alone" '' '<=0'
-	row flat_told_rate "  each told, too (--signals)" /s -
+	row flat_lost "  lost in 2 s, only stops reported" '' '<=0'
+	row flat_told_rate "  each signal reported (--signals)" /s -
 	row flat_told_lost "    lost in 2 s" '' -
 	row flat_full_rate "  no CPU left to read, senders: $cpus" /s -
-	row flat_full_lost "    lost in 2 s, stops told alone" '' -
+	row flat_full_lost "    lost in 2 s, only stops reported" '' -
 	row unaccounted "  sent, and neither recorded nor counted lost" '' '<=0'
 }
 
