@@ -340,6 +340,76 @@ static void a_wait_hides_what_it_waits_for_from_the_mask(void **state)
 	assert_int_equal(audit_disposition_of(2, BIT(1), BIT(3)), AUDIT_SIG_DFL);
 }
 
+static void what_blocks_in_passing_is_not_said_to_block(void **state)
+{
+	static const struct row rows[] = {
+		{"one of two",
+		 {INIT, BLOCKS, THREADS(0, 2, 0, 0), .passing = 1},
+		 "unknown",
+		 "busy",
+		 0},
+		{"under a handler",
+		 {INIT, HANDLED, BLOCKS, THREADS(0, 1, 0, 0), .passing = 1},
+		 "unknown",
+		 "busy",
+		 0},
+		{"what it does may not be read",
+		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .passing = 1, .calls_unread = true},
+		 "unknown",
+		 "no-access",
+		 0},
+		{"a signalfd takes it all the same",
+		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .passing = 1, .signalfds = 1},
+		 "hears",
+		 "signalfd",
+		 0},
+		{"another runs the handler",
+		 {INIT, HANDLED, BLOCKS, THREADS(1, 1, 0, 0), .passing = 1},
+		 "hears",
+		 "handler",
+		 0},
+		{"each sleeps", {INIT, BLOCKS, THREADS(0, 2, 0, 0)}, "deaf", "blocked", 0},
+	};
+
+	(void)state;
+	judge(rows, LEN(rows));
+}
+
+static void a_stage_is_known_by_its_program_and_is_young(void **state)
+{
+	static const char memfd[] = "/memfd:runc_cloned:/proc/self/exe (deleted)";
+	static const struct {
+		const char *comm, *link;
+		bool on_root;
+		uint64_t age_ns;
+		bool is;
+	} rows[] = {
+		{"runc:[2:INIT]", memfd, false, 0, true},
+		{"runc:[2:INIT]", "/", false, 0, true},
+		{"runc:[1:CHILD]", "/", false, AUDIT_STAGE_NS - 1, true},
+		{"crun", "/", false, 0, true},
+		{"3", "/memfd:crun_cloned:/proc/self/exe (deleted)", false, 0, true},
+		/* What a process calls itself is no proof. */
+		{"runc:[2:INIT]", "/usr/bin/app", true, 0, false},
+		{"runc:[2:INIT]", "/usr/bin/app (deleted)", false, 0, false},
+		{"runc:[2:INIT]", "/memfd:app (deleted)", false, 0, false},
+		{"runc:[2:INIT]", "", false, 0, false},
+		{"app", "/", false, 0, false},
+		{"crunch", "/", false, 0, false},
+		{"crun", "/usr/bin/crun", false, 0, false},
+		{"x", memfd, true, 0, false},
+		/* It does not take that long. */
+		{"runc:[2:INIT]", memfd, false, AUDIT_STAGE_NS, false},
+		{"runc:[2:INIT]", "/", false, UINT64_MAX, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++)
+		if (audit_is_starting(rows[i].comm, rows[i].link, rows[i].on_root,
+				      rows[i].age_ns) != rows[i].is)
+			fail_msg("row %zu: %s %s", i, rows[i].comm, rows[i].link);
+}
+
 static void shells_are_known_by_their_program(void **state)
 {
 	static const struct {
@@ -384,6 +454,10 @@ int main(void)
 		CLAIM("warnings do not change the verdict", warnings_do_not_change_the_verdict),
 		CLAIM("a wait hides what it waits for from the mask",
 		      a_wait_hides_what_it_waits_for_from_the_mask),
+		CLAIM("a thread that blocks in passing is not reported as blocked",
+		      what_blocks_in_passing_is_not_said_to_block),
+		CLAIM("a stage of a runtime is known by its program, and is young",
+		      a_stage_is_known_by_its_program_and_is_young),
 		CLAIM("shells are known by their program", shells_are_known_by_their_program),
 		CLAIM("every name is there, and no other", every_name_is_there_and_no_other),
 	};

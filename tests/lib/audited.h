@@ -41,6 +41,9 @@ void audited_start(struct fixture *f, const struct audited_role *role, struct bo
 /* The audit of one box, which has to end with that status. The record is the caller's. */
 json_t *audited(const struct box *box, int status);
 
+/* The same, whatever the verdict. */
+json_t *audited_any(const struct box *box);
+
 /* Waits until SIGTERM is not pending any more. */
 void audited_await_taken(pid_t pid);
 

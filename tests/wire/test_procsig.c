@@ -142,6 +142,34 @@ static void a_call_tells_what_is_waited_for(void **state)
 	}
 }
 
+static void who_makes_a_child_or_runs_is_not_settled(void **state)
+{
+	static const char args[] = " 0x0 0x0 0x0 0x0 0x0 0x0 0x7ff 0x7ff";
+	static const struct {
+		long number; /* -2: it runs */
+		bool settled;
+	} rows[] = {
+		{SYS_pause, true},  {SYS_wait4, true},	{SYS_rt_sigtimedwait, true},
+		{SYS_vfork, false}, {SYS_clone, false}, {SYS_clone3, false},
+		{120, false},	    {190, false},	{SYS_rt_sigprocmask, false},
+		{-1, false},	    {-2, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct procsig_call call;
+		char text[128] = "running\n";
+
+		if (rows[i].number == -1)
+			snprintf(text, sizeof(text), "-1 0x7ff 0x7ff\n");
+		else if (rows[i].number >= 0)
+			snprintf(text, sizeof(text), "%ld%s\n", rows[i].number, args);
+		assert_int_equal(procsig_parse_call(text, strlen(text), &call), 0);
+		if (procsig_is_settled(&call) != rows[i].settled)
+			fail_msg("call %ld", rows[i].number);
+	}
+}
+
 static const struct {
 	const char *text;
 	enum procsig_wchan wchan;
@@ -170,6 +198,8 @@ int main(void)
 		CLAIM("no prefix of a status is one", no_prefix_of_a_status_is_one),
 		CLAIM("a signalfd tells its mask", a_signalfd_tells_its_mask),
 		CLAIM("a call tells what is waited for", a_call_tells_what_is_waited_for),
+		CLAIM("a thread that makes a child, or runs, is not settled",
+		      who_makes_a_child_or_runs_is_not_settled),
 		CLAIM("a wait channel tells a wait for signals", a_wait_channel_tells_a_wait),
 	};
 

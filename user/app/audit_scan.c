@@ -3,6 +3,7 @@
 #include "app/audit_scan.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/cleanup.h"
 #include "core/cgmap.h"
 #include "io/cgfs.h"
+#include "io/clock.h"
 #include "io/freezer.h"
 #include "io/hierarchy.h"
 #include "io/podsrc_logs.h"
@@ -19,9 +21,12 @@
 
 /*
  * An init that waits again and again (tini's waits end every second) is between two of them for
- * some microseconds: who seems deaf is looked at once more, and again.
+ * some microseconds: an init that seems deaf is looked at again. One that blocks the signal must be
+ * seen asleep in LOOKS_SETTLED of these looks, and there are up to LOOKS_BUSY of them.
  */
-#define LOOKS	      30
+#define LOOKS	      6
+#define LOOKS_BUSY    24
+#define LOOKS_SETTLED 2
 #define BETWEEN_LOOKS ((struct timespec){.tv_nsec = 5000000})
 
 /* Shells that start shells are followed that far. */
@@ -135,6 +140,16 @@ static void look_at_shell(const struct members *members, struct audit_found *fou
 	found->app = *app;
 }
 
+static bool is_starting(const struct procfs_proc *init)
+{
+	uint64_t now = clock_boot_ns(), start = init->proc.start_ns;
+	char link[PATH_MAX];
+	bool on_root;
+
+	procfs_exe((pid_t)init->proc.pid, link, sizeof(link), &on_root);
+	return audit_is_starting(init->proc.comm, link, on_root, now > start ? now - start : 0);
+}
+
 /* -ESRCH: the init has gone meanwhile. */
 static int look(const struct scan *s, const struct members *members, struct audit_found *found)
 {
@@ -149,30 +164,62 @@ static int look(const struct scan *s, const struct members *members, struct audi
 	if (r < 0)
 		return r;
 	found->audit = audit_judge(&found->facts);
-	if (audit_is_starting(found->init.proc.comm))
+	if (is_starting(&found->init))
 		found->audit = (struct audit){AUDIT_UNKNOWN, AUDIT_STARTING, 0};
 	return 0;
 }
 
+/* The last look of each kind; a verdict that is not AUDIT_DEAF or AUDIT_UNKNOWN: there was none. */
+struct looks {
+	struct audit_found blocked, busy, other;
+	int n, settled;
+};
+
+/* False: one that is enough by itself. */
+static bool take_look(struct looks *l, const struct audit_found *found)
+{
+	const struct audit *a = &found->audit;
+
+	l->n++;
+	l->settled += a->verdict == AUDIT_DEAF && a->reason == AUDIT_BLOCKED;
+	if (a->verdict == AUDIT_UNKNOWN && a->reason == AUDIT_BUSY)
+		l->busy = *found;
+	else if (a->verdict != AUDIT_DEAF)
+		return false;
+	else if (a->reason == AUDIT_BLOCKED)
+		l->blocked = *found;
+	else
+		l->other = *found;
+	return true;
+}
+
+static const struct audit_found *looks_result(const struct looks *l)
+{
+	if (l->other.audit.verdict == AUDIT_DEAF)
+		return &l->other;
+	return l->busy.audit.verdict == AUDIT_UNKNOWN && l->settled < LOOKS_SETTLED ? &l->busy
+										    : &l->blocked;
+}
+
 /*
- * A shell blocks signals while it starts a command, for a moment: blocked counts when each look
- * says so. Of other reasons the last look's counts.
+ * A process that starts commands blocks signals for a moment: it is reported as blocked when each
+ * look found that, and in some of them each thread was asleep. Of other reasons the last look's
+ * counts.
  */
 static int look_again(const struct scan *s, const struct members *members,
 		      struct audit_found *found)
 {
-	struct audit_found other = {};
+	struct looks looks = {};
 	int r = look(s, members, found);
 
-	for (int i = 1; r == 0 && i < LOOKS && found->audit.verdict == AUDIT_DEAF; i++) {
-		if (found->audit.reason != AUDIT_BLOCKED)
-			other = *found;
+	while (r == 0 && take_look(&looks, found)) {
+		if (looks.n >= (looks_result(&looks) == &looks.busy ? LOOKS_BUSY : LOOKS)) {
+			*found = *looks_result(&looks);
+			return 0;
+		}
 		nanosleep(&BETWEEN_LOOKS, NULL);
 		r = look(s, members, found);
 	}
-	if (r == 0 && other.audit.verdict == AUDIT_DEAF && found->audit.verdict == AUDIT_DEAF &&
-	    found->audit.reason == AUDIT_BLOCKED)
-		*found = other;
 	return r;
 }
 

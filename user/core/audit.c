@@ -102,9 +102,10 @@ static struct audit judge_all_blocked(const struct audit_facts *f)
 {
 	if (f->signalfds)
 		return verdict(AUDIT_HEARS, AUDIT_SIGNALFD);
-	if (f->signalfds_unread)
+	if (f->signalfds_unread || f->calls_unread)
 		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
-	return verdict(AUDIT_DEAF, AUDIT_BLOCKED);
+	/* A shell, and posix_spawn(3), block everything for a moment. */
+	return f->passing ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : verdict(AUDIT_DEAF, AUDIT_BLOCKED);
 }
 
 static struct audit judge_handled(const struct audit_facts *f)
@@ -186,9 +187,22 @@ bool audit_is_deaf(const struct audit *a)
 	return a->verdict == AUDIT_DEAF || a->verdict == AUDIT_IGNORES;
 }
 
-bool audit_is_starting(const char *comm)
+static bool begins(const char *text, const char *with)
 {
-	return strncmp(comm, "runc:[", strlen("runc:[")) == 0;
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/*
+ * Runtimes run a copy of themselves that a container cannot write to: in memory, or a mount of the
+ * file alone, which is under no root and whose path is "/". runc names its stages "runc:[2:INIT]".
+ */
+bool audit_is_starting(const char *comm, const char *link, bool on_root, uint64_t age_ns)
+{
+	if (on_root || age_ns >= AUDIT_STAGE_NS)
+		return false;
+	if (begins(link, "/memfd:runc") || begins(link, "/memfd:crun"))
+		return true;
+	return strcmp(link, "/") == 0 && (begins(comm, "runc:[") || strcmp(comm, "crun") == 0);
 }
 
 static bool is_shell_name(const char *name)
@@ -235,6 +249,7 @@ const char *audit_reason_name(enum audit_reason reason)
 		[AUDIT_SUSPENDS] = "suspends",
 		[AUDIT_ACCESS] = "no-access",
 		[AUDIT_THREADS] = "threads-differ",
+		[AUDIT_BUSY] = "busy",
 	};
 
 	return (unsigned int)reason < AUDIT_REASON_COUNT ? names[reason] : NULL;

@@ -45,6 +45,7 @@ enum audit_reason {
 			   them may */
 	AUDIT_DEFAULT_IGNORE, /* "default-ignore": ignores, as is the default of SIGCHLD */
 	AUDIT_STARTING,	      /* "starting": unknown, still a stage of the container's runtime */
+	AUDIT_BUSY, /* "busy": unknown, all threads block it, but one did so only in passing */
 	AUDIT_REASON_COUNT,
 };
 
@@ -88,8 +89,10 @@ struct audit_facts {
 	enum audit_disposition disposition;
 	enum audit_thread leader;	      /* also when it has left its threads behind */
 	uint32_t threads[AUDIT_THREAD_COUNT]; /* how many live ones, the leader with them */
-	bool signalfds_unread;		      /* whether there are signalfds could not be seen */
-	uint32_t signalfds;		      /* with the signal in their mask */
+	uint32_t passing;  /* of those that block it: not asleep, or only until a child has begun */
+	bool calls_unread; /* ... or what one of them does could not be seen */
+	bool signalfds_unread; /* whether there are signalfds could not be seen */
+	uint32_t signalfds;    /* with the signal in their mask */
 	bool stopped, frozen, pending, guessed;
 	struct audit_shell shell;
 };
@@ -119,9 +122,15 @@ struct audit audit_judge(const struct audit_facts *facts);
 /* Whether the container would not hear it: deaf or ignores. */
 bool audit_is_deaf(const struct audit *audit);
 
-/* Whether comm is what runc names its stages, "runc:[2:INIT]" the last: what they do about signals
- * says nothing of the program that is yet to come. */
-bool audit_is_starting(const char *comm);
+/*
+ * Whether an init is a stage of the runtime that makes its container: what it does about signals
+ * says nothing of the program that is yet to come. comm and link, the target of /proc/PID/exe, are
+ * a runtime's; on_root says that link leads to its program from its own root, as it does for all
+ * that a container starts from a file of its own. A container can imitate all of that by a program
+ * in memory, so that a stage is believed for AUDIT_STAGE_NS after the process has started.
+ */
+#define AUDIT_STAGE_NS 10000000000ull
+bool audit_is_starting(const char *comm, const char *link, bool on_root, uint64_t age_ns);
 
 /* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
  * Busybox and toybox are one when they are called as one. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io/fd.h"
 
@@ -166,6 +167,21 @@ static void read_exe(pid_t pid, unsigned long tid, char ret[static GRACED_COMM_L
 		path[(size_t)n - strlen(deleted)] = 0;
 	name = base_name(path);
 	copy_name(ret, name, strlen(name));
+}
+
+void procfs_exe(pid_t pid, char *ret, size_t size, bool *ret_on_root)
+{
+	char link[64], path[PATH_MAX + 64];
+	struct stat exe, found;
+	ssize_t n;
+
+	*ret_on_root = false;
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, ret, size - 1);
+	ret[n > 0 ? n : 0] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, ret);
+	if (n > 0 && stat(link, &exe) == 0 && stat(path, &found) == 0)
+		*ret_on_root = exe.st_dev == found.st_dev && exe.st_ino == found.st_ino;
 }
 
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)

@@ -45,6 +45,12 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 /* -ESRCH: there is no such process. cgroup_id is taken over as told. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
+/*
+ * The target of /proc/PID/exe, "" when it may not be read; *ret_on_root says that the path leads to
+ * that very file from the root of the process.
+ */
+void procfs_exe(pid_t pid, char *ret, size_t size, bool *ret_on_root);
+
 /* Whether the process pid that started at start_ns (cut to a tick or not) still has a thread that
  * is not on its way out. */
 bool procfs_alive(pid_t pid, uint64_t start_ns);

@@ -98,6 +98,19 @@ static enum audit_call call_of(int task, const char *tid, uint64_t *ret_awaited)
 	return read_set(task, tid, set, ret_awaited) ? AUDIT_CALL_WAIT : AUDIT_CALL_WAIT_ON;
 }
 
+static void look_at_blocking(int task, const char *tid, struct audit_facts *f)
+{
+	struct procsig_call call;
+	char path[32], text[512];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/syscall", tid);
+	n = fd_read_into(task, path, text, sizeof(text));
+	f->calls_unread |= n == -EACCES || n == -EPERM;
+	f->passing += n < 0 || procsig_parse_call(text, (size_t)n, &call) < 0 ||
+		      !procsig_is_settled(&call);
+}
+
 static bool has(uint64_t mask, uint32_t signal)
 {
 	return mask >> (signal - 1) & 1;
@@ -128,8 +141,11 @@ static int read_thread(int task, const char *tid, bool leader, struct audit_fact
 	thread = judge_thread(task, tid, &s, f);
 	/* One that has left takes no signal, but the leader's mask still counts when one is sent.
 	 */
-	if (s.state != 'Z' && s.state != 'X')
+	if (s.state != 'Z' && s.state != 'X') {
 		f->threads[thread]++;
+		if (thread == AUDIT_BLOCKS)
+			look_at_blocking(task, tid, f);
+	}
 	f->pending |= has(s.thread_pending | s.shared_pending, f->signal);
 	f->stopped |= s.state == 'T' || s.state == 't';
 	if (!leader)
@@ -234,8 +250,8 @@ int procfs_sig_read(pid_t pid, struct audit_facts *f)
 	int r;
 
 	memset(f->threads, 0, sizeof(f->threads));
-	f->signalfds = 0;
-	f->signalfds_unread = f->pending = f->stopped = false;
+	f->signalfds = f->passing = 0;
+	f->calls_unread = f->signalfds_unread = f->pending = f->stopped = false;
 	r = read_threads(pid, f);
 	if (r < 0)
 		return r;

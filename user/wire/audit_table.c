@@ -66,6 +66,9 @@ static void add_advice(struct buf *cell, const struct audit_record *r)
 	case AUDIT_THREADS:
 		buf_adds(cell, "block it in every thread");
 		break;
+	case AUDIT_BUSY:
+		buf_adds(cell, "look again when it is idle");
+		break;
 	case AUDIT_STARTING:
 		buf_adds(cell, "look again when it has started");
 		break;

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* 32-bit processes, on x86 as on arm; neither number is a call that sleeps in a 64-bit one. */
+/* 32-bit processes, on x86 as on arm; none of them is a call that sleeps in a 64-bit one. */
 #define COMPAT_SIGTIMEDWAIT	   177
 #define COMPAT_SIGTIMEDWAIT_TIME64 421
+#define COMPAT_CLONE		   120
+#define COMPAT_VFORK		   190
 
 struct span {
 	const char *at, *end;
@@ -169,6 +171,21 @@ bool procsig_awaits_signal(const struct procsig_call *call, uint64_t *ret_set)
 bool procsig_awaits_child(const struct procsig_call *call)
 {
 	return call->sleeps && (call->number == SYS_wait4 || call->number == SYS_waitid);
+}
+
+bool procsig_is_settled(const struct procsig_call *call)
+{
+	static const int64_t passing[] = {
+		SYS_rt_sigprocmask, SYS_clone, SYS_clone3, COMPAT_CLONE, COMPAT_VFORK,
+#ifdef SYS_vfork
+		SYS_vfork,	    SYS_fork,
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
+		if (call->number == passing[i])
+			return false;
+	return call->sleeps;
 }
 
 enum procsig_wchan procsig_parse_wchan(const char *text, size_t len)

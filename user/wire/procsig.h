@@ -45,6 +45,13 @@ bool procsig_awaits_signal(const struct procsig_call *call, uint64_t *ret_set);
 /* wait4 or waitid. */
 bool procsig_awaits_child(const struct procsig_call *call);
 
+/*
+ * Whether the mask of a thread in this call is one that it goes on with: not of one that runs, that
+ * makes a child (vfork(2) sleeps until the child execs, and is called with everything blocked), or
+ * that is held by the freezer on its way out of the call that sets the mask.
+ */
+bool procsig_is_settled(const struct procsig_call *call);
+
 /* What /proc/PID/task/TID/wchan tells where the file above may not be read. */
 enum procsig_wchan {
 	PROCSIG_WCHAN_NONE,   /* nothing: it runs, or that may not be read either */

@@ -8,12 +8,19 @@
 #include "../../lib/page.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define THREADS 12
 
@@ -128,11 +135,55 @@ static void go(char **args)
 	pause_forever();
 }
 
-/* stage: as runc's last stage is, before it execs */
-static void stage(char **args)
+/* named: calls itself what runc's last stage is called */
+static void named(char **args)
 {
 	prctl(PR_SET_NAME, "runc:[2:INIT]");
 	go(args);
+}
+
+static int copy_in_memory(void)
+{
+	int memory = memfd_create("runc_cloned:/proc/self/exe", MFD_CLOEXEC),
+	    self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	while (sendfile(memory, self, NULL, 1 << 20) > 0)
+		;
+	return memory;
+}
+
+/* stage memory|mount: as runc's last stage is, before it execs: a program in memory, or one on a
+ * mount of its own that is under no root */
+static void stage(char **args)
+{
+	char *argv[] = {"stopper", "named", NULL};
+	int exe = strcmp(args[0], "memory")
+			  ? (int)syscall(SYS_open_tree, AT_FDCWD, "/proc/self/exe",
+					 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)
+			  : copy_in_memory();
+
+	fexecve(exe, argv, environ);
+}
+
+/* spins: SIGTERM blocked, and never asleep */
+static void spins(char **args)
+{
+	(void)args;
+	mask(SIG_BLOCK, SIGTERM);
+	page_ready(page);
+	for (;;)
+		sched_yield();
+}
+
+/* vforks: SIGTERM blocked, and waits for a child to exec that does not */
+static void vforks(char **args)
+{
+	(void)args;
+	mask(SIG_BLOCK, SIGTERM);
+	if (!vfork()) {
+		page_ready(page);
+		pause_forever();
+	}
 }
 
 /* java: handlers for the signals that stop, many threads, the first waits for another one */
@@ -256,7 +307,10 @@ static const struct {
 	{"tini", tini, 0},
 	{"go", go, 0},
 	{"java", java, 0},
-	{"stage", stage, 0},
+	{"named", named, 0},
+	{"stage", stage, 1},
+	{"spins", spins, 0},
+	{"vforks", vforks, 0},
 	{"python", python, 0},
 	{"dumps", dumps, 0},
 	{"threads", threads, 3},
