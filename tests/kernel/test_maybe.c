@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HEX_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define HEX_ID	 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ECS_TASK "0123456789abcdef0123456789abcdef"
 
 static int setup(void **state)
 {
@@ -46,6 +47,12 @@ static void a_kind_is_guessed_by_name_and_level(void **state)
 		{HEX_ID, GRACED_WATCH_CONTAINER},
 		{"pod01234567-89ab-cdef-0123-456789abcdef", GRACED_WATCH_POD},
 		{"web1/docker-" HEX_ID ".scope", GRACED_WATCH_CONTAINER},
+		{"web1/0" HEX_ID, GRACED_WATCH_BRANCH},
+		{"web1/g" HEX_ID, GRACED_WATCH_CONTAINER},
+		{"web1/" ECS_TASK "-1234567890", GRACED_WATCH_CONTAINER},
+		{"web1/0" ECS_TASK "-1234567890", GRACED_WATCH_BRANCH},
+		{"web1/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice", GRACED_WATCH_POD},
+		{"web1/kubepods-pod01234567_89ab_cdef_0123_456789abcde.slice", GRACED_WATCH_BRANCH},
 	};
 	struct kernhalf *k = kernhalf_need(state);
 	char dirs[LEN(rows)][HIER_PATH_MAX];

@@ -48,6 +48,11 @@ static int on_record(void *userdata, void *data, size_t size)
 			memcpy(&k->reaps[k->n_reaps], data, sizeof(*k->reaps));
 		k->n_reaps++;
 	}
+	if (hdr->type == GRACED_EV_OOM && size >= sizeof(*k->ooms)) {
+		if (k->n_ooms < KERNHALF_SEEN)
+			memcpy(&k->ooms[k->n_ooms], data, sizeof(*k->ooms));
+		k->n_ooms++;
+	}
 	return 0;
 }
 
@@ -174,7 +179,7 @@ void kernhalf_await_note(const struct box *box, uint32_t kind, unsigned int nth)
 
 void kernhalf_drain(struct kernhalf *k)
 {
-	k->n_signals = k->n_exits = k->n_reaps = 0;
+	k->n_signals = k->n_exits = k->n_reaps = k->n_ooms = 0;
 	assert_true(ring_buffer__consume(k->ring) >= 0);
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// At which level memory ran out, as the kernel half records it: the container, a cgroup of its own
+// below it, or one above that is not watched.
+#include "lib/claim.h"
+#include "lib/kernhalf.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB	  (1024 * 1024)
+#define CONTAINER "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static int setup(void **state)
+{
+	return kernhalf_open(state, "oom-level");
+}
+
+struct scene {
+	struct kernhalf *k;
+	char container[HIER_PATH_MAX], below[HIER_PATH_MAX];
+};
+
+static void make(struct kernhalf *k, struct scene *s)
+{
+	s->k = k;
+	snprintf(s->container, sizeof(s->container), "%.400s" CONTAINER, k->tree.root);
+	snprintf(s->below, sizeof(s->below), "%.500s/below", s->container);
+	assert_int_equal(hier_make(&k->tree.hier, s->container, true), 0);
+	assert_int_equal(hier_make(&k->tree.hier, s->below, false), 0);
+}
+
+/* A process in the cgroup below the container takes more than any limit. */
+static void run_out(const struct scene *s)
+{
+	const size_t size = 96 * MIB;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		void *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
+
+		if (all == MAP_FAILED || cg_enter(s->below, getpid()))
+			_exit(1);
+		memset(all, 1, size);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void expect_level(const struct scene *s, uint32_t flags, uint64_t level)
+{
+	run_out(s);
+	kernhalf_drain(s->k);
+	assert_int_equal(s->k->n_ooms, 1);
+	assert_int_equal(s->k->ooms[0].hdr.watch_id, kernhalf_id(s->container));
+	/* What comes in first is taken for the init. */
+	assert_int_equal(s->k->ooms[0].flags & ~(uint32_t)GRACED_OOM_INIT, flags);
+	assert_int_equal(s->k->ooms[0].level_id, level);
+}
+
+static void limit(const struct scene *s, const char *dir, uint64_t bytes)
+{
+	assert_int_equal(hier_limit_memory(&s->k->tree.hier, dir, bytes), 0);
+}
+
+static void the_level_is_that_of_the_limit(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct scene s;
+
+	if (!k->tree.hier.memory)
+		skip();
+	make(k, &s);
+	/* Nothing above it is watched. */
+	assert_int_equal(kern_watch_delete(k->kern, kernhalf_id(k->tree.root)), 0);
+	limit(&s, k->tree.root, 48 * MIB);
+	expect_level(&s, GRACED_OOM_LEVEL_KNOWN, 0);
+	limit(&s, s.container, 32 * MIB);
+	expect_level(&s, GRACED_OOM_LEVEL_KNOWN, kernhalf_id(s.container));
+	limit(&s, s.below, 16 * MIB);
+	expect_level(&s, GRACED_OOM_LEVEL_KNOWN | GRACED_OOM_BELOW, 0);
+	assert_int_equal(cg_sweep(s.container), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("where memory ran out is the level of the limit, below and above a container, too",
+		      the_level_is_that_of_the_limit),
+	};
+
+	return cmocka_run_group_tests_name("oom_level", tests, setup, kernhalf_close);
+}
