@@ -93,6 +93,23 @@ static void test_kinds(void **state)
 	}
 }
 
+/* What may have been an application's is counted all the same. */
+static void test_guessed_sandbox(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record stop = serieslib_stop("shop", "cart");
+	struct series_stats stats;
+
+	(void)state;
+	stop.stop.container.kind = CONTAINER_KIND_SANDBOX;
+	stop.stop.gaps = 1u << GAP_SANDBOX_GUESSED | 1u << GAP_NAME_LATE;
+	series_record(series, &stop);
+	assert_int_equal(serieslib_sum(series, SERIES_STOPS), 0);
+	series_get_stats(series, &stats);
+	for (int gap = 0; gap < GAP_COUNT; gap++)
+		assert_int_equal(stats.incomplete[gap], gap == GAP_SANDBOX_GUESSED);
+}
+
 static void test_other_records(void **state)
 {
 	static const enum record_type types[] = {RECORD_NONE,	RECORD_ATTACHED,
@@ -409,6 +426,8 @@ int main(void)
 		CLAIM("each stop counts once in each family that can know it", test_stop),
 		CLAIM("a stop nobody asked for has no duration", test_unasked),
 		CLAIM("a share of no grace period is not told", test_no_grace),
+		CLAIM("a guessed sandbox has no stops, and is counted as a guess",
+		      test_guessed_sandbox),
 		CLAIM("sandboxes and processes have no stops, and processes no series", test_kinds),
 		CLAIM("records of other types count nothing", test_other_records),
 		CLAIM("a pod counts once, when it is empty", test_pods),

@@ -10,7 +10,7 @@ const struct graced_proc P_PAUSE = {.pid = 4200,
 				    .ns_pid = 1,
 				    .cgroup_id = CG_SANDBOX,
 				    .watch_id = CG_SANDBOX,
-				    .start_ns = SEC(9),
+				    .start_ns = SEC(2),
 				    .comm = "pause",
 				    .exe = "pause"};
 

@@ -345,6 +345,55 @@ static void test_texts(void **state)
 	}
 }
 
+#define SPEC_A	     "{\"containers\":[{\"name\":\"a\"}]}"
+#define ONE(members) "{\"containerStatuses\":[{\"name\":\"a\"" members "}]}"
+
+static void test_complete(void **state)
+{
+	static const struct {
+		const char *what, *spec, *status;
+		bool complete;
+	} table[] = {
+		{"nothing", "{}", "{}", false},
+		{"no status yet", SPEC_A, "{}", false},
+		{"an id", SPEC_A, ONE(",\"containerID\":\"x://1\""), true},
+		{"never made", SPEC_A,
+		 ONE(",\"restartCount\":0,\"containerID\":\"\",\"state\":{\"waiting\":{}}"), true},
+		{"made before, and lost", SPEC_A,
+		 ONE(",\"restartCount\":1,\"state\":{\"waiting\":{}}"), false},
+		{"lost, which is made up as its end", SPEC_A,
+		 ONE(",\"state\":{\"terminated\":{\"reason\":\"ContainerStatusUnknown\"}}"), false},
+		{"lost, and to be made anew", SPEC_A,
+		 ONE(",\"state\":{\"waiting\":{}},\"lastState\":{\"terminated\":{\"exitCode\":137}}"),
+		 false},
+		{"an id that is none", SPEC_A, ONE(",\"containerID\":\"x://../1\""), false},
+		{"an id of another type", SPEC_A, ONE(",\"containerID\":7"), false},
+		{"a container without a name", "{\"containers\":[{\"name\":\"a\"},{}]}",
+		 ONE(",\"containerID\":\"x://1\""), false},
+		{"an init container without a status",
+		 "{\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"a\"}]}",
+		 ONE(",\"containerID\":\"x://1\""), false},
+		{"an ephemeral one without a status",
+		 "{\"ephemeralContainers\":[{\"name\":\"e\"}],\"containers\":[{\"name\":\"a\"}]}",
+		 ONE(",\"containerID\":\"x://1\""), false},
+		{"an ephemeral one with its status",
+		 "{\"ephemeralContainers\":[{\"name\":\"e\"}],\"containers\":[{\"name\":\"a\"}]}",
+		 "{\"containerStatuses\":[{\"name\":\"a\",\"containerID\":\"x://1\"}],"
+		 "\"ephemeralContainerStatuses\":[{\"name\":\"e\",\"containerID\":\"x://2\"}]}",
+		 true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(table); i++) {
+		_cleanup_(podseen_done) struct podseen seen = {};
+
+		print_message("# %s\n", table[i].what);
+		read_containers(table[i].spec, table[i].status, &seen);
+		assert_int_equal(!!(seen.pods[0].meta.known & META_POD_CONTAINERS),
+				 table[i].complete);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +405,8 @@ int main(void)
 		CLAIM("an exit is told as the runtime told it, never as the kubelet made it up",
 		      test_statuses),
 		CLAIM("the container before a restart is told by its own id", test_former),
+		CLAIM("a pod is complete when each of its containers has an id or was never made",
+		      test_complete),
 		CLAIM("an image is cut at a character, a reason is dropped", test_texts),
 	};
 

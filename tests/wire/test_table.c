@@ -302,6 +302,22 @@ static void test_notes(void **state)
 	}
 }
 
+static void test_sandboxes(void **state)
+{
+	struct record record = stop(), signal = signal_record();
+	_cleanup_(buf_free) struct buf out = {};
+
+	(void)state;
+	record.stop.container.kind = signal.signal.container.kind = CONTAINER_KIND_SANDBOX;
+	record.stop.container.name = NULL;
+	assert_int_equal(table_row(&out, &record, false), 0);
+	assert_int_equal(table_row(&out, &signal, false), 0);
+	assert_string_equal(buf_str(&out), "");
+	record.stop.gaps = 1u << GAP_SANDBOX_GUESSED;
+	assert_cell(&record, " sandbox? ");
+	assert_cell(&record, " sandbox-gues…\n");
+}
+
 static void test_signal_notes(void **state)
 {
 	struct record record = signal_record();
@@ -415,6 +431,7 @@ int main(void)
 		CLAIM("a sender keeps what tells most when room is short", test_senders),
 		CLAIM("the sender shown is the one who ended it", test_whose_signal),
 		CLAIM("notes tell deafness, collateral and OOM kills and gaps", test_notes),
+		CLAIM("a sandbox has no row, unless it is a guess", test_sandboxes),
 		CLAIM("a signal's row tells at once that nobody listens", test_signal_notes),
 		CLAIM("hostile names make one printable line that fits", test_hostile_names),
 		CLAIM("colours surround the outcome, deafness and titles only when wanted",

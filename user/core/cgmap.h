@@ -65,13 +65,14 @@ struct cgnode {
 	struct cgpath ident;
 	struct pod *pod; /* NULL: in none */
 	LIST_ENTRY(cgnode) in_pod;
-	bool populated; /* in a pod: a process may be in it, as far as the kernel told */
-	bool entered;	/* a pod's own: a container was in it */
-	bool removed;	/* in a pod: the cgroup is gone */
-	bool restored;	/* known from an earlier engine, and not settled yet */
-	bool kept;	/* ... and not found since */
-	bool inhabited; /* ... and found with a process in it */
-	bool changed;	/* since it was kept last */
+	bool populated;	 /* in a pod: a process may be in it, as far as the kernel told */
+	bool entered;	 /* a pod's own: a container was in it */
+	bool removed;	 /* in a pod: the cgroup is gone */
+	bool restored;	 /* known from an earlier engine, and not settled yet */
+	bool kept;	 /* ... and not found since */
+	bool inhabited;	 /* ... and found with a process in it */
+	bool changed;	 /* since it was kept last */
+	bool is_sandbox; /* its pod's list left nothing else, when another was removed */
 	enum names_state names;
 	uint64_t asked_ns;    /* when its names were asked for last */
 	uint32_t stop_signal; /* its own, as the kernel half was told; 0: not told */

@@ -119,6 +119,7 @@ static void bury(struct engine *e)
 
 		e->over = stop->next_over;
 		engine_changed(e, node);
+		engine_sandbox_settle(e, node);
 		node->stop = stop_free(&e->map, &e->deadlines, stop);
 		cgmap_remove(&e->map, node->id);
 	}
@@ -193,6 +194,7 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 
 	if (!node)
 		return 0;
+	engine_sandbox_settle(e, node);
 	if (node->stop) {
 		/* Found gone by a look-up there are no last counts. */
 		if (node->stop->before.exits + obs->empty.counts.exits >= node->stop->counts.exits)

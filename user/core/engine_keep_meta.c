@@ -8,7 +8,8 @@
 
 #include "core/engine_priv.h"
 
-#define POD_STATE (META_POD_DELETING | META_POD_DELETION_GRACE | META_POD_READY)
+#define POD_STATE \
+	(META_POD_DELETING | META_POD_DELETION_GRACE | META_POD_READY | META_POD_CONTAINERS)
 
 #define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
 

@@ -152,6 +152,10 @@ static struct grace grace_now(const struct engine *e, const struct stop *stop)
 	const struct podtab_container *own = engine_container_meta(e, stop->node);
 	struct grace grace;
 
+	/* The runtime kills a sandbox without asking it first, or gives it a time of its own. */
+	if (stop->node && stop->node->stop == stop &&
+	    engine_sandbox_of(e, stop->node) != SANDBOX_NOT)
+		return (struct grace){};
 	grace = grace_of(engine_pod_meta(e, stop->node), own, spec_meta(e, stop->node, own),
 			 e->config.assumed_grace_ns);
 	shorten(stop, &grace);

@@ -19,8 +19,6 @@
  * but it is asked only now and then. */
 #define WORD_NS (3 * NS_PER_S)
 
-#define PAUSE "pause" /* what a sandbox runs, wherever it was built */
-
 /* Both are kept under the same key, which takes longer to reckon than the rest. */
 struct pod *engine_pods_cgroups(const struct engine *e, const struct epod *p)
 {
@@ -60,17 +58,11 @@ bool engine_pods_is_removed(const struct engine *e, const struct epod *p)
 	return true;
 }
 
-/* Without a source that tells them apart, by what it runs: the stop of another that calls itself so
- * is taken for its pod's end, until a container begins in that. */
+/* The stop of what is taken for the sandbox by its shape is taken for its pod's end, until a
+ * container begins in that. */
 bool engine_pods_is_sandbox(const struct engine *e, const struct cgnode *node)
 {
-	const struct podtab_container *c = engine_container_meta(e, node);
-
-	if (c && c->kind)
-		return c->kind == META_KIND_SANDBOX;
-	if (node->ident.kind == CGPATH_SANDBOX)
-		return true;
-	return !(c && c->name) && node->stop && strcmp(node->stop->init.comm, PAUSE) == 0;
+	return engine_sandbox_of(e, node) != SANDBOX_NOT;
 }
 
 uint32_t engine_pods_running(const struct engine *e, const struct epod *p)

@@ -139,6 +139,12 @@ enum record_tri engine_pod_terminating(const struct engine *e, const struct stop
  * half takes it for, 0: for a branch. False: there is nothing to ask. */
 bool engine_ask_identity(struct engine *e, const struct cgnode *node, uint32_t taken_for);
 
+/* Whether a container is the sandbox of its pod; KNOWN: by a source, or as nothing else is left. */
+enum engine_sandbox { SANDBOX_NOT, SANDBOX_GUESSED, SANDBOX_KNOWN };
+enum engine_sandbox engine_sandbox_of(const struct engine *e, const struct cgnode *node);
+/* A container's cgroup goes, or its stop: what lists of its pod say about the others stays. */
+void engine_sandbox_settle(const struct engine *e, const struct cgnode *leaving);
+
 /* What sources say of a node's pod and of its container or service; NULL when nothing. */
 struct podtab_pod *engine_pod_meta(const struct engine *e, const struct cgnode *node);
 struct podtab_container *engine_container_meta(const struct engine *e, const struct cgnode *node);

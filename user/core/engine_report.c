@@ -49,14 +49,16 @@ static void fill_pod(const struct engine *e, struct record_pod *ret, const struc
 	};
 }
 
-static enum record_container_kind kind_of(const struct cgnode *node,
+/* A guess is told only where it can be marked, in a stop's evidence. */
+static enum record_container_kind kind_of(const struct engine *e, const struct cgnode *node,
 					  const struct podtab_container *meta)
 {
 	if (node->kind == GRACED_WATCH_SERVICE)
 		return CONTAINER_KIND_SERVICE;
+	if (engine_sandbox_of(e, node) == SANDBOX_KNOWN)
+		return CONTAINER_KIND_SANDBOX;
 	if (meta && meta->kind)
-		return meta->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
-						       : CONTAINER_KIND_CONTAINER;
+		return CONTAINER_KIND_CONTAINER;
 	return record_container_kind_of(&node->ident, meta ? meta->name : NULL);
 }
 
@@ -72,7 +74,7 @@ static void fill_container(const struct engine *e, struct record_container *ret,
 		.name = meta ? meta->name : NULL,
 		.id = node->ident.container_id[0] ? node->ident.container_id : NULL,
 		.runtime = podtab_runtime(meta, node->ident.runtime),
-		.kind = kind_of(node, meta),
+		.kind = kind_of(e, node, meta),
 		.cgroup = node->path,
 		.image = meta ? meta->image : NULL,
 		.attempt_known = meta && meta->known & META_CTR_ATTEMPT,
@@ -244,6 +246,8 @@ void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps
 	rec->stop.outcome = verdict.outcome;
 	rec->stop.cause = verdict.cause;
 	rec->stop.gaps = gaps;
+	if (gaps >> GAP_SANDBOX_GUESSED & 1)
+		rec->stop.container.kind = CONTAINER_KIND_SANDBOX;
 	engine_record_end(e);
 }
 

@@ -136,15 +136,27 @@ int engine_on_probe(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
+/* Of a container; what exits beside its init is no sandbox. */
+static enum engine_sandbox sandbox_of(const struct engine *e, const struct stop *stop)
+{
+	bool is_init = stop->node && stop->node->stop == stop;
+
+	return is_init ? engine_sandbox_of(e, stop->node) : SANDBOX_NOT;
+}
+
 static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool not_empty)
 {
+	enum engine_sandbox sandbox = sandbox_of(e, stop);
 	uint32_t gaps = stop_gaps(stop);
 
 	if (not_empty)
 		gaps |= 1u << GAP_NOT_EMPTY;
 	/* The first answer may have told it, while others are still to come. */
-	if (lacks_name(stop) && !podtab_is_named(engine_container_meta(e, stop->node)))
+	if (lacks_name(stop) && sandbox != SANDBOX_KNOWN &&
+	    !podtab_is_named(engine_container_meta(e, stop->node)))
 		gaps |= 1u << GAP_NAME_LATE;
+	if (sandbox == SANDBOX_GUESSED)
+		gaps |= 1u << GAP_SANDBOX_GUESSED;
 	return gaps;
 }
 

@@ -52,6 +52,7 @@ enum meta_pod_known {
 	META_POD_STATIC = 1 << 4,
 	META_POD_PRIORITY = 1 << 5,
 	META_POD_READY = 1 << 6,
+	META_POD_CONTAINERS = 1 << 7, /* every container of it that was made is told, by its id */
 };
 
 /* As the API writes them; 0: not told. */

@@ -47,6 +47,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_SENDER_UNKNOWN] = "sender-unknown",
 	[GAP_STOP_SIGNAL_UNKNOWN] = "stop-signal-unknown",
 	[GAP_TIME_UNCERTAIN] = "time-uncertain",
+	[GAP_SANDBOX_GUESSED] = "sandbox-guessed",
 };
 
 const char *outcome_name(enum outcome outcome)

@@ -57,6 +57,7 @@ struct podtab_exit {
 struct podtab_container {
 	uint64_t touched_ns;
 	char *key;
+	uint64_t listed_ns; /* when a status of its pod was first read that has its id; 0: never */
 	char *name, *image;
 	char pod_uid[META_UID_MAX];
 	uint8_t name_from, kind_from, image_from, signal_from, grace_from, exit_from;

@@ -64,7 +64,8 @@ static void take_spec(struct podtab_pod *pod, const struct meta_pod *meta)
 
 static void take_state(struct podtab_pod *pod, const struct meta_pod *meta, uint64_t now_ns)
 {
-	const uint32_t state = META_POD_DELETING | META_POD_DELETION_GRACE | META_POD_READY;
+	const uint32_t state =
+		META_POD_DELETING | META_POD_DELETION_GRACE | META_POD_READY | META_POD_CONTAINERS;
 
 	if (meta->gone &&
 	    (!pod->state_from || meta_rank(meta->source) <= meta_rank(pod->state_from)))
@@ -144,6 +145,16 @@ static void take_facts(struct podtab_container *c, const struct meta_container *
 	}
 }
 
+/* Those that list pods know a container by its id from their statuses. */
+static void take_listed(struct podtab_container *c, const struct meta_container *meta,
+			uint64_t now_ns)
+{
+	bool lists = meta->source == META_KUBELET || meta->source == META_API;
+
+	if (lists && meta->id[0] && meta->kind == META_KIND_CONTAINER && !c->listed_ns)
+		c->listed_ns = now_ns;
+}
+
 static void take_exit(struct podtab_container *c, const struct meta_container *meta)
 {
 	if (!(meta->known & META_CTR_EXIT) || !may_tell(&c->exit_from, meta->source))
@@ -176,6 +187,7 @@ static int take(struct podtab *tab, const char *key, const struct meta_container
 	if (r < 0)
 		return r;
 	take_facts(c, meta);
+	take_listed(c, meta, now_ns);
 	take_exit(c, meta);
 	if (meta->name[0] && may_tell(&c->name_from, meta->source)) {
 		snprintf(c->pod_uid, sizeof(c->pod_uid), "%s", meta->pod_uid);

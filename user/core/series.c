@@ -231,6 +231,11 @@ static void subject_end(const struct subject *to)
 	to->set->scrapes = to->series->scrapes;
 }
 
+static void count_gap(struct series *s, const struct record *record, enum gap gap)
+{
+	s->incomplete[gap] += record->stop.gaps >> gap & 1;
+}
+
 static void record_stop(struct series *s, const struct record *record)
 {
 	const struct record_stop *stop = &record->stop;
@@ -253,7 +258,7 @@ static void record_stop(struct series *s, const struct record *record)
 		    histogram_ratio(stop->latency_ns, stop->grace.ns));
 	subject_end(&to);
 	for (int gap = 0; gap < GAP_COUNT; gap++)
-		s->incomplete[gap] += stop->gaps >> gap & 1;
+		count_gap(s, record, (enum gap)gap);
 }
 
 static void record_oom(struct series *s, const struct record *record)
@@ -302,7 +307,9 @@ void series_record(struct series *s, const struct record *record)
 
 	if (record->type == RECORD_STOP) {
 		kind = record->stop.container.kind;
-		if (kind != CONTAINER_KIND_PROCESS && kind != CONTAINER_KIND_SANDBOX)
+		if (kind == CONTAINER_KIND_SANDBOX)
+			count_gap(s, record, GAP_SANDBOX_GUESSED);
+		else if (kind != CONTAINER_KIND_PROCESS)
 			record_stop(s, record);
 	} else if (record->type == RECORD_OOM) {
 		kind = record->oom.container.kind;

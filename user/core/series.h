@@ -83,8 +83,8 @@ struct series *series_free(struct series *series);
 
 /*
  * Counts what a stop, OOM or pod record says; records of other types, of processes that are no
- * container (scope all), and stops of sandboxes are ignored. Without memory for a new label set the
- * record is counted under "_other".
+ * container (scope all), and stops of sandboxes are ignored, but for the gap of a guessed one.
+ * Without memory for a new label set the record is counted under "_other".
  */
 void series_record(struct series *series, const struct record *record);
 

@@ -250,13 +250,48 @@ static void tell_lists(const struct lists *lists)
 	}
 }
 
+static const char *const kinds[][2] = {
+	{"initContainers", "initContainerStatuses"},
+	{"containers", "containerStatuses"},
+	{"ephemeralContainers", "ephemeralContainerStatuses"},
+};
+
+/*
+ * Made, and told by its id, or never made. One that the runtime has lost has no id, but ended
+ * (convertToAPIContainerStatuses() in pkg/kubelet/kubelet_pods.go), and its process may live.
+ */
+static bool is_accounted_for(const json_t *status)
+{
+	const json_t *id = podjson_get(status, "containerID");
+	int64_t restarts = 0;
+
+	if (!json_is_object(status))
+		return false;
+	if (id && !(json_is_string(id) && json_string_length(id) == 0))
+		return id_of(id) != NULL;
+	podjson_integer(podjson_get(status, "restartCount"), &restarts);
+	return restarts == 0 && !terminated_of(status, "state") &&
+	       !terminated_of(status, "lastState");
+}
+
+bool podjson_containers_complete(const json_t *pod)
+{
+	const json_t *spec = podjson_get(pod, "spec"), *status = podjson_get(pod, "status");
+	bool complete = json_array_size(podjson_get(spec, "containers")) > 0;
+
+	for (size_t i = 0; complete && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const json_t *specs = podjson_get(spec, kinds[i][0]);
+		json_t *status_of = by_name(podjson_get(status, kinds[i][1]));
+
+		for (size_t j = 0; complete && j < json_array_size(specs); j++)
+			complete = is_accounted_for(find(status_of, json_array_get(specs, j)));
+		json_decref(status_of);
+	}
+	return complete;
+}
+
 void podjson_containers_tell(const json_t *pod, const char *uid, const struct podjson_sink *sink)
 {
-	static const char *const kinds[][2] = {
-		{"initContainers", "initContainerStatuses"},
-		{"containers", "containerStatuses"},
-		{"ephemeralContainers", "ephemeralContainerStatuses"},
-	};
 	const json_t *spec = podjson_get(pod, "spec"), *status = podjson_get(pod, "status");
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

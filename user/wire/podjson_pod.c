@@ -228,6 +228,8 @@ bool podjson_pod_tell(const json_t *json, const struct podjson_sink *sink)
 	read_spec(spec, &pod.meta);
 	read_status(podjson_get(json, "status"), &pod.meta);
 	read_workload(metadata, spec, &pod.meta);
+	if (podjson_containers_complete(json))
+		pod.meta.known |= META_POD_CONTAINERS;
 	sink->pod(sink->userdata, &pod);
 	podjson_containers_tell(json, pod.meta.uid, sink);
 	return true;

@@ -51,6 +51,8 @@ void podjson_list_read(const char *text, size_t size, struct podjson_list *ret);
 /* Whether there is a pod to tell of in what was sieved, and tells it and its containers if so. */
 bool podjson_pod_tell(const json_t *pod, const struct podjson_sink *sink);
 void podjson_containers_tell(const json_t *pod, const char *uid, const struct podjson_sink *sink);
+/* Whether the status has the ids of all containers of the spec that were ever made. */
+bool podjson_containers_complete(const json_t *pod);
 
 /* The owner reference of what controls the object; NULL: none. */
 const json_t *podjson_controller(const json_t *metadata);

@@ -83,6 +83,8 @@ static void add_container(struct buf *cell, const struct record_container *conta
 {
 	if (container->known && container->name)
 		add_visible(cell, container->name);
+	else if (container->known && container->kind == CONTAINER_KIND_SANDBOX)
+		buf_adds(cell, "sandbox?");
 	else if (container->known && container->id)
 		utf8_add_visible(cell, container->id, strnlen(container->id, SHORT_ID));
 	else if (container->known && container->cgroup)
@@ -277,10 +279,22 @@ static void fill_signal(struct rows_row *row, const struct record *record)
 	}
 }
 
+/* For sure; a guess has its row. */
+static bool is_sandbox(const struct record *record)
+{
+	if (record->type == RECORD_STOP)
+		return record->stop.container.kind == CONTAINER_KIND_SANDBOX &&
+		       !(record->stop.gaps >> GAP_SANDBOX_GUESSED & 1);
+	return record->type == RECORD_SIGNAL &&
+	       record->signal.container.kind == CONTAINER_KIND_SANDBOX;
+}
+
 int table_row(struct buf *out, const struct record *record, bool colour)
 {
 	_cleanup_(rows_free) struct rows_row row = {};
 
+	if (is_sandbox(record))
+		return 0;
 	if (record->type == RECORD_STOP)
 		fill_stop(&row, record);
 	else if (record->type == RECORD_SIGNAL)
