@@ -222,6 +222,104 @@ static void test_tasks(void **state)
 	expect_none(t, "web1", CGPATH_RT_UNKNOWN, META_ABSENT);
 }
 
+#define POD_UID	  "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
+#define OTHER_UID "2c48913c-b29f-11e7-9350-020968147796"
+#define LABELLED(type)                                                                          \
+	"{\"ID\":\"" ID1 "\",\"Name\":\"/k8s_x\",\"Config\":{\"Image\":\"i\",\"Labels\":{"      \
+	"\"io.kubernetes.docker.type\":\"" type "\",\"io.kubernetes.pod.uid\":\"" POD_UID "\"," \
+	"\"io.kubernetes.container.name\":\"POD\"}}}"
+#define CRI_NOTES(type, id, uid)                                                                   \
+	"\"io.kubernetes.cri.container-type\":\"" type "\",\"io.kubernetes.cri.sandbox-id\":\"" id \
+	"\",\"io.kubernetes.cri.sandbox-uid\":\"" uid                                              \
+	"\",\"io.kubernetes.cri.container-name\":\"main\""
+#define CRIO_NOTES(type, id)                               \
+	"\"io.kubernetes.cri-o.ContainerID\":\"" ID1       \
+	"\",\"io.kubernetes.cri-o.ContainerType\":\"" type \
+	"\",\"io.kubernetes.cri-o.SandboxID\":\"" id "\""
+
+static void expect_in_pod(struct tree *t, enum cgpath_runtime runtime, enum meta_source source,
+			  enum meta_container_kind kind, const char *name)
+{
+	struct meta_container got = {};
+
+	assert_int_equal(podsrc_files_find_in_pod(t->src, ID1, runtime, POD_UID, &got),
+			 kind ? META_FOUND : META_ABSENT);
+	assert_int_equal(got.source, kind ? source : META_NONE);
+	assert_int_equal(got.kind, kind);
+	assert_string_equal(got.name, name);
+	assert_string_equal(got.id, kind ? ID1 : "");
+	assert_string_equal(got.pod_uid, kind ? POD_UID : "");
+	assert_int_equal(got.known & META_CTR_GRACE, 0);
+}
+
+static void test_docker_pod(void **state)
+{
+	struct tree *t = *state;
+
+	expect_in_pod(t, CGPATH_RT_DOCKER, META_NONE, META_KIND_UNKNOWN, "");
+	put(t, DOCKER, "config.v2.json", LABELLED("podsandbox"));
+	expect_in_pod(t, CGPATH_RT_DOCKER, META_DOCKER, META_KIND_SANDBOX, "");
+	expect_in_pod(t, CGPATH_RT_UNKNOWN, META_DOCKER, META_KIND_SANDBOX, "");
+	expect_in_pod(t, CGPATH_RT_CONTAINERD, META_NONE, META_KIND_UNKNOWN, "");
+	put(t, DOCKER, "config.v2.json", LABELLED("container"));
+	expect_in_pod(t, CGPATH_RT_DOCKER, META_DOCKER, META_KIND_CONTAINER, "POD");
+}
+
+static void test_cri_pod(void **state)
+{
+	static const struct {
+		const char *notes;
+		enum meta_container_kind kind;
+		const char *name;
+	} rows[] = {
+		{CRI_NOTES("sandbox", ID1, POD_UID), META_KIND_SANDBOX, ""},
+		{CRI_NOTES("container", ID2, POD_UID), META_KIND_CONTAINER, "main"},
+		/* Another's sandbox, another's pod. */
+		{CRI_NOTES("sandbox", ID2, POD_UID), META_KIND_UNKNOWN, ""},
+		{CRI_NOTES("container", ID2, OTHER_UID), META_KIND_UNKNOWN, ""},
+		{CRI_NOTES("sandbox", ID1, OTHER_UID), META_KIND_UNKNOWN, ""},
+		{CRI, META_KIND_UNKNOWN, ""},
+		{"", META_KIND_UNKNOWN, ""},
+	};
+	struct tree *t = *state;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		char text[1024];
+
+		print_message("# %s\n", rows[i].notes);
+		snprintf(text, sizeof(text), BUNDLE("/x", "%s"), rows[i].notes);
+		put(t, TASKS "/k8s.io/" ID1, "config.json", text);
+		expect_in_pod(t, CGPATH_RT_CONTAINERD, META_CONTAINERD, rows[i].kind, rows[i].name);
+		expect_in_pod(t, CGPATH_RT_UNKNOWN, META_CONTAINERD, rows[i].kind, rows[i].name);
+		expect_in_pod(t, CGPATH_RT_DOCKER, META_NONE, META_KIND_UNKNOWN, "");
+		expect_in_pod(t, CGPATH_RT_CRIO, META_NONE, META_KIND_UNKNOWN, "");
+	}
+}
+
+/* Whoever may start tasks by themselves is in another namespace. */
+static void test_cri_namespace(void **state)
+{
+	struct tree *t = *state;
+
+	put(t, TASKS "/default/" ID1, "config.json",
+	    BUNDLE("/x", CRI_NOTES("sandbox", ID1, POD_UID)));
+	expect_in_pod(t, CGPATH_RT_CONTAINERD, META_NONE, META_KIND_UNKNOWN, "");
+}
+
+static void test_crio_pod(void **state)
+{
+	struct tree *t = *state;
+
+	put(t, PODMAN "/" ID1 "/userdata", "config.json", BUNDLE("/x", CRIO_NOTES("sandbox", ID1)));
+	expect_in_pod(t, CGPATH_RT_CRIO, META_PODMAN, META_KIND_SANDBOX, "");
+	expect_in_pod(t, CGPATH_RT_CONTAINERD, META_NONE, META_KIND_UNKNOWN, "");
+	put(t, PODMAN "/" ID1 "/userdata", "config.json", BUNDLE("/x", CRIO_NOTES("sandbox", ID2)));
+	expect_in_pod(t, CGPATH_RT_CRIO, META_NONE, META_KIND_UNKNOWN, "");
+	put(t, PODMAN "/" ID1 "/userdata", "config.json",
+	    BUNDLE("/x", CRIO_NOTES("container", ID2)));
+	expect_in_pod(t, CGPATH_RT_CRIO, META_PODMAN, META_KIND_CONTAINER, "");
+}
+
 static void test_identify(void **state)
 {
 	static const struct {
@@ -484,6 +582,13 @@ int main(void)
 		{"a list that was written anew is read anew", test_podman_again, setup, teardown,
 		 NULL},
 		{"a task of containerd's is found by an id that is its alone", test_tasks, setup,
+		 teardown, NULL},
+		{"Docker's labels tell a pod's sandbox", test_docker_pod, setup, teardown, NULL},
+		{"containerd's annotations do, of its own pod and under its own id", test_cri_pod,
+		 setup, teardown, NULL},
+		{"but not those of a task outside of Kubernetes' namespace", test_cri_namespace,
+		 setup, teardown, NULL},
+		{"CRI-O's do, in the directory that it shares with Podman", test_crio_pod, setup,
 		 teardown, NULL},
 		{"a cgroup is a container when its task says exactly that", test_identify, setup,
 		 teardown, NULL},

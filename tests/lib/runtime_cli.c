@@ -79,7 +79,7 @@ static void play(const struct runtime_cli *cli, const struct runtime_cli_scene *
 		 "{'pod':null,'container':{'id':'%s','name':'%s','runtime':'%s',"
 		 "'kind':'container'},'stop_signal':{'sender':{'kind':'runtime','comm':'%s'}}}",
 		 id, scene->name, cli->runtime, scene->handler);
-	runtime_stage_stopped(&cli->stage, id, names);
+	runtime_stage_stopped(&cli->stage, id, scene->names ?: names);
 	want.id = id;
 	assert_int_equal(tracer_count(cli->stage.tracer, &want), 1);
 	free(runtime_cli_do(cli, BOX_ARGV("rm", "-f", scene->name)));

@@ -17,6 +17,9 @@ static struct runtime_cli cli = {
 	.run_options = run_options,
 };
 static pid_t dockerd;
+static char pod_cgroup[160]; /* of the pod below */
+
+#define POD_UID "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
 
 static const struct runtime_cli_scene scenes[] = {
 	{
@@ -121,6 +124,31 @@ static const struct runtime_cli_scene scenes[] = {
 			    "'stop_signal':{'number':15,'result':'delivered'}}",
 	},
 	{
+		.claim = "what cri-dockerd labels as one is the sandbox of its pod",
+		.name = "k8s_POD_web-0",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "graceful",
+		.run = {"--cgroup-parent", pod_cgroup, "--label", "io.kubernetes.pod.uid=" POD_UID,
+			"--label", "io.kubernetes.docker.type=podsandbox"},
+		.names = "{'pod':{'uid':'" POD_UID "'},"
+			 "'container':{'name':null,'runtime':'docker','kind':'sandbox'}}",
+		.expected = "{'outcome':'graceful','grace':null,'evidence':{'complete':true}}",
+	},
+	{
+		.claim = "and what it labels as a container is none, whatever it runs",
+		.name = "k8s_main_web-0",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "graceful",
+		.run = {"--cgroup-parent", pod_cgroup, "--label", "io.kubernetes.pod.uid=" POD_UID,
+			"--label", "io.kubernetes.docker.type=container"},
+		.names = "{'pod':{'uid':'" POD_UID "'},"
+			 "'container':{'name':'k8s_main_web-0','runtime':'docker',"
+			 "'kind':'container'}}",
+		.expected = "{'outcome':'graceful','evidence':{'complete':true}}",
+	},
+	{
 		.claim = "the audit asks each for its own stop signal, by its name",
 		.name = "asked",
 		.handler = "runc",
@@ -166,6 +194,8 @@ static int setup(void **state)
 		return -1;
 	if (!cli.stage.host)
 		return 0;
+	snprintf(pod_cgroup, sizeof(pod_cgroup), "%s/kubepods/burstable/pod" POD_UID,
+		 cli.stage.host->cgroup);
 	if (start_dockerd()) {
 		runtime_host_logs(cli.stage.host);
 		return -1;

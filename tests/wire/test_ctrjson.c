@@ -190,7 +190,8 @@ static void test_docker_pods(void **state)
 
 	(void)state;
 	assert_int_equal(ctrjson_docker(text, len, ID, &got), 0);
-	assert_string_equal(got.name, "main");
+	/* "POD" or what else: it is no name of a container. */
+	assert_string_equal(got.name, "");
 	assert_string_equal(got.pod_uid, UID);
 	assert_int_equal(got.kind, META_KIND_SANDBOX);
 	assert_int_equal(got.stop_signal, 37);
@@ -366,6 +367,55 @@ static void test_annotations(void **state)
 	}
 }
 
+#define CRI(type, id)                                        \
+	"\"io.kubernetes.cri.container-type\":\"" type "\"," \
+	"\"io.kubernetes.cri.sandbox-id\":\"" id "\","       \
+	"\"io.kubernetes.cri.sandbox-uid\":\"" UID "\","     \
+	"\"io.kubernetes.cri.container-name\":\"main\""
+#define CRIO(type, id)                                        \
+	"\"io.kubernetes.cri-o.ContainerID\":\"" ID "\","     \
+	"\"io.kubernetes.cri-o.ContainerType\":\"" type "\"," \
+	"\"io.kubernetes.cri-o.SandboxID\":\"" id "\","       \
+	"\"io.kubernetes.pod.uid\":\"" UID "\",\"io.kubernetes.container.name\":\"main\""
+
+static void test_kinds(void **state)
+{
+	static const struct {
+		const char *annotations;
+		bool cri;
+		enum meta_container_kind kind;
+		const char *name;
+	} rows[] = {
+		{CRI("sandbox", ID), true, META_KIND_SANDBOX, ""},
+		{CRI("container", ID), true, META_KIND_CONTAINER, "main"},
+		{CRI("other", ID), true, META_KIND_UNKNOWN, ""},
+		{CRIO("sandbox", ID), true, META_KIND_SANDBOX, ""},
+		{CRIO("container", ID), true, META_KIND_CONTAINER, "main"},
+		{"\"io.kubernetes.cri.sandbox-id\":\"" ID "\"", true, META_KIND_UNKNOWN, ""},
+		{"\"io.kubernetes.cri.container-type\":7", true, META_KIND_UNKNOWN, ""},
+		/* containerd's word stands before what may be a pod's own annotation. */
+		{CRI("container", ID) "," CRIO("sandbox", ID), true, META_KIND_CONTAINER, "main"},
+		{"\"nerdctl/namespace\":\"default\"", false, META_KIND_UNKNOWN, ""},
+		{"", false, META_KIND_UNKNOWN, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		static struct ctrjson_bundle got;
+		char text[1024];
+		int n = snprintf(text, sizeof(text), "{\"ociVersion\":\"1\",\"annotations\":{%s}}",
+				 rows[i].annotations);
+
+		print_message("# %s\n", rows[i].annotations);
+		assert_int_equal(ctrjson_bundle(text, (size_t)n, &got), 0);
+		assert_int_equal(got.cri, rows[i].cri);
+		assert_int_equal(got.kind, rows[i].kind);
+		assert_string_equal(got.name, rows[i].name);
+		assert_string_equal(got.sandbox_id, rows[i].kind ? ID : "");
+		assert_string_equal(got.pod_uid, rows[i].kind ? UID : "");
+	}
+}
+
 static void test_cgroups(void **state)
 {
 	static const struct {
@@ -419,6 +469,7 @@ int main(void)
 		CLAIM("Docker's own files are read as Docker means them", test_real_docker),
 		CLAIM("Podman's list names the container of that id and no other",
 		      test_real_storage),
+		CLAIM("annotations of containerd's CRI and of CRI-O tell sandboxes", test_kinds),
 		CLAIM("configurations of Podman, ctr and nerdctl are read as they mean them",
 		      test_real_bundles),
 		CLAIM("what Docker is not told is its default, what makes no sense is not told",

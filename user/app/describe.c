@@ -104,13 +104,19 @@ struct describe *describe_free(struct describe *d)
 
 const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path)
 {
+	enum meta_result result = META_ABSENT;
 	const struct podtab_container *c;
 	struct meta_container meta;
 
 	if (!path->container_id[0])
 		return NULL;
-	if (!path->pod_uid[0] && podsrc_files_find(d->sources.files, path->container_id,
-						   path->runtime, &meta) == META_FOUND)
+	if (!path->pod_uid[0])
+		result = podsrc_files_find(d->sources.files, path->container_id, path->runtime,
+					   &meta);
+	else if (!podtab_container(&d->tab, path->container_id))
+		result = podsrc_files_find_in_pod(d->sources.files, path->container_id,
+						  path->runtime, path->pod_uid, &meta);
+	if (result == META_FOUND)
 		on_container(d, &meta);
 	c = podtab_container(&d->tab, path->container_id);
 	return c && (!c->pod_uid[0] || strcmp(c->pod_uid, path->pod_uid) == 0) ? c : NULL;

@@ -165,15 +165,29 @@ static bool ask_cri(struct lookup *l, const struct effect *effect)
 	return true;
 }
 
+/* It knows more of what is in a pod than any file. */
+static bool cri_answers(const struct lookup *l)
+{
+	struct podsrc_state state;
+
+	sources_get_state(&l->sources, META_CRI, &state);
+	return state.status == PODSRC_UP;
+}
+
 static void ask_files(struct lookup *l, const struct effect *effect)
 {
+	enum cgpath_runtime runtime = (enum cgpath_runtime)effect->runtime;
 	struct meta_container container;
 	enum meta_result result;
 
-	if (effect->pod_uid[0])
+	if (!effect->pod_uid[0])
+		result = podsrc_files_find(l->sources.files, effect->container_id, runtime,
+					   &container);
+	else if (cri_answers(l))
 		return;
-	result = podsrc_files_find(l->sources.files, effect->container_id,
-				   (enum cgpath_runtime)effect->runtime, &container);
+	else
+		result = podsrc_files_find_in_pod(l->sources.files, effect->container_id, runtime,
+						  effect->pod_uid, &container);
 	if (result == META_FOUND)
 		on_container(l, &container);
 }

@@ -153,6 +153,57 @@ enum meta_result podsrc_files_find(struct podsrc_files *src, const char *contain
 	return second == META_ABSENT ? result : second;
 }
 
+/* 0, or -ENOENT: the bundle says nothing of it. */
+static int take_in_pod(const struct ctrjson_bundle *bundle, const char *id, const char *pod_uid,
+		       struct meta_container *ret)
+{
+	bool is_sandbox = bundle->kind == META_KIND_SANDBOX;
+
+	if (!bundle->kind || (is_sandbox && strcmp(bundle->sandbox_id, id) != 0))
+		return -ENOENT;
+	if (bundle->pod_uid[0] && strcmp(bundle->pod_uid, pod_uid) != 0)
+		return -ENOENT;
+	*ret = (struct meta_container){.kind = bundle->kind, .stop_signal = bundle->stop_signal};
+	snprintf(ret->id, sizeof(ret->id), "%s", id);
+	snprintf(ret->pod_uid, sizeof(ret->pod_uid), "%s", pod_uid);
+	snprintf(ret->name, sizeof(ret->name), "%s", bundle->name);
+	return 0;
+}
+
+static enum meta_result ask_bundle(struct podsrc_files *src, enum meta_source source,
+				   const char *id, const char *pod_uid, struct meta_container *ret)
+{
+	bool crio = source == META_PODMAN;
+	struct ctrjson_bundle bundle;
+	int r;
+
+	r = crio ? podsrc_files_ask_crio(src, id, &bundle)
+		 : podsrc_files_ask_cri_task(src, id, &bundle);
+	if (r >= 0)
+		r = take_in_pod(&bundle, id, pod_uid, ret);
+	if (r >= 0)
+		ret->source = source;
+	return settle(crio ? &src->podman : &src->containerd, r);
+}
+
+enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *container_id,
+					  enum cgpath_runtime runtime, const char *pod_uid,
+					  struct meta_container *ret)
+{
+	enum meta_result result = META_ABSENT;
+	bool any = runtime == CGPATH_RT_UNKNOWN;
+
+	if (!is_container_id(container_id))
+		return META_ABSENT;
+	if (any || runtime == CGPATH_RT_DOCKER)
+		result = settle(&src->docker, ask_docker(src, container_id, ret));
+	if (result != META_FOUND && (any || runtime == CGPATH_RT_CONTAINERD))
+		result = ask_bundle(src, META_CONTAINERD, container_id, pod_uid, ret);
+	if (result != META_FOUND && runtime == CGPATH_RT_CRIO)
+		result = ask_bundle(src, META_PODMAN, container_id, pod_uid, ret);
+	return result;
+}
+
 enum meta_result podsrc_files_identify(struct podsrc_files *src, const char *cgroup_path,
 				       struct meta_container *ret)
 {

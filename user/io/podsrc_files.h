@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names, stop signals and stop timeouts of containers outside Kubernetes, by the files that their
- * engines keep for themselves: no API is asked, nothing waits. Read are
+ * Names, stop signals and stop timeouts of containers outside Kubernetes, and what is a pod's
+ *sandbox, by the files that their engines keep for themselves: no API is asked, nothing waits. Read
+ *are
  *
  *	<docker root>/containers/<id>/config.v2.json
  *	<podman root>/<driver>-containers/{containers,volatile-containers}.json
@@ -10,7 +11,7 @@
  *
  * and only where nobody but root may write to any of the directories or files (io/podsrc_files_dir):
  * a user's own engines (rootless Podman and Docker, below their home) are not asked, because the
- * user could write there whatever they like. Containers of Kubernetes are left to the CRI source.
+ * user could write there whatever they like. Of containers of Kubernetes the CRI source knows more.
  */
 #ifndef IO_PODSRC_FILES_H
 #define IO_PODSRC_FILES_H
@@ -40,6 +41,15 @@ struct podsrc_files *podsrc_files_free(struct podsrc_files *src);
  */
 enum meta_result podsrc_files_find(struct podsrc_files *src, const char *container_id,
 				   enum cgpath_runtime runtime, struct meta_container *ret);
+
+/*
+ * The same for a container of the pod with that uid: whether it is the sandbox, else its name.
+ * Docker tells by its labels; containerd's CRI and CRI-O by annotations of the tasks in namespace
+ * k8s.io, and in Podman's directory.
+ */
+enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *container_id,
+					  enum cgpath_runtime runtime, const char *pod_uid,
+					  struct meta_container *ret);
 
 /*
  * META_FOUND when a cgroup that core/cgpath knows nothing of is a container of containerd's:

@@ -98,17 +98,24 @@ static int open_userdata(int root, const char *driver, const char *id, int *ret_
 	return r;
 }
 
+static int read_userdata(int root, const char *driver, const char *id, int *ret_all,
+			 struct ctrjson_bundle *ret)
+{
+	_cleanup_(cleanup_close) int userdata = -1;
+	int r = open_userdata(root, driver, id, ret_all, &userdata);
+
+	return r >= 0 ? podsrc_files_bundle(userdata, ret) : r;
+}
+
 static int ask_driver(struct podsrc_files *src, int root, const char *driver, const char *id,
 		      struct meta_container *ret)
 {
-	_cleanup_(cleanup_close) int all = -1, userdata = -1;
+	_cleanup_(cleanup_close) int all = -1;
 	struct meta_container found = {.source = META_PODMAN, .kind = META_KIND_CONTAINER};
 	struct ctrjson_bundle bundle;
 	int r;
 
-	r = open_userdata(root, driver, id, &all, &userdata);
-	if (r >= 0)
-		r = podsrc_files_bundle(userdata, &bundle);
+	r = read_userdata(root, driver, id, &all, &bundle);
 	if (r < 0)
 		return podsrc_files_complain(&src->podman, "config.json", id, r);
 	/* CRI-O's containers are in the same lists. */
@@ -139,4 +146,19 @@ int podsrc_files_ask_podman(struct podsrc_files *src, const char *id, struct met
 	for (size_t i = 0; i < ARRAY_LEN(drivers) && r == -ENOENT; i++)
 		r = ask_driver(src, root, drivers[i], id, ret);
 	return r;
+}
+
+int podsrc_files_ask_crio(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
+{
+	_cleanup_(cleanup_close) int root = -1;
+	int r = podsrc_files_open_part(&src->podman, &root);
+
+	if (r >= 0)
+		r = -ENOENT;
+	for (size_t i = 0; i < ARRAY_LEN(drivers) && r == -ENOENT; i++) {
+		_cleanup_(cleanup_close) int all = -1;
+
+		r = read_userdata(root, drivers[i], id, &all, ret);
+	}
+	return podsrc_files_complain(&src->podman, "config.json", id, r);
 }

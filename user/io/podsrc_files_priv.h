@@ -40,11 +40,13 @@ const char *podsrc_files_reason(int r);
 int podsrc_files_bundle(int dirfd, struct ctrjson_bundle *ret);
 
 int podsrc_files_ask_podman(struct podsrc_files *src, const char *id, struct meta_container *ret);
+int podsrc_files_ask_crio(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret);
 void podsrc_files_forget_lists(struct podsrc_files *src);
 
 /* What containerd lets be the name of a namespace or a task. */
 bool podsrc_files_is_identifier(const char *text);
 int podsrc_files_ask_tasks(struct podsrc_files *src, const char *id, struct meta_container *ret);
+int podsrc_files_ask_cri_task(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret);
 int podsrc_files_ask_cgroup(struct podsrc_files *src, const char *path, struct meta_container *ret);
 
 #endif

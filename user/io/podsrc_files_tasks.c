@@ -11,6 +11,7 @@
 #define NAMESPACES_MAX 256
 #define IDENTIFIER_MAX 76 /* pkg/identifiers */
 #define PATH_PART_MAX  255
+#define CRI_NAMESPACE  "k8s.io" /* internal/cri/constants */
 
 static bool is_alnum(char c)
 {
@@ -38,16 +39,21 @@ static int open_tasks(const struct podsrc_files *src, int *ret_fd)
 	return r < 0 ? r : podsrc_files_open_dir(root, "io.containerd.runtime.v2.task", ret_fd);
 }
 
-/* The task's configuration, unless it is the CRI source's business. */
-static int ask_task(int tasks, const char *namespace_, const char *id, struct ctrjson_bundle *ret)
+static int read_task(int tasks, const char *namespace_, const char *id, struct ctrjson_bundle *ret)
 {
 	_cleanup_(cleanup_close) int all = -1, dir = -1;
 	int r = podsrc_files_open_dir(tasks, namespace_, &all);
 
 	if (r >= 0)
 		r = podsrc_files_open_dir(all, id, &dir);
-	if (r >= 0)
-		r = podsrc_files_bundle(dir, ret);
+	return r >= 0 ? podsrc_files_bundle(dir, ret) : r;
+}
+
+/* The task's configuration, unless it is in a pod. */
+static int ask_task(int tasks, const char *namespace_, const char *id, struct ctrjson_bundle *ret)
+{
+	int r = read_task(tasks, namespace_, id, ret);
+
 	return r >= 0 && ret->cri ? -ENOENT : r;
 }
 
@@ -124,6 +130,16 @@ int podsrc_files_ask_tasks(struct podsrc_files *src, const char *id, struct meta
 		take_task(&want.bundle, id, ret);
 		return 0;
 	}
+	return podsrc_files_complain(&src->containerd, "config.json", id, r);
+}
+
+int podsrc_files_ask_cri_task(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
+{
+	_cleanup_(cleanup_close) int tasks = -1;
+	int r = open_tasks(src, &tasks);
+
+	if (r >= 0)
+		r = read_task(tasks, CRI_NAMESPACE, id, ret);
 	return podsrc_files_complain(&src->containerd, "config.json", id, r);
 }
 

@@ -110,8 +110,10 @@ static void docker_labels(struct ctrjson_cut labels, struct meta_container *ret)
 	take_text(at[NAME], ret->name, sizeof(ret->name));
 	ret->known &= ~(uint32_t)META_CTR_GRACE;
 	ret->grace_ns = 0;
-	if (is_text(at[TYPE], "podsandbox"))
-		ret->kind = META_KIND_SANDBOX;
+	if (!is_text(at[TYPE], "podsandbox"))
+		return;
+	ret->kind = META_KIND_SANDBOX;
+	ret->name[0] = 0; /* "POD" in each of them */
 }
 
 static bool docker_config(struct ctrjson_cut config, struct meta_container *ret)
@@ -246,6 +248,34 @@ static void nerdctl_timeout(struct ctrjson_cut value, struct ctrjson_bundle *ret
 		set_grace(ret, seconds * US_PER_S);
 }
 
+/* Of containerd's CRI (pkg/cri/annotations) or of CRI-O (pkg/annotations). */
+static void bundle_kind(struct ctrjson_cut annotations, struct ctrjson_bundle *ret)
+{
+	enum { TYPE, SANDBOX, NAME, UID, CRIO_TYPE, CRIO_SANDBOX, CRIO_NAME, CRIO_UID, N };
+	static const char *const keys[N] = {
+		"io.kubernetes.cri.container-type",  "io.kubernetes.cri.sandbox-id",
+		"io.kubernetes.cri.container-name",  "io.kubernetes.cri.sandbox-uid",
+		"io.kubernetes.cri-o.ContainerType", "io.kubernetes.cri-o.SandboxID",
+		"io.kubernetes.container.name",	     "io.kubernetes.pod.uid",
+	};
+	struct ctrjson_cut all[N], *at = all;
+
+	if (!ctrjson_cut_members(annotations, keys, N, all))
+		return;
+	if (!at[TYPE].at)
+		at += CRIO_TYPE;
+	if (is_text(at[TYPE], "sandbox"))
+		ret->kind = META_KIND_SANDBOX;
+	else if (is_text(at[TYPE], "container"))
+		ret->kind = META_KIND_CONTAINER;
+	else
+		return;
+	take_exact(at[SANDBOX], ret->sandbox_id, sizeof(ret->sandbox_id));
+	take_exact(at[UID], ret->pod_uid, sizeof(ret->pod_uid));
+	if (ret->kind == META_KIND_CONTAINER)
+		take_text(at[NAME], ret->name, sizeof(ret->name));
+}
+
 static void bundle_annotations(struct ctrjson_cut annotations, struct ctrjson_bundle *ret)
 {
 	enum {
@@ -297,6 +327,8 @@ int ctrjson_bundle(const char *text, size_t len, struct ctrjson_bundle *ret)
 	if (ctrjson_cut_members(at[LINUX], &path, 1, &value))
 		take_exact(value, found.cgroups_path, sizeof(found.cgroups_path));
 	bundle_annotations(at[ANNOTATIONS], &found);
+	if (found.cri)
+		bundle_kind(at[ANNOTATIONS], &found);
 	*ret = found;
 	return 0;
 }

@@ -23,7 +23,7 @@
 /*
  * Docker stops by SIGTERM and waits 10 s unless it is told otherwise; a timeout below 0 is no
  * timeout. A container that is Kubernetes' (made by cri-dockerd, by its labels) is named as its pod
- * names it, and its grace period is the kubelet's, so none is told.
+ * names it, and its grace period is the kubelet's, so none is told; its pod's sandbox has no name.
  */
 int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_container *ret);
 
@@ -32,9 +32,12 @@ int ctrjson_storage(const char *text, size_t len, const char *id, struct meta_co
 
 struct ctrjson_bundle {
 	char cgroups_path[CTRJSON_PATH_MAX]; /* linux.cgroupsPath; "" where not told or too long */
-	char name[META_NAME_MAX];	     /* nerdctl's; "" for all others */
+	char name[META_NAME_MAX];	     /* nerdctl's, or in its pod; "" for all others */
 	uint32_t stop_signal;		     /* 0: not told */
 	bool cri;			     /* a container of Kubernetes, or its sandbox */
+	enum meta_container_kind kind;	     /* which of both; unknown for all others */
+	char sandbox_id[META_ID_MAX];	     /* its sandbox's; a sandbox's own */
+	char pod_uid[META_UID_MAX];	     /* "" where not told */
 	bool grace_told;
 	uint64_t grace_ns;
 };
@@ -43,7 +46,9 @@ struct ctrjson_bundle {
  * A runtime's config.json. Podman tells the stop signal by an annotation
  * (org.opencontainers.image.stopSignal) and, from version 4.4 on, the timeout by the property of
  * its systemd scope (org.systemd.property.TimeoutStopUSec); nerdctl leaves its labels there and
- * waits 10 s where they do not say otherwise; ctr tells nothing.
+ * waits 10 s where they do not say otherwise; ctr tells nothing. containerd's CRI and CRI-O tell a
+ * sandbox from a container, and the container's name. Who makes a pod may have annotations of it
+ * copied to here, but does not know ids: a sandbox is one only with its own as sandbox_id.
  */
 int ctrjson_bundle(const char *text, size_t len, struct ctrjson_bundle *ret);
 
