@@ -214,6 +214,21 @@ static void test_has_bare_one(void **state)
 	}
 }
 
+static void test_path_decides(void **state)
+{
+	struct graced_proc p = proc_of("pause", 1, SEC(9));
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_found(&w, SEC(8), 70, SLICE);
+	world_made(&w, SEC(9), CG_X, 70, "crio-" WORLD_ID_X);
+	world_init(&w, SEC(9), CG_X, &p);
+	kill_x(&w, SEC(20), &p);
+	assert_kind(&w, WORLD_ID_X, CONTAINER_KIND_SANDBOX, false);
+	world_close(&w);
+}
+
 /* --- a source's word against the shape ------------------------------------------------------- */
 
 static void test_source_decides(void **state)
@@ -300,16 +315,21 @@ struct scene {
 	uint32_t x_rank, a1_rank;
 	struct list list;
 	uint64_t killed, a1_gone;
+	struct list again;
 	bool another; /* besides X, as old as X, and not listed */
+	bool told;    /* ... which Docker says is the sandbox */
 	bool known;
 };
 
 static void play(const struct scene *s)
 {
 	struct graced_proc x = proc_of("pod", 1, s->x_start), other = P_A2, a1 = P_A1;
+	struct meta_container c = {.source = META_DOCKER, .kind = META_KIND_SANDBOX};
 	struct world w;
 
 	print_message("# %s\n", s->what);
+	strcpy(c.id, WORLD_ID_SANDBOX);
+	strcpy(c.pod_uid, WORLD_UID_A);
 	a1.start_ns = SEC(10);
 	other.start_ns = SEC(8);
 	world_open(&w, &WORLD_ALL);
@@ -317,6 +337,8 @@ static void play(const struct scene *s)
 		world_made(&w, SEC(8), CG_SANDBOX, CG_POD_A, WORLD_ID_SANDBOX);
 		world_init(&w, SEC(8), CG_SANDBOX, &other);
 	}
+	if (s->told)
+		world_say_container(&w, SEC(8), &c);
 	world_made(&w, s->x_start, CG_X, CG_POD_A, WORLD_ID_X);
 	if (s->x_start < SEC(10))
 		world_ranked(&w, s->x_start, CG_X, &x, s->x_rank);
@@ -325,6 +347,8 @@ static void play(const struct scene *s)
 		world_ranked(&w, s->x_start, CG_X, &x, s->x_rank);
 	if (s->list.at && s->list.at < s->killed)
 		tell_list(&w, &s->list);
+	if (s->again.at && s->again.at < s->killed)
+		tell_list(&w, &s->again);
 	if (s->a1_gone) {
 		world_exit(&w, s->a1_gone, CG_A1, &a1, EXIT(0));
 		world_empty(&w, s->a1_gone + 1000, CG_A1);
@@ -336,6 +360,8 @@ static void play(const struct scene *s)
 	world_empty(&w, s->killed + MSEC(1) + 1000, CG_X);
 	if (s->list.at > s->killed)
 		tell_list(&w, &s->list);
+	if (s->again.at > s->killed)
+		tell_list(&w, &s->again);
 	world_timer(&w, s->killed + MSEC(300));
 	assert_kind(&w, WORLD_ID_X, s->known ? CONTAINER_KIND_SANDBOX : CONTAINER_KIND_UNKNOWN,
 		    false);
@@ -361,6 +387,12 @@ static void test_list(void **state)
 		 .list = {SEC(20) + MSEC(50), true}, .killed = SEC(20)},
 		{"two are missing in the list", SEC(9), RANKS, LISTED_AT(12), SEC(20),
 		 .another = true},
+		{"another is known to be the sandbox", SEC(9), RANKS, LISTED_AT(12), SEC(20),
+		 .another = true, .told = true},
+		{"a later list, after its end, lacks it as well", SEC(9), RANKS, LISTED_AT(12),
+		 SEC(20), .again = {SEC(20) + MSEC(50), true}, .known = true},
+		{"a later list is not complete", SEC(9), RANKS, LISTED_AT(12), SEC(20),
+		 .again = {SEC(14), false}},
 		{"the listed one's init is a guess, and may be younger than that", SEC(9),
 		 .x_rank = GRACED_INIT_PID1, .a1_rank = GRACED_INIT_GUESSED, LISTED_AT(12),
 		 .killed = SEC(20)},
@@ -373,6 +405,31 @@ static void test_list(void **state)
 	(void)state;
 	for (size_t i = 0; i < LEN(scenes); i++)
 		play(&scenes[i]);
+}
+
+/* It may have been gone when the list was made. */
+static void test_left_unseen(void **state)
+{
+	struct graced_proc x = proc_of("pod", 1, SEC(9)), a1 = P_A1;
+	struct obs probe = {.type = OBS_PROBE, .at_ns = SEC(20)};
+	struct list list = {SEC(12), true};
+	struct world w;
+
+	(void)state;
+	a1.start_ns = SEC(10);
+	probe.probe.id = CG_X;
+	probe.probe.pid = x.pid;
+	probe.probe.start_ns = x.start_ns;
+	world_open(&w, &WORLD_ALL);
+	begin_x(&w, SEC(9), &x);
+	world_init(&w, SEC(10), CG_A1, &a1);
+	tell_list(&w, &list);
+	world_tell(&w, &probe);
+	world_timer(&w, SEC(21));
+	world_counts(&w, SEC(21), CG_X, false, &(struct graced_counts){.exits = 1});
+	assert_false(stop_of(&w, WORLD_ID_X)->exit.known);
+	assert_kind(&w, WORLD_ID_X, CONTAINER_KIND_UNKNOWN, false);
+	world_close(&w);
 }
 
 /* The list has it a moment later. */
@@ -426,12 +483,15 @@ int main(void)
 		CLAIM("a new sandbox is one, once the old containers are gone", test_new_sandbox),
 		CLAIM("beside a sandbox that is known there is no other", test_has_one),
 		CLAIM("nor beside one without a process", test_has_bare_one),
+		CLAIM("a path that only a sandbox has is no guess", test_path_decides),
 		CLAIM("outside of pods there is no sandbox", test_outside),
 		CLAIM("a guess gives way to any source, until the record is written",
 		      test_source_decides),
 		CLAIM("a guessed sandbox has no grace period", test_no_grace),
 		CLAIM("the one that a complete list lacks is the sandbox, if it is the oldest",
 		      test_list),
+		CLAIM("one that left unseen may have been gone when the list was made",
+		      test_left_unseen),
 		CLAIM("a container that the list has later is no sandbox", test_listed_later),
 		CLAIM("the pod's view has the sandbox apart that the list left", test_pod_goes_on),
 	};

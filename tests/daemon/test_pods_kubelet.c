@@ -3,6 +3,7 @@
  * runs. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/claim.h"
 #include "lib/jrec.h"
@@ -115,11 +116,51 @@ static void the_api_server_says_which_pods_are_wanted(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+/* The kubelet is the only source: of the sandbox it says nothing. */
+static void what_the_list_lacks_is_the_sandbox(void **state)
+{
+	struct podstage *s = podstage_of(state);
+	struct kubestage_pod pod = {.name = "cart-0", .ready = true};
+	struct box sandbox, first, late;
+	char expected[256];
+	struct kubestage k;
+	json_t *records;
+
+	podstage_box(s, NULL, &sandbox);
+	/* /proc tells starts by its tick. */
+	usleep(50000);
+	podstage_box(s, &sandbox, &first);
+	pod.uid = sandbox.uid;
+	pod.main = first.id;
+	kubestage_open(&k, &s->tree, &pod, 1);
+	json_decref(kubestage_await_line(
+		&k, sandbox.uid, "{'sandbox_running':true,'containers':{'running':1,'all':1}}"));
+	podstage_box(s, &sandbox, &late);
+	json_decref(kubestage_await_line(
+		&k, sandbox.uid, "{'sandbox_running':true,'containers':{'running':2,'all':2}}"));
+	assert_int_equal(box_remove(&late), 0);
+	assert_int_equal(box_remove(&first), 0);
+	assert_int_equal(box_remove(&sandbox), 0);
+	snprintf(expected, sizeof(expected),
+		 "{'type':'stop','container':{'id':'%s','kind':'sandbox'},'grace':null,"
+		 "'evidence':{'gaps':['attached-late']}}",
+		 sandbox.id);
+	json_decref(kubestage_await_records(&k, expected));
+	snprintf(expected, sizeof(expected), "{'type':'stop','container':{'id':'%s'}}", late.id);
+	records = kubestage_await_records(&k, expected);
+	assert_true(json_is_null(
+		json_object_get(json_object_get(json_array_get(records, 0), "container"), "kind")));
+	json_decref(records);
+	kubestage_close(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("what the kubelet wants is shown beside what runs",
 		      what_the_kubelet_wants_is_shown_beside_what_runs),
+		CLAIM("what a list lacks that was there before the rest is the sandbox",
+		      what_the_list_lacks_is_the_sandbox),
 		CLAIM("an eviction is told as one, once the kubelet says so",
 		      an_eviction_is_told_as_one),
 		CLAIM("the API server says which pods are wanted",

@@ -21,8 +21,10 @@ static void add_pod(struct buf *list, const struct kubestage_pod *pod)
 {
 	buf_printf(list,
 		   "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"%s\",\"uid\":\"%s\"%s},"
-		   "\"spec\":{\"terminationGracePeriodSeconds\":30},\"status\":{\"phase\":\"%s\"",
-		   pod->name, pod->uid, pod->metadata ?: "", pod->phase ?: "Running");
+		   "\"spec\":{\"terminationGracePeriodSeconds\":30%s},\"status\":{\"phase\":\"%s\"",
+		   pod->name, pod->uid, pod->metadata ?: "",
+		   pod->main ? ",\"containers\":[{\"name\":\"main\"}]" : "",
+		   pod->phase ?: "Running");
 	if (pod->reason)
 		buf_printf(list, ",\"reason\":\"%s\"", pod->reason);
 	if (pod->main)
