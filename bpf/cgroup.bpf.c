@@ -229,6 +229,8 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	w.bucket_left = BUCKET_BURST;
 	w.outside_at_ns = w.bucket_at_ns;
 	w.outside_left = BUCKET_BURST;
+	w.vain_at_ns = w.bucket_at_ns;
+	w.vain_left = BUCKET_BURST;
 	ev = emit_begin(GRACED_EV_CGROUP_NEW, sizeof(*ev), id, NULL);
 	if (!ev) {
 		/* Its name is lost with the record; the daemon looks it up and corrects this. */

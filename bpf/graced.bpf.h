@@ -57,7 +57,7 @@ GRACED_SHARED __u32 limit_all;
 
 /*
  * Signals to an init: so many at once, then 100 a second. Those of its own container have a bucket,
- * those of others another.
+ * those of others another, and SIGKILLs that it ignores a third.
  */
 #define BUCKET_BURST	 256
 #define BUCKET_REFILL_NS 10000000ULL

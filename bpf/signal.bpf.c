@@ -165,8 +165,8 @@ static __always_inline bool from_outside(const struct signal_args *a)
  * Only what a container does to its own init is limited: signals sent from inside it, and what
  * the kernel raises for it (timers, terminals, faults), which it can provoke at any rate; what
  * others send, while the daemon has to save. They have a bucket of their own, or a container that
- * keeps its own empty would hide the runtime's stop signal. The count of what was suppressed is
- * exact.
+ * keeps its own empty would hide the runtime's stop signal. A SIGKILL that is delivered is never
+ * limited, one that is not has been by now. The count of what was suppressed is exact.
  */
 static __always_inline bool limited(struct signal_args *a)
 {
@@ -180,6 +180,33 @@ static __always_inline bool limited(struct signal_args *a)
 	} else if (bucket_take(&w->bucket_at_ns, &w->bucket_left)) {
 		return false;
 	}
+	suppress(a);
+	return true;
+}
+
+/*
+ * A SIGKILL that changes nothing: PID 1 of a pid namespace ignores those from inside of it, and one
+ * that dies already is not killed again. What the kernel sends of itself nobody can provoke at will.
+ */
+static __always_inline bool is_vain_kill(const struct signal_args *a)
+{
+	return a->sig == SIGKILL && a->result != RESULT_DELIVERED && a->info != 1;
+}
+
+/*
+ * Whether there is to be no record of such a SIGKILL to init, or they could flood the ring. What
+ * its own container sends is no event; others, which may share its pid namespace, have a bucket.
+ */
+static __always_inline bool drop_vain_kill(struct signal_args *a)
+{
+	struct graced_watch *w = a->w;
+	struct place from;
+
+	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), &from);
+	if (from.watch_id == a->at.watch_id)
+		return true;
+	if (bucket_take(&w->vain_at_ns, &w->vain_left))
+		return false;
 	suppress(a);
 	return true;
 }
@@ -432,6 +459,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	noisy = is_noisy(a->at.watch_id);
 	if (noisy && watch_recorded(a->w) && shed(a, for_init))
 		return;
+	if (for_init && is_vain_kill(a) && drop_vain_kill(a))
+		return;
 	a->code = info_code(a->info);
 	flags = signal_flags(a, signal, ctx[3]);
 	if (for_init)
@@ -459,10 +488,6 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
 		return;
 	}
-	/* A namespace's init cannot be killed from inside: no event, or it could flood the ring. */
-	if (a->sig == SIGKILL && a->result == RESULT_IGNORED &&
-	    a->sender_at.watch_id == a->at.watch_id)
-		return;
 	if (limited(a))
 		return;
 	at_ns = record(a);

@@ -242,6 +242,9 @@ struct graced_watch {
 	 * begins with that moment, as nobody saw what they were told before.
 	 */
 	__u64 told_at_ns;
+	__u64 vain_at_ns; /* a bucket, for SIGKILLs that its init ignores */
+	__u32 vain_left;
+	__u32 pad;
 };
 
 struct graced_init {
