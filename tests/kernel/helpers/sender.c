@@ -4,6 +4,7 @@
 //   sender kill PID SIG [SIG …]      each once, in this order
 //   sender stop PID SIG GRACE_MS     SIG, then SIGKILL unless the process is gone within the grace
 //   sender flood PID SIG COUNT       COUNT times; one note, its value the number that went out
+//   sender rain PID SIG STEP         until go 1, and a NOTE_CHILD after each STEP; one note as above
 //   sender queue PID SIG VALUE       sigqueue(3)
 //   sender forge PID SIG CODE        rt_sigqueueinfo(2) with that si_code
 //   sender pidfd PID SIG             pidfd_send_signal(2)
@@ -87,6 +88,22 @@ static int do_flood(int argc, char **argv)
 	return sent != count;
 }
 
+static int do_rain(int argc, char **argv)
+{
+	long step = strtol(argv[2], NULL, 10), tried = 0, sent = 0;
+	int pid = number(argv[0]), sig = number(argv[1]);
+	struct note note = begin(sig);
+
+	(void)argc;
+	while (!__atomic_load_n(&page->go, __ATOMIC_ACQUIRE)) {
+		sent += kill(pid, sig) == 0;
+		if (++tried % step == 0)
+			page_note(page, (struct note){.kind = NOTE_CHILD, .value = (int32_t)sent});
+	}
+	end(note, sent);
+	return sent != tried;
+}
+
 static int do_queue(int argc, char **argv)
 {
 	struct note note = begin(number(argv[1]));
@@ -150,9 +167,10 @@ static const struct {
 	int args;
 	int (*run)(int argc, char **argv);
 } modes[] = {
-	{"kill", 2, do_kill},	  {"stop", 3, do_stop},	    {"flood", 3, do_flood},
-	{"queue", 3, do_queue},	  {"forge", 3, do_forge},   {"pidfd", 2, do_pidfd},
-	{"thread", 3, do_thread}, {"cgkill", 1, do_cgkill}, {"exitkill", 1, do_exitkill},
+	{"kill", 2, do_kill},	      {"stop", 3, do_stop},	{"flood", 3, do_flood},
+	{"rain", 3, do_rain},	      {"queue", 3, do_queue},	{"forge", 3, do_forge},
+	{"pidfd", 2, do_pidfd},	      {"thread", 3, do_thread}, {"cgkill", 1, do_cgkill},
+	{"exitkill", 1, do_exitkill},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of a container share the pid namespace of another one and send its init, which is PID 1
+// of that, SIGKILLs without end. It ignores them: neighbours lose nothing, and of the init all that
+// decides is recorded. On the hierarchies that this host has.
+#include "lib/claim.h"
+#include "lib/judge.h"
+#include "lib/kernhalf.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/kern_priv.h"
+
+#define SENDERS	   2
+#define STEP	   10000 /* a sender takes a note each time */
+#define FLOOD	   60000 /* at least, of all senders together */
+#define BURST	   256	 /* so many of them are recorded at once */
+#define REFILL_NS  10000000u
+#define NEIGHBOURS 3
+
+/* A sandbox, and a container that shares its pid namespace. */
+struct pair {
+	struct box sandbox, app;
+};
+
+struct flood {
+	struct proc senders[SENDERS];
+	uint64_t begun_ns;
+};
+
+static void start_pair(struct box_tree *tree, const char *const *argv, struct pair *ret)
+{
+	assert_int_equal(box_start(tree, &(struct box_spec){.argv = argv}, &ret->sandbox), 0);
+	assert_int_equal(box_start(tree,
+				   &(struct box_spec){.argv = BOX_ARGV("deaf"),
+						      .pod_of = &ret->sandbox,
+						      .pidns_of = &ret->sandbox},
+				   &ret->app),
+			 0);
+}
+
+/* The app's processes begin to send SIGKILL to PID 1 of their namespace. */
+static void begin_flood(struct box_tree *tree, const struct pair *pair, struct flood *ret)
+{
+	char exe[HIER_PATH_MAX + 32], step[16];
+	const struct proc_spec spec = {.exe = exe,
+				       .argv = BOX_ARGV("rain", "1", "9", step),
+				       .cwd = tree->tmp,
+				       .no_wait = true,
+				       .pidns_of = pair->app.init_pid,
+				       .cgroups = {pair->app.dir}};
+
+	snprintf(exe, sizeof(exe), "%s/sender", tree->helpers);
+	snprintf(step, sizeof(step), "%d", STEP);
+	ret->begun_ns = page_clock_ns();
+	for (int i = 0; i < SENDERS; i++)
+		assert_int_equal(proc_start(&spec, &ret->senders[i]), 0);
+}
+
+/* How many notes of STEP signals the senders have taken. */
+static unsigned int steps_of(const struct flood *flood)
+{
+	unsigned int n = 0;
+
+	for (int i = 0; i < SENDERS; i++)
+		for (unsigned int k = 0; page_find(flood->senders[i].page, NOTE_CHILD, k); k++)
+			n++;
+	return n;
+}
+
+/* Wait until so many more signals were sent. */
+static void await_flood(const struct flood *flood, unsigned int signals)
+{
+	unsigned int until = steps_of(flood) + signals / STEP;
+
+	for (int i = 0; i < 60000 && steps_of(flood) < until; i++)
+		usleep(1000);
+	assert_true(steps_of(flood) >= until);
+}
+
+/* Returns how many were sent. */
+static int64_t end_flood(struct flood *flood)
+{
+	struct sent sent;
+	int64_t n = 0;
+
+	for (int i = 0; i < SENDERS; i++) {
+		page_go(flood->senders[i].page, 1);
+		assert_int_equal(send_collect(SEND_CONTAINER, NULL, &flood->senders[i], &sent, 1),
+				 1);
+		n += sent.result;
+	}
+	return n;
+}
+
+/* They died with their namespace. */
+static void bury_flood(struct flood *flood)
+{
+	for (int i = 0; i < SENDERS; i++) {
+		assert_int_equal(proc_wait(&flood->senders[i], &(struct proc_end){}), 0);
+		proc_free(&flood->senders[i]);
+	}
+}
+
+/* --- the kernel half by itself --- */
+
+static int setup_half(void **state)
+{
+	return kernhalf_open(state, "kill-flood");
+}
+
+static void what_is_not_recorded_is_counted(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_counts counts;
+	uint64_t began_ns, took_ns;
+	struct flood flood;
+	struct pair pair;
+	int64_t sent;
+
+	start_pair(&k->tree, BOX_ARGV("deaf"), &pair);
+	kernhalf_drain(k);
+	began_ns = page_clock_ns();
+	begin_flood(&k->tree, &pair, &flood);
+	await_flood(&flood, FLOOD);
+	sent = end_flood(&flood);
+	took_ns = page_clock_ns() - began_ns;
+	kernhalf_drain(k);
+	counts = kernhalf_counts(k, pair.sandbox.dir);
+	assert_true(sent >= FLOOD);
+	assert_int_equal(counts.lost, 0);
+	assert_int_equal(k->n_signals + counts.suppressed, sent);
+	assert_int_equal(counts.suppressed_sigs, 1u << (SIGKILL - 1));
+	/* Senders that race may take the same token of the bucket. */
+	assert_in_range(k->n_signals, BURST, SENDERS * (BURST + 1 + took_ns / REFILL_NS));
+	assert_int_equal(k->signals[0].sig, SIGKILL);
+	assert_int_equal(k->signals[0].hdr.watch_id, kernhalf_id(pair.sandbox.dir));
+	assert_int_equal(k->signals[0].sender.watch_id, kernhalf_id(pair.app.dir));
+	assert_int_equal(kernhalf_counts(k, pair.app.dir).suppressed, 0);
+	assert_int_equal(box_remove(&pair.app), 0);
+	assert_int_equal(box_remove(&pair.sandbox), 0);
+}
+
+/* The bucket of the flood is not that of other signals, and no delivered SIGKILL needs one. */
+static void a_flood_hides_no_other_signal(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_counts before, after;
+	struct flood flood;
+	struct pair pair;
+
+	kern_limit_all(k->kern, true);
+	start_pair(&k->tree, BOX_ARGV("sigign"), &pair);
+	begin_flood(&k->tree, &pair, &flood);
+	await_flood(&flood, FLOOD);
+	end_flood(&flood);
+	kernhalf_drain(k);
+	before = kernhalf_counts(k, pair.sandbox.dir);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(kill(pair.sandbox.init_pid, SIGTERM), 0);
+	assert_int_equal(kill(pair.sandbox.init_pid, SIGKILL), 0);
+	assert_int_equal(proc_wait(&pair.app.proc, &(struct proc_end){}), 0);
+	assert_int_equal(proc_wait(&pair.sandbox.proc, &(struct proc_end){}), 0);
+	kernhalf_drain(k);
+	after = kernhalf_counts(k, pair.sandbox.dir);
+	assert_int_equal(k->n_signals, 100 + 2); /* a SIGKILL each to the sandbox and the app */
+	assert_int_equal(after.suppressed, before.suppressed);
+	kern_limit_all(k->kern, false);
+	assert_int_equal(box_remove(&pair.app), 0);
+	assert_int_equal(box_remove(&pair.sandbox), 0);
+}
+
+/* What an init's own container sends it in vain is no event, as it may do so without end. */
+static void from_the_same_container_it_is_no_event(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_counts counts;
+	struct flood flood;
+	struct pair pair;
+
+	start_pair(&k->tree, BOX_ARGV("deaf"), &pair);
+	kernhalf_drain(k);
+	begin_flood(&k->tree, &(struct pair){.app = pair.sandbox}, &flood);
+	await_flood(&flood, FLOOD);
+	end_flood(&flood);
+	kernhalf_drain(k);
+	counts = kernhalf_counts(k, pair.sandbox.dir);
+	assert_int_equal(k->n_signals, 0);
+	assert_int_equal(counts.suppressed, 0);
+	assert_int_equal(box_remove(&pair.app), 0);
+	assert_int_equal(box_remove(&pair.sandbox), 0);
+}
+
+/* --- verdicts --- */
+
+static int setup_traced(void **state)
+{
+	return fixture_open(state, "kill-flood", BOX_ARGV("--signals"));
+}
+
+/* Neighbours are stopped one after the other, and their records are complete. */
+static void stop_neighbours(struct fixture *f)
+{
+	struct truth truth = {.outcome = "graceful", .cause = "stop-signal"};
+	struct sent sent;
+	struct box box;
+
+	for (int i = 0; i < NEIGHBOURS; i++) {
+		judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful", "5")}, &box);
+		judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
+		truth.stop = &sent;
+		judge_box(f, &box, truth);
+	}
+}
+
+/*
+ * The app goes with the sandbox's pid namespace, whatever was sent before. PID 1 does not end
+ * before all others have been waited for.
+ */
+static void judge_pair(struct fixture *f, struct pair *pair, struct truth truth)
+{
+	struct truth app = {.outcome = "killed", .cause = "pid-namespace", .kernel_kill = true};
+
+	judge_box(f, &pair->app, app);
+	judge_box(f, &pair->sandbox, truth);
+}
+
+static void neighbours_lose_nothing(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct truth truth = {.outcome = "graceful", .cause = "stop-signal", .collateral_kills = 1};
+	struct flood flood;
+	struct pair pair;
+	struct sent sent;
+
+	start_pair(&f->tree, BOX_ARGV("graceful", "3"), &pair);
+	begin_flood(&f->tree, &pair, &flood);
+	await_flood(&flood, FLOOD);
+	stop_neighbours(f);
+	await_flood(&flood, STEP);
+	end_flood(&flood);
+	stop_neighbours(f);
+	/* Asked when it is over: nothing that came after the request is missing. */
+	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGTERM, &sent);
+	truth.stop = &sent;
+	judge_pair(f, &pair, truth);
+}
+
+static void a_stop_amid_the_flood_is_not_complete(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct truth truth = {.outcome = "killed",
+			      .cause = "grace-expired",
+			      .gaps = "['suppressed']",
+			      .collateral_kills = 1 + SENDERS};
+	struct sent stop, kill;
+	struct flood flood;
+	struct pair pair;
+
+	start_pair(&f->tree, BOX_ARGV("hears", "15"), &pair);
+	begin_flood(&f->tree, &pair, &flood);
+	await_flood(&flood, FLOOD);
+	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGTERM, &stop);
+	await_flood(&flood, 2 * STEP);
+	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGKILL, &kill);
+	truth.stop = &stop;
+	truth.kill = &kill;
+	bury_flood(&flood);
+	judge_pair(f, &pair, truth);
+}
+
+static void a_kill_after_the_flood_is_the_one(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct truth truth = {.outcome = "killed",
+			      .cause = "no-grace",
+			      .gaps = "['suppressed']",
+			      .collateral_kills = 1};
+	struct flood flood;
+	struct pair pair;
+	struct sent kill;
+
+	start_pair(&f->tree, BOX_ARGV("deaf"), &pair);
+	begin_flood(&f->tree, &pair, &flood);
+	await_flood(&flood, FLOOD);
+	end_flood(&flood);
+	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGKILL, &kill);
+	truth.kill = &kill;
+	judge_pair(f, &pair, truth);
+}
+
+static int run(const char *hierarchy)
+{
+	static const struct CMUnitTest half[] = {
+		CLAIM("ignored SIGKILLs are recorded up to a rate, all others are counted",
+		      what_is_not_recorded_is_counted),
+		CLAIM("they hide no other signal", a_flood_hides_no_other_signal),
+		CLAIM("those of the same container are no event",
+		      from_the_same_container_it_is_no_event),
+	};
+	static const struct CMUnitTest traced[] = {
+		CLAIM("neighbours lose nothing, nor does a stop after the flood",
+		      neighbours_lose_nothing),
+		CLAIM("a stop amid the flood is not complete",
+		      a_stop_amid_the_flood_is_not_complete),
+		CLAIM("a SIGKILL that is delivered after it is the one it died of",
+		      a_kill_after_the_flood_is_the_one),
+	};
+	struct hier hier;
+
+	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
+	if (hier_detect(&hier)) {
+		printf("# %s is not mounted here\n", hierarchy);
+		return 0;
+	}
+	return cmocka_run_group_tests_name(hierarchy, half, setup_half, kernhalf_close) +
+	       cmocka_run_group_tests_name(hierarchy, traced, setup_traced, fixture_close);
+}
+
+int main(void)
+{
+	return run("memory") + run("unified");
+}
