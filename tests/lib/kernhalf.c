@@ -73,15 +73,15 @@ static int watch_tree(struct kernhalf *k)
 	return r;
 }
 
-static int attach(struct kernhalf *k, bool all)
+static int attach(struct kernhalf *k, struct kern_options options)
 {
 	struct hierarchy hierarchy;
-	struct kern_options options = {.hierarchy = &hierarchy, .all = all};
 	struct kern_why why;
 	int r = hierarchy_detect(k->tree.hier.name, &hierarchy);
 
 	if (r < 0)
 		return r;
+	options.hierarchy = &hierarchy;
 	r = kern_new(&options, &k->kern, &why);
 	if (r >= 0)
 		r = kern_attach(k->kern, &why);
@@ -93,7 +93,7 @@ static int attach(struct kernhalf *k, bool all)
 	return k->ring ? watch_tree(k) : -errno;
 }
 
-static int open_scope(void **state, const char *what, bool all)
+static int open_with(void **state, const char *what, struct kern_options options)
 {
 	const char *why = tracer_unavailable();
 	struct kernhalf *k;
@@ -110,7 +110,7 @@ static int open_scope(void **state, const char *what, bool all)
 		return -1;
 	}
 	*state = k;
-	if (attach(k, all) >= 0)
+	if (attach(k, options) >= 0)
 		return 0;
 	kernhalf_close(state);
 	return -1;
@@ -118,12 +118,17 @@ static int open_scope(void **state, const char *what, bool all)
 
 int kernhalf_open(void **state, const char *what)
 {
-	return open_scope(state, what, false);
+	return open_with(state, what, (struct kern_options){});
 }
 
 int kernhalf_open_all(void **state, const char *what)
 {
-	return open_scope(state, what, true);
+	return open_with(state, what, (struct kern_options){.all = true});
+}
+
+int kernhalf_open_ring(void **state, const char *what, size_t ring_bytes)
+{
+	return open_with(state, what, (struct kern_options){.ring_bytes = ring_bytes});
 }
 
 int kernhalf_close(void **state)

@@ -32,6 +32,8 @@ struct kernhalf {
 int kernhalf_open(void **state, const char *what);
 /* The same with scope all: processes of the whole host are told, too. */
 int kernhalf_open_all(void **state, const char *what);
+/* The same as kernhalf_open() with a ring of so many bytes. */
+int kernhalf_open_ring(void **state, const char *what, size_t ring_bytes);
 int kernhalf_close(void **state);
 
 /* The open one, or skip the test. */
