@@ -131,7 +131,7 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 }
 
 /* False: the bucket is empty. It is approximate when CPUs race. */
-static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
+static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
 {
 	__u64 now = bpf_ktime_get_boot_ns(), ticks = (now - *at_ns) / BUCKET_REFILL_NS;
 
@@ -140,7 +140,12 @@ static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
 		*left = ticks > BUCKET_BURST ? BUCKET_BURST : ticks;
 		*at_ns = now;
 	}
-	if (!*left)
+	return *left;
+}
+
+static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
+{
+	if (!bucket_fill(at_ns, left))
 		return false;
 	--*left;
 	return true;
@@ -196,19 +201,25 @@ static __always_inline bool is_vain_kill(const struct signal_args *a)
 /*
  * Whether there is to be no record of such a SIGKILL to init, or they could flood the ring. What
  * its own container sends is no event; others, which may share its pid namespace, have a bucket.
+ * While that is empty the sender is not looked up, which would double what each one costs.
  */
 static __always_inline bool drop_vain_kill(struct signal_args *a)
 {
 	struct graced_watch *w = a->w;
 	struct place from;
+	__u32 left;
 
+	if (!bucket_fill(&w->vain_at_ns, &w->vain_left)) {
+		suppress(a);
+		return true;
+	}
 	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), &from);
 	if (from.watch_id == a->at.watch_id)
 		return true;
-	if (bucket_take(&w->vain_at_ns, &w->vain_left))
-		return false;
-	suppress(a);
-	return true;
+	left = w->vain_left;
+	if (left)
+		w->vain_left = left - 1;
+	return false;
 }
 
 static __always_inline void place_sender(struct signal_args *a)
