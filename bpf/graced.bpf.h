@@ -55,6 +55,9 @@ GRACED_SHARED __u32 noisy_any;
 /* What others send to an init is limited, too: the daemon saves what it costs. */
 GRACED_SHARED __u32 limit_all;
 
+/* SIGKILLs that an init ignored and that were only counted. */
+GRACED_SHARED __u64 vain_kills;
+
 /*
  * Signals to an init: so many at once, then 100 a second. Those of its own container have a bucket,
  * those of others another, and SIGKILLs that it ignores a third.

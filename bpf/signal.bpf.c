@@ -211,6 +211,7 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 
 	if (!bucket_fill(&w->vain_at_ns, &w->vain_left)) {
 		suppress(a);
+		__sync_fetch_and_add(&vain_kills, 1);
 		return true;
 	}
 	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), &from);

@@ -50,6 +50,8 @@ struct costs {
 	bool measured; /* ... but were at least once */
 	uint64_t opened_ns, sampled_ns;
 	uint64_t bpf_ns; /* estimated, since the start */
+	/* Of that, what SIGKILLs cost that are ignored and only counted. */
+	uint64_t vain_ns, base_vain_kills;
 
 	struct noisy noisy;
 };
@@ -75,12 +77,28 @@ static void open_window(struct costs *c)
 	}
 	c->unknown = c->stats_fd < 0;
 	c->opened_ns = clock_boot_ns();
+	c->base_vain_kills = kern_vain_kills(manager_of(c)->kern);
 	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
 		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
 			break;
 		c->programs[i].base_run_ns = program.run_ns;
 		c->programs[i].base_runs = program.runs;
 	}
+}
+
+/*
+ * The part of a program's time in the window that went to SIGKILLs which are ignored and only
+ * counted: no level of shedding makes these cheaper. As much for each run.
+ */
+static double vain_share(const struct costs *c, const struct program *p,
+			 const struct kern_program *now)
+{
+	uint64_t kills = kern_vain_kills(manager_of(c)->kern) - c->base_vain_kills;
+	uint64_t runs = now->runs - p->base_runs;
+
+	if (strcmp(now->name, "on_signal") != 0 || !runs)
+		return 0;
+	return kills < runs ? (double)kills / (double)runs : 1;
 }
 
 /* What ran in the window stands for all the time since the window before. */
@@ -102,6 +120,7 @@ static void close_window(struct costs *c, uint64_t now_ns)
 		p->run_ns += run_ns;
 		p->runs += (uint64_t)((double)(program.runs - p->base_runs) * scale);
 		c->bpf_ns += run_ns;
+		c->vain_ns += (uint64_t)((double)run_ns * vain_share(c, p, &program));
 	}
 	if (c->stats_fd >= 0) {
 		close(c->stats_fd);
@@ -258,8 +277,8 @@ static void sample(struct costs *c, uint64_t now_ns)
 	uint64_t web_ns = web_cpu_ns(c), cpu_ns = selfstat_cpu_ns();
 	struct budget_sample s = {
 		.at_ns = now_ns,
-		.cost_ns = (cpu_ns > web_ns ? cpu_ns - web_ns : 0) + c->bpf_ns,
-		.apart_ns = web_ns,
+		.cost_ns = (cpu_ns > web_ns ? cpu_ns - web_ns : 0) + c->bpf_ns - c->vain_ns,
+		.apart_ns = web_ns + c->vain_ns,
 	};
 	enum shed before = c->budget.level;
 

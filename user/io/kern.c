@@ -243,6 +243,7 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	kern->reaps_due = &kern->skel->bss->reaps_due;
 	kern->noisy = &kern->skel->bss->noisy_any;
 	kern->limit_all = &kern->skel->bss->limit_all;
+	kern->vain_kills = &kern->skel->bss->vain_kills;
 	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
 	kern->set_stop_fd = bpf_program__fd(kern->skel->progs.set_stop);
 	*ret = TAKE_PTR(kern);

@@ -102,6 +102,8 @@ int kern_noisy_set(struct kern *kern, uint64_t id, bool on);
  * suppressed) when they come from outside its container, too, apart from those from inside. SIGKILL
  * never is. */
 void kern_limit_all(struct kern *kern, bool on);
+/* How many SIGKILLs were ignored by an init and only counted, since the start. */
+uint64_t kern_vain_kills(const struct kern *kern);
 
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init);
 /* The same in place of what is there. */

@@ -143,6 +143,11 @@ void kern_limit_all(struct kern *kern, bool on)
 	__atomic_store_n(kern->limit_all, on, __ATOMIC_SEQ_CST);
 }
 
+uint64_t kern_vain_kills(const struct kern *kern)
+{
+	return __atomic_load_n(kern->vain_kills, __ATOMIC_RELAXED);
+}
+
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init)
 {
 	return bpf_map_update_elem(kern->inits_fd, &id, init, BPF_NOEXIST) < 0 ? -errno : 0;

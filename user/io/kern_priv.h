@@ -22,6 +22,7 @@ struct kern {
 	__u32 *noisy;		      /* how many are noisy; the kernel half counts in it, too */
 	__u32 *reaps_due;	      /* how many entries reaps has; likewise */
 	__u32 *limit_all;
+	__u64 *vain_kills;
 	int cpus;
 };
 
