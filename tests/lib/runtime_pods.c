@@ -75,6 +75,9 @@ void runtime_pods_end(struct runtime_pods *pods, const struct runtime_pod *pod,
 		      const struct runtime_container *container, unsigned int grace_s)
 {
 	expect(pods, runtime_cri_stop(pods->cri, container->id, grace_s), "stop");
+	/* A kubelet keeps a container that has ended for longer than graced needs for its names. */
+	tracer_await(pods->stage.tracer,
+		     &(struct tracer_want){.type = "stop", .id = container->id});
 	expect(pods, runtime_cri_remove(pods->cri, container->id), "remove");
 	expect(pods, runtime_cri_stop_pod(pods->cri, pod->id), "stop the sandbox");
 	expect(pods, runtime_cri_remove_pod(pods->cri, pod->id), "remove the sandbox");

@@ -28,7 +28,7 @@ void runtime_pods_name(struct runtime_pods *pods, struct runtime_pod *pod);
 void runtime_pods_start(struct runtime_pods *pods, struct runtime_pod *pod,
 			struct runtime_container *container);
 
-/* Stops and removes the container, then the sandbox. */
+/* Stops the container, removes it once its stop is recorded, then the sandbox. */
 void runtime_pods_end(struct runtime_pods *pods, const struct runtime_pod *pod,
 		      const struct runtime_container *container, unsigned int grace_s);
 
