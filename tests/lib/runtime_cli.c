@@ -67,6 +67,7 @@ static void play(const struct runtime_cli *cli, const struct runtime_cli_scene *
 {
 	struct tracer_want want = {.type = "stop"};
 	char names[512], *id;
+	const json_t *rec;
 
 	runtime_stage_need(&cli->stage);
 	id = start(cli, scene);
@@ -74,7 +75,9 @@ static void play(const struct runtime_cli *cli, const struct runtime_cli_scene *
 	if (scene->audited)
 		runtime_stage_audited(id, scene->audited);
 	stop(cli, scene);
-	runtime_stage_stopped(&cli->stage, id, scene->expected);
+	rec = runtime_stage_stopped(&cli->stage, id, scene->expected);
+	if (scene->judge)
+		scene->judge(rec);
 	snprintf(names, sizeof(names),
 		 "{'pod':null,'container':{'id':'%s','name':'%s','runtime':'%s',"
 		 "'kind':'container'},'stop_signal':{'sender':{'kind':'runtime','comm':'%s'}}}",

@@ -24,6 +24,8 @@ struct runtime_cli_scene {
 	const char *audited;  /* of the audit before it is stopped; NULL: not asked */
 	const char *names;    /* of the record: pod, container; NULL: by its name, in no pod */
 	const char *expected; /* of the record (jrec_match()), beside the names and the sender */
+	/* More of it, by what the record says itself; NULL: none. */
+	void (*judge)(const json_t *rec);
 };
 
 /* Runs a command to its end or fails the test; what it prints belongs to the caller. */
