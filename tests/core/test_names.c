@@ -45,7 +45,7 @@ static void test_gaps(void **state)
 		"unknown-cgroup",  "init-guessed",   "kill-unseen",	    "exit-unseen",
 		"oom-level",	   "not-empty",	     "name-late",	    "shed",
 		"grace-uncertain", "sender-unknown", "stop-signal-unknown", "time-uncertain",
-		"sandbox-guessed",
+		"sandbox-guessed", "init-unseen",
 	};
 
 	(void)state;

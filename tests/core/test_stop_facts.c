@@ -122,6 +122,9 @@ static void test_gaps(void **state)
 		 GAP(EVENTS_LOST)},
 		{"attached late", {.exit_seen = true, .late = true}, GAP(ATTACHED_LATE)},
 		{"init guessed", {.exit_seen = true, .guessed = true}, GAP(INIT_GUESSED)},
+		{"init not found for a while",
+		 {.exit_seen = true, .init_unseen = true},
+		 GAP(INIT_UNSEEN)},
 		{"killed by nobody", {.exit_seen = true, .status = 9}, GAP(KILL_UNSEEN)},
 		{"killed", {.exit_seen = true, .status = 9, .kill = {.seen = true}}, 0},
 		{"died of another signal", {.exit_seen = true, .status = 15}, 0},
@@ -248,7 +251,7 @@ static void test_gaps(void **state)
 static void test_window(void **state)
 {
 	const uint32_t holes = GAP(EVENTS_LOST) | GAP(SUPPRESSED) | GAP(ATTACHED_LATE) |
-			       GAP(DAEMON_DOWN) | GAP(SHED);
+			       GAP(DAEMON_DOWN) | GAP(SHED) | GAP(INIT_UNSEEN);
 	const struct stop stop = {.exit_seen = true, .status = 31};
 
 	(void)state;

@@ -129,6 +129,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
 		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 3 + OBS_RANGES_MAX * 4},
 		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 5},
+		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 34},
@@ -227,6 +228,7 @@ static void test_stable_lines(void **state)
 		"\"action\":4,\"failed\":true,\"reachable\":true,\"static\":true,\"n_holders\":17,\"holder1\":\"w\","
 		"\"holder1_uid\":6,\"holder1_pid\":7,\"holder16\":\"x\",\"holder16_uid\":8,"
 		"\"holder16_pid\":9}\n",
+		"{\"type\":\"no_init\",\"at_ns\":1,\"id\":2}\n",
 		"{\"type\":\"kept\",\"at_ns\":1,\"version\":2,\"boot_id\":\"s3\","
 		"\"all\":true}\n",
 		"{\"type\":\"kept_cgroup\",\"at_ns\":1,\"id\":2,\"runtime\":3,"
@@ -234,7 +236,7 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"kept_stop\",\"at_ns\":1,\"id\":2,\"over\":true,\"state\":4,"
 		"\"rank\":5,\"pid\":6,\"ns_pid\":7,\"uid\":8,\"start_ns\":9,\"cgroup_id\":10,"
 		"\"watch_id\":11,\"comm\":\"s12\",\"exe\":\"s13\",\"guessed\":true,"
-		"\"late\":true,\"deaf\":true,\"request_sigs\":17,\"request_suppressed\":18,"
+		"\"late\":true,\"init_unseen\":true,\"deaf\":true,\"request_sigs\":17,\"request_suppressed\":18,"
 		"\"last_from\":\"s19\",\"oom_victim\":true,\"oom\":21,\"exit_seen\":true,"
 		"\"status\":23,\"exit_ns\":24,\"empty_ns\":25,\"deliver_ns\":26,"
 		"\"reap_ns\":27,\"base_exits\":28,\"base_kills\":29,\"base_collateral\":30,"

@@ -74,7 +74,8 @@ struct manager {
 	struct lookup *lookup;	  /* the same */
 	enum shed shed;		  /* the budget's level, that of shed_of() */
 	sd_event_source *wake, *chores, *duration, *stdout_ready, *recording_ready;
-	uint64_t wake_at_ns; /* what the engine wished for; 0: nothing */
+	unsigned int chores_done; /* how often the totals were looked after */
+	uint64_t wake_at_ns;	  /* what the engine wished for; 0: nothing */
 	struct manager_told told;
 
 	bool paused; /* a reader is slow: the ring is left alone */

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "app/feed.h"
+#include "app/log.h"
 #include "app/manager.h"
 #include "app/say.h"
 #include "core/cgmap.h"
 #include "io/clock.h"
+#include "io/host.h"
 #include "io/procfs.h"
 
 /* As in bpf/cgroup.bpf.c: branches down to this level answer for what is made below them. */
@@ -108,12 +110,14 @@ static void feed_found(struct manager *m, const struct cgfs_dir *dir, uint32_t k
 struct members {
 	struct procfs_proc *list;
 	size_t n, room;
+	size_t unread; /* there, and /proc does not say what they are */
 };
 
 static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
 {
 	struct members *members = userdata;
 	struct procfs_proc *list;
+	int r;
 
 	if (members->n == members->room) {
 		size_t room = members->room ? members->room * 2 : 16;
@@ -124,8 +128,9 @@ static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
 		members->list = list;
 		members->room = room;
 	}
-	if (procfs_read(pid, cgroup_id, members->list + members->n) == 0)
-		members->n++;
+	r = procfs_read(pid, cgroup_id, members->list + members->n);
+	members->n += r == 0;
+	members->unread += r < 0 && r != -ESRCH;
 	return 0;
 }
 
@@ -210,6 +215,120 @@ void scan_set_init(struct manager *m, uint64_t id, uint32_t pid)
 			feed_init(m, id, &init->proc, GRACED_INIT_PID1);
 	}
 	free(members.list);
+}
+
+/* The kernel half knows one, and the record of that was lost; or it has just found one. */
+static bool feed_known(struct manager *m, uint64_t id, const struct members *members)
+{
+	const struct procfs_proc *init;
+	struct graced_init entry;
+
+	if (kern_init_get(m->kern, id, &entry) < 0)
+		return false;
+	init = entry.pid ? member(members, entry.pid) : NULL;
+	if (init && is_alive(m, id, &init->proc))
+		feed_init(m, id, &init->proc, entry.rank);
+	return true;
+}
+
+static bool feed_chosen(struct manager *m, uint64_t id, const struct members *members)
+{
+	const struct procfs_proc *init;
+	struct graced_init entry;
+	uint32_t rank;
+	int r;
+
+	init = procfs_choose_init(members->list, members->n, &rank);
+	if (!init || procfs_is_runtime(init->proc.exe))
+		return false;
+	entry = (struct graced_init){
+		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
+	r = kern_init_add(m->kern, id, &entry);
+	if (r == -EEXIST)
+		return feed_known(m, id, members);
+	if (r >= 0 && is_alive(m, id, &init->proc))
+		feed_init(m, id, &init->proc, rank);
+	return r >= 0;
+}
+
+static bool is_stage(const struct procfs_proc *p)
+{
+	return procfs_is_runtime(p->proc.exe);
+}
+
+/* Whether processes run in it that its runtime has not left there while it is being made. */
+static bool has_others(struct manager *m, const char *path, const struct members *members)
+{
+	size_t others = members->unread;
+
+	for (size_t i = 0; i < members->n; i++)
+		others += !members->list[i].exiting && !is_stage(members->list + i);
+	/* In another pid namespace members may not be listed; in the host's, where none is, none is
+	 * there. */
+	if (!members->n && !host_in_initial_pidns())
+		others += cgfs_populated(m->cgfs, path);
+	return others;
+}
+
+static void feed_no_init(struct manager *m, uint64_t id, const char *path)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_NO_INIT);
+	obs.no_init.id = id;
+	feed(m, &obs);
+	log_warning("%s has processes, but its init was not found: until a signal or an exit shows "
+		    "which one it is, its stop may be missed",
+		    path);
+}
+
+static void find_late(struct manager *m, uint64_t id)
+{
+	struct members members = {};
+	char path[PATH_MAX];
+	uint32_t level;
+
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		return;
+	cgfs_pids(m->cgfs, path, take_member, &members);
+	if (!feed_known(m, id, &members) && !feed_chosen(m, id, &members) &&
+	    has_others(m, path, &members))
+		feed_no_init(m, id, path);
+	free(members.list);
+}
+
+struct ids {
+	uint64_t *list;
+	size_t n, room;
+};
+
+static void take_id(void *userdata, uint64_t id)
+{
+	struct ids *ids = userdata;
+
+	if (ids->n == ids->room) {
+		size_t room = ids->room ? ids->room * 2 : 16;
+		uint64_t *list = reallocarray(ids->list, room, sizeof(*list));
+
+		if (!list)
+			return;
+		ids->list = list;
+		ids->room = room;
+	}
+	ids->list[ids->n++] = id;
+}
+
+void scan_find_inits(struct manager *m)
+{
+	struct ids ids = {};
+	uint64_t now_ns = clock_boot_ns();
+
+	/* What the kernel half has found by now is in there. */
+	ring_drain(m->ring, now_ns);
+	engine_each_without_init(m->engine, now_ns, take_id, &ids);
+	for (size_t i = 0; i < ids.n; i++)
+		find_late(m, ids.list[i]);
+	free(ids.list);
 }
 
 static bool is_known_whole(struct manager *m, uint64_t id)

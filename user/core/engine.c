@@ -90,10 +90,13 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 		return 0;
 	}
-	if (!node->stop)
+	if (!node->stop) {
 		node->stop = stop_new(node);
-	if (!node->stop)
-		return -ENOMEM;
+		if (!node->stop)
+			return -ENOMEM;
+		node->stop->there = !e->attached;
+		node->stop->idle_ns = e->now_ns;
+	}
 	engine_described(e, node);
 	engine_ask_names(e, node);
 	/* Its init was seen before its path was known. */
@@ -320,6 +323,7 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_CGROUP_GONE] = on_cgroup_gone,
 	[OBS_CGROUP_EMPTY] = on_cgroup_empty,
 	[OBS_INIT] = engine_on_init,
+	[OBS_NO_INIT] = engine_on_no_init,
 	[OBS_SIGNAL] = engine_on_signal,
 	[OBS_EXIT] = engine_on_exit,
 	[OBS_OOM] = engine_on_oom,

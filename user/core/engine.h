@@ -74,6 +74,7 @@ struct engine_stats {
 	uint64_t observations;
 	uint64_t stops;
 	uint64_t unexpected;	  /* events a state does not expect: counted no-ops */
+	uint64_t inits_not_found; /* containers with processes of which none was found to be init */
 	uint64_t cgroups;	  /* known now */
 	uint64_t cgroups_refused; /* table full */
 	uint64_t pods;		  /* known now */
@@ -125,6 +126,15 @@ struct engine_running {
 /* Called for each of them; must not call the engine. The strings are valid during the call. */
 typedef void (*engine_container_fn)(void *userdata, const struct engine_running *running);
 void engine_each_container(const struct engine *engine, engine_container_fn fn, void *userdata);
+
+/*
+ * Called with the cgroup of each container that has been without an init for so long that it is no
+ * longer being made, as far as its cgroup is known: OBS_INIT or OBS_NO_INIT is expected of those
+ * that have processes. Must not call the engine.
+ */
+typedef void (*engine_id_fn)(void *userdata, uint64_t id);
+void engine_each_without_init(const struct engine *engine, uint64_t now_ns, engine_id_fn fn,
+			      void *userdata);
 
 /* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */
 const char *engine_cgroup_path(const struct engine *engine, uint64_t id);

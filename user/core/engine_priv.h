@@ -12,6 +12,9 @@
 #define ENGINE_WAIT_NS	   250000000ULL
 /* How long after the exit of what may be a runtime's stage the container's init may exec. */
 #define ENGINE_STAGE_NS	   3000000000ULL
+/* How long a container may be without an init that execs before its processes are looked at: while
+ * it is being made it holds stages of its runtime. */
+#define ENGINE_INIT_NS	   10000000000ULL
 /*
  * How long an empty cgroup waits for what a dying PID 1 kills elsewhere: its own cgroup is left in
  * cgroup_exit(), the namespace is torn down after that in exit_notify() (kernel/exit.c).
@@ -189,6 +192,8 @@ static inline struct stop *engine_stop_in(const struct cgnode *node)
 struct stop *engine_stop_of(struct engine *e, uint64_t id);
 void engine_wake(struct engine *e, struct stop *stop, uint64_t at_ns);
 bool engine_same_process(const struct graced_proc *a, const struct graced_proc *b);
+/* A life ended in its cgroup, and nothing was seen of its init. */
+void engine_begin_unseen(struct engine *e, struct stop *stop, uint64_t at_ns);
 /* Moves stop, and counts an event that its state does not expect. */
 void engine_expect(struct engine *e, struct stop *stop, enum stop_event event);
 /* The verdict goes out; stop moves on. not_empty: the wait is over and processes are left. */
@@ -305,6 +310,7 @@ void engine_shutdown_expire(struct engine *e, uint64_t now_ns);
 uint64_t engine_shutdown_wake_ns(const struct engine *e);
 
 int engine_on_init(struct engine *e, const struct obs *obs);
+int engine_on_no_init(struct engine *e, const struct obs *obs);
 int engine_on_signal(struct engine *e, const struct obs *obs);
 int engine_on_exit(struct engine *e, const struct obs *obs);
 int engine_on_oom(struct engine *e, const struct obs *obs);

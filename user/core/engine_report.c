@@ -139,7 +139,8 @@ static void fill_sigref(const struct engine *e, struct record_sigref *ret,
 static void fill_id(const struct engine *e, const struct stop *stop, char *ret, size_t size)
 {
 	const struct cgnode *node = stop->node;
-	unsigned long long start = stop->init.start_ns;
+	/* Of an init that was not seen only the end is known. */
+	unsigned long long start = stop->init.pid ? stop->init.start_ns : stop->since_ns;
 
 	if (stop->told_unnamed)
 		node = NULL; /* an `empty` record has the id of its stop */
@@ -199,6 +200,8 @@ static void fill_stop(const struct engine *e, const struct stop *stop, struct re
 	fill_id(e, stop, r->id, sizeof(r->id));
 	fill_subject(e, stop, &r->pod, &r->container);
 	r->process = process_of(&stop->init);
+	if (!stop->init.pid)
+		r->process.comm = NULL;
 	fill_sigref(e, &r->stop_signal, stop_signal_of(stop));
 	fill_sigref(e, &r->kill_signal, &stop->kill);
 	r->deaf = stop->deaf;
@@ -369,6 +372,23 @@ void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost 
 	memcpy(rec->lost.totals, lost->totals, sizeof(rec->lost.totals));
 	rec->lost.recursion_misses = lost->recursion_misses;
 	engine_record_end(e);
+}
+
+void engine_each_without_init(const struct engine *e, uint64_t now_ns, engine_id_fn fn,
+			      void *userdata)
+{
+	const struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		const struct stop *stop = engine_stop_in(node);
+
+		if (!stop || node->kind != GRACED_WATCH_CONTAINER || !node->path ||
+		    stop->state != STOP_IDLE || stop->init_unseen)
+			continue;
+		if (stop->idle_ns + ENGINE_INIT_NS <= now_ns)
+			fn(userdata, node->id);
+	}
 }
 
 void engine_each_container(const struct engine *e, engine_container_fn fn, void *userdata)

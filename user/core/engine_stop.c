@@ -43,17 +43,43 @@ static void make_way(struct engine *e, struct stop *stop)
 static void begin(struct engine *e, struct stop *stop, const struct graced_proc *proc,
 		  uint32_t rank, uint64_t at_ns)
 {
+	bool unseen = stop->state == STOP_IDLE && stop->init_unseen;
 	struct graced_proc former = stop->init;
 
 	engine_expect(e, stop, STOP_EV_INIT);
 	stop_begin(&e->map, stop, proc, rank);
 	stop->former = former;
 	stop->since_ns = at_ns;
-	stop->late = !e->attached;
+	stop->late = !e->attached || (stop->there && proc->start_ns < e->attached_ns);
+	stop->init_unseen = unseen;
 	engine_take_grace(e, stop);
 	engine_wake(e, stop, 0);
 	engine_pods_entered(e, stop->node);
 	engine_ask_beside(e, stop->node);
+}
+
+void engine_begin_unseen(struct engine *e, struct stop *stop, uint64_t at_ns)
+{
+	static const struct graced_proc unknown;
+	struct graced_counts base = stop->base;
+
+	begin(e, stop, &unknown, GRACED_INIT_NONE, at_ns);
+	stop->base = base;
+	stop->init_unseen = true;
+	engine_ask_names(e, stop->node);
+	engine_ask_exit(e, stop->node);
+}
+
+int engine_on_no_init(struct engine *e, const struct obs *obs)
+{
+	struct stop *stop = engine_stop_in(cgmap_get(&e->map, obs->no_init.id));
+
+	if (!stop || stop->state != STOP_IDLE || stop->init_unseen)
+		return 0;
+	stop->init_unseen = true;
+	e->stats.inits_not_found++;
+	engine_changed(e, stop->node);
+	return 0;
 }
 
 /* Records say what was lost when they were made; counts that were read may run ahead of them. */

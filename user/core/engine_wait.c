@@ -171,8 +171,10 @@ void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
 	e->stats.stops++;
 	engine_note_exit(e, stop);
 	engine_expect(e, stop, STOP_EV_TELL);
-	if (stop->empty_ns)
+	if (stop->empty_ns) {
 		engine_expect(e, stop, STOP_EV_EMPTY);
+		stop_vacate(stop, e->now_ns);
+	}
 	if (stop->gone_ns) {
 		stop->gone_ns = 0;
 		e->n_gone--;
@@ -197,6 +199,8 @@ static bool awaits_reap(const struct engine *e, const struct stop *stop)
 
 void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
 {
+	if (stop_is_unseen_life(stop))
+		engine_begin_unseen(e, stop, at_ns);
 	if (stop->state == STOP_TOLD) {
 		stop->empty_ns = at_ns;
 		engine_report_empty(e, stop);
@@ -205,6 +209,8 @@ void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
 		e->stats.unexpected++;
 		return;
 	}
+	if (stop->state == STOP_IDLE)
+		stop_vacate(stop, at_ns);
 	if (stop->state != STOP_EXITED)
 		return;
 	stop->empty_ns = at_ns;
@@ -239,6 +245,9 @@ bool engine_stop_gone(struct engine *e, struct stop *stop)
 {
 	if (stop->gone_ns)
 		return false;
+	/* The record of its emptiness was lost, too. */
+	if (stop_is_unseen_life(stop))
+		engine_begin_unseen(e, stop, e->now_ns);
 	/* Told as not empty, and the record of its emptiness was lost. */
 	if (stop->state == STOP_TOLD)
 		engine_stop_empty(e, stop, e->now_ns);

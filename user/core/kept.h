@@ -45,7 +45,7 @@ struct kept_stop {
 	uint32_t state; /* enum stop_state */
 	uint32_t rank;	/* enum graced_init_rank */
 	struct graced_proc init;
-	bool guessed, late, deaf;
+	bool guessed, late, deaf, init_unseen;
 	uint64_t request_sigs;
 	uint64_t request_suppressed;
 	/* The relation (enum relation, as a digit) of the last signal of number 1, 2, ... that

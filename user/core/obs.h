@@ -47,6 +47,7 @@ enum obs_type {
 	OBS_LISTED,	   /* a source has told all pods there are, and which are gone */
 	OBS_SHUTDOWN_PLAN, /* how a node shutdown is gone along with, and what the kubelet will do */
 	OBS_SHUTDOWN,	   /* logind, or who holds its locks, says something of one */
+	OBS_NO_INIT,	   /* look at /proc: a container has processes, and none is its init */
 	/*
 	 * What an earlier engine of the same boot kept (engine_keep()), before anything else:
 	 * OBS_KEPT first, OBS_POD, OBS_CONTAINER and these. Anything else ends that, and from then
@@ -142,6 +143,10 @@ struct obs_probe {
 	bool alive;
 };
 
+struct obs_no_init {
+	uint64_t id; /* container */
+};
+
 struct obs_names {
 	uint64_t id;	       /* cgroup that was asked about; 0: by container_id */
 	char pod_uid[37];      /* "" when only a container is named */
@@ -224,6 +229,7 @@ struct obs {
 		struct obs_oom oom;
 		struct obs_counts counts;
 		struct obs_probe probe;
+		struct obs_no_init no_init;
 		struct obs_names names;
 		struct obs_lost lost;
 		struct obs_clock clock;

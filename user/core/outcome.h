@@ -88,6 +88,7 @@ enum gap {
 	GAP_STOP_SIGNAL_UNKNOWN, /* it may have been a stop signal that it was sent */
 	GAP_TIME_UNCERTAIN,	 /* of a pod: a time lies between two answers that are far apart */
 	GAP_SANDBOX_GUESSED,	 /* that it is its pod's sandbox only its executable tells */
+	GAP_INIT_UNSEEN,	 /* processes ran in the container without an init that was found */
 	GAP_COUNT,
 };
 

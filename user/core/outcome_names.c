@@ -48,6 +48,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_STOP_SIGNAL_UNKNOWN] = "stop-signal-unknown",
 	[GAP_TIME_UNCERTAIN] = "time-uncertain",
 	[GAP_SANDBOX_GUESSED] = "sandbox-guessed",
+	[GAP_INIT_UNSEEN] = "init-unseen",
 };
 
 const char *outcome_name(enum outcome outcome)

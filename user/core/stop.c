@@ -80,7 +80,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	enum stop_state state = stop->state;
 	struct graced_counts before = stop->before;
 	struct cgnode *node = stop->node;
-	bool shedding = stop->shedding;
+	bool shedding = stop->shedding, there = stop->there;
 
 	signal_forget(map, &stop->request);
 	signal_forget(map, &stop->candidate.signal);
@@ -98,6 +98,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 		.before = before,
 		.shedding = shedding,
 		.shed = shedding,
+		.there = there,
 	};
 }
 
@@ -475,6 +476,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_SENDER_UNKNOWN;
 	if (stop_signal_unknown(stop))
 		gaps |= 1u << GAP_STOP_SIGNAL_UNKNOWN;
+	if (stop->init_unseen)
+		gaps |= 1u << GAP_INIT_UNSEEN;
 	return gaps;
 }
 
@@ -492,7 +495,8 @@ const struct stop_signal *stop_signal_of(const struct stop *stop)
 void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
-			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED;
+			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED |
+			       1u << GAP_INIT_UNSEEN;
 	uint32_t died_of = stop->status & 0x7f;
 
 	/* What init died of was seen, if not what came of it. */
@@ -544,7 +548,7 @@ static enum unheard in_vain(const struct stop *stop)
 enum unheard stop_unheard(const struct stop *stop)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
-			       1u << GAP_DAEMON_DOWN;
+			       1u << GAP_DAEMON_DOWN | 1u << GAP_INIT_UNSEEN;
 	const struct stop_signal *request = &stop->request;
 	enum unheard by_signal;
 

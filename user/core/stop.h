@@ -84,6 +84,9 @@ struct stop {
 	uint32_t rank;		   /* enum graced_init_rank */
 	bool guessed;		   /* by its age when attaching late, or as it never exec'd */
 	bool late;		   /* it ran before we attached */
+	bool there;		   /* its cgroup was, and has not run empty since */
+	bool init_unseen;	   /* processes ran in its cgroup, and none was found to be init */
+	uint64_t idle_ns;	   /* since when its cgroup is known without an init, or is empty */
 
 	struct stop_signal request;
 	struct stop_candidate candidate;
@@ -177,6 +180,24 @@ static inline bool stop_is_running(const struct stop *stop)
 {
 	return stop->state == STOP_RUNNING || stop->state == STOP_REQUESTED ||
 	       stop->state == STOP_KILLED;
+}
+
+/*
+ * Whether a life went by in an idle cgroup without a record of its init: processes ended in there,
+ * and records about it were lost, or none of its processes was found to be the init.
+ */
+static inline bool stop_is_unseen_life(const struct stop *stop)
+{
+	return stop->state == STOP_IDLE && stop->counts.exits > stop->base.exits &&
+	       (stop->init_unseen || stop->counts.lost > stop->base.lost);
+}
+
+/* Its cgroup has run empty, and what is to be reported of it is. */
+static inline void stop_vacate(struct stop *stop, uint64_t at_ns)
+{
+	stop->idle_ns = at_ns;
+	stop->base = stop->counts;
+	stop->there = stop->init_unseen = false;
 }
 
 /* It never exec'd, no signal asked it to stop, and only its exit made it look like the init. */

@@ -106,6 +106,8 @@ void kern_limit_all(struct kern *kern, bool on);
 uint64_t kern_vain_kills(const struct kern *kern);
 
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init);
+/* -ENOENT: the container has none. */
+int kern_init_get(const struct kern *kern, uint64_t id, struct graced_init *ret);
 /* The same in place of what is there. */
 int kern_init_set(struct kern *kern, uint64_t id, const struct graced_init *init);
 /* Only if it is still that process. */

@@ -153,6 +153,16 @@ int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init
 	return bpf_map_update_elem(kern->inits_fd, &id, init, BPF_NOEXIST) < 0 ? -errno : 0;
 }
 
+int kern_init_get(const struct kern *kern, uint64_t id, struct graced_init *ret)
+{
+	struct graced_init init;
+
+	if (bpf_map_lookup_elem(kern->inits_fd, &id, &init) < 0)
+		return -errno;
+	*ret = init;
+	return 0;
+}
+
 int kern_init_set(struct kern *kern, uint64_t id, const struct graced_init *init)
 {
 	return bpf_map_update_elem(kern->inits_fd, &id, init, BPF_ANY) < 0 ? -errno : 0;

@@ -55,6 +55,9 @@ void procfs_exe(pid_t pid, char *ret, size_t size, bool *ret_on_root);
  * is not on its way out. */
 bool procfs_alive(pid_t pid, uint64_t start_ns);
 
+/* Whether a program of that name is a runtime, or a copy that a runtime made of itself. */
+bool procfs_is_runtime(const char *exe);
+
 /*
  * Chooses the init among all processes of a container: PID 1 of its own pid namespace with its
  * parent outside (rank GRACED_INIT_PID1), unless an older process is in a namespace further up;

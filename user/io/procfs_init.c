@@ -36,7 +36,7 @@ static bool older(const struct procfs_proc *a, const struct procfs_proc *b)
 }
 
 /* As in bpf/init.bpf.h. */
-static bool is_runtime(const char *exe)
+bool procfs_is_runtime(const char *exe)
 {
 	static const char *const names[] = {"runc", "crun", "criu", "youki"};
 	static const char memfd[] = "memfd:";
@@ -91,7 +91,7 @@ const struct procfs_proc *procfs_choose_init(struct procfs_proc *procs, size_t n
 		struct procfs_proc *p = procs + i;
 		bool pid1 = is_pid1(procs, n, p);
 
-		p->stage = !pid1 && is_runtime(p->proc.exe);
+		p->stage = !pid1 && procfs_is_runtime(p->proc.exe);
 		if (p->exiting || p->stage)
 			continue;
 		if (older(p, oldest))

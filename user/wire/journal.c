@@ -67,7 +67,8 @@ void journal_add_subject(struct buf *out, const struct record_pod *pod,
 
 static void add_process(struct buf *out, const struct record_process *process)
 {
-	journal_add_number(out, "GRACED_PID", process->pid);
+	if (process->pid)
+		journal_add_number(out, "GRACED_PID", process->pid);
 	journal_add_field(out, "GRACED_COMM", process->comm);
 }
 

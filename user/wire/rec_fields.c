@@ -109,6 +109,10 @@ static const struct rec_field PROBE[] = {
 	BOOL("alive", probe.alive),
 };
 
+static const struct rec_field NO_INIT[] = {
+	UINT("id", no_init.id),
+};
+
 static const struct rec_field NAMES[] = {
 	UINT("id", names.id),
 	STRING("pod_uid", names.pod_uid),
@@ -224,6 +228,7 @@ static const struct rec_field KEPT_STOP[] = {
 	PROC("", kept_stop.init),
 	BOOL("guessed", kept_stop.guessed),
 	BOOL("late", kept_stop.late),
+	BOOL("init_unseen", kept_stop.init_unseen),
 	BOOL("deaf", kept_stop.deaf),
 	UINT("request_sigs", kept_stop.request_sigs),
 	UINT("request_suppressed", kept_stop.request_suppressed),
@@ -424,6 +429,7 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_OOM] = LAYOUT("oom", OOM, oom),
 	[OBS_COUNTS] = LAYOUT("counts", READ_COUNTS, counts),
 	[OBS_PROBE] = LAYOUT("probe", PROBE, probe),
+	[OBS_NO_INIT] = LAYOUT("no_init", NO_INIT, no_init),
 	[OBS_NAMES] = LAYOUT("names", NAMES, names),
 	[OBS_LOST] = LAYOUT("lost", LOST, lost),
 	[OBS_CLOCK] = LAYOUT("clock", CLOCK, clock),
