@@ -2,12 +2,21 @@
 /* Execs: the moment at which a process becomes its container's init. */
 #include "init.bpf.h"
 
+static __always_inline __u64 older_than(const __u64 *ctx, __u64 watch_id)
+{
+	__u64 task;
+
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[0]);
+	return init_older(task, watch_id);
+}
+
 SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
 	struct task_struct *t = (void *)ctx[0];
 	struct graced_watch *w;
 	struct place at, parent;
+	__u64 older = 0;
 	__u32 rank;
 
 	w = watch_of(task_cgroup(t), &at);
@@ -21,6 +30,8 @@ int on_exec(__u64 *ctx)
 	rank = task_is_ns_init(t) ? GRACED_INIT_PID1 : GRACED_INIT_FIRST;
 	if (rank == GRACED_INIT_FIRST && (is_exec_of_stage(t) || is_joined(t, at.watch_id)))
 		return 0;
-	init_set(t, w, &at, rank);
+	if (rank == GRACED_INIT_FIRST)
+		older = older_than(ctx, at.watch_id);
+	init_set(t, w, &at, older ? GRACED_INIT_GUESSED : rank, older & OLDER_SIBLING ? older : 0);
 	return 0;
 }

@@ -141,6 +141,8 @@ static __always_inline int exit_seen(const __u64 *ctx, bool gated)
 	if (noisy && !cfg_all)
 		return 0;
 	status = exit_status(&e);
+	if (i && !status && i->stage_pid == e.task->tgid)
+		init_stage_left(at.watch_id);
 	if (w && !noisy)
 		__sync_fetch_and_add(&w->counts.exits, 1);
 	if (init || (cfg_all && status & 0x7f)) {

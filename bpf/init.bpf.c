@@ -33,26 +33,100 @@ static __always_inline __u32 rank_of(struct task_struct *t)
 	return BPF_CORE_READ(up.ns, user_ns, level) ? GRACED_INIT_GUESSED : GRACED_INIT_PID1;
 }
 
+/* Whether it came from outside, and neither belongs to a runtime nor was added to the container. */
+__noinline __u32 init_may_be(__u64 task, __u64 watch_id)
+{
+	struct task_struct *t = (void *)task;
+	struct place parent;
+
+	watch_of_read(task_cgroup_of(BPF_CORE_READ(t, real_parent), false), &parent);
+	return parent.watch_id != watch_id && !is_stage(t) && !is_joined(t, watch_id);
+}
+
 __noinline __u32 init_find(__u64 task, __u64 watch_id)
 {
 	struct task_struct *t = (void *)task;
 	struct graced_init *old;
-	struct place at, parent;
 	struct graced_watch *w;
+	struct place at;
 	__u32 rank;
 
 	w = watch_of_read(task_cgroup_of(t, false), &at);
 	/* Of a service systemd says which its main process is. */
 	if (!w || at.watch_id != watch_id || w->kind == GRACED_WATCH_SERVICE)
 		return 0;
-	watch_of_read(task_cgroup_of(BPF_CORE_READ(t, real_parent), false), &parent);
-	if (parent.watch_id == watch_id || is_stage(t) || is_joined(t, watch_id))
+	if (!init_may_be(task, watch_id))
 		return 0;
 	rank = rank_of(t);
 	old = bpf_map_lookup_elem(&inits, &watch_id);
 	/* The first guess stays: who comes after it may be a child of it that was adopted. */
 	if (old && rank == GRACED_INIT_GUESSED)
 		return 0;
-	init_set(t, w, &at, rank);
+	init_set(t, w, &at, rank, 0);
+	return 1;
+}
+
+/* The member's process if that was there before t and may be the init, as init_older() says it. */
+__noinline __u64 init_older_member(__u64 link, __u64 task, __u64 watch_id)
+{
+	struct task_struct *t = (void *)task, *leader, *own, *member;
+	__u64 pid;
+
+	member = (void *)(link - bpf_core_field_offset(struct task_struct, cg_list));
+	leader = BPF_CORE_READ(member, group_leader);
+	own = BPF_CORE_READ(t, group_leader);
+	pid = BPF_CORE_READ(leader, tgid);
+	if (pid == BPF_CORE_READ(t, tgid) || !BPF_CORE_READ(leader, signal, live.counter))
+		return 0;
+	if (BPF_CORE_READ(leader, start_boottime) >= BPF_CORE_READ(own, start_boottime))
+		return 0;
+	if (!init_may_be((__u64)leader, watch_id))
+		return 0;
+	if (BPF_CORE_READ(leader, real_parent) == BPF_CORE_READ(own, real_parent))
+		pid |= OLDER_SIBLING;
+	return pid;
+}
+
+/* Who came in first is listed first, each thread by itself. */
+#define MEMBERS_LOOKED_AT 16
+
+__noinline __u64 init_older(__u64 task, __u64 watch_id)
+{
+	struct task_struct *t = (void *)task;
+	__u64 head, link, older;
+
+	head = (__u64)BPF_CORE_READ(t, cgroups) + bpf_core_field_offset(struct css_set, tasks);
+	link = (__u64)BPF_CORE_READ((struct list_head *)head, next);
+	for (int i = 0; i < MEMBERS_LOOKED_AT; i++) {
+		if (!link || link == head)
+			return 0;
+		older = init_older_member(link, task, watch_id);
+		if (older)
+			return older;
+		link = (__u64)BPF_CORE_READ((struct list_head *)link, next);
+	}
+	return 0;
+}
+
+__noinline __u32 init_stage_left(__u64 watch_id)
+{
+	struct graced_init *init = bpf_map_lookup_elem(&inits, &watch_id);
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);
+	struct graced_ev_init *ev;
+
+	if (!init || !init->pid || bpf_ktime_get_boot_ns() >= init->until_ns)
+		return 0;
+	ev = emit_begin(GRACED_EV_INIT, sizeof(*ev), watch_id, w);
+	if (!ev)
+		return 0;
+	init->stage_pid = 0;
+	init->rank = GRACED_INIT_FIRST;
+	__builtin_memset(&ev->proc, 0, sizeof(ev->proc));
+	ev->proc.start_ns = init->start_ns;
+	ev->proc.watch_id = watch_id;
+	ev->proc.pid = init->pid;
+	ev->rank = GRACED_INIT_FIRST;
+	ev->pad = 0;
+	emit_end(ev, false);
 	return 1;
 }

@@ -11,6 +11,11 @@
  * An init that never execs (restored by CRIU, or forked by a server that moves its children) is
  * found when a signal comes to it or when it exits: init_find(). Unless it is PID 1 of a pid
  * namespace it is a guess, and once a guess has exited, the next one that execs is the init.
+ *
+ * A process that execs while an older one from outside is there, which has not exec'd, may be the
+ * init, and the other a stage of a runtime that is not known by its name; or the other is an init
+ * that never execs, and this one was added to its container. It is a guess, unless the other is its
+ * sibling, as a stage is that clones the init with CLONE_PARENT, and leaves at once.
  */
 #ifndef GRACED_INIT_BPF_H
 #define GRACED_INIT_BPF_H
@@ -100,14 +105,22 @@ static __always_inline bool init_is_settled(const struct graced_init *init)
 	return init && (init->pid || init->rank != GRACED_INIT_GUESSED);
 }
 
-/* From now on t is the init of the container that it is in. */
+/* How long a stage may live after the init has exec'd; as ENGINE_STAGE_NS in user/core. */
+#define STAGE_NS 3000000000ULL
+
+/* How long a stage may live after the init has exec'd; as ENGINE_STAGE_NS in user/core. */
+#define STAGE_NS 3000000000ULL
+
+/* From now on t is the init of the container that it is in. stage_pid may be 0. */
 static __always_inline void init_set(struct task_struct *t, struct graced_watch *w,
-				     const struct place *at, __u32 rank)
+				     const struct place *at, __u32 rank, __u32 stage_pid)
 {
 	struct graced_init init = {
 		.start_ns = BPF_CORE_READ(t, group_leader, start_boottime),
 		.pid = BPF_CORE_READ(t, tgid),
 		.rank = rank,
+		.stage_pid = stage_pid,
+		.until_ns = bpf_ktime_get_boot_ns() + STAGE_NS,
 	};
 	__u64 inum, id = at->watch_id;
 	struct graced_ev_init *ev;
@@ -131,5 +144,16 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
  * numbers, as watch_walk() is.
  */
 __u32 init_find(__u64 task, __u64 watch_id);
+
+/*
+ * The pid of a process that came into the container from outside before this one, which execs there,
+ * and that may be its init, with OLDER_SIBLING if both have the same parent; 0: there is none.
+ */
+#define OLDER_SIBLING (1ULL << 32)
+__u64 init_older(__u64 task, __u64 watch_id);
+
+/* The stage_pid of the container's init has exited with 0, as a stage does: if that was in time,
+ * the init is no guess any more. */
+__u32 init_stage_left(__u64 watch_id);
 
 #endif

@@ -184,9 +184,14 @@ struct cgroup___ids {
 	__u64 ancestor_ids[1];
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct css_set {
 	struct cgroup_subsys_state *subsys[CGROUP_SUBSYS_COUNT];
 	struct cgroup *dfl_cgrp;
+	struct list_head tasks; /* by cg_list, in the order they came in */
 };
 
 struct sigaction {
@@ -199,10 +204,6 @@ struct k_sigaction {
 
 struct sighand_struct {
 	struct k_sigaction action[64];
-};
-
-struct list_head {
-	struct list_head *next;
 };
 
 struct sigpending {
@@ -251,6 +252,7 @@ struct task_struct {
 	struct sighand_struct *sighand;
 	sigset_t blocked;
 	struct css_set *cgroups;
+	struct list_head cg_list; /* in the css_set's tasks */
 };
 
 /* Since 2f064a59a11f ("sched: Change task_struct::state"), Linux 5.14. */

@@ -48,7 +48,8 @@ enum graced_watch_kind {
 enum graced_init_rank {
 	GRACED_INIT_NONE = 0,
 	GRACED_INIT_GUESSED = 1, /* the oldest process found when attaching late, or the first from
-				    outside that was signalled or exited and never exec'd */
+				    outside that was signalled or exited and never exec'd; or one
+				    that exec'd while another from outside was there before it */
 	GRACED_INIT_FIRST = 2,	 /* the first that came in from outside and exec'd */
 	GRACED_INIT_PID1 = 3,	 /* PID 1 of its own pid namespace, its parent outside */
 };
@@ -258,6 +259,11 @@ struct graced_init {
 	__u32 await_sig;   /* what signal_deliver will call it: stop_sig, or SIGKILL when fatal */
 	__u32 forwards;	   /* how many more of the signals it sends are recorded */
 	__u32 stop_inside; /* the sender was in another container */
+	/* A sibling that was there before it, and that may be a stage which made it; 0: none. It is
+	 * no guess any more once that exits with 0 before until_ns. */
+	__u32 stage_pid;
+	__u32 pad;
+	__u64 until_ns;
 };
 
 /* Inits that have exited and were not waited for, by pid. */

@@ -154,6 +154,50 @@ static void what_joins_its_pid_namespace_is_not_the_init(void **state)
 	detach(f);
 }
 
+static bool has_gap(const json_t *rec, const char *gap)
+{
+	const json_t *gaps = jrec_get(rec, "evidence.gaps");
+	size_t n = json_array_size(gaps);
+
+	while (n--)
+		if (!strcmp(json_string_value(json_array_get(gaps, n)), gap))
+			return true;
+	return false;
+}
+
+/*
+ * As `docker exec` does, in one without a pid namespace of its own, before anything has happened to
+ * the init: which of the two is the init cannot be known.
+ */
+static void what_execs_beside_it_is_a_guess(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct proc beside;
+	struct sent sent;
+	struct box box;
+
+	/* By whether the init is the first to go. */
+	for (int first = 0; first < 2; first++) {
+		attach(f);
+		judge_start(f, &(struct box_spec){.run = run_graceful, .host_pidns = true}, &box);
+		assert_int_equal(
+			box_exec(&f->tree, &box, "workload", false, BOX_ARGV("deaf"), &beside), 0);
+		if (!first)
+			proc_free(&beside);
+		judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+		proc_free(&beside);
+		assert_int_equal(box_remove(&box), 0);
+		assert_int_equal(tracer_stop(f->tracer), 0);
+		assert_int_not_equal(judge_count(f, &box, "stop"), 0);
+		for (unsigned int i = 0; i < judge_count(f, &box, "stop"); i++) {
+			struct tracer_want want = {.type = "stop", .id = box.id, .nth = i};
+
+			assert_true(has_gap(tracer_await(f->tracer, &want), "init-guessed"));
+		}
+		f->tracer = tracer_free(f->tracer);
+	}
+}
+
 /* The helper under the name of a runtime's program. */
 static void copy_as_runc(const struct fixture *f, char *ret, size_t size)
 {
@@ -208,6 +252,8 @@ static int run(const char *hierarchy)
 		      its_stop_is_reported),
 		CLAIM("what joins the pid namespace of such an init is not the init",
 		      what_joins_its_pid_namespace_is_not_the_init),
+		CLAIM("what execs in a container beside such an init is a guess",
+		      what_execs_beside_it_is_a_guess),
 		CLAIM("a runtime that fails before the container's exec is no stop",
 		      a_runtime_that_fails_is_no_stop),
 	};

@@ -93,6 +93,13 @@ static void base_take(struct stop *stop, const struct obs_init *init)
 static void init_overtaken(struct engine *e, struct stop *stop, const struct obs_init *init)
 {
 	start_take(stop, &init->proc);
+	if (stop->rank == GRACED_INIT_GUESSED && init->rank == GRACED_INIT_FIRST && !stop->late &&
+	    stop_is_running(stop)) {
+		/* What was there before it was a stage of its runtime, which has left. */
+		stop->rank = init->rank;
+		stop->guessed = false;
+		return;
+	}
 	if (stop->rank != GRACED_INIT_NONE || !stop_is_running(stop)) {
 		e->stats.unexpected++;
 		return;
