@@ -132,7 +132,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
-		{OBS_KEPT_STOP, sizeof(struct kept_stop), 34},
+		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 27},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
