@@ -12,7 +12,7 @@
 #include "lib/claim.h"
 #include "lib/shutwalk.h"
 
-#define SHUTDOWNS 40000
+#define SHUTDOWNS 100000
 #define STEPS	  30
 
 static uint64_t shutdowns = SHUTDOWNS, first_seed = 1;

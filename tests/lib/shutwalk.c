@@ -60,6 +60,7 @@ static void send_at(struct shutwalk *w, const struct shutdown_event *event, uint
 static void forgive(struct shutwalk *w, uint64_t ns)
 {
 	w->kubelet_ns += ns;
+	w->lost_ns += ns;
 	for (size_t i = 0; i < 2; i++) {
 		w->sources[i].since_ns += ns;
 		if (w->sources[i].owed_ns)
@@ -243,7 +244,8 @@ static void announce(struct shutwalk *w)
 		w->late_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
 		w->limit_ns = limit_ns ? limit_ns : 5 * SHUTWALK_S;
 		w->free_ns = w->now_ns;
-		w->kubelet_ns = 0;
+		w->kubelet_ns = w->empty_ns = 0;
+		w->any_stopped = false;
 		for (size_t i = 0; i < 2; i++) {
 			w->sources[i].since_ns = w->now_ns;
 			w->sources[i].owed_ns = 0;

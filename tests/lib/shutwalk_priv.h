@@ -46,7 +46,10 @@ struct shutwalk {
 	bool lock, asked, flushing, listing;
 	bool on, released;
 	uint64_t announced_ns, limit_ns, cancelled_ns;
-	uint64_t late_ns; /* when the program came to a shutdown under way; 0: it was there */
+	bool any_stopped;  /* in this shutdown */
+	uint64_t empty_ns; /* since then nobody stops anything; 0: somebody does */
+	uint64_t lost_ns;  /* since then nothing ran, or seemed to */
+	uint64_t late_ns;  /* when the program came to a shutdown under way; 0: it was there */
 
 	enum shutwalk_bus bus;
 	bool kubelet, other;		      /* hold a lock */

@@ -40,6 +40,11 @@ bool shutwalk_is_stopped(const struct shutwalk *w, const struct shutwalk_contain
 	       (c->pod < SHUTWALK_PODS && w->pods[c->pod].told && w->pods[c->pod].facts.stopping);
 }
 
+static uint64_t status_wait_ns(const struct shutwalk *w)
+{
+	return w->config.status_wait_ns ?: SHUTDOWN_STATUS_MAX_NS;
+}
+
 static size_t living(const struct shutwalk *w, bool only_stopped)
 {
 	size_t n = 0;
@@ -163,6 +168,51 @@ static void take_drop(struct shutwalk *w)
 	     "assist holds while a container that is being stopped lives and time remains");
 }
 
+/* Somebody stops containers, or the kubelet has yet to. */
+static bool is_driven(const struct shutwalk *w)
+{
+	bool kubelet = !w->told || w->told_kubelet;
+
+	return living(w, true) > 0 || (living(w, false) > 0 && kubelet);
+}
+
+/* Something is being stopped now. */
+static bool stops_any(const struct shutwalk *w)
+{
+	for (size_t i = 0; i < SHUTWALK_PODS; i++)
+		if (w->pods[i].told && w->pods[i].facts.stopping)
+			return true;
+	return living(w, true) > 0;
+}
+
+/* Of a shutdown that it came to late it is to hear first. */
+static bool is_joining(const struct shutwalk *w)
+{
+	return w->late_ns && !w->any_stopped && !stops_any(w) && living(w, false) > 0 &&
+	       w->seen_ns < w->late_ns + SHUTDOWN_JOIN_NS;
+}
+
+/* At the limit it says what is left: containers, or their status alone. */
+static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
+{
+	bool limit = reason == SHUTDOWN_LIMIT;
+
+	must(w, !limit || w->seen_ns >= shutwalk_deadline(w),
+	     "the limit is a reason when it has come");
+	if (w->config.mode == SHUTDOWN_OBSERVE) {
+		must(w, !limit || (living(w, false) > 0 && (!w->told || w->told_n > 0)),
+		     "the limit is no reason to end what is over");
+		return;
+	}
+	must(w, limit || !is_driven(w), "while containers are stopped the limit alone is a reason");
+	must(w, !limit || is_driven(w) || is_joining(w),
+	     "the limit is a reason while containers are stopped");
+	must(w,
+	     reason != SHUTDOWN_STATUS_LATE || w->seen_ns >= shutwalk_deadline(w) ||
+		     (w->empty_ns && w->seen_ns >= w->empty_ns + status_wait_ns(w)),
+	     "a status is late by statusWait or the limit");
+}
+
 static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 {
 	must(w, w->on || r->told == SHUTDOWN_TOLD_CANCELLED, "nothing is told but of a shutdown");
@@ -179,13 +229,7 @@ static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 		w->seen->survived++;
 		break;
 	case SHUTDOWN_TOLD_RELEASED:
-		must(w, r->reason != SHUTDOWN_LIMIT || w->seen_ns >= shutwalk_deadline(w),
-		     "the limit is a reason when it has come");
-		must(w,
-		     r->reason != SHUTDOWN_STATUS_LATE || w->config.status_wait_ns ||
-			     w->seen_ns >= shutwalk_deadline(w) ||
-			     w->seen_ns >= w->announced_ns + SHUTDOWN_STATUS_MAX_NS,
-		     "a status is late by statusWait or the limit");
+		check_reason(w, r->reason);
 		w->seen->reasons[r->reason]++;
 		break;
 	case SHUTDOWN_TOLD_HELD_UP:
@@ -305,12 +349,16 @@ static bool status_is_missing(const struct shutwalk *w, bool may_come)
 
 static void check_assist(struct shutwalk *w)
 {
-	bool kubelet = !w->told || w->told_kubelet;
-
-	if (living(w, true) > 0 || (living(w, false) > 0 && kubelet))
+	if (is_driven(w) || is_joining(w)) {
+		w->empty_ns = 0;
 		return;
-	if (w->late_ns && living(w, false) > 0 && w->seen_ns < w->late_ns + SHUTDOWN_JOIN_NS)
-		return;
+	}
+	if (!w->empty_ns) {
+		w->empty_ns = w->seen_ns;
+		w->lost_ns = 0;
+	}
+	must(w, w->seen_ns < w->empty_ns + w->lost_ns + status_wait_ns(w),
+	     "assist waits for a status for as long as it shall");
 	must(w, status_is_missing(w, false), "assist waits for a status that is missing");
 	must(w, status_is_missing(w, true), "assist waits for a status that somebody can show");
 }
@@ -335,8 +383,10 @@ void shutwalk_check(struct shutwalk *w)
 	     "a step does a bounded number of things");
 	if (status.state == SHUTDOWN_ASKING)
 		must(w, w->asked || w->wake_ns, "a lock that was refused is asked for again");
-	if (w->on)
+	if (w->on) {
 		check_groups(w, status.group);
+		w->any_stopped |= stops_any(w);
+	}
 	if (!w->on || !w->lock)
 		return;
 	must(w, w->seen_ns < end(w, 0), "the lock never outlasts logind's limit");

@@ -321,13 +321,11 @@ static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct
 	s->api_stopped |= pod->stopped && pod->facts.api_server;
 }
 
-const struct shutdown_survey *shutdown_survey(struct shutdown *sd)
+static void survey(struct shutdown *sd)
 {
 	struct shutdown_survey s = {};
 	struct shutdown_pod_rec *pod;
 
-	if (sd->surveyed)
-		return &sd->survey;
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
 		pod->lives = false;
 	survey_containers(sd, &s);
@@ -336,5 +334,12 @@ const struct shutdown_survey *shutdown_survey(struct shutdown *sd)
 	sd->any_stopped |= s.pods_stopped > 0 || s.stopping > 0;
 	sd->survey = s;
 	sd->surveyed = true;
+}
+
+/* Holders are looked at every 50 ms: what is known already costs nothing. */
+const struct shutdown_survey *shutdown_survey(struct shutdown *sd)
+{
+	if (!sd->surveyed)
+		survey(sd);
 	return &sd->survey;
 }
