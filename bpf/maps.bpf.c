@@ -63,8 +63,8 @@ static __always_inline __u64 walk_down(struct cgroup *cg)
 	return found & ~LAST;
 }
 
-/* Few processes are deeper than a step or two: those are found for less on the way up. */
-#define NEAR_STEPS 3
+/* Few processes are deeper: these are found for less on the way up than all the way down. */
+#define NEAR_STEPS 6
 
 __noinline __u64 watch_walk(__u64 css)
 {
