@@ -224,6 +224,7 @@ static void test_path_decides(void **state)
 	world_found(&w, SEC(8), 70, SLICE);
 	world_made(&w, SEC(9), CG_X, 70, "crio-" WORLD_ID_X);
 	world_init(&w, SEC(9), CG_X, &p);
+	assert_true(world_view(&w, "11111111-2222-4333-8444-555555555555").sandbox_running);
 	kill_x(&w, SEC(20), &p);
 	assert_kind(&w, WORLD_ID_X, CONTAINER_KIND_SANDBOX, false);
 	world_close(&w);
