@@ -128,6 +128,29 @@ static void test_incomplete(void **state)
 										   : 0);
 }
 
+/* Deaf or not: of a sandbox, and of what no word is there for, nothing counts. */
+static void test_unheard(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = serieslib_stop("shop", "cart");
+	struct series_stats stats;
+
+	(void)state;
+	for (int reason = 0; reason <= UNHEARD_COUNT; reason++) {
+		record.stop.reason = (enum unheard)reason;
+		series_record(series, &record);
+	}
+	record.stop.reason = UNHEARD_SHELL;
+	series_record(series, &record);
+	record.stop.container.kind = CONTAINER_KIND_SANDBOX;
+	series_record(series, &record);
+	series_get_stats(series, &stats);
+	for (int reason = 0; reason < UNHEARD_COUNT; reason++)
+		assert_int_equal(stats.unheard[reason], reason == UNHEARD_SHELL	 ? 2
+							: reason == UNHEARD_NONE ? 0
+										 : 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +160,8 @@ int main(void)
 		      test_seen_again),
 		CLAIM("a series keeps the moment at which it began", test_created),
 		CLAIM("a stop counts under each gap of its evidence", test_incomplete),
+		CLAIM("a stop counts under the reason why its signal was not acted on",
+		      test_unheard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

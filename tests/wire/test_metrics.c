@@ -176,12 +176,14 @@ static void test_says(void **state)
 		"level=\"node\"} 0",
 		"graced_stops_incomplete_total{gap=\"events-lost\"} 0",
 		"graced_stops_incomplete_total{gap=\"attached-late\"} 1",
+		"graced_unheard_stops_total{reason=\"no-handler\"} 0",
+		"graced_unheard_stops_total{reason=\"child-ignored\"} 1",
 		"graced_oom_kills_total{namespace=\"shop\",workload=\"\",container=\"cart\","
 		"level=\"pod\"} 1",
 		"graced_series_absorbed_total{metric=\"graced_container_stops_total\"} 0",
 		"graced_series_aged_total 0",
 		"graced_series_limit 10000",
-		"graced_series_used_ratio 0.003686",
+		"graced_series_used_ratio 0.003689",
 	};
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct record stop = serieslib_stop("shop", "cart");
@@ -190,6 +192,7 @@ static void test_says(void **state)
 
 	(void)state;
 	stop.stop.gaps = 1u << GAP_ATTACHED_LATE;
+	stop.stop.reason = UNHEARD_CHILD_IGNORED;
 	series_seen(series, &stop.stop.pod, &stop.stop.container, S, 1);
 	series_record(series, &stop);
 	series_record(series, &oom);

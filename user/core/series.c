@@ -259,6 +259,8 @@ static void record_stop(struct series *s, const struct record *record)
 	subject_end(&to);
 	for (int gap = 0; gap < GAP_COUNT; gap++)
 		count_gap(s, record, (enum gap)gap);
+	if (unheard_name(stop->reason))
+		s->unheard[stop->reason]++;
 }
 
 static void record_oom(struct series *s, const struct record *record)

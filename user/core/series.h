@@ -62,6 +62,8 @@ struct series_stats {
 	uint64_t aged;				/* lines dropped for their age */
 	/* Stops counted whose evidence has that gap; one with several counts for each of them. */
 	uint64_t incomplete[GAP_COUNT];
+	/* Stops counted whose stop signal was not acted on, by why; [UNHEARD_NONE] is 0. */
+	uint64_t unheard[UNHEARD_COUNT];
 };
 
 /* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; container, outcome,

@@ -59,6 +59,7 @@ struct series {
 	struct series_store overflow;
 	uint64_t absorbed[SERIES_FAMILY_COUNT];
 	uint64_t incomplete[GAP_COUNT];
+	uint64_t unheard[UNHEARD_COUNT];
 	uint64_t aged;
 };
 

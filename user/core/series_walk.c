@@ -25,6 +25,7 @@ void series_get_stats(const struct series *s, struct series_stats *ret)
 	};
 	memcpy(ret->absorbed, s->absorbed, sizeof(ret->absorbed));
 	memcpy(ret->incomplete, s->incomplete, sizeof(ret->incomplete));
+	memcpy(ret->unheard, s->unheard, sizeof(ret->unheard));
 }
 
 const char *series_family_name(enum series_family family)

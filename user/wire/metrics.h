@@ -15,7 +15,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (273 + GAP_COUNT)
+#define METRICS_OWN_LINES    (272 + GAP_COUNT + UNHEARD_COUNT)
 
 struct metrics_program {
 	const char *name;

@@ -78,6 +78,23 @@ static void add_incomplete(struct expo *expo, const struct series *series)
 	}
 }
 
+/* A line for each reason from the start, and none for each container. */
+static void add_unheard(struct expo *expo, const struct series *series)
+{
+	static const struct expo_family family = {
+		"graced_unheard_stops", EXPO_COUNTER, NULL,
+		"Stops in graced_container_stops whose stop signal was not acted on, by why."};
+	struct series_stats stats;
+
+	series_get_stats(series, &stats);
+	expo_family(expo, &family);
+	for (int reason = UNHEARD_NONE + 1; reason < UNHEARD_COUNT; reason++) {
+		struct expo_label label = {"reason", unheard_name((enum unheard)reason)};
+
+		expo_u64(expo, &label, 1, stats.unheard[reason]);
+	}
+}
+
 void metrics_add_series(struct expo *expo, const struct series *series)
 {
 	for (int family = 0; family < SERIES_FAMILY_COUNT; family++) {
@@ -85,4 +102,5 @@ void metrics_add_series(struct expo *expo, const struct series *series)
 		series_each(series, (enum series_family)family, add_point, expo);
 	}
 	add_incomplete(expo, series);
+	add_unheard(expo, series);
 }
