@@ -12,10 +12,69 @@ static void api(struct shutstage *s, bool reachable)
 						   .lister.reachable = reachable});
 }
 
+/* No address of its host was ever known. */
+static void absent_api(struct shutstage *s)
+{
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_API, .lister.absent = true});
+}
+
 static void listed(struct shutstage *s, bool is_static)
 {
 	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_LISTED,
 						   .lister.is_static = is_static});
+}
+
+/* In each row the same happens; the pod's own end, and who holds a lock, differ. */
+static void test_absent(void **state)
+{
+	static const struct {
+		bool terminal;
+		const char *holders;
+	} rows[] = {{false, ""}, {true, ""}, {false, "kubelet"}, {true, "kubelet"}};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * LEN(rows); i++) {
+		struct shutdown_container c = shutstage_asked();
+		bool unlisted = i % 2;
+		struct shutstage s;
+
+		shutstage_assist(&s, 0, "kubelet");
+		if (!unlisted)
+			absent_api(&s);
+		shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD,
+							    .pod.uid = "web",
+							    .pod.ended = rows[i / 2].terminal,
+							    .pod.unlisted = unlisted});
+		shutstage_container(&s, &c);
+		shutstage_run(&s, 5);
+		shutstage_holders(&s, rows[i / 2].holders);
+		c.populated = false;
+		shutstage_container(&s, &c);
+		assert_string_equal(shutstage_log(&s),
+				    rows[i / 2].terminal ? "released pods-ended\nflush\n"
+							 : "released api-unreachable\nflush\n");
+		shutstage_end(&s);
+	}
+}
+
+/* Its name is resolved in the middle of the shutdown. */
+static void test_present_again(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	(void)state;
+	shutstage_assist(&s, 0, "kubelet");
+	absent_api(&s);
+	shutstage_pod(&s, "web", 0, false, false);
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 5);
+	shutstage_holders(&s, "");
+	api(&s, true);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	assert_null(strstr(shutstage_log(&s), "released"));
+	shutstage_end(&s);
 }
 
 static void test_status(void **state)
@@ -353,6 +412,10 @@ static void test_unlisted(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("a source that never had an address makes no difference to none",
+		      test_absent),
+		CLAIM("one whose name is resolved in the shutdown is waited for",
+		      test_present_again),
 		CLAIM("the status is waited for where somebody can show it", test_status),
 		CLAIM("it is asked for when a pod is empty, and every second until it is seen",
 		      test_asks),

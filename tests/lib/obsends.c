@@ -98,6 +98,7 @@ static void end_shutdown(struct obs_shutdown *shutdown)
 {
 	make_bool(&shutdown->failed);
 	make_bool(&shutdown->reachable);
+	make_bool(&shutdown->absent);
 	for (int i = 0; i < SHUTDOWN_MAX_HOLDERS; i++)
 		END(shutdown->holders[i].who);
 }

@@ -128,7 +128,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
 		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 3 + OBS_RANGES_MAX * 4},
-		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 5},
+		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 4},
 		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},

@@ -197,17 +197,20 @@ static bool is_unreachable(const struct podsrc_state *state)
 
 static void tell_lister(struct inhibitor *in, enum meta_source source, bool is_static, bool first)
 {
+	bool unreachable, absent;
 	struct podsrc_state state;
 	struct obs obs;
-	bool unreachable;
 
 	lookup_get_state(in->manager, source, &state);
 	unreachable = is_unreachable(&state);
-	if (unreachable == in->unreachable[is_static] && !first)
+	absent = state.status != PODSRC_OFF && state.addressless;
+	if (unreachable == in->unreachable[is_static] && absent == in->absent[is_static] && !first)
 		return;
 	in->unreachable[is_static] = unreachable;
+	in->absent[is_static] = absent;
 	begin(&obs, SHUTDOWN_EV_API);
 	obs.shutdown.reachable = !unreachable;
+	obs.shutdown.absent = absent;
 	obs.shutdown.is_static = is_static;
 	feed(in->manager, &obs);
 }

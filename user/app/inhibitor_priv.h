@@ -21,6 +21,7 @@ struct inhibitor {
 	bool up, away;		 /* logind can be asked; it cannot, which is told */
 	bool flushing;		 /* the engine waits for all records to be out */
 	bool unreachable[2];	 /* what lists pods was, when that was told last; by is_static */
+	bool absent[2];		 /* no address of it was ever known; likewise */
 
 	bool was_up;	    /* logind answered once */
 	bool kubelet_there; /* it has a configuration */

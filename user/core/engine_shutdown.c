@@ -197,6 +197,7 @@ static int tell_lister(struct engine *e, const struct obs_shutdown *told)
 
 	event.lister.kubelet = source == META_KUBELET;
 	event.lister.reachable = told->reachable;
+	event.lister.absent = told->absent;
 	for (int is_static = 0; r == 0 && is_static < 2; is_static++) {
 		event.lister.is_static = is_static;
 		if (meta_lister(e->config.sources, is_static) == source)

@@ -212,6 +212,7 @@ struct obs_shutdown {
 	uint32_t action;	/* enum shutdown_action */
 	bool failed, reachable; /* HOLDERS: nobody told; API */
 	bool is_static;		/* API: it is about the source that lists static pods */
+	bool absent;		/* API: no address of it was ever known */
 	uint32_t n_holders;	/* may be more than are listed */
 	struct obs_holder holders[SHUTDOWN_MAX_HOLDERS];
 };

@@ -147,6 +147,7 @@ struct shutdown_lister {
 	bool is_static;
 	bool kubelet;	/* it is the kubelet itself */
 	bool reachable; /* API; false: asked again and again in vain */
+	bool absent;	/* API: no address of it was ever known, so that it counts as no source */
 };
 
 struct shutdown_event {

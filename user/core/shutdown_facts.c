@@ -305,16 +305,17 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 
 static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
 {
+	bool unlisted = pod->facts.unlisted || sd->sources[pod->facts.is_static].absent;
 	bool awaited;
 
 	if (shutdown_is_on(sd) && pod->facts.stopping)
 		pod->stopped = true;
-	awaited = pod->stopped && !pod->facts.ended && !pod->facts.unlisted;
+	awaited = pod->stopped && !pod->facts.ended && !unlisted;
 	pod->unseen = awaited && !pod->lives;
 	pod->asked &= pod->unseen;
 	s->pods_stopped += pod->stopped;
 	s->pods_unended += pod->stopped && !pod->facts.ended;
-	s->pods_shown += pod->stopped && pod->facts.ended && !pod->facts.unlisted;
+	s->pods_shown += pod->stopped && pod->facts.ended && !unlisted;
 	s->awaited[pod->facts.is_static] += awaited;
 	s->pods_unseen += pod->unseen;
 	s->pods_unasked += pod->unseen && !pod->asked;

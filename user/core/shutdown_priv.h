@@ -68,7 +68,7 @@ struct shutdown_holders {
 
 /* What is known of a source that lists pods. Times are of the time that counts. */
 struct shutdown_source {
-	bool kubelet, reachable;
+	bool kubelet, reachable, absent;
 	uint64_t since_ns; /* since when that is so, in this shutdown */
 	uint64_t owed_ns;  /* since when it owes an answer; 0: it does not */
 };

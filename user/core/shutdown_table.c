@@ -175,6 +175,8 @@ static int note_api(struct shutdown *sd, const struct shutdown_event *event)
 		source->since_ns = shutdown_counted(sd);
 	source->reachable = event->lister.reachable;
 	source->kubelet = event->lister.kubelet;
+	source->absent = event->lister.absent;
+	sd->surveyed = false;
 	return 0;
 }
 

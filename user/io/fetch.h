@@ -97,6 +97,8 @@ struct fetch *fetch_free(struct fetch *fetch);
  * TLS, -ENOMEM. Whatever else goes wrong is told to done.
  */
 int fetch_start(struct fetch *fetch, const struct fetch_request *request, struct fetch_call **ret);
+/* Whether an address of the URL's host is known; false for a URL that is none. */
+bool fetch_has_address(const struct fetch *fetch, const char *url);
 /* There is no callback any more. Takes NULL and returns it. */
 struct fetch_call *fetch_cancel(struct fetch_call *call);
 

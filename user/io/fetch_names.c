@@ -52,6 +52,12 @@ static bool is_localhost(const char *name)
 	       (len >= sizeof(end) && strcasecmp(name + len - strlen(end), end) == 0);
 }
 
+bool fetch_names_has(const struct fetch *f, const char *host)
+{
+	return is_address(host) || is_localhost(host) ||
+	       resolve_get(f->resolve, host).state == RESOLVE_FOUND;
+}
+
 /* What libcurl does where it finds no address that it was given. */
 static int refuse_resolver(void *resolver, void *reserved, void *userdata)
 {

@@ -101,6 +101,8 @@ long fetch_request_ms(uint64_t ns);
 
 /* fetch_names.c: the addresses of hosts, which libcurl is given and never looks for. */
 int fetch_names_open(struct fetch *f);
+/* Whether an address of the host is known. */
+bool fetch_names_has(const struct fetch *f, const char *host);
 /* host: of the URL, IPv6 in brackets. -ENOMEM, -EINVAL. */
 int fetch_names_want(struct fetch_call *call, const char *host, const char *port);
 /* True when libcurl can connect; else the call waits, or has ended. */

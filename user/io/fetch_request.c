@@ -82,6 +82,14 @@ static int resolve_target(const struct fetch *f, const struct fetch_request *req
 	return r;
 }
 
+bool fetch_has_address(const struct fetch *f, const char *text)
+{
+	struct target target;
+	const struct fetch_request request = {.url = text};
+
+	return resolve_target(f, &request, &target) == 0 && fetch_names_has(f, target.peer);
+}
+
 /* A line break in a header would begin another one. */
 static bool is_printable(const char *text)
 {

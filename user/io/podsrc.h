@@ -7,6 +7,7 @@
 #ifndef IO_PODSRC_H
 #define IO_PODSRC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/credential.h"
@@ -33,8 +34,10 @@ enum podsrc_status {
 
 struct podsrc_state {
 	enum podsrc_status status;
-	char where[256];   /* a socket's path, a URL without what is secret in it */
-	char text[160];	   /* one line for people: what it speaks (UP), what is wrong (DOWN) */
+	char where[256]; /* a socket's path, a URL without what is secret in it */
+	char text[160];	 /* one line for people: what it speaks (UP), what is wrong (DOWN) */
+	/* No address of its host has been known since the start: it was never asked. */
+	bool addressless;
 	uint64_t failures; /* in a row */
 	uint64_t waiting;  /* questions that are asked or will be, now */
 	uint64_t retry_ns; /* CLOCK_BOOTTIME of the next attempt; 0: none is due */

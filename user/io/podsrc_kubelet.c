@@ -188,9 +188,11 @@ void podsrc_kubelet_hurry(struct podsrc_kubelet *k)
 	plan(k);
 }
 
-void podsrc_kubelet_get_state(const struct podsrc_kubelet *k, struct podsrc_state *ret)
+void podsrc_kubelet_get_state(struct podsrc_kubelet *k, struct podsrc_state *ret)
 {
 	*ret = k->state;
+	ret->addressless = !k->addressed && !fetch_has_address(k->fetch, k->url);
+	k->addressed = !ret->addressless;
 }
 
 static int copy(const char *text, char **ret)

@@ -101,6 +101,6 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid);
  * be called again for the next. */
 void podsrc_kubelet_hurry(struct podsrc_kubelet *k);
 
-void podsrc_kubelet_get_state(const struct podsrc_kubelet *k, struct podsrc_state *ret);
+void podsrc_kubelet_get_state(struct podsrc_kubelet *k, struct podsrc_state *ret);
 
 #endif

@@ -39,6 +39,7 @@ struct podsrc_kubelet {
 	uint64_t interval_ns, timeout_ns, gap_ns;
 
 	struct podsrc_state state; /* its where is the URL without the query */
+	bool addressed;		   /* an address of its host was known once */
 	sd_event_source *timer;	   /* asks */
 	sd_event_source *work;	   /* takes the answer apart */
 

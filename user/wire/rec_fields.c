@@ -378,6 +378,7 @@ static const struct rec_field SHUTDOWN[] = {
 	BOOL("failed", shutdown.failed),
 	BOOL("reachable", shutdown.reachable),
 	BOOL("static", shutdown.is_static),
+	BOOL("absent", shutdown.absent),
 	UINT("n_holders", shutdown.n_holders),
 	HOLDER(1),
 	HOLDER(2),
