@@ -338,6 +338,22 @@ static void test_own(void **state)
 	world_close(&w);
 }
 
+static void test_guessed_sandbox(void **state)
+{
+	struct graced_proc pause = P_B1;
+	struct world w;
+
+	(void)state;
+	strcpy(pause.comm, "pause");
+	strcpy(pause.exe, "pause");
+	pause.ns_pid = 1;
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	world_init(&w, SEC(13), CG_B1, &pause);
+	shutworld_announce(&w);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED)->told.living, 2);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -345,6 +361,7 @@ int main(void)
 		      test_nobody_asked),
 		CLAIM("an announcement is told with what lives then, sandboxes aside",
 		      test_announced),
+		CLAIM("what only looks like a sandbox is waited for", test_guessed_sandbox),
 		CLAIM("a container is ended when its group's time and the slack are over",
 		      test_overdue),
 		CLAIM("but not before the time that its pod's deletion gave it",

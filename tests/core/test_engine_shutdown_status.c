@@ -47,6 +47,7 @@ static void begin(struct world *w, enum shutdown_mode mode, uint32_t sources)
 
 	pod.source = meta_lister(sources, false);
 	world_open_pod_by(w, &config);
+	world_say_sandbox(w, SEC(12));
 	world_say_container(w, SEC(12), &main);
 	world_say_pod(w, SEC(12), &pod);
 	world_listed_by(w, SEC(12), pod.source);

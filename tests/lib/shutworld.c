@@ -49,6 +49,7 @@ void shutworld_open(struct world *w, enum shutdown_mode mode, uint64_t deaf_grac
 	struct meta_pod pod = world_pod_a();
 
 	world_open_pod(w, true);
+	world_say_sandbox(w, SEC(12));
 	world_say_container(w, SEC(12), &main);
 	world_lists(w, SEC(12), &pod);
 	plan(w, mode, deaf_grace_ns);

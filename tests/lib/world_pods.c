@@ -29,6 +29,18 @@ void world_open_pod_by(struct world *w, const struct engine_config *config)
 	world_init(w, SEC(10), CG_A1, &P_A1);
 }
 
+void world_say_sandbox(struct world *w, uint64_t at)
+{
+	const struct meta_container sandbox = {
+		.source = META_CRI,
+		.kind = META_KIND_SANDBOX,
+		.id = WORLD_ID_SANDBOX,
+		.pod_uid = WORLD_UID_A,
+	};
+
+	world_say_container(w, at, &sandbox);
+}
+
 struct meta_pod world_pod_deleted(uint64_t at, uint64_t grace_ns)
 {
 	struct meta_pod pod = world_pod_a();

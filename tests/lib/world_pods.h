@@ -23,6 +23,9 @@ struct move {
 		PODWORKER_STAGE_##state, POD_##trigger, at \
 	}
 
+/* The runtime provides which container is pod A's sandbox. */
+void world_say_sandbox(struct world *w, uint64_t at);
+
 /* The kubelet and the runtime may answer or, without sources, nobody; the sandbox and A1 run since
  * 10 s, and A2 has no process. */
 void world_open_pod(struct world *w, bool sources);

@@ -116,7 +116,8 @@ static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *n
 
 	if (is_own(e, node))
 		return SHUTDOWN_KIND_OWN;
-	if (engine_pods_is_sandbox(e, node))
+	/* What is only guessed to be one may be a container, and the lock waits for it. */
+	if (engine_sandbox_of(e, node) == SANDBOX_KNOWN)
 		return SHUTDOWN_KIND_SANDBOX;
 	if ((meta && meta->kind == META_KIND_CONTAINER) || podtab_is_named(meta))
 		return SHUTDOWN_KIND_CONTAINER;
