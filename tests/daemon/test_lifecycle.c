@@ -362,6 +362,9 @@ static void test_alive(void **state)
 		skip();
 	service = start(&(struct service_spec){.tree = &stage->tree, .watchdog_us = WATCHDOG_US});
 	expect_alive(service);
+	/* Before, it would start the watchdog while the programs are loaded. */
+	assert_true(strstr(service_notifications(service), "WATCHDOG=1") >
+		    strstr(service_notifications(service), "READY=1"));
 	assert_int_equal(
 		box_start(&stage->tree, &(struct box_spec){.argv = BOX_ARGV("sigign")}, &box), 0);
 	snprintf(pid, sizeof(pid), "%d", (int)box.init_pid);
@@ -439,7 +442,7 @@ int main(void)
 		      test_reloads),
 		CLAIM("SIGHUP names once what takes a restart and is not taken over",
 		      test_says_what_waits),
-		CLAIM("WATCHDOG=1 comes all the time, beside a flood and slow readers, too",
+		CLAIM("WATCHDOG=1 comes from READY=1 on, beside a flood and slow readers, too",
 		      test_alive),
 		CLAIM("WATCHDOG=1 does not come from a daemon that is stopped, and comes again",
 		      test_stopped),

@@ -94,8 +94,6 @@ static int on_open(void *userdata, struct manager *m)
 	d->checkpoint = open_checkpoint(&d->config);
 	tell_settings(d);
 	r = tally_open(&d->tally, &d->config);
-	if (r >= 0)
-		r = sd_event_set_watchdog(m->event, true);
 	if (r < 0) {
 		say("cannot start the daemon: %s", strerror(-r));
 		return r;
@@ -211,6 +209,10 @@ static void on_attached(void *userdata)
 	d->ready = true;
 	log_info("ready: %u BPF programs attached", kern_attached(m->kern));
 	tell_status(d, "READY=1\n");
+	/* A ping before READY=1 starts systemd's watchdog (service_reset_watchdog()) while the
+	 * programs are loaded, which may take longer than its interval. */
+	if (sd_event_set_watchdog(m->event, true) < 0)
+		manager_end(m, 1);
 }
 
 static bool same_text(const char *a, const char *b)
