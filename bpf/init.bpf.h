@@ -146,8 +146,9 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 __u32 init_find(__u64 task, __u64 watch_id);
 
 /*
- * The pid of a process that came into the container from outside before this one, which execs there,
- * and that may be its init, with OLDER_SIBLING if both have the same parent; 0: there is none.
+ * The pid of a process that came into the container from outside before this one, which execs
+ * there, and that may be its init, with OLDER_SIBLING if both have the same parent; 0 without such
+ * a process.
  */
 #define OLDER_SIBLING (1ULL << 32)
 __u64 init_older(__u64 task, __u64 watch_id);

@@ -191,7 +191,7 @@ static __always_inline bool limited(struct signal_args *a)
 
 /*
  * A SIGKILL that changes nothing: PID 1 of a pid namespace ignores those from inside of it, and one
- * that dies already is not killed again. What the kernel sends of itself nobody can provoke at will.
+ * that dies already is not killed again. A process cannot provoke what the kernel sends by itself.
  */
 static __always_inline bool is_vain_kill(const struct signal_args *a)
 {

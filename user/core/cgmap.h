@@ -65,7 +65,7 @@ struct cgnode {
 	struct cgpath ident;
 	struct pod *pod; /* NULL: in none */
 	LIST_ENTRY(cgnode) in_pod;
-	bool populated;	 /* in a pod: a process may be in it, as far as the kernel told */
+	bool populated;	 /* in a pod: by the kernel's last event a process may be in it */
 	bool entered;	 /* a pod's own: a container was in it */
 	bool removed;	 /* in a pod: the cgroup is gone */
 	bool restored;	 /* known from an earlier engine, and not settled yet */

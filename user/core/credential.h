@@ -37,7 +37,7 @@ bool credential_set(enum credential_kind kind, int64_t issued_s, int64_t expires
 const struct credential *credential_first(const struct credential *a, const struct credential *b);
 
 enum credential_state {
-	CREDENTIAL_UNKNOWN, /* there is none, or it does not tell when it expires */
+	CREDENTIAL_UNKNOWN, /* absent, or without a date of expiry */
 	CREDENTIAL_VALID,
 	CREDENTIAL_EXPIRING, /* warned of */
 	CREDENTIAL_EXPIRED,

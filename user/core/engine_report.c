@@ -49,7 +49,7 @@ static void fill_pod(const struct engine *e, struct record_pod *ret, const struc
 	};
 }
 
-/* A guess is told only where it can be marked, in a stop's evidence. */
+/* Only a stop has evidence that can mark a guess. */
 static enum record_container_kind kind_of(const struct engine *e, const struct cgnode *node,
 					  const struct podtab_container *meta)
 {

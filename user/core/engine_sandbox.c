@@ -46,7 +46,7 @@ static bool is_beside(const struct cgnode *node, const struct cgnode *other)
 }
 
 /* False: no source and no path says what it is. */
-static bool is_told(const struct engine *e, const struct cgnode *node, enum engine_sandbox *ret)
+static bool is_provided(const struct engine *e, const struct cgnode *node, enum engine_sandbox *ret)
 {
 	const struct podtab_container *c = engine_container_meta(e, node);
 
@@ -65,13 +65,13 @@ static bool is_told(const struct engine *e, const struct cgnode *node, enum engi
 static bool has_sandbox(const struct engine *e, const struct cgnode *node)
 {
 	const struct cgnode *other;
-	enum engine_sandbox told;
+	enum engine_sandbox kind;
 
 	LIST_FOREACH(other, &node->pod->nodes, in_pod) {
 		if (other->ident.kind == CGPATH_SANDBOX && !other->removed)
 			return true;
 		if (is_beside(node, other) &&
-		    (is_told(e, other, &told) ? told == SANDBOX_KNOWN : other->is_sandbox))
+		    (is_provided(e, other, &kind) ? kind == SANDBOX_KNOWN : other->is_sandbox))
 			return true;
 	}
 	return false;
@@ -104,9 +104,9 @@ static bool is_before(const struct engine *e, const struct cgnode *node,
 static bool is_missing(const struct engine *e, const struct cgnode *node)
 {
 	const struct cgnode *other;
-	enum engine_sandbox told;
+	enum engine_sandbox kind;
 
-	if (!has_init(node) || node->stop->guessed || is_told(e, node, &told))
+	if (!has_init(node) || node->stop->guessed || is_provided(e, node, &kind))
 		return false;
 	/* It left unseen: it may have been gone when the status was read. */
 	if (!stop_is_running(node->stop) && !node->stop->exit_seen)
@@ -173,12 +173,12 @@ static bool looks_like_one(const struct engine *e, const struct cgnode *node)
 
 enum engine_sandbox engine_sandbox_of(const struct engine *e, const struct cgnode *node)
 {
-	enum engine_sandbox told;
+	enum engine_sandbox kind;
 
 	if (!node || !cgnode_is_container(node))
 		return SANDBOX_NOT;
-	if (is_told(e, node, &told))
-		return told;
+	if (is_provided(e, node, &kind))
+		return kind;
 	if (!node->pod || !has_init(node))
 		return SANDBOX_NOT;
 	if (node->is_sandbox || (cgmap_pod_of(&e->map, node) && is_left_by_list(e, node)))
