@@ -197,6 +197,42 @@ static void a_stage_of_the_runtime_is_starting(void **state)
 	}
 }
 
+/* An init is known by its program: bash plays it, from a file of that name. */
+static void a_child_that_ignores_what_its_init_passes_on_is_a_warning(void **state)
+{
+#define PASSES_ON                                                                         \
+	"trap 'kill -TERM $c' TERM; (%s echo r >&4; exec 4>&-; exec sleep 1000) & c=$!; " \
+	"exec 4>&-; while :; do wait; done"
+	static const struct {
+		const char *name, *child, *warnings;
+	} rows[] = {
+		{"tini", "trap '' TERM;", "{'warnings':['child-ignored']}"},
+		{"tini", "", "{'warnings':[]}"},
+		{"another", "trap '' TERM;", "{'warnings':[]}"},
+	};
+	struct fixture *f = judge_need(state);
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		char init[128], copy[256], script[512];
+		struct box box;
+		json_t *rec;
+
+		snprintf(init, sizeof(init), "%s/%s", f->tree.tmp, rows[i].name);
+		snprintf(copy, sizeof(copy), "cp /bin/bash %s", init);
+		assert_int_equal(system(copy), 0);
+		snprintf(script, sizeof(script), PASSES_ON, rows[i].child);
+		judge_start(f,
+			    &(struct box_spec){.prog = "stopper",
+					       .argv = BOX_ARGV("run", init, "-c", script)},
+			    &box);
+		rec = audited(&box, 0);
+		judge_match(rec, "{" HANDLER "}");
+		judge_match(rec, rows[i].warnings);
+		json_decref(rec);
+		assert_int_equal(box_remove(&box), 0);
+	}
+}
+
 /* Around each fork bash blocks every signal; dash does so for as long as its vfork takes. */
 static void a_shell_between_two_commands_does_not_block(void **state)
 {
@@ -328,6 +364,8 @@ static void who_may_not_look_gets_no_guess(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("a child that ignores what its init passes on is a warning",
+		      a_child_that_ignores_what_its_init_passes_on_is_a_warning),
 		CLAIM("a shared pid namespace gives no shield",
 		      a_shared_pid_namespace_gives_no_shield),
 		CLAIM("what is stopped hears once it goes on", what_is_stopped_hears_later),

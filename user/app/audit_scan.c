@@ -140,6 +140,18 @@ static void look_at_shell(const struct members *members, struct audit_found *fou
 	found->app = *app;
 }
 
+/* The oldest child is the one that it was made to start; others came to it when their parents
+ * left. */
+static bool child_ignores(const struct members *members, const struct audit_found *found)
+{
+	const struct procfs_proc *child = child_of(members, &found->init);
+	struct procsig_status s;
+
+	return child && audit_passes_on(found->init.proc.exe) &&
+	       procfs_sig_status((pid_t)child->proc.pid, &s) == 0 &&
+	       audit_disposition_of(found->facts.signal, 0, s.ignored) == AUDIT_SIG_IGNORED;
+}
+
 static bool is_starting(const struct procfs_proc *init)
 {
 	uint64_t now = clock_boot_ns(), start = init->proc.start_ns;
@@ -157,6 +169,7 @@ static int look(const struct scan *s, const struct members *members, struct audi
 	int r;
 
 	look_at_shell(members, found);
+	found->facts.child_ignores = child_ignores(members, found);
 	found->facts.frozen = freezer_holds(&s->freezer, pid);
 	r = procfs_sig_read(pid, &found->facts);
 	if (r == 0 && !procfs_alive(pid, found->init.proc.start_ns))

@@ -173,11 +173,13 @@ static bool trap_waits(const struct audit_facts *f, const struct audit *a)
 struct audit audit_judge(const struct audit_facts *f)
 {
 	struct audit a = judge(f);
+	bool child_ignores = a.verdict == AUDIT_HEARS && f->child_ignores;
 	bool untold = a.verdict == AUDIT_DIES && f->shell.is_shell && f->shell.in_front;
 
 	a.warnings = (uint32_t)f->stopped << AUDIT_STOPPED | (uint32_t)f->frozen << AUDIT_FROZEN |
 		     (uint32_t)trap_waits(f, &a) << AUDIT_SHELL_WAITS |
 		     (uint32_t)untold << AUDIT_CHILD_UNTOLD |
+		     (uint32_t)child_ignores << AUDIT_CHILD_IGNORES |
 		     (uint32_t)f->pending << AUDIT_PENDING | (uint32_t)f->guessed << AUDIT_GUESSED;
 	return a;
 }
@@ -223,6 +225,17 @@ bool audit_is_shell(const char *exe, const char *comm)
 	return is_shell_name(exe);
 }
 
+bool audit_passes_on(const char *exe)
+{
+	static const char *const inits[] = {"tini",	 "tini-static", "docker-init",
+					    "dumb-init", "catatonit",	"podman-init"};
+
+	for (size_t i = 0; i < sizeof(inits) / sizeof(*inits); i++)
+		if (strcmp(exe, inits[i]) == 0)
+			return true;
+	return false;
+}
+
 const char *audit_verdict_name(enum audit_verdict v)
 {
 	static const char *const names[] = {
@@ -258,9 +271,13 @@ const char *audit_reason_name(enum audit_reason reason)
 const char *audit_warning_name(enum audit_warning warning)
 {
 	static const char *const names[] = {
-		[AUDIT_STOPPED] = "stopped",	     [AUDIT_FROZEN] = "frozen",
-		[AUDIT_SHELL_WAITS] = "shell-waits", [AUDIT_CHILD_UNTOLD] = "child-untold",
-		[AUDIT_PENDING] = "pending",	     [AUDIT_GUESSED] = "init-guessed",
+		[AUDIT_STOPPED] = "stopped",
+		[AUDIT_FROZEN] = "frozen",
+		[AUDIT_SHELL_WAITS] = "shell-waits",
+		[AUDIT_CHILD_UNTOLD] = "child-untold",
+		[AUDIT_PENDING] = "pending",
+		[AUDIT_GUESSED] = "init-guessed",
+		[AUDIT_CHILD_IGNORES] = "child-ignored",
 	};
 
 	return (unsigned int)warning < AUDIT_WARNING_COUNT ? names[warning] : NULL;

@@ -56,7 +56,9 @@ enum audit_warning {
 	AUDIT_SHELL_WAITS,  /* "shell-waits": a shell's trap runs only when its child has ended */
 	AUDIT_CHILD_UNTOLD, /* "child-untold": a shell dies, and the app behind it without a word */
 	AUDIT_PENDING,	    /* "pending": the signal was sent before and nobody took it */
-	AUDIT_GUESSED,	    /* "init-guessed": no init of a pid namespace; the oldest process */
+	/* "child-ignored": it passes the signal on to its child, and that ignores it */
+	AUDIT_CHILD_IGNORES,
+	AUDIT_GUESSED, /* "init-guessed": no init of a pid namespace; the oldest process */
 	AUDIT_WARNING_COUNT,
 };
 
@@ -94,6 +96,7 @@ struct audit_facts {
 	bool signalfds_unread; /* whether there are signalfds could not be seen */
 	uint32_t signalfds;    /* with the signal in their mask */
 	bool stopped, frozen, pending, guessed;
+	bool child_ignores; /* the child of an init that passes signals on */
 	struct audit_shell shell;
 };
 
@@ -135,6 +138,10 @@ bool audit_is_starting(const char *comm, const char *link, bool on_root, uint64_
 /* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
  * Busybox and toybox are one when they are called as one. */
 bool audit_is_shell(const char *exe, const char *comm);
+
+/* Whether exe, the base name of the program, is that of an init known to pass signals on to the one
+ * child that it was made to start. */
+bool audit_passes_on(const char *exe);
 
 /* The words in quotes above; NULL for a number that is no member. */
 const char *audit_verdict_name(enum audit_verdict verdict);
