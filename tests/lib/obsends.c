@@ -57,12 +57,14 @@ static void end_kept_stop(struct kept_stop *stop)
 	make_bool(&stop->guessed);
 	make_bool(&stop->late);
 	make_bool(&stop->deaf);
+	make_bool(&stop->init_unseen);
 	make_bool(&stop->oom_victim);
 	make_bool(&stop->exit_seen);
 	make_bool(&stop->takes_others);
 	make_bool(&stop->told_unnamed);
 	make_bool(&stop->record_lost);
 	make_bool(&stop->shed);
+	make_bool(&stop->given_unknown);
 	make_bool(&stop->restarted);
 	make_bool(&stop->blind);
 }
@@ -86,6 +88,8 @@ static void end_kept_pod(struct kept_pod *pod)
 	make_bool(&pod->held);
 	make_bool(&pod->by_kernel);
 	make_bool(&pod->is_orphan);
+	make_bool(&pod->between);
+	make_bool(&pod->terminating_between);
 	make_bool(&pod->empty_seen);
 	make_bool(&pod->cgroups_over);
 	make_bool(&pod->measured);
