@@ -112,10 +112,11 @@ static __always_inline bool awaits_child(struct task_struct *t, __u64 since_ns)
 	child = first_child(t);
 	if (!child || BPF_CORE_READ(child, start_boottime) >= since_ns || !same_group(child, t))
 		return false;
-	/* Until it execs, a shell's child may have yet to be put into the background. */
+	/* Until it execs, a shell's child may have yet to be put into the background. A handler of
+	 * its own hides that it was started there. */
 	return !(BPF_CORE_READ(child, flags) & PF_FORKNOEXEC) &&
-	       !((disposition_flags(child, SIGINT) | disposition_flags(child, SIGQUIT)) &
-		 GRACED_SIG_IGN);
+	       disposition_flags(child, SIGINT) & disposition_flags(child, SIGQUIT) &
+		       GRACED_SIG_DFL;
 }
 
 #endif

@@ -43,27 +43,43 @@ __noinline __u32 init_may_be(__u64 task, __u64 watch_id)
 	return parent.watch_id != watch_id && !is_stage(t) && !is_joined(t, watch_id);
 }
 
-__noinline __u32 init_find(__u64 task, __u64 watch_id)
+__noinline __u32 init_is_inside(__u64 task, __u64 watch_id)
 {
-	struct task_struct *t = (void *)task;
-	struct graced_init *old;
 	struct graced_watch *w;
 	struct place at;
-	__u32 rank;
 
-	w = watch_of_read(task_cgroup_of(t, false), &at);
+	w = watch_of_read(task_cgroup_of((void *)task, false), &at);
 	/* Of a service systemd says which its main process is. */
-	if (!w || at.watch_id != watch_id || w->kind == GRACED_WATCH_SERVICE)
-		return 0;
-	if (!init_may_be(task, watch_id))
-		return 0;
-	rank = rank_of(t);
+	return w && at.watch_id == watch_id && w->kind != GRACED_WATCH_SERVICE;
+}
+
+__noinline __u32 init_add(__u64 task, __u64 watch_id)
+{
+	struct task_struct *t = (void *)task;
+	struct place at = {.watch_id = watch_id};
+	struct cgroup *cg = task_cgroup_of(t, false);
+	__u32 rank = rank_of(t);
+	struct graced_init *old;
+	struct graced_watch *w;
+
 	old = bpf_map_lookup_elem(&inits, &watch_id);
 	/* The first guess stays: who comes after it may be a child of it that was adopted. */
 	if (old && rank == GRACED_INIT_GUESSED)
 		return 0;
+	w = bpf_map_lookup_elem(&watched, &watch_id);
+	if (!w)
+		return 0;
+	at.cgroup_id = BPF_CORE_READ(cg, kn, id);
 	init_set(t, w, &at, rank, 0);
 	return 1;
+}
+
+/* In three functions: the stacks of all that call one another have 512 bytes together. */
+__noinline __u32 init_find(__u64 task, __u64 watch_id)
+{
+	if (!init_is_inside(task, watch_id) || !init_may_be(task, watch_id))
+		return 0;
+	return init_add(task, watch_id);
 }
 
 /* The member's process if that was there before t and may be the init, as init_older() says it. */

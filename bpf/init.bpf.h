@@ -108,9 +108,6 @@ static __always_inline bool init_is_settled(const struct graced_init *init)
 /* How long a stage may live after the init has exec'd; as ENGINE_STAGE_NS in user/core. */
 #define STAGE_NS 3000000000ULL
 
-/* How long a stage may live after the init has exec'd; as ENGINE_STAGE_NS in user/core. */
-#define STAGE_NS 3000000000ULL
-
 /* From now on t is the init of the container that it is in. stage_pid may be 0. */
 static __always_inline void init_set(struct task_struct *t, struct graced_watch *w,
 				     const struct place *at, __u32 rank, __u32 stage_pid)

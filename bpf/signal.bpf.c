@@ -133,8 +133,10 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 /* False: the bucket is empty. It is approximate when CPUs race. */
 static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
 {
-	__u64 now = bpf_ktime_get_boot_ns(), ticks = (now - *at_ns) / BUCKET_REFILL_NS;
+	__u64 now = bpf_ktime_get_boot_ns(), at = *(volatile __u64 *)at_ns, ticks;
 
+	/* Another CPU may have read the clock later. */
+	ticks = now > at ? (now - at) / BUCKET_REFILL_NS : 0;
 	if (ticks) {
 		ticks += *left;
 		*left = ticks > BUCKET_BURST ? BUCKET_BURST : ticks;
@@ -145,9 +147,13 @@ static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
 
 static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
 {
+	__u32 n;
+
 	if (!bucket_fill(at_ns, left))
 		return false;
-	--*left;
+	n = *(volatile __u32 *)left;
+	if (n)
+		*left = n - 1;
 	return true;
 }
 

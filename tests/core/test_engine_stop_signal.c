@@ -117,6 +117,31 @@ static void test_unknown_kill(void **state)
 	world_close(&w);
 }
 
+/* A person's SIGQUIT is a request of its own, and not the stop. */
+static void test_beside_another(void **state)
+{
+	static const uint32_t provided[] = {SIGHUP, 0};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(provided); i++) {
+		struct world w;
+
+		open_undescribed(&w);
+		world_from(&w, SEC(19), CG_A1, &P_A1, SIGQUIT, &P_SHELL);
+		world_managed(&w, SEC(20), CG_A1, &P_A1, SIGHUP);
+		if (provided[i])
+			provide(&w, SEC(21), provided[i]);
+		world_managed(&w, SEC(50), CG_A1, &P_A1, SIGKILL);
+		end_and_provide(&w, SEC(50) + 1, SIGKILL, 0);
+		if (provided[i])
+			assert_verdict(&w, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED, 0);
+		else
+			assert_verdict(&w, OUTCOME_KILLED, CAUSE_NO_GRACE,
+				       GAP(STOP_SIGNAL_UNKNOWN));
+		world_close(&w);
+	}
+}
+
 static void test_not_asked(void **state)
 {
 	struct world w;
@@ -155,6 +180,7 @@ int main(void)
 		CLAIM("where no source does, the verdict has a gap", test_unknown),
 		CLAIM("a kill without grace has a gap when the signal before it may have asked",
 		      test_unknown_kill),
+		CLAIM("another's request does not hide the stop", test_beside_another),
 		CLAIM("signals from within, of a former init and before a request leave no gap",
 		      test_not_asked),
 	};

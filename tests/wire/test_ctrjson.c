@@ -372,11 +372,13 @@ static void test_annotations(void **state)
 	"\"io.kubernetes.cri.sandbox-id\":\"" id "\","       \
 	"\"io.kubernetes.cri.sandbox-uid\":\"" UID "\","     \
 	"\"io.kubernetes.cri.container-name\":\"main\""
-#define CRIO(type, id)                                        \
+#define CRIO(type, id)	   CRIO_NAMED(type, id, "main")
+#define CRIO_POD(type, id) CRIO_NAMED(type, id, "POD")
+#define CRIO_NAMED(type, id, name)                            \
 	"\"io.kubernetes.cri-o.ContainerID\":\"" ID "\","     \
 	"\"io.kubernetes.cri-o.ContainerType\":\"" type "\"," \
 	"\"io.kubernetes.cri-o.SandboxID\":\"" id "\","       \
-	"\"io.kubernetes.pod.uid\":\"" UID "\",\"io.kubernetes.container.name\":\"main\""
+	"\"io.kubernetes.pod.uid\":\"" UID "\",\"io.kubernetes.container.name\":\"" name "\""
 
 static void test_kinds(void **state)
 {
@@ -393,8 +395,11 @@ static void test_kinds(void **state)
 		{CRIO("container", ID), true, META_KIND_CONTAINER, "main"},
 		{"\"io.kubernetes.cri.sandbox-id\":\"" ID "\"", true, META_KIND_UNKNOWN, ""},
 		{"\"io.kubernetes.cri.container-type\":7", true, META_KIND_UNKNOWN, ""},
-		/* containerd's word stands before what may be a pod's own annotation. */
-		{CRI("container", ID) "," CRIO("sandbox", ID), true, META_KIND_CONTAINER, "main"},
+		/* One of both is a pod's own annotation. */
+		{CRI("container", ID) "," CRIO("sandbox", ID), true, META_KIND_UNKNOWN, ""},
+		/* The label of the name is CRI-O's, whatever the pod's annotations are. */
+		{CRIO_POD("container", ID), true, META_KIND_SANDBOX, ""},
+		{CRI("container", ID) "," CRIO_POD("container", ID), true, META_KIND_SANDBOX, ""},
 		{"\"nerdctl/namespace\":\"default\"", false, META_KIND_UNKNOWN, ""},
 		{"", false, META_KIND_UNKNOWN, ""},
 	};

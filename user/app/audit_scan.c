@@ -155,11 +155,12 @@ static bool child_ignores(const struct members *members, const struct audit_foun
 static bool is_starting(const struct procfs_proc *init)
 {
 	uint64_t now = clock_boot_ns(), start = init->proc.start_ns;
+	uint64_t age_ns = now > start ? now - start : 0;
 	char link[PATH_MAX];
-	bool on_root;
 
-	procfs_exe((pid_t)init->proc.pid, link, sizeof(link), &on_root);
-	return audit_is_starting(init->proc.comm, link, on_root, now > start ? now - start : 0);
+	procfs_exe((pid_t)init->proc.pid, link, sizeof(link));
+	return audit_is_starting(init->proc.comm, link, false, age_ns) &&
+	       !procfs_exe_on_root((pid_t)init->proc.pid, link);
 }
 
 /* -ESRCH: the init has gone meanwhile. */

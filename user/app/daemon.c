@@ -192,6 +192,7 @@ static void on_attached(void *userdata)
 {
 	struct daemon *d = userdata;
 	struct manager *m = d->manager;
+	int r;
 
 	if (costs_new(d, &d->costs) < 0 ||
 	    sd_event_add_time_relative(m->event, &d->minute, CLOCK_MONOTONIC, MINUTE_US, GRAIN_US,
@@ -211,8 +212,11 @@ static void on_attached(void *userdata)
 	tell_status(d, "READY=1\n");
 	/* A ping before READY=1 starts systemd's watchdog (service_reset_watchdog()) while the
 	 * programs are loaded, which may take longer than its interval. */
-	if (sd_event_set_watchdog(m->event, true) < 0)
+	r = sd_event_set_watchdog(m->event, true);
+	if (r < 0) {
+		log_error("cannot start the watchdog: %s", strerror(-r));
 		manager_end(m, 1);
+	}
 }
 
 static bool same_text(const char *a, const char *b)

@@ -130,7 +130,7 @@ static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
 	}
 	r = procfs_read(pid, cgroup_id, members->list + members->n);
 	members->n += r == 0;
-	members->unread += r < 0 && r != -ESRCH;
+	members->unread += r == -EACCES || r == -EPERM;
 	return 0;
 }
 
@@ -424,9 +424,9 @@ bool scan_populated(struct manager *m, uint64_t id)
 {
 	char path[PATH_MAX];
 	uint32_t level;
+	int r = cgfs_path_of(m->cgfs, id, path, sizeof(path), &level);
 
-	return cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) == 0 &&
-	       cgfs_populated(m->cgfs, path);
+	return r < 0 ? r != -ENOENT : cgfs_populated(m->cgfs, path);
 }
 
 struct correction {

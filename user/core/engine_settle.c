@@ -13,8 +13,12 @@ static void ask_name(struct engine *e, struct cgnode *node)
 /* True: its verdict still waits, and the stop is gone once it is told. */
 static bool end_stop(struct engine *e, struct stop *stop)
 {
-	if (stop->state == STOP_TOLD)
+	if (stop->state == STOP_TOLD) {
 		engine_expect(e, stop, STOP_EV_EMPTY);
+		stop_vacate(stop, e->now_ns);
+	}
+	if (stop->state == STOP_IDLE && stop->init_unseen)
+		engine_begin_unseen(e, stop, e->now_ns);
 	if (stop->state != STOP_IDLE)
 		ask_name(e, stop->node);
 	return !engine_stop_gone(e, stop);
@@ -56,8 +60,10 @@ static void settle_found(struct engine *e, struct cgnode *node)
 		settle_missing(e, stop);
 	else if (stop->state == STOP_EXITED)
 		engine_stop_resume(e, stop);
-	else if (stop->state == STOP_TOLD && !node->inhabited)
+	else if (stop->state == STOP_TOLD && !node->inhabited) {
 		engine_expect(e, stop, STOP_EV_EMPTY);
+		stop_vacate(stop, e->now_ns);
+	}
 	stop->kept = false;
 }
 

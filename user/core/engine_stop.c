@@ -241,7 +241,7 @@ void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number)
 	if (!stop_learn_signal(&e->map, stop, number, e->now_ns))
 		return;
 	engine_take_grace(e, stop);
-	if (stop->state == STOP_REQUESTED)
+	if (stop->state == STOP_REQUESTED && !stop->probed)
 		engine_wake(e, stop, stop_lapse_ns(stop));
 	if (is_managed(&stop->request))
 		engine_pods_signalled(e, stop->node, stop->request.at_ns);

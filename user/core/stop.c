@@ -331,15 +331,23 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 	stop->given_unknown = false;
 }
 
+/* To a runtime's stop signal: what others sent, or another number, was not the stop. */
+static bool yields(const struct stop_signal *request, uint32_t number)
+{
+	return !request->seen || request->number != number ||
+	       request->sender.relation != RELATION_MANAGER;
+}
+
 bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
 {
 	struct stop_candidate *c = &stop->candidate;
 	bool is_last = c->signal.number == number;
-	bool is_request = c->signal.seen && is_last && !stop->request.seen &&
+	bool is_request = c->signal.seen && is_last && yields(&stop->request, number) &&
 			  now_ns < c->signal.at_ns + lapse_after_ns(stop);
 
 	c->numbers &= 1ULL << (number - 1);
 	if (is_request) {
+		signal_forget(map, &stop->request);
 		stop->request = c->signal;
 		stop->request_sigs = c->numbers;
 		stop->request_suppressed = c->suppressed;
@@ -381,12 +389,14 @@ static bool may_have_been_asked(const struct stop *stop)
 	       stop->exit_ns < stop->unsure_ns + lapse_after_ns(stop);
 }
 
-/* No request is known, and what it was sent may have been one. */
+/* What a runtime sent may have been the stop, whatever others asked for. */
 static bool stop_signal_unknown(const struct stop *stop)
 {
 	const struct stop_candidate *c = &stop->candidate;
 
-	return c->numbers && !stop->request.seen && !stop->oom_victim &&
+	if (stop->request.seen && stop->request.sender.relation == RELATION_MANAGER)
+		return false;
+	return c->numbers && !stop->oom_victim &&
 	       stop->exit_ns < c->signal.at_ns + lapse_after_ns(stop);
 }
 

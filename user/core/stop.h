@@ -165,8 +165,8 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 
 /*
  * A source provides the container's stop signal: a candidate of that number becomes the request,
- * unless it has lapsed by now_ns or another request is open; the others were none. True: a request
- * is open that was not before.
+ * unless it has lapsed by now_ns or a manager's request of that number is open; the others were
+ * none. True: a request is open that was not before.
  */
 bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns);
 

@@ -150,14 +150,16 @@ long fetch_request_ms(uint64_t ns)
 
 /* Not by the file's name: libcurl goes on with a connection that another certificate was shown on,
  * where the name is the same. */
-static void apply_client(struct fetch_call *call, const char *pem)
+static int apply_client(struct fetch_call *call, const char *pem)
 {
 	struct curl_blob blob = {(void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_COPY};
 
-	set(call, SSLCERT_BLOB, &blob);
-	set(call, SSLKEY_BLOB, &blob);
+	/* Without them the request would be an anonymous one. */
+	if (set(call, SSLCERT_BLOB, &blob) != CURLE_OK || set(call, SSLKEY_BLOB, &blob) != CURLE_OK)
+		return -ENOMEM;
 	/* Else OpenSSL asks a terminal for it, and waits. */
 	set(call, KEYPASSWD, "");
+	return 0;
 }
 
 static void apply_peer(struct fetch_call *call, const struct fetch_request *request)
@@ -171,8 +173,6 @@ static void apply_peer(struct fetch_call *call, const struct fetch_request *requ
 		set(call, CAINFO, request->ca_file);
 		set(call, CAPATH, NULL);
 	}
-	if (request->client_pem)
-		apply_client(call, request->client_pem);
 #if LIBCURL_VERSION_NUM >= 0x075700
 	/* Else a new CA would not be read for a day. */
 	set(call, CA_CACHE_TIMEOUT, 0L);
@@ -250,6 +250,8 @@ int fetch_request_apply(struct fetch_call *call, const struct fetch_request *req
 		r = apply_body(call, request);
 	if (r == 0 && !request->unix_path)
 		r = fetch_names_want(call, target.peer, target.port);
+	if (r == 0 && request->client_pem)
+		r = apply_client(call, request->client_pem);
 	if (r < 0)
 		return r;
 	apply_protocol(call, request, &target);

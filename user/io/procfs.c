@@ -169,19 +169,25 @@ static void read_exe(pid_t pid, unsigned long tid, char ret[static GRACED_COMM_L
 	copy_name(ret, name, strlen(name));
 }
 
-void procfs_exe(pid_t pid, char *ret, size_t size, bool *ret_on_root)
+void procfs_exe(pid_t pid, char *ret, size_t size)
 {
-	char link[64], path[PATH_MAX + 64];
-	struct stat exe, found;
+	char link[64];
 	ssize_t n;
 
-	*ret_on_root = false;
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	n = readlink(link, ret, size - 1);
 	ret[n > 0 ? n : 0] = 0;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, ret);
-	if (n > 0 && stat(link, &exe) == 0 && stat(path, &found) == 0)
-		*ret_on_root = exe.st_dev == found.st_dev && exe.st_ino == found.st_ino;
+}
+
+bool procfs_exe_on_root(pid_t pid, const char *target)
+{
+	char link[64], path[PATH_MAX + 64];
+	struct stat exe, found;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, target);
+	return *target && stat(link, &exe) == 0 && stat(path, &found) == 0 &&
+	       exe.st_dev == found.st_dev && exe.st_ino == found.st_ino;
 }
 
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
@@ -225,9 +231,13 @@ bool procfs_alive(pid_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
 	char path[64];
+	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (read_stat(path, &stat) < 0 || stat.start_ns != start_ns - start_ns % TICK_NS)
+	r = read_stat(path, &stat);
+	if (r < 0)
+		return r != -ESRCH;
+	if (stat.start_ns != start_ns - start_ns % TICK_NS)
 		return false;
 	return !has_left(&stat) || running_thread(pid);
 }

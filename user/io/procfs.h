@@ -45,14 +45,16 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 /* -ESRCH: there is no such process. cgroup_id is taken over as told. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
+/* The target of /proc/PID/exe, "" when it may not be read. */
+void procfs_exe(pid_t pid, char *ret, size_t size);
 /*
- * The target of /proc/PID/exe, "" when it may not be read; *ret_on_root says that the path leads to
- * that very file from the root of the process.
+ * Whether that target leads to the very file from the root of the process. It asks the file systems
+ * of both, and a container's may never answer: not for every process.
  */
-void procfs_exe(pid_t pid, char *ret, size_t size, bool *ret_on_root);
+bool procfs_exe_on_root(pid_t pid, const char *target);
 
 /* Whether the process pid that started at start_ns (cut to a tick or not) still has a thread that
- * is not on its way out. */
+ * is not on its way out. What cannot be read counts as running. */
 bool procfs_alive(pid_t pid, uint64_t start_ns);
 
 /* Whether a program of that name is a runtime, or a copy that a runtime made of itself. */

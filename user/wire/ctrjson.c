@@ -259,12 +259,18 @@ static void bundle_kind(struct ctrjson_cut annotations, struct ctrjson_bundle *r
 		"io.kubernetes.container.name",	     "io.kubernetes.pod.uid",
 	};
 	struct ctrjson_cut all[N], *at = all;
+	bool crio, pod;
 
 	if (!ctrjson_cut_members(annotations, keys, N, all))
 		return;
-	if (!at[TYPE].at)
+	/* CRI-O copies the annotations of a pod, whoever wrote them, and writes its labels later. */
+	crio = all[CRIO_TYPE].at || all[CRIO_SANDBOX].at;
+	pod = crio && is_text(all[CRIO_NAME], "POD");
+	if (crio && all[TYPE].at && !pod)
+		return;
+	if (crio)
 		at += CRIO_TYPE;
-	if (is_text(at[TYPE], "sandbox"))
+	if (pod || is_text(at[TYPE], "sandbox"))
 		ret->kind = META_KIND_SANDBOX;
 	else if (is_text(at[TYPE], "container"))
 		ret->kind = META_KIND_CONTAINER;
