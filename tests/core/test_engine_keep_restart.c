@@ -453,12 +453,73 @@ static void test_pod_listed(void **state)
 	world_close(&w);
 }
 
+#define CG_NEW 70
+#define ID_NEW HEX_64("e")
+
+/* A container whose init was looked for in vain. */
+static void open_without_init(struct world *w)
+{
+	const struct obs no_init = {.type = OBS_NO_INIT, .at_ns = SEC(15), .no_init.id = CG_NEW};
+
+	world_open(w, NULL);
+	world_made(w, SEC(5), CG_NEW, CG_POD_A, ID_NEW);
+	world_names(w, SEC(5), WORLD_UID_A, ID_NEW, "default", "web-0", "side", true);
+	assert_int_equal(world_tell(w, &no_init), 0);
+}
+
+static void test_init_unseen(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_without_init(&w);
+	restart(&w, NULL);
+	world_attach(&w, SEC(60));
+	world_timer(&w, SEC(62));
+	assert_int_equal(world_stop(&w)->outcome, OUTCOME_UNKNOWN);
+	assert_true(world_stop(&w)->gaps & GAP(INIT_UNSEEN));
+	world_close(&w);
+}
+
+static void test_unseen_reported(void **state)
+{
+	static const struct graced_counts one = {.exits = 1};
+
+	(void)state;
+	for (int found = 0; found < 2; found++) {
+		struct world w;
+
+		open_without_init(&w);
+		world_ranked(&w, SEC(20), CG_NEW, &P_A1, GRACED_INIT_GUESSED);
+		world_managed(&w, SEC(20), CG_NEW, &P_A1, 15);
+		world_exit(&w, SEC(21), CG_NEW, &P_A1, EXIT(0));
+		world_timer(&w, SEC(22));
+		world_counts(&w, SEC(22), CG_NEW, true, &one);
+		assert_true(world_stop(&w)->gaps & GAP(INIT_UNSEEN));
+		restart(&w, NULL);
+		if (found) {
+			find_pod_a(&w, SEC(59));
+			world_found(&w, SEC(59), CG_NEW,
+				    "/kubepods/burstable/pod" WORLD_UID_A "/" ID_NEW);
+		}
+		world_attach(&w, SEC(60));
+		if (found)
+			world_gone(&w, SEC(61), CG_NEW, NULL);
+		world_timer(&w, SEC(62));
+		assert_int_equal(world_count(&w, RECORD_STOP), 0);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("whose cgroup is gone has ended, and nobody invents when", test_gone),
 		CLAIM("the runtime is asked how it ended", test_word),
 		CLAIM("whose cgroup is empty has ended, once", test_left),
+		CLAIM("one without an init that is gone has ended, too", test_init_unseen),
+		CLAIM("one without an init that was reported is not reported again",
+		      test_unseen_reported),
 		CLAIM("what was told stays told", test_told),
 		CLAIM("a verdict that only waited lacks nothing", test_waited),
 		CLAIM("an exit that was seen is judged as it was seen", test_crashed),
