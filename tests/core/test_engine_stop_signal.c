@@ -142,6 +142,30 @@ static void test_beside_another(void **state)
 	}
 }
 
+/* The kernel half followed the person's. */
+static void test_delivery_of_another(void **state)
+{
+	struct obs exit = {.type = OBS_EXIT, .at_ns = SEC(21)};
+	struct world w;
+
+	(void)state;
+	open_undescribed(&w);
+	world_from(&w, SEC(19), CG_A1, &P_A1, SIGQUIT, &P_SHELL);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGHUP);
+	exit.exit.id = CG_A1;
+	exit.exit.flags = GRACED_EXIT_INIT;
+	exit.exit.proc = P_A1;
+	exit.exit.stop_at_ns = SEC(19);
+	exit.exit.deliver_ns = SEC(19) + 7;
+	world_tell(&w, &exit);
+	provide(&w, SEC(21) + 500, SIGHUP);
+	world_empty(&w, SEC(21) + 1000, CG_A1);
+	world_timer(&w, SEC(22));
+	assert_int_equal(world_stop(&w)->stop_signal.at_ns, SEC(20));
+	assert_int_equal(world_stop(&w)->deliver_ns, 0);
+	world_close(&w);
+}
+
 static void test_not_asked(void **state)
 {
 	struct world w;
@@ -181,6 +205,7 @@ int main(void)
 		CLAIM("a kill without grace has a gap when the signal before it may have asked",
 		      test_unknown_kill),
 		CLAIM("another's request does not hide the stop", test_beside_another),
+		CLAIM("... nor is its delivery that of the stop", test_delivery_of_another),
 		CLAIM("signals from within, of a former init and before a request leave no gap",
 		      test_not_asked),
 	};

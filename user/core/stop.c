@@ -353,6 +353,9 @@ bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, ui
 		stop->request_suppressed = c->suppressed;
 		stop->deaf = c->deaf;
 		stop->hearing = c->hearing;
+		/* These were of the request before. */
+		stop->deliver_ns = 0;
+		stop->forward = (struct stop_forward){};
 		c->signal = (struct stop_signal){};
 		stop_advance(stop, STOP_EV_REQUEST);
 	}
