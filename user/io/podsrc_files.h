@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names, stop signals and stop timeouts of containers outside Kubernetes, and what is a pod's
- *sandbox, by the files that their engines keep for themselves: no API is asked, nothing waits. Read
- *are
+ * What container engines say of their containers in files of their own: names, stop signals, stop
+ * timeouts, and which container is a pod's sandbox. No API is asked, and nothing waits. These files
+ * are read:
  *
  *	<docker root>/containers/<id>/config.v2.json
  *	<podman root>/<driver>-containers/{containers,volatile-containers}.json
  *	<podman root>/<driver>-containers/<id>/userdata/config.json
  *	<containerd state>/io.containerd.runtime.v2.task/<namespace>/<id>/config.json
  *
- * and only where nobody but root may write to any of the directories or files (io/podsrc_files_dir):
- * a user's own engines (rootless Podman and Docker, below their home) are not asked, because the
- * user could write there whatever they like. Of containers of Kubernetes the CRI source knows more.
+ * A file counts only where root alone may write to it and to each directory above it
+ * (io/podsrc_files_dir.h). Engines that users run (rootless Podman and Docker) keep their files
+ * below the user's home, where the user may write anything: they are not read. Of the containers of
+ * Kubernetes the CRI source knows more.
  */
 #ifndef IO_PODSRC_FILES_H
 #define IO_PODSRC_FILES_H
