@@ -69,9 +69,12 @@ BPFFLAGS := -target bpf -g -O2 -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmli
 # --- sources ----------------------------------------------------------------------------------
 
 LAYERS      := base core wire io app
+# The sources of a folder and of all below it, by name.
+sources      = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
 objs         = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
-layer-objs   = $(filter-out %/main.o,$(call objs,user/$(1)/*.c))
-layer-tests  = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/$(1)/test_*.c))
+all-objs     = $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),*.c))
+layer-objs   = $(filter-out %/main.o,$(call all-objs,user/$(1)))
+layer-tests  = $(patsubst %.c,$(BUILD)/%,$(call sources,tests/$(1),test_*.c))
 LIBS        := $(foreach l,app io wire core base,$(BUILD)/lib$(l).a)
 # What a layer's test may link with is what the layer itself may call.
 libs-of-base := $(BUILD)/libbase.a
@@ -132,10 +135,13 @@ $(SKEL): $(BUILD)/bpf/graced.bpf.o
 
 # --- the user half ----------------------------------------------------------------------------
 
-$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: user/wire/%.proto
-	@mkdir -p $(@D)
-	$(call say,PROTO,$(GEN)/$*.pb-c.c)
-	$(Q)protoc-c --proto_path=user/wire --c_out=$(GEN) $<
+define proto-rules
+$(GEN)/$(notdir $(1:.proto=)).pb-c%c $(GEN)/$(notdir $(1:.proto=)).pb-c%h: $(1)
+	@mkdir -p $$(@D)
+	$$(call say,PROTO,$(GEN)/$(notdir $(1:.proto=)).pb-c.c)
+	$$(Q)protoc-c --proto_path=$(dir $(1)) --c_out=$(GEN) $$<
+endef
+$(foreach p,$(call sources,user/wire,*.proto),$(eval $(call proto-rules,$(p))))
 
 $(GEN)/%.o: $(GEN)/%.c Makefile
 	$(call say,CC,$@)
@@ -148,20 +154,20 @@ $(BUILD)/%.o: %.c Makefile
 
 # Only io includes the skeleton; the dependency files know which of its files do, from the second
 # build on.
-$(call objs,user/io/*.c): | $(SKEL)
-PROTOS := $(patsubst user/wire/%.proto,$(GEN)/%.pb-c,$(wildcard user/wire/*.proto))
-$(call objs,user/wire/*.c tests/*/*.c): | $(PROTOS:=.h)
-$(call objs,tests/*/*.c tools/*.c): INCLUDES += -Itests
-$(call objs,tests/kernel/*.c tests/daemon/*.c tests/io/*.c tests/lib/*.c): | $(SKEL)
+$(call layer-objs,io): | $(SKEL)
+PROTOS := $(patsubst %.proto,$(GEN)/%.pb-c,$(notdir $(call sources,user/wire,*.proto)))
+$(call layer-objs,wire) $(call all-objs,tests): | $(PROTOS:=.h)
+$(call all-objs,tests tools): INCLUDES += -Itests
+$(call all-objs,$(addprefix tests/,kernel daemon io lib)): | $(SKEL)
 # Compiling these with sanitizers takes longer than running them; what they call stays optimized.
 ifeq ($(VARIANT),asan)
-$(foreach l,$(LAYERS),$(call objs,tests/$(l)/test_*.c)): private MODE += -O0
+$(UNIT:=.o): private MODE += -O0
 endif
 
 define archive
 	@mkdir -p $(@D)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+	$(Q)rm -f $@ && $(AR) qcsD $@ $(filter %.o,$^)
 endef
 define link
 	@mkdir -p $(@D)
@@ -172,7 +178,7 @@ endef
 define layer-rules
 $(BUILD)/lib$(1).a: $(call layer-objs,$(1)) Makefile
 	$$(archive)
-$(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o $(BUILD)/libtest.a $(libs-of-$(1))
+$(call layer-tests,$(1)): %: %.o $(BUILD)/libtest.a $(libs-of-$(1))
 	$$(call link,-lcmocka)
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer-rules,$(l))))
@@ -183,7 +189,7 @@ $(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
 
 # --- tests ------------------------------------------------------------------------------------
 
-$(BUILD)/libtest.a: $(call objs,tests/lib/*.c) Makefile
+$(BUILD)/libtest.a: $(call all-objs,tests/lib) Makefile
 	$(archive)
 
 $(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
