@@ -188,13 +188,35 @@ static void test_never_full(void **state)
 	map_done(&map);
 }
 
+/* Text of `length` bytes, at an address that the key may not depend on. */
+static uint64_t key_of(const char *text, size_t length, size_t offset)
+{
+	char copy[96];
+
+	memcpy(copy + offset, text, length);
+	copy[offset + length] = '\0';
+	return map_key(copy + offset);
+}
+
 static void test_key(void **state)
 {
+	char text[65];
+
 	(void)state;
-	/* What FNV-1a's authors say of it. */
-	assert_true(map_key("") == 0xcbf29ce484222325);
-	assert_true(map_key("a") == 0xaf63dc4c8601ec8c);
-	assert_true(map_key("foobar") == 0x85944171f73967e8);
+	memset(text, 'a', sizeof(text));
+	for (size_t length = 0; length < sizeof(text); length++) {
+		uint64_t key = key_of(text, length, 0);
+
+		assert_int_not_equal(key, 0);
+		for (size_t offset = 1; offset < 8; offset++)
+			assert_true(key_of(text, length, offset) == key);
+		assert_true(length == 0 || key_of(text, length - 1, 0) != key);
+		for (size_t i = 0; i < length; i++) {
+			text[i] ^= 1;
+			assert_true(key_of(text, length, 0) != key);
+			text[i] ^= 1;
+		}
+	}
 }
 
 int main(void)
@@ -209,7 +231,7 @@ int main(void)
 		      test_emptied_one_by_one),
 		CLAIM("a quarter of the slots stays free, and removal leaves nothing behind",
 		      test_never_full),
-		CLAIM("a text has one key", test_key),
+		CLAIM("a text has one key, and each byte and the length count", test_key),
 	};
 
 	return cmocka_run_group_tests_name("base/map", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MIN_SLOTS 16
 
@@ -14,12 +15,24 @@ static size_t slot_of(const struct map *map, uint64_t key)
 	return (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (map->n_slots - 1);
 }
 
+static uint64_t mix(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0x9e3779b97f4a7c15ULL;
+	return key ^ key >> 32;
+}
+
 uint64_t map_key(const char *text)
 {
-	uint64_t key = 0xcbf29ce484222325ULL;
+	size_t left = strlen(text);
+	uint64_t key = mix(0, left + 1), word;
 
-	for (; *text; text++)
-		key = (key ^ (unsigned char)*text) * 0x100000001b3ULL;
+	for (; left >= sizeof(word); text += sizeof(word), left -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		key = mix(key, word);
+	}
+	word = 0;
+	memcpy(&word, text, left);
+	key = mix(key, word);
 	return key ? key : 1;
 }
 

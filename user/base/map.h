@@ -17,8 +17,8 @@ struct map {
 	size_t count;
 };
 
-/* A key for a text (FNV-1a), never 0: other texts may have the same one, by chance or on purpose,
- * so that the value has to tell which it is for. */
+/* A key for a text, never 0. Other texts may have the same key, by chance or on purpose: the value
+ * has to contain the text it is for. */
 uint64_t map_key(const char *text);
 
 /* Frees the slots, not the values; the map is empty and usable afterwards. */
