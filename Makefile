@@ -218,7 +218,7 @@ $(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(BUILD)/tests/fuzz/replay_main.
 $(BUILD)/tests/fuzz/fuzz_podworker: $(call objs,tests/lib/podwalk*.c)
 $(BUILD)/tests/fuzz/fuzz_shutdown: $(call objs,tests/lib/shutwalk*.c)
 
-$(filter-out %/vmlinux-check,$(TOOLS)): $(BUILD)/libtest.a $(LIBS)
+$(filter-out %/vmlinux-check %/stack-check,$(TOOLS)): $(BUILD)/libtest.a $(LIBS)
 # The runtime it plays is the tests'.
 $(BUILD)/tools/bench_node: LDLIBS += -lcmocka -lnghttp2
 $(TOOLS): %: %.o

@@ -206,6 +206,41 @@ struct a a;\nstruct b b;\nstruct c c;'
 		'a___old\.n is of another' "${check[@]}" "$tmp/header.o" "$tmp/program.o"
 }
 
+# The gate must pass and print what fits.
+reports() { # CLAIM PATTERN GATE [ARG...]
+	local claim=$1 pattern=$2
+	shift 2
+	"$@" >"$tmp/said" 2>&1 && grep -qE -- "$pattern" "$tmp/said"
+	check "$claim" $?
+}
+
+# FUNC(NAME, BYTES, CALL): a function with so many bytes of variables that makes a call.
+chain='#define FUNC(name, bytes, call) __attribute__((noinline)) int name(int n) \\
+{ volatile char room[bytes]; room[n & 7] = n; call; return room[0]; }\n'
+
+stack() {
+	local check=("$build/tools/stack-check" "$tmp/program.o")
+	btf program "$chain"'FUNC(c, 140, ) FUNC(b, 9, room[1] = c(n)) FUNC(a, 300, room[1] = b(n))'
+	reports "the frames of a chain are rounded up and added" \
+		'^a 320 \+ b 32 \+ c 160 = 512 of 512 bytes of stack$' "${check[@]}"
+	btf program "$chain"'FUNC(c, 165, ) FUNC(b, 9, room[1] = c(n)) FUNC(a, 300, room[1] = b(n))'
+	refuses "a chain that is too deep is named" \
+		'^a 320 \+ b 32 \+ c 192 = 544 of 512 bytes of stack$' "${check[@]}"
+	btf program "$chain"'FUNC(c, 165, ) FUNC(b, 300, ) FUNC(a, 300, room[1] = c(n); room[2] += 1)'
+	reports "what does not call each other is not added" '^a 320 \+ c 192 = 512 of 512' "${check[@]}"
+	btf program "$chain"'static FUNC(c, 240, ) FUNC(a, 300, room[1] = c(n))'
+	refuses "a static function is followed" '^a 320 \+ c 256 = 576 of 512' "${check[@]}"
+	btf program "$chain"'static long (*bpf_loop)(int, void *, void *, long) = (void *)181;
+static FUNC(c, 240, ) __attribute__((section("tp"))) FUNC(a, 300, bpf_loop(2, c, 0, 0))'
+	refuses "a callback counts as called" '^a 320 \+ c 256 = 576 of 512' "${check[@]}"
+	btf program "$chain"'FUNC(i, 8, ) FUNC(h, 8, i(n)) FUNC(g, 8, h(n)) FUNC(f, 8, g(n)) FUNC(e, 8, f(n))
+FUNC(d, 8, e(n)) FUNC(c, 8, d(n)) FUNC(b, 8, c(n)) FUNC(a, 8, b(n))'
+	refuses "more than eight functions that call one another are refused" \
+		'^a 32 .* \+ h 32 \+ \.\.\.: more than 8' "${check[@]}"
+	btf program 'int a;'
+	refuses "an object without programs is refused" 'no function' "${check[@]}"
+}
+
 # Runs check-run over a single made-up test program.
 outcome() { # SCRIPT: leaves what was said in $tmp/said
 	rm -rf "$tmp/run" && mkdir -p "$tmp/run/tests/tools"
@@ -286,6 +321,7 @@ purity
 style
 format
 vmlinux
+stack
 counting
 aside
 dependencies
