@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A container without an init that execs is looked at after a while: the init is taken from /proc.
+#include "lib/attach.h"
 #include "lib/claim.h"
 #include "lib/judge.h"
 
@@ -13,27 +14,7 @@
 
 static int setup(void **state)
 {
-	const char *why = box_unavailable();
-	struct fixture *f;
-
-	*state = NULL;
-	why = why ? why : tracer_unavailable();
-	if (why) {
-		fprintf(stderr, "SKIP inits that are looked for: %s\n", why);
-		return 0;
-	}
-	f = calloc(1, sizeof(*f));
-	*state = f;
-	return f && box_tree_open(&f->tree, "lookedfor") == 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	int r = f ? box_tree_close(&f->tree) : 0;
-
-	free(f);
-	return r;
+	return attach_open(state, "lookedfor");
 }
 
 /* How many lines of a recording have both texts. */
@@ -96,23 +77,12 @@ static void an_init_that_never_execs_is_found(void **state)
 	remove(path);
 }
 
-static int run(const char *hierarchy)
+int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("an init that never execs is found although nothing happens to it",
 		      an_init_that_never_execs_is_found),
 	};
-	struct hier hier;
 
-	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
-	if (hier_detect(&hier)) {
-		printf("# %s is not mounted here\n", hierarchy);
-		return 0;
-	}
-	return cmocka_run_group_tests_name(hierarchy, tests, setup, teardown);
-}
-
-int main(void)
-{
-	return run("memory") + run("unified");
+	return attach_run(tests, setup);
 }

@@ -1,51 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inits whose main thread has ended (pthread_exit() in main) while another thread goes on: with the
 // tracer attached before and after, on the hierarchies that this host has.
+#include "lib/attach.h"
 #include "lib/claim.h"
 #include "lib/judge.h"
 #include "lib/peek.h"
 
 #include <signal.h>
-#include <stdio.h>
-
-enum attach { BEFORE, AFTER };
 
 static int setup(void **state)
 {
-	const char *why = box_unavailable();
-	struct fixture *f;
-
-	*state = NULL;
-	why = why ? why : tracer_unavailable();
-	if (why) {
-		fprintf(stderr, "SKIP inits without a main thread: %s\n", why);
-		return 0;
-	}
-	f = calloc(1, sizeof(*f));
-	*state = f;
-	return f && box_tree_open(&f->tree, "leaderless") == 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	int r = f ? box_tree_close(&f->tree) : 0;
-
-	free(f);
-	return r;
-}
-
-static void attach(struct fixture *f)
-{
-	const struct tracer_spec spec = {.args = BOX_ARGV("--signals")};
-
-	assert_int_equal(tracer_start(&spec, &f->tracer), 0);
-}
-
-static void detach(struct fixture *f)
-{
-	assert_int_equal(tracer_stop(f->tracer), 0);
-	f->tracer = tracer_free(f->tracer);
+	return attach_open(state, "leaderless");
 }
 
 /* The init ends with this code. */
@@ -85,12 +50,10 @@ static void play(struct fixture *f, enum attach when, size_t i)
 	struct box box;
 
 	print_message("attached %s: row %zu\n", when == BEFORE ? "before" : "after", i);
-	if (when == BEFORE)
-		attach(f);
+	attach_if(f, when, BEFORE);
 	judge_start(f, &spec, &box);
 	assert_int_equal(peek_await_leader_gone(box.init_pid), 0);
-	if (when == AFTER)
-		attach(f);
+	attach_if(f, when, AFTER);
 	if (!rows[i].sig)
 		page_go(box.proc.page, 1);
 	else
@@ -102,7 +65,7 @@ static void play(struct fixture *f, enum attach when, size_t i)
 	judge_box(f, &box, truth);
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
 	assert_int_equal(judge_count(f, &box, "signal"), rows[i].sig != 0);
-	detach(f);
+	attach_end(f);
 }
 
 static void its_signals_and_its_exit_are_recorded(void **state)
@@ -121,7 +84,7 @@ static void the_same_of_one_that_was_there_before(void **state)
 		play(f, AFTER, i);
 }
 
-static int run(const char *hierarchy)
+int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("of an init without a main thread signals, stop and exit are recorded",
@@ -129,17 +92,6 @@ static int run(const char *hierarchy)
 		CLAIM("the same of one whose main thread ended before the tracer was attached",
 		      the_same_of_one_that_was_there_before),
 	};
-	struct hier hier;
 
-	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
-	if (hier_detect(&hier)) {
-		printf("# %s is not mounted here\n", hierarchy);
-		return 0;
-	}
-	return cmocka_run_group_tests_name(hierarchy, tests, setup, teardown);
-}
-
-int main(void)
-{
-	return run("memory") + run("unified");
+	return attach_run(tests, setup);
 }

@@ -2,61 +2,24 @@
 // Containers without a pid namespace of their own whose processes make some: what is PID 1 further
 // down, and outlives the container's init, is not the container's init. Each is played with the
 // tracer attached before and after, on the hierarchies that this host has.
+#include "lib/attach.h"
 #include "lib/claim.h"
 #include "lib/judge.h"
 #include "lib/kernhalf.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-
-enum attach { BEFORE, AFTER };
 
 static int setup(void **state)
 {
-	const char *why = box_unavailable();
-	struct fixture *f;
-
-	*state = NULL;
-	why = why ? why : tracer_unavailable();
-	if (why) {
-		fprintf(stderr, "SKIP nested inits: %s\n", why);
-		return 0;
-	}
-	f = calloc(1, sizeof(*f));
-	*state = f;
-	return f && box_tree_open(&f->tree, "nested") == 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	int r = f ? box_tree_close(&f->tree) : 0;
-
-	free(f);
-	return r;
-}
-
-static void attach(struct fixture *f)
-{
-	const struct tracer_spec spec = {.args = BOX_ARGV("--signals")};
-
-	assert_int_equal(tracer_start(&spec, &f->tracer), 0);
-}
-
-static void detach(struct fixture *f)
-{
-	assert_int_equal(tracer_stop(f->tracer), 0);
-	f->tracer = tracer_free(f->tracer);
+	return attach_open(state, "nested");
 }
 
 static void start(struct fixture *f, enum attach when, const char *const *argv, struct box *ret)
 {
-	if (when == BEFORE)
-		attach(f);
+	attach_if(f, when, BEFORE);
 	judge_start(f, &(struct box_spec){.prog = "nester", .argv = argv, .host_pidns = true}, ret);
-	if (when == AFTER)
-		attach(f);
+	attach_if(f, when, AFTER);
 }
 
 /* Of what is left in the cgroup when its init is gone nothing but its end is reported. */
@@ -69,7 +32,7 @@ static void leave_rest(struct fixture *f, struct box *box)
 		tracer_await(f->tracer, &(struct tracer_want){.type = "empty", .id = box->id}));
 	assert_int_equal(judge_count(f, box, "stop"), 1);
 	assert_int_equal(box_remove(box), 0);
-	detach(f);
+	attach_end(f);
 }
 
 static const char *gaps_of(enum attach when)
@@ -120,7 +83,7 @@ static void a_sandbox_that_comes_back_from_outside_is_not_the_init(void **state)
 	}
 }
 
-static int run(const char *hierarchy)
+int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a sandbox that outlives the init hides no stop",
@@ -128,17 +91,6 @@ static int run(const char *hierarchy)
 		CLAIM("a sandbox that was adopted outside the container is not its init",
 		      a_sandbox_that_comes_back_from_outside_is_not_the_init),
 	};
-	struct hier hier;
 
-	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
-	if (hier_detect(&hier)) {
-		printf("# %s is not mounted here\n", hierarchy);
-		return 0;
-	}
-	return cmocka_run_group_tests_name(hierarchy, tests, setup, teardown);
-}
-
-int main(void)
-{
-	return run("memory") + run("unified");
+	return attach_run(tests, setup);
 }

@@ -2,6 +2,7 @@
 // Senders that are hard to know: in cgroups far below their container, in cgroups that are not
 // watched, and signals that have no sender at all. Each is played with the tracer attached before
 // and after, on the hierarchies that this host has.
+#include "lib/attach.h"
 #include "lib/claim.h"
 #include "lib/judge.h"
 #include "lib/kernhalf.h"
@@ -15,52 +16,9 @@
 #define WATCH_MAX   64	/* no cgroup below this level is watched of its own */
 #define POD_ENTRIES 512 /* so many cgroups are watched in a pod */
 
-enum attach { BEFORE, AFTER };
-
 static int setup(void **state)
 {
-	const char *why = box_unavailable();
-	struct fixture *f;
-
-	*state = NULL;
-	why = why ? why : tracer_unavailable();
-	if (why) {
-		fprintf(stderr, "SKIP senders: %s\n", why);
-		return 0;
-	}
-	f = calloc(1, sizeof(*f));
-	*state = f;
-	return f && box_tree_open(&f->tree, "senders") == 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	int r = f ? box_tree_close(&f->tree) : 0;
-
-	if (f)
-		tracer_free(f->tracer);
-	free(f);
-	return r;
-}
-
-static void attach(struct fixture *f)
-{
-	const struct tracer_spec spec = {.args = BOX_ARGV("--signals")};
-
-	assert_int_equal(tracer_start(&spec, &f->tracer), 0);
-}
-
-static void detach(struct fixture *f)
-{
-	assert_int_equal(tracer_stop(f->tracer), 0);
-	f->tracer = tracer_free(f->tracer);
-}
-
-static void attach_if(struct fixture *f, enum attach when, enum attach now)
-{
-	if (when == now)
-		attach(f);
+	return attach_open(state, "senders");
 }
 
 /* A cgroup that many levels below dir, which is made. */
@@ -153,7 +111,7 @@ static void play_deep(struct fixture *f, enum attach when, const struct deep *d)
 	remove_deep(deep, d->levels);
 	judge_box(f, &box, truth);
 	assert_int_equal(box_remove(&other), 0);
-	detach(f);
+	attach_end(f);
 }
 
 static void a_sender_is_found_at_any_depth(void **state)
@@ -174,7 +132,7 @@ static void an_init_is_found_at_any_depth(void **state)
 	struct sent sent;
 	struct box box;
 
-	attach(f);
+	attach_begin(f);
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
 	make_deep(f, box.dir, DEEPEST, deep);
 	assert_int_equal(cg_enter(deep, box.init_pid), 0);
@@ -182,7 +140,7 @@ static void an_init_is_found_at_any_depth(void **state)
 	truth.stop = &sent;
 	remove_deep(deep, DEEPEST);
 	judge_box(f, &box, truth);
-	detach(f);
+	attach_end(f);
 }
 
 /* --- a sender that may be in a container, which one is not known --- */
@@ -255,7 +213,7 @@ static void a_sender_below_too_many_branches_is_no_manager(void **state)
 			make_deep(f, f->tree.root, WATCH_MAX + 1, deep);
 			play_unplaced(f, when, deep, &unplaceds[i]);
 			remove_deep(deep, WATCH_MAX + 1);
-			detach(f);
+			attach_end(f);
 		}
 }
 
@@ -282,14 +240,14 @@ static void a_sender_beyond_the_quota_of_its_pod_is_no_manager(void **state)
 	char last[HIER_PATH_MAX];
 	struct box other;
 
-	attach(f);
+	attach_begin(f);
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &other);
 	fill_pod(f, &other, true, last);
 	for (size_t i = 0; i < LEN(table); i++)
 		play_unplaced(f, BEFORE, last, &table[i]);
 	fill_pod(f, &other, false, last);
 	assert_int_equal(box_remove(&other), 0);
-	detach(f);
+	attach_end(f);
 }
 
 /* --- signals without a sender --- */
@@ -383,7 +341,7 @@ static void play_raised(struct fixture *f, enum attach when, const struct raised
 	}
 	judge_raised(f, r, &box);
 	judge_box(f, &box, truth);
-	detach(f);
+	attach_end(f);
 }
 
 static void what_the_kernel_may_have_raised_has_no_sender(void **state)
@@ -406,7 +364,7 @@ static void a_request_is_one_beside_a_timer(void **state)
 	struct sent stop, kill;
 	struct box box;
 
-	attach(f);
+	attach_begin(f);
 	judge_start(f, &(struct box_spec){.prog = "raiser", .argv = BOX_ARGV("timer", "live")},
 		    &box);
 	page_go(box.proc.page, 1);
@@ -417,10 +375,10 @@ static void a_request_is_one_beside_a_timer(void **state)
 	truth.stop = &stop;
 	truth.kill = &kill;
 	judge_box(f, &box, truth);
-	detach(f);
+	attach_end(f);
 }
 
-static int run(const char *hierarchy)
+int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("the container of a sender is found at any depth",
@@ -435,17 +393,6 @@ static int run(const char *hierarchy)
 		CLAIM("a request after a timer's signal is complete",
 		      a_request_is_one_beside_a_timer),
 	};
-	struct hier hier;
 
-	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
-	if (hier_detect(&hier)) {
-		printf("# %s is not mounted here\n", hierarchy);
-		return 0;
-	}
-	return cmocka_run_group_tests_name(hierarchy, tests, setup, teardown);
-}
-
-int main(void)
-{
-	return run("memory") + run("unified");
+	return attach_run(tests, setup);
 }

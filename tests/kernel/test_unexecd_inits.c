@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inits that never exec, as CRIU restores them and fork servers make them: found by what happens to
 // them. With the tracer attached before and after, on the hierarchies that this host has.
+#include "lib/attach.h"
 #include "lib/claim.h"
 #include "lib/judge.h"
 
@@ -12,44 +13,9 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
-enum attach { BEFORE, AFTER };
-
 static int setup(void **state)
 {
-	const char *why = box_unavailable();
-	struct fixture *f;
-
-	*state = NULL;
-	why = why ? why : tracer_unavailable();
-	if (why) {
-		fprintf(stderr, "SKIP inits that never exec: %s\n", why);
-		return 0;
-	}
-	f = calloc(1, sizeof(*f));
-	*state = f;
-	return f && box_tree_open(&f->tree, "unexecd") == 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	int r = f ? box_tree_close(&f->tree) : 0;
-
-	free(f);
-	return r;
-}
-
-static void attach(struct fixture *f)
-{
-	const struct tracer_spec spec = {.args = BOX_ARGV("--signals")};
-
-	assert_int_equal(tracer_start(&spec, &f->tracer), 0);
-}
-
-static void detach(struct fixture *f)
-{
-	assert_int_equal(tracer_stop(f->tracer), 0);
-	f->tracer = tracer_free(f->tracer);
+	return attach_open(state, "unexecd");
 }
 
 static void leave(int sig)
@@ -107,11 +73,9 @@ static void play(struct fixture *f, enum attach when, size_t i)
 	struct sent sent;
 	struct box box;
 
-	if (when == BEFORE)
-		attach(f);
+	attach_if(f, when, BEFORE);
 	judge_start(f, &spec, &box);
-	if (when == AFTER)
-		attach(f);
+	attach_if(f, when, AFTER);
 	if (!rows[i].sig)
 		page_go(box.proc.page, 1);
 	else
@@ -123,7 +87,7 @@ static void play(struct fixture *f, enum attach when, size_t i)
 	judge_box(f, &box, truth);
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
 	assert_int_equal(judge_count(f, &box, "signal"), rows[i].sig != 0);
-	detach(f);
+	attach_end(f);
 }
 
 static void its_stop_is_reported(void **state)
@@ -143,7 +107,7 @@ static void what_joins_its_pid_namespace_is_not_the_init(void **state)
 	struct proc joined;
 	struct box box;
 
-	attach(f);
+	attach_begin(f);
 	judge_start(f, &(struct box_spec){.run = run_graceful}, &box);
 	assert_int_equal(box_exec(&f->tree, &box, "workload", true, BOX_ARGV("deaf"), &joined), 0);
 	proc_free(&joined);
@@ -151,7 +115,7 @@ static void what_joins_its_pid_namespace_is_not_the_init(void **state)
 	judge_box(f, &box,
 		  (struct truth){.outcome = "graceful", .cause = "stop-signal", .stop = &sent});
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
-	detach(f);
+	attach_end(f);
 }
 
 static bool has_gap(const json_t *rec, const char *gap)
@@ -178,7 +142,7 @@ static void what_execs_beside_it_is_a_guess(void **state)
 
 	/* By whether the init is the first to go. */
 	for (int first = 0; first < 2; first++) {
-		attach(f);
+		attach_begin(f);
 		judge_start(f, &(struct box_spec){.run = run_graceful, .host_pidns = true}, &box);
 		assert_int_equal(
 			box_exec(&f->tree, &box, "workload", false, BOX_ARGV("deaf"), &beside), 0);
@@ -228,7 +192,7 @@ static void a_runtime_that_fails_is_no_stop(void **state)
 	struct box box;
 
 	copy_as_runc(f, exe, sizeof(exe));
-	attach(f);
+	attach_begin(f);
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("exit", "0"), .host_pidns = true}, &box);
 	assert_int_equal(proc_wait(&box.proc, &end), 0);
 	assert_non_null(tracer_await_stop(f->tracer, &box));
@@ -245,7 +209,7 @@ static void a_runtime_that_fails_is_no_stop(void **state)
 	f->tracer = tracer_free(f->tracer);
 }
 
-static int run(const char *hierarchy)
+int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("an init that never execs is found by its first signal or its exit",
@@ -257,17 +221,6 @@ static int run(const char *hierarchy)
 		CLAIM("a runtime that fails before the container's exec is no stop",
 		      a_runtime_that_fails_is_no_stop),
 	};
-	struct hier hier;
 
-	setenv("GRACED_TEST_HIERARCHY", hierarchy, 1);
-	if (hier_detect(&hier)) {
-		printf("# %s is not mounted here\n", hierarchy);
-		return 0;
-	}
-	return cmocka_run_group_tests_name(hierarchy, tests, setup, teardown);
-}
-
-int main(void)
-{
-	return run("memory") + run("unified");
+	return attach_run(tests, setup);
 }
