@@ -511,6 +511,107 @@ static void test_unseen_reported(void **state)
 	}
 }
 
+/* The runtime sends a signal that may be the stop, and init exits; the verdict waits. */
+static void open_candidate(struct world *w)
+{
+	struct meta_container main = world_main_a1();
+	const struct meta_pod pod = world_pod_a();
+
+	world_open_described(w, &pod, &main);
+	world_managed(w, SEC(20), CG_A1, &P_A1, 1);
+	world_exit(w, SEC(21), CG_A1, &P_A1, EXIT(0));
+	assert_int_equal(world_count(w, RECORD_STOP), 0);
+}
+
+static void test_candidate(void **state)
+{
+	static const struct {
+		uint32_t provided;
+		enum outcome outcome;
+		enum cause cause;
+		uint32_t gaps;
+	} want[] = {
+		{0, OUTCOME_COMPLETED, CAUSE_SELF, GAP(STOP_SIGNAL_UNKNOWN)},
+		{1, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL, 0},
+		{15, OUTCOME_COMPLETED, CAUSE_SELF, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct meta_container main = world_main_a1();
+		struct world w;
+
+		main.stop_signal = want[i].provided;
+		open_candidate(&w);
+		restart(&w, &WORLD_ALL);
+		find_a1(&w, SEC(22));
+		if (want[i].provided)
+			world_say_container(&w, SEC(22), &main);
+		world_attach(&w, SEC(22) + 1);
+		world_empty(&w, SEC(22) + 2, CG_A1);
+		world_timer(&w, SEC(23));
+		assert_verdict(&w, want[i].outcome, want[i].cause, GAP(DAEMON_DOWN) | want[i].gaps);
+		assert_int_equal(world_stop(&w)->stop_signal.at_ns,
+				 want[i].outcome == OUTCOME_GRACEFUL ? SEC(20) : 0);
+		world_close(&w);
+	}
+}
+
+static void test_candidate_refused(void **state)
+{
+	static const struct {
+		bool kill, inside;
+		uint32_t number;
+		uint64_t numbers;
+	} bad[] = {{true, true, 1, 0}, {true, true, 9, 1 << 8}, {false, false, 15, 1 << 14}};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(bad); i++) {
+		struct obs_list kept = {};
+		struct engine_stats stats;
+		struct world w;
+
+		open_candidate(&w);
+		engine_keep(w.engine, true, relay_keep, &kept);
+		world_close(&w);
+		world_open_bare(&w, &WORLD_ALL);
+		for (size_t n = 0; n < kept.n; n++) {
+			struct obs *obs = &kept.list[n];
+
+			if (obs->type == OBS_KEPT_SIGNAL) {
+				assert_true(obs->kept_signal.kill && obs->kept_signal.inside);
+				obs->kept_signal.kill = bad[i].kill;
+				obs->kept_signal.inside = bad[i].inside;
+				obs->kept_signal.number = bad[i].number;
+				obs->kept_signal.numbers = bad[i].numbers;
+			}
+			world_tell(&w, obs);
+		}
+		engine_get_stats(w.engine, &stats);
+		assert_int_equal(stats.kept_refused, 1);
+		obs_list_free(&kept);
+		world_close(&w);
+	}
+}
+
+/* Its record's id has the time at which that life was found to be over. */
+static void test_unseen_id(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, &WORLD_ALL);
+	world_made(&w, SEC(5), CG_NEW, CG_POD_A, ID_NEW);
+	world_tell(&w, &(struct obs){.type = OBS_NO_INIT, .at_ns = SEC(15), .no_init.id = CG_NEW});
+	world_empty(&w, SEC(20), CG_NEW);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	restart(&w, &WORLD_ALL);
+	world_attach(&w, SEC(60));
+	world_timer(&w, SEC(61));
+	assert_string_equal(world_stop(&w)->id, WORLD_BOOT "/" ID_NEW "/20000000000");
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -532,6 +633,10 @@ int main(void)
 		CLAIM("the next life begins with what was suppressed in all",
 		      test_suppressed_before_next),
 		CLAIM("a stop signal from its own container is known after a restart", test_inside),
+		CLAIM("a signal that may be the stop is known after a restart", test_candidate),
+		CLAIM("... and refused where it cannot be one", test_candidate_refused),
+		CLAIM("the id of a life without an init is the same after a restart",
+		      test_unseen_id),
 		CLAIM("what another boot or another version kept does not count", test_other_boot),
 		CLAIM("one that is ended before it was attached leaves all to the next",
 		      test_ended_early),

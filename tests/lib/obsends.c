@@ -72,6 +72,8 @@ static void end_kept_stop(struct kept_stop *stop)
 static void end_kept_signal(struct kept_signal *signal)
 {
 	make_bool(&signal->kill);
+	make_bool(&signal->inside);
+	make_bool(&signal->deaf);
 	end_proc(&signal->sender);
 	for (int i = 0; i < GRACED_ANCESTORS; i++)
 		END(signal->ancestors[i]);

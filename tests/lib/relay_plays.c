@@ -154,6 +154,38 @@ static void named_late(struct world *w)
 	world_answer(w, SEC(21) + MSEC(40), CG_A1 + 100, WORLD_UID_A, "");
 }
 
+/* The runtime sends SIGHUP, and `number` is provided as the stop signal before the verdict; 0: none
+ * is. */
+static void stop_signal(struct world *w, uint32_t number)
+{
+	struct meta_container main = world_main_a1();
+	const struct meta_pod pod = world_pod_a();
+
+	world_open_described(w, &pod, &main);
+	world_managed(w, SEC(20), CG_A1, &P_A1, 1);
+	world_exit(w, SEC(22), CG_A1, &P_A1, EXIT(0));
+	main.stop_signal = number;
+	if (number)
+		world_say_container(w, SEC(22) + US(10), &main);
+	world_empty(w, SEC(22) + US(30), CG_A1);
+	world_gone(w, SEC(23), CG_A1, NULL);
+}
+
+static void stop_signal_unknown(struct world *w)
+{
+	stop_signal(w, 0);
+}
+
+static void stop_signal_late(struct world *w)
+{
+	stop_signal(w, 1);
+}
+
+static void stop_signal_other(struct world *w)
+{
+	stop_signal(w, 15);
+}
+
 static void pod_alone(struct world *w)
 {
 	world_open_pod(w, false);
@@ -216,6 +248,9 @@ const struct relay_play relay_plays[] = {
 	{"left behind", left_behind, NULL},
 	{"oom", oom, NULL},
 	{"named late", named_late, &WORLD_ALL},
+	{"stop signal unknown", stop_signal_unknown, &WORLD_ALL},
+	{"stop signal late", stop_signal_late, &WORLD_ALL},
+	{"stop signal other", stop_signal_other, &WORLD_ALL},
 	{"pod alone", pod_alone, NULL},
 	{"pod deleted", pod_deleted, &WORLD_ALL},
 	{"pod untrue", pod_untrue, &WORLD_ALL},

@@ -133,7 +133,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
-		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6},
+		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6 + 3},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 27},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},
@@ -249,12 +249,13 @@ static void test_stable_lines(void **state)
 		"\"forward_watch_id\":51,\"forward_comm\":\"s52\",\"forward_exe\":\"s53\","
 		"\"takes_others\":true,\"told_unnamed\":true,\"record_lost\":true,"
 		"\"shed\":true,\"restarted\":true,\"blind\":true,\"hearing\":60,\"given_ns\":61,"
-		"\"given_unknown\":true}\n",
+		"\"given_unknown\":true,\"since_ns\":63}\n",
 		"{\"type\":\"kept_signal\",\"at_ns\":1,\"id\":2,\"kill\":true,\"number\":4,"
 		"\"result\":-5,\"flags\":6,\"signal_ns\":7,\"kind\":8,\"relation\":9,"
 		"\"pid\":10,\"ns_pid\":11,\"uid\":12,\"start_ns\":13,\"cgroup_id\":14,"
 		"\"watch_id\":15,\"comm\":\"s16\",\"exe\":\"s17\",\"parent1_comm\":\"s18\","
-		"\"parent2_comm\":\"s19\",\"parent3_comm\":\"s20\",\"parent4_comm\":\"s21\"}\n",
+		"\"parent2_comm\":\"s19\",\"parent3_comm\":\"s20\",\"parent4_comm\":\"s21\","
+		"\"numbers\":22,\"suppressed\":23,\"hearing\":24,\"deaf\":true}\n",
 		"{\"type\":\"kept_pod\",\"at_ns\":1,\"uid\":\"s2\",\"over\":true,\"qos\":4,"
 		"\"static\":true,\"listed\":true,\"was_listed\":true,\"known\":8,\"phase\":9,"
 		"\"end\":10,\"deleting\":true,\"grace_ns\":12,\"deletion_grace_ns\":13,"

@@ -55,7 +55,7 @@ struct kept_stop {
 	uint32_t oom; /* enum oom_level */
 	bool exit_seen;
 	uint32_t status;
-	uint64_t exit_ns, empty_ns, deliver_ns, reap_ns, unsure_ns;
+	uint64_t exit_ns, empty_ns, deliver_ns, reap_ns, unsure_ns, since_ns;
 	struct graced_counts base, counts;
 	uint32_t forwards, forward_number;
 	int32_t forward_result;
@@ -72,7 +72,9 @@ struct kept_stop {
 struct kept_signal {
 	uint64_t id;
 	bool kill;   /* the SIGKILL */
-	bool inside; /* the stop signal from its own container; neither of both: the request */
+	bool inside; /* the stop signal from its own container */
+	/* Neither of the two: the request. Both: the candidate, which a program that does not know
+	 * candidates refuses. */
 	uint32_t number;
 	int32_t result;
 	uint32_t flags;
@@ -80,6 +82,10 @@ struct kept_signal {
 	uint32_t kind, relation; /* enum sender_kind, enum relation: as judged then */
 	struct graced_proc sender;
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
+	/* Of the candidate, as struct stop_candidate has them. */
+	uint64_t numbers, suppressed;
+	uint32_t hearing; /* enum stop_hearing */
+	bool deaf;
 };
 
 /* A pod that is followed, as struct epod has it, and the worker's record of it. */

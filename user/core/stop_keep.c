@@ -61,6 +61,7 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 		.deliver_ns = stop->deliver_ns,
 		.reap_ns = stop->reap_ns,
 		.unsure_ns = stop->unsure_ns,
+		.since_ns = stop->since_ns,
 		.base = stop->base,
 		.counts = stop->counts,
 		.forwards = stop->forward.count,
@@ -85,11 +86,21 @@ const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_ke
 {
 	const struct stop_signal *const signals[STOP_KEPT_COUNT] = {
 		[STOP_KEPT_REQUEST] = &stop->request,
+		[STOP_KEPT_CANDIDATE] = &stop->candidate.signal,
 		[STOP_KEPT_INSIDE] = &stop->inside,
 		[STOP_KEPT_KILL] = &stop->kill,
 	};
 
 	return signals[which]->seen ? signals[which] : NULL;
+}
+
+static void keep_candidate(const struct stop_candidate *c, struct kept_signal *ret)
+{
+	ret->kill = ret->inside = true;
+	ret->numbers = c->numbers;
+	ret->suppressed = c->suppressed;
+	ret->hearing = c->hearing;
+	ret->deaf = c->deaf;
 }
 
 bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept_signal *ret)
@@ -110,6 +121,8 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 		.sender = s->sender.proc,
 	};
 	memcpy(ret->ancestors, s->sender.ancestors, sizeof(ret->ancestors));
+	if (which == STOP_KEPT_CANDIDATE)
+		keep_candidate(&stop->candidate, ret);
 	return true;
 }
 
@@ -151,6 +164,7 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.deliver_ns = kept->deliver_ns,
 		.reap_ns = kept->reap_ns,
 		.unsure_ns = kept->unsure_ns,
+		.since_ns = kept->since_ns,
 		.base = kept->base,
 		.counts = kept->counts,
 		.before = kept->counts,
@@ -171,32 +185,61 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 	return 0;
 }
 
-/* A life that is over and told has no signals any more, and one that nobody asked to end none but
- * from inside. */
-static bool may_have(const struct stop *stop, const struct kept_signal *kept)
+static enum stop_kept kept_as(const struct kept_signal *kept)
+{
+	if (kept->kill)
+		return kept->inside ? STOP_KEPT_CANDIDATE : STOP_KEPT_KILL;
+	return kept->inside ? STOP_KEPT_INSIDE : STOP_KEPT_REQUEST;
+}
+
+/* A life that is over and reported has no signals any more, and one without a request only those
+ * that are no request. */
+static bool may_have(const struct stop *stop, enum stop_kept which)
 {
 	if (stop->state == STOP_EXITED || stop->state == STOP_KILLED)
 		return true;
-	if (kept->kill)
+	if (which == STOP_KEPT_KILL)
 		return false;
-	return stop->state == STOP_REQUESTED || (kept->inside && stop->state == STOP_RUNNING);
+	return stop->state == STOP_REQUESTED ||
+	       (which != STOP_KEPT_REQUEST && stop->state == STOP_RUNNING);
 }
 
-static struct stop_signal *signal_in(struct stop *stop, const struct kept_signal *kept)
+static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
 {
-	if (kept->kill)
-		return kept->inside ? NULL : &stop->kill;
-	return kept->inside ? &stop->inside : &stop->request;
+	struct stop_signal *const signals[STOP_KEPT_COUNT] = {
+		[STOP_KEPT_REQUEST] = &stop->request,
+		[STOP_KEPT_CANDIDATE] = &stop->candidate.signal,
+		[STOP_KEPT_INSIDE] = &stop->inside,
+		[STOP_KEPT_KILL] = &stop->kill,
+	};
+
+	return signals[which];
+}
+
+static bool can_be_signal(const struct kept_signal *kept, enum stop_kept which)
+{
+	bool is_kill = which == STOP_KEPT_KILL, is_candidate = which == STOP_KEPT_CANDIDATE;
+
+	return kept->number >= 1 && kept->number <= SIGNALS &&
+	       is_kill == (kept->number == SIGKILL_NR) && is_candidate == (kept->numbers != 0) &&
+	       kept->kind < SENDER_KIND_COUNT && kept->relation < RELATION_COUNT;
+}
+
+static void restore_candidate(const struct kept_signal *kept, struct stop_candidate *ret)
+{
+	ret->numbers = kept->numbers;
+	ret->suppressed = kept->suppressed;
+	ret->hearing = kept->hearing;
+	ret->deaf = kept->deaf;
 }
 
 int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_signal *kept)
 {
-	struct stop_signal *s = signal_in(stop, kept);
+	enum stop_kept which = kept_as(kept);
+	struct stop_signal *s = signal_in(stop, which);
 	struct cgnode *from = cgmap_get(map, kept->sender.watch_id);
 
-	if (!s || !stop->kept || !may_have(stop, kept) || s->seen || kept->number < 1 ||
-	    kept->number > SIGNALS || kept->kill != (kept->number == SIGKILL_NR) ||
-	    kept->kind >= SENDER_KIND_COUNT || kept->relation >= RELATION_COUNT)
+	if (!stop->kept || !may_have(stop, which) || s->seen || !can_be_signal(kept, which))
 		return -EINVAL;
 	*s = (struct stop_signal){
 		.seen = true,
@@ -210,6 +253,8 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 		.sender.node = from ? cgnode_ref(from) : NULL,
 	};
 	memcpy(s->sender.ancestors, kept->ancestors, sizeof(kept->ancestors));
+	if (which == STOP_KEPT_CANDIDATE)
+		restore_candidate(kept, &stop->candidate);
 	return 0;
 }
 

@@ -9,7 +9,13 @@
 /* *ret is written whole; id is the caller's. */
 void stop_keep(const struct stop *stop, struct kept_stop *ret);
 /* Signals of a stop that are kept. */
-enum stop_kept { STOP_KEPT_REQUEST, STOP_KEPT_INSIDE, STOP_KEPT_KILL, STOP_KEPT_COUNT };
+enum stop_kept {
+	STOP_KEPT_REQUEST,
+	STOP_KEPT_CANDIDATE,
+	STOP_KEPT_INSIDE,
+	STOP_KEPT_KILL,
+	STOP_KEPT_COUNT,
+};
 /* NULL: there was no such signal. */
 const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which);
 /* False: likewise. */

@@ -258,6 +258,7 @@ static const struct rec_field KEPT_STOP[] = {
 	UINT("hearing", kept_stop.hearing),
 	UINT("given_ns", kept_stop.given_ns),
 	BOOL("given_unknown", kept_stop.given_unknown),
+	UINT("since_ns", kept_stop.since_ns),
 };
 
 static const struct rec_field KEPT_SIGNAL[] = {
@@ -275,6 +276,10 @@ static const struct rec_field KEPT_SIGNAL[] = {
 	STRING("parent2_comm", kept_signal.ancestors[1]),
 	STRING("parent3_comm", kept_signal.ancestors[2]),
 	STRING("parent4_comm", kept_signal.ancestors[3]),
+	UINT("numbers", kept_signal.numbers),
+	UINT("suppressed", kept_signal.suppressed),
+	UINT("hearing", kept_signal.hearing),
+	BOOL("deaf", kept_signal.deaf),
 };
 
 static const struct rec_field KEPT_POD[] = {
