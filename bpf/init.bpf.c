@@ -82,6 +82,13 @@ __noinline __u32 init_find(__u64 task, __u64 watch_id)
 	return init_add(task, watch_id);
 }
 
+/* A stage lives for a moment. A worker of the same parent may have come in long ago, and be the
+ * init. */
+static __always_inline bool is_young(struct task_struct *leader)
+{
+	return bpf_ktime_get_boot_ns() - BPF_CORE_READ(leader, start_boottime) < STAGE_NS;
+}
+
 /* The member's process if that was there before t and may be the init, as init_older() says it. */
 __noinline __u64 init_older_member(__u64 link, __u64 task, __u64 watch_id)
 {
@@ -98,7 +105,8 @@ __noinline __u64 init_older_member(__u64 link, __u64 task, __u64 watch_id)
 		return 0;
 	if (!init_may_be((__u64)leader, watch_id))
 		return 0;
-	if (BPF_CORE_READ(leader, real_parent) == BPF_CORE_READ(own, real_parent))
+	if (BPF_CORE_READ(leader, real_parent) == BPF_CORE_READ(own, real_parent) &&
+	    is_young(leader))
 		pid |= OLDER_SIBLING;
 	return pid;
 }

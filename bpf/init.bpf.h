@@ -15,7 +15,7 @@
  * A process that execs while an older one from outside is there, which has not exec'd, may be the
  * init, and the other a stage of a runtime that is not known by its name; or the other is an init
  * that never execs, and this one was added to its container. It is a guess, unless the other is its
- * sibling, as a stage is that clones the init with CLONE_PARENT, and leaves at once.
+ * sibling, as a stage is that clones the init with CLONE_PARENT, has just begun, and leaves at once.
  */
 #ifndef GRACED_INIT_BPF_H
 #define GRACED_INIT_BPF_H
@@ -105,7 +105,8 @@ static __always_inline bool init_is_settled(const struct graced_init *init)
 	return init && (init->pid || init->rank != GRACED_INIT_GUESSED);
 }
 
-/* How long a stage may live after the init has exec'd; as ENGINE_STAGE_NS in user/core. */
+/* How long a stage may live before the init execs, and how long after that; as ENGINE_STAGE_NS in
+ * user/core. */
 #define STAGE_NS 3000000000ULL
 
 /* From now on t is the init of the container that it is in. stage_pid may be 0. */
@@ -144,8 +145,8 @@ __u32 init_find(__u64 task, __u64 watch_id);
 
 /*
  * The pid of a process that came into the container from outside before this one, which execs
- * there, and that may be its init, with OLDER_SIBLING if both have the same parent; 0 without such
- * a process.
+ * there, and that may be its init, with OLDER_SIBLING if both have the same parent and the other is
+ * as young as a stage; 0 without such a process.
  */
 #define OLDER_SIBLING (1ULL << 32)
 __u64 init_older(__u64 task, __u64 watch_id);

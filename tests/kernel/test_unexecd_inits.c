@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int setup(void **state)
 {
@@ -162,6 +163,43 @@ static void what_execs_beside_it_is_a_guess(void **state)
 	}
 }
 
+/* Longer than a stage of a runtime lives before the init's exec: STAGE_NS in bpf/init.bpf.h. */
+#define WORKER_AGE_S 4
+
+static void run_worker(struct page *page)
+{
+	page_ready(page);
+	page_await_go(page, 1);
+	_exit(0);
+}
+
+/*
+ * A fork server makes the init, and later another process in the container, which execs; then the
+ * init leaves as a stage of a runtime does.
+ */
+static void an_old_init_that_leaves_is_no_stage(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct tracer_want want = {.type = "stop"};
+	struct proc beside;
+	struct proc_end end;
+	struct box box;
+
+	attach(f);
+	judge_start(f, &(struct box_spec){.run = run_worker, .host_pidns = true}, &box);
+	sleep(WORKER_AGE_S);
+	assert_int_equal(box_exec(&f->tree, &box, "workload", false, BOX_ARGV("deaf"), &beside), 0);
+	page_go(box.proc.page, 1);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	assert_int_equal(end.status, 0);
+	proc_free(&beside);
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(tracer_stop(f->tracer), 0);
+	want.id = box.id;
+	assert_true(has_gap(tracer_await(f->tracer, &want), "init-guessed"));
+	f->tracer = tracer_free(f->tracer);
+}
+
 /* The helper under the name of a runtime's program. */
 static void copy_as_runc(const struct fixture *f, char *ret, size_t size)
 {
@@ -218,6 +256,8 @@ int main(void)
 		      what_joins_its_pid_namespace_is_not_the_init),
 		CLAIM("what execs in a container beside such an init is a guess",
 		      what_execs_beside_it_is_a_guess),
+		CLAIM("an init of some age that leaves beside an exec is no stage of a runtime",
+		      an_old_init_that_leaves_is_no_stage),
 		CLAIM("a runtime that fails before the container's exec is no stop",
 		      a_runtime_that_fails_is_no_stop),
 	};
