@@ -3,6 +3,7 @@
  * another. */
 #include <string.h>
 
+#include "core/stop.h"
 #include "lib/claim.h"
 #include "lib/relay.h"
 #include "lib/world_pods.h"
@@ -612,6 +613,65 @@ static void test_unseen_id(void **state)
 	world_close(&w);
 }
 
+/* A1 in a state in which no init is known, as the checkpoint has it. */
+static void open_idle(struct world *w, enum stop_state state)
+{
+	static const struct graced_counts one = {.exits = 1};
+
+	world_open(w, NULL);
+	if (state == STOP_IDLE)
+		return;
+	world_init(w, SEC(10), CG_A1, &P_A1);
+	world_exit(w, SEC(20), CG_A1, &P_A1, EXIT(0));
+	world_timer(w, SEC(20) + MSEC(250));
+	world_counts(w, SEC(20) + MSEC(251), CG_A1, true, &one);
+	assert_int_equal(world_count(w, RECORD_STOP), 1);
+}
+
+/* Its init came while the daemon was down, and the scan did not find it. */
+static void test_late_init(void **state)
+{
+	static const struct {
+		enum stop_state kept;
+		bool other_boot;
+		uint64_t start_ns;
+		uint32_t gaps;
+	} rows[] = {
+		{STOP_IDLE, false, SEC(40), GAP(ATTACHED_LATE)},
+		{STOP_TOLD, false, SEC(40), GAP(ATTACHED_LATE)},
+		{STOP_IDLE, true, SEC(40), GAP(ATTACHED_LATE)},
+		{STOP_IDLE, false, SEC(60) + 1, 0},
+		{STOP_TOLD, false, SEC(60) + 1, 0},
+		{STOP_IDLE, true, SEC(60) + 1, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct graced_proc init = {.pid = 7000, .start_ns = rows[i].start_ns};
+		struct obs_list kept = {};
+		struct world w;
+
+		open_idle(&w, rows[i].kept);
+		engine_keep(w.engine, true, relay_keep, &kept);
+		world_close(&w);
+		world_open_bare(&w, NULL);
+		kept.list[0].kept.boot_id[0] ^= rows[i].other_boot;
+		for (size_t n = 0; n < kept.n; n++)
+			world_tell(&w, &kept.list[n]);
+		obs_list_free(&kept);
+		find_a1(&w, SEC(59));
+		world_attach(&w, SEC(60));
+		world_names(&w, SEC(60), WORLD_UID_A, WORLD_ID_A1, "default", "web-0", "main",
+			    true);
+		world_init(&w, SEC(61), CG_A1, &init);
+		world_exit(&w, SEC(70), CG_A1, &init, EXIT(0));
+		world_empty(&w, SEC(70) + 1000, CG_A1);
+		world_timer(&w, SEC(71));
+		assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, rows[i].gaps);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -637,6 +697,8 @@ int main(void)
 		CLAIM("... and refused where it cannot be one", test_candidate_refused),
 		CLAIM("the id of a life without an init is the same after a restart",
 		      test_unseen_id),
+		CLAIM("an init that came during a restart and was not found is one from before",
+		      test_late_init),
 		CLAIM("what another boot or another version kept does not count", test_other_boot),
 		CLAIM("one that is ended before it was attached leaves all to the next",
 		      test_ended_early),

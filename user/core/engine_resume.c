@@ -56,6 +56,8 @@ void engine_resume_forget(struct engine *e)
 		stop = node->stop ? stop_new(node) : NULL;
 		stop_free(&e->map, &e->deadlines, node->stop);
 		node->stop = stop;
+		if (stop)
+			stop->there = true;
 	}
 	while ((stop = r->aside)) {
 		r->aside = stop->next_over;

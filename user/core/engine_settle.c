@@ -65,6 +65,8 @@ static void settle_found(struct engine *e, struct cgnode *node)
 		stop_vacate(stop, e->now_ns);
 	}
 	stop->kept = false;
+	/* Processes may have come in meanwhile, whatever was found. */
+	stop->there = true;
 }
 
 static void settle(struct engine *e, uint64_t id)
