@@ -2,6 +2,7 @@
 /* Claims about core/engine: when a container counts as its pod's sandbox, and how sure that is. */
 #include "core/engine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/claim.h"
@@ -473,6 +474,68 @@ static void test_pod_goes_on(void **state)
 	world_close(&w);
 }
 
+#define CROWD	 400
+#define CG_CROWD 1000
+
+static struct graced_proc one_of_crowd(uint64_t i, uint64_t start_ns)
+{
+	struct graced_proc p = proc_of("pod", 1, start_ns);
+
+	p.pid = (uint32_t)(10000 + i);
+	p.cgroup_id = p.watch_id = CG_CROWD + i;
+	return p;
+}
+
+static void begin_one(struct world *w, uint64_t i, uint64_t at)
+{
+	const struct graced_proc p = one_of_crowd(i, at);
+	char id[65];
+
+	snprintf(id, sizeof(id), "%064llx", (unsigned long long)i);
+	world_made(w, at, CG_CROWD + i, CG_POD_A, id);
+	world_init(w, at, CG_CROWD + i, &p);
+}
+
+static void end_one(struct world *w, uint64_t i, uint64_t at, uint64_t start_ns)
+{
+	const struct graced_proc p = one_of_crowd(i, start_ns);
+
+	world_exit(w, at, CG_CROWD + i, &p, EXIT(0));
+	world_empty(w, at + 1000, CG_CROWD + i);
+	world_gone(w, at + 2000, CG_CROWD + i, NULL);
+}
+
+/*
+ * Half of them are older than the only one that is listed, half are younger, and no source
+ * describes any: each look at one of the older has all of the younger in it. Work that grows with
+ * the cube of their number would go on for minutes.
+ */
+static void test_crowd(void **state)
+{
+	struct list list = {SEC(12), true};
+	struct graced_proc a1 = P_A1;
+	struct world w;
+
+	(void)state;
+	a1.start_ns = SEC(10);
+	world_open(&w, &WORLD_ALL);
+	for (uint64_t i = 0; i < CROWD / 2; i++)
+		begin_one(&w, i, SEC(3) + MSEC(i));
+	world_init(&w, SEC(10), CG_A1, &a1);
+	tell_list(&w, &list);
+	for (uint64_t i = CROWD / 2; i < CROWD; i++)
+		begin_one(&w, i, SEC(13) + MSEC(i));
+	for (uint64_t i = CROWD; i-- > 0;)
+		end_one(&w, i, SEC(20) + MSEC(CROWD - i),
+			(i < CROWD / 2 ? SEC(3) : SEC(13)) + MSEC(i));
+	world_timer(&w, SEC(30));
+	assert_int_equal(world_count(&w, RECORD_STOP), CROWD);
+	for (size_t i = 0; i < CROWD / 2; i++)
+		assert_int_equal(world_record(&w, RECORD_STOP, i)->stop.container.kind,
+				 CONTAINER_KIND_UNKNOWN);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -494,6 +557,8 @@ int main(void)
 		CLAIM("one that left unseen may have been gone when the list was made",
 		      test_left_unseen),
 		CLAIM("a container that the list has later is no sandbox", test_listed_later),
+		CLAIM("a crowd of containers that no source describes is looked at in no time",
+		      test_crowd),
 		CLAIM("the pod's view has the sandbox apart that the list left", test_pod_goes_on),
 	};
 

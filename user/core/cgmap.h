@@ -73,6 +73,7 @@ struct cgnode {
 	bool inhabited;	 /* ... and found with a process in it */
 	bool changed;	 /* since it was kept last */
 	bool is_sandbox; /* its pod's list left nothing else, when another was removed */
+	bool is_missing; /* of core/engine_sandbox.c, while it looks at its pod */
 	enum names_state names;
 	uint64_t asked_ns;    /* when its names were asked for last */
 	uint32_t stop_signal; /* its own, as the kernel half was told; 0: not told */

@@ -90,58 +90,82 @@ static uint64_t listed_ns(const struct engine *e, const struct cgnode *node)
 	return c->listed_ns;
 }
 
-/* Runs, with `listed` being younger and in the status; that was read while it ran. */
-static bool is_before(const struct engine *e, const struct cgnode *node,
-		      const struct cgnode *listed)
+/* Runs, with `listed` being younger and in the status; that was read at read_ns, while it ran. */
+static bool is_before(const struct cgnode *node, const struct cgnode *listed, uint64_t read_ns)
 {
-	uint64_t read_ns = listed_ns(e, listed);
-
-	return read_ns &&
+	return has_init(node) &&
 	       node->stop->init.start_ns + START_GRAIN_NS <= listed->stop->init.start_ns &&
 	       read_ns < end_ns(node->stop);
 }
 
-static bool is_missing(const struct engine *e, const struct cgnode *node)
+static bool may_be_missing(const struct engine *e, const struct cgnode *node)
 {
-	const struct cgnode *other;
 	enum engine_sandbox kind;
 
 	if (!has_init(node) || node->stop->guessed || is_provided(e, node, &kind))
 		return false;
 	/* It left unseen: it may have been gone when the status was read. */
-	if (!stop_is_running(node->stop) && !node->stop->exit_seen)
-		return false;
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
-		if (other != node && is_before(e, node, other))
-			return true;
-	return false;
+	return stop_is_running(node->stop) || node->stop->exit_seen;
 }
 
-static bool is_alone(const struct engine *e, const struct cgnode *node)
+/* Sets is_missing of all nodes of a pod: what sources say of each is looked up once. */
+static void mark_missing(const struct engine *e, const struct pod *pod)
+{
+	const struct cgnode *listed;
+	struct cgnode *node;
+
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		node->is_missing = false;
+	LIST_FOREACH(listed, &pod->nodes, in_pod) {
+		uint64_t read_ns = listed_ns(e, listed);
+
+		if (!read_ns)
+			continue;
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			node->is_missing = node->is_missing || is_before(node, listed, read_ns);
+	}
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		node->is_missing = node->is_missing && may_be_missing(e, node);
+}
+
+/* After mark_missing(). */
+static bool is_left(const struct engine *e, const struct cgnode *node)
 {
 	const struct cgnode *other;
 
+	if (!node->is_missing)
+		return false;
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
-		if (is_beside(node, other) && is_missing(e, other))
+		if (other->is_missing && is_beside(node, other))
 			return false;
 	return !has_sandbox(e, node);
 }
 
-static bool is_left_by_list(const struct engine *e, const struct cgnode *node)
+/* The list has the id of each container of node's pod. */
+static bool is_listed_whole(const struct engine *e, const struct cgnode *node)
 {
 	const struct podtab_pod *pod = engine_pod_meta(e, node);
 
-	return pod && pod->known & META_POD_CONTAINERS && is_missing(e, node) && is_alone(e, node);
+	return pod && pod->known & META_POD_CONTAINERS;
+}
+
+static bool is_left_by_list(const struct engine *e, const struct cgnode *node)
+{
+	if (!is_listed_whole(e, node) || !may_be_missing(e, node))
+		return false;
+	mark_missing(e, node->pod);
+	return is_left(e, node);
 }
 
 void engine_sandbox_settle(const struct engine *e, const struct cgnode *leaving)
 {
 	struct cgnode *node;
 
-	if (!cgmap_pod_of(&e->map, leaving))
+	if (!is_listed_whole(e, leaving))
 		return;
+	mark_missing(e, leaving->pod);
 	LIST_FOREACH(node, &leaving->pod->nodes, in_pod)
-		node->is_sandbox = node->is_sandbox || is_left_by_list(e, node);
+		node->is_sandbox = node->is_sandbox || is_left(e, node);
 }
 
 /* --- by its shape --------------------------------------------------------------------------- */
@@ -181,7 +205,7 @@ enum engine_sandbox engine_sandbox_of(const struct engine *e, const struct cgnod
 		return kind;
 	if (!node->pod || !has_init(node))
 		return SANDBOX_NOT;
-	if (node->is_sandbox || (cgmap_pod_of(&e->map, node) && is_left_by_list(e, node)))
+	if (node->is_sandbox || is_left_by_list(e, node))
 		return SANDBOX_KNOWN;
 	return looks_like_one(e, node) ? SANDBOX_GUESSED : SANDBOX_NOT;
 }
