@@ -205,6 +205,21 @@ static __always_inline bool is_vain_kill(const struct signal_args *a)
 }
 
 /*
+ * An ignored SIGKILL decides nothing, so it is not among the suppressed signals: those make a
+ * verdict partial, and a neighbour may send ignored ones without end. One that was pending already
+ * is among them: the first may have been sent before the programs were attached.
+ */
+static __always_inline void suppress_vain(struct signal_args *a)
+{
+	if (a->result != RESULT_IGNORED) {
+		suppress(a);
+		return;
+	}
+	__sync_fetch_and_add(&a->w->vain_kills, 1);
+	stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
+}
+
+/*
  * Whether there is to be no record of such a SIGKILL to init, or they could flood the ring. What
  * its own container sends is no event; others, which may share its pid namespace, have a bucket.
  * While that is empty the sender is not looked up, which would double what each one costs.
@@ -216,7 +231,7 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 	__u32 left;
 
 	if (!bucket_fill(&w->vain_at_ns, &w->vain_left)) {
-		suppress(a);
+		suppress_vain(a);
 		__sync_fetch_and_add(&vain_kills, 1);
 		return true;
 	}

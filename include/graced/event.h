@@ -113,7 +113,7 @@ struct graced_hdr {
 	__u64 at_ns;
 	__u64 watch_id;	  /* the container (pod, branch) it is about; 0: none */
 	__u32 lost;	  /* records about watch_id lost so far */
-	__u32 suppressed; /* signals to watch_id's init suppressed so far */
+	__u32 suppressed; /* graced_counts.suppressed of watch_id so far */
 };
 
 /* Kept per watched cgroup by the kernel half, since the cgroup was made or first watched. */
@@ -123,7 +123,7 @@ struct graced_counts {
 	__u64 collateral;      /* ... of which because a dying init's pid namespace was torn down */
 	__u64 oom_kills;       /* OOM victims, init included */
 	__u64 lost;	       /* records lost */
-	__u64 suppressed;      /* signals suppressed */
+	__u64 suppressed;      /* signals to init suppressed, but for SIGKILLs that it ignored */
 	__u64 suppressed_sigs; /* which ones: bit n-1 for signal n */
 };
 
@@ -245,7 +245,7 @@ struct graced_watch {
 	__u64 told_at_ns;
 	__u64 vain_at_ns; /* a bucket, for SIGKILLs that its init ignores */
 	__u32 vain_left;
-	__u32 pad;
+	__u32 vain_kills; /* how many of these were not recorded; not among the suppressed */
 };
 
 struct graced_init {

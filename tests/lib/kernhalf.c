@@ -153,12 +153,22 @@ struct kernhalf *kernhalf_need(void **state)
 	return *state;
 }
 
-struct graced_counts kernhalf_counts(const struct kernhalf *k, const char *dir)
+static struct graced_watch watch_of(const struct kernhalf *k, const char *dir)
 {
 	struct graced_watch watch;
 
 	assert_int_equal(kern_watch_get(k->kern, kernhalf_id(dir), &watch), 0);
-	return watch.counts;
+	return watch;
+}
+
+struct graced_counts kernhalf_counts(const struct kernhalf *k, const char *dir)
+{
+	return watch_of(k, dir).counts;
+}
+
+uint32_t kernhalf_vain_kills(const struct kernhalf *k, const char *dir)
+{
+	return watch_of(k, dir).vain_kills;
 }
 
 unsigned int kernhalf_entries(const struct kernhalf *k, const char *map)

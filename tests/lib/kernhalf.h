@@ -44,6 +44,8 @@ uint64_t kernhalf_id(const char *dir);
 
 /* What the kernel half has counted in a watched cgroup. */
 struct graced_counts kernhalf_counts(const struct kernhalf *k, const char *dir);
+/* ... and how many SIGKILLs its init ignored that were not recorded. */
+uint32_t kernhalf_vain_kills(const struct kernhalf *k, const char *dir);
 
 /* How many entries the map of that name has. */
 unsigned int kernhalf_entries(const struct kernhalf *k, const char *map);

@@ -123,7 +123,7 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_watch, told_at_ns),
 	MEMBER(graced_watch, vain_at_ns),
 	MEMBER(graced_watch, vain_left),
-	MEMBER(graced_watch, pad),
+	MEMBER(graced_watch, vain_kills),
 	MEMBER(graced_init, start_ns),
 	MEMBER(graced_init, pid),
 	MEMBER(graced_init, rank),
