@@ -282,6 +282,88 @@ static void test_ready_restarted(void **state)
 	world_close(&w);
 }
 
+enum loss {
+	LOST_NOTHING,
+	LOST_BEFORE_SIGNAL, /* before the SIGTERM that is seen, as its record says */
+	LOST_BY_COUNTS,	    /* ... as the container's counts say while it runs */
+	LOST_BY_VERDICT,    /* ... or when it has ended */
+	LOST_BESIDE,	    /* about the pod's other container, which ends */
+	LOST_OF_SANDBOX,
+};
+
+static void lose_beside(struct world *w)
+{
+	const struct graced_counts lost = {.exits = 1, .lost = 1};
+
+	world_init(w, SEC(13), CG_A2, &P_A2);
+	world_answer(w, SEC(13), CG_A2, WORLD_UID_A, WORLD_ID_A2);
+	world_exit_counted(w, SEC(21), CG_A2, &P_A2, EXIT(0), &lost);
+	world_empty_counted(w, SEC(21) + US(1), CG_A2, &lost);
+	world_gone(w, SEC(21) + US(2), CG_A2, &lost);
+	world_timer(w, SEC(22));
+}
+
+/* Stops A1 and lets one record be lost in that. */
+static void stop_and_lose(struct world *w, enum loss loss)
+{
+	const struct shot term = {.sig = 15,
+				  .flags = GRACED_SIG_GROUP,
+				  .from = &P_RUNC,
+				  .to = &P_A1,
+				  .parents = {&P_SHIM},
+				  .lost = loss == LOST_BEFORE_SIGNAL};
+	const struct graced_counts lost = {.exits = 1, .lost = 1};
+
+	if (loss == LOST_BESIDE)
+		lose_beside(w);
+	world_shot(w, SEC(24), CG_A1, &term);
+	if (loss == LOST_BY_COUNTS)
+		world_counts(w, SEC(25), CG_A1, true, &lost);
+	if (loss == LOST_OF_SANDBOX)
+		world_counts(w, SEC(25), CG_SANDBOX, true, &lost);
+	if (loss != LOST_BY_VERDICT)
+		return;
+	world_exit_counted(w, SEC(25), CG_A1, &P_A1, EXIT(0), &lost);
+	world_empty_counted(w, SEC(25) + US(1), CG_A1, &lost);
+	world_gone(w, SEC(25) + US(2), CG_A1, &lost);
+	world_timer(w, SEC(26));
+}
+
+static void test_ready_lost(void **state)
+{
+	static const struct {
+		enum loss loss;
+		uint32_t gaps;
+	} rows[] = {
+		{LOST_NOTHING, 0},
+		{LOST_BEFORE_SIGNAL, GAP(EVENTS_LOST)},
+		{LOST_BY_COUNTS, GAP(EVENTS_LOST)},
+		{LOST_BY_VERDICT, GAP(EVENTS_LOST)},
+		{LOST_BESIDE, GAP(EVENTS_LOST)},
+		{LOST_OF_SANDBOX, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++)
+		for (int restarts = 0; restarts < 2; restarts++) {
+			struct world w;
+
+			/* Nothing of it would be found. */
+			if (restarts && rows[i].loss == LOST_BY_VERDICT)
+				continue;
+			world_open_ready(&w);
+			stop_and_lose(&w, rows[i].loss);
+			hear(&w, &(struct answer){SEC(26), SEC(26), true});
+			if (restarts)
+				restart(&w, SEC(27));
+			hear(&w, &(struct answer){SEC(28), SEC(28), true});
+			hear(&w, &(struct answer){SEC(29), SEC(29), false});
+			assert_int_equal(the_ready(&w)->gaps, rows[i].gaps);
+			assert_int_equal(the_ready(&w)->stop_ns, SEC(24));
+			world_close(&w);
+		}
+}
+
 /* The source answers each question at once, or never. How often it was asked until then. */
 static size_t ask_until(struct world *w, enum meta_source source, bool answers, uint64_t from,
 			uint64_t to)
@@ -362,6 +444,8 @@ int main(void)
 		      test_ready_between),
 		CLAIM("a kubelet is asked each second until when a pod is Ready",
 		      test_ready_followed),
+		CLAIM("what was lost of a container may have been the first stop signal",
+		      test_ready_lost),
 		CLAIM("a restart leaves a gap in what it hides, and in nothing else",
 		      test_ready_restarted),
 	};

@@ -94,6 +94,7 @@ static void end_kept_pod(struct kept_pod *pod)
 	make_bool(&pod->terminating_between);
 	make_bool(&pod->empty_seen);
 	make_bool(&pod->cgroups_over);
+	make_bool(&pod->lost);
 	make_bool(&pod->measured);
 	make_bool(&pod->deleted);
 	make_bool(&pod->restart_requested);

@@ -134,7 +134,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6 + 3},
-		{OBS_KEPT_POD, sizeof(struct kept_pod), 27},
+		{OBS_KEPT_POD, sizeof(struct kept_pod), 26},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},
 	};
@@ -270,7 +270,7 @@ static void test_stable_lines(void **state)
 		"\"worker_terminating_ns\":44,\"worker_terminated_ns\":45,\"grace_s\":-46,"
 		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true,"
 		"\"ready_ns\":50,\"heard_ns\":51,\"between\":true,"
-		"\"terminating_between\":true}\n",
+		"\"terminating_between\":true,\"lost\":true}\n",
 	};
 
 	(void)state;

@@ -37,6 +37,7 @@ static void keep_truth(const struct epod_truth *t, struct kept_pod *ret)
 	ret->heard_ns = t->heard_ns;
 	ret->gone_ns = t->gone_ns;
 	ret->told_stop_ns = t->stop_ns;
+	ret->lost = t->lost;
 	ret->measured = t->measured;
 	ret->open = t->open;
 	memcpy(ret->doubt_ns, t->since_ns, sizeof(ret->doubt_ns));
@@ -111,6 +112,7 @@ static void take_truth(const struct kept_pod *k, struct epod_truth *ret)
 	ret->heard_ns = k->heard_ns;
 	ret->gone_ns = k->gone_ns;
 	ret->stop_ns = k->told_stop_ns;
+	ret->lost = k->lost;
 	ret->measured = k->measured;
 	ret->open = k->open;
 	memcpy(ret->since_ns, k->doubt_ns, sizeof(ret->since_ns));

@@ -27,6 +27,7 @@ struct epod_truth {
 	uint64_t heard_ns;   /* when the answer came that said so */
 	uint64_t gone_ns;    /* not listed any more */
 	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
+	bool lost;	     /* events about one of its containers were, the sandbox apart */
 	bool measured;	     /* how long it was Ready after that is over */
 	uint32_t open;	     /* told, and not over: bits of enum discrepancy */
 	uint64_t since_ns[DISCREPANCY_STATES];
@@ -132,6 +133,8 @@ void engine_truth_signalled(struct engine *e, struct epod *p, const struct cgnod
 			    uint64_t at_ns);
 /* Something about the pod is new since at_ns: tells what does not fit, once it holds. */
 void engine_truth_look(struct engine *e, struct epod *p, uint64_t at_ns);
+/* The verdict on a container has the gap events-lost. */
+void engine_truth_lost(struct engine *e, struct epod *p);
 /* The pod has ended: until when it is told to be Ready is asked for. */
 void engine_truth_ended(struct engine *e, const struct epod *p);
 /* The pod is followed no longer. */

@@ -228,6 +228,14 @@ void engine_pods_exited(struct engine *e, const struct cgnode *node, uint64_t at
 		p->exit_ns = at_ns;
 }
 
+void engine_pods_judged(struct engine *e, const struct cgnode *node, uint32_t gaps)
+{
+	struct epod *p = followed(e, node);
+
+	if (p && gaps >> GAP_EVENTS_LOST & 1 && !engine_pods_is_sandbox(e, node))
+		engine_truth_lost(e, p);
+}
+
 /* Empty is what is below it, too. */
 static void depopulate(struct cgnode *node)
 {

@@ -267,6 +267,8 @@ void engine_pods_tell_held(struct engine *e, bool all);
 void engine_pods_entered(struct engine *e, struct cgnode *node);
 void engine_pods_signalled(struct engine *e, const struct cgnode *node, uint64_t at_ns);
 void engine_pods_exited(struct engine *e, const struct cgnode *node, uint64_t at_ns);
+/* The verdict on its stop goes out, with these gaps. */
+void engine_pods_judged(struct engine *e, const struct cgnode *node, uint32_t gaps);
 /* seen: at that moment; otherwise it is empty now, since nobody knows when. */
 void engine_pods_emptied(struct engine *e, struct cgnode *node, uint64_t at_ns, bool seen);
 void engine_pods_removed(struct engine *e, struct cgnode *node, uint64_t at_ns);

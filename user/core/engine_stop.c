@@ -255,6 +255,7 @@ static void init_signalled(struct engine *e, struct stop *stop, const struct obs
 	if (!adopt(e, stop, &obs->signal.target, obs->at_ns))
 		return;
 	lapse_by(e, stop, obs->at_ns);
+	stop->record_lost |= stop->before.lost + obs->signal.lost > stop->base.lost;
 	note = stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, stop_set,
 			      engine_stop_signal(e, stop->node), sender);
 	noted(e, stop, note, obs);

@@ -52,6 +52,20 @@ static bool began_before(const struct engine *e, const struct epod *p, uint64_t 
 	       (p->terminating_ns < at_ns || (deletion_ns && deletion_ns < at_ns));
 }
 
+/* One of them may have been an earlier stop signal. */
+static bool has_lost(const struct engine *e, const struct epod *p)
+{
+	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (node->stop && stop_gaps(node->stop) >> GAP_EVENTS_LOST & 1 &&
+			    !engine_pods_is_sandbox(e, node))
+				return true;
+	return p->truth.lost;
+}
+
 /* Between the last answer that had it as Ready and the first that did not lies what is reported. */
 static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
 {
@@ -65,6 +79,8 @@ static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
 		gaps |= 1u << GAP_DAEMON_DOWN;
 	if (began_before(e, p, e->attached_ns))
 		gaps |= 1u << GAP_ATTACHED_LATE;
+	if (has_lost(e, p))
+		gaps |= 1u << GAP_EVENTS_LOST;
 	return gaps;
 }
 
@@ -107,6 +123,14 @@ void engine_truth_signalled(struct engine *e, struct epod *p, const struct cgnod
 
 	if (p->truth.stop_ns < end_ns && !engine_pods_is_sandbox(e, node))
 		p->truth.stop_ns = at_ns;
+}
+
+void engine_truth_lost(struct engine *e, struct epod *p)
+{
+	if (p->truth.lost)
+		return;
+	p->truth.lost = true;
+	engine_changed_pod(e, p);
 }
 
 /* --- what a list says ----------------------------------------------------------------------- */

@@ -162,13 +162,18 @@ static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool no
 
 void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
 {
+	uint32_t gaps;
+
 	engine_wake(e, stop, 0);
 	if (stop->node)
 		engine_changed(e, stop->node);
 	stop->told_unnamed = stop->node && !stop->node->path;
 	engine_take_grace(e, stop);
-	engine_report_stop(e, stop, gaps_of(e, stop, not_empty));
+	gaps = gaps_of(e, stop, not_empty);
+	engine_report_stop(e, stop, gaps);
 	e->stats.stops++;
+	if (stop->node && stop->node->stop == stop)
+		engine_pods_judged(e, stop->node, gaps);
 	engine_note_exit(e, stop);
 	engine_expect(e, stop, STOP_EV_TELL);
 	if (stop->empty_ns) {

@@ -108,7 +108,7 @@ struct kept_pod {
 	bool empty_seen, cgroups_over;
 	uint64_t ready_ns, unready_ns, heard_ns, gone_ns, told_stop_ns;
 	uint32_t ready; /* enum record_tri */
-	bool measured;
+	bool lost, measured;
 	uint32_t open; /* bits of enum discrepancy */
 	uint64_t doubt_ns[KEPT_POD_DOUBTS];
 	/* The worker's; grace_s is 0 until it is terminating. */

@@ -335,6 +335,7 @@ static const struct rec_field KEPT_POD[] = {
 	UINT("heard_ns", kept_pod.heard_ns),
 	BOOL("between", kept_pod.between),
 	BOOL("terminating_between", kept_pod.terminating_between),
+	BOOL("lost", kept_pod.lost),
 };
 
 _Static_assert(KEPT_POD_DOUBTS == 3, "one UINT() for each doubt");
