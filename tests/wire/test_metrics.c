@@ -210,6 +210,42 @@ static void test_says(void **state)
 	}
 }
 
+/* Each stands alone, and the guessed sandboxes are where they are counted. */
+static void test_help(void **state)
+{
+	static const char *const want[] = {
+		" Stops whose evidence has a gap, by gap: those in graced_container_stops_total, "
+		"each under all of its gaps, and of guessed sandboxes, which are not in there, "
+		"under sandbox-guessed alone.\n",
+		" When the log begins to warn that the token or client certificate for a source "
+		"expires: a day before that, or when the last tenth of its life begins if that is "
+		"later; absent while unknown.\n",
+	};
+	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
+	struct record stop = serieslib_stop("shop", "cart");
+	struct metrics m = full(series);
+
+	(void)state;
+	stop.stop.container.kind = CONTAINER_KIND_SANDBOX;
+	stop.stop.gaps = 1u << GAP_SANDBOX_GUESSED | 1u << GAP_ATTACHED_LATE;
+	series_record(series, &stop);
+	for (int format = EXPO_TEXT; format <= EXPO_OPENMETRICS; format++) {
+		_buf_ page = {};
+
+		write_page(&page, (enum expo_format)format, &m);
+		for (size_t i = 0; i < LEN(want); i++)
+			if (!strstr(buf_str(&page), want[i]))
+				fail_msg("the page lacks%s", want[i]);
+		assert_non_null(
+			strstr(buf_str(&page),
+			       "\ngraced_stops_incomplete_total{gap=\"sandbox-guessed\"} 1\n"));
+		assert_non_null(
+			strstr(buf_str(&page),
+			       "\ngraced_stops_incomplete_total{gap=\"attached-late\"} 0\n"));
+		assert_null(strstr(buf_str(&page), "\ngraced_container_stops_total{"));
+	}
+}
+
 static void test_unknown(void **state)
 {
 	static const char *const absent[] = {
@@ -487,6 +523,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("the page says all that the snapshot knows", test_says),
+		CLAIM("help says what is counted where", test_help),
 		CLAIM("what is not known is left out, what is zero is not", test_unknown),
 		CLAIM("a program without statistics has no run time", test_no_statistics),
 		CLAIM("emitted, lost and suppressed are what was produced", test_produced),

@@ -158,7 +158,9 @@ static void add_expiry(struct expo *expo, const struct metrics *metrics)
 		"When the token or client certificate for a source expires; absent while unknown."};
 	static const struct expo_family warn = {
 		"graced_credential_warn_timestamp_seconds", EXPO_GAUGE, "seconds",
-		"From when on that is warned of: a day before, of short lives in their last tenth."};
+		"When the log begins to warn that the token or client certificate for a source "
+		"expires: a day before that, or when the last tenth of its life begins if that is "
+		"later; absent while unknown."};
 	static const enum meta_source sources[] = {META_KUBELET, META_API};
 
 	expo_family(expo, &expiry);

@@ -65,8 +65,9 @@ static void add_incomplete(struct expo *expo, const struct series *series)
 {
 	static const struct expo_family family = {
 		"graced_stops_incomplete", EXPO_COUNTER, NULL,
-		"Stops in graced_container_stops whose evidence has a gap, by gap; a stop with several "
-		"gaps counts under each of them."};
+		"Stops whose evidence has a gap, by gap: those in graced_container_stops_total, each "
+		"under all of its gaps, and of guessed sandboxes, which are not in there, under "
+		"sandbox-guessed alone."};
 	struct series_stats stats;
 
 	series_get_stats(series, &stats);
@@ -83,7 +84,8 @@ static void add_unheard(struct expo *expo, const struct series *series)
 {
 	static const struct expo_family family = {
 		"graced_unheard_stops", EXPO_COUNTER, NULL,
-		"Stops in graced_container_stops whose stop signal was not acted on, by why."};
+		"Stops in graced_container_stops_total whose stop signal was not acted on, by "
+		"why."};
 	struct series_stats stats;
 
 	series_get_stats(series, &stats);
