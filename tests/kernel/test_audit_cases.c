@@ -3,6 +3,8 @@
 // and frozen ones, scripts, users that may not look.
 #include "lib/audited.h"
 #include "lib/claim.h"
+#include "lib/hangfs.h"
+#include "lib/peek.h"
 #include "lib/run.h"
 #include "lib/v1freezer.h"
 
@@ -11,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define HANDLER "'verdict':'hears','reason':'handler','disposition':'handler','waiters':0"
@@ -197,6 +201,49 @@ static void a_stage_of_the_runtime_is_starting(void **state)
 	}
 }
 
+static struct hangfs *hanging;
+
+/* However the test has ended, nothing waits for it any more. */
+static int end_hanging(void **state)
+{
+	struct fixture *f = *state;
+	char dir[HIER_PATH_MAX];
+
+	hanging = hangfs_close(hanging);
+	if (f) {
+		snprintf(dir, sizeof(dir), "%s/hangs", f->tree.tmp);
+		rmdir(dir);
+	}
+	return 0;
+}
+
+/* Its program is on a file system that answers nothing any more. */
+static void a_file_system_that_hangs_is_not_asked(void **state)
+{
+	struct fixture *f = judge_need(state);
+	char dir[HIER_PATH_MAX], program[HIER_PATH_MAX + 16];
+	struct box box;
+	json_t *rec;
+
+	if (hangfs_unavailable()) {
+		fprintf(stderr, "skipped: %s\n", hangfs_unavailable());
+		skip();
+	}
+	snprintf(dir, sizeof(dir), "%s/hangs", f->tree.tmp);
+	snprintf(program, sizeof(program), "%s/workload", f->tree.helpers);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(hangfs_open(dir, program, &hanging), 0);
+	judge_start(f, &(struct box_spec){.run = hangfs_run}, &box);
+	assert_true(box.proc.ready);
+	assert_int_equal(peek_await_syscall(box.init_pid, SYS_pause), 0);
+	hangfs_hang(hanging);
+	rec = audited(&box, 1);
+	judge_match(rec, "{'verdict':'deaf','reason':'no-handler','process':{'comm':'program'}}");
+	json_decref(rec);
+	assert_false(hangfs_was_asked(hanging));
+	assert_int_equal(box_remove(&box), 0);
+}
+
 /* An init is known by its program: bash plays it, from a file of that name. */
 static void a_child_that_ignores_what_its_init_passes_on_is_a_warning(void **state)
 {
@@ -376,6 +423,8 @@ int main(void)
 		      the_exit_status_tells_of_one_deaf_container),
 		CLAIM("a stage of the runtime is starting, and not what calls itself one",
 		      a_stage_of_the_runtime_is_starting),
+		{"a file system that hangs is not asked for a container's program",
+		 a_file_system_that_hangs_is_not_asked, NULL, end_hanging, NULL},
 		CLAIM("a shell between two commands does not block",
 		      a_shell_between_two_commands_does_not_block),
 		CLAIM("a process that never sleeps is not reported as blocked",
