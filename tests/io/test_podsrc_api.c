@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "io/fetch_priv.h"
 #include "lib/claim.h"
 #include "lib/kubescene.h"
 #include "lib/podgen.h"
@@ -157,6 +158,75 @@ static void test_client_certificate(void **state)
 	assert_int_equal(ask_as(*state, "client").status, PODSRC_UP);
 	assert_int_equal(podsrc_kubelet_judge(&in_the_clear, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "needs https"));
+}
+
+static __typeof__(curl_easy_setopt) *setopt;
+static CURLoption refused;
+
+/* As libcurl does when it has no memory for a copy. */
+static CURLcode setopt_unless_refused(CURL *easy, CURLoption option, ...)
+{
+	CURLcode code;
+	va_list ap;
+
+	if (option == refused)
+		return CURLE_OUT_OF_MEMORY;
+	va_start(ap, option);
+	if (option < CURLOPTTYPE_OBJECTPOINT)
+		code = setopt(easy, option, va_arg(ap, long));
+	else if (option >= CURLOPTTYPE_OFF_T && option < CURLOPTTYPE_BLOB)
+		code = setopt(easy, option, va_arg(ap, curl_off_t));
+	else
+		code = setopt(easy, option, va_arg(ap, void *));
+	va_end(ap);
+	return code;
+}
+
+/* The server would answer without a certificate, too. */
+static struct podsrc_state ask_refused(struct asker *asker, CURLoption option)
+{
+	_cleanup_(cleanup_free) char *cert = tlsc_read("server.crt"),
+				     *key = tlsc_read("server.key");
+	static const char list[] =
+		KUBESCENE_HEAD "Content-Length: 26\r\n\r\n{\"kind\":\"List\",\"items\":[]}";
+	const struct kubepeer_part part = {
+		.cert = cert, .key = key, .answer = list, .len = sizeof(list) - 1};
+	struct podsrc_state got;
+	struct kubescene s;
+	char path[96];
+
+	open_api(&s, asker);
+	snprintf(path, sizeof(path), "%s/client.pem", kubescene_dir);
+	write_client(path, "client");
+	s.options.token_file = NULL;
+	s.options.client_file = path;
+	kubepeer_play(&s.peer, &part);
+	refused = option;
+	got = kubescene_first(&s);
+	print_message("# option %d: %s\n", option, got.text);
+	assert_int_equal(kubepeer_asked(&s.peer), got.status == PODSRC_UP);
+	assert_int_equal(kubepeer_accepted(&s.peer), got.status == PODSRC_UP);
+	kubescene_close(&s);
+	unlink(path);
+	return got;
+}
+
+static void test_client_certificate_refused(void **state)
+{
+	static const CURLoption options[] = {CURLOPT_SSLCERT_BLOB, CURLOPT_SSLKEY_BLOB};
+	struct asker *asker = *state;
+
+	if (!tlsc_can())
+		return;
+	setopt = asker->fetch->curl.easy_setopt;
+	asker->fetch->curl.easy_setopt = setopt_unless_refused;
+	for (size_t i = 0; i < LEN(options); i++) {
+		struct podsrc_state got = ask_refused(asker, options[i]);
+
+		assert_int_equal(got.status, PODSRC_DOWN);
+		assert_non_null(strstr(got.text, "cannot ask it: "));
+	}
+	assert_int_equal(ask_refused(asker, CURLOPT_LASTENTRY).status, PODSRC_UP);
 }
 
 /* An empty list is one: nothing is wanted on the node. */
@@ -366,6 +436,8 @@ int main(void)
 		BOTH("it is asked for the node's pods alone, out of its cache", test_asks),
 		BOTH("a client certificate is shown in place of a token, as its file is now",
 		     test_client_certificate),
+		BOTH("without a client certificate that libcurl does not take nothing is asked",
+		     test_client_certificate_refused),
 		BOTH("a client certificate that is renewed is shown from the next question on",
 		     test_client_certificate_rotates),
 		BOTH("what it does not list is gone, were it the last", test_gone),
