@@ -185,7 +185,7 @@ static void an_old_init_that_leaves_is_no_stage(void **state)
 	struct proc_end end;
 	struct box box;
 
-	attach(f);
+	attach_begin(f);
 	judge_start(f, &(struct box_spec){.run = run_worker, .host_pidns = true}, &box);
 	sleep(WORKER_AGE_S);
 	assert_int_equal(box_exec(&f->tree, &box, "workload", false, BOX_ARGV("deaf"), &beside), 0);
