@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about io/procfs: hostile names do not bend the numbers, and the init is found. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/procfs.h"
 #include "lib/claim.h"
+#include "lib/peek.h"
 
 #define REST " S 7 1 1 0 -1 4194560 90 0 1 0 0 1 0 0 20 0 1 0 12345 1 1 1"
 
@@ -232,6 +236,84 @@ static void test_zombie(void **state)
 	assert_false(procfs_alive(pid, child.proc.start_ns));
 }
 
+/* Of how many more descriptors there may be; 0: none. */
+static void limit_descriptors(struct rlimit *old, unsigned int more)
+{
+	int fd = dup(STDERR_FILENO);
+	struct rlimit few;
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, old), 0);
+	few = *old;
+	few.rlim_cur = (rlim_t)fd + more;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
+#define DESCRIPTORS_ENOUGH 4
+
+/* A process is there, and reading of it takes two descriptors at a time. */
+static void see_with_few_descriptors(pid_t pid)
+{
+	struct procfs_proc p;
+	struct rlimit old;
+	uint64_t start_ns;
+
+	assert_int_equal(procfs_read(pid, 0, &p), 0);
+	assert_false(p.exiting);
+	start_ns = p.proc.start_ns;
+	for (unsigned int more = 0; more <= DESCRIPTORS_ENOUGH; more++) {
+		bool alive, exiting = false;
+		int r;
+
+		limit_descriptors(&old, more);
+		alive = procfs_alive(pid, start_ns);
+		r = procfs_read(pid, 0, &p);
+		exiting = r == 0 && p.exiting;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+		print_message("%u descriptors: %d\n", more, r);
+		assert_true(alive);
+		assert_false(exiting);
+		assert_true(r == 0 || r == -EMFILE);
+	}
+}
+
+static void *pause_forever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static pid_t start_process(bool leader_leaves)
+{
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!leader_leaves)
+		pause_forever(NULL);
+	pthread_create(&thread, NULL, pause_forever, NULL);
+	pthread_exit(NULL);
+}
+
+static void test_without_descriptors(void **state)
+{
+	(void)state;
+	for (int leader_leaves = 0; leader_leaves < 2; leader_leaves++) {
+		pid_t pid = start_process(leader_leaves);
+
+		assert_true(pid > 0);
+		if (leader_leaves)
+			assert_int_equal(peek_await_leader_gone(pid), 0);
+		see_with_few_descriptors(pid);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -241,6 +323,8 @@ int main(void)
 		CLAIM("a process's cgroup is found by hierarchy", test_cgroup),
 		CLAIM("this very process is read as it is", test_self),
 		CLAIM("a zombie is not alive", test_zombie),
+		CLAIM("a process that cannot be read for lack of descriptors is alive",
+		      test_without_descriptors),
 	};
 
 	return cmocka_run_group_tests_name("io/procfs", tests, NULL, NULL);

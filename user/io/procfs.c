@@ -116,16 +116,20 @@ static bool has_left(const struct procfs_stat *stat)
 	return stat->flags & PF_EXITING || stat->state == 'Z' || stat->state == 'X';
 }
 
-/* A leader may leave long before the last of its threads. 0: all of them have left. */
-static unsigned long running_thread(pid_t pid)
+/* A leader may leave long before the last of its threads. *ret 0: all of them have left. -errno
+ * when one cannot be read. */
+static int find_running_thread(pid_t pid, unsigned long *ret)
 {
 	_cleanup_(cleanup_closedir) DIR *dir = NULL;
 	struct dirent *entry;
 	char path[64];
+	int r;
 
+	*ret = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if (fd_opendir(AT_FDCWD, path, &dir) < 0)
-		return 0;
+	r = fd_opendir(AT_FDCWD, path, &dir);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	while ((entry = readdir(dir))) {
 		unsigned long tid = strtoul(entry->d_name, NULL, 10);
 		struct procfs_stat stat;
@@ -133,8 +137,13 @@ static unsigned long running_thread(pid_t pid)
 		if (!tid || tid > INT_MAX)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%lu/stat", pid, tid);
-		if (read_stat(path, &stat) == 0 && !has_left(&stat))
-			return tid;
+		r = read_stat(path, &stat);
+		if (r < 0 && r != -ESRCH)
+			return r;
+		if (r == 0 && !has_left(&stat)) {
+			*ret = tid;
+			return 0;
+		}
 	}
 	return 0;
 }
@@ -196,7 +205,7 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	struct procfs_proc p = {};
 	struct procfs_stat stat;
 	char path[64], text[8192];
-	unsigned long tid;
+	unsigned long tid = (unsigned long)pid;
 	ssize_t n;
 	int r;
 
@@ -217,7 +226,10 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	p.proc.ns_pid = status.ns_pid;
 	p.proc.uid = status.uid;
 	memcpy(p.proc.comm, stat.comm, sizeof(p.proc.comm));
-	tid = has_left(&stat) ? running_thread(pid) : (unsigned long)pid;
+	if (has_left(&stat))
+		r = find_running_thread(pid, &tid);
+	if (r < 0)
+		return r;
 	if (tid)
 		read_exe(pid, tid, p.proc.exe);
 	p.ppid = stat.ppid;
@@ -230,6 +242,7 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 bool procfs_alive(pid_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
+	unsigned long tid;
 	char path[64];
 	int r;
 
@@ -239,7 +252,7 @@ bool procfs_alive(pid_t pid, uint64_t start_ns)
 		return r != -ESRCH;
 	if (stat.start_ns != start_ns - start_ns % TICK_NS)
 		return false;
-	return !has_left(&stat) || running_thread(pid);
+	return !has_left(&stat) || find_running_thread(pid, &tid) < 0 || tid;
 }
 
 uint64_t procfs_own_capabilities(void)
