@@ -186,6 +186,33 @@ static void test_path_of(void **state)
 	assert_int_equal(cgfs_path_of(t->cgfs, t->id[2], path, 5, &level), -ENAMETOOLONG);
 }
 
+/* A cgroup is absent only when each directory was looked into. */
+static void test_path_of_without_descriptors(void **state)
+{
+	struct tree *t = *state;
+	struct rlimit old, few;
+	char path[64];
+	uint32_t level;
+	int fd = dup(0), r[4];
+
+	close(fd);
+	make(t, "/a");
+	make(t, "/a/b");
+	assert_int_equal(cgfs_scan(t->cgfs, "/", visit, t, NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	for (size_t i = 0; i < LEN(r); i++) {
+		few.rlim_cur = (rlim_t)fd + i;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		r[i] = cgfs_path_of(t->cgfs, t->id[2], path, sizeof(path), &level);
+	}
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_int_equal(r[0], -EMFILE);
+	assert_int_equal(r[1], -E2BIG);
+	assert_int_equal(r[2], -E2BIG);
+	assert_int_equal(r[3], 0);
+}
+
 static int sum(void *userdata, pid_t pid, uint64_t cgroup_id)
 {
 	uint64_t *total = userdata;
@@ -603,6 +630,8 @@ int main(void)
 		 teardown, NULL},
 		{"a scan ends at its bound of depth and says so", test_deep, setup, teardown, NULL},
 		{"a cgroup's path is found by its id", test_path_of, setup, teardown, NULL},
+		{"a cgroup is not absent for lack of descriptors", test_path_of_without_descriptors,
+		 setup, teardown, NULL},
 		{"the processes at and below a cgroup are read, odd lines are not", test_pids,
 		 setup, teardown, NULL},
 		{"processes are found at any depth, also beyond the longest path",

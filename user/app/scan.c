@@ -356,7 +356,8 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 static void tell_refused(uint32_t refused, const struct cgfs_scan *counts)
 {
 	if (refused || counts->skipped)
-		say("%u of %u cgroups are not watched: too many, or too deep",
+		say("%u of %u cgroups are not watched: too many, too deep, or not "
+		    "readable",
 		    refused + counts->skipped, counts->visited + counts->skipped);
 }
 

@@ -134,8 +134,13 @@ static int walk_visit(struct walk *w, struct cgfs_dir *at)
 	int r;
 
 	/* Opened before the visit, so that the one visited and the one read are the same. */
-	if (fd_opendir(at->parent_fd, at->name, &d) < 0 || fstat(dirfd(d), &st) < 0)
+	r = fd_opendir(at->parent_fd, at->name, &d);
+	if (r == 0 && fstat(dirfd(d), &st) < 0)
+		r = -errno;
+	if (r < 0) {
+		w->counts.skipped += !cgfs_is_gone(r);
 		return 0;
+	}
 	at->id = st.st_ino;
 	at->path = w->len ? w->path : "/";
 	w->counts.visited++;
@@ -288,6 +293,7 @@ static int find_visit(void *userdata, const struct cgfs_dir *dir)
 int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_t *ret_level)
 {
 	struct find f = {id, ret, size, ret_level, -ENOENT};
+	struct cgfs_scan counts = {};
 	_cleanup_(cleanup_close) int fd = open_by_id(cgfs, id);
 	int r;
 
@@ -298,8 +304,11 @@ int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_
 	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 		return fd;
 	/* Without CAP_DAC_READ_SEARCH all of them are looked at. */
-	r = cgfs_scan(cgfs, "/", find_visit, &f, NULL);
-	return r < 0 && r != -ECANCELED ? r : f.result;
+	r = cgfs_scan(cgfs, "/", find_visit, &f, &counts);
+	if (r == -ECANCELED)
+		return f.result;
+	/* It may be in what was skipped. */
+	return r == 0 && counts.skipped ? -E2BIG : r < 0 ? r : f.result;
 }
 
 int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret)

@@ -35,7 +35,7 @@ typedef int (*cgfs_pid_fn)(void *userdata, pid_t pid, uint64_t cgroup_id);
 
 struct cgfs_scan {
 	uint32_t visited;
-	uint32_t skipped; /* too deep, path too long, or beyond the bound of one scan */
+	uint32_t skipped; /* too deep, path too long, not readable, or beyond the bound of one scan */
 };
 
 /* mount is where the hierarchy's root is mounted. -errno of opening it. */
@@ -55,7 +55,8 @@ int cgfs_scan(struct cgfs *cgfs, const char *from, cgfs_visit_fn visit, void *us
  * its id. */
 bool cgfs_dir_exists(const struct cgfs_dir *dir);
 
-/* The path of a cgroup's id, and its level. -ENOENT: there is none (any more); -ENAMETOOLONG. */
+/* The path of a cgroup's id, and its level. -ENOENT: there is none (any more); -E2BIG: not all of
+ * them could be looked at; -EMFILE; -ENAMETOOLONG. */
 int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_t *ret_level);
 
 /* The delegated_level of the cgroup at a path, as far as what is there tells. */

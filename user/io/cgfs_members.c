@@ -38,12 +38,6 @@ struct cgfs_members {
 	pid_t pids[CGFS_BATCH];
 };
 
-/* It was removed meanwhile, or has no such file. */
-static bool is_gone(int error)
-{
-	return error == -ENOENT || error == -ENODEV || error == -ENOTDIR;
-}
-
 int cgfs_pids_file_open(int dir, struct cgfs_pids_file *ret)
 {
 	*ret = (struct cgfs_pids_file){};
@@ -73,7 +67,7 @@ static bool next_line(struct cgfs_pids_file *file)
 		n = file->fd < 0 ? 0
 				 : fd_read_full(file->fd, file->text + file->len,
 						sizeof(file->text) - 1 - file->len);
-		if (n < 0 && n != -EOPNOTSUPP && !is_gone((int)n))
+		if (n < 0 && n != -EOPNOTSUPP && !cgfs_is_gone((int)n))
 			file->error = (int)n;
 		if (n <= 0) {
 			cgfs_pids_file_close(file);
@@ -106,7 +100,7 @@ bool cgfs_pids_file_next(struct cgfs_pids_file *file, pid_t *ret)
 
 static void note(struct cgfs_members *m, int error)
 {
-	if (!m->error && !is_gone(error))
+	if (!m->error && !cgfs_is_gone(error))
 		m->error = error;
 }
 
@@ -382,7 +376,7 @@ static bool has_member(struct cgfs *cgfs, const char *path)
 	int r = cgfs_members_open(cgfs->root_fd, cgfs_relative(path), &m);
 
 	if (r < 0)
-		return !is_gone(r);
+		return !cgfs_is_gone(r);
 	r = cgfs_members_step(m, found_one, NULL, &work);
 	cgfs_members_free(m);
 	return r != 0;

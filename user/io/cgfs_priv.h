@@ -4,6 +4,7 @@
 #define IO_CGFS_PRIV_H
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,6 +26,12 @@ static inline bool cgfs_is_subdir(const struct dirent *entry)
 {
 	return (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) &&
 	       strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+/* The cgroup was removed meanwhile, or has no such file. */
+static inline bool cgfs_is_gone(int error)
+{
+	return error == -ENOENT || error == -ENODEV || error == -ENOTDIR;
 }
 
 /* A path below the hierarchy's root as openat() takes it, relative to root_fd. */
