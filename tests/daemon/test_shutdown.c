@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,6 +198,49 @@ static void the_recorder_waits_for_the_last_container(void **state)
 		s, "{'type':'shutdown','event':'released','reason':'all-empty',"
 		   "'holders':[{'who':'kubelet','uid':0,'pid':7}]}"));
 	shutscene_await_locks(s, 1);
+	shutscene_end(s);
+}
+
+static void limit_descriptors(const struct shutscene *s, rlim_t soft)
+{
+	struct rlimit limit;
+
+	assert_int_equal(prlimit(service_pid(s->service), RLIMIT_NOFILE, NULL, &limit), 0);
+	limit.rlim_cur = soft ? soft : limit.rlim_max;
+	assert_int_equal(prlimit(service_pid(s->service), RLIMIT_NOFILE, &limit, NULL), 0);
+}
+
+/* The init leaves a child in the container: the daemon looks whether it is empty, and can open no
+ * file to do so. */
+static void a_look_without_descriptors_is_no_end(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	const struct box_spec spec = {.argv = BOX_ARGV("leave-child", "3"), .host_pidns = true};
+	struct proc_end how;
+	uint64_t left_ns;
+	struct box box;
+	json_t *rec;
+
+	shutscene_box_of(s, "left", &spec, &box);
+	logindmock_announce(&s->mock, true, "reboot");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	limit_descriptors(s, 3);
+	page_go(box.proc.page, 1);
+	assert_int_equal(proc_wait(&box.proc, &how), 0);
+	json_decref(
+		shutscene_await_record(s, "{'type':'stop','outcome':'failed','pod':{'name':'left'},"
+					  "'evidence':{'gaps':['not-empty']}}"));
+	assert_null(shutscene_find(s, "{'type':'shutdown','event':'released'}"));
+	assert_int_equal(logindmock_locks(&s->mock), 2);
+	limit_descriptors(s, 0);
+	left_ns = page_clock_ns();
+	page_go(box.proc.page, 2);
+	rec = shutscene_await_record(s, "{'type':'shutdown','event':'released',"
+					"'reason':'all-empty'}");
+	assert_true((uint64_t)jrec_int(rec, "boot_ns", 0) >= left_ns);
+	json_decref(rec);
+	shutscene_await_locks(s, 1);
+	assert_int_equal(box_remove(&box), 0);
 	shutscene_end(s);
 }
 
@@ -431,6 +475,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SHUTSCENE_CLAIM("the recorder holds the lock until the last container is empty",
 				the_recorder_waits_for_the_last_container),
+		SHUTSCENE_CLAIM(
+			"a container that cannot be looked at for lack of descriptors is not empty",
+			a_look_without_descriptors_is_no_end),
 		SHUTSCENE_CLAIM(
 			"metrics tell of the lock, of what a shutdown needs, and when one was",
 			it_is_told_how_a_shutdown_stands),
