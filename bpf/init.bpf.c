@@ -150,7 +150,7 @@ __noinline __u32 init_stage_left(__u64 watch_id)
 	ev->proc.watch_id = watch_id;
 	ev->proc.pid = init->pid;
 	ev->rank = GRACED_INIT_FIRST;
-	ev->pad = 0;
+	ev->flags = 0;
 	emit_end(ev, false);
 	return 1;
 }

@@ -129,10 +129,10 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	if (!ev)
 		return;
 	ev->rank = rank;
-	ev->pad = 0;
 	proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	ev->flags = init.start_ns < w->since_ns ? GRACED_INIT_LATE : 0;
 	emit_end(ev, false);
 }
 

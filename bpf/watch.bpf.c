@@ -15,7 +15,7 @@ int set_kind(__u64 *ctx)
 	if (!w)
 		return 0;
 	if (!watch_recorded(w))
-		w->told_at_ns = bpf_ktime_get_boot_ns();
+		w->told_at_ns = w->since_ns = bpf_ktime_get_boot_ns();
 	w->kind = ctx[1];
 	return 1;
 }

@@ -54,6 +54,12 @@ enum graced_init_rank {
 	GRACED_INIT_PID1 = 3,	 /* PID 1 of its own pid namespace, its parent outside */
 };
 
+/* graced_ev_init.flags */
+enum graced_init_flags {
+	/* It started before its container was recorded: what it was sent until then is not known. */
+	GRACED_INIT_LATE = 1 << 0,
+};
+
 /* graced_ev_signal.flags */
 enum graced_signal_flags {
 	GRACED_SIG_GROUP = 1 << 0,	   /* for the whole process, not for one thread */
@@ -168,7 +174,7 @@ struct graced_ev_init {
 	struct graced_hdr hdr;
 	struct graced_proc proc;
 	__u32 rank; /* enum graced_init_rank */
-	__u32 pad;
+	__u32 flags;
 };
 
 struct graced_ev_signal {
@@ -246,6 +252,7 @@ struct graced_watch {
 	__u64 vain_at_ns; /* a bucket, for SIGKILLs that its init ignores */
 	__u32 vain_left;
 	__u32 vain_kills; /* how many of these were not recorded; not among the suppressed */
+	__u64 since_ns; /* when it began to be recorded, if not when it was made; 0: it was made so */
 };
 
 struct graced_init {

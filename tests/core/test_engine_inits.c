@@ -143,6 +143,37 @@ static void test_exit_guess(void **state)
 	}
 }
 
+/* A signal on another CPU may come before the record of the init that it found. */
+static void test_late(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (int late = 0; late < 2; late++)
+		for (int after = 0; after < 2; after++) {
+			const struct obs init = {
+				.type = OBS_INIT,
+				.at_ns = SEC(11) + (uint64_t)after,
+				.init = {.id = CG_A1,
+					 .rank = GRACED_INIT_PID1,
+					 .late = late,
+					 .proc = P_A1},
+			};
+
+			world_open(&w, NULL);
+			if (!after)
+				assert_int_equal(world_tell(&w, &init), 0);
+			world_managed(&w, SEC(11), CG_A1, &P_A1, 15);
+			if (after)
+				assert_int_equal(world_tell(&w, &init), 0);
+			world_exit(&w, SEC(12), CG_A1, &P_A1, EXIT(0));
+			world_empty(&w, SEC(12), CG_A1);
+			assert_verdict(&w, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL,
+				       late ? GAP(ATTACHED_LATE) : 0);
+			world_close(&w);
+		}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -152,6 +183,7 @@ int main(void)
 		CLAIM("what exits without an exec is the init, unless one execs that was there before",
 		      test_exit_guess),
 		CLAIM("an init that gives way to another is reported", test_next_init),
+		CLAIM("an init that ran before its container was recorded has that gap", test_late),
 	};
 
 	return cmocka_run_group_tests_name("engine_inits", tests, NULL, NULL);

@@ -53,6 +53,11 @@ static int on_record(void *userdata, void *data, size_t size)
 			memcpy(&k->ooms[k->n_ooms], data, sizeof(*k->ooms));
 		k->n_ooms++;
 	}
+	if (hdr->type == GRACED_EV_INIT && size >= sizeof(*k->inits)) {
+		if (k->n_inits < KERNHALF_SEEN)
+			memcpy(&k->inits[k->n_inits], data, sizeof(*k->inits));
+		k->n_inits++;
+	}
 	return 0;
 }
 
@@ -194,7 +199,7 @@ void kernhalf_await_note(const struct box *box, uint32_t kind, unsigned int nth)
 
 void kernhalf_drain(struct kernhalf *k)
 {
-	k->n_signals = k->n_exits = k->n_reaps = k->n_ooms = 0;
+	k->n_signals = k->n_exits = k->n_reaps = k->n_ooms = k->n_inits = 0;
 	assert_true(ring_buffer__consume(k->ring) >= 0);
 }
 

@@ -22,7 +22,8 @@ struct kernhalf {
 	struct graced_ev_exit exits[KERNHALF_SEEN];
 	struct graced_ev_reaped reaps[KERNHALF_SEEN];
 	struct graced_ev_oom ooms[KERNHALF_SEEN];
-	unsigned int n_signals, n_exits, n_reaps, n_ooms; /* how many came */
+	struct graced_ev_init inits[KERNHALF_SEEN];
+	unsigned int n_signals, n_exits, n_reaps, n_ooms, n_inits; /* how many came */
 };
 
 /*
@@ -53,7 +54,7 @@ unsigned int kernhalf_entries(const struct kernhalf *k, const char *map);
 /* Waits until a box has taken so many notes of a kind and one more. */
 void kernhalf_await_note(const struct box *box, uint32_t kind, unsigned int nth);
 
-/* Read what is in the ring; see signals, exits, reaps and ooms. */
+/* Read what is in the ring; see signals, exits, reaps, ooms and inits. */
 void kernhalf_drain(struct kernhalf *k);
 
 /*

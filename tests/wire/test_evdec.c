@@ -152,7 +152,11 @@ static void test_init(void **state)
 	decode_well(&ev, sizeof(ev), OBS_INIT, &obs);
 	assert_int_equal(obs.init.id, ID);
 	assert_int_equal(obs.init.rank, GRACED_INIT_PID1);
+	assert_false(obs.init.late);
 	assert_proc(&obs.init.proc, 100);
+	ev.flags = GRACED_INIT_LATE;
+	decode_well(&ev, sizeof(ev), OBS_INIT, &obs);
+	assert_true(obs.init.late);
 }
 
 static void test_signal(void **state)

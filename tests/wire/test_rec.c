@@ -115,7 +115,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 4},
 		{OBS_CGROUP_GONE, sizeof(struct obs_empty), 0},
 		{OBS_CGROUP_EMPTY, sizeof(struct obs_empty), 0},
-		{OBS_INIT, sizeof(struct obs_init), 4 + PROC_PAD},
+		{OBS_INIT, sizeof(struct obs_init), 3 + PROC_PAD},
 		{OBS_SIGNAL, sizeof(struct obs_signal), 6 * PROC_PAD},
 		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
@@ -185,8 +185,8 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"cgroup_gone\",\"at_ns\":1,\"id\":2}\n",
 		"{\"type\":\"cgroup_empty\",\"at_ns\":1,\"id\":2,\"exits\":1,\"kills\":2,\"collateral\":3,"
 		"\"oom_kills\":4,\"lost\":5,\"suppressed\":6,\"suppressed_sigs\":16384}\n",
-		"{\"type\":\"init\",\"at_ns\":1,\"id\":2,\"rank\":3,\"pid\":4,\"ns_pid\":1,\"uid\":5,"
-		"\"start_ns\":6,\"cgroup_id\":2,\"watch_id\":2,\"comm\":\"c\",\"exe\":\"e\"}\n",
+		"{\"type\":\"init\",\"at_ns\":1,\"id\":2,\"rank\":3,\"late\":true,\"pid\":4,\"ns_pid\":1,"
+		"\"uid\":5,\"start_ns\":6,\"cgroup_id\":2,\"watch_id\":2,\"comm\":\"c\",\"exe\":\"e\"}\n",
 		"{\"type\":\"signal\",\"at_ns\":1,\"id\":2,\"lost\":3,\"suppressed\":4,\"sig\":15,"
 		"\"result\":1,\"code\":-6,\"flags\":25,\"target_pidns\":10,\"sender_pidns\":11,"
 		"\"target_pid\":1,\"target_comm\":\"t\",\"sender_pid\":2,\"sender_exe\":\"s\","

@@ -67,10 +67,11 @@ static int watch(struct scan *s, const struct cgfs_dir *dir)
 	struct graced_watch w = {.kind = kind_of(s->m, dir),
 				 .level = dir->level,
 				 .delegated_level = dir->delegated_level,
-				 .told_at_ns = clock_boot_ns()};
+				 .since_ns = clock_boot_ns()};
 	uint64_t oom_seen = 0;
 	int r;
 
+	w.told_at_ns = w.since_ns;
 	w.owner_id = owner_of(s, dir, w.kind);
 	w.oom_known = cgfs_oom_events(s->m->cgfs, dir->path, &oom_seen) == 0;
 	w.oom_seen = oom_seen;
@@ -152,6 +153,14 @@ static bool is_alive(struct manager *m, uint64_t id, const struct graced_proc *p
 	return false;
 }
 
+/* As GRACED_INIT_LATE has it. A start as /proc has it may be a tick too early. */
+static bool is_late(const struct manager *m, uint64_t id, const struct graced_proc *proc)
+{
+	struct graced_watch w;
+
+	return kern_watch_get(m->kern, id, &w) < 0 || proc->start_ns < w.since_ns;
+}
+
 static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *proc, uint32_t rank)
 {
 	struct obs obs;
@@ -159,6 +168,7 @@ static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *
 	feed_begin(&obs, OBS_INIT);
 	obs.init.id = id;
 	obs.init.rank = rank;
+	obs.init.late = is_late(m, id, proc);
 	obs.init.proc = *proc;
 	obs.init.proc.watch_id = id;
 	feed(m, &obs);

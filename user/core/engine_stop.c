@@ -93,6 +93,7 @@ static void base_take(struct stop *stop, const struct obs_init *init)
 static void init_overtaken(struct engine *e, struct stop *stop, const struct obs_init *init)
 {
 	start_take(stop, &init->proc);
+	stop->late |= init->late;
 	if (stop->rank == GRACED_INIT_GUESSED && init->rank == GRACED_INIT_FIRST && !stop->late &&
 	    stop_is_running(stop)) {
 		/* What was there before it was a stage of its runtime, which has left. */
@@ -197,6 +198,7 @@ int engine_on_init(struct engine *e, const struct obs *obs)
 		return 0;
 	}
 	begin(e, stop, &obs->init.proc, obs->init.rank, obs->at_ns);
+	stop->late |= obs->init.late;
 	base_take(stop, &obs->init);
 	return 0;
 }

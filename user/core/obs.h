@@ -91,6 +91,7 @@ struct obs_init {
 	uint64_t id;		   /* container */
 	uint32_t lost, suppressed; /* of the container when this began */
 	uint32_t rank;
+	bool late; /* it ran before signals to it were recorded */
 	struct graced_proc proc;
 };
 

@@ -83,7 +83,7 @@ struct stop {
 	uint64_t since_ns;	   /* when init was told to be it; 0: not yet */
 	uint32_t rank;		   /* enum graced_init_rank */
 	bool guessed;		   /* by its age when attaching late, or as it never exec'd */
-	bool late;		   /* it ran before we attached */
+	bool late;		   /* it ran before signals to it were recorded */
 	bool there;		   /* its cgroup was, and has not run empty since */
 	bool init_unseen;	   /* processes ran in its cgroup, and none was found to be init */
 	uint64_t idle_ns;	   /* since when its cgroup is known without an init, or is empty */

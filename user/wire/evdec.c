@@ -50,6 +50,7 @@ static void decode_init(const void *data, struct obs *ret)
 		.lost = ev.hdr.lost,
 		.suppressed = ev.hdr.suppressed,
 		.rank = ev.rank,
+		.late = ev.flags & GRACED_INIT_LATE,
 		.proc = ev.proc,
 	};
 }

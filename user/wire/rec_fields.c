@@ -56,7 +56,7 @@ static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.coun
 
 static const struct rec_field INIT[] = {
 	UINT("id", init.id),	 UINT("lost", init.lost), UINT("suppressed", init.suppressed),
-	UINT("rank", init.rank), PROC("", init.proc),
+	UINT("rank", init.rank), BOOL("late", init.late), PROC("", init.proc),
 };
 
 static const struct rec_field SIGNAL[] = {
