@@ -70,7 +70,7 @@ static void an_init_that_never_execs_is_found(void **state)
 		  (struct truth){.outcome = "killed",
 				 .cause = "no-grace",
 				 .kill = &sent,
-				 .gaps = "['init-guessed']"});
+				 .gaps = "['attached-late','init-guessed']"});
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
 	assert_int_equal(tracer_stop(f->tracer), 0);
 	f->tracer = tracer_free(f->tracer);

@@ -306,6 +306,7 @@ static void close_all(struct manager *m)
 	outputs_unwatch(m);
 	ring_free(m->ring);
 	lookup_free(m->lookup);
+	scan_search_free(m->search);
 	sd_event_unref(m->event);
 	kern_free(m->kern);
 	cgfs_free(m->cgfs);

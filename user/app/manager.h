@@ -70,9 +70,10 @@ struct manager {
 	struct kern *kern;
 	struct cgfs *cgfs;
 	struct ring *ring;
-	struct podsrc_logs *logs; /* NULL: no names are looked up */
-	struct lookup *lookup;	  /* the same */
-	enum shed shed;		  /* the budget's level, that of shed_of() */
+	struct podsrc_logs *logs;   /* NULL: no names are looked up */
+	struct lookup *lookup;	    /* the same */
+	struct scan_search *search; /* for inits; NULL: not begun */
+	enum shed shed;		    /* the budget's level, that of shed_of() */
 	sd_event_source *wake, *chores, *duration, *stdout_ready, *recording_ready;
 	unsigned int chores_done; /* how often the totals were looked after */
 	uint64_t wake_at_ns;	  /* what the engine wished for; 0: nothing */

@@ -20,6 +20,11 @@
 #define OWNER_LEVEL 2
 #define LEVELS	    128
 
+/* Of one turn of the loop: processes, cgroups and names in their directories. */
+#define SEARCH_WORK 512
+#define ENTER_WORK  16	  /* of that, for a container */
+#define SEARCH_PIDS 65536 /* of one container; among more its init is not looked for */
+
 struct scan {
 	struct manager *m;
 	uint64_t owners[LEVELS]; /* of the directory on the way at each level */
@@ -161,14 +166,15 @@ static bool is_late(const struct manager *m, uint64_t id, const struct graced_pr
 	return kern_watch_get(m->kern, id, &w) < 0 || proc->start_ns < w.since_ns;
 }
 
-static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *proc, uint32_t rank)
+static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *proc, uint32_t rank,
+		      bool late)
 {
 	struct obs obs;
 
 	feed_begin(&obs, OBS_INIT);
 	obs.init.id = id;
 	obs.init.rank = rank;
-	obs.init.late = is_late(m, id, proc);
+	obs.init.late = late;
 	obs.init.proc = *proc;
 	obs.init.proc.watch_id = id;
 	feed(m, &obs);
@@ -192,7 +198,7 @@ static void find_init(struct manager *m, uint64_t id, const char *path, uint32_t
 	entry = (struct graced_init){
 		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
 	if (kern_init_add(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
-		feed_init(m, id, &init->proc, rank);
+		feed_init(m, id, &init->proc, rank, is_late(m, id, &init->proc));
 out:
 	free(members.list);
 }
@@ -222,26 +228,33 @@ void scan_set_init(struct manager *m, uint64_t id, uint32_t pid)
 		entry.start_ns = init->proc.start_ns;
 		entry.pid = pid;
 		if (kern_init_set(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
-			feed_init(m, id, &init->proc, GRACED_INIT_PID1);
+			feed_init(m, id, &init->proc, GRACED_INIT_PID1,
+				  is_late(m, id, &init->proc));
 	}
 	free(members.list);
 }
 
 /* The kernel half knows one, and the record of that was lost; or it has just found one. */
-static bool feed_known(struct manager *m, uint64_t id, const struct members *members)
+static bool feed_known(struct manager *m, uint64_t id)
 {
-	const struct procfs_proc *init;
+	struct procfs_proc init;
 	struct graced_init entry;
 
 	if (kern_init_get(m->kern, id, &entry) < 0)
 		return false;
-	init = entry.pid ? member(members, entry.pid) : NULL;
-	if (init && is_alive(m, id, &init->proc))
-		feed_init(m, id, &init->proc, entry.rank);
+	if (!entry.pid || procfs_read((pid_t)entry.pid, id, &init) < 0)
+		return true;
+	init.proc.start_ns = entry.start_ns;
+	if (is_alive(m, id, &init.proc))
+		feed_init(m, id, &init.proc, entry.rank, is_late(m, id, &init.proc));
 	return true;
 }
 
-static bool feed_chosen(struct manager *m, uint64_t id, const struct members *members)
+/*
+ * Always late: no signal has shown it to be the init, but while its parent was in the container
+ * none could, and the parent may have moved since.
+ */
+static bool feed_chosen(struct manager *m, uint64_t id, struct members *members)
 {
 	const struct procfs_proc *init;
 	struct graced_init entry;
@@ -255,9 +268,9 @@ static bool feed_chosen(struct manager *m, uint64_t id, const struct members *me
 		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
 	r = kern_init_add(m->kern, id, &entry);
 	if (r == -EEXIST)
-		return feed_known(m, id, members);
+		return feed_known(m, id);
 	if (r >= 0 && is_alive(m, id, &init->proc))
-		feed_init(m, id, &init->proc, rank);
+		feed_init(m, id, &init->proc, rank, true);
 	return r >= 0;
 }
 
@@ -284,32 +297,25 @@ static void feed_no_init(struct manager *m, uint64_t id, const char *path)
 {
 	struct obs obs;
 
-	feed_begin(&obs, OBS_NO_INIT);
-	obs.no_init.id = id;
-	feed(m, &obs);
 	log_warning("%s has processes, but its init was not found: until a signal or an exit shows "
 		    "which one it is, its stop may be missed",
 		    path);
-}
-
-static void find_late(struct manager *m, uint64_t id)
-{
-	struct members members = {};
-	char path[PATH_MAX];
-	uint32_t level;
-
-	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
-		return;
-	cgfs_pids(m->cgfs, path, take_member, &members);
-	if (!feed_known(m, id, &members) && !feed_chosen(m, id, &members) &&
-	    has_others(m, path, &members))
-		feed_no_init(m, id, path);
-	free(members.list);
+	feed_begin(&obs, OBS_NO_INIT);
+	obs.no_init.id = id;
+	feed(m, &obs);
 }
 
 struct ids {
 	uint64_t *list;
 	size_t n, room;
+};
+
+struct scan_search {
+	struct ids due;		   /* containers of this round */
+	size_t next;		   /* of them */
+	uint64_t id;		   /* that is looked at */
+	struct cgfs_members *walk; /* over it; NULL: none is */
+	struct members members;	   /* read so far */
 };
 
 static void take_id(void *userdata, uint64_t id)
@@ -328,17 +334,93 @@ static void take_id(void *userdata, uint64_t id)
 	ids->list[ids->n++] = id;
 }
 
-void scan_find_inits(struct manager *m)
+static int take_batch(void *userdata, const struct cgfs_batch *batch)
 {
-	struct ids ids = {};
+	struct members *members = userdata;
+	int r = 0;
+
+	for (size_t i = 0; i < batch->n && r == 0; i++)
+		r = members->n < SEARCH_PIDS ? take_member(members, batch->pids[i], batch->id)
+					     : -E2BIG;
+	return r;
+}
+
+static void search_leave(struct scan_search *s)
+{
+	s->walk = cgfs_members_free(s->walk);
+	free(s->members.list);
+	s->members = (struct members){};
+}
+
+static void search_enter(struct manager *m, struct scan_search *s)
+{
+	const char *path;
+
+	s->id = s->due.list[s->next++];
+	if (feed_known(m, s->id))
+		return;
+	path = engine_cgroup_path(m->engine, s->id);
+	if (path)
+		cgfs_members_begin(m->cgfs, path, s->id, &s->walk);
+}
+
+static void search_conclude(struct manager *m, struct scan_search *s)
+{
+	const char *path;
+
+	if (feed_known(m, s->id) || feed_chosen(m, s->id, &s->members))
+		return;
+	path = engine_cgroup_path(m->engine, s->id);
+	if (path && has_others(m, path, &s->members))
+		feed_no_init(m, s->id, path);
+}
+
+static void search_step(struct manager *m, struct scan_search *s, uint32_t *work)
+{
+	if (cgfs_members_step(s->walk, take_batch, &s->members, work) > 0)
+		return;
+	search_conclude(m, s);
+	search_leave(s);
+}
+
+static void search_renew(struct manager *m, struct scan_search *s)
+{
 	uint64_t now_ns = clock_boot_ns();
 
 	/* What the kernel half has found by now is in there. */
 	ring_drain(m->ring, now_ns);
-	engine_each_without_init(m->engine, now_ns, take_id, &ids);
-	for (size_t i = 0; i < ids.n; i++)
-		find_late(m, ids.list[i]);
-	free(ids.list);
+	s->due.n = s->next = 0;
+	engine_each_without_init(m->engine, now_ns, take_id, &s->due);
+}
+
+void scan_find_inits(struct manager *m, bool again)
+{
+	struct scan_search *s = m->search ? m->search : calloc(1, sizeof(*s));
+	uint32_t work = SEARCH_WORK;
+
+	m->search = s;
+	if (!s)
+		return;
+	if (again && !s->walk && s->next == s->due.n)
+		search_renew(m, s);
+	while (work && (s->walk || s->next < s->due.n)) {
+		if (s->walk) {
+			search_step(m, s, &work);
+			continue;
+		}
+		work -= work < ENTER_WORK ? work : ENTER_WORK;
+		search_enter(m, s);
+	}
+}
+
+struct scan_search *scan_search_free(struct scan_search *s)
+{
+	if (!s)
+		return NULL;
+	search_leave(s);
+	free(s->due.list);
+	free(s);
+	return NULL;
 }
 
 static bool is_known_whole(struct manager *m, uint64_t id)

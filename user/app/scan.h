@@ -31,10 +31,15 @@ void scan_correct(struct manager *m, uint64_t id, uint32_t kind);
 /* The process is id's init, whatever was guessed: feeds OBS_INIT if it is there. */
 void scan_set_init(struct manager *m, uint64_t id, uint32_t pid);
 
-/* Of containers that have been without an init for a while: feeds OBS_INIT if the kernel half knows
+/*
+ * Of containers that have been without an init for a while: feeds OBS_INIT if the kernel half knows
  * it or one of the processes can be taken for it, OBS_NO_INIT if there are processes and neither is
- * so, which is logged. */
-void scan_find_inits(struct manager *m);
+ * so, which is logged. To be called again and again: each call does a bounded part of a round. A
+ * new round begins with again, unless the last one is under way.
+ */
+struct scan_search;
+void scan_find_inits(struct manager *m, bool again);
+struct scan_search *scan_search_free(struct scan_search *search);
 
 /* Whether a process is in the cgroup or below it. */
 bool scan_populated(struct manager *m, uint64_t id);

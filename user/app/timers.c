@@ -13,7 +13,7 @@
 #include "io/clock.h"
 
 #define CHORES_US     500000
-#define LOOK_CHORES   20 /* each how many of them containers without an init are looked at */
+#define LOOK_CHORES   20 /* after how many of them containers without an init are looked at again */
 #define WAKE_GRAIN_US 1000
 #define PAUSED_US     50000
 
@@ -192,8 +192,7 @@ static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 		tell_clock(m);
 		timers_tell_lost(m, false);
 		lookup_tell_changes(m);
-		if (++m->chores_done % LOOK_CHORES == 0)
-			scan_find_inits(m);
+		scan_find_inits(m, ++m->chores_done % LOOK_CHORES == 0);
 	}
 	r = sd_event_source_set_time_relative(source, CHORES_US);
 	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

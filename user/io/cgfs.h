@@ -75,6 +75,36 @@ bool cgfs_populated(struct cgfs *cgfs, const char *path);
 int cgfs_pids(struct cgfs *cgfs, const char *path, cgfs_pid_fn fn, void *userdata);
 
 /*
+ * A walk over the processes in a cgroup and below it, at any depth: it can be interrupted, holds
+ * three descriptors at most, and the memory for the names of cgroups that are still to be visited.
+ */
+struct cgfs_members;
+
+/* Some of the processes that are in one cgroup itself. */
+struct cgfs_batch {
+	int dir; /* the cgroup's, open while the call lasts */
+	uint64_t id;
+	const pid_t *pids;
+	size_t n;
+	uint32_t *work; /* left of the step; to take from what else is read */
+};
+
+/* 0, or negative to end with that. */
+typedef int (*cgfs_batch_fn)(void *userdata, const struct cgfs_batch *batch);
+
+/* Begins at the cgroup of that id at path. -errno; -ENOENT: there is another one, or none. */
+int cgfs_members_begin(struct cgfs *cgfs, const char *path, uint64_t id, struct cgfs_members **ret);
+struct cgfs_members *cgfs_members_free(struct cgfs_members *members);
+
+/*
+ * Goes on until *work is used up: each directory, name in a directory and process is one; a batch
+ * may exceed it. 1: there is more; 0: all were visited; negative: what fn returned, or -errno of a
+ * cgroup that could not be visited though it is there.
+ */
+int cgfs_members_step(struct cgfs_members *members, cgfs_batch_fn fn, void *userdata,
+		      uint32_t *work);
+
+/*
  * SIGKILL to every process in a cgroup and below it, at any depth. Where the kernel does not do it
  * at once (cgroup v2 since 5.14) the processes are sent it one by one, in rounds until no further
  * one is found: that may take long where they fork, and is done in steps. Whether they died of it

@@ -88,16 +88,17 @@ static void confirm(struct cgfs_pids_file *file, const pid_t *pids, size_t n, bo
 
 /* A number may have become another process's until its descriptor was had: who is sent the signal
  * has to be a member after that. One that has moved is found in its new cgroup. */
-static int kill_batch(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n)
+static int kill_batch(void *userdata, const struct cgfs_batch *batch)
 {
+	const pid_t *pids = batch->pids;
+	size_t n = batch->n;
 	bool member[CGFS_BATCH] = {};
 	struct round *round = userdata;
 	struct cgfs_pids_file file;
 	int fds[CGFS_BATCH];
 	/* Before the descriptors, which may be all that can be had. */
-	int r = cgfs_pids_file_open(dir, &file);
+	int r = cgfs_pids_file_open(batch->dir, &file);
 
-	(void)id;
 	if (r < 0)
 		return r == -ENOENT || r == -ENODEV ? 0 : r;
 	open_pidfds(pids, n, fds, round);

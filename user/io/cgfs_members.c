@@ -174,7 +174,12 @@ static int read_pids(struct cgfs_members *m, cgfs_batch_fn fn, void *userdata, u
 	if (m->procs.error)
 		note(m, m->procs.error);
 	use(work, n + 1);
-	return n ? fn(userdata, m->dir, m->levels[m->n_levels - 1].id, m->pids, n) : 0;
+	return n ? fn(userdata, &(struct cgfs_batch){.dir = m->dir,
+						     .id = m->levels[m->n_levels - 1].id,
+						     .pids = m->pids,
+						     .n = n,
+						     .work = work})
+		 : 0;
 }
 
 static int list_children(struct cgfs_members *m, uint32_t *work)
@@ -280,6 +285,13 @@ int cgfs_members_open(int dirfd_, const char *path, struct cgfs_members **ret)
 	return 0;
 }
 
+int cgfs_members_begin(struct cgfs *cgfs, const char *path, uint64_t id, struct cgfs_members **ret)
+{
+	_cleanup_(cleanup_close) int dir = cgfs_open_dir(cgfs, path, id);
+
+	return dir < 0 ? dir : cgfs_members_open(dir, ".", ret);
+}
+
 struct cgfs_members *cgfs_members_free(struct cgfs_members *m)
 {
 	if (!m)
@@ -301,15 +313,14 @@ struct each {
 	int ended; /* what fn ended it with; 0: it did not */
 };
 
-static int each_pid(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n)
+static int each_pid(void *userdata, const struct cgfs_batch *batch)
 {
 	struct each *each = userdata;
 
-	(void)dir;
-	for (size_t i = 0; i < n && !each->ended; i++) {
+	for (size_t i = 0; i < batch->n && !each->ended; i++) {
 		if (!each->left--)
 			return -E2BIG;
-		each->ended = each->fn(each->userdata, pids[i], id);
+		each->ended = each->fn(each->userdata, batch->pids[i], batch->id);
 	}
 	return each->ended;
 }
@@ -358,13 +369,10 @@ static int read_key(struct cgfs *cgfs, const char *path, const char *file, const
 	return n < 0 ? (int)n : cgfs_parse_key(text, key, ret);
 }
 
-static int found_one(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n)
+static int found_one(void *userdata, const struct cgfs_batch *batch)
 {
 	(void)userdata;
-	(void)dir;
-	(void)id;
-	(void)pids;
-	(void)n;
+	(void)batch;
 	return -ECANCELED;
 }
 

@@ -57,26 +57,8 @@ int cgfs_pids_file_open(int dir, struct cgfs_pids_file *ret);
 bool cgfs_pids_file_next(struct cgfs_pids_file *file, pid_t *ret);
 void cgfs_pids_file_close(struct cgfs_pids_file *file);
 
-/* Some of the processes that are in the cgroup of the open directory itself. 0, or negative to end
- * with that. */
-typedef int (*cgfs_batch_fn)(void *userdata, int dir, uint64_t id, const pid_t *pids, size_t n);
-
-/*
- * A walk over the processes in a cgroup and below it, at any depth: it can be interrupted, holds
- * three descriptors at most, and the memory for the names of cgroups that are still to be visited.
- */
-struct cgfs_members;
-
-/* Begins at a directory. -errno; -ENOENT: there is none. */
+/* Begins a walk over the processes (cgfs_members_begin()) at a directory. -errno; -ENOENT: there is
+ * none. */
 int cgfs_members_open(int dirfd, const char *path, struct cgfs_members **ret);
-struct cgfs_members *cgfs_members_free(struct cgfs_members *members);
-
-/*
- * Goes on until *work is used up: each directory, name in a directory and process is one; a batch
- * may exceed it. 1: there is more; 0: all were visited; negative: what fn returned, or -errno of a
- * cgroup that could not be visited though it is there.
- */
-int cgfs_members_step(struct cgfs_members *members, cgfs_batch_fn fn, void *userdata,
-		      uint32_t *work);
 
 #endif
