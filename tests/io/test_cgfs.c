@@ -417,6 +417,22 @@ static void test_steps(void **state)
 	assert_int_equal(steps.most, 512);
 }
 
+#define CROWD 20000
+
+/* A list is read again for each batch, up to the last of the batch: that is work, too. */
+static void test_steps_of_one_list(void **state)
+{
+	struct tree *t = *state;
+	struct steps steps;
+
+	make(t, "/a");
+	put_crowd(t, "/a/cgroup.procs", CROWD);
+	assert_int_equal(cgfs_scan(t->cgfs, "/a", find_a, t, NULL), 0);
+	assert_int_equal(kill_in_steps(t->cgfs, t->id[0], 2048, &steps), 0);
+	print_message("# %u steps\n", steps.n);
+	assert_true(steps.n >= CROWD / CGFS_BATCH);
+}
+
 /* What could not be looked at is not taken for empty. */
 static void test_not_visited(void **state)
 {
@@ -641,6 +657,8 @@ int main(void)
 		{"a list of processes is read however long it is, up to the bound of a look",
 		 test_crowd, setup, teardown, NULL},
 		{"a step of a kill is bounded by its work", test_steps, setup, teardown, NULL},
+		{"what a step reads of one long list is its work", test_steps_of_one_list, setup,
+		 teardown, NULL},
 		{"what cannot be looked at is neither empty nor killed", test_not_visited, setup,
 		 teardown, NULL},
 		{"everybody in a cgroup is killed in turn, however slow they are to leave",

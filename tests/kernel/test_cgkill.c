@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #define PATIENCE_NS 60000000000ull
 #define FORKS	    300
 #define FORKS_TEXT  "300"
+#define HOPS	    20
 
 static struct box_tree tree;
 static struct cgfs *cgfs;
@@ -185,6 +187,77 @@ static void forking_does_not_outrun_it(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+/* A process that makes another and leaves, which makes another and leaves ... */
+static void hop(const char *dir, const volatile bool *end)
+{
+	if (cg_enter(dir, getpid()) < 0)
+		_exit(1);
+	while (!*end) {
+		pid_t pid = fork();
+
+		if (pid)
+			_exit(pid < 0);
+	}
+	_exit(0);
+}
+
+/* Its first process. Those that have left are not waited for, and make room at once. */
+static pid_t start_hopping(const struct box *box, const volatile bool *end)
+{
+	pid_t pid;
+
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	assert_true(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		hop(box->dir, end);
+	return pid;
+}
+
+static void await_next(const struct box *box, pid_t first)
+{
+	uint64_t until = clock_boot_ns() + PATIENCE_NS;
+	pid_t pid = first;
+
+	while (pid == first || cg_pids(box->dir, &pid, 1) < 1) {
+		assert_true(clock_boot_ns() < until);
+		if (cg_pids(box->dir, &pid, 1) < 1)
+			pid = first;
+	}
+}
+
+static void leaving_does_not_outrun_it(void **state)
+{
+	volatile bool *end =
+		mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct steps steps;
+	struct box box;
+
+	(void)state;
+	assert_true(end != MAP_FAILED);
+	start(&box, NULL, BOX_ARGV("graceful"));
+	proc_free(&box.proc);
+	for (int i = 0; i < HOPS; i++) {
+		uint64_t until = clock_boot_ns() + PATIENCE_NS;
+		int r;
+
+		await_empty(&box);
+		await_next(&box, start_hopping(&box, end));
+		r = kill_box(&box, &steps);
+		assert_true(steps.most <= KILLER_WORK);
+		while (r == 0 && cgfs_populated(cgfs, box.path) && clock_boot_ns() < until)
+			usleep(1000);
+		*end = cgfs_populated(cgfs, box.path);
+		assert_int_equal(r, 0);
+		assert_false(*end);
+	}
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+	assert_int_equal(box_remove(&box), 0);
+	munmap((void *)end, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +265,8 @@ int main(void)
 		      no_depth_hides_a_process),
 		CLAIM("processes that fork are killed to the last, in bounded steps",
 		      forking_does_not_outrun_it),
+		CLAIM("a process that leaves as soon as it has made another is killed",
+		      leaving_does_not_outrun_it),
 	};
 
 	return cmocka_run_group_tests(tests, open_tree, close_tree);

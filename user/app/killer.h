@@ -13,7 +13,7 @@
 
 #include "io/cgfs.h"
 
-/* Of one slice: processes, cgroups and names of cgroups (cgfs_kill_step()). */
+/* Of one slice: what cgfs_kill_step() reads. */
 #define KILLER_WORK 2048
 
 struct killer;

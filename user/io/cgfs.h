@@ -115,9 +115,9 @@ struct cgfs_kill;
 /* 1: *ret is to be stepped and freed; 0: the kernel has done it, or -errno. -ENOENT: there is no
  * cgroup of that id; -EPERM: it is the root. */
 int cgfs_kill_begin(struct cgfs *cgfs, uint64_t id, struct cgfs_kill **ret);
-/* Uses up *work at most, but for a batch of 256 processes: each process, cgroup and name in a
- * cgroup's directory is one. 1: go on; 0: done; -errno: done, but for a process or a cgroup that
- * could not be reached (-EPERM: CAP_KILL is missing). */
+/* Uses up *work at most, but for a batch of 256 processes: each process, cgroup, name in a cgroup's
+ * directory and line of a list of processes that is read again is one. 1: go on; 0: done; -errno:
+ * done, but for a process or a cgroup that could not be reached (-EPERM: CAP_KILL is missing). */
 int cgfs_kill_step(struct cgfs_kill *kill, uint32_t *work);
 struct cgfs_kill *cgfs_kill_free(struct cgfs_kill *kill);
 

@@ -15,11 +15,9 @@
 #include "io/cgfs_priv.h"
 #include "io/fd.h"
 
-#define ROUNDS 256
-
-/* How many were found in a round, and how many of them were sent the signal. */
+/* How many were listed in a round, and how many of them were sent the signal. */
 struct round {
-	size_t n, told;
+	size_t n, sent;
 	uint64_t sum; /* of their numbers */
 	int error;    /* -errno of a process that is there and was not sent it; 0: none */
 };
@@ -28,7 +26,6 @@ struct cgfs_kill {
 	int dir;
 	struct cgfs_members *members; /* of the round under way; NULL: none is */
 	struct round before, now;
-	unsigned int rounds;
 };
 
 int cgfs_open_dir(struct cgfs *cgfs, const char *path, uint64_t id)
@@ -66,17 +63,18 @@ static void open_pidfds(const pid_t *pids, size_t n, int *ret, struct round *rou
 	}
 }
 
-/* Which of them are in the file. */
-static void confirm(struct cgfs_pids_file *file, const pid_t *pids, size_t n, bool *ret)
+/* Which of them are in the file. How many lines of it were read. */
+static size_t confirm(struct cgfs_pids_file *file, const pid_t *pids, size_t n, bool *ret)
 {
 	pid_t least = pids[0], most = pids[0], pid;
-	size_t left = n;
+	size_t left = n, lines = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		least = pids[i] < least ? pids[i] : least;
 		most = pids[i] > most ? pids[i] : most;
 	}
 	while (left && cgfs_pids_file_next(file, &pid)) {
+		lines++;
 		if (pid < least || pid > most)
 			continue;
 		for (size_t i = 0; i < n; i++) {
@@ -84,6 +82,7 @@ static void confirm(struct cgfs_pids_file *file, const pid_t *pids, size_t n, bo
 			ret[i] |= pids[i] == pid;
 		}
 	}
+	return lines;
 }
 
 /* A number may have become another process's until its descriptor was had: who is sent the signal
@@ -102,18 +101,18 @@ static int kill_batch(void *userdata, const struct cgfs_batch *batch)
 	if (r < 0)
 		return r == -ENOENT || r == -ENODEV ? 0 : r;
 	open_pidfds(pids, n, fds, round);
-	confirm(&file, pids, n, member);
+	cgfs_use(batch->work, confirm(&file, pids, n, member));
 	cgfs_pids_file_close(&file);
+	round->n += n;
 	for (size_t i = 0; i < n; i++) {
+		round->sum += (uint64_t)pids[i];
 		if (fds[i] < 0)
 			continue;
 		if (member[i] && syscall(SYS_pidfd_send_signal, fds[i], SIGKILL, NULL, 0) == 0)
-			round->told++;
+			round->sent++;
 		else if (member[i] && errno != ESRCH)
 			round->error = -errno;
 		close(fds[i]);
-		round->sum += (uint64_t)pids[i];
-		round->n++;
 	}
 	return 0;
 }
@@ -150,7 +149,18 @@ static bool is_same(const struct round *a, const struct round *b)
 	return a->n == b->n && a->sum == b->sum;
 }
 
-/* Who does not die of it, as in a v1 freezer, is not sent it for ever. */
+/*
+ * Two rounds in a row have found the same processes, or none: what does not die of it, as in a v1
+ * freezer, is not sent it for ever. Where all that were listed had gone before it could be sent
+ * there may be others, which they have left behind.
+ */
+static bool is_over(const struct cgfs_kill *k)
+{
+	const struct round *now = &k->now;
+
+	return is_same(now, &k->before) || (now->error && !now->sent);
+}
+
 int cgfs_kill_step(struct cgfs_kill *k, uint32_t *work)
 {
 	int r;
@@ -168,7 +178,7 @@ int cgfs_kill_step(struct cgfs_kill *k, uint32_t *work)
 		k->members = cgfs_members_free(k->members);
 		if (r < 0 && !k->now.error)
 			k->now.error = r;
-		if (!k->now.told || is_same(&k->now, &k->before) || ++k->rounds == ROUNDS)
+		if (is_over(k))
 			return k->now.error;
 		k->before = k->now;
 	}

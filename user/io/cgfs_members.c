@@ -104,11 +104,6 @@ static void note(struct cgfs_members *m, int error)
 		m->error = error;
 }
 
-static void use(uint32_t *work, size_t n)
-{
-	*work -= n < *work ? (uint32_t)n : *work;
-}
-
 static int push_level(struct cgfs_members *m, uint64_t id)
 {
 	if (m->n_levels == m->room) {
@@ -173,7 +168,7 @@ static int read_pids(struct cgfs_members *m, cgfs_batch_fn fn, void *userdata, u
 		n++;
 	if (m->procs.error)
 		note(m, m->procs.error);
-	use(work, n + 1);
+	cgfs_use(work, n + 1);
 	return n ? fn(userdata, &(struct cgfs_batch){.dir = m->dir,
 						     .id = m->levels[m->n_levels - 1].id,
 						     .pids = m->pids,
@@ -188,7 +183,7 @@ static int list_children(struct cgfs_members *m, uint32_t *work)
 	int r;
 
 	while (*work) {
-		use(work, 1);
+		cgfs_use(work, 1);
 		entry = readdir(m->list);
 		if (!entry) {
 			closedir(m->list);
@@ -251,7 +246,7 @@ int cgfs_members_step(struct cgfs_members *m, cgfs_batch_fn fn, void *userdata, 
 			r = list_children(m, work);
 			continue;
 		}
-		use(work, 1);
+		cgfs_use(work, 1);
 		if (m->names_len > m->levels[m->n_levels - 1].names)
 			go_down(m);
 		else if (m->n_levels == 1)

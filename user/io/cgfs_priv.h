@@ -57,6 +57,12 @@ int cgfs_pids_file_open(int dir, struct cgfs_pids_file *ret);
 bool cgfs_pids_file_next(struct cgfs_pids_file *file, pid_t *ret);
 void cgfs_pids_file_close(struct cgfs_pids_file *file);
 
+/* Takes what was done from what is left of a step. */
+static inline void cgfs_use(uint32_t *work, size_t n)
+{
+	*work -= n < *work ? (uint32_t)n : *work;
+}
+
 /* Begins a walk over the processes (cgfs_members_begin()) at a directory. -errno; -ENOENT: there is
  * none. */
 int cgfs_members_open(int dirfd, const char *path, struct cgfs_members **ret);
