@@ -130,31 +130,34 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 	return true;
 }
 
-/* False: the bucket is empty. It is approximate when CPUs race. */
+/* False: none is left. Below 0 it is what CPUs took at the same moment: that is paid back. */
+static __always_inline bool take_one(__u32 *left)
+{
+	if (*(volatile __s32 *)left <= 0)
+		return false;
+	__sync_fetch_and_add(left, -1);
+	return true;
+}
+
+/* False: the bucket is empty. CPUs that refill it at the same moment all do. */
 static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
 {
-	__u64 now = bpf_ktime_get_boot_ns(), at = *(volatile __u64 *)at_ns, ticks;
+	__u64 now = bpf_ktime_get_boot_ns(), at = *(volatile __u64 *)at_ns;
+	__s64 ticks, room;
 
 	/* Another CPU may have read the clock later. */
 	ticks = now > at ? (now - at) / BUCKET_REFILL_NS : 0;
 	if (ticks) {
-		ticks += *left;
-		*left = ticks > BUCKET_BURST ? BUCKET_BURST : ticks;
+		room = BUCKET_BURST - *(volatile __s32 *)left;
 		*at_ns = now;
+		__sync_fetch_and_add(left, ticks < room ? ticks : room);
 	}
-	return *left;
+	return *(volatile __s32 *)left > 0;
 }
 
 static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
 {
-	__u32 n;
-
-	if (!bucket_fill(at_ns, left))
-		return false;
-	n = *(volatile __u32 *)left;
-	if (n)
-		*left = n - 1;
-	return true;
+	return bucket_fill(at_ns, left) && take_one(left);
 }
 
 /*
@@ -228,7 +231,6 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 {
 	struct graced_watch *w = a->w;
 	struct place from;
-	__u32 left;
 
 	if (!bucket_fill(&w->vain_at_ns, &w->vain_left)) {
 		suppress_vain(a);
@@ -238,9 +240,7 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), &from);
 	if (from.watch_id == a->at.watch_id)
 		return true;
-	left = w->vain_left;
-	if (left)
-		w->vain_left = left - 1;
+	take_one(&w->vain_left);
 	return false;
 }
 
@@ -414,10 +414,7 @@ static __always_inline bool passes_on(const struct signal_args *a, __u32 flags)
 
 static __always_inline bool forward_take(const struct signal_args *a, struct graced_init *init)
 {
-	if (!(a->flags & GRACED_SIG_FORWARDED) || !init || !init->forwards)
-		return false;
-	init->forwards--;
-	return true;
+	return a->flags & GRACED_SIG_FORWARDED && init && take_one(&init->forwards);
 }
 
 /* HUP, USR1, USR2, WINCH and real-time signals: what programs take for a request to drain, to

@@ -234,8 +234,8 @@ struct graced_watch {
 			 * and URG; 0: the default */
 	__u64 oom_seen; /* OOM events of this very level seen so far */
 	__u64 bucket_at_ns;
-	__u32 bucket_left;
-	__u32 oom_known; /* oom_seen is a true base line */
+	__u32 bucket_left; /* as __s32: CPUs that race may take more than there is */
+	__u32 oom_known;   /* oom_seen is a true base line */
 	struct graced_counts counts;
 	__u64 outside_at_ns; /* a bucket like the other, for what others send */
 	__u32 outside_left;
@@ -264,7 +264,7 @@ struct graced_init {
 	__u64 deliver_ns; /* as in graced_ev_exit */
 	__u32 stop_sig;
 	__u32 await_sig;   /* what signal_deliver will call it: stop_sig, or SIGKILL when fatal */
-	__u32 forwards;	   /* how many more of the signals it sends are recorded */
+	__u32 forwards;	   /* how many more of the signals it sends are recorded, as __s32 */
 	__u32 stop_inside; /* the sender was in another container */
 	/* A sibling that was there before it, and that may be a stage which made it; 0: none. It is
 	 * no guess any more once that exits with 0 before until_ns. */
