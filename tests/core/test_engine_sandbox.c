@@ -320,6 +320,7 @@ struct scene {
 	struct list again;
 	bool another; /* besides X, as old as X, and not listed */
 	bool told;    /* ... which Docker says is the sandbox */
+	bool other;   /* ... or a container */
 	bool known;
 };
 
@@ -339,7 +340,9 @@ static void play(const struct scene *s)
 		world_made(&w, SEC(8), CG_SANDBOX, CG_POD_A, WORLD_ID_SANDBOX);
 		world_init(&w, SEC(8), CG_SANDBOX, &other);
 	}
-	if (s->told)
+	if (s->other)
+		c.kind = META_KIND_CONTAINER;
+	if (s->told || s->other)
 		world_say_container(&w, SEC(8), &c);
 	world_made(&w, s->x_start, CG_X, CG_POD_A, WORLD_ID_X);
 	if (s->x_start < SEC(10))
@@ -391,6 +394,8 @@ static void test_list(void **state)
 		 .another = true},
 		{"another is known to be the sandbox", SEC(9), RANKS, LISTED_AT(12), SEC(20),
 		 .another = true, .told = true},
+		{"another is missing, and known to be a container", SEC(9), RANKS, LISTED_AT(12),
+		 SEC(20), .another = true, .other = true, .known = true},
 		{"a later list, after its end, lacks it as well", SEC(9), RANKS, LISTED_AT(12),
 		 SEC(20), .again = {SEC(20) + MSEC(50), true}, .known = true},
 		{"a later list is not complete", SEC(9), RANKS, LISTED_AT(12), SEC(20),
