@@ -13,7 +13,7 @@ start_node() {
 	mkdir -p "$work/node"
 	socket=$work/node/cri.sock kubelets=() pids=()
 	make_kubelet_key || note "openssl is not installed: the rows of run with a kubelet are -"
-	mkfifo "$work/hold"
+	empty_boxes
 	"$tools/bench_node" "$1" "$work/node" < "$work/hold" > "$work/boxes" &
 	boxes=$!
 	exec {boxes_fd}> "$work/hold"

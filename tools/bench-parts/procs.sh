@@ -86,10 +86,17 @@ stop_tracer() {
 	tracer=
 }
 
+# Before the program that writes the list opens it: by those of the last time, other processes may be
+# signalled.
+empty_boxes() {
+	: > "$work/boxes"
+	mkfifo "$work/hold"
+}
+
 # start_boxes COUNT [LOG_DIR]: containers, their pids in pids and cgroups in dirs.
 start_boxes() {
 	local pid dir
-	mkfifo "$work/hold"
+	empty_boxes
 	"$tools/bench_boxes" "$@" < "$work/hold" > "$work/boxes" &
 	boxes=$!
 	exec {boxes_fd}> "$work/hold"
