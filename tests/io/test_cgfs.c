@@ -520,6 +520,43 @@ static void test_kill(void **state)
 	assert_int_equal(kill_all(t->cgfs, 1), -ENOENT);
 }
 
+/* What is listed has gone before it can be sent anything, and has left another behind. */
+static void test_kill_left_behind(void **state)
+{
+	struct tree *t = *state;
+	struct cgfs_kill *k;
+	char procs[16];
+	uint32_t work = 1;
+	int status, r;
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	make(t, "/a");
+	put_crowd(t, "/a/cgroup.procs", 1);
+	assert_int_equal(cgfs_scan(t->cgfs, "/a", find_a, t, NULL), 0);
+	assert_int_equal(cgfs_kill_begin(t->cgfs, t->id[0], &k), 1);
+	/* So much reads the list. */
+	assert_int_equal(cgfs_kill_step(k, &work), 1);
+	sprintf(procs, "%d\n", pid);
+	put(t, "/a/cgroup.procs", procs);
+	do {
+		work = 1;
+		r = cgfs_kill_step(k, &work);
+	} while (r > 0);
+	cgfs_kill_free(k);
+	kill(pid, SIGTERM);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(r, 0);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
 #define FEW 8
 
 /* Who could not be told is no reason to say that all were. */
@@ -663,6 +700,8 @@ int main(void)
 		 teardown, NULL},
 		{"everybody in a cgroup is killed in turn, however slow they are to leave",
 		 test_kill, setup, teardown, NULL},
+		{"what was left behind by those that had gone is killed, too",
+		 test_kill_left_behind, setup, teardown, NULL},
 		{"who could not be told for want of a descriptor is not taken for gone",
 		 test_kill_without_descriptors, setup, teardown, NULL},
 		{"a path where another cgroup is by now does not lead to it", test_open_dir, setup,
