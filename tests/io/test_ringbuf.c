@@ -135,6 +135,46 @@ static void test_busy(void **state)
 	close_stage(&s);
 }
 
+static bool drain(struct stage *s)
+{
+	return ringbuf_drain(s->rb, keep, s);
+}
+
+/* As another CPU does while a record is read. */
+static int produce_more(void *userdata, void *data, size_t size)
+{
+	struct stage *s = userdata;
+
+	keep(s, data, size);
+	produce(s, 8, 0);
+	return 0;
+}
+
+static void test_drained(void **state)
+{
+	uint32_t *header;
+	struct stage s;
+
+	(void)state;
+	open_stage(&s, 0ul - 64);
+	assert_true(drain(&s));
+	produce(&s, 10, 0);
+	header = produce(&s, 20, BPF_RINGBUF_BUSY_BIT);
+	produce(&s, 30, 0);
+	assert_false(drain(&s));
+	assert_int_equal(s.n, 1);
+	assert_false(drain(&s));
+	*header &= ~BPF_RINGBUF_BUSY_BIT;
+	assert_true(drain(&s));
+	assert_int_equal(s.n, 3);
+	produce(&s, 10, 0);
+	produce(&s, 20, 0);
+	assert_true(ringbuf_drain(s.rb, produce_more, &s));
+	assert_int_equal(s.n, 5);
+	assert_last(&s, 5, 20);
+	close_stage(&s);
+}
+
 static void test_discarded(void **state)
 {
 	struct stage s;
@@ -192,6 +232,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("a record is whole wherever it lies", test_everywhere),
 		CLAIM("one that is being written keeps those behind it waiting", test_busy),
+		CLAIM("what was begun before is read, and nothing else, or it is known what is missing",
+		      test_drained),
 		CLAIM("what was discarded is passed over", test_discarded),
 		CLAIM("who wants no more has the rest later", test_ended),
 		CLAIM("one that goes round the end and is too long to be copied has no bytes",

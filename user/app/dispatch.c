@@ -11,7 +11,6 @@
 #include "app/manager.h"
 #include "app/scan.h"
 #include "app/timers.h"
-#include "io/clock.h"
 #include "io/host.h"
 #include "io/procfs.h"
 
@@ -92,7 +91,7 @@ static void check_cgroup(struct manager *m, uint64_t id)
 
 	if (kern_watch_get(m->kern, id, &watch) != -ENOENT)
 		return;
-	ring_drain(m->ring, clock_boot_ns());
+	ring_drain(m->ring);
 	feed_begin(&obs, OBS_CGROUP_GONE);
 	obs.empty.id = id;
 	feed(m, &obs);

@@ -21,6 +21,8 @@
 #include "io/clock.h"
 #include "io/host.h"
 
+#define WRITTEN_MAX_MS 100
+
 void manager_end(struct manager *m, int status)
 {
 	if (!m->ended)
@@ -275,9 +277,11 @@ static void end(struct manager *m)
 {
 	struct obs obs;
 
-	ring_drain(m->ring, clock_boot_ns());
+	ring_drain(m->ring);
 	kern_detach(m->kern);
-	ring_drain(m->ring, UINT64_MAX);
+	/* One may still write its last record. */
+	for (int ms = 0; !ring_drain(m->ring) && ms < WRITTEN_MAX_MS; ms++)
+		usleep(1000);
 	timers_tell_lost(m, true);
 	feed_begin(&obs, OBS_END);
 	feed(m, &obs);

@@ -387,10 +387,10 @@ static void search_renew(struct manager *m, struct scan_search *s)
 {
 	uint64_t now_ns = clock_boot_ns();
 
-	/* What the kernel half has found by now is in there. */
-	ring_drain(m->ring, now_ns);
 	s->due.n = s->next = 0;
-	engine_each_without_init(m->engine, now_ns, take_id, &s->due);
+	/* What the kernel half has found by now is in there. */
+	if (ring_drain(m->ring))
+		engine_each_without_init(m->engine, now_ns, take_id, &s->due);
 }
 
 void scan_find_inits(struct manager *m, bool again)

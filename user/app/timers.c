@@ -16,6 +16,7 @@
 #define LOOK_CHORES   20 /* after how many of them containers without an init are looked at again */
 #define WAKE_GRAIN_US 1000
 #define PAUSED_US     50000
+#define WRITTEN_US    1000 /* a record that is being written is looked for again */
 
 /* A smaller step of the wall clock bends no printed time by more than this. */
 #define CLOCK_STEP_NS 1000000
@@ -47,7 +48,10 @@ static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 		return sd_event_source_set_enabled(m->wake, SD_EVENT_ONESHOT);
 	}
 	/* What happened before this moment must be told before it. */
-	ring_drain(m->ring, clock_boot_ns());
+	if (!ring_drain(m->ring)) {
+		sd_event_source_set_time_relative(m->wake, WRITTEN_US);
+		return sd_event_source_set_enabled(m->wake, SD_EVENT_ONESHOT);
+	}
 	feed_begin(&obs, OBS_TIMER);
 	if (!m->wake_at_ns || m->wake_at_ns > obs.at_ns) {
 		arm_wake(m);
@@ -178,7 +182,7 @@ void timers_tell_lost(struct manager *m, bool final)
 	if (!more_lost)
 		return;
 	/* Counts are read ahead of the records; what was made before must not look later. */
-	ring_drain(m->ring, clock_boot_ns());
+	ring_drain(m->ring);
 	tell_losses(m);
 }
 

@@ -26,9 +26,8 @@ struct ring {
 	ring_obs_fn fn;
 	void *userdata;
 	struct ring_stats stats;
-	struct obs obs; /* too large for the stack of a callback */
-	uint64_t until_ns;
-	unsigned int left; /* of the batch */
+	struct obs obs;	   /* too large for the stack of a callback */
+	unsigned int left; /* of the batch; 0: all are wanted */
 	unsigned int idle_ticks;
 };
 
@@ -38,13 +37,10 @@ static int on_record(void *userdata, void *data, size_t size)
 	struct ring *ring = userdata;
 
 	ring->stats.records++;
-	if (evdec_decode(data, size, &ring->obs) < 0) {
+	if (evdec_decode(data, size, &ring->obs) < 0)
 		ring->stats.rejected++;
-	} else {
+	else
 		ring->fn(ring->userdata, &ring->obs);
-		if (ring->until_ns && ring->obs.at_ns >= ring->until_ns)
-			return -EAGAIN;
-	}
 	if (ring->left && --ring->left == 0)
 		return -EAGAIN;
 	return 0;
@@ -54,17 +50,15 @@ static uint64_t read_batch(struct ring *ring)
 {
 	uint64_t before = ring->stats.records;
 
-	ring->until_ns = 0;
 	ring->left = BATCH;
 	ringbuf_read(ring->buffer, on_record, ring);
 	return ring->stats.records - before;
 }
 
-void ring_drain(struct ring *ring, uint64_t until_ns)
+bool ring_drain(struct ring *ring)
 {
-	ring->until_ns = until_ns;
 	ring->left = 0;
-	ringbuf_read(ring->buffer, on_record, ring);
+	return ringbuf_drain(ring->buffer, on_record, ring);
 }
 
 static int arm(struct ring *ring)

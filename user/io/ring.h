@@ -26,9 +26,12 @@ struct ring_stats {
 int ring_new(sd_event *event, int map_fd, ring_obs_fn fn, void *userdata, struct ring **ret);
 struct ring *ring_free(struct ring *ring);
 
-/* Reads until the ring is empty or a record was made at until_ns (CLOCK_BOOTTIME) or later, so
- * that a busy producer cannot keep it from returning. */
-void ring_drain(struct ring *ring, uint64_t until_ns);
+/*
+ * Reads what was begun before this call, and nothing that follows, so that a busy producer cannot
+ * keep it from returning. False: one of these records is being written, and it and those behind it
+ * were not read. That takes a microsecond, unless the CPU of a virtual machine stands still.
+ */
+bool ring_drain(struct ring *ring);
 
 /* While paused nothing is read; the kernel half counts what then finds no room. */
 int ring_pause(struct ring *ring, bool pause);

@@ -104,13 +104,30 @@ static int read_one(struct ringbuf *rb, unsigned long pos, ringbuf_fn fn, void *
 	return r < 0 ? r : 1;
 }
 
+static bool read_to(struct ringbuf *rb, unsigned long end, ringbuf_fn fn, void *userdata)
+{
+	for (unsigned long pos = *rb->consumer; pos != end; pos = *rb->consumer)
+		if (read_one(rb, pos, fn, userdata) <= 0)
+			return false;
+	return true;
+}
+
+/* Looked at as rarely as can be: the producers fight for its cache line. */
+static unsigned long end_of(const struct ringbuf *rb)
+{
+	return __atomic_load_n(rb->producer, __ATOMIC_ACQUIRE);
+}
+
 void ringbuf_read(struct ringbuf *rb, ringbuf_fn fn, void *userdata)
 {
-	unsigned long pos = *rb->consumer, end;
+	unsigned long end;
 
-	/* The producers' position is looked at as rarely as can be: they fight for its cache line. */
-	while (pos != (end = __atomic_load_n(rb->producer, __ATOMIC_ACQUIRE)))
-		for (; pos != end; pos = *rb->consumer)
-			if (read_one(rb, pos, fn, userdata) <= 0)
-				return;
+	while (*rb->consumer != (end = end_of(rb)))
+		if (!read_to(rb, end, fn, userdata))
+			return;
+}
+
+bool ringbuf_drain(struct ringbuf *rb, ringbuf_fn fn, void *userdata)
+{
+	return read_to(rb, end_of(rb), fn, userdata);
 }

@@ -7,6 +7,7 @@
 #ifndef IO_RINGBUF_H
 #define IO_RINGBUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Longer records that go round the end are told as ones of no bytes. */
@@ -24,5 +25,9 @@ struct ringbuf *ringbuf_close(struct ringbuf *rb);
 
 /* Hands over what there is, until there is nothing more. */
 void ringbuf_read(struct ringbuf *rb, ringbuf_fn fn, void *userdata);
+
+/* The same with what was begun before this call. False: one of them is being written, and it and
+ * those behind it were not read; or fn ended the reading. */
+bool ringbuf_drain(struct ringbuf *rb, ringbuf_fn fn, void *userdata);
 
 #endif
