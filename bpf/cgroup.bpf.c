@@ -295,19 +295,21 @@ int on_cgroup_rmdir(__u64 *ctx)
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w)
 		return 0;
-	ev = emit_begin(GRACED_EV_CGROUP_GONE, sizeof(*ev), id, w);
-	if (ev) {
-		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
-		emit_end(ev, false);
-	}
 	quota_give(w->owner_id);
 	reap_forget(id, w);
 	doom_end(id);
-	bpf_map_delete_elem(&watched, &id);
 	bpf_map_delete_elem(&inits, &id);
 	bpf_map_delete_elem(&quotas, &id);
 	if (noisy_any && !bpf_map_delete_elem(&noisy, &id))
 		__sync_fetch_and_add(&noisy_any, -1);
+	/* Set before a loss is counted: who sees the loss finds what it was about. */
+	w->gone = 1;
+	ev = emit_begin(GRACED_EV_CGROUP_GONE, sizeof(*ev), id, w);
+	if (!ev)
+		return 0;
+	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
+	emit_end(ev, false);
+	bpf_map_delete_elem(&watched, &id);
 	return 0;
 }
 

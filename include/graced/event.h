@@ -253,6 +253,12 @@ struct graced_watch {
 	__u32 vain_left;
 	__u32 vain_kills; /* how many of these were not recorded; not among the suppressed */
 	__u64 since_ns; /* when it began to be recorded, if not when it was made; 0: it was made so */
+	/*
+	 * Its cgroup was removed. The entry stays, with its counts, if there was no room for the
+	 * record of that; the daemon deletes it then.
+	 */
+	__u32 gone;
+	__u32 pad;
 };
 
 struct graced_init {

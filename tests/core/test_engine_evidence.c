@@ -93,31 +93,6 @@ static void test_counts_ahead(void **state)
 	world_close(&w);
 }
 
-static bool asked_for(const struct world *w, enum effect_type type, uint64_t id)
-{
-	for (size_t i = 0; i < w->n_effects; i++)
-		if (w->effects[i].type == type && w->effects[i].id == id)
-			return true;
-	return false;
-}
-
-/* Exit, emptiness and removal were lost, and with the cgroup went its counts. */
-static void test_removal_lost(void **state)
-{
-	struct obs lost = {.type = OBS_LOST, .at_ns = SEC(15)};
-	struct world w;
-
-	(void)state;
-	lost.lost.totals[GRACED_EV_CGROUP_GONE].lost = 1;
-	world_open(&w, NULL);
-	world_init(&w, SEC(10), CG_A1, &P_A1);
-	world_tell(&w, &lost);
-	assert_true(asked_for(&w, EFFECT_CHECK_CGROUP, CG_A1));
-	world_gone(&w, SEC(16), CG_A1, NULL);
-	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, GAP(EXIT_UNSEEN));
-	world_close(&w);
-}
-
 static void test_suppressed(void **state)
 {
 	static const struct {
@@ -424,7 +399,6 @@ int main(void)
 		      test_lost),
 		CLAIM("programs that did not run are a gap of every stop under way", test_not_run),
 		CLAIM("counts read ahead of the records hide no loss", test_counts_ahead),
-		CLAIM("after a lost removal every known cgroup is looked for", test_removal_lost),
 		CLAIM("signals suppressed after the request are a gap", test_suppressed),
 		CLAIM("who ran before we attached has a gap, and a guessed init another",
 		      test_attached_late),

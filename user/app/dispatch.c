@@ -80,23 +80,6 @@ static void read_counts(struct manager *m, uint64_t id)
 	feed(m, &obs);
 }
 
-/*
- * The kernel half tells of a removal before it drops the entry: without an entry the record is in
- * the ring, or was lost.
- */
-static void check_cgroup(struct manager *m, uint64_t id)
-{
-	struct graced_watch watch;
-	struct obs obs;
-
-	if (kern_watch_get(m->kern, id, &watch) != -ENOENT)
-		return;
-	ring_drain(m->ring);
-	feed_begin(&obs, OBS_CGROUP_GONE);
-	obs.empty.id = id;
-	feed(m, &obs);
-}
-
 static void probe_init(struct manager *m, const struct effect *effect)
 {
 	struct obs obs;
@@ -143,9 +126,6 @@ static void carry_out(struct manager *m, const struct effect *effect)
 		break;
 	case EFFECT_SET_WATCH:
 		scan_correct(m, effect->id, effect->kind);
-		break;
-	case EFFECT_CHECK_CGROUP:
-		check_cgroup(m, effect->id);
 		break;
 	case EFFECT_TAKE_LOCK:
 	case EFFECT_DROP_LOCK:

@@ -77,7 +77,10 @@ static void tell_clock(struct manager *m)
 
 struct sweep {
 	struct manager_lost_of *lost_of;
-	struct graced_counts *counts; /* beside each of lost_of */
+	struct swept {
+		struct graced_counts counts;
+		bool gone; /* the cgroup was removed */
+	} * swept;	   /* beside each of lost_of */
 	size_t n, room;
 };
 
@@ -86,7 +89,7 @@ static int take_losses(void *userdata, uint64_t id, const struct graced_watch *w
 	struct sweep *sweep = userdata;
 	void *bigger;
 
-	if (!watch->counts.lost)
+	if (!watch->counts.lost && !watch->gone)
 		return 0;
 	if (sweep->n == sweep->room) {
 		size_t room = sweep->room ? sweep->room * 2 : 64;
@@ -95,14 +98,14 @@ static int take_losses(void *userdata, uint64_t id, const struct graced_watch *w
 		if (!bigger)
 			return -ENOMEM;
 		sweep->lost_of = bigger;
-		bigger = reallocarray(sweep->counts, room, sizeof(*sweep->counts));
+		bigger = reallocarray(sweep->swept, room, sizeof(*sweep->swept));
 		if (!bigger)
 			return -ENOMEM;
-		sweep->counts = bigger;
+		sweep->swept = bigger;
 		sweep->room = room;
 	}
 	sweep->lost_of[sweep->n] = (struct manager_lost_of){id, watch->counts.lost};
-	sweep->counts[sweep->n++] = watch->counts;
+	sweep->swept[sweep->n++] = (struct swept){watch->counts, watch->gone};
 	return 0;
 }
 
@@ -122,28 +125,51 @@ static bool is_news(const struct manager *m, const struct manager_lost_of *now)
 	return !before || before->lost != now->lost;
 }
 
-/* Which cgroups the losses were about. */
-static void tell_losses(struct manager *m)
+static void tell_counts(struct manager *m, const struct sweep *sweep, size_t i)
 {
-	struct sweep sweep = {};
 	struct obs obs;
 
+	feed_begin(&obs, OBS_COUNTS);
+	obs.counts.id = sweep->lost_of[i].id;
+	obs.counts.counts = sweep->swept[i].counts;
+	obs.counts.populated = scan_populated(m, obs.counts.id);
+	feed(m, &obs);
+}
+
+/* The kernel half keeps the entry of a cgroup whose removal had no room in the ring. */
+static void tell_gone(struct manager *m, const struct sweep *sweep, size_t i)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_CGROUP_GONE);
+	obs.empty.id = sweep->lost_of[i].id;
+	obs.empty.counts = sweep->swept[i].counts;
+	feed(m, &obs);
+	kern_watch_delete(m->kern, obs.empty.id);
+}
+
+/* Which cgroups the losses were about. False: what is gone has to be looked for again. */
+static bool tell_losses(struct manager *m)
+{
+	struct sweep sweep = {};
+	bool all;
+
 	kern_watch_each(m->kern, take_losses, &sweep);
-	for (size_t i = 0; i < sweep.n; i++) {
-		if (!is_news(m, sweep.lost_of + i))
-			continue;
-		feed_begin(&obs, OBS_COUNTS);
-		obs.counts.id = sweep.lost_of[i].id;
-		obs.counts.counts = sweep.counts[i];
-		obs.counts.populated = scan_populated(m, obs.counts.id);
-		feed(m, &obs);
-	}
+	for (size_t i = 0; i < sweep.n; i++)
+		if (!sweep.swept[i].gone && is_news(m, sweep.lost_of + i))
+			tell_counts(m, &sweep, i);
+	/* What was recorded of a cgroup that is gone by now is in the ring. */
+	all = ring_drain(m->ring);
+	for (size_t i = 0; all && i < sweep.n; i++)
+		if (sweep.swept[i].gone)
+			tell_gone(m, &sweep, i);
 	if (sweep.n)
 		qsort(sweep.lost_of, sweep.n, sizeof(*sweep.lost_of), by_id);
-	free(sweep.counts);
+	free(sweep.swept);
 	free(m->told.lost_of);
 	m->told.lost_of = sweep.lost_of;
 	m->told.n_lost_of = sweep.n;
+	return all;
 }
 
 static uint64_t sum_lost(const struct obs_lost *lost)
@@ -175,15 +201,14 @@ void timers_tell_lost(struct manager *m, bool final)
 	obs.lost.recursion_misses = kern_recursion_misses(m->kern);
 	more_lost = sum_lost(&obs.lost) != sum_lost(&m->told.lost);
 	more_suppressed = sum_suppressed(&obs.lost) != sum_suppressed(&m->told.lost);
-	if (!final && !more_lost && !more_suppressed)
-		return;
-	m->told.lost = obs.lost;
-	feed(m, &obs);
-	if (!more_lost)
-		return;
+	m->told.sweep_due |= more_lost;
+	if (final || more_lost || more_suppressed) {
+		m->told.lost = obs.lost;
+		feed(m, &obs);
+	}
 	/* Counts are read ahead of the records; what was made before must not look later. */
-	ring_drain(m->ring);
-	tell_losses(m);
+	if (m->told.sweep_due && (ring_drain(m->ring) || final))
+		m->told.sweep_due = !tell_losses(m);
 }
 
 static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)

@@ -199,7 +199,7 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 		return 0;
 	engine_sandbox_settle(e, node);
 	if (node->stop) {
-		/* Found gone by a look-up there are no last counts. */
+		/* In an older recording a removal whose record was lost has no counts. */
 		if (node->stop->before.exits + obs->empty.counts.exits >= node->stop->counts.exits)
 			stop_count(node->stop, &obs->empty.counts);
 		if (!engine_stop_gone(e, node->stop)) {
@@ -260,21 +260,6 @@ static void doubt_all(struct engine *e)
 		}
 }
 
-/* A removed cgroup takes its counts along, so a lost record of that is looked for everywhere. */
-static void check_all(struct engine *e)
-{
-	struct cgnode *node;
-	size_t pos = 0;
-
-	while ((node = map_next(&e->map.nodes, &pos)))
-		engine_effect(e, &(struct effect){.type = EFFECT_CHECK_CGROUP, .id = node->id});
-}
-
-static uint64_t gone_lost(const struct obs_lost *lost)
-{
-	return lost->totals[GRACED_EV_CGROUP_GONE].lost;
-}
-
 static int on_lost(struct engine *e, const struct obs *obs)
 {
 	if (memcmp(&e->lost, &obs->lost, sizeof(e->lost)) == 0)
@@ -283,8 +268,6 @@ static int on_lost(struct engine *e, const struct obs *obs)
 		e->missed_ns = obs->at_ns;
 		doubt_all(e);
 	}
-	if (gone_lost(&obs->lost) > gone_lost(&e->lost))
-		check_all(e);
 	e->lost = obs->lost;
 	engine_report_lost(e, obs->at_ns, &obs->lost);
 	return 0;

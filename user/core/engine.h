@@ -29,14 +29,13 @@ struct engine_config {
 };
 
 enum effect_type {
-	EFFECT_REPORT,	     /* hand record to the sinks */
-	EFFECT_WAKE_AT,	     /* send OBS_TIMER at at_ns; replaces the earlier wish; 0 cancels it */
-	EFFECT_READ_COUNTS,  /* answer with OBS_COUNTS for id */
-	EFFECT_FIND_CGROUP,  /* answer with OBS_CGROUP_FOUND for id, if it exists */
-	EFFECT_CHECK_CGROUP, /* answer with OBS_CGROUP_GONE for id, if it is gone */
-	EFFECT_PROBE_INIT,   /* answer with OBS_PROBE for id, pid, start_ns */
-	EFFECT_FIND_NAMES,   /* answer with OBS_NAMES for id, pod_uid, container_id */
-	EFFECT_FIND_POD,     /* the same for pod_uid alone, with what holds now */
+	EFFECT_REPORT,	    /* hand record to the sinks */
+	EFFECT_WAKE_AT,	    /* send OBS_TIMER at at_ns; replaces the earlier wish; 0 cancels it */
+	EFFECT_READ_COUNTS, /* answer with OBS_COUNTS for id */
+	EFFECT_FIND_CGROUP, /* answer with OBS_CGROUP_FOUND for id, if it exists */
+	EFFECT_PROBE_INIT,  /* answer with OBS_PROBE for id, pid, start_ns */
+	EFFECT_FIND_NAMES,  /* answer with OBS_NAMES for id, pod_uid, container_id */
+	EFFECT_FIND_POD,    /* the same for pod_uid alone, with what holds now */
 	EFFECT_FIND_EXIT, /* answer with OBS_CONTAINER once container_id's runtime tells its exit */
 	/* Answer with OBS_IDENTITY if id is a container in disguise; with a kind, what the kernel
 	 * half takes it for, also if it is none. */
