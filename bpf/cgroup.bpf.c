@@ -231,10 +231,19 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	w.outside_left = BUCKET_BURST;
 	w.vain_at_ns = w.bucket_at_ns;
 	w.vain_left = BUCKET_BURST;
+	if (w.level == TASK_LEVEL) {
+		name_read(parent);
+		in_unit = is_unit();
+	}
+	len = name_read(cg);
 	ev = emit_begin(GRACED_EV_CGROUP_NEW, sizeof(*ev), id, NULL);
+	w.kind = kind_by_name(len, up->kind == GRACED_WATCH_POD);
+	/* Without the record it takes the daemon longer to find out what it is. */
+	if (w.delegated_level && !cfg_delegated && w.kind != GRACED_WATCH_SERVICE)
+		w.kind = GRACED_WATCH_BRANCH;
+	else if (w.kind == GRACED_WATCH_BRANCH && (!ev || may_be_task(w.level, len, in_unit)))
+		w.kind = GRACED_WATCH_MAYBE;
 	if (!ev) {
-		/* Its name is lost with the record; the daemon looks it up and corrects this. */
-		w.kind = GRACED_WATCH_CONTAINER;
 		w.counts.lost = 1;
 		watch_insert(id, &w);
 		return;
@@ -243,17 +252,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	ev->level = w.level;
 	ev->delegated_level = w.delegated_level;
 	ev->pad = 0;
-	if (w.level == TASK_LEVEL) {
-		name_read(parent);
-		in_unit = is_unit();
-	}
-	len = name_read(cg);
 	__builtin_memcpy(ev->name, mkdir_name, sizeof(ev->name));
-	w.kind = kind_by_name(len, up->kind == GRACED_WATCH_POD);
-	if (w.delegated_level && !cfg_delegated && w.kind != GRACED_WATCH_SERVICE)
-		w.kind = GRACED_WATCH_BRANCH;
-	else if (w.kind == GRACED_WATCH_BRANCH && may_be_task(w.level, len, in_unit))
-		w.kind = GRACED_WATCH_MAYBE;
 	ev->kind = w.kind;
 	/* Reserved before the entry is there, so nothing that names it comes earlier. */
 	if (watch_insert(id, &w))
