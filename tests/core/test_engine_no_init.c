@@ -9,6 +9,7 @@
 #define CG_NEW 70
 #define ID_NEW HEX_64("e")
 #define UNSEEN (GAP(EXIT_UNSEEN) | GAP(INIT_UNSEEN))
+#define WAIT   MSEC(250)
 
 static void no_init(struct world *w, uint64_t at, uint64_t id)
 {
@@ -86,6 +87,101 @@ static void test_life_lost(void **state)
 			}
 			world_close(&w);
 		}
+}
+
+/* The record of its emptiness was lost, too, and the cgroup stays. The counts are read twice. */
+static void test_life_lost_stays(void **state)
+{
+	static const struct graced_counts lost = {.exits = 1, .lost = 3}, none = {.lost = 1};
+	static const struct {
+		struct graced_counts first, second;
+		bool populated[2], reported;
+	} rows[] = {
+		{lost, lost, {false, false}, true},  {lost, lost, {true, false}, false},
+		{lost, lost, {false, true}, false},  {none, none, {false, false}, false},
+		{none, lost, {false, false}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		size_t asked;
+		struct world w;
+
+		open_with_new(&w);
+		asked = world_effects(&w, EFFECT_READ_COUNTS);
+		world_counts(&w, SEC(20), CG_NEW, rows[i].populated[0], &rows[i].first);
+		world_timer(&w, SEC(20) + WAIT);
+		assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS) - asked,
+				 !rows[i].populated[0] && rows[i].first.exits);
+		assert_int_equal(world_count(&w, RECORD_STOP), 0);
+		world_counts(&w, SEC(20) + WAIT, CG_NEW, rows[i].populated[1], &rows[i].second);
+		for (int n = 2; n < 4; n++)
+			world_timer(&w, SEC(20) + (uint64_t)n * WAIT);
+		assert_int_equal(world_count(&w, RECORD_STOP), rows[i].reported);
+		if (rows[i].reported)
+			assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+				       GAP(EVENTS_LOST) | GAP(NOT_EMPTY) | UNSEEN);
+		world_close(&w);
+	}
+}
+
+/* What the records say that were in the ring when its counts were read is believed. */
+static void test_life_in_the_ring(void **state)
+{
+	static const struct graced_counts lost = {.exits = 1, .lost = 1};
+	struct world w;
+
+	(void)state;
+	open_with_new(&w);
+	world_counts(&w, SEC(20), CG_NEW, false, &lost);
+	world_init(&w, SEC(18), CG_NEW, &P_A1);
+	world_exit_counted(&w, SEC(19), CG_NEW, &P_A1, EXIT(0), &lost);
+	world_empty_counted(&w, SEC(19), CG_NEW, &lost);
+	world_timer(&w, SEC(20) + WAIT);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(EVENTS_LOST));
+	world_clear(&w);
+	world_counts(&w, SEC(20) + WAIT, CG_NEW, false, &lost);
+	world_timer(&w, SEC(30));
+	world_gone(&w, SEC(31), CG_NEW, &lost);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_close(&w);
+}
+
+/* The trace ends between the two. */
+static void test_life_lost_end(void **state)
+{
+	static const struct graced_counts lost = {.exits = 1, .lost = 3};
+	struct world w;
+
+	(void)state;
+	open_with_new(&w);
+	world_counts(&w, SEC(20), CG_NEW, false, &lost);
+	world_tell(&w, &(struct obs){.type = OBS_END, .at_ns = SEC(20) + 1});
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, GAP(EVENTS_LOST) | UNSEEN);
+	world_close(&w);
+}
+
+/* Its cgroup's own record was lost as well: when it is found, its counts are read. */
+static void test_found_lost(void **state)
+{
+	static const struct graced_counts lost = {.exits = 1, .lost = 4};
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	world_counts(&w, SEC(20), CG_NEW, false, &lost);
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 0);
+	world_found(&w, SEC(20), CG_NEW, "/docker/" ID_NEW);
+	assert_int_equal(world_effect(&w, EFFECT_READ_COUNTS)->id, CG_NEW);
+	world_counts(&w, SEC(20) + 1, CG_NEW, false, &lost);
+	world_timer(&w, SEC(20) + 1 + WAIT);
+	world_counts(&w, SEC(20) + 1 + WAIT, CG_NEW, false, &lost);
+	world_timer(&w, SEC(21));
+	world_timer(&w, SEC(22));
+	assert_int_equal(world_count(&w, RECORD_STOP), 1);
+	assert_int_equal(world_stop(&w)->outcome, OUTCOME_UNKNOWN);
+	assert_string_equal(world_stop(&w)->container.id, ID_NEW);
+	world_close(&w);
 }
 
 /* It was there when the engine was attached, and its init may have been, too. */
@@ -225,6 +321,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("where all records of an init were lost its end is reported, with gaps",
 		      test_life_lost),
+		CLAIM("... and also while its cgroup stays, when counts that are read say so twice",
+		      test_life_lost_stays),
+		CLAIM("... but not if its records were in the ring", test_life_in_the_ring),
+		CLAIM("a trace that ends meanwhile reports it, too", test_life_lost_end),
+		CLAIM("a container that is found by its losses is known by its counts",
+		      test_found_lost),
 		CLAIM("one that may have run before we attached has that gap, too",
 		      test_life_lost_late),
 		CLAIM("records that an earlier life lost make no later one", test_next_life),

@@ -5,9 +5,13 @@
 #include "lib/judge.h"
 #include "lib/kernhalf.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "io/kern_priv.h"
 
@@ -18,10 +22,10 @@
 #define RING_TEXT(number) TEXT(number)
 
 /*
- * Such a ring has no room for what happens to containers of others. So the tracer follows a
- * hierarchy in which there are none, where this host has one.
+ * Such a ring has no room for what happens to containers of others, nor have their tracers for this
+ * flood. So it is in a hierarchy that nobody else follows, where this host has one.
  */
-static int setup(void **state)
+static void choose_hierarchy(void)
 {
 	static const char *const others[] = {"devices", "blkio", "cpuset"};
 	struct hier hier;
@@ -32,6 +36,11 @@ static int setup(void **state)
 			break;
 		unsetenv("GRACED_TEST_HIERARCHY");
 	}
+}
+
+static int setup(void **state)
+{
+	choose_hierarchy();
 	return fixture_open(state, "overrun",
 			    BOX_ARGV("--signals", "--ring-size", RING_TEXT(RING)));
 }
@@ -106,6 +115,120 @@ static void stop_another(struct fixture *f)
 	judge_box(f, &box, truth);
 }
 
+/*
+ * Who comes and goes in a container without any other process is worth a record of the smallest
+ * size, or of others as long as there is room for them.
+ */
+static void fill_ring(const struct box *empty)
+{
+	for (int i = 0; i < RING / 64; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (pid == 0)
+			_exit(cg_enter(empty->dir, getpid()) != 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+}
+
+/* A container that has ended, and whose cgroup is there. */
+static void start_empty(struct fixture *f, struct box *ret)
+{
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("exit", "0"), .no_wait = true}, ret);
+	assert_int_equal(proc_wait(&ret->proc, &(struct proc_end){}), 0);
+	assert_non_null(tracer_await_stop(f->tracer, ret));
+}
+
+/* It reads nothing until it is told to go on, and there is no room for anything. */
+static void stop_reading(struct fixture *f, const struct box *empty)
+{
+	pid_t pid = tracer_pid(f->tracer);
+	int status;
+
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	fill_ring(empty);
+}
+
+/* When it says what was lost, it has read all that was in the ring, or does so next. */
+static void go_on_reading(struct fixture *f)
+{
+	struct tracer_want want = {.type = "lost"};
+
+	want.nth = (unsigned int)tracer_count(f->tracer, &want);
+	assert_int_equal(kill(tracer_pid(f->tracer), SIGCONT), 0);
+	assert_non_null(tracer_await(f->tracer, &want));
+}
+
+static void end_box(struct box *box)
+{
+	page_go(box->proc.page, 1);
+	assert_int_equal(proc_wait(&box->proc, &(struct proc_end){}), 0);
+}
+
+/* A cgroup takes what is known of its losses along. */
+static void a_lost_exit_is_a_gap_where_the_removal_is_lost_too(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box empty, box;
+	const json_t *rec;
+
+	start_empty(f, &empty);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("sigign", "3")}, &box);
+	stop_another(f);
+	stop_reading(f, &empty);
+	end_box(&box);
+	assert_int_equal(box_remove(&box), 0);
+	go_on_reading(f);
+	rec = tracer_await_stop(f->tracer, &box);
+	judge_match(rec, "{'outcome':'unknown','exit':{'code':null}}");
+	judge_match(rec, "{'evidence':{'complete':false,'gaps':['events-lost','exit-unseen']}}");
+	assert_int_equal(box_remove(&empty), 0);
+	stop_another(f);
+	assert_int_equal(judge_count(f, &box, "stop"), 1);
+}
+
+static void a_life_without_a_record_is_reported(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box empty, box;
+	const json_t *rec;
+
+	start_empty(f, &empty);
+	stop_reading(f, &empty);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("sigign", "3")}, &box);
+	end_box(&box);
+	go_on_reading(f);
+	rec = tracer_await_stop(f->tracer, &box);
+	judge_match(rec, "{'outcome':'unknown','process':{'pid':null},'exit':{'code':null}}");
+	judge_match(rec, "{'evidence':{'gaps':['events-lost','exit-unseen','init-unseen']}}");
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(box_remove(&empty), 0);
+	stop_another(f);
+	assert_int_equal(judge_count(f, &box, "stop"), 1);
+}
+
+/* Neither its pod's record nor its own came, and it goes on when there is room again. */
+static void a_lost_stop_signal_is_a_gap_of_a_container_that_is_found_late(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box empty, box;
+	struct sent sent;
+
+	start_empty(f, &empty);
+	stop_reading(f, &empty);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("sigign", "3")}, &box);
+	judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
+	go_on_reading(f);
+	end_box(&box);
+	judge_match(tracer_await_stop(f->tracer, &box),
+		    "{'exit':{'code':3},'evidence':{'complete':false,'gaps':['events-lost']}}");
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(box_remove(&empty), 0);
+	assert_int_equal(judge_count(f, &box, "stop"), 1);
+}
+
 static const json_t *last_of(struct fixture *f, const char *type)
 {
 	const json_t *last = NULL;
@@ -149,7 +272,14 @@ static void what_falls_off_is_counted_and_told_where_it_matters(void **state)
 
 static int setup_half(void **state)
 {
+	choose_hierarchy();
 	return kernhalf_open_ring(state, "overrun-half", RING);
+}
+
+static int teardown_half(void **state)
+{
+	unsetenv("GRACED_TEST_HIERARCHY");
+	return kernhalf_close(state);
 }
 
 /* Only the test's own tree is watched here. */
@@ -176,18 +306,89 @@ static void each_signal_is_emitted_lost_or_suppressed(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+static void a_removal_without_a_record_leaves_its_counts(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_watch watch;
+	struct box boxes[2];
+	uint64_t ids[2];
+
+	kernhalf_drain(k);
+	for (int full = 0; full < 2; full++) {
+		assert_int_equal(box_start(&k->tree, &(struct box_spec){.argv = BOX_ARGV("sigign")},
+					   &boxes[full]),
+				 0);
+		ids[full] = kernhalf_id(boxes[full].dir);
+		end_box(&boxes[full]);
+		kernhalf_drain(k);
+		if (full)
+			fill_ring(&boxes[full]);
+		assert_int_equal(box_remove(&boxes[full]), 0);
+	}
+	assert_int_equal(kern_watch_get(k->kern, ids[0], &watch), -ENOENT);
+	assert_int_equal(kern_watch_get(k->kern, ids[1], &watch), 0);
+	assert_int_equal(watch.gone, 1);
+	assert_int_equal(watch.counts.exits, 1 + RING / 64);
+	assert_true(watch.counts.lost > 0);
+	assert_int_equal(kern_watch_delete(k->kern, ids[1]), 0);
+	kernhalf_drain(k);
+}
+
+static void what_there_was_no_room_for_is_watched_by_its_name(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t kind;
+	} rows[] = {
+		{"pod94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968", GRACED_WATCH_POD},
+		{"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+		 GRACED_WATCH_CONTAINER},
+		{"branch", GRACED_WATCH_MAYBE},
+	};
+	struct kernhalf *k = kernhalf_need(state);
+	char dir[HIER_PATH_MAX + 128];
+	struct graced_watch watch;
+	struct box box;
+
+	assert_int_equal(box_start(&k->tree, &(struct box_spec){.argv = BOX_ARGV("sigign")}, &box),
+			 0);
+	end_box(&box);
+	fill_ring(&box);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		snprintf(dir, sizeof(dir), "%s/kubepods/burstable/%s", k->tree.root, rows[i].name);
+		assert_int_equal(mkdir(dir, 0755), 0);
+		assert_int_equal(kern_watch_get(k->kern, kernhalf_id(dir), &watch), 0);
+		assert_int_equal(watch.kind, rows[i].kind);
+		assert_int_equal(watch.counts.lost, 1);
+		assert_int_equal(rmdir(dir), 0);
+	}
+	kernhalf_drain(k);
+	assert_int_equal(box_remove(&box), 0);
+	kernhalf_drain(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest half[] = {
 		CLAIM("emitted + lost + suppressed is what was produced",
 		      each_signal_is_emitted_lost_or_suppressed),
+		CLAIM("a cgroup whose record there was no room for is watched by its name",
+		      what_there_was_no_room_for_is_watched_by_its_name),
+		CLAIM("a removal that there was no room for leaves its counts",
+		      a_removal_without_a_record_leaves_its_counts),
 	};
 	const struct CMUnitTest traced[] = {
+		CLAIM("a lost exit is a gap where the removal of its cgroup is lost, too",
+		      a_lost_exit_is_a_gap_where_the_removal_is_lost_too),
+		CLAIM("a life without a single record is reported while its cgroup stays",
+		      a_life_without_a_record_is_reported),
+		CLAIM("a lost stop signal is a gap of a container that is found late",
+		      a_lost_stop_signal_is_a_gap_of_a_container_that_is_found_late),
 		CLAIM("what is lost is counted, and only the container concerned has a gap",
 		      what_falls_off_is_counted_and_told_where_it_matters),
 	};
 
 	return cmocka_run_group_tests_name("overrun, kernel half", half, setup_half,
-					   kernhalf_close) +
+					   teardown_half) +
 	       cmocka_run_group_tests_name("overrun", traced, setup, teardown);
 }

@@ -70,6 +70,11 @@ void engine_find_cgroup(struct engine *e, uint64_t id)
 	engine_effect(e, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
 }
 
+void engine_read_counts(struct engine *e, uint64_t id)
+{
+	engine_effect(e, &(struct effect){.type = EFFECT_READ_COUNTS, .id = id});
+}
+
 void engine_set_watch(struct engine *e, const struct cgnode *node)
 {
 	engine_effect(
@@ -174,6 +179,7 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 	const struct obs_cgroup *cg = &obs->cgroup;
 	const struct cgmap_new found = new_of(cg);
 	struct cgnode *node;
+	bool is_new;
 	int r;
 
 	leave_id(e, cg->id);
@@ -183,12 +189,17 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 		return refused(e, r);
 	if (node->kept)
 		engine_resume_found(e, node);
-	if (node->kind == GRACED_WATCH_CONTAINER && !node->stop) {
+	is_new = node->kind == GRACED_WATCH_CONTAINER && !node->stop;
+	if (is_new) {
 		e->containers_found += !e->attached;
 		node->populated |= e->attached;
 	}
 	/* A look-up: the kernel half had to guess without the name. */
-	return engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
+	r = engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
+	/* All of its records may have been lost, up to its end. */
+	if (is_new && e->attached && node->stop)
+		engine_read_counts(e, node->id);
+	return r;
 }
 
 static int on_cgroup_gone(struct engine *e, const struct obs *obs)

@@ -113,6 +113,7 @@ struct engine {
 
 void engine_effect(struct engine *e, const struct effect *effect);
 
+void engine_read_counts(struct engine *e, uint64_t id);
 /* Asks for the path of a cgroup whose record was lost. */
 void engine_find_cgroup(struct engine *e, uint64_t id);
 /* A node of the map turned up: gives containers a stop, corrects the kernel half, asks names. */

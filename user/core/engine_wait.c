@@ -94,6 +94,24 @@ static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
 		engine_tell(e, stop, obs->counts.populated && !stop->empty_ns);
 }
 
+/*
+ * A life whose records were all lost has ended, and its cgroup may stay. What shows that is looked
+ * at twice: records of a life that begins or ends just now are in the ring.
+ */
+static void weigh_unseen(struct engine *e, struct stop *stop, const struct obs *obs)
+{
+	if (obs->counts.populated || !stop_is_unseen_life(stop)) {
+		stop->unseen_ns = 0;
+	} else if (!stop->unseen_ns) {
+		stop->unseen_ns = obs->at_ns ?: 1;
+		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+	} else if (obs->at_ns >= stop->unseen_ns + ENGINE_WAIT_NS) {
+		engine_begin_unseen(e, stop, obs->at_ns);
+		engine_expect(e, stop, STOP_EV_EXIT);
+		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+	}
+}
+
 int engine_on_counts(struct engine *e, const struct obs *obs)
 {
 	struct cgnode *node = cgmap_get(&e->map, obs->counts.id);
@@ -116,6 +134,7 @@ int engine_on_counts(struct engine *e, const struct obs *obs)
 		answered(e, stop, obs);
 	else if (stop->counts.lost > lost)
 		probe_init(e, stop);
+	weigh_unseen(e, stop, obs);
 	if (!obs->counts.populated)
 		engine_pods_emptied(e, node, obs->at_ns, false);
 	return 0;
@@ -292,7 +311,7 @@ static void expire_exited(struct engine *e, struct stop *stop, uint64_t now_ns)
 	}
 	stop->asked_ns = now_ns;
 	engine_wake(e, stop, now_ns + ENGINE_WAIT_NS);
-	engine_effect(e, &(struct effect){.type = EFFECT_READ_COUNTS, .id = stop->node->id});
+	engine_read_counts(e, stop->node->id);
 }
 
 void engine_stop_resume(struct engine *e, struct stop *stop)
@@ -314,6 +333,8 @@ static void expire(struct engine *e, struct stop *stop, uint64_t now_ns)
 	} else if (stop->state == STOP_REQUESTED) {
 		stop_lapse(&e->map, stop);
 		engine_changed(e, stop->node);
+	} else if (stop->state == STOP_IDLE && stop->unseen_ns) {
+		engine_read_counts(e, stop->node->id);
 	}
 }
 
@@ -325,18 +346,28 @@ void engine_expire(struct engine *e, uint64_t now_ns)
 		expire(e, stop_of_wake(first), now_ns);
 }
 
+/* What waits goes out; no record comes any more. */
+static void end_stop(struct engine *e, struct stop *stop, uint64_t at_ns)
+{
+	bool unseen = stop->unseen_ns && stop_is_unseen_life(stop);
+
+	if (unseen)
+		engine_begin_unseen(e, stop, at_ns);
+	/* Found gone, and the wait for its exit's record ends here. */
+	if (unseen || (stop->probed && stop_is_running(stop)))
+		engine_expect(e, stop, STOP_EV_EXIT);
+	if (stop->state == STOP_EXITED)
+		engine_tell(e, stop, !unseen && !stop->empty_ns);
+}
+
 int engine_on_end(struct engine *e, const struct obs *obs)
 {
 	struct cgnode *node;
 	size_t pos = 0;
 
-	(void)obs;
 	while ((node = map_next(&e->map.nodes, &pos))) {
-		/* Found gone, and the wait for its exit's record ends here. */
-		if (node->stop && node->stop->probed && stop_is_running(node->stop))
-			engine_expect(e, node->stop, STOP_EV_EXIT);
-		if (node->stop && node->stop->state == STOP_EXITED)
-			engine_tell(e, node->stop, !node->stop->empty_ns);
+		if (node->stop)
+			end_stop(e, node->stop, obs->at_ns);
 	}
 	engine_pods_expire(e, UINT64_MAX);
 	engine_pods_tell_held(e, true);

@@ -86,6 +86,7 @@ struct stop {
 	bool late;		   /* it ran before signals to it were recorded */
 	bool there;		   /* its cgroup was, and has not run empty since */
 	bool init_unseen;	   /* processes ran in its cgroup, and none was found to be init */
+	uint64_t unseen_ns;	   /* a look found an unseen life and an empty cgroup; 0: none */
 	uint64_t idle_ns;	   /* since when its cgroup is known without an init, or is empty */
 
 	struct stop_signal request;
@@ -198,6 +199,7 @@ static inline void stop_vacate(struct stop *stop, uint64_t at_ns)
 	stop->idle_ns = at_ns;
 	stop->base = stop->counts;
 	stop->there = stop->init_unseen = false;
+	stop->unseen_ns = 0;
 }
 
 /* It never exec'd, no signal asked it to stop, and only its exit made it look like the init. */
