@@ -366,6 +366,41 @@ static void test_life_ends_unseen(void **state)
 	}
 }
 
+/* That the first one's was, the record of the second says. */
+static void test_life_ends_lost(void **state)
+{
+	const struct graced_counts counts = {.exits = 2, .lost = 2};
+	const struct graced_proc second = second_life();
+	const struct obs init = {
+		.type = OBS_INIT,
+		.at_ns = SEC(151),
+		.init = {.id = CG_A1, .lost = 2, .rank = GRACED_INIT_PID1, .proc = second},
+	};
+	const struct shot shot = {.sig = 1, .from = &P_SHELL, .to = &second, .lost = 2};
+	struct world w;
+
+	(void)state;
+	for (int how = 0; how < 3; how++) {
+		world_open(&w, NULL);
+		world_init(&w, SEC(10), CG_A1, &P_A1);
+		if (how == 0)
+			world_tell(&w, &init);
+		else if (how == 1)
+			world_shot(&w, SEC(151), CG_A1, &shot);
+		else
+			world_exit_counted(&w, SEC(160), CG_A1, &second, EXIT(3), &counts);
+		assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+			       GAP(EVENTS_LOST) | GAP(EXIT_UNSEEN));
+		assert_int_equal(world_stop(&w)->process.pid, P_A1.pid);
+		world_clear(&w);
+		if (how < 2)
+			world_exit_counted(&w, SEC(160), CG_A1, &second, EXIT(3), &counts);
+		world_empty_counted(&w, SEC(161), CG_A1, &counts);
+		assert_verdict(&w, OUTCOME_FAILED, CAUSE_SELF, how == 0 ? 0 : GAP(EVENTS_LOST));
+		world_close(&w);
+	}
+}
+
 /* Records of two CPUs may be a few µs out of order. */
 static void test_stragglers(void **state)
 {
@@ -418,6 +453,7 @@ int main(void)
 		      test_init_lost_while_attaching),
 		CLAIM("a life whose end was lost is told when the next one shows",
 		      test_life_ends_unseen),
+		CLAIM("... and that its records were lost is a gap of it", test_life_ends_lost),
 		CLAIM("a record that comes after the verdict starts no new life", test_stragglers),
 	};
 

@@ -31,11 +31,16 @@ static void start_take(struct stop *stop, const struct graced_proc *proc)
 		stop->init.start_ns = proc->start_ns;
 }
 
-/* Another process is init now. What the records of the last one's end would have said is told. */
-static void make_way(struct engine *e, struct stop *stop)
+/*
+ * Another process is init now. What the records of the last one's end would have said is told; its
+ * exit is among the records that were lost by now.
+ */
+static void make_way(struct engine *e, struct stop *stop, uint64_t lost)
 {
-	if (stop_is_running(stop))
+	if (stop_is_running(stop)) {
+		stop_lost_by(stop, lost);
 		engine_expect(e, stop, STOP_EV_EXIT);
+	}
 	if (stop->state == STOP_EXITED)
 		engine_tell(e, stop, false);
 }
@@ -121,10 +126,11 @@ static bool is_of_former(const struct stop *stop, const struct graced_proc *proc
 
 /*
  * Who is called init without a record of its exec has been it all the time. False: it is not any
- * more, its end was told or is none of the container's, and this record is late.
+ * more, its end was told or is none of the container's, and this record is late. lost: as the
+ * record says it, 0 if it does not.
  */
 static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc *proc,
-		  uint64_t at_ns)
+		  uint64_t at_ns, uint64_t lost)
 {
 	bool same = engine_same_process(&stop->init, proc), late;
 
@@ -137,7 +143,7 @@ static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc 
 		start_take(stop, proc);
 		return true;
 	}
-	make_way(e, stop);
+	make_way(e, stop, lost);
 	begin(e, stop, proc, GRACED_INIT_NONE, at_ns);
 	stop->record_lost = e->attached;
 	return true;
@@ -192,7 +198,7 @@ int engine_on_init(struct engine *e, const struct obs *obs)
 	if (was_never_main(stop, &obs->init))
 		engine_expect(e, stop, STOP_EV_VOID);
 	else if (!stop_is_running(stop) || !is_handed_over(stop, obs->init.rank))
-		make_way(e, stop);
+		make_way(e, stop, obs->init.lost);
 	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED) {
 		e->stats.unexpected++;
 		return 0;
@@ -254,7 +260,7 @@ static void init_signalled(struct engine *e, struct stop *stop, const struct obs
 {
 	enum stop_note note;
 
-	if (!adopt(e, stop, &obs->signal.target, obs->at_ns))
+	if (!adopt(e, stop, &obs->signal.target, obs->at_ns, obs->signal.lost))
 		return;
 	lapse_by(e, stop, obs->at_ns);
 	stop->record_lost |= stop->before.lost + obs->signal.lost > stop->base.lost;
@@ -314,7 +320,7 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 	stop = engine_stop_of(e, obs->exit.id);
 	if (!stop)
 		return engine_on_proc_exit(e, obs);
-	if (!adopt(e, stop, &obs->exit.proc, obs->at_ns))
+	if (!adopt(e, stop, &obs->exit.proc, obs->at_ns, obs->exit.counts.lost))
 		return 0;
 	lapse_by(e, stop, obs->at_ns);
 	if (!stop_advance(stop, STOP_EV_EXIT)) {
@@ -359,7 +365,7 @@ static struct stop *victim_of(struct engine *e, struct stop *stop, const struct 
 	if (!(oom->flags & GRACED_OOM_INIT))
 		return engine_proc_of(e, &oom->victim);
 	/* Its exit on another CPU may have been recorded first. */
-	return adopt(e, stop, &oom->victim, obs->at_ns) ? stop : NULL;
+	return adopt(e, stop, &oom->victim, obs->at_ns, 0) ? stop : NULL;
 }
 
 int engine_on_oom(struct engine *e, const struct obs *obs)

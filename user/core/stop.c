@@ -271,6 +271,12 @@ void stop_count(struct stop *stop, const struct graced_counts *counts)
 	};
 }
 
+void stop_lost_by(struct stop *stop, uint64_t lost)
+{
+	if (stop->before.lost + lost > stop->counts.lost)
+		stop->counts.lost = stop->before.lost + lost;
+}
+
 /* A signal that kills is left pending by the death that it causes. */
 static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *exit)
 {

@@ -211,6 +211,9 @@ static inline bool stop_is_exit_guess(const struct stop *stop)
 /* What the kernel half has counted, which begins anew with each start of the daemon. */
 void stop_count(struct stop *stop, const struct graced_counts *counts);
 
+/* A record says how many about its cgroup were lost by then; counts may have come later. */
+void stop_lost_by(struct stop *stop, uint64_t lost);
+
 /* A signal that init sent to another process of its container. */
 void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_ns);
 
