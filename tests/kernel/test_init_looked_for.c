@@ -52,7 +52,7 @@ static void an_init_that_never_execs_is_found(void **state)
 {
 	struct fixture *f = judge_need(state);
 	char path[HIER_PATH_MAX], pid[32], id[32];
-	struct tracer_spec spec = {.record = path};
+	struct tracer_spec spec = {.record = path, .tree = &f->tree};
 	struct sent sent;
 	struct stat st;
 	struct box box;

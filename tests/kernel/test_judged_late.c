@@ -93,7 +93,7 @@ static void judge_all(struct fixture *f)
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &other);
 	for (size_t i = 0; i < LEN(table); i++)
 		judge_start(f, &(struct box_spec){.argv = table[i].argv}, &boxes[i]);
-	assert_int_equal(tracer_start(&(struct tracer_spec){}, &f->tracer), 0);
+	assert_int_equal(tracer_start(&(struct tracer_spec){.tree = &f->tree}, &f->tracer), 0);
 	for (size_t i = 0; i < LEN(table); i++)
 		judge_asked(f, &boxes[i], &other, &table[i]);
 	assert_int_equal(box_remove(&other), 0);

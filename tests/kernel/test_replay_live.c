@@ -42,6 +42,7 @@ static int setup(void **state)
 			&(struct tracer_spec){
 				.record = recording,
 				.args = BOX_ARGV("--signals", "--assume-grace", "2s"),
+				.tree = &f->tree,
 			},
 			&f->tracer);
 	if (r)

@@ -22,15 +22,19 @@ static struct {
 
 static int setup(void **state)
 {
+	bool able = !box_unavailable() && !tracer_unavailable();
 	void *opened = NULL;
-	int r = fixture_open(&opened, "rows", BOX_ARGV("--assume-grace", "2s"));
+	int r;
 
+	if (able && box_tree_open(&stage.node, "rows-node"))
+		return -1;
+	r = fixture_open(&opened, "rows",
+			 BOX_ARGV("--assume-grace", "2s", "--container-root",
+				  able ? box_tree_relative(&stage.node, stage.node.root) : "/"));
 	stage.fixture = opened;
 	*state = NULL; /* each test has a state of its own: its scene */
 	if (r || !opened)
 		return r;
-	if (box_tree_open(&stage.node, "rows-node"))
-		return -1;
 	if (stage.node.hier.memory &&
 	    hier_limit_memory(&stage.node.hier, stage.node.root, 32 * MIB))
 		return -1;

@@ -106,7 +106,9 @@ static int setup(void **state)
 	if (r || !opened)
 		return r;
 	stage.fixture = opened;
-	r = tracer_start(&(struct tracer_spec){.args = BOX_ARGV("--no-group-dead")}, &stage.forced);
+	r = tracer_start(&(struct tracer_spec){.args = BOX_ARGV("--no-group-dead"),
+					       .tree = &stage.fixture->tree},
+			 &stage.forced);
 	if (r)
 		return r;
 	stage.crowd = mmap(NULL, sizeof(*stage.crowd), PROT_READ | PROT_WRITE,

@@ -354,8 +354,9 @@ static void what_was_observed_is_the_reason(void **state)
 
 static void who_was_there_before_has_the_same_reason(void **state)
 {
-	const struct tracer_spec spec = {.args = BOX_ARGV("--signals", "--assume-grace", "2s")};
 	struct fixture *f = judge_need(state);
+	const struct tracer_spec spec = {.args = BOX_ARGV("--signals", "--assume-grace", "2s"),
+					 .tree = &f->tree};
 	struct box *boxes = calloc(LEN(roles), sizeof(*boxes));
 	struct tracer *late;
 	unsigned int wrong = 0;

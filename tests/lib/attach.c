@@ -48,7 +48,7 @@ static int attach_close(void **state)
 
 void attach_begin(struct fixture *f)
 {
-	const struct tracer_spec spec = {.args = BOX_ARGV("--signals")};
+	const struct tracer_spec spec = {.args = BOX_ARGV("--signals"), .tree = &f->tree};
 
 	/* A test that fails leaves it. */
 	f->tracer = tracer_free(f->tracer);

@@ -24,7 +24,8 @@ int fixture_open(void **state, const char *what, const char *const *args)
 	r = box_tree_open(&f->tree, what);
 	if (r)
 		fprintf(stderr, "%s: cannot make cgroups: %s\n", what, strerror(-r));
-	else if ((r = tracer_start(&(struct tracer_spec){.args = args}, &f->tracer)))
+	else if ((r = tracer_start(&(struct tracer_spec){.args = args, .tree = &f->tree},
+				   &f->tracer)))
 		fprintf(stderr, "%s: the tracer does not attach: %s\n", what, strerror(-r));
 	if (r) {
 		box_tree_close(&f->tree);

@@ -27,8 +27,9 @@ struct fixture {
 };
 
 /*
- * Open a tree and start a tracer with args (NULL for none). Where that cannot work here, say why on
- * stderr, leave *state NULL and return 0: each test then skips. -1 when it should have worked.
+ * Open a tree and start a tracer of that tree with args (NULL for none). Where that cannot work
+ * here, say why on stderr, leave *state NULL and return 0: each test then skips. -1 when it should
+ * have worked.
  */
 int fixture_open(void **state, const char *what, const char *const *args);
 

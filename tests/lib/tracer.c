@@ -102,7 +102,7 @@ static void *read_records(void *arg)
 static void exec_tracer(const struct tracer_spec *spec, int out) __attribute__((noreturn));
 static void exec_tracer(const struct tracer_spec *spec, int out)
 {
-	const char *graced = getenv("GRACED"), *argv[ARGS_MAX + 8];
+	const char *graced = getenv("GRACED"), *argv[ARGS_MAX + 16];
 	size_t n = 0;
 
 	argv[n++] = "graced";
@@ -116,6 +116,10 @@ static void exec_tracer(const struct tracer_spec *spec, int out)
 	if (getenv("GRACED_TEST_HIERARCHY")) {
 		argv[n++] = "--hierarchy";
 		argv[n++] = getenv("GRACED_TEST_HIERARCHY");
+	}
+	if (spec->tree) {
+		argv[n++] = "--container-root";
+		argv[n++] = box_tree_relative(spec->tree, spec->tree->root);
 	}
 	for (size_t i = 0; spec->args && spec->args[i] && i < ARGS_MAX; i++)
 		argv[n++] = spec->args[i];

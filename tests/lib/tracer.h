@@ -29,6 +29,9 @@ struct tracer_spec {
 	const char *const *args; /* after `trace -o json`; NULL for none */
 	const char *record;	 /* write a recording to this file as well */
 	const char *command;	 /* another command than "trace" */
+	/* It looks for containers in this tree alone, so that no workload of others on the host
+	 * takes its ring's room; NULL: on the whole host. */
+	const struct box_tree *tree;
 };
 
 /* One record that is waited for: members left 0 or NULL match anything. */
