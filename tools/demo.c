@@ -63,7 +63,8 @@ static const struct {
 
 struct tracer_child {
 	pid_t pid;
-	int fd;
+	int fd, err_fd;
+	bool lost;	/* it said that records were */
 	char buf[4096]; /* output not yet shown */
 	size_t len;
 	int rows[CONTAINERS]; /* that have come */
@@ -75,27 +76,34 @@ static int fail(const char *what, int error)
 	return 1;
 }
 
-/* The tracer's output comes through a pipe, so that this program sees when it is attached. */
-static int tracer_begin(struct tracer_child *child, const char *logs)
+/*
+ * The tracer's output comes through a pipe, so that this program sees when it is attached. It looks
+ * at the demonstration's containers alone: what others do takes no room in its ring.
+ */
+static int tracer_begin(struct tracer_child *child, const struct box_tree *tree, const char *logs)
 {
 	const char *graced = getenv("GRACED");
-	int fds[2];
+	int fds[2], err_fds[2];
 
 	if (!graced)
 		return -ENOENT;
-	if (pipe2(fds, O_CLOEXEC) < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0 || pipe2(err_fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
 	child->pid = fork();
 	if (child->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 		dup2(fds[1], STDOUT_FILENO);
+		dup2(err_fds[1], STDERR_FILENO);
 		execl(graced, "graced", "trace", "--signals", "-n", "demo", "--assume-grace", GRACE,
-		      "--log-dir", logs, (char *)NULL);
+		      "--log-dir", logs, "--container-root", box_tree_relative(tree, tree->root),
+		      (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
+	close(err_fds[1]);
 	child->fd = fds[0];
+	child->err_fd = err_fds[0];
 	return child->pid < 0 ? -errno : 0;
 }
 
@@ -147,16 +155,31 @@ static int tracer_await_header(struct tracer_child *child)
 	return 0;
 }
 
+/* What it says to a person, once it has ended. */
+static void tracer_listen(struct tracer_child *child)
+{
+	char text[4096] = "";
+	ssize_t n = read(child->err_fd, text, sizeof(text) - 1);
+
+	close(child->err_fd);
+	if (n <= 0)
+		return;
+	fputs(text, stderr);
+	child->lost = strstr(text, " events were lost");
+}
+
 static int tracer_end(struct tracer_child *child)
 {
-	int status;
+	int status, r;
 
 	kill(child->pid, SIGINT);
 	while (tracer_read(child, 5000) > 0)
 		tracer_show(child);
 	close(child->fd);
-	if (waitpid(child->pid, &status, 0) < 0)
-		return -errno;
+	r = waitpid(child->pid, &status, 0) < 0 ? -errno : 0;
+	tracer_listen(child);
+	if (r)
+		return r;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
@@ -298,12 +321,18 @@ static int show(struct box_tree *tree, const struct lognames *names)
 	r = service_start(&(struct service_spec){.args = args, .tree = tree}, &service);
 	if (r)
 		return fail("graced run did not start", r);
-	r = tracer_begin(&child, names->dir);
+	r = tracer_begin(&child, tree, names->dir);
 	if (!r)
 		r = tracer_await_header(&child);
 	if (!r)
 		r = play(tree, names, &child);
 	ended = child.pid > 0 ? tracer_end(&child) : 0;
+	if (r == -ETIMEDOUT && child.lost) {
+		fputs("demo: records were lost, and rows with them: another workload floods this "
+		      "host; rows that miss something say events-lost\n",
+		      stderr);
+		show_metrics(service);
+	}
 	if (!r)
 		r = ended ? ended : show_metrics(service);
 	if (!r)

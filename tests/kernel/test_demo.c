@@ -9,7 +9,9 @@
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MIB (1024u * 1024u)
 
@@ -149,6 +151,52 @@ static void the_demonstration_ends_well_and_leaves_nothing_behind(void **state)
 	run_done(&result);
 }
 
+/* In place of graced: its daemon is the real one, its trace loses all there is. */
+static void write_losing(const char *path)
+{
+	FILE *out = fopen(path, "we");
+
+	assert_non_null(out);
+	fprintf(out,
+		"#!/bin/sh\n"
+		"[ \"$1\" = trace ] || exec %s \"$@\"\n"
+		"trap 'echo \"graced: 7 events were lost; rows say so\" >&2; exit 0' INT\n"
+		"echo TIME\n"
+		"while :; do sleep 0.1; done\n",
+		getenv("GRACED"));
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(chmod(path, 0700), 0);
+}
+
+static void a_demonstration_whose_records_are_lost_says_so(void **state)
+{
+	struct fixture *f = *state;
+	char exe[HIER_PATH_MAX + 64], losing[HIER_PATH_MAX + 64];
+	struct run_result result;
+	char *graced;
+	int r;
+
+	if (!f)
+		skip();
+	snprintf(exe, sizeof(exe), "%s/../../tools/demo", f->tree.helpers);
+	if (access(exe, X_OK) < 0)
+		skip();
+	snprintf(losing, sizeof(losing), "%s/losing", f->tree.tmp);
+	write_losing(losing);
+	graced = strdup(getenv("GRACED"));
+	setenv("GRACED", losing, 1);
+	r = run(&(struct run_spec){.exe = exe}, &result);
+	setenv("GRACED", graced, 1);
+	free(graced);
+	assert_int_equal(r, 0);
+	assert_int_equal(result.status, 1);
+	assert_non_null(strstr(result.err, "demo: records were lost"));
+	/* What the daemon saw of them is shown all the same. */
+	assert_non_null(strstr(result.out, "graced_container_stops_total{"));
+	assert_false(leaves_something(&f->tree.hier, result.pid));
+	run_done(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +209,8 @@ int main(void)
 		      a_shell_that_tells_its_child_nothing_has_it_killed),
 		CLAIM("the demonstration ends well and leaves nothing behind",
 		      the_demonstration_ends_well_and_leaves_nothing_behind),
+		CLAIM("a demonstration whose records are lost says so",
+		      a_demonstration_whose_records_are_lost_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, setup, fixture_close);
