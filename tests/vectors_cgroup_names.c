@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/cgname from cgroup_names.json. */
+/* Drives core/cgroup/name from cgroup_names.json. */
 
 #include <errno.h>
 #include <string.h>
 
-#include "core/cgname.h"
+#include "core/cgroup/name.h"
 #include "vectors.h"
 
 struct kind {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/cgpath from cgroup_paths.json: a path in, every member of its identity out. */
+/* Drives core/cgroup/path from cgroup_paths.json: a path in, every member of its identity out. */
 
 #include <errno.h>
 
-#include "core/cgpath.h"
+#include "core/cgroup/path.h"
 #include "vectors.h"
 
 /* "s?" packs NULL as null; an empty text is an absent one. */

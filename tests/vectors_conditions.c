@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/podcond from conditions.json: a case's kind names the condition that is asked for. */
+/* Drives core/kubelet/condition from conditions.json: a case's kind names the condition that is
+ * asked for. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/podcond.h"
+#include "core/kubelet/condition.h"
 #include "vectors.h"
 #include "vectors_pod.h"
 

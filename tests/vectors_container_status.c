@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/ctrstatus and core/podstatus from container_status.json: what the runtime has and
- * what was told before in, what is told now out. The cases' probes find every container ready. */
+/* Drives core/kubelet/container_status and core/kubelet/status from container_status.json: what the
+ * runtime has and what was told before in, what is told now out. The cases' probes find every
+ * container ready. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/podstatus.h"
+#include "core/kubelet/status.h"
 #include "vectors.h"
 #include "vectors_compare.h"
 #include "vectors_pod.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/killgrace and the grace periods of core/podworker from grace.json. */
+/* Drives core/pods/kill_grace and the grace periods of core/pods/worker from grace.json. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "core/killgrace.h"
+#include "core/pods/kill_grace.h"
 #include "vectors.h"
 #include "vectors_seconds.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/nodefail from node_failure.json: nodes and pods in, what pod gc does with them out. */
+/* Drives core/kubelet/node_failure from node_failure.json: nodes and pods in, what pod gc does with
+ * them out. */
 #include <errno.h>
 #include <string.h>
 
-#include "core/nodefail.h"
+#include "core/kubelet/node_failure.h"
 #include "vectors.h"
 
 static const json_t *node_of(const json_t *nodes, const char *name)

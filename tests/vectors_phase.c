@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/podphase from phase.json: what containers are and do in, the phase out, by the rules
- * of today, of 1.26 and with the gate ContainerRestartRules off. */
+/* Drives core/kubelet/phase from phase.json: what containers are and do in, the phase out, by the
+ * rules of today, of 1.26 and with the gate ContainerRestartRules off. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/podphase.h"
+#include "core/kubelet/phase.h"
 #include "vectors.h"
 #include "vectors_pod.h"
 

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "base/arena.h"
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 
 /* Each returns 0, -EINVAL for what is not of the form, a member that is not known included, or
  * -ENOMEM. Text lives as long as the JSON. */

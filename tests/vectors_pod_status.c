@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/podstatus from pod_status.json: what is sent to the API, how a pod's last status
+/* Drives core/kubelet/status from pod_status.json: what is sent to the API, how a pod's last status
  * becomes final, when its object is deleted, which ends are counted. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/podstatus.h"
+#include "core/kubelet/status.h"
 #include "vectors.h"
 #include "vectors_pod.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/podworker from pod_worker.json: single decisions here, sequences next door. */
+/* Drives core/pods/worker from pod_worker.json: single decisions here, sequences next door. */
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "core/podworker.h"
+#include "core/pods/worker.h"
 
 #define VECTORS_NS_PER_S 1e9
 #define VECTORS_MAX_S	 9e9 /* of nanoseconds in an int64_t */

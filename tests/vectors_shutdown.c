@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/shutplan and wire/shutstate from shutdown.json. */
+/* Drives core/shutdown/plan and wire/shutstate from shutdown.json. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "core/killgrace.h"
-#include "core/shutplan.h"
+#include "core/pods/kill_grace.h"
+#include "core/shutdown/plan.h"
 #include "vectors.h"
 #include "vectors_seconds.h"
 #include "wire/shutstate.h"

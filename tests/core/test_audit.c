@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/audit: who hears a stop signal, by the kernel's rules, and how well that is
- * known. */
+/* Claims about core/stop/audit: who hears a stop signal, by the kernel's rules, and how well that
+ * is known. */
 #include <signal.h>
 #include <string.h>
 
-#include "core/audit.h"
+#include "core/stop/audit.h"
 #include "lib/claim.h"
 
 struct row {

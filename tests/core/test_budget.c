@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/budget: when something is shed, and when it comes back. */
-#include "core/budget.h"
+/* Claims about core/load/budget: when something is shed, and when it comes back. */
+#include "core/load/budget.h"
 
 #include "lib/claim.h"
 

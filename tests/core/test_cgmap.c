@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/cgmap: which cgroup is what, who may name whom, and how long it is known. */
-#include "core/cgmap.h"
+/* Claims about core/cgroup/map: which cgroup is what, who may name whom, and how long it is known. */
+#include "core/cgroup/map.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -462,5 +462,5 @@ int main(void)
 		CLAIM("no cgroup has the id 0", test_id_0),
 	};
 
-	return cmocka_run_group_tests_name("core/cgmap", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/cgroup/map", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/cgname: names of pods' cgroups, made and read back. */
-#include "core/cgname.h"
+/* Claims about core/cgroup/name: names of pods' cgroups, made and read back. */
+#include "core/cgroup/name.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/cgpart: which single components are a pod, a container, a monitor, kubepods or
- * a QoS class, and which only look like one. */
+/* Claims about core/cgroup/part: which single components are a pod, a container, a monitor,
+ * kubepods or a QoS class, and which only look like one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/cgpart.h"
+#include "core/cgroup/part.h"
 
 #define HEX16	   "0123456789abcdef"
 #define ID	   HEX16 HEX16 HEX16 HEX16
@@ -340,5 +340,5 @@ int main(void)
 		CLAIM("sandboxes, monitors and mount units are no containers", test_kinds),
 	};
 
-	return cmocka_run_group_tests_name("core/cgpart", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/cgroup/part", tests, NULL, NULL);
 }

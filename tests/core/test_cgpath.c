@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/cgpath that the vectors do not make: places and nesting. Hostile bytes are in
- * test_cgpath_hostile.c, single components in test_cgpart.c.
- * What real clusters name their cgroups is in tests/vectors/cgroup_paths.json. */
+/* Claims about core/cgroup/path that the vectors do not make: places and nesting. Hostile bytes are
+ * in test_cgpath_hostile.c, single components in test_cgpart.c. What real clusters name their
+ * cgroups is in tests/vectors/cgroup_paths.json. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "core/cgpath.h"
+#include "core/cgroup/path.h"
 
 #define HEX16 "0123456789abcdef"
 #define ID    HEX16 HEX16 HEX16 HEX16
@@ -355,5 +355,5 @@ int main(void)
 		CLAIM("names are JSON's words, and NULL for null and for no member", test_names),
 	};
 
-	return cmocka_run_group_tests_name("core/cgpath", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/cgroup/path", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/cgpath for bytes that nobody meant to be a cgroup path: what kind they give,
- * and that nothing outside them is read (each input is a block of exactly its size). */
+/* Claims about core/cgroup/path for bytes that nobody meant to be a cgroup path: what kind they
+ * give, and that nothing outside them is read (each input is a block of exactly its size). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "core/cgpath.h"
+#include "core/cgroup/path.h"
 
 #define HEX16	   "0123456789abcdef"
 #define ID	   HEX16 HEX16 HEX16 HEX16
@@ -244,5 +244,5 @@ int main(void)
 		CLAIM("100,000 repetitions of anything are parsed like one", test_long),
 	};
 
-	return cmocka_run_group_tests_name("core/cgpath, hostile", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/cgroup/path, hostile", tests, NULL, NULL);
 }

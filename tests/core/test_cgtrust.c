@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/cgtrust: whose names are believed, and what is left of those that are not. */
-#include "core/cgtrust.h"
+/* Claims about core/cgroup/trust: whose names are believed, and what is left of those that are not.
+ */
+#include "core/cgroup/trust.h"
 
 #include <string.h>
 
@@ -119,5 +120,5 @@ int main(void)
 		CLAIM("a container of others than root is in no pod", test_cut),
 	};
 
-	return cmocka_run_group_tests_name("core/cgtrust", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/cgroup/trust", tests, NULL, NULL);
 }

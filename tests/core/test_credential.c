@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/credential: when it is warned of, and how often. */
-#include "core/credential.h"
+/* Claims about core/names/credential: when it is warned of, and how often. */
+#include "core/names/credential.h"
 
 #include <stdint.h>
 

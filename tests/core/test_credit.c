@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/credit: what is charged comes back with time, and no more than so much. */
-#include "core/credit.h"
+/* Claims about core/load/credit: what is charged comes back with time, and no more than so much. */
+#include "core/load/credit.h"
 #include "lib/claim.h"
 
 #define S UINT64_C(1000000000)
@@ -90,5 +90,5 @@ int main(void)
 		CLAIM("a cost beyond all numbers is a debt for ever", test_huge),
 	};
 
-	return cmocka_run_group_tests_name("core/credit", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/load/credit", tests, NULL, NULL);
 }

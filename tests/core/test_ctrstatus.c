@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/ctrstatus that no vector makes. */
-#include "core/ctrstatus.h"
+/* Claims about core/kubelet/container_status that no vector makes. */
+#include "core/kubelet/container_status.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/delaylimit: when the drop-in is written, with what, and who defeats it. */
-#include "core/delaylimit.h"
+/* Claims about core/shutdown/delay_limit: when the drop-in is written, with what, and who defeats
+ * it. */
+#include "core/shutdown/delay_limit.h"
 
 #include <string.h>
 

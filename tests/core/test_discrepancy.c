@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/discrepancy. */
-#include "core/discrepancy.h"
+/* Claims about core/pods/discrepancy. */
+#include "core/pods/discrepancy.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: when it asks sources of metadata, and which answers it goes by. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <string.h>
 

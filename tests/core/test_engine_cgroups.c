@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: cgroups that come, go, are met too early, or lie about their names. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <errno.h>
 #include <stdlib.h>

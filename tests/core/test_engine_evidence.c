@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: what it makes of records that were lost, suppressed or never made. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include "lib/claim.h"
 #include "lib/world.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: verdicts that wait for names although their cgroups were removed. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Claims about core/engine: any observations in any order do no harm. Built with sanitizers these
  * tests are about memory; everywhere they are about what stays true of records and effects.
  */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: which process it takes for a container's init, and whose end it
  * reports. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include "lib/claim.h"
 #include "lib/world.h"

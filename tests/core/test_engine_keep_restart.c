@@ -3,7 +3,7 @@
  * another. */
 #include <string.h>
 
-#include "core/stop.h"
+#include "core/stop/stop.h"
 #include "lib/claim.h"
 #include "lib/relay.h"
 #include "lib/world_pods.h"

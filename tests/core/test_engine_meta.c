@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: what the words of metadata sources do to a stop. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <string.h>
 

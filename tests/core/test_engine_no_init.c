@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: containers whose init was not seen, because its records were lost or
  * because none of the container's processes could be found to be it. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include "lib/claim.h"
 #include "lib/world.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: inits that the kernel kills for others, and what they take along. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include "lib/claim.h"
 #include "lib/world.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: what stands in its records. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: when a container counts as its pod's sandbox, and how sure that is. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: what each scope tells, and what only it does. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <string.h>
 

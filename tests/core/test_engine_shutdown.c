@@ -3,7 +3,7 @@
  * containers, and what comes of what it wants. Its own rules are test_shutdown's. */
 #include <string.h>
 
-#include "core/shutplan.h"
+#include "core/shutdown/plan.h"
 
 #include "lib/claim.h"
 #include "lib/shutworld.h"

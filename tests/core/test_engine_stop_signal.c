@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "core/outcome.h"
+#include "core/stop/outcome.h"
 
 /* The container's metadata, without a stop signal. */
 static void open_undescribed(struct world *w)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: requests to stop, and inits that exit. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include "lib/claim.h"
 #include "lib/walk.h"

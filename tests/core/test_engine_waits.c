@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/engine: when a verdict goes out, and what it waits for. */
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/explain, core/podnext and core/jobpolicy. */
-#include "core/explain.h"
+/* Claims about core/kubelet/explain, core/kubelet/controller and core/kubelet/job_policy. */
+#include "core/kubelet/explain.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/podcond.h"
+#include "core/kubelet/condition.h"
 #include "lib/claim.h"
 #include "lib/podmake.h"
 

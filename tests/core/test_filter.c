@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/filter: which records a user's conditions let through. */
-#include "core/filter.h"
+/* Claims about core/stop/filter: which records a user's conditions let through. */
+#include "core/stop/filter.h"
 
 #include "lib/claim.h"
 #include "lib/world.h"
@@ -216,5 +216,5 @@ int main(void)
 		CLAIM("a number that is no signal matches none", test_numbers_out_of_range),
 	};
 
-	return cmocka_run_group_tests_name("core/filter", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/stop/filter", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/grace: the effective grace period of a stop. */
-#include "core/grace.h"
+/* Claims about core/stop/grace: the effective grace period of a stop. */
+#include "core/stop/grace.h"
 
 #include "lib/claim.h"
 
@@ -168,5 +168,5 @@ int main(void)
 		CLAIM("outside pods it is the runtime's, the unit's, or assumed", test_others),
 	};
 
-	return cmocka_run_group_tests_name("core/grace", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/stop/grace", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/histogram: exact sums and ratios at their ends. */
-#include "core/histogram.h"
+/* Claims about core/metrics/histogram: exact sums and ratios at their ends. */
+#include "core/metrics/histogram.h"
 #include "lib/claim.h"
 
 #define S HISTOGRAM_ONE

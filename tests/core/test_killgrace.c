@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/killgrace beyond tests/vectors/grace.json. */
-#include "core/killgrace.h"
+/* Claims about core/pods/kill_grace beyond tests/vectors/grace.json. */
+#include "core/pods/kill_grace.h"
 #include "lib/claim.h"
 
 #define S 1000000000ULL
@@ -65,5 +65,5 @@ int main(void)
 		      test_turns),
 	};
 
-	return cmocka_run_group_tests_name("core/killgrace", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/pods/kill_grace", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/label: what is left of any text as the value of a label. */
+/* Claims about core/metrics/label: what is left of any text as the value of a label. */
 #include <string.h>
 
-#include "core/label.h"
+#include "core/metrics/label.h"
 #include "lib/claim.h"
 
 static void test_clean(void **state)

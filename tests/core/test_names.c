@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/record and core/outcome_names: the contract's words, written here again. */
-#include "core/outcome.h"
-#include "core/record.h"
+/* Claims about core/stop/record and core/stop/outcome_names: the contract's words, written here
+ * again. */
+#include "core/stop/outcome.h"
+#include "core/stop/record.h"
 #include "lib/claim.h"
 
 static void test_outcomes(void **state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/nodefail and core/toleration: a silent node, pod by pod. */
-#include "core/nodefail.h"
+/* Claims about core/kubelet/node_failure and core/kubelet/toleration: a silent node, pod by pod. */
+#include "core/kubelet/node_failure.h"
 
 #include <string.h>
 

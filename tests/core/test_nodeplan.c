@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/nodeplan: the pods of a silent node, one beside the other. */
-#include "core/nodeplan.h"
+/* Claims about core/kubelet/node_plan: the pods of a silent node, one beside the other. */
+#include "core/kubelet/node_plan.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/noisy: who is marked for making most of the work, and who is let go. */
-#include "core/noisy.h"
+/* Claims about core/load/noisy: who is marked for making most of the work, and who is let go. */
+#include "core/load/noisy.h"
 
 #include "lib/claim.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/outcome: the decision table of graced-records(5), written down here a second
- * time. */
-#include "core/outcome.h"
+/* Claims about core/stop/outcome: the decision table of graced-records(5), written down here a
+ * second time. */
+#include "core/stop/outcome.h"
 
 #include <string.h>
 
@@ -496,5 +496,5 @@ int main(void)
 		CLAIM("facts that contradict each other still get a row", test_any_facts),
 	};
 
-	return cmocka_run_group_tests_name("core/outcome", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/stop/outcome", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podcond that no vector makes. */
-#include "core/podcond.h"
+/* Claims about core/kubelet/condition that no vector makes. */
+#include "core/kubelet/condition.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podphase: the phase, the rule that gave it, the container it is about. */
-#include "core/podphase.h"
+/* Claims about core/kubelet/phase: the phase, the rule that gave it, the container it is about. */
+#include "core/kubelet/phase.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podstatus and core/disruption that no vector makes. */
-#include "core/podstatus.h"
+/* Claims about core/kubelet/status and core/kubelet/disruption that no vector makes. */
+#include "core/kubelet/status.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/disruption.h"
+#include "core/kubelet/disruption.h"
 #include "lib/claim.h"
 #include "lib/podmake.h"
 

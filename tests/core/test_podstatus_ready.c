@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The property of core/podstatus: whatever goes in, nothing comes out that is over and ready. */
+/* The property of core/kubelet/status: whatever goes in, nothing comes out that is over and ready. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/podstatus.h"
+#include "core/kubelet/status.h"
 #include "lib/claim.h"
 #include "lib/podmake.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podtab: whose word stands, and what is forgotten. */
-#include "core/podtab.h"
+/* Claims about core/names/table: whose word stands, and what is forgotten. */
+#include "core/names/table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -272,5 +272,5 @@ int main(void)
 		CLAIM("a full table refuses, counts, and makes room by age", test_bounds),
 	};
 
-	return cmocka_run_group_tests_name("core/podtab", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/names/table", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podworker: what the updates of one pod lead to (kubelet-spec.md, B2). */
+/* Claims about core/pods/worker: what the updates of one pod lead to (kubelet-spec.md, B2). */
 #include <string.h>
 
 #include "lib/claim.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podworker: grace periods, calls and delays (kubelet-spec.md, B3, B4, B6, B9). */
+/* Claims about core/pods/worker: grace periods, calls and delays (kubelet-spec.md, B3, B4, B6, B9).
+ */
 #include <errno.h>
 
 #include "lib/claim.h"

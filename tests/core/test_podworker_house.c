@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podworker: pods beside each other, static ones and orphans, and what others ask
- * (kubelet-spec.md, B5, B7, B8, B10). */
+/* Claims about core/pods/worker: pods beside each other, static ones and orphans, and what others
+ * ask (kubelet-spec.md, B5, B7, B8, B10). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/podworker_priv.h"
+#include "core/pods/worker_priv.h"
 #include "lib/claim.h"
 #include "lib/podrun.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/podworker: a record that another worker had goes on as it would have there. */
+/* Claims about core/pods/worker: a record that another worker had goes on as it would have there. */
 #include <errno.h>
 
-#include "core/podworker.h"
+#include "core/pods/worker.h"
 #include "lib/claim.h"
 
 #define UID "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
@@ -126,5 +126,5 @@ int main(void)
 		CLAIM("what no worker can have is refused", test_refused),
 	};
 
-	return cmocka_run_group_tests_name("core/podworker: taken up", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/pods/worker: taken up", tests, NULL, NULL);
 }

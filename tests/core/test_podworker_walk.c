@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Claims about core/podworker: whatever comes in whatever order, what the kubelet's pod worker
+ * Claims about core/pods/worker: whatever comes in whatever order, what the kubelet's pod worker
  * promises holds after every step.
  *
  *   test_podworker_walk [STEPS [SEED]]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/sender: who sent a signal, by the contract's two lists (section 3, Terms). */
-#include "core/sender.h"
+/* Claims about core/stop/sender: who sent a signal, by the contract's two lists (section 3, Terms).
+ */
+#include "core/stop/sender.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -392,5 +393,5 @@ int main(void)
 		CLAIM("a sender keeps the names of its ancestors and its cgroup", test_ancestors),
 	};
 
-	return cmocka_run_group_tests_name("core/sender", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/stop/sender", tests, NULL, NULL);
 }

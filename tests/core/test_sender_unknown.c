@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/sender: a sender that cannot be known, and one of which it is not known where
- * it runs. */
-#include "core/sender.h"
+/* Claims about core/stop/sender: a sender that cannot be known, and one of which it is not known
+ * where it runs. */
+#include "core/stop/sender.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -260,5 +260,5 @@ int main(void)
 		CLAIM("two whose place is not known are the same as one process only", test_same),
 	};
 
-	return cmocka_run_group_tests_name("core/sender: unknown", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/stop/sender: unknown", tests, NULL, NULL);
 }

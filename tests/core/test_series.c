@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/series: what is counted, and under which labels. */
+/* Claims about core/metrics/series: what is counted, and under which labels. */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/label.h"
-#include "core/series.h"
+#include "core/metrics/label.h"
+#include "core/metrics/series.h"
 #include "lib/claim.h"
 #include "lib/serieslib.h"
 

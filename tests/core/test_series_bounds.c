@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/series: how much of it there can be, and for how long. */
+/* Claims about core/metrics/series: how much of it there can be, and for how long. */
 #include <stdio.h>
 
-#include "core/series.h"
+#include "core/metrics/series.h"
 #include "lib/claim.h"
 #include "lib/serieslib.h"
 #include "wire/metrics.h"

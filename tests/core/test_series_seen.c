@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/series: what is there before anything was counted, and how good counts are. */
-#include "core/series.h"
+/* Claims about core/metrics/series: what is there before anything was counted, and how good counts
+ * are. */
+#include "core/metrics/series.h"
 #include "lib/claim.h"
 #include "lib/serieslib.h"
 

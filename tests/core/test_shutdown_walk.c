@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/shutdown.h"
+#include "core/shutdown/shutdown.h"
 #include "lib/claim.h"
 #include "lib/shutwalk.h"
 

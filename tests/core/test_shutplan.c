@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/shutplan beyond tests/vectors/shutdown.json: the rules before priorities, and
- * values that no administrator would write. */
+/* Claims about core/shutdown/plan beyond tests/vectors/shutdown.json: the rules before priorities,
+ * and values that no administrator would write. */
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/shutplan.h"
+#include "core/shutdown/plan.h"
 #include "lib/claim.h"
 
 #define MS INT64_C(1000000)
@@ -228,5 +228,5 @@ int main(void)
 		CLAIM("what is off or empty makes no plan", test_disabled),
 	};
 
-	return cmocka_run_group_tests_name("core/shutplan", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/shutdown/plan", tests, NULL, NULL);
 }

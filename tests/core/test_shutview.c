@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/shutview: the pods of a node in the groups of a shutdown. */
-#include "core/shutview.h"
+/* Claims about core/shutdown/view: the pods of a node in the groups of a shutdown. */
+#include "core/shutdown/view.h"
 
 #include <string.h>
 

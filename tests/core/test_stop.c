@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/stop: its state table, and which signals count. What follows from them is in
  * test_stop_facts.c. */
-#include "core/stop.h"
+#include "core/stop/stop.h"
 
 #include "lib/stop_bench.h"
 

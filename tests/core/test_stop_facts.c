@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/stop: the facts and the gaps in the evidence that a stop ends with. */
-#include "core/stop.h"
+#include "core/stop/stop.h"
 
 #include "lib/stop_bench.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/trouble: each trouble is told once, and what it cost. */
-#include "core/trouble.h"
+/* Claims about base/trouble: each trouble is told once, and what it cost. */
+#include "base/trouble.h"
 
 #include "lib/claim.h"
 

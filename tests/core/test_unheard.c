@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/unheard: why a signal was not acted on, by what the kernel did with it. */
-#include "core/unheard.h"
+/* Claims about core/stop/unheard: why a signal was not acted on, by what the kernel did with it. */
+#include "core/stop/unheard.h"
 
 #include <linux/types.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/workload: pods are called after what people made. */
+/* Claims about core/names/workload: pods are called after what people made. */
 #include <string.h>
 
-#include "core/workload.h"
+#include "core/names/workload.h"
 #include "lib/claim.h"
 
 struct row {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/record.h"
+#include "core/stop/record.h"
 #include "lib/claim.h"
 #include "lib/jrec.h"
 #include "lib/kubestage.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "core/unheard.h"
+#include "core/stop/unheard.h"
 #include "lib/box.h"
 #include "lib/claim.h"
 #include "lib/send.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/cgpath.h"
+#include "core/cgroup/path.h"
 #include "fuzz/fuzz.h"
 
 struct input {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/label.h"
+#include "core/metrics/label.h"
 #include "fuzz/fuzz.h"
 #include "wire/metrics.h"
 

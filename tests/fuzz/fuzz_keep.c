@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "fuzz/fuzz.h"
 #include "wire/keep.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "core/meta.h"
+#include "core/names/meta.h"
 #include "fuzz/fuzz.h"
 #include "wire/podjson.h"
 

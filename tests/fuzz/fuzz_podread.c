@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/explain.h"
-#include "core/podstatus.h"
+#include "core/kubelet/explain.h"
+#include "core/kubelet/status.h"
 #include "fuzz/fuzz.h"
 #include "wire/explain_json.h"
 #include "wire/explain_table.h"

@@ -2,7 +2,7 @@
 /* Claims about core/shutdown and io/logind together, on a bus with logind. */
 #include <string.h>
 
-#include "core/shutdown.h"
+#include "core/shutdown/shutdown.h"
 #include "io/clock.h"
 #include "io/logind.h"
 #include "lib/claim.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_LIB_OBSENDS_H
 #define TESTS_LIB_OBSENDS_H
 
-#include "core/obs.h"
+#include "core/facts/observation.h"
 
 /* Its strings end and its bools are 0 or 1; nothing else about it is certain. */
 void obsends_end(struct obs *obs);

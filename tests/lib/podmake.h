@@ -3,7 +3,7 @@
 #ifndef TESTS_LIB_PODMAKE_H
 #define TESTS_LIB_PODMAKE_H
 
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 
 #define PODMAKE_MAX 8
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_LIB_PODRUN_H
 #define TESTS_LIB_PODRUN_H
 
-#include "core/podworker.h"
+#include "core/pods/worker.h"
 
 #define PODRUN_SECOND 1000000000ULL
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/meta.h"
+#include "core/names/meta.h"
 #include "wire/podjson.h"
 
 struct podseen {

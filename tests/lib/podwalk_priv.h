@@ -3,7 +3,7 @@
 #ifndef TESTS_LIB_PODWALK_PRIV_H
 #define TESTS_LIB_PODWALK_PRIV_H
 
-#include "core/podworker_priv.h"
+#include "core/pods/worker_priv.h"
 #include "lib/podwalk.h"
 
 #define PODWALK_PODS	10

@@ -4,7 +4,7 @@
 #define TESTS_LIB_SERIESLIB_H
 
 #include "base/cleanup.h"
-#include "core/series.h"
+#include "core/metrics/series.h"
 
 DEFINE_CLEANUP(struct series *, series_free);
 #define _series_ _cleanup_(cleanup_series_free)

@@ -12,7 +12,7 @@
 #define TESTS_LIB_SHUTSTAGE_H
 
 #include "base/buf.h"
-#include "core/shutdown.h"
+#include "core/shutdown/shutdown.h"
 
 #define SHUTSTAGE_S 1000000000ULL
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_LIB_SHUTWALK_PRIV_H
 #define TESTS_LIB_SHUTWALK_PRIV_H
 
-#include "core/shutdown.h"
+#include "core/shutdown/shutdown.h"
 #include "lib/shutwalk.h"
 
 #define SHUTWALK_CONTAINERS 5

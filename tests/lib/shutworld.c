@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/shutplan.h"
+#include "core/shutdown/plan.h"
 
 #include "lib/claim.h"
 #include "lib/world_pods.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_LIB_STOP_BENCH_H
 #define TESTS_LIB_STOP_BENCH_H
 
-#include "core/stop.h"
+#include "core/stop/stop.h"
 #include "lib/claim.h"
 #include "lib/world.h"
 

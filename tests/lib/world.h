@@ -8,7 +8,7 @@
 #ifndef TESTS_LIB_WORLD_H
 #define TESTS_LIB_WORLD_H
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #define SEC(n)	  ((uint64_t)(n)*1000000000ULL)
 #define MSEC(n)	  ((uint64_t)(n)*1000000ULL)

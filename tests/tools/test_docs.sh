@@ -147,11 +147,11 @@ done <"$tmp/members"
 nothing_missing
 claim "every member of a record is in graced-records(5)" $?
 
-sed -n 's/.*\] = "\([a-z-]*\)",\?.*/\1/p' user/core/outcome_names.c >"$tmp/words"
-sed -nE 's/.*"([a-z-]+)",[[:space:]]+\[.*/\1/p' user/core/outcome_names.c >>"$tmp/words"
-sed -n '/return sender_kind\|names\[/,/};/p' user/core/record.c | grep -oE '"[a-z_]+"' | tr -d '"' >>"$tmp/words"
-sed -n '/audit_verdict_name/,$p' user/core/audit.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
-sed -n '/names\[/,/};/p' user/core/discrepancy.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
+sed -n 's/.*\] = "\([a-z-]*\)",\?.*/\1/p' user/core/stop/outcome_names.c >"$tmp/words"
+sed -nE 's/.*"([a-z-]+)",[[:space:]]+\[.*/\1/p' user/core/stop/outcome_names.c >>"$tmp/words"
+sed -n '/return sender_kind\|names\[/,/};/p' user/core/stop/record.c | grep -oE '"[a-z_]+"' | tr -d '"' >>"$tmp/words"
+sed -n '/audit_verdict_name/,$p' user/core/stop/audit.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
+sed -n '/names\[/,/};/p' user/core/pods/discrepancy.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
 (($(sort -u "$tmp/words" | wc -l) > 40)) || echo "too few words were found" >>"$out"
 while read -r word; do
 	has_word docs/graced-records.5 "$word" || echo "graced-records(5) lacks $word" >>"$out"

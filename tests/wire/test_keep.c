@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "lib/claim.h"
 
 #define BOOT  "955c3660-4947-4219-8e21-46199c513870"

@@ -378,7 +378,7 @@ static void test_flags(void **state)
 	}
 }
 
-/* The rules are core/workload's; here, that it is asked with what the pod says. */
+/* The rules are core/names/workload's; here, that it is asked with what the pod says. */
 static void test_workloads(void **state)
 {
 #define OWNED(kind, name, controller)                                                 \

@@ -11,7 +11,7 @@
 
 #include "app/say.h"
 #include "base/cleanup.h"
-#include "core/cgmap.h"
+#include "core/cgroup/map.h"
 #include "io/cgfs.h"
 #include "io/clock.h"
 #include "io/freezer.h"

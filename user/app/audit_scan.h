@@ -5,9 +5,9 @@
 
 #include "app/describe.h"
 #include "app/options.h"
-#include "core/audit.h"
-#include "core/cgpath.h"
-#include "core/obs.h"
+#include "core/cgroup/path.h"
+#include "core/facts/observation.h"
+#include "core/stop/audit.h"
 #include "io/procfs.h"
 
 struct audit_found {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 /* Of the file, where nobody says otherwise. */
 #define CHECKPOINT_NAME "checkpoint"

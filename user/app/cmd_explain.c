@@ -8,7 +8,7 @@
 #include "app/podinput.h"
 #include "app/say.h"
 #include "base/cleanup.h"
-#include "core/explain.h"
+#include "core/kubelet/explain.h"
 #include "io/clock.h"
 #include "wire/explain_json.h"
 #include "wire/explain_table.h"

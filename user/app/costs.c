@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples what the programs and the daemon cost, and sheds and takes back what core/budget says. */
+/* Samples what the programs and the daemon cost, and sheds and takes back what core/load/budget
+ * says. */
 #include "app/costs.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@
 #include "app/feed.h"
 #include "app/log.h"
 #include "base/cleanup.h"
-#include "core/budget.h"
-#include "core/noisy.h"
+#include "core/load/budget.h"
+#include "core/load/noisy.h"
 #include "io/clock.h"
 #include "io/selfstat.h"
 

@@ -2,7 +2,7 @@
 /*
  * What the daemon costs, and keeping it within the budget. The kernel's statistics of BPF run time
  * slow every BPF program of the node down a little, so they are on for a tenth of each second only
- * and scaled up; core/budget decides, and what it decides is carried out and logged here.
+ * and scaled up; core/load/budget decides, and what it decides is carried out and logged here.
  */
 #ifndef APP_COSTS_H
 #define APP_COSTS_H

@@ -4,9 +4,9 @@
 #define APP_DESCRIBE_H
 
 #include "app/sources.h"
-#include "core/cgpath.h"
-#include "core/podtab.h"
-#include "core/record.h"
+#include "core/cgroup/path.h"
+#include "core/names/table.h"
+#include "core/stop/record.h"
 
 struct options;
 struct describe;

@@ -6,7 +6,7 @@
 #ifndef APP_DISPATCH_H
 #define APP_DISPATCH_H
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 struct manager;
 

@@ -5,7 +5,7 @@
 
 #include "app/sources.h"
 #include "base/buf.h"
-#include "core/credential.h"
+#include "core/names/credential.h"
 
 /* Adds "the token in /etc/graced/token expires at 2026-11-24T14:00:00Z, in 23h59m", "… expired at
  * …" or "… does not tell when it expires". The state. */

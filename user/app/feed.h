@@ -3,7 +3,7 @@
 #ifndef APP_FEED_H
 #define APP_FEED_H
 
-#include "core/obs.h"
+#include "core/facts/observation.h"
 
 struct manager;
 

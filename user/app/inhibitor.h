@@ -6,8 +6,8 @@
 #ifndef APP_INHIBITOR_H
 #define APP_INHIBITOR_H
 
-#include "core/engine.h"
-#include "core/record.h"
+#include "core/engine/engine.h"
+#include "core/stop/record.h"
 #include "wire/metrics.h"
 
 struct daemon;

@@ -6,7 +6,7 @@
 #include "app/kubeletfile.h"
 #include "app/log.h"
 #include "base/cleanup.h"
-#include "core/shutplan.h"
+#include "core/shutdown/plan.h"
 
 /* Without groups where they are not known. */
 static void read_kubelet(struct inhibitor *in, struct arena *arena, struct shutplan *ret)

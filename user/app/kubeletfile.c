@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads the kubelet's file; wire/kubeletconf takes it apart, core/shutplan judges it. */
+/* Reads the kubelet's file; wire/kubeletconf takes it apart, core/shutdown/plan judges it. */
 #include "app/kubeletfile.h"
 
 #include <errno.h>

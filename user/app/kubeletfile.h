@@ -3,7 +3,7 @@
 #ifndef APP_KUBELETFILE_H
 #define APP_KUBELETFILE_H
 
-#include "core/shutplan.h"
+#include "core/shutdown/plan.h"
 
 #define KUBELETFILE_DEFAULT "/var/lib/kubelet/config.yaml"
 

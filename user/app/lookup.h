@@ -7,7 +7,7 @@
 #define APP_LOOKUP_H
 
 #include "app/sources.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 struct lookup;
 struct manager;

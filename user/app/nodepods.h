@@ -4,7 +4,7 @@
 #define APP_NODEPODS_H
 
 #include "base/arena.h"
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 
 struct nodepods {
 	struct arena arena; /* of the pods */

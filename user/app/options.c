@@ -13,7 +13,7 @@
 #include "app/say.h"
 #include "base/duration.h"
 #include "base/signame.h"
-#include "core/explain.h"
+#include "core/kubelet/explain.h"
 
 #define RING_MAX (1ul << 30)
 #define NS_PER_S 1000000000

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "app/sources.h"
-#include "core/engine.h"
-#include "core/filter.h"
+#include "core/engine/engine.h"
+#include "core/stop/filter.h"
 
 #define OPTIONS_NESTED_MAX 64
 #define OPTIONS_ROOTS_MAX  64

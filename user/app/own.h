@@ -3,7 +3,7 @@
 #ifndef APP_OWN_H
 #define APP_OWN_H
 
-#include "core/cgpath.h"
+#include "core/cgroup/path.h"
 #include "io/cgfs.h"
 
 /* What the path of its cgroup says, from the hierarchy's root on: /proc/self/cgroup does not tell

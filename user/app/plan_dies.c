@@ -6,7 +6,7 @@
 
 #include "app/plans.h"
 #include "base/cleanup.h"
-#include "core/nodeplan.h"
+#include "core/kubelet/node_plan.h"
 #include "wire/plan_json.h"
 #include "wire/plan_table.h"
 

@@ -9,7 +9,7 @@
 #include "app/plans.h"
 #include "app/say.h"
 #include "base/cleanup.h"
-#include "core/shutview.h"
+#include "core/shutdown/view.h"
 #include "io/delaydrop.h"
 #include "wire/shutview_json.h"
 #include "wire/shutview_table.h"

@@ -5,7 +5,7 @@
 
 #include "app/nodepods.h"
 #include "app/options.h"
-#include "core/shutview.h"
+#include "core/shutdown/view.h"
 
 /* What becomes of a silent node's pods. 0 or -errno. */
 int plans_dies(const struct options *options, const struct nodepods *pods);

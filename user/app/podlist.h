@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "core/filter.h"
+#include "core/stop/filter.h"
 #include "io/control_client.h"
 #include "wire/pods_record.h"
 

@@ -9,7 +9,7 @@
 
 #include "app/log.h"
 #include "base/cleanup.h"
-#include "core/trouble.h"
+#include "base/trouble.h"
 #include "io/host.h"
 #include "io/journal.h"
 #include "io/linesink.h"

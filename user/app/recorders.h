@@ -9,7 +9,7 @@
 #define APP_RECORDERS_H
 
 #include "app/config.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 #include "wire/metrics.h"
 
 struct recorders;

@@ -11,7 +11,7 @@
 #include "app/log.h"
 #include "app/manager.h"
 #include "app/say.h"
-#include "core/cgmap.h"
+#include "core/cgroup/map.h"
 #include "io/clock.h"
 #include "io/host.h"
 #include "io/procfs.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/filter.h"
+#include "core/stop/filter.h"
 #include "io/out.h"
 
 struct sinks;

@@ -7,8 +7,8 @@
 #define APP_TALLY_H
 
 #include "app/config.h"
-#include "core/record.h"
-#include "core/series.h"
+#include "core/metrics/series.h"
+#include "core/stop/record.h"
 
 struct manager;
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/credential.h"
+#include "core/names/credential.h"
 
 /*
  * Of the first certificate in a PEM text, which is the one that a client shows; what else is in it,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * logind's configuration on disk: what its files say of InhibitDelayMaxSec, and our own drop-in
- * among them. wire/logindconf and core/delaylimit have the rules.
+ * among them. wire/logindconf and core/shutdown/delay_limit have the rules.
  */
 #ifndef IO_DELAYDROP_H
 #define IO_DELAYDROP_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/delaylimit.h"
+#include "core/shutdown/delay_limit.h"
 
 /* It sorts after the kubelet's 99-kubelet.conf, and after what distributions ship. */
 #define DELAYDROP_NAME "zz-graced.conf"

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "core/delaylimit.h"
+#include "core/shutdown/delay_limit.h"
 #include "io/clock.h"
 #include "io/confwatch.h"
 #include "io/delaydrop.h"

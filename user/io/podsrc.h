@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/credential.h"
-#include "core/meta.h"
+#include "core/names/credential.h"
+#include "core/names/meta.h"
 
 struct podsrc_sink {
 	void *userdata;

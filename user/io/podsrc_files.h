@@ -17,8 +17,8 @@
 #ifndef IO_PODSRC_FILES_H
 #define IO_PODSRC_FILES_H
 
-#include "core/cgpath.h"
-#include "core/meta.h"
+#include "core/cgroup/path.h"
+#include "core/names/meta.h"
 #include "io/podsrc.h"
 
 struct podsrc_files;
@@ -53,7 +53,7 @@ enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *
 					  struct meta_container *ret);
 
 /*
- * META_FOUND when a cgroup that core/cgpath knows nothing of is a container of containerd's:
+ * META_FOUND when a cgroup that core/cgroup/path knows nothing of is a container of containerd's:
  * "/<namespace>/<id>" (ctr), or "….slice/<prefix>-<id>.scope" (nerdctl and ctr with systemd), of a
  * task whose own configuration says exactly this cgroup. An id of more than 64 characters is not
  * found. The path is absolute in the hierarchy, without its mount point.

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/obs.h"
+#include "core/facts/observation.h"
 #include "io/podsrc.h"
 
 struct podsrc_logs;

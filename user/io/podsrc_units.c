@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "core/unitname.h"
+#include "core/names/unit_name.h"
 #include "io/busconn.h"
 #include "io/clock.h"
 #include "io/podsrc_units_priv.h"

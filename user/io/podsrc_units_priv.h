@@ -8,7 +8,7 @@
 #include <sys/queue.h>
 #include <systemd/sd-bus.h>
 
-#include "core/unitfacts.h"
+#include "core/names/unit_facts.h"
 #include "io/busconn.h"
 #include "io/podsrc_units.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/audit.h"
+#include "core/stop/audit.h"
 #include "wire/procsig.h"
 
 /*

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-#include "core/obs.h"
+#include "core/facts/observation.h"
 
 struct ring;
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/credit.h"
+#include "core/load/credit.h"
 #include "io/gtls.h"
 #include "io/mhd.h"
 #include "io/web.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/credit.h"
+#include "core/load/credit.h"
 #include "io/webauth_child.h"
 #include "wire/webconfig.h"
 

@@ -5,8 +5,8 @@
 #define WIRE_AUDIT_JSON_H
 
 #include "base/buf.h"
-#include "core/audit.h"
-#include "core/record.h"
+#include "core/stop/audit.h"
+#include "core/stop/record.h"
 
 /* Strings are the caller's, NULL where a value is not known. */
 struct audit_record {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The container runtime interface of Kubernetes (kubernetes/cri-api, pkg/apis/runtime/v1/api.proto)
- * as gRPC carries it: questions to a runtime written, its answers read into core/meta's terms.
+ * as gRPC carries it: questions to a runtime written, its answers read into core/names/meta's terms.
  *
  * Nothing in an answer is trusted. An item whose ID is not 1 to META_ID_MAX - 1 of [0-9A-Za-z_.-]
  * is skipped. A text that is longer than its member, holds a NUL or is not UTF-8 is dropped ("" is
@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "core/meta.h"
+#include "core/names/meta.h"
 
 enum cri_version { CRI_V1, CRI_V1ALPHA2, CRI_VERSION_COUNT };
 

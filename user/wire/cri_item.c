@@ -2,7 +2,7 @@
 /* Turns a runtime's messages about sandboxes and containers into items of metadata. */
 #include <string.h>
 
-#include "core/workload.h"
+#include "core/names/workload.h"
 #include "wire/cri_priv.h"
 
 /* What the kubelet writes into labels and annotations (pkg/kubelet/kuberuntime/labels.go,

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/meta.h"
+#include "core/names/meta.h"
 
 #define CTRJSON_PATH_MAX 4096
 

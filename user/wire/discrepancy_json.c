@@ -2,7 +2,7 @@
 #include "wire/discrepancy_json.h"
 
 #include "base/rfc3339.h"
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 #include "wire/jsonw.h"
 #include "wire/record_parts.h"
 

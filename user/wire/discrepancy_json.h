@@ -4,7 +4,7 @@
 #define WIRE_DISCREPANCY_JSON_H
 
 #include "base/buf.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 
 /* Into an object that is open: pod, container, kind, since_boot_ns, told, kernel. */
 void discrepancy_json(struct buf *out, const struct record_discrepancy *r);

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/obs.h"
+#include "core/facts/observation.h"
 
 /* Decodes the record in the size bytes at data, which need no alignment and may be anything. The
  * record may be longer than the struct it is known by: a later kernel half appended to it.

@@ -4,7 +4,7 @@
 #define WIRE_EXPLAIN_JSON_H
 
 #include "base/buf.h"
-#include "core/explain.h"
+#include "core/kubelet/explain.h"
 
 /* Adds the line with its newline; input is what the pod was read from. 0 or buf_error(). */
 int explain_json(struct buf *out, const char *input, const struct explain *e);

@@ -4,7 +4,7 @@
 #define WIRE_EXPLAIN_TABLE_H
 
 #include "base/buf.h"
-#include "core/explain.h"
+#include "core/kubelet/explain.h"
 
 /* 0 or buf_error(). */
 int explain_table(struct buf *out, const struct explain *e);

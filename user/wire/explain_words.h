@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What core/explain found, in sentences for people. Names are as the pod has them: to be made safe
- * by who prints them. */
+/* What core/kubelet/explain found, in sentences for people. Names are as the pod has them: to be
+ * made safe by who prints them. */
 #ifndef WIRE_EXPLAIN_WORDS_H
 #define WIRE_EXPLAIN_WORDS_H
 
 #include "base/buf.h"
-#include "core/explain.h"
+#include "core/kubelet/explain.h"
 
 /* Why the rule holds of this pod, if it is the one that decided, else why it does not. */
 void explain_words_rule(struct buf *out, const struct explain *e, enum podphase_rule rule);

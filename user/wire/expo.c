@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/label.h"
+#include "core/metrics/label.h"
 
 #define BILLIONTHS 9
 

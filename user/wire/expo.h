@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "core/histogram.h"
+#include "core/metrics/histogram.h"
 
 enum expo_format { EXPO_TEXT, EXPO_OPENMETRICS };
 

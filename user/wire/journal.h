@@ -8,7 +8,7 @@
 #define WIRE_JOURNAL_H
 
 #include "base/buf.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 
 /* Whether records of that type have an entry: signal, stop, oom, and those about pods. */
 bool journal_has(enum record_type type);

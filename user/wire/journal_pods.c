@@ -4,7 +4,7 @@
 
 #include "base/duration.h"
 #include "base/rfc3339.h"
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 #include "wire/journal_priv.h"
 
 #define ID_POD	       "3d0c9b7e51f8456ab6f2e14c8a90d7b3"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 
 /* syslog(3) */
 #define JOURNAL_WARNING 4

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/credential.h"
+#include "core/names/credential.h"
 
 /* False, and *ret is all zero, for what is no signed JSON web token (encrypted ones have five
  * parts), for one without `exp`, or with one that credential_set() does not take. The beginning is

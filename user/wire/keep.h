@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "core/obs.h"
+#include "core/facts/observation.h"
 
 #define KEEP_VERSION 1
 

@@ -6,7 +6,7 @@
 #ifndef WIRE_KUBELETCONF_H
 #define WIRE_KUBELETCONF_H
 
-#include "core/shutplan.h"
+#include "core/shutdown/plan.h"
 
 #define KUBELETCONF_SIZE_MAX   ((size_t)1 << 20)
 #define KUBELETCONF_RANGES_MAX 64

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/delaylimit.h"
+#include "core/shutdown/delay_limit.h"
 
 /* A larger file is taken for a broken one. */
 #define LOGINDCONF_SIZE_MAX ((size_t)256 << 10)

@@ -6,10 +6,10 @@
 #ifndef WIRE_METRICS_H
 #define WIRE_METRICS_H
 
-#include "core/budget.h"
-#include "core/credential.h"
-#include "core/engine.h"
-#include "core/series.h"
+#include "core/engine/engine.h"
+#include "core/load/budget.h"
+#include "core/metrics/series.h"
+#include "core/names/credential.h"
 #include "wire/expo.h"
 
 #define METRICS_PROGRAMS_MAX 16

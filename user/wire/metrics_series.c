@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The families of series about containers. */
-#include "core/series.h"
+#include "core/metrics/series.h"
 
 #include "wire/metrics_priv.h"
 

@@ -4,7 +4,7 @@
 #define WIRE_PLAN_TABLE_H
 
 #include "base/buf.h"
-#include "core/nodeplan.h"
+#include "core/kubelet/node_plan.h"
 
 /* A row for each pod, in their order, then what it all comes to. 0 or buf_error(). */
 int plan_table(struct buf *out, const struct nodeplan_rules *rules, const struct nodeplan_pod *pods,

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "core/meta.h"
+#include "core/names/meta.h"
 
 /* Of one pod: its bytes, and how many values of it are read. */
 #define PODJSON_POD_MAX	   ((size_t)2 << 20)

@@ -2,8 +2,8 @@
 /* What a pod's JSON says of the pod itself. */
 #include <string.h>
 
-#include "core/cgpart.h"
-#include "core/workload.h"
+#include "core/cgroup/part.h"
+#include "core/names/workload.h"
 #include "wire/podjson_priv.h"
 
 #define NS_PER_S 1000000000
@@ -13,8 +13,8 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* As core/cgpath reads it off a cgroup: lower case, and a UUID with its dashes or, for a static
- * pod, a hash. "" for anything else. */
+/* As core/cgroup/path reads it off a cgroup: lower case, and a UUID with its dashes or, for a
+ * static pod, a hash. "" for anything else. */
 static void read_uid(const json_t *value, char ret[static META_UID_MAX])
 {
 	char uid[META_UID_MAX] = "";

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "core/nodefail.h"
+#include "core/kubelet/node_failure.h"
 #include "wire/jsonw.h"
 #include "wire/record_json.h"
 

@@ -4,7 +4,7 @@
 #define WIRE_PODOBJ_JSON_H
 
 #include "base/buf.h"
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 
 /* A text that may be unknown: NULL and "" are null. */
 void podobj_json_text(struct buf *out, const char *key, const char *text);
@@ -19,7 +19,8 @@ void podobj_json_begin(struct buf *out, const char *type, const char *input, uns
 /* 0 or buf_error(). */
 int podobj_json_end(struct buf *out);
 
-/* The members controller (one of core/nodefail's makers), kind and name, into an open object. */
+/* The members controller (one of core/kubelet/node_failure's makers), kind and name, into an open
+ * object. */
 void podobj_json_owner(struct buf *out, const struct podobj_pod *pod);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 
 #define PODREAD_TEXT_MAX       ((size_t)2 << 20) /* of the JSON */
 #define PODREAD_NAME_MAX       1024		 /* of a text, but for images and messages */

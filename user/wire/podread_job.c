@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/workload.h"
+#include "core/names/workload.h"
 #include "wire/podjson_priv.h"
 #include "wire/podread_priv.h"
 

@@ -3,7 +3,7 @@
 #ifndef WIRE_PODREAD_JOB_H
 #define WIRE_PODREAD_JOB_H
 
-#include "core/jobpolicy.h"
+#include "core/kubelet/job_policy.h"
 #include "wire/podread.h"
 
 /* Of a Job, or of a list that holds one alone. As podread_pod(). */

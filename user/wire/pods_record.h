@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/podview.h"
+#include "core/pods/view.h"
 
 /* Strings are borrowed. */
 struct pods_record {

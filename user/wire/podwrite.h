@@ -4,7 +4,7 @@
 #define WIRE_PODWRITE_H
 
 #include "base/buf.h"
-#include "core/podobj.h"
+#include "core/kubelet/pod.h"
 
 /* Adds an object as the member key (NULL: as a value of its own), without members that the API
  * would leave out. Times are to the second, as the API has them. Errors stick in the buffer. */

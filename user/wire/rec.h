@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "core/obs.h"
+#include "core/facts/observation.h"
 
 #define REC_VERSION  1
 #define REC_LINE_MAX 65536 /* no observation's line is longer */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/obs.h"
+#include "core/facts/observation.h"
 
 enum rec_kind {
 	REC_UINT, /* of 4 or 8 bytes */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 #define REC_OPTIONS_NESTED_MAX 64
 #define REC_OPTIONS_ROOTS_MAX  64

@@ -5,7 +5,7 @@
 #define WIRE_RECORD_JSON_H
 
 #include "base/buf.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 
 #define RECORD_SCHEMA 1
 

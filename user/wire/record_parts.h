@@ -5,7 +5,7 @@
 #define WIRE_RECORD_PARTS_H
 
 #include "base/buf.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 
 void record_parts_pod(struct buf *out, const char *key, const struct record_pod *pod);
 void record_parts_container(struct buf *out, const char *key,

@@ -5,7 +5,7 @@
 #define WIRE_SHUTDOWN_JSON_H
 
 #include "base/buf.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 
 void shutdown_json(struct buf *out, const struct record_shutdown *record);
 

@@ -4,7 +4,7 @@
 #define WIRE_SHUTVIEW_JSON_H
 
 #include "base/buf.h"
-#include "core/shutview.h"
+#include "core/shutdown/view.h"
 
 /* Adds the line with its newline; input is what the pod was read from. Times are nanoseconds since
  * the announcement, INT64_MAX for what is beyond it. 0 or buf_error(). */

@@ -4,7 +4,7 @@
 #define WIRE_SHUTVIEW_TABLE_H
 
 #include "base/buf.h"
-#include "core/shutview.h"
+#include "core/shutdown/view.h"
 
 /* A row for each pod, in their order, then what it all comes to. 0 or buf_error(). */
 int shutview_table(struct buf *out, const struct shutview *view);

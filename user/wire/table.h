@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "core/record.h"
+#include "core/stop/record.h"
 
 /* Adds the line of titles. 0 or buf_error(). */
 int table_header(struct buf *out, bool colour);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Follows what a sink drops. */
+#include "base/trouble.h"
+
+enum trouble_news trouble_look(struct trouble *t, bool failed, uint64_t dropped, uint64_t now_ns,
+			       uint64_t *ret_dropped)
+{
+	bool wrong = failed || dropped != t->dropped, begins = wrong && !t->on;
+
+	if (begins)
+		t->dropped_first = t->dropped;
+	t->dropped = dropped;
+	if (wrong) {
+		t->on = true;
+		t->last_ns = now_ns;
+		return begins ? TROUBLE_BEGINS : TROUBLE_NO_NEWS;
+	}
+	if (!t->on || now_ns - t->last_ns < TROUBLE_CALM_NS)
+		return TROUBLE_NO_NEWS;
+	t->on = false;
+	*ret_dropped = dropped - t->dropped_first;
+	return TROUBLE_ENDS;
+}

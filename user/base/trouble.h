@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When to tell that a sink does not take what is written to it, and that it does again: each once,
+ * however often it changes its mind in between.
+ */
+#ifndef BASE_TROUBLE_H
+#define BASE_TROUBLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* It is over when nothing was dropped and nothing failed for so long. */
+#define TROUBLE_CALM_NS 5000000000ULL
+
+enum trouble_news { TROUBLE_NO_NEWS, TROUBLE_BEGINS, TROUBLE_ENDS };
+
+/* All zero is a sink without trouble that has dropped nothing. */
+struct trouble {
+	bool on;
+	uint64_t dropped;	/* when it began, or since */
+	uint64_t dropped_first; /* before it began */
+	uint64_t last_ns;	/* when something went wrong last */
+};
+
+/* What there is to tell of a sink that has dropped so many in all, and whose last attempt failed or
+ * not. With TROUBLE_ENDS *ret_dropped is how many it cost. */
+enum trouble_news trouble_look(struct trouble *trouble, bool failed, uint64_t dropped,
+			       uint64_t now_ns, uint64_t *ret_dropped);
+
+#endif

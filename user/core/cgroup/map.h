@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The live map of cgroups: which id is which branch, pod or container, and what they are called.
+ *
+ * Names below a known container are never read: whatever is made there *is* that container. Nor
+ * are those that core/cgroup/trust does not believe: such a cgroup is a branch.
+ * Nodes and pods are counted references, because a verdict may outlive the cgroup it is about.
+ */
+#ifndef CORE_CGROUP_MAP_H
+#define CORE_CGROUP_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/map.h"
+#include "core/cgroup/path.h"
+#include "core/cgroup/trust.h"
+#include "core/facts/observation.h"
+
+struct stop;
+
+LIST_HEAD(cgnode_list, cgnode);
+
+/*
+ * Two kubelets, one of them in a node inside a container, could have pods of one uid: a pod is
+ * known by the root of its kubelet's cgroups and its uid. What sources say of a uid is about the
+ * pod with the shortest root, since who makes cgroups in a nested node may forge any uid there; and
+ * never about another, even when that pod is gone.
+ */
+struct pod {
+	unsigned refs;
+	uint64_t key;	  /* hash of uid, the index */
+	struct pod *next; /* of the same uid below another root */
+	char *root;	  /* path above the kubelet's own part; "" at the top */
+	bool is_double;	  /* another had a shorter root, or was there before */
+	/* Its cgroups, those included that are gone and that something still refers to. */
+	struct cgnode_list nodes;
+	char uid[CGPATH_UID_LEN + 1];
+	enum cgpath_qos qos;
+	bool is_static;
+	unsigned asks;	   /* questions to a source that have no answer yet */
+	uint64_t asked_ns; /* of the last one */
+	bool entered;	   /* a container was in one of its cgroups */
+};
+
+enum names_state {
+	NAMES_UNASKED,
+	NAMES_ASKED,
+	NAMES_KNOWN,
+	NAMES_ABSENT, /* the source does not know it (yet) */
+};
+
+/* Whose units a cgroup is in: core/stop/sender asks its path once and notes it here. */
+enum cgnode_units { UNITS_ASKED = 1 << 0, UNITS_RUNTIME = 1 << 1, UNITS_KUBELET = 1 << 2 };
+
+struct cgnode {
+	unsigned refs;
+	uint64_t id;
+	uint32_t kind; /* enum graced_watch_kind */
+	char *path;    /* NULL: not known; once known it stays */
+	enum cgtrust trust;
+	uint32_t delegated_level; /* as core/cgroup/trust has it */
+	uint32_t units;		  /* enum cgnode_units */
+	struct cgpath ident;
+	struct pod *pod; /* NULL: in none */
+	LIST_ENTRY(cgnode) in_pod;
+	bool populated;	 /* in a pod: by the kernel's last event a process may be in it */
+	bool entered;	 /* a pod's own: a container was in it */
+	bool removed;	 /* in a pod: the cgroup is gone */
+	bool restored;	 /* known from an earlier engine, and not settled yet */
+	bool kept;	 /* ... and not found since */
+	bool inhabited;	 /* ... and found with a process in it */
+	bool changed;	 /* since it was kept last */
+	bool is_sandbox; /* its pod's list left nothing else, when another was removed */
+	bool is_missing; /* of core/engine/sandbox.c, while it looks at its pod */
+	enum names_state names;
+	uint64_t asked_ns;    /* when its names were asked for last */
+	uint32_t stop_signal; /* its own, as the kernel half was told; 0: not told */
+	struct stop *stop;    /* containers and services; owned by the engine */
+};
+
+struct cgmap {
+	struct map nodes;      /* by cgroup id */
+	struct map pods;       /* by hash of uid: the first of each */
+	struct map containers; /* by hash of container id */
+	uint32_t max_nodes;
+	uint64_t refused;		 /* nodes that did not fit */
+	bool services;			 /* units are containers of a kind (scope services) */
+	const char *const *nested_nodes; /* paths that hold a node, not a container; NULL-ended */
+	const char *const *roots;	 /* as core/cgroup/trust has them */
+};
+
+void cgmap_done(struct cgmap *map);
+
+struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id);
+
+/* The container of that id; NULL when none is known. */
+struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *container_id);
+
+/* What is known of a cgroup that turns up. */
+struct cgmap_new {
+	uint64_t id, parent_id;	  /* parent_id 0: not known */
+	uint32_t delegated_level; /* as core/cgroup/trust has it; its parent's counts, too */
+	const char *name;	  /* last component, or the whole path */
+};
+
+/*
+ * A cgroup was made under parent_id. 0 with the node in *ret (new, or known before);
+ * -ENOENT when the parent is unknown, -EEXIST when it is below a container and so is no node of
+ * its own, -ENOSPC when the map is full or the path would exceed OBS_PATH_MAX, -EINVAL for id 0,
+ * -ENOMEM.
+ */
+int cgmap_add_child(struct cgmap *map, const struct cgmap_new *cg, struct cgnode **ret);
+
+/* The same for a cgroup whose whole path is known; fills in a node that was unknown so far. */
+int cgmap_add_path(struct cgmap *map, const struct cgmap_new *cg, struct cgnode **ret);
+
+/* A container that something names before its record came: its path is not known yet. */
+int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret);
+
+/* The cgroup is gone: the map forgets it; references keep the node alive. */
+void cgmap_remove(struct cgmap *map, uint64_t id);
+
+struct cgnode *cgnode_ref(struct cgnode *node);
+/* Always returns NULL. */
+struct cgnode *cgnode_unref(struct cgmap *map, struct cgnode *node);
+
+static inline bool cgnode_is_container(const struct cgnode *node)
+{
+	return node && node->kind >= GRACED_WATCH_CONTAINER;
+}
+
+/* The pod that sources mean by that uid; NULL when nothing is in it. */
+struct pod *cgmap_pod(const struct cgmap *map, const char *uid);
+
+/* The same of a node's own pod; NULL where it is in none, or in another pod of that uid. */
+struct pod *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node);
+
+/*
+ * A branch turned out to be a container of that id, though its path does not say so. 0, -EINVAL for
+ * a node that is no branch or an id that is too long, -ENOMEM.
+ */
+int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container_id,
+		   enum cgpath_runtime runtime);
+
+#endif

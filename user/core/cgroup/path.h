@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what a cgroup path says of itself: pod, container, runtime, QoS class, cgroup driver.
+ *
+ * The names follow the kubelet (pkg/kubelet/cm/cgroup_manager_linux.go), containerd
+ * (internal/cri/server/helpers.go), CRI-O (internal/config/cgmgr), cri-dockerd, podman, the agent of
+ * Amazon ECS and garden. A path
+ * is a claim, not a proof: whoever may create cgroups may forge any name below their own, so the
+ * caller must not parse below a container that it knows already. */
+#ifndef CORE_CGROUP_PATH_H
+#define CORE_CGROUP_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CGPATH_UID_LEN 36
+#define CGPATH_ID_LEN  64
+
+enum cgpath_kind {
+	CGPATH_NONE,		  /* says nothing about containers */
+	CGPATH_KUBEPODS_ROOT,	  /* the kubelet's cgroup of all pods */
+	CGPATH_QOS,		  /* its burstable or besteffort child */
+	CGPATH_POD,		  /* the pod's own cgroup */
+	CGPATH_CONTAINER,	  /* a container of Kubernetes, or any cgroup below it */
+	CGPATH_CONTAINER_OUTSIDE, /* a container that is not below kubepods */
+	CGPATH_SANDBOX,		  /* CRI-O's cgroup of a pod sandbox that has no process */
+	CGPATH_CONMON,		  /* a container's monitor, which is not part of the container */
+	CGPATH_MOUNT,		  /* a systemd mount unit, whatever IDs its name may carry */
+};
+
+enum cgpath_qos {
+	CGPATH_QOS_UNKNOWN,
+	CGPATH_QOS_GUARANTEED,
+	CGPATH_QOS_BURSTABLE,
+	CGPATH_QOS_BESTEFFORT,
+};
+
+enum cgpath_runtime {
+	CGPATH_RT_NONE,	   /* no container, no runtime */
+	CGPATH_RT_UNKNOWN, /* the name is a bare ID, as containerd and Docker write it */
+	CGPATH_RT_CONTAINERD,
+	CGPATH_RT_DOCKER,
+	CGPATH_RT_CRIO,
+	CGPATH_RT_PODMAN,
+	CGPATH_RT_ECS, /* Amazon ECS and Fargate */
+};
+
+/* Read off the component of the pod (of the QoS class, of kubepods): a slice or a plain name. */
+enum cgpath_driver {
+	CGPATH_DRIVER_NONE,
+	CGPATH_DRIVER_CGROUPFS,
+	CGPATH_DRIVER_SYSTEMD,
+};
+
+struct cgpath {
+	enum cgpath_kind kind;
+	enum cgpath_qos qos;
+	enum cgpath_runtime runtime;
+	enum cgpath_driver driver;
+	bool static_pod; /* the UID is a hash, 32 hex digits without dashes */
+	/* Bytes of the path in front of the kubelet's own part, which begins with "/kubepods…"; 0
+	 * for a pod that is not below one, and where there is no pod. */
+	size_t root_len;
+	char pod_uid[CGPATH_UID_LEN + 1];     /* lower case, with dashes; "" where there is none */
+	char container_id[CGPATH_ID_LEN + 1]; /* the sandbox's ID for a sandbox; "" where none */
+};
+
+/* Parses the LEN bytes at PATH, which is an absolute path ("/kubepods/…", also below
+ * /sys/fs/cgroup) or a line of /proc/PID/cgroup ("N:controllers:/path", its end of line and the
+ * kernel's " (deleted)" allowed). It need not be NUL-terminated; a NUL is a byte like any other and
+ * belongs to no known name. Never fails: what is not recognised is CGPATH_NONE with all else empty.
+ * Takes time linear in LEN and allocates nothing. *ret is written whole. */
+void cgpath_parse(const char *path, size_t len, struct cgpath *ret);
+
+/* The words that JSON records use: static strings, NULL where the record says null (QoS unknown, no
+ * runtime, no driver) and for a number that is no member of the enum. */
+const char *cgpath_kind_name(enum cgpath_kind kind);
+const char *cgpath_qos_name(enum cgpath_qos qos);
+const char *cgpath_runtime_name(enum cgpath_runtime runtime);
+const char *cgpath_driver_name(enum cgpath_driver driver);
+
+#endif

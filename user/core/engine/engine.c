@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's door: one observation in, handed to who knows; cgroups, names and the clock. */
+#include "core/engine/priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIND_GUESSED UINT32_MAX /* no kind: what we found out is told in any case */
+
+const char *engine_scope_name(enum engine_scope scope)
+{
+	static const char *const names[] = {
+		[SCOPE_PODS] = "pods",
+		[SCOPE_CONTAINERS] = "containers",
+		[SCOPE_SERVICES] = "services",
+		[SCOPE_ALL] = "all",
+	};
+
+	return (unsigned int)scope < sizeof(names) / sizeof(*names) ? names[scope] : NULL;
+}
+
+int engine_new(const struct engine_config *config, struct engine **ret)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	e->config = *config;
+	e->map.max_nodes = config->max_containers;
+	e->map.nested_nodes = config->nested_nodes;
+	e->map.roots = config->container_roots;
+	e->map.services = config->scope >= SCOPE_SERVICES;
+	if (engine_pods_new(e) < 0) {
+		free(e);
+		return -ENOMEM;
+	}
+	*ret = e;
+	return 0;
+}
+
+struct engine *engine_free(struct engine *e)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	if (!e)
+		return NULL;
+	engine_procs_done(e);
+	engine_pods_done(e);
+	engine_resume_done(e);
+	engine_keep_done(e);
+	engine_shutdown_done(e);
+	while ((node = map_next(&e->map.nodes, &pos)))
+		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+	cgmap_done(&e->map);
+	podtab_done(&e->names);
+	deadline_queue_done(&e->deadlines);
+	free(e);
+	return NULL;
+}
+
+void engine_effect(struct engine *e, const struct effect *effect)
+{
+	e->fn(e->userdata, effect);
+}
+
+void engine_find_cgroup(struct engine *e, uint64_t id)
+{
+	engine_effect(e, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
+}
+
+void engine_read_counts(struct engine *e, uint64_t id)
+{
+	engine_effect(e, &(struct effect){.type = EFFECT_READ_COUNTS, .id = id});
+}
+
+void engine_set_watch(struct engine *e, const struct cgnode *node)
+{
+	engine_effect(
+		e, &(struct effect){.type = EFFECT_SET_WATCH, .id = node->id, .kind = node->kind});
+}
+
+int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind)
+{
+	bool wrong = kernel_kind && kernel_kind != node->kind;
+
+	/* The answer decides what the kernel half is told, and until then it records all. */
+	if (!engine_ask_identity(e, node, wrong ? kernel_kind : 0) && wrong)
+		engine_set_watch(e, node);
+	if (!cgnode_is_container(node)) {
+		/* What was taken for a container before its path was known. */
+		if (node->stop)
+			engine_changed_id(e, node->id);
+		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+		return 0;
+	}
+	if (!node->stop) {
+		node->stop = stop_new(node);
+		if (!node->stop)
+			return -ENOMEM;
+		node->stop->there = !e->attached;
+		node->stop->idle_ns = e->now_ns;
+	}
+	engine_described(e, node);
+	engine_ask_names(e, node);
+	/* Its init was seen before its path was known. */
+	if (stop_is_running(node->stop) && !node->stop->kept)
+		engine_pods_entered(e, node);
+	return 0;
+}
+
+/* Below a container, no room (counted there), or an id that cannot be. */
+static int refused(struct engine *e, int r)
+{
+	e->stats.unexpected += r == -EINVAL;
+	return r == -ENOMEM ? r : 0;
+}
+
+/* What was kept beyond its cgroup's removal for the sake of a verdict. */
+static void bury(struct engine *e)
+{
+	struct stop *stop;
+
+	while ((stop = e->over)) {
+		struct cgnode *node = stop->node;
+
+		e->over = stop->next_over;
+		engine_changed(e, node);
+		engine_sandbox_settle(e, node);
+		node->stop = stop_free(&e->map, &e->deadlines, stop);
+		cgmap_remove(&e->map, node->id);
+	}
+}
+
+/* The id is another cgroup's now. */
+static void leave_id(struct engine *e, uint64_t id)
+{
+	struct cgnode *node = cgmap_get(&e->map, id);
+
+	if (!node || !node->stop || engine_stop_in(node))
+		return;
+	engine_tell(e, node->stop, false);
+	bury(e);
+}
+
+static struct cgmap_new new_of(const struct obs_cgroup *cg)
+{
+	return (struct cgmap_new){.id = cg->id,
+				  .parent_id = cg->parent_id,
+				  .delegated_level = cg->delegated_level,
+				  .name = cg->path};
+}
+
+static int on_cgroup_new(struct engine *e, const struct obs *obs)
+{
+	const struct obs_cgroup *cg = &obs->cgroup;
+	const struct cgmap_new made = new_of(cg);
+	struct cgnode *node;
+	int r;
+
+	leave_id(e, cg->id);
+	engine_resume_leave(e, cg, false);
+	r = cgmap_add_child(&e->map, &made, &node);
+	if (r == -ENOENT) {
+		/* The parent's record was lost; the path is asked for by id. */
+		engine_find_cgroup(e, cg->id);
+		return 0;
+	}
+	if (r < 0)
+		return refused(e, r);
+	/* The runtime puts a process into it at once, and before that has an init. */
+	node->populated |= !node->stop && node->kind == GRACED_WATCH_CONTAINER;
+	return engine_node_known(e, node, cg->kind);
+}
+
+static int on_cgroup_found(struct engine *e, const struct obs *obs)
+{
+	const struct obs_cgroup *cg = &obs->cgroup;
+	const struct cgmap_new found = new_of(cg);
+	struct cgnode *node;
+	bool is_new;
+	int r;
+
+	leave_id(e, cg->id);
+	engine_resume_leave(e, cg, true);
+	r = cgmap_add_path(&e->map, &found, &node);
+	if (r < 0)
+		return refused(e, r);
+	if (node->kept)
+		engine_resume_found(e, node);
+	is_new = node->kind == GRACED_WATCH_CONTAINER && !node->stop;
+	if (is_new) {
+		e->containers_found += !e->attached;
+		node->populated |= e->attached;
+	}
+	/* A look-up: the kernel half had to guess without the name. */
+	r = engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
+	/* All of its records may have been lost, up to its end. */
+	if (is_new && e->attached && node->stop)
+		engine_read_counts(e, node->id);
+	return r;
+}
+
+static int on_cgroup_gone(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->empty.id);
+
+	if (!node)
+		return 0;
+	engine_sandbox_settle(e, node);
+	if (node->stop) {
+		/* In an older recording a removal whose record was lost has no counts. */
+		if (node->stop->before.exits + obs->empty.counts.exits >= node->stop->counts.exits)
+			stop_count(node->stop, &obs->empty.counts);
+		if (!engine_stop_gone(e, node->stop)) {
+			engine_pods_removed(e, node, obs->at_ns);
+			return 0;
+		}
+		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+	}
+	engine_pods_removed(e, node, obs->at_ns);
+	engine_changed(e, node);
+	cgmap_remove(&e->map, obs->empty.id);
+	return 0;
+}
+
+static int on_cgroup_empty(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->empty.id);
+
+	if (!node)
+		return 0;
+	if (engine_stop_in(node)) {
+		stop_count(node->stop, &obs->empty.counts);
+		engine_stop_empty(e, node->stop, obs->at_ns);
+	}
+	engine_pods_emptied(e, node, obs->at_ns, true);
+	return 0;
+}
+
+static int on_attached(struct engine *e, const struct obs *obs)
+{
+	e->host = obs->attached;
+	e->attached_ns = obs->at_ns;
+	engine_report_attached(e, obs->at_ns);
+	engine_resume_settle(e);
+	e->attached = true;
+	/* Whatever is kept from now on is of this boot. */
+	e->keep.all = e->keep.on;
+	engine_pods_tell_held(e, false);
+	return 0;
+}
+
+static int on_clock(struct engine *e, const struct obs *obs)
+{
+	e->host.wall_offset_ns = obs->clock.wall_offset_ns;
+	return 0;
+}
+
+/* Programs that did not run cannot say what about: it may be any stop under way. */
+static void doubt_all(struct engine *e)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos)))
+		if (engine_stop_in(node) && node->stop->state != STOP_IDLE) {
+			node->stop->record_lost = true;
+			engine_changed(e, node);
+		}
+}
+
+static int on_lost(struct engine *e, const struct obs *obs)
+{
+	if (memcmp(&e->lost, &obs->lost, sizeof(e->lost)) == 0)
+		return 0;
+	if (obs->lost.recursion_misses > e->lost.recursion_misses) {
+		e->missed_ns = obs->at_ns;
+		doubt_all(e);
+	}
+	e->lost = obs->lost;
+	engine_report_lost(e, obs->at_ns, &obs->lost);
+	return 0;
+}
+
+static int on_timer(struct engine *e, const struct obs *obs)
+{
+	engine_expire(e, obs->at_ns);
+	engine_pods_expire(e, obs->at_ns);
+	engine_truth_expire(e, obs->at_ns);
+	engine_shutdown_expire(e, obs->at_ns);
+	return 0;
+}
+
+static int on_shed(struct engine *e, const struct obs *obs)
+{
+	struct stop *stop = engine_stop_in(cgmap_get(&e->map, obs->shed.id));
+
+	if (stop)
+		stop_shed(stop, obs->shed.on);
+	return 0;
+}
+
+static int on_nothing(struct engine *e, const struct obs *obs)
+{
+	(void)obs;
+	e->stats.unexpected++;
+	return 0;
+}
+
+static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs *obs) = {
+	[OBS_NONE] = on_nothing,
+	[OBS_ATTACHED] = on_attached,
+	[OBS_CGROUP_NEW] = on_cgroup_new,
+	[OBS_CGROUP_FOUND] = on_cgroup_found,
+	[OBS_CGROUP_GONE] = on_cgroup_gone,
+	[OBS_CGROUP_EMPTY] = on_cgroup_empty,
+	[OBS_INIT] = engine_on_init,
+	[OBS_NO_INIT] = engine_on_no_init,
+	[OBS_SIGNAL] = engine_on_signal,
+	[OBS_EXIT] = engine_on_exit,
+	[OBS_OOM] = engine_on_oom,
+	[OBS_COUNTS] = engine_on_counts,
+	[OBS_PROBE] = engine_on_probe,
+	[OBS_NAMES] = engine_on_names,
+	[OBS_LOST] = on_lost,
+	[OBS_CLOCK] = on_clock,
+	[OBS_TIMER] = on_timer,
+	[OBS_END] = engine_on_end,
+	[OBS_SHED] = on_shed,
+	[OBS_POD] = engine_on_pod,
+	[OBS_CONTAINER] = engine_on_container,
+	[OBS_REAPED] = engine_on_reaped,
+	[OBS_IDENTITY] = engine_on_identity,
+	[OBS_LISTED] = engine_on_listed,
+	[OBS_SHUTDOWN_PLAN] = engine_on_shutdown_plan,
+	[OBS_SHUTDOWN] = engine_on_shutdown,
+	[OBS_KEPT] = on_nothing,
+	[OBS_KEPT_CGROUP] = on_nothing,
+	[OBS_KEPT_STOP] = on_nothing,
+	[OBS_KEPT_SIGNAL] = on_nothing,
+	[OBS_KEPT_POD] = on_nothing,
+};
+
+/* 0 is never. */
+static uint64_t sooner(uint64_t at_ns, uint64_t other_ns)
+{
+	return !at_ns || (other_ns && other_ns < at_ns) ? other_ns : at_ns;
+}
+
+static uint64_t first_of(const struct deadline_queue *queue)
+{
+	const struct deadline *first = deadline_first(queue);
+
+	return first ? first->at_ns : 0;
+}
+
+static void tell_wake(struct engine *e)
+{
+	uint64_t at = first_of(&e->deadlines);
+
+	at = sooner(at, first_of(&e->pods.doubts));
+	at = sooner(at, first_of(&e->pods.unheard));
+	at = sooner(at, engine_shutdown_wake_ns(e));
+	if (at == e->wake_ns)
+		return;
+	e->wake_ns = at;
+	engine_effect(e, &(struct effect){.type = EFFECT_WAKE_AT, .at_ns = at});
+}
+
+int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, void *userdata)
+{
+	int r;
+
+	e->stats.observations++;
+	e->now_ns = obs->at_ns;
+	e->fn = fn;
+	e->userdata = userdata;
+	if ((unsigned)obs->type >= OBS_TYPE_COUNT)
+		r = on_nothing(e, obs);
+	else if (e->resume.phase == RESUME_DONE || !engine_resume_takes(e, obs, &r))
+		r = handlers[obs->type](e, obs);
+	engine_changed_by(e, obs);
+	engine_shutdown_saw(e, obs);
+	bury(e);
+	tell_wake(e);
+	return r;
+}
+
+const char *engine_cgroup_path(const struct engine *e, uint64_t id)
+{
+	const struct cgnode *node = cgmap_get(&e->map, id);
+
+	return node ? node->path : NULL;
+}
+
+void engine_get_stats(const struct engine *e, struct engine_stats *ret)
+{
+	struct podworker_stats pods;
+
+	*ret = e->stats;
+	ret->cgroups = e->map.nodes.count;
+	ret->cgroups_refused = e->map.refused;
+	ret->pods = e->map.pods.count;
+	podworker_get_stats(e->pods.worker, &pods);
+	ret->pods_refused = e->pods.refused + pods.refused;
+	ret->pods_described = e->names.pods.count;
+	ret->containers_described = e->names.containers.count;
+	ret->names_refused = e->names.refused;
+	ret->names_aged = e->names.aged;
+}

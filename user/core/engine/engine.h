@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine: one observation in, effects out. It holds every decision about stops and never
+ * looks at the world: it asks by an effect and is told by a later observation.
+ */
+#ifndef CORE_ENGINE_ENGINE_H
+#define CORE_ENGINE_ENGINE_H
+
+#include "core/facts/observation.h"
+#include "core/pods/view.h"
+#include "core/stop/record.h"
+
+struct engine;
+
+enum engine_scope { SCOPE_PODS, SCOPE_CONTAINERS, SCOPE_SERVICES, SCOPE_ALL };
+
+/* As options and recordings write it; NULL for what is none. */
+const char *engine_scope_name(enum engine_scope scope);
+
+struct engine_config {
+	enum engine_scope scope;
+	uint64_t assumed_grace_ns;	 /* for stops whose grace no source tells; 0: unknown */
+	const char *const *nested_nodes; /* cgroup paths of nodes inside containers, NULL-ended */
+	/* Cgroup paths that containers are looked for below (core/cgroup/trust.h); NULL or empty:
+	 * all */
+	const char *const *container_roots;
+	uint32_t max_containers; /* 0: the default, 16384 */
+	uint32_t sources; /* that answer: bits 1 << enum meta_source; log directories always do */
+	uint64_t name_wait_ns; /* a verdict waits so long for its name; 0: the default, 250 ms */
+};
+
+enum effect_type {
+	EFFECT_REPORT,	    /* hand record to the sinks */
+	EFFECT_WAKE_AT,	    /* send OBS_TIMER at at_ns; replaces the earlier wish; 0 cancels it */
+	EFFECT_READ_COUNTS, /* answer with OBS_COUNTS for id */
+	EFFECT_FIND_CGROUP, /* answer with OBS_CGROUP_FOUND for id, if it exists */
+	EFFECT_PROBE_INIT,  /* answer with OBS_PROBE for id, pid, start_ns */
+	EFFECT_FIND_NAMES,  /* answer with OBS_NAMES for id, pod_uid, container_id */
+	EFFECT_FIND_POD,    /* the same for pod_uid alone, with what holds now */
+	EFFECT_FIND_EXIT, /* answer with OBS_CONTAINER once container_id's runtime tells its exit */
+	/* Answer with OBS_IDENTITY if id is a container in disguise; with a kind, what the kernel
+	 * half takes it for, also if it is none. */
+	EFFECT_IDENTIFY,
+	EFFECT_SET_WATCH, /* correct the kernel half's entry for id to kind */
+	EFFECT_SET_STOP,  /* tell it id's own stop signal */
+	EFFECT_SET_INIT,  /* pid is id's init: answer with OBS_INIT if it is there */
+	/* Of a node's shutdown; what is answered are events of OBS_SHUTDOWN
+	   (core/shutdown/shutdown.h). */
+	EFFECT_TAKE_LOCK,    /* answer with LOCK_TAKEN or LOCK_REFUSED */
+	EFFECT_DROP_LOCK,    /* let go of it, before anything else happens */
+	EFFECT_LIST_HOLDERS, /* answer with HOLDERS */
+	EFFECT_FLUSH,	     /* get all records out; answer with FLUSHED */
+	EFFECT_KILL,	     /* SIGKILL to all processes of container id */
+};
+
+struct effect {
+	enum effect_type type;
+	uint64_t id;
+	uint64_t at_ns;
+	uint64_t start_ns;
+	uint32_t pid;
+	uint32_t kind;	  /* enum graced_watch_kind */
+	uint32_t runtime; /* enum cgpath_runtime */
+	uint32_t signal;
+	char pod_uid[37];
+	char container_id[65];
+	const struct record *record;
+};
+
+/* Receives each effect in order, while engine_step() runs; must not call the engine. */
+typedef void (*engine_effect_fn)(void *userdata, const struct effect *effect);
+
+/* Counters of what the engine could not or would not do; all since engine_new(). */
+struct engine_stats {
+	uint64_t observations;
+	uint64_t stops;
+	uint64_t unexpected;	  /* events a state does not expect: counted no-ops */
+	uint64_t inits_not_found; /* containers with processes of which none was found to be init */
+	uint64_t cgroups;	  /* known now */
+	uint64_t cgroups_refused; /* table full */
+	uint64_t pods;		  /* known now */
+	uint64_t pods_refused;	  /* not followed: no room */
+	uint64_t pod_states[PODWORKER_STAGE_COUNT]; /* how often a pod was told to come to each */
+	uint64_t pods_described; /* known by name, or about to be: what sources told */
+	uint64_t containers_described;
+	uint64_t names_refused;	  /* of those: found no room */
+	uint64_t names_aged;	  /* ... and dropped for their age */
+	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
+	uint64_t discrepancies[DISCREPANCY_COUNT]; /* told */
+	uint64_t kept_refused; /* observations of an earlier engine that could not be so */
+};
+
+/* 0, -ENOMEM or -EINVAL. The configuration is copied, its lists are borrowed. The caller
+ * frees with engine_free(). */
+int engine_new(const struct engine_config *config, struct engine **ret);
+struct engine *engine_free(struct engine *engine);
+
+/*
+ * Takes one observation. 0, or -ENOMEM when something had to be dropped (and was counted).
+ * Observations of any content and in any order are safe.
+ */
+int engine_step(struct engine *engine, const struct obs *obs, engine_effect_fn fn, void *userdata);
+
+/* Receives each observation in order; must not call the engine. */
+typedef void (*engine_obs_fn)(void *userdata, const struct obs *obs);
+/* Whether something that engine_keep() would write has changed since its last call. */
+bool engine_has_changed(const struct engine *engine);
+/*
+ * Writes what a new engine has to be told to go on from here: fed in this order to a new engine,
+ * before anything else. all: everything that is there; otherwise only of those containers and pods
+ * that changed since the last call, to be fed after what was written before: the last word about a
+ * container or pod stands, and one that is over is written as such.
+ */
+void engine_keep(struct engine *engine, bool all, engine_obs_fn fn, void *userdata);
+
+/* A container that has an init now. */
+struct engine_running {
+	uint64_t id;	   /* cgroup */
+	uint32_t kind;	   /* enum graced_watch_kind */
+	uint64_t start_ns; /* of the init */
+	bool asking; /* a source has been queried for its names or its pod's, and has not answered */
+	bool unnamed; /* ... and none had the name of the container */
+	struct record_pod pod;
+	struct record_container container;
+};
+
+/* Called for each of them; must not call the engine. The strings are valid during the call. */
+typedef void (*engine_container_fn)(void *userdata, const struct engine_running *running);
+void engine_each_container(const struct engine *engine, engine_container_fn fn, void *userdata);
+
+/*
+ * Called with the cgroup of each container that has been without an init for so long that it is no
+ * longer being made, as far as its cgroup is known: OBS_INIT or OBS_NO_INIT is expected of those
+ * that have processes. Must not call the engine.
+ */
+typedef void (*engine_id_fn)(void *userdata, uint64_t id);
+void engine_each_without_init(const struct engine *engine, uint64_t now_ns, engine_id_fn fn,
+			      void *userdata);
+
+/* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */
+const char *engine_cgroup_path(const struct engine *engine, uint64_t id);
+
+/* Called for each pod that is followed, the oldest first; must not call the engine. */
+typedef void (*engine_pod_fn)(void *userdata, const struct podview *pod);
+void engine_pods_each(const struct engine *engine, engine_pod_fn fn, void *userdata);
+
+/* How many pods there are, as the kubelet counts its own (kubelet-spec.md, B14); of what a pod that
+ * it never listed is, nothing is known. */
+void engine_pods_count(const struct engine *engine, struct podworker_house *ret);
+
+/* Whether a shutdown of the node is announced. */
+bool engine_in_shutdown(const struct engine *engine);
+/* As a node's shutdown is gone along with. False: it is not, OBS_SHUTDOWN_PLAN never came. */
+bool engine_get_shutdown(const struct engine *engine, struct shutdown_status *ret,
+			 struct shutdown_stats *ret_stats);
+
+/* Pods of a priority from this on, up to the next group's. */
+struct engine_shutdown_group {
+	int32_t priority;
+	uint64_t pods[SHUTDOWN_POD_STATE_COUNT]; /* while a shutdown is going on */
+};
+
+/* The kubelet's groups in the order of their ending, at most max of them; how many they are. 0: it
+ * has none, or shutdowns are nobody's business. */
+size_t engine_get_shutdown_groups(const struct engine *engine, struct engine_shutdown_group *ret,
+				  size_t max);
+/* How many pods a shutdown would give less time than they ask for, as far as that is known. */
+size_t engine_count_cut_short(const struct engine *engine);
+
+void engine_get_stats(const struct engine *engine, struct engine_stats *ret);
+
+#endif

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The engine's part that keeps what it knows of pods, takes it up again after a restart, and then
+ * moves them to where they have come meanwhile.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "core/engine/pods_priv.h"
+
+_Static_assert(KEPT_POD_DOUBTS == DISCREPANCY_STATES, "one for each that begins and ends");
+
+/* What grows or moves here changes the numbers that are kept. */
+_Static_assert(KEPT_VERSION == 1 && POD_TRIGGER_COUNT == 14 && PODWORKER_STAGE_COUNT == 6 &&
+		       DISCREPANCY_COUNT == 6,
+	       "KEPT_VERSION follows the enums of pods");
+
+#define WORDS (META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE)
+
+static void keep_word(const struct epod_word *w, struct kept_pod *ret)
+{
+	ret->known = w->known;
+	ret->phase = w->phase;
+	ret->end = w->end;
+	ret->deleting = w->deleting;
+	ret->grace_ns = w->grace_ns;
+	ret->deletion_grace_ns = w->deletion_grace_ns;
+	ret->deleted_wall_ns = w->deleted_wall_ns;
+}
+
+static void keep_truth(const struct epod_truth *t, struct kept_pod *ret)
+{
+	ret->ready = t->ready;
+	/* Each list moves it on, which matters only while it stops. */
+	ret->ready_ns = t->stop_ns ? t->ready_ns : 0;
+	ret->unready_ns = t->unready_ns;
+	ret->heard_ns = t->heard_ns;
+	ret->gone_ns = t->gone_ns;
+	ret->told_stop_ns = t->stop_ns;
+	ret->lost = t->lost;
+	ret->measured = t->measured;
+	ret->open = t->open;
+	memcpy(ret->doubt_ns, t->since_ns, sizeof(ret->doubt_ns));
+}
+
+static void keep_worker(const struct podworker_status *s, struct kept_pod *ret)
+{
+	if (!s)
+		return;
+	ret->synced_ns = s->synced_ns;
+	ret->started_ns = s->started_ns;
+	ret->worker_terminating_ns = s->terminating_ns;
+	ret->worker_terminated_ns = s->terminated_ns;
+	ret->grace_s = s->grace_s;
+	ret->deleted = s->deleted;
+	ret->restart_requested = s->restart_requested;
+	ret->observed_runtime = s->observed_runtime;
+}
+
+void engine_pods_keep(const struct engine *e, const struct epod *p, struct kept_pod *ret)
+{
+	*ret = (struct kept_pod){
+		.qos = p->qos,
+		.is_static = p->is_static,
+		.listed = p->listed,
+		.was_listed = p->was_listed,
+		.stage = p->stage,
+		.told = p->told,
+		.trigger = p->trigger,
+		.empty_why = p->empty_why,
+		.trigger_ns = p->trigger_ns,
+		.first_ns = p->first_ns,
+		.since_ns = p->since_ns,
+		.terminating_ns = p->terminating_ns,
+		.between = p->between,
+		.terminating_between = p->terminating_between,
+		.concluded_ns = p->concluded_ns,
+		.held = p->held,
+		.by_kernel = p->by_kernel,
+		.is_orphan = p->is_orphan,
+		.stop_ns = p->stop_ns,
+		.exit_ns = p->exit_ns,
+		.empty_ns = p->empty_ns,
+		.removed_ns = p->removed_ns,
+		.empty_seen = p->empty_seen,
+		.cgroups_over = p->over,
+	};
+	strcpy(ret->uid, p->uid);
+	keep_word(&p->word, ret);
+	keep_truth(&p->truth, ret);
+	keep_worker(podworker_status(e->pods.worker, p->uid), ret);
+}
+
+/* What is held back is that it is there; of anything else it is told where it has come. */
+static bool can_be(const struct kept_pod *k)
+{
+	bool told = k->held ? k->stage == PODWORKER_STAGE_SYNC &&
+				      (!k->told || k->told == PODWORKER_STAGE_FINISHED)
+			    : k->told == k->stage;
+
+	return k->uid[0] && told && k->qos <= CGPATH_QOS_BESTEFFORT && !(k->known & ~WORDS) &&
+	       k->phase <= META_PHASE_UNKNOWN && k->end <= META_END_DEADLINE &&
+	       k->trigger < POD_TRIGGER_COUNT && k->empty_why < POD_TRIGGER_COUNT &&
+	       k->ready <= TRI_TRUE && !(k->open >> DISCREPANCY_COUNT);
+}
+
+static void take_truth(const struct kept_pod *k, struct epod_truth *ret)
+{
+	ret->ready = (enum record_tri)k->ready;
+	ret->ready_ns = k->ready_ns;
+	ret->unready_ns = k->unready_ns;
+	ret->heard_ns = k->heard_ns;
+	ret->gone_ns = k->gone_ns;
+	ret->stop_ns = k->told_stop_ns;
+	ret->lost = k->lost;
+	ret->measured = k->measured;
+	ret->open = k->open;
+	memcpy(ret->since_ns, k->doubt_ns, sizeof(ret->since_ns));
+}
+
+/* The call that runs in a stage for as long as the stage lasts. */
+static enum podworker_call_kind call_in(enum podworker_stage stage)
+{
+	switch (stage) {
+	case PODWORKER_STAGE_TERMINATING:
+		return PODWORKER_CALL_TERMINATING_POD;
+	case PODWORKER_STAGE_TERMINATED:
+		return PODWORKER_CALL_TERMINATED_POD;
+	default:
+		return PODWORKER_CALL_NONE;
+	}
+}
+
+static void take(const struct kept_pod *k, struct epod *p)
+{
+	p->qos = (enum cgpath_qos)k->qos;
+	p->is_static = k->is_static;
+	p->listed = p->unconfirmed = k->listed;
+	p->was_listed = k->was_listed || k->listed;
+	p->word = (struct epod_word){
+		.known = k->known,
+		.phase = k->phase,
+		.end = k->end,
+		.deleting = k->deleting,
+		.grace_ns = k->grace_ns,
+		.deletion_grace_ns = k->deletion_grace_ns,
+		.deleted_wall_ns = k->deleted_wall_ns,
+	};
+	p->stage = (enum podworker_stage)k->stage;
+	p->call = call_in(p->stage);
+	p->told = (enum podworker_stage)k->told;
+	p->trigger = (enum pod_trigger)k->trigger;
+	p->empty_why = (enum pod_trigger)k->empty_why;
+	p->trigger_ns = k->trigger_ns;
+	p->first_ns = k->first_ns;
+	p->since_ns = k->since_ns;
+	p->terminating_ns = k->terminating_ns;
+	p->between = k->between;
+	p->terminating_between = k->terminating_between;
+	p->concluded_ns = k->concluded_ns;
+	p->held = k->held;
+	p->by_kernel = k->by_kernel;
+	p->is_orphan = k->is_orphan;
+	p->stop_ns = k->stop_ns;
+	p->exit_ns = k->exit_ns;
+	p->empty_ns = k->empty_ns;
+	p->removed_ns = k->removed_ns;
+	p->empty_seen = k->empty_seen;
+	p->over = k->cgroups_over;
+	p->kept = true;
+	take_truth(k, &p->truth);
+}
+
+static int restore_worker(struct engine *e, const struct kept_pod *k)
+{
+	const struct podworker_restored rec = {
+		.uid = k->uid,
+		.stage = (enum podworker_stage)k->stage,
+		.synced_ns = k->synced_ns,
+		.started_ns = k->started_ns,
+		.terminating_ns = k->worker_terminating_ns,
+		.terminated_ns = k->worker_terminated_ns,
+		.grace_s = k->grace_s,
+		.deletion_grace = engine_pods_seconds(k->known, META_POD_DELETION_GRACE,
+						      k->deletion_grace_ns),
+		.spec_grace = engine_pods_seconds(k->known, META_POD_GRACE, k->grace_ns),
+		.deleted = k->deleted,
+		.restart_requested = k->restart_requested,
+		.observed_runtime = k->observed_runtime,
+	};
+
+	return podworker_restore(e->pods.worker, &rec);
+}
+
+static void drop(struct engine *e, struct epod *p)
+{
+	podworker_drop(e->pods.worker, p->uid);
+	engine_pods_leave(e, p);
+}
+
+int engine_pods_restore(struct engine *e, const struct kept_pod *k)
+{
+	struct epod *p = engine_pods_find(e, k->uid);
+	int r;
+
+	if (!k->over && !can_be(k))
+		return -EINVAL;
+	if (p)
+		drop(e, p);
+	if (k->over)
+		return 0;
+	r = restore_worker(e, k);
+	if (r < 0)
+		return r;
+	p = engine_pods_want(e, k->uid, k->first_ns);
+	if (!p) {
+		podworker_drop(e->pods.worker, k->uid);
+		return -ENOSPC;
+	}
+	take(k, p);
+	return 0;
+}
+
+void engine_pods_forget(struct engine *e)
+{
+	struct epod *p, *next;
+
+	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+		next = TAILQ_NEXT(p, all);
+		if (p->kept)
+			drop(e, p);
+	}
+}
+
+/* --- after the restart ---------------------------------------------------------------------- */
+
+void engine_pods_missed(struct cgnode *node, bool removed)
+{
+	if (!node->pod)
+		return;
+	node->populated = false;
+	node->removed |= removed;
+}
+
+/* A pod's own cgroup has no process if none of its containers has one. */
+static void settle_populated(struct pod *pod)
+{
+	struct cgnode *node;
+	bool populated = false;
+
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		populated |= node->stop && node->populated && !node->removed;
+	if (populated)
+		return;
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		node->populated = false;
+}
+
+static bool has_cgroup(const struct pod *pod)
+{
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (!node->removed)
+				return true;
+	return false;
+}
+
+/* Its cgroups are gone, or it never had one: then the kubelet is yet to make them. */
+static bool has_ended(const struct epod *p, const struct pod *pod)
+{
+	if (has_cgroup(pod))
+		return false;
+	return pod || !p->listed;
+}
+
+static void settle(struct engine *e, struct epod *p)
+{
+	struct pod *pod = engine_pods_cgroups(e, p);
+	bool listens = e->config.sources >> meta_lister(e->config.sources, p->is_static) & 1;
+
+	p->kept = false;
+	if (pod)
+		settle_populated(pod);
+	/* Without somebody who lists them it can be confirmed by nobody. */
+	p->listed &= listens;
+	p->unconfirmed &= listens;
+	engine_changed_pod(e, p);
+	if (p->stage == PODWORKER_STAGE_SYNC && p->over) {
+		engine_pods_end_unheard(e, p);
+	} else if (p->stage == PODWORKER_STAGE_SYNC && has_ended(p, pod)) {
+		p->terminating_ns = p->stop_ns;
+		engine_pods_conclude(e, p, POD_RESTART, e->now_ns);
+	} else if (p->stage == PODWORKER_STAGE_TERMINATING && engine_pods_is_empty(e, p)) {
+		engine_pods_because(p, POD_RESTART, e->now_ns);
+		p->empty_seen = false;
+		engine_pods_drive(e, p);
+	} else if (p->stage == PODWORKER_STAGE_TERMINATED && engine_pods_is_removed(e, p)) {
+		engine_pods_because(p, POD_RESTART, e->now_ns);
+		engine_pods_drive(e, p);
+	}
+}
+
+/* The end of one pod's call ends no other's, and what begins anew is at the end. */
+void engine_pods_resume(struct engine *e)
+{
+	struct epod *p, *next;
+
+	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+		next = TAILQ_NEXT(p, all);
+		if (p->kept)
+			settle(e, p);
+	}
+	TAILQ_FOREACH(p, &e->pods.all, all)
+		engine_truth_look(e, p, e->now_ns);
+}

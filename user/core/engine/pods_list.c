@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's part that hears what the kubelet lists, or the API server: which pods are wanted,
+ * and which are to end. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine/pods_priv.h"
+
+#define NS_PER_S 1000000000ULL
+
+/* An API server answers from what it has heard, which may be behind what a kubelet has. */
+#define API_LAG_NS (10 * NS_PER_S)
+
+static struct epod_word word_of(const struct meta_pod *meta)
+{
+	const uint32_t known =
+		meta->known & (META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE);
+
+	return (struct epod_word){
+		.known = known,
+		.phase = meta->phase,
+		.end = meta->end,
+		.deleting = known & META_POD_DELETING && meta->deleting,
+		.grace_ns = known & META_POD_GRACE ? meta->grace_ns : 0,
+		.deletion_grace_ns = known & META_POD_DELETION_GRACE ? meta->deletion_grace_ns : 0,
+		.deleted_wall_ns = meta->deleted_wall_ns,
+	};
+}
+
+static bool same_word(const struct epod_word *a, const struct epod_word *b)
+{
+	return a->known == b->known && a->phase == b->phase && a->end == b->end &&
+	       a->deleting == b->deleting && a->grace_ns == b->grace_ns &&
+	       a->deletion_grace_ns == b->deletion_grace_ns &&
+	       a->deleted_wall_ns == b->deleted_wall_ns;
+}
+
+/* When the list was made. */
+static uint64_t list_ns(const struct engine *e, uint64_t asked_ns)
+{
+	return asked_ns && asked_ns < e->now_ns ? asked_ns : e->now_ns;
+}
+
+/* The time that the API has is that at which the grace period is over. */
+uint64_t engine_pods_deletion_ns(const struct engine *e, const struct epod *p)
+{
+	const struct epod_word *w = &p->word;
+	int64_t at;
+
+	if (!w->deleting || !(w->known & META_POD_DELETION_GRACE) ||
+	    w->deletion_grace_ns > INT64_MAX)
+		return 0;
+	if (__builtin_sub_overflow(w->deleted_wall_ns, (int64_t)w->deletion_grace_ns, &at) ||
+	    __builtin_sub_overflow(at, e->host.wall_offset_ns, &at))
+		return 0;
+	return at > 0 ? (uint64_t)at : 0;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return b && b < a ? b : a;
+}
+
+/*
+ * When it began to end: with the stop signal that was seen, before a list told of it; not with one
+ * that came before the deletion, and so was about something else.
+ */
+static uint64_t end_ns(const struct engine *e, const struct epod *p, enum pod_trigger trigger,
+		       uint64_t at_ns)
+{
+	uint64_t asked_ns = engine_pods_deletion_ns(e, p);
+
+	/* The API's second may begin after what happened in it. */
+	if (p->stop_ns && p->stop_ns + NS_PER_S >= asked_ns)
+		at_ns = earlier(at_ns, p->stop_ns);
+	if ((trigger == POD_PHASE || trigger >= POD_EVICTED) && !engine_pods_running(e, p))
+		at_ns = earlier(at_ns, p->exit_ns);
+	return at_ns;
+}
+
+/* Of one that failed. */
+static enum pod_trigger why_failed(uint32_t end)
+{
+	switch (end) {
+	case META_END_EVICTED:
+		return POD_EVICTED;
+	case META_END_PREEMPTED:
+		return POD_PREEMPTED;
+	case META_END_SHUTDOWN:
+		return POD_NODE_SHUTDOWN;
+	case META_END_DEADLINE:
+		return POD_DEADLINE;
+	default:
+		return POD_PHASE;
+	}
+}
+
+/* Why it is to end; POD_TRIGGER_NONE: it is not. */
+static enum pod_trigger why_end(const struct epod *p)
+{
+	if (!p->listed)
+		return POD_REMOVED;
+	if (p->word.deleting)
+		return POD_DELETION;
+	if (p->word.phase == META_PHASE_FAILED)
+		return why_failed(p->word.end);
+	return p->word.phase == META_PHASE_SUCCEEDED ? POD_PHASE : POD_TRIGGER_NONE;
+}
+
+/* What happened before the answer that at_ns is of, and after the one that before_ns is of. */
+static void because_listed(struct engine *e, struct epod *p, enum pod_trigger trigger,
+			   uint64_t at_ns, uint64_t before_ns)
+{
+	uint64_t since_ns = trigger == POD_LISTED ? at_ns : end_ns(e, p, trigger, at_ns);
+
+	engine_pods_because(p, trigger, since_ns);
+	p->between = since_ns == at_ns && since_ns != p->stop_ns && since_ns != p->exit_ns &&
+		     !engine_truth_is_timed(e, before_ns);
+}
+
+static int take(struct engine *e, struct epod *p, enum podworker_type type, uint64_t at_ns,
+		uint64_t before_ns)
+{
+	enum pod_trigger why = why_end(p);
+	int r;
+
+	if (p->stage == PODWORKER_STAGE_NONE)
+		because_listed(e, p, POD_LISTED, at_ns, before_ns);
+	else if (why && p->stage == PODWORKER_STAGE_SYNC)
+		because_listed(e, p, why, at_ns, before_ns);
+	if (why)
+		p->by_kernel = false;
+	r = engine_pods_update(e, p, type);
+	if (r == 0)
+		engine_pods_drive(e, p);
+	return r;
+}
+
+static enum cgpath_qos qos_of(uint32_t qos)
+{
+	switch (qos) {
+	case META_QOS_GUARANTEED:
+		return CGPATH_QOS_GUARANTEED;
+	case META_QOS_BURSTABLE:
+		return CGPATH_QOS_BURSTABLE;
+	case META_QOS_BEST_EFFORT:
+		return CGPATH_QOS_BESTEFFORT;
+	default:
+		return CGPATH_QOS_UNKNOWN;
+	}
+}
+
+/* What is listed again after it was not is made anew, by the same uid. */
+static int listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
+{
+	struct epod *p = engine_pods_want(e, meta->uid, at_ns);
+	const struct epod_word word = word_of(meta);
+	enum podworker_type type = PODWORKER_UPDATE;
+	const struct pod *pod;
+	uint64_t before_ns;
+
+	if (!p)
+		return -ENOSPC;
+	before_ns = p->was_listed ? p->truth.list_ns : e->pods.list_ns[meta->source];
+	engine_truth_told(e, p, meta, at_ns);
+	p->unconfirmed = false;
+	if (p->listed && same_word(&p->word, &word))
+		return 0;
+	engine_changed_pod(e, p);
+	if (p->stage == PODWORKER_STAGE_NONE || (!p->listed && p->was_listed))
+		type = PODWORKER_CREATE;
+	pod = engine_pods_cgroups(e, p);
+	p->qos = pod ? pod->qos : qos_of(meta->qos);
+	p->is_static |= meta->known & META_POD_STATIC && meta->is_static;
+	p->listed = p->was_listed = true;
+	p->word = word;
+	return take(e, p, type, at_ns, before_ns);
+}
+
+static int gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
+{
+	struct epod *p = engine_pods_find(e, meta->uid);
+	uint64_t before_ns;
+
+	if (!p || !p->listed)
+		return 0;
+	before_ns = p->truth.list_ns;
+	p->listed = p->unconfirmed = false;
+	engine_changed_pod(e, p);
+	engine_truth_told(e, p, meta, at_ns);
+	if (p->stage == PODWORKER_STAGE_FINISHED) {
+		podworker_sync_one(e->pods.worker, p->uid, true, e->now_ns);
+		engine_pods_drive(e, p);
+		return 0;
+	}
+	return take(e, p, PODWORKER_KILL, at_ns, before_ns);
+}
+
+/* Whether it is that source's list that says whether the pod is wanted. */
+static bool counts(const struct engine *e, const struct epod *p, const struct meta_pod *meta)
+{
+	bool is_static = (meta->known & META_POD_STATIC && meta->is_static) || (p && p->is_static);
+
+	return meta->source == meta_lister(e->config.sources, is_static);
+}
+
+int engine_pods_described(struct engine *e, const struct meta_pod *meta)
+{
+	uint64_t at_ns = list_ns(e, meta->asked_ns);
+	struct epod *p;
+	int r;
+
+	p = engine_pods_find(e, meta->uid);
+	if (!meta->uid[0] || !counts(e, p, meta))
+		return 0;
+	r = meta->gone ? gone(e, meta, at_ns) : listed(e, meta, at_ns);
+	p = engine_pods_find(e, meta->uid);
+	if (p)
+		engine_truth_look(e, p, at_ns);
+	return r == -ENOMEM ? r : 0;
+}
+
+bool engine_pods_is_missing(const struct engine *e, const struct epod *p)
+{
+	enum meta_source source = meta_lister(e->config.sources, p->is_static);
+	uint64_t lag_ns = source == META_API ? API_LAG_NS : 0;
+
+	return !p->listed && p->first_ns + lag_ns < e->pods.list_ns[source];
+}
+
+/* What runs and is not listed. */
+static bool is_new_orphan(const struct engine *e, const struct epod *p)
+{
+	return !p->was_listed && !p->is_orphan && engine_pods_is_missing(e, p) &&
+	       !engine_pods_is_empty(e, p);
+}
+
+static void look_at_unlisted(struct engine *e, enum meta_source source)
+{
+	struct epod *p;
+
+	TAILQ_FOREACH(p, &e->pods.all, all) {
+		if (meta_lister(e->config.sources, p->is_static) != source)
+			continue;
+		if (is_new_orphan(e, p)) {
+			p->is_orphan = true;
+			engine_changed_pod(e, p);
+			e->pods.orphaned++;
+		}
+		if (!p->listed)
+			engine_truth_look(e, p, e->pods.list_ns[source]);
+	}
+}
+
+/* Whom the list lacks of those that were listed before the daemon was restarted. */
+static void miss(struct engine *e, enum meta_source source, uint64_t asked_ns)
+{
+	struct meta_pod meta = {.source = source, .asked_ns = asked_ns, .gone = true};
+	struct epod *p, *next;
+
+	/* Who was asked before the restart has told the rest to somebody else. */
+	if (list_ns(e, asked_ns) < e->attached_ns)
+		return;
+	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+		next = TAILQ_NEXT(p, all);
+		if (!p->unconfirmed || meta_lister(e->config.sources, p->is_static) != source)
+			continue;
+		strcpy(meta.uid, p->uid);
+		podtab_take_pod(&e->names, &meta, e->now_ns);
+		engine_pods_described(e, &meta);
+	}
+}
+
+/* A pod that was never listed is nobody's orphan here: it is followed to its end all the same. */
+static size_t wanted(const struct engine *e, const char **ret)
+{
+	const struct epod *p;
+	size_t n = 0;
+
+	TAILQ_FOREACH(p, &e->pods.all, all)
+		if (p->listed || !p->was_listed)
+			ret[n++] = p->uid;
+	return n;
+}
+
+int engine_on_listed(struct engine *e, const struct obs *obs)
+{
+	const enum meta_source source = (enum meta_source)obs->listed.source;
+	const char **uids;
+
+	if (source != META_KUBELET && source != META_API)
+		return 0;
+	uids = calloc(e->pods.by_uid.count + 1, sizeof(*uids));
+	if (!uids)
+		return -ENOMEM;
+	e->pods.list_ns[source] = list_ns(e, obs->listed.asked_ns);
+	miss(e, source, obs->listed.asked_ns);
+	look_at_unlisted(e, source);
+	podworker_sync_known(e->pods.worker, uids, wanted(e, uids), e->now_ns, NULL, NULL);
+	free(uids);
+	engine_pods_settle(e);
+	return 0;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's part that tells of pods: their transitions, how many there are, and what each is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/engine/pods_priv.h"
+
+#define NS_PER_S 1000000000ULL
+
+/* The worker takes 1 s where nothing is known, which would be no truth about the pod. */
+struct grace engine_pods_grace(const struct engine *e, const struct epod *p)
+{
+	const struct podworker_status *s = podworker_status(e->pods.worker, p->uid);
+	bool deletion = p->word.known & META_POD_DELETION_GRACE;
+	struct grace grace = {};
+
+	if (!s || s->grace_s <= 0 || !(deletion || p->word.known & META_POD_GRACE))
+		return grace;
+	grace.ns = (uint64_t)s->grace_s * NS_PER_S;
+	grace.from = deletion && p->word.deletion_grace_ns / NS_PER_S <= (uint64_t)s->grace_s
+			     ? GRACE_DELETION
+			     : GRACE_SPEC;
+	return grace;
+}
+
+static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
+{
+	uint64_t at_ns;
+
+	if (!grace_known(grace) || !p->terminating_ns ||
+	    __builtin_add_overflow(p->terminating_ns, grace->ns, &at_ns))
+		return 0;
+	return at_ns;
+}
+
+void engine_pods_fill(const struct engine *e, const struct epod *p, struct record_pod *ret)
+{
+	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+
+	*ret = (struct record_pod){
+		.known = true,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.name = meta ? meta->name : NULL,
+		.workload = meta ? meta->workload : NULL,
+		.uid = p->uid,
+		.qos = p->qos,
+		.is_static = p->is_static,
+	};
+}
+
+/* What is not known between two answers is left out. */
+static void fill_end(const struct engine *e, const struct epod *p, struct record_pod_state *r)
+{
+	r->grace = engine_pods_grace(e, p);
+	if (p->terminating_between) {
+		r->gaps |= 1u << GAP_TIME_UNCERTAIN;
+	} else {
+		r->deadline_ns = deadline_of(p, &r->grace);
+		r->terminating_ns = p->terminating_ns;
+	}
+	r->exit_ns = p->exit_ns;
+	if (r->state >= PODWORKER_STAGE_TERMINATED && p->empty_seen)
+		r->empty_ns = p->empty_ns;
+	if (r->state >= PODWORKER_STAGE_FINISHED)
+		r->removed_ns = p->removed_ns;
+}
+
+/* What at_boot_ns lacks to be when it happened. */
+static uint32_t state_gaps(const struct engine *e, const struct epod *p, enum podworker_stage state,
+			   enum pod_trigger trigger)
+{
+	if (trigger == POD_RESTART)
+		return 1u << GAP_DAEMON_DOWN;
+	if (trigger == POD_STARTED && state == PODWORKER_STAGE_SYNC)
+		return p->first_ns < e->attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
+	return p->between ? 1u << GAP_TIME_UNCERTAIN : 0;
+}
+
+static void report(struct engine *e, const struct epod *p, enum podworker_stage state,
+		   enum pod_trigger trigger, uint64_t at_ns)
+{
+	struct record *rec = engine_record_begin(e, RECORD_POD, sizeof(e->record.pod_state), at_ns);
+	struct record_pod_state *r = &rec->pod_state;
+
+	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->host.boot_id, p->uid,
+		 podworker_stage_name(state), (unsigned long long)at_ns);
+	engine_pods_fill(e, p, &r->pod);
+	r->state = state;
+	r->previous = p->told;
+	r->trigger = trigger;
+	r->at_ns = at_ns;
+	r->gaps = state_gaps(e, p, state, trigger);
+	if (state >= PODWORKER_STAGE_TERMINATING)
+		fill_end(e, p, r);
+	e->stats.pod_states[state]++;
+	engine_record_end(e);
+}
+
+/* Whether somebody was asked what it is called, and has yet to answer. */
+static bool awaits_name(const struct engine *e, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct cgnode *node;
+
+	if (!pod || (meta && meta->name))
+		return false;
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		if (node->names == NAMES_ASKED)
+			return true;
+	return false;
+}
+
+void engine_pods_release(struct engine *e, struct epod *p, bool now)
+{
+	if (!p->held || (!now && (!e->attached || awaits_name(e, p))))
+		return;
+	p->held = false;
+	engine_changed_pod(e, p);
+	report(e, p, PODWORKER_STAGE_SYNC, POD_STARTED, p->first_ns);
+	p->told = PODWORKER_STAGE_SYNC;
+}
+
+void engine_pods_named(struct engine *e, const char *uid)
+{
+	struct epod *p = engine_pods_find(e, uid);
+
+	if (p)
+		engine_pods_release(e, p, false);
+}
+
+void engine_pods_tell_held(struct engine *e, bool all)
+{
+	struct epod *p;
+
+	TAILQ_FOREACH(p, &e->pods.all, all)
+		engine_pods_release(e, p, all);
+}
+
+void engine_pods_arrived(struct engine *e, struct epod *p, enum podworker_stage stage)
+{
+	p->stage = stage;
+	p->since_ns = p->trigger_ns;
+	engine_changed_pod(e, p);
+	/* When what ended during a restart began to do so nobody knows. */
+	if (stage >= PODWORKER_STAGE_TERMINATING && !p->terminating_ns &&
+	    p->trigger != POD_RESTART) {
+		p->terminating_ns = p->trigger_ns;
+		p->terminating_between = p->between;
+	}
+	/* The end of a life that was no end was told when it was concluded. */
+	if (p->reborn && p->by_kernel)
+		return;
+	if (p->held && stage == PODWORKER_STAGE_SYNC) {
+		engine_pods_release(e, p, false);
+		return;
+	}
+	engine_pods_release(e, p, true);
+	report(e, p, stage, p->trigger, p->trigger_ns);
+	p->told = stage;
+	if (stage >= PODWORKER_STAGE_TERMINATED)
+		engine_truth_ended(e, p);
+}
+
+static void count_containers(const struct engine *e, const struct epod *p, struct podview *ret)
+{
+	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct cgnode *node;
+
+	if (!pod)
+		return;
+	LIST_FOREACH(node, &pod->nodes, in_pod) {
+		bool runs = node->stop && stop_is_running(node->stop);
+
+		if (node->kind != GRACED_WATCH_CONTAINER || node->removed)
+			continue;
+		if (engine_pods_is_sandbox(e, node)) {
+			ret->sandbox_running |= runs;
+			continue;
+		}
+		ret->containers++;
+		ret->running += runs;
+	}
+}
+
+static void view(const struct engine *e, const struct epod *p, struct podview *ret)
+{
+	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+	struct grace grace = {};
+
+	if (p->stage >= PODWORKER_STAGE_TERMINATING)
+		grace = engine_pods_grace(e, p);
+	*ret = (struct podview){
+		.uid = p->uid,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.name = meta ? meta->name : NULL,
+		.workload = meta ? meta->workload : NULL,
+		.qos = p->qos,
+		.stage = p->stage,
+		.first_ns = p->first_ns,
+		.since_ns = p->since_ns,
+		.grace_ns = grace.ns,
+		.deadline_ns = deadline_of(p, &grace),
+		.desired = p->listed,
+		.is_static = p->is_static,
+		.deleting = p->word.deleting,
+		.ready_known = p->truth.ready != TRI_UNKNOWN,
+		.ready = p->truth.ready == TRI_TRUE,
+		.ready_stop_ns = engine_truth_ready_since(p),
+		.discrepancies = p->truth.open,
+	};
+	count_containers(e, p, ret);
+}
+
+void engine_pods_each(const struct engine *e, engine_pod_fn fn, void *userdata)
+{
+	const struct epod *p;
+	struct podview one;
+
+	TAILQ_FOREACH(p, &e->pods.all, all) {
+		view(e, p, &one);
+		fn(userdata, &one);
+	}
+}
+
+void engine_pods_count(const struct engine *e, struct podworker_house *ret)
+{
+	const struct epod *p;
+
+	*ret = (struct podworker_house){
+		.restarted = {e->pods.restarted[0], e->pods.restarted[1]},
+		.orphaned = e->pods.orphaned,
+	};
+	TAILQ_FOREACH(p, &e->pods.all, all) {
+		enum podworker_state state =
+			podworker_state(podworker_status(e->pods.worker, p->uid));
+		enum podworker_config_state config = PODWORKER_ORPHAN;
+
+		if (p->listed) {
+			config = PODWORKER_DESIRED;
+			ret->desired[p->is_static]++;
+			ret->active[p->is_static] += p->stage < PODWORKER_STAGE_TERMINATED;
+		} else if (!p->was_listed) {
+			config = PODWORKER_RUNTIME_ONLY;
+		}
+		ret->working[state][config][p->is_static && config != PODWORKER_RUNTIME_ONLY]++;
+	}
+}

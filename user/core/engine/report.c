@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's part that puts facts into records. */
+#include "core/engine/priv.h"
+#include "core/stop/audit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What is not of the type is not cleared. */
+struct record *engine_record_begin(struct engine *e, enum record_type type, size_t size,
+				   uint64_t at_ns)
+{
+	memset(&e->record, 0, offsetof(struct record, stop) + size);
+	e->record.type = type;
+	e->record.at_ns = at_ns;
+	e->record.wall_ns = (int64_t)(at_ns + (uint64_t)e->host.wall_offset_ns);
+	e->record.node = e->host.node[0] ? e->host.node : NULL;
+	return &e->record;
+}
+
+#define begin(e, type, member, at_ns) \
+	engine_record_begin(e, type, sizeof((e)->record.member), at_ns)
+
+void engine_record_end(struct engine *e)
+{
+	engine_effect(e, &(struct effect){.type = EFFECT_REPORT, .record = &e->record});
+}
+
+static bool in_scope(const struct engine *e, const struct cgnode *node)
+{
+	return e->config.scope != SCOPE_PODS || (node && node->pod);
+}
+
+static void fill_pod(const struct engine *e, struct record_pod *ret, const struct cgnode *node)
+{
+	const struct podtab_pod *meta = engine_pod_meta(e, node);
+	const struct pod *pod = node ? node->pod : NULL;
+
+	if (!pod)
+		return;
+	*ret = (struct record_pod){
+		.known = true,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.name = meta ? meta->name : NULL,
+		.workload = meta ? meta->workload : NULL,
+		.uid = pod->uid,
+		.qos = pod->qos,
+		.is_static = pod->is_static,
+	};
+}
+
+/* Only a stop has evidence that can mark a guess. */
+static enum record_container_kind kind_of(const struct engine *e, const struct cgnode *node,
+					  const struct podtab_container *meta)
+{
+	if (node->kind == GRACED_WATCH_SERVICE)
+		return CONTAINER_KIND_SERVICE;
+	if (engine_sandbox_of(e, node) == SANDBOX_KNOWN)
+		return CONTAINER_KIND_SANDBOX;
+	if (meta && meta->kind)
+		return CONTAINER_KIND_CONTAINER;
+	return record_container_kind_of(&node->ident, meta ? meta->name : NULL);
+}
+
+static void fill_container(const struct engine *e, struct record_container *ret,
+			   const struct cgnode *node)
+{
+	const struct podtab_container *meta = engine_container_meta(e, node);
+
+	if (!cgnode_is_container(node))
+		return;
+	*ret = (struct record_container){
+		.known = true,
+		.name = meta ? meta->name : NULL,
+		.id = node->ident.container_id[0] ? node->ident.container_id : NULL,
+		.runtime = podtab_runtime(meta, node->ident.runtime),
+		.kind = kind_of(e, node, meta),
+		.cgroup = node->path,
+		.image = meta ? meta->image : NULL,
+		.attempt_known = meta && meta->known & META_CTR_ATTEMPT,
+		.attempt = meta ? meta->attempt : 0,
+	};
+	if (ret->kind == CONTAINER_KIND_SERVICE)
+		ret->name = engine_unit_name(node);
+}
+
+void engine_report_fill(const struct engine *e, const struct cgnode *node,
+			struct record_pod *ret_pod, struct record_container *ret)
+{
+	fill_pod(e, ret_pod, node);
+	fill_container(e, ret, node);
+}
+
+/* A process that is nobody's init is told with the cgroup it lived in. */
+static void fill_process_container(const struct engine *e, struct record_container *ret,
+				   const struct cgnode *node)
+{
+	fill_container(e, ret, node);
+	ret->known = true;
+	ret->kind = CONTAINER_KIND_PROCESS;
+	ret->cgroup = node ? node->path : NULL;
+}
+
+static struct record_process process_of(const struct graced_proc *p)
+{
+	return (struct record_process){
+		.pid = p->pid,
+		.ns_pid = p->ns_pid,
+		.comm = p->comm,
+		.start_ns = p->start_ns,
+	};
+}
+
+static void fill_sender(const struct engine *e, struct record_sender *ret, const struct sender *s)
+{
+	ret->kind = s->kind;
+	ret->process = process_of(&s->proc);
+	for (int i = 0; i < GRACED_ANCESTORS && s->ancestors[i][0]; i++)
+		ret->ancestors[i] = s->ancestors[i];
+	fill_pod(e, &ret->pod, s->node);
+	/* With scope services a sender in a unit is one of the host's all the same. */
+	if (s->node && s->node->kind == GRACED_WATCH_CONTAINER)
+		fill_container(e, &ret->container, s->node);
+	ret->cgroup = s->node ? s->node->path : NULL;
+}
+
+static void fill_sigref(const struct engine *e, struct record_sigref *ret,
+			const struct stop_signal *s)
+{
+	if (!s || !s->seen)
+		return;
+	ret->known = true;
+	ret->number = s->number;
+	ret->result = s->result;
+	ret->at_ns = s->at_ns;
+	fill_sender(e, &ret->sender, &s->sender);
+}
+
+static void fill_id(const struct engine *e, const struct stop *stop, char *ret, size_t size)
+{
+	const struct cgnode *node = stop->node;
+	/* Of an init that was not seen only the end is known. */
+	unsigned long long start = stop->init.pid ? stop->init.start_ns : stop->since_ns;
+
+	if (stop->told_unnamed)
+		node = NULL; /* an `empty` record has the id of its stop */
+	if (cgnode_is_container(node) && node->ident.container_id[0] && node->stop == stop)
+		snprintf(ret, size, "%s/%s/%llu", e->host.boot_id, node->ident.container_id, start);
+	else if (cgnode_is_container(node) && node->path && node->stop == stop)
+		snprintf(ret, size, "%s/%.64s/%llu", e->host.boot_id, engine_base_name(node->path),
+			 start);
+	else
+		snprintf(ret, size, "%s/%u/%llu", e->host.boot_id, stop->init.pid, start);
+}
+
+static void fill_subject(const struct engine *e, const struct stop *stop, struct record_pod *pod,
+			 struct record_container *container)
+{
+	fill_pod(e, pod, stop->node);
+	if (stop->node && stop->node->stop == stop)
+		fill_container(e, container, stop->node);
+	else
+		fill_process_container(e, container, stop->node);
+}
+
+/* Counts are the kernel half's, and their order is not to be trusted. */
+static uint64_t since(uint64_t now, uint64_t base)
+{
+	return now > base ? now - base : 0;
+}
+
+static void fill_forward(struct record_forward *ret, const struct stop *stop)
+{
+	const struct stop_forward *f = &stop->forward;
+
+	if (!f->count || !stop->request.seen || f->at_ns < stop->request.at_ns)
+		return;
+	*ret = (struct record_forward){
+		.count = f->count,
+		.number = f->number,
+		.result = f->result,
+		.to = process_of(&f->to),
+		.after_ns = f->at_ns - stop->request.at_ns,
+	};
+}
+
+/* An exit that went unseen is known by the runtime's word alone. */
+static void fill_told(const struct engine *e, const struct stop *stop, struct record_exit *ret)
+{
+	const struct podtab_container *c = engine_container_meta(e, stop->node);
+
+	if (ret->known || !c || !(c->known & META_CTR_EXIT))
+		return;
+	ret->told = true;
+	ret->code = c->exit_code;
+}
+
+static void fill_stop(const struct engine *e, const struct stop *stop, struct record_stop *r)
+{
+	fill_id(e, stop, r->id, sizeof(r->id));
+	fill_subject(e, stop, &r->pod, &r->container);
+	r->process = process_of(&stop->init);
+	if (!stop->init.pid)
+		r->process.comm = NULL;
+	fill_sigref(e, &r->stop_signal, stop_signal_of(stop));
+	fill_sigref(e, &r->kill_signal, &stop->kill);
+	r->deaf = stop->deaf;
+	r->reason = stop_unheard(stop);
+	r->exit.known = stop->exit_seen;
+	r->exit.status = stop->status;
+	r->exit.at_ns = stop->exit_ns;
+	fill_told(e, stop, &r->exit);
+	r->latency_known = stop->request.seen && stop->exit_seen;
+	if (r->latency_known && stop->exit_ns > stop->request.at_ns)
+		r->latency_ns = stop->exit_ns - stop->request.at_ns;
+	r->grace = stop->grace;
+	r->deliver_ns = stop->deliver_ns;
+	r->reap_ns = stop->reap_ns;
+	r->pod_terminating = engine_pod_terminating(e, stop);
+	fill_forward(&r->forward, stop);
+	r->collateral_kills = since(stop->counts.collateral, stop->base.collateral);
+	r->oom_kills = since(stop->counts.oom_kills, stop->base.oom_kills);
+	r->empty_ns = stop->empty_ns;
+}
+
+/* Of an exit that went unseen nothing else is believed. */
+static bool told_oom(const struct engine *e, const struct stop *stop)
+{
+	const struct podtab_container *c = engine_container_meta(e, stop->node);
+
+	return !stop->exit_seen && c && c->known & META_CTR_EXIT &&
+	       strcmp(c->exit_reason, "OOMKilled") == 0;
+}
+
+void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps)
+{
+	struct outcome_facts facts;
+	struct outcome_verdict verdict;
+	struct record *rec;
+
+	if (!in_scope(e, stop->node))
+		return;
+	rec = begin(e, RECORD_STOP, stop, stop->exit_seen ? stop->exit_ns : e->now_ns);
+	stop_facts(stop, gaps, &facts);
+	verdict = outcome_decide(&facts);
+	if (told_oom(e, stop))
+		verdict = (struct outcome_verdict){OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, 5};
+	fill_stop(e, stop, &rec->stop);
+	rec->stop.outcome = verdict.outcome;
+	rec->stop.cause = verdict.cause;
+	rec->stop.gaps = gaps;
+	if (gaps >> GAP_SANDBOX_GUESSED & 1)
+		rec->stop.container.kind = CONTAINER_KIND_SANDBOX;
+	engine_record_end(e);
+}
+
+void engine_fill_ended(const struct engine *e, const char *id, const struct podtab_container *c,
+		       struct record_pod *ret_pod, struct record_container *ret)
+{
+	const struct podtab_pod *pod = podtab_pod(&e->names, c->pod_uid);
+
+	*ret_pod = (struct record_pod){
+		.known = c->pod_uid[0],
+		.uid = c->pod_uid,
+		.namespace_ = pod ? pod->namespace_ : NULL,
+		.name = pod ? pod->name : NULL,
+		.workload = pod ? pod->workload : NULL,
+		.qos = c->exit.qos,
+		.is_static = c->exit.is_static,
+	};
+	*ret = (struct record_container){
+		.known = true,
+		.name = c->name,
+		.id = id,
+		.runtime = c->exit.runtime,
+		.kind = c->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
+						     : CONTAINER_KIND_CONTAINER,
+		.image = c->image,
+		.attempt_known = c->known & META_CTR_ATTEMPT,
+		.attempt = c->attempt,
+	};
+}
+
+void engine_report_runtime_exit(struct engine *e, const char *id, const struct podtab_container *c)
+{
+	struct record *rec = begin(e, RECORD_RUNTIME_EXIT, runtime_exit, e->now_ns);
+	struct record_runtime_exit *r = &rec->runtime_exit;
+
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", e->host.boot_id, id,
+		 (unsigned long long)c->exit.start_ns);
+	engine_fill_ended(e, id, c, &r->pod, &r->container);
+	r->exit_code = c->exit_code;
+	r->reason = c->exit_reason;
+	r->finished_wall_ns = c->finished_wall_ns;
+	r->kernel = (struct record_exit){
+		.known = c->exit.seen, .status = c->exit.status, .at_ns = c->exit.at_ns};
+	r->kernel_wall_ns = c->exit.wall_ns;
+	if (c->exit.seen)
+		r->agrees =
+			c->exit_code == discrepancy_code_of(c->exit.status) ? TRI_TRUE : TRI_FALSE;
+	engine_record_end(e);
+}
+
+void engine_report_empty(struct engine *e, const struct stop *stop)
+{
+	struct record *rec;
+
+	if (!in_scope(e, stop->node))
+		return;
+	rec = begin(e, RECORD_EMPTY, empty, stop->empty_ns);
+	fill_id(e, stop, rec->empty.id, sizeof(rec->empty.id));
+	fill_subject(e, stop, &rec->empty.pod, &rec->empty.container);
+	rec->empty.empty_ns = stop->empty_ns;
+	engine_record_end(e);
+}
+
+void engine_report_signal(struct engine *e, const struct obs *obs, const struct cgnode *target,
+			  const struct sender *sender)
+{
+	const struct obs_signal *sig = &obs->signal;
+	struct record *rec;
+
+	if (!in_scope(e, target))
+		return;
+	rec = begin(e, RECORD_SIGNAL, signal, obs->at_ns);
+	rec->signal.number = sig->sig;
+	rec->signal.result = sig->result;
+	rec->signal.group = sig->flags & GRACED_SIG_GROUP;
+	rec->signal.code = sig->code;
+	rec->signal.blocked = sig->flags & GRACED_SIG_BLOCKED;
+	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig);
+	rec->signal.reason = unheard_by(sig->sig, sig->result, sig->flags,
+					audit_is_shell(sig->target.exe, sig->target.comm));
+	rec->signal.target = process_of(&sig->target);
+	rec->signal.target_init = sig->flags & GRACED_SIG_INIT && target && target->stop;
+	fill_sender(e, &rec->signal.sender, sender);
+	fill_pod(e, &rec->signal.pod, target);
+	fill_container(e, &rec->signal.container, target);
+	engine_record_end(e);
+}
+
+void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgnode *node,
+		       enum oom_level level)
+{
+	struct record *rec;
+
+	if (!in_scope(e, node))
+		return;
+	rec = begin(e, RECORD_OOM, oom, obs->at_ns);
+	fill_pod(e, &rec->oom.pod, node);
+	fill_container(e, &rec->oom.container, node);
+	rec->oom.victim = process_of(&obs->oom.victim);
+	rec->oom.init = obs->oom.flags & GRACED_OOM_INIT;
+	rec->oom.level = level;
+	engine_record_end(e);
+}
+
+void engine_report_attached(struct engine *e, uint64_t at_ns)
+{
+	struct record *rec = begin(e, RECORD_ATTACHED, attached, at_ns);
+
+	rec->attached.hierarchy = e->host.hierarchy;
+	rec->attached.programs = e->host.programs;
+	rec->attached.containers = e->containers_found;
+	engine_record_end(e);
+}
+
+void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost *lost)
+{
+	struct record *rec = begin(e, RECORD_LOST, lost, at_ns);
+
+	memcpy(rec->lost.totals, lost->totals, sizeof(rec->lost.totals));
+	rec->lost.recursion_misses = lost->recursion_misses;
+	engine_record_end(e);
+}
+
+void engine_each_without_init(const struct engine *e, uint64_t now_ns, engine_id_fn fn,
+			      void *userdata)
+{
+	const struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		const struct stop *stop = engine_stop_in(node);
+
+		if (!stop || node->kind != GRACED_WATCH_CONTAINER || !node->path ||
+		    stop->state != STOP_IDLE || stop->init_unseen)
+			continue;
+		if (stop->idle_ns + ENGINE_INIT_NS <= now_ns)
+			fn(userdata, node->id);
+	}
+}
+
+void engine_each_container(const struct engine *e, engine_container_fn fn, void *userdata)
+{
+	const struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		struct engine_running running = {.id = node->id, .kind = node->kind};
+
+		if (!node->stop || !stop_is_running(node->stop) || !in_scope(e, node))
+			continue;
+		running.start_ns = node->stop->init.start_ns;
+		running.asking = engine_is_asking(e, node);
+		running.unnamed = node->names == NAMES_ABSENT;
+		fill_pod(e, &running.pod, node);
+		fill_container(e, &running.container, node);
+		fn(userdata, &running);
+	}
+}

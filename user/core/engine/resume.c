@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The engine's part that goes on where an earlier one was ended: what that kept comes in first,
+ * then what is there, and once it is said that this is all, core/engine/settle.c tells the
+ * difference.
+ *
+ * Between the two nobody watched. What is still there goes on as it was, and its verdict says that
+ * something may be missing; what is not there any more has ended, and neither when nor how is known
+ * but by what was seen before.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine/priv.h"
+#include "core/stop/keep.h"
+
+static int refuse(struct engine *e)
+{
+	e->stats.kept_refused++;
+	return 0;
+}
+
+void engine_resume_remove(struct engine *e, struct cgnode *node)
+{
+	engine_changed(e, node);
+	engine_pods_missed(node, true);
+	node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+	cgmap_remove(&e->map, node->id);
+}
+
+void engine_resume_free_aside(struct engine *e, struct stop *stop)
+{
+	stop->node->stop = NULL;
+	stop_free(&e->map, &e->deadlines, stop);
+}
+
+/* --- what was kept -------------------------------------------------------------------------- */
+
+void engine_resume_forget(struct engine *e)
+{
+	struct engine_resume *r = &e->resume;
+	struct stop *stop;
+
+	engine_pods_forget(e);
+	for (size_t i = 0; i < r->cgroups.n; i++) {
+		struct cgnode *node = cgmap_get(&e->map, r->cgroups.ids[i]);
+
+		if (!node || !node->restored)
+			continue;
+		node->restored = false;
+		if (node->kept) {
+			engine_resume_remove(e, node);
+			continue;
+		}
+		stop = node->stop ? stop_new(node) : NULL;
+		stop_free(&e->map, &e->deadlines, node->stop);
+		node->stop = stop;
+		if (stop)
+			stop->there = true;
+	}
+	while ((stop = r->aside)) {
+		r->aside = stop->next_over;
+		engine_resume_free_aside(e, stop);
+	}
+	r->cgroups.n = 0;
+	podtab_done(&e->names);
+}
+
+static int on_head(struct engine *e, const struct obs *obs)
+{
+	struct engine_resume *r = &e->resume;
+
+	r->foreign = obs->kept.version != KEPT_VERSION;
+	/* Before it was attached the earlier engine did not know which boot it was in. */
+	if (r->foreign || obs->kept.all ||
+	    (r->boot_id[0] && strcmp(r->boot_id, obs->kept.boot_id) != 0))
+		engine_resume_forget(e);
+	strcpy(r->boot_id, obs->kept.boot_id);
+	r->until_ns = obs->at_ns;
+	return r->foreign ? refuse(e) : 0;
+}
+
+static int add_cgroup(struct engine *e, const struct kept_cgroup *cg, struct cgnode **ret)
+{
+	struct cgnode *node = cgmap_get(&e->map, cg->id);
+	int r;
+
+	/* The id was given to another cgroup since. */
+	if (node && node->path && strcmp(node->path, cg->path) != 0)
+		engine_resume_remove(e, node);
+	else if (node && !cg->path[0]) {
+		*ret = node;
+		return 0;
+	}
+	if (!cg->path[0])
+		return cg->id ? cgmap_add_unknown(&e->map, cg->id, ret) : -EINVAL;
+	r = cgmap_add_path(&e->map,
+			   &(struct cgmap_new){.id = cg->id,
+					       .delegated_level = cg->delegated_level,
+					       .name = cg->path},
+			   ret);
+	if (r == 0 && cg->container_id[0] && (*ret)->kind == GRACED_WATCH_BRANCH)
+		r = cgmap_identify(&e->map, *ret, cg->container_id,
+				   (enum cgpath_runtime)cg->runtime);
+	return r;
+}
+
+static int on_cgroup(struct engine *e, const struct obs *obs)
+{
+	const struct kept_cgroup *cg = &obs->kept_cgroup;
+	struct cgnode *node;
+	int r = cg->runtime > CGPATH_RT_ECS ? -EINVAL : add_cgroup(e, cg, &node);
+
+	if (r < 0) {
+		refuse(e);
+		return r == -ENOMEM ? r : 0;
+	}
+	if (!node->restored && engine_ids_add(&e->resume.cgroups, node->id) < 0) {
+		engine_resume_remove(e, node);
+		return -ENOMEM;
+	}
+	node->restored = node->kept = true;
+	node->populated = node->pod && cg->populated;
+	node->entered = node->pod && cg->entered;
+	if (node->pod)
+		node->pod->entered |= cg->entered || (cgnode_is_container(node) && cg->populated);
+	return 0;
+}
+
+static int on_stop(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->kept_stop.id);
+
+	if (obs->kept_stop.over) {
+		if (node)
+			engine_resume_remove(e, node);
+		return 0;
+	}
+	if (!node || !node->restored || !cgnode_is_container(node))
+		return refuse(e);
+	if (!node->stop)
+		node->stop = stop_new(node);
+	if (!node->stop)
+		return -ENOMEM;
+	return stop_restore(&e->map, node->stop, &obs->kept_stop) < 0 ? refuse(e) : 0;
+}
+
+static int on_signal(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->kept_signal.id);
+
+	if (!node || !node->stop || stop_restore_signal(&e->map, node->stop, &obs->kept_signal) < 0)
+		return refuse(e);
+	return 0;
+}
+
+static int on_pod(struct engine *e, const struct obs *obs)
+{
+	int r = engine_pods_restore(e, &obs->kept_pod);
+
+	if (r < 0)
+		refuse(e);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int on_word(struct engine *e, int r)
+{
+	if (r < 0)
+		refuse(e);
+	return r == -ENOMEM ? r : 0;
+}
+
+static bool is_kept(enum obs_type type)
+{
+	return type >= OBS_KEPT_CGROUP || type == OBS_POD || type == OBS_CONTAINER;
+}
+
+/* False: it is nothing that is kept. */
+static bool feed(struct engine *e, const struct obs *obs, int *ret)
+{
+	if (obs->type == OBS_KEPT) {
+		*ret = on_head(e, obs);
+		return true;
+	}
+	if (e->resume.foreign && is_kept(obs->type)) {
+		*ret = refuse(e);
+		return true;
+	}
+	switch (obs->type) {
+	case OBS_KEPT_CGROUP:
+		*ret = on_cgroup(e, obs);
+		return true;
+	case OBS_KEPT_STOP:
+		*ret = on_stop(e, obs);
+		return true;
+	case OBS_KEPT_SIGNAL:
+		*ret = on_signal(e, obs);
+		return true;
+	case OBS_KEPT_POD:
+		*ret = on_pod(e, obs);
+		return true;
+	case OBS_POD:
+		*ret = on_word(e, podtab_take_pod(&e->names, &obs->pod, obs->at_ns));
+		return true;
+	case OBS_CONTAINER:
+		*ret = on_word(e, podtab_take_container(&e->names, &obs->container, obs->at_ns));
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void fed(struct engine *e)
+{
+	struct engine_resume *r = &e->resume;
+
+	r->phase = RESUME_SCANNING;
+	for (size_t i = 0; i < r->cgroups.n; i++) {
+		struct cgnode *node = cgmap_get(&e->map, r->cgroups.ids[i]);
+
+		if (node && node->stop)
+			stop_restored(node->stop);
+	}
+}
+
+/* --- what is there -------------------------------------------------------------------------- */
+
+void engine_resume_found(struct engine *e, struct cgnode *node)
+{
+	node->kept = false;
+	e->containers_found += node->kind == GRACED_WATCH_CONTAINER;
+}
+
+/* It was kept when nobody knew who could name it. */
+static bool was_overrated(const struct engine *e, const struct cgnode *node,
+			  const struct obs_cgroup *cg)
+{
+	return cgtrust_of(e->map.roots, cg->path, cg->delegated_level) < node->trust;
+}
+
+void engine_resume_leave(struct engine *e, const struct obs_cgroup *cg, bool whole)
+{
+	struct cgnode *node = cgmap_get(&e->map, cg->id);
+
+	if (!node || !node->kept || (whole && !node->path))
+		return;
+	if (whole && strcmp(node->path, cg->path) == 0) {
+		if (was_overrated(e, node, cg))
+			engine_resume_remove(e, node);
+		return;
+	}
+	node->restored = node->kept = false;
+	engine_pods_missed(node, true);
+	if (node->stop) {
+		node->stop->next_over = e->resume.aside;
+		e->resume.aside = node->stop;
+	}
+	cgmap_remove(&e->map, cg->id);
+}
+
+static int hold(struct engine_resume *r, const struct obs *obs)
+{
+	size_t room = r->room_held ? 2 * r->room_held : 16;
+	struct resume_init *held;
+
+	if (r->n_held == r->room_held) {
+		held = reallocarray(r->held, room, sizeof(*held));
+		if (!held)
+			return -ENOMEM;
+		r->held = held;
+		r->room_held = room;
+	}
+	r->held[r->n_held++] = (struct resume_init){obs->at_ns, obs->init};
+	return 0;
+}
+
+/* Of another init than the one that was kept nothing is said before that one's end is, and nothing
+ * at all before it is known that what was kept is of this boot. */
+static int on_init(struct engine *e, const struct obs *obs, struct cgnode *node)
+{
+	const struct obs_init *init = &obs->init;
+	struct stop *stop = node->stop;
+
+	node->inhabited = true;
+	if (engine_same_process(&stop->init, &init->proc)) {
+		stop->guessed &= init->rank == GRACED_INIT_GUESSED;
+		stop->kept = false;
+	}
+	return hold(&e->resume, obs);
+}
+
+bool engine_resume_takes(struct engine *e, const struct obs *obs, int *ret)
+{
+	struct engine_resume *r = &e->resume;
+	struct cgnode *node;
+
+	if (r->phase == RESUME_NEW)
+		r->phase = obs->type == OBS_KEPT ? RESUME_FED : RESUME_DONE;
+	if (r->phase == RESUME_FED) {
+		if (feed(e, obs, ret))
+			return true;
+		fed(e);
+	}
+	if (r->phase != RESUME_SCANNING)
+		return false;
+	/* The trace ends before it has begun: what was kept stays so. */
+	if (obs->type == OBS_END) {
+		*ret = 0;
+		return true;
+	}
+	node = obs->type == OBS_INIT ? cgmap_get(&e->map, obs->init.id) : NULL;
+	if (!node || !node->restored || !node->stop)
+		return false;
+	*ret = on_init(e, obs, node);
+	return true;
+}
+
+void engine_resume_done(struct engine *e)
+{
+	struct engine_resume *r = &e->resume;
+	struct stop *stop;
+
+	while ((stop = r->aside)) {
+		r->aside = stop->next_over;
+		engine_resume_free_aside(e, stop);
+	}
+	free(r->cgroups.ids);
+	free(r->held);
+	*r = (struct engine_resume){.phase = RESUME_DONE};
+}

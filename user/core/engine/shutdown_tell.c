@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's part that turns what it knows of pods and containers into the facts that the
+ * sequencer of a shutdown decides by, and what that tells into records. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/engine/shutdown_priv.h"
+
+#define NS_PER_S 1000000000ULL
+
+/* What it refuses it has counted. */
+void engine_shutdown_note(struct engine *e, const struct shutdown_event *event)
+{
+	e->shutdown->unjudged |= shutdown_note(e->shutdown->sequencer, event) > 0;
+}
+
+static struct podworker_seconds seconds_of(bool known, uint64_t ns)
+{
+	return (struct podworker_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
+}
+
+/* --- pods ----------------------------------------------------------------------------------- */
+
+static struct shutplan_pod plan_pod(const struct podtab_pod *meta, bool is_static)
+{
+	struct shutplan_pod pod = {.is_static = is_static, .mirror = is_static};
+
+	if (meta && meta->known & META_POD_PRIORITY) {
+		pod.has_priority = true;
+		pod.priority = (int32_t)meta->priority;
+	}
+	return pod;
+}
+
+static uint32_t group_of(const struct engine *e, const char *uid, bool is_static)
+{
+	struct shutplan_pod pod = plan_pod(podtab_pod(&e->names, uid), is_static);
+
+	return e->shutdown->plan.n ? (uint32_t)shutplan_group_of(&e->shutdown->plan, &pod) : 0;
+}
+
+/* It has no object, or none any more, or one that says that the pod is over and not Ready. Without
+ * that condition it is not Ready either: a kubelet of 1.20 writes none for what it ends in a
+ * shutdown. */
+static bool has_ended(const struct engine *e, const struct epod *p)
+{
+	if (!p->listed)
+		return p->was_listed || engine_pods_is_missing(e, p);
+	return (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED) &&
+	       p->truth.ready != TRI_TRUE;
+}
+
+/* Of a node that serves the API itself: with that pod nobody is left to ask. */
+static bool is_api_server(const struct engine *e, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+
+	return p->is_static && meta && meta->namespace_ && meta->workload &&
+	       strcmp(meta->namespace_, "kube-system") == 0 &&
+	       strcmp(meta->workload, "kube-apiserver") == 0;
+}
+
+static void tell_status(struct engine *e, const struct epod *p)
+{
+	const struct shutdown_event event = {
+		.type = SHUTDOWN_EV_POD,
+		.pod =
+			{
+				.uid = p->uid,
+				.group = group_of(e, p->uid, p->is_static),
+				.stopping = p->stage >= PODWORKER_STAGE_TERMINATING ||
+					    (p->listed && p->word.deleting),
+				.ended = has_ended(e, p),
+				.unlisted = !engine_shutdown_is_listed(e, p->is_static),
+				.api_server = is_api_server(e, p),
+				.is_static = p->is_static,
+			},
+	};
+
+	engine_shutdown_note(e, &event);
+}
+
+size_t engine_count_cut_short(const struct engine *e)
+{
+	const struct epod *p;
+	size_t n = 0;
+
+	if (!e->shutdown || !e->shutdown->plan.n)
+		return 0;
+	TAILQ_FOREACH(p, &e->pods.all, all) {
+		const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+		const struct shutplan_group *group =
+			&e->shutdown->plan.groups[group_of(e, p->uid, p->is_static)];
+		struct podworker_seconds grace;
+
+		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(e, p))
+			continue;
+		grace = seconds_of(true, meta->grace_ns);
+		n += shutplan_override_s(group->seconds, grace) < grace.s;
+	}
+	return n;
+}
+
+/* --- containers ----------------------------------------------------------------------------- */
+
+static bool is_own(const struct engine *e, const struct cgnode *node)
+{
+	const char *own = e->host.self_container;
+
+	return *own && strcmp(node->ident.container_id, own) == 0;
+}
+
+static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *node)
+{
+	const struct podtab_container *meta = engine_container_meta(e, node);
+
+	if (is_own(e, node))
+		return SHUTDOWN_KIND_OWN;
+	/* What is only guessed to be one may be a container, and the lock waits for it. */
+	if (engine_sandbox_of(e, node) == SANDBOX_KNOWN)
+		return SHUTDOWN_KIND_SANDBOX;
+	if ((meta && meta->kind == META_KIND_CONTAINER) || podtab_is_named(meta))
+		return SHUTDOWN_KIND_CONTAINER;
+	return SHUTDOWN_KIND_UNKNOWN;
+}
+
+/* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
+ * before its group is ended or after. */
+static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64_t *ret_ns)
+{
+	const struct podtab_pod *meta = engine_pod_meta(e, node);
+	struct shutplan_pod pod = plan_pod(meta, node->pod->is_static);
+	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
+	struct podworker_seconds deletion = {}, stop;
+
+	if (meta)
+		pod.grace = seconds_of(meta->known & META_POD_GRACE, meta->grace_ns);
+	if (deleting)
+		deletion =
+			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
+	stop = shutplan_longest_stop_s(&e->shutdown->plan, &pod, deletion);
+	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
+		*ret_ns = UINT64_MAX;
+	/* Nobody may end it early who does not know what its deletion gave it. */
+	return stop.set && deleting == deletion.set;
+}
+
+bool engine_shutdown_is_watched(const struct engine *e)
+{
+	struct shutdown_status status;
+
+	if (!e->shutdown)
+		return false;
+	shutdown_get_status(e->shutdown->sequencer, &status);
+	return status.state != SHUTDOWN_AWAY;
+}
+
+/* logind's word and the kernel's records come by different ways, and the kubelet is as quick. */
+#define ANNOUNCED_WITHIN_NS NS_PER_S
+
+/* What stops it may be the shutdown that is under way. */
+static bool may_be_of_shutdown(const struct stop *stop, const struct shutdown_status *status)
+{
+	const struct stop_signal *request = &stop->request, *kill = &stop->kill;
+
+	return status->going && request->seen && request->sender.relation == RELATION_MANAGER &&
+	       request->at_ns + ANNOUNCED_WITHIN_NS >= status->announced_ns &&
+	       !(kill->seen && kill->at_ns < status->announced_ns);
+}
+
+/* The least that any group's pods are given. */
+static uint64_t least_given_ns(const struct shutplan *plan, struct shutplan_pod pod)
+{
+	uint64_t least_ns = UINT64_MAX;
+
+	pod.has_priority = true;
+	for (size_t i = 0; i < plan->n; i++) {
+		struct podworker_seconds given;
+
+		pod.priority = plan->groups[i].priority;
+		given = shutplan_stop_s(plan, &pod, (struct podworker_seconds){});
+		if (given.set && given.s >= 0 && (uint64_t)given.s * NS_PER_S < least_ns)
+			least_ns = (uint64_t)given.s * NS_PER_S;
+	}
+	return least_ns;
+}
+
+/* Its own period, by its spec or by its deletion. */
+static uint64_t longest_own_ns(const struct podtab_pod *meta)
+{
+	uint64_t spec_ns = meta->known & META_POD_GRACE ? meta->grace_ns : 0;
+	uint64_t deletion_ns = meta->known & META_POD_DELETION_GRACE ? meta->deletion_grace_ns : 0;
+
+	return spec_ns > deletion_ns ? spec_ns : deletion_ns;
+}
+
+bool engine_shutdown_give(const struct engine *e, struct stop *stop)
+{
+	const struct podtab_pod *meta = engine_pod_meta(e, stop->node);
+	const uint64_t before_ns = stop->given_ns;
+	const bool before = stop->given_unknown;
+	struct shutdown_status status;
+	struct podworker_seconds given;
+	struct shutplan_pod pod;
+
+	if (!e->shutdown || !e->shutdown->plan.n || !meta)
+		return false;
+	shutdown_get_status(e->shutdown->sequencer, &status);
+	if (!may_be_of_shutdown(stop, &status))
+		return false;
+	pod = plan_pod(meta, stop->node->pod->is_static);
+	given = shutplan_stop_s(&e->shutdown->plan, &pod, (struct podworker_seconds){});
+	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
+			      least_given_ns(&e->shutdown->plan, pod) < longest_own_ns(meta);
+	if (!stop->given_unknown && given.set && given.s >= 0 &&
+	    (!before_ns || (uint64_t)given.s * NS_PER_S < before_ns))
+		stop->given_ns = (uint64_t)given.s * NS_PER_S;
+	return stop->given_ns != before_ns || stop->given_unknown != before;
+}
+
+static bool is_runtime(const struct sender *sender)
+{
+	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET;
+}
+
+/* By the runtime's word or its pod's spec. */
+static bool has_hook(const struct engine *e, const struct cgnode *node)
+{
+	const struct podtab_container *own = engine_container_meta(e, node);
+	const struct podtab_container *spec =
+		own && own->name && cgmap_pod_of(&e->map, node)
+			? podtab_spec(&e->names, node->pod->uid, own->name)
+			: NULL;
+
+	return (own && own->prestop) || (spec && spec->prestop);
+}
+
+/* A signal that a program of the kernel half was not run for may have told somebody. */
+static uint64_t told_ns(const struct engine *e, const struct stop *stop)
+{
+	return stop->told_ns > e->missed_ns ? stop->told_ns : e->missed_ns;
+}
+
+static void tell_container(struct engine *e, const struct cgnode *node, const struct epod *p)
+{
+	const struct stop *stop = node->stop;
+	struct shutdown_event event = {
+		.type = SHUTDOWN_EV_CONTAINER,
+		.container =
+			{
+				.id = node->id,
+				.pod_uid = node->pod->uid,
+				.kind = kind_of(e, node),
+				.populated = node->populated,
+			},
+	};
+	struct shutdown_container *c = &event.container;
+
+	if (stop->request.seen && is_runtime(&stop->request.sender)) {
+		c->asked_ns = stop->request.at_ns;
+		c->signal = stop->request.number;
+		c->deaf = stop->deaf;
+		c->hook = has_hook(e, node);
+	}
+	c->ending_ns = p ? p->terminating_ns : 0;
+	c->looked_ns = stop->looked_ns;
+	c->told_ns = told_ns(e, stop);
+	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
+	c->timeout_known = timeout_of(e, node, &c->timeout_ns);
+	engine_shutdown_note(e, &event);
+}
+
+/* One of them may have been the pod of that uid, before the one that counts was there. */
+static void forget_doubles(struct engine *e, const struct pod *pod)
+{
+	const struct cgnode *node;
+
+	for (pod = pod->next; pod; pod = pod->next)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			engine_shutdown_note(
+				e, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+							    .id = node->id});
+}
+
+void engine_shutdown_tell_pod(struct engine *e, const char *uid)
+{
+	const struct epod *p = engine_pods_find(e, uid);
+	const struct pod *pod = cgmap_pod(&e->map, uid);
+	const struct cgnode *node;
+
+	if (p)
+		tell_status(e, p);
+	else
+		engine_shutdown_note(e, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE,
+								 .uid = uid});
+	if (!pod)
+		return;
+	/* One that is gone stays there until its verdict is told. */
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		if (cgnode_is_container(node) && node->stop && !node->removed)
+			tell_container(e, node, p);
+	forget_doubles(e, pod);
+}
+
+void engine_shutdown_tell_all(struct engine *e)
+{
+	const struct pod *pod;
+	const struct epod *p;
+	size_t pos = 0;
+
+	TAILQ_FOREACH(p, &e->pods.all, all)
+		engine_shutdown_tell_pod(e, p->uid);
+	while ((pod = map_next(&e->map.pods, &pos)))
+		if (!engine_pods_find(e, pod->uid))
+			engine_shutdown_tell_pod(e, pod->uid);
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static bool is_of_container(enum shutdown_told told)
+{
+	return told == SHUTDOWN_TOLD_OVERDUE || told == SHUTDOWN_TOLD_KILLED ||
+	       told == SHUTDOWN_TOLD_SURVIVES;
+}
+
+static void name_it(const struct engine *e, const struct shutdown_record *from, char *ret, size_t n)
+{
+	const char *boot = e->host.boot_id, *told = shutdown_told_name(from->told);
+	unsigned long long announced = from->announced_ns;
+
+	if (is_of_container(from->told))
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+			 (unsigned long long)from->container.id);
+	else if (from->told == SHUTDOWN_TOLD_GROUP_STARTED ||
+		 from->told == SHUTDOWN_TOLD_GROUP_DONE)
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%u", boot, announced, told, from->group);
+	else
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+			 (unsigned long long)from->at_ns);
+}
+
+static void fill_group(const struct engine *e, struct record_shutdown *r)
+{
+	const struct shutplan *plan = &e->shutdown->plan;
+
+	if (r->told.group >= plan->n)
+		return;
+	r->group_known = true;
+	r->group_priority = plan->groups[r->told.group].priority;
+}
+
+void engine_shutdown_report(struct engine *e, const struct shutdown_record *from)
+{
+	struct record *rec =
+		engine_record_begin(e, RECORD_SHUTDOWN, sizeof(e->record.shutdown), from->at_ns);
+	struct record_shutdown *r = &rec->shutdown;
+	const struct cgnode *node;
+
+	r->told = *from;
+	name_it(e, from, r->id, sizeof(r->id));
+	fill_group(e, r);
+	node = is_of_container(from->told) ? cgmap_get(&e->map, from->container.id) : NULL;
+	if (node)
+		engine_report_fill(e, node, &r->pod, &r->container);
+	engine_record_end(e);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The engine's part that holds what is told of pods and of exits against what the kernel says.
+ *
+ * A list is as old as the question it answers, and a kubelet acts a moment after it was told to:
+ * what may be such a moment's is told once it has held for longer than that.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/engine/pods_priv.h"
+
+/* How often a kubelet is asked about a pod that is stopped and Ready, and for how long: answers
+ * that are further apart than RECORD_ANSWERS_NS tell no time. An API server serves every node and
+ * is left to its interval. */
+#define READY_AGAIN_NS (RECORD_ANSWERS_NS / 2)
+#define READY_FOR_NS   120000000000ULL
+
+static struct epod *pod_of_due(struct deadline *due)
+{
+	return (struct epod *)((char *)due - offsetof(struct epod, truth.due));
+}
+
+/* --- Ready while it is being stopped -------------------------------------------------------- */
+
+/* When its end began to be asked of its containers; 0: that was not seen, or not yet. */
+static uint64_t stop_ns(const struct epod *p)
+{
+	const struct epod_truth *t = &p->truth;
+
+	if (p->stage < PODWORKER_STAGE_TERMINATING || t->stop_ns < p->terminating_ns)
+		return 0;
+	return t->stop_ns;
+}
+
+uint64_t engine_truth_ready_since(const struct epod *p)
+{
+	return p->truth.ready == TRI_TRUE ? stop_ns(p) : 0;
+}
+
+bool engine_truth_is_timed(const struct engine *e, uint64_t before_ns)
+{
+	return before_ns && before_ns <= e->now_ns && e->now_ns - before_ns <= RECORD_ANSWERS_NS;
+}
+
+/* A first stop signal may have come before signals were seen. */
+static bool began_before(const struct engine *e, const struct epod *p, uint64_t at_ns)
+{
+	uint64_t deletion_ns = engine_pods_deletion_ns(e, p);
+
+	return p->truth.stop_ns >= at_ns &&
+	       (p->terminating_ns < at_ns || (deletion_ns && deletion_ns < at_ns));
+}
+
+/* One of them may have been an earlier stop signal. */
+static bool has_lost(const struct engine *e, const struct epod *p)
+{
+	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (node->stop && stop_gaps(node->stop) >> GAP_EVENTS_LOST & 1 &&
+			    !engine_pods_is_sandbox(e, node))
+				return true;
+	return p->truth.lost;
+}
+
+/* Between the last answer that had it as Ready and the first that did not lies what is reported. */
+static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
+{
+	const struct epod_truth *t = &p->truth;
+	uint32_t gaps = 0;
+
+	if (!t->ready_ns || t->heard_ns < t->ready_ns ||
+	    t->heard_ns - t->ready_ns > RECORD_ANSWERS_NS)
+		gaps |= 1u << GAP_TIME_UNCERTAIN;
+	if (t->ready_ns < e->attached_ns)
+		gaps |= 1u << GAP_DAEMON_DOWN;
+	if (began_before(e, p, e->attached_ns))
+		gaps |= 1u << GAP_ATTACHED_LATE;
+	if (has_lost(e, p))
+		gaps |= 1u << GAP_EVENTS_LOST;
+	return gaps;
+}
+
+static void report_ready(struct engine *e, const struct epod *p)
+{
+	const struct epod_truth *t = &p->truth;
+	struct record *rec = engine_record_begin(e, RECORD_POD_READY, sizeof(e->record.pod_ready),
+						 t->unready_ns);
+	struct record_pod_ready *r = &rec->pod_ready;
+
+	snprintf(r->id, sizeof(r->id), "%s/%s/ready/%llu", e->host.boot_id, p->uid,
+		 (unsigned long long)t->stop_ns);
+	engine_pods_fill(e, p, &r->pod);
+	r->stop_ns = t->stop_ns;
+	r->last_ns = t->ready_ns;
+	r->until_ns = t->unready_ns;
+	r->heard_ns = t->heard_ns;
+	r->gone = t->gone_ns != 0;
+	r->gaps = ready_gaps(e, p);
+	engine_record_end(e);
+}
+
+/* Of one that was not Ready when it was told to stop there is nothing to tell. */
+static void measure(struct engine *e, struct epod *p)
+{
+	struct epod_truth *t = &p->truth;
+
+	if (t->measured || !stop_ns(p) || !t->unready_ns)
+		return;
+	t->measured = true;
+	engine_changed_pod(e, p);
+	if (t->unready_ns > t->stop_ns || (t->heard_ns > t->stop_ns && ready_gaps(e, p)))
+		report_ready(e, p);
+}
+
+void engine_truth_signalled(struct engine *e, struct epod *p, const struct cgnode *node,
+			    uint64_t at_ns)
+{
+	uint64_t end_ns = p->stage <= PODWORKER_STAGE_SYNC ? p->stop_ns : p->terminating_ns;
+
+	if (p->truth.stop_ns < end_ns && !engine_pods_is_sandbox(e, node))
+		p->truth.stop_ns = at_ns;
+}
+
+void engine_truth_lost(struct engine *e, struct epod *p)
+{
+	if (p->truth.lost)
+		return;
+	p->truth.lost = true;
+	engine_changed_pod(e, p);
+}
+
+/* --- what a list says ----------------------------------------------------------------------- */
+
+static enum record_tri ready_of(const struct meta_pod *meta)
+{
+	if (!(meta->known & META_POD_READY))
+		return TRI_UNKNOWN;
+	return meta->ready ? TRI_TRUE : TRI_FALSE;
+}
+
+void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *meta,
+		       uint64_t at_ns)
+{
+	struct epod_truth *t = &p->truth;
+	enum record_tri ready = meta->gone ? TRI_UNKNOWN : ready_of(meta);
+
+	/* An answer that was overtaken. */
+	if (at_ns < t->list_ns)
+		return;
+	if (ready != t->ready || meta->gone != (t->gone_ns != 0) ||
+	    (ready == TRI_TRUE && t->stop_ns))
+		engine_changed_pod(e, p);
+	t->list_ns = at_ns;
+	t->gone_ns = meta->gone ? at_ns : 0;
+	if (ready == TRI_TRUE) {
+		t->ready_ns = at_ns;
+		t->unready_ns = t->heard_ns = 0;
+	} else if (t->ready == TRI_TRUE) {
+		t->unready_ns = at_ns;
+		t->heard_ns = e->now_ns;
+	}
+	t->ready = ready;
+}
+
+/* --- pods ----------------------------------------------------------------------------------- */
+
+static bool is_terminal(const struct epod *p)
+{
+	return p->listed &&
+	       (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED);
+}
+
+/* Whoever is not known to be a container may be the sandbox. */
+static bool is_container(const struct engine *e, const struct cgnode *node)
+{
+	const struct podtab_container *c = engine_container_meta(e, node);
+
+	return c && (c->name || c->kind) && !engine_pods_is_sandbox(e, node);
+}
+
+/* A process is left in a container that had an init, the sandbox apart. */
+static bool has_container_left(const struct engine *e, const struct epod *p)
+{
+	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (node->populated && !node->removed && node->stop &&
+			    node->stop->init.start_ns && is_container(e, node))
+				return true;
+	return false;
+}
+
+static bool holds(const struct engine *e, const struct epod *p, enum discrepancy kind)
+{
+	switch (kind) {
+	case DISCREPANCY_READY_WHILE_TERMINAL:
+		return is_terminal(p) && p->truth.ready == TRI_TRUE;
+	case DISCREPANCY_OBJECT_GONE:
+		return !p->listed && (p->was_listed || p->is_orphan) && !engine_pods_is_empty(e, p);
+	case DISCREPANCY_TERMINAL_POPULATED:
+		return is_terminal(p) && has_container_left(e, p);
+	default:
+		return false;
+	}
+}
+
+static struct record_discrepancy *report_begin(struct engine *e, enum discrepancy kind,
+					       enum meta_source source, uint64_t since_ns)
+{
+	struct record *rec = engine_record_begin(e, RECORD_DISCREPANCY,
+						 sizeof(e->record.discrepancy), e->now_ns);
+	struct record_discrepancy *r = &rec->discrepancy;
+
+	e->stats.discrepancies[kind]++;
+	r->kind = kind;
+	r->since_ns = since_ns;
+	r->told.source = source;
+	return r;
+}
+
+static void report_state(struct engine *e, const struct epod *p, enum discrepancy kind)
+{
+	uint64_t since_ns = p->truth.since_ns[kind];
+	enum meta_source source = meta_lister(e->config.sources, p->is_static);
+	struct record_discrepancy *r = report_begin(e, kind, source, since_ns);
+
+	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->host.boot_id, p->uid,
+		 discrepancy_name(kind), (unsigned long long)since_ns);
+	engine_pods_fill(e, p, &r->pod);
+	r->told.listed = p->listed;
+	if (p->listed) {
+		r->told.phase = (enum meta_phase)p->word.phase;
+		r->told.ready = p->truth.ready;
+	}
+	r->kernel.populated = !engine_pods_is_empty(e, p);
+	r->kernel.running = engine_pods_running(e, p);
+	engine_record_end(e);
+}
+
+/* A pod that comes back under its uid, as static ones do, is listed again meanwhile: that it is
+ * gone still is another list's word. */
+static bool is_confirmed(struct engine *e, const struct epod *p, enum discrepancy kind,
+			 uint64_t due_ns)
+{
+	enum meta_source source = meta_lister(e->config.sources, p->is_static);
+
+	if (kind != DISCREPANCY_OBJECT_GONE || e->pods.list_ns[source] >= due_ns)
+		return true;
+	engine_ask_pod(e, engine_pods_cgroups(e, p), due_ns);
+	return false;
+}
+
+/* When to look at it again; 0: when something changes. */
+static uint64_t weigh(struct engine *e, struct epod *p, enum discrepancy kind, uint64_t at_ns)
+{
+	struct epod_truth *t = &p->truth;
+	const uint32_t bit = DISCREPANCY_BIT(kind);
+	uint64_t due_ns;
+
+	if (!holds(e, p, kind)) {
+		if (t->since_ns[kind])
+			engine_changed_pod(e, p);
+		t->since_ns[kind] = 0;
+		t->open &= ~bit;
+		return 0;
+	}
+	if (!t->since_ns[kind]) {
+		t->since_ns[kind] = at_ns > p->first_ns ? at_ns : p->first_ns;
+		engine_changed_pod(e, p);
+	}
+	if (t->open & bit)
+		return 0;
+	due_ns = t->since_ns[kind] + discrepancy_grace_ns(kind);
+	if (e->now_ns < due_ns)
+		return due_ns;
+	if (!is_confirmed(e, p, kind, due_ns))
+		return 0;
+	t->open |= bit;
+	engine_changed_pod(e, p);
+	report_state(e, p, kind);
+	return 0;
+}
+
+/* Asks until when it is Ready. When to do so again; 0: not. */
+static uint64_t follow_ready(struct engine *e, struct epod *p)
+{
+	uint64_t stop_ns = engine_truth_ready_since(p);
+	struct pod *pod = engine_pods_cgroups(e, p);
+
+	if (!stop_ns || !pod || e->now_ns >= stop_ns + READY_FOR_NS ||
+	    !(e->config.sources >> META_KUBELET & 1) ||
+	    meta_lister(e->config.sources, p->is_static) != META_KUBELET)
+		return 0;
+	if (e->now_ns < p->truth.list_ns + READY_AGAIN_NS)
+		return p->truth.list_ns + READY_AGAIN_NS;
+	engine_ask_pod(e, pod, 0);
+	return e->now_ns + READY_AGAIN_NS;
+}
+
+void engine_truth_look(struct engine *e, struct epod *p, uint64_t at_ns)
+{
+	uint64_t next_ns;
+
+	measure(e, p);
+	next_ns = follow_ready(e, p);
+	for (int kind = 0; kind < DISCREPANCY_STATES; kind++) {
+		uint64_t due_ns = weigh(e, p, (enum discrepancy)kind, at_ns);
+
+		if (due_ns && (!next_ns || due_ns < next_ns))
+			next_ns = due_ns;
+	}
+	/* Without memory for a deadline it is looked at with the next list. */
+	deadline_set(&e->pods.doubts, &p->truth.due, next_ns);
+}
+
+void engine_truth_ended(struct engine *e, const struct epod *p)
+{
+	if (engine_truth_ready_since(p))
+		engine_ask_pod(e, engine_pods_cgroups(e, p), e->now_ns);
+}
+
+void engine_truth_leave(struct engine *e, struct epod *p)
+{
+	measure(e, p);
+	deadline_set(&e->pods.doubts, &p->truth.due, 0);
+}
+
+void engine_truth_expire(struct engine *e, uint64_t now_ns)
+{
+	struct deadline *first;
+
+	while ((first = deadline_first(&e->pods.doubts)) && first->at_ns <= now_ns)
+		engine_truth_look(e, pod_of_due(first), now_ns);
+}
+
+/* --- exits ---------------------------------------------------------------------------------- */
+
+static void report_exit(struct engine *e, const char *id, const struct podtab_container *c,
+			enum discrepancy kind, enum meta_source source,
+			const struct discrepancy_told *told)
+{
+	const struct podtab_exit *exit = &c->exit;
+	struct record_discrepancy *r = report_begin(e, kind, source, exit->at_ns);
+
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", e->host.boot_id, id,
+		 (unsigned long long)exit->start_ns, discrepancy_name(kind));
+	engine_fill_ended(e, id, c, &r->pod, &r->container);
+	r->told.exit_code = told->code;
+	r->told.reason = told->reason;
+	r->told.finished_wall_ns = told->finished_ns;
+	r->kernel.exit =
+		(struct record_exit){.known = true, .status = exit->status, .at_ns = exit->at_ns};
+	r->kernel.exit_wall_ns = exit->wall_ns;
+	if (exit->oom_victim || exit->oom_beside)
+		r->kernel.oom = TRI_TRUE;
+	else if (exit->oom_sure)
+		r->kernel.oom = TRI_FALSE;
+	engine_record_end(e);
+}
+
+static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy_told *told)
+{
+	const struct discrepancy_exit was = {
+		.status = exit->status,
+		.wall_ns = exit->wall_ns,
+		.oom_victim = exit->oom_victim,
+		.oom_beside = exit->oom_beside,
+		.oom_sure = exit->oom_sure,
+	};
+
+	return discrepancy_of_exit(&was, told);
+}
+
+void engine_truth_exit(struct engine *e, const char *id, enum meta_source source,
+		       const struct discrepancy_told *told)
+{
+	struct podtab_container *c = podtab_container(&e->names, id);
+	struct epod *p;
+	uint32_t bits;
+
+	if (!c || !c->exit.noted || !c->exit.seen || c->again ||
+	    (source != META_CRI && source != META_KUBELET && source != META_API))
+		return;
+	bits = compare(&c->exit, told) & ~c->differs;
+	c->differs |= bits;
+	for (int kind = DISCREPANCY_STATES; kind < DISCREPANCY_COUNT; kind++)
+		if (bits & DISCREPANCY_BIT(kind))
+			report_exit(e, id, c, (enum discrepancy)kind, source, told);
+	p = engine_pods_find(e, c->pod_uid);
+	if (!p || !(bits & ~p->truth.open))
+		return;
+	p->truth.open |= bits;
+	engine_changed_pod(e, p);
+}

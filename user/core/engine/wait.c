@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's part that knows when a verdict goes out: what it waits for, and how long. */
+#include "core/engine/priv.h"
+
+/* Stops that may wait for names although their cgroups are gone. */
+#define GONE_MAX 1024
+
+void engine_wake(struct engine *e, struct stop *stop, uint64_t at_ns)
+{
+	/* Without memory for a deadline the verdict goes out with the cgroup's end. */
+	deadline_set(&e->deadlines, &stop->wake, at_ns);
+}
+
+void engine_expect(struct engine *e, struct stop *stop, enum stop_event event)
+{
+	if (!stop_advance(stop, event))
+		e->stats.unexpected++;
+}
+
+/* Records about this container were lost: its init's exit may be one of them. */
+static void probe_init(struct engine *e, const struct stop *stop)
+{
+	struct effect probe = {
+		.type = EFFECT_PROBE_INIT,
+		.id = stop->node->id,
+		.pid = stop->init.pid,
+		.start_ns = stop->init.start_ns,
+	};
+
+	if (stop_is_running(stop) && stop->init.pid)
+		engine_effect(e, &probe);
+}
+
+/* A name has until its deadline, whatever else was asked before it. */
+static uint64_t name_until(const struct engine *e, const struct stop *stop)
+{
+	uint64_t wait_ns = e->config.name_wait_ns ? e->config.name_wait_ns : ENGINE_WAIT_NS;
+
+	uint64_t from_ns = stop->exit_seen  ? stop->exit_ns
+			   : stop->empty_ns ? stop->empty_ns
+					    : stop->gone_ns;
+
+	/* Whom an earlier engine asked has to be asked again. */
+	return (from_ns > e->attached_ns ? from_ns : e->attached_ns) + wait_ns;
+}
+
+static bool lacks_name(const struct stop *stop)
+{
+	return stop->node && stop->node->names == NAMES_ASKED;
+}
+
+/* Its name, or what its pod is about to do. */
+static bool awaits_name(const struct engine *e, const struct stop *stop)
+{
+	if (lacks_name(stop))
+		return true;
+	return stop->node && stop->node->pod && stop->node->pod->asks &&
+	       (engine_pod_terminating(e, stop) == TRI_UNKNOWN || engine_lacks_grace(e, stop));
+}
+
+/*
+ * Of those who are left systemd may call one the main process, and then what left was not the
+ * service's end. On a busy node neither the exit nor the answer was read when it came: it has its
+ * moment from when we look.
+ */
+static bool awaits_main(const struct stop *stop, const struct obs *obs)
+{
+	return stop->node->kind == GRACED_WATCH_SERVICE && lacks_name(stop) &&
+	       obs->counts.populated && !stop->empty_ns &&
+	       obs->at_ns < stop->asked_ns + ENGINE_WAIT_NS;
+}
+
+/*
+ * What exited in there without ever having exec'd may be a stage of a runtime that is not known by
+ * its name: the init is about to exec, and then this was none.
+ */
+static bool awaits_exec(const struct stop *stop, const struct obs *obs)
+{
+	return stop_is_exit_guess(stop) && obs->counts.populated && !stop->empty_ns &&
+	       obs->at_ns < stop->exit_ns + ENGINE_STAGE_NS;
+}
+
+static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
+{
+	if (awaits_main(stop, obs))
+		return;
+	if (awaits_exec(stop, obs)) {
+		engine_wake(e, stop, stop->exit_ns + ENGINE_STAGE_NS);
+		return;
+	}
+	if (stop->empty_ns && awaits_name(e, stop) && obs->at_ns < name_until(e, stop))
+		engine_wake(e, stop, name_until(e, stop));
+	else
+		engine_tell(e, stop, obs->counts.populated && !stop->empty_ns);
+}
+
+/*
+ * A life whose records were all lost has ended, and its cgroup may stay. What shows that is looked
+ * at twice: records of a life that begins or ends just now are in the ring.
+ */
+static void weigh_unseen(struct engine *e, struct stop *stop, const struct obs *obs)
+{
+	if (obs->counts.populated || !stop_is_unseen_life(stop)) {
+		stop->unseen_ns = 0;
+	} else if (!stop->unseen_ns) {
+		stop->unseen_ns = obs->at_ns ?: 1;
+		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+	} else if (obs->at_ns >= stop->unseen_ns + ENGINE_WAIT_NS) {
+		engine_begin_unseen(e, stop, obs->at_ns);
+		engine_expect(e, stop, STOP_EV_EXIT);
+		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+	}
+}
+
+int engine_on_counts(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->counts.id);
+	struct stop *stop = engine_stop_in(node);
+	uint64_t lost;
+
+	if (!node && obs->counts.id)
+		engine_find_cgroup(e, obs->counts.id);
+	if (!stop)
+		return 0;
+	lost = stop->counts.lost;
+	stop_count(stop, &obs->counts.counts);
+	if (obs->counts.looked) {
+		stop->looked_ns = obs->at_ns;
+		stop->told_ns = obs->counts.told_at_ns;
+	}
+	if (stop->counts.lost > lost)
+		engine_changed(e, node);
+	if (stop->state == STOP_EXITED && stop->asked_ns)
+		answered(e, stop, obs);
+	else if (stop->counts.lost > lost)
+		probe_init(e, stop);
+	weigh_unseen(e, stop, obs);
+	if (!obs->counts.populated)
+		engine_pods_emptied(e, node, obs->at_ns, false);
+	return 0;
+}
+
+/* The exit's own record may still be in the ring: the verdict without it waits for a moment. */
+int engine_on_probe(struct engine *e, const struct obs *obs)
+{
+	struct stop *stop = engine_stop_in(cgmap_get(&e->map, obs->probe.id));
+
+	if (!stop || obs->probe.alive || !stop_is_running(stop))
+		return 0;
+	if (stop->init.pid != obs->probe.pid || stop->init.start_ns != obs->probe.start_ns)
+		return 0;
+	stop->probed = true;
+	engine_ask_exit(e, stop->node);
+	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+	return 0;
+}
+
+/* Of a container; what exits beside its init is no sandbox. */
+static enum engine_sandbox sandbox_of(const struct engine *e, const struct stop *stop)
+{
+	bool is_init = stop->node && stop->node->stop == stop;
+
+	return is_init ? engine_sandbox_of(e, stop->node) : SANDBOX_NOT;
+}
+
+static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool not_empty)
+{
+	enum engine_sandbox sandbox = sandbox_of(e, stop);
+	uint32_t gaps = stop_gaps(stop);
+
+	if (not_empty)
+		gaps |= 1u << GAP_NOT_EMPTY;
+	/* The first answer may have told it, while others are still to come. */
+	if (lacks_name(stop) && sandbox != SANDBOX_KNOWN &&
+	    !podtab_is_named(engine_container_meta(e, stop->node)))
+		gaps |= 1u << GAP_NAME_LATE;
+	if (sandbox == SANDBOX_GUESSED)
+		gaps |= 1u << GAP_SANDBOX_GUESSED;
+	return gaps;
+}
+
+void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
+{
+	uint32_t gaps;
+
+	engine_wake(e, stop, 0);
+	if (stop->node)
+		engine_changed(e, stop->node);
+	stop->told_unnamed = stop->node && !stop->node->path;
+	engine_take_grace(e, stop);
+	gaps = gaps_of(e, stop, not_empty);
+	engine_report_stop(e, stop, gaps);
+	e->stats.stops++;
+	if (stop->node && stop->node->stop == stop)
+		engine_pods_judged(e, stop->node, gaps);
+	engine_note_exit(e, stop);
+	engine_expect(e, stop, STOP_EV_TELL);
+	if (stop->empty_ns) {
+		engine_expect(e, stop, STOP_EV_EMPTY);
+		stop_vacate(stop, e->now_ns);
+	}
+	if (stop->gone_ns) {
+		stop->gone_ns = 0;
+		e->n_gone--;
+		stop->next_over = e->over;
+		e->over = stop;
+	}
+}
+
+/* Nobody it takes along was counted yet, and its namespace has members outside its cgroup. */
+static bool awaits_teardown(const struct stop *stop)
+{
+	return stop->takes_others && !stop->asked_ns &&
+	       stop->counts.collateral == stop->base.collateral;
+}
+
+/* The parent waits for it some microseconds after its cgroup is empty, as a rule. */
+static bool awaits_reap(const struct engine *e, const struct stop *stop)
+{
+	return e->host.reaps && stop->exit_seen && !stop->reap_ns &&
+	       e->now_ns < stop->empty_ns + ENGINE_TEARDOWN_NS;
+}
+
+void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
+{
+	if (stop_is_unseen_life(stop))
+		engine_begin_unseen(e, stop, at_ns);
+	if (stop->state == STOP_TOLD) {
+		stop->empty_ns = at_ns;
+		engine_report_empty(e, stop);
+	}
+	if (!stop_advance(stop, STOP_EV_EMPTY)) {
+		e->stats.unexpected++;
+		return;
+	}
+	if (stop->state == STOP_IDLE)
+		stop_vacate(stop, at_ns);
+	if (stop->state != STOP_EXITED)
+		return;
+	stop->empty_ns = at_ns;
+	/* A verdict that waits for its name only goes out when that comes, or at its deadline. */
+	if (awaits_teardown(stop) || awaits_reap(e, stop))
+		engine_wake(e, stop, at_ns + ENGINE_TEARDOWN_NS);
+	else if (awaits_name(e, stop) && !stop->asked_ns)
+		engine_wake(e, stop, name_until(e, stop));
+	else
+		engine_tell(e, stop, false);
+}
+
+void engine_stop_named(struct engine *e, struct stop *stop)
+{
+	bool over = stop->gone_ns ||
+		    (stop->empty_ns && !awaits_teardown(stop) && !awaits_reap(e, stop));
+
+	if (stop->state == STOP_EXITED && over && !awaits_name(e, stop))
+		engine_tell(e, stop, false);
+}
+
+/* Of an exit that went by while nobody watched the runtime may yet tell something. */
+static bool awaits_word(struct engine *e, struct stop *stop)
+{
+	bool asked = stop->kept && !stop->exit_seen && engine_ask_exit(e, stop->node);
+
+	stop->kept = false;
+	return asked;
+}
+
+bool engine_stop_gone(struct engine *e, struct stop *stop)
+{
+	if (stop->gone_ns)
+		return false;
+	/* The record of its emptiness was lost, too. */
+	if (stop_is_unseen_life(stop))
+		engine_begin_unseen(e, stop, e->now_ns);
+	/* Told as not empty, and the record of its emptiness was lost. */
+	if (stop->state == STOP_TOLD)
+		engine_stop_empty(e, stop, e->now_ns);
+	/* Its exit was lost: a cgroup with a process in it cannot be removed. */
+	if (stop_is_running(stop))
+		engine_expect(e, stop, STOP_EV_EXIT);
+	if (stop->state != STOP_EXITED)
+		return true;
+	/* A runtime removes the cgroup at once, and tells the name when it comes to it. */
+	stop->gone_ns = e->now_ns ?: 1;
+	if ((awaits_word(e, stop) || awaits_name(e, stop)) && e->now_ns < name_until(e, stop) &&
+	    e->n_gone < GONE_MAX) {
+		e->n_gone++;
+		engine_wake(e, stop, name_until(e, stop));
+		return false;
+	}
+	stop->gone_ns = 0;
+	engine_tell(e, stop, false);
+	return true;
+}
+
+static void expire_exited(struct engine *e, struct stop *stop, uint64_t now_ns)
+{
+	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop));
+
+	if (over && awaits_name(e, stop) && now_ns < name_until(e, stop)) {
+		engine_wake(e, stop, name_until(e, stop));
+		return;
+	}
+	if (stop->gone_ns) {
+		engine_tell(e, stop, false);
+		return;
+	}
+	if (stop->asked_ns || (stop->empty_ns && !awaits_teardown(stop))) {
+		engine_tell(e, stop, !stop->empty_ns);
+		return;
+	}
+	stop->asked_ns = now_ns;
+	engine_wake(e, stop, now_ns + ENGINE_WAIT_NS);
+	engine_read_counts(e, stop->node->id);
+}
+
+void engine_stop_resume(struct engine *e, struct stop *stop)
+{
+	if (awaits_name(e, stop))
+		engine_wake(e, stop, name_until(e, stop));
+	else
+		expire_exited(e, stop, e->now_ns);
+}
+
+static void expire(struct engine *e, struct stop *stop, uint64_t now_ns)
+{
+	engine_wake(e, stop, 0);
+	if (stop->state == STOP_EXITED) {
+		expire_exited(e, stop, now_ns);
+	} else if (stop->probed && stop_is_running(stop)) {
+		engine_expect(e, stop, STOP_EV_EXIT);
+		expire_exited(e, stop, now_ns);
+	} else if (stop->state == STOP_REQUESTED) {
+		stop_lapse(&e->map, stop);
+		engine_changed(e, stop->node);
+	} else if (stop->state == STOP_IDLE && stop->unseen_ns) {
+		engine_read_counts(e, stop->node->id);
+	}
+}
+
+void engine_expire(struct engine *e, uint64_t now_ns)
+{
+	struct deadline *first;
+
+	while ((first = deadline_first(&e->deadlines)) && first->at_ns <= now_ns)
+		expire(e, stop_of_wake(first), now_ns);
+}
+
+/* What waits goes out; no record comes any more. */
+static void end_stop(struct engine *e, struct stop *stop, uint64_t at_ns)
+{
+	bool unseen = stop->unseen_ns && stop_is_unseen_life(stop);
+
+	if (unseen)
+		engine_begin_unseen(e, stop, at_ns);
+	/* Found gone, and the wait for its exit's record ends here. */
+	if (unseen || (stop->probed && stop_is_running(stop)))
+		engine_expect(e, stop, STOP_EV_EXIT);
+	if (stop->state == STOP_EXITED)
+		engine_tell(e, stop, !unseen && !stop->empty_ns);
+}
+
+int engine_on_end(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		if (node->stop)
+			end_stop(e, node->stop, obs->at_ns);
+	}
+	engine_pods_expire(e, UINT64_MAX);
+	engine_pods_tell_held(e, true);
+	return 0;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Observations: everything the engine is ever told. A recording is a list of these, a replay
+ * feeds them back; nothing else may influence a decision.
+ *
+ * Times are nanoseconds of CLOCK_BOOTTIME. Strings inside are NUL-terminated bytes of any
+ * content; nothing in an observation is trusted. An observation owns no memory.
+ */
+#ifndef CORE_FACTS_OBSERVATION_H
+#define CORE_FACTS_OBSERVATION_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/facts/saved.h"
+#include "core/names/meta.h"
+#include "core/shutdown/shutdown.h"
+#include "graced/event.h"
+
+#define OBS_PATH_MAX 4096
+#define OBS_NAME_MAX META_NAME_MAX
+
+enum obs_type {
+	OBS_NONE,
+	OBS_ATTACHED,	  /* programs are attached and the scan is done */
+	OBS_CGROUP_NEW,	  /* kernel: a cgroup was made under a watched one */
+	OBS_CGROUP_FOUND, /* scan or look-up: a cgroup was there already, with its whole path */
+	OBS_CGROUP_GONE,
+	OBS_CGROUP_EMPTY,
+	OBS_INIT, /* a process is its container's init from now on (exec, or scan) */
+	OBS_SIGNAL,
+	OBS_EXIT,
+	OBS_OOM,
+	OBS_COUNTS,	   /* answer to EFFECT_READ_COUNTS, or the sweep after a loss */
+	OBS_PROBE,	   /* answer to EFFECT_PROBE_INIT */
+	OBS_NAMES,	   /* a source names a pod or a container, or has nothing to say */
+	OBS_LOST,	   /* totals of the tracer, by event type */
+	OBS_CLOCK,	   /* the wall clock was stepped */
+	OBS_TIMER,	   /* the time asked for by EFFECT_WAKE_AT has come */
+	OBS_END,	   /* the trace ends: what is held back goes out now */
+	OBS_SHED,	   /* less is recorded of a container from now on, or all again */
+	OBS_POD,	   /* a source describes a pod */
+	OBS_CONTAINER,	   /* a source describes a container */
+	OBS_REAPED,	   /* kernel: an init's parent has waited for it */
+	OBS_IDENTITY,	   /* answer to EFFECT_IDENTIFY: a cgroup is a container, or none */
+	OBS_LISTED,	   /* a source has told all pods there are, and which are gone */
+	OBS_SHUTDOWN_PLAN, /* how a node shutdown is gone along with, and what the kubelet will do */
+	OBS_SHUTDOWN,	   /* logind, or who holds its locks, says something of one */
+	OBS_NO_INIT,	   /* look at /proc: a container has processes, and none is its init */
+	/*
+	 * What an earlier engine of the same boot kept (engine_keep()), before anything else:
+	 * OBS_KEPT first, OBS_POD, OBS_CONTAINER and these. Anything else ends that, and from then
+	 * on they are not expected.
+	 */
+	OBS_KEPT,
+	OBS_KEPT_CGROUP, /* known then; whether it is there the scan tells, or does not */
+	OBS_KEPT_STOP,
+	OBS_KEPT_SIGNAL,
+	OBS_KEPT_POD,
+	OBS_TYPE_COUNT,
+};
+
+struct obs_attached {
+	char boot_id[37];
+	char node[OBS_NAME_MAX];
+	char hierarchy[32];	/* "unified" or the v1 controller */
+	int64_t wall_offset_ns; /* CLOCK_REALTIME minus CLOCK_BOOTTIME */
+	uint32_t self_pid;
+	uint32_t programs;	 /* BPF programs attached */
+	bool reaps;		 /* OBS_REAPED comes where an init is waited for */
+	char self_container[65]; /* that we run in; "": none, as far as its path says */
+};
+
+struct obs_cgroup {
+	uint64_t id;
+	uint64_t parent_id; /* 0: not told (OBS_CGROUP_FOUND) */
+	uint32_t kind;	    /* OBS_CGROUP_NEW: the kernel half's guess */
+	uint32_t level;
+	/* Level of the first component of its path that others than root could choose; 0: none. */
+	uint32_t delegated_level;
+	char path[OBS_PATH_MAX]; /* NEW: last component; FOUND: the whole path, "/" for the root */
+};
+
+struct obs_empty {
+	uint64_t id;
+	struct graced_counts counts;
+};
+
+struct obs_init {
+	uint64_t id;		   /* container */
+	uint32_t lost, suppressed; /* of the container when this began */
+	uint32_t rank;
+	bool late; /* it ran before signals to it were recorded */
+	struct graced_proc proc;
+};
+
+struct obs_signal {
+	uint64_t id; /* container of the target; 0: in none (scope all) */
+	uint32_t lost, suppressed;
+	uint32_t sig;
+	int32_t result, code;
+	uint32_t flags;
+	uint64_t target_pidns, sender_pidns;
+	struct graced_proc target, sender, ancestors[GRACED_ANCESTORS];
+};
+
+struct obs_exit {
+	uint64_t id;
+	uint32_t status;
+	uint32_t flags;
+	uint64_t stop_at_ns; /* when that stop signal was generated; 0: none came from outside */
+	uint64_t deliver_ns; /* init took it, or woke up to die of it; 0: not seen */
+	struct graced_proc proc;
+	struct graced_counts counts;
+};
+
+struct obs_reaped {
+	uint64_t id;  /* container */
+	uint32_t pid; /* of its init */
+	uint64_t start_ns;
+};
+
+struct obs_oom {
+	uint64_t id;
+	uint64_t level_id;
+	uint32_t flags;
+	struct graced_proc victim;
+};
+
+struct obs_counts {
+	uint64_t id;
+	bool populated; /* the cgroup still holds a process */
+	bool pid1;	/* in recordings of 0.1.0, and of no use */
+	bool looked;	/* told_at_ns is known */
+	struct graced_counts counts;
+	uint64_t told_at_ns; /* as in graced_watch */
+};
+
+struct obs_probe {
+	uint64_t id;
+	uint32_t pid;
+	uint64_t start_ns;
+	bool alive;
+};
+
+struct obs_no_init {
+	uint64_t id; /* container */
+};
+
+struct obs_names {
+	uint64_t id;	       /* cgroup that was asked about; 0: by container_id */
+	char pod_uid[37];      /* "" when only a container is named */
+	char container_id[65]; /* "" when only a pod is named */
+	char namespace_[OBS_NAME_MAX];
+	char pod[OBS_NAME_MAX];
+	char container[OBS_NAME_MAX];
+	bool found; /* false: the source looked and does not know it */
+	bool more;  /* other sources were asked, too, and have yet to answer */
+};
+
+struct obs_identity {
+	uint64_t id;	       /* cgroup */
+	uint32_t runtime;      /* enum cgpath_runtime */
+	char container_id[65]; /* "": it is none */
+};
+
+struct obs_listed {
+	uint64_t asked_ns; /* since then it was so; 0: since it was told */
+	uint32_t source;   /* enum meta_source */
+};
+
+struct obs_lost {
+	struct graced_stat totals[GRACED_STAT_COUNT]; /* since the start */
+	uint64_t recursion_misses;		      /* programs the kernel did not run */
+};
+
+struct obs_clock {
+	int64_t wall_offset_ns; /* CLOCK_REALTIME minus CLOCK_BOOTTIME */
+};
+
+struct obs_shed {
+	uint64_t id; /* container */
+	bool on;
+};
+
+/* A group of pods, as the kubelet's configuration has it (kubelet-spec.md, A1). */
+struct obs_range {
+	int32_t priority;
+	int64_t seconds;
+};
+
+#define OBS_RANGES_MAX 16
+
+struct obs_shutdown_plan {
+	uint32_t mode; /* enum shutdown_mode; that of the first one stays */
+	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
+	bool two_phases;   /* the kubelet ends pods as it did before 1.23 (A8) */
+	uint32_t n_ranges; /* 0: it does nothing in a shutdown */
+	struct obs_range ranges[OBS_RANGES_MAX];
+};
+
+struct obs_holder {
+	char who[SHUTDOWN_WHO_MAX];
+	uint32_t uid, pid;
+};
+
+/* An event of the sequencer's (core/shutdown/shutdown.h) that comes from outside. */
+struct obs_shutdown {
+	uint32_t event;		/* enum shutdown_event_type; facts of pods and containers are not */
+	uint64_t announced_ns;	/* when logind said so; 0: now */
+	uint64_t limit_ns;	/* how long it waits; 0: not known */
+	uint32_t action;	/* enum shutdown_action */
+	bool failed, reachable; /* HOLDERS: nobody told; API */
+	bool is_static;		/* API: it is about the source that lists static pods */
+	bool absent;		/* API: no address of it was ever known */
+	uint32_t n_holders;	/* may be more than are listed */
+	struct obs_holder holders[SHUTDOWN_MAX_HOLDERS];
+};
+
+struct obs {
+	enum obs_type type;
+	uint64_t at_ns;
+	union {
+		struct obs_attached attached;
+		struct obs_cgroup cgroup; /* NEW, FOUND */
+		struct obs_empty empty;	  /* EMPTY, GONE */
+		struct obs_init init;
+		struct obs_signal signal;
+		struct obs_exit exit;
+		struct obs_oom oom;
+		struct obs_counts counts;
+		struct obs_probe probe;
+		struct obs_no_init no_init;
+		struct obs_names names;
+		struct obs_lost lost;
+		struct obs_clock clock;
+		struct obs_shed shed;
+		struct meta_pod pod;
+		struct meta_container container;
+		struct obs_reaped reaped;
+		struct obs_identity identity;
+		struct obs_listed listed;
+		struct obs_shutdown_plan shutdown_plan;
+		struct obs_shutdown shutdown;
+		struct kept_head kept;
+		struct kept_cgroup kept_cgroup;
+		struct kept_stop kept_stop;
+		struct kept_signal kept_signal;
+		struct kept_pod kept_pod;
+	};
+};
+
+#endif

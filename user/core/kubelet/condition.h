@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conditions the kubelet gives a pod (kubelet-spec.md, C3; pkg/kubelet/status/generate.go).
+ * None of these functions sets a time of transition.
+ */
+#ifndef CORE_KUBELET_CONDITION_H
+#define CORE_KUBELET_CONDITION_H
+
+#include "base/arena.h"
+#include "core/kubelet/container_status.h"
+#include "core/kubelet/pod.h"
+
+#define PODCOND_READY		 "Ready"
+#define PODCOND_CONTAINERS_READY "ContainersReady"
+#define PODCOND_INITIALIZED	 "Initialized"
+#define PODCOND_SCHEDULED	 "PodScheduled"
+#define PODCOND_READY_TO_START	 "PodReadyToStartContainers"
+#define PODCOND_RESTARTING_ALL	 "AllContainersRestarting"
+#define PODCOND_DISRUPTION	 "DisruptionTarget"
+
+struct podcond_in {
+	struct podphase_rules rules;
+	const struct podobj_pod *pod; /* its spec alone */
+	/* Found by name; may be one and the same list. */
+	struct podobj_statuses inits, containers;
+	const char *phase;
+	struct podobj_conditions gates;	 /* where readiness gates are looked up */
+	struct podobj_conditions former; /* what the conditions were */
+};
+
+/* 0, or -ENOMEM for a message. */
+int podcond_containers_ready(const struct podcond_in *in, struct arena *arena,
+			     struct podobj_condition *ret);
+int podcond_ready(const struct podcond_in *in, struct arena *arena, struct podobj_condition *ret);
+int podcond_initialized(const struct podcond_in *in, struct arena *arena,
+			struct podobj_condition *ret);
+
+/* A sandbox of the pod's, as the runtime has it. */
+struct podcond_sandbox {
+	uint32_t attempt; /* the highest is the present one */
+	bool ready;
+	bool has_ip;
+};
+
+/* Whether containers can be started in the sandbox there is (C3.4). */
+struct podobj_condition podcond_ready_to_start(const struct podcond_sandbox *sandboxes, size_t n,
+					       bool host_network);
+
+/* Whether any container asks for the restart of all: else the pod has no such condition. */
+bool podcond_may_restart_all(const struct podobj_pod *pod);
+/* Of in, pod, phase and former are looked at. */
+struct podobj_condition podcond_restarting_all(const struct podcond_in *in,
+					       const struct ctrstatus_record *records, size_t n);
+
+/* What a phase from which there is no return makes of Ready and ContainersReady. */
+struct podobj_condition podcond_over(const char *type, const char *phase);
+
+/* Whether the kubelet alone sets conditions of this type (C6.2). */
+bool podcond_is_kubelets(const char *type);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a kubelet would make of a pod as the API has it, and why: container by container, rule by
+ * rule; and what the pod's controller does next.
+ *
+ * The API's object does not tell all that a kubelet knows. Taken for granted are: the kubelet has
+ * heard of a deletion; a regular container that ever ran belongs to the present sandbox; a sandbox
+ * is ready if the condition says so.
+ */
+#ifndef CORE_KUBELET_EXPLAIN_H
+#define CORE_KUBELET_EXPLAIN_H
+
+#include "base/arena.h"
+#include "core/kubelet/controller.h"
+#include "core/kubelet/job_policy.h"
+#include "core/kubelet/phase.h"
+#include "core/kubelet/pod.h"
+
+#define EXPLAIN_MINOR_MIN 20
+#define EXPLAIN_MINOR_MAX 36
+
+struct explain_in {
+	unsigned int minor; /* of the kubelet's version 1.<minor> */
+	const struct podobj_pod *pod;
+	const struct jobpolicy *job; /* of any pod's; NULL: not given */
+	int64_t now_wall_ns;
+};
+
+/* What the phase was taken from. */
+enum explain_from {
+	EXPLAIN_CONTAINERS, /* "containers": the rule */
+	EXPLAIN_API,	    /* "api": it was terminal there already */
+	EXPLAIN_DEADLINE,   /* "deadline": activeDeadlineSeconds have passed */
+	EXPLAIN_NO_NODE,    /* "no-node": no kubelet has it yet, the API's status stands */
+	EXPLAIN_FROM_COUNT,
+};
+
+struct explain_container {
+	struct podobj_ref ref;
+	const struct podobj_container *container;
+	const struct podobj_status *status; /* NULL: none */
+	bool sidecar;
+	struct podphase_view view; /* empty for an ephemeral one, which counts for nothing */
+};
+
+struct explain {
+	unsigned int minor;
+	const struct podobj_pod *pod;
+	bool killed; /* it is being deleted, or is over though its containers alone would not be */
+	struct podphase by_containers;
+	enum explain_from from;
+	struct podobj_pod_status status; /* as the kubelet would have it */
+	const struct explain_container *containers;
+	size_t n_containers;
+	const struct jobpolicy *job;	   /* the pod's own; NULL: not given */
+	const struct jobpolicy *other_job; /* given, but not the pod's: without effect; or NULL */
+	struct jobpolicy_match match;	   /* of a failed pod and its Job */
+	enum podnext next;
+};
+
+/* 0, -ENOMEM. The result points into the input and the arena. */
+int explain_pod(const struct explain_in *in, struct arena *arena, struct explain *ret);
+
+/*
+ * Whether the container is to be started again, and by what: a word of podphase_restart_name(), or
+ * "pod-deleted", "pod-over", which stand above all policies. NULL: it did not end, and nobody asks.
+ */
+const char *explain_restart(const struct explain *e, const struct explain_container *c,
+			    bool *ret_restarts);
+
+/* The container that the rule was about; NULL: none. */
+const struct explain_container *explain_because(const struct explain *e);
+
+/* The word in quotes; NULL for a number that is none. */
+const char *explain_from_name(enum explain_from from);
+
+#endif

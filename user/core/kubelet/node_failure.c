@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Adds up what controllers wait for when a node is silent. */
+#include "core/kubelet/node_failure.h"
+
+#include "core/names/workload.h"
+
+static const struct nodefail_span never = {.never = true};
+
+struct nodefail_rules nodefail_rules_of(unsigned int minor)
+{
+	return (struct nodefail_rules){
+		.grace_s = minor >= 32 ? 50 : 40,
+		.out_of_service = minor >= 26,
+	};
+}
+
+static int64_t add_up(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static struct nodefail_span later(struct nodefail_span span, int64_t from_s, int64_t to_s)
+{
+	if (span.never)
+		return never;
+	return (struct nodefail_span){
+		.from_s = add_up(span.from_s, from_s),
+		.to_s = add_up(span.to_s, to_s),
+	};
+}
+
+static struct nodefail_span later_of(struct nodefail_span a, struct nodefail_span b)
+{
+	if (a.never || b.never)
+		return never;
+	return (struct nodefail_span){
+		.from_s = a.from_s > b.from_s ? a.from_s : b.from_s,
+		.to_s = a.to_s > b.to_s ? a.to_s : b.to_s,
+	};
+}
+
+static struct nodefail_span sooner_of(struct nodefail_span a, struct nodefail_span b)
+{
+	if (a.never || b.never)
+		return a.never ? b : a;
+	return (struct nodefail_span){
+		.from_s = a.from_s < b.from_s ? a.from_s : b.from_s,
+		.to_s = a.to_s < b.to_s ? a.to_s : b.to_s,
+	};
+}
+
+enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod)
+{
+	static const struct {
+		const char *kind, *group;
+		enum nodefail_maker maker;
+	} kinds[] = {
+		{"ReplicaSet", "apps", NODEFAIL_REPLICASET},
+		{"ReplicationController", "", NODEFAIL_REPLICASET},
+		{"StatefulSet", "apps", NODEFAIL_STATEFULSET},
+		{"DaemonSet", "apps", NODEFAIL_DAEMONSET},
+		{"Job", "batch", NODEFAIL_JOB},
+		{"Node", "", NODEFAIL_STATIC},
+	};
+
+	if (pod->is_static)
+		return NODEFAIL_STATIC;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (workload_kind_is(pod->owner_kind, pod->owner_api, kinds[i].kind,
+				     kinds[i].group))
+			return kinds[i].maker;
+	}
+	return *pod->owner_kind ? NODEFAIL_OTHER : NODEFAIL_BARE;
+}
+
+static struct nodefail_span evicted(struct toleration toleration, struct nodefail_span tainted)
+{
+	if (toleration.kind == TOLERATION_FOREVER)
+		return never;
+	return later(tainted, toleration.seconds, toleration.seconds);
+}
+
+/* When the out-of-service taint is there and counts: not before the node is known to be away. */
+static struct nodefail_span out_of_service(const struct nodefail_in *in, const struct nodefail *out)
+{
+	struct nodefail_span set = {.from_s = in->taint_s, .to_s = in->taint_s};
+
+	if (in->taint == NODEFAIL_NO_TAINT || !in->rules.out_of_service)
+		return never;
+	return later_of(set, out->unready);
+}
+
+/* E4, E7: by the taint that the cluster sets, or by the one that an operator does. */
+static struct nodefail_span deleted(const struct nodefail_in *in, const struct nodefail *out)
+{
+	struct nodefail_span span = evicted(out->toleration, out->tainted), by_hand;
+	struct toleration toleration;
+
+	if (in->pod->deleting)
+		return (struct nodefail_span){};
+	if (in->taint != NODEFAIL_TAINT_NO_EXECUTE || !in->rules.out_of_service)
+		return span;
+	by_hand = (struct nodefail_span){.from_s = in->taint_s, .to_s = in->taint_s};
+	toleration = toleration_of(in->pod, NODEFAIL_OUT_OF_SERVICE, "", "NoExecute");
+	return sooner_of(span, evicted(toleration, by_hand));
+}
+
+/* The API waits for no kubelet to delete what has ended (pkg/registry/core/pod/strategy.go,
+ * CheckGracefulDelete); of a deletion that was asked for before, it does. */
+static bool goes_at_once(const struct podobj_pod *pod)
+{
+	return podobj_phase_is_terminal(pod->status.phase) && !pod->deleting;
+}
+
+static struct nodefail_span gone(const struct nodefail_in *in, const struct nodefail *out)
+{
+	if (goes_at_once(in->pod))
+		return out->deleted;
+	return later(later_of(out->deleted, out_of_service(in, out)), 0, NODEFAIL_GC_PERIOD_S);
+}
+
+/* E5: a Deployment's is replaced as soon as it goes, a StatefulSet's when it is gone. */
+static struct nodefail_span replaced(const struct nodefail_in *in, const struct nodefail *out)
+{
+	if (podobj_phase_is_terminal(in->pod->status.phase))
+		return never;
+	switch (out->maker) {
+	case NODEFAIL_REPLICASET:
+	case NODEFAIL_JOB:
+		return out->deleted;
+	case NODEFAIL_STATEFULSET:
+		return out->gone;
+	default:
+		return never;
+	}
+}
+
+static uint32_t stuck(const struct nodefail_in *in, const struct nodefail *out)
+{
+	bool gone = !out->gone.never;
+	const bool is[NODEFAIL_STUCK_COUNT] = {
+		[NODEFAIL_STAYS] = out->deleted.never,
+		[NODEFAIL_TERMINATING] = !out->deleted.never && !gone,
+		[NODEFAIL_WAITS] = out->maker == NODEFAIL_STATEFULSET && !gone,
+		[NODEFAIL_NO_OTHER] = out->maker == NODEFAIL_BARE ||
+				      out->maker == NODEFAIL_STATIC ||
+				      out->maker == NODEFAIL_DAEMONSET,
+		[NODEFAIL_LOCAL_DATA] =
+			in->pod->volumes & (PODOBJ_VOLUME_EMPTY_DIR | PODOBJ_VOLUME_HOST_PATH),
+		[NODEFAIL_VOLUME] = (in->pod->volumes & PODOBJ_VOLUME_CLAIM) && !gone,
+	};
+	uint32_t bits = 0;
+
+	if (goes_at_once(in->pod))
+		return 0;
+	for (unsigned int i = 0; i < NODEFAIL_STUCK_COUNT; i++)
+		bits |= is[i] ? 1u << i : 0;
+	return bits;
+}
+
+struct nodefail nodefail_of(const struct nodefail_in *in)
+{
+	int64_t grace = in->rules.grace_s;
+	struct nodefail out = {
+		.maker = nodefail_maker_of(in->pod),
+		.toleration = toleration_of(in->pod, NODEFAIL_UNREACHABLE, "", "NoExecute"),
+		.unready = {.from_s = grace, .to_s = add_up(grace, NODEFAIL_MONITOR_PERIOD_S)},
+		.tainted = {.from_s = grace, .to_s = add_up(grace, 2 * NODEFAIL_MONITOR_PERIOD_S)},
+	};
+
+	out.deleted = deleted(in, &out);
+	out.gone = gone(in, &out);
+	out.replaced = replaced(in, &out);
+	out.detached = out.gone;
+	if (in->taint == NODEFAIL_NO_TAINT)
+		out.detached = later(out.gone, NODEFAIL_DETACH_S, NODEFAIL_DETACH_S);
+	out.stuck = stuck(in, &out);
+	return out;
+}
+
+enum nodefail_gc nodefail_gc_of(const struct podobj_pod *pod, bool node_ready, bool out_of_service)
+{
+	if (!pod->deleting || node_ready || !out_of_service)
+		return NODEFAIL_GC_LEAVES;
+	return podobj_phase_is_terminal(pod->status.phase) ? NODEFAIL_GC_DELETES
+							   : NODEFAIL_GC_FAILS;
+}
+
+const char *nodefail_maker_name(enum nodefail_maker maker)
+{
+	static const char *const names[NODEFAIL_MAKER_COUNT] = {
+		[NODEFAIL_BARE] = "none",
+		[NODEFAIL_STATIC] = "static",
+		[NODEFAIL_REPLICASET] = "replicaset",
+		[NODEFAIL_STATEFULSET] = "statefulset",
+		[NODEFAIL_DAEMONSET] = "daemonset",
+		[NODEFAIL_JOB] = "job",
+		[NODEFAIL_OTHER] = "other",
+	};
+
+	return (unsigned int)maker < NODEFAIL_MAKER_COUNT ? names[maker] : NULL;
+}
+
+const char *nodefail_stuck_name(enum nodefail_stuck stuck)
+{
+	static const char *const names[NODEFAIL_STUCK_COUNT] = {
+		[NODEFAIL_STAYS] = "not-evicted",      [NODEFAIL_TERMINATING] = "terminating",
+		[NODEFAIL_WAITS] = "waits-for-object", [NODEFAIL_NO_OTHER] = "not-replaced",
+		[NODEFAIL_LOCAL_DATA] = "local-data",  [NODEFAIL_VOLUME] = "volume",
+	};
+
+	return (unsigned int)stuck < NODEFAIL_STUCK_COUNT ? names[stuck] : NULL;
+}

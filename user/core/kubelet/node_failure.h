@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a pod when its node goes silent (kubelet-spec.md, E): when the cluster notices,
+ * asks the pod to go, makes another in its place, and what stays stuck until somebody acts.
+ *
+ * Times are seconds since the node's last heartbeat, as spans that take what the controllers'
+ * periods may add. They hold for a single node: evictions of many nodes at once are rate limited
+ * (E3).
+ */
+#ifndef CORE_KUBELET_NODE_FAILURE_H
+#define CORE_KUBELET_NODE_FAILURE_H
+
+#include "core/kubelet/pod.h"
+#include "core/kubelet/toleration.h"
+
+#define NODEFAIL_MONITOR_PERIOD_S 5
+#define NODEFAIL_GC_PERIOD_S	  20
+#define NODEFAIL_GC_GRACE_S	  0   /* of a deletion by pod gc */
+#define NODEFAIL_DETACH_S	  360 /* until a volume is taken from a node that does not answer */
+
+#define NODEFAIL_UNREACHABLE	"node.kubernetes.io/unreachable"
+#define NODEFAIL_OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
+
+struct nodefail_rules {
+	int64_t grace_s;     /* node-monitor-grace-period */
+	bool out_of_service; /* that taint has a meaning */
+};
+
+/* Of a cluster 1.<minor> with its defaults. */
+struct nodefail_rules nodefail_rules_of(unsigned int minor);
+
+/* The taint that says that the node is off for good: set by hand, or not (E7). */
+enum nodefail_taint { NODEFAIL_NO_TAINT, NODEFAIL_TAINT, NODEFAIL_TAINT_NO_EXECUTE };
+
+struct nodefail_in {
+	struct nodefail_rules rules;
+	const struct podobj_pod *pod;
+	enum nodefail_taint taint;
+	int64_t taint_s; /* when it is set */
+};
+
+enum nodefail_maker {
+	NODEFAIL_BARE,	      /* "none" */
+	NODEFAIL_STATIC,      /* "static" */
+	NODEFAIL_REPLICASET,  /* "replicaset": a Deployment's, too; also a ReplicationController */
+	NODEFAIL_STATEFULSET, /* "statefulset" */
+	NODEFAIL_DAEMONSET,   /* "daemonset" */
+	NODEFAIL_JOB,	      /* "job" */
+	NODEFAIL_OTHER,	      /* "other" */
+	NODEFAIL_MAKER_COUNT,
+};
+
+/* Bits 1 << this: what does not come right by itself. */
+enum nodefail_stuck {
+	NODEFAIL_STAYS,	      /* "not-evicted": tolerates it for ever, and is never asked to go */
+	NODEFAIL_TERMINATING, /* "terminating": asked to go, and nobody is there to say it went */
+	NODEFAIL_WAITS,	      /* "waits-for-object": another is made only when its object is gone */
+	NODEFAIL_NO_OTHER,    /* "not-replaced": nobody makes another */
+	NODEFAIL_LOCAL_DATA,  /* "local-data": what it keeps on the node does not follow */
+	NODEFAIL_VOLUME,      /* "volume": a claim stays attached to the node */
+	NODEFAIL_STUCK_COUNT,
+};
+
+struct nodefail_span {
+	bool never; /* not without somebody's doing */
+	int64_t from_s, to_s;
+};
+
+struct nodefail {
+	enum nodefail_maker maker;
+	struct toleration toleration;
+	struct nodefail_span unready;  /* node Unknown, pod's Ready False */
+	struct nodefail_span tainted;  /* unreachable:NoExecute */
+	struct nodefail_span deleted;  /* the deletion request */
+	struct nodefail_span gone;     /* the object */
+	struct nodefail_span replaced; /* another is made */
+	struct nodefail_span detached; /* its volumes can be attached elsewhere */
+	uint32_t stuck;		       /* bits 1 << enum nodefail_stuck; 0: it had ended */
+};
+
+struct nodefail nodefail_of(const struct nodefail_in *in);
+
+enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod);
+
+/* What pod gc does with a pod because of the out-of-service taint. */
+enum nodefail_gc {
+	NODEFAIL_GC_LEAVES,
+	NODEFAIL_GC_DELETES,
+	NODEFAIL_GC_FAILS, /* sets the phase to Failed first, then deletes */
+};
+enum nodefail_gc nodefail_gc_of(const struct podobj_pod *pod, bool node_ready, bool out_of_service);
+
+/* The words in quotes above; NULL for a number that is none. */
+const char *nodefail_maker_name(enum nodefail_maker maker);
+const char *nodefail_stuck_name(enum nodefail_stuck stuck);
+
+#endif

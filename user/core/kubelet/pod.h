@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pod as the Kubernetes API has it, as far as its status rules look at it (kubelet-spec.md,
+ * sections C and E): who made it, what it wants, and what its status says.
+ *
+ * Strings are NUL-terminated, never NULL ("" where nothing is told) and hostile. Strings and lists
+ * belong to whoever made the object, by rule an arena, and only ever are pointed to: an object may
+ * be copied, and its parts shared. Times are nanoseconds since 1970, UTC; 0: not told.
+ */
+#ifndef CORE_KUBELET_POD_H
+#define CORE_KUBELET_POD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/names/meta.h"
+
+/* "In" and "NotIn"; any other text never matches. */
+enum podobj_op { PODOBJ_OP_OTHER, PODOBJ_OP_IN, PODOBJ_OP_NOT_IN };
+
+/* "Restart" and "RestartAllContainers"; any other text asks for nothing. */
+enum podobj_action { PODOBJ_ACTION_OTHER, PODOBJ_RESTART, PODOBJ_RESTART_ALL };
+
+/* One of a container's restartPolicyRules. */
+struct podobj_rule {
+	enum podobj_op op;
+	enum podobj_action action;
+	const int32_t *codes;
+	size_t n_codes;
+};
+
+struct podobj_container {
+	const char *name;
+	const char *image;
+	enum meta_restart_policy restart_policy; /* 0: none of its own */
+	const struct podobj_rule *rules;
+	size_t n_rules;
+};
+
+struct podobj_containers {
+	const struct podobj_container *items;
+	size_t n;
+};
+
+enum podobj_state {
+	PODOBJ_NONE, /* the state is there and says nothing */
+	PODOBJ_WAITING,
+	PODOBJ_RUNNING,
+	PODOBJ_TERMINATED,
+};
+
+/* A container's state or its last one. What a kind does not have is 0 and "". */
+struct podobj_container_state {
+	enum podobj_state kind;
+	const char *reason, *message; /* waiting, terminated */
+	int32_t exit_code, signal;    /* terminated */
+	int64_t started_wall_ns;      /* running, terminated */
+	int64_t finished_wall_ns;     /* terminated */
+	const char *id;		      /* terminated: "containerd://..." */
+};
+
+enum podobj_started { PODOBJ_STARTED_UNTOLD, PODOBJ_STARTED_NO, PODOBJ_STARTED_YES };
+
+struct podobj_status {
+	const char *name;
+	const char *image, *image_id;
+	const char *id; /* "containerd://..." */
+	struct podobj_container_state state, last;
+	enum podobj_started started;
+	bool ready;
+	int32_t restarts;
+};
+
+struct podobj_statuses {
+	const struct podobj_status *items;
+	size_t n;
+	bool absent; /* no list at all, which is less than an empty one */
+};
+
+struct podobj_condition {
+	const char *type;
+	const char *status; /* "True", "False", "Unknown", or what somebody wrote */
+	const char *reason, *message;
+	int64_t transition_wall_ns;
+};
+
+struct podobj_conditions {
+	const struct podobj_condition *items;
+	size_t n;
+};
+
+struct podobj_pod_status {
+	const char *phase; /* "Running", ...; "" or any other text is not terminal */
+	const char *reason, *message;
+	struct podobj_conditions conditions;
+	struct podobj_statuses inits, containers, ephemerals;
+};
+
+/* A pod's toleration of taints; "" is any key, any effect. */
+struct podobj_toleration {
+	const char *key, *op, *value, *effect;
+	bool has_seconds;
+	int64_t seconds;
+};
+
+/* Bits of podobj_pod.volumes: what the pod keeps where. */
+enum podobj_volumes {
+	PODOBJ_VOLUME_EMPTY_DIR = 1 << 0, /* on the node, and gone with the pod */
+	PODOBJ_VOLUME_HOST_PATH = 1 << 1, /* on the node */
+	PODOBJ_VOLUME_CLAIM = 1 << 2,	  /* a PersistentVolumeClaim, wherever that is */
+};
+
+struct podobj_pod {
+	const char *namespace_, *name, *uid, *node;
+	/* Of the owner that is its controller; "": none, and for the apiVersion and uid: not told. */
+	const char *owner_kind, *owner_api, *owner, *owner_uid;
+	int64_t deleted_wall_ns; /* metadata.deletionTimestamp */
+	bool deleting;		 /* it has one */
+	bool is_static;		 /* run from a file or URL; also its mirror */
+	bool mirror;		 /* the API's image of a static pod */
+	bool host_network;
+	bool has_deadline;
+	int64_t deadline_s; /* spec.activeDeadlineSeconds */
+	bool has_grace;
+	int64_t grace_s; /* spec.terminationGracePeriodSeconds */
+	bool has_deletion_grace;
+	int64_t deletion_grace_s; /* metadata.deletionGracePeriodSeconds */
+	int64_t start_wall_ns;
+	bool has_priority;
+	int64_t priority;			 /* 0 unless it has one */
+	enum meta_restart_policy restart_policy; /* 0: not told, which is Always */
+	uint32_t volumes;			 /* bits of enum podobj_volumes */
+	struct podobj_containers inits, containers, ephemerals;
+	const char *const *gates; /* spec.readinessGates: types of conditions */
+	size_t n_gates;
+	const struct podobj_toleration *tolerations;
+	size_t n_tolerations;
+	struct podobj_pod_status status;
+};
+
+/* Where a container stands in its pod's spec. */
+enum podobj_list { PODOBJ_NO_LIST, PODOBJ_INITS, PODOBJ_CONTAINERS, PODOBJ_EPHEMERALS };
+struct podobj_ref {
+	enum podobj_list list;
+	size_t index;
+};
+
+/* NULL for a reference to none. */
+const struct podobj_container *podobj_container_at(const struct podobj_pod *pod,
+						   struct podobj_ref ref);
+
+/* The first of this name; NULL: none. */
+const struct podobj_status *podobj_status_of(const struct podobj_statuses *statuses,
+					     const char *name);
+const struct podobj_condition *podobj_condition_of(const struct podobj_conditions *conditions,
+						   const char *type);
+bool podobj_condition_is_true(const struct podobj_conditions *conditions, const char *type);
+
+/* Whether an init container is a sidecar (restartPolicy Always): it runs beside the others. */
+bool podobj_is_sidecar(const struct podobj_container *init);
+
+/* Whether the phase is "Succeeded" or "Failed": nothing follows it. */
+bool podobj_phase_is_terminal(const char *phase);
+/* "Pending", ...; "" for 0 and what is none. */
+const char *podobj_phase_name(enum meta_phase phase);
+
+/* Whether it was told that the container's startup is over. */
+static inline bool podobj_is_started(const struct podobj_status *status)
+{
+	return status->started == PODOBJ_STARTED_YES;
+}
+
+/* A state with nothing in it. */
+struct podobj_container_state podobj_no_state(void);
+/* An empty status, condition or pod: every string "". */
+struct podobj_status podobj_no_status(const char *name);
+void podobj_init(struct podobj_pod *ret);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the daemon may cost, and what it gives up to stay below that. It spends a share of one CPU
+ * over a sliding window; more than that sheds one thing more, in this order, each with all before:
+ *
+ *   noisy    the containers that make most of the work are marked: what their processes other than
+ *            init do is no longer counted (collateral_kills, oom_kills), and of the signals to
+ *            their init only stop signals and SIGKILL are recorded. Verdicts of other containers
+ *            lose nothing; those of the marked ones name the gap `shed`.
+ *   signals  signal records are not written any more, stops are; and of what is sent to any one init
+ *            no more than 256 signals at once and 100 a second are taken in, SIGKILL excepted. A
+ *            verdict that this bears on names the gap `suppressed`.
+ *   names    nothing is looked up; records carry ids, and name the gap `name-late`. Not while a
+ *            shutdown of the node is announced: that needs names, and the status of pods.
+ *
+ * It comes back one thing at a time, after a while that doubles each time that was too early.
+ */
+#ifndef CORE_LOAD_BUDGET_H
+#define CORE_LOAD_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUDGET_WINDOW_NS   10000000000ULL
+#define BUDGET_SAMPLES	   16
+#define BUDGET_HOLD_NS	   30000000000ULL  /* before something comes back, at first */
+#define BUDGET_HOLD_MAX_NS 600000000000ULL /* ... and after many attempts */
+
+enum shed { SHED_NOTHING, SHED_NOISY, SHED_SIGNALS, SHED_NAMES, SHED_COUNT };
+
+struct budget_sample {
+	uint64_t at_ns;
+	uint64_t cost_ns;  /* CPU time since the start, BPF programs and daemon together */
+	uint64_t apart_ns; /* ... and what shedding cannot lower: it is told, and decides nothing */
+};
+
+/* All zero and a limit is a budget that has seen nothing. */
+struct budget {
+	uint32_t limit_ppm; /* of one CPU; 0: no budget */
+	enum shed level;
+	struct budget_sample samples[BUDGET_SAMPLES]; /* oldest first */
+	size_t n;
+	uint64_t raised_ns, lowered_ns; /* 0: never */
+	uint64_t hold_ns;
+	uint32_t ratio_ppm; /* what it cost over the last window, of one CPU; 0: not known yet */
+	uint64_t changes;   /* of the level */
+};
+
+/*
+ * Takes a sample, about one a second. True when the level changed, or when it stays at the last one
+ * and is not enough: then the noisiest are to be chosen again. Samples that go back in time are
+ * ignored.
+ */
+bool budget_sample(struct budget *budget, const struct budget_sample *sample);
+
+/* The last thing that is shed at that level, all before it included. */
+enum shed shed_of(enum shed level, bool shutdown);
+
+/* "noisy", "signals", "names"; NULL for any other. */
+const char *shed_name(enum shed shed);
+
+#endif

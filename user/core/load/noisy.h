@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which containers make most of the work: what they have done is looked at twice, and those that
+ * did much more than others in between are marked, until all are let go.
+ */
+#ifndef CORE_LOAD_NOISY_H
+#define CORE_LOAD_NOISY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NOISY_MAX 16 /* marked at once */
+
+/* How much a container has made the kernel half do since it was made. */
+struct noisy_work {
+	uint64_t id;
+	uint64_t events;
+};
+
+/* All zero is nobody marked and nothing looked at. */
+struct noisy {
+	uint64_t marked[NOISY_MAX];
+	size_t n_marked;
+	struct noisy_work *before; /* the first look, sorted by id; NULL: there was none */
+	size_t n_before;
+};
+
+void noisy_done(struct noisy *noisy);
+
+/* The first look; work is sorted. 0 or -ENOMEM, when the look before stays. */
+int noisy_look(struct noisy *noisy, struct noisy_work *work, size_t n);
+
+static inline bool noisy_is_looking(const struct noisy *noisy)
+{
+	return noisy->before;
+}
+
+/*
+ * The second look: forgets marked containers that are not in work any more, and marks those that
+ * did more than a tenth of all since the first look and at least `floor` events, the busiest first.
+ * Returns how many are new; they stand at the front of work, with what they did in between. Does
+ * nothing without a first look.
+ */
+size_t noisy_choose(struct noisy *noisy, struct noisy_work *work, size_t n, uint64_t floor);
+
+/* Lets go of the one marked last: true, and its id. */
+bool noisy_let_go(struct noisy *noisy, uint64_t *ret_id);
+
+#endif

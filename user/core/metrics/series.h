@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The time series about containers, counted from records: how often, how fast and why they stopped.
+ *
+ * Labels are namespace, workload and container name, never a pod's name nor an id: containers of
+ * one name share their series. However many label sets there are, the lines of exposition stay
+ * within a limit; what finds no room is counted under namespace, workload and container "_other",
+ * whose lines are reserved. OpenMetrics' "_created" lines are properties of series, and not counted.
+ *
+ * rate() and increase() do not see the increment that a series begins with. So the counters that
+ * alerts are made of exist with 0 as soon as their container is seen running.
+ *
+ * A histogram costs a dozen lines or more where a counter costs one: the last part of the room is
+ * for counters alone, and lines that are still 0 take half of it at most.
+ */
+#ifndef CORE_METRICS_SERIES_H
+#define CORE_METRICS_SERIES_H
+
+#include "core/metrics/histogram.h"
+#include "core/stop/record.h"
+
+#define SERIES_DEFAULT_LIMIT  10000
+#define SERIES_DEFAULT_AGE_NS (3600ULL * 1000000000)
+/* One part in so many of the room is for counters alone. */
+#define SERIES_COUNTERS_PART  32
+/* ... and one in so many is what counters that are still 0 leave free. */
+#define SERIES_EVENTS_PART    2
+/* A series is not dropped before this many scrapes have seen its last change ... */
+#define SERIES_MIN_SCRAPES    3
+/* ... unless nobody scrapes at all: so many times the age, and it goes. */
+#define SERIES_UNSCRAPED_AGES 24
+
+/* In the order of the contract, section 4. */
+enum series_family {
+	SERIES_STOP_DURATION, /* histogram of seconds, by outcome */
+	SERIES_STOPS,	      /* by outcome and cause */
+	SERIES_GRACE_USED,    /* histogram of shares of the grace period */
+	SERIES_DEAF_STOPS,
+	SERIES_COLLATERAL_KILLS,
+	SERIES_OOM_KILLS, /* by level */
+	SERIES_POD_EMPTY, /* histogram of seconds, of pods: no container */
+	SERIES_POD_READY, /* likewise */
+	SERIES_FAMILY_COUNT,
+};
+
+struct series;
+
+struct series_config {
+	uint32_t max_series; /* lines of exposition, every bucket one; 0: SERIES_DEFAULT_LIMIT */
+	uint32_t reserved;   /* ... of which this many are for what is not about containers */
+	uint64_t max_age_ns; /* 0: SERIES_DEFAULT_AGE_NS */
+};
+
+struct series_stats {
+	uint64_t lines; /* of exposition, now, without what was reserved */
+	uint64_t limit; /* max_series, or the least that can be: reserved + those of "_other" */
+	/* Share of the room for containers that is taken, in millionths; 1,000,000: the next
+	 * histogram, or more, goes to "_other". */
+	uint64_t used_ppm;
+	uint64_t labelsets;			/* containers told apart, now */
+	uint64_t absorbed[SERIES_FAMILY_COUNT]; /* increments that went to "_other" */
+	uint64_t aged;				/* lines dropped for their age */
+	/* Stops counted whose evidence has that gap; one with several counts for each of them. */
+	uint64_t incomplete[GAP_COUNT];
+	/* Stops counted whose stop signal was not acted on, by why; [UNHEARD_NONE] is 0. */
+	uint64_t unheard[UNHEARD_COUNT];
+};
+
+/* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; container, outcome,
+ * cause and level are NULL in the families that do not have them. */
+struct series_point {
+	const char *namespace_, *workload, *container;
+	const char *outcome, *cause, *level;
+	uint64_t value;			       /* of a counter */
+	const struct histogram *histogram;     /* NULL for a counter */
+	const struct histogram_bounds *bounds; /* of the histogram */
+	int64_t created_wall_ns;	       /* when it began to exist, since 1970 */
+};
+
+typedef void (*series_fn)(void *userdata, const struct series_point *point);
+
+/* 0 or -ENOMEM. The caller frees with series_free(). */
+int series_new(const struct series_config *config, struct series **ret);
+struct series *series_free(struct series *series);
+
+/*
+ * Counts what a stop, OOM or pod record says; records of other types, of processes that are no
+ * container (scope all), and stops of sandboxes are ignored, but for the gap of a guessed one.
+ * Without memory for a new label set the record is counted under "_other".
+ */
+void series_record(struct series *series, const struct record *record);
+
+/* That container runs at now_ns, which is wall_ns since 1970: the counters that alerts are made of
+ * exist from now on, and its series do not age. Nothing is made for what is no container or
+ * service, or may be none; nothing else is known of one without a name. */
+void series_seen(struct series *series, const struct record_pod *pod,
+		 const struct record_container *container, uint64_t now_ns, int64_t wall_ns);
+
+/* All series were read. */
+void series_scraped(struct series *series);
+
+/* Drops the label sets that no record and no container touched for the age, once scraped often
+ * enough. now_ns is CLOCK_BOOTTIME, as records have it. */
+void series_age(struct series *series, uint64_t now_ns);
+
+void series_get_stats(const struct series *series, struct series_stats *ret);
+
+/* Calls fn for each label set of the family, in the order of the labels' bytes, then of outcome,
+ * cause and level; "_other" is the last. What it gets is valid during the call. */
+void series_each(const struct series *series, enum series_family family, series_fn fn,
+		 void *userdata);
+
+/* graced_container_stops_total and so on; NULL for none. */
+const char *series_family_name(enum series_family family);
+
+/* Lines reserved for "_other", and so the least limit there can be. */
+uint64_t series_overflow_lines(void);
+
+#endif

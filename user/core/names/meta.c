@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What sources and results of look-ups are called, whose word counts, and how an image's digest is
+ * written. */
+#include "core/names/meta.h"
+
+#include <string.h>
+
+#include "core/cgroup/part.h"
+
+bool meta_is_digest(const char *text, size_t len)
+{
+	static const char algorithm[] = "sha256:";
+	const size_t skip = sizeof(algorithm) - 1;
+
+	if (len == skip + 64 && memcmp(text, algorithm, skip) == 0) {
+		text += skip;
+		len -= skip;
+	}
+	if (len != 64)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!(text[i] >= '0' && text[i] <= '9') && !(text[i] >= 'a' && text[i] <= 'f'))
+			return false;
+	return true;
+}
+
+uint32_t meta_rank(enum meta_source source)
+{
+	return source == META_API ? 2 * META_KUBELET - 1 : 2 * (uint32_t)source;
+}
+
+enum meta_source meta_lister(uint32_t sources, bool is_static)
+{
+	return !is_static && sources >> META_API & 1 ? META_API : META_KUBELET;
+}
+
+bool meta_is_static_uid(const char *uid)
+{
+	return strlen(uid) == CGPART_HASH_UID_LEN;
+}
+
+const char *meta_source_name(enum meta_source source)
+{
+	static const char *const names[META_SOURCE_COUNT] = {
+		[META_CRI] = "cri",	    [META_KUBELET] = "kubelet",
+		[META_SYSTEMD] = "systemd", [META_DOCKER] = "docker",
+		[META_PODMAN] = "podman",   [META_CONTAINERD] = "containerd",
+		[META_LOGS] = "logs",	    [META_API] = "api",
+	};
+
+	return (unsigned int)source < META_SOURCE_COUNT ? names[source] : NULL;
+}
+
+const char *meta_result_name(enum meta_result result)
+{
+	static const char *const names[META_RESULT_COUNT] = {
+		[META_FOUND] = "found",
+		[META_ABSENT] = "missing",
+		[META_FAILED] = "failed",
+		[META_SHED] = "shed",
+	};
+
+	return (unsigned int)result < META_RESULT_COUNT ? names[result] : NULL;
+}

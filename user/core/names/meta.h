@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metadata: what sources outside the kernel say of pods and containers. A source fills in what it
+ * knows and marks it in `known`; nothing in here is trusted, and no source needs to be right.
+ *
+ * Strings are NUL-terminated UTF-8 of any content ("" where a source says nothing). Times are
+ * nanoseconds; those named wall are since 1970, UTC.
+ */
+#ifndef CORE_NAMES_META_H
+#define CORE_NAMES_META_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define META_NAME_MAX	254 /* a DNS-1123 subdomain and its NUL */
+#define META_IMAGE_MAX	256
+#define META_REASON_MAX 64
+#define META_UID_MAX	37
+#define META_ID_MAX	65
+
+/* Best first but for the last one (meta_rank()): what a better source says stands against what a
+ * worse one says. Recordings have the numbers. */
+enum meta_source {
+	META_NONE, /* the engine itself */
+	META_CRI,
+	META_KUBELET,
+	META_SYSTEMD,
+	META_DOCKER,
+	META_PODMAN,
+	META_CONTAINERD, /* tasks that no CRI pod owns, by containerd's own files */
+	META_LOGS,	 /* names of log directories: the least trusted */
+	META_API,	 /* the API server's list of the node's pods */
+	META_SOURCE_COUNT,
+};
+
+/* How a look-up ended. */
+enum meta_result {
+	META_FOUND,
+	META_ABSENT, /* the source was asked and does not know it */
+	META_FAILED, /* down, too slow, or its answer made no sense */
+	META_SHED,   /* not asked: too many wait already, or the budget is used up */
+	META_RESULT_COUNT,
+};
+
+/* Bits of meta_pod.known. Strings need none. */
+enum meta_pod_known {
+	META_POD_GRACE = 1 << 0,
+	META_POD_DELETING = 1 << 1, /* deleting and, if it is, deleted_wall_ns */
+	META_POD_DELETION_GRACE = 1 << 2,
+	META_POD_SIDECARS = 1 << 3,
+	META_POD_STATIC = 1 << 4,
+	META_POD_PRIORITY = 1 << 5,
+	META_POD_READY = 1 << 6,
+	META_POD_CONTAINERS = 1 << 7, /* every container of it that was made is told, by its id */
+};
+
+/* As the API writes them; 0: not told. */
+enum meta_restart_policy { META_RESTART_ALWAYS = 1, META_RESTART_ON_FAILURE, META_RESTART_NEVER };
+enum meta_qos { META_QOS_GUARANTEED = 1, META_QOS_BURSTABLE, META_QOS_BEST_EFFORT };
+enum meta_phase {
+	META_PHASE_PENDING = 1,
+	META_PHASE_RUNNING,
+	META_PHASE_SUCCEEDED,
+	META_PHASE_FAILED,
+	META_PHASE_UNKNOWN,
+};
+
+/* Why the kubelet failed a pod as a whole, by its status.reason (kubelet-spec.md, C4.8); 0: it did
+ * not, or for another reason. */
+enum meta_end {
+	META_END_EVICTED = 1, /* Evicted: the node was short of something */
+	META_END_PREEMPTED,   /* Preempting: to make room for a critical pod */
+	META_END_SHUTDOWN,    /* Terminated, Shutdown (1.20, 1.21); NodeShutdown: not let in */
+	META_END_DEADLINE,    /* DeadlineExceeded: its activeDeadlineSeconds are over */
+};
+
+struct meta_pod {
+	uint64_t asked_ns; /* CLOCK_BOOTTIME: since then it was so; 0: since it was told */
+	uint32_t source;   /* enum meta_source */
+	uint32_t known;	   /* enum meta_pod_known */
+	/* As its cgroup has it: a static pod's is the hash of its manifest
+	 * (kubernetes.io/config.hash on its mirror), 32 hex digits without dashes. */
+	char uid[META_UID_MAX];
+	char namespace_[META_NAME_MAX];
+	char name[META_NAME_MAX];
+	char workload[META_NAME_MAX]; /* what made it: a Deployment, a DaemonSet, itself */
+	uint64_t grace_ns;	      /* spec.terminationGracePeriodSeconds */
+	uint64_t deletion_grace_ns;   /* metadata.deletionGracePeriodSeconds */
+	int64_t deleted_wall_ns;      /* metadata.deletionTimestamp */
+	int64_t priority;
+	bool deleting;
+	bool sidecars; /* init containers that are restarted always */
+	bool is_static;
+	bool ready;		 /* condition Ready is True */
+	uint32_t qos;		 /* enum meta_qos */
+	uint32_t phase;		 /* enum meta_phase */
+	uint32_t end;		 /* enum meta_end, of one that failed */
+	uint32_t restart_policy; /* enum meta_restart_policy */
+	bool gone;		 /* the source knew it and does not any more */
+};
+
+/* Bits of meta_container.known. */
+enum meta_container_known {
+	META_CTR_ATTEMPT = 1 << 0,
+	META_CTR_GRACE = 1 << 1,
+	META_CTR_PRESTOP = 1 << 2,
+	META_CTR_PROBE_GRACE = 1 << 3,
+	META_CTR_EXIT = 1 << 4, /* exit_code, exit_reason, finished_wall_ns */
+	META_CTR_MAIN_PID = 1 << 5,
+};
+
+enum meta_container_kind { META_KIND_UNKNOWN, META_KIND_CONTAINER, META_KIND_SANDBOX };
+
+struct meta_container {
+	uint32_t source; /* enum meta_source */
+	uint32_t known;	 /* enum meta_container_known */
+	uint32_t kind;	 /* enum meta_container_kind */
+	/* One of id and unit says what it is about; from the kubelet, pod_uid and name may. */
+	char id[META_ID_MAX];
+	char unit[META_NAME_MAX];   /* systemd: nginx.service */
+	char pod_uid[META_UID_MAX]; /* "" outside pods */
+	char name[META_NAME_MAX];
+	char image[META_IMAGE_MAX]; /* cut at a character where longer */
+	uint32_t attempt;	    /* how often it was restarted */
+	uint32_t stop_signal;	    /* 1 to 64; 0: not told */
+	uint32_t main_pid;	    /* systemd: the unit's, in the host's pid namespace */
+	uint64_t grace_ns;	    /* the container's own: StopTimeout, TimeoutStopSec */
+	bool prestop;		    /* has a preStop hook */
+	bool probe_grace;	    /* a liveness or startup probe has a grace period of its own */
+	int32_t exit_code;	    /* as the runtime tells it: 128 + n for signal n */
+	char exit_reason[META_REASON_MAX];
+	int64_t finished_wall_ns;
+};
+
+/* "sha256:<64 hex>" or the digits alone: what nobody calls an image. */
+bool meta_is_digest(const char *text, size_t len);
+
+/* Lower is better. */
+uint32_t meta_rank(enum meta_source source);
+/*
+ * Whose lists say whether such a pod is wanted. sources: bits 1 << enum meta_source of those that
+ * are asked. Of one pod only one source's word counts, so that nothing is concluded from lists of
+ * different age: of the API's pods the API server's where that is asked, else the kubelet's; of
+ * static pods the kubelet's alone, for the API has but images of them.
+ */
+enum meta_source meta_lister(uint32_t sources, bool is_static);
+/* Whether the uid is that of a static pod, made of its manifest, and not one of the API's. */
+bool meta_is_static_uid(const char *uid);
+
+/* "cri", "kubelet", "systemd", "docker", "podman", "containerd", "logs", "api"; NULL for none. */
+const char *meta_source_name(enum meta_source source);
+/* "found", "missing", "failed", "shed"; NULL for none. */
+const char *meta_result_name(enum meta_result result);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/pods/discrepancy.h"
+
+#include <string.h>
+
+const char *discrepancy_name(enum discrepancy kind)
+{
+	static const char *const names[DISCREPANCY_COUNT] = {
+		[DISCREPANCY_READY_WHILE_TERMINAL] = "ready-while-terminal",
+		[DISCREPANCY_OBJECT_GONE] = "object-gone-processes-live",
+		[DISCREPANCY_TERMINAL_POPULATED] = "terminal-while-populated",
+		[DISCREPANCY_EXIT_CODE] = "exit-code",
+		[DISCREPANCY_EXIT_REASON] = "exit-reason",
+		[DISCREPANCY_EXIT_TIME] = "exit-time",
+	};
+
+	return (unsigned int)kind < DISCREPANCY_COUNT ? names[kind] : NULL;
+}
+
+enum discrepancy discrepancy_named(const char *name)
+{
+	int kind = 0;
+
+	while (kind < DISCREPANCY_COUNT &&
+	       strcmp(discrepancy_name((enum discrepancy)kind), name) != 0)
+		kind++;
+	return (enum discrepancy)kind;
+}
+
+uint64_t discrepancy_grace_ns(enum discrepancy kind)
+{
+	bool changes = kind == DISCREPANCY_OBJECT_GONE || kind == DISCREPANCY_TERMINAL_POPULATED;
+
+	return changes ? DISCREPANCY_GRACE_NS : 0;
+}
+
+int32_t discrepancy_code_of(uint32_t status)
+{
+	return status & 0x7f ? 128 + (int32_t)(status & 0x7f) : (int32_t)(status >> 8 & 0xff);
+}
+
+/* A runtime says OOMKilled of a container in which anybody was, however its init left. */
+static bool reason_differs(const struct discrepancy_exit *exit, const char *reason)
+{
+	bool failed = discrepancy_code_of(exit->status) != 0;
+	bool victim = exit->oom_victim && (exit->status & 0x7f) == 9;
+
+	if (strcmp(reason, "OOMKilled") == 0)
+		return exit->oom_sure && !exit->oom_victim && !exit->oom_beside;
+	if (strcmp(reason, "Completed") == 0)
+		return failed;
+	return strcmp(reason, "Error") == 0 && (victim || !failed);
+}
+
+static bool time_differs(int64_t told_ns, int64_t wall_ns)
+{
+	int64_t behind;
+
+	if (!told_ns || !wall_ns)
+		return false;
+	return __builtin_sub_overflow(told_ns, wall_ns, &behind) || behind > DISCREPANCY_TIME_NS ||
+	       behind < -DISCREPANCY_TIME_NS;
+}
+
+uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
+			     const struct discrepancy_told *told)
+{
+	uint32_t bits = 0;
+
+	if (told->code != discrepancy_code_of(exit->status))
+		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_CODE);
+	if (reason_differs(exit, told->reason))
+		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_REASON);
+	if (time_differs(told->finished_ns, exit->wall_ns))
+		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME);
+	return bits;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Discrepancies: what the kubelet or a runtime says of a pod or an exit that is not so by the
+ * kernel, or not so by its own word.
+ */
+#ifndef CORE_PODS_DISCREPANCY_H
+#define CORE_PODS_DISCREPANCY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum discrepancy {
+	/* The phase is terminal, and Ready is True (kubelet-spec.md, C6.4, forbids it). */
+	DISCREPANCY_READY_WHILE_TERMINAL,
+	/* The kubelet does not list it, and processes are left. */
+	DISCREPANCY_OBJECT_GONE,
+	/* The phase is terminal, and a container has processes. */
+	DISCREPANCY_TERMINAL_POPULATED,
+	/* An exit is told otherwise than it was. */
+	DISCREPANCY_EXIT_CODE,
+	DISCREPANCY_EXIT_REASON,
+	DISCREPANCY_EXIT_TIME,
+	DISCREPANCY_COUNT,
+};
+
+/* Those that begin and end with the state of a pod. */
+#define DISCREPANCY_STATES DISCREPANCY_EXIT_CODE
+
+#define DISCREPANCY_BIT(kind) (1u << (kind))
+
+/* What holds no longer than this is a pod or a list in the middle of changing; nanoseconds. */
+#define DISCREPANCY_GRACE_NS 5000000000ULL
+
+/* The API writes whole seconds; a runtime stamps an exit when it reaps, which takes a moment. */
+#define DISCREPANCY_TIME_NS 1000000000LL
+
+/* An exit as the kernel saw it. Times are nanoseconds since 1970. */
+struct discrepancy_exit {
+	uint32_t status; /* raw wait status */
+	int64_t wall_ns;
+	bool oom_victim; /* the OOM killer chose it */
+	bool oom_beside; /* ... or another process of the container */
+	bool oom_sure;	 /* false: some of that may have gone unseen */
+};
+
+/* ... and as it is told. */
+struct discrepancy_told {
+	int32_t code;	     /* 128 + n for signal n */
+	const char *reason;  /* "": none */
+	int64_t finished_ns; /* 0: not told */
+};
+
+/* "ready-while-terminal", "object-gone-processes-live", "terminal-while-populated", "exit-code",
+ * "exit-reason", "exit-time"; NULL for none. */
+const char *discrepancy_name(enum discrepancy kind);
+/* DISCREPANCY_COUNT for no kind's name. */
+enum discrepancy discrepancy_named(const char *name);
+
+/* How long a state must hold before it counts; nanoseconds. */
+uint64_t discrepancy_grace_ns(enum discrepancy kind);
+
+/* What runtimes and shells call the code of a wait status: 128 + n for signal n. */
+int32_t discrepancy_code_of(uint32_t status);
+
+/* In what an exit is told otherwise than it was: bits DISCREPANCY_BIT(kind). Of reasons only
+ * Completed, Error and OOMKilled say anything about the exit itself (kubelet-spec.md, C4.8). */
+uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
+			     const struct discrepancy_told *told);
+
+#endif

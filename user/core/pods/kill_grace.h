@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the kubelet gives each container of a pod that it ends (kubelet-spec.md, D;
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, and
+ * kuberuntime_termination_order.go). The pod's own grace period is core/pods/worker's.
+ *
+ * Seconds are whole, as the API has them; waits are nanoseconds.
+ */
+#ifndef CORE_PODS_KILL_GRACE_H
+#define CORE_PODS_KILL_GRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/pods/worker.h"
+
+#define KILLGRACE_MIN_S 2 /* D5: no runtime is given less */
+
+/* B9: what a blocking kill says when it gives up, of podworker_kill_timeout(). */
+#define KILLGRACE_TIMEOUT_EVENT	 "Warning"
+#define KILLGRACE_TIMEOUT_REASON "ExceededGracePeriod"
+#define KILLGRACE_TIMEOUT_MESSAGE \
+	"Container runtime did not kill the pod within specified grace period."
+#define KILLGRACE_TIMEOUT_ERROR "timeout waiting to kill pod"
+
+enum killgrace_why {
+	KILLGRACE_OTHER,
+	KILLGRACE_STARTUP_PROBE, /* "StartupProbe" */
+	KILLGRACE_LIVENESS_PROBE /* "LivenessProbe" */
+};
+
+/* Anything else is KILLGRACE_OTHER. */
+enum killgrace_why killgrace_why_of(const char *reason);
+
+/* D1; probe is the value of the probe that failed, if one did. */
+int64_t killgrace_base(struct podworker_seconds deletion, struct podworker_seconds spec,
+		       struct podworker_seconds probe);
+
+/* One container's kill. */
+struct killgrace_kill {
+	int64_t grace_s; /* the base, or what overrides it (D2) */
+	bool has_prestop;
+	uint64_t prestop_ns; /* how long its hook runs */
+	uint64_t wait_ns;    /* for its turn among sidecars; 0: none */
+};
+
+struct killgrace_steps {
+	bool prestop_run;
+	int64_t prestop_s, wait_s; /* taken off the grace period */
+	int64_t stop_s;		   /* what StopContainer is given */
+};
+
+/* D2 to D5. */
+struct killgrace_steps killgrace_steps(const struct killgrace_kill *kill);
+
+/* What the runtime is given for a container, at the least. */
+static inline int64_t killgrace_stop_s(int64_t grace_s)
+{
+	return grace_s < KILLGRACE_MIN_S ? KILLGRACE_MIN_S : grace_s;
+}
+
+enum killgrace_trigger {
+	KILLGRACE_HARD,		 /* "hard": an eviction threshold */
+	KILLGRACE_SOFT,		 /* "soft" */
+	KILLGRACE_LOCAL_STORAGE, /* "local_storage": a limit exceeded */
+	KILLGRACE_PREEMPTION,	 /* "preemption": by the kubelet */
+	KILLGRACE_TRIGGER_COUNT,
+};
+
+/* -1 for a word that is none of those in quotes. */
+int killgrace_trigger_of(const char *word);
+
+/* D9; max_s is evictionMaxPodGracePeriod. All of them are evictions. */
+struct podworker_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
+					    struct podworker_seconds spec);
+
+/* A container as it takes its turn (D4). */
+struct killgrace_turn {
+	bool running;
+	uint64_t exit_ns; /* how long it takes to exit from its own stop on */
+};
+
+/* How long each of the n sidecars, in the order of the spec, waits before it is stopped: for all
+ * mains and for the next later sidecar, never longer than grace_ns. That of one that does not run
+ * is 0. */
+void killgrace_order(const struct killgrace_turn *mains, size_t n_mains,
+		     const struct killgrace_turn *sidecars, size_t n, uint64_t grace_ns,
+		     uint64_t *ret_wait_ns);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kubelet's pod worker: for every pod, by its UID, the life sync -> terminating -> terminated
+ * -> finished (kubelet-spec.md, section B; pkg/kubelet/pod_workers.go, v1.36).
+ *
+ * It decides and never acts. Updates come in; what to do comes out as calls that the caller makes
+ * and tells the end of, and as effects. Nothing blocks and nothing looks at a clock: now is an
+ * argument, in nanoseconds, and may step anywhere. Grace periods are whole seconds, as the API has
+ * them.
+ */
+#ifndef CORE_PODS_WORKER_H
+#define CORE_PODS_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/names/meta.h"
+
+#define PODWORKER_MAX_PODS     8192
+#define PODWORKER_MAX_WAITERS  16 /* of one pod */
+#define PODWORKER_UID_MAX      64 /* with its NUL */
+#define PODWORKER_FULLNAME_MAX (2 * META_NAME_MAX)
+
+#define PODWORKER_RESYNC_NS  60000000000ULL /* B6: after a success */
+#define PODWORKER_BACKOFF_NS 10000000000ULL /* B6: after an error, and for what may not start yet */
+/* B6: up to half of every delay is added. */
+#define PODWORKER_JITTER_MAX 500
+
+enum podworker_type { PODWORKER_SYNC, PODWORKER_UPDATE, PODWORKER_CREATE, PODWORKER_KILL };
+
+/* B1.1 */
+enum podworker_state {
+	PODWORKER_STATE_SYNC,
+	PODWORKER_STATE_TERMINATING,
+	PODWORKER_STATE_TERMINATED,
+	PODWORKER_STATE_COUNT,
+};
+
+/* What the runtime's cache answers about a pod that the worker has not seen yet (B2.2). */
+enum podworker_runtime {
+	PODWORKER_RUNTIME_QUIET, /* no running container, no ready sandbox; or it never knew it */
+	PODWORKER_RUNTIME_RUNS,
+	PODWORKER_RUNTIME_ERROR,
+};
+
+/* A number of seconds that may not be told. */
+struct podworker_seconds {
+	bool set;
+	int64_t s;
+};
+
+/* A pod as its source has it. The strings are copied. */
+struct podworker_pod {
+	const char *uid, *namespace_, *name;
+	bool is_static;
+	bool deleting; /* has metadata.deletionTimestamp */
+	bool mirror;   /* a mirror pod of it is known */
+	/* The node's own status of it is terminal before the source's is: refused at admission. */
+	bool ended_here;
+	enum meta_phase phase; /* 0: not told */
+	struct podworker_seconds deletion_grace, spec_grace;
+	enum podworker_runtime runtime;
+};
+
+/* A pod as the runtime has it. */
+struct podworker_running {
+	const char *uid, *namespace_, *name;
+};
+
+struct podworker_kill {
+	bool evict;
+	struct podworker_seconds grace; /* overrides */
+	uint64_t waiter;		/* told by PODWORKER_STOPPED; 0: nobody waits */
+	uint64_t status_fn; /* how to write its status, as the caller knows it; 0: none */
+};
+
+struct podworker_update {
+	enum podworker_type type;
+	/* At least one of them; running counts only where pod is NULL. */
+	const struct podworker_pod *pod;
+	const struct podworker_running *running;
+	const struct podworker_kill *kill; /* NULL: no options */
+	uint64_t start_ns;		   /* since when it waits, for its latency; 0: not told */
+};
+
+enum podworker_call_kind {
+	PODWORKER_CALL_NONE,
+	PODWORKER_CALL_SYNC_POD,
+	PODWORKER_CALL_TERMINATING_POD,
+	PODWORKER_CALL_TERMINATING_RUNTIME_POD,
+	PODWORKER_CALL_TERMINATED_POD,
+	PODWORKER_CALL_COUNT,
+};
+
+/* One of the four sync calls, for the caller to make (B11). */
+struct podworker_call {
+	enum podworker_call_kind kind;
+	char uid[PODWORKER_UID_MAX];
+	enum podworker_type type; /* of SyncPod */
+	bool is_static, mirror;
+	struct podworker_seconds grace; /* not set: containers use their own (B4.6) */
+	uint64_t status_fn; /* the last that was given, for SyncTerminatingPod; 0: none */
+	/* B4.3: the runtime's status has to be newer; 0: any will do, as for a runtime pod. */
+	uint64_t newer_than_ns;
+	uint64_t start_ns; /* of the oldest update that it answers; 0: not told */
+};
+
+enum podworker_result {
+	PODWORKER_OK,
+	PODWORKER_TERMINAL,  /* only of SyncPod, otherwise as OK: the pod is at its end (B11.1) */
+	PODWORKER_CANCELLED, /* what was asked for by PODWORKER_CANCEL */
+	PODWORKER_FAILED,
+	PODWORKER_NO_STATUS, /* no call was made: the runtime's status could not be had (B4.3) */
+};
+
+/* One error, or one of several joined (B6). */
+struct podworker_error {
+	const char *text; /* NULL: none */
+	bool backs_off;
+	int64_t until_ns; /* when its back-off expires */
+};
+
+struct podworker_outcome {
+	enum podworker_result result;
+	const struct podworker_error *errors; /* of what failed; may be none */
+	size_t n_errors;
+	uint32_t jitter; /* 0 to PODWORKER_JITTER_MAX, drawn by the caller; thousandths */
+};
+
+/* Where a pod is, as records tell it. */
+enum podworker_stage {
+	PODWORKER_STAGE_NONE,
+	PODWORKER_STAGE_SYNC,
+	PODWORKER_STAGE_TERMINATING,
+	PODWORKER_STAGE_TERMINATED,
+	PODWORKER_STAGE_FINISHED,
+	PODWORKER_STAGE_FORGOTTEN, /* its record is gone; the UID may come anew */
+	PODWORKER_STAGE_COUNT,
+};
+
+enum podworker_effect_type {
+	PODWORKER_CANCEL,  /* end the call that runs for uid, if one does; a stop goes on (B2.10) */
+	PODWORKER_STOPPED, /* tell waiter: the containers have stopped, or nothing will be */
+	PODWORKER_REQUEUE, /* at at_ns update uid by type sync, if its source still has it (B6) */
+	PODWORKER_MOVED,   /* uid came to stage */
+};
+
+struct podworker_effect {
+	enum podworker_effect_type type;
+	const char *uid; /* valid during the call */
+	uint64_t waiter;
+	uint64_t at_ns;
+	enum podworker_stage stage;
+};
+
+/* Receives each effect in order, while the functions below run; must not call them. */
+typedef void (*podworker_effect_fn)(void *userdata, const struct podworker_effect *effect);
+
+struct podworker_config {
+	uint64_t resync_ns, backoff_ns; /* 0: the defaults */
+	podworker_effect_fn effect;	/* may be NULL */
+	void *userdata;
+};
+
+/* What is recorded of one pod (B1). Times are 0 where it has not come to that. */
+struct podworker_status {
+	uint64_t synced_ns; /* first seen */
+	uint64_t started_ns, terminating_ns, terminated_ns;
+	bool started_terminating, deleted, evicted, finished, restart_requested, observed_runtime;
+	bool working, has_pending, has_active;
+	int64_t grace_s; /* 0 until it is terminating */
+};
+
+struct podworker_stats {
+	size_t pods;
+	uint64_t refused;	  /* pods that found no room */
+	uint64_t waiters_refused; /* ... and waiters: they are never told */
+	uint64_t unexpected;	  /* ends of calls that did not run */
+};
+
+/* A record that another worker had, between two calls of its functions, of a pod that is not
+ * static. Times as struct podworker_status has them. */
+struct podworker_restored {
+	const char *uid;
+	enum podworker_stage stage; /* sync to finished */
+	uint64_t synced_ns, started_ns, terminating_ns, terminated_ns;
+	int64_t grace_s;
+	struct podworker_seconds deletion_grace, spec_grace;
+	bool deleted, restart_requested, observed_runtime;
+};
+
+struct podworker;
+
+/* 0 or -ENOMEM. The caller frees with podworker_free(). */
+int podworker_new(const struct podworker_config *config, struct podworker **ret);
+struct podworker *podworker_free(struct podworker *pw);
+
+/* Takes up a record: the call of its stage runs, and its stage is told. 0; -EINVAL for one that no
+ * worker can have (B13); -EEXIST for one that is there; -ENOSPC when there is no room; -ENOMEM. */
+int podworker_restore(struct podworker *pw, const struct podworker_restored *restored);
+/* Forgets a pod, whatever runs for it, and tells nothing. */
+void podworker_drop(struct podworker *pw, const char *uid);
+
+/* UpdatePod (B2). 0; 1 when the update was ignored (B2.1, B2.4, B2.5); -EINVAL without a usable
+ * UID; -ENOSPC when there is no room; -ENOMEM. */
+int podworker_update(struct podworker *pw, const struct podworker_update *update, uint64_t now_ns);
+
+/* The pod that has waited longest for a worker that is free; NULL: none does. Valid until the next
+ * change. */
+const char *podworker_ready(const struct podworker *pw);
+
+/* Starts the worker of a ready pod (B4.1 to B4.4). 1 with the call to make in *ret; 0 when there is
+ * none to make: it may not start, or not yet, and then jitter is that of its next try; -ENOENT when
+ * uid is not ready. */
+int podworker_start(struct podworker *pw, const char *uid, uint64_t now_ns, uint32_t jitter,
+		    struct podworker_call *ret);
+
+/* Tells how the call of uid ended (B4.5). 0; -ENOENT when none runs. */
+int podworker_done(struct podworker *pw, const char *uid, const struct podworker_outcome *outcome,
+		   uint64_t now_ns);
+
+/* What SyncKnownPods tells of a pod that it keeps (B7.3). */
+struct podworker_known {
+	const char *uid; /* valid during the call */
+	enum podworker_state state;
+	bool orphan, has_config, is_static;
+};
+
+typedef void (*podworker_known_fn)(void *userdata, const struct podworker_known *known);
+
+/* SyncKnownPods (B7): pods that are not among the n uids are orphans. fn may be NULL and must not
+ * call the worker. */
+void podworker_sync_known(struct podworker *pw, const char *const *uids, size_t n, uint64_t now_ns,
+			  podworker_known_fn fn, void *userdata);
+
+/* The same for one pod alone. True: it is forgotten. False for an unknown UID. */
+bool podworker_sync_one(struct podworker *pw, const char *uid, bool orphan, uint64_t now_ns);
+
+/* How a working pod is configured (B14). */
+enum podworker_config_state {
+	PODWORKER_DESIRED,
+	PODWORKER_ORPHAN,
+	PODWORKER_RUNTIME_ONLY, /* not split by static */
+	PODWORKER_CONFIG_COUNT,
+};
+
+/* What housekeeping counted; [1]: static pods. */
+struct podworker_house {
+	uint64_t desired[2], active[2];
+	uint64_t restarted[2], orphaned; /* to be added to their totals */
+	uint64_t working[PODWORKER_STATE_COUNT][PODWORKER_CONFIG_COUNT][2];
+};
+
+/* The part of HandlePodCleanups that moves pods (B10), with what the sources and the runtime have.
+ * 0, or the error of the first update that was not taken; the others were. */
+int podworker_housekeep(struct podworker *pw, const struct podworker_pod *config, size_t n_config,
+			const struct podworker_running *runtime, size_t n_runtime, uint64_t now_ns,
+			struct podworker_house *ret);
+
+/* NULL for an unknown UID; valid until the next change. */
+const struct podworker_status *podworker_status(const struct podworker *pw, const char *uid);
+enum podworker_state podworker_state(const struct podworker_status *status);
+
+/* The queries (B8), unknown UIDs included. */
+bool podworker_is_known_terminated(const struct podworker *pw, const char *uid);
+bool podworker_could_have_running_containers(const struct podworker *pw, const char *uid);
+bool podworker_should_be_finished(const struct podworker *pw, const char *uid);
+bool podworker_is_termination_requested(const struct podworker *pw, const char *uid);
+bool podworker_should_containers_be_terminating(const struct podworker *pw, const char *uid);
+bool podworker_should_runtime_be_removed(const struct podworker *pw, const char *uid);
+bool podworker_should_content_be_removed(const struct podworker *pw, const char *uid);
+/* fullname is name_namespace. */
+bool podworker_is_mirror_terminating(const struct podworker *pw, const char *fullname);
+
+void podworker_get_stats(const struct podworker *pw, struct podworker_stats *ret);
+
+/* The effective grace period (B3), from the stored one (0: none) and what pod and override tell.
+ * *ret_shortened is whether a stored one changed. */
+int64_t podworker_effective_grace(int64_t stored, struct podworker_seconds deletion,
+				  struct podworker_seconds override, struct podworker_seconds spec,
+				  bool *ret_shortened);
+
+/* How long a blocking kill waits before it gives up (B9), in seconds. */
+int64_t podworker_kill_timeout(struct podworker_seconds override, struct podworker_seconds spec);
+
+/* How long after a call its pod is looked at again (B6). moved: it came to a new state. */
+uint64_t podworker_requeue_ns(const struct podworker_config *config, bool moved,
+			      const struct podworker_outcome *outcome, uint64_t now_ns);
+
+/* "sync", "update", "create", "kill"; "sync", "terminating", "terminated"; and, of stages, also
+ * "finished", "forgotten". NULL for none. */
+const char *podworker_type_name(enum podworker_type type);
+const char *podworker_state_name(enum podworker_state state);
+const char *podworker_stage_name(enum podworker_stage stage);
+/* As the kubelet calls it: "SyncPod" and so on; NULL for none. */
+const char *podworker_call_name(enum podworker_call_kind kind);
+
+#endif

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is known of containers, pods and other locks, and what it comes to. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/shutdown/priv.h"
+
+static bool usable(const char *uid)
+{
+	size_t len = strnlen(uid, PODWORKER_UID_MAX);
+
+	return len > 0 && len < PODWORKER_UID_MAX;
+}
+
+static int refuse(struct shutdown *sd)
+{
+	sd->stats.refused++;
+	return -ENOSPC;
+}
+
+static int add_pod(struct shutdown *sd, const char *uid, uint64_t key,
+		   struct shutdown_pod_rec **ret)
+{
+	struct shutdown_pod_rec *pod;
+	int r;
+
+	if (sd->pods.count >= SHUTDOWN_MAX_PODS)
+		return refuse(sd);
+	pod = calloc(1, sizeof(*pod));
+	if (!pod)
+		return -ENOMEM;
+	memcpy(pod->uid, uid, strlen(uid) + 1);
+	pod->key = key;
+	r = map_put(&sd->pods, key, pod);
+	if (r < 0) {
+		free(pod);
+		return r;
+	}
+	*ret = pod;
+	return 0;
+}
+
+/* The pod, which is new when it was not known. Two UIDs of one key: the first keeps it. */
+static int reach_pod(struct shutdown *sd, const char *uid, struct shutdown_pod_rec **ret)
+{
+	uint64_t key = map_key(uid);
+	struct shutdown_pod_rec *pod = map_get(&sd->pods, key);
+
+	if (!pod)
+		return add_pod(sd, uid, key, ret);
+	if (strcmp(pod->uid, uid) != 0)
+		return refuse(sd);
+	*ret = pod;
+	return 0;
+}
+
+static void drop_unused(struct shutdown *sd, struct shutdown_pod_rec *pod)
+{
+	if (pod->told || pod->containers > 0)
+		return;
+	map_remove(&sd->pods, pod->key);
+	free(pod);
+}
+
+static void bind(struct shutdown *sd, struct shutdown_container_rec *rec,
+		 struct shutdown_pod_rec *pod)
+{
+	struct shutdown_pod_rec *former = rec->pod;
+
+	if (pod)
+		pod->containers++;
+	rec->pod = pod;
+	if (!former)
+		return;
+	former->containers--;
+	drop_unused(sd, former);
+}
+
+static int reach_container(struct shutdown *sd, uint64_t id, struct shutdown_container_rec **ret)
+{
+	struct shutdown_container_rec *rec = map_get(&sd->containers, id);
+	int r;
+
+	if (rec) {
+		*ret = rec;
+		return 0;
+	}
+	if (sd->containers.count >= SHUTDOWN_MAX_CONTAINERS)
+		return refuse(sd);
+	rec = calloc(1, sizeof(*rec));
+	if (!rec)
+		return -ENOMEM;
+	r = map_put(&sd->containers, id, rec);
+	if (r < 0) {
+		free(rec);
+		return r;
+	}
+	*ret = rec;
+	return 0;
+}
+
+/* Bytes between members may tell two apart that are the same, and never the other way round. */
+static bool same_container(const struct shutdown_container *known,
+			   const struct shutdown_container *facts)
+{
+	struct shutdown_container bare = *facts;
+
+	bare.pod_uid = NULL;
+	return memcmp(known, &bare, sizeof(bare)) == 0;
+}
+
+int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *facts)
+{
+	struct shutdown_container_rec *rec;
+	struct shutdown_pod_rec *pod = NULL;
+	int r;
+
+	if (!facts->id || (facts->pod_uid && *facts->pod_uid && !usable(facts->pod_uid)))
+		return -EINVAL;
+	r = reach_container(sd, facts->id, &rec);
+	if (r < 0)
+		return r;
+	/* Where its pod finds no room, the container alone is known. */
+	if (facts->pod_uid && *facts->pod_uid)
+		(void)reach_pod(sd, facts->pod_uid, &pod);
+	if (pod == rec->pod && same_container(&rec->facts, facts))
+		return 0;
+	bind(sd, rec, pod);
+	if (rec->facts.asked_ns != facts->asked_ns) {
+		rec->overdue_told = false;
+		rec->look_ns = 0;
+	}
+	if (!facts->populated) {
+		rec->survives_told = false;
+		rec->killed_ns = 0;
+	}
+	rec->facts = *facts;
+	rec->facts.pod_uid = NULL;
+	sd->surveyed = false;
+	return 1;
+}
+
+int shutdown_forget_container(struct shutdown *sd, uint64_t id)
+{
+	struct shutdown_container_rec *rec = id ? map_remove(&sd->containers, id) : NULL;
+
+	if (!id)
+		return -EINVAL;
+	if (!rec)
+		return 0;
+	bind(sd, rec, NULL);
+	free(rec);
+	sd->surveyed = false;
+	return 1;
+}
+
+static bool same_pod(const struct shutdown_pod *known, const struct shutdown_pod *facts)
+{
+	struct shutdown_pod bare = *facts;
+
+	bare.uid = NULL;
+	return memcmp(known, &bare, sizeof(bare)) == 0;
+}
+
+int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts)
+{
+	struct shutdown_pod_rec *pod;
+	int r;
+
+	if (!facts->uid || !usable(facts->uid))
+		return -EINVAL;
+	r = reach_pod(sd, facts->uid, &pod);
+	if (r < 0)
+		return r;
+	if (pod->told && same_pod(&pod->facts, facts))
+		return 0;
+	pod->told = true;
+	pod->facts = *facts;
+	pod->facts.uid = NULL;
+	sd->surveyed = false;
+	return 1;
+}
+
+/* Of an object that is gone there is no status left to wait for. */
+int shutdown_forget_pod(struct shutdown *sd, const char *uid)
+{
+	struct shutdown_pod_rec *pod;
+
+	if (!uid || !usable(uid))
+		return -EINVAL;
+	pod = map_get(&sd->pods, map_key(uid));
+	if (!pod || strcmp(pod->uid, uid) != 0 || (!pod->told && pod->facts.ended))
+		return 0;
+	pod->told = false;
+	pod->facts.stopping = false;
+	pod->facts.ended = true;
+	drop_unused(sd, pod);
+	sd->surveyed = false;
+	return 1;
+}
+
+/* The kubelet's lock as it names itself (A2.5); what another user calls so is not it. */
+static bool is_kubelet(const struct shutdown_holder *holder)
+{
+	return holder->who && strcmp(holder->who, "kubelet") == 0 && holder->uid == 0;
+}
+
+void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *event)
+{
+	struct shutdown_holders *h = &sd->holders;
+
+	h->asked = false;
+	h->failed = event->holders.failed;
+	if (h->failed)
+		return;
+	h->known = true;
+	if (h->kubelet)
+		h->kubelet_ns = shutdown_counted(sd);
+	h->kubelet = false;
+	h->n = event->holders.n;
+	h->n_listed = h->n < SHUTDOWN_MAX_HOLDERS ? h->n : SHUTDOWN_MAX_HOLDERS;
+	for (size_t i = 0; i < h->n; i++)
+		h->kubelet |= is_kubelet(&event->holders.list[i]);
+	for (size_t i = 0; i < h->n_listed; i++) {
+		const struct shutdown_holder *from = &event->holders.list[i];
+
+		h->who[i][0] = '\0';
+		strncat(h->who[i], from->who ? from->who : "", SHUTDOWN_WHO_MAX - 1);
+		h->list[i] = *from;
+		h->list[i].who = h->who[i];
+	}
+}
+
+void shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event)
+{
+	struct shutdown_plan plan = {};
+
+	for (size_t i = 0; i < event->plan.n; i++) {
+		const struct shutdown_group *group = &event->plan.groups[i];
+
+		if (plan.n < SHUTDOWN_MAX_GROUPS)
+			plan.groups[plan.n++] = *group;
+		else
+			plan.groups[plan.n - 1].ns =
+				shutdown_sum(plan.groups[plan.n - 1].ns, group->ns);
+	}
+	sd->plan = plan;
+	sd->surveyed = false;
+}
+
+uint32_t shutdown_group_of(const struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	uint32_t group = rec->pod ? rec->pod->facts.group : 0;
+	uint32_t last = sd->plan.n ? sd->plan.n - 1 : 0;
+
+	return group < last ? group : last;
+}
+
+void shutdown_forget_marks(struct shutdown *sd)
+{
+	struct shutdown_container_rec *rec;
+	struct shutdown_pod_rec *pod;
+
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+		rec->overdue_told = rec->survives_told = false;
+		rec->look_ns = rec->killed_ns = 0;
+	}
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+		pod->stopped = pod->asked = false;
+	sd->surveyed = false;
+}
+
+void shutdown_forget_all(struct shutdown *sd)
+{
+	struct shutdown_container_rec *rec;
+	struct shutdown_pod_rec *pod;
+
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+		free(rec);
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+		free(pod);
+	map_done(&sd->containers);
+	map_done(&sd->pods);
+}
+
+static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
+{
+	struct shutdown_container_rec *rec;
+
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+		if (!shutdown_lives(rec))
+			continue;
+		s->living++;
+		s->living_in[shutdown_group_of(sd, rec)]++;
+		if (rec->pod)
+			rec->pod->lives = true;
+		if (!shutdown_is_stopped(rec))
+			continue;
+		s->stopping++;
+		if (rec->pod && shutdown_is_on(sd))
+			rec->pod->stopped = true;
+	}
+}
+
+static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
+{
+	bool unlisted = pod->facts.unlisted || sd->sources[pod->facts.is_static].absent;
+	bool awaited;
+
+	if (shutdown_is_on(sd) && pod->facts.stopping)
+		pod->stopped = true;
+	awaited = pod->stopped && !pod->facts.ended && !unlisted;
+	pod->unseen = awaited && !pod->lives;
+	pod->asked &= pod->unseen;
+	s->pods_stopped += pod->stopped;
+	s->pods_unended += pod->stopped && !pod->facts.ended;
+	s->pods_shown += pod->stopped && pod->facts.ended && !unlisted;
+	s->awaited[pod->facts.is_static] += awaited;
+	s->pods_unseen += pod->unseen;
+	s->pods_unasked += pod->unseen && !pod->asked;
+	s->api_stopped |= pod->stopped && pod->facts.api_server;
+}
+
+static void survey(struct shutdown *sd)
+{
+	struct shutdown_survey s = {};
+	struct shutdown_pod_rec *pod;
+
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+		pod->lives = false;
+	survey_containers(sd, &s);
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+		survey_pod(sd, pod, &s);
+	sd->any_stopped |= s.pods_stopped > 0 || s.stopping > 0;
+	sd->survey = s;
+	sd->surveyed = true;
+}
+
+/* Holders are looked at every 50 ms: what is known already costs nothing. */
+const struct shutdown_survey *shutdown_survey(struct shutdown *sd)
+{
+	if (!sd->surveyed)
+		survey(sd);
+	return &sd->survey;
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The rules of a shutdown under way: which group it is at, which container may be ended, when the
+ * lock goes. */
+#include "core/shutdown/priv.h"
+
+/* FNV-1a. */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+#define HASH_PRIME UINT64_C(0x100000001b3)
+
+static uint64_t past(uint64_t since_ns, uint64_t now_ns)
+{
+	return now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
+/* When logind is to be asked again which locks are held: soon while that decides about the own one,
+ * later while it fails or owes an answer. */
+static uint64_t next_question(const struct shutdown *sd)
+{
+	const struct shutdown_holders *h = &sd->holders;
+	bool soon = sd->state == SHUTDOWN_GOING && !h->asked && !h->failed;
+
+	return shutdown_sum(sd->listed_ns, soon ? SHUTDOWN_HOLDERS_NS : SHUTDOWN_TICK_NS);
+}
+
+static void judge_tick(struct shutdown *sd)
+{
+	if (!sd->listed_ns || sd->now_ns >= next_question(sd)) {
+		sd->listed_ns = sd->now_ns;
+		if (!sd->holders.asked)
+			sd->holders.asked_ns = sd->now_ns;
+		sd->holders.asked = true;
+		shutdown_do(sd, SHUTDOWN_LIST_HOLDERS, 0, 0);
+	}
+	shutdown_want(sd, next_question(sd));
+}
+
+static bool logind_is_silent(const struct shutdown *sd)
+{
+	const struct shutdown_holders *h = &sd->holders;
+
+	return h->failed || (h->asked && past(h->asked_ns, sd->now_ns) >= SHUTDOWN_LIST_NS);
+}
+
+static void tell_group(struct shutdown *sd, enum shutdown_told told, bool timed_out)
+{
+	struct shutdown_record record = shutdown_record(sd, told);
+
+	record.group = sd->plan.at;
+	record.group_ns = sd->plan.groups[sd->plan.at].ns;
+	record.timed_out = timed_out;
+	shutdown_tell(sd, &record);
+}
+
+static void start_group(struct shutdown *sd)
+{
+	struct shutdown_plan *plan = &sd->plan;
+
+	plan->started_ns = plan->begun ? shutdown_counted(sd) : sd->announced_ns;
+	plan->begun = plan->started = true;
+	tell_group(sd, SHUTDOWN_TOLD_GROUP_STARTED, false);
+}
+
+/* False: it goes on. */
+static bool group_is_over(struct shutdown *sd)
+{
+	const struct shutdown_plan *plan = &sd->plan;
+	const struct shutdown_group *group = &plan->groups[plan->at];
+	size_t living = shutdown_survey(sd)->living_in[plan->at];
+	uint64_t end_ns = shutdown_sum(plan->started_ns, group->ns);
+	bool timed_out = shutdown_counted(sd) >= end_ns;
+
+	if (!timed_out && (living > 0 || group->in_full)) {
+		shutdown_want_counted(sd, end_ns);
+		return false;
+	}
+	tell_group(sd, SHUTDOWN_TOLD_GROUP_DONE, timed_out && living > 0);
+	return true;
+}
+
+/* The kubelet's own way through its groups (A5.4, A5.6), by what is seen of it. */
+static void judge_groups(struct shutdown *sd)
+{
+	struct shutdown_plan *plan = &sd->plan;
+
+	plan->driven |= sd->holders.kubelet || (!sd->holders.known && logind_is_silent(sd));
+	if (!plan->driven)
+		return;
+	for (; plan->at < plan->n; plan->at++) {
+		bool any = shutdown_survey(sd)->living_in[plan->at] > 0;
+
+		if (!plan->started && !any && !plan->groups[plan->at].in_full)
+			continue;
+		if (!plan->started)
+			start_group(sd);
+		if (!group_is_over(sd))
+			return;
+		plan->started = false;
+	}
+}
+
+/* Never one of a later group, and nothing while the lock is not held. */
+static bool may_kill(const struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	return sd->config.mode == SHUTDOWN_ASSIST && sd->state == SHUTDOWN_GOING &&
+	       rec->facts.kind == SHUTDOWN_KIND_CONTAINER &&
+	       (sd->plan.n == 0 || shutdown_group_of(sd, rec) <= sd->plan.at);
+}
+
+static void tell_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
+			   enum shutdown_told told, bool deaf)
+{
+	struct shutdown_record record = shutdown_record(sd, told);
+
+	record.container = rec->facts;
+	record.container.pod_uid = rec->pod ? rec->pod->uid : "";
+	record.group = shutdown_group_of(sd, rec);
+	record.deaf = deaf;
+	shutdown_tell(sd, &record);
+}
+
+static void kill_container(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	rec->killed_ns = sd->now_ns;
+	shutdown_do(sd, SHUTDOWN_KILL, rec->facts.id, 0);
+	shutdown_want(sd, shutdown_sum(sd->now_ns, SHUTDOWN_SURVIVES_NS));
+}
+
+/* It was asked in this shutdown and nobody has killed it yet. */
+static bool is_pending(const struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	const struct shutdown_container *c = &rec->facts;
+
+	return c->kind == SHUTDOWN_KIND_CONTAINER && c->asked_ns &&
+	       c->asked_ns >= sd->announced_ns && !c->kill_ns && !rec->killed_ns;
+}
+
+/* When its own time is over; UINT64_MAX: not known. */
+static uint64_t overdue_ns(const struct shutdown *sd, const struct shutdown_container *c)
+{
+	if (!c->timeout_known)
+		return UINT64_MAX;
+	return shutdown_sum(shutdown_sum(c->asked_ns, c->timeout_ns), sd->config.overdue_slack_ns);
+}
+
+/* By whoever ends its pod: a hook comes before the stop signal, and may tell them all. */
+static bool others_told(const struct shutdown *sd, const struct shutdown_container *c)
+{
+	bool before = c->ending_ns && c->ending_ns < sd->announced_ns;
+
+	return c->told_ns >= (before ? c->ending_ns : sd->announced_ns);
+}
+
+/* When it may be plain that it cannot use its time; UINT64_MAX: never. */
+static uint64_t useless_ns(const struct shutdown *sd, const struct shutdown_container *c)
+{
+	if (!sd->config.deaf_grace_ns || !c->deaf || c->hook || others_told(sd, c))
+		return UINT64_MAX;
+	return shutdown_sum(c->asked_ns, sd->config.deaf_grace_ns);
+}
+
+/* Nobody in it was told by now: what was seen before the time came, or long ago, says nothing. */
+static bool is_useless(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t at_ns = useless_ns(sd, &rec->facts), looked_ns = rec->facts.looked_ns;
+
+	if (shutdown_counted(sd) < at_ns) {
+		shutdown_want_counted(sd, at_ns);
+		return false;
+	}
+	if (rec->look_ns && looked_ns >= rec->look_ns &&
+	    past(looked_ns, sd->now_ns) < SHUTDOWN_LOOK_NS)
+		return true;
+	if (!rec->look_ns || past(rec->look_ns, sd->now_ns) >= SHUTDOWN_LOOK_NS) {
+		rec->look_ns = sd->now_ns;
+		shutdown_do(sd, SHUTDOWN_LOOK, rec->facts.id, 0);
+	}
+	shutdown_want(sd, shutdown_sum(rec->look_ns, SHUTDOWN_LOOK_NS));
+	return false;
+}
+
+static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t over_ns = overdue_ns(sd, &rec->facts);
+	bool over = shutdown_counted(sd) >= over_ns;
+
+	if (over && !rec->overdue_told) {
+		rec->overdue_told = true;
+		tell_container(sd, rec, SHUTDOWN_TOLD_OVERDUE, false);
+	}
+	if (!over)
+		shutdown_want_counted(sd, over_ns);
+	if (!may_kill(sd, rec) || (!over && !is_useless(sd, rec)))
+		return;
+	kill_container(sd, rec);
+	sd->stats.killed++;
+	tell_container(sd, rec, SHUTDOWN_TOLD_KILLED, !over);
+}
+
+/* A process that a v1 freezer holds, or that is stuck in the kernel, outlives its SIGKILL. */
+static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t at_ns = rec->killed_ns ? rec->killed_ns : rec->facts.kill_ns;
+	uint64_t late_ns = shutdown_sum(at_ns, SHUTDOWN_SURVIVES_NS);
+
+	if (at_ns < sd->announced_ns)
+		return;
+	if (sd->now_ns < late_ns) {
+		shutdown_want(sd, late_ns);
+		return;
+	}
+	if (!rec->survives_told) {
+		rec->survives_told = true;
+		tell_container(sd, rec, SHUTDOWN_TOLD_SURVIVES, false);
+	}
+	if (rec->killed_ns && may_kill(sd, rec))
+		kill_container(sd, rec);
+}
+
+static void judge_containers(struct shutdown *sd)
+{
+	struct shutdown_container_rec *rec;
+
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+		if (!shutdown_lives(rec))
+			continue;
+		if (is_pending(sd, rec))
+			judge_pending(sd, rec);
+		else if (rec->killed_ns || rec->facts.kill_ns)
+			judge_killed(sd, rec);
+	}
+}
+
+static bool observe_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
+{
+	if (shutdown_survey(sd)->living == 0)
+		*ret = SHUTDOWN_ALL_EMPTY;
+	else if (logind_is_silent(sd))
+		*ret = SHUTDOWN_LOCKS_UNKNOWN;
+	else if (sd->holders.known && sd->holders.n == 0)
+		*ret = SHUTDOWN_NO_OTHER_LOCK;
+	else
+		return false;
+	return true;
+}
+
+/* Someone stops containers, or the kubelet has not come to those that live. */
+static bool is_driven(struct shutdown *sd)
+{
+	const struct shutdown_survey *s = shutdown_survey(sd);
+	bool kubelet = sd->holders.known ? sd->holders.kubelet : true;
+
+	return s->stopping > 0 || (s->living > 0 && kubelet);
+}
+
+/* Who was not there when pods began to be stopped has to hear of them first. */
+static bool is_still_told(struct shutdown *sd)
+{
+	uint64_t end_ns = shutdown_sum(sd->joined_ns, SHUTDOWN_JOIN_NS);
+
+	if (!sd->joined_ns || sd->any_stopped || shutdown_survey(sd)->living == 0 ||
+	    sd->now_ns >= end_ns)
+		return false;
+	shutdown_want(sd, end_ns);
+	return true;
+}
+
+static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
+{
+	if (is_driven(sd) || is_still_told(sd)) {
+		sd->empty_ns = 0;
+		return false;
+	}
+	if (!sd->empty_ns)
+		sd->empty_ns = shutdown_counted(sd);
+	return shutdown_status_lets_go(sd, ret);
+}
+
+/* True: the lock is on its way out. */
+static bool judge_lock(struct shutdown *sd)
+{
+	enum shutdown_reason reason;
+	bool goes = sd->config.mode == SHUTDOWN_ASSIST ? assist_lets_go(sd, &reason)
+						       : observe_lets_go(sd, &reason);
+
+	if (!goes)
+		reason = SHUTDOWN_LIMIT;
+	if (goes || sd->now_ns >= shutdown_deadline(sd))
+		shutdown_let_go(sd, reason);
+	else
+		shutdown_want(sd, shutdown_deadline(sd));
+	return sd->state != SHUTDOWN_GOING;
+}
+
+/* What begins to be stopped while records go out is held for as well. */
+static void judge_flush(struct shutdown *sd)
+{
+	uint64_t end_ns = shutdown_flush_end(sd);
+
+	if (!sd->flushed && sd->now_ns < end_ns) {
+		shutdown_want(sd, end_ns);
+		return;
+	}
+	if (sd->config.mode == SHUTDOWN_ASSIST && sd->now_ns < shutdown_deadline(sd) &&
+	    is_driven(sd)) {
+		shutdown_advance(sd, SHUTDOWN_EV_HOLD_ON, NULL);
+		return;
+	}
+	shutdown_advance(sd, SHUTDOWN_EV_DROP, NULL);
+}
+
+static uint64_t hash(const struct shutdown_holders *h)
+{
+	uint64_t sum = HASH_START ^ h->n;
+
+	for (size_t i = 0; i < h->n_listed; i++) {
+		for (const char *at = h->who[i]; *at; at++)
+			sum = (sum ^ (unsigned char)*at) * HASH_PRIME;
+		sum = (sum ^ h->list[i].pid) * HASH_PRIME;
+	}
+	return sum ? sum : 1;
+}
+
+/* Which locks hold the node up when graced has let go and containers are no reason any more:
+ * reported once for each set of them. A kubelet that has let go of its own lock after its last pod,
+ * as it does within a moment, has held nothing up. */
+static void judge_others(struct shutdown *sd)
+{
+	struct shutdown_holders *h = &sd->holders;
+	struct shutdown_record record;
+	uint64_t late_ns;
+
+	if (is_driven(sd))
+		sd->done_ns = shutdown_counted(sd);
+	late_ns = shutdown_sum(sd->done_ns, SHUTDOWN_HELD_UP_NS);
+	if (!h->known || h->n == 0 || hash(h) == h->told)
+		return;
+	if (shutdown_counted(sd) < late_ns) {
+		shutdown_want_counted(sd, late_ns);
+		return;
+	}
+	h->told = hash(h);
+	record = shutdown_record(sd, SHUTDOWN_TOLD_HELD_UP);
+	record.holders = h->list;
+	record.n_holders = h->n;
+	record.n_listed = h->n_listed;
+	shutdown_tell(sd, &record);
+}
+
+void shutdown_judge(struct shutdown *sd)
+{
+	judge_tick(sd);
+	judge_groups(sd);
+	if (sd->state == SHUTDOWN_FLUSHING)
+		judge_flush(sd);
+	if (sd->state == SHUTDOWN_GOING && judge_lock(sd))
+		judge_flush(sd);
+	judge_containers(sd);
+	shutdown_ask_status(sd);
+	if (sd->state == SHUTDOWN_RELEASED || sd->state == SHUTDOWN_UNLOCKED)
+		judge_others(sd);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kubelet would do in a node shutdown by its configuration: which pods form which group,
+ * how long each is given, when each group starts and ends (kubelet-spec.md, A;
+ * pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, v1.36, and nodeshutdown_manager_linux.go of
+ * v1.20 to v1.22).
+ */
+#ifndef CORE_SHUTDOWN_PLAN_H
+#define CORE_SHUTDOWN_PLAN_H
+
+#include "base/arena.h"
+#include "core/pods/worker.h"
+
+#define SHUTPLAN_CRITICAL   2000000000	    /* from this priority on a pod is system critical */
+#define SHUTPLAN_UNMOUNT_NS 123000000000ULL /* A5.7: how long volumes are waited for at most */
+
+/* An entry of shutdownGracePeriodByPodPriority. */
+struct shutplan_range {
+	int32_t priority;
+	int64_t seconds;
+};
+
+/* The kubelet's settings as it reads them; any value, nanoseconds (A1.1, A1.2). */
+struct shutplan_config {
+	bool gate;	    /* GracefulNodeShutdown */
+	bool priority_gate; /* GracefulNodeShutdownBasedOnPodPriority */
+	int64_t total_ns;   /* shutdownGracePeriod */
+	int64_t critical_ns;
+	const struct shutplan_range *list;
+	size_t n_list;
+};
+
+/* error is valid during the call. */
+typedef void (*shutplan_error_fn)(void *userdata, const char *error);
+
+/* Tells every error, in the kubelet's words (A1.3), and returns how many there are. */
+size_t shutplan_validate(const struct shutplan_config *config, shutplan_error_fn fn,
+			 void *userdata);
+
+/* Whether the kubelet writes its state file and metrics (A7). */
+static inline bool shutplan_keeps_state(const struct shutplan_config *config)
+{
+	return config->gate && config->priority_gate;
+}
+
+/* How pods are ended (A8). */
+enum shutplan_rules {
+	/* Before 1.23: critical pods follow at a fixed time, and are those that are static, too. */
+	SHUTPLAN_TWO_PHASES,
+	SHUTPLAN_RANGES,
+};
+
+/* Of a kubelet 1.<minor>. */
+enum shutplan_rules shutplan_rules_of(unsigned int minor);
+
+/* Pods that are ended together. */
+struct shutplan_group {
+	int32_t priority; /* from this on */
+	int64_t seconds;  /* what its pods are given at most */
+	uint64_t ns;	  /* how long it is waited for */
+};
+
+struct shutplan {
+	enum shutplan_rules rules;
+	const struct shutplan_group *groups; /* ascending */
+	size_t n;			     /* 0: the manager is disabled */
+};
+
+/* The migrated legacy pair (A1.4): 0 or 2. */
+size_t shutplan_migrate(int64_t total_ns, int64_t critical_ns, struct shutplan_range ret[static 2]);
+
+/* The plan of any ranges, in any order. 0 or -ENOMEM; the groups are the arena's. */
+int shutplan_of_ranges(const struct shutplan_range *ranges, size_t n, struct arena *arena,
+		       struct shutplan *ret);
+
+/* The plan that config comes to: without groups where the feature is off. Likewise. */
+int shutplan_of_config(const struct shutplan_config *config, enum shutplan_rules rules,
+		       struct arena *arena, struct shutplan *ret);
+
+/* A1.6: what logind has to allow; a negative entry takes from the others' time. */
+uint64_t shutplan_requested_ns(const struct shutplan *plan);
+
+/* What of a pod decides its group, its grace, and in a simulation how it ends. */
+struct shutplan_pod {
+	bool has_priority; /* without one it counts as 0 */
+	int32_t priority;
+	bool is_static, mirror;
+	struct podworker_seconds grace; /* spec.terminationGracePeriodSeconds */
+	uint64_t kill_ns, unmount_ns; /* since its group's start: kill call and volumes are done */
+};
+
+/* The group of a pod (A5.2; A8.1 for SHUTPLAN_TWO_PHASES); plan has groups. */
+size_t shutplan_group_of(const struct shutplan *plan, const struct shutplan_pod *pod);
+
+/* What its kill overrides its grace period with (A5.5). */
+int64_t shutplan_override_s(int64_t group_s, struct podworker_seconds grace);
+
+/*
+ * What the runtime is given for each container of a pod, at the most (A5.5, B3, D5): a preStop hook
+ * and sidecars that stop before it come off that unseen. deletion is
+ * metadata.deletionGracePeriodSeconds of a pod that is being deleted when the shutdown is
+ * announced: its stop runs already, by that. The shutdown gives it no more (B3), and if it gives it
+ * less, that does not shorten a stop that runs (B2.10, A5.9). A deletion of 0 s counts as none
+ * (B3). Not set: no source tells.
+ */
+struct podworker_seconds shutplan_stop_s(const struct shutplan *plan,
+					 const struct shutplan_pod *pod,
+					 struct podworker_seconds deletion);
+
+/*
+ * Likewise, where it is not known whether the stop is the deletion's or the shutdown's: the one
+ * that came first runs on, and the runtime does not kill before the longer of both could be over.
+ * Where both run beside each other it may kill earlier.
+ */
+struct podworker_seconds shutplan_longest_stop_s(const struct shutplan *plan,
+						 const struct shutplan_pod *pod,
+						 struct podworker_seconds deletion);
+
+/* How a group came to its end. */
+enum shutplan_outcome {
+	SHUTPLAN_DONE,		  /* "done" */
+	SHUTPLAN_TIMEOUT,	  /* "timeout": kill calls had not returned */
+	SHUTPLAN_UNMOUNT_TIMEOUT, /* "unmount_timeout": volumes were still mounted */
+	SHUTPLAN_OUTCOME_COUNT,
+};
+
+const char *shutplan_outcome_name(enum shutplan_outcome outcome);
+
+/* Since the announcement. */
+struct shutplan_run {
+	bool has_pods; /* without any it is passed over */
+	uint64_t start_ns, end_ns;
+	enum shutplan_outcome outcome;
+};
+
+/* Plays the kill phase (A5.4 to A5.8) with each pod's end as told: a run for each group of the
+ * plan. Returns when it is over and the lock is let go, the last thing it does (A3.3, A7.3). */
+uint64_t shutplan_play(const struct shutplan *plan, const struct shutplan_pod *pods, size_t n,
+		       struct shutplan_run *ret_runs);
+
+#endif

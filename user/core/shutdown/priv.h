@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the parts of core/shutdown alone. */
+#ifndef CORE_SHUTDOWN_PRIV_H
+#define CORE_SHUTDOWN_PRIV_H
+
+#include "base/map.h"
+#include "core/shutdown/shutdown.h"
+
+/* Events not of the outside, but what the rules of core/shutdown/judge.c come to. */
+enum {
+	SHUTDOWN_EV_LET_GO = SHUTDOWN_EVENT_COUNT,
+	SHUTDOWN_EV_HOLD_ON, /* something is stopped after all */
+	SHUTDOWN_EV_DROP,
+	SHUTDOWN_ALL_EVENTS,
+};
+
+struct shutdown_pod_rec {
+	char uid[PODWORKER_UID_MAX];
+	uint64_t key;
+	struct shutdown_pod facts; /* its uid is not used */
+	bool told;		   /* by an event of its own, not only by a container's */
+	bool stopped;		   /* somebody ended it in this shutdown */
+	bool lives;		   /* some container of it, by the last survey */
+	bool unseen; /* it was stopped and is empty, and its status shows that to nobody yet */
+	bool asked;  /* ... and its status was asked for since then */
+	size_t containers;
+};
+
+struct shutdown_container_rec {
+	struct shutdown_container facts; /* its pod_uid is not used */
+	struct shutdown_pod_rec *pod;	 /* NULL: in none that is known */
+	bool overdue_told, survives_told;
+	uint64_t look_ns;   /* when a look at it was asked for last; 0: not */
+	uint64_t killed_ns; /* last, by us; 0: not */
+};
+
+/* What all facts come to. */
+struct shutdown_survey {
+	size_t living, stopping;
+	size_t living_in[SHUTDOWN_MAX_GROUPS];
+	size_t pods_stopped, pods_unended;
+	size_t pods_shown;   /* of those ended: a source shows it */
+	size_t awaited[2];   /* of those unended: a source could show it; by is_static */
+	size_t pods_unseen;  /* of those: they are empty */
+	size_t pods_unasked; /* of those: not asked for yet */
+	bool api_stopped;
+};
+
+struct shutdown_plan {
+	struct shutdown_group groups[SHUTDOWN_MAX_GROUPS];
+	uint32_t n;
+	uint32_t at;	     /* the group that the kubelet is at */
+	bool driven;	     /* the kubelet ends pods by it, as far as is known */
+	bool begun, started; /* any group; the one it is at */
+	uint64_t started_ns; /* of the time that counts */
+};
+
+struct shutdown_holders {
+	bool asked, known, failed;
+	bool kubelet;
+	uint64_t kubelet_ns; /* when it was seen last; of the time that counts, 0: never */
+	uint64_t asked_ns;   /* since when logind was asked in vain */
+	size_t n, n_listed;
+	struct shutdown_holder list[SHUTDOWN_MAX_HOLDERS];
+	char who[SHUTDOWN_MAX_HOLDERS][SHUTDOWN_WHO_MAX];
+	uint64_t told; /* a hash of those that were told to hold up */
+};
+
+/* What is known of a source that lists pods. Times are of the time that counts. */
+struct shutdown_source {
+	bool kubelet, reachable, absent;
+	uint64_t since_ns; /* since when that is so, in this shutdown */
+	uint64_t owed_ns;  /* since when it owes an answer; 0: it does not */
+};
+
+struct shutdown {
+	struct shutdown_config config;
+	enum shutdown_state state;
+	uint64_t now_ns;
+	uint64_t wake_ns;   /* the wish that stands; 0: none */
+	uint64_t next_ns;   /* the earliest of this step's wishes; UINT64_MAX: none */
+	uint64_t listed_ns; /* when logind was asked last which locks are held; 0: not yet */
+	uint64_t ask_ns;    /* when the status of pods is queried again */
+
+	uint64_t retry_ns, backoff_ns; /* when the lock is asked for again; 0: not */
+	uint64_t taken_ns;
+
+	enum shutdown_action action;
+	uint64_t announced_ns, limit_ns;
+	uint64_t joined_ns; /* when this program came to it, after its beginning; 0: it was there */
+	uint64_t cancelled_ns; /* when the last one was; 0: none */
+	uint64_t lost_ns;      /* time in which nothing ran since then */
+	uint64_t empty_ns; /* since when nobody stops anything; of the time that counts, 0: no */
+	uint64_t done_ns;  /* the same, or since when graced does not hold: what holds is others */
+	uint64_t flush_ns; /* since when records are on their way out */
+	bool flushed;
+	bool any_stopped; /* since it was announced */
+
+	struct shutdown_plan plan;
+	struct shutdown_holders holders;
+	struct shutdown_source sources[2]; /* by is_static */
+	struct map containers, pods;
+	bool surveyed; /* survey holds */
+	struct shutdown_survey survey;
+	struct shutdown_stats stats;
+};
+
+static inline uint64_t shutdown_sum(uint64_t a, uint64_t b)
+{
+	uint64_t ns;
+
+	return __builtin_add_overflow(a, b, &ns) ? UINT64_MAX : ns;
+}
+
+static inline bool shutdown_is_on(const struct shutdown *sd)
+{
+	return sd->state >= SHUTDOWN_GOING;
+}
+
+/* The time that counts against containers and groups. */
+static inline uint64_t shutdown_counted(const struct shutdown *sd)
+{
+	return sd->now_ns - sd->lost_ns;
+}
+
+/* When it lets go at the latest, and by when records have to be out. */
+uint64_t shutdown_deadline(const struct shutdown *sd);
+uint64_t shutdown_flush_end(const struct shutdown *sd);
+
+/* Does what the table has for the event, the state being the new one already. */
+int shutdown_advance(struct shutdown *sd, int type, const struct shutdown_event *event);
+
+void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns);
+
+/* A record with its common part. */
+struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_told told);
+void shutdown_tell(struct shutdown *sd, const struct shutdown_record *record);
+void shutdown_tell_plain(struct shutdown *sd, enum shutdown_told told);
+
+/* Facts: what shutdown_note() returns for them. */
+int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *facts);
+int shutdown_forget_container(struct shutdown *sd, uint64_t id);
+int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts);
+int shutdown_forget_pod(struct shutdown *sd, const char *uid);
+void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *event);
+void shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event);
+void shutdown_forget_all(struct shutdown *sd);
+void shutdown_forget_marks(struct shutdown *sd); /* of the shutdown before */
+
+const struct shutdown_survey *shutdown_survey(struct shutdown *sd);
+uint32_t shutdown_group_of(const struct shutdown *sd, const struct shutdown_container_rec *rec);
+
+static inline bool shutdown_lives(const struct shutdown_container_rec *rec)
+{
+	return rec->facts.populated && (rec->facts.kind == SHUTDOWN_KIND_UNKNOWN ||
+					rec->facts.kind == SHUTDOWN_KIND_CONTAINER);
+}
+
+static inline bool shutdown_is_stopped(const struct shutdown_container_rec *rec)
+{
+	return rec->facts.asked_ns || (rec->pod && rec->pod->facts.stopping);
+}
+
+/* Says what is to be done of groups, containers and the lock as things are now. */
+void shutdown_judge(struct shutdown *sd);
+
+/* Asks for the status of pods that are empty, and whether it is waited for no longer. */
+void shutdown_ask_status(struct shutdown *sd);
+bool shutdown_status_lets_go(struct shutdown *sd, enum shutdown_reason *ret);
+
+/* The lock goes as soon as records are out. */
+void shutdown_let_go(struct shutdown *sd, enum shutdown_reason reason);
+
+/* Wishes to be woken at_ns, of the time that counts or of the clock itself. */
+void shutdown_want(struct shutdown *sd, uint64_t at_ns);
+void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns);
+
+#endif

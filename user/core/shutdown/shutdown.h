@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A node shutdown as graced goes along with it: when its delay lock is taken and let go, which
+ * container may be ended, and what is told of it.
+ *
+ * It decides and never acts. Events come in with the time they are handled at; what to do comes out
+ * as effects. All times are nanoseconds on CLOCK_BOOTTIME, so a wall clock that steps is not seen;
+ * time in which nothing ran (a suspend, a paused machine) counts against nobody but logind's limit.
+ *
+ * SHUTDOWN_OBSERVE changes nothing: it lets go when every kubepods container is empty or nobody
+ * else holds a delay lock. SHUTDOWN_ASSIST holds while anybody stops a container, ends those whose
+ * own time is over without a SIGKILL, and waits for their pods' last status: up to logind's limit
+ * while the source of it answers. It queries that once a pod is empty and every second from then
+ * on.
+ */
+#ifndef CORE_SHUTDOWN_SHUTDOWN_H
+#define CORE_SHUTDOWN_SHUTDOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/pods/worker.h"
+
+#define SHUTDOWN_MAX_CONTAINERS 16384
+#define SHUTDOWN_MAX_PODS	PODWORKER_MAX_PODS
+#define SHUTDOWN_MAX_GROUPS	64
+#define SHUTDOWN_MAX_HOLDERS	16 /* told of by name */
+#define SHUTDOWN_WHO_MAX	64 /* with its NUL */
+
+#define SHUTDOWN_OVERDUE_SLACK_NS 2000000000ULL
+#define SHUTDOWN_LIMIT_MARGIN_NS  2000000000ULL /* let go so long before logind's limit */
+#define SHUTDOWN_LIMIT_DEFAULT_NS 5000000000ULL /* logind's own (A2.8) */
+#define SHUTDOWN_FLUSH_NS	  1000000000ULL /* how long records may take to be out */
+#define SHUTDOWN_TICK_NS	  1000000000ULL
+#define SHUTDOWN_LIST_NS	  1000000000ULL /* how long logind may take to tell who holds */
+/* How often logind is asked that while the lock is held: twice as often as "at most 100 ms alone"
+ * needs, for the answer takes time, too. */
+#define SHUTDOWN_HOLDERS_NS	  50000000ULL
+/* A delay lock of somebody else that is held so long after the last container is empty holds the
+ * node up: the time that logind allows by default. */
+#define SHUTDOWN_HELD_UP_NS	  5000000000ULL
+/* A status that is not there by then does not come, however long logind would wait. */
+#define SHUTDOWN_STATUS_MAX_NS	  300000000000ULL
+/* A program that came to a shutdown under way waits so long to hear which pods are being ended. */
+#define SHUTDOWN_JOIN_NS	  5000000000ULL
+#define SHUTDOWN_SURVIVES_NS	  1000000000ULL /* what lives so long after SIGKILL is named */
+#define SHUTDOWN_LOOK_NS	  1000000000ULL /* how long a look at a container holds */
+#define SHUTDOWN_BACKOFF_MAX_NS	  30000000000ULL
+/* A source of pods' status that fails for so long, asked every second, is away: more than a request
+ * or two that a node that is shutting down loses. */
+#define SHUTDOWN_API_AWAY_NS	  2000000000ULL
+/* A source that neither answers nor fails for so long is away, too: a server that takes connections
+ * and is silent, or an address behind which nothing is. */
+#define SHUTDOWN_API_SILENT_NS	  5000000000ULL
+
+enum shutdown_mode {
+	SHUTDOWN_OBSERVE, /* "observe" */
+	SHUTDOWN_ASSIST,  /* "assist" */
+	SHUTDOWN_MODE_COUNT,
+};
+
+/* What the machine is to do. */
+enum shutdown_action {
+	SHUTDOWN_UNKNOWN,     /* "unknown": the plain signal does not say */
+	SHUTDOWN_POWER_OFF,   /* "power-off" */
+	SHUTDOWN_REBOOT,      /* "reboot" */
+	SHUTDOWN_HALT,	      /* "halt" */
+	SHUTDOWN_KEXEC,	      /* "kexec" */
+	SHUTDOWN_SOFT_REBOOT, /* "soft-reboot" */
+	SHUTDOWN_ACTION_COUNT,
+};
+
+enum shutdown_kind {
+	SHUTDOWN_KIND_UNKNOWN, /* no source tells: may be a sandbox, and is never killed */
+	SHUTDOWN_KIND_CONTAINER,
+	SHUTDOWN_KIND_SANDBOX, /* not waited for, never killed */
+	SHUTDOWN_KIND_OWN,     /* the container that this program runs in: likewise */
+};
+
+/* A kubepods container as it is now: each event replaces what was known of it. */
+struct shutdown_container {
+	uint64_t id; /* of its own cgroup, not 0 */
+	const char *pod_uid;
+	enum shutdown_kind kind;
+	bool populated;
+	uint64_t asked_ns;  /* the runtime's stop signal to it; 0: it was not asked */
+	uint32_t signal;    /* that signal */
+	bool deaf;	    /* PID 1 never heard it, and not by choice */
+	bool hook;	    /* it has a preStop hook, which may ask it to drain unseen */
+	uint64_t ending_ns; /* since when its pod is being ended; 0: not, or not known */
+	uint64_t looked_ns; /* when it was looked what its other processes were told; 0: never */
+	uint64_t told_ns;   /* ... and when one was last told to stop, or ended; 0: never */
+	uint64_t kill_ns;   /* a SIGKILL by anybody; 0: none */
+	bool timeout_known;
+	uint64_t timeout_ns; /* effective stop timeout (D5), from the stop signal on */
+};
+
+/* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod
+ * that was not told of is in group 0. */
+struct shutdown_pod {
+	const char *uid;
+	uint32_t group;	 /* its place in the plan */
+	bool stopping;	 /* somebody ends it, though no container need have been asked yet (D3) */
+	bool ended;	 /* terminal, Ready False, and that can be seen */
+	bool unlisted;	 /* there is no source that could show that */
+	bool api_server; /* with it the API goes */
+	bool is_static;	 /* which source lists it */
+};
+
+/* One of the plan's groups, in the order of their ending (core/shutdown/plan). */
+struct shutdown_group {
+	uint64_t ns;  /* how long the kubelet waits for it at most */
+	bool in_full; /* it waits so long even when nothing is left (A8.2) */
+};
+
+/* A delay lock on shutdown that somebody else holds. */
+struct shutdown_holder {
+	const char *who; /* as it calls itself, any bytes */
+	uint32_t uid, pid;
+};
+
+enum shutdown_event_type {
+	SHUTDOWN_EV_LOGIND_UP,	  /* logind answers, and signals are matched */
+	SHUTDOWN_EV_LOGIND_DOWN,  /* logind or the bus went; a lock that is held stays held */
+	SHUTDOWN_EV_LOCK_TAKEN,	  /* asked for, or taken back from the fd store */
+	SHUTDOWN_EV_LOCK_REFUSED, /* the answer to TAKE_LOCK, whatever the reason */
+	SHUTDOWN_EV_LOCK_LOST,	  /* logind does not know it any more, or it was taken away */
+	SHUTDOWN_EV_ANNOUNCED,	  /* announced; may be repeated with what is known by then */
+	SHUTDOWN_EV_CANCELLED,	  /* or logind, asked anew, prepares for none */
+	SHUTDOWN_EV_HOLDERS,	  /* the answer to LIST_HOLDERS, or that something changed */
+	SHUTDOWN_EV_FLUSHED,	  /* the answer to FLUSH */
+	SHUTDOWN_EV_STOPPING,	  /* this program is to end */
+	SHUTDOWN_EV_TIMER,	  /* the answer to WAKE_AT */
+	SHUTDOWN_EV_PLAN,	  /* the groups; none: their order is not known */
+	SHUTDOWN_EV_CONTAINER,
+	SHUTDOWN_EV_CONTAINER_GONE,
+	SHUTDOWN_EV_POD,
+	SHUTDOWN_EV_POD_GONE,
+	SHUTDOWN_EV_API,    /* whether a source that lists pods can be asked */
+	SHUTDOWN_EV_LISTED, /* ... and that it has answered a question */
+	SHUTDOWN_EVENT_COUNT,
+};
+
+/* A source that lists pods: one for static pods, and one, or the same, for all others. */
+struct shutdown_lister {
+	bool is_static;
+	bool kubelet;	/* it is the kubelet itself */
+	bool reachable; /* API; false: asked again and again in vain */
+	bool absent;	/* API: no address of it was ever known, so that it counts as no source */
+};
+
+struct shutdown_event {
+	enum shutdown_event_type type;
+	union {
+		struct {
+			/* When logind said so, which may be before this program ran; 0: now. */
+			uint64_t at_ns;
+			uint64_t limit_ns; /* InhibitDelayMaxUSec, read anew; 0: not known */
+			enum shutdown_action action;
+		} announced;
+		struct {
+			const struct shutdown_holder *list; /* without the own lock */
+			size_t n;
+			bool failed; /* logind did not tell */
+		} holders;
+		struct {
+			const struct shutdown_group *groups;
+			size_t n; /* what is beyond the maximum counts to the last */
+		} plan;
+		struct shutdown_container container;
+		struct shutdown_pod pod;
+		uint64_t id;		       /* CONTAINER_GONE */
+		const char *uid;	       /* POD_GONE */
+		struct shutdown_lister lister; /* API, LISTED */
+	};
+};
+
+enum shutdown_state {
+	SHUTDOWN_AWAY,	   /* "away": no logind, no lock */
+	SHUTDOWN_ASKING,   /* "asking": for the lock, or until it may be asked for again */
+	SHUTDOWN_HOLDING,  /* "holding" */
+	SHUTDOWN_GOING,	   /* "going": announced, and the lock is held */
+	SHUTDOWN_FLUSHING, /* "flushing": on the way to let go */
+	SHUTDOWN_UNLOCKED, /* "unlocked": announced while there was no lock */
+	SHUTDOWN_RELEASED, /* "released": announced, and let go */
+	SHUTDOWN_STATE_COUNT,
+};
+
+/* Why the lock is let go. */
+enum shutdown_reason {
+	SHUTDOWN_NO_OTHER_LOCK, /* "no-other-lock": observe */
+	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind did not tell in time */
+	SHUTDOWN_ALL_EMPTY,	/* "all-empty": observe; every kubepods container */
+	/* "nobody-stops": no pod was stopped, and the kubelet is done. Where this program came to a
+	 * shutdown under way, it first waits for SHUTDOWN_JOIN_NS to hear of those that are. */
+	SHUTDOWN_NOBODY_STOPS,
+	/* "pods-ended": empty, and the sources have their last status; of the pods of a source that
+	 * is not configured nothing is expected. */
+	SHUTDOWN_PODS_ENDED,
+	/* "status-late": empty; statusWait is over, or logind's limit is near, without it */
+	SHUTDOWN_STATUS_LATE,
+	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; no source of it answers */
+	SHUTDOWN_API_SERVER_STOPPED, /* "api-server-stopped": empty; it is among them */
+	SHUTDOWN_LIMIT,		     /* "limit": containers are left, and logind waits no longer */
+	SHUTDOWN_REASON_COUNT,
+};
+
+enum shutdown_told {
+	SHUTDOWN_TOLD_ANNOUNCED,     /* "announced" */
+	SHUTDOWN_TOLD_GROUP_STARTED, /* "group-started" */
+	SHUTDOWN_TOLD_GROUP_DONE,    /* "group-done": over, or out of time */
+	SHUTDOWN_TOLD_OVERDUE, /* "pod-overdue": a container whose time is over, without a SIGKILL */
+	SHUTDOWN_TOLD_KILLED,  /* "container-killed": by graced */
+	SHUTDOWN_TOLD_SURVIVES,	 /* "container-survives": a SIGKILL did not end it */
+	SHUTDOWN_TOLD_RELEASED,	 /* "released": the lock goes, for the reason told */
+	SHUTDOWN_TOLD_HELD_UP,	 /* "held-up": others hold for SHUTDOWN_HELD_UP_NS for nothing */
+	SHUTDOWN_TOLD_CANCELLED, /* "cancelled" */
+	SHUTDOWN_TOLD_ENDED,	 /* "ended": this program is stopped */
+	SHUTDOWN_TOLD_COUNT,
+};
+
+/* Each record has the first part; what else it has is named there. */
+struct shutdown_record {
+	enum shutdown_told told;
+	uint64_t at_ns;
+	enum shutdown_mode mode;
+	enum shutdown_action action;
+	bool locked; /* graced holds its lock */
+	uint64_t announced_ns, limit_ns;
+	size_t living;	 /* kubepods containers that are populated, sandboxes aside */
+	size_t stopping; /* ... and that somebody stops */
+
+	uint32_t group; /* GROUP_*: its place, and OVERDUE, KILLED, SURVIVES: the container's */
+	uint64_t group_ns;
+	bool timed_out; /* GROUP_DONE */
+
+	/* OVERDUE, KILLED, SURVIVES; pod_uid is valid during the call. */
+	struct shutdown_container container;
+	bool deaf; /* OVERDUE, KILLED: for deafGrace, not for the end of its own time */
+
+	enum shutdown_reason reason; /* RELEASED */
+
+	/* HELD_UP, RELEASED: who else holds, as logind told last; n may be more than are listed.
+	 * Valid during the call. */
+	const struct shutdown_holder *holders;
+	size_t n_holders, n_listed;
+};
+
+enum shutdown_effect_type {
+	SHUTDOWN_TAKE_LOCK,    /* answer with LOCK_TAKEN or LOCK_REFUSED */
+	SHUTDOWN_FLUSH,	       /* get all records out; answer with FLUSHED */
+	SHUTDOWN_DROP_LOCK,    /* out of the fd store, then close; no answer */
+	SHUTDOWN_LIST_HOLDERS, /* answer with HOLDERS */
+	SHUTDOWN_LOOK, /* at container cgroup id, what its others were told; its facts answer */
+	SHUTDOWN_KILL, /* SIGKILL to all in container cgroup id; its facts tell what came of it */
+	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD tells it; no other answer */
+	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
+	SHUTDOWN_TELL,	     /* hand record to the sinks */
+};
+
+struct shutdown_effect {
+	enum shutdown_effect_type type;
+	uint64_t id;
+	uint64_t at_ns;
+	const char *uid; /* valid during the call, like record */
+	const struct shutdown_record *record;
+};
+
+/* Receives each effect in order, while shutdown_step() runs; must not call it. */
+typedef void (*shutdown_effect_fn)(void *userdata, const struct shutdown_effect *effect);
+
+struct shutdown_config {
+	enum shutdown_mode mode;
+	uint64_t overdue_slack_ns; /* shutdown.overdueSlack; 0 is none */
+	uint64_t status_wait_ns;   /* shutdown.statusWait; 0: as long as the limit allows */
+	uint64_t deaf_grace_ns;	   /* shutdown.deafGrace; 0: off */
+	shutdown_effect_fn effect;
+	void *userdata;
+};
+
+/* As it is now. */
+struct shutdown_status {
+	enum shutdown_state state;
+	enum shutdown_action action;
+	bool locked, going;
+	uint64_t announced_ns, limit_ns; /* 0 unless a shutdown is going on */
+	uint64_t deadline_ns;		 /* when it lets go at the latest; likewise */
+	size_t containers, living, stopping;
+	size_t pods, pods_stopped, pods_ended; /* ended: of those stopped in this shutdown */
+	uint32_t group; /* that the kubelet is at by the plan; the number of groups: past the last */
+};
+
+/* A pod that was told of in a shutdown. */
+enum shutdown_pod_state {
+	SHUTDOWN_POD_RUNNING,  /* "running": nobody has begun to end it */
+	SHUTDOWN_POD_STOPPING, /* "stopping" */
+	SHUTDOWN_POD_ENDED,    /* "ended": and that can be seen */
+	SHUTDOWN_POD_STATE_COUNT,
+};
+
+/* All since shutdown_new(). */
+struct shutdown_stats {
+	uint64_t unexpected; /* events a state does not expect: counted no-ops */
+	uint64_t refused;    /* facts that found no room */
+	uint64_t announced, cancelled, killed, released;
+	uint64_t lost_ns; /* time in which nothing ran, in this shutdown */
+};
+
+struct shutdown;
+
+/* 0, -EINVAL or -ENOMEM. The configuration is copied; the caller frees with shutdown_free(). */
+int shutdown_new(const struct shutdown_config *config, struct shutdown **ret);
+struct shutdown *shutdown_free(struct shutdown *sd);
+
+/* 0; -EINVAL for an event that is none or a fact without id or usable UID; -ENOSPC when there is no
+ * room for one, -ENOMEM: it is as if it had not come. What it points to is copied. A time before
+ * that of an earlier step counts as that one. */
+int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint64_t now_ns);
+
+/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD, POD_GONE or LISTED about which
+ * nothing is decided before the next step or shutdown_settle(). 1: it is new; 0: it was known; or
+ * an error of shutdown_step(). */
+int shutdown_note(struct shutdown *sd, const struct shutdown_event *event);
+/* Decides by all that was noted. */
+void shutdown_settle(struct shutdown *sd, uint64_t now_ns);
+
+void shutdown_get_status(struct shutdown *sd, struct shutdown_status *ret);
+void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret);
+/* Adds how many pods of that group are in which state; a group beyond the plan's last is it. */
+void shutdown_count_pods(struct shutdown *sd, uint32_t group,
+			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);
+
+/* The words in quotes above; NULL for a number that is none. */
+const char *shutdown_mode_name(enum shutdown_mode mode);
+const char *shutdown_action_name(enum shutdown_action action);
+const char *shutdown_state_name(enum shutdown_state state);
+const char *shutdown_reason_name(enum shutdown_reason reason);
+const char *shutdown_pod_state_name(enum shutdown_pod_state state);
+const char *shutdown_told_name(enum shutdown_told told);
+
+/* By the "type" of logind's PrepareForShutdownWithMetadata: systemd's handle_action_table
+ * (src/login/logind-action.c), whose words are API, and the same with a hyphen, as org.freedesktop.
+ * login1's methods would have it. SHUTDOWN_UNKNOWN for any other. */
+enum shutdown_action shutdown_action_of(const char *type);
+
+/* By the words of configuration: 0 or -EINVAL. */
+int shutdown_mode_parse(const char *text, enum shutdown_mode *ret);
+
+#endif

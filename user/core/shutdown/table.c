@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The states of a shutdown and its lock: what each event does in each of them. */
+#include "core/shutdown/priv.h"
+
+#define BACKOFF_FIRST_NS 1000000000ULL
+#define STEADY_NS	 60000000000ULL /* a lock held so long is no sign of trouble when lost */
+
+/* What a cell of the table does. */
+typedef int (*act_fn)(struct shutdown *sd, const struct shutdown_event *event);
+
+static int nothing(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)sd;
+	(void)event;
+	return 0;
+}
+
+static int unexpected(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->stats.unexpected++;
+	return 0;
+}
+
+static int ask(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->retry_ns = 0;
+	shutdown_do(sd, SHUTDOWN_TAKE_LOCK, 0, 0);
+	return 0;
+}
+
+static int forget_retry(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->retry_ns = 0;
+	sd->backoff_ns = 0;
+	return 0;
+}
+
+static int taken(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->retry_ns = 0;
+	sd->taken_ns = sd->now_ns;
+	return 0;
+}
+
+static int refused(struct shutdown *sd, const struct shutdown_event *event)
+{
+	uint64_t next_ns = sd->backoff_ns ? 2 * sd->backoff_ns : BACKOFF_FIRST_NS;
+
+	(void)event;
+	sd->backoff_ns = next_ns < SHUTDOWN_BACKOFF_MAX_NS ? next_ns : SHUTDOWN_BACKOFF_MAX_NS;
+	sd->retry_ns = shutdown_sum(sd->now_ns, sd->backoff_ns);
+	return 0;
+}
+
+/* A lock that comes and goes is not taken again without a pause. */
+static int lost(struct shutdown *sd, const struct shutdown_event *event)
+{
+	if (sd->now_ns - sd->taken_ns < STEADY_NS)
+		return refused(sd, event);
+	sd->backoff_ns = 0;
+	return ask(sd, event);
+}
+
+static int retry(struct shutdown *sd, const struct shutdown_event *event)
+{
+	if (sd->retry_ns && sd->now_ns >= sd->retry_ns)
+		return ask(sd, event);
+	return 0;
+}
+
+/* The same shutdown as before, perhaps better known by now. */
+static int again(struct shutdown *sd, const struct shutdown_event *event)
+{
+	uint64_t at_ns = event->announced.at_ns;
+
+	/* It cannot have been announced before another was cancelled. */
+	if (at_ns && at_ns < sd->cancelled_ns)
+		at_ns = sd->cancelled_ns;
+	if (at_ns && at_ns < sd->announced_ns) {
+		if (sd->announced_ns - at_ns > SHUTDOWN_TICK_NS)
+			sd->joined_ns = sd->now_ns;
+		sd->announced_ns = at_ns;
+	}
+	if (event->announced.limit_ns)
+		sd->limit_ns = event->announced.limit_ns;
+	if (event->announced.action > SHUTDOWN_UNKNOWN &&
+	    event->announced.action < SHUTDOWN_ACTION_COUNT)
+		sd->action = event->announced.action;
+	return 0;
+}
+
+static int begin(struct shutdown *sd, const struct shutdown_event *event)
+{
+	sd->retry_ns = 0;
+	sd->announced_ns = sd->now_ns;
+	sd->limit_ns = SHUTDOWN_LIMIT_DEFAULT_NS;
+	sd->action = SHUTDOWN_UNKNOWN;
+	sd->lost_ns = sd->empty_ns = sd->joined_ns = 0;
+	sd->done_ns = sd->now_ns;
+	sd->listed_ns = 0;
+	for (size_t i = 0; i < 2; i++) {
+		sd->sources[i].since_ns = sd->now_ns;
+		sd->sources[i].owed_ns = 0;
+	}
+	sd->any_stopped = false;
+	sd->plan.at = 0;
+	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
+	sd->holders = (struct shutdown_holders){};
+	shutdown_forget_marks(sd);
+	sd->stats.announced++;
+	again(sd, event);
+	shutdown_tell_plain(sd, SHUTDOWN_TOLD_ANNOUNCED);
+	return 0;
+}
+
+static int over(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->stats.cancelled++;
+	sd->cancelled_ns = sd->now_ns;
+	shutdown_tell_plain(sd, SHUTDOWN_TOLD_CANCELLED);
+	sd->announced_ns = sd->limit_ns = 0;
+	sd->action = SHUTDOWN_UNKNOWN;
+	return 0;
+}
+
+static int over_ask(struct shutdown *sd, const struct shutdown_event *event)
+{
+	over(sd, event);
+	sd->backoff_ns = 0;
+	return ask(sd, event);
+}
+
+static int note_holders(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_note_holders(sd, event);
+	return 0;
+}
+
+static int note_plan(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_note_plan(sd, event);
+	return 0;
+}
+
+static int note_container(struct shutdown *sd, const struct shutdown_event *event)
+{
+	return shutdown_note_container(sd, &event->container);
+}
+
+static int forget_container(struct shutdown *sd, const struct shutdown_event *event)
+{
+	return shutdown_forget_container(sd, event->id);
+}
+
+static int note_pod(struct shutdown *sd, const struct shutdown_event *event)
+{
+	return shutdown_note_pod(sd, &event->pod);
+}
+
+static int forget_pod(struct shutdown *sd, const struct shutdown_event *event)
+{
+	return shutdown_forget_pod(sd, event->uid);
+}
+
+static int note_api(struct shutdown *sd, const struct shutdown_event *event)
+{
+	struct shutdown_source *source = &sd->sources[event->lister.is_static];
+
+	if (source->reachable != event->lister.reachable)
+		source->since_ns = shutdown_counted(sd);
+	source->reachable = event->lister.reachable;
+	source->kubelet = event->lister.kubelet;
+	source->absent = event->lister.absent;
+	sd->surveyed = false;
+	return 0;
+}
+
+/* 1: it owed that answer. */
+static int note_listed(struct shutdown *sd, const struct shutdown_event *event)
+{
+	struct shutdown_source *source = &sd->sources[event->lister.is_static];
+	bool owed = source->owed_ns != 0;
+
+	source->owed_ns = 0;
+	return owed;
+}
+
+static int flush(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->flush_ns = sd->now_ns;
+	sd->flushed = false;
+	shutdown_do(sd, SHUTDOWN_FLUSH, 0, shutdown_flush_end(sd));
+	return 0;
+}
+
+static int flushed(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->flushed = true;
+	return 0;
+}
+
+static int drop(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	sd->stats.released++;
+	sd->done_ns = shutdown_counted(sd);
+	shutdown_do(sd, SHUTDOWN_DROP_LOCK, 0, 0);
+	return 0;
+}
+
+static int ended(struct shutdown *sd, const struct shutdown_event *event)
+{
+	(void)event;
+	shutdown_tell_plain(sd, SHUTDOWN_TOLD_ENDED);
+	return 0;
+}
+
+#define KEEP SHUTDOWN_STATE_COUNT /* the state stays as it is */
+
+struct cell {
+	enum shutdown_state next;
+	act_fn act;
+};
+
+#define STAY(act_)         \
+	{                  \
+		KEEP, act_ \
+	}
+#define TO(next_, act_)                \
+	{                              \
+		SHUTDOWN_##next_, act_ \
+	}
+#define ALL(act_)                                                                                  \
+	{                                                                                          \
+		STAY(act_), STAY(act_), STAY(act_), STAY(act_), STAY(act_), STAY(act_), STAY(act_) \
+	}
+#define NIL STAY(nothing)
+#define ODD STAY(unexpected)
+
+static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
+	/* clang-format off */
+	/*			      AWAY		     ASKING		    HOLDING	       GOING		      FLUSHING		   UNLOCKED		  RELEASED */
+	[SHUTDOWN_EV_LOGIND_UP] =    {TO(ASKING, ask),	     STAY(ask),		    NIL,	       NIL,		      NIL,		   NIL,			  NIL},
+	[SHUTDOWN_EV_LOGIND_DOWN] =  {NIL,		     TO(AWAY, forget_retry), NIL,	       NIL,		      NIL,		   NIL,			  NIL},
+	[SHUTDOWN_EV_LOCK_TAKEN] =   {TO(HOLDING, taken),    TO(HOLDING, taken),    NIL,	       NIL,		      NIL,		   TO(GOING, taken),	  STAY(drop)},
+	[SHUTDOWN_EV_LOCK_REFUSED] = {NIL,		     STAY(refused),	    ODD,	       ODD,		      ODD,		   NIL,			  NIL},
+	[SHUTDOWN_EV_LOCK_LOST] =    {ODD,		     ODD,		    TO(ASKING, lost),  TO(UNLOCKED, nothing), TO(RELEASED, nothing), ODD,		  ODD},
+	[SHUTDOWN_EV_ANNOUNCED] =    {TO(UNLOCKED, begin),   TO(UNLOCKED, begin),   TO(GOING, begin),  STAY(again),	      STAY(again),	   STAY(again),		  STAY(again)},
+	[SHUTDOWN_EV_CANCELLED] =    {NIL,		     NIL,		    NIL,	       TO(HOLDING, over),     TO(HOLDING, over),   TO(ASKING, over_ask),  TO(ASKING, over_ask)},
+	[SHUTDOWN_EV_HOLDERS] =	     ALL(note_holders),
+	[SHUTDOWN_EV_FLUSHED] =	     {NIL,		     NIL,		    NIL,	       NIL,		      STAY(flushed),	   NIL,			  NIL},
+	[SHUTDOWN_EV_STOPPING] =     {NIL,		     NIL,		    NIL,	       STAY(ended),	      STAY(ended),	   STAY(ended),		  STAY(ended)},
+	[SHUTDOWN_EV_TIMER] =	     {NIL,		     STAY(retry),	    NIL,	       NIL,		      NIL,		   NIL,			  NIL},
+	[SHUTDOWN_EV_PLAN] =	     {STAY(note_plan),	     STAY(note_plan),	    STAY(note_plan),   ODD,		      ODD,		   ODD,			  ODD},
+	[SHUTDOWN_EV_CONTAINER] =    ALL(note_container),
+	[SHUTDOWN_EV_CONTAINER_GONE] = ALL(forget_container),
+	[SHUTDOWN_EV_POD] =	     ALL(note_pod),
+	[SHUTDOWN_EV_POD_GONE] =     ALL(forget_pod),
+	[SHUTDOWN_EV_API] =	     ALL(note_api),
+	[SHUTDOWN_EV_LISTED] =	     ALL(note_listed),
+	[SHUTDOWN_EV_LET_GO] =		     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   ODD,			  ODD},
+	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
+	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},
+	/* clang-format on */
+};
+
+/* The state is the new one when act runs. */
+int shutdown_advance(struct shutdown *sd, int type, const struct shutdown_event *event)
+{
+	const struct cell *cell = &table[type][sd->state];
+	bool was_on = shutdown_is_on(sd);
+
+	if (cell->next != KEEP)
+		sd->state = cell->next;
+	if (was_on != shutdown_is_on(sd))
+		sd->surveyed = false;
+	return cell->act(sd, event);
+}

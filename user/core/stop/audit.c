@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Judges by the kernel's rules of signals whether an init would hear one. */
+#include "core/stop/audit.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+static uint64_t bit_of(uint32_t signal)
+{
+	return signal >= 1 && signal <= 64 ? 1ull << (signal - 1) : 0;
+}
+
+enum audit_thread audit_thread_of(uint32_t signal, uint64_t blocked, enum audit_call call,
+				  uint64_t awaited)
+{
+	/* A wait takes what it waits for out of the mask as long as it sleeps. */
+	if (blocked & bit_of(signal))
+		return AUDIT_BLOCKS;
+	switch (call) {
+	case AUDIT_CALL_WAIT:
+		return awaited & bit_of(signal) ? AUDIT_WAITS : AUDIT_OPEN;
+	case AUDIT_CALL_WAIT_ON:
+	case AUDIT_CALL_UNREAD:
+		return AUDIT_UNSURE;
+	default:
+		return AUDIT_OPEN;
+	}
+}
+
+enum audit_disposition audit_disposition_of(uint32_t signal, uint64_t caught, uint64_t ignored)
+{
+	if (caught & bit_of(signal))
+		return AUDIT_SIG_HANDLED;
+	return ignored & bit_of(signal) ? AUDIT_SIG_IGNORED : AUDIT_SIG_DFL;
+}
+
+/* What SIG_DFL does, signal(7). */
+enum action {
+	ACTION_END,
+	ACTION_NOTHING,
+	ACTION_SUSPEND,
+};
+
+static enum action action_of(uint32_t signal)
+{
+	switch (signal) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGURG:
+	case SIGWINCH:
+		return ACTION_NOTHING;
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+		return ACTION_SUSPEND;
+	default:
+		return ACTION_END;
+	}
+}
+
+static struct audit verdict(enum audit_verdict verdict, enum audit_reason reason)
+{
+	return (struct audit){.verdict = verdict, .reason = reason};
+}
+
+static struct audit unheard(const struct audit_facts *f)
+{
+	if (f->disposition == AUDIT_SIG_IGNORED)
+		return verdict(AUDIT_IGNORES, AUDIT_SIG_IGN);
+	if (action_of(f->signal) == ACTION_NOTHING)
+		return verdict(AUDIT_IGNORES, AUDIT_DEFAULT_IGNORE);
+	return verdict(AUDIT_DEAF,
+		       f->shell.is_shell && f->shell.in_front ? AUDIT_SHELL : AUDIT_SHIELD);
+}
+
+/* What becomes of the signal in a thread that does not block it, when there is no handler. */
+static bool is_dropped(const struct audit_facts *f)
+{
+	return f->disposition == AUDIT_SIG_IGNORED || f->shielded ||
+	       action_of(f->signal) == ACTION_NOTHING;
+}
+
+/* But for a shield. */
+static bool would_die(const struct audit_facts *f)
+{
+	return f->disposition == AUDIT_SIG_DFL && action_of(f->signal) != ACTION_NOTHING &&
+	       action_of(f->signal) != ACTION_SUSPEND;
+}
+
+static struct audit taken_by_default(const struct audit_facts *f)
+{
+	if (is_dropped(f))
+		return unheard(f);
+	if (action_of(f->signal) == ACTION_SUSPEND)
+		return verdict(AUDIT_DEAF, AUDIT_SUSPENDS);
+	return verdict(AUDIT_DIES, AUDIT_DEFAULT);
+}
+
+static struct audit judge_all_blocked(const struct audit_facts *f)
+{
+	if (f->signalfds)
+		return verdict(AUDIT_HEARS, AUDIT_SIGNALFD);
+	if (f->signalfds_unread || f->calls_unread)
+		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
+	/* A shell, and posix_spawn(3), block everything for a moment. */
+	return f->passing ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : verdict(AUDIT_DEAF, AUDIT_BLOCKED);
+}
+
+static struct audit judge_handled(const struct audit_facts *f)
+{
+	/* Those not sure run the handler, or take it by their wait: it is heard either way. */
+	if (f->threads[AUDIT_OPEN] || f->threads[AUDIT_UNSURE])
+		return verdict(AUDIT_HEARS, AUDIT_HANDLER);
+	if (f->threads[AUDIT_WAITS])
+		return verdict(AUDIT_HEARS, AUDIT_WAITER);
+	return judge_all_blocked(f);
+}
+
+/* The leader blocks it: it is queued, for whom? */
+static struct audit judge_queued(const struct audit_facts *f)
+{
+	bool open = f->threads[AUDIT_OPEN], waits = f->threads[AUDIT_WAITS];
+
+	if (f->threads[AUDIT_UNSURE])
+		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
+	if (!open)
+		return waits ? verdict(AUDIT_HEARS, AUDIT_WAITER) : judge_all_blocked(f);
+	/* A thread that drops it may come before the one that would read it. */
+	if (waits || (is_dropped(f) && f->signalfds))
+		return verdict(AUDIT_UNKNOWN, AUDIT_THREADS);
+	if (is_dropped(f) && f->signalfds_unread)
+		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
+	/* Kernels differ: one ends the whole group once it has found a thread that does not block it
+	 * (complete_signal()), another leaves it to that thread, under the shield, to drop it. */
+	if (would_die(f) && f->shielded)
+		return verdict(AUDIT_UNKNOWN, AUDIT_THREADS);
+	return taken_by_default(f);
+}
+
+static struct audit judge_unhandled(const struct audit_facts *f)
+{
+	switch (f->leader) {
+	case AUDIT_OPEN:
+		return taken_by_default(f);
+	case AUDIT_WAITS:
+		/* A leader that can take a signal is preferred. */
+		return verdict(AUDIT_HEARS, AUDIT_WAITER);
+	case AUDIT_BLOCKS:
+		return judge_queued(f);
+	default:
+		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
+	}
+}
+
+static struct audit judge(const struct audit_facts *f)
+{
+	/* These two cannot be handled, ignored or blocked, and come from outside the namespace. */
+	if (f->signal == SIGKILL)
+		return verdict(AUDIT_DIES, AUDIT_DEFAULT);
+	if (f->signal == SIGSTOP)
+		return verdict(AUDIT_DEAF, AUDIT_SUSPENDS);
+	return f->disposition == AUDIT_SIG_HANDLED ? judge_handled(f) : judge_unhandled(f);
+}
+
+static bool trap_waits(const struct audit_facts *f, const struct audit *a)
+{
+	return a->verdict == AUDIT_HEARS && a->reason == AUDIT_HANDLER && f->shell.is_shell &&
+	       f->shell.in_front && f->shell.waits && !f->shell.behind;
+}
+
+struct audit audit_judge(const struct audit_facts *f)
+{
+	struct audit a = judge(f);
+	bool child_ignores = a.verdict == AUDIT_HEARS && f->child_ignores;
+	bool untold = a.verdict == AUDIT_DIES && f->shell.is_shell && f->shell.in_front;
+
+	a.warnings = (uint32_t)f->stopped << AUDIT_STOPPED | (uint32_t)f->frozen << AUDIT_FROZEN |
+		     (uint32_t)trap_waits(f, &a) << AUDIT_SHELL_WAITS |
+		     (uint32_t)untold << AUDIT_CHILD_UNTOLD |
+		     (uint32_t)child_ignores << AUDIT_CHILD_IGNORES |
+		     (uint32_t)f->pending << AUDIT_PENDING | (uint32_t)f->guessed << AUDIT_GUESSED;
+	return a;
+}
+
+bool audit_is_deaf(const struct audit *a)
+{
+	return a->verdict == AUDIT_DEAF || a->verdict == AUDIT_IGNORES;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/*
+ * Runtimes run a copy of themselves that a container cannot write to: in memory, or a mount of the
+ * file alone, which is under no root and whose path is "/". runc names its stages "runc:[2:INIT]".
+ */
+bool audit_is_starting(const char *comm, const char *link, bool on_root, uint64_t age_ns)
+{
+	if (on_root || age_ns >= AUDIT_STAGE_NS)
+		return false;
+	if (begins(link, "/memfd:runc") || begins(link, "/memfd:crun"))
+		return true;
+	return strcmp(link, "/") == 0 && (begins(comm, "runc:[") || strcmp(comm, "crun") == 0);
+}
+
+static bool is_shell_name(const char *name)
+{
+	static const char *const shells[] = {"sh",  "dash", "bash",  "ash",  "ksh", "ksh93",
+					     "zsh", "mksh", "rbash", "rksh", "yash"};
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		if (strcmp(name, shells[i]) == 0)
+			return true;
+	return false;
+}
+
+bool audit_is_shell(const char *exe, const char *comm)
+{
+	if (!*exe || strcmp(exe, "busybox") == 0 || strcmp(exe, "toybox") == 0)
+		return is_shell_name(comm);
+	return is_shell_name(exe);
+}
+
+bool audit_passes_on(const char *exe)
+{
+	static const char *const inits[] = {"tini",	 "tini-static", "docker-init",
+					    "dumb-init", "catatonit",	"podman-init"};
+
+	for (size_t i = 0; i < sizeof(inits) / sizeof(*inits); i++)
+		if (strcmp(exe, inits[i]) == 0)
+			return true;
+	return false;
+}
+
+const char *audit_verdict_name(enum audit_verdict v)
+{
+	static const char *const names[] = {
+		[AUDIT_HEARS] = "hears", [AUDIT_DIES] = "dies",	      [AUDIT_IGNORES] = "ignores",
+		[AUDIT_DEAF] = "deaf",	 [AUDIT_UNKNOWN] = "unknown",
+	};
+
+	return (unsigned int)v < AUDIT_VERDICT_COUNT ? names[v] : NULL;
+}
+
+const char *audit_reason_name(enum audit_reason reason)
+{
+	static const char *const names[] = {
+		[AUDIT_HANDLER] = "handler",
+		[AUDIT_WAITER] = "waiter",
+		[AUDIT_SIGNALFD] = "signalfd",
+		[AUDIT_DEFAULT] = "default",
+		[AUDIT_DEFAULT_IGNORE] = "default-ignore",
+		[AUDIT_STARTING] = "starting",
+		[AUDIT_SIG_IGN] = "ignored",
+		[AUDIT_SHIELD] = "no-handler",
+		[AUDIT_SHELL] = "shell",
+		[AUDIT_BLOCKED] = "blocked",
+		[AUDIT_SUSPENDS] = "suspends",
+		[AUDIT_ACCESS] = "no-access",
+		[AUDIT_THREADS] = "threads-differ",
+		[AUDIT_BUSY] = "busy",
+	};
+
+	return (unsigned int)reason < AUDIT_REASON_COUNT ? names[reason] : NULL;
+}
+
+const char *audit_warning_name(enum audit_warning warning)
+{
+	static const char *const names[] = {
+		[AUDIT_STOPPED] = "stopped",
+		[AUDIT_FROZEN] = "frozen",
+		[AUDIT_SHELL_WAITS] = "shell-waits",
+		[AUDIT_CHILD_UNTOLD] = "child-untold",
+		[AUDIT_PENDING] = "pending",
+		[AUDIT_GUESSED] = "init-guessed",
+		[AUDIT_CHILD_IGNORES] = "child-ignored",
+	};
+
+	return (unsigned int)warning < AUDIT_WARNING_COUNT ? names[warning] : NULL;
+}
+
+const char *audit_disposition_name(enum audit_disposition d)
+{
+	static const char *const names[] = {
+		[AUDIT_SIG_DFL] = "default",
+		[AUDIT_SIG_IGNORED] = "ignore",
+		[AUDIT_SIG_HANDLED] = "handler",
+	};
+
+	return (unsigned int)d < AUDIT_DISPOSITION_COUNT ? names[d] : NULL;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a running container would hear its stop signal: facts of its init in, verdict out.
+ *
+ * The rules are the kernel's (kernel/signal.c). A signal from outside is sent to the thread group's
+ * leader: prepare_signal() drops it there and then when the leader neither blocks it nor waits for
+ * it and the disposition says nothing, be it SIG_IGN, be it SIG_DFL under the shield that the init
+ * of a pid namespace has (SIGNAL_UNKILLABLE). Else it is queued, and any thread that does not block
+ * it may take it: for a handler, for a wait (rt_sigtimedwait), or for its default, from which the
+ * shield saves it on some kernels and not on others. While every thread blocks it, only a signalfd
+ * takes it.
+ *
+ * What is not judged: what a handler does once it runs, whether a signalfd is ever read, whether
+ * the program would change its mind later. A thread is believed to block what it waits for, as
+ * POSIX demands; the kernel shows its mask without it.
+ */
+#ifndef CORE_STOP_AUDIT_H
+#define CORE_STOP_AUDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum audit_verdict {
+	AUDIT_HEARS,   /* "hears": the program gets it */
+	AUDIT_DIES,    /* "dies": it ends at once, without a chance to clean up */
+	AUDIT_IGNORES, /* "ignores": it would be thrown away, as the program or the signal's default
+			  wants it */
+	AUDIT_DEAF,    /* "deaf": it would have no effect, which is hardly what anybody wants */
+	AUDIT_UNKNOWN, /* "unknown": what was seen does not tell */
+	AUDIT_VERDICT_COUNT,
+};
+
+enum audit_reason {
+	AUDIT_HANDLER,	/* "handler": hears, by a handler that some thread can run */
+	AUDIT_WAITER,	/* "waiter": hears, by a thread in sigwaitinfo or its like */
+	AUDIT_SIGNALFD, /* "signalfd": hears, blocked in all threads, by a signalfd that is open */
+	AUDIT_DEFAULT,	/* "default": dies of it */
+	AUDIT_SIG_IGN,	/* "ignored": ignores, the disposition is SIG_IGN */
+	AUDIT_SHIELD,	/* "no-handler": deaf, the default and init of its pid namespace */
+	AUDIT_SHELL,	/* "shell": the same, and a shell in front of the app */
+	AUDIT_BLOCKED,	/* "blocked": deaf, all threads block it and nobody waits for it */
+	AUDIT_SUSPENDS, /* "suspends": deaf, the signal would only suspend the processes */
+	AUDIT_ACCESS,	/* "no-access": unknown, a look into the process was not permitted */
+	AUDIT_THREADS,	/* "threads-differ": unknown, the thread that gets it decides, and any of
+			   them may */
+	AUDIT_DEFAULT_IGNORE, /* "default-ignore": ignores, as is the default of SIGCHLD */
+	AUDIT_STARTING,	      /* "starting": unknown, still a stage of the container's runtime */
+	AUDIT_BUSY, /* "busy": unknown, all threads block it, but one did so only in passing */
+	AUDIT_REASON_COUNT,
+};
+
+/* Bits 1 << this: nothing that makes a container deaf, but good to know before it is stopped. */
+enum audit_warning {
+	AUDIT_STOPPED,	    /* "stopped": by job control or a debugger; hears when it goes on */
+	AUDIT_FROZEN,	    /* "frozen": its cgroup is; hears when it is thawed */
+	AUDIT_SHELL_WAITS,  /* "shell-waits": a shell's trap runs only when its child has ended */
+	AUDIT_CHILD_UNTOLD, /* "child-untold": a shell dies, and the app behind it without a word */
+	AUDIT_PENDING,	    /* "pending": the signal was sent before and nobody took it */
+	/* "child-ignored": it passes the signal on to its child, and that ignores it */
+	AUDIT_CHILD_IGNORES,
+	AUDIT_GUESSED, /* "init-guessed": no init of a pid namespace; the oldest process */
+	AUDIT_WARNING_COUNT,
+};
+
+enum audit_disposition {
+	AUDIT_SIG_DFL,	   /* "default" */
+	AUDIT_SIG_IGNORED, /* "ignore" */
+	AUDIT_SIG_HANDLED, /* "handler" */
+	AUDIT_DISPOSITION_COUNT,
+};
+
+/* One thread and the signal. */
+enum audit_thread {
+	AUDIT_OPEN,   /* does not block it */
+	AUDIT_BLOCKS, /* blocks it and does not wait for it */
+	AUDIT_WAITS,  /* waits for it */
+	AUDIT_UNSURE, /* does not block it, or waits for it: could not be told */
+	AUDIT_THREAD_COUNT,
+};
+
+struct audit_shell {
+	bool is_shell; /* the init is one; else nothing else here counts */
+	bool waits;    /* it is in a call that ends when a child does */
+	bool in_front; /* it has a child */
+	bool behind;   /* each of its children was started with & */
+};
+
+struct audit_facts {
+	uint32_t signal; /* 1 to 64 */
+	bool shielded;	 /* init of a pid namespace */
+	enum audit_disposition disposition;
+	enum audit_thread leader;	      /* also when it has left its threads behind */
+	uint32_t threads[AUDIT_THREAD_COUNT]; /* how many live ones, the leader with them */
+	uint32_t passing;  /* of those that block it: not asleep, or only until a child has begun */
+	bool calls_unread; /* ... or what one of them does could not be seen */
+	bool signalfds_unread; /* whether there are signalfds could not be seen */
+	uint32_t signalfds;    /* with the signal in their mask */
+	bool stopped, frozen, pending, guessed;
+	bool child_ignores; /* the child of an init that passes signals on */
+	struct audit_shell shell;
+};
+
+struct audit {
+	enum audit_verdict verdict;
+	enum audit_reason reason;
+	uint32_t warnings; /* bits 1 << enum audit_warning */
+};
+
+/* What a thread is to a signal, by its mask of blocked ones and, when it does not block it, by what
+ * it is doing. Masks have bit n-1 for signal n. */
+enum audit_call {
+	AUDIT_CALL_OTHER,   /* no wait for signals */
+	AUDIT_CALL_WAIT,    /* rt_sigtimedwait for the signals in awaited */
+	AUDIT_CALL_WAIT_ON, /* rt_sigtimedwait, but for which could not be told */
+	AUDIT_CALL_UNREAD,
+};
+enum audit_thread audit_thread_of(uint32_t signal, uint64_t blocked, enum audit_call call,
+				  uint64_t awaited);
+
+/* The disposition by /proc's masks of caught and ignored signals. */
+enum audit_disposition audit_disposition_of(uint32_t signal, uint64_t caught, uint64_t ignored);
+
+struct audit audit_judge(const struct audit_facts *facts);
+
+/* Whether the container would not hear it: deaf or ignores. */
+bool audit_is_deaf(const struct audit *audit);
+
+/*
+ * Whether an init is a stage of the runtime that makes its container: what it does about signals
+ * says nothing of the program that is yet to come. comm and link, the target of /proc/PID/exe, are
+ * a runtime's; on_root says that link leads to its program from its own root, as it does for all
+ * that a container starts from a file of its own. A container can imitate all of that by a program
+ * in memory, so that a stage is believed for AUDIT_STAGE_NS after the process has started.
+ */
+#define AUDIT_STAGE_NS 10000000000ull
+bool audit_is_starting(const char *comm, const char *link, bool on_root, uint64_t age_ns);
+
+/* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
+ * Busybox and toybox are one when they are called as one. */
+bool audit_is_shell(const char *exe, const char *comm);
+
+/* Whether exe, the base name of the program, is that of an init known to pass signals on to the one
+ * child that it was made to start. */
+bool audit_passes_on(const char *exe);
+
+/* The words in quotes above; NULL for a number that is no member. */
+const char *audit_verdict_name(enum audit_verdict verdict);
+const char *audit_reason_name(enum audit_reason reason);
+const char *audit_warning_name(enum audit_warning warning);
+const char *audit_disposition_name(enum audit_disposition disposition);
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stops as they are kept: flat, so that a line of a file holds one, and judged when they come back.
+ */
+#include "core/stop/keep.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What grows or moves here changes the numbers that are kept. */
+_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 10 &&
+		       SENDER_KIND_COUNT == 10 && OOM_LEVEL_UNKNOWN == 4,
+	       "KEPT_VERSION follows the enums of stops");
+
+#define SIGKILL_NR 9
+#define SIGNALS	   64
+
+/* Digits of relations, the last of them not 0. */
+static void write_last_from(const struct stop *stop, char ret[static SIGNALS + 1])
+{
+	int n = SIGNALS;
+
+	while (n && !stop->last_from[n])
+		n--;
+	for (int i = 0; i < n; i++)
+		ret[i] = (char)('0' + stop->last_from[i + 1]);
+	ret[n] = '\0';
+}
+
+static bool is_last_from(const char *text)
+{
+	for (; *text; text++)
+		if (*text < '0' || *text >= '0' + RELATION_COUNT)
+			return false;
+	return true;
+}
+
+static void read_last_from(const char *text, struct stop *ret)
+{
+	for (int i = 0; i < SIGNALS && text[i]; i++)
+		ret->last_from[i + 1] = (uint8_t)(text[i] - '0');
+}
+
+void stop_keep(const struct stop *stop, struct kept_stop *ret)
+{
+	*ret = (struct kept_stop){
+		.state = stop->state,
+		.rank = stop->rank,
+		.init = stop->init,
+		.guessed = stop->guessed,
+		.late = stop->late,
+		.init_unseen = stop->init_unseen,
+		.deaf = stop->deaf,
+		.request_sigs = stop->request_sigs,
+		.request_suppressed = stop->request_suppressed,
+		.oom_victim = stop->oom_victim,
+		.oom = stop->oom,
+		.exit_seen = stop->exit_seen,
+		.status = stop->status,
+		.exit_ns = stop->exit_ns,
+		.empty_ns = stop->empty_ns,
+		.deliver_ns = stop->deliver_ns,
+		.reap_ns = stop->reap_ns,
+		.unsure_ns = stop->unsure_ns,
+		.since_ns = stop->since_ns,
+		.base = stop->base,
+		.counts = stop->counts,
+		.forwards = stop->forward.count,
+		.forward_number = stop->forward.number,
+		.forward_result = stop->forward.result,
+		.forward_ns = stop->forward.at_ns,
+		.forward_to = stop->forward.to,
+		.takes_others = stop->takes_others,
+		.told_unnamed = stop->told_unnamed,
+		.record_lost = stop->record_lost,
+		.shed = stop->shed,
+		.restarted = stop->restarted,
+		.blind = stop->blind,
+		.hearing = stop->hearing,
+		.given_ns = stop->given_ns,
+		.given_unknown = stop->given_unknown,
+	};
+	write_last_from(stop, ret->last_from);
+}
+
+const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which)
+{
+	const struct stop_signal *const signals[STOP_KEPT_COUNT] = {
+		[STOP_KEPT_REQUEST] = &stop->request,
+		[STOP_KEPT_CANDIDATE] = &stop->candidate.signal,
+		[STOP_KEPT_INSIDE] = &stop->inside,
+		[STOP_KEPT_KILL] = &stop->kill,
+	};
+
+	return signals[which]->seen ? signals[which] : NULL;
+}
+
+static void keep_candidate(const struct stop_candidate *c, struct kept_signal *ret)
+{
+	ret->kill = ret->inside = true;
+	ret->numbers = c->numbers;
+	ret->suppressed = c->suppressed;
+	ret->hearing = c->hearing;
+	ret->deaf = c->deaf;
+}
+
+bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept_signal *ret)
+{
+	const struct stop_signal *s = stop_kept_signal(stop, which);
+
+	if (!s)
+		return false;
+	*ret = (struct kept_signal){
+		.kill = which == STOP_KEPT_KILL,
+		.inside = which == STOP_KEPT_INSIDE,
+		.number = s->number,
+		.result = s->result,
+		.flags = s->flags,
+		.at_ns = s->at_ns,
+		.kind = s->sender.kind,
+		.relation = s->sender.relation,
+		.sender = s->sender.proc,
+	};
+	memcpy(ret->ancestors, s->sender.ancestors, sizeof(ret->ancestors));
+	if (which == STOP_KEPT_CANDIDATE)
+		keep_candidate(&stop->candidate, ret);
+	return true;
+}
+
+/* Who runs has not exited, nor left an empty cgroup. */
+static bool can_be(const struct kept_stop *kept)
+{
+	bool runs = kept->state >= STOP_RUNNING && kept->state <= STOP_KILLED;
+
+	if (kept->state >= STOP_STATE_COUNT || kept->rank > GRACED_INIT_PID1 ||
+	    kept->oom > OOM_LEVEL_UNKNOWN || !is_last_from(kept->last_from))
+		return false;
+	return !runs || (!kept->exit_seen && !kept->exit_ns && !kept->empty_ns);
+}
+
+int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *kept)
+{
+	if (!can_be(kept))
+		return -EINVAL;
+	/* Forgets the signals of what was there. */
+	stop_begin(map, stop, &kept->init, kept->rank);
+	*stop = (struct stop){
+		.state = (enum stop_state)kept->state,
+		.node = stop->node,
+		.wake = stop->wake,
+		.init = kept->init,
+		.rank = kept->rank,
+		.guessed = kept->guessed,
+		.late = kept->late,
+		.init_unseen = kept->init_unseen,
+		.request_sigs = kept->request_sigs,
+		.request_suppressed = kept->request_suppressed,
+		.deaf = kept->deaf,
+		.oom_victim = kept->oom_victim,
+		.oom = (enum oom_level)kept->oom,
+		.exit_seen = kept->exit_seen,
+		.status = kept->status,
+		.exit_ns = kept->exit_ns,
+		.empty_ns = kept->empty_ns,
+		.deliver_ns = kept->deliver_ns,
+		.reap_ns = kept->reap_ns,
+		.unsure_ns = kept->unsure_ns,
+		.since_ns = kept->since_ns,
+		.base = kept->base,
+		.counts = kept->counts,
+		.before = kept->counts,
+		.forward = {kept->forwards, kept->forward_number, kept->forward_result,
+			    kept->forward_ns, kept->forward_to},
+		.takes_others = kept->takes_others,
+		.told_unnamed = kept->told_unnamed,
+		.record_lost = kept->record_lost,
+		.shed = kept->shed,
+		.restarted = kept->restarted,
+		.blind = kept->blind,
+		.hearing = kept->hearing,
+		.given_ns = kept->given_ns,
+		.given_unknown = kept->given_unknown,
+		.kept = true,
+	};
+	read_last_from(kept->last_from, stop);
+	return 0;
+}
+
+static enum stop_kept kept_as(const struct kept_signal *kept)
+{
+	if (kept->kill)
+		return kept->inside ? STOP_KEPT_CANDIDATE : STOP_KEPT_KILL;
+	return kept->inside ? STOP_KEPT_INSIDE : STOP_KEPT_REQUEST;
+}
+
+/* A life that is over and reported has no signals any more, and one without a request only those
+ * that are no request. */
+static bool may_have(const struct stop *stop, enum stop_kept which)
+{
+	if (stop->state == STOP_EXITED || stop->state == STOP_KILLED)
+		return true;
+	if (which == STOP_KEPT_KILL)
+		return false;
+	return stop->state == STOP_REQUESTED ||
+	       (which != STOP_KEPT_REQUEST && stop->state == STOP_RUNNING);
+}
+
+static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
+{
+	struct stop_signal *const signals[STOP_KEPT_COUNT] = {
+		[STOP_KEPT_REQUEST] = &stop->request,
+		[STOP_KEPT_CANDIDATE] = &stop->candidate.signal,
+		[STOP_KEPT_INSIDE] = &stop->inside,
+		[STOP_KEPT_KILL] = &stop->kill,
+	};
+
+	return signals[which];
+}
+
+static bool can_be_signal(const struct kept_signal *kept, enum stop_kept which)
+{
+	bool is_kill = which == STOP_KEPT_KILL, is_candidate = which == STOP_KEPT_CANDIDATE;
+
+	return kept->number >= 1 && kept->number <= SIGNALS &&
+	       is_kill == (kept->number == SIGKILL_NR) && is_candidate == (kept->numbers != 0) &&
+	       kept->kind < SENDER_KIND_COUNT && kept->relation < RELATION_COUNT;
+}
+
+static void restore_candidate(const struct kept_signal *kept, struct stop_candidate *ret)
+{
+	ret->numbers = kept->numbers;
+	ret->suppressed = kept->suppressed;
+	ret->hearing = kept->hearing;
+	ret->deaf = kept->deaf;
+}
+
+int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_signal *kept)
+{
+	enum stop_kept which = kept_as(kept);
+	struct stop_signal *s = signal_in(stop, which);
+	struct cgnode *from = cgmap_get(map, kept->sender.watch_id);
+
+	if (!stop->kept || !may_have(stop, which) || s->seen || !can_be_signal(kept, which))
+		return -EINVAL;
+	*s = (struct stop_signal){
+		.seen = true,
+		.number = kept->number,
+		.result = kept->result,
+		.flags = kept->flags,
+		.at_ns = kept->at_ns,
+		.sender.kind = (enum sender_kind)kept->kind,
+		.sender.relation = (enum relation)kept->relation,
+		.sender.proc = kept->sender,
+		.sender.node = from ? cgnode_ref(from) : NULL,
+	};
+	memcpy(s->sender.ancestors, kept->ancestors, sizeof(kept->ancestors));
+	if (which == STOP_KEPT_CANDIDATE)
+		restore_candidate(kept, &stop->candidate);
+	return 0;
+}
+
+void stop_restored(struct stop *stop)
+{
+	if (stop->state == STOP_KILLED && !stop->kill.seen)
+		stop->state = STOP_REQUESTED;
+	if (stop->state == STOP_REQUESTED && !stop->request.seen)
+		stop->state = STOP_RUNNING;
+	if (!stop->request.seen) {
+		stop->request_sigs = 0;
+		stop->deaf = false;
+		stop->hearing = 0;
+		stop->given_ns = 0;
+		stop->given_unknown = false;
+		stop->forward = (struct stop_forward){};
+	}
+	if (stop->state == STOP_IDLE || stop->state == STOP_TOLD)
+		return;
+	stop->blind |= stop_is_running(stop);
+	stop->restarted |= stop->blind || !stop->empty_ns;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The decision table: a row is a condition and what follows from it; the first that holds wins. */
+#include "core/stop/outcome.h"
+
+#include <stddef.h>
+
+#define ROW_27A OUTCOME_ROW_27A
+
+typedef const struct outcome_facts *facts_ptr;
+
+static int died_of(facts_ptr f)
+{
+	return (int)(f->status & 0x7f);
+}
+
+static bool killed(facts_ptr f)
+{
+	return died_of(f) == 9;
+}
+
+static bool unseen(facts_ptr f)
+{
+	return !f->status_seen;
+}
+
+static bool oom_container(facts_ptr f)
+{
+	return killed(f) && f->oom == OOM_LEVEL_CONTAINER;
+}
+
+static bool oom_pod(facts_ptr f)
+{
+	return killed(f) && f->oom == OOM_LEVEL_POD;
+}
+
+static bool oom_node(facts_ptr f)
+{
+	return killed(f) && f->oom == OOM_LEVEL_NODE;
+}
+
+static bool oom_unknown(facts_ptr f)
+{
+	return killed(f) && f->oom == OOM_LEVEL_UNKNOWN;
+}
+
+/* The same process may have asked it to stop before, wherever that runs. */
+static bool kill_unknown(facts_ptr f)
+{
+	return killed(f) &&
+	       (!f->kill_seen || (relation_is_unknown(f->kill_from) && !f->kill_escalates));
+}
+
+static bool kill_by_namespace(facts_ptr f)
+{
+	return killed(f) && f->kill_ns_teardown;
+}
+
+static bool kill_by_kernel(facts_ptr f)
+{
+	return killed(f) && f->kill_from == RELATION_KERNEL;
+}
+
+static bool kill_too_early(facts_ptr f)
+{
+	return killed(f) && f->request_open && f->kill_escalates && f->kill_early;
+}
+
+static bool kill_escalated(facts_ptr f)
+{
+	return killed(f) && f->request_open && f->kill_escalates;
+}
+
+/* Without a request, or after somebody else's: what that one asked for is not escalated. */
+static bool kill_without_grace(facts_ptr f)
+{
+	return killed(f) && f->kill_from == RELATION_MANAGER;
+}
+
+static bool kill_by_self(facts_ptr f)
+{
+	return killed(f) && f->kill_from == RELATION_SELF;
+}
+
+static bool kill_same_container(facts_ptr f)
+{
+	return killed(f) && f->kill_from == RELATION_SAME_CONTAINER;
+}
+
+static bool kill_same_pod(facts_ptr f)
+{
+	return killed(f) && f->kill_from == RELATION_SAME_POD;
+}
+
+static bool kill_other_pod(facts_ptr f)
+{
+	return killed(f) && f->kill_from == RELATION_OTHER_POD;
+}
+
+static bool kill_by_host(facts_ptr f)
+{
+	return killed(f);
+}
+
+static bool stopped_by_signal(facts_ptr f)
+{
+	int s = died_of(f);
+
+	return s >= 1 && s <= 64 && f->request_open && (f->request_sigs >> (s - 1)) & 1;
+}
+
+static bool crash_no_signal(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_NONE && f->window_complete;
+}
+
+static bool crash_unknown(facts_ptr f)
+{
+	return died_of(f) && (f->fatal_from == RELATION_NONE || relation_is_unknown(f->fatal_from));
+}
+
+static bool crash_self(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_SELF;
+}
+
+static bool crash_kernel(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_KERNEL;
+}
+
+static bool crash_same_container(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_SAME_CONTAINER;
+}
+
+static bool crash_same_pod(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_SAME_POD;
+}
+
+static bool crash_other_pod(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_OTHER_POD;
+}
+
+static bool crash_host(facts_ptr f)
+{
+	return died_of(f);
+}
+
+static bool exited_as_asked(facts_ptr f)
+{
+	return f->request_open && f->request_heard;
+}
+
+static bool exited_unasked(facts_ptr f)
+{
+	return f->request_open;
+}
+
+static bool exited_zero_inside(facts_ptr f)
+{
+	return f->stopped_inside && (f->status >> 8 & 0xff) == 0;
+}
+
+static bool exited_inside(facts_ptr f)
+{
+	return f->stopped_inside;
+}
+
+static bool exited_zero(facts_ptr f)
+{
+	return (f->status >> 8 & 0xff) == 0;
+}
+
+static bool always(facts_ptr f)
+{
+	(void)f;
+	return true;
+}
+
+static const struct {
+	int row;
+	bool (*holds)(facts_ptr f);
+	enum outcome outcome;
+	enum cause cause;
+} rows[] = {
+	{1, unseen, OUTCOME_UNKNOWN, CAUSE_UNKNOWN},
+	{2, oom_container, OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER},
+	{3, oom_pod, OUTCOME_OOM_KILLED, CAUSE_OOM_POD},
+	{4, oom_node, OUTCOME_OOM_KILLED, CAUSE_OOM_NODE},
+	{5, oom_unknown, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
+	{6, kill_unknown, OUTCOME_KILLED, CAUSE_UNKNOWN},
+	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
+	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
+	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
+	{10, kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
+	{11, kill_without_grace, OUTCOME_KILLED, CAUSE_NO_GRACE},
+	{12, kill_by_self, OUTCOME_KILLED, CAUSE_SELF},
+	{13, kill_same_container, OUTCOME_KILLED, CAUSE_SAME_CONTAINER},
+	{14, kill_same_pod, OUTCOME_KILLED, CAUSE_SAME_POD},
+	{15, kill_other_pod, OUTCOME_KILLED, CAUSE_OTHER_POD},
+	{16, kill_by_host, OUTCOME_KILLED, CAUSE_HOST},
+	{17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
+	{18, crash_no_signal, OUTCOME_CRASHED, CAUSE_SELF},
+	{19, crash_unknown, OUTCOME_CRASHED, CAUSE_UNKNOWN},
+	{20, crash_self, OUTCOME_CRASHED, CAUSE_SELF},
+	{21, crash_kernel, OUTCOME_CRASHED, CAUSE_KERNEL},
+	{22, crash_same_container, OUTCOME_CRASHED, CAUSE_SAME_CONTAINER},
+	{23, crash_same_pod, OUTCOME_CRASHED, CAUSE_SAME_POD},
+	{24, crash_other_pod, OUTCOME_CRASHED, CAUSE_OTHER_POD},
+	{25, crash_host, OUTCOME_CRASHED, CAUSE_HOST},
+	{26, exited_as_asked, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL},
+	{27, exited_unasked, OUTCOME_GRACEFUL, CAUSE_SELF},
+	{ROW_27A, exited_zero_inside, OUTCOME_COMPLETED, CAUSE_SAME_CONTAINER},
+	{ROW_27A, exited_inside, OUTCOME_FAILED, CAUSE_SAME_CONTAINER},
+	{28, exited_zero, OUTCOME_COMPLETED, CAUSE_SELF},
+	{29, always, OUTCOME_FAILED, CAUSE_SELF},
+};
+
+struct outcome_verdict outcome_decide(const struct outcome_facts *facts)
+{
+	size_t i = 0;
+
+	while (!rows[i].holds(facts))
+		i++;
+	return (struct outcome_verdict){
+		.outcome = rows[i].outcome,
+		.cause = rows[i].cause,
+		.row = rows[i].row,
+	};
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The decision table of the contract (section 3, Outcome and cause): facts about one stop in, one
+ * row out. First match wins; nothing else decides an outcome.
+ */
+#ifndef CORE_STOP_OUTCOME_H
+#define CORE_STOP_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum outcome {
+	OUTCOME_UNKNOWN,
+	OUTCOME_GRACEFUL,
+	OUTCOME_TERMINATED,
+	OUTCOME_KILLED,
+	OUTCOME_OOM_KILLED,
+	OUTCOME_CRASHED,
+	OUTCOME_COMPLETED,
+	OUTCOME_FAILED,
+	OUTCOME_COUNT,
+};
+
+enum cause {
+	CAUSE_UNKNOWN,
+	CAUSE_STOP_SIGNAL,
+	CAUSE_GRACE_EXPIRED,
+	CAUSE_KILLED_EARLY,
+	CAUSE_NO_GRACE,
+	CAUSE_OOM_CONTAINER,
+	CAUSE_OOM_POD,
+	CAUSE_OOM_NODE,
+	CAUSE_OOM_UNKNOWN,
+	CAUSE_PID_NAMESPACE,
+	CAUSE_KERNEL,
+	CAUSE_SELF,
+	CAUSE_SAME_CONTAINER,
+	CAUSE_SAME_POD,
+	CAUSE_OTHER_POD,
+	CAUSE_HOST,
+	CAUSE_COUNT,
+};
+
+/* Contract: sender, judged by cgroup id when the signal was generated, first match. */
+enum relation {
+	RELATION_NONE, /* no signal was seen */
+	RELATION_SELF,
+	RELATION_KERNEL,
+	RELATION_SAME_CONTAINER,
+	RELATION_SAME_POD,
+	RELATION_OTHER_POD,
+	RELATION_MANAGER,
+	RELATION_HOST,
+	RELATION_UNKNOWN,  /* the kernel, or any process: nothing tells them apart */
+	RELATION_UNPLACED, /* a process outside the target's container, which may be in another */
+	RELATION_COUNT,
+};
+
+static inline bool relation_is_unknown(enum relation relation)
+{
+	return relation == RELATION_UNKNOWN || relation == RELATION_UNPLACED;
+}
+
+enum oom_level {
+	OOM_LEVEL_NONE, /* init is no OOM victim */
+	OOM_LEVEL_CONTAINER,
+	OOM_LEVEL_POD,
+	OOM_LEVEL_NODE,
+	OOM_LEVEL_UNKNOWN,
+};
+
+/* Contract: evidence.gaps, in the order they are printed. */
+enum gap {
+	GAP_EVENTS_LOST,
+	GAP_SUPPRESSED,
+	GAP_ATTACHED_LATE,
+	GAP_DAEMON_DOWN, /* it was restarted while this was followed */
+	GAP_UNKNOWN_CGROUP,
+	GAP_INIT_GUESSED,
+	GAP_KILL_UNSEEN,
+	GAP_EXIT_UNSEEN,
+	GAP_OOM_LEVEL,
+	GAP_NOT_EMPTY,
+	GAP_NAME_LATE,
+	GAP_SHED,	     /* less was recorded of it, to stay within the budget */
+	GAP_GRACE_UNCERTAIN, /* a kill that is early unless the grace period was shortened unseen */
+	GAP_SENDER_UNKNOWN,  /* the verdict depends on who sent a signal */
+	GAP_STOP_SIGNAL_UNKNOWN, /* it may have been a stop signal that it was sent */
+	GAP_TIME_UNCERTAIN,	 /* of a pod: a time lies between two answers that are far apart */
+	GAP_SANDBOX_GUESSED,	 /* that it is its pod's sandbox only its executable tells */
+	GAP_INIT_UNSEEN,	 /* processes ran in the container without an init that was found */
+	GAP_COUNT,
+};
+
+struct outcome_facts {
+	bool status_seen;
+	uint32_t status;	 /* raw wait status */
+	enum oom_level oom;	 /* NONE unless init is an OOM victim */
+	bool kill_seen;		 /* a fatal SIGKILL was seen */
+	enum relation kill_from; /* its sender */
+	bool kill_ns_teardown;	 /* ... is a dying PID 1 of a pid namespace that init is in */
+	bool kill_escalates;	 /* by a manager as the request was, or by the request's sender */
+	bool kill_early;	 /* grace known, and earlier than it allows */
+	bool request_open;
+	bool request_heard;
+	uint64_t request_sigs;	  /* stop-set signals sent in it: bit n-1 for signal n */
+	bool stopped_inside;	  /* it heard a stop signal from its own container shortly before */
+	enum relation fatal_from; /* who sent the last signal of the number it died of */
+	bool window_complete;	  /* nothing that bears on the verdict was lost or suppressed */
+};
+
+#define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
+
+/* Rows are numbered 1 to 29 as they follow each other, and OUTCOME_ROW_27A. */
+struct outcome_verdict {
+	enum outcome outcome;
+	enum cause cause;
+	int row;
+};
+
+struct outcome_verdict outcome_decide(const struct outcome_facts *facts);
+
+const char *outcome_name(enum outcome outcome);
+const char *cause_name(enum cause cause);
+const char *gap_name(enum gap gap);
+/* "container", "pod", "node"; "unknown" for any other. */
+const char *oom_level_name(enum oom_level level);
+/* OUTCOME_COUNT for a word that names none. */
+enum outcome outcome_from_name(const char *name);
+
+#endif

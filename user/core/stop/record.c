@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The contract's words for what a record holds. */
+#include "core/stop/record.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+const char *sender_kind_name(enum sender_kind kind)
+{
+	static const char *const names[] = {
+		[SENDER_KERNEL] = "kernel",	  [SENDER_POD] = "pod",
+		[SENDER_CONTAINER] = "container", [SENDER_SYSTEMD] = "systemd",
+		[SENDER_KUBELET] = "kubelet",	  [SENDER_RUNTIME] = "runtime",
+		[SENDER_HOST] = "host",		  [SENDER_GRACED] = "graced",
+		[SENDER_UNKNOWN] = NULL,	  [SENDER_UNPLACED] = NULL,
+	};
+
+	return (unsigned int)kind < COUNT(names) ? names[kind] : "host";
+}
+
+const char *record_container_kind_name(enum record_container_kind kind)
+{
+	static const char *const names[] = {
+		[CONTAINER_KIND_CONTAINER] = "container",
+		[CONTAINER_KIND_SANDBOX] = "sandbox",
+		[CONTAINER_KIND_SERVICE] = "service",
+		[CONTAINER_KIND_PROCESS] = "process",
+	};
+
+	return (unsigned int)kind < COUNT(names) ? names[kind] : NULL;
+}
+
+const char *pod_trigger_name(enum pod_trigger trigger)
+{
+	static const char *const names[POD_TRIGGER_COUNT] = {
+		[POD_LISTED] = "listed",
+		[POD_STARTED] = "started",
+		[POD_DELETION] = "deletion",
+		[POD_PHASE] = "phase",
+		[POD_EVICTED] = "evicted",
+		[POD_PREEMPTED] = "preempted",
+		[POD_NODE_SHUTDOWN] = "node-shutdown",
+		[POD_DEADLINE] = "deadline",
+		[POD_REMOVED] = "removed",
+		[POD_STOP_SIGNAL] = "stop-signal",
+		[POD_LAST_EXIT] = "last-exit",
+		[POD_CGROUP_REMOVED] = "cgroup-removed",
+		[POD_RESTART] = "restart",
+	};
+
+	return (unsigned int)trigger < COUNT(names) ? names[trigger] : NULL;
+}
+
+/* The numbers are the kernel's, include/trace/events/signal.h. */
+const char *record_result_name(int32_t result)
+{
+	static const char *const names[] = {
+		"delivered", "ignored", "already_pending", "overflow", "lost_info",
+	};
+
+	return result >= 0 && (size_t)result < COUNT(names) ? names[result] : "unknown";
+}
+
+enum record_container_kind record_container_kind_of(const struct cgpath *path, const char *name)
+{
+	if (path->kind == CGPATH_SANDBOX)
+		return CONTAINER_KIND_SANDBOX;
+	if (name || path->kind == CGPATH_CONTAINER_OUTSIDE)
+		return CONTAINER_KIND_CONTAINER;
+	return CONTAINER_KIND_UNKNOWN;
+}

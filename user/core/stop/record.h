@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: what the engine reports, in the terms of the contract (JSON records, section 3), before
+ * any encoding. Filled by the engine, valid during the effect's call.
+ *
+ * Strings point into the engine or are NULL where a value is unknown. Times are nanoseconds of
+ * CLOCK_BOOTTIME, 0 for unknown, unless a name says wall.
+ */
+#ifndef CORE_STOP_RECORD_H
+#define CORE_STOP_RECORD_H
+
+#include "core/cgroup/path.h"
+#include "core/facts/observation.h"
+#include "core/pods/discrepancy.h"
+#include "core/pods/worker.h"
+#include "core/stop/grace.h"
+#include "core/stop/outcome.h"
+#include "core/stop/unheard.h"
+
+/* Contract: sender.kind. */
+enum sender_kind {
+	SENDER_KERNEL,
+	SENDER_POD,
+	SENDER_CONTAINER,
+	SENDER_SYSTEMD,
+	SENDER_KUBELET,
+	SENDER_RUNTIME,
+	SENDER_HOST,
+	SENDER_GRACED,	 /* this program, or another instance of it on the host */
+	SENDER_UNKNOWN,	 /* a timer or the like of anybody's: no process is known */
+	SENDER_UNPLACED, /* a process that may be in a container, which one is not known */
+	SENDER_KIND_COUNT,
+};
+
+struct record_pod {
+	bool known; /* false: not in a pod, printed as null */
+	const char *namespace_;
+	const char *name;
+	const char *uid;
+	const char *workload; /* what made it; NULL: not known */
+	enum cgpath_qos qos;
+	bool is_static;
+};
+
+enum record_container_kind {
+	CONTAINER_KIND_UNKNOWN, /* null: no source tells a sandbox from a container */
+	CONTAINER_KIND_CONTAINER,
+	CONTAINER_KIND_SANDBOX,
+	CONTAINER_KIND_SERVICE,
+	CONTAINER_KIND_PROCESS,
+};
+
+struct record_container {
+	bool known;
+	const char *name;
+	const char *id; /* NULL: a cgroup that carries no id */
+	enum cgpath_runtime runtime;
+	enum record_container_kind kind;
+	const char *cgroup; /* path in the hierarchy of the containers */
+	const char *image;  /* NULL: not known */
+	bool attempt_known;
+	uint32_t attempt; /* how often it was restarted */
+};
+
+struct record_process {
+	uint32_t pid, ns_pid;
+	const char *comm;
+	uint64_t start_ns;
+};
+
+struct record_sender {
+	enum sender_kind kind;
+	struct record_process process;
+	const char *ancestors[GRACED_ANCESTORS]; /* comms, nearest first, NULL ends */
+	struct record_pod pod;
+	struct record_container container;
+	const char *cgroup; /* NULL: not known */
+};
+
+struct record_sigref { /* a signal inside a stop record */
+	bool known;
+	uint32_t number;
+	int32_t result;
+	uint64_t at_ns;
+	struct record_sender sender;
+};
+
+struct record_signal {
+	uint32_t number;
+	int32_t result;
+	bool group;
+	int32_t code;
+	bool blocked;
+	bool deaf;
+	enum unheard reason;
+	struct record_sender sender;
+	struct record_process target;
+	bool target_init;
+	struct record_pod pod;
+	struct record_container container;
+};
+
+struct record_exit {
+	bool known;	 /* false: exit status not seen */
+	bool told;	 /* ... but the runtime told its code */
+	int32_t code;	 /* as it told it: 128 + n for signal n */
+	uint32_t status; /* raw wait status */
+	uint64_t at_ns;
+};
+
+/* What init passed on of its stop; none when count is 0. */
+struct record_forward {
+	uint32_t count; /* signals recorded, a few at most */
+	uint32_t number;
+	int32_t result;
+	struct record_process to;
+	uint64_t after_ns; /* since the stop signal */
+};
+
+enum record_tri { TRI_UNKNOWN, TRI_FALSE, TRI_TRUE };
+
+struct record_stop {
+	char id[192]; /* <boot id>/<container id>/<start_boot_ns> */
+	struct record_pod pod;
+	struct record_container container;
+	struct record_process process;
+	struct record_sigref stop_signal;
+	struct record_sigref kill_signal;
+	bool deaf;
+	enum unheard reason;
+	struct record_exit exit;
+	uint64_t latency_ns; /* valid when stop_signal is known and the exit was seen */
+	bool latency_known;
+	struct grace grace;
+	struct record_forward forward;
+	uint64_t deliver_ns; /* init took its stop signal; 0: not seen */
+	uint64_t reap_ns;    /* its parent waited for it; 0: not seen */
+	enum record_tri pod_terminating;
+	enum outcome outcome;
+	enum cause cause;
+	uint64_t collateral_kills;
+	uint64_t oom_kills;
+	uint64_t empty_ns; /* 0: not empty yet */
+	uint32_t gaps;	   /* bits 1 << enum gap; 0 is complete evidence */
+};
+
+/* The runtime's own word of an exit, beside the kernel's. */
+struct record_runtime_exit {
+	char id[192]; /* of the stop */
+	struct record_pod pod;
+	struct record_container container;
+	int32_t exit_code; /* 128 + n for signal n */
+	const char *reason;
+	int64_t finished_wall_ns;
+	struct record_exit kernel;
+	int64_t kernel_wall_ns;
+	enum record_tri agrees; /* in the code */
+};
+
+struct record_empty {
+	char id[192];
+	struct record_pod pod;
+	struct record_container container;
+	uint64_t empty_ns;
+};
+
+struct record_oom {
+	struct record_pod pod;
+	struct record_container container;
+	struct record_process victim;
+	bool init;
+	enum oom_level level;
+};
+
+/* Why a pod came to a state. */
+enum pod_trigger {
+	POD_TRIGGER_NONE,
+	POD_LISTED,	    /* the kubelet lists it */
+	POD_STARTED,	    /* a container of it began to run */
+	POD_DELETION,	    /* the kubelet says that it is being deleted */
+	POD_PHASE,	    /* ... that it has succeeded or failed */
+	POD_REMOVED,	    /* ... nothing of it any more */
+	POD_STOP_SIGNAL,    /* its sandbox was told to stop */
+	POD_LAST_EXIT,	    /* the last process left its cgroups */
+	POD_CGROUP_REMOVED, /* the last of its cgroups was removed */
+	POD_RESTART,	    /* the daemon was restarted, and it had come to that meanwhile */
+	POD_EVICTED,	    /* the kubelet says that it failed for what enum meta_end tells */
+	POD_PREEMPTED,
+	POD_NODE_SHUTDOWN,
+	POD_DEADLINE,
+	POD_TRIGGER_COUNT,
+};
+
+/* A pod changed state. */
+struct record_pod_state {
+	char id[192]; /* <boot id>/<uid>/<state>/<at_ns> */
+	struct record_pod pod;
+	enum podworker_stage state, previous; /* PODWORKER_STAGE_NONE: it was not seen before */
+	enum pod_trigger trigger;
+	uint64_t at_ns; /* of what triggered it */
+	struct grace grace;
+	uint64_t deadline_ns;	 /* when the grace is over; 0: not known */
+	uint64_t terminating_ns; /* when that began */
+	uint64_t exit_ns;	 /* the last container's, the sandbox apart; 0: not seen */
+	uint64_t empty_ns;   /* the pod's cgroups had no process left; 0: not seen, or not yet */
+	uint64_t removed_ns; /* they were gone; 0: not seen, or not yet */
+	uint32_t gaps;	     /* bits 1 << enum gap */
+};
+
+/* A source is asked at times. What changed between two of its answers is a figure when they are no
+ * further apart than that, and a gap (GAP_TIME_UNCERTAIN) otherwise; nanoseconds. */
+#define RECORD_ANSWERS_NS 2000000000ULL
+
+/* How long a pod that was being stopped was still told to be Ready. */
+struct record_pod_ready {
+	char id[192]; /* <boot id>/<uid>/ready/<stop_ns> */
+	struct record_pod pod;
+	uint64_t stop_ns;  /* the first stop signal to a container of it */
+	uint64_t last_ns;  /* the kubelet was asked last, and it was Ready still */
+	uint64_t until_ns; /* the kubelet was asked, and it was Ready no longer */
+	uint64_t heard_ns; /* ... and answered */
+	bool gone;	   /* ... for it was not listed any more */
+	uint32_t gaps;	   /* bits 1 << enum gap; 0: from stop_ns to until_ns is a figure */
+};
+
+/* What is told of a pod or an exit and what the kernel says of it. */
+struct record_discrepancy {
+	/* <boot id>/<uid>/<kind>/<since_ns>, or <boot id>/<container id>/<start_ns>/<kind> */
+	char id[192];
+	struct record_pod pod;
+	struct record_container container; /* not known: it is about the pod */
+	enum discrepancy kind;
+	uint64_t since_ns; /* both were so, as far as known; of an exit, when it was */
+	struct {
+		enum meta_source source;
+		bool listed;	       /* of a pod */
+		enum meta_phase phase; /* 0: not told */
+		enum record_tri ready;
+		int32_t exit_code; /* of an exit, as the next two */
+		const char *reason;
+		int64_t finished_wall_ns; /* 0: not told */
+	} told;
+	struct {
+		bool populated;	  /* the pod's cgroups hold a process */
+		uint32_t running; /* its containers whose init lives, the sandbox apart */
+		struct record_exit exit;
+		int64_t exit_wall_ns;
+		enum record_tri oom; /* the OOM killer chose a process of it */
+	} kernel;
+};
+
+/* A step of a node's shutdown. */
+struct record_shutdown {
+	char id[192]; /* <boot id>/shutdown/<announced_ns>/<step>/<of what, or when> */
+	struct shutdown_record told; /* strings as it has them */
+	struct record_pod pod;	     /* of a container's steps, as the next one */
+	struct record_container container;
+	bool group_known;
+	int32_t group_priority; /* from which on pods are in the group */
+};
+
+struct record_attached {
+	const char *hierarchy;
+	uint32_t programs;
+	uint64_t containers; /* already there */
+};
+
+struct record_lost {
+	struct graced_stat totals[GRACED_STAT_COUNT];
+	uint64_t recursion_misses;
+};
+
+enum record_type {
+	RECORD_NONE,
+	RECORD_ATTACHED,
+	RECORD_SIGNAL,
+	RECORD_STOP,
+	RECORD_EMPTY,
+	RECORD_OOM,
+	RECORD_LOST,
+	RECORD_RUNTIME_EXIT,
+	RECORD_POD,
+	RECORD_POD_READY,
+	RECORD_DISCREPANCY,
+	RECORD_SHUTDOWN,
+};
+
+struct record {
+	enum record_type type;
+	uint64_t at_ns;	  /* "boot_ns" */
+	int64_t wall_ns;  /* "time": nanoseconds since 1970, UTC */
+	const char *node; /* NULL: not known */
+	union {
+		struct record_attached attached;
+		struct record_signal signal;
+		struct record_stop stop;
+		struct record_empty empty;
+		struct record_oom oom;
+		struct record_lost lost;
+		struct record_runtime_exit runtime_exit;
+		struct record_pod_state pod_state;
+		struct record_pod_ready pod_ready;
+		struct record_discrepancy discrepancy;
+		struct record_shutdown shutdown;
+	};
+};
+
+/* How long it was Ready at least; 0 where nothing is known. */
+static inline uint64_t record_ready_min_ns(const struct record_pod_ready *r)
+{
+	return r->last_ns > r->stop_ns ? r->last_ns - r->stop_ns : 0;
+}
+
+/* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
+const char *sender_kind_name(enum sender_kind kind);
+/*
+ * What a cgroup that is no service is: its path tells a dropped sandbox and a container outside
+ * pods, a name (NULL: not known) tells a container; a sandbox that runs looks like one without.
+ */
+enum record_container_kind record_container_kind_of(const struct cgpath *path, const char *name);
+/* NULL for CONTAINER_KIND_UNKNOWN. */
+const char *record_container_kind_name(enum record_container_kind kind);
+/* "listed", "started", "deletion", "phase", "evicted", "preempted", "node-shutdown", "deadline",
+ * "removed", "stop-signal", "last-exit", "cgroup-removed", "restart"; NULL for none. */
+const char *pod_trigger_name(enum pod_trigger trigger);
+/* delivered, ignored, already_pending, overflow, lost_info; "unknown" for any other number. */
+const char *record_result_name(int32_t result);
+
+#endif

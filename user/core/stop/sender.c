@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kind and relation of a sender: two lists, first match wins (contract, section 3, Terms). */
+#include "core/stop/sender.h"
+
+#include <string.h>
+
+/* si_code (include/uapi/asm-generic/siginfo.h). */
+#define SI_TIMER_CODE -2
+#define SI_SIGIO_CODE -5
+#define POLL_IN_CODE  1
+#define POLL_HUP_CODE 6
+
+/* Signals that a fault raises in the context of who made it, and those that only the kernel sends. */
+#define FAULTS (1ULL << 3 | 1ULL << 4 | 1ULL << 6 | 1ULL << 7 | 1ULL << 10 | 1ULL << 30)
+
+/* Executables that stop containers for a living; each counts only when run by root. */
+static const char *const runtime_exes[] = {
+	"containerd", "containerd-shim", "dockerd",  "docker-init", "docker-proxy", "cri-dockerd",
+	"crio",	      "conmon",		 "conmonrs", "runc",	    "crun",	    "youki",
+	"runsc",      "kata-runtime",	 "podman",
+};
+
+/* What their names begin with: one look tells most others apart. */
+static bool may_be_runtime(char first)
+{
+	return first == 'c' || first == 'd' || first == 'k' || first == 'p' || first == 'r' ||
+	       first == 'y';
+}
+
+/* Units that are a runtime as a whole. */
+static const char *const runtime_units[] = {
+	"containerd.service",	 "docker.service",    "crio.service",	    "cri-docker.service",
+	"podman.service",	 "k3s.service",	      "k3s-agent.service",  "rke2-server.service",
+	"k0scontroller.service", "k0sworker.service", "rke2-agent.service",
+};
+
+static bool listed(const char *const *list, size_t n, const char *word)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i][0] == word[0] && strcmp(list[i], word) == 0)
+			return true;
+	return false;
+}
+
+#define LISTED(list, word) listed(list, sizeof(list) / sizeof(*(list)), word)
+
+/* A service is recorded like a container, but whoever runs in it runs on the host. */
+static bool in_container(const struct cgnode *node)
+{
+	return node && node->kind == GRACED_WATCH_CONTAINER;
+}
+
+/* Whether a cgroup is that of one of the units or below it. */
+static bool in_unit(const char *const *units, size_t n, const struct cgnode *node)
+{
+	const char *path = node->path;
+	uint32_t level = 1;
+	size_t len;
+
+	/* Users name their own units as they like. */
+	if (strncmp(path, "/user.slice/", strlen("/user.slice/")) == 0)
+		return false;
+	for (; *path && level != node->delegated_level; path += len, level++) {
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		for (size_t i = 0; i < n; i++)
+			if (strlen(units[i]) == len && memcmp(units[i], path, len) == 0)
+				return true;
+	}
+	return false;
+}
+
+#define IN_UNIT(list, node) in_unit(list, sizeof(list) / sizeof(*(list)), node)
+
+static uint32_t units_of(const struct cgnode *node)
+{
+	static const char *const kubelet_units[] = {"kubelet.service"};
+	uint32_t units = UNITS_ASKED;
+
+	if (IN_UNIT(runtime_units, node))
+		units |= UNITS_RUNTIME;
+	if (IN_UNIT(kubelet_units, node) || strcmp(node->path, "/podruntime/kubelet") == 0)
+		units |= UNITS_KUBELET;
+	return units;
+}
+
+/* Every signal asks it of its sender and of that one's ancestors. */
+static bool is_in_units(struct cgnode *node, enum cgnode_units units)
+{
+	if (!node || !node->path)
+		return false;
+	if (!node->units)
+		node->units = units_of(node);
+	return node->units & units;
+}
+
+/*
+ * Below a branch every cgroup is watched that there was room for. A process that is in none of
+ * these may be in a container, and which one is not known.
+ */
+static bool is_unplaced(const struct graced_proc *p, const struct cgnode *node)
+{
+	return node && !cgnode_is_container(node) && p->cgroup_id && p->cgroup_id != p->watch_id;
+}
+
+/*
+ * Names of executables are cut at 15 bytes: containerd-shim-runc-v2 reads containerd-shim. In a
+ * cgroup whose record was lost nothing is believed: it may be a container.
+ */
+static bool is_runtime(const struct cgmap *map, const struct graced_proc *p)
+{
+	struct cgnode *node = cgmap_get(map, p->watch_id);
+
+	if (!p->pid || in_container(node) || (p->watch_id && !node) || is_unplaced(p, node))
+		return false;
+	if (is_in_units(node, UNITS_RUNTIME))
+		return true;
+	return p->uid == 0 && may_be_runtime(p->exe[0]) && LISTED(runtime_exes, p->exe);
+}
+
+static bool has_runtime(const struct cgmap *map, const struct obs_signal *sig)
+{
+	if (is_runtime(map, &sig->sender))
+		return true;
+	for (int i = 0; i < GRACED_ANCESTORS && sig->ancestors[i].pid; i++)
+		if (is_runtime(map, &sig->ancestors[i]))
+			return true;
+	return false;
+}
+
+/* Another instance of this program, which root runs outside every container. */
+static bool is_graced(const struct cgmap *map, const struct graced_proc *p)
+{
+	if (p->watch_id && !cgmap_get(map, p->watch_id))
+		return false;
+	return p->uid == 0 && strcmp(p->exe, "graced") == 0;
+}
+
+/* A process of the host has an ancestor that may be a runtime, or in a container. */
+static bool has_unplaced(const struct cgmap *map, const struct obs_signal *sig)
+{
+	for (int i = 0; i < GRACED_ANCESTORS && sig->ancestors[i].pid; i++)
+		if (is_unplaced(&sig->ancestors[i], cgmap_get(map, sig->ancestors[i].watch_id)))
+			return true;
+	return false;
+}
+
+/*
+ * What the kernel raises when a timer expires, or something is ready to be read, it raises while
+ * anybody runs. The same codes may come from rt_sigqueueinfo(2): the negative ones from any
+ * process, the positive ones from the target itself (kernel/signal.c, do_rt_sigqueueinfo()).
+ */
+static bool may_be_anybodys(const struct obs_signal *sig)
+{
+	if (sig->code <= SI_TIMER_CODE && sig->code >= SI_SIGIO_CODE)
+		return true;
+	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
+	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid == sig->target.pid;
+}
+
+static bool from_kernel(const struct obs_signal *sig)
+{
+	if (sig->flags & GRACED_SIG_INFO_PRIV)
+		return true;
+	return sig->sender.pid == 0 || (sig->code > 0 && sig->sender.pid != sig->target.pid);
+}
+
+static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal *sig,
+				struct cgnode *node, uint32_t self_pid)
+{
+	if (may_be_anybodys(sig))
+		return SENDER_UNKNOWN;
+	if (from_kernel(sig) || sig->code > 0)
+		return SENDER_KERNEL;
+	if (self_pid && sig->sender.pid == self_pid)
+		return SENDER_GRACED;
+	if (in_container(node))
+		return node->pod ? SENDER_POD : SENDER_CONTAINER;
+	if (sig->sender.pid == 1)
+		return SENDER_SYSTEMD;
+	if (is_unplaced(&sig->sender, node))
+		return SENDER_UNPLACED;
+	if (is_in_units(node, UNITS_KUBELET))
+		return SENDER_KUBELET;
+	if (is_graced(map, &sig->sender))
+		return SENDER_GRACED;
+	if (has_runtime(map, sig))
+		return SENDER_RUNTIME;
+	return has_unplaced(map, sig) ? SENDER_UNPLACED : SENDER_HOST;
+}
+
+static bool is_manager(enum sender_kind kind)
+{
+	return kind == SENDER_SYSTEMD || kind == SENDER_KUBELET || kind == SENDER_RUNTIME;
+}
+
+/*
+ * What the kernel itself decided (an rlimit, an OOM kill) is the kernel's even when it happens in
+ * the target's own context; a fault there is the process's own.
+ */
+static enum relation relation_of(const struct obs_signal *sig, const struct cgnode *target,
+				 const struct sender *s)
+{
+	if (s->kind == SENDER_UNKNOWN)
+		return RELATION_UNKNOWN;
+	if (from_kernel(sig))
+		return RELATION_KERNEL;
+	if (sig->sender.pid == sig->target.pid)
+		return RELATION_SELF;
+	/* Before what follows: this program may run in a container. */
+	if (s->kind == SENDER_GRACED)
+		return RELATION_MANAGER;
+	if (cgnode_is_container(target) && s->node == target)
+		return RELATION_SAME_CONTAINER;
+	if (in_container(s->node)) {
+		if (target && target->pod && s->node->pod == target->pod)
+			return RELATION_SAME_POD;
+		return RELATION_OTHER_POD;
+	}
+	if (is_manager(s->kind))
+		return RELATION_MANAGER;
+	return s->kind == SENDER_UNPLACED ? RELATION_UNPLACED : RELATION_HOST;
+}
+
+/* Whoever ran has nothing to do with it. */
+static void forget_process(struct sender *s)
+{
+	memset(&s->proc, 0, sizeof(s->proc));
+	memset(s->ancestors, 0, sizeof(s->ancestors));
+	s->node = NULL;
+}
+
+/* The nearest watched cgroup above it says nothing of it. */
+static void forget_place(struct sender *s)
+{
+	s->proc.watch_id = 0;
+	s->node = NULL;
+}
+
+void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
+		  const struct cgnode *target, uint32_t self_pid, struct sender *ret)
+{
+	struct cgnode *node = cgmap_get(map, sig->sender.watch_id);
+
+	ret->proc = sig->sender;
+	ret->node = node;
+	ret->kind = kind_of(map, sig, node, self_pid);
+	ret->relation = relation_of(sig, target, ret);
+	for (int i = 0; i < GRACED_ANCESTORS; i++)
+		if (sig->ancestors[i].pid)
+			memcpy(ret->ancestors[i], sig->ancestors[i].comm, GRACED_COMM_LEN);
+		else
+			ret->ancestors[i][0] = '\0';
+	if (ret->kind == SENDER_UNKNOWN)
+		forget_process(ret);
+	else if (is_unplaced(&sig->sender, node))
+		forget_place(ret);
+	if (ret->node)
+		cgnode_ref(ret->node);
+}
+
+void sender_done(struct cgmap *map, struct sender *sender)
+{
+	sender->node = cgnode_unref(map, sender->node);
+}
+
+/* A process, and surely outside every container. */
+static bool is_of_host(const struct sender *s)
+{
+	return s->kind != SENDER_KERNEL && s->kind != SENDER_UNKNOWN &&
+	       s->kind != SENDER_UNPLACED && !in_container(s->node);
+}
+
+bool sender_same(const struct sender *a, const struct sender *b)
+{
+	if (a->proc.pid && a->proc.pid == b->proc.pid && a->proc.start_ns == b->proc.start_ns)
+		return true;
+	if (!is_of_host(a) || !is_of_host(b))
+		return false;
+	return a->proc.cgroup_id && a->proc.cgroup_id == b->proc.cgroup_id;
+}

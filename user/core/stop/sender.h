@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who sent a signal: what kind of process, and how it stands to the target. */
+#ifndef CORE_STOP_SENDER_H
+#define CORE_STOP_SENDER_H
+
+#include "core/cgroup/map.h"
+#include "core/stop/outcome.h"
+#include "core/stop/record.h"
+
+/* A signal's sender as it was when the signal was generated. */
+struct sender {
+	enum sender_kind kind;
+	enum relation relation;
+	struct graced_proc proc; /* all zero when kind is SENDER_UNKNOWN */
+	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
+	struct cgnode *node; /* watched cgroup it was in; a reference; NULL: none */
+};
+
+/*
+ * Judges the sender of sig, whose target lives in target (NULL: in no container). self_pid is our
+ * own process. *ret holds a reference to a node until sender_done().
+ */
+void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
+		  const struct cgnode *target, uint32_t self_pid, struct sender *ret);
+
+void sender_done(struct cgmap *map, struct sender *sender);
+
+/* The same process, or both outside every container and in one cgroup. */
+bool sender_same(const struct sender *a, const struct sender *b);
+
+#endif

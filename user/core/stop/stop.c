@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The stop state machine and the facts it gathers. */
+#include "core/stop/stop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stop/audit.h"
+
+#define SIGKILL_NR	       9
+#define RESULT_DELIVERED       0
+#define RESULT_IGNORED	       1
+#define RESULT_ALREADY_PENDING 2
+#define RESULT_OVERFLOW	       3
+#define RESULT_LOST_INFO       4
+#define SECOND		       1000000000ULL
+#define GRACE_MAX	       (366 * 86400 * SECOND) /* longer ones are taken for this */
+#define LAPSE_MARGIN	       (60 * SECOND)
+#define LAPSE_GRACE_UNKNOWN    (600 * SECOND)
+#define INSIDE_NS	       (60 * SECOND) /* an exit later has another reason */
+
+#define NO STOP_STATE_COUNT /* not expected: a counted no-op */
+
+static const enum stop_state next[STOP_STATE_COUNT][STOP_EVENT_COUNT] = {
+	/* clang-format off */
+	/*		    INIT	   REQUEST	   KILL		LAPSE	      EXIT	   TELL	      EMPTY	   VOID */
+	[STOP_IDLE] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      STOP_EXITED, NO,	      STOP_IDLE,   NO},
+	[STOP_RUNNING] =   {STOP_RUNNING,  STOP_REQUESTED, STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED, NO},
+	[STOP_REQUESTED] = {NO,		   STOP_REQUESTED, STOP_KILLED, STOP_RUNNING, STOP_EXITED, NO,	      STOP_EXITED, NO},
+	[STOP_KILLED] =	   {NO,		   NO,		   STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED, NO},
+	[STOP_EXITED] =	   {NO,		   NO,		   NO,		NO,	      NO,	   STOP_TOLD, STOP_EXITED, STOP_IDLE},
+	[STOP_TOLD] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      NO,	   NO,	      STOP_IDLE,   NO},
+	/* clang-format on */
+};
+
+struct stop *stop_new(struct cgnode *node)
+{
+	struct stop *stop = calloc(1, sizeof(*stop));
+
+	if (stop && node)
+		stop->node = cgnode_ref(node);
+	return stop;
+}
+
+static void signal_forget(struct cgmap *map, struct stop_signal *s)
+{
+	if (s->seen)
+		sender_done(map, &s->sender);
+	*s = (struct stop_signal){};
+}
+
+struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct stop *stop)
+{
+	if (!stop)
+		return NULL;
+	deadline_set(queue, &stop->wake, 0);
+	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->candidate.signal);
+	signal_forget(map, &stop->inside);
+	signal_forget(map, &stop->kill);
+	cgnode_unref(map, stop->node);
+	free(stop);
+	return NULL;
+}
+
+bool stop_advance(struct stop *stop, enum stop_event event)
+{
+	enum stop_state to = next[stop->state][event];
+
+	if (to == NO)
+		return false;
+	stop->state = to;
+	return true;
+}
+
+void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init, uint32_t rank)
+{
+	struct graced_counts base = stop->counts;
+	struct deadline wake = stop->wake;
+	enum stop_state state = stop->state;
+	struct graced_counts before = stop->before;
+	struct cgnode *node = stop->node;
+	bool shedding = stop->shedding, there = stop->there;
+
+	signal_forget(map, &stop->request);
+	signal_forget(map, &stop->candidate.signal);
+	signal_forget(map, &stop->inside);
+	signal_forget(map, &stop->kill);
+	*stop = (struct stop){
+		.state = state,
+		.node = node,
+		.wake = wake,
+		.init = *init,
+		.rank = rank,
+		.guessed = rank == GRACED_INIT_GUESSED,
+		.base = base,
+		.counts = base,
+		.before = before,
+		.shedding = shedding,
+		.shed = shedding,
+		.there = there,
+	};
+}
+
+/*
+ * A SIGKILL that began the group's exit has done its work: 5.10 calls a later one delivered, newer
+ * kernels ignored.
+ */
+static bool already_dying(const struct stop *stop, const struct obs_signal *sig)
+{
+	if (sig->flags & GRACED_SIG_TARGET_ZOMBIE)
+		return true;
+	if (sig->flags & GRACED_SIG_GROUP_EXIT && sig->result == RESULT_IGNORED)
+		return true;
+	if (stop->state == STOP_KILLED)
+		return sig->sig != SIGKILL_NR || stop->kill.flags & GRACED_SIG_GROUP_EXIT;
+	return stop->state >= STOP_EXITED;
+}
+
+bool stop_signal_deaf(const struct obs_signal *sig)
+{
+	const uint32_t shield = GRACED_SIG_SHIELDED | GRACED_SIG_DFL;
+
+	return sig->result == RESULT_IGNORED && (sig->flags & shield) == shield &&
+	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
+}
+
+static bool asks(enum relation from)
+{
+	return from == RELATION_SAME_POD || from == RELATION_OTHER_POD ||
+	       from == RELATION_MANAGER || from == RELATION_HOST || from == RELATION_UNPLACED;
+}
+
+static void signal_take(struct cgmap *map, struct stop_signal *s, const struct obs_signal *sig,
+			uint64_t at_ns, struct sender *sender)
+{
+	signal_forget(map, s);
+	*s = (struct stop_signal){
+		.seen = true,
+		.number = sig->sig,
+		.result = sig->result,
+		.flags = sig->flags,
+		.at_ns = at_ns,
+		.sender = *sender,
+	};
+	sender->node = NULL;
+}
+
+static uint32_t shell_hearing(const struct graced_proc *target)
+{
+	return audit_is_shell(target->exe, target->comm) ? STOP_SHELL : 0;
+}
+
+/* Repeats do not move the time; a manager's request replaces one of anybody else. */
+static void request_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			 uint64_t at_ns, struct sender *sender)
+{
+	bool replaces = sender->relation == RELATION_MANAGER &&
+			stop->request.sender.relation != RELATION_MANAGER;
+
+	if (!stop->request.seen || replaces) {
+		stop->deaf = stop_signal_deaf(sig);
+		stop->hearing = shell_hearing(&sig->target);
+		stop->request_suppressed = stop->before.suppressed + sig->suppressed;
+		signal_take(map, &stop->request, sig, at_ns, sender);
+	}
+	stop->request_sigs |= 1ULL << (sig->sig - 1);
+}
+
+/* A later one replaces one of before, as a second stop follows on a first that lapsed. */
+static void candidate_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			   uint64_t at_ns, struct sender *sender)
+{
+	struct stop_candidate *c = &stop->candidate;
+
+	if (sender->kind != SENDER_RUNTIME || sender->relation != RELATION_MANAGER ||
+	    sig->result == RESULT_OVERFLOW || !stop_is_running(stop) || stop->state == STOP_KILLED)
+		return;
+	c->deaf = stop_signal_deaf(sig);
+	c->hearing = shell_hearing(&sig->target);
+	c->suppressed = stop->before.suppressed + sig->suppressed;
+	c->numbers |= 1ULL << (sig->sig - 1);
+	signal_take(map, &c->signal, sig, at_ns, sender);
+}
+
+static bool is_inside(enum relation from)
+{
+	return from == RELATION_SAME_CONTAINER || from == RELATION_SELF;
+}
+
+/* A stop signal that is no request, but may be why it exits: docker exec … kill 1. */
+static void inside_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			uint64_t at_ns, struct sender *sender)
+{
+	if (is_inside(sender->relation) && stop_is_running(stop) && sig->result != RESULT_IGNORED &&
+	    sig->result != RESULT_OVERFLOW)
+		signal_take(map, &stop->inside, sig, at_ns, sender);
+}
+
+enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			      uint64_t at_ns, uint64_t stop_set, bool set_known,
+			      struct sender *sender)
+{
+	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
+		return STOP_NOTE_NONE;
+	if (stop->request.seen && sig->sig == stop->request.number &&
+	    sig->result != RESULT_ALREADY_PENDING)
+		stop->hearing |= STOP_AGAIN;
+	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO)
+		stop->last_from[sig->sig] = sender->relation;
+	if (sig->sig == SIGKILL_NR) {
+		if (sig->result != RESULT_DELIVERED)
+			return STOP_NOTE_NONE;
+		if (!stop_advance(stop, STOP_EV_KILL))
+			return STOP_NOTE_UNEXPECTED;
+		signal_take(map, &stop->kill, sig, at_ns, sender);
+		return STOP_NOTE_KILL;
+	}
+	if (!(stop_set >> (sig->sig - 1) & 1)) {
+		if (!set_known)
+			candidate_note(map, stop, sig, at_ns, sender);
+		return STOP_NOTE_NONE;
+	}
+	inside_note(map, stop, sig, at_ns, sender);
+	if (sig->result == RESULT_OVERFLOW)
+		return STOP_NOTE_NONE;
+	if (sender->relation == RELATION_UNKNOWN)
+		stop->unsure_ns = at_ns;
+	if (!asks(sender->relation))
+		return STOP_NOTE_NONE;
+	if (!stop_advance(stop, STOP_EV_REQUEST))
+		return STOP_NOTE_UNEXPECTED;
+	request_note(map, stop, sig, at_ns, sender);
+	return STOP_NOTE_REQUEST;
+}
+
+void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_ns)
+{
+	struct stop_forward *f = &stop->forward;
+
+	if (!stop->request.seen || sig->sender.pid != stop->init.pid || at_ns < stop->request.at_ns)
+		return;
+	/* Of a request that lapsed, or that a manager's has replaced. */
+	if (f->at_ns < stop->request.at_ns) {
+		f->count = 0;
+		stop->hearing &= ~(uint32_t)STOP_FORWARD_TAKEN;
+	}
+	/* What is ignored by a process that is dying anyway tells nothing of the process. */
+	if (sig->result != RESULT_IGNORED || sig->flags & GRACED_SIG_GROUP_EXIT)
+		stop->hearing |= STOP_FORWARD_TAKEN;
+	if (!f->count++) {
+		f->number = sig->sig;
+		f->result = sig->result;
+		f->at_ns = at_ns;
+		f->to = sig->target;
+	}
+}
+
+void stop_count(struct stop *stop, const struct graced_counts *counts)
+{
+	const struct graced_counts *before = &stop->before;
+
+	stop->counts = (struct graced_counts){
+		.exits = before->exits + counts->exits,
+		.kills = before->kills + counts->kills,
+		.collateral = before->collateral + counts->collateral,
+		.oom_kills = before->oom_kills + counts->oom_kills,
+		.lost = before->lost + counts->lost,
+		.suppressed = before->suppressed + counts->suppressed,
+		.suppressed_sigs = before->suppressed_sigs | counts->suppressed_sigs,
+	};
+}
+
+void stop_lost_by(struct stop *stop, uint64_t lost)
+{
+	if (stop->before.lost + lost > stop->counts.lost)
+		stop->counts.lost = stop->before.lost + lost;
+}
+
+/* A signal that kills is left pending by the death that it causes. */
+static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *exit)
+{
+	if (exit->flags & GRACED_EXIT_AWAITS_CHILD && exit->deliver_ns)
+		return STOP_AWAITS_CHILD;
+	if (!(exit->flags & GRACED_EXIT_STOP_PENDING) || exit->deliver_ns ||
+	    stop->hearing & STOP_AGAIN || (exit->status & 0x7f) == stop->request.number)
+		return 0;
+	return exit->flags & GRACED_EXIT_STOP_BLOCKED ? STOP_UNTAKEN | STOP_ENDS_BLOCKED
+						      : STOP_UNTAKEN;
+}
+
+void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
+{
+	stop->exit_seen = true;
+	stop->status = exit->status;
+	stop->exit_ns = at_ns;
+	stop->init = exit->proc;
+	stop_count(stop, &exit->counts);
+	/* The kernel half follows one stop signal; it need not be the one that counts here. */
+	if (stop->request.seen && exit->stop_at_ns == stop->request.at_ns) {
+		stop->deliver_ns = exit->deliver_ns;
+		stop->hearing |= hearing_at_exit(stop, exit);
+	}
+	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
+	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
+		stop->oom_victim = true;
+		stop->oom = OOM_LEVEL_UNKNOWN;
+	}
+}
+
+static uint64_t capped_grace(const struct stop *stop)
+{
+	return stop->grace.ns < GRACE_MAX ? stop->grace.ns : GRACE_MAX;
+}
+
+static uint64_t lapse_after_ns(const struct stop *stop)
+{
+	uint64_t grace_ns = capped_grace(stop);
+
+	return grace_ns ? 2 * grace_ns + LAPSE_MARGIN : LAPSE_GRACE_UNKNOWN;
+}
+
+uint64_t stop_lapse_ns(const struct stop *stop)
+{
+	return stop->request.at_ns + lapse_after_ns(stop);
+}
+
+void stop_lapse(struct cgmap *map, struct stop *stop)
+{
+	if (!stop_advance(stop, STOP_EV_LAPSE))
+		return;
+	signal_forget(map, &stop->request);
+	stop->request_sigs = 0;
+	stop->deaf = false;
+	stop->hearing = 0;
+	stop->given_ns = 0;
+	stop->given_unknown = false;
+}
+
+/* To a runtime's stop signal: what others sent, or another number, was not the stop. */
+static bool yields(const struct stop_signal *request, uint32_t number)
+{
+	return !request->seen || request->number != number ||
+	       request->sender.relation != RELATION_MANAGER;
+}
+
+bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
+{
+	struct stop_candidate *c = &stop->candidate;
+	bool is_last = c->signal.number == number;
+	bool is_request = c->signal.seen && is_last && yields(&stop->request, number) &&
+			  now_ns < c->signal.at_ns + lapse_after_ns(stop);
+
+	c->numbers &= 1ULL << (number - 1);
+	if (is_request) {
+		signal_forget(map, &stop->request);
+		stop->request = c->signal;
+		stop->request_sigs = c->numbers;
+		stop->request_suppressed = c->suppressed;
+		stop->deaf = c->deaf;
+		stop->hearing = c->hearing;
+		/* These were of the request before. */
+		stop->deliver_ns = 0;
+		stop->forward = (struct stop_forward){};
+		c->signal = (struct stop_signal){};
+		stop_advance(stop, STOP_EV_REQUEST);
+	}
+	/* An earlier one may have been the request: only its time and sender are lost. */
+	if (is_last || !c->numbers) {
+		signal_forget(map, &c->signal);
+		c->numbers = 0;
+	}
+	return is_request;
+}
+
+/* Suppressed signals matter when they came after the request, or when nobody asked at all. */
+static bool suppression_matters(const struct stop *stop)
+{
+	uint64_t from = stop->request.seen ? stop->request_suppressed : stop->base.suppressed;
+
+	return stop->counts.suppressed > from;
+}
+
+/* Its relation was judged without knowing which cgroup it was in. */
+static bool cgroup_unknown(const struct stop_signal *s)
+{
+	const struct sender *from = &s->sender;
+
+	if (!s->seen || from->relation == RELATION_SELF || from->relation == RELATION_KERNEL)
+		return false;
+	return from->node ? !from->node->path : from->proc.watch_id != 0;
+}
+
+/* A stop signal that was no request might have been one. */
+static bool may_have_been_asked(const struct stop *stop)
+{
+	return stop->unsure_ns && !stop->request.seen &&
+	       stop->exit_ns < stop->unsure_ns + lapse_after_ns(stop);
+}
+
+/* What a runtime sent may have been the stop, whatever others asked for. */
+static bool stop_signal_unknown(const struct stop *stop)
+{
+	const struct stop_candidate *c = &stop->candidate;
+
+	if (stop->request.seen && stop->request.sender.relation == RELATION_MANAGER)
+		return false;
+	return c->numbers && !stop->oom_victim &&
+	       stop->exit_ns < c->signal.at_ns + lapse_after_ns(stop);
+}
+
+/* What it died of, or what it was asked by, is of a sender that cannot be known. */
+static bool sender_unknown(const struct stop *stop)
+{
+	uint32_t died_of = stop->status & 0x7f;
+
+	if (!stop->exit_seen || stop->oom_victim)
+		return false;
+	if (stop->request.seen && stop->request.sender.relation == RELATION_UNPLACED)
+		return true;
+	if (died_of == SIGKILL_NR)
+		return (stop->kill.seen && relation_is_unknown(stop->kill.sender.relation)) ||
+		       may_have_been_asked(stop);
+	if (!died_of || died_of > 64)
+		return may_have_been_asked(stop);
+	return relation_is_unknown((enum relation)stop->last_from[died_of]) &&
+	       !(stop->request.seen && stop->request_sigs >> (died_of - 1) & 1);
+}
+
+void stop_shed(struct stop *stop, bool on)
+{
+	stop->shedding = on;
+	stop->shed |= on;
+}
+
+/* A manager escalates a manager's request only, anybody else only what it asked for itself. */
+bool stop_kill_escalates(const struct stop *stop)
+{
+	const struct sender *kill = &stop->kill.sender, *request = &stop->request.sender;
+
+	if (!stop->kill.seen || !stop->request.seen)
+		return false;
+	if (kill->relation == RELATION_MANAGER && request->relation == RELATION_MANAGER)
+		return true;
+	return sender_same(kill, request);
+}
+
+static bool kill_is_early(const struct stop *stop)
+{
+	uint64_t grace_ns = capped_grace(stop);
+	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
+
+	return grace_ns && stop->request.seen && stop->kill.seen &&
+	       stop->kill.at_ns < stop->request.at_ns + grace_ns - slack;
+}
+
+/* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
+static bool grace_uncertain(const struct stop *stop)
+{
+	if (!stop_kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
+		return false;
+	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
+	       (kill_is_early(stop) && !stop->grace.sure);
+}
+
+uint32_t stop_gaps(const struct stop *stop)
+{
+	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
+	uint32_t gaps = 0;
+
+	if (stop->record_lost || stop->counts.lost > stop->base.lost)
+		gaps |= 1u << GAP_EVENTS_LOST;
+	if (suppression_matters(stop))
+		gaps |= 1u << GAP_SUPPRESSED;
+	if (stop->late)
+		gaps |= 1u << GAP_ATTACHED_LATE;
+	if ((stop->node && !stop->node->path) || cgroup_unknown(&stop->request) ||
+	    cgroup_unknown(&stop->kill))
+		gaps |= 1u << GAP_UNKNOWN_CGROUP;
+	if (stop->guessed)
+		gaps |= 1u << GAP_INIT_GUESSED;
+	if (killed && !stop->kill.seen && !stop->oom_victim)
+		gaps |= 1u << GAP_KILL_UNSEEN;
+	if (!stop->exit_seen)
+		gaps |= 1u << GAP_EXIT_UNSEEN;
+	if (stop->oom_victim && stop->oom == OOM_LEVEL_UNKNOWN && killed)
+		gaps |= 1u << GAP_OOM_LEVEL;
+	if (stop->shed)
+		gaps |= 1u << GAP_SHED;
+	if (stop->restarted)
+		gaps |= 1u << GAP_DAEMON_DOWN;
+	if (killed && grace_uncertain(stop))
+		gaps |= 1u << GAP_GRACE_UNCERTAIN;
+	if (sender_unknown(stop))
+		gaps |= 1u << GAP_SENDER_UNKNOWN;
+	if (stop_signal_unknown(stop))
+		gaps |= 1u << GAP_STOP_SIGNAL_UNKNOWN;
+	if (stop->init_unseen)
+		gaps |= 1u << GAP_INIT_UNSEEN;
+	return gaps;
+}
+
+const struct stop_signal *stop_signal_of(const struct stop *stop)
+{
+	const struct stop_signal *inside = &stop->inside;
+
+	if (stop->request.seen)
+		return &stop->request;
+	if (!inside->seen || !stop->exit_seen || (stop->status & 0x7f) == SIGKILL_NR)
+		return NULL;
+	return stop->exit_ns <= inside->at_ns + INSIDE_NS ? inside : NULL;
+}
+
+void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
+{
+	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
+			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED |
+			       1u << GAP_INIT_UNSEEN;
+	uint32_t died_of = stop->status & 0x7f;
+
+	/* What init died of was seen, if not what came of it. */
+	if (stop->restarted && !stop->blind)
+		gaps &= ~(1u << GAP_DAEMON_DOWN);
+	*ret = (struct outcome_facts){
+		.status_seen = stop->exit_seen,
+		.status = stop->status,
+		.oom = stop->oom_victim ? stop->oom : OOM_LEVEL_NONE,
+		.kill_seen = stop->kill.seen,
+		.kill_from = stop->kill.seen ? stop->kill.sender.relation : RELATION_NONE,
+		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
+		.kill_escalates = stop_kill_escalates(stop),
+		.kill_early = kill_is_early(stop),
+		.request_open = stop->request.seen,
+		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,
+		.request_sigs = stop->request_sigs,
+		.stopped_inside = stop_signal_of(stop) == &stop->inside,
+		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
+		.window_complete = !(gaps & holes),
+	};
+}
+
+/* The signal lay there until the end; every thread that does not block it would have taken it. */
+static enum unheard untaken(const struct stop *stop)
+{
+	if (stop->request.flags & GRACED_SIG_STOPPED)
+		return UNHEARD_STOPPED;
+	if (stop->request.flags & GRACED_SIG_BLOCKED && stop->hearing & STOP_ENDS_BLOCKED)
+		return UNHEARD_BLOCKED;
+	return UNHEARD_NONE;
+}
+
+/* It was taken, and init had to be killed all the same. */
+static enum unheard in_vain(const struct stop *stop)
+{
+	const uint32_t trap = STOP_SHELL | STOP_AWAITS_CHILD;
+	const struct stop_forward *f = &stop->forward;
+
+	if (f->count && f->at_ns >= stop->request.at_ns)
+		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
+			       ? UNHEARD_NONE
+			       : UNHEARD_CHILD_IGNORED;
+	if ((stop->hearing & trap) == trap)
+		return UNHEARD_TRAP;
+	return UNHEARD_NONE;
+}
+
+enum unheard stop_unheard(const struct stop *stop)
+{
+	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
+			       1u << GAP_DAEMON_DOWN | 1u << GAP_INIT_UNSEEN;
+	const struct stop_signal *request = &stop->request;
+	enum unheard by_signal;
+
+	if (!request->seen)
+		return UNHEARD_NONE;
+	by_signal = unheard_by(request->number, request->result, request->flags,
+			       stop->hearing & STOP_SHELL);
+	if (request->result == RESULT_IGNORED)
+		return by_signal;
+	/* The rest follows from signals that were not seen, too. */
+	if (!stop->exit_seen || stop_gaps(stop) & holes)
+		return UNHEARD_NONE;
+	if (stop->hearing & STOP_UNTAKEN)
+		return untaken(stop);
+	return stop->kill.seen && (stop->status & 0x7f) == SIGKILL_NR ? in_vain(stop)
+								      : UNHEARD_NONE;
+}

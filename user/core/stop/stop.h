@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One container init (or service main process) on its way out: running, stop requested, killed,
+ * exited, done. Facts come in, and at the end outcome_facts go out; the verdict itself is
+ * core/stop/outcome's, names and reporting are the engine's.
+ */
+#ifndef CORE_STOP_STOP_H
+#define CORE_STOP_STOP_H
+
+#include "base/deadline.h"
+#include "core/stop/grace.h"
+#include "core/stop/sender.h"
+#include "core/stop/unheard.h"
+
+enum stop_state {
+	STOP_IDLE, /* no init is known */
+	STOP_RUNNING,
+	STOP_REQUESTED, /* a request is open */
+	STOP_KILLED,	/* a fatal SIGKILL was delivered */
+	STOP_EXITED,	/* init is gone, processes may be left */
+	STOP_TOLD,	/* reported; the cgroup may not be empty yet */
+	STOP_STATE_COUNT,
+};
+
+enum stop_event {
+	STOP_EV_INIT,	 /* a process is init from now on */
+	STOP_EV_REQUEST, /* a stop signal that counts */
+	STOP_EV_KILL,	 /* a SIGKILL delivered to init */
+	STOP_EV_LAPSE,	 /* the request is too old to explain anything */
+	STOP_EV_EXIT,
+	STOP_EV_TELL, /* the verdict goes out */
+	STOP_EV_EMPTY,
+	STOP_EV_VOID, /* what left was no init after all */
+	STOP_EVENT_COUNT,
+};
+
+struct stop_signal {
+	bool seen;
+	uint32_t number;
+	int32_t result;
+	uint32_t flags;
+	uint64_t at_ns;
+	struct sender sender; /* holds a reference while seen */
+};
+
+/*
+ * The last signal of a runtime that would be a request if it were the stop signal, sent while no
+ * source had provided which one that is.
+ */
+struct stop_candidate {
+	struct stop_signal signal;
+	uint64_t numbers; /* of all of them: bits 1 << (number - 1) */
+	bool deaf;
+	uint32_t hearing;
+	uint64_t suppressed;
+};
+
+/* The first signal that init sent to another process of its container after it was asked to stop. */
+struct stop_forward {
+	uint32_t count; /* how many were recorded; 0: none */
+	uint32_t number;
+	int32_t result;
+	uint64_t at_ns;
+	struct graced_proc to;
+};
+
+/* How the request and what init made of it went, in struct stop's hearing. */
+enum stop_hearing {
+	STOP_SHELL = 1 << 0,	     /* init was a shell when it was asked */
+	STOP_AGAIN = 1 << 1,	     /* the same signal was queued once more: the first was taken */
+	STOP_FORWARD_TAKEN = 1 << 2, /* a process did not ignore what init forwarded */
+	STOP_UNTAKEN = 1 << 3,	     /* the signal was pending at the exit, and never taken */
+	STOP_ENDS_BLOCKED = 1 << 4,  /* ... and blocked by the last thread */
+	STOP_AWAITS_CHILD = 1 << 5,  /* init waited for the same child from then to its exit */
+};
+
+struct stop {
+	enum stop_state state;
+	struct cgnode *node; /* a reference; NULL: a process outside every container */
+
+	struct graced_proc init;
+	struct graced_proc former; /* was it before, in this cgroup; pid 0: nobody was */
+	uint64_t since_ns;	   /* when init was told to be it; 0: not yet */
+	uint32_t rank;		   /* enum graced_init_rank */
+	bool guessed;		   /* by its age when attaching late, or as it never exec'd */
+	bool late;		   /* it ran before signals to it were recorded */
+	bool there;		   /* its cgroup was, and has not run empty since */
+	bool init_unseen;	   /* processes ran in its cgroup, and none was found to be init */
+	uint64_t unseen_ns;	   /* a look found an unseen life and an empty cgroup; 0: none */
+	uint64_t idle_ns;	   /* since when its cgroup is known without an init, or is empty */
+
+	struct stop_signal request;
+	struct stop_candidate candidate;
+	uint64_t request_sigs; /* stop-set signals sent in it */
+	uint32_t hearing;      /* enum stop_hearing */
+	bool deaf;
+	struct stop_signal
+		inside; /* the last stop-set signal from its own container that it heard */
+	struct stop_signal kill;
+	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
+
+	/* A stop signal of a sender that cannot be known came last; 0: never. */
+	uint64_t unsure_ns;
+
+	bool oom_victim;
+	enum oom_level oom;
+
+	bool exit_seen;
+	uint32_t status;
+	uint64_t exit_ns;
+	uint64_t empty_ns;	   /* 0: not empty */
+	struct graced_counts base; /* when this init's life began */
+	struct graced_counts counts;
+	struct graced_counts before; /* what was counted before the daemon was restarted */
+	uint64_t request_suppressed;
+
+	struct grace grace; /* as told last */
+	/* What a node shutdown gives this stop, the least so far, 0: nothing; in force until it
+	 * ends, whatever becomes of the shutdown. */
+	uint64_t given_ns;
+	bool given_unknown; /* a shutdown may give it less than its own, which is not known */
+	struct stop_forward forward;
+	uint64_t deliver_ns;	/* init took its stop signal; 0: not seen */
+	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */
+	uint64_t asked_ns;	/* counts were asked for; 0: not */
+	uint64_t looked_ns;	/* when told_ns was so; 0: it is not known */
+	uint64_t told_ns;	/* others than init were last told to stop, or ended; 0: never */
+	bool takes_others;	/* others were left in the pid namespace that ended with it */
+	bool told_unnamed;	/* reported while the path of its cgroup was not known */
+	bool base_told;		/* scope all: base is that of its first signal */
+	bool record_lost;	/* one about it was lost, whatever the counts say */
+	bool probed;		/* init was found gone without an exit record */
+	bool shedding;		/* less is recorded of it now */
+	bool shed;		/* ... or was, at some time of this init's life */
+	bool restarted;		/* the daemon was, between its begin and what its verdict tells */
+	bool blind;		/* ... and init ran then: signals to it may have gone unseen */
+	bool kept;		/* it was, and init was not found since */
+	struct deadline wake;	/* lapse, or the bound on waiting */
+	uint64_t gone_ns;	/* its cgroup was removed, its verdict waits for names; 0: not */
+	struct stop *next_over; /* of those that end with this step */
+};
+
+/* A new stop for node (a reference is taken; may be NULL). NULL: out of memory. */
+struct stop *stop_new(struct cgnode *node);
+struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct stop *stop);
+
+/*
+ * Moves stop by event. False: the state does not expect the event, nothing changed, and the caller
+ * counts it.
+ */
+bool stop_advance(struct stop *stop, enum stop_event event);
+
+/* Forgets the last init's life; the cgroup may be entered anew. */
+void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init,
+		uint32_t rank);
+
+/*
+ * A signal for init, its sender judged. Takes over sender's reference. Says whether it counts as a
+ * request, a fatal kill, or only as the last of its number. set_known: a source has provided the
+ * stop signal, so that no other number can be one.
+ */
+enum stop_note { STOP_NOTE_NONE, STOP_NOTE_REQUEST, STOP_NOTE_KILL, STOP_NOTE_UNEXPECTED };
+enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			      uint64_t at_ns, uint64_t stop_set, bool set_known,
+			      struct sender *sender);
+
+/*
+ * A source provides the container's stop signal: a candidate of that number becomes the request,
+ * unless it has lapsed by now_ns or a manager's request of that number is open; the others were
+ * none. True: a request is open that was not before.
+ */
+bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns);
+
+/* Whether sig finds its target deaf: ignored under the shield of PID 1, and not by choice. */
+bool stop_signal_deaf(const struct obs_signal *sig);
+
+/* Why the request that is open was not acted on, as far as that was observed. */
+enum unheard stop_unheard(const struct stop *stop);
+
+static inline bool stop_is_running(const struct stop *stop)
+{
+	return stop->state == STOP_RUNNING || stop->state == STOP_REQUESTED ||
+	       stop->state == STOP_KILLED;
+}
+
+/*
+ * Whether a life went by in an idle cgroup without a record of its init: processes ended in there,
+ * and records about it were lost, or none of its processes was found to be the init.
+ */
+static inline bool stop_is_unseen_life(const struct stop *stop)
+{
+	return stop->state == STOP_IDLE && stop->counts.exits > stop->base.exits &&
+	       (stop->init_unseen || stop->counts.lost > stop->base.lost);
+}
+
+/* Its cgroup has run empty, and what is to be reported of it is. */
+static inline void stop_vacate(struct stop *stop, uint64_t at_ns)
+{
+	stop->idle_ns = at_ns;
+	stop->base = stop->counts;
+	stop->there = stop->init_unseen = false;
+	stop->unseen_ns = 0;
+}
+
+/* It never exec'd, no signal asked it to stop, and only its exit made it look like the init. */
+static inline bool stop_is_exit_guess(const struct stop *stop)
+{
+	return stop->guessed && !stop->late && !stop->request.seen && !stop->kill.seen;
+}
+
+/* What the kernel half has counted, which begins anew with each start of the daemon. */
+void stop_count(struct stop *stop, const struct graced_counts *counts);
+
+/* A record says how many about its cgroup were lost by then; counts may have come later. */
+void stop_lost_by(struct stop *stop, uint64_t lost);
+
+/* A signal that init sent to another process of its container. */
+void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_ns);
+
+/* Takes what the exit's record says; the state is the caller's to move. */
+void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns);
+
+/* When an open request lapses: at + 2 x grace + 60 s; 10 minutes when the grace is unknown. */
+uint64_t stop_lapse_ns(const struct stop *stop);
+void stop_lapse(struct cgmap *map, struct stop *stop);
+
+/* Less is recorded of it from now on, or all again. */
+void stop_shed(struct stop *stop, bool on);
+
+/* What it was stopped by: the request; without one, the stop signal from its own container that it
+ * heard within the minute before its exit, unless it was killed. NULL: neither was there. */
+const struct stop_signal *stop_signal_of(const struct stop *stop);
+
+/* Whether the SIGKILL follows up its request: a manager's a manager's, anybody else's its own. */
+bool stop_kill_escalates(const struct stop *stop);
+
+/* Bits 1 << enum gap that follow from the facts alone. */
+uint32_t stop_gaps(const struct stop *stop);
+
+void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret);
+
+#endif
