@@ -10,7 +10,7 @@
 #include "vectors.h"
 #include "vectors_compare.h"
 #include "vectors_pod.h"
-#include "wire/podread.h"
+#include "wire/kubernetes/pod.h"
 
 static json_t *write_state(const struct podobj_container_state *state)
 {

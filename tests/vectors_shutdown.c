@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/shutdown/plan and wire/shutstate from shutdown.json. */
+/* Drives core/shutdown/plan and wire/kubernetes/shutdown_state from shutdown.json. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "core/shutdown/plan.h"
 #include "vectors.h"
 #include "vectors_seconds.h"
-#include "wire/shutstate.h"
+#include "wire/kubernetes/shutdown_state.h"
 
 #define NS_PER_MS 1000000
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/rec.h"
+#include "wire/recording/recording.h"
 
 #define PODS	 250
 #define BRANCH	 "/kubepods.slice/kubepods-burstable.slice"

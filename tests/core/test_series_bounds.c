@@ -5,7 +5,7 @@
 #include "core/metrics/series.h"
 #include "lib/claim.h"
 #include "lib/serieslib.h"
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 static void test_cap(void **state)
 {

@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
-#include "wire/control.h"
-#include "wire/pods_json.h"
-#include "wire/pods_table.h"
+#include "wire/json/control.h"
+#include "wire/json/pods.h"
+#include "wire/text/pods.h"
 
 static void check_why(int r, const struct control_why *why)
 {

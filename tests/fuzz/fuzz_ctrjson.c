@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
-#include "wire/ctrjson.h"
+#include "wire/runtime/files.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "wire/evdec.h"
+#include "wire/kernel/event.h"
 
 static void check_proc(const struct graced_proc *proc)
 {

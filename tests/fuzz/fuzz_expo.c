@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "core/metrics/label.h"
 #include "fuzz/fuzz.h"
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 #define LIMIT (METRICS_OWN_LINES + (uint32_t)series_overflow_lines() + 300)
 

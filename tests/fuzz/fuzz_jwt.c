@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
-#include "wire/jwt.h"
+#include "wire/kubernetes/token.h"
 
 static void check(const char *token)
 {

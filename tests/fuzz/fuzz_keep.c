@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "core/engine/engine.h"
 #include "fuzz/fuzz.h"
-#include "wire/keep.h"
+#include "wire/recording/checkpoint.h"
 
 #define BOOT "955c3660-4947-4219-8e21-46199c513870"
 

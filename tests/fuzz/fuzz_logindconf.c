@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Any bytes as a file of logind's and as a span of time; what is decided from it holds. */
-#include "wire/logindconf.h"
+#include "wire/config/logind.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "core/names/meta.h"
 #include "fuzz/fuzz.h"
-#include "wire/podjson.h"
+#include "wire/kubernetes/pods.h"
 
 struct told {
 	size_t pods;

@@ -9,13 +9,13 @@
 #include "core/kubelet/explain.h"
 #include "core/kubelet/status.h"
 #include "fuzz/fuzz.h"
-#include "wire/explain_json.h"
-#include "wire/explain_table.h"
-#include "wire/plan_json.h"
-#include "wire/plan_table.h"
-#include "wire/podread.h"
-#include "wire/podread_job.h"
-#include "wire/podwrite.h"
+#include "wire/json/explain.h"
+#include "wire/json/plan.h"
+#include "wire/kubernetes/pod.h"
+#include "wire/kubernetes/pod_job.h"
+#include "wire/kubernetes/pod_write.h"
+#include "wire/text/explain.h"
+#include "wire/text/plan.h"
 
 static void check_error(int r, const struct podread_error *error)
 {

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
-#include "wire/rec.h"
+#include "wire/recording/recording.h"
 
 static void check_line(const char *line, size_t len)
 {

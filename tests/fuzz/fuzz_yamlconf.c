@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
-#include "wire/yamlconf.h"
+#include "wire/config/yaml.h"
 
 static void check_text(const char *text)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sandboxes and containers as a test writes them down, told to wire/cri in each of the answers that
- * can tell them. */
+/* Sandboxes and containers as a test writes them down, told to wire/runtime/cri in each of the
+ * answers that can tell them. */
 #ifndef TESTS_LIB_CRIPARTS_H
 #define TESTS_LIB_CRIPARTS_H
 
 #include "lib/crienc.h"
-#include "wire/cri.h"
+#include "wire/runtime/cri.h"
 
 #define CRIPARTS_ID   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define CRIPARTS_UID  "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "core/names/meta.h"
-#include "wire/podjson.h"
+#include "wire/kubernetes/pods.h"
 
 struct podseen {
 	struct podjson_pod *pods;

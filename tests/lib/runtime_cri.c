@@ -6,7 +6,7 @@
 #include "runtime_grpc.h"
 
 #include "base/buf.h"
-#include "wire/cri.h"
+#include "wire/runtime/cri.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -115,7 +115,7 @@ sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\) Ar .*/\1/p' docs/graced.yaml.5 | sort >"$
 diff "$tmp/keys" "$tmp/documented" >>"$out"
 claim "graced.yaml(5) has the keys of the program's table and no other" $?
 
-grep -ohE '"(graced|process)_[a-z_]+"' user/wire/metrics*.c | tr -d '"' | sort -u >"$tmp/families"
+grep -ohE '"(graced|process)_[a-z_]+"' user/wire/prometheus/metrics*.c | tr -d '"' | sort -u >"$tmp/families"
 [[ -s $tmp/families ]] || echo "no metrics" >>"$out"
 while read -r family; do
 	has_word docs/graced-run.8 "$family(_total|_info)?" ||
@@ -134,11 +134,11 @@ claim "graced-run(8) has no metric that is not there" $?
 
 {
 	grep -ohE '(jsonw_[a-z0-9]+|record_parts_[a-z]+|add_(pid|process|totals|bool))\(&?out, "[a-z_]+"' \
-		user/wire/record_json.c user/wire/record_parts.c user/wire/audit_json.c \
-		user/wire/pods_json.c user/wire/discrepancy_json.c |
+		user/wire/json/record.c user/wire/json/parts.c user/wire/json/audit.c \
+		user/wire/json/pods.c user/wire/json/discrepancy.c |
 		grep -oE '"[a-z_]+"'
-	sed -n '/static void add_unseen/,/};/p' user/wire/audit_json.c | grep -oE '"[a-z_]+"'
-	grep -oE '"[a-z_]+"' user/wire/evnames.c
+	sed -n '/static void add_unseen/,/};/p' user/wire/json/audit.c | grep -oE '"[a-z_]+"'
+	grep -oE '"[a-z_]+"' user/wire/kernel/event_names.c
 } | tr -d '"' | sort -u >"$tmp/members"
 (($(wc -l <"$tmp/members") > 50)) || echo "too few members were found" >>"$out"
 while read -r member; do
@@ -160,8 +160,8 @@ nothing_missing
 claim "every outcome, cause, gap, kind, discrepancy and verdict is in graced-records(5)" $?
 
 {
-	grep -ohE '"GRACED_[A-Z_]+"' user/wire/journal*.c | tr -d '"'
-	grep -ohE '^#define ID_[A-Z]+ *[[:space:]]*"[0-9a-f]{32}"' user/wire/journal*.c |
+	grep -ohE '"GRACED_[A-Z_]+"' user/wire/text/journal*.c | tr -d '"'
+	grep -ohE '^#define ID_[A-Z]+ *[[:space:]]*"[0-9a-f]{32}"' user/wire/text/journal*.c |
 		grep -oE '[0-9a-f]{32}'
 	for which in STOP KILL; do
 		printf "GRACED_${which}_%s\n" SIGNAL RESULT SENDER SENDER_KIND

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/audit_json and wire/audit_table: what is not known is null, and no name breaks
+/* Claims about wire/json/audit and wire/text/audit: what is not known is null, and no name breaks
  * out of its line. */
 #include <signal.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/term.h"
-#include "wire/audit_json.h"
-#include "wire/rows.h"
-#include "wire/audit_table.h"
+#include "wire/json/audit.h"
+#include "wire/text/rows.h"
+#include "wire/text/audit.h"
 
 #define UID "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
 #define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

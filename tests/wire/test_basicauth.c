@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/basicauth: who a header says somebody is. */
+/* Claims about wire/http/basic_auth: who a header says somebody is. */
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/basicauth.h"
+#include "wire/http/basic_auth.h"
 
 static void test_headers(void **state)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/control: each side reads what the other writes, and nothing else. */
+/* Claims about wire/json/control: each side reads what the other writes, and nothing else. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/control.h"
+#include "wire/json/control.h"
 
 static void a_request_is_read_as_it_was_written(void **state)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/cri: what is asked of a runtime, and gRPC's frames and trailers. */
+/* Claims about wire/runtime/cri: what is asked of a runtime, and gRPC's frames and trailers. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/cri.h"
+#include "wire/runtime/cri.h"
 
 static void each_method_has_its_path_in_both_versions(void **state)
 {

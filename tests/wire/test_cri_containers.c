@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/cri: what runtimes tell of containers, in a list and in a status. */
+/* Claims about wire/runtime/cri: what runtimes tell of containers, in a list and in a status. */
 #include <string.h>
 
 #include "lib/claim.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/cri: answers of any bytes cost little, and give nothing that was not said. */
+/* Claims about wire/runtime/cri: answers of any bytes cost little, and give nothing that was not
+ * said. */
 #include <errno.h>
 #include <string.h>
 

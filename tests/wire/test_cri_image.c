@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/cri: the stop signal of an image's configuration, and the runtime's own name. */
+/* Claims about wire/runtime/cri: the stop signal of an image's configuration, and the runtime's own
+ * name. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/crienc.h"
-#include "wire/cri.h"
+#include "wire/runtime/cri.h"
 
 static int read_image(const char *json, size_t len, uint32_t *ret_signal)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/cri: what runtimes tell of sandboxes, and of pods by them, in a list and in an
- * event. */
+/* Claims about wire/runtime/cri: what runtimes tell of sandboxes, and of pods by them, in a list
+ * and in an event. */
 #include <string.h>
 
 #include "lib/claim.h"

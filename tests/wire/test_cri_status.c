@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/cri: what a status tells beyond a list, and what events tell. */
+/* Claims about wire/runtime/cri: what a status tells beyond a list, and what events tell. */
 #include <errno.h>
 #include <string.h>
 

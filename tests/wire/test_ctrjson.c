@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/ctrjson: what engines write is read as they mean it, and nothing else in their
- * files matters. The real files (Docker 20.10, Podman 4.3, containerd 1.6) are the fuzz corpus. */
+/* Claims about wire/runtime/files: what engines write is read as they mean it, and nothing else in
+ * their files matters. The real files (Docker 20.10, Podman 4.3, containerd 1.6) are the fuzz
+ * corpus. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/claim.h"
-#include "wire/ctrjson.h"
-#include "wire/ctrjson_cut.h"
+#include "wire/runtime/files.h"
+#include "wire/runtime/files_cut.h"
 
 #define ID	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER	"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
@@ -492,5 +493,5 @@ int main(void)
 		CLAIM("a path that is too long is not told, rather than cut", test_long_path),
 	};
 
-	return cmocka_run_group_tests_name("wire/ctrjson", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/runtime/files", tests, NULL, NULL);
 }

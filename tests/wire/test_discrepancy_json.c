@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/record_json and wire/discrepancy_json: what is told of pods that is not so. */
+/* Claims about wire/json/record and wire/json/discrepancy: what is told of pods that is not so. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/discrepancy_json.h"
-#include "wire/record_json.h"
+#include "wire/json/discrepancy.h"
+#include "wire/json/record.h"
 
 #define HEAD(type)                                                       \
 	"{\"type\":\"" type "\",\"schema\":1,\"id\":\"boot/c0ffee/42\"," \

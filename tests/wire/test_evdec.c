@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/evdec: every event arrives member by member, and no bytes can mislead it. */
+/* Claims about wire/kernel/event: every event arrives member by member, and no bytes can mislead
+ * it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/evdec.h"
+#include "wire/kernel/event.h"
 
 #define AT_NS 1234567890123ull
 #define ID    0xfeedfacecafebeefull
@@ -339,5 +340,5 @@ int main(void)
 		      test_foreign),
 	};
 
-	return cmocka_run_group_tests_name("wire/evdec", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/kernel/event", tests, NULL, NULL);
 }

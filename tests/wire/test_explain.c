@@ -8,11 +8,11 @@
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/term.h"
-#include "wire/explain_json.h"
-#include "wire/rows.h"
-#include "wire/explain_table.h"
-#include "wire/podread.h"
-#include "wire/podread_job.h"
+#include "wire/json/explain.h"
+#include "wire/text/rows.h"
+#include "wire/text/explain.h"
+#include "wire/kubernetes/pod.h"
+#include "wire/kubernetes/pod_job.h"
 
 #define PODS "tests/pods"
 

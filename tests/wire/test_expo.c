@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/expo: the bytes of both formats. */
+/* Claims about wire/prometheus/exposition: the bytes of both formats. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/expo.h"
+#include "wire/prometheus/exposition.h"
 
 #define _buf_ _cleanup_(buf_free) struct buf
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/journal: one sentence and fields of our own, whatever the names hold. */
-#include "wire/journal.h"
+/* Claims about wire/text/journal: one sentence and fields of our own, whatever the names hold. */
+#include "wire/text/journal.h"
 
 #include <errno.h>
 #include <stdio.h>

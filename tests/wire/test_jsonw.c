@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/jsonw: what it writes is JSON, in the order of the calls. */
+/* Claims about wire/json/writer: what it writes is JSON, in the order of the calls. */
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/jsonw.h"
+#include "wire/json/writer.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
 
@@ -162,5 +162,5 @@ int main(void)
 		CLAIM("a full buffer is an error that stays", test_error),
 	};
 
-	return cmocka_run_group_tests_name("wire/jsonw", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/json/writer", tests, NULL, NULL);
 }

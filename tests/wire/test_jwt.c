@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/jwt: the lifetime of a token, whatever the file holds. */
-#include "wire/jwt.h"
+/* Claims about wire/kubernetes/token: the lifetime of a token, whatever the file holds. */
+#include "wire/kubernetes/token.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/keep: what holds together is read, in order; anything else costs itself. */
-#include "wire/keep.h"
+/* Claims about wire/recording/checkpoint: what holds together is read, in order; anything else
+ * costs itself. */
+#include "wire/recording/checkpoint.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/listen: which texts are addresses, which ones, and who can reach them. */
+/* Claims about wire/config/listen: which texts are addresses, which ones, and who can reach them. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/claim.h"
-#include "wire/listen.h"
+#include "wire/config/listen.h"
 
 static void test_addresses(void **state)
 {
@@ -144,5 +144,5 @@ int main(void)
 		CLAIM("IPv6 is read as libc reads it", test_as_libc),
 	};
 
-	return cmocka_run_group_tests_name("wire/listen", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/config/listen", tests, NULL, NULL);
 }

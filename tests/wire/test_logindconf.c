@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/logindconf: spans, files and their order are what systemd makes of them. */
-#include "wire/logindconf.h"
+/* Claims about wire/config/logind: spans, files and their order are what systemd makes of them. */
+#include "wire/config/logind.h"
 
 #include <errno.h>
 #include <string.h>

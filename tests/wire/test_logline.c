@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/logline: lines of the log. */
+/* Claims about wire/text/log_line: lines of the log. */
 #include <jansson.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/logline.h"
+#include "wire/text/log_line.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/metrics: what the page says, and that it is exposition whatever the snapshot. */
+/* Claims about wire/prometheus/metrics: what the page says, and that it is exposition whatever the
+ * snapshot. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "lib/claim.h"
 #include "lib/exporead.h"
 #include "lib/serieslib.h"
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 #define _buf_ _cleanup_(buf_free) struct buf
 

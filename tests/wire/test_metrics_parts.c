@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/metrics: parts of the page that are told as a whole, or not at all. */
+/* Claims about wire/prometheus/metrics: parts of the page that are told as a whole, or not at all. */
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/exporead.h"
 #include "lib/serieslib.h"
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 #define _buf_ _cleanup_(buf_free) struct buf
 

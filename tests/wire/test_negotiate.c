@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/negotiate: what real scrapers ask for they get, and nonsense gets text. */
+/* Claims about wire/http/negotiate: what real scrapers ask for they get, and nonsense gets text. */
 #include "lib/claim.h"
-#include "wire/negotiate.h"
+#include "wire/http/negotiate.h"
 
 #define OM   NEGOTIATE_OPENMETRICS
 #define TEXT NEGOTIATE_TEXT
@@ -155,5 +155,5 @@ int main(void)
 		CLAIM("gzip is sent to who takes it and does not prefer plain", test_coding),
 	};
 
-	return cmocka_run_group_tests_name("wire/negotiate", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/http/negotiate", tests, NULL, NULL);
 }

@@ -5,10 +5,10 @@
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/term.h"
-#include "wire/plan_json.h"
-#include "wire/rows.h"
-#include "wire/plan_table.h"
-#include "wire/podread.h"
+#include "wire/json/plan.h"
+#include "wire/text/rows.h"
+#include "wire/text/plan.h"
+#include "wire/kubernetes/pod.h"
 
 #define OWNER(kind) \
 	"'ownerReferences':[{'kind':'" kind "','name':'set','uid':'u','controller':true}]"

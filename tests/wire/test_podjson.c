@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/podjson: which lists are walked, how far, and past what. */
+/* Claims about wire/kubernetes/pods: which lists are walked, how far, and past what. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

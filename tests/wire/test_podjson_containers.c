@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/podjson: what is read of a pod's containers. */
+/* Claims about wire/kubernetes/pods: what is read of a pod's containers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

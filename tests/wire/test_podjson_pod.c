@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/podjson: what is read of one pod, member by member. */
+/* Claims about wire/kubernetes/pods: what is read of one pod, member by member. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/podread and wire/podwrite: one pod, from its JSON and back. */
-#include "wire/podread.h"
+/* Claims about wire/kubernetes/pod and wire/kubernetes/pod_write: one pod, from its JSON and back. */
+#include "wire/kubernetes/pod.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/podwrite.h"
+#include "wire/kubernetes/pod_write.h"
 
 static const char whole[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\","

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/pods_json, pods_table and pods_record: what the daemon writes is read back,
+/* Claims about wire/json/pods, pods_table and pods_record: what the daemon writes is read back,
  * what is not known is null or a dash, no name breaks out of its line. */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/term.h"
-#include "wire/pods_json.h"
-#include "wire/rows.h"
-#include "wire/pods_table.h"
+#include "wire/json/pods.h"
+#include "wire/text/rows.h"
+#include "wire/text/pods.h"
 
 #define UID    "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
 #define SECOND 1000000000ull

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/procsig: masks, signalfds and calls are read from /proc's text, and only from
- * the lines that the kernel writes. */
+/* Claims about wire/kernel/proc_signals: masks, signalfds and calls are read from /proc's text, and
+ * only from the lines that the kernel writes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "lib/claim.h"
-#include "wire/procsig.h"
+#include "wire/kernel/proc_signals.h"
 
 #define STATE "State:\tS (sleeping)\n"
 #define PND   "SigPnd:\t0000000000000001\nShdPnd:\t0000000000004000\n"

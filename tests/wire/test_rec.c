@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/rec: an observation comes back from its line as it was. */
+/* Claims about wire/recording: an observation comes back from its line as it was. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/rec.h"
-#include "wire/rec_fields.h"
+#include "wire/recording/fields.h"
+#include "wire/recording/recording.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
 
@@ -410,5 +410,5 @@ int main(void)
 		CLAIM("a line that does not fit leaves nothing behind", test_write_errors),
 	};
 
-	return cmocka_run_group_tests_name("wire/rec", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/recording", tests, NULL, NULL);
 }

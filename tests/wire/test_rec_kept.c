@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/engine and wire/rec: what an engine keeps goes through a file and comes back. */
+/* Claims about core/engine and wire/recording: what an engine keeps goes through a file and comes
+ * back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "lib/claim.h"
 #include "lib/relay.h"
 #include "lib/relay_plays.h"
-#include "wire/rec.h"
+#include "wire/recording/recording.h"
 
 struct lines {
 	char **list;
@@ -124,5 +125,6 @@ int main(void)
 		CLAIM("every line of it is read as it was written", test_lines),
 	};
 
-	return cmocka_run_group_tests_name("wire/rec: what an engine keeps", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/recording: what an engine keeps", tests, NULL,
+					   NULL);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/rec_options: the engine's settings survive a recording's header. */
+/* Claims about wire/recording/options: the engine's settings survive a recording's header. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/rec.h"
-#include "wire/rec_options.h"
+#include "wire/recording/options.h"
+#include "wire/recording/recording.h"
 
 static void test_round_trip(void **state)
 {
@@ -104,5 +104,5 @@ int main(void)
 		CLAIM("more nested nodes than there is room for are left out", test_many),
 	};
 
-	return cmocka_run_group_tests_name("wire/rec_options", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/recording/options", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/rec: only a recording's own lines are taken for observations. */
+/* Claims about wire/recording: only a recording's own lines are taken for observations. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/rec.h"
+#include "wire/recording/recording.h"
 
 static struct obs *new_obs(void)
 {
@@ -285,5 +285,5 @@ int main(void)
 		      test_header),
 	};
 
-	return cmocka_run_group_tests_name("wire/rec, strictly", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/recording, strictly", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/record_json: the contract's members in the contract's order, each record one
+/* Claims about wire/json/record: the contract's members in the contract's order, each record one
  * line, nothing left out. */
 #include <errno.h>
 #include <jansson.h>
@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/record_json.h"
+#include "wire/json/record.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
 
@@ -496,5 +496,5 @@ int main(void)
 		CLAIM("a record that cannot be written leaves nothing behind", test_errors),
 	};
 
-	return cmocka_run_group_tests_name("wire/record_json", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/json/record", tests, NULL, NULL);
 }

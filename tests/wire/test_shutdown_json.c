@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/journal.h"
-#include "wire/record_json.h"
+#include "wire/json/record.h"
+#include "wire/text/journal.h"
 
 #define S UINT64_C(1000000000)
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/shutstate: the kubelet's own file, and whatever else lies in its place. */
+/* Claims about wire/kubernetes/shutdown_state: the kubelet's own file, and whatever else lies in
+ * its place. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/shutstate.h"
+#include "wire/kubernetes/shutdown_state.h"
 
 #define START	    INT64_C(1635760800)
 #define NS_PER_S    INT64_C(1000000000)
@@ -125,5 +126,5 @@ int main(void)
 		CLAIM("a file has a limit, and so has its nesting", test_bounded),
 	};
 
-	return cmocka_run_group_tests_name("wire/shutstate", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/kubernetes/shutdown_state", tests, NULL, NULL);
 }

@@ -5,10 +5,10 @@
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/term.h"
-#include "wire/podread.h"
-#include "wire/rows.h"
-#include "wire/shutview_json.h"
-#include "wire/shutview_table.h"
+#include "wire/json/shutdown_view.h"
+#include "wire/kubernetes/pod.h"
+#include "wire/text/rows.h"
+#include "wire/text/shutdown_view.h"
 
 #define S UINT64_C(1000000000)
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/table and wire/rows: what people see, and that it stays one line of 120 columns
- * whatever the names are. */
+/* Claims about wire/text/table and wire/text/rows: what people see, and that it stays one line of
+ * 120 columns whatever the names are. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/rows.h"
-#include "wire/table.h"
+#include "wire/text/rows.h"
+#include "wire/text/table.h"
 
 #define WALL_NS 1795273445123456789
 #define ID64	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -440,5 +440,5 @@ int main(void)
 		      test_other_records),
 	};
 
-	return cmocka_run_group_tests_name("wire/table", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/text/table", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/webconfig: what a web configuration says, and what is wrong with one. */
+/* Claims about wire/config/web: what a web configuration says, and what is wrong with one. */
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/webconfig.h"
+#include "wire/config/web.h"
 
 #define HASH "$2y$10$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/yamlconf: what a document of settings says, and what is wrong with one. */
+/* Claims about wire/config/yaml: what a document of settings says, and what is wrong with one. */
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/yamlconf.h"
+#include "wire/config/yaml.h"
 
 /* "key@line=value key@line=[a,b] key@line={} key@line=~ | line:key:error |", for comparison. */
 static void show(struct buf *out, const struct yamlconf *conf)

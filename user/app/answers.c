@@ -14,7 +14,7 @@
 #include "app/lookup.h"
 #include "io/clock.h"
 #include "io/procfs.h"
-#include "wire/pods_json.h"
+#include "wire/json/pods.h"
 
 /* The container that a cgroup is or is in: 1 with its id; 0: none; -errno. */
 static int find_container(struct manager *m, const char *path, uint64_t *ret)

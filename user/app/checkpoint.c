@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "io/clock.h"
 #include "io/keepfile.h"
-#include "wire/keep.h"
+#include "wire/recording/checkpoint.h"
 
 /* What is read at most, and written in one piece. */
 #define FILE_MAX BUF_LIMIT_DEFAULT

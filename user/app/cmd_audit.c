@@ -14,8 +14,8 @@
 #include "base/cleanup.h"
 #include "base/signame.h"
 #include "io/clock.h"
-#include "wire/audit_json.h"
-#include "wire/audit_table.h"
+#include "wire/json/audit.h"
+#include "wire/text/audit.h"
 
 static const char usage[] =
 	"usage: graced audit [OPTIONS]\n"

@@ -27,7 +27,7 @@
 #include "io/kbtf.h"
 #include "io/keepfile.h"
 #include "io/procfs.h"
-#include "wire/jsonw.h"
+#include "wire/json/writer.h"
 
 static const char usage[] =
 	"usage: graced check [OPTIONS]\n"

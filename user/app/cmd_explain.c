@@ -10,9 +10,9 @@
 #include "base/cleanup.h"
 #include "core/kubelet/explain.h"
 #include "io/clock.h"
-#include "wire/explain_json.h"
-#include "wire/explain_table.h"
-#include "wire/podread_job.h"
+#include "wire/json/explain.h"
+#include "wire/kubernetes/pod_job.h"
+#include "wire/text/explain.h"
 
 static const char usage[] =
 	"usage: graced explain [OPTIONS] POD.json|-\n"

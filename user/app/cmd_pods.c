@@ -10,8 +10,8 @@
 #include "app/podwatch.h"
 #include "app/say.h"
 #include "base/cleanup.h"
-#include "wire/pods_json.h"
-#include "wire/pods_table.h"
+#include "wire/json/pods.h"
+#include "wire/text/pods.h"
 
 static const char usage[] =
 	"usage: graced pods [OPTIONS]\n"

@@ -11,8 +11,8 @@
 #include "app/output.h"
 #include "app/say.h"
 #include "io/lines.h"
-#include "wire/rec.h"
-#include "wire/rec_options.h"
+#include "wire/recording/options.h"
+#include "wire/recording/recording.h"
 
 static const char usage[] =
 	"usage: graced replay [OPTIONS] FILE\n"

@@ -20,9 +20,9 @@
 #include "io/hierarchy.h"
 #include "io/podsrc_logs.h"
 #include "io/procfs.h"
-#include "wire/jsonw.h"
-#include "wire/record_parts.h"
-#include "wire/rows.h"
+#include "wire/json/parts.h"
+#include "wire/json/writer.h"
+#include "wire/text/rows.h"
 
 static const char usage[] =
 	"usage: graced resolve [OPTIONS] WHAT...\n"

@@ -6,8 +6,8 @@
 #include "app/options.h"
 #include "app/say.h"
 #include "base/cleanup.h"
-#include "wire/jsonw.h"
-#include "wire/rec.h"
+#include "wire/json/writer.h"
+#include "wire/recording/recording.h"
 
 static const char usage[] = "usage: graced version [-o table|json]\n";
 

@@ -12,7 +12,7 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
-#include "wire/listen.h"
+#include "wire/config/listen.h"
 
 /* The strings of a configuration. */
 struct store {

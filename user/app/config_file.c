@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "io/trusted.h"
-#include "wire/yamlconf.h"
+#include "wire/config/yaml.h"
 
 #define VALUE_SHOWN 80 /* bytes of a wrong value */
 

@@ -9,8 +9,8 @@
 #include "app/log.h"
 #include "base/duration.h"
 #include "base/utf8.h"
-#include "wire/listen.h"
-#include "wire/metrics.h"
+#include "wire/config/listen.h"
+#include "wire/prometheus/metrics.h"
 
 #define NODE_NAME_MAX	   253 /* as a DNS name */
 #define TELEMETRY_PATH_MAX 255

@@ -7,7 +7,7 @@
 #ifndef APP_COSTS_H
 #define APP_COSTS_H
 
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 struct costs;
 struct daemon;

@@ -7,7 +7,7 @@
 #include "app/manager.h"
 #include "app/say.h"
 #include "io/clock.h"
-#include "wire/rec.h"
+#include "wire/recording/recording.h"
 
 static void record(struct manager *m, const struct obs *obs)
 {

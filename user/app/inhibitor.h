@@ -8,7 +8,7 @@
 
 #include "core/engine/engine.h"
 #include "core/stop/record.h"
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 struct daemon;
 struct inhibitor;

@@ -8,7 +8,7 @@
 #include "io/confwatch.h"
 #include "io/delaykeep.h"
 #include "io/logind.h"
-#include "wire/shutstate.h"
+#include "wire/kubernetes/shutdown_state.h"
 
 struct inhibitor {
 	struct manager *manager;

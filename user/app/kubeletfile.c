@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads the kubelet's file; wire/kubeletconf takes it apart, core/shutdown/plan judges it. */
+/* Reads the kubelet's file; wire/kubernetes/kubelet_config takes it apart, core/shutdown/plan
+ * judges it. */
 #include "app/kubeletfile.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include "base/cleanup.h"
 #include "io/fd.h"
 #include "io/trusted.h"
-#include "wire/kubeletconf.h"
+#include "wire/kubernetes/kubelet_config.h"
 
 static int __attribute__((format(printf, 3, 4)))
 refuse(struct kubeletfile_why *why, int error, const char *format, ...)

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/clock.h"
-#include "wire/logline.h"
+#include "wire/text/log_line.h"
 
 /* The log level is the one thing that is allowed to be global, and how lines look goes with it:
  * whoever has something to say should need no handle for it. */

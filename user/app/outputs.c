@@ -11,8 +11,8 @@
 
 #include "app/manager.h"
 #include "app/say.h"
-#include "wire/rec.h"
-#include "wire/rec_options.h"
+#include "wire/recording/options.h"
+#include "wire/recording/recording.h"
 
 /* How long a reader who has stopped reading can hold up the end. */
 #define FINISH_MS 2000

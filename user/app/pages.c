@@ -7,7 +7,7 @@
 #include "app/daemon.h"
 #include "app/snapshot.h"
 #include "base/utf8.h"
-#include "wire/negotiate.h"
+#include "wire/http/negotiate.h"
 
 #define PLAIN "text/plain; charset=utf-8"
 #define HTML  "text/html; charset=utf-8"

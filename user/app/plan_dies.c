@@ -7,8 +7,8 @@
 #include "app/plans.h"
 #include "base/cleanup.h"
 #include "core/kubelet/node_plan.h"
-#include "wire/plan_json.h"
-#include "wire/plan_table.h"
+#include "wire/json/plan.h"
+#include "wire/text/plan.h"
 
 #define NS_PER_S 1000000000
 

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "core/shutdown/view.h"
 #include "io/delaydrop.h"
-#include "wire/shutview_json.h"
-#include "wire/shutview_table.h"
+#include "wire/json/shutdown_view.h"
+#include "wire/text/shutdown_view.h"
 
 #define NS_PER_US 1000
 

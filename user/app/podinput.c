@@ -12,7 +12,7 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "io/fd.h"
-#include "wire/podjson.h"
+#include "wire/kubernetes/pods.h"
 
 void podinput_free(struct podinput_text *text)
 {

@@ -6,7 +6,7 @@
 #ifndef APP_PODINPUT_H
 #define APP_PODINPUT_H
 
-#include "wire/podread.h"
+#include "wire/kubernetes/pod.h"
 
 /* Of a list of pods; of each of them there is a limit, too. */
 #define PODINPUT_MAX ((size_t)64 << 20)

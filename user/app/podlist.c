@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "io/clock.h"
-#include "wire/pods_json.h"
+#include "wire/json/pods.h"
 
 /* Names and records of as many pods as a reply holds. */
 #define ARENA_BYTES ((size_t)64 << 20)

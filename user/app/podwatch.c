@@ -19,8 +19,8 @@
 #include "io/clock.h"
 #include "io/fd.h"
 #include "io/out.h"
-#include "wire/pods_json.h"
-#include "wire/pods_table.h"
+#include "wire/json/pods.h"
+#include "wire/text/pods.h"
 
 #define ANSWER_MS   5000
 #define INTERVAL_MS 1000

@@ -13,8 +13,8 @@
 #include "io/host.h"
 #include "io/journal.h"
 #include "io/linesink.h"
-#include "wire/journal.h"
-#include "wire/record_json.h"
+#include "wire/json/record.h"
+#include "wire/text/journal.h"
 
 /* How long a reader who has stopped reading can hold up the end. */
 #define FINISH_MS 2000

@@ -10,7 +10,7 @@
 
 #include "app/config.h"
 #include "core/stop/record.h"
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 struct recorders;
 

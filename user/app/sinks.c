@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "wire/record_json.h"
-#include "wire/table.h"
+#include "wire/json/record.h"
+#include "wire/text/table.h"
 
 struct sinks {
 	struct sinks_config config;

@@ -4,7 +4,7 @@
 #define APP_SNAPSHOT_H
 
 #include "base/buf.h"
-#include "wire/expo.h"
+#include "wire/prometheus/exposition.h"
 
 struct daemon;
 

@@ -9,7 +9,7 @@
 #include "app/lookup.h"
 #include "app/manager.h"
 #include "io/clock.h"
-#include "wire/metrics.h"
+#include "wire/prometheus/metrics.h"
 
 #define NS_PER_S 1000000000ULL
 

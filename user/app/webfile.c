@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/trusted.h"
-#include "wire/webconfig.h"
+#include "wire/config/web.h"
 
 #define PEM_SIZE_MAX ((size_t)1 << 20)
 

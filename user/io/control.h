@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
-#include "wire/control.h"
+#include "wire/json/control.h"
 
 #define CONTROL_CONNECTIONS 8
 #define CONTROL_TIMEOUT_NS  5000000000ULL

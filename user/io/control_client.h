@@ -3,7 +3,7 @@
 #ifndef IO_CONTROL_CLIENT_H
 #define IO_CONTROL_CLIENT_H
 
-#include "wire/control.h"
+#include "wire/json/control.h"
 
 struct control_answer {
 	struct buf text; /* lines, each with its newline; fits buf_free() */

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "wire/control.h"
+#include "wire/json/control.h"
 
 struct control_socket {
 	int fd;	 /* listens, non-blocking */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "io/fd.h"
-#include "wire/logindconf.h"
+#include "wire/config/logind.h"
 
 #define TEMPORARY "." DELAYDROP_NAME ".new"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * logind's configuration on disk: what its files say of InhibitDelayMaxSec, and our own drop-in
- * among them. wire/logindconf and core/shutdown/delay_limit have the rules.
+ * among them. wire/config/logind and core/shutdown/delay_limit have the rules.
  */
 #ifndef IO_DELAYDROP_H
 #define IO_DELAYDROP_H

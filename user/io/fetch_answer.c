@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "io/clock.h"
 #include "io/fetch_priv.h"
-#include "wire/cri.h"
+#include "wire/runtime/cri.h"
 
 /* libcurl keeps every header until the request is over. */
 #define HEADERS_MAX 65536

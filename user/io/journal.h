@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entries on their way to journald. sd_journal_sendv() would wait for a journald that does not
- * read, so the datagrams (wire/journal.h) go to its socket from here, and never wait.
+ * read, so the datagrams (wire/text/journal.h) go to its socket from here, and never wait.
  */
 #ifndef IO_JOURNAL_H
 #define IO_JOURNAL_H

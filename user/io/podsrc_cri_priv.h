@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "io/podsrc_cri.h"
-#include "wire/cri.h"
+#include "wire/runtime/cri.h"
 
 #define PODSRC_CRI_PATH_MAX 108 /* sockaddr_un.sun_path */
 #define PODSRC_CRI_SLICE_NS UINT64_C(1000000)

@@ -9,7 +9,7 @@
 
 #include "io/podsrc_files.h"
 #include "io/podsrc_files_dir.h"
-#include "wire/ctrjson.h"
+#include "wire/runtime/files.h"
 
 #define PODSRC_FILES_CONFIG_MAX ((size_t)1 << 20)
 #define PODSRC_FILES_LISTS	2

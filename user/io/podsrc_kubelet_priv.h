@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "io/podsrc_kubelet.h"
-#include "wire/podjson.h"
+#include "wire/kubernetes/pods.h"
 
 struct podsrc_kubelet_uid {
 	char text[META_UID_MAX];

@@ -10,7 +10,7 @@
 #include "io/certificate.h"
 #include "io/fd.h"
 #include "io/podsrc_kubelet_priv.h"
-#include "wire/jwt.h"
+#include "wire/kubernetes/token.h"
 
 #define SECRET_MAX ((size_t)64 << 10)
 

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "core/stop/audit.h"
-#include "wire/procsig.h"
+#include "wire/kernel/proc_signals.h"
 
 /*
  * Fills in what the facts have of dispositions, threads, signalfds, a pending signal and a stopped

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "io/ringbuf.h"
-#include "wire/evdec.h"
+#include "wire/kernel/event.h"
 
 /* Records of one turn of the loop: below a millisecond of work. */
 #define BATCH 512

@@ -17,7 +17,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "wire/negotiate.h"
+#include "wire/http/negotiate.h"
 
 struct web_request {
 	const char *path;	      /* as sent, without the query; escapes are left */
@@ -48,12 +48,12 @@ struct web_tls {
 
 struct web_user {
 	const char *name;
-	const char *hash; /* as wire/webconfig lets it pass */
+	const char *hash; /* as wire/config/web lets it pass */
 };
 
 /* Zero stands for the default. */
 struct web_config {
-	const char *const *listen; /* as wire/listen.h reads them */
+	const char *const *listen; /* as wire/config/listen.h reads them */
 	size_t n_listen;
 	const struct web_tls *tls;    /* NULL: plain HTTP */
 	const struct web_user *users; /* whose password every request needs; none: no password */

@@ -9,7 +9,7 @@
 
 #include "io/fd.h"
 #include "io/web_priv.h"
-#include "wire/listen.h"
+#include "wire/config/listen.h"
 
 #define BACKLOG	     512
 #define BACKLOG_TLS  64 /* who waits for credit there is not to wait longer than a scrape takes */

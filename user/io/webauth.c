@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "io/webauth_jobs.h"
-#include "wire/basicauth.h"
-#include "wire/webconfig.h"
+#include "wire/config/web.h"
+#include "wire/http/basic_auth.h"
 
 #define WRONG_MAX 64
 

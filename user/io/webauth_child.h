@@ -4,7 +4,7 @@
 #define IO_WEBAUTH_CHILD_H
 
 #include "io/child.h"
-#include "wire/basicauth.h"
+#include "wire/http/basic_auth.h"
 
 #define WEBAUTH_HASH_SIZE 64
 

@@ -15,7 +15,7 @@
 
 #include "core/load/credit.h"
 #include "io/webauth_child.h"
-#include "wire/webconfig.h"
+#include "wire/config/web.h"
 
 #define JOBS_MAX   16
 #define READY_MS   5000

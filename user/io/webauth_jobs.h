@@ -9,7 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "io/web.h"
-#include "wire/basicauth.h"
+#include "wire/http/basic_auth.h"
 
 #define WEBAUTH_MAC_SIZE 32
 

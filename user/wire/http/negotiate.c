@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Chooses the exposition's format and coding by the weights of a request's headers. */
+#include "wire/http/negotiate.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#define Q_ONE 1000 /* weights are thousandths */
+
+struct span {
+	const char *at;
+	size_t len;
+};
+
+/* One element of Accept or Accept-Encoding. */
+struct range {
+	struct span name;    /* "text/plain", "*" */
+	struct span version; /* at is NULL without one */
+	int q;
+};
+
+/* What we could send, and the best claim to it so far. */
+struct offer {
+	const char *name, *family, *version;
+	int rank; /* how closely the range that gave q fits; 0: none did */
+	int q;
+};
+
+enum { RANK_NONE, RANK_ANY, RANK_FAMILY, RANK_NAME, RANK_VERSION };
+
+static struct span trim(struct span s)
+{
+	while (s.len && (s.at[0] == ' ' || s.at[0] == '\t'))
+		s = (struct span){s.at + 1, s.len - 1};
+	while (s.len && (s.at[s.len - 1] == ' ' || s.at[s.len - 1] == '\t'))
+		s.len--;
+	return s;
+}
+
+static bool equals(struct span s, const char *text)
+{
+	return s.len == strlen(text) && strncasecmp(s.at, text, s.len) == 0;
+}
+
+/* Takes what is before the next separator outside quotes; false when nothing is left. */
+static bool take_part(struct span *rest, char separator, struct span *ret)
+{
+	bool quoted = false;
+	size_t i;
+
+	if (!rest->at)
+		return false;
+	for (i = 0; i < rest->len; i++) {
+		char c = rest->at[i];
+
+		if (c == '"')
+			quoted = !quoted;
+		else if (c == '\\' && quoted && i + 1 < rest->len)
+			i++;
+		else if (c == separator && !quoted)
+			break;
+	}
+	*ret = trim((struct span){rest->at, i});
+	*rest = i < rest->len ? (struct span){rest->at + i + 1, rest->len - i - 1}
+			      : (struct span){NULL, 0};
+	return true;
+}
+
+static struct span unquote(struct span s)
+{
+	if (s.len >= 2 && s.at[0] == '"' && s.at[s.len - 1] == '"')
+		return (struct span){s.at + 1, s.len - 2};
+	return s;
+}
+
+/* "1", "0.75"; -1 for what is no weight. Digits beyond the third are read and dropped. */
+static int parse_q(struct span s)
+{
+	int q, digit = Q_ONE / 10;
+
+	if (s.len == 0 || (s.at[0] != '0' && s.at[0] != '1') || (s.len > 1 && s.at[1] != '.'))
+		return -1;
+	q = (s.at[0] - '0') * Q_ONE;
+	for (size_t i = 2; i < s.len; i++, digit /= 10) {
+		if (s.at[i] < '0' || s.at[i] > '9')
+			return -1;
+		q += (s.at[i] - '0') * digit;
+	}
+	return q <= Q_ONE ? q : -1;
+}
+
+/* The next element that can be read; false at the end. Parameters other than q and version say how
+ * a name is escaped or text encoded, which we do in one way only. */
+static bool next_range(struct span *rest, struct range *ret)
+{
+	struct span item, param;
+
+	while (take_part(rest, ',', &item)) {
+		*ret = (struct range){.q = Q_ONE};
+		take_part(&item, ';', &ret->name);
+		while (take_part(&item, ';', &param)) {
+			struct span key;
+
+			take_part(&param, '=', &key);
+			param = unquote(trim(param));
+			if (equals(key, "q"))
+				ret->q = parse_q(param);
+			else if (equals(key, "version") && param.at)
+				ret->version = param;
+		}
+		if (ret->name.len && ret->q >= 0)
+			return true;
+	}
+	return false;
+}
+
+static int rank_of(const struct offer *offer, const struct range *range)
+{
+	if (range->version.at && !equals(range->version, offer->version))
+		return RANK_NONE;
+	if (equals(range->name, offer->name))
+		return range->version.at ? RANK_VERSION : RANK_NAME;
+	if (range->version.at)
+		return RANK_NONE;
+	if (equals(range->name, offer->family))
+		return RANK_FAMILY;
+	return equals(range->name, "*/*") || equals(range->name, "*") ? RANK_ANY : RANK_NONE;
+}
+
+/* The range that fits most closely decides, whatever its weight. */
+static void consider(struct offer *offer, const struct range *range)
+{
+	int rank = rank_of(offer, range);
+
+	if (rank == RANK_NONE || rank < offer->rank || (rank == offer->rank && range->q < offer->q))
+		return;
+	offer->rank = rank;
+	offer->q = range->q;
+}
+
+static void weigh(const char *header, struct offer *a, struct offer *b)
+{
+	struct span rest = {header, header ? strlen(header) : 0};
+	struct range range;
+
+	while (next_range(&rest, &range)) {
+		consider(a, &range);
+		consider(b, &range);
+	}
+}
+
+enum negotiate_format negotiate_format(const char *accept)
+{
+	struct offer text = {"text/plain", "text/*", "0.0.4", RANK_NONE, 0};
+	struct offer om = {"application/openmetrics-text", "application/*", "1.0.0", RANK_NONE, 0};
+
+	weigh(accept, &text, &om);
+	if (om.q > text.q || (om.q > 0 && om.q == text.q && om.rank >= RANK_NAME))
+		return NEGOTIATE_OPENMETRICS;
+	return NEGOTIATE_TEXT;
+}
+
+const char *negotiate_content_type(enum negotiate_format format)
+{
+	return format == NEGOTIATE_OPENMETRICS
+		       ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+		       : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+bool negotiate_gzip(const char *accept_encoding)
+{
+	struct offer gzip = {"gzip", "x-gzip", "", RANK_NONE, 0};
+	struct offer identity = {"identity", "", "", RANK_NONE, 0};
+
+	weigh(accept_encoding, &gzip, &identity);
+	return gzip.q > 0 && (identity.rank < RANK_NAME || gzip.q >= identity.q);
+}

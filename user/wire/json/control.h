@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What goes over the control socket: one JSON line as the request, then the reply, whose first line
+ * tells how many lines follow, or why none do. Each side tells the version it speaks.
+ *
+ *   {"version":1,"command":"pods"}
+ *   {"version":1,"lines":2}                   {"version":1,"error":"..."}
+ */
+#ifndef WIRE_JSON_CONTROL_H
+#define WIRE_JSON_CONTROL_H
+
+#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define CONTROL_VERSION 1
+
+/* Of a request with its newline, and of a whole reply. */
+#define CONTROL_REQUEST_MAX 1024
+#define CONTROL_REPLY_MAX   ((size_t)8 << 20)
+
+enum control_command {
+	CONTROL_PODS,	  /* a line of wire/json/pods for each pod */
+	CONTROL_SETTINGS, /* a line for each setting that graced check wants to know */
+	CONTROL_COMMAND_COUNT,
+};
+
+/* A sentence for a person, without a full stop. */
+struct control_why {
+	char text[256];
+};
+
+/* Each adds one line with its newline. Errors stick in out. */
+void control_add_request(struct buf *out, enum control_command command);
+void control_add_head(struct buf *out, uint64_t lines);
+void control_add_error(struct buf *out, const char *why);
+
+/* Adds a line of the answer to CONTROL_SETTINGS. */
+void control_add_setting(struct buf *out, const char *key, const char *value);
+/* Finds key among lines of such an answer, which may hold any bytes, and copies its value. False:
+ * it is not there, or too long. */
+bool control_find_setting(const char *lines, const char *key, char *ret, size_t size);
+
+/* The line is without its newline and may hold any bytes. 0; -EBADMSG: it is no request;
+ * -EPROTONOSUPPORT: of another version; -EOPNOTSUPP: for a command that there is not. *ret_why is
+ * filled then. */
+int control_read_request(const char *line, size_t size, enum control_command *ret,
+			 struct control_why *ret_why);
+
+/* The first line of a reply: 0 with the number of lines that follow; -EBADMSG, -EPROTONOSUPPORT, or
+ * -EREMOTEIO with what the other side said. */
+int control_read_head(const char *line, size_t size, uint64_t *ret_lines,
+		      struct control_why *ret_why);
+
+#endif

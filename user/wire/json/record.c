@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The members of each type of record, in the contract's order. */
+#include "wire/json/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/rfc3339.h"
+#include "wire/json/discrepancy.h"
+#include "wire/json/parts.h"
+#include "wire/json/shutdown.h"
+#include "wire/json/writer.h"
+#include "wire/kernel/event_names.h"
+
+#define NS_DECIMALS    9
+#define RATIO_DECIMALS 6
+
+/* type to node, which every record begins with; id stands in some only. */
+static void add_head(struct buf *out, const struct record *record, const char *type, const char *id)
+{
+	char time[RFC3339_SIZE];
+
+	jsonw_str(out, "type", type);
+	jsonw_u64(out, "schema", RECORD_SCHEMA);
+	if (id)
+		jsonw_str(out, "id", id);
+	jsonw_str(out, "time", rfc3339_format(record->wall_ns, time));
+	jsonw_u64(out, "boot_ns", record->at_ns);
+	jsonw_str(out, "node", record->node);
+}
+
+static void add_attached(struct buf *out, const struct record *record)
+{
+	const struct record_attached *attached = &record->attached;
+
+	add_head(out, record, "attached", NULL);
+	jsonw_str(out, "hierarchy", attached->hierarchy);
+	jsonw_u64(out, "programs", attached->programs);
+	jsonw_u64(out, "containers", attached->containers);
+}
+
+static void add_signal(struct buf *out, const struct record *record)
+{
+	const struct record_signal *signal = &record->signal;
+
+	add_head(out, record, "signal", NULL);
+	jsonw_object(out, "signal");
+	record_parts_signal(out, signal->number, signal->result);
+	jsonw_bool(out, "group", signal->group);
+	jsonw_i64(out, "si_code", signal->code);
+	jsonw_bool(out, "blocked", signal->blocked);
+	jsonw_object_end(out);
+	jsonw_bool(out, "deaf", signal->deaf);
+	jsonw_str(out, "reason", unheard_name(signal->reason));
+	record_parts_sender(out, "sender", &signal->sender);
+	jsonw_object(out, "target");
+	record_parts_process(out, &signal->target);
+	jsonw_bool(out, "init", signal->target_init);
+	record_parts_pod(out, "pod", &signal->pod);
+	record_parts_container(out, "container", &signal->container);
+	jsonw_object_end(out);
+}
+
+static uint64_t ratio_units(uint64_t part, uint64_t whole)
+{
+	double units = (double)part / (double)whole * 1e6 + 0.5;
+
+	return units < 0x1p63 ? (uint64_t)units : INT64_MAX;
+}
+
+static void add_grace(struct buf *out, const struct record_stop *stop)
+{
+	if (!grace_known(&stop->grace)) {
+		jsonw_null(out, "grace");
+		return;
+	}
+	jsonw_object(out, "grace");
+	jsonw_decimal(out, "seconds", stop->grace.ns, NS_DECIMALS);
+	jsonw_str(out, "from", grace_from_name(stop->grace.from));
+	/* Of no time at all no share can be used. */
+	if (stop->latency_known && stop->grace.ns)
+		jsonw_decimal(out, "used_ratio", ratio_units(stop->latency_ns, stop->grace.ns),
+			      RATIO_DECIMALS);
+	else
+		jsonw_null(out, "used_ratio");
+	if (stop->latency_known)
+		jsonw_i64(out, "margin_ns", (int64_t)(stop->grace.ns - stop->latency_ns));
+	else
+		jsonw_null(out, "margin_ns");
+	jsonw_object_end(out);
+}
+
+/* What init passed on, to whom first, and how long after it was asked. */
+static void add_forwarded(struct buf *out, const struct record_forward *forward)
+{
+	if (!forward->count) {
+		jsonw_null(out, "forwarded");
+		return;
+	}
+	jsonw_object(out, "forwarded");
+	record_parts_signal(out, forward->number, forward->result);
+	jsonw_u64(out, "after_ns", forward->after_ns);
+	jsonw_object(out, "target");
+	record_parts_process(out, &forward->to);
+	jsonw_object_end(out);
+	jsonw_u64(out, "count", forward->count);
+	jsonw_object_end(out);
+}
+
+/* The time between two moments, each of which may not be known. */
+static void add_span(struct buf *out, const char *key, uint64_t from, uint64_t to)
+{
+	if (from && to && to >= from)
+		jsonw_u64(out, key, to - from);
+	else
+		jsonw_null(out, key);
+}
+
+static void add_stages(struct buf *out, const struct record_stop *stop)
+{
+	uint64_t asked = stop->stop_signal.known ? stop->stop_signal.at_ns : 0;
+	uint64_t exited = stop->exit.known ? stop->exit.at_ns : 0;
+
+	jsonw_object(out, "stages");
+	add_span(out, "deliver_ns", asked, stop->deliver_ns);
+	add_span(out, "exit_ns", stop->deliver_ns, exited);
+	add_span(out, "reap_ns", exited, stop->reap_ns);
+	add_span(out, "empty_ns", exited, stop->empty_ns);
+	jsonw_object_end(out);
+}
+
+static void add_evidence(struct buf *out, uint32_t gaps)
+{
+	jsonw_object(out, "evidence");
+	jsonw_bool(out, "complete", gaps == 0);
+	jsonw_array(out, "gaps");
+	for (unsigned int gap = 0; gap < GAP_COUNT; gap++) {
+		if (gaps >> gap & 1)
+			jsonw_str(out, NULL, gap_name((enum gap)gap));
+	}
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+}
+
+static void add_stop(struct buf *out, const struct record *record)
+{
+	const struct record_stop *stop = &record->stop;
+
+	add_head(out, record, "stop", stop->id);
+	record_parts_pod(out, "pod", &stop->pod);
+	record_parts_container(out, "container", &stop->container);
+	jsonw_object(out, "process");
+	record_parts_process(out, &stop->process);
+	record_parts_time(out, "start_boot_ns", stop->process.start_ns);
+	jsonw_object_end(out);
+	record_parts_sigref(out, "stop_signal", &stop->stop_signal);
+	record_parts_sigref(out, "kill_signal", &stop->kill_signal);
+	jsonw_bool(out, "deaf", stop->deaf);
+	jsonw_str(out, "reason", unheard_name(stop->reason));
+	record_parts_exit(out, "exit", &stop->exit);
+	if (stop->latency_known)
+		jsonw_u64(out, "latency_ns", stop->latency_ns);
+	else
+		jsonw_null(out, "latency_ns");
+	add_grace(out, stop);
+	jsonw_str(out, "outcome", outcome_name(stop->outcome));
+	jsonw_str(out, "cause", cause_name(stop->cause));
+	jsonw_u64(out, "collateral_kills", stop->collateral_kills);
+	jsonw_u64(out, "oom_kills", stop->oom_kills);
+	record_parts_tri(out, "pod_terminating", stop->pod_terminating);
+	record_parts_time(out, "empty_boot_ns", stop->empty_ns);
+	add_forwarded(out, &stop->forward);
+	add_stages(out, stop);
+	add_evidence(out, stop->gaps);
+}
+
+static void add_runtime_exit(struct buf *out, const struct record *record)
+{
+	const struct record_runtime_exit *r = &record->runtime_exit;
+	char time[RFC3339_SIZE];
+
+	add_head(out, record, "runtime_exit", r->id);
+	record_parts_pod(out, "pod", &r->pod);
+	record_parts_container(out, "container", &r->container);
+	jsonw_object(out, "runtime");
+	jsonw_i64(out, "code", r->exit_code);
+	jsonw_str(out, "reason", r->reason && r->reason[0] ? r->reason : NULL);
+	jsonw_str(out, "finished_at",
+		  r->finished_wall_ns ? rfc3339_format(r->finished_wall_ns, time) : NULL);
+	jsonw_object_end(out);
+	record_parts_exit(out, "exit", &r->kernel);
+	record_parts_tri(out, "agrees", r->agrees);
+	if (r->finished_wall_ns && r->kernel.known)
+		jsonw_i64(out, "behind_ns",
+			  (int64_t)((uint64_t)r->finished_wall_ns - (uint64_t)r->kernel_wall_ns));
+	else
+		jsonw_null(out, "behind_ns");
+}
+
+static void add_empty(struct buf *out, const struct record *record)
+{
+	const struct record_empty *empty = &record->empty;
+
+	add_head(out, record, "empty", empty->id);
+	record_parts_pod(out, "pod", &empty->pod);
+	record_parts_container(out, "container", &empty->container);
+	record_parts_time(out, "empty_boot_ns", empty->empty_ns);
+}
+
+static void add_pod_grace(struct buf *out, const struct grace *grace)
+{
+	if (!grace_known(grace)) {
+		jsonw_null(out, "grace");
+		return;
+	}
+	jsonw_object(out, "grace");
+	jsonw_decimal(out, "seconds", grace->ns, NS_DECIMALS);
+	jsonw_str(out, "from", grace_from_name(grace->from));
+	jsonw_object_end(out);
+}
+
+/* The state comes after the pod, as the outcome of a stop does. */
+static void add_pod_state(struct buf *out, const struct record *record)
+{
+	const struct record_pod_state *pod = &record->pod_state;
+
+	add_head(out, record, "pod", pod->id);
+	record_parts_pod(out, "pod", &pod->pod);
+	jsonw_null(out, "container");
+	jsonw_str(out, "state", podworker_stage_name(pod->state));
+	jsonw_str(out, "previous", podworker_stage_name(pod->previous));
+	jsonw_str(out, "trigger", pod_trigger_name(pod->trigger));
+	record_parts_time(out, "at_boot_ns", pod->at_ns);
+	add_pod_grace(out, &pod->grace);
+	record_parts_time(out, "deadline_boot_ns", pod->deadline_ns);
+	record_parts_time(out, "pod_empty_boot_ns", pod->empty_ns);
+	jsonw_object(out, "durations");
+	add_span(out, "terminating_ns", pod->terminating_ns, pod->empty_ns);
+	add_span(out, "empty_ns", pod->exit_ns, pod->empty_ns);
+	add_span(out, "removed_ns", pod->empty_ns, pod->removed_ns);
+	jsonw_object_end(out);
+	add_evidence(out, pod->gaps);
+}
+
+static void add_pod_ready(struct buf *out, const struct record *record)
+{
+	const struct record_pod_ready *r = &record->pod_ready;
+
+	add_head(out, record, "pod_ready", r->id);
+	record_parts_pod(out, "pod", &r->pod);
+	jsonw_null(out, "container");
+	record_parts_time(out, "stop_boot_ns", r->stop_ns);
+	record_parts_time(out, "until_boot_ns", r->until_ns);
+	add_span(out, "ready_ns", r->stop_ns, r->gaps ? 0 : r->until_ns);
+	jsonw_object(out, "bounds");
+	jsonw_u64(out, "min_ns", record_ready_min_ns(r));
+	add_span(out, "max_ns", r->stop_ns, r->heard_ns);
+	jsonw_object_end(out);
+	jsonw_bool(out, "gone", r->gone);
+	add_evidence(out, r->gaps);
+}
+
+static void add_discrepancy(struct buf *out, const struct record *record)
+{
+	add_head(out, record, "discrepancy", record->discrepancy.id);
+	discrepancy_json(out, &record->discrepancy);
+}
+
+static void add_oom(struct buf *out, const struct record *record)
+{
+	const struct record_oom *oom = &record->oom;
+
+	add_head(out, record, "oom", NULL);
+	record_parts_pod(out, "pod", &oom->pod);
+	record_parts_container(out, "container", &oom->container);
+	jsonw_object(out, "victim");
+	record_parts_process(out, &oom->victim);
+	jsonw_object_end(out);
+	jsonw_bool(out, "init", oom->init);
+	jsonw_str(out, "level", oom_level_name(oom->level));
+}
+
+/* counter is the offset of one of the counters in struct graced_stat. */
+static void add_totals(struct buf *out, const char *key, const struct graced_stat *totals,
+		       size_t counter)
+{
+	jsonw_object(out, key);
+	for (unsigned int type = GRACED_EV_NONE + 1; type < GRACED_EV_COUNT; type++) {
+		__u64 count;
+
+		memcpy(&count, (const char *)&totals[type] + counter, sizeof(count));
+		jsonw_u64(out, evname(type), count);
+	}
+	jsonw_object_end(out);
+}
+
+static void add_lost(struct buf *out, const struct record *record)
+{
+	const struct graced_stat *totals = record->lost.totals;
+
+	add_head(out, record, "lost", NULL);
+	add_totals(out, "emitted", totals, offsetof(struct graced_stat, emitted));
+	add_totals(out, "lost", totals, offsetof(struct graced_stat, lost));
+	add_totals(out, "suppressed", totals, offsetof(struct graced_stat, suppressed));
+	jsonw_u64(out, "recursion_misses", record->lost.recursion_misses);
+	jsonw_u64(out, "watch_full", totals[GRACED_STAT_WATCH_FULL].lost);
+	jsonw_u64(out, "quota", totals[GRACED_STAT_QUOTA].lost);
+	jsonw_u64(out, "too_deep", totals[GRACED_STAT_TOO_DEEP].lost);
+}
+
+static void add_shutdown(struct buf *out, const struct record *record)
+{
+	add_head(out, record, "shutdown", record->shutdown.id);
+	shutdown_json(out, &record->shutdown);
+}
+
+typedef void (*add_fn)(struct buf *out, const struct record *record);
+
+static add_fn adder(enum record_type type)
+{
+	switch (type) {
+	case RECORD_ATTACHED:
+		return add_attached;
+	case RECORD_SIGNAL:
+		return add_signal;
+	case RECORD_STOP:
+		return add_stop;
+	case RECORD_EMPTY:
+		return add_empty;
+	case RECORD_OOM:
+		return add_oom;
+	case RECORD_LOST:
+		return add_lost;
+	case RECORD_RUNTIME_EXIT:
+		return add_runtime_exit;
+	case RECORD_POD:
+		return add_pod_state;
+	case RECORD_POD_READY:
+		return add_pod_ready;
+	case RECORD_DISCREPANCY:
+		return add_discrepancy;
+	case RECORD_SHUTDOWN:
+		return add_shutdown;
+	case RECORD_NONE:
+		break;
+	}
+	return NULL;
+}
+
+int record_json(struct buf *out, const struct record *record)
+{
+	add_fn add = adder(record->type);
+	size_t before = out->len;
+
+	if (!add)
+		return -EINVAL;
+	jsonw_object(out, NULL);
+	add(out, record);
+	jsonw_object_end(out);
+	buf_addc(out, '\n');
+	if (buf_error(out) < 0)
+		buf_truncate(out, before);
+	return buf_error(out);
+}

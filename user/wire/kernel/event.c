@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Decodes what the kernel half wrote, without believing any of it. */
+#include "wire/kernel/event.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Each decoder is given as many bytes as its event has, copies them, for they may lie at any
+ * address, and writes one member of *ret. */
+typedef void (*decode_fn)(const void *data, struct obs *ret);
+
+static void end_proc(struct graced_proc *proc)
+{
+	proc->comm[sizeof(proc->comm) - 1] = '\0';
+	proc->exe[sizeof(proc->exe) - 1] = '\0';
+}
+
+static void decode_cgroup_new(const void *data, struct obs *ret)
+{
+	struct graced_ev_cgroup ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	ev.name[sizeof(ev.name) - 1] = '\0';
+	ret->cgroup.id = ev.hdr.watch_id;
+	ret->cgroup.parent_id = ev.parent_id;
+	ret->cgroup.kind = ev.kind;
+	ret->cgroup.level = ev.level;
+	ret->cgroup.delegated_level = ev.delegated_level;
+	memcpy(ret->cgroup.path, ev.name, strlen(ev.name) + 1);
+}
+
+static void decode_empty(const void *data, struct obs *ret)
+{
+	struct graced_ev_empty ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	ret->empty = (struct obs_empty){.id = ev.hdr.watch_id, .counts = ev.counts};
+}
+
+static void decode_init(const void *data, struct obs *ret)
+{
+	struct graced_ev_init ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	end_proc(&ev.proc);
+	ret->init = (struct obs_init){
+		.id = ev.hdr.watch_id,
+		.lost = ev.hdr.lost,
+		.suppressed = ev.hdr.suppressed,
+		.rank = ev.rank,
+		.late = ev.flags & GRACED_INIT_LATE,
+		.proc = ev.proc,
+	};
+}
+
+/* There may be half a million of these a second, and the observation has what the event has behind
+ * its stamp, in the same order: it is copied as one piece. */
+#define SIGNAL_FROM offsetof(struct graced_ev_signal, hdr.watch_id)
+#define SAME_PLACE(in_event, in_obs)                                              \
+	_Static_assert(offsetof(struct graced_ev_signal, in_event) ==             \
+			       SIGNAL_FROM + offsetof(struct obs_signal, in_obs), \
+		       "one piece of memory")
+
+SAME_PLACE(hdr.watch_id, id);
+SAME_PLACE(hdr.lost, lost);
+SAME_PLACE(hdr.suppressed, suppressed);
+SAME_PLACE(sig, sig);
+SAME_PLACE(result, result);
+SAME_PLACE(code, code);
+SAME_PLACE(flags, flags);
+SAME_PLACE(target_pidns, target_pidns);
+SAME_PLACE(sender_pidns, sender_pidns);
+SAME_PLACE(target, target);
+SAME_PLACE(sender, sender);
+SAME_PLACE(ancestors, ancestors);
+_Static_assert(sizeof(struct graced_ev_signal) == SIGNAL_FROM + sizeof(struct obs_signal),
+	       "one piece of memory");
+
+static void decode_signal(const void *data, struct obs *ret)
+{
+	struct obs_signal *signal = &ret->signal;
+
+	memcpy(signal, (const char *)data + SIGNAL_FROM, sizeof(*signal));
+	end_proc(&signal->target);
+	end_proc(&signal->sender);
+	for (int i = 0; i < GRACED_ANCESTORS; i++)
+		end_proc(&signal->ancestors[i]);
+}
+
+static void decode_exit(const void *data, struct obs *ret)
+{
+	struct graced_ev_exit ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	end_proc(&ev.proc);
+	ret->exit = (struct obs_exit){
+		.id = ev.hdr.watch_id,
+		.status = ev.status,
+		.flags = ev.flags,
+		.stop_at_ns = ev.stop_at_ns,
+		.deliver_ns = ev.deliver_ns,
+		.proc = ev.proc,
+		.counts = ev.counts,
+	};
+}
+
+static void decode_oom(const void *data, struct obs *ret)
+{
+	struct graced_ev_oom ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	end_proc(&ev.victim);
+	ret->oom = (struct obs_oom){
+		.id = ev.hdr.watch_id,
+		.level_id = ev.level_id,
+		.flags = ev.flags,
+		.victim = ev.victim,
+	};
+}
+
+static void decode_reaped(const void *data, struct obs *ret)
+{
+	struct graced_ev_reaped ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	ret->reaped = (struct obs_reaped){
+		.id = ev.hdr.watch_id,
+		.pid = ev.pid,
+		.start_ns = ev.start_ns,
+	};
+}
+
+static const struct {
+	enum obs_type type;
+	size_t size;
+	decode_fn decode;
+} EVENTS[GRACED_EV_COUNT] = {
+	[GRACED_EV_CGROUP_NEW] = {OBS_CGROUP_NEW, sizeof(struct graced_ev_cgroup),
+				  decode_cgroup_new},
+	[GRACED_EV_CGROUP_GONE] = {OBS_CGROUP_GONE, sizeof(struct graced_ev_empty), decode_empty},
+	[GRACED_EV_CGROUP_EMPTY] = {OBS_CGROUP_EMPTY, sizeof(struct graced_ev_empty), decode_empty},
+	[GRACED_EV_INIT] = {OBS_INIT, sizeof(struct graced_ev_init), decode_init},
+	[GRACED_EV_SIGNAL] = {OBS_SIGNAL, sizeof(struct graced_ev_signal), decode_signal},
+	[GRACED_EV_EXIT] = {OBS_EXIT, sizeof(struct graced_ev_exit), decode_exit},
+	[GRACED_EV_OOM] = {OBS_OOM, sizeof(struct graced_ev_oom), decode_oom},
+	[GRACED_EV_REAPED] = {OBS_REAPED, sizeof(struct graced_ev_reaped), decode_reaped},
+};
+
+int evdec_decode(const void *data, size_t size, struct obs *ret)
+{
+	struct graced_hdr hdr;
+
+	if (size < sizeof(hdr))
+		return -EBADMSG;
+	memcpy(&hdr, data, sizeof(hdr));
+	if (hdr.abi != GRACED_ABI)
+		return -EPROTO;
+	if (hdr.type >= GRACED_EV_COUNT || !EVENTS[hdr.type].decode)
+		return -EBADMSG;
+	if (hdr.size > size || hdr.size < EVENTS[hdr.type].size)
+		return -EBADMSG;
+
+	ret->type = EVENTS[hdr.type].type;
+	ret->at_ns = hdr.at_ns;
+	EVENTS[hdr.type].decode(data, ret);
+	return 0;
+}

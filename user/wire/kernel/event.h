@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ring buffer records (include/graced/event.h) to observations. */
+#ifndef WIRE_KERNEL_EVENT_H
+#define WIRE_KERNEL_EVENT_H
+
+#include <stddef.h>
+
+#include "core/facts/observation.h"
+
+/* Decodes the record in the size bytes at data, which need no alignment and may be anything. The
+ * record may be longer than the struct it is known by: a later kernel half appended to it.
+ *
+ * -EPROTO for another abi, -EBADMSG for an unknown type or a size that cannot be. Of *ret only the
+ * members of the type are written, and of a path no more than its bytes; every string in it ends. */
+int evdec_decode(const void *data, size_t size, struct obs *ret);
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parses what /proc tells of threads and their signals. */
+#include "wire/kernel/proc_signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* 32-bit processes, on x86 as on arm; none of them is a call that sleeps in a 64-bit one. */
+#define COMPAT_SIGTIMEDWAIT	   177
+#define COMPAT_SIGTIMEDWAIT_TIME64 421
+#define COMPAT_CLONE		   120
+#define COMPAT_VFORK		   190
+
+struct span {
+	const char *at, *end;
+};
+
+/* Takes the hexadecimal number at the beginning; false when there is none, or one of more than 64
+ * bits. */
+static bool take_hex(struct span *text, uint64_t *ret)
+{
+	uint64_t value = 0;
+	unsigned int digits = 0;
+
+	for (; text->at < text->end; text->at++, digits++) {
+		char c = *text->at;
+		unsigned int digit;
+
+		if (c >= '0' && c <= '9')
+			digit = (unsigned int)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			digit = (unsigned int)(c - 'a') + 10;
+		else
+			break;
+		if (digits == 16)
+			return false;
+		value = value << 4 | digit;
+	}
+	if (!digits)
+		return false;
+	*ret = value;
+	return true;
+}
+
+/* What stands behind a key at the beginning of a line, up to the line's end. */
+static bool find_line(const char *text, size_t len, const char *key, struct span *ret)
+{
+	size_t want = strlen(key);
+
+	for (const char *at = text, *end = text + len; at < end;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		if (!stop)
+			stop = end;
+		if ((size_t)(stop - at) >= want && memcmp(at, key, want) == 0) {
+			*ret = (struct span){at + want, stop};
+			return true;
+		}
+		at = stop + 1;
+	}
+	return false;
+}
+
+static int parse_mask(const char *text, size_t len, const char *key, uint64_t *ret)
+{
+	struct span line;
+	uint64_t mask;
+
+	if (!find_line(text, len, key, &line))
+		return -ENOENT;
+	while (line.at < line.end && (*line.at == '\t' || *line.at == ' '))
+		line.at++;
+	if (!take_hex(&line, &mask) || line.at != line.end)
+		return -EBADMSG;
+	*ret = mask;
+	return 0;
+}
+
+static bool parse_state(const char *text, size_t len, char *ret)
+{
+	struct span line;
+
+	if (!find_line(text, len, "State:\t", &line) || line.at == line.end)
+		return false;
+	*ret = *line.at;
+	return true;
+}
+
+int procsig_parse_status(const char *text, size_t len, struct procsig_status *ret)
+{
+	struct procsig_status s;
+
+	if (!parse_state(text, len, &s.state) ||
+	    parse_mask(text, len, "SigPnd:", &s.thread_pending) < 0 ||
+	    parse_mask(text, len, "ShdPnd:", &s.shared_pending) < 0 ||
+	    parse_mask(text, len, "SigBlk:", &s.blocked) < 0 ||
+	    parse_mask(text, len, "SigIgn:", &s.ignored) < 0 ||
+	    parse_mask(text, len, "SigCgt:", &s.caught) < 0)
+		return -EBADMSG;
+	*ret = s;
+	return 0;
+}
+
+int procsig_parse_signalfd(const char *text, size_t len, uint64_t *ret)
+{
+	return parse_mask(text, len, "sigmask:", ret);
+}
+
+static bool take_number(struct span *text, int64_t *ret)
+{
+	int64_t value = 0;
+	unsigned int digits = 0;
+	bool minus = text->at < text->end && *text->at == '-';
+
+	text->at += minus;
+	for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
+		if (digits++ < 18)
+			value = value * 10 + (*text->at - '0');
+	if (!digits || digits > 18)
+		return false;
+	*ret = minus ? -value : value;
+	return true;
+}
+
+static bool take_word(struct span *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(text->end - text->at) < len || memcmp(text->at, word, len) != 0)
+		return false;
+	text->at += len;
+	return true;
+}
+
+/* "running", "-1 SP PC" or "NUMBER ARG0 ... ARG5 SP PC" */
+int procsig_parse_call(const char *text, size_t len, struct procsig_call *ret)
+{
+	struct span rest = {text, text + len};
+	struct procsig_call call = {};
+
+	if (take_word(&rest, "running")) {
+		*ret = call;
+		return 0;
+	}
+	if (!take_number(&rest, &call.number))
+		return -EBADMSG;
+	call.sleeps = call.number >= 0;
+	for (int i = 0; call.sleeps && i < 6; i++)
+		if (!take_word(&rest, " 0x") || !take_hex(&rest, &call.args[i]))
+			return -EBADMSG;
+	*ret = call;
+	return 0;
+}
+
+bool procsig_awaits_signal(const struct procsig_call *call, uint64_t *ret_set)
+{
+	if (!call->sleeps || call->args[3] != PROCSIG_SET_BYTES)
+		return false;
+	switch (call->number) {
+	case SYS_rt_sigtimedwait:
+	case COMPAT_SIGTIMEDWAIT:
+	case COMPAT_SIGTIMEDWAIT_TIME64:
+		*ret_set = call->args[0];
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool procsig_awaits_child(const struct procsig_call *call)
+{
+	return call->sleeps && (call->number == SYS_wait4 || call->number == SYS_waitid);
+}
+
+bool procsig_is_settled(const struct procsig_call *call)
+{
+	static const int64_t passing[] = {
+		SYS_rt_sigprocmask, SYS_clone, SYS_clone3, COMPAT_CLONE, COMPAT_VFORK,
+#ifdef SYS_vfork
+		SYS_vfork,	    SYS_fork,
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
+		if (call->number == passing[i])
+			return false;
+	return call->sleeps;
+}
+
+enum procsig_wchan procsig_parse_wchan(const char *text, size_t len)
+{
+	static const char name[] = "sigtimedwait";
+
+	if (!len || text[0] == '0' || text[0] == '\n')
+		return PROCSIG_WCHAN_NONE;
+	/* Compilers lend their own endings to the function's name. */
+	return memmem(text, len, name, strlen(name)) ? PROCSIG_WCHAN_SIGNAL : PROCSIG_WCHAN_OTHER;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the text of /proc says of a thread and signals. Takes any bytes; a process names itself, so
+ * only the lines that the kernel writes are read (it escapes a newline in a name).
+ *
+ * Masks have bit n-1 for signal n. A mask of blocked signals is shown without those that the thread
+ * waits for in rt_sigtimedwait, as long as it does.
+ */
+#ifndef WIRE_KERNEL_PROC_SIGNALS_H
+#define WIRE_KERNEL_PROC_SIGNALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of /proc/PID/status or /proc/PID/task/TID/status. */
+struct procsig_status {
+	char state; /* 'R', 'S', 'T', 'Z' ... */
+	uint64_t thread_pending, shared_pending;
+	uint64_t blocked; /* this thread's; the next two are the process's */
+	uint64_t ignored, caught;
+};
+
+/* -EBADMSG unless all of them are there. */
+int procsig_parse_status(const char *text, size_t len, struct procsig_status *ret);
+
+/* The signals that a signalfd takes, of its /proc/PID/fdinfo/FD. -ENOENT: the file is of another
+ * kind; -EBADMSG. */
+int procsig_parse_signalfd(const char *text, size_t len, uint64_t *ret);
+
+/* Of /proc/PID/task/TID/syscall: the system call that the thread sleeps in. */
+struct procsig_call {
+	bool sleeps;	/* false: it runs, or sleeps outside of one; nothing else counts then */
+	int64_t number; /* in the ABI of the process, which need not be ours */
+	uint64_t args[6];
+};
+
+int procsig_parse_call(const char *text, size_t len, struct procsig_call *ret);
+
+/* rt_sigtimedwait, also that of a 32-bit process. *ret_set is where its set is in the process's
+ * memory: PROCSIG_SET_BYTES of it, lowest signal first. */
+#define PROCSIG_SET_BYTES 8
+bool procsig_awaits_signal(const struct procsig_call *call, uint64_t *ret_set);
+
+/* wait4 or waitid. */
+bool procsig_awaits_child(const struct procsig_call *call);
+
+/*
+ * Whether the mask of a thread in this call is one that it goes on with: not of one that runs, that
+ * makes a child (vfork(2) sleeps until the child execs, and is called with everything blocked), or
+ * that is held by the freezer on its way out of the call that sets the mask.
+ */
+bool procsig_is_settled(const struct procsig_call *call);
+
+/* What /proc/PID/task/TID/wchan tells where the file above may not be read. */
+enum procsig_wchan {
+	PROCSIG_WCHAN_NONE,   /* nothing: it runs, or that may not be read either */
+	PROCSIG_WCHAN_SIGNAL, /* in rt_sigtimedwait */
+	PROCSIG_WCHAN_OTHER,
+};
+
+enum procsig_wchan procsig_parse_wchan(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pods as the Kubernetes API writes them: what the kubelet answers on /pods (a PodList), what
+ * `kubectl get pods -o json` prints (a List), one Pod alone. From JSON in memory to meta_pod and
+ * meta_container, one pod at a time.
+ *
+ * No tree of the whole list is ever built: the list is walked by its brackets, a pod's bytes are
+ * sieved down to the few members that are read (podjson_sieve.c), and those are parsed. So a pod
+ * costs microseconds and a few KiB, whatever else it carries.
+ *
+ * The bytes are hostile: pods carry what their makers wrote. A member of the wrong type counts as
+ * not told and costs nothing else; text over its limit is dropped, not cut, but for an image. A pod
+ * is passed over and counted when it has no uid as cgroups have them, is over its limits, or what
+ * is read of it is no JSON: not UTF-8, a NUL inside text, a number beyond 1e308.
+ */
+#ifndef WIRE_KUBERNETES_PODS_H
+#define WIRE_KUBERNETES_PODS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "core/names/meta.h"
+
+/* Of one pod: its bytes, and how many values of it are read. */
+#define PODJSON_POD_MAX	   ((size_t)2 << 20)
+#define PODJSON_VALUES_MAX 8192
+
+/* The longest grace period that is told, in seconds: 31 years. A longer one is taken for it, so
+ * that sums of them do not overflow; a negative one is not told. */
+#define PODJSON_GRACE_MAX 1000000000
+
+struct podjson_pod {
+	struct meta_pod meta; /* source is META_KUBELET */
+	/* The API's image of a static pod, under the static pod's uid. Whoever may make pods can
+	 * annotate one as such; the kubelet lists static pods themselves and never their mirrors. */
+	bool mirror;
+};
+
+/* A pod is told first, then its containers: those of its spec, and what its status says of them.
+ * A container that ended and was replaced is told by its id with how it ended. */
+struct podjson_sink {
+	void *userdata;
+	void (*pod)(void *userdata, const struct podjson_pod *pod);
+	void (*container)(void *userdata, const struct meta_container *container);
+	/* NULL, or told instead of the two above: each object as it is written, whatever is in it
+	 * and however long it is. */
+	void (*object)(void *userdata, const char *text, size_t size);
+};
+
+struct podjson;
+
+/* text stays the caller's, unchanged until podjson_free(). 0 or -ENOMEM. */
+int podjson_new(const char *text, size_t size, struct podjson **ret);
+struct podjson *podjson_free(struct podjson *walk);
+DEFINE_CLEANUP(struct podjson *, podjson_free);
+
+/*
+ * Does a bounded piece of the work: tells at most one pod, or passes over 256 KiB. 1: call again;
+ * 0: the text is over, and was whole; -EBADMSG: it is no list of pods from here on, or was cut
+ * short; -ENOMEM. After 0 or an error it returns the same again.
+ */
+int podjson_next(struct podjson *walk, const struct podjson_sink *sink);
+
+struct podjson_counts {
+	uint64_t pods;	  /* told */
+	uint64_t skipped; /* items of the list that were not */
+};
+
+void podjson_get_counts(const struct podjson *walk, struct podjson_counts *ret);
+
+/* What the list says of itself, as far as the walk has come: the API server puts that first. */
+struct podjson_list {
+	uint64_t version; /* metadata.resourceVersion; 0: none that is a number */
+	bool partial;	  /* metadata.continue: there are more pods than these */
+};
+
+void podjson_get_list(const struct podjson *walk, struct podjson_list *ret);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer of Prometheus exposition: the text format 0.0.4 and OpenMetrics 1.0.0.
+ *
+ * A family is announced, then its samples are added; the announcement is written with the first
+ * sample, so that a family without one leaves no trace. Errors stick in the buffer.
+ */
+#ifndef WIRE_PROMETHEUS_EXPOSITION_H
+#define WIRE_PROMETHEUS_EXPOSITION_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "core/metrics/histogram.h"
+
+enum expo_format { EXPO_TEXT, EXPO_OPENMETRICS };
+
+enum expo_type { EXPO_COUNTER, EXPO_GAUGE, EXPO_HISTOGRAM, EXPO_INFO, EXPO_UNKNOWN };
+
+struct expo_family {
+	const char *name; /* without the _total of a counter, the _info of an info */
+	enum expo_type type;
+	const char *unit; /* what the name ends in, behind an underscore; NULL: none */
+	const char *help; /* a sentence */
+};
+
+struct expo_label {
+	const char *name;
+	const char *value; /* any bytes, told as label_clean() leaves them; NULL is "" */
+};
+
+struct expo {
+	struct buf *out;
+	enum expo_format format;
+	const struct expo_family *family;
+	bool announced;
+	uint64_t samples; /* lines so far that are no comment and no _created */
+};
+
+void expo_begin(struct expo *ret, struct buf *out, enum expo_format format);
+/* What OpenMetrics ends with. 0 or buf_error(). */
+int expo_end(struct expo *expo);
+
+/* family is borrowed until the next one. */
+void expo_family(struct expo *expo, const struct expo_family *family);
+
+/* One sample of a family that is no histogram. */
+void expo_u64(struct expo *expo, const struct expo_label *labels, size_t n_labels, uint64_t value);
+/* The same, of units / 10^decimals, exactly and without superfluous zeros. */
+void expo_decimal(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+		  uint64_t units, unsigned int decimals);
+
+/* Buckets, sum and count. */
+void expo_histogram(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+		    const struct histogram *histogram, const struct histogram_bounds *bounds);
+
+/* When the counter or histogram with those labels, which was added last, began to exist, since
+ * 1970. Only OpenMetrics has that; nothing for 0. */
+void expo_created(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+		  int64_t wall_ns);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All the daemon exposes (contract, section 4), as a plain snapshot, and its exposition. The caller
+ * fills in what it knows; all zero is a daemon that has done nothing yet.
+ */
+#ifndef WIRE_PROMETHEUS_METRICS_H
+#define WIRE_PROMETHEUS_METRICS_H
+
+#include "core/engine/engine.h"
+#include "core/load/budget.h"
+#include "core/metrics/series.h"
+#include "core/names/credential.h"
+#include "wire/prometheus/exposition.h"
+
+#define METRICS_PROGRAMS_MAX 16
+#define METRICS_HTTP_CLASSES 6
+/* Lines there may be besides those of struct series: what its configuration is to reserve. */
+#define METRICS_OWN_LINES    (272 + GAP_COUNT + UNHEARD_COUNT)
+
+struct metrics_program {
+	const char *name;
+	bool attached;
+	bool known; /* the kernel keeps statistics: run_ns and runs are true */
+	uint64_t run_ns, runs;
+};
+
+enum metrics_sink_type { METRICS_STDOUT, METRICS_FILE, METRICS_JOURNAL, METRICS_SINK_COUNT };
+
+struct metrics_sink {
+	bool on; /* false: left out */
+	uint64_t records, dropped;
+};
+
+struct metrics_source {
+	bool asked; /* false: left out */
+	bool up;
+	uint64_t lookups[META_RESULT_COUNT];
+	struct credential credential; /* without a known end: left out */
+};
+
+/* Connections to the control socket. */
+struct metrics_control {
+	bool on; /* false: there is none, left out */
+	uint64_t answered, refused, failed;
+};
+
+/* The file that a restart goes on from. */
+struct metrics_checkpoint {
+	bool on; /* false: there is none, left out */
+	uint64_t bytes, writes, failed, dropped;
+};
+
+#define METRICS_GROUPS_MAX OBS_RANGES_MAX
+
+/* Conditions of a node shutdown that goes as it is configured. */
+enum metrics_ready {
+	METRICS_READY_LOGIND, /* "logind-reachable" */
+	METRICS_READY_LOCK,   /* "lock-held" */
+	METRICS_READY_DELAY,  /* "delay-enough": logind waits as long as the kubelet's groups take,
+			       * and in assist shutdown.extra more */
+	METRICS_READY_UNPINNED, /* "delay-not-pinned": no drop-in has a later and lower word */
+	METRICS_READY_KUBELET,	/* "kubelet-config": it can be used, or there is none */
+	METRICS_READY_GRACE,	/* "grace-fits": no pod would be given less time than it asks for */
+	METRICS_READY_COUNT,
+};
+
+/* METRICS_READY_ABSENT: the condition does not apply to this host. */
+enum metrics_ready_value { METRICS_READY_ABSENT, METRICS_READY_NO, METRICS_READY_YES };
+
+/* About shutdowns of the node. */
+struct metrics_shutdown {
+	bool on; /* false: they are none of ours, left out */
+	bool held;
+	uint64_t delay_max_ns; /* UINT64_MAX: for ever; 0: not known, left out */
+	/* Seconds since 1970 as the kubelet tells them (kubelet-spec.md, A7.2); 0: none. */
+	int64_t start_s, end_s;
+	struct engine_shutdown_group groups[METRICS_GROUPS_MAX];
+	size_t n_groups;
+	enum metrics_ready_value ready[METRICS_READY_COUNT];
+};
+
+struct metrics {
+	const struct series *series; /* NULL: none */
+
+	/* The kernel half and the way from it, all since the start. */
+	struct graced_stat totals[GRACED_STAT_COUNT];
+	uint64_t recursion_misses; /* programs not run, because they ran on that CPU already */
+	uint64_t rejected;	   /* read from the ring, not understood */
+	const struct metrics_program *programs;
+	size_t n_programs; /* what is beyond METRICS_PROGRAMS_MAX is left out */
+
+	struct engine_stats engine;
+	struct podworker_house pods;
+	uint64_t effects_dropped;
+	struct metrics_source sources[META_SOURCE_COUNT]; /* META_NONE is left out */
+	struct metrics_sink sinks[METRICS_SINK_COUNT];
+
+	bool overhead_known;
+	uint64_t overhead_ppm;	  /* of one CPU */
+	uint64_t budget_ppm;	  /* 0: no budget, left out */
+	enum shed shed;		  /* the last thing that is shed, all before it included */
+	uint64_t shed_containers; /* followed less closely, now */
+	uint64_t shed_changes;	  /* something was shed, or came back */
+
+	uint64_t http_requests[METRICS_HTTP_CLASSES]; /* answered, by the first digit of status */
+	uint64_t http_connections;		      /* open now */
+	uint64_t http_connections_refused; /* at a limit, of connections, memory or descriptors */
+	uint64_t http_connections_expired; /* closed for taking too long */
+
+	struct metrics_control control;
+	struct metrics_checkpoint checkpoint;
+	struct metrics_shutdown shutdown;
+
+	uint64_t log_lost; /* lines of the log that stderr did not take */
+
+	bool reload_failed;	   /* the last reading of the configuration */
+	int64_t reload_ok_wall_ns; /* its last success, since 1970; 0: unknown, left out */
+
+	const char *version; /* NULL is "" */
+	const char *kernel;  /* release */
+
+	bool process_known; /* of the daemon, as /proc/self tells; false: all left out */
+	uint64_t process_cpu_ns;
+	uint64_t process_resident_bytes, process_virtual_bytes;
+	uint64_t process_open_fds, process_max_fds;
+	int64_t process_start_wall_ns; /* since 1970 */
+};
+
+/*
+ * Adds the exposition. 0 or buf_error(). graced_series, which comes last, is the number of its
+ * lines that are no comment, and never more than the series' limit when METRICS_OWN_LINES were
+ * reserved. Equal snapshots give equal bytes. The caller says series_scraped() when it was sent.
+ */
+int metrics_write(struct buf *out, enum expo_format format, const struct metrics *metrics);
+
+#endif

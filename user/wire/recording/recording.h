@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings: observations as JSON lines.
+ *
+ * The first line is {"type":"graced-recording","version":1,"abi":1,"graced":"<version>"}. Each
+ * further one is a flat object that holds one observation: "type" first, then "at_ns", then those
+ * members that are not zero, false or empty (wire/recording/fields.c names them all). Integers are
+ * exact to 64 bits. Strings are any bytes without NUL: one that is not UTF-8 is written as the lone
+ * surrogate \udcXX, and comes back as that byte.
+ *
+ * The observations are read by our own code and not by jansson because a replay reads a million of
+ * them a second: jansson builds a tree for each line first, which alone takes more than twenty
+ * times as long as this reader takes in all, and it refuses integers above INT64_MAX and lone
+ * surrogates. The header line is read by jansson. */
+#ifndef WIRE_RECORDING_RECORDING_H
+#define WIRE_RECORDING_RECORDING_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "core/facts/observation.h"
+
+#define REC_VERSION  1
+#define REC_LINE_MAX 65536 /* no observation's line is longer */
+
+/* Adds the header line; graced_version is for people and not read. 0 or buf_error(). */
+int rec_write_header(struct buf *out, const char *graced_version);
+
+/* Adds the line of one observation. 0, -EINVAL for a type that is none, or buf_error(); on failure
+ * out holds what it held. */
+int rec_write_obs(struct buf *out, const struct obs *obs);
+
+/* Checks the first line of a file, with or without its newline. 0; -ENOMSG: not a recording;
+ * -EPROTONOSUPPORT: written by a newer program; -EBADMSG: a recording's header, but damaged. */
+int rec_read_header(const char *line, size_t len);
+
+/* Reads one further line, with or without its newline; it need not end with a NUL. -EBADMSG for
+ * anything but one flat object of a known type with known members, each once and in its range.
+ *
+ * Only the type's members of *ret are written, and of a path only its bytes and at most seven zeros
+ * behind them, so that the cost does not depend on the size of struct obs; after a failure they
+ * hold anything. */
+int rec_read_line(const char *line, size_t len, struct obs *ret);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pod was explained by, for people: a few tables, in which nothing is shortened. */
+#ifndef WIRE_TEXT_EXPLAIN_H
+#define WIRE_TEXT_EXPLAIN_H
+
+#include "base/buf.h"
+#include "core/kubelet/explain.h"
+
+/* 0 or buf_error(). */
+int explain_table(struct buf *out, const struct explain *e);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records as entries of systemd's journal, in its native protocol
+ * (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a sentence as MESSAGE, a MESSAGE_ID for each type,
+ * and the members as fields of our own, GRACED_*. graced-records(5) lists them.
+ */
+#ifndef WIRE_TEXT_JOURNAL_H
+#define WIRE_TEXT_JOURNAL_H
+
+#include "base/buf.h"
+#include "core/stop/record.h"
+
+/* Whether records of that type have an entry: signal, stop, oom, and those about pods. */
+bool journal_has(enum record_type type);
+
+/* Adds the datagram for a record. 0, -EINVAL for a type without an entry, or buf_error(); on
+ * failure out holds what it held. */
+int journal_write(struct buf *out, const struct record *record);
+
+#endif
