@@ -22,8 +22,8 @@
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
-#include "io/clock.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
 #include "lib/box.h"
 #include "lib/cripeer.h"
 #include "lib/kubepeer.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/engine/engine.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 
 #define PODS	   500
 #define CONTAINERS 3

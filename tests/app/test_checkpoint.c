@@ -16,7 +16,7 @@
 
 #include "app/log.h"
 #include "base/cleanup.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
 #include "lib/claim.h"
 
 #define SECOND 1000000000ULL

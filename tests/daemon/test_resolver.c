@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/kubestage.h"
 #include "lib/nameserver.h"

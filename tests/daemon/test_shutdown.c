@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/send.h"
 #include "lib/shutscene.h"

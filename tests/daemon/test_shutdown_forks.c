@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/send.h"
 #include "lib/shutscene.h"

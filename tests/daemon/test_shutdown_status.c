@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/box.h"
 #include "lib/claim.h"
 #include "lib/jrec.h"

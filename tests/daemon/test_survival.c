@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/box.h"
 #include "lib/claim.h"
 #include "lib/fleet.h"

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/many.h"
 #include "lib/restarts.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/cgfs, on a plain directory tree that stands for a hierarchy. */
+/* Claims about io/cgroup/fs, on a plain directory tree that stands for a hierarchy. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/cgfs_priv.h"
+#include "io/cgroup/priv.h"
 #include "lib/claim.h"
 
 struct tree {
@@ -712,5 +712,5 @@ int main(void)
 		 NULL},
 	};
 
-	return cmocka_run_group_tests_name("io/cgfs", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/cgroup/fs", tests, NULL, NULL);
 }

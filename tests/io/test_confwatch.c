@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/confwatch: what comes, changes and goes is told, nothing else wakes anybody. */
-#include "io/confwatch.h"
+/* Claims about io/files/watch: what comes, changes and goes is told, nothing else wakes anybody. */
+#include "io/files/watch.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
 #include "lib/claim.h"
 #include "lib/ctlsite.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/delaydrop: all of logind's files are read in its order, one of them is written. */
-#include "io/delaydrop.h"
+/* Claims about io/logind/delay_drop: all of logind's files are read in its order, one of them is
+ * written. */
+#include "io/logind/delay_drop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/fd.h"
+#include "io/files/fd.h"
 #include "lib/claim.h"
 
 #define S 1000000ull

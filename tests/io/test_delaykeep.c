@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/delaykeep on a bus with logind and systemd: the limit is raised, and stays so. */
-#include "io/delaykeep.h"
+/* Claims about io/logind/delay_keep on a bus with logind and systemd: the limit is raised, and
+ * stays so. */
+#include "io/logind/delay_keep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/clock.h"
-#include "io/delaydrop.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
+#include "io/logind/delay_drop.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/logindscene.h"
 

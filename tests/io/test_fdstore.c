@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/fdstore: what systemd is sent, and what is taken of what it hands over. */
-#include "io/fdstore.h"
+/* Claims about io/logind/fd_store: what systemd is sent, and what is taken of what it hands over. */
+#include "io/logind/fd_store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about io/fetch: every answer, whoever gives it, ends a request once and within bounds. */
-#include "io/fetch.h"
+#include "io/fetch/fetch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/clock.h"
-#include "io/fetch.h"
+#include "io/fetch/fetch.h"
+#include "io/proc/clock.h"
 #include "lib/asker.h"
 #include "lib/claim.h"
 #include "lib/nameserver.h"

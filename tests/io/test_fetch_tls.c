@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fetch.h"
+#include "io/fetch/fetch.h"
 #include "lib/claim.h"
 #include "lib/rawpeer.h"
 #include "lib/tlsc.h"

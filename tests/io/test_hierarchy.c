@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/hierarchy: which hierarchy is chosen, by any text. */
+/* Claims about io/cgroup/hierarchy: which hierarchy is chosen, by any text. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "io/hierarchy.h"
+#include "io/cgroup/hierarchy.h"
 #include "lib/claim.h"
 
 #define V2(point)	"30 23 0:26 / " point " rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -119,5 +119,5 @@ int main(void)
 		      test_long_point),
 	};
 
-	return cmocka_run_group_tests_name("io/hierarchy", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/cgroup/hierarchy", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/journal: a journald that is gone or does not read costs entries and no time. */
-#include "io/journal.h"
+/* Claims about io/sinks/journal: a journald that is gone or does not read costs entries and no
+ * time. */
+#include "io/sinks/journal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/keepfile: one holder, nothing that is not ours, whole contents. */
-#include "io/keepfile.h"
+/* Claims about io/files/append: one holder, nothing that is not ours, whole contents. */
+#include "io/files/append.h"
 
 #include <errno.h>
 #include <fcntl.h>

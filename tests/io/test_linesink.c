@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/linesink: trouble with the file costs lines, counts them and holds nobody up. */
-#include "io/linesink.h"
+/* Claims about io/sinks/lines: trouble with the file costs lines, counts them and holds nobody up. */
+#include "io/sinks/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

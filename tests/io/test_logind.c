@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about io/logind on a bus with logind: the lock, announcements, the limit, the holders. */
-#include "io/logind.h"
+#include "io/logind/logind.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "io/clock.h"
-#include "io/logind.h"
+#include "io/logind/logind.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/logindscene.h"
 

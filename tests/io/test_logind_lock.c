@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/clock.h"
-#include "io/logind.h"
+#include "io/logind/logind.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/logindscene.h"
 

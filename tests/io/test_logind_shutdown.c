@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/shutdown/shutdown.h"
-#include "io/clock.h"
-#include "io/logind.h"
+#include "io/logind/logind.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/logindmock.h"
 

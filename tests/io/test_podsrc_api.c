@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_kubelet where it asks the API server for a node's pods. */
+/* Claims about io/sources/kubelet where it asks the API server for a node's pods. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fetch_priv.h"
+#include "io/fetch/priv.h"
 #include "lib/claim.h"
 #include "lib/kubescene.h"
 #include "lib/podgen.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_cri: what a runtime has is told, what is asked for is answered once. */
-#include "io/podsrc_cri.h"
+/* Claims about io/sources/cri: what a runtime has is told, what is asked for is answered once. */
+#include "io/sources/cri/cri.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/podsrc_cri_priv.h"
+#include "io/sources/cri/priv.h"
 #include "lib/claim.h"
 #include "lib/crisite.h"
 
@@ -424,5 +424,5 @@ int main(void)
 		CRISITE("a socket that others can have put there is not believed", test_socks),
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_cri", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sources/cri", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_cri and a runtime that fails, lies or is gone: look-ups end once, the loop
- * turns, and names come back. */
+/* Claims about io/sources/cri and a runtime that fails, lies or is gone: look-ups end once, the
+ * loop turns, and names come back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/podsrc_cri.h"
+#include "io/sources/cri/cri.h"
 #include "lib/claim.h"
 #include "lib/crisite.h"
 
@@ -374,5 +374,5 @@ int main(void)
 		CRISITE("a runtime without events is not asked for them again", test_no_events),
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_cri, hostile", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sources/cri, hostile", tests, NULL, NULL);
 }

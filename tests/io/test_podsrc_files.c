@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_files: what engines' own files say is found, and only where root alone
+/* Claims about io/sources/files: what engines' own files say is found, and only where root alone
  * could have written it. */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "io/podsrc_files.h"
+#include "io/sources/files/files.h"
 #include "lib/claim.h"
 
 #define ID1    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -600,5 +600,5 @@ int main(void)
 		{"an id of any bytes opens nothing", test_ids, setup, teardown, NULL},
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_files", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sources/files", tests, NULL, NULL);
 }

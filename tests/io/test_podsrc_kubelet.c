@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_kubelet: what it tells of pods, and when it asks. */
-#include "io/podsrc_kubelet.h"
+/* Claims about io/sources/kubelet: what it tells of pods, and when it asks. */
+#include "io/sources/kubelet/kubelet.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/kubescene.h"
 #include "lib/podgen.h"
@@ -442,6 +442,6 @@ int main(void)
 		BOTH("it can end at any time", test_ends),
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_kubelet", tests, kubescene_set_up,
+	return cmocka_run_group_tests_name("io/sources/kubelet", tests, kubescene_set_up,
 					   kubescene_tear_down);
 }

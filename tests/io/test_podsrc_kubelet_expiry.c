@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_kubelet: it knows when what it shows expires, whatever its files hold. */
-#include "io/podsrc_kubelet.h"
+/* Claims about io/sources/kubelet: it knows when what it shows expires, whatever its files hold. */
+#include "io/sources/kubelet/kubelet.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -238,6 +238,6 @@ int main(void)
 		BOTH("a certificate of openssl's has the life that it was made for", test_shown),
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_kubelet and expiry", tests, kubescene_set_up,
+	return cmocka_run_group_tests_name("io/sources/kubelet and expiry", tests, kubescene_set_up,
 					   kubescene_tear_down);
 }

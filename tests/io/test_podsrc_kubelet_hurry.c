@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_kubelet when somebody is in a hurry. */
-#include "io/podsrc_kubelet.h"
+/* Claims about io/sources/kubelet when somebody is in a hurry. */
+#include "io/sources/kubelet/kubelet.h"
 
 #include <unistd.h>
 
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/kubescene.h"
 #include "lib/tlsc.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_kubelet: whom it trusts, and what it does with the token. */
-#include "io/podsrc_kubelet.h"
+/* Claims about io/sources/kubelet: whom it trusts, and what it does with the token. */
+#include "io/sources/kubelet/kubelet.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/kubescene.h"
 #include "lib/podgen.h"
@@ -397,6 +397,6 @@ int main(void)
 		BOTH("the read-only port is asked without a token", test_read_only_port),
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_kubelet and trust", tests, kubescene_set_up,
+	return cmocka_run_group_tests_name("io/sources/kubelet and trust", tests, kubescene_set_up,
 					   kubescene_tear_down);
 }

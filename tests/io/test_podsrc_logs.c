@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_logs: only well-formed names count, and only for the uid they carry. */
+/* Claims about io/sources/logs: only well-formed names count, and only for the uid they carry. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/podsrc_logs.h"
+#include "io/sources/logs/logs.h"
 #include "lib/claim.h"
 
 #define UID1 "94dc9966-6b7c-4a2b-9f0e-0123456789ab"
@@ -496,5 +496,5 @@ int main(void)
 		 teardown, NULL},
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_logs", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sources/logs", tests, NULL, NULL);
 }

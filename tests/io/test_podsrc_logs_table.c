@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often a log directory that goes on changing is read again. Nothing here depends on how fast
 // that is: what may be spent is set, and so is when that was.
-#include "io/podsrc_logs_table.h"
-#include "io/clock.h"
+#include "io/sources/logs/table.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 
 #include <stdio.h>
@@ -123,5 +123,5 @@ int main(void)
 		 test_charged, setup, teardown, NULL},
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_logs: table", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sources/logs: table", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_units and a systemd that answers: who is told what, and how often. */
+/* Claims about io/sources/units and a systemd that answers: who is told what, and how often. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_units and answers that are lies, or no answers at all. */
+/* Claims about io/sources/units and answers that are lies, or no answers at all. */
 #include <stdlib.h>
 #include <string.h>
 

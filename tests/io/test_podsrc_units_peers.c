@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/podsrc_units and a systemd that is slow, comes and goes, or is another's. */
+/* Claims about io/sources/units and a systemd that is slow, comes and goes, or is another's. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/clock.h"
-#include "io/podsrc_units_priv.h"
+#include "io/proc/clock.h"
+#include "io/sources/units/priv.h"
 #include "lib/claim.h"
 #include "lib/unitasker.h"
 

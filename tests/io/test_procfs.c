@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/procfs: hostile names do not bend the numbers, and the init is found. */
+/* Claims about io/proc: hostile names do not bend the numbers, and the init is found. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/procfs.h"
+#include "io/proc/proc.h"
 #include "lib/claim.h"
 #include "lib/peek.h"
 
@@ -327,5 +327,5 @@ int main(void)
 		      test_without_descriptors),
 	};
 
-	return cmocka_run_group_tests_name("io/procfs", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/proc", tests, NULL, NULL);
 }

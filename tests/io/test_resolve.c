@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/resolve: whatever name servers answer, or do not, is known without waiting. */
-#include "io/resolve.h"
+/* Claims about io/fetch/resolve: whatever name servers answer, or do not, is known without waiting.
+ */
+#include "io/fetch/resolve.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/clock.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/nameserver.h"
 
@@ -287,5 +288,5 @@ int main(void)
 		      the_child_has_no_privileges),
 	};
 
-	return cmocka_run_group_tests_name("io/resolve", tests, open_names, close_names);
+	return cmocka_run_group_tests_name("io/fetch/resolve", tests, open_names, close_names);
 }

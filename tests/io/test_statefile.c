@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/statefile. */
+/* Claims about io/files/state. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fd.h"
-#include "io/statefile.h"
+#include "io/files/fd.h"
+#include "io/files/state.h"
 #include "lib/claim.h"
 
 struct place {

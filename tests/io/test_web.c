@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/web: what clients that mean well get. */
+/* Claims about io/http/web: what clients that mean well get. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "io/fd.h"
+#include "io/files/fd.h"
 #include "lib/claim.h"
 #include "lib/webc.h"
 
@@ -424,5 +424,5 @@ int main(void)
 		CLAIM("the server has no thread of its own", test_threads),
 	};
 
-	return cmocka_run_group_tests_name("io/web", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/http/web", tests, NULL, NULL);
 }

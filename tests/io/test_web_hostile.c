@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/web: whatever bytes come and however clients leave, others are served and nothing
- * grows. */
+/* Claims about io/http/web: whatever bytes come and however clients leave, others are served and
+ * nothing grows. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,5 +259,5 @@ int main(void)
 		CLAIM("5,000 quick connections cost no descriptor and no memory", test_flat),
 	};
 
-	return cmocka_run_group_tests_name("io/web, hostile", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/http/web, hostile", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/web: the limits hold, and they are the right clients' loss. */
+/* Claims about io/http/web: the limits hold, and they are the right clients' loss. */
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -342,5 +342,5 @@ int main(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	return cmocka_run_group_tests_name("io/web, limits", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/http/web, limits", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/web with TLS, by clients of OpenSSL. */
+/* Claims about io/http/web with TLS, by clients of OpenSSL. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

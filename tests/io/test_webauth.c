@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/webauth: whose password lets them see the pages, and what guessing costs. */
+/* Claims about io/http/auth: whose password lets them see the pages, and what guessing costs. */
 #include <stdio.h>
 #include <string.h>
 

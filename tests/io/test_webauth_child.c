@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about the child of io/webauth: what it cannot do, and how it comes and goes. */
+/* Claims about the child of io/http/auth: what it cannot do, and how it comes and goes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
 #include "lib/claim.h"
 #include "lib/webc.h"
 

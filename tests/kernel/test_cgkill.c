@@ -2,9 +2,9 @@
 // Processes are found and killed one by one, as on a v1 hierarchy, wherever in their container's
 // cgroups they are and while they fork; no step of it does more than it may.
 #include "app/killer.h"
-#include "io/cgfs.h"
-#include "io/clock.h"
-#include "io/fd.h"
+#include "io/cgroup/fs.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
 #include "lib/box.h"
 #include "lib/claim.h"
 

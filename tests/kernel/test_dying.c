@@ -10,7 +10,7 @@
 #include <signal.h>
 
 #include "graced.skel.h"
-#include "io/kern_priv.h"
+#include "io/kernel/priv.h"
 
 #define ROUNDS 150
 

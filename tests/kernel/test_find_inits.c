@@ -7,8 +7,8 @@
 #include "app/feed.h"
 #include "app/manager.h"
 #include "app/scan.h"
-#include "io/clock.h"
-#include "io/procfs.h"
+#include "io/proc/clock.h"
+#include "io/proc/proc.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/kern_priv.h"
+#include "io/kernel/priv.h"
 
 #define SENDERS	   2
 #define STEP	   10000 /* a sender takes a note each time */

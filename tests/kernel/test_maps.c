@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/kern_priv.h"
+#include "io/kernel/priv.h"
 
 static int setup(void **state)
 {

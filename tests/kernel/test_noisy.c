@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/kern_priv.h"
+#include "io/kernel/priv.h"
 
 #define CHILDREN 100
 #define SENT	 1500 /* less than the ring has room for */

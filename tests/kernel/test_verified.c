@@ -6,7 +6,7 @@
 #include <bpf/bpf.h>
 #include <stdio.h>
 
-#include "io/kern_priv.h"
+#include "io/kernel/priv.h"
 
 /* On an emulated CPU the verifier does some ten thousand steps a second. */
 #define STEPS_OF_ONE 30000

@@ -5,8 +5,8 @@
 #include <dirent.h>
 #include <time.h>
 
-#include "io/clock.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 
 #define TICK_USEC   10000

@@ -6,7 +6,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/buf.h"
-#include "io/fetch.h"
+#include "io/fetch/fetch.h"
 
 #define ASKER_MS UINT64_C(1000000)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A played runtime and io/podsrc_cri on one loop, and a record of what is told. */
+/* A played runtime and io/sources/cri on one loop, and a record of what is told. */
 #ifndef TESTS_LIB_CRISITE_H
 #define TESTS_LIB_CRISITE_H
 
-#include "io/podsrc_cri.h"
+#include "io/sources/cri/cri.h"
 #include "lib/asker.h"
 #include "lib/cripeer.h"
 

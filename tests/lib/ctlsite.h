@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "io/control.h"
+#include "io/control/control.h"
 
 struct ctlsite {
 	char dir[64], path[96];

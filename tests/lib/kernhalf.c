@@ -14,8 +14,8 @@
 
 #include "claim.h"
 #include "graced.skel.h"
-#include "io/hierarchy.h"
-#include "io/kern_priv.h"
+#include "io/cgroup/hierarchy.h"
+#include "io/kernel/priv.h"
 #include "tracer.h"
 
 #define NOTE_MAX_MS 30000

@@ -8,7 +8,7 @@
 
 #include "box.h"
 
-#include "io/kern.h"
+#include "io/kernel/kernel.h"
 
 #include <bpf/libbpf.h>
 

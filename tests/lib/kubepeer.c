@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/dynlib.h"
+#include "io/files/library.h"
 #include "lib/claim.h"
 
 #define SAID_MAX (128 << 10)

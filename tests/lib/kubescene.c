@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Plays a kubelet, and counts what io/podsrc_kubelet tells of it. */
+/* Plays a kubelet, and counts what io/sources/kubelet tells of it. */
 #include "lib/kubescene.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kubelet or an API server of the test's own (tests/lib/kubepeer), the io/podsrc_kubelet that
+/* A kubelet or an API server of the test's own (tests/lib/kubepeer), the io/sources/kubelet that
  * asks it, and what is told. */
 #ifndef TESTS_LIB_KUBESCENE_H
 #define TESTS_LIB_KUBESCENE_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "io/podsrc_kubelet.h"
+#include "io/sources/kubelet/kubelet.h"
 #include "lib/asker.h"
 #include "lib/kubepeer.h"
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/clock.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 
 #define PYTHON	"/usr/bin/python3"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 
 #define PATIENCE_NS 30000000000ull

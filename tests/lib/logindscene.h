@@ -6,8 +6,8 @@
 
 #include <systemd/sd-event.h>
 
-#include "io/delaykeep.h"
-#include "io/logind.h"
+#include "io/logind/delay_keep.h"
+#include "io/logind/logind.h"
 #include "lib/logindmock.h"
 
 struct logindscene {

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
 
 #define FIRST_SERVER 0x7f000b01 /* 127.0.11.1 */
 #define MANY	     100

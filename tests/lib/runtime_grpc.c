@@ -2,7 +2,7 @@
 // gRPC by libcurl: HTTP/2 from the first byte on, one message each way, the status in the trailers.
 #include "runtime_grpc.h"
 
-#include "io/dynlib.h"
+#include "io/files/library.h"
 
 #include <curl/curl.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/tracer.h"
 #include "lib/v1freezer.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
 #include "lib/claim.h"
 
 #define WORDS_MAX 64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs io/podsrc_units and its peer in one loop, and keeps what the sink is told. */
+/* Runs io/sources/units and its peer in one loop, and keeps what the sink is told. */
 #include "lib/unitasker.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "lib/claim.h"
 
 #define PATIENCE_NS 30000000000ull

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io/podsrc_units with a stand-in for systemd (lib/unitpeer.h) in a directory of its own, and what
+ * io/sources/units with a stand-in for systemd (lib/unitpeer.h) in a directory of its own, and what
  * the sink was told, in order. With cmocka: fails by itself.
  */
 #ifndef TESTS_LIB_UNITASKER_H
 #define TESTS_LIB_UNITASKER_H
 
-#include "io/podsrc_units.h"
+#include "io/sources/units/units.h"
 #include "lib/unitpeer.h"
 
 #define UNITASKER_TOLD_MAX 8192

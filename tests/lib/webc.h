@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small site on io/web and clients of it, all in one process: whoever waits runs the server's
- * loop meanwhile. What goes wrong in here fails the test. */
+/* A small site on io/http/web and clients of it, all in one process: whoever waits runs the
+ * server's loop meanwhile. What goes wrong in here fails the test. */
 #ifndef TESTS_LIB_WEBC_H
 #define TESTS_LIB_WEBC_H
 
@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/buf.h"
-#include "io/web.h"
+#include "io/http/web.h"
 
 /*
  * "/" is small, "/metrics" has both formats and is kept for a while, "/each" is as long but made

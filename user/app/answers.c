@@ -12,8 +12,8 @@
 #include "app/daemon.h"
 #include "app/log.h"
 #include "app/lookup.h"
-#include "io/clock.h"
-#include "io/procfs.h"
+#include "io/proc/clock.h"
+#include "io/proc/proc.h"
 #include "wire/json/pods.h"
 
 /* The container that a cgroup is or is in: 1 with its id; 0: none; -errno. */

@@ -4,7 +4,7 @@
 #define APP_ANSWERS_H
 
 #include "app/rundir.h"
-#include "io/control.h"
+#include "io/control/control.h"
 
 struct daemon;
 

@@ -12,12 +12,12 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "core/cgroup/map.h"
-#include "io/cgfs.h"
-#include "io/clock.h"
-#include "io/freezer.h"
-#include "io/hierarchy.h"
-#include "io/podsrc_logs.h"
-#include "io/procfs_sig.h"
+#include "io/cgroup/freezer.h"
+#include "io/cgroup/fs.h"
+#include "io/cgroup/hierarchy.h"
+#include "io/proc/clock.h"
+#include "io/proc/signals.h"
+#include "io/sources/logs/logs.h"
 
 /*
  * An init that waits again and again (tini's waits end every second) is between two of them for

@@ -8,7 +8,7 @@
 #include "core/cgroup/path.h"
 #include "core/facts/observation.h"
 #include "core/stop/audit.h"
-#include "io/procfs.h"
+#include "io/proc/proc.h"
 
 struct audit_found {
 	char *cgroup;

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "io/delaydrop.h"
+#include "io/logind/delay_drop.h"
 
 #define NS_PER_S  1000000000ULL
 #define NS_PER_US 1000

@@ -11,8 +11,8 @@
 #include "app/check_delay.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "io/clock.h"
-#include "io/logind.h"
+#include "io/logind/logind.h"
+#include "io/proc/clock.h"
 
 #define PATIENCE_NS 3000000000ULL
 #define TURN_US	    50000

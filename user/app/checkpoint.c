@@ -8,8 +8,8 @@
 
 #include "app/log.h"
 #include "base/cleanup.h"
-#include "io/clock.h"
-#include "io/keepfile.h"
+#include "io/files/append.h"
+#include "io/proc/clock.h"
 #include "wire/recording/checkpoint.h"
 
 /* What is read at most, and written in one piece. */
@@ -18,7 +18,7 @@
 /* It is written anew when it is bigger than this, and than twice what it was then. */
 #define FILE_SMALL (1u << 20)
 
-/* Lines that may not be written yet: more than what waits for a slow reader (io/linesink). */
+/* Lines that may not be written yet: more than what waits for a slow reader (io/sinks/lines). */
 #define TOLD_MAX (4u << 20)
 
 /* Memory that is kept from turn to turn. */

@@ -13,7 +13,7 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "base/signame.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "wire/json/audit.h"
 #include "wire/text/audit.h"
 

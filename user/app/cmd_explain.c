@@ -9,7 +9,7 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "core/kubelet/explain.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "wire/json/explain.h"
 #include "wire/kubernetes/pod_job.h"
 #include "wire/text/explain.h"

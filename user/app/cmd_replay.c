@@ -10,7 +10,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/say.h"
-#include "io/lines.h"
+#include "io/files/lines.h"
 #include "wire/recording/options.h"
 #include "wire/recording/recording.h"
 

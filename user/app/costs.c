@@ -17,8 +17,8 @@
 #include "base/cleanup.h"
 #include "core/load/budget.h"
 #include "core/load/noisy.h"
-#include "io/clock.h"
-#include "io/selfstat.h"
+#include "io/proc/clock.h"
+#include "io/proc/self.h"
 
 #define SECOND_US 1000000
 #define WINDOW_US 100000

@@ -15,7 +15,7 @@
 #include "app/rundir.h"
 #include "app/say.h"
 #include "app/scan.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 
 #define MINUTE_US 60000000
 #define GRAIN_US  1000000

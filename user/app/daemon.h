@@ -11,8 +11,8 @@
 #include "app/manager.h"
 #include "app/recorders.h"
 #include "app/tally.h"
-#include "io/control.h"
-#include "io/web.h"
+#include "io/control/control.h"
+#include "io/http/web.h"
 
 struct daemon {
 	int argc;

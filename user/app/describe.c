@@ -8,7 +8,7 @@
 
 #include "app/options.h"
 #include "app/say.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 
 #define PATIENCE_NS 3000000000ULL
 #define TURN_US	    50000

@@ -11,8 +11,8 @@
 #include "app/manager.h"
 #include "app/scan.h"
 #include "app/timers.h"
-#include "io/host.h"
-#include "io/procfs.h"
+#include "io/proc/host.h"
+#include "io/proc/proc.h"
 
 /* One observation asks for a few things at most; this many wait only when answers ask again. */
 #define QUEUE_MAX 65536

@@ -7,7 +7,7 @@
 #include "app/log.h"
 #include "base/duration.h"
 #include "base/rfc3339.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 
 #define NS_PER_S 1000000000ll
 

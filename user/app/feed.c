@@ -6,7 +6,7 @@
 
 #include "app/manager.h"
 #include "app/say.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "wire/recording/recording.h"
 
 static void record(struct manager *m, const struct obs *obs)

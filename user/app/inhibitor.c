@@ -13,9 +13,9 @@
 #include "app/own.h"
 #include "app/say.h"
 #include "app/sources.h"
-#include "io/busconn.h"
-#include "io/clock.h"
-#include "io/fdstore.h"
+#include "io/bus/connection.h"
+#include "io/logind/fd_store.h"
+#include "io/proc/clock.h"
 
 #define STORE "shutdown-lock"
 #define WHO   "graced"

@@ -7,7 +7,7 @@
 #include "app/inhibitor_priv.h"
 #include "app/kubeletfile.h"
 #include "app/log.h"
-#include "io/delaydrop.h"
+#include "io/logind/delay_drop.h"
 
 static void on_kubelet(void *userdata)
 {

@@ -5,9 +5,9 @@
 
 #include "app/inhibitor.h"
 #include "app/killer.h"
-#include "io/confwatch.h"
-#include "io/delaykeep.h"
-#include "io/logind.h"
+#include "io/files/watch.h"
+#include "io/logind/delay_keep.h"
+#include "io/logind/logind.h"
 #include "wire/kubernetes/shutdown_state.h"
 
 struct inhibitor {

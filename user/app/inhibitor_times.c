@@ -10,9 +10,9 @@
 #include "app/log.h"
 #include "app/rundir.h"
 #include "base/cleanup.h"
-#include "io/clock.h"
-#include "io/fd.h"
-#include "io/statefile.h"
+#include "io/files/fd.h"
+#include "io/files/state.h"
+#include "io/proc/clock.h"
 
 static void write_times(const struct inhibitor *in)
 {

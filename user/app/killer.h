@@ -11,7 +11,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "io/cgfs.h"
+#include "io/cgroup/fs.h"
 
 /* Of one slice: what cgfs_kill_step() reads. */
 #define KILLER_WORK 2048

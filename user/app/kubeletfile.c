@@ -12,8 +12,8 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "io/fd.h"
-#include "io/trusted.h"
+#include "io/files/fd.h"
+#include "io/files/trusted.h"
 #include "wire/kubernetes/kubelet_config.h"
 
 static int __attribute__((format(printf, 3, 4)))

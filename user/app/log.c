@@ -17,7 +17,7 @@
 #include "app/say.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "wire/text/log_line.h"
 
 /* The log level is the one thing that is allowed to be global, and how lines look goes with it:

@@ -12,7 +12,7 @@
 #include "app/log.h"
 #include "app/manager.h"
 #include "base/map.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 
 /* A question that some source has yet to answer. */
 struct pending {

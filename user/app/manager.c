@@ -18,8 +18,8 @@
 #include "app/say.h"
 #include "app/scan.h"
 #include "app/timers.h"
-#include "io/clock.h"
-#include "io/host.h"
+#include "io/proc/clock.h"
+#include "io/proc/host.h"
 
 #define WRITTEN_MAX_MS 100
 

@@ -16,12 +16,12 @@
 #include "base/buf.h"
 #include "core/engine/engine.h"
 #include "core/load/budget.h"
-#include "io/cgfs.h"
-#include "io/hierarchy.h"
-#include "io/kern.h"
-#include "io/out.h"
-#include "io/podsrc_logs.h"
-#include "io/ring.h"
+#include "io/cgroup/fs.h"
+#include "io/cgroup/hierarchy.h"
+#include "io/kernel/kernel.h"
+#include "io/kernel/ring.h"
+#include "io/sinks/out.h"
+#include "io/sources/logs/logs.h"
 
 /* What was told to the engine last, so that only changes are told. */
 struct manager_told {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/fd.h"
-#include "io/hierarchy.h"
+#include "io/cgroup/hierarchy.h"
+#include "io/files/fd.h"
 
 #define TEXT_MAX (64u << 10)
 

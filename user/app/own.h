@@ -4,7 +4,7 @@
 #define APP_OWN_H
 
 #include "core/cgroup/path.h"
-#include "io/cgfs.h"
+#include "io/cgroup/fs.h"
 
 /* What the path of its cgroup says, from the hierarchy's root on: /proc/self/cgroup does not tell
  * that in a cgroup namespace of its own. -ENOENT where it is in none of this hierarchy. */

@@ -3,7 +3,7 @@
 #ifndef APP_PAGES_H
 #define APP_PAGES_H
 
-#include "io/web.h"
+#include "io/http/web.h"
 
 /* userdata is the struct daemon. Fits web_new(). */
 void pages_answer(void *userdata, const struct web_request *request, struct web_reply *ret);

@@ -10,7 +10,7 @@
 #include "app/say.h"
 #include "base/cleanup.h"
 #include "core/shutdown/view.h"
-#include "io/delaydrop.h"
+#include "io/logind/delay_drop.h"
 #include "wire/json/shutdown_view.h"
 #include "wire/text/shutdown_view.h"
 

@@ -11,7 +11,7 @@
 
 #include "app/say.h"
 #include "base/cleanup.h"
-#include "io/fd.h"
+#include "io/files/fd.h"
 #include "wire/kubernetes/pods.h"
 
 void podinput_free(struct podinput_text *text)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "wire/json/pods.h"
 
 /* Names and records of as many pods as a reply holds. */

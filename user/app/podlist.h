@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "core/stop/filter.h"
-#include "io/control_client.h"
+#include "io/control/client.h"
 #include "wire/json/pods_record.h"
 
 /* All zero is an empty list. */

@@ -16,9 +16,9 @@
 #include "app/output.h"
 #include "app/say.h"
 #include "base/cleanup.h"
-#include "io/clock.h"
-#include "io/fd.h"
-#include "io/out.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
+#include "io/sinks/out.h"
 #include "wire/json/pods.h"
 #include "wire/text/pods.h"
 

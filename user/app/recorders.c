@@ -10,9 +10,9 @@
 #include "app/log.h"
 #include "base/cleanup.h"
 #include "base/trouble.h"
-#include "io/host.h"
-#include "io/journal.h"
-#include "io/linesink.h"
+#include "io/proc/host.h"
+#include "io/sinks/journal.h"
+#include "io/sinks/lines.h"
 #include "wire/json/record.h"
 #include "wire/text/journal.h"
 

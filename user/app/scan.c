@@ -12,9 +12,9 @@
 #include "app/manager.h"
 #include "app/say.h"
 #include "core/cgroup/map.h"
-#include "io/clock.h"
-#include "io/host.h"
-#include "io/procfs.h"
+#include "io/proc/clock.h"
+#include "io/proc/host.h"
+#include "io/proc/proc.h"
 
 /* As in bpf/cgroup.bpf.c: branches down to this level answer for what is made below them. */
 #define OWNER_LEVEL 2

@@ -7,7 +7,7 @@
 
 #include "app/daemon.h"
 #include "app/log.h"
-#include "io/selfstat.h"
+#include "io/proc/self.h"
 
 static void add_kernel_half(const struct manager *m, struct metrics *ret)
 {

@@ -10,8 +10,8 @@
 #include "app/log.h"
 #include "app/options.h"
 #include "app/say.h"
-#include "io/clock.h"
-#include "io/host.h"
+#include "io/proc/clock.h"
+#include "io/proc/host.h"
 
 /* A runtime that was not there at the start is looked for this often. */
 #define LOOK_AGAIN_US 5000000

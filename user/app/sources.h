@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "io/fetch.h"
-#include "io/podsrc_cri.h"
-#include "io/podsrc_files.h"
-#include "io/podsrc_kubelet.h"
-#include "io/podsrc_units.h"
+#include "io/fetch/fetch.h"
+#include "io/sources/cri/cri.h"
+#include "io/sources/files/files.h"
+#include "io/sources/kubelet/kubelet.h"
+#include "io/sources/units/units.h"
 
 struct options;
 

@@ -8,7 +8,7 @@
 #include "app/log.h"
 #include "app/lookup.h"
 #include "app/manager.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 #include "wire/prometheus/metrics.h"
 
 #define NS_PER_S 1000000000ULL

@@ -10,7 +10,7 @@
 #include "app/feed.h"
 #include "app/manager.h"
 #include "app/scan.h"
-#include "io/clock.h"
+#include "io/proc/clock.h"
 
 #define CHORES_US     500000
 #define LOOK_CHORES   20 /* after how many of them containers without an init are looked at again */

@@ -9,7 +9,7 @@
 #include "app/say.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "io/trusted.h"
+#include "io/files/trusted.h"
 #include "wire/config/web.h"
 
 #define PEM_SIZE_MAX ((size_t)1 << 20)

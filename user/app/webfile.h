@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "io/web.h"
+#include "io/http/web.h"
 
 struct webfile;
 

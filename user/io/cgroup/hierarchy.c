@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Chooses the cgroup hierarchy that holds the containers from what is mounted. */
+#include "io/cgroup/hierarchy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/files/fd.h"
+
+#define TEXT_MAX (4u << 20)
+
+/* The root of every kernfs tree is its first node. */
+#define ROOT_INODE 1
+
+/* Runtimes put a container into a cgroup of each mounted v1 controller; these are the usual ones,
+ * the one that also knows about memory first. */
+static const char *const v1_choices[] = {"memory", "pids", "cpu", "freezer", "devices", "blkio"};
+
+struct field {
+	const char *at;
+	size_t len;
+};
+
+static bool next_field(const char **at, const char *end, struct field *ret)
+{
+	const char *start = *at, *stop;
+
+	if (start >= end)
+		return false;
+	stop = memchr(start, ' ', (size_t)(end - start));
+	if (!stop)
+		stop = end;
+	*ret = (struct field){start, (size_t)(stop - start)};
+	*at = stop < end ? stop + 1 : end;
+	return true;
+}
+
+static bool field_is(struct field f, const char *word)
+{
+	return f.len == strlen(word) && memcmp(f.at, word, f.len) == 0;
+}
+
+static int octal(const char *at, size_t left)
+{
+	int value = 0;
+
+	if (left < 4 || at[0] != '\\')
+		return -1;
+	for (int i = 1; i < 4; i++) {
+		if (at[i] < '0' || at[i] > '7')
+			return -1;
+		value = value * 8 + (at[i] - '0');
+	}
+	return value > 0 && value < 256 ? value : -1;
+}
+
+/* The kernel writes space, tab, newline and backslash of a path as \ooo. */
+static bool unescape(struct field f, char *ret, size_t size)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < f.len; i++) {
+		int c = octal(f.at + i, f.len - i);
+
+		if (out + 1 >= size)
+			return false;
+		if (c >= 0)
+			i += 3;
+		ret[out++] = c >= 0 ? (char)c : f.at[i];
+	}
+	ret[out] = 0;
+	return true;
+}
+
+/* id parent major:minor root point options [optional...] - type source super-options */
+bool hierarchy_parse_mount(const char *line, size_t len, struct hierarchy_mount *ret)
+{
+	const char *at = line, *end = line + len;
+	struct hierarchy_mount mount = {};
+	struct field f, point = {};
+
+	for (int i = 0; i < 6; i++) {
+		if (!next_field(&at, end, &f))
+			return false;
+		if (i == 4)
+			point = f;
+	}
+	do {
+		if (!next_field(&at, end, &f))
+			return false;
+	} while (!field_is(f, "-"));
+	if (!next_field(&at, end, &f))
+		return false;
+	if (field_is(f, "cgroup2"))
+		mount.unified = true;
+	else if (!field_is(f, "cgroup"))
+		return false;
+	if (!unescape(point, mount.point, sizeof(mount.point)) || mount.point[0] != '/')
+		return false;
+	if (!next_field(&at, end, &f) || !next_field(&at, end, &f))
+		return false;
+	if (!unescape(f, mount.controllers, sizeof(mount.controllers)))
+		return false;
+	*ret = mount;
+	return true;
+}
+
+static bool lists(const char *controllers, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = controllers; *at;) {
+		size_t n = strcspn(at, ",");
+
+		if (n == len && memcmp(at, name, n) == 0)
+			return true;
+		at += n;
+		at += *at == ',';
+	}
+	return false;
+}
+
+uint32_t hierarchy_parse_id(const char *proc_cgroups, const char *controller)
+{
+	size_t len = strlen(controller);
+
+	for (const char *at = proc_cgroups; *at;) {
+		if (strncmp(at, controller, len) == 0 && at[len] == '\t')
+			return (uint32_t)strtoul(at + len + 1, NULL, 10);
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	return 0;
+}
+
+struct search {
+	const char *mountinfo;
+	bool (*is_root)(void *userdata, const char *mount_point);
+	void *userdata;
+};
+
+/* controller NULL: the unified hierarchy. */
+static int find_mount(const struct search *s, const char *controller, struct hierarchy_mount *ret)
+{
+	int r = -ENOENT;
+
+	for (const char *at = s->mountinfo; *at;) {
+		size_t len = strcspn(at, "\n");
+		struct hierarchy_mount mount;
+		bool match;
+
+		match = hierarchy_parse_mount(at, len, &mount) && mount.unified == !controller &&
+			(!controller || lists(mount.controllers, controller));
+		at += len;
+		at += *at == '\n';
+		if (!match)
+			continue;
+		if (s->is_root(s->userdata, mount.point)) {
+			*ret = mount;
+			return 0;
+		}
+		r = -EXDEV;
+	}
+	return r;
+}
+
+static int take(const struct search *s, const char *proc_cgroups, const char *controller,
+		struct hierarchy *ret)
+{
+	struct hierarchy_mount mount;
+	struct hierarchy h = {};
+	int r = find_mount(s, controller, &mount);
+
+	if (r < 0)
+		return r;
+	h.unified = !controller;
+	snprintf(h.name, sizeof(h.name), "%s", controller ? controller : "unified");
+	memcpy(h.mount, mount.point, sizeof(h.mount));
+	h.id = controller ? hierarchy_parse_id(proc_cgroups, controller) : 0;
+	h.memory_ids = hierarchy_parse_id(proc_cgroups, "memory") == h.id;
+	*ret = h;
+	return 0;
+}
+
+int hierarchy_choose(const char *mountinfo, const char *proc_cgroups, const char *name,
+		     bool (*is_root)(void *userdata, const char *mount_point), void *userdata,
+		     struct hierarchy *ret)
+{
+	struct search s = {mountinfo, is_root, userdata};
+	struct hierarchy unified;
+	int r, r_unified;
+
+	if (name)
+		return take(&s, proc_cgroups, strcmp(name, "unified") ? name : NULL, ret);
+	/* With the memory controller in the unified hierarchy, no container lives elsewhere. */
+	r_unified = take(&s, proc_cgroups, NULL, &unified);
+	if (r_unified == 0 && unified.memory_ids && strcmp(unified.mount, "/sys/fs/cgroup") == 0) {
+		*ret = unified;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(v1_choices) / sizeof(*v1_choices); i++) {
+		r = take(&s, proc_cgroups, v1_choices[i], ret);
+		if (r != -ENOENT)
+			return r;
+	}
+	if (r_unified == 0)
+		*ret = unified;
+	return r_unified;
+}
+
+static bool shows_root(void *userdata, const char *mount_point)
+{
+	struct stat st;
+
+	(void)userdata;
+	return stat(mount_point, &st) == 0 && st.st_ino == ROOT_INODE;
+}
+
+int hierarchy_detect(const char *name, struct hierarchy *ret)
+{
+	_cleanup_(cleanup_free) char *mountinfo = NULL, *cgroups = NULL;
+	ssize_t n;
+
+	n = fd_read_all(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &mountinfo);
+	if (n < 0)
+		return (int)n;
+	n = fd_read_all(AT_FDCWD, "/proc/cgroups", TEXT_MAX, &cgroups);
+	if (n < 0)
+		return (int)n;
+	return hierarchy_choose(mountinfo, cgroups, name, shows_root, NULL, ret);
+}

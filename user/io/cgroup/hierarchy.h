@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which cgroup hierarchy holds the containers of this host: the unified one, or on hybrid and
+ * legacy hosts that of a v1 controller, memory first. Reading is split from parsing, so that the
+ * choice is testable on any text.
+ */
+#ifndef IO_CGROUP_HIERARCHY_H
+#define IO_CGROUP_HIERARCHY_H
+
+#include <linux/limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hierarchy {
+	bool unified;
+	char name[32];	      /* "unified" or the v1 controller */
+	char mount[PATH_MAX]; /* where it is mounted, its very root */
+	uint32_t id;	      /* as in /proc/cgroups; 0 for the unified one */
+	bool memory_ids;      /* the memory controller's cgroups are cgroups of this hierarchy */
+};
+
+/* One line of /proc/self/mountinfo that mounts a cgroup hierarchy. */
+struct hierarchy_mount {
+	bool unified;
+	char point[PATH_MAX];  /* unescaped */
+	char controllers[256]; /* v1: its options, separated by commas */
+};
+
+/* Parses a line (without its newline). False: not a mounted cgroup hierarchy, or not a line. */
+bool hierarchy_parse_mount(const char *line, size_t len, struct hierarchy_mount *ret);
+
+/* Looks a controller up in the text of /proc/cgroups: its hierarchy's id, 0 for the unified one or
+ * when it is not listed. */
+uint32_t hierarchy_parse_id(const char *proc_cgroups, const char *controller);
+
+/*
+ * Decides by the text of /proc/self/mountinfo and /proc/cgroups. name is "unified", a v1 controller
+ * or NULL for the default choice. is_root tells whether a mount point shows a hierarchy from its
+ * root on; a mount that shows a subtree is no candidate.
+ *
+ * -ENOENT: no such hierarchy is mounted. -EXDEV: it is, but only a subtree of it is visible.
+ */
+int hierarchy_choose(const char *mountinfo, const char *proc_cgroups, const char *name,
+		     bool (*is_root)(void *userdata, const char *mount_point), void *userdata,
+		     struct hierarchy *ret);
+
+/* The same for this host as it is now. */
+int hierarchy_detect(const char *name, struct hierarchy *ret);
+
+#endif

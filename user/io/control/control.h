@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The daemon's end of the control socket, on its loop. It answers one request for each connection,
+ * waits for nobody, and is bounded: in connections, in the bytes of a request and of all replies
+ * that wait to be read, and in the time that a connection may take.
+ */
+#ifndef IO_CONTROL_CONTROL_H
+#define IO_CONTROL_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#include "wire/json/control.h"
+
+#define CONTROL_CONNECTIONS 8
+#define CONTROL_TIMEOUT_NS  5000000000ULL
+
+struct control;
+
+struct control_config {
+	const char *path;
+	uint64_t timeout_ns; /* of a connection, from its beginning; 0: the default */
+	void *userdata;
+	/* Adds the lines of the answer and tells how many they are. -errno: there is none. */
+	int (*answer)(void *userdata, enum control_command command, struct buf *out,
+		      uint64_t *ret_lines);
+	/* Whether that process, of root or of the daemon's own user, may ask. */
+	bool (*admits)(void *userdata, pid_t pid);
+};
+
+struct control_stats {
+	uint64_t answered;
+	uint64_t refused; /* other users, containers, and one connection too many */
+	uint64_t failed;  /* requests that were none, slow ones, peers that left early */
+};
+
+/* Listens; path is not kept. -errno with *ret_why filled, as control_socket_open(). */
+int control_new(sd_event *event, const struct control_config *config, struct control **ret,
+		struct control_why *ret_why);
+
+/* Closes all connections and removes the socket. NULL is fine; returns NULL. */
+struct control *control_free(struct control *control);
+
+void control_get_stats(const struct control *control, struct control_stats *ret);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opens and reads small files and directories without following links. */
+#include "io/files/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+ssize_t fd_read_full(int fd, char *buf, size_t size)
+{
+	size_t got = 0;
+
+	while (got < size) {
+		ssize_t n = read(fd, buf + got, size - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+ssize_t fd_read_into(int dirfd, const char *path, char *ret, size_t size)
+{
+	_cleanup_(cleanup_close) int fd =
+		openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = fd_read_full(fd, ret, size - 1);
+	if (n >= 0)
+		ret[n] = 0;
+	return n;
+}
+
+ssize_t fd_read_all(int dirfd, const char *path, size_t max, char **ret)
+{
+	_cleanup_(cleanup_close) int fd =
+		openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	_cleanup_(cleanup_free) char *text = NULL;
+	size_t size = 4096, got = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		char *bigger = realloc(text, size + 1);
+		ssize_t n;
+
+		if (!bigger)
+			return -ENOMEM;
+		text = bigger;
+		n = fd_read_full(fd, text + got, size - got);
+		if (n < 0)
+			return n;
+		got += (size_t)n;
+		if (got < size)
+			break;
+		if (got > max)
+			return -EFBIG;
+		size *= 2;
+	}
+	text[got] = 0;
+	*ret = TAKE_PTR(text);
+	return (ssize_t)got;
+}
+
+int fd_opendir(int dirfd, const char *name, DIR **ret)
+{
+	_cleanup_(cleanup_close) int fd =
+		openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_DIRECTORY);
+	DIR *dir;
+
+	if (fd < 0)
+		return -errno;
+	dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	TAKE_FD(fd);
+	*ret = dir;
+	return 0;
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opens, configures, loads and attaches the BPF programs, and explains what goes wrong. */
+#include "io/kernel/kernel.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "graced.skel.h"
+#include "io/kernel/btf.h"
+#include "io/kernel/priv.h"
+
+#define RING_DEFAULT (2u << 20)
+
+/* Which kernels get a program. */
+enum flavour {
+	EVERY,
+	GROUP_DEAD,
+	NO_GROUP_DEAD,
+	OOM_TASK,
+	OOM_PID,
+	REAP,
+};
+
+/* Each is at a tracepoint, but for on_reap, which is at a function. */
+static const struct {
+	const char *name, *tracepoint;
+	enum flavour flavour;
+} programs[KERN_PROGRAMS] = {
+	{"on_signal", "signal_generate", EVERY},
+	{"on_exit_dead", "sched_process_exit", GROUP_DEAD},
+	{"on_exit_live", "sched_process_exit", NO_GROUP_DEAD},
+	{"on_exec", "sched_process_exec", EVERY},
+	{"on_oom_task", "mark_victim", OOM_TASK},
+	{"on_oom_pid", "mark_victim", OOM_PID},
+	{"on_deliver", "signal_deliver", EVERY},
+	{"on_reap", "release_task", REAP},
+	{"on_cgroup_mkdir", "cgroup_mkdir", EVERY},
+	{"on_cgroup_rmdir", "cgroup_rmdir", EVERY},
+	{"on_cgroup_populated", "cgroup_notify_populated", EVERY},
+};
+
+__attribute__((format(printf, 2, 3))) static void explain(struct kern_why *why, const char *format,
+							  ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why->text, sizeof(why->text), format, args);
+	va_end(args);
+}
+
+static void explain_load(struct kern_why *why, int r)
+{
+	if (r == -EPERM)
+		explain(why, "loading BPF programs is not permitted; run as root, or with CAP_BPF "
+			     "and CAP_PERFMON");
+	else if (r == -ENOMEM)
+		explain(why, "no memory for the BPF maps; raise the memory limit, or choose a "
+			     "smaller --ring-size");
+	else if (r == -EACCES || r == -EINVAL || r == -E2BIG)
+		explain(why,
+			"this kernel refuses a BPF program (%s); graced check says which, "
+			"--debug says why",
+			strerror(-r));
+	else
+		explain(why, "cannot load the BPF programs: %s; --debug says more", strerror(-r));
+}
+
+/* libbpf's hook carries no pointer of ours. */
+static void (*debug_fn)(const char *format, va_list args);
+
+static int print_debug(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	debug_fn(format, args);
+	return 0;
+}
+
+static int probe_ssid(const struct kbtf *kbtf, const struct hierarchy *h, int *ret,
+		      struct kern_why *why)
+{
+	char member[64];
+	int r;
+
+	if (h->unified) {
+		*ret = -1;
+		return 0;
+	}
+	/* The controller that /proc/cgroups calls blkio is named io in the kernel. */
+	snprintf(member, sizeof(member), "%s_cgrp_id", strcmp(h->name, "blkio") ? h->name : "io");
+	r = kbtf_enum_value(kbtf, "cgroup_subsys_id", member, ret);
+	if (r < 0)
+		explain(why, "this kernel has no cgroup controller '%s'; see /proc/cgroups",
+			h->name);
+	return r;
+}
+
+/* Not every kernel that has a function lets a program be loaded for it. */
+static bool probe_function(const struct kbtf *kbtf, const char *name)
+{
+	/* r0 = 0; exit */
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
+	int fd, id = kbtf_find_function(kbtf, name);
+
+	if (id < 0)
+		return false;
+	opts.attach_btf_id = (__u32)id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "probe", "GPL", nothing, 2, &opts);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int probe(struct kern *kern, const struct kern_options *options, int *ret_ssid,
+		 struct kern_why *why)
+{
+	struct kbtf *kbtf;
+	int r = kbtf_open(&kbtf);
+
+	if (r < 0) {
+		explain(why,
+			"this kernel offers no BTF at /sys/kernel/btf/vmlinux; it must be built with "
+			"CONFIG_DEBUG_INFO_BTF");
+		return r;
+	}
+	r = probe_ssid(kbtf, options->hierarchy, ret_ssid, why);
+	kern->flavours.group_dead =
+		!options->no_group_dead && kbtf_arg_is_bool(kbtf, "sched_process_exit", 1);
+	kern->flavours.oom_task = kbtf_arg_is_struct(kbtf, "mark_victim", 0, "task_struct");
+	kern->flavours.reap = probe_function(kbtf, "release_task");
+	for (unsigned int i = 0; r >= 0 && i < KERN_PROGRAMS; i++) {
+		if (programs[i].flavour == REAP ||
+		    kbtf_tracepoint_args(kbtf, programs[i].tracepoint) >= 0)
+			continue;
+		explain(why,
+			"this kernel has no tracepoint %s; it is too old, or was built without "
+			"CONFIG_TRACEPOINTS",
+			programs[i].tracepoint);
+		r = -ENOENT;
+	}
+	kbtf_free(kbtf);
+	return r;
+}
+
+static bool is_wanted(const struct kern_flavours *f, enum flavour flavour)
+{
+	switch (flavour) {
+	case GROUP_DEAD:
+		return f->group_dead;
+	case NO_GROUP_DEAD:
+		return !f->group_dead;
+	case OOM_TASK:
+		return f->oom_task;
+	case OOM_PID:
+		return !f->oom_task;
+	case REAP:
+		return f->reap;
+	case EVERY:
+		break;
+	}
+	return true;
+}
+
+static struct bpf_program *program_at(const struct kern *kern, unsigned int i)
+{
+	return bpf_object__find_program_by_name(kern->skel->obj, programs[i].name);
+}
+
+static int configure(struct kern *kern, const struct kern_options *options, int ssid,
+		     const char *only)
+{
+	struct graced_bpf *skel = kern->skel;
+	size_t ring = options->ring_bytes ? options->ring_bytes : RING_DEFAULT;
+
+	skel->rodata->cfg_ssid = ssid;
+	skel->rodata->cfg_hierarchy_id = options->hierarchy->id;
+	skel->rodata->cfg_wake_bytes = ring / 4;
+	skel->rodata->cfg_memory_ids = options->hierarchy->memory_ids;
+	skel->rodata->cfg_services = options->services;
+	skel->rodata->cfg_all = options->all;
+	skel->rodata->cfg_delegated = options->delegated;
+	skel->rodata->cfg_oom_by_pid = !kern->flavours.oom_task;
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
+		struct bpf_program *prog = program_at(kern, i);
+
+		if (!prog)
+			return -ENOENT;
+		kern->wanted[i] = is_wanted(&kern->flavours, programs[i].flavour) &&
+				  (!only || strcmp(only, programs[i].name) == 0);
+		bpf_program__set_autoload(prog, kern->wanted[i]);
+	}
+	bpf_program__set_autoload(skel->progs.set_kind, !only);
+	bpf_program__set_autoload(skel->progs.set_stop, !only);
+	return bpf_map__set_max_entries(skel->maps.ring, (__u32)ring);
+}
+
+DEFINE_CLEANUP(struct kern *, kern_free);
+
+static int new_with(const struct kern_options *options, const char *only, struct kern **ret,
+		    struct kern_why *why)
+{
+	_cleanup_(cleanup_kern_free) struct kern *kern = calloc(1, sizeof(*kern));
+	int r, ssid = -1;
+
+	debug_fn = options->debug;
+	libbpf_set_print(debug_fn ? print_debug : NULL);
+	explain(why, "out of memory");
+	if (!kern)
+		return -ENOMEM;
+	kern->cpus = libbpf_num_possible_cpus();
+	r = probe(kern, options, &ssid, why);
+	if (r < 0)
+		return r;
+	kern->skel = graced_bpf__open();
+	r = kern->skel ? configure(kern, options, ssid, only) : -errno;
+	if (r < 0) {
+		explain(why, "cannot open the BPF object: %s", strerror(-r));
+		return r;
+	}
+	r = graced_bpf__load(kern->skel);
+	if (r < 0) {
+		explain_load(why, r);
+		return r;
+	}
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
+		kern->program_fds[i] = bpf_program__fd(program_at(kern, i));
+	kern->ring_fd = bpf_map__fd(kern->skel->maps.ring);
+	kern->watched_fd = bpf_map__fd(kern->skel->maps.watched);
+	kern->inits_fd = bpf_map__fd(kern->skel->maps.inits);
+	kern->stats_fd = bpf_map__fd(kern->skel->maps.stats);
+	kern->noisy_fd = bpf_map__fd(kern->skel->maps.noisy);
+	kern->reaps_fd = bpf_map__fd(kern->skel->maps.reaps);
+	kern->reaps_due = &kern->skel->bss->reaps_due;
+	kern->noisy = &kern->skel->bss->noisy_any;
+	kern->limit_all = &kern->skel->bss->limit_all;
+	kern->vain_kills = &kern->skel->bss->vain_kills;
+	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
+	kern->set_stop_fd = bpf_program__fd(kern->skel->progs.set_stop);
+	*ret = TAKE_PTR(kern);
+	return 0;
+}
+
+int kern_new(const struct kern_options *options, struct kern **ret, struct kern_why *ret_why)
+{
+	return new_with(options, NULL, ret, ret_why);
+}
+
+int kern_try_program(const struct kern_options *options, const char *name, struct kern_why *ret_why)
+{
+	struct kern *kern;
+	int r = new_with(options, name, &kern, ret_why);
+
+	if (r >= 0)
+		kern_free(kern);
+	return r;
+}
+
+/* A program can be loaded, and only attaching says whether it can be attached. */
+static void do_without_reaps(struct kern *kern, unsigned int i)
+{
+	kern->wanted[i] = false;
+	kern->flavours.reap = false;
+}
+
+int kern_attach(struct kern *kern, struct kern_why *ret_why)
+{
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
+		if (!kern->wanted[i])
+			continue;
+		kern->links[i] = bpf_program__attach(program_at(kern, i));
+		if (!kern->links[i] && programs[i].flavour == REAP) {
+			do_without_reaps(kern, i);
+		} else if (!kern->links[i]) {
+			int r = -errno;
+
+			explain(ret_why, "cannot attach to tracepoint %s: %s",
+				programs[i].tracepoint, strerror(-r));
+			kern_detach(kern);
+			return r;
+		}
+	}
+	kern->skel->bss->reaps_seen = kern->flavours.reap;
+	return 0;
+}
+
+void kern_detach(struct kern *kern)
+{
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
+		bpf_link__destroy(kern->links[i]);
+		kern->links[i] = NULL;
+	}
+}
+
+struct kern *kern_free(struct kern *kern)
+{
+	if (kern) {
+		kern_detach(kern);
+		graced_bpf__destroy(kern->skel);
+	}
+	free(kern);
+	return NULL;
+}
+
+void kern_get_flavours(const struct kern *kern, struct kern_flavours *ret)
+{
+	*ret = kern->flavours;
+}
+
+unsigned int kern_attached(const struct kern *kern)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
+		n += kern->links[i] != NULL;
+	return n;
+}
+
+int kern_get_program(const struct kern *kern, unsigned int index, struct kern_program *ret)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+
+	if (index >= KERN_PROGRAMS)
+		return -ENOENT;
+	*ret = (struct kern_program){
+		.name = programs[index].name,
+		.tracepoint = programs[index].tracepoint,
+		.wanted = !kern || kern->wanted[index],
+		.attached = kern && kern->links[index],
+	};
+	if (!kern || !ret->wanted)
+		return 0;
+	if (bpf_obj_get_info_by_fd(kern->program_fds[index], &info, &size) < 0)
+		return 0;
+	ret->run_ns = info.run_time_ns;
+	ret->runs = info.run_cnt;
+	ret->misses = info.recursion_misses;
+	return 0;
+}

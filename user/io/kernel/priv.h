@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of io/kernel share. */
+#ifndef IO_KERNEL_PRIV_H
+#define IO_KERNEL_PRIV_H
+
+#include <bpf/libbpf.h>
+
+#include "io/kernel/kernel.h"
+
+#define KERN_PROGRAMS 11
+
+struct graced_bpf;
+
+struct kern {
+	struct graced_bpf *skel;
+	struct bpf_link *links[KERN_PROGRAMS];
+	bool wanted[KERN_PROGRAMS];
+	int program_fds[KERN_PROGRAMS]; /* of those wanted */
+	struct kern_flavours flavours;
+	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd, reaps_fd;
+	int set_kind_fd, set_stop_fd; /* programs that change an entry */
+	__u32 *noisy;		      /* how many are noisy; the kernel half counts in it, too */
+	__u32 *reaps_due;	      /* how many entries reaps has; likewise */
+	__u32 *limit_all;
+	__u64 *vain_kills;
+	int cpus;
+};
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads the ring buffer in bounded batches, woken by the kernel half or by a timer. */
+#include "io/kernel/ring.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "io/kernel/ring_buffer.h"
+#include "wire/kernel/event.h"
+
+/* Records of one turn of the loop: below a millisecond of work. */
+#define BATCH 512
+
+/* What is not urgent waits this long at most while records come in, and so long when none came for
+ * a while: a tick costs a wakeup. */
+#define BUSY_US	   5000
+#define IDLE_US	   100000
+#define IDLE_AFTER 40 /* busy ticks in a row that found nothing */
+
+struct ring {
+	struct ringbuf *buffer;
+	sd_event_source *io, *timer;
+	ring_obs_fn fn;
+	void *userdata;
+	struct ring_stats stats;
+	struct obs obs;	   /* too large for the stack of a callback */
+	unsigned int left; /* of the batch; 0: all are wanted */
+	unsigned int idle_ticks;
+};
+
+/* A negative result ends the batch; the record itself has been taken by then. */
+static int on_record(void *userdata, void *data, size_t size)
+{
+	struct ring *ring = userdata;
+
+	ring->stats.records++;
+	if (evdec_decode(data, size, &ring->obs) < 0)
+		ring->stats.rejected++;
+	else
+		ring->fn(ring->userdata, &ring->obs);
+	if (ring->left && --ring->left == 0)
+		return -EAGAIN;
+	return 0;
+}
+
+static uint64_t read_batch(struct ring *ring)
+{
+	uint64_t before = ring->stats.records;
+
+	ring->left = BATCH;
+	ringbuf_read(ring->buffer, on_record, ring);
+	return ring->stats.records - before;
+}
+
+bool ring_drain(struct ring *ring)
+{
+	ring->left = 0;
+	return ringbuf_drain(ring->buffer, on_record, ring);
+}
+
+static int arm(struct ring *ring)
+{
+	uint64_t us = ring->idle_ticks < IDLE_AFTER ? BUSY_US : IDLE_US;
+	int r = sd_event_source_set_time_relative(ring->timer, us);
+
+	return r < 0 ? r : sd_event_source_set_enabled(ring->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct ring *ring = userdata;
+
+	(void)source;
+	(void)usec;
+	if (read_batch(ring))
+		ring->idle_ticks = 0;
+	else if (ring->idle_ticks < IDLE_AFTER)
+		ring->idle_ticks++;
+	return arm(ring);
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct ring *ring = userdata;
+	bool was_idle = ring->idle_ticks >= IDLE_AFTER;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	if (!read_batch(ring))
+		return 0;
+	ring->idle_ticks = 0;
+	return was_idle ? arm(ring) : 0;
+}
+
+static int add_sources(struct ring *ring, int map_fd, sd_event *event)
+{
+	int r;
+
+	r = sd_event_add_io(event, &ring->io, map_fd, EPOLLIN, on_readable, ring);
+	if (r < 0)
+		return r;
+	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, BUSY_US, 1000, on_tick,
+				       ring);
+	return r < 0 ? r : 0;
+}
+
+static int open_buffer(int map_fd, struct ringbuf **ret)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(map_fd, &info, &len) < 0)
+		return -errno;
+	return ringbuf_open(map_fd, info.max_entries, ret);
+}
+
+DEFINE_CLEANUP(struct ring *, ring_free);
+
+int ring_new(sd_event *event, int map_fd, ring_obs_fn fn, void *userdata, struct ring **ret)
+{
+	_cleanup_(cleanup_ring_free) struct ring *ring = calloc(1, sizeof(*ring));
+	int r;
+
+	if (!ring)
+		return -ENOMEM;
+	ring->fn = fn;
+	ring->userdata = userdata;
+	r = open_buffer(map_fd, &ring->buffer);
+	if (r >= 0)
+		r = add_sources(ring, map_fd, event);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(ring);
+	return 0;
+}
+
+struct ring *ring_free(struct ring *ring)
+{
+	if (!ring)
+		return NULL;
+	sd_event_source_disable_unref(ring->io);
+	sd_event_source_disable_unref(ring->timer);
+	ringbuf_close(ring->buffer);
+	free(ring);
+	return NULL;
+}
+
+int ring_pause(struct ring *ring, bool pause)
+{
+	int r;
+
+	r = sd_event_source_set_enabled(ring->io, pause ? SD_EVENT_OFF : SD_EVENT_ON);
+	if (r < 0)
+		return r;
+	ring->idle_ticks = 0;
+	return pause ? sd_event_source_set_enabled(ring->timer, SD_EVENT_OFF) : arm(ring);
+}
+
+void ring_get_stats(const struct ring *ring, struct ring_stats *ret)
+{
+	*ret = ring->stats;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writes, has logind read, reads back; and again when something changes. */
+#include "io/logind/delay_keep.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "core/shutdown/delay_limit.h"
+#include "io/files/watch.h"
+#include "io/logind/delay_drop.h"
+#include "io/proc/clock.h"
+
+/* The kubelet's own pace (A2.4), and slower after that. */
+#define DELAY_MIN_NS 100000000ull
+#define DELAY_MAX_NS 30000000000ull
+#define GRAIN_US     1000
+
+/* A main file and a directory in each place, and the kubelet's. */
+#define WATCHED (2 * DELAYDROP_PLACES + 1)
+/* Reads of the limit after a file changed: who changed it tells logind a moment later. */
+#define LOOKS	5
+
+#define PATH_SIZE 512
+
+struct delaykeep {
+	sd_event *event;
+	sd_event_source *timer;
+	struct confwatch *watch;
+	struct logind *logind;
+	struct delaykeep_sink sink;
+	const char *root;
+	char paths[WATCHED][PATH_SIZE];
+
+	bool known; /* effective_us is what logind said */
+	uint64_t effective_us, need_us, own_us;
+	bool raising;	     /* own_us is not in effect yet */
+	unsigned int looks;  /* to be taken after a change */
+	unsigned int looked; /* since the drop-in was written */
+	uint64_t delay_ns;
+	bool failed; /* to read or write files */
+	bool unread; /* systemd does not signal logind */
+	uint64_t written;
+	char pinned_by[256];
+	char text[160];
+};
+
+static void set_timer(struct delaykeep *k, uint64_t delay_ns)
+{
+	sd_event_source_set_time(k->timer, (clock_boot_ns() + delay_ns) / 1000 + 1);
+	sd_event_source_set_enabled(k->timer, delay_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+static void set_text(struct delaykeep *k, const char *what, const char *why)
+{
+	snprintf(k->text, sizeof(k->text), "%s: %s", what, why);
+}
+
+static void fail(struct delaykeep *k, const char *what, int error)
+{
+	k->failed = true;
+	set_text(k, what, strerror(-error));
+}
+
+static void write_own(struct delaykeep *k, uint64_t us)
+{
+	int r = delaydrop_write(k->root, us);
+
+	k->raising = true;
+	if (r < 0) {
+		fail(k, "cannot write " DELAYDROP_DIR "/" DELAYDROP_NAME, r);
+		return;
+	}
+	k->own_us = us;
+	k->written++;
+	k->looked = 0;
+	k->delay_ns = 0;
+	logind_reload(k->logind);
+}
+
+static void note_own(struct delaykeep *k, const struct delaydrop_files *files)
+{
+	k->own_us = 0;
+	for (size_t i = 0; i < files->n; i++)
+		if (strcmp(files->list[i].name, DELAYDROP_NAME) == 0 && files->list[i].said)
+			k->own_us = files->list[i].us;
+}
+
+static void decide(struct delaykeep *k)
+{
+	_cleanup_(cleanup_free) struct delaydrop_files *files = calloc(1, sizeof(*files));
+	struct delaylimit_answer answer;
+	int r = files ? delaydrop_read(k->root, files) : -ENOMEM;
+
+	k->failed = false;
+	if (r < 0) {
+		fail(k, "cannot read logind's files", r);
+		return;
+	}
+	note_own(k, files);
+	delaylimit_decide(&(struct delaylimit_ask){files->list, files->n, DELAYDROP_NAME,
+						   k->effective_us, k->need_us},
+			  &answer);
+	snprintf(k->pinned_by, sizeof(k->pinned_by), "%s",
+		 answer.pinned_by ? answer.pinned_by : "");
+	delaydrop_done(files);
+	if (answer.write)
+		write_own(k, answer.us);
+	else
+		k->raising = k->own_us > k->effective_us;
+}
+
+/* The next look, if there is anything to look for. */
+static void look_on(struct delaykeep *k)
+{
+	if (!k->raising && !k->failed && !k->looks)
+		k->delay_ns = 0;
+	else if (!k->delay_ns)
+		k->delay_ns = DELAY_MIN_NS;
+	set_timer(k, k->delay_ns);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct delaykeep *k = userdata;
+
+	(void)source;
+	(void)usec;
+	k->looks -= k->looks > 0;
+	k->looked++;
+	k->delay_ns = k->delay_ns > DELAY_MAX_NS / 2 ? DELAY_MAX_NS : 2 * k->delay_ns;
+	/* The signal may have come while logind was not there to hear it. */
+	if (k->raising && k->own_us && !k->pinned_by[0] && k->looked >= LOOKS)
+		logind_reload(k->logind);
+	/* The answer sets the timer anew. */
+	set_timer(k, DELAY_MAX_NS);
+	logind_ask_limit(k->logind);
+	return 0;
+}
+
+static void on_change(void *userdata, size_t index)
+{
+	struct delaykeep *k = userdata;
+
+	if (index == WATCHED - 1) {
+		if (k->sink.kubelet)
+			k->sink.kubelet(k->sink.userdata);
+		return;
+	}
+	k->looks = LOOKS;
+	k->delay_ns = 0;
+	if (k->known)
+		decide(k);
+	logind_ask_limit(k->logind);
+}
+
+void delaykeep_need(struct delaykeep *k, uint64_t need_ns)
+{
+	k->need_us = need_ns / 1000 + (need_ns % 1000 > 0);
+	if (k->known)
+		decide(k);
+	look_on(k);
+}
+
+void delaykeep_limit(struct delaykeep *k, uint64_t limit_ns)
+{
+	k->known = true;
+	k->effective_us = limit_ns == UINT64_MAX ? DELAYLIMIT_INFINITY : limit_ns / 1000;
+	decide(k);
+	look_on(k);
+}
+
+void delaykeep_reloaded(struct delaykeep *k, const char *error)
+{
+	k->unread = error;
+	if (error)
+		set_text(k, "systemd does not signal logind", error);
+	else
+		logind_ask_limit(k->logind);
+}
+
+void delaykeep_get_state(const struct delaykeep *k, struct delaykeep_state *ret)
+{
+	*ret = (struct delaykeep_state){
+		.effective_ns =
+			k->effective_us > UINT64_MAX / 1000 ? UINT64_MAX : k->effective_us * 1000,
+		.need_ns = k->need_us > UINT64_MAX / 1000 ? UINT64_MAX : k->need_us * 1000,
+		.own_ns = k->own_us > UINT64_MAX / 1000 ? UINT64_MAX : k->own_us * 1000,
+		.written = k->written,
+	};
+	if (!k->known)
+		ret->status = DELAYKEEP_UNKNOWN;
+	else if (k->failed || (k->raising && k->unread))
+		ret->status = DELAYKEEP_FAILED;
+	else if (k->raising && k->pinned_by[0])
+		ret->status = DELAYKEEP_PINNED;
+	else if (k->raising || k->effective_us < k->need_us)
+		ret->status = DELAYKEEP_RAISING;
+	else
+		ret->status = DELAYKEEP_ENOUGH;
+	memcpy(ret->pinned_by, k->pinned_by, sizeof(ret->pinned_by));
+	memcpy(ret->text, k->text, sizeof(ret->text));
+}
+
+const char *delaykeep_status_name(enum delaykeep_status status)
+{
+	static const char *const names[] = {
+		[DELAYKEEP_UNKNOWN] = "unknown", [DELAYKEEP_ENOUGH] = "enough",
+		[DELAYKEEP_RAISING] = "raising", [DELAYKEEP_PINNED] = "pinned",
+		[DELAYKEEP_FAILED] = "failed",
+	};
+
+	return (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status] : NULL;
+}
+
+static int add_path(struct delaykeep *k, size_t i, const char *place, const char *name)
+{
+	int n = snprintf(k->paths[i], PATH_SIZE, "%s%s%s", k->root, place, name);
+
+	return n < PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+static int watch(struct delaykeep *k, const char *kubelet_config)
+{
+	const char *paths[WATCHED];
+	size_t n = kubelet_config ? WATCHED : WATCHED - 1;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < DELAYDROP_PLACES; i++) {
+		r = add_path(k, 2 * i, delaydrop_places[i], "/logind.conf");
+		if (r == 0)
+			r = add_path(k, 2 * i + 1, delaydrop_places[i], "/logind.conf.d/");
+	}
+	if (r == 0 && kubelet_config)
+		r = add_path(k, WATCHED - 1, kubelet_config, "");
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		paths[i] = k->paths[i];
+	return confwatch_new(k->event, paths, n, &(struct confwatch_sink){k, on_change}, &k->watch);
+}
+
+static int set_up(struct delaykeep *k, const struct delaykeep_options *options)
+{
+	int r = sd_event_add_time(k->event, &k->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_timer, k);
+
+	if (r >= 0)
+		r = sd_event_source_set_enabled(k->timer, SD_EVENT_OFF);
+	return r < 0 ? r : watch(k, options->kubelet_config);
+}
+
+int delaykeep_new(sd_event *event, struct logind *logind, const struct delaykeep_options *options,
+		  const struct delaykeep_sink *sink, struct delaykeep **ret)
+{
+	struct delaykeep *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k)
+		return -ENOMEM;
+	k->event = sd_event_ref(event);
+	k->logind = logind;
+	k->sink = *sink;
+	k->root = options->root ? options->root : "";
+	r = set_up(k, options);
+	if (r < 0) {
+		delaykeep_free(k);
+		return r;
+	}
+	logind_ask_limit(logind);
+	*ret = k;
+	return 0;
+}
+
+struct delaykeep *delaykeep_free(struct delaykeep *k)
+{
+	if (!k)
+		return NULL;
+	confwatch_free(k->watch);
+	sd_event_source_disable_unref(k->timer);
+	sd_event_unref(k->event);
+	free(k);
+	return NULL;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Forks, and takes from the child what it does not need. */
+#include "io/proc/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "io/files/fd.h"
+
+#define MAPS_MAX (4 << 20)
+
+_Noreturn void child_end(int status)
+{
+	while (true)
+		syscall(SYS_exit_group, status);
+}
+
+/* Maps of BPF that the daemon had before the fork could be written through them. */
+static bool unmap_shared(void)
+{
+	_cleanup_(cleanup_free) char *maps = NULL;
+	uintptr_t from, to;
+	char kind;
+
+	if (fd_read_all(AT_FDCWD, "/proc/self/maps", MAPS_MAX, &maps) < 0)
+		return false;
+	for (const char *line = maps; *line; line += *line == '\n') {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*3c%c", &from, &to, &kind) != 3)
+			return false;
+		if (kind == 's' && munmap((void *)from, to - from) < 0)
+			return false;
+		line += strcspn(line, "\n");
+	}
+	return true;
+}
+
+static bool give_up_privileges(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+	setrlimit(RLIMIT_CORE, &(struct rlimit){});
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 0) == 0 &&
+	       syscall(SYS_capset, &head, none) == 0;
+}
+
+static _Noreturn void begin(const char *name, int fd, pid_t parent, child_fn run, void *userdata)
+{
+	sigset_t all;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || dup2(fd, 0) < 0)
+		child_end(1);
+	/* Signals to the process group are the parent's to handle. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	closefrom(1);
+	prctl(PR_SET_NAME, name);
+	run(userdata, unmap_shared() && give_up_privileges());
+	child_end(0);
+}
+
+int child_start(const char *name, child_fn run, void *userdata, struct child *ret)
+{
+	_cleanup_(cleanup_close) int ours = -1;
+	_cleanup_(cleanup_close) int theirs = -1;
+	pid_t parent = getpid(), pid;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	ours = pair[0];
+	theirs = pair[1];
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		begin(name, theirs, parent, run, userdata);
+	*ret = (struct child){.pid = pid, .fd = TAKE_FD(ours)};
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes that do one thing for the daemon which it must not do itself, since it takes long or
+ * since its input is hostile: forked, without privileges, sharing nothing with the daemon but one
+ * end of a socket pair.
+ */
+#ifndef IO_PROC_CHILD_H
+#define IO_PROC_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct child {
+	pid_t pid; /* for the caller to wait for */
+	int fd;	   /* SOCK_SEQPACKET; for the caller to close */
+};
+
+/*
+ * What the child does; its end of the pair is descriptor 0, and no other one is open. confined:
+ * whether it has given up its capabilities and the memory shared with the daemon. Ends by
+ * child_end().
+ */
+typedef void (*child_fn)(void *userdata, bool confined);
+
+/* Forks; name is that of the process. The child dies with the thread that started it. 0 or -errno. */
+int child_start(const char *name, child_fn run, void *userdata, struct child *ret);
+
+/* Without flushing what the daemon had buffered. */
+_Noreturn void child_end(int status);
+
+#endif

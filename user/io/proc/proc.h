@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes as /proc tells them. Parsing is split from reading: the parsers take any bytes. A
+ * process chooses its own name, so nothing in these files but the numbers after it is trusted.
+ */
+#ifndef IO_PROC_PROC_H
+#define IO_PROC_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/types.h>
+
+#include "graced/event.h"
+
+struct procfs_stat {
+	char comm[GRACED_COMM_LEN];
+	char state; /* 'R', 'S', 'Z' ... */
+	uint32_t ppid;
+	uint32_t flags;	   /* PF_... of the leader */
+	uint64_t start_ns; /* CLOCK_BOOTTIME, cut to the clock tick (10 ms) */
+};
+
+struct procfs_status {
+	uint32_t uid;	   /* real */
+	uint32_t ns_pid;   /* number in the innermost pid namespace */
+	uint32_t ns_depth; /* pid namespaces it is in, seen from ours; 1 is ours alone */
+};
+
+/* A process as an init candidate. */
+struct procfs_proc {
+	struct graced_proc proc; /* watch_id is left 0 */
+	uint32_t ppid;
+	uint32_t ns_depth;
+	bool exiting; /* with its last thread */
+	bool stage;   /* of the runtime that makes the container: procfs_choose_init() says so */
+};
+
+/* -EBADMSG for text that is not such a file. */
+int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret);
+int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret);
+
+/* -ESRCH: there is no such process. cgroup_id is taken over as told. */
+int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
+
+/* The target of /proc/PID/exe, "" when it may not be read. */
+void procfs_exe(pid_t pid, char *ret, size_t size);
+/*
+ * Whether that target leads to the very file from the root of the process. It asks the file systems
+ * of both, and a container's may never answer: not for every process.
+ */
+bool procfs_exe_on_root(pid_t pid, const char *target);
+
+/* Whether the process pid that started at start_ns (cut to a tick or not) still has a thread that
+ * is not on its way out. What cannot be read counts as running. */
+bool procfs_alive(pid_t pid, uint64_t start_ns);
+
+/* Whether a program of that name is a runtime, or a copy that a runtime made of itself. */
+bool procfs_is_runtime(const char *exe);
+
+/*
+ * Chooses the init among all processes of a container: PID 1 of its own pid namespace with its
+ * parent outside (rank GRACED_INIT_PID1), unless an older process is in a namespace further up;
+ * else the oldest (GRACED_INIT_GUESSED). Stages of a runtime are passed over, but for what is such
+ * a PID 1 and only has to exec. NULL and rank GRACED_INIT_NONE when there is none. Sorts procs by
+ * pid; the result points into them.
+ */
+const struct procfs_proc *procfs_choose_init(struct procfs_proc *procs, size_t n,
+					     uint32_t *ret_rank);
+
+/* The cgroup path of a process in one hierarchy (a v1 controller's name, NULL for the unified one),
+ * out of the text of /proc/PID/cgroup. -ENOENT: not listed; -ENAMETOOLONG. */
+int procfs_parse_cgroup(const char *text, const char *controller, char *ret, size_t size);
+
+/* The same for a process. -ESRCH when it is gone. */
+int procfs_cgroup_of(pid_t pid, const char *controller, char *ret, size_t size);
+
+/* CapEff of the calling process, 0 when unknown. */
+uint64_t procfs_own_capabilities(void);
+
+#endif

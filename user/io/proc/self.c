@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads what this process uses. */
+#include "io/proc/self.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
+#include "io/proc/proc.h"
+
+uint64_t selfstat_cpu_ns(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) < 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int read_memory(struct selfstat *ret)
+{
+	uint64_t pages, resident, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char text[128];
+	ssize_t n = fd_read_into(AT_FDCWD, "/proc/self/statm", text, sizeof(text));
+
+	if (n < 0)
+		return (int)n;
+	if (sscanf(text, "%" SCNu64 " %" SCNu64, &pages, &resident) != 2)
+		return -EBADMSG;
+	ret->virtual_bytes = pages * page;
+	ret->resident_bytes = resident * page;
+	return 0;
+}
+
+static int read_start(struct selfstat *ret)
+{
+	struct procfs_stat stat;
+	char text[1024];
+	ssize_t n = fd_read_into(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
+	int r;
+
+	if (n < 0)
+		return (int)n;
+	r = procfs_parse_stat(text, (size_t)n, &stat);
+	if (r >= 0)
+		ret->start_wall_ns = (int64_t)stat.start_ns + clock_wall_offset_ns();
+	return r;
+}
+
+static int count_fds(struct selfstat *ret)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	/* The directory's own is none of ours. */
+	ret->open_fds = 0;
+	while ((entry = readdir(dir)))
+		ret->open_fds += entry->d_name[0] != '.';
+	ret->open_fds--;
+	return 0;
+}
+
+int selfstat_read(struct selfstat *ret)
+{
+	struct selfstat stat = {.cpu_ns = selfstat_cpu_ns()};
+	struct rlimit limit;
+	int r = read_memory(&stat);
+
+	if (r >= 0)
+		r = read_start(&stat);
+	if (r >= 0)
+		r = count_fds(&stat);
+	if (r < 0)
+		return r;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		stat.max_fds = limit.rlim_cur;
+	*ret = stat;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines of a daemon on their way to a file or to standard output. Nothing that happens there holds
+ * the daemon up: a reader that is slow, a disk that is full, a file that cannot be opened cost
+ * lines, and each of them is counted.
+ */
+#ifndef IO_SINKS_LINES_H
+#define IO_SINKS_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct linesink;
+
+struct linesink_stats {
+	uint64_t written; /* lines that are wholly out */
+	uint64_t dropped;
+	int error; /* -errno since when nothing gets out; 0: all is well */
+};
+
+/*
+ * path NULL: standard output. A file is appended to, made with mode 0600 when it is missing, and
+ * never waited for, whatever it is. -errno when it cannot be opened now. The caller frees, which
+ * writes nothing more.
+ */
+int linesink_new(const char *path, struct linesink **ret);
+struct linesink *linesink_free(struct linesink *sink);
+
+/* Takes one line with its newline. */
+void linesink_add(struct linesink *sink, const char *line, size_t size);
+
+/*
+ * For who starts after one that was killed: an unfinished line at the end of a file is cut off when
+ * one of these lines (each with its newline) begins so, and ended otherwise. To be called before
+ * any line is added.
+ */
+void linesink_mend(struct linesink *sink, const char *lines, size_t size);
+
+/* No line waits: each was written or dropped. */
+bool linesink_is_idle(const struct linesink *sink);
+
+/* Writes what can be written; tries a file that failed anew once a second of now_ns (any clock). */
+void linesink_flush(struct linesink *sink, uint64_t now_ns);
+
+/* Opens the file anew, for who has renamed it, or another one (path NULL: the same); what is
+ * waiting goes to the old one first, as far as it takes it. 0, or the -errno that stats tell from
+ * now on. Standard output stays what it is. */
+int linesink_reopen(struct linesink *sink, const char *path);
+
+/* Waits for a slow reader, at most that long; what does not get out is dropped. */
+void linesink_finish(struct linesink *sink, int timeout_ms);
+
+void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names from a container runtime, by the interface that the kubelet uses (CRI, gRPC over a unix
+ * socket): everything it has is told when it is connected to, then what is asked for, and what its
+ * events say where it has a stream of them.
+ *
+ * What it costs is bounded: 4 requests at once, 200 look-ups a second (100 more in a burst) of
+ * three requests, 4096 waiting. More than 16 that wait are answered by one list of everything
+ * instead, at most one in 100 ms and no more than a tenth of the time: 1,000 new containers a
+ * second are ten lists a second. What is told of a list is told in slices of 1 ms.
+ *
+ * The runtime is believed only by its socket: a socket that anybody but root (or this user) could
+ * have put there is not connected to.
+ */
+#ifndef IO_SOURCES_CRI_CRI_H
+#define IO_SOURCES_CRI_CRI_H
+
+#include <systemd/sd-event.h>
+
+#include "io/fetch/fetch.h"
+#include "io/sources/source.h"
+
+struct podsrc_cri;
+
+/* Where runtimes have their sockets, NULL-ended: the first that is there is asked. */
+extern const char *const podsrc_cri_places[];
+
+/* Copied, except search. All zero will do. */
+struct podsrc_cri_options {
+	const char *endpoint;	   /* a path, with or without unix://; NULL: found by itself */
+	const char *const *search; /* where, NULL-ended; NULL: podsrc_cri_places */
+	const char *node;	   /* its name; NULL: not known */
+	uint64_t timeout_ns;	   /* of one request; 0: 2 s */
+	uint64_t retry_min_ns, retry_max_ns; /* after a failure, doubling; 0: 100 ms, 30 s */
+};
+
+/*
+ * Connects from the event loop and for ever again. The client is shared, and must outlive it. A
+ * runtime that is not there, or has no CRI, makes it PODSRC_OFF, unless there is an endpoint: then
+ * PODSRC_DOWN. -EINVAL for an endpoint that is no absolute path, or too long for a socket; -ENOMEM.
+ */
+int podsrc_cri_new(sd_event *event, struct fetch *fetch, const struct podsrc_cri_options *options,
+		   const struct podsrc_sink *sink, struct podsrc_cri **ret);
+/* No look-up is told any more. */
+struct podsrc_cri *podsrc_cri_free(struct podsrc_cri *cri);
+
+/*
+ * Looks a container or a sandbox up by its whole ID. done is told once for each call: META_FOUND
+ * after its pod, names and, as far as the runtime knows, stop signal were told; META_ABSENT (also
+ * while PODSRC_OFF); META_FAILED; META_SHED. What was absent is looked for five times more within
+ * 35 s, since runtimes list a sandbox only when it runs: it is told then without done.
+ */
+void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id);
+
+/* Tells META_CTR_EXIT as soon as the runtime knows how a container that ended did; asks six times
+ * within 35 s, for a runtime on a busy host tells that seconds late. There is no done. */
+void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id);
+
+/* lookups counts what podsrc_cri_find() asked for. */
+void podsrc_cri_get_state(const struct podsrc_cri *cri, struct podsrc_state *ret);
+
+#endif

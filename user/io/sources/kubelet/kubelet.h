@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kubelet says of its pods: asks its /pods from time to time and tells every pod and
+ * container that is listed. Or what the API server says of the node's pods, which is asked in the
+ * same way for the same, under the same rules.
+ *
+ * What it costs the cluster: the kubelet shows the token to the API server (a TokenReview; its
+ * authentication.webhook.enabled must be true) and asks whether it may (a SubjectAccessReview).
+ * The right to `get` nodes/pods is enough where the kubelet's gate KubeletFineGrainedAuthz is on:
+ * by default since Kubernetes 1.33, always since 1.36. Older kubelets want `get` nodes/proxy
+ * (pkg/kubelet/server/auth.go), which is worth much more: with it, commands can be run in every
+ * container of the node (a websocket is opened by GET). Without authorisation at all there is the
+ * read-only port, http://127.0.0.1:10255, where somebody still turns that on.
+ *
+ * The API server may answer out of its cache (resourceVersion=0), so that it costs its database
+ * nothing; the right to `list` pods is enough. One of several may be behind another: what is older
+ * than what was told before is not taken, until it has been so for three answers in a row. All is
+ * asked for at once, and a list that goes on elsewhere (continue) is refused.
+ *
+ * A pod that was listed and is not any more is told to be gone, once; not while none of the API's
+ * is listed, as by a kubelet that has just started.
+ *
+ * The token and the client certificate are read again for each request, as they are renewed, and
+ * shown only to a server that the CA vouches for by name. An answer is taken apart in slices of
+ * half a millisecond, when the loop has nothing else to do.
+ */
+#ifndef IO_SOURCES_KUBELET_KUBELET_H
+#define IO_SOURCES_KUBELET_KUBELET_H
+
+#include <stdint.h>
+
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "io/fetch/fetch.h"
+#include "io/sources/source.h"
+
+/* Of one answer. */
+#define PODSRC_KUBELET_REPLY_MAX ((size_t)16 << 20)
+
+/* How many pods are known at once, so that it can be told when they are gone, and how many look-ups
+ * wait at once: more are shed. */
+#define PODSRC_KUBELET_PODS_MAX	   4096
+#define PODSRC_KUBELET_LOOKUPS_MAX 256
+
+/* Strings are copied. Zero stands for the default. */
+struct podsrc_kubelet_options {
+	/* https://HOST:PORT, to which /pods is added where there is no path; http:// only to
+	 * loopback and without a token. The API server's may have a path before its own. */
+	const char *url;
+	const char *api_node;	 /* NULL: the kubelet is asked; else the API server for that node */
+	const char *ca_file;	 /* PEM; needed for https: verification is never off */
+	const char *server_name; /* NULL, or who the certificate must name instead of the host */
+	const char *token_file; /* NULL: none is sent. At most 64 KiB, white space around it goes */
+	/* NULL: none is shown. A PEM of at most 64 KiB with a certificate and its key, as the
+	 * kubelet keeps its own in kubelet-client-current.pem. */
+	const char *client_file;
+	uint64_t interval_ns; /* 30 s: from an answer to the next question */
+	uint64_t timeout_ns;  /* 10 s: for an answer to come whole */
+	uint64_t gap_ns;      /* 1 s: between questions when somebody wants to know */
+};
+
+/* A sentence for a person, without a full stop. */
+struct podsrc_kubelet_why {
+	char text[256];
+};
+
+struct podsrc_kubelet;
+
+/* Whether options make sense, without a kubelet: 0; -EINVAL, *ret_why says what does not; -ENOMEM. */
+int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
+			 struct podsrc_kubelet_why *ret_why);
+
+/* Reads the token and the client certificate of the options: *ret is the one that expires first,
+ * and all zero where none can be read or tells when it does. -errno and *ret_why when one cannot be
+ * read. */
+int podsrc_kubelet_credential(const struct podsrc_kubelet_options *options, struct credential *ret,
+			      struct podsrc_kubelet_why *ret_why);
+
+/*
+ * Asks for the first time as soon as the loop turns. fetch outlives it. Whether the options make
+ * sense is all that is judged here: -EINVAL, *ret_why says what does not; -ENOMEM.
+ */
+int podsrc_kubelet_new(sd_event *event, struct fetch *fetch,
+		       const struct podsrc_kubelet_options *options, const struct podsrc_sink *sink,
+		       struct podsrc_kubelet **ret, struct podsrc_kubelet_why *ret_why);
+/* Look-ups that wait are forgotten, without a word. */
+struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k);
+DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
+
+/*
+ * Something about the pod is new (it is unknown, or being stopped): asks soon, once for all that
+ * wait, and never more often than gap_ns nor a quarter of the time. What it finds is told as ever;
+ * then done() is called for the uid. Only an answer to a question asked after this call counts.
+ * Failed at once while the kubelet is down.
+ */
+void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid);
+
+/* The next question, if somebody wants to know or the last one failed, keeps gap_ns alone from the
+ * last one: it does not matter how long that took, nor how many have failed. For one question: to
+ * be called again for the next. */
+void podsrc_kubelet_hurry(struct podsrc_kubelet *k);
+
+void podsrc_kubelet_get_state(struct podsrc_kubelet *k, struct podsrc_state *ret);
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Holds what the log directories' names say against each other and against the uid asked for. */
+#include "io/sources/logs/logs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/files/fd.h"
+#include "io/sources/logs/table.h"
+
+/* Many times what a node can run, with what its kubelet has not removed yet. */
+#define PODS_MAX       16384
+#define CONTAINERS_MAX 32768
+
+struct podsrc_logs {
+	struct podsrc_logs_table pods, containers;
+	uint64_t lookups[META_RESULT_COUNT];
+	char dir[];
+};
+
+int podsrc_logs_new(const char *dir, struct podsrc_logs **ret)
+{
+	struct podsrc_logs *src = calloc(1, sizeof(*src) + strlen(dir) + 1);
+
+	if (!src)
+		return -ENOMEM;
+	strcpy(src->dir, dir);
+	src->pods.subdir = "pods";
+	src->pods.parse = podsrc_logs_parse_pod;
+	src->pods.type = S_IFDIR;
+	src->pods.max = PODS_MAX;
+	src->containers.subdir = "containers";
+	src->containers.parse = podsrc_logs_parse_container;
+	src->containers.type = S_IFLNK;
+	src->containers.max = CONTAINERS_MAX;
+	*ret = src;
+	return 0;
+}
+
+struct podsrc_logs *podsrc_logs_free(struct podsrc_logs *src)
+{
+	if (src) {
+		podsrc_logs_table_clear(&src->pods);
+		podsrc_logs_table_clear(&src->containers);
+	}
+	free(src);
+	return NULL;
+}
+
+static bool same(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	return a_len == b_len && memcmp(a, b, a_len) == 0;
+}
+
+static void copy(char *ret, size_t size, const char *at, size_t len)
+{
+	snprintf(ret, size, "%.*s", (int)len, at ? at : "");
+}
+
+/* The directory of the pod that a link under containers/ points into: the third component from the
+ * end of its target. False when it is not named as one. */
+static bool link_pod(const struct podsrc_logs *src, const struct podsrc_logs_entry *link,
+		     char ret[static NAME_MAX + 1], struct podsrc_logs_name *ret_name)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	char target[PATH_MAX], *at;
+	ssize_t n;
+
+	if (podsrc_logs_table_open(&src->containers, src->dir, &dir) < 0)
+		return false;
+	n = readlinkat(dirfd(dir), link->text, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = 0;
+	for (int i = 0; i < 2; i++) {
+		at = strrchr(target, '/');
+		if (!at)
+			return false;
+		*at = 0;
+	}
+	at = strrchr(target, '/');
+	at = at ? at + 1 : target;
+	if (strlen(at) > NAME_MAX)
+		return false;
+	strcpy(ret, at);
+	return podsrc_logs_parse_pod(ret, ret_name);
+}
+
+static bool same_pod(const struct podsrc_logs_name *a, const struct podsrc_logs_name *b)
+{
+	return same(a->namespace_, a->namespace_len, b->namespace_, b->namespace_len) &&
+	       same(a->pod, a->pod_len, b->pod, b->pod_len);
+}
+
+static void take_pod(struct obs_names *names, const struct podsrc_logs_name *pod)
+{
+	copy(names->namespace_, sizeof(names->namespace_), pod->namespace_, pod->namespace_len);
+	copy(names->pod, sizeof(names->pod), pod->pod, pod->pod_len);
+	names->found = true;
+}
+
+static void take_container(struct obs_names *names, const struct podsrc_logs_name *container)
+{
+	copy(names->container, sizeof(names->container), container->container,
+	     container->container_len);
+}
+
+/* Out of the tables as they are. A link alone names no pod: a second name for the uid would not
+ * show without reading every other link, too. */
+static void look_up(const struct podsrc_logs *src, const char *pod_uid, const char *container_id,
+		    struct obs_names *ret)
+{
+	const struct podsrc_logs_entry *pod, *container;
+	struct podsrc_logs_name target;
+	char text[NAME_MAX + 1];
+	bool several;
+
+	pod = podsrc_logs_table_find(&src->pods, pod_uid, &several);
+	if (!pod)
+		return;
+	take_pod(ret, &pod->name);
+	container = podsrc_logs_table_find(&src->containers, container_id, &several);
+	if (container && link_pod(src, container, text, &target) &&
+	    same(target.key, target.key_len, pod_uid, strlen(pod_uid)) &&
+	    same_pod(&target, &container->name) && same_pod(&target, &pod->name))
+		take_container(ret, &container->name);
+}
+
+static int refresh(struct podsrc_logs *src)
+{
+	int r = podsrc_logs_table_refresh(&src->pods, src->dir);
+
+	return r < 0 ? r : podsrc_logs_table_refresh(&src->containers, src->dir);
+}
+
+/* What the caller says of its question stays. */
+static void begin_names(struct obs_names *ret, const char *pod_uid, size_t uid_len,
+			const char *container_id, size_t id_len)
+{
+	*ret = (struct obs_names){.id = ret->id, .more = ret->more};
+	copy(ret->pod_uid, sizeof(ret->pod_uid), pod_uid, uid_len);
+	copy(ret->container_id, sizeof(ret->container_id), container_id, id_len);
+}
+
+static enum meta_result find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
+			     struct obs_names *ret)
+{
+	/* Without a uid to hold it against, a name proves nothing. */
+	if (!*pod_uid)
+		return META_ABSENT;
+	if (refresh(src) < 0)
+		return META_FAILED;
+	look_up(src, pod_uid, container_id, ret);
+	if (ret->found)
+		return META_FOUND;
+	return src->pods.overflow ? META_FAILED : META_ABSENT;
+}
+
+void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
+		      struct obs_names *ret)
+{
+	begin_names(ret, pod_uid, strlen(pod_uid), container_id, strlen(container_id));
+	src->lookups[find(src, pod_uid, container_id, ret)]++;
+}
+
+static void each_container(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
+{
+	for (size_t i = 0; i < src->containers.n; i++) {
+		const struct podsrc_logs_entry *e = src->containers.list + i;
+		struct obs_names names = {};
+		struct podsrc_logs_name target;
+		char text[NAME_MAX + 1];
+
+		if (!link_pod(src, e, text, &target))
+			continue;
+		begin_names(&names, target.key, target.key_len, e->name.key, e->name.key_len);
+		look_up(src, names.pod_uid, names.container_id, &names);
+		if (names.container[0])
+			fn(userdata, &names);
+	}
+}
+
+int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
+{
+	int r = refresh(src);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < src->pods.n; i++) {
+		const struct podsrc_logs_name *name = &src->pods.list[i].name;
+		struct obs_names names = {};
+
+		begin_names(&names, name->key, name->key_len, "", 0);
+		look_up(src, names.pod_uid, "", &names);
+		if (names.found)
+			fn(userdata, &names);
+	}
+	each_container(src, fn, userdata);
+	return 0;
+}
+
+uint64_t podsrc_logs_dropped(const struct podsrc_logs *src)
+{
+	return src->pods.dropped + src->containers.dropped;
+}
+
+/* NULL where nothing is wrong. */
+static const char *trouble(const struct podsrc_logs_table *t, char ret[static 160])
+{
+	if (t->overflow)
+		snprintf(ret, 160, "%s/ holds too much: no name in it counts", t->subdir);
+	else if (t->error == -ELOOP || t->error == -ENOTDIR)
+		snprintf(ret, 160, "%s/ is no directory, or a link to one", t->subdir);
+	else if (t->error < 0 && t->error != -ENOENT)
+		snprintf(ret, 160, "%s/: %s", t->subdir, strerror(-t->error));
+	else
+		return NULL;
+	return ret;
+}
+
+void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret)
+{
+	int r = refresh(src);
+
+	*ret = (struct podsrc_state){.status = PODSRC_DOWN};
+	snprintf(ret->where, sizeof(ret->where), "%s", src->dir);
+	memcpy(ret->lookups, src->lookups, sizeof(ret->lookups));
+	if (r < 0) {
+		snprintf(ret->text, sizeof(ret->text), "%s", strerror(-r));
+		return;
+	}
+	if (trouble(&src->pods, ret->text) || trouble(&src->containers, ret->text))
+		return;
+	if (src->pods.error < 0) {
+		ret->status = PODSRC_OFF;
+		return;
+	}
+	ret->status = PODSRC_UP;
+	snprintf(ret->text, sizeof(ret->text), "%zu pods and %zu containers are named", src->pods.n,
+		 src->containers.n);
+}

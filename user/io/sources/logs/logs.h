@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pod and container names by the names of the log directories alone: no API is asked, no file is
+ * opened. The kubelet (pkg/kubelet/kuberuntime/helpers.go, BuildPodLogsDirectory and
+ * legacyLogSymlink) makes
+ *
+ *	pods/<namespace>_<pod>_<uid>/<container>/<n>.log
+ *	containers/<pod>_<namespace>_<container>-<container id>.log -> that file
+ *
+ * The least trusted source: a pod that may write there could lie. A name counts only in the form
+ * the API server allows (DNS-1123), only for the uid that the cgroup carries, and not at all when
+ * two different names claim one uid. A container's name counts only with its pod's directory. No
+ * link is followed below the directory that holds both, and of a directory with more than 16,384
+ * pods, 32,768 containers or 65,536 names of any kind nothing counts.
+ */
+#ifndef IO_SOURCES_LOGS_LOGS_H
+#define IO_SOURCES_LOGS_LOGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/facts/observation.h"
+#include "io/sources/source.h"
+
+struct podsrc_logs;
+
+/* Parts of a directory's or file's name; they point into it. */
+struct podsrc_logs_name {
+	const char *namespace_, *pod, *container, *key; /* key: the uid, the container id */
+	size_t namespace_len, pod_len, container_len, key_len;
+};
+
+/* "<namespace>_<pod>_<uid>"; false for anything else. */
+bool podsrc_logs_parse_pod(const char *name, struct podsrc_logs_name *ret);
+
+/* "<pod>_<namespace>_<container>-<64 hex>.log"; false for anything else. */
+bool podsrc_logs_parse_container(const char *name, struct podsrc_logs_name *ret);
+
+/* dir holds pods/ and containers/ (usually /var/log); neither need exist now or ever. */
+int podsrc_logs_new(const char *dir, struct podsrc_logs **ret);
+struct podsrc_logs *podsrc_logs_free(struct podsrc_logs *src);
+
+typedef void (*podsrc_logs_fn)(void *userdata, const struct obs_names *names);
+
+/* Every pod and every container that is named there now. 0 or -ENOMEM. */
+int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata);
+
+/* Names for a pod's uid and (unless "") a container's id, which *ret repeats; ret->found tells
+ * whether the pod is named. ret->id and ret->more are the caller's and stay. Reads the directories
+ * only when they changed since the last time; where that takes long, somewhat later. */
+void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
+		      struct obs_names *ret);
+
+/* How it fares; reads what changed. PODSRC_OFF where there is no pods/. */
+void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret);
+
+/* Names that did not fit, since the start; those beyond the first too many are not counted. */
+uint64_t podsrc_logs_dropped(const struct podsrc_logs *src);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The names in one log directory, for io/sources/logs: read again when the directory changed, and
+ * bounded. A directory with more names than the bound is not half believed: a name that contradicts
+ * another one might be in the other half, so none counts until it has less.
+ */
+#ifndef IO_SOURCES_LOGS_TABLE_H
+#define IO_SOURCES_LOGS_TABLE_H
+
+#include <dirent.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "io/sources/logs/logs.h"
+
+typedef bool (*podsrc_logs_parse_fn)(const char *name, struct podsrc_logs_name *ret);
+
+struct podsrc_logs_entry {
+	char *text; /* owned; name points into it */
+	struct podsrc_logs_name name;
+};
+
+struct podsrc_logs_table {
+	const char *subdir;
+	podsrc_logs_parse_fn parse;
+	mode_t type; /* of an entry that counts */
+	size_t max;
+	struct podsrc_logs_entry *list; /* sorted by key, then by text */
+	size_t n, room;
+	int error;	      /* of the last attempt to open the directory */
+	bool overflow;	      /* it holds too much: list is empty */
+	uint64_t dropped;     /* names that fell off, since the start */
+	int64_t stamp_ns;     /* of the directory when it was read; 0: read it again */
+	int64_t credit_ns;    /* CPU time that reading it again may take now */
+	uint64_t credited_ns; /* CLOCK_BOOTTIME: when that was so much */
+};
+
+void podsrc_logs_table_clear(struct podsrc_logs_table *t);
+
+/* Opens the table's directory below dir, never through a link. 0 or -errno; the caller closes it. */
+int podsrc_logs_table_open(const struct podsrc_logs_table *t, const char *dir, DIR **ret);
+
+/* 0, also when the directory is not there (then it holds no names), or -ENOMEM. */
+int podsrc_logs_table_refresh(struct podsrc_logs_table *t, const char *dir);
+
+/* The one entry for a key: NULL when there is none, or several (then *ret_several). */
+const struct podsrc_logs_entry *podsrc_logs_table_find(const struct podsrc_logs_table *t,
+						       const char *key, bool *ret_several);
+
+#endif
