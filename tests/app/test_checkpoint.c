@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/checkpoint: what it writes, when, and that trouble costs no more than a restart
- * that begins anew. */
-#include "app/checkpoint.h"
+/* Claims about app/daemon/checkpoint: what it writes, when, and that trouble costs no more than a
+ * restart that begins anew. */
+#include "app/daemon/checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "app/log.h"
+#include "app/log/log.h"
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "lib/claim.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/dispatch: what of the engine's wishes gets through when they are too many. */
-#include "app/dispatch.h"
+/* Claims about app/live/dispatch: what of the engine's wishes gets through when they are too many. */
+#include "app/live/dispatch.h"
 
-#include "app/manager.h"
+#include "app/live/manager.h"
 #include "lib/claim.h"
 
 #define TOO_MANY 100000
@@ -95,5 +95,5 @@ int main(void)
 		CLAIM("also when the queue was set aside meanwhile", test_full_aside),
 	};
 
-	return cmocka_run_group_tests_name("app/dispatch", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/live/dispatch", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/inhibitor_plan: what of the kubelet's groups the engine is told. */
+/* Claims about app/daemon/inhibitor_plan: what of the kubelet's groups the engine is told. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/inhibitor_priv.h"
-#include "app/manager.h"
+#include "app/daemon/inhibitor_priv.h"
+#include "app/live/manager.h"
 #include "lib/claim.h"
 
 #define MINOR 30
@@ -62,5 +62,5 @@ int main(void)
 		CLAIM("the engine is told all of the kubelet's groups, or none", test_groups),
 	};
 
-	return cmocka_run_group_tests_name("app/inhibitor_plan", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/daemon/inhibitor_plan", tests, NULL, NULL);
 }

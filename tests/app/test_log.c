@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/log and app/say: what is on stderr, and that nothing waits for it. */
+/* Claims about app/log and app/log/say: what is on stderr, and that nothing waits for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/say.h"
+#include "app/log/say.h"
 #include "lib/claim.h"
 
 /* Each case runs in a child, as the log is set up once and for all. Returns what it wrote. */

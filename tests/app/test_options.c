@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/options: what a single option takes. */
-#include "app/options.h"
+/* Claims about app/config/options: what a single option takes. */
+#include "app/config/options.h"
 #include "lib/claim.h"
 
 static void test_sender(void **state)

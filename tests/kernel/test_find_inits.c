@@ -4,9 +4,9 @@
 #include "lib/claim.h"
 #include "lib/kernhalf.h"
 
-#include "app/feed.h"
-#include "app/manager.h"
-#include "app/scan.h"
+#include "app/live/feed.h"
+#include "app/live/manager.h"
+#include "app/live/scan.h"
 #include "io/proc/clock.h"
 #include "io/proc/proc.h"
 

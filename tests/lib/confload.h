@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "app/config.h"
+#include "app/config/config.h"
 
 #define CONFLOAD_ARGS_MAX 8
 

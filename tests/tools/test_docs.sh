@@ -109,7 +109,7 @@ done
 nothing_missing
 claim "every setting of run is in graced.yaml(5)" $?
 
-sed -n 's/.*\.key = "\(.*\)",.*/\1/p' user/app/config_keys.c | sort >"$tmp/keys"
+sed -n 's/.*\.key = "\(.*\)",.*/\1/p' user/app/config/keys.c | sort >"$tmp/keys"
 sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\) Ar .*/\1/p' docs/graced.yaml.5 | sort >"$tmp/documented"
 [[ -s $tmp/keys ]] || echo "no keys" >>"$out"
 diff "$tmp/keys" "$tmp/documented" >>"$out"

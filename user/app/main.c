@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/commands.h"
-#include "app/say.h"
+#include "app/commands/commands.h"
+#include "app/log/say.h"
 #include "base/nearest.h"
 
 static const struct command {

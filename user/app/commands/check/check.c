@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced check: whether tracing works here, and what it will lack; one line each. */
+#include <errno.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/daemon/answers.h"
+#include "app/commands/check/grace.h"
+#include "app/commands/check/shutdown.h"
+#include "app/daemon/checkpoint.h"
+#include "app/commands/commands.h"
+#include "app/commands/describe.h"
+#include "app/live/expiry.h"
+#include "app/commands/check/needs.h"
+#include "app/config/options.h"
+#include "app/config/run_dir.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "io/control/client.h"
+#include "io/cgroup/hierarchy.h"
+#include "io/proc/host.h"
+#include "io/kernel/kernel.h"
+#include "io/kernel/btf.h"
+#include "io/files/append.h"
+#include "io/proc/proc.h"
+#include "wire/json/writer.h"
+
+static const char usage[] =
+	"usage: graced check [OPTIONS]\n"
+	"\n"
+	"Tells what this host offers graced, one line each: ok, warn (something will be missing) or\n"
+	"fail. The exit status is 1 when tracing cannot work here.\n"
+	"\n"
+	"  -o, --output table|json  lines for people, or one JSON object per line\n"
+	"      --kubelet-config FILE  the kubelet's (default " KUBELETFILE_DEFAULT ")\n"
+	"      --kubernetes VERSION   of the node, 1.20 to 1.36 (default 1.36)\n"
+	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
+	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
+	"      --no-names           do not ask who names pods and containers\n" OPTIONS_SOURCES_HELP
+	"      --debug              libbpf's messages on stderr\n";
+
+/* How long the daemon may take to answer. */
+#define ANSWER_MS 3000
+
+enum status { OK, WARN, FAIL };
+
+struct check {
+	const struct options *options;
+	bool failed;
+	struct hierarchy hierarchy;
+	bool has_hierarchy;
+	struct kubeletfile kubelet;
+	struct control_answer daemon; /* settings of the one that runs; empty: none answers */
+};
+
+__attribute__((format(printf, 4, 5))) static void tell(struct check *c, enum status status,
+						       const char *name, const char *format, ...)
+{
+	static const char *const words[] = {"ok", "warn", "fail"};
+	_cleanup_(buf_free) struct buf text = {}, line = {};
+	va_list args;
+
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	c->failed |= status == FAIL;
+	if (c->options->json) {
+		jsonw_object(&line, NULL);
+		jsonw_str(&line, "type", "check");
+		jsonw_u64(&line, "schema", 1);
+		jsonw_str(&line, "name", name);
+		jsonw_str(&line, "status", words[status]);
+		jsonw_str(&line, "text", buf_str(&text));
+		jsonw_object_end(&line);
+		buf_addc(&line, '\n');
+	} else {
+		buf_printf(&line, "%-4s  %-20s  ", words[status], name);
+		utf8_add_visible(&line, buf_str(&text), text.len);
+		buf_addc(&line, '\n');
+	}
+	fputs(buf_str(&line), stdout);
+}
+
+static void check_btf(struct check *c)
+{
+	struct kbtf *kbtf;
+	int r = kbtf_open(&kbtf);
+
+	if (r < 0) {
+		tell(c, FAIL, "btf",
+		     "none at /sys/kernel/btf/vmlinux; the kernel must be built with "
+		     "CONFIG_DEBUG_INFO_BTF");
+		return;
+	}
+	tell(c, OK, "btf", "/sys/kernel/btf/vmlinux");
+	kbtf_free(kbtf);
+}
+
+/* As bad as the worst it does to a feature. */
+static enum status without(uint64_t capability)
+{
+	for (size_t i = 0; i < needs_n; i++)
+		if (needs[i].vital && needs[i].capabilities & capability)
+			return FAIL;
+	return WARN;
+}
+
+static void check_capabilities(struct check *c)
+{
+	uint64_t have = procfs_own_capabilities(), all = needs_all();
+
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++) {
+		uint64_t one = 1ull << i;
+
+		if (!(all & one))
+			continue;
+		if (have & one)
+			tell(c, OK, needs_name(i), "held");
+		else if (!needs_lacking(one, have))
+			tell(c, OK, needs_name(i), "not held, but CAP_SYS_ADMIN is");
+		else
+			tell(c, without(one), needs_name(i), "not held");
+	}
+	for (size_t i = 0; i < needs_n; i++) {
+		uint64_t lacking = needs_lacking(needs[i].capabilities, have);
+		_cleanup_(buf_free) struct buf names = {};
+
+		needs_add_names(&names, lacking);
+		if (lacking)
+			tell(c, needs[i].vital ? FAIL : WARN, needs[i].feature, "lacks %s: %s",
+			     buf_str(&names), needs[i].without);
+	}
+}
+
+static void check_pidns(struct check *c)
+{
+	if (host_in_initial_pidns())
+		tell(c, OK, "pid namespace", "the host's");
+	else
+		tell(c, FAIL, "pid namespace",
+		     "not the host's (hostPID): trace, record and audit do not start, and run "
+		     "does not know the inits that ran before it");
+}
+
+static void check_cgroups(struct check *c)
+{
+	int r = hierarchy_detect(c->options->hierarchy, &c->hierarchy);
+
+	c->has_hierarchy = r >= 0;
+	if (r == -EXDEV)
+		tell(c, FAIL, "cgroups",
+		     "only a part of the hierarchy is visible here; mount the "
+		     "host's /sys/fs/cgroup into this container");
+	else if (r < 0)
+		tell(c, FAIL, "cgroups", "no such hierarchy is mounted; see /proc/self/mountinfo");
+	else if (c->hierarchy.unified)
+		tell(c, OK, "cgroups", "unified, at %s", c->hierarchy.mount);
+	else
+		tell(c, OK, "cgroups", "v1, by the %s controller (hierarchy %u), at %s",
+		     c->hierarchy.name, c->hierarchy.id, c->hierarchy.mount);
+}
+
+static void tell_programs(struct check *c, struct kern *kern)
+{
+	struct kern_flavours flavours;
+	struct kern_program program;
+
+	kern_get_flavours(kern, &flavours);
+	tell(c, OK, "process exits", "%s",
+	     flavours.group_dead ? "the kernel tells the last thread (group_dead)"
+				 : "the last thread is found out (no group_dead)");
+	tell(c, OK, "OOM victims", "%s",
+	     flavours.oom_task ? "the kernel tells the task"
+			       : "the kernel tells a pid; the task is that of the SIGKILL before");
+	for (unsigned int i = 0; kern_get_program(kern, i, &program) >= 0; i++)
+		if (program.wanted)
+			tell(c, program.attached ? OK : FAIL, program.name, "%s%s",
+			     program.attached ? "" : "not attached to ", program.tracepoint);
+}
+
+/* One of them is refused, which fails them all: tells which. */
+static void tell_refused(struct check *c, const struct kern_options *options)
+{
+	struct kern_program program;
+	struct kern_why why;
+
+	for (unsigned int i = 0; kern_get_program(NULL, i, &program) >= 0; i++) {
+		if (!program.wanted)
+			continue;
+		if (kern_try_program(options, program.name, &why) < 0)
+			tell(c, FAIL, program.name, "%s", why.text);
+	}
+}
+
+static void check_programs(struct check *c)
+{
+	struct kern_options options = {.hierarchy = &c->hierarchy,
+				       .debug = c->options->debug ? say_debug : NULL};
+	struct kern_why why;
+	struct kern *kern;
+	int r;
+
+	if (!c->has_hierarchy)
+		return;
+	r = kern_new(&options, &kern, &why);
+	if (r < 0) {
+		tell(c, FAIL, "BPF programs", "%s", why.text);
+		if (r == -EACCES || r == -EINVAL || r == -E2BIG)
+			tell_refused(c, &options);
+		return;
+	}
+	r = kern_attach(kern, &why);
+	if (r < 0)
+		tell(c, FAIL, "BPF programs", "%s", why.text);
+	tell_programs(c, kern);
+	kern_free(kern);
+}
+
+static void on_shutdown(void *userdata, bool ok, const char *name, const char *text)
+{
+	tell(userdata, ok ? OK : WARN, name, "%s", text);
+}
+
+/* What a source says of itself, when it is asked what it has. */
+static void check_source(struct check *c, const struct describe *d, enum meta_source source,
+			 const char *absent)
+{
+	struct podsrc_state state;
+
+	describe_get_state(d, source, &state);
+	if (state.status == PODSRC_UP)
+		tell(c, OK, meta_source_name(source), "%s%s%s", state.where,
+		     state.text[0] ? ": " : "", state.text);
+	else if (state.status == PODSRC_DOWN)
+		tell(c, WARN, meta_source_name(source), "%s: %s", state.where, state.text);
+	else if (state.status == PODSRC_STARTING)
+		tell(c, WARN, meta_source_name(source), "%s: no answer within 3 s", state.where);
+	else if (state.text[0] || absent)
+		tell(c, WARN, meta_source_name(source), "%s", state.text[0] ? state.text : absent);
+}
+
+static void check_sources(struct check *c)
+{
+	struct describe *d;
+	char pods[PATH_MAX];
+
+	snprintf(pods, sizeof(pods), "%s/pods", c->options->log_dir);
+	if (host_is_dir(pods))
+		tell(c, OK, "logs", "%s", pods);
+	else
+		tell(c, WARN, "logs", "no %s: pods are not named by it", pods);
+	if (c->options->no_names || describe_new(c->options, &d) < 0)
+		return;
+	check_source(c, d, META_CRI, "no runtime's socket: no Kubernetes runtime is running here");
+	check_source(c, d, META_KUBELET, NULL);
+	check_source(c, d, META_DOCKER, NULL);
+	check_source(c, d, META_PODMAN, NULL);
+	check_source(c, d, META_CONTAINERD, NULL);
+	check_grace(d, &c->kubelet, on_shutdown, c);
+	describe_free(d);
+}
+
+/* What the running daemon uses, which may be another file than the default. */
+static void check_daemon(struct check *c)
+{
+	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
+	const char *socket = rundir_path(ANSWERS_NAME, buffer), *lines;
+	struct control_why why;
+	int r = control_ask(socket, CONTROL_SETTINGS, ANSWER_MS, -1, &c->daemon, &why);
+
+	if (r < 0) {
+		tell(c, r == -ENOENT || r == -ECONNREFUSED ? OK : WARN, "daemon",
+		     "none answers at %s (%s): the defaults are checked", socket, why.text);
+		return;
+	}
+	lines = buf_str(&c->daemon.text);
+	if (!control_find_setting(lines, "config", file, sizeof(file)))
+		file[0] = '\0';
+	if (!control_find_setting(lines, "shutdown.mode", mode, sizeof(mode)))
+		strcpy(mode, "not known");
+	tell(c, OK, "daemon", "answers at %s: settings from %s, shutdown.mode %s", socket,
+	     file[0] ? file : "flags, environment and defaults", mode);
+}
+
+/* The running daemon's, else the default one. */
+static void check_checkpoint(struct check *c)
+{
+	char buffer[PATH_MAX], used[PATH_MAX];
+	const char *path = rundir_path(CHECKPOINT_NAME, buffer);
+	struct keepfile_why why;
+	int r;
+
+	if (control_find_setting(buf_str(&c->daemon.text), "checkpoint.file", used, sizeof(used)))
+		path = used;
+	if (strcmp(path, "none") == 0) {
+		tell(c, OK, "checkpoint", "none, by the daemon's settings: a restart begins anew");
+		return;
+	}
+	r = keepfile_check(path, &why);
+	if (r < 0)
+		tell(c, WARN, "checkpoint", "%s: a restart of the daemon begins anew", why.text);
+	else
+		tell(c, OK, "checkpoint", "%s%s", path, r > 0 ? ", to be made" : "");
+}
+
+static void check_credential(struct check *c, const char *name, const struct sources_peer *peer)
+{
+	struct podsrc_kubelet_options options = {.token_file = peer->token_file,
+						 .client_file = peer->client_file};
+	_cleanup_(buf_free) struct buf text = {};
+	struct podsrc_kubelet_why why;
+	struct credential credential;
+	enum credential_state state;
+
+	if (!peer->token_file && !peer->client_file)
+		return;
+	if (podsrc_kubelet_credential(&options, &credential, &why) < 0) {
+		tell(c, WARN, name, "%s", why.text);
+		return;
+	}
+	state = expiry_add(&text, peer, &credential);
+	tell(c, state == CREDENTIAL_EXPIRING || state == CREDENTIAL_EXPIRED ? WARN : OK, name, "%s",
+	     buf_str(&text));
+}
+
+/* An absolute path that the running daemon uses; NULL: none. */
+static const char *used_file(const struct check *c, const char *key, char ret[static PATH_MAX])
+{
+	bool known = control_find_setting(buf_str(&c->daemon.text), key, ret, PATH_MAX);
+
+	return known && ret[0] == '/' ? ret : NULL;
+}
+
+/* Those of the command line, else of the running daemon. */
+static void check_credentials(struct check *c)
+{
+	char token[PATH_MAX], client[PATH_MAX];
+	const struct sources_peer *own = &c->options->sources.kubelet;
+	const struct sources_peer kubelet = {.token_file =
+						     used_file(c, "kubelet.tokenFile", token)};
+	struct sources_peer api;
+
+	check_credential(c, "kubelet credential", own->token_file ? own : &kubelet);
+	api = (struct sources_peer){.token_file = used_file(c, "api.tokenFile", token),
+				    .client_file = used_file(c, "api.clientFile", client)};
+	check_credential(c, "api credential", &api);
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct options options;
+	struct check c = {.options = &options};
+	char kernel[256];
+	int status;
+
+	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST | OPTIONS_CHECK, usage,
+			   &options, &status))
+		return status;
+	if (options.first < argc)
+		return say_usage("check", "'%s' is one argument too many", argv[options.first]);
+	c.kubelet = (struct kubeletfile){.path = options.kubelet_config,
+					 .minor = options.kubernetes_minor};
+	host_kernel(kernel, sizeof(kernel));
+	tell(&c, OK, "kernel", "%s", kernel);
+	check_btf(&c);
+	check_capabilities(&c);
+	check_pidns(&c);
+	check_cgroups(&c);
+	check_programs(&c);
+	check_shutdown(&c.kubelet, on_shutdown, &c);
+	check_sources(&c);
+	check_daemon(&c);
+	check_checkpoint(&c);
+	check_credentials(&c);
+	buf_free(&c.daemon.text);
+	return c.failed;
+}

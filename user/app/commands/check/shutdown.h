@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What graced check tells of shutdowns of the node. */
+#ifndef APP_COMMANDS_CHECK_SHUTDOWN_H
+#define APP_COMMANDS_CHECK_SHUTDOWN_H
+
+#include <stdbool.h>
+
+#include "app/config/kubelet_file.h"
+
+/* A line: what it is about, and whether it is all right. text is valid during the call. */
+typedef void (*check_shutdown_fn)(void *userdata, bool ok, const char *name, const char *text);
+
+/* Judges the kubelet's configuration, and asks logind, for at most 3 s. Nothing is changed. */
+void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands: each takes its own argv (argv[0] is its name) and returns the exit status. */
+#ifndef APP_COMMANDS_COMMANDS_H
+#define APP_COMMANDS_COMMANDS_H
+
+int cmd_trace(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_resolve(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
+int cmd_pods(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+
+#endif

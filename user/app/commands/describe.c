@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runs a loop of its own until every source has told what it has. */
+#include "app/commands/describe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/config/options.h"
+#include "app/log/say.h"
+#include "io/proc/clock.h"
+
+#define PATIENCE_NS 3000000000ULL
+#define TURN_US	    50000
+
+struct describe {
+	sd_event *event;
+	struct sources sources;
+	struct podtab tab;
+};
+
+static void on_pod(void *userdata, const struct meta_pod *pod)
+{
+	struct describe *d = userdata;
+
+	podtab_take_pod(&d->tab, pod, clock_boot_ns());
+}
+
+static void on_container(void *userdata, const struct meta_container *container)
+{
+	struct describe *d = userdata;
+
+	podtab_take_container(&d->tab, container, clock_boot_ns());
+}
+
+static void on_done(void *userdata, enum meta_source source, const char *key,
+		    enum meta_result result)
+{
+	(void)userdata;
+	(void)source;
+	(void)key;
+	(void)result;
+}
+
+static void tell_failed(const struct describe *d, enum meta_source source)
+{
+	struct podsrc_state state;
+
+	sources_get_state(&d->sources, source, &state);
+	if (state.status == PODSRC_DOWN)
+		say("%s: %s", state.where, state.text);
+	else if (state.status == PODSRC_STARTING)
+		say("%s: no answer within 3 s", state.where);
+}
+
+static int wait_for_all(struct describe *d)
+{
+	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
+	int r = 0;
+
+	while (r >= 0 && !sources_settled(&d->sources) && clock_boot_ns() < until_ns)
+		r = sd_event_run(d->event, TURN_US);
+	return r;
+}
+
+void describe_tell_failed(const struct describe *d)
+{
+	tell_failed(d, META_CRI);
+	tell_failed(d, META_KUBELET);
+	tell_failed(d, META_API);
+}
+
+int describe_new(const struct options *options, struct describe **ret)
+{
+	struct describe *d = calloc(1, sizeof(*d));
+	struct podsrc_sink sink = {d, on_pod, on_container, on_done, NULL};
+	int r;
+
+	if (!d)
+		return -ENOMEM;
+	r = sd_event_new(&d->event);
+	if (r >= 0)
+		r = sources_open(d->event, options, &sink, &d->sources);
+	if (r >= 0)
+		r = wait_for_all(d);
+	if (r < 0) {
+		describe_free(d);
+		return r;
+	}
+	*ret = d;
+	return 0;
+}
+
+struct describe *describe_free(struct describe *d)
+{
+	if (!d)
+		return NULL;
+	sources_close(&d->sources);
+	sd_event_unref(d->event);
+	podtab_done(&d->tab);
+	free(d);
+	return NULL;
+}
+
+const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path)
+{
+	enum meta_result result = META_ABSENT;
+	const struct podtab_container *c;
+	struct meta_container meta;
+
+	if (!path->container_id[0])
+		return NULL;
+	if (!path->pod_uid[0])
+		result = podsrc_files_find(d->sources.files, path->container_id, path->runtime,
+					   &meta);
+	else if (!podtab_container(&d->tab, path->container_id))
+		result = podsrc_files_find_in_pod(d->sources.files, path->container_id,
+						  path->runtime, path->pod_uid, &meta);
+	if (result == META_FOUND)
+		on_container(d, &meta);
+	c = podtab_container(&d->tab, path->container_id);
+	return c && (!c->pod_uid[0] || strcmp(c->pod_uid, path->pod_uid) == 0) ? c : NULL;
+}
+
+const struct podtab_pod *describe_pod(struct describe *d, const struct cgpath *path)
+{
+	return path->pod_uid[0] ? podtab_pod(&d->tab, path->pod_uid) : NULL;
+}
+
+void describe_each_pod(const struct describe *d,
+		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata)
+{
+	const struct podtab_pod *pod;
+	size_t pos = 0;
+
+	while ((pod = map_next(&d->tab.pods, &pos)))
+		fn(userdata, pod);
+}
+
+bool describe_identify(struct describe *d, const char *cgroup, struct cgpath *path)
+{
+	struct meta_container meta;
+
+	if (podsrc_files_identify(d->sources.files, cgroup, &meta) != META_FOUND)
+		return false;
+	on_container(d, &meta);
+	*path = (struct cgpath){.kind = CGPATH_CONTAINER_OUTSIDE, .runtime = CGPATH_RT_CONTAINERD};
+	strcpy(path->container_id, meta.id);
+	return true;
+}
+
+static const char *known(const char *name)
+{
+	return name[0] ? name : NULL;
+}
+
+static void fill_pod(const struct podtab_pod *meta, const struct cgpath *path,
+		     const struct obs_names *names, struct record_pod *ret)
+{
+	bool named = meta && meta->name;
+
+	*ret = (struct record_pod){
+		.known = path->pod_uid[0],
+		.namespace_ = named ? meta->namespace_ : known(names->namespace_),
+		.name = named ? meta->name : known(names->pod),
+		.uid = path->pod_uid,
+		.workload = meta ? meta->workload : NULL,
+		.qos = path->qos,
+		.is_static = path->static_pod,
+	};
+}
+
+static void fill_container(const struct podtab_container *meta, const struct cgpath *path,
+			   const char *name, const char *cgroup, struct record_container *ret)
+{
+	*ret = (struct record_container){
+		.known = true,
+		.name = name,
+		.id = known(path->container_id),
+		.runtime = podtab_runtime(meta, path->runtime),
+		.kind = record_container_kind_of(path, name),
+		.cgroup = cgroup,
+	};
+	if (!meta)
+		return;
+	if (meta->kind)
+		ret->kind = meta->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
+							    : CONTAINER_KIND_CONTAINER;
+	ret->image = meta->image;
+	ret->attempt_known = meta->known & META_CTR_ATTEMPT;
+	ret->attempt = meta->attempt;
+}
+
+void describe_record(struct describe *d, const struct cgpath *path, const struct obs_names *names,
+		     const char *cgroup, struct record_pod *ret_pod,
+		     struct record_container *ret_container)
+{
+	const struct podtab_container *own = d ? describe_container(d, path) : NULL;
+	const char *name = own && own->name ? own->name : known(names->container);
+
+	fill_pod(d ? describe_pod(d, path) : NULL, path, names, ret_pod);
+	fill_container(own, path, name, cgroup, ret_container);
+}
+
+void describe_get_state(const struct describe *d, enum meta_source source, struct podsrc_state *ret)
+{
+	sources_get_state(&d->sources, source, ret);
+}

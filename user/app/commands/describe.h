@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sources of metadata say now, for a command that asks once and ends. */
+#ifndef APP_COMMANDS_DESCRIBE_H
+#define APP_COMMANDS_DESCRIBE_H
+
+#include "app/live/sources.h"
+#include "core/cgroup/path.h"
+#include "core/names/table.h"
+#include "core/stop/record.h"
+
+struct options;
+struct describe;
+
+/*
+ * Asks the runtime and, where one is configured, the kubelet for all they have, for 3 s at most:
+ * whoever is slower is left out. -errno, told.
+ */
+int describe_new(const struct options *options, struct describe **ret);
+/* Says who did not answer, and why. */
+void describe_tell_failed(const struct describe *d);
+struct describe *describe_free(struct describe *d);
+
+/* What is known of a container by its id and path; NULL: nothing. Valid until describe_free(). */
+const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path);
+const struct podtab_pod *describe_pod(struct describe *d, const struct cgpath *path);
+
+/* Tells each pod that a source told of, in no order. */
+void describe_each_pod(const struct describe *d,
+		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata);
+
+/* Whether a cgroup that does not look like one is a container: fills in id and runtime. */
+bool describe_identify(struct describe *d, const char *cgroup, struct cgpath *path);
+
+/*
+ * Pod and container as records have them: what sources say (d NULL: nothing), else what names, the
+ * log directories' word, does. Strings are those of d, path, names and cgroup.
+ */
+void describe_record(struct describe *d, const struct cgpath *path, const struct obs_names *names,
+		     const char *cgroup, struct record_pod *ret_pod,
+		     struct record_container *ret_container);
+
+/* How a source fares, as sources_get_state(). */
+void describe_get_state(const struct describe *d, enum meta_source source,
+			struct podsrc_state *ret);
+
+#endif

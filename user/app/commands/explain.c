@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced explain: what a kubelet would make of a pod as kubectl prints it, and why. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/commands/commands.h"
+#include "app/commands/pod_input.h"
+#include "app/config/options.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "core/kubelet/explain.h"
+#include "io/proc/clock.h"
+#include "wire/json/explain.h"
+#include "wire/kubernetes/pod_job.h"
+#include "wire/text/explain.h"
+
+static const char usage[] =
+	"usage: graced explain [OPTIONS] POD.json|-\n"
+	"\n"
+	"Tells the phase and the conditions that a kubelet would give the pod, rule by rule why, and\n"
+	"what the pod's controller does next. Reads what kubectl get -o json prints, one pod or a\n"
+	"list; - is standard input. Needs no privilege and asks nobody.\n"
+	"\n"
+	"  -o, --output table|json  tables for people, or one JSON object per pod\n"
+	"      --kubernetes VERSION the kubelet's, 1.20 to 1.36 (default 1.36)\n"
+	"      --job JOB.json       the pod's Job: which rule of its podFailurePolicy matches\n";
+
+struct explainer {
+	const struct options *options;
+	struct podinput input;
+	const struct jobpolicy *job; /* NULL: none was given */
+	bool printed;
+};
+
+static int explain(void *userdata, const struct podobj_pod *pod)
+{
+	struct explainer *x = userdata;
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf out = {};
+	struct explain_in in = {
+		.minor = x->options->kubernetes_minor,
+		.pod = pod,
+		.job = x->job,
+		.now_wall_ns = (int64_t)clock_wall_ns(),
+	};
+	struct explain e;
+	int r = explain_pod(&in, &arena, &e);
+
+	if (r == 0)
+		r = x->options->json ? explain_json(&out, x->input.path, &e)
+				     : explain_table(&out, &e);
+	if (r < 0)
+		return r;
+	if (x->printed && !x->options->json)
+		putchar('\n');
+	fputs(buf_str(&out), stdout);
+	x->printed = true;
+	return 0;
+}
+
+static int read_job(const char *path, struct arena *arena, struct jobpolicy *ret)
+{
+	const struct podinput input = {.verb = "explain", .path = path};
+	_cleanup_(podinput_free) struct podinput_text text = {};
+	json_auto_t *json = NULL;
+	struct podread_error error = {};
+	int e = podinput_load(&input, &text);
+
+	if (e < 0)
+		return e;
+	e = podread_parse(text.bytes, text.size, &json, &error);
+	if (e == 0)
+		e = podread_job(json, arena, ret, &error);
+	if (e < 0)
+		podinput_refuse(&input, "", e, &error);
+	return e;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct options options;
+	struct explainer x = {.options = &options, .input.verb = "explain"};
+	struct jobpolicy job;
+	int status;
+
+	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_EXPLAIN, usage, &options, &status))
+		return status;
+	if (options.first != argc - 1)
+		return say_usage("explain",
+				 options.first == argc ? "which pod?" : "one pod or list of pods");
+	x.input.path = argv[options.first];
+	if (options.job && strcmp(options.job, "-") == 0 && strcmp(x.input.path, "-") == 0)
+		return say_usage("explain", "standard input is the pod or the Job, not both");
+	if (options.job && read_job(options.job, &arena, &job) < 0)
+		return 1;
+	x.job = options.job ? &job : NULL;
+	return podinput_each(&x.input, NULL, explain, &x);
+}

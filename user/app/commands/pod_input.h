@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that kubectl get -o json wrote, for commands that work on them: read whole, told pod by
+ * pod, and what is wrong said as `cannot VERB FILE: MEMBER PROBLEM`.
+ */
+#ifndef APP_COMMANDS_POD_INPUT_H
+#define APP_COMMANDS_POD_INPUT_H
+
+#include "wire/kubernetes/pod.h"
+
+/* Of a list of pods; of each of them there is a limit, too. */
+#define PODINPUT_MAX ((size_t)64 << 20)
+
+struct podinput {
+	const char *verb; /* what the command cannot do with a file that is wrong */
+	const char *path; /* "-" is standard input; a pipe or a link will do */
+};
+
+/* A text with a NUL behind it; fits _cleanup_(podinput_free). */
+struct podinput_text {
+	char *bytes;
+	size_t size;
+};
+void podinput_free(struct podinput_text *text);
+
+/* 0 or a negative errno that was said. */
+int podinput_load(const struct podinput *input, struct podinput_text *ret);
+
+/* Says why what is at where in the file ("" for all of it) was not taken: e as podread returns
+ * it. */
+void podinput_refuse(const struct podinput *input, const char *where, int e,
+		     const struct podread_error *error);
+
+/* 0, or a negative errno, which is said then. */
+typedef int (*podinput_fn)(void *userdata, const struct podobj_pod *pod);
+
+/* Tells the pods of a file that holds one or a list of them, made in the arena, or, where that is
+ * NULL, in one for each that is gone when the function returns. Goes on after a pod that is wrong.
+ * Says when there is none. 0, or 1 when anything was, which was said: the exit status. */
+int podinput_each(const struct podinput *input, struct arena *arena, podinput_fn fn,
+		  void *userdata);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced replay: a recording through the same engine, without a kernel or a clock. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/commands/commands.h"
+#include "app/config/options.h"
+#include "app/live/feed.h"
+#include "app/live/manager.h"
+#include "app/live/output.h"
+#include "app/log/say.h"
+#include "io/files/lines.h"
+#include "wire/recording/options.h"
+#include "wire/recording/recording.h"
+
+static const char usage[] =
+	"usage: graced replay [OPTIONS] FILE\n"
+	"\n"
+	"Prints what graced trace would have printed when FILE (- for standard input) was recorded.\n"
+	"Needs no privilege. The same file gives the same bytes, always.\n"
+	"\n"
+	"  -o, --output table|json  a table for people, or one JSON object per line\n"
+	"  -n, --namespace NAME     only pods of this namespace\n"
+	"  -p, --pod NAME           only this pod (name, or the beginning of its uid)\n"
+	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
+	"  -s, --signal SIG[,SIG]   only stops with one of these signals\n"
+	"      --sender COMM        only what a process of this name sent\n"
+	"      --outcome OUTCOME    only this outcome: graceful, terminated, killed, oom-killed,\n"
+	"                           crashed, completed, failed, unknown\n"
+	"      --signals            a row for each stop signal and SIGKILL, too\n"
+	"      --count N            end after N rows\n"
+	"\n"
+	"These are as they were when the recording was made, unless told otherwise:\n"
+	"      --scope SCOPE        pods, containers, services or all\n"
+	"      --assume-grace TIME  grace period of stops for which no source tells one\n"
+	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
+	"      --container-root PATH\n"
+	"                           look for containers below this cgroup alone, and there also for\n"
+	"                           those that others than root made (repeatable)\n";
+
+struct replay {
+	const char *path;
+	struct lines *lines;
+	struct manager manager; /* without sources */
+	struct rec_options recorded;
+	uint64_t line;
+	bool ended; /* the recording says that it is whole */
+	struct obs obs;
+};
+
+static int bad_header(const struct replay *p, int r)
+{
+	if (r == -EPROTONOSUPPORT && p->recorded.version <= REC_VERSION)
+		say("%s is a recording of ABI %" PRId64 ", this graced reads up to %d; use a newer "
+		    "graced",
+		    p->path, p->recorded.abi, GRACED_ABI);
+	else if (r == -EPROTONOSUPPORT)
+		say("%s is a recording of version %" PRId64 ", this graced reads up to %d; use a "
+		    "newer graced",
+		    p->path, p->recorded.version, REC_VERSION);
+	else if (r == -EBADMSG)
+		say("%s: its first line is damaged", p->path);
+	else
+		say("%s is not a graced recording", p->path);
+	return 1;
+}
+
+static int bad_read(const struct replay *p, int r)
+{
+	if (r == -EMSGSIZE)
+		say("%s, line %" PRIu64 ": longer than any observation", p->path, p->line);
+	else
+		say("cannot read %s: %s", p->path, strerror(-r));
+	return 1;
+}
+
+static int read_header(struct replay *p)
+{
+	struct lines_line line;
+	int r = lines_next(p->lines, &line);
+
+	p->line = 1;
+	if (r == -EMSGSIZE || r == 0)
+		return bad_header(p, -ENOMSG);
+	if (r < 0)
+		return bad_read(p, r);
+	rec_options_read(line.at, line.len, &p->recorded);
+	r = rec_read_header(line.at, line.len);
+	return r < 0 ? bad_header(p, r) : 0;
+}
+
+static int start_engine(struct replay *p, const struct options *options)
+{
+	struct engine_config config = p->recorded.engine;
+	int r;
+
+	if (options->scope_given)
+		config.scope = options->engine.scope;
+	if (options->grace_given)
+		config.assumed_grace_ns = options->engine.assumed_grace_ns;
+	if (options->n_nested)
+		config.nested_nodes = options->nested;
+	if (options->n_roots)
+		config.container_roots = options->roots;
+	r = engine_new(&config, &p->manager.engine);
+	if (r < 0)
+		say("cannot start the engine: %s", strerror(-r));
+	return r < 0;
+}
+
+/* A reader that left, and the rows that --count asked for, end a replay quietly. */
+static bool wants_more(struct replay *p)
+{
+	return !sinks_full(p->manager.sinks) && !p->manager.ended;
+}
+
+static int feed_lines(struct replay *p)
+{
+	struct lines_line line;
+	int r = 0;
+
+	while (wants_more(p) && (r = lines_next(p->lines, &line)) > 0) {
+		p->line++;
+		if (rec_read_line(line.at, line.len, &p->obs) < 0) {
+			say(line.ended ? "%s, line %" PRIu64 ": not an observation"
+				       : "%s ends in the middle of line %" PRIu64
+					 "; it was cut short",
+			    p->path, p->line);
+			return 1;
+		}
+		p->ended |= p->obs.type == OBS_END;
+		feed(&p->manager, &p->obs);
+	}
+	if (r < 0) {
+		p->line++;
+		return bad_read(p, r);
+	}
+	if (!p->ended && wants_more(p)) {
+		say("%s was cut short: it has no end after line %" PRIu64, p->path, p->line);
+		return 1;
+	}
+	return 0;
+}
+
+static int flush(struct replay *p, int status)
+{
+	int r = out_flush(sinks_out(p->manager.sinks));
+
+	if (r < 0 && r != -EPIPE) {
+		say("cannot write standard output: %s", strerror(-r));
+		return 1;
+	}
+	return status;
+}
+
+static int replay(struct replay *p, const struct options *options)
+{
+	int status;
+	int r = lines_open(p->path, REC_LINE_MAX, &p->lines);
+
+	if (r < 0) {
+		say("cannot open %s: %s", p->path, strerror(-r));
+		return 1;
+	}
+	status = read_header(p);
+	if (!status)
+		status = start_engine(p, options);
+	if (!status)
+		status = feed_lines(p);
+	return flush(p, status);
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct replay p = {};
+	struct options options;
+	struct output output;
+	int status;
+
+	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_FILTER | OPTIONS_ENGINE, usage,
+			   &options, &status))
+		return status;
+	if (options.first == argc)
+		return say_usage("replay", "which FILE?");
+	if (options.first + 1 < argc)
+		return say_usage("replay", "'%s' is one argument too many",
+				 argv[options.first + 1]);
+	if (!output_open(&options, false, &output))
+		return 1;
+	p.path = argv[options.first];
+	p.manager.options = &options;
+	p.manager.sinks = output.sinks;
+	status = replay(&p, &options);
+	engine_free(p.manager.engine);
+	rec_options_done(&p.recorded);
+	lines_free(p.lines);
+	output_close(&output);
+	return status;
+}

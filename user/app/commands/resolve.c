@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced resolve: what a cgroup path, or the cgroup of a process, says of pod and container. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/commands/commands.h"
+#include "app/commands/describe.h"
+#include "app/config/options.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "core/cgroup/path.h"
+#include "core/cgroup/trust.h"
+#include "core/facts/observation.h"
+#include "core/stop/record.h"
+#include "io/cgroup/fs.h"
+#include "io/cgroup/hierarchy.h"
+#include "io/proc/proc.h"
+#include "io/sources/logs/logs.h"
+#include "wire/json/parts.h"
+#include "wire/json/writer.h"
+#include "wire/text/rows.h"
+
+static const char usage[] =
+	"usage: graced resolve [OPTIONS] WHAT...\n"
+	"\n"
+	"Tells pod, container and runtime of WHAT: a pid, a cgroup path (/kubepods/...), or a line of\n"
+	"/proc/PID/cgroup. Needs no privilege. Pod names come from the names under /var/log and,\n"
+	"for who may ask them, from the container runtime and the engines' files.\n"
+	"\n"
+	"  -o, --output table|json  a table for people, or one JSON object per line\n"
+	"      --hierarchy NAME     cgroup hierarchy to look a pid up in: unified, or a v1 controller\n"
+	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP;
+
+struct answer {
+	const char *what;
+	char cgroup[PATH_MAX];
+	struct cgpath path;
+	bool named; /* what sources say of its pod and container is about it */
+	struct obs_names names;
+	struct record_pod pod;
+	struct record_container container;
+};
+
+struct resolve {
+	const struct options *options;
+	struct hierarchy hierarchy;
+	bool has_hierarchy;
+	struct podsrc_logs *logs;  /* NULL: none */
+	struct describe *describe; /* NULL: nobody was asked */
+	struct rows rows;
+};
+
+static bool is_pid(const char *what, pid_t *ret)
+{
+	unsigned long pid;
+	char *end;
+
+	if (!isdigit((unsigned char)*what))
+		return false;
+	errno = 0;
+	pid = strtoul(what, &end, 10);
+	if (*end || errno || pid > INT_MAX)
+		return false;
+	*ret = (pid_t)pid;
+	return true;
+}
+
+static int find_hierarchy(struct resolve *r)
+{
+	int e;
+
+	if (r->has_hierarchy)
+		return 0;
+	e = hierarchy_detect(r->options->hierarchy, &r->hierarchy);
+	/* For a process's path it does not matter how much of the tree is visible here. */
+	if (e == -EXDEV)
+		e = 0;
+	if (e < 0)
+		return e;
+	r->has_hierarchy = true;
+	return 0;
+}
+
+/* 0, or the exit status; told. */
+static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_MAX])
+{
+	const char *path = what;
+	pid_t pid;
+	int e;
+
+	if (is_pid(what, &pid)) {
+		if (!say_host_pids("resolve"))
+			return 1;
+		e = find_hierarchy(r);
+		if (e >= 0)
+			e = procfs_cgroup_of(pid, r->hierarchy.unified ? NULL : r->hierarchy.name,
+					     ret, PATH_MAX);
+		if (e < 0)
+			say(e == -ESRCH ? "there is no process %s" : "cannot resolve %s: %s", what,
+			    strerror(-e));
+		return e < 0;
+	}
+	if (isdigit((unsigned char)*what) && strchr(what, ':'))
+		path = strchr(strchr(what, ':') + 1, ':');
+	path = path && *path == ':' ? path + 1 : path;
+	if (!path || *path != '/' || strlen(path) >= PATH_MAX)
+		return say_usage("resolve",
+				 "'%s' is no pid, no path and no line of /proc/PID/cgroup", what);
+	strcpy(ret, path);
+	return 0;
+}
+
+/* Of a cgroup that is there it is known who could name it. */
+static void judge(struct resolve *r, struct answer *a)
+{
+	uint32_t delegated_level = 0;
+	struct cgfs *cgfs = NULL;
+	uint64_t id;
+
+	if (find_hierarchy(r) == 0 &&
+	    cgfs_open(r->hierarchy.mount, r->hierarchy.unified, &cgfs) == 0 &&
+	    cgfs_id_of(cgfs, a->cgroup, &id) == 0)
+		delegated_level = cgfs_delegated_level(cgfs, a->cgroup);
+	cgfs_free(cgfs);
+	a->named = cgtrust_of(NULL, a->cgroup, delegated_level) == CGTRUST_PODS;
+	if (!a->named)
+		cgtrust_cut(CGTRUST_CONTAINERS, &a->path);
+}
+
+static void print_json(const struct answer *a)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	jsonw_object(&line, NULL);
+	jsonw_str(&line, "type", "resolve");
+	jsonw_u64(&line, "schema", 1);
+	jsonw_str(&line, "input", a->what);
+	jsonw_str(&line, "cgroup", a->cgroup);
+	jsonw_str(&line, "kind", cgpath_kind_name(a->path.kind));
+	record_parts_pod(&line, "pod", &a->pod);
+	record_parts_container(&line, "container", &a->container);
+	jsonw_str(&line, "driver", cgpath_driver_name(a->path.driver));
+	jsonw_object_end(&line);
+	puts(buf_str(&line));
+}
+
+static const struct rows_column columns[] = {
+	{"WHAT", 4, false},	{"KIND", 4, false}, {"POD", 3, true},	  {"CONTAINER", 13, false},
+	{"RUNTIME", 10, false}, {"QOS", 10, false}, {"DRIVER", 9, false},
+};
+
+#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
+
+/* With the dashes of other tables: "container-outside-kubepods". */
+static void add_kind(struct rows_row *row, enum cgpath_kind kind)
+{
+	struct buf *cell = rows_cell(row, NULL);
+
+	for (const char *at = cgpath_kind_name(kind); *at; at++)
+		buf_addc(cell, *at == '_' ? '-' : *at);
+}
+
+static void keep_row(struct rows *rows, const struct answer *a)
+{
+	_cleanup_(buf_free) struct buf pod = {};
+	struct rows_row row = {};
+	char id[13];
+
+	if (!rows->n)
+		rows_keep_title(rows, columns, N_COLUMNS);
+	if (a->pod.name)
+		buf_printf(&pod, "%s%s%s", a->pod.namespace_ ? a->pod.namespace_ : "",
+			   a->pod.namespace_ ? "/" : "", a->pod.name);
+	snprintf(id, sizeof(id), "%.12s", a->path.container_id);
+	rows_text(&row, a->what);
+	add_kind(&row, a->path.kind);
+	rows_text(&row, a->pod.name ? buf_str(&pod) : a->path.pod_uid);
+	rows_text(&row, a->container.name ? a->container.name : id);
+	rows_text(&row, a->container.runtime == CGPATH_RT_UNKNOWN
+				? ""
+				: cgpath_runtime_name(a->container.runtime));
+	rows_text(&row, cgpath_qos_name(a->path.qos));
+	rows_text(&row, cgpath_driver_name(a->path.driver));
+	rows_keep(rows, &row);
+}
+
+static int print_rows(const struct resolve *r)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	if (rows_put(&out, &r->rows, columns, N_COLUMNS, false) < 0) {
+		say("cannot print the table: %s", strerror(-buf_error(&out)));
+		return 1;
+	}
+	fputs(buf_str(&out), stdout);
+	return 0;
+}
+
+static int answer(struct resolve *r, const char *what)
+{
+	struct answer a = {.what = what};
+	int status = cgroup_of(r, what, a.cgroup);
+
+	if (status)
+		return status;
+	cgpath_parse(a.cgroup, strlen(a.cgroup), &a.path);
+	judge(r, &a);
+	if (r->logs && a.named)
+		podsrc_logs_find(r->logs, a.path.pod_uid, a.path.container_id, &a.names);
+	if (r->describe && a.named && a.path.kind == CGPATH_NONE)
+		describe_identify(r->describe, a.cgroup, &a.path);
+	describe_record(a.named ? r->describe : NULL, &a.path, &a.names, a.cgroup, &a.pod,
+			&a.container);
+	a.container.known = a.path.container_id[0];
+	if (r->options->json)
+		print_json(&a);
+	else
+		keep_row(&r->rows, &a);
+	return 0;
+}
+
+int cmd_resolve(int argc, char **argv)
+{
+	struct options options;
+	struct resolve r = {.options = &options};
+	int status;
+
+	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST, usage, &options, &status))
+		return status;
+	if (options.first == argc)
+		return say_usage("resolve", "which pid or cgroup path?");
+	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
+		r.logs = NULL;
+	/* Who may not ask the runtime has what anybody may read. */
+	if (!options.no_names)
+		describe_new(&options, &r.describe);
+	for (int i = options.first; i < argc; i++) {
+		int s = answer(&r, argv[i]);
+
+		status = s > status || i == options.first ? s : status;
+	}
+	if (print_rows(&r) && !status)
+		status = 1;
+	rows_free_kept(&r.rows);
+	describe_free(r.describe);
+	podsrc_logs_free(r.logs);
+	return status;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced version: which program this is and what it understands. */
+#include <stdio.h>
+
+#include "app/commands/commands.h"
+#include "app/config/options.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "wire/json/writer.h"
+#include "wire/recording/recording.h"
+
+static const char usage[] = "usage: graced version [-o table|json]\n";
+
+static void print_json(void)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	jsonw_object(&line, NULL);
+	jsonw_str(&line, "type", "version");
+	jsonw_str(&line, "version", GRACED_VERSION);
+	jsonw_u64(&line, "abi", GRACED_ABI);
+	jsonw_u64(&line, "recording", REC_VERSION);
+	jsonw_object_end(&line);
+	puts(buf_str(&line));
+}
+
+int cmd_version(int argc, char **argv)
+{
+	struct options options;
+	int status;
+
+	if (!options_parse(argc, argv, OPTIONS_FORMAT, usage, &options, &status))
+		return status;
+	if (options.first < argc)
+		return say_usage("version", "'%s' is one argument too many", argv[options.first]);
+	if (options.json)
+		print_json();
+	else
+		printf("graced %s (ring buffer records %d, recordings %d)\n", GRACED_VERSION,
+		       GRACED_ABI, REC_VERSION);
+	return 0;
+}

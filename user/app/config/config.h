@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The configuration of the daemon. Every setting has one dotted key (web.listenAddress), a flag
+ * made of it (--web.listen-address) and an environment variable (GRACED_WEB_LISTEN_ADDRESS); a flag
+ * beats the environment, which beats the file, which beats the default.
+ */
+#ifndef APP_CONFIG_CONFIG_H
+#define APP_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "app/config/options.h"
+#include "app/config/web_file.h"
+#include "app/daemon/inhibitor.h"
+#include "base/buf.h"
+
+#define CONFIG_LISTEN_MAX 16
+#define CONFIG_SETTINGS	  48
+
+enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };
+
+struct config {
+	struct options
+		options;  /* scope, grace, nested nodes, roots, hierarchy, ring, names, debug */
+	const char *file; /* --config; NULL: none */
+	bool check;	  /* --config.check: say whether it is right, and end */
+	const char *node_name; /* NULL: NODE_NAME, then the host name */
+
+	int log_level; /* as syslog(3) numbers them, LOG_INFO by default */
+	bool log_json; /* logfmt by default */
+
+	const char *listen[CONFIG_LISTEN_MAX]; /* address:port, [address]:port or :port */
+	size_t n_listen;
+	const char *telemetry_path;  /* /metrics */
+	const char *web_config_file; /* TLS and authentication; NULL: none */
+	struct webfile *webfile;     /* what is in it */
+	bool web_insecure;	     /* off loopback without either */
+
+	const char *control_socket; /* its path; "none"; NULL: where it is by default */
+
+	const char *checkpoint_file; /* its path; "none"; NULL: where it is by default */
+
+	struct inhibitor_options shutdown; /* observe, as the newest kubelet does it */
+
+	bool sink_stdout;		  /* JSON lines to standard output */
+	const char *sink_file;		  /* and to this file, opened anew on SIGHUP; NULL: none */
+	bool sink_signals;		  /* signal records, too, and not the stops alone */
+	enum config_journal sink_journal; /* AUTO: where journald listens */
+
+	uint32_t max_series; /* time series exposed at most, 10000 */
+	uint64_t max_age_ns; /* an hour: how long a series outlives what it is about */
+	uint32_t budget_ppm; /* budget.cpu, of one CPU: 20000 is 2 %; 0: no budget */
+
+	const char *given[CONFIG_SETTINGS]; /* values as they were given, a list's with commas */
+
+	void *store; /* owns the strings */
+};
+
+/*
+ * From argv, the environment and the file. True: go on; config_done() frees. False: the command
+ * ends with *ret_status, after --help, --config.check, wrong use (2) or a wrong file (1), all of
+ * which is told.
+ */
+bool config_load(int argc, char **argv, struct config *ret, int *ret_status);
+
+/* Again with the same argv, for SIGHUP: 0, or -EINVAL when the file is wrong, which is told. */
+int config_reload(int argc, char **argv, struct config *ret);
+
+/*
+ * What of next takes a restart, seen from what is at work: its keys with commas between them, and
+ * each with its value. Errors stick in each.
+ */
+void config_compare(const struct config *now, const struct config *next, struct buf *ret_keys,
+		    struct buf *ret_values);
+
+void config_done(struct config *config);
+
+#endif

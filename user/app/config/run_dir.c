@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finds the runtime directory and the state directory. */
+#include "app/config/run_dir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A service manager names several with colons between. */
+static const char *path_in(const char *variable, const char *fallback, const char *name,
+			   char buffer[static PATH_MAX])
+{
+	const char *dir = getenv(variable);
+
+	if (!dir || dir[0] != '/')
+		dir = fallback;
+	snprintf(buffer, PATH_MAX, "%.*s/%s", (int)strcspn(dir, ":"), dir, name);
+	return buffer;
+}
+
+const char *rundir_relative(void)
+{
+	static const char *const variables[] = {"RUNTIME_DIRECTORY", "STATE_DIRECTORY"};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *dir = getenv(variables[i]);
+
+		if (dir && *dir && *dir != '/')
+			return variables[i];
+	}
+	return NULL;
+}
+
+const char *rundir_path(const char *name, char buffer[static PATH_MAX])
+{
+	return path_in("RUNTIME_DIRECTORY", RUNDIR, name, buffer);
+}
+
+const char *statedir_path(const char *name, char buffer[static PATH_MAX])
+{
+	return path_in("STATE_DIRECTORY", STATEDIR, name, buffer);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Judges who asks by the cgroups that are watched, and tells what the engine knows of pods. */
+#include "app/daemon/answers.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/daemon/daemon.h"
+#include "app/live/lookup.h"
+#include "app/log/log.h"
+#include "io/proc/clock.h"
+#include "io/proc/proc.h"
+#include "wire/json/pods.h"
+
+/* The container that a cgroup is or is in: 1 with its id; 0: none; -errno. */
+static int find_container(struct manager *m, const char *path, uint64_t *ret)
+{
+	char part[PATH_MAX];
+
+	for (const char *end = path; *end;) {
+		struct graced_watch watch;
+		uint64_t id;
+		int r;
+
+		end += 1 + strcspn(end + 1, "/");
+		memcpy(part, path, (size_t)(end - path));
+		part[end - path] = '\0';
+		r = cgfs_id_of(m->cgfs, part, &id);
+		if (r < 0)
+			return r;
+		if (kern_watch_get(m->kern, id, &watch) < 0 || watch.kind != GRACED_WATCH_CONTAINER)
+			continue;
+		*ret = id;
+		return 1;
+	}
+	return 0;
+}
+
+static int container_of_process(struct manager *m, pid_t pid, uint64_t *ret)
+{
+	const char *controller = m->hierarchy.unified ? NULL : m->hierarchy.name;
+	char path[PATH_MAX];
+	int r = procfs_cgroup_of(pid, controller, path, sizeof(path));
+
+	/* Seen from a cgroup namespace that it is not in, it cannot be placed. */
+	if (r >= 0 && (path[0] != '/' || strstr(path, "/..")))
+		r = -EXDEV;
+	return r < 0 ? r : find_container(m, path, ret);
+}
+
+/* Root of a container that sees the socket is root of that container. Who is in the daemon's own
+ * has the daemon anyway. */
+static bool admits(void *userdata, pid_t pid)
+{
+	struct daemon *d = userdata;
+	uint64_t peer, own;
+	int r = container_of_process(d->manager, pid, &peer);
+
+	if (r == 1)
+		return container_of_process(d->manager, getpid(), &own) == 1 && own == peer;
+	return r == 0;
+}
+
+struct telling {
+	struct buf *out;
+	uint64_t lines;
+	struct pods_record record;
+};
+
+static void tell_pod(void *userdata, const struct podview *pod)
+{
+	struct telling *t = userdata;
+
+	t->record.view = *pod;
+	pods_json(t->out, &t->record);
+	t->lines++;
+}
+
+/* It has answered, so that a pod that it does not list is none that it wants. */
+static bool lister_tells(const struct manager *m)
+{
+	struct podsrc_state state;
+
+	if (!m->lookup)
+		return false;
+	lookup_get_state(m, meta_lister(sources_asked(m->options), false), &state);
+	return state.status == PODSRC_UP;
+}
+
+/* What a command on this host cannot know by itself. */
+static uint64_t tell_settings(const struct daemon *d, struct buf *out)
+{
+	const struct config *c = &d->config;
+	const struct sources_options *sources = &c->options.sources;
+	char buffer[PATH_MAX];
+
+	control_add_setting(out, "checkpoint.file",
+			    c->checkpoint_file ? c->checkpoint_file
+					       : rundir_path(CHECKPOINT_NAME, buffer));
+	control_add_setting(out, "shutdown.mode",
+			    c->shutdown.off ? "off" : shutdown_mode_name(c->shutdown.mode));
+	control_add_setting(out, "config", c->file ? c->file : "");
+	control_add_setting(out, "kubelet.tokenFile", sources->kubelet.token_file ?: "");
+	control_add_setting(out, "api.tokenFile", sources->api.token_file ?: "");
+	control_add_setting(out, "api.clientFile", sources->api.client_file ?: "");
+	return 6;
+}
+
+static int answer(void *userdata, enum control_command command, struct buf *out,
+		  uint64_t *ret_lines)
+{
+	struct daemon *d = userdata;
+	const char *name = d->manager->options->node_name;
+	uint64_t now = clock_boot_ns();
+	char node[256];
+	struct telling t = {
+		.out = out,
+		.record = {.at_ns = now,
+			   .wall_ns = (int64_t)now + clock_wall_offset_ns(),
+			   .node = name ? name : node,
+			   .desired_known = lister_tells(d->manager)},
+	};
+
+	if (command == CONTROL_SETTINGS) {
+		*ret_lines = tell_settings(d, out);
+		return 0;
+	}
+	if (command != CONTROL_PODS)
+		return -EOPNOTSUPP;
+	clock_node_name(node, sizeof(node));
+	engine_pods_each(d->manager->engine, tell_pod, &t);
+	*ret_lines = t.lines;
+	return 0;
+}
+
+struct control *answers_open(struct daemon *d)
+{
+	char buffer[PATH_MAX];
+	const char *path = d->config.control_socket;
+	struct control_config config = {
+		.path = path ? path : rundir_path(ANSWERS_NAME, buffer),
+		.userdata = d,
+		.answer = answer,
+		.admits = admits,
+	};
+	struct control *control;
+	struct control_why why;
+
+	if (strcmp(config.path, "none") == 0)
+		return NULL;
+	if (control_new(d->manager->event, &config, &control, &why) < 0) {
+		log_warning("graced pods will have no answer, there is no control socket: %s",
+			    why.text);
+		return NULL;
+	}
+	log_info("control socket at %s", config.path);
+	return control;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a daemon that follows this one has to know, in a file: the engine's state as observations,
+ * and records that were told and may not be written yet. It is written before they are.
+ */
+#ifndef APP_DAEMON_CHECKPOINT_H
+#define APP_DAEMON_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "core/engine/engine.h"
+
+/* Of the file, where nobody says otherwise. */
+#define CHECKPOINT_NAME "checkpoint"
+
+struct checkpoint;
+
+struct checkpoint_stats {
+	uint64_t bytes;	  /* of the file, now */
+	uint64_t writes;  /* that succeeded */
+	uint64_t failed;  /* that did not */
+	uint64_t dropped; /* records that would not be repeated, because readers are far behind */
+};
+
+/* Takes hold of the file. NULL when that cannot be, which is told. The caller frees, which leaves
+ * the file. */
+struct checkpoint *checkpoint_open(const char *path);
+struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
+
+/*
+ * Hands each observation to fn that the one before left, and adds the lines to ret_lines that it
+ * may not have written. Once, before the next turn. Tells what is there, and what is wrong with it.
+ */
+void checkpoint_restore(struct checkpoint *checkpoint, engine_obs_fn fn, void *userdata,
+			struct buf *ret_lines);
+
+/* A record's line, about to be written, with its newline. */
+void checkpoint_tell(struct checkpoint *checkpoint, enum record_type type, const struct buf *line);
+
+/* Writes what is new, if anything is, before the lines told are written; now_ns is of any clock. */
+void checkpoint_turn(struct checkpoint *checkpoint, struct engine *engine, uint64_t now_ns);
+
+/* All lines told before the last turn are written. */
+void checkpoint_written(struct checkpoint *checkpoint);
+
+/* The same when the daemon ends: writes all of it anew. */
+void checkpoint_finish(struct checkpoint *checkpoint, struct engine *engine, uint64_t now_ns);
+
+void checkpoint_get_stats(const struct checkpoint *checkpoint, struct checkpoint_stats *ret);
+
+#endif

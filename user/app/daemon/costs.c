@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Samples what the programs and the daemon cost, and sheds and takes back what core/load/budget
+ * says. */
+#include "app/daemon/costs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/daemon/daemon.h"
+#include "app/live/feed.h"
+#include "app/log/log.h"
+#include "base/cleanup.h"
+#include "core/load/budget.h"
+#include "core/load/noisy.h"
+#include "io/proc/clock.h"
+#include "io/proc/self.h"
+
+#define SECOND_US 1000000
+#define WINDOW_US 100000
+#define GRAIN_US  10000
+
+/* A window stands for ten times its length, or somewhat more on a busy node. */
+#define SCALE_MAX 50
+
+/* A container that does less than so much in a second is not worth marking. */
+#define NOISY_FLOOR 200
+
+struct program {
+	uint64_t run_ns, runs;		 /* estimated, since the start */
+	uint64_t base_run_ns, base_runs; /* when the window was opened */
+};
+
+struct work_list {
+	struct noisy_work *list;
+	size_t n, room;
+};
+
+struct costs {
+	struct daemon *daemon;
+	struct budget budget;
+	struct program programs[METRICS_PROGRAMS_MAX];
+	struct metrics_program metrics[METRICS_PROGRAMS_MAX];
+	sd_event_source *timer;
+	int stats_fd;  /* open while a window is; -1 */
+	bool unknown;  /* the statistics could not be had last time */
+	bool measured; /* ... but were at least once */
+	uint64_t opened_ns, sampled_ns;
+	uint64_t bpf_ns; /* estimated, since the start */
+	/* Of that, what SIGKILLs cost that are ignored and only counted. */
+	uint64_t vain_ns, base_vain_kills;
+
+	struct noisy noisy;
+};
+
+static struct manager *manager_of(const struct costs *c)
+{
+	return c->daemon->manager;
+}
+
+static void open_window(struct costs *c)
+{
+	struct kern_program program;
+
+	c->stats_fd = kern_stats_enable();
+	if (c->stats_fd < 0) {
+		if (!c->unknown)
+			log_at(LOG_WARNING,
+			       "what the BPF programs cost is not known (%s); the budget covers the "
+			       "daemon alone",
+			       c->stats_fd == -EPERM ? "CAP_SYS_ADMIN is missing"
+						     : strerror(-c->stats_fd));
+		c->stats_fd = -1;
+	}
+	c->unknown = c->stats_fd < 0;
+	c->opened_ns = clock_boot_ns();
+	c->base_vain_kills = kern_vain_kills(manager_of(c)->kern);
+	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
+		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+			break;
+		c->programs[i].base_run_ns = program.run_ns;
+		c->programs[i].base_runs = program.runs;
+	}
+}
+
+/*
+ * The part of a program's time in the window that went to SIGKILLs which are ignored and only
+ * counted: no level of shedding makes these cheaper. As much for each run.
+ */
+static double vain_share(const struct costs *c, const struct program *p,
+			 const struct kern_program *now)
+{
+	uint64_t kills = kern_vain_kills(manager_of(c)->kern) - c->base_vain_kills;
+	uint64_t runs = now->runs - p->base_runs;
+
+	if (strcmp(now->name, "on_signal") != 0 || !runs)
+		return 0;
+	return kills < runs ? (double)kills / (double)runs : 1;
+}
+
+/* What ran in the window stands for all the time since the window before. */
+static void close_window(struct costs *c, uint64_t now_ns)
+{
+	double scale = (double)(now_ns - c->sampled_ns) / (double)(now_ns - c->opened_ns);
+	struct kern_program program;
+
+	/* The host may have slept in between. */
+	if (scale > SCALE_MAX)
+		scale = SCALE_MAX;
+	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
+		struct program *p = c->programs + i;
+		uint64_t run_ns;
+
+		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+			break;
+		run_ns = (uint64_t)((double)(program.run_ns - p->base_run_ns) * scale);
+		p->run_ns += run_ns;
+		p->runs += (uint64_t)((double)(program.runs - p->base_runs) * scale);
+		c->bpf_ns += run_ns;
+		c->vain_ns += (uint64_t)((double)run_ns * vain_share(c, p, &program));
+	}
+	if (c->stats_fd >= 0) {
+		close(c->stats_fd);
+		c->measured = true;
+	}
+	c->stats_fd = -1;
+	c->sampled_ns = now_ns;
+}
+
+static int add_work(void *userdata, uint64_t id, const struct graced_watch *watch)
+{
+	const struct graced_counts *counts = &watch->counts;
+	struct work_list *work = userdata;
+
+	if (watch->kind < GRACED_WATCH_CONTAINER)
+		return 0;
+	if (work->n == work->room) {
+		size_t room = work->room ? work->room * 2 : 64;
+		void *bigger = reallocarray(work->list, room, sizeof(*work->list));
+
+		if (!bigger)
+			return -ENOMEM;
+		work->list = bigger;
+		work->room = room;
+	}
+	work->list[work->n++] = (struct noisy_work){
+		.id = id,
+		.events = counts->exits + counts->kills + counts->suppressed,
+	};
+	return 0;
+}
+
+/* -errno, with nothing in the list. The caller frees it. */
+static int list_work(const struct costs *c, struct work_list *ret)
+{
+	int r;
+
+	*ret = (struct work_list){};
+	r = kern_watch_each(manager_of(c)->kern, add_work, ret);
+	if (r < 0) {
+		free(ret->list);
+		*ret = (struct work_list){};
+	}
+	return r;
+}
+
+static void begin_choosing(struct costs *c)
+{
+	struct work_list work;
+
+	if (list_work(c, &work) >= 0)
+		noisy_look(&c->noisy, work.list, work.n);
+	free(work.list);
+}
+
+static void tell_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
+{
+	struct manager *m = manager_of(c);
+	char path[PATH_MAX];
+	struct obs obs;
+	uint32_t level;
+
+	feed_begin(&obs, OBS_SHED);
+	obs.shed.id = id;
+	obs.shed.on = on;
+	feed(m, &obs);
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		strcpy(path, "a container that is gone");
+	if (on)
+		log_at(LOG_WARNING,
+		       "shedding: %s made %" PRIu64 " events in a second; of it, only its init is "
+		       "followed now",
+		       path, events);
+	else
+		log_at(LOG_NOTICE, "%s is followed in full again", path);
+}
+
+static void finish_choosing(struct costs *c)
+{
+	struct work_list work;
+	size_t chosen = 0;
+
+	if (list_work(c, &work) >= 0)
+		chosen = noisy_choose(&c->noisy, work.list, work.n, NOISY_FLOOR);
+	/* One that is gone by now needs no mark. */
+	for (size_t i = 0; i < chosen; i++)
+		if (kern_noisy_set(manager_of(c)->kern, work.list[i].id, true) >= 0)
+			tell_noisy(c, work.list[i].id, true, work.list[i].events);
+	free(work.list);
+}
+
+static void follow_all(struct costs *c)
+{
+	uint64_t id;
+
+	while (noisy_let_go(&c->noisy, &id)) {
+		/* ENOENT: it is gone, and so is its mark. */
+		if (kern_noisy_set(manager_of(c)->kern, id, false) >= 0)
+			tell_noisy(c, id, false, 0);
+	}
+}
+
+static const char *what(enum shed level)
+{
+	switch (level) {
+	case SHED_NOISY:
+		return "what is not init is no longer counted in the busiest containers";
+	case SHED_SIGNALS:
+		return "signal records are no longer written, repeated signals no longer taken in";
+	case SHED_NAMES:
+		return "names are no longer looked up";
+	case SHED_NOTHING:
+	case SHED_COUNT:
+		break;
+	}
+	return "all is done again";
+}
+
+static void apply(struct costs *c, enum shed before)
+{
+	uint32_t ratio_ppm = c->budget.ratio_ppm;
+	bool shutdown = engine_in_shutdown(manager_of(c)->engine);
+	enum shed level = shed_of(c->budget.level, shutdown);
+
+	before = shed_of(before, shutdown);
+	if (level > before)
+		log_at(LOG_WARNING,
+		       "shedding: %u.%04u %% of a CPU is above the budget of %u.%04u %%: %s",
+		       ratio_ppm / 10000, ratio_ppm % 10000, c->budget.limit_ppm / 10000,
+		       c->budget.limit_ppm % 10000, what(level));
+	else if (level < before)
+		log_at(LOG_NOTICE, "within the budget for a while: %s; %s",
+		       "one thing less is shed", what(level));
+	if (level >= before && level >= SHED_NOISY)
+		begin_choosing(c);
+	if (level < SHED_NOISY)
+		follow_all(c);
+	recorders_shed_signals(c->daemon->recorders, level >= SHED_SIGNALS);
+	kern_limit_all(manager_of(c)->kern, level >= SHED_SIGNALS);
+	manager_of(c)->shed = c->budget.level;
+}
+
+/* Whoever scrapes, or pretends to, pays for it in no other coin. */
+static uint64_t web_cpu_ns(const struct costs *c)
+{
+	struct web_stats stats;
+
+	web_get_stats(c->daemon->web, &stats);
+	return stats.cpu_ns;
+}
+
+static void sample(struct costs *c, uint64_t now_ns)
+{
+	uint64_t web_ns = web_cpu_ns(c), cpu_ns = selfstat_cpu_ns();
+	struct budget_sample s = {
+		.at_ns = now_ns,
+		.cost_ns = (cpu_ns > web_ns ? cpu_ns - web_ns : 0) + c->bpf_ns - c->vain_ns,
+		.apart_ns = web_ns + c->vain_ns,
+	};
+	enum shed before = c->budget.level;
+
+	if (noisy_is_looking(&c->noisy))
+		finish_choosing(c);
+	if (budget_sample(&c->budget, &s))
+		apply(c, before);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct costs *c = userdata;
+	uint64_t next = SECOND_US - WINDOW_US, now_ns = clock_boot_ns();
+	int r;
+
+	(void)usec;
+	if (c->opened_ns) {
+		close_window(c, now_ns);
+		sample(c, now_ns);
+		c->opened_ns = 0;
+	} else {
+		open_window(c);
+		next = WINDOW_US;
+	}
+	r = sd_event_source_set_time_relative(source, next);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int costs_new(struct daemon *daemon, struct costs **ret)
+{
+	struct costs *c = calloc(1, sizeof(*c));
+	int r = -ENOMEM;
+
+	if (c) {
+		c->daemon = daemon;
+		c->stats_fd = -1;
+		c->sampled_ns = clock_boot_ns();
+		c->budget.limit_ppm = daemon->config.budget_ppm;
+		budget_sample(&c->budget, &(struct budget_sample){.at_ns = c->sampled_ns,
+								  .cost_ns = selfstat_cpu_ns()});
+		r = sd_event_add_time_relative(daemon->manager->event, &c->timer, CLOCK_MONOTONIC,
+					       SECOND_US - WINDOW_US, GRAIN_US, on_timer, c);
+	}
+	if (r < 0) {
+		log_at(LOG_ERR, "cannot measure what this costs: %s", strerror(-r));
+		costs_free(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+struct costs *costs_free(struct costs *c)
+{
+	if (!c)
+		return NULL;
+	sd_event_source_disable_unref(c->timer);
+	if (c->stats_fd >= 0)
+		close(c->stats_fd);
+	noisy_done(&c->noisy);
+	free(c);
+	return NULL;
+}
+
+void costs_reload(struct costs *c)
+{
+	c->budget.limit_ppm = c->daemon->config.budget_ppm;
+}
+
+void costs_get_metrics(struct costs *c, struct metrics *ret)
+{
+	struct kern_program program;
+	unsigned int i;
+
+	for (i = 0; i < METRICS_PROGRAMS_MAX; i++) {
+		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+			break;
+		c->metrics[i] = (struct metrics_program){
+			.name = program.name,
+			.attached = program.attached,
+			.known = c->measured && program.attached,
+			.run_ns = c->programs[i].run_ns,
+			.runs = c->programs[i].runs,
+		};
+	}
+	ret->programs = c->metrics;
+	ret->n_programs = i;
+	ret->overhead_known = c->budget.ratio_ppm;
+	ret->overhead_ppm = c->budget.ratio_ppm;
+	ret->budget_ppm = c->budget.limit_ppm;
+	ret->shed = shed_of(c->budget.level, engine_in_shutdown(manager_of(c)->engine));
+	ret->shed_containers = c->noisy.n_marked;
+	ret->shed_changes = c->budget.changes;
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Starts the daemon's parts around a manager, tells systemd how it is, and reloads. */
+#include "app/daemon/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include "app/config/run_dir.h"
+#include "app/daemon/answers.h"
+#include "app/daemon/pages.h"
+#include "app/live/feed.h"
+#include "app/live/scan.h"
+#include "app/log/log.h"
+#include "app/log/say.h"
+#include "io/proc/clock.h"
+
+#define MINUTE_US 60000000
+#define GRAIN_US  1000000
+
+/* With the port that was found where any would do. */
+static void tell_listening(const char *address, uint16_t port)
+{
+	const char *colon = strrchr(address, ':');
+
+	log_info("listening on %.*s:%u", (int)(colon ? colon - address : 0), address, port);
+}
+
+static void tell_bared(const struct config *config)
+{
+	if (config->webfile && webfile_bares_passwords(config->webfile))
+		log_warning("passwords can be read underway: %s has users, but no "
+			    "tls_server_config",
+			    config->web_config_file);
+}
+
+static int open_web(struct daemon *d)
+{
+	struct web_config config = {.listen = d->config.listen, .n_listen = d->config.n_listen};
+	struct web_why why;
+	int r;
+
+	if (d->config.webfile)
+		webfile_apply(d->config.webfile, &config);
+	r = web_new(d->manager->event, &config, pages_answer, d, &d->web, &why);
+	if (r < 0) {
+		say("%s", why.text);
+		return r;
+	}
+	tell_bared(&d->config);
+	for (size_t i = 0; i < config.n_listen; i++)
+		tell_listening(config.listen[i], web_port(d->web, i));
+	return 0;
+}
+
+static void tell_settings(const struct daemon *d)
+{
+	const struct config *c = &d->config;
+	struct metrics_sink sinks[METRICS_SINK_COUNT];
+	bool on = false;
+
+	recorders_get_stats(d->recorders, sinks);
+	for (int i = 0; i < METRICS_SINK_COUNT; i++)
+		on |= sinks[i].on;
+	log_info("graced %s, settings from %s", GRACED_VERSION,
+		 c->file ? c->file : "flags, environment and defaults");
+	log_info("records go to:%s%s%s%s%s", sinks[METRICS_STDOUT].on ? " standard output" : "",
+		 sinks[METRICS_JOURNAL].on ? " the journal" : "", sinks[METRICS_FILE].on ? " " : "",
+		 sinks[METRICS_FILE].on ? c->sink_file : "", on ? "" : " nowhere, no sink is on");
+}
+
+static struct checkpoint *open_checkpoint(const struct config *config)
+{
+	const char *path = config->checkpoint_file;
+	char buffer[PATH_MAX];
+
+	if (path && strcmp(path, "none") == 0)
+		return NULL;
+	return checkpoint_open(path ? path : rundir_path(CHECKPOINT_NAME, buffer));
+}
+
+static int on_open(void *userdata, struct manager *m)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	d->manager = m;
+	d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
+	r = recorders_new(&d->config, &d->recorders);
+	if (r < 0)
+		return r;
+	d->checkpoint = open_checkpoint(&d->config);
+	tell_settings(d);
+	r = tally_open(&d->tally, &d->config);
+	if (r < 0) {
+		say("cannot start the daemon: %s", strerror(-r));
+		return r;
+	}
+	return open_web(d);
+}
+
+static void tell_status(const struct daemon *d, const char *state)
+{
+	struct engine_stats stats;
+
+	engine_get_stats(d->manager->engine, &stats);
+	sd_notifyf(0, "%sSTATUS=%" PRIu64 " cgroups watched, %" PRIu64 " stops told", state,
+		   stats.cgroups, stats.stops);
+}
+
+static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	(void)usec;
+	tally_look(&d->tally, d->manager);
+	tally_age(&d->tally);
+	if (d->inhibitor)
+		inhibitor_look(d->inhibitor);
+	tell_status(d, "");
+	r = sd_event_source_set_time_relative(source, MINUTE_US);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static void feed_kept(void *userdata, const struct obs *obs)
+{
+	feed(userdata, obs);
+}
+
+static void on_restore(void *userdata)
+{
+	_cleanup_(buf_free) struct buf lines = {};
+	struct daemon *d = userdata;
+
+	if (d->checkpoint)
+		checkpoint_restore(d->checkpoint, feed_kept, d->manager, &lines);
+	recorders_repeat(d->recorders, &lines);
+}
+
+static void on_record(void *userdata, const struct record *record)
+{
+	struct daemon *d = userdata;
+	const struct buf *line = recorders_record(d->recorders, record);
+
+	if (line && d->checkpoint)
+		checkpoint_tell(d->checkpoint, record->type, line);
+	tally_record(&d->tally, record);
+	if (d->inhibitor)
+		inhibitor_record(d->inhibitor, record);
+}
+
+static void on_turn(void *userdata)
+{
+	struct daemon *d = userdata;
+	uint64_t now = clock_boot_ns();
+
+	if (d->checkpoint)
+		checkpoint_turn(d->checkpoint, d->manager->engine, now);
+	recorders_flush(d->recorders, now);
+	if (d->checkpoint && recorders_idle(d->recorders))
+		checkpoint_written(d->checkpoint);
+	if (d->inhibitor)
+		inhibitor_turn(d->inhibitor, recorders_idle(d->recorders));
+}
+
+static int open_inhibitor(struct daemon *d)
+{
+	const struct inhibitor_options *o = &d->config.shutdown;
+	struct inhibitor_lock lock = d->lock;
+
+	d->lock.fd = -1;
+	if (o->deaf_grace_ns && (o->off || o->mode != SHUTDOWN_ASSIST))
+		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
+	if (!o->off)
+		return inhibitor_new(d, lock, &d->inhibitor);
+	inhibitor_remove_drop_in();
+	return 0;
+}
+
+static void on_shutdown(void *userdata, const struct effect *effect)
+{
+	struct daemon *d = userdata;
+
+	if (d->inhibitor)
+		inhibitor_effect(d->inhibitor, effect);
+}
+
+static void on_attached(void *userdata)
+{
+	struct daemon *d = userdata;
+	struct manager *m = d->manager;
+	int r;
+
+	if (costs_new(d, &d->costs) < 0 ||
+	    sd_event_add_time_relative(m->event, &d->minute, CLOCK_MONOTONIC, MINUTE_US, GRAIN_US,
+				       on_minute, d) < 0) {
+		manager_end(m, 1);
+		return;
+	}
+	d->control = answers_open(d);
+	if (open_inhibitor(d) < 0) {
+		manager_end(m, 1);
+		return;
+	}
+	/* From now on a restart goes on from here. */
+	on_turn(d);
+	d->ready = true;
+	log_info("ready: %u BPF programs attached", kern_attached(m->kern));
+	tell_status(d, "READY=1\n");
+	/* A ping before READY=1 starts systemd's watchdog (service_reset_watchdog()) while the
+	 * programs are loaded, which may take longer than its interval. */
+	r = sd_event_set_watchdog(m->event, true);
+	if (r < 0) {
+		log_error("cannot start the watchdog: %s", strerror(-r));
+		manager_end(m, 1);
+	}
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_web(const struct config *a, const struct config *b)
+{
+	if (a->n_listen != b->n_listen)
+		return false;
+	for (size_t i = 0; i < a->n_listen; i++)
+		if (strcmp(a->listen[i], b->listen[i]) != 0)
+			return false;
+	return same_text(a->telemetry_path, b->telemetry_path) &&
+	       same_text(a->web_config_file, b->web_config_file) &&
+	       a->web_insecure == b->web_insecure;
+}
+
+/* Keys, certificates and users as they are now; not for other listeners than those they were
+ * judged for. What did not change closes no connection. */
+static int reload_web(struct daemon *d, struct config *next)
+{
+	struct web_config config = {};
+	struct webfile *old = d->config.webfile;
+	struct web_why why;
+	int r;
+
+	if (!next->webfile || !same_web(&d->config, next) || webfile_same(old, next->webfile))
+		return 0;
+	webfile_apply(next->webfile, &config);
+	r = web_reload(d->web, &config, &why);
+	if (r < 0) {
+		log_error("%s; the web server stays as it was", why.text);
+		return r;
+	}
+	tell_bared(next);
+	d->config.webfile = next->webfile;
+	next->webfile = old;
+	log_info("the web server has new keys or users");
+	return 0;
+}
+
+/* What was decided at the start stays until a restart, which is told once. */
+static void tell_unapplied(struct daemon *d, const struct config *next)
+{
+	_cleanup_(buf_free) struct buf keys = {}, values = {};
+
+	config_compare(&d->config, next, &keys, &values);
+	if (keys.len > 0 && strcmp(buf_str(&values), buf_str(&d->unapplied)) != 0)
+		log_warning("a restart is needed for %s, which changed in %s", buf_str(&keys),
+			    next->file ? next->file : "the configuration");
+	buf_free(&d->unapplied);
+	d->unapplied = values;
+	values = (struct buf){};
+}
+
+/* -errno when a part of it could not be had, which is told. Strings that the sources borrowed stay
+ * those of the first configuration. */
+static int take_over(struct daemon *d, struct config *next)
+{
+	int recorders, web;
+
+	tell_unapplied(d, next);
+	d->config.log_level = next->log_level;
+	d->config.log_json = next->log_json;
+	d->config.budget_ppm = next->budget_ppm;
+	log_setup(next->log_level, next->log_json, log_to_journal());
+	recorders = recorders_reload(d->recorders, next);
+	web = reload_web(d, next);
+	if (d->costs)
+		costs_reload(d->costs);
+	return recorders < 0 ? recorders : web;
+}
+
+static void on_reload(void *userdata)
+{
+	struct daemon *d = userdata;
+	struct config next;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_monotonic_ns() / 1000);
+	d->reload_failed = config_reload(d->argc, d->argv, &next) < 0;
+	if (d->reload_failed) {
+		log_error("the configuration stays as it was; files are opened anew");
+		recorders_reopen(d->recorders);
+	} else {
+		d->reload_failed = take_over(d, &next) < 0;
+		config_done(&next);
+	}
+	if (!d->reload_failed) {
+		d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
+		log_info("reloaded");
+	}
+	tell_status(d, "READY=1\n");
+}
+
+static void on_ending(void *userdata)
+{
+	struct daemon *d = userdata;
+
+	d->ending = true;
+	sd_notify(0, "STOPPING=1\nSTATUS=stopping");
+	log_info("stopping");
+}
+
+/* With what came since the last turn. */
+static void finish_checkpoint(struct daemon *d)
+{
+	struct engine *engine = d->manager->engine;
+
+	checkpoint_finish(d->checkpoint, engine, clock_boot_ns());
+	recorders_finish(d->recorders);
+	if (!recorders_idle(d->recorders))
+		return;
+	checkpoint_written(d->checkpoint);
+	checkpoint_turn(d->checkpoint, engine, clock_boot_ns());
+}
+
+static void on_close(void *userdata)
+{
+	struct daemon *d = userdata;
+
+	if (d->ready && d->checkpoint)
+		finish_checkpoint(d);
+	if (d->recorders)
+		recorders_finish(d->recorders);
+	d->checkpoint = checkpoint_free(d->checkpoint);
+	d->inhibitor = inhibitor_free(d->inhibitor);
+	d->control = control_free(d->control);
+	d->costs = costs_free(d->costs);
+	d->minute = sd_event_source_disable_unref(d->minute);
+	d->web = web_free(d->web);
+	tally_done(&d->tally);
+	d->recorders = recorders_free(d->recorders);
+}
+
+int daemon_run(int argc, char **argv, struct config *config)
+{
+	struct daemon d = {.argc = argc, .argv = argv, .config = *config};
+	struct manager_hooks hooks = {
+		.userdata = &d,
+		.open = on_open,
+		.restore = on_restore,
+		.attached = on_attached,
+		.record = on_record,
+		.shutdown = on_shutdown,
+		.turn = on_turn,
+		.reload = on_reload,
+		.ending = on_ending,
+		.close = on_close,
+	};
+	const char *refused = inhibitor_refuse(&config->shutdown, config->options.hierarchy);
+	int status;
+
+	if (refused) {
+		say("%s", refused);
+		config_done(&d.config);
+		return 1;
+	}
+	d.lock = inhibitor_take_back(&config->shutdown);
+	log_setup(config->log_level, config->log_json, log_to_journal());
+	status = manager_run(&d.config.options, NULL, &hooks);
+	buf_free(&d.unapplied);
+	config_done(&d.config);
+	return status;
+}

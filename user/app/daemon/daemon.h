@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon: a manager with sinks, metrics, pages and a budget. Everything of `graced run` hangs
+ * off struct daemon. */
+#ifndef APP_DAEMON_DAEMON_H
+#define APP_DAEMON_DAEMON_H
+
+#include "app/config/config.h"
+#include "app/daemon/checkpoint.h"
+#include "app/daemon/costs.h"
+#include "app/daemon/inhibitor.h"
+#include "app/daemon/recorders.h"
+#include "app/daemon/tally.h"
+#include "app/live/manager.h"
+#include "io/control/control.h"
+#include "io/http/web.h"
+
+struct daemon {
+	int argc;
+	char **argv;
+	struct config config;
+	struct manager *manager;
+
+	struct recorders *recorders;
+	struct checkpoint *checkpoint; /* NULL: there is none */
+	struct tally tally;
+	struct costs *costs;
+	struct web *web;
+	struct control *control;     /* NULL: there is none */
+	struct inhibitor *inhibitor; /* NULL: shutdowns are none of ours */
+	struct inhibitor_lock lock;  /* that systemd kept, until the inhibitor has it */
+	sd_event_source *minute;
+
+	bool ready, ending;
+	bool reload_failed;
+	struct buf unapplied; /* what of the last configuration read takes a restart */
+	int64_t reload_ok_wall_ns;
+};
+
+/* Runs the daemon with a configuration, which it owns from then on, until a signal ends it. Says
+ * what goes wrong. The exit status. */
+int daemon_run(int argc, char **argv, struct config *config);
+
+#endif

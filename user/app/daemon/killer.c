@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Goes round the containers that are being killed. */
+#include "app/daemon/killer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/log/log.h"
+
+/* Of those under way together: each holds up to four descriptors. */
+#define OPEN_MAX_JOBS 16
+/* When the daemon ends. */
+#define LAST_SLICES   64
+
+struct job {
+	uint64_t id;
+	struct cgfs_kill *kill; /* NULL: not begun */
+};
+
+struct killer {
+	struct cgfs *cgfs;
+	/* A timer that is always due, enabled while there is a job: a source of the deferred kind
+	 * would go before all others of its priority. */
+	sd_event_source *slice;
+	struct job *jobs; /* oldest first */
+	size_t n, room;
+	size_t next; /* of the first OPEN_MAX_JOBS */
+};
+
+static void log_failure(uint64_t id, int error)
+{
+	if (error != -ENOENT)
+		log_error("cannot kill the processes of cgroup %llu: %s", (unsigned long long)id,
+			  strerror(-error));
+}
+
+/* 1: there is more to do. */
+static int work_on(struct killer *k, struct job *job)
+{
+	uint32_t work = KILLER_WORK;
+	int r = job->kill ? 1 : cgfs_kill_begin(k->cgfs, job->id, &job->kill);
+
+	if (r > 0)
+		r = cgfs_kill_step(job->kill, &work);
+	if (r < 0)
+		log_failure(job->id, r);
+	return r;
+}
+
+static void run_slice(struct killer *k)
+{
+	size_t open = k->n < OPEN_MAX_JOBS ? k->n : OPEN_MAX_JOBS;
+	size_t at = k->next < open ? k->next : 0;
+
+	k->next = at + 1;
+	if (work_on(k, k->jobs + at) > 0)
+		return;
+	cgfs_kill_free(k->jobs[at].kill);
+	k->n--;
+	memmove(k->jobs + at, k->jobs + at + 1, (k->n - at) * sizeof(*k->jobs));
+	k->next = at;
+}
+
+static int on_slice(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct killer *k = userdata;
+
+	(void)usec;
+	run_slice(k);
+	return sd_event_source_set_enabled(source, k->n ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+void killer_add(struct killer *k, uint64_t id)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < k->n; i++)
+		if (k->jobs[i].id == id)
+			return;
+	if (k->n == k->room) {
+		size_t room = k->room ? 2 * k->room : 16;
+		struct job *jobs = reallocarray(k->jobs, room, sizeof(*jobs));
+
+		if (!jobs) {
+			log_failure(id, -ENOMEM);
+			return;
+		}
+		k->jobs = jobs;
+		k->room = room;
+	}
+	k->jobs[k->n++] = (struct job){.id = id};
+	r = sd_event_source_set_enabled(k->slice, SD_EVENT_ONESHOT);
+	if (r < 0)
+		log_failure(id, r);
+}
+
+int killer_new(sd_event *event, struct cgfs *cgfs, struct killer **ret)
+{
+	struct killer *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k)
+		return -ENOMEM;
+	k->cgfs = cgfs;
+	r = sd_event_add_time(event, &k->slice, CLOCK_MONOTONIC, 0, 1, on_slice, k);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(k->slice, SD_EVENT_OFF);
+	if (r < 0) {
+		killer_free(k);
+		return r;
+	}
+	*ret = k;
+	return 0;
+}
+
+struct killer *killer_free(struct killer *k)
+{
+	if (!k)
+		return NULL;
+	for (unsigned int i = 0; k->n && i < LAST_SLICES; i++)
+		run_slice(k);
+	for (size_t i = 0; i < k->n; i++)
+		cgfs_kill_free(k->jobs[i].kill);
+	sd_event_source_disable_unref(k->slice);
+	free(k->jobs);
+	free(k);
+	return NULL;
+}

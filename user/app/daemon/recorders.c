@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Encodes each record once for all who want it, and says in the log when one stops taking them. */
+#include "app/daemon/recorders.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/log/log.h"
+#include "base/cleanup.h"
+#include "base/trouble.h"
+#include "io/proc/host.h"
+#include "io/sinks/journal.h"
+#include "io/sinks/lines.h"
+#include "wire/json/record.h"
+#include "wire/text/journal.h"
+
+/* How long a reader who has stopped reading can hold up the end. */
+#define FINISH_MS 2000
+
+/* Memory for what is held that is kept from turn to turn. */
+#define HELD_KEPT (256u << 10)
+
+/* A sink that was wanted once stays, with its counts, when it is turned off. */
+struct recorders {
+	struct linesink *out, *file; /* NULL: never wanted so far */
+	struct journal *journal;
+	char *path; /* of file, for messages */
+	bool on[METRICS_SINK_COUNT];
+	struct trouble troubles[METRICS_SINK_COUNT];
+	bool signals, shed;
+	struct buf held;	/* lines, until the turn ends */
+	struct buf text, entry; /* scratch */
+};
+
+static const char *name_of(const struct recorders *r, enum metrics_sink_type type)
+{
+	switch (type) {
+	case METRICS_FILE:
+		return r->path;
+	case METRICS_JOURNAL:
+		return "the journal";
+	case METRICS_STDOUT:
+	case METRICS_SINK_COUNT:
+		break;
+	}
+	return "standard output";
+}
+
+static int open_failed(const char *name, int error)
+{
+	log_error("cannot write records to %s: %s", name, strerror(-error));
+	return error;
+}
+
+static int open_path(struct recorders *r, const char *path)
+{
+	bool same = r->path && strcmp(r->path, path) == 0;
+	char *copy;
+
+	if (r->file && same)
+		return linesink_reopen(r->file, NULL);
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	free(r->path);
+	r->path = copy;
+	return r->file ? linesink_reopen(r->file, path) : linesink_new(path, &r->file);
+}
+
+static int open_file(struct recorders *r, const char *path)
+{
+	int error = path ? open_path(r, path) : 0;
+
+	/* With a file that cannot be opened now, it is tried again and again. */
+	r->on[METRICS_FILE] = path && r->file;
+	return error < 0 ? open_failed(path, error) : 0;
+}
+
+static int open_journal(struct recorders *r, enum config_journal wanted)
+{
+	bool on = wanted == CONFIG_JOURNAL_ON ||
+		  (wanted == CONFIG_JOURNAL_AUTO && host_is_socket(JOURNAL_SOCKET));
+	int error = on && !r->journal ? journal_new(JOURNAL_SOCKET, &r->journal) : 0;
+
+	r->on[METRICS_JOURNAL] = on && r->journal;
+	return error < 0 ? open_failed("the journal", error) : 0;
+}
+
+static int open_stdout(struct recorders *r, bool wanted)
+{
+	int error = wanted && !r->out ? linesink_new(NULL, &r->out) : 0;
+
+	r->on[METRICS_STDOUT] = wanted && r->out;
+	return error < 0 ? open_failed("standard output", error) : 0;
+}
+
+DEFINE_CLEANUP(struct recorders *, recorders_free);
+
+int recorders_new(const struct config *config, struct recorders **ret)
+{
+	_cleanup_(cleanup_recorders_free) struct recorders *r = calloc(1, sizeof(*r));
+	int error;
+
+	if (!r)
+		return -ENOMEM;
+	r->signals = config->sink_signals;
+	error = open_stdout(r, config->sink_stdout);
+	if (error >= 0)
+		error = open_file(r, config->sink_file);
+	if (error >= 0)
+		error = open_journal(r, config->sink_journal);
+	if (error < 0)
+		return error;
+	*ret = TAKE_PTR(r);
+	return 0;
+}
+
+struct recorders *recorders_free(struct recorders *r)
+{
+	if (!r)
+		return NULL;
+	linesink_free(r->out);
+	linesink_free(r->file);
+	journal_free(r->journal);
+	free(r->path);
+	buf_free(&r->held);
+	buf_free(&r->text);
+	buf_free(&r->entry);
+	free(r);
+	return NULL;
+}
+
+static void add_line(struct recorders *r, const char *line, size_t size)
+{
+	if (r->on[METRICS_STDOUT])
+		linesink_add(r->out, line, size);
+	if (r->on[METRICS_FILE])
+		linesink_add(r->file, line, size);
+}
+
+static void hand_on(struct recorders *r)
+{
+	const char *at = buf_str(&r->held), *end = at + r->held.len, *newline;
+
+	for (; at < end; at = newline + 1) {
+		newline = memchr(at, '\n', (size_t)(end - at));
+		add_line(r, at, (size_t)(newline + 1 - at));
+	}
+	if (r->held.room > HELD_KEPT)
+		buf_free(&r->held);
+	buf_reset(&r->held);
+}
+
+static const struct buf *hold_line(struct recorders *r, const struct record *record)
+{
+	buf_reset(&r->text);
+	if (record_json(&r->text, record) < 0)
+		return NULL;
+	buf_add(&r->held, buf_str(&r->text), r->text.len);
+	if (!buf_error(&r->held))
+		return &r->text;
+	/* Too much for one turn: a checkpoint comes second to a line that is written. */
+	hand_on(r);
+	add_line(r, buf_str(&r->text), r->text.len);
+	return &r->text;
+}
+
+static void write_entry(struct recorders *r, const struct record *record)
+{
+	buf_reset(&r->entry);
+	if (journal_write(&r->entry, record) >= 0)
+		journal_send(r->journal, buf_str(&r->entry), r->entry.len);
+}
+
+const struct buf *recorders_record(struct recorders *r, const struct record *record)
+{
+	if (record->type == RECORD_SIGNAL && (!r->signals || r->shed))
+		return NULL;
+	if (r->on[METRICS_JOURNAL] && journal_has(record->type))
+		write_entry(r, record);
+	return r->on[METRICS_STDOUT] || r->on[METRICS_FILE] ? hold_line(r, record) : NULL;
+}
+
+void recorders_repeat(struct recorders *r, const struct buf *lines)
+{
+	if (r->on[METRICS_STDOUT])
+		linesink_mend(r->out, buf_str(lines), lines->len);
+	if (r->on[METRICS_FILE])
+		linesink_mend(r->file, buf_str(lines), lines->len);
+	if (r->on[METRICS_STDOUT] || r->on[METRICS_FILE])
+		buf_add(&r->held, buf_str(lines), lines->len);
+}
+
+bool recorders_idle(const struct recorders *r)
+{
+	return !r->held.len && (!r->on[METRICS_STDOUT] || linesink_is_idle(r->out)) &&
+	       (!r->on[METRICS_FILE] || linesink_is_idle(r->file));
+}
+
+static void tell(struct recorders *r, enum metrics_sink_type type, int error, uint64_t dropped,
+		 uint64_t now_ns)
+{
+	uint64_t cost;
+
+	switch (trouble_look(r->troubles + type, error != 0, dropped, now_ns, &cost)) {
+	case TROUBLE_BEGINS:
+		log_warning("records are not written to %s: %s; they are counted as dropped",
+			    name_of(r, type),
+			    error ? strerror(-error) : "it does not take them fast enough");
+		break;
+	case TROUBLE_ENDS:
+		log_at(LOG_NOTICE, "records are written to %s again; %" PRIu64 " were dropped",
+		       name_of(r, type), cost);
+		break;
+	case TROUBLE_NO_NEWS:
+		break;
+	}
+}
+
+static void flush(struct recorders *r, enum metrics_sink_type type, struct linesink *sink,
+		  uint64_t now_ns)
+{
+	struct linesink_stats stats;
+
+	if (!r->on[type])
+		return;
+	linesink_flush(sink, now_ns);
+	linesink_get_stats(sink, &stats);
+	tell(r, type, stats.error, stats.dropped, now_ns);
+}
+
+void recorders_flush(struct recorders *r, uint64_t now_ns)
+{
+	struct journal_stats stats;
+
+	hand_on(r);
+	flush(r, METRICS_STDOUT, r->out, now_ns);
+	flush(r, METRICS_FILE, r->file, now_ns);
+	if (!r->on[METRICS_JOURNAL])
+		return;
+	journal_get_stats(r->journal, &stats);
+	tell(r, METRICS_JOURNAL, stats.error, stats.dropped, now_ns);
+}
+
+void recorders_shed_signals(struct recorders *r, bool shed)
+{
+	r->shed = shed;
+}
+
+void recorders_reopen(struct recorders *r)
+{
+	int error = r->on[METRICS_FILE] ? linesink_reopen(r->file, NULL) : 0;
+
+	if (error < 0)
+		open_failed(r->path, error);
+}
+
+int recorders_reload(struct recorders *r, const struct config *config)
+{
+	int out = open_stdout(r, config->sink_stdout);
+	int file = open_file(r, config->sink_file);
+	int journal = open_journal(r, config->sink_journal);
+
+	r->signals = config->sink_signals;
+	if (out < 0)
+		return out;
+	return file < 0 ? file : journal;
+}
+
+static void finish(struct recorders *r, enum metrics_sink_type type, struct linesink *sink)
+{
+	struct linesink_stats before, after;
+
+	if (!r->on[type])
+		return;
+	linesink_get_stats(sink, &before);
+	linesink_finish(sink, FINISH_MS);
+	linesink_get_stats(sink, &after);
+	if (after.dropped > before.dropped)
+		log_warning("%" PRIu64 " records were not written to %s in the end",
+			    after.dropped - before.dropped, name_of(r, type));
+}
+
+void recorders_finish(struct recorders *r)
+{
+	hand_on(r);
+	finish(r, METRICS_STDOUT, r->out);
+	finish(r, METRICS_FILE, r->file);
+}
+
+static struct metrics_sink stats_of(const struct linesink *sink)
+{
+	struct linesink_stats stats;
+
+	if (!sink)
+		return (struct metrics_sink){};
+	linesink_get_stats(sink, &stats);
+	return (struct metrics_sink){true, stats.written, stats.dropped};
+}
+
+void recorders_get_stats(const struct recorders *r, struct metrics_sink *ret)
+{
+	struct journal_stats stats;
+
+	ret[METRICS_STDOUT] = stats_of(r->out);
+	ret[METRICS_FILE] = stats_of(r->file);
+	ret[METRICS_JOURNAL] = (struct metrics_sink){};
+	if (!r->journal)
+		return;
+	journal_get_stats(r->journal, &stats);
+	ret[METRICS_JOURNAL] = (struct metrics_sink){true, stats.written, stats.dropped};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the daemon's records go: JSON lines to standard output and to a file, entries to the
+ * journal. None of them is waited for; what one does not take is counted and told in the log.
+ *
+ * Lines are held until the turn of the loop ends, so that a checkpoint has them before any reader.
+ */
+#ifndef APP_DAEMON_RECORDERS_H
+#define APP_DAEMON_RECORDERS_H
+
+#include "app/config/config.h"
+#include "core/stop/record.h"
+#include "wire/prometheus/metrics.h"
+
+struct recorders;
+
+/* -errno, told. The caller frees. */
+int recorders_new(const struct config *config, struct recorders **ret);
+struct recorders *recorders_free(struct recorders *recorders);
+
+/* The line that is held for who takes lines, with its newline, valid until the next call; NULL: it
+ * is for none of them. */
+const struct buf *recorders_record(struct recorders *recorders, const struct record *record);
+
+/* Holds lines of a daemon that was killed, which it may not have written, and puts right what it
+ * wrote half. To be called before any record. */
+void recorders_repeat(struct recorders *recorders, const struct buf *lines);
+
+/* Whether each line was written or dropped by all who take lines. */
+bool recorders_idle(const struct recorders *recorders);
+
+/* Hands on what is held, at the end of each turn of the loop; now_ns is of any clock. */
+void recorders_flush(struct recorders *recorders, uint64_t now_ns);
+
+/* Signal records are left out, whatever the configuration says. */
+void recorders_shed_signals(struct recorders *recorders, bool shed);
+
+/* Opens the file anew, for who has renamed it. */
+void recorders_reopen(struct recorders *recorders);
+
+/* The same, and takes over what the configuration says now. -errno, told, when one of them cannot
+ * be opened; the others change all the same. */
+int recorders_reload(struct recorders *recorders, const struct config *config);
+
+/* Waits a bounded time for slow readers at the end, and tells what did not get out. */
+void recorders_finish(struct recorders *recorders);
+
+/* Fills METRICS_SINK_COUNT of them. */
+void recorders_get_stats(const struct recorders *recorders, struct metrics_sink *ret);
+
+#endif

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tells the engine what was there before, and puts right what the kernel half guessed wrong. */
+#include "app/live/scan.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/live/feed.h"
+#include "app/live/manager.h"
+#include "app/log/log.h"
+#include "app/log/say.h"
+#include "core/cgroup/map.h"
+#include "io/proc/clock.h"
+#include "io/proc/host.h"
+#include "io/proc/proc.h"
+
+/* As in bpf/cgroup.bpf.c: branches down to this level answer for what is made below them. */
+#define OWNER_LEVEL 2
+#define LEVELS	    128
+
+/* Of one turn of the loop: processes, cgroups and names in their directories. */
+#define SEARCH_WORK 512
+#define ENTER_WORK  16	  /* of that, for a container */
+#define SEARCH_PIDS 65536 /* of one container; among more its init is not looked for */
+
+struct scan {
+	struct manager *m;
+	uint64_t owners[LEVELS]; /* of the directory on the way at each level */
+	uint32_t refused;	 /* the kernel half's map is full */
+};
+
+/* What the engine's own map will take a path for. */
+static uint32_t kind_of(const struct manager *m, const struct cgfs_dir *dir)
+{
+	const struct cgmap_new found = {
+		.id = 1, .delegated_level = dir->delegated_level, .name = dir->path};
+	struct cgmap map = {
+		.services = m->options->engine.scope >= SCOPE_SERVICES,
+		.nested_nodes = m->options->nested,
+		.roots = m->options->roots,
+	};
+	uint32_t kind = GRACED_WATCH_BRANCH;
+	struct cgnode *node;
+
+	if (cgmap_add_path(&map, &found, &node) == 0)
+		kind = node->kind;
+	cgmap_done(&map);
+	return kind;
+}
+
+/* Whether everything below it is its own. */
+static bool is_whole(uint32_t kind)
+{
+	return kind >= GRACED_WATCH_CONTAINER && kind != GRACED_WATCH_MAYBE;
+}
+
+static uint64_t owner_of(const struct scan *s, const struct cgfs_dir *dir, uint32_t kind)
+{
+	/* Nothing is charged below a container. */
+	if (kind >= GRACED_WATCH_CONTAINER)
+		return 0;
+	if (kind == GRACED_WATCH_POD || dir->level <= OWNER_LEVEL)
+		return dir->id;
+	return dir->level <= LEVELS ? s->owners[dir->level - 1] : 0;
+}
+
+/* The kind that the kernel half now has for the directory; negative: it is not watched. */
+static int watch(struct scan *s, const struct cgfs_dir *dir)
+{
+	struct graced_watch w = {.kind = kind_of(s->m, dir),
+				 .level = dir->level,
+				 .delegated_level = dir->delegated_level,
+				 .since_ns = clock_boot_ns()};
+	uint64_t oom_seen = 0;
+	int r;
+
+	w.told_at_ns = w.since_ns;
+	w.owner_id = owner_of(s, dir, w.kind);
+	w.oom_known = cgfs_oom_events(s->m->cgfs, dir->path, &oom_seen) == 0;
+	w.oom_seen = oom_seen;
+	if (dir->level < LEVELS)
+		s->owners[dir->level] = w.owner_id;
+	r = kern_watch_add(s->m->kern, dir->id, &w);
+	if (r == -EEXIST)
+		r = kern_watch_get(s->m->kern, dir->id, &w);
+	if (r < 0) {
+		s->refused += r == -E2BIG;
+		return r;
+	}
+	/* Removed before it was watched, it would stay in the map for good. */
+	if (dir->parent_fd >= 0 && !cgfs_dir_exists(dir)) {
+		kern_watch_delete(s->m->kern, dir->id);
+		return -ENOENT;
+	}
+	return (int)w.kind;
+}
+
+static void feed_found(struct manager *m, const struct cgfs_dir *dir, uint32_t kind)
+{
+	struct obs obs;
+
+	if (strlen(dir->path) >= sizeof(obs.cgroup.path))
+		return;
+	feed_begin(&obs, OBS_CGROUP_FOUND);
+	obs.cgroup.id = dir->id;
+	obs.cgroup.parent_id = dir->parent_id;
+	obs.cgroup.level = dir->level;
+	obs.cgroup.delegated_level = dir->delegated_level;
+	obs.cgroup.kind = kind;
+	strcpy(obs.cgroup.path, dir->path);
+	feed(m, &obs);
+}
+
+struct members {
+	struct procfs_proc *list;
+	size_t n, room;
+	size_t unread; /* there, and /proc does not say what they are */
+};
+
+static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	struct members *members = userdata;
+	struct procfs_proc *list;
+	int r;
+
+	if (members->n == members->room) {
+		size_t room = members->room ? members->room * 2 : 16;
+
+		list = reallocarray(members->list, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		members->list = list;
+		members->room = room;
+	}
+	r = procfs_read(pid, cgroup_id, members->list + members->n);
+	members->n += r == 0;
+	members->unread += r == -EACCES || r == -EPERM;
+	return 0;
+}
+
+/*
+ * The map gets a guess under the next rank: it may yield to a process that turns out to be PID 1,
+ * but not to one that is merely exec'd into the running container.
+ */
+static uint32_t map_rank(uint32_t rank)
+{
+	return rank == GRACED_INIT_GUESSED ? GRACED_INIT_FIRST : rank;
+}
+
+/* False: it is gone already, and its exit went unseen. */
+static bool is_alive(struct manager *m, uint64_t id, const struct graced_proc *proc)
+{
+	if (procfs_alive((pid_t)proc->pid, proc->start_ns))
+		return true;
+	kern_init_delete(m->kern, id, proc->pid);
+	return false;
+}
+
+/* As GRACED_INIT_LATE has it. A start as /proc has it may be a tick too early. */
+static bool is_late(const struct manager *m, uint64_t id, const struct graced_proc *proc)
+{
+	struct graced_watch w;
+
+	return kern_watch_get(m->kern, id, &w) < 0 || proc->start_ns < w.since_ns;
+}
+
+static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *proc, uint32_t rank,
+		      bool late)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_INIT);
+	obs.init.id = id;
+	obs.init.rank = rank;
+	obs.init.late = late;
+	obs.init.proc = *proc;
+	obs.init.proc.watch_id = id;
+	feed(m, &obs);
+}
+
+/*
+ * least: of which rank it must be. A container that is being made holds the runtime's own stages,
+ * which are nobody's init; whoever execs in it from now on is the kernel half's to tell.
+ */
+static void find_init(struct manager *m, uint64_t id, const char *path, uint32_t least)
+{
+	struct members members = {};
+	const struct procfs_proc *init;
+	struct graced_init entry;
+	uint32_t rank;
+
+	cgfs_pids(m->cgfs, path, take_member, &members);
+	init = procfs_choose_init(members.list, members.n, &rank);
+	if (!init || rank < least)
+		goto out;
+	entry = (struct graced_init){
+		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
+	if (kern_init_add(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
+		feed_init(m, id, &init->proc, rank, is_late(m, id, &init->proc));
+out:
+	free(members.list);
+}
+
+/* A unit could name any process; only one of its own cgroup is its main one. */
+static const struct procfs_proc *member(const struct members *members, uint32_t pid)
+{
+	for (size_t i = 0; i < members->n; i++)
+		if (members->list[i].proc.pid == pid)
+			return members->list + i;
+	return NULL;
+}
+
+void scan_set_init(struct manager *m, uint64_t id, uint32_t pid)
+{
+	struct graced_init entry = {.rank = GRACED_INIT_PID1};
+	struct members members = {};
+	const struct procfs_proc *init;
+	char path[PATH_MAX];
+	uint32_t level;
+
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		return;
+	cgfs_pids(m->cgfs, path, take_member, &members);
+	init = member(&members, pid);
+	if (init) {
+		entry.start_ns = init->proc.start_ns;
+		entry.pid = pid;
+		if (kern_init_set(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
+			feed_init(m, id, &init->proc, GRACED_INIT_PID1,
+				  is_late(m, id, &init->proc));
+	}
+	free(members.list);
+}
+
+/* The kernel half knows one, and the record of that was lost; or it has just found one. */
+static bool feed_known(struct manager *m, uint64_t id)
+{
+	struct procfs_proc init;
+	struct graced_init entry;
+
+	if (kern_init_get(m->kern, id, &entry) < 0)
+		return false;
+	if (!entry.pid || procfs_read((pid_t)entry.pid, id, &init) < 0)
+		return true;
+	init.proc.start_ns = entry.start_ns;
+	if (is_alive(m, id, &init.proc))
+		feed_init(m, id, &init.proc, entry.rank, is_late(m, id, &init.proc));
+	return true;
+}
+
+/*
+ * Always late: no signal has shown it to be the init, but while its parent was in the container
+ * none could, and the parent may have moved since.
+ */
+static bool feed_chosen(struct manager *m, uint64_t id, struct members *members)
+{
+	const struct procfs_proc *init;
+	struct graced_init entry;
+	uint32_t rank;
+	int r;
+
+	init = procfs_choose_init(members->list, members->n, &rank);
+	if (!init || procfs_is_runtime(init->proc.exe))
+		return false;
+	entry = (struct graced_init){
+		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
+	r = kern_init_add(m->kern, id, &entry);
+	if (r == -EEXIST)
+		return feed_known(m, id);
+	if (r >= 0 && is_alive(m, id, &init->proc))
+		feed_init(m, id, &init->proc, rank, true);
+	return r >= 0;
+}
+
+static bool is_stage(const struct procfs_proc *p)
+{
+	return procfs_is_runtime(p->proc.exe);
+}
+
+/* Whether processes run in it that its runtime has not left there while it is being made. */
+static bool has_others(struct manager *m, const char *path, const struct members *members)
+{
+	size_t others = members->unread;
+
+	for (size_t i = 0; i < members->n; i++)
+		others += !members->list[i].exiting && !is_stage(members->list + i);
+	/* In another pid namespace members may not be listed; in the host's, where none is, none is
+	 * there. */
+	if (!members->n && !host_in_initial_pidns())
+		others += cgfs_populated(m->cgfs, path);
+	return others;
+}
+
+static void feed_no_init(struct manager *m, uint64_t id, const char *path)
+{
+	struct obs obs;
+
+	log_warning("%s has processes, but its init was not found: until a signal or an exit shows "
+		    "which one it is, its stop may be missed",
+		    path);
+	feed_begin(&obs, OBS_NO_INIT);
+	obs.no_init.id = id;
+	feed(m, &obs);
+}
+
+struct ids {
+	uint64_t *list;
+	size_t n, room;
+};
+
+struct scan_search {
+	struct ids due;		   /* containers of this round */
+	size_t next;		   /* of them */
+	uint64_t id;		   /* that is looked at */
+	struct cgfs_members *walk; /* over it; NULL: none is */
+	struct members members;	   /* read so far */
+};
+
+static void take_id(void *userdata, uint64_t id)
+{
+	struct ids *ids = userdata;
+
+	if (ids->n == ids->room) {
+		size_t room = ids->room ? ids->room * 2 : 16;
+		uint64_t *list = reallocarray(ids->list, room, sizeof(*list));
+
+		if (!list)
+			return;
+		ids->list = list;
+		ids->room = room;
+	}
+	ids->list[ids->n++] = id;
+}
+
+static int take_batch(void *userdata, const struct cgfs_batch *batch)
+{
+	struct members *members = userdata;
+	int r = 0;
+
+	for (size_t i = 0; i < batch->n && r == 0; i++)
+		r = members->n < SEARCH_PIDS ? take_member(members, batch->pids[i], batch->id)
+					     : -E2BIG;
+	return r;
+}
+
+static void search_leave(struct scan_search *s)
+{
+	s->walk = cgfs_members_free(s->walk);
+	free(s->members.list);
+	s->members = (struct members){};
+}
+
+static void search_enter(struct manager *m, struct scan_search *s)
+{
+	const char *path;
+
+	s->id = s->due.list[s->next++];
+	if (feed_known(m, s->id))
+		return;
+	path = engine_cgroup_path(m->engine, s->id);
+	if (path)
+		cgfs_members_begin(m->cgfs, path, s->id, &s->walk);
+}
+
+static void search_conclude(struct manager *m, struct scan_search *s)
+{
+	const char *path;
+
+	if (feed_known(m, s->id) || feed_chosen(m, s->id, &s->members))
+		return;
+	path = engine_cgroup_path(m->engine, s->id);
+	if (path && has_others(m, path, &s->members))
+		feed_no_init(m, s->id, path);
+}
+
+static void search_step(struct manager *m, struct scan_search *s, uint32_t *work)
+{
+	if (cgfs_members_step(s->walk, take_batch, &s->members, work) > 0)
+		return;
+	search_conclude(m, s);
+	search_leave(s);
+}
+
+static void search_renew(struct manager *m, struct scan_search *s)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	s->due.n = s->next = 0;
+	/* What the kernel half has found by now is in there. */
+	if (ring_drain(m->ring))
+		engine_each_without_init(m->engine, now_ns, take_id, &s->due);
+}
+
+void scan_find_inits(struct manager *m, bool again)
+{
+	struct scan_search *s = m->search ? m->search : calloc(1, sizeof(*s));
+	uint32_t work = SEARCH_WORK;
+
+	m->search = s;
+	if (!s)
+		return;
+	if (again && !s->walk && s->next == s->due.n)
+		search_renew(m, s);
+	while (work && (s->walk || s->next < s->due.n)) {
+		if (s->walk) {
+			search_step(m, s, &work);
+			continue;
+		}
+		work -= work < ENTER_WORK ? work : ENTER_WORK;
+		search_enter(m, s);
+	}
+}
+
+struct scan_search *scan_search_free(struct scan_search *s)
+{
+	if (!s)
+		return NULL;
+	search_leave(s);
+	free(s->due.list);
+	free(s);
+	return NULL;
+}
+
+static bool is_known_whole(struct manager *m, uint64_t id)
+{
+	struct graced_watch w;
+
+	return kern_watch_get(m->kern, id, &w) == 0 && is_whole(w.kind);
+}
+
+static int visit(void *userdata, const struct cgfs_dir *dir)
+{
+	struct scan *s = userdata;
+	int kind = watch(s, dir);
+
+	if (kind < 0)
+		return 0;
+	feed_found(s->m, dir, (uint32_t)kind);
+	/* The answer to what it is may have been that it is a container, and was carried out. */
+	if (!is_whole((uint32_t)kind))
+		return !is_known_whole(s->m, dir->id);
+	find_init(s->m, dir->id, dir->path, GRACED_INIT_GUESSED);
+	return 0;
+}
+
+static void tell_refused(uint32_t refused, const struct cgfs_scan *counts)
+{
+	if (refused || counts->skipped)
+		say("%u of %u cgroups are not watched: too many, too deep, or not "
+		    "readable",
+		    refused + counts->skipped, counts->visited + counts->skipped);
+}
+
+int scan_all(struct manager *m)
+{
+	struct scan s = {.m = m};
+	struct cgfs_scan counts;
+	int r = cgfs_scan(m->cgfs, "/", visit, &s, &counts);
+
+	if (r < 0)
+		return r;
+	tell_refused(s.refused, &counts);
+	return 0;
+}
+
+static void feed_names(void *userdata, const struct obs_names *names)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_NAMES);
+	obs.names = *names;
+	/* Nobody asked: whoever was, is still to answer. */
+	obs.names.more = true;
+	feed(userdata, &obs);
+}
+
+void scan_names(struct manager *m)
+{
+	if (m->logs)
+		podsrc_logs_each(m->logs, feed_names, m);
+}
+
+static uint64_t parent_of(struct manager *m, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_MAX];
+	uint64_t id = 0;
+
+	if (!slash || !slash[1])
+		return 0;
+	memcpy(parent, path, (size_t)(slash - path));
+	parent[slash - path] = 0;
+	return cgfs_id_of(m->cgfs, parent, &id) < 0 ? 0 : id;
+}
+
+void scan_find(struct manager *m, uint64_t id)
+{
+	struct cgfs_dir dir = {.id = id};
+	struct graced_watch w = {};
+	char path[PATH_MAX];
+
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &dir.level) < 0)
+		return;
+	kern_watch_get(m->kern, id, &w);
+	dir.path = path;
+	dir.parent_id = parent_of(m, path);
+	dir.delegated_level = cgfs_delegated_level(m->cgfs, path);
+	/* The directory above may have been given to somebody, or taken back, since it was made. */
+	if (w.delegated_level)
+		dir.delegated_level = w.delegated_level;
+	feed_found(m, &dir, w.kind);
+}
+
+bool scan_populated(struct manager *m, uint64_t id)
+{
+	char path[PATH_MAX];
+	uint32_t level;
+	int r = cgfs_path_of(m->cgfs, id, path, sizeof(path), &level);
+
+	return r < 0 ? r != -ENOENT : cgfs_populated(m->cgfs, path);
+}
+
+struct correction {
+	struct scan scan;
+	uint64_t id;
+};
+
+/* Below what turned out to be a branch nothing was watched so far. */
+static int visit_below(void *userdata, const struct cgfs_dir *dir)
+{
+	struct correction *c = userdata;
+
+	return dir->id == c->id ? 1 : visit(&c->scan, dir);
+}
+
+/* Below what turned out to be a container nothing is watched of its own. */
+static int forget_below(void *userdata, const struct cgfs_dir *dir)
+{
+	struct correction *c = userdata;
+
+	if (dir->id != c->id)
+		kern_watch_delete(c->scan.m->kern, dir->id);
+	return 1;
+}
+
+void scan_correct(struct manager *m, uint64_t id, uint32_t kind)
+{
+	struct correction c = {.scan.m = m, .id = id};
+	struct graced_watch w;
+	char path[PATH_MAX];
+	uint32_t level;
+	bool was, is = is_whole(kind);
+
+	if (kern_watch_get(m->kern, id, &w) < 0 || w.kind == kind)
+		return;
+	was = is_whole(w.kind);
+	if (kern_watch_set_kind(m->kern, id, kind) < 0 || was == is)
+		return;
+	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+		return;
+	c.scan.owners[level < LEVELS ? level : 0] = w.owner_id;
+	cgfs_scan(m->cgfs, path, is ? forget_below : visit_below, &c, NULL);
+	/* Of what was recorded from the start the kernel half tells the init. */
+	if (is && w.kind != GRACED_WATCH_MAYBE)
+		find_init(m, id, path, GRACED_INIT_PID1);
+}

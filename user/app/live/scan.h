@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was there before the programs were attached, and what the kernel half could not tell: the
+ * cgroups, their inits and names.
+ */
+#ifndef APP_LIVE_SCAN_H
+#define APP_LIVE_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct manager;
+
+/*
+ * Watches and feeds every cgroup from the root down to the containers, parents first, each
+ * container with its init. To be called with the programs attached: what is made meanwhile is the
+ * kernel half's, what vanishes meanwhile is not fed. -errno.
+ */
+int scan_all(struct manager *m);
+
+/* Feeds all names that the log directories tell. */
+void scan_names(struct manager *m);
+
+/* Feeds OBS_CGROUP_FOUND for an id, if there is such a cgroup. */
+void scan_find(struct manager *m, uint64_t id);
+
+/* The kernel half's guess of what a cgroup is was wrong: corrects its entry, and what follows from
+ * it for the cgroups below and for the init. */
+void scan_correct(struct manager *m, uint64_t id, uint32_t kind);
+
+/* The process is id's init, whatever was guessed: feeds OBS_INIT if it is there. */
+void scan_set_init(struct manager *m, uint64_t id, uint32_t pid);
+
+/*
+ * Of containers that have been without an init for a while: feeds OBS_INIT if the kernel half knows
+ * it or one of the processes can be taken for it, OBS_NO_INIT if there are processes and neither is
+ * so, which is logged. To be called again and again: each call does a bounded part of a round. A
+ * new round begins with again, unless the last one is under way.
+ */
+struct scan_search;
+void scan_find_inits(struct manager *m, bool again);
+struct scan_search *scan_search_free(struct scan_search *search);
+
+/* Whether a process is in the cgroup or below it. */
+bool scan_populated(struct manager *m, uint64_t id);
+
+#endif

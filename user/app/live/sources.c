@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opens and closes the sources of metadata. */
+#include "app/live/sources.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/config/options.h"
+#include "app/log/log.h"
+#include "app/log/say.h"
+#include "io/proc/clock.h"
+#include "io/proc/host.h"
+
+/* A runtime that was not there at the start is looked for this often. */
+#define LOOK_AGAIN_US 5000000
+#define LOOK_GRAIN_US 1000000
+
+#define NODE_NAME_SIZE 256
+
+static int want_fetch(struct sources *s)
+{
+	int r = s->fetch ? 0 : fetch_new(s->event, &s->fetch, &s->lacks);
+
+	if (r < 0)
+		log_warning("%s: neither the runtime nor the kubelet nor the API server is asked",
+			    s->lacks.text);
+	return r;
+}
+
+static bool cri_wanted(const struct options *o)
+{
+	return !o->sources.cri_endpoint || strcmp(o->sources.cri_endpoint, "none") != 0;
+}
+
+static bool runtime_is_there(void)
+{
+	for (const char *const *socket = podsrc_cri_places; *socket; socket++)
+		if (host_is_socket(*socket))
+			return true;
+	return false;
+}
+
+/* libcurl is loaded for a runtime that is there, and not before: it takes more memory than all the
+ * rest of a trace. */
+static int open_cri(struct sources *s)
+{
+	struct podsrc_cri_options options = {
+		.endpoint = s->options->sources.cri_endpoint,
+		.node = s->options->node_name,
+	};
+	int r;
+
+	if (!options.endpoint && !runtime_is_there())
+		return -ENOENT;
+	r = want_fetch(s);
+	return r < 0 ? r : podsrc_cri_new(s->event, s->fetch, &options, &s->sink, &s->cri);
+}
+
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	int r = open_cri(userdata);
+
+	(void)usec;
+	if (r != -ENOENT)
+		return 0;
+	r = sd_event_source_set_time_relative(source, LOOK_AGAIN_US);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int want_cri(struct sources *s)
+{
+	int r = cri_wanted(s->options) ? open_cri(s) : 0;
+
+	if (r == -EINVAL)
+		say("'%s' is no socket's absolute path", s->options->sources.cri_endpoint);
+	if (r == -ENOENT)
+		return sd_event_add_time_relative(s->event, &s->again, CLOCK_MONOTONIC,
+						  LOOK_AGAIN_US, LOOK_GRAIN_US, on_again, s);
+	/* Names are not worth a trace that does not begin. */
+	return r == -ELIBACC ? 0 : r;
+}
+
+static const struct sources_peer *peer_of(const struct options *o, enum meta_source source)
+{
+	return source == META_API ? &o->sources.api : &o->sources.kubelet;
+}
+
+/* name holds the node's, which is borrowed from it or from o. */
+static struct podsrc_kubelet_options ask_by(const struct options *o, enum meta_source source,
+					    char name[static NODE_NAME_SIZE])
+{
+	const struct sources_peer *peer = peer_of(o, source);
+	struct podsrc_kubelet_options ret = {
+		.url = peer->url,
+		.ca_file = peer->ca,
+		.server_name = peer->server_name,
+		.token_file = peer->token_file,
+		.client_file = peer->client_file,
+		.interval_ns = peer->interval_ns,
+	};
+
+	if (source != META_API)
+		return ret;
+	clock_node_name(name, NODE_NAME_SIZE);
+	ret.api_node = o->node_name ? o->node_name : name;
+	return ret;
+}
+
+const char *sources_want_path(const char *value)
+{
+	return value[0] == '/' ? NULL : "an absolute path";
+}
+
+const char *sources_want_endpoint(const char *value)
+{
+	const char *path = strncmp(value, "unix://", 7) == 0 ? value + 7 : value;
+
+	if (strcmp(value, "none") == 0 || path[0] == '/')
+		return NULL;
+	return "a socket's absolute path, with or without unix://, or none";
+}
+
+const char *sources_refuse(const struct options *o, enum meta_source source,
+			   struct podsrc_kubelet_why *ret_why)
+{
+	const struct sources_peer *peer = peer_of(o, source);
+	char name[NODE_NAME_SIZE];
+	struct podsrc_kubelet_options options = ask_by(o, source, name);
+
+	if (!peer->url && (peer->ca || peer->server_name || peer->token_file || peer->client_file))
+		return "a CA, a server's name, a token or a client certificate is given, and no URL";
+	if (!peer->url || podsrc_kubelet_judge(&options, ret_why) != -EINVAL)
+		return NULL;
+	return ret_why->text;
+}
+
+static int open_peer(struct sources *s, enum meta_source source, struct podsrc_kubelet **ret)
+{
+	char name[NODE_NAME_SIZE];
+	struct podsrc_kubelet_options options = ask_by(s->options, source, name);
+	struct podsrc_kubelet_why why;
+	int r;
+
+	if (!options.url)
+		return 0;
+	r = want_fetch(s);
+	if (r == -ELIBACC)
+		return 0;
+	if (r >= 0)
+		r = podsrc_kubelet_new(s->event, s->fetch, &options, &s->sink, ret, &why);
+	if (r == -EINVAL)
+		say("%s", why.text);
+	return r;
+}
+
+static int open_files(struct sources *s)
+{
+	const struct sources_options *o = &s->options->sources;
+	struct podsrc_files_options options = {
+		.docker_root = o->docker_root,
+		.podman_root = o->podman_root,
+		.containerd_state = o->containerd_state,
+	};
+
+	return podsrc_files_new(&options, &s->files);
+}
+
+int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
+		 struct sources *ret)
+{
+	int r;
+
+	*ret = (struct sources){.options = options, .event = event, .sink = *sink};
+	r = open_files(ret);
+	if (r >= 0)
+		r = open_peer(ret, META_KUBELET, &ret->kubelet);
+	if (r >= 0)
+		r = open_peer(ret, META_API, &ret->api);
+	if (r >= 0 && options->engine.scope >= SCOPE_SERVICES)
+		r = podsrc_units_new(event, NULL, sink, &ret->units);
+	return r < 0 ? r : want_cri(ret);
+}
+
+void sources_close(struct sources *s)
+{
+	s->again = sd_event_source_disable_unref(s->again);
+	s->units = podsrc_units_free(s->units);
+	s->api = podsrc_kubelet_free(s->api);
+	s->kubelet = podsrc_kubelet_free(s->kubelet);
+	s->cri = podsrc_cri_free(s->cri);
+	s->files = podsrc_files_free(s->files);
+	s->fetch = fetch_free(s->fetch);
+}
+
+struct podsrc_kubelet *sources_of_pod(const struct sources *s, const char *pod_uid)
+{
+	return meta_lister(sources_asked(s->options), meta_is_static_uid(pod_uid)) == META_API
+		       ? s->api
+		       : s->kubelet;
+}
+
+uint32_t sources_asked(const struct options *o)
+{
+	uint32_t asked = 1u << META_DOCKER | 1u << META_PODMAN | 1u << META_CONTAINERD;
+
+	if (o->no_names)
+		return 0;
+	if (cri_wanted(o))
+		asked |= 1u << META_CRI;
+	if (o->sources.kubelet.url)
+		asked |= 1u << META_KUBELET;
+	if (o->sources.api.url)
+		asked |= 1u << META_API;
+	if (o->engine.scope >= SCOPE_SERVICES)
+		asked |= 1u << META_SYSTEMD;
+	return asked;
+}
+
+void sources_get_state(const struct sources *s, enum meta_source source, struct podsrc_state *ret)
+{
+	const struct options *o = s->options;
+
+	*ret = (struct podsrc_state){};
+	if (source == META_CRI && s->cri)
+		podsrc_cri_get_state(s->cri, ret);
+	else if (source == META_KUBELET && s->kubelet)
+		podsrc_kubelet_get_state(s->kubelet, ret);
+	else if (source == META_API && s->api)
+		podsrc_kubelet_get_state(s->api, ret);
+	else if (source == META_SYSTEMD && s->units)
+		podsrc_units_get_state(s->units, ret);
+	else if (source == META_CRI || (source == META_KUBELET && o->sources.kubelet.url) ||
+		 (source == META_API && o->sources.api.url))
+		snprintf(ret->text, sizeof(ret->text), "%s", s->lacks.text);
+	else if (s->files)
+		podsrc_files_get_state(s->files, source, ret);
+}
+
+bool sources_settled(const struct sources *s)
+{
+	static const enum meta_source slow[] = {META_CRI, META_KUBELET, META_API, META_SYSTEMD};
+	struct podsrc_state state;
+
+	for (size_t i = 0; i < sizeof(slow) / sizeof(*slow); i++) {
+		sources_get_state(s, slow[i], &state);
+		if (state.status == PODSRC_STARTING || (state.status == PODSRC_UP && state.waiting))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sources of metadata that a command has open, and how they fare. */
+#ifndef APP_LIVE_SOURCES_H
+#define APP_LIVE_SOURCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "io/fetch/fetch.h"
+#include "io/sources/cri/cri.h"
+#include "io/sources/files/files.h"
+#include "io/sources/kubelet/kubelet.h"
+#include "io/sources/units/units.h"
+
+struct options;
+
+/* Whom to ask for lists of pods, and how. */
+struct sources_peer {
+	const char *url; /* NULL: not asked */
+	const char *ca, *server_name, *token_file, *client_file;
+	uint64_t interval_ns; /* 0: the default */
+};
+
+/* Where they are. Strings are borrowed; NULL is the default, or none where there is none. */
+struct sources_options {
+	const char *cri_endpoint; /* socket; NULL: found by itself; "none": not asked */
+	const char *docker_root, *podman_root, *containerd_state;
+	struct sources_peer kubelet, api;
+};
+
+struct sources {
+	const struct options *options;
+	sd_event *event;
+	struct podsrc_sink sink;
+	struct fetch *fetch; /* NULL until somebody needs it */
+	struct podsrc_cri *cri;
+	struct podsrc_kubelet *kubelet, *api;
+	struct podsrc_units *units;
+	struct podsrc_files *files;
+	struct fetch_why lacks; /* why nobody can be asked by HTTP; "" */
+	sd_event_source *again; /* looks for a runtime that was not there */
+};
+
+/* Bits 1 << enum meta_source of those that are asked with these options. */
+uint32_t sources_asked(const struct options *options);
+
+/* Whether a value can be the place of files, or of a runtime's socket: NULL, or what is wanted. */
+const char *sources_want_path(const char *value);
+const char *sources_want_endpoint(const char *value);
+
+/* Whether the options of the kubelet or of the API server (META_API) make sense together: NULL, or
+ * what does not, in *ret_why. */
+const char *sources_refuse(const struct options *options, enum meta_source source,
+			   struct podsrc_kubelet_why *ret_why);
+/* The source that is asked for what is wanted of a pod; NULL: none is. */
+struct podsrc_kubelet *sources_of_pod(const struct sources *sources, const char *pod_uid);
+
+/*
+ * Opens what the options name and what is there; a source that is down is no error. options, event
+ * and the sink's userdata are borrowed. -errno, told; what is open is to be closed either way.
+ */
+int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
+		 struct sources *ret);
+void sources_close(struct sources *sources);
+
+/* How one of them fares; PODSRC_OFF for one that is not open, with a
+ * text where something else than the source keeps it from that. Log directories are not theirs. */
+void sources_get_state(const struct sources *sources, enum meta_source source,
+		       struct podsrc_state *ret);
+/* None is still about to tell what it has at the start. */
+bool sources_settled(const struct sources *sources);
+
+#endif
