@@ -92,7 +92,7 @@ DAEMON    := $(call layer-tests,daemon)
 RUNTIME   := $(call layer-tests,runtime)
 HELPERS   := $(patsubst tests/kernel/helpers/%.c,$(BUILD)/tests/helpers/%,\
 	$(wildcard tests/kernel/helpers/*.c))
-TEST_BPF  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*/*.bpf.c))
+TEST_BPF  := $(patsubst %.c,$(BUILD)/%.o,$(call sources,tests,*.bpf.c))
 VECTORS   := $(if $(wildcard tests/vectors*.c),$(BUILD)/tests/vectors)
 FUZZ      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
@@ -196,16 +196,16 @@ $(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,-lcmocka)
 
 # The peer that plays a runtime speaks HTTP/2.
-PEERED := $(filter %/test_podsrc_cri %/test_podsrc_cri_hostile %/test_cri_peer,$(UNIT) $(DAEMON) $(RUNTIME))
+PEERED := $(filter %/sources/cri/test_cri %/sources/cri/test_cri_hostile,$(UNIT))
 $(PEERED): LDLIBS += -lnghttp2
 
-$(BUILD)/tests/wire/test_abi: | $(BUILD)/tests/wire/abi.bpf.o
+$(BUILD)/tests/wire/kernel/test_abi: | $(BUILD)/tests/wire/kernel/abi.bpf.o
 
 $(BUILD)/tests/vectors: $(call objs,tests/vectors*.c) $(libs-of-wire)
 	$(call link)
 
 # Helpers run inside bare namespaces and cgroups: static, so that they need no file but themselves.
-$(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/page.h Makefile
+$(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/box/page.h Makefile
 	@mkdir -p $(@D)
 	$(call say,HELPER,$@)
 	$(Q)$(CC) -std=gnu11 -O2 -g -D_GNU_SOURCE $(WARNINGS) -Werror -Itests -pthread -static -o $@ $<
@@ -215,8 +215,8 @@ $(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(BUILD)/tests/fuzz/replay_main.
 	$(call link,$(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer))
 
 # Their walks and rules are those of the property tests.
-$(BUILD)/tests/fuzz/fuzz_podworker: $(call objs,tests/lib/podwalk*.c)
-$(BUILD)/tests/fuzz/fuzz_shutdown: $(call objs,tests/lib/shutwalk*.c)
+$(BUILD)/tests/fuzz/fuzz_podworker: $(call objs,tests/lib/pods/podwalk*.c)
+$(BUILD)/tests/fuzz/fuzz_shutdown: $(call objs,tests/lib/shutdown/shutwalk*.c)
 
 $(filter-out %/vmlinux-check %/stack-check,$(TOOLS)): $(BUILD)/libtest.a $(LIBS)
 # The runtime it plays is the tests'.

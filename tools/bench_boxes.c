@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
 
 static int make_dir(const char *dir, const char *name)
 {

@@ -24,11 +24,11 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
-#include "lib/box.h"
-#include "lib/cripeer.h"
-#include "lib/kubepeer.h"
-#include "lib/many.h"
-#include "lib/podgen.h"
+#include "lib/box/box.h"
+#include "lib/box/many.h"
+#include "lib/cri/cripeer.h"
+#include "lib/daemon/kubepeer.h"
+#include "lib/pods/podgen.h"
 
 #define POD_BYTES	 20000
 #define ANNOTATION_BYTES 1000

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows graced at work: four real containers on this host, stopped in four different ways, as
 // `graced trace` tells it and as the metrics of `graced run` count it.
-#include "lib/box.h"
-#include "lib/lognames.h"
-#include "lib/send.h"
-#include "lib/service.h"
+#include "lib/box/box.h"
+#include "lib/box/send.h"
+#include "lib/daemon/lognames.h"
+#include "lib/daemon/service.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * the values of the shared maps.
  *
  * Append-only. Members have fixed widths and are padded by hand, so that the BPF build and the
- * user build agree; tests/wire/test_abi.c compares the two. Times are nanoseconds of
+ * user build agree; tests/wire/kernel/test_abi.c compares the two. Times are nanoseconds of
  * CLOCK_BOOTTIME. Cgroup ids are kernfs ids of the one hierarchy that holds the containers.
  * Process ids are numbers of the initial pid namespace unless a name says ns_pid. Strings are
  * NUL-terminated bytes of any content.

@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
-#include "lib/jwtgen.h"
-#include "lib/lognames.h"
-#include "lib/prom.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/daemon/lognames.h"
+#include "lib/daemon/prom.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/tracer.h"
+#include "lib/net/jwtgen.h"
 
 #define PAGE	    "docs/graced-run.8"
 #define CREDENTIALS 9 /* the query about them */

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
+#include "lib/daemon/service.h"
 #include "lib/jrec.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/kernel/tracer.h"
 
 #define NEIGHBOURS 20
 #define EXITS	   "20000" /* a second */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "lib/claim.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/tracer.h"
 #include "lib/run.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
 
 /* What it prints, with that runtime directory. */
 static void check(const char *dir, struct run_result *ret)

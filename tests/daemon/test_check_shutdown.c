@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
-#include "lib/kubepeer.h"
-#include "lib/logindmock.h"
+#include "lib/daemon/kubepeer.h"
 #include "lib/run.h"
+#include "lib/shutdown/logindmock.h"
 
 #define TYPE "apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n"
 

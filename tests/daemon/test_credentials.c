@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "lib/claim.h"
-#include "lib/jwtgen.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/tracer.h"
+#include "lib/net/jwtgen.h"
 #include "lib/run.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
 
 #define EXPIRY "graced_credential_expiry_timestamp_seconds"
 #define WARN   "graced_credential_warn_timestamp_seconds"

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
+#include "lib/daemon/service.h"
 #include "lib/jrec.h"
-#include "lib/send.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/kernel/tracer.h"
 
 #define WATCHDOG_US 1000000 /* sd-event tells it is alive twice in this time or more often */
 

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/tracer.h"
 
 #define ROUNDS	   5 /* the first is for it to settle */
 #define SCRAPES	   200

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "lib/claim.h"
+#include "lib/daemon/podstage.h"
 #include "lib/jrec.h"
-#include "lib/podstage.h"
 #include "lib/run.h"
 
 #define WAIT_MS 20000

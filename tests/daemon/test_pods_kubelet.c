@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "lib/claim.h"
+#include "lib/daemon/kubestage.h"
+#include "lib/daemon/podstage.h"
 #include "lib/jrec.h"
-#include "lib/kubestage.h"
-#include "lib/podstage.h"
 #include "lib/run.h"
 
 #define DELETED                                            \

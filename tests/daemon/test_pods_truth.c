@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "core/stop/record.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
+#include "lib/daemon/kubestage.h"
+#include "lib/daemon/podstage.h"
 #include "lib/jrec.h"
-#include "lib/kubestage.h"
-#include "lib/podstage.h"
 #include "lib/run.h"
-#include "lib/send.h"
 
 #define READY_METRIC "graced_pod_ready_while_terminating_seconds"
 

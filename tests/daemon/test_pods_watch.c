@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "lib/claim.h"
-#include "lib/podstage.h"
+#include "lib/daemon/podstage.h"
 
 #define WAIT_MS 20000
 #define STEP_MS 50

@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
-#include "lib/lognames.h"
-#include "lib/prom.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/daemon/lognames.h"
+#include "lib/daemon/prom.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/tracer.h"
 
 #define STOPS	  997
 #define SECONDS	  60

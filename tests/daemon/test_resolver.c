@@ -12,12 +12,12 @@
 
 #include "base/cleanup.h"
 #include "io/proc/clock.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/kubestage.h"
-#include "lib/nameserver.h"
-#include "lib/send.h"
-#include "lib/shutscene.h"
-#include "lib/tlsc.h"
+#include "lib/daemon/kubestage.h"
+#include "lib/net/nameserver.h"
+#include "lib/net/tlsc.h"
+#include "lib/shutdown/shutscene.h"
 
 #define HOST	    "kubelet.example"
 #define PATIENCE_NS 60000000000ULL

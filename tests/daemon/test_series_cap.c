@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/box_tree.h"
+#include "lib/box/box_tree.h"
+#include "lib/box/many.h"
 #include "lib/claim.h"
-#include "lib/exporead.h"
+#include "lib/daemon/service.h"
 #include "lib/jrec.h"
-#include "lib/many.h"
+#include "lib/kernel/tracer.h"
+#include "lib/net/exporead.h"
 #include "lib/run.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
 
 #define LIVES	   10000
 #define HALF	   (LIVES / 2)

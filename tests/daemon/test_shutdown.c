@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "io/proc/clock.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/send.h"
-#include "lib/shutscene.h"
+#include "lib/shutdown/shutscene.h"
 
 static void it_is_told_how_a_shutdown_stands(void **state)
 {

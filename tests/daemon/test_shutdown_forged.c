@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/box/forger.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/forger.h"
 #include "lib/jrec.h"
-#include "lib/send.h"
-#include "lib/shutscene.h"
+#include "lib/shutdown/shutscene.h"
 
 #define OTHER_ID "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 

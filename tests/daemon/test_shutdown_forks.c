@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "io/proc/clock.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/send.h"
-#include "lib/shutscene.h"
+#include "lib/shutdown/shutscene.h"
 
 #define PATIENCE_NS 60000000000ULL
 #define FORKS	    300

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "io/proc/clock.h"
+#include "lib/box/send.h"
+#include "lib/box/v1freezer.h"
 #include "lib/claim.h"
-#include "lib/send.h"
-#include "lib/shutscene.h"
-#include "lib/v1freezer.h"
+#include "lib/shutdown/shutscene.h"
 
 #define S_NS 1000000000ULL
 

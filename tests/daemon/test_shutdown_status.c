@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "io/proc/clock.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
+#include "lib/daemon/kubestage.h"
 #include "lib/jrec.h"
-#include "lib/kubestage.h"
-#include "lib/logindmock.h"
-#include "lib/send.h"
-#include "lib/tracer.h"
+#include "lib/kernel/tracer.h"
+#include "lib/shutdown/logindmock.h"
 
 /* As long as the daemon's list of pods is told nothing new. */
 #define POLL	 "10m"

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/many.h"
 #include "lib/claim.h"
-#include "lib/journald.h"
+#include "lib/daemon/journald.h"
+#include "lib/daemon/service.h"
 #include "lib/jrec.h"
-#include "lib/many.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/kernel/tracer.h"
 
 /* graced-records(5) */
 #define STOPS "MESSAGE_ID=627e28794e944e4bbce2264a6a87d251"

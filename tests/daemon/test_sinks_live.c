@@ -18,13 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/many.h"
 #include "lib/claim.h"
-#include "lib/http.h"
+#include "lib/daemon/service.h"
 #include "lib/jrec.h"
-#include "lib/many.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/kernel/tracer.h"
+#include "lib/net/http.h"
 
 /* A record takes a KiB: more than a pipe and what waits for it hold. */
 #define FLOOD 500

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/many.h"
 #include "lib/claim.h"
+#include "lib/daemon/service.h"
 #include "lib/jrec.h"
-#include "lib/many.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/kernel/tracer.h"
 
 #define LIVES	  600
 #define ROTATIONS 20

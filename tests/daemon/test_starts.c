@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "lib/claim.h"
-#include "lib/kobjects.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/kobjects.h"
+#include "lib/kernel/tracer.h"
 
 #define STARTS	 1000
 #define AT_ONCE	 4

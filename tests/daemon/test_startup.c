@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/tracer.h"
 #include "lib/run.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
 
 #define NOBODY 65534
 

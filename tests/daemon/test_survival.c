@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "io/proc/clock.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/fleet.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/fleet.h"
+#include "lib/daemon/restarts.h"
 #include "lib/jrec.h"
-#include "lib/restarts.h"
-#include "lib/send.h"
 
 #define CONTAINERS 200
 #define KILLS	   20

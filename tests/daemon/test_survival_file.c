@@ -11,9 +11,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/proc/clock.h"
+#include "lib/box/many.h"
 #include "lib/claim.h"
-#include "lib/many.h"
-#include "lib/restarts.h"
+#include "lib/daemon/restarts.h"
 
 #define STUCK 40 /* containers; their records are more than a pipe holds */
 

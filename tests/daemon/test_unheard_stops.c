@@ -5,11 +5,11 @@
 
 #include "base/buf.h"
 #include "core/stop/unheard.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/send.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
+#include "lib/daemon/service.h"
+#include "lib/kernel/tracer.h"
 
 #define METRIC "graced_unheard_stops_total"
 

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/box.h"
+#include "lib/box/box.h"
+#include "lib/box/many.h"
 #include "lib/claim.h"
-#include "lib/exporead.h"
+#include "lib/daemon/service.h"
 #include "lib/jrec.h"
-#include "lib/many.h"
-#include "lib/service.h"
-#include "lib/tracer.h"
-#include "lib/webcrowd.h"
+#include "lib/kernel/tracer.h"
+#include "lib/net/exporead.h"
+#include "lib/net/webcrowd.h"
 
 #define BOXES	 50
 #define WAVES	 2

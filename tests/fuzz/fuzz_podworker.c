@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "fuzz/fuzz.h"
-#include "lib/podwalk.h"
+#include "lib/pods/podwalk.h"
 
 struct dice {
 	const uint8_t *data;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fuzz/fuzz.h"
-#include "lib/shutwalk.h"
+#include "lib/shutdown/shutwalk.h"
 
 #define STEPS_MAX 200
 

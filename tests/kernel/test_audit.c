@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What graced audit says of real inits, and then the truth: each is sent the signal.
-#include "lib/audited.h"
+#include "lib/box/peek.h"
 #include "lib/claim.h"
-#include "lib/peek.h"
+#include "lib/kernel/audited.h"
 
 #include <signal.h>
 #include <stdio.h>

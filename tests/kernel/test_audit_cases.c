@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What graced audit says of containers in special states, and to whom: shared namespaces, stopped
 // and frozen ones, scripts, users that may not look.
-#include "lib/audited.h"
+#include "lib/box/hangfs.h"
+#include "lib/box/peek.h"
+#include "lib/box/v1freezer.h"
 #include "lib/claim.h"
-#include "lib/hangfs.h"
-#include "lib/peek.h"
+#include "lib/kernel/audited.h"
 #include "lib/run.h"
-#include "lib/v1freezer.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 // process that a signal may kill has its signals recorded: each under a lock of its own, and all
 // out of the same bucket.
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <bpf/libbpf.h>
 #include <signal.h>

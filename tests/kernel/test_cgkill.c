@@ -5,7 +5,7 @@
 #include "io/cgroup/fs.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four containers of the demonstration get exactly their verdicts.
 #include "lib/claim.h"
-#include "lib/fixture.h"
-#include "lib/scene.h"
+#include "lib/kernel/fixture.h"
+#include "lib/kernel/scene.h"
 #include "lib/jrec.h"
 #include "lib/run.h"
 

@@ -2,10 +2,10 @@
 // Inits that die of a stop signal are counted until they wake up to it: exactly once each, however
 // many threads they have, and whatever becomes of their entry meanwhile. While the count is not 0,
 // each SIGKILL delivered on the host costs a look-up.
+#include "lib/box/send.h"
+#include "lib/box/v1freezer.h"
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
-#include "lib/send.h"
-#include "lib/v1freezer.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 

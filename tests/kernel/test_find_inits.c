@@ -2,7 +2,7 @@
 // Containers without an init are searched in bounded turns, and only where the kernel half knows
 // none either. On the hierarchies that this host has.
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/kernhalf.h"
 
 #include "app/live/feed.h"
 #include "app/live/manager.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user of the host forges a real pod in a cgroup that is delegated to them: on either hierarchy,
 // traced from the start or attached late, the real one is all there is.
+#include "lib/box/forger.h"
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/fixture.h"
-#include "lib/forger.h"
+#include "lib/daemon/lognames.h"
 #include "lib/jrec.h"
-#include "lib/lognames.h"
-#include "lib/send.h"
+#include "lib/kernel/fixture.h"
 
 #include <signal.h>
 #include <stdlib.h>

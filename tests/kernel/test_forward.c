@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an init passes on of its stop is recorded: that, no more of it than four, and nothing else.
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
-#include "lib/send.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <stdio.h>

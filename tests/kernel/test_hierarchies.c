@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same verdicts whichever cgroup hierarchy holds the containers, as far as this host has it.
 #include "lib/claim.h"
-#include "lib/fixture.h"
-#include "lib/scene.h"
+#include "lib/kernel/fixture.h"
+#include "lib/kernel/scene.h"
 
 #include <stdio.h>
 #include <string.h>

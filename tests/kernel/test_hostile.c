@@ -2,7 +2,7 @@
 // A container that floods, forks, makes cgroups or forges: whatever it does, fifty others are
 // started and stopped meanwhile, and none of them loses a record or its name.
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/judge.h"
 #include "lib/run.h"
 
 #include <errno.h>

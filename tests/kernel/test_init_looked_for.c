@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A container without an init that execs is looked at after a while: the init is taken from /proc.
-#include "lib/attach.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/attach.h"
+#include "lib/kernel/judge.h"
 
 #include <signal.h>
 #include <stdio.h>

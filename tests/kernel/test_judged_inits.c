@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose stop it is: which process is a container's init, however it came to be one, and which is
 // not. Played twice: as this kernel tells of exits, and as kernels without group_dead do.
+#include "lib/box/peek.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/peek.h"
+#include "lib/kernel/judge.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGKILLs that nobody sends with kill(2): cgroup.kill, the end of a pid namespace, of a tracer.
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/judge.h"
 
 #include <signal.h>
 #include <stdio.h>

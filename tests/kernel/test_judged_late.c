@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who asked, of containers that ran before the tracer was attached.
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/judge.h"
 
 #include <signal.h>
 #include <stdio.h>

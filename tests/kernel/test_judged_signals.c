@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a container heard of a signal: blocked, ignored, left at its default, or a real-time one.
+#include "lib/box/peek.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/peek.h"
+#include "lib/kernel/judge.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 // of that, SIGKILLs without end. It ignores them: neighbours lose nothing, and of the init all that
 // decides is recorded. On the hierarchies that this host has.
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/judge.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // An init that ran before its container was recorded is reported as late, however it is found. On
 // the hierarchies that this host has.
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/judge.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inits whose main thread has ended (pthread_exit() in main) while another thread goes on: with the
 // tracer attached before and after, on the hierarchies that this host has.
-#include "lib/attach.h"
+#include "lib/box/peek.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/peek.h"
+#include "lib/kernel/attach.h"
+#include "lib/kernel/judge.h"
 
 #include <signal.h>
 

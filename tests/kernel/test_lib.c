@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test containers themselves: they are what the kernel tests take them for.
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
-#include "lib/peek.h"
+#include "lib/box/peek.h"
 #include "lib/jrec.h"
 #include "lib/run.h"
-#include "lib/send.h"
-#include "lib/tracer.h"
+#include "lib/box/send.h"
+#include "lib/kernel/tracer.h"
 
 #include <errno.h>
 #include <signal.h>

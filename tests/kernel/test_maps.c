@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernel half keeps per cgroup: it comes, counts and goes as it should.
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <bpf/bpf.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 // What the kernel half takes a new cgroup for, and that it records what may be a container until it
 // is told what that is.
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <stdio.h>

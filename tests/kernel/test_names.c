@@ -3,7 +3,7 @@
 // sequences, bytes that are no UTF-8, and of every length. What comes out is JSON line by line,
 // and nothing that a terminal would obey.
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/judge.h"
 #include "lib/run.h"
 
 #include <errno.h>

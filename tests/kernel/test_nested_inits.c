@@ -2,10 +2,10 @@
 // Containers without a pid namespace of their own whose processes make some: what is PID 1 further
 // down, and outlives the container's init, is not the container's init. Each is played with the
 // tracer attached before and after, on the hierarchies that this host has.
-#include "lib/attach.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/attach.h"
+#include "lib/kernel/judge.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A noisy container costs little, and nobody is told less about its init or its neighbours.
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
-#include "lib/send.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 // At which level memory ran out, as the kernel half records it: the container, a cgroup of its own
 // below it, or one above that is not watched.
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <stdio.h>

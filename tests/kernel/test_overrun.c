@@ -2,8 +2,8 @@
 // A ring of one page and a flood it cannot hold: what falls off is counted, and told where it
 // matters, and nowhere else.
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/judge.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <errno.h>
 #include <signal.h>

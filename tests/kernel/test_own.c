@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "app/live/own.h"
-#include "lib/box.h"
+#include "lib/box/box.h"
 #include "lib/claim.h"
 
 #define IN_POD	  1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who of a node's pods graced plan takes for deaf, by real inits in real cgroups.
-#include "lib/audited.h"
 #include "lib/claim.h"
+#include "lib/kernel/audited.h"
 #include "lib/run.h"
 
 #include <stdio.h>

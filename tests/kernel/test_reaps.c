@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the parent of a container's init waits for it is told, exactly, where the kernel allows it.
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
-#include "lib/send.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <poll.h>
 #include <signal.h>

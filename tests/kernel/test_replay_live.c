@@ -2,7 +2,7 @@
 // A live run and the replay of its recording tell the same, and a replay tells it the same way
 // every time.
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/judge.h"
 #include "lib/run.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 // The decision table, row by row, by real processes on the running kernel. Rows 1, 5, 18 and 19
 // need a hole in the evidence (or an older kernel) and are shown by replays.
 #include "lib/claim.h"
-#include "lib/fixture.h"
-#include "lib/scene.h"
-#include "lib/truth.h"
+#include "lib/kernel/fixture.h"
+#include "lib/kernel/scene.h"
+#include "lib/kernel/truth.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 // Senders that are hard to know: in cgroups far below their container, in cgroups that are not
 // watched, and signals that have no sender at all. Each is played with the tracer attached before
 // and after, on the hierarchies that this host has.
-#include "lib/attach.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/attach.h"
+#include "lib/kernel/judge.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,8 +2,8 @@
 // 500 containers that live for 5 ms or less, from the first mkdir to the rmdir: each has its
 // record, with its own container id and pod uid.
 #include "lib/claim.h"
-#include "lib/fixture.h"
 #include "lib/jrec.h"
+#include "lib/kernel/fixture.h"
 
 #include <stdio.h>
 #include <string.h>

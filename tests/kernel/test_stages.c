@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When an init takes its stop signal is told, exactly, or not at all.
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
-#include "lib/send.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <sys/ptrace.h>

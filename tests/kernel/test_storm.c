@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 997 stops of known kinds from every CPU at once: 997 records, every member right, none lost.
 #include "lib/claim.h"
-#include "lib/fixture.h"
-#include "lib/scene.h"
+#include "lib/kernel/fixture.h"
+#include "lib/kernel/scene.h"
 #include "lib/jrec.h"
 
 #include <sched.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // containerd's own tasks, which nothing but its files tells from a branch: what happens in one is
 // known from its first process on, however late the daemon gets to look at it.
+#include "lib/box/page.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/page.h"
+#include "lib/kernel/judge.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // 3,000 processes of 9 threads that race to end: one exit each, with the status that wait(2) tells;
 // by the exit tracepoint's own word and by the way for kernels where it has none.
 #include "lib/claim.h"
-#include "lib/fixture.h"
 #include "lib/jrec.h"
+#include "lib/kernel/fixture.h"
 
 #include <sched.h>
 #include <stdio.h>

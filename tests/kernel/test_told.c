@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a container's other processes were last told to stop: by whom matters not, whether it came
 // through does.
+#include "lib/box/send.h"
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
-#include "lib/send.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <signal.h>
 #include <sys/wait.h>

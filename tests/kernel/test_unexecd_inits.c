@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inits that never exec, as CRIU restores them and fork servers make them: found by what happens to
 // them. With the tracer attached before and after, on the hierarchies that this host has.
-#include "lib/attach.h"
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/attach.h"
+#include "lib/kernel/judge.h"
 
 #include <errno.h>
 #include <fcntl.h>

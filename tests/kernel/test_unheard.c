@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why a stop signal was not acted on: real inits, in each hierarchy, attached before and after.
-#include "lib/audited.h"
+#include "lib/box/peek.h"
+#include "lib/box/v1freezer.h"
 #include "lib/claim.h"
-#include "lib/peek.h"
-#include "lib/v1freezer.h"
+#include "lib/kernel/audited.h"
 
 #include <fcntl.h>
 #include <signal.h>

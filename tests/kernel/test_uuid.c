@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Containers that are named by a UUID, as garden names them.
 #include "lib/claim.h"
-#include "lib/judge.h"
+#include "lib/kernel/judge.h"
 
 #include <stdio.h>
 #include <string.h>

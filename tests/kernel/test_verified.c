@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What loading the kernel half costs: the steps of the verifier, which do not depend on the machine.
 #include "lib/claim.h"
-#include "lib/kernhalf.h"
+#include "lib/kernel/kernhalf.h"
 
 #include <bpf/bpf.h>
 #include <stdio.h>

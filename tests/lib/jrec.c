@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read and compare JSON records by path.
-#include "jrec.h"
+#include "lib/jrec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run a command to its end with its output and its messages captured.
-#include "run.h"
+#include "lib/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

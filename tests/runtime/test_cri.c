@@ -2,8 +2,8 @@
 // Pods as the kubelet has containerd make and end them, with runc and with crun.
 #include "lib/claim.h"
 #include "lib/jrec.h"
-#include "lib/judge.h"
-#include "lib/runtime_pods.h"
+#include "lib/kernel/judge.h"
+#include "lib/runtime/pods.h"
 
 #include <stdio.h>
 #include <string.h>

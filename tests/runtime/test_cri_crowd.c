@@ -3,7 +3,7 @@
 // containerd can.
 #include "lib/claim.h"
 #include "lib/jrec.h"
-#include "lib/runtime_pods.h"
+#include "lib/runtime/pods.h"
 
 #include <pthread.h>
 #include <stdio.h>

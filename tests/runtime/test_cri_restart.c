@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // containerd dies and comes back with another socket while pods live, stop and start.
+#include "lib/box/page.h"
 #include "lib/claim.h"
 #include "lib/jrec.h"
-#include "lib/page.h"
-#include "lib/runtime_pods.h"
+#include "lib/runtime/pods.h"
 
 #include <signal.h>
 #include <stdio.h>

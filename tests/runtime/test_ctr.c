@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Containers of containerd that are in no pod: ctr makes them, with ids of any kind.
 #include "lib/claim.h"
-#include "lib/runtime_containerd.h"
-#include "lib/runtime_stage.h"
+#include "lib/runtime/containerd.h"
+#include "lib/runtime/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

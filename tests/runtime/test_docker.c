@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Docker's containers, by a dockerd with a containerd of its own.
 #include "lib/claim.h"
-#include "lib/judge.h"
-#include "lib/runtime_cli.h"
+#include "lib/kernel/judge.h"
+#include "lib/runtime/cli.h"
 
 #include <signal.h>
 #include <stdio.h>

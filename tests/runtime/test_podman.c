@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Podman's containers, which no daemon keeps: by crun and by runc, with cgroups by cgroupfs.
 #include "lib/claim.h"
-#include "lib/runtime_cli.h"
+#include "lib/runtime/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 // Pods of a real containerd, whose socket nobody asks: what their sandboxes are taken for.
 #include "lib/claim.h"
 #include "lib/jrec.h"
-#include "lib/judge.h"
-#include "lib/runtime_pods.h"
+#include "lib/kernel/judge.h"
+#include "lib/runtime/pods.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // is asked to stop.
 //
 //   bomb EXITS-A-SECOND
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // Inits of many threads, processes or cgroups: one behaviour per name.
 //
 //   crowd BEHAVIOUR [ARGUMENT …]
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <errno.h>
 #include <limits.h>

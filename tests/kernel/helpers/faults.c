@@ -2,7 +2,7 @@
 // Inits that end through a fault, a signal of their own or the kernel: one way per name.
 //
 //   faults WAY [ARGUMENT …]
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <linux/seccomp.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 // holds it to, and hears no SIGTERM. It ends by itself after a minute.
 //
 //   forker PROCESSES
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -3,7 +3,7 @@
 // pid namespace further down and outlive them. One behaviour per name.
 //
 //   nester BEHAVIOUR [ARGUMENT …]
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <fcntl.h>
 #include <linux/sched.h>

@@ -6,7 +6,7 @@
 // Each starts its children, which note themselves in the shared page, says "ready", does as its
 // manner says when SIGTERM comes, noting whom it signals, and leaves with 0. "go N" means: when the
 // test has set the page's go word to N.
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -13,7 +13,7 @@
 //   queue:N   by rt_sigqueueinfo(2) to itself with si_code N
 //
 // and answered: "exit" with exit code 0, "live" with a note, "die" by its default action.
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <aio.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 //   sender thread PID TID SIG        tgkill(2)
 //   sender cgkill DIR                write 1 to DIR/cgroup.kill
 //   sender exitkill PID              trace the process with PTRACE_O_EXITKILL, then leave
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

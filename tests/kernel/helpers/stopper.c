@@ -5,7 +5,7 @@
 //
 // Each says "ready" once it is set up, notes SIGTERM in the shared page when it hears it, and
 // leaves with 0.
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

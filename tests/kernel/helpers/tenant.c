@@ -3,7 +3,7 @@
 // behaviour per name.
 //
 //   tenant BEHAVIOUR [ARGUMENT …]
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <fcntl.h>
 #include <limits.h>

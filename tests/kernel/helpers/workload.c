@@ -5,7 +5,7 @@
 //
 // Behaviours say "ready" once they are set up and note in the shared page what they hear. "go N"
 // means: when the test has set the page's go word to N.
-#include "../../lib/page.h"
+#include "lib/box/page.h"
 
 #include <errno.h>
 #include <pthread.h>

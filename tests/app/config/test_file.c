@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about app/config: which files are read, all that is told of one, and reading it again. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "lib/daemon/confload.h"
+
+static void test_all_errors(void **state)
+{
+	static const char yaml[] = "web:\n  listenadress: x\n  insecure: maybe\nscop: pods\n"
+				   "wbe: {a: 1, b: 2}\nlog: 5\nnodeName: &a x\nnodeName: y\n"
+				   "log.level: \"\\e[31m\"\n: [\n";
+	static const char *const lines[] = {
+		"2: web.listenadress: there is no such setting (did you mean web.listenAddress?)\n",
+		"3: web.insecure: wants true or false, not 'maybe'\n",
+		"4: scop: there is no such setting (did you mean scope?)\n",
+		"5: wbe: there is no such setting (did you mean web?)\n",
+		"6: log: wants keys below it, not a value\n",
+		"7: nodeName: has an anchor",
+		"9: log.level: wants debug, info, warning or error, not '\\x1b[31m'\n",
+		"10: is not YAML: ",
+	};
+	struct confload got;
+	const char *at;
+
+	(void)state;
+	confload(&(struct confgiven){.yaml = yaml}, &got);
+	assert_false(got.loaded);
+	assert_int_equal(got.status, 1);
+	at = got.err;
+	for (size_t i = 0; i < LEN(lines); i++) {
+		_cleanup_(buf_free) struct buf begins = {};
+
+		buf_printf(&begins, "graced run: %s:%s", confload_path, lines[i]);
+		if (strncmp(at, buf_str(&begins), begins.len) != 0)
+			fail_msg("'%s' is not at %s", lines[i], at);
+		at = strchr(at, '\n') + 1;
+	}
+	assert_string_equal(at, "");
+}
+
+static void test_many_errors(void **state)
+{
+	_cleanup_(buf_free) struct buf yaml = {};
+	struct confload got;
+	size_t lines = 0;
+
+	(void)state;
+	for (int i = 0; i < 500; i++)
+		buf_printf(&yaml, "zz%d: 1\n", i);
+	confload(&(struct confgiven){.yaml = buf_str(&yaml)}, &got);
+	assert_false(got.loaded);
+	for (const char *at = got.err; *at; at++)
+		lines += *at == '\n';
+	assert_int_equal(lines, 21);
+	assert_non_null(strstr(got.err, ":20: zz19: there is no such setting; see"));
+	assert_non_null(strstr(got.err, "and 480 more errors\n"));
+}
+
+static const struct mode {
+	mode_t mode;
+	const char *err;
+} modes[] = {
+	{0600, NULL},
+	{0644, NULL},
+	{0444, NULL},
+	{0755, NULL},
+	{0620, "may be written by its group or others"},
+	{0602, "may be written by its group or others"},
+	{0666, "may be written by its group or others"},
+};
+
+static void load_path(const char *file, struct confload *ret)
+{
+	char *argv[] = {"run", "--config", (char *)file, NULL};
+
+	memset(ret, 0, sizeof(*ret));
+	confload_argv(3, argv, ret);
+}
+
+static void test_modes(void **state)
+{
+	struct confload got;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(modes); i++) {
+		print_message("# mode %o\n", modes[i].mode);
+		confload_write("scope: pods\n", modes[i].mode);
+		load_path(confload_path, &got);
+		assert_int_equal(got.loaded, modes[i].err == NULL);
+		if (got.loaded) {
+			config_done(&got.config);
+			continue;
+		}
+		assert_int_equal(got.status, 1);
+		assert_non_null(strstr(got.err, modes[i].err));
+		assert_non_null(strstr(got.err, confload_path));
+	}
+}
+
+static void test_no_files(void **state)
+{
+	char link[PATH_MAX + 8];
+	struct confload got;
+
+	(void)state;
+	unlink(confload_path);
+	assert_int_equal(mkfifo(confload_path, 0600), 0);
+	load_path(confload_path, &got);
+	assert_non_null(strstr(got.err, "is not a regular file"));
+	load_path(confload_dir, &got);
+	assert_non_null(strstr(got.err, "is not a regular file"));
+	load_path("/dev/null", &got);
+	assert_non_null(strstr(got.err, "is not a regular file"));
+	/* Kubernetes shows the files of a ConfigMap as links. */
+	confload_write("scope: pods\n", 0644);
+	snprintf(link, sizeof(link), "%s.link", confload_path);
+	assert_int_equal(symlink(confload_path, link), 0);
+	load_path(link, &got);
+	assert_true(got.loaded);
+	config_done(&got.config);
+	unlink(link);
+	confload_write("", 0600);
+	assert_int_equal(truncate(confload_path, 1 << 21), 0);
+	load_path(confload_path, &got);
+	assert_non_null(strstr(got.err, "is bigger than 1024 KiB"));
+	if (geteuid() != 0)
+		return;
+	confload_write("scope: pods\n", 0600);
+	assert_int_equal(chown(confload_path, 65534, 0), 0);
+	load_path(confload_path, &got);
+	assert_non_null(strstr(got.err, "belongs to somebody else"));
+}
+
+static void test_check(void **state)
+{
+	struct confload got;
+
+	(void)state;
+	confload(&(struct confgiven){.yaml = "scope: pods\n", .flags = {"--config.check"}}, &got);
+	assert_false(got.loaded);
+	assert_int_equal(got.status, 0);
+	assert_non_null(strstr(got.out, confload_path));
+	assert_non_null(strstr(got.out, ": right\n"));
+	assert_string_equal(got.err, "");
+	confload_assert_refused(&(struct confgiven){.yaml = "scop: pods\n",
+						    .flags = {"--config.check"}},
+				1, "graced run: /", ":1: scop: ");
+	confload(&(struct confgiven){.flags = {"--config.check"}}, &got);
+	assert_false(got.loaded);
+	assert_int_equal(got.status, 0);
+}
+
+static void test_reload(void **state)
+{
+	char *argv[] = {"run", "--config", confload_path, "--log.level", "error", NULL};
+	struct config again = {};
+	struct confload got = {};
+	int saved, fd;
+
+	(void)state;
+	confload_write("scope: pods\nlog: {level: debug}\n", 0600);
+	confload_argv(5, argv, &got);
+	assert_true(got.loaded);
+	confload_write("scope: all\nlog: {level: debug}\n", 0600);
+	assert_int_equal(config_reload(5, argv, &again), 0);
+	confload_assert_shows(&again, "scope", "all");
+	confload_assert_shows(&again, "log.level", "3");
+	config_done(&again);
+	confload_write("scope: nonsense\n", 0600);
+	confload_begin_capture(stderr, &saved, &fd);
+	assert_int_equal(config_reload(5, argv, &again), -EINVAL);
+	confload_end_capture(stderr, saved, fd, got.err, sizeof(got.err));
+	assert_non_null(strstr(got.err, ":1: scope: wants pods, "));
+	confload_assert_shows(&got.config, "scope", "pods");
+	config_done(&got.config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("all errors of a file are told, in the order of its lines", test_all_errors),
+		CLAIM("of many errors twenty are told", test_many_errors),
+		CLAIM("a file that others may write is refused", test_modes),
+		CLAIM("only regular files of root and of the caller are read", test_no_files),
+		CLAIM("--config.check says whether it is right, and ends", test_check),
+		CLAIM("a reload takes what is new, and leaves what is wrong", test_reload),
+	};
+
+	return cmocka_run_group_tests_name("config_file", tests, confload_set_up,
+					   confload_tear_down);
+}

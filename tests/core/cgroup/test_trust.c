@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/cgroup/trust: whose names are believed, and what is left of those that are not.
+ */
+#include "core/cgroup/trust.h"
+
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/engine/world.h"
+
+#define NOTHING	   CGTRUST_NONE
+#define CONTAINERS CGTRUST_CONTAINERS
+#define PODS	   CGTRUST_PODS
+
+static void test_roots_own(void **state)
+{
+	static const struct {
+		const char *path;
+		uint32_t delegated_level;
+		enum cgtrust trust;
+	} want[] = {
+		{"/", 0, PODS},
+		{"/kubepods/pod1/c1", 0, PODS},
+		/* Who was given the container made what is below it, and nothing else. */
+		{"/kubepods/pod1/c1", 4, PODS},
+		{"/kubepods/pod1/c1/x", 4, NOTHING},
+		{"/kubepods/pod1/c1", 3, NOTHING},
+		{"/kubepods/pod1", 3, PODS},
+		{"//kubepods//pod1//c1/", 4, PODS},
+		{"//kubepods//pod1//c1/", 3, NOTHING},
+		{"/a", 1, NOTHING},
+		{"/", 1, PODS},
+		{"/user.slice", 0, NOTHING},
+		{"/user.slice/user-1.slice/session-1.scope/c1", 0, NOTHING},
+		{"/user.slices/c1", 0, PODS},
+		{"/docker/c1/user.slice/c2", 0, PODS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++)
+		if (cgtrust_of(NULL, want[i].path, want[i].delegated_level) != want[i].trust)
+			fail_msg("%s, delegated at %u", want[i].path, want[i].delegated_level);
+}
+
+static void test_limited(void **state)
+{
+	static const struct {
+		const char *roots[3];
+		const char *path;
+		uint32_t delegated_level;
+		enum cgtrust trust;
+	} want[] = {
+		{{"/a", "/b/c"}, "/a", 0, PODS},
+		{{"/a", "/b/c"}, "/a/x", 0, PODS},
+		{{"/a", "/b/c"}, "/ax", 0, NOTHING},
+		{{"/a", "/b/c"}, "/b", 0, NOTHING},
+		{{"/a", "/b/c"}, "/b/c/d", 0, PODS},
+		{{"/a/", "/b/c"}, "/a/x", 0, PODS},
+		{{"/a/", "/b/c"}, "/a/x", 2, CONTAINERS},
+		{{"/a/", "/b/c"}, "/z/x", 2, NOTHING},
+		{{"/"}, "/x", 0, PODS},
+		{{"/"}, "/x/y", 2, CONTAINERS},
+		{{"/"}, "/user.slice/c1", 0, CONTAINERS},
+		{{"/user.slice/user-1.slice"}, "/user.slice/user-1.slice/c1", 0, CONTAINERS},
+		{{"/user.slice/user-1.slice"}, "/user.slice/user-2.slice/c1", 0, NOTHING},
+		{{NULL}, "/x", 0, PODS},
+		{{NULL}, "/x", 1, NOTHING},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++)
+		if (cgtrust_of(want[i].roots, want[i].path, want[i].delegated_level) !=
+		    want[i].trust)
+			fail_msg("case %zu: %s", i, want[i].path);
+}
+
+static struct cgpath cut(enum cgtrust trust, const char *path)
+{
+	struct cgpath parsed;
+
+	cgpath_parse(path, strlen(path), &parsed);
+	cgtrust_cut(trust, &parsed);
+	return parsed;
+}
+
+static void test_cut(void **state)
+{
+	static const char pod[] = "/x/kubepods/burstable/pod" WORLD_UID_A;
+	static const char container[] = "/x/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1;
+	struct cgpath p;
+
+	(void)state;
+	p = cut(CGTRUST_PODS, container);
+	assert_int_equal(p.kind, CGPATH_CONTAINER);
+	assert_string_equal(p.pod_uid, WORLD_UID_A);
+	assert_int_equal(p.root_len, strlen("/x"));
+	p = cut(CGTRUST_CONTAINERS, container);
+	assert_int_equal(p.kind, CGPATH_CONTAINER_OUTSIDE);
+	assert_string_equal(p.container_id, WORLD_ID_A1);
+	assert_int_equal(p.runtime, CGPATH_RT_UNKNOWN);
+	assert_string_equal(p.pod_uid, "");
+	assert_int_equal(p.qos, CGPATH_QOS_UNKNOWN);
+	assert_int_equal(p.driver, CGPATH_DRIVER_NONE);
+	assert_int_equal(cut(CGTRUST_CONTAINERS, pod).kind, CGPATH_NONE);
+	assert_string_equal(cut(CGTRUST_CONTAINERS, pod).pod_uid, "");
+	p = cut(CGTRUST_NONE, container);
+	assert_int_equal(p.kind, CGPATH_NONE);
+	assert_string_equal(p.container_id, "");
+	assert_string_equal(p.pod_uid, "");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("what root alone could name is what its path says, and nothing else",
+		      test_roots_own),
+		CLAIM("with roots, what others made in them may be containers, and nothing "
+		      "outside is",
+		      test_limited),
+		CLAIM("a container of others than root is in no pod", test_cut),
+	};
+
+	return cmocka_run_group_tests_name("core/cgroup/trust", tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about the engine in a node's shutdown: who does not hear its stop signal, and whether
+ * anybody else in its container was told. */
+#include "lib/claim.h"
+#include "lib/engine/world_pods.h"
+#include "lib/shutdown/shutworld.h"
+
+/* The runtime asks its init, which does not hear it. */
+static void ask_deaf(struct world *w)
+{
+	const struct shot shot = {
+		.sig = 15,
+		.result = 1,
+		.flags = GRACED_SIG_GROUP | GRACED_SIG_SHIELDED | GRACED_SIG_DFL,
+		.from = &P_RUNC,
+		.to = &P_A1,
+		.parents = {&P_SHIM, &P_SYSTEMD},
+	};
+
+	world_shot(w, ASKED, CG_A1, &shot);
+	shutworld_tell(w, ASKED, SHUTDOWN_EV_HOLDERS);
+}
+
+static void look(struct world *w, uint64_t at, bool looked, uint64_t told_ns)
+{
+	struct obs obs = {
+		.type = OBS_COUNTS,
+		.at_ns = at,
+		.counts = {.id = CG_A1, .populated = true, .looked = looked, .told_at_ns = told_ns},
+	};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+/* Nothing in it has been told, or not since this shutdown began. */
+static void test_deaf(void **state)
+{
+	static const uint64_t told[] = {0, ANNOUNCED - 1};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(told); i++) {
+		struct world w;
+
+		shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
+		shutworld_announce(&w);
+		ask_deaf(&w);
+		shutworld_pass(&w, ASKED + SEC(2) - 1);
+		assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 0);
+		shutworld_pass(&w, ASKED + SEC(2));
+		assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 1);
+		assert_int_equal(world_effect(&w, EFFECT_READ_COUNTS)->id, CG_A1);
+		assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+		look(&w, ASKED + SEC(2) + MSEC(1), true, told[i]);
+		assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+		assert_int_equal(world_effect(&w, EFFECT_KILL)->id, CG_A1);
+		assert_true(shutworld_step(&w, SHUTDOWN_TOLD_KILLED)->told.deaf);
+		world_close(&w);
+	}
+}
+
+static void test_deaf_others_told(void **state)
+{
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
+	shutworld_announce(&w);
+	ask_deaf(&w);
+	shutworld_pass(&w, ASKED + SEC(2));
+	look(&w, ASKED + SEC(2), true, ASKED + SEC(1));
+	shutworld_pass(&w, ASKED + SEC(22) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 1);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	shutworld_pass(&w, ASKED + SEC(22));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	assert_false(shutworld_step(&w, SHUTDOWN_TOLD_KILLED)->told.deaf);
+	world_close(&w);
+}
+
+/* The pod was deleted before, and a hook has told its processes since. */
+static void test_deaf_hook_told(void **state)
+{
+	struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(3), SEC(45));
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
+	world_lists(&w, ANNOUNCED - SEC(3), &pod);
+	shutworld_announce(&w);
+	ask_deaf(&w);
+	shutworld_pass(&w, ASKED + SEC(2));
+	look(&w, ASKED + SEC(2), true, ANNOUNCED - SEC(2));
+	shutworld_pass(&w, ASKED + SEC(10));
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 1);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	world_close(&w);
+}
+
+static void test_deaf_unseen(void **state)
+{
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
+	shutworld_announce(&w);
+	ask_deaf(&w);
+	/* Before its time came, and by a sweep that did not look. */
+	shutworld_pass(&w, ASKED + SEC(2) - 1);
+	look(&w, ASKED + SEC(2) - 1, true, 0);
+	shutworld_pass(&w, ASKED + SEC(2));
+	look(&w, ASKED + SEC(2), false, 0);
+	shutworld_pass(&w, ASKED + SEC(10));
+	/* No answer comes: once a second it is asked again. */
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 9);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	world_close(&w);
+}
+
+/* An httpGet hook tells it to drain, and no signal shows that. */
+static void test_deaf_hook(void **state)
+{
+	struct meta_container main = world_main_a1();
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
+	main.known |= META_CTR_PRESTOP;
+	main.prestop = true;
+	world_say_container(&w, SEC(99), &main);
+	shutworld_announce(&w);
+	ask_deaf(&w);
+	shutworld_pass(&w, ASKED + SEC(10));
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 0);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	shutworld_pass(&w, ASKED + SEC(22));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	world_close(&w);
+}
+
+static void test_deaf_spared(void **state)
+{
+	static const struct {
+		enum shutdown_mode mode;
+		uint64_t deaf_grace_ns;
+		bool deaf;
+	} rows[] = {
+		{SHUTDOWN_ASSIST, 0, true},
+		{SHUTDOWN_OBSERVE, SEC(2), true},
+		{SHUTDOWN_ASSIST, SEC(2), false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct world w;
+
+		shutworld_open(&w, rows[i].mode, rows[i].deaf_grace_ns);
+		shutworld_announce(&w);
+		if (rows[i].deaf)
+			ask_deaf(&w);
+		else
+			world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+		shutworld_pass(&w, ASKED + SEC(10));
+		assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 0);
+		look(&w, ASKED + SEC(10), true, 0);
+		assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+		world_close(&w);
+	}
+}
+
+static void test_deaf_missed(void **state)
+{
+	struct obs missed = {
+		.type = OBS_LOST, .at_ns = ASKED + SEC(1), .lost = {.recursion_misses = 1}};
+	struct world w;
+
+	(void)state;
+	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
+	shutworld_announce(&w);
+	ask_deaf(&w);
+	assert_int_equal(world_tell(&w, &missed), 0);
+	shutworld_pass(&w, ASKED + SEC(2));
+	look(&w, ASKED + SEC(2), true, 0);
+	shutworld_pass(&w, ASKED + SEC(10));
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 1);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	world_close(&w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a deaf container is ended early when a look at its others finds nobody told",
+		      test_deaf),
+		CLAIM("but has its own time when one of them was told", test_deaf_others_told),
+		CLAIM("or when that was before, by a hook of its pod's deletion",
+		      test_deaf_hook_told),
+		CLAIM("or when it has a preStop hook, that only its own time ends", test_deaf_hook),
+		CLAIM("nobody is ended early whom nobody has looked at", test_deaf_unseen),
+		CLAIM("nobody looks without the wish, in observe, or at who heard",
+		      test_deaf_spared),
+		CLAIM("a program that was not run may have been somebody's signal",
+		      test_deaf_missed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/stop/sender: who sent a signal, by the contract's two lists (section 3, Terms).
+ */
+#include "core/stop/sender.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/engine/world.h"
+
+#define CG_ROOTLESS 70 /* below user.slice */
+#define CG_DEEPER   71 /* below containerd.service */
+#define CG_HANDMADE 72 /* named as a unit by a user */
+#define CG_CONMON   73 /* in pod A, but no container */
+
+static void map_open(struct cgmap *map, bool services)
+{
+	static const struct {
+		uint64_t id;
+		const char *path;
+	} tree[] = {
+		{CG_ROOT, "/"},
+		{CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A},
+		{CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1},
+		{CG_A2, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A2},
+		{CG_B1, "/kubepods/burstable/pod" WORLD_UID_B "/" WORLD_ID_B1},
+		{CG_D1, "/docker/" WORLD_ID_D1},
+		{CG_SYSTEM, "/system.slice"},
+		{CG_CONTAINERD, "/system.slice/containerd.service"},
+		{CG_DEEPER, "/system.slice/containerd.service/workers"},
+		{CG_KUBELET, "/system.slice/kubelet.service"},
+		{CG_SSHD, "/system.slice/ssh.service"},
+		{CG_INIT_SCOPE, "/init.scope"},
+		{CG_USER, "/user.slice"},
+		{CG_ROOTLESS, "/user.slice/user-1000.slice/docker.service.d"},
+		{CG_HANDMADE, "/user.slice/not-kubelet.service"},
+		{CG_CONMON,
+		 "/kubepods/burstable/pod" WORLD_UID_A "/crio-conmon-" WORLD_ID_A1 ".scope"},
+	};
+
+	*map = (struct cgmap){.services = services};
+	for (size_t i = 0; i < LEN(tree); i++) {
+		struct cgnode *node = NULL;
+
+		/* What is below a service is a part of it. */
+		if (services && tree[i].id == CG_DEEPER)
+			continue;
+		assert_int_equal(
+			cgmap_add_path(map,
+				       &(struct cgmap_new){.id = tree[i].id, .name = tree[i].path},
+				       &node),
+			0);
+	}
+}
+
+struct shooter {
+	const char *what;
+	enum sender_kind kind;
+	enum relation relation; /* to A1, whose init has pid 4242 */
+	const char *exe, *comm; /* comm NULL: the same */
+	uint64_t cgroup;
+	uint32_t pid, uid;
+	int32_t code;
+	uint32_t flags;
+	const struct graced_proc *parent, *fourth; /* fourth NULL: it has but one ancestor */
+};
+
+static void put(char ret[GRACED_COMM_LEN], const char *s)
+{
+	snprintf(ret, GRACED_COMM_LEN, "%s", s ? s : "x");
+}
+
+static void assert_judged(const struct cgmap *map, const struct shooter *s)
+{
+	struct obs_signal sig = {
+		.id = CG_A1,
+		.sig = 15,
+		.code = s->code,
+		.flags = s->flags | GRACED_SIG_INIT,
+		.target = P_A1,
+		.sender =
+			{
+				.pid = s->pid,
+				.uid = s->uid,
+				.cgroup_id = s->cgroup,
+				.watch_id = s->cgroup,
+				.start_ns = 5,
+			},
+	};
+	struct sender got = {};
+
+	put(sig.sender.exe, s->exe);
+	put(sig.sender.comm, s->comm ? s->comm : s->exe);
+	if (s->parent)
+		sig.ancestors[0] = *s->parent;
+	if (s->fourth) {
+		sig.ancestors[1] = sig.ancestors[2] = *s->parent;
+		sig.ancestors[3] = *s->fourth;
+	}
+	sender_judge(map, &sig, cgmap_get(map, CG_A1), P_SELF.pid, &got);
+	if (got.kind != s->kind || got.relation != s->relation)
+		fail_msg("%s: kind %s, relation %d", s->what, sender_kind_name(got.kind),
+			 got.relation);
+	sender_done((struct cgmap *)map, &got);
+	assert_null(got.node);
+}
+
+static void assert_all_judged(const struct shooter *s, size_t n, bool services)
+{
+	struct cgmap map;
+
+	map_open(&map, services);
+	for (size_t i = 0; i < n; i++)
+		assert_judged(&map, &s[i]);
+	cgmap_done(&map);
+}
+
+static void test_lists(void **state)
+{
+	static const struct shooter want[] = {
+		{"itself", SENDER_POD, RELATION_SELF, "nginx", NULL, CG_A1, 4242, 101, 0, 0, NULL,
+		 NULL},
+		{"its own fault", SENDER_KERNEL, RELATION_SELF, "nginx", NULL, CG_A1, 4242, 101,
+		 0x80, 0, NULL, NULL},
+		{"its own abort", SENDER_POD, RELATION_SELF, "nginx", NULL, CG_A1, 4242, 101, -6, 0,
+		 NULL, NULL},
+		{"its own rlimit", SENDER_KERNEL, RELATION_KERNEL, "nginx", NULL, CG_A1, 4242, 101,
+		 0, GRACED_SIG_INFO_PRIV, NULL, NULL},
+		{"the kernel in somebody else's context", SENDER_KERNEL, RELATION_KERNEL, "java",
+		 NULL, CG_B1, 4444, 0, 0, GRACED_SIG_INFO_PRIV, NULL, NULL},
+		{"the kernel, by code", SENDER_KERNEL, RELATION_KERNEL, "bash", NULL, CG_USER, 900,
+		 0, 0x80, 0, NULL, NULL},
+		{"the idle task", SENDER_KERNEL, RELATION_KERNEL, "", "swapper/0", 0, 0, 0, 0, 0,
+		 NULL, NULL},
+		{"its own child", SENDER_POD, RELATION_SAME_CONTAINER, "nginx", NULL, CG_A1, 4243,
+		 101, 0, 0, NULL, NULL},
+		{"the other container of the pod", SENDER_POD, RELATION_SAME_POD, "envoy", NULL,
+		 CG_A2, 4343, 0, 0, 0, NULL, NULL},
+		{"another pod", SENDER_POD, RELATION_OTHER_POD, "java", NULL, CG_B1, 4444, 0, 0, 0,
+		 NULL, NULL},
+		{"a container outside pods", SENDER_CONTAINER, RELATION_OTHER_POD, "redis", NULL,
+		 CG_D1, 4545, 0, 0, 0, NULL, NULL},
+		{"systemd", SENDER_SYSTEMD, RELATION_MANAGER, "systemd", NULL, CG_INIT_SCOPE, 1, 0,
+		 0, 0, NULL, NULL},
+		{"PID 1, whatever it is called", SENDER_SYSTEMD, RELATION_MANAGER, "init", NULL,
+		 CG_ROOT, 1, 0, 0, 0, NULL, NULL},
+		{"the kubelet", SENDER_KUBELET, RELATION_MANAGER, "kubelet", NULL, CG_KUBELET, 600,
+		 0, 0, 0, NULL, NULL},
+		{"the daemon of the runtime", SENDER_RUNTIME, RELATION_MANAGER, "containerd", NULL,
+		 CG_CONTAINERD, 700, 0, 0, 0, NULL, NULL},
+		{"graced itself", SENDER_GRACED, RELATION_MANAGER, "graced", NULL, CG_SYSTEM, 77, 0,
+		 0, 0, NULL, NULL},
+		{"graced itself, in a container", SENDER_GRACED, RELATION_MANAGER, "graced", NULL,
+		 CG_B1, 77, 0, 0, 0, NULL, NULL},
+		{"graced itself, in a container beside it", SENDER_GRACED, RELATION_MANAGER,
+		 "graced", NULL, CG_A2, 77, 0, 0, 0, NULL, NULL},
+		{"another graced", SENDER_GRACED, RELATION_MANAGER, "graced", NULL, CG_SYSTEM, 78,
+		 0, 0, 0, NULL, NULL},
+		{"another graced, by its name alone", SENDER_HOST, RELATION_HOST, "bash", "graced",
+		 CG_SYSTEM, 78, 0, 0, 0, NULL, NULL},
+		{"another graced, of a user", SENDER_HOST, RELATION_HOST, "graced", NULL, CG_USER,
+		 78, 1000, 0, 0, NULL, NULL},
+		{"another graced, in a container", SENDER_POD, RELATION_OTHER_POD, "graced", NULL,
+		 CG_B1, 78, 0, 0, 0, NULL, NULL},
+		{"another graced, in a cgroup nobody knows", SENDER_HOST, RELATION_HOST, "graced",
+		 NULL, 999, 78, 0, 0, 0, NULL, NULL},
+		{"sshd", SENDER_HOST, RELATION_HOST, "sshd", NULL, CG_SSHD, 500, 0, 0, 0, NULL,
+		 NULL},
+		{"somebody's shell", SENDER_HOST, RELATION_HOST, "bash", NULL, CG_USER, 900, 1000,
+		 0, 0, NULL, NULL},
+		{"a process in a cgroup that is not watched", SENDER_HOST, RELATION_HOST, "bash",
+		 NULL, 0, 901, 0, 0, 0, NULL, NULL},
+		{"cgroup.kill by the runtime", SENDER_RUNTIME, RELATION_MANAGER, "runc", NULL,
+		 CG_CONTAINERD, 812, 0, 0, GRACED_SIG_INFO_NONE, NULL, NULL},
+	};
+
+	(void)state;
+	assert_all_judged(want, LEN(want), false);
+}
+
+static const struct graced_proc FAR = {.pid = 30, .comm = "sh", .exe = "dash"};
+static const struct graced_proc CONTAINED_RUNC = {.pid = 31,
+						  .uid = 0,
+						  .watch_id = CG_B1,
+						  .comm = "runc",
+						  .exe = "runc"};
+static const struct graced_proc USERS_RUNC = {.pid = 32,
+					      .uid = 1000,
+					      .watch_id = CG_USER,
+					      .comm = "runc",
+					      .exe = "runc"};
+
+static void test_runtimes(void **state)
+{
+	static const struct shooter want[] = {
+		{"by executable and root", SENDER_RUNTIME, RELATION_MANAGER, "runc", NULL,
+		 CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"by an executable cut at 15 bytes", SENDER_RUNTIME, RELATION_MANAGER,
+		 "containerd-shim-runc-v2", NULL, CG_SYSTEM, 800, 0, 0, 0, NULL, NULL},
+		{"crun", SENDER_RUNTIME, RELATION_MANAGER, "crun", NULL, 0, 813, 0, 0, 0, NULL,
+		 NULL},
+		{"conmon in the pod's own cgroup", SENDER_RUNTIME, RELATION_MANAGER, "conmon", NULL,
+		 CG_CONMON, 814, 0, 0, 0, NULL, NULL},
+		{"not by comm", SENDER_HOST, RELATION_HOST, "bash", "runc", CG_USER, 812, 0, 0, 0,
+		 NULL, NULL},
+		{"not by another user's executable", SENDER_HOST, RELATION_HOST, "runc", NULL,
+		 CG_USER, 812, 1000, 0, 0, NULL, NULL},
+		{"not by part of a name", SENDER_HOST, RELATION_HOST, "runcible", NULL, CG_USER,
+		 812, 0, 0, 0, NULL, NULL},
+		{"by its unit, whatever runs there", SENDER_RUNTIME, RELATION_MANAGER, "sh", NULL,
+		 CG_CONTAINERD, 701, 65534, 0, 0, NULL, NULL},
+		{"by its unit, in a cgroup below it", SENDER_RUNTIME, RELATION_MANAGER, "sh", NULL,
+		 CG_DEEPER, 702, 65534, 0, 0, NULL, NULL},
+		{"not by a unit that only sounds like it", SENDER_HOST, RELATION_HOST, "sh", NULL,
+		 CG_ROOTLESS, 703, 1000, 0, 0, NULL, NULL},
+		{"nor the kubelet", SENDER_HOST, RELATION_HOST, "sh", NULL, CG_HANDMADE, 704, 1000,
+		 0, 0, NULL, NULL},
+		{"by its parent", SENDER_RUNTIME, RELATION_MANAGER, "sh", NULL, CG_SYSTEM, 40, 0, 0,
+		 0, &P_SHIM, NULL},
+		{"by its fourth ancestor", SENDER_RUNTIME, RELATION_MANAGER, "sh", NULL, CG_SYSTEM,
+		 40, 0, 0, 0, &FAR, &P_SHIM},
+		{"not by ancestors of other kinds", SENDER_HOST, RELATION_HOST, "sh", NULL,
+		 CG_SYSTEM, 40, 0, 0, 0, &FAR, NULL},
+		{"not by an ancestor in a container", SENDER_HOST, RELATION_HOST, "sh", NULL,
+		 CG_SYSTEM, 40, 0, 0, 0, &CONTAINED_RUNC, NULL},
+		{"not by another user's ancestor", SENDER_HOST, RELATION_HOST, "sh", NULL,
+		 CG_SYSTEM, 40, 0, 0, 0, &USERS_RUNC, NULL},
+		{"not below a cgroup nobody knows", SENDER_HOST, RELATION_HOST, "runc", NULL,
+		 123456, 812, 0, 0, 0, NULL, NULL},
+	};
+
+	(void)state;
+	assert_all_judged(want, LEN(want), false);
+}
+
+static void test_forged(void **state)
+{
+	static const struct shooter want[] = {
+		{"root called runc in another pod", SENDER_POD, RELATION_OTHER_POD, "runc", NULL,
+		 CG_B1, 5000, 0, 0, 0, NULL, NULL},
+		{"its child, a real shim", SENDER_POD, RELATION_OTHER_POD, "sh", NULL, CG_B1, 5001,
+		 0, 0, 0, &P_SHIM, NULL},
+		{"systemd of a container", SENDER_CONTAINER, RELATION_OTHER_POD, "systemd",
+		 "systemd", CG_D1, 5002, 0, 0, 0, NULL, NULL},
+		{"the kubelet of a container", SENDER_POD, RELATION_SAME_POD, "kubelet", "kubelet",
+		 CG_A2, 5003, 0, 0, 0, &P_KUBELET, NULL},
+		{"containerd in the target itself", SENDER_POD, RELATION_SAME_CONTAINER,
+		 "containerd", NULL, CG_A1, 5004, 0, 0, 0, &P_CONTAINERD, NULL},
+	};
+
+	(void)state;
+	assert_all_judged(want, LEN(want), false);
+}
+
+/* With scope services units are recorded like containers, but they are none. */
+static void test_services_are_no_containers(void **state)
+{
+	static const struct shooter want[] = {
+		{"the runtime", SENDER_RUNTIME, RELATION_MANAGER, "containerd", NULL, CG_CONTAINERD,
+		 700, 0, 0, 0, NULL, NULL},
+		{"the kubelet", SENDER_KUBELET, RELATION_MANAGER, "kubelet", NULL, CG_KUBELET, 600,
+		 0, 0, 0, NULL, NULL},
+		{"a runtime's tool under sshd", SENDER_RUNTIME, RELATION_MANAGER, "runc", NULL,
+		 CG_SSHD, 812, 0, 0, 0, NULL, NULL},
+		{"a shell under sshd", SENDER_HOST, RELATION_HOST, "sh", NULL, CG_SSHD, 501, 0, 0,
+		 0, &P_SSHD, NULL},
+		{"another pod", SENDER_POD, RELATION_OTHER_POD, "java", NULL, CG_B1, 4444, 0, 0, 0,
+		 NULL, NULL},
+	};
+
+	(void)state;
+	assert_all_judged(want, LEN(want), true);
+}
+
+static void test_service_as_target(void **state)
+{
+	static const struct {
+		uint64_t cgroup;
+		enum relation relation;
+	} want[] = {
+		{CG_SSHD, RELATION_SAME_CONTAINER}, {CG_KUBELET, RELATION_MANAGER},
+		{CG_INIT_SCOPE, RELATION_MANAGER},  {CG_USER, RELATION_HOST},
+		{CG_A1, RELATION_OTHER_POD},
+	};
+	struct cgmap map;
+
+	(void)state;
+	map_open(&map, true);
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct obs_signal sig = {
+			.sig = 15,
+			.target = P_SSHD,
+			.sender = {.pid = want[i].cgroup == CG_INIT_SCOPE ? 1 : 999,
+				   .watch_id = want[i].cgroup},
+		};
+		struct sender got = {};
+
+		sender_judge(&map, &sig, cgmap_get(&map, CG_SSHD), 0, &got);
+		assert_int_equal(got.relation, want[i].relation);
+		sender_done(&map, &got);
+	}
+	cgmap_done(&map);
+}
+
+static void test_same(void **state)
+{
+	static const struct {
+		const char *what;
+		uint64_t cgroup[2];
+		uint32_t pid[2];
+		uint64_t start[2];
+		int32_t code[2];
+		bool same;
+	} want[] = {
+		{"one process", {CG_B1, CG_B1}, {7, 7}, {5, 5}, {0, 0}, true},
+		{"one number, two processes", {CG_B1, CG_B1}, {7, 7}, {5, 6}, {0, 0}, false},
+		{"two of one container", {CG_B1, CG_B1}, {7, 8}, {5, 5}, {0, 0}, false},
+		{"two of one host cgroup", {CG_USER, CG_USER}, {7, 8}, {5, 6}, {0, 0}, true},
+		{"two of two host cgroups", {CG_USER, CG_SYSTEM}, {7, 8}, {5, 6}, {0, 0}, false},
+		{"one service of two", {CG_SSHD, CG_SSHD}, {7, 8}, {5, 6}, {0, 0}, true},
+		{"host and container", {CG_USER, CG_B1}, {7, 8}, {5, 6}, {0, 0}, false},
+		{"the kernel in one's context", {CG_USER, CG_USER}, {7, 8}, {5, 6}, {0, 128}, false},
+		{"cgroups nobody knows the id of", {0, 0}, {7, 8}, {5, 6}, {0, 0}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * LEN(want); i++) {
+		struct sender s[2] = {};
+		struct cgmap map;
+		bool same;
+
+		map_open(&map, i % 2);
+		for (int k = 0; k < 2; k++) {
+			const struct obs_signal sig = {
+				.target = P_A1,
+				.code = want[i / 2].code[k],
+				.sender = {.pid = want[i / 2].pid[k],
+					   .start_ns = want[i / 2].start[k],
+					   .cgroup_id = want[i / 2].cgroup[k],
+					   .watch_id = want[i / 2].cgroup[k]},
+			};
+
+			sender_judge(&map, &sig, NULL, 0, &s[k]);
+		}
+		same = sender_same(&s[0], &s[1]);
+		if (same != want[i / 2].same || sender_same(&s[1], &s[0]) != same)
+			fail_msg("%s", want[i / 2].what);
+		sender_done(&map, &s[0]);
+		sender_done(&map, &s[1]);
+		cgmap_done(&map);
+	}
+}
+
+static void test_ancestors(void **state)
+{
+	const struct obs_signal sig = {
+		.target = P_A1, .sender = P_RUNC, .ancestors = {P_SHIM, P_SYSTEMD}};
+	struct sender got;
+	struct cgmap map;
+
+	(void)state;
+	map_open(&map, false);
+	memset(&got, 0xa5, sizeof(got));
+	sender_judge(&map, &sig, NULL, 0, &got);
+	assert_string_equal(got.ancestors[0], "containerd-shim");
+	assert_string_equal(got.ancestors[1], "systemd");
+	assert_string_equal(got.ancestors[2], "");
+	assert_string_equal(got.ancestors[3], "");
+	/* The node outlives its cgroup for as long as the sender is kept. */
+	cgmap_remove(&map, CG_SYSTEM);
+	assert_string_equal(got.node->path, "/system.slice");
+	sender_done(&map, &got);
+	sender_done(&map, &got);
+	cgmap_done(&map);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("kind and relation are the first of the contract's lists that match",
+		      test_lists),
+		CLAIM("a runtime is known by unit, or by executable and root, up to four "
+		      "ancestors away, never by comm",
+		      test_runtimes),
+		CLAIM("a sender inside a container is that container, whatever it calls itself",
+		      test_forged),
+		CLAIM("a service is no container, so a runtime's unit stays a runtime",
+		      test_services_are_no_containers),
+		CLAIM("who stops a service is judged as for a container", test_service_as_target),
+		CLAIM("two senders are the same as one process, or as one cgroup of the host",
+		      test_same),
+		CLAIM("a sender keeps the names of its ancestors and its cgroup", test_ancestors),
+	};
+
+	return cmocka_run_group_tests_name("core/stop/sender", tests, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/stop: the facts and the gaps in the evidence that a stop ends with. */
+#include "core/stop/stop.h"
+
+#include "lib/engine/stop_bench.h"
+
+/* request + grace - min(1 s, grace / 10) is not early any more. */
+static void test_early(void **state)
+{
+	static const struct {
+		uint64_t grace, kill_after;
+		bool early;
+	} want[] = {
+		{0, 1, false},
+		{SEC(30), 0, true},
+		{SEC(30), SEC(29) - 1, true},
+		{SEC(30), SEC(29), false},
+		{SEC(30), SEC(30), false},
+		{SEC(30), SEC(300), false},
+		{SEC(10), SEC(9) - 1, true},
+		{SEC(10), SEC(9), false},
+		{SEC(2), MSEC(1800) - 1, true},
+		{SEC(2), MSEC(1800), false},
+		{10, 8, true},
+		{10, 9, false},
+		{1, 0, true},
+		{1, 1, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct outcome_facts facts;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		b.stop->grace.ns = want[i].grace;
+		bench_shoot(&b, SEC(100), 15, RELATION_MANAGER, 0, 0);
+		bench_shoot(&b, SEC(100) + want[i].kill_after, 9, RELATION_MANAGER, 0, 0);
+		stop_facts(b.stop, 0, &facts);
+		if (facts.kill_early != want[i].early)
+			fail_msg("grace %llu, kill after %llu", (unsigned long long)want[i].grace,
+				 (unsigned long long)want[i].kill_after);
+		bench_close(&b);
+	}
+}
+
+static void test_last_of_its_number(void **state)
+{
+	static const struct {
+		int32_t result;
+		bool acts;
+	} results[] = {{0, true}, {1, false}, {2, false}, {3, false}, {4, true}};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(results); i++) {
+		struct outcome_facts facts;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		bench_shoot(&b, SEC(5), 6, RELATION_SELF, 0, 0);
+		bench_shoot(&b, SEC(6), 6, RELATION_HOST, results[i].result, 0);
+		bench_shoot(&b, SEC(7), 11, RELATION_OTHER_POD, 0, 0);
+		b.stop->exit_seen = true;
+		b.stop->status = 6 | CORE_BIT;
+		stop_facts(b.stop, 0, &facts);
+		assert_int_equal(facts.fatal_from, results[i].acts ? RELATION_HOST : RELATION_SELF);
+		b.stop->status = 8;
+		stop_facts(b.stop, 0, &facts);
+		assert_int_equal(facts.fatal_from, RELATION_NONE);
+		/* Statuses no kernel writes. */
+		for (uint32_t n = 65; n < 128; n++) {
+			b.stop->status = n;
+			stop_facts(b.stop, 0, &facts);
+			assert_int_equal(facts.fatal_from, RELATION_NONE);
+		}
+		bench_close(&b);
+	}
+}
+
+static void test_begins_anew(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_open(&b, STOP_RUNNING);
+	assert_int_equal(deadline_set(&b.queue, &b.stop->wake, SEC(50)), 0);
+	bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, 1, GRACED_SIG_SHIELDED | GRACED_SIG_DFL);
+	bench_shoot(&b, SEC(6), 6, RELATION_HOST, 0, 0);
+	bench_shoot(&b, SEC(7), 9, RELATION_MANAGER, 0, 0);
+	b.stop->counts = (struct graced_counts){.exits = 3, .oom_kills = 2, .lost = 1};
+	b.stop->oom_victim = b.stop->exit_seen = b.stop->late = true;
+	stop_begin(&b.map, b.stop, &P_B1, GRACED_INIT_GUESSED);
+
+	assert_int_equal(b.stop->init.pid, P_B1.pid);
+	assert_int_equal(b.stop->rank, GRACED_INIT_GUESSED);
+	assert_true(b.stop->guessed);
+	assert_false(b.stop->request.seen || b.stop->kill.seen || b.stop->deaf);
+	assert_false(b.stop->oom_victim || b.stop->exit_seen || b.stop->late);
+	assert_int_equal(b.stop->last_from[6], RELATION_NONE);
+	/* What was counted so far belongs to the life before. */
+	assert_int_equal(b.stop->base.oom_kills, 2);
+	assert_int_equal(stop_gaps(b.stop) & (GAP(EVENTS_LOST)), 0);
+	/* It is still queued. */
+	assert_ptr_equal(deadline_first(&b.queue), &b.stop->wake);
+	bench_close(&b);
+}
+
+static void test_gaps(void **state)
+{
+	static const struct {
+		const char *what;
+		struct stop stop;
+		uint32_t gaps;
+	} want[] = {
+		{"all seen", {.exit_seen = true}, 0},
+		{"no exit", {.exit_seen = false}, GAP(EXIT_UNSEEN)},
+		{"lost before its life",
+		 {.exit_seen = true, .base = {.lost = 5}, .counts = {.lost = 5}},
+		 0},
+		{"lost in its life",
+		 {.exit_seen = true, .base = {.lost = 5}, .counts = {.lost = 6}},
+		 GAP(EVENTS_LOST)},
+		{"attached late", {.exit_seen = true, .late = true}, GAP(ATTACHED_LATE)},
+		{"init guessed", {.exit_seen = true, .guessed = true}, GAP(INIT_GUESSED)},
+		{"init not found for a while",
+		 {.exit_seen = true, .init_unseen = true},
+		 GAP(INIT_UNSEEN)},
+		{"killed by nobody", {.exit_seen = true, .status = 9}, GAP(KILL_UNSEEN)},
+		{"killed", {.exit_seen = true, .status = 9, .kill = {.seen = true}}, 0},
+		{"died of another signal", {.exit_seen = true, .status = 15}, 0},
+		{"exited with 9", {.exit_seen = true, .status = EXIT(9)}, 0},
+		{"OOM victim, level known",
+		 {.exit_seen = true, .status = 9, .oom_victim = true, .oom = OOM_LEVEL_POD},
+		 0},
+		{"OOM victim, level unknown",
+		 {.exit_seen = true, .status = 9, .oom_victim = true, .oom = OOM_LEVEL_UNKNOWN},
+		 GAP(OOM_LEVEL)},
+		{"OOM victim that exited by itself",
+		 {.exit_seen = true, .oom_victim = true, .oom = OOM_LEVEL_UNKNOWN},
+		 0},
+		{"suppressed before its life",
+		 {.exit_seen = true, .base = {.suppressed = 7}, .counts = {.suppressed = 7}},
+		 0},
+		{"suppressed, and nobody asked",
+		 {.exit_seen = true, .base = {.suppressed = 7}, .counts = {.suppressed = 8}},
+		 GAP(SUPPRESSED)},
+		{"suppressed before the request",
+		 {.exit_seen = true,
+		  .request = {.seen = true},
+		  .request_suppressed = 8,
+		  .counts = {.suppressed = 8}},
+		 0},
+		{"suppressed after the request",
+		 {.exit_seen = true,
+		  .request = {.seen = true},
+		  .request_suppressed = 8,
+		  .counts = {.suppressed = 9}},
+		 GAP(SUPPRESSED)},
+		{"sent from a cgroup nobody knows",
+		 {.exit_seen = true, .request = {.seen = true, .sender.proc.watch_id = 12345}},
+		 GAP(UNKNOWN_CGROUP)},
+		{"killed from a cgroup nobody knows",
+		 {.exit_seen = true, .kill = {.seen = true, .sender.proc.watch_id = 12345}},
+		 GAP(UNKNOWN_CGROUP)},
+		{"sent by the kernel in a cgroup nobody knows",
+		 {.exit_seen = true,
+		  .request = {.seen = true,
+			      .sender = {.relation = RELATION_KERNEL, .proc.watch_id = 12345}}},
+		 0},
+		{"sent by itself in a cgroup nobody knows",
+		 {.exit_seen = true,
+		  .kill = {.seen = true,
+			   .sender = {.relation = RELATION_SELF, .proc.watch_id = 12345}}},
+		 0},
+		{"asked by who cannot be placed",
+		 {.exit_seen = true,
+		  .request = {.seen = true, .sender.relation = RELATION_UNPLACED}},
+		 GAP(SENDER_UNKNOWN)},
+		{"killed by who cannot be placed",
+		 {.exit_seen = true,
+		  .status = 9,
+		  .kill = {.seen = true, .sender.relation = RELATION_UNPLACED}},
+		 GAP(SENDER_UNKNOWN)},
+		{"killed by nobody knows whom",
+		 {.exit_seen = true,
+		  .status = 9,
+		  .kill = {.seen = true, .sender.relation = RELATION_UNKNOWN}},
+		 GAP(SENDER_UNKNOWN)},
+		{"a kill of which it did not die",
+		 {.exit_seen = true, .kill = {.seen = true, .sender.relation = RELATION_UNKNOWN}},
+		 0},
+		{"died of a timer",
+		 {.exit_seen = true, .status = 14, .last_from[14] = RELATION_UNKNOWN},
+		 GAP(SENDER_UNKNOWN)},
+		{"a timer went off, and it died of something else",
+		 {.exit_seen = true,
+		  .status = 11,
+		  .last_from = {[11] = RELATION_SELF, [14] = RELATION_UNKNOWN}},
+		 0},
+		{"died of a timer that sent the stop signal again",
+		 {.exit_seen = true,
+		  .status = 15,
+		  .request = {.seen = true},
+		  .request_sigs = 1 << 14,
+		  .last_from[15] = RELATION_UNKNOWN},
+		 0},
+		{"left soon after a timer's stop signal",
+		 {.exit_seen = true, .unsure_ns = SEC(1), .exit_ns = SEC(601) - 1},
+		 GAP(SENDER_UNKNOWN)},
+		{"left long after it",
+		 {.exit_seen = true, .unsure_ns = SEC(1), .exit_ns = SEC(601)},
+		 0},
+		{"left long after it, by the grace",
+		 {.exit_seen = true, .grace.ns = SEC(2), .unsure_ns = SEC(1), .exit_ns = SEC(65)},
+		 0},
+		{"left soon after it, and asked by somebody",
+		 {.exit_seen = true,
+		  .request = {.seen = true},
+		  .unsure_ns = SEC(1),
+		  .exit_ns = SEC(2)},
+		 0},
+		{"killed soon after it",
+		 {.exit_seen = true,
+		  .status = 9,
+		  .kill = {.seen = true},
+		  .unsure_ns = SEC(1),
+		  .exit_ns = SEC(2)},
+		 GAP(SENDER_UNKNOWN)},
+		{"out of memory soon after it",
+		 {.exit_seen = true,
+		  .status = 9,
+		  .oom_victim = true,
+		  .oom = OOM_LEVEL_POD,
+		  .unsure_ns = SEC(1),
+		  .exit_ns = SEC(2)},
+		 0},
+		{"sent from outside of all that is watched",
+		 {.exit_seen = true, .request = {.seen = true}},
+		 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(want); i++) {
+		uint32_t gaps = stop_gaps(&want[i].stop);
+
+		if (gaps != want[i].gaps)
+			fail_msg("%s: gaps %x, not %x", want[i].what, gaps, want[i].gaps);
+	}
+}
+
+static void test_window(void **state)
+{
+	const uint32_t holes = GAP(EVENTS_LOST) | GAP(SUPPRESSED) | GAP(ATTACHED_LATE) |
+			       GAP(DAEMON_DOWN) | GAP(SHED) | GAP(INIT_UNSEEN);
+	const struct stop stop = {.exit_seen = true, .status = 31};
+
+	(void)state;
+	for (int gap = 0; gap < GAP_COUNT; gap++) {
+		struct outcome_facts facts;
+
+		stop_facts(&stop, 1u << gap, &facts);
+		assert_int_equal(facts.window_complete, !(holes & 1u << gap));
+	}
+}
+
+/* A shell in a wait for children, by what its exit and the stop signal before it were. */
+static void test_trap(void **state)
+{
+	const uint32_t waits = GRACED_EXIT_INIT | GRACED_EXIT_AWAITS_CHILD,
+		       pending = GRACED_EXIT_STOP_PENDING | GRACED_EXIT_STOP_BLOCKED;
+	const uint32_t killed = 9;
+	const struct {
+		const char *what;
+		uint32_t hearing;
+		struct obs_exit exit;
+		enum unheard reason;
+	} rows[] = {
+		{"waits", STOP_SHELL, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_TRAP},
+		{"no shell", 0, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_NONE},
+		{"does not wait", STOP_SHELL, {.deliver_ns = SEC(6)}, UNHEARD_NONE},
+		{"took no signal", STOP_SHELL, {.flags = waits}, UNHEARD_NONE},
+		{"blocked it", STOP_SHELL, {.flags = waits | pending}, UNHEARD_BLOCKED},
+		{"a repetition is pending",
+		 STOP_SHELL,
+		 {.flags = waits | pending, .deliver_ns = SEC(6)},
+		 UNHEARD_TRAP},
+		{"of another stop signal",
+		 STOP_SHELL,
+		 {.flags = waits, .deliver_ns = SEC(6), .stop_at_ns = SEC(4)},
+		 UNHEARD_NONE},
+		{"exits by itself",
+		 STOP_SHELL,
+		 {.flags = waits, .deliver_ns = SEC(6), .status = EXIT(1)},
+		 UNHEARD_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct obs_exit exit = rows[i].exit;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
+		b.stop->hearing = rows[i].hearing;
+		bench_shoot(&b, SEC(7), 9, RELATION_MANAGER, 0, 0);
+		exit.status = exit.status ? exit.status : killed;
+		exit.stop_at_ns = exit.stop_at_ns ? exit.stop_at_ns : SEC(5);
+		exit.proc = P_A1;
+		stop_exited(b.stop, &exit, SEC(8));
+		if (stop_unheard(b.stop) != rows[i].reason)
+			fail_msg("%s: reason %d", rows[i].what, stop_unheard(b.stop));
+		bench_close(&b);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a kill is early until a tenth of the grace, at most a second, is left",
+		      test_early),
+		CLAIM("a crash is charged to the last sender of its number that was delivered",
+		      test_last_of_its_number),
+		CLAIM("a new init begins with nothing but its base line", test_begins_anew),
+		CLAIM("each gap follows from its facts and from nothing else", test_gaps),
+		CLAIM("a trap is the reason only of a shell that took the signal and still waits",
+		      test_trap),
+		CLAIM("a window is incomplete by what was lost, suppressed or not watched",
+		      test_window),
+	};
+
+	return cmocka_run_group_tests_name("core/stop: facts", tests, NULL, NULL);
+}

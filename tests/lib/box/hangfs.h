@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file system (FUSE) with one program in it that at some time answers no question any more, as
+ * that of a server that is away: what asks it waits until hangfs_close(). It is mounted in the
+ * mount namespace of each process that runs the program, and nowhere else.
+ *
+ *   hangfs_open(dir, program, &fs);
+ *   box_start(&tree, &(struct box_spec){ .run = hangfs_run }, &box);
+ *   hangfs_hang(fs);
+ *   …
+ *   assert_false(hangfs_was_asked(fs));
+ *   hangfs_close(fs);
+ */
+#ifndef TESTS_LIB_BOX_HANGFS_H
+#define TESTS_LIB_BOX_HANGFS_H
+
+#include "lib/box/page.h"
+
+#include <stdbool.h>
+
+struct hangfs;
+
+/* Why it cannot be had here, or NULL. */
+const char *hangfs_unavailable(void);
+
+/* To be mounted in that directory; the program in it is a copy of a static one. There is one at a
+ * time. 0 or -errno. */
+int hangfs_open(const char *dir, const char *program, struct hangfs **ret);
+
+/* For struct box_spec: mounts it and runs "program deaf" in the process. */
+void hangfs_run(struct page *page);
+
+/* From now on it answers nothing. */
+void hangfs_hang(struct hangfs *fs);
+
+/* Whether it has been asked since. */
+bool hangfs_was_asked(const struct hangfs *fs);
+
+/* What waits for an answer gets an error. NULL is fine; returns NULL. */
+struct hangfs *hangfs_close(struct hangfs *fs);
+
+#endif

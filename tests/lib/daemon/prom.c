@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run the distribution's Prometheus as a child and ask it over its API.
+#include "lib/daemon/prom.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/net/http.h"
+#include "lib/run.h"
+
+#define START_S 60
+
+struct prom {
+	pid_t pid;
+	uint16_t port;
+	char dir[64];
+};
+
+static const char *program(const char *name)
+{
+	static char path[512];
+	const char *dir = getenv("PROMETHEUS");
+
+	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "/usr/bin", name);
+	return path;
+}
+
+const char *prom_unavailable(void)
+{
+	if (access(program("prometheus"), X_OK) < 0)
+		return "PROMETHEUS does not name the directory of the program";
+	return NULL;
+}
+
+/* One that is free now. */
+static uint16_t free_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, size) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		address.sin_port = 0;
+	if (fd >= 0)
+		close(fd);
+	return ntohs(address.sin_port);
+}
+
+static int write_rules(const struct prom *p, const char *const *exprs, size_t n)
+{
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/rules.yml", p->dir);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	fprintf(file, "groups:\n  - name: queries\n    interval: 1s\n    rules:\n");
+	for (size_t i = 0; i < n; i++)
+		fprintf(file, "      - alert: query%zu\n        expr: >-\n          %s\n", i,
+			exprs[i]);
+	return fclose(file) ? -errno : 0;
+}
+
+static int write_config_of_rules(const struct prom *p, uint16_t target)
+{
+	static const char *const jobs[] = {"graced", "renamed"};
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	fprintf(file, "global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n"
+		      "rule_files: [rules.yml]\nscrape_configs:\n");
+	for (size_t i = 0; i < 2; i++)
+		fprintf(file,
+			"  - job_name: %s\n    honor_labels: %s\n    static_configs:\n"
+			"      - targets: ['127.0.0.1:%u']\n"
+			"        labels: {namespace: graced, container: graced}\n",
+			jobs[i], i ? "false" : "true", target);
+	return fclose(file) ? -errno : 0;
+}
+
+static int write_config(const struct prom *p, uint16_t target)
+{
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	fprintf(file,
+		"global:\n  scrape_interval: 2s\n  scrape_timeout: 2s\n"
+		"scrape_configs:\n"
+		"  - job_name: graced\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n"
+		"  - job_name: itself\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n",
+		target, p->port);
+	return fclose(file) ? -errno : 0;
+}
+
+static void exec_prom(const struct prom *p) __attribute__((noreturn));
+static void exec_prom(const struct prom *p)
+{
+	char config[128], data[128], listen[64], log[96];
+	int fd;
+
+	snprintf(config, sizeof(config), "--config.file=%s/prometheus.yml", p->dir);
+	snprintf(data, sizeof(data), "--storage.tsdb.path=%s/data", p->dir);
+	snprintf(listen, sizeof(listen), "--web.listen-address=127.0.0.1:%u", p->port);
+	snprintf(log, sizeof(log), "%s/log", p->dir);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fd = open(log, O_WRONLY | O_CREAT, 0600);
+	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
+		_exit(126);
+	execl(program("prometheus"), "prometheus", config, data, listen, "--log.level=debug",
+	      (char *)NULL);
+	_exit(127);
+}
+
+static int await_ready(struct prom *p)
+{
+	time_t until = time(NULL) + START_S;
+	struct buf page = {};
+	int status = 0;
+
+	while (status != 200 && time(NULL) < until) {
+		status = http_get(p->port, "/-/ready", NULL, &page);
+		usleep(100000);
+	}
+	buf_free(&page);
+	return status == 200 ? 0 : -ETIMEDOUT;
+}
+
+static int start(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
+{
+	struct prom *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	strcpy(p->dir, "/tmp/graced-prom-XXXXXX");
+	p->port = free_port();
+	r = mkdtemp(p->dir) ? 0 : -errno;
+	if (!r)
+		r = exprs ? write_config_of_rules(p, target) : write_config(p, target);
+	if (!r && exprs)
+		r = write_rules(p, exprs, n_exprs);
+	if (!r) {
+		p->pid = fork();
+		if (p->pid == 0)
+			exec_prom(p);
+		r = p->pid < 0 ? -errno : await_ready(p);
+	}
+	if (r)
+		prom_free(p);
+	else
+		*ret = p;
+	return r;
+}
+
+int prom_start(uint16_t target, struct prom **ret)
+{
+	return start(target, NULL, 0, ret);
+}
+
+int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
+{
+	return start(target, exprs, n_exprs, ret);
+}
+
+struct prom *prom_free(struct prom *p)
+{
+	struct run_result result;
+
+	if (!p)
+		return NULL;
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		waitpid(p->pid, NULL, 0);
+	}
+	if (run(&(struct run_spec){.exe = "/bin/rm",
+				   .args = (const char *const[]){"-r", p->dir, NULL}},
+		&result) == 0)
+		run_done(&result);
+	free(p);
+	return NULL;
+}
+
+static void add_escaped(struct buf *path, const char *query)
+{
+	for (; *query; query++)
+		buf_printf(path, "%%%02x", (unsigned char)*query);
+}
+
+json_t *prom_query(const struct prom *p, const char *query)
+{
+	struct buf path = {}, page = {};
+	json_t *root = NULL, *result = NULL;
+
+	buf_adds(&path, "/api/v1/query?query=");
+	add_escaped(&path, query);
+	if (http_get(p->port, buf_str(&path), NULL, &page) == 200)
+		root = json_loads(buf_str(&page), 0, NULL);
+	if (root)
+		result = json_incref(json_object_get(json_object_get(root, "data"), "result"));
+	json_decref(root);
+	buf_free(&path);
+	buf_free(&page);
+	return result;
+}
+
+double prom_value(const struct prom *p, const char *query)
+{
+	json_t *result = prom_query(p, query);
+	const json_t *pair = json_object_get(json_array_get(result, 0), "value");
+	const char *text = json_string_value(json_array_get(pair, 1));
+	double value = json_array_size(result) == 1 && text ? strtod(text, NULL) : -1;
+
+	json_decref(result);
+	return value;
+}
+
+bool prom_check(const char *page)
+{
+	char path[] = "/tmp/graced-page-XXXXXX", command[640];
+	int fd = mkstemp(path);
+	struct run_result result;
+	bool clean = false;
+
+	if (fd < 0 || write(fd, page, strlen(page)) != (ssize_t)strlen(page))
+		return false;
+	close(fd);
+	snprintf(command, sizeof(command), "exec %s check metrics < %s", program("promtool"), path);
+	if (run(&(struct run_spec){.exe = "/bin/sh",
+				   .args = (const char *const[]){"-c", command, NULL}},
+		&result) == 0) {
+		clean = result.status == 0 && result.out_len + result.err_len == 0;
+		if (!clean)
+			fprintf(stderr, "promtool: %s%s\n", result.out, result.err);
+		run_done(&result);
+	}
+	unlink(path);
+	return clean;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A real Prometheus (the directory of the program is PROMETHEUS in the environment) that scrapes
+ * one port of loopback once a second, and questions to it. */
+#ifndef TESTS_LIB_DAEMON_PROM_H
+#define TESTS_LIB_DAEMON_PROM_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct prom;
+
+/* Why it cannot run here, or NULL. */
+const char *prom_unavailable(void);
+
+/* 0 once it answers, -errno, -ETIMEDOUT after a minute. */
+int prom_start(uint16_t target, struct prom **ret);
+
+/*
+ * The same as in Kubernetes: a scrape adds the labels namespace="graced" and container="graced".
+ * Job graced honours those of the page, job renamed does not. Each expression is a rule that alerts
+ * under the name query<index>.
+ */
+int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret);
+/* Kills it, removes its data. NULL is fine; returns NULL. */
+struct prom *prom_free(struct prom *prom);
+
+/* data.result of an instant query; the caller drops the reference. NULL when it failed. */
+json_t *prom_query(const struct prom *prom, const char *query);
+/* The value of a query with one result; -1 when there is none. */
+double prom_value(const struct prom *prom, const char *query);
+
+/* Whether promtool takes a page of metrics in the text format without a word. */
+bool prom_check(const char *page);
+
+#endif

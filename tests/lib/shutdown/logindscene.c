@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runs io/logind in a loop, and writes down what it tells. */
+#include "lib/shutdown/logindscene.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/proc/clock.h"
+#include "lib/claim.h"
+
+#define PATIENCE_NS 30000000000ull
+#define TURN_US	    20000
+#define MS	    UINT64_C(1000000)
+
+__attribute__((format(printf, 2, 3))) static void tell(struct logindscene *s, const char *format,
+						       ...)
+{
+	size_t len = strlen(s->told);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(s->told + len, sizeof(s->told) - len, format, args);
+	va_end(args);
+}
+
+static void take(struct logindscene *s)
+{
+	if (!s->no_lock && !logindscene_state(s).held)
+		logind_take(s->logind);
+}
+
+static void on_up(void *userdata)
+{
+	tell(userdata, "up ");
+	take(userdata);
+}
+
+static void on_down(void *userdata)
+{
+	tell(userdata, "down ");
+}
+
+static void on_taken(void *userdata)
+{
+	tell(userdata, "taken ");
+}
+
+static void on_refused(void *userdata, const char *error, const char *text)
+{
+	(void)text;
+	tell(userdata, "refused=%s ", error);
+}
+
+static void on_lost(void *userdata)
+{
+	tell(userdata, "lost ");
+	take(userdata);
+}
+
+static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
+{
+	tell(userdata, "announced=%" PRIu64 ":%s ", limit_ns / MS, action);
+}
+
+static void on_cancelled(void *userdata)
+{
+	tell(userdata, "cancelled ");
+	take(userdata);
+}
+
+static void on_limit(void *userdata, uint64_t limit_ns)
+{
+	struct logindscene *s = userdata;
+
+	tell(s, "limit=%" PRIu64 " ", limit_ns / MS);
+	if (s->keep)
+		delaykeep_limit(s->keep, limit_ns);
+}
+
+static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
+{
+	if (failed)
+		tell(userdata, "holders=failed ");
+	else
+		tell(userdata, "holders=%zu ", n);
+	for (size_t i = 0; i < n && i < LOGIND_HOLDERS_MAX; i++)
+		tell(userdata, "%s%s/%s ", list[i].own ? "own:" : "", list[i].who, list[i].why);
+}
+
+static void on_reloaded(void *userdata, const char *error)
+{
+	struct logindscene *s = userdata;
+
+	tell(s, "reloaded=%s ", error ? error : "ok");
+	if (s->keep)
+		delaykeep_reloaded(s->keep, error);
+}
+
+void logindscene_begin(struct logindscene *s, bool run)
+{
+	*s = (struct logindscene){};
+	logindmock_begin(&s->mock);
+	if (run) {
+		logindmock_start_bus(&s->mock);
+		logindmock_start(&s->mock);
+	}
+	assert_int_equal(sd_event_new(&s->event), 0);
+}
+
+void logindscene_end(struct logindscene *s)
+{
+	s->keep = delaykeep_free(s->keep);
+	s->logind = logind_free(s->logind);
+	sd_event_unref(s->event);
+	logindmock_end(&s->mock);
+}
+
+void logindscene_open(struct logindscene *s, const struct logind_options *options)
+{
+	struct logind_options all = *options;
+	const struct logind_sink sink = {
+		s,	    on_up,	on_down,      on_taken,
+		on_refused, on_lost,	on_announced, on_cancelled,
+		on_limit,   on_holders, on_reloaded,
+	};
+
+	all.bus_address = s->mock.address;
+	all.who = "graced";
+	all.why = "It sees the shutdown through";
+	assert_int_equal(logind_new(s->event, &all, &sink, &s->logind), 0);
+}
+
+static void turn(struct logindscene *s, uint64_t end_ns, const char *what)
+{
+	if (clock_boot_ns() > end_ns)
+		fail_msg("%s does not come: %s", what, s->told);
+	assert_true(sd_event_run(s->event, TURN_US) >= 0);
+}
+
+void logindscene_await(struct logindscene *s, const char *text)
+{
+	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+
+	while (!strstr(s->told, text))
+		turn(s, end_ns, text);
+}
+
+void logindscene_await_status(struct logindscene *s, enum logind_status status)
+{
+	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+
+	while (logindscene_state(s).status != status)
+		turn(s, end_ns, logind_status_name(status));
+}
+
+void logindscene_await_locks(struct logindscene *s, unsigned int n)
+{
+	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+
+	while (logindmock_locks(&s->mock) != n)
+		turn(s, end_ns, "the number of locks");
+}
+
+void logindscene_forget(struct logindscene *s)
+{
+	s->told[0] = '\0';
+}
+
+void logindscene_run_for(struct logindscene *s, uint64_t ns)
+{
+	uint64_t end_ns = clock_boot_ns() + ns;
+
+	while (clock_boot_ns() < end_ns)
+		assert_true(sd_event_run(s->event, TURN_US) >= 0);
+}
+
+void logindscene_settle(struct logindscene *s)
+{
+	/* The first answer may be to what was asked before. */
+	for (int i = 0; i < 2; i++) {
+		uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+		unsigned int n = logindscene_told(s, "limit=");
+
+		logind_ask_limit(s->logind);
+		while (logindscene_told(s, "limit=") == n)
+			turn(s, end_ns, "an answer");
+	}
+}
+
+unsigned int logindscene_told(const struct logindscene *s, const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = s->told; (at = strstr(at, text)); at += strlen(text))
+		n++;
+	return n;
+}
+
+struct logind_state logindscene_state(const struct logindscene *s)
+{
+	struct logind_state state = {};
+
+	if (s->logind)
+		logind_get_state(s->logind, &state);
+	return state;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* io/logind and its mock in one test: it takes the lock as core/shutdown does, and keeps what it is
+ * told as words in one line. */
+#ifndef TESTS_LIB_SHUTDOWN_LOGINDSCENE_H
+#define TESTS_LIB_SHUTDOWN_LOGINDSCENE_H
+
+#include <systemd/sd-event.h>
+
+#include "io/logind/delay_keep.h"
+#include "io/logind/logind.h"
+#include "lib/shutdown/logindmock.h"
+
+struct logindscene {
+	struct logindmock mock;
+	sd_event *event;
+	struct logind *logind;
+	struct delaykeep *keep; /* the test's, freed here; it hears what it must of logind */
+	bool no_lock;		/* takes none by itself */
+	/* "up taken cancelled limit=5000 announced=5000:reboot holders=1:kubelet refused=…",
+	 * times in ms, a space after each word. */
+	char told[4096];
+};
+
+/* Starts the bus and logind, unless nothing is wanted yet; connects nothing. */
+void logindscene_begin(struct logindscene *s, bool run);
+void logindscene_end(struct logindscene *s);
+/* Makes the handle; options->bus_address, who and why are the scene's. */
+void logindscene_open(struct logindscene *s, const struct logind_options *options);
+/* Runs the loop until told has that text; fails after 30 s. */
+void logindscene_await(struct logindscene *s, const char *text);
+void logindscene_await_status(struct logindscene *s, enum logind_status status);
+/* Runs the loop until so many locks are held of the mock. */
+void logindscene_await_locks(struct logindscene *s, unsigned int n);
+/* Forgets what was told. */
+void logindscene_forget(struct logindscene *s);
+/* Runs the loop for that long. */
+void logindscene_run_for(struct logindscene *s, uint64_t ns);
+/* Goes to logind and back, so that all it sent so far is handled. */
+void logindscene_settle(struct logindscene *s);
+unsigned int logindscene_told(const struct logindscene *s, const char *text);
+struct logind_state logindscene_state(const struct logindscene *s);
+
+#endif

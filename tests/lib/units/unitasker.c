@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runs io/sources/units and its peer in one loop, and keeps what the sink is told. */
+#include "lib/units/unitasker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/proc/clock.h"
+#include "lib/claim.h"
+
+#define PATIENCE_NS 30000000000ull
+#define TURN_US	    20000
+
+static struct unitasker_told *tell(struct unitasker *a, const char *key)
+{
+	struct unitasker_told *told = a->told + a->n;
+
+	assert_true(a->n < UNITASKER_TOLD_MAX);
+	a->n++;
+	*told = (struct unitasker_told){};
+	snprintf(told->key, sizeof(told->key), "%s", key);
+	return told;
+}
+
+static void ask_next(struct unitasker *a)
+{
+	const char *next = a->next;
+
+	a->next = NULL;
+	if (next)
+		podsrc_units_find(a->units, next);
+}
+
+static void on_pod(void *userdata, const struct meta_pod *pod)
+{
+	(void)userdata;
+	(void)pod;
+	fail_msg("systemd has no pods");
+}
+
+static void on_container(void *userdata, const struct meta_container *container)
+{
+	struct unitasker *a = userdata;
+
+	tell(a, container->unit)->container = *container;
+	ask_next(a);
+}
+
+static void on_done(void *userdata, enum meta_source source, const char *key,
+		    enum meta_result result)
+{
+	struct unitasker *a = userdata;
+	struct unitasker_told *told = tell(a, key);
+
+	assert_int_equal(source, META_SYSTEMD);
+	told->done = true;
+	told->result = result;
+	a->n_done++;
+	ask_next(a);
+}
+
+void unitasker_begin(struct unitasker *a)
+{
+	*a = (struct unitasker){
+		.sink = {a, on_pod, on_container, on_done},
+		.dir = "/tmp/graced-units-XXXXXX",
+		.told = calloc(UNITASKER_TOLD_MAX, sizeof(*a->told)),
+	};
+	assert_non_null(a->told);
+	assert_non_null(mkdtemp(a->dir));
+	assert_int_equal(sd_event_new(&a->event), 0);
+}
+
+void unitasker_end(struct unitasker *a)
+{
+	podsrc_units_free(a->units);
+	unitpeer_done(&a->peer);
+	sd_event_unref(a->event);
+	free(a->told);
+	assert_int_equal(rmdir(a->dir), 0);
+}
+
+void unitasker_ask(struct unitasker *a, const char *name, uint64_t timeout_ns)
+{
+	char address[64];
+
+	snprintf(address, sizeof(address), "unix:path=%s/%s", a->dir, name);
+	assert_int_equal(podsrc_units_new(a->event,
+					  &(struct podsrc_units_options){address, timeout_ns},
+					  &a->sink, &a->units),
+			 0);
+}
+
+void unitasker_until(struct unitasker *a, bool (*check)(struct unitasker *))
+{
+	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+
+	while (!check(a)) {
+		if (clock_boot_ns() > end_ns)
+			fail_msg("what was waited for does not come");
+		assert_true(sd_event_run(a->event, TURN_US) >= 0);
+	}
+}
+
+/* Everything is in one process: what is written can be read at once. */
+void unitasker_settle(struct unitasker *a)
+{
+	while (sd_event_run(a->event, 0) > 0)
+		;
+}
+
+static bool is_status(struct unitasker *a, enum podsrc_status status)
+{
+	struct podsrc_state state;
+
+	podsrc_units_get_state(a->units, &state);
+	return state.status == status;
+}
+
+bool unitasker_is_up(struct unitasker *a)
+{
+	return is_status(a, PODSRC_UP);
+}
+
+bool unitasker_is_down(struct unitasker *a)
+{
+	return is_status(a, PODSRC_DOWN);
+}
+
+bool unitasker_is_off(struct unitasker *a)
+{
+	return is_status(a, PODSRC_OFF);
+}
+
+enum meta_result unitasker_find(struct unitasker *a, const char *cgroup)
+{
+	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+	size_t before = a->n_done;
+
+	podsrc_units_find(a->units, cgroup);
+	while (a->n_done == before && clock_boot_ns() < end_ns)
+		assert_true(sd_event_run(a->event, TURN_US) >= 0);
+	assert_int_equal(a->n_done, before + 1);
+	assert_string_equal(a->told[a->n - 1].key, cgroup);
+	return a->told[a->n - 1].result;
+}
+
+const struct meta_container *unitasker_last(const struct unitasker *a)
+{
+	for (size_t i = a->n; i > 0; i--)
+		if (!a->told[i - 1].done)
+			return &a->told[i - 1].container;
+	return NULL;
+}
+
+size_t unitasker_containers(const struct unitasker *a)
+{
+	return a->n - a->n_done;
+}
