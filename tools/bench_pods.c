@@ -73,11 +73,11 @@ static void make_pod(struct node *n, unsigned int pod)
 
 	uid_of(pod, uid);
 	n->obs.cgroup = (struct obs_cgroup){.id = cgroup_of(pod, 0)};
-	snprintf(path, OBS_PATH_MAX, "/kubepods/burstable/pod%s", uid);
+	snprintf(path, CGPATH_MAX, "/kubepods/burstable/pod%s", uid);
 	tell(n, OBS_CGROUP_FOUND);
 	for (unsigned int i = 1; i <= CONTAINERS; i++) {
 		n->obs.cgroup = (struct obs_cgroup){.id = cgroup_of(pod, i)};
-		snprintf(path, OBS_PATH_MAX, "/kubepods/burstable/pod%s/%064llx", uid,
+		snprintf(path, CGPATH_MAX, "/kubepods/burstable/pod%s/%064llx", uid,
 			 (unsigned long long)cgroup_of(pod, i));
 		tell(n, OBS_CGROUP_FOUND);
 		begin(n, pod, i, 0);

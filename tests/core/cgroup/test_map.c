@@ -390,8 +390,8 @@ static void test_deep(void **state)
 		bytes += r == 0 ? strlen(node->path) : 0;
 	}
 	assert_int_equal(r, -ENOSPC);
-	assert_true(strlen(node->path) < OBS_PATH_MAX);
-	assert_true(bytes < 17 * OBS_PATH_MAX);
+	assert_true(strlen(node->path) < CGPATH_MAX);
+	assert_true(bytes < 17 * CGPATH_MAX);
 	assert_int_equal(map.refused, 1);
 	cgmap_done(&map);
 }
@@ -399,7 +399,7 @@ static void test_deep(void **state)
 /* As long as a path may be, and longer than any. */
 static void test_long_paths(void **state)
 {
-	static const size_t lengths[] = {OBS_PATH_MAX - 2, OBS_PATH_MAX - 1, OBS_PATH_MAX, 10000};
+	static const size_t lengths[] = {CGPATH_MAX - 2, CGPATH_MAX - 1, CGPATH_MAX, 10000};
 
 	(void)state;
 	for (size_t i = 0; i < LEN(lengths); i++) {

@@ -132,7 +132,7 @@ static void fill_random(struct obs *obs, uint64_t *seed)
 
 		memcpy(bytes + i, &r, 8);
 	}
-	obs->cgroup.path[OBS_PATH_MAX - 1] = '\0';
+	obs->cgroup.path[CGPATH_MAX - 1] = '\0';
 	obs->type = (enum obs_type)(scatter(seed) % (OBS_TYPE_COUNT + 2));
 	obsends_end(obs);
 }

@@ -149,7 +149,7 @@ static void test_refused(void **state)
 
 static void test_long_strings(void **state)
 {
-	static const size_t sizes[] = {OBS_PATH_MAX - 1, OBS_PATH_MAX, OBS_PATH_MAX + 1, 60000};
+	static const size_t sizes[] = {CGPATH_MAX - 1, CGPATH_MAX, CGPATH_MAX + 1, 60000};
 
 	(void)state;
 	for (size_t i = 0; i < LEN(sizes); i++) {
@@ -161,7 +161,7 @@ static void test_long_strings(void **state)
 			buf_addc(&line, 'p');
 		buf_adds(&line, "\"}");
 		assert_int_equal(rec_read_line(line.data, line.len, obs),
-				 sizes[i] < OBS_PATH_MAX ? 0 : -EBADMSG);
+				 sizes[i] < CGPATH_MAX ? 0 : -EBADMSG);
 	}
 }
 

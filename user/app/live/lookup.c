@@ -146,7 +146,7 @@ struct lookup *lookup_free(struct lookup *l)
 static bool ask_unit(struct lookup *l, const struct effect *effect)
 {
 	const char *known = engine_cgroup_path(l->m->engine, effect->id);
-	char path[OBS_PATH_MAX];
+	char path[CGPATH_MAX];
 
 	if (!l->sources.units || !known)
 		return false;

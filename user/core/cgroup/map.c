@@ -307,7 +307,7 @@ int cgmap_add_child(struct cgmap *map, const struct cgmap_new *cg, struct cgnode
 		return -ENOENT;
 	if (cgnode_is_container(parent))
 		return -EEXIST;
-	if (strlen(parent->path) + 1 + strlen(cg->name) >= OBS_PATH_MAX) {
+	if (strlen(parent->path) + 1 + strlen(cg->name) >= CGPATH_MAX) {
 		map->refused++;
 		return -ENOSPC;
 	}
@@ -320,7 +320,7 @@ int cgmap_add_child(struct cgmap *map, const struct cgmap_new *cg, struct cgnode
  */
 static bool below_container(const struct cgmap *map, const struct cgmap_new *cg)
 {
-	char above[OBS_PATH_MAX];
+	char above[CGPATH_MAX];
 	const char *path = cg->name;
 	struct cgpath ident;
 	size_t i;

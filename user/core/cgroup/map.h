@@ -9,6 +9,7 @@
 #ifndef CORE_CGROUP_MAP_H
 #define CORE_CGROUP_MAP_H
 
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -16,7 +17,7 @@
 #include "base/map.h"
 #include "core/cgroup/path.h"
 #include "core/cgroup/trust.h"
-#include "core/facts/observation.h"
+#include "graced/event.h"
 
 struct stop;
 
@@ -108,7 +109,7 @@ struct cgmap_new {
 /*
  * A cgroup was made under parent_id. 0 with the node in *ret (new, or known before);
  * -ENOENT when the parent is unknown, -EEXIST when it is below a container and so is no node of
- * its own, -ENOSPC when the map is full or the path would exceed OBS_PATH_MAX, -EINVAL for id 0,
+ * its own, -ENOSPC when the map is full or the path would exceed CGPATH_MAX, -EINVAL for id 0,
  * -ENOMEM.
  */
 int cgmap_add_child(struct cgmap *map, const struct cgmap_new *cg, struct cgnode **ret);

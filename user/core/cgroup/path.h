@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define CGPATH_MAX     4096 /* bytes of a path with its NUL */
 #define CGPATH_UID_LEN 36
 #define CGPATH_ID_LEN  64
 

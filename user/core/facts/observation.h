@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/cgroup/path.h"
 #include "core/facts/saved.h"
 #include "core/names/meta.h"
 #include "core/shutdown/shutdown.h"
 #include "graced/event.h"
 
-#define OBS_PATH_MAX 4096
 #define OBS_NAME_MAX META_NAME_MAX
 
 enum obs_type {
@@ -79,7 +79,7 @@ struct obs_cgroup {
 	uint32_t level;
 	/* Level of the first component of its path that others than root could choose; 0: none. */
 	uint32_t delegated_level;
-	char path[OBS_PATH_MAX]; /* NEW: last component; FOUND: the whole path, "/" for the root */
+	char path[CGPATH_MAX]; /* NEW: last component; FOUND: the whole path, "/" for the root */
 };
 
 struct obs_empty {
