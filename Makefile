@@ -34,7 +34,7 @@ endif
 PKGS     := libbpf libelf zlib libsystemd jansson yaml-0.1 libprotobuf-c
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
-MODE     := -O2 -g $(HARDEN) -Werror
+MODE     := -O2 -g -ffunction-sections -fdata-sections $(HARDEN) -Werror
 
 # A variant is the same tree built a second time, into a directory of its own. Sanitizers make gcc
 # warn about code it does not warn about otherwise, so only the plain build has -Werror.
@@ -58,7 +58,7 @@ SKEL := $(GEN)/graced.skel.h
 INCLUDES := -Iuser -Iinclude -I$(GEN)
 COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE -DGRACED_VERSION='"$(VERSION)"' $(CPPFLAGS) \
 	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(CFLAGS)
-LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
+LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 

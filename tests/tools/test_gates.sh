@@ -84,6 +84,10 @@ layers() {
 		'user/core/b.h=#include "base/c.h"\n#include "graced/event.h"\n#include <stdint.h>' \
 		'user/base/c.h=#include <jansson.h>'
 	accepts "includes that point down or aside pass" "$tools/check-layers" "$tree"
+	plant 'user/core/a/x.c=#include "core/b/y.h"' 'user/core/b/y.h=int y;' \
+		'user/core/b/z.c=#include "core/a/w.h"' 'user/core/a/w.h=int w;'
+	refuses "folders that include each other are refused with the way round" \
+		'circle: user/core/([ab]) user/core/[ab] user/core/\1$' "$tools/check-layers" "$tree"
 }
 
 compile() { # compiles the tree's sources as the build would
@@ -92,7 +96,8 @@ compile() { # compiles the tree's sources as the build would
 	for source in "$tree"/user/*/*.c; do
 		source=${source#"$tree"/}
 		mkdir -p "$tmp/build/$(dirname "$source")"
-		${CC:-gcc} -g -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -I"$tree/user" -c \
+		${CC:-gcc} -g -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
+			-ffunction-sections -I"$tree/user" -c \
 			"$tree/$source" -o "$tmp/build/${source%.c}.o"
 	done
 }
@@ -136,8 +141,57 @@ int b(char *s, int n)\n{\n\tmemset(s, n, (unsigned int)n);\n\treturn json_loads(
 	accepts "memory, strings, JSON and each other pass" "$tools/check-purity" "$tmp/build" "$tree"
 }
 
+# Every function of four files calls that of the next; the last calls the first.
+plant_circle() {
+	plant 'user/core/a.c=void a(void); void b(void);\nvoid a(void) { b(); }' \
+		'user/core/b.c=void b(void); void c(void);\nvoid b(void) { c(); }' \
+		'user/core/c.c=void c(void); void d(void);\nvoid c(void) { d(); }' \
+		'user/core/d.c=void d(void); void a(void);\nvoid d(void) { a(); }' "$@"
+	compile
+}
+
+circles() {
+	local gate=("$tools/check-circles" "$tmp/build" "$tmp/allow")
+	: >"$tmp/allow"
+	plant_circle
+	refuses "four files that call each other are refused" \
+		'4 files call each other in a circle, 3 is the limit:( user/core/[abcd].c){4}$' "${gate[@]}" "$tree"
+	echo '4 user/core/b.c' >"$tmp/allow"
+	accepts "an exception permits them" "${gate[@]}" "$tree"
+	echo '5 user/core/b.c' >"$tmp/allow"
+	refuses "an exception that permits too much is refused" \
+		'circle of user/core/b.c has 4 files now' "${gate[@]}" "$tree"
+	plant_circle 'user/core/d.c=void d(void); void b(void);\nvoid d(void) { b(); }'
+	echo '4 user/core/gone.c' >"$tmp/allow"
+	refuses "an exception for a file that is gone is refused" \
+		'there is no user/core/gone.c' "${gate[@]}" "$tree"
+	: >"$tmp/allow"
+	accepts "three that call each other pass, and one that calls them" "${gate[@]}" "$tree"
+	rm "$tmp/build/user/core/c.o"
+	refuses "a source without an object is named" 'user/core/c.o' "${gate[@]}" "$tree"
+}
+
+reach() {
+	local gate=("$tools/check-reach" "$tmp/build" "$tmp/allow")
+	: >"$tmp/allow"
+	plant 'user/app/main.c=int a(void);\nint main(void) { return a(); }' \
+		'user/core/a.c=int a(void); int b(void);\nint a(void) { return 0; }\nint b(void) { return 1; }'
+	compile
+	refuses "a program that was not built is named" 'graced was not built' "${gate[@]}" "$tree"
+	${CC:-gcc} -Wl,--gc-sections -o "$tmp/build/graced" "$tmp"/build/user/*/*.o
+	refuses "a function that no command reaches is named" \
+		'^user/core/a.c:1: no command reaches b\(\)' "${gate[@]}" "$tree"
+	echo b >"$tmp/allow"
+	accepts "an exception permits it" "${gate[@]}" "$tree"
+	echo a >>"$tmp/allow"
+	refuses "an exception for one that is reached is refused" \
+		'a is no exception any more' "${gate[@]}" "$tree"
+	rm "$tmp/build/user/core/a.o"
+	refuses "a source without an object is named" 'user/core/a.o' "${gate[@]}" "$tree"
+}
+
 style() {
-	local sixty
+	local sixty i sources=()
 	sixty=$(repeat 58 '\tn++;\n')
 	plant "user/core/a.c=int a;$(repeat 800 '\n')"
 	refuses "a file of more than 800 lines is refused" \
@@ -156,6 +210,11 @@ style() {
 	refuses "a file without a licence is refused" '^user/core/a.c:1: .*SPDX' "$tools/check-style" "$tree"
 	plant "user/core/a.c=int f(char *s);\nint f(char *s)\n{\n\treturn *s; /* /tmp/a.XXXXXX */\n}"
 	accepts "a short licensed file passes" "$tools/check-style" "$tree"
+	for ((i = 0; i < 33; i++)); do sources+=("user/core/a/f$i.c=int f$i(void);\nint f$i(void) { return 0; }"); done
+	plant "${sources[@]}" 'user/core/a/b/g.c=int g;'
+	refuses "a folder of more than 32 sources is refused" '^user/core/a: 33 sources' "$tools/check-style" "$tree"
+	plant "${sources[@]:1}" 'user/core/a/b/g.c=int g;'
+	accepts "one of 32 and a folder of its own passes" "$tools/check-style" "$tree"
 }
 
 format() {
@@ -318,6 +377,8 @@ dependencies() {
 
 layers
 purity
+circles
+reach
 style
 format
 vmlinux
