@@ -39,13 +39,13 @@ make_kubelet_key() {
 }
 
 names_rows=(
-	"names_none|memory of run, $PODS pods of 3, nobody asked|MiB|-"
-	"names_cri|  the runtime asked|MiB|-"
-	"names_kubelet|  the kubelet asked, every second|MiB|-"
-	"names_both|  both asked|MiB|<=20"
+	"names_none|memory of run, $PODS pods of 3, no source queried|MiB|-"
+	"names_cri|  the runtime queried|MiB|-"
+	"names_kubelet|  the kubelet queried, every second|MiB|-"
+	"names_both|  both queried|MiB|<=20"
 	"names_both_pss|    its own and its share of what is shared|MiB|-"
 	"names_both_peak|    at its peak|MiB|-"
-	"names_trace_none|memory of trace, nobody asked|MiB|<=8.5"
+	"names_trace_none|memory of trace, no source queried|MiB|<=8.5"
 	"names_trace_cri|  beside a runtime|MiB|-"
 )
 
@@ -123,12 +123,12 @@ bench_names_storm() {
 	storm_delay
 	row storm_rate "containers that come and go meanwhile" /s -
 	row storm_named "  that are named by a runtime that answers" % -
-	row storm_unnamed "SIGTERM to its row, nobody asked for names" ms -
-	row storm_well "  a runtime asked that answers at once" ms -
+	row storm_unnamed "SIGTERM to its row, no source queried" ms -
+	row storm_well "  a runtime queried that answers at once" ms -
 	row storm_late "  one that answers after a second" ms -
 	row storm_never "  one that never answers" ms -
-	row storm_delay "  the longest of these, against nobody asked" ms '<=1'
-	row storm_unnamed_p99 "  99th percentile, nobody asked" ms -
+	row storm_delay "  the longest of these, against no source" ms '<=1'
+	row storm_unnamed_p99 "  99th percentile, no source queried" ms -
 	row storm_p99 "    the longest of the others" ms -
 	row storm_lost "  events lost" '' '<=0'
 }

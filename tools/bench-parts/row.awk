@@ -61,12 +61,18 @@ json {
 	printf "\"reached\": %s}", (hit == "" ? "null" : hit == "yes" ? "true" : "false")
 }
 markdown {
-	if (NR == 1) print "| figure | graced | bpftrace count | exitsnoop, sigsnoop | reach |\n|---|---|---|---|---|"
-	line = sprintf("| %s | %s | %s | %s | %s |", $2, told(), other($7), other($9), $4)
+	if (NR == 1) {
+		print "| figure | graced | quartiles | bpftrace count | exitsnoop, sigsnoop | target | reached |"
+		print "|---|---|---|---|---|---|---|"
+	}
+	quartiles = m[4] > 1 ? short(m[2]) " to " short(m[3]) : "-"
+	line = sprintf("| %s | %s | %s | %s | %s | %s | %s |", $2, told(), quartiles, other($7), other($9), $4, \
+		(hit == "" ? "-" : hit))
 	sub(/^\|  +/, "| … ", line)
 	sub(/ us /, " µs ", line)
 	sub(/<=/, "≤ ", line)
 	sub(/>=/, "≥ ", line)
+	gsub(/\(x/, "(× ", line)
 	print line
 }
 !json && !markdown && !sum {
