@@ -9,6 +9,7 @@
 #   <!-- not run: REASON -->   the block is skipped
 #   <!-- until Ctrl-C -->      each line is a command of its own that must succeed; a graced that
 #                              does not end by itself is sent SIGINT
+#   BUILD=build tests/tools/test_doc_blocks.sh [PAGE...]     the blocks of these pages alone
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(realpath -m "${BUILD:-$root/build}")
@@ -47,16 +48,21 @@ nothing_wrong() { [[ ! -s $out ]]; }
 # marker.
 blocks_of() { # PAGE FILE
 	awk -v file="$2" '
-	!inside && /^```/ {
-		inside = 1; n++
-		word = substr($0, 4)
+	!inside && /^ *```/ {
+		inside = ++n
+		indent = index($0, "`") - 1
+		word = substr($0, indent + 4)
 		printf "%d %d %s %s\n", n, FNR, (word == "" ? "-" : word), marker
 		printf "" >(file "." n)
 		next
 	}
-	inside && /^```$/ { inside = 0; marker = ""; close(file "." n); next }
-	inside { print >(file "." n); next }
-	/^<!-- .* -->$/ { marker = substr($0, 6, length($0) - 9); next }
+	inside && /^ *```$/ { inside = 0; marker = ""; close(file "." n); next }
+	inside {
+		if (substr($0, 1, indent) ~ /^ *$/) $0 = substr($0, indent + 1)
+		print >(file "." n)
+		next
+	}
+	/^ *<!-- .* -->$/ { marker = $0; gsub(/^ *<!-- | -->$/, "", marker); next }
 	{ marker = "" }
 	END { if (inside) { print "a block has no end" >"/dev/stderr"; exit 1 } }' "$1"
 }
@@ -151,7 +157,7 @@ run_block() { # PAGE FILE LINE WORD MARKER
 mkdir "$tmp/bin"
 ln -s "$graced" "$tmp/bin/graced"
 pages=(*.md docs/*.md)
-for page in "${pages[@]}"; do
+for page in "${@:-"${pages[@]}"}"; do
 	blocks_of "$page" "$tmp/block" >"$tmp/blocks" 2>>"$out"
 	nothing_wrong || claim "$page has whole blocks" 1
 	[[ -s $tmp/blocks ]] || continue
@@ -220,18 +226,18 @@ picture=$(grep -l '^\$ graced trace' "$tmp"/block.*)
 tools/table-svg "$picture" 2>>"$out" >"$tmp/trace.svg" && cmp docs/trace.svg "$tmp/trace.svg" >>"$out" 2>&1
 claim "docs/trace.svg is drawn from the table in README.md" $?
 
-printf '%s\n' '$ graced trace -o "<table>"' 'TIME  NOTE' $'\e[31mkilled\e[0m  36.5µs & deaf\x07' >"$tmp/table"
+printf '%s\n' '$ graced trace -o "<table>"' 'TIME  NOTE' $'\e[31mkilled\e[0m  36.5µs & grace-u… deaf\x07' >"$tmp/table"
 cat >"$tmp/expected" <<'END'
 <text y="46" class="prompt"><tspan x="14.0" textLength="7.8">$</tspan><tspan x="29.6" textLength="46.8">graced</tspan><tspan x="84.2" textLength="39.0">trace</tspan><tspan x="131.0" textLength="15.6">-o</tspan><tspan x="154.4" textLength="70.2">"&lt;table&gt;"</tspan></text>
 <text y="65" class="head"><tspan x="14.0" textLength="31.2">TIME</tspan><tspan x="60.8" textLength="31.2">NOTE</tspan></text>
-<text y="84"><tspan x="14.0" textLength="46.8" class="bad">killed</tspan><tspan x="76.4" textLength="46.8">36.5µs</tspan><tspan x="131.0" textLength="7.8">&amp;</tspan><tspan x="146.6" textLength="31.2" class="odd">deaf</tspan></text>
+<text y="84"><tspan x="14.0" textLength="46.8" class="bad">killed</tspan><tspan x="76.4" textLength="46.8">36.5µs</tspan><tspan x="131.0" textLength="7.8">&amp;</tspan><tspan x="146.6" textLength="62.4">grace-u…</tspan><tspan x="216.8" textLength="31.2" class="odd">deaf</tspan></text>
 END
 tools/table-svg <"$tmp/table" >"$tmp/drawn" 2>>"$out"
 grep '^<text' "$tmp/drawn" | diff "$tmp/expected" - >>"$out"
 nothing_wrong
 claim "each word of a table is drawn at its column, escaped, without control characters" $?
 
-head -1 "$tmp/drawn" | grep -qF 'viewBox="0 0 239 103" width="239" height="103"' || head -1 "$tmp/drawn" >>"$out"
+head -1 "$tmp/drawn" | grep -qF 'viewBox="0 0 262 103" width="262" height="103"' || head -1 "$tmp/drawn" >>"$out"
 tail -1 "$tmp/drawn" | grep -qx '</svg>' || echo "it is not closed" >>"$out"
 nothing_wrong
 claim "a picture has the size of its table" $?
