@@ -78,7 +78,7 @@ in_copy() { # COMMAND...
 	(
 		cd "$copy" || exit 1
 		unset BUILD GRACED HELPERS MAKEFLAGS MFLAGS MAKELEVEL
-		PATH=$tmp/bin:$PATH "$@"
+		PATH=$tmp/bin:$PATH TMPDIR=$tmp/scratch "$@"
 	) >>"$out" 2>&1 </dev/null
 }
 
@@ -154,7 +154,7 @@ run_block() { # PAGE FILE LINE WORD MARKER
 	esac
 }
 
-mkdir "$tmp/bin"
+mkdir "$tmp/bin" "$tmp/scratch"
 ln -s "$graced" "$tmp/bin/graced"
 pages=(*.md docs/*.md)
 for page in "${@:-"${pages[@]}"}"; do
