@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows graced at work: four real containers on this host, stopped in four different ways, as
-// `graced trace` tells it and as the metrics of `graced run` count it.
+// `graced trace` prints it and as the metrics of `graced run` count it.
 #include "lib/box/box.h"
 #include "lib/box/send.h"
 #include "lib/daemon/lognames.h"
@@ -56,7 +56,7 @@ static const struct {
 		   "sh",
 		   {"shell", "1"},
 		   0,
-		   "a shell that exits on SIGTERM, its child untold",
+		   "a shell that exits on SIGTERM and does not pass it to its child",
 		   true,
 		   2},
 };
@@ -282,8 +282,8 @@ static int play(struct box_tree *tree, const struct lognames *names, struct trac
 	return r;
 }
 
-/* Whether a line of the page is a sample of ours that has moved, and no bucket. */
-static bool has_moved(const char *line, size_t len)
+/* Whether a line of the page is a sample of the demonstration that changed, and no bucket. */
+static bool has_changed(const char *line, size_t len)
 {
 	return memmem(line, len, "namespace=\"demo\"", 16) && !memmem(line, len, "_bucket{", 8) &&
 	       memcmp(line + len - 2, " 0", 2) != 0;
@@ -298,11 +298,11 @@ static int show_metrics(struct service *service)
 				 CONTAINERS) < CONTAINERS)
 		return -ETIMEDOUT;
 	status = service_get(service, "/metrics", NULL, &page);
-	puts("\n$ curl -s localhost:9753/metrics        # of `graced run`: what has moved, without buckets");
+	puts("\n$ curl -s localhost:9753/metrics        # of `graced run`: what has changed, without buckets");
 	for (const char *line = buf_str(&page); *line;) {
 		size_t len = strcspn(line, "\n");
 
-		if (has_moved(line, len))
+		if (has_changed(line, len))
 			printf("%.*s\n", (int)len, line);
 		line += len + (line[len] == '\n');
 	}
