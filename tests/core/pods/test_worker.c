@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/pods/worker: what the updates of one pod lead to (kubelet-spec.md, B2). */
+/* Claims about core/pods/worker: what the updates of one pod lead to (docs/kubelet-rules.md,
+ * "Pod updates"). */
 #include <string.h>
 
 #include "lib/claim.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/pods/worker: grace periods, calls and delays (kubelet-spec.md, B3, B4, B6, B9).
- */
+/* Claims about core/pods/worker: grace periods, calls and delays (docs/kubelet-rules.md,
+ * "Effective grace period", "Sync calls", "Requeue delays" and "Blocking kill"). */
 #include <errno.h>
 
 #include "lib/claim.h"

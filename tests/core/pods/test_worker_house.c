@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/pods/worker: pods beside each other, static ones and orphans, and what others
- * ask (kubelet-spec.md, B5, B7, B8, B10). */
+ * query (docs/kubelet-rules.md, "Static pods", "Orphaned pods", "Pod worker queries" and
+ * "Housekeeping"). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -346,7 +347,8 @@ static void a_rejected_pod_passes_through_a_worker_once_it_is_deleted_and_over(v
 	}
 }
 
-/* Letters of the queries of B8 that say yes, in the order of that table. */
+/* Letters of the queries that say yes, in the order of the table in docs/kubelet-rules.md,
+ * "Pod worker queries". */
 static const char *asked(const struct podworker *pw, const char *uid)
 {
 	static bool (*const queries[])(const struct podworker *, const char *) = {

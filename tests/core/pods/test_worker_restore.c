@@ -62,7 +62,7 @@ static void test_goes_on(void **state)
 	(void)state;
 }
 
-/* kubelet-spec.md, B2.4, B3: periods get only shorter. */
+/* docs/kubelet-rules.md, "Effective grace period": periods only shrink. */
 static void test_ends(void **state)
 {
 	const struct podworker_restored sync = at_stage(PODWORKER_STAGE_SYNC);

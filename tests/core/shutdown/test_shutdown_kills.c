@@ -306,7 +306,8 @@ static void test_no_kubelet(void **state)
 	shutstage_end(&s);
 }
 
-/* A8.2: critical pods are asked at their time, even when nothing else is left. */
+/* docs/kubelet-rules.md, "Two-phase shutdown": critical pods are asked at their time, even when
+ * nothing else is left. */
 static void test_two_phases(void **state)
 {
 	const struct shutdown_group groups[] = {{20 * S, true}, {10 * S, false}};

@@ -207,7 +207,7 @@ static void test_nothing_needed(void **state)
 	assert_int_equal(reloads(t), 0);
 }
 
-/* The kubelet's first start with our drop-in there (kubelet-spec A2.3, A2.4). */
+/* The kubelet's first start with our drop-in there (docs/kubelet-rules.md, "Delay limit"). */
 static void test_kubelet_raises(void **state)
 {
 	struct site *t = site_of(state);

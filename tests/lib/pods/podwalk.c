@@ -175,7 +175,7 @@ static const char *check_grace(struct podwalk *w, const struct podworker_record 
 		return "what is told to end has a grace period";
 	if (before->grace_s > 0 && s->grace_s < 1)
 		return "a grace period stays one";
-	/* B3: a deletion's 0 reads as none, and lets an override of the same update raise it. */
+	/* A deletion's 0 counts as unset, and lets an override of the same update raise it. */
 	if (before->grace_s > 0 && s->grace_s > before->grace_s &&
 	    !(update->kill && update->kill->grace.set && deletion->set && deletion->s == 0))
 		return "a grace period does not grow";
@@ -262,7 +262,7 @@ static const char *done(struct podwalk *w, size_t i, const struct podworker_outc
 	int r;
 
 	w->pods[i].call = PODWORKER_CALL_NONE;
-	/* B4.5: the pod's own end is one that was begun. */
+	/* The pod's own end is one that was begun. */
 	w->pods[i].acknowledged |=
 		kind == PODWORKER_CALL_SYNC_POD && outcome->result == PODWORKER_TERMINAL;
 	r = podworker_done(w->pw, uids[i], outcome, w->now);
@@ -345,7 +345,7 @@ static const char *step_clock(struct podwalk *w)
 	return NULL;
 }
 
-/* B13a: nothing survives it. */
+/* Nothing survives it (docs/kubelet-rules.md, "Kubelet restart"). */
 static const char *step_restart(struct podwalk *w)
 {
 	w->seen.restarts++;

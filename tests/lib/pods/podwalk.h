@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A walk through the pod worker: updates, calls and their ends, syncs, restarts and clock steps as
- * dice say, held after every step against what must be true of any of them (kubelet-spec.md, B13).
+ * dice say, checked after every step against docs/kubelet-rules.md, "Pod worker invariants".
  */
 #ifndef TESTS_LIB_PODS_PODWALK_H
 #define TESTS_LIB_PODS_PODWALK_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What must be true of the pod worker after any step (kubelet-spec.md, B13). */
+/* What must be true of the pod worker after any step (docs/kubelet-rules.md, "Pod worker
+ * invariants"). */
 #include <string.h>
 
 #include "lib/pods/podwalk_priv.h"

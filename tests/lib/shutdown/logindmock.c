@@ -273,7 +273,7 @@ void logindmock_set_limit(struct logindmock *m, uint64_t us)
 {
 	char python[128];
 
-	/* Without a signal: the property is declared constant (kubelet-spec A2.8). */
+	/* Without a signal: logind declares the property constant. */
 	snprintf(python, sizeof(python),
 		 "self.props[Manager]['InhibitDelayMaxUSec'] = dbus.UInt64(%llu)",
 		 (unsigned long long)us);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When the last shutdown began and was over: in a file in the kubelet's form (kubelet-spec.md, A7),
- * for the next process and for metrics. */
+/* When the last shutdown began and was over: in a file of the kubelet's form
+ * (docs/kubelet-rules.md, "Shutdown state file"), for the next process and for metrics. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -83,7 +83,7 @@ void inhibitor_none_goes_on(struct inhibitor *in)
 	in->resumed_ns = 0;
 }
 
-/* Before the lock goes, as the kubelet does (A7.3). */
+/* Before the lock is released, as processShutdownEvent() of the kubelet does. */
 void inhibitor_note_end(struct inhibitor *in)
 {
 	struct shutdown_status status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cgroup names that the kubelet gives its pods: made, and read back (kubelet-spec.md, F1;
- * pkg/kubelet/cm/cgroup_manager_linux.go, pkg/kubelet/cm/pod_container_manager_linux.go).
+ * The cgroup names that the kubelet gives its pods: made, and read back (docs/kubelet-rules.md,
+ * "Pod cgroup names"; pkg/kubelet/cm/cgroup_manager_linux.go,
+ * pkg/kubelet/cm/pod_container_manager_linux.go).
  *
  * Inside, a name is a list of components, the root an empty one. A driver writes it as a path below
  * the cgroup file system: cgroupfs as it is; systemd as slices within slices, where "-" is the
@@ -26,7 +27,7 @@ struct cgname {
 	char parts[CGNAME_MAX_PARTS][CGNAME_PART_MAX];
 };
 
-/* 0; -EINVAL for a component that is empty or has "/" or "_" in it (F1.1), -ENAMETOOLONG, -ENOSPC
+/* 0; -EINVAL for a component that is empty or has "/" or "_" in it, -ENAMETOOLONG, -ENOSPC
  * when there are too many. */
 int cgname_append(struct cgname *name, const char *part);
 
@@ -48,8 +49,8 @@ bool cgname_is_pod(const struct cgname *name, const struct cgname *roots, size_t
 		   const char **ret_uid);
 
 /* The cgroupsPath that containerd hands the runtime for a container: below a slice
- * slice:cri-containerd:ID, elsewhere the parent and ID (F2.4). -EINVAL for a parent with "..",
- * -ENAMETOOLONG. */
+ * slice:cri-containerd:ID, elsewhere the parent and ID (docs/kubelet-rules.md, "Container cgroup
+ * names"). -EINVAL for a parent with "..", -ENAMETOOLONG. */
 int cgname_of_containerd(const char *parent, const char *id, char ret[CGNAME_PATH_MAX]);
 
 /* cpu.shares for what cpu.weight says, 1 to 10000; 0 for what is no weight. */

@@ -144,8 +144,8 @@ const char *engine_cgroup_path(const struct engine *engine, uint64_t id);
 typedef void (*engine_pod_fn)(void *userdata, const struct podview *pod);
 void engine_pods_each(const struct engine *engine, engine_pod_fn fn, void *userdata);
 
-/* How many pods there are, as the kubelet counts its own (kubelet-spec.md, B14); of what a pod that
- * it never listed is, nothing is known. */
+/* How many pods there are, as the kubelet counts its own (docs/kubelet-rules.md, "Pod metrics"); of
+ * a pod that it never listed it is unknown whether it is static. */
 void engine_pods_count(const struct engine *engine, struct podworker_house *ret);
 
 /* Whether a shutdown of the node is announced. */

@@ -184,7 +184,8 @@ struct obs_shed {
 	bool on;
 };
 
-/* A group of pods, as the kubelet's configuration has it (kubelet-spec.md, A1). */
+/* A group of pods, as the kubelet's configuration has it (docs/kubelet-rules.md, "Shutdown
+ * groups"). */
 struct obs_range {
 	int32_t priority;
 	int64_t seconds;
@@ -195,7 +196,7 @@ struct obs_range {
 struct obs_shutdown_plan {
 	uint32_t mode; /* enum shutdown_mode; that of the first one stays */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
-	bool two_phases;   /* the kubelet ends pods as it did before 1.23 (A8) */
+	bool two_phases;   /* the kubelet ends pods as it did before 1.23 */
 	uint32_t n_ranges; /* 0: it does nothing in a shutdown */
 	struct obs_range ranges[OBS_RANGES_MAX];
 };

@@ -172,7 +172,7 @@ static void ask_complete(const struct podcond_in *in, struct lists *lists)
 	}
 }
 
-/* C3.3; a pod that is restarted in place stays initialized. */
+/* A pod that is restarted in place stays initialized. */
 int podcond_initialized(const struct podcond_in *in, struct arena *arena,
 			struct podobj_condition *ret)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conditions the kubelet gives a pod (kubelet-spec.md, C3; pkg/kubelet/status/generate.go).
+ * The conditions the kubelet gives a pod (docs/kubelet-rules.md, "Pod conditions";
+ * pkg/kubelet/status/generate.go).
  * None of these functions sets a time of transition.
  */
 #ifndef CORE_KUBELET_CONDITION_H
@@ -42,7 +43,7 @@ struct podcond_sandbox {
 	bool has_ip;
 };
 
-/* Whether containers can be started in the sandbox there is (C3.4). */
+/* Whether containers can be started in the sandbox there is. */
 struct podobj_condition podcond_ready_to_start(const struct podcond_sandbox *sandboxes, size_t n,
 					       bool host_network);
 
@@ -55,7 +56,7 @@ struct podobj_condition podcond_restarting_all(const struct podcond_in *in,
 /* What a phase from which there is no return makes of Ready and ContainersReady. */
 struct podobj_condition podcond_over(const char *type, const char *phase);
 
-/* Whether the kubelet alone sets conditions of this type (C6.2). */
+/* Whether the kubelet alone sets conditions of this type (docs/kubelet-rules.md, "Status merge"). */
 bool podcond_is_kubelets(const char *type);
 
 #endif

@@ -51,7 +51,7 @@ static void count_restart(struct podobj_status *status, int32_t former)
 	status->restarts = former < INT32_MAX ? former + 1 : former;
 }
 
-/* C4.1 */
+/* The status of a container of which the runtime has no record. */
 static struct podobj_status default_status(const struct ctrstatus_in *in,
 					   const struct podobj_container *container,
 					   const struct podobj_status *old)
@@ -69,7 +69,7 @@ static struct podobj_status default_status(const struct ctrstatus_in *in,
 	return status;
 }
 
-/* The runtime has no record of it: C4.2, C4.6. */
+/* The same, for one that was reported before or that must have run by now. */
 static void tell_missing(const struct ctrstatus_in *in, const struct podobj_container *container,
 			 const struct podobj_status *old, struct podobj_status *status)
 {
@@ -103,7 +103,7 @@ static struct podobj_container_state exit_of(const struct ctrstatus_record *reco
 	return state;
 }
 
-/* C4.3 and C4.4 */
+/* The state by the runtime's record. */
 static void set_state(const struct ctrstatus_in *in, const struct ctrstatus_record *record,
 		      const struct podobj_status *old, struct podobj_status *status)
 {
@@ -158,7 +158,7 @@ static struct podobj_status status_of(const struct ctrstatus_in *in,
 	return status;
 }
 
-/* C4.5 */
+/* The newest record is the state, the second newest the last state. */
 static struct podobj_status from_records(const struct ctrstatus_in *in,
 					 const struct ctrstatus_record *newest,
 					 const struct podobj_status *old)
@@ -191,7 +191,7 @@ static bool is_due(const struct ctrstatus_in *in, const struct podobj_container 
 	return podphase_restarts(&in->rules, in->pod->restart_policy, container, &end, &by);
 }
 
-/* C4.7 */
+/* A container that is to be started again waits, with the reason why it could not be. */
 static void tell_failure(const struct ctrstatus_in *in, const struct podobj_container *container,
 			 const struct ctrstatus_record *newest, struct podobj_status *status)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kubelet tells the API of a pod's containers, from what the runtime has and what was told
- * before (kubelet-spec.md, C4; pkg/kubelet/kubelet_pods.go, convertToAPIContainerStatuses).
+ * What the kubelet reports to the API of a pod's containers, from what the runtime has and what it
+ * reported before (docs/kubelet-rules.md, "Container statuses"; pkg/kubelet/kubelet_pods.go,
+ * convertToAPIContainerStatuses).
  */
 #ifndef CORE_KUBELET_CONTAINER_STATUS_H
 #define CORE_KUBELET_CONTAINER_STATUS_H
@@ -15,7 +16,7 @@
 #define CTRSTATUS_LOST_CODE 137
 #define CTRSTATUS_LOST_TEXT "The container could not be located when the pod was terminated"
 
-/* Of all termination messages of a pod, in bytes (C4.9). */
+/* Of all termination messages of a pod, in bytes (docs/kubelet-rules.md, "Termination messages"). */
 #define CTRSTATUS_MESSAGES_MAX 12288
 
 enum ctrstatus_state {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pod's controller does next with it (kubelet-spec.md, E5 and E8;
+ * What a pod's controller does next with it (docs/kubelet-rules.md, "Replacement";
  * pkg/controller/controller_utils.go, IsPodActive, and the controllers beside it).
  */
 #ifndef CORE_KUBELET_CONTROLLER_H

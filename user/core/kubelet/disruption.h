@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The condition DisruptionTarget: that a pod goes for reasons that are not its own, and whose
- * (kubelet-spec.md, C5; keps/sig-apps/3329).
+ * (docs/kubelet-rules.md, "Disruption reasons"; KEP-3329).
  */
 #ifndef CORE_KUBELET_DISRUPTION_H
 #define CORE_KUBELET_DISRUPTION_H

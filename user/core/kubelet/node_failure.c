@@ -92,7 +92,7 @@ static struct nodefail_span out_of_service(const struct nodefail_in *in, const s
 	return later_of(set, out->unready);
 }
 
-/* E4, E7: by the taint that the cluster sets, or by the one that an operator does. */
+/* By the taint that the cluster sets, or by the one that an operator sets. */
 static struct nodefail_span deleted(const struct nodefail_in *in, const struct nodefail *out)
 {
 	struct nodefail_span span = evicted(out->toleration, out->tainted), by_hand;
@@ -121,7 +121,8 @@ static struct nodefail_span gone(const struct nodefail_in *in, const struct node
 	return later(later_of(out->deleted, out_of_service(in, out)), 0, NODEFAIL_GC_PERIOD_S);
 }
 
-/* E5: a Deployment's is replaced as soon as it goes, a StatefulSet's when it is gone. */
+/* docs/kubelet-rules.md, "Replacement": a Deployment's is replaced as soon as it is deleted, a
+ * StatefulSet's when its object is gone. */
 static struct nodefail_span replaced(const struct nodefail_in *in, const struct nodefail *out)
 {
 	if (podobj_phase_is_terminal(in->pod->status.phase))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of a pod when its node goes silent (kubelet-spec.md, E): when the cluster notices,
- * asks the pod to go, makes another in its place, and what stays stuck until somebody acts.
+ * What becomes of a pod when its node goes silent (docs/kubelet-rules.md, "Silent node",
+ * "Taints and eviction" and "Replacement"): when the cluster notices, deletes the pod, makes
+ * another in its place, and what stays stuck until somebody acts.
  *
  * Times are seconds since the node's last heartbeat, as spans that take what the controllers'
- * periods may add. They hold for a single node: evictions of many nodes at once are rate limited
- * (E3).
+ * periods may add. They hold for a single node: evictions of many nodes at once are rate limited.
  */
 #ifndef CORE_KUBELET_NODE_FAILURE_H
 #define CORE_KUBELET_NODE_FAILURE_H
@@ -29,7 +29,8 @@ struct nodefail_rules {
 /* Of a cluster 1.<minor> with its defaults. */
 struct nodefail_rules nodefail_rules_of(unsigned int minor);
 
-/* The taint that says that the node is off for good: set by hand, or not (E7). */
+/* The taint by which an operator says that the node is off for good (docs/kubelet-rules.md,
+ * "Out-of-service taint"). */
 enum nodefail_taint { NODEFAIL_NO_TAINT, NODEFAIL_TAINT, NODEFAIL_TAINT_NO_EXECUTE };
 
 struct nodefail_in {

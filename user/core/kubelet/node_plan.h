@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of all pods of a node that goes silent (kubelet-spec.md, E):
+ * What becomes of all pods of a node that goes silent (docs/kubelet-rules.md, "Silent node"):
  * core/kubelet/node_failure of each, what it comes to for who needs the pod, and the order in which
  * somebody has to look at them.
  */

@@ -81,7 +81,7 @@ static void ask_restart(const struct podphase_in *in, const struct podobj_contai
 					   view->end, &view->by);
 }
 
-/* C1.2: one that ended with 0 is done and counts for nothing. */
+/* One that ended with 0 is done and counts for nothing. */
 static void view_init(const struct podphase_in *in, const struct podobj_container *container,
 		      struct podphase_view *view)
 {
@@ -96,7 +96,7 @@ static void view_init(const struct podphase_in *in, const struct podobj_containe
 		view->counts = BIT(PODPHASE_INIT_FAILED);
 }
 
-/* C1.3: one that ended counts for nothing, it is always started again. */
+/* One that ended counts for nothing, it is always started again. */
 static void view_sidecar(const struct podobj_status *status, struct podphase_view *view)
 {
 	if (!status)
@@ -110,7 +110,7 @@ static void view_sidecar(const struct podobj_status *status, struct podphase_vie
 		view->counts = BIT(PODPHASE_UNKNOWN) | BIT(PODPHASE_SIDECAR_PENDING);
 }
 
-/* C1.4: only an end that is the present state is a success. */
+/* Only an end that is the present state is a success. */
 static void view_regular(const struct podphase_in *in, const struct podobj_container *container,
 			 const struct podobj_status *status, struct podphase_view *view)
 {
@@ -177,7 +177,8 @@ static bool goes_on(const struct podphase_in *in, const struct podphase *phase)
 	return in->pod->restart_policy != META_RESTART_NEVER;
 }
 
-/* C1.6, rule 4; C1.8: a static pod is never given a phase that it could not leave. */
+/* docs/kubelet-rules.md, "Killed pods": a static pod is never given a phase that it could not
+ * leave. */
 static enum podphase_rule rule_of_stopped(const struct podphase_in *in,
 					  const struct podphase *phase)
 {

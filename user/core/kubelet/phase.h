@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The phase the kubelet gives a pod, and why (kubelet-spec.md, C1; pkg/kubelet/kubelet_pods.go,
- * getPhase). Each container counts for something; the counts decide, by the first rule that fits.
+ * The phase the kubelet gives a pod, and why (docs/kubelet-rules.md, "Pod phase";
+ * pkg/kubelet/kubelet_pods.go, getPhase). Each container counts for something; the counts decide,
+ * by the first rule that fits.
  */
 #ifndef CORE_KUBELET_PHASE_H
 #define CORE_KUBELET_PHASE_H
@@ -92,7 +93,8 @@ struct podphase {
 
 struct podphase podphase_of(const struct podphase_in *in);
 
-/* Whether the kubelet would start a container again that ended so (C1.5); *ret_by says by what. */
+/* Whether the kubelet would start a container again that ended so (docs/kubelet-rules.md,
+ * "Container restarts"); *ret_by says by what. */
 bool podphase_restarts(const struct podphase_rules *rules, enum meta_restart_policy pod_policy,
 		       const struct podobj_container *container,
 		       const struct podobj_container_state *end, enum podphase_restart *ret_by);

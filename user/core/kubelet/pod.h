@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pod as the Kubernetes API has it, as far as its status rules look at it (kubelet-spec.md,
- * sections C and E): who made it, what it wants, and what its status says.
+ * A pod as the Kubernetes API has it, as far as its status rules look at it
+ * (docs/kubelet-rules.md, "Pod status" and "Node failure and controllers"): who made it, what it
+ * wants, and what its status says.
  *
  * Strings are NUL-terminated, never NULL ("" where nothing is told) and hostile. Strings and lists
  * belong to whoever made the object, by rule an arena, and only ever are pointed to: an object may

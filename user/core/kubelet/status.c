@@ -29,7 +29,7 @@ static const char *first_told(const char *a, const char *b)
 	return *a ? a : b;
 }
 
-/* C2.1 */
+/* The phase, its reason and message (docs/kubelet-rules.md, "Status composition"). */
 static void compose_phase(const struct podstatus_in *in, const struct podobj_pod_status *former,
 			  const struct podphase *phase, struct podobj_pod_status *ret)
 {
@@ -100,7 +100,7 @@ static int add_own(const struct podstatus_in *in, struct podcond_in *cond, struc
 	return 0;
 }
 
-/* C2.2 */
+/* Foreign conditions, then the kubelet's own. */
 static int compose_conditions(const struct podstatus_in *in, struct podcond_in *cond,
 			      struct arena *arena, struct podobj_conditions *ret)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pod's status on its way from the kubelet to the API (kubelet-spec.md, C2 and C6;
- * pkg/kubelet/kubelet_pods.go, generateAPIPodStatus, and pkg/kubelet/status/status_manager.go):
- * composed from its containers', held against what the API has, and made final when the pod is
- * over. Whatever goes in: what comes out with a terminal phase has neither Ready nor
- * ContainersReady True.
+ * A pod's status on its way from the kubelet to the API (docs/kubelet-rules.md, "Status
+ * composition" to "Container transitions"; pkg/kubelet/kubelet_pods.go, generateAPIPodStatus, and
+ * pkg/kubelet/status/status_manager.go): composed from its containers', held against what the API
+ * has, and made final when the pod is over. Whatever goes in: what comes out with a terminal phase
+ * has neither Ready nor ContainersReady True.
  *
  * Results share strings and lists with what they were made from; what is new is in the arena.
  */
@@ -40,15 +40,16 @@ int podstatus_compose(const struct podstatus_in *in, struct arena *arena,
 bool podstatus_deadline_passed(const struct podobj_pod *pod, int64_t now_wall_ns);
 
 /* What the kubelet sends: its new status with what is the API's own. may_run: containers of the pod
- * may run still, so that a phase that ends it has to wait (C6.3). 0, -ENOMEM. */
+ * may run still, so that a phase that ends it has to wait (docs/kubelet-rules.md, "Status merge").
+ * 0, -ENOMEM. */
 int podstatus_merge(const struct podobj_pod_status *api, const struct podobj_pod_status *kubelet,
 		    bool may_run, int64_t now_wall_ns, struct arena *arena,
 		    struct podobj_pod_status *ret);
 
 /*
- * What is made of the last status once all of the pod's containers have stopped (C6.6): those
- * without an end get one that nobody saw, and the phase becomes terminal. cached NULL: the API's.
- * 0, -ENOMEM.
+ * What is made of the last status once all of the pod's containers have stopped
+ * (docs/kubelet-rules.md, "Terminated pods"): those without an end get ContainerStatusUnknown, and
+ * the phase becomes terminal. cached NULL: the API's. 0, -ENOMEM.
  */
 int podstatus_terminate(const struct podobj_pod *pod, const struct podobj_pod_status *cached,
 			struct arena *arena, struct podobj_pod_status *ret);
@@ -56,17 +57,18 @@ int podstatus_terminate(const struct podobj_pod *pod, const struct podobj_pod_st
 /* The grace period of that deletion, whose precondition is the uid. */
 #define PODSTATUS_DELETE_GRACE_S 0
 
-/* Whether the kubelet deletes the API's object (C6.5). finished: nothing is left to clean up on the
- * node. */
+/* Whether the kubelet deletes the API's object (docs/kubelet-rules.md, "Object deletion").
+ * finished: nothing is left to clean up on the node. */
 bool podstatus_may_delete(const struct podobj_pod *pod, bool finished);
 
-/* Whether a container of the second status ended, of which the first knew no end (C6.8); former
+/* Whether a container of the second status ended, of which the first knew no end; former
  * may be NULL. */
 bool podstatus_has_ended(const struct podobj_status *former, const struct podobj_status *status);
 
 /*
  * Whether a status may follow another: no container comes back from its end that its policy does
- * not start again (C6.7). If not, the update is dropped whole, because of *ret_because.
+ * not start again (docs/kubelet-rules.md, "Container transitions"). If not, the update is dropped
+ * whole, because of *ret_because.
  */
 bool podstatus_may_follow(const struct podphase_rules *rules, const struct podobj_pod *pod,
 			  const struct podobj_pod_status *former,

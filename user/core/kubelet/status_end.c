@@ -75,7 +75,7 @@ static int end_first(struct podobj_statuses *statuses, size_t n, struct arena *a
 	return 0;
 }
 
-/* A static pod's phase stays, terminal or not (C1.8). */
+/* A static pod's phase stays, terminal or not (docs/kubelet-rules.md, "Killed pods"). */
 static int end_phase(const struct podobj_pod *pod, struct arena *arena,
 		     struct podobj_pod_status *status)
 {

@@ -80,7 +80,7 @@ void podstatus_settle(struct podstatus_list *list, const char *phase,
 }
 
 /* What the API has from others, then what is the kubelet's; the disruption that the kubelet itself
- * is about to carry out goes with the phase (C6.2, C6.3). */
+ * is about to carry out goes with the phase (docs/kubelet-rules.md, "Status merge"). */
 static void merge_conditions(const struct podobj_conditions *api,
 			     const struct podobj_conditions *kubelet, bool ends,
 			     int64_t now_wall_ns, struct podstatus_list *list)

@@ -19,11 +19,11 @@ void podstatus_list_add(struct podstatus_list *list, const struct podobj_conditi
 void podstatus_list_put(struct podstatus_list *list, const struct podobj_condition *condition);
 struct podobj_conditions podstatus_list_done(const struct podstatus_list *list);
 
-/* The time of transition: the former one's while the status is the same (C2.2). */
+/* The time of transition: the former one's while the status is the same. */
 void podstatus_stamp(struct podobj_condition *condition, const struct podobj_conditions *former,
 		     int64_t now_wall_ns);
 
-/* C6.4: once the phase is terminal, nothing is ready. list has room for two more. */
+/* docs/kubelet-rules.md, "Terminal pods are not ready". list has room for two more. */
 void podstatus_settle(struct podstatus_list *list, const char *phase,
 		      const struct podobj_conditions *former, int64_t now_wall_ns);
 

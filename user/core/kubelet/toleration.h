@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a pod stays on a node that has a taint (kubelet-spec.md, E4). */
+/* How long a pod stays on a node that has a taint (docs/kubelet-rules.md, "Taints and eviction"). */
 #ifndef CORE_KUBELET_TOLERATION_H
 #define CORE_KUBELET_TOLERATION_H
 

@@ -66,12 +66,12 @@ enum meta_phase {
 	META_PHASE_UNKNOWN,
 };
 
-/* Why the kubelet failed a pod as a whole, by its status.reason (kubelet-spec.md, C4.8); 0: it did
- * not, or for another reason. */
+/* Why the kubelet failed a pod as a whole, by its status.reason (docs/kubelet-rules.md, "Shutdown
+ * status", and "Exit reasons"); 0: it did not, or for another reason. */
 enum meta_end {
 	META_END_EVICTED = 1, /* Evicted: the node was short of something */
 	META_END_PREEMPTED,   /* Preempting: to make room for a critical pod */
-	META_END_SHUTDOWN,    /* Terminated, Shutdown (1.20, 1.21); NodeShutdown: not let in */
+	META_END_SHUTDOWN,    /* Terminated, Shutdown (1.20, 1.21); NodeShutdown: refused */
 	META_END_DEADLINE,    /* DeadlineExceeded: its activeDeadlineSeconds are over */
 };
 

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 enum discrepancy {
-	/* The phase is terminal, and Ready is True (kubelet-spec.md, C6.4, forbids it). */
+	/* The phase is terminal, and Ready is True, against docs/kubelet-rules.md,
+	 * "Terminal pods are not ready". */
 	DISCREPANCY_READY_WHILE_TERMINAL,
 	/* The kubelet does not list it, and processes are left. */
 	DISCREPANCY_OBJECT_GONE,
@@ -63,7 +64,8 @@ uint64_t discrepancy_grace_ns(enum discrepancy kind);
 int32_t discrepancy_code_of(uint32_t status);
 
 /* In what an exit is told otherwise than it was: bits DISCREPANCY_BIT(kind). Of reasons only
- * Completed, Error and OOMKilled say anything about the exit itself (kubelet-spec.md, C4.8). */
+ * Completed, Error and OOMKilled say anything about the exit itself (docs/kubelet-rules.md, "Exit
+ * reasons"). */
 uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
 			     const struct discrepancy_told *told);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the kubelet gives each container of a pod that it ends (kubelet-spec.md, D;
- * pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, and
+ * How long the kubelet gives each container of a pod that it ends (docs/kubelet-rules.md,
+ * "Ending containers"; pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, and
  * kuberuntime_termination_order.go). The pod's own grace period is core/pods/worker's.
  *
  * Seconds are whole, as the API has them; waits are nanoseconds.
@@ -15,9 +15,10 @@
 
 #include "core/pods/worker.h"
 
-#define KILLGRACE_MIN_S 2 /* D5: no runtime is given less */
+#define KILLGRACE_MIN_S 2 /* no runtime is given less */
 
-/* B9: what a blocking kill says when it gives up, of podworker_kill_timeout(). */
+/* What a blocking kill reports when it gives up after podworker_kill_timeout()
+ * (docs/kubelet-rules.md, "Blocking kill"). */
 #define KILLGRACE_TIMEOUT_EVENT	 "Warning"
 #define KILLGRACE_TIMEOUT_REASON "ExceededGracePeriod"
 #define KILLGRACE_TIMEOUT_MESSAGE \
@@ -33,13 +34,14 @@ enum killgrace_why {
 /* Anything else is KILLGRACE_OTHER. */
 enum killgrace_why killgrace_why_of(const char *reason);
 
-/* D1; probe is the value of the probe that failed, if one did. */
+/* docs/kubelet-rules.md, "Container grace period"; probe is the value of the probe that failed, if
+ * one did. */
 int64_t killgrace_base(struct podworker_seconds deletion, struct podworker_seconds spec,
 		       struct podworker_seconds probe);
 
 /* One container's kill. */
 struct killgrace_kill {
-	int64_t grace_s; /* the base, or what overrides it (D2) */
+	int64_t grace_s; /* the base, or what overrides it */
 	bool has_prestop;
 	uint64_t prestop_ns; /* how long its hook runs */
 	uint64_t wait_ns;    /* for its turn among sidecars; 0: none */
@@ -51,7 +53,7 @@ struct killgrace_steps {
 	int64_t stop_s;		   /* what StopContainer is given */
 };
 
-/* D2 to D5. */
+/* docs/kubelet-rules.md, "Container kill". */
 struct killgrace_steps killgrace_steps(const struct killgrace_kill *kill);
 
 /* What the runtime is given for a container, at the least. */
@@ -71,11 +73,12 @@ enum killgrace_trigger {
 /* -1 for a word that is none of those in quotes. */
 int killgrace_trigger_of(const char *word);
 
-/* D9; max_s is evictionMaxPodGracePeriod. All of them are evictions. */
+/* docs/kubelet-rules.md, "Eviction grace"; max_s is evictionMaxPodGracePeriod. All of them are
+ * evictions. */
 struct podworker_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
 					    struct podworker_seconds spec);
 
-/* A container as it takes its turn (D4). */
+/* A container as it takes its turn (docs/kubelet-rules.md, "Sidecar order"). */
 struct killgrace_turn {
 	bool running;
 	uint64_t exit_ns; /* how long it takes to exit from its own stop on */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kubelet's pod worker: for every pod, by its UID, the life sync -> terminating -> terminated
- * -> finished (kubelet-spec.md, section B; pkg/kubelet/pod_workers.go, v1.36).
+ * -> finished (docs/kubelet-rules.md, "The pod worker"; pkg/kubelet/pod_workers.go, v1.36).
  *
  * It decides and never acts. Updates come in; what to do comes out as calls that the caller makes
  * and tells the end of, and as effects. Nothing blocks and nothing looks at a clock: now is an
@@ -22,14 +22,14 @@
 #define PODWORKER_UID_MAX      64 /* with its NUL */
 #define PODWORKER_FULLNAME_MAX (2 * META_NAME_MAX)
 
-#define PODWORKER_RESYNC_NS  60000000000ULL /* B6: after a success */
-#define PODWORKER_BACKOFF_NS 10000000000ULL /* B6: after an error, and for what may not start yet */
-/* B6: up to half of every delay is added. */
+#define PODWORKER_RESYNC_NS  60000000000ULL /* after a success */
+#define PODWORKER_BACKOFF_NS 10000000000ULL /* after an error, and for what may not start yet */
+/* Up to half of every delay is added. */
 #define PODWORKER_JITTER_MAX 500
 
 enum podworker_type { PODWORKER_SYNC, PODWORKER_UPDATE, PODWORKER_CREATE, PODWORKER_KILL };
 
-/* B1.1 */
+/* docs/kubelet-rules.md, "Pod states". */
 enum podworker_state {
 	PODWORKER_STATE_SYNC,
 	PODWORKER_STATE_TERMINATING,
@@ -37,7 +37,7 @@ enum podworker_state {
 	PODWORKER_STATE_COUNT,
 };
 
-/* What the runtime's cache answers about a pod that the worker has not seen yet (B2.2). */
+/* What the runtime's cache answers about a pod that the worker has not seen yet. */
 enum podworker_runtime {
 	PODWORKER_RUNTIME_QUIET, /* no running container, no ready sandbox; or it never knew it */
 	PODWORKER_RUNTIME_RUNS,
@@ -93,28 +93,28 @@ enum podworker_call_kind {
 	PODWORKER_CALL_COUNT,
 };
 
-/* One of the four sync calls, for the caller to make (B11). */
+/* One of the four sync calls (docs/kubelet-rules.md, "Sync calls"), for the caller to make. */
 struct podworker_call {
 	enum podworker_call_kind kind;
 	char uid[PODWORKER_UID_MAX];
 	enum podworker_type type; /* of SyncPod */
 	bool is_static, mirror;
-	struct podworker_seconds grace; /* not set: containers use their own (B4.6) */
+	struct podworker_seconds grace; /* not set: containers use their own */
 	uint64_t status_fn; /* the last that was given, for SyncTerminatingPod; 0: none */
-	/* B4.3: the runtime's status has to be newer; 0: any will do, as for a runtime pod. */
+	/* The runtime's status has to be newer; 0: any will do, as for a runtime pod. */
 	uint64_t newer_than_ns;
 	uint64_t start_ns; /* of the oldest update that it answers; 0: not told */
 };
 
 enum podworker_result {
 	PODWORKER_OK,
-	PODWORKER_TERMINAL,  /* only of SyncPod, otherwise as OK: the pod is at its end (B11.1) */
+	PODWORKER_TERMINAL,  /* only of SyncPod, otherwise as OK: the pod is at its end */
 	PODWORKER_CANCELLED, /* what was asked for by PODWORKER_CANCEL */
 	PODWORKER_FAILED,
-	PODWORKER_NO_STATUS, /* no call was made: the runtime's status could not be had (B4.3) */
+	PODWORKER_NO_STATUS, /* no call was made: the runtime's status could not be had */
 };
 
-/* One error, or one of several joined (B6). */
+/* One error, or one of several joined. */
 struct podworker_error {
 	const char *text; /* NULL: none */
 	bool backs_off;
@@ -140,9 +140,9 @@ enum podworker_stage {
 };
 
 enum podworker_effect_type {
-	PODWORKER_CANCEL,  /* end the call that runs for uid, if one does; a stop goes on (B2.10) */
+	PODWORKER_CANCEL,  /* end the call that runs for uid, if one does; a stop goes on */
 	PODWORKER_STOPPED, /* tell waiter: the containers have stopped, or nothing will be */
-	PODWORKER_REQUEUE, /* at at_ns update uid by type sync, if its source still has it (B6) */
+	PODWORKER_REQUEUE, /* at at_ns update uid by type sync, if its source still has it */
 	PODWORKER_MOVED,   /* uid came to stage */
 };
 
@@ -163,7 +163,7 @@ struct podworker_config {
 	void *userdata;
 };
 
-/* What is recorded of one pod (B1). Times are 0 where it has not come to that. */
+/* What is recorded of one pod. Times are 0 where it has not come to that. */
 struct podworker_status {
 	uint64_t synced_ns; /* first seen */
 	uint64_t started_ns, terminating_ns, terminated_ns;
@@ -197,30 +197,31 @@ int podworker_new(const struct podworker_config *config, struct podworker **ret)
 struct podworker *podworker_free(struct podworker *pw);
 
 /* Takes up a record: the call of its stage runs, and its stage is told. 0; -EINVAL for one that no
- * worker can have (B13); -EEXIST for one that is there; -ENOSPC when there is no room; -ENOMEM. */
+ * worker can have (docs/kubelet-rules.md, "Pod worker invariants"); -EEXIST for one that is there;
+ * -ENOSPC when there is no room; -ENOMEM. */
 int podworker_restore(struct podworker *pw, const struct podworker_restored *restored);
 /* Forgets a pod, whatever runs for it, and tells nothing. */
 void podworker_drop(struct podworker *pw, const char *uid);
 
-/* UpdatePod (B2). 0; 1 when the update was ignored (B2.1, B2.4, B2.5); -EINVAL without a usable
- * UID; -ENOSPC when there is no room; -ENOMEM. */
+/* UpdatePod (docs/kubelet-rules.md, "Pod updates"). 0; 1 when the update was ignored; -EINVAL
+ * without a usable UID; -ENOSPC when there is no room; -ENOMEM. */
 int podworker_update(struct podworker *pw, const struct podworker_update *update, uint64_t now_ns);
 
 /* The pod that has waited longest for a worker that is free; NULL: none does. Valid until the next
  * change. */
 const char *podworker_ready(const struct podworker *pw);
 
-/* Starts the worker of a ready pod (B4.1 to B4.4). 1 with the call to make in *ret; 0 when there is
- * none to make: it may not start, or not yet, and then jitter is that of its next try; -ENOENT when
- * uid is not ready. */
+/* Starts the worker of a ready pod (docs/kubelet-rules.md, "Sync calls"). 1 with the call to make
+ * in *ret; 0 when there is none to make: it may not start, or not yet, and then jitter is that of
+ * its next try; -ENOENT when uid is not ready. */
 int podworker_start(struct podworker *pw, const char *uid, uint64_t now_ns, uint32_t jitter,
 		    struct podworker_call *ret);
 
-/* Tells how the call of uid ended (B4.5). 0; -ENOENT when none runs. */
+/* Takes how the call of uid ended. 0; -ENOENT when none runs. */
 int podworker_done(struct podworker *pw, const char *uid, const struct podworker_outcome *outcome,
 		   uint64_t now_ns);
 
-/* What SyncKnownPods tells of a pod that it keeps (B7.3). */
+/* What SyncKnownPods answers about a pod that it keeps. */
 struct podworker_known {
 	const char *uid; /* valid during the call */
 	enum podworker_state state;
@@ -229,15 +230,15 @@ struct podworker_known {
 
 typedef void (*podworker_known_fn)(void *userdata, const struct podworker_known *known);
 
-/* SyncKnownPods (B7): pods that are not among the n uids are orphans. fn may be NULL and must not
- * call the worker. */
+/* SyncKnownPods (docs/kubelet-rules.md, "Orphaned pods"): pods that are not among the n uids are
+ * orphans. fn may be NULL and must not call the worker. */
 void podworker_sync_known(struct podworker *pw, const char *const *uids, size_t n, uint64_t now_ns,
 			  podworker_known_fn fn, void *userdata);
 
 /* The same for one pod alone. True: it is forgotten. False for an unknown UID. */
 bool podworker_sync_one(struct podworker *pw, const char *uid, bool orphan, uint64_t now_ns);
 
-/* How a working pod is configured (B14). */
+/* How a working pod is configured (docs/kubelet-rules.md, "Pod metrics"). */
 enum podworker_config_state {
 	PODWORKER_DESIRED,
 	PODWORKER_ORPHAN,
@@ -252,8 +253,9 @@ struct podworker_house {
 	uint64_t working[PODWORKER_STATE_COUNT][PODWORKER_CONFIG_COUNT][2];
 };
 
-/* The part of HandlePodCleanups that moves pods (B10), with what the sources and the runtime have.
- * 0, or the error of the first update that was not taken; the others were. */
+/* The part of HandlePodCleanups that moves pods (docs/kubelet-rules.md, "Housekeeping"), with what
+ * the sources and the runtime have. 0, or the error of the first update that was not taken; the
+ * others were. */
 int podworker_housekeep(struct podworker *pw, const struct podworker_pod *config, size_t n_config,
 			const struct podworker_running *runtime, size_t n_runtime, uint64_t now_ns,
 			struct podworker_house *ret);
@@ -262,7 +264,7 @@ int podworker_housekeep(struct podworker *pw, const struct podworker_pod *config
 const struct podworker_status *podworker_status(const struct podworker *pw, const char *uid);
 enum podworker_state podworker_state(const struct podworker_status *status);
 
-/* The queries (B8), unknown UIDs included. */
+/* The queries (docs/kubelet-rules.md, "Pod worker queries"), unknown UIDs included. */
 bool podworker_is_known_terminated(const struct podworker *pw, const char *uid);
 bool podworker_could_have_running_containers(const struct podworker *pw, const char *uid);
 bool podworker_should_be_finished(const struct podworker *pw, const char *uid);
@@ -275,16 +277,18 @@ bool podworker_is_mirror_terminating(const struct podworker *pw, const char *ful
 
 void podworker_get_stats(const struct podworker *pw, struct podworker_stats *ret);
 
-/* The effective grace period (B3), from the stored one (0: none) and what pod and override tell.
- * *ret_shortened is whether a stored one changed. */
+/* The effective grace period (docs/kubelet-rules.md, "Effective grace period"), from the stored one
+ * (0: none) and those of pod and override. *ret_shortened is whether a stored one changed. */
 int64_t podworker_effective_grace(int64_t stored, struct podworker_seconds deletion,
 				  struct podworker_seconds override, struct podworker_seconds spec,
 				  bool *ret_shortened);
 
-/* How long a blocking kill waits before it gives up (B9), in seconds. */
+/* How long a blocking kill waits before it gives up (docs/kubelet-rules.md, "Blocking kill"), in
+ * seconds. */
 int64_t podworker_kill_timeout(struct podworker_seconds override, struct podworker_seconds spec);
 
-/* How long after a call its pod is looked at again (B6). moved: it came to a new state. */
+/* How long after a call its pod is looked at again (docs/kubelet-rules.md, "Requeue delays").
+ * moved: it came to a new state. */
 uint64_t podworker_requeue_ns(const struct podworker_config *config, bool moved,
 			      const struct podworker_outcome *outcome, uint64_t now_ns);
 

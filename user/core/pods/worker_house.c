@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What housekeeping does with pods: the worker is held against what is wanted and what runs
- * (kubelet-spec.md, B7, B10, B14). */
+ * (docs/kubelet-rules.md, "Orphaned pods", "Housekeeping" and "Pod metrics"). */
 #include <stdlib.h>
 
 #include "core/pods/worker_priv.h"
@@ -102,7 +102,7 @@ bool podworker_sync_one(struct podworker *pw, const char *uid, bool orphan, uint
 	return podworker_remove_terminated(pw, rec, orphan, now_ns);
 }
 
-/* A pod in config that has neither state has no series (B14): it ended before it started. */
+/* A pod in config that has neither state has no series: it ended before it started. */
 static void count_working(void *userdata, const struct podworker_known *known)
 {
 	struct podworker_house *house = userdata;

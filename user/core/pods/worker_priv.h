@@ -36,7 +36,7 @@ struct podworker_record {
 	char uid[PODWORKER_UID_MAX];
 };
 
-/* The static pods of one full name (B5). */
+/* The static pods of one full name (docs/kubelet-rules.md, "Static pods"). */
 struct podworker_name {
 	TAILQ_ENTRY(podworker_name) all;
 	char *fullname;
@@ -71,7 +71,7 @@ void podworker_end(struct podworker *pw, struct podworker_record *rec);
 void podworker_finish(struct podworker *pw, struct podworker_record *rec);
 /* Lets the worker look at what is pending, now or once its call has ended. */
 void podworker_signal(struct podworker *pw, struct podworker_record *rec);
-/* B7.2: the last update again, unless another one waits. */
+/* The last update again, unless another one waits. */
 void podworker_replay(struct podworker *pw, struct podworker_record *rec);
 void podworker_tell(const struct podworker *pw, const struct podworker_effect *effect);
 /* Tells the stage that rec is in, once. */
@@ -84,7 +84,7 @@ uint64_t podworker_jittered(uint64_t delay_ns, uint32_t jitter);
 
 enum podworker_may { PODWORKER_MAY_START, PODWORKER_NOT_YET, PODWORKER_NEVER };
 
-/* B5: whether the pod may start, and if so it has. */
+/* Whether the pod may start, and if so it has. */
 enum podworker_may podworker_may_start(struct podworker *pw, const char *uid, bool is_static);
 /* 0, -ENOSPC or -ENOMEM. */
 int podworker_name_wait(struct podworker *pw, const char *fullname, const char *uid);
@@ -96,13 +96,14 @@ void podworker_names_done(struct podworker *pw);
 
 /* podworker_house.c */
 
-/* B7.1, for a record that is orphaned or to be restarted. True: it was removed. */
+/* For a record that is orphaned or to be restarted (docs/kubelet-rules.md, "Orphaned pods"). True:
+ * it was removed. */
 bool podworker_remove_terminated(struct podworker *pw, struct podworker_record *rec, bool orphan,
 				 uint64_t now_ns);
 
 /* podworker_sync.c */
 
-/* B6, afterwards: another look if something is pending, else the worker rests. */
+/* completeWork() of the kubelet: another look if something is pending, else the worker rests. */
 void podworker_complete_work(struct podworker *pw, struct podworker_record *rec);
 
 #endif

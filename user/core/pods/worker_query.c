@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What others ask the pod worker (kubelet-spec.md, B8), and the words of its enums. */
+/* What others ask the pod worker (docs/kubelet-rules.md, "Pod worker queries"), and the words of
+ * its enums. */
 #include <string.h>
 
 #include "core/pods/worker_priv.h"

@@ -4,7 +4,7 @@
 
 #include "core/pods/worker_priv.h"
 
-/* kubelet-spec.md, B13, and what follows from the stage. */
+/* docs/kubelet-rules.md, "Pod worker invariants", and what follows from the stage. */
 static bool can_be(const struct podworker_restored *r)
 {
 	if (r->stage < PODWORKER_STAGE_SYNC || r->stage > PODWORKER_STAGE_FINISHED || !r->synced_ns)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Static pods: of one full name one runs at a time, in the order they came (kubelet-spec.md, B5). */
+/* Static pods: of one full name one runs at a time, in the order they came (docs/kubelet-rules.md,
+ * "Static pods"). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

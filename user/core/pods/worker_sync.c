@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The worker's loop: which call an update leads to, and what its end leads to (kubelet-spec.md, B4,
- * B6). */
+/* The worker's loop: which call an update leads to, and what its end leads to
+ * (docs/kubelet-rules.md, "Sync calls" and "Requeue delays"). */
 #include <errno.h>
 #include <string.h>
 
 #include "core/pods/worker_priv.h"
 
 #define TRANSIENT_NS	  1000000000ULL
-#define RUNTIME_GRACE	  1 /* B11.3 */
+#define RUNTIME_GRACE	  1 /* of a pod that only the runtime knows */
 #define NETWORK_NOT_READY "network is not ready"
 
-/* B4.2. A runtime pod has been replaced by the pod where one is known (B2.3). The type is not kept:
+/* A runtime pod has been replaced by the pod where one is known. The type is not kept:
  * what is replayed is a sync, and nobody has waited for it. */
 static void merge(struct podworker_record *rec, const struct podworker_kept *update)
 {
@@ -76,7 +76,7 @@ uint64_t podworker_jittered(uint64_t delay_ns, uint32_t jitter)
 	return __builtin_add_overflow(delay_ns, more, &more) ? UINT64_MAX : more;
 }
 
-/* B4.1, of a pod that has not started. */
+/* Whether a pod that has not started may do so now. */
 static bool start_pod(struct podworker *pw, struct podworker_record *rec,
 		      const struct podworker_kept *update, uint64_t now_ns, uint32_t jitter)
 {
@@ -126,7 +126,7 @@ int podworker_start(struct podworker *pw, const char *uid, uint64_t now_ns, uint
 	return 1;
 }
 
-/* B6: the earliest of the back-offs, or -1 where there is none. */
+/* The earliest of the back-offs, or -1 where there is none. */
 static int64_t earliest_ns(const struct podworker_outcome *outcome, uint64_t now_ns)
 {
 	int64_t now = now_ns < INT64_MAX ? (int64_t)now_ns : INT64_MAX, earliest = -1, left;
@@ -202,8 +202,8 @@ void podworker_complete_work(struct podworker *pw, struct podworker_record *rec)
 		rec->status.working = false;
 }
 
-/* B4.5, of a call that ended well. *ret_moved: it leads to a call of another kind. False: there is
- * no more work. */
+/* What follows a call that ended well. *ret_moved: it leads to a call of another kind. False: there
+ * is no more work. */
 static bool move_on(struct podworker *pw, struct podworker_record *rec,
 		    enum podworker_call_kind kind, bool terminal, uint64_t now_ns, bool *ret_moved)
 {

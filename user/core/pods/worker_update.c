@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* UpdatePod: what an update means for a pod, decided in a fixed order (kubelet-spec.md, B2, B3). */
+/* UpdatePod: what an update means for a pod, decided in a fixed order (docs/kubelet-rules.md, "Pod
+ * updates", and "Effective grace period"). */
 #include <errno.h>
 
 #include "core/pods/worker_priv.h"
@@ -29,7 +30,7 @@ static struct podworker_kept keep(const struct podworker_update *update)
 	return kept;
 }
 
-/* B2.2: a pod that ended before we looked only needs cleaning up. */
+/* A pod that ended before we looked only needs cleaning up. */
 static int first_sight(struct podworker *pw, const struct podworker_update *update, uint64_t now_ns,
 		       struct podworker_record **ret)
 {
@@ -53,7 +54,7 @@ static int first_sight(struct podworker *pw, const struct podworker_update *upda
 	return 0;
 }
 
-/* B2.3: what is known of the pod itself says more than the runtime does. */
+/* What is known of the pod itself says more than the runtime does. */
 static void prefer_pod(struct podworker_record *rec, struct podworker_kept *kept)
 {
 	const struct podworker_kept *known = NULL;
@@ -72,7 +73,8 @@ static void prefer_pod(struct podworker_record *rec, struct podworker_kept *kept
 	kept->spec_grace = known->spec_grace;
 }
 
-/* B2.6. A runtime pod that took the pod of an earlier update is deleted all the same. */
+/* Whether termination begins. A runtime pod that took the pod of an earlier update is deleted all
+ * the same. */
 static bool becomes_terminating(struct podworker_status *s, const struct podworker_update *update,
 				uint64_t now_ns)
 {
@@ -113,7 +115,7 @@ static void take_kill(struct podworker *pw, struct podworker_record *rec,
 		rec->status_fn = kill->status_fn;
 }
 
-/* B2.7, of what is terminating. Whether the grace period got shorter. */
+/* For a terminating pod. Whether the grace period got shorter. */
 static bool take_grace(struct podworker_record *rec, struct podworker_kept *kept)
 {
 	bool shortened;
@@ -124,7 +126,7 @@ static bool take_grace(struct podworker_record *rec, struct podworker_kept *kept
 	return shortened;
 }
 
-/* B2.8 to B2.10 */
+/* Makes the update the pending one, and a worker where there is none. */
 static int hand_over(struct podworker *pw, struct podworker_record *rec,
 		     struct podworker_kept *kept, bool cancel)
 {
@@ -148,7 +150,7 @@ static int hand_over(struct podworker *pw, struct podworker_record *rec,
 	return 0;
 }
 
-/* B2.6 to B2.10, for a record that takes updates. */
+/* For a record that takes updates. */
 static int take(struct podworker *pw, struct podworker_record *rec,
 		const struct podworker_update *update, struct podworker_kept *kept, uint64_t now_ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long logind is to let delay locks hold up a shutdown (InhibitDelayMaxSec), and whether a
- * drop-in of our own has to say so. The kubelet writes one, too (kubelet-spec A2.3), and turns its
- * shutdown manager off for good when the value it wrote does not take effect (A2.4, A2.7): ours
- * sorts after it, so ours must never be the smaller one.
+ * drop-in of our own has to say so. The kubelet writes one, too, and turns its shutdown
+ * manager off for good when the value it wrote does not take effect (docs/kubelet-rules.md, "Delay
+ * limit"): ours sorts after it, so ours must never be the smaller one.
  */
 #ifndef CORE_SHUTDOWN_DELAY_LIMIT_H
 #define CORE_SHUTDOWN_DELAY_LIMIT_H

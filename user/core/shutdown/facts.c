@@ -200,7 +200,8 @@ int shutdown_forget_pod(struct shutdown *sd, const char *uid)
 	return 1;
 }
 
-/* The kubelet's lock as it names itself (A2.5); what another user calls so is not it. */
+/* The kubelet's lock by its name (docs/kubelet-rules.md, "Inhibitor lock"); a lock of that name of
+ * a user other than root is not the kubelet's. */
 static bool is_kubelet(const struct shutdown_holder *holder)
 {
 	return holder->who && strcmp(holder->who, "kubelet") == 0 && holder->uid == 0;

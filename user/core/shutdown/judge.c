@@ -77,7 +77,8 @@ static bool group_is_over(struct shutdown *sd)
 	return true;
 }
 
-/* The kubelet's own way through its groups (A5.4, A5.6), by what is seen of it. */
+/* Follows the kubelet through its groups (docs/kubelet-rules.md, "Kill phase"), by what is
+ * observed. */
 static void judge_groups(struct shutdown *sd)
 {
 	struct shutdown_plan *plan = &sd->plan;

@@ -92,7 +92,7 @@ static int by_priority(const void *x, const void *y)
 	return (a->priority > b->priority) - (a->priority < b->priority);
 }
 
-/* A timer of no or negative time fires at once (A5.8). */
+/* A timer of no or negative time fires at once. */
 static uint64_t window_ns(int64_t seconds)
 {
 	int64_t ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kubelet would do in a node shutdown by its configuration: which pods form which group,
- * how long each is given, when each group starts and ends (kubelet-spec.md, A;
+ * how long each is given, when each group starts and ends (docs/kubelet-rules.md, "Node shutdown";
  * pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, v1.36, and nodeshutdown_manager_linux.go of
  * v1.20 to v1.22).
  */
@@ -12,7 +12,7 @@
 #include "core/pods/worker.h"
 
 #define SHUTPLAN_CRITICAL   2000000000	    /* from this priority on a pod is system critical */
-#define SHUTPLAN_UNMOUNT_NS 123000000000ULL /* A5.7: how long volumes are waited for at most */
+#define SHUTPLAN_UNMOUNT_NS 123000000000ULL /* how long volumes are waited for at most */
 
 /* An entry of shutdownGracePeriodByPodPriority. */
 struct shutplan_range {
@@ -20,7 +20,8 @@ struct shutplan_range {
 	int64_t seconds;
 };
 
-/* The kubelet's settings as it reads them; any value, nanoseconds (A1.1, A1.2). */
+/* The kubelet's settings as it reads them (docs/kubelet-rules.md, "Shutdown settings"); any value,
+ * nanoseconds. */
 struct shutplan_config {
 	bool gate;	    /* GracefulNodeShutdown */
 	bool priority_gate; /* GracefulNodeShutdownBasedOnPodPriority */
@@ -33,19 +34,22 @@ struct shutplan_config {
 /* error is valid during the call. */
 typedef void (*shutplan_error_fn)(void *userdata, const char *error);
 
-/* Tells every error, in the kubelet's words (A1.3), and returns how many there are. */
+/* Reports every error of ValidateKubeletConfiguration(), in the kubelet's words, and returns how
+ * many there are. */
 size_t shutplan_validate(const struct shutplan_config *config, shutplan_error_fn fn,
 			 void *userdata);
 
-/* Whether the kubelet writes its state file and metrics (A7). */
+/* Whether the kubelet writes its state file and metrics (docs/kubelet-rules.md, "Shutdown state
+ * file"). */
 static inline bool shutplan_keeps_state(const struct shutplan_config *config)
 {
 	return config->gate && config->priority_gate;
 }
 
-/* How pods are ended (A8). */
+/* How pods are ended. */
 enum shutplan_rules {
-	/* Before 1.23: critical pods follow at a fixed time, and are those that are static, too. */
+	/* Before 1.23 (docs/kubelet-rules.md, "Two-phase shutdown"): critical pods follow at a
+	 * fixed time, and static pods are critical, too. */
 	SHUTPLAN_TWO_PHASES,
 	SHUTPLAN_RANGES,
 };
@@ -66,7 +70,8 @@ struct shutplan {
 	size_t n;			     /* 0: the manager is disabled */
 };
 
-/* The migrated legacy pair (A1.4): 0 or 2. */
+/* The groups of shutdownGracePeriod and shutdownGracePeriodCriticalPods, as migrateConfig() of the
+ * kubelet makes them: 0 or 2. */
 size_t shutplan_migrate(int64_t total_ns, int64_t critical_ns, struct shutplan_range ret[static 2]);
 
 /* The plan of any ranges, in any order. 0 or -ENOMEM; the groups are the arena's. */
@@ -77,7 +82,8 @@ int shutplan_of_ranges(const struct shutplan_range *ranges, size_t n, struct are
 int shutplan_of_config(const struct shutplan_config *config, enum shutplan_rules rules,
 		       struct arena *arena, struct shutplan *ret);
 
-/* A1.6: what logind has to allow; a negative entry takes from the others' time. */
+/* What logind has to allow, as periodRequested() of the kubelet adds it up; a negative entry takes
+ * from the others' time. */
 uint64_t shutplan_requested_ns(const struct shutplan *plan);
 
 /* What of a pod decides its group, its grace, and in a simulation how it ends. */
@@ -89,19 +95,20 @@ struct shutplan_pod {
 	uint64_t kill_ns, unmount_ns; /* since its group's start: kill call and volumes are done */
 };
 
-/* The group of a pod (A5.2; A8.1 for SHUTPLAN_TWO_PHASES); plan has groups. */
+/* The group of a pod (docs/kubelet-rules.md, "Shutdown groups" and "Two-phase shutdown"); plan has
+ * groups. */
 size_t shutplan_group_of(const struct shutplan *plan, const struct shutplan_pod *pod);
 
-/* What its kill overrides its grace period with (A5.5). */
+/* What its kill overrides its grace period with (docs/kubelet-rules.md, "Grace in a shutdown"). */
 int64_t shutplan_override_s(int64_t group_s, struct podworker_seconds grace);
 
 /*
- * What the runtime is given for each container of a pod, at the most (A5.5, B3, D5): a preStop hook
- * and sidecars that stop before it come off that unseen. deletion is
- * metadata.deletionGracePeriodSeconds of a pod that is being deleted when the shutdown is
- * announced: its stop runs already, by that. The shutdown gives it no more (B3), and if it gives it
- * less, that does not shorten a stop that runs (B2.10, A5.9). A deletion of 0 s counts as none
- * (B3). Not set: no source tells.
+ * What the runtime is given for each container of a pod, at the most (docs/kubelet-rules.md, "Grace
+ * in a shutdown", "Container kill"): a preStop hook and sidecars that stop before it are
+ * subtracted, which is not seen here. deletion is metadata.deletionGracePeriodSeconds of a pod that
+ * is being deleted when the shutdown is announced: its stop is running already, with that. The
+ * shutdown gives it no more, and if it gives it less, the stop that is running is not shortened. A
+ * deletion of 0 s counts as unset. Not set: unknown.
  */
 struct podworker_seconds shutplan_stop_s(const struct shutplan *plan,
 					 const struct shutplan_pod *pod,
@@ -133,8 +140,9 @@ struct shutplan_run {
 	enum shutplan_outcome outcome;
 };
 
-/* Plays the kill phase (A5.4 to A5.8) with each pod's end as told: a run for each group of the
- * plan. Returns when it is over and the lock is let go, the last thing it does (A3.3, A7.3). */
+/* Simulates the kill phase (docs/kubelet-rules.md, "Kill phase") with each pod's given end: a run
+ * for each group of the plan. Returns when it is over and the kubelet releases its lock, the last
+ * thing that it does. */
 uint64_t shutplan_play(const struct shutplan *plan, const struct shutplan_pod *pods, size_t n,
 		       struct shutplan_run *ret_runs);
 

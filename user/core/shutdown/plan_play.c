@@ -35,7 +35,7 @@ static struct last last_of(const struct shutplan *plan, size_t group,
 	return last;
 }
 
-/* Volumes are waited for once all kill calls have returned (A5.7). */
+/* Volumes are waited for once all kill calls have returned. */
 static struct shutplan_run play_group(const struct last *last, uint64_t start_ns, uint64_t ns)
 {
 	uint64_t done_ns = later(last->kill_ns, last->unmount_ns);
@@ -58,7 +58,8 @@ static struct shutplan_run play_group(const struct last *last, uint64_t start_ns
 	};
 }
 
-/* A8.2: critical pods wait for their time in any case, and one timer bounds it all. */
+/* docs/kubelet-rules.md, "Two-phase shutdown": critical pods wait for their time in any case, and
+ * one timer bounds it all. */
 static uint64_t play_two_phases(const struct shutplan *plan, const struct shutplan_pod *pods,
 				size_t n, struct shutplan_run *ret_runs)
 {

@@ -30,7 +30,7 @@
 
 #define SHUTDOWN_OVERDUE_SLACK_NS 2000000000ULL
 #define SHUTDOWN_LIMIT_MARGIN_NS  2000000000ULL /* let go so long before logind's limit */
-#define SHUTDOWN_LIMIT_DEFAULT_NS 5000000000ULL /* logind's own (A2.8) */
+#define SHUTDOWN_LIMIT_DEFAULT_NS 5000000000ULL /* logind's own */
 #define SHUTDOWN_FLUSH_NS	  1000000000ULL /* how long records may take to be out */
 #define SHUTDOWN_TICK_NS	  1000000000ULL
 #define SHUTDOWN_LIST_NS	  1000000000ULL /* how long logind may take to tell who holds */
@@ -93,7 +93,7 @@ struct shutdown_container {
 	uint64_t told_ns;   /* ... and when one was last told to stop, or ended; 0: never */
 	uint64_t kill_ns;   /* a SIGKILL by anybody; 0: none */
 	bool timeout_known;
-	uint64_t timeout_ns; /* effective stop timeout (D5), from the stop signal on */
+	uint64_t timeout_ns; /* effective stop timeout, from the stop signal on */
 };
 
 /* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod
@@ -101,7 +101,7 @@ struct shutdown_container {
 struct shutdown_pod {
 	const char *uid;
 	uint32_t group;	 /* its place in the plan */
-	bool stopping;	 /* somebody ends it, though no container need have been asked yet (D3) */
+	bool stopping;	 /* it is being ended, though perhaps no container was asked yet */
 	bool ended;	 /* terminal, Ready False, and that can be seen */
 	bool unlisted;	 /* there is no source that could show that */
 	bool api_server; /* with it the API goes */
@@ -111,7 +111,7 @@ struct shutdown_pod {
 /* One of the plan's groups, in the order of their ending (core/shutdown/plan). */
 struct shutdown_group {
 	uint64_t ns;  /* how long the kubelet waits for it at most */
-	bool in_full; /* it waits so long even when nothing is left (A8.2) */
+	bool in_full; /* it waits so long even when nothing is left */
 };
 
 /* A delay lock on shutdown that somebody else holds. */

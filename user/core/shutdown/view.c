@@ -196,7 +196,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 }
 
 /* Groups without pods are passed over, and one that is done lets the next one start; the older
- * kubelet lets its critical pods wait in any case (A8.2). */
+ * kubelet lets its critical pods wait in any case (docs/kubelet-rules.md, "Two-phase shutdown"). */
 static void add_times(struct shutview *view, struct shutview_group *groups)
 {
 	const struct shutplan *plan = &view->rules->plan;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a node shutdown would do now to the pods of a node, as the API has them (kubelet-spec.md,
- * A5, A8): core/shutdown/plan of each, and what it comes to at the worst, when every group takes
- * all of its time. Times are since the announcement.
+ * What a node shutdown would do now to the pods of a node, as the API has them
+ * (docs/kubelet-rules.md, "Kill phase"): core/shutdown/plan of each, and what it comes to at the
+ * worst, when every group takes all of its time. Times are since the announcement.
  */
 #ifndef CORE_SHUTDOWN_VIEW_H
 #define CORE_SHUTDOWN_VIEW_H
@@ -34,9 +34,9 @@ struct shutview_look {
 
 struct shutview_pod {
 	const struct podobj_pod *pod;
-	bool over; /* it had ended already: what follows does not hold (A5.1) */
+	bool over; /* it had ended already: what follows does not hold */
 	size_t group;
-	int64_t override_s; /* what its kill overrides its grace period with (A5.5) */
+	int64_t override_s; /* what its kill overrides its grace period with */
 	int64_t stop_s;	    /* shutplan_stop_s() */
 	enum shutview_cut cut;
 	enum shutview_hearing hearing; /* unknown before shutview_listen() */
@@ -71,7 +71,7 @@ struct shutview {
 	size_t deaf, unheard;		     /* pods; unheard: whether they are is not known */
 	uint64_t wasted_ns;		     /* in all groups, each by the one that wastes most */
 	uint64_t end_ns;		     /* the kubelet lets go at the latest */
-	uint64_t requested_ns;		     /* what the kubelet wants logind to allow (A1.6) */
+	uint64_t requested_ns;		     /* what the kubelet wants logind to allow */
 };
 
 /* The pod is only pointed to; the plan has groups. */

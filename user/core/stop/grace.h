@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a container had to stop before it would be killed, as far as sources tell
- * (kubelet-spec.md, section D; pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer).
+ * How long a container had to stop before it would be killed, as far as sources provide it
+ * (docs/kubelet-rules.md, "Container grace period";
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer).
  *
- * Deleting a pod replaces the period of its spec; nothing goes below 2 s (D1, D5). What a preStop
- * hook or a wait for sidecars takes comes off it unseen (D3, D4), and a probe that fails brings a
- * period of its own: then it is not known.
+ * Deleting a pod replaces the period of its spec; nothing goes below 2 s. What a preStop hook or a
+ * wait for sidecars takes is subtracted unseen, and a probe that fails brings a period of its own:
+ * then it is unknown.
  */
 #ifndef CORE_STOP_GRACE_H
 #define CORE_STOP_GRACE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A temporary file in the same directory, then rename(2): as the kubelet writes its own
- * (kubelet-spec.md, A7.1). */
+ * (docs/kubelet-rules.md, "Shutdown state file"). */
 #include "io/files/state.h"
 
 #include <errno.h>

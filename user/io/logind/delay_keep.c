@@ -15,7 +15,7 @@
 #include "io/logind/delay_drop.h"
 #include "io/proc/clock.h"
 
-/* The kubelet's own pace (A2.4), and slower after that. */
+/* The kubelet's own pace (pkg/kubelet/nodeshutdown, start()), and slower after that. */
 #define DELAY_MIN_NS 100000000ull
 #define DELAY_MAX_NS 30000000000ull
 #define GRAIN_US     1000

@@ -2,7 +2,7 @@
 /*
  * Keeps logind's InhibitDelayMaxSec high enough, by a drop-in of our own: written, logind made to
  * read it, and read back until it is in effect; raised at once when any other file wants more.
- * core/shutdown/delay_limit decides; kubelet-spec A2.3, A2.4 and A2.8 say why.
+ * core/shutdown/delay_limit decides; docs/kubelet-rules.md, "Delay limit", says why.
  *
  * It asks by an io/logind of its user's, who passes on what that tells of the limit.
  */

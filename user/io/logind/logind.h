@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * systemd-logind over D-Bus (org.freedesktop.login1(5)): the delay lock on shutdown, the
- * announcement of one, how long logind waits for locks and who holds them. kubelet-spec A2 has the
- * facts.
+ * announcement of one, how long logind waits for locks and who holds them. The facts are in
+ * docs/kubelet-rules.md, "Delay limit", "Inhibitor lock" and "Shutdown announcement".
  *
  * It decides nothing: it asks for the lock when told to, and lets go when told to. What it does by
  * itself is to keep a connection, to tell apart logind from whoever else sends the same signals,

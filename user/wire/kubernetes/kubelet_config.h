@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kubelet's configuration file (KubeletConfiguration, YAML or JSON) says of a node
- * shutdown: kubelet-spec.md, A1. All else in it is passed over.
+ * shutdown (docs/kubelet-rules.md, "Shutdown settings"). Other members are ignored.
  */
 #ifndef WIRE_KUBERNETES_KUBELET_CONFIG_H
 #define WIRE_KUBERNETES_KUBELET_CONFIG_H
@@ -34,7 +34,7 @@ struct kubeletconf_why {
 int kubeletconf_read(const char *text, size_t size, struct kubeletconf *ret,
 		     struct kubeletconf_why *ret_why);
 
-/* As the manager of a kubelet 1.<minor> takes it, its gates' defaults filled in (A1.2). The list is
+/* As the manager of a kubelet 1.<minor> takes it, its gates' defaults filled in. The list is
  * conf's. */
 struct shutplan_config kubeletconf_plan(const struct kubeletconf *conf, unsigned int minor);
 

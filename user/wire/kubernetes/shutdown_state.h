@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file that tells when the last node shutdown began and was over, in the kubelet's form: one
- * JSON object, two times in RFC 3339, no newline (kubelet-spec.md, A7.1;
+ * JSON object, two times in RFC 3339, no newline (docs/kubelet-rules.md, "Shutdown state file";
  * pkg/kubelet/nodeshutdown/storage.go).
  */
 #ifndef WIRE_KUBERNETES_SHUTDOWN_STATE_H
@@ -34,7 +34,7 @@ int shutstate_write(struct buf *out, const struct shutstate *state);
  * reads it). */
 int shutstate_read(const char *text, size_t size, struct shutstate *ret);
 
-/* What a time's metric shows: whole seconds, 0 for one that is not set (A7.2). */
+/* What a time's metric shows: whole seconds, 0 for one that is not set. */
 int64_t shutstate_seconds(bool set, int64_t wall_ns);
 
 #endif

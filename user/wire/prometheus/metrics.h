@@ -72,7 +72,7 @@ struct metrics_shutdown {
 	bool on; /* false: they are none of ours, left out */
 	bool held;
 	uint64_t delay_max_ns; /* UINT64_MAX: for ever; 0: not known, left out */
-	/* Seconds since 1970 as the kubelet tells them (kubelet-spec.md, A7.2); 0: none. */
+	/* Seconds since 1970, as in the kubelet's metrics; 0: unknown. */
 	int64_t start_s, end_s;
 	struct engine_shutdown_group groups[METRICS_GROUPS_MAX];
 	size_t n_groups;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The families about pods, which are the kubelet's own under another prefix (kubelet-spec.md, B14):
- * static is "true" or empty there, and "unknown" of pods that only their cgroups tell of.
+ * The families about pods, the kubelet's own under another prefix (docs/kubelet-rules.md, "Pod
+ * metrics"): static is "true" or empty there, and "unknown" of pods that only their cgroups tell of.
  */
 #include "wire/prometheus/metrics_priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gRPC as far as its client needs it beyond HTTP/2: messages in a body, and the trailers that tell
- * how a call ended (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
+ * how a call ended (gRPC over HTTP2, in the repository grpc/grpc). */
 #include <errno.h>
 #include <string.h>
 
