@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause OR Apache-2.0 */
 /*
- * The binary contract between the BPF programs and the daemon: the records of the ring buffer and
+ * The binary interface between the BPF programs and the daemon: the records of the ring buffer and
  * the values of the shared maps.
  *
  * Append-only. Members have fixed widths and are padded by hand, so that the BPF build and the

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Replays every recording here and compares what is told, byte by byte, with what the contract says
-# of it: NAME.rec gives NAME.out as JSON lines and, where there is one, NAME.table as a table.
+# Replays every recording here and compares what is reported, byte by byte, with what graced-records(5)
+# says of it: NAME.rec gives NAME.out as JSON lines and, where there is one, NAME.table as a table.
 # Prints TAP. GRACED names the program.
 #   tests/replay/run.sh [NAME...]
 set -u

@@ -253,7 +253,7 @@ static void test_odd_enums(void **state)
 	serieslib_assert(series, "graced_container_stops_total|||c|unknown|unknown|- 4\n");
 }
 
-/* The pairs are those of the contract's 29 rows, section 3. */
+/* The pairs are those of the 29 rows of graced-records(5), OUTCOME AND CAUSE. */
 static void test_pairs(void **state)
 {
 	static const struct {
@@ -434,8 +434,8 @@ int main(void)
 		CLAIM("of a pod that stops, how long it was Ready is counted", test_pods_ready),
 		CLAIM("labels are names as far as they are known, and never ids", test_names),
 		CLAIM("an OOM kill counts under its level", test_levels),
-		CLAIM("a pair the contract does not have counts as unknown", test_odd_enums),
-		CLAIM("every row of the contract counts under its own pair", test_pairs),
+		CLAIM("a pair that is not documented counts as unknown", test_odd_enums),
+		CLAIM("every row of the table counts under its own pair", test_pairs),
 		CLAIM("the order is that of the labels, whoever came first", test_order),
 		CLAIM("of 500 label sets each is found again", test_many),
 		CLAIM("labels that are the same after cutting are one series", test_cut_labels),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/stop/record and core/stop/outcome_names: the contract's words, written here
- * again. */
+/* Claims about core/stop/record and core/stop/outcome_names: the words of graced-records(5),
+ * written here again. */
 #include "core/stop/outcome.h"
 #include "core/stop/record.h"
 #include "lib/claim.h"
@@ -86,10 +86,10 @@ static void test_record_words(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("outcomes have the contract's words, and only those are read", test_outcomes),
-		CLAIM("causes have the contract's words", test_causes),
-		CLAIM("gaps have the contract's words in the contract's order", test_gaps),
-		CLAIM("senders, containers and results have the contract's words",
+		CLAIM("outcomes have the documented words, and only those are read", test_outcomes),
+		CLAIM("causes have the documented words", test_causes),
+		CLAIM("gaps have the documented words in the documented order", test_gaps),
+		CLAIM("senders, containers and results have the documented words",
 		      test_record_words),
 	};
 

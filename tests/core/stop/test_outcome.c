@@ -347,7 +347,7 @@ static bool is_unknown(enum relation from)
 	return from == RELATION_UNKNOWN || from == RELATION_UNPLACED;
 }
 
-/* The contract's table as conditions, each on its own. */
+/* The table of graced-records(5) as conditions, each on its own. */
 static bool holds(const struct outcome_facts *f, int row)
 {
 	static const enum oom_level levels[] = {OOM_LEVEL_CONTAINER, OOM_LEVEL_POD, OOM_LEVEL_NODE,
@@ -491,7 +491,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("each row of the table has facts that reach it", test_every_row),
 		CLAIM("of two rows whose conditions hold the first wins", test_first_match),
-		CLAIM("every status with any facts gets the first row of the contract that holds",
+		CLAIM("every status with any facts gets the first row of the table that holds",
 		      test_sweep),
 		CLAIM("facts that contradict each other still get a row", test_any_facts),
 	};

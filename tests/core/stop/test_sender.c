@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/stop/sender: who sent a signal, by the contract's two lists (section 3, Terms).
- */
+/* Claims about core/stop/sender: who sent a signal, by two lists (graced-records(5), "sender"
+ * and OUTCOME AND CAUSE). */
 #include "core/stop/sender.h"
 
 #include <stdio.h>
@@ -378,8 +378,7 @@ static void test_ancestors(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("kind and relation are the first of the contract's lists that match",
-		      test_lists),
+		CLAIM("kind and relation are the first of their lists that match", test_lists),
 		CLAIM("a runtime is known by unit, or by executable and root, up to four "
 		      "ancestors away, never by comm",
 		      test_runtimes),

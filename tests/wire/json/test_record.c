@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/json/record: the contract's members in the contract's order, each record one
+/* Claims about wire/json/record: the members of graced-records(5) in its order, each record one
  * line, nothing left out. */
 #include <errno.h>
 #include <jansson.h>
@@ -477,11 +477,11 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("attached has its members in order", test_attached),
-		CLAIM("signal has the contract's members in order", test_signal),
+		CLAIM("signal has the members of graced-records(5) in order", test_signal),
 		CLAIM("a sender that cannot be known is null, and so is the kind of one that cannot "
 		      "be placed",
 		      test_unknown_senders),
-		CLAIM("stop has the contract's members in order", test_stop),
+		CLAIM("stop has the members of graced-records(5) in order", test_stop),
 		CLAIM("of a stop of which nothing is known no member is left out",
 		      test_stop_unknown),
 		CLAIM("empty has its members in order", test_empty),

@@ -30,7 +30,7 @@
 /* ... unless nobody scrapes at all: so many times the age, and it goes. */
 #define SERIES_UNSCRAPED_AGES 24
 
-/* In the order of the contract, section 4. */
+/* In the order of graced-run(8), METRICS. */
 enum series_family {
 	SERIES_STOP_DURATION, /* histogram of seconds, by outcome */
 	SERIES_STOPS,	      /* by outcome and cause */

@@ -67,7 +67,7 @@ uint64_t serie_lines(enum series_family family)
 
 #define CAUSE(name) (1u << CAUSE_##name)
 
-/* The pairs of outcome and cause that the contract's table has: bits 1 << enum cause. */
+/* The pairs of outcome and cause that the table of graced-records(5) has: bits 1 << enum cause. */
 static const uint32_t causes_of[OUTCOME_COUNT] = {
 	[OUTCOME_UNKNOWN] = CAUSE(UNKNOWN),
 	[OUTCOME_GRACEFUL] = CAUSE(STOP_SIGNAL) | CAUSE(SELF),

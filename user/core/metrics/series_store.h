@@ -79,7 +79,8 @@ struct serie *serie_find(const struct labelset *set, const struct serie_key *key
 /* A new series where there was none, not used yet. NULL without memory. */
 struct serie *serie_add(struct labelset *set, const struct serie_key *key);
 
-/* Whether the contract's table of outcomes has that pair, and a family a series of that key. */
+/* Whether the table of outcomes in graced-records(5) has that pair, and a family a series of that
+ * key. */
 bool serie_is_pair(unsigned int outcome, unsigned int cause);
 bool serie_is_key(const struct serie_key *key);
 /* NULL for a family of counters. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decision table of the contract (section 3, Outcome and cause): facts about one stop in, one
+ * The decision table (graced-records(5), OUTCOME AND CAUSE): facts about one stop in, one
  * row out. First match wins; nothing else decides an outcome.
  */
 #ifndef CORE_STOP_OUTCOME_H
@@ -41,7 +41,7 @@ enum cause {
 	CAUSE_COUNT,
 };
 
-/* Contract: sender, judged by cgroup id when the signal was generated, first match. */
+/* The sender beside the target, judged by cgroup id when the signal was generated, first match. */
 enum relation {
 	RELATION_NONE, /* no signal was seen */
 	RELATION_SELF,
@@ -69,7 +69,7 @@ enum oom_level {
 	OOM_LEVEL_UNKNOWN,
 };
 
-/* Contract: evidence.gaps, in the order they are printed. */
+/* evidence.gaps, in the order they are printed (graced-records(5), EVIDENCE). */
 enum gap {
 	GAP_EVENTS_LOST,
 	GAP_SUPPRESSED,

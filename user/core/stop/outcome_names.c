@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The contract's words for outcomes, causes and gaps in the evidence. */
+/* The words of graced-records(5) for outcomes, causes and gaps in the evidence. */
 #include "core/stop/outcome.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The contract's words for what a record holds. */
+/* The words of graced-records(5) for what a record holds. */
 #include "core/stop/record.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

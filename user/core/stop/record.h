@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records: what the engine reports, in the terms of the contract (JSON records, section 3), before
+ * Records: what the engine reports, in the terms of graced-records(5), before
  * any encoding. Filled by the engine, valid during the effect's call.
  *
  * Strings point into the engine or are NULL where a value is unknown. Times are nanoseconds of
@@ -17,7 +17,7 @@
 #include "core/stop/outcome.h"
 #include "core/stop/unheard.h"
 
-/* Contract: sender.kind. */
+/* sender.kind. */
 enum sender_kind {
 	SENDER_KERNEL,
 	SENDER_POD,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Kind and relation of a sender: two lists, first match wins (contract, section 3, Terms). */
+/* Kind and relation of a sender: two lists, first match wins (graced-records(5), "sender" and
+ * OUTCOME AND CAUSE). */
 #include "core/stop/sender.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit of one container as a JSON line: the members that all records have (contract, section
- * 3), then what was found and why. */
+/* The audit of one container as a JSON line: the members that all records have (graced-records(5),
+ * "Common members"), then what was found and why. */
 #ifndef WIRE_JSON_AUDIT_H
 #define WIRE_JSON_AUDIT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pod, container, process, sender and signal as JSON (contract, section 3). */
+/* Pod, container, process, sender and signal as JSON (graced-records(5)). */
 #include "wire/json/parts.h"
 
 #include "base/signame.h"

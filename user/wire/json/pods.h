@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pod that the daemon knows as a JSON line, both ways: the members that all records have
- * (contract, section 3), then its state. */
+ * (graced-records(5), "Common members"), then its state. */
 #ifndef WIRE_JSON_PODS_H
 #define WIRE_JSON_PODS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The members of each type of record, in the contract's order. */
+/* The members of each type of record, in the order of graced-records(5). */
 #include "wire/json/record.h"
 
 #include <errno.h>

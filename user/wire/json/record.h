@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as the JSON lines of the contract (section 3): the same members in the same order in
+/* Records as the JSON lines of graced-records(5): the same members in the same order in
  * every record of a type, null for what is not known. */
 #ifndef WIRE_JSON_RECORD_H
 #define WIRE_JSON_RECORD_H

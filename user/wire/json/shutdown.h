@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a record of a node's shutdown (contract, section 3: "type":"shutdown"), after
+/* The members of a record of a node's shutdown (graced-records(5), "shutdown"), after
  * those that every record begins with. */
 #ifndef WIRE_JSON_SHUTDOWN_H
 #define WIRE_JSON_SHUTDOWN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract's words for the types of events of the kernel half. */
+/* The names of the kernel half's types of events, as records and metrics have them. */
 #ifndef WIRE_KERNEL_EVENT_NAMES_H
 #define WIRE_KERNEL_EVENT_NAMES_H
 

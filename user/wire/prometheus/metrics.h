@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All the daemon exposes (contract, section 4), as a plain snapshot, and its exposition. The caller
- * fills in what it knows; all zero is a daemon that has done nothing yet.
+ * All that the daemon exposes (graced-run(8), METRICS), as a plain snapshot, and its exposition.
+ * The caller fills in what it knows; all zero is a daemon that has done nothing yet.
  */
 #ifndef WIRE_PROMETHEUS_METRICS_H
 #define WIRE_PROMETHEUS_METRICS_H
