@@ -11,6 +11,7 @@ fmt:
 lint:
 	tools/check-layers
 	tools/check-style
+	tools/check-citations
 	@clang-format --dry-run -Werror $(STYLED)
 	@if command -v cppcheck >/dev/null; then set -x; \
 	cppcheck -q --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,portability \

@@ -217,6 +217,32 @@ style() {
 	accepts "one of 32 and a folder of its own passes" "$tools/check-style" "$tree"
 }
 
+citations() {
+	local gate=("$tools/check-citations")
+	plant 'user/core/a.c=/* see docs/rules.md */' 'docs/other.md=# Rules'
+	refuses "a document that is cited and absent is named with its line" \
+		'^user/core/a.c:2: there is no docs/rules.md$' "${gate[@]}" "$tree"
+	plant 'user/core/a.c=/* as in graced-dig(8) */' 'docs/graced-run.8=.Sh NAME'
+	refuses "so is a man page of ours" '^user/core/a.c:2: there is no docs/graced-dig.8$' "${gate[@]}" "$tree"
+	plant 'docs/graced-run.8=.Sh NAME\n.Xr graced-dig 8 ,'
+	refuses "and one that another refers to" '^docs/graced-run.8:3: there is no docs/graced-dig.8$' \
+		"${gate[@]}" "$tree"
+	plant 'user/core/a.c=/*\n * It ends (docs/rules.md, "One rule", "Another\n * rule" and "Third").\n */' \
+		'docs/rules.md=## One rule\n### Another rule\n```\n# Third\n```'
+	refuses "a heading that is cited and absent is named with its line" \
+		'^user/core/a.c:3: docs/rules.md has no heading "Third"$' "${gate[@]}" "$tree"
+	plant 'user/core/a.c=/* docs/graced-run.8, "SETTINGS" */' 'docs/graced-run.8=.Sh NAME'
+	refuses "so is a section of a man page" 'docs/graced-run.8 has no heading "SETTINGS"' "${gate[@]}" "$tree"
+	plant 'user/core/a.json={"origin": "docs/rules.md, \\"One\\"", "next": 1}' 'docs/rules.md=## Two'
+	refuses "so is one in a string" 'no heading "One"$' "${gate[@]}" "$tree"
+	plant 'user/core/a.c=/* docs/rules.md, "One rule" to "Another\n * rule"; graced-run(8), "Settings" */' \
+		'user/core/b.c=char *b = "docs/rules.md", *c = "docs/rules.md, \\"One rule\\"";' \
+		'docs/rules.md=## One rule\n[it](graced.md#one) `graced-run(8)`\n## Another rule' \
+		'docs/graced.md=https://example.com/README.md' 'docs/graced-run.8=.Ss Settings' \
+		'tools/a.sh=cp x.txt "$dir/gone.md" # tests/*.md'
+	accepts "what is there is cited, and URLs and variables are left alone" "${gate[@]}" "$tree"
+}
+
 format() {
 	local claim="code clang-format would change is refused"
 	plant 'user/core/a.c=int  a( int n );'
@@ -380,6 +406,7 @@ purity
 circles
 reach
 style
+citations
 format
 vmlinux
 stack
