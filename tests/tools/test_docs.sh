@@ -311,6 +311,45 @@ else
 	skip "fish completes a value" "no fish"
 fi
 
+# --- the tree --------------------------------------------------------------------------------
+
+# Modules are named by their path below user/ and without extension, all else as it is.
+is_there() { # PATH
+	[[ -e $1 || -e user/$1 || -e user/$1.c || -e user/$1.h ]]
+}
+named_in() { # FILE, PATTERN of what stands in backquotes
+	grep -oE "\`$2\`" "$1" | tr -d '`' | sort -u
+}
+grep -rhE '^[a-z].*[a-z0-9_]\(' user bpf --include='*.[ch]' | sed -E 's/^([^(]*[ *])?([a-z0-9_]+)\(.*/\2/' |
+	sort -u >"$tmp/functions"
+
+for page in docs/architecture.md docs/kubelet-rules.md; do
+	named_in "$page" '(base|core|wire|io|app|bpf|user|tests|tools|include|docs)(/[A-Za-z0-9_.-]+)+' >"$tmp/named"
+	[[ -s $tmp/named ]] || echo "$page names no module" >>"$out"
+	while read -r path; do
+		is_there "$path" || echo "$page: there is no $path" >>"$out"
+	done <"$tmp/named"
+	# Functions of the kubelet are in camel case.
+	named_in "$page" '[a-z0-9]+(_[a-z0-9]+)+\(\)' | tr -d '()' >"$tmp/named"
+	[[ -s $tmp/named ]] || echo "$page names no function" >>"$out"
+	comm -23 "$tmp/named" "$tmp/functions" | sed "s,.*,$page: there is no function &()," >>"$out"
+done
+nothing_missing
+claim "each module and function that docs/architecture.md and docs/kubelet-rules.md name is there" $?
+
+{
+	echo bpf
+	find user -name '*.[ch]' -printf '%h\n' | sed 's,^user/,,' | sort -u
+} >"$tmp/rooms"
+while read -r room; do
+	grep -q "^| \`$room\` | [^ ]" docs/architecture.md || echo "docs/architecture.md has no room $room" >>"$out"
+done <"$tmp/rooms"
+sed -n 's/^| `\([a-z][a-z/]*\)` |.*/\1/p' docs/architecture.md | while read -r room; do
+	is_there "$room" || echo "there is no room $room" >>"$out"
+done
+nothing_missing
+claim "docs/architecture.md has one line for each room" $?
+
 # --- deploy ----------------------------------------------------------------------------------
 
 install -m 644 deploy/graced.yaml "$tmp/default.yaml"
