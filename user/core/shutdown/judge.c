@@ -276,6 +276,19 @@ static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 	return shutdown_status_lets_go(sd, ret);
 }
 
+/* The lock is released as soon as records are out. */
+static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
+{
+	struct shutdown_record record = shutdown_record(sd, SHUTDOWN_TOLD_RELEASED);
+
+	record.reason = reason;
+	record.holders = sd->holders.list;
+	record.n_holders = sd->holders.n;
+	record.n_listed = sd->holders.n_listed;
+	shutdown_tell(sd, &record);
+	shutdown_advance(sd, SHUTDOWN_EV_LET_GO, NULL);
+}
+
 /* True: the lock is on its way out. */
 static bool judge_lock(struct shutdown *sd)
 {
@@ -286,7 +299,7 @@ static bool judge_lock(struct shutdown *sd)
 	if (!goes)
 		reason = SHUTDOWN_LIMIT;
 	if (goes || sd->now_ns >= shutdown_deadline(sd))
-		shutdown_let_go(sd, reason);
+		release_lock(sd, reason);
 	else
 		shutdown_want(sd, shutdown_deadline(sd));
 	return sd->state != SHUTDOWN_GOING;

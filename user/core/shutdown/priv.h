@@ -117,6 +117,12 @@ static inline bool shutdown_is_on(const struct shutdown *sd)
 	return sd->state >= SHUTDOWN_GOING;
 }
 
+static inline bool shutdown_is_locked(const struct shutdown *sd)
+{
+	return sd->state == SHUTDOWN_HOLDING || sd->state == SHUTDOWN_GOING ||
+	       sd->state == SHUTDOWN_FLUSHING;
+}
+
 /* The time that counts against containers and groups. */
 static inline uint64_t shutdown_counted(const struct shutdown *sd)
 {
@@ -167,9 +173,6 @@ void shutdown_judge(struct shutdown *sd);
 /* Asks for the status of pods that are empty, and whether it is waited for no longer. */
 void shutdown_ask_status(struct shutdown *sd);
 bool shutdown_status_lets_go(struct shutdown *sd, enum shutdown_reason *ret);
-
-/* The lock goes as soon as records are out. */
-void shutdown_let_go(struct shutdown *sd, enum shutdown_reason reason);
 
 /* Wishes to be woken at_ns, of the time that counts or of the clock itself. */
 void shutdown_want(struct shutdown *sd, uint64_t at_ns);

@@ -10,93 +10,6 @@
 /* Whatever is wished next is told, also that it is nothing. */
 #define WISH_USED UINT64_MAX
 
-void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns)
-{
-	const struct shutdown_effect effect = {.type = type, .id = id, .at_ns = at_ns};
-
-	sd->config.effect(sd->config.userdata, &effect);
-}
-
-static bool is_locked(const struct shutdown *sd)
-{
-	return sd->state == SHUTDOWN_HOLDING || sd->state == SHUTDOWN_GOING ||
-	       sd->state == SHUTDOWN_FLUSHING;
-}
-
-struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_told told)
-{
-	const struct shutdown_survey *survey = shutdown_survey(sd);
-
-	return (struct shutdown_record){
-		.told = told,
-		.at_ns = sd->now_ns,
-		.mode = sd->config.mode,
-		.action = sd->action,
-		.locked = is_locked(sd),
-		.announced_ns = sd->announced_ns,
-		.limit_ns = sd->limit_ns,
-		.living = survey->living,
-		.stopping = survey->stopping,
-	};
-}
-
-void shutdown_tell(struct shutdown *sd, const struct shutdown_record *record)
-{
-	const struct shutdown_effect effect = {.type = SHUTDOWN_TELL, .record = record};
-
-	sd->config.effect(sd->config.userdata, &effect);
-}
-
-void shutdown_tell_plain(struct shutdown *sd, enum shutdown_told told)
-{
-	const struct shutdown_record record = shutdown_record(sd, told);
-
-	shutdown_tell(sd, &record);
-}
-
-static uint64_t before_limit(const struct shutdown *sd, uint64_t margin_ns)
-{
-	if (sd->limit_ns < margin_ns)
-		return sd->announced_ns;
-	return shutdown_sum(sd->announced_ns, sd->limit_ns - margin_ns);
-}
-
-uint64_t shutdown_deadline(const struct shutdown *sd)
-{
-	return before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS);
-}
-
-uint64_t shutdown_flush_end(const struct shutdown *sd)
-{
-	uint64_t last_ns = before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS / 2);
-	uint64_t end_ns = shutdown_sum(sd->flush_ns, SHUTDOWN_FLUSH_NS);
-
-	return end_ns < last_ns ? end_ns : last_ns;
-}
-
-void shutdown_want(struct shutdown *sd, uint64_t at_ns)
-{
-	if (at_ns < sd->next_ns)
-		sd->next_ns = at_ns;
-}
-
-void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns)
-{
-	shutdown_want(sd, shutdown_sum(at_ns, sd->lost_ns));
-}
-
-void shutdown_let_go(struct shutdown *sd, enum shutdown_reason reason)
-{
-	struct shutdown_record record = shutdown_record(sd, SHUTDOWN_TOLD_RELEASED);
-
-	record.reason = reason;
-	record.holders = sd->holders.list;
-	record.n_holders = sd->holders.n;
-	record.n_listed = sd->holders.n_listed;
-	shutdown_tell(sd, &record);
-	shutdown_advance(sd, SHUTDOWN_EV_LET_GO, NULL);
-}
-
 /* A timer that comes late tells that nothing ran in between, this program, the kubelet and the
  * runtime alike: none of that time is a container's. */
 static void note_time(struct shutdown *sd, uint64_t now_ns)
@@ -198,7 +111,7 @@ void shutdown_get_status(struct shutdown *sd, struct shutdown_status *ret)
 	*ret = (struct shutdown_status){
 		.state = sd->state,
 		.action = sd->action,
-		.locked = is_locked(sd),
+		.locked = shutdown_is_locked(sd),
 		.going = going,
 		.announced_ns = sd->announced_ns,
 		.limit_ns = sd->limit_ns,

@@ -1,9 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The states of a shutdown and its lock: what each event does in each of them. */
+/* The states of a shutdown and its lock: what each event does in each of them, with the records,
+ * effects and wishes that the rules of a shutdown also make. */
 #include "core/shutdown/priv.h"
 
 #define BACKOFF_FIRST_NS 1000000000ULL
 #define STEADY_NS	 60000000000ULL /* a lock held so long is no sign of trouble when lost */
+
+void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns)
+{
+	const struct shutdown_effect effect = {.type = type, .id = id, .at_ns = at_ns};
+
+	sd->config.effect(sd->config.userdata, &effect);
+}
+
+struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_told told)
+{
+	const struct shutdown_survey *survey = shutdown_survey(sd);
+
+	return (struct shutdown_record){
+		.told = told,
+		.at_ns = sd->now_ns,
+		.mode = sd->config.mode,
+		.action = sd->action,
+		.locked = shutdown_is_locked(sd),
+		.announced_ns = sd->announced_ns,
+		.limit_ns = sd->limit_ns,
+		.living = survey->living,
+		.stopping = survey->stopping,
+	};
+}
+
+void shutdown_tell(struct shutdown *sd, const struct shutdown_record *record)
+{
+	const struct shutdown_effect effect = {.type = SHUTDOWN_TELL, .record = record};
+
+	sd->config.effect(sd->config.userdata, &effect);
+}
+
+void shutdown_tell_plain(struct shutdown *sd, enum shutdown_told told)
+{
+	const struct shutdown_record record = shutdown_record(sd, told);
+
+	shutdown_tell(sd, &record);
+}
+
+static uint64_t before_limit(const struct shutdown *sd, uint64_t margin_ns)
+{
+	if (sd->limit_ns < margin_ns)
+		return sd->announced_ns;
+	return shutdown_sum(sd->announced_ns, sd->limit_ns - margin_ns);
+}
+
+uint64_t shutdown_deadline(const struct shutdown *sd)
+{
+	return before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS);
+}
+
+uint64_t shutdown_flush_end(const struct shutdown *sd)
+{
+	uint64_t last_ns = before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS / 2);
+	uint64_t end_ns = shutdown_sum(sd->flush_ns, SHUTDOWN_FLUSH_NS);
+
+	return end_ns < last_ns ? end_ns : last_ns;
+}
+
+void shutdown_want(struct shutdown *sd, uint64_t at_ns)
+{
+	if (at_ns < sd->next_ns)
+		sd->next_ns = at_ns;
+}
+
+void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns)
+{
+	shutdown_want(sd, shutdown_sum(at_ns, sd->lost_ns));
+}
 
 /* What a cell of the table does. */
 typedef int (*act_fn)(struct shutdown *sd, const struct shutdown_event *event);
