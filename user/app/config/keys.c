@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of the daemon's settings. */
+/* The table of the daemon's settings: their names, and how one takes a value. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "app/config/priv.h"
 #include "app/config/take.h"
+#include "base/cleanup.h"
+#include "base/nearest.h"
 
 /* Sorted as --help shows them: what has no section first, then by section. */
 const struct config_setting config_settings[] = {
@@ -349,3 +356,104 @@ const size_t config_n_settings = sizeof(config_settings) / sizeof(*config_settin
 
 _Static_assert(sizeof(config_settings) / sizeof(*config_settings) <= CONFIG_SETTINGS,
 	       "the loader has room for each setting");
+
+/* The strings of a configuration. */
+struct store {
+	struct store *next;
+	char text[];
+};
+
+const char *config_store(struct config *config, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	struct store *item = malloc(sizeof(*item) + size);
+
+	if (!item)
+		return NULL;
+	memcpy(item->text, text, size);
+	item->next = config->store;
+	config->store = item;
+	return item->text;
+}
+
+void config_done(struct config *config)
+{
+	struct store *next;
+
+	for (struct store *item = config->store; item; item = next) {
+		next = item->next;
+		free(item);
+	}
+	webfile_free(config->webfile);
+	memset(config, 0, sizeof(*config));
+}
+
+const char *config_flag_name(const struct config_setting *setting, char ret[CONFIG_NAME_SIZE])
+{
+	const char *from = setting->flag ? setting->flag : setting->key;
+	size_t n = 0;
+
+	for (; *from && n + 2 < CONFIG_NAME_SIZE; from++) {
+		if (isupper((unsigned char)*from))
+			ret[n++] = '-';
+		ret[n++] = (char)tolower((unsigned char)*from);
+	}
+	ret[n] = '\0';
+	return ret;
+}
+
+const char *config_variable_name(const struct config_setting *setting, char ret[CONFIG_NAME_SIZE])
+{
+	char flag[CONFIG_NAME_SIZE];
+
+	snprintf(ret, CONFIG_NAME_SIZE, "GRACED_%.*s", CONFIG_NAME_SIZE - 8,
+		 config_flag_name(setting, flag));
+	for (char *at = ret; *at; at++)
+		*at = *at == '.' || *at == '-' ? '_' : (char)toupper((unsigned char)*at);
+	return ret;
+}
+
+static bool keep_given(struct config *config, size_t setting, const char *own, size_t index)
+{
+	_cleanup_(buf_free) struct buf list = {};
+	const char **given = &config->given[setting];
+
+	if (index == 0) {
+		*given = own;
+	} else {
+		buf_printf(&list, "%s,%s", *given, own);
+		*given = buf_error(&list) ? NULL : config_store(config, buf_str(&list));
+	}
+	return *given;
+}
+
+const char *config_take(struct config_loader *loader, size_t setting, const char *value,
+			size_t index, enum config_source source)
+{
+	const char *own = config_store(&loader->config, value);
+
+	if (!own || !keep_given(&loader->config, setting, own, index))
+		return "memory";
+	loader->sources[setting] = source;
+	return config_settings[setting].take(&loader->config, own, index);
+}
+
+size_t config_find(const char *key)
+{
+	size_t i = 0;
+
+	while (i < config_n_settings && strcmp(config_settings[i].key, key) != 0)
+		i++;
+	return i;
+}
+
+const struct config_setting *config_near_key(const char *word)
+{
+	const char *keys[CONFIG_SETTINGS] = {};
+	size_t at;
+
+	for (size_t i = 0; i < config_n_settings; i++)
+		keys[i] = config_settings[i].key;
+	at = nearest_find(word, keys, config_n_settings);
+	return at < config_n_settings ? &config_settings[at] : NULL;
+}
