@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/live/dispatch.h"
 #include "app/live/feed.h"
 #include "app/live/outputs.h"
 #include "app/live/own.h"
@@ -22,13 +23,6 @@
 #include "io/proc/host.h"
 
 #define WRITTEN_MAX_MS 100
-
-void manager_end(struct manager *m, int status)
-{
-	if (!m->ended)
-		m->status = status;
-	m->ended = true;
-}
 
 static int fail(struct manager *m, const char *what, int r)
 {
@@ -214,17 +208,17 @@ static void feed_attached(struct manager *m)
 }
 
 /* What the engine asks meanwhile can be answered once the cgroups that are there are watched. */
-static void restore(struct manager *m, struct dispatch *ret_asked)
+static void restore(struct manager *m, struct feed_queue *ret_asked)
 {
-	dispatch_hold(m);
+	feed_hold(m);
 	if (m->hooks->restore)
 		m->hooks->restore(m->hooks->userdata);
-	dispatch_set_aside(m, ret_asked);
+	feed_set_aside(m, ret_asked);
 }
 
 static int begin(struct manager *m)
 {
-	struct dispatch asked;
+	struct feed_queue asked;
 	int r;
 
 	if (!host_in_initial_pidns())
@@ -233,12 +227,12 @@ static int begin(struct manager *m)
 	restore(m, &asked);
 	r = scan_all(m);
 	if (r < 0) {
-		dispatch_done(&asked);
+		feed_queue_done(&asked);
 		return fail(m, "cannot scan the cgroup hierarchy", r);
 	}
 	scan_names(m);
 	feed_attached(m);
-	dispatch_ask(m, &asked);
+	feed_ask(m, &asked);
 	if (m->options->duration_ns) {
 		r = timers_limit(m, m->options->duration_ns);
 		if (r < 0)
@@ -317,7 +311,7 @@ static void close_all(struct manager *m)
 	podsrc_logs_free(m->logs);
 	out_free(m->recording);
 	engine_free(m->engine);
-	dispatch_done(&m->queue);
+	feed_queue_done(&m->queue);
 	buf_free(&m->line);
 	free(m->told.lost_of);
 }
@@ -326,7 +320,10 @@ int manager_run(const struct options *options, struct sinks *sinks,
 		const struct manager_hooks *hooks)
 {
 	static const struct manager_hooks none;
-	struct manager m = {.options = options, .sinks = sinks, .hooks = hooks ? hooks : &none};
+	struct manager m = {.options = options,
+			    .sinks = sinks,
+			    .hooks = hooks ? hooks : &none,
+			    .carry_out = dispatch_carry_out};
 
 	if (open_loop(&m) < 0 || open_hierarchy(&m) < 0 || open_kernel(&m) < 0 ||
 	    open_engine(&m) < 0 || open_sources(&m) < 0 || begin(&m) < 0) {

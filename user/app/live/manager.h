@@ -10,7 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "app/config/options.h"
-#include "app/live/dispatch.h"
+#include "app/live/feed.h"
 #include "app/live/lookup.h"
 #include "app/live/sinks.h"
 #include "base/buf.h"
@@ -60,8 +60,10 @@ struct manager {
 	const struct manager_hooks *hooks;
 
 	struct engine *engine;
-	struct sinks *sinks;   /* NULL: nothing is printed */
-	struct dispatch queue; /* effects that want an answer */
+	struct sinks *sinks;	 /* NULL: nothing is printed */
+	struct feed_queue queue; /* effects that want an answer */
+	/* Carries out one effect, and feeds its answer; NULL in a replay. */
+	void (*carry_out)(struct manager *m, const struct effect *effect);
 	struct out *recording; /* NULL: nothing is recorded */
 	struct buf line;       /* scratch of the recording */
 
@@ -86,7 +88,12 @@ struct manager {
 };
 
 /* Ends the loop with that exit status; the first one counts. */
-void manager_end(struct manager *m, int status);
+static inline void manager_end(struct manager *m, int status)
+{
+	if (!m->ended)
+		m->status = status;
+	m->ended = true;
+}
 
 /* Runs a live command until something ends it. Says what goes wrong. The exit status. */
 int manager_run(const struct options *options, struct sinks *sinks,

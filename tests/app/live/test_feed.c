@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/live/dispatch: what of the engine's wishes gets through when they are too many. */
-#include "app/live/dispatch.h"
+/* Claims about app/live/feed: which of the engine's effects get through when they are too many. */
+#include "app/live/feed.h"
 
+#include "app/live/dispatch.h"
 #include "app/live/manager.h"
 #include "lib/claim.h"
 
@@ -26,13 +27,12 @@ static void begin(struct stage *s)
 {
 	*s = (struct stage){.hooks = {.userdata = s, .shutdown = on_shutdown}};
 	s->manager.hooks = &s->hooks;
-	/* Not a replay; nobody asks it anything. */
-	s->manager.kern = (struct kern *)s;
+	s->manager.carry_out = dispatch_carry_out;
 }
 
 static void wish(struct stage *s, enum effect_type type)
 {
-	dispatch_effect(&s->manager, &(struct effect){.type = type});
+	feed_effect(&s->manager, &(struct effect){.type = type});
 }
 
 static void test_order(void **state)
@@ -43,11 +43,11 @@ static void test_order(void **state)
 	begin(&s);
 	wish(&s, EFFECT_DROP_LOCK);
 	wish(&s, EFFECT_TAKE_LOCK);
-	dispatch_run(&s.manager);
+	feed_run(&s.manager);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
 	assert_int_equal(s.done[EFFECT_TAKE_LOCK], 1);
 	assert_int_equal(s.last, EFFECT_TAKE_LOCK);
-	dispatch_done(&s.manager.queue);
+	feed_queue_done(&s.manager.queue);
 }
 
 static void test_full(void **state)
@@ -60,40 +60,40 @@ static void test_full(void **state)
 		wish(&s, EFFECT_LIST_HOLDERS);
 	assert_true(s.manager.queue.dropped > 0);
 	wish(&s, EFFECT_DROP_LOCK);
-	dispatch_run(&s.manager);
+	feed_run(&s.manager);
 	assert_int_equal(s.done[EFFECT_LIST_HOLDERS] + s.manager.queue.dropped, TOO_MANY + 1);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
 	assert_int_equal(s.last, EFFECT_DROP_LOCK);
-	dispatch_run(&s.manager);
+	feed_run(&s.manager);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
-	dispatch_done(&s.manager.queue);
+	feed_queue_done(&s.manager.queue);
 }
 
 static void test_full_aside(void **state)
 {
-	struct dispatch aside;
+	struct feed_queue aside;
 	struct stage s;
 
 	(void)state;
 	begin(&s);
-	dispatch_hold(&s.manager);
+	feed_hold(&s.manager);
 	for (size_t i = 0; i < TOO_MANY; i++)
 		wish(&s, EFFECT_LIST_HOLDERS);
 	wish(&s, EFFECT_DROP_LOCK);
-	dispatch_set_aside(&s.manager, &aside);
-	dispatch_ask(&s.manager, &aside);
+	feed_set_aside(&s.manager, &aside);
+	feed_ask(&s.manager, &aside);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
-	dispatch_done(&s.manager.queue);
+	feed_queue_done(&s.manager.queue);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("wishes are carried out in their order", test_order),
+		CLAIM("effects are carried out in their order", test_order),
 		CLAIM("a full queue counts what it drops, and the lock is let go all the same",
 		      test_full),
 		CLAIM("also when the queue was set aside meanwhile", test_full_aside),
 	};
 
-	return cmocka_run_group_tests_name("app/live/dispatch", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/live/feed", tests, NULL, NULL);
 }
