@@ -93,7 +93,7 @@ RUNTIME   := $(call layer-tests,runtime)
 HELPERS   := $(patsubst tests/kernel/helpers/%.c,$(BUILD)/tests/helpers/%,\
 	$(wildcard tests/kernel/helpers/*.c))
 TEST_BPF  := $(patsubst %.c,$(BUILD)/%.o,$(call sources,tests,*.bpf.c))
-VECTORS   := $(if $(wildcard tests/vectors*.c),$(BUILD)/tests/vectors)
+VECTORS   := $(BUILD)/tests/vectors
 FUZZ      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
@@ -189,7 +189,8 @@ $(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
 
 # --- tests ------------------------------------------------------------------------------------
 
-$(BUILD)/libtest.a: $(call all-objs,tests/lib) Makefile
+# With the kubelet's rules that no command needs, as a model for the vectors.
+$(BUILD)/libtest.a: $(call all-objs,tests/lib tests/kubelet/model) Makefile
 	$(archive)
 
 $(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
@@ -201,7 +202,7 @@ $(PEERED): LDLIBS += -lnghttp2
 
 $(BUILD)/tests/wire/kernel/test_abi: | $(BUILD)/tests/wire/kernel/abi.bpf.o
 
-$(BUILD)/tests/vectors: $(call objs,tests/vectors*.c) $(libs-of-wire)
+$(BUILD)/tests/vectors: $(call objs,tests/kubelet/*.c) $(BUILD)/libtest.a $(libs-of-wire)
 	$(call link)
 
 # Helpers run inside bare namespaces and cgroups: static, so that they need no file but themselves.

@@ -220,7 +220,7 @@ static void await(struct site *t, enum shutdown_state state)
 
 	while (status_of(t).state != state) {
 		if (clock_boot_ns() > end_ns)
-			fail_msg("it is %s", shutdown_state_name(status_of(t).state));
+			fail_msg("the state is %d, not %d", status_of(t).state, state);
 		turn(t);
 	}
 }

@@ -122,7 +122,7 @@ const struct podtab_container *describe_container(struct describe *d, const stru
 	return c && (!c->pod_uid[0] || strcmp(c->pod_uid, path->pod_uid) == 0) ? c : NULL;
 }
 
-const struct podtab_pod *describe_pod(struct describe *d, const struct cgpath *path)
+static const struct podtab_pod *pod_of(struct describe *d, const struct cgpath *path)
 {
 	return path->pod_uid[0] ? podtab_pod(&d->tab, path->pod_uid) : NULL;
 }
@@ -198,7 +198,7 @@ void describe_record(struct describe *d, const struct cgpath *path, const struct
 	const struct podtab_container *own = d ? describe_container(d, path) : NULL;
 	const char *name = own && own->name ? own->name : known(names->container);
 
-	fill_pod(d ? describe_pod(d, path) : NULL, path, names, ret_pod);
+	fill_pod(d ? pod_of(d, path) : NULL, path, names, ret_pod);
 	fill_container(own, path, name, cgroup, ret_container);
 }
 

@@ -22,7 +22,6 @@ struct describe *describe_free(struct describe *d);
 
 /* What is known of a container by its id and path; NULL: nothing. Valid until describe_free(). */
 const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path);
-const struct podtab_pod *describe_pod(struct describe *d, const struct cgpath *path);
 
 /* Tells each pod that a source told of, in no order. */
 void describe_each_pod(const struct describe *d,

@@ -181,14 +181,6 @@ struct nodefail nodefail_of(const struct nodefail_in *in)
 	return out;
 }
 
-enum nodefail_gc nodefail_gc_of(const struct podobj_pod *pod, bool node_ready, bool out_of_service)
-{
-	if (!pod->deleting || node_ready || !out_of_service)
-		return NODEFAIL_GC_LEAVES;
-	return podobj_phase_is_terminal(pod->status.phase) ? NODEFAIL_GC_DELETES
-							   : NODEFAIL_GC_FAILS;
-}
-
 const char *nodefail_maker_name(enum nodefail_maker maker)
 {
 	static const char *const names[NODEFAIL_MAKER_COUNT] = {

@@ -83,14 +83,6 @@ struct nodefail nodefail_of(const struct nodefail_in *in);
 
 enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod);
 
-/* What pod gc does with a pod because of the out-of-service taint. */
-enum nodefail_gc {
-	NODEFAIL_GC_LEAVES,
-	NODEFAIL_GC_DELETES,
-	NODEFAIL_GC_FAILS, /* sets the phase to Failed first, then deletes */
-};
-enum nodefail_gc nodefail_gc_of(const struct podobj_pod *pod, bool node_ready, bool out_of_service);
-
 /* The words in quotes above; NULL for a number that is none. */
 const char *nodefail_maker_name(enum nodefail_maker maker);
 const char *nodefail_stuck_name(enum nodefail_stuck stuck);

@@ -47,18 +47,6 @@ enum shutdown_action shutdown_action_of(const char *type)
 	return SHUTDOWN_UNKNOWN;
 }
 
-const char *shutdown_state_name(enum shutdown_state state)
-{
-	static const char *const names[SHUTDOWN_STATE_COUNT] = {
-		[SHUTDOWN_AWAY] = "away",	  [SHUTDOWN_ASKING] = "asking",
-		[SHUTDOWN_HOLDING] = "holding",	  [SHUTDOWN_GOING] = "going",
-		[SHUTDOWN_FLUSHING] = "flushing", [SHUTDOWN_UNLOCKED] = "unlocked",
-		[SHUTDOWN_RELEASED] = "released",
-	};
-
-	return (unsigned int)state < SHUTDOWN_STATE_COUNT ? names[state] : NULL;
-}
-
 const char *shutdown_reason_name(enum shutdown_reason reason)
 {
 	static const char *const names[SHUTDOWN_REASON_COUNT] = {

@@ -334,7 +334,6 @@ void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 /* The words in quotes above; NULL for a number that is none. */
 const char *shutdown_mode_name(enum shutdown_mode mode);
 const char *shutdown_action_name(enum shutdown_action action);
-const char *shutdown_state_name(enum shutdown_state state);
 const char *shutdown_reason_name(enum shutdown_reason reason);
 const char *shutdown_pod_state_name(enum shutdown_pod_state state);
 const char *shutdown_told_name(enum shutdown_told told);

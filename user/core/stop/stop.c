@@ -434,7 +434,7 @@ void stop_shed(struct stop *stop, bool on)
 }
 
 /* A manager escalates a manager's request only, anybody else only what it asked for itself. */
-bool stop_kill_escalates(const struct stop *stop)
+static bool kill_escalates(const struct stop *stop)
 {
 	const struct sender *kill = &stop->kill.sender, *request = &stop->request.sender;
 
@@ -457,7 +457,7 @@ static bool kill_is_early(const struct stop *stop)
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
 static bool grace_uncertain(const struct stop *stop)
 {
-	if (!stop_kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
+	if (!kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
 		return false;
 	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
 	       (kill_is_early(stop) && !stop->grace.sure);
@@ -528,7 +528,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_seen = stop->kill.seen,
 		.kill_from = stop->kill.seen ? stop->kill.sender.relation : RELATION_NONE,
 		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
-		.kill_escalates = stop_kill_escalates(stop),
+		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
 		.request_open = stop->request.seen,
 		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,

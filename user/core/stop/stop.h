@@ -231,9 +231,6 @@ void stop_shed(struct stop *stop, bool on);
  * heard within the minute before its exit, unless it was killed. NULL: neither was there. */
 const struct stop_signal *stop_signal_of(const struct stop *stop);
 
-/* Whether the SIGKILL follows up its request: a manager's a manager's, anybody else's its own. */
-bool stop_kill_escalates(const struct stop *stop);
-
 /* Bits 1 << enum gap that follow from the facts alone. */
 uint32_t stop_gaps(const struct stop *stop);
 

@@ -27,7 +27,8 @@ static void add_time(struct buf *out, const char *key, int64_t wall_ns)
 	jsonw_str(out, key, text);
 }
 
-void podwrite_condition(struct buf *out, const char *key, const struct podobj_condition *condition)
+static void add_condition(struct buf *out, const char *key,
+			  const struct podobj_condition *condition)
 {
 	jsonw_object(out, key);
 	jsonw_str(out, "type", condition->type);
@@ -109,7 +110,7 @@ void podwrite_status(struct buf *out, const char *key, const struct podobj_pod_s
 	if (status->conditions.n > 0) {
 		jsonw_array(out, "conditions");
 		for (size_t i = 0; i < status->conditions.n; i++)
-			podwrite_condition(out, NULL, &status->conditions.items[i]);
+			add_condition(out, NULL, &status->conditions.items[i]);
 		jsonw_array_end(out);
 	}
 	add_text(out, "message", status->message);

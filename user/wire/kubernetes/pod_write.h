@@ -9,6 +9,5 @@
 /* Adds an object as the member key (NULL: as a value of its own), without members that the API
  * would leave out. Times are to the second, as the API has them. Errors stick in the buffer. */
 void podwrite_status(struct buf *out, const char *key, const struct podobj_pod_status *status);
-void podwrite_condition(struct buf *out, const char *key, const struct podobj_condition *condition);
 
 #endif

@@ -17,7 +17,8 @@ enum { LEVEL_ERR = 3, LEVEL_WARNING, LEVEL_NOTICE, LEVEL_INFO, LEVEL_DEBUG };
 
 static const char ellipsis[] = "…";
 
-const char *logline_level_name(int level)
+/* "error" (and worse), "warning", "info" (and notice), "debug". */
+static const char *level_name(int level)
 {
 	static const char *const names[] = {
 		[LEVEL_WARNING] = "warning",
@@ -117,7 +118,7 @@ static void add_field(struct buf *out, const struct logline_field *field, bool j
 
 void logline_add(struct buf *out, const struct logline *line, bool json, bool prefixed)
 {
-	const char *level = logline_level_name(line->level);
+	const char *level = level_name(line->level);
 	size_t begin = out->len;
 	char time[RFC3339_SIZE];
 

@@ -26,9 +26,6 @@ struct logline {
 	size_t n_fields;
 };
 
-/* "error" (and worse), "warning", "info" (and notice), "debug". */
-const char *logline_level_name(int level);
-
 /*
  * Adds `time=… level=… msg="…" key=value`, or the same as a JSON object, and a newline: at most
  * LOGLINE_MAX bytes, a text or value that is too long ends in "…", fields that find no room are

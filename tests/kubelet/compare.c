@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Compares an answer with what a case expects, by the cases' own rules. */
-#include "vectors_compare.h"
+#include "kubelet/compare.h"
 
 #include <errno.h>
 #include <stdio.h>

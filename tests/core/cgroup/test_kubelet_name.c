@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/cgroup/name: names of pods' cgroups, made and read back. */
-#include "core/cgroup/name.h"
+/* Claims about kubelet/model/cgroup_name: names of pods' cgroups, made and read back. */
+#include "kubelet/model/cgroup_name.h"
 
 #include <errno.h>
 #include <string.h>

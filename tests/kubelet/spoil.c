@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Walks an expectation and makes the n-th of its places wrong. */
-#include "vectors_spoil.h"
+#include "kubelet/spoil.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "core/kubelet/phase.h"
-#include "vectors.h"
-#include "vectors_pod.h"
+#include "kubelet/vectors.h"
+#include "kubelet/pod.h"
 
 static const char older[] = "phase_kubelet_1_26";
 static const char gate_off[] = "phase_gate_ContainerRestartRules_off";

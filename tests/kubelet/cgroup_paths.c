@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "core/cgroup/path.h"
-#include "vectors.h"
+#include "kubelet/vectors.h"
 
 /* "s?" packs NULL as null; an empty text is an absent one. */
 static const char *text_or_null(const char *text)

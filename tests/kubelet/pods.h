@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What both halves of the driver of core/pods/worker share: pods as pod_worker.json writes them. */
-#ifndef GRACED_TESTS_VECTORS_PODS_H
-#define GRACED_TESTS_VECTORS_PODS_H
+#ifndef TESTS_KUBELET_PODS_H
+#define TESTS_KUBELET_PODS_H
 
 #include <jansson.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "core/kubelet/condition.h"
-#include "vectors.h"
-#include "vectors_pod.h"
+#include "kubelet/vectors.h"
+#include "kubelet/pod.h"
 
 static json_t *write_condition(const struct podobj_condition *c, bool whole)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/cgroup/name from cgroup_names.json. */
+/* Drives kubelet/model/cgroup_name from cgroup_names.json. */
 
 #include <errno.h>
 #include <string.h>
 
-#include "core/cgroup/name.h"
-#include "vectors.h"
+#include "kubelet/model/cgroup_name.h"
+#include "kubelet/vectors.h"
 
 struct kind {
 	const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The form in which the cases of phase, conditions and pod_status write containers and what is
  * known of them: {"name", "state": "terminated", "exit_code", "last_terminated": {...}}. */
-#ifndef GRACED_TESTS_VECTORS_POD_H
-#define GRACED_TESTS_VECTORS_POD_H
+#ifndef TESTS_KUBELET_POD_H
+#define TESTS_KUBELET_POD_H
 
 #include <jansson.h>
 

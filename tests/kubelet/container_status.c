@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "core/kubelet/status.h"
-#include "vectors.h"
-#include "vectors_compare.h"
-#include "vectors_pod.h"
+#include "kubelet/vectors.h"
+#include "kubelet/compare.h"
+#include "kubelet/pod.h"
 #include "wire/kubernetes/pod.h"
 
 static json_t *write_state(const struct podobj_container_state *state)

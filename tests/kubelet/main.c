@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs JSON test vectors: `vectors DIR…` takes every *.json below each DIR, runs each case through
  * the module that the file is named after, and compares the answer with "expected", all of it in
- * both directions but for the rules of vectors_compare.h. One line per failure, then "N passed, N
+ * both directions but for the rules of kubelet/compare.h. One line per failure, then "N passed, N
  * failed"; exit 1 on any failure, a file that cannot be used counting as one, and if no case ran at
  * all. */
 
@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "vectors.h"
-#include "vectors_compare.h"
-#include "vectors_spoil.h"
+#include "kubelet/vectors.h"
+#include "kubelet/compare.h"
+#include "kubelet/spoil.h"
 
 static const struct module {
 	const char *file;

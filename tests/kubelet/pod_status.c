@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "core/kubelet/status.h"
-#include "vectors.h"
-#include "vectors_pod.h"
+#include "kubelet/vectors.h"
+#include "kubelet/pod.h"
 
 static int read_status(json_t *json, struct arena *arena, struct podobj_pod_status *ret)
 {

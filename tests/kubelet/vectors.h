@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a module hands the vector driver: a way from a case's input to the answer of our code. */
-#ifndef GRACED_TESTS_VECTORS_H
-#define GRACED_TESTS_VECTORS_H
+#ifndef TESTS_KUBELET_VECTORS_H
+#define TESTS_KUBELET_VECTORS_H
 
 #include <jansson.h>
 
@@ -21,7 +21,7 @@ int vectors_run_pod_status(json_t *vector, json_t **ret_got);
 int vectors_run_pod_worker(json_t *vector, json_t **ret_got);
 int vectors_run_shutdown(json_t *vector, json_t **ret_got);
 
-/* Modules' own rules, as vectors_compare.h has them. */
+/* Modules' own rules, as kubelet/compare.h has them. */
 void vectors_rule_container_status(json_t *vector, json_t *expected, json_t *got);
 void vectors_rule_node_failure(json_t *vector, json_t *expected, json_t *got);
 void vectors_rule_phase(json_t *vector, json_t *expected, json_t *got);

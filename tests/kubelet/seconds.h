@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Seconds as cases write them. */
-#ifndef GRACED_TESTS_VECTORS_SECONDS_H
-#define GRACED_TESTS_VECTORS_SECONDS_H
+#ifndef TESTS_KUBELET_SECONDS_H
+#define TESTS_KUBELET_SECONDS_H
 
 #include <errno.h>
 #include <jansson.h>

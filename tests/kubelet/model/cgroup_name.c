@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of pods' cgroups, for both drivers of the kubelet. */
-#include "core/cgroup/name.h"
+#include "kubelet/model/cgroup_name.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "core/pods/kill_grace.h"
-#include "vectors.h"
-#include "vectors_seconds.h"
+#include "kubelet/vectors.h"
+#include "kubelet/seconds.h"
 
 static json_t *write_seconds(struct podworker_seconds seconds)
 {

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "core/pods/kill_grace.h"
 #include "core/shutdown/plan.h"
-#include "vectors.h"
-#include "vectors_seconds.h"
+#include "kubelet/vectors.h"
+#include "kubelet/seconds.h"
 #include "wire/kubernetes/shutdown_state.h"
 
 #define NS_PER_MS 1000000

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "vectors.h"
-#include "vectors_compare.h"
-#include "vectors_pods.h"
+#include "kubelet/vectors.h"
+#include "kubelet/compare.h"
+#include "kubelet/pods.h"
 
 #define SECOND 1000000000LL
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "vectors.h"
-#include "vectors_pods.h"
+#include "kubelet/vectors.h"
+#include "kubelet/pods.h"
 
 /* More than any case takes: a worker that never comes to rest fails. */
 #define MAX_CALLS 100000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads and writes pods in the short form of the cases. */
-#include "vectors_pod.h"
+#include "kubelet/pod.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,21 @@
 #include <string.h>
 
 #include "core/kubelet/node_failure.h"
-#include "vectors.h"
+#include "kubelet/vectors.h"
+
+/* What pod gc does with a pod because of the out-of-service taint. */
+enum gc {
+	GC_LEAVES,
+	GC_DELETES,
+	GC_FAILS, /* sets the phase to Failed first, then deletes */
+};
+
+static enum gc gc_of(const struct podobj_pod *pod, bool node_ready, bool out_of_service)
+{
+	if (!pod->deleting || node_ready || !out_of_service)
+		return GC_LEAVES;
+	return podobj_phase_is_terminal(pod->status.phase) ? GC_DELETES : GC_FAILS;
+}
 
 static const json_t *node_of(const json_t *nodes, const char *name)
 {
@@ -40,7 +54,7 @@ static int ask_pod(json_t *json, const json_t *nodes, json_t *deleted, json_t *f
 	struct podobj_pod pod;
 	const json_t *node;
 	const char *ready;
-	enum nodefail_gc gc;
+	enum gc gc;
 	int deleting = 0, tolerates = 0;
 
 	podobj_init(&pod);
@@ -57,10 +71,10 @@ static int ask_pod(json_t *json, const json_t *nodes, json_t *deleted, json_t *f
 		pod.tolerations = &taint;
 		pod.n_tolerations = 1;
 	}
-	gc = nodefail_gc_of(&pod, strcmp(ready, "True") == 0, is_out_of_service(node));
-	if (gc == NODEFAIL_GC_FAILS)
+	gc = gc_of(&pod, strcmp(ready, "True") == 0, is_out_of_service(node));
+	if (gc == GC_FAILS)
 		json_array_append_new(failed, json_string(pod.name));
-	if (gc != NODEFAIL_GC_LEAVES)
+	if (gc != GC_LEAVES)
 		json_array_append_new(deleted, json_string(pod.name));
 	return 0;
 }

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vectors.h"
-#include "vectors_compare.h"
-#include "vectors_pods.h"
+#include "kubelet/vectors.h"
+#include "kubelet/compare.h"
+#include "kubelet/pods.h"
 
 static json_t *status_of(const struct podworker *pw, const char *uid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes expectations wrong, one place at a time: a comparison is worth what it notices. */
-#ifndef GRACED_TESTS_VECTORS_SPOIL_H
-#define GRACED_TESTS_VECTORS_SPOIL_H
+#ifndef TESTS_KUBELET_SPOIL_H
+#define TESTS_KUBELET_SPOIL_H
 
 #include <jansson.h>
 #include <stddef.h>

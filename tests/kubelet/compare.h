@@ -6,8 +6,8 @@
  * A rule is met by taking what it covers out of both sides. What is left on either side is compared
  * and, where it differs, reported; so a rule that is not met leaves its members where they are.
  */
-#ifndef GRACED_TESTS_VECTORS_COMPARE_H
-#define GRACED_TESTS_VECTORS_COMPARE_H
+#ifndef TESTS_KUBELET_COMPARE_H
+#define TESTS_KUBELET_COMPARE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  * separator and a component's own is written "_". What paths of containers say, whoever made them,
  * is core/cgroup/path's.
  */
-#ifndef CORE_CGROUP_NAME_H
-#define CORE_CGROUP_NAME_H
+#ifndef TESTS_KUBELET_MODEL_CGROUP_NAME_H
+#define TESTS_KUBELET_MODEL_CGROUP_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>
