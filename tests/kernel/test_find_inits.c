@@ -67,7 +67,7 @@ static int teardown(void **state)
 	sd_event_unref(s->m.event);
 	cgfs_free(s->m.cgfs);
 	engine_free(s->m.engine);
-	dispatch_done(&s->m.queue);
+	feed_queue_done(&s->m.queue);
 	k = s->k;
 	free(s);
 	return kernhalf_close(&k);
