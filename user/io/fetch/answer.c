@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Takes an answer's bytes within their bounds, and says how a request ended. */
+/* Reads the lines of an answer's head, and turns libcurl's errors into ours. */
+#include "io/fetch/answer.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "io/fetch/priv.h"
-#include "io/proc/clock.h"
 #include "wire/runtime/cri.h"
 
 /* libcurl keeps every header until the request is over. */
@@ -43,7 +43,8 @@ static const struct {
 	{CURLE_OUT_OF_MEMORY, -ENOMEM},
 };
 
-void fetch_answer_line(const char *bytes, size_t len, char ret[static FETCH_TEXT_MAX])
+/* Printable ASCII, cut. */
+static void copy_line(const char *bytes, size_t len, char ret[static FETCH_TEXT_MAX])
 {
 	_cleanup_(buf_free) struct buf line = {};
 
@@ -51,19 +52,19 @@ void fetch_answer_line(const char *bytes, size_t len, char ret[static FETCH_TEXT
 	snprintf(ret, FETCH_TEXT_MAX, "%s", buf_str(&line));
 }
 
-static void take_status(struct fetch_call *call, const char *at, size_t len)
+static void take_status(struct fetch_answer *answer, const char *at, size_t len)
 {
 	int status = cri_grpc_status(at, len);
 
-	call->grpc_status = status < 0 ? -1 : status;
+	answer->grpc_status = status < 0 ? -1 : status;
 }
 
-static void take_message(struct fetch_call *call, const char *at, size_t len)
+static void take_message(struct fetch_answer *answer, const char *at, size_t len)
 {
 	char text[MESSAGE_MAX];
 
 	cri_grpc_message(at, len, text, sizeof(text));
-	fetch_answer_line(text, strlen(text), call->grpc_message);
+	copy_line(text, strlen(text), answer->grpc_message);
 }
 
 static bool is_named(const char *line, size_t len, const char *name, size_t *ret_at)
@@ -78,121 +79,92 @@ static bool is_named(const char *line, size_t len, const char *name, size_t *ret
 	return true;
 }
 
-static size_t refuse(struct fetch_call *call, int error)
+int fetch_answer_add_header(struct fetch_answer *answer, const char *line, size_t len)
 {
-	call->error = error;
-	return 0;
-}
-
-size_t fetch_answer_header(char *line, size_t one, size_t len, void *userdata)
-{
-	struct fetch_call *call = userdata;
 	size_t end = len, at;
 
-	(void)one;
-	fetch_host_answered(call);
-	call->fetch->progress++;
-	call->last_ns = clock_monotonic_ns();
-	call->header_bytes += len;
-	if (call->header_bytes > HEADERS_MAX)
-		return refuse(call, -EMSGSIZE);
+	answer->header_bytes += len;
+	if (answer->header_bytes > HEADERS_MAX)
+		return -EMSGSIZE;
 	while (end > 0 && (line[end - 1] == '\n' || line[end - 1] == '\r' || line[end - 1] == ' '))
 		end--;
 	/* Trailers follow the body line by line, a status line begins another head. */
 	if (end == 0 || (len > 5 && memcmp(line, "HTTP/", 5) == 0))
-		call->head_whole = end == 0;
+		answer->head_whole = end == 0;
 	if (is_named(line, end, "grpc-status", &at))
-		take_status(call, line + at, end - at);
+		take_status(answer, line + at, end - at);
 	else if (is_named(line, end, "grpc-message", &at))
-		take_message(call, line + at, end - at);
-	return len;
+		take_message(answer, line + at, end - at);
+	return 0;
 }
 
-static bool is_good(const struct fetch_call *call)
+int fetch_answer_count(struct fetch_answer *answer, size_t len)
 {
-	long status = 0;
-
-	call->fetch->curl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-	return status >= 200 && status < 300;
+	if (len > answer->max_bytes - answer->bytes)
+		return -EMSGSIZE;
+	answer->bytes += len;
+	return 0;
 }
 
-size_t fetch_answer_body(char *bytes, size_t one, size_t len, void *userdata)
-{
-	struct fetch_call *call = userdata;
-	int r;
-
-	(void)one;
-	call->fetch->progress++;
-	call->last_ns = clock_monotonic_ns();
-	if (len > call->max_bytes - call->bytes)
-		return refuse(call, -EMSGSIZE);
-	call->bytes += len;
-	if (call->phase != FETCH_RUNNING || len == 0)
-		return len;
-	if (call->data) {
-		r = is_good(call) ? call->data(call->userdata, bytes, len) : 0;
-		return r < 0 ? refuse(call, r) : len;
-	}
-	buf_add(&call->body, bytes, len);
-	return buf_error(&call->body) ? refuse(call, -ENOMEM) : len;
-}
-
-static int to_errno(const struct fetch_call *call)
+static int to_errno(const struct fetch_answer *answer, const struct curl *curl, CURL *easy)
 {
 	long os_error = 0, status = 0;
 
-	if (call->error)
-		return call->error;
+	if (answer->error)
+		return answer->error;
 	/* libcurl is content with half of the headers. */
-	if (call->code == CURLE_OK)
-		return call->head_whole ? 0 : -EBADMSG;
-	call->fetch->curl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (call->code == CURLE_RECV_ERROR && status)
+	if (answer->code == CURLE_OK)
+		return answer->head_whole ? 0 : -EBADMSG;
+	curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+	if (answer->code == CURLE_RECV_ERROR && status)
 		return -EBADMSG;
-	if (call->code == CURLE_COULDNT_CONNECT)
-		call->fetch->curl.easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &os_error);
+	if (answer->code == CURLE_COULDNT_CONNECT)
+		curl->easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
 	if (os_error > 0 && os_error < 4096)
 		return (int)-os_error;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-		if (errors[i].code == call->code)
+		if (errors[i].code == answer->code)
 			return errors[i].error;
 	return -EIO;
 }
 
-static void say_error(const struct fetch_call *call, struct fetch_result *ret)
+static void say_error(const struct fetch_answer *answer, const struct curl *curl,
+		      struct fetch_result *ret)
 {
-	const char *text = call->trouble;
+	const char *text = answer->trouble;
 	char own[FETCH_TEXT_MAX];
 
-	if (call->header_bytes > HEADERS_MAX) {
+	if (answer->header_bytes > HEADERS_MAX) {
 		text = "the answer has too many headers";
-	} else if (call->error == -EMSGSIZE) {
-		snprintf(own, sizeof(own), "the answer is longer than %zu bytes", call->max_bytes);
+	} else if (answer->error == -EMSGSIZE) {
+		snprintf(own, sizeof(own), "the answer is longer than %zu bytes",
+			 answer->max_bytes);
 		text = own;
-	} else if (call->error == -ETIMEDOUT) {
+	} else if (answer->error == -ETIMEDOUT) {
 		text = "nothing came for too long";
-	} else if (call->error && call->error != -EHOSTUNREACH) {
+	} else if (answer->error && answer->error != -EHOSTUNREACH) {
 		text = "the answer makes no sense";
-	} else if (!call->error && call->code == CURLE_OK) {
+	} else if (!answer->error && answer->code == CURLE_OK) {
 		text = "the answer is cut short";
 	} else if (!*text) {
-		text = call->fetch->curl.easy_strerror(call->code);
+		text = curl->easy_strerror(answer->code);
 	}
-	fetch_answer_line(text, strlen(text), ret->text);
+	copy_line(text, strlen(text), ret->text);
 }
 
-void fetch_answer_result(const struct fetch_call *call, struct fetch_result *ret)
+void fetch_answer_result(const struct fetch_answer *answer, const struct curl *curl, CURL *easy,
+			 struct fetch_result *ret)
 {
 	*ret = (struct fetch_result){
-		.error = to_errno(call),
-		.body = buf_str(&call->body),
-		.len = call->body.len,
-		.grpc_status = call->grpc_status,
+		.error = to_errno(answer, curl, easy),
+		.body = buf_str(&answer->body),
+		.len = answer->body.len,
+		.grpc_status = answer->grpc_status,
 	};
-	call->fetch->curl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &ret->status);
-	strcpy(ret->grpc_message, call->grpc_message);
+	curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &ret->status);
+	strcpy(ret->grpc_message, answer->grpc_message);
 	if (ret->error)
-		say_error(call, ret);
+		say_error(answer, curl, ret);
 	else if (ret->status < 200 || ret->status > 299)
 		snprintf(ret->text, sizeof(ret->text), "HTTP status %ld", ret->status);
 	else if (ret->grpc_status > 0)

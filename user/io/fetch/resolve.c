@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,6 +26,7 @@
 
 /* An address in brackets, and a comma. */
 #define ADDRESS_TEXT (INET6_ADDRSTRLEN + 3)
+#define LOCALHOST    "127.0.0.1,[::1]"
 /* How long the end waits for children that were killed. */
 #define REAP_MS	     100
 
@@ -224,10 +226,22 @@ static void start_child(struct entry *e)
 	fail(e, strerror(-r));
 }
 
+/* RFC 6761: these names have no other addresses than LOCALHOST. */
+static bool is_localhost(const char *name)
+{
+	static const char end[] = ".localhost";
+	size_t len = strlen(name);
+
+	return strcasecmp(name, "localhost") == 0 ||
+	       (len >= sizeof(end) && strcasecmp(name + len - strlen(end), end) == 0);
+}
+
 void resolve_query(struct resolve *r, const char *name)
 {
 	struct entry *e = find(r, name);
 
+	if (is_localhost(name))
+		return;
 	if (!e)
 		e = add(r, name);
 	if (!e || e->child.pid)
@@ -240,6 +254,8 @@ struct resolve_result resolve_get(const struct resolve *r, const char *name)
 {
 	const struct entry *e = find(r, name);
 
+	if (is_localhost(name))
+		return (struct resolve_result){.state = RESOLVE_FOUND, .addresses = LOCALHOST};
 	if (!e)
 		return (struct resolve_result){
 			.state = RESOLVE_FAILED,

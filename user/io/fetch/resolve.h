@@ -2,8 +2,8 @@
 /*
  * The addresses of host names, without ever waiting for a name server: getaddrinfo() runs in a
  * child process (io/proc/child.h), so that /etc/hosts and /etc/nsswitch.conf count as everywhere
- * else. libcurl's own resolver is a thread that is joined when a request ends, for as long as the
- * name servers are silent.
+ * else; localhost and the names below it need no query. libcurl's own resolver is a thread that is
+ * joined when a request ends, for as long as the name servers are silent.
  *
  * Addresses that were found once stay in use until a later query finds others: in a node's shutdown
  * the name servers are among the first to go. An address that is stale or wrong does no harm, since

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/fetch/priv.h"
+#include "io/fetch/curl.h"
 #include "lib/claim.h"
 #include "lib/daemon/kubescene.h"
 #include "lib/net/tlsc.h"
@@ -215,11 +215,14 @@ static void test_client_certificate_refused(void **state)
 {
 	static const CURLoption options[] = {CURLOPT_SSLCERT_BLOB, CURLOPT_SSLKEY_BLOB};
 	struct asker *asker = *state;
+	struct curl *curl;
 
 	if (!tlsc_can())
 		return;
-	setopt = asker->fetch->curl.easy_setopt;
-	asker->fetch->curl.easy_setopt = setopt_unless_refused;
+	/* The client begins with the functions that it calls. */
+	curl = (struct curl *)asker->fetch;
+	setopt = curl->easy_setopt;
+	curl->easy_setopt = setopt_unless_refused;
 	for (size_t i = 0; i < LEN(options); i++) {
 		struct podsrc_state got = ask_refused(asker, options[i]);
 
