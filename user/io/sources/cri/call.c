@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One question to the runtime: a unary gRPC call, and whether its answer makes sense. */
+/* Sends a question, and decides whether its answer makes sense. */
+#include "io/sources/cri/call.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "io/proc/clock.h"
-#include "io/sources/cri/priv.h"
 
+#define LIST_MAX   ((size_t)16 << 20) /* the kubelet takes no longer ones either */
 /* Of what is about one container or image. */
 #define ANSWER_MAX ((size_t)1 << 20)
 
@@ -25,8 +27,9 @@ static const char *name_of(enum cri_method method)
 	return slash ? slash + 1 : "?";
 }
 
-int podsrc_cri_call_open(struct podsrc_cri *cri, enum cri_method method, const char *key,
-			 unsigned int line, struct fetch_request *request, struct fetch_call **ret)
+int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method method,
+			 const char *key, unsigned int line, struct fetch_request *request,
+			 struct fetch_call **ret)
 {
 	_cleanup_(buf_free) struct buf question = {};
 	char url[160], timeout[64];
@@ -37,12 +40,12 @@ int podsrc_cri_call_open(struct podsrc_cri *cri, enum cri_method method, const c
 	r = cri_ask(&question, method, key);
 	if (r < 0)
 		return r;
-	snprintf(url, sizeof(url), "http://cri-%llu-%u%s", (unsigned long long)cri->connection,
-		 line, cri_method_path(cri->version, method));
+	snprintf(url, sizeof(url), "http://cri-%llu-%u%s", (unsigned long long)calls->connection,
+		 line, cri_method_path(calls->version, method));
 	snprintf(timeout, sizeof(timeout), "grpc-timeout: %llum",
 		 (unsigned long long)(request->timeout_ns / 1000000 % 100000000));
 	request->url = url;
-	request->unix_path = cri->path;
+	request->unix_path = calls->path;
 	request->http2 = true;
 	request->body = buf_str(&question);
 	request->body_len = question.len;
@@ -50,8 +53,8 @@ int podsrc_cri_call_open(struct podsrc_cri *cri, enum cri_method method, const c
 	request->headers = request->timeout_ns ? headers
 					       : (const char *const[]){headers[0], headers[1],
 								       headers[2], NULL};
-	request->connect_timeout_ns = cri->timeout_ns;
-	return fetch_start(cri->fetch, request, ret);
+	request->connect_timeout_ns = calls->timeout_ns;
+	return fetch_start(calls->fetch, request, ret);
 }
 
 static void free_call(struct podsrc_cri_call *call)
@@ -60,9 +63,9 @@ static void free_call(struct podsrc_cri_call *call)
 	free(call);
 }
 
-static void unlink_call(struct podsrc_cri *cri, struct podsrc_cri_call *call)
+static void unlink_call(struct podsrc_cri_calls *calls, struct podsrc_cri_call *call)
 {
-	*(call->prev ? &call->prev->next : &cri->calls) = call->next;
+	*(call->prev ? &call->prev->next : &calls->first) = call->next;
 	if (call->next)
 		call->next->prev = call->prev;
 }
@@ -79,13 +82,13 @@ static int on_data(void *userdata, const void *data, size_t len)
 static const char *judge(struct podsrc_cri_call *call, const struct fetch_result *result,
 			 struct podsrc_cri_answer *ret)
 {
-	struct podsrc_cri *cri = call->cri;
+	struct podsrc_cri_calls *calls = call->calls;
 	size_t consumed;
 
 	strcpy(ret->text, result->text);
 	ret->verdict = VERDICT_LOST;
 	if (result->error == -EMSGSIZE || result->error == -ENOMEM ||
-	    (result->error == -ETIMEDOUT && cri->answered_ns > call->begun_ns))
+	    (result->error == -ETIMEDOUT && calls->answered_ns > call->begun_ns))
 		return NULL;
 	if (result->error || result->status != 200)
 		return *ret->text ? ret->text : "the answer is not one of gRPC";
@@ -99,8 +102,8 @@ static const char *judge(struct podsrc_cri_call *call, const struct fetch_result
 	if (ret->grpc_status)
 		return NULL;
 	ret->verdict = VERDICT_ANSWER;
-	if (cri_unframe(call->body.data, call->body.len, PODSRC_CRI_LIST_MAX, &ret->payload,
-			&ret->len, &consumed) < 0 ||
+	if (cri_unframe(call->body.data, call->body.len, LIST_MAX, &ret->payload, &ret->len,
+			&consumed) < 0 ||
 	    consumed == 0 || consumed != call->body.len)
 		return "the answer is no message of gRPC";
 	return NULL;
@@ -109,39 +112,39 @@ static const char *judge(struct podsrc_cri_call *call, const struct fetch_result
 static void on_done(void *userdata, const struct fetch_result *result)
 {
 	struct podsrc_cri_call *call = userdata;
-	struct podsrc_cri *cri = call->cri;
+	struct podsrc_cri_calls *calls = call->calls;
 	struct podsrc_cri_answer answer = {};
 	const char *trouble = judge(call, result, &answer);
 
-	unlink_call(cri, call);
+	unlink_call(calls, call);
 	if (trouble) {
 		if (call->lookup)
-			podsrc_cri_queue_move(&cri->queue, call->lookup, PLACE_DOOMED);
-		podsrc_cri_session_fail(cri, name_of(call->method), trouble);
+			podsrc_cri_queue_move(calls->queue, call->lookup, PLACE_DOOMED);
+		calls->failed(calls->userdata, name_of(call->method), trouble);
 	} else {
 		if (answer.verdict != VERDICT_LOST)
-			cri->answered_ns = clock_boot_ns();
+			calls->answered_ns = clock_boot_ns();
 		call->done(call, &answer);
 	}
 	free_call(call);
 }
 
 /* The first connection without a call. */
-static unsigned int free_line(const struct podsrc_cri *cri)
+static unsigned int free_line(const struct podsrc_cri_calls *calls)
 {
 	unsigned int taken = 0;
 
-	for (const struct podsrc_cri_call *call = cri->calls; call; call = call->next)
+	for (const struct podsrc_cri_call *call = calls->first; call; call = call->next)
 		taken |= 1u << call->line;
 	return (unsigned int)__builtin_ctz(~taken);
 }
 
-int podsrc_cri_call(struct podsrc_cri *cri, enum cri_method method, const char *key,
-		    struct podsrc_cri_lookup *lookup, podsrc_cri_call_fn done)
+int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, const char *key,
+		    struct podsrc_cri_lookup *lookup, podsrc_cri_call_fn done, void *userdata)
 {
 	struct podsrc_cri_call *call = calloc(1, sizeof(*call));
 	struct fetch_request request = {
-		.timeout_ns = cri->timeout_ns,
+		.timeout_ns = calls->timeout_ns,
 		.data = on_data,
 		.done = on_done,
 		.userdata = call,
@@ -150,35 +153,36 @@ int podsrc_cri_call(struct podsrc_cri *cri, enum cri_method method, const char *
 
 	if (!call)
 		return -ENOMEM;
-	call->cri = cri;
+	call->calls = calls;
 	call->method = method;
 	call->lookup = lookup;
-	call->line = free_line(cri);
+	call->line = free_line(calls);
 	call->begun_ns = clock_boot_ns();
 	call->done = done;
+	call->userdata = userdata;
 	snprintf(call->key, sizeof(call->key), "%s", key ? key : "");
-	request.max_bytes = is_list(call) ? PODSRC_CRI_LIST_MAX : ANSWER_MAX;
-	r = podsrc_cri_call_open(cri, method, key, call->line, &request, &call->fetch);
+	request.max_bytes = is_list(call) ? LIST_MAX : ANSWER_MAX;
+	r = podsrc_cri_call_open(calls, method, key, call->line, &request, &call->fetch);
 	if (r < 0) {
 		free_call(call);
 		return r;
 	}
-	call->next = cri->calls;
+	call->next = calls->first;
 	if (call->next)
 		call->next->prev = call;
-	cri->calls = call;
+	calls->first = call;
 	return 0;
 }
 
-void podsrc_cri_call_cancel_all(struct podsrc_cri *cri, enum podsrc_cri_place place)
+void podsrc_cri_call_cancel_all(struct podsrc_cri_calls *calls, enum podsrc_cri_place place)
 {
-	while (cri->calls) {
-		struct podsrc_cri_call *call = cri->calls;
+	while (calls->first) {
+		struct podsrc_cri_call *call = calls->first;
 
 		fetch_cancel(call->fetch);
-		unlink_call(cri, call);
+		unlink_call(calls, call);
 		if (call->lookup)
-			podsrc_cri_queue_move(&cri->queue, call->lookup, place);
+			podsrc_cri_queue_move(calls->queue, call->lookup, place);
 		free_call(call);
 	}
 }

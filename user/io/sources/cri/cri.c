@@ -1,17 +1,314 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is asked of the source, and how it fares. */
+/* Finds the runtime, connects to it, and begins again when it fails. */
 #include "io/sources/cri/cri.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "io/sources/cri/priv.h"
+#include "io/proc/clock.h"
+#include "io/sources/cri/call.h"
+#include "io/sources/cri/events.h"
+#include "io/sources/cri/look.h"
+#include "io/sources/cri/socket.h"
 
 #define TIMEOUT_NS   UINT64_C(2000000000)
 #define RETRY_MIN_NS UINT64_C(100000000)
 #define RETRY_MAX_NS UINT64_C(30000000000)
+
+/* How often a look-up may look at the socket, or for one. */
+#define LOOK_NS	   UINT64_C(100000000)
+/* How often it is looked at without one. */
+#define WATCH_USEC 2000000
+/* How long nobody needs to ask before it is seen whether the runtime is still there. */
+#define SILENT_NS  UINT64_C(10000000000)
+
+const char *const podsrc_cri_places[] = {
+	"/run/containerd/containerd.sock",
+	"/run/crio/crio.sock",
+	"/run/k3s/containerd/containerd.sock",
+	"/run/k0s/containerd.sock",
+	"/var/snap/microk8s/common/run/containerd.sock",
+	"/run/cri-dockerd.sock",
+	NULL,
+};
+
+enum phase {
+	PHASE_OFF,
+	PHASE_DOWN,    /* until the next attempt */
+	PHASE_HELLO,   /* asks for the version */
+	PHASE_LISTING, /* reports everything */
+	PHASE_READY,
+};
+
+struct podsrc_cri {
+	sd_event *event;
+	char endpoint[PODSRC_CRI_PATH_MAX], node[META_NAME_MAX];
+	const char *const *search;
+	uint64_t retry_min_ns, retry_max_ns;
+
+	enum phase phase;
+	struct podsrc_cri_sock sock;
+	uint64_t sock_checked_ns;
+	size_t candidate; /* of search */
+	struct cri_runtime runtime;
+	sd_event_source *retry;
+	uint64_t retry_ns;
+	uint64_t failures;
+	char text[160];
+
+	struct podsrc_cri_queue queue;
+	struct podsrc_cri_calls calls;
+	struct podsrc_cri_look *look;
+	struct podsrc_cri_events events;
+};
+
+static void set_phase(struct podsrc_cri *cri, enum phase phase)
+{
+	cri->phase = phase;
+	podsrc_cri_look_set(cri->look, phase != PHASE_OFF && phase != PHASE_DOWN,
+			    phase == PHASE_READY);
+}
+
+/* --- the session -------------------------------------------------------------------------------- */
+
+static void watch(struct podsrc_cri *cri)
+{
+	sd_event_source_set_time_relative(cri->retry, WATCH_USEC);
+	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
+}
+
+static void retry_after(struct podsrc_cri *cri, uint64_t delay_ns)
+{
+	cri->retry_ns = clock_boot_ns() + delay_ns;
+	sd_event_source_set_time_relative(cri->retry, delay_ns / 1000);
+	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
+}
+
+/* Doubling, up to the longest. */
+static void back_off(struct podsrc_cri *cri)
+{
+	uint64_t delay_ns = cri->retry_min_ns;
+
+	for (uint64_t i = 0; i < cri->failures && delay_ns < cri->retry_max_ns; i++)
+		delay_ns *= 2;
+	cri->failures++;
+	retry_after(cri, delay_ns < cri->retry_max_ns ? delay_ns : cri->retry_max_ns);
+}
+
+static void drop(struct podsrc_cri *cri, enum podsrc_cri_place place)
+{
+	podsrc_cri_events_stop(&cri->events);
+	podsrc_cri_call_cancel_all(&cri->calls, place);
+	podsrc_cri_look_abort(cri->look, place);
+}
+
+static void say(struct podsrc_cri *cri, const char *what, const char *text)
+{
+	snprintf(cri->text, sizeof(cri->text), "%s%s%.120s", what, *what ? ": " : "", text);
+}
+
+static void go_down(struct podsrc_cri *cri)
+{
+	set_phase(cri, PHASE_DOWN);
+	cri->candidate = 0;
+	drop(cri, PLACE_DOOMED);
+	podsrc_cri_look_doom(cri->look);
+	back_off(cri);
+}
+
+/* Backs off; what is asked for has failed. */
+static void fail(struct podsrc_cri *cri, const char *what, const char *text)
+{
+	say(cri, what, text);
+	go_down(cri);
+}
+
+/* There is nothing to ask. */
+static void turn_off(struct podsrc_cri *cri)
+{
+	set_phase(cri, PHASE_OFF);
+	cri->candidate = 0;
+	cri->calls.path[0] = 0;
+	podsrc_cri_look_doom(cri->look);
+	back_off(cri);
+}
+
+static void on_version(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer);
+
+static void greet(struct podsrc_cri *cri, enum cri_version version)
+{
+	set_phase(cri, PHASE_HELLO);
+	cri->calls.version = version;
+	if (podsrc_cri_call(&cri->calls, CRI_VERSION, NULL, NULL, on_version, cri) < 0)
+		fail(cri, "Version", "out of memory");
+}
+
+/* The first that is there, from cri->candidate on. -ENOENT, or what is wrong with the last one that
+ * should not be asked. */
+static int choose(struct podsrc_cri *cri)
+{
+	const char *const own[] = {cri->endpoint, NULL};
+	const char *const *places = cri->endpoint[0] ? own : cri->search;
+	bool all = cri->candidate == 0;
+	int result = -ENOENT;
+
+	for (; places[cri->candidate]; cri->candidate++) {
+		const char *place = places[cri->candidate];
+		char why[160];
+		int r = podsrc_cri_sock_check(place, &cri->sock, why);
+
+		if (r == -ENOENT)
+			continue;
+		snprintf(cri->calls.path, sizeof(cri->calls.path), "%s", place);
+		if (r == 0)
+			return 0;
+		say(cri, "", why);
+		result = r;
+	}
+	if (all && result == -ENOENT)
+		say(cri, "", "there is no socket of a runtime");
+	return result;
+}
+
+static void connect_next(struct podsrc_cri *cri)
+{
+	int r = choose(cri);
+
+	if (r < 0) {
+		/* One that was there is missed. */
+		if (r == -ENOENT && !cri->endpoint[0] && !cri->runtime.name[0])
+			turn_off(cri);
+		else
+			go_down(cri);
+		return;
+	}
+	if (!cri->failures)
+		cri->text[0] = 0;
+	cri->calls.connection = clock_boot_ns();
+	cri->retry_ns = 0;
+	watch(cri);
+	cri->events.refused = false;
+	podsrc_cri_look_renew(cri->look);
+	cri->sock_checked_ns = clock_boot_ns();
+	greet(cri, CRI_V1);
+}
+
+static void begin(struct podsrc_cri *cri)
+{
+	cri->candidate = 0;
+	connect_next(cri);
+}
+
+/* Docker brings a containerd whose CRI is off: another runtime may have one. */
+static void try_next_candidate(struct podsrc_cri *cri)
+{
+	snprintf(cri->text, sizeof(cri->text), "%.100s does not speak CRI", cri->calls.path);
+	cri->candidate++;
+	connect_next(cri);
+}
+
+static void on_version(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+{
+	struct podsrc_cri *cri = call->userdata;
+
+	if (answer->verdict == VERDICT_REFUSED && answer->grpc_status == CRI_GRPC_UNIMPLEMENTED) {
+		if (cri->calls.version == CRI_V1)
+			greet(cri, CRI_V1ALPHA2);
+		else
+			try_next_candidate(cri);
+		return;
+	}
+	if (answer->verdict != VERDICT_ANSWER) {
+		fail(cri, "Version", answer->text);
+		return;
+	}
+	if (cri_read_version(answer->payload, answer->len, &cri->runtime) < 0) {
+		fail(cri, "Version", "the answer makes no sense");
+		return;
+	}
+	set_phase(cri, PHASE_LISTING);
+	podsrc_cri_look_list(cri->look);
+}
+
+/* Before something is asked: a socket that came, or was replaced, is connected to. */
+static void look_at_socket(struct podsrc_cri *cri)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	if (cri->phase == PHASE_DOWN || now_ns - cri->sock_checked_ns < LOOK_NS)
+		return;
+	cri->sock_checked_ns = now_ns;
+	if (cri->phase != PHASE_OFF) {
+		if (!podsrc_cri_sock_is_replaced(cri->calls.path, &cri->sock))
+			return;
+		drop(cri, PLACE_WAITING);
+	}
+	begin(cri);
+}
+
+/* What it says does not matter: that it cannot be asked has ended the session already. */
+static void on_probe(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+{
+	(void)call;
+	(void)answer;
+}
+
+/* Asks whether the runtime is still there. */
+static void probe(struct podsrc_cri *cri)
+{
+	look_at_socket(cri);
+	if (cri->phase == PHASE_READY)
+		podsrc_cri_call(&cri->calls, CRI_VERSION, NULL, NULL, on_probe, NULL);
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct podsrc_cri *cri = userdata;
+
+	(void)source;
+	(void)usec;
+	if (cri->phase == PHASE_OFF || cri->phase == PHASE_DOWN) {
+		begin(cri);
+		return 0;
+	}
+	watch(cri);
+	look_at_socket(cri);
+	if (clock_boot_ns() - cri->calls.answered_ns > SILENT_NS)
+		probe(cri);
+	return 0;
+}
+
+static void on_failed(void *userdata, const char *what, const char *text)
+{
+	fail(userdata, what, text);
+}
+
+static void on_listed(void *userdata)
+{
+	struct podsrc_cri *cri = userdata;
+
+	set_phase(cri, PHASE_READY);
+	cri->failures = 0;
+	cri->text[0] = 0;
+	podsrc_cri_events_start(&cri->events);
+}
+
+static void on_event(void *userdata, struct cri_event *event)
+{
+	struct podsrc_cri *cri = userdata;
+
+	podsrc_cri_look_event(cri->look, event);
+}
+
+static void on_broken(void *userdata)
+{
+	probe(userdata);
+}
+
+/* --- the source --------------------------------------------------------------------------------- */
 
 static int take_endpoint(struct podsrc_cri *cri, const char *endpoint)
 {
@@ -27,12 +324,36 @@ static int take_endpoint(struct podsrc_cri *cri, const char *endpoint)
 
 static int take_options(struct podsrc_cri *cri, const struct podsrc_cri_options *options)
 {
-	cri->search = options->search;
-	cri->timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
+	cri->search = options->search ? options->search : podsrc_cri_places;
+	cri->calls.timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	cri->retry_min_ns = options->retry_min_ns ? options->retry_min_ns : RETRY_MIN_NS;
 	cri->retry_max_ns = options->retry_max_ns ? options->retry_max_ns : RETRY_MAX_NS;
 	snprintf(cri->node, sizeof(cri->node), "%s", options->node ? options->node : "");
 	return options->endpoint ? take_endpoint(cri, options->endpoint) : 0;
+}
+
+static int set_up(struct podsrc_cri *cri, const struct podsrc_sink *sink)
+{
+	const char *node = cri->node[0] ? cri->node : NULL;
+	const struct podsrc_cri_look_session session = {cri, on_failed, on_listed};
+	int r;
+
+	cri->calls.queue = &cri->queue;
+	cri->calls.failed = on_failed;
+	cri->calls.userdata = cri;
+	r = podsrc_cri_look_new(cri->event, &cri->calls, node, sink, &session, &cri->look);
+	if (r < 0)
+		return r;
+	set_phase(cri, PHASE_HELLO);
+	cri->events = (struct podsrc_cri_events){
+		.calls = &cri->calls,
+		.node = node,
+		.sink = {cri, on_event, on_broken},
+	};
+	r = podsrc_cri_events_open(&cri->events, cri->event);
+	return r < 0 ? r
+		     : sd_event_add_time_relative(cri->event, &cri->retry, CLOCK_MONOTONIC, 0, 1000,
+						  on_retry, cri);
 }
 
 int podsrc_cri_new(sd_event *event, struct fetch *fetch, const struct podsrc_cri_options *options,
@@ -44,18 +365,10 @@ int podsrc_cri_new(sd_event *event, struct fetch *fetch, const struct podsrc_cri
 	if (!cri)
 		return -ENOMEM;
 	cri->event = sd_event_ref(event);
-	cri->fetch = fetch;
-	cri->sink = *sink;
-	cri->phase = PHASE_HELLO;
+	cri->calls.fetch = fetch;
 	r = take_options(cri, options);
 	if (r == 0)
-		r = podsrc_cri_list_open(cri);
-	if (r >= 0)
-		r = podsrc_cri_look_open(cri);
-	if (r >= 0)
-		r = podsrc_cri_events_open(cri);
-	if (r >= 0)
-		r = podsrc_cri_session_open(cri);
+		r = set_up(cri, sink);
 	if (r < 0) {
 		podsrc_cri_free(cri);
 		return r;
@@ -68,12 +381,11 @@ struct podsrc_cri *podsrc_cri_free(struct podsrc_cri *cri)
 {
 	if (!cri)
 		return NULL;
-	podsrc_cri_session_close(cri);
-	podsrc_cri_events_close(cri);
-	podsrc_cri_look_close(cri);
-	podsrc_cri_list_close(cri);
+	podsrc_cri_call_cancel_all(&cri->calls, PLACE_DOOMED);
+	sd_event_source_disable_unref(cri->retry);
+	podsrc_cri_events_close(&cri->events);
+	podsrc_cri_look_free(cri->look);
 	podsrc_cri_queue_done(&cri->queue);
-	podsrc_cri_images_done(&cri->images);
 	sd_event_unref(cri->event);
 	free(cri);
 	return NULL;
@@ -87,33 +399,17 @@ static bool is_id(const char *id)
 	return n > 0 && n < META_ID_MAX && !id[n];
 }
 
-static void refuse(struct podsrc_cri *cri, const char *id, bool exit, enum meta_result result)
-{
-	if (!exit)
-		podsrc_cri_look_done(cri, id, result);
-}
-
 static void look_up(struct podsrc_cri *cri, const char *id, bool exit)
 {
-	struct podsrc_cri_lookup *lookup;
+	bool valid = is_id(id);
 
-	if (is_id(id))
-		podsrc_cri_session_look(cri);
-	if (!is_id(id) || cri->phase == PHASE_OFF || cri->phase == PHASE_DOWN) {
-		refuse(cri, id, exit, cri->phase == PHASE_DOWN ? META_FAILED : META_ABSENT);
-		return;
-	}
-	lookup = podsrc_cri_queue_get(&cri->queue, id, exit);
-	if (!lookup)
-		lookup = podsrc_cri_queue_add(&cri->queue, id, exit, PLACE_WAITING);
-	else if (lookup->place == PLACE_IDLE)
-		podsrc_cri_queue_move(&cri->queue, lookup, PLACE_WAITING);
-	if (!lookup) {
-		refuse(cri, id, exit, META_SHED);
-		return;
-	}
-	lookup->asked += !exit;
-	podsrc_cri_look_pump(cri);
+	if (valid)
+		look_at_socket(cri);
+	if (valid && cri->phase != PHASE_OFF && cri->phase != PHASE_DOWN)
+		podsrc_cri_look_up(cri->look, id, exit);
+	else if (!exit)
+		podsrc_cri_look_answer(cri->look, id,
+				       cri->phase == PHASE_DOWN ? META_FAILED : META_ABSENT);
 }
 
 void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id)
@@ -150,12 +446,13 @@ void podsrc_cri_get_state(const struct podsrc_cri *cri, struct podsrc_state *ret
 		.retry_ns = cri->retry_ns,
 		.waiting = cri->queue.n,
 	};
-	memcpy(ret->lookups, cri->lookups, sizeof(ret->lookups));
-	snprintf(ret->where, sizeof(ret->where), "%s", cri->path[0] ? cri->path : cri->endpoint);
+	podsrc_cri_look_count(cri->look, ret->lookups);
+	snprintf(ret->where, sizeof(ret->where), "%s",
+		 cri->calls.path[0] ? cri->calls.path : cri->endpoint);
 	if (cri->phase != PHASE_READY)
 		snprintf(ret->text, sizeof(ret->text), "%s", cri->text);
 	else
 		snprintf(ret->text, sizeof(ret->text), "%.48s %.48s, CRI %s%s", cri->runtime.name,
-			 cri->runtime.version, cri_version_name(cri->version),
-			 cri->stream.open ? ", with events" : "");
+			 cri->runtime.version, cri_version_name(cri->calls.version),
+			 cri->events.open ? ", with events" : "");
 }

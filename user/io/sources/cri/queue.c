@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Keeps look-ups: found by their ID, and in the order they came. */
+#include "io/sources/cri/queue.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "io/sources/cri/priv.h"
 
 #define ROOM	  4096
 #define ROOM_IDLE 2048

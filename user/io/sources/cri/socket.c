@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decides whether a path leads to a socket that nobody can have put there who is not trusted. */
+/* Follows a path as the kernel does, and asks of each step who could have made it. */
+#include "io/sources/cri/socket.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "io/sources/cri/priv.h"
 
 #define LINKS_MAX 8
 

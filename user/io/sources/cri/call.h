@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions to the runtime: each a unary gRPC call, whose answer makes sense or ends the session.
+ */
+#ifndef IO_SOURCES_CRI_CALL_H
+#define IO_SOURCES_CRI_CALL_H
+
+#include "base/buf.h"
+#include "io/fetch/fetch.h"
+#include "io/sources/cri/queue.h"
+#include "wire/runtime/cri.h"
+
+#define PODSRC_CRI_PATH_MAX 108 /* sockaddr_un.sun_path */
+/* How much of a turn of the loop reading may take. */
+#define PODSRC_CRI_SLICE_NS UINT64_C(1000000)
+
+struct podsrc_cri_call;
+
+/* The calls under way, and the connections for them. */
+struct podsrc_cri_calls {
+	struct fetch *fetch;
+	struct podsrc_cri_queue *queue;
+	char path[PODSRC_CRI_PATH_MAX]; /* of the socket; "" for none */
+	uint64_t connection;		/* names it: CLOCK_BOOTTIME */
+	enum cri_version version;
+	uint64_t timeout_ns;
+	uint64_t answered_ns; /* the last sensible answer */
+	struct podsrc_cri_call *first;
+	/* An answer speaks against the runtime: the session is over. what: the method's name. */
+	void (*failed)(void *userdata, const char *what, const char *text);
+	void *userdata; /* of failed */
+};
+
+/* What makes the connection useless is a failed(); what is left goes to the call's done, whose call
+ * is gone when it returns. */
+enum podsrc_cri_verdict {
+	VERDICT_ANSWER,
+	VERDICT_REFUSED, /* with grpc_status */
+	VERDICT_LOST,	 /* too long, or too slow while others were answered */
+};
+
+struct podsrc_cri_answer {
+	enum podsrc_cri_verdict verdict;
+	int grpc_status;
+	const void *payload;
+	size_t len;
+	char text[FETCH_TEXT_MAX];
+};
+
+typedef void (*podsrc_cri_call_fn)(struct podsrc_cri_call *call,
+				   const struct podsrc_cri_answer *answer);
+
+struct podsrc_cri_call {
+	struct podsrc_cri_calls *calls;
+	struct podsrc_cri_call *prev, *next;
+	struct fetch_call *fetch;
+	enum cri_method method;
+	struct podsrc_cri_lookup *lookup; /* NULL: the session's own */
+	unsigned int line;		  /* which connection: one call at a time has it */
+	char key[CRI_KEY_MAX];
+	struct buf body;
+	uint64_t begun_ns;
+	podsrc_cri_call_fn done;
+	void *userdata; /* of done */
+};
+
+/* lookup: the one that it answers, or NULL. -errno. */
+int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, const char *key,
+		    struct podsrc_cri_lookup *lookup, podsrc_cri_call_fn done, void *userdata);
+/* All of them; their look-ups go there. */
+void podsrc_cri_call_cancel_all(struct podsrc_cri_calls *calls, enum podsrc_cri_place place);
+
+#define PODSRC_CRI_EVENT_LINE 31
+/* For the stream of events, which is a request of another kind. -errno of fetch_start(). */
+int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method method,
+			 const char *key, unsigned int line, struct fetch_request *request,
+			 struct fetch_call **ret);
+
+#endif
