@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The bodies: made once for all who ask within keep_ms, compressed once, and counted while anybody
- * is still reading them, so that slow readers cannot pile them up.
- */
-#include <stdio.h>
+/* Makes, keeps and compresses bodies. */
+#include "io/http/body.h"
+
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/http/priv.h"
+/* Input is const where zlib is told that it may be. */
+#define ZLIB_CONST
+#include <zlib.h>
 
 #define COUNTED_BYTES 4096
 #define GZIP_BYTES    1024
+#define GZIP_HEADER   16 /* added to a window size: the format of gzip, not zlib's own */
 
 /* The response takes data over in any case. */
-static struct MHD_Response *make_response(const struct web *web, const struct web_body *body,
-					  void *data, size_t len, bool gzip)
+static struct MHD_Response *make_response(const struct web_bodies *bodies,
+					  const struct web_body *body, void *data, size_t len,
+					  bool gzip)
 {
 	const struct {
 		const char *name, *value;
@@ -32,7 +36,7 @@ static struct MHD_Response *make_response(const struct web *web, const struct we
 	};
 	struct MHD_Response *response;
 
-	response = web->mhd.create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
+	response = bodies->mhd->create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
 	if (!response) {
 		free(data);
 		return NULL;
@@ -40,116 +44,108 @@ static struct MHD_Response *make_response(const struct web *web, const struct we
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
 		if (!headers[i].value)
 			continue;
-		if (web->mhd.add_response_header(response, headers[i].name, headers[i].value) ==
+		if (bodies->mhd->add_response_header(response, headers[i].name, headers[i].value) ==
 		    MHD_YES)
 			continue;
-		web->mhd.destroy_response(response);
+		bodies->mhd->destroy_response(response);
 		return NULL;
 	}
 	return response;
 }
 
-static void unlink_body(struct web *web, struct web_body *body)
+static void unlink_body(struct web_bodies *bodies, struct web_body *body)
 {
 	if (body->prev)
 		body->prev->next = body->next;
 	else
-		web->first_body = body->next;
+		bodies->first = body->next;
 	if (body->next)
 		body->next->prev = body->prev;
 	else
-		web->last_body = body->prev;
+		bodies->last = body->prev;
 }
 
-static void append_body(struct web *web, struct web_body *body)
+static void append_body(struct web_bodies *bodies, struct web_body *body)
 {
-	body->prev = web->last_body;
+	body->prev = bodies->last;
 	if (body->prev)
 		body->prev->next = body;
 	else
-		web->first_body = body;
-	web->last_body = body;
+		bodies->first = body;
+	bodies->last = body;
 }
 
-void web_body_settle(struct web *web, struct web_body *body)
+void web_body_settle(struct web_bodies *bodies, struct web_body *body)
 {
 	if (body->kept)
 		return;
 	/* Those who are being sent one of them hold it themselves. */
 	if (body->plain)
-		web->mhd.destroy_response(body->plain);
+		bodies->mhd->destroy_response(body->plain);
 	if (body->gzip)
-		web->mhd.destroy_response(body->gzip);
+		bodies->mhd->destroy_response(body->gzip);
 	body->plain = body->gzip = NULL;
 	if (body->readers)
 		return;
 	if (body->counted)
-		web->stats.bodies--;
-	unlink_body(web, body);
+		bodies->n_counted--;
+	unlink_body(bodies, body);
 	free(body);
 }
 
-static void forget(struct web *web, struct web_body *body)
+static void forget(struct web_bodies *bodies, struct web_body *body)
 {
 	body->kept = false;
-	web_body_settle(web, body);
+	web_body_settle(bodies, body);
 }
 
 /* Its memory comes back when the library has seen its readers gone, in its next run; it counts no
  * longer, so that one reader's leaving is not waited for twice. */
-static void give_up(struct web *web, struct web_body *body)
+static void give_up(struct web_bodies *bodies, struct web_body *body)
 {
-	struct web_conn *next;
-
-	for (struct web_conn *conn = web->phases[WEB_SENDING].first; conn; conn = next) {
-		next = conn->next;
-		if (conn->body != body)
-			continue;
-		web->stats.evicted++;
-		web_conn_close(web, conn);
-	}
+	bodies->evict(bodies->web, body);
 	body->counted = false;
-	web->stats.bodies--;
-	forget(web, body);
+	bodies->n_counted--;
+	forget(bodies, body);
 }
 
-static void make_room(struct web *web)
+static void make_room(struct web_bodies *bodies)
 {
 	struct web_body *next;
 
-	for (struct web_body *body = web->first_body; body; body = next) {
-		if (web->stats.bodies < web->config.max_bodies)
+	for (struct web_body *body = bodies->first; body; body = next) {
+		if (bodies->n_counted < bodies->max)
 			return;
 		next = body->next;
 		if (body->counted)
-			give_up(web, body);
+			give_up(bodies, body);
 	}
 }
 
-uint64_t web_body_expire(struct web *web, uint64_t now_ns)
+uint64_t web_body_expire(struct web_bodies *bodies, uint64_t now_ns)
 {
 	uint64_t next_ns = UINT64_MAX;
 	struct web_body *next;
 
-	for (struct web_body *body = web->first_body; body; body = next) {
+	for (struct web_body *body = bodies->first; body; body = next) {
 		next = body->next;
 		if (!body->kept)
 			continue;
 		if (body->until_ns <= now_ns)
-			forget(web, body);
+			forget(bodies, body);
 		else if (body->until_ns < next_ns)
 			next_ns = body->until_ns;
 	}
 	return next_ns;
 }
 
-void web_body_drop_all(struct web *web)
+void web_body_drop_all(struct web_bodies *bodies)
 {
-	web_body_expire(web, UINT64_MAX);
+	web_body_expire(bodies, UINT64_MAX);
 }
 
 /* Takes the text over in any case. */
-static struct web_body *make_body(struct web *web, const struct web_reply *reply)
+static struct web_body *make_body(struct web_bodies *bodies, const struct web_reply *reply)
 {
 	struct web_body *body = calloc(1, sizeof(*body));
 	size_t len = reply->body.len;
@@ -168,21 +164,21 @@ static struct web_body *make_body(struct web *web, const struct web_reply *reply
 	body->location = reply->location;
 	body->data = data;
 	body->len = len;
-	body->plain = make_response(web, body, data, len, false);
+	body->plain = make_response(bodies, body, data, len, false);
 	if (!body->plain) {
 		free(body);
 		return NULL;
 	}
 	body->counted = len > COUNTED_BYTES;
 	if (body->counted) {
-		make_room(web);
-		web->stats.bodies++;
+		make_room(bodies);
+		bodies->n_counted++;
 	}
-	append_body(web, body);
+	append_body(bodies, body);
 	return body;
 }
 
-struct web_body *web_body_refusal(struct web *web, unsigned int status)
+struct web_body *web_body_refusal(struct web_bodies *bodies, unsigned int status)
 {
 	struct web_reply reply = {.status = status, .type = "text/plain; charset=utf-8"};
 	const char *text = status == 405   ? "Only GET and HEAD are understood here.\n"
@@ -193,22 +189,21 @@ struct web_body *web_body_refusal(struct web *web, unsigned int status)
 					   : "This page could not be made.\n";
 
 	buf_adds(&reply.body, text);
-	return make_body(web, &reply);
+	return make_body(bodies, &reply);
 }
 
-static struct web_body *find_kept(struct web *web, const struct web_request *request)
+static struct web_body *find_kept(struct web_bodies *bodies, const struct web_request *request,
+				  uint64_t now_ns)
 {
-	uint64_t now_ns = web_now(web);
-
-	for (struct web_body *body = web->last_body; body; body = body->prev)
+	for (struct web_body *body = bodies->last; body; body = body->prev)
 		if (body->kept && body->until_ns > now_ns && body->format == request->format &&
 		    strcmp(body->path, request->path) == 0)
 			return body;
 	return NULL;
 }
 
-static void keep(struct web *web, struct web_body *body, const struct web_request *request,
-		 uint32_t keep_ms)
+static void keep(struct web_body *body, const struct web_request *request, uint32_t keep_ms,
+		 uint64_t now_ns)
 {
 	size_t len = strlen(request->path);
 
@@ -216,30 +211,71 @@ static void keep(struct web *web, struct web_body *body, const struct web_reques
 		return;
 	memcpy(body->path, request->path, len + 1);
 	body->format = request->format;
-	body->until_ns = web_now(web) + keep_ms * UINT64_C(1000000);
+	body->until_ns = now_ns + keep_ms * UINT64_C(1000000);
 	body->kept = true;
 }
 
-struct web_body *web_body_get(struct web *web, const struct web_request *request)
+struct web_body *web_body_get(struct web_bodies *bodies, const struct web_request *request,
+			      uint64_t now_ns)
 {
-	struct web_body *body = find_kept(web, request);
+	struct web_body *body = find_kept(bodies, request, now_ns);
 	struct web_reply reply = {};
 
 	if (body)
 		return body;
-	web->stats.rendered++;
-	web->fn(web->userdata, request, &reply);
+	bodies->rendered++;
+	bodies->fn(bodies->userdata, request, &reply);
 	if (buf_error(&reply.body) || reply.status < 200 || reply.status > 599) {
 		buf_free(&reply.body);
-		return web_body_refusal(web, 500);
+		return web_body_refusal(bodies, 500);
 	}
-	body = make_body(web, &reply);
+	body = make_body(bodies, &reply);
 	if (body)
-		keep(web, body, request, reply.keep_ms);
+		keep(body, request, reply.keep_ms, now_ns);
 	return body;
 }
 
-struct MHD_Response *web_body_response(struct web *web, struct web_body *body, bool gzip)
+static void cleanup_deflate(z_stream *stream)
+{
+	deflateEnd(stream);
+}
+
+/* *ret_len bytes that the caller frees; -ENOMEM, or -E2BIG when they are not fewer. */
+static int gzip_whole(const void *data, size_t len, void **ret, size_t *ret_len)
+{
+	_cleanup_(cleanup_free) void *out = NULL;
+	void *shrunk;
+	size_t room, size;
+
+	if (len > UINT_MAX / 2)
+		return -E2BIG;
+
+	/* Metrics shrink to a tenth at the lowest level; higher ones hold the loop up for longer. */
+	_cleanup_(cleanup_deflate) z_stream stream = {};
+	if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + GZIP_HEADER, 8,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	room = deflateBound(&stream, len);
+	out = malloc(room);
+	if (!out)
+		return -ENOMEM;
+	stream.next_in = data;
+	stream.avail_in = (uInt)len;
+	stream.next_out = out;
+	stream.avail_out = (uInt)room;
+	if (deflate(&stream, Z_FINISH) != Z_STREAM_END || stream.total_out >= len)
+		return -E2BIG;
+
+	size = stream.total_out;
+	shrunk = realloc(out, size);
+	if (shrunk)
+		out = shrunk;
+	*ret = TAKE_PTR(out);
+	*ret_len = size;
+	return 0;
+}
+
+struct MHD_Response *web_body_response(struct web_bodies *bodies, struct web_body *body, bool gzip)
 {
 	void *data;
 	size_t len;
@@ -248,8 +284,8 @@ struct MHD_Response *web_body_response(struct web *web, struct web_body *body, b
 		return body->plain;
 	if (!body->tried_gzip) {
 		body->tried_gzip = true;
-		if (web_gzip(body->data, body->len, &data, &len) == 0)
-			body->gzip = make_response(web, body, data, len, true);
+		if (gzip_whole(body->data, body->len, &data, &len) == 0)
+			body->gzip = make_response(bodies, body, data, len, true);
 	}
 	return body->gzip ? body->gzip : body->plain;
 }

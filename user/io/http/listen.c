@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The listening sockets, and taking in who comes. */
+/* Opens the sockets of a configuration, and reports who comes. */
+#include "io/http/listen.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "io/files/fd.h"
-#include "io/http/priv.h"
 #include "wire/config/listen.h"
 
-#define BACKLOG	     512
-#define BACKLOG_TLS  64 /* who waits for credit there is not to wait longer than a scrape takes */
-#define ACCEPT_MAX   64
-#define PAUSE_NS     100000000
-#define SEND_BYTES   (128 << 10) /* what the kernel holds for a slow reader, doubled by it */
-#define SHARE_OF_NEW 4		 /* of all connections, in one turn of the loop */
+#define BACKLOG	    512
+#define BACKLOG_TLS 64 /* who waits for credit there is not to wait longer than a scrape takes */
+#define SEND_BYTES  (128 << 10) /* what the kernel holds for a slow reader, doubled by it */
 
 union address {
 	struct sockaddr any;
@@ -70,83 +69,46 @@ static int open_socket(const struct listen_addr *addr, int backlog, uint16_t *po
 	return 0;
 }
 
-/* Closed to new clients for a moment. */
-static void pause_listening(struct web *web, uint64_t until_ns)
+void web_listen_pause(struct web_listeners *listeners, uint64_t until_ns)
 {
-	web->paused = true;
-	web->paused_until_ns = until_ns;
-	for (size_t i = 0; i < web->n_listeners; i++)
-		sd_event_source_set_enabled(web->listeners[i].source, SD_EVENT_OFF);
+	listeners->paused = true;
+	listeners->paused_until_ns = until_ns;
+	for (size_t i = 0; i < listeners->n; i++)
+		sd_event_source_set_enabled(listeners->list[i].source, SD_EVENT_OFF);
 }
 
-void web_listen_resume(struct web *web)
+void web_listen_resume(struct web_listeners *listeners)
 {
-	web->paused = false;
-	for (size_t i = 0; i < web->n_listeners; i++)
-		sd_event_source_set_enabled(web->listeners[i].source, SD_EVENT_ON);
+	listeners->paused = false;
+	for (size_t i = 0; i < listeners->n; i++)
+		sd_event_source_set_enabled(listeners->list[i].source, SD_EVENT_ON);
 }
 
-/* Not more than a share of the connections, so that whoever is new here is answered before others
- * that come behind it push it out. */
-static unsigned int accept_max(const struct web *web)
+static int on_client(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	unsigned int share = web->config.max_connections / SHARE_OF_NEW;
-
-	return share < 1 ? 1 : share < ACCEPT_MAX ? share : ACCEPT_MAX;
-}
-
-static int on_client(sd_event_source *source, int listener, uint32_t events, void *userdata)
-{
-	struct web *web = ((struct web_listener *)userdata)->web;
+	struct web_listeners *listeners = ((struct web_listener *)userdata)->all;
 
 	(void)source;
 	(void)events;
-	web_begin_turn(web);
-	for (unsigned int i = 0; i < accept_max(web); i++) {
-		union address address = {};
-		socklen_t len = sizeof(address);
-		uint64_t until_ns;
-		int fd;
-
-		if (!web_tls_may_admit(&web->tls, web_now(web), &until_ns)) {
-			pause_listening(web, until_ns);
-			break;
-		}
-		fd = accept4(listener, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd >= 0) {
-			web_tls_admitted(&web->tls, web_now(web));
-			web_conn_admit(web, fd, &address.any, len);
-			continue;
-		}
-		if (errno == EAGAIN)
-			break;
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-			web->stats.refused++;
-			web_conn_evict_oldest(web);
-			pause_listening(web, web_now(web) + PAUSE_NS);
-			break;
-		}
-	}
-	web_turn(web);
+	listeners->ready(listeners->userdata, fd);
 	return 0;
 }
 
-static int add_listener(struct web *web, size_t index, const struct listen_addr *addr,
-			uint16_t *port)
+static int add_listener(struct web_listeners *listeners, sd_event *event, size_t index,
+			const struct listen_addr *addr, int backlog, uint16_t *port)
 {
-	struct web_listener *listener = &web->listeners[web->n_listeners];
+	struct web_listener *listener = &listeners->list[listeners->n];
 	int r;
 
-	if (web->n_listeners == WEB_LISTEN_MAX)
+	if (listeners->n == WEB_LISTEN_MAX)
 		return -E2BIG;
-	*listener = (struct web_listener){.fd = -1, .index = index, .web = web};
-	r = open_socket(addr, web->tls.on ? BACKLOG_TLS : BACKLOG, port, &listener->fd);
+	*listener = (struct web_listener){.fd = -1, .index = index, .all = listeners};
+	r = open_socket(addr, backlog, port, &listener->fd);
 	if (r < 0)
 		return r;
 	listener->port = *port;
-	web->n_listeners++;
-	r = sd_event_add_io(web->event, &listener->source, listener->fd, EPOLLIN, on_client,
-			    listener);
+	listeners->n++;
+	r = sd_event_add_io(event, &listener->source, listener->fd, EPOLLIN, on_client, listener);
 	return r < 0 ? r : 0;
 }
 
@@ -156,8 +118,11 @@ static bool may_lack(int error, const struct listen *listen, size_t i)
 	return i > 0 && listen->addr[i].v6 && (error == -EAFNOSUPPORT || error == -EADDRNOTAVAIL);
 }
 
-int web_listen_open(struct web *web, const struct web_config *config, struct web_why *ret_why)
+int web_listen_open(struct web_listeners *listeners, sd_event *event,
+		    const struct web_config *config, struct web_why *ret_why)
 {
+	int backlog = config->tls ? BACKLOG_TLS : BACKLOG;
+
 	for (size_t i = 0; i < config->n_listen; i++) {
 		struct listen listen;
 
@@ -167,7 +132,8 @@ int web_listen_open(struct web *web, const struct web_config *config, struct web
 			return -EINVAL;
 		}
 		for (size_t k = 0; k < listen.n_addr; k++) {
-			int r = add_listener(web, i, &listen.addr[k], &listen.port);
+			int r = add_listener(listeners, event, i, &listen.addr[k], backlog,
+					     &listen.port);
 
 			if (r >= 0 || may_lack(r, &listen, k))
 				continue;
@@ -179,19 +145,19 @@ int web_listen_open(struct web *web, const struct web_config *config, struct web
 	return 0;
 }
 
-void web_listen_close(struct web *web)
+void web_listen_close(struct web_listeners *listeners)
 {
-	for (size_t i = 0; i < web->n_listeners; i++) {
-		sd_event_source_disable_unref(web->listeners[i].source);
-		close(web->listeners[i].fd);
+	for (size_t i = 0; i < listeners->n; i++) {
+		sd_event_source_disable_unref(listeners->list[i].source);
+		close(listeners->list[i].fd);
 	}
-	web->n_listeners = 0;
+	listeners->n = 0;
 }
 
-uint16_t web_port(const struct web *web, size_t index)
+uint16_t web_listen_port(const struct web_listeners *listeners, size_t index)
 {
-	for (size_t i = 0; i < web->n_listeners; i++)
-		if (web->listeners[i].index == index)
-			return web->listeners[i].port;
+	for (size_t i = 0; i < listeners->n; i++)
+		if (listeners->list[i].index == index)
+			return listeners->list[i].port;
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "io/http/priv.h"
 #include "io/proc/clock.h"
 
 #define PRICE_NS UINT64_C(200000) /* of a connection, beside what it is seen to cost */
