@@ -122,13 +122,19 @@ static void await_limit(struct site *t, uint64_t ns)
 	}
 }
 
+static const char *const status_names[] = {
+	[DELAYKEEP_UNKNOWN] = "unknown", [DELAYKEEP_ENOUGH] = "enough",
+	[DELAYKEEP_RAISING] = "raising", [DELAYKEEP_PINNED] = "pinned",
+	[DELAYKEEP_FAILED] = "failed",
+};
+
 static void await_status(struct site *t, enum delaykeep_status status)
 {
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_S * S;
 
 	while (state_of(t).status != status) {
 		if (clock_boot_ns() > end_ns)
-			fail_msg("it is %s: %s", delaykeep_status_name(state_of(t).status),
+			fail_msg("it is %s: %s", status_names[state_of(t).status],
 				 state_of(t).text);
 		logindscene_run_for(&t->scene, 10 * MS);
 	}

@@ -146,12 +146,17 @@ void logindscene_await(struct logindscene *s, const char *text)
 		turn(s, end_ns, text);
 }
 
+static const char *const status_names[] = {
+	[LOGIND_STARTING] = "starting", [LOGIND_UP] = "up",	[LOGIND_SLOW] = "slow",
+	[LOGIND_ABSENT] = "absent",	[LOGIND_DOWN] = "down", [LOGIND_OFF] = "off",
+};
+
 void logindscene_await_status(struct logindscene *s, enum logind_status status)
 {
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
 
 	while (logindscene_state(s).status != status)
-		turn(s, end_ns, logind_status_name(status));
+		turn(s, end_ns, status_names[status]);
 }
 
 void logindscene_await_locks(struct logindscene *s, unsigned int n)

@@ -206,17 +206,6 @@ void delaykeep_get_state(const struct delaykeep *k, struct delaykeep_state *ret)
 	memcpy(ret->text, k->text, sizeof(ret->text));
 }
 
-const char *delaykeep_status_name(enum delaykeep_status status)
-{
-	static const char *const names[] = {
-		[DELAYKEEP_UNKNOWN] = "unknown", [DELAYKEEP_ENOUGH] = "enough",
-		[DELAYKEEP_RAISING] = "raising", [DELAYKEEP_PINNED] = "pinned",
-		[DELAYKEEP_FAILED] = "failed",
-	};
-
-	return (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status] : NULL;
-}
-
 static int add_path(struct delaykeep *k, size_t i, const char *place, const char *name)
 {
 	int n = snprintf(k->paths[i], PATH_SIZE, "%s%s%s", k->root, place, name);

@@ -59,7 +59,5 @@ void delaykeep_limit(struct delaykeep *k, uint64_t limit_ns);
 void delaykeep_reloaded(struct delaykeep *k, const char *error);
 
 void delaykeep_get_state(const struct delaykeep *k, struct delaykeep_state *ret);
-/* "enough", "raising", … */
-const char *delaykeep_status_name(enum delaykeep_status status);
 
 #endif

@@ -1,24 +1,201 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Holds the lock, and tells what logind says. */
+/* Keeps a connection, asks and listens on it, and holds the lock. */
 #include "io/logind/logind.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-bus.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "io/bus/connection.h"
 #include "io/files/fd.h"
 #include "io/logind/fd_store.h"
-#include "io/logind/priv.h"
+#include "io/logind/read.h"
+#include "io/proc/clock.h"
 
-#define TIMEOUT_NS 5000000000ull
+#define TIMEOUT_NS   5000000000ull
+#define DELAY_MIN_NS 100000000ull
+#define DELAY_MAX_NS 30000000000ull
+#define GRAIN_US     1000
 
-void logind_set_text(struct logind *l, const char *prefix, const char *text)
+#define BUS_NAME    "org.freedesktop.DBus"
+#define BUS_OBJECT  "/org/freedesktop/DBus"
+#define NAME	    "org.freedesktop.login1"
+#define OBJECT	    "/org/freedesktop/login1"
+#define MANAGER	    NAME ".Manager"
+#define PROPERTIES  "org.freedesktop.DBus.Properties"
+#define INIT_NAME   "org.freedesktop.systemd1"
+#define INIT_OBJECT "/org/freedesktop/systemd1"
+#define BUS_TIMEOUT UINT64_MAX /* deadlines are kept by one timer */
+
+enum logind_call {
+	LOGIND_OWNER,
+	LOGIND_SELF,
+	LOGIND_INHIBIT,
+	LOGIND_PREPARING,
+	LOGIND_LIMIT,
+	LOGIND_HOLDERS,
+	LOGIND_RELOAD,
+	LOGIND_CALL_COUNT,
+};
+
+struct logind_pending {
+	sd_bus_slot *slot; /* while an answer is owed */
+	uint64_t asked_ns; /* when it was asked */
+	bool again;	   /* the answer under way may be old: ask again after it */
+	bool due;	   /* to be asked again at retry_ns */
+};
+
+struct logind {
+	sd_event *event;
+	sd_event_source *timer;
+	struct logind_sink sink;
+	char *address; /* the socket's path */
+	uint64_t timeout_ns;
+	const char *who, *why, *store;
+
+	int lock;	   /* -1: none */
+	uint32_t lock_pid; /* that took it, or the last one; 0: not known */
+	uint32_t own_pid;  /* as the bus and logind see this process */
+	bool preparing, preparing_known;
+	char action[LOGIND_ACTION_MAX];
+	uint64_t limit_ns;
+
+	sd_bus *bus; /* NULL: not connected */
+	char *owner; /* logind's name on the bus; NULL: it is not there */
+	bool owner_known;
+	bool off, slow;
+	bool verify;  /* the next list of holders decides whether the lock is still one */
+	bool listing; /* a caller waits for that list */
+	struct logind_pending calls[LOGIND_CALL_COUNT];
+	uint64_t failed_ns, delay_ns, retry_ns;
+	struct logind_counts counts;
+	char text[160];
+};
+
+static void set_text(struct logind *l, const char *text)
 {
-	busconn_line(l->text, sizeof(l->text), prefix, text);
+	busconn_line(l->text, sizeof(l->text), "", text);
 }
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* Sets the timer for what comes next. */
+static void arm(struct logind *l)
+{
+	uint64_t at_ns = l->retry_ns;
+
+	for (size_t i = 0; i < LOGIND_CALL_COUNT; i++)
+		if (l->calls[i].slot)
+			at_ns = earlier(at_ns, l->calls[i].asked_ns + l->timeout_ns);
+	sd_event_source_set_time(l->timer, at_ns / 1000 + 1);
+	sd_event_source_set_enabled(l->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+/* Tries later what is due. After a long time without a failure it begins with a short delay again. */
+static void back_off(struct logind *l)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	if (l->retry_ns)
+		return;
+	if (now_ns - l->failed_ns > 2 * DELAY_MAX_NS)
+		l->delay_ns = 0;
+	l->delay_ns = l->delay_ns ? l->delay_ns * 2 : DELAY_MIN_NS;
+	if (l->delay_ns > DELAY_MAX_NS)
+		l->delay_ns = DELAY_MAX_NS;
+	l->failed_ns = now_ns;
+	l->retry_ns = now_ns + l->delay_ns;
+}
+
+/* Gives up the connection, sets the text, and tries again later. */
+static void lose_bus(struct logind *l, const char *why);
+
+/* What is under way is not waited for any more. */
+static void call_off(struct logind *l, enum logind_call call)
+{
+	l->calls[call].slot = sd_bus_slot_unref(l->calls[call].slot);
+	l->calls[call].again = false;
+}
+
+/* The call found its end without an answer. */
+static void call_failed(struct logind *l, enum logind_call call, const char *error,
+			const char *text)
+{
+	bool listing = l->listing;
+
+	set_text(l, text);
+	switch (call) {
+	case LOGIND_OWNER:
+		lose_bus(l, text);
+		break;
+	case LOGIND_SELF:
+		break;
+	case LOGIND_INHIBIT:
+		l->sink.refused(l->sink.userdata, error, text);
+		break;
+	case LOGIND_HOLDERS:
+		l->listing = false;
+		l->calls[call].due = l->verify;
+		back_off(l);
+		if (listing)
+			l->sink.holders(l->sink.userdata, NULL, 0, true);
+		break;
+	case LOGIND_RELOAD:
+		l->sink.reloaded(l->sink.userdata, error);
+		break;
+	default:
+		l->calls[call].due = true;
+		back_off(l);
+	}
+}
+
+/* Closes the connection; no further attempt is made, and nothing is reported. */
+static void disconnect_bus(struct logind *l)
+{
+	for (size_t i = 0; i < LOGIND_CALL_COUNT; i++) {
+		call_off(l, i);
+		l->calls[i].due = false;
+	}
+	l->bus = sd_bus_close_unref(l->bus);
+	free(l->owner);
+	l->owner = NULL;
+	l->owner_known = l->slow = false;
+	l->retry_ns = 0;
+}
+
+static void lose_bus(struct logind *l, const char *why)
+{
+	static const enum logind_call answered[] = {LOGIND_INHIBIT, LOGIND_HOLDERS, LOGIND_RELOAD};
+	bool owed[LOGIND_CALL_COUNT], was_up = l->owner;
+	char text[sizeof(l->text)];
+
+	for (size_t i = 0; i < LOGIND_CALL_COUNT; i++)
+		owed[i] = l->calls[i].slot;
+	/* It may belong to the connection. */
+	busconn_line(text, sizeof(text), "", why);
+	disconnect_bus(l);
+	l->verify = false;
+	back_off(l);
+	set_text(l, text);
+	arm(l);
+	for (size_t i = 0; i < sizeof(answered) / sizeof(answered[0]); i++)
+		if (owed[answered[i]])
+			call_failed(l, answered[i], SD_BUS_ERROR_DISCONNECTED, text);
+	if (was_up)
+		l->sink.down(l->sink.userdata);
+}
+
+/* --- the lock and the shutdown ------------------------------------------------------------------ */
 
 /* The number is forgotten with the lock: it may be another file's the next moment. */
 static void let_go(struct logind *l)
@@ -30,28 +207,32 @@ static void let_go(struct logind *l)
 	close(TAKE_FD(l->lock));
 }
 
-void logind_lock_set(struct logind *l, int fd)
+/* Takes over fd as the lock, in place of the one before. */
+static void set_lock(struct logind *l, int fd)
 {
 	let_go(l);
 	l->lock = fd;
 	l->lock_pid = l->own_pid;
 	l->verify = false;
 	if (l->store && fdstore_put(l->store, l->lock_pid, fd) < 0)
-		logind_set_text(l, "", "systemd does not keep the lock over a restart");
+		set_text(l, "systemd does not keep the lock over a restart");
 	l->sink.taken(l->sink.userdata);
 }
 
 /* Anybody may take a lock of any name. The earlier process's counts also after it was released,
  * until logind has noticed. */
-bool logind_lock_is_own(const struct logind *l, const struct logind_holder *holder)
+static bool is_own(const void *userdata, const struct logind_holder *holder)
 {
+	const struct logind *l = userdata;
+
 	if (holder->uid != geteuid() || strcmp(holder->who, l->who) != 0)
 		return false;
 	return holder->pid == l->own_pid || holder->pid == l->lock_pid ||
 	       (l->lock >= 0 && !l->lock_pid);
 }
 
-void logind_lock_lose(struct logind *l)
+/* The lock is no longer one. */
+static void lose_lock(struct logind *l)
 {
 	let_go(l);
 	l->sink.lost(l->sink.userdata);
@@ -68,7 +249,19 @@ static void set_action(struct logind *l, const char *action)
 	l->action[len] = '\0';
 }
 
-void logind_announce(struct logind *l, bool begins, const char *action)
+static int ask(struct logind *l, enum logind_call call);
+
+/* Asks, unless it is asked already. */
+static void ask_logind(struct logind *l, enum logind_call call)
+{
+	int r = l->bus && l->owner ? ask(l, call) : 0;
+
+	if (r < 0)
+		lose_bus(l, strerror(-r));
+}
+
+/* A shutdown begins or does not. action: "" for not known. */
+static void announce(struct logind *l, bool begins, const char *action)
 {
 	bool changed = !l->preparing_known || begins != l->preparing;
 	bool named = begins && *action && !*l->action;
@@ -84,38 +277,406 @@ void logind_announce(struct logind *l, bool begins, const char *action)
 	}
 	l->sink.announced(l->sink.userdata, l->limit_ns, l->action);
 	if (changed)
-		logind_ask(l, LOGIND_LIMIT);
+		ask_logind(l, LOGIND_LIMIT);
 }
 
-void logind_call_failed(struct logind *l, enum logind_call call, const char *error,
-			const char *text)
-{
-	bool listing = l->listing;
+/* --- calls and signals -------------------------------------------------------------------------- */
 
-	logind_set_text(l, "", text);
-	switch (call) {
-	case LOGIND_OWNER:
-		logind_lose_bus(l, text);
-		break;
-	case LOGIND_SELF:
-		break;
-	case LOGIND_INHIBIT:
-		l->sink.refused(l->sink.userdata, error, text);
-		break;
-	case LOGIND_HOLDERS:
-		l->listing = false;
-		l->calls[call].due = l->verify;
-		logind_back_off(l);
-		if (listing)
-			l->sink.holders(l->sink.userdata, NULL, 0, true);
-		break;
-	case LOGIND_RELOAD:
-		l->sink.reloaded(l->sink.userdata, error);
-		break;
-	default:
-		l->calls[call].due = true;
-		logind_back_off(l);
+/* logind, too, asks the bus who has sent a call. The number is another than getpid() has where this
+ * process is in a pid namespace of its own. */
+static int add_self(struct logind *l, sd_bus_message *m)
+{
+	const char *name;
+	int r = sd_bus_get_unique_name(l->bus, &name);
+
+	return r < 0 ? r : sd_bus_message_append(m, "s", name);
+}
+
+static int add_inhibit(struct logind *l, sd_bus_message *m)
+{
+	l->counts.inhibits++;
+	return sd_bus_message_append(m, "ssss", "shutdown", l->who, l->why, "delay");
+}
+
+static int add_reload(struct logind *l, sd_bus_message *m)
+{
+	(void)l;
+	return sd_bus_message_append(m, "ssi", "systemd-logind.service", "main", SIGHUP);
+}
+
+/* Calls and signals of the one before must not be taken for those of the next one. */
+static void forget_logind(struct logind *l)
+{
+	bool was_up = l->owner, owed[LOGIND_CALL_COUNT];
+
+	for (size_t i = LOGIND_INHIBIT; i < LOGIND_RELOAD; i++) {
+		owed[i] = l->calls[i].slot;
+		l->calls[i].due = false;
+		call_off(l, i);
 	}
+	free(l->owner);
+	l->owner = NULL;
+	l->verify = l->slow = false;
+	if (!was_up)
+		return;
+	set_text(l, "logind has left the bus");
+	if (owed[LOGIND_INHIBIT])
+		call_failed(l, LOGIND_INHIBIT, SD_BUS_ERROR_NO_REPLY, "logind went");
+	if (owed[LOGIND_HOLDERS])
+		call_failed(l, LOGIND_HOLDERS, SD_BUS_ERROR_NO_REPLY, "logind went");
+	l->sink.down(l->sink.userdata);
+}
+
+static void meet_logind(struct logind *l, const char *owner)
+{
+	int r;
+
+	if (l->owner && strcmp(l->owner, owner) == 0)
+		return;
+	forget_logind(l);
+	if (!l->bus)
+		return;
+	/* The bus answers this before it hands logind anything that is asked from here on. */
+	r = ask(l, LOGIND_SELF);
+	l->owner_known = true;
+	l->owner = r < 0 ? NULL : strdup(owner);
+	if (!l->owner) {
+		lose_bus(l, strerror(r < 0 ? -r : ENOMEM));
+		return;
+	}
+	l->verify = l->lock >= 0;
+	l->sink.up(l->sink.userdata);
+	ask_logind(l, LOGIND_PREPARING);
+	ask_logind(l, LOGIND_LIMIT);
+	if (l->verify)
+		ask_logind(l, LOGIND_HOLDERS);
+}
+
+static int on_owner_known(struct logind *l, sd_bus_message *m)
+{
+	const char *owner;
+
+	if (sd_bus_message_read(m, "s", &owner) <= 0)
+		return -EBADMSG;
+	meet_logind(l, owner);
+	return 0;
+}
+
+static int on_self(struct logind *l, sd_bus_message *m)
+{
+	return sd_bus_message_read(m, "u", &l->own_pid) > 0 ? 0 : -EBADMSG;
+}
+
+static int on_lock(struct logind *l, sd_bus_message *m)
+{
+	int fd, r = logind_read_lock(m, &fd);
+
+	if (r < 0)
+		return r;
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return -errno;
+	set_lock(l, fd);
+	return 0;
+}
+
+static int on_preparing(struct logind *l, sd_bus_message *m)
+{
+	bool preparing;
+	int r = logind_read_preparing(m, &preparing);
+
+	if (r == 0)
+		announce(l, preparing, "");
+	return r;
+}
+
+static int on_limit(struct logind *l, sd_bus_message *m)
+{
+	int r = logind_read_limit(m, &l->limit_ns);
+
+	if (r < 0)
+		return r;
+	l->sink.limit(l->sink.userdata, l->limit_ns);
+	if (l->preparing)
+		l->sink.announced(l->sink.userdata, l->limit_ns, l->action);
+	return 0;
+}
+
+/* logind holds the other end for as long as it knows the lock. */
+static bool is_cut_off(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd};
+
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
+static void verify(struct logind *l, const struct logind_holder *list, size_t n)
+{
+	bool listed = false;
+
+	l->verify = false;
+	for (size_t i = 0; i < n && i < LOGIND_HOLDERS_MAX; i++)
+		listed |= list[i].own;
+	if (l->lock >= 0 && (!listed || is_cut_off(l->lock)))
+		lose_lock(l);
+}
+
+static int on_holders(struct logind *l, sd_bus_message *m)
+{
+	struct logind_holder list[LOGIND_HOLDERS_MAX];
+	size_t n;
+	int r = logind_read_holders(m, is_own, l, list, &n);
+
+	if (r < 0)
+		return r;
+	if (l->verify)
+		verify(l, list, n);
+	if (!l->listing)
+		return 0;
+	l->listing = false;
+	l->sink.holders(l->sink.userdata, list, n, false);
+	return 0;
+}
+
+static int on_reloaded(struct logind *l, sd_bus_message *m)
+{
+	(void)m;
+	l->sink.reloaded(l->sink.userdata, NULL);
+	return 0;
+}
+
+static const struct {
+	const char *name, *object, *interface, *member;
+	const char *args[2]; /* NULL: no more */
+	/* Appends arguments that are known only now. */
+	int (*add)(struct logind *l, sd_bus_message *m);
+	int (*answer)(struct logind *l, sd_bus_message *m);
+} calls[LOGIND_CALL_COUNT] = {
+	[LOGIND_OWNER] = {BUS_NAME, BUS_OBJECT, BUS_NAME, "GetNameOwner", .args = {NAME},
+			  .answer = on_owner_known},
+	[LOGIND_SELF] = {BUS_NAME, BUS_OBJECT, BUS_NAME, "GetConnectionUnixProcessID",
+			 .add = add_self, .answer = on_self},
+	[LOGIND_INHIBIT] = {NAME, OBJECT, MANAGER, "Inhibit", .add = add_inhibit,
+			    .answer = on_lock},
+	[LOGIND_PREPARING] = {NAME, OBJECT, PROPERTIES, "Get",
+			      .args = {MANAGER, "PreparingForShutdown"}, .answer = on_preparing},
+	[LOGIND_LIMIT] = {NAME, OBJECT, PROPERTIES, "Get", .args = {MANAGER, "InhibitDelayMaxUSec"},
+			  .answer = on_limit},
+	[LOGIND_HOLDERS] = {NAME, OBJECT, MANAGER, "ListInhibitors", .answer = on_holders},
+	[LOGIND_RELOAD] = {INIT_NAME, INIT_OBJECT, INIT_NAME ".Manager", "KillUnit",
+			   .add = add_reload, .answer = on_reloaded},
+};
+
+static enum logind_call call_of(const struct logind *l, const sd_bus_slot *slot)
+{
+	enum logind_call call = 0;
+
+	while (call < LOGIND_CALL_COUNT && l->calls[call].slot != slot)
+		call++;
+	return call;
+}
+
+static void fail(struct logind *l, enum logind_call call, const sd_bus_error *error)
+{
+	if (call == LOGIND_OWNER && sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
+		l->owner_known = true;
+		set_text(l, "logind is not on the bus");
+		return;
+	}
+	call_failed(l, call, error->name, error->message ? error->message : error->name);
+}
+
+static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	struct logind *l = userdata;
+	enum logind_call call = call_of(l, sd_bus_get_current_slot(l->bus));
+	bool again;
+
+	(void)ret_error;
+	if (call == LOGIND_CALL_COUNT)
+		return 0;
+	again = l->calls[call].again;
+	call_off(l, call);
+	if (sd_bus_message_get_error(m)) {
+		fail(l, call, sd_bus_message_get_error(m));
+	} else if (calls[call].answer(l, m) < 0) {
+		l->counts.malformed++;
+		call_failed(l, call, SD_BUS_ERROR_INVALID_SIGNATURE, "its answer makes no sense");
+	} else {
+		l->slow = false;
+	}
+	if (again)
+		ask_logind(l, call);
+	arm(l);
+	return 0;
+}
+
+static int send_call(struct logind *l, enum logind_call call)
+{
+	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
+	int r = sd_bus_message_new_method_call(l->bus, &m, calls[call].name, calls[call].object,
+					       calls[call].interface, calls[call].member);
+
+	/* A logind that an administrator stopped is not started again. */
+	if (r >= 0)
+		r = sd_bus_message_set_auto_start(m, false);
+	for (size_t i = 0; r >= 0 && i < 2 && calls[call].args[i]; i++)
+		r = sd_bus_message_append(m, "s", calls[call].args[i]);
+	if (r >= 0 && calls[call].add)
+		r = calls[call].add(l, m);
+	if (r >= 0)
+		r = sd_bus_call_async(l->bus, &l->calls[call].slot, m, on_reply, l, BUS_TIMEOUT);
+	return r < 0 ? r : 0;
+}
+
+static int ask(struct logind *l, enum logind_call call)
+{
+	struct logind_pending *p = l->calls + call;
+
+	p->due = false;
+	/* Another lock would be one too many. */
+	p->again = p->slot && call != LOGIND_INHIBIT;
+	if (p->slot)
+		return 0;
+	p->asked_ns = clock_boot_ns();
+	return send_call(l, call);
+}
+
+/* The bus keeps broadcasts of others away; what is sent to this connection alone it does not. */
+static int on_signal(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	struct logind *l = userdata;
+	const char *sender = sd_bus_message_get_sender(m), *action;
+	bool begins;
+
+	(void)ret_error;
+	if (!l->owner || !sender || strcmp(sender, l->owner) != 0) {
+		l->counts.foreign++;
+	} else if (logind_read_signal(m, &begins, &action) < 0) {
+		l->counts.malformed++;
+	} else {
+		l->counts.signals++;
+		announce(l, begins, action);
+		arm(l);
+	}
+	return 0;
+}
+
+static int on_owner(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	struct logind *l = userdata;
+	const char *sender = sd_bus_message_get_sender(m), *name, *old, *owner;
+
+	(void)ret_error;
+	if (!sender || strcmp(sender, BUS_NAME) != 0 ||
+	    sd_bus_message_read(m, "sss", &name, &old, &owner) <= 0 || strcmp(name, NAME) != 0)
+		return 0;
+	l->owner_known = true;
+	if (*owner)
+		meet_logind(l, owner);
+	else
+		forget_logind(l);
+	arm(l);
+	return 0;
+}
+
+static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	(void)m;
+	(void)ret_error;
+	lose_bus(userdata, "the bus has closed the connection");
+	return 0;
+}
+
+/* Listens to the signals and asks who logind is. -errno. */
+static int greet(struct logind *l)
+{
+	static const struct {
+		const char *rule;
+		sd_bus_message_handler_t handler;
+	} matches[] = {
+		{"type='signal',path='/org/freedesktop/DBus/Local',"
+		 "interface='org.freedesktop.DBus.Local',member='Disconnected'",
+		 on_disconnected},
+		{"type='signal',sender='" BUS_NAME "',path='" BUS_OBJECT "',interface='" BUS_NAME
+		 "',member='NameOwnerChanged',arg0='" NAME "'",
+		 on_owner},
+		{"type='signal',sender='" NAME "',path='" OBJECT "',interface='" MANAGER
+		 "',member='PrepareForShutdown'",
+		 on_signal},
+		{"type='signal',sender='" NAME "',path='" OBJECT "',interface='" MANAGER
+		 "',member='PrepareForShutdownWithMetadata'",
+		 on_signal},
+	};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < sizeof(matches) / sizeof(matches[0]); i++)
+		r = sd_bus_add_match_async(l->bus, NULL, matches[i].rule, matches[i].handler, NULL,
+					   l);
+	return r < 0 ? r : ask(l, LOGIND_OWNER);
+}
+
+/* --- the connection ----------------------------------------------------------------------------- */
+
+static void connect_bus(struct logind *l)
+{
+	int fd, r = busconn_open(l->address, &fd);
+
+	l->counts.connections++;
+	l->off = r == -ENOENT;
+	if (r >= 0)
+		r = busconn_begin(l->event, fd, true, &l->bus);
+	if (r >= 0)
+		r = greet(l);
+	if (r < 0)
+		lose_bus(l, r == -ENOENT  ? "there is no system bus"
+			    : r == -EPERM ? "the system bus is not root's"
+					  : strerror(-r));
+	else
+		arm(l);
+}
+
+static void end_patience(struct logind *l, uint64_t now_ns)
+{
+	for (size_t i = 0; l->bus && i < LOGIND_CALL_COUNT; i++) {
+		if (!l->calls[i].slot || now_ns - l->calls[i].asked_ns < l->timeout_ns)
+			continue;
+		l->counts.timeouts++;
+		l->slow = i > LOGIND_SELF;
+		/* Its answer, and the lock in it, are dropped when they come. */
+		call_off(l, i);
+		call_failed(l, i, SD_BUS_ERROR_NO_REPLY,
+			    i <= LOGIND_SELF ? "the bus does not answer"
+					     : "logind does not answer");
+	}
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct logind *l = userdata;
+	uint64_t now_ns = clock_boot_ns();
+	bool due = l->retry_ns && now_ns >= l->retry_ns;
+
+	(void)source;
+	(void)usec;
+	if (due)
+		l->retry_ns = 0;
+	if (due && !l->bus)
+		connect_bus(l);
+	else
+		end_patience(l, now_ns);
+	for (size_t i = 0; due && i < LOGIND_CALL_COUNT; i++)
+		if (l->calls[i].due)
+			ask_logind(l, i);
+	arm(l);
+	return 0;
+}
+
+static int add_timer(struct logind *l)
+{
+	int r = sd_event_add_time(l->event, &l->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_timer, l);
+
+	return r < 0 ? r : sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
 }
 
 /* Whether logind can be asked; if it cannot, that is the answer. */
@@ -123,44 +684,44 @@ static bool is_there(struct logind *l, enum logind_call call)
 {
 	if (l->bus && l->owner)
 		return true;
-	logind_call_failed(l, call, SD_BUS_ERROR_SERVICE_UNKNOWN, "logind is away");
+	call_failed(l, call, SD_BUS_ERROR_SERVICE_UNKNOWN, "logind is away");
 	return false;
 }
 
 void logind_take(struct logind *l)
 {
 	if (is_there(l, LOGIND_INHIBIT))
-		logind_ask(l, LOGIND_INHIBIT);
-	logind_arm(l);
+		ask_logind(l, LOGIND_INHIBIT);
+	arm(l);
 }
 
 void logind_drop(struct logind *l)
 {
-	logind_call_off(l, LOGIND_INHIBIT);
+	call_off(l, LOGIND_INHIBIT);
 	let_go(l);
 	l->verify = false;
-	logind_arm(l);
+	arm(l);
 }
 
 void logind_ask_limit(struct logind *l)
 {
-	logind_ask(l, LOGIND_LIMIT);
-	logind_arm(l);
+	ask_logind(l, LOGIND_LIMIT);
+	arm(l);
 }
 
 void logind_list_holders(struct logind *l)
 {
 	l->listing = true;
 	if (is_there(l, LOGIND_HOLDERS))
-		logind_ask(l, LOGIND_HOLDERS);
-	logind_arm(l);
+		ask_logind(l, LOGIND_HOLDERS);
+	arm(l);
 }
 
 void logind_reload(struct logind *l)
 {
 	if (is_there(l, LOGIND_RELOAD))
-		logind_ask(l, LOGIND_RELOAD);
-	logind_arm(l);
+		ask_logind(l, LOGIND_RELOAD);
+	arm(l);
 }
 
 void logind_get_state(const struct logind *l, struct logind_state *ret)
@@ -183,16 +744,6 @@ void logind_get_state(const struct logind *l, struct logind_state *ret)
 	snprintf(ret->where, sizeof(ret->where), "%s", l->address);
 }
 
-const char *logind_status_name(enum logind_status status)
-{
-	static const char *const names[] = {
-		[LOGIND_STARTING] = "starting", [LOGIND_UP] = "up",	[LOGIND_SLOW] = "slow",
-		[LOGIND_ABSENT] = "absent",	[LOGIND_DOWN] = "down", [LOGIND_OFF] = "off",
-	};
-
-	return (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status] : NULL;
-}
-
 static int set_up(struct logind *l, const struct logind_options *options)
 {
 	const char *path =
@@ -201,7 +752,7 @@ static int set_up(struct logind *l, const struct logind_options *options)
 	if (!path)
 		return -EINVAL;
 	l->address = strdup(path);
-	return l->address ? logind_add_timer(l) : -ENOMEM;
+	return l->address ? add_timer(l) : -ENOMEM;
 }
 
 int logind_new(sd_event *event, const struct logind_options *options,
@@ -227,7 +778,7 @@ int logind_new(sd_event *event, const struct logind_options *options,
 		logind_free(l);
 		return r;
 	}
-	logind_connect(l);
+	connect_bus(l);
 	*ret = l;
 	return 0;
 }
@@ -236,7 +787,7 @@ struct logind *logind_free(struct logind *l)
 {
 	if (!l)
 		return NULL;
-	logind_disconnect(l);
+	disconnect_bus(l);
 	if (l->lock >= 0)
 		close(l->lock);
 	sd_event_source_disable_unref(l->timer);

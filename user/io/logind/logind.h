@@ -135,7 +135,5 @@ void logind_list_holders(struct logind *l);
 void logind_reload(struct logind *l);
 
 void logind_get_state(const struct logind *l, struct logind_state *ret);
-/* "up", "slow", … */
-const char *logind_status_name(enum logind_status status);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads logind's messages, whatever is in them. */
+/* Takes bodies apart, whatever is in them. */
+#include "io/logind/read.h"
+
 #include <errno.h>
 #include <string.h>
-
-#include "io/logind/priv.h"
 
 /* What sd-bus says of a body that ends too soon, is of another type, or is none at all. */
 static int checked(int r)
@@ -115,8 +115,9 @@ static void add_holder(struct logind_holder *list, size_t ends[static RANK_COUNT
 	ends[rank]++;
 }
 
-int logind_read_holders(sd_bus_message *m, const struct logind *l, struct logind_holder *list,
-			size_t *ret_n)
+int logind_read_holders(sd_bus_message *m,
+			bool (*is_own)(const void *userdata, const struct logind_holder *holder),
+			const void *userdata, struct logind_holder *list, size_t *ret_n)
 {
 	int r = sd_bus_message_enter_container(m, 'a', "(ssssuu)");
 	size_t ends[RANK_COUNT] = {};
@@ -129,7 +130,7 @@ int logind_read_holders(sd_bus_message *m, const struct logind *l, struct logind
 					&h.pid);
 		if (r <= 0 || strcmp(mode, "delay") != 0 || !is_of_shutdown(what))
 			continue;
-		h.own = logind_lock_is_own(l, &h);
+		h.own = is_own(userdata, &h);
 		add_holder(list, ends, &h);
 	}
 	if (r < 0)
