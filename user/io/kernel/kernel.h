@@ -120,8 +120,6 @@ int kern_read_stats(const struct kern *kern, struct graced_stat *ret);
  * which makes each run dearer. -EPERM without CAP_SYS_ADMIN.
  */
 int kern_stats_enable(void);
-/* Time and number of runs of all attached programs so far, of the runs the kernel took time of. */
-int kern_run_time(const struct kern *kern, uint64_t *ret_ns, uint64_t *ret_runs);
 uint64_t kern_recursion_misses(const struct kern *kern);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of io/kernel share. */
+/* What tests of the BPF programs see of io/kernel/kernel, which alone includes this otherwise. */
 #ifndef IO_KERNEL_PRIV_H
 #define IO_KERNEL_PRIV_H
 
