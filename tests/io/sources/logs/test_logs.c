@@ -364,11 +364,10 @@ static void test_flood(void **state)
 	make_dir(t, "pods/default_web-0_" UID1);
 	make_many(t, true, 1, 16384);
 	expect_soon(t, UID1, "web-0");
-	assert_int_equal(podsrc_logs_dropped(t->src), 0);
+	fares(t, PODSRC_UP);
 	make_many(t, true, 16384, 16385);
 	expect_soon(t, UID1, "");
 	fares(t, PODSRC_DOWN);
-	assert_in_range(podsrc_logs_dropped(t->src), 16385, UINT32_MAX);
 	for (unsigned int i = 1; i < 16385; i++)
 		assert_int_equal(rmdir(numbered(t, true, i)), 0);
 	expect_soon(t, UID1, "web-0");

@@ -203,11 +203,6 @@ int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
 	return 0;
 }
 
-uint64_t podsrc_logs_dropped(const struct podsrc_logs *src)
-{
-	return src->pods.dropped + src->containers.dropped;
-}
-
 /* NULL where nothing is wrong. */
 static const char *trouble(const struct podsrc_logs_table *t, char ret[static 160])
 {

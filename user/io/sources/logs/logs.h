@@ -54,7 +54,4 @@ void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *
 /* How it fares; reads what changed. PODSRC_OFF where there is no pods/. */
 void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret);
 
-/* Names that did not fit, since the start; those beyond the first too many are not counted. */
-uint64_t podsrc_logs_dropped(const struct podsrc_logs *src);
-
 #endif

@@ -101,7 +101,6 @@ static int read_names(struct podsrc_logs_table *t, DIR *dir)
 			r = add(t, entry->d_name);
 	}
 	if (t->overflow) {
-		t->dropped += t->n + 1;
 		podsrc_logs_table_clear(t);
 		t->overflow = true;
 	}

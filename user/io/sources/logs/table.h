@@ -29,7 +29,6 @@ struct podsrc_logs_table {
 	size_t n, room;
 	int error;	      /* of the last attempt to open the directory */
 	bool overflow;	      /* it holds too much: list is empty */
-	uint64_t dropped;     /* names that fell off, since the start */
 	int64_t stamp_ns;     /* of the directory when it was read; 0: read it again */
 	int64_t credit_ns;    /* CPU time that reading it again may take now */
 	uint64_t credited_ns; /* CLOCK_BOOTTIME: when that was so much */
