@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decides when the kubelet, or the API server, is asked, and keeps who waits for what. */
+/* Decides when the kubelet, or the API server, is asked, reports what its answer has, and ends the
+ * look-ups that wait for it. */
 #include "io/sources/kubelet/kubelet.h"
 
 #include <errno.h>
@@ -8,10 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
+#include "base/duration.h"
 #include "io/proc/clock.h"
-#include "io/sources/kubelet/priv.h"
+#include "io/sources/kubelet/options.h"
+#include "io/sources/kubelet/secrets.h"
+#include "wire/kubernetes/pods.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -24,6 +29,65 @@
 
 /* One question may begin when the last one has been over for so many times what it took. */
 #define REST_SHARE 3
+
+#define SLICE_NS   500000
+#define SLICE_GONE 64
+
+/* Answers in a row. */
+#define BEHIND_MAX 3
+
+struct uid {
+	char text[META_UID_MAX];
+};
+
+/* Uids in the order they came, or sorted. */
+struct uids {
+	struct uid *list;
+	size_t n, room;
+	bool full;   /* there were more */
+	bool by_api; /* some of them are pods of the API, not static ones */
+};
+
+/* A caller waits for an answer to question number `question`, or a later one. */
+struct lookup {
+	struct uid uid;
+	uint64_t question; /* the number of the one whose answer counts; 0: it is over */
+	bool found;
+};
+
+struct podsrc_kubelet {
+	sd_event *event;
+	struct fetch *fetch;
+	struct podsrc_sink sink;
+	enum meta_source source; /* the kubelet or the API server */
+	char *url;		 /* with its query */
+
+	char *ca_file, *server_name, *token_file, *client_file;
+	uint64_t interval_ns, timeout_ns, gap_ns;
+
+	struct podsrc_state state; /* its where is the URL without the query */
+	bool addressed;		   /* an address of its host was known once */
+	sd_event_source *timer;	   /* asks */
+	sd_event_source *work;	   /* takes the answer apart */
+
+	struct fetch_call *call;     /* NULL: nothing is asked */
+	uint64_t questions;	     /* asked so far */
+	uint64_t asked_ns, ended_ns; /* the last one; CLOCK_BOOTTIME */
+	bool hurried;		     /* the next one is to come soon */
+	char *reply;		     /* mapped; NULL: nothing came */
+	size_t reply_len;
+
+	uint64_t version;     /* of the last one that was taken; 0: it does not tell */
+	unsigned int behind;  /* answers in a row that were older */
+	struct podjson *walk; /* NULL: none is taken apart */
+	bool leaving_out;     /* the pod whose containers come now */
+	struct uids before, now;
+	size_t gone_at; /* of before: the next to be looked for in now; valid without a walk */
+	bool comparing;
+
+	struct lookup lookups[PODSRC_KUBELET_LOOKUPS_MAX];
+	size_t n_lookups;
+};
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -56,22 +120,6 @@ static void plan(struct podsrc_kubelet *k)
 	sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct podsrc_kubelet *k = userdata;
-
-	(void)source;
-	(void)usec;
-	if (is_busy(k))
-		return 0;
-	k->questions++;
-	k->asked_ns = clock_boot_ns();
-	k->state.retry_ns = 0;
-	k->hurried = false;
-	podsrc_kubelet_ask(k);
-	return 0;
-}
-
 static void tell(struct podsrc_kubelet *k, const char *uid, enum meta_result result)
 {
 	k->state.lookups[result]++;
@@ -85,7 +133,7 @@ static void answer(struct podsrc_kubelet *k, enum meta_result unless_found, bool
 	size_t n = k->n_lookups, kept = 0, added;
 
 	for (size_t i = 0; i < n; i++) {
-		struct podsrc_kubelet_lookup one = k->lookups[i];
+		struct lookup one = k->lookups[i];
 
 		if (!all && one.question > k->questions) {
 			k->lookups[kept++] = one;
@@ -99,15 +147,26 @@ static void answer(struct podsrc_kubelet *k, enum meta_result unless_found, bool
 	k->n_lookups = kept + added;
 }
 
+/* Forgets the answer's bytes. */
+static void forget_reply(struct podsrc_kubelet *k)
+{
+	if (k->reply)
+		munmap(k->reply, PODSRC_KUBELET_REPLY_MAX);
+	k->reply = NULL;
+	k->reply_len = 0;
+}
+
 static void end(struct podsrc_kubelet *k)
 {
-	podsrc_kubelet_forget(k);
+	forget_reply(k);
 	/* The answer's pods were taken apart in many small blocks. */
 	malloc_trim(0);
 	k->ended_ns = clock_boot_ns();
 }
 
-void podsrc_kubelet_down(struct podsrc_kubelet *k, const char *format, ...)
+/* The question is over. Sets why, and when the next one is due. */
+__attribute__((format(printf, 2, 3))) static void go_down(struct podsrc_kubelet *k,
+							  const char *format, ...)
 {
 	uint64_t wait_ns = RETRY_LAST_NS;
 	va_list args;
@@ -125,7 +184,7 @@ void podsrc_kubelet_down(struct podsrc_kubelet *k, const char *format, ...)
 	plan(k);
 }
 
-void podsrc_kubelet_up(struct podsrc_kubelet *k, const struct podjson_counts *counts)
+static void go_up(struct podsrc_kubelet *k, const struct podjson_counts *counts)
 {
 	int n;
 
@@ -141,7 +200,8 @@ void podsrc_kubelet_up(struct podsrc_kubelet *k, const struct podjson_counts *co
 	plan(k);
 }
 
-void podsrc_kubelet_found(struct podsrc_kubelet *k, const char *uid)
+/* Marks the look-ups that wait for this pod. */
+static void mark_found(struct podsrc_kubelet *k, const char *uid)
 {
 	for (size_t i = 0; i < k->n_lookups; i++)
 		if (k->lookups[i].question <= k->questions &&
@@ -149,9 +209,342 @@ void podsrc_kubelet_found(struct podsrc_kubelet *k, const char *uid)
 			k->lookups[i].found = true;
 }
 
+/* --- the answer --------------------------------------------------------------------------------- */
+
+static void add_uid(struct uids *uids, const char *uid)
+{
+	size_t room = uids->room ? uids->room * 2 : 128;
+
+	if (uids->n == PODSRC_KUBELET_PODS_MAX) {
+		uids->full = true;
+		return;
+	}
+	if (uids->n == uids->room) {
+		void *list = reallocarray(uids->list, room, sizeof(uids->list[0]));
+
+		if (!list) {
+			uids->full = true;
+			return;
+		}
+		uids->list = list;
+		uids->room = room;
+	}
+	strcpy(uids->list[uids->n++].text, uid);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Older than what was told: from a server that is behind. After three of them that is how it is, as
+ * where the database was restored. */
+static bool is_behind(const struct podsrc_kubelet *k)
+{
+	struct podjson_list list;
+
+	podjson_get_list(k->walk, &list);
+	return list.version && list.version < k->version && k->behind < BEHIND_MAX;
+}
+
+static void on_pod(void *userdata, const struct podjson_pod *pod)
+{
+	struct podsrc_kubelet *k = userdata;
+	struct meta_pod meta = pod->meta;
+
+	/* The kubelet lists static pods as such, never by their mirrors (pkg/kubelet/pod, GetPods):
+	 * one that says it is a mirror is somebody's who wants to be taken for a static pod. The
+	 * API's are images, which come and go without the pods. */
+	k->leaving_out = pod->mirror || is_behind(k);
+	if (k->leaving_out)
+		return;
+	/* Anybody can write the annotation that a kubelet puts on its static pods. */
+	if (k->source == META_API)
+		meta.is_static = false;
+	add_uid(&k->now, meta.uid);
+	k->now.by_api |= !meta.is_static;
+	mark_found(k, meta.uid);
+	meta.source = k->source;
+	meta.asked_ns = k->asked_ns;
+	k->sink.pod(k->sink.userdata, &meta);
+}
+
+static void on_container(void *userdata, const struct meta_container *container)
+{
+	struct podsrc_kubelet *k = userdata;
+	struct meta_container meta = *container;
+
+	meta.source = k->source;
+	if (!k->leaving_out)
+		k->sink.container(k->sink.userdata, &meta);
+}
+
+/* Begins to take the answer apart. */
+static void take_reply(struct podsrc_kubelet *k)
+{
+	k->now.n = 0;
+	k->now.full = k->now.by_api = false;
+	if (podjson_new(k->reply ?: "", k->reply_len, &k->walk) < 0) {
+		go_down(k, "there is no memory for its answer");
+		return;
+	}
+	sd_event_source_set_enabled(k->work, SD_EVENT_ON);
+}
+
+/* A kubelet that was started while the API is away, or has not yet heard of it, lists static pods
+ * alone: that says nothing of the others, which run on. */
+static bool is_ignorant(const struct podsrc_kubelet *k)
+{
+	return k->source == META_KUBELET && k->before.by_api && !k->now.by_api;
+}
+
+static void end_walk(struct podsrc_kubelet *k)
+{
+	k->walk = podjson_free(k->walk);
+	sd_event_source_set_enabled(k->work, SD_EVENT_OFF);
+}
+
+/* The walk went to the end of a whole answer. */
+static void begin_comparing(struct podsrc_kubelet *k)
+{
+	bool behind = is_behind(k);
+	struct podjson_list list;
+
+	podjson_get_list(k->walk, &list);
+	k->behind = behind ? k->behind + 1 : 0;
+	if (behind || list.partial) {
+		end_walk(k);
+		go_down(k, "%s",
+			behind ? "its list is older than the one before"
+			       : "its list goes on elsewhere (continue)");
+		return;
+	}
+	k->version = list.version;
+	if (k->now.n)
+		qsort(k->now.list, k->now.n, sizeof(k->now.list[0]), by_text);
+	k->comparing = true;
+	k->gone_at = 0;
+}
+
+static void finish(struct podsrc_kubelet *k)
+{
+	struct uids before = k->before;
+	bool whole = !k->now.full && !is_ignorant(k);
+	struct podjson_counts counts;
+
+	podjson_get_counts(k->walk, &counts);
+	end_walk(k);
+	k->comparing = false;
+	if (!is_ignorant(k)) {
+		k->before = k->now;
+		k->now = before;
+	}
+	if (whole && k->sink.listed)
+		k->sink.listed(k->sink.userdata, k->source, k->asked_ns);
+	go_up(k, &counts);
+}
+
+/* Tells the pods that were listed before and are not now. With more pods than are kept, one that is
+ * not among those kept may still be there. */
+static void compare(struct podsrc_kubelet *k)
+{
+	size_t limit = k->gone_at + SLICE_GONE;
+
+	if (k->now.full || is_ignorant(k))
+		k->gone_at = k->before.n;
+	for (; k->gone_at < k->before.n && k->gone_at < limit; k->gone_at++) {
+		const char *uid = k->before.list[k->gone_at].text;
+		struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = k->asked_ns};
+
+		if (k->now.n &&
+		    bsearch(uid, k->now.list, k->now.n, sizeof(k->now.list[0]), by_text))
+			continue;
+		strcpy(gone.uid, uid);
+		k->sink.pod(k->sink.userdata, &gone);
+	}
+	if (k->gone_at == k->before.n)
+		finish(k);
+}
+
+static void give_up(struct podsrc_kubelet *k, int error)
+{
+	struct podjson_counts counts;
+	size_t len = k->reply_len;
+
+	podjson_get_counts(k->walk, &counts);
+	end_walk(k);
+	if (error == -ENOMEM)
+		go_down(k, "there is no memory for its answer");
+	else if (counts.pods == 0)
+		go_down(k, "its answer of %zu bytes is no list of pods", len);
+	else
+		go_down(k, "its list of pods breaks off after %llu of them",
+			(unsigned long long)counts.pods);
+}
+
+/* A turn of the loop's worth of the answer. */
+static int on_work(sd_event_source *source, void *userdata)
+{
+	struct podsrc_kubelet *k = userdata;
+	const struct podjson_sink sink = {k, on_pod, on_container, NULL};
+	uint64_t end_ns = clock_monotonic_ns() + SLICE_NS;
+	int r;
+
+	(void)source;
+	if (k->comparing) {
+		compare(k);
+		return 0;
+	}
+	do
+		r = podjson_next(k->walk, &sink);
+	while (r > 0 && clock_monotonic_ns() < end_ns);
+	if (r < 0)
+		give_up(k, r);
+	else if (r == 0)
+		begin_comparing(k);
+	return 0;
+}
+
+/* --- the question ------------------------------------------------------------------------------- */
+
+/* The answer has a mapping of its own, of which only what is written takes memory: it does not
+ * tear holes into the heap, nor is it moved while it grows. */
+static int on_data(void *userdata, const void *data, size_t len)
+{
+	struct podsrc_kubelet *k = userdata;
+	void *at;
+
+	if (!k->reply) {
+		at = mmap(NULL, PODSRC_KUBELET_REPLY_MAX, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (at == MAP_FAILED)
+			return -ENOMEM;
+		k->reply = at;
+	}
+	if (len > PODSRC_KUBELET_REPLY_MAX - k->reply_len)
+		return -EMSGSIZE;
+	memcpy(k->reply + k->reply_len, data, len);
+	k->reply_len += len;
+	return 0;
+}
+
+static void down_by_status(struct podsrc_kubelet *k, long status)
+{
+	bool is_api = k->source == META_API;
+
+	if (status == 401 && k->token_file)
+		go_down(k, "it refuses the token in %s (401)", k->token_file);
+	else if (status == 401 && k->client_file)
+		go_down(k, "it refuses the client certificate in %s (401)", k->client_file);
+	else if (status == 401)
+		go_down(k, "it wants a token (401): none is configured");
+	else if (status == 403)
+		go_down(
+			k, "not allowed to see pods (403): wants %s, for whom %s names",
+			is_api ? "list pods" : "get nodes/pods, nodes/proxy before Kubernetes 1.33",
+			k->token_file ?: k->client_file ?: "no file");
+	else if (status == 404)
+		go_down(k, "there is nothing here (404)%s",
+			is_api ? "" : ": the path should be /pods");
+	else if (status >= 300 && status < 400)
+		go_down(k, "it sends elsewhere (%ld), which is not followed", status);
+	else
+		go_down(k, "it answers with an error (%ld)", status);
+}
+
+static void down_by_error(struct podsrc_kubelet *k, const struct fetch_result *result)
+{
+	char patience[DURATION_SIZE];
+
+	if (result->error == -EKEYREJECTED)
+		go_down(k, "the CA in %s does not vouch for it%s%s: %s", k->ca_file,
+			k->server_name ? " as " : "", k->server_name ?: "", result->text);
+	else if (result->error == -EACCES && k->client_file)
+		go_down(k, "the client certificate in %s cannot be used: %s", k->client_file,
+			result->text);
+	else if (result->error == -ETIMEDOUT)
+		go_down(k, "no whole answer came within %s",
+			duration_format(k->timeout_ns, patience));
+	else if (result->error == -EMSGSIZE)
+		go_down(k, "its answer is longer than %zu MiB", PODSRC_KUBELET_REPLY_MAX >> 20);
+	else
+		go_down(k, "%s", result->text);
+}
+
+static void on_done(void *userdata, const struct fetch_result *result)
+{
+	struct podsrc_kubelet *k = userdata;
+
+	k->call = NULL;
+	if (result->error)
+		down_by_error(k, result);
+	else if (result->status != 200)
+		down_by_status(k, result->status);
+	else
+		take_reply(k);
+}
+
+static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *secrets)
+{
+	static const char *const headers[] = {"Accept: application/json", NULL};
+	struct fetch_request request = {
+		.url = k->url,
+		.headers = headers,
+		.ca_file = k->ca_file,
+		.server_name = k->server_name,
+		.client_pem = secrets->client,
+		.token = secrets->token,
+		.max_bytes = PODSRC_KUBELET_REPLY_MAX,
+		.timeout_ns = k->timeout_ns,
+		.data = on_data,
+		.done = on_done,
+		.userdata = k,
+	};
+
+	return fetch_start(k->fetch, &request, &k->call);
+}
+
+/* Sends the question. What comes of it ends in go_down() or take_reply(). */
+static void ask(struct podsrc_kubelet *k)
+{
+	struct podsrc_kubelet_secrets secrets;
+	struct podsrc_kubelet_why why;
+	int r = podsrc_kubelet_secrets_read(k->token_file, k->client_file, &secrets, &why);
+	int start_error = 0;
+
+	podsrc_kubelet_secrets_expiry(&secrets, &k->state.credential);
+	if (r >= 0 && k->ca_file)
+		r = podsrc_kubelet_file("CA", k->ca_file, &why);
+	if (r >= 0)
+		start_error = start(k, &secrets);
+	podsrc_kubelet_secrets_done(&secrets);
+	if (r < 0)
+		go_down(k, "%s", why.text);
+	else if (start_error < 0)
+		go_down(k, "cannot ask it: %s", strerror(-start_error));
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct podsrc_kubelet *k = userdata;
+
+	(void)source;
+	(void)usec;
+	if (is_busy(k))
+		return 0;
+	k->questions++;
+	k->asked_ns = clock_boot_ns();
+	k->state.retry_ns = 0;
+	k->hurried = false;
+	ask(k);
+	return 0;
+}
+
+/* --- the source --------------------------------------------------------------------------------- */
+
 void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 {
-	struct podsrc_kubelet_lookup lookup = {.question = k->questions + 1};
+	struct lookup lookup = {.question = k->questions + 1};
 
 	if (strlen(pod_uid) >= sizeof(lookup.uid.text)) {
 		tell(k, pod_uid, META_ABSENT);
@@ -221,7 +614,7 @@ static int join_loop(struct podsrc_kubelet *k)
 
 	if (r < 0)
 		return r;
-	r = sd_event_add_defer(k->event, &k->work, podsrc_kubelet_on_work, k);
+	r = sd_event_add_defer(k->event, &k->work, on_work, k);
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(k->work, SD_EVENT_OFF);
@@ -261,7 +654,7 @@ struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k)
 	if (!k)
 		return NULL;
 	fetch_cancel(k->call);
-	podsrc_kubelet_forget(k);
+	forget_reply(k);
 	podjson_free(k->walk);
 	sd_event_source_disable_unref(k->timer);
 	sd_event_source_disable_unref(k->work);

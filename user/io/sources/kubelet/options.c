@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Refuses options by which a token, or trust, would go to whoever answers. */
+#include "io/sources/kubelet/options.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "io/sources/kubelet/priv.h"
 
 struct host {
 	char text[128];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads what shows who asks, as it is now: the token, the client certificate with its key. */
+#include "io/sources/kubelet/secrets.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "io/files/fd.h"
-#include "io/sources/kubelet/priv.h"
 #include "io/tls/certificate.h"
 #include "wire/kubernetes/token.h"
 

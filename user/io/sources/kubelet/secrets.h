@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What shows who asks: the token, and the client certificate with its key. */
+#ifndef IO_SOURCES_KUBELET_SECRETS_H
+#define IO_SOURCES_KUBELET_SECRETS_H
+
+#include "io/sources/kubelet/kubelet.h"
+
+/* Whether libcurl, which opens the file by itself, would not wait for a writer of it: 0, or -errno
+ * and a sentence for a person. what: "CA". */
+int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why);
+
+struct podsrc_kubelet_secrets {
+	char *token;  /* NULL: none */
+	char *client; /* PEM with certificate and key; NULL: none */
+};
+
+/* Reads those of the files that are not NULL. *ret has those that can be read, for the caller to
+ * release either way; on failure a sentence for a person and -errno. */
+int podsrc_kubelet_secrets_read(const char *token_file, const char *client_file,
+				struct podsrc_kubelet_secrets *ret,
+				struct podsrc_kubelet_why *ret_why);
+/* Overwrites and frees them. */
+void podsrc_kubelet_secrets_done(struct podsrc_kubelet_secrets *secrets);
+/* The one that expires first; all zero when none tells. */
+void podsrc_kubelet_secrets_expiry(const struct podsrc_kubelet_secrets *secrets,
+				   struct credential *ret);
+
+#endif
