@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads a service's properties off a message: the few that matter, if they are of their type. */
-#include <errno.h>
+#include "io/sources/units/read.h"
 
-#include "io/sources/units/priv.h"
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 /* systemd 252 has 330 for a service. */
 #define PROPERTIES_MAX 2048
@@ -31,7 +33,7 @@ static const struct property *find(const char *name)
 	return NULL;
 }
 
-/* A property of another type than it should be is not told. */
+/* A property of another type than it should be is skipped. */
 static int read_value(sd_bus_message *m, const struct property *p, struct unitfacts *ret)
 {
 	const char *type = NULL;
