@@ -315,7 +315,7 @@ fi
 
 # Modules are named by their path below user/ and without extension, all else as it is.
 is_there() { # PATH
-	[[ -e $1 || -e user/$1 || -e user/$1.c || -e user/$1.h ]]
+	[[ -e $1 || -e $1.c || -e user/$1 || -e user/$1.c || -e user/$1.h ]]
 }
 named_in() { # FILE, PATTERN of what stands in backquotes
 	grep -oE "\`$2\`" "$1" | tr -d '`' | sort -u
