@@ -116,6 +116,29 @@ static void the_api_server_says_which_pods_are_wanted(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+/* The API server lists the mirror of a static pod, which has another uid. */
+static void the_api_server_does_not_provide_whether_a_static_pod_is_wanted(void **state)
+{
+	const struct box manifest = {.uid = "f96a61443d9ed997b9aaf46f36bd9063"};
+	struct podstage *s = podstage_of(state);
+	struct kubestage_pod pod = {.name = "cart-0", .ready = true};
+	struct box box, fixed;
+	struct kubestage k;
+
+	podstage_box(s, NULL, &box);
+	podstage_box(s, &manifest, &fixed);
+	fixed.owns_pod = true;
+	pod.uid = box.uid;
+	kubestage_open_api(&k, &s->tree, &pod, 1);
+	json_decref(kubestage_await_line(&k, box.uid, "{'desired':true,'orphan':false}"));
+	json_decref(kubestage_await_line(
+		&k, fixed.uid,
+		"{'state':'sync','pod':{'static':true},'desired':null,'orphan':null}"));
+	kubestage_close(&k);
+	assert_int_equal(box_remove(&fixed), 0);
+	assert_int_equal(box_remove(&box), 0);
+}
+
 /* The kubelet is the only source: of the sandbox it says nothing. */
 static void what_the_list_lacks_is_the_sandbox(void **state)
 {
@@ -165,6 +188,8 @@ int main(void)
 		      an_eviction_is_told_as_one),
 		CLAIM("the API server says which pods are wanted",
 		      the_api_server_says_which_pods_are_wanted),
+		CLAIM("the API server does not provide whether a static pod is wanted",
+		      the_api_server_does_not_provide_whether_a_static_pod_is_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, podstage_open, podstage_close);

@@ -65,10 +65,20 @@ static bool admits(void *userdata, pid_t pid)
 	return r == 0;
 }
 
+/* The source that lists such pods has answered: a pod that it does not list is not wanted. */
+static bool lister_answers(const struct manager *m, bool is_static)
+{
+	struct podsrc_state state;
+
+	lookup_get_state(m, meta_lister(sources_asked(m->options), is_static), &state);
+	return state.status == PODSRC_UP;
+}
+
 struct telling {
 	struct buf *out;
 	uint64_t lines;
 	struct pods_record record;
+	bool lister_answers[2]; /* [1]: of static pods */
 };
 
 static void tell_pod(void *userdata, const struct podview *pod)
@@ -76,19 +86,9 @@ static void tell_pod(void *userdata, const struct podview *pod)
 	struct telling *t = userdata;
 
 	t->record.view = *pod;
+	t->record.desired_known = t->lister_answers[pod->is_static];
 	pods_json(t->out, &t->record);
 	t->lines++;
-}
-
-/* It has answered, so that a pod that it does not list is none that it wants. */
-static bool lister_tells(const struct manager *m)
-{
-	struct podsrc_state state;
-
-	if (!m->lookup)
-		return false;
-	lookup_get_state(m, meta_lister(sources_asked(m->options), false), &state);
-	return state.status == PODSRC_UP;
 }
 
 /* What a command on this host cannot know by itself. */
@@ -121,8 +121,9 @@ static int answer(void *userdata, enum control_command command, struct buf *out,
 		.out = out,
 		.record = {.at_ns = now,
 			   .wall_ns = (int64_t)now + clock_wall_offset_ns(),
-			   .node = name ? name : node,
-			   .desired_known = lister_tells(d->manager)},
+			   .node = name ? name : node},
+		.lister_answers = {lister_answers(d->manager, false),
+				   lister_answers(d->manager, true)},
 	};
 
 	if (command == CONTROL_SETTINGS) {

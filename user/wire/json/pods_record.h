@@ -13,7 +13,7 @@ struct pods_record {
 	uint64_t at_ns;	    /* CLOCK_BOOTTIME */
 	int64_t wall_ns;    /* since 1970, UTC */
 	const char *node;   /* NULL: not known */
-	bool desired_known; /* the kubelet was asked and has answered */
+	bool desired_known; /* the source that lists such pods has answered */
 	bool gone;	    /* the daemon knows it no longer; the rest is what it knew last */
 	struct podview view;
 };
