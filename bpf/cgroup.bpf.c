@@ -213,7 +213,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	__u64 parent_id = BPF_CORE_READ(parent, kn, id);
 	__u64 id = BPF_CORE_READ(cg, kn, id);
 	struct graced_ev_cgroup *ev;
-	bool in_unit = false;
+	bool in_unit = false, foreign;
 	__u32 len;
 
 	if (w.level > WATCH_LEVELS) {
@@ -236,14 +236,18 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 		in_unit = is_unit();
 	}
 	len = name_read(cg);
-	ev = emit_begin(GRACED_EV_CGROUP_NEW, sizeof(*ev), id, NULL);
 	w.kind = kind_by_name(len, up->kind == GRACED_WATCH_POD);
-	/* Without the record it takes the daemon longer to find out what it is. */
-	if (w.delegated_level && !cfg_delegated && w.kind != GRACED_WATCH_SERVICE)
+	foreign = w.delegated_level && !cfg_delegated && w.kind != GRACED_WATCH_SERVICE;
+	if (foreign)
 		w.kind = GRACED_WATCH_BRANCH;
-	else if (w.kind == GRACED_WATCH_BRANCH && (!ev || may_be_task(w.level, len, in_unit)))
+	else if (w.kind == GRACED_WATCH_BRANCH && may_be_task(w.level, len, in_unit))
 		w.kind = GRACED_WATCH_MAYBE;
+	/* Linux 6.1 does not learn from a second test that a record is not NULL: there is one. */
+	ev = emit_begin(GRACED_EV_CGROUP_NEW, sizeof(*ev), id, NULL);
 	if (!ev) {
+		/* Without the record it takes the daemon longer to find out what it is. */
+		if (w.kind == GRACED_WATCH_BRANCH && !foreign)
+			w.kind = GRACED_WATCH_MAYBE;
 		w.counts.lost = 1;
 		watch_insert(id, &w);
 		return;
