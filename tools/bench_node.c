@@ -22,6 +22,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
 #include "lib/box/box.h"
@@ -36,7 +37,6 @@
 #define LISTED		 1000 /* containers of a storm the runtime still, or already, knows */
 #define AHEAD		 50   /* of them are known before their cgroup is made */
 #define TICK_USEC	 10000
-#define NS_PER_S	 UINT64_C(1000000000)
 
 enum box_role { SANDBOX, MAIN, PROXY, ROLES };
 

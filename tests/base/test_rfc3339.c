@@ -5,9 +5,8 @@
 #include <time.h>
 
 #include "base/rfc3339.h"
+#include "base/time.h"
 #include "lib/claim.h"
-
-#define NS_PER_S 1000000000ll
 
 static void test_known_instants(void **state)
 {

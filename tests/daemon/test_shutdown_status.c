@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "io/proc/clock.h"
 #include "lib/box/box.h"
 #include "lib/box/send.h"
@@ -18,10 +19,9 @@
 #include "lib/shutdown/logindmock.h"
 
 /* As long as the daemon's list of pods is told nothing new. */
-#define POLL	 "10m"
-#define NS_PER_S 1000000000ULL
+#define POLL	"10m"
 /* How long after its container's death a pod's status is written by a kubelet that is slow. */
-#define SLOW_US	 9000000
+#define SLOW_US 9000000
 
 #define STATUS_CLAIM(sentence, fn)                  \
 	{                                           \

@@ -6,13 +6,12 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "core/pods/kill_grace.h"
 #include "core/shutdown/plan.h"
-#include "kubelet/vectors.h"
 #include "kubelet/seconds.h"
+#include "kubelet/vectors.h"
 #include "wire/kubernetes/shutdown_state.h"
-
-#define NS_PER_MS 1000000
 
 static json_t *write_range(int32_t priority, int64_t seconds)
 {

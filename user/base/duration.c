@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Durations from and to text. */
 #include "base/duration.h"
+#include "base/time.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NS_PER_S 1000000000ull
 
 static const struct {
 	const char *name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Nanoseconds since 1970 to calendar text. */
 #include "base/rfc3339.h"
+#include "base/time.h"
 
-#define NS_PER_S  1000000000
 #define S_PER_DAY 86400
 
 #define DAYS_PER_YEAR	     365

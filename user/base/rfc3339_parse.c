@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Calendar text to nanoseconds since 1970. */
 #include "base/rfc3339.h"
+#include "base/time.h"
 
 #include <errno.h>
 #include <stdbool.h>
-
-#define NS_PER_S 1000000000
 
 /* Reads that many digits and the character after them, if any is wanted. */
 static bool take(const char **at, unsigned int digits, char after, unsigned int *ret)

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "lib/claim.h"
 #include "wire/kubernetes/shutdown_state.h"
 
 #define START	    INT64_C(1635760800)
-#define NS_PER_S    INT64_C(1000000000)
 #define ZERO_ENDED  "\"endTime\":\"0001-01-01T00:00:00Z\"}"
 #define START_FIELD "{\"startTime\":\"2021-11-01T10:00:00"
 

@@ -13,10 +13,10 @@
 #include "app/log/say.h"
 #include "base/duration.h"
 #include "base/signame.h"
+#include "base/time.h"
 #include "core/kubelet/explain.h"
 
 #define RING_MAX (1ul << 30)
-#define NS_PER_S 1000000000
 
 /* Each takes an option's argument: NULL, or what the option wants instead. */
 typedef const char *(*take_fn)(struct options *o, const char *value);

@@ -4,8 +4,8 @@
 
 #include "app/config/take.h"
 #include "base/duration.h"
+#include "base/time.h"
 
-#define NS_PER_S     1000000000ULL
 #define WAIT_MAX     (30 * NS_PER_S)
 #define INTERVAL_MIN NS_PER_S
 

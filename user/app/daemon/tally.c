@@ -8,10 +8,9 @@
 #include "app/live/lookup.h"
 #include "app/live/manager.h"
 #include "app/log/log.h"
+#include "base/time.h"
 #include "io/proc/clock.h"
 #include "wire/prometheus/metrics.h"
-
-#define NS_PER_S 1000000000ULL
 
 /* The kubelet names a container under /var/log once it has started it, which is after its init was
  * looked up: names that were missing are queried again so often, for so long, and so many at once. */

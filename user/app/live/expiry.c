@@ -7,9 +7,8 @@
 #include "app/log/log.h"
 #include "base/duration.h"
 #include "base/rfc3339.h"
+#include "base/time.h"
 #include "io/proc/clock.h"
-
-#define NS_PER_S 1000000000ll
 
 static int64_t now_s(void)
 {

@@ -7,13 +7,12 @@
  * static pods are no different from others here, and nothing is requeued: which of one name may run
  * and when is seen, not decided.
  */
+#include "base/time.h"
 #include "core/engine/pods_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NS_PER_S 1000000000ULL
 
 static void drop_out(struct engine *e, struct epod *p)
 {

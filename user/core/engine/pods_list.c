@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "core/engine/pods_priv.h"
-
-#define NS_PER_S 1000000000ULL
 
 /* An API server answers from what it has heard, which may be behind what a kubelet has. */
 #define API_LAG_NS (10 * NS_PER_S)

@@ -8,9 +8,8 @@
  */
 #include <string.h>
 
+#include "base/time.h"
 #include "core/engine/pods_priv.h"
-
-#define NS_PER_S 1000000000ULL
 
 /* The stops of one end follow each other's exits at once; what comes later is about another. */
 #define WAVE_NS (10 * NS_PER_S)

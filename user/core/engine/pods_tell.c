@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "core/engine/pods_priv.h"
-
-#define NS_PER_S 1000000000ULL
 
 /* The worker takes 1 s where nothing is known, which would be no truth about the pod. */
 struct grace engine_pods_grace(const struct engine *e, const struct epod *p)

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "core/engine/shutdown_priv.h"
-
-#define NS_PER_S 1000000000ULL
 
 /* What it refuses it has counted. */
 void engine_shutdown_note(struct engine *e, const struct shutdown_event *event)

@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "core/kubelet/status_priv.h"
-
-#define NS_PER_S 1000000000LL
 
 /* Conditions the kubelet adds by itself, and what podstatus_settle() may. */
 #define OWN_CONDITIONS 8

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The arithmetic of a container's kill: base, hooks, turns, minimums. */
+#include "base/time.h"
 #include "core/pods/kill_grace.h"
 
 #include <string.h>
-
-#define NS_PER_S 1000000000ULL
 
 enum killgrace_why killgrace_why_of(const char *reason)
 {

@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "base/goduration.h"
+#include "base/time.h"
 #include "core/pods/kill_grace.h"
-
-#define NS_PER_S INT64_C(1000000000)
 
 struct errors {
 	shutplan_error_fn fn;

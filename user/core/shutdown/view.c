@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Puts the pods of a node into the groups of a shutdown, and adds their times up. */
+#include "base/time.h"
 #include "core/shutdown/view.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S   UINT64_C(1000000000)
 #define N_LISTS	   3
 #define N_HEARINGS 3
 

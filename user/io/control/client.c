@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/time.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
 
-#define NS_PER_MS  1000000
 #define RETRY_MS   50
 #define READ_BYTES (64u << 10)
 #define HEAD_BYTES 4096

@@ -4,11 +4,10 @@
 
 #include <stdio.h>
 
+#include "base/time.h"
 #include "core/kubelet/node_failure.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
-
-#define NS_PER_S INT64_C(1000000000)
 
 void podobj_json_text(struct buf *out, const char *key, const char *text)
 {

@@ -8,12 +8,12 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/time.h"
 #include "wire/json/discrepancy.h"
 #include "wire/json/parts.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 
-#define NS_PER_S      1000000000
 #define GRACE_MAX_S   1000000000.0
 #define NS_DECIMALS   9
 #define CONTAINER_MAX UINT32_MAX

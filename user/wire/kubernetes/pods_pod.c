@@ -2,11 +2,10 @@
 /* What a pod's JSON says of the pod itself. */
 #include <string.h>
 
+#include "base/time.h"
 #include "core/cgroup/part.h"
 #include "core/names/workload.h"
 #include "wire/kubernetes/pods_priv.h"
-
-#define NS_PER_S 1000000000
 
 static bool is_hex(char c)
 {

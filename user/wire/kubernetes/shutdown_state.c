@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/rfc3339.h"
+#include "base/time.h"
 #include "wire/json/writer.h"
 
 #define ZERO_TIME "0001-01-01T00:00:00Z"
-#define NS_PER_S  1000000000
 
 /* As time.RFC3339Nano: no zeros at the fraction's end, and no fraction of zeros alone. */
 static void add_time(struct buf *out, const char *key, bool set, int64_t wall_ns)

@@ -9,10 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/signame.h"
+#include "base/time.h"
 #include "wire/runtime/files_cut.h"
 
-#define NS_PER_S      1000000000ull
-#define NS_PER_US     1000ull
 #define US_PER_S      1000000ull
 #define DEFAULT_GRACE 10	/* s: Docker's and nerdctl's */
 #define SECONDS_MAX   INT32_MAX /* more is nonsense */

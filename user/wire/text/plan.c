@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "base/time.h"
 #include "wire/text/rows.h"
 
-#define NS_PER_S    UINT64_C(1000000000)
 #define SHORT_UNTIL 1000 /* seconds, which are told as such and as a range */
 
 static const struct rows_column columns[] = {

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "base/time.h"
 #include "base/utf8.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
 #define DIM    "\x1b[2m"
 
-#define NS_PER_S  1000000000u
 #define NOT_KNOWN "-"
 
 /* 120 columns with the spaces between them, where nothing is longer. */

@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/signame.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "wire/text/rows.h"
 
@@ -18,7 +19,6 @@
 #define YELLOW "\033[33m"
 #define ALARM  "\033[1;31m"
 
-#define NS_PER_S  1000000000u
 #define SHORT_UID 8
 #define SHORT_ID  12
 #define NOT_KNOWN "-"

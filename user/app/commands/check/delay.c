@@ -8,10 +8,8 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "io/logind/delay_drop.h"
-
-#define NS_PER_S  1000000000ULL
-#define NS_PER_US 1000
 
 static void add_seconds(struct buf *out, uint64_t ns)
 {

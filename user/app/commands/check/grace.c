@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 
-#define NS_PER_S  1000000000ULL
 #define NAMED_MAX 8
 
 struct fitting {

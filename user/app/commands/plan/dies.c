@@ -6,11 +6,10 @@
 
 #include "app/commands/plan/plans.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "core/kubelet/node_plan.h"
 #include "wire/json/plan.h"
 #include "wire/text/plan.h"
-
-#define NS_PER_S 1000000000
 
 static struct nodeplan_rules rules_of(const struct options *o)
 {

@@ -9,12 +9,11 @@
 #include "app/config/kubelet_file.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "core/shutdown/view.h"
 #include "io/logind/delay_drop.h"
 #include "wire/json/shutdown_view.h"
 #include "wire/text/shutdown_view.h"
-
-#define NS_PER_US 1000
 
 /* 0, 1 when it was said why not. Whoever names a file knows whose it is. */
 static int read_plan(const struct options *options, struct arena *arena, struct shutplan *ret)

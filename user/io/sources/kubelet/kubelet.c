@@ -13,12 +13,11 @@
 #include <time.h>
 
 #include "base/duration.h"
+#include "base/time.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/options.h"
 #include "io/sources/kubelet/secrets.h"
 #include "wire/kubernetes/pods.h"
-
-#define NS_PER_S 1000000000ull
 
 #define INTERVAL_NS (30 * NS_PER_S)
 #define TIMEOUT_NS  (10 * NS_PER_S)

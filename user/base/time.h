@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Units of time. Signed, so that they fit both times since boot and differences of wall clocks. */
+#ifndef BASE_TIME_H
+#define BASE_TIME_H
+
+#include <stdint.h>
+
+#define NS_PER_US INT64_C(1000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S  INT64_C(1000000000)
+
+#endif
