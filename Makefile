@@ -32,7 +32,7 @@ endif
 # --- flags ------------------------------------------------------------------------------------
 
 PKGS     := libbpf libelf zlib libsystemd jansson yaml-0.1 libprotobuf-c
-WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
+WARNINGS := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 MODE     := -O2 -g -ffunction-sections -fdata-sections $(HARDEN) -Werror
 

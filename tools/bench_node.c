@@ -260,7 +260,6 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 	struct node *node = userdata;
 	uint64_t due = (clock_monotonic_ns() - node->storm.from_ns) * node->storm.rate / NS_PER_S;
 
-	(void)usec;
 	if (many_done(&node->storm.many))
 		return end_storm(node);
 	due += AHEAD;
@@ -316,8 +315,6 @@ static int on_stdin(sd_event_source *source, int fd, uint32_t events, void *user
 	char *end;
 	int r;
 
-	(void)source;
-	(void)events;
 	if (n <= 0)
 		return sd_event_exit(node->event, 0);
 	node->len += (size_t)n;

@@ -26,8 +26,6 @@ struct node {
 
 static void ignore(void *userdata, const struct effect *effect)
 {
-	(void)userdata;
-	(void)effect;
 }
 
 static void tell(struct node *n, enum obs_type type)

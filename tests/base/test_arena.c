@@ -14,7 +14,6 @@ static void test_keeps(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	char *texts[1000];
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		char text[32];
 
@@ -35,7 +34,6 @@ static void test_zeroed(void **state)
 	static const size_t sizes[] = {1, 7, 16, 4095, 4096, 4097, 100000};
 	_cleanup_(arena_free) struct arena arena = {};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(sizes); i++) {
 		char *at = arena_alloc(&arena, sizes[i]);
 
@@ -51,7 +49,6 @@ static void test_limit(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {.limit = 64};
 
-	(void)state;
 	assert_non_null(arena_alloc(&arena, 33));
 	assert_null(arena_alloc(&arena, 17));
 	assert_non_null(arena_alloc(&arena, 16));
@@ -64,7 +61,6 @@ static void test_overflow(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {.limit = SIZE_MAX};
 
-	(void)state;
 	assert_null(arena_array(&arena, SIZE_MAX / 2, 3));
 	assert_null(arena_alloc(&arena, SIZE_MAX));
 	assert_null(arena_strndup(&arena, "", SIZE_MAX));

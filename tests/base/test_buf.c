@@ -12,7 +12,6 @@ static void test_empty(void **state)
 {
 	struct buf buf = {};
 
-	(void)state;
 	assert_string_equal(buf_str(&buf), "");
 	buf_reset(&buf);
 	buf_truncate(&buf, 0);
@@ -27,7 +26,6 @@ static void test_mixed_additions(void **state)
 {
 	_cleanup_(buf_free) struct buf buf = {};
 
-	(void)state;
 	buf_adds(&buf, "a string, ");
 	buf_add(&buf, "bytes\0", 6);
 	buf_addc(&buf, '!');
@@ -48,7 +46,6 @@ static void test_growth(void **state)
 {
 	_cleanup_(buf_free) struct buf buf = {};
 
-	(void)state;
 	for (unsigned int i = 0; i < 3000; i++) {
 		buf_printf(&buf, "%05u", i);
 		assert_int_equal(buf.len, 5 * (i + 1));
@@ -67,7 +64,6 @@ static void test_printf_at_the_edge(void **state)
 {
 	char text[600];
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	for (size_t before = 240; before <= 260; before++) {
 		for (int n = 0; n < 20; n++) {
@@ -87,7 +83,6 @@ static void test_reset(void **state)
 	_cleanup_(buf_free) struct buf buf = {.limit = 10};
 	const char *data;
 
-	(void)state;
 	buf_adds(&buf, "0123456789");
 	data = buf.data;
 	buf_addc(&buf, 'x');
@@ -106,7 +101,6 @@ static void test_limit(void **state)
 	static const size_t limits[] = {1, 2, 255, 256, 257, 511, 512, 1000};
 	char text[1001];
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	for (size_t i = 0; i < LEN(limits); i++) {
 		_cleanup_(buf_free) struct buf buf = {.limit = limits[i]};
@@ -129,7 +123,6 @@ static void test_error_sticks(void **state)
 {
 	_cleanup_(buf_free) struct buf buf = {.limit = 8};
 
-	(void)state;
 	buf_adds(&buf, "before");
 	buf_adds(&buf, "too long");
 	buf_addc(&buf, 'x');
@@ -147,7 +140,6 @@ static void test_huge_sizes(void **state)
 {
 	static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(sizes); i++) {
 		_cleanup_(buf_free) struct buf buf = {};
 		_cleanup_(buf_free) struct buf wide = {.limit = sizes[i]};
@@ -166,7 +158,6 @@ static void test_reserve(void **state)
 	_cleanup_(buf_free) struct buf buf = {};
 	char *at = buf_reserve(&buf, 1000);
 
-	(void)state;
 	assert_non_null(at);
 	memset(at, 'z', 1000);
 	buf_commit(&buf, 3);

@@ -15,7 +15,6 @@ static void test_nothing_queued(void **state)
 	struct deadline_queue q = {};
 	struct deadline d = {};
 
-	(void)state;
 	assert_null(deadline_first(&q));
 	assert_int_equal(deadline_set(&q, &d, 0), 0);
 	assert_int_equal(d.pos, 0);
@@ -31,7 +30,6 @@ static void test_soonest_first(void **state)
 	struct deadline d[LEN(times)] = {};
 	uint64_t last = 0;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(times); i++)
 		assert_int_equal(deadline_set(&q, &d[i], times[i]), 0);
 	for (size_t i = 0; i < LEN(times); i++) {
@@ -52,7 +50,6 @@ static void test_moves(void **state)
 	struct deadline_queue q = {};
 	struct deadline a = {}, b = {};
 
-	(void)state;
 	deadline_set(&q, &a, 10);
 	deadline_set(&q, &b, 20);
 	deadline_set(&q, &a, 30);
@@ -86,7 +83,6 @@ static void test_as_by_looking_at_all(void **state)
 	struct deadline d[MANY] = {};
 	uint64_t seed = 1;
 
-	(void)state;
 	for (int i = 0; i < 50000; i++) {
 		uint64_t r = scatter(&seed);
 		/* Few different times, so that many are equal; one in four is taken out. */

@@ -40,7 +40,6 @@ static void test_readable(void **state)
 		{"0.00000000000000000000000000000000000000000000000000000000001s", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		uint64_t ns = 42;
 
@@ -89,7 +88,6 @@ static void test_refused(void **state)
 		"1\xff",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		uint64_t ns = 42;
 
@@ -133,7 +131,6 @@ static void test_shown(void **state)
 		{UINT64_MAX, "213504d00h"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		char text[DURATION_SIZE];
 

@@ -39,7 +39,6 @@ static const struct {
 
 static void test_known(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		char text[GODURATION_SIZE];
 
@@ -50,7 +49,6 @@ static void test_known(void **state)
 
 static void test_read_back(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		int64_t ns = 1;
 
@@ -97,7 +95,6 @@ static void test_read(void **state)
 	};
 	int64_t ns = 77;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(bad); i++) {
 		assert_int_equal(goduration_parse(bad[i], &ns), -EBADMSG);
 		assert_int_equal(ns, 77);

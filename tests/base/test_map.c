@@ -20,7 +20,6 @@ static void test_empty(void **state)
 	struct map map = {};
 	size_t pos = 0;
 
-	(void)state;
 	assert_null(map_get(&map, 1));
 	assert_null(map_get(&map, 0));
 	assert_null(map_remove(&map, 1));
@@ -35,7 +34,6 @@ static void test_refused(void **state)
 	struct map map = {};
 	int value;
 
-	(void)state;
 	assert_int_equal(map_put(&map, 0, &value), -EINVAL);
 	assert_int_equal(map_put(&map, 1, NULL), -EINVAL);
 	assert_int_equal(map.count, 0);
@@ -50,7 +48,6 @@ static void test_replaces(void **state)
 	struct map map = {};
 	int a, b;
 
-	(void)state;
 	assert_int_equal(map_put(&map, 7, &a), 0);
 	assert_int_equal(map_put(&map, 7, &b), 0);
 	assert_int_equal(map.count, 1);
@@ -66,7 +63,6 @@ static void test_usable_after_done(void **state)
 	struct map map = {};
 	int value;
 
-	(void)state;
 	for (uint64_t key = 1; key <= 100; key++)
 		assert_int_equal(map_put(&map, key, &value), 0);
 	map_done(&map);
@@ -127,7 +123,6 @@ static void test_as_an_array(void **state)
 	static const uint64_t strides[] = {
 		1, 2, 16, 4096, 1ULL << 32, 1ULL << 40, 1ULL << 54, 0x9e3779b97f4a7c15ULL};
 
-	(void)state;
 	for (size_t s = 0; s < LEN(strides); s++) {
 		struct twin t = {};
 		uint64_t seed = s + 1;
@@ -144,7 +139,6 @@ static void test_as_an_array(void **state)
 
 static void test_emptied_one_by_one(void **state)
 {
-	(void)state;
 	for (uint64_t start = 0; start < KEYS; start += 37) {
 		struct twin t = {};
 
@@ -169,7 +163,6 @@ static void test_never_full(void **state)
 	struct map map = {};
 	int value;
 
-	(void)state;
 	for (uint64_t key = 1; key <= 100000; key++) {
 		assert_int_equal(map_put(&map, key, &value), 0);
 		assert_true(map.count * 4 <= map.n_slots * 3 + 4);
@@ -202,7 +195,6 @@ static void test_key(void **state)
 {
 	char text[65];
 
-	(void)state;
 	memset(text, 'a', sizeof(text));
 	for (size_t length = 0; length < sizeof(text); length++) {
 		uint64_t key = key_of(text, length, 0);

@@ -39,7 +39,6 @@ static const struct meant {
 
 static void test_meant(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(meant); i++) {
 		size_t at = nearest_find(meant[i].word, words, LEN(words));
 
@@ -58,7 +57,6 @@ static void test_long(void **state)
 	static char word[100000];
 	const char *own = word;
 
-	(void)state;
 	memset(word, 'a', sizeof(word) - 1);
 	assert_int_equal(nearest_find(word, words, LEN(words)), LEN(words));
 	assert_int_equal(nearest_find("aaaa", &own, 1), 1);

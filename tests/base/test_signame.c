@@ -22,7 +22,6 @@ static void test_names(void **state)
 		{0, "SIG0"},	     {65, "SIG65"},	 {UINT32_MAX, "SIG4294967295"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		char name[SIGNAME_SIZE];
 
@@ -33,7 +32,6 @@ static void test_names(void **state)
 
 static void test_libc_agrees(void **state)
 {
-	(void)state;
 	for (int number = 1; number <= 31; number++) {
 		uint32_t parsed = 0;
 
@@ -46,7 +44,6 @@ static void test_libc_agrees(void **state)
 
 static void test_parse_back(void **state)
 {
-	(void)state;
 	for (uint32_t number = 1; number <= SIGNAME_MAX; number++) {
 		char name[SIGNAME_SIZE];
 		uint32_t with = 0, without = 0;
@@ -73,7 +70,6 @@ static void test_words(void **state)
 		{"STKFLT", 16},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		uint32_t number = 0;
 
@@ -94,7 +90,6 @@ static void test_refused(void **state)
 		"SIG0",	    "SIG65",	"t\xc3\xa9rm", "4294967311", "18446744073709551631",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		uint32_t number = 4242;
 

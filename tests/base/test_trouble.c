@@ -17,7 +17,6 @@ static void test_once(void **state)
 	struct trouble t = {};
 	uint64_t cost = 0;
 
-	(void)state;
 	assert_int_equal(look(&t, false, 0, 1, &cost), TROUBLE_NO_NEWS);
 	assert_int_equal(look(&t, true, 3, 2, &cost), TROUBLE_BEGINS);
 	assert_int_equal(look(&t, true, 5, 3, &cost), TROUBLE_NO_NEWS);
@@ -32,7 +31,6 @@ static void test_slow(void **state)
 	struct trouble t = {};
 	uint64_t cost = 0;
 
-	(void)state;
 	assert_int_equal(look(&t, false, 7, 1, &cost), TROUBLE_BEGINS);
 	assert_int_equal(look(&t, false, 7, 6, &cost), TROUBLE_ENDS);
 	assert_int_equal(cost, 7);
@@ -47,7 +45,6 @@ static void test_flapping(void **state)
 	uint64_t cost = 0;
 	int told = 0;
 
-	(void)state;
 	for (uint64_t s = 0; s < 1000; s++)
 		told += look(&t, s % 2 == 0, s / 2, 1 + s, &cost) != TROUBLE_NO_NEWS;
 	assert_int_equal(told, 1);
@@ -58,7 +55,6 @@ static void test_no_loss(void **state)
 	struct trouble t = {};
 	uint64_t cost = 1;
 
-	(void)state;
 	assert_int_equal(look(&t, true, 0, 1, &cost), TROUBLE_BEGINS);
 	assert_int_equal(look(&t, false, 0, 9, &cost), TROUBLE_ENDS);
 	assert_int_equal(cost, 0);

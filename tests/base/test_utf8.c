@@ -26,7 +26,6 @@ static void test_valid(void **state)
 		{"\xf4\x8f\xbf\xbf", 4, 0x10ffff},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		uint32_t code = 0;
 		char again[4];
@@ -63,7 +62,6 @@ static void test_invalid(void **state)
 		"\xff",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		uint32_t code = 4242;
 
@@ -100,7 +98,6 @@ static void test_visible(void **state)
 		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(buf_free) struct buf buf = {};
 
@@ -113,7 +110,6 @@ static void test_every_pair_of_bytes(void **state)
 {
 	_cleanup_(buf_free) struct buf buf = {};
 
-	(void)state;
 	for (unsigned int pair = 0; pair < 0x10000; pair++) {
 		char bytes[2] = {(char)(pair >> 8), (char)pair};
 
@@ -134,7 +130,6 @@ static void test_treacherous(void **state)
 	static const uint32_t no[] = {' ',    '~',    0xa0,   0xe9,   0x2010,
 				      0x2030, 0x4e2d, 0xfffd, 0x1f4a9};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(yes); i++)
 		assert_true(utf8_is_treacherous(yes[i]));
 	for (size_t i = 0; i < LEN(no); i++)
@@ -146,7 +141,6 @@ static void test_plain(void **state)
 {
 	char text[20];
 
-	(void)state;
 	for (size_t size = 0; size < sizeof(text); size++) {
 		memset(text, 'a', sizeof(text));
 		assert_int_equal(utf8_plain(text, size), size);

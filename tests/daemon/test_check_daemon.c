@@ -36,7 +36,6 @@ static void test_daemon(void **state)
 	struct run_result result;
 	struct service *service;
 
-	(void)state;
 	if (tracer_unavailable())
 		skip();
 	assert_non_null(mkdtemp(own));
@@ -61,7 +60,6 @@ static void test_no_daemon(void **state)
 	char own[] = "/tmp/graced-check-XXXXXX", wanted[512];
 	struct run_result result;
 
-	(void)state;
 	if (tracer_unavailable())
 		skip();
 	assert_non_null(mkdtemp(own));

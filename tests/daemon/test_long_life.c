@@ -83,10 +83,6 @@ static unsigned int n_files;
 
 static int count_file(const char *path, const struct stat *st, int flag, struct FTW *at)
 {
-	(void)path;
-	(void)st;
-	(void)flag;
-	(void)at;
 	n_files++;
 	return 0;
 }

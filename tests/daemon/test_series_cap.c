@@ -107,7 +107,6 @@ static void name_life(void *userdata, uint32_t number, struct many_life *ret)
 {
 	char uid[37];
 
-	(void)userdata;
 	ret->code = number % 3 == 0 ? 1 : 0;
 	if (is_service(number)) {
 		unit_of(number, ret->leaf);

@@ -55,10 +55,6 @@ static unsigned int n_files;
 
 static int count_file(const char *path, const struct stat *st, int flag, struct FTW *at)
 {
-	(void)path;
-	(void)st;
-	(void)flag;
-	(void)at;
 	n_files++;
 	return 0;
 }
@@ -76,7 +72,6 @@ static int find_cgroup(const char *path, const struct stat *st, int flag, struct
 	const char *name = path + at->base, *pid = strrchr(name, '-');
 	char proc[32];
 
-	(void)st;
 	if (flag != FTW_D || strncmp(name, "graced", 6) != 0)
 		return 0;
 	snprintf(proc, sizeof(proc), "/proc/%.10s", pid ? pid + 1 : "-");

@@ -105,7 +105,6 @@ static void a_relative_directory_is_refused(void **state)
 {
 	static const char *const variables[] = {"RUNTIME_DIRECTORY", "STATE_DIRECTORY"};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(variables); i++) {
 		char *was = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL, why[64];
 

@@ -91,7 +91,6 @@ static double scrape(struct stage *stage, const char *metric, const char *label)
 
 static void name_life(void *userdata, uint32_t number, struct many_life *ret)
 {
-	(void)userdata;
 	snprintf(ret->leaf, sizeof(ret->leaf),
 		 "a-service-of-many-that-have-their-own-series-%u.service", number);
 }

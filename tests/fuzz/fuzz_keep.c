@@ -19,8 +19,6 @@ struct feeding {
 
 static void on_effect(void *userdata, const struct effect *effect)
 {
-	(void)userdata;
-	(void)effect;
 }
 
 static void feed(void *userdata, const struct obs *obs)

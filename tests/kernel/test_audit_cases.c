@@ -137,7 +137,6 @@ static void the_older_freezer_is_one_too(void **state)
 /* What is held there cannot even be killed: it is let out, however the test has ended. */
 static int let_out(void **state)
 {
-	(void)state;
 	return v1freezer_let_out(getpid());
 }
 

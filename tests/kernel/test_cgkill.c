@@ -30,7 +30,6 @@ static int open_tree(void **state)
 {
 	const char *why = box_unavailable();
 
-	(void)state;
 	if (why) {
 		fprintf(stderr, "skipped: %s\n", why);
 		return 0;
@@ -44,7 +43,6 @@ static int open_tree(void **state)
 
 static int close_tree(void **state)
 {
-	(void)state;
 	cgfs_free(cgfs);
 	return usable ? box_tree_close(&tree) : 0;
 }
@@ -145,7 +143,6 @@ static void no_depth_hides_a_process(void **state)
 	struct steps steps;
 	struct box box;
 
-	(void)state;
 	start(&box, NULL, BOX_ARGV("graceful"));
 	proc_free(&box.proc);
 	await_empty(&box);
@@ -173,7 +170,6 @@ static void forking_does_not_outrun_it(void **state)
 	struct box box;
 	int r;
 
-	(void)state;
 	start(&box, "forker", BOX_ARGV(FORKS_TEXT));
 	while (count(&box) < FORKS) {
 		assert_true(clock_boot_ns() < until);
@@ -234,7 +230,6 @@ static void leaving_does_not_outrun_it(void **state)
 	struct steps steps;
 	struct box box;
 
-	(void)state;
 	assert_true(end != MAP_FAILED);
 	start(&box, NULL, BOX_ARGV("graceful"));
 	proc_free(&box.proc);

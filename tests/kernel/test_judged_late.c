@@ -119,20 +119,17 @@ static void judge_on(const char *hierarchy)
 
 static int teardown(void **state)
 {
-	(void)state;
 	unsetenv("GRACED_TEST_HIERARCHY");
 	return 0;
 }
 
 static void who_asked_counts_in_containers_that_ran_before(void **state)
 {
-	(void)state;
 	judge_on(NULL);
 }
 
 static void who_asked_counts_on_the_unified_hierarchy(void **state)
 {
-	(void)state;
 	judge_on("unified");
 }
 

@@ -406,7 +406,6 @@ static void a_record_is_compared_by_the_members_named(void **state)
 				 0, NULL);
 	char why[256];
 
-	(void)state;
 	assert_non_null(rec);
 	for (size_t i = 0; i < LEN(table); i++)
 		if (jrec_match(rec, table[i].expected, why, sizeof(why)) != table[i].differs)
@@ -424,7 +423,6 @@ static void a_command_s_output_messages_and_status_are_kept(void **state)
 {
 	struct run_result result;
 
-	(void)state;
 	assert_int_equal(run(&(struct run_spec){.exe = "/bin/sh",
 						.args = BOX_ARGV("-c", "echo out; echo err >&2; "
 								       "exit 3")},

@@ -47,7 +47,6 @@ static int teardown(void **state)
 	void *opened = stage.fixture;
 	int r;
 
-	(void)state;
 	if (!opened)
 		return 0;
 	r = box_remove(&stage.other);
@@ -90,7 +89,6 @@ static void a_shared_pid_namespace_goes_with_its_init(void **state)
 	struct sent sent;
 	char why[1024];
 
-	(void)state;
 	if (!f)
 		skip();
 	assert_int_equal(
@@ -189,7 +187,6 @@ static void a_record_with_any_member_wrong_is_refused(void **state)
 	char why[1024];
 	json_t *rec;
 
-	(void)state;
 	if (!stage.fixture)
 		skip();
 	played = calloc(1, sizeof(*played));

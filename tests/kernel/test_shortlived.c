@@ -106,7 +106,6 @@ static int teardown(void **state)
 {
 	void *opened = stage.fixture;
 
-	(void)state;
 	return fixture_close(&opened);
 }
 
@@ -115,7 +114,6 @@ static void every_short_life_is_attributed(void **state)
 	unsigned int wrong = 0;
 	char want[512], why[512];
 
-	(void)state;
 	if (!stage.fixture)
 		skip();
 	for (size_t i = 0; i < DRIVERS; i++)

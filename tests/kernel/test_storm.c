@@ -106,7 +106,6 @@ static int teardown(void **state)
 {
 	void *opened = storm ? storm->fixture : NULL;
 
-	(void)state;
 	return fixture_close(&opened);
 }
 
@@ -132,7 +131,6 @@ static void every_stop_has_its_record_with_every_member_right(void **state)
 	unsigned int wrong = 0;
 	char why[1024];
 
-	(void)state;
 	need_storm();
 	for (size_t i = 0; i < STOPS; i++) {
 		const struct played *played = &storm->played[i];
@@ -151,7 +149,6 @@ static void every_stop_has_its_record_with_every_member_right(void **state)
 
 static void every_stop_has_one_record_only(void **state)
 {
-	(void)state;
 	need_storm();
 	for (size_t i = 0; i < STOPS; i++) {
 		struct tracer_want want = {.type = "stop", .id = storm->played[i].box.id};
@@ -177,7 +174,6 @@ static void nothing_was_lost(void **state)
 {
 	struct tracer *tracer;
 
-	(void)state;
 	need_storm();
 	tracer = storm->fixture->tracer;
 	assert_int_equal(tracer_stop(tracer), 0);

@@ -121,7 +121,6 @@ static int teardown(void **state)
 	void *opened = stage.fixture;
 	int r;
 
-	(void)state;
 	if (!opened)
 		return 0;
 	r = stage.forced ? tracer_stop(stage.forced) : -1;
@@ -179,7 +178,6 @@ static void check_once(struct tracer *tracer)
 
 static void each_process_of_nine_threads_exits_once(void **state)
 {
-	(void)state;
 	if (!stage.fixture)
 		skip();
 	check_exits(stage.fixture->tracer);
@@ -188,7 +186,6 @@ static void each_process_of_nine_threads_exits_once(void **state)
 
 static void the_same_without_group_dead(void **state)
 {
-	(void)state;
 	if (!stage.fixture)
 		skip();
 	check_exits(stage.forced);

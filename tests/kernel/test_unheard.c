@@ -381,7 +381,6 @@ static void who_was_there_before_has_the_same_reason(void **state)
 /* What is held there cannot even be killed: it is let out, however the test has ended. */
 static int let_out(void **state)
 {
-	(void)state;
 	return v1freezer_let_out(getpid());
 }
 

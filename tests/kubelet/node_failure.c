@@ -110,7 +110,6 @@ int vectors_run_node_failure(json_t *vector, json_t **ret_got)
 /* Where nothing is deleted a case need not say how. */
 void vectors_rule_node_failure(json_t *vector, json_t *expected, json_t *got)
 {
-	(void)vector;
 	if (json_array_size(json_object_get(got, "force_deleted")) == 0 &&
 	    !json_object_get(expected, "delete_grace_s"))
 		json_object_del(got, "delete_grace_s");

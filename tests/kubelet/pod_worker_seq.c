@@ -162,7 +162,6 @@ static int op_drain(struct vectors_pods_world *w, json_t *step)
 	struct podworker_call call;
 	const char *uid;
 
-	(void)step;
 	for (int i = 0; (uid = runnable(w)); i++) {
 		if (i >= MAX_CALLS)
 			return -ELOOP;

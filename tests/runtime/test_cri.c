@@ -14,13 +14,11 @@ static struct runtime_pods pods;
 
 static int setup(void **state)
 {
-	(void)state;
 	return runtime_pods_open(&pods, "cri", NULL);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	return runtime_pods_close(&pods);
 }
 
@@ -62,7 +60,6 @@ static void play(const struct scene *scene)
 
 static void runc_good(void **state)
 {
-	(void)state;
 	play(&(struct scene){
 		"good", "runc", RUNTIME_IMAGE, "graceful",
 		"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
@@ -72,7 +69,6 @@ static void runc_good(void **state)
 
 static void runc_deaf(void **state)
 {
-	(void)state;
 	play(&(struct scene){
 		"deaf", "runc", RUNTIME_IMAGE, "deaf",
 		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
@@ -83,7 +79,6 @@ static void runc_deaf(void **state)
 
 static void crun_good(void **state)
 {
-	(void)state;
 	play(&(struct scene){
 		"good-crun", "crun", RUNTIME_IMAGE, "graceful",
 		"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
@@ -93,7 +88,6 @@ static void crun_good(void **state)
 
 static void crun_deaf(void **state)
 {
-	(void)state;
 	play(&(struct scene){
 		"deaf-crun", "crun", RUNTIME_IMAGE, "deaf",
 		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
@@ -104,7 +98,6 @@ static void crun_deaf(void **state)
 
 static void image_signal(void **state)
 {
-	(void)state;
 	play(&(struct scene){"quits", "runc", RUNTIME_IMAGE_QUIT, "graceful",
 			     "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
 			     "'stop_signal':{'number':3,'name':'SIGQUIT','result':'delivered'}}"});
@@ -113,7 +106,6 @@ static void image_signal(void **state)
 /* SIGHUP is a stop signal to nobody who was not told so. */
 static void rare_signal(void **state)
 {
-	(void)state;
 	play(&(struct scene){"hangs-up", "crun", RUNTIME_IMAGE_HUP, "graceful",
 			     "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
 			     "'stop_signal':{'number':1,'name':'SIGHUP','result':'delivered'}}"});
@@ -126,7 +118,6 @@ static void audited(void **state)
 	struct runtime_container container = {
 		.name = "main", .image = RUNTIME_IMAGE_QUIT, .args = BOX_ARGV("deaf")};
 
-	(void)state;
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &container);
 	runtime_stage_await(&pods.stage, container.id, false);
@@ -164,7 +155,6 @@ static void exit_agrees(void **state)
 	struct runtime_container killed = {
 		.pod = &pod, .name = "killed", .image = RUNTIME_IMAGE, .args = BOX_ARGV("deaf")};
 
-	(void)state;
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &fails);
 	assert_int_equal(runtime_cri_create(pods.cri, &killed), 0);
@@ -184,7 +174,6 @@ static void exec_is_no_stop(void **state)
 		.namespace_ = "shop", .name = "probed", .handler = "runc", .grace_s = GRACE_S};
 	struct runtime_container container = {.name = "main", .image = RUNTIME_IMAGE};
 
-	(void)state;
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &container);
 	runtime_stage_await(&pods.stage, container.id, true);
@@ -208,7 +197,6 @@ static void restart(void **state)
 	struct runtime_container second = {
 		.pod = &pod, .name = "main", .image = RUNTIME_IMAGE, .attempt = 1};
 
-	(void)state;
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &first);
 	runtime_stage_stopped(&pods.stage, first.id,

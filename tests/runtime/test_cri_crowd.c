@@ -30,13 +30,11 @@ static struct maker makers[PODS];
 
 static int setup(void **state)
 {
-	(void)state;
 	return runtime_pods_open(&pods, "crowd", NULL);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	return runtime_pods_close(&pods);
 }
 
@@ -124,7 +122,6 @@ static void expect(const struct maker *maker, int i)
 
 static void all_told(void **state)
 {
-	(void)state;
 	runtime_pods_need(&pods);
 	make_crowd();
 	for (int i = 0; i < CROWD; i++)
@@ -135,7 +132,6 @@ static void sandboxes_told(void **state)
 {
 	char expected[256];
 
-	(void)state;
 	runtime_pods_need(&pods);
 	for (int i = 0; i < PODS; i++) {
 		snprintf(expected, sizeof(expected),
@@ -148,7 +144,6 @@ static void sandboxes_told(void **state)
 
 static void once_each(void **state)
 {
-	(void)state;
 	runtime_pods_need(&pods);
 	assert_int_equal(runtime_stage_stops(&pods.stage), CROWD + PODS);
 	assert_int_equal(tracer_count(pods.stage.tracer, &(struct tracer_want){.type = "lost"}), 0);

@@ -23,13 +23,11 @@ static struct runtime_container early_side = {.name = "side", .image = RUNTIME_I
 
 static int setup(void **state)
 {
-	(void)state;
 	return runtime_pods_open(&pods, "restart", NULL);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	return runtime_pods_close(&pods);
 }
 
@@ -59,7 +57,6 @@ static void stopped_while_down(void **state)
 {
 	pid_t pid;
 
-	(void)state;
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &early, &early_main);
 	early_side.pod = &early;
@@ -111,7 +108,6 @@ static void named_again(void **state)
 {
 	int64_t before = socket_made();
 
-	(void)state;
 	runtime_pods_need(&pods);
 	assert_int_equal(pods.containerd.pid, 0);
 	assert_int_equal(runtime_containerd_start(pods.stage.host, &pods.containerd), 0);
@@ -122,7 +118,6 @@ static void named_again(void **state)
 
 static void survivor(void **state)
 {
-	(void)state;
 	runtime_pods_need(&pods);
 	runtime_pods_end(&pods, &early, &early_side, 2);
 	made += 2;
@@ -137,7 +132,6 @@ static void again_and_again(void **state)
 	struct runtime_pod again[5];
 	char names[5][16];
 
-	(void)state;
 	runtime_pods_need(&pods);
 	for (int i = 0; i < 5; i++) {
 		snprintf(names[i], sizeof(names[i]), "again-%d", i);
@@ -160,7 +154,6 @@ static void again_and_again(void **state)
 
 static void nothing_lost(void **state)
 {
-	(void)state;
 	runtime_pods_need(&pods);
 	assert_int_equal(tracer_count(pods.stage.tracer, &(struct tracer_want){.type = "lost"}), 0);
 	assert_int_equal(runtime_stage_stops(&pods.stage), made);

@@ -40,7 +40,6 @@ static void remove_container(const char *id)
 
 static int setup(void **state)
 {
-	(void)state;
 	if (runtime_stage_open(&stage, "ctr"))
 		return -1;
 	if (!stage.host)
@@ -55,7 +54,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return runtime_stage_close(&stage);
 }
 
@@ -98,31 +96,26 @@ static void judge_deaf(const char *id, const char *handler)
 
 static void hex_good(void **state)
 {
-	(void)state;
 	judge_good(HEX_ID, "runc");
 }
 
 static void plain_good(void **state)
 {
-	(void)state;
 	judge_good("web1", "runc");
 }
 
 static void plain_deaf(void **state)
 {
-	(void)state;
 	judge_deaf("web2", "runc");
 }
 
 static void crun_good(void **state)
 {
-	(void)state;
 	judge_good("web3", "crun");
 }
 
 static void crun_deaf(void **state)
 {
-	(void)state;
 	judge_deaf("web4", "crun");
 }
 

@@ -220,7 +220,6 @@ static int start_dockerd(void)
 
 static int setup(void **state)
 {
-	(void)state;
 	if (runtime_stage_open(&cli.stage, "docker"))
 		return -1;
 	if (!cli.stage.host)
@@ -236,7 +235,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	if (dockerd)
 		runtime_host_end(dockerd, SIGTERM);
 	return runtime_stage_close(&cli.stage);

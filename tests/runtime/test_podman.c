@@ -168,7 +168,6 @@ static int configure(void)
 
 static int setup(void **state)
 {
-	(void)state;
 	if (runtime_stage_open(&cli.stage, "podman"))
 		return -1;
 	if (!cli.stage.host)
@@ -178,7 +177,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return runtime_stage_close(&cli.stage);
 }
 

@@ -17,7 +17,6 @@ static int setup(void **state)
 {
 	const char *const *args = BOX_ARGV("--cri-endpoint", "none", "--containerd-state", "/none");
 
-	(void)state;
 	if (runtime_pods_open(&pods, "sandbox", BOX_ARGV("--cri-endpoint", "none")))
 		return -1;
 	return pods.stage.host ? tracer_start(&(struct tracer_spec){.args = args}, &blind) : 0;
@@ -27,7 +26,6 @@ static int teardown(void **state)
 {
 	int status = blind ? tracer_stop(blind) : 0;
 
-	(void)state;
 	tracer_free(blind);
 	return runtime_pods_close(&pods) || status ? -1 : 0;
 }
@@ -49,7 +47,6 @@ static void by_files(void **state)
 	struct runtime_container container;
 	struct runtime_pod pod;
 
-	(void)state;
 	play(&pod, &container);
 	runtime_stage_stopped(&pods.stage, pod.id,
 			      "{'container':{'name':null,'runtime':'containerd','kind':'sandbox'},"
@@ -72,7 +69,6 @@ static void by_shape(void **state)
 	struct runtime_container container;
 	struct runtime_pod pod;
 
-	(void)state;
 	play(&pod, &container);
 	judge_match(stop_of(pod.id), "{'container':{'name':null,'kind':'sandbox'},'grace':null,"
 				     "'evidence':{'complete':false,'gaps':['sandbox-guessed']}}");
@@ -88,7 +84,6 @@ static void pause_application(void **state)
 	struct runtime_container container = {
 		.name = "main", .image = RUNTIME_IMAGE, .args = BOX_ARGV("comm", "pause", "deaf")};
 
-	(void)state;
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &container);
 	runtime_pods_end(&pods, &pod, &container, GRACE_S);

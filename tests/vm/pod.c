@@ -14,7 +14,6 @@
 
 static void hear(int number)
 {
-	(void)number;
 }
 
 static void await(int number)

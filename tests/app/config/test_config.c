@@ -77,7 +77,6 @@ static void test_defaults(void **state)
 {
 	struct confload got;
 
-	(void)state;
 	confload(&(struct confgiven){}, &got);
 	assert_true(got.loaded);
 	assert_string_equal(got.err, "");
@@ -116,7 +115,6 @@ static void check_taken(const struct confgiven *given, const struct setting *s, 
 
 static void test_precedence(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(settings); i++) {
 		const struct setting *s = &settings[i];
 		_cleanup_(buf_free) struct buf flag = {}, variable = {}, weak = {}, file = {};
@@ -147,7 +145,6 @@ static void test_precedence(void **state)
 
 static void test_wrong_values(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(settings); i++) {
 		const struct setting *s = &settings[i];
 		_cleanup_(buf_free) struct buf flag = {}, variable = {}, file = {}, begins = {};
@@ -179,7 +176,6 @@ static void test_wrong_kinds(void **state)
 {
 	static const char *const kinds[] = {"{a: b}", "~", "", "[[a]]", "[{a: b}]"};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(settings) * LEN(kinds); i++) {
 		const struct setting *s = &settings[i / LEN(kinds)];
 		_cleanup_(buf_free) struct buf file = {}, begins = {};
@@ -270,7 +266,6 @@ static const struct value {
 
 static void test_values(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(values); i++) {
 		struct confload got;
 
@@ -378,7 +373,6 @@ static const struct use {
 
 static void test_uses(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(uses); i++) {
 		struct confload got;
 
@@ -403,7 +397,6 @@ static void test_misspelt_variable(void **state)
 {
 	struct confload got;
 
-	(void)state;
 	confload(&(struct confgiven){.variable = "GRACED_WEB_LISTEN_ADRESS=:80"}, &got);
 	assert_true(got.loaded);
 	assert_string_equal(got.err, "graced run: GRACED_WEB_LISTEN_ADRESS is not read here (did "
@@ -416,7 +409,6 @@ static void test_help(void **state)
 {
 	struct confload got;
 
-	(void)state;
 	confload(&(struct confgiven){.yaml = ": [", .flags = {"--help", "--nope"}}, &got);
 	assert_false(got.loaded);
 	assert_int_equal(got.status, 0);
@@ -439,7 +431,6 @@ static void test_kubelet(void **state)
 {
 	static const char clear[] = "in the clear", unverified[] = "cannot be verified";
 
-	(void)state;
 	confload_assert_refused(&(struct confgiven){.flags = {"--kubelet.url=https://127.0.0.1:1",
 							      "--config.check"}},
 				2, "graced run: --kubelet.url: ", unverified);
@@ -464,7 +455,6 @@ static void test_kubelet(void **state)
 /* The same rules, and a name that the API has for the node. */
 static void test_api(void **state)
 {
-	(void)state;
 	confload_assert_refused(
 		&(struct confgiven){.flags = {"--api.url=https://10.96.0.1:443", "--config.check"}},
 		2, "graced run: --api.url: ", "cannot be verified");

@@ -28,7 +28,6 @@ static void test_all_errors(void **state)
 	struct confload got;
 	const char *at;
 
-	(void)state;
 	confload(&(struct confgiven){.yaml = yaml}, &got);
 	assert_false(got.loaded);
 	assert_int_equal(got.status, 1);
@@ -50,7 +49,6 @@ static void test_many_errors(void **state)
 	struct confload got;
 	size_t lines = 0;
 
-	(void)state;
 	for (int i = 0; i < 500; i++)
 		buf_printf(&yaml, "zz%d: 1\n", i);
 	confload(&(struct confgiven){.yaml = buf_str(&yaml)}, &got);
@@ -87,7 +85,6 @@ static void test_modes(void **state)
 {
 	struct confload got;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(modes); i++) {
 		print_message("# mode %o\n", modes[i].mode);
 		confload_write("scope: pods\n", modes[i].mode);
@@ -108,7 +105,6 @@ static void test_no_files(void **state)
 	char link[PATH_MAX + 8];
 	struct confload got;
 
-	(void)state;
 	unlink(confload_path);
 	assert_int_equal(mkfifo(confload_path, 0600), 0);
 	load_path(confload_path, &got);
@@ -141,7 +137,6 @@ static void test_check(void **state)
 {
 	struct confload got;
 
-	(void)state;
 	confload(&(struct confgiven){.yaml = "scope: pods\n", .flags = {"--config.check"}}, &got);
 	assert_false(got.loaded);
 	assert_int_equal(got.status, 0);
@@ -163,7 +158,6 @@ static void test_reload(void **state)
 	struct confload got = {};
 	int saved, fd;
 
-	(void)state;
 	confload_write("scope: pods\nlog: {level: debug}\n", 0600);
 	confload_argv(5, argv, &got);
 	assert_true(got.loaded);

@@ -15,7 +15,6 @@ static void test_sender(void **state)
 		{"", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct options options = {};
 
@@ -64,7 +63,6 @@ static void test_kubernetes(void **state)
 		{"1.18446744073709551646", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		unsigned int minor = 0;
 		bool taken = !options_take_kubernetes(want[i].value, &minor);

@@ -30,8 +30,6 @@ struct stage {
 
 static void on_effect(void *userdata, const struct effect *effect)
 {
-	(void)userdata;
-	(void)effect;
 }
 
 static void step(struct stage *s, struct obs *obs)
@@ -358,7 +356,6 @@ static void a_torn_end_is_told(void **state)
 
 static void where_there_can_be_none_there_is_none(void **state)
 {
-	(void)state;
 	assert_null(checkpoint_open("/proc/none-such/checkpoint"));
 	assert_null(checkpoint_open("/dev/null"));
 }

@@ -38,7 +38,6 @@ static void test_groups(void **state)
 	struct inhibitor_options options = {.kubelet_minor = MINOR, .kubelet_config = path};
 	struct inhibitor in = {.manager = &manager, .options = &options};
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/config.yaml", dir);
 	assert_int_equal(engine_new(&config, &manager.engine), 0);

@@ -31,7 +31,6 @@ static int on_turn(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct site *t = userdata;
 
-	(void)usec;
 	t->turns++;
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }

@@ -39,7 +39,6 @@ static void test_order(void **state)
 {
 	struct stage s;
 
-	(void)state;
 	begin(&s);
 	wish(&s, EFFECT_DROP_LOCK);
 	wish(&s, EFFECT_TAKE_LOCK);
@@ -54,7 +53,6 @@ static void test_full(void **state)
 {
 	struct stage s;
 
-	(void)state;
 	begin(&s);
 	for (size_t i = 0; i < TOO_MANY; i++)
 		wish(&s, EFFECT_LIST_HOLDERS);
@@ -74,7 +72,6 @@ static void test_full_aside(void **state)
 	struct feed_queue aside;
 	struct stage s;
 
-	(void)state;
 	begin(&s);
 	feed_hold(&s.manager);
 	for (size_t i = 0; i < TOO_MANY; i++)

@@ -61,7 +61,6 @@ static void before_setup(void)
 
 static void test_before(void **state)
 {
-	(void)state;
 	assert_string_equal(through_pipe(before_setup),
 			    "graced: hello \\x1b[31mx\n"
 			    "graced run: wrong\n"
@@ -83,7 +82,6 @@ static void test_after(void **state)
 {
 	const char *text = through_pipe(after_setup), *at;
 
-	(void)state;
 	assert_int_equal(strncmp(text, "<3>time=", 8), 0);
 	at = strstr(text, " level=error msg=\"cannot go on\"\n<4>time=");
 	assert_non_null(at);
@@ -124,7 +122,6 @@ static void test_full_pipe(void **state)
 	unsigned long long lines = 0;
 	const char *at = strstr(text, "lines=");
 
-	(void)state;
 	assert_non_null(strstr(text, "lines of this log were lost"));
 	assert_non_null(at);
 	assert_int_equal(sscanf(at, "lines=%llu", &lines), 1);
@@ -137,7 +134,6 @@ static void test_full_socket(void **state)
 	const char *last, *text;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	text = in_child(flood, fds);
 	last = strrchr(text, '\n');
@@ -160,7 +156,6 @@ static void into_nothing(void)
 
 static void test_full_disk(void **state)
 {
-	(void)state;
 	assert_string_equal(through_pipe(into_nothing), "");
 }
 
@@ -188,7 +183,6 @@ static void as_journal(void)
 
 static void test_journal(void **state)
 {
-	(void)state;
 	assert_string_equal(through_pipe(as_journal), "");
 }
 

@@ -40,7 +40,6 @@ static const struct row {
 
 static void a_pods_name_is_written_read_back_and_known_for_a_pods(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct cgname root = name_of(rows[i].root, rows[i].inner), name, back;
 		struct cgname roots[] = {root, root};
@@ -66,7 +65,6 @@ static void a_pods_name_is_written_read_back_and_known_for_a_pods(void **state)
 
 static void a_pods_path_is_one_that_cgpath_reads(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i + 1 < LEN(rows); i++) {
 		const char *const paths[] = {rows[i].cgroupfs, rows[i].systemd};
 
@@ -86,7 +84,6 @@ static void a_component_has_no_slash_no_underscore_and_something_in_it(void **st
 	char too_long[CGNAME_PART_MAX + 1];
 	struct cgname name = {};
 
-	(void)state;
 	memset(too_long, 'x', sizeof(too_long) - 1);
 	too_long[sizeof(too_long) - 1] = '\0';
 	assert_int_equal(cgname_append(&name, "a/b"), -EINVAL);
@@ -122,7 +119,6 @@ static void what_cannot_be_written_or_read_is_refused(void **state)
 	struct cgname name = {}, root = {};
 	char path[CGNAME_PATH_MAX] = "as it was";
 
-	(void)state;
 	for (size_t i = 0; i < LEN(paths); i++)
 		assert_int_equal(cgname_parse(paths[i].path, paths[i].driver, &name), paths[i].r);
 	assert_int_equal(cgname_write(&name, CGPATH_DRIVER_NONE, path), -EINVAL);
@@ -160,7 +156,6 @@ static void a_pod_is_a_direct_child_of_a_root_with_one_pod_in_its_name(void **st
 	};
 	const struct cgname roots[] = {name_of("kubepods", NULL), name_of("kubepods", "burstable")};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++) {
 		const char *uid = NULL;
 		struct cgname name;
@@ -188,7 +183,6 @@ static void containerd_turns_a_slice_into_three_parts(void **state)
 		{"/a/../b", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++) {
 		char path[CGNAME_PATH_MAX] = "";
 		int r = cgname_of_containerd(cases[i].parent, "ID", path);
@@ -204,7 +198,6 @@ static void a_weight_has_shares_between_2_and_262144(void **state)
 					    {100, 2597}, {245, 6398},	 {10000, 262144},
 					    {10001, 0},	 {UINT64_MAX, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++)
 		assert_int_equal(cgname_shares_of_weight(cases[i][0]), cases[i][1]);
 }

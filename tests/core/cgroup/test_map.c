@@ -58,7 +58,6 @@ static void test_kinds(void **state)
 		{"", GRACED_WATCH_BRANCH, GRACED_WATCH_BRANCH},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		for (int services = 0; services < 2; services++) {
 			struct cgmap map = {.services = services};
@@ -76,7 +75,6 @@ static void test_children_take_their_parents_path(void **state)
 	struct cgmap map = {};
 	struct cgnode *node;
 
-	(void)state;
 	found(&map, CG_ROOT, "/");
 	assert_string_equal(made(&map, 2, CG_ROOT, "kubepods")->path, "/kubepods");
 	made(&map, 3, 2, "burstable");
@@ -107,7 +105,6 @@ static void test_below_a_container(void **state)
 	struct cgmap map = {};
 	struct cgnode *node = NULL;
 
-	(void)state;
 	found(&map, 4, POD_A_PATH);
 	found(&map, 5, A1_PATH);
 	assert_int_equal(cgmap_add_child(&map, NEW(6, 5, "pod" WORLD_UID_B), &node), -EEXIST);
@@ -129,7 +126,6 @@ static void test_nested_nodes(void **state)
 	struct cgmap map = {.nested_nodes = nested};
 	struct cgnode *node;
 
-	(void)state;
 	found(&map, 1, "/");
 	made(&map, 2, 1, "docker");
 	node = made(&map, 3, 2, WORLD_ID_D1);
@@ -159,7 +155,6 @@ static void test_unknown(void **state)
 	struct cgmap map = {};
 	struct cgnode *node = NULL, *other = NULL;
 
-	(void)state;
 	assert_int_equal(cgmap_add_child(&map, NEW(9, 8, "x"), &node), -ENOENT);
 	assert_int_equal(cgmap_add_unknown(&map, 8, &node), 0);
 	assert_true(cgnode_is_container(node));
@@ -178,7 +173,6 @@ static void test_removed(void **state)
 	struct cgmap map = {};
 	struct cgnode *a1, *again;
 
-	(void)state;
 	found(&map, 4, POD_A_PATH);
 	a1 = cgnode_ref(found(&map, 5, A1_PATH));
 	assert_int_equal(map.pods.count, 1);
@@ -209,7 +203,6 @@ static void test_replaced(void **state)
 	struct cgmap map = {};
 	struct cgnode *again;
 
-	(void)state;
 	found(&map, 5, A1_PATH);
 	again = found(&map, 6, A1_PATH);
 	assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), again);
@@ -223,7 +216,6 @@ static void test_two_claim_one_id(void **state)
 	struct cgmap map = {};
 	struct cgnode *first;
 
-	(void)state;
 	first = found(&map, 5, A1_PATH);
 	found(&map, 6, "/docker/" WORLD_ID_A1);
 	found(&map, 7, POD_B_PATH "/" WORLD_ID_A1);
@@ -251,7 +243,6 @@ static void test_delegated(void **state)
 	struct cgmap map = {}, rootless = {.roots = roots};
 	struct cgnode *node;
 
-	(void)state;
 	assert_int_equal(lent(&map, 3, "/app/kubepods", 2)->kind, GRACED_WATCH_BRANCH);
 	/* What is below it is no more root's than it is. */
 	node = made(&map, 4, 3, "pod" WORLD_UID_A);
@@ -298,7 +289,6 @@ static void test_roots(void **state)
 	static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
 					{1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(orders) * LEN(orders); i++) {
 		const int *come = orders[i % LEN(orders)], *go = orders[i / LEN(orders)];
 		struct cgnode *nodes[3], *best = NULL;
@@ -334,7 +324,6 @@ static void test_one_root(void **state)
 	struct cgmap map = {};
 	struct pod *pod;
 
-	(void)state;
 	pod = found(&map, 1, "/kubepods/burstable/pod" WORLD_UID_A)->pod;
 	assert_ptr_equal(found(&map, 2,
 			       "/kubepods.slice/kubepods-burstable.slice/"
@@ -355,7 +344,6 @@ static void test_bounded(void **state)
 	struct cgmap map = {.max_nodes = 3};
 	struct cgnode *node = NULL;
 
-	(void)state;
 	found(&map, 1, "/");
 	found(&map, 2, "/a");
 	found(&map, 3, "/b");
@@ -381,7 +369,6 @@ static void test_deep(void **state)
 	uint64_t id;
 	int r = 0;
 
-	(void)state;
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	found(&map, 1, "/");
@@ -401,7 +388,6 @@ static void test_long_paths(void **state)
 {
 	static const size_t lengths[] = {CGPATH_MAX - 2, CGPATH_MAX - 1, CGPATH_MAX, 10000};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(lengths); i++) {
 		char *path = malloc(lengths[i] + 1);
 		struct cgmap map = {};
@@ -424,7 +410,6 @@ static void test_id_0(void **state)
 	struct cgmap map = {};
 	struct cgnode *node = NULL;
 
-	(void)state;
 	found(&map, 1, "/");
 	assert_int_equal(cgmap_add_child(&map, NEW(0, 1, "x"), &node), -EINVAL);
 	assert_int_equal(cgmap_add_path(&map, NEW(0, 0, "/x"), &node), -EINVAL);

@@ -43,7 +43,6 @@ static void test_ids(void **state)
 		{"libpod-payload-" ID, CGPATH_RT_PODMAN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(whole); i++) {
 		struct cgpart_leaf leaf = cgpart_leaf(part(whole[i].text), no_parent);
 
@@ -94,7 +93,6 @@ static void test_near_ids(void **state)
 		UID,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(near); i++) {
 		struct cgpart_leaf leaf = cgpart_leaf(part(near[i]), no_parent);
 
@@ -124,7 +122,6 @@ static void test_pods(void **state)
 		{"burstable-a-pod" UID, UID, CGPATH_QOS_UNKNOWN, CGPATH_DRIVER_CGROUPFS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(whole); i++) {
 		struct cgpart_pod pod;
 
@@ -164,7 +161,6 @@ static void test_near_pods(void **state)
 		"pod2C48913CB29F11E79350020968147796",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(near); i++) {
 		struct cgpart_pod pod;
 
@@ -188,7 +184,6 @@ static void test_colon_form(void **state)
 		{"pod" UID ".slice:libpod:" ID, CGPATH_RT_PODMAN, CGPATH_DRIVER_SYSTEMD},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(whole); i++) {
 		struct cgpart_pod pod;
 
@@ -221,7 +216,6 @@ static void test_near_colon_form(void **state)
 		":",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(near); i++) {
 		struct cgpart_pod pod;
 
@@ -268,7 +262,6 @@ static void test_upper(void **state)
 		{.text = "kubepods-guaranteed.slice"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct cgpart_upper upper = {.kind = CGPATH_NONE};
 
@@ -307,7 +300,6 @@ static void test_kinds(void **state)
 		{"", "mount", CGPATH_NONE, CGPATH_RT_NONE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct cgpart_leaf leaf = cgpart_leaf(part(want[i].text), part(want[i].parent));
 		bool has_id = leaf.kind == CGPATH_CONTAINER || leaf.kind == CGPATH_SANDBOX;

@@ -112,7 +112,6 @@ static void test_deeper_levels(void **state)
 		{"/../crio-" ID ".scope/container/exec", NO_POD(CONTAINER, CRIO, ID)},
 	};
 
-	(void)state;
 	assert_paths(want);
 }
 
@@ -130,7 +129,6 @@ static void test_innermost_pod(void **state)
 		  .pod_uid = UID}},
 	};
 
-	(void)state;
 	assert_paths(want);
 }
 
@@ -157,7 +155,6 @@ static void test_qos(void **state)
 		{"/Burstable/pod" UID, POD_OF(UNKNOWN, CGROUPFS)},
 	};
 
-	(void)state;
 	assert_paths(want);
 }
 
@@ -185,7 +182,6 @@ static void test_upper(void **state)
 		"/kubepods/burstable/besteffort",
 	};
 
-	(void)state;
 	assert_paths(want);
 	assert_none(none);
 }
@@ -201,7 +197,6 @@ static void test_sandbox(void **state)
 		{"/system.slice/crio-" ID, NO_POD(SANDBOX, CRIO, ID)},
 	};
 
-	(void)state;
 	assert_paths(want);
 }
 
@@ -215,7 +210,6 @@ static void test_conmon(void **state)
 		{"/libpod_parent/conmon", NO_POD(CONMON, PODMAN, "")},
 	};
 
-	(void)state;
 	assert_paths(want);
 }
 
@@ -231,7 +225,6 @@ static void test_mount(void **state)
 		"/system.slice/docker-" ID ".scope/system.slice/a.mount",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
 		struct cgpath got = parse(mounts[i], strlen(mounts[i]));
 
@@ -264,7 +257,6 @@ static void test_outside(void **state)
 		"/a.mount/container",
 	};
 
-	(void)state;
 	assert_paths(want);
 	assert_none(none);
 }
@@ -281,7 +273,6 @@ static void test_relative(void **state)
 		{"/crio-" ID ".scope", NO_POD(CONTAINER_OUTSIDE, CRIO, ID)},
 	};
 
-	(void)state;
 	assert_paths(want);
 }
 
@@ -291,7 +282,6 @@ static void test_strangers_in_a_pod(void **state)
 		POD "/a", POD "/burstable", POD "/kubepods", POD "/a/" ID, SLICE "/init.scope",
 	};
 
-	(void)state;
 	assert_none(none);
 }
 
@@ -311,13 +301,11 @@ static void test_static_pod(void **state)
 		  .pod_uid = UID}},
 	};
 
-	(void)state;
 	assert_paths(want);
 }
 
 static void test_names(void **state)
 {
-	(void)state;
 	assert_null(cgpath_qos_name(CGPATH_QOS_UNKNOWN));
 	assert_null(cgpath_runtime_name(CGPATH_RT_NONE));
 	assert_null(cgpath_driver_name(CGPATH_DRIVER_NONE));

@@ -86,7 +86,6 @@ static void test_lines(void **state)
 		{BYTES(POD " (deleted)"), CGPATH_NONE},
 	};
 
-	(void)state;
 	assert_kinds(want, LEN(want));
 }
 
@@ -106,7 +105,6 @@ static void test_absolute(void **state)
 	};
 	struct cgpath got;
 
-	(void)state;
 	assert_kinds(want, LEN(want));
 	cgpath_parse(NULL, 0, &got);
 	assert_int_equal(got.kind, CGPATH_NONE);
@@ -125,7 +123,6 @@ static void test_slashes(void **state)
 		{BYTES(POD "/"), CGPATH_POD},
 	};
 
-	(void)state;
 	assert_kinds(want, LEN(want));
 }
 
@@ -145,7 +142,6 @@ static void test_nul(void **state)
 		{BYTES("0::" POD "\0"), CGPATH_NONE},
 	};
 
-	(void)state;
 	assert_kinds(want, LEN(want));
 }
 
@@ -167,7 +163,6 @@ static void test_truncated(void **state)
 	};
 	size_t next = 0;
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(whole); len++) {
 		enum cgpath_kind kind = CGPATH_NONE;
 		struct cgpath got = parse(whole, len);
@@ -219,7 +214,6 @@ static void test_long(void **state)
 		{"/", "\xff", ".mount", CGPATH_MOUNT},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct cgpath got = parse_long(want[i].head, want[i].unit, 100000, want[i].tail);
 

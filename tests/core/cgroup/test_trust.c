@@ -36,7 +36,6 @@ static void test_roots_own(void **state)
 		{"/docker/c1/user.slice/c2", 0, PODS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++)
 		if (cgtrust_of(NULL, want[i].path, want[i].delegated_level) != want[i].trust)
 			fail_msg("%s, delegated at %u", want[i].path, want[i].delegated_level);
@@ -67,7 +66,6 @@ static void test_limited(void **state)
 		{{NULL}, "/x", 1, NOTHING},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++)
 		if (cgtrust_of(want[i].roots, want[i].path, want[i].delegated_level) !=
 		    want[i].trust)
@@ -89,7 +87,6 @@ static void test_cut(void **state)
 	static const char container[] = "/x/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1;
 	struct cgpath p;
 
-	(void)state;
 	p = cut(CGTRUST_PODS, container);
 	assert_int_equal(p.kind, CGPATH_CONTAINER);
 	assert_string_equal(p.pod_uid, WORLD_UID_A);

@@ -13,7 +13,6 @@ static void test_stale_answer(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(3));
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 1);
@@ -33,7 +32,6 @@ static void test_asked_since(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_clear(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -54,7 +52,6 @@ static void test_several_askers(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_init(&w, SEC(13), CG_A2, &P_A2);
 	world_clear(&w);
@@ -79,7 +76,6 @@ static void test_known_is_enough(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_init(&w, SEC(13), CG_A2, &P_A2);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(3));
@@ -107,7 +103,6 @@ static void test_asks_again(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_clear(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -136,7 +131,6 @@ static void test_sandbox_named(void **state)
 	struct meta_container c = world_main_a1();
 	struct world w;
 
-	(void)state;
 	open_unknown(&w);
 	strcpy(c.id, ID_NEW);
 	c.kind = META_KIND_SANDBOX;
@@ -157,7 +151,6 @@ static void test_sandbox_asked_again(void **state)
 	const struct effect *ask;
 	struct world w;
 
-	(void)state;
 	open_unknown(&w);
 	world_answer(&w, SEC(12), CG_NEW, WORLD_UID_A, ID_NEW);
 	world_clear(&w);
@@ -173,7 +166,6 @@ static void test_lost_question(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_unknown(&w);
 	world_managed(&w, SEC(59), CG_NEW, &P_A2, 15);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_NAMES), 0);
@@ -188,7 +180,6 @@ static void test_nobody_tells(void **state)
 	struct meta_container c = world_main_a1();
 	struct world w;
 
-	(void)state;
 	open_unknown(&w);
 	strcpy(c.id, ID_NEW);
 	world_answer(&w, SEC(12), CG_NEW, WORLD_UID_A, ID_NEW);

@@ -26,7 +26,6 @@ static void test_made(void **state)
 	const struct record_container *c;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), CG_NEW, CG_DOCKER, ID_NEW);
 	lives(&w, SEC(50) + 1, CG_NEW, &P_D1);
@@ -45,7 +44,6 @@ static void test_forged(void **state)
 	struct engine_stats before, after;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	engine_get_stats(w.engine, &before);
 	world_made(&w, SEC(50), CG_LIE, CG_A1, "pod" WORLD_UID_B);
@@ -75,7 +73,6 @@ static void test_nested_node(void **state)
 	const struct engine_config config = {.scope = SCOPE_CONTAINERS, .nested_nodes = nested};
 	struct world w;
 
-	(void)state;
 	world_open(&w, &config);
 	world_made(&w, SEC(50), 91, CG_D1, "kubepods");
 	world_made(&w, SEC(50), 92, 91, "pod00000000-1111-2222-3333-444444444444");
@@ -103,7 +100,6 @@ static void test_corrects_the_kernel(void **state)
 		{ID_NEW, GRACED_WATCH_BRANCH, GRACED_WATCH_CONTAINER},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct obs obs = {.type = OBS_CGROUP_NEW, .at_ns = SEC(50)};
 		const struct effect *set;
@@ -130,7 +126,6 @@ static void test_unknown(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(50), CG_NEW, &P_D1);
 	assert_int_equal(world_effect(&w, EFFECT_FIND_CGROUP)->id, CG_NEW);
@@ -153,7 +148,6 @@ static void test_never_known(void **state)
 	char id[192];
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(50), CG_NEW, &P_D1);
 	world_exit(&w, SEC(51), CG_NEW, &P_D1, EXIT(0));
@@ -180,7 +174,6 @@ static void test_unknown_branch(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(50), CG_NEW, &P_SHELL);
 	world_managed(&w, SEC(51), CG_NEW, &P_SHELL, 15);
@@ -198,7 +191,6 @@ static void test_unknown_parent(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), CG_NEW, 4711, ID_NEW);
 	assert_int_equal(world_effect(&w, EFFECT_FIND_CGROUP)->id, CG_NEW);
@@ -214,7 +206,6 @@ static void test_unknown_sender(void **state)
 		.pid = 6000, .watch_id = 4711, .cgroup_id = 4711, .comm = "runc", .exe = "runc"};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_D1, &P_D1);
 	world_from(&w, SEC(20), CG_D1, &P_D1, 9, &stranger);
@@ -234,7 +225,6 @@ static void test_remade(void **state)
 	struct engine_stats before, after;
 	struct world w;
 
-	(void)state;
 	second.pid = 5000;
 	world_open(&w, NULL);
 	engine_get_stats(w.engine, &before);
@@ -256,7 +246,6 @@ static void test_gone_for_good(void **state)
 	struct engine_stats before, after;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	engine_get_stats(w.engine, &before);
 	for (uint64_t i = 0; i < 20000; i++) {
@@ -283,7 +272,6 @@ static void test_bounded(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	world_open(&w, &config);
 	for (uint64_t id = 1000; id < 2000; id++) {
 		char name[65];
@@ -309,7 +297,6 @@ static void test_id_0(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), 0, CG_DOCKER, ID_NEW);
 	world_found(&w, SEC(50), 0, "/docker/" ID_NEW);
@@ -335,7 +322,6 @@ static void test_identity(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, &asks);
 	world_made(&w, SEC(8), 900, CG_ROOT, "default");
 	world_clear(&w);
@@ -387,7 +373,6 @@ static void test_guess_stands(void **state)
 {
 	struct obs is = {.type = OBS_IDENTITY, .at_ns = SEC(9), .identity.id = 901};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(maybes); i++) {
 		struct engine_config asks = {.scope = SCOPE_CONTAINERS};
 		const struct effect *set;

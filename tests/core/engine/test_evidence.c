@@ -29,7 +29,6 @@ static void test_lost(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_exit_counted(&w, SEC(20), CG_A1, &P_A1, EXIT(0), &before);
@@ -62,7 +61,6 @@ static void test_not_run(void **state)
 		.type = OBS_LOST, .at_ns = SEC(15), .lost = {.recursion_misses = 1}};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_tell(&w, &missed);
@@ -83,7 +81,6 @@ static void test_counts_ahead(void **state)
 	const struct graced_counts lost = {.exits = 1, .lost = 1};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_counts(&w, SEC(9), CG_A1, true, &lost);
 	world_init(&w, SEC(8), CG_A1, &P_A1);
@@ -100,7 +97,6 @@ static void test_suppressed(void **state)
 		uint32_t gaps;
 	} want[] = {{0, 0, 0}, {90, 90, 0}, {90, 91, GAP(SUPPRESSED)}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct graced_counts counts = {.suppressed = want[i].at_exit};
 		const struct shot asked = {.sig = 15,
@@ -128,7 +124,6 @@ static void test_attached_late(void **state)
 		{GRACED_INIT_GUESSED, GAP(ATTACHED_LATE) | GAP(INIT_GUESSED)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct graced_proc second = second_life();
 		struct world w;
@@ -157,7 +152,6 @@ static void test_unsigned_crash(void **state)
 	const struct graced_counts lost = {.lost = 1};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_exit_counted(&w, SEC(20), CG_A1, &P_A1, 31, &lost);
@@ -171,7 +165,6 @@ static void test_kill_lost(void **state)
 	const struct graced_counts lost = {.lost = 1};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_managed(&w, SEC(15), CG_A1, &P_A1, 15);
@@ -188,7 +181,6 @@ static void test_exit_lost(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_managed(&w, SEC(15), CG_A1, &P_A1, 15);
@@ -224,7 +216,6 @@ static void test_probe(void **state)
 	const struct graced_counts lost = {.lost = 1};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_counts(&w, SEC(20), CG_A1, true, &lost);
@@ -254,7 +245,6 @@ static void test_probe_and_then_the_end(void **state)
 	const struct graced_counts lost = {.lost = 1};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_counts(&w, SEC(20), CG_A1, true, &lost);
@@ -270,7 +260,6 @@ static void test_probe_and_then_the_exit(void **state)
 	const struct graced_counts lost = {.lost = 1};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_counts(&w, SEC(20), CG_A1, true, &lost);
@@ -286,7 +275,6 @@ static void test_init_lost(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
 	world_empty(&w, SEC(20) + 1, CG_A1);
@@ -307,7 +295,6 @@ static void test_init_overtaken(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_managed(&w, SEC(10) + 1, CG_A1, &P_A1, 15);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
@@ -324,7 +311,6 @@ static void test_init_lost_while_attaching(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, NULL);
 	world_found(&w, SEC(1), CG_D1, "/docker/" WORLD_ID_D1);
 	world_found(&w, SEC(1), CG_SYSTEM, "/system.slice");
@@ -342,7 +328,6 @@ static void test_life_ends_unseen(void **state)
 	const struct graced_proc second = second_life();
 	struct world w;
 
-	(void)state;
 	for (int how = 0; how < 3; how++) {
 		world_open(&w, NULL);
 		world_init(&w, SEC(10), CG_A1, &P_A1);
@@ -379,7 +364,6 @@ static void test_life_ends_lost(void **state)
 	const struct shot shot = {.sig = 1, .from = &P_SHELL, .to = &second, .lost = 2};
 	struct world w;
 
-	(void)state;
 	for (int how = 0; how < 3; how++) {
 		world_open(&w, NULL);
 		world_init(&w, SEC(10), CG_A1, &P_A1);
@@ -407,7 +391,6 @@ static void test_stragglers(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));

@@ -54,7 +54,6 @@ static void test_named(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	open_gone(&w);
 	world_names(&w, EXITED_AT + MSEC(90), WORLD_UID_A, ID_NEW, "default", "web-0", "job", true);
 	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
@@ -68,7 +67,6 @@ static void test_late(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_gone(&w);
 	world_gone(&w, EXITED_AT + MSEC(21), CG_NEW, NULL);
 	expect_late(&w, cgroups_of_world());
@@ -82,7 +80,6 @@ static void test_hears_nothing(void **state)
 	struct obs shed = {.type = OBS_SHED, .at_ns = EXITED_AT + MSEC(31)};
 	struct world w;
 
-	(void)state;
 	open_gone(&w);
 	lost.lost.recursion_misses = 1;
 	world_tell(&w, &lost);
@@ -103,7 +100,6 @@ static void test_id_again(void **state)
 	struct graced_proc next = P_A2;
 	struct world w;
 
-	(void)state;
 	open_gone(&w);
 	next.pid = 7777;
 	next.start_ns = EXITED_AT + MSEC(40);
@@ -124,7 +120,6 @@ static void test_unseen(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), CG_NEW, CG_POD_A, ID_NEW);
 	world_init(&w, SEC(51), CG_NEW, &P_A2);
@@ -140,7 +135,6 @@ static void test_runtime_first(void **state)
 	struct meta_container c = world_main_a1();
 	struct world w;
 
-	(void)state;
 	world_open(&w, &WORLD_ALL);
 	world_made(&w, SEC(50), CG_NEW, CG_POD_A, ID_NEW);
 	world_init(&w, SEC(51), CG_NEW, &P_A2);
@@ -172,7 +166,6 @@ static void test_child(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	all.scope = SCOPE_ALL;
 	world_open(&w, &all);
 	world_init(&w, SEC(10), CG_A1, &P_A1);

@@ -58,7 +58,6 @@ static void test_cancelled(void **state)
 	/* When logind says so: before the stop signal, or a moment after it. */
 	static const uint64_t signals[] = {STOPPED, ANNOUNCED - MSEC(500)};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(signals); i++) {
 		struct world w;
 
@@ -80,7 +79,6 @@ static void test_restarted(void **state)
 	struct obs_list kept = {};
 	struct world w;
 
-	(void)state;
 	open_node(&w, true);
 	world_managed(&w, ANNOUNCED - MSEC(500), CG_A1, &P_A1, 15);
 	engine_keep(w.engine, true, relay_keep, &kept);
@@ -111,7 +109,6 @@ static void test_not_of_shutdown(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_node(&w, true);
 	world_managed(&w, ANNOUNCED - SEC(2), CG_A1, &P_A1, 15);
 	announce(&w);
@@ -135,7 +132,6 @@ static void test_unknown_priority(void **state)
 	struct meta_pod pod = prioritized(world_pod_a());
 	struct world w;
 
-	(void)state;
 	open_node(&w, false);
 	announce(&w);
 	world_managed(&w, STOPPED, CG_A1, &P_A1, 15);
@@ -181,7 +177,6 @@ static void test_long_deletion(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &main);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	pod = world_pod_deleted(SEC(20), SEC(200));
@@ -211,7 +206,6 @@ static void test_outlived(void **state)
 		{SEC(110), false, true, GRACE_SPEC},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_container main = world_main_a1();
 		struct meta_pod pod = world_pod_a();
@@ -237,7 +231,6 @@ static void test_awaited(void **state)
 	struct world w;
 	size_t asked;
 
-	(void)state;
 	world_open_described(&w, &pod, &main);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	pod = world_pod_deleted(SEC(20), SEC(30));

@@ -139,7 +139,6 @@ static void fill_random(struct obs *obs, uint64_t *seed)
 
 static void test_random_bytes(void **state)
 {
-	(void)state;
 	for (int scope = SCOPE_PODS; scope <= SCOPE_ALL; scope++) {
 		const struct engine_config config = {.scope = (enum engine_scope)scope};
 		struct engine_stats stats;
@@ -374,7 +373,6 @@ static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
 
 static void count_pod(void *userdata, const struct podview *pod)
 {
-	(void)pod;
 	++*(size_t *)userdata;
 }
 
@@ -403,7 +401,6 @@ static void end_pods(struct engine *engine, uint64_t now, struct judge *j)
 
 static void test_plausible(void **state)
 {
-	(void)state;
 	for (int scope = SCOPE_PODS; scope <= SCOPE_ALL; scope++) {
 		const struct engine_config config = {
 			.scope = (enum engine_scope)scope,
@@ -452,7 +449,6 @@ static void test_times(void **state)
 	static const uint64_t graces[] = {0, 1, SEC(30), UINT64_MAX / 2, UINT64_MAX};
 	const struct graced_counts none = {};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(times) * LEN(times) * LEN(graces); i++) {
 		uint64_t a = times[i % LEN(times)], b = times[i / LEN(times) % LEN(times)];
 		const struct engine_config config = {

@@ -26,7 +26,6 @@ static void test_pid_reused(void **state)
 		    {MSEC(100), false}, {MSEC(999), false},   {SEC(1), false}};
 	struct world w;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct graced_proc second = P_A1;
 
@@ -52,7 +51,6 @@ static void test_pid1_left(void **state)
 	struct graced_proc sandbox = P_A1;
 	struct world w;
 
-	(void)state;
 	sandbox.pid++;
 	sandbox.start_ns = SEC(15);
 	for (int execs = 0; execs < 2; execs++) {
@@ -83,7 +81,6 @@ static void test_next_init(void **state)
 	const struct graced_proc second = second_life();
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_ranked(&w, SEC(10), CG_A1, &P_A1, GRACED_INIT_FIRST);
 	world_ranked(&w, SEC(151), CG_A1, &second, GRACED_INIT_PID1);
@@ -111,7 +108,6 @@ static void test_exit_guess(void **state)
 	struct graced_proc next = P_A1;
 	struct world w;
 
-	(void)state;
 	next.pid++;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		uint32_t asked_for = rows[i].asked ? 15 : 0;
@@ -148,7 +144,6 @@ static void test_late(void **state)
 {
 	struct world w;
 
-	(void)state;
 	for (int late = 0; late < 2; late++)
 		for (int after = 0; after < 2; after++) {
 			const struct obs init = {

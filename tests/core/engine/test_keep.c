@@ -231,7 +231,6 @@ static void check_same(const struct check *c)
 
 static void test_nothing_lost(void **state)
 {
-	(void)state;
 	each_split(check_same);
 }
 
@@ -303,7 +302,6 @@ static void check_lost(const struct check *c)
 
 static void test_lost(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < relay_n_plays; i++) {
 		const struct relay_play *play = &relay_plays[i];
 		struct relay_leg leg = {};

@@ -37,7 +37,6 @@ static void test_polls(void **state)
 	const struct graced_counts counts = {.exits = 3};
 	struct world w;
 
-	(void)state;
 	open_kept(&w);
 	world_say_container(&w, SEC(12), &main);
 	assert_int_equal(kept(&w, OBS_CONTAINER), 1);
@@ -61,7 +60,6 @@ static void test_storm(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_kept(&w);
 	for (uint64_t i = 0; i < 5000; i++)
 		world_from(&w, SEC(20) + i, CG_A1, &P_A1, 15, &P_SHELL);
@@ -74,7 +72,6 @@ static void test_over(void **state)
 	struct obs_list list = {};
 	struct world w;
 
-	(void)state;
 	open_kept(&w);
 	world_stop_a1(&w, SEC(20));
 	world_gone(&w, SEC(21), CG_A1, NULL);
@@ -96,7 +93,6 @@ static void test_much(void **state)
 	struct obs_list list = {};
 	struct world w;
 
-	(void)state;
 	open_kept(&w);
 	for (uint64_t i = 0; i < 70000; i++) {
 		world_made(&w, SEC(20), 1000 + i, CG_POD_A, WORLD_ID_D1);

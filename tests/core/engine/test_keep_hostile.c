@@ -81,7 +81,6 @@ static void test_random(void **state)
 	uint64_t seed = SEED;
 	struct obs obs;
 
-	(void)state;
 	for (int i = 0; i < ROUNDS / 4; i++) {
 		struct world w;
 
@@ -165,7 +164,6 @@ static void test_spoilt(void **state)
 {
 	uint64_t seed = SEED;
 
-	(void)state;
 	for (size_t i = 0; i < relay_n_plays; i++) {
 		const struct relay_play *play = &relay_plays[i];
 		struct relay relay;
@@ -191,7 +189,6 @@ static void test_late(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	engine_keep(w.engine, true, relay_keep, &kept);
@@ -216,7 +213,6 @@ static void test_crowd(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	strcpy(head.kept.boot_id, WORLD_BOOT);
 	world_open_bare(&w, &config);
 	world_tell(&w, &head);

@@ -47,7 +47,6 @@ static void test_gone(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	open_stopping(&w, &GRACE_30);
 	restart(&w, &GRACE_30);
 	world_attach(&w, SEC(60));
@@ -74,7 +73,6 @@ static void test_word(void **state)
 	const struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &main);
 	restart(&w, &WORLD_ALL);
 	world_attach(&w, SEC(60));
@@ -96,7 +94,6 @@ static void test_left(void **state)
 	const struct graced_counts none = {};
 	struct world w;
 
-	(void)state;
 	open_stopping(&w, NULL);
 	restart(&w, NULL);
 	find_a1(&w, SEC(59));
@@ -114,7 +111,6 @@ static void test_told(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_stopping(&w, NULL);
 	world_exit(&w, SEC(21), CG_A1, &P_A1, EXIT(0));
 	world_empty(&w, SEC(21) + 1000, CG_A1);
@@ -134,7 +130,6 @@ static void test_waited(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, &WORLD_ALL);
 	world_gone(&w, SEC(5), CG_D1, NULL);
 	world_made(&w, SEC(9), CG_D1 + 1, CG_DOCKER, WORLD_ID_D1);
@@ -157,7 +152,6 @@ static void test_crashed(void **state)
 	const struct graced_counts none = {};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_D1, &P_D1);
 	world_exit(&w, SEC(20), CG_D1, &P_D1, 11);
@@ -175,7 +169,6 @@ static void test_other_init(void **state)
 	const struct graced_proc next = {.pid = 7000, .start_ns = SEC(40), .comm = "nginx"};
 	struct world w;
 
-	(void)state;
 	open_stopping(&w, NULL);
 	restart(&w, NULL);
 	find_a1(&w, SEC(59));
@@ -199,7 +192,6 @@ static void test_left_over(void **state)
 	const struct graced_counts none = {};
 	struct world w;
 
-	(void)state;
 	open_stopping(&w, NULL);
 	restart(&w, NULL);
 	find_a1(&w, SEC(59));
@@ -222,7 +214,6 @@ static void test_quiet(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	for (int i = 0; i < 2; i++) {
@@ -253,7 +244,6 @@ static void test_suppressed_before(void **state)
 		{8, 0, 1, GAP(SUPPRESSED)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct graced_counts before = {.suppressed = want[i].before},
 					   after = {.suppressed = want[i].at_exit};
@@ -289,7 +279,6 @@ static void test_suppressed_before_next(void **state)
 			   .init = {.id = CG_A1, .suppressed = 2, .rank = GRACED_INIT_PID1}};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_counts(&w, SEC(11), CG_A1, true, &before);
@@ -318,7 +307,6 @@ static void test_inside(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_from(&w, SEC(20), CG_A1, &P_A1, 15, &P_A1_CHILD);
@@ -344,7 +332,6 @@ static void test_other_boot(void **state)
 	struct obs_list kept = {};
 	struct world w;
 
-	(void)state;
 	open_stopping(&w, NULL);
 	engine_keep(w.engine, true, relay_keep, &kept);
 	assert_int_equal(kept.list[0].type, OBS_KEPT);
@@ -380,7 +367,6 @@ static void test_ended_early(void **state)
 	struct obs end = {.type = OBS_END, .at_ns = SEC(59)};
 	struct world w;
 
-	(void)state;
 	open_stopping(&w, NULL);
 	restart(&w, NULL);
 	find_pod_a(&w, SEC(59));
@@ -396,7 +382,6 @@ static void test_pod_gone(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	restart(&w, NULL);
 	world_attach(&w, SEC(60));
@@ -424,7 +409,6 @@ static void test_pod_unlisted(void **state)
 	const struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	world_lists(&w, SEC(12), &pod);
 	restart(&w, &WORLD_ALL);
@@ -442,7 +426,6 @@ static void test_pod_listed(void **state)
 	const struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	world_lists(&w, SEC(12), &pod);
 	restart(&w, &WORLD_ALL);
@@ -472,7 +455,6 @@ static void test_init_unseen(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_without_init(&w);
 	restart(&w, NULL);
 	world_attach(&w, SEC(60));
@@ -486,7 +468,6 @@ static void test_unseen_reported(void **state)
 {
 	static const struct graced_counts one = {.exits = 1};
 
-	(void)state;
 	for (int found = 0; found < 2; found++) {
 		struct world w;
 
@@ -537,7 +518,6 @@ static void test_candidate(void **state)
 		{15, OUTCOME_COMPLETED, CAUSE_SELF, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct meta_container main = world_main_a1();
 		struct world w;
@@ -566,7 +546,6 @@ static void test_candidate_refused(void **state)
 		uint64_t numbers;
 	} bad[] = {{true, true, 1, 0}, {true, true, 9, 1 << 8}, {false, false, 15, 1 << 14}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(bad); i++) {
 		struct obs_list kept = {};
 		struct engine_stats stats;
@@ -600,7 +579,6 @@ static void test_unseen_id(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, &WORLD_ALL);
 	world_made(&w, SEC(5), CG_NEW, CG_POD_A, ID_NEW);
 	world_tell(&w, &(struct obs){.type = OBS_NO_INIT, .at_ns = SEC(15), .no_init.id = CG_NEW});
@@ -645,7 +623,6 @@ static void test_late_init(void **state)
 		{STOP_IDLE, true, SEC(60) + 1, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct graced_proc init = {.pid = 7000, .start_ns = rows[i].start_ns};
 		struct obs_list kept = {};

@@ -128,7 +128,6 @@ static void check(const struct relay *relay, const struct relay_leg *leg)
 
 static void test_walk(void **state)
 {
-	(void)state;
 	print_message("# seed %d\n", SEED);
 	seed = SEED;
 	for (int i = 0; i < WALKS; i++) {

@@ -142,7 +142,6 @@ static void test_killed(void **state)
 		 CAUSE_NO_GRACE},
 	};
 
-	(void)state;
 	assert_walks(want, LEN(want));
 }
 
@@ -245,7 +244,6 @@ static void test_died(void **state)
 		 CAUSE_OTHER_POD},
 	};
 
-	(void)state;
 	assert_walks(want, LEN(want));
 }
 

@@ -17,7 +17,6 @@ static void test_described(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	world_ends(&w, SEC(23), EXIT(0));
@@ -48,7 +47,6 @@ static void test_early(void **state)
 		{false, true, SEC(20), CAUSE_KILLED_EARLY},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct meta_container c = world_main_a1();
 		struct meta_pod pod = world_pod_a();
@@ -78,7 +76,6 @@ static void test_old_news(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 1);
@@ -93,7 +90,6 @@ static void test_waits_for_pod(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	world_exit(&w, SEC(21), CG_A1, &P_A1, EXIT(0));
@@ -119,7 +115,6 @@ static void test_own_signal(void **state)
 		{0, SIGWINCH, CAUSE_SELF},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct meta_container c = world_main_a1();
 		struct meta_pod pod = world_pod_a();
@@ -141,7 +136,6 @@ static void test_liar(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	strcpy(c.pod_uid, WORLD_UID_B);
 	c.stop_signal = SIGQUIT;
 	world_open_described(&w, &pod, &c);
@@ -158,7 +152,6 @@ static void test_sandbox(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	c.kind = META_KIND_SANDBOX;
 	c.name[0] = '\0';
 	world_open_described(&w, &pod, &c);
@@ -178,7 +171,6 @@ static void test_runtime_exit(void **state)
 		bool agrees;
 	} want[] = {{EXIT(3), 3, true}, {9, 137, true}, {EXIT(0), 137, false}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct meta_container c = world_main_a1();
 		struct meta_pod pod = world_pod_a();
@@ -226,7 +218,6 @@ static void test_unseen(void **state)
 		{"OOMKilled", 137, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct obs probe = {.type = OBS_PROBE, .at_ns = SEC(21)};
 		struct meta_container c = world_main_a1();
@@ -275,7 +266,6 @@ static void test_forwarded(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_described(&w, &pod, &c);
 	world_shot(&w, SEC(19), CG_A1, &on);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -297,7 +287,6 @@ static void test_delivered(void **state)
 		uint64_t stop_at, told;
 	} want[] = {{SEC(20), SEC(20) + 7}, {SEC(19), 0}, {0, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct obs exit = {.type = OBS_EXIT, .at_ns = SEC(21)};
 		struct world w;
@@ -325,7 +314,6 @@ static void test_reaped(void **state)
 		uint64_t told_at;
 	} want[] = {{true, MSEC(2)}, {false, MSEC(5) + 1000}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct obs attached = {.type = OBS_ATTACHED, .at_ns = SEC(11)};
 		struct obs reaped = {.type = OBS_REAPED, .at_ns = SEC(21) + MSEC(2)};

@@ -68,7 +68,6 @@ static void test_life_lost(void **state)
 		{{.lost = 3}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		for (int removed = 0; removed < 2; removed++) {
 			struct world w;
@@ -102,7 +101,6 @@ static void test_life_lost_stays(void **state)
 		{none, lost, {false, false}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		size_t asked;
 		struct world w;
@@ -131,7 +129,6 @@ static void test_life_in_the_ring(void **state)
 	static const struct graced_counts lost = {.exits = 1, .lost = 1};
 	struct world w;
 
-	(void)state;
 	open_with_new(&w);
 	world_counts(&w, SEC(20), CG_NEW, false, &lost);
 	world_init(&w, SEC(18), CG_NEW, &P_A1);
@@ -153,7 +150,6 @@ static void test_life_lost_end(void **state)
 	static const struct graced_counts lost = {.exits = 1, .lost = 3};
 	struct world w;
 
-	(void)state;
 	open_with_new(&w);
 	world_counts(&w, SEC(20), CG_NEW, false, &lost);
 	world_tell(&w, &(struct obs){.type = OBS_END, .at_ns = SEC(20) + 1});
@@ -167,7 +163,6 @@ static void test_found_lost(void **state)
 	static const struct graced_counts lost = {.exits = 1, .lost = 4};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_counts(&w, SEC(20), CG_NEW, false, &lost);
 	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 0);
@@ -191,7 +186,6 @@ static void test_life_lost_late(void **state)
 					  second = {.exits = 2, .lost = 4};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_empty_counted(&w, SEC(20), CG_A1, &first);
 	world_timer(&w, SEC(21));
@@ -213,7 +207,6 @@ static void test_next_life(void **state)
 	struct graced_proc again = P_A1;
 	struct world w;
 
-	(void)state;
 	again.pid++;
 	again.start_ns = SEC(40);
 	open_with_new(&w);
@@ -244,7 +237,6 @@ static void test_each_once(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_with_new(&w);
 	/* It is being made. */
 	assert_false(is_without_init(&w, SEC(15) - 1, CG_NEW));
@@ -276,7 +268,6 @@ static void test_gap(void **state)
 	static const struct graced_counts one = {.exits = 1};
 	struct world w;
 
-	(void)state;
 	for (int seen = 0; seen < 2; seen++) {
 		open_with_new(&w);
 		no_init(&w, SEC(15), CG_NEW);
@@ -305,7 +296,6 @@ static void test_window(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_with_new(&w);
 	no_init(&w, SEC(15), CG_NEW);
 	world_ranked(&w, SEC(20), CG_NEW, &P_A1, GRACED_INIT_PID1);

@@ -63,7 +63,6 @@ static void test_oom(void **state)
 		{"the OOM's record lost", false, 0, 0, CAUSE_OOM_UNKNOWN, GAP(OOM_LEVEL)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct record_stop *s;
 		struct world w;
@@ -94,7 +93,6 @@ static void test_oom_of_an_unknown_init(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_tell(&w, &oom);
 	assert_int_equal(world_record(&w, RECORD_OOM, 0)->oom.level, OOM_LEVEL_CONTAINER);
@@ -119,7 +117,6 @@ static void test_oom_overtaken(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_D1, &P_D1);
 	world_shot(&w, SEC(20), CG_D1,
@@ -151,7 +148,6 @@ static void test_oom_of_a_child(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_tell(&w, &oom);
@@ -177,7 +173,6 @@ static void test_teardown(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_tell(&w, &exit);
@@ -205,7 +200,6 @@ static void test_teardown_and_name(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(10), 90, CG_POD_A, HEX_64("e"));
 	world_init(&w, SEC(10), 90, &P_A1);

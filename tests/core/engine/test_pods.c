@@ -26,7 +26,6 @@ static void test_deleted(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	pod = world_pod_deleted(SEC(20) - MSEC(300), SEC(30));
@@ -63,7 +62,6 @@ static void test_beside(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_found(&w, SEC(13), CG_LEFT,
 		    "/system.slice/kubepods-burstable-pod" UID_A_UNDERSCORED
@@ -87,7 +85,6 @@ static void test_not_early(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	pod = world_pod_deleted(SEC(20), SEC(30));
 	world_lists(&w, SEC(21), &pod);
@@ -115,7 +112,6 @@ static void test_left_over(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_found(&w, SEC(19), CG_LEFT,
 		    "/kubepods.slice/kubepods-pod" UID_A_UNDERSCORED ".slice");
@@ -145,7 +141,6 @@ static void test_restarts(void **state)
 	struct graced_proc proc = P_A1;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	for (uint64_t at = SEC(20); at < SEC(120); at += SEC(20)) {
 		/* A probe fails, or it crashes. */
@@ -171,7 +166,6 @@ static void test_stop_before_deletion(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	/* A probe's stop is under way when the pod is deleted. */
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -186,7 +180,6 @@ static void test_stop_long_before(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_stop_a1(&w, SEC(20));
 	world_stop_sandbox(&w, SEC(300));
@@ -200,7 +193,6 @@ static void test_shorter(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	pod = world_pod_deleted(SEC(20), SEC(30));
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -222,7 +214,6 @@ static void test_forced(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	world_lists_not(&w, SEC(21));
@@ -245,7 +236,6 @@ static void test_completed(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
 	world_empty(&w, SEC(20) + US(1), CG_A1);
@@ -264,7 +254,6 @@ static void test_never_there(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, &WORLD_ALL);
 	world_attach(&w, SEC(1));
 	world_lists(&w, SEC(12), &pod);
@@ -287,7 +276,6 @@ static void test_static_again(void **state)
 	struct podworker_house house;
 	struct world w;
 
-	(void)state;
 	pod.known |= META_POD_STATIC;
 	pod.is_static = true;
 	world_open_pod(&w, true);
@@ -315,7 +303,6 @@ static void test_static_left(void **state)
 	struct graced_proc proc = again(SEC(26));
 	struct world w;
 
-	(void)state;
 	pod.known |= META_POD_STATIC;
 	pod.is_static = true;
 	for (int before = 0; before < 2; before++) {
@@ -353,7 +340,6 @@ static void test_not_again(void **state)
 	struct graced_proc proc = again(SEC(24) - 1);
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_lists_not(&w, SEC(20));
 	world_stop_a1(&w, SEC(22));
@@ -376,7 +362,6 @@ static void test_deleted_again(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	pod = world_pod_deleted(SEC(20), SEC(30));
 	world_lists(&w, SEC(21), &pod);
@@ -405,7 +390,6 @@ static void test_again_unseen(void **state)
 	struct graced_proc proc = again(SEC(30));
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_stop_a1(&w, SEC(22));
 	world_stop_sandbox(&w, SEC(23));
@@ -430,7 +414,6 @@ static void test_kubelet_restarts(void **state)
 	struct meta_pod pod = world_pod_a(), other = world_pod_a();
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	strcpy(other.uid, WORLD_UID_B);
 	other.is_static = true;
@@ -449,7 +432,6 @@ static void test_kubelet_down(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	pod = world_pod_deleted(SEC(20), SEC(30));
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);

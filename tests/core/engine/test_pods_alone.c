@@ -11,7 +11,6 @@ static void test_alone(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	world_exit(&w, SEC(22), CG_A1, &P_A1, EXIT(0));
@@ -34,7 +33,6 @@ static void test_restarts(void **state)
 	struct graced_proc proc = P_A1;
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	for (uint32_t i = 1; i < 20; i++) {
 		uint64_t at = SEC(10 + 10 * i);
@@ -57,7 +55,6 @@ static void test_new_sandbox(void **state)
 	struct graced_proc pause = P_PAUSE;
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	world_from(&w, SEC(20), CG_SANDBOX, &P_PAUSE, 9, &P_SHELL);
 	world_exit(&w, SEC(20) + MSEC(1), CG_SANDBOX, &P_PAUSE, 9);
@@ -87,7 +84,6 @@ static void test_no_sandbox(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_B1, &P_B1);
 	world_managed(&w, SEC(20), CG_B1, &P_B1, 15);
@@ -110,7 +106,6 @@ static void test_name_awaited(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, &WORLD_ALL);
 	world_attach(&w, SEC(1));
 	world_found(&w, SEC(9), CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);

@@ -42,7 +42,6 @@ static void test_wants(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod_by(&w, &BOTH_ASKED);
 	lists(&w, SEC(12), by(META_KUBELET, world_pod_a()));
 	assert_false(world_view(&w, WORLD_UID_A).desired);
@@ -67,7 +66,6 @@ static void test_gone(void **state)
 	const struct record_discrepancy *d;
 	struct world w;
 
-	(void)state;
 	open_both(&w);
 	lists_not(&w, SEC(20), META_API);
 	lists(&w, SEC(21), by(META_KUBELET, world_pod_a()));
@@ -99,7 +97,6 @@ static void test_static(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod_by(&w, &BOTH_ASKED);
 	lists(&w, SEC(30), by(META_KUBELET, a_static()));
 	assert_true(world_view(&w, WORLD_UID_A).desired);
@@ -121,7 +118,6 @@ static void test_static_alone(void **state)
 	struct podworker_house house;
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, &API_ASKED);
 	world_found(&w, SEC(9), 80, path);
 	world_attach(&w, SEC(9));
@@ -141,7 +137,6 @@ static void test_orphan(void **state)
 	struct podworker_house house;
 	struct world w;
 
-	(void)state;
 	world_open_pod_by(&w, &API_ASKED);
 	world_listed_by(&w, SEC(19), META_API);
 	engine_pods_count(w.engine, &house);
@@ -157,7 +152,6 @@ static void test_asked(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod_by(&w, &API_ASKED);
 	lists(&w, SEC(12), by(META_API, world_pod_a()));
 	world_clear(&w);

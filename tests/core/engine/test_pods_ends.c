@@ -56,7 +56,6 @@ static void test_reasons(void **state)
 		{(enum meta_end)77, POD_PHASE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct meta_pod pod = failed(cases[i].end, 0);
 		struct world w;
@@ -75,7 +74,6 @@ static void test_evicted_at_once(void **state)
 	struct meta_pod pod = failed(META_END_EVICTED, SEC(18));
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	world_lists(&w, SEC(19), &pod);
 	end_all(&w);
@@ -91,7 +89,6 @@ static void test_evicted_awaited(void **state)
 	struct meta_pod pod = failed(META_END_EVICTED, SEC(25) + 1);
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	end_all(&w);
 	assert_int_equal(world_count(&w, RECORD_POD), 0);
@@ -110,7 +107,6 @@ static void test_not_heard(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	end_all(&w);
 	world_lists(&w, SEC(26), &pod);
@@ -131,7 +127,6 @@ static void test_end(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	end_all(&w);
 	world_tell(&w, &(struct obs){.type = OBS_END, .at_ns = SEC(26)});
@@ -145,7 +140,6 @@ static void test_lives_again(void **state)
 	struct graced_proc proc = P_A1;
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	end_all(&w);
 	world_made(&w, SEC(26), 80, CG_BURSTABLE, "pod" WORLD_UID_A);
@@ -167,7 +161,6 @@ static void test_gone(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	end_all(&w);
 	world_lists_not(&w, SEC(26));
@@ -185,7 +178,6 @@ static void test_deleted_first(void **state)
 	struct meta_pod pod = world_pod_deleted(SEC(20), SEC(30));
 	struct world w;
 
-	(void)state;
 	open_listed(&w);
 	pod.phase = META_PHASE_FAILED;
 	pod.end = META_END_EVICTED;

@@ -13,7 +13,6 @@ static void test_lost(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	world_lists(&w, SEC(12), &pod);
 	pod = world_pod_deleted(SEC(20), SEC(30));
@@ -33,7 +32,6 @@ static void test_lost_later(void **state)
 	struct graced_proc proc = P_A1;
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	world_stop_a1(&w, SEC(20));
 	world_stop_sandbox(&w, SEC(21));
@@ -55,7 +53,6 @@ static void test_no_init_yet(void **state)
 {
 	static const char pod_path[] = "/kubepods/burstable/pod" WORLD_UID_A;
 
-	(void)state;
 	for (int found = 0; found < 2; found++) {
 		struct meta_pod pod = world_pod_deleted(SEC(12), SEC(30));
 		struct world w;
@@ -86,7 +83,6 @@ static void test_counted(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, &WORLD_ALL);
 	world_attach(&w, SEC(1));
 	world_found(&w, SEC(9), CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
@@ -108,7 +104,6 @@ static void test_container_lost(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	world_managed(&w, SEC(20), CG_SANDBOX, &P_PAUSE, 9);
 	world_pod_empty(&w, SEC(21));
@@ -121,7 +116,6 @@ static void test_late_record(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(9), CG_SANDBOX, CG_POD_A, WORLD_ID_SANDBOX);
 	world_init(&w, SEC(9), CG_SANDBOX, &P_PAUSE);

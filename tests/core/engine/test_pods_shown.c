@@ -28,7 +28,6 @@ static void test_counts(void **state)
 	struct podworker_house house;
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	world_init(&w, SEC(10), CG_B1, &P_B1);
 	engine_pods_count(w.engine, &house);
@@ -60,7 +59,6 @@ static void test_view(void **state)
 	struct podview view;
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	pod.known |= META_POD_READY;
 	pod.ready = true;
@@ -132,7 +130,6 @@ static void test_many(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, &WORLD_ALL);
 	world_attach(&w, SEC(1));
 	assert_int_equal(list_all(w.engine, SEC(2), MANY), MANY);

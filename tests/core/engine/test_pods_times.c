@@ -16,7 +16,6 @@ static void test_between(void **state)
 		{true, SEC(12), SEC(28), true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_pod pod = world_pod_a();
 		const uint32_t gaps = rows[i].timed ? 0 : GAP(TIME_UNCERTAIN);
@@ -48,7 +47,6 @@ static void test_seen_first(void **state)
 {
 	struct world w;
 
-	(void)state;
 	/* It ran before, nobody knows since when. */
 	world_open_bare(&w, NULL);
 	world_found(&w, SEC(1), CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);

@@ -12,7 +12,6 @@ static void test_ready_measured(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	assert_int_equal(world_view(&w, WORLD_UID_A).ready_stop_ns, 0);
@@ -49,7 +48,6 @@ static void test_ready_until_gone(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	pod = world_pod_ready(world_pod_deleted(SEC(20), SEC(30)), true);
 	world_lists(&w, SEC(20), &pod);
@@ -76,7 +74,6 @@ static void test_ready_asked(void **state)
 	struct world w;
 	size_t asked;
 
-	(void)state;
 	for (int ready = 0; ready < 2; ready++) {
 		world_open_ready(&w);
 		pod = world_pod_ready(world_pod_deleted(SEC(20), SEC(30)), ready);
@@ -98,7 +95,6 @@ static void test_ready_not_measured(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	/* It was not Ready when it was told to stop. */
 	world_open_ready(&w);
 	pod = world_pod_ready(world_pod_a(), false);
@@ -131,7 +127,6 @@ static void test_ready_completed(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
 	world_empty(&w, SEC(20) + US(1), CG_A1);
@@ -194,7 +189,6 @@ static void test_ready_between(void **state)
 		{{{SEC(21), SEC(21), false}}, GAP(TIME_UNCERTAIN), SEC(12), SEC(21), SEC(21)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct record_pod_ready *ready;
 		struct world w;
@@ -242,7 +236,6 @@ static void test_ready_restarted(void **state)
 {
 	struct world w;
 
-	(void)state;
 	/* The answers on both sides of a restart are a second apart. */
 	world_open_ready(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -343,7 +336,6 @@ static void test_ready_lost(void **state)
 		{LOST_OF_SANDBOX, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		for (int restarts = 0; restarts < 2; restarts++) {
 			struct world w;
@@ -405,7 +397,6 @@ static void test_ready_followed(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	/* A kubelet each second, for two minutes. */
 	stop_listed_by(&w, META_KUBELET);
 	assert_int_equal(ask_until(&w, META_KUBELET, true, SEC(20), SEC(30)), 9);

@@ -22,7 +22,6 @@ static void test_stop(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	world_open(&w, &config);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -68,7 +67,6 @@ static void test_as_at_the_exit(void **state)
 	struct graced_proc scanned = P_D1;
 	struct world w;
 
-	(void)state;
 	scanned.start_ns -= scanned.start_ns % MSEC(10);
 	memcpy(scanned.comm, "sh", 3);
 	world_open(&w, NULL);
@@ -98,7 +96,6 @@ static void test_sender(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -137,7 +134,6 @@ static void test_signal(void **state)
 		       {10, false}, {15, true}, {36, false}, {37, true}, {64, false}};
 	struct world w;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(numbers); i++) {
 		world_open(&w, NULL);
 		world_init(&w, SEC(10), CG_A1, &P_A1);
@@ -170,7 +166,6 @@ static void test_deaf(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_shot(&w, SEC(20), CG_A1,
@@ -200,7 +195,6 @@ static void test_clock(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
@@ -221,7 +215,6 @@ static void test_of_the_tracer(void **state)
 	const struct record *r;
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, NULL);
 	world_found(&w, SEC(1), CG_D1, "/docker/" WORLD_ID_D1);
 	world_found(&w, SEC(1), CG_D1, "/docker/" WORLD_ID_D1);
@@ -253,7 +246,6 @@ static void test_no_negative_figures(void **state)
 	const struct graced_counts more = {.exits = 1, .oom_kills = 10, .collateral = 11};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_empty_counted(&w, SEC(9), CG_A1, &before);
 	world_init(&w, SEC(10), CG_A1, &P_A1);

@@ -69,7 +69,6 @@ static void test_guessed(void **state)
 	const struct record *signal;
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	world_stop_sandbox(&w, SEC(20));
 	world_answer(&w, SEC(20) + MSEC(2), CG_SANDBOX, WORLD_UID_A, WORLD_ID_SANDBOX);
@@ -98,7 +97,6 @@ static void test_shapes(void **state)
 		{"any other program", "java", "java", 1, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct graced_proc p = proc_of(rows[i].exe, rows[i].ns_pid, SEC(9));
 		struct world w;
@@ -121,7 +119,6 @@ static void test_pause_application(void **state)
 	struct graced_proc p = proc_of("pause", 1, SEC(11));
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	begin_x(&w, SEC(11), &p);
 	kill_x(&w, SEC(15), &p);
@@ -139,7 +136,6 @@ static void test_new_sandbox(void **state)
 	struct graced_proc p = proc_of("pause", 1, SEC(30));
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, false);
 	world_stop_a1(&w, SEC(20));
 	world_stop_sandbox(&w, SEC(21));
@@ -154,7 +150,6 @@ static void test_outside(void **state)
 	struct graced_proc p = P_D1;
 	struct world w;
 
-	(void)state;
 	strcpy(p.comm, "pause");
 	strcpy(p.exe, "pause");
 	world_open(&w, NULL);
@@ -173,7 +168,6 @@ static void test_has_one(void **state)
 	struct graced_proc p = proc_of("pause", 1, SEC(9)), a1 = P_A1;
 	struct world w;
 
-	(void)state;
 	strcpy(c.id, WORLD_ID_A1);
 	strcpy(c.pod_uid, WORLD_UID_A);
 	a1.start_ns = SEC(10);
@@ -200,7 +194,6 @@ static void test_has_bare_one(void **state)
 	struct graced_proc p = proc_of("pause", 1, SEC(9));
 	struct world w;
 
-	(void)state;
 	for (int bare = 0; bare < 2; bare++) {
 		world_open(&w, NULL);
 		world_found(&w, SEC(8), 70, SLICE);
@@ -220,7 +213,6 @@ static void test_path_decides(void **state)
 	struct graced_proc p = proc_of("pause", 1, SEC(9));
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_found(&w, SEC(8), 70, SLICE);
 	world_made(&w, SEC(9), CG_X, 70, "crio-" WORLD_ID_X);
@@ -252,7 +244,6 @@ static void test_source_decides(void **state)
 		{META_PODMAN, META_KIND_SANDBOX, "", CONTAINER_KIND_SANDBOX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * LEN(rows); i++) {
 		struct meta_container c = {.source = rows[i / 2].source, .kind = rows[i / 2].kind};
 		bool late = i % 2;
@@ -280,7 +271,6 @@ static void test_no_grace(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	world_say_pod(&w, SEC(11), &pod);
 	world_stop_sandbox(&w, SEC(20));
@@ -409,7 +399,6 @@ static void test_list(void **state)
 		 .killed = SEC(20)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(scenes); i++)
 		play(&scenes[i]);
 }
@@ -422,7 +411,6 @@ static void test_left_unseen(void **state)
 	struct list list = {SEC(12), true};
 	struct world w;
 
-	(void)state;
 	a1.start_ns = SEC(10);
 	probe.probe.id = CG_X;
 	probe.probe.pid = x.pid;
@@ -447,7 +435,6 @@ static void test_listed_later(void **state)
 	struct list list = {SEC(12), true};
 	struct world w;
 
-	(void)state;
 	world_open(&w, &WORLD_ALL);
 	begin_x(&w, SEC(3), &p);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
@@ -468,7 +455,6 @@ static void test_pod_goes_on(void **state)
 	struct graced_proc a1 = P_A1;
 	struct world w;
 
-	(void)state;
 	a1.start_ns = SEC(10);
 	world_open(&w, &WORLD_ALL);
 	begin_x(&w, SEC(3), &x);
@@ -521,7 +507,6 @@ static void test_crowd(void **state)
 	struct graced_proc a1 = P_A1;
 	struct world w;
 
-	(void)state;
 	a1.start_ns = SEC(10);
 	world_open(&w, &WORLD_ALL);
 	for (uint64_t i = 0; i < CROWD / 2; i++)

@@ -36,7 +36,6 @@ static void test_scopes(void **state)
 	};
 	static const enum record_type types[] = {RECORD_SIGNAL, RECORD_STOP, RECORD_OOM};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const uint64_t ids[] = {CG_A1, CG_D1, CG_SSHD};
 		const struct graced_proc *const procs[] = {&P_A1, &P_D1, &P_SSHD};
@@ -62,7 +61,6 @@ static void test_services(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	open_scope(&w, SCOPE_SERVICES);
 	world_init(&w, SEC(10), CG_SSHD, &P_SSHD);
 	world_from(&w, SEC(20), CG_SSHD, &P_SSHD, 15, &P_SYSTEMD);
@@ -90,7 +88,6 @@ static void test_service_restarts(void **state)
 	struct graced_proc second = P_SSHD;
 	struct world w;
 
-	(void)state;
 	second.pid = 5000;
 	second.start_ns = SEC(21);
 	open_scope(&w, SCOPE_SERVICES);
@@ -150,7 +147,6 @@ static void test_all(void **state)
 		 GAP(KILL_UNSEEN)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct record_stop *s;
 		struct world w;
@@ -184,7 +180,6 @@ static void test_all_names_what_it_is_in(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	open_scope(&w, SCOPE_ALL);
 	shot_process(&w, SEC(20), &P_A1_CHILD, 15, &P_B1);
 	assert_false(world_record(&w, RECORD_SIGNAL, 0)->signal.target_init);
@@ -209,7 +204,6 @@ static void test_all_but_exits(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_scope(&w, SCOPE_ALL);
 	shot_process(&w, SEC(20), &P_SHELL, 15, &P_SSHD);
 	process_exit(&w, SEC(21), &P_SHELL, EXIT(143), 0);
@@ -230,7 +224,6 @@ static void test_all_inits_of_none(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	open_scope(&w, SCOPE_ALL);
 	world_shot(&w, SEC(20), CG_USER,
 		   &(struct shot){.sig = 15, .from = &P_SSHD, .to = &P_SHELL});
@@ -256,7 +249,6 @@ static void test_all_oom(void **state)
 		enum cause cause;
 	} want[] = {{CG_A1, CAUSE_OOM_CONTAINER}, {CG_POD_A, CAUSE_OOM_POD}, {0, CAUSE_OOM_NODE}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct obs oom = {
 			.type = OBS_OOM,
@@ -290,7 +282,6 @@ static void test_all_lost(void **state)
 		uint32_t gaps;
 	} want[] = {{4, 4, 0}, {5, 4, GAP(EVENTS_LOST)}, {4, 5, GAP(SUPPRESSED)}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct obs exit = {
 			.type = OBS_EXIT,
@@ -322,7 +313,6 @@ static void test_all_pid_reuse(void **state)
 	struct graced_proc second = P_SHELL;
 	struct world w;
 
-	(void)state;
 	second.start_ns = SEC(500);
 	open_scope(&w, SCOPE_ALL);
 	shot_process(&w, SEC(20), &P_SHELL, 10, &P_B1);
@@ -336,7 +326,6 @@ static void test_all_attached_late(void **state)
 	struct graced_proc old = P_SHELL;
 	struct world w;
 
-	(void)state;
 	old.start_ns = SEC(1) - 1;
 	open_scope(&w, SCOPE_ALL);
 	process_exit(&w, SEC(20), &old, 31, 0);
@@ -351,7 +340,6 @@ static void test_all_bounded(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	open_scope(&w, SCOPE_ALL);
 	for (uint32_t pid = 10000; pid < 20000; pid++) {
 		p.pid = pid;
@@ -382,7 +370,6 @@ static void test_all_forgets_the_dead(void **state)
 	struct engine_stats stats;
 	struct world w;
 
-	(void)state;
 	open_scope(&w, SCOPE_ALL);
 	for (uint32_t pid = 10000; pid < 16000; pid++) {
 		p.pid = pid;
@@ -400,7 +387,6 @@ static void test_all_lapses(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_scope(&w, SCOPE_ALL);
 	shot_process(&w, SEC(20), &P_SHELL, 15, &P_SYSTEMD);
 	shot_process(&w, SEC(620), &P_SHELL, 9, &P_SYSTEMD);

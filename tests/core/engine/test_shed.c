@@ -23,7 +23,6 @@ static void test_shed(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	shed(&w, SEC(11), CG_A1, true);
@@ -41,7 +40,6 @@ static void test_for_a_while(void **state)
 	struct graced_proc next = P_A1;
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	shed(&w, SEC(11), CG_A1, true);
@@ -63,7 +61,6 @@ static void test_before(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	shed(&w, SEC(5), CG_A1, true);
 	life(&w, SEC(10), CG_A1, &P_A1);
@@ -76,7 +73,6 @@ static void test_crash(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
 	shed(&w, SEC(11), CG_A1, true);
@@ -90,7 +86,6 @@ static void test_unknown(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	shed(&w, SEC(5), 999, true);
 	shed(&w, SEC(5), CG_POD_A, true);

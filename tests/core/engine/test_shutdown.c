@@ -13,7 +13,6 @@ static void test_nobody_asked(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	shutworld_tell(&w, ANNOUNCED, SHUTDOWN_EV_LOGIND_UP);
 	shutworld_tell(&w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
@@ -27,7 +26,6 @@ static void test_announced(void **state)
 	const struct record_shutdown *r;
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	r = shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED);
@@ -48,7 +46,6 @@ static void test_overdue(void **state)
 	const struct record_shutdown *r;
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
@@ -74,7 +71,6 @@ static void test_deleted_before(void **state)
 	struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(1), SEC(45));
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	world_lists(&w, ANNOUNCED - SEC(1), &pod);
 	shutworld_announce(&w);
@@ -99,7 +95,6 @@ static void test_deleted_as_told(void **state)
 		{META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(1), SEC(45));
 		struct world w;
@@ -121,7 +116,6 @@ static void test_not_by_the_runtime(void **state)
 {
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	world_from(&w, ASKED, CG_A1, &P_A1, 15, &P_SHELL);
@@ -135,7 +129,6 @@ static void test_killed_by_the_runtime(void **state)
 {
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
@@ -159,7 +152,6 @@ static void test_status(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	end_pod(&w, ASKED);
@@ -186,7 +178,6 @@ static void test_object_gone(void **state)
 {
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	end_pod(&w, ASKED);
@@ -202,7 +193,6 @@ static void test_observes(void **state)
 {
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_OBSERVE, 0);
 	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
@@ -223,7 +213,6 @@ static void test_groups(void **state)
 	struct engine_shutdown_group groups[3];
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	assert_int_equal(engine_get_shutdown_groups(w.engine, groups, 3), 2);
 	assert_int_equal(groups[0].priority, 0);
@@ -248,7 +237,6 @@ static void test_cut_short(void **state)
 			  .shutdown_plan = {.n_ranges = 1, .ranges = {{0, 30}}}};
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	assert_int_equal(engine_count_cut_short(w.engine), 1);
 	assert_int_equal(world_tell(&w, &obs), 0);
@@ -267,7 +255,6 @@ static void test_plan_waits(void **state)
 	struct meta_pod pod = world_pod_a();
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
@@ -298,7 +285,6 @@ static void test_gone(void **state)
 	struct world w;
 	size_t n;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
 	n = containers_of(&w);
@@ -328,7 +314,6 @@ static void test_own(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_OBSERVE, 0);
 	assert_int_equal(world_tell(&w, &obs), 0);
 	shutworld_announce(&w);
@@ -343,7 +328,6 @@ static void test_guessed_sandbox(void **state)
 	struct graced_proc pause = P_B1;
 	struct world w;
 
-	(void)state;
 	strcpy(pause.comm, "pause");
 	strcpy(pause.exe, "pause");
 	pause.ns_pid = 1;

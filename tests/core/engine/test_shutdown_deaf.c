@@ -37,7 +37,6 @@ static void test_deaf(void **state)
 {
 	static const uint64_t told[] = {0, ANNOUNCED - 1};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(told); i++) {
 		struct world w;
 
@@ -62,7 +61,6 @@ static void test_deaf_others_told(void **state)
 {
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
 	shutworld_announce(&w);
 	ask_deaf(&w);
@@ -83,7 +81,6 @@ static void test_deaf_hook_told(void **state)
 	struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(3), SEC(45));
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
 	world_lists(&w, ANNOUNCED - SEC(3), &pod);
 	shutworld_announce(&w);
@@ -100,7 +97,6 @@ static void test_deaf_unseen(void **state)
 {
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
 	shutworld_announce(&w);
 	ask_deaf(&w);
@@ -122,7 +118,6 @@ static void test_deaf_hook(void **state)
 	struct meta_container main = world_main_a1();
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
 	main.known |= META_CTR_PRESTOP;
 	main.prestop = true;
@@ -149,7 +144,6 @@ static void test_deaf_spared(void **state)
 		{SHUTDOWN_ASSIST, SEC(2), false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct world w;
 
@@ -173,7 +167,6 @@ static void test_deaf_missed(void **state)
 		.type = OBS_LOST, .at_ns = ASKED + SEC(1), .lost = {.recursion_misses = 1}};
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
 	shutworld_announce(&w);
 	ask_deaf(&w);

@@ -98,7 +98,6 @@ static void test_rhythm(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 	struct world w;
 
-	(void)state;
 	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET));
 	pass(&w, ASKED - 1);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 0);
@@ -125,7 +124,6 @@ static void test_no_condition(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 	struct world w;
 
-	(void)state;
 	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET));
 	stop_a1(&w);
 	pod.known &= ~META_POD_READY;
@@ -140,7 +138,6 @@ static void test_in_flight(void **state)
 {
 	struct world w;
 
-	(void)state;
 	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET));
 	stop_a1(&w);
 	pass(&w, EMPTY + MSEC(2500));
@@ -157,7 +154,6 @@ static void test_one_request(void **state)
 	struct meta_pod other = world_pod_ready(world_pod_a(), true);
 	struct world w;
 
-	(void)state;
 	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET));
 	strcpy(other.uid, WORLD_UID_B);
 	other.deleting = true;
@@ -175,7 +171,6 @@ static void test_observe(void **state)
 {
 	struct world w;
 
-	(void)state;
 	begin(&w, SHUTDOWN_OBSERVE, SRC(KUBELET));
 	stop_a1(&w);
 	pass(&w, EMPTY + SEC(10));
@@ -197,7 +192,6 @@ static void test_who_counts(void **state)
 		{SRC(KUBELET) | SRC(API), META_KUBELET, SHUTDOWN_STATUS_LATE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 		struct meta_pod runs = world_pod_ready(world_pod_a(), true);
@@ -223,7 +217,6 @@ static void test_each_source(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), true);
 	struct world w;
 
-	(void)state;
 	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET) | SRC(API));
 	strcpy(pod.uid, STATIC_UID);
 	pod.known |= META_POD_STATIC;
@@ -241,7 +234,6 @@ static void test_nobody(void **state)
 {
 	struct world w;
 
-	(void)state;
 	begin(&w, SHUTDOWN_ASSIST, SRC(CRI));
 	stop_a1(&w);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 0);

@@ -50,7 +50,6 @@ static void test_request(void **state)
 		{SIGKILL, true, false, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct record_stop *s;
 		struct world w;
@@ -91,7 +90,6 @@ static void test_unknown(void **state)
 		{SIGHUP, {SIGHUP}, SEC(20) + 2 * SEC(30) + SEC(60), 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct world w;
 
@@ -108,7 +106,6 @@ static void test_unknown_kill(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_undescribed(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGHUP);
 	world_managed(&w, SEC(50), CG_A1, &P_A1, SIGKILL);
@@ -122,7 +119,6 @@ static void test_beside_another(void **state)
 {
 	static const uint32_t provided[] = {SIGHUP, 0};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(provided); i++) {
 		struct world w;
 
@@ -148,7 +144,6 @@ static void test_delivery_of_another(void **state)
 	struct obs exit = {.type = OBS_EXIT, .at_ns = SEC(21)};
 	struct world w;
 
-	(void)state;
 	open_undescribed(&w);
 	world_from(&w, SEC(19), CG_A1, &P_A1, SIGQUIT, &P_SHELL);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGHUP);
@@ -170,7 +165,6 @@ static void test_not_asked(void **state)
 {
 	struct world w;
 
-	(void)state;
 	/* Its own process asks it to reload. */
 	open_undescribed(&w);
 	world_from(&w, SEC(20), CG_A1, &P_A1, SIGHUP, &P_A1_CHILD);

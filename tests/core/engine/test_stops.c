@@ -138,7 +138,6 @@ static void test_exited(void **state)
 		{"with 143", 0, {{0, 0, BY_NOBODY, 0, 0}}, 0, EXIT(143), OUTCOME_FAILED, CAUSE_SELF},
 	};
 
-	(void)state;
 	assert_walks(want, LEN(want));
 }
 
@@ -191,7 +190,6 @@ static void test_repeats(void **state)
 		 812},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct record_stop *s;
 		struct world w;
@@ -219,7 +217,6 @@ static void test_lapse(void **state)
 		{SEC(30), SEC(120) - 1, false, true}, {SEC(30), SEC(120), false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct engine_config config = {.scope = SCOPE_CONTAINERS,
 						     .assumed_grace_ns = want[i].grace};
@@ -248,7 +245,6 @@ static void test_kill_after_the_lapse(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, AT_INIT, CG_A1, &P_A1);
 	world_managed(&w, AT_STOP, CG_A1, &P_A1, 15);
@@ -265,7 +261,6 @@ static void test_two_lives(void **state)
 	struct graced_proc second = P_A1;
 	struct world w;
 
-	(void)state;
 	second.pid = 5000;
 	second.start_ns = SEC(200);
 	world_open(&w, NULL);
@@ -294,7 +289,6 @@ static void test_forwards_anew(void **state)
 				.not_init = true};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_init(&w, AT_INIT, CG_A1, &P_A1);
 	world_from(&w, AT_STOP, CG_A1, &P_A1, 15, &P_SHELL);

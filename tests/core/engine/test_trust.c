@@ -109,7 +109,6 @@ static void open_a(struct world *w, bool sources)
 
 static void test_forged(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < 2 * LEN(forged_ids); i++) {
 		struct world w;
 
@@ -129,7 +128,6 @@ static void test_forged(void **state)
 
 static void test_forged_first(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(forged_ids); i++) {
 		struct world w;
 
@@ -157,7 +155,6 @@ static void test_rootless(void **state)
 	struct engine_config config = WORLD_ALL;
 	const struct record_stop *s;
 
-	(void)state;
 	config.container_roots = roots;
 	for (size_t i = 0; i < LEN(forged_ids); i++) {
 		struct world w;
@@ -189,7 +186,6 @@ static void test_rootless_id(void **state)
 	struct engine_config config = WORLD_ALL;
 	struct world w;
 
-	(void)state;
 	config.container_roots = roots;
 	world_open(&w, &config);
 	world_say_container(&w, SEC(12), &d1);
@@ -209,7 +205,6 @@ static void test_shutdown(void **state)
 {
 	struct world w;
 
-	(void)state;
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	forge(&w, WORLD_ID_A1);
 	world_init(&w, SEC(15), CG_FORGED_C, &FORGER);
@@ -233,7 +228,6 @@ static void test_units(void **state)
 	struct graced_proc sender = P_SHELL;
 	struct world w;
 
-	(void)state;
 	world_open(&w, &config);
 	find(&w, CG_APP, "/jobs", 0);
 	find(&w, CG_APP + 1, "/jobs/ssh.service", 2);
@@ -250,7 +244,6 @@ static void test_identity(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, &WORLD_ALL);
 	find(&w, CG_APP, "/jobs/web", 2);
 	assert_int_equal(world_effects(&w, EFFECT_IDENTIFY), 0);
@@ -265,7 +258,6 @@ static void test_kept(void **state)
 	struct obs_list kept = {};
 	struct world w;
 
-	(void)state;
 	for (int known = 0; known < 2; known++) {
 		open_a(&w, true);
 		find(&w, CG_FORGED, FORGED_PATH, known ? FORGED_LEVEL : 0);
@@ -320,7 +312,6 @@ static void test_double(void **state)
 	const struct record_stop *s;
 	struct world w;
 
-	(void)state;
 	world_open_pod_by(&w, &config);
 	world_names(&w, SEC(12), WORLD_UID_A, WORLD_ID_A1, "default", "web-0", "main", true);
 	world_clear(&w);
@@ -345,7 +336,6 @@ static void test_double_first(void **state)
 	const struct engine_config config = with_node();
 	struct world w;
 
-	(void)state;
 	world_open_bare(&w, &config);
 	find_inner(&w);
 	world_attach(&w, SEC(1));
@@ -368,7 +358,6 @@ static void test_double_left(void **state)
 	const struct engine_config config = with_node();
 	struct world w;
 
-	(void)state;
 	world_open_pod_by(&w, &config);
 	world_names(&w, SEC(12), WORLD_UID_A, WORLD_ID_A1, "default", "web-0", "main", true);
 	find_inner(&w);

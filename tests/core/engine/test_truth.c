@@ -54,7 +54,6 @@ static void test_ready_while_terminal(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), true);
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	world_lists(&w, SEC(12), &pod);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(1));
@@ -94,7 +93,6 @@ static void test_object_gone(void **state)
 	struct world w;
 	size_t asked;
 
-	(void)state;
 	world_open_ready(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	world_lists_not(&w, SEC(21));
@@ -130,7 +128,6 @@ static void test_orphan(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open_pod(&w, true);
 	world_listed(&w, SEC(12));
 	wait_until(&w, SEC(17));
@@ -150,7 +147,6 @@ static void test_object_gone_in_time(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), true);
 	struct world w;
 
-	(void)state;
 	/* A force delete whose processes leave. */
 	world_open_ready(&w);
 	world_lists_not(&w, SEC(20));
@@ -177,7 +173,6 @@ static void test_late_list(void **state)
 	struct meta_pod gone = {.source = META_KUBELET, .uid = WORLD_UID_A, .gone = true};
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	gone.asked_ns = SEC(20);
 	world_say_pod(&w, SEC(28), &gone);
@@ -207,7 +202,6 @@ static void test_terminal_populated(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	pod.phase = META_PHASE_FAILED;
 	world_lists(&w, SEC(20), &pod);
@@ -235,7 +229,6 @@ static void test_terminal_sandbox(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	world_made(&w, SEC(13), CG_UNTOLD, CG_POD_A, HEX_64("f"));
 	world_init(&w, SEC(13), CG_UNTOLD, &P_A2);
@@ -253,7 +246,6 @@ static void test_completed(void **state)
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
 	world_empty(&w, SEC(20) + US(1), CG_A1);
@@ -280,7 +272,6 @@ static void test_ordinary(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	pod = world_pod_ready(world_pod_deleted(SEC(20), SEC(30)), true);
@@ -300,7 +291,6 @@ static void test_crash_loop(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	(void)state;
 	world_open_ready(&w);
 	for (uint64_t at = SEC(20); at < SEC(220); at += SEC(20)) {
 		world_exit(&w, at, CG_A1, &proc, EXIT(1));

@@ -57,7 +57,6 @@ static void test_each(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		uint32_t want =
 			cases[i].want == DISCREPANCY_COUNT ? 0 : DISCREPANCY_BIT(cases[i].want);
@@ -88,7 +87,6 @@ static void test_facts(void **state)
 	struct meta_container c;
 	struct world w;
 
-	(void)state;
 	open_described(&w);
 	world_managed(&w, SEC(20) - 1000, CG_A1, &P_A1, 9);
 	world_ends(&w, SEC(20), 9);
@@ -120,7 +118,6 @@ static void test_unseen(void **state)
 	struct meta_container c = ended(META_CRI, 0, "Completed", WALL(SEC(5)));
 	struct world w;
 
-	(void)state;
 	/* The exit's record was lost. */
 	open_described(&w);
 	world_gone(&w, SEC(20), CG_A1, NULL);
@@ -150,7 +147,6 @@ static void test_again(void **state)
 	struct graced_proc proc = P_A1;
 	struct world w;
 
-	(void)state;
 	open_described(&w);
 	world_ends(&w, SEC(20), EXIT(0));
 	proc.pid++;

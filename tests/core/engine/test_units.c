@@ -25,7 +25,6 @@ static void test_users_unit(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, &services);
 	world_found(&w, SEC(10), CG_USERS,
 		    "/user.slice/user-1.slice/user@1.service/app.slice/ssh.service");
@@ -93,7 +92,6 @@ static void test_word_overtakes_exit(void **state)
 	/* The kernel half may have looked up whose exit it is just before it was told otherwise. */
 	const uint64_t exits[] = {SEC(10) + MSEC(29), SEC(10) + MSEC(30) + 1};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct world w;
 
@@ -110,7 +108,6 @@ static void test_word_overtakes_life(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_services(&w);
 	told_main(&w, SEC(10) + MSEC(30), &second);
 	world_ranked(&w, SEC(10) + MSEC(2), CG_SSHD, &first, GRACED_INIT_FIRST);
@@ -127,7 +124,6 @@ static void test_word_after_exit(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_services(&w);
 	world_ranked(&w, SEC(10) + MSEC(2), CG_SSHD, &first, GRACED_INIT_FIRST);
 	world_exit(&w, SEC(10) + MSEC(29), CG_SSHD, &first, EXIT(0));
@@ -150,7 +146,6 @@ static void test_word_after_exit_read_late(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_asking(&w);
 	world_timer(&w, SEC(10) + MSEC(400));
 	assert_non_null(world_effect(&w, EFFECT_READ_COUNTS));
@@ -165,7 +160,6 @@ static void test_no_word(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_asking(&w);
 	world_timer(&w, SEC(10) + MSEC(279));
 	world_counts(&w, SEC(10) + MSEC(279), CG_SSHD, true, &left);
@@ -195,7 +189,6 @@ static void test_restart_within_a_tick(void **state)
 {
 	struct world w;
 
-	(void)state;
 	open_services(&w);
 	world_ranked(&w, SEC(10) + MSEC(2), CG_SSHD, &first, GRACED_INIT_FIRST);
 	world_tell(&w, &(struct obs){.type = OBS_EXIT,
@@ -218,7 +211,6 @@ static void test_start_is_the_kernels(void **state)
 	const struct graced_counts lost = {.exits = 1, .lost = 1};
 	struct world w;
 
-	(void)state;
 	open_services(&w);
 	told_main(&w, SEC(10) + MSEC(30), &second);
 	world_from(&w, SEC(20), CG_SSHD, &second, 15, &P_SYSTEMD);

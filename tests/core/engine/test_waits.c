@@ -31,7 +31,6 @@ static void test_empty(void **state)
 	const struct graced_counts counts = {.exits = 4, .kills = 3, .collateral = 3};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
@@ -53,7 +52,6 @@ static void test_not_empty(void **state)
 	char id[192];
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	world_timer(&w, EXITED_AT + WAIT - 1);
@@ -86,7 +84,6 @@ static void test_nobody_answers(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	world_timer(&w, EXITED_AT + WAIT);
@@ -101,7 +98,6 @@ static void test_empty_by_the_counts(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	world_timer(&w, EXITED_AT + WAIT);
@@ -119,7 +115,6 @@ static void test_swept(void **state)
 	const struct graced_counts lost = {.exits = 1, .lost = 1}, more = {.exits = 1, .lost = 2};
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	world_counts(&w, EXITED_AT + 1000, CG_A1, true, &lost);
@@ -136,7 +131,6 @@ static void test_two_at_once(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	world_init(&w, SEC(10), CG_B1, &P_B1);
@@ -167,7 +161,6 @@ static void test_name_comes(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	unnamed_exits(&w);
 	/* Somebody else's name changes nothing. */
@@ -189,7 +182,6 @@ static void test_answers_apart(void **state)
 	struct obs of_pod = {.type = OBS_NAMES, .at_ns = EXITED_AT + 1};
 	struct world w;
 
-	(void)state;
 	world_open(&w, &both);
 	of_pod.names.id = CG_NEW;
 	strcpy(of_pod.names.pod_uid, WORLD_UID_A);
@@ -208,7 +200,6 @@ static void test_name_late(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	unnamed_exits(&w);
 	world_timer(&w, EXITED_AT + WAIT);
@@ -224,7 +215,6 @@ static void test_name_absent(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	unnamed_exits(&w);
 	world_names(&w, EXITED_AT + 2, WORLD_UID_A, ID_NEW, "", "", "", false);
@@ -238,7 +228,6 @@ static void test_name_before_empty(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), CG_NEW, CG_POD_A, ID_NEW);
 	world_init(&w, SEC(51), CG_NEW, &P_A1);
@@ -255,7 +244,6 @@ static void test_name_with_the_exit_lost(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), CG_NEW, CG_POD_A, ID_NEW);
 	world_init(&w, SEC(51), CG_NEW, &P_A1);
@@ -272,7 +260,6 @@ static void test_asked_once(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), CG_NEW, CG_POD_A, ID_NEW);
 	world_init(&w, SEC(51), CG_NEW, &P_A1);
@@ -296,7 +283,6 @@ static void test_asked_again(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	world_made(&w, SEC(50), CG_NEW, CG_POD_A, ID_NEW);
 	world_names(&w, SEC(51), WORLD_UID_A, ID_NEW, "", "", "", false);
@@ -311,7 +297,6 @@ static void test_end(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	world_init(&w, SEC(10), CG_B1, &P_B1);
@@ -329,7 +314,6 @@ static void test_gone(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, NULL);
 	exits(&w);
 	world_gone(&w, EXITED_AT + 1, CG_A1, NULL);

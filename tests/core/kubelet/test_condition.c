@@ -29,7 +29,6 @@ static void test_nameless(void **state)
 	struct podcond_in in;
 	struct podobj_condition got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_container(&m, "");
 	podmake_status(&m, "", PODOBJ_RUNNING);
@@ -47,7 +46,6 @@ static void test_gates(void **state)
 	struct podcond_in in;
 	struct podobj_condition got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	m.pod.gates = gates;
 	m.pod.n_gates = 3;
@@ -70,7 +68,6 @@ static void test_stays_initialized(void **state)
 	struct podcond_in in;
 	struct podobj_condition got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_init(&m, "init");
 	podmake_init_status(&m, "init", PODOBJ_WAITING);
@@ -91,7 +88,6 @@ static void test_failed_by_version(void **state)
 	struct podcond_in in;
 	struct podobj_condition got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_NEVER);
 	podmake_container(&m, "a");
 	podmake_status(&m, "a", PODOBJ_NONE)->state = podmake_end(1, "Error");
@@ -121,7 +117,6 @@ static void test_sandboxes(void **state)
 		{"two at once", {{1, true, true}, {0, true, true}}, 2, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct podobj_condition got =
 			podcond_ready_to_start(want[i].sandboxes, want[i].n, want[i].host_network);
@@ -138,7 +133,6 @@ static void test_restart_ends(void **state)
 	struct podmake m = {};
 	struct podcond_in in;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_NEVER);
 	podmake_container(&m, "a");
 	assert_false(podcond_may_restart_all(&m.pod));
@@ -157,7 +151,6 @@ static void test_memory(void **state)
 	struct podcond_in in;
 	struct podobj_condition got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_container(&m, "a");
 	in = input(&m, "Running");

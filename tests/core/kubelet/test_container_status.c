@@ -53,7 +53,6 @@ static void test_failures(void **state)
 		{"init done", META_RESTART_ALWAYS, CTRSTATUS_EXITED, 0, false, true, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		struct ctrstatus_record runtime = record("a", "id", want[i].runtime);
@@ -87,7 +86,6 @@ static void test_lost(void **state)
 	struct ctrstatus_in in;
 	struct podobj_statuses got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_container(&m, "a");
 	podmake_status(&m, "a", PODOBJ_RUNNING)->restarts = INT32_MAX;
@@ -115,7 +113,6 @@ static void test_two_newest(void **state)
 	struct ctrstatus_in in;
 	struct podobj_statuses got;
 
-	(void)state;
 	runtime[2].exit_code = 2;
 	runtime[3].exit_code = 1;
 	podmake_start(&m, META_RESTART_ALWAYS);
@@ -138,7 +135,6 @@ static void test_messages(void **state)
 	struct podmake m = {};
 	struct podobj_statuses cut;
 
-	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	memcpy(text + 4095, "\xc3\xa4", 2); /* a character across the limit of three */
@@ -163,7 +159,6 @@ static void test_memory(void **state)
 	struct ctrstatus_in in;
 	struct podobj_statuses got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_container(&m, "a");
 	in = input(&m, NULL, 0);

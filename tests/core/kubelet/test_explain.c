@@ -34,7 +34,6 @@ static void test_deleted(void **state)
 	struct podmake m = {};
 	struct explain e;
 
-	(void)state;
 	start(&m, "ReplicaSet", "Running");
 	m.pod.deleting = true;
 	podmake_status(&m, "a", PODOBJ_RUNNING)->ready = true;
@@ -55,7 +54,6 @@ static void test_api_is_final(void **state)
 	struct podmake m = {};
 	struct explain e;
 
-	(void)state;
 	start(&m, "DaemonSet", "Failed");
 	m.pod.status.reason = "Evicted";
 	m.pod.status.containers.absent = true;
@@ -74,7 +72,6 @@ static void test_over_by_itself(void **state)
 	struct explain e;
 	bool restarts;
 
-	(void)state;
 	start(&m, "Job", "Failed");
 	m.pod.restart_policy = META_RESTART_NEVER;
 	podmake_status(&m, "a", PODOBJ_NONE)->state = podmake_end(1, "Error");
@@ -108,7 +105,6 @@ static void test_no_node(void **state)
 	struct podmake m = {};
 	struct explain e;
 
-	(void)state;
 	start(&m, "", "Pending");
 	m.pod.node = "";
 	podmake_condition(&m, PODCOND_SCHEDULED, "False");
@@ -125,7 +121,6 @@ static void test_deadline(void **state)
 	struct explain_in in = {.minor = 36, .pod = &m.pod, .now_wall_ns = 12000000000};
 	struct explain e;
 
-	(void)state;
 	start(&m, "", "Running");
 	podmake_status(&m, "a", PODOBJ_RUNNING);
 	m.pod.has_deadline = true;
@@ -142,7 +137,6 @@ static void test_sandbox(void **state)
 	struct podmake m = {};
 	struct explain e;
 
-	(void)state;
 	start(&m, "", "Running");
 	e = ask(&m, 36, NULL, &arena);
 	assert_null(podobj_condition_of(&e.status.conditions, PODCOND_READY_TO_START));
@@ -177,7 +171,6 @@ static void test_next(void **state)
 	static const struct jobpolicy waits = {.waits_for_the_failed = true};
 	struct podobj_pod pod;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		podobj_init(&pod);
 		pod.owner_kind = want[i].kind;
@@ -230,7 +223,6 @@ static void test_job_rules(void **state)
 	};
 	static const struct jobpolicy job = {.rules = rules, .n_rules = 3};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		struct podmake m = {};
@@ -257,7 +249,6 @@ static void test_running_matches_nothing(void **state)
 	struct podmake m = {};
 	struct explain e;
 
-	(void)state;
 	start(&m, "Job", "Running");
 	podmake_status(&m, "a", PODOBJ_RUNNING);
 	podmake_condition(&m, PODCOND_DISRUPTION, "True");
@@ -285,7 +276,6 @@ static void test_other_job(void **state)
 		{"", "", "shop", "", "", {.name = "db"}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		struct jobpolicy job = rows[i].job;
@@ -310,7 +300,6 @@ static void test_other_job(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	for (int i = 0; i < PODNEXT_COUNT; i++)
 		assert_non_null(podnext_name(i));
 	for (int i = 0; i < JOBPOLICY_ACTION_COUNT; i++)

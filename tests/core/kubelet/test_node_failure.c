@@ -53,7 +53,6 @@ static void test_deployment(void **state)
 	struct podmake m = {};
 	struct nodefail got;
 
-	(void)state;
 	start(&m, "ReplicaSet");
 	tolerate(&m, 300);
 	got = ask(&m, NODEFAIL_NO_TAINT, 0);
@@ -88,7 +87,6 @@ static void test_makers(void **state)
 		{"", "", NODEFAIL_BARE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct podmake m = {};
 
@@ -104,7 +102,6 @@ static void test_before_1_32(void **state)
 	struct podmake m = {};
 	struct nodefail_in in = {.rules = nodefail_rules_of(31), .pod = &m.pod};
 
-	(void)state;
 	start(&m, "ReplicaSet");
 	tolerate(&m, 300);
 	check(nodefail_of(&in).deleted, 340, 350);
@@ -115,7 +112,6 @@ static void test_statefulset(void **state)
 	struct podmake m = {};
 	struct nodefail got;
 
-	(void)state;
 	start(&m, "StatefulSet");
 	tolerate(&m, 300);
 	m.pod.volumes = PODOBJ_VOLUME_CLAIM;
@@ -141,7 +137,6 @@ static void test_taint_waits_for_the_node(void **state)
 	struct podmake m = {};
 	struct nodefail got;
 
-	(void)state;
 	start(&m, "StatefulSet");
 	tolerate(&m, 300);
 	got = ask(&m, NODEFAIL_TAINT_NO_EXECUTE, 0);
@@ -154,7 +149,6 @@ static void test_daemonset(void **state)
 	struct podmake m = {};
 	struct nodefail got;
 
-	(void)state;
 	start(&m, "DaemonSet");
 	podmake_toleration(&m, NODEFAIL_UNREACHABLE, "NoExecute");
 	got = ask(&m, NODEFAIL_NO_TAINT, 0);
@@ -170,7 +164,6 @@ static void test_others(void **state)
 	struct podmake m = {};
 	struct nodefail got;
 
-	(void)state;
 	start(&m, "");
 	m.pod.volumes = PODOBJ_VOLUME_EMPTY_DIR;
 	got = ask(&m, NODEFAIL_NO_TAINT, 0);
@@ -196,7 +189,6 @@ static void test_over(void **state)
 	struct podmake m = {};
 	struct nodefail got;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(kinds); i++) {
 		print_message("# of a %s\n", kinds[i]);
 		start(&m, kinds[i]);
@@ -234,7 +226,6 @@ static void test_tolerations(void **state)
 		{{"k", "Gt", "v", "", false, 0}, TOLERATION_NONE, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct podobj_pod pod;
 		struct toleration got;
@@ -253,7 +244,6 @@ static void test_hostile_seconds(void **state)
 	struct podmake m = {};
 	struct nodefail got;
 
-	(void)state;
 	start(&m, "ReplicaSet");
 	tolerate(&m, INT64_MAX);
 	got = ask(&m, NODEFAIL_TAINT, INT64_MAX);
@@ -263,7 +253,6 @@ static void test_hostile_seconds(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	for (int i = 0; i < NODEFAIL_MAKER_COUNT; i++)
 		assert_non_null(nodefail_maker_name(i));
 	for (int i = 0; i < NODEFAIL_STUCK_COUNT; i++)

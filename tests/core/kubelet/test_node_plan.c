@@ -53,7 +53,6 @@ static void test_fates(void **state)
 	struct nodeplan_rules silent = rules_of(NODEFAIL_NO_TAINT);
 	struct nodeplan_rules tainted = rules_of(NODEFAIL_TAINT_NO_EXECUTE);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct podmake m = {};
 		struct nodeplan_pod a, b;
@@ -76,7 +75,6 @@ static void test_counts(void **state)
 	struct nodeplan_counts counts;
 	size_t sum = 0;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		make(&m[i], &rows[i]);
 		pods[i] = nodeplan_of(&tainted, &m[i].pod);
@@ -112,7 +110,6 @@ static void test_sort(void **state)
 	};
 	char order[LEN(pods) + 1] = "";
 
-	(void)state;
 	nodeplan_sort(pods, LEN(pods));
 	for (size_t i = 0; i < LEN(pods); i++)
 		order[i] = *pods[i].pod->name;
@@ -122,7 +119,6 @@ static void test_sort(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	for (int i = 0; i < NODEPLAN_FATE_COUNT; i++)
 		assert_non_null(nodeplan_fate_name(i));
 	assert_null(nodeplan_fate_name(NODEPLAN_FATE_COUNT));

@@ -31,7 +31,6 @@ static void test_says_why(void **state)
 {
 	struct podmake m = {};
 
-	(void)state;
 	podmake_start(&m, META_RESTART_NEVER);
 	podmake_init(&m, "first");
 	podmake_init(&m, "second");
@@ -60,7 +59,6 @@ static void test_killed(void **state)
 {
 	struct podmake m = {};
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_container(&m, "a");
 	podmake_status(&m, "a", PODOBJ_NONE)->state = podmake_end(143, "Error");
@@ -82,7 +80,6 @@ static void test_last_exit_is_no_success(void **state)
 {
 	struct podmake m = {};
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ON_FAILURE);
 	podmake_container(&m, "a");
 	podmake_status(&m, "a", PODOBJ_WAITING)->last = podmake_end(0, "Completed");
@@ -94,7 +91,6 @@ static void test_sidecar_by_version(void **state)
 {
 	struct podmake m = {};
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_sidecar(&m, "proxy");
 	podmake_container(&m, "a");
@@ -119,7 +115,6 @@ static void test_first_rule(void **state)
 	struct podphase_rules today = podphase_rules_of(36), before = podphase_rules_of(35);
 	enum podphase_restart by;
 
-	(void)state;
 	assert_ptr_equal(podphase_rule_for(&c, 42), &rules[1]);
 	assert_ptr_equal(podphase_rule_for(&c, 0), &rules[3]);
 	assert_true(podphase_restarts(&today, META_RESTART_NEVER, &c, &end, &by));
@@ -137,7 +132,6 @@ static void test_first_rule(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	for (int i = 0; i < PODPHASE_RULE_COUNT; i++)
 		assert_non_null(podphase_rule_name(i));
 	for (int i = 0; i < PODPHASE_COUNT_COUNT; i++)

@@ -38,7 +38,6 @@ static void test_transition(void **state)
 	struct podstatus_in in;
 	struct podobj_pod_status got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_container(&m, "a");
 	podmake_status(&m, "a", PODOBJ_RUNNING);
@@ -62,7 +61,6 @@ static void test_foreign(void **state)
 	struct podstatus_in in;
 	struct podobj_pod_status got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_condition(&m, "example.com/gate", "True");
 	podmake_condition(&m, PODCOND_DISRUPTION, "True");
@@ -85,7 +83,6 @@ static void test_no_way_back(void **state)
 	struct podstatus_in in;
 	struct podphase phase;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	m.pod.status.phase = "Succeeded";
 	m.pod.status.message = "theirs";
@@ -121,7 +118,6 @@ static void test_deadline(void **state)
 		{true, 10 * S, INT64_MIN, 0, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct podobj_pod pod;
 
@@ -140,7 +136,6 @@ static void test_ends(void **state)
 	struct podmake m = {};
 	struct podobj_pod_status got;
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_container(&m, "a");
 	podmake_status(&m, "a", PODOBJ_RUNNING)->state.started_wall_ns = 5;
@@ -159,7 +154,6 @@ static void test_follows(void **state)
 	struct podphase_rules rules = podphase_rules_of(36);
 	struct podobj_ref because = {};
 
-	(void)state;
 	podmake_start(&before, META_RESTART_ON_FAILURE);
 	podmake_start(&after, META_RESTART_ON_FAILURE);
 	podmake_sidecar(&before, "proxy");
@@ -186,7 +180,6 @@ static void test_disruption(void **state)
 {
 	struct podmake m = {};
 
-	(void)state;
 	for (int i = 0; i < DISRUPTION_CAUSE_COUNT; i++)
 		assert_true((disruption_reason(i) == NULL) == (i == DISRUPTION_LOCAL_STORAGE));
 	assert_null(disruption_reason(DISRUPTION_CAUSE_COUNT));
@@ -209,7 +202,6 @@ static void test_memory(void **state)
 	struct podstatus_in in;
 	struct podobj_pod_status got = {.phase = "untouched"};
 
-	(void)state;
 	podmake_start(&m, META_RESTART_ALWAYS);
 	podmake_init(&m, "init");
 	podmake_container(&m, "a");

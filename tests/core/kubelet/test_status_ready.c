@@ -132,7 +132,6 @@ static void test_never_ready(void **state)
 	uint64_t seed = given ? strtoull(given, NULL, 0) : 20261122;
 	size_t over = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ROUNDS; i++) {
 		uint64_t before = seed;
 

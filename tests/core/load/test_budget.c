@@ -36,7 +36,6 @@ static void within(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	assert_int_equal(run(&d, 600, LIMIT - 1000), 0);
 	assert_int_equal(d.budget.level, SHED_NOTHING);
@@ -47,7 +46,6 @@ static void short_burst(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	run(&d, 20, 0);
 	/* 150 of the 200 ms that ten seconds allow. */
@@ -60,7 +58,6 @@ static void above(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	/* At three times the budget it is spent after the fourth second. */
 	assert_int_equal(run(&d, 3, 3 * LIMIT), 0);
@@ -76,7 +73,6 @@ static void last_level(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	run(&d, 20, 10 * LIMIT);
 	assert_int_equal(d.budget.level, SHED_NAMES);
@@ -88,7 +84,6 @@ static void comes_back(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	run(&d, 4, 3 * LIMIT);
 	assert_int_equal(d.budget.level, SHED_NOISY);
@@ -102,7 +97,6 @@ static void not_while_busy(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	run(&d, 4, 3 * LIMIT);
 	/* Within the budget, but more than half of it: what came back would be shed again. */
@@ -115,7 +109,6 @@ static void waits_longer(void **state)
 	struct drive d;
 	int seconds[4] = {};
 
-	(void)state;
 	start(&d);
 	for (int i = 0; i < 4; i++) {
 		while (d.budget.level == SHED_NOTHING)
@@ -133,7 +126,6 @@ static void no_budget(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	d.budget.limit_ppm = 0;
 	assert_int_equal(run(&d, 100, 900000), 0);
@@ -145,7 +137,6 @@ static void hostile_samples(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	run(&d, 5, 1000);
 	assert_false(budget_sample(&d.budget, &(struct budget_sample){0, UINT64_MAX, 0}));
@@ -158,7 +149,6 @@ static void budget_taken_away(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	run(&d, 20, 10 * LIMIT);
 	assert_int_equal(d.budget.level, SHED_NAMES);
@@ -172,7 +162,6 @@ static void held_up(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	/* A minute without a sample, at a quarter of the budget. */
 	d.at_ns += 60 * SECOND;
@@ -185,7 +174,6 @@ static void apart(void **state)
 {
 	struct drive d;
 
-	(void)state;
 	start(&d);
 	for (uint64_t i = 0; i < 60; i++) {
 		d.at_ns += SECOND;
@@ -197,7 +185,6 @@ static void apart(void **state)
 
 static void in_a_shutdown(void **state)
 {
-	(void)state;
 	for (enum shed level = SHED_NOTHING; level < SHED_COUNT; level++) {
 		assert_int_equal(shed_of(level, false), level);
 		assert_int_equal(shed_of(level, true), level == SHED_NAMES ? SHED_SIGNALS : level);

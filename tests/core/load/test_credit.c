@@ -26,7 +26,6 @@ static void test_charges(void **state)
 	};
 	struct credit credit = fresh;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		print_message("# %s\n", table[i].what);
 		credit_charge(&credit, table[i].at_ns, table[i].cost_ns);
@@ -39,7 +38,6 @@ static void test_share(void **state)
 	struct credit credit = fresh;
 	uint64_t cost_ns = 0;
 
-	(void)state;
 	for (uint64_t now_ns = 1000 * S; now_ns < 2000 * S; now_ns += S / 10) {
 		while (!credit_back_at(&credit, now_ns)) {
 			credit_charge(&credit, now_ns, S / 1000);
@@ -54,7 +52,6 @@ static void test_young_clock(void **state)
 {
 	struct credit credit = fresh;
 
-	(void)state;
 	assert_int_equal(credit_back_at(&credit, 0), 0);
 	credit_charge(&credit, S, 2 * S / 100);
 	assert_int_equal(credit_back_at(&credit, S), 2 * S);
@@ -70,7 +67,6 @@ static void test_huge(void **state)
 		{UINT64_MAX - S, S / 10},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct credit credit = fresh;
 

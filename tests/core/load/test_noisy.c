@@ -12,7 +12,6 @@ static void test_busiest(void **state)
 	struct noisy_work after[] = {{1, 50}, {2, 1009000}, {3, 1500}, {4, 900}, {5, 0}};
 	struct noisy noisy = {};
 
-	(void)state;
 	assert_int_equal(noisy_look(&noisy, before, LEN(before)), 0);
 	assert_int_equal(noisy_choose(&noisy, after, LEN(after), FLOOR), 2);
 	assert_int_equal(after[0].id, 2);
@@ -27,7 +26,6 @@ static void test_floor(void **state)
 	struct noisy_work after[] = {{1, FLOOR - 1}};
 	struct noisy noisy = {};
 
-	(void)state;
 	assert_int_equal(noisy_look(&noisy, NULL, 0), 0);
 	assert_int_equal(noisy_choose(&noisy, after, LEN(after), FLOOR), 0);
 	noisy_done(&noisy);
@@ -38,7 +36,6 @@ static void test_once(void **state)
 	struct noisy_work work[] = {{1, 5000}}, more[] = {{1, 5000}, {2, 4000}};
 	struct noisy noisy = {};
 
-	(void)state;
 	noisy_look(&noisy, NULL, 0);
 	assert_int_equal(noisy_choose(&noisy, work, 1, FLOOR), 1);
 	noisy_look(&noisy, NULL, 0);
@@ -53,7 +50,6 @@ static void test_gone(void **state)
 {
 	struct noisy noisy = {};
 
-	(void)state;
 	for (uint64_t id = 1; id <= 100; id++) {
 		struct noisy_work work[] = {{id, 5000}};
 
@@ -70,7 +66,6 @@ static void test_bound(void **state)
 	struct noisy noisy = {};
 	uint64_t id;
 
-	(void)state;
 	for (int round = 0; round < 10; round++) {
 		for (uint64_t i = 0; i < LEN(work); i++)
 			work[i] = (struct noisy_work){i + 1, i / 4 == (uint64_t)round ? 5000 : 0};
@@ -89,7 +84,6 @@ static void test_no_look(void **state)
 	struct noisy_work work[] = {{1, 5000}};
 	struct noisy noisy = {};
 
-	(void)state;
 	assert_false(noisy_is_looking(&noisy));
 	assert_int_equal(noisy_choose(&noisy, work, 1, FLOOR), 0);
 	assert_int_equal(noisy.n_marked, 0);

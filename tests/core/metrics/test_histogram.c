@@ -10,7 +10,6 @@ static void test_exact_sum(void **state)
 	static const struct histogram_bounds bounds = {.n = 1, .at = {10}};
 	struct histogram h = {};
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		histogram_observe(&h, &bounds, 999999999);
 	histogram_observe(&h, &bounds, 10);
@@ -44,7 +43,6 @@ static void test_ratio(void **state)
 		{18446744073ULL, 1, UINT64_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++)
 		assert_true(histogram_ratio(want[i].part, want[i].whole) == want[i].want);
 }

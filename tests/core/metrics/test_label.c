@@ -27,7 +27,6 @@ static void test_clean(void **state)
 	};
 	char first[LABEL_MAX + 1], again[LABEL_MAX + 1];
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		assert_int_equal(label_clean(first, want[i].text), strlen(want[i].want));
 		assert_string_equal(first, want[i].want);
@@ -52,7 +51,6 @@ static void test_clean_length(void **state)
 	};
 	char text[2048], clean[LABEL_MAX + 1];
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		size_t unit = strlen(want[i].unit), n = 0;
 

@@ -13,7 +13,6 @@ static void test_stop(void **state)
 	_series_ struct series *series = serieslib_new(0, 0);
 	struct record record = serieslib_stop("shop", "cart");
 
-	(void)state;
 	series_record(series, &record);
 	series_record(series, &record);
 	record.stop.deaf = true;
@@ -39,7 +38,6 @@ static void test_unasked(void **state)
 	_series_ struct series *series = serieslib_new(0, 0);
 	struct record record = serieslib_stop("shop", "job");
 
-	(void)state;
 	record.stop.latency_known = false;
 	record.stop.outcome = OUTCOME_COMPLETED;
 	record.stop.cause = CAUSE_SELF;
@@ -54,7 +52,6 @@ static void test_no_grace(void **state)
 		uint64_t grace_ns;
 	} want[] = {{false, 0}, {false, 30 * S}, {true, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_series_ struct series *series = serieslib_new(0, 0);
 		struct record record = serieslib_stop("shop", "cart");
@@ -78,7 +75,6 @@ static void test_kinds(void **state)
 		{CONTAINER_KIND_PROCESS, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_series_ struct series *series = serieslib_new(0, 0);
 		struct record stop = serieslib_stop("shop", "cart");
@@ -100,7 +96,6 @@ static void test_guessed_sandbox(void **state)
 	struct record stop = serieslib_stop("shop", "cart");
 	struct series_stats stats;
 
-	(void)state;
 	stop.stop.container.kind = CONTAINER_KIND_SANDBOX;
 	stop.stop.gaps = 1u << GAP_SANDBOX_GUESSED | 1u << GAP_NAME_LATE;
 	series_record(series, &stop);
@@ -117,7 +112,6 @@ static void test_other_records(void **state)
 						 RECORD_LOST,	(enum record_type)99};
 	_series_ struct series *series = serieslib_new(0, 0);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(types); i++) {
 		struct record record = {.type = types[i]};
 
@@ -136,7 +130,6 @@ static void test_pods(void **state)
 			      .empty_ns = 6 * S},
 	};
 
-	(void)state;
 	for (int stage = 0; stage < PODWORKER_STAGE_COUNT; stage++) {
 		record.pod_state.state = (enum podworker_stage)stage;
 		series_record(series, &record);
@@ -161,7 +154,6 @@ static void test_pods_ready(void **state)
 			      .until_ns = 7 * S},
 	};
 
-	(void)state;
 	series_record(series, &record);
 	record.pod_ready.until_ns = 4 * S;
 	series_record(series, &record);
@@ -203,7 +195,6 @@ static void test_names(void **state)
 		 "graced_oom_kills_total|||e\xef\xbf\xbd[31m\xef\xbf\xbd\"\n|-|-|node 1\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_series_ struct series *series = serieslib_new(0, 0);
 		struct record record = serieslib_oom(NULL, NULL, OOM_LEVEL_NODE);
@@ -219,7 +210,6 @@ static void test_levels(void **state)
 {
 	_series_ struct series *series = serieslib_new(0, 0);
 
-	(void)state;
 	for (int level = OOM_LEVEL_NONE; level <= OOM_LEVEL_UNKNOWN + 1; level++) {
 		struct record record = serieslib_oom(NULL, "c", (enum oom_level)level);
 
@@ -241,7 +231,6 @@ static void test_odd_enums(void **state)
 		   {-1, -1}};
 	_series_ struct series *series = serieslib_new(0, 0);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(odd); i++) {
 		struct record record = serieslib_stop(NULL, "c");
 
@@ -278,7 +267,6 @@ static void test_pairs(void **state)
 	_series_ struct series *series = serieslib_new(0, 0);
 	struct serieslib_page page = {.family = SERIES_STOPS};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct record record = serieslib_stop(NULL, "c");
 
@@ -298,7 +286,6 @@ static void test_order(void **state)
 	_series_ struct series *forth = serieslib_new(0, 0);
 	_series_ struct series *back = serieslib_new(0, 0);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(names); i++) {
 		struct record first = serieslib_stop(names[i], names[LEN(names) - 1 - i]);
 		struct record last = serieslib_stop(names[LEN(names) - 1 - i], names[i]);
@@ -331,7 +318,6 @@ static void test_many(void **state)
 	struct walk walk = {.value = 3};
 	struct series_stats stats;
 
-	(void)state;
 	/* 7 and 11 do not divide 500: every name three times, each time in another order. */
 	for (unsigned int i = 0; i < 1500; i++) {
 		unsigned int step = i < 500 ? 7 : i < 1000 ? 11 : 1;
@@ -354,7 +340,6 @@ static void test_cut_labels(void **state)
 	struct series_stats stats;
 	struct record record;
 
-	(void)state;
 	memset(long_one, 'x', sizeof(long_one));
 	long_one[sizeof(long_one) - 1] = '\0';
 	memcpy(other, long_one, sizeof(other));
@@ -398,7 +383,6 @@ static void test_grace_periods(void **state)
 {
 	static const uint64_t periods[] = {2, 3, 4, 10, 15, 20, 30, 45, 60};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(periods); i++) {
 		uint64_t period = periods[i] * S;
 
@@ -415,7 +399,6 @@ static void test_bounds(void **state)
 {
 	static const uint64_t wanted[] = {3, 15, 20, 45};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(wanted); i++)
 		assert_int_equal(bucket_of(wanted[i] * S) + 1, bucket_of(wanted[i] * S + 1));
 }

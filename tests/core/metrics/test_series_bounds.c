@@ -25,7 +25,6 @@ static void test_cap(void **state)
 		{5000, 0, 5000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_series_ struct series *series = serieslib_new(want[i].max, want[i].reserved);
 		struct series_stats stats;
@@ -63,7 +62,6 @@ static void test_absorbed(void **state)
 	struct record record = serieslib_stop("shop", "cart");
 	struct series_stats stats;
 
-	(void)state;
 	record.stop.collateral_kills = 7;
 	series_record(series, &record);
 	series_record(series, &record);
@@ -96,7 +94,6 @@ static void test_counters_last(void **state)
 	_series_ struct series *series = serieslib_new((uint32_t)series_overflow_lines() + 640, 0);
 	struct series_stats stats;
 
-	(void)state;
 	for (int n = 0; n < 45; n++) {
 		struct record record = numbered("c", n);
 
@@ -115,7 +112,6 @@ static void test_zeros_last(void **state)
 	_series_ struct series *series = serieslib_new(0, 0);
 	struct series_stats stats;
 
-	(void)state;
 	for (int n = 0; n < 1000; n++) {
 		struct record record = numbered("idle", n);
 
@@ -180,7 +176,6 @@ static void test_drain(void **state)
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct series_stats stats;
 
-	(void)state;
 	see_all(series, 110, 2);
 	drain(series, 110, 2);
 	series_get_stats(series, &stats);
@@ -198,7 +193,6 @@ static void test_used(void **state)
 	_series_ struct series *series = serieslib_new(1000, 0);
 	struct series_stats stats;
 
-	(void)state;
 	series_get_stats(series, &stats);
 	assert_int_equal(stats.used_ppm, 0);
 	for (int n = 0; n < 200; n++) {
@@ -240,7 +234,6 @@ static void test_age(void **state)
 		{"the clock is behind", 0, 9, 1, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_series_ struct series *series = serieslib_new(0, 0);
 		struct record record = serieslib_stop("shop", "cart");
@@ -268,7 +261,6 @@ static void test_age_again(void **state)
 	struct record record = serieslib_stop("shop", "cart");
 	struct series_stats stats;
 
-	(void)state;
 	series_record(series, &record);
 	for (int n = 0; n < 3; n++)
 		series_scraped(series);
@@ -293,7 +285,6 @@ static void test_future(void **state)
 	struct record record = serieslib_stop("shop", "cart");
 	struct series_stats stats;
 
-	(void)state;
 	record.at_ns = UINT64_MAX;
 	series_record(series, &record);
 	series_age(series, H);
@@ -308,7 +299,6 @@ static void test_age_makes_room(void **state)
 	struct record record = serieslib_stop("shop", "first");
 	struct series_stats stats;
 
-	(void)state;
 	series_record(series, &record);
 	record = serieslib_stop("shop", "second");
 	series_record(series, &record);

@@ -29,7 +29,6 @@ static void test_seen(void **state)
 	_series_ struct series *series = serieslib_new(0, 0);
 	struct record record = serieslib_stop("shop", "cart");
 
-	(void)state;
 	see(series, &record, S);
 	serieslib_assert(series, from_the_start);
 	/* Seen again, it loses nothing of what was counted. */
@@ -51,7 +50,6 @@ static void test_seen_kinds(void **state)
 		{CONTAINER_KIND_PROCESS, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_series_ struct series *series = serieslib_new(0, 0);
 		struct record record = serieslib_stop("shop", "cart");
@@ -68,7 +66,6 @@ static void test_seen_again(void **state)
 	_series_ struct series *series = serieslib_new(0, 0);
 	struct record record = serieslib_stop("shop", "cart");
 
-	(void)state;
 	see(series, &record, S);
 	series_record(series, &record);
 	for (int n = 0; n < 3; n++)
@@ -97,7 +94,6 @@ static void test_created(void **state)
 	_series_ struct series *series = serieslib_new(0, 0);
 	struct record record = serieslib_stop("shop", "cart");
 
-	(void)state;
 	record.wall_ns = 1700 * (int64_t)S;
 	see(series, &record, S);
 	see(series, &record, 2 * S);
@@ -114,7 +110,6 @@ static void test_incomplete(void **state)
 	struct record record = serieslib_stop("shop", "cart");
 	struct series_stats stats;
 
-	(void)state;
 	series_record(series, &record);
 	record.stop.gaps = 1u << GAP_ATTACHED_LATE | 1u << GAP_SHED;
 	series_record(series, &record);
@@ -136,7 +131,6 @@ static void test_unheard(void **state)
 	struct record record = serieslib_stop("shop", "cart");
 	struct series_stats stats;
 
-	(void)state;
 	for (int reason = 0; reason <= UNHEARD_COUNT; reason++) {
 		record.stop.reason = (enum unheard)reason;
 		series_record(series, &record);

@@ -40,7 +40,6 @@ static void test_begins(void **state)
 		{ISSUED, INT64_MAX, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct credential c = {CREDENTIAL_CERTIFICATE, 1, 1};
 		int64_t end = table[i].expires;
@@ -70,7 +69,6 @@ static void test_kubelet(void **state)
 {
 	struct credential c;
 
-	(void)state;
 	credential_set(CREDENTIAL_TOKEN, ISSUED, ISSUED + HOUR, &c);
 	assert_int_equal(credential_judge(&c, ISSUED + HOUR * 4 / 5 + 90), CREDENTIAL_VALID);
 	credential_set(CREDENTIAL_CERTIFICATE, ISSUED, ISSUED + 365 * DAY, &c);
@@ -81,7 +79,6 @@ static void test_first(void **state)
 {
 	struct credential none = {}, early, late;
 
-	(void)state;
 	credential_set(CREDENTIAL_TOKEN, ISSUED, ISSUED + HOUR, &early);
 	credential_set(CREDENTIAL_CERTIFICATE, ISSUED, ISSUED + DAY, &late);
 	assert_ptr_equal(credential_first(&early, &late), &early);
@@ -106,7 +103,6 @@ static void test_year(void **state)
 	int64_t end = ISSUED + 365 * DAY;
 	struct credential c;
 
-	(void)state;
 	credential_set(CREDENTIAL_CERTIFICATE, ISSUED, end, &c);
 	look(&w, &c, ISSUED, end - DAY, counts);
 	assert_int_equal(counts[CREDENTIAL_EXPIRES_SOON], 0);
@@ -132,7 +128,6 @@ static void test_flapping(void **state)
 	struct credential_watch w = {};
 	struct credential c;
 
-	(void)state;
 	for (int64_t at = ISSUED; at < ISSUED + 10 * DAY; at += HOUR) {
 		credential_set(CREDENTIAL_TOKEN, at, at + HOUR, &c);
 		look(&w, &c, at, at + HOUR, counts);
@@ -149,7 +144,6 @@ static void test_outages(void **state)
 	struct credential_watch w = {};
 	struct credential c;
 
-	(void)state;
 	for (int64_t at = ISSUED; at < ISSUED + DAY; at += 2 * HOUR) {
 		credential_set(CREDENTIAL_TOKEN, at, at + HOUR, &c);
 		look(&w, &c, at, at + 2 * HOUR, counts);
@@ -166,7 +160,6 @@ static void test_unknown(void **state)
 	struct credential none = {}, c;
 	struct credential_watch w = {};
 
-	(void)state;
 	credential_set(CREDENTIAL_TOKEN, ISSUED, ISSUED + HOUR, &c);
 	for (int i = 0; i < 20; i++)
 		look(&w, i % 2 ? &none : &c, ISSUED + HOUR, ISSUED + HOUR + 60, counts);

@@ -41,7 +41,6 @@ static void test_rank(void **state)
 		{META_LOGS, META_API, "second"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct meta_container a = container_by(want[i].first, "first");
 		struct meta_container b = container_by(want[i].second, "second");
@@ -66,7 +65,6 @@ static void test_fills(void **state)
 	struct meta_pod pod = pod_by(META_CRI, "web-0"), spec = pod_by(META_KUBELET, "");
 	struct podtab tab = {};
 
-	(void)state;
 	cri.stop_signal = 3;
 	kubelet.stop_signal = 15;
 	kubelet.known = META_CTR_PRESTOP;
@@ -98,7 +96,6 @@ static void test_digest(void **state)
 	struct meta_container kubelet = container_by(META_KUBELET, "");
 	struct podtab tab = {};
 
-	(void)state;
 	strcpy(cri.image, digest);
 	strcpy(kubelet.image, "nginx");
 	podtab_take_container(&tab, &cri, 1);
@@ -121,7 +118,6 @@ static void test_apart(void **state)
 	struct meta_container a = container_by(META_CRI, "c1"),
 			      b = container_by(META_KUBELET, "c1");
 
-	(void)state;
 	cri.known = META_POD_STATIC;
 	kubelet.known = META_POD_GRACE | META_POD_SIDECARS;
 	kubelet.grace_ns = 30;
@@ -152,7 +148,6 @@ static void test_newest(void **state)
 	struct meta_pod pod = pod_by(META_KUBELET, "web-0");
 	struct podtab tab = {};
 
-	(void)state;
 	pod.known = META_POD_DELETING;
 	podtab_take_pod(&tab, &pod, 5);
 	assert_false(podtab_pod(&tab, UID)->deleting);
@@ -174,7 +169,6 @@ static void test_ways(void **state)
 	struct meta_container c = container_by(META_KUBELET, "c1");
 	struct podtab tab = {};
 
-	(void)state;
 	c.known = META_CTR_PRESTOP | META_CTR_EXIT;
 	c.prestop = true;
 	strcpy(c.unit, "c1");
@@ -198,7 +192,6 @@ static void test_of_nothing(void **state)
 	struct meta_pod pod = {.source = META_CRI}, unknown = {.source = META_CRI, .uid = UID};
 	struct podtab tab = {};
 
-	(void)state;
 	unknown.gone = true;
 	assert_int_equal(podtab_take_container(&tab, &nobody, 1), -EINVAL);
 	assert_int_equal(podtab_take_container(&tab, &unsourced, 1), -EINVAL);
@@ -215,7 +208,6 @@ static void test_age(void **state)
 	struct meta_pod pod = pod_by(META_CRI, "web-0");
 	struct podtab tab = {};
 
-	(void)state;
 	podtab_take_pod(&tab, &pod, HOUR);
 	podtab_take_container(&tab, &c, HOUR);
 	assert_true(podtab_is_due(&tab, HOUR));
@@ -242,7 +234,6 @@ static void test_bounds(void **state)
 {
 	struct podtab tab = {};
 
-	(void)state;
 	for (unsigned int i = 0; i < PODTAB_MAX_CONTAINERS; i++)
 		assert_int_equal(take_numbered(&tab, i, HOUR), 0);
 	assert_int_equal(take_numbered(&tab, 1u << 20, HOUR), -ENOSPC);

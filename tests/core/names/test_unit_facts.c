@@ -120,7 +120,6 @@ static const struct row {
 
 static void test_rows(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct row *row = rows + i;
 		struct unitfacts facts = row->facts;

@@ -43,7 +43,6 @@ static const struct row services[] = {
 
 static void test_services(void **state)
 {
-	(void)state;
 	expect(services, LEN(services));
 }
 
@@ -77,7 +76,6 @@ static const struct row others[] = {
 
 static void test_others(void **state)
 {
-	(void)state;
 	expect(others, LEN(others));
 }
 
@@ -99,7 +97,6 @@ static const struct row foreign[] = {
 
 static void test_foreign(void **state)
 {
-	(void)state;
 	expect(foreign, LEN(foreign));
 }
 
@@ -115,7 +112,6 @@ static const struct row escaped[] = {
 
 static void test_escaped(void **state)
 {
-	(void)state;
 	expect(escaped, LEN(escaped));
 }
 

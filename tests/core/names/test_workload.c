@@ -61,7 +61,6 @@ static void an_owner_is_the_workload_and_its_own_maker_before_it(void **state)
 		{{OWNED(NULL, "mine")}, "mine"},
 	};
 
-	(void)state;
 	check(rows, LEN(rows));
 }
 
@@ -91,7 +90,6 @@ static void without_an_owner_labels_and_names_tell_it(void **state)
 		{{.pod = "db-0"}, "db-0"},
 	};
 
-	(void)state;
 	check(rows, LEN(rows));
 }
 
@@ -112,7 +110,6 @@ static void a_static_pod_is_called_without_its_node(void **state)
 		{{.pod = "1", .node = "node-1", .is_static = true}, "1"},
 	};
 
-	(void)state;
 	check(rows, LEN(rows));
 }
 
@@ -138,7 +135,6 @@ static void a_name_cut_to_fit_loses_what_is_left_of_its_hash(void **state)
 		 D20 D20 "daemonset-of-wonddx2x4z-and-on"},
 	};
 
-	(void)state;
 	check(rows, LEN(rows));
 }
 
@@ -147,7 +143,6 @@ static void no_facts_give_no_name_and_any_text_fits(void **state)
 	char long_name[512], got[META_NAME_MAX];
 	struct workload_facts facts = {};
 
-	(void)state;
 	workload_name(&facts, got);
 	assert_string_equal(got, "");
 	facts = (struct workload_facts){.pod = "", .template_hash = "x", .revision_hash = "y"};

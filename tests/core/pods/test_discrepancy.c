@@ -15,7 +15,6 @@
 
 static void test_names(void **state)
 {
-	(void)state;
 	for (int i = 0; i < DISCREPANCY_COUNT; i++) {
 		const char *name = discrepancy_name((enum discrepancy)i);
 
@@ -30,7 +29,6 @@ static void test_names(void **state)
 
 static void test_grace(void **state)
 {
-	(void)state;
 	assert_int_equal(discrepancy_grace_ns(DISCREPANCY_OBJECT_GONE), 5 * S);
 	assert_int_equal(discrepancy_grace_ns(DISCREPANCY_TERMINAL_POPULATED), 5 * S);
 	assert_int_equal(discrepancy_grace_ns(DISCREPANCY_READY_WHILE_TERMINAL), 0);
@@ -48,7 +46,6 @@ static void test_codes(void **state)
 		{0, 1, CODE},	     {EXITED(1), 0, CODE}, {EXITED(255), -1, CODE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const struct discrepancy_exit exit = {.status = want[i].status};
 		const struct discrepancy_told told = {.code = want[i].code, .reason = ""};
@@ -84,7 +81,6 @@ static void test_reasons(void **state)
 		{EXITED(1), false, false, true, "", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const struct discrepancy_exit exit = {.status = want[i].status,
 						      .oom_victim = want[i].victim,
@@ -115,7 +111,6 @@ static void test_times(void **state)
 	};
 	const struct discrepancy_exit exit = {.wall_ns = WALL}, unknown = {};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const struct discrepancy_told told = {.reason = "", .finished_ns = want[i].told};
 

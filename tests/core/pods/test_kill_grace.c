@@ -17,7 +17,6 @@ static void test_steps(void **state)
 		{{INT64_MAX, true, UINT64_MAX, 0}, {true, 18446744073, 0, INT64_MAX - 18446744073}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct killgrace_steps got = killgrace_steps(&rows[i].kill);
 
@@ -32,7 +31,6 @@ static void test_eviction(void **state)
 {
 	const struct podworker_seconds none = {}, spec = {true, 5};
 
-	(void)state;
 	assert_int_equal(killgrace_trigger_of("medium"), -1);
 	assert_false(killgrace_eviction(KILLGRACE_PREEMPTION, 9, spec).set);
 	assert_int_equal(killgrace_eviction(KILLGRACE_SOFT, 9, spec).s, 5);
@@ -46,7 +44,6 @@ static void test_turns(void **state)
 	const struct killgrace_turn idle[] = {{false, 9 * S}, {true, S}};
 	uint64_t waits[2];
 
-	(void)state;
 	killgrace_order(&main, 1, forever, 2, 30 * S, waits);
 	assert_int_equal(waits[1], S);
 	assert_int_equal(waits[0], 30 * S);

@@ -31,7 +31,6 @@ static void a_pod_is_driven_through_all_its_stages(void **state)
 	struct podworker_pod pod = running_pod(&run);
 	const struct podworker_status *s;
 
-	(void)state;
 	run.now += PODRUN_SECOND;
 	assert_int_equal(podrun_kill(&run, &pod, NULL), 0);
 	podrun_drain(&run);
@@ -50,7 +49,6 @@ static void a_pod_that_ends_by_itself_gets_no_grace_period_from_the_worker(void 
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	assert_int_equal(podrun_update(&run, PODWORKER_SYNC, &pod), 0);
 	podrun_start(&run, "1");
 	podrun_done(&run, "1", PODWORKER_TERMINAL);
@@ -65,7 +63,6 @@ static void a_runtime_pod_can_only_be_killed_and_is_then_forgotten(void **state)
 	const struct podworker_running running = {"1", "ns", "pod"};
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	for (unsigned int type = PODWORKER_SYNC; type < PODWORKER_KILL; type++) {
 		const struct podworker_update update = {.type = type, .running = &running};
@@ -89,7 +86,6 @@ static void what_the_runtime_runs_of_a_known_pod_is_killed_as_that_pod(void **st
 	const struct podworker_kill kill = {.grace = {true, 7}};
 	struct podrun run;
 
-	(void)state;
 	running_pod(&run);
 	assert_int_equal(podrun_kill_running(&run, "1", &kill), 0);
 	podrun_drain(&run);
@@ -105,7 +101,6 @@ static void what_the_runtime_runs_of_a_pod_that_has_not_started_is_killed_as_tha
 	struct podworker_pod pod = podrun_pod("1", 30);
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	assert_int_equal(podrun_update(&run, PODWORKER_CREATE, &pod), 0);
 	assert_int_equal(podrun_kill_running(&run, "1", NULL), 0);
@@ -135,7 +130,6 @@ static void what_was_over_before_it_was_seen_is_only_cleaned_up(void **state)
 		 "1 sync; SyncPod 1; create; requeue 1 60s"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct podworker_pod pod = podrun_pod("1", 30);
 		struct podrun run;
@@ -155,7 +149,6 @@ static void a_create_of_what_is_ending_asks_for_a_restart_and_nothing_else(void 
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	assert_int_equal(podrun_kill(&run, &pod, NULL), 0);
 	assert_false(podworker_status(run.pw, "1")->restart_requested);
 	assert_int_equal(podrun_update(&run, PODWORKER_CREATE, &pod), 1);
@@ -174,7 +167,6 @@ static void nobody_is_told_about_a_kill_of_what_is_finished(void **state)
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	assert_int_equal(podrun_kill(&run, &pod, NULL), 0);
 	podrun_drain(&run);
 	podrun_log(&run);
@@ -201,7 +193,6 @@ static void only_the_update_that_starts_the_end_says_why(void **state)
 		{&pod, PODWORKER_KILL, &evict, false, true},
 	};
 
-	(void)state;
 	deleted.deleting = true;
 	failed.phase = META_PHASE_FAILED;
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -227,7 +218,6 @@ static void waiters_are_told_once_when_the_containers_have_stopped(void **state)
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	assert_int_equal(podrun_kill(&run, &pod, &kill), 0);
 	kill.waiter = 8;
 	assert_int_equal(podrun_kill(&run, &pod, &kill), 0);
@@ -254,7 +244,6 @@ static void a_waiter_of_a_pod_that_runs_on_is_told_at_once(void **state)
 		.type = PODWORKER_CREATE, .pod = &pod, .kill = &kill};
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	assert_int_equal(podworker_update(run.pw, &update, run.now), 0);
 	says(&run, "stopped 7; 1 sync");
@@ -272,7 +261,6 @@ static void waiters_without_room_are_counted_and_the_kill_goes_on(void **state)
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	for (uint64_t i = 1; i <= PODWORKER_MAX_WAITERS + 2; i++) {
 		const struct podworker_kill kill = {.waiter = i};
 
@@ -291,7 +279,6 @@ static void the_last_status_function_is_the_one_that_counts(void **state)
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	assert_int_equal(podrun_kill(&run, &pod, &kill), 0);
 	kill.status_fn = 4;
 	assert_int_equal(podrun_kill(&run, &pod, &kill), 0);
@@ -317,7 +304,6 @@ static void only_a_shorter_grace_period_cancels_again(void **state)
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct podworker_kill kill = {.grace = rows[i].override};
 

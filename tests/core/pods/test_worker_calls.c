@@ -56,7 +56,6 @@ static void the_effective_grace_period_is_the_kubelets(void **state)
 		{30, S(INT64_MIN), S(INT64_MAX), S(30), 1, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		bool shortened;
 
@@ -81,7 +80,6 @@ static void a_blocking_kill_waits_one_and_a_half_grace_periods(void **state)
 		{S(INT64_MIN), NONE, 10},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_int_equal(podworker_kill_timeout(rows[i].override, rows[i].spec),
 				 rows[i].seconds);
@@ -92,7 +90,6 @@ static void an_update_during_a_call_is_looked_at_after_it(void **state)
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	assert_int_equal(podrun_update(&run, PODWORKER_UPDATE, &pod), 0);
 	podrun_start(&run, "1");
 	assert_int_equal(podrun_kill(&run, &pod, NULL), 0);
@@ -111,7 +108,6 @@ static void a_pod_that_is_killed_as_it_ends_ends_as_it_was_killed(void **state)
 	struct podrun run;
 	struct podworker_pod pod = running_pod(&run);
 
-	(void)state;
 	assert_int_equal(podrun_update(&run, PODWORKER_UPDATE, &pod), 0);
 	podrun_start(&run, "1");
 	assert_int_equal(podrun_kill(&run, &pod, NULL), 0);
@@ -131,7 +127,6 @@ static void of_two_updates_the_newer_stands_since_the_older_waits(void **state)
 	struct podworker_call call;
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	assert_int_equal(podworker_update(run.pw, &update, run.now), 0);
 	update.type = PODWORKER_UPDATE;
@@ -149,7 +144,6 @@ static void a_call_wants_what_the_runtime_says_after_the_one_before(void **state
 	struct podworker_pod pod = running_pod(&run);
 	struct podworker_call call;
 
-	(void)state;
 	run.now += PODRUN_SECOND;
 	assert_int_equal(podrun_update(&run, PODWORKER_SYNC, &pod), 0);
 	assert_int_equal(podworker_start(run.pw, "1", run.now, 0, &call), 1);
@@ -197,7 +191,6 @@ static void delays_follow_the_error_and_grow_by_half_at_most(void **state)
 		{PODWORKER_FAILED, false, {in5, past}, 2, 500, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct podworker_outcome outcome = {rows[i].result, rows[i].errors, rows[i].n,
 							  rows[i].jitter};
@@ -214,7 +207,6 @@ static void an_end_of_no_call_is_counted(void **state)
 	struct podworker_stats stats;
 	struct podrun run;
 
-	(void)state;
 	running_pod(&run);
 	assert_int_equal(podworker_done(run.pw, "1", &outcome, run.now), -ENOENT);
 	assert_int_equal(podworker_done(run.pw, "2", &outcome, run.now), -ENOENT);

@@ -33,7 +33,6 @@ static void static_pods_of_one_name_run_one_at_a_time_as_they_came(void **state)
 	struct podworker_pod a = static_pod("a"), b = static_pod("b"), c = static_pod("c");
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	podrun_update(&run, PODWORKER_CREATE, &b);
 	podrun_update(&run, PODWORKER_CREATE, &a);
@@ -60,7 +59,6 @@ static void a_name_is_free_when_its_pod_is_finished_not_before(void **state)
 	struct podworker_pod a = static_pod("a"), b = static_pod("b");
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	podrun_update(&run, PODWORKER_CREATE, &a);
 	podrun_drain(&run);
@@ -86,7 +84,6 @@ static void a_static_pod_that_is_killed_while_it_waits_ends_without_a_call(void 
 	struct podworker_pod a = static_pod("a"), b = static_pod("b");
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	podrun_update(&run, PODWORKER_CREATE, &a);
 	podrun_update(&run, PODWORKER_CREATE, &b);
@@ -106,7 +103,6 @@ static void those_that_never_came_to_run_do_not_pile_up(void **state)
 	struct podrun run;
 	char uid[32];
 
-	(void)state;
 	podrun_begin(&run);
 	podrun_update(&run, PODWORKER_CREATE, &a);
 	podrun_drain(&run);
@@ -128,7 +124,6 @@ static void names_of_the_dead_make_room(void **state)
 	struct podworker_stats stats;
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	for (int i = 0; i < PODWORKER_MAX_PODS + 10; i++) {
 		char name[32];
@@ -153,7 +148,6 @@ static void a_full_table_refuses_new_pods_and_serves_the_known(void **state)
 	struct podrun run;
 	char uid[32];
 
-	(void)state;
 	podrun_begin(&run);
 	for (int i = 0; i < PODWORKER_MAX_PODS + 3; i++) {
 		snprintf(uid, sizeof(uid), "u%d", i);
@@ -177,7 +171,6 @@ static void a_uid_that_is_none_is_refused(void **state)
 	struct podworker_pod pod;
 	struct podrun run;
 
-	(void)state;
 	memset(too_long, 'x', sizeof(too_long) - 1);
 	too_long[sizeof(too_long) - 1] = '\0';
 	memcpy(longest, too_long + 1, sizeof(longest));
@@ -202,7 +195,6 @@ static void an_orphan_that_never_ran_is_forgotten_and_one_that_did_is_ended(void
 	struct podworker_pod ran = podrun_pod("ran", 30), new = podrun_pod("new", 30);
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	podrun_update(&run, PODWORKER_CREATE, &ran);
 	podrun_drain(&run);
@@ -231,7 +223,6 @@ static void what_is_wanted_is_remembered_until_it_may_come_anew(void **state)
 	struct podworker_house house;
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	podrun_update(&run, PODWORKER_CREATE, &pod);
 	podrun_drain(&run);
@@ -258,7 +249,6 @@ static void what_is_over_is_active_only_while_it_is_ended(void **state)
 	struct podworker_house house;
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	podrun_update(&run, PODWORKER_CREATE, &pod);
 	podrun_drain(&run);
@@ -280,7 +270,6 @@ static void a_static_pod_that_ended_unstarted_is_no_working_pod(void **state)
 	struct podworker_house house, only_a = {};
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	for (size_t i = 0; i < LEN(pods); i++)
 		podrun_update(&run, PODWORKER_CREATE, &pods[i]);
@@ -299,7 +288,6 @@ static void what_runs_and_is_wanted_by_nobody_is_killed_once(void **state)
 	struct podworker_house house;
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	assert_int_equal(podworker_housekeep(run.pw, NULL, 0, running, 2, run.now, &house), 0);
 	assert_int_equal(house.orphaned, 1);
@@ -327,7 +315,6 @@ static void a_rejected_pod_passes_through_a_worker_once_it_is_deleted_and_over(v
 		 "1 sync; SyncPod 1; create; requeue 1 60s"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct podworker_running running = {"1", "ns", "pod"};
 		struct podworker_pod pod = podrun_pod("1", 30);
@@ -376,7 +363,6 @@ static void answers_are_the_kubelets_at_every_stage(void **state)
 	struct podworker_pod pod = podrun_pod("1", 30);
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	assert_string_equal(asked(run.pw, "1"), "C");
 	podrun_update(&run, PODWORKER_CREATE, &pod);
@@ -404,7 +390,6 @@ static void one_pod_alone_is_forgotten_or_kept(void **state)
 	struct podworker_pod a = podrun_pod("a", 30), b = podrun_pod("b", 30);
 	struct podrun run;
 
-	(void)state;
 	podrun_begin(&run);
 	assert_false(podworker_sync_one(run.pw, "a", true, run.now));
 	podrun_update(&run, PODWORKER_CREATE, &a);

@@ -59,7 +59,6 @@ static void test_goes_on(void **state)
 		assert_null(podworker_status(pw, UID));
 		podworker_free(pw);
 	}
-	(void)state;
 }
 
 /* docs/kubelet-rules.md, "Effective grace period": periods only shrink. */
@@ -72,7 +71,6 @@ static void test_ends(void **state)
 	struct podworker *pw = worker();
 	struct podworker_call call;
 
-	(void)state;
 	assert_int_equal(podworker_restore(pw, &sync), 0);
 	assert_int_equal(podworker_update(pw, &update, 5), 0);
 	assert_int_equal(podworker_start(pw, UID, 6, 0, &call), 1);
@@ -101,7 +99,6 @@ static void test_refused(void **state)
 	struct podworker *pw = worker();
 	struct podworker_stats stats;
 
-	(void)state;
 	bad[3].synced_ns = 0;
 	bad[4].grace_s = 1;
 	bad[5].terminating_ns = 3;

@@ -45,7 +45,6 @@ static void no_order_of_events_breaks_an_invariant(void **state)
 	struct podwalk *walk = podwalk_new(scatter, &seed);
 	const struct podwalk_seen *seen;
 
-	(void)state;
 	assert_non_null(walk);
 	print_message("# %llu steps from seed %llu\n", (unsigned long long)steps,
 		      (unsigned long long)first_seed);

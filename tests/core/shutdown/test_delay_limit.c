@@ -159,7 +159,6 @@ static void test_decide(void **state)
 		 NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		check(rows + i);
 }
@@ -172,7 +171,6 @@ static void test_of_files(void **state)
 		{"40-d.conf", true, false, 60 * S},
 	};
 
-	(void)state;
 	assert_int_equal(delaylimit_of_files(NULL, 0), 5 * S);
 	assert_int_equal(delaylimit_of_files(files, 2), 10 * S);
 	assert_int_equal(delaylimit_of_files(files, 3), 30 * S);
@@ -188,7 +186,6 @@ static void test_pin(void **state)
 		{"70-d.conf", true, false, 1 * S},
 	};
 
-	(void)state;
 	assert_null(delaylimit_last_word(NULL, 0));
 	assert_ptr_equal(delaylimit_last_word(files, 1), files);
 	assert_ptr_equal(delaylimit_last_word(files, 4), files + 1);
@@ -203,7 +200,6 @@ static void test_text(void **state)
 {
 	char text[DELAYLIMIT_TEXT_MAX];
 
-	(void)state;
 	delaylimit_text(40 * S, text);
 	assert_non_null(strstr(text, "\n[Login]\nInhibitDelayMaxSec=40\n"));
 	assert_int_equal(text[0], '#');

@@ -24,7 +24,6 @@ static void test_validate(void **state)
 		.total_ns = -2 * S, .critical_ns = MS, .list = &entry, .n_list = 1};
 	char errors[2048] = "";
 
-	(void)state;
 	assert_int_equal(shutplan_validate(&bad, count, errors), 5);
 	assert_string_equal(
 		errors,
@@ -50,7 +49,6 @@ static void test_far(void **state)
 	struct shutplan_range pair[2];
 	struct shutplan plan;
 
-	(void)state;
 	assert_int_equal(shutplan_migrate(INT64_MAX, INT64_MIN, pair), 0);
 	assert_int_equal(shutplan_of_ranges(far, 3, &arena, &plan), 0);
 	assert_int_equal(plan.groups[0].priority, INT32_MIN);
@@ -70,7 +68,6 @@ static void test_requested(void **state)
 	static const struct shutplan_range some[] = {{0, 30}, {10, -5}, {20, 10}};
 	struct shutplan plan;
 
-	(void)state;
 	assert_int_equal(shutplan_of_ranges(some, 3, &arena, &plan), 0);
 	assert_int_equal(shutplan_requested_ns(&plan), 35 * S);
 	assert_int_equal(shutplan_of_ranges(some + 1, 1, &arena, &plan), 0);
@@ -103,7 +100,6 @@ static void test_old_groups(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan plan;
 
-	(void)state;
 	old_plan(&arena, &plan);
 	assert_int_equal(plan.groups[0].seconds, 19);
 	assert_int_equal(plan.groups[1].seconds, 10);
@@ -127,7 +123,6 @@ static void test_old_phases(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan plan;
 
-	(void)state;
 	old_plan(&arena, &plan);
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct shutplan_pod pods[] = {
@@ -175,7 +170,6 @@ static void test_stop(void **state)
 		{-2, {}, {}, {false, 0}, {false, 0}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		const struct shutplan_range range = {0, rows[i].group_s};
@@ -202,7 +196,6 @@ static void test_disabled(void **state)
 	};
 	struct shutplan plan;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(off); i++) {
 		for (unsigned int minor = 20; minor <= 36; minor += 16) {
 			assert_int_equal(shutplan_of_config(&off[i], shutplan_rules_of(minor),

@@ -19,7 +19,6 @@ static void test_asks(void **state)
 {
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_OBSERVE, 0);
 	shutstage_run(&s, 100);
 	assert_string_equal(shutstage_log(&s), "");
@@ -48,7 +47,6 @@ static void test_lost(void **state)
 {
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	shutstage_hold(&s);
 	shutstage_run(&s, 100);
@@ -79,7 +77,6 @@ static void test_observe(void **state)
 		{true, "kubelet", 29, 99, "announced\nreleased limit\nflush\ndrop\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct shutdown_status status;
 		struct shutstage s;
@@ -108,7 +105,6 @@ static void test_observe_ends(void **state)
 	struct shutdown_container c = web;
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_OBSERVE, 0);
 	shutstage_container(&s, &c);
 	shutstage_hold(&s);
@@ -148,7 +144,6 @@ static void test_held_up(void **state)
 	struct shutdown_container again = web;
 	struct shutstage s;
 
-	(void)state;
 	begin_let_go(&s);
 	shutstage_run(&s, 9.999);
 	assert_string_equal(shutstage_log(&s), "");
@@ -184,7 +179,6 @@ static void test_alone(void **state)
 {
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_OBSERVE, 0);
 	shutstage_container(&s, &web);
 	shutstage_hold(&s);
@@ -213,7 +207,6 @@ static void test_limits(void **state)
 		double limit_s, goes_s, gone_s;
 	} rows[] = {{0, 3, 4}, {0.5, 0, 0}, {1.5, 0, 0.5}, {2, 0, 1}, {5, 3, 4}, {60, 58, 59}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct shutdown_status status;
 		struct shutstage s;
@@ -243,7 +236,6 @@ static void test_repeats(void **state)
 	struct shutdown_status status;
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	shutstage_container(&s, &web);
 	shutstage_hold(&s);
@@ -275,7 +267,6 @@ static void test_cancel(void **state)
 		 SHUTDOWN_ASKING},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct shutdown_status status;
 		struct shutstage s;
@@ -306,7 +297,6 @@ static void test_unlocked(void **state)
 	struct shutdown_status status;
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	shutstage_container(&s, &web);
 	shutstage_plain(&s, SHUTDOWN_EV_LOGIND_UP);
@@ -377,7 +367,6 @@ static void test_states(void **state)
 		[SHUTDOWN_EV_FLUSHED] = {AWAY, ASKS, HOLD, GOES, RELE, UNLO, RELE},
 	};
 
-	(void)state;
 	for (unsigned int event = 0; event < SHUTDOWN_EVENT_COUNT; event++) {
 		for (unsigned int from = 0; from < SHUTDOWN_STATE_COUNT; from++) {
 			bool moves = rows[event][SHUTDOWN_RELEASED] || rows[event][0];
@@ -401,7 +390,6 @@ static void test_unexpected(void **state)
 	struct shutdown_stats stats;
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	shutstage_plain(&s, SHUTDOWN_EV_LOCK_LOST);
 	shutstage_hold(&s);
@@ -440,7 +428,6 @@ static void test_actions(void **state)
 		{255, 262, "reboot-param", SHUTDOWN_UNKNOWN, "unknown"},
 	};
 
-	(void)state;
 	for (unsigned int release = 252; release <= 262; release++)
 		for (size_t i = 0; i < LEN(rows); i++) {
 			enum shutdown_action action = shutdown_action_of(rows[i].type);

@@ -21,7 +21,6 @@ static void test_measured(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	api(&s, true);
 	shutstage_run(&s, 2);
@@ -65,7 +64,6 @@ static void test_late(void **state)
 	struct shutdown_container c;
 	struct shutstage s;
 
-	(void)state;
 	begin_late(&s, &c);
 	shutstage_run(&s, 24.9);
 	assert_string_equal(shutstage_log(&s), "announced\n");
@@ -97,7 +95,6 @@ static void test_notes(void **state)
 	struct shutdown_event container = {.type = SHUTDOWN_EV_CONTAINER};
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	shutstage_run(&s, 5);
 	/* It was stopped and has ended; told apart, the first would be nobody's to wait for. */
@@ -122,7 +119,6 @@ static void test_holds(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	/* A preStop hook runs; then it exits, and the kubelet has a group more to end. */
 	shutstage_pod(&s, "web", 0, true, false);
@@ -151,7 +147,6 @@ static void test_nobody(void **state)
 {
 	static const char *const who[] = {"", "apt", "Kubelet kubelets"};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(who); i++) {
 		struct shutdown_container c = shutstage_asked();
 		struct shutstage s;
@@ -173,7 +168,6 @@ static void test_observes_only(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_OBSERVE, 2 * S);
 	shutstage_hold(&s);
 	c.deaf = true;
@@ -197,7 +191,6 @@ static void test_bounds(void **state)
 	struct shutstage s;
 	char uid[32];
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	for (unsigned int i = 0; i < SHUTDOWN_MAX_CONTAINERS + 10; i++) {
 		const struct shutdown_event event = {
@@ -238,7 +231,6 @@ static void test_refuses(void **state)
 	struct shutdown_status status;
 	struct shutstage s;
 
-	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);

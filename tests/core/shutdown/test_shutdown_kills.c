@@ -13,7 +13,6 @@ static void test_overdue(void **state)
 	struct shutdown_stats stats;
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	shutstage_run(&s, 2);
 	shutstage_container(&s, &c);
@@ -35,7 +34,6 @@ static void test_spared(void **state)
 {
 	struct shutdown_container rows[9];
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		rows[i] = shutstage_asked();
 	rows[0].asked_ns = 0;
@@ -66,7 +64,6 @@ static void test_cancelled(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 2 * S, "kubelet");
 	c.asked_ns = shutstage_at(1);
 	shutstage_container(&s, &c);
@@ -87,7 +84,6 @@ static void test_anew(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	shutstage_container(&s, &c);
 	shutstage_run(&s, 15.5);
@@ -146,7 +142,6 @@ static void test_deaf(void **state)
 		{0, true, 0, 0, ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct shutdown_container c = shutstage_asked();
 		struct shutstage s;
@@ -175,7 +170,6 @@ static void test_unseen(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 2 * S, "kubelet");
 	shutstage_run(&s, 2);
 	c.deaf = true;
@@ -203,7 +197,6 @@ static void test_stale(void **state)
 	struct shutdown_container first = shutstage_asked(), c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 2 * S);
 	shutstage_send(&s, &(struct shutdown_event){
 				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
@@ -234,7 +227,6 @@ static void test_outlived(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 2 * S, "kubelet");
 	shutstage_run(&s, 2);
 	c.deaf = true;
@@ -257,7 +249,6 @@ static void test_groups(void **state)
 	struct shutdown_container slow = shutstage_asked(), later = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 2 * S);
 	shutstage_send(&s, &(struct shutdown_event){
 				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 3});
@@ -292,7 +283,6 @@ static void test_no_kubelet(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	shutstage_send(&s, &(struct shutdown_event){
 				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
@@ -314,7 +304,6 @@ static void test_two_phases(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	shutstage_send(&s, &(struct shutdown_event){
 				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
@@ -337,7 +326,6 @@ static void test_suspend(void **state)
 	struct shutdown_stats stats;
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	shutstage_run(&s, 2);
 	shutstage_container(&s, &c);
@@ -363,7 +351,6 @@ static void test_survives(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	shutstage_run(&s, 2);
 	shutstage_container(&s, &c);

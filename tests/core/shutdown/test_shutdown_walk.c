@@ -31,7 +31,6 @@ static void no_order_of_events_breaks_a_promise(void **state)
 {
 	struct shutwalk_seen seen = {};
 
-	(void)state;
 	print_message("# %llu shutdowns from seed %llu\n", (unsigned long long)shutdowns,
 		      (unsigned long long)first_seed);
 	for (uint64_t i = 0; i < shutdowns; i++) {

@@ -32,7 +32,6 @@ static void test_absent(void **state)
 		const char *holders;
 	} rows[] = {{false, ""}, {true, ""}, {false, "kubelet"}, {true, "kubelet"}};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * LEN(rows); i++) {
 		struct shutdown_container c = shutstage_asked();
 		bool unlisted = i % 2;
@@ -63,7 +62,6 @@ static void test_present_again(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	absent_api(&s);
 	shutstage_pod(&s, "web", 0, false, false);
@@ -90,7 +88,6 @@ static void test_status(void **state)
 		{true, true, false, 5, "released api-server-stopped\nflush\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct shutdown_container c = shutstage_asked();
 		struct shutstage s;
@@ -125,7 +122,6 @@ static void test_asks(void **state)
 	struct shutdown_pod web = {.uid = "web", .stopping = true};
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	api(&s, true);
 	shutstage_pod(&s, "other", 0, false, false);
@@ -154,7 +150,6 @@ static void test_asks_each(void **state)
 	struct shutdown_container c = shutstage_asked(), other = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	other.id = 8;
 	other.pod_uid = "slow";
 	shutstage_assist(&s, 0, "kubelet");
@@ -193,7 +188,6 @@ static void test_away(void **state)
 {
 	struct shutstage s;
 
-	(void)state;
 	begin_empty(&s, true);
 	shutstage_run(&s, 6);
 	api(&s, false);
@@ -225,7 +219,6 @@ static void test_up_to_the_limit(void **state)
 {
 	static const double late_s[] = {4, 9, 30, 53.9};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(late_s); i++) {
 		struct shutstage s;
 
@@ -243,7 +236,6 @@ static void test_shorter(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin_with(&s, &(struct shutdown_config){.mode = SHUTDOWN_ASSIST,
 							   .status_wait_ns = 7 * S});
 	shutstage_container(&s, &c);
@@ -267,7 +259,6 @@ static void test_silent(void **state)
 {
 	struct shutstage s;
 
-	(void)state;
 	begin_empty(&s, true);
 	/* That is answered, and what it is asked at 6 s is not. */
 	s.silent = true;
@@ -286,7 +277,6 @@ static void test_silent_apart(void **state)
 	const struct shutdown_pod of_kubelet = {.uid = "etcd", .stopping = true, .is_static = true};
 	struct shutstage s;
 
-	(void)state;
 	begin_empty(&s, true);
 	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_API,
 						    .lister = {true, true, true}});
@@ -305,7 +295,6 @@ static void test_kubelet_holds(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	for (int of_kubelet = 0; of_kubelet < 2; of_kubelet++) {
 		shutstage_assist(&s, 0, "kubelet");
 		shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_API,
@@ -349,7 +338,6 @@ static void test_partly_unlisted(void **state)
 		.uid = "etcd", .stopping = true, .unlisted = true, .is_static = true};
 	struct shutstage s;
 
-	(void)state;
 	begin_empty(&s, true);
 	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = etcd});
 	shutstage_run(&s, 7);
@@ -365,7 +353,6 @@ static void test_away_before(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
 	c.asked_ns = 0;
 	shutstage_container(&s, &c);
@@ -395,7 +382,6 @@ static void test_unlisted(void **state)
 	struct shutdown_container c = shutstage_asked();
 	struct shutstage s;
 
-	(void)state;
 	shutstage_assist(&s, 0, "kubelet");
 	api(&s, true);
 	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = web});

@@ -64,7 +64,6 @@ static void test_pod(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = rules_of(&arena);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct podmake m = {};
 		struct shutview_pod got;
@@ -85,7 +84,6 @@ static void test_unknown(void **state)
 	struct shutview_pod got;
 	struct podmake m = {};
 
-	(void)state;
 	make(&m, "a", 0, 0);
 	m.pod.has_grace = m.pod.has_priority = false;
 	got = shutview_pod_of(&rules.plan, &m.pod);
@@ -102,7 +100,6 @@ static void test_deleting(void **state)
 	struct podmake m = {};
 	struct shutview_pod got;
 
-	(void)state;
 	make(&m, "a", 0, 60);
 	m.pod.deleting = m.pod.has_deletion_grace = true;
 	m.pod.deletion_grace_s = 45;
@@ -124,7 +121,6 @@ static void test_over(void **state)
 	struct shutview_pod pods[1];
 	struct shutview view;
 
-	(void)state;
 	make(&m, "a", 0, 60);
 	m.pod.status.phase = "Failed";
 	pods[0] = shutview_pod_of(&rules.plan, &m.pod);
@@ -143,7 +139,6 @@ static void test_times(void **state)
 	struct shutview_pod pods[3];
 	struct shutview view;
 
-	(void)state;
 	make(&m[0], "a", 0, 60);
 	make(&m[1], "b", 2000000000, 5);
 	make(&m[2], "c", 2000000000, 50);
@@ -170,7 +165,6 @@ static void test_two_phases(void **state)
 	struct shutview_pod pod;
 	struct shutview view;
 
-	(void)state;
 	make(&m, "a", 0, 60);
 	m.pod.is_static = m.pod.mirror = true;
 	pod = shutview_pod_of(&rules.plan, &m.pod);
@@ -194,7 +188,6 @@ static void test_endless(void **state)
 	struct shutview_pod pods[3];
 	struct shutview view;
 
-	(void)state;
 	assert_int_equal(shutplan_of_ranges(endless, LEN(endless), &arena, &rules.plan), 0);
 	for (size_t i = 0; i < LEN(pods); i++) {
 		make(&m[i], "a", (int64_t)i, 5);
@@ -235,7 +228,6 @@ static void test_listen(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = rules_of(&arena);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct shutview_pod pod;
 		struct podmake m = {};
@@ -259,7 +251,6 @@ static void test_runs(void **state)
 	struct podmake m = {};
 	struct shutview_pod pod = {.pod = &m.pod};
 
-	(void)state;
 	make(&m, "a", 0, 5);
 	runs(&m, "app", "x://a1");
 	podmake_init_status(&m, "sidecar", PODOBJ_RUNNING)->id = "x://b2";
@@ -287,7 +278,6 @@ static void test_wasted(void **state)
 	struct podmake over = {};
 	struct shutview view;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(pods); i++) {
 		struct podmake *of = i < LEN(rows) ? &m[i] : &over;
 
@@ -314,7 +304,6 @@ static void test_limit(void **state)
 	struct shutview_rules rules = rules_of(&arena);
 	struct shutview view;
 
-	(void)state;
 	assert_int_equal(shutview_of(&rules, NULL, 0, &arena, &view), 0);
 	assert_true(shutview_suffices(&view));
 	rules.has_limit = true;
@@ -333,7 +322,6 @@ static void test_memory(void **state)
 	struct shutview_pod pod;
 	struct shutview view;
 
-	(void)state;
 	assert_true(shutview_of(&rules, NULL, 0, &full, &view) < 0);
 	make(&m, "a", 0, 5);
 	runs(&m, "app", "b2");
@@ -357,7 +345,6 @@ static void test_sort(void **state)
 	struct shutview_pod pods[LEN(rows)];
 	char order[LEN(rows) + 1] = "";
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		make(&m[i], rows[i].name, rows[i].priority, 5);
 		m[i].pod.namespace_ = rows[i].namespace_;

@@ -85,7 +85,6 @@ static void a_handler_hears_where_a_thread_can_run_it(void **state)
 		 0},
 	};
 
-	(void)state;
 	judge(rows, LEN(rows));
 }
 
@@ -155,7 +154,6 @@ static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 		 0},
 	};
 
-	(void)state;
 	judge(rows, LEN(rows));
 }
 
@@ -187,7 +185,6 @@ static void what_is_ignored_is_heard_only_by_who_blocks_it_first(void **state)
 		 0},
 	};
 
-	(void)state;
 	judge(rows, LEN(rows));
 }
 
@@ -224,7 +221,6 @@ static void a_signal_is_judged_by_what_it_does(void **state)
 		 0},
 	};
 
-	(void)state;
 	judge(rows, LEN(rows));
 }
 
@@ -276,7 +272,6 @@ static void a_shell_is_told_from_the_app_behind_it(void **state)
 		 0},
 	};
 
-	(void)state;
 	judge(rows, LEN(rows));
 }
 
@@ -310,7 +305,6 @@ static void warnings_do_not_change_the_verdict(void **state)
 		 1u << AUDIT_PENDING},
 	};
 
-	(void)state;
 	judge(rows, LEN(rows));
 }
 
@@ -337,7 +331,6 @@ static void a_wait_hides_what_it_waits_for_from_the_mask(void **state)
 		{"blocked, who knows where", BIT(SIGTERM), AUDIT_CALL_UNREAD, 0, AUDIT_BLOCKS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		print_message("# %s\n", rows[i].what);
 		assert_int_equal(audit_thread_of(SIGTERM, rows[i].blocked, rows[i].call,
@@ -381,7 +374,6 @@ static void what_blocks_in_passing_is_not_said_to_block(void **state)
 		{"each sleeps", {INIT, BLOCKS, THREADS(0, 2, 0, 0)}, "deaf", "blocked", 0},
 	};
 
-	(void)state;
 	judge(rows, LEN(rows));
 }
 
@@ -413,7 +405,6 @@ static void a_stage_is_known_by_its_program_and_is_young(void **state)
 		{"runc:[2:INIT]", "/", false, UINT64_MAX, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		if (audit_is_starting(rows[i].comm, rows[i].link, rows[i].on_root,
 				      rows[i].age_ns) != rows[i].is)
@@ -433,14 +424,12 @@ static void shells_are_known_by_their_program(void **state)
 		{"bashful", "bash", false},  {"", "", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_int_equal(audit_is_shell(rows[i].exe, rows[i].comm), rows[i].is);
 }
 
 static void every_name_is_there_and_no_other(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i <= AUDIT_REASON_COUNT; i++) {
 		assert_int_equal(!audit_verdict_name(i), i >= AUDIT_VERDICT_COUNT);
 		assert_int_equal(!audit_reason_name(i), i >= AUDIT_REASON_COUNT);

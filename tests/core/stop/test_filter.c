@@ -91,7 +91,6 @@ static void test_stops(void **state)
 	};
 	const struct record stop = a_stop();
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++)
 		assert_matches(&want[i].f, &stop, want[i].matches, i);
 }
@@ -110,7 +109,6 @@ static void test_what_is_not_known(void **state)
 	const struct filter by_uid = {.outcome = NONE, .pod = WORLD_UID_A};
 	struct record unnamed = {.type = RECORD_STOP, .stop.pod = UNNAMED};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(asks); i++)
 		assert_matches(&asks[i], &stop, false, i);
 	assert_matches(&by_uid, &unnamed, true, 0);
@@ -122,7 +120,6 @@ static void test_died_of_it(void **state)
 	struct record crash = {.type = RECORD_STOP,
 			       .stop = {.exit = {.known = true, .status = 11 | CORE_BIT}}};
 
-	(void)state;
 	assert_matches(&f, &crash, true, 0);
 	crash.stop.exit.status = EXIT(11);
 	assert_matches(&f, &crash, false, 1);
@@ -155,7 +152,6 @@ static void test_signals(void **state)
 			   .sender.process.comm = "runc"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++)
 		assert_matches(&want[i].f, &sig, want[i].matches, i);
 }
@@ -180,7 +176,6 @@ static void test_others(void **state)
 	const struct record pod = {.type = RECORD_POD, .pod_state = {.pod = WEB}};
 	const struct record attached = {.type = RECORD_ATTACHED}, lost = {.type = RECORD_LOST};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		assert_matches(&want[i].f, &oom, want[i].told, i);
 		assert_matches(&want[i].f, &empty, want[i].told, i);
@@ -196,7 +191,6 @@ static void test_numbers_out_of_range(void **state)
 	const struct filter f = {.outcome = NONE, .signals = true, .sigmask = ~0ULL};
 	static const uint32_t numbers[] = {0, 65, 128, UINT32_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(numbers); i++) {
 		struct record sig = {.type = RECORD_SIGNAL, .signal.number = numbers[i]};
 

@@ -90,7 +90,6 @@ static void test_pods(void **state)
 		 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct grace got = grace_of(&want[i].pod, &want[i].own, &want[i].spec, 0);
 
@@ -109,7 +108,6 @@ static void test_others(void **state)
 	const struct podtab_container prestop = {.prestop = true};
 	struct grace got;
 
-	(void)state;
 	got = grace_of(NULL, &docker, NULL, 5 * S);
 	check(&got, GRACE_RUNTIME, 10 * S, "Docker's");
 	got = grace_of(NULL, &unit, NULL, 5 * S);
@@ -150,7 +148,6 @@ static void test_observed(void **state)
 		{GRACE_UNIT, 20 * S, false, GRACE_UNIT, 10 * S},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct grace own = {.from = want[i].own, .ns = 10 * S};
 		struct grace got = grace_observed(&own, want[i].after_ns, want[i].killed);

@@ -10,7 +10,6 @@ static void test_outcomes(void **state)
 	static const char *const words[] = {"unknown",	  "graceful", "terminated", "killed",
 					    "oom-killed", "crashed",  "completed",  "failed"};
 
-	(void)state;
 	assert_int_equal(LEN(words), OUTCOME_COUNT);
 	for (unsigned int i = 0; i < OUTCOME_COUNT; i++) {
 		assert_string_equal(outcome_name((enum outcome)i), words[i]);
@@ -32,7 +31,6 @@ static void test_causes(void **state)
 		"same-container", "same-pod",	   "other-pod",	    "host",
 	};
 
-	(void)state;
 	assert_int_equal(LEN(words), CAUSE_COUNT);
 	for (unsigned int i = 0; i < CAUSE_COUNT; i++)
 		assert_string_equal(cause_name((enum cause)i), words[i]);
@@ -49,7 +47,6 @@ static void test_gaps(void **state)
 		"sandbox-guessed", "init-unseen",
 	};
 
-	(void)state;
 	assert_int_equal(LEN(words), GAP_COUNT);
 	for (unsigned int i = 0; i < GAP_COUNT; i++)
 		assert_string_equal(gap_name((enum gap)i), words[i]);
@@ -64,7 +61,6 @@ static void test_record_words(void **state)
 	static const char *const results[] = {"delivered", "ignored", "already_pending", "overflow",
 					      "lost_info"};
 
-	(void)state;
 	assert_int_equal(LEN(senders), SENDER_KIND_COUNT);
 	for (unsigned int i = 0; i < LEN(senders); i++)
 		if (senders[i])

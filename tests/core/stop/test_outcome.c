@@ -182,7 +182,6 @@ static void test_every_row(void **state)
 {
 	int rows = 0;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		assert_row(&table[i].facts, table[i].row, table[i].outcome, table[i].cause, "row");
 		/* Each row stands in the table, in order and without a hole. */
@@ -333,7 +332,6 @@ static void test_first_match(void **state)
 		 {.status_seen = true, .status = EXITED(137), .oom = OOM_LEVEL_CONTAINER}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(both); i++) {
 		struct outcome_verdict got = outcome_decide(&both[i].facts);
 
@@ -437,7 +435,6 @@ static void test_sweep(void **state)
 {
 	uint64_t seed = 20, reached[ROWS + 1] = {};
 
-	(void)state;
 	for (uint32_t status = 0; status <= 0xffff; status++) {
 		for (int i = 0; i < 60; i++) {
 			struct outcome_facts f;
@@ -465,7 +462,6 @@ static void test_any_facts(void **state)
 {
 	uint64_t seed = 4;
 
-	(void)state;
 	for (int i = 0; i < 300000; i++) {
 		struct outcome_facts f = {};
 		struct outcome_verdict got;

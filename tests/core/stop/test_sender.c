@@ -175,7 +175,6 @@ static void test_lists(void **state)
 		 CG_CONTAINERD, 812, 0, 0, GRACED_SIG_INFO_NONE, NULL, NULL},
 	};
 
-	(void)state;
 	assert_all_judged(want, LEN(want), false);
 }
 
@@ -230,7 +229,6 @@ static void test_runtimes(void **state)
 		 123456, 812, 0, 0, 0, NULL, NULL},
 	};
 
-	(void)state;
 	assert_all_judged(want, LEN(want), false);
 }
 
@@ -249,7 +247,6 @@ static void test_forged(void **state)
 		 "containerd", NULL, CG_A1, 5004, 0, 0, 0, &P_CONTAINERD, NULL},
 	};
 
-	(void)state;
 	assert_all_judged(want, LEN(want), false);
 }
 
@@ -269,7 +266,6 @@ static void test_services_are_no_containers(void **state)
 		 NULL, NULL},
 	};
 
-	(void)state;
 	assert_all_judged(want, LEN(want), true);
 }
 
@@ -285,7 +281,6 @@ static void test_service_as_target(void **state)
 	};
 	struct cgmap map;
 
-	(void)state;
 	map_open(&map, true);
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct obs_signal sig = {
@@ -324,7 +319,6 @@ static void test_same(void **state)
 		{"cgroups nobody knows the id of", {0, 0}, {7, 8}, {5, 6}, {0, 0}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * LEN(want); i++) {
 		struct sender s[2] = {};
 		struct cgmap map;
@@ -359,7 +353,6 @@ static void test_ancestors(void **state)
 	struct sender got;
 	struct cgmap map;
 
-	(void)state;
 	map_open(&map, false);
 	memset(&got, 0xa5, sizeof(got));
 	sender_judge(&map, &sig, NULL, 0, &got);

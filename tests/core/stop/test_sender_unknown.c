@@ -92,7 +92,6 @@ static void test_codes(void **state)
 		{"a code that only processes use", 15, -60, &P_B1, SENDER_POD, RELATION_OTHER_POD},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct obs_signal sig = {.sig = want[i].sig,
 					       .code = want[i].code,
@@ -109,7 +108,6 @@ static void test_nothing_is_left(void **state)
 		.sig = 15, .code = -2, .target = P_A1, .sender = P_RUNC, .ancestors = {P_SHIM}};
 	struct sender got;
 
-	(void)state;
 	assert_judged("a timer", &sig, SENDER_UNKNOWN, RELATION_UNKNOWN, &got);
 	assert_int_equal(got.proc.pid, 0);
 	assert_string_equal(got.proc.comm, "");
@@ -140,7 +138,6 @@ static void test_unplaced(void **state)
 		{"graced itself", "graced", CG_SYSTEM, 77, SENDER_GRACED, RELATION_MANAGER},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct obs_signal sig = {.sig = 15,
 					 .target = P_A1,
@@ -170,7 +167,6 @@ static void test_unplaced_ancestors(void **state)
 		.ancestors = {P_SHIM},
 	};
 
-	(void)state;
 	assert_judged("a shim", &sig, SENDER_RUNTIME, RELATION_MANAGER, NULL);
 	sig.ancestors[0].watch_id = CG_SYSTEM;
 	sig.ancestors[0].cgroup_id = CG_UNWATCHED;
@@ -198,7 +194,6 @@ static void test_same(void **state)
 		{"one timer and another", -2, CG_USER, {7, 7}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct sender s[2] = {};
 		struct cgmap map;
@@ -228,7 +223,6 @@ static void test_verdicts(void **state)
 {
 	static const enum relation from[] = {RELATION_UNKNOWN, RELATION_UNPLACED};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(from); i++) {
 		struct outcome_facts f = {.status_seen = true,
 					  .status = 9,

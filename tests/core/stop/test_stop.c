@@ -60,7 +60,6 @@ static void test_table(void **state)
 			       [STOP_EV_VOID] = NO},
 	};
 
-	(void)state;
 	for (int s = 0; s < STOP_STATE_COUNT; s++) {
 		for (int ev = 0; ev < STOP_EVENT_COUNT; ev++) {
 			struct bench b;
@@ -154,7 +153,6 @@ static void test_what_counts(void **state)
 		 STOP_RUNNING},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct bench b;
 		enum stop_note note;
@@ -185,7 +183,6 @@ static void test_repeats(void **state)
 		{RELATION_OTHER_POD, RELATION_MANAGER, SEC(6)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct bench b;
 
@@ -225,7 +222,6 @@ static void test_deaf(void **state)
 		{"ignored because it is a zombie", 1, shield | GRACED_SIG_TARGET_ZOMBIE, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct obs_signal sig = {
 			.sig = 15, .result = want[i].result, .flags = want[i].flags};
@@ -246,7 +242,6 @@ static void test_lapse(void **state)
 		{1, SEC(100) + SEC(60) + 2},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct bench b;
 
@@ -271,7 +266,6 @@ static void test_lapse(void **state)
 
 static void test_lapse_only_of_a_request(void **state)
 {
-	(void)state;
 	for (int s = 0; s < STOP_STATE_COUNT; s++) {
 		struct bench b;
 
@@ -289,7 +283,6 @@ static void test_fatal_kill(void **state)
 	struct outcome_facts facts;
 	struct bench b;
 
-	(void)state;
 	/* The last one delivered is fatal ... */
 	bench_open(&b, STOP_RUNNING);
 	bench_shoot(&b, SEC(5), 9, RELATION_HOST, 0, 0);

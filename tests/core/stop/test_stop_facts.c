@@ -27,7 +27,6 @@ static void test_early(void **state)
 		{1, 1, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct outcome_facts facts;
 		struct bench b;
@@ -51,7 +50,6 @@ static void test_last_of_its_number(void **state)
 		bool acts;
 	} results[] = {{0, true}, {1, false}, {2, false}, {3, false}, {4, true}};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(results); i++) {
 		struct outcome_facts facts;
 		struct bench b;
@@ -81,7 +79,6 @@ static void test_begins_anew(void **state)
 {
 	struct bench b;
 
-	(void)state;
 	bench_open(&b, STOP_RUNNING);
 	assert_int_equal(deadline_set(&b.queue, &b.stop->wake, SEC(50)), 0);
 	bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, 1, GRACED_SIG_SHIELDED | GRACED_SIG_DFL);
@@ -239,7 +236,6 @@ static void test_gaps(void **state)
 		 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		uint32_t gaps = stop_gaps(&want[i].stop);
 
@@ -254,7 +250,6 @@ static void test_window(void **state)
 			       GAP(DAEMON_DOWN) | GAP(SHED) | GAP(INIT_UNSEEN);
 	const struct stop stop = {.exit_seen = true, .status = 31};
 
-	(void)state;
 	for (int gap = 0; gap < GAP_COUNT; gap++) {
 		struct outcome_facts facts;
 
@@ -294,7 +289,6 @@ static void test_trap(void **state)
 		 UNHEARD_NONE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct obs_exit exit = rows[i].exit;
 		struct bench b;

@@ -59,7 +59,6 @@ static void a_reason_is_given_only_for_what_the_kernel_dropped(void **state)
 		{SIGKILL, 1, DFL | SHIELDED, UNHEARD_NONE, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		enum unheard got =
 			unheard_by(rows[i].sig, rows[i].result, rows[i].flags, rows[i].shell);
@@ -71,7 +70,6 @@ static void a_reason_is_given_only_for_what_the_kernel_dropped(void **state)
 
 static void every_reason_has_a_word_and_nothing_else_has(void **state)
 {
-	(void)state;
 	assert_null(unheard_name(UNHEARD_NONE));
 	for (int i = UNHEARD_NONE + 1; i < UNHEARD_COUNT; i++)
 		assert_non_null(unheard_name((enum unheard)i));

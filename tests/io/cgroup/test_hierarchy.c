@@ -19,7 +19,6 @@
 /* Mount points under /sub show only a subtree. */
 static bool shows_root(void *userdata, const char *point)
 {
-	(void)userdata;
 	return strncmp(point, "/sub", 4) != 0;
 }
 
@@ -53,7 +52,6 @@ static const struct choice {
 
 static void test_choices(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(choices); i++) {
 		const struct choice *c = choices + i;
 		struct hierarchy got = {};
@@ -90,7 +88,6 @@ static void test_odd_lines(void **state)
 	};
 	struct hierarchy_mount mount;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(lines); i++)
 		assert_false(hierarchy_parse_mount(lines[i], strlen(lines[i]), &mount));
 }
@@ -101,7 +98,6 @@ static void test_long_point(void **state)
 	struct hierarchy_mount mount;
 	int n;
 
-	(void)state;
 	n = snprintf(line, sizeof(line), "1 1 0:1 / /%0*d rw - cgroup2 c rw", PATH_MAX - 2, 0);
 	assert_true(hierarchy_parse_mount(line, (size_t)n, &mount));
 	assert_int_equal(strlen(mount.point), PATH_MAX - 1);

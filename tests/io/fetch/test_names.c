@@ -23,7 +23,6 @@ static int open_names(void **state)
 {
 	const char *why;
 
-	(void)state;
 	names = nameserver_open(&why);
 	if (!names)
 		print_message("not shown: %s\n", why);
@@ -32,7 +31,6 @@ static int open_names(void **state)
 
 static int close_names(void **state)
 {
-	(void)state;
 	nameserver_close(names);
 	return 0;
 }

@@ -31,7 +31,6 @@ static int open_names(void **state)
 {
 	const char *why;
 
-	(void)state;
 	names = nameserver_open(&why);
 	if (!names)
 		print_message("not shown: %s\n", why);
@@ -40,7 +39,6 @@ static int open_names(void **state)
 
 static int close_names(void **state)
 {
-	(void)state;
 	nameserver_close(names);
 	return 0;
 }
@@ -105,7 +103,6 @@ static void every_answer_is_taken_for_what_it_is(void **state)
 	};
 	struct bench b;
 
-	(void)state;
 	open_bench(&b, RESOLVE_FRESH_NS);
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct resolve_result result;
@@ -127,7 +124,6 @@ static void of_many_addresses_the_first_are_used(void **state)
 	unsigned int n = 1;
 	struct bench b;
 
-	(void)state;
 	open_bench(&b, RESOLVE_FRESH_NS);
 	nameserver_play(names, NAMESERVER_MANY);
 	result = query(&b, "many.example");
@@ -143,7 +139,6 @@ static void new_answers_are_not_asked_for_again(void **state)
 	unsigned int heard;
 	struct bench b;
 
-	(void)state;
 	open_bench(&b, RESOLVE_FRESH_NS);
 	nameserver_play(names, NAMESERVER_LOOPBACK);
 	query(&b, "a.example");
@@ -172,7 +167,6 @@ static void known_addresses_stay_until_there_are_others(void **state)
 	struct resolve_result result;
 	struct bench b;
 
-	(void)state;
 	open_bench(&b, 0);
 	for (size_t i = 0; i < LEN(rows); i++) {
 		print_message("# answer %zu\n", i);
@@ -193,7 +187,6 @@ static void names_that_are_too_many_fail(void **state)
 	char name[32];
 	struct bench b;
 
-	(void)state;
 	open_bench(&b, RESOLVE_FRESH_NS);
 	nameserver_play(names, NAMESERVER_SILENT);
 	for (int i = 0; i <= RESOLVE_NAMES; i++) {
@@ -211,7 +204,6 @@ static void known_names_make_way_for_others(void **state)
 	char name[32];
 	struct bench b;
 
-	(void)state;
 	open_bench(&b, RESOLVE_FRESH_NS);
 	nameserver_play(names, NAMESERVER_LOOPBACK);
 	for (int i = 0; i <= RESOLVE_NAMES; i++) {
@@ -252,7 +244,6 @@ static void the_child_has_no_privileges(void **state)
 	char path[64];
 	pid_t child;
 
-	(void)state;
 	open_bench(&b, RESOLVE_FRESH_NS);
 	nameserver_play(names, NAMESERVER_SILENT);
 	resolve_query(b.resolve, "a.example");

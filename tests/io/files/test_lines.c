@@ -47,7 +47,6 @@ static void test_endings(void **state)
 {
 	struct lines *lines;
 
-	(void)state;
 	expect_end(open_with("", 0), 0);
 	lines = open_with("\n", 1);
 	expect(lines, "", true);
@@ -71,7 +70,6 @@ static void test_lengths(void **state)
 	struct lines_line line;
 	struct lines *lines;
 
-	(void)state;
 	assert_non_null(text);
 	for (size_t i = 0; i < 2000; i++) {
 		size_t n = i * 7919 % (MAX + 1);
@@ -96,7 +94,6 @@ static void test_too_long(void **state)
 	static char text[MAX + 2];
 	struct lines *lines;
 
-	(void)state;
 	memset(text, 'x', MAX + 1);
 	text[MAX] = '\n';
 	lines = open_with(text, MAX + 1);
@@ -111,7 +108,6 @@ static void test_no_file(void **state)
 {
 	struct lines *lines;
 
-	(void)state;
 	assert_int_equal(lines_open("/nonexistent/file", MAX, &lines), -ENOENT);
 	assert_int_equal(lines_open("/tmp", MAX, &lines), -EISDIR);
 }

@@ -38,7 +38,6 @@ static void test_users(void **state)
 	};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &three);
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < LEN(table); i++) {
@@ -56,7 +55,6 @@ static void test_every_page(void **state)
 	struct webc_reply reply;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &three);
 	assert_int_equal(get(&site, "/metrics", "joe:secret"), 200);
 	site.rendered = 0;
@@ -83,7 +81,6 @@ static void test_odd_headers(void **state)
 	};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &three);
 	for (size_t i = 0; i < LEN(lines); i++)
 		assert_int_equal(webc_get(&site, "/", lines[i], NULL), 401);
@@ -99,7 +96,6 @@ static void test_waiting(void **state)
 	struct webc_reply reply;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &one_dear);
 	for (size_t i = 0; i < CLIENTS; i++) {
 		webc_open(&site, &clients[i]);
@@ -129,7 +125,6 @@ static void test_closed_while_waiting(void **state)
 	struct webc clients[9];
 	struct site site;
 
-	(void)state;
 	small.max_connections = 4;
 	site_open(&site, &small);
 	for (size_t i = 0; i < LEN(clients); i++) {
@@ -180,7 +175,6 @@ static void test_flood(void **state)
 	struct webc_reply reply;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &one_dear);
 	assert_int_equal(get(&site, "/", "joe:secret"), 200);
 	for (int i = 0; i < GUESSES; i++)
@@ -210,7 +204,6 @@ static void test_reload(void **state)
 	struct web_why why;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &three);
 	assert_int_equal(get(&site, "/", "joe:secret"), 200);
 	assert_int_equal(get(&site, "/", "joe:other"), 401);

@@ -87,7 +87,6 @@ static void test_confined(void **state)
 	char path[64];
 	pid_t child;
 
-	(void)state;
 	assert_ptr_not_equal(shared, MAP_FAILED);
 	site_open(&site, &two);
 	child = find_child();
@@ -160,7 +159,6 @@ static void test_not_confined(void **state)
 		{"being nice", SYS_setpriority, 0, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		pid_t pid;
 		int status;
@@ -199,7 +197,6 @@ static void test_reload_waits_not(void **state)
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (pid == 0)
 		_exit(reload_without_filter());
@@ -212,7 +209,6 @@ static void test_child(void **state)
 	struct site site;
 	pid_t child;
 
-	(void)state;
 	site_open(&site, &two);
 	child = find_child();
 	if (child == 0) {
@@ -237,7 +233,6 @@ static void test_nothing_left(void **state)
 {
 	unsigned int fds = 0;
 
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		struct site site;
 

@@ -49,7 +49,6 @@ static void test_pages(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct site site;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -77,7 +76,6 @@ static void test_whole_page(void **state)
 	struct tlsc c;
 	struct site site;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -115,7 +113,6 @@ static void test_versions(void **state)
 	};
 	_cleanup_(keys_done) struct keys keys = {};
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -159,7 +156,6 @@ static void test_client_certificates(void **state)
 	_cleanup_(keys_done) struct keys keys = {};
 	struct site site;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -190,7 +186,6 @@ static void test_plain_http(void **state)
 	_cleanup_(keys_done) struct keys keys = {};
 	struct site site;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -214,7 +209,6 @@ static void test_keys(void **state)
 	_cleanup_(keys_done) struct keys keys = {}, other = {};
 	struct web_why why;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -258,7 +252,6 @@ static void test_reload(void **state)
 	struct site site;
 	struct tlsc c;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -313,7 +306,6 @@ static void test_garbage(void **state)
 	struct site site;
 	struct tlsc c;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -356,7 +348,6 @@ static void test_slow_handshake(void **state)
 	struct webc c;
 	struct site site;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");
@@ -379,7 +370,6 @@ static void test_credit(void **state)
 	struct site site;
 	struct tlsc c;
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	keys_load(&keys, "server");

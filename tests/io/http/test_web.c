@@ -39,7 +39,6 @@ static void test_pages(void **state)
 	};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct webc_reply reply;
@@ -80,7 +79,6 @@ static void test_methods(void **state)
 	};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct webc_reply reply;
@@ -109,7 +107,6 @@ static void test_head(void **state)
 	static const char *const paths[] = {"/", "/metrics", "/nothing"};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (size_t i = 0; i < LEN(paths); i++) {
 		struct webc_reply get, head;
@@ -150,7 +147,6 @@ static void test_keep_alive(void **state)
 	};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (size_t i = 0; i < LEN(table); i++) {
 		uint64_t accepted = site_stats(&site).accepted;
@@ -185,7 +181,6 @@ static void test_half_close(void **state)
 	struct site site;
 	struct webc c;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (size_t i = 0; i < LEN(requests); i++) {
 		webc_open(&site, &c);
@@ -208,7 +203,6 @@ static void test_pipelining(void **state)
 	struct site site;
 	struct webc c;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (int i = 0; i < REQUESTS; i++)
 		buf_printf(&requests, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
@@ -252,7 +246,6 @@ static void test_gzip(void **state)
 	struct buf plain = {};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (int i = 0; i < 2; i++) {
 		webc_get(&site, "/metrics", "Accept-Encoding: gzip, br\r\n", &reply);
@@ -282,7 +275,6 @@ static void test_formats(void **state)
 	struct webc_reply reply;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (int i = 0; i < 100; i++) {
 		enum negotiate_format format = i % 2 ? NEGOTIATE_OPENMETRICS : NEGOTIATE_TEXT;
@@ -317,7 +309,6 @@ static void test_why_not(void **state)
 	};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	snprintf(taken, sizeof(taken), "127.0.0.1:%d", site.port);
 	snprintf(sentence, sizeof(sentence), "cannot listen on %s: Address already in use", taken);
@@ -373,7 +364,6 @@ static void test_addresses(void **state)
 	_cleanup_(cleanup_close) int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool v6 = fd >= 0 && bind(fd, (struct sockaddr *)&one, sizeof(one)) == 0;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct web_config config = {.listen = &table[i], .n_listen = 1};
 		struct site site;
@@ -396,7 +386,6 @@ static void test_threads(void **state)
 	struct site site;
 	DIR *dir;
 
-	(void)state;
 	site_open(&site, &defaults);
 	webc_get(&site, "/", "", NULL);
 	dir = opendir("/proc/self/task");

@@ -75,7 +75,6 @@ static void test_garbage(void **state)
 {
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	site.bytes = 20000;
 	for (size_t i = 0; i < LEN(garbage); i++) {
@@ -101,7 +100,6 @@ static void test_mutations(void **state)
 	unsigned int seed = 20261121;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	site.bytes = 20000;
 	for (int i = 0; i < 1500; i++) {
@@ -143,7 +141,6 @@ static void test_long(void **state)
 	};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	site.bytes = 20000;
 	for (size_t i = 0; i < LEN(table); i++) {
@@ -176,7 +173,6 @@ static void test_half(void **state)
 	struct web_config config = {.receive_ns = 20 * MS};
 	struct site site;
 
-	(void)state;
 	site_open(&site, &config);
 	for (size_t len = 0; len < sizeof(request); len++) {
 		for (int how = 0; how < 3; how++) {
@@ -227,7 +223,6 @@ static void test_flat(void **state)
 	unsigned int fds = 0;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	site.bytes = 100000;
 	for (int i = 0; i < 5000; i++) {

@@ -17,7 +17,6 @@ static void test_idle(void **state)
 	unsigned int before;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	before = site_count_fds();
 	for (int i = 0; i < IDLE; i++) {
@@ -46,7 +45,6 @@ static void test_new_first(void **state)
 	struct webc crowd[100], c;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &config);
 	/* Who is in the middle of a crowd of others that come at the same moment is served. */
 	for (int round = 0; round < 20; round++) {
@@ -74,7 +72,6 @@ static void test_bounded_turn(void **state)
 	static struct webc crowd[CROWD];
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (int i = 0; i < CROWD; i++)
 		webc_open(&site, &crowd[i]);
@@ -97,7 +94,6 @@ static void test_byte_by_byte(void **state)
 	struct site site;
 	struct webc c;
 
-	(void)state;
 	site_open(&site, &defaults);
 	webc_open(&site, &c);
 	assert_true(webc_sends(&site, &c, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"));
@@ -124,7 +120,6 @@ static void test_slow_readers(void **state)
 	struct webc_reply reply;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	for (int i = 0; i < READERS; i++) {
 		webc_open(&site, &readers[i]);
@@ -167,7 +162,6 @@ static void test_too_slow(void **state)
 	struct site site;
 	struct webc c;
 
-	(void)state;
 	site_open(&site, &config);
 	for (size_t i = 0; i < LEN(starts); i++) {
 		webc_open(&site, &c);
@@ -197,7 +191,6 @@ static void test_oldest_first(void **state)
 	static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 	struct web_config config = {.max_connections = 2};
 
-	(void)state;
 	for (int asks = 0; asks < 2; asks++) {
 		struct webc_reply reply;
 		struct webc c[3];
@@ -232,7 +225,6 @@ static void test_next_request(void **state)
 	struct site site;
 	struct webc c;
 
-	(void)state;
 	site_open(&site, &config);
 	webc_open(&site, &c);
 	assert_true(webc_sends(&site, &c,
@@ -249,7 +241,6 @@ static void test_kept(void **state)
 {
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	site.keep_ms = 20;
 	site_expect_served(&site);
@@ -266,7 +257,6 @@ static void test_no_descriptors(void **state)
 	struct webc c[3];
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	site_expect_served(&site);
 	site_await_empty(&site);
@@ -303,7 +293,6 @@ static void test_cpu(void **state)
 	uint64_t began_ns, before_ns;
 	struct site site;
 
-	(void)state;
 	site_open(&site, &defaults);
 	began_ns = thread_cpu_ns();
 	for (int i = 0; i < 5; i++) {

@@ -102,7 +102,6 @@ static void test_everywhere(void **state)
 	static const size_t sizes[] = {1, 8, 48, 333, 1024, RINGBUF_COPY_MAX};
 	struct stage s;
 
-	(void)state;
 	/* Positions go on for ever, and go round, too. */
 	open_stage(&s, 0ul - 3 * SIZE);
 	for (size_t k = 0; k < LEN(sizes); k++)
@@ -120,7 +119,6 @@ static void test_busy(void **state)
 	uint32_t *header;
 	struct stage s;
 
-	(void)state;
 	open_stage(&s, 0);
 	produce(&s, 10, 0);
 	header = produce(&s, 20, BPF_RINGBUF_BUSY_BIT);
@@ -155,7 +153,6 @@ static void test_drained(void **state)
 	uint32_t *header;
 	struct stage s;
 
-	(void)state;
 	open_stage(&s, 0ul - 64);
 	assert_true(drain(&s));
 	produce(&s, 10, 0);
@@ -179,7 +176,6 @@ static void test_discarded(void **state)
 {
 	struct stage s;
 
-	(void)state;
 	open_stage(&s, SIZE - 64);
 	produce(&s, 100, BPF_RINGBUF_DISCARD_BIT);
 	assert_int_equal(read_all(&s), 0);
@@ -195,7 +191,6 @@ static void test_ended(void **state)
 {
 	struct stage s;
 
-	(void)state;
 	open_stage(&s, 0);
 	s.result = -1;
 	for (int i = 0; i < 3; i++)
@@ -212,7 +207,6 @@ static void test_long(void **state)
 {
 	struct stage s;
 
-	(void)state;
 	open_stage(&s, 0);
 	produce(&s, TEXT_MAX, 0);
 	assert_int_equal(read_all(&s), 1);

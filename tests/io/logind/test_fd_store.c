@@ -89,7 +89,6 @@ static void test_no_systemd(void **state)
 {
 	uint32_t number;
 
-	(void)state;
 	unsetenv("NOTIFY_SOCKET");
 	assert_int_equal(fdstore_put("a-lock", 17, 0), 0);
 	assert_int_equal(fdstore_remove("a-lock", 17), 0);
@@ -137,7 +136,6 @@ static void test_take(void **state)
 		{"lock. 7:lock.7:lock.9:web", 7},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++) {
 		int status;
 		pid_t pid = fork();

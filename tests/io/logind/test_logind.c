@@ -335,7 +335,6 @@ static void test_addresses(void **state)
 	struct logind *l = NULL;
 	sd_event *event = NULL;
 
-	(void)state;
 	assert_int_equal(sd_event_new(&event), 0);
 	for (size_t i = 0; i < LEN(bad); i++) {
 		struct logind_options options = {.bus_address = bad[i], .lock = dup(0)};

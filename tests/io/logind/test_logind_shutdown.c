@@ -95,8 +95,6 @@ static void on_taken(void *userdata)
 
 static void on_refused(void *userdata, const char *error, const char *text)
 {
-	(void)error;
-	(void)text;
 	tell(userdata, SHUTDOWN_EV_LOCK_REFUSED);
 }
 
@@ -121,8 +119,6 @@ static void on_cancelled(void *userdata)
 
 static void on_limit(void *userdata, uint64_t limit_ns)
 {
-	(void)userdata;
-	(void)limit_ns;
 }
 
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
@@ -141,8 +137,6 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 
 static void on_reloaded(void *userdata, const char *error)
 {
-	(void)userdata;
-	(void)error;
 }
 
 static int setup(void **state)

@@ -38,7 +38,6 @@ static const struct stat_row {
 
 static void test_stat(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(stats); i++) {
 		struct procfs_stat got = {};
 
@@ -72,7 +71,6 @@ static const struct status_row {
 
 static void test_status(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(statuses); i++) {
 		const struct status_row *row = statuses + i;
 		struct procfs_status got = {};
@@ -168,7 +166,6 @@ static const struct init_row {
 
 static void test_choose(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(inits); i++) {
 		struct init_row row = inits[i];
 		const struct procfs_proc *got;
@@ -187,7 +184,6 @@ static void test_cgroup(void **state)
 {
 	char path[64] = "", tiny[3];
 
-	(void)state;
 	assert_int_equal(procfs_parse_cgroup(CGROUPS, "memory", path, sizeof(path)), 0);
 	assert_string_equal(path, "/m");
 	assert_int_equal(procfs_parse_cgroup(CGROUPS, "cpuacct", path, sizeof(path)), 0);
@@ -204,7 +200,6 @@ static void test_self(void **state)
 {
 	struct procfs_proc self;
 
-	(void)state;
 	assert_int_equal(procfs_read(getpid(), 77, &self), 0);
 	assert_int_equal(self.proc.pid, getpid());
 	assert_int_equal(self.ppid, getppid());
@@ -224,7 +219,6 @@ static void test_zombie(void **state)
 	siginfo_t info;
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
@@ -301,7 +295,6 @@ static pid_t start_process(bool leader_leaves)
 
 static void test_without_descriptors(void **state)
 {
-	(void)state;
 	for (int leader_leaves = 0; leader_leaves < 2; leader_leaves++) {
 		pid_t pid = start_process(leader_leaves);
 

@@ -33,7 +33,6 @@ static void restarts(void **state)
 	char got[64];
 	int fd;
 
-	(void)state;
 	assert_int_equal(journal_new(path, &journal), 0);
 	journal_send(journal, "MESSAGE=a\n", 10);
 	journal_get_stats(journal, &stats);
@@ -61,7 +60,6 @@ static void stopped(void **state)
 	int fd = listener();
 	char got[64];
 
-	(void)state;
 	assert_int_equal(journal_new(path, &journal), 0);
 	for (int i = 0; i < 100000; i++)
 		journal_send(journal, "MESSAGE=x\n", 10);
@@ -80,7 +78,6 @@ static void stopped(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(path, sizeof(path), "%s/socket", dir);
@@ -89,7 +86,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	unlink(path);
 	return rmdir(dir);
 }

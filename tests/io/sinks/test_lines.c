@@ -53,7 +53,6 @@ static void plain_file(void **state)
 	struct linesink *sink;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(linesink_new(in_dir("plain"), &sink), 0);
 	add(sink, 10);
 	linesink_flush(sink, SECOND);
@@ -74,7 +73,6 @@ static void burst(void **state)
 {
 	struct linesink *sink;
 
-	(void)state;
 	assert_int_equal(linesink_new(in_dir("burst"), &sink), 0);
 	add(sink, 2000);
 	linesink_flush(sink, SECOND);
@@ -88,7 +86,6 @@ static void rotated(void **state)
 	struct linesink *sink;
 	char old[160];
 
-	(void)state;
 	assert_int_equal(linesink_new(in_dir("log"), &sink), 0);
 	add(sink, 3);
 	snprintf(old, sizeof(old), "%s.1", in_dir("log"));
@@ -111,7 +108,6 @@ static void full_disk(void **state)
 	char ballast[160];
 	int fd;
 
-	(void)state;
 	if (mkdir(in_dir("disk"), 0700) < 0 ||
 	    mount("tmpfs", in_dir("disk"), "tmpfs", 0, "size=64k") < 0)
 		skip();
@@ -169,7 +165,6 @@ static void slow_reader(void **state)
 	int p[2], saved = with_pipe(p), r;
 	ssize_t n;
 
-	(void)state;
 	r = linesink_new(NULL, &sink);
 	restore(saved);
 	assert_int_equal(r, 0);
@@ -201,7 +196,6 @@ static void reader_left(void **state)
 	struct linesink *sink;
 	int p[2], saved = with_pipe(p), r;
 
-	(void)state;
 	r = linesink_new(NULL, &sink);
 	restore(saved);
 	assert_int_equal(r, 0);
@@ -220,7 +214,6 @@ static void fifo(void **state)
 	struct linesink *sink;
 	int fd;
 
-	(void)state;
 	assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
 	assert_int_equal(linesink_new(in_dir("fifo"), &sink), -ENXIO);
 	fd = open(in_dir("fifo"), O_RDONLY | O_NONBLOCK);
@@ -243,7 +236,6 @@ static void no_such_place(void **state)
 {
 	struct linesink *sink;
 
-	(void)state;
 	assert_int_equal(linesink_new(in_dir("none/log"), &sink), -ENOENT);
 	assert_int_equal(linesink_new(dir, &sink), -EISDIR);
 }
@@ -271,7 +263,6 @@ static void check_mended(const char *there, const char *lines, const char *becom
 
 static void half_line(void **state)
 {
-	(void)state;
 	check_mended("", "one\n", "new\n");
 	check_mended("one\n", "one\ntwo\n", "one\nnew\n");
 	check_mended("one\ntw", "one\ntwo\n", "one\nnew\n");
@@ -284,7 +275,6 @@ static void half_line(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(line, 'x', sizeof(line));
 	line[sizeof(line) - 1] = '\n';
 	signal(SIGPIPE, SIG_IGN);
@@ -295,7 +285,6 @@ static int teardown(void **state)
 {
 	static const char *const made[] = {"plain", "burst", "log", "log.1", "fifo", "half"};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(made); i++)
 		unlink(in_dir(made[i]));
 	rmdir(in_dir("disk"));

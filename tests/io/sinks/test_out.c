@@ -41,7 +41,6 @@ static void test_slow_reader(void **state)
 	size_t got;
 	int p[2];
 
-	(void)state;
 	assert_int_equal(pipe(p), 0);
 	assert_int_equal(out_new(p[1], true, true, &out), 0);
 	fill(out, 3u << 20);
@@ -64,7 +63,6 @@ static void test_reader_gone(void **state)
 	struct out *out;
 	int p[2];
 
-	(void)state;
 	assert_int_equal(pipe(p), 0);
 	assert_int_equal(out_new(p[1], true, true, &out), 0);
 	close(p[0]);
@@ -81,7 +79,6 @@ static void test_socket(void **state)
 	char text[8];
 	int s[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
 	assert_int_equal(out_new(s[1], true, true, &out), 0);
 	assert_int_equal(out_add(out, "line\n", 5), 0);
@@ -102,7 +99,6 @@ static void test_full_disk(void **state)
 	struct stat st;
 	int fd;
 
-	(void)state;
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	unlink(path);
@@ -127,7 +123,6 @@ static void test_batch(void **state)
 	struct stat st;
 	int fd;
 
-	(void)state;
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	unlink(path);

@@ -14,7 +14,6 @@
 
 static void leave(int sig)
 {
-	(void)sig;
 	_exit(0);
 }
 

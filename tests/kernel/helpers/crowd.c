@@ -101,7 +101,6 @@ static int threads(char **args)
 
 static void leave_on_signal(int sig)
 {
-	(void)sig;
 	leave(exit_code);
 }
 

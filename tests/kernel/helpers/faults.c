@@ -53,7 +53,6 @@ static int segv(char **args)
 {
 	volatile int *volatile nowhere = NULL;
 
-	(void)args;
 	*nowhere = 1;
 	return 1;
 }
@@ -61,7 +60,6 @@ static int segv(char **args)
 /* abort */
 static int abort_now(char **args)
 {
-	(void)args;
 	abort();
 }
 
@@ -80,7 +78,6 @@ static int raise_now(char **args)
 
 static void nothing(int sig)
 {
-	(void)sig;
 }
 
 static void block(int sig)
@@ -117,7 +114,6 @@ static int selfkill(char **args)
 /* seccomp-strict: the kernel ends it as by SIGKILL without ever generating a signal */
 static int seccomp_strict(char **args)
 {
-	(void)args;
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
 	getppid();
 	return 1;
@@ -137,7 +133,6 @@ static int rlimit_cpu(char **args)
 {
 	struct rlimit limit = {1, 1};
 
-	(void)args;
 	setrlimit(RLIMIT_CPU, &limit);
 	burn();
 }
@@ -147,7 +142,6 @@ static int rlimit_xcpu(char **args)
 {
 	struct rlimit limit = {1, 60};
 
-	(void)args;
 	setrlimit(RLIMIT_CPU, &limit);
 	burn();
 }
@@ -157,7 +151,6 @@ static int profile(char **args)
 {
 	struct itimerval soon = {.it_value = {.tv_usec = 10000}};
 
-	(void)args;
 	setitimer(ITIMER_PROF, &soon, NULL);
 	burn();
 }
@@ -184,7 +177,6 @@ static int exitkill(char **args)
 {
 	pid_t child = fork();
 
-	(void)args;
 	if (child == 0) {
 		ptrace(PTRACE_SEIZE, getppid(), NULL, PTRACE_O_EXITKILL);
 		_exit(0);

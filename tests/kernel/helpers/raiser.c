@@ -34,14 +34,12 @@ static void note_heard(int sig, siginfo_t *info)
 
 static void hear_and_exit(int sig, siginfo_t *info, void *context)
 {
-	(void)context;
 	note_heard(sig, info);
 	_exit(0);
 }
 
 static void hear_and_live(int sig, siginfo_t *info, void *context)
 {
-	(void)context;
 	note_heard(sig, info);
 }
 

@@ -66,7 +66,6 @@ static int do_stop(int argc, char **argv)
 
 	if (fd < 0)
 		return 1;
-	(void)argc;
 	note = begin(number(argv[1]));
 	end(note, kill(number(argv[0]), note.number));
 	if (poll(&poll_fd, 1, number(argv[2])) != 0)
@@ -81,7 +80,6 @@ static int do_flood(int argc, char **argv)
 	int pid = number(argv[0]), sig = number(argv[1]);
 	struct note note = begin(sig);
 
-	(void)argc;
 	for (long i = 0; i < count; i++)
 		sent += kill(pid, sig) == 0;
 	end(note, sent);
@@ -94,7 +92,6 @@ static int do_rain(int argc, char **argv)
 	int pid = number(argv[0]), sig = number(argv[1]);
 	struct note note = begin(sig);
 
-	(void)argc;
 	while (!__atomic_load_n(&page->go, __ATOMIC_ACQUIRE)) {
 		sent += kill(pid, sig) == 0;
 		if (++tried % step == 0)
@@ -108,7 +105,6 @@ static int do_queue(int argc, char **argv)
 {
 	struct note note = begin(number(argv[1]));
 
-	(void)argc;
 	return end(note, sigqueue(number(argv[0]), note.number,
 				  (union sigval){.sival_int = number(argv[2])}));
 }
@@ -118,7 +114,6 @@ static int do_forge(int argc, char **argv)
 	struct note note = begin(number(argv[1]));
 	siginfo_t info;
 
-	(void)argc;
 	memset(&info, 0, sizeof(info));
 	info.si_code = number(argv[2]);
 	return end(note, syscall(SYS_rt_sigqueueinfo, number(argv[0]), note.number, &info));
@@ -129,7 +124,6 @@ static int do_pidfd(int argc, char **argv)
 	int fd = (int)syscall(SYS_pidfd_open, number(argv[0]), 0);
 	struct note note = begin(number(argv[1]));
 
-	(void)argc;
 	return end(note, syscall(SYS_pidfd_send_signal, fd, note.number, NULL, 0));
 }
 
@@ -137,7 +131,6 @@ static int do_thread(int argc, char **argv)
 {
 	struct note note = begin(number(argv[2]));
 
-	(void)argc;
 	return end(note, syscall(SYS_tgkill, number(argv[0]), number(argv[1]), note.number));
 }
 
@@ -147,7 +140,6 @@ static int do_cgkill(int argc, char **argv)
 	struct note note;
 	int fd;
 
-	(void)argc;
 	snprintf(path, sizeof(path), "%s/cgroup.kill", argv[0]);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	note = begin(SIGKILL);
@@ -158,7 +150,6 @@ static int do_exitkill(int argc, char **argv)
 {
 	long r = ptrace(PTRACE_SEIZE, number(argv[0]), NULL, PTRACE_O_EXITKILL);
 
-	(void)argc;
 	return end(begin(SIGKILL), r);
 }
 

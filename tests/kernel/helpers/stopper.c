@@ -115,7 +115,6 @@ static void tini(char **args)
 	struct timespec second = {.tv_sec = 1};
 	sigset_t all;
 
-	(void)args;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	page_ready(page);
@@ -127,7 +126,6 @@ static void tini(char **args)
 /* go: a handler for every signal, many threads */
 static void go(char **args)
 {
-	(void)args;
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
 		signal(sig, heard);
 	start(THREADS, pause_thread);
@@ -168,7 +166,6 @@ static void stage(char **args)
 /* spins: SIGTERM blocked, and never asleep */
 static void spins(char **args)
 {
-	(void)args;
 	mask(SIG_BLOCK, SIGTERM);
 	page_ready(page);
 	for (;;)
@@ -178,7 +175,6 @@ static void spins(char **args)
 /* vforks: SIGTERM blocked, and waits for a child to exec that does not */
 static void vforks(char **args)
 {
-	(void)args;
 	mask(SIG_BLOCK, SIGTERM);
 	if (!vfork()) {
 		page_ready(page);
@@ -191,7 +187,6 @@ static void java(char **args)
 {
 	pthread_t thread;
 
-	(void)args;
 	signal(SIGHUP, heard);
 	signal(SIGINT, heard);
 	signal(SIGTERM, heard);
@@ -215,7 +210,6 @@ static void heard_only(int sig)
 /* dumps: goes on after SIGQUIT, as what prints its state then does */
 static void dumps(char **args)
 {
-	(void)args;
 	signal(SIGQUIT, heard_only);
 	signal(SIGTERM, heard);
 	page_ready(page);
@@ -225,7 +219,6 @@ static void dumps(char **args)
 /* python: a handler for SIGINT, the default for SIGTERM */
 static void python(char **args)
 {
-	(void)args;
 	signal(SIGINT, heard);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -269,7 +262,6 @@ static void signalfd_other(char **args)
 	struct signalfd_siginfo info;
 	int fd = signalfd(-1, &set, SFD_CLOEXEC);
 
-	(void)args;
 	mask(SIG_BLOCK, SIGTERM);
 	mask(SIG_BLOCK, SIGUSR1);
 	page_ready(page);

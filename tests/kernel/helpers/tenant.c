@@ -28,7 +28,6 @@ static long number_or(char **args, int n, long otherwise)
 
 static void leave_on_signal(int sig)
 {
-	(void)sig;
 	_exit(exit_code);
 }
 

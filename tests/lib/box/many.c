@@ -135,7 +135,6 @@ int many_wait(struct many *many)
 
 static void name_container(void *userdata, uint32_t number, struct many_life *ret)
 {
-	(void)userdata;
 	snprintf(ret->parent, sizeof(ret->parent),
 		 "kubepods/burstable/pod%08x-0000-4000-8000-00000000cafe", number);
 	snprintf(ret->leaf, sizeof(ret->leaf), "%056x%08x", 0xcafe, number);

@@ -123,7 +123,6 @@ static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *at, size
 	struct stream *s = source->ptr;
 	size_t left = s->body.len - s->at, n = left < len ? left : len;
 
-	(void)userdata;
 	if (n)
 		memcpy(at, s->body.data + s->at, n);
 	s->at += n;
@@ -159,7 +158,6 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct stream *s = userdata;
 
-	(void)usec;
 	buf_addc(&s->body, 0);
 	nghttp2_session_resume_data(s->connection->session, s->id);
 	sd_event_source_set_time_relative(source, PACE_USEC);
@@ -265,7 +263,6 @@ static int on_delay(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct stream *s = userdata;
 
-	(void)usec;
 	s->pace = sd_event_source_disable_unref(source);
 	answer(s);
 	send_on(s->connection);
@@ -312,8 +309,6 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame_, cons
 {
 	struct stream *s = stream_of(session, frame_->hd.stream_id);
 
-	(void)flags;
-	(void)userdata;
 	if (s && name_len == 5 && memcmp(name, ":path", 5) == 0)
 		snprintf(s->path, sizeof(s->path), "%.*s", (int)len, (const char *)value);
 	return 0;
@@ -324,8 +319,6 @@ static int on_chunk(nghttp2_session *session, uint8_t flags, int32_t id, const u
 {
 	struct stream *s = stream_of(session, id);
 
-	(void)flags;
-	(void)userdata;
 	if (s)
 		buf_add(&s->question, data, len);
 	return 0;
@@ -335,7 +328,6 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame_, void 
 {
 	struct stream *s = stream_of(session, frame_->hd.stream_id);
 
-	(void)userdata;
 	if (s && (frame_->hd.flags & NGHTTP2_FLAG_END_STREAM) &&
 	    (frame_->hd.type == NGHTTP2_DATA || frame_->hd.type == NGHTTP2_HEADERS))
 		answer_in_time(s);
@@ -361,8 +353,6 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *u
 {
 	struct stream *s = stream_of(session, id);
 
-	(void)code;
-	(void)userdata;
 	if (s)
 		free_stream(s);
 	return 0;
@@ -374,8 +364,6 @@ static int on_bytes(sd_event_source *source, int fd, uint32_t events, void *user
 	uint8_t piece[16384];
 	ssize_t n = recv(fd, piece, sizeof(piece), MSG_DONTWAIT);
 
-	(void)source;
-	(void)events;
 	if (n == 0 || (n < 0 && errno != EAGAIN) ||
 	    (n > 0 && nghttp2_session_mem_recv(c->session, piece, (size_t)n) < 0)) {
 		free_connection(c);
@@ -413,8 +401,6 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 	struct cripeer_connection *c = calloc(1, sizeof(*c));
 	int own = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	(void)source;
-	(void)events;
 	assert_non_null(c);
 	assert_true(own >= 0);
 	c->peer = peer;

@@ -179,7 +179,6 @@ static const char *const web_names[] = {"web.yml", "other.yml"};
 
 int confload_set_up(void **state)
 {
-	(void)state;
 	forget_settings();
 	if (!mkdtemp(confload_dir) || chdir(confload_dir) < 0)
 		return -1;
@@ -195,7 +194,6 @@ int confload_set_up(void **state)
 
 int confload_tear_down(void **state)
 {
-	(void)state;
 	unlink(confload_path);
 	for (size_t i = 0; i < LEN(web_names); i++)
 		unlink(web_names[i]);

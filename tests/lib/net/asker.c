@@ -27,7 +27,6 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct asker *asker = userdata;
 
-	(void)usec;
 	asker->ticks++;
 	sd_event_source_set_time_relative(source, TICK_USEC);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

@@ -50,7 +50,6 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata)
 	struct rawpeer_connection *c = userdata;
 	const char *byte = c->peer->answer + c->at++ % c->peer->len;
 
-	(void)usec;
 	if (send(sd_event_source_get_io_fd(c->io), byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
 	    errno != EAGAIN) {
 		hang_up(c);
@@ -77,7 +76,6 @@ static int on_bytes(sd_event_source *source, int fd, uint32_t events, void *user
 	char piece[4096];
 	ssize_t n = recv(fd, piece, sizeof(piece), MSG_DONTWAIT);
 
-	(void)source;
 	if (n == 0 || (n < 0 && errno != EAGAIN)) {
 		hang_up(c);
 		return 0;
@@ -95,8 +93,6 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 	struct rawpeer_connection *c = peer->connections;
 	int own = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	(void)source;
-	(void)events;
 	assert_true(own >= 0);
 	while (c->io)
 		c++;

@@ -38,7 +38,6 @@ int tlsc_set_up(void **state)
 {
 	_cleanup_(buf_free) struct buf command = {};
 
-	(void)state;
 	if (!mkdtemp(dir))
 		return -1;
 	buf_printf(&command, "cd %s && { %s; }", dir, script);
@@ -50,7 +49,6 @@ int tlsc_tear_down(void **state)
 {
 	_cleanup_(buf_free) struct buf command = {};
 
-	(void)state;
 	buf_printf(&command, "rm -rf %s", dir);
 	return system(buf_str(&command));
 }

@@ -240,8 +240,6 @@ static int is_sought(const char *path, const struct stat *st, int type, struct F
 {
 	size_t len = strlen(path), id_len = strlen(sought.id);
 
-	(void)st;
-	(void)ftw;
 	if (type != FTW_D || len < id_len || strcmp(path + len - id_len, sought.id))
 		return 0;
 	snprintf(sought.dir, HIER_PATH_MAX, "%s", path);

@@ -48,7 +48,6 @@ static void on_taken(void *userdata)
 
 static void on_refused(void *userdata, const char *error, const char *text)
 {
-	(void)text;
 	tell(userdata, "refused=%s ", error);
 }
 

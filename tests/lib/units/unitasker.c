@@ -35,8 +35,6 @@ static void ask_next(struct unitasker *a)
 
 static void on_pod(void *userdata, const struct meta_pod *pod)
 {
-	(void)userdata;
-	(void)pod;
 	fail_msg("systemd has no pods");
 }
 

@@ -99,7 +99,6 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 {
 	struct unitpeer *peer = userdata;
 
-	(void)ret_error;
 	if (peer->mute)
 		return 1;
 	if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "Hello"))
@@ -151,8 +150,6 @@ static int on_connection(sd_event_source *source, int fd, uint32_t revents, void
 {
 	struct unitpeer *peer = userdata;
 
-	(void)source;
-	(void)revents;
 	fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return 0;

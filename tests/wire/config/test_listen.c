@@ -35,7 +35,6 @@ static void test_addresses(void **state)
 		{"localhost:9753", "127.0.0.1", "::1", 9753, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		const char *expected[] = {table[i].first, table[i].second};
 		struct listen got;
@@ -102,7 +101,6 @@ static void test_refused(void **state)
 		"[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]:80",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct listen got = {.port = 1234};
 
@@ -118,7 +116,6 @@ static void test_as_libc(void **state)
 	static const char chars[] = ":1.f";
 	unsigned int total = 1u << 2 * 9;
 
-	(void)state;
 	for (unsigned int i = 0; i < total; i++) {
 		char literal[10] = "", text[20];
 		struct listen got;

@@ -45,7 +45,6 @@ static void test_spans(void **state)
 		{" infinity\t", DELAYLIMIT_INFINITY},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		uint64_t us = 42;
 
@@ -86,7 +85,6 @@ static void test_no_spans(void **state)
 		"584000y 584000y",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		uint64_t us = 42;
 		int r = logindconf_span(texts[i], &us);
@@ -135,7 +133,6 @@ static void test_files(void **state)
 		{"[", false, 0, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct logindconf_value got;
 
@@ -152,7 +149,6 @@ static void test_nul(void **state)
 	static const char text[] = "[Login]\0InhibitDelayMaxSec=30\0InhibitDelayMaxSec=31";
 	struct logindconf_value got;
 
-	(void)state;
 	assert_int_equal(logindconf_read(text, sizeof(text), &got), 0);
 	assert_true(got.said);
 	assert_int_equal(got.us, 31 * S);
@@ -163,7 +159,6 @@ static void test_large(void **state)
 	static char text[LOGINDCONF_SIZE_MAX + 1];
 	struct logindconf_value got;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "[Login]\nInhibitDelayMaxSec=3\n", 29);
 	assert_int_equal(logindconf_read(text, sizeof(text) - 1, &got), 0);
@@ -174,7 +169,6 @@ static void test_large(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	assert_true(logindconf_is_dropin("a.conf"));
 	assert_true(logindconf_is_dropin("zz-graced.conf"));
 	assert_false(logindconf_is_dropin(".conf"));
@@ -194,7 +188,6 @@ static void test_merge(void **state)
 	};
 	static const uint64_t want[] = {8, 2, 6, 3, 4};
 
-	(void)state;
 	assert_int_equal(logindconf_merge(files, LEN(files)), LEN(want));
 	for (size_t i = 0; i < LEN(want); i++)
 		assert_int_equal(files[i].value.us, want[i]);
@@ -208,7 +201,6 @@ static void test_masked(void **state)
 		{"a.conf", 0, {false, false, 0}},
 	};
 
-	(void)state;
 	assert_int_equal(logindconf_merge(files, LEN(files)), 1);
 	assert_false(files[0].value.said);
 }

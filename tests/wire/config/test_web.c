@@ -133,13 +133,11 @@ static void compare(const struct reading *table, size_t n)
 
 static void test_rights(void **state)
 {
-	(void)state;
 	compare(rights, LEN(rights));
 }
 
 static void test_wrongs(void **state)
 {
-	(void)state;
 	compare(wrongs, LEN(wrongs));
 }
 
@@ -158,7 +156,6 @@ static void test_no_hashes(void **state)
 		"$2y$10$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYsecrett",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(values); i++) {
 		_cleanup_(webconfig_done) struct webconfig conf = {};
 		_cleanup_(buf_free) struct buf yaml = {};
@@ -179,7 +176,6 @@ static void test_bounds(void **state)
 	_cleanup_(webconfig_done) struct webconfig users = {}, wrong = {};
 	_cleanup_(buf_free) struct buf yaml = {};
 
-	(void)state;
 	buf_adds(&yaml, "basic_auth_users:\n");
 	for (int i = 0; i < WEBCONFIG_USERS_MAX + 1; i++)
 		buf_printf(&yaml, "  u%d: %s\n", i, HASH);

@@ -68,7 +68,6 @@ static const struct reading {
 
 static void test_readings(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(readings); i++) {
 		_cleanup_(yamlconf_done) struct yamlconf conf = {};
 		_cleanup_(buf_free) struct buf shown = {};
@@ -148,7 +147,6 @@ static const struct wrong {
 
 static void test_wrongs(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(wrongs); i++) {
 		_cleanup_(yamlconf_done) struct yamlconf conf = {};
 		_cleanup_(buf_free) struct buf shown = {};
@@ -166,7 +164,6 @@ static void test_places(void **state)
 	static const char yaml[] = "# ä\nw:\n  list:\n  - one\n  -   two\n  ä: x\n";
 	_cleanup_(yamlconf_done) struct yamlconf conf = {};
 
-	(void)state;
 	parse(TEXT(yaml), &conf);
 	assert_int_equal(conf.n_entries, 3);
 	assert_int_equal(conf.entries[0].column, 1);
@@ -202,7 +199,6 @@ static void test_limits(void **state)
 {
 	_cleanup_(buf_free) struct buf yaml = {};
 
-	(void)state;
 	fill(&yaml, "", YAMLCONF_KEYS_MAX + 1, ": 1\n", ": 1\n");
 	check_one_error(&yaml, "one key too many", YAMLCONF_KEYS_MAX);
 	fill(&yaml, "a: [", YAMLCONF_KEYS_MAX + 1, ",\n ", "]\n");
@@ -228,7 +224,6 @@ static void test_many_errors(void **state)
 	_cleanup_(yamlconf_done) struct yamlconf conf = {};
 	_cleanup_(buf_free) struct buf yaml = {};
 
-	(void)state;
 	for (int i = 0; i < 25; i++)
 		buf_printf(&yaml, "k%d: *x\n", i);
 	buf_adds(&yaml, "last: 1\n");
@@ -247,7 +242,6 @@ static void test_laughs(void **state)
 				   "c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n";
 	_cleanup_(yamlconf_done) struct yamlconf conf = {};
 
-	(void)state;
 	parse(TEXT(yaml), &conf);
 	assert_int_equal(conf.n_entries, 0);
 	assert_int_equal(conf.n_errors, 3);

@@ -39,7 +39,6 @@ static void test_headers(void **state)
 		{"BasicYTpiOmM=", NULL, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct basicauth got = {};
 
@@ -52,7 +51,6 @@ static void test_headers(void **state)
 
 static void test_lengths(void **state)
 {
-	(void)state;
 	for (size_t n = 0; n < 2000; n++) {
 		_cleanup_(buf_free) struct buf header = {};
 		struct basicauth got = {};
@@ -70,7 +68,6 @@ static void test_lengths(void **state)
 
 static void test_same(void **state)
 {
-	(void)state;
 	assert_true(basicauth_same("abc", "abc", 3));
 	assert_true(basicauth_same("abc", "abd", 2));
 	assert_false(basicauth_same("abc", "abd", 3));

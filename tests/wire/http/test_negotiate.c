@@ -48,7 +48,6 @@ static void test_scrapers(void **state)
 		{"", TEXT},
 	};
 
-	(void)state;
 	check(table, LEN(table));
 }
 
@@ -81,7 +80,6 @@ static void test_weights(void **state)
 		{"application/openmetrics-text,*/*;q=0", OM},
 	};
 
-	(void)state;
 	check(table, LEN(table));
 }
 
@@ -109,7 +107,6 @@ static void test_nonsense(void **state)
 		{"\xff\x01\\,application/openmetrics-text", OM},
 	};
 
-	(void)state;
 	check(table, LEN(table));
 }
 
@@ -139,7 +136,6 @@ static void test_coding(void **state)
 		{NULL, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		print_message("%s\n", table[i].accept_encoding ? table[i].accept_encoding : "-");
 		assert_int_equal(negotiate_gzip(table[i].accept_encoding), table[i].gzip);

@@ -13,7 +13,6 @@ static void a_request_is_read_as_it_was_written(void **state)
 	enum control_command command = CONTROL_COMMAND_COUNT;
 	struct control_why why;
 
-	(void)state;
 	control_add_request(&line, CONTROL_PODS);
 	assert_string_equal(buf_str(&line), "{\"version\":1,\"command\":\"pods\"}\n");
 	assert_int_equal(control_read_request(line.data, line.len - 1, &command, &why), 0);
@@ -46,7 +45,6 @@ static const struct {
 
 static void what_is_no_request_is_refused_with_a_sentence(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(bad_requests); i++) {
 		enum control_command command = CONTROL_COMMAND_COUNT;
 		const char *line = bad_requests[i].line;
@@ -65,7 +63,6 @@ static void a_head_tells_how_many_lines_follow(void **state)
 	struct control_why why;
 	uint64_t lines = 7;
 
-	(void)state;
 	control_add_head(&line, 500);
 	assert_string_equal(buf_str(&line), "{\"version\":1,\"lines\":500}\n");
 	assert_int_equal(control_read_head(line.data, line.len - 1, &lines, &why), 0);
@@ -79,7 +76,6 @@ static void an_error_arrives_as_it_was_said(void **state)
 	struct control_why why;
 	uint64_t lines = 7;
 
-	(void)state;
 	control_add_error(&line, said);
 	assert_ptr_equal(strchr(buf_str(&line), '\n'), line.data + line.len - 1);
 	assert_int_equal(control_read_head(line.data, line.len - 1, &lines, &why), -EREMOTEIO);
@@ -101,7 +97,6 @@ static void a_head_of_other_bytes_is_refused(void **state)
 		{"{\"version\":2,\"lines\":1}", -EPROTONOSUPPORT},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(heads); i++) {
 		struct control_why why;
 		uint64_t lines;
@@ -117,7 +112,6 @@ static void a_setting_is_found_among_others(void **state)
 	_cleanup_(buf_free) struct buf lines = {};
 	char value[16] = "before";
 
-	(void)state;
 	control_add_setting(&lines, "a", "x\n\"y");
 	control_add_setting(&lines, "b", "far too long for who asks");
 	assert_true(control_find_setting(buf_str(&lines), "a", value, sizeof(value)));

@@ -39,7 +39,6 @@ static void test_pod_ready(void **state)
 {
 	struct record record = head(RECORD_POD_READY);
 
-	(void)state;
 	record.pod_ready = (struct record_pod_ready){
 		.id = "boot/c0ffee/42",
 		.pod = web,
@@ -70,7 +69,6 @@ static void test_discrepancy(void **state)
 {
 	struct record record = head(RECORD_DISCREPANCY);
 
-	(void)state;
 	record.discrepancy = (struct record_discrepancy){
 		.id = "boot/c0ffee/42",
 		.pod = web,
@@ -105,7 +103,6 @@ static void test_discrepancy_exit(void **state)
 {
 	struct record record = head(RECORD_DISCREPANCY);
 
-	(void)state;
 	record.discrepancy = (struct record_discrepancy){
 		.id = "boot/c0ffee/42",
 		.pod = web,
@@ -135,7 +132,6 @@ static void test_names(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	discrepancy_json_names(&out, NULL, 0);
 	assert_string_equal(buf_str(&out), "[]");
 	buf_reset(&out);

@@ -92,7 +92,6 @@ static void test_attached(void **state)
 {
 	struct record record = head(RECORD_ATTACHED);
 
-	(void)state;
 	record.attached = (struct record_attached){"unified", 7, 12};
 	assert_record(&record, HEAD("attached") "\"hierarchy\":\"unified\",\"programs\":7,"
 						"\"containers\":12}\n");
@@ -102,7 +101,6 @@ static void test_signal(void **state)
 {
 	struct record record = head(RECORD_SIGNAL);
 
-	(void)state;
 	record.signal = (struct record_signal){
 		.number = 37,
 		.result = 1,
@@ -131,7 +129,6 @@ static void test_unknown_senders(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct record record = head(RECORD_SIGNAL);
 
-	(void)state;
 	record.signal.sender.kind = SENDER_UNKNOWN;
 	assert_int_equal(record_json(&out, &record), 0);
 	assert_non_null(strstr(buf_str(&out), "\"sender\":null,"));
@@ -144,7 +141,6 @@ static void test_stop(void **state)
 {
 	struct record record = head(RECORD_STOP);
 
-	(void)state;
 	record.stop = (struct record_stop){
 		.id = "boot/c0ffee/42",
 		.pod = pod(),
@@ -196,7 +192,6 @@ static void test_stop_unknown(void **state)
 {
 	struct record record = {.type = RECORD_STOP};
 
-	(void)state;
 	assert_record(
 		&record,
 		"{\"type\":\"stop\",\"schema\":1,\"id\":\"\",\"time\":"
@@ -215,7 +210,6 @@ static void test_empty(void **state)
 {
 	struct record record = head(RECORD_EMPTY);
 
-	(void)state;
 	record.empty = (struct record_empty){
 		.id = "boot/c0ffee/42",
 		.container = container(),
@@ -229,7 +223,6 @@ static void test_oom(void **state)
 {
 	static const char *const levels[] = {"unknown", "container", "pod", "node", "unknown"};
 
-	(void)state;
 	for (unsigned int level = 0; level < LEN(levels); level++) {
 		struct record record = head(RECORD_OOM);
 		_cleanup_(buf_free) struct buf line = {};
@@ -253,7 +246,6 @@ static void test_pod(void **state)
 {
 	struct record record = head(RECORD_POD);
 
-	(void)state;
 	record.pod_state = (struct record_pod_state){
 		.id = "boot/c0ffee/42",
 		.pod = pod(),
@@ -291,7 +283,6 @@ static void test_lost(void **state)
 {
 	struct record record = head(RECORD_LOST);
 
-	(void)state;
 	for (unsigned int i = 0; i < GRACED_STAT_COUNT; i++)
 		record.lost.totals[i] = (struct graced_stat){100 + i, 200 + i, 300 + i};
 	record.lost.totals[GRACED_EV_OOM] = (struct graced_stat){};
@@ -325,7 +316,6 @@ static void test_exits(void **state)
 		{UINT32_MAX, "\"code\":null,\"signal\":127,\"core_dumped\":true"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct record record = head(RECORD_STOP);
 		_cleanup_(buf_free) struct buf out = {};
@@ -359,7 +349,6 @@ static void test_grace(void **state)
 		 "{\"seconds\":1,\"from\":\"spec\",\"used_ratio\":null,\"margin_ns\":null}"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct record record = head(RECORD_STOP);
 		_cleanup_(buf_free) struct buf out = {};
@@ -381,7 +370,6 @@ static void test_hostile_numbers(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
 
-	(void)state;
 	record.stop.latency_known = true;
 	record.stop.latency_ns = INT64_MAX; /* as far as jansson reads */
 	record.stop.grace = (struct grace){.from = GRACE_DELETION, .ns = 1};
@@ -409,7 +397,6 @@ static void test_runtime(void **state)
 		{CGPATH_RT_DOCKER, "\"docker\""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct record record = head(RECORD_EMPTY);
 		_cleanup_(buf_free) struct buf out = {};
@@ -429,7 +416,6 @@ static void test_hostile_names(void **state)
 		"\"},{\"", "a\nb\r", "\x1b]0;title\x07", "\xff\xfe", "\xe2\x80\xae", "%s%n", "\\",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(names); i++) {
 		struct record record = head(RECORD_SIGNAL);
 		_cleanup_(buf_free) struct buf out = {};
@@ -460,7 +446,6 @@ static void test_errors(void **state)
 	struct record record = head(RECORD_ATTACHED);
 	size_t len;
 
-	(void)state;
 	assert_int_equal(record_json(&out, &record), 0);
 	len = out.len;
 	record.type = RECORD_STOP;

@@ -57,7 +57,6 @@ static void test_released(void **state)
 {
 	struct record record = a_step(SHUTDOWN_TOLD_RELEASED);
 
-	(void)state;
 	record.shutdown.told.reason = SHUTDOWN_LIMIT;
 	record.shutdown.told.holders = HOLDERS;
 	record.shutdown.told.n_holders = 9;
@@ -73,7 +72,6 @@ static void test_group(void **state)
 {
 	struct record record = a_step(SHUTDOWN_TOLD_GROUP_DONE);
 
-	(void)state;
 	record.shutdown.told.group = 1;
 	record.shutdown.told.group_ns = 10 * S;
 	record.shutdown.told.timed_out = true;
@@ -106,7 +104,6 @@ static void test_killed(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct record record = a_kill();
 
-	(void)state;
 	assert_int_equal(record_json(&out, &record), 0);
 	assert_non_null(strstr(buf_str(&out),
 			       "\"group\":{\"index\":0,\"priority\":null,\"length_ns\":null,"
@@ -121,7 +118,6 @@ static void test_journal(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct record record = a_kill();
 
-	(void)state;
 	record.shutdown.told.deaf = true;
 	assert_int_equal(journal_write(&out, &record), 0);
 	assert_non_null(strstr(buf_str(&out), "PRIORITY=4\n"));

@@ -14,7 +14,6 @@ static void test_structure(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	for (int line = 0; line < 2; line++) {
 		jsonw_object(&out, NULL);
 		jsonw_u64(&out, "max", UINT64_MAX);
@@ -74,7 +73,6 @@ static void test_strings(void **state)
 		{"\xed\xb2\x80", "\\ufffd\\ufffd\\ufffd", "\\udced\\udcb2\\udc80"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(buf_free) struct buf out = {};
 		_cleanup_(buf_free) struct buf quoted = {};
@@ -94,7 +92,6 @@ static void test_strings(void **state)
 /* A foreign parser is the judge, for every pair of bytes in a row of others. */
 static void test_a_parser_agrees(void **state)
 {
-	(void)state;
 	for (unsigned int pair = 0; pair < 0x10000; pair++) {
 		_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
 		_cleanup_(buf_free) struct buf out = {};
@@ -130,7 +127,6 @@ static void test_decimals(void **state)
 		{UINT64_MAX, 19, "1.8446744073709551615"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(buf_free) struct buf out = {};
 
@@ -143,7 +139,6 @@ static void test_error(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {.limit = 12};
 
-	(void)state;
 	jsonw_object(&out, NULL);
 	jsonw_str(&out, "name", "does not fit");
 	jsonw_object_end(&out);

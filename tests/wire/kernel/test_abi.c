@@ -153,7 +153,6 @@ static int load(void **state)
 	char path[4096] = "";
 	const char *object = getenv("ABI_OBJECT");
 
-	(void)state;
 	if (!object) {
 		if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 			return -errno;
@@ -169,7 +168,6 @@ static int load(void **state)
 
 static int unload(void **state)
 {
-	(void)state;
 	btf__free(BTF);
 	return 0;
 }
@@ -204,7 +202,6 @@ static void test_structs(void **state)
 {
 	size_t seen = 0;
 
-	(void)state;
 	for (__u32 id = next_struct(0); id; id = next_struct(id)) {
 		const struct btf_type *type = btf__type_by_id(BTF, id);
 		const char *name = name_at(type->name_off);
@@ -241,7 +238,6 @@ static void test_members(void **state)
 {
 	size_t seen = 0;
 
-	(void)state;
 	for (__u32 id = next_struct(0); id; id = next_struct(id)) {
 		const struct btf_type *type = btf__type_by_id(BTF, id);
 
@@ -255,7 +251,6 @@ static void test_members(void **state)
 /* Padding that the compiler chose is padding that another compiler may choose otherwise. */
 static void test_no_hidden_padding(void **state)
 {
-	(void)state;
 	for (__u32 id = next_struct(0); id; id = next_struct(id)) {
 		const struct btf_type *type = btf__type_by_id(BTF, id);
 		size_t end = 0;

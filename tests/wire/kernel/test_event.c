@@ -99,7 +99,6 @@ static void test_cgroup_new(void **state)
 	};
 	struct obs obs;
 
-	(void)state;
 	decode_well(&ev, sizeof(ev), OBS_CGROUP_NEW, &obs);
 	assert_int_equal(obs.cgroup.id, ID);
 	assert_int_equal(obs.cgroup.parent_id, 31);
@@ -119,7 +118,6 @@ static void test_cgroup_gone(void **state)
 	struct graced_ev_empty ev = {.hdr = HEADER(GRACED_EV_CGROUP_GONE, graced_ev_empty)};
 	struct obs obs;
 
-	(void)state;
 	ev.counts.collateral = 7;
 	decode_well(&ev, sizeof(ev), OBS_CGROUP_GONE, &obs);
 	assert_int_equal(obs.empty.id, ID);
@@ -134,7 +132,6 @@ static void test_cgroup_empty(void **state)
 	};
 	struct obs obs;
 
-	(void)state;
 	decode_well(&ev, sizeof(ev), OBS_CGROUP_EMPTY, &obs);
 	assert_int_equal(obs.empty.id, ID);
 	assert_memory_equal(&obs.empty.counts, &ev.counts, sizeof(ev.counts));
@@ -149,7 +146,6 @@ static void test_init(void **state)
 	};
 	struct obs obs;
 
-	(void)state;
 	decode_well(&ev, sizeof(ev), OBS_INIT, &obs);
 	assert_int_equal(obs.init.id, ID);
 	assert_int_equal(obs.init.rank, GRACED_INIT_PID1);
@@ -176,7 +172,6 @@ static void test_signal(void **state)
 	};
 	struct obs obs;
 
-	(void)state;
 	decode_well(&ev, sizeof(ev), OBS_SIGNAL, &obs);
 	assert_int_equal(obs.signal.id, ID);
 	assert_int_equal(obs.signal.lost, 11);
@@ -206,7 +201,6 @@ static void test_exit(void **state)
 	};
 	struct obs obs;
 
-	(void)state;
 	decode_well(&ev, sizeof(ev), OBS_EXIT, &obs);
 	assert_int_equal(obs.exit.id, ID);
 	assert_int_equal(obs.exit.status, 0x8b);
@@ -227,7 +221,6 @@ static void test_oom(void **state)
 	};
 	struct obs obs;
 
-	(void)state;
 	decode_well(&ev, sizeof(ev), OBS_OOM, &obs);
 	assert_int_equal(obs.oom.id, ID);
 	assert_int_equal(obs.oom.level_id, 51);
@@ -244,7 +237,6 @@ static void test_reaped(void **state)
 	};
 	struct obs obs;
 
-	(void)state;
 	decode_well(&ev, sizeof(ev), OBS_REAPED, &obs);
 	assert_int_equal(obs.reaped.id, ID);
 	assert_int_equal(obs.reaped.start_ns, 71);
@@ -268,7 +260,6 @@ static const struct {
 /* Every length from nothing to more than all of it, told truly and told as whole. */
 static void test_lengths(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(EVENTS); i++) {
 		char event[sizeof(struct graced_ev_signal) + 8] = {};
 		struct graced_hdr hdr = header(EVENTS[i].type, 0);
@@ -305,7 +296,6 @@ static void test_foreign(void **state)
 		{GRACED_ABI, GRACED_EV_SIGNAL, 600, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		char event[600] = {};
 		struct graced_hdr hdr = header(rows[i].type, rows[i].size);

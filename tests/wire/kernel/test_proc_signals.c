@@ -36,7 +36,6 @@ static const struct {
 
 static void masks_are_read_or_refused(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(statuses); i++) {
 		struct procsig_status s = {.state = '?'};
 		int r = procsig_parse_status(statuses[i].text, strlen(statuses[i].text), &s);
@@ -61,7 +60,6 @@ static void no_prefix_of_a_status_is_one(void **state)
 	size_t enough = strlen(whole) - strlen("00000001000004ec\n");
 	struct procsig_status s;
 
-	(void)state;
 	for (size_t len = 0; len <= enough; len++)
 		assert_int_equal(procsig_parse_status(whole, len, &s), -EBADMSG);
 }
@@ -83,7 +81,6 @@ static const struct {
 
 static void a_signalfd_tells_its_mask(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(fdinfos); i++) {
 		uint64_t mask = 0;
 
@@ -123,7 +120,6 @@ static const struct {
 
 static void a_call_tells_what_is_waited_for(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(calls); i++) {
 		struct procsig_call call = {};
 		uint64_t set = 0;
@@ -155,7 +151,6 @@ static void who_makes_a_child_or_runs_is_not_settled(void **state)
 		{-1, false},	    {-2, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct procsig_call call;
 		char text[128] = "running\n";
@@ -185,7 +180,6 @@ static const struct {
 
 static void a_wait_channel_tells_a_wait(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(wchans); i++)
 		assert_int_equal(procsig_parse_wchan(wchans[i].text, strlen(wchans[i].text)),
 				 wchans[i].wchan);

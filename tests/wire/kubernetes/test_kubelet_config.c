@@ -25,7 +25,6 @@ static void test_pair(void **state)
 {
 	struct kubeletconf conf;
 
-	(void)state;
 	assert_int_equal(read(TYPE "registerWithTaints:\n- {key: a, effect: NoSchedule}\n"
 				   "shutdownGracePeriod: 30s\n"
 				   "shutdownGracePeriodCriticalPods: 10.5s\n",
@@ -40,7 +39,6 @@ static void test_priorities(void **state)
 {
 	struct kubeletconf conf;
 
-	(void)state;
 	assert_int_equal(read("{" TYPED ", \"shutdownGracePeriodByPodPriority\": ["
 			      "{\"priority\": 100000, \"shutdownGracePeriodSeconds\": 10},"
 			      "{\"shutdownGracePeriodSeconds\": 60}, {\"priority\": -5}]}",
@@ -65,7 +63,6 @@ static void test_nothing(void **state)
 	};
 	struct kubeletconf conf;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		assert_int_equal(read(texts[i], &conf), 0);
 		assert_int_equal(conf.total_ns, 0);
@@ -120,7 +117,6 @@ static void test_bad(void **state)
 	struct kubeletconf_why why;
 	struct kubeletconf conf;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++) {
 		const char *text = cases[i].text;
 
@@ -136,7 +132,6 @@ static void test_too_many(void **state)
 	struct kubeletconf_why why;
 	struct kubeletconf conf;
 
-	(void)state;
 	for (int i = 0; i <= KUBELETCONF_RANGES_MAX; i++)
 		strcat(text, "- {priority: 1}\n");
 	assert_int_equal(kubeletconf_read(text, strlen(text), &conf, &why), -E2BIG);
@@ -165,7 +160,6 @@ static void test_gates(void **state)
 		 false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++) {
 		struct shutplan_config plan;
 		struct kubeletconf conf;

@@ -109,7 +109,6 @@ static void test_whole(void **state)
 	struct podread_error error = {};
 	struct podobj_pod pod;
 
-	(void)state;
 	if (read_pod(whole, &arena, &pod, &error) < 0)
 		fail_msg("%s %s", error.member, error.problem);
 	check_metadata(&pod);
@@ -130,7 +129,6 @@ static void test_static(void **state)
 		{"{\"kubernetes.io/config.mirror\":\"1\"}", true, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		struct podread_error error;
@@ -186,7 +184,6 @@ static void test_names_the_member(void **state)
 		 "status.containerStatuses[0].state", "is not an object"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		struct podread_error error = {.problem = "none"};
@@ -217,7 +214,6 @@ static void test_no_json(void **state)
 		{"{\"a\":1e999}", "", "a number is too large", 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct podread_error error = {};
 		json_t *json = NULL;
@@ -237,7 +233,6 @@ static void test_other_json(void **state)
 {
 	static const char *const texts[] = {"null", "5", "[]", "\"text\""};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		struct podread_error error = {};
@@ -263,7 +258,6 @@ static void test_bounds(void **state)
 	struct podread_error error;
 	json_t *json = NULL;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, '[', PODREAD_TEXT_MAX + 1);
 	assert_int_equal(podread_parse(text, PODREAD_TEXT_MAX, &json, &error), -EBADMSG);
@@ -287,7 +281,6 @@ static void test_long_text(void **state)
 {
 	char name[PODREAD_NAME_MAX + 2];
 
-	(void)state;
 	memset(name, 'n', sizeof(name));
 	for (size_t len = PODREAD_NAME_MAX; len <= PODREAD_NAME_MAX + 1; len++) {
 		_cleanup_(arena_free) struct arena arena = {};
@@ -305,7 +298,6 @@ static void test_memory(void **state)
 	json_auto_t *json = NULL;
 	struct podread_error error;
 
-	(void)state;
 	assert_int_equal(podread_parse(whole, strlen(whole), &json, &error), 0);
 	for (size_t limit = 16; limit < 65536; limit += 16) {
 		_cleanup_(arena_free) struct arena arena = {.limit = limit};
@@ -326,7 +318,6 @@ static void test_hostile(void **state)
 	static const char bytes[] = "{}[]\",:0-\\\n";
 	char text[sizeof(whole)];
 
-	(void)state;
 	for (size_t i = 0; i < strlen(whole); i++) {
 		for (size_t b = 0; b < LEN(bytes); b++) {
 			_cleanup_(arena_free) struct arena arena = {};
@@ -350,7 +341,6 @@ static void test_back(void **state)
 	struct podread_error error;
 	json_error_t json_error;
 
-	(void)state;
 	json = json_loads(whole, 0, &json_error);
 	status_json = json_incref(json_object_get(json, "status"));
 	json_object_del(status_json, "startTime");
@@ -375,7 +365,6 @@ static void test_written_states(void **state)
 	};
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	statuses[0].state.kind = PODOBJ_WAITING;
 	statuses[0].state.reason = "a \"reason\"";
 	podwrite_status(&out, NULL, &status);

@@ -116,7 +116,6 @@ static void test_lists(void **state)
 		{"{\"items\":[" A "],\"x\":}", -EBADMSG, "a", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++)
 		expect(table[i].text, strlen(table[i].text), table[i].error, table[i].names,
 		       table[i].skipped);
@@ -131,7 +130,6 @@ static void test_cuts(void **state)
 	_cleanup_(buf_free) struct buf list = {};
 	size_t whole, told = 0;
 
-	(void)state;
 	podgen_list(&list, 0, 3, 1000);
 	whole = list.len - 1; /* without its line feed */
 	for (size_t size = 0; size < whole; size++) {
@@ -154,7 +152,6 @@ static void test_large(void **state)
 	_cleanup_(buf_free) struct buf list = {};
 	struct podjson_counts counts;
 
-	(void)state;
 	podgen_list(&list, 0, 500, 20000);
 	assert_true(list.len > 10 * 1000 * 1000);
 	assert_int_equal(podseen_read(&seen, list.data, list.len, &counts), 0);
@@ -174,14 +171,11 @@ static void test_large(void **state)
 
 static void count_pod(void *userdata, const struct podjson_pod *pod)
 {
-	(void)pod;
 	++*(unsigned int *)userdata;
 }
 
 static void ignore_container(void *userdata, const struct meta_container *container)
 {
-	(void)userdata;
-	(void)container;
 }
 
 /* Indentation is passed over in one go, and has an end. */
@@ -200,7 +194,6 @@ static void test_spaces(void **state)
 		 true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		for (size_t n = 4096; n <= 65536; n *= 16) {
 			_cleanup_(podseen_done) struct podseen seen = {};
@@ -235,7 +228,6 @@ static void test_pieces(void **state)
 		{"{\"items\":[" A "],\"x\":[0", ",\"],[\",0", "]}", 1, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(cleanup_podjson_free) struct podjson *walk = NULL;
 		_cleanup_(buf_free) struct buf text = {};
@@ -293,7 +285,6 @@ static void test_list(void **state)
 		{"{\"metadata\":{\"resourceVersion\":\"5\",\"uid\":\"" UID_A "\"}}", 0, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(cleanup_podjson_free) struct podjson *walk = NULL;
 		struct podjson_list list;
@@ -335,7 +326,6 @@ static void test_limits(void **state)
 		{"{\"metadata\":{\"uid\":\"" UID_A "\"", ",\"labels\":[]", "}}", 10000, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		_cleanup_(buf_free) struct buf text = {};
@@ -371,7 +361,6 @@ static void test_depth(void **state)
 		{"", "{\"metadata\":", "}", "", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		_cleanup_(buf_free) struct buf text = {};
@@ -410,7 +399,6 @@ static void test_objects(void **state)
 		{"{\"kind\":\"List\",\"items\":[]}", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(buf_free) struct buf out = {};
 		const struct podjson_sink sink = {.userdata = &out, .object = note_object};

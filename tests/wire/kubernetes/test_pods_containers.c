@@ -80,7 +80,6 @@ static void test_joined(void **state)
 		 "a= b= c= d= e= f= g= h= "},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		_cleanup_(buf_free) struct buf got = {};
@@ -132,7 +131,6 @@ static void test_specs(void **state)
 		 PRESTOP, false, false, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		const struct meta_container *c;
@@ -164,7 +162,6 @@ static void test_signals(void **state)
 		{"null", "null", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		char spec[128], status[128];
@@ -229,7 +226,6 @@ static void test_statuses(void **state)
 		{",\"state\":" ENDED(ID_B, "\"exitCode\":1," AT), 0, 0, 0, "", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		const struct meta_container *c;
@@ -274,7 +270,6 @@ static void test_former(void **state)
 		{",\"lastState\":7", false, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		const struct meta_container *c;
@@ -316,7 +311,6 @@ static void test_texts(void **state)
 		{"\\n", 300, 255},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		_cleanup_(buf_free) struct buf spec = {};
@@ -383,7 +377,6 @@ static void test_complete(void **state)
 		 true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 

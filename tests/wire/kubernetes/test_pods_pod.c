@@ -88,7 +88,6 @@ static void test_uids(void **state)
 		{"\"uid\":\"../../../../../../../../../../../../\"", NULL, false, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct podjson_pod pod = {};
 
@@ -118,7 +117,6 @@ static void test_names(void **state)
 		{"\"x\":{\"name\":\"a\"},\"y\":[{\"namespace\":\"b\"}]", "", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct podjson_pod pod = must_read(table[i].metadata, NULL, NULL);
 
@@ -167,7 +165,6 @@ static void test_grace(void **state)
 		{"{\"seconds\":30}", false, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		char metadata[128], spec[128];
 		struct podjson_pod pod;
@@ -238,7 +235,6 @@ static void test_deletion(void **state)
 	};
 	struct podjson_pod pod;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		char metadata[128];
 
@@ -281,7 +277,6 @@ static void test_words(void **state)
 		{"null", "null", 0, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct podjson_pod pod =
 			must_read("\"name\":\"a\"", table[i].spec, table[i].status);
@@ -315,7 +310,6 @@ static void test_ends(void **state)
 		{"{\"reason\":\"Evicted\"}", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct podjson_pod pod = must_read("\"name\":\"a\"", NULL, table[i].status);
 
@@ -366,7 +360,6 @@ static void test_flags(void **state)
 		 false, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct podjson_pod pod =
 			must_read("\"name\":\"a\"", table[i].spec, table[i].status);
@@ -407,7 +400,6 @@ static void test_workloads(void **state)
 		 "etcd"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct podjson_pod pod =
 			must_read(table[i].metadata, "{\"nodeName\":\"node-1\"}", NULL);

@@ -29,7 +29,6 @@ static void test_written(void **state)
 		 START_FIELD ".000000001Z\",\"endTime\":\"2021-11-01T10:00:01Z\"}"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(buf_free) struct buf out = {};
 		struct shutstate again;
@@ -58,7 +57,6 @@ static void test_read(void **state)
 		 true, true, -1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct shutstate got;
 
@@ -91,7 +89,6 @@ static void test_refused(void **state)
 		"{\"startTime\":\"\xff\"}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		struct shutstate got = {.started = true, .start_wall_ns = 7};
 
@@ -107,7 +104,6 @@ static void test_bounded(void **state)
 	_cleanup_(cleanup_free) char *text = malloc(size);
 	struct shutstate got;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, '[', size);
 	assert_int_equal(shutstate_read(text, size, &got), -EFBIG);

@@ -68,7 +68,6 @@ static void test_claims(void **state)
 		{"\xff\xfe\x01", 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		struct credential got = read_claims(table[i].claims);
 
@@ -101,7 +100,6 @@ static void test_garbage(void **state)
 	static char longest[65536 + 1];
 	struct credential got;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(table); i++) {
 		got = (struct credential){CREDENTIAL_CERTIFICATE, 1, 1};
 		print_message("# '%s'\n", table[i]);
@@ -125,7 +123,6 @@ static void test_dice(void **state)
 	static const char alphabet[] = "ABCabc019-_.={}\":,eyJleHAiOjE4\xff";
 	char token[200];
 
-	(void)state;
 	srand(1);
 	for (int i = 0; i < 200000; i++) {
 		struct credential got;

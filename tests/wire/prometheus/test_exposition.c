@@ -35,7 +35,6 @@ static void test_types(void **state)
 		 "# HELP what A \"thing\" with \\\\ and\\nnewline.\n# TYPE what unknown\nwhat 7\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want) * 2; i++) {
 		_buf_ out = {};
 		struct expo expo;
@@ -57,7 +56,6 @@ static void test_once(void **state)
 	_buf_ out = {};
 	struct expo expo;
 
-	(void)state;
 	expo_begin(&expo, &out, EXPO_OPENMETRICS);
 	expo_family(&expo, &none);
 	expo_family(&expo, &two);
@@ -71,7 +69,6 @@ static void test_once(void **state)
 
 static void test_empty(void **state)
 {
-	(void)state;
 	for (int format = EXPO_TEXT; format <= EXPO_OPENMETRICS; format++) {
 		_buf_ out = {};
 		struct expo expo;
@@ -109,7 +106,6 @@ static void test_labels(void **state)
 	};
 	static const struct expo_family gauge = {"g", EXPO_GAUGE, NULL, "G."};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct expo_label labels[] = {{"l", want[i].value}, {"m", "x"}};
 		_buf_ out = {};
@@ -145,7 +141,6 @@ static void test_numbers(void **state)
 	};
 	static const struct expo_family gauge = {"g", EXPO_GAUGE, NULL, "G."};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_buf_ out = {};
 		struct expo expo;
@@ -176,7 +171,6 @@ static void test_histogram(void **state)
 	};
 	struct histogram h = {};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(values); i++)
 		histogram_observe(&h, &bounds, values[i]);
 	for (int format = EXPO_TEXT; format <= EXPO_OPENMETRICS; format++) {
@@ -197,7 +191,6 @@ static void test_limit(void **state)
 	_buf_ out = {.limit = 40};
 	struct expo expo;
 
-	(void)state;
 	expo_begin(&expo, &out, EXPO_OPENMETRICS);
 	expo_family(&expo, &gauge);
 	for (uint64_t i = 0; i < 10; i++)

@@ -191,7 +191,6 @@ static void test_says(void **state)
 	struct record oom = serieslib_oom("shop", "cart", OOM_LEVEL_POD);
 	struct metrics m = full(series);
 
-	(void)state;
 	stop.stop.gaps = 1u << GAP_ATTACHED_LATE;
 	stop.stop.reason = UNHEARD_CHILD_IGNORED;
 	series_seen(series, &stop.stop.pod, &stop.stop.container, S, 1);
@@ -226,7 +225,6 @@ static void test_help(void **state)
 	struct record stop = serieslib_stop("shop", "cart");
 	struct metrics m = full(series);
 
-	(void)state;
 	stop.stop.container.kind = CONTAINER_KIND_SANDBOX;
 	stop.stop.gaps = 1u << GAP_SANDBOX_GUESSED | 1u << GAP_ATTACHED_LATE;
 	series_record(series, &stop);
@@ -263,7 +261,6 @@ static void test_unknown(void **state)
 	const struct metrics m = {};
 	_buf_ page = {};
 
-	(void)state;
 	write_page(&page, EXPO_TEXT, &m);
 	for (size_t i = 0; i < LEN(absent); i++) {
 		if (strstr(buf_str(&page), absent[i]))
@@ -280,7 +277,6 @@ static void test_no_statistics(void **state)
 	struct metrics m = full(NULL);
 	_buf_ page = {};
 
-	(void)state;
 	write_page(&page, EXPO_TEXT, &m);
 	assert_int_equal(exporead_sum(buf_str(&page), "graced_bpf_attached", NULL, NULL), 2);
 	assert_null(strstr(buf_str(&page), "graced_bpf_runs_total{program=\"on_oom_pid\"}"));
@@ -293,7 +289,6 @@ static void test_produced(void **state)
 	uint64_t produced = 0, told = 0;
 	_buf_ page = {};
 
-	(void)state;
 	for (int type = GRACED_EV_NONE + 1; type < GRACED_EV_COUNT; type++)
 		produced +=
 			m.totals[type].emitted + m.totals[type].lost + m.totals[type].suppressed;
@@ -322,7 +317,6 @@ static void test_own_lines(void **state)
 	struct metrics m = full(series);
 	_buf_ page = {};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(many); i++) {
 		snprintf(names[i], sizeof(names[i]), "program%zu", i);
 		many[i] = (struct metrics_program){names[i], true, true, 1, 1};
@@ -397,7 +391,6 @@ static void test_hostile(void **state)
 	const uint32_t limits[] = {1, METRICS_OWN_LINES + (uint32_t)series_overflow_lines() + 40,
 				   2000};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(limits); i++) {
 		_series_ struct series *series = serieslib_new(limits[i], METRICS_OWN_LINES);
 		uint64_t seed = 0x9e3779b97f4a7c15, deaf = 0, kills = 0;
@@ -431,7 +424,6 @@ static void test_hostile_strings(void **state)
 	struct metrics m = full(NULL);
 	_buf_ page = {};
 
-	(void)state;
 	m.version = "\"} 1\nevil{a=\"";
 	m.kernel = "\xff\\";
 	m.programs = &program;
@@ -446,7 +438,6 @@ static void test_limit(void **state)
 	struct metrics m = full(NULL);
 	_buf_ page = {.limit = 1000};
 
-	(void)state;
 	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), -ENOBUFS);
 }
 
@@ -511,7 +502,6 @@ static void test_promtool(void **state)
 	const char *tool = getenv("PROMTOOL") ? getenv("PROMTOOL") : "promtool";
 	char command[512];
 
-	(void)state;
 	snprintf(command, sizeof(command), "command -v '%s' >/dev/null 2>&1", tool);
 	if (system(command) != 0) {
 		print_message("no promtool in PATH, and PROMTOOL names none\n");

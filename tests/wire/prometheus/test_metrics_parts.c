@@ -37,7 +37,6 @@ static void test_pods(void **state)
 	_buf_ page = {};
 	size_t lines = 0;
 
-	(void)state;
 	m.pods.working[PODWORKER_STATE_SYNC][PODWORKER_DESIRED][false] = 3;
 	m.pods.working[PODWORKER_STATE_TERMINATING][PODWORKER_ORPHAN][true] = 4;
 	m.pods.working[PODWORKER_STATE_TERMINATED][PODWORKER_RUNTIME_ONLY][false] = 5;
@@ -60,7 +59,6 @@ static void test_checkpoint(void **state)
 	};
 	struct metrics m = {.checkpoint = {true, 67, 71, 73, 79}};
 
-	(void)state;
 	for (int format = EXPO_TEXT; format <= EXPO_OPENMETRICS; format++) {
 		_buf_ page = {};
 
@@ -76,7 +74,6 @@ static void test_no_checkpoint(void **state)
 	struct metrics m = {};
 	_buf_ page = {};
 
-	(void)state;
 	write_page(&page, EXPO_TEXT, &m);
 	assert_null(strstr(buf_str(&page), "graced_checkpoint_"));
 }
@@ -103,7 +100,6 @@ static void test_shutdown(void **state)
 					 .groups = {{-5, {2, 3, 0}}, {2000000000, {0, 0, 4}}},
 					 .n_groups = 2}};
 
-	(void)state;
 	m.shutdown.ready[METRICS_READY_LOCK] = m.shutdown.ready[METRICS_READY_UNPINNED] =
 		METRICS_READY_YES;
 	m.shutdown.ready[METRICS_READY_LOGIND] = m.shutdown.ready[METRICS_READY_KUBELET] =
@@ -125,7 +121,6 @@ static void test_no_shutdown(void **state)
 	struct metrics m = {.shutdown = {.held = true, .n_groups = 1}};
 	_buf_ page = {}, unknown = {};
 
-	(void)state;
 	write_page(&page, EXPO_TEXT, &m);
 	assert_null(strstr(buf_str(&page), "graced_shutdown_"));
 	m.shutdown.on = true;
@@ -149,7 +144,6 @@ static void test_created(void **state)
 	const struct metrics m = {.series = series};
 	_buf_ openmetrics = {}, text = {};
 
-	(void)state;
 	stop.wall_ns = 1700000000250000000;
 	series_seen(series, &stop.stop.pod, &stop.stop.container, S, 1600000000000000000);
 	series_record(series, &stop);

@@ -69,7 +69,6 @@ static void what_was_written_is_read(void **state)
 	_cleanup_(buf_free) struct buf file = {};
 	struct obs obs = {.type = OBS_TIMER, .at_ns = 7};
 
-	(void)state;
 	keep_add_header(&file, BOOT, "0.1.0");
 	keep_add_told(&file, "{\"a\":1}\n", 8);
 	keep_add_obs(&file, &obs);
@@ -99,7 +98,6 @@ static void only_what_may_not_be_written_is_repeated(void **state)
 		{HEAD "t {\"a\":1}\n.\nf\n", "{\"a\":1}\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++)
 		check(cases[i].data, 0, "", cases[i].told, 0);
 }
@@ -123,7 +121,6 @@ static void a_file_of_another_kind_gives_nothing(void **state)
 		{HEAD, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(cases); i++)
 		check(cases[i].data, cases[i].r, "", "", 0);
 }
@@ -133,7 +130,6 @@ static void a_host_without_a_boot_id_trusts_no_file(void **state)
 	_cleanup_(buf_free) struct buf told = {};
 	struct keep_counts counts;
 
-	(void)state;
 	assert_int_equal(keep_read(HEAD, strlen(HEAD), "", take, NULL, &told, &counts), -ESTALE);
 }
 
@@ -157,7 +153,6 @@ static void damage_costs_the_line_it_is_in(void **state)
 		HEAD,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(lines); i++) {
 		_cleanup_(buf_free) struct buf file = {};
 		size_t bare = strlen(lines[i]) - (lines[i] == lines[LEN(lines) - 1]);
@@ -185,7 +180,6 @@ static void cut_anywhere_it_ends_with_the_last_whole_addition(void **state)
 	_cleanup_(buf_free) struct buf file = {};
 	size_t ends[LEN(additions) + 1], whole = 0;
 
-	(void)state;
 	buf_adds(&file, HEAD);
 	ends[0] = 0;
 	for (size_t i = 0; i < LEN(additions); i++) {
@@ -214,7 +208,6 @@ static void what_the_caller_had_stays(void **state)
 	struct got got = {};
 	const char *data = HEAD "t {}\n.\nf\nt {\"a\":1}\n.\n";
 
-	(void)state;
 	buf_adds(&told, "mine\n");
 	assert_int_equal(keep_read(data, strlen(data), BOOT, take, &got, &told, &got.counts), 0);
 	assert_string_equal(buf_str(&told), "mine\n{\"a\":1}\n");
@@ -223,8 +216,6 @@ static void what_the_caller_had_stays(void **state)
 
 static void on_effect(void *userdata, const struct effect *effect)
 {
-	(void)userdata;
-	(void)effect;
 }
 
 static void feed(void *userdata, const struct obs *obs)
@@ -315,7 +306,6 @@ static void an_engine_goes_on_from_any_part_of_it(void **state)
 	_cleanup_(buf_free) struct buf file = {};
 	uint64_t all, before = 0;
 
-	(void)state;
 	write_life(&file);
 	all = live_on(buf_str(&file), file.len);
 	assert_true(all >= 6);
@@ -338,7 +328,6 @@ static void an_engine_goes_on_whatever_byte_is_spoilt(void **state)
 	static const char bytes[] = {0, '\n', '"', '9', '{', (char)0xff};
 	_cleanup_(buf_free) struct buf file = {};
 
-	(void)state;
 	write_life(&file);
 	for (size_t at = 0; at < file.len; at++) {
 		char was = file.data[at];

@@ -21,7 +21,6 @@ static void test_round_trip(void **state)
 	_cleanup_(buf_free) struct buf line = {};
 	struct rec_options got;
 
-	(void)state;
 	assert_int_equal(rec_write_header(&line, "0.1"), 0);
 	assert_int_equal(rec_options_write(&line, &config), 0);
 	assert_int_equal(rec_read_header(line.data, line.len), 0);
@@ -53,7 +52,6 @@ static const struct odd {
 
 static void test_odd(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(odds); i++) {
 		struct rec_options got;
 
@@ -72,7 +70,6 @@ static void test_no_header(void **state)
 {
 	_cleanup_(buf_free) struct buf line = {};
 
-	(void)state;
 	assert_int_equal(rec_options_write(&line, &(struct engine_config){}), -EINVAL);
 	buf_adds(&line, "no header");
 	assert_int_equal(rec_options_write(&line, &(struct engine_config){}), -EINVAL);
@@ -84,7 +81,6 @@ static void test_many(void **state)
 	_cleanup_(buf_free) struct buf line = {};
 	struct rec_options got;
 
-	(void)state;
 	buf_adds(&line, "{\"nested_nodes\":[\"/0\"");
 	for (int i = 1; i < 1000; i++)
 		buf_printf(&line, ",\"/%d\"", i);

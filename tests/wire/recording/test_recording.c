@@ -84,7 +84,6 @@ static void test_round_trip(void **state)
 {
 	uint64_t random = 0x9e3779b97f4a7c15;
 
-	(void)state;
 	for (int type = OBS_NONE + 1; type < OBS_TYPE_COUNT; type++) {
 		for (int round = 0; round < 300; round++) {
 			_cleanup_(cleanup_free) struct obs *in = new_obs();
@@ -139,7 +138,6 @@ static void test_nothing_forgotten(void **state)
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		const struct rec_layout *layout = rec_layout(want[i].type);
 		size_t covered = 0;
@@ -153,7 +151,6 @@ static void test_nothing_forgotten(void **state)
 
 static void test_layouts_are_sound(void **state)
 {
-	(void)state;
 	assert_null(rec_layout(OBS_NONE));
 	assert_null(rec_layout(OBS_TYPE_COUNT));
 	for (int type = OBS_NONE + 1; type < OBS_TYPE_COUNT; type++) {
@@ -273,7 +270,6 @@ static void test_stable_lines(void **state)
 		"\"terminating_between\":true,\"lost\":true}\n",
 	};
 
-	(void)state;
 	assert_int_equal(LEN(lines), OBS_TYPE_COUNT - 1);
 	for (size_t i = 0; i < LEN(lines); i++) {
 		_cleanup_(cleanup_free) struct obs *obs = new_obs();
@@ -294,7 +290,6 @@ static void test_members_arrive(void **state)
 		"\"parent4_exe\":\"fifteen bytes..\"}";
 	_cleanup_(cleanup_free) struct obs *obs = new_obs();
 
-	(void)state;
 	memset(obs, 0xa5, sizeof(*obs));
 	assert_int_equal(rec_read_line(line, sizeof(line) - 1, obs), 0);
 	assert_int_equal(obs->at_ns, UINT64_MAX);
@@ -314,7 +309,6 @@ static void test_not_looked(void **state)
 	static const char line[] = "{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"exits\":3}";
 	_cleanup_(cleanup_free) struct obs *obs = new_obs();
 
-	(void)state;
 	memset(obs, 0xa5, sizeof(*obs));
 	assert_int_equal(rec_read_line(line, sizeof(line) - 1, obs), 0);
 	assert_int_equal(obs->counts.counts.exits, 3);
@@ -328,7 +322,6 @@ static void test_only_used_bytes_are_touched(void **state)
 	_cleanup_(cleanup_free) struct obs *obs = new_obs();
 	size_t used = sizeof("/kubepods");
 
-	(void)state;
 	memset(obs, 0xa5, sizeof(*obs));
 	assert_int_equal(rec_read_line(line, sizeof(line) - 1, obs), 0);
 	assert_int_equal(obs->cgroup.id, 0);
@@ -346,7 +339,6 @@ static void test_a_parser_agrees(void **state)
 	static const char *const names[] = {"plain", "\"\\\n\x1b[31m", "caf\xc3\xa9",
 					    "\xe2\x80\xae"};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(names); i++) {
 		_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
 		_cleanup_(cleanup_free) struct obs *obs = new_obs();
@@ -366,7 +358,6 @@ static void test_own_header(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	assert_int_equal(rec_write_header(&out, "0.1.0"), 0);
 	assert_string_equal(buf_str(&out), "{\"type\":\"graced-recording\",\"version\":1,\"abi\":1,"
 					   "\"graced\":\"0.1.0\"}\n");
@@ -378,7 +369,6 @@ static void test_write_errors(void **state)
 	_cleanup_(buf_free) struct buf out = {.limit = 40};
 	struct obs obs = {.type = OBS_TIMER, .at_ns = 5};
 
-	(void)state;
 	assert_int_equal(rec_write_obs(&out, &obs), 0);
 	assert_int_equal(rec_write_obs(&out, &obs), -ENOBUFS);
 	assert_string_equal(buf_str(&out), "{\"type\":\"timer\",\"at_ns\":5}\n");

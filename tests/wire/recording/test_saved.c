@@ -79,7 +79,6 @@ static void check(const struct relay *relay, size_t at, const char *where)
 
 static void test_alike(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < relay_n_plays; i++) {
 		const struct relay_play *play = &relay_plays[i];
 		struct relay relay;
@@ -93,7 +92,6 @@ static void test_alike(void **state)
 
 static void test_lines(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < relay_n_plays; i++) {
 		const struct relay_play *play = &relay_plays[i];
 		struct relay_leg leg = {};

@@ -49,7 +49,6 @@ static void test_accepted(void **state)
 		"{\"type\":\"clock\",\"at_ns\":5,\"wall_offset_ns\":-9223372036854775808}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(lines); i++)
 		assert_line(lines[i], 0);
 }
@@ -142,7 +141,6 @@ static void test_refused(void **state)
 		INIT ",\"comm\":'a'}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(lines); i++)
 		assert_line(lines[i], -EBADMSG);
 }
@@ -151,7 +149,6 @@ static void test_long_strings(void **state)
 {
 	static const size_t sizes[] = {CGPATH_MAX - 1, CGPATH_MAX, CGPATH_MAX + 1, 60000};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(sizes); i++) {
 		_cleanup_(cleanup_free) struct obs *obs = new_obs();
 		_cleanup_(buf_free) struct buf line = {};
@@ -170,7 +167,6 @@ static void test_every_byte_in_a_number(void **state)
 {
 	static const char numeral[] = "12345678901234567", rest[] = ",\"pid\":12345678}";
 
-	(void)state;
 	for (size_t at = 0; at < sizeof(numeral) - 1; at++) {
 		for (int byte = 1; byte < 256; byte++) {
 			bool digit = byte >= (at ? '0' : '1') && byte <= '9';
@@ -191,7 +187,6 @@ static void test_every_length_of_number(void **state)
 {
 	uint64_t power = 1;
 
-	(void)state;
 	for (int digits = 1; digits <= 20; digits++, power *= 10) {
 		_cleanup_(cleanup_free) struct obs *obs = new_obs();
 		char line[128];
@@ -213,7 +208,6 @@ static void test_every_cut(void **state)
 		",\"id\":18446744073709551615,\"result\":-1,\"target_comm\":\"a\\u00e9\xc3\xa9\","
 		"\"sender_exe\":\"\\udcff\\ud83d\\udca9\"}";
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(line) - 1; len++) {
 		_cleanup_(cleanup_free) struct obs *obs = new_obs();
 		_cleanup_(cleanup_free) char *cut = malloc(len ? len : 1);
@@ -261,7 +255,6 @@ static void test_header(void **state)
 		{"graced-recording", -ENOMSG},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		int r = rec_read_header(want[i].line, strlen(want[i].line));
 

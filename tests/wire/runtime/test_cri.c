@@ -27,7 +27,6 @@ static void each_method_has_its_path_in_both_versions(void **state)
 		{CRI_V1ALPHA2, CRI_IMAGE_STATUS, "/runtime.v1alpha2.ImageService/ImageStatus"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_string_equal(cri_method_path(rows[i].version, rows[i].method), rows[i].want);
 	assert_null(cri_method_path(CRI_V1, CRI_METHOD_COUNT));
@@ -62,7 +61,6 @@ static void questions_are_these_bytes(void **state)
 	};
 	_cleanup_(buf_free) struct buf buf = {};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		buf_reset(&buf);
 		buf_adds(&buf, "before");
@@ -78,7 +76,6 @@ static void the_longest_question_announces_its_length(void **state)
 	_cleanup_(buf_free) struct buf buf = {};
 	char key[CRI_KEY_MAX + 1];
 
-	(void)state;
 	memset(key, 'k', sizeof(key));
 	key[CRI_KEY_MAX] = '\0';
 	assert_int_equal(cri_ask(&buf, CRI_STATUS, key), -EINVAL);
@@ -102,7 +99,6 @@ static void a_question_without_its_key_or_with_a_wrong_one_is_refused(void **sta
 	};
 	struct buf buf = {};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		assert_int_equal(cri_ask(&buf, rows[i].method, rows[i].key), -EINVAL);
 		assert_int_equal(buf.len, 0);
@@ -158,7 +154,6 @@ static void a_frame_is_whole_partial_or_refused(void **state)
 		{"flags of another kind", BYTES("\x80\0\0\0\0"), -EBADMSG, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const void *payload = "?";
 		size_t payload_len = 99, consumed = 99;
@@ -179,7 +174,6 @@ static void a_stream_is_read_frame_by_frame_however_it_is_cut(void **state)
 	static const char stream[] = "\0\0\0\0\1a\0\0\0\0\0\0\0\0\0\3bcd";
 	static const char *const want[] = {"a", "", "bcd"};
 
-	(void)state;
 	for (size_t cut = 0; cut < sizeof(stream); cut++) {
 		size_t at = 0, n = 0, have = cut, payload_len, consumed;
 		const void *payload;
@@ -223,7 +217,6 @@ static void a_trailer_tells_the_status_or_nothing(void **state)
 		{"OK", -EBADMSG},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_int_equal(cri_grpc_status(rows[i].text, strlen(rows[i].text)), rows[i].want);
 	assert_int_equal(cri_grpc_status("5\0", 2), -EBADMSG);
@@ -254,7 +247,6 @@ static void a_message_for_people_is_one_harmless_line(void **state)
 	};
 	char got[64];
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		memset(got, '!', sizeof(got));
 		cri_grpc_message(rows[i].text, rows[i].len, got, rows[i].size);
@@ -266,7 +258,6 @@ static void a_message_of_any_length_is_cut(void **state)
 {
 	char text[4096], got[1024];
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	cri_grpc_message(text, sizeof(text), got, sizeof(got));
 	assert_int_equal(strlen(got), 512);

@@ -35,7 +35,6 @@ static void a_container_tells_itself_and_its_pod(void **state)
 {
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(container_parts); i++) {
 		bool in_list = container_parts[i] == CRIPARTS_LIST_CONTAINER;
 
@@ -70,7 +69,6 @@ static void a_container_outside_of_kubernetes_has_no_pod(void **state)
 	struct criparts_container c = {.id = "c1", .name = "tool", .labels = {{"app", "x"}}};
 	struct cri_item item;
 
-	(void)state;
 	criparts_container(CRIPARTS_LIST_CONTAINER, &c, &item);
 	assert_string_equal(item.pod.uid, "");
 	assert_string_equal(item.container.pod_uid, "");
@@ -91,7 +89,6 @@ static void of_two_labels_with_one_key_the_last_counts(void **state)
 			{POD "uid", HASH}, {POD "uid", UID}, {POD "name", "a"}, {POD "name", "b"}}};
 	struct cri_item item;
 
-	(void)state;
 	criparts_container(CRIPARTS_LIST_CONTAINER, &c, &item);
 	assert_string_equal(item.pod.uid, UID);
 	assert_string_equal(item.pod.name, "b");
@@ -118,7 +115,6 @@ static void the_grace_period_is_whole_seconds_or_not_told(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct criparts_container c = nginx;
 
@@ -143,7 +139,6 @@ static void a_prestop_hook_is_known_where_the_kubelet_made_the_container(void **
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct criparts_container c = {.id = "c1"};
 
@@ -172,7 +167,6 @@ static void an_image_is_called_as_people_call_it_and_asked_for_by_what_is_exact(
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < 2 * LEN(rows); i++) {
 		struct criparts_container c = {.id = "c1",
 					       .image = rows[i / 2].image,
@@ -201,7 +195,6 @@ static void states_are_told_and_unknown_ones_are_unknown(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct criparts_sandbox s = {.id = "s1", .state = rows[i].state};
 		struct criparts_container c = {.id = "c1", .state = rows[i].state};

@@ -85,7 +85,6 @@ static void a_list_is_walked_to_its_end_or_to_where_it_breaks(void **state)
 		{"a page", BYTES("<html><body>404</body></html>"), 0, 0, -EBADMSG},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		for (int m = 0; m < 2; m++) {
 			struct counts c = walk_all(m ? CRI_SANDBOXES : CRI_CONTAINERS,
@@ -105,7 +104,6 @@ static void a_list_that_broke_stays_broken(void **state)
 	struct cri_walk walk;
 	struct cri_item item;
 
-	(void)state;
 	cri_walk_start(&walk, CRI_CONTAINERS, NULL, ITEM "\x0b", 6);
 	assert_int_equal(cri_walk_next(&walk, &item), CRI_WALK_ITEM);
 	for (int i = 0; i < 3; i++)
@@ -120,7 +118,6 @@ static void any_prefix_of_a_list_gives_its_first_items(void **state)
 	_cleanup_(buf_free) struct buf list = {}, item = {};
 	size_t one;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		criparts_write_container(&item, CRIPARTS_LIST_CONTAINER, &c);
 		crienc_message(&list, 1, &item);
@@ -141,7 +138,6 @@ static void millions_of_empty_items_are_millions_of_short_turns(void **state)
 	char *at = buf_reserve(&list, 16 << 20);
 	struct counts c;
 
-	(void)state;
 	assert_non_null(at);
 	for (size_t i = 0; i < 16 << 20; i += 2)
 		memcpy(at + i, "\x0a\0", 2);
@@ -194,7 +190,6 @@ static void what_grows_too_much_is_not_read_and_the_next_one_is(void **state)
 		{"metadata, a hundred thousand times", 2, 3, 0, 100000, -EMSGSIZE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		print_message("# %s\n", rows[i].what);
 		assert_int_equal(read_many(false, rows[i].in_status, big, rows[i].len, rows[i].n),
@@ -210,7 +205,6 @@ static void an_event_of_too_much_is_told_apart_from_nonsense(void **state)
 	struct cri_event ret;
 	static char big[512 << 10];
 
-	(void)state;
 	crienc_text(&event, 1, "c1");
 	for (int i = 0; i < 170000; i++)
 		crienc_bytes(&event, 5, "", 0);
@@ -269,7 +263,6 @@ static void a_name_is_what_was_said_or_nothing(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	memset(long_name, 'n', sizeof(long_name));
 	for (size_t i = 0; i < LEN(rows); i++) {
 		size_t want = rows[i].taken ? rows[i].len : 0;
@@ -290,7 +283,6 @@ static void an_image_may_be_cut_between_characters_but_never_its_key(void **stat
 	char text[1024];
 	struct cri_item item;
 
-	(void)state;
 	memset(text, 'i', sizeof(text));
 	memcpy(text + 254, "\xc3\xa9", 2);
 	read_text(4, text, 511, &item);
@@ -329,7 +321,6 @@ static void an_item_needs_an_id_that_is_one(void **state)
 		{BYTES("{"), false},
 	};
 
-	(void)state;
 	memset(long_id, 'a', sizeof(long_id));
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(buf_free) struct buf item = {}, list = {};

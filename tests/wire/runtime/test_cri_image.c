@@ -62,7 +62,6 @@ static void an_image_tells_its_stop_signal(void **state)
 		{STOP("\"\xff\""), -EBADMSG, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		uint32_t signal = 99;
 
@@ -91,7 +90,6 @@ static void an_image_that_is_not_there_or_says_nothing_is_no_entry(void **state)
 	_cleanup_(buf_free) struct buf without = {};
 	uint32_t signal = 99;
 
-	(void)state;
 	crienc_pair(&without, 2, "info", CONFIG("{}"));
 	assert_int_equal(cri_read_image(without.data, without.len, &signal), -ENOENT);
 	for (size_t i = 0; i < LEN(rows); i++)
@@ -118,7 +116,6 @@ static void a_configuration_of_very_many_values_is_not_read(void **state)
 	_cleanup_(buf_free) struct buf deep = {};
 	uint32_t signal = 99;
 
-	(void)state;
 	assert_int_equal(read_list("{\"created\":\"x\",\"created_by\":\"y\"}", 3000, &signal), 0);
 	assert_int_equal(signal, 1);
 	assert_int_equal(read_list("{}", 8000, &signal), 0);
@@ -136,7 +133,6 @@ static void a_runtime_tells_its_name_and_what_is_too_long_is_cut(void **state)
 	struct cri_runtime runtime;
 	char text[100];
 
-	(void)state;
 	crienc_text(&answer, 1, "0.1.0");
 	crienc_text(&answer, 2, "containerd");
 	crienc_text(&answer, 3, "1.6.20~ds1");

@@ -29,7 +29,6 @@ static void a_sandbox_tells_its_pod(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(sandbox_parts); i++) {
 		criparts_sandbox(sandbox_parts[i], &s, NULL, &item);
 		assert_int_equal(item.pod.source, META_CRI);
@@ -73,7 +72,6 @@ static void labels_of_controllers_tell_the_workload(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		criparts_sandbox(sandbox_parts[i % 2], &rows[i].s, rows[i].node, &item);
 		assert_string_equal(item.pod.workload, rows[i].want);
@@ -92,7 +90,6 @@ static void where_a_pod_comes_from_tells_whether_it_is_static(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct criparts_sandbox s = {.id = "s1", .name = "p", .uid = rows[i].uid};
 
@@ -113,7 +110,6 @@ static void metadata_stands_before_labels_which_fill_in(void **state)
 	struct criparts_sandbox s = {.id = "s1", .name = "meta", .namespace_ = "metas", .uid = UID};
 	struct cri_item item;
 
-	(void)state;
 	memcpy(s.labels, labels, sizeof(labels));
 	criparts_sandbox(CRIPARTS_LIST_SANDBOX, &s, NULL, &item);
 	assert_string_equal(item.pod.name, "meta");
@@ -152,7 +148,6 @@ static void only_what_looks_like_a_uid_names_a_pod(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct criparts_sandbox s = {
 			.id = "s1", .name = "p", .namespace_ = "ns", .uid = rows[i].uid};

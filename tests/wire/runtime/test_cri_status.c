@@ -33,7 +33,6 @@ static void an_exited_container_tells_how_it_ended(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(buf_free) struct buf buf = {};
 
@@ -60,7 +59,6 @@ static void the_stop_signal_of_a_status_is_a_number_on_linux(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want) + 3; i++) {
 		_cleanup_(buf_free) struct buf buf = {};
 
@@ -90,7 +88,6 @@ static void an_answer_without_a_status_has_none(void **state)
 	};
 	struct cri_item item;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_int_equal(cri_read_status(rows[i].bytes, rows[i].len, &item), rows[i].want);
 	assert_int_equal(cri_read_status(NULL, 0, &item), -ENOENT);
@@ -119,7 +116,6 @@ static void an_event_tells_of_a_container_with_its_sandbox(void **state)
 	_cleanup_(buf_free) struct buf answer = {}, inner = {};
 	struct cri_event event;
 
-	(void)state;
 	other.id = "other";
 	crienc_text(&answer, 1, ID64);
 	crienc_int(&answer, 2, CRI_EVENT_STOPPED);
@@ -163,7 +159,6 @@ static void an_event_may_tell_no_more_than_what_and_whom(void **state)
 		{BYTES("\x0a\x01x\x22\x03\x0a\x02y"), -EBADMSG, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct cri_event event;
 		int r = cri_read_event(rows[i].bytes, rows[i].len, NULL, &event);

@@ -52,7 +52,6 @@ static void test_real_docker(void **state)
 		{"docker-webc", "webc", "bb:1", 15, 10 * SECOND},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_container got;
 		size_t len;
@@ -98,7 +97,6 @@ static void test_real_storage(void **state)
 	size_t len;
 	char *text = read_real("storage", &len);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_container got = {};
 
@@ -127,7 +125,6 @@ static void test_real_bundles(void **state)
 		{"cri", "system.slice:nerdctl:" ID, "", 0, UNTOLD, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		static struct ctrjson_bundle got;
 		size_t len;
@@ -169,7 +166,6 @@ static void test_docker_values(void **state)
 		{"\"StopSignal\":[\"SIGTERM\"],\"StopTimeout\":5", 0, 5 * SECOND},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_container got;
 		char text[512];
@@ -189,7 +185,6 @@ static void test_docker_pods(void **state)
 	size_t len;
 	char *text = read_real("kube-docker", &len);
 
-	(void)state;
 	assert_int_equal(ctrjson_docker(text, len, ID, &got), 0);
 	/* "POD" or what else: it is no name of a container. */
 	assert_string_equal(got.name, "");
@@ -224,7 +219,6 @@ static void test_names(void **state)
 		 HUNDRED HUNDRED TEN TEN TEN TEN TEN "01"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct meta_container got;
 		char text[512];
@@ -262,7 +256,6 @@ static void test_not_such_files(void **state)
 		{"{\"x\":{\"ociVersion\":1}}", -EBADMSG, -EBADMSG, -EBADMSG},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		static struct ctrjson_bundle bundle;
 		struct meta_container got;
@@ -281,7 +274,6 @@ static void test_cut_anywhere(void **state)
 	size_t len, whole;
 	char *text = read_real("docker-webq", &len);
 
-	(void)state;
 	for (whole = len; text[whole - 1] != '}'; whole--)
 		;
 	for (size_t n = 0; n < whole; n++) {
@@ -307,7 +299,6 @@ static void test_rest_is_nothing(void **state)
 		"[[[[{\"a\":[]}]]]]",	"{\"Name\":\"/no\"},\"y\":\"Name\"",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rests); i++) {
 		struct meta_container got;
 		char text[1024];
@@ -354,7 +345,6 @@ static void test_annotations(void **state)
 		{"{\"nerdctl/stop-timeout\":\"3\"}", 0, UNTOLD},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		static struct ctrjson_bundle got;
 		char text[512];
@@ -405,7 +395,6 @@ static void test_kinds(void **state)
 		{"", false, META_KIND_UNKNOWN, ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		static struct ctrjson_bundle got;
 		char text[1024];
@@ -449,7 +438,6 @@ static void test_cgroups(void **state)
 		{"::", "/system.slice/-.scope", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		print_message("# %s %s\n", rows[i].told, rows[i].path);
 		assert_int_equal(ctrjson_is_cgroup(rows[i].told, rows[i].path), rows[i].same);
@@ -462,7 +450,6 @@ static void test_long_path(void **state)
 	static char text[CTRJSON_PATH_MAX + 256];
 	char *at = text + sprintf(text, "{\"ociVersion\":\"1\",\"linux\":{\"cgroupsPath\":\"/");
 
-	(void)state;
 	memset(at, 'x', CTRJSON_PATH_MAX - 1);
 	strcpy(at + CTRJSON_PATH_MAX - 1, "\"}}");
 	assert_int_equal(ctrjson_bundle(text, strlen(text), &got), 0);

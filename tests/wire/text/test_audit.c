@@ -51,7 +51,6 @@ static void what_was_found_is_told_in_one_line(void **state)
 {
 	struct audit_record r = plain();
 
-	(void)state;
 	check_json(
 		&r, HEAD POD
 		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
@@ -75,7 +74,6 @@ static void what_is_not_known_is_null(void **state)
 {
 	struct audit_record r = plain();
 
-	(void)state;
 	r.facts.threads[AUDIT_OPEN] = 0;
 	r.facts.threads[AUDIT_UNSURE] = 1;
 	r.pod.known = false;
@@ -103,7 +101,6 @@ static void no_line_is_wider_than_120_columns(void **state)
 	static const char evil[] =
 		"x\n\x1b[31m\xff\xe2\x80\xae%s\"\\ and much longer than a column";
 
-	(void)state;
 	for (unsigned int i = 0; i < AUDIT_REASON_COUNT * AUDIT_WARNING_COUNT; i++) {
 		_cleanup_(rows_free_kept) struct rows rows = {};
 		_cleanup_(buf_free) struct buf out = {};
@@ -127,7 +124,6 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 	struct audit_record r = plain();
 	const char *line;
 
-	(void)state;
 	audit_table_title(&rows);
 	audit_table_row(&rows, &r);
 	r.pod.name = "a-pod-with-a-name-x2x7k";

@@ -122,7 +122,6 @@ static void test_pods(void **state)
 	const struct dirent *entry;
 	size_t real = 0, hand = 0;
 
-	(void)state;
 	assert_non_null(dir);
 	while ((entry = readdir(dir))) {
 		json_auto_t *file = NULL, *got = NULL;
@@ -181,7 +180,6 @@ static void test_words(void **state)
 #define DELETED ",\"deletionTimestamp\":\"2026-01-02T03:04:05Z\""
 #define STATIC	",\"annotations\":{\"kubernetes.io/config.source\":\"file\"}"
 #define ENDED	"{\"name\":\"a\",\"state\":{\"terminated\":{\"exitCode\":1}}}"
-	(void)state;
 	check_why("1.36", "", ENDED, "container-restarts",
 		  "container a ended (exit 1) and is started again by the pod's restartPolicy");
 	check_why("1.26", DELETED, ENDED, "container-restarts",
@@ -215,7 +213,6 @@ static void test_job_of_others(void **state)
 	struct podread_error error;
 	struct jobpolicy job;
 
-	(void)state;
 	assert_int_equal(podread_parse(job_text, strlen(job_text), &job_json, &error), 0);
 	assert_int_equal(podread_job(job_json, &arena, &job, &error), 0);
 	assert_string_equal(job.namespace_, "shop");
@@ -243,7 +240,6 @@ static void test_job(void **state)
 	struct jobpolicy job;
 	const json_t *rule;
 
-	(void)state;
 	assert_int_equal(podread_parse(job_text, strlen(job_text), &job_json, &error), 0);
 	assert_int_equal(podread_job(job_json, &arena, &job, &error), 0);
 	assert_int_equal(job.backoff_limit, 2);
@@ -286,7 +282,6 @@ static void test_job_names_the_member(void **state)
 		 "spec.podFailurePolicy.rules[0].onExitCodes.operator", "is none of In, NotIn"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		json_auto_t *json = json_loads(want[i].text, 0, NULL);
@@ -316,7 +311,6 @@ static void test_table(void **state)
 	struct explain_in in = {.minor = 36, .pod = &pod, .now_wall_ns = NOW};
 	struct explain e;
 
-	(void)state;
 	assert_int_equal(podread_parse(text, strlen(text), &json, &error), 0);
 	assert_int_equal(podread_pod(json, &arena, &pod, &error), 0);
 	assert_int_equal(explain_pod(&in, &arena, &e), 0);

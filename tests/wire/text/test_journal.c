@@ -75,7 +75,6 @@ static void stop_entry(void **state)
 	struct record record = a_stop();
 	_cleanup_(buf_free) struct buf entry = {};
 
-	(void)state;
 	assert_int_equal(journal_write(&entry, &record), 0);
 	for (size_t i = 0; i < LEN(lines); i++) {
 		if (!has(&entry, lines[i]))
@@ -89,7 +88,6 @@ static void unknown_senders(void **state)
 	_cleanup_(buf_free) struct buf entry = {};
 	struct record record = a_stop();
 
-	(void)state;
 	record.stop.stop_signal.sender.kind = SENDER_UNPLACED;
 	record.stop.kill_signal.sender = (struct record_sender){.kind = SENDER_UNKNOWN};
 	assert_int_equal(journal_write(&entry, &record), 0);
@@ -106,7 +104,6 @@ static void hostile_names(void **state)
 	struct record record = a_stop();
 	_cleanup_(buf_free) struct buf entry = {};
 
-	(void)state;
 	record.stop.container.name = "a\nPRIORITY=0\nGRACED_POD=other";
 	record.stop.process.comm = "\xff\x1b[2J";
 	assert_int_equal(journal_write(&entry, &record), 0);
@@ -123,7 +120,6 @@ static void only_some(void **state)
 	_cleanup_(buf_free) struct buf entry = {};
 	struct record record = {.type = RECORD_ATTACHED};
 
-	(void)state;
 	assert_false(journal_has(RECORD_ATTACHED));
 	assert_false(journal_has(RECORD_LOST));
 	assert_true(journal_has(RECORD_STOP) && journal_has(RECORD_OOM) &&
@@ -140,7 +136,6 @@ static void bare(void **state)
 	struct record ready = {.type = RECORD_POD_READY}, differs = {.type = RECORD_DISCREPANCY};
 	_cleanup_(buf_free) struct buf entry = {};
 
-	(void)state;
 	assert_int_equal(journal_write(&entry, &stop), 0);
 	assert_int_equal(journal_write(&entry, &oom), 0);
 	assert_int_equal(journal_write(&entry, &signal), 0);
@@ -187,7 +182,6 @@ static void pod_ready_entry(void **state)
 			 .heard_ns = 7020000000},
 	};
 
-	(void)state;
 	has_all(&record, (const char *const[]){
 				 "MESSAGE=shop/cart-7: told to be Ready for 2.01s after its stop "
 				 "signal",
@@ -229,7 +223,6 @@ static void discrepancy_entries(void **state)
 	struct record record = a_discrepancy(DISCREPANCY_READY_WHILE_TERMINAL);
 	struct record_discrepancy *r = &record.discrepancy;
 
-	(void)state;
 	r->told.listed = true;
 	r->told.phase = META_PHASE_FAILED;
 	r->told.ready = TRI_TRUE;
@@ -257,7 +250,6 @@ static void discrepancy_of_exit_entry(void **state)
 	struct record record = a_discrepancy(DISCREPANCY_EXIT_CODE);
 	struct record_discrepancy *r = &record.discrepancy;
 
-	(void)state;
 	r->container = (struct record_container){.known = true, .name = "main", .id = "1"};
 	r->told.source = META_CRI;
 	r->told.reason = "Comp\nleted";
@@ -289,7 +281,6 @@ static void pod_entry(void **state)
 	};
 	_cleanup_(buf_free) struct buf entry = {};
 
-	(void)state;
 	assert_int_equal(journal_write(&entry, &record), 0);
 	assert_true(has(&entry, "MESSAGE=shop/cart-7: terminating (deletion)"));
 	assert_true(has(&entry, "GRACED_STATE=terminating"));

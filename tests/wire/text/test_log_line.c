@@ -29,7 +29,6 @@ static const struct level {
 
 static void test_levels(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(levels); i++) {
 		_cleanup_(buf_free) struct buf line = {}, wanted = {};
 
@@ -72,7 +71,6 @@ static const struct text {
 
 static void test_texts(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < LEN(texts); i++) {
 		_cleanup_(buf_free) struct buf line = {}, wanted = {};
 
@@ -104,7 +102,6 @@ static void test_fields(void **state)
 			       .n_fields = LEN(fields)};
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	logline_add(&out, &line, false, false);
 	assert_string_equal(buf_str(&out),
 			    "time=" AT " level=info msg=\"m\" word=/var/log:1 empty=\"\" "
@@ -147,7 +144,6 @@ static void test_long(void **state)
 {
 	static const char *const units[] = {"x", "\n", "\x1b", "\xff", "é", "\u202e", "😀"};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(units); i++) {
 		print_message("# unit %zu\n", i);
 		check_long(units[i], false);

@@ -91,7 +91,6 @@ static void test_json(void **state)
 {
 	struct nodeplan_rules rules = rules_of(36, NODEFAIL_NO_TAINT);
 
-	(void)state;
 	check_json(stateful, &rules,
 		   STATEFUL
 		   "'fate':'down','unready':{'from_ns':50000000000,'to_ns':55000000000},"
@@ -115,7 +114,6 @@ static void test_taint(void **state)
 {
 	struct nodeplan_rules rules = rules_of(36, NODEFAIL_TAINT_NO_EXECUTE);
 
-	(void)state;
 	check_json(stateful, &rules,
 		   STATEFUL
 		   "'fate':'replaced','unready':{'from_ns':50000000000,'to_ns':55000000000},"
@@ -136,7 +134,6 @@ static void test_far(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct nodeplan_pod pod = plan(patient, &rules, &arena);
 
-	(void)state;
 	assert_int_equal(plan_json(&out, "-", &rules, &pod), 0);
 	assert_non_null(strstr(buf_str(&out), "\"deleted\":{\"from_ns\":9223372036854775807,"
 					      "\"to_ns\":9223372036854775807}"));
@@ -161,7 +158,6 @@ static void test_table(void **state)
 	struct nodeplan_rules rules = rules_of(31, NODEFAIL_NO_TAINT);
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	table(&out, pods, LEN(pods), &rules);
 	assert_string_equal(
 		buf_str(&out),
@@ -207,7 +203,6 @@ static void test_sums(void **state)
 	};
 	static const char *const pods[] = {stateful, daemon_pod, deleted};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct nodeplan_rules rules = rules_of(want[i].minor, want[i].taint);
 		_cleanup_(buf_free) struct buf out = {};
@@ -223,7 +218,6 @@ static void test_hostile(void **state)
 	struct nodeplan_rules rules = rules_of(36, NODEFAIL_TAINT);
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	rules.nodefail.grace_s = INT64_MAX;
 	rules.taint_s = INT64_MAX;
 	table(&out, pods, LEN(pods), &rules);
@@ -236,7 +230,6 @@ static void test_none(void **state)
 	struct nodeplan_rules rules = rules_of(36, NODEFAIL_NO_TAINT);
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	assert_int_equal(plan_table(&out, &rules, NULL, 0), 0);
 	assert_string_equal(last_line(&out), "0 pods\n");
 }

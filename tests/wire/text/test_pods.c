@@ -74,7 +74,6 @@ static void a_pod_is_told_in_one_line_with_null_for_what_is_not_known(void **sta
 	_cleanup_(buf_free) struct buf out = {};
 	struct pods_record r = going();
 
-	(void)state;
 	assert_int_equal(pods_json(&out, &r), 0);
 	assert_string_equal(buf_str(&out), going_json);
 	buf_reset(&out);
@@ -97,7 +96,6 @@ static void what_was_written_is_read_back(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct pods_record r, got;
 
-	(void)state;
 	for (unsigned int bits = 0; bits < 1u << 8; bits++) {
 		r = bits & 1 ? going() : unknown();
 		r.view.stage = (enum podworker_stage)((bits >> 1) % PODWORKER_STAGE_COUNT);
@@ -140,7 +138,6 @@ static void a_line_that_is_none_of_a_pod_is_refused(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct pods_record r = {.at_ns = 7};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(bad_lines); i++)
 		assert_int_equal(pods_json_read(bad_lines[i], strlen(bad_lines[i]), &arena, &r),
 				 -EBADMSG);
@@ -161,7 +158,6 @@ static void members_that_make_no_sense_are_not_known(void **state)
 	struct pods_record r;
 	struct pods_record expected = {.view = {.uid = "a", .stage = PODWORKER_STAGE_SYNC}};
 
-	(void)state;
 	assert_int_equal(pods_json_read(line, strlen(line), &arena, &r), 0);
 	assert_true(pods_record_same(&r, &expected));
 	assert_int_equal(r.at_ns, 0);
@@ -187,7 +183,6 @@ static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
 {
 	struct pods_record r = going();
 
-	(void)state;
 	check_row(&r, "default/web-0                              terminating 4.00s   1/2     30s"
 		      "     26.0s    no    differs deleting\n");
 	r.at_ns += 27 * SECOND;
@@ -211,7 +206,6 @@ static void no_line_is_wider_than_120_columns(void **state)
 	struct pods_record r = going();
 	char name[4096];
 
-	(void)state;
 	memset(name, 0x1b, sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	name[7] = '\n';
@@ -252,7 +246,6 @@ static void who_is_terminating_comes_first_then_by_name(void **state)
 	};
 	char order[LEN(list) + 1] = "";
 
-	(void)state;
 	qsort(list, LEN(list), sizeof(*list), compare);
 	for (size_t i = 0; i < LEN(list); i++)
 		order[i] = list[i].view.uid[0];
@@ -263,7 +256,6 @@ static void only_who_runs_unlisted_by_a_kubelet_that_answers_is_an_orphan(void *
 {
 	struct pods_record r = going();
 
-	(void)state;
 	assert_false(pods_record_is_orphan(&r));
 	r.view.desired = false;
 	assert_true(pods_record_is_orphan(&r));

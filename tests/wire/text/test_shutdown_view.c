@@ -111,7 +111,6 @@ static void test_json(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = common_rules(&arena);
 
-	(void)state;
 	check_json(patient, &rules,
 		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
 		   "'pod':{'namespace':'shop','name':'db-0','uid':'u-1','static':false,"
@@ -133,7 +132,6 @@ static void test_nulls(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = common_rules(&arena);
 
-	(void)state;
 	rules.has_limit = false;
 	check_json(
 		over, &rules,
@@ -195,7 +193,6 @@ static void test_table(void **state)
 	struct shutview_rules rules = common_rules(&arena);
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	table(&out, pods, LEN(pods), &rules);
 	assert_string_equal(
 		buf_str(&out),
@@ -233,7 +230,6 @@ static void test_deaf_line(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = common_rules(&arena);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(buf_free) struct buf out = {};
 
@@ -271,7 +267,6 @@ static void test_limit(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = common_rules(&arena);
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(buf_free) struct buf out = {};
 
@@ -291,7 +286,6 @@ static void test_hostile(void **state)
 	struct shutview_rules rules = rules_of(ranges, LEN(ranges), &arena);
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	table(&out, pods, LEN(pods), &rules);
 	assert_non_null(strstr(buf_str(&out), "\\x1b"));
 	term_check(&out, ROWS_WIDTH);
@@ -306,7 +300,6 @@ static void test_far(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct shutview view;
 
-	(void)state;
 	assert_int_equal(shutview_of(&rules, &pod, 1, &arena, &view), 0);
 	assert_int_equal(shutview_json(&out, "-", &view, &pod), 0);
 	assert_non_null(strstr(buf_str(&out), "\"given_ns\":9223372036854775807,"));

@@ -93,7 +93,6 @@ static void test_screen(void **state)
 	struct record graceful = stop(), killed = stop(), heard = signal_record();
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	assert_int_equal(table_header(&out, false), 0);
 	assert_string_equal(buf_str(&out), TITLES);
 
@@ -121,7 +120,6 @@ static void test_full_width(void **state)
 	struct record record = stop();
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	record.stop.pod.name = "coredns-5d78c9869d-abcde";
 	record.stop.pod.namespace_ = "kube-system";
 	record.stop.container.name = "a-container-with-a-long-name";
@@ -145,7 +143,6 @@ static void test_nothing_known(void **state)
 	struct record none = {.type = RECORD_STOP};
 	struct record signal = {.type = RECORD_SIGNAL};
 
-	(void)state;
 	assert_row(&none, "00:00:00.000 -                -            unknown    unknown       "
 			  "-       -      -         -\n");
 	assert_row(&signal, "00:00:00.000 -                -            SIG0       delivered     "
@@ -165,7 +162,6 @@ static void test_names(void **state)
 {
 	struct record record = stop();
 
-	(void)state;
 	record.stop.pod.namespace_ = NULL;
 	assert_cell(&record, ".123 web-0  ");
 	record.stop.pod.name = NULL;
@@ -200,7 +196,6 @@ static void test_exits_and_grace(void **state)
 		{0, 60000000000, 5000000000, " 0       1m00s  >999%/5s "},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct record record = stop();
 
@@ -235,7 +230,6 @@ static void test_senders(void **state)
 		{SENDER_HOST, 77, "\x1b[2J", " \\x1b[2J[77]\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct record record = stop();
 
@@ -251,7 +245,6 @@ static void test_whose_signal(void **state)
 {
 	struct record record = stop();
 
-	(void)state;
 	record.stop.kill_signal = record.stop.stop_signal;
 	record.stop.kill_signal.sender.process.comm = "kill";
 	assert_cell(&record, " runc runtime\n");
@@ -288,7 +281,6 @@ static void test_notes(void **state)
 		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE, " name-late\n", UNHEARD_NONE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct record record = stop();
 
@@ -307,7 +299,6 @@ static void test_sandboxes(void **state)
 	struct record record = stop(), signal = signal_record();
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	record.stop.container.kind = signal.signal.container.kind = CONTAINER_KIND_SANDBOX;
 	record.stop.container.name = NULL;
 	assert_int_equal(table_row(&out, &record, false), 0);
@@ -322,7 +313,6 @@ static void test_signal_notes(void **state)
 {
 	struct record record = signal_record();
 
-	(void)state;
 	assert_cell(&record, " SIGTERM    ignored  ");
 	assert_cell(&record, " deaf\n");
 	record.signal.deaf = false;
@@ -355,7 +345,6 @@ static void test_hostile_names(void **state)
 		"\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(names); i++) {
 		struct record rows[] = {stop(), signal_record()};
 
@@ -387,7 +376,6 @@ static void test_colours(void **state)
 	struct record record = signal_record();
 	_cleanup_(buf_free) struct buf out = {};
 
-	(void)state;
 	assert_int_equal(table_row(&out, &record, true), 0);
 	assert_non_null(strstr(buf_str(&out), "\033[1;31mdeaf\033[0m\n"));
 	buf_reset(&out);
@@ -404,7 +392,6 @@ static void test_other_records(void **state)
 	_cleanup_(buf_free) struct buf out = {.limit = 100};
 	struct record record = stop();
 
-	(void)state;
 	for (int type = RECORD_NONE; type <= RECORD_LOST; type++) {
 		struct record other = {.type = (enum record_type)type};
 

@@ -36,10 +36,6 @@ static void on_container(void *userdata, const struct meta_container *container)
 static void on_done(void *userdata, enum meta_source source, const char *key,
 		    enum meta_result result)
 {
-	(void)userdata;
-	(void)source;
-	(void)key;
-	(void)result;
 }
 
 static void tell_failed(const struct describe *d, enum meta_source source)

@@ -20,7 +20,6 @@ static const char *take_wait(uint64_t *ret, const char *value)
 
 const char *config_take_shutdown_mode(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	c->shutdown.off = strcmp(value, "off") == 0;
 	if (c->shutdown.off || shutdown_mode_parse(value, &c->shutdown.mode) == 0)
 		return NULL;
@@ -29,38 +28,32 @@ const char *config_take_shutdown_mode(struct config *c, const char *value, size_
 
 const char *config_take_shutdown_kubelet(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	c->shutdown.kubelet_config = value;
 	return sources_want_path(value);
 }
 
 const char *config_take_shutdown_version(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return options_take_kubernetes(value, &c->shutdown.kubelet_minor);
 }
 
 const char *config_take_shutdown_extra(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_wait(&c->shutdown.extra_ns, value);
 }
 
 const char *config_take_overdue_slack(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_wait(&c->shutdown.overdue_slack_ns, value);
 }
 
 const char *config_take_status_wait(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_wait(&c->shutdown.status_wait_ns, value);
 }
 
 const char *config_take_deaf_grace(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	if (strcmp(value, "off") == 0) {
 		c->shutdown.deaf_grace_ns = 0;
 		return NULL;

@@ -27,7 +27,6 @@ const char *config_take_name_wait(struct config *c, const char *value, size_t in
 {
 	uint64_t ns;
 
-	(void)index;
 	if (duration_parse(value, &ns) < 0 || !ns || ns > WAIT_MAX)
 		return "a duration like 250ms, above 0 and at most 30s";
 	c->options.engine.name_wait_ns = ns;
@@ -36,25 +35,21 @@ const char *config_take_name_wait(struct config *c, const char *value, size_t in
 
 const char *config_take_docker_root(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_path(&c->options.sources.docker_root, value);
 }
 
 const char *config_take_podman_root(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_path(&c->options.sources.podman_root, value);
 }
 
 const char *config_take_containerd_state(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_path(&c->options.sources.containerd_state, value);
 }
 
 const char *config_take_cri_endpoint(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	c->options.sources.cri_endpoint = value;
 	return sources_want_endpoint(value);
 }

@@ -60,7 +60,6 @@ static const char *take_bool(bool *ret, const char *value)
 
 const char *config_take_node_name(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	if (!*value || strlen(value) > NODE_NAME_MAX || !is_clean(value) || strchr(value, ' '))
 		return "a name of 1 to 253 characters";
 	c->node_name = c->options.node_name = value;
@@ -77,7 +76,6 @@ const char *config_take_log_level(struct config *c, const char *value, size_t in
 		{"warn", LOG_WARNING}, {"error", LOG_ERR},
 	};
 
-	(void)index;
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
 		if (strcmp(value, levels[i].name) != 0)
 			continue;
@@ -90,7 +88,6 @@ const char *config_take_log_level(struct config *c, const char *value, size_t in
 
 const char *config_take_log_format(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	if (strcmp(value, "logfmt") != 0 && strcmp(value, "json") != 0)
 		return "logfmt or json";
 	c->log_json = value[0] == 'j';
@@ -120,7 +117,6 @@ const char *config_take_telemetry_path(struct config *c, const char *value, size
 {
 	static const char *const taken[] = {"/", "/healthz", "/readyz"};
 
-	(void)index;
 	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
 		if (strcmp(value, taken[i]) == 0)
 			return "a path other than /, /healthz and /readyz";
@@ -132,7 +128,6 @@ const char *config_take_telemetry_path(struct config *c, const char *value, size
 
 const char *config_take_web_config(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	if (!*value || !is_clean(value))
 		return "the path of a file";
 	c->web_config_file = value;
@@ -141,25 +136,21 @@ const char *config_take_web_config(struct config *c, const char *value, size_t i
 
 const char *config_take_insecure(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_bool(&c->web_insecure, value);
 }
 
 const char *config_take_scope(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return options_take(&c->options, "scope", value);
 }
 
 const char *config_take_grace(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return options_take(&c->options, "assume-grace", value);
 }
 
 const char *config_take_hierarchy(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	if (!is_clean(value))
 		return "a name";
 	return options_take(&c->options, "hierarchy", value);
@@ -185,13 +176,11 @@ const char *config_take_roots(struct config *c, const char *value, size_t index)
 
 const char *config_take_ring_size(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return options_take(&c->options, "ring-size", value);
 }
 
 const char *config_take_log_directory(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_path(&c->options.log_dir, value);
 }
 
@@ -200,20 +189,17 @@ const char *config_take_names(struct config *c, const char *value, size_t index)
 	bool enabled = !c->options.no_names;
 	const char *wants = take_bool(&enabled, value);
 
-	(void)index;
 	c->options.no_names = !enabled;
 	return wants;
 }
 
 const char *config_take_stdout(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_bool(&c->sink_stdout, value);
 }
 
 const char *config_take_control_socket(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	c->control_socket = value;
 	if (strcmp(value, "none") == 0 || (value[0] == '/' && strlen(value) < SOCKET_PATH_SIZE))
 		return NULL;
@@ -222,7 +208,6 @@ const char *config_take_control_socket(struct config *c, const char *value, size
 
 const char *config_take_checkpoint_file(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	c->checkpoint_file = "none";
 	if (!value[0] || strcmp(value, "none") == 0)
 		return NULL;
@@ -231,7 +216,6 @@ const char *config_take_checkpoint_file(struct config *c, const char *value, siz
 
 const char *config_take_file(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_path(&c->sink_file, value);
 }
 
@@ -239,7 +223,6 @@ const char *config_take_journal(struct config *c, const char *value, size_t inde
 {
 	bool on;
 
-	(void)index;
 	if (strcmp(value, "auto") == 0)
 		c->sink_journal = CONFIG_JOURNAL_AUTO;
 	else if (!take_bool(&on, value))
@@ -251,7 +234,6 @@ const char *config_take_journal(struct config *c, const char *value, size_t inde
 
 const char *config_take_signals(struct config *c, const char *value, size_t index)
 {
-	(void)index;
 	return take_bool(&c->sink_signals, value);
 }
 
@@ -273,7 +255,6 @@ const char *config_take_max_series(struct config *c, const char *value, size_t i
 	size_t n = strspn(value, "0123456789");
 	uint32_t number;
 
-	(void)index;
 	if (value[n] || !parse_whole(value, n, &number) || number < MAX_SERIES_MIN ||
 	    number > MAX_SERIES_MAX)
 		return "a number from 500 to 50000";
@@ -285,7 +266,6 @@ const char *config_take_max_age(struct config *c, const char *value, size_t inde
 {
 	uint64_t ns;
 
-	(void)index;
 	if (duration_parse(value, &ns) < 0 || !ns)
 		return WANT_DURATION;
 	c->max_age_ns = ns;
@@ -323,7 +303,6 @@ const char *config_take_budget(struct config *c, const char *value, size_t index
 {
 	uint32_t ppm = 0;
 
-	(void)index;
 	if (strcmp(value, "off") != 0 && !parse_share(value, &ppm))
 		return WANT_SHARE;
 	c->budget_ppm = ppm;

@@ -295,7 +295,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	uint64_t next = SECOND_US - WINDOW_US, now_ns = clock_boot_ns();
 	int r;
 
-	(void)usec;
 	if (c->opened_ns) {
 		close_window(c, now_ns);
 		sample(c, now_ns);

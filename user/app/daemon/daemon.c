@@ -115,7 +115,6 @@ static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 	struct daemon *d = userdata;
 	int r;
 
-	(void)usec;
 	tally_look(&d->tally, d->manager);
 	tally_age(&d->tally);
 	if (d->inhibitor)

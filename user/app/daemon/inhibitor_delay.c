@@ -21,7 +21,6 @@ static void on_kubelet(void *userdata)
 
 static void on_config(void *userdata, size_t index)
 {
-	(void)index;
 	on_kubelet(userdata);
 }
 

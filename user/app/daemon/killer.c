@@ -67,7 +67,6 @@ static int on_slice(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct killer *k = userdata;
 
-	(void)usec;
 	run_slice(k);
 	return sd_event_source_set_enabled(source, k->n ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }

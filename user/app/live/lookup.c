@@ -92,8 +92,6 @@ static void on_container(void *userdata, const struct meta_container *container)
 static void on_done(void *userdata, enum meta_source source, const char *key,
 		    enum meta_result result)
 {
-	(void)source;
-	(void)result;
 	over(userdata, key);
 }
 

@@ -115,16 +115,12 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 {
 	struct manager *m = userdata;
 
-	(void)source;
-	(void)info;
 	m->hooks->reload(m->hooks->userdata);
 	return 0;
 }
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
-	(void)source;
-	(void)info;
 	manager_end(userdata, 0);
 	return 0;
 }

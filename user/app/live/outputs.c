@@ -60,8 +60,6 @@ static int on_output(sd_event_source *source, int fd, uint32_t revents, void *us
 {
 	struct manager *m = userdata;
 
-	(void)source;
-	(void)fd;
 	if (revents & (EPOLLERR | EPOLLHUP))
 		manager_end(m, 0);
 	return 0;

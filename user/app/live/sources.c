@@ -62,7 +62,6 @@ static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	int r = open_cri(userdata);
 
-	(void)usec;
 	if (r != -ENOENT)
 		return 0;
 	r = sd_event_source_set_time_relative(source, LOOK_AGAIN_US);

@@ -41,8 +41,6 @@ static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 	struct manager *m = userdata;
 	struct obs obs;
 
-	(void)source;
-	(void)usec;
 	if (m->paused) {
 		sd_event_source_set_time_relative(m->wake, PAUSED_US);
 		return sd_event_source_set_enabled(m->wake, SD_EVENT_ONESHOT);
@@ -216,7 +214,6 @@ static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 	struct manager *m = userdata;
 	int r;
 
-	(void)usec;
 	if (!m->paused) {
 		tell_clock(m);
 		timers_tell_lost(m, false);
@@ -229,8 +226,6 @@ static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 
 static int on_limit(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void)source;
-	(void)usec;
 	manager_end(userdata, 0);
 	return 0;
 }

@@ -304,7 +304,6 @@ static int on_shed(struct engine *e, const struct obs *obs)
 
 static int on_nothing(struct engine *e, const struct obs *obs)
 {
-	(void)obs;
 	e->stats.unexpected++;
 	return 0;
 }

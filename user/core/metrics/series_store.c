@@ -141,8 +141,6 @@ void series_store_sweep(struct series_store *store,
 
 static bool drop_all(void *userdata, struct labelset *set)
 {
-	(void)userdata;
-	(void)set;
 	return true;
 }
 

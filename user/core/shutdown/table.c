@@ -80,21 +80,17 @@ typedef int (*act_fn)(struct shutdown *sd, const struct shutdown_event *event);
 
 static int nothing(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)sd;
-	(void)event;
 	return 0;
 }
 
 static int unexpected(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->stats.unexpected++;
 	return 0;
 }
 
 static int ask(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->retry_ns = 0;
 	shutdown_do(sd, SHUTDOWN_TAKE_LOCK, 0, 0);
 	return 0;
@@ -102,7 +98,6 @@ static int ask(struct shutdown *sd, const struct shutdown_event *event)
 
 static int forget_retry(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->retry_ns = 0;
 	sd->backoff_ns = 0;
 	return 0;
@@ -110,7 +105,6 @@ static int forget_retry(struct shutdown *sd, const struct shutdown_event *event)
 
 static int taken(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->retry_ns = 0;
 	sd->taken_ns = sd->now_ns;
 	return 0;
@@ -120,7 +114,6 @@ static int refused(struct shutdown *sd, const struct shutdown_event *event)
 {
 	uint64_t next_ns = sd->backoff_ns ? 2 * sd->backoff_ns : BACKOFF_FIRST_NS;
 
-	(void)event;
 	sd->backoff_ns = next_ns < SHUTDOWN_BACKOFF_MAX_NS ? next_ns : SHUTDOWN_BACKOFF_MAX_NS;
 	sd->retry_ns = shutdown_sum(sd->now_ns, sd->backoff_ns);
 	return 0;
@@ -189,7 +182,6 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 
 static int over(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->stats.cancelled++;
 	sd->cancelled_ns = sd->now_ns;
 	shutdown_tell_plain(sd, SHUTDOWN_TOLD_CANCELLED);
@@ -262,7 +254,6 @@ static int note_listed(struct shutdown *sd, const struct shutdown_event *event)
 
 static int flush(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->flush_ns = sd->now_ns;
 	sd->flushed = false;
 	shutdown_do(sd, SHUTDOWN_FLUSH, 0, shutdown_flush_end(sd));
@@ -271,14 +262,12 @@ static int flush(struct shutdown *sd, const struct shutdown_event *event)
 
 static int flushed(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->flushed = true;
 	return 0;
 }
 
 static int drop(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	sd->stats.released++;
 	sd->done_ns = shutdown_counted(sd);
 	shutdown_do(sd, SHUTDOWN_DROP_LOCK, 0, 0);
@@ -287,7 +276,6 @@ static int drop(struct shutdown *sd, const struct shutdown_event *event)
 
 static int ended(struct shutdown *sd, const struct shutdown_event *event)
 {
-	(void)event;
 	shutdown_tell_plain(sd, SHUTDOWN_TOLD_ENDED);
 	return 0;
 }

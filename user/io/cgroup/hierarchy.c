@@ -216,7 +216,6 @@ static bool shows_root(void *userdata, const char *mount_point)
 {
 	struct stat st;
 
-	(void)userdata;
 	return stat(mount_point, &st) == 0 && st.st_ino == ROOT_INODE;
 }
 

@@ -366,8 +366,6 @@ static int read_key(struct cgfs *cgfs, const char *path, const char *file, const
 
 static int found_one(void *userdata, const struct cgfs_batch *batch)
 {
-	(void)userdata;
-	(void)batch;
 	return -ECANCELED;
 }
 

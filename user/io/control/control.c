@@ -146,9 +146,6 @@ static int on_conn(sd_event_source *source, int fd, uint32_t events, void *userd
 {
 	struct conn *conn = userdata;
 
-	(void)source;
-	(void)fd;
-	(void)events;
 	if (conn->reply.len)
 		conn_write(conn);
 	else
@@ -160,8 +157,6 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct conn *conn = userdata;
 
-	(void)source;
-	(void)usec;
 	conn->control->stats.failed++;
 	conn_close(conn);
 	return 0;
@@ -237,8 +232,6 @@ static int on_resume(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct control *control = userdata;
 
-	(void)source;
-	(void)usec;
 	return sd_event_source_set_enabled(control->listener, SD_EVENT_ON);
 }
 
@@ -259,8 +252,6 @@ static int on_client(sd_event_source *source, int listener, uint32_t events, voi
 	struct control *control = userdata;
 	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	(void)source;
-	(void)events;
 	if (fd >= 0)
 		admit(control, fd);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)

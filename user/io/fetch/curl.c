@@ -85,7 +85,6 @@ static int on_again(sd_event_source *source, void *userdata)
 	struct curl *curl = userdata;
 	struct curl_watch *socket = curl->watches;
 
-	(void)source;
 	while (socket && !socket->again)
 		socket = socket->next;
 	if (!socket)
@@ -102,7 +101,6 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 		   (events & EPOLLOUT ? CURL_CSELECT_OUT : 0);
 	struct curl_watch *socket = userdata;
 
-	(void)source;
 	/* 0: it looks for itself what is wrong. */
 	socket->again = false;
 	act_on(socket->curl, fd, what);
@@ -145,7 +143,6 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *userdata, voi
 	uint32_t events =
 		(what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
 
-	(void)easy;
 	if (what == CURL_POLL_REMOVE) {
 		forget(socket);
 		curl->multi_assign(curl->multi, fd, NULL);
@@ -158,8 +155,6 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *userdata, voi
 
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void)source;
-	(void)usec;
 	act_on(userdata, CURL_SOCKET_TIMEOUT, 0);
 	return 0;
 }
@@ -168,7 +163,6 @@ static int on_timer(CURLM *multi, long timeout_ms, void *userdata)
 {
 	struct curl *curl = userdata;
 
-	(void)multi;
 	if (timeout_ms < 0)
 		return sd_event_source_set_enabled(curl->timer, SD_EVENT_OFF) < 0 ? -1 : 0;
 	if (sd_event_source_set_time_relative(curl->timer, (uint64_t)timeout_ms * 1000) < 0)

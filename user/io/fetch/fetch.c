@@ -122,8 +122,6 @@ static curl_socket_t open_none(void *userdata, curlsocktype purpose, struct curl
 {
 	struct fetch_call *call = userdata;
 
-	(void)purpose;
-	(void)address;
 	call->unconnected = true;
 	return CURL_SOCKET_BAD;
 }
@@ -203,8 +201,6 @@ static int refuse_resolver(void *resolver, void *reserved, void *userdata)
 {
 	struct fetch_call *call = userdata;
 
-	(void)resolver;
-	(void)reserved;
 	return call->name != NULL;
 }
 
@@ -212,8 +208,6 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct fetch_call *call = userdata;
 
-	(void)source;
-	(void)usec;
 	snprintf(call->answer.trouble, sizeof(call->answer.trouble),
 		 "the address of %.80s is unknown: the name servers do not answer", call->name);
 	fail_call(call, -EHOSTUNREACH);
@@ -300,7 +294,6 @@ static size_t on_header(char *line, size_t one, size_t len, void *userdata)
 	struct fetch_call *call = userdata;
 	int r;
 
-	(void)one;
 	if (call->host)
 		call->host->is_open = true;
 	note_progress(call);
@@ -322,7 +315,6 @@ static size_t on_body(char *bytes, size_t one, size_t len, void *userdata)
 	struct fetch_answer *answer = &call->answer;
 	int r;
 
-	(void)one;
 	note_progress(call);
 	r = fetch_answer_count(answer, len);
 	if (r < 0)
@@ -575,7 +567,6 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *userdata)
 	struct fetch_call *call = userdata;
 	uint64_t silent_ns = clock_monotonic_ns() - call->last_ns, left_ns;
 
-	(void)usec;
 	if (silent_ns >= call->idle_timeout_ns) {
 		call->answer.error = -ETIMEDOUT;
 		end_call(call);
@@ -630,7 +621,6 @@ static int on_work(sd_event_source *source, void *userdata)
 	struct fetch *f = userdata;
 	struct fetch_call *call;
 
-	(void)source;
 	while ((call = first_in(f, FETCH_DROPPED)))
 		fetch_cancel(call);
 	for (call = f->first; call; call = call->next)

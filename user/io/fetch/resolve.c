@@ -172,9 +172,6 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	struct entry *e = userdata;
 	ssize_t n = recv(e->child.fd, &answer, sizeof(answer), MSG_DONTWAIT);
 
-	(void)source;
-	(void)fd;
-	(void)events;
 	waitpid(e->child.pid, NULL, WNOHANG);
 	if (n == (ssize_t)sizeof(answer) && answer.n <= RESOLVE_ADDRESSES)
 		take_answer(e, &answer);
@@ -189,8 +186,6 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct entry *e = userdata;
 
-	(void)source;
-	(void)usec;
 	kill(e->child.pid, SIGKILL);
 	return 0;
 }

@@ -138,8 +138,6 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *us
 	bool stale = false;
 	ssize_t n;
 
-	(void)source;
-	(void)revents;
 	while ((n = read(fd, buf.bytes, sizeof(buf.bytes))) > 0)
 		for (char *at = buf.bytes; at < buf.bytes + n;) {
 			const struct inotify_event *e = (const void *)at;

@@ -109,7 +109,6 @@ static _Noreturn void serve(void)
 
 static void run(void *userdata, bool confined)
 {
-	(void)userdata;
 	/* A courtesy, which a service manager may forbid. */
 	setpriority(PRIO_PROCESS, 0, NICENESS);
 	if (!confined)

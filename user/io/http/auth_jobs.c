@@ -135,8 +135,6 @@ static int on_child(sd_event_source *source, int fd, uint32_t events, void *user
 	char answer;
 	ssize_t n = recv(fd, &answer, 1, MSG_DONTWAIT);
 
-	(void)source;
-	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n == 1 && answer == WEBAUTH_READY && !jobs->ready)

@@ -88,8 +88,6 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *use
 {
 	struct web_listeners *listeners = ((struct web_listener *)userdata)->all;
 
-	(void)source;
-	(void)events;
 	listeners->ready(listeners->userdata, fd);
 	return 0;
 }

@@ -377,8 +377,6 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *handle,
 	unsigned int status;
 	uint64_t began_ns;
 
-	(void)version;
-	(void)upload;
 	/* One that was closed while its password was checked would wait for an answer for ever. */
 	if (!conn || conn->phase == WEB_CLOSING)
 		return MHD_NO;
@@ -402,7 +400,6 @@ static void *on_request_begins(void *userdata, const char *uri, struct MHD_Conne
 	struct web *web = userdata;
 	struct web_conn *conn = conn_of(web, handle);
 
-	(void)uri;
 	if (conn && conn->phase == WEB_IDLE)
 		enter(web, conn, WEB_RECEIVING);
 	return NULL;
@@ -415,8 +412,6 @@ static void on_request_ends(void *userdata, struct MHD_Connection *handle, void 
 	struct web_conn *conn = conn_of(web, handle);
 	char byte;
 
-	(void)request;
-	(void)code;
 	if (!conn)
 		return;
 	release_body(web, conn);
@@ -468,9 +463,6 @@ static void turn(struct web *web)
 
 static int on_ready(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	begin_turn(userdata);
 	turn(userdata);
 	return 0;
@@ -478,7 +470,6 @@ static int on_ready(sd_event_source *source, int fd, uint32_t events, void *user
 
 static int on_more(sd_event_source *source, void *userdata)
 {
-	(void)source;
 	begin_turn(userdata);
 	turn(userdata);
 	return 0;
@@ -488,8 +479,6 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct web *web = userdata;
 
-	(void)source;
-	(void)usec;
 	begin_turn(web);
 	if (web->listeners.paused && web->listeners.paused_until_ns <= now_of(web))
 		web_listen_resume(&web->listeners);
@@ -557,8 +546,6 @@ static void on_verdict(void *userdata)
 /* A path is compared as it was sent: escapes could only hide a NUL in it. */
 static size_t leave_escapes(void *userdata, struct MHD_Connection *handle, char *text)
 {
-	(void)userdata;
-	(void)handle;
 	return strlen(text);
 }
 

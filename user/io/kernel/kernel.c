@@ -82,7 +82,6 @@ static void (*debug_fn)(const char *format, va_list args);
 
 static int print_debug(enum libbpf_print_level level, const char *format, va_list args)
 {
-	(void)level;
 	debug_fn(format, args);
 	return 0;
 }

@@ -73,8 +73,6 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct ring *ring = userdata;
 
-	(void)source;
-	(void)usec;
 	if (read_batch(ring))
 		ring->idle_ticks = 0;
 	else if (ring->idle_ticks < IDLE_AFTER)
@@ -87,9 +85,6 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 	struct ring *ring = userdata;
 	bool was_idle = ring->idle_ticks >= IDLE_AFTER;
 
-	(void)source;
-	(void)fd;
-	(void)revents;
 	if (!read_batch(ring))
 		return 0;
 	ring->idle_ticks = 0;

@@ -128,8 +128,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct delaykeep *k = userdata;
 
-	(void)source;
-	(void)usec;
 	k->looks -= k->looks > 0;
 	k->looked++;
 	k->delay_ns = k->delay_ns > DELAY_MAX_NS / 2 ? DELAY_MAX_NS : 2 * k->delay_ns;

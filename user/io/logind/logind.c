@@ -300,7 +300,6 @@ static int add_inhibit(struct logind *l, sd_bus_message *m)
 
 static int add_reload(struct logind *l, sd_bus_message *m)
 {
-	(void)l;
 	return sd_bus_message_append(m, "ssi", "systemd-logind.service", "main", SIGHUP);
 }
 
@@ -440,7 +439,6 @@ static int on_holders(struct logind *l, sd_bus_message *m)
 
 static int on_reloaded(struct logind *l, sd_bus_message *m)
 {
-	(void)m;
 	l->sink.reloaded(l->sink.userdata, NULL);
 	return 0;
 }
@@ -492,7 +490,6 @@ static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	enum logind_call call = call_of(l, sd_bus_get_current_slot(l->bus));
 	bool again;
 
-	(void)ret_error;
 	if (call == LOGIND_CALL_COUNT)
 		return 0;
 	again = l->calls[call].again;
@@ -549,7 +546,6 @@ static int on_signal(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	const char *sender = sd_bus_message_get_sender(m), *action;
 	bool begins;
 
-	(void)ret_error;
 	if (!l->owner || !sender || strcmp(sender, l->owner) != 0) {
 		l->counts.foreign++;
 	} else if (logind_read_signal(m, &begins, &action) < 0) {
@@ -567,7 +563,6 @@ static int on_owner(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	struct logind *l = userdata;
 	const char *sender = sd_bus_message_get_sender(m), *name, *old, *owner;
 
-	(void)ret_error;
 	if (!sender || strcmp(sender, BUS_NAME) != 0 ||
 	    sd_bus_message_read(m, "sss", &name, &old, &owner) <= 0 || strcmp(name, NAME) != 0)
 		return 0;
@@ -582,8 +577,6 @@ static int on_owner(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 
 static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	(void)m;
-	(void)ret_error;
 	lose_bus(userdata, "the bus has closed the connection");
 	return 0;
 }
@@ -657,8 +650,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	uint64_t now_ns = clock_boot_ns();
 	bool due = l->retry_ns && now_ns >= l->retry_ns;
 
-	(void)source;
-	(void)usec;
 	if (due)
 		l->retry_ns = 0;
 	if (due && !l->bus)

@@ -39,8 +39,6 @@ static void *arena_alloc(void *userdata, size_t size)
 
 static void arena_free(void *userdata, void *memory)
 {
-	(void)userdata;
-	(void)memory;
 }
 
 void cri_arena_start(struct cri_arena *arena)

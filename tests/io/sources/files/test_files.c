@@ -492,7 +492,6 @@ static void test_lies(void **state)
 		{TASKS, META_CONTAINERD, true, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(places); i++) {
 		for (enum lie kind = TRUTH; kind <= NOTHING; kind++) {
 			bool no_dir = kind == BIG || kind == GARBAGE || kind == EMPTY;
@@ -548,7 +547,6 @@ static void test_off(void **state)
 	struct podsrc_state fares;
 	struct meta_container got;
 
-	(void)state;
 	assert_int_equal(podsrc_files_new(&none, &src), 0);
 	assert_int_equal(podsrc_files_find(src, ID1, CGPATH_RT_UNKNOWN, &got), META_ABSENT);
 	podsrc_files_get_state(src, META_PODMAN, &fares);

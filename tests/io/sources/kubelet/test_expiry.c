@@ -90,7 +90,6 @@ static void test_tokens(void **state)
 	static char longest[65537];
 	char token[JWTGEN_SIZE], text[JWTGEN_SIZE + 8];
 
-	(void)state;
 	jwtgen_life(ISSUED, END, token);
 	check_token(token, strlen(token), END);
 	snprintf(text, sizeof(text), " \n%s\r\n", token);
@@ -126,7 +125,6 @@ static void test_certificates(void **state)
 	char both[2048], token[JWTGEN_SIZE];
 	struct credential got;
 
-	(void)state;
 	check_client(old, sizeof(old) - 1, OLD_END);
 	/* The kubelet writes the key behind it; others, before. */
 	snprintf(both, sizeof(both),
@@ -168,7 +166,6 @@ static void test_fifo(void **state)
 	struct podsrc_kubelet_why why;
 	struct credential got;
 
-	(void)state;
 	unlink(kubescene_token);
 	assert_int_equal(mkfifo(kubescene_token, 0600), 0);
 	assert_int_equal(podsrc_kubelet_credential(&options, &got, &why), -EINVAL);
@@ -213,7 +210,6 @@ static void test_shown(void **state)
 	struct credential got;
 	time_t now = time(NULL);
 
-	(void)state;
 	if (!tlsc_can())
 		return;
 	cert = tlsc_read("client.crt");

@@ -62,7 +62,6 @@ static void test_names(void **state)
 {
 	struct podsrc_logs_name got;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(names); i++) {
 		print_message("# name %zu\n", i);
 		if (names[i].container)
@@ -255,7 +254,6 @@ static void test_instead(void **state)
 	static const char *const places[] = {"pods", "pods/default_web-0_" UID1, "containers",
 					     "containers/web-0_default_main-" ID1 ".log"};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(places); i++) {
 		for (int kind = 0; kind < 5; kind++) {
 			bool pods = i < 2, whole = i % 2 == 0;

@@ -64,27 +64,18 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 
 static void on_nothing(void *userdata)
 {
-	(void)userdata;
 }
 
 static void on_refused(void *userdata, const char *error, const char *text)
 {
-	(void)userdata;
-	(void)error;
-	(void)text;
 }
 
 static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 {
-	(void)userdata;
-	(void)limit_ns;
-	(void)action;
 }
 
 static void on_reloaded(void *userdata, const char *error)
 {
-	(void)userdata;
-	(void)error;
 }
 
 static int open_logind(sd_event *event, struct asking *a)

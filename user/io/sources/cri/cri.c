@@ -252,8 +252,6 @@ static void look_at_socket(struct podsrc_cri *cri)
 /* What it says does not matter: that it cannot be asked has ended the session already. */
 static void on_probe(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
 {
-	(void)call;
-	(void)answer;
 }
 
 /* Asks whether the runtime is still there. */
@@ -268,8 +266,6 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct podsrc_cri *cri = userdata;
 
-	(void)source;
-	(void)usec;
 	if (cri->phase == PHASE_OFF || cri->phase == PHASE_DOWN) {
 		begin(cri);
 		return 0;

@@ -121,7 +121,6 @@ static int on_slice(sd_event_source *source, void *userdata)
 	size_t at = 0;
 	ssize_t n = 0;
 
-	(void)source;
 	/* The sink may stop the stream: then the bytes are gone. */
 	while (at < stream->bytes.len && (at == 0 || clock_boot_ns() < until_ns)) {
 		n = take_first(stream, stream->bytes.data + at, stream->bytes.len - at);
@@ -144,8 +143,6 @@ static int on_slice(sd_event_source *source, void *userdata)
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void)source;
-	(void)usec;
 	request(userdata);
 	return 0;
 }

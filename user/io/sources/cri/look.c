@@ -361,7 +361,6 @@ static int on_slice(sd_event_source *source, void *userdata)
 	struct list *list = &l->list;
 	uint64_t now_ns = clock_boot_ns(), began_ns = clock_thread_ns();
 
-	(void)source;
 	doom_slice(l, now_ns + PODSRC_CRI_SLICE_NS);
 	if (list->active && (list->body.data || list->finishing)) {
 		list_slice(l, now_ns + PODSRC_CRI_SLICE_NS);
@@ -618,8 +617,6 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct podsrc_cri_look *l = userdata;
 
-	(void)source;
-	(void)usec;
 	l->pace_ns = 0;
 	start_again(l, clock_boot_ns());
 	pump(l);

@@ -389,7 +389,6 @@ static int on_work(sd_event_source *source, void *userdata)
 	uint64_t end_ns = clock_monotonic_ns() + SLICE_NS;
 	int r;
 
-	(void)source;
 	if (k->comparing) {
 		compare(k);
 		return 0;
@@ -527,8 +526,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct podsrc_kubelet *k = userdata;
 
-	(void)source;
-	(void)usec;
 	if (is_busy(k))
 		return 0;
 	k->questions++;

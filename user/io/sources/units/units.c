@@ -275,7 +275,6 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	const sd_bus_error *error = sd_bus_message_get_error(m);
 	struct unitfacts facts;
 
-	(void)ret_error;
 	if (error && is_lost(error)) {
 		drop_for(u, error);
 		return 0;
@@ -364,7 +363,6 @@ static int on_version(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 	struct podsrc_units *u = userdata;
 	const char *version = read_greeting(u, m);
 
-	(void)ret_error;
 	if (version)
 		set_text(u, "systemd ", version);
 	return 0;
@@ -376,7 +374,6 @@ static int on_root(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	struct podsrc_units *u = userdata;
 	const char *root = read_greeting(u, m);
 
-	(void)ret_error;
 	if (!root)
 		return 0;
 	u->root = strdup(root);
@@ -406,7 +403,6 @@ static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_er
 	struct unit *unit = object ? units_by_object(&u->table, object) : NULL;
 	struct unitfacts facts;
 
-	(void)ret_error;
 	if (!unit || !is_from_systemd(u, m) || sd_bus_message_read(m, "s", &interface) <= 0 ||
 	    units_read_facts(m, &facts) < 0)
 		return 0;
@@ -425,7 +421,6 @@ static int on_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 	const char *name, *object;
 	struct unit *unit;
 
-	(void)ret_error;
 	if (u->reloading || !is_from_systemd(u, m) ||
 	    sd_bus_message_read(m, "so", &name, &object) <= 0)
 		return 0;
@@ -441,7 +436,6 @@ static int on_reloading(sd_bus_message *m, void *userdata, sd_bus_error *ret_err
 	struct podsrc_units *u = userdata;
 	int begins;
 
-	(void)ret_error;
 	if (!is_from_systemd(u, m) || sd_bus_message_read(m, "b", &begins) <= 0)
 		return 0;
 	u->reloading = begins;
@@ -454,16 +448,12 @@ static int on_reloading(sd_bus_message *m, void *userdata, sd_bus_error *ret_err
 
 static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	(void)m;
-	(void)ret_error;
 	units_drop(userdata, "it has closed the connection");
 	return 0;
 }
 
 static int on_owner(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	(void)m;
-	(void)ret_error;
 	units_drop(userdata, "systemd has left the bus or is new on it");
 	return 0;
 }
@@ -566,8 +556,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct podsrc_units *u = userdata;
 
-	(void)source;
-	(void)usec;
 	if (!u->bus)
 		connect_bus(u);
 	else
