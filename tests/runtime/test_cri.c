@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/time.h"
+
 #define GRACE_S 2
 
 static struct runtime_pods pods;
@@ -28,7 +30,8 @@ struct scene {
 	const char *expected; /* of the container's record, beside its names */
 };
 
-static void play(const struct scene *scene)
+/* Its container's record. */
+static const json_t *play(const struct scene *scene)
 {
 	struct runtime_pod pod = {.namespace_ = "shop",
 				  .name = scene->pod,
@@ -36,6 +39,7 @@ static void play(const struct scene *scene)
 				  .grace_s = GRACE_S};
 	struct runtime_container container = {
 		.name = "main", .image = scene->image, .args = BOX_ARGV(scene->behaviour)};
+	const json_t *rec;
 	char names[1024];
 
 	runtime_pods_need(&pods);
@@ -48,7 +52,8 @@ static void play(const struct scene *scene)
 		 "'container':{'id':'%s','name':'main','runtime':'containerd','kind':'container'},"
 		 "'stop_signal':{'sender':{'kind':'runtime','comm':'%s'}}}",
 		 pod.name, pod.uid, container.id, pod.handler);
-	judge_match(runtime_stage_stopped(&pods.stage, container.id, names), scene->expected);
+	rec = runtime_stage_stopped(&pods.stage, container.id, names);
+	judge_match(rec, scene->expected);
 	snprintf(names, sizeof(names),
 		 "{'pod':{'namespace':'shop','name':'%s','uid':'%s'},"
 		 "'container':{'id':'%s','runtime':'containerd','kind':'sandbox'},"
@@ -56,6 +61,21 @@ static void play(const struct scene *scene)
 		 "'kill_signal':{'sender':{'kind':'runtime','comm':'%s'}}}",
 		 pod.name, pod.uid, pod.id, pod.handler);
 	runtime_stage_stopped(&pods.stage, pod.id, names);
+	return rec;
+}
+
+/*
+ * A busy machine gets the SIGKILL done some time after the period. Where no source provides
+ * deletions, a stop that outlives its pod's period by more than a tenth may have been given a
+ * longer one by its deletion: the period is unknown.
+ */
+static void judge_period(const json_t *rec)
+{
+	int64_t after = jrec_int(rec, "kill_signal.at_boot_ns", 0) -
+			jrec_int(rec, "stop_signal.at_boot_ns", 0);
+
+	judge_match(rec, after > GRACE_S * NS_PER_S * 11 / 10 ? "{'grace':null}"
+							      : "{'grace':{'seconds':2}}");
 }
 
 static void runc_good(void **state)
@@ -69,12 +89,11 @@ static void runc_good(void **state)
 
 static void runc_deaf(void **state)
 {
-	play(&(struct scene){
+	judge_period(play(&(struct scene){
 		"deaf", "runc", RUNTIME_IMAGE, "deaf",
 		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
-		"'grace':{'seconds':2},"
 		"'stop_signal':{'number':15,'result':'ignored'},"
-		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'runc'}}}"});
+		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'runc'}}}"}));
 }
 
 static void crun_good(void **state)
@@ -88,12 +107,11 @@ static void crun_good(void **state)
 
 static void crun_deaf(void **state)
 {
-	play(&(struct scene){
+	judge_period(play(&(struct scene){
 		"deaf-crun", "crun", RUNTIME_IMAGE, "deaf",
 		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
-		"'grace':{'seconds':2},"
 		"'stop_signal':{'number':15,'result':'ignored'},"
-		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'crun'}}}"});
+		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'crun'}}}"}));
 }
 
 static void image_signal(void **state)
