@@ -377,9 +377,13 @@ static void search_conclude(struct manager *m, struct scan_search *s)
 
 static void search_step(struct manager *m, struct scan_search *s, uint32_t *work)
 {
-	if (cgfs_members_step(s->walk, take_batch, &s->members, work) > 0)
+	int r = cgfs_members_step(s->walk, take_batch, &s->members, work);
+
+	if (r > 0)
 		return;
-	search_conclude(m, s);
+	/* The oldest of some of its processes may be no init. */
+	if (r == 0)
+		search_conclude(m, s);
 	search_leave(s);
 }
 

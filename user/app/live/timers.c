@@ -146,19 +146,19 @@ static void tell_gone(struct manager *m, const struct sweep *sweep, size_t i)
 	kern_watch_delete(m->kern, obs.empty.id);
 }
 
-/* Which cgroups the losses were about. False: what is gone has to be looked for again. */
-static bool tell_losses(struct manager *m)
+/* Which cgroups the losses were about. False: some have to be looked for again; final: there is no
+ * later time for that. */
+static bool tell_losses(struct manager *m, bool final)
 {
 	struct sweep sweep = {};
-	bool all;
+	bool all = kern_watch_each(m->kern, take_losses, &sweep) >= 0, drained;
 
-	kern_watch_each(m->kern, take_losses, &sweep);
 	for (size_t i = 0; i < sweep.n; i++)
 		if (!sweep.swept[i].gone && is_news(m, sweep.lost_of + i))
 			tell_counts(m, &sweep, i);
 	/* What was recorded of a cgroup that is gone by now is in the ring. */
-	all = ring_drain(m->ring);
-	for (size_t i = 0; all && i < sweep.n; i++)
+	drained = ring_drain(m->ring) || final;
+	for (size_t i = 0; drained && i < sweep.n; i++)
 		if (sweep.swept[i].gone)
 			tell_gone(m, &sweep, i);
 	if (sweep.n)
@@ -167,7 +167,7 @@ static bool tell_losses(struct manager *m)
 	free(m->told.lost_of);
 	m->told.lost_of = sweep.lost_of;
 	m->told.n_lost_of = sweep.n;
-	return all;
+	return all && drained;
 }
 
 static uint64_t sum_lost(const struct obs_lost *lost)
@@ -206,7 +206,7 @@ void timers_tell_lost(struct manager *m, bool final)
 	}
 	/* Counts are read ahead of the records; what was made before must not look later. */
 	if (m->told.sweep_due && (ring_drain(m->ring) || final))
-		m->told.sweep_due = !tell_losses(m);
+		m->told.sweep_due = !tell_losses(m, final);
 }
 
 static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
