@@ -167,6 +167,7 @@ void obsends_end(struct obs *obs)
 		END(obs->cgroup.path);
 		break;
 	case OBS_INIT:
+		make_bool(&obs->init.late);
 		end_proc(&obs->init.proc);
 		break;
 	case OBS_SIGNAL:
