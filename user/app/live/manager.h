@@ -31,7 +31,7 @@ struct manager_told {
 		uint64_t id, lost;
 	} * lost_of;
 	size_t n_lost_of;
-	bool sweep_due; /* records were lost, and not all is told that this was about */
+	bool sweep_due; /* records were lost, and some of their cgroups were not read since */
 };
 
 /* What the daemon adds to a live command; a NULL function is left out. */

@@ -32,8 +32,8 @@ static void start_take(struct stop *stop, const struct graced_proc *proc)
 }
 
 /*
- * Another process is init now. What the records of the last one's end would have said is told; its
- * exit is among the records that were lost by now.
+ * Another process is init now: reports the verdict of the last one, if that has none yet. The
+ * record of its exit is among those that were lost by now.
  */
 static void make_way(struct engine *e, struct stop *stop, uint64_t lost)
 {
@@ -125,9 +125,9 @@ static bool is_of_former(const struct stop *stop, const struct graced_proc *proc
 }
 
 /*
- * Who is called init without a record of its exec has been it all the time. False: it is not any
- * more, its end was told or is none of the container's, and this record is late. lost: as the
- * record says it, 0 if it does not.
+ * Takes the process that a signal's or an exit's record names as init. One that had no record of
+ * its exec has been the init all the time. False: the record is late; the process is no longer the
+ * init, and its verdict was reported. lost: the losses that the record states, 0 if it states none.
  */
 static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc *proc,
 		  uint64_t at_ns, uint64_t lost)
