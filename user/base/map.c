@@ -36,6 +36,13 @@ uint64_t map_key(const char *text)
 	return key ? key : 1;
 }
 
+uint64_t map_key_join(uint64_t first, uint64_t second)
+{
+	uint64_t key = mix(first, second);
+
+	return key ? key : 1;
+}
+
 void map_done(struct map *map)
 {
 	free(map->slots);

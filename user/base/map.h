@@ -20,6 +20,8 @@ struct map {
 /* A key for a text, never 0. Other texts may have the same key, by chance or on purpose: the value
  * has to contain the text it is for. */
 uint64_t map_key(const char *text);
+/* A key for two that belong together, of which each has its own; never 0. */
+uint64_t map_key_join(uint64_t first, uint64_t second);
 
 /* Frees the slots, not the values; the map is empty and usable afterwards. */
 void map_done(struct map *map);

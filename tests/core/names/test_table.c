@@ -181,6 +181,11 @@ static void test_ways(void **state)
 	assert_ptr_not_equal(podtab_unit(&tab, "c1"), podtab_container(&tab, "c1"));
 	assert_null(podtab_container(&tab, UID "/c1"));
 	assert_null(podtab_spec(&tab, UID, ""));
+	assert_ptr_equal(podtab_container_keyed(&tab, "c1", map_key("c1")),
+			 podtab_container(&tab, "c1"));
+	assert_ptr_equal(podtab_spec_keyed(&tab, UID, map_key(UID), "c1"),
+			 podtab_spec(&tab, UID, "c1"));
+	assert_null(podtab_container_keyed(&tab, "c2", map_key("c1")));
 	podtab_done(&tab);
 }
 

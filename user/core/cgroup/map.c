@@ -227,12 +227,16 @@ static uint32_t kind_of(const struct cgmap *map, const char *path, const struct 
  */
 static int index_container(struct cgmap *map, struct cgnode *node)
 {
-	uint64_t key = map_key(node->ident.container_id);
-	const struct cgnode *old = map_get(&map->containers, key);
+	const struct cgnode *old = map_get(&map->containers, node->container_key);
 
 	if (old && old->trust >= node->trust && strcmp(old->path, node->path) != 0)
 		return 0;
-	return map_put(&map->containers, key, node);
+	return map_put(&map->containers, node->container_key, node);
+}
+
+static uint64_t key_of_id(const char *container_id)
+{
+	return container_id[0] ? map_key(container_id) : 0;
 }
 
 /* Takes over path. */
@@ -246,6 +250,7 @@ static int identify(struct cgmap *map, struct cgnode *node, char *path, uint32_t
 	cgpath_parse(path, strlen(path), &node->ident);
 	node->trust = cgtrust_of(map->roots, path, delegated_level);
 	cgtrust_cut(node->trust, &node->ident);
+	node->container_key = key_of_id(node->ident.container_id);
 	node->kind = kind_of(map, path, &node->ident);
 	if (node->ident.pod_uid[0] && node->kind != GRACED_WATCH_BRANCH && !node->pod) {
 		r = pod_take(map, path, &node->ident, &node->pod);
@@ -364,13 +369,11 @@ int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret)
 void cgmap_remove(struct cgmap *map, uint64_t id)
 {
 	struct cgnode *node = map_remove(&map->nodes, id);
-	uint64_t key;
 
 	if (!node)
 		return;
-	key = map_key(node->ident.container_id);
-	if (node->ident.container_id[0] && map_get(&map->containers, key) == node)
-		map_remove(&map->containers, key);
+	if (map_get(&map->containers, node->container_key) == node)
+		map_remove(&map->containers, node->container_key);
 	cgnode_unref(map, node);
 }
 
@@ -399,5 +402,6 @@ int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container
 	node->ident.kind = CGPATH_CONTAINER_OUTSIDE;
 	node->ident.runtime = runtime;
 	strcpy(node->ident.container_id, container_id);
+	node->container_key = key_of_id(container_id);
 	return index_container(map, node);
 }

@@ -31,7 +31,7 @@ LIST_HEAD(cgnode_list, cgnode);
  */
 struct pod {
 	unsigned refs;
-	uint64_t key;	  /* hash of uid, the index */
+	uint64_t key;	  /* map_key() of uid, the index */
 	struct pod *next; /* of the same uid below another root */
 	char *root;	  /* path above the kubelet's own part; "" at the top */
 	bool is_double;	  /* another had a shorter root, or was there before */
@@ -64,7 +64,8 @@ struct cgnode {
 	uint32_t delegated_level; /* as core/cgroup/trust has it */
 	uint32_t units;		  /* enum cgnode_units */
 	struct cgpath ident;
-	struct pod *pod; /* NULL: in none */
+	uint64_t container_key; /* map_key() of its container's id; 0: it has none */
+	struct pod *pod;	/* NULL: in none */
 	LIST_ENTRY(cgnode) in_pod;
 	bool populated;	 /* in a pod: by the kernel's last event a process may be in it */
 	bool entered;	 /* a pod's own: a container was in it */

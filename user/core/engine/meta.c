@@ -42,7 +42,7 @@ struct podtab_pod *engine_pod_meta(const struct engine *e, const struct cgnode *
 {
 	const struct pod *pod = node ? cgmap_pod_of(&e->map, node) : NULL;
 
-	return pod ? podtab_pod(&e->names, pod->uid) : NULL;
+	return pod ? podtab_pod_keyed(&e->names, pod->uid, pod->key) : NULL;
 }
 
 /* A container is not described by who takes it for another pod's than its cgroup is in. */
@@ -66,7 +66,7 @@ struct podtab_container *engine_container_meta(const struct engine *e, const str
 		return engine_is_unit(node) ? podtab_unit(&e->names, engine_unit_name(node)) : NULL;
 	if (!node->ident.container_id[0] || node->trust != CGTRUST_PODS)
 		return NULL;
-	c = podtab_container(&e->names, node->ident.container_id);
+	c = podtab_container_keyed(&e->names, node->ident.container_id, node->container_key);
 	return c && is_of(e, c, node) ? c : NULL;
 }
 
@@ -75,7 +75,7 @@ static const struct podtab_container *spec_meta(const struct engine *e, const st
 {
 	if (!own || !own->name || !cgmap_pod_of(&e->map, node))
 		return NULL;
-	return podtab_spec(&e->names, node->pod->uid, own->name);
+	return podtab_spec_keyed(&e->names, node->pod->uid, node->pod->key, own->name);
 }
 
 /*

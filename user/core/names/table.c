@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of pods and containers: found by hash of a key, bounded, aged. */
-#include "core/names/table_priv.h"
+/*
+ * The tables of pods and containers: found by hash of a key, bounded, aged; what a source says is
+ * merged into what is known, fact by fact.
+ */
+#include "core/names/table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +24,8 @@ static void pod_free(struct podtab_pod *pod)
 
 static void container_free(struct podtab_container *c)
 {
-	free(c->key);
+	free(c->first);
+	free(c->second);
 	free(c->name);
 	free(c->image);
 	free(c);
@@ -43,64 +47,79 @@ void podtab_done(struct podtab *tab)
 	*tab = (struct podtab){};
 }
 
-struct podtab_pod *podtab_pod(const struct podtab *tab, const char *uid)
+struct podtab_pod *podtab_pod_keyed(const struct podtab *tab, const char *uid, uint64_t key)
 {
-	struct podtab_pod *pod = map_get(&tab->pods, map_key(uid));
+	struct podtab_pod *pod = map_get(&tab->pods, key);
 
 	return pod && strcmp(pod->uid, uid) == 0 ? pod : NULL;
 }
 
-static char *add_text(char *at, const char *end, const char *text)
+struct podtab_pod *podtab_pod(const struct podtab *tab, const char *uid)
 {
-	size_t n = strnlen(text, (size_t)(end - at));
-
-	memcpy(at, text, n);
-	return at + n;
+	return podtab_pod_keyed(tab, uid, map_key(uid));
 }
 
-/* What a container is found by cannot be mistaken for another thing it is found by. */
-const char *podtab_key(char kind, const char *first, const char *second,
-		       char ret[static PODTAB_KEY_MAX])
-{
-	const char *end = ret + PODTAB_KEY_MAX - 1;
-	char *at = ret;
+/* What a container is found by, which cannot be mistaken for another thing it is found by. */
+struct name {
+	enum podtab_way way;
+	const char *first, *second; /* second: "" but for the place in a pod's spec */
+	uint64_t key;
+};
 
-	/* Every event of the kernel asks for one: printf() would take longer than all the rest. */
-	*at++ = kind;
-	at = add_text(at, end, first);
-	at = add_text(at, end, "/");
-	at = add_text(at, end, second);
-	*at = '\0';
-	return ret;
+static struct name name_keyed(enum podtab_way way, const char *first, uint64_t first_key,
+			      const char *second)
+{
+	uint64_t key = map_key_join(first_key, way);
+
+	if (second[0])
+		key = map_key_join(key, map_key(second));
+	return (struct name){way, first, second, key};
 }
 
-static struct podtab_container *container_by_key(const struct podtab *tab, const char *key)
+static struct name name_of(enum podtab_way way, const char *first, const char *second)
 {
-	struct podtab_container *c = map_get(&tab->containers, map_key(key));
+	return name_keyed(way, first, map_key(first), second);
+}
 
-	return c && strcmp(c->key, key) == 0 ? c : NULL;
+static bool is_called(const struct podtab_container *c, const struct name *name)
+{
+	return c->way == name->way && strcmp(c->first, name->first) == 0 &&
+	       strcmp(c->second, name->second) == 0;
+}
+
+static struct podtab_container *find(const struct podtab *tab, struct name name)
+{
+	struct podtab_container *c = map_get(&tab->containers, name.key);
+
+	return c && is_called(c, &name) ? c : NULL;
 }
 
 struct podtab_container *podtab_container(const struct podtab *tab, const char *id)
 {
-	char key[PODTAB_KEY_MAX];
+	return find(tab, name_of(PODTAB_BY_ID, id, ""));
+}
 
-	return container_by_key(tab, podtab_key('i', id, "", key));
+struct podtab_container *podtab_container_keyed(const struct podtab *tab, const char *id,
+						uint64_t key)
+{
+	return find(tab, name_keyed(PODTAB_BY_ID, id, key, ""));
 }
 
 struct podtab_container *podtab_spec(const struct podtab *tab, const char *pod_uid,
 				     const char *name)
 {
-	char key[PODTAB_KEY_MAX];
+	return find(tab, name_of(PODTAB_BY_SPEC, pod_uid, name));
+}
 
-	return container_by_key(tab, podtab_key('n', pod_uid, name, key));
+struct podtab_container *podtab_spec_keyed(const struct podtab *tab, const char *pod_uid,
+					   uint64_t key, const char *name)
+{
+	return find(tab, name_keyed(PODTAB_BY_SPEC, pod_uid, key, name));
 }
 
 struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit)
 {
-	char key[PODTAB_KEY_MAX];
-
-	return container_by_key(tab, podtab_key('u', unit, "", key));
+	return find(tab, name_of(PODTAB_BY_UNIT, unit, ""));
 }
 
 /* Of two texts with one key the later finds none. */
@@ -112,7 +131,8 @@ static int room(struct podtab *tab, const struct map *map, size_t max, uint64_t 
 	return -ENOSPC;
 }
 
-int podtab_want_pod(struct podtab *tab, const char *uid, uint64_t now_ns, struct podtab_pod **ret)
+/* The entry, made when there is none, and touched. 0, -ENOMEM, -ENOSPC. */
+static int want_pod(struct podtab *tab, const char *uid, uint64_t now_ns, struct podtab_pod **ret)
 {
 	struct podtab_pod *pod = podtab_pod(tab, uid);
 	int r;
@@ -136,20 +156,37 @@ int podtab_want_pod(struct podtab *tab, const char *uid, uint64_t now_ns, struct
 	return 0;
 }
 
-int podtab_want(struct podtab *tab, const char *key, uint64_t now_ns, struct podtab_container **ret)
+static struct podtab_container *container_new(const struct name *name)
 {
-	struct podtab_container *c = container_by_key(tab, key);
+	struct podtab_container *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->way = name->way;
+	c->key = name->key;
+	c->first = strdup(name->first);
+	c->second = strdup(name->second);
+	if (c->first && c->second)
+		return c;
+	container_free(c);
+	return NULL;
+}
+
+/* The same of a container. */
+static int want(struct podtab *tab, struct name name, uint64_t now_ns,
+		struct podtab_container **ret)
+{
+	struct podtab_container *c = find(tab, name);
 	int r;
 
 	if (!c) {
-		r = room(tab, &tab->containers, PODTAB_MAX_CONTAINERS, map_key(key));
+		r = room(tab, &tab->containers, PODTAB_MAX_CONTAINERS, name.key);
 		if (r < 0)
 			return r;
-		c = calloc(1, sizeof(*c));
+		c = container_new(&name);
 		if (!c)
 			return -ENOMEM;
-		c->key = strdup(key);
-		r = c->key ? map_put(&tab->containers, map_key(key), c) : -ENOMEM;
+		r = map_put(&tab->containers, c->key, c);
 		if (r < 0) {
 			container_free(c);
 			return r;
@@ -163,9 +200,243 @@ int podtab_want(struct podtab *tab, const char *key, uint64_t now_ns, struct pod
 struct podtab_container *podtab_want_container(struct podtab *tab, const char *id, uint64_t now_ns)
 {
 	struct podtab_container *c;
-	char key[PODTAB_KEY_MAX];
 
-	return podtab_want(tab, podtab_key('i', id, "", key), now_ns, &c) < 0 ? NULL : c;
+	return want(tab, name_of(PODTAB_BY_ID, id, ""), now_ns, &c) < 0 ? NULL : c;
+}
+
+/* Whether source may speak of a fact that `from` has told; it takes the fact over then. */
+static bool may_tell(uint8_t *from, uint32_t source)
+{
+	if (*from && meta_rank(*from) < meta_rank(source))
+		return false;
+	*from = (uint8_t)source;
+	return true;
+}
+
+static int set_string(char **member, const char *value)
+{
+	char *copy;
+
+	if (*member && strcmp(*member, value) == 0)
+		return 0;
+	copy = strdup(value);
+	if (!copy)
+		return -ENOMEM;
+	free(*member);
+	*member = copy;
+	return 0;
+}
+
+static int take_string(char **member, uint8_t *from, const char *value, uint32_t source)
+{
+	return value[0] && may_tell(from, source) ? set_string(member, value) : 0;
+}
+
+/* Whether meta tells the fact of that bit and may; *known has it then. */
+static bool tells(uint32_t known, uint32_t bit, uint8_t *from, uint32_t source, uint32_t *ret_known)
+{
+	if (!(known & bit) || !may_tell(from, source))
+		return false;
+	*ret_known |= bit;
+	return true;
+}
+
+static void take_spec(struct podtab_pod *pod, const struct meta_pod *meta)
+{
+	const uint32_t known = meta->known, source = meta->source;
+
+	if (tells(known, META_POD_GRACE, &pod->grace_from, source, &pod->known))
+		pod->grace_ns = meta->grace_ns;
+	if (tells(known, META_POD_SIDECARS, &pod->sidecars_from, source, &pod->known))
+		pod->sidecars = meta->sidecars;
+	if (tells(known, META_POD_STATIC, &pod->static_from, source, &pod->known))
+		pod->is_static = meta->is_static;
+	if (tells(known, META_POD_PRIORITY, &pod->priority_from, source, &pod->known))
+		pod->priority = meta->priority;
+	if (meta->qos && may_tell(&pod->qos_from, source))
+		pod->qos = meta->qos;
+	if (meta->restart_policy && may_tell(&pod->restart_from, source))
+		pod->restart_policy = meta->restart_policy;
+}
+
+static void take_state(struct podtab_pod *pod, const struct meta_pod *meta, uint64_t now_ns)
+{
+	const uint32_t state =
+		META_POD_DELETING | META_POD_DELETION_GRACE | META_POD_READY | META_POD_CONTAINERS;
+
+	if (meta->gone &&
+	    (!pod->state_from || meta_rank(meta->source) <= meta_rank(pod->state_from)))
+		pod->gone = true;
+	if (!(meta->known & state) || !may_tell(&pod->state_from, meta->source))
+		return;
+	pod->gone = meta->gone;
+	pod->known = (pod->known & ~state) | (meta->known & state);
+	pod->deleting = meta->deleting;
+	pod->deletion_grace_ns = meta->deletion_grace_ns;
+	pod->deleted_wall_ns = meta->deleted_wall_ns;
+	pod->ready = meta->ready;
+	pod->phase = meta->phase;
+	pod->state_ns = meta->asked_ns && meta->asked_ns < now_ns ? meta->asked_ns : now_ns;
+}
+
+/* The kubelet and the API tell the owner; whoever has labels alone has to guess it. */
+static uint32_t owner_rank(uint32_t source)
+{
+	return source == META_KUBELET || source == META_API ? 0 : meta_rank(source);
+}
+
+static int take_workload(struct podtab_pod *pod, const struct meta_pod *meta)
+{
+	if (!meta->workload[0] ||
+	    (pod->workload_from && owner_rank(pod->workload_from) < owner_rank(meta->source)))
+		return 0;
+	pod->workload_from = (uint8_t)meta->source;
+	return set_string(&pod->workload, meta->workload);
+}
+
+int podtab_take_pod(struct podtab *tab, const struct meta_pod *meta, uint64_t now_ns)
+{
+	struct podtab_pod *pod;
+	int r;
+
+	if (!meta->uid[0] || !meta->source || meta->source >= META_SOURCE_COUNT)
+		return -EINVAL;
+	/* What is gone and not known needs no entry. */
+	if (meta->gone && !podtab_pod(tab, meta->uid))
+		return 0;
+	r = want_pod(tab, meta->uid, now_ns, &pod);
+	if (r < 0)
+		return r;
+	take_spec(pod, meta);
+	take_state(pod, meta, now_ns);
+	if (meta->namespace_[0] && meta->name[0] && may_tell(&pod->name_from, meta->source)) {
+		r = set_string(&pod->namespace_, meta->namespace_);
+		if (r == 0)
+			r = set_string(&pod->name, meta->name);
+	}
+	return r < 0 ? r : take_workload(pod, meta);
+}
+
+static void take_facts(struct podtab_container *c, const struct meta_container *meta)
+{
+	const uint32_t known = meta->known, source = meta->source;
+
+	if (meta->kind && may_tell(&c->kind_from, meta->source))
+		c->kind = meta->kind;
+	if (meta->stop_signal >= 1 && meta->stop_signal <= 64 &&
+	    may_tell(&c->signal_from, meta->source))
+		c->stop_signal = meta->stop_signal;
+	if (tells(known, META_CTR_GRACE, &c->grace_from, source, &c->known))
+		c->grace_ns = meta->grace_ns;
+	if (tells(known, META_CTR_PRESTOP, &c->prestop_from, source, &c->known))
+		c->prestop = meta->prestop;
+	if (tells(known, META_CTR_PROBE_GRACE, &c->probe_from, source, &c->known))
+		c->probe_grace = meta->probe_grace;
+	if (meta->known & META_CTR_ATTEMPT) {
+		c->known |= META_CTR_ATTEMPT;
+		c->attempt = meta->attempt;
+	}
+	if (meta->known & META_CTR_MAIN_PID) {
+		c->known |= META_CTR_MAIN_PID;
+		c->main_pid = meta->main_pid;
+	}
+}
+
+/* Those that list pods know a container by its id from their statuses. */
+static void take_listed(struct podtab_container *c, const struct meta_container *meta,
+			uint64_t now_ns)
+{
+	bool lists = meta->source == META_KUBELET || meta->source == META_API;
+
+	if (lists && meta->id[0] && meta->kind == META_KIND_CONTAINER && !c->listed_ns)
+		c->listed_ns = now_ns;
+}
+
+static void take_exit(struct podtab_container *c, const struct meta_container *meta)
+{
+	if (!(meta->known & META_CTR_EXIT) || !may_tell(&c->exit_from, meta->source))
+		return;
+	c->known |= META_CTR_EXIT;
+	c->exit_code = meta->exit_code;
+	c->finished_wall_ns = meta->finished_wall_ns;
+	snprintf(c->exit_reason, sizeof(c->exit_reason), "%s", meta->exit_reason);
+}
+
+/* A digest says less than a name, whoever tells it: it is what a list of the runtime's has. */
+static int take_image(struct podtab_container *c, const struct meta_container *meta)
+{
+	bool digest = meta_is_digest(meta->image, strlen(meta->image));
+	bool had_digest = c->image && meta_is_digest(c->image, strlen(c->image));
+
+	if (!meta->image[0] || (digest && c->image && !had_digest))
+		return 0;
+	if (!digest && had_digest)
+		c->image_from = META_NONE;
+	return take_string(&c->image, &c->image_from, meta->image, meta->source);
+}
+
+static int take(struct podtab *tab, struct name name, const struct meta_container *meta,
+		uint64_t now_ns)
+{
+	struct podtab_container *c;
+	int r = want(tab, name, now_ns, &c);
+
+	if (r < 0)
+		return r;
+	take_facts(c, meta);
+	take_listed(c, meta, now_ns);
+	take_exit(c, meta);
+	if (meta->name[0] && may_tell(&c->name_from, meta->source)) {
+		snprintf(c->pod_uid, sizeof(c->pod_uid), "%s", meta->pod_uid);
+		r = set_string(&c->name, meta->name);
+	}
+	if (r == 0)
+		r = take_image(c, meta);
+	return r;
+}
+
+bool podtab_pod_differs(const struct podtab_pod *before, const struct podtab_pod *now)
+{
+	struct podtab_pod a, b;
+
+	memcpy(&a, before, sizeof(a));
+	memcpy(&b, now, sizeof(b));
+	a.touched_ns = b.touched_ns = 0;
+	a.state_ns = b.state_ns = 0;
+	/* A text that is told anew is another copy. */
+	return memcmp(&a, &b, sizeof(a)) != 0;
+}
+
+bool podtab_container_differs(const struct podtab_container *before,
+			      const struct podtab_container *now)
+{
+	const size_t from = offsetof(struct podtab_container, name);
+
+	return memcmp((const char *)before + from, (const char *)now + from,
+		      offsetof(struct podtab_container, exit) - from) != 0;
+}
+
+int podtab_take_container(struct podtab *tab, const struct meta_container *meta, uint64_t now_ns)
+{
+	const uint32_t spec = META_CTR_PRESTOP | META_CTR_PROBE_GRACE;
+	bool in_spec = meta->pod_uid[0] && meta->name[0] && meta->known & spec;
+	struct meta_container of_spec;
+	int r = 0;
+
+	if (!meta->source || meta->source >= META_SOURCE_COUNT ||
+	    !(meta->id[0] || meta->unit[0] || in_spec))
+		return -EINVAL;
+	if (meta->id[0])
+		r = take(tab, name_of(PODTAB_BY_ID, meta->id, ""), meta, now_ns);
+	if (r == 0 && meta->unit[0])
+		r = take(tab, name_of(PODTAB_BY_UNIT, meta->unit, ""), meta, now_ns);
+	if (r < 0 || !in_spec)
+		return r;
+	/* What the spec says holds for every container made by it; the rest is one container's. */
+	of_spec = (struct meta_container){.source = meta->source, .known = meta->known & spec};
+	of_spec.prestop = meta->prestop;
+	of_spec.probe_grace = meta->probe_grace;
+	return take(tab, name_of(PODTAB_BY_SPEC, meta->pod_uid, meta->name), &of_spec, now_ns);
 }
 
 bool podtab_is_named(const struct podtab_container *c)
@@ -222,7 +493,7 @@ static void keep_containers(struct podtab *tab, uint64_t before_ns)
 	size_t pos = 0;
 
 	while ((c = map_next(&tab->containers, &pos))) {
-		if (c->touched_ns >= before_ns && map_put(&kept, map_key(c->key), c) == 0)
+		if (c->touched_ns >= before_ns && map_put(&kept, c->key, c) == 0)
 			continue;
 		container_free(c);
 		tab->aged++;

@@ -54,9 +54,14 @@ struct podtab_exit {
 	bool is_static;
 };
 
+/* What a container is found by. */
+enum podtab_way { PODTAB_BY_ID, PODTAB_BY_SPEC, PODTAB_BY_UNIT };
+
 struct podtab_container {
 	uint64_t touched_ns;
-	char *key;
+	enum podtab_way way;
+	char *first, *second; /* id; pod's uid and name; unit. What there is no second of is "" */
+	uint64_t key;	      /* hash of these, the index */
 	uint64_t listed_ns; /* when a status of its pod was first read that has its id; 0: never */
 	char *name, *image;
 	char pod_uid[META_UID_MAX];
@@ -104,6 +109,12 @@ bool podtab_container_differs(const struct podtab_container *before,
 struct podtab_container *podtab_spec(const struct podtab *tab, const char *pod_uid,
 				     const char *name);
 struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit);
+/* The same where the map_key() of the uid or the id is at hand. */
+struct podtab_pod *podtab_pod_keyed(const struct podtab *tab, const char *uid, uint64_t key);
+struct podtab_container *podtab_container_keyed(const struct podtab *tab, const char *id,
+						uint64_t key);
+struct podtab_container *podtab_spec_keyed(const struct podtab *tab, const char *pod_uid,
+					   uint64_t key, const char *name);
 
 /* Whether it is known what it is: a sandbox has no name but its pod's. NULL is not. */
 bool podtab_is_named(const struct podtab_container *container);
