@@ -27,14 +27,14 @@ static bool has_source(const struct engine *e, const struct cgnode *node)
 
 static bool is_asking(const struct engine *e, const struct cgnode *node)
 {
-	return node->names == NAMES_ASKED && e->now_ns < node->asked_ns + ASK_NS;
+	return node->names == NAMES_ASKED && e->out.now_ns < node->asked_ns + ASK_NS;
 }
 
 bool engine_is_asking(const struct engine *e, const struct cgnode *node)
 {
 	const struct pod *pod = node->pod;
 
-	return is_asking(e, node) || (pod && pod->asks && e->now_ns < pod->asked_ns + ASK_NS);
+	return is_asking(e, node) || (pod && pod->asks && e->out.now_ns < pod->asked_ns + ASK_NS);
 }
 
 /* Nobody knows better. */
@@ -57,15 +57,15 @@ void engine_ask_names(struct engine *e, struct cgnode *node)
 		return;
 	}
 	node->names = NAMES_ASKED;
-	node->asked_ns = e->now_ns;
+	node->asked_ns = e->out.now_ns;
 	ask.runtime = node->ident.runtime;
 	if (node->pod)
 		strcpy(ask.pod_uid, node->pod->uid);
 	strcpy(ask.container_id, node->ident.container_id);
-	engine_effect(e, &ask);
+	output_effect(&e->out, &ask);
 	pod = engine_pod_meta(e, node);
 	if (!pod || !(pod->known & META_POD_GRACE))
-		engine_ask_pod(e, node->pod, e->now_ns);
+		engine_ask_pod(e, node->pod, e->out.now_ns);
 }
 
 void engine_ask_beside(struct engine *e, const struct cgnode *node)
@@ -98,15 +98,15 @@ void engine_ask_pod(struct engine *e, struct pod *pod, uint64_t since_ns)
 
 	if (!pod || !answers(e, meta_lister(e->config.sources, pod->is_static)))
 		return;
-	if (e->now_ns >= pod->asked_ns + ASK_NS)
+	if (e->out.now_ns >= pod->asked_ns + ASK_NS)
 		pod->asks = 0;
 	/* An answer to an older question does not tell how the pod was then. */
 	if (pod->asks && pod->asked_ns >= since_ns)
 		return;
 	pod->asks++;
-	pod->asked_ns = e->now_ns;
+	pod->asked_ns = e->out.now_ns;
 	strcpy(ask.pod_uid, pod->uid);
-	engine_effect(e, &ask);
+	output_effect(&e->out, &ask);
 }
 
 bool engine_ask_status(struct engine *e, const char *uid, enum meta_source source)
@@ -118,10 +118,10 @@ bool engine_ask_status(struct engine *e, const char *uid, enum meta_source sourc
 		return false;
 	if (pod) {
 		pod->asks++;
-		pod->asked_ns = e->now_ns;
+		pod->asked_ns = e->out.now_ns;
 	}
 	strcpy(ask.pod_uid, uid);
-	engine_effect(e, &ask);
+	output_effect(&e->out, &ask);
 	return true;
 }
 
@@ -139,7 +139,7 @@ bool engine_ask_exit(struct engine *e, const struct cgnode *node)
 		return false;
 	ask.id = node->id;
 	strcpy(ask.container_id, node->ident.container_id);
-	engine_effect(e, &ask);
+	output_effect(&e->out, &ask);
 	return true;
 }
 
@@ -147,7 +147,7 @@ bool engine_ask_exit(struct engine *e, const struct cgnode *node)
 static struct podtab_container *exit_entry(struct engine *e, const struct cgnode *node)
 {
 	if (node->names == NAMES_ASKED)
-		return podtab_want_container(&e->names, node->ident.container_id, e->now_ns);
+		return podtab_want_container(&e->names, node->ident.container_id, e->out.now_ns);
 	return podtab_container(&e->names, node->ident.container_id);
 }
 
@@ -174,7 +174,7 @@ void engine_note_exit(struct engine *e, const struct stop *stop)
 		.seen = stop->exit_seen,
 		.status = stop->status,
 		.at_ns = stop->exit_ns,
-		.wall_ns = (int64_t)(stop->exit_ns + (uint64_t)e->host.wall_offset_ns),
+		.wall_ns = (int64_t)(stop->exit_ns + (uint64_t)e->out.host.wall_offset_ns),
 		.start_ns = stop->init.start_ns,
 		.oom_victim = stop->oom_victim,
 		.oom_beside = stop->counts.oom_kills > stop->base.oom_kills,
@@ -236,6 +236,6 @@ bool engine_ask_identity(struct engine *e, const struct cgnode *node, uint32_t t
 	    node->trust != CGTRUST_PODS || node->ident.kind != CGPATH_NONE ||
 	    !may_be_task(node->path))
 		return false;
-	engine_effect(e, &ask);
+	output_effect(&e->out, &ask);
 	return true;
 }

@@ -60,25 +60,21 @@ struct engine *engine_free(struct engine *e)
 	return NULL;
 }
 
-void engine_effect(struct engine *e, const struct effect *effect)
-{
-	e->fn(e->userdata, effect);
-}
-
 void engine_find_cgroup(struct engine *e, uint64_t id)
 {
-	engine_effect(e, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
+	output_effect(&e->out, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
 }
 
 void engine_read_counts(struct engine *e, uint64_t id)
 {
-	engine_effect(e, &(struct effect){.type = EFFECT_READ_COUNTS, .id = id});
+	output_effect(&e->out, &(struct effect){.type = EFFECT_READ_COUNTS, .id = id});
 }
 
 void engine_set_watch(struct engine *e, const struct cgnode *node)
 {
-	engine_effect(
-		e, &(struct effect){.type = EFFECT_SET_WATCH, .id = node->id, .kind = node->kind});
+	output_effect(&e->out, &(struct effect){.type = EFFECT_SET_WATCH,
+						.id = node->id,
+						.kind = node->kind});
 }
 
 int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind)
@@ -99,8 +95,8 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 		node->stop = stop_new(node);
 		if (!node->stop)
 			return -ENOMEM;
-		node->stop->there = !e->attached;
-		node->stop->idle_ns = e->now_ns;
+		node->stop->there = !e->out.attached;
+		node->stop->idle_ns = e->out.now_ns;
 	}
 	engine_described(e, node);
 	engine_ask_names(e, node);
@@ -191,13 +187,13 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 		engine_resume_found(e, node);
 	is_new = node->kind == GRACED_WATCH_CONTAINER && !node->stop;
 	if (is_new) {
-		e->containers_found += !e->attached;
-		node->populated |= e->attached;
+		e->containers_found += !e->out.attached;
+		node->populated |= e->out.attached;
 	}
 	/* A look-up: the kernel half had to guess without the name. */
-	r = engine_node_known(e, node, e->attached ? KIND_GUESSED : cg->kind);
+	r = engine_node_known(e, node, e->out.attached ? KIND_GUESSED : cg->kind);
 	/* All of its records may have been lost, up to its end. */
-	if (is_new && e->attached && node->stop)
+	if (is_new && e->out.attached && node->stop)
 		engine_read_counts(e, node->id);
 	return r;
 }
@@ -241,11 +237,11 @@ static int on_cgroup_empty(struct engine *e, const struct obs *obs)
 
 static int on_attached(struct engine *e, const struct obs *obs)
 {
-	e->host = obs->attached;
-	e->attached_ns = obs->at_ns;
+	e->out.host = obs->attached;
+	e->out.attached_ns = obs->at_ns;
 	engine_report_attached(e, obs->at_ns);
 	engine_resume_settle(e);
-	e->attached = true;
+	e->out.attached = true;
 	/* Whatever is kept from now on is of this boot. */
 	e->keep.all = e->keep.on;
 	engine_pods_tell_held(e, false);
@@ -254,7 +250,7 @@ static int on_attached(struct engine *e, const struct obs *obs)
 
 static int on_clock(struct engine *e, const struct obs *obs)
 {
-	e->host.wall_offset_ns = obs->clock.wall_offset_ns;
+	e->out.host.wall_offset_ns = obs->clock.wall_offset_ns;
 	return 0;
 }
 
@@ -365,7 +361,7 @@ static void tell_wake(struct engine *e)
 	if (at == e->wake_ns)
 		return;
 	e->wake_ns = at;
-	engine_effect(e, &(struct effect){.type = EFFECT_WAKE_AT, .at_ns = at});
+	output_effect(&e->out, &(struct effect){.type = EFFECT_WAKE_AT, .at_ns = at});
 }
 
 int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, void *userdata)
@@ -373,9 +369,9 @@ int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, vo
 	int r;
 
 	e->stats.observations++;
-	e->now_ns = obs->at_ns;
-	e->fn = fn;
-	e->userdata = userdata;
+	e->out.now_ns = obs->at_ns;
+	e->out.fn = fn;
+	e->out.userdata = userdata;
 	if ((unsigned)obs->type >= OBS_TYPE_COUNT)
 		r = on_nothing(e, obs);
 	else if (e->resume.phase == RESUME_DONE || !engine_resume_takes(e, obs, &r))

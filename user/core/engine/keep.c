@@ -176,7 +176,7 @@ static void keep_head(const struct keeper *k, bool all)
 	const struct engine *e = k->e;
 	struct obs obs = {.type = OBS_KEPT, .kept = {.version = KEPT_VERSION, .all = all}};
 
-	memcpy(obs.kept.boot_id, is_resuming(e) ? e->resume.boot_id : e->host.boot_id,
+	memcpy(obs.kept.boot_id, is_resuming(e) ? e->resume.boot_id : e->out.host.boot_id,
 	       sizeof(obs.kept.boot_id));
 	emit(k, &obs);
 }
@@ -315,7 +315,7 @@ void engine_keep(struct engine *e, bool all, engine_obs_fn fn, void *userdata)
 	struct engine_keep *changed = &e->keep;
 	const struct keeper k = {
 		.e = e,
-		.at_ns = is_resuming(e) ? e->resume.until_ns : e->now_ns,
+		.at_ns = is_resuming(e) ? e->resume.until_ns : e->out.now_ns,
 		.fn = fn,
 		.userdata = userdata,
 	};

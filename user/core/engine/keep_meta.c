@@ -23,7 +23,7 @@ static struct words words_of(const struct engine *e, engine_obs_fn fn, void *use
 {
 	bool resuming = e->resume.phase == RESUME_FED || e->resume.phase == RESUME_SCANNING;
 
-	return (struct words){resuming ? e->resume.until_ns : e->now_ns, fn, userdata};
+	return (struct words){resuming ? e->resume.until_ns : e->out.now_ns, fn, userdata};
 }
 
 static bool fill_names(const struct podtab_pod *pod, uint32_t source, struct meta_pod *ret)

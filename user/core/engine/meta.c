@@ -244,7 +244,8 @@ static void want_signal(struct engine *e, struct cgnode *node)
 	if (!own || own == node->stop_signal)
 		return;
 	node->stop_signal = own;
-	engine_effect(e, &(struct effect){.type = EFFECT_SET_STOP, .id = node->id, .signal = own});
+	output_effect(&e->out,
+		      &(struct effect){.type = EFFECT_SET_STOP, .id = node->id, .signal = own});
 	if (node->stop)
 		engine_stop_learnt(e, node->stop, own);
 }
@@ -261,8 +262,9 @@ static void want_main(struct engine *e, const struct cgnode *node)
 		stop->guessed = false;
 		return;
 	}
-	engine_effect(
-		e, &(struct effect){.type = EFFECT_SET_INIT, .id = node->id, .pid = own->main_pid});
+	output_effect(&e->out, &(struct effect){.type = EFFECT_SET_INIT,
+						.id = node->id,
+						.pid = own->main_pid});
 }
 
 void engine_described(struct engine *e, struct cgnode *node)
@@ -289,22 +291,22 @@ static void age(struct engine *e)
 	struct cgnode *node;
 	size_t pos = 0;
 
-	if (!podtab_is_due(&e->names, e->now_ns))
+	if (!podtab_is_due(&e->names, e->out.now_ns))
 		return;
 	while ((node = map_next(&e->map.nodes, &pos))) {
 		struct podtab_container *c = engine_container_meta(e, node);
 		struct podtab_pod *pod = engine_pod_meta(e, node);
 
 		if (pod)
-			pod->touched_ns = e->now_ns;
+			pod->touched_ns = e->out.now_ns;
 		if (c)
-			c->touched_ns = e->now_ns;
+			c->touched_ns = e->out.now_ns;
 		if (c && c->name && cgmap_pod_of(&e->map, node))
 			c = podtab_spec(&e->names, node->pod->uid, c->name);
 		if (c)
-			c->touched_ns = e->now_ns;
+			c->touched_ns = e->out.now_ns;
 	}
-	podtab_age(&e->names, e->now_ns);
+	podtab_age(&e->names, e->out.now_ns);
 }
 
 int engine_on_pod(struct engine *e, const struct obs *obs)

@@ -136,7 +136,7 @@ int engine_pods_update(struct engine *e, struct epod *p, enum podworker_type typ
 						      : PODWORKER_RUNTIME_RUNS,
 	};
 	const struct podworker_update update = {.type = type, .pod = &pod};
-	int r = podworker_update(e->pods.worker, &update, e->now_ns);
+	int r = podworker_update(e->pods.worker, &update, e->out.now_ns);
 
 	if (r >= 0)
 		return 0;
@@ -190,7 +190,7 @@ static bool has_ended(const struct engine *e, struct epod *p, enum podworker_res
 static void forget_finished(struct engine *e, const struct epod *p)
 {
 	if (p->stage == PODWORKER_STAGE_FINISHED)
-		podworker_sync_one(e->pods.worker, p->uid, !p->listed || p->reborn, e->now_ns);
+		podworker_sync_one(e->pods.worker, p->uid, !p->listed || p->reborn, e->out.now_ns);
 }
 
 static void end_call(struct engine *e, struct epod *p)
@@ -200,7 +200,7 @@ static void end_call(struct engine *e, struct epod *p)
 	if (!has_ended(e, p, &outcome.result))
 		return;
 	p->call = PODWORKER_CALL_NONE;
-	podworker_done(e->pods.worker, p->uid, &outcome, e->now_ns);
+	podworker_done(e->pods.worker, p->uid, &outcome, e->out.now_ns);
 	forget_finished(e, p);
 }
 
@@ -211,7 +211,7 @@ static void make_call(struct engine *e, const char *ready)
 	struct epod *p;
 
 	memcpy(uid, ready, strlen(ready) + 1);
-	if (podworker_start(e->pods.worker, uid, e->now_ns, 0, &call) != 1)
+	if (podworker_start(e->pods.worker, uid, e->out.now_ns, 0, &call) != 1)
 		return;
 	p = engine_pods_find(e, uid);
 	p->call = call.kind;
@@ -240,7 +240,7 @@ static void begin_again(struct engine *e, struct epod *p)
 		.word = old.word,
 		.told = old.told,
 		.key = old.key,
-		.first_ns = e->now_ns,
+		.first_ns = e->out.now_ns,
 	};
 	memcpy(p->uid, old.uid, sizeof(p->uid));
 	if (enter(e, p) < 0) {
@@ -248,7 +248,7 @@ static void begin_again(struct engine *e, struct epod *p)
 		return;
 	}
 	e->pods.restarted[p->is_static]++;
-	engine_pods_because(p, old.reborn ? POD_STARTED : POD_LISTED, e->now_ns);
+	engine_pods_because(p, old.reborn ? POD_STARTED : POD_LISTED, e->out.now_ns);
 	if (engine_pods_update(e, p, PODWORKER_CREATE) == 0)
 		make_calls(e);
 }
@@ -282,7 +282,7 @@ void engine_pods_restart(struct engine *e, struct epod *p)
 {
 	p->reborn = true;
 	if (!p->by_kernel)
-		engine_pods_because(p, POD_STARTED, e->now_ns);
+		engine_pods_because(p, POD_STARTED, e->out.now_ns);
 	forget_finished(e, p);
 	engine_pods_drive(e, p);
 }

@@ -291,13 +291,13 @@ static void settle(struct engine *e, struct epod *p)
 		engine_pods_end_unheard(e, p);
 	} else if (p->stage == PODWORKER_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;
-		engine_pods_conclude(e, p, POD_RESTART, e->now_ns);
+		engine_pods_conclude(e, p, POD_RESTART, e->out.now_ns);
 	} else if (p->stage == PODWORKER_STAGE_TERMINATING && engine_pods_is_empty(e, p)) {
-		engine_pods_because(p, POD_RESTART, e->now_ns);
+		engine_pods_because(p, POD_RESTART, e->out.now_ns);
 		p->empty_seen = false;
 		engine_pods_drive(e, p);
 	} else if (p->stage == PODWORKER_STAGE_TERMINATED && engine_pods_is_removed(e, p)) {
-		engine_pods_because(p, POD_RESTART, e->now_ns);
+		engine_pods_because(p, POD_RESTART, e->out.now_ns);
 		engine_pods_drive(e, p);
 	}
 }
@@ -313,5 +313,5 @@ void engine_pods_resume(struct engine *e)
 			settle(e, p);
 	}
 	TAILQ_FOREACH(p, &e->pods.all, all)
-		engine_truth_look(e, p, e->now_ns);
+		engine_truth_look(e, p, e->out.now_ns);
 }

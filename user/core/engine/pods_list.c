@@ -38,7 +38,7 @@ static bool same_word(const struct epod_word *a, const struct epod_word *b)
 /* When the list was made. */
 static uint64_t list_ns(const struct engine *e, uint64_t asked_ns)
 {
-	return asked_ns && asked_ns < e->now_ns ? asked_ns : e->now_ns;
+	return asked_ns && asked_ns < e->out.now_ns ? asked_ns : e->out.now_ns;
 }
 
 /* The time that the API has is that at which the grace period is over. */
@@ -51,7 +51,7 @@ uint64_t engine_pods_deletion_ns(const struct engine *e, const struct epod *p)
 	    w->deletion_grace_ns > INT64_MAX)
 		return 0;
 	if (__builtin_sub_overflow(w->deleted_wall_ns, (int64_t)w->deletion_grace_ns, &at) ||
-	    __builtin_sub_overflow(at, e->host.wall_offset_ns, &at))
+	    __builtin_sub_overflow(at, e->out.host.wall_offset_ns, &at))
 		return 0;
 	return at > 0 ? (uint64_t)at : 0;
 }
@@ -189,7 +189,7 @@ static int gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 	engine_changed_pod(e, p);
 	engine_truth_told(e, p, meta, at_ns);
 	if (p->stage == PODWORKER_STAGE_FINISHED) {
-		podworker_sync_one(e->pods.worker, p->uid, true, e->now_ns);
+		podworker_sync_one(e->pods.worker, p->uid, true, e->out.now_ns);
 		engine_pods_drive(e, p);
 		return 0;
 	}
@@ -259,14 +259,14 @@ static void miss(struct engine *e, enum meta_source source, uint64_t asked_ns)
 	struct epod *p, *next;
 
 	/* Who was asked before the restart has told the rest to somebody else. */
-	if (list_ns(e, asked_ns) < e->attached_ns)
+	if (list_ns(e, asked_ns) < e->out.attached_ns)
 		return;
 	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
 		next = TAILQ_NEXT(p, all);
 		if (!p->unconfirmed || meta_lister(e->config.sources, p->is_static) != source)
 			continue;
 		strcpy(meta.uid, p->uid);
-		podtab_take_pod(&e->names, &meta, e->now_ns);
+		podtab_take_pod(&e->names, &meta, e->out.now_ns);
 		engine_pods_described(e, &meta);
 	}
 }
@@ -296,7 +296,7 @@ int engine_on_listed(struct engine *e, const struct obs *obs)
 	e->pods.list_ns[source] = list_ns(e, obs->listed.asked_ns);
 	miss(e, source, obs->listed.asked_ns);
 	look_at_unlisted(e, source);
-	podworker_sync_known(e->pods.worker, uids, wanted(e, uids), e->now_ns, NULL, NULL);
+	podworker_sync_known(e->pods.worker, uids, wanted(e, uids), e->out.now_ns, NULL, NULL);
 	free(uids);
 	engine_pods_settle(e);
 	return 0;

@@ -123,7 +123,7 @@ void engine_pods_conclude(struct engine *e, struct epod *p, enum pod_trigger tri
 			  uint64_t at_ns)
 {
 	p->by_kernel = true;
-	p->concluded_ns = p->over ? p->removed_ns : e->now_ns;
+	p->concluded_ns = p->over ? p->removed_ns : e->out.now_ns;
 	engine_pods_because(p, trigger, at_ns);
 	if (engine_pods_update(e, p, PODWORKER_KILL) == 0)
 		engine_pods_drive(e, p);
@@ -150,8 +150,8 @@ void engine_pods_expire(struct engine *e, uint64_t now_ns)
 static void await_word(struct engine *e, struct epod *p, struct cgnode *node)
 {
 	p->over = true;
-	if (p->listed && deadline_set(&e->pods.unheard, &p->unheard, e->now_ns + WORD_NS) == 0)
-		engine_ask_pod(e, node->pod, e->now_ns);
+	if (p->listed && deadline_set(&e->pods.unheard, &p->unheard, e->out.now_ns + WORD_NS) == 0)
+		engine_ask_pod(e, node->pod, e->out.now_ns);
 	else
 		engine_pods_end_unheard(e, p);
 }
@@ -161,7 +161,7 @@ static void follow(struct engine *e, const struct cgnode *node)
 	struct epod *p = followed(e, node);
 
 	if (!p)
-		p = engine_pods_want(e, node->pod->uid, e->now_ns);
+		p = engine_pods_want(e, node->pod->uid, e->out.now_ns);
 	if (!p)
 		return;
 	p->qos = node->pod->qos;
@@ -173,13 +173,13 @@ static void follow(struct engine *e, const struct cgnode *node)
 		engine_pods_restart(e, p);
 		p = followed(e, node);
 		if (p && !p->listed)
-			engine_ask_pod(e, node->pod, e->now_ns);
+			engine_ask_pod(e, node->pod, e->out.now_ns);
 		return;
 	}
 	if (p->stage != PODWORKER_STAGE_NONE)
 		return;
 	p->held = true;
-	engine_pods_because(p, POD_STARTED, e->now_ns);
+	engine_pods_because(p, POD_STARTED, e->out.now_ns);
 	if (engine_pods_update(e, p, PODWORKER_CREATE) < 0)
 		return;
 	engine_pods_drive(e, p);
@@ -200,7 +200,7 @@ void engine_pods_entered(struct engine *e, struct cgnode *node)
 	follow(e, node);
 	p = followed(e, node);
 	if (p)
-		engine_truth_look(e, p, e->now_ns);
+		engine_truth_look(e, p, e->out.now_ns);
 }
 
 void engine_pods_signalled(struct engine *e, const struct cgnode *node, uint64_t at_ns)

@@ -71,17 +71,18 @@ static uint32_t state_gaps(const struct engine *e, const struct epod *p, enum po
 	if (trigger == POD_RESTART)
 		return 1u << GAP_DAEMON_DOWN;
 	if (trigger == POD_STARTED && state == PODWORKER_STAGE_SYNC)
-		return p->first_ns < e->attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
+		return p->first_ns < e->out.attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
 	return p->between ? 1u << GAP_TIME_UNCERTAIN : 0;
 }
 
 static void report(struct engine *e, const struct epod *p, enum podworker_stage state,
 		   enum pod_trigger trigger, uint64_t at_ns)
 {
-	struct record *rec = engine_record_begin(e, RECORD_POD, sizeof(e->record.pod_state), at_ns);
+	struct record *rec =
+		output_record(&e->out, RECORD_POD, sizeof(e->out.record.pod_state), at_ns);
 	struct record_pod_state *r = &rec->pod_state;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->host.boot_id, p->uid,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->out.host.boot_id, p->uid,
 		 podworker_stage_name(state), (unsigned long long)at_ns);
 	engine_pods_fill(e, p, &r->pod);
 	r->state = state;
@@ -92,7 +93,7 @@ static void report(struct engine *e, const struct epod *p, enum podworker_stage 
 	if (state >= PODWORKER_STAGE_TERMINATING)
 		fill_end(e, p, r);
 	e->stats.pod_states[state]++;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 /* Whether somebody was asked what it is called, and has yet to answer. */
@@ -112,7 +113,7 @@ static bool awaits_name(const struct engine *e, const struct epod *p)
 
 void engine_pods_release(struct engine *e, struct epod *p, bool now)
 {
-	if (!p->held || (!now && (!e->attached || awaits_name(e, p))))
+	if (!p->held || (!now && (!e->out.attached || awaits_name(e, p))))
 		return;
 	p->held = false;
 	engine_changed_pod(e, p);

@@ -4,6 +4,7 @@
 #define CORE_ENGINE_PRIV_H
 
 #include "core/engine/engine.h"
+#include "core/engine/output.h"
 #include "core/names/table.h"
 #include "core/stop/grace.h"
 #include "core/stop/stop.h"
@@ -82,6 +83,7 @@ struct engine_resume {
 
 struct engine {
 	struct engine_config config;
+	struct output out;
 	struct cgmap map;
 	struct podtab names;
 	struct engine_pods pods;
@@ -96,22 +98,10 @@ struct engine {
 	struct engine_stats stats;
 	uint64_t wake_ns; /* last EFFECT_WAKE_AT */
 
-	bool attached;
-	uint64_t attached_ns;
-	struct obs_attached host;
 	struct obs_lost lost;
 	uint64_t missed_ns; /* programs of the kernel half were last seen not to have run; 0: never */
 	uint64_t containers_found;
-
-	struct record record; /* scratch of the report under way */
-
-	/* Valid during engine_step(). */
-	uint64_t now_ns;
-	engine_effect_fn fn;
-	void *userdata;
 };
-
-void engine_effect(struct engine *e, const struct effect *effect);
 
 void engine_read_counts(struct engine *e, uint64_t id);
 /* Asks for the path of a cgroup whose record was lost. */
@@ -292,11 +282,6 @@ void engine_truth_expire(struct engine *e, uint64_t now_ns);
  * was known before the kernel had a word. */
 void engine_truth_exit(struct engine *e, const char *container_id, enum meta_source source,
 		       const struct discrepancy_told *told);
-
-/* The record to fill in, empty; size is that of the type's member. */
-struct record *engine_record_begin(struct engine *e, enum record_type type, size_t size,
-				   uint64_t at_ns);
-void engine_record_end(struct engine *e);
 
 void engine_shutdown_done(struct engine *e);
 /* Whether a node shutdown that is announced would be known. */

@@ -28,7 +28,7 @@ static struct stop *proc_new(struct engine *e, const struct graced_proc *proc)
 		return NULL;
 	stop_advance(stop, STOP_EV_INIT);
 	stop_begin(&e->map, stop, proc, GRACED_INIT_NONE);
-	stop->late = proc->start_ns < e->attached_ns;
+	stop->late = proc->start_ns < e->out.attached_ns;
 	return stop;
 }
 
@@ -61,7 +61,7 @@ struct stop *engine_proc_of(struct engine *e, const struct graced_proc *proc)
 			return stop_free(&e->map, &e->proc_ages, stop);
 	}
 	/* One without an age stays until its pid comes again. */
-	deadline_set(&e->proc_ages, &stop->wake, e->now_ns ? e->now_ns : 1);
+	deadline_set(&e->proc_ages, &stop->wake, e->out.now_ns ? e->out.now_ns : 1);
 	return stop;
 }
 

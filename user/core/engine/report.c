@@ -6,25 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is not of the type is not cleared. */
-struct record *engine_record_begin(struct engine *e, enum record_type type, size_t size,
-				   uint64_t at_ns)
-{
-	memset(&e->record, 0, offsetof(struct record, stop) + size);
-	e->record.type = type;
-	e->record.at_ns = at_ns;
-	e->record.wall_ns = (int64_t)(at_ns + (uint64_t)e->host.wall_offset_ns);
-	e->record.node = e->host.node[0] ? e->host.node : NULL;
-	return &e->record;
-}
-
 #define begin(e, type, member, at_ns) \
-	engine_record_begin(e, type, sizeof((e)->record.member), at_ns)
-
-void engine_record_end(struct engine *e)
-{
-	engine_effect(e, &(struct effect){.type = EFFECT_REPORT, .record = &e->record});
-}
+	output_record(&e->out, type, sizeof((e)->out.record.member), at_ns)
 
 static bool in_scope(const struct engine *e, const struct cgnode *node)
 {
@@ -145,12 +128,13 @@ static void fill_id(const struct engine *e, const struct stop *stop, char *ret, 
 	if (stop->told_unnamed)
 		node = NULL; /* an `empty` record has the id of its stop */
 	if (cgnode_is_container(node) && node->ident.container_id[0] && node->stop == stop)
-		snprintf(ret, size, "%s/%s/%llu", e->host.boot_id, node->ident.container_id, start);
-	else if (cgnode_is_container(node) && node->path && node->stop == stop)
-		snprintf(ret, size, "%s/%.64s/%llu", e->host.boot_id, engine_base_name(node->path),
+		snprintf(ret, size, "%s/%s/%llu", e->out.host.boot_id, node->ident.container_id,
 			 start);
+	else if (cgnode_is_container(node) && node->path && node->stop == stop)
+		snprintf(ret, size, "%s/%.64s/%llu", e->out.host.boot_id,
+			 engine_base_name(node->path), start);
 	else
-		snprintf(ret, size, "%s/%u/%llu", e->host.boot_id, stop->init.pid, start);
+		snprintf(ret, size, "%s/%u/%llu", e->out.host.boot_id, stop->init.pid, start);
 }
 
 static void fill_subject(const struct engine *e, const struct stop *stop, struct record_pod *pod,
@@ -240,7 +224,7 @@ void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps
 
 	if (!in_scope(e, stop->node))
 		return;
-	rec = begin(e, RECORD_STOP, stop, stop->exit_seen ? stop->exit_ns : e->now_ns);
+	rec = begin(e, RECORD_STOP, stop, stop->exit_seen ? stop->exit_ns : e->out.now_ns);
 	stop_facts(stop, gaps, &facts);
 	verdict = outcome_decide(&facts);
 	if (told_oom(e, stop))
@@ -251,7 +235,7 @@ void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps
 	rec->stop.gaps = gaps;
 	if (gaps >> GAP_SANDBOX_GUESSED & 1)
 		rec->stop.container.kind = CONTAINER_KIND_SANDBOX;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 void engine_fill_ended(const struct engine *e, const char *id, const struct podtab_container *c,
@@ -283,10 +267,10 @@ void engine_fill_ended(const struct engine *e, const char *id, const struct podt
 
 void engine_report_runtime_exit(struct engine *e, const char *id, const struct podtab_container *c)
 {
-	struct record *rec = begin(e, RECORD_RUNTIME_EXIT, runtime_exit, e->now_ns);
+	struct record *rec = begin(e, RECORD_RUNTIME_EXIT, runtime_exit, e->out.now_ns);
 	struct record_runtime_exit *r = &rec->runtime_exit;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", e->host.boot_id, id,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", e->out.host.boot_id, id,
 		 (unsigned long long)c->exit.start_ns);
 	engine_fill_ended(e, id, c, &r->pod, &r->container);
 	r->exit_code = c->exit_code;
@@ -298,7 +282,7 @@ void engine_report_runtime_exit(struct engine *e, const char *id, const struct p
 	if (c->exit.seen)
 		r->agrees =
 			c->exit_code == discrepancy_code_of(c->exit.status) ? TRI_TRUE : TRI_FALSE;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 void engine_report_empty(struct engine *e, const struct stop *stop)
@@ -311,7 +295,7 @@ void engine_report_empty(struct engine *e, const struct stop *stop)
 	fill_id(e, stop, rec->empty.id, sizeof(rec->empty.id));
 	fill_subject(e, stop, &rec->empty.pod, &rec->empty.container);
 	rec->empty.empty_ns = stop->empty_ns;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 void engine_report_signal(struct engine *e, const struct obs *obs, const struct cgnode *target,
@@ -336,7 +320,7 @@ void engine_report_signal(struct engine *e, const struct obs *obs, const struct 
 	fill_sender(e, &rec->signal.sender, sender);
 	fill_pod(e, &rec->signal.pod, target);
 	fill_container(e, &rec->signal.container, target);
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgnode *node,
@@ -352,17 +336,17 @@ void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgn
 	rec->oom.victim = process_of(&obs->oom.victim);
 	rec->oom.init = obs->oom.flags & GRACED_OOM_INIT;
 	rec->oom.level = level;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 void engine_report_attached(struct engine *e, uint64_t at_ns)
 {
 	struct record *rec = begin(e, RECORD_ATTACHED, attached, at_ns);
 
-	rec->attached.hierarchy = e->host.hierarchy;
-	rec->attached.programs = e->host.programs;
+	rec->attached.hierarchy = e->out.host.hierarchy;
+	rec->attached.programs = e->out.host.programs;
 	rec->attached.containers = e->containers_found;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost *lost)
@@ -371,7 +355,7 @@ void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost 
 
 	memcpy(rec->lost.totals, lost->totals, sizeof(rec->lost.totals));
 	rec->lost.recursion_misses = lost->recursion_misses;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 void engine_each_without_init(const struct engine *e, uint64_t now_ns, engine_id_fn fn,

@@ -15,10 +15,10 @@ static bool end_stop(struct engine *e, struct stop *stop)
 {
 	if (stop->state == STOP_TOLD) {
 		engine_expect(e, stop, STOP_EV_EMPTY);
-		stop_vacate(stop, e->now_ns);
+		stop_vacate(stop, e->out.now_ns);
 	}
 	if (stop->state == STOP_IDLE && stop->init_unseen)
-		engine_begin_unseen(e, stop, e->now_ns);
+		engine_begin_unseen(e, stop, e->out.now_ns);
 	if (stop->state != STOP_IDLE)
 		ask_name(e, stop->node);
 	return !engine_stop_gone(e, stop);
@@ -37,7 +37,7 @@ static void settle_missing(struct engine *e, struct stop *stop)
 {
 	stop->probed = true;
 	engine_ask_exit(e, stop->node);
-	engine_wake(e, stop, e->now_ns + ENGINE_WAIT_NS);
+	engine_wake(e, stop, e->out.now_ns + ENGINE_WAIT_NS);
 }
 
 static void settle_alive(struct engine *e, struct stop *stop)
@@ -62,7 +62,7 @@ static void settle_found(struct engine *e, struct cgnode *node)
 		engine_stop_resume(e, stop);
 	else if (stop->state == STOP_TOLD && !node->inhabited) {
 		engine_expect(e, stop, STOP_EV_EMPTY);
-		stop_vacate(stop, e->now_ns);
+		stop_vacate(stop, e->out.now_ns);
 	}
 	stop->kept = false;
 	/* Processes may have come in meanwhile, whatever was found. */
@@ -135,9 +135,9 @@ void engine_resume_settle(struct engine *e)
 	if (r->phase != RESUME_SCANNING)
 		return;
 	r->phase = RESUME_DONE;
-	if (r->until_ns > e->now_ns)
-		r->until_ns = e->now_ns;
-	if (strcmp(r->boot_id, e->host.boot_id) != 0)
+	if (r->until_ns > e->out.now_ns)
+		r->until_ns = e->out.now_ns;
+	if (strcmp(r->boot_id, e->out.host.boot_id) != 0)
 		engine_resume_forget(e);
 	settle_aside(e);
 	for (size_t i = 0; i < r->cgroups.n; i++)

@@ -29,7 +29,7 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 	else if (effect->type == SHUTDOWN_ASK_STATUS)
 		engine_shutdown_ask(s->engine, effect->uid);
 	else
-		engine_effect(s->engine,
+		output_effect(&s->engine->out,
 			      &(struct effect){.type = types[effect->type], .id = effect->id});
 }
 
@@ -101,7 +101,7 @@ static int step(struct engine *e, const struct shutdown_event *event)
 	/* What there is to decide about has to be known when it begins. */
 	if (event->type == SHUTDOWN_EV_ANNOUNCED && !s->going)
 		engine_shutdown_tell_all(e);
-	r = shutdown_step(s->sequencer, event, e->now_ns);
+	r = shutdown_step(s->sequencer, event, e->out.now_ns);
 	judged(s);
 	if (event->type == SHUTDOWN_EV_ANNOUNCED)
 		give_all(e);
@@ -325,7 +325,7 @@ void engine_shutdown_saw(struct engine *e, const struct obs *obs)
 	if (s->going)
 		note_changes(e, obs);
 	if (s->unjudged) {
-		shutdown_settle(s->sequencer, e->now_ns);
+		shutdown_settle(s->sequencer, e->out.now_ns);
 		judged(s);
 	}
 	(void)take_next(e);

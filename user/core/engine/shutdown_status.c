@@ -28,12 +28,12 @@ void engine_shutdown_ask(struct engine *e, const char *uid)
 	enum meta_source source = source_of(e, uid);
 	struct engine_shutdown_question *q = &e->shutdown->questions[source];
 
-	if (strlen(uid) >= sizeof(q->uid) || (q->uid[0] && e->now_ns < q->at_ns + LOST_NS))
+	if (strlen(uid) >= sizeof(q->uid) || (q->uid[0] && e->out.now_ns < q->at_ns + LOST_NS))
 		return;
 	if (!engine_ask_status(e, uid, source))
 		return;
 	strcpy(q->uid, uid);
-	q->at_ns = e->now_ns;
+	q->at_ns = e->out.now_ns;
 }
 
 void engine_shutdown_answered(struct engine *e, const char *uid)

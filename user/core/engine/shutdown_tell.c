@@ -104,7 +104,7 @@ size_t engine_count_cut_short(const struct engine *e)
 
 static bool is_own(const struct engine *e, const struct cgnode *node)
 {
-	const char *own = e->host.self_container;
+	const char *own = e->out.host.self_container;
 
 	return *own && strcmp(node->ident.container_id, own) == 0;
 }
@@ -324,7 +324,7 @@ static bool is_of_container(enum shutdown_told told)
 
 static void name_it(const struct engine *e, const struct shutdown_record *from, char *ret, size_t n)
 {
-	const char *boot = e->host.boot_id, *told = shutdown_told_name(from->told);
+	const char *boot = e->out.host.boot_id, *told = shutdown_told_name(from->told);
 	unsigned long long announced = from->announced_ns;
 
 	if (is_of_container(from->told))
@@ -350,8 +350,8 @@ static void fill_group(const struct engine *e, struct record_shutdown *r)
 
 void engine_shutdown_report(struct engine *e, const struct shutdown_record *from)
 {
-	struct record *rec =
-		engine_record_begin(e, RECORD_SHUTDOWN, sizeof(e->record.shutdown), from->at_ns);
+	struct record *rec = output_record(&e->out, RECORD_SHUTDOWN, sizeof(e->out.record.shutdown),
+					   from->at_ns);
 	struct record_shutdown *r = &rec->shutdown;
 	const struct cgnode *node;
 
@@ -361,5 +361,5 @@ void engine_shutdown_report(struct engine *e, const struct shutdown_record *from
 	node = is_of_container(from->told) ? cgmap_get(&e->map, from->container.id) : NULL;
 	if (node)
 		engine_report_fill(e, node, &r->pod, &r->container);
-	engine_record_end(e);
+	output_report(&e->out);
 }

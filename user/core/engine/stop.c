@@ -55,7 +55,7 @@ static void begin(struct engine *e, struct stop *stop, const struct graced_proc 
 	stop_begin(&e->map, stop, proc, rank);
 	stop->former = former;
 	stop->since_ns = at_ns;
-	stop->late = !e->attached || (stop->there && proc->start_ns < e->attached_ns);
+	stop->late = !e->out.attached || (stop->there && proc->start_ns < e->out.attached_ns);
 	stop->init_unseen = unseen;
 	engine_take_grace(e, stop);
 	engine_wake(e, stop, 0);
@@ -145,7 +145,7 @@ static bool adopt(struct engine *e, struct stop *stop, const struct graced_proc 
 	}
 	make_way(e, stop, lost);
 	begin(e, stop, proc, GRACED_INIT_NONE, at_ns);
-	stop->record_lost = e->attached;
+	stop->record_lost = e->out.attached;
 	return true;
 }
 
@@ -246,7 +246,7 @@ static void noted(struct engine *e, struct stop *stop, enum stop_note note, cons
 
 void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number)
 {
-	if (!stop_learn_signal(&e->map, stop, number, e->now_ns))
+	if (!stop_learn_signal(&e->map, stop, number, e->out.now_ns))
 		return;
 	engine_take_grace(e, stop);
 	if (stop->state == STOP_REQUESTED && !stop->probed)
@@ -299,7 +299,7 @@ int engine_on_signal(struct engine *e, const struct obs *obs)
 		stop = engine_proc_of(e, &sig->target);
 	if (!stop)
 		return 0;
-	sender_judge(&e->map, sig, stop->node, e->host.self_pid, &sender);
+	sender_judge(&e->map, sig, stop->node, e->out.host.self_pid, &sender);
 	stop_set = engine_stop_set(e, stop->node, sender.kind);
 	if (sig->sig == 9 || (stop_set | ENGINE_STOP_SET) >> (sig->sig - 1) & 1)
 		engine_report_signal(e, obs, stop->node, &sender);

@@ -40,7 +40,8 @@ uint64_t engine_truth_ready_since(const struct epod *p)
 
 bool engine_truth_is_timed(const struct engine *e, uint64_t before_ns)
 {
-	return before_ns && before_ns <= e->now_ns && e->now_ns - before_ns <= RECORD_ANSWERS_NS;
+	return before_ns && before_ns <= e->out.now_ns &&
+	       e->out.now_ns - before_ns <= RECORD_ANSWERS_NS;
 }
 
 /* A first stop signal may have come before signals were seen. */
@@ -75,9 +76,9 @@ static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
 	if (!t->ready_ns || t->heard_ns < t->ready_ns ||
 	    t->heard_ns - t->ready_ns > RECORD_ANSWERS_NS)
 		gaps |= 1u << GAP_TIME_UNCERTAIN;
-	if (t->ready_ns < e->attached_ns)
+	if (t->ready_ns < e->out.attached_ns)
 		gaps |= 1u << GAP_DAEMON_DOWN;
-	if (began_before(e, p, e->attached_ns))
+	if (began_before(e, p, e->out.attached_ns))
 		gaps |= 1u << GAP_ATTACHED_LATE;
 	if (has_lost(e, p))
 		gaps |= 1u << GAP_EVENTS_LOST;
@@ -87,11 +88,11 @@ static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
 static void report_ready(struct engine *e, const struct epod *p)
 {
 	const struct epod_truth *t = &p->truth;
-	struct record *rec = engine_record_begin(e, RECORD_POD_READY, sizeof(e->record.pod_ready),
-						 t->unready_ns);
+	struct record *rec = output_record(&e->out, RECORD_POD_READY,
+					   sizeof(e->out.record.pod_ready), t->unready_ns);
 	struct record_pod_ready *r = &rec->pod_ready;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/ready/%llu", e->host.boot_id, p->uid,
+	snprintf(r->id, sizeof(r->id), "%s/%s/ready/%llu", e->out.host.boot_id, p->uid,
 		 (unsigned long long)t->stop_ns);
 	engine_pods_fill(e, p, &r->pod);
 	r->stop_ns = t->stop_ns;
@@ -100,7 +101,7 @@ static void report_ready(struct engine *e, const struct epod *p)
 	r->heard_ns = t->heard_ns;
 	r->gone = t->gone_ns != 0;
 	r->gaps = ready_gaps(e, p);
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 /* Of one that was not Ready when it was told to stop there is nothing to tell. */
@@ -161,7 +162,7 @@ void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *
 		t->unready_ns = t->heard_ns = 0;
 	} else if (t->ready == TRI_TRUE) {
 		t->unready_ns = at_ns;
-		t->heard_ns = e->now_ns;
+		t->heard_ns = e->out.now_ns;
 	}
 	t->ready = ready;
 }
@@ -213,8 +214,8 @@ static bool holds(const struct engine *e, const struct epod *p, enum discrepancy
 static struct record_discrepancy *report_begin(struct engine *e, enum discrepancy kind,
 					       enum meta_source source, uint64_t since_ns)
 {
-	struct record *rec = engine_record_begin(e, RECORD_DISCREPANCY,
-						 sizeof(e->record.discrepancy), e->now_ns);
+	struct record *rec = output_record(&e->out, RECORD_DISCREPANCY,
+					   sizeof(e->out.record.discrepancy), e->out.now_ns);
 	struct record_discrepancy *r = &rec->discrepancy;
 
 	e->stats.discrepancies[kind]++;
@@ -230,7 +231,7 @@ static void report_state(struct engine *e, const struct epod *p, enum discrepanc
 	enum meta_source source = meta_lister(e->config.sources, p->is_static);
 	struct record_discrepancy *r = report_begin(e, kind, source, since_ns);
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->host.boot_id, p->uid,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->out.host.boot_id, p->uid,
 		 discrepancy_name(kind), (unsigned long long)since_ns);
 	engine_pods_fill(e, p, &r->pod);
 	r->told.listed = p->listed;
@@ -240,7 +241,7 @@ static void report_state(struct engine *e, const struct epod *p, enum discrepanc
 	}
 	r->kernel.populated = !engine_pods_is_empty(e, p);
 	r->kernel.running = engine_pods_running(e, p);
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 /* A pod that comes back under its uid, as static ones do, is listed again meanwhile: that it is
@@ -277,7 +278,7 @@ static uint64_t weigh(struct engine *e, struct epod *p, enum discrepancy kind, u
 	if (t->open & bit)
 		return 0;
 	due_ns = t->since_ns[kind] + discrepancy_grace_ns(kind);
-	if (e->now_ns < due_ns)
+	if (e->out.now_ns < due_ns)
 		return due_ns;
 	if (!is_confirmed(e, p, kind, due_ns))
 		return 0;
@@ -293,14 +294,14 @@ static uint64_t follow_ready(struct engine *e, struct epod *p)
 	uint64_t stop_ns = engine_truth_ready_since(p);
 	struct pod *pod = engine_pods_cgroups(e, p);
 
-	if (!stop_ns || !pod || e->now_ns >= stop_ns + READY_FOR_NS ||
+	if (!stop_ns || !pod || e->out.now_ns >= stop_ns + READY_FOR_NS ||
 	    !(e->config.sources >> META_KUBELET & 1) ||
 	    meta_lister(e->config.sources, p->is_static) != META_KUBELET)
 		return 0;
-	if (e->now_ns < p->truth.list_ns + READY_AGAIN_NS)
+	if (e->out.now_ns < p->truth.list_ns + READY_AGAIN_NS)
 		return p->truth.list_ns + READY_AGAIN_NS;
 	engine_ask_pod(e, pod, 0);
-	return e->now_ns + READY_AGAIN_NS;
+	return e->out.now_ns + READY_AGAIN_NS;
 }
 
 void engine_truth_look(struct engine *e, struct epod *p, uint64_t at_ns)
@@ -322,7 +323,7 @@ void engine_truth_look(struct engine *e, struct epod *p, uint64_t at_ns)
 void engine_truth_ended(struct engine *e, const struct epod *p)
 {
 	if (engine_truth_ready_since(p))
-		engine_ask_pod(e, engine_pods_cgroups(e, p), e->now_ns);
+		engine_ask_pod(e, engine_pods_cgroups(e, p), e->out.now_ns);
 }
 
 void engine_truth_leave(struct engine *e, struct epod *p)
@@ -348,7 +349,7 @@ static void report_exit(struct engine *e, const char *id, const struct podtab_co
 	const struct podtab_exit *exit = &c->exit;
 	struct record_discrepancy *r = report_begin(e, kind, source, exit->at_ns);
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", e->host.boot_id, id,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", e->out.host.boot_id, id,
 		 (unsigned long long)exit->start_ns, discrepancy_name(kind));
 	engine_fill_ended(e, id, c, &r->pod, &r->container);
 	r->told.exit_code = told->code;
@@ -361,7 +362,7 @@ static void report_exit(struct engine *e, const char *id, const struct podtab_co
 		r->kernel.oom = TRI_TRUE;
 	else if (exit->oom_sure)
 		r->kernel.oom = TRI_FALSE;
-	engine_record_end(e);
+	output_report(&e->out);
 }
 
 static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy_told *told)

@@ -28,7 +28,7 @@ static void probe_init(struct engine *e, const struct stop *stop)
 	};
 
 	if (stop_is_running(stop) && stop->init.pid)
-		engine_effect(e, &probe);
+		output_effect(&e->out, &probe);
 }
 
 /* A name has until its deadline, whatever else was asked before it. */
@@ -41,7 +41,7 @@ static uint64_t name_until(const struct engine *e, const struct stop *stop)
 					    : stop->gone_ns;
 
 	/* Whom an earlier engine asked has to be asked again. */
-	return (from_ns > e->attached_ns ? from_ns : e->attached_ns) + wait_ns;
+	return (from_ns > e->out.attached_ns ? from_ns : e->out.attached_ns) + wait_ns;
 }
 
 static bool lacks_name(const struct stop *stop)
@@ -197,7 +197,7 @@ void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
 	engine_expect(e, stop, STOP_EV_TELL);
 	if (stop->empty_ns) {
 		engine_expect(e, stop, STOP_EV_EMPTY);
-		stop_vacate(stop, e->now_ns);
+		stop_vacate(stop, e->out.now_ns);
 	}
 	if (stop->gone_ns) {
 		stop->gone_ns = 0;
@@ -217,8 +217,8 @@ static bool awaits_teardown(const struct stop *stop)
 /* The parent waits for it some microseconds after its cgroup is empty, as a rule. */
 static bool awaits_reap(const struct engine *e, const struct stop *stop)
 {
-	return e->host.reaps && stop->exit_seen && !stop->reap_ns &&
-	       e->now_ns < stop->empty_ns + ENGINE_TEARDOWN_NS;
+	return e->out.host.reaps && stop->exit_seen && !stop->reap_ns &&
+	       e->out.now_ns < stop->empty_ns + ENGINE_TEARDOWN_NS;
 }
 
 void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
@@ -271,18 +271,18 @@ bool engine_stop_gone(struct engine *e, struct stop *stop)
 		return false;
 	/* The record of its emptiness was lost, too. */
 	if (stop_is_unseen_life(stop))
-		engine_begin_unseen(e, stop, e->now_ns);
+		engine_begin_unseen(e, stop, e->out.now_ns);
 	/* Told as not empty, and the record of its emptiness was lost. */
 	if (stop->state == STOP_TOLD)
-		engine_stop_empty(e, stop, e->now_ns);
+		engine_stop_empty(e, stop, e->out.now_ns);
 	/* Its exit was lost: a cgroup with a process in it cannot be removed. */
 	if (stop_is_running(stop))
 		engine_expect(e, stop, STOP_EV_EXIT);
 	if (stop->state != STOP_EXITED)
 		return true;
 	/* A runtime removes the cgroup at once, and tells the name when it comes to it. */
-	stop->gone_ns = e->now_ns ?: 1;
-	if ((awaits_word(e, stop) || awaits_name(e, stop)) && e->now_ns < name_until(e, stop) &&
+	stop->gone_ns = e->out.now_ns ?: 1;
+	if ((awaits_word(e, stop) || awaits_name(e, stop)) && e->out.now_ns < name_until(e, stop) &&
 	    e->n_gone < GONE_MAX) {
 		e->n_gone++;
 		engine_wake(e, stop, name_until(e, stop));
@@ -319,7 +319,7 @@ void engine_stop_resume(struct engine *e, struct stop *stop)
 	if (awaits_name(e, stop))
 		engine_wake(e, stop, name_until(e, stop));
 	else
-		expire_exited(e, stop, e->now_ns);
+		expire_exited(e, stop, e->out.now_ns);
 }
 
 static void expire(struct engine *e, struct stop *stop, uint64_t now_ns)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leaves the engine: a record for the sinks, a question to a source, an action. */
+#ifndef CORE_ENGINE_EFFECT_H
+#define CORE_ENGINE_EFFECT_H
+
+#include <stdint.h>
+
+struct record;
+
+enum effect_type {
+	EFFECT_REPORT,	    /* hand record to the sinks */
+	EFFECT_WAKE_AT,	    /* send OBS_TIMER at at_ns; replaces the earlier wish; 0 cancels it */
+	EFFECT_READ_COUNTS, /* answer with OBS_COUNTS for id */
+	EFFECT_FIND_CGROUP, /* answer with OBS_CGROUP_FOUND for id, if it exists */
+	EFFECT_PROBE_INIT,  /* answer with OBS_PROBE for id, pid, start_ns */
+	EFFECT_FIND_NAMES,  /* answer with OBS_NAMES for id, pod_uid, container_id */
+	EFFECT_FIND_POD,    /* the same for pod_uid alone, with what holds now */
+	EFFECT_FIND_EXIT, /* answer with OBS_CONTAINER once container_id's runtime tells its exit */
+	/* Answer with OBS_IDENTITY if id is a container in disguise; with a kind, what the kernel
+	 * half takes it for, also if it is none. */
+	EFFECT_IDENTIFY,
+	EFFECT_SET_WATCH, /* correct the kernel half's entry for id to kind */
+	EFFECT_SET_STOP,  /* tell it id's own stop signal */
+	EFFECT_SET_INIT,  /* pid is id's init: answer with OBS_INIT if it is there */
+	/* Of a node's shutdown; what is answered are events of OBS_SHUTDOWN
+	   (core/shutdown/shutdown.h). */
+	EFFECT_TAKE_LOCK,    /* answer with LOCK_TAKEN or LOCK_REFUSED */
+	EFFECT_DROP_LOCK,    /* let go of it, before anything else happens */
+	EFFECT_LIST_HOLDERS, /* answer with HOLDERS */
+	EFFECT_FLUSH,	     /* get all records out; answer with FLUSHED */
+	EFFECT_KILL,	     /* SIGKILL to all processes of container id */
+};
+
+struct effect {
+	enum effect_type type;
+	uint64_t id;
+	uint64_t at_ns;
+	uint64_t start_ns;
+	uint32_t pid;
+	uint32_t kind;	  /* enum graced_watch_kind */
+	uint32_t runtime; /* enum cgpath_runtime */
+	uint32_t signal;
+	char pod_uid[37];
+	char container_id[65];
+	const struct record *record;
+};
+
+/* Receives each effect in order, while engine_step() runs; must not call the engine. */
+typedef void (*engine_effect_fn)(void *userdata, const struct effect *effect);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every room of the engine has: the time, the host, and a way out, for effects to the world
+ * and for changes to the rooms after it.
+ */
+#ifndef CORE_ENGINE_OUTPUT_H
+#define CORE_ENGINE_OUTPUT_H
+
+#include "core/engine/change.h"
+#include "core/engine/effect.h"
+#include "core/facts/observation.h"
+#include "core/stop/record.h"
+
+struct output {
+	/* Of the step under way. */
+	uint64_t now_ns;
+	engine_effect_fn fn;
+	void *userdata;
+
+	change_fn on_change;
+	void *on_change_userdata;
+
+	bool attached; /* OBS_ATTACHED has come */
+	uint64_t attached_ns;
+	struct obs_attached host;
+
+	struct record record; /* of the report under way */
+};
+
+void output_effect(struct output *out, const struct effect *effect);
+/* The record to fill in, all zero; size is that of the type's member. */
+struct record *output_record(struct output *out, enum record_type type, size_t size,
+			     uint64_t at_ns);
+/* Hands the record of output_record() to the sinks. */
+void output_report(struct output *out);
+
+static inline void output_change(struct output *out, const struct change *change)
+{
+	out->on_change(out->on_change_userdata, change);
+}
+
+/* What a checkpoint has of node's cgroup or stop is another now. */
+static inline void output_changed(struct output *out, struct cgnode *node)
+{
+	output_change(out, &(struct change){.type = CHANGE_CGROUP, .node = node});
+}
+
+/* What a checkpoint has of a pod that is followed is another now. */
+static inline void output_changed_pod(struct output *out, struct epod *pod)
+{
+	output_change(out, &(struct change){.type = CHANGE_POD, .pod = pod});
+}
+
+#endif
