@@ -143,68 +143,6 @@ bool engine_ask_exit(struct engine *e, const struct cgnode *node)
 	return true;
 }
 
-/* Of whom nobody has told anything, and nobody is about to, nobody tells an exit either. */
-static struct podtab_container *exit_entry(struct engine *e, const struct cgnode *node)
-{
-	if (node->names == NAMES_ASKED)
-		return podtab_want_container(&e->names, node->ident.container_id, e->out.now_ns);
-	return podtab_container(&e->names, node->ident.container_id);
-}
-
-static bool keeps_exit(const struct engine *e, const struct cgnode *node)
-{
-	return node && node->pod && node->ident.container_id[0] &&
-	       (answers(e, META_CRI) || answers(e, META_KUBELET) || answers(e, META_API));
-}
-
-void engine_note_exit(struct engine *e, const struct stop *stop)
-{
-	const struct cgnode *node = stop->node;
-	struct podtab_container *c;
-
-	/* What dies beside the init is nobody's exit. */
-	if (!keeps_exit(e, node) || node->stop != stop)
-		return;
-	c = exit_entry(e, node);
-	if (!c || c->kind == META_KIND_SANDBOX)
-		return;
-	c->again = c->exit.noted;
-	c->exit = (struct podtab_exit){
-		.noted = true,
-		.seen = stop->exit_seen,
-		.status = stop->status,
-		.at_ns = stop->exit_ns,
-		.wall_ns = (int64_t)(stop->exit_ns + (uint64_t)e->out.host.wall_offset_ns),
-		.start_ns = stop->init.start_ns,
-		.oom_victim = stop->oom_victim,
-		.oom_beside = stop->counts.oom_kills > stop->base.oom_kills,
-		.oom_sure = stop_gaps(stop) == 0,
-		.runtime = node->ident.runtime,
-		.qos = node->pod->qos,
-		.is_static = node->pod->is_static,
-	};
-	if (c->known & META_CTR_EXIT)
-		engine_truth_exit(e, node->ident.container_id, (enum meta_source)c->exit_from,
-				  &(struct discrepancy_told){c->exit_code, c->exit_reason,
-							     c->finished_wall_ns});
-	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)
-		engine_compare_exit(e, node->ident.container_id);
-	else
-		engine_ask_exit(e, node);
-}
-
-void engine_compare_exit(struct engine *e, const char *container_id)
-{
-	struct podtab_container *c = podtab_container(&e->names, container_id);
-
-	/* A sandbox's exit nobody tells, and the kubelet repeats with whole seconds what it is
-	 * told. */
-	if (!c || c->compared || !c->exit.noted || c->exit_from != META_CRI)
-		return;
-	c->compared = true;
-	engine_report_runtime_exit(e, container_id, c);
-}
-
 static bool ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);

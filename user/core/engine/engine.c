@@ -20,6 +20,53 @@ const char *engine_scope_name(enum engine_scope scope)
 	return (unsigned int)scope < sizeof(names) / sizeof(*names) ? names[scope] : NULL;
 }
 
+static void on_change(void *userdata, const struct change *change)
+{
+	struct engine *e = userdata;
+
+	switch (change->type) {
+	case CHANGE_CGROUP:
+		engine_changed(e, change->node);
+		break;
+	case CHANGE_CGROUP_ID:
+		engine_changed_id(e, change->id);
+		break;
+	case CHANGE_POD_NAMES:
+		engine_changed_meta(e, change->uid);
+		break;
+	case CHANGE_POD:
+		engine_changed_pod(e, change->pod);
+		break;
+	case CHANGE_INIT_ENTERED:
+		engine_pods_entered(e, change->node);
+		break;
+	case CHANGE_INIT_SIGNALLED:
+		engine_pods_signalled(e, change->node, change->at_ns);
+		break;
+	case CHANGE_INIT_EXITED:
+		engine_pods_exited(e, change->node, change->at_ns);
+		break;
+	case CHANGE_CGROUP_EMPTY:
+		engine_pods_emptied(e, change->node, change->at_ns, false);
+		break;
+	case CHANGE_VERDICT:
+		engine_pods_judged(e, change->node, change->gaps);
+		break;
+	case CHANGE_EXIT_NOTED:
+		engine_truth_noted(e, change->uid);
+		break;
+	case CHANGE_POD_FORGOTTEN:
+		engine_shutdown_forget(e, change->uid);
+		break;
+	case CHANGE_SHUTDOWN:
+		e->given = engine_shutdown_given(e);
+		break;
+	case CHANGE_SHUTDOWN_BEGUN:
+		engine_renew_graces(e);
+		break;
+	}
+}
+
 int engine_new(const struct engine_config *config, struct engine **ret)
 {
 	struct engine *e = calloc(1, sizeof(*e));
@@ -27,6 +74,8 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	if (!e)
 		return -ENOMEM;
 	e->config = *config;
+	e->out.on_change = on_change;
+	e->out.on_change_userdata = e;
 	e->map.max_nodes = config->max_containers;
 	e->map.nested_nodes = config->nested_nodes;
 	e->map.roots = config->container_roots;
@@ -87,7 +136,8 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 	if (!cgnode_is_container(node)) {
 		/* What was taken for a container before its path was known. */
 		if (node->stop)
-			engine_changed_id(e, node->id);
+			output_change(&e->out,
+				      &(struct change){.type = CHANGE_CGROUP_ID, .id = node->id});
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 		return 0;
 	}
@@ -102,7 +152,7 @@ int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kin
 	engine_ask_names(e, node);
 	/* Its init was seen before its path was known. */
 	if (stop_is_running(node->stop) && !node->stop->kept)
-		engine_pods_entered(e, node);
+		output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = node});
 	return 0;
 }
 
@@ -122,7 +172,7 @@ static void bury(struct engine *e)
 		struct cgnode *node = stop->node;
 
 		e->over = stop->next_over;
-		engine_changed(e, node);
+		output_changed(&e->out, node);
 		engine_sandbox_settle(e, node);
 		node->stop = stop_free(&e->map, &e->deadlines, stop);
 		cgmap_remove(&e->map, node->id);
@@ -216,7 +266,7 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 	}
 	engine_pods_removed(e, node, obs->at_ns);
-	engine_changed(e, node);
+	output_changed(&e->out, node);
 	cgmap_remove(&e->map, obs->empty.id);
 	return 0;
 }
@@ -263,7 +313,7 @@ static void doubt_all(struct engine *e)
 	while ((node = map_next(&e->map.nodes, &pos)))
 		if (engine_stop_in(node) && node->stop->state != STOP_IDLE) {
 			node->stop->record_lost = true;
-			engine_changed(e, node);
+			output_changed(&e->out, node);
 		}
 }
 

@@ -91,7 +91,7 @@ static bool would_know(const struct engine *e, const struct stop *stop, const st
 	if (grace->from == GRACE_UNIT)
 		return true;
 	if (!pod || !stop->kill.seen || !(pod->known & META_POD_DELETING) || pod->gone ||
-	    pod->state_ns < stop->kill.at_ns || !engine_shutdown_is_watched(e))
+	    pod->state_ns < stop->kill.at_ns || !e->given.watched)
 		return false;
 	if (grace->from == GRACE_DELETION && pod->known & META_POD_GRACE &&
 	    pod->deletion_grace_ns > pod->grace_ns)
@@ -165,8 +165,8 @@ static struct grace grace_now(const struct engine *e, const struct stop *stop)
 
 void engine_take_grace(struct engine *e, struct stop *stop)
 {
-	if (engine_shutdown_give(e, stop))
-		engine_changed(e, stop->node);
+	if (given_note(&e->given, engine_pod_meta(e, stop->node), stop))
+		output_changed(&e->out, stop->node);
 	stop->grace = grace_now(e, stop);
 }
 
@@ -178,6 +178,16 @@ void engine_renew_grace(struct engine *e, struct stop *stop)
 	engine_take_grace(e, stop);
 	if (stop->state == STOP_REQUESTED && !stop->probed)
 		engine_wake(e, stop, stop_lapse_ns(stop));
+}
+
+void engine_renew_graces(struct engine *e)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos)))
+		if (node->stop)
+			engine_renew_grace(e, node->stop);
 }
 
 static void renew_graces(struct engine *e, const char *uid)

@@ -19,7 +19,8 @@ int engine_take_pod(struct engine *e, const struct meta_pod *meta, uint64_t at_n
 	r = podtab_take_pod(&e->names, meta, at_ns);
 	pod = podtab_pod(&e->names, meta->uid);
 	if (pod && podtab_pod_differs(&before, pod))
-		engine_changed_meta(e, meta->uid);
+		output_change(&e->out,
+			      &(struct change){.type = CHANGE_POD_NAMES, .uid = meta->uid});
 	return r;
 }
 
@@ -33,12 +34,12 @@ static void changed_container(struct engine *e, const struct meta_container *met
 	else if (meta->id[0])
 		node = cgmap_by_container_id(&e->map, meta->id);
 	if (node)
-		engine_changed(e, node);
+		output_changed(&e->out, node);
 	/* What the spec says may be about several. */
 	pod = !meta->id[0] && meta->pod_uid[0] ? cgmap_pod(&e->map, meta->pod_uid) : NULL;
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
-			engine_changed(e, node);
+			output_changed(&e->out, node);
 }
 
 static const struct podtab_container *entry_of(const struct engine *e,

@@ -16,9 +16,9 @@
 
 static void drop_out(struct engine *e, struct epod *p)
 {
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	engine_truth_leave(e, p);
-	engine_shutdown_forget(e, p->uid);
+	output_change(&e->out, &(struct change){.type = CHANGE_POD_FORGOTTEN, .uid = p->uid});
 	deadline_set(&e->pods.unheard, &p->unheard, 0);
 	map_remove(&e->pods.by_uid, p->key);
 	TAILQ_REMOVE(&e->pods.all, p, all);
@@ -82,7 +82,7 @@ static int enter(struct engine *e, struct epod *p)
 		return r;
 	}
 	TAILQ_INSERT_TAIL(&e->pods.all, p, all);
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	return 0;
 }
 

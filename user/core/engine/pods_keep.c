@@ -286,7 +286,7 @@ static void settle(struct engine *e, struct epod *p)
 	/* Without somebody who lists them it can be confirmed by nobody. */
 	p->listed &= listens;
 	p->unconfirmed &= listens;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	if (p->stage == PODWORKER_STAGE_SYNC && p->over) {
 		engine_pods_end_unheard(e, p);
 	} else if (p->stage == PODWORKER_STAGE_SYNC && has_ended(p, pod)) {

@@ -166,7 +166,7 @@ static int listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 	p->unconfirmed = false;
 	if (p->listed && same_word(&p->word, &word))
 		return 0;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	if (p->stage == PODWORKER_STAGE_NONE || (!p->listed && p->was_listed))
 		type = PODWORKER_CREATE;
 	pod = engine_pods_cgroups(e, p);
@@ -186,7 +186,7 @@ static int gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 		return 0;
 	before_ns = p->truth.list_ns;
 	p->listed = p->unconfirmed = false;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	engine_truth_told(e, p, meta, at_ns);
 	if (p->stage == PODWORKER_STAGE_FINISHED) {
 		podworker_sync_one(e->pods.worker, p->uid, true, e->out.now_ns);
@@ -244,7 +244,7 @@ static void look_at_unlisted(struct engine *e, enum meta_source source)
 			continue;
 		if (is_new_orphan(e, p)) {
 			p->is_orphan = true;
-			engine_changed_pod(e, p);
+			output_changed_pod(&e->out, p);
 			e->pods.orphaned++;
 		}
 		if (!p->listed)

@@ -116,7 +116,7 @@ void engine_pods_release(struct engine *e, struct epod *p, bool now)
 	if (!p->held || (!now && (!e->out.attached || awaits_name(e, p))))
 		return;
 	p->held = false;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	report(e, p, PODWORKER_STAGE_SYNC, POD_STARTED, p->first_ns);
 	p->told = PODWORKER_STAGE_SYNC;
 }
@@ -141,7 +141,7 @@ void engine_pods_arrived(struct engine *e, struct epod *p, enum podworker_stage 
 {
 	p->stage = stage;
 	p->since_ns = p->trigger_ns;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	/* When what ended during a restart began to do so nobody knows. */
 	if (stage >= PODWORKER_STAGE_TERMINATING && !p->terminating_ns &&
 	    p->trigger != POD_RESTART) {

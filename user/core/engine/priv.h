@@ -4,6 +4,7 @@
 #define CORE_ENGINE_PRIV_H
 
 #include "core/engine/engine.h"
+#include "core/engine/given.h"
 #include "core/engine/output.h"
 #include "core/names/table.h"
 #include "core/stop/grace.h"
@@ -87,6 +88,7 @@ struct engine {
 	struct cgmap map;
 	struct podtab names;
 	struct engine_pods pods;
+	struct given given;
 	struct engine_shutdown *shutdown; /* NULL: a node's shutdown is nobody's business */
 	struct deadline_queue deadlines;
 	uint32_t n_gone;   /* stops whose cgroup is gone, and whose verdict waits */
@@ -158,6 +160,8 @@ const char *engine_unit_name(const struct cgnode *node);
 void engine_take_grace(struct engine *e, struct stop *stop);
 /* The same while it is being stopped, for a source has said something new. */
 void engine_renew_grace(struct engine *e, struct stop *stop);
+/* Of all stops: a node shutdown is announced, which may come after its first stop signals. */
+void engine_renew_graces(struct engine *e);
 /* It was killed early, and its pod's source has yet to say since whether that was deleted. */
 bool engine_lacks_grace(const struct engine *e, const struct stop *stop);
 /* Its stop signal as a source provides it; 0: unknown. */
@@ -168,8 +172,6 @@ void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number);
 uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from);
 /* Asks for the runtime's word of an exit. False: nobody could tell. */
 bool engine_ask_exit(struct engine *e, const struct cgnode *node);
-/* Keeps the kernel's word of an exit, and asks for the runtime's. */
-void engine_note_exit(struct engine *e, const struct stop *stop);
 /* Reports the runtime's word of a container's exit beside the kernel's, once both are there. */
 void engine_compare_exit(struct engine *e, const char *container_id);
 
@@ -282,13 +284,12 @@ void engine_truth_expire(struct engine *e, uint64_t now_ns);
  * was known before the kernel had a word. */
 void engine_truth_exit(struct engine *e, const char *container_id, enum meta_source source,
 		       const struct discrepancy_told *told);
+/* The kernel has said how a container exited. */
+void engine_truth_noted(struct engine *e, const char *container_id);
 
 void engine_shutdown_done(struct engine *e);
-/* Whether a node shutdown that is announced would be known. */
-bool engine_shutdown_is_watched(const struct engine *e);
-/* Notes in stop what the shutdown that is under way gives it, if it was asked for in that. True:
- * that is new. */
-bool engine_shutdown_give(const struct engine *e, struct stop *stop);
+/* What stops have to know of the shutdown. */
+struct given engine_shutdown_given(const struct engine *e);
 /* Tells the sequencer what an observation that was taken has changed. */
 void engine_shutdown_saw(struct engine *e, const struct obs *obs);
 /* A pod is followed no longer. */
@@ -324,7 +325,6 @@ void engine_report_empty(struct engine *e, const struct stop *stop);
 /* Of a container whose cgroup may be gone, what sources said is left. */
 void engine_fill_ended(const struct engine *e, const char *id, const struct podtab_container *c,
 		       struct record_pod *ret_pod, struct record_container *ret);
-void engine_report_runtime_exit(struct engine *e, const char *id, const struct podtab_container *c);
 void engine_report_signal(struct engine *e, const struct obs *obs, const struct cgnode *target,
 			  const struct sender *sender);
 void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgnode *node,

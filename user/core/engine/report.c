@@ -265,7 +265,7 @@ void engine_fill_ended(const struct engine *e, const char *id, const struct podt
 	};
 }
 
-void engine_report_runtime_exit(struct engine *e, const char *id, const struct podtab_container *c)
+static void report_runtime_exit(struct engine *e, const char *id, const struct podtab_container *c)
 {
 	struct record *rec = begin(e, RECORD_RUNTIME_EXIT, runtime_exit, e->out.now_ns);
 	struct record_runtime_exit *r = &rec->runtime_exit;
@@ -283,6 +283,18 @@ void engine_report_runtime_exit(struct engine *e, const char *id, const struct p
 		r->agrees =
 			c->exit_code == discrepancy_code_of(c->exit.status) ? TRI_TRUE : TRI_FALSE;
 	output_report(&e->out);
+}
+
+void engine_compare_exit(struct engine *e, const char *container_id)
+{
+	struct podtab_container *c = podtab_container(&e->names, container_id);
+
+	/* A sandbox's exit nobody tells, and the kubelet repeats with whole seconds what it is
+	 * told. */
+	if (!c || c->compared || !c->exit.noted || c->exit_from != META_CRI)
+		return;
+	c->compared = true;
+	report_runtime_exit(e, container_id, c);
 }
 
 void engine_report_empty(struct engine *e, const struct stop *stop)

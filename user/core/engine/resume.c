@@ -23,7 +23,7 @@ static int refuse(struct engine *e)
 
 void engine_resume_remove(struct engine *e, struct cgnode *node)
 {
-	engine_changed(e, node);
+	output_changed(&e->out, node);
 	engine_pods_missed(node, true);
 	node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 	cgmap_remove(&e->map, node->id);

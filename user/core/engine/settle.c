@@ -45,7 +45,7 @@ static void settle_alive(struct engine *e, struct stop *stop)
 	engine_take_grace(e, stop);
 	if (stop->state == STOP_REQUESTED)
 		engine_wake(e, stop, stop_lapse_ns(stop));
-	engine_pods_entered(e, stop->node);
+	output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 }
 
 static void settle_found(struct engine *e, struct cgnode *node)
@@ -76,7 +76,7 @@ static void settle(struct engine *e, uint64_t id)
 	if (!node || !node->restored)
 		return;
 	node->restored = false;
-	engine_changed(e, node);
+	output_changed(&e->out, node);
 	if (node->kept)
 		settle_gone(e, node);
 	else if (node->stop)

@@ -33,6 +33,23 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 			      &(struct effect){.type = types[effect->type], .id = effect->id});
 }
 
+/* The sequencer has decided by all it knows. */
+static void judged(struct engine_shutdown *s)
+{
+	struct shutdown_status status;
+
+	shutdown_get_status(s->sequencer, &status);
+	s->going = status.going;
+	s->unjudged = false;
+	s->given = (struct given){
+		.watched = status.state != SHUTDOWN_AWAY,
+		.going = status.going,
+		.announced_ns = status.announced_ns,
+		.plan = &s->plan,
+	};
+	output_change(&s->engine->out, &(struct change){.type = CHANGE_SHUTDOWN});
+}
+
 static int open_sequencer(struct engine *e, const struct obs_shutdown_plan *plan)
 {
 	const struct shutdown_config config = {
@@ -56,6 +73,7 @@ static int open_sequencer(struct engine *e, const struct obs_shutdown_plan *plan
 		return r;
 	}
 	e->shutdown = s;
+	judged(s);
 	return 0;
 }
 
@@ -71,27 +89,6 @@ void engine_shutdown_done(struct engine *e)
 	e->shutdown = NULL;
 }
 
-/* The sequencer has decided by all it knows. */
-static void judged(struct engine_shutdown *s)
-{
-	struct shutdown_status status;
-
-	shutdown_get_status(s->sequencer, &status);
-	s->going = status.going;
-	s->unjudged = false;
-}
-
-/* logind's announcement may come after the first stop signals. */
-static void give_all(struct engine *e)
-{
-	struct cgnode *node;
-	size_t pos = 0;
-
-	while ((node = map_next(&e->map.nodes, &pos)))
-		if (node->stop)
-			engine_renew_grace(e, node->stop);
-}
-
 /* One step of the sequencer. What it refuses it has counted. */
 static int step(struct engine *e, const struct shutdown_event *event)
 {
@@ -104,7 +101,7 @@ static int step(struct engine *e, const struct shutdown_event *event)
 	r = shutdown_step(s->sequencer, event, e->out.now_ns);
 	judged(s);
 	if (event->type == SHUTDOWN_EV_ANNOUNCED)
-		give_all(e);
+		output_change(&e->out, &(struct change){.type = CHANGE_SHUTDOWN_BEGUN});
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -381,4 +378,9 @@ size_t engine_get_shutdown_groups(const struct engine *e, struct engine_shutdown
 		shutdown_count_pods(e->shutdown->sequencer, (uint32_t)i, ret[n - 1].pods);
 	}
 	return n;
+}
+
+struct given engine_shutdown_given(const struct engine *e)
+{
+	return e->shutdown ? e->shutdown->given : (struct given){};
 }

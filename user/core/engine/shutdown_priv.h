@@ -3,6 +3,7 @@
 #ifndef CORE_ENGINE_SHUTDOWN_PRIV_H
 #define CORE_ENGINE_SHUTDOWN_PRIV_H
 
+#include "core/engine/given.h"
 #include "core/engine/pods_priv.h"
 #include "core/shutdown/plan.h"
 
@@ -22,6 +23,7 @@ struct engine_shutdown {
 	struct obs_shutdown_plan next;
 	bool has_next;
 	uint64_t wake_ns;
+	struct given given;
 	bool going;    /* its facts are told to the sequencer as they change */
 	bool unjudged; /* it was told of some and has not decided yet */
 	struct engine_shutdown_question questions[META_SOURCE_COUNT];

@@ -20,20 +20,9 @@ static struct podworker_seconds seconds_of(bool known, uint64_t ns)
 
 /* --- pods ----------------------------------------------------------------------------------- */
 
-static struct shutplan_pod plan_pod(const struct podtab_pod *meta, bool is_static)
-{
-	struct shutplan_pod pod = {.is_static = is_static, .mirror = is_static};
-
-	if (meta && meta->known & META_POD_PRIORITY) {
-		pod.has_priority = true;
-		pod.priority = (int32_t)meta->priority;
-	}
-	return pod;
-}
-
 static uint32_t group_of(const struct engine *e, const char *uid, bool is_static)
 {
-	struct shutplan_pod pod = plan_pod(podtab_pod(&e->names, uid), is_static);
+	struct shutplan_pod pod = given_pod(podtab_pod(&e->names, uid), is_static);
 
 	return e->shutdown->plan.n ? (uint32_t)shutplan_group_of(&e->shutdown->plan, &pod) : 0;
 }
@@ -128,7 +117,7 @@ static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *n
 static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64_t *ret_ns)
 {
 	const struct podtab_pod *meta = engine_pod_meta(e, node);
-	struct shutplan_pod pod = plan_pod(meta, node->pod->is_static);
+	struct shutplan_pod pod = given_pod(meta, node->pod->is_static);
 	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
 	struct podworker_seconds deletion = {}, stop;
 
@@ -142,79 +131,6 @@ static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64
 		*ret_ns = UINT64_MAX;
 	/* Nobody may end it early who does not know what its deletion gave it. */
 	return stop.set && deleting == deletion.set;
-}
-
-bool engine_shutdown_is_watched(const struct engine *e)
-{
-	struct shutdown_status status;
-
-	if (!e->shutdown)
-		return false;
-	shutdown_get_status(e->shutdown->sequencer, &status);
-	return status.state != SHUTDOWN_AWAY;
-}
-
-/* logind's word and the kernel's records come by different ways, and the kubelet is as quick. */
-#define ANNOUNCED_WITHIN_NS NS_PER_S
-
-/* What stops it may be the shutdown that is under way. */
-static bool may_be_of_shutdown(const struct stop *stop, const struct shutdown_status *status)
-{
-	const struct stop_signal *request = &stop->request, *kill = &stop->kill;
-
-	return status->going && request->seen && request->sender.relation == RELATION_MANAGER &&
-	       request->at_ns + ANNOUNCED_WITHIN_NS >= status->announced_ns &&
-	       !(kill->seen && kill->at_ns < status->announced_ns);
-}
-
-/* The least that any group's pods are given. */
-static uint64_t least_given_ns(const struct shutplan *plan, struct shutplan_pod pod)
-{
-	uint64_t least_ns = UINT64_MAX;
-
-	pod.has_priority = true;
-	for (size_t i = 0; i < plan->n; i++) {
-		struct podworker_seconds given;
-
-		pod.priority = plan->groups[i].priority;
-		given = shutplan_stop_s(plan, &pod, (struct podworker_seconds){});
-		if (given.set && given.s >= 0 && (uint64_t)given.s * NS_PER_S < least_ns)
-			least_ns = (uint64_t)given.s * NS_PER_S;
-	}
-	return least_ns;
-}
-
-/* Its own period, by its spec or by its deletion. */
-static uint64_t longest_own_ns(const struct podtab_pod *meta)
-{
-	uint64_t spec_ns = meta->known & META_POD_GRACE ? meta->grace_ns : 0;
-	uint64_t deletion_ns = meta->known & META_POD_DELETION_GRACE ? meta->deletion_grace_ns : 0;
-
-	return spec_ns > deletion_ns ? spec_ns : deletion_ns;
-}
-
-bool engine_shutdown_give(const struct engine *e, struct stop *stop)
-{
-	const struct podtab_pod *meta = engine_pod_meta(e, stop->node);
-	const uint64_t before_ns = stop->given_ns;
-	const bool before = stop->given_unknown;
-	struct shutdown_status status;
-	struct podworker_seconds given;
-	struct shutplan_pod pod;
-
-	if (!e->shutdown || !e->shutdown->plan.n || !meta)
-		return false;
-	shutdown_get_status(e->shutdown->sequencer, &status);
-	if (!may_be_of_shutdown(stop, &status))
-		return false;
-	pod = plan_pod(meta, stop->node->pod->is_static);
-	given = shutplan_stop_s(&e->shutdown->plan, &pod, (struct podworker_seconds){});
-	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
-			      least_given_ns(&e->shutdown->plan, pod) < longest_own_ns(meta);
-	if (!stop->given_unknown && given.set && given.s >= 0 &&
-	    (!before_ns || (uint64_t)given.s * NS_PER_S < before_ns))
-		stop->given_ns = (uint64_t)given.s * NS_PER_S;
-	return stop->given_ns != before_ns || stop->given_unknown != before;
 }
 
 static bool is_runtime(const struct sender *sender)

@@ -59,7 +59,7 @@ static void begin(struct engine *e, struct stop *stop, const struct graced_proc 
 	stop->init_unseen = unseen;
 	engine_take_grace(e, stop);
 	engine_wake(e, stop, 0);
-	engine_pods_entered(e, stop->node);
+	output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 	engine_ask_beside(e, stop->node);
 }
 
@@ -83,7 +83,7 @@ int engine_on_no_init(struct engine *e, const struct obs *obs)
 		return 0;
 	stop->init_unseen = true;
 	e->stats.inits_not_found++;
-	engine_changed(e, stop->node);
+	output_changed(&e->out, stop->node);
 	return 0;
 }
 
@@ -236,7 +236,9 @@ static void noted(struct engine *e, struct stop *stop, enum stop_note note, cons
 	if (!opened && note != STOP_NOTE_KILL)
 		return;
 	if (is_managed(opened ? &stop->request : &stop->kill))
-		engine_pods_signalled(e, stop->node, obs->at_ns);
+		output_change(&e->out, &(struct change){.type = CHANGE_INIT_SIGNALLED,
+							.node = stop->node,
+							.at_ns = obs->at_ns});
 	engine_ask_names(e, stop->node);
 	if (opened && engine_pod_terminating(e, stop) == TRI_UNKNOWN)
 		engine_ask_pod(e, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
@@ -252,7 +254,9 @@ void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number)
 	if (stop->state == STOP_REQUESTED && !stop->probed)
 		engine_wake(e, stop, stop_lapse_ns(stop));
 	if (is_managed(&stop->request))
-		engine_pods_signalled(e, stop->node, stop->request.at_ns);
+		output_change(&e->out, &(struct change){.type = CHANGE_INIT_SIGNALLED,
+							.node = stop->node,
+							.at_ns = stop->request.at_ns});
 }
 
 static void init_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
@@ -328,7 +332,9 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 		return 0;
 	}
 	stop_exited(stop, &obs->exit, obs->at_ns);
-	engine_pods_exited(e, stop->node, obs->at_ns);
+	output_change(&e->out, &(struct change){.type = CHANGE_INIT_EXITED,
+						.node = stop->node,
+						.at_ns = obs->at_ns});
 	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
 	engine_ask_names(e, stop->node);
 	engine_ask_unit(e, stop->node);

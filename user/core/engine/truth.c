@@ -112,7 +112,7 @@ static void measure(struct engine *e, struct epod *p)
 	if (t->measured || !stop_ns(p) || !t->unready_ns)
 		return;
 	t->measured = true;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	if (t->unready_ns > t->stop_ns || (t->heard_ns > t->stop_ns && ready_gaps(e, p)))
 		report_ready(e, p);
 }
@@ -131,7 +131,7 @@ void engine_truth_lost(struct engine *e, struct epod *p)
 	if (p->truth.lost)
 		return;
 	p->truth.lost = true;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 }
 
 /* --- what a list says ----------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *
 		return;
 	if (ready != t->ready || meta->gone != (t->gone_ns != 0) ||
 	    (ready == TRI_TRUE && t->stop_ns))
-		engine_changed_pod(e, p);
+		output_changed_pod(&e->out, p);
 	t->list_ns = at_ns;
 	t->gone_ns = meta->gone ? at_ns : 0;
 	if (ready == TRI_TRUE) {
@@ -266,14 +266,14 @@ static uint64_t weigh(struct engine *e, struct epod *p, enum discrepancy kind, u
 
 	if (!holds(e, p, kind)) {
 		if (t->since_ns[kind])
-			engine_changed_pod(e, p);
+			output_changed_pod(&e->out, p);
 		t->since_ns[kind] = 0;
 		t->open &= ~bit;
 		return 0;
 	}
 	if (!t->since_ns[kind]) {
 		t->since_ns[kind] = at_ns > p->first_ns ? at_ns : p->first_ns;
-		engine_changed_pod(e, p);
+		output_changed_pod(&e->out, p);
 	}
 	if (t->open & bit)
 		return 0;
@@ -283,7 +283,7 @@ static uint64_t weigh(struct engine *e, struct epod *p, enum discrepancy kind, u
 	if (!is_confirmed(e, p, kind, due_ns))
 		return 0;
 	t->open |= bit;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
 	report_state(e, p, kind);
 	return 0;
 }
@@ -397,5 +397,15 @@ void engine_truth_exit(struct engine *e, const char *id, enum meta_source source
 	if (!p || !(bits & ~p->truth.open))
 		return;
 	p->truth.open |= bits;
-	engine_changed_pod(e, p);
+	output_changed_pod(&e->out, p);
+}
+
+void engine_truth_noted(struct engine *e, const char *id)
+{
+	const struct podtab_container *c = podtab_container(&e->names, id);
+
+	if (c && c->known & META_CTR_EXIT)
+		engine_truth_exit(e, id, (enum meta_source)c->exit_from,
+				  &(struct discrepancy_told){c->exit_code, c->exit_reason,
+							     c->finished_wall_ns});
 }

@@ -129,14 +129,16 @@ int engine_on_counts(struct engine *e, const struct obs *obs)
 		stop->told_ns = obs->counts.told_at_ns;
 	}
 	if (stop->counts.lost > lost)
-		engine_changed(e, node);
+		output_changed(&e->out, node);
 	if (stop->state == STOP_EXITED && stop->asked_ns)
 		answered(e, stop, obs);
 	else if (stop->counts.lost > lost)
 		probe_init(e, stop);
 	weigh_unseen(e, stop, obs);
 	if (!obs->counts.populated)
-		engine_pods_emptied(e, node, obs->at_ns, false);
+		output_change(&e->out, &(struct change){.type = CHANGE_CGROUP_EMPTY,
+							.node = node,
+							.at_ns = obs->at_ns});
 	return 0;
 }
 
@@ -179,21 +181,74 @@ static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool no
 	return gaps;
 }
 
+/* NULL: no source knows this container and no query is pending, so that none will report its exit. */
+static struct podtab_container *exit_entry(struct engine *e, const struct cgnode *node)
+{
+	if (node->names == NAMES_ASKED)
+		return podtab_want_container(&e->names, node->ident.container_id, e->out.now_ns);
+	return podtab_container(&e->names, node->ident.container_id);
+}
+
+/* Whether a source may report how the container exited. */
+static bool has_exit_source(const struct engine *e, const struct cgnode *node)
+{
+	const uint32_t sources = 1u << META_CRI | 1u << META_KUBELET | 1u << META_API;
+
+	return node && node->pod && node->ident.container_id[0] && e->config.sources & sources;
+}
+
+/* Keeps how the kernel saw the exit, to be compared with what sources report. */
+static void note_exit(struct engine *e, const struct stop *stop)
+{
+	const struct cgnode *node = stop->node;
+	struct podtab_container *c;
+
+	/* A process that dies beside the init is no exit of the container. */
+	if (!has_exit_source(e, node) || node->stop != stop)
+		return;
+	c = exit_entry(e, node);
+	if (!c || c->kind == META_KIND_SANDBOX)
+		return;
+	c->again = c->exit.noted;
+	c->exit = (struct podtab_exit){
+		.noted = true,
+		.seen = stop->exit_seen,
+		.status = stop->status,
+		.at_ns = stop->exit_ns,
+		.wall_ns = (int64_t)(stop->exit_ns + (uint64_t)e->out.host.wall_offset_ns),
+		.start_ns = stop->init.start_ns,
+		.oom_victim = stop->oom_victim,
+		.oom_beside = stop->counts.oom_kills > stop->base.oom_kills,
+		.oom_sure = stop_gaps(stop) == 0,
+		.runtime = node->ident.runtime,
+		.qos = node->pod->qos,
+		.is_static = node->pod->is_static,
+	};
+	output_change(&e->out,
+		      &(struct change){.type = CHANGE_EXIT_NOTED, .uid = node->ident.container_id});
+	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)
+		engine_compare_exit(e, node->ident.container_id);
+	else
+		engine_ask_exit(e, node);
+}
+
 void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
 {
 	uint32_t gaps;
 
 	engine_wake(e, stop, 0);
 	if (stop->node)
-		engine_changed(e, stop->node);
+		output_changed(&e->out, stop->node);
 	stop->told_unnamed = stop->node && !stop->node->path;
 	engine_take_grace(e, stop);
 	gaps = gaps_of(e, stop, not_empty);
 	engine_report_stop(e, stop, gaps);
 	e->stats.stops++;
 	if (stop->node && stop->node->stop == stop)
-		engine_pods_judged(e, stop->node, gaps);
-	engine_note_exit(e, stop);
+		output_change(&e->out, &(struct change){.type = CHANGE_VERDICT,
+							.node = stop->node,
+							.gaps = gaps});
+	note_exit(e, stop);
 	engine_expect(e, stop, STOP_EV_TELL);
 	if (stop->empty_ns) {
 		engine_expect(e, stop, STOP_EV_EMPTY);
@@ -332,7 +387,7 @@ static void expire(struct engine *e, struct stop *stop, uint64_t now_ns)
 		expire_exited(e, stop, now_ns);
 	} else if (stop->state == STOP_REQUESTED) {
 		stop_lapse(&e->map, stop);
-		engine_changed(e, stop->node);
+		output_changed(&e->out, stop->node);
 	} else if (stop->state == STOP_IDLE && stop->unseen_ns) {
 		engine_read_counts(e, stop->node->id);
 	}

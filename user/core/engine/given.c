@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/given.h"
+
+#include "base/time.h"
+
+struct shutplan_pod given_pod(const struct podtab_pod *meta, bool is_static)
+{
+	struct shutplan_pod pod = {.is_static = is_static, .mirror = is_static};
+
+	if (meta && meta->known & META_POD_PRIORITY) {
+		pod.has_priority = true;
+		pod.priority = (int32_t)meta->priority;
+	}
+	return pod;
+}
+
+/* The announcement and the kernel's records come by different ways, and the kubelet is as quick. */
+#define ANNOUNCED_WITHIN_NS NS_PER_S
+
+/* What stops it may be the shutdown that is under way. */
+static bool may_be_of_shutdown(const struct stop *stop, const struct given *given)
+{
+	const struct stop_signal *request = &stop->request, *kill = &stop->kill;
+
+	return given->going && request->seen && request->sender.relation == RELATION_MANAGER &&
+	       request->at_ns + ANNOUNCED_WITHIN_NS >= given->announced_ns &&
+	       !(kill->seen && kill->at_ns < given->announced_ns);
+}
+
+/* The shortest period that any group's pods are given. */
+static uint64_t least_given_ns(const struct shutplan *plan, struct shutplan_pod pod)
+{
+	uint64_t least_ns = UINT64_MAX;
+
+	pod.has_priority = true;
+	for (size_t i = 0; i < plan->n; i++) {
+		struct podworker_seconds given;
+
+		pod.priority = plan->groups[i].priority;
+		given = shutplan_stop_s(plan, &pod, (struct podworker_seconds){});
+		if (given.set && given.s >= 0 && (uint64_t)given.s * NS_PER_S < least_ns)
+			least_ns = (uint64_t)given.s * NS_PER_S;
+	}
+	return least_ns;
+}
+
+/* Its own period, by its spec or by its deletion. */
+static uint64_t longest_own_ns(const struct podtab_pod *meta)
+{
+	uint64_t spec_ns = meta->known & META_POD_GRACE ? meta->grace_ns : 0;
+	uint64_t deletion_ns = meta->known & META_POD_DELETION_GRACE ? meta->deletion_grace_ns : 0;
+
+	return spec_ns > deletion_ns ? spec_ns : deletion_ns;
+}
+
+bool given_note(const struct given *given, const struct podtab_pod *meta, struct stop *stop)
+{
+	const uint64_t before_ns = stop->given_ns;
+	const bool before = stop->given_unknown;
+	struct podworker_seconds seconds;
+	struct shutplan_pod pod;
+
+	if (!given->plan || !given->plan->n || !meta || !may_be_of_shutdown(stop, given))
+		return false;
+	pod = given_pod(meta, stop->node->pod->is_static);
+	seconds = shutplan_stop_s(given->plan, &pod, (struct podworker_seconds){});
+	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
+			      least_given_ns(given->plan, pod) < longest_own_ns(meta);
+	if (!stop->given_unknown && seconds.set && seconds.s >= 0 &&
+	    (!before_ns || (uint64_t)seconds.s * NS_PER_S < before_ns))
+		stop->given_ns = (uint64_t)seconds.s * NS_PER_S;
+	return stop->given_ns != before_ns || stop->given_unknown != before;
+}
