@@ -86,8 +86,8 @@ const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_ke
 {
 	const struct stop_signal *const signals[STOP_KEPT_COUNT] = {
 		[STOP_KEPT_REQUEST] = &stop->request,
-		[STOP_KEPT_CANDIDATE] = &stop->candidate.signal,
-		[STOP_KEPT_INSIDE] = &stop->inside,
+		[STOP_KEPT_CANDIDATE] = &stop_aside_of(stop)->candidate.signal,
+		[STOP_KEPT_INSIDE] = &stop_aside_of(stop)->inside,
 		[STOP_KEPT_KILL] = &stop->kill,
 	};
 
@@ -122,7 +122,7 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 	};
 	memcpy(ret->ancestors, s->sender.ancestors, sizeof(ret->ancestors));
 	if (which == STOP_KEPT_CANDIDATE)
-		keep_candidate(&stop->candidate, ret);
+		keep_candidate(&stop_aside_of(stop)->candidate, ret);
 	return true;
 }
 
@@ -204,16 +204,19 @@ static bool may_have(const struct stop *stop, enum stop_kept which)
 	       (which != STOP_KEPT_REQUEST && stop->state == STOP_RUNNING);
 }
 
+/* NULL without memory. */
 static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
 {
-	struct stop_signal *const signals[STOP_KEPT_COUNT] = {
-		[STOP_KEPT_REQUEST] = &stop->request,
-		[STOP_KEPT_CANDIDATE] = &stop->candidate.signal,
-		[STOP_KEPT_INSIDE] = &stop->inside,
-		[STOP_KEPT_KILL] = &stop->kill,
-	};
+	struct stop_aside *aside;
 
-	return signals[which];
+	if (which == STOP_KEPT_REQUEST)
+		return &stop->request;
+	if (which == STOP_KEPT_KILL)
+		return &stop->kill;
+	aside = stop_want_aside(stop);
+	if (!aside)
+		return NULL;
+	return which == STOP_KEPT_CANDIDATE ? &aside->candidate.signal : &aside->inside;
 }
 
 static bool can_be_signal(const struct kept_signal *kept, enum stop_kept which)
@@ -236,11 +239,15 @@ static void restore_candidate(const struct kept_signal *kept, struct stop_candid
 int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_signal *kept)
 {
 	enum stop_kept which = kept_as(kept);
-	struct stop_signal *s = signal_in(stop, which);
 	struct cgnode *from = cgmap_get(map, kept->sender.watch_id);
+	struct stop_signal *s;
 
-	if (!stop->kept || !may_have(stop, which) || s->seen || !can_be_signal(kept, which))
+	if (!stop->kept || !may_have(stop, which) || stop_kept_signal(stop, which) ||
+	    !can_be_signal(kept, which))
 		return -EINVAL;
+	s = signal_in(stop, which);
+	if (!s)
+		return -ENOMEM;
 	*s = (struct stop_signal){
 		.seen = true,
 		.number = kept->number,
@@ -254,7 +261,7 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 	};
 	memcpy(s->sender.ancestors, kept->ancestors, sizeof(kept->ancestors));
 	if (which == STOP_KEPT_CANDIDATE)
-		restore_candidate(kept, &stop->candidate);
+		restore_candidate(kept, &stop->aside->candidate);
 	return 0;
 }
 

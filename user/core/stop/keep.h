@@ -26,7 +26,7 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
  * on begins at 0. 0; -EINVAL for what no stop can be, and then stop is as it was.
  */
 int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *kept);
-/* Takes up a signal of that life. 0 or -EINVAL likewise. */
+/* Takes up a signal of that life. 0 or -EINVAL likewise; -ENOMEM, and its gap is noted. */
 int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_signal *kept);
 /* All is taken up: a state whose signal did not come steps back. */
 void stop_restored(struct stop *stop);

@@ -49,14 +49,38 @@ static void signal_forget(struct cgmap *map, struct stop_signal *s)
 	*s = (struct stop_signal){};
 }
 
+static void aside_forget(struct cgmap *map, struct stop *stop)
+{
+	if (!stop->aside)
+		return;
+	signal_forget(map, &stop->aside->candidate.signal);
+	signal_forget(map, &stop->aside->inside);
+	free(stop->aside);
+	stop->aside = NULL;
+}
+
+const struct stop_aside *stop_aside_of(const struct stop *stop)
+{
+	static const struct stop_aside none;
+
+	return stop->aside ?: &none;
+}
+
+struct stop_aside *stop_want_aside(struct stop *stop)
+{
+	if (!stop->aside)
+		stop->aside = calloc(1, sizeof(*stop->aside));
+	stop->record_lost |= !stop->aside;
+	return stop->aside;
+}
+
 struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct stop *stop)
 {
 	if (!stop)
 		return NULL;
 	deadline_set(queue, &stop->wake, 0);
 	signal_forget(map, &stop->request);
-	signal_forget(map, &stop->candidate.signal);
-	signal_forget(map, &stop->inside);
+	aside_forget(map, stop);
 	signal_forget(map, &stop->kill);
 	cgnode_unref(map, stop->node);
 	free(stop);
@@ -83,8 +107,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	bool shedding = stop->shedding, there = stop->there;
 
 	signal_forget(map, &stop->request);
-	signal_forget(map, &stop->candidate.signal);
-	signal_forget(map, &stop->inside);
+	aside_forget(map, stop);
 	signal_forget(map, &stop->kill);
 	*stop = (struct stop){
 		.state = state,
@@ -171,11 +194,16 @@ static void request_note(struct cgmap *map, struct stop *stop, const struct obs_
 static void candidate_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			   uint64_t at_ns, struct sender *sender)
 {
-	struct stop_candidate *c = &stop->candidate;
+	struct stop_aside *aside;
+	struct stop_candidate *c;
 
 	if (sender->kind != SENDER_RUNTIME || sender->relation != RELATION_MANAGER ||
 	    sig->result == RESULT_OVERFLOW || !stop_is_running(stop) || stop->state == STOP_KILLED)
 		return;
+	aside = stop_want_aside(stop);
+	if (!aside)
+		return;
+	c = &aside->candidate;
 	c->deaf = stop_signal_deaf(sig);
 	c->hearing = shell_hearing(&sig->target);
 	c->suppressed = stop->before.suppressed + sig->suppressed;
@@ -192,9 +220,14 @@ static bool is_inside(enum relation from)
 static void inside_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			uint64_t at_ns, struct sender *sender)
 {
-	if (is_inside(sender->relation) && stop_is_running(stop) && sig->result != RESULT_IGNORED &&
-	    sig->result != RESULT_OVERFLOW)
-		signal_take(map, &stop->inside, sig, at_ns, sender);
+	struct stop_aside *aside;
+
+	if (!is_inside(sender->relation) || !stop_is_running(stop) ||
+	    sig->result == RESULT_IGNORED || sig->result == RESULT_OVERFLOW)
+		return;
+	aside = stop_want_aside(stop);
+	if (aside)
+		signal_take(map, &aside->inside, sig, at_ns, sender);
 }
 
 enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
@@ -346,11 +379,13 @@ static bool yields(const struct stop_signal *request, uint32_t number)
 
 bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
 {
-	struct stop_candidate *c = &stop->candidate;
-	bool is_last = c->signal.number == number;
-	bool is_request = c->signal.seen && is_last && yields(&stop->request, number) &&
+	struct stop_candidate *c = stop->aside ? &stop->aside->candidate : NULL;
+	bool is_last = c && c->signal.number == number;
+	bool is_request = is_last && c->signal.seen && yields(&stop->request, number) &&
 			  now_ns < c->signal.at_ns + lapse_after_ns(stop);
 
+	if (!c)
+		return false;
 	c->numbers &= 1ULL << (number - 1);
 	if (is_request) {
 		signal_forget(map, &stop->request);
@@ -401,7 +436,7 @@ static bool may_have_been_asked(const struct stop *stop)
 /* What a runtime sent may have been the stop, whatever others asked for. */
 static bool stop_signal_unknown(const struct stop *stop)
 {
-	const struct stop_candidate *c = &stop->candidate;
+	const struct stop_candidate *c = &stop_aside_of(stop)->candidate;
 
 	if (stop->request.seen && stop->request.sender.relation == RELATION_MANAGER)
 		return false;
@@ -502,7 +537,7 @@ uint32_t stop_gaps(const struct stop *stop)
 
 const struct stop_signal *stop_signal_of(const struct stop *stop)
 {
-	const struct stop_signal *inside = &stop->inside;
+	const struct stop_signal *inside = &stop_aside_of(stop)->inside;
 
 	if (stop->request.seen)
 		return &stop->request;
@@ -533,7 +568,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.request_open = stop->request.seen,
 		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,
 		.request_sigs = stop->request_sigs,
-		.stopped_inside = stop_signal_of(stop) == &stop->inside,
+		.stopped_inside = stop_signal_of(stop) == &stop_aside_of(stop)->inside,
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
 		.window_complete = !(gaps & holes),
 	};

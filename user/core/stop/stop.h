@@ -55,6 +55,13 @@ struct stop_candidate {
 	uint64_t suppressed;
 };
 
+/* Signals that are no request, but may turn out to be why init exits. Few stops have any. */
+struct stop_aside {
+	struct stop_candidate candidate;
+	/* The last stop-set signal from its own container that init heard: docker exec … kill 1. */
+	struct stop_signal inside;
+};
+
 /* The first signal that init sent to another process of its container after it was asked to stop. */
 struct stop_forward {
 	uint32_t count; /* how many were recorded; 0: none */
@@ -90,12 +97,10 @@ struct stop {
 	uint64_t idle_ns;	   /* since when its cgroup is known without an init, or is empty */
 
 	struct stop_signal request;
-	struct stop_candidate candidate;
-	uint64_t request_sigs; /* stop-set signals sent in it */
-	uint32_t hearing;      /* enum stop_hearing */
+	struct stop_aside *aside; /* owned; NULL: there is none */
+	uint64_t request_sigs;	  /* stop-set signals sent in it */
+	uint32_t hearing;	  /* enum stop_hearing */
 	bool deaf;
-	struct stop_signal
-		inside; /* the last stop-set signal from its own container that it heard */
 	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
 
@@ -149,6 +154,11 @@ struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct s
  * counts it.
  */
 bool stop_advance(struct stop *stop, enum stop_event event);
+
+/* What is aside; all zero where nothing is. */
+const struct stop_aside *stop_aside_of(const struct stop *stop);
+/* The same, to note something. NULL without memory: the stop is marked to have lost a record. */
+struct stop_aside *stop_want_aside(struct stop *stop);
 
 /* Forgets the last init's life; the cgroup may be entered anew. */
 void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init,
