@@ -80,6 +80,9 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->map.nested_nodes = config->nested_nodes;
 	e->map.roots = config->container_roots;
 	e->map.services = config->scope >= SCOPE_SERVICES;
+	e->names.map = &e->map;
+	e->names.out = &e->out;
+	e->names.sources = config->sources;
 	if (engine_pods_new(e) < 0) {
 		free(e);
 		return -ENOMEM;
@@ -103,57 +106,10 @@ struct engine *engine_free(struct engine *e)
 	while ((node = map_next(&e->map.nodes, &pos)))
 		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
 	cgmap_done(&e->map);
-	podtab_done(&e->names);
+	podtab_done(&e->names.tab);
 	deadline_queue_done(&e->deadlines);
 	free(e);
 	return NULL;
-}
-
-void engine_find_cgroup(struct engine *e, uint64_t id)
-{
-	output_effect(&e->out, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
-}
-
-void engine_read_counts(struct engine *e, uint64_t id)
-{
-	output_effect(&e->out, &(struct effect){.type = EFFECT_READ_COUNTS, .id = id});
-}
-
-void engine_set_watch(struct engine *e, const struct cgnode *node)
-{
-	output_effect(&e->out, &(struct effect){.type = EFFECT_SET_WATCH,
-						.id = node->id,
-						.kind = node->kind});
-}
-
-int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind)
-{
-	bool wrong = kernel_kind && kernel_kind != node->kind;
-
-	/* The answer decides what the kernel half is told, and until then it records all. */
-	if (!engine_ask_identity(e, node, wrong ? kernel_kind : 0) && wrong)
-		engine_set_watch(e, node);
-	if (!cgnode_is_container(node)) {
-		/* What was taken for a container before its path was known. */
-		if (node->stop)
-			output_change(&e->out,
-				      &(struct change){.type = CHANGE_CGROUP_ID, .id = node->id});
-		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
-		return 0;
-	}
-	if (!node->stop) {
-		node->stop = stop_new(node);
-		if (!node->stop)
-			return -ENOMEM;
-		node->stop->there = !e->out.attached;
-		node->stop->idle_ns = e->out.now_ns;
-	}
-	engine_described(e, node);
-	engine_ask_names(e, node);
-	/* Its init was seen before its path was known. */
-	if (stop_is_running(node->stop) && !node->stop->kept)
-		output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = node});
-	return 0;
 }
 
 /* Below a container, no room (counted there), or an id that cannot be. */
@@ -184,7 +140,7 @@ static void leave_id(struct engine *e, uint64_t id)
 {
 	struct cgnode *node = cgmap_get(&e->map, id);
 
-	if (!node || !node->stop || engine_stop_in(node))
+	if (!node || !node->stop || stop_in(node))
 		return;
 	engine_tell(e, node->stop, false);
 	bury(e);
@@ -277,7 +233,7 @@ static int on_cgroup_empty(struct engine *e, const struct obs *obs)
 
 	if (!node)
 		return 0;
-	if (engine_stop_in(node)) {
+	if (stop_in(node)) {
 		stop_count(node->stop, &obs->empty.counts);
 		engine_stop_empty(e, node->stop, obs->at_ns);
 	}
@@ -311,7 +267,7 @@ static void doubt_all(struct engine *e)
 	size_t pos = 0;
 
 	while ((node = map_next(&e->map.nodes, &pos)))
-		if (engine_stop_in(node) && node->stop->state != STOP_IDLE) {
+		if (stop_in(node) && node->stop->state != STOP_IDLE) {
 			node->stop->record_lost = true;
 			output_changed(&e->out, node);
 		}
@@ -339,13 +295,125 @@ static int on_timer(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
+static int on_end(struct engine *e, const struct obs *obs)
+{
+	engine_end_stops(e, obs->at_ns);
+	engine_pods_expire(e, UINT64_MAX);
+	engine_pods_tell_held(e, true);
+	return 0;
+}
+
 static int on_shed(struct engine *e, const struct obs *obs)
 {
-	struct stop *stop = engine_stop_in(cgmap_get(&e->map, obs->shed.id));
+	struct stop *stop = stop_in(cgmap_get(&e->map, obs->shed.id));
 
 	if (stop)
 		stop_shed(stop, obs->shed.on);
 	return 0;
+}
+
+static int on_identity(struct engine *e, const struct obs *obs)
+{
+	struct cgnode *node = cgmap_get(&e->map, obs->identity.id);
+	int r;
+
+	if (!node || node->stop)
+		return 0;
+	if (!obs->identity.container_id[0]) {
+		engine_set_watch(e, node);
+		return 0;
+	}
+	r = cgmap_identify(&e->map, node, obs->identity.container_id,
+			   (enum cgpath_runtime)obs->identity.runtime);
+	e->stats.unexpected += r == -EINVAL;
+	if (r < 0) {
+		engine_set_watch(e, node);
+		return r == -ENOMEM ? r : 0;
+	}
+	return engine_node_known(e, node, GRACED_WATCH_BRANCH);
+}
+
+static int on_pod(struct engine *e, const struct obs *obs)
+{
+	int r = names_take_pod(&e->names, &obs->pod, obs->at_ns), followed;
+
+	names_age(&e->names);
+	e->stats.unexpected += r == -EINVAL;
+	engine_renew_graces_of(e, obs->pod.uid);
+	followed = engine_pods_described(e, &obs->pod);
+	engine_pods_named(e, obs->pod.uid);
+	return r == -ENOMEM ? r : followed;
+}
+
+static int on_container(struct engine *e, const struct obs *obs)
+{
+	const struct meta_container *meta = &obs->container;
+	int r = names_take_container(&e->names, meta, obs->at_ns);
+	struct cgnode *node = NULL;
+
+	names_age(&e->names);
+	e->stats.unexpected += r == -EINVAL;
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (meta->unit[0] && e->map.services)
+		node = names_unit_node(&e->names, meta->unit);
+	else if (meta->id[0])
+		node = cgmap_by_container_id(&e->map, meta->id);
+	if (node)
+		engine_described(e, node);
+	if (!meta->id[0])
+		return 0;
+	engine_compare_exit(e, meta->id);
+	if (meta->known & META_CTR_EXIT)
+		engine_truth_exit(e, meta->id, (enum meta_source)meta->source,
+				  &(struct discrepancy_told){meta->exit_code, meta->exit_reason,
+							     meta->finished_wall_ns});
+	return 0;
+}
+
+static void pod_answered(struct engine *e, const char *uid)
+{
+	struct pod *pod = cgmap_pod(&e->map, uid);
+	struct cgnode *node;
+
+	if (!pod)
+		return;
+	pod->asks -= pod->asks > 0;
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		if (node->stop)
+			engine_stop_named(e, node->stop);
+}
+
+static void container_answered(struct engine *e, const struct obs_names *n)
+{
+	const struct podtab_container *c;
+	struct cgnode *node;
+
+	node = n->id ? cgmap_get(&e->map, n->id) : cgmap_by_container_id(&e->map, n->container_id);
+	if (!cgnode_is_container(node))
+		return;
+	c = names_container(&e->names, node);
+	node->names = podtab_is_named(c) ? NAMES_KNOWN : NAMES_ABSENT;
+	if (node->stop)
+		engine_stop_named(e, node->stop);
+	if (cgmap_pod_of(&e->map, node))
+		engine_pods_named(e, node->pod->uid);
+}
+
+static int on_names(struct engine *e, const struct obs *obs)
+{
+	const struct obs_names *n = &obs->names;
+	int r = n->found ? names_take_answer(&e->names, n, obs->at_ns) : 0;
+
+	names_age(&e->names);
+	if (n->more)
+		return r;
+	/* Who asked about the pod may still wait for the container's name. */
+	if (n->pod_uid[0] && !n->container_id[0])
+		pod_answered(e, n->pod_uid);
+	else
+		container_answered(e, n);
+	return r;
 }
 
 static int on_nothing(struct engine *e, const struct obs *obs)
@@ -368,16 +436,16 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_OOM] = engine_on_oom,
 	[OBS_COUNTS] = engine_on_counts,
 	[OBS_PROBE] = engine_on_probe,
-	[OBS_NAMES] = engine_on_names,
+	[OBS_NAMES] = on_names,
 	[OBS_LOST] = on_lost,
 	[OBS_CLOCK] = on_clock,
 	[OBS_TIMER] = on_timer,
-	[OBS_END] = engine_on_end,
+	[OBS_END] = on_end,
 	[OBS_SHED] = on_shed,
-	[OBS_POD] = engine_on_pod,
-	[OBS_CONTAINER] = engine_on_container,
+	[OBS_POD] = on_pod,
+	[OBS_CONTAINER] = on_container,
 	[OBS_REAPED] = engine_on_reaped,
-	[OBS_IDENTITY] = engine_on_identity,
+	[OBS_IDENTITY] = on_identity,
 	[OBS_LISTED] = engine_on_listed,
 	[OBS_SHUTDOWN_PLAN] = engine_on_shutdown_plan,
 	[OBS_SHUTDOWN] = engine_on_shutdown,
@@ -450,8 +518,8 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	ret->pods = e->map.pods.count;
 	podworker_get_stats(e->pods.worker, &pods);
 	ret->pods_refused = e->pods.refused + pods.refused;
-	ret->pods_described = e->names.pods.count;
-	ret->containers_described = e->names.containers.count;
-	ret->names_refused = e->names.refused;
-	ret->names_aged = e->names.aged;
+	ret->pods_described = e->names.tab.pods.count;
+	ret->containers_described = e->names.tab.containers.count;
+	ret->names_refused = e->names.tab.refused;
+	ret->names_aged = e->names.tab.aged;
 }

@@ -17,9 +17,7 @@
 
 struct keeper {
 	struct engine *e;
-	uint64_t at_ns;
-	engine_obs_fn fn;
-	void *userdata;
+	struct saver to;
 };
 
 int engine_ids_add(struct engine_ids *list, uint64_t id)
@@ -161,8 +159,8 @@ bool engine_has_changed(const struct engine *e)
 
 static void emit(const struct keeper *k, struct obs *obs)
 {
-	obs->at_ns = k->at_ns;
-	k->fn(k->userdata, obs);
+	obs->at_ns = k->to.at_ns;
+	k->to.fn(k->to.userdata, obs);
 }
 
 /* Before it is settled what was taken up is written as it was. */
@@ -244,9 +242,9 @@ static void keep_node(const struct keeper *k, struct cgnode *node)
 	node->changed = false;
 	/* Of a pod that nobody follows yet. */
 	if (node->pod && !engine_pods_find(k->e, node->pod->uid))
-		engine_keep_pod_meta(k->e, node->pod->uid, k->fn, k->userdata);
+		names_save_pod(&k->e->names, node->pod->uid, &k->to);
 	if (node->stop)
-		engine_keep_container_meta(k->e, node, k->fn, k->userdata);
+		names_save_container(&k->e->names, node, &k->to);
 	keep_cgroup(k, node);
 	if (node->stop)
 		keep_stop(k, node->stop);
@@ -277,7 +275,7 @@ static void keep_pod(const struct keeper *k, struct epod *p)
 	struct obs obs = {.type = OBS_KEPT_POD};
 
 	p->changed = false;
-	engine_keep_pod_meta(k->e, p->uid, k->fn, k->userdata);
+	names_save_pod(&k->e->names, p->uid, &k->to);
 	engine_pods_keep(k->e, p, &obs.kept_pod);
 	emit(k, &obs);
 }
@@ -315,9 +313,7 @@ void engine_keep(struct engine *e, bool all, engine_obs_fn fn, void *userdata)
 	struct engine_keep *changed = &e->keep;
 	const struct keeper k = {
 		.e = e,
-		.at_ns = is_resuming(e) ? e->resume.until_ns : e->out.now_ns,
-		.fn = fn,
-		.userdata = userdata,
+		.to = {is_resuming(e) ? e->resume.until_ns : e->out.now_ns, fn, userdata},
 	};
 
 	if (!all && !engine_has_changed(e))
@@ -332,7 +328,7 @@ void engine_keep(struct engine *e, bool all, engine_obs_fn fn, void *userdata)
 		for (size_t i = 0; i < changed->cgroups.n; i++)
 			keep_id(&k, changed->cgroups.ids[i]);
 	}
-	changed->on = true;
+	changed->on = e->names.is_compared = true;
 	changed->all = false;
 	changed->n_uids = changed->cgroups.n = 0;
 }

@@ -278,7 +278,7 @@ static bool has_ended(const struct epod *p, const struct pod *pod)
 static void settle(struct engine *e, struct epod *p)
 {
 	struct pod *pod = engine_pods_cgroups(e, p);
-	bool listens = e->config.sources >> meta_lister(e->config.sources, p->is_static) & 1;
+	bool listens = e->names.sources >> meta_lister(e->names.sources, p->is_static) & 1;
 
 	p->kept = false;
 	if (pod)

@@ -201,7 +201,7 @@ static bool counts(const struct engine *e, const struct epod *p, const struct me
 {
 	bool is_static = (meta->known & META_POD_STATIC && meta->is_static) || (p && p->is_static);
 
-	return meta->source == meta_lister(e->config.sources, is_static);
+	return meta->source == meta_lister(e->names.sources, is_static);
 }
 
 int engine_pods_described(struct engine *e, const struct meta_pod *meta)
@@ -222,7 +222,7 @@ int engine_pods_described(struct engine *e, const struct meta_pod *meta)
 
 bool engine_pods_is_missing(const struct engine *e, const struct epod *p)
 {
-	enum meta_source source = meta_lister(e->config.sources, p->is_static);
+	enum meta_source source = meta_lister(e->names.sources, p->is_static);
 	uint64_t lag_ns = source == META_API ? API_LAG_NS : 0;
 
 	return !p->listed && p->first_ns + lag_ns < e->pods.list_ns[source];
@@ -240,7 +240,7 @@ static void look_at_unlisted(struct engine *e, enum meta_source source)
 	struct epod *p;
 
 	TAILQ_FOREACH(p, &e->pods.all, all) {
-		if (meta_lister(e->config.sources, p->is_static) != source)
+		if (meta_lister(e->names.sources, p->is_static) != source)
 			continue;
 		if (is_new_orphan(e, p)) {
 			p->is_orphan = true;
@@ -263,10 +263,10 @@ static void miss(struct engine *e, enum meta_source source, uint64_t asked_ns)
 		return;
 	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
 		next = TAILQ_NEXT(p, all);
-		if (!p->unconfirmed || meta_lister(e->config.sources, p->is_static) != source)
+		if (!p->unconfirmed || meta_lister(e->names.sources, p->is_static) != source)
 			continue;
 		strcpy(meta.uid, p->uid);
-		podtab_take_pod(&e->names, &meta, e->out.now_ns);
+		podtab_take_pod(&e->names.tab, &meta, e->out.now_ns);
 		engine_pods_described(e, &meta);
 	}
 }

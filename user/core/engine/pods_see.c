@@ -151,7 +151,7 @@ static void await_word(struct engine *e, struct epod *p, struct cgnode *node)
 {
 	p->over = true;
 	if (p->listed && deadline_set(&e->pods.unheard, &p->unheard, e->out.now_ns + WORD_NS) == 0)
-		engine_ask_pod(e, node->pod, e->out.now_ns);
+		names_ask_pod(&e->names, node->pod, e->out.now_ns);
 	else
 		engine_pods_end_unheard(e, p);
 }
@@ -173,7 +173,7 @@ static void follow(struct engine *e, const struct cgnode *node)
 		engine_pods_restart(e, p);
 		p = followed(e, node);
 		if (p && !p->listed)
-			engine_ask_pod(e, node->pod, e->out.now_ns);
+			names_ask_pod(&e->names, node->pod, e->out.now_ns);
 		return;
 	}
 	if (p->stage != PODWORKER_STAGE_NONE)

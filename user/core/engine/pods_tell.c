@@ -34,7 +34,7 @@ static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
 
 void engine_pods_fill(const struct engine *e, const struct epod *p, struct record_pod *ret)
 {
-	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 
 	*ret = (struct record_pod){
 		.known = true,
@@ -99,7 +99,7 @@ static void report(struct engine *e, const struct epod *p, enum podworker_stage 
 /* Whether somebody was asked what it is called, and has yet to answer. */
 static bool awaits_name(const struct engine *e, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 	const struct pod *pod = engine_pods_cgroups(e, p);
 	const struct cgnode *node;
 
@@ -185,7 +185,7 @@ static void count_containers(const struct engine *e, const struct epod *p, struc
 
 static void view(const struct engine *e, const struct epod *p, struct podview *ret)
 {
-	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 	struct grace grace = {};
 
 	if (p->stage >= PODWORKER_STAGE_TERMINATING)

@@ -5,7 +5,7 @@
 
 #include "core/engine/engine.h"
 #include "core/engine/given.h"
-#include "core/engine/output.h"
+#include "core/engine/names.h"
 #include "core/names/table.h"
 #include "core/stop/grace.h"
 #include "core/stop/stop.h"
@@ -86,7 +86,7 @@ struct engine {
 	struct engine_config config;
 	struct output out;
 	struct cgmap map;
-	struct podtab names;
+	struct names names;
 	struct engine_pods pods;
 	struct given given;
 	struct engine_shutdown *shutdown; /* NULL: a node's shutdown is nobody's business */
@@ -112,28 +112,10 @@ void engine_find_cgroup(struct engine *e, uint64_t id);
 int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind);
 /* Tells the kernel half what node is. */
 void engine_set_watch(struct engine *e, const struct cgnode *node);
-/* Asks for the names of node's container unless they are known. */
-void engine_ask_names(struct engine *e, struct cgnode *node);
-/* Whether a source has been queried about node or its pod, and has yet to answer. */
-bool engine_is_asking(const struct engine *e, const struct cgnode *node);
-/* What follows for the kernel half from what is known of node. */
-void engine_described(struct engine *e, struct cgnode *node);
-/* Asks again what the unit of a service says. */
-void engine_ask_unit(struct engine *e, struct cgnode *node);
-/* The same for those in its pod whom nobody knew: a runtime lists a sandbox once it is ready, as it
- * is when a container begins beside it. */
-void engine_ask_beside(struct engine *e, const struct cgnode *node);
-/* Asks what a pod is about to do, unless that was asked since then. Nothing for NULL. */
-void engine_ask_pod(struct engine *e, struct pod *pod, uint64_t since_ns);
-/* Asks source how it is now with a pod, whose cgroups may be gone. False: nobody answers. */
-bool engine_ask_status(struct engine *e, const char *uid, enum meta_source source);
 /* When it counts what the pod of a stop was about to do; 0: not yet. */
 uint64_t engine_pod_since(const struct stop *stop);
 /* Whether the pod was going then. */
 enum record_tri engine_pod_terminating(const struct engine *e, const struct stop *stop);
-/* Asks whether a branch is a container that does not look like one; taken_for is what the kernel
- * half takes it for, 0: for a branch. False: there is nothing to ask. */
-bool engine_ask_identity(struct engine *e, const struct cgnode *node, uint32_t taken_for);
 
 /* Whether a container is the sandbox of its pod; KNOWN: by a source, or as nothing else is left. */
 enum engine_sandbox { SANDBOX_NOT, SANDBOX_GUESSED, SANDBOX_KNOWN };
@@ -141,20 +123,6 @@ enum engine_sandbox engine_sandbox_of(const struct engine *e, const struct cgnod
 /* A container's cgroup goes, or its stop: what lists of its pod say about the others stays. */
 void engine_sandbox_settle(const struct engine *e, const struct cgnode *leaving);
 
-/* What sources say of a node's pod and of its container or service; NULL when nothing. */
-struct podtab_pod *engine_pod_meta(const struct engine *e, const struct cgnode *node);
-struct podtab_container *engine_container_meta(const struct engine *e, const struct cgnode *node);
-/* Take what a source says; 0 or why podtab would not. */
-int engine_take_pod(struct engine *e, const struct meta_pod *meta, uint64_t at_ns);
-int engine_take_container(struct engine *e, const struct meta_container *meta, uint64_t at_ns);
-/* The service that systemd calls so; NULL when it is not there. */
-struct cgnode *engine_unit_node(const struct engine *e, const char *unit);
-/* The last part of a path; NULL of NULL. */
-const char *engine_base_name(const char *path);
-/* Whether node is a unit of the host's systemd. */
-bool engine_is_unit(const struct cgnode *node);
-/* What systemctl calls the service that node is; NULL while its path is not known. */
-const char *engine_unit_name(const struct cgnode *node);
 /* The grace period in force, by what is known now. What a node shutdown gives it is noted: that
  * holds when the shutdown is over, too. */
 void engine_take_grace(struct engine *e, struct stop *stop);
@@ -162,28 +130,27 @@ void engine_take_grace(struct engine *e, struct stop *stop);
 void engine_renew_grace(struct engine *e, struct stop *stop);
 /* Of all stops: a node shutdown is announced, which may come after its first stop signals. */
 void engine_renew_graces(struct engine *e);
+/* Of the stops in a pod. */
+void engine_renew_graces_of(struct engine *e, const char *uid);
+/* What follows for the kernel half from what is known of node. */
+void engine_described(struct engine *e, struct cgnode *node);
 /* It was killed early, and its pod's source has yet to say since whether that was deleted. */
 bool engine_lacks_grace(const struct engine *e, const struct stop *stop);
-/* Its stop signal as a source provides it; 0: unknown. */
-uint32_t engine_stop_signal(const struct engine *e, const struct cgnode *node);
 /* A source provides the stop signal: what was sent before may be the request. */
 void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number);
 /* Signals that ask node's init to stop, when such a sender sends them: bit n-1 for signal n. */
 uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from);
-/* Asks for the runtime's word of an exit. False: nobody could tell. */
-bool engine_ask_exit(struct engine *e, const struct cgnode *node);
 /* Reports the runtime's word of a container's exit beside the kernel's, once both are there. */
 void engine_compare_exit(struct engine *e, const char *container_id);
 
-/* The stop of a cgroup that is there; NULL. In one that is gone nothing happens any more. */
-static inline struct stop *engine_stop_in(const struct cgnode *node)
-{
-	return node && node->stop && !node->stop->gone_ns ? node->stop : NULL;
-}
-
 /* The stop of a container, made when the kernel half tells of one we never heard of. */
 struct stop *engine_stop_of(struct engine *e, uint64_t id);
-void engine_wake(struct engine *e, struct stop *stop, uint64_t at_ns);
+static inline void engine_wake(struct engine *e, struct stop *stop, uint64_t at_ns)
+{
+	/* Without memory for a deadline the verdict goes out with the cgroup's end. */
+	deadline_set(&e->deadlines, &stop->wake, at_ns);
+}
+
 bool engine_same_process(const struct graced_proc *a, const struct graced_proc *b);
 /* A life ended in its cgroup, and nothing was seen of its init. */
 void engine_begin_unseen(struct engine *e, struct stop *stop, uint64_t at_ns);
@@ -200,6 +167,8 @@ bool engine_stop_gone(struct engine *e, struct stop *stop);
 /* Of one that has exited the verdict waits since before the daemon was restarted. */
 void engine_stop_resume(struct engine *e, struct stop *stop);
 void engine_expire(struct engine *e, uint64_t now_ns);
+/* The trace ends, and no record comes any more: verdicts that wait go out. */
+void engine_end_stops(struct engine *e, uint64_t at_ns);
 
 /* The stop of a process that is no init; NULL unless the scope is all. */
 struct stop *engine_proc_of(struct engine *e, const struct graced_proc *proc);
@@ -224,11 +193,6 @@ void engine_changed_pod(struct engine *e, struct epod *p);
 /* What sources say of a pod has. */
 void engine_changed_meta(struct engine *e, const char *uid);
 void engine_keep_done(struct engine *e);
-/* Write what sources say of a pod, and of node's container. */
-void engine_keep_pod_meta(const struct engine *e, const char *uid, engine_obs_fn fn,
-			  void *userdata);
-void engine_keep_container_meta(const struct engine *e, const struct cgnode *node, engine_obs_fn fn,
-				void *userdata);
 
 /* Whether obs is taken here, and what came of it; otherwise it is any other. */
 bool engine_resume_takes(struct engine *e, const struct obs *obs, int *ret);
@@ -305,11 +269,6 @@ int engine_on_exit(struct engine *e, const struct obs *obs);
 int engine_on_oom(struct engine *e, const struct obs *obs);
 int engine_on_counts(struct engine *e, const struct obs *obs);
 int engine_on_probe(struct engine *e, const struct obs *obs);
-int engine_on_end(struct engine *e, const struct obs *obs);
-int engine_on_names(struct engine *e, const struct obs *obs);
-int engine_on_pod(struct engine *e, const struct obs *obs);
-int engine_on_container(struct engine *e, const struct obs *obs);
-int engine_on_identity(struct engine *e, const struct obs *obs);
 int engine_on_reaped(struct engine *e, const struct obs *obs);
 int engine_on_listed(struct engine *e, const struct obs *obs);
 int engine_on_shutdown_plan(struct engine *e, const struct obs *obs);

@@ -16,7 +16,7 @@ static bool in_scope(const struct engine *e, const struct cgnode *node)
 
 static void fill_pod(const struct engine *e, struct record_pod *ret, const struct cgnode *node)
 {
-	const struct podtab_pod *meta = engine_pod_meta(e, node);
+	const struct podtab_pod *meta = names_pod(&e->names, node);
 	const struct pod *pod = node ? node->pod : NULL;
 
 	if (!pod)
@@ -48,7 +48,7 @@ static enum record_container_kind kind_of(const struct engine *e, const struct c
 static void fill_container(const struct engine *e, struct record_container *ret,
 			   const struct cgnode *node)
 {
-	const struct podtab_container *meta = engine_container_meta(e, node);
+	const struct podtab_container *meta = names_container(&e->names, node);
 
 	if (!cgnode_is_container(node))
 		return;
@@ -64,7 +64,7 @@ static void fill_container(const struct engine *e, struct record_container *ret,
 		.attempt = meta ? meta->attempt : 0,
 	};
 	if (ret->kind == CONTAINER_KIND_SERVICE)
-		ret->name = engine_unit_name(node);
+		ret->name = names_unit_name(node);
 }
 
 void engine_report_fill(const struct engine *e, const struct cgnode *node,
@@ -132,7 +132,7 @@ static void fill_id(const struct engine *e, const struct stop *stop, char *ret, 
 			 start);
 	else if (cgnode_is_container(node) && node->path && node->stop == stop)
 		snprintf(ret, size, "%s/%.64s/%llu", e->out.host.boot_id,
-			 engine_base_name(node->path), start);
+			 names_base_name(node->path), start);
 	else
 		snprintf(ret, size, "%s/%u/%llu", e->out.host.boot_id, stop->init.pid, start);
 }
@@ -171,7 +171,7 @@ static void fill_forward(struct record_forward *ret, const struct stop *stop)
 /* An exit that went unseen is known by the runtime's word alone. */
 static void fill_told(const struct engine *e, const struct stop *stop, struct record_exit *ret)
 {
-	const struct podtab_container *c = engine_container_meta(e, stop->node);
+	const struct podtab_container *c = names_container(&e->names, stop->node);
 
 	if (ret->known || !c || !(c->known & META_CTR_EXIT))
 		return;
@@ -210,7 +210,7 @@ static void fill_stop(const struct engine *e, const struct stop *stop, struct re
 /* Of an exit that went unseen nothing else is believed. */
 static bool told_oom(const struct engine *e, const struct stop *stop)
 {
-	const struct podtab_container *c = engine_container_meta(e, stop->node);
+	const struct podtab_container *c = names_container(&e->names, stop->node);
 
 	return !stop->exit_seen && c && c->known & META_CTR_EXIT &&
 	       strcmp(c->exit_reason, "OOMKilled") == 0;
@@ -241,7 +241,7 @@ void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps
 void engine_fill_ended(const struct engine *e, const char *id, const struct podtab_container *c,
 		       struct record_pod *ret_pod, struct record_container *ret)
 {
-	const struct podtab_pod *pod = podtab_pod(&e->names, c->pod_uid);
+	const struct podtab_pod *pod = podtab_pod(&e->names.tab, c->pod_uid);
 
 	*ret_pod = (struct record_pod){
 		.known = c->pod_uid[0],
@@ -287,7 +287,7 @@ static void report_runtime_exit(struct engine *e, const char *id, const struct p
 
 void engine_compare_exit(struct engine *e, const char *container_id)
 {
-	struct podtab_container *c = podtab_container(&e->names, container_id);
+	struct podtab_container *c = podtab_container(&e->names.tab, container_id);
 
 	/* A sandbox's exit nobody tells, and the kubelet repeats with whole seconds what it is
 	 * told. */
@@ -377,7 +377,7 @@ void engine_each_without_init(const struct engine *e, uint64_t now_ns, engine_id
 	size_t pos = 0;
 
 	while ((node = map_next(&e->map.nodes, &pos))) {
-		const struct stop *stop = engine_stop_in(node);
+		const struct stop *stop = stop_in(node);
 
 		if (!stop || node->kind != GRACED_WATCH_CONTAINER || !node->path ||
 		    stop->state != STOP_IDLE || stop->init_unseen)
@@ -398,7 +398,7 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 		if (!node->stop || !stop_is_running(node->stop) || !in_scope(e, node))
 			continue;
 		running.start_ns = node->stop->init.start_ns;
-		running.asking = engine_is_asking(e, node);
+		running.asking = names_is_asking(&e->names, node);
 		running.unnamed = node->names == NAMES_ABSENT;
 		fill_pod(e, &running.pod, node);
 		fill_container(e, &running.container, node);

@@ -64,7 +64,7 @@ void engine_resume_forget(struct engine *e)
 		engine_resume_free_aside(e, stop);
 	}
 	r->cgroups.n = 0;
-	podtab_done(&e->names);
+	podtab_done(&e->names.tab);
 }
 
 static int on_head(struct engine *e, const struct obs *obs)
@@ -201,10 +201,11 @@ static bool feed(struct engine *e, const struct obs *obs, int *ret)
 		*ret = on_pod(e, obs);
 		return true;
 	case OBS_POD:
-		*ret = on_word(e, podtab_take_pod(&e->names, &obs->pod, obs->at_ns));
+		*ret = on_word(e, podtab_take_pod(&e->names.tab, &obs->pod, obs->at_ns));
 		return true;
 	case OBS_CONTAINER:
-		*ret = on_word(e, podtab_take_container(&e->names, &obs->container, obs->at_ns));
+		*ret = on_word(e,
+			       podtab_take_container(&e->names.tab, &obs->container, obs->at_ns));
 		return true;
 	default:
 		return false;

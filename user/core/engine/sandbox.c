@@ -48,7 +48,7 @@ static bool is_beside(const struct cgnode *node, const struct cgnode *other)
 /* False: no source and no path says what it is. */
 static bool is_provided(const struct engine *e, const struct cgnode *node, enum engine_sandbox *ret)
 {
-	const struct podtab_container *c = engine_container_meta(e, node);
+	const struct podtab_container *c = names_container(&e->names, node);
 
 	if (c && c->kind)
 		*ret = c->kind == META_KIND_SANDBOX ? SANDBOX_KNOWN : SANDBOX_NOT;
@@ -82,7 +82,7 @@ static bool has_sandbox(const struct engine *e, const struct cgnode *node)
 /* When a status was first read that has this container's id; 0: none, or not in its first life. */
 static uint64_t listed_ns(const struct engine *e, const struct cgnode *node)
 {
-	const struct podtab_container *c = engine_container_meta(e, node);
+	const struct podtab_container *c = names_container(&e->names, node);
 
 	if (!c || !has_init(node) || node->stop->guessed ||
 	    c->listed_ns < node->stop->init.start_ns)
@@ -144,7 +144,7 @@ static bool is_left(const struct engine *e, const struct cgnode *node)
 /* The list has the id of each container of node's pod. */
 static bool is_listed_whole(const struct engine *e, const struct cgnode *node)
 {
-	const struct podtab_pod *pod = engine_pod_meta(e, node);
+	const struct podtab_pod *pod = names_pod(&e->names, node);
 
 	return pod && pod->known & META_POD_CONTAINERS;
 }

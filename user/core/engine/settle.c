@@ -6,8 +6,8 @@
 
 static void ask_name(struct engine *e, struct cgnode *node)
 {
-	if (!podtab_is_named(engine_container_meta(e, node)))
-		engine_ask_names(e, node);
+	if (!podtab_is_named(names_container(&e->names, node)))
+		names_ask(&e->names, node);
 }
 
 /* True: its verdict still waits, and the stop is gone once it is told. */
@@ -36,7 +36,7 @@ static void settle_gone(struct engine *e, struct cgnode *node)
 static void settle_missing(struct engine *e, struct stop *stop)
 {
 	stop->probed = true;
-	engine_ask_exit(e, stop->node);
+	names_ask_exit(&e->names, stop->node);
 	engine_wake(e, stop, e->out.now_ns + ENGINE_WAIT_NS);
 }
 

@@ -188,7 +188,7 @@ static size_t list_holders(const struct obs_shutdown *obs, struct shutdown_holde
 /* Where one source lists all pods it is told of once. */
 static int tell_lister(struct engine *e, const struct obs_shutdown *told)
 {
-	enum meta_source source = meta_lister(e->config.sources, told->is_static);
+	enum meta_source source = meta_lister(e->names.sources, told->is_static);
 	struct shutdown_event event = {.type = SHUTDOWN_EV_API};
 	int r = 0;
 
@@ -197,7 +197,7 @@ static int tell_lister(struct engine *e, const struct obs_shutdown *told)
 	event.lister.absent = told->absent;
 	for (int is_static = 0; r == 0 && is_static < 2; is_static++) {
 		event.lister.is_static = is_static;
-		if (meta_lister(e->config.sources, is_static) == source)
+		if (meta_lister(e->names.sources, is_static) == source)
 			r = step(e, &event);
 	}
 	return r;
@@ -210,7 +210,7 @@ static void note_answer(struct engine *e, enum meta_source source)
 
 	for (int is_static = 0; is_static < 2; is_static++) {
 		event.lister.is_static = is_static;
-		if (meta_lister(e->config.sources, is_static) == source)
+		if (meta_lister(e->names.sources, is_static) == source)
 			engine_shutdown_note(e, &event);
 	}
 }

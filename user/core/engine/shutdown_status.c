@@ -13,14 +13,14 @@
 
 bool engine_shutdown_is_listed(const struct engine *e, bool is_static)
 {
-	return e->config.sources >> meta_lister(e->config.sources, is_static) & 1;
+	return e->names.sources >> meta_lister(e->names.sources, is_static) & 1;
 }
 
 static enum meta_source source_of(const struct engine *e, const char *uid)
 {
 	const struct epod *p = engine_pods_find(e, uid);
 
-	return meta_lister(e->config.sources, p ? p->is_static : meta_is_static_uid(uid));
+	return meta_lister(e->names.sources, p ? p->is_static : meta_is_static_uid(uid));
 }
 
 void engine_shutdown_ask(struct engine *e, const char *uid)
@@ -30,7 +30,7 @@ void engine_shutdown_ask(struct engine *e, const char *uid)
 
 	if (strlen(uid) >= sizeof(q->uid) || (q->uid[0] && e->out.now_ns < q->at_ns + LOST_NS))
 		return;
-	if (!engine_ask_status(e, uid, source))
+	if (!names_ask_status(&e->names, uid, source))
 		return;
 	strcpy(q->uid, uid);
 	q->at_ns = e->out.now_ns;

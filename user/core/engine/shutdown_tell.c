@@ -22,7 +22,7 @@ static struct podworker_seconds seconds_of(bool known, uint64_t ns)
 
 static uint32_t group_of(const struct engine *e, const char *uid, bool is_static)
 {
-	struct shutplan_pod pod = given_pod(podtab_pod(&e->names, uid), is_static);
+	struct shutplan_pod pod = given_pod(podtab_pod(&e->names.tab, uid), is_static);
 
 	return e->shutdown->plan.n ? (uint32_t)shutplan_group_of(&e->shutdown->plan, &pod) : 0;
 }
@@ -41,7 +41,7 @@ static bool has_ended(const struct engine *e, const struct epod *p)
 /* Of a node that serves the API itself: with that pod nobody is left to ask. */
 static bool is_api_server(const struct engine *e, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 
 	return p->is_static && meta && meta->namespace_ && meta->workload &&
 	       strcmp(meta->namespace_, "kube-system") == 0 &&
@@ -76,7 +76,7 @@ size_t engine_count_cut_short(const struct engine *e)
 	if (!e->shutdown || !e->shutdown->plan.n)
 		return 0;
 	TAILQ_FOREACH(p, &e->pods.all, all) {
-		const struct podtab_pod *meta = podtab_pod(&e->names, p->uid);
+		const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 		const struct shutplan_group *group =
 			&e->shutdown->plan.groups[group_of(e, p->uid, p->is_static)];
 		struct podworker_seconds grace;
@@ -100,7 +100,7 @@ static bool is_own(const struct engine *e, const struct cgnode *node)
 
 static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *node)
 {
-	const struct podtab_container *meta = engine_container_meta(e, node);
+	const struct podtab_container *meta = names_container(&e->names, node);
 
 	if (is_own(e, node))
 		return SHUTDOWN_KIND_OWN;
@@ -116,7 +116,7 @@ static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *n
  * before its group is ended or after. */
 static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64_t *ret_ns)
 {
-	const struct podtab_pod *meta = engine_pod_meta(e, node);
+	const struct podtab_pod *meta = names_pod(&e->names, node);
 	struct shutplan_pod pod = given_pod(meta, node->pod->is_static);
 	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
 	struct podworker_seconds deletion = {}, stop;
@@ -141,10 +141,10 @@ static bool is_runtime(const struct sender *sender)
 /* By the runtime's word or its pod's spec. */
 static bool has_hook(const struct engine *e, const struct cgnode *node)
 {
-	const struct podtab_container *own = engine_container_meta(e, node);
+	const struct podtab_container *own = names_container(&e->names, node);
 	const struct podtab_container *spec =
 		own && own->name && cgmap_pod_of(&e->map, node)
-			? podtab_spec(&e->names, node->pod->uid, own->name)
+			? podtab_spec(&e->names.tab, node->pod->uid, own->name)
 			: NULL;
 
 	return (own && own->prestop) || (spec && spec->prestop);

@@ -2,8 +2,94 @@
 /* The engine's part that follows inits: from their exec over signals to their exit. */
 #include "core/engine/priv.h"
 
+#include <errno.h>
+
 /* A scan knows when a process started by the tick of /proc only. */
 #define START_GRAIN_NS 10000000ULL
+
+void engine_find_cgroup(struct engine *e, uint64_t id)
+{
+	output_effect(&e->out, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
+}
+
+void engine_read_counts(struct engine *e, uint64_t id)
+{
+	output_effect(&e->out, &(struct effect){.type = EFFECT_READ_COUNTS, .id = id});
+}
+
+void engine_set_watch(struct engine *e, const struct cgnode *node)
+{
+	output_effect(&e->out, &(struct effect){.type = EFFECT_SET_WATCH,
+						.id = node->id,
+						.kind = node->kind});
+}
+
+/* The kernel half follows a stop by it, and records it even if it leaves it out by default. */
+static void want_signal(struct engine *e, struct cgnode *node)
+{
+	uint32_t own = names_stop_signal(&e->names, node);
+
+	if (!own || own == node->stop_signal)
+		return;
+	node->stop_signal = own;
+	output_effect(&e->out,
+		      &(struct effect){.type = EFFECT_SET_STOP, .id = node->id, .signal = own});
+	if (node->stop)
+		engine_stop_learnt(e, node->stop, own);
+}
+
+/* The unit says which process is the service, whatever was guessed. */
+static void want_main(struct engine *e, const struct cgnode *node)
+{
+	const struct podtab_container *own = names_container(&e->names, node);
+	struct stop *stop = node->stop;
+
+	if (node->kind != GRACED_WATCH_SERVICE || !own || !stop || !own->main_pid)
+		return;
+	if (stop->init.pid == own->main_pid && stop->state != STOP_TOLD) {
+		stop->guessed = false;
+		return;
+	}
+	output_effect(&e->out, &(struct effect){.type = EFFECT_SET_INIT,
+						.id = node->id,
+						.pid = own->main_pid});
+}
+
+void engine_described(struct engine *e, struct cgnode *node)
+{
+	want_signal(e, node);
+	want_main(e, node);
+}
+
+int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind)
+{
+	bool wrong = kernel_kind && kernel_kind != node->kind;
+
+	/* The answer decides what the kernel half is told, and until then it records all. */
+	if (!names_ask_identity(&e->names, node, wrong ? kernel_kind : 0) && wrong)
+		engine_set_watch(e, node);
+	if (!cgnode_is_container(node)) {
+		/* What was taken for a container before its path was known. */
+		if (node->stop)
+			output_change(&e->out,
+				      &(struct change){.type = CHANGE_CGROUP_ID, .id = node->id});
+		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+		return 0;
+	}
+	if (!node->stop) {
+		node->stop = stop_new(node);
+		if (!node->stop)
+			return -ENOMEM;
+		node->stop->there = !e->out.attached;
+		node->stop->idle_ns = e->out.now_ns;
+	}
+	engine_described(e, node);
+	names_ask(&e->names, node);
+	/* Its init was seen before its path was known. */
+	if (stop_is_running(node->stop) && !node->stop->kept)
+		output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = node});
+	return 0;
+}
 
 struct stop *engine_stop_of(struct engine *e, uint64_t id)
 {
@@ -13,7 +99,7 @@ struct stop *engine_stop_of(struct engine *e, uint64_t id)
 		engine_node_known(e, node, 0);
 		engine_find_cgroup(e, id);
 	}
-	return engine_stop_in(node);
+	return stop_in(node);
 }
 
 bool engine_same_process(const struct graced_proc *a, const struct graced_proc *b)
@@ -60,7 +146,7 @@ static void begin(struct engine *e, struct stop *stop, const struct graced_proc 
 	engine_take_grace(e, stop);
 	engine_wake(e, stop, 0);
 	output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
-	engine_ask_beside(e, stop->node);
+	names_ask_beside(&e->names, stop->node);
 }
 
 void engine_begin_unseen(struct engine *e, struct stop *stop, uint64_t at_ns)
@@ -71,13 +157,13 @@ void engine_begin_unseen(struct engine *e, struct stop *stop, uint64_t at_ns)
 	begin(e, stop, &unknown, GRACED_INIT_NONE, at_ns);
 	stop->base = base;
 	stop->init_unseen = true;
-	engine_ask_names(e, stop->node);
-	engine_ask_exit(e, stop->node);
+	names_ask(&e->names, stop->node);
+	names_ask_exit(&e->names, stop->node);
 }
 
 int engine_on_no_init(struct engine *e, const struct obs *obs)
 {
-	struct stop *stop = engine_stop_in(cgmap_get(&e->map, obs->no_init.id));
+	struct stop *stop = stop_in(cgmap_get(&e->map, obs->no_init.id));
 
 	if (!stop || stop->state != STOP_IDLE || stop->init_unseen)
 		return 0;
@@ -239,9 +325,9 @@ static void noted(struct engine *e, struct stop *stop, enum stop_note note, cons
 		output_change(&e->out, &(struct change){.type = CHANGE_INIT_SIGNALLED,
 							.node = stop->node,
 							.at_ns = obs->at_ns});
-	engine_ask_names(e, stop->node);
+	names_ask(&e->names, stop->node);
 	if (opened && engine_pod_terminating(e, stop) == TRI_UNKNOWN)
-		engine_ask_pod(e, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
+		names_ask_pod(&e->names, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
 	if (from && !cgmap_get(&e->map, from))
 		engine_find_cgroup(e, from);
 }
@@ -269,7 +355,7 @@ static void init_signalled(struct engine *e, struct stop *stop, const struct obs
 	lapse_by(e, stop, obs->at_ns);
 	stop->record_lost |= stop->before.lost + obs->signal.lost > stop->base.lost;
 	note = stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, stop_set,
-			      engine_stop_signal(e, stop->node), sender);
+			      names_stop_signal(&e->names, stop->node), sender);
 	noted(e, stop, note, obs);
 }
 
@@ -336,13 +422,13 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 						.node = stop->node,
 						.at_ns = obs->at_ns});
 	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
-	engine_ask_names(e, stop->node);
-	engine_ask_unit(e, stop->node);
+	names_ask(&e->names, stop->node);
+	names_ask_unit(&e->names, stop->node);
 	engine_take_grace(e, stop);
 	if (engine_lacks_grace(e, stop))
-		engine_ask_pod(e, stop->node->pod, stop->kill.at_ns);
+		names_ask_pod(&e->names, stop->node->pod, stop->kill.at_ns);
 	if (engine_pod_terminating(e, stop) == TRI_UNKNOWN)
-		engine_ask_pod(e, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
+		names_ask_pod(&e->names, cgmap_pod_of(&e->map, stop->node), engine_pod_since(stop));
 	return 0;
 }
 

@@ -178,7 +178,7 @@ static bool is_terminal(const struct epod *p)
 /* Whoever is not known to be a container may be the sandbox. */
 static bool is_container(const struct engine *e, const struct cgnode *node)
 {
-	const struct podtab_container *c = engine_container_meta(e, node);
+	const struct podtab_container *c = names_container(&e->names, node);
 
 	return c && (c->name || c->kind) && !engine_pods_is_sandbox(e, node);
 }
@@ -228,7 +228,7 @@ static struct record_discrepancy *report_begin(struct engine *e, enum discrepanc
 static void report_state(struct engine *e, const struct epod *p, enum discrepancy kind)
 {
 	uint64_t since_ns = p->truth.since_ns[kind];
-	enum meta_source source = meta_lister(e->config.sources, p->is_static);
+	enum meta_source source = meta_lister(e->names.sources, p->is_static);
 	struct record_discrepancy *r = report_begin(e, kind, source, since_ns);
 
 	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->out.host.boot_id, p->uid,
@@ -249,11 +249,11 @@ static void report_state(struct engine *e, const struct epod *p, enum discrepanc
 static bool is_confirmed(struct engine *e, const struct epod *p, enum discrepancy kind,
 			 uint64_t due_ns)
 {
-	enum meta_source source = meta_lister(e->config.sources, p->is_static);
+	enum meta_source source = meta_lister(e->names.sources, p->is_static);
 
 	if (kind != DISCREPANCY_OBJECT_GONE || e->pods.list_ns[source] >= due_ns)
 		return true;
-	engine_ask_pod(e, engine_pods_cgroups(e, p), due_ns);
+	names_ask_pod(&e->names, engine_pods_cgroups(e, p), due_ns);
 	return false;
 }
 
@@ -295,12 +295,12 @@ static uint64_t follow_ready(struct engine *e, struct epod *p)
 	struct pod *pod = engine_pods_cgroups(e, p);
 
 	if (!stop_ns || !pod || e->out.now_ns >= stop_ns + READY_FOR_NS ||
-	    !(e->config.sources >> META_KUBELET & 1) ||
-	    meta_lister(e->config.sources, p->is_static) != META_KUBELET)
+	    !(e->names.sources >> META_KUBELET & 1) ||
+	    meta_lister(e->names.sources, p->is_static) != META_KUBELET)
 		return 0;
 	if (e->out.now_ns < p->truth.list_ns + READY_AGAIN_NS)
 		return p->truth.list_ns + READY_AGAIN_NS;
-	engine_ask_pod(e, pod, 0);
+	names_ask_pod(&e->names, pod, 0);
 	return e->out.now_ns + READY_AGAIN_NS;
 }
 
@@ -323,7 +323,7 @@ void engine_truth_look(struct engine *e, struct epod *p, uint64_t at_ns)
 void engine_truth_ended(struct engine *e, const struct epod *p)
 {
 	if (engine_truth_ready_since(p))
-		engine_ask_pod(e, engine_pods_cgroups(e, p), e->out.now_ns);
+		names_ask_pod(&e->names, engine_pods_cgroups(e, p), e->out.now_ns);
 }
 
 void engine_truth_leave(struct engine *e, struct epod *p)
@@ -381,7 +381,7 @@ static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy
 void engine_truth_exit(struct engine *e, const char *id, enum meta_source source,
 		       const struct discrepancy_told *told)
 {
-	struct podtab_container *c = podtab_container(&e->names, id);
+	struct podtab_container *c = podtab_container(&e->names.tab, id);
 	struct epod *p;
 	uint32_t bits;
 
@@ -402,7 +402,7 @@ void engine_truth_exit(struct engine *e, const char *id, enum meta_source source
 
 void engine_truth_noted(struct engine *e, const char *id)
 {
-	const struct podtab_container *c = podtab_container(&e->names, id);
+	const struct podtab_container *c = podtab_container(&e->names.tab, id);
 
 	if (c && c->known & META_CTR_EXIT)
 		engine_truth_exit(e, id, (enum meta_source)c->exit_from,

@@ -5,12 +5,6 @@
 /* Stops that may wait for names although their cgroups are gone. */
 #define GONE_MAX 1024
 
-void engine_wake(struct engine *e, struct stop *stop, uint64_t at_ns)
-{
-	/* Without memory for a deadline the verdict goes out with the cgroup's end. */
-	deadline_set(&e->deadlines, &stop->wake, at_ns);
-}
-
 void engine_expect(struct engine *e, struct stop *stop, enum stop_event event)
 {
 	if (!stop_advance(stop, event))
@@ -115,7 +109,7 @@ static void weigh_unseen(struct engine *e, struct stop *stop, const struct obs *
 int engine_on_counts(struct engine *e, const struct obs *obs)
 {
 	struct cgnode *node = cgmap_get(&e->map, obs->counts.id);
-	struct stop *stop = engine_stop_in(node);
+	struct stop *stop = stop_in(node);
 	uint64_t lost;
 
 	if (!node && obs->counts.id)
@@ -145,14 +139,14 @@ int engine_on_counts(struct engine *e, const struct obs *obs)
 /* The exit's own record may still be in the ring: the verdict without it waits for a moment. */
 int engine_on_probe(struct engine *e, const struct obs *obs)
 {
-	struct stop *stop = engine_stop_in(cgmap_get(&e->map, obs->probe.id));
+	struct stop *stop = stop_in(cgmap_get(&e->map, obs->probe.id));
 
 	if (!stop || obs->probe.alive || !stop_is_running(stop))
 		return 0;
 	if (stop->init.pid != obs->probe.pid || stop->init.start_ns != obs->probe.start_ns)
 		return 0;
 	stop->probed = true;
-	engine_ask_exit(e, stop->node);
+	names_ask_exit(&e->names, stop->node);
 	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
 	return 0;
 }
@@ -174,7 +168,7 @@ static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool no
 		gaps |= 1u << GAP_NOT_EMPTY;
 	/* The first answer may have told it, while others are still to come. */
 	if (lacks_name(stop) && sandbox != SANDBOX_KNOWN &&
-	    !podtab_is_named(engine_container_meta(e, stop->node)))
+	    !podtab_is_named(names_container(&e->names, stop->node)))
 		gaps |= 1u << GAP_NAME_LATE;
 	if (sandbox == SANDBOX_GUESSED)
 		gaps |= 1u << GAP_SANDBOX_GUESSED;
@@ -185,8 +179,9 @@ static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool no
 static struct podtab_container *exit_entry(struct engine *e, const struct cgnode *node)
 {
 	if (node->names == NAMES_ASKED)
-		return podtab_want_container(&e->names, node->ident.container_id, e->out.now_ns);
-	return podtab_container(&e->names, node->ident.container_id);
+		return podtab_want_container(&e->names.tab, node->ident.container_id,
+					     e->out.now_ns);
+	return podtab_container(&e->names.tab, node->ident.container_id);
 }
 
 /* Whether a source may report how the container exited. */
@@ -194,7 +189,7 @@ static bool has_exit_source(const struct engine *e, const struct cgnode *node)
 {
 	const uint32_t sources = 1u << META_CRI | 1u << META_KUBELET | 1u << META_API;
 
-	return node && node->pod && node->ident.container_id[0] && e->config.sources & sources;
+	return node && node->pod && node->ident.container_id[0] && e->names.sources & sources;
 }
 
 /* Keeps how the kernel saw the exit, to be compared with what sources report. */
@@ -229,7 +224,7 @@ static void note_exit(struct engine *e, const struct stop *stop)
 	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)
 		engine_compare_exit(e, node->ident.container_id);
 	else
-		engine_ask_exit(e, node);
+		names_ask_exit(&e->names, node);
 }
 
 void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
@@ -314,7 +309,7 @@ void engine_stop_named(struct engine *e, struct stop *stop)
 /* Of an exit that went by while nobody watched the runtime may yet tell something. */
 static bool awaits_word(struct engine *e, struct stop *stop)
 {
-	bool asked = stop->kept && !stop->exit_seen && engine_ask_exit(e, stop->node);
+	bool asked = stop->kept && !stop->exit_seen && names_ask_exit(&e->names, stop->node);
 
 	stop->kept = false;
 	return asked;
@@ -415,16 +410,13 @@ static void end_stop(struct engine *e, struct stop *stop, uint64_t at_ns)
 		engine_tell(e, stop, !unseen && !stop->empty_ns);
 }
 
-int engine_on_end(struct engine *e, const struct obs *obs)
+void engine_end_stops(struct engine *e, uint64_t at_ns)
 {
 	struct cgnode *node;
 	size_t pos = 0;
 
 	while ((node = map_next(&e->map.nodes, &pos))) {
 		if (node->stop)
-			end_stop(e, node->stop, obs->at_ns);
+			end_stop(e, node->stop, at_ns);
 	}
-	engine_pods_expire(e, UINT64_MAX);
-	engine_pods_tell_held(e, true);
-	return 0;
 }

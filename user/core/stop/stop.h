@@ -149,6 +149,12 @@ struct stop {
 struct stop *stop_new(struct cgnode *node);
 struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct stop *stop);
 
+/* The stop of a cgroup that is there; NULL. In one that is gone nothing happens any more. */
+static inline struct stop *stop_in(const struct cgnode *node)
+{
+	return node && node->stop && !node->stop->gone_ns ? node->stop : NULL;
+}
+
 /*
  * Moves stop by event. False: the state does not expect the event, nothing changed, and the caller
  * counts it.
