@@ -3,6 +3,7 @@
 #include "app/daemon/killer.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,12 +12,18 @@
 
 /* Of those under way together: each holds up to four descriptors. */
 #define OPEN_MAX_JOBS 16
+/* After so many a job makes room for those that wait. An ordinary container needs two or three. */
+#define ROUNDS_A_TURN 8
+/* After so many a container is logged. */
+#define ROUNDS_TO_LOG 64
 /* When the daemon ends. */
 #define LAST_SLICES   64
 
 struct job {
 	uint64_t id;
-	struct cgfs_kill *kill; /* NULL: not begun */
+	struct cgfs_kill *kill; /* NULL: not begun in this turn */
+	uint32_t rounds;	/* of its earlier turns */
+	bool logged;		/* that it still forks */
 };
 
 struct killer {
@@ -49,17 +56,45 @@ static int work_on(struct killer *k, struct job *job)
 	return r;
 }
 
+static void log_forking(struct job *job)
+{
+	if (job->logged || job->rounds < ROUNDS_TO_LOG)
+		return;
+	log_warning("cgroup %llu is still forking after %u rounds of SIGKILL to all its processes; "
+		    "the rounds go on, after those of other containers",
+		    (unsigned long long)job->id, job->rounds);
+	job->logged = true;
+}
+
+/* Behind all that wait, without its descriptors. */
+static void move_to_tail(struct killer *k, size_t at)
+{
+	struct job job = k->jobs[at];
+
+	job.rounds += cgfs_kill_rounds(job.kill);
+	job.kill = cgfs_kill_free(job.kill);
+	log_forking(&job);
+	memmove(k->jobs + at, k->jobs + at + 1, (k->n - 1 - at) * sizeof(*k->jobs));
+	k->jobs[k->n - 1] = job;
+}
+
 static void run_slice(struct killer *k)
 {
 	size_t open = k->n < OPEN_MAX_JOBS ? k->n : OPEN_MAX_JOBS;
 	size_t at = k->next < open ? k->next : 0;
+	struct job *job = k->jobs + at;
 
 	k->next = at + 1;
-	if (work_on(k, k->jobs + at) > 0)
+	if (work_on(k, job) > 0) {
+		if (cgfs_kill_rounds(job->kill) >= ROUNDS_A_TURN) {
+			move_to_tail(k, at);
+			k->next = at;
+		}
 		return;
-	cgfs_kill_free(k->jobs[at].kill);
+	}
+	cgfs_kill_free(job->kill);
 	k->n--;
-	memmove(k->jobs + at, k->jobs + at + 1, (k->n - at) * sizeof(*k->jobs));
+	memmove(job, job + 1, (k->n - at) * sizeof(*k->jobs));
 	k->next = at;
 }
 

@@ -2,7 +2,8 @@
 /*
  * The containers whose processes are being killed in a shutdown of the node. A container of a
  * hierarchy v1 cgroup may fork for as long as it is killed, so the killing is done in slices, one
- * in a turn of the loop, from one container to the next.
+ * in a turn of the loop, from one container to the next. One that forks for long makes room for
+ * those that wait, and is logged once.
  */
 #ifndef APP_DAEMON_KILLER_H
 #define APP_DAEMON_KILLER_H

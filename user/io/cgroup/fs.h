@@ -119,6 +119,9 @@ int cgfs_kill_begin(struct cgfs *cgfs, uint64_t id, struct cgfs_kill **ret);
  * directory and line of a list of processes that is read again is one. 1: go on; 0: done; -errno:
  * done, but for a process or a cgroup that could not be reached (-EPERM: CAP_KILL is missing). */
 int cgfs_kill_step(struct cgfs_kill *kill, uint32_t *work);
+/* How often all processes were listed since cgfs_kill_begin(). There is no limit: a cgroup that
+ * forks faster than it is listed has new processes in every round. */
+uint32_t cgfs_kill_rounds(const struct cgfs_kill *kill);
 struct cgfs_kill *cgfs_kill_free(struct cgfs_kill *kill);
 
 /* How often memory ran out at this very level, as the kernel counts it (cgroup v2,

@@ -26,6 +26,7 @@ struct cgfs_kill {
 	int dir;
 	struct cgfs_members *members; /* of the round under way; NULL: none is */
 	struct round before, now;
+	uint32_t rounds; /* that have ended */
 };
 
 int cgfs_open_dir(struct cgfs *cgfs, const char *path, uint64_t id)
@@ -178,11 +179,17 @@ int cgfs_kill_step(struct cgfs_kill *k, uint32_t *work)
 		k->members = cgfs_members_free(k->members);
 		if (r < 0 && !k->now.error)
 			k->now.error = r;
+		k->rounds++;
 		if (is_over(k))
 			return k->now.error;
 		k->before = k->now;
 	}
 	return 1;
+}
+
+uint32_t cgfs_kill_rounds(const struct cgfs_kill *k)
+{
+	return k->rounds;
 }
 
 struct cgfs_kill *cgfs_kill_free(struct cgfs_kill *k)
