@@ -200,6 +200,13 @@ $(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
 PEERED := $(filter %/sources/cri/test_cri %/sources/cri/test_cri_hostile,$(UNIT))
 $(PEERED): LDLIBS += -lnghttp2
 
+# These play the kernel half.
+wrap = $(foreach f,$(1),-Wl,--wrap=$(f))
+$(BUILD)/tests/app/live/test_losses: LDLIBS += $(call wrap,feed ring_drain kern_read_stats \
+	kern_recursion_misses kern_watch_each kern_watch_delete)
+$(BUILD)/tests/app/live/test_search: LDLIBS += $(call wrap,ring_drain kern_init_get kern_init_add \
+	kern_watch_add kern_watch_get cgfs_members_step cgfs_pids)
+
 $(BUILD)/tests/wire/kernel/test_abi: | $(BUILD)/tests/wire/kernel/abi.bpf.o
 
 $(BUILD)/tests/vectors: $(call objs,tests/kubelet/*.c) $(BUILD)/libtest.a $(libs-of-wire)

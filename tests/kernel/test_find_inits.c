@@ -184,6 +184,36 @@ static void a_crowd_is_read_in_turns(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+/* All but the last turn have read the crowd, and the oldest with it. */
+static void one_that_has_left_is_not_chosen(void **state)
+{
+	struct site *s = need(state);
+	struct graced_init init;
+	unsigned int turns = 0;
+	struct box box, other;
+	uint64_t id = start(s, &box);
+
+	assert_int_equal(box_start(&s->k->tree, &(struct box_spec){.argv = BOX_ARGV("graceful")},
+				   &other),
+			 0);
+	fill(s, &box);
+	while (turns < CROWD / TURN_MOST + 1) {
+		scan_find_inits(&s->m, turns++ == 0);
+		assert_false(has_init(s, id));
+	}
+	assert_int_equal(cg_enter(other.dir, box.init_pid), 0);
+	while (!has_init(s, id)) {
+		assert_true(turns < TURNS_MOST);
+		scan_find_inits(&s->m, turns++ == 0);
+	}
+	assert_int_equal(kern_init_get(s->k->kern, id, &init), 0);
+	print_message("# %u turns\n", turns);
+	assert_int_not_equal(init.pid, box.init_pid);
+	clear(s);
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(box_remove(&other), 0);
+}
+
 static void what_the_kernel_half_knows_is_not_searched_for(void **state)
 {
 	struct site *s = need(state);
@@ -238,6 +268,8 @@ static int run(const char *hierarchy)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("processes among which an init is searched are read in turns",
 		      a_crowd_is_read_in_turns),
+		CLAIM("the oldest is not chosen if it has left since it was read",
+		      one_that_has_left_is_not_chosen),
 		CLAIM("an init that the kernel half knows is not searched for",
 		      what_the_kernel_half_knows_is_not_searched_for),
 		CLAIM("a round comes to its end, however many containers are in it",

@@ -21,9 +21,10 @@
 #define LEVELS	    128
 
 /* Of one turn of the loop: processes, cgroups and names in their directories. */
-#define SEARCH_WORK 512
-#define ENTER_WORK  16	  /* of that, for a container */
-#define SEARCH_PIDS 65536 /* of one container; among more its init is not looked for */
+#define SEARCH_WORK  512
+#define ENTER_WORK   16	    /* of that, for a container */
+#define SEARCH_PIDS  65536  /* of one container; among more its init is not looked for */
+#define RECHECK_WORK 262144 /* processes, cgroups and names that are listed once more */
 
 struct scan {
 	struct manager *m;
@@ -180,6 +181,19 @@ static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *
 	feed(m, &obs);
 }
 
+static int is_pid(void *userdata, pid_t pid, uint64_t cgroup_id)
+{
+	return pid == *(const pid_t *)userdata ? -ECANCELED : 0;
+}
+
+/* A process may have moved to another cgroup since it was listed. */
+static bool is_member(struct manager *m, const char *path, const struct graced_proc *proc)
+{
+	pid_t pid = (pid_t)proc->pid;
+
+	return cgfs_pids(m->cgfs, path, is_pid, &pid) == -ECANCELED;
+}
+
 /*
  * least: of which rank it must be. A container that is being made holds the runtime's own stages,
  * which are nobody's init; whoever execs in it from now on is the kernel half's to tell.
@@ -193,7 +207,7 @@ static void find_init(struct manager *m, uint64_t id, const char *path, uint32_t
 
 	cgfs_pids(m->cgfs, path, take_member, &members);
 	init = procfs_choose_init(members.list, members.n, &rank);
-	if (!init || rank < least)
+	if (!init || rank < least || !is_member(m, path, &init->proc))
 		goto out;
 	entry = (struct graced_init){
 		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
@@ -316,6 +330,7 @@ struct scan_search {
 	uint64_t id;		   /* that is looked at */
 	struct cgfs_members *walk; /* over it; NULL: none is */
 	struct members members;	   /* read so far */
+	bool renew_due;		   /* a new round could not begin */
 };
 
 static void take_id(void *userdata, uint64_t id)
@@ -364,14 +379,84 @@ static void search_enter(struct manager *m, struct scan_search *s)
 		cgfs_members_begin(m->cgfs, path, s->id, &s->walk);
 }
 
+struct pids {
+	pid_t *list;
+	size_t n, room;
+};
+
+static int take_pids(void *userdata, const struct cgfs_batch *batch)
+{
+	struct pids *pids = userdata;
+
+	if (pids->n + batch->n > SEARCH_PIDS)
+		return -E2BIG;
+	if (pids->n + batch->n > pids->room) {
+		size_t room = 2 * pids->room + batch->n;
+		pid_t *list = reallocarray(pids->list, room, sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		pids->list = list;
+		pids->room = room;
+	}
+	memcpy(pids->list + pids->n, batch->pids, batch->n * sizeof(*batch->pids));
+	pids->n += batch->n;
+	return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void leave_present(struct members *members, struct pids *present)
+{
+	size_t n = 0;
+
+	if (present->n)
+		qsort(present->list, present->n, sizeof(*present->list), by_pid);
+	for (size_t i = 0; present->n && i < members->n; i++) {
+		const pid_t pid = (pid_t)members->list[i].proc.pid;
+
+		if (bsearch(&pid, present->list, present->n, sizeof(pid), by_pid))
+			members->list[n++] = members->list[i];
+	}
+	members->n = n;
+}
+
+/*
+ * The walk may have begun many turns ago. A process that has moved to another cgroup since then is
+ * not this one's init. False: not all that are there now could be listed. To list 65,536 of them
+ * takes about 10 ms, as nothing else of them is read.
+ */
+static bool drop_moved(struct manager *m, const char *path, struct scan_search *s)
+{
+	uint32_t work = RECHECK_WORK;
+	struct pids present = {};
+	struct cgfs_members *walk;
+	int r = cgfs_members_begin(m->cgfs, path, s->id, &walk);
+
+	if (r < 0)
+		return false;
+	r = cgfs_members_step(walk, take_pids, &present, &work);
+	cgfs_members_free(walk);
+	if (r == 0)
+		leave_present(&s->members, &present);
+	free(present.list);
+	return r == 0;
+}
+
 static void search_conclude(struct manager *m, struct scan_search *s)
 {
 	const char *path;
 
-	if (feed_known(m, s->id) || feed_chosen(m, s->id, &s->members))
+	if (feed_known(m, s->id))
 		return;
 	path = engine_cgroup_path(m->engine, s->id);
-	if (path && has_others(m, path, &s->members))
+	if (path && drop_moved(m, path, s) && !feed_chosen(m, s->id, &s->members) &&
+	    has_others(m, path, &s->members))
 		feed_no_init(m, s->id, path);
 }
 
@@ -393,7 +478,8 @@ static void search_renew(struct manager *m, struct scan_search *s)
 
 	s->due.n = s->next = 0;
 	/* What the kernel half has found by now is in there. */
-	if (ring_drain(m->ring))
+	s->renew_due = !ring_drain(m->ring);
+	if (!s->renew_due)
 		engine_each_without_init(m->engine, now_ns, take_id, &s->due);
 }
 
@@ -405,7 +491,7 @@ void scan_find_inits(struct manager *m, bool again)
 	m->search = s;
 	if (!s)
 		return;
-	if (again && !s->walk && s->next == s->due.n)
+	if ((again || s->renew_due) && !s->walk && s->next == s->due.n)
 		search_renew(m, s);
 	while (work && (s->walk || s->next < s->due.n)) {
 		if (s->walk) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about app/live/timers: which cgroups records were lost of. The kernel half's maps and ring
+ * are played here (see --wrap in the Makefile). */
+#include "app/live/timers.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "app/live/feed.h"
+#include "app/live/manager.h"
+#include "lib/claim.h"
+
+#define LOSING 7 /* cgroups */
+#define GONE   8
+
+static struct {
+	int each_error; /* of the next walk over the map */
+	bool written;	/* a record is being written, so that the ring is not read to its end */
+	unsigned int counts, gone, deleted;
+} half;
+
+bool __wrap_ring_drain(struct ring *ring);
+int __wrap_kern_read_stats(struct kern *kern, struct graced_stat *ret);
+uint64_t __wrap_kern_recursion_misses(const struct kern *kern);
+int __wrap_kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
+int __wrap_kern_watch_delete(struct kern *kern, uint64_t id);
+void __wrap_feed(struct manager *m, const struct obs *obs);
+
+bool __wrap_ring_drain(struct ring *ring)
+{
+	return !half.written;
+}
+
+int __wrap_kern_read_stats(struct kern *kern, struct graced_stat *ret)
+{
+	memset(ret, 0, GRACED_STAT_COUNT * sizeof(*ret));
+	ret[0].lost = 2;
+	return 0;
+}
+
+uint64_t __wrap_kern_recursion_misses(const struct kern *kern)
+{
+	return 0;
+}
+
+int __wrap_kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata)
+{
+	const struct graced_watch losing = {.counts.lost = 1}, gone = {.gone = 1};
+	int r = half.each_error;
+
+	half.each_error = 0;
+	if (r < 0)
+		return r;
+	assert_int_equal(fn(userdata, LOSING, &losing), 0);
+	return half.deleted ? 0 : fn(userdata, GONE, &gone);
+}
+
+int __wrap_kern_watch_delete(struct kern *kern, uint64_t id)
+{
+	assert_int_equal(id, GONE);
+	half.deleted++;
+	return 0;
+}
+
+void __wrap_feed(struct manager *m, const struct obs *obs)
+{
+	half.counts += obs->type == OBS_COUNTS && obs->counts.id == LOSING;
+	half.gone += obs->type == OBS_CGROUP_GONE && obs->empty.id == GONE;
+}
+
+static int begin(void **state)
+{
+	static struct manager m;
+
+	memset(&half, 0, sizeof(half));
+	m = (struct manager){};
+	*state = &m;
+	return cgfs_open("/tmp", false, &m.cgfs);
+}
+
+static int end(void **state)
+{
+	struct manager *m = *state;
+
+	cgfs_free(m->cgfs);
+	free(m->told.lost_of);
+	return 0;
+}
+
+static void test_once(void **state)
+{
+	timers_tell_lost(*state, false);
+	timers_tell_lost(*state, false);
+	assert_int_equal(half.counts, 1);
+	assert_int_equal(half.gone, 1);
+	assert_int_equal(half.deleted, 1);
+}
+
+static void test_error(void **state)
+{
+	half.each_error = -ENOMEM;
+	timers_tell_lost(*state, false);
+	assert_int_equal(half.counts, 0);
+	timers_tell_lost(*state, false);
+	assert_int_equal(half.counts, 1);
+	assert_int_equal(half.gone, 1);
+}
+
+static void test_written(void **state)
+{
+	half.written = true;
+	timers_tell_lost(*state, false);
+	assert_int_equal(half.counts + half.gone, 0);
+	half.written = false;
+	timers_tell_lost(*state, false);
+	assert_int_equal(half.counts, 1);
+	assert_int_equal(half.gone, 1);
+}
+
+static void test_end(void **state)
+{
+	half.written = true;
+	timers_tell_lost(*state, true);
+	assert_int_equal(half.counts, 1);
+	assert_int_equal(half.gone, 1);
+	assert_int_equal(half.deleted, 1);
+}
+
+#define TEST(sentence, function)                     \
+	{                                            \
+		sentence, function, begin, end, NULL \
+	}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST("the losses of a cgroup and its removal are reported once", test_once),
+		TEST("losses that could not be read are read again with the next chores",
+		     test_error),
+		TEST("losses wait for a record that is being written", test_written),
+		TEST("at the end they no longer wait for it", test_end),
+	};
+
+	return cmocka_run_group_tests_name("app/live/losses", tests, NULL, NULL);
+}
