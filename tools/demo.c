@@ -11,7 +11,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -63,8 +65,9 @@ static const struct {
 
 struct tracer_child {
 	pid_t pid;
-	int fd, err_fd;
-	bool lost;	/* it said that records were */
+	int fd;
+	int err_fd; /* a file in memory: it takes all that is logged, and no reader has to keep up */
+	bool lost;  /* it logged that records were */
 	char buf[4096]; /* output not yet shown */
 	size_t len;
 	int rows[CONTAINERS]; /* that have come */
@@ -83,27 +86,26 @@ static int fail(const char *what, int error)
 static int tracer_begin(struct tracer_child *child, const struct box_tree *tree, const char *logs)
 {
 	const char *graced = getenv("GRACED");
-	int fds[2], err_fds[2];
+	int fds[2];
 
 	if (!graced)
 		return -ENOENT;
-	if (pipe2(fds, O_CLOEXEC) < 0 || pipe2(err_fds, O_CLOEXEC | O_NONBLOCK) < 0)
+	child->err_fd = memfd_create("stderr", MFD_CLOEXEC);
+	if (child->err_fd < 0 || pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	child->pid = fork();
 	if (child->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 		dup2(fds[1], STDOUT_FILENO);
-		dup2(err_fds[1], STDERR_FILENO);
+		dup2(child->err_fd, STDERR_FILENO);
 		execl(graced, "graced", "trace", "--signals", "-n", "demo", "--assume-grace", GRACE,
 		      "--log-dir", logs, "--container-root", box_tree_relative(tree, tree->root),
 		      (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
-	close(err_fds[1]);
 	child->fd = fds[0];
-	child->err_fd = err_fds[0];
 	return child->pid < 0 ? -errno : 0;
 }
 
@@ -155,17 +157,24 @@ static int tracer_await_header(struct tracer_child *child)
 	return 0;
 }
 
-/* What it says to a person, once it has ended. */
-static void tracer_listen(struct tracer_child *child)
+/* Shows what it has logged, once it has ended. */
+static void tracer_show_log(struct tracer_child *child)
 {
-	char text[4096] = "";
-	ssize_t n = read(child->err_fd, text, sizeof(text) - 1);
+	FILE *log = fdopen(child->err_fd, "r");
+	char *line = NULL;
+	size_t size = 0;
 
-	close(child->err_fd);
-	if (n <= 0)
+	if (!log) {
+		close(child->err_fd);
 		return;
-	fputs(text, stderr);
-	child->lost = strstr(text, " events were lost");
+	}
+	rewind(log);
+	while (getline(&line, &size, log) > 0) {
+		fputs(line, stderr);
+		child->lost |= strstr(line, " events were lost") != NULL;
+	}
+	free(line);
+	fclose(log);
 }
 
 static int tracer_end(struct tracer_child *child)
@@ -177,7 +186,7 @@ static int tracer_end(struct tracer_child *child)
 		tracer_show(child);
 	close(child->fd);
 	r = waitpid(child->pid, &status, 0) < 0 ? -errno : 0;
-	tracer_listen(child);
+	tracer_show_log(child);
 	if (r)
 		return r;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;

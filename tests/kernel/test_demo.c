@@ -151,8 +151,9 @@ static void the_demonstration_ends_well_and_leaves_nothing_behind(void **state)
 	run_done(&result);
 }
 
-/* In place of graced: its daemon is the real one, its trace loses all there is. */
-static void write_losing(const char *path)
+/* In place of graced: its daemon is the real one, its trace loses all there is, after so many lines
+ * of warnings. */
+static void write_losing(const char *path, unsigned int warnings)
 {
 	FILE *out = fopen(path, "we");
 
@@ -160,15 +161,16 @@ static void write_losing(const char *path)
 	fprintf(out,
 		"#!/bin/sh\n"
 		"[ \"$1\" = trace ] || exec %s \"$@\"\n"
+		"yes 'graced: a warning' | head -n %u >&2\n"
 		"trap 'echo \"graced: 7 events were lost; rows say so\" >&2; exit 0' INT\n"
 		"echo TIME\n"
 		"while :; do sleep 0.1; done\n",
-		getenv("GRACED"));
+		getenv("GRACED"), warnings);
 	assert_int_equal(fclose(out), 0);
 	assert_int_equal(chmod(path, 0700), 0);
 }
 
-static void a_demonstration_whose_records_are_lost_says_so(void **state)
+static void lose(void **state, unsigned int warnings)
 {
 	struct fixture *f = *state;
 	char exe[HIER_PATH_MAX + 64], losing[HIER_PATH_MAX + 64];
@@ -182,7 +184,7 @@ static void a_demonstration_whose_records_are_lost_says_so(void **state)
 	if (access(exe, X_OK) < 0)
 		skip();
 	snprintf(losing, sizeof(losing), "%s/losing", f->tree.tmp);
-	write_losing(losing);
+	write_losing(losing, warnings);
 	graced = strdup(getenv("GRACED"));
 	setenv("GRACED", losing, 1);
 	r = run(&(struct run_spec){.exe = exe}, &result);
@@ -195,6 +197,17 @@ static void a_demonstration_whose_records_are_lost_says_so(void **state)
 	assert_non_null(strstr(result.out, "graced_container_stops_total{"));
 	assert_false(leaves_something(&f->tree.hier, result.pid));
 	run_done(&result);
+}
+
+static void a_demonstration_whose_records_are_lost_says_so(void **state)
+{
+	lose(state, 0);
+}
+
+/* More than a pipe holds. */
+static void however_much_is_logged_before(void **state)
+{
+	lose(state, 10000);
 }
 
 int main(void)
@@ -211,6 +224,7 @@ int main(void)
 		      the_demonstration_ends_well_and_leaves_nothing_behind),
 		CLAIM("a demonstration whose records are lost says so",
 		      a_demonstration_whose_records_are_lost_says_so),
+		CLAIM("however much is logged before", however_much_is_logged_before),
 	};
 
 	return cmocka_run_group_tests(tests, setup, fixture_close);
