@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
-#include "wire/config/listen.h"
-#include "wire/http/negotiate.h"
+#include "wire/config/web.h"
+#include "wire/http/headers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

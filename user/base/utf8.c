@@ -33,6 +33,15 @@ static bool is_tail(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
+size_t utf8_fit(const char *text, size_t len, size_t room)
+{
+	if (len <= room)
+		return len;
+	while (room > 0 && is_tail(text[room]))
+		room--;
+	return room;
+}
+
 size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code)
 {
 	static const uint32_t first_of[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -32,6 +32,10 @@ size_t utf8_plain(const char *bytes, size_t size);
  * nothing cut short). */
 size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code);
 
+/* How many of the first bytes to keep where only room fit: len if all do, else no more than room,
+ * up to the end of a character. The text is UTF-8. */
+size_t utf8_fit(const char *text, size_t len, size_t room);
+
 /* Writes the 1 to 4 bytes of a code point that is one and returns how many. */
 size_t utf8_encode(uint32_t code, char ret[static 4]);
 

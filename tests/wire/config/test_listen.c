@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/claim.h"
-#include "wire/config/listen.h"
+#include "wire/config/web.h"
 
 static void test_addresses(void **state)
 {

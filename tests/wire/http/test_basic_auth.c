@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/http/basic_auth.h"
+#include "wire/http/headers.h"
 
 static void test_headers(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about wire/http/negotiate: what real scrapers ask for they get, and nonsense gets text. */
 #include "lib/claim.h"
-#include "wire/http/negotiate.h"
+#include "wire/http/headers.h"
 
 #define OM   NEGOTIATE_OPENMETRICS
 #define TEXT NEGOTIATE_TEXT

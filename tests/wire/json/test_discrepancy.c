@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/json/discrepancy.h"
+#include "wire/json/pods.h"
 #include "wire/json/record.h"
 
 #define HEAD(type)                                                       \

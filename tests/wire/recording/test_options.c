@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/recording/options.h"
 #include "wire/recording/recording.h"
 
 static void test_round_trip(void **state)

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "core/stop/filter.h"
 #include "io/control/client.h"
-#include "wire/json/pods_record.h"
+#include "wire/json/pods.h"
 
 /* All zero is an empty list. */
 struct podlist {

@@ -11,7 +11,6 @@
 #include "app/live/output.h"
 #include "app/log/say.h"
 #include "io/files/lines.h"
-#include "wire/recording/options.h"
 #include "wire/recording/recording.h"
 
 static const char usage[] =

@@ -10,7 +10,7 @@
 #include "app/config/priv.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
-#include "wire/config/listen.h"
+#include "wire/config/web.h"
 
 static int take_fallbacks(struct config_loader *loader)
 {

@@ -9,7 +9,7 @@
 #include "app/log/log.h"
 #include "base/duration.h"
 #include "base/utf8.h"
-#include "wire/config/listen.h"
+#include "wire/config/web.h"
 #include "wire/prometheus/metrics.h"
 
 #define NODE_NAME_MAX	   253 /* as a DNS name */

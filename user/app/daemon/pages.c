@@ -7,7 +7,7 @@
 #include "app/daemon/daemon.h"
 #include "app/daemon/snapshot.h"
 #include "base/utf8.h"
-#include "wire/http/negotiate.h"
+#include "wire/http/headers.h"
 
 #define PLAIN "text/plain; charset=utf-8"
 #define HTML  "text/html; charset=utf-8"

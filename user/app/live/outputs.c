@@ -11,7 +11,6 @@
 
 #include "app/live/manager.h"
 #include "app/log/say.h"
-#include "wire/recording/options.h"
 #include "wire/recording/recording.h"
 
 /* How long a reader who has stopped reading can hold up the end. */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define LOST_TEXT_DELETED                                                    \
 	"The container could not be located when the pod was deleted.  The " \
 	"container used to be Running"
@@ -236,14 +238,11 @@ int ctrstatus_convert(const struct ctrstatus_in *in, struct arena *arena,
 /* Cuts at the end of a character. */
 static int cut(struct podobj_container_state *state, size_t limit, struct arena *arena)
 {
-	size_t len = limit;
 	char *copy;
 
 	if (state->kind != PODOBJ_TERMINATED || strnlen(state->message, limit + 1) <= limit)
 		return 0;
-	while (len > 0 && ((unsigned char)state->message[len] & 0xc0) == 0x80)
-		len--;
-	copy = arena_strndup(arena, state->message, len);
+	copy = arena_strndup(arena, state->message, utf8_fit(state->message, limit + 1, limit));
 	if (!copy)
 		return -ENOMEM;
 	state->message = copy;

@@ -145,6 +145,9 @@ uint32_t meta_rank(enum meta_source source);
  * static pods the kubelet's alone, for the API has but images of them.
  */
 enum meta_source meta_lister(uint32_t sources, bool is_static);
+/* Takes a pod's uid as cgroup paths have it: lower case, a UUID with its dashes or, of a static
+ * pod, a hash. False, with ret as it was, for anything else. */
+bool meta_uid_take(const char *text, size_t len, char ret[static META_UID_MAX]);
 /* Whether the uid is that of a static pod, made of its manifest, and not one of the API's. */
 bool meta_is_static_uid(const char *uid);
 

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* What rand.SafeEncodeString() makes of the digits of a 32-bit hash
  * (apimachinery/pkg/util/rand/rand.go): these ten letters, nearly always eight to ten of them. */
 #define HASH_LETTERS "456789bcdf"
@@ -180,11 +182,7 @@ void workload_name(const struct workload_facts *facts, char ret[static META_NAME
 	} else if (len > 0) {
 		len = by_labels(facts);
 	}
-	if (len >= META_NAME_MAX) {
-		len = META_NAME_MAX - 1;
-		while (len > 0 && ((unsigned char)name[len] & 0xc0) == 0x80)
-			len--;
-	}
+	len = utf8_fit(name, len, META_NAME_MAX - 1);
 	memcpy(ret, name, len);
 	ret[len] = '\0';
 }

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "io/http/auth_jobs.h"
 #include "wire/config/web.h"
-#include "wire/http/basic_auth.h"
+#include "wire/http/headers.h"
 
 #define WRONG_MAX 64
 

@@ -4,7 +4,7 @@
 #define IO_HTTP_AUTH_CHILD_H
 
 #include "io/proc/child.h"
-#include "wire/http/basic_auth.h"
+#include "wire/http/headers.h"
 
 #define WEBAUTH_HASH_SIZE 64
 

@@ -9,7 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "io/http/web.h"
-#include "wire/http/basic_auth.h"
+#include "wire/http/headers.h"
 
 #define WEBAUTH_MAC_SIZE 32
 

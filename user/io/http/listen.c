@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "io/files/fd.h"
-#include "wire/config/listen.h"
+#include "wire/config/web.h"
 
 #define BACKLOG	    512
 #define BACKLOG_TLS 64 /* who waits for credit there is not to wait longer than a scrape takes */

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads a YAML document by libyaml, and says what is wrong with it and where. */
-#include "wire/config/yaml_priv.h"
+/* Reads YAML events into entries, and describes what is refused. */
+#include "wire/config/yaml.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
+
+struct yamlconf_parse {
+	yaml_parser_t parser;
+	const char *data;
+	size_t size;
+	struct yamlconf *conf;
+	size_t n_values;
+	bool over; /* nothing more can be read, and the error says so */
+	int error; /* -ENOMEM */
+};
 
 static void free_entry(struct yamlconf_entry *entry)
 {
@@ -32,23 +43,22 @@ void yamlconf_done(struct yamlconf *conf)
 	memset(conf, 0, sizeof(*conf));
 }
 
-char *yamlconf_out_of_memory(struct yamlconf_parse *p)
+static char *out_of_memory(struct yamlconf_parse *p)
 {
 	p->error = -ENOMEM;
 	p->over = true;
 	return NULL;
 }
 
-char *yamlconf_copy(struct yamlconf_parse *p, const char *text)
+static char *copy_text(struct yamlconf_parse *p, const char *text)
 {
 	char *own = strdup(text);
 
-	return own ? own : yamlconf_out_of_memory(p);
+	return own ? own : out_of_memory(p);
 }
 
-__attribute__((format(printf, 4, 5))) void yamlconf_complain(struct yamlconf_parse *p,
-							     yaml_mark_t at, const char *key,
-							     const char *format, ...)
+static __attribute__((format(printf, 4, 5))) void complain(struct yamlconf_parse *p, yaml_mark_t at,
+							   const char *key, const char *format, ...)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	struct yamlconf_error *error = &p->conf->errors[p->conf->n_errors];
@@ -63,8 +73,8 @@ __attribute__((format(printf, 4, 5))) void yamlconf_complain(struct yamlconf_par
 	va_end(args);
 	error->line = (unsigned int)at.line + 1;
 	error->column = (unsigned int)at.column + 1;
-	error->key = key ? yamlconf_copy(p, key) : NULL;
-	error->text = yamlconf_copy(p, buf_str(&text));
+	error->key = key ? copy_text(p, key) : NULL;
+	error->text = copy_text(p, buf_str(&text));
 	p->conf->n_errors++;
 }
 
@@ -102,21 +112,19 @@ static void complain_of_syntax(struct yamlconf_parse *p)
 	if (parser->error == YAML_MEMORY_ERROR)
 		p->error = -ENOMEM;
 	else if (parser->error == YAML_READER_ERROR)
-		yamlconf_complain(p, mark_of(p, parser->problem_offset), NULL, "is not YAML: %s",
-				  parser->problem);
+		complain(p, mark_of(p, parser->problem_offset), NULL, "is not YAML: %s",
+			 parser->problem);
 	else if (is_tab_at(p, parser->problem_mark))
-		yamlconf_complain(p, parser->problem_mark, NULL,
-				  "is not YAML: a tab, where spaces are wanted");
+		complain(p, parser->problem_mark, NULL,
+			 "is not YAML: a tab, where spaces are wanted");
 	else if (parser->context)
-		yamlconf_complain(p, parser->problem_mark, NULL,
-				  "is not YAML: %s from line %zu on, %s", parser->context,
-				  parser->context_mark.line + 1, parser->problem);
+		complain(p, parser->problem_mark, NULL, "is not YAML: %s from line %zu on, %s",
+			 parser->context, parser->context_mark.line + 1, parser->problem);
 	else
-		yamlconf_complain(p, parser->problem_mark, NULL, "is not YAML: %s",
-				  parser->problem);
+		complain(p, parser->problem_mark, NULL, "is not YAML: %s", parser->problem);
 }
 
-bool yamlconf_next(struct yamlconf_parse *p, yaml_event_t *ret)
+static bool next_event(struct yamlconf_parse *p, yaml_event_t *ret)
 {
 	if (p->over)
 		return false;
@@ -126,19 +134,292 @@ bool yamlconf_next(struct yamlconf_parse *p, yaml_event_t *ret)
 	return false;
 }
 
-static void read_root(struct yamlconf_parse *p, const yaml_event_t *event)
+/* Flattens sections into dotted keys. */
+
+#define SKIP_DEPTH_MAX 64
+
+static bool begins(const yaml_event_t *event)
 {
-	if (!yamlconf_admit(p, event, NULL))
-		return;
-	if (event->type == YAML_MAPPING_START_EVENT) {
-		yamlconf_read_section(p, "", 1);
+	return event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT;
+}
+
+static bool ends(const yaml_event_t *event)
+{
+	return event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT;
+}
+
+static void skip_node(struct yamlconf_parse *p, const yaml_event_t *first)
+{
+	size_t depth = begins(first);
+
+	while (depth > 0) {
+		_cleanup_(yaml_event_delete) yaml_event_t event = {};
+
+		/* libyaml takes quadratic time for brackets in brackets. */
+		if (depth > SKIP_DEPTH_MAX)
+			p->over = true;
+		if (!next_event(p, &event))
+			return;
+		depth += begins(&event);
+		depth -= ends(&event);
+	}
+}
+
+static bool is_nothing(const yaml_event_t *event)
+{
+	static const char *const words[] = {"", "~", "null", "Null", "NULL"};
+
+	if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp((const char *)event->data.scalar.value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What makes a node more than what is written there. */
+static const char *extra_of(const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_ALIAS_EVENT:
+		return "an alias (*)";
+	case YAML_SCALAR_EVENT:
+		return event->data.scalar.anchor ? "an anchor (&)"
+		       : event->data.scalar.tag	 ? "a tag (!)"
+						 : NULL;
+	case YAML_SEQUENCE_START_EVENT:
+		return event->data.sequence_start.anchor ? "an anchor (&)"
+		       : event->data.sequence_start.tag	 ? "a tag (!)"
+							 : NULL;
+	case YAML_MAPPING_START_EVENT:
+		return event->data.mapping_start.anchor ? "an anchor (&)"
+		       : event->data.mapping_start.tag	? "a tag (!)"
+							: NULL;
+	default:
+		return NULL;
+	}
+}
+
+static bool admit(struct yamlconf_parse *p, const yaml_event_t *event, const char *key)
+{
+	const char *extra = extra_of(event);
+
+	if (!extra)
+		return true;
+	complain(p, event->start_mark, key, "has %s, which is not read here; write the value out",
+		 extra);
+	skip_node(p, event);
+	return false;
+}
+
+/* Adds a value that is a scalar. */
+static void add_value(struct yamlconf_parse *p, struct yamlconf_entry *entry,
+		      const yaml_event_t *event)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	struct yamlconf_value *values;
+
+	if (strlen(text) != event->data.scalar.length) {
+		complain(p, event->start_mark, entry->key, "has a NUL character in it");
 		return;
 	}
-	if (event->type == YAML_SCALAR_EVENT && yamlconf_is_nothing(event))
+	if (p->n_values++ == YAMLCONF_KEYS_MAX) {
+		complain(p, event->start_mark, entry->key, "is one value too many: %d are read",
+			 YAMLCONF_KEYS_MAX);
+		p->over = true;
 		return;
-	yamlconf_complain(p, event->start_mark, NULL, "is %s; keys with values are wanted",
-			  event->type == YAML_SCALAR_EVENT ? "a lone value" : "a list");
-	yamlconf_skip(p, event);
+	}
+	values = reallocarray(entry->values, entry->n_values + 1, sizeof(*values));
+	if (!values) {
+		out_of_memory(p);
+		return;
+	}
+	entry->values = values;
+	values[entry->n_values] = (struct yamlconf_value){
+		.text = copy_text(p, text),
+		.quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
+		.nothing = is_nothing(event),
+		.line = (unsigned int)event->start_mark.line + 1,
+		.column = (unsigned int)event->start_mark.column + 1,
+	};
+	if (values[entry->n_values].text)
+		entry->n_values++;
+}
+
+static void read_list(struct yamlconf_parse *p, struct yamlconf_entry *entry)
+{
+	while (true) {
+		_cleanup_(yaml_event_delete) yaml_event_t event = {};
+
+		if (!next_event(p, &event) || event.type == YAML_SEQUENCE_END_EVENT)
+			return;
+		if (!admit(p, &event, entry->key))
+			continue;
+		if (event.type == YAML_SCALAR_EVENT) {
+			add_value(p, entry, &event);
+			continue;
+		}
+		complain(p, event.start_mark, entry->key, "wants values in its list, not %s",
+			 event.type == YAML_MAPPING_START_EVENT ? "keys" : "a list");
+		skip_node(p, &event);
+	}
+}
+
+static void read_section(struct yamlconf_parse *p, const char *prefix, size_t depth);
+
+/* Fills an entry whose key is known from the node that begins with this event. Sections move the
+ * entries, so the caller's pointer is stale after one. */
+static void read_value(struct yamlconf_parse *p, struct yamlconf_entry *entry,
+		       const yaml_event_t *event, size_t depth)
+{
+	_cleanup_(cleanup_free) char *prefix = NULL;
+
+	if (event->type == YAML_SCALAR_EVENT) {
+		entry->kind = is_nothing(event) ? YAMLCONF_NOTHING : YAMLCONF_VALUE;
+		if (entry->kind == YAMLCONF_VALUE)
+			add_value(p, entry, event);
+		return;
+	}
+	if (event->type == YAML_SEQUENCE_START_EVENT) {
+		entry->kind = YAMLCONF_LIST;
+		read_list(p, entry);
+		return;
+	}
+	entry->kind = YAMLCONF_SECTION;
+	if (depth == YAMLCONF_DEPTH_MAX) {
+		complain(p, event->start_mark, entry->key, "is nested too deeply: %d levels are",
+			 YAMLCONF_DEPTH_MAX);
+		p->over = true;
+		return;
+	}
+	prefix = copy_text(p, entry->key);
+	if (prefix)
+		read_section(p, prefix, depth + 1);
+}
+
+static const struct yamlconf_entry *find(const struct yamlconf *conf, const char *key)
+{
+	for (size_t i = 0; i < conf->n_entries; i++)
+		if (strcmp(conf->entries[i].key, key) == 0)
+			return &conf->entries[i];
+	return NULL;
+}
+
+/* Takes the key over. NULL when there is no room. */
+static struct yamlconf_entry *add_entry(struct yamlconf_parse *p, char *key, yaml_mark_t at)
+{
+	struct yamlconf *conf = p->conf;
+	struct yamlconf_entry *entries;
+
+	if (conf->n_entries == YAMLCONF_KEYS_MAX) {
+		complain(p, at, key, "is one key too many: %d are read", YAMLCONF_KEYS_MAX);
+		p->over = true;
+		free(key);
+		return NULL;
+	}
+	entries = reallocarray(conf->entries, conf->n_entries + 1, sizeof(*entries));
+	if (!entries) {
+		out_of_memory(p);
+		free(key);
+		return NULL;
+	}
+	conf->entries = entries;
+	entries += conf->n_entries++;
+	*entries = (struct yamlconf_entry){
+		.key = key,
+		.line = (unsigned int)at.line + 1,
+		.column = (unsigned int)at.column + 1,
+	};
+	return entries;
+}
+
+/* What keeps an event from being the name of a key; NULL: it is one. */
+static const char *refuse_name(const yaml_event_t *event)
+{
+	const char *name = (const char *)event->data.scalar.value;
+	size_t length;
+
+	if (event->type != YAML_SCALAR_EVENT)
+		return "a key is a word, not a list or other keys";
+	length = event->data.scalar.length;
+	if (is_nothing(event) || length == 0)
+		return "a key is missing before the colon";
+	if (strlen(name) != length)
+		return "a key has a NUL character in it";
+	if (length > YAMLCONF_NAME_MAX)
+		return "a key is far too long";
+	if (strcmp(name, "<<") == 0)
+		return "a merge key (<<) is not read here; write the keys out";
+	return NULL;
+}
+
+/* The dotted key, for the caller to free; NULL when it cannot be used, which has been told. */
+static char *read_key(struct yamlconf_parse *p, const char *prefix, const yaml_event_t *event)
+{
+	const char *name = (const char *)event->data.scalar.value, *why;
+	const struct yamlconf_entry *twin;
+	_cleanup_(buf_free) struct buf key = {};
+
+	if (!admit(p, event, *prefix ? prefix : NULL))
+		return NULL;
+	why = refuse_name(event);
+	if (why) {
+		complain(p, event->start_mark, *prefix ? prefix : NULL, "%s", why);
+		skip_node(p, event);
+		return NULL;
+	}
+	buf_printf(&key, "%s%s%s", prefix, *prefix ? "." : "", name);
+	twin = find(p->conf, buf_str(&key));
+	if (twin) {
+		complain(p, event->start_mark, buf_str(&key),
+			 "is there twice, first in line %u; leave one", twin->line);
+		return NULL;
+	}
+	return buf_error(&key) ? out_of_memory(p) : TAKE_PTR(key.data);
+}
+
+static void read_section(struct yamlconf_parse *p, const char *prefix, size_t depth)
+{
+	while (true) {
+		_cleanup_(yaml_event_delete) yaml_event_t name = {};
+		_cleanup_(yaml_event_delete) yaml_event_t value = {};
+		struct yamlconf_entry *entry = NULL;
+		char *key;
+
+		if (!next_event(p, &name) || name.type == YAML_MAPPING_END_EVENT)
+			return;
+		key = read_key(p, prefix, &name);
+		if (!next_event(p, &value)) {
+			free(key);
+			return;
+		}
+		if (!key) {
+			skip_node(p, &value);
+			continue;
+		}
+		if (!admit(p, &value, key)) {
+			free(key);
+			continue;
+		}
+		entry = add_entry(p, key, name.start_mark);
+		if (entry)
+			read_value(p, entry, &value, depth);
+	}
+}
+
+static void read_root(struct yamlconf_parse *p, const yaml_event_t *event)
+{
+	if (!admit(p, event, NULL))
+		return;
+	if (event->type == YAML_MAPPING_START_EVENT) {
+		read_section(p, "", 1);
+		return;
+	}
+	if (event->type == YAML_SCALAR_EVENT && is_nothing(event))
+		return;
+	complain(p, event->start_mark, NULL, "is %s; keys with values are wanted",
+		 event->type == YAML_SCALAR_EVENT ? "a lone value" : "a list");
+	skip_node(p, event);
 }
 
 static void read_stream(struct yamlconf_parse *p)
@@ -148,7 +429,7 @@ static void read_stream(struct yamlconf_parse *p)
 	while (true) {
 		_cleanup_(yaml_event_delete) yaml_event_t event = {};
 
-		if (!yamlconf_next(p, &event) || event.type == YAML_STREAM_END_EVENT)
+		if (!next_event(p, &event) || event.type == YAML_STREAM_END_EVENT)
 			return;
 		if (event.type == YAML_STREAM_START_EVENT || event.type == YAML_DOCUMENT_END_EVENT)
 			continue;
@@ -158,8 +439,7 @@ static void read_stream(struct yamlconf_parse *p)
 		}
 		if (documents++ == 0)
 			continue;
-		yamlconf_complain(p, event.start_mark, NULL,
-				  "a second document begins here; one is wanted");
+		complain(p, event.start_mark, NULL, "a second document begins here; one is wanted");
 		p->over = true;
 	}
 }
@@ -172,15 +452,14 @@ static bool check_characters(struct yamlconf_parse *p)
 		size_t n = utf8_decode(p->data + at, p->size - at, &code);
 
 		if (n == 0) {
-			yamlconf_complain(p, mark_of(p, at), NULL, "byte 0x%02x is not UTF-8",
-					  (unsigned int)(unsigned char)p->data[at]);
+			complain(p, mark_of(p, at), NULL, "byte 0x%02x is not UTF-8",
+				 (unsigned int)(unsigned char)p->data[at]);
 			return false;
 		}
 		if ((code < 0x20 && !strchr("\t\n\r", (int)code)) || code == 0 ||
 		    (code >= 0x7f && code < 0xa0 && code != 0x85)) {
-			yamlconf_complain(p, mark_of(p, at), NULL,
-					  "control character 0x%02x is no text",
-					  (unsigned int)code);
+			complain(p, mark_of(p, at), NULL, "control character 0x%02x is no text",
+				 (unsigned int)code);
 			return false;
 		}
 		at += n;
@@ -194,7 +473,7 @@ int yamlconf_parse(const char *data, size_t size, struct yamlconf *ret)
 	struct yamlconf_parse p = {.data = data, .size = size, .conf = &conf};
 
 	if (size > YAMLCONF_SIZE_MAX) {
-		yamlconf_complain(&p, (yaml_mark_t){}, NULL, "is bigger than 1 MiB");
+		complain(&p, (yaml_mark_t){}, NULL, "is bigger than 1 MiB");
 	} else if (check_characters(&p)) {
 		if (!yaml_parser_initialize(&p.parser))
 			return -ENOMEM;

@@ -1,14 +1,244 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The members of an explanation: the pod, its phase and the rules, containers, conditions, and what
- * comes next. */
+/* Why a pod has its phase and conditions, in sentences and as a JSON line. */
 #include "wire/json/explain.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "wire/json/explain_words.h"
-#include "wire/json/pod.h"
+#include "wire/json/parts.h"
 #include "wire/json/writer.h"
+
+static const char *restart_words(enum podphase_restart by)
+{
+	switch (by) {
+	case PODPHASE_BY_CONTAINER:
+		return "its own restartPolicy";
+	case PODPHASE_BY_RULE:
+		return "its restartPolicyRules";
+	case PODPHASE_BY_RESTARTED_ALL:
+		return "the restart of all containers";
+	default:
+		return "the pod's restartPolicy";
+	}
+}
+
+static void add_end(struct buf *out, const struct podobj_container_state *end)
+{
+	buf_printf(out, "exit %d%s%s", end->exit_code, *end->reason ? " " : "", end->reason);
+}
+
+/* Why each rule does not hold, while rules are tried one after another, unless why_not() knows of
+ * another reason. */
+static const char *const misses[PODPHASE_RULE_COUNT] = {
+	[PODPHASE_RULE_INIT_FAILED] = "no init container failed for good",
+	[PODPHASE_RULE_INIT_PENDING] = "no init container is still to be done",
+	[PODPHASE_RULE_SIDECAR_PENDING] = "no sidecar is starting",
+	[PODPHASE_RULE_WAITING] = "no container waits that never ran",
+	[PODPHASE_RULE_RUNNING] = "no container runs",
+	[PODPHASE_RULE_KILLED_SUCCEEDED] = "not all containers ended with 0",
+	[PODPHASE_RULE_KILLED_FAILED] = "no container ended otherwise than with 0",
+	[PODPHASE_RULE_RESTARTS] = "no container that ended is started again",
+	[PODPHASE_RULE_SUCCEEDED] = "not all containers ended with 0",
+	[PODPHASE_RULE_FAILED] = "no container ended otherwise than with 0",
+	[PODPHASE_RULE_UNKNOWN] = "",
+};
+
+/* Why the rules of pods that were killed are passed over; NULL: they are not. */
+static const char *why_not_killed(const struct explain *e)
+{
+	if (!e->killed)
+		return "the pod was not killed";
+	if (e->pod->is_static)
+		return "a static pod stays as it is when it is killed";
+	return podphase_rules_of(e->minor).terminal
+		       ? NULL
+		       : "a kubelet before 1.27 does not ask whether the pod was killed";
+}
+
+static const char *why_not(const struct explain *e, enum podphase_rule rule)
+{
+	const size_t *counts = e->by_containers.counts;
+	const char *why = NULL;
+
+	if (rule == PODPHASE_RULE_SIDECAR_PENDING && counts[PODPHASE_SIDECAR_PENDING])
+		why = "a sidecar is starting, but a regular container has been started";
+	else if (rule >= PODPHASE_RULE_RUNNING && counts[PODPHASE_UNKNOWN])
+		why = "a container is unknown";
+	else if (rule > PODPHASE_RULE_RUNNING && !counts[PODPHASE_STOPPED])
+		why = "no container ended";
+	else if (rule == PODPHASE_RULE_KILLED_SUCCEEDED || rule == PODPHASE_RULE_KILLED_FAILED)
+		why = why_not_killed(e);
+	return why ? why : misses[rule];
+}
+
+static void add_ended(struct buf *out, const struct explain_container *c, const char *then)
+{
+	buf_printf(out, "container %s ended (", c->container->name);
+	if (c->view.end)
+		add_end(out, c->view.end);
+	buf_printf(out, ")%s", then);
+}
+
+/* The rule holds even of a pod that is being deleted or is over, where nothing is started. */
+static void add_restart(struct buf *out, const struct explain *e, const struct explain_container *c)
+{
+	const char *is = e->pod->deleting ? "is being deleted" : "is over";
+	bool restarts;
+
+	if (c)
+		add_ended(out, c, "");
+	else
+		buf_adds(out, "containers ended");
+	if (e->pod->deleting || (c && explain_restart(e, c, &restarts) && !restarts))
+		buf_printf(out, " and would be started again, but the pod %s", is);
+	else
+		buf_printf(out, " and %s started again by %s", c ? "is" : "are",
+			   restart_words(c ? c->view.by : PODPHASE_BY_POD));
+}
+
+static void add_hit(struct buf *out, enum podphase_rule rule, const struct explain_container *c)
+{
+	const char *name = c->container->name;
+
+	switch (rule) {
+	case PODPHASE_RULE_INIT_FAILED:
+		buf_adds(out, "init ");
+		add_ended(out, c, " and is not started again");
+		break;
+	case PODPHASE_RULE_INIT_PENDING:
+		buf_printf(out, "init container %s is still to be done", name);
+		break;
+	case PODPHASE_RULE_SIDECAR_PENDING:
+		buf_printf(out, "sidecar %s is starting, and no regular container was started",
+			   name);
+		break;
+	case PODPHASE_RULE_WAITING:
+		buf_printf(out, "container %s waits and never ran", name);
+		break;
+	case PODPHASE_RULE_RUNNING:
+		buf_printf(out, "container %s runs, and none is unknown", name);
+		break;
+	case PODPHASE_RULE_KILLED_FAILED:
+		buf_adds(out, "the pod was killed, and ");
+		add_ended(out, c, "");
+		break;
+	case PODPHASE_RULE_FAILED:
+		add_ended(out, c, ", and none is started again");
+		break;
+	default:
+		buf_printf(out, "nothing is known of container %s", name);
+	}
+}
+
+void explain_words_rule(struct buf *out, const struct explain *e, enum podphase_rule rule)
+{
+	const struct explain_container *c = explain_because(e);
+
+	if (rule != e->by_containers.rule)
+		buf_adds(out, why_not(e, rule));
+	else if (rule == PODPHASE_RULE_KILLED_SUCCEEDED)
+		buf_adds(out, "the pod was killed, and all containers ended with 0");
+	else if (rule == PODPHASE_RULE_SUCCEEDED)
+		buf_adds(out, "all containers ended with 0, and none is started again");
+	else if (rule == PODPHASE_RULE_RESTARTS)
+		add_restart(out, e, c);
+	else if (c)
+		add_hit(out, rule, c);
+	else
+		buf_adds(out, "no container is known of");
+}
+
+void explain_words_state(struct buf *out, const struct explain_container *c)
+{
+	const struct podobj_status *status = c->status;
+
+	if (!status) {
+		buf_adds(out, "no status");
+		return;
+	}
+	switch (status->state.kind) {
+	case PODOBJ_WAITING:
+		buf_printf(out, "waiting%s%s", *status->state.reason ? " " : "",
+			   status->state.reason);
+		break;
+	case PODOBJ_RUNNING:
+		buf_adds(out, "running");
+		break;
+	case PODOBJ_TERMINATED:
+		add_end(out, &status->state);
+		return;
+	case PODOBJ_NONE:
+		buf_adds(out, "no state");
+		break;
+	}
+	if (status->last.kind == PODOBJ_TERMINATED) {
+		buf_adds(out, " (");
+		add_end(out, &status->last);
+		buf_addc(out, ')');
+	}
+}
+
+const char *explain_words_kind(const struct explain_container *c)
+{
+	if (c->ref.list == PODOBJ_EPHEMERALS)
+		return "ephemeral";
+	if (c->ref.list == PODOBJ_CONTAINERS)
+		return "container";
+	return c->sidecar ? "sidecar" : "init";
+}
+
+void explain_words_next(struct buf *out, const struct explain *e)
+{
+	static const char *const words[PODNEXT_COUNT] = {
+		[PODNEXT_NOBODY] = "it has no controller: nobody makes another",
+		[PODNEXT_KUBELET] = "a static pod: its node's kubelet alone starts it again",
+		[PODNEXT_KEEPS] = "keeps it: it is neither over nor being deleted",
+		[PODNEXT_REPLACES] = "makes another at once, and leaves this one alone",
+		[PODNEXT_DELETES] = "deletes it, and makes another when it is gone",
+		[PODNEXT_WAITS] = "makes another when this object is gone, not before",
+		[PODNEXT_WAITS_ENDED] = "waits until it has failed, then makes another",
+		[PODNEXT_SUCCEEDS] = "counts a completion",
+		[PODNEXT_RETRIES] = "counts a failure, and makes another while backoffLimit allows",
+		[PODNEXT_IGNORES] = "does not count it, and makes another",
+		[PODNEXT_FAILS_INDEX] = "fails the pod's index for good",
+		[PODNEXT_FAILS_JOB] = "fails the Job, and ends its other pods",
+		[PODNEXT_UNKNOWN] = "a controller of somebody's own: not known",
+	};
+
+	if (*e->pod->owner_kind)
+		buf_printf(out, "%s %s: ", e->pod->owner_kind, e->pod->owner);
+	buf_adds(out, words[e->next]);
+	if (e->next == PODNEXT_RETRIES && e->job)
+		buf_printf(out, " (%lld, %lld failed so far)", (long long)e->job->backoff_limit,
+			   (long long)e->job->failed);
+}
+
+void explain_words_match(struct buf *out, const struct explain *e)
+{
+	if (e->other_job) {
+		const char *name = e->other_job->name;
+
+		buf_printf(out, "none: the Job%s%s is not the pod's controller",
+			   name && *name ? " " : "", name ? name : "");
+		return;
+	}
+	if (!e->job || strcmp(e->status.phase, "Failed") != 0)
+		return;
+	if (!e->match.any) {
+		buf_adds(out, "no rule matches");
+		return;
+	}
+	buf_printf(out, "rules[%zu], %s: ", e->match.rule, jobpolicy_action_name(e->match.action));
+	if (e->match.status)
+		buf_printf(out, "container %s ended with %d", e->match.status->name,
+			   e->match.status->state.exit_code);
+	else
+		buf_printf(out, "condition %s is %s", e->match.condition->type,
+			   e->match.condition->status);
+}
+
+/* The members of an explanation: the pod, its phase and the rules, containers, conditions, and what
+ * comes next. */
 
 static void add_rules(struct buf *out, const struct explain *e)
 {

@@ -3,7 +3,7 @@
  * and what the out-of-service taint has to do with it. */
 #include "wire/json/plan.h"
 
-#include "wire/json/pod.h"
+#include "wire/json/parts.h"
 #include "wire/json/writer.h"
 
 static void add_span(struct buf *out, const char *key, struct nodefail_span span)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes the line of a pod, and reads it back as far as what can be told from it goes. */
+/* A pod's line, written and read; how two compare. */
 #include "wire/json/pods.h"
 
 #include <errno.h>
@@ -9,10 +9,170 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/time.h"
-#include "wire/json/discrepancy.h"
+#include "core/kubelet/pod.h"
 #include "wire/json/parts.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
+
+static void add_text(struct buf *out, const char *key, const char *text)
+{
+	jsonw_str(out, key, text && text[0] ? text : NULL);
+}
+
+static void add_told_exit(struct buf *out, const struct record_discrepancy *r)
+{
+	int64_t at_ns = r->told.finished_wall_ns;
+	char time[RFC3339_SIZE];
+
+	jsonw_object(out, "exit");
+	jsonw_i64(out, "code", r->told.exit_code);
+	add_text(out, "reason", r->told.reason);
+	jsonw_str(out, "finished_at", at_ns ? rfc3339_format(at_ns, time) : NULL);
+	jsonw_object_end(out);
+}
+
+static void add_told(struct buf *out, const struct record_discrepancy *r, bool exit)
+{
+	jsonw_object(out, "told");
+	jsonw_str(out, "source", meta_source_name(r->told.source));
+	if (exit) {
+		add_told_exit(out, r);
+	} else {
+		jsonw_bool(out, "listed", r->told.listed);
+		add_text(out, "phase", podobj_phase_name(r->told.phase));
+		record_parts_tri(out, "ready", r->told.ready);
+	}
+	jsonw_object_end(out);
+}
+
+static void add_kernel_exit(struct buf *out, const struct record_discrepancy *r)
+{
+	uint64_t finished = (uint64_t)r->told.finished_wall_ns;
+	char time[RFC3339_SIZE];
+
+	record_parts_exit(out, "exit", &r->kernel.exit);
+	jsonw_str(out, "finished_at", rfc3339_format(r->kernel.exit_wall_ns, time));
+	if (finished)
+		jsonw_i64(out, "told_behind_ns",
+			  (int64_t)(finished - (uint64_t)r->kernel.exit_wall_ns));
+	else
+		jsonw_null(out, "told_behind_ns");
+	record_parts_tri(out, "oom_killed", r->kernel.oom);
+}
+
+static void add_kernel(struct buf *out, const struct record_discrepancy *r, bool exit)
+{
+	jsonw_object(out, "kernel");
+	if (exit) {
+		add_kernel_exit(out, r);
+	} else {
+		jsonw_bool(out, "populated", r->kernel.populated);
+		jsonw_u64(out, "running", r->kernel.running);
+	}
+	jsonw_object_end(out);
+}
+
+void discrepancy_json(struct buf *out, const struct record_discrepancy *r)
+{
+	bool exit = r->kind >= DISCREPANCY_STATES;
+
+	record_parts_pod(out, "pod", &r->pod);
+	record_parts_container(out, "container", &r->container);
+	jsonw_str(out, "kind", discrepancy_name(r->kind));
+	record_parts_time(out, "since_boot_ns", r->since_ns);
+	add_told(out, r, exit);
+	add_kernel(out, r, exit);
+}
+
+void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits)
+{
+	jsonw_array(out, key);
+	for (int kind = 0; kind < DISCREPANCY_COUNT; kind++)
+		if (bits & DISCREPANCY_BIT(kind))
+			jsonw_str(out, NULL, discrepancy_name((enum discrepancy)kind));
+	jsonw_array_end(out);
+}
+
+/* Order and sameness of pods, and what follows from what is known of them. */
+
+const char *pods_record_state(const struct pods_record *record)
+{
+	return record->gone ? "gone" : podworker_stage_name(record->view.stage);
+}
+
+bool pods_record_is_orphan(const struct pods_record *record)
+{
+	const struct podview *v = &record->view;
+
+	return !record->gone && record->desired_known && !v->desired &&
+	       (v->running || v->sandbox_running);
+}
+
+bool pods_record_left(const struct pods_record *record, int64_t *ret_ns)
+{
+	if (!record->view.deadline_ns || record->view.stage != PODWORKER_STAGE_TERMINATING)
+		return false;
+	*ret_ns = (int64_t)(record->view.deadline_ns - record->at_ns);
+	return true;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !a - !b;
+	return strcmp(a, b);
+}
+
+/* What goes away is what is looked for. */
+static int rank_of(const struct pods_record *record)
+{
+	switch (record->view.stage) {
+	case PODWORKER_STAGE_TERMINATING:
+		return 0;
+	case PODWORKER_STAGE_TERMINATED:
+		return 1;
+	case PODWORKER_STAGE_FINISHED:
+	case PODWORKER_STAGE_FORGOTTEN:
+		return 3;
+	default:
+		return 2;
+	}
+}
+
+int pods_record_order(const struct pods_record *a, const struct pods_record *b)
+{
+	int order = rank_of(a) - rank_of(b);
+
+	if (order == 0)
+		order = compare_text(a->view.namespace_, b->view.namespace_);
+	if (order == 0)
+		order = compare_text(a->view.name, b->view.name);
+	return order ? order : compare_text(a->view.uid, b->view.uid);
+}
+
+static bool same_names(const struct podview *a, const struct podview *b)
+{
+	return compare_text(a->uid, b->uid) == 0 && compare_text(a->name, b->name) == 0 &&
+	       compare_text(a->namespace_, b->namespace_) == 0 &&
+	       compare_text(a->workload, b->workload) == 0 && a->qos == b->qos;
+}
+
+bool pods_record_same(const struct pods_record *first, const struct pods_record *second)
+{
+	const struct podview *a = &first->view, *b = &second->view;
+
+	return first->gone == second->gone && first->desired_known == second->desired_known &&
+	       same_names(a, b) && a->stage == b->stage && a->first_ns == b->first_ns &&
+	       a->since_ns == b->since_ns && a->grace_ns == b->grace_ns &&
+	       a->deadline_ns == b->deadline_ns && a->containers == b->containers &&
+	       a->running == b->running && a->sandbox_running == b->sandbox_running &&
+	       a->desired == b->desired && a->is_static == b->is_static &&
+	       a->deleting == b->deleting && a->ready_known == b->ready_known &&
+	       a->ready == b->ready && a->ready_stop_ns == b->ready_stop_ns &&
+	       a->discrepancies == b->discrepancies;
+}
+
+/* Writes the line of a pod, and reads it back as far as what can be told from it goes. */
 
 #define GRACE_MAX_S   1000000000.0
 #define NS_DECIMALS   9

@@ -1,14 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pod that the daemon knows as a JSON line, both ways: the members that all records have
- * (graced-records(5), "Common members"), then its state. */
+/* What the daemon knows of a pod, as a JSON line, both ways: the members that all records have
+ * (graced-records(5), "Common members"), then its state; and what contradicts the kernel. */
 #ifndef WIRE_JSON_PODS_H
 #define WIRE_JSON_PODS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "wire/json/pods_record.h"
+#include "core/pods/view.h"
+#include "core/stop/record.h"
+
+/* Strings are borrowed. */
+struct pods_record {
+	uint64_t at_ns;	    /* CLOCK_BOOTTIME */
+	int64_t wall_ns;    /* since 1970, UTC */
+	const char *node;   /* NULL: not known */
+	bool desired_known; /* the source that lists such pods has answered */
+	bool gone;	    /* the daemon knows it no longer; the rest is what it knew last */
+	struct podview view;
+};
+
+/* "gone", or the name of its stage; NULL before the first. */
+const char *pods_record_state(const struct pods_record *record);
+
+/* A process of it lives, and the kubelet, which has answered, does not list it. */
+bool pods_record_is_orphan(const struct pods_record *record);
+
+/* Of its grace period, negative once that is over. False: not known. */
+bool pods_record_left(const struct pods_record *record, int64_t *ret_ns);
+
+/* As they are listed: who is terminating first, then by namespace, name and uid. */
+int pods_record_order(const struct pods_record *a, const struct pods_record *b);
+
+/* Whether all that is told of the same pod is the same, but for when it was told. */
+bool pods_record_same(const struct pods_record *a, const struct pods_record *b);
 
 /* Adds the line with its newline. 0 or buf_error(). */
 int pods_json(struct buf *out, const struct pods_record *record);
@@ -16,5 +44,10 @@ int pods_json(struct buf *out, const struct pods_record *record);
 /* Reads such a line, without its newline; the strings are put into the arena. -EBADMSG: it is none,
  * whatever else it is; -ENOMEM. */
 int pods_json_read(const char *line, size_t size, struct arena *arena, struct pods_record *ret);
+
+/* Into an object that is open: pod, container, kind, since_boot_ns, told, kernel. */
+void discrepancy_json(struct buf *out, const struct record_discrepancy *r);
+/* An array of the kinds' names; bits are DISCREPANCY_BIT(kind). */
+void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits);
 
 #endif

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/rfc3339.h"
-#include "wire/json/discrepancy.h"
+#include "wire/json/pods.h"
 #include "wire/json/parts.h"
 #include "wire/json/shutdown.h"
 #include "wire/json/writer.h"
-#include "wire/kernel/event_names.h"
+#include "wire/kernel/event.h"
 
 #define NS_DECIMALS    9
 #define RATIO_DECIMALS 6

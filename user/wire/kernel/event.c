@@ -3,9 +3,30 @@
 #include "wire/kernel/event.h"
 
 #include <errno.h>
+#include <linux/types.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "graced/event.h"
+
+const char *evname(unsigned int type)
+{
+	static const char *const names[GRACED_EV_COUNT] = {
+		[GRACED_EV_CGROUP_NEW] = "cgroup_new",
+		[GRACED_EV_CGROUP_GONE] = "cgroup_gone",
+		[GRACED_EV_CGROUP_EMPTY] = "cgroup_empty",
+		[GRACED_EV_INIT] = "init",
+		[GRACED_EV_SIGNAL] = "signal",
+		[GRACED_EV_EXIT] = "exit",
+		[GRACED_EV_OOM] = "oom",
+		[GRACED_EV_REAPED] = "reaped",
+	};
+
+	return type < GRACED_EV_COUNT ? names[type] : NULL;
+}
+
+/* Decodes what the kernel half wrote, without believing any of it. */
 
 /* Each decoder is given as many bytes as its event has, copies them, for they may lie at any
  * address, and writes one member of *ret. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ring buffer records (include/graced/event.h) to observations. */
+/* Ring buffer records (include/graced/event.h) to observations, and the names of their types. */
 #ifndef WIRE_KERNEL_EVENT_H
 #define WIRE_KERNEL_EVENT_H
 
@@ -13,5 +13,10 @@
  * -EPROTO for another abi, -EBADMSG for an unknown type or a size that cannot be. Of *ret only the
  * members of the type are written, and of a path no more than its bytes; every string in it ends. */
 int evdec_decode(const void *data, size_t size, struct obs *ret);
+
+/* The names of the kernel half's types of events, as records and metrics have them. */
+
+/* type is an enum graced_ev_type: "cgroup_new", "signal" and so on; NULL for any other number. */
+const char *evname(unsigned int type);
 
 #endif

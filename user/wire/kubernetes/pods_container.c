@@ -23,11 +23,7 @@ static void read_image(const json_t *value, char ret[static META_IMAGE_MAX])
 
 	if (len == 0)
 		return;
-	if (len >= META_IMAGE_MAX) {
-		len = META_IMAGE_MAX - 1;
-		while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-			len--;
-	}
+	len = utf8_fit(text, len, META_IMAGE_MAX - 1);
 	memcpy(ret, text, len);
 	ret[len] = '\0';
 }

@@ -7,31 +7,10 @@
 #include "core/names/workload.h"
 #include "wire/kubernetes/pods_priv.h"
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
-/* As core/cgroup/path reads it off a cgroup: lower case, and a UUID with its dashes or, for a
- * static pod, a hash. "" for anything else. */
 static void read_uid(const json_t *value, char ret[static META_UID_MAX])
 {
-	char uid[META_UID_MAX] = "";
-	size_t len;
-
-	podjson_copy(value, uid, sizeof(uid));
-	len = strlen(uid);
-	if (len != CGPATH_UID_LEN && len != CGPART_HASH_UID_LEN)
-		return;
-	for (size_t i = 0; i < len; i++) {
-		bool dash = len == CGPATH_UID_LEN && (i == 8 || i == 13 || i == 18 || i == 23);
-
-		if (uid[i] >= 'A' && uid[i] <= 'F')
-			uid[i] += 'a' - 'A';
-		if (dash ? uid[i] != '-' : !is_hex(uid[i]))
-			return;
-	}
-	memcpy(ret, uid, sizeof(uid));
+	if (json_is_string(value))
+		meta_uid_take(json_string_value(value), json_string_length(value), ret);
 }
 
 /*

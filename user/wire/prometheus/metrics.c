@@ -1,15 +1,458 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The exposition as a whole, and the families of the daemon itself. */
+/* All families that the daemon exposes. */
 #include "wire/prometheus/metrics.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/prometheus/metrics_priv.h"
+#include "core/metrics/series.h"
+#include "wire/kernel/event.h"
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 #define NS	   9
 #define MILLIONTHS 6
+
+static void add_one(struct expo *expo, const struct expo_family *family, uint64_t value)
+{
+	expo_family(expo, family);
+	expo_u64(expo, NULL, 0, value);
+}
+
+static const struct expo_family container_families[SERIES_FAMILY_COUNT] = {
+	[SERIES_STOP_DURATION] =
+		{"graced_container_stop_duration_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time from a container's stop signal to the exit of its init, by the stop's outcome."},
+	[SERIES_STOPS] =
+		{"graced_container_stops", EXPO_COUNTER, NULL,
+		 "Exits of containers' init processes, with or without a stop signal, by outcome "
+		 "and cause."},
+	[SERIES_GRACE_USED] =
+		{"graced_container_grace_used_ratio", EXPO_HISTOGRAM, "ratio",
+		 "Time from a container's stop signal to the exit of its init, divided by its grace "
+		 "period; above 1 it overran."},
+	[SERIES_DEAF_STOPS] = {"graced_container_deaf_stops", EXPO_COUNTER, NULL,
+			       "Stops of containers whose init was deaf to the stop signal: PID 1 "
+			       "without a handler for it, so that the kernel dropped it."},
+	[SERIES_COLLATERAL_KILLS] =
+		{"graced_collateral_kills", EXPO_COUNTER, NULL,
+		 "Processes of containers that the kernel killed because the init of their pid "
+		 "namespace exited."},
+	[SERIES_OOM_KILLS] =
+		{"graced_oom_kills", EXPO_COUNTER, NULL,
+		 "Processes of containers that the OOM killer killed, by whose memory ran "
+		 "out: the container's, its pod's, the node's."},
+	[SERIES_POD_EMPTY] =
+		{"graced_pod_empty_duration_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time from the exit of a pod's last container to the moment when no process is left "
+		 "in the pod's cgroups."},
+	[SERIES_POD_READY] =
+		{"graced_pod_ready_while_terminating_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time that the API reported a terminating pod as Ready after the first stop signal to "
+		 "one of its containers."},
+};
+
+static void add_point(void *userdata, const struct series_point *point)
+{
+	struct expo *expo = userdata;
+	struct expo_label labels[5] = {
+		{"namespace", point->namespace_},
+		{"workload", point->workload},
+	};
+	size_t n = 2;
+
+	if (point->container)
+		labels[n++] = (struct expo_label){"container", point->container};
+	if (point->outcome)
+		labels[n++] = (struct expo_label){"outcome", point->outcome};
+	if (point->cause)
+		labels[n++] = (struct expo_label){"cause", point->cause};
+	if (point->level)
+		labels[n++] = (struct expo_label){"level", point->level};
+	if (point->histogram)
+		expo_histogram(expo, labels, n, point->histogram, point->bounds);
+	else
+		expo_u64(expo, labels, n, point->value);
+	expo_created(expo, labels, n, point->created_wall_ns);
+}
+
+static void add_incomplete(struct expo *expo, const struct series *series)
+{
+	static const struct expo_family family = {
+		"graced_stops_incomplete", EXPO_COUNTER, NULL,
+		"Stops whose evidence has a gap, by gap: those in graced_container_stops_total, each "
+		"under all of its gaps, and of guessed sandboxes, which are not in there, under "
+		"sandbox-guessed alone."};
+	struct series_stats stats;
+
+	series_get_stats(series, &stats);
+	expo_family(expo, &family);
+	for (int gap = 0; gap < GAP_COUNT; gap++) {
+		struct expo_label label = {"gap", gap_name((enum gap)gap)};
+
+		expo_u64(expo, &label, 1, stats.incomplete[gap]);
+	}
+}
+
+/* A line for each reason from the start, and none for each container. */
+static void add_unheard(struct expo *expo, const struct series *series)
+{
+	static const struct expo_family family = {
+		"graced_unheard_stops", EXPO_COUNTER, NULL,
+		"Stops in graced_container_stops_total whose stop signal was not acted on, by "
+		"why."};
+	struct series_stats stats;
+
+	series_get_stats(series, &stats);
+	expo_family(expo, &family);
+	for (int reason = UNHEARD_NONE + 1; reason < UNHEARD_COUNT; reason++) {
+		struct expo_label label = {"reason", unheard_name((enum unheard)reason)};
+
+		expo_u64(expo, &label, 1, stats.unheard[reason]);
+	}
+}
+
+static void add_series(struct expo *expo, const struct series *series)
+{
+	for (int family = 0; family < SERIES_FAMILY_COUNT; family++) {
+		expo_family(expo, &container_families[family]);
+		series_each(series, (enum series_family)family, add_point, expo);
+	}
+	add_incomplete(expo, series);
+	add_unheard(expo, series);
+}
+
+/* The families of the kernel half: what it produced, and what it costs. */
+
+#define LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+/* One sample for each type of event; counter is the offset of one in struct graced_stat. */
+static void add_types(struct expo *expo, const struct graced_stat *totals, size_t counter,
+		      const char *stage)
+{
+	for (unsigned int type = GRACED_EV_NONE + 1; type < GRACED_EV_COUNT; type++) {
+		struct expo_label labels[] = {{"type", evname(type)}, {"stage", stage}};
+		__u64 count;
+
+		memcpy(&count, (const char *)&totals[type] + counter, sizeof(count));
+		expo_u64(expo, labels, stage ? 2 : 1, count);
+	}
+}
+
+static void add_refused(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family family = {
+		"graced_cgroups_refused", EXPO_COUNTER, NULL,
+		"Cgroups that are not watched because a limit was reached."};
+	const struct {
+		const char *reason;
+		uint64_t count;
+	} refused[] = {
+		{"map-full", metrics->totals[GRACED_STAT_WATCH_FULL].lost},
+		{"quota", metrics->totals[GRACED_STAT_QUOTA].lost},
+		{"too-deep", metrics->totals[GRACED_STAT_TOO_DEEP].lost},
+		{"table-full", metrics->engine.cgroups_refused},
+	};
+
+	expo_family(expo, &family);
+	for (size_t i = 0; i < LEN(refused); i++) {
+		struct expo_label label = {"reason", refused[i].reason};
+
+		expo_u64(expo, &label, 1, refused[i].count);
+	}
+}
+
+/*
+ * Emitted, lost and suppressed are what was produced. So what could not be understood after it was
+ * read is no stage of loss but a family of its own: it was emitted, and counts there already.
+ */
+static void add_events(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family
+		emitted = {"graced_events", EXPO_COUNTER, NULL,
+			   "Events the BPF programs wrote to the ring buffer."},
+		lost = {"graced_events_lost", EXPO_COUNTER, NULL,
+			"Events that found no room in the ring buffer, and runs the kernel left out "
+			"because a program ran on that CPU already (stage program, type unknown)."},
+		suppressed = {"graced_events_suppressed", EXPO_COUNTER, NULL,
+			      "Events the BPF programs held back because one container made too "
+			      "many."},
+		rejected = {"graced_events_rejected", EXPO_COUNTER, NULL,
+			    "Events read from the ring buffer and not understood, which are among "
+			    "graced_events too."};
+	static const struct expo_label missed[] = {{"type", "unknown"}, {"stage", "program"}};
+
+	expo_family(expo, &emitted);
+	add_types(expo, metrics->totals, offsetof(struct graced_stat, emitted), NULL);
+	expo_family(expo, &lost);
+	add_types(expo, metrics->totals, offsetof(struct graced_stat, lost), "ring");
+	expo_u64(expo, missed, LEN(missed), metrics->recursion_misses);
+	expo_family(expo, &suppressed);
+	add_types(expo, metrics->totals, offsetof(struct graced_stat, suppressed), "kernel");
+	add_one(expo, &rejected, metrics->rejected);
+	add_refused(expo, metrics);
+}
+
+static void add_attached(struct expo *expo, const struct metrics_program *program,
+			 const struct expo_label *label)
+{
+	expo_u64(expo, label, 1, program->attached);
+}
+
+static void add_run_time(struct expo *expo, const struct metrics_program *program,
+			 const struct expo_label *label)
+{
+	if (program->known)
+		expo_decimal(expo, label, 1, program->run_ns, NS);
+}
+
+static void add_runs(struct expo *expo, const struct metrics_program *program,
+		     const struct expo_label *label)
+{
+	if (program->known)
+		expo_u64(expo, label, 1, program->runs);
+}
+
+static void add_programs(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct {
+		struct expo_family family;
+		void (*add)(struct expo *expo, const struct metrics_program *program,
+			    const struct expo_label *label);
+	} parts[] = {
+		{{"graced_bpf_attached", EXPO_GAUGE, NULL,
+		  "Whether a BPF program is attached, 1 or 0."},
+		 add_attached},
+		{{"graced_bpf_run_seconds", EXPO_COUNTER, "seconds",
+		  "Time spent in a BPF program, estimated from samples of the kernel's statistics."},
+		 add_run_time},
+		{{"graced_bpf_runs", EXPO_COUNTER, NULL,
+		  "Runs of a BPF program, estimated from samples of the kernel's statistics."},
+		 add_runs},
+	};
+	size_t n = metrics->programs ? metrics->n_programs : 0;
+
+	for (size_t part = 0; part < LEN(parts); part++) {
+		expo_family(expo, &parts[part].family);
+		for (size_t i = 0; i < n && i < METRICS_PROGRAMS_MAX; i++) {
+			struct expo_label label = {"program", metrics->programs[i].name};
+
+			parts[part].add(expo, &metrics->programs[i], &label);
+		}
+	}
+}
+
+static void add_cost(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family
+		overhead = {"graced_overhead_ratio", EXPO_GAUGE, "ratio",
+			    "Share of one CPU the BPF programs and the daemon take, estimated."},
+		budget = {"graced_overhead_budget_ratio", EXPO_GAUGE, "ratio",
+			  "Share of one CPU that the BPF programs and the daemon are to stay below "
+			  "(budget.cpu)."},
+		shed = {"graced_shed", EXPO_GAUGE, NULL,
+			"Whether graced leaves out a kind of work (noisy, signals, names) to stay within "
+			"its CPU budget, 1 or 0."};
+
+	expo_family(expo, &overhead);
+	if (metrics->overhead_known)
+		expo_decimal(expo, NULL, 0, metrics->overhead_ppm, MILLIONTHS);
+	expo_family(expo, &budget);
+	if (metrics->budget_ppm)
+		expo_decimal(expo, NULL, 0, metrics->budget_ppm, MILLIONTHS);
+	expo_family(expo, &shed);
+	for (enum shed what = SHED_NOTHING + 1; what < SHED_COUNT; what++) {
+		struct expo_label label = {"what", shed_name(what)};
+
+		expo_u64(expo, &label, 1, metrics->shed >= what);
+	}
+}
+
+/*
+ * The families about pods, the kubelet's own under another prefix (docs/kubelet-rules.md, "Pod
+ * metrics"): static is "true" or empty there, and "unknown" of pods that only their cgroups tell of.
+ */
+
+#define LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const is_static[] = {"", "true"};
+
+static void add_working(struct expo *expo, const struct podworker_house *pods)
+{
+	static const struct expo_family family = {
+		"graced_working_pods", EXPO_GAUGE, NULL,
+		"Pods that are followed, by where they are in their life, whether the kubelet lists "
+		"them, and whether they are static."};
+	static const char *const configs[] = {
+		[PODWORKER_DESIRED] = "desired",
+		[PODWORKER_ORPHAN] = "orphan",
+		[PODWORKER_RUNTIME_ONLY] = "runtime_only",
+	};
+
+	expo_family(expo, &family);
+	for (int state = 0; state < PODWORKER_STATE_COUNT; state++) {
+		for (int i = 0; i < 2 * PODWORKER_CONFIG_COUNT - 1; i++) {
+			bool runtime = i / 2 == PODWORKER_RUNTIME_ONLY;
+			struct expo_label labels[] = {
+				{"lifecycle", podworker_state_name((enum podworker_state)state)},
+				{"config", configs[i / 2]},
+				{"static", runtime ? "unknown" : is_static[i % 2]},
+			};
+
+			expo_u64(expo, labels, LEN(labels), pods->working[state][i / 2][i % 2]);
+		}
+	}
+}
+
+static void add_split(struct expo *expo, const struct expo_family *family, const uint64_t *values)
+{
+	expo_family(expo, family);
+	for (int i = 0; i < 2; i++)
+		expo_u64(expo, &(struct expo_label){"static", is_static[i]}, 1, values[i]);
+}
+
+static void add_transitions(struct expo *expo, const uint64_t *states)
+{
+	static const struct expo_family family = {"graced_pod_transitions", EXPO_COUNTER, NULL,
+						  "Pods that entered a state, by state."};
+
+	expo_family(expo, &family);
+	for (int state = PODWORKER_STAGE_SYNC; state <= PODWORKER_STAGE_FINISHED; state++)
+		expo_u64(expo,
+			 &(struct expo_label){"state",
+					      podworker_stage_name((enum podworker_stage)state)},
+			 1, states[state]);
+}
+
+static void add_discrepancies(struct expo *expo, const uint64_t *told)
+{
+	static const struct expo_family family = {
+		"graced_discrepancies", EXPO_COUNTER, NULL,
+		"Reports of the kubelet, the API or the runtime about pods and exits that contradict what "
+		"the kernel observed, by kind."};
+
+	expo_family(expo, &family);
+	for (int kind = 0; kind < DISCREPANCY_COUNT; kind++) {
+		struct expo_label label = {"kind", discrepancy_name((enum discrepancy)kind)};
+
+		expo_u64(expo, &label, 1, told[kind]);
+	}
+}
+
+static void add_pods(struct expo *expo, const struct metrics *metrics)
+{
+	static const struct expo_family
+		desired = {"graced_desired_pods", EXPO_GAUGE, NULL,
+			   "Pods that the kubelet lists, those at their end included."},
+		active = {"graced_active_pods", EXPO_GAUGE, NULL,
+			  "Pods that the kubelet lists and that have processes, or are to have."},
+		mirror = {"graced_mirror_pods", EXPO_GAUGE, NULL,
+			  "Mirror pods that the kubelet is to have in the API: one for each static "
+			  "pod that it lists."},
+		restarted = {"graced_restarted_pods", EXPO_COUNTER, NULL,
+			     "Pods that began again under the uid of one that was over."},
+		orphaned = {"graced_orphaned_runtime_pods", EXPO_COUNTER, NULL,
+			    "Pods with processes that the kubelet did not list when it was asked."},
+		refused = {"graced_pods_refused", EXPO_COUNTER, NULL,
+			   "Pods that are not followed because there is no room."};
+	const struct podworker_house *pods = &metrics->pods;
+
+	add_working(expo, pods);
+	add_split(expo, &desired, pods->desired);
+	add_split(expo, &active, pods->active);
+	add_one(expo, &mirror, pods->desired[true]);
+	add_split(expo, &restarted, pods->restarted);
+	add_one(expo, &orphaned, pods->orphaned);
+	add_one(expo, &refused, metrics->engine.pods_refused);
+	add_transitions(expo, metrics->engine.pod_states);
+	add_discrepancies(expo, metrics->engine.discrepancies);
+}
+
+/* The families about shutdowns of the node. */
+
+static const char *const conditions[METRICS_READY_COUNT] = {
+	[METRICS_READY_LOGIND] = "logind-reachable", [METRICS_READY_LOCK] = "lock-held",
+	[METRICS_READY_DELAY] = "delay-enough",	     [METRICS_READY_UNPINNED] = "delay-not-pinned",
+	[METRICS_READY_KUBELET] = "kubelet-config",  [METRICS_READY_GRACE] = "grace-fits",
+};
+
+static void add_lock(struct expo *expo, const struct metrics_shutdown *shutdown)
+{
+	static const struct expo_family
+		held = {"graced_shutdown_inhibitor_held", EXPO_GAUGE, NULL,
+			"Whether graced holds a delay lock of systemd-logind on shutdown, 1 or 0."},
+		delay = {"graced_shutdown_delay_max_seconds", EXPO_GAUGE, "seconds",
+			 "How long systemd-logind waits for delay locks on shutdown at most "
+			 "(InhibitDelayMaxSec)."};
+
+	add_one(expo, &held, shutdown->held);
+	expo_family(expo, &delay);
+	if (shutdown->delay_max_ns)
+		expo_decimal(expo, NULL, 0, shutdown->delay_max_ns, NS);
+}
+
+static void add_times(struct expo *expo, const struct metrics_shutdown *shutdown)
+{
+	static const struct expo_family
+		start = {"graced_shutdown_start_time_seconds", EXPO_GAUGE, "seconds",
+			 "Unix time at which systemd-logind announced the last shutdown of the node; 0: "
+			 "none was announced."},
+		end = {"graced_shutdown_end_time_seconds", EXPO_GAUGE, "seconds",
+		       "Unix time at which graced released its lock in the last shutdown of the node, or "
+		       "that was cancelled; 0: neither happened yet."};
+
+	add_one(expo, &start, shutdown->start_s > 0 ? (uint64_t)shutdown->start_s : 0);
+	add_one(expo, &end, shutdown->end_s > 0 ? (uint64_t)shutdown->end_s : 0);
+}
+
+static void add_group_pods(struct expo *expo, const struct metrics_shutdown *shutdown)
+{
+	static const struct expo_family family = {
+		"graced_shutdown_pods", EXPO_GAUGE, NULL,
+		"Pods in the node shutdown under way, by the lowest priority of the kubelet's shutdown group "
+		"they are in and by state."};
+	char priority[16];
+
+	expo_family(expo, &family);
+	for (size_t i = 0; i < shutdown->n_groups; i++) {
+		const struct engine_shutdown_group *group = &shutdown->groups[i];
+
+		snprintf(priority, sizeof(priority), "%" PRId32, group->priority);
+		for (int state = 0; state < SHUTDOWN_POD_STATE_COUNT; state++) {
+			struct expo_label labels[] = {
+				{"group", priority},
+				{"state", shutdown_pod_state_name((enum shutdown_pod_state)state)},
+			};
+
+			expo_u64(expo, labels, 2, group->pods[state]);
+		}
+	}
+}
+
+static void add_shutdown(struct expo *expo, const struct metrics_shutdown *shutdown)
+{
+	static const struct expo_family ready = {
+		"graced_shutdown_ready", EXPO_GAUGE, NULL,
+		"Whether a condition for a graceful shutdown of the node holds, 1 or 0 (also while that is "
+		"not known); absent where the condition does not apply."};
+
+	if (!shutdown->on)
+		return;
+	add_lock(expo, shutdown);
+	add_times(expo, shutdown);
+	add_group_pods(expo, shutdown);
+	expo_family(expo, &ready);
+	for (int i = 0; i < METRICS_READY_COUNT; i++) {
+		struct expo_label label = {"condition", conditions[i]};
+
+		if (shutdown->ready[i] != METRICS_READY_ABSENT)
+			expo_u64(expo, &label, 1, shutdown->ready[i] == METRICS_READY_YES);
+	}
+}
+
+/* The families of the daemon itself, and all in order. */
+
+#define LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A family of one sample, which is a member of the snapshot. */
 struct plain {
@@ -30,106 +473,70 @@ static void add_plain(struct expo *expo, const struct metrics *metrics, const st
 	}
 }
 
-#define MEMBER(name) offsetof(struct metrics, name)
+#define PLAIN(type, name, unit, member, decimals, help)                                     \
+	{                                                                                   \
+		{name, EXPO_##type, unit, help}, offsetof(struct metrics, member), decimals \
+	}
 
 static const struct plain engine[] = {
-	{{"graced_observations", EXPO_COUNTER, NULL,
-	  "Observations the engine took: events, names, counts, timers."},
-	 MEMBER(engine.observations),
-	 0},
-	{{"graced_unexpected_events", EXPO_COUNTER, NULL,
-	  "Events that did not fit the state of their container, and changed nothing."},
-	 MEMBER(engine.unexpected),
-	 0},
-	{{"graced_inits_not_found", EXPO_COUNTER, NULL,
-	  "Containers that had processes none of which was found to be the init."},
-	 MEMBER(engine.inits_not_found),
-	 0},
-	{{"graced_effects_dropped", EXPO_COUNTER, NULL,
-	  "Questions of the engine that found no room in the queue."},
-	 MEMBER(effects_dropped),
-	 0},
-	{{"graced_processes_forgotten", EXPO_COUNTER, NULL,
-	  "Processes that survived a signal and are no longer followed (scope all)."},
-	 MEMBER(engine.procs_forgotten),
-	 0},
-	{{"graced_cgroups", EXPO_GAUGE, NULL, "Cgroups the engine knows."},
-	 MEMBER(engine.cgroups),
-	 0},
-	{{"graced_known_pods", EXPO_GAUGE, NULL, "Pods the engine knows by their cgroups."},
-	 MEMBER(engine.pods),
-	 0},
+	PLAIN(COUNTER, "graced_observations", NULL, engine.observations, 0,
+	      "Observations the engine took: events, names, counts, timers."),
+	PLAIN(COUNTER, "graced_unexpected_events", NULL, engine.unexpected, 0,
+	      "Events that did not fit the state of their container, and changed nothing."),
+	PLAIN(COUNTER, "graced_inits_not_found", NULL, engine.inits_not_found, 0,
+	      "Containers that had processes none of which was found to be the init."),
+	PLAIN(COUNTER, "graced_effects_dropped", NULL, effects_dropped, 0,
+	      "Questions of the engine that found no room in the queue."),
+	PLAIN(COUNTER, "graced_processes_forgotten", NULL, engine.procs_forgotten, 0,
+	      "Processes that survived a signal and are no longer followed (scope all)."),
+	PLAIN(GAUGE, "graced_cgroups", NULL, engine.cgroups, 0, "Cgroups the engine knows."),
+	PLAIN(GAUGE, "graced_known_pods", NULL, engine.pods, 0,
+	      "Pods the engine knows by their cgroups."),
 };
 
 static const struct plain shed[] = {
-	{{"graced_shed_containers", EXPO_GAUGE, NULL,
-	  "Containers that graced follows less closely to stay within its CPU budget."},
-	 MEMBER(shed_containers),
-	 0},
-	{{"graced_shed_changes", EXPO_COUNTER, NULL,
-	  "Changes of what graced leaves out to stay within its CPU budget."},
-	 MEMBER(shed_changes),
-	 0},
+	PLAIN(GAUGE, "graced_shed_containers", NULL, shed_containers, 0,
+	      "Containers that graced follows less closely to stay within its CPU budget."),
+	PLAIN(COUNTER, "graced_shed_changes", NULL, shed_changes, 0,
+	      "Changes of what graced leaves out to stay within its CPU budget."),
 };
 
 static const struct plain connections[] = {
-	{{"graced_http_connections", EXPO_GAUGE, NULL, "HTTP connections that are open."},
-	 MEMBER(http_connections),
-	 0},
-	{{"graced_http_connections_refused", EXPO_COUNTER, NULL,
-	  "HTTP connections closed to make room for others, or not taken in when they came."},
-	 MEMBER(http_connections_refused),
-	 0},
-	{{"graced_http_connections_expired", EXPO_COUNTER, NULL,
-	  "HTTP connections closed because they took too long."},
-	 MEMBER(http_connections_expired),
-	 0},
+	PLAIN(GAUGE, "graced_http_connections", NULL, http_connections, 0,
+	      "HTTP connections that are open."),
+	PLAIN(COUNTER, "graced_http_connections_refused", NULL, http_connections_refused, 0,
+	      "HTTP connections closed to make room for others, or not taken in when they came."),
+	PLAIN(COUNTER, "graced_http_connections_expired", NULL, http_connections_expired, 0,
+	      "HTTP connections closed because they took too long."),
 };
 
 static const struct plain checkpoint[] = {
-	{{"graced_checkpoint_size_bytes", EXPO_GAUGE, "bytes",
-	  "Size of the file that a restart of graced continues from; 0: it cannot be written now."},
-	 MEMBER(checkpoint.bytes),
-	 0},
-	{{"graced_checkpoint_writes", EXPO_COUNTER, NULL,
-	  "Writes of the file that a restart of graced continues from."},
-	 MEMBER(checkpoint.writes),
-	 0},
-	{{"graced_checkpoint_failures", EXPO_COUNTER, NULL,
-	  "Failed writes of the file that a restart of graced continues from."},
-	 MEMBER(checkpoint.failed),
-	 0},
-	{{"graced_checkpoint_dropped", EXPO_COUNTER, NULL,
-	  "Records left out of the file that a restart of graced continues from although a sink may "
-	  "not have written them yet."},
-	 MEMBER(checkpoint.dropped),
-	 0},
+	PLAIN(GAUGE, "graced_checkpoint_size_bytes", "bytes", checkpoint.bytes, 0,
+	      "Size of the file that a restart of graced continues from; 0: it cannot be written now."),
+	PLAIN(COUNTER, "graced_checkpoint_writes", NULL, checkpoint.writes, 0,
+	      "Writes of the file that a restart of graced continues from."),
+	PLAIN(COUNTER, "graced_checkpoint_failures", NULL, checkpoint.failed, 0,
+	      "Failed writes of the file that a restart of graced continues from."),
+	PLAIN(COUNTER, "graced_checkpoint_dropped", NULL, checkpoint.dropped, 0,
+	      "Records left out of the file that a restart of graced continues from although a sink may not have written them yet."),
 };
 
 static const struct plain log_lines[] = {
-	{{"graced_log_lines_lost", EXPO_COUNTER, NULL,
-	  "Lines of the daemon's log that could not be written."},
-	 MEMBER(log_lost),
-	 0},
+	PLAIN(COUNTER, "graced_log_lines_lost", NULL, log_lost, 0,
+	      "Lines of the daemon's log that could not be written."),
 };
 
 static const struct plain process[] = {
-	{{"process_cpu_seconds", EXPO_COUNTER, "seconds",
-	  "Total user and system CPU time spent in seconds."},
-	 MEMBER(process_cpu_ns),
-	 NS},
-	{{"process_open_fds", EXPO_GAUGE, NULL, "Number of open file descriptors."},
-	 MEMBER(process_open_fds),
-	 0},
-	{{"process_max_fds", EXPO_GAUGE, NULL, "Maximum number of open file descriptors."},
-	 MEMBER(process_max_fds),
-	 0},
-	{{"process_virtual_memory_bytes", EXPO_GAUGE, "bytes", "Virtual memory size in bytes."},
-	 MEMBER(process_virtual_bytes),
-	 0},
-	{{"process_resident_memory_bytes", EXPO_GAUGE, "bytes", "Resident memory size in bytes."},
-	 MEMBER(process_resident_bytes),
-	 0},
+	PLAIN(COUNTER, "process_cpu_seconds", "seconds", process_cpu_ns, NS,
+	      "Total user and system CPU time spent in seconds."),
+	PLAIN(GAUGE, "process_open_fds", NULL, process_open_fds, 0,
+	      "Number of open file descriptors."),
+	PLAIN(GAUGE, "process_max_fds", NULL, process_max_fds, 0,
+	      "Maximum number of open file descriptors."),
+	PLAIN(GAUGE, "process_virtual_memory_bytes", "bytes", process_virtual_bytes, 0,
+	      "Virtual memory size in bytes."),
+	PLAIN(GAUGE, "process_resident_memory_bytes", "bytes", process_resident_bytes, 0,
+	      "Resident memory size in bytes."),
 };
 
 /* A moment since 1970, left out while unknown. */
@@ -216,8 +623,7 @@ static void add_described(struct expo *expo, const struct engine_stats *stats)
 	expo_family(expo, &entries);
 	expo_u64(expo, &(struct expo_label){"kind", "pod"}, 1, stats->pods_described);
 	expo_u64(expo, &(struct expo_label){"kind", "container"}, 1, stats->containers_described);
-	expo_family(expo, &refused);
-	expo_u64(expo, NULL, 0, stats->names_refused);
+	add_one(expo, &refused, stats->names_refused);
 }
 
 static void add_sinks(struct expo *expo, const struct metrics *metrics, bool dropped)
@@ -290,8 +696,7 @@ static void add_config(struct expo *expo, const struct metrics *metrics)
 		at = {"graced_config_last_reload_success_timestamp_seconds", EXPO_GAUGE, "seconds",
 		      "When the configuration was last read with success, since 1970."};
 
-	expo_family(expo, &ok);
-	expo_u64(expo, NULL, 0, !metrics->reload_failed);
+	add_one(expo, &ok, !metrics->reload_failed);
 	add_wall(expo, &at, metrics->reload_ok_wall_ns);
 }
 
@@ -353,15 +758,12 @@ static void add_about_series(struct expo *expo, const struct series *series)
 	if (series) {
 		series_get_stats(series, &stats);
 		add_absorbed(expo, &stats);
-		expo_family(expo, &aged);
-		expo_u64(expo, NULL, 0, stats.aged);
-		expo_family(expo, &limit);
-		expo_u64(expo, NULL, 0, stats.limit);
+		add_one(expo, &aged, stats.aged);
+		add_one(expo, &limit, stats.limit);
 		expo_family(expo, &used);
 		expo_decimal(expo, NULL, 0, stats.used_ppm, MILLIONTHS);
 	}
-	expo_family(expo, &now);
-	expo_u64(expo, NULL, 0, expo->samples + 1);
+	add_one(expo, &now, expo->samples + 1);
 }
 
 int metrics_write(struct buf *out, enum expo_format format, const struct metrics *metrics)
@@ -370,12 +772,12 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 
 	expo_begin(&expo, out, format);
 	if (metrics->series)
-		metrics_add_series(&expo, metrics->series);
-	metrics_add_events(&expo, metrics);
+		add_series(&expo, metrics->series);
+	add_events(&expo, metrics);
 	add_plain(&expo, metrics, engine, LEN(engine));
-	metrics_add_pods(&expo, metrics);
-	metrics_add_programs(&expo, metrics);
-	metrics_add_cost(&expo, metrics);
+	add_pods(&expo, metrics);
+	add_programs(&expo, metrics);
+	add_cost(&expo, metrics);
 	add_plain(&expo, metrics, shed, LEN(shed));
 	add_sources(&expo, metrics);
 	add_expiry(&expo, metrics);
@@ -386,7 +788,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 	add_control(&expo, metrics);
 	if (metrics->checkpoint.on)
 		add_plain(&expo, metrics, checkpoint, LEN(checkpoint));
-	metrics_add_shutdown(&expo, &metrics->shutdown);
+	add_shutdown(&expo, &metrics->shutdown);
 	add_plain(&expo, metrics, log_lines, LEN(log_lines));
 	add_config(&expo, metrics);
 	add_build(&expo, metrics);

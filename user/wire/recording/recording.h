@@ -15,8 +15,10 @@
 #define WIRE_RECORDING_RECORDING_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
+#include "core/engine/engine.h"
 #include "core/facts/observation.h"
 
 #define REC_VERSION  1
@@ -40,5 +42,30 @@ int rec_read_header(const char *line, size_t len);
  * behind them, so that the cost does not depend on the size of struct obs; after a failure they
  * hold anything. */
 int rec_read_line(const char *line, size_t len, struct obs *ret);
+
+/*
+ * The settings of the engine that a recording was made with, as further members of its header line
+ * (wire/recording/recording.h): without them a replay could judge the same observations differently.
+ *
+ * "scope":"containers","assumed_grace_ns":0,"nested_nodes":["/docker/…"],"container_roots":[]
+ */
+
+#define REC_OPTIONS_NESTED_MAX 64
+#define REC_OPTIONS_ROOTS_MAX  64
+
+struct rec_options {
+	struct engine_config engine;		  /* its lists are these */
+	char *nested[REC_OPTIONS_NESTED_MAX + 1]; /* owned, NULL-ended */
+	char *roots[REC_OPTIONS_ROOTS_MAX + 1];	  /* likewise */
+	int64_t version, abi;			  /* of the recording, 0: not said */
+};
+
+/* Adds the members to the header line that ends out. 0 or buf_error(). */
+int rec_options_write(struct buf *out, const struct engine_config *config);
+
+/* Reads them from a header line; what is missing or odd stays at its default. -EBADMSG for a line
+ * that is no JSON object; *ret is to be freed by rec_options_done() in any case. */
+int rec_options_read(const char *line, size_t len, struct rec_options *ret);
+void rec_options_done(struct rec_options *options);
 
 #endif

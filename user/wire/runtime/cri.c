@@ -1,107 +1,792 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Questions to a container runtime, framed for gRPC, and the names of what is asked. */
+/* Turns a runtime's answers into items of metadata, each in bounded memory. */
 #include "wire/runtime/cri.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "wire/runtime/cri_priv.h"
+#include "base/cleanup.h"
+#include "base/signame.h"
+#include "base/utf8.h"
+#include "core/names/workload.h"
+#include "cri.pb-c.h"
 
-enum need { NO_KEY, MAY_KEY, MUST_KEY };
+#define ARENA_SMALL 16384 /* an ordinary item's message and texts */
 
-static const struct {
-	const char *path[CRI_VERSION_COUNT];
-	enum need key;
-} METHODS[] = {
-#define BOTH(call)                                              \
-	{                                                       \
-		"/runtime.v1." call, "/runtime.v1alpha2." call, \
-	}
-	[CRI_VERSION] = {BOTH("RuntimeService/Version"), NO_KEY},
-	[CRI_SANDBOXES] = {BOTH("RuntimeService/ListPodSandbox"), MAY_KEY},
-	[CRI_CONTAINERS] = {BOTH("RuntimeService/ListContainers"), MAY_KEY},
-	[CRI_STATUS] = {BOTH("RuntimeService/ContainerStatus"), MUST_KEY},
-	[CRI_IMAGE_STATUS] = {BOTH("ImageService/ImageStatus"), MUST_KEY},
-	[CRI_EVENTS] = {BOTH("RuntimeService/GetContainerEvents"), NO_KEY},
-#undef BOTH
+/* Memory for one message at a time: taken piece by piece, given back all at once, and never more
+ * than CRI_MEMORY_MAX, since tiny nested messages grow fiftyfold when they are unpacked. */
+struct cri_arena {
+	ProtobufCAllocator allocator;
+	size_t small_used;
+	size_t large_used;
+	uint8_t *large; /* allocated for the first message that needs it */
+	bool no_memory; /* why the last message was not unpacked */
+	bool full;
+	_Alignas(16) uint8_t small[ARENA_SMALL];
 };
 
-const char *cri_version_name(enum cri_version version)
-{
-	static const char *const names[CRI_VERSION_COUNT] = {"v1", "v1alpha2"};
+/* A map as it is on the wire: of two pairs with one key the last counts. */
+struct map {
+	size_t n;
+	Cri__Pair *const *pairs;
+};
 
-	return (unsigned int)version < CRI_VERSION_COUNT ? names[version] : NULL;
-}
+#define ALIGNMENT ((size_t)16)
 
-const char *cri_method_path(enum cri_version version, enum cri_method method)
+static void *arena_alloc(void *userdata, size_t size)
 {
-	if ((unsigned int)version >= CRI_VERSION_COUNT || (unsigned int)method >= CRI_METHOD_COUNT)
+	struct cri_arena *arena = userdata;
+	uint8_t *at;
+
+	if (size > CRI_MEMORY_MAX) {
+		arena->full = true;
 		return NULL;
-	return METHODS[method].path[version];
+	}
+	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	if (size <= ARENA_SMALL - arena->small_used) {
+		at = arena->small + arena->small_used;
+		arena->small_used += size;
+		return at;
+	}
+	if (!arena->large)
+		arena->large = malloc(CRI_MEMORY_MAX);
+	if (!arena->large) {
+		arena->no_memory = true;
+		return NULL;
+	}
+	if (size > CRI_MEMORY_MAX - arena->large_used) {
+		arena->full = true;
+		return NULL;
+	}
+	at = arena->large + arena->large_used;
+	arena->large_used += size;
+	return at;
 }
 
-/* Adds the message behind gRPC's prefix: no compression, and the length, highest byte first. */
-static int add_framed(struct buf *buf, const ProtobufCMessage *message)
+static void arena_free(void *userdata, void *memory)
 {
-	size_t size = protobuf_c_message_get_packed_size(message);
-	char *at = buf_reserve(buf, size + 5);
+}
 
-	if (!at)
-		return buf_error(buf);
-	at[0] = 0;
-	for (int i = 0; i < 4; i++)
-		at[1 + i] = (char)(size >> (24 - 8 * i) & 0xff);
-	protobuf_c_message_pack(message, (uint8_t *)at + 5);
-	buf_commit(buf, size + 5);
+static void arena_start(struct cri_arena *arena)
+{
+	arena->allocator = (ProtobufCAllocator){
+		.alloc = arena_alloc, .free = arena_free, .allocator_data = arena};
+	arena->large = NULL;
+}
+
+static void arena_done(struct cri_arena *arena)
+{
+	free(arena->large);
+	arena->large = NULL;
+}
+
+static int unpack(struct cri_arena *arena, const ProtobufCMessageDescriptor *type,
+		  const void *payload, size_t len, ProtobufCMessage **ret)
+{
+	/* An empty message may come without bytes, and protobuf-c wants an address even so. */
+	static const uint8_t nothing;
+	ProtobufCMessage *message;
+
+	if (len > CRI_ITEM_MAX)
+		return -EMSGSIZE;
+	arena->small_used = 0;
+	arena->large_used = 0;
+	arena->no_memory = false;
+	arena->full = false;
+	message = protobuf_c_message_unpack(type, &arena->allocator, len, len ? payload : &nothing);
+	if (message) {
+		*ret = message;
+		return 0;
+	}
+	if (arena->no_memory)
+		return -ENOMEM;
+	return arena->full ? -EMSGSIZE : -EBADMSG;
+}
+
+/* How many of the bytes are whole characters of UTF-8 other than NUL, up to max bytes. */
+static size_t text_span(ProtobufCBinaryData text, size_t max, bool *ret_bad)
+{
+	const char *bytes = (const char *)text.data;
+	size_t at = 0, n;
+	uint32_t code;
+
+	*ret_bad = false;
+	while (at < text.len) {
+		n = utf8_decode(bytes + at, text.len - at, &code);
+		if (n == 0 || code == 0) {
+			*ret_bad = true;
+			break;
+		}
+		if (n > max - at)
+			break;
+		at += n;
+	}
+	return at;
+}
+
+static bool cut_text(ProtobufCBinaryData text, char *ret, size_t size)
+{
+	bool bad;
+	size_t len = text_span(text, size - 1, &bad);
+
+	if (bad)
+		len = 0;
+	if (len > 0)
+		memcpy(ret, text.data, len);
+	ret[len] = '\0';
+	return !bad;
+}
+
+static bool take_text(ProtobufCBinaryData text, char *ret, size_t size)
+{
+	if (text.len >= size) {
+		ret[0] = '\0';
+		return false;
+	}
+	return cut_text(text, ret, size);
+}
+
+static bool is_id_byte(uint8_t c)
+{
+	uint8_t lower = c | 0x20;
+
+	return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'z') || c == '_' || c == '.' ||
+	       c == '-';
+}
+
+static bool take_id(ProtobufCBinaryData text, char ret[static META_ID_MAX])
+{
+	ret[0] = '\0';
+	if (text.len == 0 || text.len >= META_ID_MAX)
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		if (!is_id_byte(text.data[i]))
+			return false;
+	}
+	memcpy(ret, text.data, text.len);
+	ret[text.len] = '\0';
+	return true;
+}
+
+/* "" and true for no text at all. */
+static bool take_pod_uid(ProtobufCBinaryData text, char ret[static META_UID_MAX])
+{
+	ret[0] = '\0';
+	return text.len == 0 || meta_uid_take((const char *)text.data, text.len, ret);
+}
+
+/* The value, or no bytes; tells those from an empty value by *ret_found, which may be NULL. */
+static ProtobufCBinaryData map_find(struct map map, const char *key, bool *ret_found)
+{
+	size_t len = strlen(key);
+
+	for (size_t i = map.n; i-- > 0;) {
+		const Cri__Pair *pair = map.pairs[i];
+
+		if (pair->key.len != len || memcmp(pair->key.data, key, len) != 0)
+			continue;
+		if (ret_found)
+			*ret_found = true;
+		return pair->value;
+	}
+	if (ret_found)
+		*ret_found = false;
+	return (ProtobufCBinaryData){};
+}
+
+#define RT_FIRST 35 /* SIGRTMIN; from here on every member is one signal further */
+#define RT_LAST	 65
+#define RT_MIN	 34 /* as base/signame has it */
+
+/* The number on Linux of runtime.v1.Signal, whose members are in order of name; 0 for none. */
+static uint32_t signal_of(uint32_t member)
+{
+	static const uint8_t
+		numbers[RT_FIRST] =
+			{
+				[1] = SIGABRT,	SIGALRM,       SIGBUS,	     SIGCHLD,
+				SIGCHLD,	SIGCONT,       SIGFPE,	     [8] = SIGHUP,
+				SIGILL,		SIGINT,	       SIGIO,	     SIGABRT,
+				SIGKILL,	SIGPIPE,       [15] = SIGIO, SIGPROF,
+				SIGPWR,		SIGQUIT,       SIGSEGV,	     SIGSTKFLT,
+				SIGSTOP,	[22] = SIGSYS, SIGTERM,	     SIGTRAP,
+				SIGTSTP,	SIGTTIN,       SIGTTOU,	     SIGURG,
+				[29] = SIGUSR1, SIGUSR2,       SIGVTALRM,    SIGWINCH,
+				SIGXCPU,	SIGXFSZ,
+			};
+
+	if (member < RT_FIRST)
+		return numbers[member];
+	return member <= RT_LAST ? member - RT_FIRST + RT_MIN : 0;
+}
+
+/* What the kubelet writes into labels and annotations (pkg/kubelet/kuberuntime/labels.go,
+ * pkg/kubelet/types/{labels,pod_update}.go). */
+#define POD_NAME       "io.kubernetes.pod.name"
+#define POD_NAMESPACE  "io.kubernetes.pod.namespace"
+#define POD_UID	       "io.kubernetes.pod.uid"
+#define POD_GRACE      "io.kubernetes.pod.terminationGracePeriod"
+#define CONTAINER_NAME "io.kubernetes.container.name"
+#define CONTAINER_HASH "io.kubernetes.container.hash"
+#define PRE_STOP       "io.kubernetes.container.preStopHandler"
+#define CONFIG_SOURCE  "kubernetes.io/config.source"
+
+/* A sandbox in a list, and one in an event. */
+struct sandbox_view {
+	ProtobufCBinaryData id;
+	const Cri__PodSandboxMetadata *metadata;
+	uint32_t state;
+	struct map labels;
+	struct map annotations;
+};
+
+/* A container in a list, and one whose status was asked. */
+struct container_view {
+	ProtobufCBinaryData id;
+	ProtobufCBinaryData sandbox_id;
+	const Cri__ContainerMetadata *metadata;
+	const Cri__ImageSpec *image;
+	ProtobufCBinaryData image_ref;
+	ProtobufCBinaryData image_id;
+	uint32_t state;
+	struct map labels;
+	struct map annotations;
+};
+
+static void take(struct cri_item *item, ProtobufCBinaryData text, char *ret, size_t size)
+{
+	if (!take_text(text, ret, size))
+		item->refused++;
+}
+
+/* The first of two that says something that may be said. */
+static void take_either(struct cri_item *item, ProtobufCBinaryData first,
+			ProtobufCBinaryData second, char *ret, size_t size)
+{
+	take(item, first, ret, size);
+	if (!ret[0])
+		take(item, second, ret, size);
+}
+
+static void take_uid(struct cri_item *item, ProtobufCBinaryData text)
+{
+	if (!item->pod.uid[0] && !take_pod_uid(text, item->pod.uid))
+		item->refused++;
+}
+
+static bool is(ProtobufCBinaryData text, const char *word)
+{
+	return text.len == strlen(word) && memcmp(text.data, word, text.len) == 0;
+}
+
+/* A pod by its metadata, NULL where there is none, and its labels. */
+static void fill_pod(struct cri_item *item, const Cri__PodSandboxMetadata *metadata,
+		     struct map labels)
+{
+	static const Cri__PodSandboxMetadata none = CRI__POD_SANDBOX_METADATA__INIT;
+	struct meta_pod *pod = &item->pod;
+
+	if (!metadata)
+		metadata = &none;
+	take_uid(item, metadata->uid);
+	take_uid(item, map_find(labels, POD_UID, NULL));
+	if (!pod->uid[0])
+		return;
+	take_either(item, metadata->namespace_, map_find(labels, POD_NAMESPACE, NULL),
+		    pod->namespace_, sizeof(pod->namespace_));
+	take_either(item, metadata->name, map_find(labels, POD_NAME, NULL), pod->name,
+		    sizeof(pod->name));
+	memcpy(item->container.pod_uid, pod->uid, sizeof(pod->uid));
+}
+
+/* The kubelet says of every pod where it has it from: the API, a file, a URL; where a runtime does
+ * not pass that on, a UID that is a hash tells. */
+static void fill_static(struct meta_pod *pod, struct map annotations)
+{
+	ProtobufCBinaryData source = map_find(annotations, CONFIG_SOURCE, NULL);
+
+	if (source.len == 0 && strlen(pod->uid) != 32)
+		return;
+	pod->known |= META_POD_STATIC;
+	pod->is_static = !is(source, "api");
+}
+
+static void fill_workload(struct cri_item *item, struct map labels, const char *node)
+{
+	char hash[META_NAME_MAX], set[META_NAME_MAX], revision[META_NAME_MAX], job[META_NAME_MAX];
+	struct workload_facts facts = {.pod = item->pod.name,
+				       .node = node,
+				       .is_static = item->pod.is_static,
+				       .template_hash = hash,
+				       .statefulset_pod = set,
+				       .revision_hash = revision,
+				       .job = job};
+
+	take(item, map_find(labels, "pod-template-hash", NULL), hash, sizeof(hash));
+	take(item, map_find(labels, "statefulset.kubernetes.io/pod-name", NULL), set, sizeof(set));
+	take(item, map_find(labels, "controller-revision-hash", NULL), revision, sizeof(revision));
+	take_either(item, map_find(labels, "batch.kubernetes.io/job-name", NULL),
+		    map_find(labels, "job-name", NULL), job, sizeof(job));
+	workload_name(&facts, item->pod.workload);
+}
+
+/* Whole seconds, decimal; false for what is none, or more than nanoseconds can count. */
+static bool parse_grace(ProtobufCBinaryData text, uint64_t *ret_ns)
+{
+	const uint64_t most = INT64_MAX / 1000000000;
+	uint64_t seconds = 0;
+
+	if (text.len == 0)
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] < '0' || text.data[i] > '9')
+			return false;
+		seconds = seconds * 10 + (text.data[i] - '0');
+		if (seconds > most)
+			return false;
+	}
+	*ret_ns = seconds * 1000000000;
+	return true;
+}
+
+static bool fill_sandbox(const struct sandbox_view *view, const char *node, struct cri_item *ret)
+{
+	char id[META_ID_MAX];
+
+	if (!take_id(view->id, id))
+		return false;
+	*ret = (struct cri_item){.pod.source = META_CRI,
+				 .container.source = META_CRI,
+				 .container.kind = META_KIND_SANDBOX};
+	memcpy(ret->container.id, id, sizeof(id));
+	memcpy(ret->sandbox_id, id, sizeof(id));
+	ret->state = view->state == 0	? CRI_STATE_RUNNING
+		     : view->state == 1 ? CRI_STATE_EXITED
+					: CRI_STATE_UNKNOWN;
+	if (view->metadata) {
+		ret->container.known |= META_CTR_ATTEMPT;
+		ret->container.attempt = view->metadata->attempt;
+	}
+	fill_pod(ret, view->metadata, view->labels);
+	if (ret->pod.uid[0]) {
+		fill_static(&ret->pod, view->annotations);
+		fill_workload(ret, view->labels, node);
+	}
+	return true;
+}
+
+static bool item_of_sandbox(const Cri__PodSandbox *sandbox, const char *node, struct cri_item *ret)
+{
+	struct sandbox_view view = {
+		.id = sandbox->id,
+		.metadata = sandbox->metadata,
+		.state = sandbox->state,
+		.labels = {sandbox->n_labels, sandbox->labels},
+		.annotations = {sandbox->n_annotations, sandbox->annotations},
+	};
+
+	return fill_sandbox(&view, node, ret);
+}
+
+static bool item_of_sandbox_status(const Cri__PodSandboxStatus *status, const char *node,
+				   struct cri_item *ret)
+{
+	struct sandbox_view view = {
+		.id = status->id,
+		.metadata = status->metadata,
+		.state = status->state,
+		.labels = {status->n_labels, status->labels},
+		.annotations = {status->n_annotations, status->annotations},
+	};
+
+	return fill_sandbox(&view, node, ret);
+}
+
+static bool is_digest(ProtobufCBinaryData text)
+{
+	return meta_is_digest((const char *)text.data, text.len);
+}
+
+/* The name that the pod's author wrote, else the first that is more than a digest, else that. The
+ * kubelet creates containers by the digest that it pulled, and tells the name beside it from 1.29
+ * on; a status has a tag of the image instead. */
+static void fill_image(struct cri_item *item, const struct container_view *view)
+{
+	static const Cri__ImageSpec none = CRI__IMAGE_SPEC__INIT;
+	const Cri__ImageSpec *image = view->image ? view->image : &none;
+	const ProtobufCBinaryData names[] = {image->user_specified_image, image->image,
+					     view->image_ref};
+	const ProtobufCBinaryData keys[] = {view->image_id, view->image_ref, image->image};
+	ProtobufCBinaryData best = {};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].len == 0 ||
+		    (best.len > 0 && (!is_digest(best) || is_digest(names[i]))))
+			continue;
+		best = names[i];
+	}
+	if (!cut_text(best, item->container.image, sizeof(item->container.image)))
+		item->refused++;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !item->image_key[0]; i++)
+		take(item, keys[i], item->image_key, sizeof(item->image_key));
+}
+
+static bool fill_container(const struct container_view *view, struct cri_item *ret)
+{
+	ProtobufCBinaryData name = {};
+	char id[META_ID_MAX];
+	bool by_kubelet;
+
+	if (!take_id(view->id, id))
+		return false;
+	*ret = (struct cri_item){.pod.source = META_CRI,
+				 .container.source = META_CRI,
+				 .container.kind = META_KIND_CONTAINER};
+	memcpy(ret->container.id, id, sizeof(id));
+	ret->state =
+		view->state < CRI_STATE_UNKNOWN ? (enum cri_state)view->state : CRI_STATE_UNKNOWN;
+	if (view->sandbox_id.len > 0 && !take_id(view->sandbox_id, ret->sandbox_id))
+		ret->refused++;
+	if (view->metadata) {
+		name = view->metadata->name;
+		ret->container.known |= META_CTR_ATTEMPT;
+		ret->container.attempt = view->metadata->attempt;
+	}
+	take_either(ret, name, map_find(view->labels, CONTAINER_NAME, NULL), ret->container.name,
+		    sizeof(ret->container.name));
+	fill_image(ret, view);
+	fill_pod(ret, NULL, view->labels);
+	if (ret->pod.uid[0] &&
+	    parse_grace(map_find(view->annotations, POD_GRACE, NULL), &ret->pod.grace_ns))
+		ret->pod.known |= META_POD_GRACE;
+	map_find(view->annotations, CONTAINER_HASH, &by_kubelet);
+	map_find(view->annotations, PRE_STOP, &ret->container.prestop);
+	if (by_kubelet || ret->container.prestop)
+		ret->container.known |= META_CTR_PRESTOP;
+	return true;
+}
+
+static bool item_of_container(const Cri__Container *container, struct cri_item *ret)
+{
+	struct container_view view = {
+		.id = container->id,
+		.sandbox_id = container->pod_sandbox_id,
+		.metadata = container->metadata,
+		.image = container->image,
+		.image_ref = container->image_ref,
+		.image_id = container->image_id,
+		.state = container->state,
+		.labels = {container->n_labels, container->labels},
+		.annotations = {container->n_annotations, container->annotations},
+	};
+
+	return fill_container(&view, ret);
+}
+
+static bool item_of_status(const Cri__ContainerStatus *status, struct cri_item *ret)
+{
+	struct container_view view = {
+		.id = status->id,
+		.metadata = status->metadata,
+		.image = status->image,
+		.image_ref = status->image_ref,
+		.image_id = status->image_id,
+		.state = status->state,
+		.labels = {status->n_labels, status->labels},
+		.annotations = {status->n_annotations, status->annotations},
+	};
+
+	if (!fill_container(&view, ret))
+		return false;
+	ret->container.stop_signal = signal_of(status->stop_signal);
+	if (ret->state != CRI_STATE_EXITED)
+		return true;
+	ret->container.known |= META_CTR_EXIT;
+	ret->container.exit_code = status->exit_code;
+	/* Runtimes write Go's zero time, which is before 1970, for none. */
+	ret->container.finished_wall_ns = status->finished_at > 0 ? status->finished_at : 0;
+	take(ret, status->reason, ret->container.exit_reason, sizeof(ret->container.exit_reason));
+	return true;
+}
+
+/* A JSON value of two bytes takes a hundred times as many in memory, and an image's author chooses
+ * how many there are; real configurations have hundreds. */
+#define JSON_VALUES_MAX 16384
+
+DEFINE_CLEANUP(json_t *, json_decref);
+
+int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret)
+{
+	_cleanup_(arena_done) struct cri_arena arena;
+	ProtobufCMessage *message;
+	const Cri__VersionResponse *version;
+	struct cri_runtime runtime;
+	int r;
+
+	arena_start(&arena);
+	r = unpack(&arena, &cri__version_response__descriptor, payload, len, &message);
+	if (r < 0)
+		return r;
+	version = (const Cri__VersionResponse *)message;
+	cut_text(version->runtime_name, runtime.name, sizeof(runtime.name));
+	cut_text(version->runtime_version, runtime.version, sizeof(runtime.version));
+	cut_text(version->runtime_api_version, runtime.api, sizeof(runtime.api));
+	*ret = runtime;
 	return 0;
 }
 
-static int add_list(struct buf *buf, ProtobufCBinaryData key)
+int cri_read_status(const void *payload, size_t len, struct cri_item *ret)
 {
-	Cri__Filter filter = CRI__FILTER__INIT;
-	Cri__ListRequest request = CRI__LIST_REQUEST__INIT;
+	_cleanup_(arena_done) struct cri_arena arena;
+	ProtobufCMessage *message;
+	const Cri__ContainerStatusResponse *response;
+	int r;
 
-	filter.id = key;
-	if (key.len > 0)
-		request.filter = &filter;
-	return add_framed(buf, &request.base);
+	arena_start(&arena);
+	r = unpack(&arena, &cri__container_status_response__descriptor, payload, len, &message);
+	if (r < 0)
+		return r;
+	response = (const Cri__ContainerStatusResponse *)message;
+	if (!response->status)
+		return -ENOENT;
+	return item_of_status(response->status, ret) ? 0 : -EBADMSG;
 }
 
-static int add_status(struct buf *buf, ProtobufCBinaryData key)
+/* No document has more values than it has marks that can begin or separate some. */
+static bool has_few_values(ProtobufCBinaryData json)
 {
-	Cri__ContainerStatusRequest request = CRI__CONTAINER_STATUS_REQUEST__INIT;
+	size_t marks = 0;
 
-	request.container_id = key;
-	return add_framed(buf, &request.base);
+	for (size_t i = 0; i < json.len; i++)
+		marks += json.data[i] == '{' || json.data[i] == '[' || json.data[i] == ',';
+	return marks <= JSON_VALUES_MAX;
 }
 
-static int add_image(struct buf *buf, ProtobufCBinaryData key)
+static int read_signal(const json_t *value, uint32_t *ret_signal)
 {
-	Cri__ImageSpec image = CRI__IMAGE_SPEC__INIT;
-	Cri__ImageStatusRequest request = CRI__IMAGE_STATUS_REQUEST__INIT;
+	const char *text = json_string_value(value);
 
-	image.image = key;
-	request.image = &image;
-	request.verbose = true;
-	return add_framed(buf, &request.base);
+	if (!value || (text && json_string_length(value) == 0)) {
+		*ret_signal = 0;
+		return 0;
+	}
+	if (!text || strlen(text) != json_string_length(value))
+		return -EBADMSG;
+	return signame_parse(text, ret_signal) < 0 ? -EBADMSG : 0;
 }
 
-int cri_ask(struct buf *buf, enum cri_method method, const char *key)
+int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 {
-	ProtobufCBinaryData bytes = {.len = key ? strlen(key) : 0, .data = (uint8_t *)key};
+	_cleanup_(arena_done) struct cri_arena arena;
+	_cleanup_(cleanup_json_decref) json_t *info = NULL;
+	ProtobufCMessage *message;
+	const Cri__ImageStatusResponse *response;
+	ProtobufCBinaryData text;
+	const json_t *config;
+	bool found;
+	int r;
 
-	if ((unsigned int)method >= CRI_METHOD_COUNT || bytes.len >= CRI_KEY_MAX)
-		return -EINVAL;
-	/* An empty filter would mean all, which is not what was asked. */
-	if (key && (METHODS[method].key == NO_KEY || bytes.len == 0))
-		return -EINVAL;
-	if (!key && METHODS[method].key == MUST_KEY)
-		return -EINVAL;
-	if (METHODS[method].key == MAY_KEY)
-		return add_list(buf, bytes);
-	if (method == CRI_STATUS)
-		return add_status(buf, bytes);
-	if (method == CRI_IMAGE_STATUS)
-		return add_image(buf, bytes);
-	return add_list(buf, (ProtobufCBinaryData){});
+	arena_start(&arena);
+	r = unpack(&arena, &cri__image_status_response__descriptor, payload, len, &message);
+	if (r < 0)
+		return r;
+	response = (const Cri__ImageStatusResponse *)message;
+	text = map_find((struct map){response->n_info, response->info}, "info", &found);
+	if (response->image.len == 0 || !found)
+		return -ENOENT;
+	if (!has_few_values(text))
+		return -EMSGSIZE;
+	/* Other strings of the image's may hold what they want. */
+	info = json_loadb((const char *)text.data, text.len, JSON_ALLOW_NUL, NULL);
+	if (!info)
+		return -EBADMSG;
+	config = json_object_get(json_object_get(info, "imageSpec"), "config");
+	if (!json_is_object(config))
+		return -ENOENT;
+	return read_signal(json_object_get(config, "StopSignal"), ret_signal);
+}
+
+static int read_sandbox(const Cri__ContainerEventResponse *event, const char *node,
+			struct cri_arena *arena, struct cri_event *ret)
+{
+	ProtobufCMessage *message;
+	int r;
+
+	if (event->pod_sandbox_status.len == 0)
+		return 0;
+	r = unpack(arena, &cri__pod_sandbox_status__descriptor, event->pod_sandbox_status.data,
+		   event->pod_sandbox_status.len, &message);
+	if (r < 0)
+		return r;
+	ret->has_sandbox =
+		item_of_sandbox_status((const Cri__PodSandboxStatus *)message, node, &ret->sandbox);
+	return 0;
+}
+
+/* The status of the container that the event is about, among those of its whole pod. */
+static int read_container(const Cri__ContainerEventResponse *event, struct cri_arena *arena,
+			  struct cri_event *ret)
+{
+	ProtobufCMessage *message;
+	struct cri_item item;
+	int r;
+
+	for (size_t i = 0; i < event->n_containers_statuses && !ret->has_container; i++) {
+		r = unpack(arena, &cri__container_status__descriptor,
+			   event->containers_statuses[i].data, event->containers_statuses[i].len,
+			   &message);
+		if (r < 0)
+			return r;
+		if (!item_of_status((const Cri__ContainerStatus *)message, &item) ||
+		    strcmp(item.container.id, ret->id) != 0)
+			continue;
+		ret->has_container = true;
+		ret->container = item;
+		if (ret->has_sandbox)
+			memcpy(ret->container.sandbox_id, ret->sandbox.sandbox_id,
+			       sizeof(ret->sandbox.sandbox_id));
+	}
+	return 0;
+}
+
+int cri_read_event(const void *payload, size_t len, const char *node, struct cri_event *ret)
+{
+	_cleanup_(arena_done) struct cri_arena arena, inner;
+	ProtobufCMessage *message;
+	const Cri__ContainerEventResponse *response;
+	struct cri_event event = {};
+	int r;
+
+	arena_start(&arena);
+	arena_start(&inner);
+	r = unpack(&arena, &cri__container_event_response__descriptor, payload, len, &message);
+	if (r < 0)
+		return r;
+	response = (const Cri__ContainerEventResponse *)message;
+	if (!take_id(response->container_id, event.id) ||
+	    response->container_event_type > CRI_EVENT_DELETED)
+		return -EBADMSG;
+	event.type = (enum cri_event_type)response->container_event_type;
+	event.wall_ns = response->created_at > 0 ? response->created_at : 0;
+	r = read_sandbox(response, node, &inner, &event);
+	if (r == 0)
+		r = read_container(response, &inner, &event);
+	if (r < 0)
+		return r;
+	*ret = event;
+	return 0;
+}
+
+#define ENTRY 1 /* the list's field in ListPodSandboxResponse and in ListContainersResponse */
+
+/* protobuf-c unpacks whole messages only: a list is taken apart here, so that one entry at a time
+ * is in memory. Wire types that are still in use (protobuf.dev/programming-guides/encoding). */
+enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
+
+struct field {
+	uint64_t number;
+	uint32_t type;
+	const uint8_t *bytes; /* of BYTES */
+	size_t len;
+	size_t end; /* where the next one begins */
+};
+
+static int read_varint(const struct cri_walk *walk, size_t *at, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 64 && *at < walk->len; shift += 7) {
+		uint8_t byte = walk->payload[(*at)++];
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*ret = value;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+static int read_field(const struct cri_walk *walk, struct field *ret)
+{
+	size_t at = walk->at;
+	struct field field = {};
+	uint64_t value;
+
+	if (read_varint(walk, &at, &value) < 0 || value >> 3 == 0 || value > UINT32_MAX)
+		return -EBADMSG;
+	field.number = value >> 3;
+	field.type = value & 7;
+	if (field.type == VARINT) {
+		if (read_varint(walk, &at, &value) < 0)
+			return -EBADMSG;
+		value = 0;
+	} else if (field.type == FIXED64 || field.type == FIXED32) {
+		value = field.type == FIXED64 ? 8 : 4;
+	} else if (field.type != BYTES || read_varint(walk, &at, &value) < 0) {
+		return -EBADMSG;
+	}
+	if (value > walk->len - at)
+		return -EBADMSG;
+	field.bytes = walk->payload + at;
+	field.len = (size_t)value;
+	field.end = at + field.len;
+	*ret = field;
+	return 0;
+}
+
+void cri_walk_start(struct cri_walk *walk, enum cri_method method, const char *node,
+		    const void *payload, size_t len)
+{
+	*walk = (struct cri_walk){.method = method, .node = node, .payload = payload, .len = len};
+}
+
+/* 0, or why it is none: -EBADMSG, -EMSGSIZE; -ENOMEM. */
+static int read_entry(const struct cri_walk *walk, const struct field *field, struct cri_item *ret)
+{
+	_cleanup_(arena_done) struct cri_arena arena;
+	bool sandboxes = walk->method == CRI_SANDBOXES, filled;
+	ProtobufCMessage *message;
+	int r;
+
+	arena_start(&arena);
+	r = unpack(&arena, sandboxes ? &cri__pod_sandbox__descriptor : &cri__container__descriptor,
+		   field->bytes, field->len, &message);
+	if (r < 0)
+		return r;
+	if (sandboxes)
+		filled = item_of_sandbox((const Cri__PodSandbox *)message, walk->node, ret);
+	else
+		filled = item_of_container((const Cri__Container *)message, ret);
+	return filled ? 0 : -EBADMSG;
+}
+
+int cri_walk_next(struct cri_walk *walk, struct cri_item *ret)
+{
+	struct field field;
+	int r;
+
+	if (walk->at >= walk->len)
+		return CRI_WALK_END;
+	r = read_field(walk, &field);
+	if (r < 0)
+		return r;
+	if (field.number != ENTRY || field.type != BYTES) {
+		walk->at = field.end;
+		return CRI_WALK_SKIPPED;
+	}
+	r = read_entry(walk, &field, ret);
+	if (r == -ENOMEM)
+		return r;
+	walk->at = field.end;
+	if (r < 0) {
+		walk->skipped++;
+		return CRI_WALK_SKIPPED;
+	}
+	walk->items++;
+	walk->refused += ret->refused;
+	return CRI_WALK_ITEM;
 }

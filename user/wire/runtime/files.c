@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/signame.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "wire/runtime/files_cut.h"
 
 #define US_PER_S      1000000ull
@@ -19,13 +20,8 @@
 /* Of a string, what fits; never half a character. */
 static void copy_text(const char *text, char *ret, size_t size)
 {
-	size_t len = strlen(text);
+	size_t len = utf8_fit(text, strlen(text), size - 1);
 
-	if (len >= size) {
-		len = size - 1;
-		while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
-			len--;
-	}
 	memcpy(ret, text, len);
 	ret[len] = 0;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "wire/json/explain_words.h"
+#include "wire/json/explain.h"
 #include "wire/text/rows.h"
 
 #define N(columns) (sizeof(columns) / sizeof(*(columns)))

@@ -8,30 +8,35 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "base/rfc3339.h"
 #include "base/signame.h"
 #include "base/utf8.h"
-#include "wire/text/journal_priv.h"
+#include "core/kubelet/pod.h"
+
+/* syslog(3) */
+#define JOURNAL_WARNING 4
+#define JOURNAL_INFO	6
 
 #define ID_SIGNAL "5655f35e8c284fd5a1f70600ac7772a5"
 #define ID_STOP	  "627e28794e944e4bbce2264a6a87d251"
 #define ID_OOM	  "26818800ed814595beec6afdd9c1f234"
 
-void journal_add_text(struct buf *out, const char *text)
+static void add_text(struct buf *out, const char *text)
 {
 	utf8_add_visible(out, text, strlen(text));
 }
 
-void journal_add_field(struct buf *out, const char *name, const char *value)
+static void add_field(struct buf *out, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
 	buf_adds(out, name);
 	buf_addc(out, '=');
-	journal_add_text(out, value);
+	add_text(out, value);
 	buf_addc(out, '\n');
 }
 
-void journal_add_number(struct buf *out, const char *name, uint64_t value)
+static void add_number(struct buf *out, const char *name, uint64_t value)
 {
 	buf_adds(out, name);
 	buf_addc(out, '=');
@@ -39,57 +44,57 @@ void journal_add_number(struct buf *out, const char *name, uint64_t value)
 	buf_addc(out, '\n');
 }
 
-void journal_add_head(struct buf *out, const struct record *record, const char *id,
-		      const char *type, int priority)
+static void add_head(struct buf *out, const struct record *record, const char *id, const char *type,
+		     int priority)
 {
-	journal_add_field(out, "MESSAGE_ID", id);
-	journal_add_number(out, "PRIORITY", (uint64_t)priority);
-	journal_add_field(out, "SYSLOG_IDENTIFIER", "graced");
-	journal_add_field(out, "GRACED_TYPE", type);
-	journal_add_number(out, "GRACED_BOOT_NS", record->at_ns);
-	journal_add_field(out, "GRACED_NODE", record->node);
+	add_field(out, "MESSAGE_ID", id);
+	add_number(out, "PRIORITY", (uint64_t)priority);
+	add_field(out, "SYSLOG_IDENTIFIER", "graced");
+	add_field(out, "GRACED_TYPE", type);
+	add_number(out, "GRACED_BOOT_NS", record->at_ns);
+	add_field(out, "GRACED_NODE", record->node);
 }
 
-void journal_add_subject(struct buf *out, const struct record_pod *pod,
-			 const struct record_container *container)
+static void add_subject(struct buf *out, const struct record_pod *pod,
+			const struct record_container *container)
 {
 	if (pod->known) {
-		journal_add_field(out, "GRACED_NAMESPACE", pod->namespace_);
-		journal_add_field(out, "GRACED_POD", pod->name);
-		journal_add_field(out, "GRACED_POD_UID", pod->uid);
+		add_field(out, "GRACED_NAMESPACE", pod->namespace_);
+		add_field(out, "GRACED_POD", pod->name);
+		add_field(out, "GRACED_POD_UID", pod->uid);
 	}
 	if (container->known) {
-		journal_add_field(out, "GRACED_CONTAINER", container->name);
-		journal_add_field(out, "GRACED_CONTAINER_ID", container->id);
-		journal_add_field(out, "GRACED_CGROUP", container->cgroup);
+		add_field(out, "GRACED_CONTAINER", container->name);
+		add_field(out, "GRACED_CONTAINER_ID", container->id);
+		add_field(out, "GRACED_CGROUP", container->cgroup);
 	}
 }
 
 static void add_process(struct buf *out, const struct record_process *process)
 {
 	if (process->pid)
-		journal_add_number(out, "GRACED_PID", process->pid);
-	journal_add_field(out, "GRACED_COMM", process->comm);
+		add_number(out, "GRACED_PID", process->pid);
+	add_field(out, "GRACED_COMM", process->comm);
 }
 
 /* "default/web-0/nginx", as much of it as is known. */
-void journal_say_subject(struct buf *out, const struct record_pod *pod,
-			 const struct record_container *container)
+static void say_subject(struct buf *out, const struct record_pod *pod,
+			const struct record_container *container)
 {
 	const char *name = container->name ? container->name : container->id;
 
 	if (pod->known && pod->name) {
-		journal_add_text(out, pod->namespace_ ? pod->namespace_ : "");
+		add_text(out, pod->namespace_ ? pod->namespace_ : "");
 		buf_addc(out, '/');
-		journal_add_text(out, pod->name);
+		add_text(out, pod->name);
 		buf_addc(out, '/');
 	} else if (pod->known && pod->uid) {
-		journal_add_text(out, pod->uid);
+		add_text(out, pod->uid);
 		buf_addc(out, '/');
 	}
 	if (!name)
 		name = container->known && container->cgroup ? container->cgroup : "process";
-	journal_add_text(out, name);
+	add_text(out, name);
 }
 
 static void say_sender(struct buf *out, const struct record_sender *sender)
@@ -101,7 +106,7 @@ static void say_sender(struct buf *out, const struct record_sender *sender)
 		return;
 	}
 	buf_adds(out, " from ");
-	journal_add_text(out, sender->process.comm ? sender->process.comm : "");
+	add_text(out, sender->process.comm ? sender->process.comm : "");
 	buf_printf(out, "[%u] (%s)", sender->process.pid, kind ? kind : "host or container");
 }
 
@@ -112,13 +117,13 @@ static void add_sender(struct buf *out, const char *which, const struct record_s
 	if (!sigref->known)
 		return;
 	snprintf(key, sizeof(key), "GRACED_%s_SIGNAL", which);
-	journal_add_field(out, key, signame_format(sigref->number, name));
+	add_field(out, key, signame_format(sigref->number, name));
 	snprintf(key, sizeof(key), "GRACED_%s_RESULT", which);
-	journal_add_field(out, key, record_result_name(sigref->result));
+	add_field(out, key, record_result_name(sigref->result));
 	snprintf(key, sizeof(key), "GRACED_%s_SENDER", which);
-	journal_add_field(out, key, sigref->sender.process.comm);
+	add_field(out, key, sigref->sender.process.comm);
 	snprintf(key, sizeof(key), "GRACED_%s_SENDER_KIND", which);
-	journal_add_field(out, key, sender_kind_name(sigref->sender.kind));
+	add_field(out, key, sender_kind_name(sigref->sender.kind));
 }
 
 static void say_unheard(struct buf *out, enum unheard reason)
@@ -143,7 +148,7 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	char took[DURATION_SIZE], name[SIGNAME_SIZE];
 
 	buf_adds(out, "MESSAGE=");
-	journal_say_subject(out, &stop->pod, &stop->container);
+	say_subject(out, &stop->pod, &stop->container);
 	buf_printf(out, ": %s, %s", outcome_name(stop->outcome), cause_name(stop->cause));
 	if (stop->latency_known)
 		buf_printf(out, " after %s", duration_format(stop->latency_ns, took));
@@ -159,7 +164,7 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	buf_addc(out, '\n');
 }
 
-void journal_add_gaps(struct buf *out, uint32_t gaps)
+static void add_gaps(struct buf *out, uint32_t gaps)
 {
 	const char *separator = "";
 
@@ -185,27 +190,26 @@ static void add_stop(struct buf *out, const struct record *record)
 	const struct record_stop *stop = &record->stop;
 	uint32_t signal = stop->exit.status & 0x7f;
 
-	journal_add_head(out, record, ID_STOP, "stop",
-			 went_wrong(stop) ? JOURNAL_WARNING : JOURNAL_INFO);
+	add_head(out, record, ID_STOP, "stop", went_wrong(stop) ? JOURNAL_WARNING : JOURNAL_INFO);
 	say_stop(out, stop);
-	journal_add_field(out, "GRACED_ID", stop->id);
-	journal_add_subject(out, &stop->pod, &stop->container);
+	add_field(out, "GRACED_ID", stop->id);
+	add_subject(out, &stop->pod, &stop->container);
 	add_process(out, &stop->process);
-	journal_add_field(out, "GRACED_OUTCOME", outcome_name(stop->outcome));
-	journal_add_field(out, "GRACED_CAUSE", cause_name(stop->cause));
+	add_field(out, "GRACED_OUTCOME", outcome_name(stop->outcome));
+	add_field(out, "GRACED_CAUSE", cause_name(stop->cause));
 	add_sender(out, "STOP", &stop->stop_signal);
 	add_sender(out, "KILL", &stop->kill_signal);
-	journal_add_number(out, "GRACED_DEAF", stop->deaf);
-	journal_add_field(out, "GRACED_REASON", unheard_name(stop->reason));
+	add_number(out, "GRACED_DEAF", stop->deaf);
+	add_field(out, "GRACED_REASON", unheard_name(stop->reason));
 	if (stop->exit.known && !signal)
-		journal_add_number(out, "GRACED_EXIT_CODE", stop->exit.status >> 8 & 0xff);
+		add_number(out, "GRACED_EXIT_CODE", stop->exit.status >> 8 & 0xff);
 	if (stop->exit.known)
-		journal_add_number(out, "GRACED_EXIT_SIGNAL", signal);
+		add_number(out, "GRACED_EXIT_SIGNAL", signal);
 	if (stop->latency_known)
-		journal_add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
-	journal_add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
-	journal_add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
-	journal_add_gaps(out, stop->gaps);
+		add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
+	add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
+	add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
+	add_gaps(out, stop->gaps);
 }
 
 static void add_signal(struct buf *out, const struct record *record)
@@ -213,39 +217,263 @@ static void add_signal(struct buf *out, const struct record *record)
 	const struct record_signal *signal = &record->signal;
 	char name[SIGNAME_SIZE];
 
-	journal_add_head(out, record, ID_SIGNAL, "signal",
-			 signal->deaf ? JOURNAL_WARNING : JOURNAL_INFO);
+	add_head(out, record, ID_SIGNAL, "signal", signal->deaf ? JOURNAL_WARNING : JOURNAL_INFO);
 	buf_adds(out, "MESSAGE=");
-	journal_say_subject(out, &signal->pod, &signal->container);
+	say_subject(out, &signal->pod, &signal->container);
 	buf_printf(out, ": %s", signame_format(signal->number, name));
 	say_sender(out, &signal->sender);
 	buf_printf(out, " %s%s\n", record_result_name(signal->result),
 		   signal->deaf ? ": PID 1 has no handler for it" : "");
-	journal_add_subject(out, &signal->pod, &signal->container);
+	add_subject(out, &signal->pod, &signal->container);
 	add_process(out, &signal->target);
-	journal_add_field(out, "GRACED_SIGNAL", name);
-	journal_add_field(out, "GRACED_RESULT", record_result_name(signal->result));
-	journal_add_number(out, "GRACED_DEAF", signal->deaf);
-	journal_add_field(out, "GRACED_REASON", unheard_name(signal->reason));
-	journal_add_field(out, "GRACED_SENDER", signal->sender.process.comm);
-	journal_add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
+	add_field(out, "GRACED_SIGNAL", name);
+	add_field(out, "GRACED_RESULT", record_result_name(signal->result));
+	add_number(out, "GRACED_DEAF", signal->deaf);
+	add_field(out, "GRACED_REASON", unheard_name(signal->reason));
+	add_field(out, "GRACED_SENDER", signal->sender.process.comm);
+	add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
 }
 
 static void add_oom(struct buf *out, const struct record *record)
 {
 	const struct record_oom *oom = &record->oom;
 
-	journal_add_head(out, record, ID_OOM, "oom", JOURNAL_WARNING);
+	add_head(out, record, ID_OOM, "oom", JOURNAL_WARNING);
 	buf_adds(out, "MESSAGE=");
-	journal_say_subject(out, &oom->pod, &oom->container);
+	say_subject(out, &oom->pod, &oom->container);
 	buf_adds(out, ": the OOM killer took ");
-	journal_add_text(out, oom->victim.comm ? oom->victim.comm : "");
+	add_text(out, oom->victim.comm ? oom->victim.comm : "");
 	buf_printf(out, "[%u]%s; memory ran out: %s\n", oom->victim.pid,
 		   oom->init ? ", its init" : "", oom_level_name(oom->level));
-	journal_add_subject(out, &oom->pod, &oom->container);
+	add_subject(out, &oom->pod, &oom->container);
 	add_process(out, &oom->victim);
-	journal_add_number(out, "GRACED_INIT", oom->init);
-	journal_add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
+	add_number(out, "GRACED_INIT", oom->init);
+	add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
+}
+
+/* Entries about pods, and about what is told of them and is not so. */
+
+#define ID_POD	       "3d0c9b7e51f8456ab6f2e14c8a90d7b3"
+#define ID_READY       "ce4c2ba75aeb4b86a9119f0512899d50"
+#define ID_DISCREPANCY "8f0b22df2095461796d913207e9b9048"
+
+static void add_known(struct buf *out, const char *text)
+{
+	if (text)
+		add_text(out, text);
+}
+
+static void say_pod(struct buf *out, const struct record_pod *pod)
+{
+	if (pod->name) {
+		add_known(out, pod->namespace_);
+		buf_addc(out, '/');
+	}
+	add_known(out, pod->name ? pod->name : pod->uid);
+}
+
+static void add_pod_state(struct buf *out, const struct record *record)
+{
+	const struct record_pod_state *state = &record->pod_state;
+
+	add_head(out, record, ID_POD, "pod", JOURNAL_INFO);
+	buf_adds(out, "MESSAGE=");
+	say_pod(out, &state->pod);
+	buf_adds(out, ": ");
+	add_known(out, podworker_stage_name(state->state));
+	buf_adds(out, " (");
+	add_known(out, pod_trigger_name(state->trigger));
+	buf_adds(out, ")\n");
+	add_subject(out, &state->pod, &(struct record_container){});
+	add_field(out, "GRACED_STATE", podworker_stage_name(state->state));
+	add_field(out, "GRACED_PREVIOUS", podworker_stage_name(state->previous));
+	add_field(out, "GRACED_TRIGGER", pod_trigger_name(state->trigger));
+	if (state->deadline_ns)
+		add_number(out, "GRACED_DEADLINE_BOOT_NS", state->deadline_ns);
+	add_gaps(out, state->gaps);
+}
+
+static void add_ready(struct buf *out, const struct record_pod_ready *r)
+{
+	char from[DURATION_SIZE], to[DURATION_SIZE];
+
+	buf_adds(out, ": told to be Ready for ");
+	if (r->gaps)
+		buf_printf(out, "%s to %s", duration_format(record_ready_min_ns(r), from),
+			   duration_format(r->heard_ns - r->stop_ns, to));
+	else
+		buf_adds(out, duration_format(r->until_ns - r->stop_ns, to));
+	buf_printf(out, " after its stop signal%s\n", r->gone ? ", and then not at all" : "");
+}
+
+static void add_pod_ready(struct buf *out, const struct record *record)
+{
+	const struct record_pod_ready *r = &record->pod_ready;
+
+	add_head(out, record, ID_READY, "pod_ready", JOURNAL_INFO);
+	buf_adds(out, "MESSAGE=");
+	say_pod(out, &r->pod);
+	add_ready(out, r);
+	add_field(out, "GRACED_ID", r->id);
+	add_subject(out, &r->pod, &(struct record_container){});
+	add_number(out, "GRACED_STOP_BOOT_NS", r->stop_ns);
+	add_number(out, "GRACED_UNTIL_BOOT_NS", r->until_ns);
+	if (!r->gaps)
+		add_number(out, "GRACED_READY_NS", r->until_ns - r->stop_ns);
+	add_number(out, "GRACED_GONE", r->gone);
+	add_gaps(out, r->gaps);
+}
+
+/* --- discrepancies --------------------------------------------------------------------------- */
+
+static void add_tri(struct buf *out, const char *name, enum record_tri value)
+{
+	if (value != TRI_UNKNOWN)
+		add_number(out, name, value == TRI_TRUE);
+}
+
+static void add_time(struct buf *out, const char *name, int64_t wall_ns)
+{
+	char time[RFC3339_SIZE];
+
+	if (wall_ns)
+		add_field(out, name, rfc3339_format(wall_ns, time));
+}
+
+/* "kubelet tells Failed, Ready; 0 of its containers run" */
+static void say_state(struct buf *out, const struct record_discrepancy *r)
+{
+	if (!r->told.listed) {
+		buf_adds(out, "does not list it");
+	} else {
+		buf_adds(out, "tells ");
+		add_known(out, podobj_phase_name(r->told.phase));
+		buf_adds(out, r->told.ready == TRI_TRUE ? ", Ready" : "");
+	}
+	buf_printf(out, "; %s, containers that run: %u",
+		   r->kernel.populated ? "it has processes" : "it has no process",
+		   r->kernel.running);
+}
+
+/* "cri tells 0, Completed; it was 137" */
+static void say_exit(struct buf *out, const struct record_discrepancy *r)
+{
+	buf_printf(out, "tells %d", r->told.exit_code);
+	if (r->told.reason && r->told.reason[0]) {
+		buf_adds(out, ", ");
+		add_text(out, r->told.reason);
+	}
+	buf_printf(out, "; it was %d", discrepancy_code_of(r->kernel.exit.status));
+}
+
+static void add_state(struct buf *out, const struct record_discrepancy *r)
+{
+	add_number(out, "GRACED_TOLD_LISTED", r->told.listed);
+	add_field(out, "GRACED_TOLD_PHASE", podobj_phase_name(r->told.phase));
+	add_tri(out, "GRACED_TOLD_READY", r->told.ready);
+	add_number(out, "GRACED_POPULATED", r->kernel.populated);
+	add_number(out, "GRACED_RUNNING", r->kernel.running);
+}
+
+static void add_exit(struct buf *out, const struct record_discrepancy *r)
+{
+	uint32_t status = r->kernel.exit.status, signal = status & 0x7f;
+	char code[16];
+
+	snprintf(code, sizeof(code), "%d", r->told.exit_code);
+	add_field(out, "GRACED_TOLD_EXIT_CODE", code);
+	add_field(out, "GRACED_TOLD_REASON", r->told.reason);
+	add_time(out, "GRACED_TOLD_FINISHED_AT", r->told.finished_wall_ns);
+	if (!signal)
+		add_number(out, "GRACED_EXIT_CODE", status >> 8 & 0xff);
+	add_number(out, "GRACED_EXIT_SIGNAL", signal);
+	add_time(out, "GRACED_FINISHED_AT", r->kernel.exit_wall_ns);
+	add_tri(out, "GRACED_OOM_KILLED", r->kernel.oom);
+}
+
+static void add_discrepancy(struct buf *out, const struct record *record)
+{
+	const struct record_discrepancy *r = &record->discrepancy;
+	bool exit = r->kind >= DISCREPANCY_STATES;
+
+	add_head(out, record, ID_DISCREPANCY, "discrepancy", JOURNAL_WARNING);
+	buf_adds(out, "MESSAGE=");
+	if (r->container.known)
+		say_subject(out, &r->pod, &r->container);
+	else
+		say_pod(out, &r->pod);
+	buf_adds(out, ": ");
+	add_known(out, discrepancy_name(r->kind));
+	buf_adds(out, ": ");
+	add_known(out, meta_source_name(r->told.source));
+	buf_addc(out, ' ');
+	(exit ? say_exit : say_state)(out, r);
+	buf_addc(out, '\n');
+	add_field(out, "GRACED_ID", r->id);
+	add_subject(out, &r->pod, &r->container);
+	add_field(out, "GRACED_KIND", discrepancy_name(r->kind));
+	add_field(out, "GRACED_SOURCE", meta_source_name(r->told.source));
+	add_number(out, "GRACED_SINCE_BOOT_NS", r->since_ns);
+	(exit ? add_exit : add_state)(out, r);
+}
+
+/* Entries about a node's shutdown. */
+
+#define ID_SHUTDOWN "a3b7e3cd2b5e4d4c9f0d8a8f4f0c6a51"
+
+static void say_length(struct buf *out, const char *before, uint64_t ns)
+{
+	char text[DURATION_SIZE];
+
+	buf_printf(out, "%s%s", before, duration_format(ns, text));
+}
+
+static void say_container(struct buf *out, const struct record_shutdown *r)
+{
+	buf_adds(out, ": ");
+	say_subject(out, &r->pod, &r->container);
+	if (r->told.told == SHUTDOWN_TOLD_KILLED)
+		buf_adds(out, r->told.deaf ? " did not hear its stop signal, and was ended"
+					   : " was ended");
+}
+
+static void say_step(struct buf *out, const struct record *record)
+{
+	const struct shutdown_record *told = &record->shutdown.told;
+
+	buf_printf(out, "shutdown: %s", shutdown_told_name(told->told));
+	if (told->announced_ns && told->told != SHUTDOWN_TOLD_ANNOUNCED)
+		say_length(out, " after ", record->at_ns - told->announced_ns);
+	if (told->told == SHUTDOWN_TOLD_ANNOUNCED && told->limit_ns)
+		say_length(out, "; logind waits at most ", told->limit_ns);
+	if (told->told == SHUTDOWN_TOLD_RELEASED)
+		buf_printf(out, ": %s", shutdown_reason_name(told->reason));
+	if (record->shutdown.container.known)
+		say_container(out, &record->shutdown);
+	if (told->living)
+		buf_printf(out, "; %zu containers run, %zu are being stopped", told->living,
+			   told->stopping);
+}
+
+static void add_shutdown(struct buf *out, const struct record *record)
+{
+	const struct record_shutdown *r = &record->shutdown;
+	bool trouble = r->told.told == SHUTDOWN_TOLD_OVERDUE ||
+		       r->told.told == SHUTDOWN_TOLD_KILLED ||
+		       r->told.told == SHUTDOWN_TOLD_SURVIVES;
+
+	add_head(out, record, ID_SHUTDOWN, "shutdown", trouble ? JOURNAL_WARNING : JOURNAL_INFO);
+	buf_adds(out, "MESSAGE=");
+	say_step(out, record);
+	buf_addc(out, '\n');
+	add_field(out, "GRACED_ID", r->id);
+	add_subject(out, &r->pod, &r->container);
+	add_field(out, "GRACED_EVENT", shutdown_told_name(r->told.told));
+	add_field(out, "GRACED_MODE", shutdown_mode_name(r->told.mode));
+	add_field(out, "GRACED_ACTION", shutdown_action_name(r->told.action));
+	if (r->told.told == SHUTDOWN_TOLD_RELEASED)
+		add_field(out, "GRACED_REASON", shutdown_reason_name(r->told.reason));
+	add_number(out, "GRACED_CONTAINERS_LEFT", r->told.living);
 }
 
 typedef void (*add_fn)(struct buf *out, const struct record *record);
@@ -260,13 +488,13 @@ static add_fn adder(enum record_type type)
 	case RECORD_OOM:
 		return add_oom;
 	case RECORD_POD:
-		return journal_add_pod_state;
+		return add_pod_state;
 	case RECORD_POD_READY:
-		return journal_add_pod_ready;
+		return add_pod_ready;
 	case RECORD_DISCREPANCY:
-		return journal_add_discrepancy;
+		return add_discrepancy;
 	case RECORD_SHUTDOWN:
-		return journal_add_shutdown;
+		return add_shutdown;
 	case RECORD_NONE:
 	case RECORD_ATTACHED:
 	case RECORD_EMPTY:

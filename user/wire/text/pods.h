@@ -4,7 +4,7 @@
 #define WIRE_TEXT_PODS_H
 
 #include "base/buf.h"
-#include "wire/json/pods_record.h"
+#include "wire/json/pods.h"
 #include "wire/text/rows.h"
 
 /* Each keeps one line, to be written with the others. */

@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a scraper asks for in Accept and Accept-Encoding (RFC 9110, section 12), and what it gets. */
-#ifndef WIRE_HTTP_NEGOTIATE_H
-#define WIRE_HTTP_NEGOTIATE_H
+/* Headers of HTTP requests: who asks, and what form of answer a scraper wants. */
+#ifndef WIRE_HTTP_HEADERS_H
+#define WIRE_HTTP_HEADERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#define BASICAUTH_SIZE 256 /* of a user and a password together, with the colon and a NUL */
+
+struct basicauth {
+	char user[BASICAUTH_SIZE];
+	char password[BASICAUTH_SIZE];
+};
+
+/* Both are strings. False for any other scheme, what is no base64, has no colon, has a NUL in it,
+ * or is too long: then *ret is untouched. */
+bool basicauth_parse(const char *header, struct basicauth *ret);
+
+/* Takes as long for bytes that are alike as for any others. */
+bool basicauth_same(const void *a, const void *b, size_t size);
+
+/* What a scraper asks for in Accept and Accept-Encoding (RFC 9110, section 12), and what it gets. */
 
 enum negotiate_format {
 	NEGOTIATE_TEXT,	       /* Prometheus text 0.0.4 */
