@@ -129,7 +129,7 @@ static void bury(struct engine *e)
 
 		e->over = stop->next_over;
 		output_changed(&e->out, node);
-		engine_sandbox_settle(e, node);
+		sandbox_settle(&e->names, node);
 		node->stop = stop_free(&e->map, &e->deadlines, stop);
 		cgmap_remove(&e->map, node->id);
 	}
@@ -210,7 +210,7 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 
 	if (!node)
 		return 0;
-	engine_sandbox_settle(e, node);
+	sandbox_settle(&e->names, node);
 	if (node->stop) {
 		/* In an older recording a removal whose record was lost has no counts. */
 		if (node->stop->before.exits + obs->empty.counts.exits >= node->stop->counts.exits)

@@ -88,7 +88,7 @@ static struct grace grace_now(const struct engine *e, const struct stop *stop)
 
 	/* The runtime kills a sandbox without asking it first, or gives it a time of its own. */
 	if (stop->node && stop->node->stop == stop &&
-	    engine_sandbox_of(e, stop->node) != SANDBOX_NOT)
+	    sandbox_of(&e->names, stop->node) != SANDBOX_NOT)
 		return (struct grace){};
 	grace = grace_of(names_pod(&e->names, stop->node), own,
 			 names_spec(&e->names, stop->node, own), e->config.assumed_grace_ns);

@@ -61,7 +61,7 @@ bool engine_pods_is_removed(const struct engine *e, const struct epod *p)
  * container begins in that. */
 bool engine_pods_is_sandbox(const struct engine *e, const struct cgnode *node)
 {
-	return engine_sandbox_of(e, node) != SANDBOX_NOT;
+	return sandbox_of(&e->names, node) != SANDBOX_NOT;
 }
 
 uint32_t engine_pods_running(const struct engine *e, const struct epod *p)

@@ -4,8 +4,10 @@
 #define CORE_ENGINE_PRIV_H
 
 #include "core/engine/engine.h"
+#include "core/engine/subject.h"
 #include "core/engine/given.h"
 #include "core/engine/names.h"
+#include "core/engine/sandbox.h"
 #include "core/names/table.h"
 #include "core/stop/grace.h"
 #include "core/stop/stop.h"
@@ -116,12 +118,6 @@ void engine_set_watch(struct engine *e, const struct cgnode *node);
 uint64_t engine_pod_since(const struct stop *stop);
 /* Whether the pod was going then. */
 enum record_tri engine_pod_terminating(const struct engine *e, const struct stop *stop);
-
-/* Whether a container is the sandbox of its pod; KNOWN: by a source, or as nothing else is left. */
-enum engine_sandbox { SANDBOX_NOT, SANDBOX_GUESSED, SANDBOX_KNOWN };
-enum engine_sandbox engine_sandbox_of(const struct engine *e, const struct cgnode *node);
-/* A container's cgroup goes, or its stop: what lists of its pod say about the others stays. */
-void engine_sandbox_settle(const struct engine *e, const struct cgnode *leaving);
 
 /* The grace period in force, by what is known now. What a node shutdown gives it is noted: that
  * holds when the shutdown is over, too. */
@@ -277,13 +273,7 @@ int engine_on_shutdown(struct engine *e, const struct obs *obs);
 void engine_report_attached(struct engine *e, uint64_t at_ns);
 void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost *lost);
 void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps);
-/* What a node's pod and container are called. */
-void engine_report_fill(const struct engine *e, const struct cgnode *node,
-			struct record_pod *ret_pod, struct record_container *ret);
 void engine_report_empty(struct engine *e, const struct stop *stop);
-/* Of a container whose cgroup may be gone, what sources said is left. */
-void engine_fill_ended(const struct engine *e, const char *id, const struct podtab_container *c,
-		       struct record_pod *ret_pod, struct record_container *ret);
 void engine_report_signal(struct engine *e, const struct obs *obs, const struct cgnode *target,
 			  const struct sender *sender);
 void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgnode *node,

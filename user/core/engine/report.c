@@ -14,96 +14,26 @@ static bool in_scope(const struct engine *e, const struct cgnode *node)
 	return e->config.scope != SCOPE_PODS || (node && node->pod);
 }
 
-static void fill_pod(const struct engine *e, struct record_pod *ret, const struct cgnode *node)
-{
-	const struct podtab_pod *meta = names_pod(&e->names, node);
-	const struct pod *pod = node ? node->pod : NULL;
-
-	if (!pod)
-		return;
-	*ret = (struct record_pod){
-		.known = true,
-		.namespace_ = meta ? meta->namespace_ : NULL,
-		.name = meta ? meta->name : NULL,
-		.workload = meta ? meta->workload : NULL,
-		.uid = pod->uid,
-		.qos = pod->qos,
-		.is_static = pod->is_static,
-	};
-}
-
-/* Only a stop has evidence that can mark a guess. */
-static enum record_container_kind kind_of(const struct engine *e, const struct cgnode *node,
-					  const struct podtab_container *meta)
-{
-	if (node->kind == GRACED_WATCH_SERVICE)
-		return CONTAINER_KIND_SERVICE;
-	if (engine_sandbox_of(e, node) == SANDBOX_KNOWN)
-		return CONTAINER_KIND_SANDBOX;
-	if (meta && meta->kind)
-		return CONTAINER_KIND_CONTAINER;
-	return record_container_kind_of(&node->ident, meta ? meta->name : NULL);
-}
-
-static void fill_container(const struct engine *e, struct record_container *ret,
-			   const struct cgnode *node)
-{
-	const struct podtab_container *meta = names_container(&e->names, node);
-
-	if (!cgnode_is_container(node))
-		return;
-	*ret = (struct record_container){
-		.known = true,
-		.name = meta ? meta->name : NULL,
-		.id = node->ident.container_id[0] ? node->ident.container_id : NULL,
-		.runtime = podtab_runtime(meta, node->ident.runtime),
-		.kind = kind_of(e, node, meta),
-		.cgroup = node->path,
-		.image = meta ? meta->image : NULL,
-		.attempt_known = meta && meta->known & META_CTR_ATTEMPT,
-		.attempt = meta ? meta->attempt : 0,
-	};
-	if (ret->kind == CONTAINER_KIND_SERVICE)
-		ret->name = names_unit_name(node);
-}
-
-void engine_report_fill(const struct engine *e, const struct cgnode *node,
-			struct record_pod *ret_pod, struct record_container *ret)
-{
-	fill_pod(e, ret_pod, node);
-	fill_container(e, ret, node);
-}
-
 /* A process that is nobody's init is told with the cgroup it lived in. */
 static void fill_process_container(const struct engine *e, struct record_container *ret,
 				   const struct cgnode *node)
 {
-	fill_container(e, ret, node);
+	subject_container(&e->names, node, ret);
 	ret->known = true;
 	ret->kind = CONTAINER_KIND_PROCESS;
 	ret->cgroup = node ? node->path : NULL;
 }
 
-static struct record_process process_of(const struct graced_proc *p)
-{
-	return (struct record_process){
-		.pid = p->pid,
-		.ns_pid = p->ns_pid,
-		.comm = p->comm,
-		.start_ns = p->start_ns,
-	};
-}
-
 static void fill_sender(const struct engine *e, struct record_sender *ret, const struct sender *s)
 {
 	ret->kind = s->kind;
-	ret->process = process_of(&s->proc);
+	ret->process = subject_process(&s->proc);
 	for (int i = 0; i < GRACED_ANCESTORS && s->ancestors[i][0]; i++)
 		ret->ancestors[i] = s->ancestors[i];
-	fill_pod(e, &ret->pod, s->node);
+	subject_pod(&e->names, s->node, &ret->pod);
 	/* With scope services a sender in a unit is one of the host's all the same. */
 	if (s->node && s->node->kind == GRACED_WATCH_CONTAINER)
-		fill_container(e, &ret->container, s->node);
+		subject_container(&e->names, s->node, &ret->container);
 	ret->cgroup = s->node ? s->node->path : NULL;
 }
 
@@ -140,9 +70,9 @@ static void fill_id(const struct engine *e, const struct stop *stop, char *ret, 
 static void fill_subject(const struct engine *e, const struct stop *stop, struct record_pod *pod,
 			 struct record_container *container)
 {
-	fill_pod(e, pod, stop->node);
+	subject_pod(&e->names, stop->node, pod);
 	if (stop->node && stop->node->stop == stop)
-		fill_container(e, container, stop->node);
+		subject_container(&e->names, stop->node, container);
 	else
 		fill_process_container(e, container, stop->node);
 }
@@ -163,7 +93,7 @@ static void fill_forward(struct record_forward *ret, const struct stop *stop)
 		.count = f->count,
 		.number = f->number,
 		.result = f->result,
-		.to = process_of(&f->to),
+		.to = subject_process(&f->to),
 		.after_ns = f->at_ns - stop->request.at_ns,
 	};
 }
@@ -183,7 +113,7 @@ static void fill_stop(const struct engine *e, const struct stop *stop, struct re
 {
 	fill_id(e, stop, r->id, sizeof(r->id));
 	fill_subject(e, stop, &r->pod, &r->container);
-	r->process = process_of(&stop->init);
+	r->process = subject_process(&stop->init);
 	if (!stop->init.pid)
 		r->process.comm = NULL;
 	fill_sigref(e, &r->stop_signal, stop_signal_of(stop));
@@ -238,33 +168,6 @@ void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps
 	output_report(&e->out);
 }
 
-void engine_fill_ended(const struct engine *e, const char *id, const struct podtab_container *c,
-		       struct record_pod *ret_pod, struct record_container *ret)
-{
-	const struct podtab_pod *pod = podtab_pod(&e->names.tab, c->pod_uid);
-
-	*ret_pod = (struct record_pod){
-		.known = c->pod_uid[0],
-		.uid = c->pod_uid,
-		.namespace_ = pod ? pod->namespace_ : NULL,
-		.name = pod ? pod->name : NULL,
-		.workload = pod ? pod->workload : NULL,
-		.qos = c->exit.qos,
-		.is_static = c->exit.is_static,
-	};
-	*ret = (struct record_container){
-		.known = true,
-		.name = c->name,
-		.id = id,
-		.runtime = c->exit.runtime,
-		.kind = c->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
-						     : CONTAINER_KIND_CONTAINER,
-		.image = c->image,
-		.attempt_known = c->known & META_CTR_ATTEMPT,
-		.attempt = c->attempt,
-	};
-}
-
 static void report_runtime_exit(struct engine *e, const char *id, const struct podtab_container *c)
 {
 	struct record *rec = begin(e, RECORD_RUNTIME_EXIT, runtime_exit, e->out.now_ns);
@@ -272,7 +175,7 @@ static void report_runtime_exit(struct engine *e, const char *id, const struct p
 
 	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", e->out.host.boot_id, id,
 		 (unsigned long long)c->exit.start_ns);
-	engine_fill_ended(e, id, c, &r->pod, &r->container);
+	subject_ended(&e->names, id, c, &r->pod, &r->container);
 	r->exit_code = c->exit_code;
 	r->reason = c->exit_reason;
 	r->finished_wall_ns = c->finished_wall_ns;
@@ -327,11 +230,11 @@ void engine_report_signal(struct engine *e, const struct obs *obs, const struct 
 	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig);
 	rec->signal.reason = unheard_by(sig->sig, sig->result, sig->flags,
 					audit_is_shell(sig->target.exe, sig->target.comm));
-	rec->signal.target = process_of(&sig->target);
+	rec->signal.target = subject_process(&sig->target);
 	rec->signal.target_init = sig->flags & GRACED_SIG_INIT && target && target->stop;
 	fill_sender(e, &rec->signal.sender, sender);
-	fill_pod(e, &rec->signal.pod, target);
-	fill_container(e, &rec->signal.container, target);
+	subject_pod(&e->names, target, &rec->signal.pod);
+	subject_container(&e->names, target, &rec->signal.container);
 	output_report(&e->out);
 }
 
@@ -343,9 +246,9 @@ void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgn
 	if (!in_scope(e, node))
 		return;
 	rec = begin(e, RECORD_OOM, oom, obs->at_ns);
-	fill_pod(e, &rec->oom.pod, node);
-	fill_container(e, &rec->oom.container, node);
-	rec->oom.victim = process_of(&obs->oom.victim);
+	subject_pod(&e->names, node, &rec->oom.pod);
+	subject_container(&e->names, node, &rec->oom.container);
+	rec->oom.victim = subject_process(&obs->oom.victim);
 	rec->oom.init = obs->oom.flags & GRACED_OOM_INIT;
 	rec->oom.level = level;
 	output_report(&e->out);
@@ -400,8 +303,8 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 		running.start_ns = node->stop->init.start_ns;
 		running.asking = names_is_asking(&e->names, node);
 		running.unnamed = node->names == NAMES_ABSENT;
-		fill_pod(e, &running.pod, node);
-		fill_container(e, &running.container, node);
+		subject_pod(&e->names, node, &running.pod);
+		subject_container(&e->names, node, &running.container);
 		fn(userdata, &running);
 	}
 }

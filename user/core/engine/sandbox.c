@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The engine's part that tells a pod's sandbox from its containers. What a source says of the
- * container decides. Without that two things are left:
- *
- * A list of pods. The kubelet makes a pod's containers one after another (syncPod() in
- * pkg/kubelet/kuberuntime/kuberuntime_manager.go) and its status has all that the runtime lists at
- * one moment. So a status that has the id of a container knows every container that was made before
- * it and runs still. Whoever is older than that one, runs, and is not in the status is the sandbox.
- * Whoever is younger may be a container that the status does not have yet.
- *
- * The shape: the executable is called `pause`, and it is PID 1. That is a guess, for an application
- * may be called so; but never the sandbox while a container of the pod runs that is older.
- */
+#include "core/engine/sandbox.h"
+
 #include <string.h>
 
-#include "core/engine/priv.h"
+#include "core/stop/stop.h"
 
 #define PAUSE "pause"
 
 /* A scan knows when a process started by the tick of /proc only. */
 #define START_GRAIN_NS 10000000ULL
 
-/* The life of the init that is known best: of one that exited unseen only its cgroup's end is. */
+/* When the life of its init ended, at the latest: of one that exited unseen only its cgroup's end
+ * is known. */
 static uint64_t end_ns(const struct stop *stop)
 {
 	if (stop_is_running(stop))
@@ -46,9 +36,9 @@ static bool is_beside(const struct cgnode *node, const struct cgnode *other)
 }
 
 /* False: no source and no path says what it is. */
-static bool is_provided(const struct engine *e, const struct cgnode *node, enum engine_sandbox *ret)
+static bool is_provided(const struct names *names, const struct cgnode *node, enum sandbox *ret)
 {
-	const struct podtab_container *c = names_container(&e->names, node);
+	const struct podtab_container *c = names_container(names, node);
 
 	if (c && c->kind)
 		*ret = c->kind == META_KIND_SANDBOX ? SANDBOX_KNOWN : SANDBOX_NOT;
@@ -62,16 +52,16 @@ static bool is_provided(const struct engine *e, const struct cgnode *node, enum 
 }
 
 /* A pod has one sandbox at a time: another one is known. That of CRI-O may have no process. */
-static bool has_sandbox(const struct engine *e, const struct cgnode *node)
+static bool has_sandbox(const struct names *names, const struct cgnode *node)
 {
 	const struct cgnode *other;
-	enum engine_sandbox kind;
+	enum sandbox kind;
 
 	LIST_FOREACH(other, &node->pod->nodes, in_pod) {
 		if (other->ident.kind == CGPATH_SANDBOX && !other->removed)
 			return true;
 		if (is_beside(node, other) &&
-		    (is_provided(e, other, &kind) ? kind == SANDBOX_KNOWN : other->is_sandbox))
+		    (is_provided(names, other, &kind) ? kind == SANDBOX_KNOWN : other->is_sandbox))
 			return true;
 	}
 	return false;
@@ -80,9 +70,9 @@ static bool has_sandbox(const struct engine *e, const struct cgnode *node)
 /* --- by the list ---------------------------------------------------------------------------- */
 
 /* When a status was first read that has this container's id; 0: none, or not in its first life. */
-static uint64_t listed_ns(const struct engine *e, const struct cgnode *node)
+static uint64_t listed_ns(const struct names *names, const struct cgnode *node)
 {
-	const struct podtab_container *c = names_container(&e->names, node);
+	const struct podtab_container *c = names_container(names, node);
 
 	if (!c || !has_init(node) || node->stop->guessed ||
 	    c->listed_ns < node->stop->init.start_ns)
@@ -98,18 +88,18 @@ static bool is_before(const struct cgnode *node, const struct cgnode *listed, ui
 	       read_ns < end_ns(node->stop);
 }
 
-static bool may_be_missing(const struct engine *e, const struct cgnode *node)
+static bool may_be_missing(const struct names *names, const struct cgnode *node)
 {
-	enum engine_sandbox kind;
+	enum sandbox kind;
 
-	if (!has_init(node) || node->stop->guessed || is_provided(e, node, &kind))
+	if (!has_init(node) || node->stop->guessed || is_provided(names, node, &kind))
 		return false;
 	/* It left unseen: it may have been gone when the status was read. */
 	return stop_is_running(node->stop) || node->stop->exit_seen;
 }
 
 /* Sets is_missing of all nodes of a pod: what sources say of each is looked up once. */
-static void mark_missing(const struct engine *e, const struct pod *pod)
+static void mark_missing(const struct names *names, const struct pod *pod)
 {
 	const struct cgnode *listed;
 	struct cgnode *node;
@@ -117,7 +107,7 @@ static void mark_missing(const struct engine *e, const struct pod *pod)
 	LIST_FOREACH(node, &pod->nodes, in_pod)
 		node->is_missing = false;
 	LIST_FOREACH(listed, &pod->nodes, in_pod) {
-		uint64_t read_ns = listed_ns(e, listed);
+		uint64_t read_ns = listed_ns(names, listed);
 
 		if (!read_ns)
 			continue;
@@ -125,11 +115,11 @@ static void mark_missing(const struct engine *e, const struct pod *pod)
 			node->is_missing = node->is_missing || is_before(node, listed, read_ns);
 	}
 	LIST_FOREACH(node, &pod->nodes, in_pod)
-		node->is_missing = node->is_missing && may_be_missing(e, node);
+		node->is_missing = node->is_missing && may_be_missing(names, node);
 }
 
 /* After mark_missing(). */
-static bool is_left(const struct engine *e, const struct cgnode *node)
+static bool is_left(const struct names *names, const struct cgnode *node)
 {
 	const struct cgnode *other;
 
@@ -138,34 +128,34 @@ static bool is_left(const struct engine *e, const struct cgnode *node)
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
 		if (other->is_missing && is_beside(node, other))
 			return false;
-	return !has_sandbox(e, node);
+	return !has_sandbox(names, node);
 }
 
 /* The list has the id of each container of node's pod. */
-static bool is_listed_whole(const struct engine *e, const struct cgnode *node)
+static bool is_listed_whole(const struct names *names, const struct cgnode *node)
 {
-	const struct podtab_pod *pod = names_pod(&e->names, node);
+	const struct podtab_pod *pod = names_pod(names, node);
 
 	return pod && pod->known & META_POD_CONTAINERS;
 }
 
-static bool is_left_by_list(const struct engine *e, const struct cgnode *node)
+static bool is_left_by_list(const struct names *names, const struct cgnode *node)
 {
-	if (!is_listed_whole(e, node) || !may_be_missing(e, node))
+	if (!is_listed_whole(names, node) || !may_be_missing(names, node))
 		return false;
-	mark_missing(e, node->pod);
-	return is_left(e, node);
+	mark_missing(names, node->pod);
+	return is_left(names, node);
 }
 
-void engine_sandbox_settle(const struct engine *e, const struct cgnode *leaving)
+void sandbox_settle(const struct names *names, const struct cgnode *leaving)
 {
 	struct cgnode *node;
 
-	if (!is_listed_whole(e, leaving))
+	if (!is_listed_whole(names, leaving))
 		return;
-	mark_missing(e, leaving->pod);
+	mark_missing(names, leaving->pod);
 	LIST_FOREACH(node, &leaving->pod->nodes, in_pod)
-		node->is_sandbox = node->is_sandbox || is_left(e, node);
+		node->is_sandbox = node->is_sandbox || is_left(names, node);
 }
 
 /* --- by its shape --------------------------------------------------------------------------- */
@@ -190,22 +180,22 @@ static bool has_elder(const struct cgnode *node)
 	return false;
 }
 
-static bool looks_like_one(const struct engine *e, const struct cgnode *node)
+static bool looks_like_one(const struct names *names, const struct cgnode *node)
 {
-	return is_pause(&node->stop->init) && !has_elder(node) && !has_sandbox(e, node);
+	return is_pause(&node->stop->init) && !has_elder(node) && !has_sandbox(names, node);
 }
 
-enum engine_sandbox engine_sandbox_of(const struct engine *e, const struct cgnode *node)
+enum sandbox sandbox_of(const struct names *names, const struct cgnode *node)
 {
-	enum engine_sandbox kind;
+	enum sandbox kind;
 
 	if (!node || !cgnode_is_container(node))
 		return SANDBOX_NOT;
-	if (is_provided(e, node, &kind))
+	if (is_provided(names, node, &kind))
 		return kind;
 	if (!node->pod || !has_init(node))
 		return SANDBOX_NOT;
-	if (node->is_sandbox || is_left_by_list(e, node))
+	if (node->is_sandbox || is_left_by_list(names, node))
 		return SANDBOX_KNOWN;
-	return looks_like_one(e, node) ? SANDBOX_GUESSED : SANDBOX_NOT;
+	return looks_like_one(names, node) ? SANDBOX_GUESSED : SANDBOX_NOT;
 }

@@ -105,7 +105,7 @@ static enum shutdown_kind kind_of(const struct engine *e, const struct cgnode *n
 	if (is_own(e, node))
 		return SHUTDOWN_KIND_OWN;
 	/* What is only guessed to be one may be a container, and the lock waits for it. */
-	if (engine_sandbox_of(e, node) == SANDBOX_KNOWN)
+	if (sandbox_of(&e->names, node) == SANDBOX_KNOWN)
 		return SHUTDOWN_KIND_SANDBOX;
 	if ((meta && meta->kind == META_KIND_CONTAINER) || podtab_is_named(meta))
 		return SHUTDOWN_KIND_CONTAINER;
@@ -275,7 +275,9 @@ void engine_shutdown_report(struct engine *e, const struct shutdown_record *from
 	name_it(e, from, r->id, sizeof(r->id));
 	fill_group(e, r);
 	node = is_of_container(from->told) ? cgmap_get(&e->map, from->container.id) : NULL;
-	if (node)
-		engine_report_fill(e, node, &r->pod, &r->container);
+	if (node) {
+		subject_pod(&e->names, node, &r->pod);
+		subject_container(&e->names, node, &r->container);
+	}
 	output_report(&e->out);
 }

@@ -351,7 +351,7 @@ static void report_exit(struct engine *e, const char *id, const struct podtab_co
 
 	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", e->out.host.boot_id, id,
 		 (unsigned long long)exit->start_ns, discrepancy_name(kind));
-	engine_fill_ended(e, id, c, &r->pod, &r->container);
+	subject_ended(&e->names, id, c, &r->pod, &r->container);
 	r->told.exit_code = told->code;
 	r->told.reason = told->reason;
 	r->told.finished_wall_ns = told->finished_ns;

@@ -152,16 +152,16 @@ int engine_on_probe(struct engine *e, const struct obs *obs)
 }
 
 /* Of a container; what exits beside its init is no sandbox. */
-static enum engine_sandbox sandbox_of(const struct engine *e, const struct stop *stop)
+static enum sandbox sandbox_of_stop(const struct engine *e, const struct stop *stop)
 {
 	bool is_init = stop->node && stop->node->stop == stop;
 
-	return is_init ? engine_sandbox_of(e, stop->node) : SANDBOX_NOT;
+	return is_init ? sandbox_of(&e->names, stop->node) : SANDBOX_NOT;
 }
 
 static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool not_empty)
 {
-	enum engine_sandbox sandbox = sandbox_of(e, stop);
+	enum sandbox sandbox = sandbox_of_stop(e, stop);
 	uint32_t gaps = stop_gaps(stop);
 
 	if (not_empty)

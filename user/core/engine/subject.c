@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/subject.h"
+
+#include "core/engine/sandbox.h"
+
+void subject_pod(const struct names *names, const struct cgnode *node, struct record_pod *ret)
+{
+	const struct podtab_pod *meta = names_pod(names, node);
+	const struct pod *pod = node ? node->pod : NULL;
+
+	if (!pod)
+		return;
+	*ret = (struct record_pod){
+		.known = true,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.name = meta ? meta->name : NULL,
+		.workload = meta ? meta->workload : NULL,
+		.uid = pod->uid,
+		.qos = pod->qos,
+		.is_static = pod->is_static,
+	};
+}
+
+/* Only a stop has evidence that can mark a guess. */
+static enum record_container_kind kind_of(const struct names *names, const struct cgnode *node,
+					  const struct podtab_container *meta)
+{
+	if (node->kind == GRACED_WATCH_SERVICE)
+		return CONTAINER_KIND_SERVICE;
+	if (sandbox_of(names, node) == SANDBOX_KNOWN)
+		return CONTAINER_KIND_SANDBOX;
+	if (meta && meta->kind)
+		return CONTAINER_KIND_CONTAINER;
+	return record_container_kind_of(&node->ident, meta ? meta->name : NULL);
+}
+
+void subject_container(const struct names *names, const struct cgnode *node,
+		       struct record_container *ret)
+{
+	const struct podtab_container *meta = names_container(names, node);
+
+	if (!cgnode_is_container(node))
+		return;
+	*ret = (struct record_container){
+		.known = true,
+		.name = meta ? meta->name : NULL,
+		.id = node->ident.container_id[0] ? node->ident.container_id : NULL,
+		.runtime = podtab_runtime(meta, node->ident.runtime),
+		.kind = kind_of(names, node, meta),
+		.cgroup = node->path,
+		.image = meta ? meta->image : NULL,
+		.attempt_known = meta && meta->known & META_CTR_ATTEMPT,
+		.attempt = meta ? meta->attempt : 0,
+	};
+	if (ret->kind == CONTAINER_KIND_SERVICE)
+		ret->name = names_unit_name(node);
+}
+
+void subject_ended(const struct names *names, const char *id, const struct podtab_container *c,
+		   struct record_pod *ret_pod, struct record_container *ret)
+{
+	const struct podtab_pod *pod = podtab_pod(&names->tab, c->pod_uid);
+
+	*ret_pod = (struct record_pod){
+		.known = c->pod_uid[0],
+		.uid = c->pod_uid,
+		.namespace_ = pod ? pod->namespace_ : NULL,
+		.name = pod ? pod->name : NULL,
+		.workload = pod ? pod->workload : NULL,
+		.qos = c->exit.qos,
+		.is_static = c->exit.is_static,
+	};
+	*ret = (struct record_container){
+		.known = true,
+		.name = c->name,
+		.id = id,
+		.runtime = c->exit.runtime,
+		.kind = c->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
+						     : CONTAINER_KIND_CONTAINER,
+		.image = c->image,
+		.attempt_known = c->known & META_CTR_ATTEMPT,
+		.attempt = c->attempt,
+	};
+}
+
+struct record_process subject_process(const struct graced_proc *p)
+{
+	return (struct record_process){
+		.pid = p->pid,
+		.ns_pid = p->ns_pid,
+		.comm = p->comm,
+		.start_ns = p->start_ns,
+	};
+}
