@@ -166,11 +166,6 @@ void engine_expire(struct engine *e, uint64_t now_ns);
 /* The trace ends, and no record comes any more: verdicts that wait go out. */
 void engine_end_stops(struct engine *e, uint64_t at_ns);
 
-/* The stop of a process that is no init; NULL unless the scope is all. */
-struct stop *engine_proc_of(struct engine *e, const struct graced_proc *proc);
-void engine_proc_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
-			   struct sender *sender);
-int engine_on_proc_exit(struct engine *e, const struct obs *obs);
 void engine_procs_done(struct engine *e);
 
 static inline struct stop *stop_of_wake(struct deadline *wake)
@@ -200,12 +195,6 @@ void engine_resume_leave(struct engine *e, const struct obs_cgroup *cg, bool who
 /* All that is there was found: what is missing is told. */
 void engine_resume_settle(struct engine *e);
 void engine_resume_done(struct engine *e);
-/* Forgets a cgroup that was kept. */
-void engine_resume_remove(struct engine *e, struct cgnode *node);
-/* Its cgroup is in the map no longer, and goes with it unless a sender was in it. */
-void engine_resume_free_aside(struct engine *e, struct stop *stop);
-/* Nothing of what was taken up is so. */
-void engine_resume_forget(struct engine *e);
 
 /* 0 or -ENOMEM. */
 int engine_pods_new(struct engine *e);

@@ -10,6 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Longer than a source takes to answer or to give up: the question was lost. */
+#define LOST_NS 15000000000ULL
+
+static enum meta_source source_of(const struct engine *e, const char *uid)
+{
+	const struct epod *p = engine_pods_find(e, uid);
+
+	return meta_lister(e->names.sources, p ? p->is_static : meta_is_static_uid(uid));
+}
+
+static void ask_status(struct engine *e, const char *uid)
+{
+	enum meta_source source = source_of(e, uid);
+	struct engine_shutdown_question *q = &e->shutdown->questions[source];
+
+	if (strlen(uid) >= sizeof(q->uid) || (q->uid[0] && e->out.now_ns < q->at_ns + LOST_NS))
+		return;
+	if (!names_ask_status(&e->names, uid, source))
+		return;
+	strcpy(q->uid, uid);
+	q->at_ns = e->out.now_ns;
+}
+
+static void status_answered(struct engine *e, const char *uid)
+{
+	for (int source = 0; source < META_SOURCE_COUNT; source++)
+		if (strcmp(e->shutdown->questions[source].uid, uid) == 0)
+			e->shutdown->questions[source].uid[0] = '\0';
+}
+
 static void on_effect(void *userdata, const struct shutdown_effect *effect)
 {
 	static const enum effect_type types[] = {
@@ -27,7 +57,7 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 	else if (effect->type == SHUTDOWN_TELL)
 		engine_shutdown_report(s->engine, effect->record);
 	else if (effect->type == SHUTDOWN_ASK_STATUS)
-		engine_shutdown_ask(s->engine, effect->uid);
+		ask_status(s->engine, effect->uid);
 	else
 		output_effect(&s->engine->out,
 			      &(struct effect){.type = types[effect->type], .id = effect->id});
@@ -318,7 +348,7 @@ void engine_shutdown_saw(struct engine *e, const struct obs *obs)
 		engine_shutdown_note(e, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
 								 .id = obs->empty.id});
 	if (obs->type == OBS_NAMES && !obs->names.more && !obs->names.container_id[0])
-		engine_shutdown_answered(e, obs->names.pod_uid);
+		status_answered(e, obs->names.pod_uid);
 	if (s->going)
 		note_changes(e, obs);
 	if (s->unjudged) {

@@ -40,14 +40,4 @@ void engine_shutdown_note(struct engine *e, const struct shutdown_event *event);
 /* Hands a record of the sequencer's to the sinks. */
 void engine_shutdown_report(struct engine *e, const struct shutdown_record *r);
 
-/* engine_shutdown_status.c */
-
-/* Whether some source tells how it is with such a pod. */
-bool engine_shutdown_is_listed(const struct engine *e, bool is_static);
-/* Asks for the pod's status, and with it for that of all whom the same source lists, unless that
- * source still owes an answer. */
-void engine_shutdown_ask(struct engine *e, const char *uid);
-/* A source has told of that pod all it knows. */
-void engine_shutdown_answered(struct engine *e, const char *uid);
-
 #endif

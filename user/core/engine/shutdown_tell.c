@@ -18,6 +18,12 @@ static struct podworker_seconds seconds_of(bool known, uint64_t ns)
 	return (struct podworker_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
 }
 
+/* Whether some source provides the status of such a pod. */
+static bool is_listed(const struct engine *e, bool is_static)
+{
+	return e->names.sources >> meta_lister(e->names.sources, is_static) & 1;
+}
+
 /* --- pods ----------------------------------------------------------------------------------- */
 
 static uint32_t group_of(const struct engine *e, const char *uid, bool is_static)
@@ -59,7 +65,7 @@ static void tell_status(struct engine *e, const struct epod *p)
 				.stopping = p->stage >= PODWORKER_STAGE_TERMINATING ||
 					    (p->listed && p->word.deleting),
 				.ended = has_ended(e, p),
-				.unlisted = !engine_shutdown_is_listed(e, p->is_static),
+				.unlisted = !is_listed(e, p->is_static),
 				.api_server = is_api_server(e, p),
 				.is_static = p->is_static,
 			},

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+/* Processes of scope all that are followed at once. */
+#define MAX_PROCS 4096
+
 /* A scan knows when a process started by the tick of /proc only. */
 #define START_GRAIN_NS 10000000ULL
 
@@ -345,6 +348,132 @@ void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number)
 							.at_ns = stop->request.at_ns});
 }
 
+/* --- scope all: processes that are no init, from the first signal that may end them to their death
+ * by one ------------------------------------------------------------------------------------ */
+
+static struct stop *proc_find(const struct engine *e, const struct graced_proc *proc)
+{
+	struct stop *stop = map_get(&e->procs, proc->pid);
+
+	return stop && stop->init.start_ns == proc->start_ns ? stop : NULL;
+}
+
+static void proc_forget(struct engine *e, struct stop *stop)
+{
+	map_remove(&e->procs, stop->init.pid);
+	stop_free(&e->map, &e->proc_ages, stop);
+}
+
+static struct stop *proc_new(struct engine *e, const struct graced_proc *proc)
+{
+	struct stop *stop = stop_new(cgmap_get(&e->map, proc->watch_id));
+
+	if (!stop)
+		return NULL;
+	stop_advance(stop, STOP_EV_INIT);
+	stop_begin(&e->map, stop, proc, GRACED_INIT_NONE);
+	stop->late = proc->start_ns < e->out.attached_ns;
+	return stop;
+}
+
+/* No record says when one ends that survived its signals: the oldest makes way. */
+static void proc_make_room(struct engine *e)
+{
+	struct deadline *oldest = deadline_first(&e->proc_ages);
+
+	if (e->procs.count < MAX_PROCS || !oldest)
+		return;
+	proc_forget(e, stop_of_wake(oldest));
+	e->stats.procs_forgotten++;
+}
+
+static struct stop *proc_of(struct engine *e, const struct graced_proc *proc)
+{
+	struct stop *stop = proc_find(e, proc);
+
+	if (e->config.scope != SCOPE_ALL || !proc->pid)
+		return NULL;
+	if (!stop) {
+		stop = map_get(&e->procs, proc->pid);
+		if (stop)
+			proc_forget(e, stop);
+		proc_make_room(e);
+		stop = proc_new(e, proc);
+		if (!stop)
+			return NULL;
+		if (map_put(&e->procs, proc->pid, stop) < 0)
+			return stop_free(&e->map, &e->proc_ages, stop);
+	}
+	/* One without an age stays until its pid comes again. */
+	deadline_set(&e->proc_ages, &stop->wake, e->out.now_ns ? e->out.now_ns : 1);
+	return stop;
+}
+
+static void proc_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
+			   struct sender *sender)
+{
+	if (!stop->base_told) {
+		stop->base_told = true;
+		stop->base.lost = obs->signal.lost;
+		stop->base.suppressed = obs->signal.suppressed;
+	}
+	if (stop->state == STOP_REQUESTED && obs->at_ns >= stop_lapse_ns(stop))
+		stop_lapse(&e->map, stop);
+	if (stop_signalled(&e->map, stop, &obs->signal, obs->at_ns, ENGINE_STOP_SET, true,
+			   sender) == STOP_NOTE_UNEXPECTED)
+		e->stats.unexpected++;
+}
+
+/*
+ * The counts are its cgroup's. Losses since its first signal may be of its own records, and ones
+ * before that too when none was seen; other counts say nothing of it.
+ */
+static void proc_base_take(struct stop *stop)
+{
+	struct graced_counts base = stop->counts;
+
+	base.lost = stop->base.lost;
+	base.suppressed = stop->base.suppressed;
+	stop->base = base;
+}
+
+static int on_proc_exit(struct engine *e, const struct obs *obs)
+{
+	bool known = proc_find(e, &obs->exit.proc);
+	struct stop *stop = proc_of(e, &obs->exit.proc);
+
+	if (!stop)
+		return 0;
+	if (stop->state == STOP_REQUESTED && obs->at_ns >= stop_lapse_ns(stop))
+		stop_lapse(&e->map, stop);
+	engine_expect(e, stop, STOP_EV_EXIT);
+	stop_exited(stop, &obs->exit, obs->at_ns);
+	proc_base_take(stop);
+	/* It may be one whose signals were forgotten. */
+	if (!known && e->stats.procs_forgotten)
+		stop->counts.lost++;
+	stop->empty_ns = obs->at_ns;
+	/* Its deadline is of this queue, and telling takes it out of the other. */
+	deadline_set(&e->proc_ages, &stop->wake, 0);
+	if (stop->status & 0x7f)
+		engine_tell(e, stop, false);
+	proc_forget(e, stop);
+	return 0;
+}
+
+void engine_procs_done(struct engine *e)
+{
+	struct stop *stop;
+	size_t pos = 0;
+
+	while ((stop = map_next(&e->procs, &pos)))
+		stop_free(&e->map, &e->proc_ages, stop);
+	map_done(&e->procs);
+	deadline_queue_done(&e->proc_ages);
+}
+
+/* --- what the kernel half records ---------------------------------------------------------- */
+
 static void init_signalled(struct engine *e, struct stop *stop, const struct obs *obs,
 			   uint64_t stop_set, struct sender *sender)
 {
@@ -386,7 +515,7 @@ int engine_on_signal(struct engine *e, const struct obs *obs)
 	/* In what the kernel half takes for a container, and is none, it is nobody's init. */
 	init = stop;
 	if (!stop)
-		stop = engine_proc_of(e, &sig->target);
+		stop = proc_of(e, &sig->target);
 	if (!stop)
 		return 0;
 	sender_judge(&e->map, sig, stop->node, e->out.host.self_pid, &sender);
@@ -396,7 +525,7 @@ int engine_on_signal(struct engine *e, const struct obs *obs)
 	if (init)
 		init_signalled(e, stop, obs, stop_set, &sender);
 	else
-		engine_proc_signalled(e, stop, obs, &sender);
+		proc_signalled(e, stop, obs, &sender);
 	sender_done(&e->map, &sender);
 	return 0;
 }
@@ -406,10 +535,10 @@ int engine_on_exit(struct engine *e, const struct obs *obs)
 	struct stop *stop;
 
 	if (!(obs->exit.flags & GRACED_EXIT_INIT))
-		return engine_on_proc_exit(e, obs);
+		return on_proc_exit(e, obs);
 	stop = engine_stop_of(e, obs->exit.id);
 	if (!stop)
-		return engine_on_proc_exit(e, obs);
+		return on_proc_exit(e, obs);
 	if (!adopt(e, stop, &obs->exit.proc, obs->at_ns, obs->exit.counts.lost))
 		return 0;
 	lapse_by(e, stop, obs->at_ns);
@@ -455,7 +584,7 @@ static struct stop *victim_of(struct engine *e, struct stop *stop, const struct 
 	const struct obs_oom *oom = &obs->oom;
 
 	if (!(oom->flags & GRACED_OOM_INIT))
-		return engine_proc_of(e, &oom->victim);
+		return proc_of(e, &oom->victim);
 	/* Its exit on another CPU may have been recorded first. */
 	return adopt(e, stop, &oom->victim, obs->at_ns, 0) ? stop : NULL;
 }
