@@ -35,7 +35,7 @@ static void test_groups(void **state)
 	struct engine_shutdown_group groups[2 * OBS_RANGES_MAX];
 	char dir[] = "/tmp/graced-plan-XXXXXX", path[64];
 	struct manager manager = {.hooks = &hooks};
-	struct inhibitor_options options = {.kubelet_minor = MINOR, .kubelet_config = path};
+	struct config_shutdown options = {.kubelet_minor = MINOR, .kubelet_config = path};
 	struct inhibitor in = {.manager = &manager, .options = &options};
 
 	assert_non_null(mkdtemp(dir));

@@ -74,7 +74,7 @@ static int take_peer(struct config_loader *loader, enum meta_source source, cons
 	size_t setting = config_find(url);
 	const struct config_setting *s = &config_settings[setting];
 	struct podsrc_kubelet_why buffer;
-	const char *why = sources_refuse(&loader->config.options, source, &buffer);
+	const char *why = options_refuse_lister(&loader->config.options, source, &buffer);
 	char name[CONFIG_NAME_SIZE];
 
 	if (!why)

@@ -13,13 +13,22 @@
 
 #include "app/config/options.h"
 #include "app/config/web_file.h"
-#include "app/daemon/inhibitor.h"
 #include "base/buf.h"
 
 #define CONFIG_LISTEN_MAX 16
 #define CONFIG_SETTINGS	  48
 
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };
+
+/* Shutdowns of the node. Strings are borrowed. */
+struct config_shutdown {
+	bool off; /* they are not followed */
+	enum shutdown_mode mode;
+	const char *kubelet_config; /* its file; NULL: where it is by default */
+	unsigned int kubelet_minor; /* of its version */
+	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
+	uint64_t extra_ns; /* assist: how long logind is to wait beyond the kubelet's groups */
+};
 
 struct config {
 	struct options
@@ -42,7 +51,7 @@ struct config {
 
 	const char *checkpoint_file; /* its path; "none"; NULL: where it is by default */
 
-	struct inhibitor_options shutdown; /* observe, as the newest kubelet does it */
+	struct config_shutdown shutdown; /* observe, as the newest kubelet does it */
 
 	bool sink_stdout;		  /* JSON lines to standard output */
 	const char *sink_file;		  /* and to this file, opened anew on SIGHUP; NULL: none */

@@ -15,8 +15,62 @@
 #include "base/signame.h"
 #include "base/time.h"
 #include "core/kubelet/explain.h"
+#include "io/proc/clock.h"
 
 #define RING_MAX (1ul << 30)
+
+static const struct sources_peer *peer_of(const struct options *o, enum meta_source source)
+{
+	return source == META_API ? &o->sources.api : &o->sources.kubelet;
+}
+
+struct podsrc_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
+						char node[static OPTIONS_NODE_SIZE])
+{
+	const struct sources_peer *peer = peer_of(o, source);
+	struct podsrc_kubelet_options ret = {
+		.url = peer->url,
+		.ca_file = peer->ca,
+		.server_name = peer->server_name,
+		.token_file = peer->token_file,
+		.client_file = peer->client_file,
+		.interval_ns = peer->interval_ns,
+	};
+
+	if (source != META_API)
+		return ret;
+	clock_node_name(node, OPTIONS_NODE_SIZE);
+	ret.api_node = o->node_name ? o->node_name : node;
+	return ret;
+}
+
+const char *options_want_path(const char *value)
+{
+	return value[0] == '/' ? NULL : "an absolute path";
+}
+
+const char *options_want_endpoint(const char *value)
+{
+	const char *path = strncmp(value, "unix://", 7) == 0 ? value + 7 : value;
+
+	if (strcmp(value, "none") == 0 || path[0] == '/')
+		return NULL;
+	return "a socket's absolute path, with or without unix://, or none";
+}
+
+const char *options_refuse_lister(const struct options *o, enum meta_source source,
+				  struct podsrc_kubelet_why *ret_why)
+{
+	const struct sources_peer *peer = peer_of(o, source);
+	char node[OPTIONS_NODE_SIZE];
+	struct podsrc_kubelet_options options = options_of_lister(o, source, node);
+
+	if (!peer->url && (peer->ca || peer->server_name || peer->token_file || peer->client_file))
+		return "a CA, a server's name, a token or a client certificate is given, and no URL";
+	if (!peer->url || podsrc_kubelet_judge(&options, ret_why) != -EINVAL)
+		return NULL;
+	return ret_why->text;
+}
 
 /* Each takes an option's argument: NULL, or what the option wants instead. */
 typedef const char *(*take_fn)(struct options *o, const char *value);
@@ -297,14 +351,14 @@ static const struct spec {
 	{"ring-size", 0, true, OPTIONS_LIVE, take_ring_size, 0, NULL},
 	TEXT("log-dir", OPTIONS_HOST, log_dir),
 	FLAG("no-names", OPTIONS_HOST, no_names),
-	SOURCE("cri-endpoint", cri_endpoint, sources_want_endpoint),
-	SOURCE("docker-root", docker_root, sources_want_path),
-	SOURCE("podman-root", podman_root, sources_want_path),
-	SOURCE("containerd-state", containerd_state, sources_want_path),
+	SOURCE("cri-endpoint", cri_endpoint, options_want_endpoint),
+	SOURCE("docker-root", docker_root, options_want_path),
+	SOURCE("podman-root", podman_root, options_want_path),
+	SOURCE("containerd-state", containerd_state, options_want_path),
 	SOURCE("kubelet-url", kubelet.url, NULL),
-	SOURCE("kubelet-ca", kubelet.ca, sources_want_path),
+	SOURCE("kubelet-ca", kubelet.ca, options_want_path),
 	SOURCE("kubelet-server-name", kubelet.server_name, NULL),
-	SOURCE("kubelet-token-file", kubelet.token_file, sources_want_path),
+	SOURCE("kubelet-token-file", kubelet.token_file, options_want_path),
 	FLAG("no-group-dead", OPTIONS_LIVE, no_group_dead),
 	FLAG("debug", OPTIONS_HOST, debug),
 	TEXT("record", OPTIONS_RECORD, record),
@@ -449,7 +503,7 @@ bool options_parse(int argc, char **argv, unsigned int groups, const char *usage
 			return false;
 	}
 	ret->first = optind;
-	why = sources_refuse(ret, META_KUBELET, &buffer);
+	why = options_refuse_lister(ret, META_KUBELET, &buffer);
 	if (why)
 		*ret_status = say_usage(ret->command, "--kubelet-url: %s", why);
 	return !why;

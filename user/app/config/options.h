@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "app/live/sources.h"
 #include "core/engine/engine.h"
 #include "core/stop/filter.h"
+#include "io/sources/kubelet/kubelet.h"
 
 #define OPTIONS_NESTED_MAX 64
 #define OPTIONS_ROOTS_MAX  64
+#define OPTIONS_NODE_SIZE  256 /* of the node's name */
 
 /* Groups of options; a command takes some of them. */
 enum options_group {
@@ -41,6 +42,21 @@ enum options_group {
 	"      --docker-root DIR         Docker's files (default /var/lib/docker)\n"                    \
 	"      --podman-root DIR         Podman's (default /var/lib/containers/storage)\n"              \
 	"      --containerd-state DIR    containerd's (default /run/containerd)\n"
+
+/* A server that lists pods, and how to query it. */
+struct sources_peer {
+	const char *url; /* NULL: not queried */
+	const char *ca, *server_name, *token_file, *client_file;
+	uint64_t interval_ns; /* 0: the default */
+};
+
+/* Where the sources of metadata are. Strings are borrowed; NULL is the default, or none where there
+ * is no default. */
+struct sources_options {
+	const char *cri_endpoint; /* socket; NULL: searched for; "none": not queried */
+	const char *docker_root, *podman_root, *containerd_state;
+	struct sources_peer kubelet, api;
+};
 
 struct options {
 	const char *command; /* its name, for messages */
@@ -99,5 +115,19 @@ const char *options_take(struct options *o, const char *name, const char *value)
 /* The minor of a Kubernetes version like 1.30 or v1.30.4+k3s1, of those whose rules are known:
  * NULL, or what is wanted instead. */
 const char *options_take_kubernetes(const char *value, unsigned int *ret_minor);
+
+/* Whether a value can be the place of files, or of a runtime's socket: NULL, or what is wanted. */
+const char *options_want_path(const char *value);
+const char *options_want_endpoint(const char *value);
+
+/* How these options query the kubelet or the API server (META_API). node holds the node's name,
+ * which the result borrows from it or from o. */
+struct podsrc_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
+						char node[static OPTIONS_NODE_SIZE]);
+
+/* Whether the options of the kubelet or of the API server make sense together: NULL, or what does
+ * not, in *ret_why. */
+const char *options_refuse_lister(const struct options *o, enum meta_source source,
+				  struct podsrc_kubelet_why *ret_why);
 
 #endif

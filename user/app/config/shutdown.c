@@ -29,7 +29,7 @@ const char *config_take_shutdown_mode(struct config *c, const char *value, size_
 const char *config_take_shutdown_kubelet(struct config *c, const char *value, size_t index)
 {
 	c->shutdown.kubelet_config = value;
-	return sources_want_path(value);
+	return options_want_path(value);
 }
 
 const char *config_take_shutdown_version(struct config *c, const char *value, size_t index)

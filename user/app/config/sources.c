@@ -12,7 +12,7 @@
 static const char *take_path(const char **ret, const char *value)
 {
 	*ret = value;
-	return sources_want_path(value);
+	return options_want_path(value);
 }
 
 static const char *take_text(const char **ret, const char *value, const char *wanted)
@@ -51,7 +51,7 @@ const char *config_take_containerd_state(struct config *c, const char *value, si
 const char *config_take_cri_endpoint(struct config *c, const char *value, size_t index)
 {
 	c->options.sources.cri_endpoint = value;
-	return sources_want_endpoint(value);
+	return options_want_endpoint(value);
 }
 
 static const char *take_url(struct sources_peer *peer, const char *value, const char *wanted)

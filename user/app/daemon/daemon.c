@@ -167,7 +167,7 @@ static void on_turn(void *userdata)
 
 static int open_inhibitor(struct daemon *d)
 {
-	const struct inhibitor_options *o = &d->config.shutdown;
+	const struct config_shutdown *o = &d->config.shutdown;
 	struct inhibitor_lock lock = d->lock;
 
 	d->lock.fd = -1;

@@ -37,7 +37,7 @@ static bool has_address(void)
 	return !bus_address() || busconn_path(bus_address());
 }
 
-struct inhibitor_lock inhibitor_take_back(const struct inhibitor_options *options)
+struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options)
 {
 	struct inhibitor_lock lock = {.fd = -1};
 	int fd = fdstore_take(STORE, &lock.pid);
@@ -53,7 +53,7 @@ struct inhibitor_lock inhibitor_take_back(const struct inhibitor_options *option
 	return lock;
 }
 
-const char *inhibitor_refuse(const struct inhibitor_options *options, const char *hierarchy)
+const char *inhibitor_refuse(const struct config_shutdown *options, const char *hierarchy)
 {
 	if (options->off || options->mode != SHUTDOWN_ASSIST)
 		return NULL;

@@ -6,22 +6,13 @@
 #ifndef APP_DAEMON_INHIBITOR_H
 #define APP_DAEMON_INHIBITOR_H
 
+#include "app/config/config.h"
 #include "core/engine/engine.h"
 #include "core/stop/record.h"
 #include "wire/prometheus/metrics.h"
 
 struct daemon;
 struct inhibitor;
-
-/* What is set about it. Strings are borrowed. */
-struct inhibitor_options {
-	bool off; /* shutdowns are none of ours */
-	enum shutdown_mode mode;
-	const char *kubelet_config; /* its file; NULL: where it is by default */
-	unsigned int kubelet_minor; /* of its version */
-	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
-	uint64_t extra_ns; /* assist: what logind is to wait beyond the kubelet's groups */
-};
 
 /* A delay lock that systemd kept. */
 struct inhibitor_lock {
@@ -30,11 +21,11 @@ struct inhibitor_lock {
 };
 
 /* Takes back what systemd keeps of an earlier process: to be called before anything is opened. */
-struct inhibitor_lock inhibitor_take_back(const struct inhibitor_options *options);
+struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options);
 
 /* Why these settings cannot be had here, where containers are in that hierarchy (NULL: the
  * default); NULL: they can. To be shown as it is. */
-const char *inhibitor_refuse(const struct inhibitor_options *options, const char *hierarchy);
+const char *inhibitor_refuse(const struct config_shutdown *options, const char *hierarchy);
 
 /* Where shutdowns are none of ours: what assist made of logind's configuration goes. Whether there
  * was anything. */

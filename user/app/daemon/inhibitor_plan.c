@@ -42,7 +42,7 @@ static void fill_ranges(struct inhibitor *in, const struct shutplan *plan,
 }
 
 /* A kubelet that does nothing in a shutdown needs no time in it. */
-static uint64_t need_of(const struct inhibitor_options *o, const struct shutplan *plan)
+static uint64_t need_of(const struct config_shutdown *o, const struct shutplan *plan)
 {
 	uint64_t need_ns = shutplan_requested_ns(plan), sum;
 
@@ -53,7 +53,7 @@ static uint64_t need_of(const struct inhibitor_options *o, const struct shutplan
 
 void inhibitor_tell_plan(struct inhibitor *in)
 {
-	const struct inhibitor_options *o = in->options;
+	const struct config_shutdown *o = in->options;
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan plan;
 	struct obs obs;

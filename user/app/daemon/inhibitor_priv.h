@@ -12,7 +12,7 @@
 
 struct inhibitor {
 	struct manager *manager;
-	const struct inhibitor_options *options;
+	const struct config_shutdown *options;
 	struct logind *logind;
 	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
 	struct killer *killer;	 /* the containers that are being killed */

@@ -7,17 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/config/options.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
-#include "io/proc/clock.h"
 #include "io/proc/host.h"
 
 /* A runtime that was not there at the start is looked for this often. */
 #define LOOK_AGAIN_US 5000000
 #define LOOK_GRAIN_US 1000000
-
-#define NODE_NAME_SIZE 256
 
 static int want_fetch(struct sources *s)
 {
@@ -81,64 +77,10 @@ static int want_cri(struct sources *s)
 	return r == -ELIBACC ? 0 : r;
 }
 
-static const struct sources_peer *peer_of(const struct options *o, enum meta_source source)
-{
-	return source == META_API ? &o->sources.api : &o->sources.kubelet;
-}
-
-/* name holds the node's, which is borrowed from it or from o. */
-static struct podsrc_kubelet_options ask_by(const struct options *o, enum meta_source source,
-					    char name[static NODE_NAME_SIZE])
-{
-	const struct sources_peer *peer = peer_of(o, source);
-	struct podsrc_kubelet_options ret = {
-		.url = peer->url,
-		.ca_file = peer->ca,
-		.server_name = peer->server_name,
-		.token_file = peer->token_file,
-		.client_file = peer->client_file,
-		.interval_ns = peer->interval_ns,
-	};
-
-	if (source != META_API)
-		return ret;
-	clock_node_name(name, NODE_NAME_SIZE);
-	ret.api_node = o->node_name ? o->node_name : name;
-	return ret;
-}
-
-const char *sources_want_path(const char *value)
-{
-	return value[0] == '/' ? NULL : "an absolute path";
-}
-
-const char *sources_want_endpoint(const char *value)
-{
-	const char *path = strncmp(value, "unix://", 7) == 0 ? value + 7 : value;
-
-	if (strcmp(value, "none") == 0 || path[0] == '/')
-		return NULL;
-	return "a socket's absolute path, with or without unix://, or none";
-}
-
-const char *sources_refuse(const struct options *o, enum meta_source source,
-			   struct podsrc_kubelet_why *ret_why)
-{
-	const struct sources_peer *peer = peer_of(o, source);
-	char name[NODE_NAME_SIZE];
-	struct podsrc_kubelet_options options = ask_by(o, source, name);
-
-	if (!peer->url && (peer->ca || peer->server_name || peer->token_file || peer->client_file))
-		return "a CA, a server's name, a token or a client certificate is given, and no URL";
-	if (!peer->url || podsrc_kubelet_judge(&options, ret_why) != -EINVAL)
-		return NULL;
-	return ret_why->text;
-}
-
 static int open_peer(struct sources *s, enum meta_source source, struct podsrc_kubelet **ret)
 {
-	char name[NODE_NAME_SIZE];
-	struct podsrc_kubelet_options options = ask_by(s->options, source, name);
+	char name[OPTIONS_NODE_SIZE];
+	struct podsrc_kubelet_options options = options_of_lister(s->options, source, name);
 	struct podsrc_kubelet_why why;
 	int r;
 

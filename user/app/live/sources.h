@@ -6,27 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "app/config/options.h"
 #include "io/fetch/fetch.h"
 #include "io/sources/cri/cri.h"
 #include "io/sources/files/files.h"
 #include "io/sources/kubelet/kubelet.h"
 #include "io/sources/units/units.h"
-
-struct options;
-
-/* Whom to ask for lists of pods, and how. */
-struct sources_peer {
-	const char *url; /* NULL: not asked */
-	const char *ca, *server_name, *token_file, *client_file;
-	uint64_t interval_ns; /* 0: the default */
-};
-
-/* Where they are. Strings are borrowed; NULL is the default, or none where there is none. */
-struct sources_options {
-	const char *cri_endpoint; /* socket; NULL: found by itself; "none": not asked */
-	const char *docker_root, *podman_root, *containerd_state;
-	struct sources_peer kubelet, api;
-};
 
 struct sources {
 	const struct options *options;
@@ -44,14 +29,6 @@ struct sources {
 /* Bits 1 << enum meta_source of those that are asked with these options. */
 uint32_t sources_asked(const struct options *options);
 
-/* Whether a value can be the place of files, or of a runtime's socket: NULL, or what is wanted. */
-const char *sources_want_path(const char *value);
-const char *sources_want_endpoint(const char *value);
-
-/* Whether the options of the kubelet or of the API server (META_API) make sense together: NULL, or
- * what does not, in *ret_why. */
-const char *sources_refuse(const struct options *options, enum meta_source source,
-			   struct podsrc_kubelet_why *ret_why);
 /* The source that is asked for what is wanted of a pod; NULL: none is. */
 struct podsrc_kubelet *sources_of_pod(const struct sources *sources, const char *pod_uid);
 
