@@ -112,7 +112,7 @@ static void test_life_lost_stays(void **state)
 		assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS) - asked,
 				 !rows[i].populated[0] && rows[i].first.exits);
 		assert_int_equal(world_count(&w, RECORD_STOP), 0);
-		world_counts(&w, SEC(20) + WAIT, CG_NEW, rows[i].populated[1], &rows[i].second);
+		world_look(&w, SEC(20) + WAIT, CG_NEW, rows[i].populated[1], &rows[i].second);
 		for (int n = 2; n < 4; n++)
 			world_timer(&w, SEC(20) + (uint64_t)n * WAIT);
 		assert_int_equal(world_count(&w, RECORD_STOP), rows[i].reported);
@@ -137,11 +137,156 @@ static void test_life_in_the_ring(void **state)
 	world_timer(&w, SEC(20) + WAIT);
 	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(EVENTS_LOST));
 	world_clear(&w);
-	world_counts(&w, SEC(20) + WAIT, CG_NEW, false, &lost);
+	world_look(&w, SEC(20) + WAIT, CG_NEW, false, &lost);
 	world_timer(&w, SEC(30));
 	world_gone(&w, SEC(31), CG_NEW, &lost);
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
 	world_close(&w);
+}
+
+/* Counts that are read for another reason are read when no interval is over, nor the ring read. */
+static void test_life_lost_look(void **state)
+{
+	static const struct graced_counts lost = {.exits = 1, .lost = 3},
+					  more = {.exits = 1, .lost = 4};
+	struct world w;
+
+	open_with_new(&w);
+	world_counts(&w, SEC(20), CG_NEW, false, &lost);
+	world_counts(&w, SEC(20) + WAIT, CG_NEW, false, &more);
+	world_timer(&w, SEC(20) + 2 * WAIT);
+	assert_int_equal(world_effect(&w, EFFECT_READ_COUNTS)->id, CG_NEW);
+	/* That was not answered. */
+	world_counts(&w, SEC(30), CG_NEW, false, &more);
+	world_timer(&w, SEC(30) + WAIT - 1);
+	world_look(&w, SEC(30) + WAIT - 1, CG_NEW, false, &more);
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 1);
+	world_timer(&w, SEC(30) + WAIT);
+	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 2);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_look(&w, SEC(30) + WAIT, CG_NEW, false, &more);
+	for (int n = 2; n < 4; n++)
+		world_timer(&w, SEC(30) + (uint64_t)n * WAIT);
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+		       GAP(EVENTS_LOST) | GAP(NOT_EMPTY) | UNSEEN);
+	world_close(&w);
+}
+
+/* A life that was reported, and whose emptiness only a look has shown, is not in the way. */
+static void test_second_life_lost(void **state)
+{
+	static const struct graced_counts first = {.exits = 1, .lost = 1},
+					  second = {.exits = 2, .lost = 5};
+	struct world w;
+
+	for (int removed = 0; removed < 2; removed++) {
+		open_with_new(&w);
+		world_init(&w, SEC(10), CG_NEW, &P_A1);
+		world_exit(&w, SEC(20), CG_NEW, &P_A1, EXIT(0));
+		world_timer(&w, SEC(20) + WAIT);
+		world_look(&w, SEC(20) + WAIT, CG_NEW, false, &first);
+		assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(EVENTS_LOST));
+		world_clear(&w);
+		if (!removed) {
+			world_counts(&w, SEC(30), CG_NEW, false, &second);
+			world_timer(&w, SEC(30) + WAIT);
+			world_look(&w, SEC(30) + WAIT, CG_NEW, false, &second);
+			world_timer(&w, SEC(30) + 2 * WAIT);
+			world_look(&w, SEC(30) + 2 * WAIT, CG_NEW, false, &second);
+			assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+				       GAP(EVENTS_LOST) | UNSEEN);
+		}
+		world_gone(&w, SEC(40), CG_NEW, &second);
+		world_timer(&w, SEC(41));
+		assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, GAP(EVENTS_LOST) | UNSEEN);
+		assert_int_equal(world_count(&w, RECORD_EMPTY), 0);
+		world_close(&w);
+	}
+}
+
+/* What comes of the record of an emptiness that a look has shown before. */
+static void test_second_life_in_the_ring(void **state)
+{
+	static const struct graced_counts first = {.exits = 1}, second = {.exits = 2},
+					  lost = {.exits = 2, .lost = 3};
+	static const struct {
+		uint64_t at; /* of the record */
+		const struct graced_counts *counts;
+		size_t empties;
+		bool lost;
+	} rows[] = {
+		/* It was in the ring. */
+		{SEC(20) + WAIT, &first, 1, false},
+		/* It was lost, and this is of another life. */
+		{SEC(30), &first, 0, false},
+		{SEC(20) + WAIT + 1, &second, 0, false},
+		{SEC(20) + WAIT + 1, &lost, 0, true},
+	};
+	struct obs next = {.type = OBS_INIT,
+			   .at_ns = SEC(41),
+			   .init = {.id = CG_NEW, .rank = GRACED_INIT_PID1, .proc = P_A1}};
+	const struct graced_proc *again = &next.init.proc;
+
+	next.init.proc.pid++;
+	next.init.proc.start_ns = SEC(40);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct engine_stats stats;
+		struct world w;
+
+		open_with_new(&w);
+		world_init(&w, SEC(10), CG_NEW, &P_A1);
+		world_exit(&w, SEC(20), CG_NEW, &P_A1, EXIT(0));
+		world_timer(&w, SEC(20) + WAIT);
+		world_look(&w, SEC(20) + WAIT, CG_NEW, false, &first);
+		assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+		world_clear(&w);
+		for (int n = 0; n < 2; n++)
+			world_empty_counted(&w, rows[i].at, CG_NEW, rows[i].counts);
+		world_timer(&w, SEC(35));
+		assert_int_equal(world_count(&w, RECORD_EMPTY), rows[i].empties);
+		assert_int_equal(world_count(&w, RECORD_STOP), rows[i].lost);
+		/* The next life is as any other. */
+		world_clear(&w);
+		next.init.lost = rows[i].counts->lost;
+		world_tell(&w, &next);
+		world_exit_counted(&w, SEC(42), CG_NEW, again, EXIT(0), rows[i].counts);
+		world_empty_counted(&w, SEC(42), CG_NEW, rows[i].counts);
+		assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+		engine_get_stats(w.engine, &stats);
+		assert_int_equal(stats.unexpected, 0);
+		world_close(&w);
+	}
+}
+
+/* Processes outlived the init that was reported, and the record of their end was lost. */
+static void test_left_lost(void **state)
+{
+	static const struct graced_counts first = {.exits = 1}, left = {.exits = 2, .lost = 1},
+					  second = {.exits = 3, .lost = 5};
+	struct world w;
+
+	for (int in_ring = 0; in_ring < 2; in_ring++) {
+		open_with_new(&w);
+		world_init(&w, SEC(10), CG_NEW, &P_A1);
+		world_exit(&w, SEC(20), CG_NEW, &P_A1, EXIT(0));
+		world_timer(&w, SEC(20) + WAIT);
+		world_look(&w, SEC(20) + WAIT, CG_NEW, true, &first);
+		assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, GAP(NOT_EMPTY));
+		world_clear(&w);
+		world_counts(&w, SEC(30), CG_NEW, false, &left);
+		if (in_ring)
+			world_empty_counted(&w, SEC(30), CG_NEW, &left);
+		world_timer(&w, SEC(30) + WAIT);
+		if (!in_ring)
+			world_look(&w, SEC(30) + WAIT, CG_NEW, false, &left);
+		assert_int_equal(world_record(&w, RECORD_EMPTY, 0)->empty.empty_ns,
+				 SEC(30) + (in_ring ? 0 : WAIT));
+		world_gone(&w, SEC(40), CG_NEW, &second);
+		world_timer(&w, SEC(41));
+		assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, GAP(EVENTS_LOST) | UNSEEN);
+		assert_int_equal(world_count(&w, RECORD_EMPTY), 1);
+		world_close(&w);
+	}
 }
 
 /* The trace ends between the two. */
@@ -168,9 +313,9 @@ static void test_found_lost(void **state)
 	assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 0);
 	world_found(&w, SEC(20), CG_NEW, "/docker/" ID_NEW);
 	assert_int_equal(world_effect(&w, EFFECT_READ_COUNTS)->id, CG_NEW);
-	world_counts(&w, SEC(20) + 1, CG_NEW, false, &lost);
+	world_look(&w, SEC(20) + 1, CG_NEW, false, &lost);
 	world_timer(&w, SEC(20) + 1 + WAIT);
-	world_counts(&w, SEC(20) + 1 + WAIT, CG_NEW, false, &lost);
+	world_look(&w, SEC(20) + 1 + WAIT, CG_NEW, false, &lost);
 	world_timer(&w, SEC(21));
 	world_timer(&w, SEC(22));
 	assert_int_equal(world_count(&w, RECORD_STOP), 1);
@@ -314,6 +459,14 @@ int main(void)
 		CLAIM("... and also while its cgroup stays, when counts that are read say so twice",
 		      test_life_lost_stays),
 		CLAIM("... but not if its records were in the ring", test_life_in_the_ring),
+		CLAIM("... nor if the counts were read again for another reason",
+		      test_life_lost_look),
+		CLAIM("so is a second life in a cgroup that a look has shown to be empty",
+		      test_second_life_lost),
+		CLAIM("... but not if the record of that emptiness was in the ring",
+		      test_second_life_in_the_ring),
+		CLAIM("... and one after processes that outlived their init unseen",
+		      test_left_lost),
 		CLAIM("a trace that ends meanwhile reports it, too", test_life_lost_end),
 		CLAIM("a container that is found by its losses is known by its counts",
 		      test_found_lost),

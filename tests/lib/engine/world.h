@@ -108,6 +108,9 @@ void world_empty_counted(struct world *w, uint64_t at, uint64_t id,
 			 const struct graced_counts *counts);
 void world_counts(struct world *w, uint64_t at, uint64_t id, bool populated,
 		  const struct graced_counts *counts);
+/* The same as the answer to a question for them. */
+void world_look(struct world *w, uint64_t at, uint64_t id, bool populated,
+		const struct graced_counts *counts);
 void world_timer(struct world *w, uint64_t at);
 void world_names(struct world *w, uint64_t at, const char *uid, const char *id, const char *ns,
 		 const char *pod, const char *container, bool found);

@@ -191,6 +191,18 @@ void world_counts(struct world *w, uint64_t at, uint64_t id, bool populated,
 	tell(w, &obs);
 }
 
+void world_look(struct world *w, uint64_t at, uint64_t id, bool populated,
+		const struct graced_counts *counts)
+{
+	struct obs obs = {
+		.type = OBS_COUNTS,
+		.at_ns = at,
+		.counts = {.id = id, .populated = populated, .looked = true, .counts = *counts},
+	};
+
+	tell(w, &obs);
+}
+
 void world_timer(struct world *w, uint64_t at)
 {
 	struct obs obs = {.type = OBS_TIMER, .at_ns = at};

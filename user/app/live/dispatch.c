@@ -18,14 +18,15 @@ static void read_counts(struct manager *m, uint64_t id)
 	struct graced_watch watch;
 	struct obs obs;
 
+	feed_begin(&obs, OBS_COUNTS);
+	obs.counts.populated = scan_populated(m, id);
+	/* Read after that: where nothing was left, all that ended in there is counted. */
 	if (kern_watch_get(m->kern, id, &watch) < 0)
 		return;
-	feed_begin(&obs, OBS_COUNTS);
 	obs.counts.id = id;
 	obs.counts.counts = watch.counts;
 	obs.counts.looked = true;
 	obs.counts.told_at_ns = watch.told_at_ns;
-	obs.counts.populated = scan_populated(m, id);
 	feed(m, &obs);
 }
 

@@ -125,12 +125,16 @@ static bool is_news(const struct manager *m, const struct manager_lost_of *now)
 
 static void tell_counts(struct manager *m, const struct sweep *sweep, size_t i)
 {
+	struct graced_watch watch;
 	struct obs obs;
 
 	feed_begin(&obs, OBS_COUNTS);
 	obs.counts.id = sweep->lost_of[i].id;
-	obs.counts.counts = sweep->swept[i].counts;
 	obs.counts.populated = scan_populated(m, obs.counts.id);
+	/* Read after that: where nothing was left, all that ended in there is counted. */
+	if (kern_watch_get(m->kern, obs.counts.id, &watch) < 0)
+		return;
+	obs.counts.counts = watch.counts;
 	feed(m, &obs);
 }
 

@@ -74,6 +74,25 @@ static bool awaits_exec(const struct stop *stop, const struct obs *obs)
 	       obs->at_ns < stop->exit_ns + ENGINE_STAGE_NS;
 }
 
+/*
+ * What was reported has left its cgroup, as counts say that were read. What ends there from now on
+ * is another life, whose records may all be lost. The record of the emptiness is lost, or in the
+ * ring.
+ */
+static void vacate_by_look(struct engine *e, struct stop *stop, uint64_t at_ns)
+{
+	engine_expect(e, stop, STOP_EV_EMPTY);
+	stop_vacate(stop, at_ns);
+	stop->empty_due = true;
+}
+
+/* The record of an emptiness that a look has shown: nothing has ended in the cgroup since. */
+static bool is_empty_due(const struct stop *stop, uint64_t at_ns)
+{
+	return stop->empty_due && stop->state == STOP_IDLE &&
+	       stop->counts.exits == stop->base.exits && at_ns < stop->idle_ns + ENGINE_WAIT_NS;
+}
+
 static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
 {
 	if (awaits_main(stop, obs))
@@ -82,26 +101,37 @@ static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
 		engine_wake(e, stop, stop->exit_ns + ENGINE_STAGE_NS);
 		return;
 	}
-	if (stop->empty_ns && awaits_name(e, stop) && obs->at_ns < name_until(e, stop))
+	if (stop->empty_ns && awaits_name(e, stop) && obs->at_ns < name_until(e, stop)) {
 		engine_wake(e, stop, name_until(e, stop));
-	else
-		engine_tell(e, stop, obs->counts.populated && !stop->empty_ns);
+		return;
+	}
+	engine_tell(e, stop, obs->counts.populated && !stop->empty_ns);
+	if (!obs->counts.populated && stop->state == STOP_TOLD)
+		vacate_by_look(e, stop, obs->at_ns);
 }
 
 /*
- * A life whose records were all lost has ended, and its cgroup may stay. What shows that is looked
- * at twice: records of a life that begins or ends just now are in the ring.
+ * A life whose records were all lost has ended, or one that was reported has left its cgroup and
+ * the record of that was lost; and the cgroup may stay. What shows that is looked at twice: records
+ * of a life that begins or ends just now are in the ring. The second look is the one that was asked
+ * for when the interval was over and the ring had been read.
  */
 static void weigh_unseen(struct engine *e, struct stop *stop, const struct obs *obs)
 {
-	if (obs->counts.populated || !stop_is_unseen_life(stop)) {
+	bool is_over = stop_is_unseen_life(stop) || stop->state == STOP_TOLD;
+	bool second = stop->unseen_asked && obs->counts.looked;
+
+	stop->unseen_asked = false;
+	if (obs->counts.populated || !is_over) {
 		stop->unseen_ns = 0;
-	} else if (!stop->unseen_ns) {
-		stop->unseen_ns = obs->at_ns ?: 1;
-		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
-	} else if (obs->at_ns >= stop->unseen_ns + ENGINE_WAIT_NS) {
+	} else if (second && stop->state == STOP_TOLD) {
+		engine_stop_empty(e, stop, obs->at_ns);
+	} else if (second) {
 		engine_begin_unseen(e, stop, obs->at_ns);
 		engine_expect(e, stop, STOP_EV_EXIT);
+		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+	} else if (!stop->unseen_ns) {
+		stop->unseen_ns = obs->at_ns ?: 1;
 		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
 	}
 }
@@ -275,7 +305,7 @@ void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
 {
 	if (stop_is_unseen_life(stop))
 		engine_begin_unseen(e, stop, at_ns);
-	if (stop->state == STOP_TOLD) {
+	if (stop->state == STOP_TOLD || is_empty_due(stop, at_ns)) {
 		stop->empty_ns = at_ns;
 		engine_report_empty(e, stop);
 	}
@@ -383,7 +413,9 @@ static void expire(struct engine *e, struct stop *stop, uint64_t now_ns)
 	} else if (stop->state == STOP_REQUESTED) {
 		stop_lapse(&e->map, stop);
 		output_changed(&e->out, stop->node);
-	} else if (stop->state == STOP_IDLE && stop->unseen_ns) {
+	} else if (stop->unseen_ns) {
+		stop->unseen_ns = 0;
+		stop->unseen_asked = true;
 		engine_read_counts(e, stop->node->id);
 	}
 }
@@ -399,7 +431,8 @@ void engine_expire(struct engine *e, uint64_t now_ns)
 /* What waits goes out; no record comes any more. */
 static void end_stop(struct engine *e, struct stop *stop, uint64_t at_ns)
 {
-	bool unseen = stop->unseen_ns && stop_is_unseen_life(stop);
+	bool looked = stop->unseen_ns || stop->unseen_asked;
+	bool unseen = looked && stop_is_unseen_life(stop);
 
 	if (unseen)
 		engine_begin_unseen(e, stop, at_ns);

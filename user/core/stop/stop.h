@@ -93,8 +93,10 @@ struct stop {
 	bool late;		   /* it ran before signals to it were recorded */
 	bool there;		   /* its cgroup was, and has not run empty since */
 	bool init_unseen;	   /* processes ran in its cgroup, and none was found to be init */
-	uint64_t unseen_ns;	   /* a look found an unseen life and an empty cgroup; 0: none */
-	uint64_t idle_ns;	   /* since when its cgroup is known without an init, or is empty */
+	uint64_t unseen_ns;	   /* a look found what no record said, see engine_on_counts() */
+	bool unseen_asked;	   /* ... and the second look was asked for */
+	bool empty_due;	  /* a look found it empty, the record of that is in the ring or lost */
+	uint64_t idle_ns; /* since when its cgroup is known without an init, or is empty */
 
 	struct stop_signal request;
 	struct stop_aside *aside; /* owned; NULL: there is none */
@@ -215,6 +217,7 @@ static inline void stop_vacate(struct stop *stop, uint64_t at_ns)
 	stop->idle_ns = at_ns;
 	stop->base = stop->counts;
 	stop->there = stop->init_unseen = false;
+	stop->unseen_asked = stop->empty_due = false;
 	stop->unseen_ns = 0;
 }
 
