@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/kubelet/explain, core/kubelet/controller and core/kubelet/job_policy. */
+/* Claims about core/kubelet/explain and core/kubelet/controller. */
 #include "core/kubelet/explain.h"
 
 #include <string.h>

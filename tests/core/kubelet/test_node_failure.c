@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/kubelet/node_failure and core/kubelet/toleration: a silent node, pod by pod. */
+/* Claims about core/kubelet/node_failure: a silent node, pod by pod. */
 #include "core/kubelet/node_failure.h"
 
 #include <string.h>

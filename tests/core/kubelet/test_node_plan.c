@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/kubelet/node_plan: the pods of a silent node, one beside the other. */
-#include "core/kubelet/node_plan.h"
+/* Claims about core/kubelet/node_failure: all pods of a silent node, one beside the other. */
+#include "core/kubelet/node_failure.h"
 
 #include <string.h>
 

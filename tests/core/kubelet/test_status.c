@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/kubelet/status and core/kubelet/disruption that no vector makes. */
+/* Claims about core/kubelet/status and core/kubelet/condition that no vector makes. */
 #include "core/kubelet/status.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/kubelet/disruption.h"
+#include "core/kubelet/condition.h"
 #include "lib/claim.h"
 #include "lib/pods/podmake.h"
 

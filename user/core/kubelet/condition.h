@@ -2,7 +2,7 @@
 /*
  * The conditions the kubelet gives a pod (docs/kubelet-rules.md, "Pod conditions";
  * pkg/kubelet/status/generate.go).
- * None of these functions sets a time of transition.
+ * No function here sets a time of transition.
  */
 #ifndef CORE_KUBELET_CONDITION_H
 #define CORE_KUBELET_CONDITION_H
@@ -58,5 +58,33 @@ struct podobj_condition podcond_over(const char *type, const char *phase);
 
 /* Whether the kubelet alone sets conditions of this type (docs/kubelet-rules.md, "Status merge"). */
 bool podcond_is_kubelets(const char *type);
+
+/*
+ * The condition DisruptionTarget: that a pod goes for reasons that are not its own, and whose
+ * (docs/kubelet-rules.md, "Disruption reasons"; KEP-3329).
+ */
+
+/* How long the condition stands without anything coming of it. */
+#define DISRUPTION_STALE_NS 120000000000LL
+
+enum disruption_cause {
+	DISRUPTION_NODE_PRESSURE, /* the kubelet evicts: memory, disk, pids */
+	DISRUPTION_NODE_SHUTDOWN,
+	DISRUPTION_KUBELET_PREEMPTS, /* for a critical pod */
+	DISRUPTION_LOCAL_STORAGE,    /* over the pod's own limits, which is its own doing */
+	DISRUPTION_SCHEDULER_PREEMPTS,
+	DISRUPTION_TAINT, /* NoExecute */
+	DISRUPTION_DEVICE_TAINT,
+	DISRUPTION_EVICTION_API,
+	DISRUPTION_POD_GC, /* its node is gone */
+	DISRUPTION_CAUSE_COUNT,
+};
+
+/* The condition's reason; NULL where the cause brings no such condition. */
+const char *disruption_reason(enum disruption_cause cause);
+
+/* Whether the disruption controller would reset it: the condition was set that long ago, and the
+ * pod is neither being deleted nor over. */
+bool disruption_is_stale(const struct podobj_pod *pod, int64_t now_wall_ns);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Converts what the runtime knows of containers into what the API is told. */
+/* Converts the runtime's records of containers into the statuses that the API gets. */
 #include "core/kubelet/container_status.h"
 
 #include <errno.h>
@@ -150,7 +150,7 @@ static struct podobj_status status_of(const struct ctrstatus_in *in,
 	if (old) {
 		if (old->restarts > status.restarts)
 			status.restarts = old->restarts;
-		/* What was told as this container's end is the end of the one before, if the
+		/* What was reported as this container's end is the end of the one before, if the
 		 * runtime has another now. */
 		status.last = old->last;
 		if (old->state.kind == PODOBJ_TERMINATED && strcmp(old->id, record->id) != 0)

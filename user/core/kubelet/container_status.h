@@ -11,7 +11,7 @@
 #include "core/kubelet/phase.h"
 #include "core/kubelet/pod.h"
 
-/* The reason of an end that nobody saw, and its exit code. */
+/* The reason of an end that was not seen, and its exit code. */
 #define CTRSTATUS_LOST	    "ContainerStatusUnknown"
 #define CTRSTATUS_LOST_CODE 137
 #define CTRSTATUS_LOST_TEXT "The container could not be located when the pod was terminated"
@@ -47,8 +47,8 @@ struct ctrstatus_failure {
 struct ctrstatus_in {
 	struct podphase_rules rules;
 	const struct podobj_pod *pod;	     /* its spec, and whether it is being deleted */
-	struct podobj_containers containers; /* those to tell of */
-	struct podobj_statuses previous;     /* what was told of them before */
+	struct podobj_containers containers; /* those to report */
+	struct podobj_statuses previous;     /* what was reported of them before */
 	bool are_inits;
 	bool has_inits;	      /* the pod has init containers */
 	bool restarting_all;  /* all of its containers are restarted in place */
@@ -60,7 +60,7 @@ struct ctrstatus_in {
 };
 
 /*
- * One status for each container, in their order; not ready, and started as was told before: the
+ * One status for each container, in their order; not ready, and started as was reported before: the
  * caller adds what probes have found. 0, -ENOMEM. Strings are those of the input.
  */
 int ctrstatus_convert(const struct ctrstatus_in *in, struct arena *arena,

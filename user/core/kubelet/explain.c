@@ -61,24 +61,24 @@ static int view_containers(const struct podphase_in *phase_in, struct arena *are
 	return 0;
 }
 
-/* Nobody here knows of sandboxes: what the API has of that condition stays. */
+/* The API's object says nothing of sandboxes: the condition stays as it has it. */
 static void keep_sandbox_condition(const struct podobj_pod *pod, struct podobj_conditions *made)
 {
 	struct podobj_condition *items = (struct podobj_condition *)made->items;
-	const struct podobj_condition *told =
+	const struct podobj_condition *former =
 		podobj_condition_of(&pod->status.conditions, PODCOND_READY_TO_START);
 	size_t n = 0;
 
 	for (size_t i = 0; i < made->n; i++) {
 		if (strcmp(items[i].type, PODCOND_READY_TO_START) != 0)
 			items[n++] = items[i];
-		else if (told)
-			items[n++] = *told;
+		else if (former)
+			items[n++] = *former;
 	}
 	made->n = n;
 }
 
-/* Not scheduled, as far as anything in the object tells. */
+/* Not scheduled, by all that the object has. */
 static bool has_no_node(const struct podobj_pod *pod)
 {
 	const struct podobj_pod_status *status = &pod->status;
@@ -145,7 +145,7 @@ int explain_pod(const struct explain_in *in, struct arena *arena, struct explain
 	if (in->job)
 		*(jobpolicy_is_of(in->job, pod) ? &e.job : &e.other_job) = in->job;
 
-	/* A pod of which nobody has told anything yet is not one whose statuses are missing. */
+	/* A pod that has no status at all yet is not one whose statuses are missing. */
 	phase_in.inits.absent = phase_in.containers.absent = false;
 	e.killed = phase_in.killed = must_be_killed(&phase_in);
 	r = view_containers(&phase_in, arena, &e);

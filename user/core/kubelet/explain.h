@@ -3,7 +3,7 @@
  * What a kubelet would make of a pod as the API has it, and why: container by container, rule by
  * rule; and what the pod's controller does next.
  *
- * The API's object does not tell all that a kubelet knows. Taken for granted are: the kubelet has
+ * A kubelet knows more than the API's object has. Assumed are: the kubelet has
  * heard of a deletion; a regular container that ever ran belongs to the present sandbox; a sandbox
  * is ready if the condition says so.
  */
@@ -12,7 +12,6 @@
 
 #include "base/arena.h"
 #include "core/kubelet/controller.h"
-#include "core/kubelet/job_policy.h"
 #include "core/kubelet/phase.h"
 #include "core/kubelet/pod.h"
 
@@ -63,7 +62,7 @@ int explain_pod(const struct explain_in *in, struct arena *arena, struct explain
 
 /*
  * Whether the container is to be started again, and by what: a word of podphase_restart_name(), or
- * "pod-deleted", "pod-over", which stand above all policies. NULL: it did not end, and nobody asks.
+ * "pod-deleted", "pod-over", which stand above all policies. NULL: it did not end.
  */
 const char *explain_restart(const struct explain *e, const struct explain_container *c,
 			    bool *ret_restarts);

@@ -2,6 +2,9 @@
 /* Adds up what controllers wait for when a node is silent. */
 #include "core/kubelet/node_failure.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/names/workload.h"
 
 static const struct nodefail_span never = {.never = true};
@@ -205,4 +208,116 @@ const char *nodefail_stuck_name(enum nodefail_stuck stuck)
 	};
 
 	return (unsigned int)stuck < NODEFAIL_STUCK_COUNT ? names[stuck] : NULL;
+}
+
+/* --- tolerations ------------------------------------------------------------------------------ */
+
+static bool fits(const struct podobj_toleration *t, const char *key, const char *value,
+		 const char *effect)
+{
+	if (*t->effect && strcmp(t->effect, effect) != 0)
+		return false;
+	if (*t->key && strcmp(t->key, key) != 0)
+		return false;
+	if (strcmp(t->op, "Exists") == 0)
+		return true;
+	return (!*t->op || strcmp(t->op, "Equal") == 0) && *t->key && strcmp(t->value, value) == 0;
+}
+
+struct toleration toleration_of(const struct podobj_pod *pod, const char *key, const char *value,
+				const char *effect)
+{
+	for (size_t i = 0; i < pod->n_tolerations; i++) {
+		const struct podobj_toleration *t = &pod->tolerations[i];
+
+		if (!fits(t, key, value, effect))
+			continue;
+		if (!t->has_seconds)
+			return (struct toleration){.kind = TOLERATION_FOREVER};
+		return (struct toleration){
+			.kind = TOLERATION_SECONDS,
+			.seconds = t->seconds > 0 ? t->seconds : 0,
+		};
+	}
+	return (struct toleration){.kind = TOLERATION_NONE};
+}
+
+/* --- a whole node ----------------------------------------------------------------------------- */
+
+static enum nodeplan_fate fate_of(const struct podobj_pod *pod, const struct nodefail *dies)
+{
+	if (podobj_phase_is_terminal(pod->status.phase))
+		return NODEPLAN_OVER;
+	switch (dies->maker) {
+	case NODEFAIL_DAEMONSET:
+	case NODEFAIL_STATIC:
+		return NODEPLAN_NODE;
+	case NODEFAIL_OTHER:
+		return NODEPLAN_UNKNOWN;
+	default:
+		break;
+	}
+	if (dies->replaced.never)
+		return NODEPLAN_DOWN;
+	return dies->stuck ? NODEPLAN_REMAINS : NODEPLAN_REPLACED;
+}
+
+struct nodeplan_pod nodeplan_of(const struct nodeplan_rules *rules, const struct podobj_pod *pod)
+{
+	struct nodefail_in in = {
+		.rules = rules->nodefail,
+		.pod = pod,
+		.taint = rules->taint,
+		.taint_s = rules->taint_s,
+	};
+	struct nodeplan_pod out = {.pod = pod, .dies = nodefail_of(&in)};
+
+	in.taint = NODEFAIL_NO_TAINT;
+	out.untainted = nodefail_of(&in);
+	out.fate = fate_of(pod, &out.dies);
+	return out;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct nodeplan_pod *a = x, *b = y;
+	int r;
+
+	if (!a->dies.stuck != !b->dies.stuck)
+		return a->dies.stuck ? -1 : 1;
+	if (a->fate != b->fate)
+		return a->fate < b->fate ? -1 : 1;
+	r = strcmp(a->pod->namespace_, b->pod->namespace_);
+	return r ? r : strcmp(a->pod->name, b->pod->name);
+}
+
+void nodeplan_sort(struct nodeplan_pod *pods, size_t n)
+{
+	if (n > 0)
+		qsort(pods, n, sizeof(*pods), compare);
+}
+
+struct nodeplan_counts nodeplan_count(const struct nodeplan_pod *pods, size_t n)
+{
+	struct nodeplan_counts counts = {};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct nodefail *dies = &pods[i].dies, *untainted = &pods[i].untainted;
+
+		counts.fates[pods[i].fate]++;
+		counts.freed += untainted->gone.never && !dies->gone.never;
+		counts.revived += untainted->replaced.never && !dies->replaced.never;
+	}
+	return counts;
+}
+
+const char *nodeplan_fate_name(enum nodeplan_fate fate)
+{
+	static const char *const names[NODEPLAN_FATE_COUNT] = {
+		[NODEPLAN_DOWN] = "down",	  [NODEPLAN_UNKNOWN] = "unknown",
+		[NODEPLAN_REMAINS] = "remains",	  [NODEPLAN_NODE] = "node",
+		[NODEPLAN_REPLACED] = "replaced", [NODEPLAN_OVER] = "over",
+	};
+
+	return (unsigned int)fate < NODEPLAN_FATE_COUNT ? names[fate] : NULL;
 }

@@ -11,7 +11,23 @@
 #define CORE_KUBELET_NODE_FAILURE_H
 
 #include "core/kubelet/pod.h"
-#include "core/kubelet/toleration.h"
+
+/* How long a pod stays on a node that has a taint (docs/kubelet-rules.md, "Taints and eviction"). */
+
+enum toleration_kind {
+	TOLERATION_NONE,    /* it has to go at once */
+	TOLERATION_SECONDS, /* it may stay for so long */
+	TOLERATION_FOREVER,
+};
+
+struct toleration {
+	enum toleration_kind kind;
+	int64_t seconds; /* not negative */
+};
+
+/* By the first of its tolerations that fits the taint, as the taint manager looks at them. */
+struct toleration toleration_of(const struct podobj_pod *pod, const char *key, const char *value,
+				const char *effect);
 
 #define NODEFAIL_MONITOR_PERIOD_S 5
 #define NODEFAIL_GC_PERIOD_S	  20
@@ -54,9 +70,9 @@ enum nodefail_maker {
 /* Bits 1 << this: what does not come right by itself. */
 enum nodefail_stuck {
 	NODEFAIL_STAYS,	      /* "not-evicted": tolerates it for ever, and is never asked to go */
-	NODEFAIL_TERMINATING, /* "terminating": asked to go, and nobody is there to say it went */
+	NODEFAIL_TERMINATING, /* "terminating": asked to go, and no kubelet answers to confirm it */
 	NODEFAIL_WAITS,	      /* "waits-for-object": another is made only when its object is gone */
-	NODEFAIL_NO_OTHER,    /* "not-replaced": nobody makes another */
+	NODEFAIL_NO_OTHER,    /* "not-replaced": no controller makes another */
 	NODEFAIL_LOCAL_DATA,  /* "local-data": what it keeps on the node does not follow */
 	NODEFAIL_VOLUME,      /* "volume": a claim stays attached to the node */
 	NODEFAIL_STUCK_COUNT,
@@ -86,5 +102,52 @@ enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod);
 /* The words in quotes above; NULL for a number that is none. */
 const char *nodefail_maker_name(enum nodefail_maker maker);
 const char *nodefail_stuck_name(enum nodefail_stuck stuck);
+
+/*
+ * What becomes of all pods of a node that goes silent (docs/kubelet-rules.md, "Silent node"):
+ * core/kubelet/node_failure of each, what it comes to for who needs the pod, and the order in which
+ * somebody has to look at them.
+ */
+
+enum nodeplan_fate {
+	NODEPLAN_DOWN,	   /* "down": no other is made until somebody acts */
+	NODEPLAN_UNKNOWN,  /* "unknown": its controller is somebody's own */
+	NODEPLAN_REMAINS,  /* "remains": another is made, but something of it stays stuck */
+	NODEPLAN_NODE,	   /* "node": a DaemonSet's or static, of use to its node alone */
+	NODEPLAN_REPLACED, /* "replaced": another is made, and nothing is left */
+	NODEPLAN_OVER,	   /* "over": it had ended already */
+	NODEPLAN_FATE_COUNT,
+};
+
+struct nodeplan_rules {
+	unsigned int minor; /* of Kubernetes 1.<minor> */
+	struct nodefail_rules nodefail;
+	enum nodefail_taint taint; /* of out-of-service */
+	int64_t taint_s;	   /* when it is set; see core/kubelet/node_failure.h */
+};
+
+struct nodeplan_pod {
+	const struct podobj_pod *pod;
+	struct nodefail dies;	   /* what becomes of it */
+	struct nodefail untainted; /* and what would without the out-of-service taint */
+	enum nodeplan_fate fate;
+};
+
+struct nodeplan_counts {
+	size_t fates[NODEPLAN_FATE_COUNT];
+	/* What the taint changes: objects that go, pods of which another is made. */
+	size_t freed, revived;
+};
+
+/* The pod is only pointed to. */
+struct nodeplan_pod nodeplan_of(const struct nodeplan_rules *rules, const struct podobj_pod *pod);
+
+/* Those with anything stuck first, then by fate, namespace and name. */
+void nodeplan_sort(struct nodeplan_pod *pods, size_t n);
+
+struct nodeplan_counts nodeplan_count(const struct nodeplan_pod *pods, size_t n);
+
+/* The words in quotes above; NULL for a number that is none. */
+const char *nodeplan_fate_name(enum nodeplan_fate fate);
 
 #endif

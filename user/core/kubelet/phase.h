@@ -50,7 +50,7 @@ enum podphase_count {
 
 /* What decided whether a container that ended is started again. */
 enum podphase_restart {
-	PODPHASE_NOT_ASKED,	   /* it did not end, or nobody asks for its like */
+	PODPHASE_NOT_ASKED,	   /* it did not end, or is of a kind that is not started again */
 	PODPHASE_BY_POD,	   /* "pod-policy" */
 	PODPHASE_BY_CONTAINER,	   /* "container-policy" */
 	PODPHASE_BY_RULE,	   /* "container-rule" */

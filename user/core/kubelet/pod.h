@@ -4,9 +4,9 @@
  * (docs/kubelet-rules.md, "Pod status" and "Node failure and controllers"): who made it, what it
  * wants, and what its status says.
  *
- * Strings are NUL-terminated, never NULL ("" where nothing is told) and hostile. Strings and lists
+ * Strings are NUL-terminated, never NULL ("" where it is not given) and hostile. Strings and lists
  * belong to whoever made the object, by rule an arena, and only ever are pointed to: an object may
- * be copied, and its parts shared. Times are nanoseconds since 1970, UTC; 0: not told.
+ * be copied, and its parts shared. Times are nanoseconds since 1970, UTC; 0: not given.
  */
 #ifndef CORE_KUBELET_POD_H
 #define CORE_KUBELET_POD_H
@@ -34,7 +34,7 @@ struct podobj_rule {
 struct podobj_container {
 	const char *name;
 	const char *image;
-	enum meta_restart_policy restart_policy; /* 0: none of its own */
+	enum meta_restart_policy restart_policy; /* 0: it has no own one */
 	const struct podobj_rule *rules;
 	size_t n_rules;
 };
@@ -61,7 +61,7 @@ struct podobj_container_state {
 	const char *id;		      /* terminated: "containerd://..." */
 };
 
-enum podobj_started { PODOBJ_STARTED_UNTOLD, PODOBJ_STARTED_NO, PODOBJ_STARTED_YES };
+enum podobj_started { PODOBJ_STARTED_UNKNOWN, PODOBJ_STARTED_NO, PODOBJ_STARTED_YES };
 
 struct podobj_status {
 	const char *name;
@@ -114,7 +114,8 @@ enum podobj_volumes {
 
 struct podobj_pod {
 	const char *namespace_, *name, *uid, *node;
-	/* Of the owner that is its controller; "": none, and for the apiVersion and uid: not told. */
+	/* Of the owner that is its controller; "": none, and for the apiVersion and uid: not given.
+	 */
 	const char *owner_kind, *owner_api, *owner, *owner_uid;
 	int64_t deleted_wall_ns; /* metadata.deletionTimestamp */
 	bool deleting;		 /* it has one */
@@ -130,7 +131,7 @@ struct podobj_pod {
 	int64_t start_wall_ns;
 	bool has_priority;
 	int64_t priority;			 /* 0 unless it has one */
-	enum meta_restart_policy restart_policy; /* 0: not told, which is Always */
+	enum meta_restart_policy restart_policy; /* 0: not given, which is Always */
 	uint32_t volumes;			 /* bits of enum podobj_volumes */
 	struct podobj_containers inits, containers, ephemerals;
 	const char *const *gates; /* spec.readinessGates: types of conditions */
@@ -166,7 +167,7 @@ bool podobj_phase_is_terminal(const char *phase);
 /* "Pending", ...; "" for 0 and what is none. */
 const char *podobj_phase_name(enum meta_phase phase);
 
-/* Whether it was told that the container's startup is over. */
+/* Whether the container's startup was reported to be over. */
 static inline bool podobj_is_started(const struct podobj_status *status)
 {
 	return status->started == PODOBJ_STARTED_YES;

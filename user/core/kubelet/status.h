@@ -20,7 +20,7 @@ struct podstatus_in {
 	struct podphase_rules rules;
 	const struct podobj_pod *pod;		/* with the status that the API has */
 	const struct podobj_pod_status *cached; /* what was made last; NULL: nothing yet */
-	/* What the API is to be told of them, ready and started as probes have it. */
+	/* What the API is to have of them, ready and started as probes have it. */
 	struct podobj_statuses inits, containers, ephemerals;
 	bool killed;	  /* asked after the pod was killed, or is cleaned up */
 	bool initialized; /* the present sandbox has a regular container */

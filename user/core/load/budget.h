@@ -32,7 +32,8 @@ enum shed { SHED_NOTHING, SHED_NOISY, SHED_SIGNALS, SHED_NAMES, SHED_COUNT };
 struct budget_sample {
 	uint64_t at_ns;
 	uint64_t cost_ns;  /* CPU time since the start, BPF programs and daemon together */
-	uint64_t apart_ns; /* ... and what shedding cannot lower: it is told, and decides nothing */
+	uint64_t apart_ns; /* ... and what shedding cannot lower: it is reported, and decides
+			      nothing */
 };
 
 /* All zero and a limit is a budget that has seen nothing. */

@@ -18,7 +18,7 @@ struct noisy_work {
 	uint64_t events;
 };
 
-/* All zero is nobody marked and nothing looked at. */
+/* All zero: no container is marked, and nothing was looked at. */
 struct noisy {
 	uint64_t marked[NOISY_MAX];
 	size_t n_marked;

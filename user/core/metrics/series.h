@@ -27,7 +27,7 @@
 #define SERIES_EVENTS_PART    2
 /* A series is not dropped before this many scrapes have seen its last change ... */
 #define SERIES_MIN_SCRAPES    3
-/* ... unless nobody scrapes at all: so many times the age, and it goes. */
+/* ... while there are no scrapes: so many times the age, and it goes. */
 #define SERIES_UNSCRAPED_AGES 24
 
 /* In the order of graced-run(8), METRICS. */
@@ -57,7 +57,7 @@ struct series_stats {
 	/* Share of the room for containers that is taken, in millionths; 1,000,000: the next
 	 * histogram, or more, goes to "_other". */
 	uint64_t used_ppm;
-	uint64_t labelsets;			/* containers told apart, now */
+	uint64_t labelsets;			/* containers with series of their own, now */
 	uint64_t absorbed[SERIES_FAMILY_COUNT]; /* increments that went to "_other" */
 	uint64_t aged;				/* lines dropped for their age */
 	/* Stops counted whose evidence has that gap; one with several counts for each of them. */

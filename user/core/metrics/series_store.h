@@ -89,7 +89,5 @@ const struct histogram_bounds *serie_bounds(enum series_family family);
 uint64_t serie_lines(enum series_family family);
 /* The counters that a container has from the moment it is seen, 0, 1, ...; NULL after the last. */
 const struct serie_key *serie_from_the_start(size_t index);
-/* Lines for containers that may be there before a histogram finds no room any more. */
-uint64_t series_room_of_histograms(const struct series *series);
 
 #endif

@@ -4,7 +4,7 @@
 #define WIRE_JSON_PLAN_H
 
 #include "base/buf.h"
-#include "core/kubelet/node_plan.h"
+#include "core/kubelet/node_failure.h"
 
 /* Adds the line with its newline; input is what the pod was read from. Spans are nanoseconds since
  * the last heartbeat, INT64_MAX for what is beyond it. 0 or buf_error(). */

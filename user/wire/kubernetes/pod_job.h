@@ -3,7 +3,7 @@
 #ifndef WIRE_KUBERNETES_POD_JOB_H
 #define WIRE_KUBERNETES_POD_JOB_H
 
-#include "core/kubelet/job_policy.h"
+#include "core/kubelet/controller.h"
 #include "wire/kubernetes/pod.h"
 
 /* Of a Job, or of a list that holds one alone. As podread_pod(). */

@@ -88,7 +88,7 @@ static void add_container(struct buf *out, const struct podobj_status *status)
 	jsonw_str(out, "image", status->image);
 	jsonw_str(out, "imageID", status->image_id);
 	add_text(out, "containerID", status->id);
-	if (status->started != PODOBJ_STARTED_UNTOLD)
+	if (status->started != PODOBJ_STARTED_UNKNOWN)
 		jsonw_bool(out, "started", podobj_is_started(status));
 	jsonw_object_end(out);
 }

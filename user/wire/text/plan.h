@@ -4,7 +4,7 @@
 #define WIRE_TEXT_PLAN_H
 
 #include "base/buf.h"
-#include "core/kubelet/node_plan.h"
+#include "core/kubelet/node_failure.h"
 
 /* A row for each pod, in their order, then what it all comes to. 0 or buf_error(). */
 int plan_table(struct buf *out, const struct nodeplan_rules *rules, const struct nodeplan_pod *pods,

@@ -7,7 +7,7 @@
 #include "app/commands/plan/plans.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "core/kubelet/node_plan.h"
+#include "core/kubelet/node_failure.h"
 #include "wire/json/plan.h"
 #include "wire/text/plan.h"
 
