@@ -101,6 +101,31 @@ static void test_uids(void **state)
 	}
 }
 
+static void test_seen(void **state)
+{
+	static const struct {
+		const char *value;
+		int64_t wall_ns;
+	} table[] = {
+		{"\"2026-11-22T07:48:08.617225000Z\"", 1795333688617225000},
+		{"\"2026-11-22T08:48:08.617225+01:00\"", 1795333688617225000},
+		{"\"today\"", 0},
+		{"null", 0},
+		{"17", 0},
+		{"{}", 0},
+	};
+
+	for (size_t i = 0; i < LEN(table); i++) {
+		char metadata[256];
+		struct podjson_pod pod;
+
+		snprintf(metadata, sizeof(metadata), "\"uid\":\"" UID "\"," NOTES "seen\":%s}",
+			 table[i].value);
+		pod = must_read(metadata, NULL, NULL);
+		assert_int_equal(pod.seen_wall_ns, table[i].wall_ns);
+	}
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -412,6 +437,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("a pod is told under the uid that its cgroup has, or not at all", test_uids),
+		CLAIM("when its kubelet first saw a pod is known from the annotation alone",
+		      test_seen),
 		CLAIM("names are any text up to their limit; longer ones are dropped", test_names),
 		CLAIM("a grace period is a whole number of seconds, of any size, never text",
 		      test_grace),

@@ -36,6 +36,10 @@ struct podjson_pod {
 	/* The API's image of a static pod, under the static pod's uid. Whoever may make pods can
 	 * annotate one as such; the kubelet lists static pods themselves and never their mirrors. */
 	bool mirror;
+	/* The time at which this kubelet process first saw the pod, as the kubelet annotates it,
+	 * whatever its source and its maker wrote (recordFirstSeenTime() in
+	 * pkg/kubelet/config/config.go); 0: unknown. A kubelet that starts anew writes another. */
+	int64_t seen_wall_ns;
 };
 
 /* A pod is told first, then its containers: those of its spec, and what its status says of them.

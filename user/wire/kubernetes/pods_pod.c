@@ -32,6 +32,7 @@ static void read_identity(const json_t *metadata, struct podjson_pod *pod)
 	} else {
 		read_uid(podjson_get(metadata, "uid"), meta->uid);
 	}
+	podjson_time(podjson_get(annotations, "kubernetes.io/config.seen"), &pod->seen_wall_ns);
 	podjson_copy(podjson_get(metadata, "namespace"), meta->namespace_,
 		     sizeof(meta->namespace_));
 	podjson_copy(podjson_get(metadata, "name"), meta->name, sizeof(meta->name));

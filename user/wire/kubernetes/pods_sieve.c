@@ -37,6 +37,7 @@ static const struct pick labels[] = {
 static const struct pick annotations[] = {
 	{PICK("kubernetes.io/config.hash")},
 	{PICK("kubernetes.io/config.mirror")},
+	{PICK("kubernetes.io/config.seen")},
 	{PICK("kubernetes.io/config.source")},
 	{},
 };

@@ -110,6 +110,10 @@ static void test_restart(void **state)
 static void test_static_gone(void **state)
 {
 	static const char list[] = "{\"items\":[" STATIC "]}";
+	static const char two[] =
+		"{\"items\":[" STATIC
+		",{\"metadata\":{\"uid\":\"1123456789abcdef0123456789abcdef\",\"annotations\":"
+		"{\"kubernetes.io/config.source\":\"file\"}}}]}";
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -120,9 +124,99 @@ static void test_static_gone(void **state)
 	kubescene_first(&s);
 	kubescene_play_body(&s, "{\"items\":[]}", 12, 0);
 	kubescene_refresh(&s, "a");
+	assert_int_equal(s.gone, 0);
+	assert_int_equal(s.lists, 1);
+	kubescene_play_body(&s, two, strlen(two), 0);
+	kubescene_refresh(&s, "a");
+	kubescene_play_body(&s, list, strlen(list), 0);
+	kubescene_refresh(&s, "a");
 	assert_int_equal(s.gone, 1);
-	assert_string_equal(s.last_gone, "0123456789abcdef0123456789abcdef");
+	assert_string_equal(s.last_gone, "1123456789abcdef0123456789abcdef");
 	kubescene_close(&s);
+}
+
+#define STATIC_POD(digit, seen)                                                                  \
+	"{\"metadata\":{\"uid\":\"0123456789abcdef0123456789abcde" digit "\",\"name\":\"s" digit \
+	"\",\"annotations\":{\"kubernetes.io/config.source\":\"file\","                          \
+	"\"kubernetes.io/config.seen\":\"2026-03-01T10:00:0" seen "Z\"}}}"
+#define API_POD(digit, seen)                                                        \
+	"{\"metadata\":{\"uid\":\"94dc9966-1111-4222-8333-44444444444" digit        \
+	"\",\"name\":\"a" digit "\",\"annotations\":{\"kubernetes.io/config.source" \
+	"\":\"api\",\"kubernetes.io/config.seen\":\"2026-03-01T10:00:0" seen "Z\"}}}"
+
+/* The next list, and how many pods are gone and lists complete after it. */
+struct listed {
+	const char *pods;
+	unsigned int gone, lists;
+};
+
+static void expect_lists(void **state, const struct listed *rows, size_t n)
+{
+	struct kubescene s;
+
+	if (!tlsc_can())
+		return;
+	kubescene_trust();
+	kubescene_open(&s, *state);
+	for (size_t i = 0; i < n; i++) {
+		char body[2048];
+		int len = snprintf(body, sizeof(body), "{\"items\":[%s]}", rows[i].pods);
+
+		assert_in_range(len, 0, sizeof(body) - 1);
+		kubescene_play_body(&s, body, (size_t)len, 0);
+		if (i == 0)
+			kubescene_first(&s);
+		else
+			kubescene_refresh(&s, "a");
+		print_message("# list %zu: %u gone, %u lists\n", i, s.gone, s.lists);
+		assert_int_equal(s.gone, rows[i].gone);
+		assert_int_equal(s.lists, rows[i].lists);
+	}
+	kubescene_close(&s);
+}
+
+/* The kubelet that has listed the API's pods runs on: it knows that there are none any more. */
+static void test_api_pods_gone(void **state)
+{
+	static const struct listed rows[] = {
+		{STATIC_POD("1", "1") "," STATIC_POD("2", "1") "," API_POD("1", "2"), 0, 1},
+		{STATIC_POD("1", "1") "," STATIC_POD("2", "1"), 1, 2},
+		{STATIC_POD("2", "1"), 2, 3},
+		{"", 2, 3},
+	};
+
+	expect_lists(state, rows, LEN(rows));
+}
+
+/* A kubelet that has just started lists static pods alone, however often it is asked, and one of
+ * these may be new. */
+static void test_restarted(void **state)
+{
+	static const struct listed rows[] = {
+		{STATIC_POD("1", "1") "," STATIC_POD("2", "1") "," API_POD("1", "2"), 0, 1},
+		{"", 0, 1},
+		{STATIC_POD("1", "5"), 0, 1},
+		{STATIC_POD("1", "5") "," STATIC_POD("2", "5"), 0, 1},
+		{STATIC_POD("1", "5") "," STATIC_POD("2", "5"), 0, 1},
+		{STATIC_POD("3", "5"), 0, 1},
+	};
+
+	expect_lists(state, rows, LEN(rows));
+}
+
+/* It adds the pods that it was given one by one: the first list may have some of them only. */
+static void test_part_of_the_pods(void **state)
+{
+	static const struct listed rows[] = {
+		{STATIC_POD("1", "1") "," API_POD("1", "2") "," API_POD("2", "2") "," API_POD("3",
+											      "2"),
+		 0, 1},
+		{STATIC_POD("1", "5") "," API_POD("3", "6"), 0, 1},
+		{STATIC_POD("1", "5") "," API_POD("2", "6") "," API_POD("3", "6"), 1, 2},
+		{STATIC_POD("1", "5") "," API_POD("3", "6"), 2, 3},
+	};
+
+	expect_lists(state, rows, LEN(rows));
 }
 
 static void test_mirrors(void **state)
@@ -427,8 +521,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BOTH("pods are told, found, and told once to be gone", test_pods),
 		BOTH("while none of the API's pods is listed they are not gone", test_restart),
-		BOTH("on a node of static pods alone these are gone when none is listed",
+		BOTH("on a node of static pods alone one is gone when others are listed, and an "
+		     "empty list proves nothing",
 		     test_static_gone),
+		BOTH("pods of the API and static ones are gone once the kubelet that listed them "
+		     "lists others that it saw then",
+		     test_api_pods_gone),
+		BOTH("a kubelet that started since lists static pods alone: none is gone",
+		     test_restarted),
+		BOTH("nor is one that its first list with pods of the API lacks",
+		     test_part_of_the_pods),
 		BOTH("a pod that says it is a mirror is nobody", test_mirrors),
 		BOTH("an answer cut in half takes nothing back", test_cut),
 		BOTH("silence ends, wherever it begins", test_silence),

@@ -36,7 +36,8 @@
 #define BEHIND_MAX 3
 
 struct uid {
-	char text[META_UID_MAX];
+	char text[META_UID_MAX]; /* first, for by_text() */
+	int64_t seen_wall_ns;	 /* when its kubelet first saw it; 0: unknown */
 };
 
 /* Uids in the order they came, or sorted. */
@@ -45,6 +46,14 @@ struct uids {
 	size_t n, room;
 	bool full;   /* there were more */
 	bool by_api; /* some of them are pods of the API, not static ones */
+};
+
+/* Which process made a list, by the times at which it first saw the pods that the list before has
+ * too: each is the same as there, or each is another. */
+enum process {
+	PROCESS_UNKNOWN, /* no such pod */
+	PROCESS_SAME,
+	PROCESS_RESTARTED,
 };
 
 /* A caller waits for an answer to question number `question`, or a later one. */
@@ -82,6 +91,7 @@ struct podsrc_kubelet {
 	bool leaving_out;     /* the pod whose containers come now */
 	struct uids before, now;
 	size_t gone_at; /* of before: the next to be looked for in now; valid without a walk */
+	enum process process; /* that made the list of now; valid without a walk */
 	bool comparing;
 
 	struct lookup lookups[PODSRC_KUBELET_LOOKUPS_MAX];
@@ -210,8 +220,9 @@ static void mark_found(struct podsrc_kubelet *k, const char *uid)
 
 /* --- the answer --------------------------------------------------------------------------------- */
 
-static void add_uid(struct uids *uids, const char *uid)
+static void add_uid(struct uids *uids, const char *uid, int64_t seen_wall_ns)
 {
+	struct uid *added;
 	size_t room = uids->room ? uids->room * 2 : 128;
 
 	if (uids->n == PODSRC_KUBELET_PODS_MAX) {
@@ -228,12 +239,26 @@ static void add_uid(struct uids *uids, const char *uid)
 		uids->list = list;
 		uids->room = room;
 	}
-	strcpy(uids->list[uids->n++].text, uid);
+	added = uids->list + uids->n++;
+	strcpy(added->text, uid);
+	added->seen_wall_ns = seen_wall_ns;
 }
 
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(a, b);
+}
+
+static void sort(struct uids *uids)
+{
+	if (uids->n)
+		qsort(uids->list, uids->n, sizeof(uids->list[0]), by_text);
+}
+
+/* Among the first n, which are sorted; NULL: it is not there. */
+static const struct uid *find_uid(const struct uids *uids, size_t n, const char *uid)
+{
+	return n ? bsearch(uid, uids->list, n, sizeof(uids->list[0]), by_text) : NULL;
 }
 
 /* Older than what was told: from a server that is behind. After three of them that is how it is, as
@@ -260,7 +285,7 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 	/* Anybody can write the annotation that a kubelet puts on its static pods. */
 	if (k->source == META_API)
 		meta.is_static = false;
-	add_uid(&k->now, meta.uid);
+	add_uid(&k->now, meta.uid, pod->seen_wall_ns);
 	k->now.by_api |= !meta.is_static;
 	mark_found(k, meta.uid);
 	meta.source = k->source;
@@ -290,11 +315,46 @@ static void take_reply(struct podsrc_kubelet *k)
 	sd_event_source_set_enabled(k->work, SD_EVENT_ON);
 }
 
-/* A kubelet that was started while the API is away, or has not yet heard of it, lists static pods
- * alone: that says nothing of the others, which run on. */
+static enum process process_of(const struct podsrc_kubelet *k)
+{
+	enum process process = PROCESS_UNKNOWN;
+
+	for (size_t i = 0; i < k->now.n; i++) {
+		const struct uid *now = k->now.list + i;
+		const struct uid *before = find_uid(&k->before, k->before.n, now->text);
+
+		if (!before || !before->seen_wall_ns || !now->seen_wall_ns)
+			continue;
+		if (before->seen_wall_ns == now->seen_wall_ns)
+			return PROCESS_SAME;
+		process = PROCESS_RESTARTED;
+	}
+	return process;
+}
+
+/*
+ * Whether the list says nothing of the pods that it lacks (docs/kubelet-rules.md, "Sources of
+ * pods"): a kubelet that has started since lists no pod until the runtime is up, then static pods
+ * alone until the API has answered, then for a moment some of those that the API has.
+ */
 static bool is_ignorant(const struct podsrc_kubelet *k)
 {
-	return k->source == META_KUBELET && k->before.by_api && !k->now.by_api;
+	if (k->source != META_KUBELET || k->process == PROCESS_SAME)
+		return false;
+	return k->process == PROCESS_RESTARTED || (k->before.n && !k->now.n) ||
+	       (k->before.by_api && !k->now.by_api);
+}
+
+/* Keeps the pods of the list before that this one lacks, for the lists to come. */
+static void keep_lacking(struct podsrc_kubelet *k)
+{
+	size_t n = k->now.n;
+
+	for (size_t i = 0; i < k->before.n; i++)
+		if (!find_uid(&k->now, n, k->before.list[i].text))
+			add_uid(&k->now, k->before.list[i].text, k->before.list[i].seen_wall_ns);
+	k->now.by_api |= k->before.by_api;
+	sort(&k->now);
 }
 
 static void end_walk(struct podsrc_kubelet *k)
@@ -319,8 +379,8 @@ static void begin_comparing(struct podsrc_kubelet *k)
 		return;
 	}
 	k->version = list.version;
-	if (k->now.n)
-		qsort(k->now.list, k->now.n, sizeof(k->now.list[0]), by_text);
+	sort(&k->now);
+	k->process = process_of(k);
 	k->comparing = true;
 	k->gone_at = 0;
 }
@@ -328,13 +388,15 @@ static void begin_comparing(struct podsrc_kubelet *k)
 static void finish(struct podsrc_kubelet *k)
 {
 	struct uids before = k->before;
-	bool whole = !k->now.full && !is_ignorant(k);
+	bool ignorant = is_ignorant(k), whole = !k->now.full && !ignorant;
 	struct podjson_counts counts;
 
 	podjson_get_counts(k->walk, &counts);
 	end_walk(k);
 	k->comparing = false;
-	if (!is_ignorant(k)) {
+	if (ignorant && k->now.by_api)
+		keep_lacking(k);
+	if (!ignorant || k->now.by_api) {
 		k->before = k->now;
 		k->now = before;
 	}
@@ -355,8 +417,7 @@ static void compare(struct podsrc_kubelet *k)
 		const char *uid = k->before.list[k->gone_at].text;
 		struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = k->asked_ns};
 
-		if (k->now.n &&
-		    bsearch(uid, k->now.list, k->now.n, sizeof(k->now.list[0]), by_text))
+		if (find_uid(&k->now, k->now.n, uid))
 			continue;
 		strcpy(gone.uid, uid);
 		k->sink.pod(k->sink.userdata, &gone);

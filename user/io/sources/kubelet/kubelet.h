@@ -17,8 +17,10 @@
  * than what was told before is not taken, until it has been so for three answers in a row. All is
  * asked for at once, and a list that goes on elsewhere (continue) is refused.
  *
- * A pod that was listed and is not any more is told to be gone, once; not while none of the API's
- * is listed, as by a kubelet that has just started.
+ * A pod that was listed and no longer is is reported as gone, once. A kubelet that has just started
+ * lists no pod, or static pods alone, or some of the API's: its first list with pods of the API is
+ * not compared, and a list without any only if the kubelet process is the one that listed some.
+ * That is so if a pod in it has the same annotation kubernetes.io/config.seen as before.
  *
  * The token and the client certificate are read again for each request, as they are renewed, and
  * shown only to a server that the CA vouches for by name. An answer is taken apart in slices of
