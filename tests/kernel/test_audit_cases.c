@@ -216,31 +216,52 @@ static int end_hanging(void **state)
 	return 0;
 }
 
-/* Its program is on a file system that answers nothing any more. */
+/* Its program is on a file system that answers nothing any more, wherever that is mounted. */
 static void a_file_system_that_hangs_is_not_asked(void **state)
 {
+	static const struct {
+		enum hangfs_place place;
+		const char *program, *argument, *says;
+	} rows[] = {
+		{HANGFS_MOUNTED, "workload", "deaf",
+		 "{'verdict':'deaf','reason':'no-handler','process':{'comm':'program'}}"},
+		/* As a stage of runc looks. */
+		{HANGFS_DETACHED, "stopper", "named",
+		 "{'verdict':'unknown','reason':'starting','process':{'comm':'runc:[2:INIT]'}}"},
+		/* The link to its program reads as that of one in memory. */
+		{HANGFS_ROOT, "stopper", "named",
+		 "{" HANDLER ",'process':{'comm':'runc:[2:INIT]'}}"},
+	};
 	struct fixture *f = judge_need(state);
 	char dir[HIER_PATH_MAX], program[HIER_PATH_MAX + 16];
-	struct box box;
-	json_t *rec;
 
 	if (hangfs_unavailable()) {
 		fprintf(stderr, "skipped: %s\n", hangfs_unavailable());
 		skip();
 	}
 	snprintf(dir, sizeof(dir), "%s/hangs", f->tree.tmp);
-	snprintf(program, sizeof(program), "%s/workload", f->tree.helpers);
 	assert_int_equal(mkdir(dir, 0755), 0);
-	assert_int_equal(hangfs_open(dir, program, &hanging), 0);
-	judge_start(f, &(struct box_spec){.run = hangfs_run}, &box);
-	assert_true(box.proc.ready);
-	assert_int_equal(peek_await_syscall(box.init_pid, SYS_pause), 0);
-	hangfs_hang(hanging);
-	rec = audited(&box, 1);
-	judge_match(rec, "{'verdict':'deaf','reason':'no-handler','process':{'comm':'program'}}");
-	json_decref(rec);
-	assert_false(hangfs_was_asked(hanging));
-	assert_int_equal(box_remove(&box), 0);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct hangfs_spec spec = {.dir = dir,
+						 .program = program,
+						 .argument = rows[i].argument,
+						 .place = rows[i].place};
+		struct box box;
+		json_t *rec;
+
+		snprintf(program, sizeof(program), "%s/%s", f->tree.helpers, rows[i].program);
+		assert_int_equal(hangfs_open(&spec, &hanging), 0);
+		judge_start(f, &(struct box_spec){.run = hangfs_run}, &box);
+		assert_true(box.proc.ready);
+		assert_int_equal(peek_await_syscall(box.init_pid, SYS_pause), 0);
+		hangfs_hang(hanging);
+		rec = audited_any(&box);
+		judge_match(rec, rows[i].says);
+		json_decref(rec);
+		assert_false(hangfs_was_asked(hanging));
+		assert_int_equal(box_remove(&box), 0);
+		hanging = hangfs_close(hanging);
+	}
 }
 
 /* An init is known by its program: bash plays it, from a file of that name. */

@@ -382,15 +382,15 @@ static void a_stage_is_known_by_its_program_and_is_young(void **state)
 	static const char memfd[] = "/memfd:runc_cloned:/proc/self/exe (deleted)";
 	static const struct {
 		const char *comm, *link;
-		bool on_root;
+		bool in_memory;
 		uint64_t age_ns;
 		bool is;
 	} rows[] = {
-		{"runc:[2:INIT]", memfd, false, 0, true},
+		{"runc:[2:INIT]", memfd, true, 0, true},
 		{"runc:[2:INIT]", "/", false, 0, true},
 		{"runc:[1:CHILD]", "/", false, AUDIT_STAGE_NS - 1, true},
 		{"crun", "/", false, 0, true},
-		{"3", "/memfd:crun_cloned:/proc/self/exe (deleted)", false, 0, true},
+		{"3", "/memfd:crun_cloned:/proc/self/exe (deleted)", true, 0, true},
 		/* What a process calls itself is no proof. */
 		{"runc:[2:INIT]", "/usr/bin/app", true, 0, false},
 		{"runc:[2:INIT]", "/usr/bin/app (deleted)", false, 0, false},
@@ -399,14 +399,14 @@ static void a_stage_is_known_by_its_program_and_is_young(void **state)
 		{"app", "/", false, 0, false},
 		{"crunch", "/", false, 0, false},
 		{"crun", "/usr/bin/crun", false, 0, false},
-		{"x", memfd, true, 0, false},
+		{"x", memfd, false, 0, false},
 		/* It does not take that long. */
-		{"runc:[2:INIT]", memfd, false, AUDIT_STAGE_NS, false},
+		{"runc:[2:INIT]", memfd, true, AUDIT_STAGE_NS, false},
 		{"runc:[2:INIT]", "/", false, UINT64_MAX, false},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++)
-		if (audit_is_starting(rows[i].comm, rows[i].link, rows[i].on_root,
+		if (audit_is_starting(rows[i].comm, rows[i].link, rows[i].in_memory,
 				      rows[i].age_ns) != rows[i].is)
 			fail_msg("row %zu: %s %s", i, rows[i].comm, rows[i].link);
 }

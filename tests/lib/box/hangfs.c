@@ -13,9 +13,10 @@
 #include <sys/eventfd.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
-#define NAME	    "program"
+#define ROOT_NAME   "memfd:runc"
 #define NODE	    2
 #define HIGH_FD	    100
 #define READ_MAX    131072
@@ -27,6 +28,9 @@ struct hangfs {
 	bool serves;
 	pthread_t server;
 	char dir[256];
+	const char *name; /* of the program */
+	char argument[32];
+	enum hangfs_place place;
 	union {
 		struct fuse_in_header head;
 		char bytes[REQUEST_MAX];
@@ -79,7 +83,7 @@ static void answer_lookup(struct hangfs *fs)
 	struct fuse_entry_out out = {
 		.nodeid = NODE, .entry_valid = 3600, .attr = attr_of(fs, NODE)};
 
-	if (strcmp(fs->in.bytes + sizeof(fs->in.head), NAME) == 0)
+	if (strcmp(fs->in.bytes + sizeof(fs->in.head), fs->name) == 0)
 		answer(fs, 0, &out, sizeof(out));
 	else
 		answer(fs, ENOENT, NULL, 0);
@@ -175,7 +179,7 @@ const char *hangfs_unavailable(void)
 	return NULL;
 }
 
-int hangfs_open(const char *dir, const char *program, struct hangfs **ret)
+int hangfs_open(const struct hangfs_spec *spec, struct hangfs **ret)
 {
 	struct hangfs *fs = calloc(1, sizeof(*fs));
 	int r;
@@ -183,10 +187,13 @@ int hangfs_open(const char *dir, const char *program, struct hangfs **ret)
 	if (!fs)
 		return -ENOMEM;
 	fs->fd = open_device();
-	fs->program = open(program, O_RDONLY | O_CLOEXEC);
+	fs->program = open(spec->program, O_RDONLY | O_CLOEXEC);
 	fs->stop = eventfd(0, EFD_CLOEXEC);
 	r = fs->fd < 0 || fs->program < 0 || fs->stop < 0 ? -errno : 0;
-	snprintf(fs->dir, sizeof(fs->dir), "%s", dir);
+	snprintf(fs->dir, sizeof(fs->dir), "%s", spec->dir);
+	snprintf(fs->argument, sizeof(fs->argument), "%s", spec->argument);
+	fs->place = spec->place;
+	fs->name = spec->place == HANGFS_ROOT ? ROOT_NAME : "program";
 	if (r == 0)
 		r = -pthread_create(&fs->server, NULL, serve, fs);
 	fs->serves = r == 0;
@@ -198,19 +205,43 @@ int hangfs_open(const char *dir, const char *program, struct hangfs **ret)
 	return 0;
 }
 
+static bool mount_it(void)
+{
+	char options[96];
+
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
+		 current->fd);
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("hangfs", current->dir, "fuse", MS_NOSUID | MS_NODEV, options) == 0;
+}
+
+static bool become_root(void)
+{
+	return chdir(current->dir) == 0 && mount(".", "/", NULL, MS_MOVE, NULL) == 0 &&
+	       chroot(".") == 0;
+}
+
 /* In the process: system calls only, as the program that forked it has threads. */
 void hangfs_run(struct page *page)
 {
-	char path[sizeof(current->dir) + sizeof(NAME) + 1], options[96];
-	char *argv[] = {(char *)"program", (char *)"deaf", NULL}, *env[] = {NULL};
+	char *argv[] = {(char *)"program", current->argument, NULL}, *env[] = {NULL};
+	char path[sizeof(current->dir) + sizeof(ROOT_NAME) + 1];
+	int fd;
 
 	(void)page;
-	snprintf(path, sizeof(path), "%s/%s", current->dir, NAME);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
-		 current->fd);
-	if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	    mount("hangfs", current->dir, "fuse", MS_NOSUID | MS_NODEV, options) == 0)
+	snprintf(path, sizeof(path), "%s/%s", current->dir, current->name);
+	if (!mount_it())
+		_exit(121);
+	if (current->place == HANGFS_DETACHED) {
+		fd = (int)syscall(SYS_open_tree, AT_FDCWD, path,
+				  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+		syscall(SYS_execveat, fd, "", argv, env, AT_EMPTY_PATH);
+	} else if (current->place == HANGFS_MOUNTED) {
 		execve(path, argv, env);
+	} else if (become_root()) {
+		execve("/" ROOT_NAME, argv, env);
+	}
 	_exit(121);
 }
 

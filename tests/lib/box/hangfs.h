@@ -4,7 +4,7 @@
  * that of a server that is away: what asks it waits until hangfs_close(). It is mounted in the
  * mount namespace of each process that runs the program, and nowhere else.
  *
- *   hangfs_open(dir, program, &fs);
+ *   hangfs_open(&(struct hangfs_spec){.dir = dir, .program = program, .argument = "deaf"}, &fs);
  *   box_start(&tree, &(struct box_spec){ .run = hangfs_run }, &box);
  *   hangfs_hang(fs);
  *   …
@@ -23,11 +23,23 @@ struct hangfs;
 /* Why it cannot be had here, or NULL. */
 const char *hangfs_unavailable(void);
 
-/* To be mounted in that directory; the program in it is a copy of a static one. There is one at a
- * time. 0 or -errno. */
-int hangfs_open(const char *dir, const char *program, struct hangfs **ret);
+enum hangfs_place {
+	HANGFS_MOUNTED,	 /* the program is called "program", below a directory */
+	HANGFS_DETACHED, /* it is on a mount of its own that is under no root */
+	HANGFS_ROOT,	 /* it is called "memfd:runc", and the file system is the root */
+};
 
-/* For struct box_spec: mounts it and runs "program deaf" in the process. */
+struct hangfs_spec {
+	const char *dir;     /* to mount it in */
+	const char *program; /* a static one, of which it serves a copy */
+	const char *argument;
+	enum hangfs_place place;
+};
+
+/* There is one at a time. 0 or -errno. */
+int hangfs_open(const struct hangfs_spec *spec, struct hangfs **ret);
+
+/* For struct box_spec: mounts it and runs the program with its argument in the process. */
 void hangfs_run(struct page *page);
 
 /* From now on it answers nothing. */

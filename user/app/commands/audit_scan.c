@@ -159,8 +159,9 @@ static bool is_starting(const struct procfs_proc *init)
 	char link[PATH_MAX];
 
 	procfs_exe((pid_t)init->proc.pid, link, sizeof(link));
-	return audit_is_starting(init->proc.comm, link, false, age_ns) &&
-	       !procfs_exe_on_root((pid_t)init->proc.pid, link);
+	return audit_is_starting(init->proc.comm, link, true, age_ns) &&
+	       audit_is_starting(init->proc.comm, link,
+				 procfs_exe_in_memory((pid_t)init->proc.pid) != 0, age_ns);
 }
 
 /* -ESRCH: the init has gone meanwhile. */

@@ -198,12 +198,12 @@ static bool begins(const char *text, const char *with)
  * Runtimes run a copy of themselves that a container cannot write to: in memory, or a mount of the
  * file alone, which is under no root and whose path is "/". runc names its stages "runc:[2:INIT]".
  */
-bool audit_is_starting(const char *comm, const char *link, bool on_root, uint64_t age_ns)
+bool audit_is_starting(const char *comm, const char *link, bool in_memory, uint64_t age_ns)
 {
-	if (on_root || age_ns >= AUDIT_STAGE_NS)
+	if (age_ns >= AUDIT_STAGE_NS)
 		return false;
 	if (begins(link, "/memfd:runc") || begins(link, "/memfd:crun"))
-		return true;
+		return in_memory;
 	return strcmp(link, "/") == 0 && (begins(comm, "runc:[") || strcmp(comm, "crun") == 0);
 }
 

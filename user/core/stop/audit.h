@@ -128,12 +128,12 @@ bool audit_is_deaf(const struct audit *audit);
 /*
  * Whether an init is a stage of the runtime that makes its container: what it does about signals
  * says nothing of the program that is yet to come. comm and link, the target of /proc/PID/exe, are
- * a runtime's; on_root says that link leads to its program from its own root, as it does for all
- * that a container starts from a file of its own. A container can imitate all of that by a program
- * in memory, so that a stage is believed for AUDIT_STAGE_NS after the process has started.
+ * a runtime's; in_memory says that the program is in memory and not a file of that name. A
+ * container can imitate all of that by a program in memory, so that a stage is believed for
+ * AUDIT_STAGE_NS after the process has started.
  */
 #define AUDIT_STAGE_NS 10000000000ull
-bool audit_is_starting(const char *comm, const char *link, bool on_root, uint64_t age_ns);
+bool audit_is_starting(const char *comm, const char *link, bool in_memory, uint64_t age_ns);
 
 /* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
  * Busybox and toybox are one when they are called as one. */

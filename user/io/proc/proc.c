@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 
 #include "io/files/fd.h"
 
@@ -188,15 +188,41 @@ void procfs_exe(pid_t pid, char *ret, size_t size)
 	ret[n > 0 ? n : 0] = 0;
 }
 
-bool procfs_exe_on_root(pid_t pid, const char *target)
+/* By /proc/self/fdinfo; -errno. */
+static long mount_of(int fd)
 {
-	char link[64], path[PATH_MAX + 64];
-	struct stat exe, found;
+	char path[64], text[512];
+	const char *line;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	if (n < 0)
+		return n;
+	line = strstr(text, "mnt_id:");
+	return line ? strtol(line + strlen("mnt_id:"), NULL, 10) : -EBADMSG;
+}
+
+/* All of memory's files are on one mount of the kernel's own (mm/shmem.c, shm_mnt). With O_PATH the
+ * file is not opened, and /proc's link leads to it without a look-up. */
+int procfs_exe_in_memory(pid_t pid)
+{
+	_cleanup_(cleanup_close) int exe = -EBADF, memory = -EBADF;
+	long exe_mount, memory_mount;
+	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, target);
-	return *target && stat(link, &exe) == 0 && stat(path, &found) == 0 &&
-	       exe.st_dev == found.st_dev && exe.st_ino == found.st_ino;
+	exe = open(link, O_PATH | O_CLOEXEC);
+	if (exe < 0)
+		return -errno;
+	memory = memfd_create("graced", MFD_CLOEXEC);
+	if (memory < 0)
+		return -errno;
+	exe_mount = mount_of(exe);
+	memory_mount = mount_of(memory);
+	if (exe_mount < 0 || memory_mount < 0)
+		return (int)(exe_mount < 0 ? exe_mount : memory_mount);
+	return exe_mount == memory_mount;
 }
 
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)

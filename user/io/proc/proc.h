@@ -48,10 +48,10 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 /* The target of /proc/PID/exe, "" when it may not be read. */
 void procfs_exe(pid_t pid, char *ret, size_t size);
 /*
- * Whether that target leads to the very file from the root of the process. It asks the file systems
- * of both, and a container's may never answer: not for every process.
+ * Whether the program is in memory (memfd_create()), by the mount that it is on: its name may be
+ * that of a file. No file system is asked, as a container's may never answer. -errno: unknown.
  */
-bool procfs_exe_on_root(pid_t pid, const char *target);
+int procfs_exe_in_memory(pid_t pid);
 
 /* Whether the process pid that started at start_ns (cut to a tick or not) still has a thread that
  * is not on its way out. What cannot be read counts as running. */
