@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/box/box.h"
 #include "lib/claim.h"
 #include "lib/daemon/service.h"
 #include "lib/kernel/tracer.h"
@@ -73,11 +75,52 @@ static void test_no_daemon(void **state)
 	remove(own);
 }
 
+/* Where each client of the control socket looks for it. */
+static void test_where(void **state)
+{
+	static const struct {
+		const char *env, *args, *asked;
+	} rows[] = {
+		{"-u RUNTIME_DIRECTORY", "pods", "/run/graced/control.sock"},
+		{"RUNTIME_DIRECTORY=/tmp/graced-none", "pods", "/tmp/graced-none/control.sock"},
+		{"RUNTIME_DIRECTORY=/tmp/graced-none:/tmp/b", "pods",
+		 "/tmp/graced-none/control.sock"},
+		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
+		 "pods", "/tmp/graced-no.sock"},
+		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
+		 "pods --socket /tmp/graced-given.sock", "/tmp/graced-given.sock"},
+		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=none", "pods",
+		 "/tmp/graced-none/control.sock"},
+		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
+		 "check --no-names", "/tmp/graced-no.sock"},
+	};
+
+	if (access("/run/graced/control.sock", F_OK) == 0)
+		skip();
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct run_result result;
+		char command[512];
+
+		snprintf(command, sizeof(command), "exec env %s %s %s 2>&1", rows[i].env,
+			 getenv("GRACED"), rows[i].args);
+		assert_int_equal(
+			run(&(struct run_spec){.exe = "/bin/sh", .args = BOX_ARGV("-c", command)},
+			    &result),
+			0);
+		snprintf(command, sizeof(command), "answers at %s", rows[i].asked);
+		print_message("# %s graced %s\n", rows[i].env, rows[i].args);
+		assert_says(&result, command);
+		run_done(&result);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("check looks at the checkpoint that the running daemon uses", test_daemon),
 		CLAIM("without a daemon check says so, and looks at the defaults", test_no_daemon),
+		CLAIM("pods and check look for the control socket where the daemon makes it",
+		      test_where),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "app/daemon/answers.h"
+#include "app/config/run_dir.h"
 #include "app/live/output.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
@@ -43,20 +43,13 @@ struct podwatch {
 	struct podlist shown;
 };
 
-static const char *socket_of(const struct options *o)
-{
-	const char *variable = getenv("GRACED_CONTROL_SOCKET");
-
-	if (o->socket)
-		return o->socket;
-	return variable && variable[0] == '/' ? variable : ANSWERS_SOCKET;
-}
-
 int podwatch_ask(const struct options *o, int stop_fd, struct podlist *ret,
 		 struct control_why *ret_why)
 {
 	struct control_answer answer = {};
-	int r = control_ask(socket_of(o), CONTROL_PODS, ANSWER_MS, stop_fd, &answer, ret_why);
+	char buffer[PATH_MAX];
+	int r = control_ask(control_socket_path(o->socket, buffer), CONTROL_PODS, ANSWER_MS,
+			    stop_fd, &answer, ret_why);
 
 	if (r >= 0) {
 		r = podlist_read(&answer, &o->filter, ret);
@@ -71,7 +64,8 @@ int podwatch_ask(const struct options *o, int stop_fd, struct podlist *ret,
 
 void podwatch_say(const struct options *o, int error, const struct control_why *why)
 {
-	const char *path = socket_of(o);
+	char buffer[PATH_MAX];
+	const char *path = control_socket_path(o->socket, buffer);
 
 	if (error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR)
 		say("no daemon answers at %s; start graced run, or name its socket with --socket",

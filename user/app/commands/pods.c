@@ -25,7 +25,7 @@ static const char usage[] =
 	"      --watch              go on: paint the table anew each second, or, where it is not a\n"
 	"                           terminal that reads it, print what is new, changed or gone\n"
 	"      --socket PATH        the daemon's control socket (default: GRACED_CONTROL_SOCKET, then\n"
-	"                           /run/graced/control.sock)\n"
+	"                           control.sock in RUNTIME_DIRECTORY or /run/graced)\n"
 	"\n"
 	"STATE    sync (as it should run), terminating, terminated (nothing of it runs), finished;\n"
 	"         gone with --watch\n"

@@ -40,3 +40,14 @@ const char *statedir_path(const char *name, char buffer[static PATH_MAX])
 {
 	return path_in("STATE_DIRECTORY", STATEDIR, name, buffer);
 }
+
+const char *control_socket_path(const char *given, char buffer[static PATH_MAX])
+{
+	const char *variable = getenv("GRACED_CONTROL_SOCKET");
+
+	if (given)
+		return given;
+	if (variable && variable[0] == '/')
+		return variable;
+	return rundir_path(CONTROL_SOCKET_NAME, buffer);
+}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/config/run_dir.h"
 #include "app/daemon/daemon.h"
 #include "app/live/lookup.h"
 #include "app/log/log.h"
@@ -143,7 +144,7 @@ struct control *answers_open(struct daemon *d)
 	char buffer[PATH_MAX];
 	const char *path = d->config.control_socket;
 	struct control_config config = {
-		.path = path ? path : rundir_path(ANSWERS_NAME, buffer),
+		.path = path ? path : rundir_path(CONTROL_SOCKET_NAME, buffer),
 		.userdata = d,
 		.answer = answer,
 		.admits = admits,

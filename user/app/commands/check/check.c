@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/daemon/answers.h"
 #include "app/commands/check/grace.h"
 #include "app/commands/check/shutdown.h"
 #include "app/daemon/checkpoint.h"
@@ -268,7 +267,7 @@ static void check_sources(struct check *c)
 static void check_daemon(struct check *c)
 {
 	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
-	const char *socket = rundir_path(ANSWERS_NAME, buffer), *lines;
+	const char *socket = control_socket_path(NULL, buffer), *lines;
 	struct control_why why;
 	int r = control_ask(socket, CONTROL_SETTINGS, ANSWER_MS, -1, &c->daemon, &why);
 
