@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "lib/box/box.h"
+#include "lib/box/flood.h"
 #include "lib/claim.h"
 #include "lib/daemon/service.h"
 #include "lib/jrec.h"
@@ -19,6 +20,10 @@
 #define NEIGHBOURS 20
 #define EXITS	   "20000" /* a second */
 #define NODE	   "node-of-this-test"
+
+/* Ignored SIGKILLs of one container: so many are recorded at once, then one in REFILL_NS. */
+#define BURST	  256
+#define REFILL_NS 10000000u
 
 struct stage {
 	struct box_tree tree;
@@ -176,12 +181,72 @@ static void test_holds(void **state)
 	stop(stage);
 }
 
+/* The sum of a metric, of one label where it is not NULL. */
+static uint64_t count(const struct stage *stage, const char *metric, const char *label)
+{
+	return (uint64_t)service_metric(stage->service, metric, label);
+}
+
+/* Two containers at once: each target has a rate of its own. */
+static void test_flood(void **state)
+{
+	struct stage *stage = *state;
+	struct box sandboxes[2], apps[2];
+	struct flood floods[2];
+	uint64_t began_ns, took_ns, signals, lost, most;
+	int64_t sent = 0;
+
+	if (!stage)
+		skip();
+	start(stage, "2%");
+	for (int i = 0; i < 2; i++) {
+		const struct box_spec app = {.argv = BOX_ARGV("deaf"),
+					     .pod_of = &sandboxes[i],
+					     .pidns_of = &sandboxes[i]};
+
+		assert_int_equal(box_start(&stage->tree,
+					   &(struct box_spec){.argv = BOX_ARGV("deaf")},
+					   &sandboxes[i]),
+				 0);
+		assert_int_equal(box_start(&stage->tree, &app, &apps[i]), 0);
+	}
+	began_ns = page_clock_ns();
+	signals = count(stage, "graced_events_total", "type=\"signal\"");
+	lost = count(stage, "graced_events_lost_total", NULL);
+	for (int i = 0; i < 2; i++)
+		flood_begin(&stage->tree, &apps[i], &floods[i]);
+	for (int i = 0; i < 2; i++)
+		flood_await(&floods[i], 6 * FLOOD_STEP);
+	for (int i = 0; i < 2; i++)
+		sent += flood_end(&floods[i]);
+	/* The ring has been read when what came after it is counted. */
+	for (int i = 0; i < NEIGHBOURS; i++)
+		end_box(stage, &stage->neighbours[i], NULL);
+	signals = count(stage, "graced_events_total", "type=\"signal\"") - signals;
+	took_ns = page_clock_ns() - began_ns;
+	/* Senders that race may take the same token of the bucket. */
+	most = 2 * FLOOD_SENDERS * (BURST + 1 + took_ns / REFILL_NS) + NEIGHBOURS;
+	print_message("# %lld sent, %llu recorded in %llu ms, at most %llu\n", (long long)sent,
+		      (unsigned long long)signals, (unsigned long long)(took_ns / 1000000),
+		      (unsigned long long)most);
+	assert_in_range(signals, 2 * BURST + NEIGHBOURS, most);
+	assert_int_equal(count(stage, "graced_events_lost_total", NULL), lost);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(box_remove(&apps[i]), 0);
+		assert_int_equal(box_remove(&sandboxes[i]), 0);
+	}
+	stop(stage);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("the budget holds beside a fork bomb, and its neighbours' verdicts stay "
 		      "complete",
 		      test_holds),
+		CLAIM("ignored SIGKILLs without end are a bounded number of records a second for "
+		      "each target, and no record is lost",
+		      test_flood),
 		CLAIM("what is shed of a fork bomb is told, and is nobody else's evidence",
 		      test_forced),
 	};

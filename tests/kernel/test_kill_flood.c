@@ -2,6 +2,7 @@
 // Processes of a container share the pid namespace of another one and send its init, which is PID 1
 // of that, SIGKILLs without end. It ignores them: neighbours lose nothing, and of the init all that
 // decides is recorded. On the hierarchies that this host has.
+#include "lib/box/flood.h"
 #include "lib/claim.h"
 #include "lib/kernel/judge.h"
 #include "lib/kernel/kernhalf.h"
@@ -12,8 +13,6 @@
 
 #include "io/kernel/priv.h"
 
-#define SENDERS	   2
-#define STEP	   10000 /* a sender takes a note each time */
 #define FLOOD	   60000 /* at least, of all senders together */
 #define BURST	   256	 /* so many of them are recorded at once */
 #define REFILL_NS  10000000u
@@ -22,11 +21,6 @@
 /* A sandbox, and a container that shares its pid namespace. */
 struct pair {
 	struct box sandbox, app;
-};
-
-struct flood {
-	struct proc senders[SENDERS];
-	uint64_t begun_ns;
 };
 
 static void start_pair(struct box_tree *tree, const char *const *argv, struct pair *ret)
@@ -40,64 +34,10 @@ static void start_pair(struct box_tree *tree, const char *const *argv, struct pa
 			 0);
 }
 
-/* The app's processes begin to send SIGKILL to PID 1 of their namespace. */
-static void begin_flood(struct box_tree *tree, const struct pair *pair, struct flood *ret)
-{
-	char exe[HIER_PATH_MAX + 32], step[16];
-	const struct proc_spec spec = {.exe = exe,
-				       .argv = BOX_ARGV("rain", "1", "9", step),
-				       .cwd = tree->tmp,
-				       .no_wait = true,
-				       .pidns_of = pair->app.init_pid,
-				       .cgroups = {pair->app.dir}};
-
-	snprintf(exe, sizeof(exe), "%s/sender", tree->helpers);
-	snprintf(step, sizeof(step), "%d", STEP);
-	ret->begun_ns = page_clock_ns();
-	for (int i = 0; i < SENDERS; i++)
-		assert_int_equal(proc_start(&spec, &ret->senders[i]), 0);
-}
-
-/* How many notes of STEP signals the senders have taken. */
-static unsigned int steps_of(const struct flood *flood)
-{
-	unsigned int n = 0;
-
-	for (int i = 0; i < SENDERS; i++)
-		for (unsigned int k = 0; page_find(flood->senders[i].page, NOTE_CHILD, k); k++)
-			n++;
-	return n;
-}
-
-/* Wait until so many more signals were sent. */
-static void await_flood(const struct flood *flood, unsigned int signals)
-{
-	unsigned int until = steps_of(flood) + signals / STEP;
-
-	for (int i = 0; i < 60000 && steps_of(flood) < until; i++)
-		usleep(1000);
-	assert_true(steps_of(flood) >= until);
-}
-
-/* Returns how many were sent. */
-static int64_t end_flood(struct flood *flood)
-{
-	struct sent sent;
-	int64_t n = 0;
-
-	for (int i = 0; i < SENDERS; i++) {
-		page_go(flood->senders[i].page, 1);
-		assert_int_equal(send_collect(SEND_CONTAINER, NULL, &flood->senders[i], &sent, 1),
-				 1);
-		n += sent.result;
-	}
-	return n;
-}
-
 /* They died with their namespace. */
 static void bury_flood(struct flood *flood)
 {
-	for (int i = 0; i < SENDERS; i++) {
+	for (int i = 0; i < FLOOD_SENDERS; i++) {
 		assert_int_equal(proc_wait(&flood->senders[i], &(struct proc_end){}), 0);
 		proc_free(&flood->senders[i]);
 	}
@@ -122,9 +62,9 @@ static void what_is_not_recorded_is_counted(void **state)
 	start_pair(&k->tree, BOX_ARGV("deaf"), &pair);
 	kernhalf_drain(k);
 	began_ns = page_clock_ns();
-	begin_flood(&k->tree, &pair, &flood);
-	await_flood(&flood, FLOOD);
-	sent = end_flood(&flood);
+	flood_begin(&k->tree, &pair.app, &flood);
+	flood_await(&flood, FLOOD);
+	sent = flood_end(&flood);
 	took_ns = page_clock_ns() - began_ns;
 	kernhalf_drain(k);
 	counts = kernhalf_counts(k, pair.sandbox.dir);
@@ -134,7 +74,7 @@ static void what_is_not_recorded_is_counted(void **state)
 	assert_int_equal(counts.suppressed, 0);
 	assert_int_equal(counts.suppressed_sigs, 0);
 	/* Senders that race may take the same token of the bucket. */
-	assert_in_range(k->n_signals, BURST, SENDERS * (BURST + 1 + took_ns / REFILL_NS));
+	assert_in_range(k->n_signals, BURST, FLOOD_SENDERS * (BURST + 1 + took_ns / REFILL_NS));
 	assert_int_equal(k->signals[0].sig, SIGKILL);
 	assert_int_equal(k->signals[0].hdr.watch_id, kernhalf_id(pair.sandbox.dir));
 	assert_int_equal(k->signals[0].sender.watch_id, kernhalf_id(pair.app.dir));
@@ -154,9 +94,9 @@ static void a_flood_hides_no_other_signal(void **state)
 
 	kern_limit_all(k->kern, true);
 	start_pair(&k->tree, BOX_ARGV("sigign"), &pair);
-	begin_flood(&k->tree, &pair, &flood);
-	await_flood(&flood, FLOOD);
-	end_flood(&flood);
+	flood_begin(&k->tree, &pair.app, &flood);
+	flood_await(&flood, FLOOD);
+	flood_end(&flood);
 	kernhalf_drain(k);
 	before = kernhalf_counts(k, pair.sandbox.dir);
 	for (int i = 0; i < 100; i++)
@@ -183,9 +123,9 @@ static void from_the_same_container_it_is_no_event(void **state)
 
 	start_pair(&k->tree, BOX_ARGV("deaf"), &pair);
 	kernhalf_drain(k);
-	begin_flood(&k->tree, &(struct pair){.app = pair.sandbox}, &flood);
-	await_flood(&flood, FLOOD);
-	end_flood(&flood);
+	flood_begin(&k->tree, &pair.sandbox, &flood);
+	flood_await(&flood, FLOOD);
+	flood_end(&flood);
 	kernhalf_drain(k);
 	counts = kernhalf_counts(k, pair.sandbox.dir);
 	assert_int_equal(k->n_signals, 0);
@@ -237,11 +177,11 @@ static void neighbours_lose_nothing(void **state)
 	struct sent sent;
 
 	start_pair(&f->tree, BOX_ARGV("graceful", "3"), &pair);
-	begin_flood(&f->tree, &pair, &flood);
-	await_flood(&flood, FLOOD);
+	flood_begin(&f->tree, &pair.app, &flood);
+	flood_await(&flood, FLOOD);
 	stop_neighbours(f);
-	await_flood(&flood, STEP);
-	end_flood(&flood);
+	flood_await(&flood, FLOOD_STEP);
+	flood_end(&flood);
 	stop_neighbours(f);
 	/* Asked when it is over: nothing that came after the request is missing. */
 	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGTERM, &sent);
@@ -252,17 +192,18 @@ static void neighbours_lose_nothing(void **state)
 static void a_stop_amid_the_flood_is_complete(void **state)
 {
 	struct fixture *f = judge_need(state);
-	struct truth truth = {
-		.outcome = "killed", .cause = "grace-expired", .collateral_kills = 1 + SENDERS};
+	struct truth truth = {.outcome = "killed",
+			      .cause = "grace-expired",
+			      .collateral_kills = 1 + FLOOD_SENDERS};
 	struct sent stop, kill;
 	struct flood flood;
 	struct pair pair;
 
 	start_pair(&f->tree, BOX_ARGV("hears", "15"), &pair);
-	begin_flood(&f->tree, &pair, &flood);
-	await_flood(&flood, FLOOD);
+	flood_begin(&f->tree, &pair.app, &flood);
+	flood_await(&flood, FLOOD);
 	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGTERM, &stop);
-	await_flood(&flood, 2 * STEP);
+	flood_await(&flood, 2 * FLOOD_STEP);
 	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGKILL, &kill);
 	truth.stop = &stop;
 	truth.kill = &kill;
@@ -279,9 +220,9 @@ static void a_kill_after_the_flood_is_the_one(void **state)
 	struct sent kill;
 
 	start_pair(&f->tree, BOX_ARGV("deaf"), &pair);
-	begin_flood(&f->tree, &pair, &flood);
-	await_flood(&flood, FLOOD);
-	end_flood(&flood);
+	flood_begin(&f->tree, &pair.app, &flood);
+	flood_await(&flood, FLOOD);
+	flood_end(&flood);
 	judge_send(f, SEND_RUNTIME, &pair.sandbox, SIGKILL, &kill);
 	truth.kill = &kill;
 	judge_pair(f, &pair, truth);
