@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "lib/claim.h"
 #include "lib/term.h"
-#include "wire/json/shutdown.h"
+#include "wire/json/plan.h"
 #include "wire/kubernetes/pod.h"
 #include "wire/text/rows.h"
 #include "wire/text/shutdown_view.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "wire/json/parts.h"
+#include "wire/json/plan.h"
 #include "wire/json/writer.h"
 
 static const char *restart_words(enum podphase_restart by)

@@ -5,7 +5,6 @@
 #define WIRE_JSON_PARTS_H
 
 #include "base/buf.h"
-#include "core/kubelet/pod.h"
 #include "core/stop/record.h"
 
 void record_parts_pod(struct buf *out, const char *key, const struct record_pod *pod);
@@ -26,24 +25,5 @@ void record_parts_tri(struct buf *out, const char *key, enum record_tri value);
 
 /* A time of CLOCK_BOOTTIME; 0 is not known. */
 void record_parts_time(struct buf *out, const char *key, uint64_t at_ns);
-
-/* Answers about a pod of the API as JSON lines: how they begin and end, and whose they are. */
-
-/* A text that may be unknown: NULL and "" are null. */
-void podobj_json_text(struct buf *out, const char *key, const char *text);
-
-/* Whole seconds, as nanoseconds: INT64_MAX or INT64_MIN for what these do not hold. */
-void podobj_json_seconds(struct buf *out, const char *key, int64_t seconds);
-
-/* Begins a line of that type by the rules of Kubernetes 1.<minor>, with whose pod it is about;
- * input is what the pod was read from. */
-void podobj_json_begin(struct buf *out, const char *type, const char *input, unsigned int minor,
-		       const struct podobj_pod *pod);
-/* 0 or buf_error(). */
-int podobj_json_end(struct buf *out);
-
-/* The members controller (one of core/kubelet/node_failure's makers), kind and name, into an open
- * object. */
-void podobj_json_owner(struct buf *out, const struct podobj_pod *pod);
 
 #endif

@@ -1,10 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The members of a pod's plan: whose it is, what it comes to, when what happens, what stays stuck,
- * and what the out-of-service taint has to do with it. */
+/* What would become of a pod of the API, as JSON lines: when its node dies, and in a node shutdown.
+ */
 #include "wire/json/plan.h"
 
+#include <stdio.h>
+
+#include "base/time.h"
+#include "core/kubelet/node_failure.h"
 #include "wire/json/parts.h"
+#include "wire/json/record.h"
 #include "wire/json/writer.h"
+
+void podobj_json_text(struct buf *out, const char *key, const char *text)
+{
+	jsonw_str(out, key, text && *text ? text : NULL);
+}
+
+/* Whole seconds, as nanoseconds: INT64_MAX or INT64_MIN for what these do not hold. */
+static void add_whole_seconds(struct buf *out, const char *key, int64_t seconds)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(seconds, NS_PER_S, &ns))
+		ns = seconds < 0 ? INT64_MIN : INT64_MAX;
+	jsonw_i64(out, key, ns);
+}
+
+static void add_pod(struct buf *out, const struct podobj_pod *pod)
+{
+	jsonw_object(out, "pod");
+	podobj_json_text(out, "namespace", pod->namespace_);
+	podobj_json_text(out, "name", pod->name);
+	podobj_json_text(out, "uid", pod->uid);
+	jsonw_bool(out, "static", pod->is_static);
+	jsonw_bool(out, "deleting", pod->deleting);
+	jsonw_object_end(out);
+}
+
+void podobj_json_begin(struct buf *out, const char *type, const char *input, unsigned int minor,
+		       const struct podobj_pod *pod)
+{
+	char version[16];
+
+	snprintf(version, sizeof(version), "1.%u", minor);
+	jsonw_object(out, NULL);
+	jsonw_str(out, "type", type);
+	jsonw_u64(out, "schema", RECORD_SCHEMA);
+	jsonw_str(out, "input", input);
+	jsonw_str(out, "kubernetes", version);
+	add_pod(out, pod);
+}
+
+int podobj_json_end(struct buf *out)
+{
+	jsonw_object_end(out);
+	buf_addc(out, '\n');
+	return buf_error(out);
+}
+
+void podobj_json_owner(struct buf *out, const struct podobj_pod *pod)
+{
+	jsonw_str(out, "controller", nodefail_maker_name(nodefail_maker_of(pod)));
+	podobj_json_text(out, "kind", pod->owner_kind);
+	podobj_json_text(out, "name", pod->owner);
+}
 
 static void add_span(struct buf *out, const char *key, struct nodefail_span span)
 {
@@ -13,8 +72,8 @@ static void add_span(struct buf *out, const char *key, struct nodefail_span span
 		return;
 	}
 	jsonw_object(out, key);
-	podobj_json_seconds(out, "from_ns", span.from_s);
-	podobj_json_seconds(out, "to_ns", span.to_s);
+	add_whole_seconds(out, "from_ns", span.from_s);
+	add_whole_seconds(out, "to_ns", span.to_s);
 	jsonw_object_end(out);
 }
 
@@ -35,7 +94,7 @@ static void add_spans(struct buf *out, const struct nodefail *dies)
 	if (dies->toleration.kind == TOLERATION_FOREVER)
 		jsonw_null(out, "tolerated_ns");
 	else
-		podobj_json_seconds(out, "tolerated_ns", dies->toleration.seconds);
+		add_whole_seconds(out, "tolerated_ns", dies->toleration.seconds);
 	add_span(out, "deleted", dies->deleted);
 	add_span(out, "gone", dies->gone);
 	add_span(out, "replaced", dies->replaced);
@@ -50,7 +109,7 @@ static void add_taint(struct buf *out, const struct nodeplan_rules *rules,
 		return;
 	}
 	jsonw_object(out, "out_of_service");
-	podobj_json_seconds(out, "at_ns", rules->taint_s);
+	add_whole_seconds(out, "at_ns", rules->taint_s);
 	jsonw_bool(out, "no_execute", rules->taint == NODEFAIL_TAINT_NO_EXECUTE);
 	jsonw_bool(out, "known", rules->nodefail.out_of_service);
 	add_stuck(out, "stuck_without", untainted->stuck);
@@ -70,5 +129,127 @@ int plan_json(struct buf *out, const char *input, const struct nodeplan_rules *r
 	add_spans(out, &pod->dies);
 	add_stuck(out, "stuck", pod->dies.stuck);
 	add_taint(out, rules, &pod->untainted);
+	return podobj_json_end(out);
+}
+
+/* The members of a pod in a shutdown: whose it is, its group and when that ends, what it is given,
+ * who of it is deaf, and what the whole shutdown comes to. */
+
+static void add_ns(struct buf *out, const char *key, uint64_t ns)
+{
+	jsonw_i64(out, key, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
+}
+
+static void add_seconds(struct buf *out, const char *key, bool known, int64_t seconds)
+{
+	if (known)
+		add_whole_seconds(out, key, seconds);
+	else
+		jsonw_null(out, key);
+}
+
+static void add_asked(struct buf *out, const struct podobj_pod *pod)
+{
+	if (pod->has_priority)
+		jsonw_i64(out, "priority", pod->priority);
+	else
+		jsonw_null(out, "priority");
+	jsonw_bool(out, "mirror", pod->mirror);
+	add_seconds(out, "grace_ns", pod->has_grace, pod->grace_s);
+	add_seconds(out, "deletion_grace_ns", pod->has_deletion_grace, pod->deletion_grace_s);
+}
+
+static void add_view_group(struct buf *out, const struct shutview *view,
+			   const struct shutview_pod *pod)
+{
+	const struct shutplan_group *group = &view->rules->plan.groups[pod->group];
+	const struct shutview_group *when = &view->groups[pod->group];
+
+	jsonw_object(out, "group");
+	jsonw_u64(out, "index", pod->group);
+	jsonw_i64(out, "priority", group->priority);
+	add_whole_seconds(out, "given_ns", group->seconds);
+	add_ns(out, "earliest_ns", when->earliest_ns);
+	add_ns(out, "latest_ns", when->latest_ns);
+	add_ns(out, "deadline_ns", when->deadline_ns);
+	jsonw_object_end(out);
+}
+
+static void add_end(struct buf *out, const struct shutview *view, const struct shutview_pod *pod)
+{
+	if (pod->over)
+		jsonw_null(out, "group");
+	else
+		add_view_group(out, view, pod);
+	add_seconds(out, "override_ns", !pod->over, pod->override_s);
+	add_seconds(out, "stop_ns", !pod->over, pod->stop_s);
+	if (pod->over || pod->cut == SHUTVIEW_CUT_UNKNOWN)
+		jsonw_null(out, "cut_short");
+	else
+		jsonw_bool(out, "cut_short", pod->cut == SHUTVIEW_CUT_SHORT);
+}
+
+static void add_deaf(struct buf *out, const struct shutview_pod *pod)
+{
+	if (pod->over || pod->hearing == SHUTVIEW_HEARING_UNKNOWN) {
+		jsonw_null(out, "deaf");
+		jsonw_null(out, "deaf_containers");
+		jsonw_null(out, "wasted_ns");
+		return;
+	}
+	jsonw_bool(out, "deaf", pod->hearing == SHUTVIEW_DEAF);
+	jsonw_array(out, "deaf_containers");
+	for (size_t i = 0; i < pod->n_deaf; i++)
+		jsonw_str(out, NULL, pod->deaf[i]);
+	jsonw_array_end(out);
+	add_ns(out, "wasted_ns", pod->wasted_ns);
+}
+
+static void add_all_deaf(struct buf *out, const struct shutview *view)
+{
+	if (view->unheard > 0 && view->unheard == view->n - view->over) {
+		jsonw_null(out, "deaf");
+		jsonw_null(out, "wasted_ns");
+	} else {
+		jsonw_u64(out, "deaf", view->deaf);
+		add_ns(out, "wasted_ns", view->wasted_ns);
+	}
+	jsonw_u64(out, "deaf_unknown", view->unheard);
+}
+
+static void add_shutdown(struct buf *out, const struct shutview *view)
+{
+	bool has_limit = view->rules->has_limit;
+
+	jsonw_object(out, "shutdown");
+	jsonw_bool(out, "two_phases", view->rules->plan.rules == SHUTPLAN_TWO_PHASES);
+	add_ns(out, "end_ns", view->end_ns);
+	add_all_deaf(out, view);
+	add_ns(out, "requested_ns", view->requested_ns);
+	if (has_limit)
+		add_ns(out, "host_limit_ns", view->rules->limit_ns);
+	else
+		jsonw_null(out, "host_limit_ns");
+	if (has_limit)
+		jsonw_bool(out, "suffices", shutview_suffices(view));
+	else
+		jsonw_null(out, "suffices");
+	jsonw_object_end(out);
+}
+
+int shutview_json(struct buf *out, const char *input, const struct shutview *view,
+		  const struct shutview_pod *pod)
+{
+	podobj_json_begin(out, "plan", input, view->rules->minor, pod->pod);
+	jsonw_str(out, "if", "node-shuts-down");
+	podobj_json_text(out, "node", pod->pod->node);
+	jsonw_object(out, "owner");
+	podobj_json_owner(out, pod->pod);
+	jsonw_object_end(out);
+	jsonw_bool(out, "over", pod->over);
+	add_asked(out, pod->pod);
+	add_end(out, view, pod);
+	add_deaf(out, pod);
+	add_shutdown(out, view);
 	return podobj_json_end(out);
 }

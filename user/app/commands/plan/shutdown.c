@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "core/shutdown/view.h"
 #include "io/logind/delay_drop.h"
-#include "wire/json/shutdown.h"
+#include "wire/json/plan.h"
 #include "wire/text/shutdown_view.h"
 
 /* 0, 1 when it was said why not. Whoever names a file knows whose it is. */
