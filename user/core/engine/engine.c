@@ -59,10 +59,10 @@ static void on_change(void *userdata, const struct change *change)
 		engine_shutdown_forget(e, change->uid);
 		break;
 	case CHANGE_SHUTDOWN:
-		e->given = engine_shutdown_given(e);
+		e->stops.given = engine_shutdown_given(e);
 		break;
 	case CHANGE_SHUTDOWN_BEGUN:
-		engine_renew_graces(e);
+		stops_renew_all(&e->stops);
 		break;
 	}
 }
@@ -83,6 +83,15 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->names.map = &e->map;
 	e->names.out = &e->out;
 	e->names.sources = config->sources;
+	e->stops = (struct stops){
+		.map = &e->map,
+		.names = &e->names,
+		.out = &e->out,
+		.pods_only = config->scope == SCOPE_PODS,
+		.all_processes = config->scope == SCOPE_ALL,
+		.assumed_grace_ns = config->assumed_grace_ns,
+		.name_wait_ns = config->name_wait_ns,
+	};
 	if (engine_pods_new(e) < 0) {
 		free(e);
 		return -ENOMEM;
@@ -93,21 +102,15 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 
 struct engine *engine_free(struct engine *e)
 {
-	struct cgnode *node;
-	size_t pos = 0;
-
 	if (!e)
 		return NULL;
-	engine_procs_done(e);
 	engine_pods_done(e);
 	engine_resume_done(e);
 	engine_keep_done(e);
 	engine_shutdown_done(e);
-	while ((node = map_next(&e->map.nodes, &pos)))
-		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+	stops_done(&e->stops);
 	cgmap_done(&e->map);
 	podtab_done(&e->names.tab);
-	deadline_queue_done(&e->deadlines);
 	free(e);
 	return NULL;
 }
@@ -119,31 +122,13 @@ static int refused(struct engine *e, int r)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* What was kept beyond its cgroup's removal for the sake of a verdict. */
-static void bury(struct engine *e)
-{
-	struct stop *stop;
-
-	while ((stop = e->over)) {
-		struct cgnode *node = stop->node;
-
-		e->over = stop->next_over;
-		output_changed(&e->out, node);
-		sandbox_settle(&e->names, node);
-		node->stop = stop_free(&e->map, &e->deadlines, stop);
-		cgmap_remove(&e->map, node->id);
-	}
-}
-
 /* The id is another cgroup's now. */
 static void leave_id(struct engine *e, uint64_t id)
 {
 	struct cgnode *node = cgmap_get(&e->map, id);
 
-	if (!node || !node->stop || stop_in(node))
-		return;
-	engine_tell(e, node->stop, false);
-	bury(e);
+	if (node && node->stop && !stop_in(node))
+		stops_leave_id(&e->stops, node);
 }
 
 static struct cgmap_new new_of(const struct obs_cgroup *cg)
@@ -166,14 +151,14 @@ static int on_cgroup_new(struct engine *e, const struct obs *obs)
 	r = cgmap_add_child(&e->map, &made, &node);
 	if (r == -ENOENT) {
 		/* The parent's record was lost; the path is asked for by id. */
-		engine_find_cgroup(e, cg->id);
+		output_find_cgroup(&e->out, cg->id);
 		return 0;
 	}
 	if (r < 0)
 		return refused(e, r);
 	/* The runtime puts a process into it at once, and before that has an init. */
 	node->populated |= !node->stop && node->kind == GRACED_WATCH_CONTAINER;
-	return engine_node_known(e, node, cg->kind);
+	return stops_cgroup_known(&e->stops, node, cg->kind);
 }
 
 static int on_cgroup_found(struct engine *e, const struct obs *obs)
@@ -197,10 +182,10 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 		node->populated |= e->out.attached;
 	}
 	/* A look-up: the kernel half had to guess without the name. */
-	r = engine_node_known(e, node, e->out.attached ? KIND_GUESSED : cg->kind);
+	r = stops_cgroup_known(&e->stops, node, e->out.attached ? KIND_GUESSED : cg->kind);
 	/* All of its records may have been lost, up to its end. */
 	if (is_new && e->out.attached && node->stop)
-		engine_read_counts(e, node->id);
+		output_read_counts(&e->out, node->id);
 	return r;
 }
 
@@ -215,11 +200,11 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 		/* In an older recording a removal whose record was lost has no counts. */
 		if (node->stop->before.exits + obs->empty.counts.exits >= node->stop->counts.exits)
 			stop_count(node->stop, &obs->empty.counts);
-		if (!engine_stop_gone(e, node->stop)) {
+		if (!stops_gone(&e->stops, node->stop)) {
 			engine_pods_removed(e, node, obs->at_ns);
 			return 0;
 		}
-		node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+		node->stop = stop_free(&e->map, &e->stops.deadlines, node->stop);
 	}
 	engine_pods_removed(e, node, obs->at_ns);
 	output_changed(&e->out, node);
@@ -235,17 +220,28 @@ static int on_cgroup_empty(struct engine *e, const struct obs *obs)
 		return 0;
 	if (stop_in(node)) {
 		stop_count(node->stop, &obs->empty.counts);
-		engine_stop_empty(e, node->stop, obs->at_ns);
+		stops_empty(&e->stops, node->stop, obs->at_ns);
 	}
 	engine_pods_emptied(e, node, obs->at_ns, true);
 	return 0;
+}
+
+static void report_attached(struct engine *e, uint64_t at_ns)
+{
+	struct record *rec =
+		output_record(&e->out, RECORD_ATTACHED, sizeof(e->out.record.attached), at_ns);
+
+	rec->attached.hierarchy = e->out.host.hierarchy;
+	rec->attached.programs = e->out.host.programs;
+	rec->attached.containers = e->containers_found;
+	output_report(&e->out);
 }
 
 static int on_attached(struct engine *e, const struct obs *obs)
 {
 	e->out.host = obs->attached;
 	e->out.attached_ns = obs->at_ns;
-	engine_report_attached(e, obs->at_ns);
+	report_attached(e, obs->at_ns);
 	engine_resume_settle(e);
 	e->out.attached = true;
 	/* Whatever is kept from now on is of this boot. */
@@ -260,17 +256,13 @@ static int on_clock(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
-/* Programs that did not run cannot say what about: it may be any stop under way. */
-static void doubt_all(struct engine *e)
+static void report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost *lost)
 {
-	struct cgnode *node;
-	size_t pos = 0;
+	struct record *rec = output_record(&e->out, RECORD_LOST, sizeof(e->out.record.lost), at_ns);
 
-	while ((node = map_next(&e->map.nodes, &pos)))
-		if (stop_in(node) && node->stop->state != STOP_IDLE) {
-			node->stop->record_lost = true;
-			output_changed(&e->out, node);
-		}
+	memcpy(rec->lost.totals, lost->totals, sizeof(rec->lost.totals));
+	rec->lost.recursion_misses = lost->recursion_misses;
+	output_report(&e->out);
 }
 
 static int on_lost(struct engine *e, const struct obs *obs)
@@ -278,17 +270,16 @@ static int on_lost(struct engine *e, const struct obs *obs)
 	if (memcmp(&e->lost, &obs->lost, sizeof(e->lost)) == 0)
 		return 0;
 	if (obs->lost.recursion_misses > e->lost.recursion_misses) {
-		e->missed_ns = obs->at_ns;
-		doubt_all(e);
+		stops_missed(&e->stops, obs->at_ns);
 	}
 	e->lost = obs->lost;
-	engine_report_lost(e, obs->at_ns, &obs->lost);
+	report_lost(e, obs->at_ns, &obs->lost);
 	return 0;
 }
 
 static int on_timer(struct engine *e, const struct obs *obs)
 {
-	engine_expire(e, obs->at_ns);
+	stops_expire(&e->stops, obs->at_ns);
 	engine_pods_expire(e, obs->at_ns);
 	engine_truth_expire(e, obs->at_ns);
 	engine_shutdown_expire(e, obs->at_ns);
@@ -297,18 +288,9 @@ static int on_timer(struct engine *e, const struct obs *obs)
 
 static int on_end(struct engine *e, const struct obs *obs)
 {
-	engine_end_stops(e, obs->at_ns);
+	stops_end(&e->stops, obs->at_ns);
 	engine_pods_expire(e, UINT64_MAX);
 	engine_pods_tell_held(e, true);
-	return 0;
-}
-
-static int on_shed(struct engine *e, const struct obs *obs)
-{
-	struct stop *stop = stop_in(cgmap_get(&e->map, obs->shed.id));
-
-	if (stop)
-		stop_shed(stop, obs->shed.on);
 	return 0;
 }
 
@@ -320,17 +302,17 @@ static int on_identity(struct engine *e, const struct obs *obs)
 	if (!node || node->stop)
 		return 0;
 	if (!obs->identity.container_id[0]) {
-		engine_set_watch(e, node);
+		output_set_watch(&e->out, node);
 		return 0;
 	}
 	r = cgmap_identify(&e->map, node, obs->identity.container_id,
 			   (enum cgpath_runtime)obs->identity.runtime);
 	e->stats.unexpected += r == -EINVAL;
 	if (r < 0) {
-		engine_set_watch(e, node);
+		output_set_watch(&e->out, node);
 		return r == -ENOMEM ? r : 0;
 	}
-	return engine_node_known(e, node, GRACED_WATCH_BRANCH);
+	return stops_cgroup_known(&e->stops, node, GRACED_WATCH_BRANCH);
 }
 
 static int on_pod(struct engine *e, const struct obs *obs)
@@ -339,7 +321,7 @@ static int on_pod(struct engine *e, const struct obs *obs)
 
 	names_age(&e->names);
 	e->stats.unexpected += r == -EINVAL;
-	engine_renew_graces_of(e, obs->pod.uid);
+	stops_renew_pod(&e->stops, obs->pod.uid);
 	followed = engine_pods_described(e, &obs->pod);
 	engine_pods_named(e, obs->pod.uid);
 	return r == -ENOMEM ? r : followed;
@@ -360,10 +342,10 @@ static int on_container(struct engine *e, const struct obs *obs)
 	else if (meta->id[0])
 		node = cgmap_by_container_id(&e->map, meta->id);
 	if (node)
-		engine_described(e, node);
+		stops_described(&e->stops, node);
 	if (!meta->id[0])
 		return 0;
-	engine_compare_exit(e, meta->id);
+	stops_compare_exit(&e->stops, meta->id);
 	if (meta->known & META_CTR_EXIT)
 		engine_truth_exit(e, meta->id, (enum meta_source)meta->source,
 				  &(struct discrepancy_told){meta->exit_code, meta->exit_reason,
@@ -381,7 +363,7 @@ static void pod_answered(struct engine *e, const char *uid)
 	pod->asks -= pod->asks > 0;
 	LIST_FOREACH(node, &pod->nodes, in_pod)
 		if (node->stop)
-			engine_stop_named(e, node->stop);
+			stops_named(&e->stops, node->stop);
 }
 
 static void container_answered(struct engine *e, const struct obs_names *n)
@@ -395,7 +377,7 @@ static void container_answered(struct engine *e, const struct obs_names *n)
 	c = names_container(&e->names, node);
 	node->names = podtab_is_named(c) ? NAMES_KNOWN : NAMES_ABSENT;
 	if (node->stop)
-		engine_stop_named(e, node->stop);
+		stops_named(&e->stops, node->stop);
 	if (cgmap_pod_of(&e->map, node))
 		engine_pods_named(e, node->pod->uid);
 }
@@ -416,6 +398,51 @@ static int on_names(struct engine *e, const struct obs *obs)
 	return r;
 }
 
+static int on_init(struct engine *e, const struct obs *obs)
+{
+	return stops_on_init(&e->stops, obs);
+}
+
+static int on_no_init(struct engine *e, const struct obs *obs)
+{
+	return stops_on_no_init(&e->stops, obs);
+}
+
+static int on_signal(struct engine *e, const struct obs *obs)
+{
+	return stops_on_signal(&e->stops, obs);
+}
+
+static int on_exited(struct engine *e, const struct obs *obs)
+{
+	return stops_on_exit(&e->stops, obs);
+}
+
+static int on_oom(struct engine *e, const struct obs *obs)
+{
+	return stops_on_oom(&e->stops, obs);
+}
+
+static int on_counts(struct engine *e, const struct obs *obs)
+{
+	return stops_on_counts(&e->stops, obs);
+}
+
+static int on_probe(struct engine *e, const struct obs *obs)
+{
+	return stops_on_probe(&e->stops, obs);
+}
+
+static int on_reaped(struct engine *e, const struct obs *obs)
+{
+	return stops_on_reaped(&e->stops, obs);
+}
+
+static int on_shed(struct engine *e, const struct obs *obs)
+{
+	return stops_on_shed(&e->stops, obs);
+}
+
 static int on_nothing(struct engine *e, const struct obs *obs)
 {
 	e->stats.unexpected++;
@@ -429,13 +456,13 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_CGROUP_FOUND] = on_cgroup_found,
 	[OBS_CGROUP_GONE] = on_cgroup_gone,
 	[OBS_CGROUP_EMPTY] = on_cgroup_empty,
-	[OBS_INIT] = engine_on_init,
-	[OBS_NO_INIT] = engine_on_no_init,
-	[OBS_SIGNAL] = engine_on_signal,
-	[OBS_EXIT] = engine_on_exit,
-	[OBS_OOM] = engine_on_oom,
-	[OBS_COUNTS] = engine_on_counts,
-	[OBS_PROBE] = engine_on_probe,
+	[OBS_INIT] = on_init,
+	[OBS_NO_INIT] = on_no_init,
+	[OBS_SIGNAL] = on_signal,
+	[OBS_EXIT] = on_exited,
+	[OBS_OOM] = on_oom,
+	[OBS_COUNTS] = on_counts,
+	[OBS_PROBE] = on_probe,
 	[OBS_NAMES] = on_names,
 	[OBS_LOST] = on_lost,
 	[OBS_CLOCK] = on_clock,
@@ -444,7 +471,7 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_SHED] = on_shed,
 	[OBS_POD] = on_pod,
 	[OBS_CONTAINER] = on_container,
-	[OBS_REAPED] = engine_on_reaped,
+	[OBS_REAPED] = on_reaped,
 	[OBS_IDENTITY] = on_identity,
 	[OBS_LISTED] = engine_on_listed,
 	[OBS_SHUTDOWN_PLAN] = engine_on_shutdown_plan,
@@ -471,7 +498,7 @@ static uint64_t first_of(const struct deadline_queue *queue)
 
 static void tell_wake(struct engine *e)
 {
-	uint64_t at = first_of(&e->deadlines);
+	uint64_t at = first_of(&e->stops.deadlines);
 
 	at = sooner(at, first_of(&e->pods.doubts));
 	at = sooner(at, first_of(&e->pods.unheard));
@@ -496,9 +523,46 @@ int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, vo
 		r = handlers[obs->type](e, obs);
 	engine_changed_by(e, obs);
 	engine_shutdown_saw(e, obs);
-	bury(e);
+	stops_bury(&e->stops);
 	tell_wake(e);
 	return r;
+}
+
+void engine_each_without_init(const struct engine *e, uint64_t now_ns, engine_id_fn fn,
+			      void *userdata)
+{
+	const struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		const struct stop *stop = stop_in(node);
+
+		if (!stop || node->kind != GRACED_WATCH_CONTAINER || !node->path ||
+		    stop->state != STOP_IDLE || stop->init_unseen)
+			continue;
+		if (stop->idle_ns + STOPS_INIT_NS <= now_ns)
+			fn(userdata, node->id);
+	}
+}
+
+void engine_each_container(const struct engine *e, engine_container_fn fn, void *userdata)
+{
+	const struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		struct engine_running running = {.id = node->id, .kind = node->kind};
+
+		if (!node->stop || !stop_is_running(node->stop) ||
+		    (e->stops.pods_only && !node->pod))
+			continue;
+		running.start_ns = node->stop->init.start_ns;
+		running.asking = names_is_asking(&e->names, node);
+		running.unnamed = node->names == NAMES_ABSENT;
+		subject_pod(&e->names, node, &running.pod);
+		subject_container(&e->names, node, &running.container);
+		fn(userdata, &running);
+	}
 }
 
 const char *engine_cgroup_path(const struct engine *e, uint64_t id)
@@ -513,6 +577,10 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	struct podworker_stats pods;
 
 	*ret = e->stats;
+	ret->unexpected += e->stops.stats.unexpected;
+	ret->stops = e->stops.stats.stops;
+	ret->inits_not_found = e->stops.stats.inits_not_found;
+	ret->procs_forgotten = e->stops.stats.procs_forgotten;
 	ret->cgroups = e->map.nodes.count;
 	ret->cgroups_refused = e->map.refused;
 	ret->pods = e->map.pods.count;

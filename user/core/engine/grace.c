@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What sources provide for the stop of a container: its grace period, its stop signals, whether its
  * pod is terminating. */
-#include "core/engine/priv.h"
+#include "core/engine/sandbox.h"
+#include "core/engine/stops.h"
 
 #include <string.h>
 
@@ -17,15 +18,16 @@
  * seen. What is left is a deletion whose period is longer than the spec's, which may have come
  * after the stop signal, and what the kubelet gives the pods it evicts: 2 s.
  */
-static bool would_know(const struct engine *e, const struct stop *stop, const struct grace *grace)
+static bool would_know(const struct stops *stops, const struct stop *stop,
+		       const struct grace *grace)
 {
-	const struct podtab_pod *pod = names_pod(&e->names, stop->node);
+	const struct podtab_pod *pod = names_pod(stops->names, stop->node);
 	uint64_t after_ns = stop->kill.at_ns - stop->request.at_ns;
 
 	if (grace->from == GRACE_UNIT)
 		return true;
 	if (!pod || !stop->kill.seen || !(pod->known & META_POD_DELETING) || pod->gone ||
-	    pod->state_ns < stop->kill.at_ns || !e->given.watched)
+	    pod->state_ns < stop->kill.at_ns || !stops->given.watched)
 		return false;
 	if (grace->from == GRACE_DELETION && pod->known & META_POD_GRACE &&
 	    pod->deletion_grace_ns > pod->grace_ns)
@@ -42,10 +44,10 @@ static bool is_by_runtime(const struct stop_signal *signal)
 
 /* By its spec it would have been killed before, and no source has said since whether it is being
  * deleted, and with what. */
-static bool was_deleted_unseen(const struct engine *e, const struct stop *stop,
+static bool was_deleted_unseen(const struct stops *stops, const struct stop *stop,
 			       const struct grace *grace)
 {
-	const struct podtab_pod *pod = names_pod(&e->names, stop->node);
+	const struct podtab_pod *pod = names_pod(stops->names, stop->node);
 	uint64_t end_ns = stop->kill.seen ? stop->kill.at_ns : stop->exit_ns;
 
 	return grace->from == GRACE_SPEC && pod && pod->state_ns < stop->request.at_ns &&
@@ -54,14 +56,14 @@ static bool was_deleted_unseen(const struct engine *e, const struct stop *stop,
 }
 
 /* What came of the stop, where that contradicts its pod's spec or the container's own timeout. */
-static struct grace observed(const struct engine *e, const struct stop *stop,
+static struct grace observed(const struct stops *stops, const struct stop *stop,
 			     const struct grace *grace)
 {
 	uint64_t from_ns = stop->request.at_ns;
 
 	if (!stop->request.seen)
 		return *grace;
-	if (was_deleted_unseen(e, stop, grace))
+	if (was_deleted_unseen(stops, stop, grace))
 		return (struct grace){.from = GRACE_HIDDEN};
 	if (is_by_runtime(&stop->request) && is_by_runtime(&stop->kill))
 		return grace_observed(grace, stop->kill.at_ns - from_ns, true);
@@ -81,88 +83,89 @@ static void shorten(const struct stop *stop, struct grace *grace)
 		*grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = stop->given_ns};
 }
 
-static struct grace grace_now(const struct engine *e, const struct stop *stop)
+static struct grace grace_now(const struct stops *stops, const struct stop *stop)
 {
-	const struct podtab_container *own = names_container(&e->names, stop->node);
+	const struct podtab_container *own = names_container(stops->names, stop->node);
 	struct grace grace;
 
 	/* The runtime kills a sandbox without asking it first, or gives it a time of its own. */
 	if (stop->node && stop->node->stop == stop &&
-	    sandbox_of(&e->names, stop->node) != SANDBOX_NOT)
+	    sandbox_of(stops->names, stop->node) != SANDBOX_NOT)
 		return (struct grace){};
-	grace = grace_of(names_pod(&e->names, stop->node), own,
-			 names_spec(&e->names, stop->node, own), e->config.assumed_grace_ns);
+	grace = grace_of(names_pod(stops->names, stop->node), own,
+			 names_spec(stops->names, stop->node, own), stops->assumed_grace_ns);
 	shorten(stop, &grace);
-	grace.sure = would_know(e, stop, &grace);
-	return observed(e, stop, &grace);
+	grace.sure = would_know(stops, stop, &grace);
+	return observed(stops, stop, &grace);
 }
 
-void engine_take_grace(struct engine *e, struct stop *stop)
+void stops_take_grace(struct stops *stops, struct stop *stop)
 {
-	if (given_note(&e->given, names_pod(&e->names, stop->node), stop))
-		output_changed(&e->out, stop->node);
-	stop->grace = grace_now(e, stop);
+	if (given_note(&stops->given, names_pod(stops->names, stop->node), stop))
+		output_changed(stops->out, stop->node);
+	stop->grace = grace_now(stops, stop);
 }
 
 /* Its request lapses by the period that is in force. */
-void engine_renew_grace(struct engine *e, struct stop *stop)
+void stops_renew_grace(struct stops *stops, struct stop *stop)
 {
 	if (stop->state != STOP_REQUESTED && stop->state != STOP_KILLED)
 		return;
-	engine_take_grace(e, stop);
+	stops_take_grace(stops, stop);
 	if (stop->state == STOP_REQUESTED && !stop->probed)
-		engine_wake(e, stop, stop_lapse_ns(stop));
+		stops_wake(stops, stop, stop_lapse_ns(stop));
 }
 
-void engine_renew_graces(struct engine *e)
+void stops_renew_all(struct stops *stops)
 {
 	struct cgnode *node;
 	size_t pos = 0;
 
-	while ((node = map_next(&e->map.nodes, &pos)))
+	while ((node = map_next(&stops->map->nodes, &pos)))
 		if (node->stop)
-			engine_renew_grace(e, node->stop);
+			stops_renew_grace(stops, node->stop);
 }
 
-void engine_renew_graces_of(struct engine *e, const char *uid)
+void stops_renew_pod(struct stops *stops, const char *uid)
 {
-	struct pod *pod = cgmap_pod(&e->map, uid);
+	struct pod *pod = cgmap_pod(stops->map, uid);
 	struct cgnode *node;
 
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
 			if (node->stop)
-				engine_renew_grace(e, node->stop);
+				stops_renew_grace(stops, node->stop);
 }
 
-bool engine_lacks_grace(const struct engine *e, const struct stop *stop)
+bool stops_lacks_grace(const struct stops *stops, const struct stop *stop)
 {
-	const struct podtab_pod *pod = names_pod(&e->names, stop->node);
+	const struct podtab_pod *pod = names_pod(stops->names, stop->node);
 
 	return pod && stop->exit_seen && stop->kill.seen && pod->state_ns < stop->kill.at_ns &&
 	       stop_gaps(stop) >> GAP_GRACE_UNCERTAIN & 1;
 }
 
-uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from)
+uint64_t stops_signal_set(const struct stops *stops, const struct cgnode *node,
+			  enum sender_kind from)
 {
-	uint32_t own = names_stop_signal(&e->names, node);
+	uint32_t own = names_stop_signal(stops->names, node);
 
 	if (!own)
-		return ENGINE_STOP_SET;
+		return STOPS_SIGNAL_SET;
 	return BIT_OF(own) | (from == SENDER_SYSTEMD ? BIT_OF(SIGTERM_NR) : 0);
 }
 
-uint64_t engine_pod_since(const struct stop *stop)
+uint64_t stops_pod_since(const struct stop *stop)
 {
 	return stop->request.seen ? stop->request.at_ns : stop->exit_ns;
 }
 
 /* A pod that is not being deleted may be the next moment: what was told before counts for yes only.
  */
-enum record_tri engine_pod_terminating(const struct engine *e, const struct stop *stop)
+enum record_tri stops_pod_terminating(const struct stops *stops, const struct stop *stop)
 {
-	const struct podtab_pod *meta = names_pod(&e->names, stop->node);
-	uint64_t since = engine_pod_since(stop);
+	const struct podtab_pod *meta = names_pod(stops->names, stop->node);
+	uint64_t since = stops_pod_since(stop);
 
 	if (!meta || !(meta->known & META_POD_DELETING))
 		return TRI_UNKNOWN;

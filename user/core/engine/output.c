@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/cgroup/map.h"
+
 void output_effect(struct output *out, const struct effect *effect)
 {
 	out->fn(out->userdata, effect);
@@ -24,4 +26,20 @@ struct record *output_record(struct output *out, enum record_type type, size_t s
 void output_report(struct output *out)
 {
 	output_effect(out, &(struct effect){.type = EFFECT_REPORT, .record = &out->record});
+}
+
+void output_find_cgroup(struct output *out, uint64_t id)
+{
+	output_effect(out, &(struct effect){.type = EFFECT_FIND_CGROUP, .id = id});
+}
+
+void output_read_counts(struct output *out, uint64_t id)
+{
+	output_effect(out, &(struct effect){.type = EFFECT_READ_COUNTS, .id = id});
+}
+
+void output_set_watch(struct output *out, const struct cgnode *node)
+{
+	output_effect(out, &(struct effect){
+				   .type = EFFECT_SET_WATCH, .id = node->id, .kind = node->kind});
 }

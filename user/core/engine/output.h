@@ -28,6 +28,11 @@ struct output {
 };
 
 void output_effect(struct output *out, const struct effect *effect);
+/* Asks for the path of a cgroup whose record was lost. */
+void output_find_cgroup(struct output *out, uint64_t id);
+void output_read_counts(struct output *out, uint64_t id);
+/* Corrects what the kernel half takes node for. */
+void output_set_watch(struct output *out, const struct cgnode *node);
 /* The record to fill in, all zero; size is that of the type's member. */
 struct record *output_record(struct output *out, enum record_type type, size_t size,
 			     uint64_t at_ns);

@@ -8,25 +8,10 @@
 #include "core/engine/given.h"
 #include "core/engine/names.h"
 #include "core/engine/sandbox.h"
+#include "core/engine/stops.h"
 #include "core/names/table.h"
 #include "core/stop/grace.h"
 #include "core/stop/stop.h"
-
-/* How long a verdict waits for its cgroup to run empty, and for its name. */
-#define ENGINE_WAIT_NS	   250000000ULL
-/* How long after the exit of what may be a runtime's stage the container's init may exec. */
-#define ENGINE_STAGE_NS	   3000000000ULL
-/* How long a container may be without an init that execs before its processes are looked at: while
- * it is being made it holds stages of its runtime. */
-#define ENGINE_INIT_NS	   10000000000ULL
-/*
- * How long an empty cgroup waits for what a dying PID 1 kills elsewhere: its own cgroup is left in
- * cgroup_exit(), the namespace is torn down after that in exit_notify() (kernel/exit.c).
- */
-#define ENGINE_TEARDOWN_NS 5000000ULL
-
-/* SIGTERM, SIGINT, SIGQUIT, SIGRTMIN+3: what stops a container whose own signal is not known. */
-#define ENGINE_STOP_SET (1ULL << 14 | 1ULL << 1 | 1ULL << 2 | 1ULL << 36)
 
 struct epod;
 TAILQ_HEAD(epod_queue, epod);
@@ -89,89 +74,17 @@ struct engine {
 	struct output out;
 	struct cgmap map;
 	struct names names;
+	struct stops stops;
 	struct engine_pods pods;
-	struct given given;
 	struct engine_shutdown *shutdown; /* NULL: a node's shutdown is nobody's business */
-	struct deadline_queue deadlines;
-	uint32_t n_gone;   /* stops whose cgroup is gone, and whose verdict waits */
-	struct stop *over; /* ... those of them that are told now */
 	struct engine_keep keep;
 	struct engine_resume resume;
-	struct map procs;		 /* scope all: stops of single processes, by pid */
-	struct deadline_queue proc_ages; /* of the last signal to each */
 	struct engine_stats stats;
 	uint64_t wake_ns; /* last EFFECT_WAKE_AT */
 
 	struct obs_lost lost;
-	uint64_t missed_ns; /* programs of the kernel half were last seen not to have run; 0: never */
 	uint64_t containers_found;
 };
-
-void engine_read_counts(struct engine *e, uint64_t id);
-/* Asks for the path of a cgroup whose record was lost. */
-void engine_find_cgroup(struct engine *e, uint64_t id);
-/* A node of the map turned up: gives containers a stop, corrects the kernel half, asks names. */
-int engine_node_known(struct engine *e, struct cgnode *node, uint32_t kernel_kind);
-/* Tells the kernel half what node is. */
-void engine_set_watch(struct engine *e, const struct cgnode *node);
-/* When it counts what the pod of a stop was about to do; 0: not yet. */
-uint64_t engine_pod_since(const struct stop *stop);
-/* Whether the pod was going then. */
-enum record_tri engine_pod_terminating(const struct engine *e, const struct stop *stop);
-
-/* The grace period in force, by what is known now. What a node shutdown gives it is noted: that
- * holds when the shutdown is over, too. */
-void engine_take_grace(struct engine *e, struct stop *stop);
-/* The same while it is being stopped, for a source has said something new. */
-void engine_renew_grace(struct engine *e, struct stop *stop);
-/* Of all stops: a node shutdown is announced, which may come after its first stop signals. */
-void engine_renew_graces(struct engine *e);
-/* Of the stops in a pod. */
-void engine_renew_graces_of(struct engine *e, const char *uid);
-/* What follows for the kernel half from what is known of node. */
-void engine_described(struct engine *e, struct cgnode *node);
-/* It was killed early, and its pod's source has yet to say since whether that was deleted. */
-bool engine_lacks_grace(const struct engine *e, const struct stop *stop);
-/* A source provides the stop signal: what was sent before may be the request. */
-void engine_stop_learnt(struct engine *e, struct stop *stop, uint32_t number);
-/* Signals that ask node's init to stop, when such a sender sends them: bit n-1 for signal n. */
-uint64_t engine_stop_set(const struct engine *e, const struct cgnode *node, enum sender_kind from);
-/* Reports the runtime's word of a container's exit beside the kernel's, once both are there. */
-void engine_compare_exit(struct engine *e, const char *container_id);
-
-/* The stop of a container, made when the kernel half tells of one we never heard of. */
-struct stop *engine_stop_of(struct engine *e, uint64_t id);
-static inline void engine_wake(struct engine *e, struct stop *stop, uint64_t at_ns)
-{
-	/* Without memory for a deadline the verdict goes out with the cgroup's end. */
-	deadline_set(&e->deadlines, &stop->wake, at_ns);
-}
-
-bool engine_same_process(const struct graced_proc *a, const struct graced_proc *b);
-/* A life ended in its cgroup, and nothing was seen of its init. */
-void engine_begin_unseen(struct engine *e, struct stop *stop, uint64_t at_ns);
-/* Moves stop, and counts an event that its state does not expect. */
-void engine_expect(struct engine *e, struct stop *stop, enum stop_event event);
-/* The verdict goes out; stop moves on. not_empty: the wait is over and processes are left. */
-void engine_tell(struct engine *e, struct stop *stop, bool not_empty);
-/* Its cgroup has no process left. */
-void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns);
-/* Its names are known, or known to be unknown; or its init was reaped. */
-void engine_stop_named(struct engine *e, struct stop *stop);
-/* Its cgroup was removed. False: its verdict still waits; stop and node are gone once it is told. */
-bool engine_stop_gone(struct engine *e, struct stop *stop);
-/* Of one that has exited the verdict waits since before the daemon was restarted. */
-void engine_stop_resume(struct engine *e, struct stop *stop);
-void engine_expire(struct engine *e, uint64_t now_ns);
-/* The trace ends, and no record comes any more: verdicts that wait go out. */
-void engine_end_stops(struct engine *e, uint64_t at_ns);
-
-void engine_procs_done(struct engine *e);
-
-static inline struct stop *stop_of_wake(struct deadline *wake)
-{
-	return (struct stop *)((char *)wake - offsetof(struct stop, wake));
-}
 
 /* 0 or -ENOMEM. */
 int engine_ids_add(struct engine_ids *list, uint64_t id);
@@ -247,25 +160,8 @@ void engine_shutdown_expire(struct engine *e, uint64_t now_ns);
 /* When it wants to be woken; 0: not. */
 uint64_t engine_shutdown_wake_ns(const struct engine *e);
 
-int engine_on_init(struct engine *e, const struct obs *obs);
-int engine_on_no_init(struct engine *e, const struct obs *obs);
-int engine_on_signal(struct engine *e, const struct obs *obs);
-int engine_on_exit(struct engine *e, const struct obs *obs);
-int engine_on_oom(struct engine *e, const struct obs *obs);
-int engine_on_counts(struct engine *e, const struct obs *obs);
-int engine_on_probe(struct engine *e, const struct obs *obs);
-int engine_on_reaped(struct engine *e, const struct obs *obs);
 int engine_on_listed(struct engine *e, const struct obs *obs);
 int engine_on_shutdown_plan(struct engine *e, const struct obs *obs);
 int engine_on_shutdown(struct engine *e, const struct obs *obs);
-
-void engine_report_attached(struct engine *e, uint64_t at_ns);
-void engine_report_lost(struct engine *e, uint64_t at_ns, const struct obs_lost *lost);
-void engine_report_stop(struct engine *e, const struct stop *stop, uint32_t gaps);
-void engine_report_empty(struct engine *e, const struct stop *stop);
-void engine_report_signal(struct engine *e, const struct obs *obs, const struct cgnode *target,
-			  const struct sender *sender);
-void engine_report_oom(struct engine *e, const struct obs *obs, const struct cgnode *node,
-		       enum oom_level level);
 
 #endif

@@ -24,14 +24,14 @@ static void remove_cgroup(struct engine *e, struct cgnode *node)
 {
 	output_changed(&e->out, node);
 	engine_pods_missed(node, true);
-	node->stop = stop_free(&e->map, &e->deadlines, node->stop);
+	node->stop = stop_free(&e->map, &e->stops.deadlines, node->stop);
 	cgmap_remove(&e->map, node->id);
 }
 
 static void free_aside(struct engine *e, struct stop *stop)
 {
 	stop->node->stop = NULL;
-	stop_free(&e->map, &e->deadlines, stop);
+	stop_free(&e->map, &e->stops.deadlines, stop);
 }
 
 /* --- what was kept -------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static void forget_all(struct engine *e)
 			continue;
 		}
 		stop = node->stop ? stop_new(node) : NULL;
-		stop_free(&e->map, &e->deadlines, node->stop);
+		stop_free(&e->map, &e->stops.deadlines, node->stop);
 		node->stop = stop;
 		if (stop)
 			stop->there = true;
@@ -283,7 +283,7 @@ static int on_init(struct engine *e, const struct obs *obs, struct cgnode *node)
 	struct stop *stop = node->stop;
 
 	node->inhabited = true;
-	if (engine_same_process(&stop->init, &init->proc)) {
+	if (stops_same_process(&stop->init, &init->proc)) {
 		stop->guessed &= init->rank == GRACED_INIT_GUESSED;
 		stop->kept = false;
 	}
@@ -328,14 +328,14 @@ static void ask_name(struct engine *e, struct cgnode *node)
 static bool end_stop(struct engine *e, struct stop *stop)
 {
 	if (stop->state == STOP_TOLD) {
-		engine_expect(e, stop, STOP_EV_EMPTY);
+		stops_advance(&e->stops, stop, STOP_EV_EMPTY);
 		stop_vacate(stop, e->out.now_ns);
 	}
 	if (stop->state == STOP_IDLE && stop->init_unseen)
-		engine_begin_unseen(e, stop, e->out.now_ns);
+		stops_begin_unseen(&e->stops, stop, e->out.now_ns);
 	if (stop->state != STOP_IDLE)
 		ask_name(e, stop->node);
-	return !engine_stop_gone(e, stop);
+	return !stops_gone(&e->stops, stop);
 }
 
 static void settle_gone(struct engine *e, struct cgnode *node)
@@ -351,14 +351,14 @@ static void settle_missing(struct engine *e, struct stop *stop)
 {
 	stop->probed = true;
 	names_ask_exit(&e->names, stop->node);
-	engine_wake(e, stop, e->out.now_ns + ENGINE_WAIT_NS);
+	stops_wake(&e->stops, stop, e->out.now_ns + STOPS_WAIT_NS);
 }
 
 static void settle_alive(struct engine *e, struct stop *stop)
 {
-	engine_take_grace(e, stop);
+	stops_take_grace(&e->stops, stop);
 	if (stop->state == STOP_REQUESTED)
-		engine_wake(e, stop, stop_lapse_ns(stop));
+		stops_wake(&e->stops, stop, stop_lapse_ns(stop));
 	output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 }
 
@@ -373,9 +373,9 @@ static void settle_found(struct engine *e, struct cgnode *node)
 	else if (stop_is_running(stop))
 		settle_missing(e, stop);
 	else if (stop->state == STOP_EXITED)
-		engine_stop_resume(e, stop);
+		stops_resume(&e->stops, stop);
 	else if (stop->state == STOP_TOLD && !node->inhabited) {
-		engine_expect(e, stop, STOP_EV_EMPTY);
+		stops_advance(&e->stops, stop, STOP_EV_EMPTY);
 		stop_vacate(stop, e->out.now_ns);
 	}
 	stop->kept = false;
@@ -405,9 +405,9 @@ static void settle_aside(struct engine *e)
 		e->resume.aside = stop->next_over;
 		stop->next_over = NULL;
 		if (stop_is_running(stop))
-			engine_expect(e, stop, STOP_EV_EXIT);
+			stops_advance(&e->stops, stop, STOP_EV_EXIT);
 		if (stop->state == STOP_EXITED)
-			engine_tell(e, stop, false);
+			stops_publish(&e->stops, stop, false);
 		free_aside(e, stop);
 	}
 }
@@ -424,7 +424,7 @@ static bool begins_life(const struct engine *e, const struct obs_init *init)
 
 	if (!node || !node->stop || !node->stop->init.pid)
 		return true;
-	return !engine_same_process(&node->stop->init, &init->proc) &&
+	return !stops_same_process(&node->stop->init, &init->proc) &&
 	       !is_left_over(&e->resume, init);
 }
 
@@ -438,7 +438,7 @@ static void begin_held(struct engine *e)
 		obs.at_ns = r->held[i].at_ns;
 		obs.init = r->held[i].init;
 		if (begins_life(e, &obs.init))
-			engine_on_init(e, &obs);
+			stops_on_init(&e->stops, &obs);
 	}
 }
 

@@ -159,7 +159,7 @@ static bool has_hook(const struct engine *e, const struct cgnode *node)
 /* A signal that a program of the kernel half was not run for may have told somebody. */
 static uint64_t told_ns(const struct engine *e, const struct stop *stop)
 {
-	return stop->told_ns > e->missed_ns ? stop->told_ns : e->missed_ns;
+	return stop->told_ns > e->stops.missed_ns ? stop->told_ns : e->stops.missed_ns;
 }
 
 static void tell_container(struct engine *e, const struct cgnode *node, const struct epod *p)

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The engine's part that knows when a verdict goes out: what it waits for, and how long. */
-#include "core/engine/priv.h"
+#include "core/engine/sandbox.h"
+#include "core/engine/stops.h"
+
+/* How long after the exit of what may be a runtime's stage the container's init may exec. */
+#define STAGE_NS 3000000000ULL
+
+/*
+ * How long an empty cgroup waits for what a dying PID 1 kills elsewhere: its own cgroup is left in
+ * cgroup_exit(), the namespace is torn down after that in exit_notify() (kernel/exit.c).
+ */
+#define TEARDOWN_NS 5000000ULL
 
 /* Stops that may wait for names although their cgroups are gone. */
 #define GONE_MAX 1024
 
-void engine_expect(struct engine *e, struct stop *stop, enum stop_event event)
+void stops_advance(struct stops *stops, struct stop *stop, enum stop_event event)
 {
 	if (!stop_advance(stop, event))
-		e->stats.unexpected++;
+		stops->stats.unexpected++;
 }
 
 /* Records about this container were lost: its init's exit may be one of them. */
-static void probe_init(struct engine *e, const struct stop *stop)
+static void probe_init(struct stops *stops, const struct stop *stop)
 {
 	struct effect probe = {
 		.type = EFFECT_PROBE_INIT,
@@ -22,20 +32,20 @@ static void probe_init(struct engine *e, const struct stop *stop)
 	};
 
 	if (stop_is_running(stop) && stop->init.pid)
-		output_effect(&e->out, &probe);
+		output_effect(stops->out, &probe);
 }
 
 /* A name has until its deadline, whatever else was asked before it. */
-static uint64_t name_until(const struct engine *e, const struct stop *stop)
+static uint64_t name_until(const struct stops *stops, const struct stop *stop)
 {
-	uint64_t wait_ns = e->config.name_wait_ns ? e->config.name_wait_ns : ENGINE_WAIT_NS;
+	uint64_t wait_ns = stops->name_wait_ns ? stops->name_wait_ns : STOPS_WAIT_NS;
 
 	uint64_t from_ns = stop->exit_seen  ? stop->exit_ns
 			   : stop->empty_ns ? stop->empty_ns
 					    : stop->gone_ns;
 
 	/* Whom an earlier engine asked has to be asked again. */
-	return (from_ns > e->out.attached_ns ? from_ns : e->out.attached_ns) + wait_ns;
+	return (from_ns > stops->out->attached_ns ? from_ns : stops->out->attached_ns) + wait_ns;
 }
 
 static bool lacks_name(const struct stop *stop)
@@ -44,12 +54,13 @@ static bool lacks_name(const struct stop *stop)
 }
 
 /* Its name, or what its pod is about to do. */
-static bool awaits_name(const struct engine *e, const struct stop *stop)
+static bool awaits_name(const struct stops *stops, const struct stop *stop)
 {
 	if (lacks_name(stop))
 		return true;
 	return stop->node && stop->node->pod && stop->node->pod->asks &&
-	       (engine_pod_terminating(e, stop) == TRI_UNKNOWN || engine_lacks_grace(e, stop));
+	       (stops_pod_terminating(stops, stop) == TRI_UNKNOWN ||
+		stops_lacks_grace(stops, stop));
 }
 
 /*
@@ -61,7 +72,7 @@ static bool awaits_main(const struct stop *stop, const struct obs *obs)
 {
 	return stop->node->kind == GRACED_WATCH_SERVICE && lacks_name(stop) &&
 	       obs->counts.populated && !stop->empty_ns &&
-	       obs->at_ns < stop->asked_ns + ENGINE_WAIT_NS;
+	       obs->at_ns < stop->asked_ns + STOPS_WAIT_NS;
 }
 
 /*
@@ -71,7 +82,7 @@ static bool awaits_main(const struct stop *stop, const struct obs *obs)
 static bool awaits_exec(const struct stop *stop, const struct obs *obs)
 {
 	return stop_is_exit_guess(stop) && obs->counts.populated && !stop->empty_ns &&
-	       obs->at_ns < stop->exit_ns + ENGINE_STAGE_NS;
+	       obs->at_ns < stop->exit_ns + STAGE_NS;
 }
 
 /*
@@ -79,9 +90,9 @@ static bool awaits_exec(const struct stop *stop, const struct obs *obs)
  * is another life, whose records may all be lost. The record of the emptiness is lost, or in the
  * ring.
  */
-static void vacate_by_look(struct engine *e, struct stop *stop, uint64_t at_ns)
+static void vacate_by_look(struct stops *stops, struct stop *stop, uint64_t at_ns)
 {
-	engine_expect(e, stop, STOP_EV_EMPTY);
+	stops_advance(stops, stop, STOP_EV_EMPTY);
 	stop_vacate(stop, at_ns);
 	stop->empty_due = true;
 }
@@ -90,24 +101,24 @@ static void vacate_by_look(struct engine *e, struct stop *stop, uint64_t at_ns)
 static bool is_empty_due(const struct stop *stop, uint64_t at_ns)
 {
 	return stop->empty_due && stop->state == STOP_IDLE &&
-	       stop->counts.exits == stop->base.exits && at_ns < stop->idle_ns + ENGINE_WAIT_NS;
+	       stop->counts.exits == stop->base.exits && at_ns < stop->idle_ns + STOPS_WAIT_NS;
 }
 
-static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
+static void answered(struct stops *stops, struct stop *stop, const struct obs *obs)
 {
 	if (awaits_main(stop, obs))
 		return;
 	if (awaits_exec(stop, obs)) {
-		engine_wake(e, stop, stop->exit_ns + ENGINE_STAGE_NS);
+		stops_wake(stops, stop, stop->exit_ns + STAGE_NS);
 		return;
 	}
-	if (stop->empty_ns && awaits_name(e, stop) && obs->at_ns < name_until(e, stop)) {
-		engine_wake(e, stop, name_until(e, stop));
+	if (stop->empty_ns && awaits_name(stops, stop) && obs->at_ns < name_until(stops, stop)) {
+		stops_wake(stops, stop, name_until(stops, stop));
 		return;
 	}
-	engine_tell(e, stop, obs->counts.populated && !stop->empty_ns);
+	stops_publish(stops, stop, obs->counts.populated && !stop->empty_ns);
 	if (!obs->counts.populated && stop->state == STOP_TOLD)
-		vacate_by_look(e, stop, obs->at_ns);
+		vacate_by_look(stops, stop, obs->at_ns);
 }
 
 /*
@@ -116,7 +127,7 @@ static void answered(struct engine *e, struct stop *stop, const struct obs *obs)
  * of a life that begins or ends just now are in the ring. The second look is the one that was asked
  * for when the interval was over and the ring had been read.
  */
-static void weigh_unseen(struct engine *e, struct stop *stop, const struct obs *obs)
+static void weigh_unseen(struct stops *stops, struct stop *stop, const struct obs *obs)
 {
 	bool is_over = stop_is_unseen_life(stop) || stop->state == STOP_TOLD;
 	bool second = stop->unseen_asked && obs->counts.looked;
@@ -125,25 +136,25 @@ static void weigh_unseen(struct engine *e, struct stop *stop, const struct obs *
 	if (obs->counts.populated || !is_over) {
 		stop->unseen_ns = 0;
 	} else if (second && stop->state == STOP_TOLD) {
-		engine_stop_empty(e, stop, obs->at_ns);
+		stops_empty(stops, stop, obs->at_ns);
 	} else if (second) {
-		engine_begin_unseen(e, stop, obs->at_ns);
-		engine_expect(e, stop, STOP_EV_EXIT);
-		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+		stops_begin_unseen(stops, stop, obs->at_ns);
+		stops_advance(stops, stop, STOP_EV_EXIT);
+		stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
 	} else if (!stop->unseen_ns) {
 		stop->unseen_ns = obs->at_ns ?: 1;
-		engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+		stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
 	}
 }
 
-int engine_on_counts(struct engine *e, const struct obs *obs)
+int stops_on_counts(struct stops *stops, const struct obs *obs)
 {
-	struct cgnode *node = cgmap_get(&e->map, obs->counts.id);
+	struct cgnode *node = cgmap_get(stops->map, obs->counts.id);
 	struct stop *stop = stop_in(node);
 	uint64_t lost;
 
 	if (!node && obs->counts.id)
-		engine_find_cgroup(e, obs->counts.id);
+		output_find_cgroup(stops->out, obs->counts.id);
 	if (!stop)
 		return 0;
 	lost = stop->counts.lost;
@@ -153,52 +164,52 @@ int engine_on_counts(struct engine *e, const struct obs *obs)
 		stop->told_ns = obs->counts.told_at_ns;
 	}
 	if (stop->counts.lost > lost)
-		output_changed(&e->out, node);
+		output_changed(stops->out, node);
 	if (stop->state == STOP_EXITED && stop->asked_ns)
-		answered(e, stop, obs);
+		answered(stops, stop, obs);
 	else if (stop->counts.lost > lost)
-		probe_init(e, stop);
-	weigh_unseen(e, stop, obs);
+		probe_init(stops, stop);
+	weigh_unseen(stops, stop, obs);
 	if (!obs->counts.populated)
-		output_change(&e->out, &(struct change){.type = CHANGE_CGROUP_EMPTY,
-							.node = node,
-							.at_ns = obs->at_ns});
+		output_change(stops->out, &(struct change){.type = CHANGE_CGROUP_EMPTY,
+							   .node = node,
+							   .at_ns = obs->at_ns});
 	return 0;
 }
 
 /* The exit's own record may still be in the ring: the verdict without it waits for a moment. */
-int engine_on_probe(struct engine *e, const struct obs *obs)
+int stops_on_probe(struct stops *stops, const struct obs *obs)
 {
-	struct stop *stop = stop_in(cgmap_get(&e->map, obs->probe.id));
+	struct stop *stop = stop_in(cgmap_get(stops->map, obs->probe.id));
 
 	if (!stop || obs->probe.alive || !stop_is_running(stop))
 		return 0;
 	if (stop->init.pid != obs->probe.pid || stop->init.start_ns != obs->probe.start_ns)
 		return 0;
 	stop->probed = true;
-	names_ask_exit(&e->names, stop->node);
-	engine_wake(e, stop, obs->at_ns + ENGINE_WAIT_NS);
+	names_ask_exit(stops->names, stop->node);
+	stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
 	return 0;
 }
 
 /* Of a container; what exits beside its init is no sandbox. */
-static enum sandbox sandbox_of_stop(const struct engine *e, const struct stop *stop)
+static enum sandbox sandbox_of_stop(const struct stops *stops, const struct stop *stop)
 {
 	bool is_init = stop->node && stop->node->stop == stop;
 
-	return is_init ? sandbox_of(&e->names, stop->node) : SANDBOX_NOT;
+	return is_init ? sandbox_of(stops->names, stop->node) : SANDBOX_NOT;
 }
 
-static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool not_empty)
+static uint32_t gaps_of(const struct stops *stops, const struct stop *stop, bool not_empty)
 {
-	enum sandbox sandbox = sandbox_of_stop(e, stop);
+	enum sandbox sandbox = sandbox_of_stop(stops, stop);
 	uint32_t gaps = stop_gaps(stop);
 
 	if (not_empty)
 		gaps |= 1u << GAP_NOT_EMPTY;
 	/* The first answer may have told it, while others are still to come. */
 	if (lacks_name(stop) && sandbox != SANDBOX_KNOWN &&
-	    !podtab_is_named(names_container(&e->names, stop->node)))
+	    !podtab_is_named(names_container(stops->names, stop->node)))
 		gaps |= 1u << GAP_NAME_LATE;
 	if (sandbox == SANDBOX_GUESSED)
 		gaps |= 1u << GAP_SANDBOX_GUESSED;
@@ -206,32 +217,32 @@ static uint32_t gaps_of(const struct engine *e, const struct stop *stop, bool no
 }
 
 /* NULL: no source knows this container and no query is pending, so that none will report its exit. */
-static struct podtab_container *exit_entry(struct engine *e, const struct cgnode *node)
+static struct podtab_container *exit_entry(struct stops *stops, const struct cgnode *node)
 {
 	if (node->names == NAMES_ASKED)
-		return podtab_want_container(&e->names.tab, node->ident.container_id,
-					     e->out.now_ns);
-	return podtab_container(&e->names.tab, node->ident.container_id);
+		return podtab_want_container(&stops->names->tab, node->ident.container_id,
+					     stops->out->now_ns);
+	return podtab_container(&stops->names->tab, node->ident.container_id);
 }
 
 /* Whether a source may report how the container exited. */
-static bool has_exit_source(const struct engine *e, const struct cgnode *node)
+static bool has_exit_source(const struct stops *stops, const struct cgnode *node)
 {
 	const uint32_t sources = 1u << META_CRI | 1u << META_KUBELET | 1u << META_API;
 
-	return node && node->pod && node->ident.container_id[0] && e->names.sources & sources;
+	return node && node->pod && node->ident.container_id[0] && stops->names->sources & sources;
 }
 
 /* Keeps how the kernel saw the exit, to be compared with what sources report. */
-static void note_exit(struct engine *e, const struct stop *stop)
+static void note_exit(struct stops *stops, const struct stop *stop)
 {
 	const struct cgnode *node = stop->node;
 	struct podtab_container *c;
 
 	/* A process that dies beside the init is no exit of the container. */
-	if (!has_exit_source(e, node) || node->stop != stop)
+	if (!has_exit_source(stops, node) || node->stop != stop)
 		return;
-	c = exit_entry(e, node);
+	c = exit_entry(stops, node);
 	if (!c || c->kind == META_KIND_SANDBOX)
 		return;
 	c->again = c->exit.noted;
@@ -240,7 +251,7 @@ static void note_exit(struct engine *e, const struct stop *stop)
 		.seen = stop->exit_seen,
 		.status = stop->status,
 		.at_ns = stop->exit_ns,
-		.wall_ns = (int64_t)(stop->exit_ns + (uint64_t)e->out.host.wall_offset_ns),
+		.wall_ns = (int64_t)(stop->exit_ns + (uint64_t)stops->out->host.wall_offset_ns),
 		.start_ns = stop->init.start_ns,
 		.oom_victim = stop->oom_victim,
 		.oom_beside = stop->counts.oom_kills > stop->base.oom_kills,
@@ -249,41 +260,41 @@ static void note_exit(struct engine *e, const struct stop *stop)
 		.qos = node->pod->qos,
 		.is_static = node->pod->is_static,
 	};
-	output_change(&e->out,
+	output_change(stops->out,
 		      &(struct change){.type = CHANGE_EXIT_NOTED, .uid = node->ident.container_id});
 	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)
-		engine_compare_exit(e, node->ident.container_id);
+		stops_compare_exit(stops, node->ident.container_id);
 	else
-		names_ask_exit(&e->names, node);
+		names_ask_exit(stops->names, node);
 }
 
-void engine_tell(struct engine *e, struct stop *stop, bool not_empty)
+void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 {
 	uint32_t gaps;
 
-	engine_wake(e, stop, 0);
+	stops_wake(stops, stop, 0);
 	if (stop->node)
-		output_changed(&e->out, stop->node);
+		output_changed(stops->out, stop->node);
 	stop->told_unnamed = stop->node && !stop->node->path;
-	engine_take_grace(e, stop);
-	gaps = gaps_of(e, stop, not_empty);
-	engine_report_stop(e, stop, gaps);
-	e->stats.stops++;
+	stops_take_grace(stops, stop);
+	gaps = gaps_of(stops, stop, not_empty);
+	stops_report_verdict(stops, stop, gaps);
+	stops->stats.stops++;
 	if (stop->node && stop->node->stop == stop)
-		output_change(&e->out, &(struct change){.type = CHANGE_VERDICT,
-							.node = stop->node,
-							.gaps = gaps});
-	note_exit(e, stop);
-	engine_expect(e, stop, STOP_EV_TELL);
+		output_change(stops->out, &(struct change){.type = CHANGE_VERDICT,
+							   .node = stop->node,
+							   .gaps = gaps});
+	note_exit(stops, stop);
+	stops_advance(stops, stop, STOP_EV_TELL);
 	if (stop->empty_ns) {
-		engine_expect(e, stop, STOP_EV_EMPTY);
-		stop_vacate(stop, e->out.now_ns);
+		stops_advance(stops, stop, STOP_EV_EMPTY);
+		stop_vacate(stop, stops->out->now_ns);
 	}
 	if (stop->gone_ns) {
 		stop->gone_ns = 0;
-		e->n_gone--;
-		stop->next_over = e->over;
-		e->over = stop;
+		stops->n_gone--;
+		stop->next_over = stops->over;
+		stops->over = stop;
 	}
 }
 
@@ -295,22 +306,22 @@ static bool awaits_teardown(const struct stop *stop)
 }
 
 /* The parent waits for it some microseconds after its cgroup is empty, as a rule. */
-static bool awaits_reap(const struct engine *e, const struct stop *stop)
+static bool awaits_reap(const struct stops *stops, const struct stop *stop)
 {
-	return e->out.host.reaps && stop->exit_seen && !stop->reap_ns &&
-	       e->out.now_ns < stop->empty_ns + ENGINE_TEARDOWN_NS;
+	return stops->out->host.reaps && stop->exit_seen && !stop->reap_ns &&
+	       stops->out->now_ns < stop->empty_ns + TEARDOWN_NS;
 }
 
-void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
+void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 {
 	if (stop_is_unseen_life(stop))
-		engine_begin_unseen(e, stop, at_ns);
+		stops_begin_unseen(stops, stop, at_ns);
 	if (stop->state == STOP_TOLD || is_empty_due(stop, at_ns)) {
 		stop->empty_ns = at_ns;
-		engine_report_empty(e, stop);
+		stops_report_empty(stops, stop);
 	}
 	if (!stop_advance(stop, STOP_EV_EMPTY)) {
-		e->stats.unexpected++;
+		stops->stats.unexpected++;
 		return;
 	}
 	if (stop->state == STOP_IDLE)
@@ -319,137 +330,158 @@ void engine_stop_empty(struct engine *e, struct stop *stop, uint64_t at_ns)
 		return;
 	stop->empty_ns = at_ns;
 	/* A verdict that waits for its name only goes out when that comes, or at its deadline. */
-	if (awaits_teardown(stop) || awaits_reap(e, stop))
-		engine_wake(e, stop, at_ns + ENGINE_TEARDOWN_NS);
-	else if (awaits_name(e, stop) && !stop->asked_ns)
-		engine_wake(e, stop, name_until(e, stop));
+	if (awaits_teardown(stop) || awaits_reap(stops, stop))
+		stops_wake(stops, stop, at_ns + TEARDOWN_NS);
+	else if (awaits_name(stops, stop) && !stop->asked_ns)
+		stops_wake(stops, stop, name_until(stops, stop));
 	else
-		engine_tell(e, stop, false);
+		stops_publish(stops, stop, false);
 }
 
-void engine_stop_named(struct engine *e, struct stop *stop)
+void stops_named(struct stops *stops, struct stop *stop)
 {
 	bool over = stop->gone_ns ||
-		    (stop->empty_ns && !awaits_teardown(stop) && !awaits_reap(e, stop));
+		    (stop->empty_ns && !awaits_teardown(stop) && !awaits_reap(stops, stop));
 
-	if (stop->state == STOP_EXITED && over && !awaits_name(e, stop))
-		engine_tell(e, stop, false);
+	if (stop->state == STOP_EXITED && over && !awaits_name(stops, stop))
+		stops_publish(stops, stop, false);
 }
 
 /* Of an exit that went by while nobody watched the runtime may yet tell something. */
-static bool awaits_word(struct engine *e, struct stop *stop)
+static bool awaits_word(struct stops *stops, struct stop *stop)
 {
-	bool asked = stop->kept && !stop->exit_seen && names_ask_exit(&e->names, stop->node);
+	bool asked = stop->kept && !stop->exit_seen && names_ask_exit(stops->names, stop->node);
 
 	stop->kept = false;
 	return asked;
 }
 
-bool engine_stop_gone(struct engine *e, struct stop *stop)
+bool stops_gone(struct stops *stops, struct stop *stop)
 {
 	if (stop->gone_ns)
 		return false;
 	/* The record of its emptiness was lost, too. */
 	if (stop_is_unseen_life(stop))
-		engine_begin_unseen(e, stop, e->out.now_ns);
+		stops_begin_unseen(stops, stop, stops->out->now_ns);
 	/* Told as not empty, and the record of its emptiness was lost. */
 	if (stop->state == STOP_TOLD)
-		engine_stop_empty(e, stop, e->out.now_ns);
+		stops_empty(stops, stop, stops->out->now_ns);
 	/* Its exit was lost: a cgroup with a process in it cannot be removed. */
 	if (stop_is_running(stop))
-		engine_expect(e, stop, STOP_EV_EXIT);
+		stops_advance(stops, stop, STOP_EV_EXIT);
 	if (stop->state != STOP_EXITED)
 		return true;
 	/* A runtime removes the cgroup at once, and tells the name when it comes to it. */
-	stop->gone_ns = e->out.now_ns ?: 1;
-	if ((awaits_word(e, stop) || awaits_name(e, stop)) && e->out.now_ns < name_until(e, stop) &&
-	    e->n_gone < GONE_MAX) {
-		e->n_gone++;
-		engine_wake(e, stop, name_until(e, stop));
+	stop->gone_ns = stops->out->now_ns ?: 1;
+	if ((awaits_word(stops, stop) || awaits_name(stops, stop)) &&
+	    stops->out->now_ns < name_until(stops, stop) && stops->n_gone < GONE_MAX) {
+		stops->n_gone++;
+		stops_wake(stops, stop, name_until(stops, stop));
 		return false;
 	}
 	stop->gone_ns = 0;
-	engine_tell(e, stop, false);
+	stops_publish(stops, stop, false);
 	return true;
 }
 
-static void expire_exited(struct engine *e, struct stop *stop, uint64_t now_ns)
+static void expire_exited(struct stops *stops, struct stop *stop, uint64_t now_ns)
 {
 	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop));
 
-	if (over && awaits_name(e, stop) && now_ns < name_until(e, stop)) {
-		engine_wake(e, stop, name_until(e, stop));
+	if (over && awaits_name(stops, stop) && now_ns < name_until(stops, stop)) {
+		stops_wake(stops, stop, name_until(stops, stop));
 		return;
 	}
 	if (stop->gone_ns) {
-		engine_tell(e, stop, false);
+		stops_publish(stops, stop, false);
 		return;
 	}
 	if (stop->asked_ns || (stop->empty_ns && !awaits_teardown(stop))) {
-		engine_tell(e, stop, !stop->empty_ns);
+		stops_publish(stops, stop, !stop->empty_ns);
 		return;
 	}
 	stop->asked_ns = now_ns;
-	engine_wake(e, stop, now_ns + ENGINE_WAIT_NS);
-	engine_read_counts(e, stop->node->id);
+	stops_wake(stops, stop, now_ns + STOPS_WAIT_NS);
+	output_read_counts(stops->out, stop->node->id);
 }
 
-void engine_stop_resume(struct engine *e, struct stop *stop)
+void stops_resume(struct stops *stops, struct stop *stop)
 {
-	if (awaits_name(e, stop))
-		engine_wake(e, stop, name_until(e, stop));
+	if (awaits_name(stops, stop))
+		stops_wake(stops, stop, name_until(stops, stop));
 	else
-		expire_exited(e, stop, e->out.now_ns);
+		expire_exited(stops, stop, stops->out->now_ns);
 }
 
-static void expire(struct engine *e, struct stop *stop, uint64_t now_ns)
+static void expire(struct stops *stops, struct stop *stop, uint64_t now_ns)
 {
-	engine_wake(e, stop, 0);
+	stops_wake(stops, stop, 0);
 	if (stop->state == STOP_EXITED) {
-		expire_exited(e, stop, now_ns);
+		expire_exited(stops, stop, now_ns);
 	} else if (stop->probed && stop_is_running(stop)) {
-		engine_expect(e, stop, STOP_EV_EXIT);
-		expire_exited(e, stop, now_ns);
+		stops_advance(stops, stop, STOP_EV_EXIT);
+		expire_exited(stops, stop, now_ns);
 	} else if (stop->state == STOP_REQUESTED) {
-		stop_lapse(&e->map, stop);
-		output_changed(&e->out, stop->node);
+		stop_lapse(stops->map, stop);
+		output_changed(stops->out, stop->node);
 	} else if (stop->unseen_ns) {
 		stop->unseen_ns = 0;
 		stop->unseen_asked = true;
-		engine_read_counts(e, stop->node->id);
+		output_read_counts(stops->out, stop->node->id);
 	}
 }
 
-void engine_expire(struct engine *e, uint64_t now_ns)
+void stops_expire(struct stops *stops, uint64_t now_ns)
 {
 	struct deadline *first;
 
-	while ((first = deadline_first(&e->deadlines)) && first->at_ns <= now_ns)
-		expire(e, stop_of_wake(first), now_ns);
+	while ((first = deadline_first(&stops->deadlines)) && first->at_ns <= now_ns)
+		expire(stops, stop_of_wake(first), now_ns);
+}
+
+void stops_bury(struct stops *stops)
+{
+	struct stop *stop;
+
+	while ((stop = stops->over)) {
+		struct cgnode *node = stop->node;
+
+		stops->over = stop->next_over;
+		output_changed(stops->out, node);
+		sandbox_settle(stops->names, node);
+		node->stop = stop_free(stops->map, &stops->deadlines, stop);
+		cgmap_remove(stops->map, node->id);
+	}
+}
+
+void stops_leave_id(struct stops *stops, struct cgnode *node)
+{
+	stops_publish(stops, node->stop, false);
+	stops_bury(stops);
 }
 
 /* What waits goes out; no record comes any more. */
-static void end_stop(struct engine *e, struct stop *stop, uint64_t at_ns)
+static void end_stop(struct stops *stops, struct stop *stop, uint64_t at_ns)
 {
 	bool looked = stop->unseen_ns || stop->unseen_asked;
 	bool unseen = looked && stop_is_unseen_life(stop);
 
 	if (unseen)
-		engine_begin_unseen(e, stop, at_ns);
+		stops_begin_unseen(stops, stop, at_ns);
 	/* Found gone, and the wait for its exit's record ends here. */
 	if (unseen || (stop->probed && stop_is_running(stop)))
-		engine_expect(e, stop, STOP_EV_EXIT);
+		stops_advance(stops, stop, STOP_EV_EXIT);
 	if (stop->state == STOP_EXITED)
-		engine_tell(e, stop, !unseen && !stop->empty_ns);
+		stops_publish(stops, stop, !unseen && !stop->empty_ns);
 }
 
-void engine_end_stops(struct engine *e, uint64_t at_ns)
+void stops_end(struct stops *stops, uint64_t at_ns)
 {
 	struct cgnode *node;
 	size_t pos = 0;
 
-	while ((node = map_next(&e->map.nodes, &pos))) {
+	while ((node = map_next(&stops->map->nodes, &pos))) {
 		if (node->stop)
-			end_stop(e, node->stop, at_ns);
+			end_stop(stops, node->stop, at_ns);
 	}
 }

@@ -7,6 +7,8 @@
 #ifndef CORE_STOP_STOP_H
 #define CORE_STOP_STOP_H
 
+#include <stddef.h>
+
 #include "base/deadline.h"
 #include "core/stop/grace.h"
 #include "core/stop/sender.h"
@@ -93,7 +95,7 @@ struct stop {
 	bool late;		   /* it ran before signals to it were recorded */
 	bool there;		   /* its cgroup was, and has not run empty since */
 	bool init_unseen;	   /* processes ran in its cgroup, and none was found to be init */
-	uint64_t unseen_ns;	   /* a look found what no record said, see engine_on_counts() */
+	uint64_t unseen_ns;	   /* a look found what no record said, see stops_on_counts() */
 	bool unseen_asked;	   /* ... and the second look was asked for */
 	bool empty_due;	  /* a look found it empty, the record of that is in the ring or lost */
 	uint64_t idle_ns; /* since when its cgroup is known without an init, or is empty */
@@ -155,6 +157,11 @@ struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct s
 static inline struct stop *stop_in(const struct cgnode *node)
 {
 	return node && node->stop && !node->stop->gone_ns ? node->stop : NULL;
+}
+
+static inline struct stop *stop_of_wake(struct deadline *wake)
+{
+	return (struct stop *)((char *)wake - offsetof(struct stop, wake));
 }
 
 /*

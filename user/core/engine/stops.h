@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stops' room: the stop of each container and service of the map, from the exec of its init
+ * over signals to its exit and its verdict; with scope all also those of single processes.
+ *
+ * It hands on CHANGE_INIT_..., CHANGE_CGROUP_EMPTY, CHANGE_VERDICT and CHANGE_EXIT_NOTED, and for
+ * the checkpoint CHANGE_CGROUP and CHANGE_CGROUP_ID.
+ */
+#ifndef CORE_ENGINE_STOPS_H
+#define CORE_ENGINE_STOPS_H
+
+#include "core/engine/given.h"
+#include "core/engine/names.h"
+#include "core/stop/grace.h"
+#include "core/stop/stop.h"
+
+/* How long a verdict waits for its cgroup to run empty, and for its name. */
+#define STOPS_WAIT_NS 250000000ULL
+/* How long a container may be without an init that execs before its processes are looked at: while
+ * it is being made it holds stages of its runtime. */
+#define STOPS_INIT_NS 10000000000ULL
+
+/* SIGTERM, SIGINT, SIGQUIT, SIGRTMIN+3: what stops a container whose own signal is not known. */
+#define STOPS_SIGNAL_SET (1ULL << 14 | 1ULL << 1 | 1ULL << 2 | 1ULL << 36)
+
+struct stops_stats {
+	uint64_t stops;		  /* verdicts reported */
+	uint64_t unexpected;	  /* events a state does not expect: counted no-ops */
+	uint64_t inits_not_found; /* containers with processes of which none was found to be init */
+	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
+};
+
+struct stops {
+	struct cgmap *map;
+	struct names *names;
+	struct output *out;
+	bool pods_only;				 /* scope pods: others are not reported */
+	bool all_processes;			 /* scope all */
+	uint64_t assumed_grace_ns, name_wait_ns; /* as in struct engine_config */
+
+	struct given given; /* as the shutdown has it */
+	uint64_t missed_ns; /* kernel programs were last seen not to have run; 0: never */
+
+	struct deadline_queue deadlines;
+	uint32_t n_gone;		 /* stops whose cgroup is gone, and whose verdict waits */
+	struct stop *over;		 /* ... those of them that were reported in this step */
+	struct map procs;		 /* scope all: stops of single processes, by pid */
+	struct deadline_queue proc_ages; /* of the last signal to each */
+	struct stops_stats stats;
+};
+
+void stops_done(struct stops *stops);
+
+/* A node of the map turned up: gives containers a stop, corrects the kernel half, asks names. 0 or
+ * -ENOMEM. */
+int stops_cgroup_known(struct stops *stops, struct cgnode *node, uint32_t kernel_kind);
+/* A source describes node: what follows for the kernel half and for its stop. */
+void stops_described(struct stops *stops, struct cgnode *node);
+
+/* Take an observation. 0 or -ENOMEM. */
+int stops_on_init(struct stops *stops, const struct obs *obs);
+int stops_on_no_init(struct stops *stops, const struct obs *obs);
+int stops_on_signal(struct stops *stops, const struct obs *obs);
+int stops_on_exit(struct stops *stops, const struct obs *obs);
+int stops_on_oom(struct stops *stops, const struct obs *obs);
+int stops_on_counts(struct stops *stops, const struct obs *obs);
+int stops_on_probe(struct stops *stops, const struct obs *obs);
+int stops_on_reaped(struct stops *stops, const struct obs *obs);
+int stops_on_shed(struct stops *stops, const struct obs *obs);
+/* Kernel programs did not run, and cannot say for what: it may be any stop under way. */
+void stops_missed(struct stops *stops, uint64_t at_ns);
+
+/* Its cgroup has no process left. */
+void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns);
+/* Its names are known, or known to be unknown; or its init was reaped. */
+void stops_named(struct stops *stops, struct stop *stop);
+/* Its cgroup was removed. False: its verdict still waits; stops_bury() frees it with its node. */
+bool stops_gone(struct stops *stops, struct stop *stop);
+/* The id of node, which is gone while its verdict waits, is another cgroup's now. */
+void stops_leave_id(struct stops *stops, struct cgnode *node);
+/* Frees what was held beyond its cgroup's removal for its verdict, now that this is reported. */
+void stops_bury(struct stops *stops);
+void stops_expire(struct stops *stops, uint64_t now_ns);
+/* The trace ends, and no record comes any more: verdicts that wait are reported. */
+void stops_end(struct stops *stops, uint64_t at_ns);
+
+/* For the steps of a stop, and for a stop that goes on after a restart. */
+
+bool stops_same_process(const struct graced_proc *a, const struct graced_proc *b);
+/* A life ended in its cgroup, and nothing was seen of its init. */
+void stops_begin_unseen(struct stops *stops, struct stop *stop, uint64_t at_ns);
+/* Moves stop, and counts an event that its state does not expect. */
+void stops_advance(struct stops *stops, struct stop *stop, enum stop_event event);
+/* Reports the verdict; stop moves on. not_empty: the wait is over and processes are left. */
+void stops_publish(struct stops *stops, struct stop *stop, bool not_empty);
+/* One that has exited has waited for its verdict since before the daemon was restarted. */
+void stops_resume(struct stops *stops, struct stop *stop);
+
+static inline void stops_wake(struct stops *stops, struct stop *stop, uint64_t at_ns)
+{
+	/* Without memory for a deadline the verdict is reported at the cgroup's end. */
+	deadline_set(&stops->deadlines, &stop->wake, at_ns);
+}
+
+/* --- core/engine/grace.c: what sources provide for a stop --- */
+
+/* The grace period in force, by what is known now. What a node shutdown gives it is noted: that
+ * holds when the shutdown is over, too. */
+void stops_take_grace(struct stops *stops, struct stop *stop);
+/* The same while it is being stopped, as a source provides something new. */
+void stops_renew_grace(struct stops *stops, struct stop *stop);
+/* ... for all stops: a node shutdown is announced, which may come after its first stop signals. */
+void stops_renew_all(struct stops *stops);
+/* ... for the stops in a pod. */
+void stops_renew_pod(struct stops *stops, const char *uid);
+/* It was killed early, and its pod's source has yet to say since whether that was deleted. */
+bool stops_lacks_grace(const struct stops *stops, const struct stop *stop);
+/* Signals that ask node's init to stop, when such a sender sends them: bit n-1 for signal n. */
+uint64_t stops_signal_set(const struct stops *stops, const struct cgnode *node,
+			  enum sender_kind from);
+/* From when on it counts what the pod of a stop was about to do; 0: not yet. */
+uint64_t stops_pod_since(const struct stop *stop);
+/* Whether the pod was terminating then. */
+enum record_tri stops_pod_terminating(const struct stops *stops, const struct stop *stop);
+
+/* --- core/engine/report.c: records --- */
+
+void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps);
+void stops_report_empty(struct stops *stops, const struct stop *stop);
+void stops_report_signal(struct stops *stops, const struct obs *obs, const struct cgnode *target,
+			 const struct sender *sender);
+void stops_report_oom(struct stops *stops, const struct obs *obs, const struct cgnode *node,
+		      enum oom_level level);
+/* Reports how the runtime says that a container exited beside how the kernel did, once both have. */
+void stops_compare_exit(struct stops *stops, const char *container_id);
+
+#endif
