@@ -174,7 +174,7 @@ static int open_inhibitor(struct daemon *d)
 	if (o->deaf_grace_ns && (o->off || o->mode != SHUTDOWN_ASSIST))
 		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
 	if (!o->off)
-		return inhibitor_new(d, lock, &d->inhibitor);
+		return inhibitor_new(d->manager, o, lock, &d->inhibitor);
 	inhibitor_remove_drop_in();
 	return 0;
 }

@@ -1,28 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Between logind and the engine: what logind says becomes observations, and what the engine wants
- * is asked of logind or done to containers. Decides nothing; core/shutdown does. */
+ * is requested of logind or done to containers. Decides nothing; core/shutdown does. */
+#include "app/daemon/inhibitor.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "app/daemon/daemon.h"
-#include "app/daemon/inhibitor_priv.h"
+#include "app/config/kubelet_file.h"
+#include "app/config/run_dir.h"
+#include "app/daemon/killer.h"
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
+#include "app/live/manager.h"
 #include "app/live/own.h"
 #include "app/live/sources.h"
+#include "app/log/log.h"
 #include "app/log/say.h"
+#include "base/cleanup.h"
+#include "core/shutdown/plan.h"
 #include "io/bus/connection.h"
+#include "io/files/fd.h"
+#include "io/files/state.h"
+#include "io/files/watch.h"
+#include "io/logind/delay_drop.h"
+#include "io/logind/delay_keep.h"
 #include "io/logind/fd_store.h"
+#include "io/logind/logind.h"
 #include "io/proc/clock.h"
+#include "wire/kubernetes/shutdown_state.h"
 
 #define STORE "shutdown-lock"
 #define WHO   "graced"
 #define WHY   "Containers are being stopped"
 
-/* In a row: one question that is lost does not make its source unreachable. */
+/* In a row: one query that is lost does not make its source unreachable. */
 #define FAILURES_MIN 2
+
+struct inhibitor {
+	struct manager *manager;
+	const struct config_shutdown *options;
+	struct logind *logind;
+	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
+	struct killer *killer;	 /* the containers that are being killed */
+	struct confwatch *watch; /* NULL: delay watches the kubelet's configuration */
+	bool dropped;		 /* our drop-in is removed, and logind has not read that */
+	bool up, away;		 /* logind can be queried; it cannot, which was logged */
+	bool flushing;		 /* the engine waits for all records to be out */
+	bool unreachable[2];	 /* the lister of pods, as fed last; by is_static */
+	bool absent[2];		 /* it never had an address; likewise */
+
+	bool was_up; /* logind answered once */
+	struct inhibitor_plan plan;
+
+	struct shutstate times; /* of the last shutdown, as the file has them */
+	uint64_t resumed_ns;	/* when one was announced to an earlier process; 0: none */
+};
 
 /* NULL: where it is by default. */
 static const char *bus_address(void)
@@ -72,7 +107,7 @@ static void begin(struct obs *ret, enum shutdown_event_type event)
 	ret->shutdown.event = event;
 }
 
-static void tell(struct inhibitor *in, enum shutdown_event_type event)
+static void feed_event(struct inhibitor *in, enum shutdown_event_type event)
 {
 	struct obs obs;
 
@@ -80,17 +115,265 @@ static void tell(struct inhibitor *in, enum shutdown_event_type event)
 	feed(in->manager, &obs);
 }
 
-/* --- what logind says ----------------------------------------------------------------------- */
+/* --- when the last shutdown began and ended: the state file ------------------------------------ */
+
+static void write_times(const struct inhibitor *in)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	char path[PATH_MAX];
+	int r = shutstate_write(&text, &in->times);
+
+	statedir_path(SHUTSTATE_FILE, path);
+	if (r == 0)
+		r = statefile_write(path, buf_str(&text), text.len);
+	if (r < 0)
+		log_info("cannot write %s: %s; a restart in this shutdown does not know when it "
+			 "was announced",
+			 path, strerror(-r));
+}
+
+/*
+ * In this boot, on CLOCK_BOOTTIME; 0: it is of another one, or there is none.
+ *
+ * logind does not provide the time at which it announced a shutdown. One that was cancelled and
+ * announced anew while graced did not run looks like the first and counts from its time: the lock
+ * is released too early, perhaps at once, and never after logind's limit. A process that ran in
+ * between has received the cancellation.
+ */
+static uint64_t resumed_at(const struct shutstate *times)
+{
+	int64_t at;
+
+	if (!times->started || times->ended ||
+	    __builtin_sub_overflow(times->start_wall_ns, clock_wall_offset_ns(), &at) || at <= 0)
+		return 0;
+	return (uint64_t)at <= clock_boot_ns() ? (uint64_t)at : 0;
+}
+
+static void read_times(struct inhibitor *in)
+{
+	_cleanup_(cleanup_free) char *text = NULL;
+	char path[PATH_MAX];
+	ssize_t size;
+	int r;
+
+	statedir_path(SHUTSTATE_FILE, path);
+	size = fd_read_all(AT_FDCWD, path, SHUTSTATE_MAX_SIZE, &text);
+	if (size == -ENOENT)
+		return;
+	r = size < 0 ? (int)size : shutstate_read(text, (size_t)size, &in->times);
+	if (r < 0) {
+		log_info("%s cannot be used: %s", path,
+			 r == -EBADMSG ? "it makes no sense" : strerror(-r));
+		in->times = (struct shutstate){};
+	}
+	in->resumed_ns = resumed_at(&in->times);
+}
+
+static void end_at(struct inhibitor *in, int64_t wall_ns)
+{
+	if (!in->times.started || in->times.ended)
+		return;
+	in->times.ended = true;
+	in->times.end_wall_ns = wall_ns;
+	write_times(in);
+}
+
+static void end_resumed(struct inhibitor *in)
+{
+	if (in->resumed_ns)
+		end_at(in, (int64_t)clock_wall_ns());
+	in->resumed_ns = 0;
+}
+
+/* Before the lock is released, as processShutdownEvent() of the kubelet does. */
+static void note_end(struct inhibitor *in)
+{
+	struct shutdown_status status;
+	struct shutdown_stats stats;
+
+	if (engine_get_shutdown(in->manager->engine, &status, &stats) && status.going)
+		end_at(in, (int64_t)clock_wall_ns());
+}
+
+void inhibitor_record(struct inhibitor *in, const struct record *record)
+{
+	const struct shutdown_record *change = &record->shutdown.told;
+
+	if (record->type != RECORD_SHUTDOWN)
+		return;
+	if (change->told == SHUTDOWN_TOLD_CANCELLED)
+		end_at(in, record->wall_ns);
+	if (change->told != SHUTDOWN_TOLD_ANNOUNCED || in->resumed_ns)
+		return;
+	in->times = (struct shutstate){
+		.started = true,
+		.start_wall_ns = record->wall_ns - (int64_t)(change->at_ns - change->announced_ns),
+	};
+	write_times(in);
+}
+
+/* --- what the kubelet will do, by its configuration ----------------------------------------------
+ */
+
+/* With some of them left out, a pod would seem to be in a group that is not its own. */
+static void fill_ranges(const struct shutplan *plan, struct inhibitor_plan *ret)
+{
+	if (plan->n > OBS_RANGES_MAX) {
+		ret->kubelet_bad = true;
+		log_warning("the kubelet ends pods in %zu groups in a shutdown, and more than %d "
+			    "are not followed: each container is given its own grace period",
+			    plan->n, OBS_RANGES_MAX);
+		return;
+	}
+	for (size_t i = 0; i < plan->n; i++) {
+		ret->obs.shutdown_plan.ranges[i].priority = plan->groups[i].priority;
+		ret->obs.shutdown_plan.ranges[i].seconds = plan->groups[i].seconds;
+	}
+	ret->obs.shutdown_plan.n_ranges = (uint32_t)plan->n;
+}
+
+/* A kubelet that does nothing in a shutdown needs no time in it. */
+static uint64_t need_of(const struct config_shutdown *o, const struct shutplan *plan)
+{
+	uint64_t need_ns = shutplan_requested_ns(plan), sum;
+
+	if (!need_ns || o->mode != SHUTDOWN_ASSIST)
+		return need_ns;
+	return __builtin_add_overflow(need_ns, o->extra_ns, &sum) ? UINT64_MAX : sum;
+}
+
+void inhibitor_read_plan(const struct config_shutdown *o, struct inhibitor_plan *ret)
+{
+	const struct kubeletfile file = {.path = o->kubelet_config, .minor = o->kubelet_minor};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct kubeletfile_why why;
+	struct shutplan plan;
+
+	*ret = (struct inhibitor_plan){.kubelet_there = kubeletfile_is_there(&file)};
+	ret->kubelet_bad = kubeletfile_plan(&file, &arena, &plan, &why) < 0;
+	if (ret->kubelet_bad)
+		log_warning("the kubelet's configuration cannot be used: %s; its groups in a "
+			    "shutdown are not known",
+			    why.text);
+	ret->need_ns = need_of(o, &plan);
+	feed_begin(&ret->obs, OBS_SHUTDOWN_PLAN);
+	ret->obs.shutdown_plan.mode = o->mode;
+	ret->obs.shutdown_plan.overdue_slack_ns = o->overdue_slack_ns;
+	ret->obs.shutdown_plan.status_wait_ns = o->status_wait_ns;
+	ret->obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
+	ret->obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
+	fill_ranges(&plan, ret);
+}
+
+static void feed_plan(struct inhibitor *in)
+{
+	inhibitor_read_plan(in->options, &in->plan);
+	feed(in->manager, &in->plan.obs);
+}
+
+/* --- how long logind waits for delay locks ----------------------------------------------------- */
+
+static void on_kubelet(void *userdata)
+{
+	struct inhibitor *in = userdata;
+
+	log_info("the kubelet's configuration may have changed");
+	feed_plan(in);
+	if (in->delay)
+		delaykeep_need(in->delay, in->plan.need_ns);
+}
+
+static void on_config(void *userdata, size_t index)
+{
+	on_kubelet(userdata);
+}
+
+static const char *kubelet_of(const struct inhibitor *in)
+{
+	return in->options->kubelet_config ? in->options->kubelet_config : KUBELETFILE_DEFAULT;
+}
+
+static void open_watch(struct inhibitor *in)
+{
+	const char *path = kubelet_of(in);
+	const struct confwatch_sink sink = {in, on_config};
+	int r = confwatch_new(in->manager->event, &path, 1, &sink, &in->watch);
+
+	if (r < 0)
+		log_warning("it will not be seen when the kubelet's configuration changes: %s",
+			    strerror(-r));
+}
+
+static void open_keeper(struct inhibitor *in)
+{
+	const struct delaykeep_options options = {.kubelet_config = kubelet_of(in)};
+	const struct delaykeep_sink sink = {in, on_kubelet};
+	int r = delaykeep_new(in->manager->event, in->logind, &options, &sink, &in->delay);
+
+	if (r < 0)
+		log_warning("cannot keep logind's InhibitDelayMaxSec high enough: %s",
+			    strerror(-r));
+	else
+		delaykeep_need(in->delay, in->plan.need_ns);
+}
+
+static void open_delay(struct inhibitor *in)
+{
+	if (in->options->mode == SHUTDOWN_ASSIST) {
+		open_keeper(in);
+	} else {
+		in->dropped = inhibitor_remove_drop_in();
+		open_watch(in);
+	}
+}
+
+bool inhibitor_remove_drop_in(void)
+{
+	int r = delaydrop_remove("");
+
+	if (r < 0)
+		log_warning("cannot remove " DELAYDROP_DIR "/" DELAYDROP_NAME ": %s", strerror(-r));
+	else if (r > 0)
+		log_info(DELAYDROP_DIR "/" DELAYDROP_NAME " is removed: shutdown.mode is not "
+				       "assist any more");
+	return r > 0;
+}
+
+static void on_limit(void *userdata, uint64_t limit_ns)
+{
+	struct inhibitor *in = userdata;
+
+	if (in->delay)
+		delaykeep_limit(in->delay, limit_ns);
+}
+
+static void on_reloaded(void *userdata, const char *error)
+{
+	struct inhibitor *in = userdata;
+
+	if (in->delay)
+		delaykeep_reloaded(in->delay, error);
+	if (!in->dropped)
+		return;
+	in->dropped = false;
+	if (error)
+		log_warning("logind waits as long as before until it is reloaded: %s", error);
+	else
+		logind_ask_limit(in->logind);
+}
+
+/* --- what logind reports ------------------------------------------------------------------ */
 
 static void on_up(void *userdata)
 {
 	struct inhibitor *in = userdata;
 
 	if (in->away)
-		log_info("logind can be asked");
+		log_info("logind answers");
 	in->up = in->was_up = true;
 	in->away = false;
-	tell(in, SHUTDOWN_EV_LOGIND_UP);
+	feed_event(in, SHUTDOWN_EV_LOGIND_UP);
 	logind_ask_limit(in->logind);
 	if (in->dropped)
 		logind_reload(in->logind);
@@ -102,14 +385,14 @@ static void on_down(void *userdata)
 	struct logind_state state;
 
 	logind_get_state(in->logind, &state);
-	log_warning("logind cannot be asked: %s", state.text);
+	log_warning("cannot query logind: %s", state.text);
 	in->up = false;
 	in->away = true;
-	tell(in, SHUTDOWN_EV_LOGIND_DOWN);
+	feed_event(in, SHUTDOWN_EV_LOGIND_DOWN);
 }
 
-/* Where it was never there nothing goes down, and who counts on it is told all the same. */
-static void tell_away(struct inhibitor *in)
+/* A logind that was never there does not go down. */
+static void warn_absent(struct inhibitor *in)
 {
 	struct logind_state state;
 
@@ -128,19 +411,19 @@ static void tell_away(struct inhibitor *in)
 static void on_taken(void *userdata)
 {
 	log_info("the shutdown delay lock is held");
-	tell(userdata, SHUTDOWN_EV_LOCK_TAKEN);
+	feed_event(userdata, SHUTDOWN_EV_LOCK_TAKEN);
 }
 
 static void on_refused(void *userdata, const char *error, const char *text)
 {
-	log_warning("logind gives no shutdown delay lock: %s (%s)", text, error);
-	tell(userdata, SHUTDOWN_EV_LOCK_REFUSED);
+	log_warning("logind refuses a shutdown delay lock: %s (%s)", text, error);
+	feed_event(userdata, SHUTDOWN_EV_LOCK_REFUSED);
 }
 
 static void on_lost(void *userdata)
 {
 	log_warning("the shutdown delay lock is lost: logind does not know it any more");
-	tell(userdata, SHUTDOWN_EV_LOCK_LOST);
+	feed_event(userdata, SHUTDOWN_EV_LOCK_LOST);
 }
 
 static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
@@ -157,8 +440,8 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 
 static void on_cancelled(void *userdata)
 {
-	inhibitor_none_goes_on(userdata);
-	tell(userdata, SHUTDOWN_EV_CANCELLED);
+	end_resumed(userdata);
+	feed_event(userdata, SHUTDOWN_EV_CANCELLED);
 }
 
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
@@ -195,7 +478,7 @@ static bool is_unreachable(const struct podsrc_state *state)
 	       (state->status == PODSRC_DOWN && state->failures >= FAILURES_MIN);
 }
 
-static void tell_lister(struct inhibitor *in, enum meta_source source, bool is_static, bool first)
+static void feed_lister(struct inhibitor *in, enum meta_source source, bool is_static, bool first)
 {
 	bool unreachable, absent;
 	struct podsrc_state state;
@@ -216,15 +499,15 @@ static void tell_lister(struct inhibitor *in, enum meta_source source, bool is_s
 }
 
 /* The sources of pods' status: the kubelet for static pods, and for all others the API server where
- * that is asked. */
-static void tell_listers(struct inhibitor *in, bool first)
+ * that is configured. */
+static void feed_listers(struct inhibitor *in, bool first)
 {
 	uint32_t asked = sources_asked(in->manager->options);
 	enum meta_source source = meta_lister(asked, false), of_static = meta_lister(asked, true);
 
-	tell_lister(in, source, false, first);
+	feed_lister(in, source, false, first);
 	if (of_static != source)
-		tell_lister(in, of_static, true, first);
+		feed_lister(in, of_static, true, first);
 }
 
 void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
@@ -234,8 +517,8 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 		logind_take(in->logind);
 		break;
 	case EFFECT_DROP_LOCK:
-		log_info("the shutdown delay lock is let go");
-		inhibitor_note_end(in);
+		log_info("the shutdown delay lock is released");
+		note_end(in);
 		logind_drop(in->logind);
 		break;
 	case EFFECT_LIST_HOLDERS:
@@ -255,18 +538,85 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 
 void inhibitor_turn(struct inhibitor *in, bool idle)
 {
-	tell_away(in);
-	tell_listers(in, false);
+	warn_absent(in);
+	feed_listers(in, false);
 	if (!in->flushing || !idle)
 		return;
 	in->flushing = false;
-	tell(in, SHUTDOWN_EV_FLUSHED);
+	feed_event(in, SHUTDOWN_EV_FLUSHED);
 }
 
 void inhibitor_look(struct inhibitor *in)
 {
 	logind_ask_limit(in->logind);
 }
+
+/* --- metrics: whether a shutdown that came now would be seen through --------------------------- */
+
+static enum metrics_ready_value value_of(bool ok)
+{
+	return ok ? METRICS_READY_YES : METRICS_READY_NO;
+}
+
+/*
+ * In observe a host without a bus, or without logind on it, has no shutdown that could be seen:
+ * nothing about it is exposed, as in mode off. assist counts on logind, and a logind that was there
+ * is missed.
+ */
+static bool has_logind(const struct inhibitor *in, enum logind_status status)
+{
+	bool absent = status == LOGIND_STARTING || status == LOGIND_ABSENT || status == LOGIND_OFF;
+
+	return !absent || in->was_up || in->options->mode == SHUTDOWN_ASSIST;
+}
+
+/* Only assist has a drop-in of its own that another may overrule. What logind does has to be known.
+ */
+static enum metrics_ready_value unpinned(const struct inhibitor *in, uint64_t limit_ns)
+{
+	struct delaykeep_state state;
+
+	if (!in->delay || !in->plan.need_ns)
+		return METRICS_READY_ABSENT;
+	delaykeep_get_state(in->delay, &state);
+	return value_of(limit_ns && state.status != DELAYKEEP_PINNED);
+}
+
+static void judge(const struct inhibitor *in, const struct logind_state *state,
+		  enum metrics_ready_value *ret)
+{
+	bool cut_short = engine_count_cut_short(in->manager->engine) > 0;
+
+	ret[METRICS_READY_LOGIND] = value_of(state->status == LOGIND_UP);
+	ret[METRICS_READY_LOCK] = value_of(state->held);
+	if (in->plan.need_ns)
+		ret[METRICS_READY_DELAY] =
+			value_of(state->limit_ns && state->limit_ns >= in->plan.need_ns);
+	ret[METRICS_READY_UNPINNED] = unpinned(in, state->limit_ns);
+	if (in->plan.kubelet_there)
+		ret[METRICS_READY_KUBELET] = value_of(!in->plan.kubelet_bad);
+	if (in->plan.need_ns || in->plan.kubelet_bad)
+		ret[METRICS_READY_GRACE] = value_of(!in->plan.kubelet_bad && !cut_short);
+}
+
+void inhibitor_get_metrics(const struct inhibitor *in, struct metrics_shutdown *ret)
+{
+	struct logind_state state;
+
+	logind_get_state(in->logind, &state);
+	*ret = (struct metrics_shutdown){
+		.on = has_logind(in, state.status),
+		.held = state.held,
+		.delay_max_ns = state.limit_ns,
+		.start_s = shutstate_seconds(in->times.started, in->times.start_wall_ns),
+		.end_s = shutstate_seconds(in->times.ended, in->times.end_wall_ns),
+	};
+	judge(in, &state, ret->ready);
+	ret->n_groups =
+		engine_get_shutdown_groups(in->manager->engine, ret->groups, METRICS_GROUPS_MAX);
+}
+
+/* --- opening and closing ----------------------------------------------------------------------- */
 
 static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)
 {
@@ -287,15 +637,16 @@ static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)
 		.lost = on_lost,
 		.announced = on_announced,
 		.cancelled = on_cancelled,
-		.limit = inhibitor_on_limit,
+		.limit = on_limit,
 		.holders = on_holders,
-		.reloaded = inhibitor_on_reloaded,
+		.reloaded = on_reloaded,
 	};
 
 	return logind_new(in->manager->event, &options, &sink, &in->logind);
 }
 
-int inhibitor_new(struct daemon *d, struct inhibitor_lock lock, struct inhibitor **ret)
+int inhibitor_new(struct manager *m, const struct config_shutdown *options,
+		  struct inhibitor_lock lock, struct inhibitor **ret)
 {
 	struct inhibitor *in;
 	int r;
@@ -303,16 +654,16 @@ int inhibitor_new(struct daemon *d, struct inhibitor_lock lock, struct inhibitor
 	if (!has_address()) {
 		log_warning("shutdowns of the node are not seen: DBUS_SYSTEM_BUS_ADDRESS is not "
 			    "unix:path= and a path; shutdown.mode %s does nothing",
-			    shutdown_mode_name(d->config.shutdown.mode));
+			    shutdown_mode_name(options->mode));
 		return 0;
 	}
 	in = calloc(1, sizeof(*in));
 	r = in ? 0 : -ENOMEM;
 	if (in) {
-		in->manager = d->manager;
-		in->options = &d->config.shutdown;
-		inhibitor_read_times(in);
-		inhibitor_tell_plan(in);
+		in->manager = m;
+		in->options = options;
+		read_times(in);
+		feed_plan(in);
 	}
 	if (r < 0) {
 		if (lock.fd >= 0)
@@ -333,10 +684,10 @@ int inhibitor_new(struct daemon *d, struct inhibitor_lock lock, struct inhibitor
 		*ret = NULL;
 		return r;
 	}
-	inhibitor_open_delay(in);
+	open_delay(in);
 	if (lock.fd >= 0)
-		tell(in, SHUTDOWN_EV_LOCK_TAKEN);
-	tell_listers(in, true);
+		feed_event(in, SHUTDOWN_EV_LOCK_TAKEN);
+	feed_listers(in, true);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The daemon's part in a shutdown of the node: what logind and the kubelet's configuration say is
- * fed to the engine, and what the engine wants (the delay lock, an end to a container) is done.
+ * fed to the engine, and what the engine wants (the delay lock, a container killed) is done.
  */
 #ifndef APP_DAEMON_INHIBITOR_H
 #define APP_DAEMON_INHIBITOR_H
@@ -11,30 +11,43 @@
 #include "core/stop/record.h"
 #include "wire/prometheus/metrics.h"
 
-struct daemon;
+struct manager;
 struct inhibitor;
 
-/* A delay lock that systemd kept. */
+/* A delay lock from systemd's store of descriptors. */
 struct inhibitor_lock {
 	int fd;	      /* -1: none */
-	uint32_t pid; /* of the process that took it; 0: not known */
+	uint32_t pid; /* of the process that took it; 0: unknown */
 };
 
-/* Takes back what systemd keeps of an earlier process: to be called before anything is opened. */
+/* What the kubelet will do in a shutdown, by its configuration. */
+struct inhibitor_plan {
+	struct obs obs;	    /* OBS_SHUTDOWN_PLAN; without groups where they are not known */
+	uint64_t need_ns;   /* how long logind has to wait */
+	bool kubelet_there; /* it has a configuration */
+	bool kubelet_bad;   /* which cannot be used; logged */
+};
+
+/* Reads the kubelet's configuration as it is now. */
+void inhibitor_read_plan(const struct config_shutdown *options, struct inhibitor_plan *ret);
+
+/* Takes the lock of an earlier process out of systemd's store: to be called before anything is
+ * opened. */
 struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options);
 
-/* Why these settings cannot be had here, where containers are in that hierarchy (NULL: the
- * default); NULL: they can. To be shown as it is. */
+/* Why these settings cannot be used here, where containers are in that hierarchy (NULL: the
+ * default); NULL: they can. A sentence for the operator. */
 const char *inhibitor_refuse(const struct config_shutdown *options, const char *hierarchy);
 
-/* Where shutdowns are none of ours: what assist made of logind's configuration goes. Whether there
- * was anything. */
+/* Removes the drop-in that assist has added to logind's configuration. Whether there was one. */
 bool inhibitor_remove_drop_in(void);
 
-/* Once the engine is attached. lock becomes its own, whatever is returned. -errno, told; 0 and
- * nothing in *ret: the system bus is where it cannot be asked, which is told, too. */
-int inhibitor_new(struct daemon *daemon, struct inhibitor_lock lock, struct inhibitor **ret);
-/* The lock is let go when this process is; systemd's copy stays for the next one. */
+/* Once the engine is attached. options are borrowed; lock becomes its own, whatever is returned.
+ * -errno, logged; 0 and nothing in *ret: the system bus is at an address that cannot be used, which
+ * is logged. */
+int inhibitor_new(struct manager *m, const struct config_shutdown *options,
+		  struct inhibitor_lock lock, struct inhibitor **ret);
+/* The lock is released when this process ends; systemd's copy stays for the next one. */
 struct inhibitor *inhibitor_free(struct inhibitor *inhibitor);
 
 /* Does what the engine wants done in a shutdown. */
@@ -42,9 +55,9 @@ void inhibitor_effect(struct inhibitor *inhibitor, const struct effect *effect);
 /* The end of a turn; idle: all records are out. */
 void inhibitor_turn(struct inhibitor *inhibitor, bool idle);
 
-/* Each record that the engine has told. */
+/* Each record that the engine reports. */
 void inhibitor_record(struct inhibitor *inhibitor, const struct record *record);
-/* Now and then: reads anew what others may have changed. */
+/* Once a minute: queries logind's limit, which others may have changed. */
 void inhibitor_look(struct inhibitor *inhibitor);
 
 void inhibitor_get_metrics(const struct inhibitor *inhibitor, struct metrics_shutdown *ret);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/daemon/inhibitor_plan: what of the kubelet's groups the engine is told. */
+/* Claims about app/daemon/inhibitor: which of the kubelet's groups the engine takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/daemon/inhibitor_priv.h"
-#include "app/live/manager.h"
+#include "app/daemon/inhibitor.h"
 #include "lib/claim.h"
 
 #define MINOR 30
@@ -24,33 +23,37 @@ static void configure(const char *path, int groups)
 	assert_int_equal(fclose(f), 0);
 }
 
+static void on_effect(void *userdata, const struct effect *effect)
+{
+}
+
 static void test_groups(void **state)
 {
 	static const struct {
 		int groups;
-		size_t told;
+		size_t taken;
 	} rows[] = {{2, 2}, {OBS_RANGES_MAX, OBS_RANGES_MAX}, {OBS_RANGES_MAX + 1, 0}, {3, 3}};
-	static const struct manager_hooks hooks;
 	static const struct engine_config config = {.max_containers = 16};
 	struct engine_shutdown_group groups[2 * OBS_RANGES_MAX];
 	char dir[] = "/tmp/graced-plan-XXXXXX", path[64];
-	struct manager manager = {.hooks = &hooks};
 	struct config_shutdown options = {.kubelet_minor = MINOR, .kubelet_config = path};
-	struct inhibitor in = {.manager = &manager, .options = &options};
+	struct inhibitor_plan plan;
+	struct engine *engine;
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/config.yaml", dir);
-	assert_int_equal(engine_new(&config, &manager.engine), 0);
+	assert_int_equal(engine_new(&config, &engine), 0);
 	for (size_t i = 0; i < LEN(rows); i++) {
 		configure(path, rows[i].groups);
-		inhibitor_tell_plan(&in);
-		assert_int_equal(engine_get_shutdown_groups(manager.engine, groups, LEN(groups)),
-				 rows[i].told);
-		assert_int_equal(in.kubelet_bad, rows[i].told == 0);
+		inhibitor_read_plan(&options, &plan);
+		engine_step(engine, &plan.obs, on_effect, NULL);
+		assert_int_equal(engine_get_shutdown_groups(engine, groups, LEN(groups)),
+				 rows[i].taken);
+		assert_int_equal(plan.kubelet_bad, rows[i].taken == 0);
 		/* logind waits for all of them in any case. */
-		assert_int_equal(in.need_ns, (uint64_t)rows[i].groups * 10000000000);
+		assert_int_equal(plan.need_ns, (uint64_t)rows[i].groups * 10000000000);
 	}
-	engine_free(manager.engine);
+	engine_free(engine);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(dir), 0);
 }
@@ -58,8 +61,8 @@ static void test_groups(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("the engine is told all of the kubelet's groups, or none", test_groups),
+		CLAIM("the engine takes all of the kubelet's groups, or no group", test_groups),
 	};
 
-	return cmocka_run_group_tests_name("app/daemon/inhibitor_plan", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/daemon/inhibitor", tests, NULL, NULL);
 }
