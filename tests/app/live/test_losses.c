@@ -16,6 +16,7 @@
 static struct {
 	int each_error; /* of the next walk over the map */
 	bool written;	/* a record is being written, so that the ring is not read to its end */
+	bool looked;	/* whether a process is left in the cgroup */
 	unsigned int counts, gone, deleted;
 } half;
 
@@ -23,7 +24,9 @@ bool __wrap_ring_drain(struct ring *ring);
 int __wrap_kern_read_stats(struct kern *kern, struct graced_stat *ret);
 uint64_t __wrap_kern_recursion_misses(const struct kern *kern);
 int __wrap_kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
+int __wrap_kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret);
 int __wrap_kern_watch_delete(struct kern *kern, uint64_t id);
+bool __wrap_scan_populated(struct manager *m, uint64_t id);
 void __wrap_feed(struct manager *m, const struct obs *obs);
 
 bool __wrap_ring_drain(struct ring *ring)
@@ -55,6 +58,22 @@ int __wrap_kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *user
 	return half.deleted ? 0 : fn(userdata, GONE, &gone);
 }
 
+bool __wrap_scan_populated(struct manager *m, uint64_t id)
+{
+	assert_int_equal(id, LOSING);
+	half.looked = true;
+	return false;
+}
+
+/* A process ended in there since the walk over the map. */
+int __wrap_kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret)
+{
+	assert_int_equal(id, LOSING);
+	assert_true(half.looked);
+	*ret = (struct graced_watch){.counts = {.exits = 1, .lost = 1}};
+	return 0;
+}
+
 int __wrap_kern_watch_delete(struct kern *kern, uint64_t id)
 {
 	assert_int_equal(id, GONE);
@@ -64,7 +83,8 @@ int __wrap_kern_watch_delete(struct kern *kern, uint64_t id)
 
 void __wrap_feed(struct manager *m, const struct obs *obs)
 {
-	half.counts += obs->type == OBS_COUNTS && obs->counts.id == LOSING;
+	half.counts += obs->type == OBS_COUNTS && obs->counts.id == LOSING &&
+		       obs->counts.counts.exits == 1;
 	half.gone += obs->type == OBS_CGROUP_GONE && obs->empty.id == GONE;
 }
 
@@ -134,7 +154,8 @@ static void test_end(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST("the losses of a cgroup and its removal are reported once", test_once),
+		TEST("the losses of a cgroup, as of the look at it, and its removal are reported once",
+		     test_once),
 		TEST("losses that could not be read are read again with the next chores",
 		     test_error),
 		TEST("losses wait for a record that is being written", test_written),
