@@ -6,10 +6,11 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "core/pods/kill_grace.h"
+#include "core/pods/worker.h"
 #include "kubelet/vectors.h"
 #include "kubelet/seconds.h"
 
-static json_t *write_seconds(struct podworker_seconds seconds)
+static json_t *write_seconds(struct pod_seconds seconds)
 {
 	return seconds.set ? json_integer(seconds.s) : json_null();
 }
@@ -18,7 +19,7 @@ static json_t *write_seconds(struct podworker_seconds seconds)
 static int effective(json_t *step, json_t *spec_json, int64_t stored, int64_t *ret_stored,
 		     json_t **ret_got)
 {
-	struct podworker_seconds deletion, override, spec;
+	struct pod_seconds deletion, override, spec;
 	bool shortened;
 	int r;
 
@@ -68,7 +69,7 @@ static int run_effective_sequence(json_t *input, json_t **ret_got)
 
 static int run_kill_call_timeout(json_t *input, json_t **ret_got)
 {
-	struct podworker_seconds override, spec;
+	struct pod_seconds override, spec;
 	json_t *override_json, *spec_json;
 
 	if (json_unpack(input, "{s:o, s:o!}", "override", &override_json, "spec", &spec_json) < 0 ||
@@ -84,7 +85,7 @@ static int run_kill_call_timeout(json_t *input, json_t **ret_got)
 
 static int run_container_base(json_t *input, json_t **ret_got)
 {
-	struct podworker_seconds deletion, spec, probe = {};
+	struct pod_seconds deletion, spec, probe = {};
 	json_t *deletion_json, *spec_json, *liveness, *startup;
 	enum killgrace_why why;
 	const char *reason;
@@ -107,7 +108,7 @@ static int run_container_base(json_t *input, json_t **ret_got)
 static int run_container_kill(json_t *input, json_t **ret_got)
 {
 	json_t *override_json, *prestop, *wait;
-	struct podworker_seconds override;
+	struct pod_seconds override;
 	struct killgrace_kill kill = {};
 	struct killgrace_steps steps;
 	json_int_t base;
@@ -130,7 +131,7 @@ static int run_container_kill(json_t *input, json_t **ret_got)
 
 static int run_eviction_override(json_t *input, json_t **ret_got)
 {
-	struct podworker_seconds spec;
+	struct pod_seconds spec;
 	const char *trigger;
 	json_t *spec_json;
 	json_int_t max;

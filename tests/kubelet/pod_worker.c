@@ -25,7 +25,7 @@ static int new_worker(struct podworker **ret)
 	return podworker_new(&config, ret);
 }
 
-int vectors_pods_read_seconds(json_t *json, struct podworker_seconds *ret)
+int vectors_pods_read_seconds(json_t *json, struct pod_seconds *ret)
 {
 	if (json && !json_is_null(json) && !json_is_integer(json))
 		return -EINVAL;

@@ -11,7 +11,7 @@
 int vectors_pods_read(json_t *json, struct podworker_pod *ret);
 int vectors_pods_read_running(json_t *json, struct podworker_running *ret);
 /* null or absent: not set. */
-int vectors_pods_read_seconds(json_t *json, struct podworker_seconds *ret);
+int vectors_pods_read_seconds(json_t *json, struct pod_seconds *ret);
 
 /* Both tables of static pods, added to INTO. -ENOMEM. */
 int vectors_pods_write_static(const struct podworker *pw, json_t *into);

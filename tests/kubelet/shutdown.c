@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "core/pods/kill_grace.h"
+#include "core/pods/worker.h"
 #include "core/shutdown/plan.h"
 #include "kubelet/seconds.h"
 #include "kubelet/vectors.h"
@@ -229,8 +230,8 @@ static int run_group_by_priority(json_t *input, json_t **ret_got)
 
 static int run_grace_override(json_t *input, json_t **ret_got)
 {
-	const struct podworker_seconds none = {};
-	struct podworker_seconds grace, override = {.set = true};
+	const struct pod_seconds none = {};
+	struct pod_seconds grace, override = {.set = true};
 	int64_t effective;
 	bool shortened;
 	json_int_t group;

@@ -83,11 +83,11 @@ static void read_pod_state(struct judge *j, const struct record_pod_state *p)
 
 	read_subject(j, &p->pod, &none);
 	assert_true(p->pod.known && p->pod.uid);
-	assert_in_range(p->state, PODWORKER_STAGE_SYNC, PODWORKER_STAGE_FINISHED);
-	assert_in_range(p->previous, PODWORKER_STAGE_NONE, PODWORKER_STAGE_FINISHED);
+	assert_in_range(p->state, POD_STAGE_SYNC, POD_STAGE_FINISHED);
+	assert_in_range(p->previous, POD_STAGE_NONE, POD_STAGE_FINISHED);
 	/* A state is never told twice, and nothing goes back but into a new life. */
-	assert_true(p->previous < p->state || p->state == PODWORKER_STAGE_SYNC ||
-		    p->previous == PODWORKER_STAGE_FINISHED);
+	assert_true(p->previous < p->state || p->state == POD_STAGE_SYNC ||
+		    p->previous == POD_STAGE_FINISHED);
 	assert_non_null(pod_trigger_name(p->trigger));
 	j->pods++;
 }

@@ -276,7 +276,7 @@ static void check_chain(const struct check *c)
 	const struct relay_run *run = c->run;
 	size_t n = world_count(&run->first, RECORD_POD) + world_count(&run->second, RECORD_POD);
 	size_t all = world_count(&c->relay->whole, RECORD_POD);
-	enum podworker_stage last = PODWORKER_STAGE_NONE;
+	enum pod_stage last = POD_STAGE_NONE;
 
 	if (!world_count(&run->first, RECORD_POD) || !is_listed(c))
 		return;
@@ -285,12 +285,12 @@ static void check_chain(const struct check *c)
 			&nth(&run->first, &run->second, RECORD_POD, i)->pod_state;
 
 		if (p->previous != last || p->state <= last)
-			FAIL(c, "%s after %s", p->id, podworker_stage_name(last));
+			FAIL(c, "%s after %s", p->id, pod_stage_name(last));
 		last = p->state;
 	}
 	if (n && all &&
 	    last != world_record(&c->relay->whole, RECORD_POD, all - 1)->pod_state.state)
-		FAIL(c, "%s is the last state", podworker_stage_name(last));
+		FAIL(c, "%s is the last state", pod_stage_name(last));
 }
 
 static void check_lost(const struct check *c)

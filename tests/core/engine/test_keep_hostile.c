@@ -34,8 +34,7 @@ static void assert_sound(const struct world *w)
 			assert_in_range(r->stop.stop_signal.sender.kind, 0, SENDER_KIND_COUNT - 1);
 		}
 		if (r->type == RECORD_POD) {
-			assert_in_range(r->pod_state.state, PODWORKER_STAGE_SYNC,
-					PODWORKER_STAGE_FINISHED);
+			assert_in_range(r->pod_state.state, POD_STAGE_SYNC, POD_STAGE_FINISHED);
 			assert_non_null(pod_trigger_name(r->pod_state.trigger));
 		}
 	}

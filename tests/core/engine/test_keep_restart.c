@@ -391,7 +391,7 @@ static void test_pod_gone(void **state)
 	assert_int_equal(world_move(&w, 2)->exit_ns, 0);
 	assert_int_equal(world_move(&w, 2)->empty_ns, 0);
 	assert_int_equal(world_move(&w, 2)->removed_ns, 0);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_close(&w);
 }
 

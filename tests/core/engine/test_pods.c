@@ -41,7 +41,7 @@ static void test_deleted(void **state)
 		     MOVE(TERMINATED, LAST_EXIT, GONE(SEC(24)) + US(1)),
 		     MOVE(FINISHED, CGROUP_REMOVED, SEC(25)));
 	last = world_move(&w, 3);
-	assert_int_equal(last->previous, PODWORKER_STAGE_TERMINATED);
+	assert_int_equal(last->previous, POD_STAGE_TERMINATED);
 	assert_string_equal(last->id, WORLD_BOOT "/" WORLD_UID_A "/finished/25000000000");
 	assert_string_equal(last->pod.name, "web-0");
 	assert_int_equal(last->grace.ns, SEC(30));
@@ -51,7 +51,7 @@ static void test_deleted(void **state)
 	assert_int_equal(last->empty_ns, GONE(SEC(24)) + US(1));
 	assert_int_equal(last->removed_ns, SEC(25));
 	/* Its object is gone: so is all that is known of it. */
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_close(&w);
 }
 
@@ -73,10 +73,10 @@ static void test_beside(void **state)
 	world_stop_a1(&w, SEC(21));
 	world_stop_sandbox(&w, SEC(22));
 	world_pod_empty(&w, SEC(23));
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATING);
 	world_exit(&w, SEC(24), CG_LEFT, &proc, EXIT(0));
 	world_empty(&w, SEC(24), CG_LEFT);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATED);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATED);
 	world_close(&w);
 }
 
@@ -89,18 +89,18 @@ static void test_not_early(void **state)
 	pod = world_pod_deleted(SEC(20), SEC(30));
 	world_lists(&w, SEC(21), &pod);
 	world_stop_a1(&w, SEC(22));
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATING);
 	world_stop_sandbox(&w, SEC(23));
 	/* A monitor of the runtime's may be left in the pod's own cgroup. */
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATING);
 	world_pod_empty(&w, SEC(24));
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATED);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATED);
 	world_gone(&w, SEC(25), CG_A1, NULL);
 	world_gone(&w, SEC(25), CG_A2, NULL);
 	world_gone(&w, SEC(25), CG_SANDBOX, NULL);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATED);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATED);
 	world_gone(&w, SEC(26), CG_POD_A, NULL);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_FINISHED);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_FINISHED);
 	assert_moves(&w, MOVE(SYNC, STARTED, SEC(9)), MOVE(TERMINATING, DELETION, SEC(21)),
 		     MOVE(TERMINATED, LAST_EXIT, SEC(24)), MOVE(FINISHED, CGROUP_REMOVED, SEC(26)));
 	world_close(&w);
@@ -217,7 +217,7 @@ static void test_forced(void **state)
 	open_listed(&w);
 	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 	world_lists_not(&w, SEC(21));
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATING);
 	assert_false(world_view(&w, WORLD_UID_A).desired);
 	world_listed(&w, SEC(51));
 	world_exit(&w, SEC(60), CG_A1, &P_A1, EXIT(0));
@@ -227,7 +227,7 @@ static void test_forced(void **state)
 	world_pod_removed(&w, SEC(63));
 	assert_moves(&w, MOVE(SYNC, STARTED, SEC(9)), MOVE(TERMINATING, REMOVED, SEC(20)),
 		     MOVE(TERMINATED, LAST_EXIT, SEC(62)), MOVE(FINISHED, CGROUP_REMOVED, SEC(63)));
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_close(&w);
 }
 
@@ -261,7 +261,7 @@ static void test_never_there(void **state)
 	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, REMOVED, SEC(13)),
 		     MOVE(TERMINATED, REMOVED, SEC(13)), MOVE(FINISHED, REMOVED, SEC(13)));
 	assert_int_equal(world_move(&w, 3)->empty_ns, 0);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_clear(&w);
 	pod.phase = META_PHASE_FAILED;
 	world_lists(&w, SEC(20), &pod);
@@ -273,7 +273,7 @@ static void test_never_there(void **state)
 static void test_static_again(void **state)
 {
 	struct meta_pod pod = world_pod_a();
-	struct podworker_house house;
+	struct pod_counts house;
 	struct world w;
 
 	pod.known |= META_POD_STATIC;
@@ -292,7 +292,7 @@ static void test_static_again(void **state)
 	engine_pods_count(w.engine, &house);
 	assert_int_equal(house.restarted[true], 1);
 	assert_int_equal(house.desired[true], 1);
-	assert_int_equal(world_move(&w, 4)->previous, PODWORKER_STAGE_FINISHED);
+	assert_int_equal(world_move(&w, 4)->previous, POD_STAGE_FINISHED);
 	world_close(&w);
 }
 
@@ -326,7 +326,7 @@ static void test_static_left(void **state)
 		assert_int_equal(world_count(&w, RECORD_POD), 2);
 		assert_true(world_view(&w, WORLD_UID_A).desired);
 		world_lists_not(&w, SEC(40));
-		assert_int_equal(world_move(&w, 2)->state, PODWORKER_STAGE_TERMINATING);
+		assert_int_equal(world_move(&w, 2)->state, POD_STAGE_TERMINATING);
 		assert_int_equal(world_move(&w, 2)->trigger, POD_REMOVED);
 		assert_int_equal(world_move(&w, 2)->at_ns, SEC(40));
 		world_close(&w);
@@ -372,7 +372,7 @@ static void test_deleted_again(void **state)
 	world_made(&w, SEC(25), 81, CG_POD_A, WORLD_ID_B1);
 	proc.watch_id = 81;
 	world_init(&w, SEC(26), 81, &proc);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATING);
 	world_exit(&w, SEC(27), 81, &proc, 9);
 	world_empty(&w, SEC(27) + 1, 81);
 	world_pod_empty(&w, SEC(28));
@@ -380,7 +380,7 @@ static void test_deleted_again(void **state)
 	world_pod_removed(&w, SEC(29));
 	assert_moves(&w, MOVE(FINISHED, STARTED, SEC(26)), MOVE(TERMINATING, STARTED, SEC(26)),
 		     MOVE(TERMINATED, LAST_EXIT, SEC(28)), MOVE(FINISHED, CGROUP_REMOVED, SEC(29)));
-	assert_int_equal(world_move(&w, 1)->previous, PODWORKER_STAGE_FINISHED);
+	assert_int_equal(world_move(&w, 1)->previous, POD_STAGE_FINISHED);
 	world_close(&w);
 }
 

@@ -24,7 +24,7 @@ static void test_alone(void **state)
 	assert_int_equal(world_move(&w, 1)->grace.from, GRACE_UNKNOWN);
 	assert_int_equal(world_move(&w, 1)->deadline_ns, 0);
 	assert_int_equal(world_move(&w, 2)->exit_ns, SEC(22));
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_close(&w);
 }
 

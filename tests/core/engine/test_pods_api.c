@@ -56,7 +56,7 @@ static void test_wants(void **state)
 	assert_false(world_view(&w, WORLD_UID_A).deleting);
 	lists(&w, SEC(62), by(META_API, world_pod_deleted(SEC(61), SEC(30))));
 	assert_true(world_view(&w, WORLD_UID_A).deleting);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATING);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATING);
 	world_close(&w);
 }
 
@@ -115,7 +115,7 @@ static void test_static_alone(void **state)
 	static const char path[] =
 		"/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" WORLD_ID_A1;
 	struct graced_proc proc = P_A1;
-	struct podworker_house house;
+	struct pod_counts house;
 	struct world w;
 
 	world_open_bare(&w, &API_ASKED);
@@ -134,7 +134,7 @@ static void test_static_alone(void **state)
 /* A server that is behind may not have heard of a pod that a kubelet has begun already. */
 static void test_orphan(void **state)
 {
-	struct podworker_house house;
+	struct pod_counts house;
 	struct world w;
 
 	world_open_pod_by(&w, &API_ASKED);

@@ -63,7 +63,7 @@ static void test_reasons(void **state)
 		open_listed(&w);
 		world_stop_a1(&w, SEC(20));
 		world_lists(&w, SEC(21), &pod);
-		assert_moves(&w, {PODWORKER_STAGE_TERMINATING, cases[i].trigger, SEC(20)});
+		assert_moves(&w, {POD_STAGE_TERMINATING, cases[i].trigger, SEC(20)});
 		world_close(&w);
 	}
 }
@@ -166,7 +166,7 @@ static void test_gone(void **state)
 	world_lists_not(&w, SEC(26));
 	assert_moves(&w, MOVE(TERMINATING, REMOVED, SEC(20)), MOVE(TERMINATED, LAST_EXIT, SEC(23)),
 		     MOVE(FINISHED, CGROUP_REMOVED, SEC(25)));
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_timer(&w, SEC(28));
 	assert_int_equal(world_count(&w, RECORD_POD), 3);
 	world_close(&w);

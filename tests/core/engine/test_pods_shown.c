@@ -25,30 +25,30 @@ static void make_late_pod(struct world *w)
 static void test_counts(void **state)
 {
 	struct meta_pod pod = world_pod_a();
-	struct podworker_house house;
+	struct pod_counts house;
 	struct world w;
 
 	world_open_pod(&w, true);
 	world_init(&w, SEC(10), CG_B1, &P_B1);
 	engine_pods_count(w.engine, &house);
-	assert_int_equal(house.working[PODWORKER_STATE_SYNC][PODWORKER_RUNTIME_ONLY][false], 2);
+	assert_int_equal(house.working[POD_STAGE_SYNC][POD_RUNTIME_ONLY][false], 2);
 	world_lists(&w, SEC(12), &pod);
 	world_listed(&w, SEC(13));
 	engine_pods_count(w.engine, &house);
-	assert_int_equal(house.working[PODWORKER_STATE_SYNC][PODWORKER_DESIRED][false], 1);
-	assert_int_equal(house.working[PODWORKER_STATE_SYNC][PODWORKER_RUNTIME_ONLY][false], 1);
+	assert_int_equal(house.working[POD_STAGE_SYNC][POD_DESIRED][false], 1);
+	assert_int_equal(house.working[POD_STAGE_SYNC][POD_RUNTIME_ONLY][false], 1);
 	assert_int_equal(house.desired[false], 1);
 	assert_int_equal(house.active[false], 1);
 	/* B runs and is not listed; it is counted once, and left alone. */
 	assert_int_equal(house.orphaned, 1);
-	assert_int_equal(world_view(&w, WORLD_UID_B).stage, PODWORKER_STAGE_SYNC);
+	assert_int_equal(world_view(&w, WORLD_UID_B).stage, POD_STAGE_SYNC);
 	/* What came after the kubelet was asked it cannot have listed. */
 	make_late_pod(&w);
 	engine_pods_count(w.engine, &house);
 	assert_int_equal(house.orphaned, 1);
 	world_lists_not(&w, SEC(14));
 	engine_pods_count(w.engine, &house);
-	assert_int_equal(house.working[PODWORKER_STATE_TERMINATING][PODWORKER_ORPHAN][false], 1);
+	assert_int_equal(house.working[POD_STAGE_TERMINATING][POD_ORPHAN][false], 1);
 	assert_int_equal(house.desired[false], 0);
 	world_close(&w);
 }
@@ -126,7 +126,7 @@ static uint64_t list_all(struct engine *engine, uint64_t at, uint32_t n)
 
 static void test_many(void **state)
 {
-	struct podworker_house house;
+	struct pod_counts house;
 	struct engine_stats stats;
 	struct world w;
 
@@ -138,11 +138,11 @@ static void test_many(void **state)
 	engine_pods_count(w.engine, &house);
 	assert_int_equal(house.desired[false], MANY);
 	/* There is an end to it, and it is counted. */
-	list_all(w.engine, SEC(40), PODWORKER_MAX_PODS + 10);
+	list_all(w.engine, SEC(40), PODLIFE_MAX_PODS + 10);
 	engine_get_stats(w.engine, &stats);
 	assert_int_equal(stats.pods_refused, 10);
 	engine_pods_count(w.engine, &house);
-	assert_int_equal(house.desired[false], PODWORKER_MAX_PODS);
+	assert_int_equal(house.desired[false], PODLIFE_MAX_PODS);
 	world_close(&w);
 }
 

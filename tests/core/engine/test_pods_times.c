@@ -32,7 +32,7 @@ static void test_between(void **state)
 		world_end_pod(&w, SEC(30));
 		for (size_t move = 1; move < 4; move++) {
 			r = world_move(&w, move);
-			assert_int_equal(r->state, PODWORKER_STAGE_SYNC + move);
+			assert_int_equal(r->state, POD_STAGE_SYNC + move);
 			assert_int_equal(r->gaps, gaps);
 			assert_int_equal(r->terminating_ns, rows[i].timed ? SEC(20) : 0);
 			assert_int_equal(r->deadline_ns, rows[i].timed ? SEC(50) : 0);

@@ -84,7 +84,7 @@ static void test_ready_asked(void **state)
 		world_exit(&w, SEC(26), CG_A1, &P_A1, EXIT(0));
 		world_empty(&w, SEC(26) + US(1), CG_A1);
 		world_pod_empty(&w, SEC(26) + US(2));
-		assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_TERMINATED);
+		assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATED);
 		assert_int_equal(world_effects(&w, EFFECT_FIND_POD), asked + (size_t)ready);
 		world_close(&w);
 	}

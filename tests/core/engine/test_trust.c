@@ -87,7 +87,7 @@ static void assert_untouched(struct world *w)
 {
 	const struct podview pod = world_view(w, WORLD_UID_A);
 
-	assert_int_equal(pod.stage, PODWORKER_STAGE_SYNC);
+	assert_int_equal(pod.stage, POD_STAGE_SYNC);
 	assert_int_equal(world_count(w, RECORD_POD), 0);
 	world_managed(w, SEC(20), CG_A1, &P_A1, 15);
 	world_exit(w, SEC(21), CG_A1, &P_A1, EXIT(0));
@@ -367,7 +367,7 @@ static void test_double_left(void **state)
 	live_and_die(&w);
 	assert_null(world_stop(&w)->pod.name);
 	assert_int_equal(world_count(&w, RECORD_POD), 0);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_close(&w);
 }
 

@@ -119,7 +119,7 @@ static void test_object_gone(void **state)
 	world_end_pod(&w, SEC(55));
 	world_listed(&w, SEC(81));
 	assert_int_equal(told(&w, DISCREPANCY_OBJECT_GONE), 1);
-	assert_int_equal(world_view(&w, WORLD_UID_A).stage, PODWORKER_STAGE_NONE);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_close(&w);
 }
 

@@ -130,12 +130,12 @@ static void test_pods(void **state)
 			      .empty_ns = 6 * S},
 	};
 
-	for (int stage = 0; stage < PODWORKER_STAGE_COUNT; stage++) {
-		record.pod_state.state = (enum podworker_stage)stage;
+	for (int stage = 0; stage < POD_STAGE_COUNT; stage++) {
+		record.pod_state.state = (enum pod_stage)stage;
 		series_record(series, &record);
 	}
 	/* What was not seen takes no time. */
-	record.pod_state.state = PODWORKER_STAGE_TERMINATED;
+	record.pod_state.state = POD_STAGE_TERMINATED;
 	record.pod_state.empty_ns = 0;
 	series_record(series, &record);
 	record.pod_state.empty_ns = 6 * S;

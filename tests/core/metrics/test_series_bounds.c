@@ -136,7 +136,7 @@ static void drain(struct series *series, int n_pods, int n_containers)
 		struct record stop = numbered("pod", n);
 		struct record empty = {.type = RECORD_POD,
 				       .pod_state = {.pod = stop.stop.pod,
-						     .state = PODWORKER_STAGE_TERMINATED,
+						     .state = POD_STAGE_TERMINATED,
 						     .exit_ns = 100 * S,
 						     .empty_ns = 101 * S}};
 		struct record ready = {.type = RECORD_POD_READY,

@@ -29,7 +29,7 @@ static void test_steps(void **state)
 
 static void test_eviction(void **state)
 {
-	const struct podworker_seconds none = {}, spec = {true, 5};
+	const struct pod_seconds none = {}, spec = {true, 5};
 
 	assert_int_equal(killgrace_trigger_of("medium"), -1);
 	assert_false(killgrace_eviction(KILLGRACE_PREEMPTION, 9, spec).set);

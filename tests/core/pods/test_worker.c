@@ -292,7 +292,7 @@ static void the_last_status_function_is_the_one_that_counts(void **state)
 static void only_a_shorter_grace_period_cancels_again(void **state)
 {
 	static const struct {
-		struct podworker_seconds override;
+		struct pod_seconds override;
 		const char *says;
 	} rows[] = {
 		{{true, 10}, "cancel 1; 1 terminating; SyncTerminatingPod 1; grace 10"},

@@ -34,7 +34,7 @@ static void the_effective_grace_period_is_the_kubelets(void **state)
 	}
 	static const struct {
 		int64_t stored;
-		struct podworker_seconds deletion, override, spec;
+		struct pod_seconds deletion, override, spec;
 		int64_t grace;
 		bool shortened;
 	} rows[] = {
@@ -70,7 +70,7 @@ static void the_effective_grace_period_is_the_kubelets(void **state)
 static void a_blocking_kill_waits_one_and_a_half_grace_periods(void **state)
 {
 	static const struct {
-		struct podworker_seconds override, spec;
+		struct pod_seconds override, spec;
 		int64_t seconds;
 	} rows[] = {
 		{NONE, NONE, 10},	  {NONE, S(30), 45},

@@ -125,7 +125,7 @@ static void names_of_the_dead_make_room(void **state)
 	struct podrun run;
 
 	podrun_begin(&run);
-	for (int i = 0; i < PODWORKER_MAX_PODS + 10; i++) {
+	for (int i = 0; i < PODLIFE_MAX_PODS + 10; i++) {
 		char name[32];
 		struct podworker_pod pod = static_pod("u");
 
@@ -149,14 +149,14 @@ static void a_full_table_refuses_new_pods_and_serves_the_known(void **state)
 	char uid[32];
 
 	podrun_begin(&run);
-	for (int i = 0; i < PODWORKER_MAX_PODS + 3; i++) {
+	for (int i = 0; i < PODLIFE_MAX_PODS + 3; i++) {
 		snprintf(uid, sizeof(uid), "u%d", i);
 		pod = podrun_pod(uid, 30);
 		assert_int_equal(podrun_update(&run, PODWORKER_CREATE, &pod),
-				 i < PODWORKER_MAX_PODS ? 0 : -ENOSPC);
+				 i < PODLIFE_MAX_PODS ? 0 : -ENOSPC);
 	}
 	podworker_get_stats(run.pw, &stats);
-	assert_int_equal(stats.pods, PODWORKER_MAX_PODS);
+	assert_int_equal(stats.pods, PODLIFE_MAX_PODS);
 	assert_int_equal(stats.refused, 3);
 	pod = podrun_pod("u5", 30);
 	assert_int_equal(podrun_kill(&run, &pod, NULL), 0);
@@ -165,7 +165,7 @@ static void a_full_table_refuses_new_pods_and_serves_the_known(void **state)
 
 static void a_uid_that_is_none_is_refused(void **state)
 {
-	char longest[PODWORKER_UID_MAX], too_long[PODWORKER_UID_MAX + 1];
+	char longest[POD_UID_MAX], too_long[POD_UID_MAX + 1];
 	const char *const uids[] = {NULL, "", too_long};
 	struct podworker_house house;
 	struct podworker_pod pod;

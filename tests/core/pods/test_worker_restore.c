@@ -7,16 +7,16 @@
 
 #define UID "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
 
-static struct podworker_restored at_stage(enum podworker_stage stage)
+static struct podworker_restored at_stage(enum pod_stage stage)
 {
 	return (struct podworker_restored){
 		.uid = UID,
 		.stage = stage,
 		.synced_ns = 1,
 		.started_ns = 2,
-		.terminating_ns = stage >= PODWORKER_STAGE_TERMINATING ? 3 : 0,
-		.terminated_ns = stage >= PODWORKER_STAGE_TERMINATED ? 4 : 0,
-		.grace_s = stage >= PODWORKER_STAGE_TERMINATING ? 30 : 0,
+		.terminating_ns = stage >= POD_STAGE_TERMINATING ? 3 : 0,
+		.terminated_ns = stage >= POD_STAGE_TERMINATED ? 4 : 0,
+		.grace_s = stage >= POD_STAGE_TERMINATING ? 30 : 0,
 	};
 }
 
@@ -38,20 +38,20 @@ static void end_call(struct podworker *pw, enum podworker_result result)
 
 static void test_goes_on(void **state)
 {
-	for (int stage = PODWORKER_STAGE_SYNC; stage <= PODWORKER_STAGE_FINISHED; stage++) {
-		const struct podworker_restored rec = at_stage((enum podworker_stage)stage);
+	for (int stage = POD_STAGE_SYNC; stage <= POD_STAGE_FINISHED; stage++) {
+		const struct podworker_restored rec = at_stage((enum pod_stage)stage);
 		struct podworker *pw = worker();
 		struct podworker_call call;
 
 		assert_int_equal(podworker_restore(pw, &rec), 0);
 		assert_int_equal(podworker_restore(pw, &rec), -EEXIST);
 		assert_null(podworker_ready(pw));
-		if (stage == PODWORKER_STAGE_TERMINATING) {
+		if (stage == POD_STAGE_TERMINATING) {
 			end_call(pw, PODWORKER_OK);
 			assert_int_equal(podworker_start(pw, UID, 11, 0, &call), 1);
 			assert_int_equal(call.kind, PODWORKER_CALL_TERMINATED_POD);
 		}
-		if (stage == PODWORKER_STAGE_TERMINATING || stage == PODWORKER_STAGE_TERMINATED) {
+		if (stage == POD_STAGE_TERMINATING || stage == POD_STAGE_TERMINATED) {
 			end_call(pw, PODWORKER_OK);
 			assert_true(podworker_status(pw, UID)->finished);
 		}
@@ -64,8 +64,8 @@ static void test_goes_on(void **state)
 /* docs/kubelet-rules.md, "Effective grace period": periods only shrink. */
 static void test_ends(void **state)
 {
-	const struct podworker_restored sync = at_stage(PODWORKER_STAGE_SYNC);
-	const struct podworker_restored going = at_stage(PODWORKER_STAGE_TERMINATING);
+	const struct podworker_restored sync = at_stage(POD_STAGE_SYNC);
+	const struct podworker_restored going = at_stage(POD_STAGE_TERMINATING);
 	struct podworker_pod pod = {.uid = UID, .deleting = true, .deletion_grace = {true, 40}};
 	const struct podworker_update update = {.type = PODWORKER_UPDATE, .pod = &pod};
 	struct podworker *pw = worker();
@@ -89,12 +89,12 @@ static void test_ends(void **state)
 static void test_refused(void **state)
 {
 	struct podworker_restored bad[] = {
-		at_stage(PODWORKER_STAGE_NONE),	       at_stage(PODWORKER_STAGE_FORGOTTEN),
-		at_stage((enum podworker_stage)99),    at_stage(PODWORKER_STAGE_SYNC),
-		at_stage(PODWORKER_STAGE_SYNC),	       at_stage(PODWORKER_STAGE_SYNC),
-		at_stage(PODWORKER_STAGE_TERMINATING), at_stage(PODWORKER_STAGE_TERMINATING),
-		at_stage(PODWORKER_STAGE_TERMINATED),  at_stage(PODWORKER_STAGE_TERMINATED),
-		at_stage(PODWORKER_STAGE_FINISHED),    at_stage(PODWORKER_STAGE_SYNC),
+		at_stage(POD_STAGE_NONE),	 at_stage(POD_STAGE_FORGOTTEN),
+		at_stage((enum pod_stage)99),	 at_stage(POD_STAGE_SYNC),
+		at_stage(POD_STAGE_SYNC),	 at_stage(POD_STAGE_SYNC),
+		at_stage(POD_STAGE_TERMINATING), at_stage(POD_STAGE_TERMINATING),
+		at_stage(POD_STAGE_TERMINATED),	 at_stage(POD_STAGE_TERMINATED),
+		at_stage(POD_STAGE_FINISHED),	 at_stage(POD_STAGE_SYNC),
 	};
 	struct podworker *pw = worker();
 	struct podworker_stats stats;

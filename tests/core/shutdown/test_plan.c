@@ -139,7 +139,7 @@ static void test_old_phases(void **state)
 	}
 }
 
-static void assert_seconds(struct podworker_seconds got, struct podworker_seconds want)
+static void assert_seconds(struct pod_seconds got, struct pod_seconds want)
 {
 	assert_int_equal(got.set, want.set);
 	if (got.set)
@@ -150,8 +150,8 @@ static void test_stop(void **state)
 {
 	static const struct {
 		int64_t group_s; /* -2: there is no plan */
-		struct podworker_seconds grace, deletion;
-		struct podworker_seconds want, longest;
+		struct pod_seconds grace, deletion;
+		struct pod_seconds want, longest;
 	} rows[] = {
 		{20, {true, 60}, {}, {true, 20}, {true, 20}},
 		{20, {true, 5}, {}, {true, 5}, {true, 5}},

@@ -218,7 +218,7 @@ static void test_bounds(void **state)
 
 static void test_refuses(void **state)
 {
-	char longest[PODWORKER_UID_MAX + 1];
+	char longest[POD_UID_MAX + 1];
 	const struct shutdown_event bad[] = {
 		{.type = SHUTDOWN_EV_CONTAINER, .container = {.pod_uid = "web"}},
 		{.type = SHUTDOWN_EV_CONTAINER, .container = {.id = 1, .pod_uid = longest}},

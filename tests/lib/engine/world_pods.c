@@ -123,20 +123,20 @@ void assert_moves_of(const struct world *w, const char *uid, const struct move *
 		if (!is_about(&w->records[i], uid))
 			continue;
 		if (at == n)
-			fail_msg("then %s (%s) at %llu", podworker_stage_name(p->state),
+			fail_msg("then %s (%s) at %llu", pod_stage_name(p->state),
 				 pod_trigger_name(p->trigger), (unsigned long long)p->at_ns);
 		if (p->state != want[at].state || p->trigger != want[at].trigger ||
 		    p->at_ns != want[at].at_ns)
 			fail_msg("%zu: %s (%s) at %llu, not %s (%s) at %llu", at,
-				 podworker_stage_name(p->state), pod_trigger_name(p->trigger),
-				 (unsigned long long)p->at_ns, podworker_stage_name(want[at].state),
+				 pod_stage_name(p->state), pod_trigger_name(p->trigger),
+				 (unsigned long long)p->at_ns, pod_stage_name(want[at].state),
 				 pod_trigger_name(want[at].trigger),
 				 (unsigned long long)want[at].at_ns);
 		assert_int_equal(w->records[i].at_ns, p->at_ns);
 		at++;
 	}
 	if (at < n)
-		fail_msg("never %s", podworker_stage_name(want[at].state));
+		fail_msg("never %s", pod_stage_name(want[at].state));
 }
 
 const struct record_pod_state *world_move(const struct world *w, size_t n)

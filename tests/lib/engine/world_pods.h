@@ -13,14 +13,14 @@ extern const struct graced_proc P_PAUSE;
 
 /* A transition, by what matters of it. */
 struct move {
-	enum podworker_stage state;
+	enum pod_stage state;
 	enum pod_trigger trigger;
 	uint64_t at_ns;
 };
 
-#define MOVE(state, trigger, at)                           \
-	{                                                  \
-		PODWORKER_STAGE_##state, POD_##trigger, at \
+#define MOVE(state, trigger, at)                     \
+	{                                            \
+		POD_STAGE_##state, POD_##trigger, at \
 	}
 
 /* The runtime provides which container is pod A's sandbox. */

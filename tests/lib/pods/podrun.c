@@ -37,7 +37,7 @@ static void told(void *userdata, const struct podworker_effect *effect)
 		    (double)(effect->at_ns - run->now) / (double)PODRUN_SECOND);
 		break;
 	case PODWORKER_MOVED:
-		say(run, "%s %s", effect->uid, podworker_stage_name(effect->stage));
+		say(run, "%s %s", effect->uid, pod_stage_name(effect->stage));
 	}
 }
 
@@ -126,7 +126,7 @@ void podrun_drain(struct podrun *run)
 	const char *ready;
 
 	while ((ready = podworker_ready(run->pw))) {
-		char uid[PODWORKER_UID_MAX];
+		char uid[POD_UID_MAX];
 
 		strcpy(uid, ready);
 		if (podrun_start(run, uid) > 0)

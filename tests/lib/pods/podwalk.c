@@ -43,13 +43,13 @@ static void stop_told(struct podwalk *w, uint64_t waiter)
 		w->broken = "a waiter is told once, or never";
 }
 
-static void moved(struct podwalk *w, struct podwalk_pod *pod, enum podworker_stage stage)
+static void moved(struct podwalk *w, struct podwalk_pod *pod, enum pod_stage stage)
 {
 	if (stage <= pod->stage)
 		w->broken = "a pod's life goes one way";
-	w->seen.finished += stage == PODWORKER_STAGE_FINISHED;
-	w->seen.forgotten += stage == PODWORKER_STAGE_FORGOTTEN;
-	if (stage == PODWORKER_STAGE_FORGOTTEN)
+	w->seen.finished += stage == POD_STAGE_FINISHED;
+	w->seen.forgotten += stage == POD_STAGE_FORGOTTEN;
+	if (stage == POD_STAGE_FORGOTTEN)
 		*pod = (struct podwalk_pod){};
 	else
 		pod->stage = stage;
@@ -117,14 +117,14 @@ const struct podwalk_seen *podwalk_seen(const struct podwalk *w)
 	return &w->seen;
 }
 
-static struct podworker_seconds some_grace(struct podwalk *w)
+static struct pod_seconds some_grace(struct podwalk *w)
 {
 	static const int64_t some[] = {0, 1, 2, 5, 30, 30, 60, -7, INT64_MAX, INT64_MIN};
 	uint64_t r = roll(w, 2 * sizeof(some) / sizeof(some[0]));
 
 	if (r >= sizeof(some) / sizeof(some[0]))
-		return (struct podworker_seconds){};
-	return (struct podworker_seconds){true, some[r]};
+		return (struct pod_seconds){};
+	return (struct pod_seconds){true, some[r]};
 }
 
 /* Whether a pod is static, and what it is called, never changes. */
@@ -168,7 +168,7 @@ static const char *check_grace(struct podwalk *w, const struct podworker_record 
 			       const struct podworker_update *update)
 {
 	const struct podworker_status *s = &rec->status;
-	const struct podworker_seconds *deletion = &rec->pending.deletion_grace;
+	const struct pod_seconds *deletion = &rec->pending.deletion_grace;
 
 	w->seen.shortened += before->grace_s > s->grace_s;
 	if (!before->terminating_ns && s->terminating_ns && !s->terminated_ns && s->grace_s < 1)
@@ -219,7 +219,7 @@ static const char *begin_call(struct podwalk *w, const struct podworker_call *ca
 		return "a pod has one call at a time";
 	if (call->kind == PODWORKER_CALL_SYNC_POD && pod->acknowledged)
 		return "what has begun to terminate is not synced";
-	if (call->kind != PODWORKER_CALL_TERMINATED_POD && pod->stage >= PODWORKER_STAGE_TERMINATED)
+	if (call->kind != PODWORKER_CALL_TERMINATED_POD && pod->stage >= POD_STAGE_TERMINATED)
 		return "what is terminated does not run again";
 	if (call->kind == PODWORKER_CALL_TERMINATING_POD && call->grace.set && call->grace.s < 1)
 		return "a call has no grace period below 1";

@@ -13,7 +13,7 @@
 struct podwalk_pod {
 	enum podworker_call_kind call; /* in flight */
 	bool acknowledged;	       /* its termination has begun, or was over when first seen */
-	enum podworker_stage stage;
+	enum pod_stage stage;
 };
 
 struct podwalk {

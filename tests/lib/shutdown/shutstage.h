@@ -19,13 +19,13 @@
 struct shutstage {
 	struct shutdown *sd;
 	uint64_t now_ns, wake_ns;
-	const char *who;		   /* holds besides, as told last */
-	bool asks;			   /* logind was asked and has not answered yet */
-	unsigned int lists;		   /* how often it was asked */
-	unsigned int status_asked;	   /* how often somebody was asked for a pod's status */
-	char status_of[PODWORKER_UID_MAX]; /* ... the last time, of which */
-	bool owes;			   /* its source has not answered yet */
-	bool silent;			   /* that source never does */
+	const char *who;	     /* holds besides, as told last */
+	bool asks;		     /* logind was asked and has not answered yet */
+	unsigned int lists;	     /* how often it was asked */
+	unsigned int status_asked;   /* how often somebody was asked for a pod's status */
+	char status_of[POD_UID_MAX]; /* ... the last time, of which */
+	bool owes;		     /* its source has not answered yet */
+	bool silent;		     /* that source never does */
 	struct buf log;
 };
 

@@ -249,8 +249,8 @@ static void test_pod(void **state)
 	record.pod_state = (struct record_pod_state){
 		.id = "boot/c0ffee/42",
 		.pod = pod(),
-		.state = PODWORKER_STAGE_FINISHED,
-		.previous = PODWORKER_STAGE_TERMINATED,
+		.state = POD_STAGE_FINISHED,
+		.previous = POD_STAGE_TERMINATED,
 		.trigger = POD_CGROUP_REMOVED,
 		.at_ns = 90,
 		.grace = {.from = GRACE_DELETION, .ns = 30000000000},

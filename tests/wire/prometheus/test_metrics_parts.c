@@ -37,9 +37,9 @@ static void test_pods(void **state)
 	_buf_ page = {};
 	size_t lines = 0;
 
-	m.pods.working[PODWORKER_STATE_SYNC][PODWORKER_DESIRED][false] = 3;
-	m.pods.working[PODWORKER_STATE_TERMINATING][PODWORKER_ORPHAN][true] = 4;
-	m.pods.working[PODWORKER_STATE_TERMINATED][PODWORKER_RUNTIME_ONLY][false] = 5;
+	m.pods.working[POD_STAGE_SYNC][POD_DESIRED][false] = 3;
+	m.pods.working[POD_STAGE_TERMINATING][POD_ORPHAN][true] = 4;
+	m.pods.working[POD_STAGE_TERMINATED][POD_RUNTIME_ONLY][false] = 5;
 	write_page(&page, EXPO_TEXT, &m);
 	for (size_t i = 0; i < LEN(want); i++)
 		if (!strstr(buf_str(&page), want[i]))

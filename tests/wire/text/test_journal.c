@@ -274,8 +274,8 @@ static void pod_entry(void **state)
 		.at_ns = 7,
 		.pod_state =
 			{.pod = {.known = true, .namespace_ = "shop", .name = "cart-7", .uid = "u"},
-			 .state = PODWORKER_STAGE_TERMINATING,
-			 .previous = PODWORKER_STAGE_SYNC,
+			 .state = POD_STAGE_TERMINATING,
+			 .previous = POD_STAGE_SYNC,
 			 .trigger = POD_DELETION,
 			 .deadline_ns = 9},
 	};

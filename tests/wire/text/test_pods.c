@@ -28,7 +28,7 @@ static struct pods_record going(void)
 			 .name = "web-0",
 			 .workload = "web",
 			 .qos = CGPATH_QOS_BURSTABLE,
-			 .stage = PODWORKER_STAGE_TERMINATING,
+			 .stage = POD_STAGE_TERMINATING,
 			 .first_ns = NOW - 500 * SECOND,
 			 .since_ns = NOW - 4 * SECOND,
 			 .grace_ns = 30 * SECOND,
@@ -98,7 +98,7 @@ static void what_was_written_is_read_back(void **state)
 
 	for (unsigned int bits = 0; bits < 1u << 8; bits++) {
 		r = bits & 1 ? going() : unknown();
-		r.view.stage = (enum podworker_stage)((bits >> 1) % PODWORKER_STAGE_COUNT);
+		r.view.stage = (enum pod_stage)((bits >> 1) % POD_STAGE_COUNT);
 		r.view.qos = (enum cgpath_qos)(bits & 3);
 		r.desired_known = bits & 2;
 		r.view.desired = r.desired_known && bits & 4;
@@ -156,7 +156,7 @@ static void members_that_make_no_sense_are_not_known(void **state)
 		"\"ready_stop_boot_ns\":-1,\"discrepancies\":[null,7,\"lies\",[]]}";
 	_cleanup_(arena_free) struct arena arena = {};
 	struct pods_record r;
-	struct pods_record expected = {.view = {.uid = "a", .stage = PODWORKER_STAGE_SYNC}};
+	struct pods_record expected = {.view = {.uid = "a", .stage = POD_STAGE_SYNC}};
 
 	assert_int_equal(pods_json_read(line, strlen(line), &arena, &r), 0);
 	assert_true(pods_record_same(&r, &expected));
@@ -227,22 +227,13 @@ static int compare(const void *a, const void *b)
 static void who_is_terminating_comes_first_then_by_name(void **state)
 {
 	struct pods_record list[] = {
-		{.view = {.uid = "1",
-			  .namespace_ = "b",
-			  .name = "a",
-			  .stage = PODWORKER_STAGE_SYNC}},
-		{.view = {.uid = "2",
-			  .namespace_ = "a",
-			  .name = "b",
-			  .stage = PODWORKER_STAGE_SYNC}},
-		{.view = {.uid = "3",
-			  .namespace_ = "a",
-			  .name = "a",
-			  .stage = PODWORKER_STAGE_SYNC}},
-		{.view = {.uid = "4", .namespace_ = "z", .stage = PODWORKER_STAGE_TERMINATED}},
-		{.view = {.uid = "5", .namespace_ = "z", .stage = PODWORKER_STAGE_TERMINATING}},
-		{.view = {.uid = "6", .namespace_ = "a", .stage = PODWORKER_STAGE_FINISHED}},
-		{.view = {.uid = "7", .stage = PODWORKER_STAGE_SYNC}},
+		{.view = {.uid = "1", .namespace_ = "b", .name = "a", .stage = POD_STAGE_SYNC}},
+		{.view = {.uid = "2", .namespace_ = "a", .name = "b", .stage = POD_STAGE_SYNC}},
+		{.view = {.uid = "3", .namespace_ = "a", .name = "a", .stage = POD_STAGE_SYNC}},
+		{.view = {.uid = "4", .namespace_ = "z", .stage = POD_STAGE_TERMINATED}},
+		{.view = {.uid = "5", .namespace_ = "z", .stage = POD_STAGE_TERMINATING}},
+		{.view = {.uid = "6", .namespace_ = "a", .stage = POD_STAGE_FINISHED}},
+		{.view = {.uid = "7", .stage = POD_STAGE_SYNC}},
 	};
 	char order[LEN(list) + 1] = "";
 

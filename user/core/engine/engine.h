@@ -40,8 +40,8 @@ struct engine_stats {
 	uint64_t cgroups_refused; /* table full */
 	uint64_t pods;		  /* known now */
 	uint64_t pods_refused;	  /* not followed: no room */
-	uint64_t pod_states[PODWORKER_STAGE_COUNT]; /* how often a pod was told to come to each */
-	uint64_t pods_described; /* known by name, or about to be: what sources told */
+	uint64_t pod_states[POD_STAGE_COUNT]; /* how often a pod was told to come to each */
+	uint64_t pods_described;	      /* known by name, or about to be: what sources told */
 	uint64_t containers_described;
 	uint64_t names_refused;	  /* of those: found no room */
 	uint64_t names_aged;	  /* ... and dropped for their age */
@@ -106,7 +106,7 @@ void engine_pods_each(const struct engine *engine, engine_pod_fn fn, void *userd
 
 /* How many pods there are, as the kubelet counts its own (docs/kubelet-rules.md, "Pod metrics"); of
  * a pod that it never listed it is unknown whether it is static. */
-void engine_pods_count(const struct engine *engine, struct podworker_house *ret);
+void engine_pods_count(const struct engine *engine, struct pod_counts *ret);
 
 /* Whether a shutdown of the node is announced. */
 bool engine_in_shutdown(const struct engine *engine);

@@ -34,10 +34,10 @@ static uint64_t least_given_ns(const struct shutplan *plan, struct shutplan_pod 
 
 	pod.has_priority = true;
 	for (size_t i = 0; i < plan->n; i++) {
-		struct podworker_seconds given;
+		struct pod_seconds given;
 
 		pod.priority = plan->groups[i].priority;
-		given = shutplan_stop_s(plan, &pod, (struct podworker_seconds){});
+		given = shutplan_stop_s(plan, &pod, (struct pod_seconds){});
 		if (given.set && given.s >= 0 && (uint64_t)given.s * NS_PER_S < least_ns)
 			least_ns = (uint64_t)given.s * NS_PER_S;
 	}
@@ -57,13 +57,13 @@ bool given_note(const struct given *given, const struct podtab_pod *meta, struct
 {
 	const uint64_t before_ns = stop->given_ns;
 	const bool before = stop->given_unknown;
-	struct podworker_seconds seconds;
+	struct pod_seconds seconds;
 	struct shutplan_pod pod;
 
 	if (!given->plan || !given->plan->n || !meta || !may_be_of_shutdown(stop, given))
 		return false;
 	pod = given_pod(meta, stop->node->pod->is_static);
-	seconds = shutplan_stop_s(given->plan, &pod, (struct podworker_seconds){});
+	seconds = shutplan_stop_s(given->plan, &pod, (struct pod_seconds){});
 	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
 			      least_given_ns(given->plan, pod) < longest_own_ns(meta);
 	if (!stop->given_unknown && seconds.set && seconds.s >= 0 &&

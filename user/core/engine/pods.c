@@ -34,7 +34,7 @@ static void on_effect(void *userdata, const struct podworker_effect *effect)
 	p = engine_pods_find(e, effect->uid);
 	if (!p)
 		return;
-	if (effect->stage != PODWORKER_STAGE_FORGOTTEN) {
+	if (effect->stage != POD_STAGE_FORGOTTEN) {
 		engine_pods_arrived(e, p, effect->stage);
 		return;
 	}
@@ -117,9 +117,9 @@ void engine_pods_because(struct epod *p, enum pod_trigger trigger, uint64_t at_n
 	p->between = false;
 }
 
-struct podworker_seconds engine_pods_seconds(uint32_t known, uint32_t bit, uint64_t ns)
+struct pod_seconds engine_pods_seconds(uint32_t known, uint32_t bit, uint64_t ns)
 {
-	return (struct podworker_seconds){known & bit, (int64_t)(ns / NS_PER_S)};
+	return (struct pod_seconds){known & bit, (int64_t)(ns / NS_PER_S)};
 }
 
 int engine_pods_update(struct engine *e, struct epod *p, enum podworker_type type)
@@ -189,7 +189,7 @@ static bool has_ended(const struct engine *e, struct epod *p, enum podworker_res
 /* Who is over and wanted by nobody, or wanted anew, is forgotten. */
 static void forget_finished(struct engine *e, const struct epod *p)
 {
-	if (p->stage == PODWORKER_STAGE_FINISHED)
+	if (p->stage == POD_STAGE_FINISHED)
 		podworker_sync_one(e->pods.worker, p->uid, !p->listed || p->reborn, e->out.now_ns);
 }
 
@@ -207,7 +207,7 @@ static void end_call(struct engine *e, struct epod *p)
 static void make_call(struct engine *e, const char *ready)
 {
 	struct podworker_call call;
-	char uid[PODWORKER_UID_MAX];
+	char uid[POD_UID_MAX];
 	struct epod *p;
 
 	memcpy(uid, ready, strlen(ready) + 1);

@@ -11,7 +11,7 @@
 _Static_assert(KEPT_POD_DOUBTS == DISCREPANCY_STATES, "one for each that begins and ends");
 
 /* What grows or moves here changes the numbers that are kept. */
-_Static_assert(KEPT_VERSION == 1 && POD_TRIGGER_COUNT == 14 && PODWORKER_STAGE_COUNT == 6 &&
+_Static_assert(KEPT_VERSION == 1 && POD_TRIGGER_COUNT == 14 && POD_STAGE_COUNT == 6 &&
 		       DISCREPANCY_COUNT == 6,
 	       "KEPT_VERSION follows the enums of pods");
 
@@ -94,9 +94,9 @@ void engine_pods_keep(const struct engine *e, const struct epod *p, struct kept_
 /* What is held back is that it is there; of anything else it is told where it has come. */
 static bool can_be(const struct kept_pod *k)
 {
-	bool told = k->held ? k->stage == PODWORKER_STAGE_SYNC &&
-				      (!k->told || k->told == PODWORKER_STAGE_FINISHED)
-			    : k->told == k->stage;
+	bool told =
+		k->held ? k->stage == POD_STAGE_SYNC && (!k->told || k->told == POD_STAGE_FINISHED)
+			: k->told == k->stage;
 
 	return k->uid[0] && told && k->qos <= CGPATH_QOS_BESTEFFORT && !(k->known & ~WORDS) &&
 	       k->phase <= META_PHASE_UNKNOWN && k->end <= META_END_DEADLINE &&
@@ -119,12 +119,12 @@ static void take_truth(const struct kept_pod *k, struct epod_truth *ret)
 }
 
 /* The call that runs in a stage for as long as the stage lasts. */
-static enum podworker_call_kind call_in(enum podworker_stage stage)
+static enum podworker_call_kind call_in(enum pod_stage stage)
 {
 	switch (stage) {
-	case PODWORKER_STAGE_TERMINATING:
+	case POD_STAGE_TERMINATING:
 		return PODWORKER_CALL_TERMINATING_POD;
-	case PODWORKER_STAGE_TERMINATED:
+	case POD_STAGE_TERMINATED:
 		return PODWORKER_CALL_TERMINATED_POD;
 	default:
 		return PODWORKER_CALL_NONE;
@@ -146,9 +146,9 @@ static void take(const struct kept_pod *k, struct epod *p)
 		.deletion_grace_ns = k->deletion_grace_ns,
 		.deleted_wall_ns = k->deleted_wall_ns,
 	};
-	p->stage = (enum podworker_stage)k->stage;
+	p->stage = (enum pod_stage)k->stage;
 	p->call = call_in(p->stage);
-	p->told = (enum podworker_stage)k->told;
+	p->told = (enum pod_stage)k->told;
 	p->trigger = (enum pod_trigger)k->trigger;
 	p->empty_why = (enum pod_trigger)k->empty_why;
 	p->trigger_ns = k->trigger_ns;
@@ -175,7 +175,7 @@ static int restore_worker(struct engine *e, const struct kept_pod *k)
 {
 	const struct podworker_restored rec = {
 		.uid = k->uid,
-		.stage = (enum podworker_stage)k->stage,
+		.stage = (enum pod_stage)k->stage,
 		.synced_ns = k->synced_ns,
 		.started_ns = k->started_ns,
 		.terminating_ns = k->worker_terminating_ns,
@@ -287,16 +287,16 @@ static void settle(struct engine *e, struct epod *p)
 	p->listed &= listens;
 	p->unconfirmed &= listens;
 	output_changed_pod(&e->out, p);
-	if (p->stage == PODWORKER_STAGE_SYNC && p->over) {
+	if (p->stage == POD_STAGE_SYNC && p->over) {
 		engine_pods_end_unheard(e, p);
-	} else if (p->stage == PODWORKER_STAGE_SYNC && has_ended(p, pod)) {
+	} else if (p->stage == POD_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;
 		engine_pods_conclude(e, p, POD_RESTART, e->out.now_ns);
-	} else if (p->stage == PODWORKER_STAGE_TERMINATING && engine_pods_is_empty(e, p)) {
+	} else if (p->stage == POD_STAGE_TERMINATING && engine_pods_is_empty(e, p)) {
 		engine_pods_because(p, POD_RESTART, e->out.now_ns);
 		p->empty_seen = false;
 		engine_pods_drive(e, p);
-	} else if (p->stage == PODWORKER_STAGE_TERMINATED && engine_pods_is_removed(e, p)) {
+	} else if (p->stage == POD_STAGE_TERMINATED && engine_pods_is_removed(e, p)) {
 		engine_pods_because(p, POD_RESTART, e->out.now_ns);
 		engine_pods_drive(e, p);
 	}

@@ -124,9 +124,9 @@ static int take(struct engine *e, struct epod *p, enum podworker_type type, uint
 	enum pod_trigger why = why_end(p);
 	int r;
 
-	if (p->stage == PODWORKER_STAGE_NONE)
+	if (p->stage == POD_STAGE_NONE)
 		because_listed(e, p, POD_LISTED, at_ns, before_ns);
-	else if (why && p->stage == PODWORKER_STAGE_SYNC)
+	else if (why && p->stage == POD_STAGE_SYNC)
 		because_listed(e, p, why, at_ns, before_ns);
 	if (why)
 		p->by_kernel = false;
@@ -167,7 +167,7 @@ static int listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 	if (p->listed && same_word(&p->word, &word))
 		return 0;
 	output_changed_pod(&e->out, p);
-	if (p->stage == PODWORKER_STAGE_NONE || (!p->listed && p->was_listed))
+	if (p->stage == POD_STAGE_NONE || (!p->listed && p->was_listed))
 		type = PODWORKER_CREATE;
 	pod = engine_pods_cgroups(e, p);
 	p->qos = pod ? pod->qos : qos_of(meta->qos);
@@ -188,7 +188,7 @@ static int gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 	p->listed = p->unconfirmed = false;
 	output_changed_pod(&e->out, p);
 	engine_truth_told(e, p, meta, at_ns);
-	if (p->stage == PODWORKER_STAGE_FINISHED) {
+	if (p->stage == POD_STAGE_FINISHED) {
 		podworker_sync_one(e->pods.worker, p->uid, true, e->out.now_ns);
 		engine_pods_drive(e, p);
 		return 0;

@@ -51,8 +51,8 @@ struct epod {
 	struct epod_word word;
 
 	enum podworker_call_kind call; /* that runs */
-	enum podworker_stage stage;
-	enum podworker_stage told;
+	enum pod_stage stage;
+	enum pod_stage told;
 	enum pod_trigger trigger; /* of its stage, or of the one it is about to come to */
 	uint64_t trigger_ns;
 	bool between;		  /* trigger_ns is an answer's, and the one before was long ago */
@@ -85,7 +85,7 @@ struct epod *engine_pods_find(const struct engine *e, const char *uid);
 /* The pod, followed from now on if it was not; NULL without room or memory. */
 struct epod *engine_pods_want(struct engine *e, const char *uid, uint64_t now_ns);
 /* Seconds of what the kubelet says by that bit of known. */
-struct podworker_seconds engine_pods_seconds(uint32_t known, uint32_t bit, uint64_t ns);
+struct pod_seconds engine_pods_seconds(uint32_t known, uint32_t bit, uint64_t ns);
 void engine_pods_because(struct epod *p, enum pod_trigger trigger, uint64_t at_ns);
 /* Follows it no longer, and tells nothing. */
 void engine_pods_leave(struct engine *e, struct epod *p);
@@ -147,7 +147,7 @@ uint64_t engine_truth_ready_since(const struct epod *p);
 void engine_pods_fill(const struct engine *e, const struct epod *p, struct record_pod *ret);
 
 /* The pod came to a stage. */
-void engine_pods_arrived(struct engine *e, struct epod *p, enum podworker_stage stage);
+void engine_pods_arrived(struct engine *e, struct epod *p, enum pod_stage stage);
 /* Tells what was held back, if it need not wait; now: in any case. */
 void engine_pods_release(struct engine *e, struct epod *p, bool now);
 /* How long it has to end, as far as it is known. */

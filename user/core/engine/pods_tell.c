@@ -58,24 +58,24 @@ static void fill_end(const struct engine *e, const struct epod *p, struct record
 		r->terminating_ns = p->terminating_ns;
 	}
 	r->exit_ns = p->exit_ns;
-	if (r->state >= PODWORKER_STAGE_TERMINATED && p->empty_seen)
+	if (r->state >= POD_STAGE_TERMINATED && p->empty_seen)
 		r->empty_ns = p->empty_ns;
-	if (r->state >= PODWORKER_STAGE_FINISHED)
+	if (r->state >= POD_STAGE_FINISHED)
 		r->removed_ns = p->removed_ns;
 }
 
 /* What at_boot_ns lacks to be when it happened. */
-static uint32_t state_gaps(const struct engine *e, const struct epod *p, enum podworker_stage state,
+static uint32_t state_gaps(const struct engine *e, const struct epod *p, enum pod_stage state,
 			   enum pod_trigger trigger)
 {
 	if (trigger == POD_RESTART)
 		return 1u << GAP_DAEMON_DOWN;
-	if (trigger == POD_STARTED && state == PODWORKER_STAGE_SYNC)
+	if (trigger == POD_STARTED && state == POD_STAGE_SYNC)
 		return p->first_ns < e->out.attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
 	return p->between ? 1u << GAP_TIME_UNCERTAIN : 0;
 }
 
-static void report(struct engine *e, const struct epod *p, enum podworker_stage state,
+static void report(struct engine *e, const struct epod *p, enum pod_stage state,
 		   enum pod_trigger trigger, uint64_t at_ns)
 {
 	struct record *rec =
@@ -83,14 +83,14 @@ static void report(struct engine *e, const struct epod *p, enum podworker_stage 
 	struct record_pod_state *r = &rec->pod_state;
 
 	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->out.host.boot_id, p->uid,
-		 podworker_stage_name(state), (unsigned long long)at_ns);
+		 pod_stage_name(state), (unsigned long long)at_ns);
 	engine_pods_fill(e, p, &r->pod);
 	r->state = state;
 	r->previous = p->told;
 	r->trigger = trigger;
 	r->at_ns = at_ns;
 	r->gaps = state_gaps(e, p, state, trigger);
-	if (state >= PODWORKER_STAGE_TERMINATING)
+	if (state >= POD_STAGE_TERMINATING)
 		fill_end(e, p, r);
 	e->stats.pod_states[state]++;
 	output_report(&e->out);
@@ -117,8 +117,8 @@ void engine_pods_release(struct engine *e, struct epod *p, bool now)
 		return;
 	p->held = false;
 	output_changed_pod(&e->out, p);
-	report(e, p, PODWORKER_STAGE_SYNC, POD_STARTED, p->first_ns);
-	p->told = PODWORKER_STAGE_SYNC;
+	report(e, p, POD_STAGE_SYNC, POD_STARTED, p->first_ns);
+	p->told = POD_STAGE_SYNC;
 }
 
 void engine_pods_named(struct engine *e, const char *uid)
@@ -137,28 +137,27 @@ void engine_pods_tell_held(struct engine *e, bool all)
 		engine_pods_release(e, p, all);
 }
 
-void engine_pods_arrived(struct engine *e, struct epod *p, enum podworker_stage stage)
+void engine_pods_arrived(struct engine *e, struct epod *p, enum pod_stage stage)
 {
 	p->stage = stage;
 	p->since_ns = p->trigger_ns;
 	output_changed_pod(&e->out, p);
 	/* When what ended during a restart began to do so nobody knows. */
-	if (stage >= PODWORKER_STAGE_TERMINATING && !p->terminating_ns &&
-	    p->trigger != POD_RESTART) {
+	if (stage >= POD_STAGE_TERMINATING && !p->terminating_ns && p->trigger != POD_RESTART) {
 		p->terminating_ns = p->trigger_ns;
 		p->terminating_between = p->between;
 	}
 	/* The end of a life that was no end was told when it was concluded. */
 	if (p->reborn && p->by_kernel)
 		return;
-	if (p->held && stage == PODWORKER_STAGE_SYNC) {
+	if (p->held && stage == POD_STAGE_SYNC) {
 		engine_pods_release(e, p, false);
 		return;
 	}
 	engine_pods_release(e, p, true);
 	report(e, p, stage, p->trigger, p->trigger_ns);
 	p->told = stage;
-	if (stage >= PODWORKER_STAGE_TERMINATED)
+	if (stage >= POD_STAGE_TERMINATED)
 		engine_truth_ended(e, p);
 }
 
@@ -188,7 +187,7 @@ static void view(const struct engine *e, const struct epod *p, struct podview *r
 	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 	struct grace grace = {};
 
-	if (p->stage >= PODWORKER_STAGE_TERMINATING)
+	if (p->stage >= POD_STAGE_TERMINATING)
 		grace = engine_pods_grace(e, p);
 	*ret = (struct podview){
 		.uid = p->uid,
@@ -223,26 +222,26 @@ void engine_pods_each(const struct engine *e, engine_pod_fn fn, void *userdata)
 	}
 }
 
-void engine_pods_count(const struct engine *e, struct podworker_house *ret)
+void engine_pods_count(const struct engine *e, struct pod_counts *ret)
 {
 	const struct epod *p;
 
-	*ret = (struct podworker_house){
+	*ret = (struct pod_counts){
 		.restarted = {e->pods.restarted[0], e->pods.restarted[1]},
 		.orphaned = e->pods.orphaned,
 	};
 	TAILQ_FOREACH(p, &e->pods.all, all) {
-		enum podworker_state state =
-			podworker_state(podworker_status(e->pods.worker, p->uid));
-		enum podworker_config_state config = PODWORKER_ORPHAN;
+		enum pod_stage stage =
+			p->stage < POD_STAGE_TERMINATED ? p->stage : POD_STAGE_TERMINATED;
+		enum pod_config config = POD_ORPHAN;
 
 		if (p->listed) {
-			config = PODWORKER_DESIRED;
+			config = POD_DESIRED;
 			ret->desired[p->is_static]++;
-			ret->active[p->is_static] += p->stage < PODWORKER_STAGE_TERMINATED;
+			ret->active[p->is_static] += p->stage < POD_STAGE_TERMINATED;
 		} else if (!p->was_listed) {
-			config = PODWORKER_RUNTIME_ONLY;
+			config = POD_RUNTIME_ONLY;
 		}
-		ret->working[state][config][p->is_static && config != PODWORKER_RUNTIME_ONLY]++;
+		ret->working[stage][config][p->is_static && config != POD_RUNTIME_ONLY]++;
 	}
 }

@@ -10,6 +10,7 @@
 #include "core/engine/sandbox.h"
 #include "core/engine/stops.h"
 #include "core/names/table.h"
+#include "core/pods/worker.h"
 #include "core/stop/grace.h"
 #include "core/stop/stop.h"
 

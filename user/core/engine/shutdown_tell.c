@@ -13,9 +13,9 @@ void engine_shutdown_note(struct engine *e, const struct shutdown_event *event)
 	e->shutdown->unjudged |= shutdown_note(e->shutdown->sequencer, event) > 0;
 }
 
-static struct podworker_seconds seconds_of(bool known, uint64_t ns)
+static struct pod_seconds seconds_of(bool known, uint64_t ns)
 {
-	return (struct podworker_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
+	return (struct pod_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
 }
 
 /* Whether some source provides the status of such a pod. */
@@ -62,7 +62,7 @@ static void tell_status(struct engine *e, const struct epod *p)
 			{
 				.uid = p->uid,
 				.group = group_of(e, p->uid, p->is_static),
-				.stopping = p->stage >= PODWORKER_STAGE_TERMINATING ||
+				.stopping = p->stage >= POD_STAGE_TERMINATING ||
 					    (p->listed && p->word.deleting),
 				.ended = has_ended(e, p),
 				.unlisted = !is_listed(e, p->is_static),
@@ -85,7 +85,7 @@ size_t engine_count_cut_short(const struct engine *e)
 		const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 		const struct shutplan_group *group =
 			&e->shutdown->plan.groups[group_of(e, p->uid, p->is_static)];
-		struct podworker_seconds grace;
+		struct pod_seconds grace;
 
 		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(e, p))
 			continue;
@@ -125,7 +125,7 @@ static bool timeout_of(const struct engine *e, const struct cgnode *node, uint64
 	const struct podtab_pod *meta = names_pod(&e->names, node);
 	struct shutplan_pod pod = given_pod(meta, node->pod->is_static);
 	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
-	struct podworker_seconds deletion = {}, stop;
+	struct pod_seconds deletion = {}, stop;
 
 	if (meta)
 		pod.grace = seconds_of(meta->known & META_POD_GRACE, meta->grace_ns);

@@ -100,7 +100,7 @@ struct kept_pod {
 	bool deleting;
 	uint64_t grace_ns, deletion_grace_ns;
 	int64_t deleted_wall_ns;
-	uint32_t stage, told;	     /* enum podworker_stage */
+	uint32_t stage, told;	     /* enum pod_stage */
 	uint32_t trigger, empty_why; /* enum pod_trigger */
 	uint64_t trigger_ns, first_ns, since_ns, terminating_ns, concluded_ns;
 	bool held, by_kernel, is_orphan, between, terminating_between;

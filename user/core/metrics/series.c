@@ -284,8 +284,7 @@ static void record_pod(struct series *s, const struct record *record)
 	const struct record_container none = {};
 	struct subject to;
 
-	if (pod->state != PODWORKER_STAGE_TERMINATED || !pod->exit_ns ||
-	    pod->empty_ns < pod->exit_ns)
+	if (pod->state != POD_STAGE_TERMINATED || !pod->exit_ns || pod->empty_ns < pod->exit_ns)
 		return;
 	subject_begin(&to, s, record, &pod->pod, &none);
 	add(&to, (struct serie_key){.family = SERIES_POD_EMPTY}, pod->empty_ns - pod->exit_ns);

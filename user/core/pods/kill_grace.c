@@ -14,8 +14,8 @@ enum killgrace_why killgrace_why_of(const char *reason)
 	return KILLGRACE_OTHER;
 }
 
-int64_t killgrace_base(struct podworker_seconds deletion, struct podworker_seconds spec,
-		       struct podworker_seconds probe)
+int64_t killgrace_base(struct pod_seconds deletion, struct pod_seconds spec,
+		       struct pod_seconds probe)
 {
 	if (deletion.set)
 		return deletion.s;
@@ -65,19 +65,19 @@ int killgrace_trigger_of(const char *word)
 	return -1;
 }
 
-struct podworker_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
-					    struct podworker_seconds spec)
+struct pod_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
+				      struct pod_seconds spec)
 {
 	switch (trigger) {
 	case KILLGRACE_HARD:
 	case KILLGRACE_LOCAL_STORAGE:
-		return (struct podworker_seconds){.set = true, .s = 1};
+		return (struct pod_seconds){.set = true, .s = 1};
 	case KILLGRACE_SOFT:
 		if (spec.set && spec.s < max_s)
 			return spec;
-		return (struct podworker_seconds){.set = true, .s = max_s};
+		return (struct pod_seconds){.set = true, .s = max_s};
 	default:
-		return (struct podworker_seconds){};
+		return (struct pod_seconds){};
 	}
 }
 

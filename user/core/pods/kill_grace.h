@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/pods/worker.h"
+#include "core/pods/life.h"
 
 #define KILLGRACE_MIN_S 2 /* no runtime is given less */
 
@@ -36,8 +36,8 @@ enum killgrace_why killgrace_why_of(const char *reason);
 
 /* docs/kubelet-rules.md, "Container grace period"; probe is the value of the probe that failed, if
  * one did. */
-int64_t killgrace_base(struct podworker_seconds deletion, struct podworker_seconds spec,
-		       struct podworker_seconds probe);
+int64_t killgrace_base(struct pod_seconds deletion, struct pod_seconds spec,
+		       struct pod_seconds probe);
 
 /* One container's kill. */
 struct killgrace_kill {
@@ -75,8 +75,8 @@ int killgrace_trigger_of(const char *word);
 
 /* docs/kubelet-rules.md, "Eviction grace"; max_s is evictionMaxPodGracePeriod. All of them are
  * evictions. */
-struct podworker_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
-					    struct podworker_seconds spec);
+struct pod_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
+				      struct pod_seconds spec);
 
 /* A container as it takes its turn (docs/kubelet-rules.md, "Sidecar order"). */
 struct killgrace_turn {

@@ -8,7 +8,7 @@
 
 #include "core/cgroup/path.h"
 #include "core/pods/discrepancy.h"
-#include "core/pods/worker.h"
+#include "core/pods/life.h"
 
 /* Strings are borrowed and valid during the call that shows it. Times are nanoseconds of
  * CLOCK_BOOTTIME. */
@@ -16,7 +16,7 @@ struct podview {
 	const char *uid;			  /* as its cgroup has it */
 	const char *namespace_, *name, *workload; /* NULL: not known */
 	enum cgpath_qos qos;
-	enum podworker_stage stage;
+	enum pod_stage stage;
 	uint64_t first_ns;    /* when it was first seen */
 	uint64_t since_ns;    /* ... and when it came to its stage */
 	uint64_t grace_ns;    /* effective, once it is terminating; 0: not known */

@@ -79,10 +79,10 @@ int podworker_add(struct podworker *pw, const char *uid, const char *namespace_,
 	uint64_t key = map_key(uid);
 	int r;
 
-	if (!*uid || strlen(uid) >= PODWORKER_UID_MAX)
+	if (!*uid || strlen(uid) >= POD_UID_MAX)
 		return -EINVAL;
 	/* Of two UIDs with one key the later finds no room. */
-	if (pw->records.count >= PODWORKER_MAX_PODS || map_get(&pw->records, key)) {
+	if (pw->records.count >= PODLIFE_MAX_PODS || map_get(&pw->records, key)) {
 		pw->refused++;
 		return -ENOSPC;
 	}
@@ -125,7 +125,7 @@ void podworker_finish(struct podworker *pw, struct podworker_record *rec)
 void podworker_remove(struct podworker *pw, struct podworker_record *rec)
 {
 	struct podworker_effect moved = {
-		.type = PODWORKER_MOVED, .uid = rec->uid, .stage = PODWORKER_STAGE_FORGOTTEN};
+		.type = PODWORKER_MOVED, .uid = rec->uid, .stage = POD_STAGE_FORGOTTEN};
 
 	podworker_end(pw, rec);
 	podworker_name_free(pw, rec->fullname, rec->uid);
@@ -161,13 +161,13 @@ void podworker_tell(const struct podworker *pw, const struct podworker_effect *e
 		pw->config.effect(pw->config.userdata, effect);
 }
 
-static enum podworker_stage stage_of(const struct podworker_status *s)
+static enum pod_stage stage_of(const struct podworker_status *s)
 {
 	if (s->finished)
-		return PODWORKER_STAGE_FINISHED;
+		return POD_STAGE_FINISHED;
 	if (s->terminated_ns)
-		return PODWORKER_STAGE_TERMINATED;
-	return s->terminating_ns ? PODWORKER_STAGE_TERMINATING : PODWORKER_STAGE_SYNC;
+		return POD_STAGE_TERMINATED;
+	return s->terminating_ns ? POD_STAGE_TERMINATING : POD_STAGE_SYNC;
 }
 
 void podworker_tell_stage(const struct podworker *pw, struct podworker_record *rec)

@@ -16,10 +16,9 @@
 #include <stdint.h>
 
 #include "core/names/meta.h"
+#include "core/pods/life.h"
 
-#define PODWORKER_MAX_PODS     8192
 #define PODWORKER_MAX_WAITERS  16 /* of one pod */
-#define PODWORKER_UID_MAX      64 /* with its NUL */
 #define PODWORKER_FULLNAME_MAX (2 * META_NAME_MAX)
 
 #define PODWORKER_RESYNC_NS  60000000000ULL /* after a success */
@@ -44,12 +43,6 @@ enum podworker_runtime {
 	PODWORKER_RUNTIME_ERROR,
 };
 
-/* A number of seconds that may not be told. */
-struct podworker_seconds {
-	bool set;
-	int64_t s;
-};
-
 /* A pod as its source has it. The strings are copied. */
 struct podworker_pod {
 	const char *uid, *namespace_, *name;
@@ -59,7 +52,7 @@ struct podworker_pod {
 	/* The node's own status of it is terminal before the source's is: refused at admission. */
 	bool ended_here;
 	enum meta_phase phase; /* 0: not told */
-	struct podworker_seconds deletion_grace, spec_grace;
+	struct pod_seconds deletion_grace, spec_grace;
 	enum podworker_runtime runtime;
 };
 
@@ -70,9 +63,9 @@ struct podworker_running {
 
 struct podworker_kill {
 	bool evict;
-	struct podworker_seconds grace; /* overrides */
-	uint64_t waiter;		/* told by PODWORKER_STOPPED; 0: nobody waits */
-	uint64_t status_fn; /* how to write its status, as the caller knows it; 0: none */
+	struct pod_seconds grace; /* overrides */
+	uint64_t waiter;	  /* told by PODWORKER_STOPPED; 0: nobody waits */
+	uint64_t status_fn;	  /* how to write its status, as the caller knows it; 0: none */
 };
 
 struct podworker_update {
@@ -96,11 +89,11 @@ enum podworker_call_kind {
 /* One of the four sync calls (docs/kubelet-rules.md, "Sync calls"), for the caller to make. */
 struct podworker_call {
 	enum podworker_call_kind kind;
-	char uid[PODWORKER_UID_MAX];
+	char uid[POD_UID_MAX];
 	enum podworker_type type; /* of SyncPod */
 	bool is_static, mirror;
-	struct podworker_seconds grace; /* not set: containers use their own */
-	uint64_t status_fn; /* the last that was given, for SyncTerminatingPod; 0: none */
+	struct pod_seconds grace; /* not set: containers use their own */
+	uint64_t status_fn;	  /* the last that was given, for SyncTerminatingPod; 0: none */
 	/* The runtime's status has to be newer; 0: any will do, as for a runtime pod. */
 	uint64_t newer_than_ns;
 	uint64_t start_ns; /* of the oldest update that it answers; 0: not told */
@@ -128,17 +121,6 @@ struct podworker_outcome {
 	uint32_t jitter; /* 0 to PODWORKER_JITTER_MAX, drawn by the caller; thousandths */
 };
 
-/* Where a pod is, as records tell it. */
-enum podworker_stage {
-	PODWORKER_STAGE_NONE,
-	PODWORKER_STAGE_SYNC,
-	PODWORKER_STAGE_TERMINATING,
-	PODWORKER_STAGE_TERMINATED,
-	PODWORKER_STAGE_FINISHED,
-	PODWORKER_STAGE_FORGOTTEN, /* its record is gone; the UID may come anew */
-	PODWORKER_STAGE_COUNT,
-};
-
 enum podworker_effect_type {
 	PODWORKER_CANCEL,  /* end the call that runs for uid, if one does; a stop goes on */
 	PODWORKER_STOPPED, /* tell waiter: the containers have stopped, or nothing will be */
@@ -151,7 +133,7 @@ struct podworker_effect {
 	const char *uid; /* valid during the call */
 	uint64_t waiter;
 	uint64_t at_ns;
-	enum podworker_stage stage;
+	enum pod_stage stage;
 };
 
 /* Receives each effect in order, while the functions below run; must not call them. */
@@ -183,10 +165,10 @@ struct podworker_stats {
  * static. Times as struct podworker_status has them. */
 struct podworker_restored {
 	const char *uid;
-	enum podworker_stage stage; /* sync to finished */
+	enum pod_stage stage; /* sync to finished */
 	uint64_t synced_ns, started_ns, terminating_ns, terminated_ns;
 	int64_t grace_s;
-	struct podworker_seconds deletion_grace, spec_grace;
+	struct pod_seconds deletion_grace, spec_grace;
 	bool deleted, restart_requested, observed_runtime;
 };
 
@@ -279,24 +261,22 @@ void podworker_get_stats(const struct podworker *pw, struct podworker_stats *ret
 
 /* The effective grace period (docs/kubelet-rules.md, "Effective grace period"), from the stored one
  * (0: none) and those of pod and override. *ret_shortened is whether a stored one changed. */
-int64_t podworker_effective_grace(int64_t stored, struct podworker_seconds deletion,
-				  struct podworker_seconds override, struct podworker_seconds spec,
+int64_t podworker_effective_grace(int64_t stored, struct pod_seconds deletion,
+				  struct pod_seconds override, struct pod_seconds spec,
 				  bool *ret_shortened);
 
 /* How long a blocking kill waits before it gives up (docs/kubelet-rules.md, "Blocking kill"), in
  * seconds. */
-int64_t podworker_kill_timeout(struct podworker_seconds override, struct podworker_seconds spec);
+int64_t podworker_kill_timeout(struct pod_seconds override, struct pod_seconds spec);
 
 /* How long after a call its pod is looked at again (docs/kubelet-rules.md, "Requeue delays").
  * moved: it came to a new state. */
 uint64_t podworker_requeue_ns(const struct podworker_config *config, bool moved,
 			      const struct podworker_outcome *outcome, uint64_t now_ns);
 
-/* "sync", "update", "create", "kill"; "sync", "terminating", "terminated"; and, of stages, also
- * "finished", "forgotten". NULL for none. */
+/* "sync", "update", "create", "kill"; "sync", "terminating", "terminated". NULL for none. */
 const char *podworker_type_name(enum podworker_type type);
 const char *podworker_state_name(enum podworker_state state);
-const char *podworker_stage_name(enum podworker_stage stage);
 /* As the kubelet calls it: "SyncPod" and so on; NULL for none. */
 const char *podworker_call_name(enum podworker_call_kind kind);
 

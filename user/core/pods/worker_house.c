@@ -18,7 +18,7 @@ static void drive_orphan(struct podworker *pw, struct podworker_record *rec, uin
 		s->grace_s = 1;
 		if (s->has_active && rec->active.has_pod)
 			s->grace_s = podworker_effective_grace(0, rec->active.deletion_grace,
-							       (struct podworker_seconds){},
+							       (struct pod_seconds){},
 							       rec->active.spec_grace, &shortened);
 	}
 	podworker_replay(pw, rec);

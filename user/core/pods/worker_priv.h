@@ -13,8 +13,8 @@ struct podworker_kept {
 	enum podworker_type type;
 	bool has_pod, has_running, mirror;
 	bool is_static;
-	struct podworker_seconds deletion_grace, spec_grace;
-	struct podworker_seconds grace; /* set once the pod is to end */
+	struct pod_seconds deletion_grace, spec_grace;
+	struct pod_seconds grace; /* set once the pod is to end */
 	uint64_t start_ns;
 };
 
@@ -26,22 +26,22 @@ struct podworker_record {
 	bool signalled;			       /* ... and has something to look at */
 	bool context;			       /* it has had something to cancel */
 	enum podworker_call_kind call;	       /* that runs now */
-	enum podworker_stage told;
+	enum pod_stage told;
 	uint64_t last_call_ns; /* when this worker's last call ended */
 	uint64_t epoch;	       /* of the last sync that wanted it */
 	uint64_t status_fn;
 	uint64_t waiters[PODWORKER_MAX_WAITERS];
 	size_t n_waiters;
 	char *fullname;
-	char uid[PODWORKER_UID_MAX];
+	char uid[POD_UID_MAX];
 };
 
 /* The static pods of one full name (docs/kubelet-rules.md, "Static pods"). */
 struct podworker_name {
 	TAILQ_ENTRY(podworker_name) all;
 	char *fullname;
-	char started[PODWORKER_UID_MAX]; /* "": none */
-	char (*waiting)[PODWORKER_UID_MAX];
+	char started[POD_UID_MAX]; /* "": none */
+	char (*waiting)[POD_UID_MAX];
 	size_t n_waiting, room;
 };
 

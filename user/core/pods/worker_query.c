@@ -106,19 +106,6 @@ const char *podworker_state_name(enum podworker_state state)
 	return (unsigned int)state < PODWORKER_STATE_COUNT ? names[state] : NULL;
 }
 
-const char *podworker_stage_name(enum podworker_stage stage)
-{
-	static const char *const names[PODWORKER_STAGE_COUNT] = {
-		[PODWORKER_STAGE_SYNC] = "sync",
-		[PODWORKER_STAGE_TERMINATING] = "terminating",
-		[PODWORKER_STAGE_TERMINATED] = "terminated",
-		[PODWORKER_STAGE_FINISHED] = "finished",
-		[PODWORKER_STAGE_FORGOTTEN] = "forgotten",
-	};
-
-	return (unsigned int)stage < PODWORKER_STAGE_COUNT ? names[stage] : NULL;
-}
-
 const char *podworker_call_name(enum podworker_call_kind kind)
 {
 	static const char *const names[PODWORKER_CALL_COUNT] = {

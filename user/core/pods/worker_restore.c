@@ -7,23 +7,23 @@
 /* docs/kubelet-rules.md, "Pod worker invariants", and what follows from the stage. */
 static bool can_be(const struct podworker_restored *r)
 {
-	if (r->stage < PODWORKER_STAGE_SYNC || r->stage > PODWORKER_STAGE_FINISHED || !r->synced_ns)
+	if (r->stage < POD_STAGE_SYNC || r->stage > POD_STAGE_FINISHED || !r->synced_ns)
 		return false;
-	if (!r->terminating_ns != (r->stage < PODWORKER_STAGE_TERMINATING) ||
-	    !r->terminated_ns != (r->stage < PODWORKER_STAGE_TERMINATED))
+	if (!r->terminating_ns != (r->stage < POD_STAGE_TERMINATING) ||
+	    !r->terminated_ns != (r->stage < POD_STAGE_TERMINATED))
 		return false;
 	/* A call runs, or ran, for whom the worker has started. */
-	if (!r->started_ns && r->stage != PODWORKER_STAGE_FINISHED)
+	if (!r->started_ns && r->stage != POD_STAGE_FINISHED)
 		return false;
-	return r->stage == PODWORKER_STAGE_SYNC ? r->grace_s == 0 : r->grace_s >= 0;
+	return r->stage == POD_STAGE_SYNC ? r->grace_s == 0 : r->grace_s >= 0;
 }
 
-static enum podworker_call_kind call_in(enum podworker_stage stage)
+static enum podworker_call_kind call_in(enum pod_stage stage)
 {
 	switch (stage) {
-	case PODWORKER_STAGE_TERMINATING:
+	case POD_STAGE_TERMINATING:
 		return PODWORKER_CALL_TERMINATING_POD;
-	case PODWORKER_STAGE_TERMINATED:
+	case POD_STAGE_TERMINATED:
 		return PODWORKER_CALL_TERMINATED_POD;
 	default:
 		return PODWORKER_CALL_NONE;
@@ -39,7 +39,7 @@ static void take(const struct podworker_restored *r, struct podworker_record *re
 		.terminated_ns = r->terminated_ns,
 		.started_terminating = r->terminating_ns != 0,
 		.deleted = r->deleted,
-		.finished = r->stage == PODWORKER_STAGE_FINISHED,
+		.finished = r->stage == POD_STAGE_FINISHED,
 		.restart_requested = r->restart_requested,
 		.observed_runtime = r->observed_runtime,
 		.has_active = r->started_ns != 0,
@@ -79,6 +79,6 @@ void podworker_drop(struct podworker *pw, const char *uid)
 
 	if (!rec)
 		return;
-	rec->told = PODWORKER_STAGE_NONE;
+	rec->told = POD_STAGE_NONE;
 	podworker_remove(pw, rec);
 }

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "core/pods/worker_priv.h"
 
-#define MAX_NAMES PODWORKER_MAX_PODS
+#define MAX_NAMES PODLIFE_MAX_PODS
 /* Entries of the dead stay in a queue until a pod of that name is looked at, but not beyond this. */
 #define TIDY_FROM 64
 

@@ -14,7 +14,7 @@
  * what is replayed is a sync, and nobody has waited for it. */
 static void merge(struct podworker_record *rec, const struct podworker_kept *update)
 {
-	struct podworker_seconds grace = rec->active.grace;
+	struct pod_seconds grace = rec->active.grace;
 
 	rec->active = *update;
 	rec->active.type = PODWORKER_SYNC;
@@ -48,7 +48,7 @@ static void make_call(struct podworker_record *rec, const struct podworker_kept 
 	}
 	if (update->has_running) {
 		call.kind = PODWORKER_CALL_TERMINATING_RUNTIME_POD;
-		call.grace = (struct podworker_seconds){true, RUNTIME_GRACE};
+		call.grace = (struct pod_seconds){true, RUNTIME_GRACE};
 		call.newer_than_ns = call.status_fn = 0;
 	}
 	rec->call = call.kind;

@@ -122,7 +122,7 @@ static bool take_grace(struct podworker_record *rec, struct podworker_kept *kept
 
 	rec->status.grace_s = podworker_effective_grace(rec->status.grace_s, kept->deletion_grace,
 							kept->grace, kept->spec_grace, &shortened);
-	kept->grace = (struct podworker_seconds){true, rec->status.grace_s};
+	kept->grace = (struct pod_seconds){true, rec->status.grace_s};
 	return shortened;
 }
 
@@ -164,7 +164,7 @@ static int take(struct podworker *pw, struct podworker_record *rec,
 		if (s->terminated_ns && !update->pod)
 			return 1;
 		tell_stopped(pw, rec, update->kill);
-		kept->grace = (struct podworker_seconds){};
+		kept->grace = (struct pod_seconds){};
 	}
 	return hand_over(pw, rec, kept, became || shortened);
 }
@@ -210,8 +210,8 @@ int podworker_update(struct podworker *pw, const struct podworker_update *update
 	return r;
 }
 
-int64_t podworker_effective_grace(int64_t stored, struct podworker_seconds deletion,
-				  struct podworker_seconds override, struct podworker_seconds spec,
+int64_t podworker_effective_grace(int64_t stored, struct pod_seconds deletion,
+				  struct pod_seconds override, struct pod_seconds spec,
 				  bool *ret_shortened)
 {
 	int64_t grace = stored;
@@ -234,7 +234,7 @@ int64_t podworker_effective_grace(int64_t stored, struct podworker_seconds delet
 	return grace;
 }
 
-int64_t podworker_kill_timeout(struct podworker_seconds override, struct podworker_seconds spec)
+int64_t podworker_kill_timeout(struct pod_seconds override, struct pod_seconds spec)
 {
 	int64_t grace = override.set ? override.s : spec.set ? spec.s : 0, timeout;
 

@@ -8,9 +8,9 @@
 
 static bool usable(const char *uid)
 {
-	size_t len = strnlen(uid, PODWORKER_UID_MAX);
+	size_t len = strnlen(uid, POD_UID_MAX);
 
-	return len > 0 && len < PODWORKER_UID_MAX;
+	return len > 0 && len < POD_UID_MAX;
 }
 
 static int refuse(struct shutdown *sd)

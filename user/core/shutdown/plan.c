@@ -194,29 +194,26 @@ size_t shutplan_group_of(const struct shutplan *plan, const struct shutplan_pod 
 	return i > 0 && plan->groups[i].priority > priority ? i - 1 : i;
 }
 
-int64_t shutplan_override_s(int64_t group_s, struct podworker_seconds grace)
+int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace)
 {
 	return grace.set && grace.s <= group_s ? grace.s : group_s;
 }
 
 /* What the shutdown alone gives it; without a plan its own grace period stands. */
-static struct podworker_seconds own_stop_s(const struct shutplan *plan,
-					   const struct shutplan_pod *pod)
+static struct pod_seconds own_stop_s(const struct shutplan *plan, const struct shutplan_pod *pod)
 {
 	int64_t group_s;
 
 	if (plan->n == 0)
 		return pod->grace;
 	group_s = plan->groups[shutplan_group_of(plan, pod)].seconds;
-	return (struct podworker_seconds){.set = true,
-					  .s = shutplan_override_s(group_s, pod->grace)};
+	return (struct pod_seconds){.set = true, .s = shutplan_override_s(group_s, pod->grace)};
 }
 
-struct podworker_seconds shutplan_stop_s(const struct shutplan *plan,
-					 const struct shutplan_pod *pod,
-					 struct podworker_seconds deletion)
+struct pod_seconds shutplan_stop_s(const struct shutplan *plan, const struct shutplan_pod *pod,
+				   struct pod_seconds deletion)
 {
-	struct podworker_seconds stop = own_stop_s(plan, pod);
+	struct pod_seconds stop = own_stop_s(plan, pod);
 
 	if (deletion.set && (deletion.s > 0 || !stop.set))
 		stop = deletion;
@@ -224,11 +221,11 @@ struct podworker_seconds shutplan_stop_s(const struct shutplan *plan,
 	return stop;
 }
 
-struct podworker_seconds shutplan_longest_stop_s(const struct shutplan *plan,
-						 const struct shutplan_pod *pod,
-						 struct podworker_seconds deletion)
+struct pod_seconds shutplan_longest_stop_s(const struct shutplan *plan,
+					   const struct shutplan_pod *pod,
+					   struct pod_seconds deletion)
 {
-	struct podworker_seconds stop = own_stop_s(plan, pod);
+	struct pod_seconds stop = own_stop_s(plan, pod);
 
 	if (deletion.set && (!stop.set || deletion.s > stop.s))
 		stop = deletion;

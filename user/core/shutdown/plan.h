@@ -9,7 +9,7 @@
 #define CORE_SHUTDOWN_PLAN_H
 
 #include "base/arena.h"
-#include "core/pods/worker.h"
+#include "core/pods/life.h"
 
 #define SHUTPLAN_CRITICAL   2000000000	    /* from this priority on a pod is system critical */
 #define SHUTPLAN_UNMOUNT_NS 123000000000ULL /* how long volumes are waited for at most */
@@ -91,7 +91,7 @@ struct shutplan_pod {
 	bool has_priority; /* without one it counts as 0 */
 	int32_t priority;
 	bool is_static, mirror;
-	struct podworker_seconds grace; /* spec.terminationGracePeriodSeconds */
+	struct pod_seconds grace;     /* spec.terminationGracePeriodSeconds */
 	uint64_t kill_ns, unmount_ns; /* since its group's start: kill call and volumes are done */
 };
 
@@ -100,7 +100,7 @@ struct shutplan_pod {
 size_t shutplan_group_of(const struct shutplan *plan, const struct shutplan_pod *pod);
 
 /* What its kill overrides its grace period with (docs/kubelet-rules.md, "Grace in a shutdown"). */
-int64_t shutplan_override_s(int64_t group_s, struct podworker_seconds grace);
+int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace);
 
 /*
  * What the runtime is given for each container of a pod, at the most (docs/kubelet-rules.md, "Grace
@@ -110,18 +110,17 @@ int64_t shutplan_override_s(int64_t group_s, struct podworker_seconds grace);
  * shutdown gives it no more, and if it gives it less, the stop that is running is not shortened. A
  * deletion of 0 s counts as unset. Not set: unknown.
  */
-struct podworker_seconds shutplan_stop_s(const struct shutplan *plan,
-					 const struct shutplan_pod *pod,
-					 struct podworker_seconds deletion);
+struct pod_seconds shutplan_stop_s(const struct shutplan *plan, const struct shutplan_pod *pod,
+				   struct pod_seconds deletion);
 
 /*
  * Likewise, where it is not known whether the stop is the deletion's or the shutdown's: the one
  * that came first runs on, and the runtime does not kill before the longer of both could be over.
  * Where both run beside each other it may kill earlier.
  */
-struct podworker_seconds shutplan_longest_stop_s(const struct shutplan *plan,
-						 const struct shutplan_pod *pod,
-						 struct podworker_seconds deletion);
+struct pod_seconds shutplan_longest_stop_s(const struct shutplan *plan,
+					   const struct shutplan_pod *pod,
+					   struct pod_seconds deletion);
 
 /* How a group came to its end. */
 enum shutplan_outcome {

@@ -15,7 +15,7 @@ enum {
 };
 
 struct shutdown_pod_rec {
-	char uid[PODWORKER_UID_MAX];
+	char uid[POD_UID_MAX];
 	uint64_t key;
 	struct shutdown_pod facts; /* its uid is not used */
 	bool told;		   /* by an event of its own, not only by a container's */

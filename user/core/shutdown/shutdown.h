@@ -20,10 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/pods/worker.h"
+#include "core/pods/life.h"
 
 #define SHUTDOWN_MAX_CONTAINERS 16384
-#define SHUTDOWN_MAX_PODS	PODWORKER_MAX_PODS
+#define SHUTDOWN_MAX_PODS	PODLIFE_MAX_PODS
 #define SHUTDOWN_MAX_GROUPS	64
 #define SHUTDOWN_MAX_HOLDERS	16 /* told of by name */
 #define SHUTDOWN_WHO_MAX	64 /* with its NUL */

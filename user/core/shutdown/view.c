@@ -10,9 +10,9 @@
 #define N_LISTS	   3
 #define N_HEARINGS 3
 
-static struct podworker_seconds seconds(bool set, int64_t s)
+static struct pod_seconds seconds(bool set, int64_t s)
 {
-	return (struct podworker_seconds){.set = set, .s = s};
+	return (struct pod_seconds){.set = set, .s = s};
 }
 
 static int32_t priority_of(const struct podobj_pod *pod)
@@ -43,7 +43,7 @@ struct shutview_pod shutview_pod_of(const struct shutplan *plan, const struct po
 		.mirror = pod->mirror,
 		.grace = seconds(pod->has_grace, pod->grace_s),
 	};
-	struct podworker_seconds deletion = seconds(pod->has_deletion_grace, pod->deletion_grace_s);
+	struct pod_seconds deletion = seconds(pod->has_deletion_grace, pod->deletion_grace_s);
 	struct shutview_pod out = {.pod = pod};
 	int64_t group_s;
 

@@ -12,7 +12,7 @@
 #include "core/cgroup/path.h"
 #include "core/facts/observation.h"
 #include "core/pods/discrepancy.h"
-#include "core/pods/worker.h"
+#include "core/pods/life.h"
 #include "core/stop/grace.h"
 #include "core/stop/outcome.h"
 #include "core/stop/unheard.h"
@@ -195,7 +195,7 @@ enum pod_trigger {
 struct record_pod_state {
 	char id[192]; /* <boot id>/<uid>/<state>/<at_ns> */
 	struct record_pod pod;
-	enum podworker_stage state, previous; /* PODWORKER_STAGE_NONE: it was not seen before */
+	enum pod_stage state, previous; /* POD_STAGE_NONE: it was not seen before */
 	enum pod_trigger trigger;
 	uint64_t at_ns; /* of what triggered it */
 	struct grace grace;

@@ -97,7 +97,7 @@ void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits)
 
 const char *pods_record_state(const struct pods_record *record)
 {
-	return record->gone ? "gone" : podworker_stage_name(record->view.stage);
+	return record->gone ? "gone" : pod_stage_name(record->view.stage);
 }
 
 bool pods_record_is_orphan(const struct pods_record *record)
@@ -110,7 +110,7 @@ bool pods_record_is_orphan(const struct pods_record *record)
 
 bool pods_record_left(const struct pods_record *record, int64_t *ret_ns)
 {
-	if (!record->view.deadline_ns || record->view.stage != PODWORKER_STAGE_TERMINATING)
+	if (!record->view.deadline_ns || record->view.stage != POD_STAGE_TERMINATING)
 		return false;
 	*ret_ns = (int64_t)(record->view.deadline_ns - record->at_ns);
 	return true;
@@ -127,12 +127,12 @@ static int compare_text(const char *a, const char *b)
 static int rank_of(const struct pods_record *record)
 {
 	switch (record->view.stage) {
-	case PODWORKER_STAGE_TERMINATING:
+	case POD_STAGE_TERMINATING:
 		return 0;
-	case PODWORKER_STAGE_TERMINATED:
+	case POD_STAGE_TERMINATED:
 		return 1;
-	case PODWORKER_STAGE_FINISHED:
-	case PODWORKER_STAGE_FORGOTTEN:
+	case POD_STAGE_FINISHED:
+	case POD_STAGE_FORGOTTEN:
 		return 3;
 	default:
 		return 2;
@@ -302,10 +302,10 @@ static int read_state(const json_t *line, struct pods_record *ret)
 	if (!state)
 		return json_is_null(member) ? 0 : -EBADMSG;
 	ret->gone = strcmp(state, "gone") == 0;
-	for (int i = PODWORKER_STAGE_SYNC; i < PODWORKER_STAGE_COUNT; i++) {
-		if (strcmp(state, podworker_stage_name((enum podworker_stage)i)) != 0)
+	for (int i = POD_STAGE_SYNC; i < POD_STAGE_COUNT; i++) {
+		if (strcmp(state, pod_stage_name((enum pod_stage)i)) != 0)
 			continue;
-		ret->view.stage = (enum podworker_stage)i;
+		ret->view.stage = (enum pod_stage)i;
 		return 0;
 	}
 	return ret->gone ? 0 : -EBADMSG;

@@ -227,8 +227,8 @@ static void add_pod_state(struct buf *out, const struct record *record)
 	add_head(out, record, "pod", pod->id);
 	record_parts_pod(out, "pod", &pod->pod);
 	jsonw_null(out, "container");
-	jsonw_str(out, "state", podworker_stage_name(pod->state));
-	jsonw_str(out, "previous", podworker_stage_name(pod->previous));
+	jsonw_str(out, "state", pod_stage_name(pod->state));
+	jsonw_str(out, "previous", pod_stage_name(pod->previous));
 	jsonw_str(out, "trigger", pod_trigger_name(pod->trigger));
 	record_parts_time(out, "at_boot_ns", pod->at_ns);
 	add_pod_grace(out, &pod->grace);

@@ -277,29 +277,29 @@ static void add_cost(struct expo *expo, const struct metrics *metrics)
 
 static const char *const is_static[] = {"", "true"};
 
-static void add_working(struct expo *expo, const struct podworker_house *pods)
+static void add_working(struct expo *expo, const struct pod_counts *pods)
 {
 	static const struct expo_family family = {
 		"graced_working_pods", EXPO_GAUGE, NULL,
 		"Pods that are followed, by where they are in their life, whether the kubelet lists "
 		"them, and whether they are static."};
 	static const char *const configs[] = {
-		[PODWORKER_DESIRED] = "desired",
-		[PODWORKER_ORPHAN] = "orphan",
-		[PODWORKER_RUNTIME_ONLY] = "runtime_only",
+		[POD_DESIRED] = "desired",
+		[POD_ORPHAN] = "orphan",
+		[POD_RUNTIME_ONLY] = "runtime_only",
 	};
 
 	expo_family(expo, &family);
-	for (int state = 0; state < PODWORKER_STATE_COUNT; state++) {
-		for (int i = 0; i < 2 * PODWORKER_CONFIG_COUNT - 1; i++) {
-			bool runtime = i / 2 == PODWORKER_RUNTIME_ONLY;
+	for (int stage = POD_STAGE_SYNC; stage <= POD_STAGE_TERMINATED; stage++) {
+		for (int i = 0; i < 2 * POD_CONFIG_COUNT - 1; i++) {
+			bool runtime = i / 2 == POD_RUNTIME_ONLY;
 			struct expo_label labels[] = {
-				{"lifecycle", podworker_state_name((enum podworker_state)state)},
+				{"lifecycle", pod_stage_name((enum pod_stage)stage)},
 				{"config", configs[i / 2]},
 				{"static", runtime ? "unknown" : is_static[i % 2]},
 			};
 
-			expo_u64(expo, labels, LEN(labels), pods->working[state][i / 2][i % 2]);
+			expo_u64(expo, labels, LEN(labels), pods->working[stage][i / 2][i % 2]);
 		}
 	}
 }
@@ -317,10 +317,8 @@ static void add_transitions(struct expo *expo, const uint64_t *states)
 						  "Pods that entered a state, by state."};
 
 	expo_family(expo, &family);
-	for (int state = PODWORKER_STAGE_SYNC; state <= PODWORKER_STAGE_FINISHED; state++)
-		expo_u64(expo,
-			 &(struct expo_label){"state",
-					      podworker_stage_name((enum podworker_stage)state)},
+	for (int state = POD_STAGE_SYNC; state <= POD_STAGE_FINISHED; state++)
+		expo_u64(expo, &(struct expo_label){"state", pod_stage_name((enum pod_stage)state)},
 			 1, states[state]);
 }
 
@@ -355,7 +353,7 @@ static void add_pods(struct expo *expo, const struct metrics *metrics)
 			    "Pods with processes that the kubelet did not list when it was asked."},
 		refused = {"graced_pods_refused", EXPO_COUNTER, NULL,
 			   "Pods that are not followed because there is no room."};
-	const struct podworker_house *pods = &metrics->pods;
+	const struct pod_counts *pods = &metrics->pods;
 
 	add_working(expo, pods);
 	add_split(expo, &desired, pods->desired);

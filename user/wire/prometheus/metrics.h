@@ -90,7 +90,7 @@ struct metrics {
 	size_t n_programs; /* what is beyond METRICS_PROGRAMS_MAX is left out */
 
 	struct engine_stats engine;
-	struct podworker_house pods;
+	struct pod_counts pods;
 	uint64_t effects_dropped;
 	struct metrics_source sources[META_SOURCE_COUNT]; /* META_NONE is left out */
 	struct metrics_sink sinks[METRICS_SINK_COUNT];

@@ -280,13 +280,13 @@ static void add_pod_state(struct buf *out, const struct record *record)
 	buf_adds(out, "MESSAGE=");
 	say_pod(out, &state->pod);
 	buf_adds(out, ": ");
-	add_known(out, podworker_stage_name(state->state));
+	add_known(out, pod_stage_name(state->state));
 	buf_adds(out, " (");
 	add_known(out, pod_trigger_name(state->trigger));
 	buf_adds(out, ")\n");
 	add_subject(out, &state->pod, &(struct record_container){});
-	add_field(out, "GRACED_STATE", podworker_stage_name(state->state));
-	add_field(out, "GRACED_PREVIOUS", podworker_stage_name(state->previous));
+	add_field(out, "GRACED_STATE", pod_stage_name(state->state));
+	add_field(out, "GRACED_PREVIOUS", pod_stage_name(state->previous));
 	add_field(out, "GRACED_TRIGGER", pod_trigger_name(state->trigger));
 	if (state->deadline_ns)
 		add_number(out, "GRACED_DEADLINE_BOOT_NS", state->deadline_ns);

@@ -99,9 +99,9 @@ static void add_marks(struct rows_row *row, const struct pods_record *r)
 
 static const char *colour_of(const struct pods_record *r)
 {
-	if (r->gone || r->view.stage == PODWORKER_STAGE_FINISHED)
+	if (r->gone || r->view.stage == POD_STAGE_FINISHED)
 		return DIM;
-	return r->view.stage == PODWORKER_STAGE_SYNC ? NULL : YELLOW;
+	return r->view.stage == POD_STAGE_SYNC ? NULL : YELLOW;
 }
 
 void pods_table_row(struct rows *rows, const struct pods_record *r)
