@@ -222,8 +222,6 @@ $(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/box/pag
 $(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(BUILD)/tests/fuzz/replay_main.o) $(libs-of-wire)
 	$(call link,$(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer))
 
-# Their walks and rules are those of the property tests.
-$(BUILD)/tests/fuzz/fuzz_podworker: $(call objs,tests/lib/pods/podwalk*.c)
 $(BUILD)/tests/fuzz/fuzz_shutdown: $(call objs,tests/lib/shutdown/shutwalk*.c)
 
 $(filter-out %/vmlinux-check %/stack-check,$(TOOLS)): $(BUILD)/libtest.a $(LIBS)

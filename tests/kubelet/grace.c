@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/pods/kill_grace and the grace periods of core/pods/worker from grace.json. */
+/* Drives core/pods/kill_grace, and the grace periods of core/pods/life and of the model of the pod
+ * worker, from grace.json. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "core/pods/kill_grace.h"
-#include "core/pods/worker.h"
-#include "kubelet/vectors.h"
+#include "core/pods/life.h"
+#include "kubelet/model/pod_worker.h"
 #include "kubelet/seconds.h"
+#include "kubelet/vectors.h"
 
 static json_t *write_seconds(struct pod_seconds seconds)
 {
 	return seconds.set ? json_integer(seconds.s) : json_null();
+}
+
+static int64_t life_grace(int64_t stored, struct pod_seconds deletion, struct pod_seconds spec)
+{
+	const struct podlife_update update = {.deletion_grace = deletion, .spec_grace = spec};
+	struct podlife life = {.stage = POD_STAGE_TERMINATING, .grace_s = stored};
+
+	podlife_step(&life, PODLIFE_WANTED, &update, 1);
+	return life.grace_s;
 }
 
 /* One call: stored is what the calls before have left. */
@@ -29,6 +40,8 @@ static int effective(json_t *step, json_t *spec_json, int64_t stored, int64_t *r
 	    (r = vectors_read_seconds(spec_json, &spec)) < 0)
 		return r;
 	*ret_stored = podworker_effective_grace(stored, deletion, override, spec, &shortened);
+	if (!override.set && life_grace(stored, deletion, spec) != *ret_stored)
+		return -ERANGE;
 	*ret_got =
 		json_pack("{s:I, s:b}", "grace", (json_int_t)*ret_stored, "shortened", shortened);
 	return *ret_got ? 0 : -ENOMEM;

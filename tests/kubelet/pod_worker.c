@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/pods/worker from pod_worker.json: single decisions here, sequences next door. */
+/* Drives kubelet/model/pod_worker from pod_worker.json: single decisions here, sequences next door.
+ */
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes core/pods/worker down as pod_worker.json has it: snapshots, times, the figures of
+/* Writes kubelet/model/pod_worker down as pod_worker.json has it: snapshots, times, the figures of
  * housekeeping; and says how a sequence's answer is compared. */
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/pods/worker step by step, kind sequence of pod_worker.json: the workers run when a
- * step says so, and their calls end as the steps before said. */
+/* Drives kubelet/model/pod_worker step by step, kind sequence of pod_worker.json: the workers run
+ * when a step says so, and their calls end as the steps before said. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both halves of the driver of core/pods/worker share: pods as pod_worker.json writes them. */
+/* What both halves of the driver of kubelet/model/pod_worker share: pods as pod_worker.json writes
+ * them. */
 #ifndef TESTS_KUBELET_PODS_H
 #define TESTS_KUBELET_PODS_H
 
 #include <jansson.h>
 
-#include "core/pods/worker_priv.h"
+#include "kubelet/model/pod_worker_priv.h"
 
 /* Each returns 0, or -EINVAL for what is not of the form. The strings are the JSON's. */
 int vectors_pods_read(json_t *json, struct podworker_pod *ret);

@@ -92,10 +92,7 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 		.assumed_grace_ns = config->assumed_grace_ns,
 		.name_wait_ns = config->name_wait_ns,
 	};
-	if (engine_pods_new(e) < 0) {
-		free(e);
-		return -ENOMEM;
-	}
+	engine_pods_new(e);
 	*ret = e;
 	return 0;
 }
@@ -317,14 +314,14 @@ static int on_identity(struct engine *e, const struct obs *obs)
 
 static int on_pod(struct engine *e, const struct obs *obs)
 {
-	int r = names_take_pod(&e->names, &obs->pod, obs->at_ns), followed;
+	int r = names_take_pod(&e->names, &obs->pod, obs->at_ns);
 
 	names_age(&e->names);
 	e->stats.unexpected += r == -EINVAL;
 	stops_renew_pod(&e->stops, obs->pod.uid);
-	followed = engine_pods_described(e, &obs->pod);
+	engine_pods_described(e, &obs->pod);
 	engine_pods_named(e, obs->pod.uid);
-	return r == -ENOMEM ? r : followed;
+	return r == -ENOMEM ? r : 0;
 }
 
 static int on_container(struct engine *e, const struct obs *obs)
@@ -574,8 +571,6 @@ const char *engine_cgroup_path(const struct engine *e, uint64_t id)
 
 void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 {
-	struct podworker_stats pods;
-
 	*ret = e->stats;
 	ret->unexpected += e->stops.stats.unexpected;
 	ret->stops = e->stops.stats.stops;
@@ -584,8 +579,7 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	ret->cgroups = e->map.nodes.count;
 	ret->cgroups_refused = e->map.refused;
 	ret->pods = e->map.pods.count;
-	podworker_get_stats(e->pods.worker, &pods);
-	ret->pods_refused = e->pods.refused + pods.refused;
+	ret->pods_refused = e->pods.refused;
 	ret->pods_described = e->names.tab.pods.count;
 	ret->containers_described = e->names.tab.containers.count;
 	ret->names_refused = e->names.tab.refused;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The engine's part that drives the pod worker: what the kubelet wants of a pod becomes updates,
- * and the calls that the worker wants made end when the kernel says that what they are for is so.
+ * The engine's part that moves the lives of pods: by what the kubelet says of a pod, and by what
+ * the kernel says of its cgroups.
  *
- * graced follows and never acts: what would start or stop containers is the kubelet's to do. So
- * static pods are no different from others here, and nothing is requeued: which of one name may run
- * and when is seen, not decided.
+ * graced follows and never acts: what would start or stop containers is the kubelet's to do.
  */
 #include "base/time.h"
 #include "core/engine/pods_priv.h"
@@ -14,8 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void set_ready(struct engine *e, struct epod *p, bool ready)
+{
+	if (ready && !p->is_ready)
+		TAILQ_INSERT_TAIL(&e->pods.ready, p, ready);
+	else if (!ready && p->is_ready)
+		TAILQ_REMOVE(&e->pods.ready, p, ready);
+	p->is_ready = ready;
+}
+
 static void drop_out(struct engine *e, struct epod *p)
 {
+	set_ready(e, p, false);
 	output_changed_pod(&e->out, p);
 	engine_truth_leave(e, p);
 	output_change(&e->out, &(struct change){.type = CHANGE_POD_FORGOTTEN, .uid = p->uid});
@@ -24,38 +32,17 @@ static void drop_out(struct engine *e, struct epod *p)
 	TAILQ_REMOVE(&e->pods.all, p, all);
 }
 
-static void on_effect(void *userdata, const struct podworker_effect *effect)
+void engine_pods_new(struct engine *e)
 {
-	struct engine *e = userdata;
-	struct epod *p;
-
-	if (effect->type != PODWORKER_MOVED)
-		return;
-	p = engine_pods_find(e, effect->uid);
-	if (!p)
-		return;
-	if (effect->stage != POD_STAGE_FORGOTTEN) {
-		engine_pods_arrived(e, p, effect->stage);
-		return;
-	}
-	drop_out(e, p);
-	TAILQ_INSERT_TAIL(&e->pods.dead, p, all);
-}
-
-int engine_pods_new(struct engine *e)
-{
-	const struct podworker_config config = {.effect = on_effect, .userdata = e};
-
 	TAILQ_INIT(&e->pods.all);
+	TAILQ_INIT(&e->pods.ready);
 	TAILQ_INIT(&e->pods.dead);
-	return podworker_new(&config, &e->pods.worker);
 }
 
 void engine_pods_done(struct engine *e)
 {
 	struct epod *p;
 
-	e->pods.worker = podworker_free(e->pods.worker);
 	while ((p = TAILQ_FIRST(&e->pods.all))) {
 		TAILQ_REMOVE(&e->pods.all, p, all);
 		free(p);
@@ -75,8 +62,10 @@ struct epod *engine_pods_find(const struct engine *e, const char *uid)
 /* Of two uids with one key the later finds no room. */
 static int enter(struct engine *e, struct epod *p)
 {
-	int r = map_get(&e->pods.by_uid, p->key) ? -ENOSPC : map_put(&e->pods.by_uid, p->key, p);
+	int r = -ENOSPC;
 
+	if (e->pods.by_uid.count < PODLIFE_MAX_PODS && !map_get(&e->pods.by_uid, p->key))
+		r = map_put(&e->pods.by_uid, p->key, p);
 	if (r < 0) {
 		e->pods.refused++;
 		return r;
@@ -117,38 +106,52 @@ void engine_pods_because(struct epod *p, enum pod_trigger trigger, uint64_t at_n
 	p->between = false;
 }
 
-struct pod_seconds engine_pods_seconds(uint32_t known, uint32_t bit, uint64_t ns)
+static struct pod_seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
 {
 	return (struct pod_seconds){known & bit, (int64_t)(ns / NS_PER_S)};
 }
 
-int engine_pods_update(struct engine *e, struct epod *p, enum podworker_type type)
+static struct podlife_update update_of(const struct engine *e, const struct epod *p)
 {
 	const struct epod_word *w = &p->word;
-	const struct podworker_pod pod = {
-		.uid = p->uid,
-		.deleting = w->deleting,
-		.phase = (enum meta_phase)w->phase,
-		.deletion_grace = engine_pods_seconds(w->known, META_POD_DELETION_GRACE,
-						      w->deletion_grace_ns),
-		.spec_grace = engine_pods_seconds(w->known, META_POD_GRACE, w->grace_ns),
-		.runtime = engine_pods_is_empty(e, p) ? PODWORKER_RUNTIME_QUIET
-						      : PODWORKER_RUNTIME_RUNS,
-	};
-	const struct podworker_update update = {.type = type, .pod = &pod};
-	int r = podworker_update(e->pods.worker, &update, e->out.now_ns);
 
-	if (r >= 0)
-		return 0;
-	/* What the worker has no room for it has no record of. */
-	if (!podworker_status(e->pods.worker, p->uid))
-		engine_pods_leave(e, p);
-	return r;
+	return (struct podlife_update){
+		.deleting = w->deleting,
+		.terminal = w->phase == META_PHASE_SUCCEEDED || w->phase == META_PHASE_FAILED,
+		.quiet = engine_pods_is_empty(e, p),
+		.deletion_grace =
+			seconds_of(w->known, META_POD_DELETION_GRACE, w->deletion_grace_ns),
+		.spec_grace = seconds_of(w->known, META_POD_GRACE, w->grace_ns),
+	};
 }
 
-static bool is_terminal(const struct epod *p)
+void engine_pods_update(struct engine *e, struct epod *p, enum epod_update how)
 {
-	return p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED;
+	struct podlife_update update = update_of(e, p);
+
+	update.anew = how == EPOD_ANEW;
+	update.kill = how == EPOD_KILL;
+	if (podlife_update(&p->life, &update, e->out.now_ns))
+		engine_pods_arrived(e, p);
+	set_ready(e, p, true);
+}
+
+void engine_pods_sync(struct engine *e, struct epod *p, bool orphan)
+{
+	struct podlife_update update;
+
+	if (!orphan && !podlife_is_done(&p->life, true))
+		return;
+	update = update_of(e, p);
+	if (!podlife_step(&p->life, PODLIFE_ORPHANED, &update, e->out.now_ns))
+		return;
+	if (p->life.stage != POD_STAGE_FORGOTTEN) {
+		engine_pods_arrived(e, p);
+		set_ready(e, p, true);
+		return;
+	}
+	drop_out(e, p);
+	TAILQ_INSERT_TAIL(&e->pods.dead, p, all);
 }
 
 /* What ended before that began is no reason for what came after. */
@@ -158,21 +161,20 @@ static void because_later(struct epod *p, enum pod_trigger trigger, uint64_t at_
 		engine_pods_because(p, trigger, at_ns);
 }
 
-/* Whether the call that runs for p has come to its end, and how. */
-static bool has_ended(const struct engine *e, struct epod *p, enum podworker_result *ret)
+/* Whether the pod has come to the end of its stage; *ret is what happened. */
+static bool has_ended(const struct engine *e, struct epod *p, enum podlife_event *ret)
 {
-	*ret = PODWORKER_OK;
-	switch (p->call) {
-	case PODWORKER_CALL_NONE:
-		return false;
-	case PODWORKER_CALL_TERMINATING_POD:
+	switch (p->life.stage) {
+	case POD_STAGE_TERMINATING:
+		*ret = PODLIFE_STOPPED;
 		if (p->reborn)
 			return true;
 		if (!p->over && !engine_pods_is_empty(e, p))
 			return false;
 		because_later(p, p->empty_why, p->empty_ns);
 		return true;
-	case PODWORKER_CALL_TERMINATED_POD:
+	case POD_STAGE_TERMINATED:
+		*ret = PODLIFE_REMOVED;
 		if (p->reborn)
 			return true;
 		if (!p->over && !engine_pods_is_removed(e, p))
@@ -180,50 +182,36 @@ static bool has_ended(const struct engine *e, struct epod *p, enum podworker_res
 		because_later(p, POD_CGROUP_REMOVED, p->removed_ns);
 		return true;
 	default:
-		if (is_terminal(p))
-			*ret = PODWORKER_TERMINAL;
-		return true;
+		return false;
 	}
 }
 
-/* Who is over and wanted by nobody, or wanted anew, is forgotten. */
-static void forget_finished(struct engine *e, const struct epod *p)
+/* What is over and not wanted, or wanted anew, is forgotten. */
+static void forget_finished(struct engine *e, struct epod *p)
 {
-	if (p->stage == POD_STAGE_FINISHED)
-		podworker_sync_one(e->pods.worker, p->uid, !p->listed || p->reborn, e->out.now_ns);
+	if (p->life.stage == POD_STAGE_FINISHED)
+		engine_pods_sync(e, p, !p->listed || p->reborn);
 }
 
-static void end_call(struct engine *e, struct epod *p)
+static void advance(struct engine *e, struct epod *p)
 {
-	struct podworker_outcome outcome = {};
+	enum podlife_event event;
 
-	if (!has_ended(e, p, &outcome.result))
+	set_ready(e, p, false);
+	if (!has_ended(e, p, &event))
 		return;
-	p->call = PODWORKER_CALL_NONE;
-	podworker_done(e->pods.worker, p->uid, &outcome, e->out.now_ns);
+	podlife_step(&p->life, event, NULL, e->out.now_ns);
+	engine_pods_arrived(e, p);
+	set_ready(e, p, true);
 	forget_finished(e, p);
 }
 
-static void make_call(struct engine *e, const char *ready)
+static void advance_ready(struct engine *e)
 {
-	struct podworker_call call;
-	char uid[POD_UID_MAX];
 	struct epod *p;
 
-	memcpy(uid, ready, strlen(ready) + 1);
-	if (podworker_start(e->pods.worker, uid, e->out.now_ns, 0, &call) != 1)
-		return;
-	p = engine_pods_find(e, uid);
-	p->call = call.kind;
-	end_call(e, p);
-}
-
-static void make_calls(struct engine *e)
-{
-	const char *ready;
-
-	while ((ready = podworker_ready(e->pods.worker)))
-		make_call(e, ready);
+	while ((p = TAILQ_FIRST(&e->pods.ready)))
+		advance(e, p);
 }
 
 /* The same uid again: a static pod whose manifest came back, or one that was taken to be over. */
@@ -249,8 +237,8 @@ static void begin_again(struct engine *e, struct epod *p)
 	}
 	e->pods.restarted[p->is_static]++;
 	engine_pods_because(p, old.reborn ? POD_STARTED : POD_LISTED, e->out.now_ns);
-	if (engine_pods_update(e, p, PODWORKER_CREATE) == 0)
-		make_calls(e);
+	engine_pods_update(e, p, EPOD_ANEW);
+	advance_ready(e);
 }
 
 static void bury(struct engine *e)
@@ -268,13 +256,13 @@ static void bury(struct engine *e)
 
 void engine_pods_settle(struct engine *e)
 {
-	make_calls(e);
+	advance_ready(e);
 	bury(e);
 }
 
 void engine_pods_drive(struct engine *e, struct epod *p)
 {
-	end_call(e, p);
+	advance(e, p);
 	engine_pods_settle(e);
 }
 

@@ -43,18 +43,16 @@ static void keep_truth(const struct epod_truth *t, struct kept_pod *ret)
 	memcpy(ret->doubt_ns, t->since_ns, sizeof(ret->doubt_ns));
 }
 
-static void keep_worker(const struct podworker_status *s, struct kept_pod *ret)
+static void keep_life(const struct podlife *l, struct kept_pod *ret)
 {
-	if (!s)
-		return;
-	ret->synced_ns = s->synced_ns;
-	ret->started_ns = s->started_ns;
-	ret->worker_terminating_ns = s->terminating_ns;
-	ret->worker_terminated_ns = s->terminated_ns;
-	ret->grace_s = s->grace_s;
-	ret->deleted = s->deleted;
-	ret->restart_requested = s->restart_requested;
-	ret->observed_runtime = s->observed_runtime;
+	ret->stage = l->stage;
+	ret->synced_ns = l->synced_ns;
+	ret->started_ns = l->started_ns;
+	ret->worker_terminating_ns = l->terminating_ns;
+	ret->worker_terminated_ns = l->terminated_ns;
+	ret->grace_s = l->grace_s;
+	ret->deleted = l->deleted;
+	ret->restart_requested = l->restart_requested;
 }
 
 void engine_pods_keep(const struct engine *e, const struct epod *p, struct kept_pod *ret)
@@ -64,7 +62,6 @@ void engine_pods_keep(const struct engine *e, const struct epod *p, struct kept_
 		.is_static = p->is_static,
 		.listed = p->listed,
 		.was_listed = p->was_listed,
-		.stage = p->stage,
 		.told = p->told,
 		.trigger = p->trigger,
 		.empty_why = p->empty_why,
@@ -88,7 +85,7 @@ void engine_pods_keep(const struct engine *e, const struct epod *p, struct kept_
 	strcpy(ret->uid, p->uid);
 	keep_word(&p->word, ret);
 	keep_truth(&p->truth, ret);
-	keep_worker(podworker_status(e->pods.worker, p->uid), ret);
+	keep_life(&p->life, ret);
 }
 
 /* What is held back is that it is there; of anything else it is told where it has come. */
@@ -118,17 +115,18 @@ static void take_truth(const struct kept_pod *k, struct epod_truth *ret)
 	memcpy(ret->since_ns, k->doubt_ns, sizeof(ret->since_ns));
 }
 
-/* The call that runs in a stage for as long as the stage lasts. */
-static enum podworker_call_kind call_in(enum pod_stage stage)
+static struct podlife life_of(const struct kept_pod *k)
 {
-	switch (stage) {
-	case POD_STAGE_TERMINATING:
-		return PODWORKER_CALL_TERMINATING_POD;
-	case POD_STAGE_TERMINATED:
-		return PODWORKER_CALL_TERMINATED_POD;
-	default:
-		return PODWORKER_CALL_NONE;
-	}
+	return (struct podlife){
+		.stage = (enum pod_stage)k->stage,
+		.synced_ns = k->synced_ns,
+		.started_ns = k->started_ns,
+		.terminating_ns = k->worker_terminating_ns,
+		.terminated_ns = k->worker_terminated_ns,
+		.grace_s = k->grace_s,
+		.deleted = k->deleted,
+		.restart_requested = k->restart_requested,
+	};
 }
 
 static void take(const struct kept_pod *k, struct epod *p)
@@ -146,8 +144,7 @@ static void take(const struct kept_pod *k, struct epod *p)
 		.deletion_grace_ns = k->deletion_grace_ns,
 		.deleted_wall_ns = k->deleted_wall_ns,
 	};
-	p->stage = (enum pod_stage)k->stage;
-	p->call = call_in(p->stage);
+	p->life = life_of(k);
 	p->told = (enum pod_stage)k->told;
 	p->trigger = (enum pod_trigger)k->trigger;
 	p->empty_why = (enum pod_trigger)k->empty_why;
@@ -171,52 +168,22 @@ static void take(const struct kept_pod *k, struct epod *p)
 	take_truth(k, &p->truth);
 }
 
-static int restore_worker(struct engine *e, const struct kept_pod *k)
-{
-	const struct podworker_restored rec = {
-		.uid = k->uid,
-		.stage = (enum pod_stage)k->stage,
-		.synced_ns = k->synced_ns,
-		.started_ns = k->started_ns,
-		.terminating_ns = k->worker_terminating_ns,
-		.terminated_ns = k->worker_terminated_ns,
-		.grace_s = k->grace_s,
-		.deletion_grace = engine_pods_seconds(k->known, META_POD_DELETION_GRACE,
-						      k->deletion_grace_ns),
-		.spec_grace = engine_pods_seconds(k->known, META_POD_GRACE, k->grace_ns),
-		.deleted = k->deleted,
-		.restart_requested = k->restart_requested,
-		.observed_runtime = k->observed_runtime,
-	};
-
-	return podworker_restore(e->pods.worker, &rec);
-}
-
-static void drop(struct engine *e, struct epod *p)
-{
-	podworker_drop(e->pods.worker, p->uid);
-	engine_pods_leave(e, p);
-}
-
 int engine_pods_restore(struct engine *e, const struct kept_pod *k)
 {
+	const struct podlife life = life_of(k);
 	struct epod *p = engine_pods_find(e, k->uid);
-	int r;
 
 	if (!k->over && !can_be(k))
 		return -EINVAL;
 	if (p)
-		drop(e, p);
+		engine_pods_leave(e, p);
 	if (k->over)
 		return 0;
-	r = restore_worker(e, k);
-	if (r < 0)
-		return r;
+	if (!podlife_is_valid(&life))
+		return -EINVAL;
 	p = engine_pods_want(e, k->uid, k->first_ns);
-	if (!p) {
-		podworker_drop(e->pods.worker, k->uid);
+	if (!p)
 		return -ENOSPC;
-	}
 	take(k, p);
 	return 0;
 }
@@ -228,7 +195,7 @@ void engine_pods_forget(struct engine *e)
 	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
 		next = TAILQ_NEXT(p, all);
 		if (p->kept)
-			drop(e, p);
+			engine_pods_leave(e, p);
 	}
 }
 
@@ -287,16 +254,16 @@ static void settle(struct engine *e, struct epod *p)
 	p->listed &= listens;
 	p->unconfirmed &= listens;
 	output_changed_pod(&e->out, p);
-	if (p->stage == POD_STAGE_SYNC && p->over) {
+	if (p->life.stage == POD_STAGE_SYNC && p->over) {
 		engine_pods_end_unheard(e, p);
-	} else if (p->stage == POD_STAGE_SYNC && has_ended(p, pod)) {
+	} else if (p->life.stage == POD_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;
 		engine_pods_conclude(e, p, POD_RESTART, e->out.now_ns);
-	} else if (p->stage == POD_STAGE_TERMINATING && engine_pods_is_empty(e, p)) {
+	} else if (p->life.stage == POD_STAGE_TERMINATING && engine_pods_is_empty(e, p)) {
 		engine_pods_because(p, POD_RESTART, e->out.now_ns);
 		p->empty_seen = false;
 		engine_pods_drive(e, p);
-	} else if (p->stage == POD_STAGE_TERMINATED && engine_pods_is_removed(e, p)) {
+	} else if (p->life.stage == POD_STAGE_TERMINATED && engine_pods_is_removed(e, p)) {
 		engine_pods_because(p, POD_RESTART, e->out.now_ns);
 		engine_pods_drive(e, p);
 	}

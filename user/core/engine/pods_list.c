@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The engine's part that hears what the kubelet lists, or the API server: which pods are wanted,
  * and which are to end. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/time.h"
@@ -118,22 +116,19 @@ static void because_listed(struct engine *e, struct epod *p, enum pod_trigger tr
 		     !engine_truth_is_timed(e, before_ns);
 }
 
-static int take(struct engine *e, struct epod *p, enum podworker_type type, uint64_t at_ns,
-		uint64_t before_ns)
+static void take(struct engine *e, struct epod *p, enum epod_update how, uint64_t at_ns,
+		 uint64_t before_ns)
 {
 	enum pod_trigger why = why_end(p);
-	int r;
 
-	if (p->stage == POD_STAGE_NONE)
+	if (p->life.stage == POD_STAGE_NONE)
 		because_listed(e, p, POD_LISTED, at_ns, before_ns);
-	else if (why && p->stage == POD_STAGE_SYNC)
+	else if (why && p->life.stage == POD_STAGE_SYNC)
 		because_listed(e, p, why, at_ns, before_ns);
 	if (why)
 		p->by_kernel = false;
-	r = engine_pods_update(e, p, type);
-	if (r == 0)
-		engine_pods_drive(e, p);
-	return r;
+	engine_pods_update(e, p, how);
+	engine_pods_drive(e, p);
 }
 
 static enum cgpath_qos qos_of(uint32_t qos)
@@ -151,49 +146,49 @@ static enum cgpath_qos qos_of(uint32_t qos)
 }
 
 /* What is listed again after it was not is made anew, by the same uid. */
-static int listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
+static void listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 {
 	struct epod *p = engine_pods_want(e, meta->uid, at_ns);
 	const struct epod_word word = word_of(meta);
-	enum podworker_type type = PODWORKER_UPDATE;
+	enum epod_update how = EPOD_UPDATE;
 	const struct pod *pod;
 	uint64_t before_ns;
 
 	if (!p)
-		return -ENOSPC;
+		return;
 	before_ns = p->was_listed ? p->truth.list_ns : e->pods.list_ns[meta->source];
 	engine_truth_told(e, p, meta, at_ns);
 	p->unconfirmed = false;
 	if (p->listed && same_word(&p->word, &word))
-		return 0;
+		return;
 	output_changed_pod(&e->out, p);
-	if (p->stage == POD_STAGE_NONE || (!p->listed && p->was_listed))
-		type = PODWORKER_CREATE;
+	if (p->life.stage == POD_STAGE_NONE || (!p->listed && p->was_listed))
+		how = EPOD_ANEW;
 	pod = engine_pods_cgroups(e, p);
 	p->qos = pod ? pod->qos : qos_of(meta->qos);
 	p->is_static |= meta->known & META_POD_STATIC && meta->is_static;
 	p->listed = p->was_listed = true;
 	p->word = word;
-	return take(e, p, type, at_ns, before_ns);
+	take(e, p, how, at_ns, before_ns);
 }
 
-static int gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
+static void gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
 {
 	struct epod *p = engine_pods_find(e, meta->uid);
 	uint64_t before_ns;
 
 	if (!p || !p->listed)
-		return 0;
+		return;
 	before_ns = p->truth.list_ns;
 	p->listed = p->unconfirmed = false;
 	output_changed_pod(&e->out, p);
 	engine_truth_told(e, p, meta, at_ns);
-	if (p->stage == POD_STAGE_FINISHED) {
-		podworker_sync_one(e->pods.worker, p->uid, true, e->out.now_ns);
-		engine_pods_drive(e, p);
-		return 0;
+	if (p->life.stage == POD_STAGE_FINISHED) {
+		engine_pods_sync(e, p, true);
+		engine_pods_settle(e);
+		return;
 	}
-	return take(e, p, PODWORKER_KILL, at_ns, before_ns);
+	take(e, p, EPOD_KILL, at_ns, before_ns);
 }
 
 /* Whether it is that source's list that says whether the pod is wanted. */
@@ -204,20 +199,21 @@ static bool counts(const struct engine *e, const struct epod *p, const struct me
 	return meta->source == meta_lister(e->names.sources, is_static);
 }
 
-int engine_pods_described(struct engine *e, const struct meta_pod *meta)
+void engine_pods_described(struct engine *e, const struct meta_pod *meta)
 {
 	uint64_t at_ns = list_ns(e, meta->asked_ns);
 	struct epod *p;
-	int r;
 
 	p = engine_pods_find(e, meta->uid);
 	if (!meta->uid[0] || !counts(e, p, meta))
-		return 0;
-	r = meta->gone ? gone(e, meta, at_ns) : listed(e, meta, at_ns);
+		return;
+	if (meta->gone)
+		gone(e, meta, at_ns);
+	else
+		listed(e, meta, at_ns);
 	p = engine_pods_find(e, meta->uid);
 	if (p)
 		engine_truth_look(e, p, at_ns);
-	return r == -ENOMEM ? r : 0;
 }
 
 bool engine_pods_is_missing(const struct engine *e, const struct epod *p)
@@ -271,33 +267,27 @@ static void miss(struct engine *e, enum meta_source source, uint64_t asked_ns)
 	}
 }
 
-/* A pod that was never listed is nobody's orphan here: it is followed to its end all the same. */
-static size_t wanted(const struct engine *e, const char **ret)
+/* A pod that was never listed is no orphan here: it is followed to its end all the same. */
+static void sync_known(struct engine *e)
 {
-	const struct epod *p;
-	size_t n = 0;
+	struct epod *p, *next;
 
-	TAILQ_FOREACH(p, &e->pods.all, all)
-		if (p->listed || !p->was_listed)
-			ret[n++] = p->uid;
-	return n;
+	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+		next = TAILQ_NEXT(p, all);
+		engine_pods_sync(e, p, !p->listed && p->was_listed);
+	}
 }
 
 int engine_on_listed(struct engine *e, const struct obs *obs)
 {
 	const enum meta_source source = (enum meta_source)obs->listed.source;
-	const char **uids;
 
 	if (source != META_KUBELET && source != META_API)
 		return 0;
-	uids = calloc(e->pods.by_uid.count + 1, sizeof(*uids));
-	if (!uids)
-		return -ENOMEM;
 	e->pods.list_ns[source] = list_ns(e, obs->listed.asked_ns);
 	miss(e, source, obs->listed.asked_ns);
 	look_at_unlisted(e, source);
-	podworker_sync_known(e->pods.worker, uids, wanted(e, uids), e->out.now_ns, NULL, NULL);
-	free(uids);
+	sync_known(e);
 	engine_pods_settle(e);
 	return 0;
 }

@@ -34,11 +34,11 @@ struct epod_truth {
 };
 
 /*
- * A pod that is followed, for as long as the worker has a record of it: what the kubelet wants of
- * it and what the kernel says of it. Times are CLOCK_BOOTTIME, 0 for what was not seen.
+ * A pod that is followed, from when it is first seen until it is forgotten: what the kubelet wants
+ * of it and what the kernel says of it. Times are CLOCK_BOOTTIME, 0 for what was not seen.
  */
 struct epod {
-	TAILQ_ENTRY(epod) all;
+	TAILQ_ENTRY(epod) all, ready;
 	uint64_t key; /* hash of uid, the index */
 	char uid[META_UID_MAX];
 	enum cgpath_qos qos;
@@ -50,8 +50,8 @@ struct epod {
 	bool changed;	  /* since it was kept last */
 	struct epod_word word;
 
-	enum podworker_call_kind call; /* that runs */
-	enum pod_stage stage;
+	struct podlife life;
+	bool is_ready;
 	enum pod_stage told;
 	enum pod_trigger trigger; /* of its stage, or of the one it is about to come to */
 	uint64_t trigger_ns;
@@ -78,25 +78,33 @@ struct epod {
 	struct epod_truth truth;
 };
 
+enum epod_update {
+	EPOD_UPDATE,
+	EPOD_ANEW, /* listed for the first time, or again after it was not; a container began */
+	EPOD_KILL, /* it ends without its source saying so */
+};
+
 /* engine_pods.c */
 
 /* NULL: it is not followed. */
 struct epod *engine_pods_find(const struct engine *e, const char *uid);
 /* The pod, followed from now on if it was not; NULL without room or memory. */
 struct epod *engine_pods_want(struct engine *e, const char *uid, uint64_t now_ns);
-/* Seconds of what the kubelet says by that bit of known. */
-struct pod_seconds engine_pods_seconds(uint32_t known, uint32_t bit, uint64_t ns);
 void engine_pods_because(struct epod *p, enum pod_trigger trigger, uint64_t at_ns);
 /* Follows it no longer, and tells nothing. */
 void engine_pods_leave(struct engine *e, struct epod *p);
-/* Tells the worker of the pod. 0 or -ENOMEM. */
-int engine_pods_update(struct engine *e, struct epod *p, enum podworker_type type);
-/* Makes the calls that are due, and frees who is forgotten. */
+/* What is known of the pod by now moves its life; how: it begins or ends without its source saying
+ * so. */
+void engine_pods_update(struct engine *e, struct epod *p, enum epod_update how);
+/* Moves on pods that are ready to, and frees those that are forgotten. */
 void engine_pods_settle(struct engine *e);
-/* The same, and before it ends the call of p if that can end. p may be gone afterwards. */
+/* The same, beginning with p, which may be gone afterwards. */
 void engine_pods_drive(struct engine *e, struct epod *p);
 /* Its life is over, whatever is missing, and a new one begins. */
 void engine_pods_restart(struct engine *e, struct epod *p);
+/* A list came. orphan: no source wants the pod any more; if it is finished, its record is given up.
+ * p may leave e->pods.all; it is freed by engine_pods_settle(). */
+void engine_pods_sync(struct engine *e, struct epod *p, bool orphan);
 
 /* engine_pods_see.c */
 
@@ -147,10 +155,7 @@ uint64_t engine_truth_ready_since(const struct epod *p);
 void engine_pods_fill(const struct engine *e, const struct epod *p, struct record_pod *ret);
 
 /* The pod came to a stage. */
-void engine_pods_arrived(struct engine *e, struct epod *p, enum pod_stage stage);
+void engine_pods_arrived(struct engine *e, struct epod *p);
 /* Tells what was held back, if it need not wait; now: in any case. */
 void engine_pods_release(struct engine *e, struct epod *p, bool now);
-/* How long it has to end, as far as it is known. */
-struct grace engine_pods_grace(const struct engine *e, const struct epod *p);
-
 #endif

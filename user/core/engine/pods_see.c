@@ -114,8 +114,9 @@ static bool is_alive_again(const struct epod *p, const struct cgnode *node)
 	uint64_t start_ns = node->stop->init.start_ns;
 
 	if (p->by_kernel)
-		return p->stage >= POD_STAGE_TERMINATING && start_ns > p->concluded_ns;
-	return p->stage >= POD_STAGE_TERMINATED && start_ns > p->since_ns && start_ns > p->empty_ns;
+		return p->life.stage >= POD_STAGE_TERMINATING && start_ns > p->concluded_ns;
+	return p->life.stage >= POD_STAGE_TERMINATED && start_ns > p->since_ns &&
+	       start_ns > p->empty_ns;
 }
 
 void engine_pods_conclude(struct engine *e, struct epod *p, enum pod_trigger trigger,
@@ -124,14 +125,14 @@ void engine_pods_conclude(struct engine *e, struct epod *p, enum pod_trigger tri
 	p->by_kernel = true;
 	p->concluded_ns = p->over ? p->removed_ns : e->out.now_ns;
 	engine_pods_because(p, trigger, at_ns);
-	if (engine_pods_update(e, p, PODWORKER_KILL) == 0)
-		engine_pods_drive(e, p);
+	engine_pods_update(e, p, EPOD_KILL);
+	engine_pods_drive(e, p);
 }
 
 void engine_pods_end_unheard(struct engine *e, struct epod *p)
 {
 	deadline_set(&e->pods.unheard, &p->unheard, 0);
-	if (p->stage == POD_STAGE_SYNC)
+	if (p->life.stage == POD_STAGE_SYNC)
 		engine_pods_conclude(e, p, POD_CGROUP_REMOVED,
 				     p->stop_ns ? p->stop_ns : p->removed_ns);
 }
@@ -165,7 +166,7 @@ static void follow(struct engine *e, const struct cgnode *node)
 		return;
 	p->qos = node->pod->qos;
 	p->is_static |= node->pod->is_static;
-	if (p->stop_ns && node->stop->init.start_ns > p->stop_ns && p->stage <= POD_STAGE_SYNC)
+	if (p->stop_ns && node->stop->init.start_ns > p->stop_ns && p->life.stage <= POD_STAGE_SYNC)
 		p->stop_ns = 0;
 	if (is_alive_again(p, node)) {
 		engine_pods_restart(e, p);
@@ -174,12 +175,11 @@ static void follow(struct engine *e, const struct cgnode *node)
 			names_ask_pod(&e->names, node->pod, e->out.now_ns);
 		return;
 	}
-	if (p->stage != POD_STAGE_NONE)
+	if (p->life.stage != POD_STAGE_NONE)
 		return;
 	p->held = true;
 	engine_pods_because(p, POD_STARTED, e->out.now_ns);
-	if (engine_pods_update(e, p, PODWORKER_CREATE) < 0)
-		return;
+	engine_pods_update(e, p, EPOD_ANEW);
 	engine_pods_drive(e, p);
 }
 
@@ -207,11 +207,11 @@ void engine_pods_signalled(struct engine *e, const struct cgnode *node, uint64_t
 
 	if (!p)
 		return;
-	if (p->stage == POD_STAGE_SYNC &&
+	if (p->life.stage == POD_STAGE_SYNC &&
 	    (!p->stop_ns || (p->exit_ns > p->stop_ns && at_ns > p->exit_ns + WAVE_NS)))
 		p->stop_ns = at_ns;
 	engine_truth_signalled(e, p, node, at_ns);
-	if (p->stage != POD_STAGE_SYNC)
+	if (p->life.stage != POD_STAGE_SYNC)
 		return;
 	if (!p->listed && engine_pods_is_sandbox(e, node))
 		engine_pods_conclude(e, p, POD_STOP_SIGNAL, p->stop_ns);
@@ -286,7 +286,7 @@ void engine_pods_removed(struct engine *e, struct cgnode *node, uint64_t at_ns)
 		return;
 	}
 	p->removed_ns = at_ns;
-	if (p->stage == POD_STAGE_SYNC)
+	if (p->life.stage == POD_STAGE_SYNC)
 		await_word(e, p, node);
 	else
 		engine_pods_drive(e, p);

@@ -6,17 +6,17 @@
 #include "base/time.h"
 #include "core/engine/pods_priv.h"
 
-/* The worker takes 1 s where nothing is known, which would be no truth about the pod. */
-struct grace engine_pods_grace(const struct engine *e, const struct epod *p)
+/* The kubelet takes 1 s where nothing is known, which would be no truth about the pod. */
+static struct grace grace_of_pod(const struct epod *p)
 {
-	const struct podworker_status *s = podworker_status(e->pods.worker, p->uid);
+	const int64_t grace_s = p->life.grace_s;
 	bool deletion = p->word.known & META_POD_DELETION_GRACE;
 	struct grace grace = {};
 
-	if (!s || s->grace_s <= 0 || !(deletion || p->word.known & META_POD_GRACE))
+	if (grace_s <= 0 || !(deletion || p->word.known & META_POD_GRACE))
 		return grace;
-	grace.ns = (uint64_t)s->grace_s * NS_PER_S;
-	grace.from = deletion && p->word.deletion_grace_ns / NS_PER_S <= (uint64_t)s->grace_s
+	grace.ns = (uint64_t)grace_s * NS_PER_S;
+	grace.from = deletion && p->word.deletion_grace_ns / NS_PER_S <= (uint64_t)grace_s
 			     ? GRACE_DELETION
 			     : GRACE_SPEC;
 	return grace;
@@ -48,9 +48,9 @@ void engine_pods_fill(const struct engine *e, const struct epod *p, struct recor
 }
 
 /* What is not known between two answers is left out. */
-static void fill_end(const struct engine *e, const struct epod *p, struct record_pod_state *r)
+static void fill_end(const struct epod *p, struct record_pod_state *r)
 {
-	r->grace = engine_pods_grace(e, p);
+	r->grace = grace_of_pod(p);
 	if (p->terminating_between) {
 		r->gaps |= 1u << GAP_TIME_UNCERTAIN;
 	} else {
@@ -91,7 +91,7 @@ static void report(struct engine *e, const struct epod *p, enum pod_stage state,
 	r->at_ns = at_ns;
 	r->gaps = state_gaps(e, p, state, trigger);
 	if (state >= POD_STAGE_TERMINATING)
-		fill_end(e, p, r);
+		fill_end(p, r);
 	e->stats.pod_states[state]++;
 	output_report(&e->out);
 }
@@ -137,9 +137,10 @@ void engine_pods_tell_held(struct engine *e, bool all)
 		engine_pods_release(e, p, all);
 }
 
-void engine_pods_arrived(struct engine *e, struct epod *p, enum pod_stage stage)
+void engine_pods_arrived(struct engine *e, struct epod *p)
 {
-	p->stage = stage;
+	const enum pod_stage stage = p->life.stage;
+
 	p->since_ns = p->trigger_ns;
 	output_changed_pod(&e->out, p);
 	/* When what ended during a restart began to do so nobody knows. */
@@ -187,15 +188,15 @@ static void view(const struct engine *e, const struct epod *p, struct podview *r
 	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
 	struct grace grace = {};
 
-	if (p->stage >= POD_STAGE_TERMINATING)
-		grace = engine_pods_grace(e, p);
+	if (p->life.stage >= POD_STAGE_TERMINATING)
+		grace = grace_of_pod(p);
 	*ret = (struct podview){
 		.uid = p->uid,
 		.namespace_ = meta ? meta->namespace_ : NULL,
 		.name = meta ? meta->name : NULL,
 		.workload = meta ? meta->workload : NULL,
 		.qos = p->qos,
-		.stage = p->stage,
+		.stage = p->life.stage,
 		.first_ns = p->first_ns,
 		.since_ns = p->since_ns,
 		.grace_ns = grace.ns,
@@ -232,13 +233,13 @@ void engine_pods_count(const struct engine *e, struct pod_counts *ret)
 	};
 	TAILQ_FOREACH(p, &e->pods.all, all) {
 		enum pod_stage stage =
-			p->stage < POD_STAGE_TERMINATED ? p->stage : POD_STAGE_TERMINATED;
+			p->life.stage < POD_STAGE_TERMINATED ? p->life.stage : POD_STAGE_TERMINATED;
 		enum pod_config config = POD_ORPHAN;
 
 		if (p->listed) {
 			config = POD_DESIRED;
 			ret->desired[p->is_static]++;
-			ret->active[p->is_static] += p->stage < POD_STAGE_TERMINATED;
+			ret->active[p->is_static] += p->life.stage < POD_STAGE_TERMINATED;
 		} else if (!p->was_listed) {
 			config = POD_RUNTIME_ONLY;
 		}

@@ -10,7 +10,7 @@
 #include "core/engine/sandbox.h"
 #include "core/engine/stops.h"
 #include "core/names/table.h"
-#include "core/pods/worker.h"
+#include "core/pods/life.h"
 #include "core/stop/grace.h"
 #include "core/stop/stop.h"
 
@@ -19,13 +19,13 @@ TAILQ_HEAD(epod_queue, epod);
 
 /* The pods that are followed. */
 struct engine_pods {
-	struct podworker *worker;
 	struct map by_uid;
 	struct epod_queue all;
-	struct epod_queue dead;		 /* the worker has forgotten them in this step */
+	struct epod_queue ready;	 /* may come to their next stage */
+	struct epod_queue dead;		 /* forgotten in this step */
 	struct deadline_queue doubts;	 /* what is to be looked at again */
 	struct deadline_queue unheard;	 /* whose end the kubelet may still say why of */
-	uint64_t refused;		 /* found no room here; the worker counts its own */
+	uint64_t refused;		 /* found no room */
 	uint64_t restarted[2], orphaned; /* [1]: static */
 	/* When the newest whole list was asked for, of each source that has some. */
 	uint64_t list_ns[META_SOURCE_COUNT];
@@ -110,11 +110,10 @@ void engine_resume_leave(struct engine *e, const struct obs_cgroup *cg, bool who
 void engine_resume_settle(struct engine *e);
 void engine_resume_done(struct engine *e);
 
-/* 0 or -ENOMEM. */
-int engine_pods_new(struct engine *e);
+void engine_pods_new(struct engine *e);
 void engine_pods_done(struct engine *e);
-/* What the kubelet says of a pod. 0 or -ENOMEM. */
-int engine_pods_described(struct engine *e, const struct meta_pod *meta);
+/* What the kubelet says of a pod. */
+void engine_pods_described(struct engine *e, const struct meta_pod *meta);
 /* Somebody was asked for names in that pod, and has answered. */
 void engine_pods_named(struct engine *e, const char *uid);
 /* What is held back for a name waits no longer than this; all: not at all. */

@@ -62,7 +62,7 @@ static void tell_status(struct engine *e, const struct epod *p)
 			{
 				.uid = p->uid,
 				.group = group_of(e, p->uid, p->is_static),
-				.stopping = p->stage >= POD_STAGE_TERMINATING ||
+				.stopping = p->life.stage >= POD_STAGE_TERMINATING ||
 					    (p->listed && p->word.deleting),
 				.ended = has_ended(e, p),
 				.unlisted = !is_listed(e, p->is_static),

@@ -28,7 +28,7 @@ static uint64_t stop_ns(const struct epod *p)
 {
 	const struct epod_truth *t = &p->truth;
 
-	if (p->stage < POD_STAGE_TERMINATING || t->stop_ns < p->terminating_ns)
+	if (p->life.stage < POD_STAGE_TERMINATING || t->stop_ns < p->terminating_ns)
 		return 0;
 	return t->stop_ns;
 }
@@ -120,7 +120,7 @@ static void measure(struct engine *e, struct epod *p)
 void engine_truth_signalled(struct engine *e, struct epod *p, const struct cgnode *node,
 			    uint64_t at_ns)
 {
-	uint64_t end_ns = p->stage <= POD_STAGE_SYNC ? p->stop_ns : p->terminating_ns;
+	uint64_t end_ns = p->life.stage <= POD_STAGE_SYNC ? p->stop_ns : p->terminating_ns;
 
 	if (p->truth.stop_ns < end_ns && !engine_pods_is_sandbox(e, node))
 		p->truth.stop_ns = at_ns;

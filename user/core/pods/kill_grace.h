@@ -2,7 +2,7 @@
 /*
  * How long the kubelet gives each container of a pod that it ends (docs/kubelet-rules.md,
  * "Ending containers"; pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, and
- * kuberuntime_termination_order.go). The pod's own grace period is core/pods/worker's.
+ * kuberuntime_termination_order.go). The pod's own grace period is core/pods/life's.
  *
  * Seconds are whole, as the API has them; waits are nanoseconds.
  */
@@ -17,8 +17,7 @@
 
 #define KILLGRACE_MIN_S 2 /* no runtime is given less */
 
-/* What a blocking kill reports when it gives up after podworker_kill_timeout()
- * (docs/kubelet-rules.md, "Blocking kill"). */
+/* What a blocking kill reports when it gives up (docs/kubelet-rules.md, "Blocking kill"). */
 #define KILLGRACE_TIMEOUT_EVENT	 "Warning"
 #define KILLGRACE_TIMEOUT_REASON "ExceededGracePeriod"
 #define KILLGRACE_TIMEOUT_MESSAGE \

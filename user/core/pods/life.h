@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a pod on this node (docs/kubelet-rules.md, "Pod states"). */
+/*
+ * The life of a pod on this node: sync -> terminating -> terminated -> finished
+ * (docs/kubelet-rules.md, "Pod states"; pkg/kubelet/pod_workers.go, v1.36).
+ *
+ * The kubelet drives pods, graced follows them: a life moves by what a source says of the pod and
+ * by what the kernel says of its cgroups. One table, stage by event, says how.
+ */
 #ifndef CORE_PODS_LIFE_H
 #define CORE_PODS_LIFE_H
 
@@ -25,6 +31,52 @@ struct pod_seconds {
 	int64_t s;
 };
 
+/* Times are CLOCK_BOOTTIME, 0: not yet. All zero: a pod that has not been seen. */
+struct podlife {
+	enum pod_stage stage;
+	uint64_t synced_ns; /* first seen */
+	uint64_t started_ns, terminating_ns, terminated_ns;
+	int64_t grace_s; /* only shrinks; 0 until it is terminating */
+	bool deleted;
+	bool restart_requested; /* its UID came anew while it was ending */
+};
+
+enum podlife_event {
+	PODLIFE_WANTED,	  /* a source lists it, or a container of it began; it goes on */
+	PODLIFE_ENDING,	  /* it is deleted, terminal, or not listed any more */
+	PODLIFE_OVER,	  /* it is terminal, and nothing of it runs */
+	PODLIFE_ANEW,	  /* its UID came anew while it is ending */
+	PODLIFE_STOPPED,  /* it has no process left */
+	PODLIFE_REMOVED,  /* it has no cgroup left */
+	PODLIFE_ORPHANED, /* no source wants it */
+	PODLIFE_EVENT_COUNT,
+};
+
+/* What a source says of a pod, or what the kernel lets conclude. */
+struct podlife_update {
+	bool anew; /* for the first time, or again after it was not listed */
+	bool kill; /* it is to end without its source saying so */
+	bool deleting, terminal;
+	bool quiet; /* it has no process */
+	struct pod_seconds deletion_grace, spec_grace;
+};
+
+/* Each returns whether the stage changed. */
+bool podlife_update(struct podlife *life, const struct podlife_update *update, uint64_t now_ns);
+/* update only for its grace periods; NULL: unknown. */
+bool podlife_step(struct podlife *life, enum podlife_event event,
+		  const struct podlife_update *update, uint64_t now_ns);
+
+/* Whether the record of a finished pod is to be given up: its source does not want it, or wants it
+ * anew. */
+bool podlife_is_done(const struct podlife *life, bool wanted);
+
+/* Whether a saved life can be one (docs/kubelet-rules.md, "Pod worker invariants"). */
+bool podlife_is_valid(const struct podlife *life);
+
+/* "sync" to "forgotten"; NULL for POD_STAGE_NONE and what is no stage. */
+const char *pod_stage_name(enum pod_stage stage);
+
 /* How a pod that is followed is configured (docs/kubelet-rules.md, "Pod metrics"). */
 enum pod_config {
 	POD_DESIRED,
@@ -40,8 +92,5 @@ struct pod_counts {
 	/* By stage from sync to terminated, which includes finished. */
 	uint64_t working[POD_STAGE_FINISHED][POD_CONFIG_COUNT][2];
 };
-
-/* "sync" to "forgotten"; NULL for POD_STAGE_NONE and what is no stage. */
-const char *pod_stage_name(enum pod_stage stage);
 
 #endif

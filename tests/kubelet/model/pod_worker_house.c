@@ -3,7 +3,7 @@
  * (docs/kubelet-rules.md, "Orphaned pods", "Housekeeping" and "Pod metrics"). */
 #include <stdlib.h>
 
-#include "core/pods/worker_priv.h"
+#include "kubelet/model/pod_worker_priv.h"
 
 #define RUNTIME_GRACE 1
 

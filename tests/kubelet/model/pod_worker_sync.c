@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/pods/worker_priv.h"
+#include "kubelet/model/pod_worker_priv.h"
 
 #define TRANSIENT_NS	  1000000000ULL
 #define RUNTIME_GRACE	  1 /* of a pod that only the runtime knows */

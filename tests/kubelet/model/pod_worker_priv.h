@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the pod worker share: its records and its tables. */
-#ifndef CORE_PODS_WORKER_PRIV_H
-#define CORE_PODS_WORKER_PRIV_H
+#ifndef TESTS_KUBELET_MODEL_POD_WORKER_PRIV_H
+#define TESTS_KUBELET_MODEL_POD_WORKER_PRIV_H
 
 #include <sys/queue.h>
 
 #include "base/map.h"
-#include "core/pods/worker.h"
+#include "kubelet/model/pod_worker.h"
 
 /* An update as it is kept: what is left of it once UpdatePod has decided. */
 struct podworker_kept {
@@ -57,7 +57,7 @@ struct podworker {
 	uint64_t refused, waiters_refused, unexpected;
 };
 
-/* podworker.c */
+/* pod_worker.c */
 
 struct podworker_record *podworker_find(const struct podworker *pw, const char *uid);
 /* A new record, its status empty. -EINVAL, -ENOSPC, -ENOMEM. */
@@ -80,7 +80,7 @@ void podworker_tell_stage(const struct podworker *pw, struct podworker_record *r
 uint64_t podworker_stamp(uint64_t now_ns);
 uint64_t podworker_jittered(uint64_t delay_ns, uint32_t jitter);
 
-/* podworker_static.c */
+/* pod_worker_static.c */
 
 enum podworker_may { PODWORKER_MAY_START, PODWORKER_NOT_YET, PODWORKER_NEVER };
 
@@ -94,14 +94,14 @@ void podworker_name_free(struct podworker *pw, const char *fullname, const char 
 struct podworker_name *podworker_name_find(const struct podworker *pw, const char *fullname);
 void podworker_names_done(struct podworker *pw);
 
-/* podworker_house.c */
+/* pod_worker_house.c */
 
 /* For a record that is orphaned or to be restarted (docs/kubelet-rules.md, "Orphaned pods"). True:
  * it was removed. */
 bool podworker_remove_terminated(struct podworker *pw, struct podworker_record *rec, bool orphan,
 				 uint64_t now_ns);
 
-/* podworker_sync.c */
+/* pod_worker_sync.c */
 
 /* completeWork() of the kubelet: another look if something is pending, else the worker rests. */
 void podworker_complete_work(struct podworker *pw, struct podworker_record *rec);

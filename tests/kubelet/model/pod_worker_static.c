@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/pods/worker_priv.h"
+#include "kubelet/model/pod_worker_priv.h"
 
 #define MAX_NAMES PODLIFE_MAX_PODS
 /* Entries of the dead stay in a queue until a pod of that name is looked at, but not beyond this. */

@@ -3,7 +3,7 @@
  * its enums. */
 #include <string.h>
 
-#include "core/pods/worker_priv.h"
+#include "kubelet/model/pod_worker_priv.h"
 
 /* What is not known is, once the worker has heard of all pods, known not to be there. */
 static bool has_synced(const struct podworker *pw)

@@ -3,7 +3,7 @@
  * updates", and "Effective grace period"). */
 #include <errno.h>
 
-#include "core/pods/worker_priv.h"
+#include "kubelet/model/pod_worker_priv.h"
 
 static bool is_terminal(enum meta_phase phase)
 {

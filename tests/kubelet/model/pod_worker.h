@@ -8,8 +8,8 @@
  * argument, in nanoseconds, and may step anywhere. Grace periods are whole seconds, as the API has
  * them.
  */
-#ifndef CORE_PODS_WORKER_H
-#define CORE_PODS_WORKER_H
+#ifndef TESTS_KUBELET_MODEL_POD_WORKER_H
+#define TESTS_KUBELET_MODEL_POD_WORKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,29 +161,11 @@ struct podworker_stats {
 	uint64_t unexpected;	  /* ends of calls that did not run */
 };
 
-/* A record that another worker had, between two calls of its functions, of a pod that is not
- * static. Times as struct podworker_status has them. */
-struct podworker_restored {
-	const char *uid;
-	enum pod_stage stage; /* sync to finished */
-	uint64_t synced_ns, started_ns, terminating_ns, terminated_ns;
-	int64_t grace_s;
-	struct pod_seconds deletion_grace, spec_grace;
-	bool deleted, restart_requested, observed_runtime;
-};
-
 struct podworker;
 
 /* 0 or -ENOMEM. The caller frees with podworker_free(). */
 int podworker_new(const struct podworker_config *config, struct podworker **ret);
 struct podworker *podworker_free(struct podworker *pw);
-
-/* Takes up a record: the call of its stage runs, and its stage is told. 0; -EINVAL for one that no
- * worker can have (docs/kubelet-rules.md, "Pod worker invariants"); -EEXIST for one that is there;
- * -ENOSPC when there is no room; -ENOMEM. */
-int podworker_restore(struct podworker *pw, const struct podworker_restored *restored);
-/* Forgets a pod, whatever runs for it, and tells nothing. */
-void podworker_drop(struct podworker *pw, const char *uid);
 
 /* UpdatePod (docs/kubelet-rules.md, "Pod updates"). 0; 1 when the update was ignored; -EINVAL
  * without a usable UID; -ENOSPC when there is no room; -ENOMEM. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The pod worker's records: made, found, told of, forgotten. */
-#include "core/pods/worker.h"
+#include "kubelet/model/pod_worker.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "core/pods/worker_priv.h"
+#include "kubelet/model/pod_worker_priv.h"
 
 uint64_t podworker_stamp(uint64_t now_ns)
 {
