@@ -12,8 +12,6 @@
 #include "wire/json/explain.h"
 #include "wire/json/plan.h"
 #include "wire/kubernetes/pod.h"
-#include "wire/kubernetes/pod_job.h"
-#include "wire/kubernetes/pod_write.h"
 #include "wire/text/explain.h"
 #include "wire/text/plan.h"
 

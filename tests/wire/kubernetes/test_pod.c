@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/kubernetes/pod_write.h"
 
 static const char whole[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\","

@@ -12,7 +12,6 @@
 #include "wire/text/rows.h"
 #include "wire/text/explain.h"
 #include "wire/kubernetes/pod.h"
-#include "wire/kubernetes/pod_job.h"
 
 #define PODS "tests/pods"
 

@@ -11,7 +11,7 @@
 #include "core/kubelet/explain.h"
 #include "io/proc/clock.h"
 #include "wire/json/explain.h"
-#include "wire/kubernetes/pod_job.h"
+#include "wire/kubernetes/pod.h"
 #include "wire/text/explain.h"
 
 static const char usage[] =

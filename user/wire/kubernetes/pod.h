@@ -14,20 +14,13 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "core/kubelet/controller.h"
 #include "core/kubelet/pod.h"
+#include "wire/kubernetes/value.h"
 
 #define PODREAD_TEXT_MAX       ((size_t)2 << 20) /* of the JSON */
-#define PODREAD_NAME_MAX       1024		 /* of a text, but for images and messages */
-#define PODREAD_MESSAGE_MAX    32768
 #define PODREAD_CONTAINERS_MAX 512 /* of each of the three lists, and of their statuses */
-#define PODREAD_ITEMS_MAX      256 /* of any other list */
-
-/* What is wrong, and where: "spec.containers[3].name" "is not a string". */
-struct podread_error {
-	char member[160]; /* "" for the text as a whole; of a name that is there twice that name */
-	const char *problem; /* a literal */
-	int line, column;    /* of a text that cannot be read as JSON; else 0, as of an empty one */
-};
 
 /* From text to a tree of any kind, which is the caller's. 0, -EBADMSG or -E2BIG with *ret_error,
  * -ENOMEM. */
@@ -42,5 +35,17 @@ int podread_status(const json_t *json, struct arena *arena, struct podobj_pod_st
 /* Of a containerStatuses list. */
 int podread_statuses(const json_t *json, struct arena *arena, struct podobj_statuses *ret,
 		     struct podread_error *ret_error);
+
+/* What a Job of the Kubernetes API says of pods that fail: spec.podFailurePolicy and its limit. */
+
+/* Of a Job, or of a list that holds one alone. As podread_pod(). */
+int podread_job(const json_t *json, struct arena *arena, struct jobpolicy *ret,
+		struct podread_error *ret_error);
+
+/* A pod's status as the Kubernetes API writes it: what podread_status() reads. */
+
+/* Adds an object as the member key (NULL: as a value of its own), without members that the API
+ * would leave out. Times are to the second, as the API has them. Errors stick in the buffer. */
+void podwrite_status(struct buf *out, const char *key, const struct podobj_pod_status *status);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Walks a list of pods by its punctuation and hands each pod's bytes on. */
+/* Walks a list of pods by its brackets, and leaves of each pod what is read of it. */
 #include "wire/kubernetes/pods.h"
 
 #include <errno.h>
@@ -7,7 +7,280 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/kubernetes/pods_priv.h"
+#include "base/buf.h"
+#include "wire/json/walk.h"
+#include "wire/kubernetes/pod_meta.h"
+#include "wire/kubernetes/value.h"
+
+/* No text that is read is longer than this, an image that is to be cut included. */
+#define SCALAR_MAX 4096
+
+struct pick {
+	const char *name; /* NULL ends a list */
+	size_t len;
+	const struct pick
+		*below; /* NULL: the value itself, of objects and arrays only which it is */
+};
+
+#define PICK(name)		name, sizeof(name) - 1, NULL
+#define PICK_BELOW(name, below) name, sizeof(name) - 1, below
+
+static const struct pick labels[] = {
+	{PICK("pod-template-hash")},
+	{PICK("statefulset.kubernetes.io/pod-name")},
+	{PICK("controller-revision-hash")},
+	{PICK("batch.kubernetes.io/job-name")},
+	{PICK("job-name")},
+	{},
+};
+
+static const struct pick annotations[] = {
+	{PICK("kubernetes.io/config.hash")},
+	{PICK("kubernetes.io/config.mirror")},
+	{PICK("kubernetes.io/config.seen")},
+	{PICK("kubernetes.io/config.source")},
+	{},
+};
+
+static const struct pick owner[] = {
+	{PICK("apiVersion")}, {PICK("controller")}, {PICK("kind")}, {PICK("name")}, {},
+};
+
+static const struct pick metadata_picks[] = {
+	{PICK("uid")},
+	{PICK("namespace")},
+	{PICK("name")},
+	{PICK("deletionTimestamp")},
+	{PICK("deletionGracePeriodSeconds")},
+	{PICK_BELOW("labels", labels)},
+	{PICK_BELOW("annotations", annotations)},
+	{PICK_BELOW("ownerReferences", owner)},
+	{},
+};
+
+static const struct pick lifecycle[] = {
+	{PICK("preStop")},
+	{PICK("stopSignal")},
+	{},
+};
+
+static const struct pick probe[] = {
+	{PICK("terminationGracePeriodSeconds")},
+	{},
+};
+
+static const struct pick container[] = {
+	{PICK("name")},
+	{PICK("image")},
+	{PICK("restartPolicy")},
+	{PICK_BELOW("lifecycle", lifecycle)},
+	{PICK_BELOW("livenessProbe", probe)},
+	{PICK_BELOW("startupProbe", probe)},
+	{},
+};
+
+static const struct pick spec[] = {
+	{PICK("nodeName")},
+	{PICK("priority")},
+	{PICK("restartPolicy")},
+	{PICK("terminationGracePeriodSeconds")},
+	{PICK_BELOW("containers", container)},
+	{PICK_BELOW("initContainers", container)},
+	{PICK_BELOW("ephemeralContainers", container)},
+	{},
+};
+
+static const struct pick terminated[] = {
+	{PICK("containerID")}, {PICK("exitCode")}, {PICK("reason")}, {PICK("finishedAt")}, {},
+};
+
+static const struct pick state[] = {
+	{PICK_BELOW("terminated", terminated)},
+	{},
+};
+
+static const struct pick container_status[] = {
+	{PICK("name")},
+	{PICK("image")},
+	{PICK("containerID")},
+	{PICK("restartCount")},
+	{PICK("stopSignal")},
+	{PICK_BELOW("state", state)},
+	{PICK_BELOW("lastState", state)},
+	{},
+};
+
+static const struct pick condition[] = {
+	{PICK("type")},
+	{PICK("status")},
+	{},
+};
+
+static const struct pick status[] = {
+	{PICK("phase")},
+	{PICK("reason")},
+	{PICK("qosClass")},
+	{PICK_BELOW("conditions", condition)},
+	{PICK_BELOW("containerStatuses", container_status)},
+	{PICK_BELOW("initContainerStatuses", container_status)},
+	{PICK_BELOW("ephemeralContainerStatuses", container_status)},
+	{},
+};
+
+static const struct pick pod_picks[] = {
+	{PICK("kind")},
+	{PICK_BELOW("metadata", metadata_picks)},
+	{PICK_BELOW("spec", spec)},
+	{PICK_BELOW("status", status)},
+	{},
+};
+
+struct sieve {
+	struct jsonwalk in;
+	struct buf *out;
+	unsigned int values;
+};
+
+static int sieve_object(struct sieve *s, const struct pick *picks);
+
+/* A value that nothing is picked from: a string, a number or a word as it is. What is in an object
+ * or an array does not matter, only that it is one. */
+static int sieve_plain(struct sieve *s)
+{
+	struct jsonwalk_value value;
+
+	if (!jsonwalk_next(&s->in, &value))
+		return -EBADMSG;
+	if (*value.at == '{')
+		buf_adds(s->out, "{}");
+	else if (*value.at == '[' || value.len > SCALAR_MAX)
+		buf_adds(s->out, "[]");
+	else
+		buf_add(s->out, value.at, value.len);
+	return 0;
+}
+
+static int sieve_value(struct sieve *s, const struct pick *picks)
+{
+	if (++s->values > PODJSON_VALUES_MAX)
+		return -E2BIG;
+	if (picks && jsonwalk_peek(&s->in) == '{')
+		return sieve_object(s, picks);
+	return sieve_plain(s);
+}
+
+/* Picks from each of its elements; an array in it stays empty, so that the depth has an end. */
+static int sieve_array(struct sieve *s, const struct pick *picks)
+{
+	if (++s->values > PODJSON_VALUES_MAX)
+		return -E2BIG;
+	s->in.at++;
+	buf_addc(s->out, '[');
+	for (bool first = true; !jsonwalk_take(&s->in, ']'); first = false) {
+		int r;
+
+		if (!first && !jsonwalk_take(&s->in, ','))
+			return -EBADMSG;
+		if (!first)
+			buf_addc(s->out, ',');
+		r = sieve_value(s, picks);
+		if (r < 0)
+			return r;
+	}
+	buf_addc(s->out, ']');
+	return 0;
+}
+
+static const struct pick *find_pick(const struct pick *picks, const char *name, size_t len)
+{
+	for (; picks->name; picks++) {
+		if (picks->len == len && memcmp(picks->name, name, len) == 0)
+			return picks;
+	}
+	return NULL;
+}
+
+/* One member; *any tells whether one was written before, or is now. */
+static int sieve_member(struct sieve *s, const struct pick *picks, bool *any)
+{
+	struct jsonwalk_value name, value;
+	const struct pick *picked;
+
+	if (jsonwalk_peek(&s->in) != '"' || !jsonwalk_next(&s->in, &name) ||
+	    !jsonwalk_take(&s->in, ':'))
+		return -EBADMSG;
+	picked = find_pick(picks, name.at + 1, name.len - 2);
+	if (!picked)
+		return jsonwalk_next(&s->in, &value) ? 0 : -EBADMSG;
+	if (*any)
+		buf_addc(s->out, ',');
+	*any = true;
+	buf_add(s->out, name.at, name.len);
+	buf_addc(s->out, ':');
+	if (picked->below && jsonwalk_peek(&s->in) == '[')
+		return sieve_array(s, picked->below);
+	return sieve_value(s, picked->below);
+}
+
+static int sieve_object(struct sieve *s, const struct pick *picks)
+{
+	bool any = false;
+
+	s->in.at++;
+	buf_addc(s->out, '{');
+	for (bool first = true; !jsonwalk_take(&s->in, '}'); first = false) {
+		int r;
+
+		if (!first && !jsonwalk_take(&s->in, ','))
+			return -EBADMSG;
+		r = sieve_member(s, picks, &any);
+		if (r < 0)
+			return r;
+	}
+	buf_addc(s->out, '}');
+	return 0;
+}
+
+static int sieve_pod(const char *text, size_t size, struct buf *out)
+{
+	struct sieve s = {.in = {.text = text, .size = size}, .out = out};
+	int r = sieve_value(&s, pod_picks);
+
+	if (r == 0 && buf_error(out) < 0)
+		return buf_error(out);
+	return r;
+}
+
+/* What a list of pods says of itself. */
+
+/* It is a version, a count and, where more is to come, some hundred bytes to ask for that. */
+#define METADATA_MAX 16384
+
+/* Servers compare them as numbers, of which ever larger ones are newer (KEP-5504). */
+static uint64_t read_version(const json_t *value)
+{
+	const char *text = json_string_value(value);
+	size_t len = json_string_length(value);
+
+	/* As many digits as a uint64_t holds in any case. */
+	if (!text || len == 0 || len > 19 || strspn(text, "0123456789") != len)
+		return 0;
+	return strtoull(text, NULL, 10);
+}
+
+static void read_list(const char *text, size_t size, struct podjson_list *ret)
+{
+	const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
+	json_t *metadata = NULL;
+
+	if (size <= METADATA_MAX)
+		metadata = json_loadb(text, size, flags, NULL);
+	ret->version = read_version(apijson_get(metadata, "resourceVersion"));
+	ret->partial = !metadata || json_string_length(apijson_get(metadata, "continue")) > 0;
+	json_decref(metadata);
+}
+
+/* Walks a list of pods by its punctuation and hands each pod's bytes on. */
 
 #define PIECE_BYTES ((size_t)256 << 10)
 
@@ -22,9 +295,9 @@ enum place {
 };
 
 struct podjson {
-	struct podjson_bytes in;
+	struct jsonwalk in;
 	enum place place;
-	struct podjson_scan scan;  /* of the value the walk is in */
+	struct jsonwalk_scan scan; /* of the value the walk is in */
 	size_t from;		   /* where that value begins */
 	size_t outer;		   /* where the outer object begins */
 	bool any_member, any_item; /* was there one before, so that a comma must follow */
@@ -44,7 +317,7 @@ int podjson_new(const char *text, size_t size, struct podjson **ret)
 
 	if (!walk)
 		return -ENOMEM;
-	walk->in = (struct podjson_bytes){.text = text, .size = size};
+	walk->in = (struct jsonwalk){.text = text, .size = size};
 	walk->sieved.limit = PODJSON_POD_MAX + 1;
 	*ret = walk;
 	return 0;
@@ -91,13 +364,13 @@ static int tell(struct podjson *walk, size_t from, size_t to, const struct podjs
 	if (to - from > PODJSON_POD_MAX)
 		return 1;
 	buf_reset(&walk->sieved);
-	r = podjson_sieve(walk->in.text + from, to - from, &walk->sieved);
+	r = sieve_pod(walk->in.text + from, to - from, &walk->sieved);
 	if (r < 0)
 		return r == -ENOMEM ? r : 1;
 	pod = json_loadb(buf_str(&walk->sieved), walk->sieved.len, flags, &error);
 	if (!pod)
 		return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM : 1;
-	told = podjson_pod_tell(pod, sink);
+	told = podmeta_read(pod, sink);
 	json_decref(pod);
 	return told ? 0 : 1;
 }
@@ -117,7 +390,7 @@ static int finish(struct podjson *walk, const struct podjson_sink *sink)
 	size_t end = walk->in.at;
 	int r = 0;
 
-	if (podjson_peek(&walk->in) || walk->in.at < walk->in.size)
+	if (jsonwalk_peek(&walk->in) || walk->in.at < walk->in.size)
 		return -EBADMSG;
 	walk->in.at = end;
 	if (walk->listed ? walk->kind_other : walk->kind_list)
@@ -132,8 +405,8 @@ static int finish(struct podjson *walk, const struct podjson_sink *sink)
 
 static void begin(struct podjson *walk, enum place place)
 {
-	podjson_peek(&walk->in);
-	walk->scan = (struct podjson_scan){};
+	jsonwalk_peek(&walk->in);
+	walk->scan = (struct jsonwalk_scan){};
 	walk->from = walk->in.at;
 	walk->place = place;
 }
@@ -141,20 +414,20 @@ static void begin(struct podjson *walk, enum place place)
 /* "name": of the outer object, and the bracket of the items. */
 static int member(struct podjson *walk)
 {
-	struct podjson_scan scan = {};
+	struct jsonwalk_scan scan = {};
 	size_t from, limit, to;
 
-	if (walk->any_member && !podjson_take(&walk->in, ','))
+	if (walk->any_member && !jsonwalk_take(&walk->in, ','))
 		return -EBADMSG;
 	walk->any_member = true;
-	if (podjson_peek(&walk->in) != '"')
+	if (jsonwalk_peek(&walk->in) != '"')
 		return -EBADMSG;
 	from = walk->in.at;
 	limit = walk->in.size - from > PIECE_BYTES ? from + PIECE_BYTES : walk->in.size;
-	if (podjson_scan(&scan, &walk->in, limit) <= 0)
+	if (jsonwalk_scan(&scan, &walk->in, limit) <= 0)
 		return -EBADMSG;
 	to = walk->in.at;
-	if (!podjson_take(&walk->in, ':'))
+	if (!jsonwalk_take(&walk->in, ':'))
 		return -EBADMSG;
 	walk->is_kind = names(walk, from, to, "\"kind\"");
 	walk->is_items = names(walk, from, to, "\"items\"");
@@ -163,7 +436,7 @@ static int member(struct podjson *walk)
 	if (walk->listed && walk->kind_other)
 		return -EBADMSG;
 	walk->any_item = false;
-	if (walk->is_items && podjson_take(&walk->in, '['))
+	if (walk->is_items && jsonwalk_take(&walk->in, '['))
 		walk->place = AT_ITEM;
 	else
 		begin(walk, IN_VALUE);
@@ -172,16 +445,16 @@ static int member(struct podjson *walk)
 
 static int at_member(struct podjson *walk, const struct podjson_sink *sink)
 {
-	return podjson_take(&walk->in, '}') ? finish(walk, sink) : member(walk);
+	return jsonwalk_take(&walk->in, '}') ? finish(walk, sink) : member(walk);
 }
 
 static int at_item(struct podjson *walk)
 {
-	if (podjson_take(&walk->in, ']')) {
+	if (jsonwalk_take(&walk->in, ']')) {
 		walk->place = AT_MEMBER;
 		return 0;
 	}
-	if (walk->any_item && !podjson_take(&walk->in, ','))
+	if (walk->any_item && !jsonwalk_take(&walk->in, ','))
 		return -EBADMSG;
 	walk->any_item = true;
 	begin(walk, IN_ITEM);
@@ -198,7 +471,7 @@ static int value(struct podjson *walk)
 	if (walk->is_items && !names(walk, from, to, "null"))
 		return -EBADMSG;
 	if (walk->is_metadata)
-		podjson_list_read(walk->in.text + from, to - from, &walk->list);
+		read_list(walk->in.text + from, to - from, &walk->list);
 	if (!walk->is_kind)
 		return 0;
 	walk->kind_list = names(walk, from, to, "\"PodList\"") || names(walk, from, to, "\"List\"");
@@ -217,7 +490,7 @@ static int piece(struct podjson *walk)
 {
 	size_t left = walk->in.size - walk->in.at;
 	size_t limit = left > PIECE_BYTES ? walk->in.at + PIECE_BYTES : walk->in.size;
-	int r = podjson_scan(&walk->scan, &walk->in, limit);
+	int r = jsonwalk_scan(&walk->scan, &walk->in, limit);
 
 	if (r == 0)
 		return walk->in.at == walk->in.size ? -EBADMSG : 1;
@@ -226,7 +499,7 @@ static int piece(struct podjson *walk)
 
 static int start(struct podjson *walk)
 {
-	if (podjson_peek(&walk->in) != '{')
+	if (jsonwalk_peek(&walk->in) != '{')
 		return -EBADMSG;
 	walk->outer = walk->in.at++;
 	walk->place = AT_MEMBER;

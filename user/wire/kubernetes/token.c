@@ -6,39 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
-
-/* -1: not of the alphabet of base64url (RFC 4648, section 5). */
-static int value_of(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '-' ? 62 : c == '_' ? 63 : -1;
-}
-
-/* ret has room for n bytes. Their number; 0 for what is no base64url. */
-static size_t decode(const char *from, size_t n, char *ret)
-{
-	unsigned int bits = 0;
-	size_t len = 0;
-
-	if (n % 4 == 1)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		int value = value_of(from[i]);
-
-		if (value < 0)
-			return 0;
-		bits = bits << 6 | (unsigned int)value;
-		if (i % 4)
-			ret[len++] = (char)(bits >> (6 - i % 4 * 2));
-	}
-	return len;
-}
 
 /* The middle of three parts; NULL for any other number of them. */
 static const char *find_claims(const char *token, size_t *ret_len)
@@ -78,7 +47,7 @@ bool jwt_read(const char *token, struct credential *ret)
 	text = part ? malloc(len + 1) : NULL;
 	if (!text)
 		return false;
-	claims = json_loadb(text, decode(part, len, text), JSON_ALLOW_NUL, NULL);
+	claims = json_loadb(text, base64_decode(part, len, BASE64_URL, text), JSON_ALLOW_NUL, NULL);
 	issued_s = read_time(claims, "iat");
 	known = credential_set(CREDENTIAL_TOKEN, issued_s > 0 ? issued_s : read_time(claims, "nbf"),
 			       read_time(claims, "exp"), ret);

@@ -11,7 +11,7 @@
 #include "base/signame.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "wire/runtime/files_cut.h"
+#include "wire/json/walk.h"
 
 #define US_PER_S      1000000ull
 #define DEFAULT_GRACE 10	/* s: Docker's and nerdctl's */
@@ -27,28 +27,28 @@ static void copy_text(const char *text, char *ret, size_t size)
 }
 
 /* False, with ret as it was, for what is no text. */
-static bool take_text(struct ctrjson_cut value, char *ret, size_t size)
+static bool take_text(struct jsonwalk_value value, char *ret, size_t size)
 {
 	_cleanup_(cleanup_free) char *text = NULL;
 
-	if (!ctrjson_cut_string(value, &text))
+	if (!jsonwalk_string(value, &text))
 		return false;
 	copy_text(text, ret, size);
 	return true;
 }
 
 /* True only for what fits whole: a path or an id that was cut is another one. */
-static bool take_exact(struct ctrjson_cut value, char *ret, size_t size)
+static bool take_exact(struct jsonwalk_value value, char *ret, size_t size)
 {
 	_cleanup_(cleanup_free) char *text = NULL;
 
-	if (!ctrjson_cut_string(value, &text) || strlen(text) >= size)
+	if (!jsonwalk_string(value, &text) || strlen(text) >= size)
 		return false;
 	strcpy(ret, text);
 	return true;
 }
 
-static bool is_text(struct ctrjson_cut value, const char *text)
+static bool is_text(struct jsonwalk_value value, const char *text)
 {
 	char got[META_ID_MAX];
 
@@ -56,12 +56,12 @@ static bool is_text(struct ctrjson_cut value, const char *text)
 }
 
 /* Go leaves a member out or writes null, as its writer likes. */
-static bool is_told(struct ctrjson_cut value)
+static bool is_told(struct jsonwalk_value value)
 {
-	return value.at && !ctrjson_cut_null(value);
+	return value.at && !jsonwalk_is_null(value);
 }
 
-static void docker_name(struct ctrjson_cut value, struct meta_container *ret)
+static void docker_name(struct jsonwalk_value value, struct meta_container *ret)
 {
 	char text[META_NAME_MAX + 1];
 
@@ -70,7 +70,7 @@ static void docker_name(struct ctrjson_cut value, struct meta_container *ret)
 }
 
 /* What Docker itself cannot read is not told either. */
-static void docker_signal(struct ctrjson_cut value, struct meta_container *ret)
+static void docker_signal(struct jsonwalk_value value, struct meta_container *ret)
 {
 	char text[SIGNAME_SIZE] = "";
 
@@ -80,11 +80,11 @@ static void docker_signal(struct ctrjson_cut value, struct meta_container *ret)
 		signame_parse(text, &ret->stop_signal);
 }
 
-static void docker_timeout(struct ctrjson_cut value, struct meta_container *ret)
+static void docker_timeout(struct jsonwalk_value value, struct meta_container *ret)
 {
 	int64_t seconds = DEFAULT_GRACE;
 
-	if (is_told(value) && !ctrjson_cut_int(value, &seconds))
+	if (is_told(value) && !jsonwalk_int(value, &seconds))
 		return;
 	if (seconds < 0 || seconds > SECONDS_MAX)
 		return;
@@ -92,14 +92,14 @@ static void docker_timeout(struct ctrjson_cut value, struct meta_container *ret)
 	ret->grace_ns = (uint64_t)seconds * NS_PER_S;
 }
 
-static void docker_labels(struct ctrjson_cut labels, struct meta_container *ret)
+static void docker_labels(struct jsonwalk_value labels, struct meta_container *ret)
 {
 	enum { UID, NAME, TYPE, N };
 	static const char *const keys[N] = {"io.kubernetes.pod.uid", "io.kubernetes.container.name",
 					    "io.kubernetes.docker.type"};
-	struct ctrjson_cut at[N];
+	struct jsonwalk_value at[N];
 
-	if (!ctrjson_cut_members(labels, keys, N, at) ||
+	if (!jsonwalk_members(labels, keys, N, at) ||
 	    !take_exact(at[UID], ret->pod_uid, sizeof(ret->pod_uid)))
 		return;
 	take_text(at[NAME], ret->name, sizeof(ret->name));
@@ -111,13 +111,13 @@ static void docker_labels(struct ctrjson_cut labels, struct meta_container *ret)
 	ret->name[0] = 0; /* "POD" in each of them */
 }
 
-static bool docker_config(struct ctrjson_cut config, struct meta_container *ret)
+static bool docker_config(struct jsonwalk_value config, struct meta_container *ret)
 {
 	enum { IMAGE, SIGNAL, TIMEOUT, LABELS, N };
 	static const char *const keys[N] = {"Image", "StopSignal", "StopTimeout", "Labels"};
-	struct ctrjson_cut at[N];
+	struct jsonwalk_value at[N];
 
-	if (!ctrjson_cut_members(config, keys, N, at))
+	if (!jsonwalk_members(config, keys, N, at))
 		return false;
 	take_text(at[IMAGE], ret->image, sizeof(ret->image));
 	docker_signal(at[SIGNAL], ret);
@@ -131,10 +131,10 @@ int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_con
 	enum { ID, NAME, CONFIG, RESTARTS, N };
 	static const char *const keys[N] = {"ID", "Name", "Config", "RestartCount"};
 	struct meta_container found = {.source = META_DOCKER, .kind = META_KIND_CONTAINER};
-	struct ctrjson_cut at[N];
+	struct jsonwalk_value at[N];
 	int64_t restarts;
 
-	if (!ctrjson_cut_members((struct ctrjson_cut){text, len}, keys, N, at) || !at[ID].at)
+	if (!jsonwalk_members((struct jsonwalk_value){text, len}, keys, N, at) || !at[ID].at)
 		return -EBADMSG;
 	if (!is_text(at[ID], id))
 		return -ENOENT;
@@ -142,7 +142,7 @@ int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_con
 	docker_name(at[NAME], &found);
 	if (!docker_config(at[CONFIG], &found))
 		return -EBADMSG;
-	if (ctrjson_cut_int(at[RESTARTS], &restarts) && restarts >= 0 && restarts <= UINT32_MAX) {
+	if (jsonwalk_int(at[RESTARTS], &restarts) && restarts >= 0 && restarts <= UINT32_MAX) {
 		found.known |= META_CTR_ATTEMPT;
 		found.attempt = (uint32_t)restarts;
 	}
@@ -151,29 +151,30 @@ int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_con
 }
 
 /* The image's name is in a text of JSON of its own. */
-static void storage_image(struct ctrjson_cut metadata, struct meta_container *ret)
+static void storage_image(struct jsonwalk_value metadata, struct meta_container *ret)
 {
 	static const char *const key = "image-name";
 	_cleanup_(cleanup_free) char *text = NULL;
-	struct ctrjson_cut value;
+	struct jsonwalk_value value;
 
-	if (ctrjson_cut_string(metadata, &text) &&
-	    ctrjson_cut_members((struct ctrjson_cut){text, strlen(text)}, &key, 1, &value))
+	if (jsonwalk_string(metadata, &text) &&
+	    jsonwalk_members((struct jsonwalk_value){text, strlen(text)}, &key, 1, &value))
 		take_text(value, ret->image, sizeof(ret->image));
 }
 
 /* 0, or -ENOENT for an item that is not the container's. */
-static int storage_item(struct ctrjson_cut item, const char *id, struct meta_container *ret)
+static int storage_item(struct jsonwalk_value item, const char *id, struct meta_container *ret)
 {
 	enum { ID, NAMES, METADATA, N };
 	static const char *const keys[N] = {"id", "names", "metadata"};
 	struct meta_container found = {.source = META_PODMAN, .kind = META_KIND_CONTAINER};
-	struct ctrjson_cut at[N], names, name;
+	struct jsonwalk_value at[N], name;
+	struct jsonwalk names;
 
-	if (!ctrjson_cut_members(item, keys, N, at) || !is_text(at[ID], id))
+	if (!jsonwalk_members(item, keys, N, at) || !is_text(at[ID], id))
 		return -ENOENT;
 	strcpy(found.id, id);
-	if (ctrjson_cut_enter(at[NAMES], &names) && ctrjson_cut_next(&names, &name))
+	if (jsonwalk_enter(at[NAMES], &names) && jsonwalk_element(&names, &name))
 		take_text(name, found.name, sizeof(found.name));
 	storage_image(at[METADATA], &found);
 	*ret = found;
@@ -184,20 +185,21 @@ static int storage_item(struct ctrjson_cut item, const char *id, struct meta_con
  * does not have it not at all. */
 int ctrjson_storage(const char *text, size_t len, const char *id, struct meta_container *ret)
 {
-	struct ctrjson_cut rest, item;
+	struct jsonwalk_value item;
+	struct jsonwalk rest;
 	const char *hit;
 
-	if (!ctrjson_cut_enter((struct ctrjson_cut){text, len}, &rest))
+	if (!jsonwalk_enter((struct jsonwalk_value){text, len}, &rest))
 		return -EBADMSG;
 	if (!*id || strlen(id) >= META_ID_MAX)
 		return -ENOENT;
 	hit = memmem(text, len, id, strlen(id));
-	while (hit && ctrjson_cut_next(&rest, &item)) {
+	while (hit && jsonwalk_element(&rest, &item)) {
 		if (item.at + item.len <= hit)
 			continue;
 		if (storage_item(item, id, ret) == 0)
 			return 0;
-		hit = memmem(rest.at, rest.len, id, strlen(id));
+		hit = memmem(rest.text + rest.at, rest.size - rest.at, id, strlen(id));
 	}
 	return hit ? -EBADMSG : -ENOENT;
 }
@@ -221,7 +223,7 @@ static void set_grace(struct ctrjson_bundle *ret, uint64_t us)
 	ret->grace_ns = us * NS_PER_US;
 }
 
-static void podman_timeout(struct ctrjson_cut value, struct ctrjson_bundle *ret)
+static void podman_timeout(struct jsonwalk_value value, struct ctrjson_bundle *ret)
 {
 	static const char type[] = "uint64 ";
 	char text[64];
@@ -232,7 +234,7 @@ static void podman_timeout(struct ctrjson_cut value, struct ctrjson_bundle *ret)
 		set_grace(ret, us);
 }
 
-static void nerdctl_timeout(struct ctrjson_cut value, struct ctrjson_bundle *ret)
+static void nerdctl_timeout(struct jsonwalk_value value, struct ctrjson_bundle *ret)
 {
 	uint64_t seconds = DEFAULT_GRACE;
 	char text[64];
@@ -244,7 +246,7 @@ static void nerdctl_timeout(struct ctrjson_cut value, struct ctrjson_bundle *ret
 }
 
 /* Of containerd's CRI (pkg/cri/annotations) or of CRI-O (pkg/annotations). */
-static void bundle_kind(struct ctrjson_cut annotations, struct ctrjson_bundle *ret)
+static void bundle_kind(struct jsonwalk_value annotations, struct ctrjson_bundle *ret)
 {
 	enum { TYPE, SANDBOX, NAME, UID, CRIO_TYPE, CRIO_SANDBOX, CRIO_NAME, CRIO_UID, N };
 	static const char *const keys[N] = {
@@ -253,10 +255,10 @@ static void bundle_kind(struct ctrjson_cut annotations, struct ctrjson_bundle *r
 		"io.kubernetes.cri-o.ContainerType", "io.kubernetes.cri-o.SandboxID",
 		"io.kubernetes.container.name",	     "io.kubernetes.pod.uid",
 	};
-	struct ctrjson_cut all[N], *at = all;
+	struct jsonwalk_value all[N], *at = all;
 	bool crio, pod;
 
-	if (!ctrjson_cut_members(annotations, keys, N, all))
+	if (!jsonwalk_members(annotations, keys, N, all))
 		return;
 	/* CRI-O copies the annotations of a pod, whoever wrote them, and writes its labels later. */
 	crio = all[CRIO_TYPE].at || all[CRIO_SANDBOX].at;
@@ -277,7 +279,7 @@ static void bundle_kind(struct ctrjson_cut annotations, struct ctrjson_bundle *r
 		take_text(at[NAME], ret->name, sizeof(ret->name));
 }
 
-static void bundle_annotations(struct ctrjson_cut annotations, struct ctrjson_bundle *ret)
+static void bundle_annotations(struct jsonwalk_value annotations, struct ctrjson_bundle *ret)
 {
 	enum {
 		CRI_TYPE,
@@ -300,10 +302,10 @@ static void bundle_annotations(struct ctrjson_cut annotations, struct ctrjson_bu
 		"nerdctl/name",
 		"nerdctl/stop-timeout",
 	};
-	struct ctrjson_cut at[N];
+	struct jsonwalk_value at[N];
 	char text[SIGNAME_SIZE];
 
-	if (!ctrjson_cut_members(annotations, keys, N, at))
+	if (!jsonwalk_members(annotations, keys, N, at))
 		return;
 	ret->cri = at[CRI_TYPE].at || at[CRI_SANDBOX].at || at[CRIO].at;
 	if (take_exact(at[SIGNAL], text, sizeof(text)))
@@ -321,11 +323,11 @@ int ctrjson_bundle(const char *text, size_t len, struct ctrjson_bundle *ret)
 	static const char *const keys[N] = {"ociVersion", "linux", "annotations"};
 	static const char *const path = "cgroupsPath";
 	struct ctrjson_bundle found = {};
-	struct ctrjson_cut at[N], value;
+	struct jsonwalk_value at[N], value;
 
-	if (!ctrjson_cut_members((struct ctrjson_cut){text, len}, keys, N, at) || !at[VERSION].at)
+	if (!jsonwalk_members((struct jsonwalk_value){text, len}, keys, N, at) || !at[VERSION].at)
 		return -EBADMSG;
-	if (ctrjson_cut_members(at[LINUX], &path, 1, &value))
+	if (jsonwalk_members(at[LINUX], &path, 1, &value))
 		take_exact(value, found.cgroups_path, sizeof(found.cgroups_path));
 	bundle_annotations(at[ANNOTATIONS], &found);
 	if (found.cri)

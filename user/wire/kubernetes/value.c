@@ -1,11 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Single values of members, and what is said of those that are wrong. */
+/* Reads single values of the API's JSON, and members with a name for what is wrong. */
+#include "wire/kubernetes/value.h"
+
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/kubernetes/pod_priv.h"
-#include "wire/kubernetes/pods_priv.h"
+#include "base/rfc3339.h"
+
+#define EXACT_REAL 9007199254740992.0 /* 2^53 */
+
+const json_t *apijson_get(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_null(value) ? NULL : value;
+}
+
+void apijson_copy(const json_t *value, char *ret, size_t size)
+{
+	size_t len = json_string_length(value);
+
+	if (len > 0 && len < size)
+		memcpy(ret, json_string_value(value), len + 1);
+}
+
+bool apijson_integer(const json_t *value, int64_t *ret)
+{
+	double real = json_real_value(value);
+
+	if (json_is_integer(value)) {
+		*ret = json_integer_value(value);
+		return true;
+	}
+	if (!json_is_real(value) || real != floor(real))
+		return false;
+	if (real > EXACT_REAL)
+		real = EXACT_REAL;
+	if (real < -EXACT_REAL)
+		real = -EXACT_REAL;
+	*ret = (int64_t)real;
+	return true;
+}
+
+uint32_t apijson_word(const json_t *value, const char *const *words)
+{
+	const char *text = json_string_value(value);
+
+	for (uint32_t i = 0; text && words[i]; i++) {
+		if (strcmp(text, words[i]) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+bool apijson_time(const json_t *value, int64_t *ret_wall_ns)
+{
+	const char *text = json_string_value(value);
+
+	return text && rfc3339_parse(text, ret_wall_ns) == 0;
+}
+
+const json_t *apijson_controller(const json_t *metadata)
+{
+	const json_t *owners = apijson_get(metadata, "ownerReferences");
+
+	for (size_t i = 0; i < json_array_size(owners); i++) {
+		const json_t *owner = json_array_get(owners, i);
+
+		if (json_is_true(apijson_get(owner, "controller")))
+			return owner;
+	}
+	return NULL;
+}
 
 void podread_enter(struct podread *r, const char *key, size_t index)
 {
@@ -52,7 +120,7 @@ int podread_fail(struct podread *r, const char *key, const char *problem)
 int podread_text(struct podread *r, const json_t *object, const char *key, size_t max,
 		 const char **ret)
 {
-	const json_t *value = podjson_get(object, key);
+	const json_t *value = apijson_get(object, key);
 	size_t len = json_string_length(value);
 	const char *copy;
 
@@ -73,7 +141,7 @@ int podread_text(struct podread *r, const json_t *object, const char *key, size_
 
 int podread_bool(struct podread *r, const json_t *object, const char *key, bool *ret)
 {
-	const json_t *value = podjson_get(object, key);
+	const json_t *value = apijson_get(object, key);
 
 	if (value && !json_is_boolean(value))
 		return podread_fail(r, key, "is neither true nor false");
@@ -85,14 +153,12 @@ int podread_bool(struct podread *r, const json_t *object, const char *key, bool 
 int podread_integer(struct podread *r, const json_t *object, const char *key, int64_t min,
 		    int64_t max, int64_t *ret)
 {
-	const json_t *value = podjson_get(object, key);
+	const json_t *value = apijson_get(object, key);
 	int64_t number;
 
 	if (!value)
 		return 0;
-	if (json_is_integer(value))
-		number = json_integer_value(value);
-	else if (!podjson_integer(value, &number))
+	if (!apijson_integer(value, &number))
 		return podread_fail(r, key, "is not a whole number");
 	if (number < min || number > max)
 		return podread_fail(r, key, "is out of range");
@@ -111,16 +177,16 @@ int podread_int32(struct podread *r, const json_t *object, const char *key, int3
 
 int podread_time(struct podread *r, const json_t *object, const char *key, int64_t *ret_wall_ns)
 {
-	const json_t *value = podjson_get(object, key);
+	const json_t *value = apijson_get(object, key);
 
-	if (value && !podjson_time(value, ret_wall_ns))
+	if (value && !apijson_time(value, ret_wall_ns))
 		return podread_fail(r, key, "is not a time as in RFC 3339");
 	return 0;
 }
 
 int podread_object(struct podread *r, const json_t *object, const char *key, const json_t **ret)
 {
-	const json_t *value = podjson_get(object, key);
+	const json_t *value = apijson_get(object, key);
 
 	if (value && !json_is_object(value))
 		return podread_fail(r, key, "is not an object");
@@ -131,7 +197,7 @@ int podread_object(struct podread *r, const json_t *object, const char *key, con
 int podread_list(struct podread *r, const json_t *object, const char *key, size_t max,
 		 const json_t **ret)
 {
-	const json_t *value = podjson_get(object, key);
+	const json_t *value = apijson_get(object, key);
 
 	if (value && !json_is_array(value))
 		return podread_fail(r, key, "is not a list");
@@ -157,9 +223,7 @@ int podread_int32s(struct podread *r, const json_t *object, const char *key, con
 		const json_t *value = json_array_get(list, i);
 		int64_t number;
 
-		if (json_is_integer(value))
-			number = json_integer_value(value);
-		else if (!podjson_integer(value, &number))
+		if (!apijson_integer(value, &number))
 			return podread_fail(r, key, "has what is not a whole number");
 		if (number < INT32_MIN || number > INT32_MAX)
 			return podread_fail(r, key, "has a number that is out of range");
