@@ -284,6 +284,28 @@ int on_cgroup_mkdir(__u64 *ctx)
 	return 0;
 }
 
+/* What else there is of a cgroup that is no longer watched. */
+static __always_inline void watch_leave(__u64 id, struct graced_watch *w)
+{
+	reap_forget(id, w);
+	doom_end(id);
+	bpf_map_delete_elem(&inits, &id);
+	bpf_map_delete_elem(&quotas, &id);
+	if (noisy_any && !bpf_map_delete_elem(&noisy, &id))
+		__sync_fetch_and_add(&noisy_any, -1);
+}
+
+/* An entry is charged for as long as it is there. False: somebody else has deleted it. */
+static __always_inline bool watch_delete(__u64 id, const struct graced_watch *w)
+{
+	__u64 owner_id = w->owner_id;
+
+	if (bpf_map_delete_elem(&watched, &id))
+		return false;
+	quota_give(owner_id);
+	return true;
+}
+
 SEC("tp_btf/cgroup_rmdir")
 int on_cgroup_rmdir(__u64 *ctx)
 {
@@ -298,13 +320,7 @@ int on_cgroup_rmdir(__u64 *ctx)
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w)
 		return 0;
-	quota_give(w->owner_id);
-	reap_forget(id, w);
-	doom_end(id);
-	bpf_map_delete_elem(&inits, &id);
-	bpf_map_delete_elem(&quotas, &id);
-	if (noisy_any && !bpf_map_delete_elem(&noisy, &id))
-		__sync_fetch_and_add(&noisy_any, -1);
+	watch_leave(id, w);
 	/* Set before a loss is counted: who sees the loss finds what it was about. */
 	w->gone = 1;
 	ev = emit_begin(GRACED_EV_CGROUP_GONE, sizeof(*ev), id, w);
@@ -312,8 +328,21 @@ int on_cgroup_rmdir(__u64 *ctx)
 		return 0;
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	emit_end(ev, false);
-	bpf_map_delete_elem(&watched, &id);
+	watch_delete(id, w);
 	return 0;
+}
+
+/* Attached nowhere, run by the daemon: ctx is a cgroup id. 0: there is no such entry. */
+SEC("raw_tp")
+int delete_watch(__u64 *ctx)
+{
+	__u64 id = ctx[0];
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
+
+	if (!w)
+		return 0;
+	watch_leave(id, w);
+	return watch_delete(id, w);
 }
 
 SEC("tp_btf/cgroup_notify_populated")

@@ -334,6 +334,79 @@ static void a_removal_without_a_record_leaves_its_counts(void **state)
 	kernhalf_drain(k);
 }
 
+#define QUOTA_POD 512
+
+struct kept {
+	uint64_t ids[3 * QUOTA_POD];
+	size_t n;
+};
+
+static int take_kept(void *userdata, uint64_t id, const struct graced_watch *watch)
+{
+	struct kept *kept = userdata;
+
+	if (watch->gone && kept->n < LEN(kept->ids))
+		kept->ids[kept->n++] = id;
+	return 0;
+}
+
+/* The entries whose removal had no room in the ring: deletes them, each once. */
+static size_t delete_kept(struct kernhalf *k)
+{
+	struct kept kept = {};
+
+	assert_int_equal(kern_watch_each(k->kern, take_kept, &kept), 0);
+	for (size_t i = 0; i < kept.n; i++) {
+		assert_int_equal(kern_watch_delete(k->kern, kept.ids[i]), 0);
+		assert_int_equal(kern_watch_delete(k->kern, kept.ids[i]), -ENOENT);
+	}
+	return kept.n;
+}
+
+/* How many of so many cgroups of the pod, each removed before the next is made, are watched. */
+static int count_watched(struct kernhalf *k, const struct box *box, int n)
+{
+	char dir[HIER_PATH_MAX + 128];
+	struct graced_watch watch;
+	int watched = 0;
+
+	for (int i = 0; i < n; i++) {
+		snprintf(dir, sizeof(dir), "%s/%d", box->pod_dir, i);
+		assert_int_equal(mkdir(dir, 0755), 0);
+		watched += kern_watch_get(k->kern, kernhalf_id(dir), &watch) == 0;
+		assert_int_equal(rmdir(dir), 0);
+	}
+	return watched;
+}
+
+/* Or what may make cgroups would fill the map while nobody reads the ring. */
+static void what_is_kept_is_charged(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	struct box box;
+
+	assert_int_equal(box_start(&k->tree, &(struct box_spec){.argv = BOX_ARGV("sigign")}, &box),
+			 0);
+	end_box(&box);
+	kernhalf_drain(k);
+	delete_kept(k);
+	fill_ring(&box);
+	/* The container is one of those that the pod may have; what is deleted is given back once. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(count_watched(k, &box, 2 * QUOTA_POD), QUOTA_POD - 1);
+		assert_int_equal(delete_kept(k), QUOTA_POD - 1);
+	}
+	/* Where there is room for the record the kernel half deletes it. */
+	kernhalf_drain(k);
+	for (int i = 0; i < 2 * QUOTA_POD; i += 4) {
+		assert_int_equal(count_watched(k, &box, 4), 4);
+		kernhalf_drain(k);
+	}
+	assert_int_equal(delete_kept(k), 0);
+	assert_int_equal(box_remove(&box), 0);
+	kernhalf_drain(k);
+}
+
 static void what_there_was_no_room_for_is_watched_by_its_name(void **state)
 {
 	static const struct {
@@ -376,6 +449,7 @@ int main(void)
 		      what_there_was_no_room_for_is_watched_by_its_name),
 		CLAIM("a removal that there was no room for leaves its counts",
 		      a_removal_without_a_record_leaves_its_counts),
+		CLAIM("... and its entry is charged until it is deleted", what_is_kept_is_charged),
 	};
 	const struct CMUnitTest traced[] = {
 		CLAIM("a lost exit is a gap where the removal of its cgroup is lost, too",

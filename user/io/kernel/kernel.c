@@ -205,6 +205,7 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 	}
 	bpf_program__set_autoload(skel->progs.set_kind, !only);
 	bpf_program__set_autoload(skel->progs.set_stop, !only);
+	bpf_program__set_autoload(skel->progs.delete_watch, !only);
 	return bpf_map__set_max_entries(skel->maps.ring, (__u32)ring);
 }
 
@@ -243,13 +244,13 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	kern->inits_fd = bpf_map__fd(kern->skel->maps.inits);
 	kern->stats_fd = bpf_map__fd(kern->skel->maps.stats);
 	kern->noisy_fd = bpf_map__fd(kern->skel->maps.noisy);
-	kern->reaps_fd = bpf_map__fd(kern->skel->maps.reaps);
 	kern->reaps_due = &kern->skel->bss->reaps_due;
 	kern->noisy = &kern->skel->bss->noisy_any;
 	kern->limit_all = &kern->skel->bss->limit_all;
 	kern->vain_kills = &kern->skel->bss->vain_kills;
 	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
 	kern->set_stop_fd = bpf_program__fd(kern->skel->progs.set_stop);
+	kern->delete_fd = bpf_program__fd(kern->skel->progs.delete_watch);
 	*ret = TAKE_PTR(kern);
 	return 0;
 }
@@ -407,30 +408,6 @@ int kern_noisy_set(struct kern *kern, uint64_t id, bool on)
 	return r;
 }
 
-static void reap_forget(struct kern *kern, uint64_t id)
-{
-	struct graced_watch watch;
-	struct graced_reap reap;
-
-	if (kern_watch_get(kern, id, &watch) < 0 || !watch.reap_pid)
-		return;
-	if (bpf_map_lookup_elem(kern->reaps_fd, &watch.reap_pid, &reap) < 0 || reap.watch_id != id)
-		return;
-	if (bpf_map_delete_elem(kern->reaps_fd, &watch.reap_pid) == 0)
-		__atomic_fetch_sub(kern->reaps_due, 1, __ATOMIC_SEQ_CST);
-}
-
-int kern_watch_delete(struct kern *kern, uint64_t id)
-{
-	int r;
-
-	reap_forget(kern, id);
-	r = bpf_map_delete_elem(kern->watched_fd, &id) < 0 ? -errno : 0;
-	bpf_map_delete_elem(kern->inits_fd, &id);
-	noisy_delete(kern, id);
-	return r;
-}
-
 static int change(int program, uint64_t id, uint64_t value)
 {
 	__u64 args[] = {id, value};
@@ -439,6 +416,11 @@ static int change(int program, uint64_t id, uint64_t value)
 	if (bpf_prog_test_run_opts(program, &run) < 0)
 		return -errno;
 	return run.retval ? 0 : -ENOENT;
+}
+
+int kern_watch_delete(struct kern *kern, uint64_t id)
+{
+	return change(kern->delete_fd, id, 0);
 }
 
 int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind)

@@ -71,8 +71,9 @@ int kern_ring_fd(const struct kern *kern);
 /* -EEXIST: the kernel half was first. -E2BIG: the map is full. */
 int kern_watch_add(struct kern *kern, uint64_t id, const struct graced_watch *watch);
 int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret);
+/* These are done by the kernel half: nothing that it counts meanwhile is lost, and what it charged
+ * for an entry is given back once. -ENOENT: there is none. */
 int kern_watch_delete(struct kern *kern, uint64_t id);
-/* The kernel half does it, so that nothing it counts meanwhile is lost. */
 int kern_watch_set_kind(struct kern *kern, uint64_t id, uint32_t kind);
 
 /*
