@@ -9,7 +9,6 @@
 
 #include "lib/claim.h"
 #include "wire/runtime/files.h"
-#include "wire/runtime/files_cut.h"
 
 #define ID	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER	"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

@@ -5,8 +5,8 @@
  * meta_container, one pod at a time.
  *
  * No tree of the whole list is ever built: the list is walked by its brackets, a pod's bytes are
- * sieved down to the few members that are read (podjson_sieve.c), and those are parsed. So a pod
- * costs microseconds and a few KiB, whatever else it carries.
+ * sieved down to the few members that are read, and those are parsed. So a pod costs microseconds
+ * and a few KiB, whatever else it carries.
  *
  * The bytes are hostile: pods carry what their makers wrote. A member of the wrong type counts as
  * not told and costs nothing else; text over its limit is dropped, not cut, but for an image. A pod
