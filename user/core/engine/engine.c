@@ -26,16 +26,16 @@ static void on_change(void *userdata, const struct change *change)
 
 	switch (change->type) {
 	case CHANGE_CGROUP:
-		engine_changed(e, change->node);
+		checkpoint_mark(&e->checkpoint, change->node);
 		break;
 	case CHANGE_CGROUP_ID:
-		engine_changed_id(e, change->id);
+		checkpoint_mark_id(&e->checkpoint, change->id);
 		break;
 	case CHANGE_POD_NAMES:
-		engine_changed_meta(e, change->uid);
+		checkpoint_mark_names(&e->checkpoint, change->uid);
 		break;
 	case CHANGE_POD:
-		engine_changed_pod(e, change->pod);
+		checkpoint_mark_pod(&e->checkpoint, change->pod);
 		break;
 	case CHANGE_INIT_ENTERED:
 		engine_pods_entered(e, change->node);
@@ -92,6 +92,13 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 		.assumed_grace_ns = config->assumed_grace_ns,
 		.name_wait_ns = config->name_wait_ns,
 	};
+	e->checkpoint = (struct checkpoint){
+		.map = &e->map,
+		.names = &e->names,
+		.stops = &e->stops,
+		.engine = e,
+		.out = &e->out,
+	};
 	engine_pods_new(e);
 	*ret = e;
 	return 0;
@@ -102,8 +109,7 @@ struct engine *engine_free(struct engine *e)
 	if (!e)
 		return NULL;
 	engine_pods_done(e);
-	engine_resume_done(e);
-	engine_keep_done(e);
+	checkpoint_done(&e->checkpoint);
 	engine_shutdown_done(e);
 	stops_done(&e->stops);
 	cgmap_done(&e->map);
@@ -144,7 +150,7 @@ static int on_cgroup_new(struct engine *e, const struct obs *obs)
 	int r;
 
 	leave_id(e, cg->id);
-	engine_resume_leave(e, cg, false);
+	resume_leave(&e->checkpoint, cg, false);
 	r = cgmap_add_child(&e->map, &made, &node);
 	if (r == -ENOENT) {
 		/* The parent's record was lost; the path is asked for by id. */
@@ -167,12 +173,14 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 	int r;
 
 	leave_id(e, cg->id);
-	engine_resume_leave(e, cg, true);
+	resume_leave(&e->checkpoint, cg, true);
 	r = cgmap_add_path(&e->map, &found, &node);
 	if (r < 0)
 		return refused(e, r);
-	if (node->kept)
-		engine_resume_found(e, node);
+	if (node->kept) {
+		node->kept = false;
+		e->containers_found += node->kind == GRACED_WATCH_CONTAINER;
+	}
 	is_new = node->kind == GRACED_WATCH_CONTAINER && !node->stop;
 	if (is_new) {
 		e->containers_found += !e->out.attached;
@@ -239,10 +247,10 @@ static int on_attached(struct engine *e, const struct obs *obs)
 	e->out.host = obs->attached;
 	e->out.attached_ns = obs->at_ns;
 	report_attached(e, obs->at_ns);
-	engine_resume_settle(e);
+	resume_settle(&e->checkpoint);
 	e->out.attached = true;
 	/* Whatever is kept from now on is of this boot. */
-	e->keep.all = e->keep.on;
+	checkpoint_mark_all(&e->checkpoint);
 	engine_pods_tell_held(e, false);
 	return 0;
 }
@@ -516,9 +524,9 @@ int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, vo
 	e->out.userdata = userdata;
 	if ((unsigned)obs->type >= OBS_TYPE_COUNT)
 		r = on_nothing(e, obs);
-	else if (e->resume.phase == RESUME_DONE || !engine_resume_takes(e, obs, &r))
+	else if (resume_is_done(&e->checkpoint) || !resume_takes(&e->checkpoint, obs, &r))
 		r = handlers[obs->type](e, obs);
-	engine_changed_by(e, obs);
+	checkpoint_mark_by(&e->checkpoint, obs);
 	engine_shutdown_saw(e, obs);
 	stops_bury(&e->stops);
 	tell_wake(e);
@@ -572,6 +580,7 @@ const char *engine_cgroup_path(const struct engine *e, uint64_t id)
 void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 {
 	*ret = e->stats;
+	ret->kept_refused = e->checkpoint.resume.refused;
 	ret->unexpected += e->stops.stats.unexpected;
 	ret->stops = e->stops.stats.stops;
 	ret->inits_not_found = e->stops.stats.inits_not_found;
@@ -584,4 +593,14 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	ret->containers_described = e->names.tab.containers.count;
 	ret->names_refused = e->names.tab.refused;
 	ret->names_aged = e->names.tab.aged;
+}
+
+bool engine_has_changed(const struct engine *e)
+{
+	return checkpoint_has_changed(&e->checkpoint);
+}
+
+void engine_keep(struct engine *e, bool all, engine_obs_fn fn, void *userdata)
+{
+	checkpoint_write(&e->checkpoint, all, fn, userdata);
 }

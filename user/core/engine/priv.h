@@ -3,6 +3,7 @@
 #ifndef CORE_ENGINE_PRIV_H
 #define CORE_ENGINE_PRIV_H
 
+#include "core/engine/checkpoint.h"
 #include "core/engine/engine.h"
 #include "core/engine/subject.h"
 #include "core/engine/given.h"
@@ -31,45 +32,6 @@ struct engine_pods {
 	uint64_t list_ns[META_SOURCE_COUNT];
 };
 
-/* Cgroup ids, in the order they came. */
-struct engine_ids {
-	uint64_t *ids;
-	size_t n, room;
-};
-
-/* What changed since it was kept last. */
-struct engine_keep {
-	bool on;  /* it was kept at all */
-	bool all; /* more changed than could be noted */
-	struct engine_ids cgroups;
-	char (*uids)[META_UID_MAX]; /* of pods */
-	size_t n_uids, room_uids;
-};
-
-/* How far an engine has come that goes on where an earlier one was ended. */
-enum resume_phase {
-	RESUME_NEW,	 /* nothing was told yet */
-	RESUME_FED,	 /* what was kept comes in */
-	RESUME_SCANNING, /* what is there comes in */
-	RESUME_DONE,	 /* it is settled, or there was nothing */
-};
-
-struct resume_init {
-	uint64_t at_ns;
-	struct obs_init init;
-};
-
-struct engine_resume {
-	enum resume_phase phase;
-	bool foreign; /* it was kept in a way that is not ours */
-	char boot_id[37];
-	uint64_t until_ns; /* so long the earlier engine knew what went on */
-	struct engine_ids cgroups;
-	struct stop *aside;	  /* of cgroups whose ids are others' now */
-	struct resume_init *held; /* inits that were found and are not those that were kept */
-	size_t n_held, room_held;
-};
-
 struct engine {
 	struct engine_config config;
 	struct output out;
@@ -78,37 +40,13 @@ struct engine {
 	struct stops stops;
 	struct engine_pods pods;
 	struct engine_shutdown *shutdown; /* NULL: a node's shutdown is nobody's business */
-	struct engine_keep keep;
-	struct engine_resume resume;
+	struct checkpoint checkpoint;
 	struct engine_stats stats;
 	uint64_t wake_ns; /* last EFFECT_WAKE_AT */
 
 	struct obs_lost lost;
 	uint64_t containers_found;
 };
-
-/* 0 or -ENOMEM. */
-int engine_ids_add(struct engine_ids *list, uint64_t id);
-/* What would be kept of that cgroup has changed, or of the pod that it is in. */
-void engine_changed(struct engine *e, struct cgnode *node);
-/* The same for whatever cgroup obs is about. */
-void engine_changed_by(struct engine *e, const struct obs *obs);
-void engine_changed_id(struct engine *e, uint64_t id);
-void engine_changed_pod(struct engine *e, struct epod *p);
-/* What sources say of a pod has. */
-void engine_changed_meta(struct engine *e, const char *uid);
-void engine_keep_done(struct engine *e);
-
-/* Whether obs is taken here, and what came of it; otherwise it is any other. */
-bool engine_resume_takes(struct engine *e, const struct obs *obs, int *ret);
-/* A cgroup was found of which an earlier engine knew. */
-void engine_resume_found(struct engine *e, struct cgnode *node);
-/* A cgroup turns up: one that was kept under its id, and is another or was believed to be more
- * than it is, is gone. whole: its path is known. */
-void engine_resume_leave(struct engine *e, const struct obs_cgroup *cg, bool whole);
-/* All that is there was found: what is missing is told. */
-void engine_resume_settle(struct engine *e);
-void engine_resume_done(struct engine *e);
 
 void engine_pods_new(struct engine *e);
 void engine_pods_done(struct engine *e);

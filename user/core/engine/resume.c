@@ -1,122 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The engine's part that goes on where an earlier one was ended: what that kept comes in first,
- * then what is there, and once it is said that this is all, the difference is reported.
- *
- * Between the two nobody watched. What is still there goes on as it was, and its verdict says that
- * something may be missing; what is not there any more has ended, and neither when nor how is known
- * but by what was seen before.
- */
+#include "core/engine/checkpoint.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/priv.h"
+#include "core/engine/pods_priv.h"
 #include "core/stop/keep.h"
 
-static int refuse(struct engine *e)
+static int refuse(struct checkpoint *c)
 {
-	e->stats.kept_refused++;
+	c->resume.refused++;
 	return 0;
 }
 
-static void remove_cgroup(struct engine *e, struct cgnode *node)
+static void remove_cgroup(struct checkpoint *c, struct cgnode *node)
 {
-	output_changed(&e->out, node);
+	output_changed(c->out, node);
 	engine_pods_missed(node, true);
-	node->stop = stop_free(&e->map, &e->stops.deadlines, node->stop);
-	cgmap_remove(&e->map, node->id);
+	node->stop = stop_free(c->map, &c->stops->deadlines, node->stop);
+	cgmap_remove(c->map, node->id);
 }
 
-static void free_aside(struct engine *e, struct stop *stop)
+static void free_aside(struct checkpoint *c, struct stop *stop)
 {
 	stop->node->stop = NULL;
-	stop_free(&e->map, &e->stops.deadlines, stop);
+	stop_free(c->map, &c->stops->deadlines, stop);
 }
 
 /* --- what was kept -------------------------------------------------------------------------- */
 
-static void forget_all(struct engine *e)
+static void forget_all(struct checkpoint *c)
 {
-	struct engine_resume *r = &e->resume;
+	struct resume *r = &c->resume;
 	struct stop *stop;
 
-	engine_pods_forget(e);
+	engine_pods_forget(c->engine);
 	for (size_t i = 0; i < r->cgroups.n; i++) {
-		struct cgnode *node = cgmap_get(&e->map, r->cgroups.ids[i]);
+		struct cgnode *node = cgmap_get(c->map, r->cgroups.ids[i]);
 
 		if (!node || !node->restored)
 			continue;
 		node->restored = false;
 		if (node->kept) {
-			remove_cgroup(e, node);
+			remove_cgroup(c, node);
 			continue;
 		}
 		stop = node->stop ? stop_new(node) : NULL;
-		stop_free(&e->map, &e->stops.deadlines, node->stop);
+		stop_free(c->map, &c->stops->deadlines, node->stop);
 		node->stop = stop;
 		if (stop)
 			stop->there = true;
 	}
 	while ((stop = r->aside)) {
 		r->aside = stop->next_over;
-		free_aside(e, stop);
+		free_aside(c, stop);
 	}
 	r->cgroups.n = 0;
-	podtab_done(&e->names.tab);
+	podtab_done(&c->names->tab);
 }
 
-static int on_head(struct engine *e, const struct obs *obs)
+static int on_head(struct checkpoint *c, const struct obs *obs)
 {
-	struct engine_resume *r = &e->resume;
+	struct resume *r = &c->resume;
 
 	r->foreign = obs->kept.version != KEPT_VERSION;
 	/* Before it was attached the earlier engine did not know which boot it was in. */
 	if (r->foreign || obs->kept.all ||
 	    (r->boot_id[0] && strcmp(r->boot_id, obs->kept.boot_id) != 0))
-		forget_all(e);
+		forget_all(c);
 	strcpy(r->boot_id, obs->kept.boot_id);
 	r->until_ns = obs->at_ns;
-	return r->foreign ? refuse(e) : 0;
+	return r->foreign ? refuse(c) : 0;
 }
 
-static int add_cgroup(struct engine *e, const struct kept_cgroup *cg, struct cgnode **ret)
+static int add_cgroup(struct checkpoint *c, const struct kept_cgroup *cg, struct cgnode **ret)
 {
-	struct cgnode *node = cgmap_get(&e->map, cg->id);
+	struct cgnode *node = cgmap_get(c->map, cg->id);
 	int r;
 
 	/* The id was given to another cgroup since. */
 	if (node && node->path && strcmp(node->path, cg->path) != 0)
-		remove_cgroup(e, node);
+		remove_cgroup(c, node);
 	else if (node && !cg->path[0]) {
 		*ret = node;
 		return 0;
 	}
 	if (!cg->path[0])
-		return cg->id ? cgmap_add_unknown(&e->map, cg->id, ret) : -EINVAL;
-	r = cgmap_add_path(&e->map,
+		return cg->id ? cgmap_add_unknown(c->map, cg->id, ret) : -EINVAL;
+	r = cgmap_add_path(c->map,
 			   &(struct cgmap_new){.id = cg->id,
 					       .delegated_level = cg->delegated_level,
 					       .name = cg->path},
 			   ret);
 	if (r == 0 && cg->container_id[0] && (*ret)->kind == GRACED_WATCH_BRANCH)
-		r = cgmap_identify(&e->map, *ret, cg->container_id,
+		r = cgmap_identify(c->map, *ret, cg->container_id,
 				   (enum cgpath_runtime)cg->runtime);
 	return r;
 }
 
-static int on_cgroup(struct engine *e, const struct obs *obs)
+static int on_cgroup(struct checkpoint *c, const struct obs *obs)
 {
 	const struct kept_cgroup *cg = &obs->kept_cgroup;
 	struct cgnode *node;
-	int r = cg->runtime > CGPATH_RT_ECS ? -EINVAL : add_cgroup(e, cg, &node);
+	int r = cg->runtime > CGPATH_RT_ECS ? -EINVAL : add_cgroup(c, cg, &node);
 
 	if (r < 0) {
-		refuse(e);
+		refuse(c);
 		return r == -ENOMEM ? r : 0;
 	}
-	if (!node->restored && engine_ids_add(&e->resume.cgroups, node->id) < 0) {
-		remove_cgroup(e, node);
+	if (!node->restored && id_list_add(&c->resume.cgroups, node->id) < 0) {
+		remove_cgroup(c, node);
 		return -ENOMEM;
 	}
 	node->restored = node->kept = true;
@@ -127,46 +121,46 @@ static int on_cgroup(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
-static int on_stop(struct engine *e, const struct obs *obs)
+static int on_stop(struct checkpoint *c, const struct obs *obs)
 {
-	struct cgnode *node = cgmap_get(&e->map, obs->kept_stop.id);
+	struct cgnode *node = cgmap_get(c->map, obs->kept_stop.id);
 
 	if (obs->kept_stop.over) {
 		if (node)
-			remove_cgroup(e, node);
+			remove_cgroup(c, node);
 		return 0;
 	}
 	if (!node || !node->restored || !cgnode_is_container(node))
-		return refuse(e);
+		return refuse(c);
 	if (!node->stop)
 		node->stop = stop_new(node);
 	if (!node->stop)
 		return -ENOMEM;
-	return stop_restore(&e->map, node->stop, &obs->kept_stop) < 0 ? refuse(e) : 0;
+	return stop_restore(c->map, node->stop, &obs->kept_stop) < 0 ? refuse(c) : 0;
 }
 
-static int on_signal(struct engine *e, const struct obs *obs)
+static int on_signal(struct checkpoint *c, const struct obs *obs)
 {
-	struct cgnode *node = cgmap_get(&e->map, obs->kept_signal.id);
+	struct cgnode *node = cgmap_get(c->map, obs->kept_signal.id);
 
-	if (!node || !node->stop || stop_restore_signal(&e->map, node->stop, &obs->kept_signal) < 0)
-		return refuse(e);
+	if (!node || !node->stop || stop_restore_signal(c->map, node->stop, &obs->kept_signal) < 0)
+		return refuse(c);
 	return 0;
 }
 
-static int on_pod(struct engine *e, const struct obs *obs)
+static int on_pod(struct checkpoint *c, const struct obs *obs)
 {
-	int r = engine_pods_restore(e, &obs->kept_pod);
+	int r = engine_pods_restore(c->engine, &obs->kept_pod);
 
 	if (r < 0)
-		refuse(e);
+		refuse(c);
 	return r == -ENOMEM ? r : 0;
 }
 
-static int on_word(struct engine *e, int r)
+static int on_word(struct checkpoint *c, int r)
 {
 	if (r < 0)
-		refuse(e);
+		refuse(c);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -176,48 +170,48 @@ static bool is_kept(enum obs_type type)
 }
 
 /* False: it is nothing that is kept. */
-static bool feed(struct engine *e, const struct obs *obs, int *ret)
+static bool feed(struct checkpoint *c, const struct obs *obs, int *ret)
 {
 	if (obs->type == OBS_KEPT) {
-		*ret = on_head(e, obs);
+		*ret = on_head(c, obs);
 		return true;
 	}
-	if (e->resume.foreign && is_kept(obs->type)) {
-		*ret = refuse(e);
+	if (c->resume.foreign && is_kept(obs->type)) {
+		*ret = refuse(c);
 		return true;
 	}
 	switch (obs->type) {
 	case OBS_KEPT_CGROUP:
-		*ret = on_cgroup(e, obs);
+		*ret = on_cgroup(c, obs);
 		return true;
 	case OBS_KEPT_STOP:
-		*ret = on_stop(e, obs);
+		*ret = on_stop(c, obs);
 		return true;
 	case OBS_KEPT_SIGNAL:
-		*ret = on_signal(e, obs);
+		*ret = on_signal(c, obs);
 		return true;
 	case OBS_KEPT_POD:
-		*ret = on_pod(e, obs);
+		*ret = on_pod(c, obs);
 		return true;
 	case OBS_POD:
-		*ret = on_word(e, podtab_take_pod(&e->names.tab, &obs->pod, obs->at_ns));
+		*ret = on_word(c, podtab_take_pod(&c->names->tab, &obs->pod, obs->at_ns));
 		return true;
 	case OBS_CONTAINER:
-		*ret = on_word(e,
-			       podtab_take_container(&e->names.tab, &obs->container, obs->at_ns));
+		*ret = on_word(c,
+			       podtab_take_container(&c->names->tab, &obs->container, obs->at_ns));
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void fed(struct engine *e)
+static void fed(struct checkpoint *c)
 {
-	struct engine_resume *r = &e->resume;
+	struct resume *r = &c->resume;
 
 	r->phase = RESUME_SCANNING;
 	for (size_t i = 0; i < r->cgroups.n; i++) {
-		struct cgnode *node = cgmap_get(&e->map, r->cgroups.ids[i]);
+		struct cgnode *node = cgmap_get(c->map, r->cgroups.ids[i]);
 
 		if (node && node->stop)
 			stop_restored(node->stop);
@@ -226,40 +220,34 @@ static void fed(struct engine *e)
 
 /* --- what is there -------------------------------------------------------------------------- */
 
-void engine_resume_found(struct engine *e, struct cgnode *node)
-{
-	node->kept = false;
-	e->containers_found += node->kind == GRACED_WATCH_CONTAINER;
-}
-
 /* It was kept when nobody knew who could name it. */
-static bool was_overrated(const struct engine *e, const struct cgnode *node,
+static bool was_overrated(const struct checkpoint *c, const struct cgnode *node,
 			  const struct obs_cgroup *cg)
 {
-	return cgtrust_of(e->map.roots, cg->path, cg->delegated_level) < node->trust;
+	return cgtrust_of(c->map->roots, cg->path, cg->delegated_level) < node->trust;
 }
 
-void engine_resume_leave(struct engine *e, const struct obs_cgroup *cg, bool whole)
+void resume_leave(struct checkpoint *c, const struct obs_cgroup *cg, bool whole)
 {
-	struct cgnode *node = cgmap_get(&e->map, cg->id);
+	struct cgnode *node = cgmap_get(c->map, cg->id);
 
 	if (!node || !node->kept || (whole && !node->path))
 		return;
 	if (whole && strcmp(node->path, cg->path) == 0) {
-		if (was_overrated(e, node, cg))
-			remove_cgroup(e, node);
+		if (was_overrated(c, node, cg))
+			remove_cgroup(c, node);
 		return;
 	}
 	node->restored = node->kept = false;
 	engine_pods_missed(node, true);
 	if (node->stop) {
-		node->stop->next_over = e->resume.aside;
-		e->resume.aside = node->stop;
+		node->stop->next_over = c->resume.aside;
+		c->resume.aside = node->stop;
 	}
-	cgmap_remove(&e->map, cg->id);
+	cgmap_remove(c->map, cg->id);
 }
 
-static int hold(struct engine_resume *r, const struct obs *obs)
+static int hold(struct resume *r, const struct obs *obs)
 {
 	size_t room = r->room_held ? 2 * r->room_held : 16;
 	struct resume_init *held;
@@ -277,7 +265,7 @@ static int hold(struct engine_resume *r, const struct obs *obs)
 
 /* Of another init than the one that was kept nothing is said before that one's end is, and nothing
  * at all before it is known that what was kept is of this boot. */
-static int on_init(struct engine *e, const struct obs *obs, struct cgnode *node)
+static int on_init(struct checkpoint *c, const struct obs *obs, struct cgnode *node)
 {
 	const struct obs_init *init = &obs->init;
 	struct stop *stop = node->stop;
@@ -287,20 +275,20 @@ static int on_init(struct engine *e, const struct obs *obs, struct cgnode *node)
 		stop->guessed &= init->rank == GRACED_INIT_GUESSED;
 		stop->kept = false;
 	}
-	return hold(&e->resume, obs);
+	return hold(&c->resume, obs);
 }
 
-bool engine_resume_takes(struct engine *e, const struct obs *obs, int *ret)
+bool resume_takes(struct checkpoint *c, const struct obs *obs, int *ret)
 {
-	struct engine_resume *r = &e->resume;
+	struct resume *r = &c->resume;
 	struct cgnode *node;
 
 	if (r->phase == RESUME_NEW)
 		r->phase = obs->type == OBS_KEPT ? RESUME_FED : RESUME_DONE;
 	if (r->phase == RESUME_FED) {
-		if (feed(e, obs, ret))
+		if (feed(c, obs, ret))
 			return true;
-		fed(e);
+		fed(c);
 	}
 	if (r->phase != RESUME_SCANNING)
 		return false;
@@ -309,168 +297,168 @@ bool engine_resume_takes(struct engine *e, const struct obs *obs, int *ret)
 		*ret = 0;
 		return true;
 	}
-	node = obs->type == OBS_INIT ? cgmap_get(&e->map, obs->init.id) : NULL;
+	node = obs->type == OBS_INIT ? cgmap_get(c->map, obs->init.id) : NULL;
 	if (!node || !node->restored || !node->stop)
 		return false;
-	*ret = on_init(e, obs, node);
+	*ret = on_init(c, obs, node);
 	return true;
 }
 
 /* --- what is missing ------------------------------------------------------------------------ */
 
-static void ask_name(struct engine *e, struct cgnode *node)
+static void ask_name(struct checkpoint *c, struct cgnode *node)
 {
-	if (!podtab_is_named(names_container(&e->names, node)))
-		names_ask(&e->names, node);
+	if (!podtab_is_named(names_container(c->names, node)))
+		names_ask(c->names, node);
 }
 
 /* True: its verdict still waits, and the stop is gone once it is told. */
-static bool end_stop(struct engine *e, struct stop *stop)
+static bool end_stop(struct checkpoint *c, struct stop *stop)
 {
 	if (stop->state == STOP_TOLD) {
-		stops_advance(&e->stops, stop, STOP_EV_EMPTY);
-		stop_vacate(stop, e->out.now_ns);
+		stops_advance(c->stops, stop, STOP_EV_EMPTY);
+		stop_vacate(stop, c->out->now_ns);
 	}
 	if (stop->state == STOP_IDLE && stop->init_unseen)
-		stops_begin_unseen(&e->stops, stop, e->out.now_ns);
+		stops_begin_unseen(c->stops, stop, c->out->now_ns);
 	if (stop->state != STOP_IDLE)
-		ask_name(e, stop->node);
-	return !stops_gone(&e->stops, stop);
+		ask_name(c, stop->node);
+	return !stops_gone(c->stops, stop);
 }
 
-static void settle_gone(struct engine *e, struct cgnode *node)
+static void settle_gone(struct checkpoint *c, struct cgnode *node)
 {
 	engine_pods_missed(node, true);
-	if (node->stop && end_stop(e, node->stop))
+	if (node->stop && end_stop(c, node->stop))
 		return;
-	remove_cgroup(e, node);
+	remove_cgroup(c, node);
 }
 
 /* Nobody saw it leave; whoever waits for it may tell how that was. */
-static void settle_missing(struct engine *e, struct stop *stop)
+static void settle_missing(struct checkpoint *c, struct stop *stop)
 {
 	stop->probed = true;
-	names_ask_exit(&e->names, stop->node);
-	stops_wake(&e->stops, stop, e->out.now_ns + STOPS_WAIT_NS);
+	names_ask_exit(c->names, stop->node);
+	stops_wake(c->stops, stop, c->out->now_ns + STOPS_WAIT_NS);
 }
 
-static void settle_alive(struct engine *e, struct stop *stop)
+static void settle_alive(struct checkpoint *c, struct stop *stop)
 {
-	stops_take_grace(&e->stops, stop);
+	stops_take_grace(c->stops, stop);
 	if (stop->state == STOP_REQUESTED)
-		stops_wake(&e->stops, stop, stop_lapse_ns(stop));
-	output_change(&e->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+		stops_wake(c->stops, stop, stop_lapse_ns(stop));
+	output_change(c->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 }
 
-static void settle_found(struct engine *e, struct cgnode *node)
+static void settle_found(struct checkpoint *c, struct cgnode *node)
 {
 	struct stop *stop = node->stop;
 
 	if (!node->inhabited)
 		engine_pods_missed(node, false);
 	if (stop_is_running(stop) && !stop->kept)
-		settle_alive(e, stop);
+		settle_alive(c, stop);
 	else if (stop_is_running(stop))
-		settle_missing(e, stop);
+		settle_missing(c, stop);
 	else if (stop->state == STOP_EXITED)
-		stops_resume(&e->stops, stop);
+		stops_resume(c->stops, stop);
 	else if (stop->state == STOP_TOLD && !node->inhabited) {
-		stops_advance(&e->stops, stop, STOP_EV_EMPTY);
-		stop_vacate(stop, e->out.now_ns);
+		stops_advance(c->stops, stop, STOP_EV_EMPTY);
+		stop_vacate(stop, c->out->now_ns);
 	}
 	stop->kept = false;
 	/* Processes may have come in meanwhile, whatever was found. */
 	stop->there = true;
 }
 
-static void settle_cgroup(struct engine *e, uint64_t id)
+static void settle_cgroup(struct checkpoint *c, uint64_t id)
 {
-	struct cgnode *node = cgmap_get(&e->map, id);
+	struct cgnode *node = cgmap_get(c->map, id);
 
 	if (!node || !node->restored)
 		return;
 	node->restored = false;
-	output_changed(&e->out, node);
+	output_changed(c->out, node);
 	if (node->kept)
-		settle_gone(e, node);
+		settle_gone(c, node);
 	else if (node->stop)
-		settle_found(e, node);
+		settle_found(c, node);
 }
 
-static void settle_aside(struct engine *e)
+static void settle_aside(struct checkpoint *c)
 {
 	struct stop *stop;
 
-	while ((stop = e->resume.aside)) {
-		e->resume.aside = stop->next_over;
+	while ((stop = c->resume.aside)) {
+		c->resume.aside = stop->next_over;
 		stop->next_over = NULL;
 		if (stop_is_running(stop))
-			stops_advance(&e->stops, stop, STOP_EV_EXIT);
+			stops_advance(c->stops, stop, STOP_EV_EXIT);
 		if (stop->state == STOP_EXITED)
-			stops_publish(&e->stops, stop, false);
-		free_aside(e, stop);
+			stops_publish(c->stops, stop, false);
+		free_aside(c, stop);
 	}
 }
 
 /* Who was there all the time and is no init was not made one by its init's end. */
-static bool is_left_over(const struct engine_resume *r, const struct obs_init *init)
+static bool is_left_over(const struct resume *r, const struct obs_init *init)
 {
 	return init->rank == GRACED_INIT_GUESSED && init->proc.start_ns <= r->until_ns;
 }
 
-static bool begins_life(const struct engine *e, const struct obs_init *init)
+static bool begins_life(const struct checkpoint *c, const struct obs_init *init)
 {
-	const struct cgnode *node = cgmap_get(&e->map, init->id);
+	const struct cgnode *node = cgmap_get(c->map, init->id);
 
 	if (!node || !node->stop || !node->stop->init.pid)
 		return true;
 	return !stops_same_process(&node->stop->init, &init->proc) &&
-	       !is_left_over(&e->resume, init);
+	       !is_left_over(&c->resume, init);
 }
 
 /* Their lives began while nobody watched, or the engine would know of them. */
-static void begin_held(struct engine *e)
+static void begin_held(struct checkpoint *c)
 {
-	struct engine_resume *r = &e->resume;
+	struct resume *r = &c->resume;
 	struct obs obs = {.type = OBS_INIT};
 
 	for (size_t i = 0; i < r->n_held; i++) {
 		obs.at_ns = r->held[i].at_ns;
 		obs.init = r->held[i].init;
-		if (begins_life(e, &obs.init))
-			stops_on_init(&e->stops, &obs);
+		if (begins_life(c, &obs.init))
+			stops_on_init(c->stops, &obs);
 	}
 }
 
-void engine_resume_settle(struct engine *e)
+void resume_settle(struct checkpoint *c)
 {
-	struct engine_resume *r = &e->resume;
+	struct resume *r = &c->resume;
 
 	if (r->phase != RESUME_SCANNING)
 		return;
 	r->phase = RESUME_DONE;
-	if (r->until_ns > e->out.now_ns)
-		r->until_ns = e->out.now_ns;
-	if (strcmp(r->boot_id, e->out.host.boot_id) != 0)
-		forget_all(e);
-	settle_aside(e);
+	if (r->until_ns > c->out->now_ns)
+		r->until_ns = c->out->now_ns;
+	if (strcmp(r->boot_id, c->out->host.boot_id) != 0)
+		forget_all(c);
+	settle_aside(c);
 	for (size_t i = 0; i < r->cgroups.n; i++)
-		settle_cgroup(e, r->cgroups.ids[i]);
-	begin_held(e);
-	engine_pods_resume(e);
-	engine_resume_done(e);
+		settle_cgroup(c, r->cgroups.ids[i]);
+	begin_held(c);
+	engine_pods_resume(c->engine);
+	resume_done(c);
 }
 
-void engine_resume_done(struct engine *e)
+void resume_done(struct checkpoint *c)
 {
-	struct engine_resume *r = &e->resume;
+	struct resume *r = &c->resume;
 	struct stop *stop;
 
 	while ((stop = r->aside)) {
 		r->aside = stop->next_over;
-		free_aside(e, stop);
+		free_aside(c, stop);
 	}
 	free(r->cgroups.ids);
 	free(r->held);
-	*r = (struct engine_resume){.phase = RESUME_DONE};
+	*r = (struct resume){.phase = RESUME_DONE, .refused = r->refused};
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The engine's part that writes down what it knows, for one that comes after it.
- *
- * What changes is noted by the id of its cgroup or the uid of its pod, once until it is written; so
- * however much happens in a container, it costs one mark, and one writing each time somebody keeps.
- */
+#include "core/engine/checkpoint.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +8,15 @@
 #include "core/engine/pods_priv.h"
 #include "core/stop/keep.h"
 
-/* What nobody writes for so long is not worth a list: all is written next. */
+/* Beyond so many marks no list is worth it: all is written next. */
 #define NOTED_MAX 65536
 
-struct keeper {
-	struct engine *e;
+struct writer {
+	struct checkpoint *c;
 	struct saver to;
 };
 
-int engine_ids_add(struct engine_ids *list, uint64_t id)
+int id_list_add(struct id_list *list, uint64_t id)
 {
 	size_t room = list->room ? 2 * list->room : 16;
 	uint64_t *ids;
@@ -36,17 +32,17 @@ int engine_ids_add(struct engine_ids *list, uint64_t id)
 	return 0;
 }
 
-void engine_changed_id(struct engine *e, uint64_t id)
+void checkpoint_mark_id(struct checkpoint *c, uint64_t id)
 {
-	struct engine_keep *k = &e->keep;
+	struct checkpoint_marks *k = &c->marks;
 
 	if (!k->on || k->all)
 		return;
-	if (k->cgroups.n >= NOTED_MAX || engine_ids_add(&k->cgroups, id) < 0)
+	if (k->cgroups.n >= NOTED_MAX || id_list_add(&k->cgroups, id) < 0)
 		k->all = true;
 }
 
-static int add_uid(struct engine_keep *k, const char *uid)
+static int add_uid(struct checkpoint_marks *k, const char *uid)
 {
 	size_t room = k->room_uids ? 2 * k->room_uids : 16;
 	void *uids;
@@ -62,9 +58,9 @@ static int add_uid(struct engine_keep *k, const char *uid)
 	return 0;
 }
 
-void engine_changed_pod(struct engine *e, struct epod *p)
+void checkpoint_mark_pod(struct checkpoint *c, struct epod *p)
 {
-	struct engine_keep *k = &e->keep;
+	struct checkpoint_marks *k = &c->marks;
 
 	if (!k->on || p->changed)
 		return;
@@ -73,48 +69,48 @@ void engine_changed_pod(struct engine *e, struct epod *p)
 		k->all = true;
 }
 
-void engine_changed_meta(struct engine *e, const char *uid)
+void checkpoint_mark_names(struct checkpoint *c, const char *uid)
 {
-	struct epod *p = engine_pods_find(e, uid);
-	struct pod *pod = cgmap_pod(&e->map, uid);
+	struct epod *p = engine_pods_find(c->engine, uid);
+	struct pod *pod = cgmap_pod(c->map, uid);
 	struct cgnode *node;
 
 	if (p)
-		engine_changed_pod(e, p);
+		checkpoint_mark_pod(c, p);
 	else if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
 			if (!node->removed)
-				engine_changed(e, node);
+				checkpoint_mark(c, node);
 }
 
-static void changed(struct engine *e, struct cgnode *node)
+static void changed(struct checkpoint *c, struct cgnode *node)
 {
 	if (node->changed)
 		return;
 	node->changed = true;
-	engine_changed_id(e, node->id);
+	checkpoint_mark_id(c, node->id);
 }
 
-void engine_changed(struct engine *e, struct cgnode *node)
+void checkpoint_mark(struct checkpoint *c, struct cgnode *node)
 {
 	struct cgnode *other;
 	struct epod *p;
 
-	if (!e->keep.on || node->changed || node->kind == GRACED_WATCH_BRANCH)
+	if (!c->marks.on || node->changed || node->kind == GRACED_WATCH_BRANCH)
 		return;
-	changed(e, node);
+	changed(c, node);
 	if (!node->pod)
 		return;
 	/* The pod's own cgroup is populated as its containers are. */
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
 		if (other->kind == GRACED_WATCH_POD && !other->removed)
-			changed(e, other);
-	p = engine_pods_find(e, node->pod->uid);
+			changed(c, other);
+	p = engine_pods_find(c->engine, node->pod->uid);
 	if (p)
-		engine_changed_pod(e, p);
+		checkpoint_mark_pod(c, p);
 }
 
-/* Each has the id first. What only polls or answers is told by who takes it. */
+/* Each has the id first. What only polls or answers is marked where it is taken. */
 static const uint32_t touching = 1u << OBS_CGROUP_NEW | 1u << OBS_CGROUP_FOUND |
 				 1u << OBS_CGROUP_EMPTY | 1u << OBS_INIT | 1u << OBS_SIGNAL |
 				 1u << OBS_EXIT | 1u << OBS_OOM | 1u << OBS_SHED |
@@ -130,56 +126,62 @@ _Static_assert(offsetof(struct obs, cgroup.id) == offsetof(struct obs, empty.id)
 		       offsetof(struct obs, identity.id) == offsetof(struct obs, empty.id),
 	       "one look finds the cgroup of each");
 
-void engine_changed_by(struct engine *e, const struct obs *obs)
+void checkpoint_mark_by(struct checkpoint *c, const struct obs *obs)
 {
 	struct cgnode *node;
 
-	if (!e->keep.on || (unsigned int)obs->type >= 32 || !(touching >> obs->type & 1))
+	if (!c->marks.on || (unsigned int)obs->type >= 32 || !(touching >> obs->type & 1))
 		return;
-	node = cgmap_get(&e->map, obs->empty.id);
+	node = cgmap_get(c->map, obs->empty.id);
 	if (node)
-		engine_changed(e, node);
+		checkpoint_mark(c, node);
 }
 
-void engine_keep_done(struct engine *e)
+void checkpoint_done(struct checkpoint *c)
 {
-	free(e->keep.cgroups.ids);
-	free(e->keep.uids);
-	e->keep = (struct engine_keep){};
+	resume_done(c);
+	free(c->marks.cgroups.ids);
+	free(c->marks.uids);
+	c->marks = (struct checkpoint_marks){};
 }
 
-bool engine_has_changed(const struct engine *e)
+void checkpoint_mark_all(struct checkpoint *c)
 {
-	const struct engine_keep *k = &e->keep;
+	c->marks.all = c->marks.on;
+}
+
+bool checkpoint_has_changed(const struct checkpoint *c)
+{
+	const struct checkpoint_marks *k = &c->marks;
 
 	return !k->on || k->all || k->cgroups.n || k->n_uids;
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-static void emit(const struct keeper *k, struct obs *obs)
+static void emit(const struct writer *k, struct obs *obs)
 {
 	obs->at_ns = k->to.at_ns;
 	k->to.fn(k->to.userdata, obs);
 }
 
-/* Before it is settled what was taken up is written as it was. */
-static bool is_resuming(const struct engine *e)
+/* Before it is settled what was restored is written as it was. */
+static bool is_resuming(const struct checkpoint *c)
 {
-	return e->resume.phase == RESUME_FED || e->resume.phase == RESUME_SCANNING;
+	return c->resume.phase == RESUME_FED || c->resume.phase == RESUME_SCANNING;
 }
 
-static void keep_head(const struct keeper *k, bool all)
+static void save_head(const struct writer *k, bool all)
 {
-	const struct engine *e = k->e;
+	const struct checkpoint *c = k->c;
 	struct obs obs = {.type = OBS_KEPT, .kept = {.version = KEPT_VERSION, .all = all}};
 
-	memcpy(obs.kept.boot_id, is_resuming(e) ? e->resume.boot_id : e->out.host.boot_id,
+	memcpy(obs.kept.boot_id, is_resuming(c) ? c->resume.boot_id : c->out->host.boot_id,
 	       sizeof(obs.kept.boot_id));
 	emit(k, &obs);
 }
 
-static void keep_cgroup(const struct keeper *k, const struct cgnode *node)
+static void save_cgroup(const struct writer *k, const struct cgnode *node)
 {
 	struct obs obs = {.type = OBS_KEPT_CGROUP};
 	struct kept_cgroup *cg = &obs.kept_cgroup;
@@ -204,27 +206,27 @@ static bool is_only_senders(const struct cgnode *node)
 }
 
 /* The sender's cgroup says who it is. */
-static void keep_sender(const struct keeper *k, const struct stop_signal *s)
+static void save_sender(const struct writer *k, const struct stop_signal *s)
 {
 	const struct cgnode *node = s->sender.node;
-	const struct cgnode *known = node ? cgmap_get(&k->e->map, node->id) : NULL;
+	const struct cgnode *known = node ? cgmap_get(k->c->map, node->id) : NULL;
 
 	if (node && node->path && (!known || (known == node && is_only_senders(node))))
-		keep_cgroup(k, node);
+		save_cgroup(k, node);
 }
 
-static void keep_signal(const struct keeper *k, const struct stop *stop, enum stop_kept which)
+static void save_signal(const struct writer *k, const struct stop *stop, enum stop_kept which)
 {
 	struct obs obs = {.type = OBS_KEPT_SIGNAL};
 
 	if (!stop_keep_signal(stop, which, &obs.kept_signal))
 		return;
-	keep_sender(k, stop_kept_signal(stop, which));
+	save_sender(k, stop_kept_signal(stop, which));
 	obs.kept_signal.id = stop->node->id;
 	emit(k, &obs);
 }
 
-static void keep_stop(const struct keeper *k, const struct stop *stop)
+static void save_stop(const struct writer *k, const struct stop *stop)
 {
 	struct obs obs = {.type = OBS_KEPT_STOP};
 
@@ -234,23 +236,23 @@ static void keep_stop(const struct keeper *k, const struct stop *stop)
 	if (stop->state == STOP_IDLE || stop->state == STOP_TOLD)
 		return;
 	for (int which = 0; which < STOP_KEPT_COUNT; which++)
-		keep_signal(k, stop, (enum stop_kept)which);
+		save_signal(k, stop, (enum stop_kept)which);
 }
 
-static void keep_node(const struct keeper *k, struct cgnode *node)
+static void save_node(const struct writer *k, struct cgnode *node)
 {
 	node->changed = false;
-	/* Of a pod that nobody follows yet. */
-	if (node->pod && !engine_pods_find(k->e, node->pod->uid))
-		names_save_pod(&k->e->names, node->pod->uid, &k->to);
+	/* Of a pod that is not followed yet. */
+	if (node->pod && !engine_pods_find(k->c->engine, node->pod->uid))
+		names_save_pod(k->c->names, node->pod->uid, &k->to);
 	if (node->stop)
-		names_save_container(&k->e->names, node, &k->to);
-	keep_cgroup(k, node);
+		names_save_container(k->c->names, node, &k->to);
+	save_cgroup(k, node);
 	if (node->stop)
-		keep_stop(k, node->stop);
+		save_stop(k, node->stop);
 }
 
-static void keep_over(const struct keeper *k, uint64_t id)
+static void save_over(const struct writer *k, uint64_t id)
 {
 	struct obs obs = {.type = OBS_KEPT_STOP};
 
@@ -260,33 +262,33 @@ static void keep_over(const struct keeper *k, uint64_t id)
 }
 
 /* The same id may have been noted for one cgroup and, after that was gone, for another. */
-static void keep_id(const struct keeper *k, uint64_t id)
+static void save_id(const struct writer *k, uint64_t id)
 {
-	struct cgnode *node = cgmap_get(&k->e->map, id);
+	struct cgnode *node = cgmap_get(k->c->map, id);
 
 	if (!node || is_only_senders(node))
-		keep_over(k, id);
+		save_over(k, id);
 	else if (node->changed)
-		keep_node(k, node);
+		save_node(k, node);
 }
 
-static void keep_pod(const struct keeper *k, struct epod *p)
+static void save_pod(const struct writer *k, struct epod *p)
 {
 	struct obs obs = {.type = OBS_KEPT_POD};
 
 	p->changed = false;
-	names_save_pod(&k->e->names, p->uid, &k->to);
-	engine_pods_keep(k->e, p, &obs.kept_pod);
+	names_save_pod(k->c->names, p->uid, &k->to);
+	engine_pods_keep(k->c->engine, p, &obs.kept_pod);
 	emit(k, &obs);
 }
 
-static void keep_uid(const struct keeper *k, const char *uid)
+static void save_uid(const struct writer *k, const char *uid)
 {
-	struct epod *p = engine_pods_find(k->e, uid);
+	struct epod *p = engine_pods_find(k->c->engine, uid);
 	struct obs obs = {.type = OBS_KEPT_POD};
 
 	if (p && p->changed)
-		keep_pod(k, p);
+		save_pod(k, p);
 	if (p)
 		return;
 	strcpy(obs.kept_pod.uid, uid);
@@ -294,41 +296,42 @@ static void keep_uid(const struct keeper *k, const char *uid)
 	emit(k, &obs);
 }
 
-static void keep_all(const struct keeper *k)
+static void save_all(const struct writer *k)
 {
-	struct engine *e = k->e;
+	struct checkpoint *c = k->c;
 	struct cgnode *node;
 	struct epod *p;
 	size_t pos = 0;
 
-	TAILQ_FOREACH(p, &e->pods.all, all)
-		keep_pod(k, p);
-	while ((node = map_next(&e->map.nodes, &pos)))
+	TAILQ_FOREACH(p, &c->engine->pods.all, all)
+		save_pod(k, p);
+	while ((node = map_next(&c->map->nodes, &pos)))
 		if (!is_only_senders(node))
-			keep_node(k, node);
+			save_node(k, node);
 }
 
-void engine_keep(struct engine *e, bool all, engine_obs_fn fn, void *userdata)
+void checkpoint_write(struct checkpoint *c, bool all,
+		      void (*fn)(void *userdata, const struct obs *obs), void *userdata)
 {
-	struct engine_keep *changed = &e->keep;
-	const struct keeper k = {
-		.e = e,
-		.to = {is_resuming(e) ? e->resume.until_ns : e->out.now_ns, fn, userdata},
+	struct checkpoint_marks *changed = &c->marks;
+	const struct writer k = {
+		.c = c,
+		.to = {is_resuming(c) ? c->resume.until_ns : c->out->now_ns, fn, userdata},
 	};
 
-	if (!all && !engine_has_changed(e))
+	if (!all && !checkpoint_has_changed(c))
 		return;
 	all |= !changed->on || changed->all;
-	keep_head(&k, all);
+	save_head(&k, all);
 	if (all) {
-		keep_all(&k);
+		save_all(&k);
 	} else {
 		for (size_t i = 0; i < changed->n_uids; i++)
-			keep_uid(&k, changed->uids[i]);
+			save_uid(&k, changed->uids[i]);
 		for (size_t i = 0; i < changed->cgroups.n; i++)
-			keep_id(&k, changed->cgroups.ids[i]);
+			save_id(&k, changed->cgroups.ids[i]);
 	}
-	changed->on = e->names.is_compared = true;
+	changed->on = c->names->is_compared = true;
 	changed->all = false;
 	changed->n_uids = changed->cgroups.n = 0;
 }

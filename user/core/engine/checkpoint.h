@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checkpoint's room: writes what the rooms before it hold for the engine that comes after this
+ * one, and restores what an earlier engine wrote.
+ *
+ * What changes is noted by the id of its cgroup or the uid of its pod, once until it is written; so
+ * however much happens in a container, it costs one mark, and one writing each time.
+ *
+ * To restore takes three steps: what was saved comes in first, then what is there, and when that is
+ * complete, the difference is reported. Between the two engines nothing was observed. What is still
+ * there goes on as it was, and its verdict says that something may be missing; what is not there
+ * any more has ended, and neither when nor how is known but by what was seen before.
+ */
+#ifndef CORE_ENGINE_CHECKPOINT_H
+#define CORE_ENGINE_CHECKPOINT_H
+
+#include "core/engine/stops.h"
+
+/* Cgroup ids, in the order they came. */
+struct id_list {
+	uint64_t *ids;
+	size_t n, room;
+};
+
+/* What changed since it was written last. */
+struct checkpoint_marks {
+	bool on;  /* it was written at all */
+	bool all; /* more changed than could be noted */
+	struct id_list cgroups;
+	char (*uids)[META_UID_MAX]; /* of pods */
+	size_t n_uids, room_uids;
+};
+
+/* How far an engine has come that goes on where an earlier one ended. */
+enum resume_phase {
+	RESUME_NEW,	 /* no observation has come */
+	RESUME_FED,	 /* what was saved comes in */
+	RESUME_SCANNING, /* what is there comes in */
+	RESUME_DONE,	 /* it is settled, or nothing was saved */
+};
+
+struct resume_init {
+	uint64_t at_ns;
+	struct obs_init init;
+};
+
+struct resume {
+	enum resume_phase phase;
+	bool foreign; /* written in another version of the format */
+	char boot_id[37];
+	uint64_t until_ns; /* until then the earlier engine observed */
+	struct id_list cgroups;
+	struct stop *aside;	  /* of cgroups whose ids are others' now */
+	struct resume_init *held; /* inits that were found and are not those that were saved */
+	size_t n_held, room_held;
+	uint64_t refused; /* observations of an earlier engine that could not be so */
+};
+
+struct checkpoint {
+	struct cgmap *map;
+	struct names *names;
+	struct stops *stops;
+	struct engine *engine;
+	struct output *out;
+	struct checkpoint_marks marks;
+	struct resume resume;
+};
+
+void checkpoint_done(struct checkpoint *c);
+
+/* What would be saved of that cgroup has changed, or of the pod that it is in. */
+void checkpoint_mark(struct checkpoint *c, struct cgnode *node);
+/* The same for the cgroup that obs is about, if obs can have changed it. */
+void checkpoint_mark_by(struct checkpoint *c, const struct obs *obs);
+void checkpoint_mark_id(struct checkpoint *c, uint64_t id);
+void checkpoint_mark_pod(struct checkpoint *c, struct epod *p);
+/* What sources provide about a pod has changed. */
+void checkpoint_mark_names(struct checkpoint *c, const char *uid);
+/* All that is saved from now on is of another boot than before, perhaps. */
+void checkpoint_mark_all(struct checkpoint *c);
+/* Whether checkpoint_write() would write something. */
+bool checkpoint_has_changed(const struct checkpoint *c);
+/* As engine_keep() has it. */
+void checkpoint_write(struct checkpoint *c, bool all,
+		      void (*fn)(void *userdata, const struct obs *obs), void *userdata);
+
+/* 0 or -ENOMEM. */
+int id_list_add(struct id_list *list, uint64_t id);
+
+/* --- core/engine/resume.c --- */
+
+/* Whether obs is taken here, and what came of it; otherwise it is any other. */
+bool resume_takes(struct checkpoint *c, const struct obs *obs, int *ret);
+/* Whether that is over, so that resume_takes() takes nothing any more. */
+static inline bool resume_is_done(const struct checkpoint *c)
+{
+	return c->resume.phase == RESUME_DONE;
+}
+/* A cgroup turns up: one that was saved under its id, and is another or was believed to be more
+ * than it is, is gone. whole: its path is known. */
+void resume_leave(struct checkpoint *c, const struct obs_cgroup *cg, bool whole);
+/* All that is there was found: what is missing is reported. */
+void resume_settle(struct checkpoint *c);
+void resume_done(struct checkpoint *c);
+
+#endif
