@@ -56,10 +56,10 @@ static void on_change(void *userdata, const struct change *change)
 		engine_truth_noted(e, change->uid);
 		break;
 	case CHANGE_POD_FORGOTTEN:
-		engine_shutdown_forget(e, change->uid);
+		shutdowns_forget_pod(&e->shutdowns, change->uid);
 		break;
 	case CHANGE_SHUTDOWN:
-		e->stops.given = engine_shutdown_given(e);
+		e->stops.given = e->shutdowns.given;
 		break;
 	case CHANGE_SHUTDOWN_BEGUN:
 		stops_renew_all(&e->stops);
@@ -92,6 +92,13 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 		.assumed_grace_ns = config->assumed_grace_ns,
 		.name_wait_ns = config->name_wait_ns,
 	};
+	e->shutdowns = (struct shutdowns){
+		.map = &e->map,
+		.names = &e->names,
+		.stops = &e->stops,
+		.engine = e,
+		.out = &e->out,
+	};
 	e->checkpoint = (struct checkpoint){
 		.map = &e->map,
 		.names = &e->names,
@@ -110,7 +117,7 @@ struct engine *engine_free(struct engine *e)
 		return NULL;
 	engine_pods_done(e);
 	checkpoint_done(&e->checkpoint);
-	engine_shutdown_done(e);
+	shutdowns_done(&e->shutdowns);
 	stops_done(&e->stops);
 	cgmap_done(&e->map);
 	podtab_done(&e->names.tab);
@@ -287,7 +294,7 @@ static int on_timer(struct engine *e, const struct obs *obs)
 	stops_expire(&e->stops, obs->at_ns);
 	engine_pods_expire(e, obs->at_ns);
 	engine_truth_expire(e, obs->at_ns);
-	engine_shutdown_expire(e, obs->at_ns);
+	shutdowns_expire(&e->shutdowns, obs->at_ns);
 	return 0;
 }
 
@@ -448,6 +455,16 @@ static int on_shed(struct engine *e, const struct obs *obs)
 	return stops_on_shed(&e->stops, obs);
 }
 
+static int on_shutdown_plan(struct engine *e, const struct obs *obs)
+{
+	return shutdowns_on_plan(&e->shutdowns, obs);
+}
+
+static int on_shutdown(struct engine *e, const struct obs *obs)
+{
+	return shutdowns_on_event(&e->shutdowns, obs);
+}
+
 static int on_nothing(struct engine *e, const struct obs *obs)
 {
 	e->stats.unexpected++;
@@ -479,8 +496,8 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_REAPED] = on_reaped,
 	[OBS_IDENTITY] = on_identity,
 	[OBS_LISTED] = engine_on_listed,
-	[OBS_SHUTDOWN_PLAN] = engine_on_shutdown_plan,
-	[OBS_SHUTDOWN] = engine_on_shutdown,
+	[OBS_SHUTDOWN_PLAN] = on_shutdown_plan,
+	[OBS_SHUTDOWN] = on_shutdown,
 	[OBS_KEPT] = on_nothing,
 	[OBS_KEPT_CGROUP] = on_nothing,
 	[OBS_KEPT_STOP] = on_nothing,
@@ -507,7 +524,7 @@ static void tell_wake(struct engine *e)
 
 	at = sooner(at, first_of(&e->pods.doubts));
 	at = sooner(at, first_of(&e->pods.unheard));
-	at = sooner(at, engine_shutdown_wake_ns(e));
+	at = sooner(at, e->shutdowns.wake_ns);
 	if (at == e->wake_ns)
 		return;
 	e->wake_ns = at;
@@ -527,7 +544,7 @@ int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, vo
 	else if (resume_is_done(&e->checkpoint) || !resume_takes(&e->checkpoint, obs, &r))
 		r = handlers[obs->type](e, obs);
 	checkpoint_mark_by(&e->checkpoint, obs);
-	engine_shutdown_saw(e, obs);
+	shutdowns_saw(&e->shutdowns, obs);
 	stops_bury(&e->stops);
 	tell_wake(e);
 	return r;
@@ -581,7 +598,7 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 {
 	*ret = e->stats;
 	ret->kept_refused = e->checkpoint.resume.refused;
-	ret->unexpected += e->stops.stats.unexpected;
+	ret->unexpected += e->stops.stats.unexpected + e->shutdowns.unexpected;
 	ret->stops = e->stops.stats.stops;
 	ret->inits_not_found = e->stops.stats.inits_not_found;
 	ret->procs_forgotten = e->stops.stats.procs_forgotten;
@@ -603,4 +620,26 @@ bool engine_has_changed(const struct engine *e)
 void engine_keep(struct engine *e, bool all, engine_obs_fn fn, void *userdata)
 {
 	checkpoint_write(&e->checkpoint, all, fn, userdata);
+}
+
+bool engine_in_shutdown(const struct engine *e)
+{
+	return e->shutdowns.going;
+}
+
+bool engine_get_shutdown(const struct engine *e, struct shutdown_status *ret,
+			 struct shutdown_stats *ret_stats)
+{
+	return shutdowns_get(&e->shutdowns, ret, ret_stats);
+}
+
+size_t engine_get_shutdown_groups(const struct engine *e, struct engine_shutdown_group *ret,
+				  size_t max)
+{
+	return shutdowns_get_groups(&e->shutdowns, ret, max);
+}
+
+size_t engine_count_cut_short(const struct engine *e)
+{
+	return shutdowns_count_cut_short(&e->shutdowns);
 }

@@ -9,6 +9,7 @@
 #include "core/engine/given.h"
 #include "core/engine/names.h"
 #include "core/engine/sandbox.h"
+#include "core/engine/shutdowns.h"
 #include "core/engine/stops.h"
 #include "core/names/table.h"
 #include "core/pods/life.h"
@@ -39,7 +40,7 @@ struct engine {
 	struct names names;
 	struct stops stops;
 	struct engine_pods pods;
-	struct engine_shutdown *shutdown; /* NULL: a node's shutdown is nobody's business */
+	struct shutdowns shutdowns;
 	struct checkpoint checkpoint;
 	struct engine_stats stats;
 	uint64_t wake_ns; /* last EFFECT_WAKE_AT */
@@ -87,19 +88,6 @@ void engine_truth_exit(struct engine *e, const char *container_id, enum meta_sou
 /* The kernel has said how a container exited. */
 void engine_truth_noted(struct engine *e, const char *container_id);
 
-void engine_shutdown_done(struct engine *e);
-/* What stops have to know of the shutdown. */
-struct given engine_shutdown_given(const struct engine *e);
-/* Tells the sequencer what an observation that was taken has changed. */
-void engine_shutdown_saw(struct engine *e, const struct obs *obs);
-/* A pod is followed no longer. */
-void engine_shutdown_forget(struct engine *e, const char *uid);
-void engine_shutdown_expire(struct engine *e, uint64_t now_ns);
-/* When it wants to be woken; 0: not. */
-uint64_t engine_shutdown_wake_ns(const struct engine *e);
-
 int engine_on_listed(struct engine *e, const struct obs *obs);
-int engine_on_shutdown_plan(struct engine *e, const struct obs *obs);
-int engine_on_shutdown(struct engine *e, const struct obs *obs);
 
 #endif

@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/shutdowns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "core/engine/pods_priv.h"
+
+/* Longer than a source takes to answer or to give up: the question was lost. */
+#define LOST_NS 15000000000ULL
+
+/* --- what the sequencer learns --------------------------------------------------------------- */
+
+/* What it refuses it has counted. */
+static void note(struct shutdowns *s, const struct shutdown_event *event)
+{
+	s->unjudged |= shutdown_note(s->sequencer, event) > 0;
+}
+
+static struct pod_seconds seconds_of(bool known, uint64_t ns)
+{
+	return (struct pod_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
+}
+
+/* Whether some source provides the status of such a pod. */
+static bool is_listed(const struct shutdowns *s, bool is_static)
+{
+	return s->names->sources >> meta_lister(s->names->sources, is_static) & 1;
+}
+
+/* --- pods ----------------------------------------------------------------------------------- */
+
+static uint32_t group_of(const struct shutdowns *s, const char *uid, bool is_static)
+{
+	struct shutplan_pod pod = given_pod(podtab_pod(&s->names->tab, uid), is_static);
+
+	return s->plan.n ? (uint32_t)shutplan_group_of(&s->plan, &pod) : 0;
+}
+
+/* It has no object, or none any more, or one that says that the pod is over and not Ready. Without
+ * that condition it is not Ready either: a kubelet of 1.20 writes none for what it ends in a
+ * shutdown. */
+static bool has_ended(const struct shutdowns *s, const struct epod *p)
+{
+	if (!p->listed)
+		return p->was_listed || engine_pods_is_missing(s->engine, p);
+	return (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED) &&
+	       p->truth.ready != TRI_TRUE;
+}
+
+/* Of a node that serves the API itself: with that pod nobody is left to ask. */
+static bool is_api_server(const struct shutdowns *s, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
+
+	return p->is_static && meta && meta->namespace_ && meta->workload &&
+	       strcmp(meta->namespace_, "kube-system") == 0 &&
+	       strcmp(meta->workload, "kube-apiserver") == 0;
+}
+
+static void note_status(struct shutdowns *s, const struct epod *p)
+{
+	const struct shutdown_event event = {
+		.type = SHUTDOWN_EV_POD,
+		.pod =
+			{
+				.uid = p->uid,
+				.group = group_of(s, p->uid, p->is_static),
+				.stopping = p->life.stage >= POD_STAGE_TERMINATING ||
+					    (p->listed && p->word.deleting),
+				.ended = has_ended(s, p),
+				.unlisted = !is_listed(s, p->is_static),
+				.api_server = is_api_server(s, p),
+				.is_static = p->is_static,
+			},
+	};
+
+	note(s, &event);
+}
+
+/* --- containers ----------------------------------------------------------------------------- */
+
+static bool is_own(const struct shutdowns *s, const struct cgnode *node)
+{
+	const char *own = s->out->host.self_container;
+
+	return *own && strcmp(node->ident.container_id, own) == 0;
+}
+
+static enum shutdown_kind kind_of(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *meta = names_container(s->names, node);
+
+	if (is_own(s, node))
+		return SHUTDOWN_KIND_OWN;
+	/* What is only guessed to be one may be a container, and the lock waits for it. */
+	if (sandbox_of(s->names, node) == SANDBOX_KNOWN)
+		return SHUTDOWN_KIND_SANDBOX;
+	if ((meta && meta->kind == META_KIND_CONTAINER) || podtab_is_named(meta))
+		return SHUTDOWN_KIND_CONTAINER;
+	return SHUTDOWN_KIND_UNKNOWN;
+}
+
+/* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
+ * before its group is ended or after. */
+static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uint64_t *ret_ns)
+{
+	const struct podtab_pod *meta = names_pod(s->names, node);
+	struct shutplan_pod pod = given_pod(meta, node->pod->is_static);
+	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
+	struct pod_seconds deletion = {}, stop;
+
+	if (meta)
+		pod.grace = seconds_of(meta->known & META_POD_GRACE, meta->grace_ns);
+	if (deleting)
+		deletion =
+			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
+	stop = shutplan_longest_stop_s(&s->plan, &pod, deletion);
+	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
+		*ret_ns = UINT64_MAX;
+	/* Nobody may end it early who does not know what its deletion gave it. */
+	return stop.set && deleting == deletion.set;
+}
+
+static bool is_runtime(const struct sender *sender)
+{
+	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET;
+}
+
+/* By the runtime's word or its pod's spec. */
+static bool has_hook(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *own = names_container(s->names, node);
+	const struct podtab_container *spec =
+		own && own->name && cgmap_pod_of(s->map, node)
+			? podtab_spec(&s->names->tab, node->pod->uid, own->name)
+			: NULL;
+
+	return (own && own->prestop) || (spec && spec->prestop);
+}
+
+/* A signal that a program of the kernel half was not run for may have told somebody. */
+static uint64_t told_ns(const struct shutdowns *s, const struct stop *stop)
+{
+	return stop->told_ns > s->stops->missed_ns ? stop->told_ns : s->stops->missed_ns;
+}
+
+static void note_container(struct shutdowns *s, const struct cgnode *node, const struct epod *p)
+{
+	const struct stop *stop = node->stop;
+	struct shutdown_event event = {
+		.type = SHUTDOWN_EV_CONTAINER,
+		.container =
+			{
+				.id = node->id,
+				.pod_uid = node->pod->uid,
+				.kind = kind_of(s, node),
+				.populated = node->populated,
+			},
+	};
+	struct shutdown_container *c = &event.container;
+
+	if (stop->request.seen && is_runtime(&stop->request.sender)) {
+		c->asked_ns = stop->request.at_ns;
+		c->signal = stop->request.number;
+		c->deaf = stop->deaf;
+		c->hook = has_hook(s, node);
+	}
+	c->ending_ns = p ? p->terminating_ns : 0;
+	c->looked_ns = stop->looked_ns;
+	c->told_ns = told_ns(s, stop);
+	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
+	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
+	note(s, &event);
+}
+
+/* One of them may have been the pod of that uid, before the one that counts was there. */
+static void forget_doubles(struct shutdowns *s, const struct pod *pod)
+{
+	const struct cgnode *node;
+
+	for (pod = pod->next; pod; pod = pod->next)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+							 .id = node->id});
+}
+
+static void note_pod(struct shutdowns *s, const char *uid)
+{
+	const struct epod *p = engine_pods_find(s->engine, uid);
+	const struct pod *pod = cgmap_pod(s->map, uid);
+	const struct cgnode *node;
+
+	if (p)
+		note_status(s, p);
+	else
+		note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+	if (!pod)
+		return;
+	/* One that is gone stays there until its verdict is told. */
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		if (cgnode_is_container(node) && node->stop && !node->removed)
+			note_container(s, node, p);
+	forget_doubles(s, pod);
+}
+
+static void note_all(struct shutdowns *s)
+{
+	const struct pod *pod;
+	const struct epod *p;
+	size_t pos = 0;
+
+	TAILQ_FOREACH(p, &s->engine->pods.all, all)
+		note_pod(s, p->uid);
+	while ((pod = map_next(&s->map->pods, &pos)))
+		if (!engine_pods_find(s->engine, pod->uid))
+			note_pod(s, pod->uid);
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static bool is_of_container(enum shutdown_told told)
+{
+	return told == SHUTDOWN_TOLD_OVERDUE || told == SHUTDOWN_TOLD_KILLED ||
+	       told == SHUTDOWN_TOLD_SURVIVES;
+}
+
+static void name_it(const struct shutdowns *s, const struct shutdown_record *from, char *ret,
+		    size_t n)
+{
+	const char *boot = s->out->host.boot_id, *told = shutdown_told_name(from->told);
+	unsigned long long announced = from->announced_ns;
+
+	if (is_of_container(from->told))
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+			 (unsigned long long)from->container.id);
+	else if (from->told == SHUTDOWN_TOLD_GROUP_STARTED ||
+		 from->told == SHUTDOWN_TOLD_GROUP_DONE)
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%u", boot, announced, told, from->group);
+	else
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+			 (unsigned long long)from->at_ns);
+}
+
+static void fill_group(const struct shutdowns *s, struct record_shutdown *r)
+{
+	const struct shutplan *plan = &s->plan;
+
+	if (r->told.group >= plan->n)
+		return;
+	r->group_known = true;
+	r->group_priority = plan->groups[r->told.group].priority;
+}
+
+static void report(struct shutdowns *s, const struct shutdown_record *from)
+{
+	struct record *rec = output_record(s->out, RECORD_SHUTDOWN, sizeof(s->out->record.shutdown),
+					   from->at_ns);
+	struct record_shutdown *r = &rec->shutdown;
+	const struct cgnode *node;
+
+	r->told = *from;
+	name_it(s, from, r->id, sizeof(r->id));
+	fill_group(s, r);
+	node = is_of_container(from->told) ? cgmap_get(s->map, from->container.id) : NULL;
+	if (node) {
+		subject_pod(s->names, node, &r->pod);
+		subject_container(s->names, node, &r->container);
+	}
+	output_report(s->out);
+}
+
+/* --- statuses of pods ------------------------------------------------------------------------ */
+
+static enum meta_source source_of(const struct shutdowns *s, const char *uid)
+{
+	const struct epod *p = engine_pods_find(s->engine, uid);
+
+	return meta_lister(s->names->sources, p ? p->is_static : meta_is_static_uid(uid));
+}
+
+static void ask_status(struct shutdowns *s, const char *uid)
+{
+	enum meta_source source = source_of(s, uid);
+	struct shutdowns_question *q = &s->questions[source];
+
+	if (strlen(uid) >= sizeof(q->uid) || (q->uid[0] && s->out->now_ns < q->at_ns + LOST_NS))
+		return;
+	if (!names_ask_status(s->names, uid, source))
+		return;
+	strcpy(q->uid, uid);
+	q->at_ns = s->out->now_ns;
+}
+
+static void status_answered(struct shutdowns *s, const char *uid)
+{
+	for (int source = 0; source < META_SOURCE_COUNT; source++)
+		if (strcmp(s->questions[source].uid, uid) == 0)
+			s->questions[source].uid[0] = '\0';
+}
+
+/* --- the sequencer --------------------------------------------------------------------------- */
+
+static void on_effect(void *userdata, const struct shutdown_effect *effect)
+{
+	static const enum effect_type types[] = {
+		[SHUTDOWN_TAKE_LOCK] = EFFECT_TAKE_LOCK,
+		[SHUTDOWN_FLUSH] = EFFECT_FLUSH,
+		[SHUTDOWN_DROP_LOCK] = EFFECT_DROP_LOCK,
+		[SHUTDOWN_LIST_HOLDERS] = EFFECT_LIST_HOLDERS,
+		[SHUTDOWN_LOOK] = EFFECT_READ_COUNTS,
+		[SHUTDOWN_KILL] = EFFECT_KILL,
+	};
+	struct shutdowns *s = userdata;
+
+	if (effect->type == SHUTDOWN_WAKE_AT)
+		s->wake_ns = effect->at_ns;
+	else if (effect->type == SHUTDOWN_TELL)
+		report(s, effect->record);
+	else if (effect->type == SHUTDOWN_ASK_STATUS)
+		ask_status(s, effect->uid);
+	else
+		output_effect(s->out,
+			      &(struct effect){.type = types[effect->type], .id = effect->id});
+}
+
+/* The sequencer has decided by all it knows. */
+static void judged(struct shutdowns *s)
+{
+	struct shutdown_status status;
+
+	shutdown_get_status(s->sequencer, &status);
+	s->going = status.going;
+	s->unjudged = false;
+	s->given = (struct given){
+		.watched = status.state != SHUTDOWN_AWAY,
+		.going = status.going,
+		.announced_ns = status.announced_ns,
+		.plan = &s->plan,
+	};
+	output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN});
+}
+
+static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *plan)
+{
+	const struct shutdown_config config = {
+		.mode = plan->mode,
+		.overdue_slack_ns = plan->overdue_slack_ns,
+		.status_wait_ns = plan->status_wait_ns,
+		.deaf_grace_ns = plan->deaf_grace_ns,
+		.effect = on_effect,
+		.userdata = s,
+	};
+	int r = shutdown_new(&config, &s->sequencer);
+
+	if (r < 0)
+		return r;
+	judged(s);
+	return 0;
+}
+
+/* One step of the sequencer. What it refuses it has counted. */
+static int step(struct shutdowns *s, const struct shutdown_event *event)
+{
+	int r;
+
+	/* What there is to decide about has to be known when it begins. */
+	if (event->type == SHUTDOWN_EV_ANNOUNCED && !s->going)
+		note_all(s);
+	r = shutdown_step(s->sequencer, event, s->out->now_ns);
+	judged(s);
+	if (event->type == SHUTDOWN_EV_ANNOUNCED)
+		output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN_BEGUN});
+	return r == -ENOMEM ? r : 0;
+}
+
+/* --- the plan ------------------------------------------------------------------------------- */
+
+static int step_plan(struct shutdowns *s)
+{
+	const struct shutplan *plan = &s->plan;
+	struct shutdown_group groups[SHUTDOWN_MAX_GROUPS];
+	struct shutdown_event event = {.type = SHUTDOWN_EV_PLAN};
+	size_t n = plan->n < SHUTDOWN_MAX_GROUPS ? plan->n : SHUTDOWN_MAX_GROUPS;
+
+	for (size_t i = 0; i < n; i++)
+		groups[i] = (struct shutdown_group){
+			.ns = plan->groups[i].ns,
+			.in_full = plan->rules == SHUTPLAN_TWO_PHASES && i + 1 < plan->n,
+		};
+	event.plan.groups = groups;
+	event.plan.n = n;
+	return step(s, &event);
+}
+
+/* A new plan replaces the one before; one that has no memory leaves none. */
+static int set_plan(struct shutdowns *s, const struct obs_shutdown_plan *obs)
+{
+	struct shutplan_range ranges[OBS_RANGES_MAX];
+	size_t n = obs->n_ranges <= OBS_RANGES_MAX ? obs->n_ranges : 0;
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		ranges[i] = (struct shutplan_range){.priority = obs->ranges[i].priority,
+						    .seconds = obs->ranges[i].seconds};
+	arena_free(&s->arena);
+	memset(&s->plan, 0, sizeof(s->plan));
+	r = shutplan_of_ranges(ranges, n, &s->arena, &s->plan);
+	s->plan.rules = obs->two_phases ? SHUTPLAN_TWO_PHASES : SHUTPLAN_RANGES;
+	return r;
+}
+
+/* Once no shutdown is under way; without memory, at the next occasion. */
+static int take_next(struct shutdowns *s)
+{
+	int r;
+
+	if (s->going || !s->has_next)
+		return 0;
+	r = set_plan(s, &s->next);
+	if (r >= 0)
+		r = step_plan(s);
+	s->has_next = r < 0;
+	return r;
+}
+
+int shutdowns_on_plan(struct shutdowns *s, const struct obs *obs)
+{
+	int r = s->sequencer ? 0 : open_sequencer(s, &obs->shutdown_plan);
+
+	if (r == -EINVAL) {
+		s->unexpected++;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	s->next = obs->shutdown_plan;
+	s->has_next = true;
+	return take_next(s);
+}
+
+/* --- what logind says ----------------------------------------------------------------------- */
+
+static size_t list_holders(const struct obs_shutdown *obs, struct shutdown_holder *ret)
+{
+	size_t n = obs->n_holders < SHUTDOWN_MAX_HOLDERS ? obs->n_holders : SHUTDOWN_MAX_HOLDERS;
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (struct shutdown_holder){.who = obs->holders[i].who,
+						  .uid = obs->holders[i].uid,
+						  .pid = obs->holders[i].pid};
+	return n;
+}
+
+/* Where one source lists all pods it is told of once. */
+static int step_lister(struct shutdowns *s, const struct obs_shutdown *told)
+{
+	enum meta_source source = meta_lister(s->names->sources, told->is_static);
+	struct shutdown_event event = {.type = SHUTDOWN_EV_API};
+	int r = 0;
+
+	event.lister.kubelet = source == META_KUBELET;
+	event.lister.reachable = told->reachable;
+	event.lister.absent = told->absent;
+	for (int is_static = 0; r == 0 && is_static < 2; is_static++) {
+		event.lister.is_static = is_static;
+		if (meta_lister(s->names->sources, is_static) == source)
+			r = step(s, &event);
+	}
+	return r;
+}
+
+/* A source that lists pods has answered. */
+static void note_answer(struct shutdowns *s, enum meta_source source)
+{
+	struct shutdown_event event = {.type = SHUTDOWN_EV_LISTED};
+
+	for (int is_static = 0; is_static < 2; is_static++) {
+		event.lister.is_static = is_static;
+		if (meta_lister(s->names->sources, is_static) == source)
+			note(s, &event);
+	}
+}
+
+int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
+{
+	const struct obs_shutdown *told = &obs->shutdown;
+	struct shutdown_holder holders[SHUTDOWN_MAX_HOLDERS];
+	struct shutdown_event event = {.type = told->event};
+
+	if (!s->sequencer) {
+		s->unexpected++;
+		return 0;
+	}
+	switch (event.type) {
+	case SHUTDOWN_EV_ANNOUNCED:
+		event.announced.at_ns = told->announced_ns;
+		event.announced.limit_ns = told->limit_ns;
+		event.announced.action = told->action;
+		break;
+	case SHUTDOWN_EV_HOLDERS:
+		event.holders.list = holders;
+		event.holders.n = list_holders(told, holders);
+		event.holders.failed = told->failed;
+		break;
+	case SHUTDOWN_EV_API:
+		return step_lister(s, told);
+	case SHUTDOWN_EV_LOGIND_UP:
+	case SHUTDOWN_EV_LOGIND_DOWN:
+	case SHUTDOWN_EV_LOCK_TAKEN:
+	case SHUTDOWN_EV_LOCK_REFUSED:
+	case SHUTDOWN_EV_LOCK_LOST:
+	case SHUTDOWN_EV_CANCELLED:
+	case SHUTDOWN_EV_FLUSHED:
+	case SHUTDOWN_EV_STOPPING:
+		break;
+	default:
+		s->unexpected++;
+		return 0;
+	}
+	return step(s, &event);
+}
+
+/* --- what happens to pods and their containers ---------------------------------------------- */
+
+static void touched_cgroup(struct shutdowns *s, uint64_t id)
+{
+	const struct cgnode *node = cgmap_get(s->map, id);
+
+	if (node && node->pod)
+		note_pod(s, node->pod->uid);
+}
+
+static uint64_t cgroup_of(const struct obs *obs)
+{
+	switch (obs->type) {
+	case OBS_INIT:
+		return obs->init.id;
+	case OBS_SIGNAL:
+		return obs->signal.id;
+	case OBS_EXIT:
+		return obs->exit.id;
+	case OBS_CGROUP_NEW:
+	case OBS_CGROUP_FOUND:
+		return obs->cgroup.id;
+	case OBS_CGROUP_EMPTY:
+	case OBS_CGROUP_GONE:
+		return obs->empty.id;
+	case OBS_COUNTS:
+		return obs->counts.id;
+	case OBS_NAMES:
+		return obs->names.id;
+	default:
+		return 0;
+	}
+}
+
+static void note_changes(struct shutdowns *s, const struct obs *obs)
+{
+	uint64_t id = cgroup_of(obs);
+
+	if (id)
+		touched_cgroup(s, id);
+	else if (obs->type == OBS_POD)
+		note_pod(s, obs->pod.uid);
+	else if (obs->type == OBS_CONTAINER && obs->container.pod_uid[0])
+		note_pod(s, obs->container.pod_uid);
+	else if (obs->type == OBS_LISTED)
+		note_all(s);
+	/* Who cannot tell that its list is whole has answered all the same. */
+	if (obs->type == OBS_POD || obs->type == OBS_LISTED)
+		note_answer(s, (enum meta_source)(obs->type == OBS_POD ? obs->pod.source
+								       : obs->listed.source));
+}
+
+/* It decides once, however much has changed. */
+void shutdowns_saw(struct shutdowns *s, const struct obs *obs)
+{
+	if (!s->sequencer)
+		return;
+	/* Also while there is none: what is gone is not there when one begins. */
+	if (obs->type == OBS_CGROUP_GONE)
+		note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+						 .id = obs->empty.id});
+	if (obs->type == OBS_NAMES && !obs->names.more && !obs->names.container_id[0])
+		status_answered(s, obs->names.pod_uid);
+	if (s->going)
+		note_changes(s, obs);
+	if (s->unjudged) {
+		shutdown_settle(s->sequencer, s->out->now_ns);
+		judged(s);
+	}
+	(void)take_next(s);
+}
+
+void shutdowns_forget_pod(struct shutdowns *s, const char *uid)
+{
+	if (s->sequencer)
+		note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+}
+
+void shutdowns_expire(struct shutdowns *s, uint64_t now_ns)
+{
+	if (s->sequencer && s->wake_ns && s->wake_ns <= now_ns)
+		step(s, &(struct shutdown_event){.type = SHUTDOWN_EV_TIMER});
+}
+
+/* --- for others ------------------------------------------------------------------------------ */
+
+bool shutdowns_get(const struct shutdowns *s, struct shutdown_status *ret,
+		   struct shutdown_stats *ret_stats)
+{
+	if (!s->sequencer)
+		return false;
+	shutdown_get_status(s->sequencer, ret);
+	shutdown_get_stats(s->sequencer, ret_stats);
+	return true;
+}
+
+size_t shutdowns_get_groups(const struct shutdowns *s, struct engine_shutdown_group *ret,
+			    size_t max)
+{
+	const struct shutplan *plan = s->sequencer ? &s->plan : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; plan && i < plan->n; i++) {
+		int32_t priority = plan->groups[i].priority;
+
+		if (!n || ret[n - 1].priority != priority) {
+			if (n == max)
+				break;
+			ret[n++] = (struct engine_shutdown_group){.priority = priority};
+		}
+		shutdown_count_pods(s->sequencer, (uint32_t)i, ret[n - 1].pods);
+	}
+	return n;
+}
+
+size_t shutdowns_count_cut_short(const struct shutdowns *s)
+{
+	const struct epod *p;
+	size_t n = 0;
+
+	if (!s->sequencer || !s->plan.n)
+		return 0;
+	TAILQ_FOREACH(p, &s->engine->pods.all, all) {
+		const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
+		const struct shutplan_group *group =
+			&s->plan.groups[group_of(s, p->uid, p->is_static)];
+		struct pod_seconds grace;
+
+		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(s, p))
+			continue;
+		grace = seconds_of(true, meta->grace_ns);
+		n += shutplan_override_s(group->seconds, grace) < grace.s;
+	}
+	return n;
+}
+
+void shutdowns_done(struct shutdowns *s)
+{
+	s->sequencer = shutdown_free(s->sequencer);
+	arena_free(&s->arena);
+}

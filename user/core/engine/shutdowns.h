@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shutdown's room: graced's part in a node shutdown. The sequencer (core/shutdown) receives
+ * what logind says and, while a shutdown is going on, what becomes of pods and their containers;
+ * what it wants becomes effects.
+ *
+ * It hands on CHANGE_SHUTDOWN and CHANGE_SHUTDOWN_BEGUN.
+ */
+#ifndef CORE_ENGINE_SHUTDOWNS_H
+#define CORE_ENGINE_SHUTDOWNS_H
+
+#include "base/arena.h"
+#include "core/engine/stops.h"
+#include "core/shutdown/shutdown.h"
+
+struct engine_shutdown_group;
+
+/* What a source was asked for last. */
+struct shutdowns_question {
+	char uid[META_UID_MAX]; /* of the pod; "": it has answered */
+	uint64_t at_ns;
+};
+
+/* The sequencer, and what the kubelet's configuration makes of its groups. */
+struct shutdowns {
+	struct cgmap *map;
+	struct names *names;
+	const struct stops *stops;
+	struct engine *engine;
+	struct output *out;
+
+	struct shutdown *sequencer; /* NULL: no shutdown is followed, OBS_SHUTDOWN_PLAN never came */
+	struct arena arena;
+	struct shutplan plan;
+	/* What a shutdown under way does not go by: the kubelet has read its own before. */
+	struct obs_shutdown_plan next;
+	bool has_next;
+	uint64_t wake_ns; /* when the sequencer wants OBS_TIMER; 0: not */
+	struct given given;
+	bool going;    /* the sequencer receives facts as they change */
+	bool unjudged; /* it has received some and has not decided yet */
+	struct shutdowns_question questions[META_SOURCE_COUNT];
+	uint64_t unexpected; /* observations that could not be so */
+};
+
+void shutdowns_done(struct shutdowns *s);
+
+/* Take an observation. 0 or -ENOMEM. */
+int shutdowns_on_plan(struct shutdowns *s, const struct obs *obs);
+int shutdowns_on_event(struct shutdowns *s, const struct obs *obs);
+/* Passes to the sequencer what an observation has changed, after all other rooms have taken it. */
+void shutdowns_saw(struct shutdowns *s, const struct obs *obs);
+/* A pod is followed no longer. */
+void shutdowns_forget_pod(struct shutdowns *s, const char *uid);
+void shutdowns_expire(struct shutdowns *s, uint64_t now_ns);
+
+/* As engine_get_shutdown(), engine_get_shutdown_groups() and engine_count_cut_short() have it. */
+bool shutdowns_get(const struct shutdowns *s, struct shutdown_status *ret,
+		   struct shutdown_stats *ret_stats);
+size_t shutdowns_get_groups(const struct shutdowns *s, struct engine_shutdown_group *ret,
+			    size_t max);
+size_t shutdowns_count_cut_short(const struct shutdowns *s);
+
+#endif
