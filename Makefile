@@ -279,7 +279,7 @@ install: all
 		install -D -m 644 deploy/graced.yaml $(DESTDIR)$(sysconfdir)/graced/graced.yaml
 
 # The configuration and what was recorded stay. In mode assist the daemon has had logind wait longer
-# (user/io/logind/delay_drop.h), which nobody needs any more; one that runs would say it again.
+# (user/io/logind/delay.h), which nobody needs any more; one that runs would say it again.
 DROPIN := /etc/systemd/logind.conf.d/zz-graced.conf
 uninstall:
 	$(if $(DESTDIR),,@if systemctl --quiet is-active graced.service 2>/dev/null; then \

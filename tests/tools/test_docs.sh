@@ -437,7 +437,7 @@ if have make && put; then
 	claim "make install leaves a configuration that is there alone" $?
 
 	# What a daemon in mode assist has written.
-	said() { sed -n "s/^#define DELAYDROP_$1[[:space:]]*\"\(.*\)\"/\1/p" user/io/logind/delay_drop.h; }
+	said() { sed -n "s/^#define DELAYDROP_$1[[:space:]]*\"\(.*\)\"/\1/p" user/io/logind/delay.h; }
 	drop=$(said DIR)/$(said NAME)
 	take() {
 		mkdir -p "$(dirname "$2")"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/control/socket and io/control/client: the socket is the daemon's alone and goes
+/* Claims about io/control/control: the socket is the daemon's alone and goes
  * with it, and who asks gets all of an answer or is told why not. */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/control/client.h"
+#include "io/control/control.h"
 #include "lib/claim.h"
 #include "lib/daemon/ctlsite.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/files/lines: every line once, whatever its length, and a bound that holds. */
+/* Claims about io/files/file: every line once, whatever its length, and a bound that holds. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "io/files/lines.h"
+#include "io/files/file.h"
 #include "lib/claim.h"
 
 #define MAX 1000
@@ -125,7 +125,7 @@ int main(void)
 	if (fd < 0)
 		return 1;
 	close(fd);
-	failed = cmocka_run_group_tests_name("io/files/lines", tests, NULL, NULL);
+	failed = cmocka_run_group_tests_name("io/files/file", tests, NULL, NULL);
 	unlink(path);
 	return failed;
 }

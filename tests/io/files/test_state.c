@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/files/state. */
+/* Claims about io/files/file. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "io/files/fd.h"
-#include "io/files/state.h"
+#include "io/files/file.h"
 #include "lib/claim.h"
 
 struct place {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/files/trusted: which ways to a file are trusted. */
+/* Claims about io/files/file: which ways to a file are trusted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/files/trusted.h"
+#include "io/files/file.h"
 #include "lib/claim.h"
 
 #define NOBODY 65534

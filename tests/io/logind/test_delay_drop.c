@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/logind/delay_drop: all of logind's files are read in its order, one of them is
+/* Claims about io/logind/delay: all of logind's files are read in its order, one of them is
  * written. */
-#include "io/logind/delay_drop.h"
+#include "io/logind/delay.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/logind/delay_keep on a bus with logind and systemd: the limit is raised, and
+/* Claims about io/logind/delay on a bus with logind and systemd: the limit is raised, and
  * stays so. */
-#include "io/logind/delay_keep.h"
+#include "io/logind/delay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "io/files/fd.h"
-#include "io/logind/delay_drop.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/shutdown/logindscene.h"

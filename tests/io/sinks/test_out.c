@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/sinks/out: whole lines, no waiting for a slow reader, no half line on a full
+/* Claims about io/sinks/lines: whole lines, no waiting for a slow reader, no half line on a full
  * disk. */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/sinks/out.h"
+#include "io/sinks/lines.h"
 #include "lib/claim.h"
 
 static char chunk[4096]; /* one line */
@@ -153,5 +153,5 @@ int main(void)
 	signal(SIGXFSZ, SIG_IGN);
 	memset(chunk, 'x', sizeof(chunk) - 1);
 	chunk[sizeof(chunk) - 1] = '\n';
-	return cmocka_run_group_tests_name("io/sinks/out", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sinks/lines", tests, NULL, NULL);
 }

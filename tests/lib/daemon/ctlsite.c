@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/control/client.h"
+#include "io/control/control.h"
 #include "lib/claim.h"
 
 #define MS	    1000000

@@ -6,7 +6,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "io/logind/delay_keep.h"
+#include "io/logind/delay.h"
 #include "io/logind/logind.h"
 #include "lib/shutdown/logindmock.h"
 

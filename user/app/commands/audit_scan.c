@@ -12,11 +12,10 @@
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "core/cgroup/map.h"
-#include "io/cgroup/freezer.h"
-#include "io/cgroup/fs.h"
 #include "io/cgroup/hierarchy.h"
+#include "io/cgroup/fs.h"
 #include "io/proc/clock.h"
-#include "io/proc/signals.h"
+#include "io/proc/proc.h"
 #include "io/sources/logs/logs.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "core/stop/filter.h"
-#include "io/control/client.h"
+#include "io/control/control.h"
 #include "wire/json/pods.h"
 
 /* All zero is an empty list. */

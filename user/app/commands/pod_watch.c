@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
-#include "io/sinks/out.h"
+#include "io/sinks/lines.h"
 #include "wire/json/pods.h"
 #include "wire/text/pods.h"
 

@@ -10,7 +10,7 @@
 #include "app/live/manager.h"
 #include "app/live/output.h"
 #include "app/log/say.h"
-#include "io/files/lines.h"
+#include "io/files/file.h"
 #include "wire/recording/recording.h"
 
 static const char usage[] =

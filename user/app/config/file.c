@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
-#include "io/files/trusted.h"
+#include "io/files/file.h"
 #include "wire/config/yaml.h"
 
 #define VALUE_SHOWN 80 /* bytes of a wrong value */

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/files/fd.h"
-#include "io/files/trusted.h"
+#include "io/files/file.h"
 #include "wire/kubernetes/kubelet_config.h"
 
 static int __attribute__((format(printf, 3, 4)))

@@ -9,7 +9,7 @@
 #include "app/log/say.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "io/files/trusted.h"
+#include "io/files/file.h"
 #include "wire/config/web.h"
 
 #define PEM_SIZE_MAX ((size_t)1 << 20)

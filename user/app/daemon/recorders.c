@@ -10,7 +10,7 @@
 #include "app/log/log.h"
 #include "base/cleanup.h"
 #include "base/trouble.h"
-#include "io/proc/host.h"
+#include "io/proc/self.h"
 #include "io/sinks/journal.h"
 #include "io/sinks/lines.h"
 #include "wire/json/record.h"

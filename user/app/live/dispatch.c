@@ -9,7 +9,7 @@
 #include "app/live/manager.h"
 #include "app/live/scan.h"
 #include "app/live/timers.h"
-#include "io/proc/host.h"
+#include "io/proc/self.h"
 #include "io/proc/proc.h"
 
 /* Without an entry there is nothing to tell; the engine waits a bounded time for an answer. */

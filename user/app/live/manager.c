@@ -20,7 +20,7 @@
 #include "app/log/log.h"
 #include "app/log/say.h"
 #include "io/proc/clock.h"
-#include "io/proc/host.h"
+#include "io/proc/self.h"
 
 #define WRITTEN_MAX_MS 100
 

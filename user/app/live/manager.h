@@ -20,7 +20,7 @@
 #include "io/cgroup/hierarchy.h"
 #include "io/kernel/kernel.h"
 #include "io/kernel/ring.h"
-#include "io/sinks/out.h"
+#include "io/sinks/lines.h"
 #include "io/sources/logs/logs.h"
 
 /* What was told to the engine last, so that only changes are told. */

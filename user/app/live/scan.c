@@ -13,7 +13,7 @@
 #include "app/log/say.h"
 #include "core/cgroup/map.h"
 #include "io/proc/clock.h"
-#include "io/proc/host.h"
+#include "io/proc/self.h"
 #include "io/proc/proc.h"
 
 /* As in bpf/cgroup.bpf.c: branches down to this level answer for what is made below them. */

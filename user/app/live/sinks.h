@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "core/stop/filter.h"
-#include "io/sinks/out.h"
+#include "io/sinks/lines.h"
 
 struct sinks;
 

@@ -9,7 +9,7 @@
 
 #include "app/log/log.h"
 #include "app/log/say.h"
-#include "io/proc/host.h"
+#include "io/proc/self.h"
 
 /* A runtime that was not there at the start is looked for this often. */
 #define LOOK_AGAIN_US 5000000

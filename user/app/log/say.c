@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "io/proc/host.h"
+#include "io/proc/self.h"
 
 /* Arguments come from anywhere: what would not be plain text on a terminal is shown escaped. The
  * log escapes by itself. */

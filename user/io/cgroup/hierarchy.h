@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct hierarchy {
 	bool unified;
@@ -47,5 +48,18 @@ int hierarchy_choose(const char *mountinfo, const char *proc_cgroups, const char
 
 /* The same for this host as it is now. */
 int hierarchy_detect(const char *name, struct hierarchy *ret);
+
+/* Whether a process is frozen by its cgroup: v2's cgroup.freeze or v1's freezer controller, on
+ * hybrid hosts either. */
+
+struct freezer {
+	bool has_v1, has_v2;
+	struct hierarchy v1, v2;
+};
+
+/* What is mounted here; a host without either freezes nothing. */
+void freezer_find(struct freezer *ret);
+
+bool freezer_holds(const struct freezer *freezer, pid_t pid);
 
 #endif

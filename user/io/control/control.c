@@ -1,18 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Takes connections in, judges who they are, reads a request and writes the reply. */
+/* Makes the socket in a directory of root alone, takes connections in, reads a request and writes
+ * the reply; and asks such a socket. */
 #include "io/control/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/control/socket.h"
+#include "base/time.h"
 #include "io/files/fd.h"
+#include "io/proc/clock.h"
+#include "wire/json/control.h"
+
+/* --- the socket ------------------------------------------------------------------------------- */
+
+struct control_socket {
+	int fd;	 /* listens, non-blocking */
+	int dir; /* that it is in */
+	char name[108];
+	dev_t dev; /* of the socket, as it was made */
+	ino_t ino;
+};
+
+#define BACKLOG 16
+
+struct place {
+	struct sockaddr_un address;
+	char dir[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	const char *name; /* in address */
+};
+
+static int fail(struct control_why *why, int error, const char *path, const char *what)
+{
+	snprintf(why->text, sizeof(why->text), "%s: %s", path, what);
+	return error;
+}
+
+static int split(const char *path, struct place *ret, struct control_why *why)
+{
+	size_t len = strlen(path);
+	char *slash;
+
+	*ret = (struct place){.address.sun_family = AF_UNIX};
+	if (len >= sizeof(ret->address.sun_path))
+		return fail(why, -ENAMETOOLONG, path, "a socket's path has at most 107 bytes");
+	memcpy(ret->address.sun_path, path, len);
+	slash = strrchr(ret->address.sun_path, '/');
+	if (path[0] != '/' || !slash[1])
+		return fail(why, -EINVAL, path, "this is not the absolute path of a file");
+	ret->name = slash + 1;
+	len = slash == ret->address.sun_path ? 1 : (size_t)(slash - ret->address.sun_path);
+	memcpy(ret->dir, path, len);
+	return 0;
+}
+
+static int open_dir(const char *path, int *ret, struct control_why *why)
+{
+	_cleanup_(cleanup_close) int fd = -1;
+	struct stat st;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+		int e = -errno;
+
+		return fail(why, e, path, strerror(-e));
+	}
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		int e = -errno;
+
+		return fail(why, e, path, strerror(-e));
+	}
+	if (st.st_uid != geteuid())
+		return fail(why, -EPERM, path, "the directory is somebody else's");
+	if (st.st_mode & 077)
+		return fail(why, -EPERM, path, "others may enter the directory; chmod 0700 it");
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+/* Whether somebody listens there. What was left behind refuses. */
+static bool is_live(const struct place *place)
+{
+	_cleanup_(cleanup_close) int fd =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd < 0 ||
+	       connect(fd, (const struct sockaddr *)&place->address, sizeof(place->address)) == 0 ||
+	       (errno != ECONNREFUSED && errno != ENOENT);
+}
+
+static int clear(const struct place *place, int dir, struct control_why *why)
+{
+	const char *path = place->address.sun_path;
+	struct stat st;
+
+	if (fstatat(dir, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : fail(why, -errno, path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return fail(why, -EEXIST, path, "what is there is no socket");
+	if (is_live(place))
+		return fail(why, -EADDRINUSE, path, "another graced daemon listens there");
+	return unlinkat(dir, place->name, 0) < 0 ? fail(why, -errno, path, strerror(errno)) : 0;
+}
+
+static int make(const struct place *place, struct control_socket *sock, struct control_why *why)
+{
+	const char *path = place->address.sun_path;
+	_cleanup_(cleanup_close) int fd =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0 ||
+	    bind(fd, (const struct sockaddr *)&place->address, sizeof(place->address)) < 0 ||
+	    listen(fd, BACKLOG) < 0 ||
+	    fstatat(sock->dir, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		int e = -errno;
+
+		return fail(why, e, path, strerror(-e));
+	}
+	sock->dev = st.st_dev;
+	sock->ino = st.st_ino;
+	sock->fd = TAKE_FD(fd);
+	return 0;
+}
+
+/*
+ * path is absolute. Its directory is made when only that is missing; one that others may enter, or
+ * somebody else's, is refused (-EPERM). -EADDRINUSE: a live daemon listens there. -EEXIST: what is
+ * there is no socket. -ENAMETOOLONG; else -errno. *ret_why is filled on failure.
+ */
+static int control_socket_open(const char *path, struct control_socket *ret,
+			       struct control_why *ret_why)
+{
+	_cleanup_(cleanup_close) int dir = -1;
+	struct control_socket made;
+	struct place place;
+	int r = split(path, &place, ret_why);
+
+	if (r >= 0)
+		r = open_dir(place.dir, &dir, ret_why);
+	if (r < 0)
+		return r;
+	/* Two that start at once must not both find a dead one's socket and remove each other's. */
+	if (flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return fail(ret_why, -EADDRINUSE, path, "another graced daemon is starting there");
+	made = (struct control_socket){.fd = -1, .dir = dir};
+	snprintf(made.name, sizeof(made.name), "%s", place.name);
+	r = clear(&place, dir, ret_why);
+	if (r >= 0)
+		r = make(&place, &made, ret_why);
+	flock(dir, LOCK_UN);
+	if (r < 0)
+		return r;
+	TAKE_FD(dir);
+	*ret = made;
+	return 0;
+}
+
+/* Closes it, and removes it unless something else is there by now. */
+static void control_socket_close(struct control_socket *sock)
+{
+	struct stat st;
+
+	if (fstatat(sock->dir, sock->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == sock->dev && st.st_ino == sock->ino)
+		unlinkat(sock->dir, sock->name, 0);
+	close(sock->fd);
+	close(sock->dir);
+}
+
+/* --- the daemon's end ------------------------------------------------------------------------- */
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -309,4 +478,171 @@ struct control *control_free(struct control *control)
 void control_get_stats(const struct control *control, struct control_stats *ret)
 {
 	*ret = control->stats;
+}
+
+/* --- the client's end ------------------------------------------------------------------------- */
+
+#define RETRY_MS   50
+#define READ_BYTES (64u << 10)
+#define HEAD_BYTES 4096
+
+struct ask {
+	int fd, stop_fd;
+	uint64_t until_ns; /* CLOCK_MONOTONIC */
+};
+
+static int fail_by_errno(struct control_why *why, int error)
+{
+	snprintf(why->text, sizeof(why->text), "%s", strerror(-error));
+	return error;
+}
+
+static int wait_for(const struct ask *ask, short events)
+{
+	struct pollfd fds[] = {{.fd = ask->fd, .events = events},
+			       {.fd = ask->stop_fd, .events = POLLIN}};
+	uint64_t now = clock_monotonic_ns(), left;
+	int n;
+
+	if (now >= ask->until_ns)
+		return -ETIMEDOUT;
+	left = (ask->until_ns - now) / NS_PER_MS + 1;
+	n = poll(fds, 2, left < INT_MAX ? (int)left : INT_MAX);
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	return fds[1].revents ? -ECANCELED : 0;
+}
+
+/* A daemon with a full queue of connections is asked again. */
+static int connect_to(struct ask *ask, const struct sockaddr_un *address)
+{
+	while (connect(ask->fd, (const struct sockaddr *)address, sizeof(*address)) < 0) {
+		struct pollfd stop = {.fd = ask->stop_fd, .events = POLLIN};
+
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (poll(&stop, 1, RETRY_MS) > 0)
+			return -ECANCELED;
+		if (clock_monotonic_ns() >= ask->until_ns)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+static int open_socket(const char *path, struct ask *ask)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t len = strlen(path);
+
+	if (len == 0)
+		return -EINVAL;
+	if (len >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, len);
+	ask->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return ask->fd < 0 ? -errno : connect_to(ask, &address);
+}
+
+static int send_request(const struct ask *ask, enum control_command command)
+{
+	_cleanup_(buf_free) struct buf line = {};
+	size_t done = 0;
+
+	control_add_request(&line, command);
+	while (done < line.len) {
+		ssize_t n = send(ask->fd, line.data + done, line.len - done, MSG_NOSIGNAL);
+		int r;
+
+		if (n >= 0) {
+			done += (size_t)n;
+			continue;
+		}
+		/* Who is turned away is told why before it was asked. */
+		if (errno == EPIPE)
+			return 0;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		r = wait_for(ask, POLLOUT);
+		if (r < 0)
+			return r;
+	}
+	return buf_error(&line);
+}
+
+/* Until the other side closes. */
+static int receive(const struct ask *ask, struct buf *ret)
+{
+	for (;;) {
+		char *at = buf_reserve(ret, READ_BYTES);
+		ssize_t n;
+		int r;
+
+		if (!at)
+			return buf_error(ret);
+		n = recv(ask->fd, at, READ_BYTES, 0);
+		if (n > 0) {
+			buf_commit(ret, (size_t)n);
+			continue;
+		}
+		/* It leaves what came after the request unread. */
+		if (n == 0 || errno == ECONNRESET)
+			return 0;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		r = wait_for(ask, POLLIN);
+		if (r < 0)
+			return r;
+	}
+}
+
+static uint64_t count_lines(const char *text, size_t len)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += text[i] == '\n';
+	return n;
+}
+
+/* The head goes, its lines stay. */
+static int take_reply(const struct buf *reply, struct control_answer *ret, struct control_why *why)
+{
+	const char *text = buf_str(reply), *newline = memchr(text, '\n', reply->len);
+	size_t rest = newline ? reply->len - (size_t)(newline + 1 - text) : 0;
+	uint64_t lines;
+	int r;
+
+	if (!newline) {
+		snprintf(why->text, sizeof(why->text), "the connection was closed without a reply");
+		return -EBADMSG;
+	}
+	r = control_read_head(text, (size_t)(newline - text), &lines, why);
+	if (r < 0)
+		return r;
+	if (count_lines(newline + 1, rest) != lines || text[reply->len - 1] != '\n') {
+		snprintf(why->text, sizeof(why->text), "the reply was cut short");
+		return -EBADMSG;
+	}
+	buf_reset(&ret->text);
+	buf_adds(&ret->text, newline + 1);
+	ret->lines = lines;
+	return buf_error(&ret->text) ? fail_by_errno(why, buf_error(&ret->text)) : 0;
+}
+
+int control_ask(const char *path, enum control_command command, int timeout_ms, int stop_fd,
+		struct control_answer *ret, struct control_why *ret_why)
+{
+	_cleanup_(buf_free) struct buf reply = {.limit = CONTROL_REPLY_MAX + HEAD_BYTES +
+							 READ_BYTES};
+	struct ask ask = {.fd = -1,
+			  .stop_fd = stop_fd,
+			  .until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS};
+	int r = open_socket(path, &ask);
+
+	if (r >= 0)
+		r = send_request(&ask, command);
+	if (r >= 0)
+		r = receive(&ask, &reply);
+	cleanup_close(&ask.fd);
+	return r < 0 ? fail_by_errno(ret_why, r) : take_reply(&reply, ret, ret_why);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon's end of the control socket, on its loop. It answers one request for each connection,
- * waits for nobody, and is bounded: in connections, in the bytes of a request and of all replies
- * that wait to be read, and in the time that a connection may take.
+ * The control socket. The end of the daemon is on its loop: it answers one request for each
+ * connection, waits for no peer, and is bounded: in connections, in the bytes of a request and of
+ * all replies that wait to be read, and in the time that a connection may take. The other end sends
+ * one request and waits for all of the answer.
  */
 #ifndef IO_CONTROL_CONTROL_H
 #define IO_CONTROL_CONTROL_H
@@ -13,6 +14,12 @@
 #include <systemd/sd-event.h>
 
 #include "wire/json/control.h"
+
+/*
+ * The daemon's end of the control socket, on its loop. It answers one request for each connection,
+ * waits for nobody, and is bounded: in connections, in the bytes of a request and of all replies
+ * that wait to be read, and in the time that a connection may take.
+ */
 
 #define CONTROL_CONNECTIONS 8
 #define CONTROL_TIMEOUT_NS  5000000000ULL
@@ -44,5 +51,22 @@ int control_new(sd_event *event, const struct control_config *config, struct con
 struct control *control_free(struct control *control);
 
 void control_get_stats(const struct control *control, struct control_stats *ret);
+
+/* Asks a running daemon over its control socket, and waits for all of the answer. */
+
+struct control_answer {
+	struct buf text; /* lines, each with its newline; fits buf_free() */
+	uint64_t lines;
+};
+
+/*
+ * Waits at most timeout_ms, and no longer than until stop_fd (-1: none) can be read: -ECANCELED.
+ * 0 with the answer, which replaces what *ret held. -ENOENT, -ECONNREFUSED: no daemon is there.
+ * -EACCES, -EPERM: this user may not ask. -ETIMEDOUT, -EBADMSG (also for an answer that was cut
+ * short), -EPROTONOSUPPORT, -EREMOTEIO (what it said is in *ret_why), -EINVAL for a path that is
+ * none; else -errno. *ret_why is filled whenever something failed.
+ */
+int control_ask(const char *path, enum control_command command, int timeout_ms, int stop_fd,
+		struct control_answer *ret, struct control_why *ret_why);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcurl on the event loop. It is loaded when it is first wanted: it brings 30 libraries along,
- * whose memory a command without HTTP requests need not pay.
+ * libcurl on the event loop, the URLs that it takes, and what comes back from it. It is loaded when
+ * it is first needed: it brings 30 libraries along, whose memory a command without HTTP requests
+ * need not pay.
  */
 #ifndef IO_FETCH_CURL_H
 #define IO_FETCH_CURL_H
@@ -9,8 +10,10 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stdint.h>
-
 #include <systemd/sd-event.h>
+
+#include "base/buf.h"
+#include "io/fetch/fetch.h"
 
 /* curl_<name>() as <curl/curl.h> declares it, for the functions that io/fetch calls. */
 #define CURL_FUNCTIONS(X)      \
@@ -59,5 +62,44 @@ int curl_load(struct curl *ret, const char **ret_error);
 int curl_open(struct curl *curl, sd_event *event, void (*ended)(void *transfer, CURLcode code));
 /* After the last transfer was removed. */
 void curl_close(struct curl *curl);
+
+/* Where a request goes: its URL, taken apart. */
+
+#define FETCH_URL_MAX 2048
+
+/* The URL as it is asked for, and what to connect to instead of its host ("" for the host). */
+struct fetch_target {
+	char url[FETCH_URL_MAX];
+	char connect_to[FETCH_URL_MAX];
+	char host[128]; /* who the certificate must name */
+	char peer[256]; /* to be connected to */
+	char port[8];
+	bool secure;
+};
+
+/* server_name: as in a request. -EINVAL for a URL that is none, or not one of HTTP; -ENOMEM. */
+int fetch_target_read(const struct curl *curl, const char *url, const char *server_name,
+		      struct fetch_target *ret);
+
+/* What came of an answer, within its bounds, and how its request ended. */
+
+struct fetch_answer {
+	size_t max_bytes, bytes, header_bytes;
+	bool head_whole; /* its last line came */
+	struct buf body;
+	int grpc_status; /* -1: none came */
+	char grpc_message[FETCH_TEXT_MAX];
+	CURLcode code;
+	int error;		       /* why this side ended it; 0: it did not */
+	char trouble[CURL_ERROR_SIZE]; /* libcurl's, or the resolver's */
+};
+
+/* A line of the head, or a trailer. -EMSGSIZE when there are too many. */
+int fetch_answer_add_header(struct fetch_answer *answer, const char *line, size_t len);
+/* Counts len bytes more of the body; the caller collects them. -EMSGSIZE for too many. */
+int fetch_answer_count(struct fetch_answer *answer, size_t len);
+/* easy: the request that has ended. The body stays the answer's. */
+void fetch_answer_result(const struct fetch_answer *answer, const struct curl *curl, CURL *easy,
+			 struct fetch_result *ret);
 
 #endif

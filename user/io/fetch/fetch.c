@@ -10,10 +10,8 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "io/fetch/answer.h"
 #include "io/fetch/curl.h"
 #include "io/fetch/resolve.h"
-#include "io/fetch/target.h"
 #include "io/proc/clock.h"
 
 #define FETCH_HOSTS 16

@@ -8,6 +8,8 @@
 
 #include <microhttpd.h>
 
+#include "io/http/web.h"
+
 /* MHD_<name>() as <microhttpd.h> declares it, for the functions that io/http/web calls. */
 #define MHD_FUNCTIONS(X)               \
 	X(start_daemon)                \
@@ -37,5 +39,56 @@ struct mhd {
  * is called again.
  */
 int mhd_load(struct mhd *ret, const char **ret_error);
+
+/*
+ * The bodies: made once for all who ask within keep_ms, compressed once, and counted while a
+ * connection still reads them, so that slow readers cannot pile them up.
+ */
+
+#define WEB_PATH_SIZE 64 /* longer paths are served, but their bodies not kept */
+
+struct web_body {
+	struct web_body *prev, *next;
+	char path[WEB_PATH_SIZE];
+	enum negotiate_format format;
+	uint64_t until_ns; /* of CLOCK_MONOTONIC: answers requests until then */
+	bool kept;	   /* holds the responses, to answer with */
+	bool counted;	   /* against max_bodies */
+	unsigned int status;
+	const char *type, *location;
+	const void *data; /* the plain response's */
+	size_t len;
+	struct MHD_Response *plain, *gzip; /* gzip: NULL before somebody wanted it, or no gain */
+	bool tried_gzip;
+	unsigned int readers;
+};
+
+struct web_bodies {
+	const struct mhd *mhd;
+	unsigned int max; /* over 4 KiB at once */
+	web_fn fn;	  /* makes them */
+	void *userdata;	  /* of fn */
+	/* Closes the connections that read the body; none of them is released before it returns. */
+	void (*evict)(void *web, const struct web_body *body);
+	void *web;		       /* of evict */
+	struct web_body *first, *last; /* first: oldest */
+	unsigned int n_counted;	       /* over 4 KiB, in memory now */
+	uint64_t rendered;	       /* how many were made by fn */
+};
+
+/* The body for a request, from memory or from the function; NULL when there is no memory. To be
+ * given to web_body_settle() after use. */
+struct web_body *web_body_get(struct web_bodies *bodies, const struct web_request *request,
+			      uint64_t now_ns);
+/* A body of our own, with a sentence for the client. */
+struct web_body *web_body_refusal(struct web_bodies *bodies, unsigned int status);
+/* What to send, which is the body's. */
+struct MHD_Response *web_body_response(struct web_bodies *bodies, struct web_body *body, bool gzip);
+/* Lets the responses go unless they are kept, and the body with its last reader. */
+void web_body_settle(struct web_bodies *bodies, struct web_body *body);
+/* Lets go what has been kept long enough; returns when to look again, UINT64_MAX for
+ * never. */
+uint64_t web_body_expire(struct web_bodies *bodies, uint64_t now_ns);
+void web_body_drop_all(struct web_bodies *bodies);
 
 #endif

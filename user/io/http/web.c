@@ -10,10 +10,8 @@
 #include <sys/socket.h>
 
 #include "io/http/auth.h"
-#include "io/http/body.h"
-#include "io/http/listen.h"
 #include "io/http/mhd.h"
-#include "io/http/tls.h"
+#include "io/http/listen.h"
 #include "io/proc/clock.h"
 
 #define SECOND_NS UINT64_C(1000000000)

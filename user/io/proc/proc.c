@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads and parses what /proc says of processes. */
+/* Reads and parses what /proc says of processes, chooses inits, and reads signal masks. */
 #include "io/proc/proc.h"
 
 #include <errno.h>
@@ -290,4 +290,408 @@ uint64_t procfs_own_capabilities(void)
 		return 0;
 	at = find_line(text, "CapEff:");
 	return at ? strtoull(at, NULL, 16) : 0;
+}
+
+#define TEXT_MAX (256u << 10)
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct procfs_proc *x = a, *y = b;
+
+	return (x->proc.pid > y->proc.pid) - (x->proc.pid < y->proc.pid);
+}
+
+static bool is_member(const struct procfs_proc *procs, size_t n, uint32_t pid)
+{
+	struct procfs_proc key = {.proc.pid = pid};
+
+	return bsearch(&key, procs, n, sizeof(key), by_pid);
+}
+
+static bool older(const struct procfs_proc *a, const struct procfs_proc *b)
+{
+	if (!b)
+		return true;
+	if (a->proc.start_ns != b->proc.start_ns)
+		return a->proc.start_ns < b->proc.start_ns;
+	return a->proc.pid < b->proc.pid;
+}
+
+/* As in bpf/init.bpf.h. */
+bool procfs_is_runtime(const char *exe)
+{
+	static const char *const names[] = {"runc", "crun", "criu", "youki"};
+	static const char memfd[] = "memfd:";
+
+	if (strncmp(exe, memfd, strlen(memfd)) == 0)
+		exe += strlen(memfd);
+	exe += *exe == '.';
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t len = strlen(names[i]);
+
+		if (strncmp(exe, names[i], len) == 0 && !(exe[len] >= 'a' && exe[len] <= 'z'))
+			return true;
+	}
+	return false;
+}
+
+/* PID 1 of a pid namespace further down than ours, its parent outside. */
+static bool is_pid1(const struct procfs_proc *procs, size_t n, const struct procfs_proc *p)
+{
+	return p->proc.ns_pid == 1 && p->ns_depth > 1 && !is_member(procs, n, p->ppid);
+}
+
+/*
+ * The oldest process whose pid namespace holds the one of pid1 without being it: that is in the
+ * container's init's own, so nobody in there is older, unless pid1 is a sandbox's whose parent has
+ * died.
+ */
+static const struct procfs_proc *older_outside(const struct procfs_proc *procs, size_t n,
+					       const struct procfs_proc *pid1)
+{
+	const struct procfs_proc *oldest = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct procfs_proc *p = procs + i;
+
+		if (p->exiting || p->stage || p->ns_depth >= pid1->ns_depth || !older(p, pid1))
+			continue;
+		if (older(p, oldest))
+			oldest = p;
+	}
+	return oldest;
+}
+
+const struct procfs_proc *procfs_choose_init(struct procfs_proc *procs, size_t n,
+					     uint32_t *ret_rank)
+{
+	const struct procfs_proc *one = NULL, *oldest = NULL, *outside;
+
+	if (n)
+		qsort(procs, n, sizeof(*procs), by_pid);
+	for (size_t i = 0; i < n; i++) {
+		struct procfs_proc *p = procs + i;
+		bool pid1 = is_pid1(procs, n, p);
+
+		p->stage = !pid1 && procfs_is_runtime(p->proc.exe);
+		if (p->exiting || p->stage)
+			continue;
+		if (older(p, oldest))
+			oldest = p;
+		if (pid1 && older(p, one))
+			one = p;
+	}
+	outside = one ? older_outside(procs, n, one) : NULL;
+	if (one && !outside) {
+		*ret_rank = GRACED_INIT_PID1;
+		return one;
+	}
+	*ret_rank = oldest ? GRACED_INIT_GUESSED : GRACED_INIT_NONE;
+	return outside ? outside : oldest;
+}
+
+static bool lists(const char *names, size_t len, const char *name)
+{
+	size_t want = strlen(name);
+
+	for (const char *at = names, *end = names + len; at < end;) {
+		const char *stop = memchr(at, ',', (size_t)(end - at));
+
+		if (!stop)
+			stop = end;
+		if ((size_t)(stop - at) == want && memcmp(at, name, want) == 0)
+			return true;
+		at = stop + 1;
+	}
+	return false;
+}
+
+/* id:controllers:path, with no controllers for the unified hierarchy */
+int procfs_parse_cgroup(const char *text, const char *controller, char *ret, size_t size)
+{
+	for (const char *at = text; *at;) {
+		size_t len = strcspn(at, "\n");
+		const char *names = memchr(at, ':', len), *path = NULL;
+		size_t n;
+
+		if (names)
+			path = memchr(names + 1, ':', len - (size_t)(names + 1 - at));
+		if (path) {
+			n = (size_t)(path - names - 1);
+			if (controller ? lists(names + 1, n, controller) : n == 0) {
+				n = len - (size_t)(path + 1 - at);
+				if (n >= size)
+					return -ENAMETOOLONG;
+				memcpy(ret, path + 1, n);
+				ret[n] = 0;
+				return 0;
+			}
+		}
+		at += len;
+		at += *at == '\n';
+	}
+	return -ENOENT;
+}
+
+int procfs_cgroup_of(pid_t pid, const char *controller, char *ret, size_t size)
+{
+	_cleanup_(cleanup_free) char *text = NULL;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	n = fd_read_all(AT_FDCWD, path, TEXT_MAX, &text);
+	if (n < 0)
+		return n == -ENOENT ? -ESRCH : (int)n;
+	return procfs_parse_cgroup(text, controller, ret, size);
+}
+
+/* Of a process of more threads, or more files, the rest is taken as unread. */
+#define THREADS_MAX 65536
+#define FILES_MAX   (1u << 20)
+
+static int gone(int r)
+{
+	return r == -ENOENT ? -ESRCH : r;
+}
+
+static int read_status(int dirfd_, const char *path, struct procsig_status *ret)
+{
+	char text[8192];
+	ssize_t n = fd_read_into(dirfd_, path, text, sizeof(text));
+
+	return n < 0 ? gone((int)n) : procsig_parse_status(text, (size_t)n, ret);
+}
+
+int procfs_sig_status(pid_t pid, struct procsig_status *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return read_status(AT_FDCWD, path, ret);
+}
+
+/* True with the call, or false when it may not be read. */
+static bool read_call(int dirfd_, const char *path, struct procsig_call *ret)
+{
+	char text[512];
+	ssize_t n = fd_read_into(dirfd_, path, text, sizeof(text));
+
+	return n >= 0 && procsig_parse_call(text, (size_t)n, ret) == 0;
+}
+
+bool procfs_sig_awaits_child(pid_t pid)
+{
+	struct procsig_call call;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	return read_call(AT_FDCWD, path, &call) && procsig_awaits_child(&call);
+}
+
+static bool read_set(int task, const char *tid, uint64_t at, uint64_t *ret)
+{
+	unsigned char bytes[PROCSIG_SET_BYTES];
+	uint64_t set = 0;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%s/mem", tid);
+	_cleanup_(cleanup_close) int fd = openat(task, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || at > INT64_MAX || pread(fd, bytes, sizeof(bytes), (off_t)at) != sizeof(bytes))
+		return false;
+	memcpy(&set, bytes, sizeof(set));
+	*ret = set;
+	return true;
+}
+
+static enum audit_call call_by_wchan(int task, const char *tid)
+{
+	static const enum audit_call calls[] = {
+		[PROCSIG_WCHAN_NONE] = AUDIT_CALL_UNREAD,
+		[PROCSIG_WCHAN_SIGNAL] = AUDIT_CALL_WAIT_ON,
+		[PROCSIG_WCHAN_OTHER] = AUDIT_CALL_OTHER,
+	};
+	char path[32], text[128];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/wchan", tid);
+	n = fd_read_into(task, path, text, sizeof(text));
+	return n < 0 ? AUDIT_CALL_UNREAD : calls[procsig_parse_wchan(text, (size_t)n)];
+}
+
+static enum audit_call call_of(int task, const char *tid, uint64_t *ret_awaited)
+{
+	struct procsig_call call;
+	uint64_t set;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%s/syscall", tid);
+	if (!read_call(task, path, &call))
+		return call_by_wchan(task, tid);
+	if (!procsig_awaits_signal(&call, &set))
+		return AUDIT_CALL_OTHER;
+	return read_set(task, tid, set, ret_awaited) ? AUDIT_CALL_WAIT : AUDIT_CALL_WAIT_ON;
+}
+
+static void look_at_blocking(int task, const char *tid, struct audit_facts *f)
+{
+	struct procsig_call call;
+	char path[32], text[512];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/syscall", tid);
+	n = fd_read_into(task, path, text, sizeof(text));
+	f->calls_unread |= n == -EACCES || n == -EPERM;
+	f->passing += n < 0 || procsig_parse_call(text, (size_t)n, &call) < 0 ||
+		      !procsig_is_settled(&call);
+}
+
+static bool has(uint64_t mask, uint32_t signal)
+{
+	return mask >> (signal - 1) & 1;
+}
+
+static enum audit_thread judge_thread(int task, const char *tid, const struct procsig_status *s,
+				      const struct audit_facts *f)
+{
+	enum audit_call call = AUDIT_CALL_OTHER;
+	uint64_t awaited = 0;
+
+	if (!has(s->blocked, f->signal))
+		call = call_of(task, tid, &awaited);
+	return audit_thread_of(f->signal, s->blocked, call, awaited);
+}
+
+static int read_thread(int task, const char *tid, bool leader, struct audit_facts *f)
+{
+	struct procsig_status s;
+	enum audit_thread thread;
+	char path[32];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/status", tid);
+	r = read_status(task, path, &s);
+	if (r < 0)
+		return r;
+	thread = judge_thread(task, tid, &s, f);
+	/* One that has left takes no signal, but the leader's mask still counts when one is sent.
+	 */
+	if (s.state != 'Z' && s.state != 'X') {
+		f->threads[thread]++;
+		if (thread == AUDIT_BLOCKS)
+			look_at_blocking(task, tid, f);
+	}
+	f->pending |= has(s.thread_pending | s.shared_pending, f->signal);
+	f->stopped |= s.state == 'T' || s.state == 't';
+	if (!leader)
+		return 0;
+	f->leader = thread;
+	f->disposition = audit_disposition_of(f->signal, s.caught, s.ignored);
+	return 0;
+}
+
+static bool is_number(const char *name)
+{
+	return *name >= '1' && *name <= '9' && strlen(name) < 16;
+}
+
+/* Threads that come and go meanwhile may be missed; the leader may not. */
+static int read_threads(pid_t pid, struct audit_facts *f)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	uint32_t seen = 0;
+	char path[64], name[16];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	snprintf(name, sizeof(name), "%d", pid);
+	r = fd_opendir(AT_FDCWD, path, &dir);
+	if (r < 0)
+		return gone(r);
+	r = read_thread(dirfd(dir), name, true, f);
+	while (r >= 0 && (entry = readdir(dir))) {
+		if (!is_number(entry->d_name) || strcmp(entry->d_name, name) == 0)
+			continue;
+		if (seen++ == THREADS_MAX) {
+			f->threads[AUDIT_UNSURE]++;
+			break;
+		}
+		read_thread(dirfd(dir), entry->d_name, false, f);
+	}
+	return r;
+}
+
+/* 1, 0, or -errno when that may not be read. */
+static int is_signalfd(int fds, const char *name)
+{
+	static const char want[] = "anon_inode:[signalfd]";
+	char link[sizeof(want)];
+	ssize_t n = readlinkat(fds, name, link, sizeof(link));
+
+	if (n < 0)
+		return -errno;
+	return n == (ssize_t)strlen(want) && memcmp(link, want, (size_t)n) == 0;
+}
+
+static int read_mask(pid_t pid, const char *name, uint64_t *ret)
+{
+	char path[64], text[1024];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.15s", pid, name);
+	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	return n < 0 ? (int)n : procsig_parse_signalfd(text, (size_t)n, ret);
+}
+
+static void look_at_file(int fds, pid_t pid, const char *name, struct audit_facts *f)
+{
+	uint64_t mask = 0;
+	int r;
+
+	if (!is_number(name) && strcmp(name, "0") != 0)
+		return;
+	r = is_signalfd(fds, name);
+	if (r > 0)
+		r = read_mask(pid, name, &mask);
+	f->signalfds += has(mask, f->signal);
+	/* One that was closed meanwhile takes no signal. */
+	f->signalfds_unread |= r < 0 && r != -ENOENT;
+}
+
+static void read_signalfds(pid_t pid, struct audit_facts *f)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	uint32_t seen = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	if (fd_opendir(AT_FDCWD, path, &dir) < 0) {
+		f->signalfds_unread = true;
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (seen++ == FILES_MAX) {
+			f->signalfds_unread = true;
+			return;
+		}
+		look_at_file(dirfd(dir), pid, entry->d_name, f);
+	}
+}
+
+int procfs_sig_read(pid_t pid, struct audit_facts *f)
+{
+	int r;
+
+	memset(f->threads, 0, sizeof(f->threads));
+	f->signalfds = f->passing = 0;
+	f->calls_unread = f->signalfds_unread = f->pending = f->stopped = false;
+	r = read_threads(pid, f);
+	if (r < 0)
+		return r;
+	/* It is queued for one only while the leader blocks it. */
+	if (f->leader == AUDIT_BLOCKS)
+		read_signalfds(pid, f);
+	return 0;
 }

@@ -6,14 +6,15 @@
 #ifndef IO_PROC_PROC_H
 #define IO_PROC_PROC_H
 
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <linux/types.h>
-
+#include "core/stop/audit.h"
 #include "graced/event.h"
+#include "wire/kernel/proc_signals.h"
 
 struct procfs_stat {
 	char comm[GRACED_COMM_LEN];
@@ -79,5 +80,23 @@ int procfs_cgroup_of(pid_t pid, const char *controller, char *ret, size_t size);
 
 /* CapEff of the calling process, 0 when unknown. */
 uint64_t procfs_own_capabilities(void);
+
+/*
+ * What a running process does about a signal, as /proc tells it now. Masks are there for everybody
+ * to read; what a thread waits for and which files are open, for who may trace the process.
+ */
+
+/*
+ * Fills in what the facts have of dispositions, threads, signalfds, a pending signal and a stopped
+ * process, and leaves the rest alone. facts->signal and ->shielded are given. Of the signalfds it
+ * looks only when they would matter. -ESRCH: the process is gone; *facts may be half filled then.
+ */
+int procfs_sig_read(pid_t pid, struct audit_facts *facts);
+
+/* The leader's. -ESRCH when it is gone. */
+int procfs_sig_status(pid_t pid, struct procsig_status *ret);
+
+/* Whether the leader sleeps until a child ends; false also when that may not be read. */
+bool procfs_sig_awaits_child(pid_t pid);
 
 #endif

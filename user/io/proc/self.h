@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this process uses, as /proc/self and its limits tell. */
+/* What this process uses, as /proc/self and its limits say, and what its host is and offers. */
 #ifndef IO_PROC_SELF_H
 #define IO_PROC_SELF_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct selfstat {
@@ -17,5 +19,17 @@ uint64_t selfstat_cpu_ns(void);
 
 /* -errno when /proc cannot be read. */
 int selfstat_read(struct selfstat *ret);
+
+/* What this host is and offers, beyond its cgroups and its BTF. */
+
+/* "Linux 6.1.0 x86_64", truncated to size. */
+void host_kernel(char *ret, size_t size);
+
+bool host_is_socket(const char *path);
+bool host_is_dir(const char *path);
+
+/* Whether process ids here, and those in /proc, are those of the initial pid namespace, as BPF
+ * programs report them. */
+bool host_in_initial_pidns(void);
 
 #endif

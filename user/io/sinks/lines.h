@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of a daemon on their way to a file or to standard output. Nothing that happens there holds
- * the daemon up: a reader that is slow, a disk that is full, a file that cannot be opened cost
- * lines, and each of them is counted.
+ * Lines on their way to a file descriptor: gathered in a buffer, written when asked. A reader that
+ * is slow (a pager, a terminal held with Ctrl-S) never blocks the caller: what it does not take
+ * stays in the buffer, and out_is_behind() says when to stop making more.
  */
 #ifndef IO_SINKS_LINES_H
 #define IO_SINKS_LINES_H
@@ -11,6 +11,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct out;
+
+/* Takes the descriptor over when owned. live: keep what is not taken rather than block; else
+ * writing waits for the reader. -errno. */
+int out_new(int fd, bool owned, bool live, struct out **ret);
+/* Drops what was not written. */
+struct out *out_free(struct out *out);
+
+/* Adds whole lines. 0, -ENOMEM or the error that sticks since a write failed. */
+int out_add(struct out *out, const char *data, size_t size);
+
+/*
+ * Writes what can be written. 0: all of it is out. 1: some is left (live only). -EPIPE: the reader
+ * is gone, or the terminal hung up. Else -errno; an incomplete line at the end of a regular file is
+ * cut off again. Errors stick.
+ */
+int out_flush(struct out *out);
+
+/* Waits for a slow reader, at most that long. As out_flush(). */
+int out_finish(struct out *out, int timeout_ms);
+
+/* So much is waiting that the caller should stop producing until out_flush() returns 0. */
+bool out_is_behind(const struct out *out);
+
+/* The descriptor to poll, for writing when out_flush() returned 1, and for a reader that leaves. */
+int out_fd(const struct out *out);
+
+/*
+ * Lines of a daemon on their way to a file or to standard output. Nothing that happens there holds
+ * the daemon up: a reader that is slow, a disk that is full, a file that cannot be opened cost
+ * lines, and each of them is counted.
+ */
 struct linesink;
 
 struct linesink_stats {

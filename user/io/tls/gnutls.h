@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wanted of GnuTLS beside what libmicrohttpd, which brings it along, does with it. */
+/* GnuTLS beside what libmicrohttpd, which brings it along, does with it; dates of certificates. */
 #ifndef IO_TLS_GNUTLS_H
 #define IO_TLS_GNUTLS_H
 
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <stddef.h>
+
+#include "core/names/credential.h"
 
 /* gnutls_<name>() as its headers declare it. */
 #define GTLS_FUNCTIONS(X)                   \
@@ -33,5 +36,14 @@ struct gtls {
 
 /* As dynlib_load(). */
 int gtls_load(struct gtls *ret, const char **ret_error);
+
+/* When a certificate expires, by GnuTLS, which libmicrohttpd has loaded in the daemon anyway. */
+
+/*
+ * Of the first certificate in a PEM text, which is the one that a client shows; what else is in it,
+ * as a key, is passed over. False, and *ret is all zero, when there is none that can be read, when
+ * it does not expire, or without GnuTLS.
+ */
+bool certificate_read(const char *pem, size_t len, struct credential *ret);
 
 #endif

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/sources/cri/socket.h"
+#include "io/sources/cri/call.h"
 #include "lib/claim.h"
 #include "lib/cri/crisite.h"
 

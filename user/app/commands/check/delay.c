@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "io/logind/delay_drop.h"
+#include "io/logind/delay.h"
 
 static void add_seconds(struct buf *out, uint64_t ns)
 {

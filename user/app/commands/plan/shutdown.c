@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "core/shutdown/view.h"
-#include "io/logind/delay_drop.h"
+#include "io/logind/delay.h"
 #include "wire/json/plan.h"
 #include "wire/text/shutdown_view.h"
 

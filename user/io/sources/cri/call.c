@@ -1,14 +1,244 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sends a question, and decides whether its answer makes sense. */
+/* Sends a request, decides whether its answer makes sense, holds look-ups in the order they came,
+ * and follows the socket's path as the kernel does to find who could have made each step. */
 #include "io/sources/cri/call.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/map.h"
 #include "io/proc/clock.h"
+
+/* --- the socket ------------------------------------------------------------------------------- */
+
+#define LINKS_MAX 8
+
+static bool is_ours(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+static bool is_others(const struct stat *st)
+{
+	return (st->st_mode & S_IWOTH) ||
+	       ((st->st_mode & S_IWGRP) && st->st_gid != 0 && st->st_gid != getegid());
+}
+
+/* A directory in which others can make entries is left when they cannot touch those of anybody
+ * else; but then no link in it is followed. */
+static int check_directory(const struct stat *st, bool *ret_shared)
+{
+	*ret_shared = is_others(st);
+	if (!S_ISDIR(st->st_mode))
+		return -ENOTDIR;
+	return is_ours(st) && (!*ret_shared || (st->st_mode & S_ISVTX)) ? 0 : -EPERM;
+}
+
+/* Replaces the link that path[0 .. end) is by where it leads. */
+static int follow(char path[static PATH_MAX], size_t end)
+{
+	char target[PATH_MAX], full[PATH_MAX];
+	size_t base = end;
+	ssize_t n;
+	int len;
+	char cut = path[end];
+
+	path[end] = 0;
+	n = readlink(path, target, sizeof(target) - 1);
+	path[end] = cut;
+	if (n < 0)
+		return -errno;
+	target[n] = 0;
+	while (base > 1 && path[base - 1] != '/')
+		base--;
+	len = snprintf(full, sizeof(full), "%.*s%s%s", target[0] == '/' ? 0 : (int)base, path,
+		       target, path + end);
+	if ((size_t)len >= sizeof(full))
+		return -ENAMETOOLONG;
+	strcpy(path, full);
+	return 0;
+}
+
+static size_t component_end(const char *path, size_t at)
+{
+	while (path[at] == '/')
+		at++;
+	while (path[at] && path[at] != '/')
+		at++;
+	return at;
+}
+
+/* One walk along the path: 1 when a link was followed and all of it is to be looked at again. */
+static int walk(char path[static PATH_MAX], struct stat *ret)
+{
+	bool shared;
+	int r;
+
+	if (lstat("/", ret) < 0)
+		return -errno;
+	r = check_directory(ret, &shared);
+	for (size_t end = 0; path[end] && r == 0;) {
+		char cut;
+
+		end = component_end(path, end);
+		cut = path[end];
+		path[end] = 0;
+		r = lstat(path, ret) < 0 ? -errno : 0;
+		path[end] = cut;
+		if (r == 0 && S_ISLNK(ret->st_mode)) {
+			r = shared || !is_ours(ret) ? -EPERM : follow(path, end);
+			return r < 0 ? r : 1;
+		}
+		if (r == 0 && cut)
+			r = check_directory(ret, &shared);
+	}
+	return r;
+}
+
+static int check(const char *path, struct stat *ret)
+{
+	char at[PATH_MAX];
+	int r = 1;
+
+	if (path[0] != '/' || strlen(path) >= sizeof(at))
+		return -EINVAL;
+	strcpy(at, path);
+	for (int i = 0; i <= LINKS_MAX && r > 0; i++)
+		r = walk(at, ret);
+	if (r != 0)
+		return r < 0 ? r : -ELOOP;
+	if (!S_ISSOCK(ret->st_mode))
+		return -ENOTSOCK;
+	return is_ours(ret) && !(ret->st_mode & S_IWOTH) ? 0 : -EPERM;
+}
+
+int podsrc_cri_sock_check(const char *path, struct podsrc_cri_sock *ret, char ret_text[static 160])
+{
+	struct stat st;
+	int r = check(path, &st);
+
+	if (r < 0) {
+		snprintf(ret_text, 160, "%s",
+			 r == -EPERM	  ? "others than root could have put it there"
+			 : r == -ENOTSOCK ? "it is no socket"
+					  : strerror(-r));
+		return r;
+	}
+	*ret = (struct podsrc_cri_sock){st.st_dev, st.st_ino, st.st_ctim};
+	return 0;
+}
+
+bool podsrc_cri_sock_is_replaced(const char *path, const struct podsrc_cri_sock *sock)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 || st.st_dev != sock->dev || st.st_ino != sock->ino ||
+	       st.st_ctim.tv_sec != sock->changed.tv_sec ||
+	       st.st_ctim.tv_nsec != sock->changed.tv_nsec;
+}
+
+/* --- look-ups by where they stand ------------------------------------------------------------- */
+
+#define ROOM	  4096
+#define ROOM_IDLE 2048
+
+/* IDs that collide on purpose make it a list, of bounded length. */
+static size_t bucket_of(const char *id)
+{
+	uint64_t key = map_key(id);
+
+	return (key ^ key >> 32) % PODSRC_CRI_BUCKETS;
+}
+
+struct podsrc_cri_lookup *podsrc_cri_queue_get(const struct podsrc_cri_queue *q, const char *id,
+					       bool exit)
+{
+	struct podsrc_cri_lookup *lookup = q->buckets[bucket_of(id)];
+
+	while (lookup && (lookup->exit != exit || strcmp(lookup->id, id) != 0))
+		lookup = lookup->chain;
+	return lookup;
+}
+
+static void link_last(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup,
+		      enum podsrc_cri_place place)
+{
+	struct podsrc_cri_lookup **last = &q->places[place].last;
+
+	lookup->place = place;
+	lookup->next = NULL;
+	lookup->prev = *last;
+	*(*last ? &(*last)->next : &q->places[place].first) = lookup;
+	*last = lookup;
+	q->places[place].n++;
+}
+
+static void unlink_lookup(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup)
+{
+	*(lookup->prev ? &lookup->prev->next : &q->places[lookup->place].first) = lookup->next;
+	*(lookup->next ? &lookup->next->prev : &q->places[lookup->place].last) = lookup->prev;
+	q->places[lookup->place].n--;
+}
+
+static enum podsrc_cri_place place_of(const struct podsrc_cri_lookup *lookup,
+				      enum podsrc_cri_place place)
+{
+	return lookup->exit && place == PLACE_WAITING ? PLACE_EXITS : place;
+}
+
+struct podsrc_cri_lookup *podsrc_cri_queue_add(struct podsrc_cri_queue *q, const char *id,
+					       bool exit, enum podsrc_cri_place place)
+{
+	size_t idle = q->places[PLACE_IDLE].n, bucket = bucket_of(id);
+	struct podsrc_cri_lookup *lookup;
+
+	if (place == PLACE_IDLE ? idle >= ROOM_IDLE : q->n - idle >= ROOM)
+		return NULL;
+	lookup = calloc(1, sizeof(*lookup));
+	if (!lookup)
+		return NULL;
+	memcpy(lookup->id, id, strnlen(id, sizeof(lookup->id) - 1));
+	lookup->exit = exit;
+	lookup->chain = q->buckets[bucket];
+	q->buckets[bucket] = lookup;
+	link_last(q, lookup, place_of(lookup, place));
+	q->n++;
+	return lookup;
+}
+
+void podsrc_cri_queue_move(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup,
+			   enum podsrc_cri_place place)
+{
+	unlink_lookup(q, lookup);
+	link_last(q, lookup, place_of(lookup, place));
+}
+
+void podsrc_cri_queue_remove(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup)
+{
+	struct podsrc_cri_lookup **at = &q->buckets[bucket_of(lookup->id)];
+
+	while (*at != lookup)
+		at = &(*at)->chain;
+	*at = lookup->chain;
+	unlink_lookup(q, lookup);
+	q->n--;
+	free(lookup);
+}
+
+void podsrc_cri_queue_done(struct podsrc_cri_queue *q)
+{
+	for (size_t i = 0; i < PLACE_COUNT; i++)
+		while (q->places[i].first)
+			podsrc_cri_queue_remove(q, q->places[i].first);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
 
 #define LIST_MAX   ((size_t)16 << 20) /* the kubelet takes no longer ones either */
 /* Of what is about one container or image. */

@@ -1,14 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions to the runtime: each a unary gRPC call, whose answer makes sense or ends the session.
+ * Requests to the runtime: each a unary gRPC call, whose answer makes sense or ends the session;
+ * the look-ups that they are for; and whether the socket that they go to can be trusted.
  */
 #ifndef IO_SOURCES_CRI_CALL_H
 #define IO_SOURCES_CRI_CALL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
 #include "base/buf.h"
+#include "core/names/meta.h"
 #include "io/fetch/fetch.h"
-#include "io/sources/cri/queue.h"
 #include "wire/runtime/cri.h"
+
+struct podsrc_cri_sock {
+	dev_t dev;
+	ino_t ino;
+	struct timespec changed; /* an inode's number may come back */
+};
+
+/* 0 for a socket that only root or this user can have put at path, -ENOENT, -ENOTSOCK,
+ * -EPERM, -ELOOP or another of lstat()'s; *ret_text says what is wrong then. */
+int podsrc_cri_sock_check(const char *path, struct podsrc_cri_sock *ret, char ret_text[static 160]);
+/* Whether another one, or none, is there now. */
+bool podsrc_cri_sock_is_replaced(const char *path, const struct podsrc_cri_sock *sock);
+
+/* Look-ups, by where they stand. */
+
+enum podsrc_cri_place {
+	PLACE_WAITING, /* to be asked singly, or listed */
+	PLACE_EXITS,   /* the same for those no list answers */
+	PLACE_IDLE,    /* no caller waits for it */
+	PLACE_LISTED,  /* a list that is under way answers it */
+	PLACE_FLYING,  /* a request is under way */
+	PLACE_DOOMED,  /* to be answered that it failed */
+	PLACE_COUNT,
+};
+
+struct podsrc_cri_lookup {
+	struct podsrc_cri_lookup *prev, *next, *chain;
+	char id[META_ID_MAX];
+	enum podsrc_cri_place place;
+	bool exit;	    /* podsrc_cri_exit() */
+	bool seen;	    /* in a list */
+	bool lacks_signal;  /* there */
+	unsigned int asked; /* how often podsrc_cri_find() wants an answer; 0: by itself */
+	unsigned int tries; /* before this one */
+};
+
+#define PODSRC_CRI_BUCKETS 1024
+
+struct podsrc_cri_queue {
+	struct {
+		struct podsrc_cri_lookup *first, *last;
+		size_t n;
+	} places[PLACE_COUNT];
+	struct podsrc_cri_lookup *buckets[PODSRC_CRI_BUCKETS];
+	size_t n;
+};
+
+struct podsrc_cri_lookup *podsrc_cri_queue_get(const struct podsrc_cri_queue *q, const char *id,
+					       bool exit);
+/* The new one, or NULL: no room (4096, fewer in PLACE_IDLE), or no memory. */
+struct podsrc_cri_lookup *podsrc_cri_queue_add(struct podsrc_cri_queue *q, const char *id,
+					       bool exit, enum podsrc_cri_place place);
+/* Exits that should wait do so in their own place. */
+void podsrc_cri_queue_move(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup,
+			   enum podsrc_cri_place place);
+void podsrc_cri_queue_remove(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup);
+void podsrc_cri_queue_done(struct podsrc_cri_queue *q);
 
 #define PODSRC_CRI_PATH_MAX 108 /* sockaddr_un.sun_path */
 /* How much of a turn of the loop reading may take. */

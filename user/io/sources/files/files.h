@@ -10,9 +10,9 @@
  *	<containerd state>/io.containerd.runtime.v2.task/<namespace>/<id>/config.json
  *
  * A file counts only where root alone may write to it and to each directory above it
- * (io/sources/files/dir.h). Engines that users run (rootless Podman and Docker) keep their files
- * below the user's home, where the user may write anything: they are not read. Of the containers of
- * Kubernetes the CRI source knows more.
+ * (podsrc_files_open_dir() judges them). Engines that users run (rootless Podman and Docker) keep
+ *their files below the user's home, where the user may write anything: they are not read. Of the
+ *containers of Kubernetes the CRI source knows more.
  */
 #ifndef IO_SOURCES_FILES_FILES_H
 #define IO_SOURCES_FILES_FILES_H

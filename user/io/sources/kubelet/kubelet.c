@@ -15,8 +15,7 @@
 #include "base/duration.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
-#include "io/sources/kubelet/options.h"
-#include "io/sources/kubelet/secrets.h"
+#include "io/sources/kubelet/access.h"
 #include "wire/kubernetes/pods.h"
 
 #define INTERVAL_NS (30 * NS_PER_S)

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What shows who asks: the token, and the client certificate with its key. */
-#ifndef IO_SOURCES_KUBELET_SECRETS_H
-#define IO_SOURCES_KUBELET_SECRETS_H
+/* Whether the options may be used, and what authenticates this client. */
+#ifndef IO_SOURCES_KUBELET_ACCESS_H
+#define IO_SOURCES_KUBELET_ACCESS_H
 
 #include "io/sources/kubelet/kubelet.h"
+
+/* Judges the options; *ret_url is the caller's then. */
+int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **ret_url,
+			 struct podsrc_kubelet_why *ret_why);
+
+/* What shows who asks: the token, and the client certificate with its key. */
 
 /* Whether libcurl, which opens the file by itself, would not wait for a writer of it: 0, or -errno
  * and a sentence for a person. what: "CA". */

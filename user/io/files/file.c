@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads large pieces and hands out lines without copying them, judges who could have written a
+ * file, and writes a temporary file before rename(2). */
+#include "io/files/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "io/files/fd.h"
+
+#define PIECE (256u << 10)
+
+struct lines {
+	int fd;
+	bool end;
+	size_t max, at, len, room;
+	char *data; /* the bytes from at to len are not handed out yet */
+};
+
+int lines_open(const char *path, size_t max, struct lines **ret)
+{
+	struct lines *lines = calloc(1, sizeof(*lines));
+	struct stat st;
+	int r = 0;
+
+	if (!lines)
+		return -ENOMEM;
+	lines->max = max;
+	lines->room = max + 1 + PIECE;
+	lines->data = malloc(lines->room);
+	lines->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+				      : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (lines->fd < 0)
+		r = -errno;
+	else if (!lines->data)
+		r = -ENOMEM;
+	else if (fstat(lines->fd, &st) == 0 && S_ISDIR(st.st_mode))
+		r = -EISDIR;
+	if (r < 0) {
+		lines_free(lines);
+		return r;
+	}
+	*ret = lines;
+	return 0;
+}
+
+struct lines *lines_free(struct lines *lines)
+{
+	if (!lines)
+		return NULL;
+	if (lines->fd >= 0)
+		close(lines->fd);
+	free(lines->data);
+	free(lines);
+	return NULL;
+}
+
+/* Makes room behind what is left and reads on; false: there is no more, or *ret_error. */
+static bool fill(struct lines *lines, int *ret_error)
+{
+	ssize_t n;
+
+	if (lines->end)
+		return false;
+	memmove(lines->data, lines->data + lines->at, lines->len - lines->at);
+	lines->len -= lines->at;
+	lines->at = 0;
+	do
+		n = read(lines->fd, lines->data + lines->len, lines->room - lines->len);
+	while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		*ret_error = -errno;
+		return false;
+	}
+	lines->end = n == 0;
+	lines->len += (size_t)n;
+	return n > 0;
+}
+
+int lines_next(struct lines *lines, struct lines_line *ret)
+{
+	size_t looked = 0;
+	int error = 0;
+
+	for (;;) {
+		size_t left = lines->len - lines->at;
+		char *start = lines->data + lines->at;
+		char *newline = memchr(start + looked, '\n', left - looked);
+		size_t len = newline ? (size_t)(newline - start) : left;
+
+		if (len > lines->max)
+			return -EMSGSIZE;
+		if (newline || (lines->end && left)) {
+			*ret = (struct lines_line){start, len, newline != NULL};
+			lines->at += len + (newline != NULL);
+			return 1;
+		}
+		looked = left;
+		if (!fill(lines, &error) && (error < 0 || lines->at == lines->len))
+			return error;
+	}
+}
+
+static int open_dir(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT && mkdir(path, 0700) == 0)
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int write_temporary(int dirfd, const char *name, const char *data, size_t size)
+{
+	_cleanup_(cleanup_close) int fd = -1;
+
+	/* One that a process before this left behind goes. */
+	unlinkat(dirfd, name, 0);
+	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return -errno;
+	errno = 0;
+	return write(fd, data, size) == (ssize_t)size ? 0 : errno ? -errno : -EIO;
+}
+
+int statefile_write(const char *path, const char *data, size_t size)
+{
+	_cleanup_(cleanup_close) int dirfd = -1;
+	const char *name = strrchr(path, '/');
+	char dir[PATH_MAX], temporary[NAME_MAX + 1];
+	int r;
+
+	if (!name || name == path)
+		return -EINVAL;
+	if ((size_t)(name - path) >= sizeof(dir) ||
+	    snprintf(temporary, sizeof(temporary), ".tmp-%s", name + 1) >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(name - path), path);
+	dirfd = open_dir(dir);
+	if (dirfd < 0)
+		return dirfd;
+	r = write_temporary(dirfd, temporary, data, size);
+	if (r == 0 && renameat(dirfd, temporary, dirfd, name + 1) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(dirfd, temporary, 0);
+	return r;
+}
+
+/* Why a file must not be used; NULL: it may. */
+static const char *distrust(const struct stat *st, bool secret)
+{
+	if (!S_ISREG(st->st_mode))
+		return "is not a regular file";
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return "belongs to somebody else; chown it to root";
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return "may be written by its group or others; chmod go-w it";
+	if (secret && st->st_mode & S_IROTH)
+		return "may be read by everybody, but is secret; chmod o-r it";
+	return NULL;
+}
+
+/* In one piece, so that no copies of a secret are left behind as a buffer grows. */
+static int read_all(int fd, size_t size, struct buf *ret)
+{
+	char *at = buf_reserve(ret, size + 1);
+	ssize_t n;
+
+	if (!at)
+		return buf_error(ret);
+	n = fd_read_full(fd, at, size + 1);
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n > size)
+		return -EBUSY; /* it grew */
+	buf_commit(ret, (size_t)n);
+	return 0;
+}
+
+static int explain(struct trusted_why *ret_why, const char *verb, const char *path, int r)
+{
+	snprintf(ret_why->text, sizeof(ret_why->text), "cannot %s %s: %s", verb, path,
+		 strerror(-r));
+	return r;
+}
+
+/* The file is judged that was opened: the path may mean another one a moment later. */
+int trusted_read(const char *path, bool secret, size_t max, struct buf *ret,
+		 struct trusted_why *ret_why)
+{
+	_cleanup_(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const char *why;
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return explain(ret_why, "open", path, -errno);
+	why = distrust(&st, secret);
+	if (why) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s %s", path, why);
+		return -EPERM;
+	}
+	if ((size_t)st.st_size > max) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s is bigger than %zu KiB", path,
+			 max >> 10);
+		return -EFBIG;
+	}
+	r = read_all(fd, (size_t)st.st_size, ret);
+	return r < 0 ? explain(ret_why, "read", path, r) : 0;
+}
+
+/* Names and links on a way. */
+#define STEPS_MAX 128
+
+/* In a sticky directory others may add names, and change none of root's. */
+static bool is_ours(const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return false;
+	return S_ISLNK(st->st_mode) || !(st->st_mode & (S_IWGRP | S_IWOTH)) ||
+	       (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX);
+}
+
+/* What the path names, the directory that it is in, and what it leads to. */
+static int judge(const char *path, unsigned int *steps)
+{
+	size_t up = (size_t)(strrchr(path, '/') - path), room = PATH_MAX - up - 1;
+	char next[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	if (++*steps > STEPS_MAX)
+		return -ELOOP;
+	if (lstat(path, &st) < 0)
+		return -errno;
+	if (!is_ours(&st))
+		return -EPERM;
+	snprintf(next, sizeof(next), "%.*s", up ? (int)up : 1, path);
+	r = path[1] ? judge(next, steps) : 0;
+	if (r < 0 || !S_ISLNK(st.st_mode))
+		return r;
+	next[up] = '/';
+	n = readlink(path, next + up + 1, room);
+	if (n < 0 || (size_t)n >= room)
+		return n < 0 ? -errno : -ENAMETOOLONG;
+	next[up + 1 + (size_t)n] = '\0';
+	return judge(next[up + 1] == '/' ? next + up + 1 : next, steps);
+}
+
+int trusted_way(const char *path)
+{
+	unsigned int steps = 0;
+
+	return *path == '/' ? judge(path, &steps) : -EINVAL;
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Refuses options by which a token, or trust, would go to an unknown peer, and reads the token and
+ * the client certificate with its key as they are now. */
+#include "io/sources/kubelet/access.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/files/fd.h"
+#include "io/tls/gnutls.h"
+#include "wire/kubernetes/token.h"
+
+struct host {
+	char text[128];
+};
+
+/* Behind the URL; the name of a node needs no escapes. */
+#define API_PATH  "/api/v1/pods"
+#define API_QUERY "?fieldSelector=spec.nodeName%%3D%s&resourceVersion=0"
+
+static const char *whom(const struct podsrc_kubelet_options *options)
+{
+	return options->api_node ? "the API server" : "the kubelet";
+}
+
+static int refuse(struct podsrc_kubelet_why *ret_why, const struct podsrc_kubelet_options *options,
+		  const char *reason)
+{
+	snprintf(ret_why->text, sizeof(ret_why->text), "cannot ask %s at %.150s: %s", whom(options),
+		 options->url, reason);
+	return -EINVAL;
+}
+
+/* It may be anything, and hold a password: it is not repeated. */
+static int refuse_url(struct podsrc_kubelet_why *ret_why,
+		      const struct podsrc_kubelet_options *options)
+{
+	snprintf(ret_why->text, sizeof(ret_why->text), "%s's URL should look like https://%s",
+		 whom(options), options->api_node ? "10.96.0.1:443" : "127.0.0.1:10250");
+	return -EINVAL;
+}
+
+/* Printable, and none of what divides a URL further than into host and path. */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (*text <= ' ' || *text >= 0x7f || strchr("@?#\\\"<>%", *text))
+			return false;
+	return true;
+}
+
+/* ":1" to ":65535". */
+static bool is_port(const char *at, const char *end)
+{
+	unsigned long number = strtoul(at + 1, NULL, 10);
+
+	return *at == ':' && at + 1 + strspn(at + 1, "0123456789") == end && number > 0 &&
+	       number <= 65535;
+}
+
+/* HOST, HOST:PORT or [HOST]:PORT. */
+static bool take_host(const char *at, size_t len, struct host *ret)
+{
+	bool six = *at == '[';
+	const char *host = at + six, *end = at + len, *port;
+	size_t n = strcspn(host, six ? "]/" : ":/");
+
+	port = host + n + six;
+	if (n == 0 || n >= sizeof(ret->text) || (six && host[n] != ']'))
+		return false;
+	if (port != end && !is_port(port, end))
+		return false;
+	memcpy(ret->text, host, n);
+	ret->text[n] = '\0';
+	return true;
+}
+
+static bool is_loopback(const struct host *host)
+{
+	struct in6_addr six;
+	struct in_addr four;
+
+	/* io/fetch asks no resolver for this name. */
+	if (strcmp(host->text, "localhost") == 0)
+		return true;
+	if (inet_pton(AF_INET, host->text, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == 127;
+	return inet_pton(AF_INET6, host->text, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+static int check_secrets(const struct podsrc_kubelet_options *options, bool secure,
+			 const struct host *host, struct podsrc_kubelet_why *ret_why)
+{
+	if (secure && !options->ca_file)
+		return refuse(ret_why, options,
+			      "without a CA file its certificate cannot be verified");
+	if (!secure && options->token_file)
+		return refuse(ret_why, options, "the token would travel in the clear");
+	if (!secure && options->client_file)
+		return refuse(ret_why, options, "a client certificate needs https");
+	if (!secure && !is_loopback(host))
+		return refuse(ret_why, options, "http is for loopback alone");
+	return 0;
+}
+
+/* A DNS-1123 subdomain, as far as a URL is concerned. */
+static bool is_node(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 0 && len < META_NAME_MAX &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len;
+}
+
+/* path: of the URL, "" or from its slash on. */
+static int add_path(const struct podsrc_kubelet_options *options, const char *path, char **ret)
+{
+	const char *url = options->url;
+	size_t len = strlen(url);
+	int r;
+
+	if (options->api_node)
+		r = asprintf(ret, "%.*s" API_PATH API_QUERY, (int)(len - (url[len - 1] == '/')),
+			     url, options->api_node);
+	else
+		r = asprintf(ret, "%s%s", url, path[0] == '\0' ? "/pods" : path[1] ? "" : "pods");
+	return r < 0 ? -ENOMEM : 0;
+}
+
+int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **ret_url,
+			 struct podsrc_kubelet_why *ret_why)
+{
+	const char *url = options->url, *authority, *path;
+	struct podsrc_state *state;
+	bool secure = strncmp(url, "https://", 8) == 0;
+	struct host host;
+	size_t len;
+	int r;
+
+	if (!is_plain(url) || (!secure && strncmp(url, "http://", 7) != 0))
+		return refuse_url(ret_why, options);
+	authority = url + (secure ? 8 : 7);
+	len = strcspn(authority, "/");
+	path = authority + len;
+	if (!take_host(authority, len, &host) ||
+	    strlen(url) + sizeof(API_PATH) > sizeof(state->where))
+		return refuse_url(ret_why, options);
+	if (options->api_node && !is_node(options->api_node))
+		return refuse(ret_why, options, "the node's name (nodeName) is none of Kubernetes");
+	r = check_secrets(options, secure, &host, ret_why);
+	return r < 0 ? r : add_path(options, path, ret_url);
+}
+
+int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
+			 struct podsrc_kubelet_why *ret_why)
+{
+	char *url = NULL;
+	int r = podsrc_kubelet_check(options, &url, ret_why);
+
+	free(url);
+	return r;
+}
+
+#define SECRET_MAX ((size_t)64 << 10)
+
+static int cannot_read(struct podsrc_kubelet_why *ret_why, const char *what, const char *path,
+		       int error)
+{
+	snprintf(ret_why->text, sizeof(ret_why->text), "cannot read the %s in %.100s: %s", what,
+		 path, strerror(-error));
+	return error;
+}
+
+/* Links are followed: a mounted token is one to the newest. */
+static int open_regular(const char *what, const char *path, struct podsrc_kubelet_why *ret_why)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return cannot_read(ret_why, what, path, -errno);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	snprintf(ret_why->text, sizeof(ret_why->text), "the %s's %.100s is no regular file", what,
+		 path);
+	return -EINVAL;
+}
+
+int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why)
+{
+	int fd = open_regular(what, path, ret_why);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* Takes the white space off both ends; false when nothing is left, or what is left is no token. */
+static bool trim(char *text, size_t size)
+{
+	size_t len;
+	char *from = text + strspn(text, " \t\r\n");
+
+	/* A NUL inside would hide the rest. */
+	if (strlen(text) != size)
+		return false;
+	len = strlen(from);
+	while (len > 0 && strchr(" \t\r\n", from[len - 1]))
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (from[i] <= ' ' || from[i] >= 0x7f)
+			return false;
+	memmove(text, from, len);
+	/* What was behind it may be the end of the token. */
+	explicit_bzero(text + len, size - len);
+	return len > 0;
+}
+
+static char *forget(char *text, size_t len)
+{
+	explicit_bzero(text, len);
+	free(text);
+	return NULL;
+}
+
+/* At most SECRET_MAX bytes, NUL-terminated, for the caller to forget(). */
+static int read_secret(const char *what, const char *path, char **ret, size_t *ret_len,
+		       struct podsrc_kubelet_why *ret_why)
+{
+	_cleanup_(cleanup_close) int fd = open_regular(what, path, ret_why);
+	char *text;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	text = calloc(1, SECRET_MAX + 2);
+	if (!text)
+		return cannot_read(ret_why, what, path, -ENOMEM);
+	n = fd_read_full(fd, text, SECRET_MAX + 1);
+	if (n > (ssize_t)SECRET_MAX)
+		n = -EFBIG;
+	if (n < 0) {
+		forget(text, SECRET_MAX + 1);
+		return cannot_read(ret_why, what, path, (int)n);
+	}
+	*ret = text;
+	*ret_len = (size_t)n;
+	return 0;
+}
+
+static int read_token(const char *path, char **ret, struct podsrc_kubelet_why *ret_why)
+{
+	char *text;
+	size_t len;
+	int r = read_secret("token", path, &text, &len, ret_why);
+
+	if (r < 0)
+		return r;
+	if (trim(text, len)) {
+		*ret = text;
+		return 0;
+	}
+	forget(text, len);
+	snprintf(ret_why->text, sizeof(ret_why->text), "there is no token in %.100s", path);
+	return -EINVAL;
+}
+
+static int read_client(const char *path, char **ret, struct podsrc_kubelet_why *ret_why)
+{
+	char *text;
+	size_t len;
+	int r = read_secret("client certificate", path, &text, &len, ret_why);
+
+	if (r < 0)
+		return r;
+	/* An empty one would be none to libcurl, which goes on without. */
+	if (len > 0 && strlen(text) == len) {
+		*ret = text;
+		return 0;
+	}
+	forget(text, len);
+	snprintf(ret_why->text, sizeof(ret_why->text), "there is no client certificate in %.100s",
+		 path);
+	return -EINVAL;
+}
+
+int podsrc_kubelet_secrets_read(const char *token_file, const char *client_file,
+				struct podsrc_kubelet_secrets *ret,
+				struct podsrc_kubelet_why *ret_why)
+{
+	struct podsrc_kubelet_secrets secrets = {};
+	int r = token_file ? read_token(token_file, &secrets.token, ret_why) : 0;
+	int client = client_file ? read_client(client_file, &secrets.client, ret_why) : 0;
+
+	*ret = secrets;
+	return client < 0 ? client : r;
+}
+
+void podsrc_kubelet_secrets_done(struct podsrc_kubelet_secrets *secrets)
+{
+	if (secrets->token)
+		secrets->token = forget(secrets->token, strlen(secrets->token));
+	if (secrets->client)
+		secrets->client = forget(secrets->client, strlen(secrets->client));
+}
+
+void podsrc_kubelet_secrets_expiry(const struct podsrc_kubelet_secrets *secrets,
+				   struct credential *ret)
+{
+	struct credential token = {}, client = {};
+
+	if (secrets->token)
+		jwt_read(secrets->token, &token);
+	if (secrets->client)
+		certificate_read(secrets->client, strlen(secrets->client), &client);
+	*ret = *credential_first(&token, &client);
+}
+
+int podsrc_kubelet_credential(const struct podsrc_kubelet_options *options, struct credential *ret,
+			      struct podsrc_kubelet_why *ret_why)
+{
+	struct podsrc_kubelet_secrets secrets;
+	int r = podsrc_kubelet_secrets_read(options->token_file, options->client_file, &secrets,
+					    ret_why);
+
+	podsrc_kubelet_secrets_expiry(&secrets, ret);
+	podsrc_kubelet_secrets_done(&secrets);
+	return r;
+}
