@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/pods_priv.h"
 #include "core/stop/keep.h"
 
 /* Beyond so many marks no list is worth it: all is written next. */
@@ -71,7 +70,7 @@ void checkpoint_mark_pod(struct checkpoint *c, struct epod *p)
 
 void checkpoint_mark_names(struct checkpoint *c, const char *uid)
 {
-	struct epod *p = engine_pods_find(c->engine, uid);
+	struct epod *p = pods_find(c->pods, uid);
 	struct pod *pod = cgmap_pod(c->map, uid);
 	struct cgnode *node;
 
@@ -105,7 +104,7 @@ void checkpoint_mark(struct checkpoint *c, struct cgnode *node)
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
 		if (other->kind == GRACED_WATCH_POD && !other->removed)
 			changed(c, other);
-	p = engine_pods_find(c->engine, node->pod->uid);
+	p = pods_find(c->pods, node->pod->uid);
 	if (p)
 		checkpoint_mark_pod(c, p);
 }
@@ -243,7 +242,7 @@ static void save_node(const struct writer *k, struct cgnode *node)
 {
 	node->changed = false;
 	/* Of a pod that is not followed yet. */
-	if (node->pod && !engine_pods_find(k->c->engine, node->pod->uid))
+	if (node->pod && !pods_find(k->c->pods, node->pod->uid))
 		names_save_pod(k->c->names, node->pod->uid, &k->to);
 	if (node->stop)
 		names_save_container(k->c->names, node, &k->to);
@@ -278,13 +277,13 @@ static void save_pod(const struct writer *k, struct epod *p)
 
 	p->changed = false;
 	names_save_pod(k->c->names, p->uid, &k->to);
-	engine_pods_keep(k->c->engine, p, &obs.kept_pod);
+	pods_save(k->c->pods, p, &obs.kept_pod);
 	emit(k, &obs);
 }
 
 static void save_uid(const struct writer *k, const char *uid)
 {
-	struct epod *p = engine_pods_find(k->c->engine, uid);
+	struct epod *p = pods_find(k->c->pods, uid);
 	struct obs obs = {.type = OBS_KEPT_POD};
 
 	if (p && p->changed)
@@ -303,7 +302,7 @@ static void save_all(const struct writer *k)
 	struct epod *p;
 	size_t pos = 0;
 
-	TAILQ_FOREACH(p, &c->engine->pods.all, all)
+	TAILQ_FOREACH(p, &c->pods->all, all)
 		save_pod(k, p);
 	while ((node = map_next(&c->map->nodes, &pos)))
 		if (!is_only_senders(node))

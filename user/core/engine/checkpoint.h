@@ -14,6 +14,7 @@
 #ifndef CORE_ENGINE_CHECKPOINT_H
 #define CORE_ENGINE_CHECKPOINT_H
 
+#include "core/engine/pods.h"
 #include "core/engine/stops.h"
 
 /* Cgroup ids, in the order they came. */
@@ -60,7 +61,7 @@ struct checkpoint {
 	struct cgmap *map;
 	struct names *names;
 	struct stops *stops;
-	struct engine *engine;
+	struct pods *pods;
 	struct output *out;
 	struct checkpoint_marks marks;
 	struct resume resume;

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The engine's door: one observation in, handed to who knows; cgroups, names and the clock. */
-#include "core/engine/priv.h"
+/* The engine: passes each observation to the rooms, and what a room hands on to those after it. */
+#include "core/engine/engine.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KIND_GUESSED UINT32_MAX /* no kind: what we found out is told in any case */
+#include "core/engine/checkpoint.h"
+#include "core/engine/pods.h"
+#include "core/engine/sandbox.h"
+#include "core/engine/shutdowns.h"
+#include "core/engine/stops.h"
+#include "core/engine/subject.h"
+
+#define KIND_GUESSED UINT32_MAX /* no kind: what was found out is reported in any case */
+
+struct engine {
+	struct engine_config config;
+	struct output out;
+	struct cgmap map;
+	struct names names;
+	struct stops stops;
+	struct pods pods;
+	struct shutdowns shutdowns;
+	struct checkpoint checkpoint;
+	struct engine_stats stats;
+	uint64_t wake_ns; /* last EFFECT_WAKE_AT */
+
+	struct obs_lost lost;
+	uint64_t containers_found;
+};
 
 const char *engine_scope_name(enum engine_scope scope)
 {
@@ -38,22 +61,22 @@ static void on_change(void *userdata, const struct change *change)
 		checkpoint_mark_pod(&e->checkpoint, change->pod);
 		break;
 	case CHANGE_INIT_ENTERED:
-		engine_pods_entered(e, change->node);
+		pods_entered(&e->pods, change->node);
 		break;
 	case CHANGE_INIT_SIGNALLED:
-		engine_pods_signalled(e, change->node, change->at_ns);
+		pods_signalled(&e->pods, change->node, change->at_ns);
 		break;
 	case CHANGE_INIT_EXITED:
-		engine_pods_exited(e, change->node, change->at_ns);
+		pods_exited(&e->pods, change->node, change->at_ns);
 		break;
 	case CHANGE_CGROUP_EMPTY:
-		engine_pods_emptied(e, change->node, change->at_ns, false);
+		pods_emptied(&e->pods, change->node, change->at_ns, false);
 		break;
 	case CHANGE_VERDICT:
-		engine_pods_judged(e, change->node, change->gaps);
+		pods_judged(&e->pods, change->node, change->gaps);
 		break;
 	case CHANGE_EXIT_NOTED:
-		engine_truth_noted(e, change->uid);
+		pods_exit_noted(&e->pods, change->uid);
 		break;
 	case CHANGE_POD_FORGOTTEN:
 		shutdowns_forget_pod(&e->shutdowns, change->uid);
@@ -96,17 +119,17 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 		.map = &e->map,
 		.names = &e->names,
 		.stops = &e->stops,
-		.engine = e,
+		.pods = &e->pods,
 		.out = &e->out,
 	};
 	e->checkpoint = (struct checkpoint){
 		.map = &e->map,
 		.names = &e->names,
 		.stops = &e->stops,
-		.engine = e,
+		.pods = &e->pods,
 		.out = &e->out,
 	};
-	engine_pods_new(e);
+	pods_init(&e->pods, &e->map, &e->names, &e->out);
 	*ret = e;
 	return 0;
 }
@@ -115,7 +138,7 @@ struct engine *engine_free(struct engine *e)
 {
 	if (!e)
 		return NULL;
-	engine_pods_done(e);
+	pods_done(&e->pods);
 	checkpoint_done(&e->checkpoint);
 	shutdowns_done(&e->shutdowns);
 	stops_done(&e->stops);
@@ -213,12 +236,12 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 		if (node->stop->before.exits + obs->empty.counts.exits >= node->stop->counts.exits)
 			stop_count(node->stop, &obs->empty.counts);
 		if (!stops_gone(&e->stops, node->stop)) {
-			engine_pods_removed(e, node, obs->at_ns);
+			pods_removed(&e->pods, node, obs->at_ns);
 			return 0;
 		}
 		node->stop = stop_free(&e->map, &e->stops.deadlines, node->stop);
 	}
-	engine_pods_removed(e, node, obs->at_ns);
+	pods_removed(&e->pods, node, obs->at_ns);
 	output_changed(&e->out, node);
 	cgmap_remove(&e->map, obs->empty.id);
 	return 0;
@@ -234,7 +257,7 @@ static int on_cgroup_empty(struct engine *e, const struct obs *obs)
 		stop_count(node->stop, &obs->empty.counts);
 		stops_empty(&e->stops, node->stop, obs->at_ns);
 	}
-	engine_pods_emptied(e, node, obs->at_ns, true);
+	pods_emptied(&e->pods, node, obs->at_ns, true);
 	return 0;
 }
 
@@ -258,7 +281,7 @@ static int on_attached(struct engine *e, const struct obs *obs)
 	e->out.attached = true;
 	/* Whatever is kept from now on is of this boot. */
 	checkpoint_mark_all(&e->checkpoint);
-	engine_pods_tell_held(e, false);
+	pods_report_held(&e->pods);
 	return 0;
 }
 
@@ -292,8 +315,7 @@ static int on_lost(struct engine *e, const struct obs *obs)
 static int on_timer(struct engine *e, const struct obs *obs)
 {
 	stops_expire(&e->stops, obs->at_ns);
-	engine_pods_expire(e, obs->at_ns);
-	engine_truth_expire(e, obs->at_ns);
+	pods_expire(&e->pods, obs->at_ns);
 	shutdowns_expire(&e->shutdowns, obs->at_ns);
 	return 0;
 }
@@ -301,8 +323,7 @@ static int on_timer(struct engine *e, const struct obs *obs)
 static int on_end(struct engine *e, const struct obs *obs)
 {
 	stops_end(&e->stops, obs->at_ns);
-	engine_pods_expire(e, UINT64_MAX);
-	engine_pods_tell_held(e, true);
+	pods_end(&e->pods);
 	return 0;
 }
 
@@ -334,8 +355,8 @@ static int on_pod(struct engine *e, const struct obs *obs)
 	names_age(&e->names);
 	e->stats.unexpected += r == -EINVAL;
 	stops_renew_pod(&e->stops, obs->pod.uid);
-	engine_pods_described(e, &obs->pod);
-	engine_pods_named(e, obs->pod.uid);
+	pods_described(&e->pods, &obs->pod);
+	pods_named(&e->pods, obs->pod.uid);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -359,9 +380,9 @@ static int on_container(struct engine *e, const struct obs *obs)
 		return 0;
 	stops_compare_exit(&e->stops, meta->id);
 	if (meta->known & META_CTR_EXIT)
-		engine_truth_exit(e, meta->id, (enum meta_source)meta->source,
-				  &(struct discrepancy_told){meta->exit_code, meta->exit_reason,
-							     meta->finished_wall_ns});
+		pods_exit_reported(&e->pods, meta->id, (enum meta_source)meta->source,
+				   &(struct discrepancy_told){meta->exit_code, meta->exit_reason,
+							      meta->finished_wall_ns});
 	return 0;
 }
 
@@ -391,7 +412,12 @@ static void container_answered(struct engine *e, const struct obs_names *n)
 	if (node->stop)
 		stops_named(&e->stops, node->stop);
 	if (cgmap_pod_of(&e->map, node))
-		engine_pods_named(e, node->pod->uid);
+		pods_named(&e->pods, node->pod->uid);
+}
+
+static int on_listed(struct engine *e, const struct obs *obs)
+{
+	return pods_on_listed(&e->pods, obs);
 }
 
 static int on_names(struct engine *e, const struct obs *obs)
@@ -495,7 +521,7 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_CONTAINER] = on_container,
 	[OBS_REAPED] = on_reaped,
 	[OBS_IDENTITY] = on_identity,
-	[OBS_LISTED] = engine_on_listed,
+	[OBS_LISTED] = on_listed,
 	[OBS_SHUTDOWN_PLAN] = on_shutdown_plan,
 	[OBS_SHUTDOWN] = on_shutdown,
 	[OBS_KEPT] = on_nothing,
@@ -594,6 +620,16 @@ const char *engine_cgroup_path(const struct engine *e, uint64_t id)
 	return node ? node->path : NULL;
 }
 
+void engine_pods_each(const struct engine *e, engine_pod_fn fn, void *userdata)
+{
+	pods_each(&e->pods, fn, userdata);
+}
+
+void engine_pods_count(const struct engine *e, struct pod_counts *ret)
+{
+	pods_count(&e->pods, ret);
+}
+
 void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 {
 	*ret = e->stats;
@@ -605,7 +641,9 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	ret->cgroups = e->map.nodes.count;
 	ret->cgroups_refused = e->map.refused;
 	ret->pods = e->map.pods.count;
-	ret->pods_refused = e->pods.refused;
+	ret->pods_refused = e->pods.stats.refused;
+	memcpy(ret->pod_states, e->pods.stats.states, sizeof(ret->pod_states));
+	memcpy(ret->discrepancies, e->pods.stats.discrepancies, sizeof(ret->discrepancies));
 	ret->pods_described = e->names.tab.pods.count;
 	ret->containers_described = e->names.tab.containers.count;
 	ret->names_refused = e->names.tab.refused;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The engine's part that keeps what it knows of pods, takes it up again after a restart, and then
- * moves them to where they have come meanwhile.
- */
+/* Saves pods for a checkpoint, loads them after a restart, and moves them to where they are then. */
 #include <errno.h>
 #include <string.h>
 
@@ -55,7 +52,7 @@ static void keep_life(const struct podlife *l, struct kept_pod *ret)
 	ret->restart_requested = l->restart_requested;
 }
 
-void engine_pods_keep(const struct engine *e, const struct epod *p, struct kept_pod *ret)
+void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *ret)
 {
 	*ret = (struct kept_pod){
 		.qos = p->qos,
@@ -168,40 +165,40 @@ static void take(const struct kept_pod *k, struct epod *p)
 	take_truth(k, &p->truth);
 }
 
-int engine_pods_restore(struct engine *e, const struct kept_pod *k)
+int pods_load(struct pods *pods, const struct kept_pod *k)
 {
 	const struct podlife life = life_of(k);
-	struct epod *p = engine_pods_find(e, k->uid);
+	struct epod *p = pods_find(pods, k->uid);
 
 	if (!k->over && !can_be(k))
 		return -EINVAL;
 	if (p)
-		engine_pods_leave(e, p);
+		pods_leave(pods, p);
 	if (k->over)
 		return 0;
 	if (!podlife_is_valid(&life))
 		return -EINVAL;
-	p = engine_pods_want(e, k->uid, k->first_ns);
+	p = pods_want(pods, k->uid, k->first_ns);
 	if (!p)
 		return -ENOSPC;
 	take(k, p);
 	return 0;
 }
 
-void engine_pods_forget(struct engine *e)
+void pods_drop_loaded(struct pods *pods)
 {
 	struct epod *p, *next;
 
-	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+	for (p = TAILQ_FIRST(&pods->all); p; p = next) {
 		next = TAILQ_NEXT(p, all);
 		if (p->kept)
-			engine_pods_leave(e, p);
+			pods_leave(pods, p);
 	}
 }
 
 /* --- after the restart ---------------------------------------------------------------------- */
 
-void engine_pods_missed(struct cgnode *node, bool removed)
+void pods_missed(struct cgnode *node, bool removed)
 {
 	if (!node->pod)
 		return;
@@ -242,10 +239,10 @@ static bool has_ended(const struct epod *p, const struct pod *pod)
 	return pod || !p->listed;
 }
 
-static void settle(struct engine *e, struct epod *p)
+static void settle(struct pods *pods, struct epod *p)
 {
-	struct pod *pod = engine_pods_cgroups(e, p);
-	bool listens = e->names.sources >> meta_lister(e->names.sources, p->is_static) & 1;
+	struct pod *pod = pods_cgroups(pods, p);
+	bool listens = pods->names->sources >> meta_lister(pods->names->sources, p->is_static) & 1;
 
 	p->kept = false;
 	if (pod)
@@ -253,32 +250,32 @@ static void settle(struct engine *e, struct epod *p)
 	/* Without somebody who lists them it can be confirmed by nobody. */
 	p->listed &= listens;
 	p->unconfirmed &= listens;
-	output_changed_pod(&e->out, p);
+	output_changed_pod(pods->out, p);
 	if (p->life.stage == POD_STAGE_SYNC && p->over) {
-		engine_pods_end_unheard(e, p);
+		pods_end_unheard(pods, p);
 	} else if (p->life.stage == POD_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;
-		engine_pods_conclude(e, p, POD_RESTART, e->out.now_ns);
-	} else if (p->life.stage == POD_STAGE_TERMINATING && engine_pods_is_empty(e, p)) {
-		engine_pods_because(p, POD_RESTART, e->out.now_ns);
+		pods_conclude(pods, p, POD_RESTART, pods->out->now_ns);
+	} else if (p->life.stage == POD_STAGE_TERMINATING && pods_is_empty(pods, p)) {
+		pods_because(p, POD_RESTART, pods->out->now_ns);
 		p->empty_seen = false;
-		engine_pods_drive(e, p);
-	} else if (p->life.stage == POD_STAGE_TERMINATED && engine_pods_is_removed(e, p)) {
-		engine_pods_because(p, POD_RESTART, e->out.now_ns);
-		engine_pods_drive(e, p);
+		pods_drive(pods, p);
+	} else if (p->life.stage == POD_STAGE_TERMINATED && pods_is_removed(pods, p)) {
+		pods_because(p, POD_RESTART, pods->out->now_ns);
+		pods_drive(pods, p);
 	}
 }
 
 /* The end of one pod's call ends no other's, and what begins anew is at the end. */
-void engine_pods_resume(struct engine *e)
+void pods_settle_loaded(struct pods *pods)
 {
 	struct epod *p, *next;
 
-	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+	for (p = TAILQ_FIRST(&pods->all); p; p = next) {
 		next = TAILQ_NEXT(p, all);
 		if (p->kept)
-			settle(e, p);
+			settle(pods, p);
 	}
-	TAILQ_FOREACH(p, &e->pods.all, all)
-		engine_truth_look(e, p, e->out.now_ns);
+	TAILQ_FOREACH(p, &pods->all, all)
+		truth_look(pods, p, pods->out->now_ns);
 }

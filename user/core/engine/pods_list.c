@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The engine's part that hears what the kubelet lists, or the API server: which pods are wanted,
- * and which are to end. */
+/* What the kubelet lists, or the API server: which pods are wanted, and which are to end. */
 #include <string.h>
 
 #include "base/time.h"
@@ -34,13 +33,13 @@ static bool same_word(const struct epod_word *a, const struct epod_word *b)
 }
 
 /* When the list was made. */
-static uint64_t list_ns(const struct engine *e, uint64_t asked_ns)
+static uint64_t list_ns(const struct pods *pods, uint64_t asked_ns)
 {
-	return asked_ns && asked_ns < e->out.now_ns ? asked_ns : e->out.now_ns;
+	return asked_ns && asked_ns < pods->out->now_ns ? asked_ns : pods->out->now_ns;
 }
 
 /* The time that the API has is that at which the grace period is over. */
-uint64_t engine_pods_deletion_ns(const struct engine *e, const struct epod *p)
+uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p)
 {
 	const struct epod_word *w = &p->word;
 	int64_t at;
@@ -49,7 +48,7 @@ uint64_t engine_pods_deletion_ns(const struct engine *e, const struct epod *p)
 	    w->deletion_grace_ns > INT64_MAX)
 		return 0;
 	if (__builtin_sub_overflow(w->deleted_wall_ns, (int64_t)w->deletion_grace_ns, &at) ||
-	    __builtin_sub_overflow(at, e->out.host.wall_offset_ns, &at))
+	    __builtin_sub_overflow(at, pods->out->host.wall_offset_ns, &at))
 		return 0;
 	return at > 0 ? (uint64_t)at : 0;
 }
@@ -63,15 +62,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
  * When it began to end: with the stop signal that was seen, before a list told of it; not with one
  * that came before the deletion, and so was about something else.
  */
-static uint64_t end_ns(const struct engine *e, const struct epod *p, enum pod_trigger trigger,
+static uint64_t end_ns(const struct pods *pods, const struct epod *p, enum pod_trigger trigger,
 		       uint64_t at_ns)
 {
-	uint64_t asked_ns = engine_pods_deletion_ns(e, p);
+	uint64_t asked_ns = pods_deletion_ns(pods, p);
 
 	/* The API's second may begin after what happened in it. */
 	if (p->stop_ns && p->stop_ns + NS_PER_S >= asked_ns)
 		at_ns = earlier(at_ns, p->stop_ns);
-	if ((trigger == POD_PHASE || trigger >= POD_EVICTED) && !engine_pods_running(e, p))
+	if ((trigger == POD_PHASE || trigger >= POD_EVICTED) && !pods_running(pods, p))
 		at_ns = earlier(at_ns, p->exit_ns);
 	return at_ns;
 }
@@ -106,29 +105,29 @@ static enum pod_trigger why_end(const struct epod *p)
 }
 
 /* What happened before the answer that at_ns is of, and after the one that before_ns is of. */
-static void because_listed(struct engine *e, struct epod *p, enum pod_trigger trigger,
+static void because_listed(struct pods *pods, struct epod *p, enum pod_trigger trigger,
 			   uint64_t at_ns, uint64_t before_ns)
 {
-	uint64_t since_ns = trigger == POD_LISTED ? at_ns : end_ns(e, p, trigger, at_ns);
+	uint64_t since_ns = trigger == POD_LISTED ? at_ns : end_ns(pods, p, trigger, at_ns);
 
-	engine_pods_because(p, trigger, since_ns);
+	pods_because(p, trigger, since_ns);
 	p->between = since_ns == at_ns && since_ns != p->stop_ns && since_ns != p->exit_ns &&
-		     !engine_truth_is_timed(e, before_ns);
+		     !truth_is_timed(pods, before_ns);
 }
 
-static void take(struct engine *e, struct epod *p, enum epod_update how, uint64_t at_ns,
+static void take(struct pods *pods, struct epod *p, enum epod_update how, uint64_t at_ns,
 		 uint64_t before_ns)
 {
 	enum pod_trigger why = why_end(p);
 
 	if (p->life.stage == POD_STAGE_NONE)
-		because_listed(e, p, POD_LISTED, at_ns, before_ns);
+		because_listed(pods, p, POD_LISTED, at_ns, before_ns);
 	else if (why && p->life.stage == POD_STAGE_SYNC)
-		because_listed(e, p, why, at_ns, before_ns);
+		because_listed(pods, p, why, at_ns, before_ns);
 	if (why)
 		p->by_kernel = false;
-	engine_pods_update(e, p, how);
-	engine_pods_drive(e, p);
+	pods_update(pods, p, how);
+	pods_drive(pods, p);
 }
 
 static enum cgpath_qos qos_of(uint32_t qos)
@@ -146,9 +145,9 @@ static enum cgpath_qos qos_of(uint32_t qos)
 }
 
 /* What is listed again after it was not is made anew, by the same uid. */
-static void listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
+static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_ns)
 {
-	struct epod *p = engine_pods_want(e, meta->uid, at_ns);
+	struct epod *p = pods_want(pods, meta->uid, at_ns);
 	const struct epod_word word = word_of(meta);
 	enum epod_update how = EPOD_UPDATE;
 	const struct pod *pod;
@@ -156,138 +155,138 @@ static void listed(struct engine *e, const struct meta_pod *meta, uint64_t at_ns
 
 	if (!p)
 		return;
-	before_ns = p->was_listed ? p->truth.list_ns : e->pods.list_ns[meta->source];
-	engine_truth_told(e, p, meta, at_ns);
+	before_ns = p->was_listed ? p->truth.list_ns : pods->list_ns[meta->source];
+	truth_told(pods, p, meta, at_ns);
 	p->unconfirmed = false;
 	if (p->listed && same_word(&p->word, &word))
 		return;
-	output_changed_pod(&e->out, p);
+	output_changed_pod(pods->out, p);
 	if (p->life.stage == POD_STAGE_NONE || (!p->listed && p->was_listed))
 		how = EPOD_ANEW;
-	pod = engine_pods_cgroups(e, p);
+	pod = pods_cgroups(pods, p);
 	p->qos = pod ? pod->qos : qos_of(meta->qos);
 	p->is_static |= meta->known & META_POD_STATIC && meta->is_static;
 	p->listed = p->was_listed = true;
 	p->word = word;
-	take(e, p, how, at_ns, before_ns);
+	take(pods, p, how, at_ns, before_ns);
 }
 
-static void gone(struct engine *e, const struct meta_pod *meta, uint64_t at_ns)
+static void gone(struct pods *pods, const struct meta_pod *meta, uint64_t at_ns)
 {
-	struct epod *p = engine_pods_find(e, meta->uid);
+	struct epod *p = pods_find(pods, meta->uid);
 	uint64_t before_ns;
 
 	if (!p || !p->listed)
 		return;
 	before_ns = p->truth.list_ns;
 	p->listed = p->unconfirmed = false;
-	output_changed_pod(&e->out, p);
-	engine_truth_told(e, p, meta, at_ns);
+	output_changed_pod(pods->out, p);
+	truth_told(pods, p, meta, at_ns);
 	if (p->life.stage == POD_STAGE_FINISHED) {
-		engine_pods_sync(e, p, true);
-		engine_pods_settle(e);
+		pods_sync(pods, p, true);
+		pods_settle(pods);
 		return;
 	}
-	take(e, p, EPOD_KILL, at_ns, before_ns);
+	take(pods, p, EPOD_KILL, at_ns, before_ns);
 }
 
 /* Whether it is that source's list that says whether the pod is wanted. */
-static bool counts(const struct engine *e, const struct epod *p, const struct meta_pod *meta)
+static bool counts(const struct pods *pods, const struct epod *p, const struct meta_pod *meta)
 {
 	bool is_static = (meta->known & META_POD_STATIC && meta->is_static) || (p && p->is_static);
 
-	return meta->source == meta_lister(e->names.sources, is_static);
+	return meta->source == meta_lister(pods->names->sources, is_static);
 }
 
-void engine_pods_described(struct engine *e, const struct meta_pod *meta)
+void pods_described(struct pods *pods, const struct meta_pod *meta)
 {
-	uint64_t at_ns = list_ns(e, meta->asked_ns);
+	uint64_t at_ns = list_ns(pods, meta->asked_ns);
 	struct epod *p;
 
-	p = engine_pods_find(e, meta->uid);
-	if (!meta->uid[0] || !counts(e, p, meta))
+	p = pods_find(pods, meta->uid);
+	if (!meta->uid[0] || !counts(pods, p, meta))
 		return;
 	if (meta->gone)
-		gone(e, meta, at_ns);
+		gone(pods, meta, at_ns);
 	else
-		listed(e, meta, at_ns);
-	p = engine_pods_find(e, meta->uid);
+		listed(pods, meta, at_ns);
+	p = pods_find(pods, meta->uid);
 	if (p)
-		engine_truth_look(e, p, at_ns);
+		truth_look(pods, p, at_ns);
 }
 
-bool engine_pods_is_missing(const struct engine *e, const struct epod *p)
+bool pods_is_missing(const struct pods *pods, const struct epod *p)
 {
-	enum meta_source source = meta_lister(e->names.sources, p->is_static);
+	enum meta_source source = meta_lister(pods->names->sources, p->is_static);
 	uint64_t lag_ns = source == META_API ? API_LAG_NS : 0;
 
-	return !p->listed && p->first_ns + lag_ns < e->pods.list_ns[source];
+	return !p->listed && p->first_ns + lag_ns < pods->list_ns[source];
 }
 
 /* What runs and is not listed. */
-static bool is_new_orphan(const struct engine *e, const struct epod *p)
+static bool is_new_orphan(const struct pods *pods, const struct epod *p)
 {
-	return !p->was_listed && !p->is_orphan && engine_pods_is_missing(e, p) &&
-	       !engine_pods_is_empty(e, p);
+	return !p->was_listed && !p->is_orphan && pods_is_missing(pods, p) &&
+	       !pods_is_empty(pods, p);
 }
 
-static void look_at_unlisted(struct engine *e, enum meta_source source)
+static void look_at_unlisted(struct pods *pods, enum meta_source source)
 {
 	struct epod *p;
 
-	TAILQ_FOREACH(p, &e->pods.all, all) {
-		if (meta_lister(e->names.sources, p->is_static) != source)
+	TAILQ_FOREACH(p, &pods->all, all) {
+		if (meta_lister(pods->names->sources, p->is_static) != source)
 			continue;
-		if (is_new_orphan(e, p)) {
+		if (is_new_orphan(pods, p)) {
 			p->is_orphan = true;
-			output_changed_pod(&e->out, p);
-			e->pods.orphaned++;
+			output_changed_pod(pods->out, p);
+			pods->orphaned++;
 		}
 		if (!p->listed)
-			engine_truth_look(e, p, e->pods.list_ns[source]);
+			truth_look(pods, p, pods->list_ns[source]);
 	}
 }
 
 /* Whom the list lacks of those that were listed before the daemon was restarted. */
-static void miss(struct engine *e, enum meta_source source, uint64_t asked_ns)
+static void miss(struct pods *pods, enum meta_source source, uint64_t asked_ns)
 {
 	struct meta_pod meta = {.source = source, .asked_ns = asked_ns, .gone = true};
 	struct epod *p, *next;
 
 	/* Who was asked before the restart has told the rest to somebody else. */
-	if (list_ns(e, asked_ns) < e->out.attached_ns)
+	if (list_ns(pods, asked_ns) < pods->out->attached_ns)
 		return;
-	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+	for (p = TAILQ_FIRST(&pods->all); p; p = next) {
 		next = TAILQ_NEXT(p, all);
-		if (!p->unconfirmed || meta_lister(e->names.sources, p->is_static) != source)
+		if (!p->unconfirmed || meta_lister(pods->names->sources, p->is_static) != source)
 			continue;
 		strcpy(meta.uid, p->uid);
-		podtab_take_pod(&e->names.tab, &meta, e->out.now_ns);
-		engine_pods_described(e, &meta);
+		podtab_take_pod(&pods->names->tab, &meta, pods->out->now_ns);
+		pods_described(pods, &meta);
 	}
 }
 
 /* A pod that was never listed is no orphan here: it is followed to its end all the same. */
-static void sync_known(struct engine *e)
+static void sync_known(struct pods *pods)
 {
 	struct epod *p, *next;
 
-	for (p = TAILQ_FIRST(&e->pods.all); p; p = next) {
+	for (p = TAILQ_FIRST(&pods->all); p; p = next) {
 		next = TAILQ_NEXT(p, all);
-		engine_pods_sync(e, p, !p->listed && p->was_listed);
+		pods_sync(pods, p, !p->listed && p->was_listed);
 	}
 }
 
-int engine_on_listed(struct engine *e, const struct obs *obs)
+int pods_on_listed(struct pods *pods, const struct obs *obs)
 {
 	const enum meta_source source = (enum meta_source)obs->listed.source;
 
 	if (source != META_KUBELET && source != META_API)
 		return 0;
-	e->pods.list_ns[source] = list_ns(e, obs->listed.asked_ns);
-	miss(e, source, obs->listed.asked_ns);
-	look_at_unlisted(e, source);
-	sync_known(e);
-	engine_pods_settle(e);
+	pods->list_ns[source] = list_ns(pods, obs->listed.asked_ns);
+	miss(pods, source, obs->listed.asked_ns);
+	look_at_unlisted(pods, source);
+	sync_known(pods);
+	pods_settle(pods);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The engine's part that sees how pods live and end by what happens in their cgroups.
+ * How pods live and end, by what happens in their cgroups.
  *
  * Containers come and go in a pod that goes on: one that fails its probe is told to stop by the
  * runtime exactly as one whose pod ends. What tells the end is the sandbox, which the runtime stops
@@ -19,16 +19,16 @@
 #define WORD_NS (3 * NS_PER_S)
 
 /* Both are kept under the same key, which takes longer to reckon than the rest. */
-struct pod *engine_pods_cgroups(const struct engine *e, const struct epod *p)
+struct pod *pods_cgroups(const struct pods *pods, const struct epod *p)
 {
-	struct pod *pod = map_get(&e->map.pods, p->key);
+	struct pod *pod = map_get(&pods->map->pods, p->key);
 
 	return pod && !pod->is_double && strcmp(pod->uid, p->uid) == 0 ? pod : NULL;
 }
 
-bool engine_pods_is_empty(const struct engine *e, const struct epod *p)
+bool pods_is_empty(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
 
 	if (pod)
@@ -45,9 +45,9 @@ static bool is_left_over(const struct cgnode *node)
 	return node->kind == GRACED_WATCH_POD && !node->entered && node->pod->entered;
 }
 
-bool engine_pods_is_removed(const struct engine *e, const struct epod *p)
+bool pods_is_removed(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
 
 	if (pod)
@@ -59,28 +59,28 @@ bool engine_pods_is_removed(const struct engine *e, const struct epod *p)
 
 /* The stop of what is taken for the sandbox by its shape is taken for its pod's end, until a
  * container begins in that. */
-bool engine_pods_is_sandbox(const struct engine *e, const struct cgnode *node)
+bool pods_is_sandbox(const struct pods *pods, const struct cgnode *node)
 {
-	return sandbox_of(&e->names, node) != SANDBOX_NOT;
+	return sandbox_of(pods->names, node) != SANDBOX_NOT;
 }
 
-uint32_t engine_pods_running(const struct engine *e, const struct epod *p)
+uint32_t pods_running(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
 	uint32_t n = 0;
 
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
 			n += !node->removed && node->stop && stop_is_running(node->stop) &&
-			     !engine_pods_is_sandbox(e, node);
+			     !pods_is_sandbox(pods, node);
 	return n;
 }
 
-static struct epod *followed(const struct engine *e, const struct cgnode *node)
+static struct epod *followed(const struct pods *pods, const struct cgnode *node)
 {
-	const struct pod *pod = cgmap_pod_of(&e->map, node);
-	struct epod *p = pod ? map_get(&e->pods.by_uid, pod->key) : NULL;
+	const struct pod *pod = cgmap_pod_of(pods->map, node);
+	struct epod *p = pod ? map_get(&pods->by_uid, pod->key) : NULL;
 
 	return p && strcmp(p->uid, pod->uid) == 0 ? p : NULL;
 }
@@ -119,49 +119,60 @@ static bool is_alive_again(const struct epod *p, const struct cgnode *node)
 	       start_ns > p->empty_ns;
 }
 
-void engine_pods_conclude(struct engine *e, struct epod *p, enum pod_trigger trigger,
-			  uint64_t at_ns)
+void pods_conclude(struct pods *pods, struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
 {
 	p->by_kernel = true;
-	p->concluded_ns = p->over ? p->removed_ns : e->out.now_ns;
-	engine_pods_because(p, trigger, at_ns);
-	engine_pods_update(e, p, EPOD_KILL);
-	engine_pods_drive(e, p);
+	p->concluded_ns = p->over ? p->removed_ns : pods->out->now_ns;
+	pods_because(p, trigger, at_ns);
+	pods_update(pods, p, EPOD_KILL);
+	pods_drive(pods, p);
 }
 
-void engine_pods_end_unheard(struct engine *e, struct epod *p)
+void pods_end_unheard(struct pods *pods, struct epod *p)
 {
-	deadline_set(&e->pods.unheard, &p->unheard, 0);
+	deadline_set(&pods->unheard, &p->unheard, 0);
 	if (p->life.stage == POD_STAGE_SYNC)
-		engine_pods_conclude(e, p, POD_CGROUP_REMOVED,
-				     p->stop_ns ? p->stop_ns : p->removed_ns);
+		pods_conclude(pods, p, POD_CGROUP_REMOVED, p->stop_ns ? p->stop_ns : p->removed_ns);
 }
 
-void engine_pods_expire(struct engine *e, uint64_t now_ns)
+static void expire_unheard(struct pods *pods, uint64_t now_ns)
 {
 	struct deadline *first;
 
-	while ((first = deadline_first(&e->pods.unheard)) && first->at_ns <= now_ns)
-		engine_pods_end_unheard(
-			e, (struct epod *)((char *)first - offsetof(struct epod, unheard)));
+	while ((first = deadline_first(&pods->unheard)) && first->at_ns <= now_ns)
+		pods_end_unheard(pods,
+				 (struct epod *)((char *)first - offsetof(struct epod, unheard)));
+}
+
+void pods_expire(struct pods *pods, uint64_t now_ns)
+{
+	expire_unheard(pods, now_ns);
+	truth_expire(pods, now_ns);
+}
+
+void pods_end(struct pods *pods)
+{
+	expire_unheard(pods, UINT64_MAX);
+	pods_release_held(pods, true);
 }
 
 /* Who lists it is asked why it ended; without memory to wait for the answer, nobody is. */
-static void await_word(struct engine *e, struct epod *p, struct cgnode *node)
+static void await_word(struct pods *pods, struct epod *p, struct cgnode *node)
 {
 	p->over = true;
-	if (p->listed && deadline_set(&e->pods.unheard, &p->unheard, e->out.now_ns + WORD_NS) == 0)
-		names_ask_pod(&e->names, node->pod, e->out.now_ns);
+	if (p->listed &&
+	    deadline_set(&pods->unheard, &p->unheard, pods->out->now_ns + WORD_NS) == 0)
+		names_ask_pod(pods->names, node->pod, pods->out->now_ns);
 	else
-		engine_pods_end_unheard(e, p);
+		pods_end_unheard(pods, p);
 }
 
-static void follow(struct engine *e, const struct cgnode *node)
+static void follow(struct pods *pods, const struct cgnode *node)
 {
-	struct epod *p = followed(e, node);
+	struct epod *p = followed(pods, node);
 
 	if (!p)
-		p = engine_pods_want(e, node->pod->uid, e->out.now_ns);
+		p = pods_want(pods, node->pod->uid, pods->out->now_ns);
 	if (!p)
 		return;
 	p->qos = node->pod->qos;
@@ -169,68 +180,68 @@ static void follow(struct engine *e, const struct cgnode *node)
 	if (p->stop_ns && node->stop->init.start_ns > p->stop_ns && p->life.stage <= POD_STAGE_SYNC)
 		p->stop_ns = 0;
 	if (is_alive_again(p, node)) {
-		engine_pods_restart(e, p);
-		p = followed(e, node);
+		pods_restart(pods, p);
+		p = followed(pods, node);
 		if (p && !p->listed)
-			names_ask_pod(&e->names, node->pod, e->out.now_ns);
+			names_ask_pod(pods->names, node->pod, pods->out->now_ns);
 		return;
 	}
 	if (p->life.stage != POD_STAGE_NONE)
 		return;
 	p->held = true;
-	engine_pods_because(p, POD_STARTED, e->out.now_ns);
-	engine_pods_update(e, p, EPOD_ANEW);
-	engine_pods_drive(e, p);
+	pods_because(p, POD_STARTED, pods->out->now_ns);
+	pods_update(pods, p, EPOD_ANEW);
+	pods_drive(pods, p);
 }
 
-void engine_pods_entered(struct engine *e, struct cgnode *node)
+void pods_entered(struct pods *pods, struct cgnode *node)
 {
-	struct epod *p = followed(e, node);
+	struct epod *p = followed(pods, node);
 
 	if (!node->pod || node->removed)
 		return;
 	/* It lives again before anybody has said why it ended. */
 	if (p && p->unheard.pos)
-		engine_pods_end_unheard(e, p);
+		pods_end_unheard(pods, p);
 	populate(node);
-	if (!cgmap_pod_of(&e->map, node))
+	if (!cgmap_pod_of(pods->map, node))
 		return;
-	follow(e, node);
-	p = followed(e, node);
+	follow(pods, node);
+	p = followed(pods, node);
 	if (p)
-		engine_truth_look(e, p, e->out.now_ns);
+		truth_look(pods, p, pods->out->now_ns);
 }
 
-void engine_pods_signalled(struct engine *e, const struct cgnode *node, uint64_t at_ns)
+void pods_signalled(struct pods *pods, const struct cgnode *node, uint64_t at_ns)
 {
-	struct epod *p = followed(e, node);
+	struct epod *p = followed(pods, node);
 
 	if (!p)
 		return;
 	if (p->life.stage == POD_STAGE_SYNC &&
 	    (!p->stop_ns || (p->exit_ns > p->stop_ns && at_ns > p->exit_ns + WAVE_NS)))
 		p->stop_ns = at_ns;
-	engine_truth_signalled(e, p, node, at_ns);
+	truth_signalled(pods, p, node, at_ns);
 	if (p->life.stage != POD_STAGE_SYNC)
 		return;
-	if (!p->listed && engine_pods_is_sandbox(e, node))
-		engine_pods_conclude(e, p, POD_STOP_SIGNAL, p->stop_ns);
+	if (!p->listed && pods_is_sandbox(pods, node))
+		pods_conclude(pods, p, POD_STOP_SIGNAL, p->stop_ns);
 }
 
-void engine_pods_exited(struct engine *e, const struct cgnode *node, uint64_t at_ns)
+void pods_exited(struct pods *pods, const struct cgnode *node, uint64_t at_ns)
 {
-	struct epod *p = followed(e, node);
+	struct epod *p = followed(pods, node);
 
-	if (p && at_ns > p->exit_ns && !engine_pods_is_sandbox(e, node))
+	if (p && at_ns > p->exit_ns && !pods_is_sandbox(pods, node))
 		p->exit_ns = at_ns;
 }
 
-void engine_pods_judged(struct engine *e, const struct cgnode *node, uint32_t gaps)
+void pods_judged(struct pods *pods, const struct cgnode *node, uint32_t gaps)
 {
-	struct epod *p = followed(e, node);
+	struct epod *p = followed(pods, node);
 
-	if (p && gaps >> GAP_EVENTS_LOST & 1 && !engine_pods_is_sandbox(e, node))
-		engine_truth_lost(e, p);
+	if (p && gaps >> GAP_EVENTS_LOST & 1 && !pods_is_sandbox(pods, node))
+		truth_lost(pods, p);
 }
 
 /* Empty is what is below it, too. */
@@ -253,24 +264,24 @@ static void set_empty(struct epod *p, enum pod_trigger why, uint64_t at_ns, bool
 	p->empty_seen = seen;
 }
 
-void engine_pods_emptied(struct engine *e, struct cgnode *node, uint64_t at_ns, bool seen)
+void pods_emptied(struct pods *pods, struct cgnode *node, uint64_t at_ns, bool seen)
 {
-	struct epod *p = followed(e, node);
+	struct epod *p = followed(pods, node);
 
 	if (!node->pod || !node->populated)
 		return;
 	depopulate(node);
 	if (p)
-		engine_truth_look(e, p, at_ns);
-	if (!p || !engine_pods_is_empty(e, p))
+		truth_look(pods, p, at_ns);
+	if (!p || !pods_is_empty(pods, p))
 		return;
 	set_empty(p, POD_LAST_EXIT, at_ns, seen);
-	engine_pods_drive(e, p);
+	pods_drive(pods, p);
 }
 
-void engine_pods_removed(struct engine *e, struct cgnode *node, uint64_t at_ns)
+void pods_removed(struct pods *pods, struct cgnode *node, uint64_t at_ns)
 {
-	struct epod *p = followed(e, node);
+	struct epod *p = followed(pods, node);
 
 	if (!node->pod || node->removed)
 		return;
@@ -280,14 +291,14 @@ void engine_pods_removed(struct engine *e, struct cgnode *node, uint64_t at_ns)
 	node->removed = true;
 	if (!p)
 		return;
-	engine_truth_look(e, p, at_ns);
-	if (!engine_pods_is_removed(e, p)) {
-		engine_pods_drive(e, p);
+	truth_look(pods, p, at_ns);
+	if (!pods_is_removed(pods, p)) {
+		pods_drive(pods, p);
 		return;
 	}
 	p->removed_ns = at_ns;
 	if (p->life.stage == POD_STAGE_SYNC)
-		await_word(e, p, node);
+		await_word(pods, p, node);
 	else
-		engine_pods_drive(e, p);
+		pods_drive(pods, p);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The engine's part that tells of pods: their transitions, how many there are, and what each is. */
+/* Reports the transitions of pods; shows and counts them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +32,9 @@ static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
 	return at_ns;
 }
 
-void engine_pods_fill(const struct engine *e, const struct epod *p, struct record_pod *ret)
+void pods_fill(const struct pods *pods, const struct epod *p, struct record_pod *ret)
 {
-	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
+	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
 
 	*ret = (struct record_pod){
 		.known = true,
@@ -65,42 +65,42 @@ static void fill_end(const struct epod *p, struct record_pod_state *r)
 }
 
 /* What at_boot_ns lacks to be when it happened. */
-static uint32_t state_gaps(const struct engine *e, const struct epod *p, enum pod_stage state,
+static uint32_t state_gaps(const struct pods *pods, const struct epod *p, enum pod_stage state,
 			   enum pod_trigger trigger)
 {
 	if (trigger == POD_RESTART)
 		return 1u << GAP_DAEMON_DOWN;
 	if (trigger == POD_STARTED && state == POD_STAGE_SYNC)
-		return p->first_ns < e->out.attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
+		return p->first_ns < pods->out->attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
 	return p->between ? 1u << GAP_TIME_UNCERTAIN : 0;
 }
 
-static void report(struct engine *e, const struct epod *p, enum pod_stage state,
+static void report(struct pods *pods, const struct epod *p, enum pod_stage state,
 		   enum pod_trigger trigger, uint64_t at_ns)
 {
 	struct record *rec =
-		output_record(&e->out, RECORD_POD, sizeof(e->out.record.pod_state), at_ns);
+		output_record(pods->out, RECORD_POD, sizeof(pods->out->record.pod_state), at_ns);
 	struct record_pod_state *r = &rec->pod_state;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->out.host.boot_id, p->uid,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", pods->out->host.boot_id, p->uid,
 		 pod_stage_name(state), (unsigned long long)at_ns);
-	engine_pods_fill(e, p, &r->pod);
+	pods_fill(pods, p, &r->pod);
 	r->state = state;
 	r->previous = p->told;
 	r->trigger = trigger;
 	r->at_ns = at_ns;
-	r->gaps = state_gaps(e, p, state, trigger);
+	r->gaps = state_gaps(pods, p, state, trigger);
 	if (state >= POD_STAGE_TERMINATING)
 		fill_end(p, r);
-	e->stats.pod_states[state]++;
-	output_report(&e->out);
+	pods->stats.states[state]++;
+	output_report(pods->out);
 }
 
 /* Whether somebody was asked what it is called, and has yet to answer. */
-static bool awaits_name(const struct engine *e, const struct epod *p)
+static bool awaits_name(const struct pods *pods, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
-	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
 
 	if (!pod || (meta && meta->name))
@@ -111,38 +111,43 @@ static bool awaits_name(const struct engine *e, const struct epod *p)
 	return false;
 }
 
-void engine_pods_release(struct engine *e, struct epod *p, bool now)
+void pods_release(struct pods *pods, struct epod *p, bool now)
 {
-	if (!p->held || (!now && (!e->out.attached || awaits_name(e, p))))
+	if (!p->held || (!now && (!pods->out->attached || awaits_name(pods, p))))
 		return;
 	p->held = false;
-	output_changed_pod(&e->out, p);
-	report(e, p, POD_STAGE_SYNC, POD_STARTED, p->first_ns);
+	output_changed_pod(pods->out, p);
+	report(pods, p, POD_STAGE_SYNC, POD_STARTED, p->first_ns);
 	p->told = POD_STAGE_SYNC;
 }
 
-void engine_pods_named(struct engine *e, const char *uid)
+void pods_named(struct pods *pods, const char *uid)
 {
-	struct epod *p = engine_pods_find(e, uid);
+	struct epod *p = pods_find(pods, uid);
 
 	if (p)
-		engine_pods_release(e, p, false);
+		pods_release(pods, p, false);
 }
 
-void engine_pods_tell_held(struct engine *e, bool all)
+void pods_release_held(struct pods *pods, bool all)
 {
 	struct epod *p;
 
-	TAILQ_FOREACH(p, &e->pods.all, all)
-		engine_pods_release(e, p, all);
+	TAILQ_FOREACH(p, &pods->all, all)
+		pods_release(pods, p, all);
 }
 
-void engine_pods_arrived(struct engine *e, struct epod *p)
+void pods_report_held(struct pods *pods)
+{
+	pods_release_held(pods, false);
+}
+
+void pods_arrived(struct pods *pods, struct epod *p)
 {
 	const enum pod_stage stage = p->life.stage;
 
 	p->since_ns = p->trigger_ns;
-	output_changed_pod(&e->out, p);
+	output_changed_pod(pods->out, p);
 	/* When what ended during a restart began to do so nobody knows. */
 	if (stage >= POD_STAGE_TERMINATING && !p->terminating_ns && p->trigger != POD_RESTART) {
 		p->terminating_ns = p->trigger_ns;
@@ -152,19 +157,19 @@ void engine_pods_arrived(struct engine *e, struct epod *p)
 	if (p->reborn && p->by_kernel)
 		return;
 	if (p->held && stage == POD_STAGE_SYNC) {
-		engine_pods_release(e, p, false);
+		pods_release(pods, p, false);
 		return;
 	}
-	engine_pods_release(e, p, true);
-	report(e, p, stage, p->trigger, p->trigger_ns);
+	pods_release(pods, p, true);
+	report(pods, p, stage, p->trigger, p->trigger_ns);
 	p->told = stage;
 	if (stage >= POD_STAGE_TERMINATED)
-		engine_truth_ended(e, p);
+		truth_ended(pods, p);
 }
 
-static void count_containers(const struct engine *e, const struct epod *p, struct podview *ret)
+static void count_containers(const struct pods *pods, const struct epod *p, struct podview *ret)
 {
-	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
 
 	if (!pod)
@@ -174,7 +179,7 @@ static void count_containers(const struct engine *e, const struct epod *p, struc
 
 		if (node->kind != GRACED_WATCH_CONTAINER || node->removed)
 			continue;
-		if (engine_pods_is_sandbox(e, node)) {
+		if (pods_is_sandbox(pods, node)) {
 			ret->sandbox_running |= runs;
 			continue;
 		}
@@ -183,9 +188,9 @@ static void count_containers(const struct engine *e, const struct epod *p, struc
 	}
 }
 
-static void view(const struct engine *e, const struct epod *p, struct podview *ret)
+static void view(const struct pods *pods, const struct epod *p, struct podview *ret)
 {
-	const struct podtab_pod *meta = podtab_pod(&e->names.tab, p->uid);
+	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
 	struct grace grace = {};
 
 	if (p->life.stage >= POD_STAGE_TERMINATING)
@@ -206,32 +211,33 @@ static void view(const struct engine *e, const struct epod *p, struct podview *r
 		.deleting = p->word.deleting,
 		.ready_known = p->truth.ready != TRI_UNKNOWN,
 		.ready = p->truth.ready == TRI_TRUE,
-		.ready_stop_ns = engine_truth_ready_since(p),
+		.ready_stop_ns = truth_ready_since(p),
 		.discrepancies = p->truth.open,
 	};
-	count_containers(e, p, ret);
+	count_containers(pods, p, ret);
 }
 
-void engine_pods_each(const struct engine *e, engine_pod_fn fn, void *userdata)
+void pods_each(const struct pods *pods, void (*fn)(void *userdata, const struct podview *pod),
+	       void *userdata)
 {
 	const struct epod *p;
 	struct podview one;
 
-	TAILQ_FOREACH(p, &e->pods.all, all) {
-		view(e, p, &one);
+	TAILQ_FOREACH(p, &pods->all, all) {
+		view(pods, p, &one);
 		fn(userdata, &one);
 	}
 }
 
-void engine_pods_count(const struct engine *e, struct pod_counts *ret)
+void pods_count(const struct pods *pods, struct pod_counts *ret)
 {
 	const struct epod *p;
 
 	*ret = (struct pod_counts){
-		.restarted = {e->pods.restarted[0], e->pods.restarted[1]},
-		.orphaned = e->pods.orphaned,
+		.restarted = {pods->restarted[0], pods->restarted[1]},
+		.orphaned = pods->orphaned,
 	};
-	TAILQ_FOREACH(p, &e->pods.all, all) {
+	TAILQ_FOREACH(p, &pods->all, all) {
 		enum pod_stage stage =
 			p->life.stage < POD_STAGE_TERMINATED ? p->life.stage : POD_STAGE_TERMINATED;
 		enum pod_config config = POD_ORPHAN;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/pods_priv.h"
 #include "core/stop/keep.h"
 
 static int refuse(struct checkpoint *c)
@@ -17,7 +16,7 @@ static int refuse(struct checkpoint *c)
 static void remove_cgroup(struct checkpoint *c, struct cgnode *node)
 {
 	output_changed(c->out, node);
-	engine_pods_missed(node, true);
+	pods_missed(node, true);
 	node->stop = stop_free(c->map, &c->stops->deadlines, node->stop);
 	cgmap_remove(c->map, node->id);
 }
@@ -35,7 +34,7 @@ static void forget_all(struct checkpoint *c)
 	struct resume *r = &c->resume;
 	struct stop *stop;
 
-	engine_pods_forget(c->engine);
+	pods_drop_loaded(c->pods);
 	for (size_t i = 0; i < r->cgroups.n; i++) {
 		struct cgnode *node = cgmap_get(c->map, r->cgroups.ids[i]);
 
@@ -150,7 +149,7 @@ static int on_signal(struct checkpoint *c, const struct obs *obs)
 
 static int on_pod(struct checkpoint *c, const struct obs *obs)
 {
-	int r = engine_pods_restore(c->engine, &obs->kept_pod);
+	int r = pods_load(c->pods, &obs->kept_pod);
 
 	if (r < 0)
 		refuse(c);
@@ -239,7 +238,7 @@ void resume_leave(struct checkpoint *c, const struct obs_cgroup *cg, bool whole)
 		return;
 	}
 	node->restored = node->kept = false;
-	engine_pods_missed(node, true);
+	pods_missed(node, true);
 	if (node->stop) {
 		node->stop->next_over = c->resume.aside;
 		c->resume.aside = node->stop;
@@ -328,7 +327,7 @@ static bool end_stop(struct checkpoint *c, struct stop *stop)
 
 static void settle_gone(struct checkpoint *c, struct cgnode *node)
 {
-	engine_pods_missed(node, true);
+	pods_missed(node, true);
 	if (node->stop && end_stop(c, node->stop))
 		return;
 	remove_cgroup(c, node);
@@ -355,7 +354,7 @@ static void settle_found(struct checkpoint *c, struct cgnode *node)
 	struct stop *stop = node->stop;
 
 	if (!node->inhabited)
-		engine_pods_missed(node, false);
+		pods_missed(node, false);
 	if (stop_is_running(stop) && !stop->kept)
 		settle_alive(c, stop);
 	else if (stop_is_running(stop))
@@ -445,7 +444,7 @@ void resume_settle(struct checkpoint *c)
 	for (size_t i = 0; i < r->cgroups.n; i++)
 		settle_cgroup(c, r->cgroups.ids[i]);
 	begin_held(c);
-	engine_pods_resume(c->engine);
+	pods_settle_loaded(c->pods);
 	resume_done(c);
 }
 

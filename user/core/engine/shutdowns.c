@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "core/engine/pods_priv.h"
+#include "core/engine/engine.h"
+#include "core/engine/sandbox.h"
+#include "core/engine/subject.h"
 
 /* Longer than a source takes to answer or to give up: the question was lost. */
 #define LOST_NS 15000000000ULL
@@ -46,7 +48,7 @@ static uint32_t group_of(const struct shutdowns *s, const char *uid, bool is_sta
 static bool has_ended(const struct shutdowns *s, const struct epod *p)
 {
 	if (!p->listed)
-		return p->was_listed || engine_pods_is_missing(s->engine, p);
+		return p->was_listed || pods_is_missing(s->pods, p);
 	return (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED) &&
 	       p->truth.ready != TRI_TRUE;
 }
@@ -190,7 +192,7 @@ static void forget_doubles(struct shutdowns *s, const struct pod *pod)
 
 static void note_pod(struct shutdowns *s, const char *uid)
 {
-	const struct epod *p = engine_pods_find(s->engine, uid);
+	const struct epod *p = pods_find(s->pods, uid);
 	const struct pod *pod = cgmap_pod(s->map, uid);
 	const struct cgnode *node;
 
@@ -213,10 +215,10 @@ static void note_all(struct shutdowns *s)
 	const struct epod *p;
 	size_t pos = 0;
 
-	TAILQ_FOREACH(p, &s->engine->pods.all, all)
+	TAILQ_FOREACH(p, &s->pods->all, all)
 		note_pod(s, p->uid);
 	while ((pod = map_next(&s->map->pods, &pos)))
-		if (!engine_pods_find(s->engine, pod->uid))
+		if (!pods_find(s->pods, pod->uid))
 			note_pod(s, pod->uid);
 }
 
@@ -277,7 +279,7 @@ static void report(struct shutdowns *s, const struct shutdown_record *from)
 
 static enum meta_source source_of(const struct shutdowns *s, const char *uid)
 {
-	const struct epod *p = engine_pods_find(s->engine, uid);
+	const struct epod *p = pods_find(s->pods, uid);
 
 	return meta_lister(s->names->sources, p ? p->is_static : meta_is_static_uid(uid));
 }
@@ -646,7 +648,7 @@ size_t shutdowns_count_cut_short(const struct shutdowns *s)
 
 	if (!s->sequencer || !s->plan.n)
 		return 0;
-	TAILQ_FOREACH(p, &s->engine->pods.all, all) {
+	TAILQ_FOREACH(p, &s->pods->all, all) {
 		const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
 		const struct shutplan_group *group =
 			&s->plan.groups[group_of(s, p->uid, p->is_static)];

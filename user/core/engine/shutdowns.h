@@ -10,6 +10,7 @@
 #define CORE_ENGINE_SHUTDOWNS_H
 
 #include "base/arena.h"
+#include "core/engine/pods.h"
 #include "core/engine/stops.h"
 #include "core/shutdown/shutdown.h"
 
@@ -26,7 +27,7 @@ struct shutdowns {
 	struct cgmap *map;
 	struct names *names;
 	const struct stops *stops;
-	struct engine *engine;
+	const struct pods *pods;
 	struct output *out;
 
 	struct shutdown *sequencer; /* NULL: no shutdown is followed, OBS_SHUTDOWN_PLAN never came */

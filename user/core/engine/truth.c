@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The engine's part that holds what is told of pods and of exits against what the kernel says.
+ * Compares what is reported of pods and of exits with what the kernel says.
  *
  * A list is as old as the question it answers, and a kubelet acts a moment after it was told to:
  * what may be such a moment's is told once it has held for longer than that.
@@ -33,42 +33,42 @@ static uint64_t stop_ns(const struct epod *p)
 	return t->stop_ns;
 }
 
-uint64_t engine_truth_ready_since(const struct epod *p)
+uint64_t truth_ready_since(const struct epod *p)
 {
 	return p->truth.ready == TRI_TRUE ? stop_ns(p) : 0;
 }
 
-bool engine_truth_is_timed(const struct engine *e, uint64_t before_ns)
+bool truth_is_timed(const struct pods *pods, uint64_t before_ns)
 {
-	return before_ns && before_ns <= e->out.now_ns &&
-	       e->out.now_ns - before_ns <= RECORD_ANSWERS_NS;
+	return before_ns && before_ns <= pods->out->now_ns &&
+	       pods->out->now_ns - before_ns <= RECORD_ANSWERS_NS;
 }
 
 /* A first stop signal may have come before signals were seen. */
-static bool began_before(const struct engine *e, const struct epod *p, uint64_t at_ns)
+static bool began_before(const struct pods *pods, const struct epod *p, uint64_t at_ns)
 {
-	uint64_t deletion_ns = engine_pods_deletion_ns(e, p);
+	uint64_t deletion_ns = pods_deletion_ns(pods, p);
 
 	return p->truth.stop_ns >= at_ns &&
 	       (p->terminating_ns < at_ns || (deletion_ns && deletion_ns < at_ns));
 }
 
 /* One of them may have been an earlier stop signal. */
-static bool has_lost(const struct engine *e, const struct epod *p)
+static bool has_lost(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
 
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
 			if (node->stop && stop_gaps(node->stop) >> GAP_EVENTS_LOST & 1 &&
-			    !engine_pods_is_sandbox(e, node))
+			    !pods_is_sandbox(pods, node))
 				return true;
 	return p->truth.lost;
 }
 
 /* Between the last answer that had it as Ready and the first that did not lies what is reported. */
-static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
+static uint32_t ready_gaps(const struct pods *pods, const struct epod *p)
 {
 	const struct epod_truth *t = &p->truth;
 	uint32_t gaps = 0;
@@ -76,62 +76,61 @@ static uint32_t ready_gaps(const struct engine *e, const struct epod *p)
 	if (!t->ready_ns || t->heard_ns < t->ready_ns ||
 	    t->heard_ns - t->ready_ns > RECORD_ANSWERS_NS)
 		gaps |= 1u << GAP_TIME_UNCERTAIN;
-	if (t->ready_ns < e->out.attached_ns)
+	if (t->ready_ns < pods->out->attached_ns)
 		gaps |= 1u << GAP_DAEMON_DOWN;
-	if (began_before(e, p, e->out.attached_ns))
+	if (began_before(pods, p, pods->out->attached_ns))
 		gaps |= 1u << GAP_ATTACHED_LATE;
-	if (has_lost(e, p))
+	if (has_lost(pods, p))
 		gaps |= 1u << GAP_EVENTS_LOST;
 	return gaps;
 }
 
-static void report_ready(struct engine *e, const struct epod *p)
+static void report_ready(struct pods *pods, const struct epod *p)
 {
 	const struct epod_truth *t = &p->truth;
-	struct record *rec = output_record(&e->out, RECORD_POD_READY,
-					   sizeof(e->out.record.pod_ready), t->unready_ns);
+	struct record *rec = output_record(pods->out, RECORD_POD_READY,
+					   sizeof(pods->out->record.pod_ready), t->unready_ns);
 	struct record_pod_ready *r = &rec->pod_ready;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/ready/%llu", e->out.host.boot_id, p->uid,
+	snprintf(r->id, sizeof(r->id), "%s/%s/ready/%llu", pods->out->host.boot_id, p->uid,
 		 (unsigned long long)t->stop_ns);
-	engine_pods_fill(e, p, &r->pod);
+	pods_fill(pods, p, &r->pod);
 	r->stop_ns = t->stop_ns;
 	r->last_ns = t->ready_ns;
 	r->until_ns = t->unready_ns;
 	r->heard_ns = t->heard_ns;
 	r->gone = t->gone_ns != 0;
-	r->gaps = ready_gaps(e, p);
-	output_report(&e->out);
+	r->gaps = ready_gaps(pods, p);
+	output_report(pods->out);
 }
 
 /* Of one that was not Ready when it was told to stop there is nothing to tell. */
-static void measure(struct engine *e, struct epod *p)
+static void measure(struct pods *pods, struct epod *p)
 {
 	struct epod_truth *t = &p->truth;
 
 	if (t->measured || !stop_ns(p) || !t->unready_ns)
 		return;
 	t->measured = true;
-	output_changed_pod(&e->out, p);
-	if (t->unready_ns > t->stop_ns || (t->heard_ns > t->stop_ns && ready_gaps(e, p)))
-		report_ready(e, p);
+	output_changed_pod(pods->out, p);
+	if (t->unready_ns > t->stop_ns || (t->heard_ns > t->stop_ns && ready_gaps(pods, p)))
+		report_ready(pods, p);
 }
 
-void engine_truth_signalled(struct engine *e, struct epod *p, const struct cgnode *node,
-			    uint64_t at_ns)
+void truth_signalled(struct pods *pods, struct epod *p, const struct cgnode *node, uint64_t at_ns)
 {
 	uint64_t end_ns = p->life.stage <= POD_STAGE_SYNC ? p->stop_ns : p->terminating_ns;
 
-	if (p->truth.stop_ns < end_ns && !engine_pods_is_sandbox(e, node))
+	if (p->truth.stop_ns < end_ns && !pods_is_sandbox(pods, node))
 		p->truth.stop_ns = at_ns;
 }
 
-void engine_truth_lost(struct engine *e, struct epod *p)
+void truth_lost(struct pods *pods, struct epod *p)
 {
 	if (p->truth.lost)
 		return;
 	p->truth.lost = true;
-	output_changed_pod(&e->out, p);
+	output_changed_pod(pods->out, p);
 }
 
 /* --- what a list says ----------------------------------------------------------------------- */
@@ -143,8 +142,7 @@ static enum record_tri ready_of(const struct meta_pod *meta)
 	return meta->ready ? TRI_TRUE : TRI_FALSE;
 }
 
-void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *meta,
-		       uint64_t at_ns)
+void truth_told(struct pods *pods, struct epod *p, const struct meta_pod *meta, uint64_t at_ns)
 {
 	struct epod_truth *t = &p->truth;
 	enum record_tri ready = meta->gone ? TRI_UNKNOWN : ready_of(meta);
@@ -154,7 +152,7 @@ void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *
 		return;
 	if (ready != t->ready || meta->gone != (t->gone_ns != 0) ||
 	    (ready == TRI_TRUE && t->stop_ns))
-		output_changed_pod(&e->out, p);
+		output_changed_pod(pods->out, p);
 	t->list_ns = at_ns;
 	t->gone_ns = meta->gone ? at_ns : 0;
 	if (ready == TRI_TRUE) {
@@ -162,7 +160,7 @@ void engine_truth_told(struct engine *e, struct epod *p, const struct meta_pod *
 		t->unready_ns = t->heard_ns = 0;
 	} else if (t->ready == TRI_TRUE) {
 		t->unready_ns = at_ns;
-		t->heard_ns = e->out.now_ns;
+		t->heard_ns = pods->out->now_ns;
 	}
 	t->ready = ready;
 }
@@ -176,182 +174,183 @@ static bool is_terminal(const struct epod *p)
 }
 
 /* Whoever is not known to be a container may be the sandbox. */
-static bool is_container(const struct engine *e, const struct cgnode *node)
+static bool is_container(const struct pods *pods, const struct cgnode *node)
 {
-	const struct podtab_container *c = names_container(&e->names, node);
+	const struct podtab_container *c = names_container(pods->names, node);
 
-	return c && (c->name || c->kind) && !engine_pods_is_sandbox(e, node);
+	return c && (c->name || c->kind) && !pods_is_sandbox(pods, node);
 }
 
 /* A process is left in a container that had an init, the sandbox apart. */
-static bool has_container_left(const struct engine *e, const struct epod *p)
+static bool has_container_left(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = engine_pods_cgroups(e, p);
+	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
 
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
 			if (node->populated && !node->removed && node->stop &&
-			    node->stop->init.start_ns && is_container(e, node))
+			    node->stop->init.start_ns && is_container(pods, node))
 				return true;
 	return false;
 }
 
-static bool holds(const struct engine *e, const struct epod *p, enum discrepancy kind)
+static bool holds(const struct pods *pods, const struct epod *p, enum discrepancy kind)
 {
 	switch (kind) {
 	case DISCREPANCY_READY_WHILE_TERMINAL:
 		return is_terminal(p) && p->truth.ready == TRI_TRUE;
 	case DISCREPANCY_OBJECT_GONE:
-		return !p->listed && (p->was_listed || p->is_orphan) && !engine_pods_is_empty(e, p);
+		return !p->listed && (p->was_listed || p->is_orphan) && !pods_is_empty(pods, p);
 	case DISCREPANCY_TERMINAL_POPULATED:
-		return is_terminal(p) && has_container_left(e, p);
+		return is_terminal(p) && has_container_left(pods, p);
 	default:
 		return false;
 	}
 }
 
-static struct record_discrepancy *report_begin(struct engine *e, enum discrepancy kind,
+static struct record_discrepancy *report_begin(struct pods *pods, enum discrepancy kind,
 					       enum meta_source source, uint64_t since_ns)
 {
-	struct record *rec = output_record(&e->out, RECORD_DISCREPANCY,
-					   sizeof(e->out.record.discrepancy), e->out.now_ns);
+	struct record *rec =
+		output_record(pods->out, RECORD_DISCREPANCY, sizeof(pods->out->record.discrepancy),
+			      pods->out->now_ns);
 	struct record_discrepancy *r = &rec->discrepancy;
 
-	e->stats.discrepancies[kind]++;
+	pods->stats.discrepancies[kind]++;
 	r->kind = kind;
 	r->since_ns = since_ns;
 	r->told.source = source;
 	return r;
 }
 
-static void report_state(struct engine *e, const struct epod *p, enum discrepancy kind)
+static void report_state(struct pods *pods, const struct epod *p, enum discrepancy kind)
 {
 	uint64_t since_ns = p->truth.since_ns[kind];
-	enum meta_source source = meta_lister(e->names.sources, p->is_static);
-	struct record_discrepancy *r = report_begin(e, kind, source, since_ns);
+	enum meta_source source = meta_lister(pods->names->sources, p->is_static);
+	struct record_discrepancy *r = report_begin(pods, kind, source, since_ns);
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", e->out.host.boot_id, p->uid,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", pods->out->host.boot_id, p->uid,
 		 discrepancy_name(kind), (unsigned long long)since_ns);
-	engine_pods_fill(e, p, &r->pod);
+	pods_fill(pods, p, &r->pod);
 	r->told.listed = p->listed;
 	if (p->listed) {
 		r->told.phase = (enum meta_phase)p->word.phase;
 		r->told.ready = p->truth.ready;
 	}
-	r->kernel.populated = !engine_pods_is_empty(e, p);
-	r->kernel.running = engine_pods_running(e, p);
-	output_report(&e->out);
+	r->kernel.populated = !pods_is_empty(pods, p);
+	r->kernel.running = pods_running(pods, p);
+	output_report(pods->out);
 }
 
 /* A pod that comes back under its uid, as static ones do, is listed again meanwhile: that it is
  * gone still is another list's word. */
-static bool is_confirmed(struct engine *e, const struct epod *p, enum discrepancy kind,
+static bool is_confirmed(struct pods *pods, const struct epod *p, enum discrepancy kind,
 			 uint64_t due_ns)
 {
-	enum meta_source source = meta_lister(e->names.sources, p->is_static);
+	enum meta_source source = meta_lister(pods->names->sources, p->is_static);
 
-	if (kind != DISCREPANCY_OBJECT_GONE || e->pods.list_ns[source] >= due_ns)
+	if (kind != DISCREPANCY_OBJECT_GONE || pods->list_ns[source] >= due_ns)
 		return true;
-	names_ask_pod(&e->names, engine_pods_cgroups(e, p), due_ns);
+	names_ask_pod(pods->names, pods_cgroups(pods, p), due_ns);
 	return false;
 }
 
 /* When to look at it again; 0: when something changes. */
-static uint64_t weigh(struct engine *e, struct epod *p, enum discrepancy kind, uint64_t at_ns)
+static uint64_t weigh(struct pods *pods, struct epod *p, enum discrepancy kind, uint64_t at_ns)
 {
 	struct epod_truth *t = &p->truth;
 	const uint32_t bit = DISCREPANCY_BIT(kind);
 	uint64_t due_ns;
 
-	if (!holds(e, p, kind)) {
+	if (!holds(pods, p, kind)) {
 		if (t->since_ns[kind])
-			output_changed_pod(&e->out, p);
+			output_changed_pod(pods->out, p);
 		t->since_ns[kind] = 0;
 		t->open &= ~bit;
 		return 0;
 	}
 	if (!t->since_ns[kind]) {
 		t->since_ns[kind] = at_ns > p->first_ns ? at_ns : p->first_ns;
-		output_changed_pod(&e->out, p);
+		output_changed_pod(pods->out, p);
 	}
 	if (t->open & bit)
 		return 0;
 	due_ns = t->since_ns[kind] + discrepancy_grace_ns(kind);
-	if (e->out.now_ns < due_ns)
+	if (pods->out->now_ns < due_ns)
 		return due_ns;
-	if (!is_confirmed(e, p, kind, due_ns))
+	if (!is_confirmed(pods, p, kind, due_ns))
 		return 0;
 	t->open |= bit;
-	output_changed_pod(&e->out, p);
-	report_state(e, p, kind);
+	output_changed_pod(pods->out, p);
+	report_state(pods, p, kind);
 	return 0;
 }
 
 /* Asks until when it is Ready. When to do so again; 0: not. */
-static uint64_t follow_ready(struct engine *e, struct epod *p)
+static uint64_t follow_ready(struct pods *pods, struct epod *p)
 {
-	uint64_t stop_ns = engine_truth_ready_since(p);
-	struct pod *pod = engine_pods_cgroups(e, p);
+	uint64_t stop_ns = truth_ready_since(p);
+	struct pod *pod = pods_cgroups(pods, p);
 
-	if (!stop_ns || !pod || e->out.now_ns >= stop_ns + READY_FOR_NS ||
-	    !(e->names.sources >> META_KUBELET & 1) ||
-	    meta_lister(e->names.sources, p->is_static) != META_KUBELET)
+	if (!stop_ns || !pod || pods->out->now_ns >= stop_ns + READY_FOR_NS ||
+	    !(pods->names->sources >> META_KUBELET & 1) ||
+	    meta_lister(pods->names->sources, p->is_static) != META_KUBELET)
 		return 0;
-	if (e->out.now_ns < p->truth.list_ns + READY_AGAIN_NS)
+	if (pods->out->now_ns < p->truth.list_ns + READY_AGAIN_NS)
 		return p->truth.list_ns + READY_AGAIN_NS;
-	names_ask_pod(&e->names, pod, 0);
-	return e->out.now_ns + READY_AGAIN_NS;
+	names_ask_pod(pods->names, pod, 0);
+	return pods->out->now_ns + READY_AGAIN_NS;
 }
 
-void engine_truth_look(struct engine *e, struct epod *p, uint64_t at_ns)
+void truth_look(struct pods *pods, struct epod *p, uint64_t at_ns)
 {
 	uint64_t next_ns;
 
-	measure(e, p);
-	next_ns = follow_ready(e, p);
+	measure(pods, p);
+	next_ns = follow_ready(pods, p);
 	for (int kind = 0; kind < DISCREPANCY_STATES; kind++) {
-		uint64_t due_ns = weigh(e, p, (enum discrepancy)kind, at_ns);
+		uint64_t due_ns = weigh(pods, p, (enum discrepancy)kind, at_ns);
 
 		if (due_ns && (!next_ns || due_ns < next_ns))
 			next_ns = due_ns;
 	}
 	/* Without memory for a deadline it is looked at with the next list. */
-	deadline_set(&e->pods.doubts, &p->truth.due, next_ns);
+	deadline_set(&pods->doubts, &p->truth.due, next_ns);
 }
 
-void engine_truth_ended(struct engine *e, const struct epod *p)
+void truth_ended(struct pods *pods, const struct epod *p)
 {
-	if (engine_truth_ready_since(p))
-		names_ask_pod(&e->names, engine_pods_cgroups(e, p), e->out.now_ns);
+	if (truth_ready_since(p))
+		names_ask_pod(pods->names, pods_cgroups(pods, p), pods->out->now_ns);
 }
 
-void engine_truth_leave(struct engine *e, struct epod *p)
+void truth_leave(struct pods *pods, struct epod *p)
 {
-	measure(e, p);
-	deadline_set(&e->pods.doubts, &p->truth.due, 0);
+	measure(pods, p);
+	deadline_set(&pods->doubts, &p->truth.due, 0);
 }
 
-void engine_truth_expire(struct engine *e, uint64_t now_ns)
+void truth_expire(struct pods *pods, uint64_t now_ns)
 {
 	struct deadline *first;
 
-	while ((first = deadline_first(&e->pods.doubts)) && first->at_ns <= now_ns)
-		engine_truth_look(e, pod_of_due(first), now_ns);
+	while ((first = deadline_first(&pods->doubts)) && first->at_ns <= now_ns)
+		truth_look(pods, pod_of_due(first), now_ns);
 }
 
 /* --- exits ---------------------------------------------------------------------------------- */
 
-static void report_exit(struct engine *e, const char *id, const struct podtab_container *c,
+static void report_exit(struct pods *pods, const char *id, const struct podtab_container *c,
 			enum discrepancy kind, enum meta_source source,
 			const struct discrepancy_told *told)
 {
 	const struct podtab_exit *exit = &c->exit;
-	struct record_discrepancy *r = report_begin(e, kind, source, exit->at_ns);
+	struct record_discrepancy *r = report_begin(pods, kind, source, exit->at_ns);
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", e->out.host.boot_id, id,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", pods->out->host.boot_id, id,
 		 (unsigned long long)exit->start_ns, discrepancy_name(kind));
-	subject_ended(&e->names, id, c, &r->pod, &r->container);
+	subject_ended(pods->names, id, c, &r->pod, &r->container);
 	r->told.exit_code = told->code;
 	r->told.reason = told->reason;
 	r->told.finished_wall_ns = told->finished_ns;
@@ -362,7 +361,7 @@ static void report_exit(struct engine *e, const char *id, const struct podtab_co
 		r->kernel.oom = TRI_TRUE;
 	else if (exit->oom_sure)
 		r->kernel.oom = TRI_FALSE;
-	output_report(&e->out);
+	output_report(pods->out);
 }
 
 static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy_told *told)
@@ -378,10 +377,10 @@ static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy
 	return discrepancy_of_exit(&was, told);
 }
 
-void engine_truth_exit(struct engine *e, const char *id, enum meta_source source,
-		       const struct discrepancy_told *told)
+void pods_exit_reported(struct pods *pods, const char *id, enum meta_source source,
+			const struct discrepancy_told *told)
 {
-	struct podtab_container *c = podtab_container(&e->names.tab, id);
+	struct podtab_container *c = podtab_container(&pods->names->tab, id);
 	struct epod *p;
 	uint32_t bits;
 
@@ -392,20 +391,20 @@ void engine_truth_exit(struct engine *e, const char *id, enum meta_source source
 	c->differs |= bits;
 	for (int kind = DISCREPANCY_STATES; kind < DISCREPANCY_COUNT; kind++)
 		if (bits & DISCREPANCY_BIT(kind))
-			report_exit(e, id, c, (enum discrepancy)kind, source, told);
-	p = engine_pods_find(e, c->pod_uid);
+			report_exit(pods, id, c, (enum discrepancy)kind, source, told);
+	p = pods_find(pods, c->pod_uid);
 	if (!p || !(bits & ~p->truth.open))
 		return;
 	p->truth.open |= bits;
-	output_changed_pod(&e->out, p);
+	output_changed_pod(pods->out, p);
 }
 
-void engine_truth_noted(struct engine *e, const char *id)
+void pods_exit_noted(struct pods *pods, const char *id)
 {
-	const struct podtab_container *c = podtab_container(&e->names.tab, id);
+	const struct podtab_container *c = podtab_container(&pods->names->tab, id);
 
 	if (c && c->known & META_CTR_EXIT)
-		engine_truth_exit(e, id, (enum meta_source)c->exit_from,
-				  &(struct discrepancy_told){c->exit_code, c->exit_reason,
-							     c->finished_wall_ns});
+		pods_exit_reported(pods, id, (enum meta_source)c->exit_from,
+				   &(struct discrepancy_told){c->exit_code, c->exit_reason,
+							      c->finished_wall_ns});
 }

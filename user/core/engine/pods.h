@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pods' room: the life of each pod on this node, by what its source lists and by what happens
+ * in its cgroups, and the discrepancies between what is reported of pods and exits and what is
+ * observed.
+ *
+ * It hands on CHANGE_POD for the checkpoint, and CHANGE_POD_FORGOTTEN.
+ */
+#ifndef CORE_ENGINE_PODS_H
+#define CORE_ENGINE_PODS_H
+
+#include <sys/queue.h>
+
+#include "base/deadline.h"
+#include "core/engine/names.h"
+#include "core/facts/saved.h"
+#include "core/pods/life.h"
+#include "core/pods/view.h"
+
+/* As the kubelet had it last. */
+struct epod_word {
+	uint32_t known; /* enum meta_pod_known */
+	uint32_t phase; /* enum meta_phase */
+	uint32_t end;	/* enum meta_end */
+	bool deleting;
+	uint64_t grace_ns, deletion_grace_ns;
+	int64_t deleted_wall_ns;
+};
+
+/* What is told of a pod, held against the kernel. Times are CLOCK_BOOTTIME, 0: not so. */
+struct epod_truth {
+	struct deadline due; /* something may have held for long enough */
+	uint64_t list_ns;    /* when the newest word of it was asked for */
+	enum record_tri ready;
+	uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
+	uint64_t unready_ns; /* it was Ready, and since then is not */
+	uint64_t heard_ns;   /* when the answer came that said so */
+	uint64_t gone_ns;    /* not listed any more */
+	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
+	bool lost;	     /* events about one of its containers were, the sandbox apart */
+	bool measured;	     /* how long it was Ready after that is over */
+	uint32_t open;	     /* told, and not over: bits of enum discrepancy */
+	uint64_t since_ns[DISCREPANCY_STATES];
+};
+
+/*
+ * A pod that is followed, from when it is first seen until it is forgotten: what the kubelet wants
+ * of it and what the kernel says of it. Times are CLOCK_BOOTTIME, 0 for what was not seen.
+ */
+struct epod {
+	TAILQ_ENTRY(epod) all, ready;
+	uint64_t key; /* hash of uid, the index */
+	char uid[META_UID_MAX];
+	enum cgpath_qos qos;
+	bool is_static;
+
+	bool listed, was_listed;
+	bool unconfirmed; /* listed by the word of an earlier engine, and not since */
+	bool kept;	  /* ... followed by it, and not looked at since */
+	bool changed;	  /* since it was kept last */
+	struct epod_word word;
+
+	struct podlife life;
+	bool is_ready;
+	enum pod_stage told;
+	enum pod_trigger trigger; /* of its stage, or of the one it is about to come to */
+	uint64_t trigger_ns;
+	bool between;		  /* trigger_ns is an answer's, and the one before was long ago */
+	bool terminating_between; /* terminating_ns likewise */
+	uint64_t first_ns;
+	uint64_t since_ns;
+	uint64_t terminating_ns;
+	bool held;	/* that it is there is not told yet, for want of its name */
+	bool by_kernel; /* its end was concluded without the kubelet's word */
+	uint64_t concluded_ns;
+	bool reborn;	/* its cgroups live again: its record makes way to a new one */
+	bool is_orphan; /* counted as one */
+
+	uint64_t stop_ns;  /* the first stop signal of those that may be the pod's end */
+	uint64_t exit_ns;  /* of the last container, the sandbox apart */
+	uint64_t empty_ns; /* all its cgroups were, at the latest */
+	enum pod_trigger empty_why;
+	bool empty_seen; /* it was at that moment */
+	uint64_t removed_ns;
+	bool over;		 /* all its cgroups are; what is made under its uid is another's */
+	struct deadline unheard; /* it is over, and the kubelet may still say why */
+
+	struct epod_truth truth;
+};
+
+TAILQ_HEAD(epod_queue, epod);
+
+struct pods_stats {
+	uint64_t refused;			   /* not followed: no room */
+	uint64_t states[POD_STAGE_COUNT];	   /* pods that came to each */
+	uint64_t discrepancies[DISCREPANCY_COUNT]; /* reported */
+};
+
+/* The pods that are followed. */
+struct pods {
+	struct cgmap *map;
+	struct names *names;
+	struct output *out;
+
+	struct map by_uid;
+	struct epod_queue all;		 /* in the order in which they were first seen */
+	struct epod_queue ready;	 /* may come to their next stage */
+	struct epod_queue dead;		 /* forgotten in this step */
+	struct deadline_queue doubts;	 /* discrepancies that may have held for long enough */
+	struct deadline_queue unheard;	 /* whose end the kubelet may still give a reason for */
+	uint64_t restarted[2], orphaned; /* [1]: static */
+	/* When the newest whole list was asked for, of each source that has some. */
+	uint64_t list_ns[META_SOURCE_COUNT];
+	struct pods_stats stats;
+};
+
+void pods_init(struct pods *pods, struct cgmap *map, struct names *names, struct output *out);
+void pods_done(struct pods *pods);
+
+/* NULL: it is not followed. */
+struct epod *pods_find(const struct pods *pods, const char *uid);
+/* A list of its source that was asked for after it was first seen does not have it. */
+bool pods_is_missing(const struct pods *pods, const struct epod *p);
+
+/* A source says something of a pod. */
+void pods_described(struct pods *pods, const struct meta_pod *meta);
+/* A source has listed all its pods. 0. */
+int pods_on_listed(struct pods *pods, const struct obs *obs);
+/* A source that was asked for names in that pod has answered. */
+void pods_named(struct pods *pods, const char *uid);
+/* Reports pods that were held back before OBS_ATTACHED, but for those that wait for their name. */
+void pods_report_held(struct pods *pods);
+
+/* What happens in a cgroup; nothing unless it is a pod's. Its stop knows of it already. */
+void pods_entered(struct pods *pods, struct cgnode *node);
+void pods_signalled(struct pods *pods, const struct cgnode *node, uint64_t at_ns);
+void pods_exited(struct pods *pods, const struct cgnode *node, uint64_t at_ns);
+/* The verdict on its stop was reported, with these gaps. */
+void pods_judged(struct pods *pods, const struct cgnode *node, uint32_t gaps);
+/* seen: at that moment; otherwise it is empty now, since when is not known. */
+void pods_emptied(struct pods *pods, struct cgnode *node, uint64_t at_ns, bool seen);
+void pods_removed(struct pods *pods, struct cgnode *node, uint64_t at_ns);
+
+/* A source reports how a container exited: compared with what the kernel observed, if it did.
+ * Before that, reported is what was known of it. */
+void pods_exit_reported(struct pods *pods, const char *container_id, enum meta_source source,
+			const struct discrepancy_told *reported);
+/* The kernel has observed how a container exited. */
+void pods_exit_noted(struct pods *pods, const char *container_id);
+
+/* What was due by now_ns: answers that are no longer awaited, discrepancies that have held. */
+void pods_expire(struct pods *pods, uint64_t now_ns);
+/* No observation follows: nothing is awaited or held back any longer. */
+void pods_end(struct pods *pods);
+
+/* For the checkpoint. */
+void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *ret);
+/* 0, -EINVAL for what no pod can be, or -ENOSPC. */
+int pods_load(struct pods *pods, const struct kept_pod *kept);
+/* Drops the pods that were loaded, and reports nothing. */
+void pods_drop_loaded(struct pods *pods);
+/* Moves the pods that were loaded to where they are now. */
+void pods_settle_loaded(struct pods *pods);
+/* While no engine ran a cgroup lost its last process, or was removed; pods_settle_loaded() reports
+ * what follows. */
+void pods_missed(struct cgnode *node, bool removed);
+
+/* As engine_pods_each() and engine_pods_count() have it. */
+void pods_each(const struct pods *pods, void (*fn)(void *userdata, const struct podview *pod),
+	       void *userdata);
+void pods_count(const struct pods *pods, struct pod_counts *ret);
+
+#endif
