@@ -225,6 +225,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	w.owner_id = owner_below(up, parent_id);
 	if (!quota_take(w.owner_id, up->kind == GRACED_WATCH_POD ? QUOTA_POD : QUOTA_HOST))
 		return;
+	w.charged = 1;
 	w.bucket_at_ns = bpf_ktime_get_boot_ns();
 	w.bucket_left = BUCKET_BURST;
 	w.outside_at_ns = w.bucket_at_ns;
@@ -295,10 +296,10 @@ static __always_inline void watch_leave(__u64 id, struct graced_watch *w)
 		__sync_fetch_and_add(&noisy_any, -1);
 }
 
-/* An entry is charged for as long as it is there. False: somebody else has deleted it. */
+/* What was charged for an entry is given back with it. False: it has been deleted elsewhere. */
 static __always_inline bool watch_delete(__u64 id, const struct graced_watch *w)
 {
-	__u64 owner_id = w->owner_id;
+	__u64 owner_id = w->charged ? w->owner_id : 0;
 
 	if (bpf_map_delete_elem(&watched, &id))
 		return false;

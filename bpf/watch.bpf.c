@@ -5,18 +5,26 @@
  */
 #include "stop.bpf.h"
 
-/* Attached nowhere, run by the daemon: ctx is a cgroup id and a kind. 0: there is no such entry. */
+/*
+ * Attached nowhere, run by the daemon: ctx is a cgroup id and a kind. 0: there is no such entry.
+ * since_ns is a moment at which the kind is there: a process that starts later is recorded from its
+ * start. Until it is set each process counts as one that was there before.
+ */
 SEC("raw_tp")
 int set_kind(__u64 *ctx)
 {
 	__u64 id = ctx[0];
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
+	bool begins;
 
 	if (!w)
 		return 0;
-	if (!watch_recorded(w))
+	begins = !watch_recorded(w) || w->since_ns == GRACED_SINCE_UNKNOWN;
+	if (begins)
+		*(volatile __u64 *)&w->since_ns = GRACED_SINCE_UNKNOWN;
+	*(volatile __u32 *)&w->kind = ctx[1];
+	if (begins)
 		w->told_at_ns = w->since_ns = bpf_ktime_get_boot_ns();
-	w->kind = ctx[1];
 	return 1;
 }
 

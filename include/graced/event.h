@@ -252,14 +252,18 @@ struct graced_watch {
 	__u64 vain_at_ns; /* a bucket, for SIGKILLs that its init ignores */
 	__u32 vain_left;
 	__u32 vain_kills; /* how many of these were not recorded; not among the suppressed */
-	__u64 since_ns; /* when it began to be recorded, if not when it was made; 0: it was made so */
+	/* When it began to be recorded, if not when it was made; 0: it was made so. */
+	__u64 since_ns;
 	/*
 	 * Its cgroup was removed. The entry stays, with its counts, if there was no room for the
 	 * record of that; the daemon deletes it then.
 	 */
 	__u32 gone;
-	__u32 pad;
+	__u32 charged; /* to its owner; the daemon's entries are not */
 };
+
+/* Of since_ns: each process in it may have begun before. */
+#define GRACED_SINCE_UNKNOWN ((__u64)-1)
 
 struct graced_init {
 	__u64 start_ns;

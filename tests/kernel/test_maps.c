@@ -143,6 +143,36 @@ static void a_kind_is_changed_without_losing_a_count(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+static uint64_t since(const struct kernhalf *k, uint64_t id)
+{
+	struct graced_watch watch;
+
+	assert_int_equal(kern_watch_get(k->kern, id, &watch), 0);
+	return watch.since_ns;
+}
+
+/* A process that begins at that moment or later is recorded from its start. */
+static void it_is_known_since_when_a_container_is_watched(void **state)
+{
+	const uint64_t id = UINT64_MAX - 1000; /* no cgroup's */
+	struct kernhalf *k = kernhalf_need(state);
+	struct graced_watch watch = {.kind = GRACED_WATCH_CONTAINER, .since_ns = page_clock_ns()};
+	uint64_t there;
+
+	/* The clock was read before its entry was there. */
+	there = page_clock_ns();
+	assert_int_equal(kern_watch_add(k->kern, id, &watch), 0);
+	assert_in_range(since(k, id), there, page_clock_ns());
+	there = since(k, id);
+	assert_int_equal(kern_watch_set_kind(k->kern, id, GRACED_WATCH_SERVICE), 0);
+	assert_int_equal(since(k, id), there);
+	assert_int_equal(kern_watch_set_kind(k->kern, id, GRACED_WATCH_BRANCH), 0);
+	there = page_clock_ns();
+	assert_int_equal(kern_watch_set_kind(k->kern, id, GRACED_WATCH_CONTAINER), 0);
+	assert_in_range(since(k, id), there, page_clock_ns());
+	assert_int_equal(kern_watch_delete(k->kern, id), 0);
+}
+
 /* A child of the cgroup that has ended and is not waited for; its parent lives until killed. */
 static pid_t start_zombie(const char *dir, pid_t *ret_parent)
 {
@@ -287,6 +317,8 @@ int main(void)
 		      the_init_comes_from_outside),
 		CLAIM("a watch's kind is changed without losing a count",
 		      a_kind_is_changed_without_losing_a_count),
+		CLAIM("a container that was there is watched since its entry was",
+		      it_is_known_since_when_a_container_is_watched),
 		CLAIM("of a new cgroup it is known whether others than root could name it",
 		      who_could_name_it_is_known),
 		CLAIM("what ends at any depth below a container, itself at any, is counted there",

@@ -335,6 +335,8 @@ static void a_removal_without_a_record_leaves_its_counts(void **state)
 }
 
 #define QUOTA_POD 512
+/* No cgroup has such an id. */
+#define MADE_UP	  (UINT64_MAX - 1000)
 
 struct kept {
 	uint64_t ids[3 * QUOTA_POD];
@@ -383,6 +385,7 @@ static int count_watched(struct kernhalf *k, const struct box *box, int n)
 static void what_is_kept_is_charged(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
+	struct graced_watch daemons = {.kind = GRACED_WATCH_BRANCH};
 	struct box box;
 
 	assert_int_equal(box_start(&k->tree, &(struct box_spec){.argv = BOX_ARGV("sigign")}, &box),
@@ -391,8 +394,12 @@ static void what_is_kept_is_charged(void **state)
 	kernhalf_drain(k);
 	delete_kept(k);
 	fill_ring(&box);
-	/* The container is one of those that the pod may have; what is deleted is given back once. */
+	daemons.owner_id = kernhalf_id(box.pod_dir);
+	/* The container is one of those that the pod may have; what is deleted is given back once,
+	 * and what was not charged is not. */
 	for (int i = 0; i < 2; i++) {
+		assert_int_equal(kern_watch_add(k->kern, MADE_UP, &daemons), 0);
+		assert_int_equal(kern_watch_delete(k->kern, MADE_UP), 0);
 		assert_int_equal(count_watched(k, &box, 2 * QUOTA_POD), QUOTA_POD - 1);
 		assert_int_equal(delete_kept(k), QUOTA_POD - 1);
 	}

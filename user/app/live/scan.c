@@ -72,12 +72,10 @@ static int watch(struct scan *s, const struct cgfs_dir *dir)
 {
 	struct graced_watch w = {.kind = kind_of(s->m, dir),
 				 .level = dir->level,
-				 .delegated_level = dir->delegated_level,
-				 .since_ns = clock_boot_ns()};
+				 .delegated_level = dir->delegated_level};
 	uint64_t oom_seen = 0;
 	int r;
 
-	w.told_at_ns = w.since_ns;
 	w.owner_id = owner_of(s, dir, w.kind);
 	w.oom_known = cgfs_oom_events(s->m->cgfs, dir->path, &oom_seen) == 0;
 	w.oom_seen = oom_seen;

@@ -360,11 +360,6 @@ int kern_ring_fd(const struct kern *kern)
 	return kern->ring_fd;
 }
 
-int kern_watch_add(struct kern *kern, uint64_t id, const struct graced_watch *watch)
-{
-	return bpf_map_update_elem(kern->watched_fd, &id, watch, BPF_NOEXIST) < 0 ? -errno : 0;
-}
-
 int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret)
 {
 	struct graced_watch watch;
@@ -416,6 +411,16 @@ static int change(int program, uint64_t id, uint64_t value)
 	if (bpf_prog_test_run_opts(program, &run) < 0)
 		return -errno;
 	return run.retval ? 0 : -ENOENT;
+}
+
+int kern_watch_add(struct kern *kern, uint64_t id, const struct graced_watch *watch)
+{
+	struct graced_watch entry = *watch;
+
+	entry.since_ns = GRACED_SINCE_UNKNOWN;
+	if (bpf_map_update_elem(kern->watched_fd, &id, &entry, BPF_NOEXIST) < 0)
+		return -errno;
+	return kern_watch_set_kind(kern, id, watch->kind);
 }
 
 int kern_watch_delete(struct kern *kern, uint64_t id)

@@ -68,7 +68,10 @@ int kern_try_program(const struct kern_options *options, const char *name,
 
 int kern_ring_fd(const struct kern *kern);
 
-/* -EEXIST: the kernel half was first. -E2BIG: the map is full. */
+/*
+ * since_ns and told_at_ns are a moment at which the entry was there. -EEXIST: the kernel half was
+ * first. -E2BIG: the map is full. -ENOENT: the cgroup was removed meanwhile.
+ */
 int kern_watch_add(struct kern *kern, uint64_t id, const struct graced_watch *watch);
 int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret);
 /* These are done by the kernel half: nothing that it counts meanwhile is lost, and what it charged
