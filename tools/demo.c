@@ -100,8 +100,8 @@ static int tracer_begin(struct tracer_child *child, const struct box_tree *tree,
 		dup2(fds[1], STDOUT_FILENO);
 		dup2(child->err_fd, STDERR_FILENO);
 		execl(graced, "graced", "trace", "--signals", "-n", "demo", "--assume-grace", GRACE,
-		      "--log-dir", logs, "--container-root", box_tree_relative(tree, tree->root),
-		      (char *)NULL);
+		      "--names.log-directory", logs, "--container-roots",
+		      box_tree_relative(tree, tree->root), (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);

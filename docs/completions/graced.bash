@@ -56,16 +56,16 @@ _graced_value() { # COMMAND OPTION
 	--web.listen-address) _graced_words "127.0.0.1:9753 [::1]:9753" ;;
 	--web.telemetry-path) _graced_words "/metrics" ;;
 	--ring-size) _graced_words "256Ki 512Ki 1Mi 2Mi 4Mi 8Mi" ;;
-	--kubernetes) _graced_words "1.26 1.27 1.29 1.35 1.36" ;;
+	--kubelet.version) _graced_words "1.20 1.26 1.27 1.29 1.30 1.35 1.36" ;;
+	--names.enabled) _graced_words "true false" ;;
 	--shutdown.mode) _graced_words "observe assist off" ;;
-	--shutdown.kubelet-version) _graced_words "1.20 1.26 1.30 1.36" ;;
 	--shutdown.deaf-grace) _graced_words "off 2s" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
-	--socket | --control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | --kubelet-ca | --kubelet.ca | --api.ca | --api.token-file | --api.client-file | \
-		--shutdown.kubelet-config | --kubelet-config | --kubelet-token-file | --kubelet.token-file) _graced_files -f ;;
-	--log-dir | --names.log-directory | --docker-root | --names.docker-root | --podman-root | \
-		--names.podman-root | --containerd-state | --names.containerd-state) _graced_files -d ;;
-	--cri-endpoint | --cri.endpoint)
+	--control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | \
+		--kubelet.ca | --kubelet.config | --kubelet.token-file | --api.ca | --api.token-file | \
+		--api.client-file) _graced_files -f ;;
+	--names.log-directory | --names.docker-root | --names.podman-root | --names.containerd-state) _graced_files -d ;;
+	--cri.endpoint)
 		if [[ $cur == */* ]]; then
 			_graced_files -f
 		else
@@ -74,12 +74,11 @@ _graced_value() { # COMMAND OPTION
 		fi
 		;;
 	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | \
-		--assume-grace | --nested-node | --nested-nodes | --node-name | \
-		--container-root | --container-roots | \
+		--assume-grace | --nested-nodes | --node-name | --container-roots | \
 		--metrics.max-series | --metrics.max-age | --names.wait | \
 		--shutdown.extra | --shutdown.overdue-slack | --shutdown.status-wait | \
-		--node-monitor-grace-period | --out-of-service-after | --kubelet-url | --kubelet.url | \
-		--kubelet-server-name | --kubelet.server-name | --kubelet.interval | \
+		--node-monitor-grace-period | --out-of-service-after | --kubelet.url | \
+		--kubelet.server-name | --kubelet.interval | \
 		--api.url | --api.server-name | --api.interval) ;;
 	*) return 1 ;;
 	esac
@@ -87,10 +86,10 @@ _graced_value() { # COMMAND OPTION
 
 _graced_options() { # COMMAND
 	local format="--output" filter="--namespace --pod --container --signal"
-	local sources="--cri-endpoint --kubelet-url --kubelet-ca --kubelet-server-name
-		--kubelet-token-file --docker-root --podman-root --containerd-state"
-	local live="--hierarchy --nested-node --container-root --no-names --ring-size --no-group-dead
-		--debug $sources"
+	local sources="--hierarchy --debug --names.enabled --no-names.enabled --names.log-directory
+		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
+		--kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file"
+	local live="--nested-nodes --container-roots --ring-size --no-group-dead $sources"
 	case $1 in
 	trace) echo "--help $format $filter --sender --outcome --signals --scope --assume-grace
 		--count --duration --record $live" ;;
@@ -103,21 +102,19 @@ _graced_options() { # COMMAND
 		--kubelet.interval --api.url --api.ca --api.server-name --api.token-file --api.client-file --api.interval
 		--sinks.stdout
 		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
-		--shutdown.mode --shutdown.kubelet-config --shutdown.kubelet-version
+		--shutdown.mode --kubelet.config --kubelet.version
 		--shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
-	audit) echo "--help $format $filter --exit-zero --nested-node --container-root --hierarchy --log-dir
-		--no-names
-		$sources" ;;
-	pods) echo "--help $format --namespace --pod --watch --socket" ;;
-	explain) echo "--help $format --kubernetes --job" ;;
-	plan) echo "--help $format --kubelet-config --if-node-dies --pods --kubernetes
+	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;
+	pods) echo "--help $format --namespace --pod --watch --control.socket" ;;
+	explain) echo "--help $format --kubelet.version --job" ;;
+	plan) echo "--help $format --kubelet.config --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
-	resolve) echo "--help $format --hierarchy --no-names $sources" ;;
+	resolve) echo "--help $format $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
-		--nested-node --container-root" ;;
-	check) echo "--help $format --kubelet-config --kubernetes --hierarchy --log-dir --no-names $sources --debug" ;;
+		--nested-nodes --container-roots" ;;
+	check) echo "--help $format --kubelet.config --kubelet.version $sources" ;;
 	version) echo "--help $format" ;;
 	esac
 }

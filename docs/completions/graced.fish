@@ -36,7 +36,7 @@ set -l c "$on trace audit replay"
 complete -c graced -n $c -s c -l container -x -d 'only this container (name or id)'
 complete -c graced -n "$on trace replay" -s s -l signal -x \
     -a "(__fish_complete_list , 'string join \\n $signals')" -d 'only stops with these signals'
-complete -c graced -n "$on audit" -s s -l signal -x -a "$signals" -d 'the signal to ask about'
+complete -c graced -n "$on audit" -s s -l signal -x -a "$signals" -d 'the signal to examine'
 set -l c "$on trace replay"
 complete -c graced -n $c -l sender -x -d 'only what a process of this name sent'
 complete -c graced -n $c -l outcome -x -d 'only this outcome' \
@@ -44,18 +44,16 @@ complete -c graced -n $c -l outcome -x -d 'only this outcome' \
 complete -c graced -n $c -l signals -d 'a row for each stop signal and SIGKILL, too'
 complete -c graced -n $c -l count -x -d 'end after so many rows'
 set -l c "$on trace run record replay"
-complete -c graced -n $c -l scope -x -a 'pods containers services all' -d 'whose stops are told'
-complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no source tells one'
+complete -c graced -n $c -l scope -x -a 'pods containers services all' -d 'which stops to report'
+complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no source provides one'
 
 # The host
 set -l c "$on trace run audit resolve record check"
 complete -c graced -n $c -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy'
-complete -c graced -n "$on trace audit record replay" -l nested-node -x -d 'cgroup of a nested node'
-complete -c graced -n "$on trace audit record replay" -l container-root -x \
+complete -c graced -n "$on trace run audit record replay" -l nested-nodes -x -d 'cgroup of a nested node'
+complete -c graced -n "$on trace run audit record replay" -l container-roots -x \
     -d 'look for containers below it'
-complete -c graced -n "$on trace audit resolve record" -l no-names -d 'do not look names up'
-complete -c graced -n "$on trace record check" -l debug -d "libbpf's messages"
-complete -c graced -n "$on audit" -l log-dir -x -a '(__fish_complete_directories)' -d 'of names'
+complete -c graced -n "$on trace audit resolve record check" -l debug -d "libbpf's messages"
 complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
 complete -c graced -n "$on trace run record" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
     -d 'size of the ring buffer'
@@ -64,11 +62,11 @@ complete -c graced -n $c -l no-group-dead -d 'find the last thread as older kern
 complete -c graced -n $c -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
 complete -c graced -n "$on pods" -l watch -d 'go on, and show what changes'
-complete -c graced -n "$on pods" -l socket -r -F -d "the daemon's control socket"
+complete -c graced -n "$on run pods" -l control.socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F
-complete -c graced -n "$on explain plan check" -l kubernetes -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
+complete -c graced -n "$on run explain plan check" -l kubelet.version -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
 complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"
-complete -c graced -n "$on plan check" -l kubelet-config -r -F -d "the kubelet's configuration"
+complete -c graced -n "$on run plan check" -l kubelet.config -r -F -d "the kubelet's configuration"
 complete -c graced -n "$on plan" -l if-node-dies -d 'what if the node went silent'
 complete -c graced -n "$on plan" -l pods -r -F -d 'the pods of the node'
 complete -c graced -n "$on plan" -l node-monitor-grace-period -x -a '40s 50s' \
@@ -79,64 +77,48 @@ complete -c graced -n "$on plan" -l out-of-service-effect -x -a 'NoExecute NoSch
     -d 'of that taint'
 
 # Sources of names
-set -l c "$on trace audit resolve record check"
-complete -c graced -n $c -l cri-endpoint -r -F -d "the container runtime's socket, or none"
-complete -c graced -n $c -l kubelet-url -x -d "the kubelet's API"
-complete -c graced -n $c -l kubelet-ca -r -F -d "certificates that vouch for the kubelet's"
-complete -c graced -n $c -l kubelet-server-name -x -d 'whom its certificate must name'
-complete -c graced -n $c -l kubelet-token-file -r -F -d 'a token for it'
-complete -c graced -n $c -l docker-root -x -a '(__fish_complete_directories)' -d "Docker's files"
-complete -c graced -n $c -l podman-root -x -a '(__fish_complete_directories)' -d "Podman's files"
-complete -c graced -n $c -l containerd-state -x -a '(__fish_complete_directories)' \
+set -l c "$on trace run audit resolve record check"
+complete -c graced -n $c -l names.enabled -d 'query sources for names'
+complete -c graced -n $c -l no-names.enabled -d 'query no source for names'
+complete -c graced -n $c -l names.log-directory -x -a '(__fish_complete_directories)' \
+    -d 'where pods/ and containers/ are'
+complete -c graced -n $c -l cri.endpoint -r -F -d "the container runtime's socket, or none"
+complete -c graced -n $c -l kubelet.url -x -d "the kubelet's API"
+complete -c graced -n $c -l kubelet.ca -r -F -d "certificates that vouch for the kubelet's"
+complete -c graced -n $c -l kubelet.server-name -x -d 'name expected in its certificate'
+complete -c graced -n $c -l kubelet.token-file -r -F -d 'a token for it'
+complete -c graced -n $c -l names.docker-root -x -a '(__fish_complete_directories)' -d "Docker's files"
+complete -c graced -n $c -l names.podman-root -x -a '(__fish_complete_directories)' -d "Podman's files"
+complete -c graced -n $c -l names.containerd-state -x -a '(__fish_complete_directories)' \
     -d "containerd's state"
 
 # The daemon
 complete -c graced -n "$on run" -l config -r -F -d 'settings as YAML'
-complete -c graced -n "$on run" -l config.check -d 'tell whether the settings are right, and end'
-complete -c graced -n "$on run" -l node-name -x -d 'what records call this node'
-complete -c graced -n "$on run" -l nested-nodes -x -d 'cgroup of a nested node'
-complete -c graced -n "$on run" -l container-roots -x -d 'look for containers below it'
+complete -c graced -n "$on run" -l config.check -d 'print whether the settings are right, and end'
+complete -c graced -n "$on run" -l node-name -x -d 'name of this node in records'
 complete -c graced -n "$on run" -l log.level -x -a 'debug info warning error' -d 'of the log'
 complete -c graced -n "$on run" -l log.format -x -a 'logfmt json' -d 'of the log'
 complete -c graced -n "$on run" -l web.listen-address -x -a 127.0.0.1:9753 -d 'of /metrics'
 complete -c graced -n "$on run" -l web.telemetry-path -x -a /metrics -d 'where the metrics are'
 complete -c graced -n "$on run" -l web.config.file -r -F -d 'TLS and authentication'
 complete -c graced -n "$on run" -l web.insecure -d 'serve other hosts without TLS'
-complete -c graced -n "$on run" -l no-web.insecure -d 'do not'
-complete -c graced -n "$on run" -l control.socket -r -F -d 'where graced pods asks, or none'
-complete -c graced -n "$on run" -l checkpoint.file -r -F -d 'what a restart goes on from, or none'
-complete -c graced -n "$on run" -l names.enabled -d 'ask sources for names'
-complete -c graced -n "$on run" -l no-names.enabled -d 'do not'
-complete -c graced -n "$on run" -l names.log-directory -x -a '(__fish_complete_directories)' \
-    -d 'where pods/ and containers/ are'
+complete -c graced -n "$on run" -l no-web.insecure -d 'turn it off'
+complete -c graced -n "$on run" -l checkpoint.file -r -F -d 'where to save state for the next start, or none'
 complete -c graced -n "$on run" -l names.wait -x -a 250ms -d 'how long a stop waits for its names'
-complete -c graced -n "$on run" -l cri.endpoint -r -F -d "the container runtime's socket, or none"
-complete -c graced -n "$on run" -l kubelet.url -x -d "the kubelet's API"
-complete -c graced -n "$on run" -l kubelet.ca -r -F -d "certificates that vouch for the kubelet's"
-complete -c graced -n "$on run" -l kubelet.server-name -x -d 'whom its certificate must name'
-complete -c graced -n "$on run" -l kubelet.token-file -r -F -d 'a token for it'
 complete -c graced -n "$on run" -l api.url -x -d 'the API server'
 complete -c graced -n "$on run" -l api.ca -r -F -d "certificates that vouch for the API server's"
-complete -c graced -n "$on run" -l api.server-name -x -d 'whom its certificate must name'
+complete -c graced -n "$on run" -l api.server-name -x -d 'name expected in its certificate'
 complete -c graced -n "$on run" -l api.token-file -r -F -d 'a token for it'
 complete -c graced -n "$on run" -l api.client-file -r -F -d 'a client certificate for it'
 complete -c graced -n "$on run" -l api.interval -x -a 30s -d "how often the node's pods are read"
-complete -c graced -n "$on run" -l names.docker-root -x -a '(__fish_complete_directories)' \
-    -d "Docker's files"
-complete -c graced -n "$on run" -l names.podman-root -x -a '(__fish_complete_directories)' \
-    -d "Podman's files"
-complete -c graced -n "$on run" -l names.containerd-state -x -a '(__fish_complete_directories)' \
-    -d "containerd's state"
 complete -c graced -n "$on run" -l kubelet.interval -x -a 30s -d 'how often all pods are read'
 complete -c graced -n "$on run" -l sinks.stdout -d 'records to standard output'
-complete -c graced -n "$on run" -l no-sinks.stdout -d 'do not'
+complete -c graced -n "$on run" -l no-sinks.stdout -d 'turn it off'
 complete -c graced -n "$on run" -l sinks.file -r -F -d 'records to this file, too'
 complete -c graced -n "$on run" -l sinks.journal -x -a 'auto true false' -d 'records to the journal'
 complete -c graced -n "$on run" -l sinks.signals -d 'a record for each stop signal, too'
-complete -c graced -n "$on run" -l no-sinks.signals -d 'do not'
+complete -c graced -n "$on run" -l no-sinks.signals -d 'turn it off'
 complete -c graced -n "$on run" -l shutdown.mode -x -a 'observe assist off' -d 'in a shutdown of the node'
-complete -c graced -n "$on run" -l shutdown.kubelet-config -r -F -d "the kubelet's configuration"
-complete -c graced -n "$on run" -l shutdown.kubelet-version -x -a 1.36 -d 'whose rules it follows'
 complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than the kubelet"
 complete -c graced -n "$on run" -l shutdown.overdue-slack -x -a 2s -d "after a container's time"
 complete -c graced -n "$on run" -l shutdown.status-wait -x -a '0s 5s' -d 'for the status of ended pods'

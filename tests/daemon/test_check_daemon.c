@@ -16,8 +16,8 @@ static void check(const char *dir, struct run_result *ret)
 {
 	char command[512];
 
-	snprintf(command, sizeof(command), "RUNTIME_DIRECTORY=%s exec %s check --no-names", dir,
-		 getenv("GRACED"));
+	snprintf(command, sizeof(command), "RUNTIME_DIRECTORY=%s exec %s check --no-names.enabled",
+		 dir, getenv("GRACED"));
 	assert_int_equal(run(&(struct run_spec){.exe = "/bin/sh",
 						.args = (const char *const[]){"-c", command, NULL}},
 			     ret),
@@ -88,11 +88,11 @@ static void test_where(void **state)
 		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
 		 "pods", "/tmp/graced-no.sock"},
 		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
-		 "pods --socket /tmp/graced-given.sock", "/tmp/graced-given.sock"},
+		 "pods --control.socket /tmp/graced-given.sock", "/tmp/graced-given.sock"},
 		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=none", "pods",
 		 "/tmp/graced-none/control.sock"},
 		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
-		 "check --no-names", "/tmp/graced-no.sock"},
+		 "check --no-names.enabled", "/tmp/graced-no.sock"},
 	};
 
 	if (access("/run/graced/control.sock", F_OK) == 0)

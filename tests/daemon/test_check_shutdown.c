@@ -79,7 +79,7 @@ static void check_by(struct scene *s, const char *done, const char *options)
 
 static void check_with(struct scene *s, const char *done)
 {
-	check_by(s, done, "--no-names");
+	check_by(s, done, "--no-names.enabled");
 }
 
 static void check(struct scene *s)
@@ -238,7 +238,7 @@ static void check_pods(struct scene *s, const char *pods, const char *status, co
 		 strlen(pods) + strlen("{\"kind\":\"PodList\",\"items\":[]}"), pods);
 	kubepeer_open(&peer);
 	kubepeer_play(&peer, &(struct kubepeer_part){.answer = answer, .len = strlen(answer)});
-	snprintf(options, sizeof(options), "--kubelet-url http://127.0.0.1:%u",
+	snprintf(options, sizeof(options), "--kubelet.url http://127.0.0.1:%u",
 		 (unsigned int)peer.port);
 	check_by(s, "true", options);
 	kubepeer_close(&peer);
@@ -279,18 +279,18 @@ static void test_named(void **state)
 		skip();
 	logindmock_start(&s->mock);
 	check_by(s, "sed s/30s/40s/ /var/lib/kubelet/config.yaml >/var/lib/own.yaml",
-		 "--no-names --kubelet-config /var/lib/own.yaml");
+		 "--no-names.enabled --kubelet.config /var/lib/own.yaml");
 	assert_line(s, "warn", "shutdown delay",
 		    "logind waits 5 s, the kubelet's groups take 40 s");
 	run_done(&s->result);
-	check_by(s, "true", "--no-names --kubernetes 1.20");
+	check_by(s, "true", "--no-names.enabled --kubelet.version 1.20");
 	assert_line(s, "warn", "kubelet shutdown",
 		    "/var/lib/kubelet/config.yaml: a kubelet would not start with it: invalid "
 		    "configuration: specifying shutdownGracePeriod or "
 		    "shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown; "
 		    "its groups in a shutdown are not known");
 	run_done(&s->result);
-	check_by(s, "true", "--no-names --kubelet-config /var/lib/none.yaml");
+	check_by(s, "true", "--no-names.enabled --kubelet.config /var/lib/none.yaml");
 	assert_line(s, "warn", "kubelet shutdown",
 		    "cannot open /var/lib/none.yaml: No such file or directory; its groups in a "
 		    "shutdown are not known");

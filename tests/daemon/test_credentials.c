@@ -173,8 +173,8 @@ static void check(const struct stage *s, struct run_result *ret)
 
 	snprintf(dir, sizeof(dir), "%s", service_socket(s->service));
 	*strrchr(dir, '/') = '\0';
-	snprintf(command, sizeof(command), "RUNTIME_DIRECTORY=%s exec %s check --no-names", dir,
-		 getenv("GRACED"));
+	snprintf(command, sizeof(command), "RUNTIME_DIRECTORY=%s exec %s check --no-names.enabled",
+		 dir, getenv("GRACED"));
 	assert_int_equal(run(&(struct run_spec){.exe = "/bin/sh",
 						.args = (const char *const[]){"-c", command, NULL}},
 			     ret),

@@ -72,7 +72,7 @@ static void what_runs_is_shown_and_what_has_gone_is_not(void **state)
 static void the_table_has_a_row_for_each_pod(void **state)
 {
 	struct podstage *s = podstage_of(state);
-	const struct run_spec spec = {.args = BOX_ARGV("pods", "--socket", s->socket)};
+	const struct run_spec spec = {.args = BOX_ARGV("pods", "--control.socket", s->socket)};
 	struct run_result result;
 	struct box boxes[2];
 
@@ -112,7 +112,7 @@ static int ask_in(const char *dir, const char *socket, char *text, size_t size)
 		if (fd < 0 || write(fd, "0", 1) != 1 || dup2(out[1], STDERR_FILENO) < 0 ||
 		    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO) < 0)
 			_exit(126);
-		execl(getenv("GRACED"), "graced", "pods", "--socket", socket, (char *)NULL);
+		execl(getenv("GRACED"), "graced", "pods", "--control.socket", socket, (char *)NULL);
 		_exit(127);
 	}
 	close(out[1]);
@@ -182,7 +182,7 @@ static void a_daemon_in_a_container_answers_in_there(void **state)
 static void another_user_is_told_what_to_do(void **state)
 {
 	struct podstage *s = podstage_of(state);
-	const struct run_spec spec = {.args = BOX_ARGV("pods", "--socket", s->socket),
+	const struct run_spec spec = {.args = BOX_ARGV("pods", "--control.socket", s->socket),
 				      .uid = 65534};
 	struct run_result result;
 
@@ -195,7 +195,7 @@ static void another_user_is_told_what_to_do(void **state)
 static void no_daemon_is_told_with_what_to_do(void **state)
 {
 	const struct run_spec spec = {
-		.args = BOX_ARGV("pods", "--socket", "/tmp/graced-no-such.sock")};
+		.args = BOX_ARGV("pods", "--control.socket", "/tmp/graced-no-such.sock")};
 	struct run_result result;
 
 	podstage_of(state);
@@ -204,7 +204,7 @@ static void no_daemon_is_told_with_what_to_do(void **state)
 	assert_string_equal(result.out, "");
 	assert_string_equal(result.err,
 			    "graced: no daemon answers at /tmp/graced-no-such.sock; start graced "
-			    "run, or name its socket with --socket\n");
+			    "run, or name its socket with --control.socket\n");
 	run_done(&result);
 }
 

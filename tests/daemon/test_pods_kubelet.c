@@ -17,7 +17,8 @@
 
 static void check_row(const char *socket, const char *begins, const char *ends)
 {
-	const struct run_spec spec = {.args = BOX_ARGV("pods", "-n", "shop", "--socket", socket)};
+	const struct run_spec spec = {
+		.args = BOX_ARGV("pods", "-n", "shop", "--control.socket", socket)};
 	struct run_result result;
 	const char *row;
 

@@ -225,7 +225,8 @@ static void check_counted(const struct kubestage *k, const char *kind)
 
 static void check_table(const struct kubestage *k, const char *name)
 {
-	const struct run_spec spec = {.args = BOX_ARGV("pods", "-p", name, "--socket", k->socket)};
+	const struct run_spec spec = {
+		.args = BOX_ARGV("pods", "-p", name, "--control.socket", k->socket)};
 	struct run_result result;
 
 	assert_int_equal(run(&spec, &result), 0);

@@ -41,8 +41,8 @@ static void exec_watch(const char *socket, const char *format, const char *pod)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setenv("TERM", "xterm", 1);
 	unsetenv("NO_COLOR");
-	execl(getenv("GRACED"), "graced", "pods", "--watch", "--socket", socket, "-o", format,
-	      pod ? "-p" : (char *)NULL, pod, (char *)NULL);
+	execl(getenv("GRACED"), "graced", "pods", "--watch", "--control.socket", socket, "-o",
+	      format, pod ? "-p" : (char *)NULL, pod, (char *)NULL);
 	_exit(127);
 }
 

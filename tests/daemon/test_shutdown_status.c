@@ -80,7 +80,7 @@ static void start_daemon(struct stage *s, const struct spec *spec)
 				    "--sinks.file",
 				    s->kube.records,
 				    "--shutdown.mode=assist",
-				    "--shutdown.kubelet-config=/dev/null",
+				    "--kubelet.config=/dev/null",
 				    spec->status_wait ? "--shutdown.status-wait" : "--log.level",
 				    spec->status_wait ?: "info",
 				    "--budget.cpu",

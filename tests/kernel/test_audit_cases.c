@@ -373,7 +373,8 @@ static void outside_the_hosts_pid_namespace_there_is_no_all_clear(void **state)
 			 "graced record: this is not"},
 			{BOX_ARGV("-pf", namespaces[i], graced, "resolve", "1"),
 			 "graced resolve: this is not"},
-			{BOX_ARGV("-pf", namespaces[i], graced, "check", "--no-names"), NULL},
+			{BOX_ARGV("-pf", namespaces[i], graced, "check", "--no-names.enabled"),
+			 NULL},
 		};
 
 		for (size_t k = 0; k < LEN(rows); k++) {

@@ -31,9 +31,9 @@ struct play {
 
 static void start_tracer(struct stage *s, const struct play *play)
 {
-	const char *const *args =
-		play->rootless ? BOX_ARGV("--log-dir", s->names.dir, "--container-root", "/")
-			       : BOX_ARGV("--log-dir", s->names.dir);
+	const char *const *args = play->rootless ? BOX_ARGV("--names.log-directory", s->names.dir,
+							    "--container-roots", "/")
+						 : BOX_ARGV("--names.log-directory", s->names.dir);
 
 	assert_int_equal(tracer_start(&(struct tracer_spec){.args = args}, &s->tracer), 0);
 }

@@ -55,7 +55,8 @@ static int setup(void **state)
 	if (!r)
 		r = box_tree_open(&stage->fixture.tree, "hostile");
 	if (!r)
-		r = tracer_start(&(struct tracer_spec){.args = BOX_ARGV("--signals", "--log-dir",
+		r = tracer_start(&(struct tracer_spec){.args = BOX_ARGV("--signals",
+									"--names.log-directory",
 									stage->logs)},
 				 &stage->fixture.tracer);
 	if (r)

@@ -11,7 +11,7 @@
 #define SHELL                                                                               \
 	"printf 'apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n" \
 	"shutdownGracePeriod: 30s\\nshutdownGracePeriodCriticalPods: 10s\\n' |"             \
-	" %s \"$GRACED\" plan -o json --kubelet-config /dev/stdin --pods %s"
+	" %s \"$GRACED\" plan -o json --kubelet.config /dev/stdin --pods %s"
 
 /* As kubectl prints a pod with a container for each box. */
 static void add_pod(FILE *out, const char *name, const struct box *const *boxes, size_t n)

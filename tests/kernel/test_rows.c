@@ -29,7 +29,7 @@ static int setup(void **state)
 	if (able && box_tree_open(&stage.node, "rows-node"))
 		return -1;
 	r = fixture_open(&opened, "rows",
-			 BOX_ARGV("--assume-grace", "2s", "--container-root",
+			 BOX_ARGV("--assume-grace", "2s", "--container-roots",
 				  able ? box_tree_relative(&stage.node, stage.node.root) : "/"));
 	stage.fixture = opened;
 	*state = NULL; /* each test has a state of its own: its scene */

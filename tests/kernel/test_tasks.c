@@ -83,9 +83,9 @@ static int setup(void **state)
 	r = mkdir(stage.state, 0755) || make_task("web1") || make_task("web2") ||
 	    start_old(&f->tree);
 	if (!r)
-		r = tracer_start(
-			&(struct tracer_spec){.args = BOX_ARGV("--containerd-state", stage.state)},
-			&f->tracer);
+		r = tracer_start(&(struct tracer_spec){.args = BOX_ARGV("--names.containerd-state",
+									stage.state)},
+				 &f->tracer);
 	if (r) {
 		close_tree();
 		return -1;

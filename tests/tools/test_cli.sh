@@ -96,7 +96,7 @@ trace --duration 0|'0'
 trace --assume-grace soon|'soon'
 trace --ring-size 5000|'5000'
 trace --ring-size 99999999999999999999|'99999999999999999999'
-trace --nested-node docker|'docker'
+trace --nested-nodes docker|'docker'
 trace -n|-n
 trace stray|'stray'
 trace --record -|--record
@@ -109,24 +109,24 @@ replay --duration 3s a|--duration
 pods stray|'stray'
 pods -c main|-c
 pods -o xml|'xml'
-pods --socket|--socket
+pods --control.socket|--control.socket
 explain|pod
 explain a b|one pod
-explain --kubernetes 1.19 a|'1.19'
-explain --kubernetes 1.37 a|'1.37'
-explain --kubernetes 36 a|'36'
+explain --kubelet.version 1.19 a|'1.19'
+explain --kubelet.version 1.37 a|'1.37'
+explain --kubelet.version 36 a|'36'
 explain --job - -|Job
 plan|kubectl get pods -A -o json --field-selector spec.nodeName=NODE
 plan a|'a'
-plan --pods a --kubernetes 1.19|'1.19'
+plan --pods a --kubelet.version 1.19|'1.19'
 plan --pods a --out-of-service|--out-of-service goes with --if-node-dies
 plan --pods a --out-of-service-after 1m|--out-of-service-after goes with --if-node-dies
 plan --pods a --out-of-service-effect NoSchedule|--out-of-service-effect goes with --if-node-dies
 plan --pods a --node-monitor-grace-period 40s|--node-monitor-grace-period goes with --if-node-dies
-plan --if-node-dies --pods a --kubelet-config b|--kubelet-config does not go with --if-node-dies
+plan --if-node-dies --pods a --kubelet.config b|--kubelet.config does not go with --if-node-dies
 plan --if-node-dies|kubectl get pods -A -o json --field-selector spec.nodeName=NODE
 plan --if-node-dies a|'a'
-plan --if-node-dies --pods a --kubernetes 1.37|'1.37'
+plan --if-node-dies --pods a --kubelet.version 1.37|'1.37'
 plan --if-node-dies --pods a --node-monitor-grace-period 0|'0'
 plan --if-node-dies --pods a --node-monitor-grace-period 1500ms|'1500ms'
 plan --if-node-dies --pods a --out-of-service-after 1m|--out-of-service-after
@@ -324,7 +324,7 @@ claim "resolve answers paths, lines of /proc/PID/cgroup and pids, one object eac
 
 mkdir -p "$tmp/log/pods/default_web-0_$pod" "$tmp/log/containers"
 ln -s "/var/log/pods/default_web-0_$pod/main/0.log" "$tmp/log/containers/web-0_default_main-$id.log"
-try "$graced" resolve --log-dir "$tmp/log" "/kubepods/burstable/pod$pod/$id"
+try "$graced" resolve --names.log-directory "$tmp/log" "/kubepods/burstable/pod$pod/$id"
 ((rc == 0)) && grep -qE ' default/web-0 +main ' "$out"
 claim "resolve knows names by the log directories" $?
 
@@ -469,7 +469,7 @@ refused 1 'dir.rec'
 claim "a recording that cannot be written is told, and nothing is attached" $?
 
 # Whoever stops meanwhile is not looked at: a flood of theirs would have records lost, which is said.
-nobody=(-n no-such-namespace --container-root /graced-no-containers)
+nobody=(-n no-such-namespace --container-roots /graced-no-containers)
 try "$graced" trace "${nobody[@]}" --duration 100ms
 ((rc == 0)) && quiet "$err" && one_line "$out"
 claim "--duration ends a trace, exit 0" $?

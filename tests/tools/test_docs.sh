@@ -109,7 +109,7 @@ done
 nothing_missing
 claim "every setting of run is in graced.yaml(5)" $?
 
-sed -n 's/.*\.key = "\(.*\)",.*/\1/p' user/app/config/keys.c | sort >"$tmp/keys"
+sed -n 's/.*\.key = "\(.*\)",.*/\1/p' user/app/config/settings.c | sort >"$tmp/keys"
 sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\) Ar .*/\1/p' docs/graced.yaml.5 | sort >"$tmp/documented"
 [[ -s $tmp/keys ]] || echo "no keys" >>"$out"
 diff "$tmp/keys" "$tmp/documented" >>"$out"
@@ -223,7 +223,7 @@ for command in "${commands[@]}"; do
 	done
 	while read -r option; do
 		options_of "$command" | grep -qE -- "(^| )$option( |$)" || [[ $option == --help ]] ||
-			[[ $option == --no-* && $command == run ]] ||
+			[[ $option == --no-*.* ]] ||
 			echo "bash: $command has no $option" >>"$out"
 	done < <(offered "$command" --)
 done
@@ -248,18 +248,18 @@ off run --budget.cpu o
 Makefile replay Mak
 Makefile trace --record Make
 docs run --names.log-directory do
-docs audit --log-dir = do
+docs audit --names.log-directory = do
 --no-sinks.stdout run --no-si
 1 resolve 1
-1.26 explain --kubernetes 1.2
+1.26 explain --kubelet.version 1.2
 Makefile explain Mak
-Makefile pods --socket Mak
+Makefile pods --control.socket Mak
 Makefile plan --pods Mak
-Makefile plan --kubelet-config Mak
-Makefile check --kubelet-config Mak
-1.26 check --kubernetes 1.2
+Makefile plan --kubelet.config Mak
+Makefile check --kubelet.config Mak
+1.26 check --kubelet.version 1.2
 NoExecute plan --out-of-service-effect NoE
-1.26 plan --kubernetes 1.2
+1.26 plan --kubelet.version 1.2
 END
 nothing_missing
 claim "bash completes values, after a space and after =" $?

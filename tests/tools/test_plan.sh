@@ -48,7 +48,7 @@ echo "{\"kind\":\"List\",\"items\":[$(shut_pod dns 2000000000 5),$(shut_pod db-0
 type='apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 printf "$type"'shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n' >"$tmp/kubelet.yaml"
 
-try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 9 ]] &&
 	sed -n 2p "$out" | grep -qE '^0 +\+0s +\+20s +shop/db-0 +0 +60s +20s +20s +- +cut-short$' &&
 	sed -n 3p "$out" | grep -qE '^0 +\+0s +\+20s +shop/etcd +0 +5s +5s +5s +- +static$' &&
@@ -57,38 +57,38 @@ try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 	grep -q '^who is deaf is not known on this host$' "$out"
 claim "plan tells what a node shutdown would do, group by group, and who is cut short" $?
 
-timeout 20 "$graced" plan -o json --kubernetes 1.22 --kubelet-config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"
+timeout 20 "$graced" plan -o json --kubelet.version 1.22 --kubelet.config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 3 && $(grep -c '"requested_ns":30000000000,"host_limit_ns":[0-9]' "$out") == 3 ]] &&
 	[[ $(grep -c '"deaf":null,"deaf_containers":null,"wasted_ns":null,' "$out") == 3 ]] &&
 	grep '"name":"etcd"' "$out" | grep -q '"earliest_ns":20000000000,.*"override_ns":5000000000,.*"two_phases":true'
 claim "for an older kubelet static pods are critical; one object a pod" $?
 
-try "$graced" plan --kubernetes 1.20 --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+try "$graced" plan --kubelet.version 1.20 --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 refused 1 'kubelet\.yaml: .*requires feature gate'
 claim "plan says what a kubelet would not start with, exit 1" $?
 
 sed 's/30s/010/' "$tmp/kubelet.yaml" >"$tmp/wrong.yaml"
-try "$graced" plan --kubelet-config "$tmp/wrong.yaml" --pods "$tmp/shut.json"
+try "$graced" plan --kubelet.config "$tmp/wrong.yaml" --pods "$tmp/shut.json"
 refused 1 'wrong\.yaml: line 3: shutdownGracePeriod must be a duration'
 claim "plan says which line of a kubelet's configuration is wrong, and how, exit 1" $?
 
 chmod 666 "$tmp/kubelet.yaml"
-try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 ((rc == 0)) && quiet "$err"
 claim "plan takes a configuration that it is given, whoever may write it" $?
 
-try "$graced" plan --kubelet-config "$tmp/no-such.yaml" --pods "$tmp/shut.json"
-refused 1 'no-such\.yaml: No such file.*--kubelet-config'
+try "$graced" plan --kubelet.config "$tmp/no-such.yaml" --pods "$tmp/shut.json"
+refused 1 'no-such\.yaml: No such file.*--kubelet.config'
 claim "plan says when there is no kubelet's configuration, and where to tell it, exit 1" $?
 
 printf "$type" >"$tmp/kubelet.yaml"
-try "$graced" plan --kubelet-config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 refused 1 'kubelet\.yaml .*neither shutdownGracePeriod'
 claim "plan says when the kubelet has no part in a shutdown, exit 1" $?
 
 printf "$type"'shutdownGracePeriodByPodPriority:\n- {priority: 100, shutdownGracePeriodSeconds: 0}\n' >"$tmp/kubelet.yaml"
-try "$graced" plan --kubelet-config <(cat "$tmp/kubelet.yaml") --pods <(echo '{"kind":"List","items":[]}')
+try "$graced" plan --kubelet.config <(cat "$tmp/kubelet.yaml") --pods <(echo '{"kind":"List","items":[]}')
 ((rc == 0)) && one_line "$err" && grep -q 'no pods in /' "$err" && grep -q '^0 pods in 0 groups$' "$out"
 claim "plan reads a configuration from a pipe, and a node without pods has no groups" $?
 
@@ -104,7 +104,7 @@ try "$graced" plan --if-node-dies --pods "$tmp/node.json" --node-monitor-grace-p
 	sed -n 3p "$out" | grep -qE '^shop/web +ReplicaSet +\+40-45s +\+40-50s +\+40-50s +never +terminating$'
 claim "plan tells of each pod what becomes of it, the stuck ones first" $?
 
-timeout 20 "$graced" plan --if-node-dies -o json --out-of-service --kubernetes 1.31 --pods - <"$tmp/node.json" >"$out" 2>"$err"
+timeout 20 "$graced" plan --if-node-dies -o json --out-of-service --kubelet.version 1.31 --pods - <"$tmp/node.json" >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 2 ]] &&
 	[[ $(grep -c '"no_execute":true.*"stuck_without":\["terminating"' "$out") == 2 ]] &&
@@ -122,7 +122,7 @@ claim "plan refuses the pods of several nodes, exit 1" $?
 echo "{\"kind\":\"List\",\"items\":[$(one_pod a Job ""),$(one_pod b Job n2),{\"metadata\":{\"name\":\"c\"},\"spec\":{}}]}" >"$tmp/pending.json"
 printf "$type"'shutdownGracePeriod: 30s\n' >"$tmp/kubelet.yaml"
 bad=0
-for question in --if-node-dies "--kubelet-config=$tmp/kubelet.yaml"; do
+for question in --if-node-dies "--kubelet.config=$tmp/kubelet.yaml"; do
 	try "$graced" plan "$question" --pods "$tmp/pending.json"
 	((rc == 0)) && one_line "$err" && grep -q '2 of the pods in .* no node' "$err" && grep -q 'shop/b' "$out" &&
 		grep -q '^1 pod[: ]' "$out" || bad=1

@@ -12,11 +12,10 @@ start_graced() { # MODE [SETTING...]
 	local mode=$1 settings=()
 	shift
 	settings=("$@")
-	guest "cat >>/etc/graced/graced.yaml <<-END
+	guest "sed -i 's|^kubelet:|&\\n  config: /etc/kubernetes/kubelet.yaml\\n  version: \"1.20\"|' /etc/graced/graced.yaml
+		cat >>/etc/graced/graced.yaml <<-END
 			shutdown:
 			  mode: $mode
-			  kubeletConfig: /etc/kubernetes/kubelet.yaml
-			  kubeletVersion: \"1.20\"
 			$(printf '  %s\n' "${settings[@]}")
 		END
 		if [ $mode = assist ]; then

@@ -59,8 +59,8 @@ bench_names_size() {
 	else
 		note "curl is not installed: the rows of run are -"
 	fi
-	measure_trace names_trace_none --cri-endpoint none
-	measure_trace names_trace_cri --cri-endpoint "$socket"
+	measure_trace names_trace_none --cri.endpoint none
+	measure_trace names_trace_cri --cri.endpoint "$socket"
 	stop_boxes
 	for spec in "${names_rows[@]}"; do
 		IFS='|' read -r key what unit target <<< "$spec"
@@ -112,10 +112,10 @@ bench_names_storm() {
 	local round
 	start_node 20
 	for ((round = 0; round < STORMS; round++)); do
-		storm_leg unnamed well --no-names
-		storm_leg well well --cri-endpoint "$socket"
-		storm_leg late late --cri-endpoint "$socket"
-		storm_leg never never --cri-endpoint "$socket"
+		storm_leg unnamed well --no-names.enabled
+		storm_leg well well --cri.endpoint "$socket"
+		storm_leg late late --cri.endpoint "$socket"
+		storm_leg never never --cri.endpoint "$socket"
 	done
 	storm_named
 	stop_boxes
@@ -148,7 +148,7 @@ await_storm() {
 # Of those that begin and end in a storm, by their records.
 storm_named() {
 	: > "$work/out"
-	"${bound[@]}" "$graced" trace -o json --cri-endpoint "$socket" > "$work/out" 2> "$work/err" &
+	"${bound[@]}" "$graced" trace -o json --cri.endpoint "$socket" > "$work/out" 2> "$work/err" &
 	tracer=$!
 	await_attached
 	begin_storm well

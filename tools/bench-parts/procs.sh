@@ -35,7 +35,7 @@ start() {
 	shift
 	: > "$work/out"
 	case $who in
-	graced) "${bound[@]}" "$graced" trace -o json --no-names "$@" > "$work/out" 2> "$work/err" & ;;
+	graced) "${bound[@]}" "$graced" trace -o json --no-names.enabled "$@" > "$work/out" 2> "$work/err" & ;;
 	bpftrace) in_tracefs bpftrace -e 'tracepoint:sched:sched_process_exit { @ = count(); }' > "$work/out" 2> "$work/err" & ;;
 	*) in_tracefs "$who" > /dev/null 2> "$work/err" & ;;
 	esac
@@ -49,7 +49,7 @@ start() {
 
 # trace_silently ARGS: graced trace with its rows going to /dev/null.
 trace_silently() {
-	"${bound[@]}" "$graced" trace -o json --no-names "$@" > /dev/null 2> "$work/err" &
+	"${bound[@]}" "$graced" trace -o json --no-names.enabled "$@" > /dev/null 2> "$work/err" &
 	tracer=$!
 	await_runs
 }

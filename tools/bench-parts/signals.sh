@@ -79,7 +79,7 @@ bench_rates() {
 
 bench_latency() {
 	start_boxes 1
-	"$tools/bench_wait" signal 250 "${pids[0]}" "$graced" trace -o json --no-names --signals |
+	"$tools/bench_wait" signal 250 "${pids[0]}" "$graced" trace -o json --no-names.enabled --signals |
 		awk '{ print $1 / 1e6 }' > "$work/latency.graced"
 	percentile99 "$work/latency.graced" > "$work/latency_p99.graced"
 	row latency "SIGTERM sent to its row printed" ms '<=10'

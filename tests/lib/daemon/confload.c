@@ -95,7 +95,7 @@ static void show(struct buf *out, const struct config *c)
 
 	snprintf(ring, sizeof(ring), "%zu", c->options.ring_bytes);
 	buf_printf(out, "|nodeName=%s|scope=%s|assumeGrace=%llu|hierarchy=%s",
-		   or_none(c->node_name), engine_scope_name(c->options.engine.scope),
+		   or_none(c->options.node_name), engine_scope_name(c->options.engine.scope),
 		   (unsigned long long)c->options.engine.assumed_grace_ns,
 		   or_none(c->options.hierarchy));
 	buf_adds(out, "|nestedNodes=");
@@ -117,7 +117,7 @@ static void show(struct buf *out, const struct config *c)
 	buf_printf(out, "|control.socket=%s", or_none(c->control_socket));
 	buf_printf(out, "|checkpoint.file=%s",
 		   c->checkpoint_file ? c->checkpoint_file : "(default)");
-	buf_printf(out, "|shutdown.mode=%s|shutdown.kubeletConfig=%s|shutdown.kubeletVersion=%u",
+	buf_printf(out, "|shutdown.mode=%s|kubelet.config=%s|kubelet.version=%u",
 		   c->shutdown.off ? "off" : shutdown_mode_name(c->shutdown.mode),
 		   or_none(c->shutdown.kubelet_config), c->shutdown.kubelet_minor);
 	buf_printf(out, "|shutdown.extra=%llu", (unsigned long long)c->shutdown.extra_ns);
@@ -126,8 +126,8 @@ static void show(struct buf *out, const struct config *c)
 		   (unsigned long long)c->shutdown.overdue_slack_ns,
 		   (unsigned long long)c->shutdown.status_wait_ns,
 		   (unsigned long long)c->shutdown.deaf_grace_ns);
-	buf_printf(out, "|sinks.journal=%d|sinks.signals=%d|metrics.maxSeries=%u", c->sink_journal,
-		   c->sink_signals, c->max_series);
+	buf_printf(out, "|sinks.journal=%d|sinks.signals=%d|metrics.maxSeries=%llu",
+		   c->sink_journal, c->sink_signals, (unsigned long long)c->max_series);
 	buf_printf(out, "|metrics.maxAge=%llu|budget.cpu=%u|", (unsigned long long)c->max_age_ns,
 		   c->budget_ppm);
 }

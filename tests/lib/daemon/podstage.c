@@ -79,7 +79,7 @@ struct service *podstage_service(const struct podstage *s, const char *socket)
 json_t *podstage_ask(const char *socket, const char *uid)
 {
 	const struct run_spec spec = {
-		.args = BOX_ARGV("pods", "-o", "json", "-p", uid, "--socket", socket)};
+		.args = BOX_ARGV("pods", "-o", "json", "-p", uid, "--control.socket", socket)};
 	struct run_result result;
 	json_t *line = NULL;
 

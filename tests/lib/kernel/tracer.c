@@ -118,7 +118,7 @@ static void exec_tracer(const struct tracer_spec *spec, int out)
 		argv[n++] = getenv("GRACED_TEST_HIERARCHY");
 	}
 	if (spec->tree) {
-		argv[n++] = "--container-root";
+		argv[n++] = "--container-roots";
 		argv[n++] = box_tree_relative(spec->tree, spec->tree->root);
 	}
 	for (size_t i = 0; spec->args && spec->args[i] && i < ARGS_MAX; i++)

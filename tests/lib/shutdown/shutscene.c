@@ -64,7 +64,7 @@ void shutscene_start(struct shutscene *s, const char *mode)
 				      s->names.dir,
 				      "--shutdown.mode",
 				      mode,
-				      "--shutdown.kubelet-config",
+				      "--kubelet.config",
 				      s->kubelet,
 				      "--shutdown.overdue-slack=1s",
 				      "--shutdown.status-wait=1s",

@@ -17,46 +17,32 @@
 #include "wire/json/audit.h"
 #include "wire/text/audit.h"
 
-static const char usage[] =
-	"usage: graced audit [OPTIONS]\n"
-	"\n"
-	"Tells of every running container whether its init would hear the signal that asks it to\n"
-	"stop, and why; nothing is sent. Looks at /proc alone: signal masks and handlers, threads in\n"
-	"sigwait, signalfds, the shield of PID 1, a shell in front of the app. Who may not trace the\n"
-	"processes (root may) gets `unknown` where that is needed.\n"
-	"\n"
-	"  -o, --output table|json  a table for people, or one JSON object per line\n"
-	"  -s, --signal SIG         the stop signal to ask about (default: each container's own,\n"
-	"                           SIGTERM where none is known)\n"
-	"  -n, --namespace NAME     only pods of this namespace\n"
-	"  -p, --pod NAME           only this pod (name, or the beginning of its uid)\n"
-	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
-	"      --exit-zero          exit status 0 also when a container would not hear it\n"
-	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
-	"      --container-root PATH\n"
-	"                           look for containers below this cgroup alone, and there also for\n"
-	"                           those that others than root made (repeatable)\n"
-	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
-	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
-	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP "\n"
-	"VERDICT  WHY\n"
-	"hears    handler, waiter (a thread in sigwait) or signalfd\n"
-	"dies     default: at once, without a chance to clean up\n"
-	"ignores  ignored (SIG_IGN), or default-ignore (the default of SIGWINCH and its like)\n"
-	"deaf     no-handler (PID 1 of its namespace), shell (the same, with the app as a\n"
-	"         child), blocked (in all threads, and nobody waits), suspends (SIGSTOP and its like)\n"
-	"unknown  no-access, starting, busy (blocked, perhaps for a moment), or threads-differ (one\n"
-	"         thread waits for it, another does not block it)\n"
-	"\n"
-	"The exit status is 1 when a container is deaf or ignores the signal, when one could not be\n"
-	"looked into, when no container is what -n, -p and -c ask for, or when the audit failed; 2 after\n"
-	"wrong use; else 0.\n"
-	"\n"
-	"EXAMPLES\n"
-	"  graced audit                       every container, by its own stop signal\n"
-	"  graced audit -s QUIT -c nginx      a container whose image says STOPSIGNAL SIGQUIT\n"
-	"  graced audit >/dev/null || echo \"a container is deaf\"\n"
-	"  graced audit --exit-zero -o json | jq -r 'select(.verdict == \"deaf\") | .pod.name'\n";
+static const struct options_help help = {
+	.head = "usage: graced audit [OPTIONS]\n"
+		"\n"
+		"Shows of every running container whether its init would hear its stop signal, and why; no\n"
+		"signal is sent. Looks at /proc alone: signal masks and handlers, threads in sigwait, signalfds,\n"
+		"the shield of PID 1, a shell in front of the app. Without the right to trace the processes\n"
+		"(root has it) the verdict is `unknown` where that is needed.\n",
+	.tail = "VERDICT  WHY\n"
+		"hears    handler, waiter (a thread in sigwait) or signalfd\n"
+		"dies     default: at once, without a chance to clean up\n"
+		"ignores  ignored (SIG_IGN), or default-ignore (the default of SIGWINCH and its like)\n"
+		"deaf     no-handler (PID 1 of its namespace), shell (the same, with the app as a child),\n"
+		"         blocked (in all threads, and none waits for it), suspends (SIGSTOP and its like)\n"
+		"unknown  no-access, starting, busy (blocked, perhaps for a moment), or threads-differ (one\n"
+		"         thread waits for it, another does not block it)\n"
+		"\n"
+		"The exit status is 1 when a container is deaf or ignores the signal, when one could not be\n"
+		"examined, when no container matches -n, -p and -c, or when the audit failed; 2 after wrong\n"
+		"use; else 0.\n"
+		"\n"
+		"EXAMPLES\n"
+		"  graced audit                       every container, by its own stop signal\n"
+		"  graced audit -s QUIT -c nginx      a container whose image says STOPSIGNAL SIGQUIT\n"
+		"  graced audit >/dev/null || echo \"a container is deaf\"\n"
+		"  graced audit --exit-zero -o json | jq -r 'select(.verdict == \"deaf\") | .pod.name'\n",
+};
 
 static const char *known(const char *name)
 {
@@ -194,9 +180,7 @@ int cmd_audit(int argc, char **argv)
 	uint64_t mask;
 	int status;
 
-	if (!options_parse(argc, argv,
-			   OPTIONS_FORMAT | OPTIONS_SUBJECT | OPTIONS_HOST | OPTIONS_AUDIT, usage,
-			   &options, &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first < argc)
 		return say_usage("audit", "'%s' is one argument too many", argv[options.first]);

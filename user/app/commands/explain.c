@@ -14,16 +14,13 @@
 #include "wire/kubernetes/pod.h"
 #include "wire/text/explain.h"
 
-static const char usage[] =
-	"usage: graced explain [OPTIONS] POD.json|-\n"
-	"\n"
-	"Tells the phase and the conditions that a kubelet would give the pod, rule by rule why, and\n"
-	"what the pod's controller does next. Reads what kubectl get -o json prints, one pod or a\n"
-	"list; - is standard input. Needs no privilege and asks nobody.\n"
-	"\n"
-	"  -o, --output table|json  tables for people, or one JSON object per pod\n"
-	"      --kubernetes VERSION the kubelet's, 1.20 to 1.36 (default 1.36)\n"
-	"      --job JOB.json       the pod's Job: which rule of its podFailurePolicy matches\n";
+static const struct options_help help = {
+	.head = "usage: graced explain [OPTIONS] POD.json|-\n"
+		"\n"
+		"Shows the phase and the conditions that a kubelet would give the pod, why rule by rule, and\n"
+		"what the pod's controller does next. Reads what kubectl get -o json prints, one pod or a list;\n"
+		"- is standard input. Needs no privilege and queries no source.\n",
+};
 
 struct explainer {
 	const struct options *options;
@@ -84,7 +81,7 @@ int cmd_explain(int argc, char **argv)
 	struct jobpolicy job;
 	int status;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_EXPLAIN, usage, &options, &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first != argc - 1)
 		return say_usage("explain",

@@ -68,7 +68,7 @@ void podwatch_say(const struct options *o, int error, const struct control_why *
 	const char *path = control_socket_path(o->socket, buffer);
 
 	if (error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR)
-		say("no daemon answers at %s; start graced run, or name its socket with --socket",
+		say("no daemon answers at %s; start graced run, or name its socket with --control.socket",
 		    path);
 	else if (error == -EACCES || error == -EPERM)
 		say("only root may ask the daemon at %s; run graced pods as root", path);

@@ -13,35 +13,26 @@
 #include "wire/json/pods.h"
 #include "wire/text/pods.h"
 
-static const char usage[] =
-	"usage: graced pods [OPTIONS]\n"
-	"\n"
-	"Asks the running daemon (graced run) over its control socket for the pods that it knows, who\n"
-	"is terminating first. Wants root.\n"
-	"\n"
-	"  -o, --output table|json  a table for people, or one JSON object per line\n"
-	"  -n, --namespace NAME     only pods of this namespace\n"
-	"  -p, --pod NAME           only this pod (name, or the beginning of its uid)\n"
-	"      --watch              go on: paint the table anew each second, or, where it is not a\n"
-	"                           terminal that reads it, print what is new, changed or gone\n"
-	"      --socket PATH        the daemon's control socket (default: GRACED_CONTROL_SOCKET, then\n"
-	"                           control.sock in RUNTIME_DIRECTORY or /run/graced)\n"
-	"\n"
-	"STATE    sync (as it should run), terminating, terminated (nothing of it runs), finished;\n"
-	"         gone with --watch\n"
-	"SINCE    how long it has been so\n"
-	"RUNNING  of how many containers the process lives, the sandbox apart\n"
-	"GRACE    its grace period once it is terminating, and what is LEFT of it\n"
-	"READY    as the kubelet had it last\n"
-	"MARKS    orphan (it runs, and the kubelet does not list it), deleting, static\n"
-	"\n"
-	"The exit status is 1 when no daemon answers, or no pod is what -n and -p ask for; 2 after\n"
-	"wrong use.\n"
-	"\n"
-	"EXAMPLES\n"
-	"  graced pods                        all of them\n"
-	"  graced pods --watch -n default     how they come and go\n"
-	"  graced pods -o json | jq -r 'select(.state == \"terminating\") | .pod.name'\n";
+static const struct options_help help = {
+	.head = "usage: graced pods [OPTIONS]\n"
+		"\n"
+		"Queries the running daemon (graced run) for the pods that it knows; terminating pods come\n"
+		"first. Needs root.\n",
+	.tail = "STATE    sync (as it should run), terminating, terminated (nothing of it runs), finished;\n"
+		"         gone with --watch\n"
+		"SINCE    how long it has been so\n"
+		"RUNNING  how many of its containers run, without the sandbox\n"
+		"GRACE    its grace period once it is terminating, and what is LEFT of it\n"
+		"READY    as the kubelet last reported it\n"
+		"MARKS    orphan (it runs, and the kubelet does not list it), deleting, static\n"
+		"\n"
+		"The exit status is 1 when no daemon answers, or no pod matches -n and -p; 2 after wrong use.\n"
+		"\n"
+		"EXAMPLES\n"
+		"  graced pods                        all of them\n"
+		"  graced pods --watch -n default     how they come and go\n"
+		"  graced pods -o json | jq -r 'select(.state == \"terminating\") | .pod.name'\n",
+};
 
 static int print(const struct options *o, const struct podlist *pods)
 {
@@ -105,8 +96,7 @@ int cmd_pods(int argc, char **argv)
 	struct options options;
 	int status;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_POD | OPTIONS_PODS, usage, &options,
-			   &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first < argc)
 		return say_usage("pods", "'%s' is one argument too many", argv[options.first]);

@@ -13,30 +13,12 @@
 #include "io/files/file.h"
 #include "wire/recording/recording.h"
 
-static const char usage[] =
-	"usage: graced replay [OPTIONS] FILE\n"
-	"\n"
-	"Prints what graced trace would have printed when FILE (- for standard input) was recorded.\n"
-	"Needs no privilege. The same file gives the same bytes, always.\n"
-	"\n"
-	"  -o, --output table|json  a table for people, or one JSON object per line\n"
-	"  -n, --namespace NAME     only pods of this namespace\n"
-	"  -p, --pod NAME           only this pod (name, or the beginning of its uid)\n"
-	"  -c, --container NAME     only this container (name, or the beginning of its id)\n"
-	"  -s, --signal SIG[,SIG]   only stops with one of these signals\n"
-	"      --sender COMM        only what a process of this name sent\n"
-	"      --outcome OUTCOME    only this outcome: graceful, terminated, killed, oom-killed,\n"
-	"                           crashed, completed, failed, unknown\n"
-	"      --signals            a row for each stop signal and SIGKILL, too\n"
-	"      --count N            end after N rows\n"
-	"\n"
-	"These are as they were when the recording was made, unless told otherwise:\n"
-	"      --scope SCOPE        pods, containers, services or all\n"
-	"      --assume-grace TIME  grace period of stops for which no source tells one\n"
-	"      --nested-node PATH   cgroup of a container that is a node of its own (repeatable)\n"
-	"      --container-root PATH\n"
-	"                           look for containers below this cgroup alone, and there also for\n"
-	"                           those that others than root made (repeatable)\n";
+static const struct options_help help = {
+	.head = "usage: graced replay [OPTIONS] FILE\n"
+		"\n"
+		"Prints what graced trace would have printed when FILE (- for standard input) was recorded.\n"
+		"Needs no privilege. The same file gives the same bytes, always.\n",
+};
 
 struct replay {
 	const char *path;
@@ -177,8 +159,7 @@ int cmd_replay(int argc, char **argv)
 	struct output output;
 	int status;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_FILTER | OPTIONS_ENGINE, usage,
-			   &options, &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first == argc)
 		return say_usage("replay", "which FILE?");

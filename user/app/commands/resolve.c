@@ -24,16 +24,13 @@
 #include "wire/json/writer.h"
 #include "wire/text/rows.h"
 
-static const char usage[] =
-	"usage: graced resolve [OPTIONS] WHAT...\n"
-	"\n"
-	"Tells pod, container and runtime of WHAT: a pid, a cgroup path (/kubepods/...), or a line of\n"
-	"/proc/PID/cgroup. Needs no privilege. Pod names come from the names under /var/log and,\n"
-	"for who may ask them, from the container runtime and the engines' files.\n"
-	"\n"
-	"  -o, --output table|json  a table for people, or one JSON object per line\n"
-	"      --hierarchy NAME     cgroup hierarchy to look a pid up in: unified, or a v1 controller\n"
-	"      --no-names           do not look names up\n" OPTIONS_SOURCES_HELP;
+static const struct options_help help = {
+	.head = "usage: graced resolve [OPTIONS] WHAT...\n"
+		"\n"
+		"Shows pod, container and runtime of WHAT: a pid, a cgroup path (/kubepods/...), or a line of\n"
+		"/proc/PID/cgroup. Needs no privilege. Pod names come from the names under /var/log and, with\n"
+		"the right to query them, from the container runtime and the engines' files.\n",
+};
 
 struct answer {
 	const char *what;
@@ -229,7 +226,7 @@ int cmd_resolve(int argc, char **argv)
 	struct resolve r = {.options = &options};
 	int status;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST, usage, &options, &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first == argc)
 		return say_usage("resolve", "which pid or cgroup path?");

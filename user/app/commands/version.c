@@ -9,7 +9,11 @@
 #include "wire/json/writer.h"
 #include "wire/recording/recording.h"
 
-static const char usage[] = "usage: graced version [-o table|json]\n";
+static const struct options_help help = {
+	.head = "usage: graced version [OPTIONS]\n"
+		"\n"
+		"Prints the version.\n",
+};
 
 static void print_json(void)
 {
@@ -29,7 +33,7 @@ int cmd_version(int argc, char **argv)
 	struct options options;
 	int status;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT, usage, &options, &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first < argc)
 		return say_usage("version", "'%s' is one argument too many", argv[options.first]);

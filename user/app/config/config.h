@@ -16,7 +16,7 @@
 #include "base/buf.h"
 
 #define CONFIG_LISTEN_MAX 16
-#define CONFIG_SETTINGS	  48
+#define CONFIG_SETTINGS	  96 /* rows of the table at most */
 
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };
 
@@ -35,7 +35,6 @@ struct config {
 		options;  /* scope, grace, nested nodes, roots, hierarchy, ring, names, debug */
 	const char *file; /* --config; NULL: none */
 	bool check;	  /* --config.check: say whether it is right, and end */
-	const char *node_name; /* NULL: NODE_NAME, then the host name */
 
 	int log_level; /* as syslog(3) numbers them, LOG_INFO by default */
 	bool log_json; /* logfmt by default */
@@ -58,7 +57,7 @@ struct config {
 	bool sink_signals;		  /* signal records, too, and not the stops alone */
 	enum config_journal sink_journal; /* AUTO: where journald listens */
 
-	uint32_t max_series; /* time series exposed at most, 10000 */
+	uint64_t max_series; /* time series exposed at most, 10000 */
 	uint64_t max_age_ns; /* an hour: how long a series outlives what it is about */
 	uint32_t budget_ppm; /* budget.cpu, of one CPU: 20000 is 2 %; 0: no budget */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of all commands, by groups of which each command takes some. */
+/* The options of commands. */
 #ifndef APP_CONFIG_OPTIONS_H
 #define APP_CONFIG_OPTIONS_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "core/engine/engine.h"
 #include "core/stop/filter.h"
 #include "io/sources/kubelet/kubelet.h"
@@ -15,33 +16,25 @@
 #define OPTIONS_ROOTS_MAX  64
 #define OPTIONS_NODE_SIZE  256 /* of the node's name */
 
-/* Groups of options; a command takes some of them. */
-enum options_group {
-	OPTIONS_FORMAT = 1 << 0,  /* -o */
-	OPTIONS_FILTER = 1 << 1,  /* which records, how many */
-	OPTIONS_ENGINE = 1 << 2,  /* what the engine takes into account */
-	OPTIONS_HOST = 1 << 3,	  /* where to look on this host */
-	OPTIONS_LIVE = 1 << 4,	  /* what a live trace needs */
-	OPTIONS_RECORD = 1 << 5,  /* --record */
-	OPTIONS_SUBJECT = 1 << 6, /* which containers, and one signal */
-	OPTIONS_AUDIT = 1 << 7,	  /* --exit-zero */
-	OPTIONS_EXPLAIN = 1 << 8, /* --kubernetes, --job */
-	OPTIONS_POD = 1 << 9,	  /* which pods */
-	OPTIONS_PODS = 1 << 10,	  /* --watch, --socket */
-	OPTIONS_PLAN = 1 << 11,	  /* --kubernetes, what is planned for, by what */
-	OPTIONS_CHECK = 1 << 12,  /* --kubernetes, --kubelet-config */
+enum options_command {
+	OPTIONS_TRACE,
+	OPTIONS_RUN,
+	OPTIONS_AUDIT,
+	OPTIONS_PODS,
+	OPTIONS_EXPLAIN,
+	OPTIONS_PLAN,
+	OPTIONS_RESOLVE,
+	OPTIONS_RECORD,
+	OPTIONS_REPLAY,
+	OPTIONS_CHECK,
+	OPTIONS_VERSION,
+	OPTIONS_COMMANDS
 };
 
-/* What commands that take OPTIONS_HOST say of the sources of names in their --help. */
-#define OPTIONS_SOURCES_HELP                                                                            \
-	"      --cri-endpoint SOCKET     the container runtime's (default: found by itself) or none\n"  \
-	"      --kubelet-url URL         the kubelet's API: grace periods, deletions (default: none)\n" \
-	"      --kubelet-ca FILE         certificates that vouch for the kubelet's\n"                   \
-	"      --kubelet-server-name NAME  whom its certificate must name (default: the URL's host)\n"  \
-	"      --kubelet-token-file FILE   a token for it, sent over https alone\n"                     \
-	"      --docker-root DIR         Docker's files (default /var/lib/docker)\n"                    \
-	"      --podman-root DIR         Podman's (default /var/lib/containers/storage)\n"              \
-	"      --containerd-state DIR    containerd's (default /run/containerd)\n"
+/* What --help prints before and after the options. */
+struct options_help {
+	const char *head, *tail; /* tail: NULL for none */
+};
 
 /* A server that lists pods, and how to query it. */
 struct sources_peer {
@@ -60,6 +53,7 @@ struct sources_options {
 
 struct options {
 	const char *command; /* its name, for messages */
+	enum options_command which;
 	bool json;
 	struct filter filter;
 	uint64_t count; /* rows to print, 0: no end */
@@ -99,26 +93,35 @@ struct options {
 };
 
 /*
- * Parses argv for a command that takes these groups; strings point into it. True: go on. False: the
- * command ends with *ret_status, after --help (which prints usage) or wrong use (which is told).
+ * Parses argv for the command argv[0]; strings point into it. True: go on. False: the command ends
+ * with *ret_status, after --help or wrong use (which is logged).
  */
-bool options_parse(int argc, char **argv, unsigned int groups, const char *usage,
-		   struct options *ret, int *ret_status);
+bool options_parse(int argc, char **argv, const struct options_help *help, struct options *ret,
+		   int *ret_status);
 
-/* As options_parse() leaves them when no argument is given. */
+/* As options_parse() leaves them when no argument is given. Not for run, whose defaults are the
+ * configuration's. */
 void options_init(struct options *ret, const char *command);
 
-/* Takes one option by its long name; the value stays the caller's. NULL, or what is wanted
- * instead. */
-const char *options_take(struct options *o, const char *name, const char *value);
+/* Adds the head, the options of a command and the tail. */
+void options_add_help(struct buf *out, enum options_command command,
+		      const struct options_help *help);
 
-/* The minor of a Kubernetes version like 1.30 or v1.30.4+k3s1, of those whose rules are known:
- * NULL, or what is wanted instead. */
-const char *options_take_kubernetes(const char *value, unsigned int *ret_minor);
-
-/* Whether a value can be the place of files, or of a runtime's socket: NULL, or what is wanted. */
-const char *options_want_path(const char *value);
-const char *options_want_endpoint(const char *value);
+/* What argv gives: settings (indices of the table) in order. The strings are argv's. */
+struct options_flag {
+	size_t setting;
+	const char *value;
+};
+struct options_flags {
+	struct options_flag *given; /* owned */
+	size_t n;
+	bool help; /* --help: the rest of argv was not read */
+	int first; /* index of the first argument that is no option */
+};
+/* 0, or the exit status after wrong use was logged; options_flags_done() in any case. */
+int options_read_flags(int argc, char **argv, enum options_command command,
+		       struct options_flags *ret);
+void options_flags_done(struct options_flags *flags);
 
 /* How these options query the kubelet or the API server (META_API). node holds the node's name,
  * which the result borrows from it or from o. */

@@ -28,19 +28,12 @@
 #include "io/proc/proc.h"
 #include "wire/json/writer.h"
 
-static const char usage[] =
-	"usage: graced check [OPTIONS]\n"
-	"\n"
-	"Tells what this host offers graced, one line each: ok, warn (something will be missing) or\n"
-	"fail. The exit status is 1 when tracing cannot work here.\n"
-	"\n"
-	"  -o, --output table|json  lines for people, or one JSON object per line\n"
-	"      --kubelet-config FILE  the kubelet's (default " KUBELETFILE_DEFAULT ")\n"
-	"      --kubernetes VERSION   of the node, 1.20 to 1.36 (default 1.36)\n"
-	"      --hierarchy NAME     cgroup hierarchy of the containers: unified, or a v1 controller\n"
-	"      --log-dir DIR        where the names of pods are looked up (default /var/log)\n"
-	"      --no-names           do not ask who names pods and containers\n" OPTIONS_SOURCES_HELP
-	"      --debug              libbpf's messages on stderr\n";
+static const struct options_help help = {
+	.head = "usage: graced check [OPTIONS]\n"
+		"\n"
+		"Shows what this host offers graced, one line each: ok, warn (something will be missing) or\n"
+		"fail. The exit status is 1 when tracing cannot work here.\n",
+};
 
 /* How long the daemon may take to answer. */
 #define ANSWER_MS 3000
@@ -356,8 +349,7 @@ int cmd_check(int argc, char **argv)
 	char kernel[256];
 	int status;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_HOST | OPTIONS_CHECK, usage,
-			   &options, &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first < argc)
 		return say_usage("check", "'%s' is one argument too many", argv[options.first]);

@@ -9,36 +9,26 @@
 #include "app/log/say.h"
 #include "base/cleanup.h"
 
-static const char usage[] =
-	"usage: graced plan [OPTIONS] --pods FILE|-\n"
-	"       graced plan --if-node-dies [OPTIONS] --pods FILE|-\n"
-	"\n"
-	"Tells what a node shutdown would do now to each pod: with which group it is ended, when\n"
-	"that group is over, what grace period it is given, whether it is cut short, and whether it\n"
-	"is deaf and wastes that time. Times are since the announcement. Nothing is shut down.\n"
-	"With --if-node-dies tells what happens to each pod if its node went silent now: when it is\n"
-	"marked not ready, asked to go, replaced and gone, and what stays stuck. Times are since the\n"
-	"node's last heartbeat.\n"
-	"Reads what kubectl get pods -o json prints, one pod or a list; - is standard input. Needs no\n"
-	"privilege and asks nobody. Only who is deaf is found as graced audit does it, of containers\n"
-	"that run on this host: as root, and their runtime is asked for their stop signals.\n"
-	"\n"
-	"  -o, --output table|json     a table for people, or one JSON object per pod\n"
-	"      --pods FILE             the pods of the node:\n"
-	"                              kubectl get pods -A -o json --field-selector spec.nodeName=NODE\n"
-	"      --kubernetes VERSION    the node's or cluster's, 1.20 to 1.36 (default 1.36)\n"
-	"      --kubelet-config FILE   the kubelet's (default " KUBELETFILE_DEFAULT ")\n"
-	"      --if-node-dies          the other question; what follows goes with it\n"
-	"      --node-monitor-grace-period TIME  the controller manager's (default 50s, 40s before 1.32)\n"
-	"      --out-of-service        with the taint node.kubernetes.io/out-of-service set by somebody\n"
-	"      --out-of-service-after TIME  when (default: as soon as the node is not ready)\n"
-	"      --out-of-service-effect NoExecute|NoSchedule  of that taint (default NoExecute)\n";
+static const struct options_help help = {
+	.head = "usage: graced plan [OPTIONS] --pods FILE|-\n"
+		"       graced plan --if-node-dies [OPTIONS] --pods FILE|-\n"
+		"\n"
+		"Shows what a node shutdown would do now to each pod: with which group it is ended, when that\n"
+		"group is over, which grace period it gets, whether that is cut short, and whether the pod is\n"
+		"deaf and wastes it. Times count from the announcement. Nothing is shut down.\n"
+		"With --if-node-dies shows what happens to each pod if its node went silent now: when it is\n"
+		"marked not ready, asked to go, replaced and gone, and what stays stuck. Times count from the\n"
+		"node's last heartbeat.\n"
+		"Reads what kubectl get pods -o json prints, one pod or a list; - is standard input. Needs no\n"
+		"privilege and queries no API. Deaf pods are found as graced audit finds them, of containers\n"
+		"that run on this host: that needs root, and queries their runtime for their stop signals.\n",
+};
 
 /* An option that is of no use to the question, NULL: none is. */
 static const char *useless(const struct options *o)
 {
 	if (o->if_node_dies)
-		return o->kubelet_config ? "--kubelet-config does not go" : NULL;
+		return o->kubelet_config ? "--kubelet.config does not go" : NULL;
 	if (o->monitor_grace_ns)
 		return "--node-monitor-grace-period goes";
 	if (o->out_of_service)
@@ -73,7 +63,7 @@ int cmd_plan(int argc, char **argv)
 	struct options options;
 	int status, r;
 
-	if (!options_parse(argc, argv, OPTIONS_FORMAT | OPTIONS_PLAN, usage, &options, &status))
+	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	status = check(&options, argc, argv);
 	if (status)

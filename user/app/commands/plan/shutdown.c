@@ -29,7 +29,7 @@ static int read_plan(const struct options *options, struct arena *arena, struct 
 
 	if (r < 0)
 		say("the kubelet's configuration cannot be used: %s%s", why.text,
-		    r == -ENOENT ? "; --kubelet-config tells where it is" : "");
+		    r == -ENOENT ? "; --kubelet.config tells where it is" : "");
 	else if (ret->n == 0)
 		say("by its configuration %s the kubelet leaves a shutdown to systemd: it has "
 		    "neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority",

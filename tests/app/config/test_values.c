@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/config/options: what a single option takes. */
-#include "app/config/options.h"
+/* Claims about app/config/values: what a single setting takes. */
+#include "app/config/values.h"
+
 #include "lib/claim.h"
 
 static void test_sender(void **state)
@@ -16,9 +17,9 @@ static void test_sender(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		struct options options = {};
+		struct config config = {};
 
-		if (!options_take(&options, "sender", want[i].value) != want[i].taken)
+		if (!value_sender(&config, want[i].value, 0) != want[i].taken)
 			fail_msg("'%s'", want[i].value);
 	}
 }
@@ -65,7 +66,7 @@ static void test_kubernetes(void **state)
 
 	for (size_t i = 0; i < LEN(want); i++) {
 		unsigned int minor = 0;
-		bool taken = !options_take_kubernetes(want[i].value, &minor);
+		bool taken = !value_version(want[i].value, &minor);
 
 		if (taken != (want[i].minor > 0) || minor != want[i].minor)
 			fail_msg("'%s': %d, %u", want[i].value, taken, minor);

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How the settings that no type describes take their values. */
+#include "app/config/values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "app/log/log.h"
+#include "base/duration.h"
+#include "base/signame.h"
+#include "base/time.h"
+#include "base/utf8.h"
+#include "core/kubelet/explain.h"
+#include "wire/config/web.h"
+
+#define NODE_NAME_MAX	   253 /* as a DNS name */
+#define TELEMETRY_PATH_MAX 255
+#define SOCKET_PATH_SIZE   sizeof(((struct sockaddr_un *)NULL)->sun_path)
+#define RING_MAX	   (1ul << 30)
+#define DEAF_GRACE_MAX	   (600 * NS_PER_S)
+
+#define WANT_ADDRESS "an address like 127.0.0.1:9753, [::1]:9753 or :9753, 16 at most"
+#define WANT_SHARE   "a share of one CPU like 2% or 0.02, 100% at most, or off"
+#define WANT_CGROUP  "the path of a cgroup (64 of them at most)"
+#define WANT_SIGNALS "names or numbers of signals"
+
+/* Of which no character would upset a terminal. */
+bool value_is_clean(const char *text)
+{
+	size_t left = strlen(text), n;
+	uint32_t code;
+
+	for (; left > 0; text += n, left -= n) {
+		n = utf8_decode(text, left, &code);
+		if (n == 0 || utf8_is_treacherous(code))
+			return false;
+	}
+	return true;
+}
+
+const char *value_bool(bool *ret, const char *value)
+{
+	static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcasecmp(value, words[i]) != 0)
+			continue;
+		*ret = i % 2;
+		return NULL;
+	}
+	return "true or false";
+}
+
+bool value_parse_number(const char *value, uint64_t *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*value))
+		return false;
+	errno = 0;
+	*ret = strtoull(value, &end, 10);
+	return !errno && !*end;
+}
+
+const char *value_output(struct config *c, const char *value, size_t index)
+{
+	if (strcmp(value, "table") && strcmp(value, "json"))
+		return "table or json";
+	c->options.json = value[0] == 'j';
+	return NULL;
+}
+
+const char *value_sender(struct config *c, const char *value, size_t index)
+{
+	/* A longer one could never match: the kernel keeps 15 bytes of a name. */
+	if (!*value || strlen(value) >= GRACED_COMM_LEN)
+		return *value ? "a name of at most 15 bytes" : "a name";
+	c->options.filter.sender_comm = value;
+	return NULL;
+}
+
+const char *value_signal(struct config *c, const char *value, size_t index)
+{
+	while (true) {
+		size_t n = strcspn(value, ",");
+		char name[32] = "";
+		uint32_t number;
+
+		if (n >= sizeof(name))
+			return WANT_SIGNALS;
+		memcpy(name, value, n);
+		if (signame_parse(name, &number) < 0)
+			return WANT_SIGNALS;
+		c->options.filter.sigmask |= 1ull << (number - 1);
+		if (!value[n])
+			return NULL;
+		value += n + 1;
+	}
+}
+
+const char *value_outcome(struct config *c, const char *value, size_t index)
+{
+	c->options.filter.outcome = outcome_from_name(value);
+	return c->options.filter.outcome < OUTCOME_COUNT ? NULL : VALUE_OUTCOMES;
+}
+
+const char *value_taint_after(struct config *c, const char *value, size_t index)
+{
+	uint64_t ns;
+
+	if (duration_parse(value, &ns) < 0 || ns % NS_PER_S)
+		return "whole seconds like 2m";
+	c->options.taint_after_ns = ns;
+	c->options.taint_after_given = true;
+	return NULL;
+}
+
+const char *value_taint_effect(struct config *c, const char *value, size_t index)
+{
+	if (strcmp(value, "NoExecute") && strcmp(value, "NoSchedule"))
+		return "NoExecute or NoSchedule";
+	c->options.taint_no_execute = strcmp(value, "NoExecute") == 0;
+	return NULL;
+}
+
+const char *value_scope(struct config *c, const char *value, size_t index)
+{
+	const char *name;
+
+	for (unsigned int i = 0; (name = engine_scope_name(i)); i++) {
+		if (strcmp(name, value))
+			continue;
+		c->options.engine.scope = i;
+		c->options.scope_given = true;
+		return NULL;
+	}
+	return "pods, containers, services or all";
+}
+
+const char *value_grace(struct config *c, const char *value, size_t index)
+{
+	if (duration_parse(value, &c->options.engine.assumed_grace_ns) < 0)
+		return "a duration like 30s";
+	c->options.grace_given = true;
+	return NULL;
+}
+
+const char *value_nested(struct config *c, const char *value, size_t index)
+{
+	struct options *o = &c->options;
+
+	if (value[0] != '/' || index >= OPTIONS_NESTED_MAX)
+		return WANT_CGROUP;
+	o->nested[index] = value;
+	o->n_nested = index + 1;
+	o->nested[o->n_nested] = NULL;
+	return NULL;
+}
+
+const char *value_roots(struct config *c, const char *value, size_t index)
+{
+	struct options *o = &c->options;
+
+	if (value[0] != '/' || index >= OPTIONS_ROOTS_MAX)
+		return WANT_CGROUP;
+	o->roots[index] = value;
+	o->n_roots = index + 1;
+	o->roots[o->n_roots] = NULL;
+	return NULL;
+}
+
+/* "65536", "64Ki", "1Mi" or "1Gi". */
+static bool parse_bytes(const char *value, uint64_t *ret)
+{
+	static const char letters[] = "KMG";
+	size_t digits = strspn(value, "0123456789");
+	const char *letter = value[digits] ? strchr(letters, value[digits]) : NULL;
+	char number[24] = "";
+	uint64_t units;
+
+	if (digits >= sizeof(number) || (value[digits] && !letter) ||
+	    (letter && strcmp(value + digits + 1, "i") != 0))
+		return false;
+	memcpy(number, value, digits);
+	return value_parse_number(number, &units) &&
+	       !__builtin_mul_overflow(units, letter ? 1ull << (10 * (letter - letters + 1)) : 1,
+				       ret);
+}
+
+const char *value_ring_size(struct config *c, const char *value, size_t index)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes;
+
+	if (!parse_bytes(value, &bytes) || bytes < page || bytes > RING_MAX || bytes & (bytes - 1))
+		return "a power of two like 256Ki or 1Mi, at least one page and at most 1Gi";
+	c->options.ring_bytes = bytes;
+	return NULL;
+}
+
+const char *value_names(struct config *c, const char *value, size_t index)
+{
+	bool enabled = !c->options.no_names;
+	const char *wants = value_bool(&enabled, value);
+
+	c->options.no_names = !enabled;
+	return wants;
+}
+
+const char *value_node_name(struct config *c, const char *value, size_t index)
+{
+	if (!*value || strlen(value) > NODE_NAME_MAX || !value_is_clean(value) ||
+	    strchr(value, ' '))
+		return "a name of 1 to 253 characters";
+	c->options.node_name = value;
+	return NULL;
+}
+
+const char *value_log_level(struct config *c, const char *value, size_t index)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = {
+		{"debug", LOG_DEBUG},  {"info", LOG_INFO}, {"warning", LOG_WARNING},
+		{"warn", LOG_WARNING}, {"error", LOG_ERR},
+	};
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+		if (strcmp(value, levels[i].name) != 0)
+			continue;
+		c->log_level = levels[i].level;
+		c->options.debug = c->log_level == LOG_DEBUG;
+		return NULL;
+	}
+	return "debug, info, warning or error";
+}
+
+const char *value_log_format(struct config *c, const char *value, size_t index)
+{
+	if (strcmp(value, "logfmt") != 0 && strcmp(value, "json") != 0)
+		return "logfmt or json";
+	c->log_json = value[0] == 'j';
+	return NULL;
+}
+
+const char *value_listen(struct config *c, const char *value, size_t index)
+{
+	struct listen listen;
+
+	if (index >= CONFIG_LISTEN_MAX || listen_parse(value, &listen) < 0)
+		return WANT_ADDRESS;
+	c->listen[index] = value;
+	c->n_listen = index + 1;
+	return NULL;
+}
+
+static bool is_path_of_url(const char *value)
+{
+	for (const char *at = value; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("/-._~", *at))
+			return false;
+	return value[0] == '/' && strlen(value) <= TELEMETRY_PATH_MAX;
+}
+
+const char *value_telemetry_path(struct config *c, const char *value, size_t index)
+{
+	static const char *const taken[] = {"/", "/healthz", "/readyz"};
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		if (strcmp(value, taken[i]) == 0)
+			return "a path other than /, /healthz and /readyz";
+	if (!is_path_of_url(value))
+		return "a path like /metrics";
+	c->telemetry_path = value;
+	return NULL;
+}
+
+const char *value_control_socket(struct config *c, const char *value, size_t index)
+{
+	c->control_socket = value;
+	if (strcmp(value, "none") == 0 || (value[0] == '/' && strlen(value) < SOCKET_PATH_SIZE))
+		return NULL;
+	return "an absolute path of at most 107 bytes, or none";
+}
+
+const char *value_checkpoint_file(struct config *c, const char *value, size_t index)
+{
+	bool none = !value[0] || strcmp(value, "none") == 0;
+
+	if (!none && (value[0] != '/' || !value_is_clean(value)))
+		return "an absolute path, or none";
+	c->checkpoint_file = none ? "none" : value;
+	return NULL;
+}
+
+const char *value_journal(struct config *c, const char *value, size_t index)
+{
+	bool on;
+
+	if (strcmp(value, "auto") == 0)
+		c->sink_journal = CONFIG_JOURNAL_AUTO;
+	else if (!value_bool(&on, value))
+		c->sink_journal = on ? CONFIG_JOURNAL_ON : CONFIG_JOURNAL_OFF;
+	else
+		return "auto, true or false";
+	return NULL;
+}
+
+const char *value_shutdown_mode(struct config *c, const char *value, size_t index)
+{
+	c->shutdown.off = strcmp(value, "off") == 0;
+	if (c->shutdown.off || shutdown_mode_parse(value, &c->shutdown.mode) == 0)
+		return NULL;
+	return "observe, assist or off";
+}
+
+const char *value_deaf_grace(struct config *c, const char *value, size_t index)
+{
+	uint64_t ns = 0;
+
+	if (strcmp(value, "off") != 0 && (duration_parse(value, &ns) < 0 || ns > DEAF_GRACE_MAX))
+		return "a duration like 2s, or off";
+	c->shutdown.deaf_grace_ns = ns;
+	return NULL;
+}
+
+/* At most nine digits. */
+static bool parse_whole(const char *text, size_t n, uint32_t *ret)
+{
+	uint32_t value = 0;
+
+	if (n == 0 || n > 9)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		value = value * 10 + (uint32_t)(text[i] - '0');
+	*ret = value;
+	return true;
+}
+
+/* "2%" and "0.02" into millionths. */
+static bool parse_share(const char *value, uint32_t *ret_ppm)
+{
+	size_t n = strspn(value, "0123456789"), n_decimals = 0;
+	const char *decimals = value + n, *unit;
+	uint32_t whole, scale;
+	uint64_t ppm;
+	bool zero;
+
+	if (*decimals == '.')
+		n_decimals = strspn(++decimals, "0123456789");
+	unit = decimals + n_decimals;
+	if (!parse_whole(value, n, &whole) || (value[n] == '.' && !n_decimals) ||
+	    (*unit && strcmp(unit, "%") != 0))
+		return false;
+	scale = *unit ? 10000 : 1000000;
+	ppm = (uint64_t)whole * scale;
+	zero = whole == 0;
+	for (size_t i = 0; i < n_decimals; i++) {
+		scale /= 10;
+		ppm += scale * (uint64_t)(decimals[i] - '0');
+		zero &= decimals[i] == '0';
+	}
+	*ret_ppm = (uint32_t)ppm;
+	return ppm <= 1000000 && zero == (ppm == 0);
+}
+
+const char *value_budget(struct config *c, const char *value, size_t index)
+{
+	uint32_t ppm = 0;
+
+	if (strcmp(value, "off") != 0 && !parse_share(value, &ppm))
+		return WANT_SHARE;
+	c->budget_ppm = ppm;
+	return NULL;
+}
+
+/* How long the number is that stands there, 0 for none; no number begins with a 0 too many. */
+static size_t version_number(const char *at)
+{
+	size_t n = strspn(at, "0123456789");
+
+	return n > 1 && *at == '0' ? 0 : n;
+}
+
+/* "+k3s1", "-gke.100", "-rc.0+1234" */
+static bool is_version_suffix(const char *at)
+{
+	if (*at != '+' && *at != '-')
+		return false;
+	while (isalnum((unsigned char)at[1]) || (at[1] && strchr("+-._", at[1])))
+		at++;
+	return !at[1] && isalnum((unsigned char)*at);
+}
+
+const char *value_version(const char *value, unsigned int *ret_minor)
+{
+	static const char wanted[] = "a version from 1.20 to 1.36, like 1.30 or v1.30.4";
+	const char *at = value + (*value == 'v');
+	unsigned long minor;
+	size_t n;
+
+	if (strncmp(at, "1.", 2) != 0)
+		return wanted;
+	at += 2;
+	n = version_number(at);
+	minor = strtoul(at, NULL, 10);
+	if (n == 0 || minor < EXPLAIN_MINOR_MIN || minor > EXPLAIN_MINOR_MAX)
+		return wanted;
+	at += n;
+	if (*at == '.') {
+		n = version_number(at + 1);
+		if (n == 0)
+			return wanted;
+		at += 1 + n;
+	}
+	if (*at && !is_version_suffix(at))
+		return wanted;
+	*ret_minor = (unsigned int)minor;
+	return NULL;
+}

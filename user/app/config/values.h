@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of settings: the functions of the table's rows, as its take() has them, and what they
+ * share with the types. */
+#ifndef APP_CONFIG_VALUES_H
+#define APP_CONFIG_VALUES_H
+
+#include "app/config/config.h"
+
+#define VALUE_OUTCOMES \
+	"graceful, terminated, killed, oom-killed, crashed, completed, failed or unknown"
+
+/* No character of it would upset a terminal. */
+bool value_is_clean(const char *text);
+
+/* NULL, or what is wanted instead. */
+const char *value_bool(bool *ret, const char *value);
+/* The minor of a Kubernetes version like 1.30 or v1.30.4+k3s1, of those whose rules are known. */
+const char *value_version(const char *value, unsigned int *ret_minor);
+
+bool value_parse_number(const char *value, uint64_t *ret);
+
+const char *value_budget(struct config *c, const char *value, size_t index);
+const char *value_checkpoint_file(struct config *c, const char *value, size_t index);
+const char *value_control_socket(struct config *c, const char *value, size_t index);
+const char *value_deaf_grace(struct config *c, const char *value, size_t index);
+const char *value_grace(struct config *c, const char *value, size_t index);
+const char *value_journal(struct config *c, const char *value, size_t index);
+const char *value_listen(struct config *c, const char *value, size_t index);
+const char *value_log_format(struct config *c, const char *value, size_t index);
+const char *value_log_level(struct config *c, const char *value, size_t index);
+const char *value_names(struct config *c, const char *value, size_t index);
+const char *value_nested(struct config *c, const char *value, size_t index);
+const char *value_node_name(struct config *c, const char *value, size_t index);
+const char *value_outcome(struct config *c, const char *value, size_t index);
+const char *value_output(struct config *c, const char *value, size_t index);
+const char *value_ring_size(struct config *c, const char *value, size_t index);
+const char *value_roots(struct config *c, const char *value, size_t index);
+const char *value_scope(struct config *c, const char *value, size_t index);
+const char *value_sender(struct config *c, const char *value, size_t index);
+const char *value_shutdown_mode(struct config *c, const char *value, size_t index);
+const char *value_signal(struct config *c, const char *value, size_t index);
+const char *value_taint_after(struct config *c, const char *value, size_t index);
+const char *value_taint_effect(struct config *c, const char *value, size_t index);
+const char *value_telemetry_path(struct config *c, const char *value, size_t index);
+
+#endif
