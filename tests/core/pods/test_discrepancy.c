@@ -48,7 +48,7 @@ static void test_codes(void **state)
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const struct discrepancy_exit exit = {.status = want[i].status};
-		const struct discrepancy_told told = {.code = want[i].code, .reason = ""};
+		const struct discrepancy_reported told = {.code = want[i].code, .reason = ""};
 
 		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
 	}
@@ -86,8 +86,8 @@ static void test_reasons(void **state)
 						      .oom_victim = want[i].victim,
 						      .oom_beside = want[i].beside,
 						      .oom_sure = want[i].sure};
-		const struct discrepancy_told told = {.code = discrepancy_code_of(want[i].status),
-						      .reason = want[i].reason};
+		const struct discrepancy_reported told = {
+			.code = discrepancy_code_of(want[i].status), .reason = want[i].reason};
 
 		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
 	}
@@ -112,7 +112,8 @@ static void test_times(void **state)
 	const struct discrepancy_exit exit = {.wall_ns = WALL}, unknown = {};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
-		const struct discrepancy_told told = {.reason = "", .finished_ns = want[i].told};
+		const struct discrepancy_reported told = {.reason = "",
+							  .finished_ns = want[i].told};
 
 		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
 		assert_int_equal(discrepancy_of_exit(&unknown, &told), 0);

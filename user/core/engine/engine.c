@@ -381,8 +381,9 @@ static int on_container(struct engine *e, const struct obs *obs)
 	stops_compare_exit(&e->stops, meta->id);
 	if (meta->known & META_CTR_EXIT)
 		pods_exit_reported(&e->pods, meta->id, (enum meta_source)meta->source,
-				   &(struct discrepancy_told){meta->exit_code, meta->exit_reason,
-							      meta->finished_wall_ns});
+				   &(struct discrepancy_reported){meta->exit_code,
+								  meta->exit_reason,
+								  meta->finished_wall_ns});
 	return 0;
 }
 
@@ -548,8 +549,8 @@ static void tell_wake(struct engine *e)
 {
 	uint64_t at = first_of(&e->stops.deadlines);
 
-	at = sooner(at, first_of(&e->pods.doubts));
-	at = sooner(at, first_of(&e->pods.unheard));
+	at = sooner(at, first_of(&e->pods.checks));
+	at = sooner(at, first_of(&e->pods.unexplained));
 	at = sooner(at, e->shutdowns.wake_ns);
 	if (at == e->wake_ns)
 		return;

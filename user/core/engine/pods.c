@@ -9,6 +9,7 @@
 #include "core/engine/pods_priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static void drop_out(struct pods *pods, struct epod *p)
 	output_changed_pod(pods->out, p);
 	truth_leave(pods, p);
 	output_change(pods->out, &(struct change){.type = CHANGE_POD_FORGOTTEN, .uid = p->uid});
-	deadline_set(&pods->unheard, &p->unheard, 0);
+	deadline_set(&pods->unexplained, &p->unexplained, 0);
 	map_remove(&pods->by_uid, p->key);
 	TAILQ_REMOVE(&pods->all, p, all);
 }
@@ -51,15 +52,8 @@ void pods_done(struct pods *pods)
 		free(p);
 	}
 	map_done(&pods->by_uid);
-	deadline_queue_done(&pods->doubts);
-	deadline_queue_done(&pods->unheard);
-}
-
-struct epod *pods_find(const struct pods *pods, const char *uid)
-{
-	struct epod *p = map_get(&pods->by_uid, map_key(uid));
-
-	return p && strcmp(p->uid, uid) == 0 ? p : NULL;
+	deadline_queue_done(&pods->checks);
+	deadline_queue_done(&pods->unexplained);
 }
 
 /* Of two uids with one key the later finds no room. */
@@ -102,12 +96,155 @@ struct epod *pods_want(struct pods *pods, const char *uid, uint64_t now_ns)
 	return NULL;
 }
 
-void pods_because(struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
+/* --- reports ------------------------------------------------------------------------------- */
+
+/* The kubelet takes 1 s where nothing is known, which would be no truth about the pod. */
+static struct grace grace_of_pod(const struct epod *p)
 {
-	p->trigger = trigger;
-	p->trigger_ns = at_ns;
-	p->between = false;
+	const int64_t grace_s = p->life.grace_s;
+	bool deletion = p->reported.known & META_POD_DELETION_GRACE;
+	struct grace grace = {};
+
+	if (grace_s <= 0 || !(deletion || p->reported.known & META_POD_GRACE))
+		return grace;
+	grace.ns = (uint64_t)grace_s * NS_PER_S;
+	grace.from = deletion && p->reported.deletion_grace_ns / NS_PER_S <= (uint64_t)grace_s
+			     ? GRACE_DELETION
+			     : GRACE_SPEC;
+	return grace;
 }
+
+static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
+{
+	uint64_t at_ns;
+
+	if (!grace_known(grace) || !p->terminating_ns ||
+	    __builtin_add_overflow(p->terminating_ns, grace->ns, &at_ns))
+		return 0;
+	return at_ns;
+}
+
+/* What is not known between two answers is left out. */
+static void fill_end(const struct epod *p, struct record_pod_state *r)
+{
+	r->grace = grace_of_pod(p);
+	if (p->terminating_between) {
+		r->gaps |= 1u << GAP_TIME_UNCERTAIN;
+	} else {
+		r->deadline_ns = deadline_of(p, &r->grace);
+		r->terminating_ns = p->terminating_ns;
+	}
+	r->exit_ns = p->exit_ns;
+	if (r->state >= POD_STAGE_TERMINATED && p->empty_seen)
+		r->empty_ns = p->empty_ns;
+	if (r->state >= POD_STAGE_FINISHED)
+		r->removed_ns = p->removed_ns;
+}
+
+/* What at_boot_ns lacks to be when it happened. */
+static uint32_t state_gaps(const struct pods *pods, const struct epod *p, enum pod_stage state,
+			   enum pod_trigger trigger)
+{
+	if (trigger == POD_RESTART)
+		return 1u << GAP_DAEMON_DOWN;
+	if (trigger == POD_STARTED && state == POD_STAGE_SYNC)
+		return p->first_ns < pods->out->attached_ns ? 1u << GAP_ATTACHED_LATE : 0;
+	return p->between ? 1u << GAP_TIME_UNCERTAIN : 0;
+}
+
+static void report(struct pods *pods, const struct epod *p, enum pod_stage state,
+		   enum pod_trigger trigger, uint64_t at_ns)
+{
+	struct record *rec =
+		output_record(pods->out, RECORD_POD, sizeof(pods->out->record.pod_state), at_ns);
+	struct record_pod_state *r = &rec->pod_state;
+
+	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", pods->out->host.boot_id, p->uid,
+		 pod_stage_name(state), (unsigned long long)at_ns);
+	pods_fill(pods, p, &r->pod);
+	r->state = state;
+	r->previous = p->published;
+	r->trigger = trigger;
+	r->at_ns = at_ns;
+	r->gaps = state_gaps(pods, p, state, trigger);
+	if (state >= POD_STAGE_TERMINATING)
+		fill_end(p, r);
+	pods->stats.states[state]++;
+	output_report(pods->out);
+}
+
+/* Whether a source was asked for its name and has yet to answer. */
+static bool awaits_name(const struct pods *pods, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+	const struct pod *pod = pods_cgroups(pods, p);
+	const struct cgnode *node;
+
+	if (!pod || (meta && meta->name))
+		return false;
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		if (node->names == NAMES_ASKED)
+			return true;
+	return false;
+}
+
+static void release(struct pods *pods, struct epod *p, bool now)
+{
+	if (!p->held || (!now && (!pods->out->attached || awaits_name(pods, p))))
+		return;
+	p->held = false;
+	output_changed_pod(pods->out, p);
+	report(pods, p, POD_STAGE_SYNC, POD_STARTED, p->first_ns);
+	p->published = POD_STAGE_SYNC;
+}
+
+void pods_named(struct pods *pods, const char *uid)
+{
+	struct epod *p = pods_find(pods, uid);
+
+	if (p)
+		release(pods, p, false);
+}
+
+void pods_release_held(struct pods *pods, bool all)
+{
+	struct epod *p;
+
+	TAILQ_FOREACH(p, &pods->all, all)
+		release(pods, p, all);
+}
+
+void pods_report_held(struct pods *pods)
+{
+	pods_release_held(pods, false);
+}
+
+static void arrived(struct pods *pods, struct epod *p)
+{
+	const enum pod_stage stage = p->life.stage;
+
+	p->since_ns = p->trigger_ns;
+	output_changed_pod(pods->out, p);
+	/* When a pod that ended during a restart began to end is not known. */
+	if (stage >= POD_STAGE_TERMINATING && !p->terminating_ns && p->trigger != POD_RESTART) {
+		p->terminating_ns = p->trigger_ns;
+		p->terminating_between = p->between;
+	}
+	/* Already reported when its end was concluded, wrongly. */
+	if (p->reborn && p->by_kernel)
+		return;
+	if (p->held && stage == POD_STAGE_SYNC) {
+		release(pods, p, false);
+		return;
+	}
+	release(pods, p, true);
+	report(pods, p, stage, p->trigger, p->trigger_ns);
+	p->published = stage;
+	if (stage >= POD_STAGE_TERMINATED)
+		truth_ended(pods, p);
+}
+
+/* --- lives --------------------------------------------------------------------------------- */
 
 static struct pod_seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
 {
@@ -116,7 +253,7 @@ static struct pod_seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
 
 static struct podlife_update update_of(const struct pods *pods, const struct epod *p)
 {
-	const struct epod_word *w = &p->word;
+	const struct epod_reported *w = &p->reported;
 
 	return (struct podlife_update){
 		.deleting = w->deleting,
@@ -135,7 +272,7 @@ void pods_update(struct pods *pods, struct epod *p, enum epod_update how)
 	update.anew = how == EPOD_ANEW;
 	update.kill = how == EPOD_KILL;
 	if (podlife_update(&p->life, &update, pods->out->now_ns))
-		pods_arrived(pods, p);
+		arrived(pods, p);
 	set_ready(pods, p, true);
 }
 
@@ -149,7 +286,7 @@ void pods_sync(struct pods *pods, struct epod *p, bool orphan)
 	if (!podlife_step(&p->life, PODLIFE_ORPHANED, &update, pods->out->now_ns))
 		return;
 	if (p->life.stage != POD_STAGE_FORGOTTEN) {
-		pods_arrived(pods, p);
+		arrived(pods, p);
 		set_ready(pods, p, true);
 		return;
 	}
@@ -158,10 +295,10 @@ void pods_sync(struct pods *pods, struct epod *p, bool orphan)
 }
 
 /* What ended before that began is no reason for what came after. */
-static void because_later(struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
+static void set_later_trigger(struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
 {
 	if (at_ns > p->trigger_ns)
-		pods_because(p, trigger, at_ns);
+		pods_set_trigger(p, trigger, at_ns);
 }
 
 /* Whether the pod has come to the end of its stage; *ret is what happened. */
@@ -174,7 +311,7 @@ static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_even
 			return true;
 		if (!p->over && !pods_is_empty(pods, p))
 			return false;
-		because_later(p, p->empty_why, p->empty_ns);
+		set_later_trigger(p, p->empty_why, p->empty_ns);
 		return true;
 	case POD_STAGE_TERMINATED:
 		*ret = PODLIFE_REMOVED;
@@ -182,7 +319,7 @@ static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_even
 			return true;
 		if (!p->over && !pods_is_removed(pods, p))
 			return false;
-		because_later(p, POD_CGROUP_REMOVED, p->removed_ns);
+		set_later_trigger(p, POD_CGROUP_REMOVED, p->removed_ns);
 		return true;
 	default:
 		return false;
@@ -204,7 +341,7 @@ static void advance(struct pods *pods, struct epod *p)
 	if (!has_ended(pods, p, &event))
 		return;
 	podlife_step(&p->life, event, NULL, pods->out->now_ns);
-	pods_arrived(pods, p);
+	arrived(pods, p);
 	set_ready(pods, p, true);
 	forget_finished(pods, p);
 }
@@ -228,8 +365,8 @@ static void begin_again(struct pods *pods, struct epod *p)
 		.listed = old.listed,
 		.was_listed = old.listed,
 		.unconfirmed = old.unconfirmed,
-		.word = old.word,
-		.told = old.told,
+		.reported = old.reported,
+		.published = old.published,
 		.key = old.key,
 		.first_ns = pods->out->now_ns,
 	};
@@ -239,7 +376,7 @@ static void begin_again(struct pods *pods, struct epod *p)
 		return;
 	}
 	pods->restarted[p->is_static]++;
-	pods_because(p, old.reborn ? POD_STARTED : POD_LISTED, pods->out->now_ns);
+	pods_set_trigger(p, old.reborn ? POD_STARTED : POD_LISTED, pods->out->now_ns);
 	pods_update(pods, p, EPOD_ANEW);
 	advance_ready(pods);
 }
@@ -273,7 +410,95 @@ void pods_restart(struct pods *pods, struct epod *p)
 {
 	p->reborn = true;
 	if (!p->by_kernel)
-		pods_because(p, POD_STARTED, pods->out->now_ns);
+		pods_set_trigger(p, POD_STARTED, pods->out->now_ns);
 	forget_finished(pods, p);
 	pods_drive(pods, p);
+}
+
+/* --- views --------------------------------------------------------------------------------- */
+
+static void count_containers(const struct pods *pods, const struct epod *p, struct podview *ret)
+{
+	const struct pod *pod = pods_cgroups(pods, p);
+	const struct cgnode *node;
+
+	if (!pod)
+		return;
+	LIST_FOREACH(node, &pod->nodes, in_pod) {
+		bool runs = node->stop && stop_is_running(node->stop);
+
+		if (node->kind != GRACED_WATCH_CONTAINER || node->removed)
+			continue;
+		if (pods_is_sandbox(pods, node)) {
+			ret->sandbox_running |= runs;
+			continue;
+		}
+		ret->containers++;
+		ret->running += runs;
+	}
+}
+
+static void view(const struct pods *pods, const struct epod *p, struct podview *ret)
+{
+	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+	struct grace grace = {};
+
+	if (p->life.stage >= POD_STAGE_TERMINATING)
+		grace = grace_of_pod(p);
+	*ret = (struct podview){
+		.uid = p->uid,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.name = meta ? meta->name : NULL,
+		.workload = meta ? meta->workload : NULL,
+		.qos = p->qos,
+		.stage = p->life.stage,
+		.first_ns = p->first_ns,
+		.since_ns = p->since_ns,
+		.grace_ns = grace.ns,
+		.deadline_ns = deadline_of(p, &grace),
+		.desired = p->listed,
+		.is_static = p->is_static,
+		.deleting = p->reported.deleting,
+		.ready_known = p->truth.ready != TRI_UNKNOWN,
+		.ready = p->truth.ready == TRI_TRUE,
+		.ready_stop_ns = truth_ready_since(p),
+		.discrepancies = p->truth.open,
+	};
+	count_containers(pods, p, ret);
+}
+
+void pods_each(const struct pods *pods, void (*fn)(void *userdata, const struct podview *pod),
+	       void *userdata)
+{
+	const struct epod *p;
+	struct podview one;
+
+	TAILQ_FOREACH(p, &pods->all, all) {
+		view(pods, p, &one);
+		fn(userdata, &one);
+	}
+}
+
+void pods_count(const struct pods *pods, struct pod_counts *ret)
+{
+	const struct epod *p;
+
+	*ret = (struct pod_counts){
+		.restarted = {pods->restarted[0], pods->restarted[1]},
+		.orphaned = pods->orphaned,
+	};
+	TAILQ_FOREACH(p, &pods->all, all) {
+		enum pod_stage stage =
+			p->life.stage < POD_STAGE_TERMINATED ? p->life.stage : POD_STAGE_TERMINATED;
+		enum pod_config config = POD_ORPHAN;
+
+		if (p->listed) {
+			config = POD_DESIRED;
+			ret->desired[p->is_static]++;
+			ret->active[p->is_static] += p->life.stage < POD_STAGE_TERMINATED;
+		} else if (!p->was_listed) {
+			config = POD_RUNTIME_ONLY;
+		}
+		ret->working[stage][config][p->is_static && config != POD_RUNTIME_ONLY]++;
+	}
 }

@@ -18,7 +18,7 @@
 #include "core/pods/view.h"
 
 /* As the kubelet had it last. */
-struct epod_word {
+struct epod_reported {
 	uint32_t known; /* enum meta_pod_known */
 	uint32_t phase; /* enum meta_phase */
 	uint32_t end;	/* enum meta_end */
@@ -27,10 +27,10 @@ struct epod_word {
 	int64_t deleted_wall_ns;
 };
 
-/* What is told of a pod, held against the kernel. Times are CLOCK_BOOTTIME, 0: not so. */
+/* What is reported of a pod, compared with the kernel. Times are CLOCK_BOOTTIME, 0: not so. */
 struct epod_truth {
 	struct deadline due; /* something may have held for long enough */
-	uint64_t list_ns;    /* when the newest word of it was asked for */
+	uint64_t list_ns;    /* when the newest answer about it was asked for */
 	enum record_tri ready;
 	uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
 	uint64_t unready_ns; /* it was Ready, and since then is not */
@@ -39,7 +39,7 @@ struct epod_truth {
 	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
 	bool lost;	     /* events about one of its containers were, the sandbox apart */
 	bool measured;	     /* how long it was Ready after that is over */
-	uint32_t open;	     /* told, and not over: bits of enum discrepancy */
+	uint32_t open;	     /* reported, and not over: bits of enum discrepancy */
 	uint64_t since_ns[DISCREPANCY_STATES];
 };
 
@@ -55,14 +55,14 @@ struct epod {
 	bool is_static;
 
 	bool listed, was_listed;
-	bool unconfirmed; /* listed by the word of an earlier engine, and not since */
+	bool unconfirmed; /* listed before the restart, and not since */
 	bool kept;	  /* ... followed by it, and not looked at since */
 	bool changed;	  /* since it was kept last */
-	struct epod_word word;
+	struct epod_reported reported;
 
 	struct podlife life;
 	bool is_ready;
-	enum pod_stage told;
+	enum pod_stage published; /* the last that was reported */
 	enum pod_trigger trigger; /* of its stage, or of the one it is about to come to */
 	uint64_t trigger_ns;
 	bool between;		  /* trigger_ns is an answer's, and the one before was long ago */
@@ -70,8 +70,8 @@ struct epod {
 	uint64_t first_ns;
 	uint64_t since_ns;
 	uint64_t terminating_ns;
-	bool held;	/* that it is there is not told yet, for want of its name */
-	bool by_kernel; /* its end was concluded without the kubelet's word */
+	bool held;	/* stage sync is not reported yet: its name is awaited */
+	bool by_kernel; /* its end was concluded; no source said so */
 	uint64_t concluded_ns;
 	bool reborn;	/* its cgroups live again: its record makes way to a new one */
 	bool is_orphan; /* counted as one */
@@ -82,8 +82,8 @@ struct epod {
 	enum pod_trigger empty_why;
 	bool empty_seen; /* it was at that moment */
 	uint64_t removed_ns;
-	bool over;		 /* all its cgroups are; what is made under its uid is another's */
-	struct deadline unheard; /* it is over, and the kubelet may still say why */
+	bool over; /* all its cgroups are; what is made under its uid is another's */
+	struct deadline unexplained; /* it is over, and the kubelet may still say why */
 
 	struct epod_truth truth;
 };
@@ -103,12 +103,12 @@ struct pods {
 	struct output *out;
 
 	struct map by_uid;
-	struct epod_queue all;		 /* in the order in which they were first seen */
-	struct epod_queue ready;	 /* may come to their next stage */
-	struct epod_queue dead;		 /* forgotten in this step */
-	struct deadline_queue doubts;	 /* discrepancies that may have held for long enough */
-	struct deadline_queue unheard;	 /* whose end the kubelet may still give a reason for */
-	uint64_t restarted[2], orphaned; /* [1]: static */
+	struct epod_queue all;		   /* in the order in which they were first seen */
+	struct epod_queue ready;	   /* may come to their next stage */
+	struct epod_queue dead;		   /* forgotten in this step */
+	struct deadline_queue checks;	   /* discrepancies that may have held for long enough */
+	struct deadline_queue unexplained; /* whose end the kubelet may still give a reason for */
+	uint64_t restarted[2], orphaned;   /* [1]: static */
 	/* When the newest whole list was asked for, of each source that has some. */
 	uint64_t list_ns[META_SOURCE_COUNT];
 	struct pods_stats stats;
@@ -144,7 +144,7 @@ void pods_removed(struct pods *pods, struct cgnode *node, uint64_t at_ns);
 /* A source reports how a container exited: compared with what the kernel observed, if it did.
  * Before that, reported is what was known of it. */
 void pods_exit_reported(struct pods *pods, const char *container_id, enum meta_source source,
-			const struct discrepancy_told *reported);
+			const struct discrepancy_reported *reported);
 /* The kernel has observed how a container exited. */
 void pods_exit_noted(struct pods *pods, const char *container_id);
 

@@ -5,15 +5,12 @@
 #include "base/time.h"
 #include "core/engine/pods_priv.h"
 
-/* An API server answers from what it has heard, which may be behind what a kubelet has. */
-#define API_LAG_NS (10 * NS_PER_S)
-
-static struct epod_word word_of(const struct meta_pod *meta)
+static struct epod_reported reported_of(const struct meta_pod *meta)
 {
 	const uint32_t known =
 		meta->known & (META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE);
 
-	return (struct epod_word){
+	return (struct epod_reported){
 		.known = known,
 		.phase = meta->phase,
 		.end = meta->end,
@@ -24,7 +21,7 @@ static struct epod_word word_of(const struct meta_pod *meta)
 	};
 }
 
-static bool same_word(const struct epod_word *a, const struct epod_word *b)
+static bool is_same_report(const struct epod_reported *a, const struct epod_reported *b)
 {
 	return a->known == b->known && a->phase == b->phase && a->end == b->end &&
 	       a->deleting == b->deleting && a->grace_ns == b->grace_ns &&
@@ -38,28 +35,13 @@ static uint64_t list_ns(const struct pods *pods, uint64_t asked_ns)
 	return asked_ns && asked_ns < pods->out->now_ns ? asked_ns : pods->out->now_ns;
 }
 
-/* The time that the API has is that at which the grace period is over. */
-uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p)
-{
-	const struct epod_word *w = &p->word;
-	int64_t at;
-
-	if (!w->deleting || !(w->known & META_POD_DELETION_GRACE) ||
-	    w->deletion_grace_ns > INT64_MAX)
-		return 0;
-	if (__builtin_sub_overflow(w->deleted_wall_ns, (int64_t)w->deletion_grace_ns, &at) ||
-	    __builtin_sub_overflow(at, pods->out->host.wall_offset_ns, &at))
-		return 0;
-	return at > 0 ? (uint64_t)at : 0;
-}
-
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return b && b < a ? b : a;
 }
 
 /*
- * When it began to end: with the stop signal that was seen, before a list told of it; not with one
+ * When it began to end: with the stop signal that was seen, before a list showed it; not with one
  * that came before the deletion, and so was about something else.
  */
 static uint64_t end_ns(const struct pods *pods, const struct epod *p, enum pod_trigger trigger,
@@ -97,20 +79,20 @@ static enum pod_trigger why_end(const struct epod *p)
 {
 	if (!p->listed)
 		return POD_REMOVED;
-	if (p->word.deleting)
+	if (p->reported.deleting)
 		return POD_DELETION;
-	if (p->word.phase == META_PHASE_FAILED)
-		return why_failed(p->word.end);
-	return p->word.phase == META_PHASE_SUCCEEDED ? POD_PHASE : POD_TRIGGER_NONE;
+	if (p->reported.phase == META_PHASE_FAILED)
+		return why_failed(p->reported.end);
+	return p->reported.phase == META_PHASE_SUCCEEDED ? POD_PHASE : POD_TRIGGER_NONE;
 }
 
 /* What happened before the answer that at_ns is of, and after the one that before_ns is of. */
-static void because_listed(struct pods *pods, struct epod *p, enum pod_trigger trigger,
-			   uint64_t at_ns, uint64_t before_ns)
+static void set_listed_trigger(struct pods *pods, struct epod *p, enum pod_trigger trigger,
+			       uint64_t at_ns, uint64_t before_ns)
 {
 	uint64_t since_ns = trigger == POD_LISTED ? at_ns : end_ns(pods, p, trigger, at_ns);
 
-	pods_because(p, trigger, since_ns);
+	pods_set_trigger(p, trigger, since_ns);
 	p->between = since_ns == at_ns && since_ns != p->stop_ns && since_ns != p->exit_ns &&
 		     !truth_is_timed(pods, before_ns);
 }
@@ -121,9 +103,9 @@ static void take(struct pods *pods, struct epod *p, enum epod_update how, uint64
 	enum pod_trigger why = why_end(p);
 
 	if (p->life.stage == POD_STAGE_NONE)
-		because_listed(pods, p, POD_LISTED, at_ns, before_ns);
+		set_listed_trigger(pods, p, POD_LISTED, at_ns, before_ns);
 	else if (why && p->life.stage == POD_STAGE_SYNC)
-		because_listed(pods, p, why, at_ns, before_ns);
+		set_listed_trigger(pods, p, why, at_ns, before_ns);
 	if (why)
 		p->by_kernel = false;
 	pods_update(pods, p, how);
@@ -148,7 +130,7 @@ static enum cgpath_qos qos_of(uint32_t qos)
 static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_ns)
 {
 	struct epod *p = pods_want(pods, meta->uid, at_ns);
-	const struct epod_word word = word_of(meta);
+	const struct epod_reported reported = reported_of(meta);
 	enum epod_update how = EPOD_UPDATE;
 	const struct pod *pod;
 	uint64_t before_ns;
@@ -156,9 +138,9 @@ static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_n
 	if (!p)
 		return;
 	before_ns = p->was_listed ? p->truth.list_ns : pods->list_ns[meta->source];
-	truth_told(pods, p, meta, at_ns);
+	truth_reported(pods, p, meta, at_ns);
 	p->unconfirmed = false;
-	if (p->listed && same_word(&p->word, &word))
+	if (p->listed && is_same_report(&p->reported, &reported))
 		return;
 	output_changed_pod(pods->out, p);
 	if (p->life.stage == POD_STAGE_NONE || (!p->listed && p->was_listed))
@@ -167,7 +149,7 @@ static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_n
 	p->qos = pod ? pod->qos : qos_of(meta->qos);
 	p->is_static |= meta->known & META_POD_STATIC && meta->is_static;
 	p->listed = p->was_listed = true;
-	p->word = word;
+	p->reported = reported;
 	take(pods, p, how, at_ns, before_ns);
 }
 
@@ -181,7 +163,7 @@ static void gone(struct pods *pods, const struct meta_pod *meta, uint64_t at_ns)
 	before_ns = p->truth.list_ns;
 	p->listed = p->unconfirmed = false;
 	output_changed_pod(pods->out, p);
-	truth_told(pods, p, meta, at_ns);
+	truth_reported(pods, p, meta, at_ns);
 	if (p->life.stage == POD_STAGE_FINISHED) {
 		pods_sync(pods, p, true);
 		pods_settle(pods);
@@ -212,15 +194,7 @@ void pods_described(struct pods *pods, const struct meta_pod *meta)
 		listed(pods, meta, at_ns);
 	p = pods_find(pods, meta->uid);
 	if (p)
-		truth_look(pods, p, at_ns);
-}
-
-bool pods_is_missing(const struct pods *pods, const struct epod *p)
-{
-	enum meta_source source = meta_lister(pods->names->sources, p->is_static);
-	uint64_t lag_ns = source == META_API ? API_LAG_NS : 0;
-
-	return !p->listed && p->first_ns + lag_ns < pods->list_ns[source];
+		truth_check(pods, p, at_ns);
 }
 
 /* What runs and is not listed. */
@@ -243,7 +217,7 @@ static void look_at_unlisted(struct pods *pods, enum meta_source source)
 			pods->orphaned++;
 		}
 		if (!p->listed)
-			truth_look(pods, p, pods->list_ns[source]);
+			truth_check(pods, p, pods->list_ns[source]);
 	}
 }
 
@@ -253,7 +227,7 @@ static void miss(struct pods *pods, enum meta_source source, uint64_t asked_ns)
 	struct meta_pod meta = {.source = source, .asked_ns = asked_ns, .gone = true};
 	struct epod *p, *next;
 
-	/* Who was asked before the restart has told the rest to somebody else. */
+	/* A list that was asked for before the restart may have lost its first part. */
 	if (list_ns(pods, asked_ns) < pods->out->attached_ns)
 		return;
 	for (p = TAILQ_FIRST(&pods->all); p; p = next) {

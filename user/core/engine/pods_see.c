@@ -2,9 +2,9 @@
 /*
  * How pods live and end, by what happens in their cgroups.
  *
- * Containers come and go in a pod that goes on: one that fails its probe is told to stop by the
- * runtime exactly as one whose pod ends. What tells the end is the sandbox, which the runtime stops
- * last; and where the kubelet lists the pod, its word, for it may give a pod a new sandbox.
+ * Containers come and go in a pod that goes on: the runtime stops one that fails its probe exactly
+ * as one whose pod ends. A pod ends with its sandbox, which the runtime stops last. Where the
+ * kubelet lists the pod, only the kubelet decides, for it may give a pod a new sandbox.
  */
 #include <string.h>
 
@@ -14,68 +14,9 @@
 /* The stops of one end follow each other's exits at once; what comes later is about another. */
 #define WAVE_NS (10 * NS_PER_S)
 
-/* Why a pod ended the kubelet says with its last containers, and removes its cgroup a moment later;
- * but it is asked only now and then. */
-#define WORD_NS (3 * NS_PER_S)
-
-/* Both are kept under the same key, which takes longer to reckon than the rest. */
-struct pod *pods_cgroups(const struct pods *pods, const struct epod *p)
-{
-	struct pod *pod = map_get(&pods->map->pods, p->key);
-
-	return pod && !pod->is_double && strcmp(pod->uid, p->uid) == 0 ? pod : NULL;
-}
-
-bool pods_is_empty(const struct pods *pods, const struct epod *p)
-{
-	const struct pod *pod = pods_cgroups(pods, p);
-	const struct cgnode *node;
-
-	if (pod)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			if (node->populated && !node->removed)
-				return false;
-	return true;
-}
-
-/* The kubelet 1.20 makes a second cgroup of each pod on a unified hierarchy, by the name that
- * its other driver has for it, and leaves it there: nothing was ever in that. */
-static bool is_left_over(const struct cgnode *node)
-{
-	return node->kind == GRACED_WATCH_POD && !node->entered && node->pod->entered;
-}
-
-bool pods_is_removed(const struct pods *pods, const struct epod *p)
-{
-	const struct pod *pod = pods_cgroups(pods, p);
-	const struct cgnode *node;
-
-	if (pod)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			if (!node->removed && !is_left_over(node))
-				return false;
-	return true;
-}
-
-/* The stop of what is taken for the sandbox by its shape is taken for its pod's end, until a
- * container begins in that. */
-bool pods_is_sandbox(const struct pods *pods, const struct cgnode *node)
-{
-	return sandbox_of(pods->names, node) != SANDBOX_NOT;
-}
-
-uint32_t pods_running(const struct pods *pods, const struct epod *p)
-{
-	const struct pod *pod = pods_cgroups(pods, p);
-	const struct cgnode *node;
-	uint32_t n = 0;
-
-	if (pod)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			n += !node->removed && node->stop && stop_is_running(node->stop) &&
-			     !pods_is_sandbox(pods, node);
-	return n;
-}
+/* The kubelet reports why a pod ended with its last containers, and removes its cgroup a moment
+ * later; but it is queried only now and then. */
+#define REASON_NS (3 * NS_PER_S)
 
 static struct epod *followed(const struct pods *pods, const struct cgnode *node)
 {
@@ -106,9 +47,9 @@ static void populate(struct cgnode *node)
 			other->populated = other->entered = true;
 }
 
-/* A new life: begun after what was taken for the end of the last one. Where the kubelet told that
- * end it was no earlier than the last process's: 1.20 puts a static pod back in the cgroup that it
- * left. */
+/* A new life began after what was taken for the end of the last one. If the kubelet reported that
+ * end, the end was no earlier than the last process's: 1.20 puts a static pod back in the cgroup
+ * that it left. */
 static bool is_alive_again(const struct epod *p, const struct cgnode *node)
 {
 	uint64_t start_ns = node->stop->init.start_ns;
@@ -123,48 +64,48 @@ void pods_conclude(struct pods *pods, struct epod *p, enum pod_trigger trigger, 
 {
 	p->by_kernel = true;
 	p->concluded_ns = p->over ? p->removed_ns : pods->out->now_ns;
-	pods_because(p, trigger, at_ns);
+	pods_set_trigger(p, trigger, at_ns);
 	pods_update(pods, p, EPOD_KILL);
 	pods_drive(pods, p);
 }
 
-void pods_end_unheard(struct pods *pods, struct epod *p)
+void pods_end_unexplained(struct pods *pods, struct epod *p)
 {
-	deadline_set(&pods->unheard, &p->unheard, 0);
+	deadline_set(&pods->unexplained, &p->unexplained, 0);
 	if (p->life.stage == POD_STAGE_SYNC)
 		pods_conclude(pods, p, POD_CGROUP_REMOVED, p->stop_ns ? p->stop_ns : p->removed_ns);
 }
 
-static void expire_unheard(struct pods *pods, uint64_t now_ns)
+static void expire_unexplained(struct pods *pods, uint64_t now_ns)
 {
 	struct deadline *first;
 
-	while ((first = deadline_first(&pods->unheard)) && first->at_ns <= now_ns)
-		pods_end_unheard(pods,
-				 (struct epod *)((char *)first - offsetof(struct epod, unheard)));
+	while ((first = deadline_first(&pods->unexplained)) && first->at_ns <= now_ns)
+		pods_end_unexplained(
+			pods, (struct epod *)((char *)first - offsetof(struct epod, unexplained)));
 }
 
 void pods_expire(struct pods *pods, uint64_t now_ns)
 {
-	expire_unheard(pods, now_ns);
+	expire_unexplained(pods, now_ns);
 	truth_expire(pods, now_ns);
 }
 
 void pods_end(struct pods *pods)
 {
-	expire_unheard(pods, UINT64_MAX);
+	expire_unexplained(pods, UINT64_MAX);
 	pods_release_held(pods, true);
 }
 
-/* Who lists it is asked why it ended; without memory to wait for the answer, nobody is. */
-static void await_word(struct pods *pods, struct epod *p, struct cgnode *node)
+/* Asks its source why it ended, if there is memory to wait for the answer. */
+static void await_reason(struct pods *pods, struct epod *p, struct cgnode *node)
 {
 	p->over = true;
 	if (p->listed &&
-	    deadline_set(&pods->unheard, &p->unheard, pods->out->now_ns + WORD_NS) == 0)
+	    deadline_set(&pods->unexplained, &p->unexplained, pods->out->now_ns + REASON_NS) == 0)
 		names_ask_pod(pods->names, node->pod, pods->out->now_ns);
 	else
-		pods_end_unheard(pods, p);
+		pods_end_unexplained(pods, p);
 }
 
 static void follow(struct pods *pods, const struct cgnode *node)
@@ -189,7 +130,7 @@ static void follow(struct pods *pods, const struct cgnode *node)
 	if (p->life.stage != POD_STAGE_NONE)
 		return;
 	p->held = true;
-	pods_because(p, POD_STARTED, pods->out->now_ns);
+	pods_set_trigger(p, POD_STARTED, pods->out->now_ns);
 	pods_update(pods, p, EPOD_ANEW);
 	pods_drive(pods, p);
 }
@@ -200,16 +141,16 @@ void pods_entered(struct pods *pods, struct cgnode *node)
 
 	if (!node->pod || node->removed)
 		return;
-	/* It lives again before anybody has said why it ended. */
-	if (p && p->unheard.pos)
-		pods_end_unheard(pods, p);
+	/* It lives again before its source has said why it ended. */
+	if (p && p->unexplained.pos)
+		pods_end_unexplained(pods, p);
 	populate(node);
 	if (!cgmap_pod_of(pods->map, node))
 		return;
 	follow(pods, node);
 	p = followed(pods, node);
 	if (p)
-		truth_look(pods, p, pods->out->now_ns);
+		truth_check(pods, p, pods->out->now_ns);
 }
 
 void pods_signalled(struct pods *pods, const struct cgnode *node, uint64_t at_ns)
@@ -272,7 +213,7 @@ void pods_emptied(struct pods *pods, struct cgnode *node, uint64_t at_ns, bool s
 		return;
 	depopulate(node);
 	if (p)
-		truth_look(pods, p, at_ns);
+		truth_check(pods, p, at_ns);
 	if (!p || !pods_is_empty(pods, p))
 		return;
 	set_empty(p, POD_LAST_EXIT, at_ns, seen);
@@ -291,14 +232,14 @@ void pods_removed(struct pods *pods, struct cgnode *node, uint64_t at_ns)
 	node->removed = true;
 	if (!p)
 		return;
-	truth_look(pods, p, at_ns);
+	truth_check(pods, p, at_ns);
 	if (!pods_is_removed(pods, p)) {
 		pods_drive(pods, p);
 		return;
 	}
 	p->removed_ns = at_ns;
 	if (p->life.stage == POD_STAGE_SYNC)
-		await_word(pods, p, node);
+		await_reason(pods, p, node);
 	else
 		pods_drive(pods, p);
 }

@@ -49,7 +49,8 @@ static bool has_ended(const struct shutdowns *s, const struct epod *p)
 {
 	if (!p->listed)
 		return p->was_listed || pods_is_missing(s->pods, p);
-	return (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED) &&
+	return (p->reported.phase == META_PHASE_SUCCEEDED ||
+		p->reported.phase == META_PHASE_FAILED) &&
 	       p->truth.ready != TRI_TRUE;
 }
 
@@ -72,7 +73,7 @@ static void note_status(struct shutdowns *s, const struct epod *p)
 				.uid = p->uid,
 				.group = group_of(s, p->uid, p->is_static),
 				.stopping = p->life.stage >= POD_STAGE_TERMINATING ||
-					    (p->listed && p->word.deleting),
+					    (p->listed && p->reported.deleting),
 				.ended = has_ended(s, p),
 				.unlisted = !is_listed(s, p->is_static),
 				.api_server = is_api_server(s, p),

@@ -39,7 +39,7 @@ int32_t discrepancy_code_of(uint32_t status)
 	return status & 0x7f ? 128 + (int32_t)(status & 0x7f) : (int32_t)(status >> 8 & 0xff);
 }
 
-/* A runtime says OOMKilled of a container in which anybody was, however its init left. */
+/* A runtime reports OOMKilled if any process of the container was a victim, however its init left. */
 static bool reason_differs(const struct discrepancy_exit *exit, const char *reason)
 {
 	bool failed = discrepancy_code_of(exit->status) != 0;
@@ -52,26 +52,26 @@ static bool reason_differs(const struct discrepancy_exit *exit, const char *reas
 	return strcmp(reason, "Error") == 0 && (victim || !failed);
 }
 
-static bool time_differs(int64_t told_ns, int64_t wall_ns)
+static bool time_differs(int64_t reported_ns, int64_t wall_ns)
 {
 	int64_t behind;
 
-	if (!told_ns || !wall_ns)
+	if (!reported_ns || !wall_ns)
 		return false;
-	return __builtin_sub_overflow(told_ns, wall_ns, &behind) || behind > DISCREPANCY_TIME_NS ||
-	       behind < -DISCREPANCY_TIME_NS;
+	return __builtin_sub_overflow(reported_ns, wall_ns, &behind) ||
+	       behind > DISCREPANCY_TIME_NS || behind < -DISCREPANCY_TIME_NS;
 }
 
 uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
-			     const struct discrepancy_told *told)
+			     const struct discrepancy_reported *reported)
 {
 	uint32_t bits = 0;
 
-	if (told->code != discrepancy_code_of(exit->status))
+	if (reported->code != discrepancy_code_of(exit->status))
 		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_CODE);
-	if (reason_differs(exit, told->reason))
+	if (reason_differs(exit, reported->reason))
 		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_REASON);
-	if (time_differs(told->finished_ns, exit->wall_ns))
+	if (time_differs(reported->finished_ns, exit->wall_ns))
 		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME);
 	return bits;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Discrepancies: what the kubelet or a runtime says of a pod or an exit that is not so by the
- * kernel, or not so by its own word.
+ * Discrepancies: what the kubelet or a runtime reports of a pod or an exit, and what the kernel
+ * observed otherwise, or the same source contradicts.
  */
 #ifndef CORE_PODS_DISCREPANCY_H
 #define CORE_PODS_DISCREPANCY_H
@@ -17,7 +17,7 @@ enum discrepancy {
 	DISCREPANCY_OBJECT_GONE,
 	/* The phase is terminal, and a container has processes. */
 	DISCREPANCY_TERMINAL_POPULATED,
-	/* An exit is told otherwise than it was. */
+	/* An exit is reported otherwise than it was. */
 	DISCREPANCY_EXIT_CODE,
 	DISCREPANCY_EXIT_REASON,
 	DISCREPANCY_EXIT_TIME,
@@ -44,11 +44,11 @@ struct discrepancy_exit {
 	bool oom_sure;	 /* false: some of that may have gone unseen */
 };
 
-/* ... and as it is told. */
-struct discrepancy_told {
+/* ... and as it is reported. */
+struct discrepancy_reported {
 	int32_t code;	     /* 128 + n for signal n */
 	const char *reason;  /* "": none */
-	int64_t finished_ns; /* 0: not told */
+	int64_t finished_ns; /* 0: unknown */
 };
 
 /* "ready-while-terminal", "object-gone-processes-live", "terminal-while-populated", "exit-code",
@@ -63,10 +63,10 @@ uint64_t discrepancy_grace_ns(enum discrepancy kind);
 /* What runtimes and shells call the code of a wait status: 128 + n for signal n. */
 int32_t discrepancy_code_of(uint32_t status);
 
-/* In what an exit is told otherwise than it was: bits DISCREPANCY_BIT(kind). Of reasons only
+/* In what an exit is reported otherwise than it was: bits DISCREPANCY_BIT(kind). Of reasons only
  * Completed, Error and OOMKilled say anything about the exit itself (docs/kubelet-rules.md, "Exit
  * reasons"). */
 uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
-			     const struct discrepancy_told *told);
+			     const struct discrepancy_reported *reported);
 
 #endif

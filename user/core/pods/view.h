@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pod as the engine has it, for whoever shows it: `graced pods`, the metrics. */
+/* A pod as `graced pods` and the metrics show it. */
 #ifndef CORE_PODS_VIEW_H
 #define CORE_PODS_VIEW_H
 
@@ -27,7 +27,7 @@ struct podview {
 	bool desired; /* the kubelet lists it */
 	bool is_static, deleting;
 	bool ready_known, ready; /* as the kubelet lists it; not known where it does not */
-	uint64_t ready_stop_ns;	 /* it is told to be Ready, being stopped since then; 0: not so */
+	uint64_t ready_stop_ns;	 /* it is reported as Ready, being stopped since then; 0: not so */
 	uint32_t discrepancies;	 /* that hold, and those of its exits: bits of enum discrepancy */
 };
 

@@ -2,8 +2,8 @@
 /*
  * Compares what is reported of pods and of exits with what the kernel says.
  *
- * A list is as old as the question it answers, and a kubelet acts a moment after it was told to:
- * what may be such a moment's is told once it has held for longer than that.
+ * A list is as old as the question it answers, and a kubelet acts a moment after a request: what
+ * may be due to that is reported once it has held for longer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "core/engine/pods_priv.h"
 
 /* How often a kubelet is asked about a pod that is stopped and Ready, and for how long: answers
- * that are further apart than RECORD_ANSWERS_NS tell no time. An API server serves every node and
+ * that are further apart than RECORD_ANSWERS_NS give no time. An API server serves every node and
  * is left to its interval. */
 #define READY_AGAIN_NS (RECORD_ANSWERS_NS / 2)
 #define READY_FOR_NS   120000000000ULL
@@ -104,7 +104,7 @@ static void report_ready(struct pods *pods, const struct epod *p)
 	output_report(pods->out);
 }
 
-/* Of one that was not Ready when it was told to stop there is nothing to tell. */
+/* A pod that was not Ready when its stop began is not reported. */
 static void measure(struct pods *pods, struct epod *p)
 {
 	struct epod_truth *t = &p->truth;
@@ -142,7 +142,7 @@ static enum record_tri ready_of(const struct meta_pod *meta)
 	return meta->ready ? TRI_TRUE : TRI_FALSE;
 }
 
-void truth_told(struct pods *pods, struct epod *p, const struct meta_pod *meta, uint64_t at_ns)
+void truth_reported(struct pods *pods, struct epod *p, const struct meta_pod *meta, uint64_t at_ns)
 {
 	struct epod_truth *t = &p->truth;
 	enum record_tri ready = meta->gone ? TRI_UNKNOWN : ready_of(meta);
@@ -169,8 +169,8 @@ void truth_told(struct pods *pods, struct epod *p, const struct meta_pod *meta, 
 
 static bool is_terminal(const struct epod *p)
 {
-	return p->listed &&
-	       (p->word.phase == META_PHASE_SUCCEEDED || p->word.phase == META_PHASE_FAILED);
+	return p->listed && (p->reported.phase == META_PHASE_SUCCEEDED ||
+			     p->reported.phase == META_PHASE_FAILED);
 }
 
 /* Whoever is not known to be a container may be the sandbox. */
@@ -235,7 +235,7 @@ static void report_state(struct pods *pods, const struct epod *p, enum discrepan
 	pods_fill(pods, p, &r->pod);
 	r->told.listed = p->listed;
 	if (p->listed) {
-		r->told.phase = (enum meta_phase)p->word.phase;
+		r->told.phase = (enum meta_phase)p->reported.phase;
 		r->told.ready = p->truth.ready;
 	}
 	r->kernel.populated = !pods_is_empty(pods, p);
@@ -244,7 +244,7 @@ static void report_state(struct pods *pods, const struct epod *p, enum discrepan
 }
 
 /* A pod that comes back under its uid, as static ones do, is listed again meanwhile: that it is
- * gone still is another list's word. */
+ * still gone is for another list to say. */
 static bool is_confirmed(struct pods *pods, const struct epod *p, enum discrepancy kind,
 			 uint64_t due_ns)
 {
@@ -303,7 +303,7 @@ static uint64_t follow_ready(struct pods *pods, struct epod *p)
 	return pods->out->now_ns + READY_AGAIN_NS;
 }
 
-void truth_look(struct pods *pods, struct epod *p, uint64_t at_ns)
+void truth_check(struct pods *pods, struct epod *p, uint64_t at_ns)
 {
 	uint64_t next_ns;
 
@@ -316,7 +316,7 @@ void truth_look(struct pods *pods, struct epod *p, uint64_t at_ns)
 			next_ns = due_ns;
 	}
 	/* Without memory for a deadline it is looked at with the next list. */
-	deadline_set(&pods->doubts, &p->truth.due, next_ns);
+	deadline_set(&pods->checks, &p->truth.due, next_ns);
 }
 
 void truth_ended(struct pods *pods, const struct epod *p)
@@ -328,22 +328,22 @@ void truth_ended(struct pods *pods, const struct epod *p)
 void truth_leave(struct pods *pods, struct epod *p)
 {
 	measure(pods, p);
-	deadline_set(&pods->doubts, &p->truth.due, 0);
+	deadline_set(&pods->checks, &p->truth.due, 0);
 }
 
 void truth_expire(struct pods *pods, uint64_t now_ns)
 {
 	struct deadline *first;
 
-	while ((first = deadline_first(&pods->doubts)) && first->at_ns <= now_ns)
-		truth_look(pods, pod_of_due(first), now_ns);
+	while ((first = deadline_first(&pods->checks)) && first->at_ns <= now_ns)
+		truth_check(pods, pod_of_due(first), now_ns);
 }
 
 /* --- exits ---------------------------------------------------------------------------------- */
 
 static void report_exit(struct pods *pods, const char *id, const struct podtab_container *c,
 			enum discrepancy kind, enum meta_source source,
-			const struct discrepancy_told *told)
+			const struct discrepancy_reported *reported)
 {
 	const struct podtab_exit *exit = &c->exit;
 	struct record_discrepancy *r = report_begin(pods, kind, source, exit->at_ns);
@@ -351,9 +351,9 @@ static void report_exit(struct pods *pods, const char *id, const struct podtab_c
 	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", pods->out->host.boot_id, id,
 		 (unsigned long long)exit->start_ns, discrepancy_name(kind));
 	subject_ended(pods->names, id, c, &r->pod, &r->container);
-	r->told.exit_code = told->code;
-	r->told.reason = told->reason;
-	r->told.finished_wall_ns = told->finished_ns;
+	r->told.exit_code = reported->code;
+	r->told.reason = reported->reason;
+	r->told.finished_wall_ns = reported->finished_ns;
 	r->kernel.exit =
 		(struct record_exit){.known = true, .status = exit->status, .at_ns = exit->at_ns};
 	r->kernel.exit_wall_ns = exit->wall_ns;
@@ -364,7 +364,7 @@ static void report_exit(struct pods *pods, const char *id, const struct podtab_c
 	output_report(pods->out);
 }
 
-static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy_told *told)
+static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy_reported *reported)
 {
 	const struct discrepancy_exit was = {
 		.status = exit->status,
@@ -374,11 +374,11 @@ static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy
 		.oom_sure = exit->oom_sure,
 	};
 
-	return discrepancy_of_exit(&was, told);
+	return discrepancy_of_exit(&was, reported);
 }
 
 void pods_exit_reported(struct pods *pods, const char *id, enum meta_source source,
-			const struct discrepancy_told *told)
+			const struct discrepancy_reported *reported)
 {
 	struct podtab_container *c = podtab_container(&pods->names->tab, id);
 	struct epod *p;
@@ -387,11 +387,11 @@ void pods_exit_reported(struct pods *pods, const char *id, enum meta_source sour
 	if (!c || !c->exit.noted || !c->exit.seen || c->again ||
 	    (source != META_CRI && source != META_KUBELET && source != META_API))
 		return;
-	bits = compare(&c->exit, told) & ~c->differs;
+	bits = compare(&c->exit, reported) & ~c->differs;
 	c->differs |= bits;
 	for (int kind = DISCREPANCY_STATES; kind < DISCREPANCY_COUNT; kind++)
 		if (bits & DISCREPANCY_BIT(kind))
-			report_exit(pods, id, c, (enum discrepancy)kind, source, told);
+			report_exit(pods, id, c, (enum discrepancy)kind, source, reported);
 	p = pods_find(pods, c->pod_uid);
 	if (!p || !(bits & ~p->truth.open))
 		return;
@@ -405,6 +405,6 @@ void pods_exit_noted(struct pods *pods, const char *id)
 
 	if (c && c->known & META_CTR_EXIT)
 		pods_exit_reported(pods, id, (enum meta_source)c->exit_from,
-				   &(struct discrepancy_told){c->exit_code, c->exit_reason,
-							      c->finished_wall_ns});
+				   &(struct discrepancy_reported){c->exit_code, c->exit_reason,
+								  c->finished_wall_ns});
 }

@@ -14,7 +14,7 @@ _Static_assert(KEPT_VERSION == 1 && POD_TRIGGER_COUNT == 14 && POD_STAGE_COUNT =
 
 #define WORDS (META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE)
 
-static void keep_word(const struct epod_word *w, struct kept_pod *ret)
+static void save_reported(const struct epod_reported *w, struct kept_pod *ret)
 {
 	ret->known = w->known;
 	ret->phase = w->phase;
@@ -25,7 +25,7 @@ static void keep_word(const struct epod_word *w, struct kept_pod *ret)
 	ret->deleted_wall_ns = w->deleted_wall_ns;
 }
 
-static void keep_truth(const struct epod_truth *t, struct kept_pod *ret)
+static void save_truth(const struct epod_truth *t, struct kept_pod *ret)
 {
 	ret->ready = t->ready;
 	/* Each list moves it on, which matters only while it stops. */
@@ -40,7 +40,7 @@ static void keep_truth(const struct epod_truth *t, struct kept_pod *ret)
 	memcpy(ret->doubt_ns, t->since_ns, sizeof(ret->doubt_ns));
 }
 
-static void keep_life(const struct podlife *l, struct kept_pod *ret)
+static void save_life(const struct podlife *l, struct kept_pod *ret)
 {
 	ret->stage = l->stage;
 	ret->synced_ns = l->synced_ns;
@@ -59,7 +59,7 @@ void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *r
 		.is_static = p->is_static,
 		.listed = p->listed,
 		.was_listed = p->was_listed,
-		.told = p->told,
+		.told = p->published,
 		.trigger = p->trigger,
 		.empty_why = p->empty_why,
 		.trigger_ns = p->trigger_ns,
@@ -80,19 +80,19 @@ void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *r
 		.cgroups_over = p->over,
 	};
 	strcpy(ret->uid, p->uid);
-	keep_word(&p->word, ret);
-	keep_truth(&p->truth, ret);
-	keep_life(&p->life, ret);
+	save_reported(&p->reported, ret);
+	save_truth(&p->truth, ret);
+	save_life(&p->life, ret);
 }
 
-/* What is held back is that it is there; of anything else it is told where it has come. */
+/* Only stage sync is held back; any other stage was reported. */
 static bool can_be(const struct kept_pod *k)
 {
-	bool told =
+	bool published =
 		k->held ? k->stage == POD_STAGE_SYNC && (!k->told || k->told == POD_STAGE_FINISHED)
 			: k->told == k->stage;
 
-	return k->uid[0] && told && k->qos <= CGPATH_QOS_BESTEFFORT && !(k->known & ~WORDS) &&
+	return k->uid[0] && published && k->qos <= CGPATH_QOS_BESTEFFORT && !(k->known & ~WORDS) &&
 	       k->phase <= META_PHASE_UNKNOWN && k->end <= META_END_DEADLINE &&
 	       k->trigger < POD_TRIGGER_COUNT && k->empty_why < POD_TRIGGER_COUNT &&
 	       k->ready <= TRI_TRUE && !(k->open >> DISCREPANCY_COUNT);
@@ -132,7 +132,7 @@ static void take(const struct kept_pod *k, struct epod *p)
 	p->is_static = k->is_static;
 	p->listed = p->unconfirmed = k->listed;
 	p->was_listed = k->was_listed || k->listed;
-	p->word = (struct epod_word){
+	p->reported = (struct epod_reported){
 		.known = k->known,
 		.phase = k->phase,
 		.end = k->end,
@@ -142,7 +142,7 @@ static void take(const struct kept_pod *k, struct epod *p)
 		.deleted_wall_ns = k->deleted_wall_ns,
 	};
 	p->life = life_of(k);
-	p->told = (enum pod_stage)k->told;
+	p->published = (enum pod_stage)k->told;
 	p->trigger = (enum pod_trigger)k->trigger;
 	p->empty_why = (enum pod_trigger)k->empty_why;
 	p->trigger_ns = k->trigger_ns;
@@ -247,21 +247,21 @@ static void settle(struct pods *pods, struct epod *p)
 	p->kept = false;
 	if (pod)
 		settle_populated(pod);
-	/* Without somebody who lists them it can be confirmed by nobody. */
+	/* Without a source that lists it, it cannot be confirmed. */
 	p->listed &= listens;
 	p->unconfirmed &= listens;
 	output_changed_pod(pods->out, p);
 	if (p->life.stage == POD_STAGE_SYNC && p->over) {
-		pods_end_unheard(pods, p);
+		pods_end_unexplained(pods, p);
 	} else if (p->life.stage == POD_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;
 		pods_conclude(pods, p, POD_RESTART, pods->out->now_ns);
 	} else if (p->life.stage == POD_STAGE_TERMINATING && pods_is_empty(pods, p)) {
-		pods_because(p, POD_RESTART, pods->out->now_ns);
+		pods_set_trigger(p, POD_RESTART, pods->out->now_ns);
 		p->empty_seen = false;
 		pods_drive(pods, p);
 	} else if (p->life.stage == POD_STAGE_TERMINATED && pods_is_removed(pods, p)) {
-		pods_because(p, POD_RESTART, pods->out->now_ns);
+		pods_set_trigger(p, POD_RESTART, pods->out->now_ns);
 		pods_drive(pods, p);
 	}
 }
@@ -277,5 +277,5 @@ void pods_settle_loaded(struct pods *pods)
 			settle(pods, p);
 	}
 	TAILQ_FOREACH(p, &pods->all, all)
-		truth_look(pods, p, pods->out->now_ns);
+		truth_check(pods, p, pods->out->now_ns);
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is known of a pod that is followed. */
+#include <string.h>
+
+#include "base/time.h"
+#include "core/engine/pods_priv.h"
+
+/* An API server's cache may be behind what a kubelet has. */
+#define API_LAG_NS (10 * NS_PER_S)
+
+struct epod *pods_find(const struct pods *pods, const char *uid)
+{
+	struct epod *p = map_get(&pods->by_uid, map_key(uid));
+
+	return p && strcmp(p->uid, uid) == 0 ? p : NULL;
+}
+
+void pods_set_trigger(struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
+{
+	p->trigger = trigger;
+	p->trigger_ns = at_ns;
+	p->between = false;
+}
+
+/* Both are kept under the same key, which takes longer to reckon than the rest. */
+struct pod *pods_cgroups(const struct pods *pods, const struct epod *p)
+{
+	struct pod *pod = map_get(&pods->map->pods, p->key);
+
+	return pod && !pod->is_double && strcmp(pod->uid, p->uid) == 0 ? pod : NULL;
+}
+
+bool pods_is_empty(const struct pods *pods, const struct epod *p)
+{
+	const struct pod *pod = pods_cgroups(pods, p);
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (node->populated && !node->removed)
+				return false;
+	return true;
+}
+
+/* The kubelet 1.20 makes a second cgroup of each pod on a unified hierarchy, by the name that
+ * its other driver has for it, and leaves it there: nothing was ever in that. */
+static bool is_left_over(const struct cgnode *node)
+{
+	return node->kind == GRACED_WATCH_POD && !node->entered && node->pod->entered;
+}
+
+bool pods_is_removed(const struct pods *pods, const struct epod *p)
+{
+	const struct pod *pod = pods_cgroups(pods, p);
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (!node->removed && !is_left_over(node))
+				return false;
+	return true;
+}
+
+/* The stop of what is taken for the sandbox by its shape is taken for its pod's end, until a
+ * container begins in that. */
+bool pods_is_sandbox(const struct pods *pods, const struct cgnode *node)
+{
+	return sandbox_of(pods->names, node) != SANDBOX_NOT;
+}
+
+uint32_t pods_running(const struct pods *pods, const struct epod *p)
+{
+	const struct pod *pod = pods_cgroups(pods, p);
+	const struct cgnode *node;
+	uint32_t n = 0;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			n += !node->removed && node->stop && stop_is_running(node->stop) &&
+			     !pods_is_sandbox(pods, node);
+	return n;
+}
+
+/* The time that the API has is that at which the grace period is over. */
+uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p)
+{
+	const struct epod_reported *w = &p->reported;
+	int64_t at;
+
+	if (!w->deleting || !(w->known & META_POD_DELETION_GRACE) ||
+	    w->deletion_grace_ns > INT64_MAX)
+		return 0;
+	if (__builtin_sub_overflow(w->deleted_wall_ns, (int64_t)w->deletion_grace_ns, &at) ||
+	    __builtin_sub_overflow(at, pods->out->host.wall_offset_ns, &at))
+		return 0;
+	return at > 0 ? (uint64_t)at : 0;
+}
+
+bool pods_is_missing(const struct pods *pods, const struct epod *p)
+{
+	enum meta_source source = meta_lister(pods->names->sources, p->is_static);
+	uint64_t lag_ns = source == META_API ? API_LAG_NS : 0;
+
+	return !p->listed && p->first_ns + lag_ns < pods->list_ns[source];
+}
+
+void pods_fill(const struct pods *pods, const struct epod *p, struct record_pod *ret)
+{
+	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+
+	*ret = (struct record_pod){
+		.known = true,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.name = meta ? meta->name : NULL,
+		.workload = meta ? meta->workload : NULL,
+		.uid = p->uid,
+		.qos = p->qos,
+		.is_static = p->is_static,
+	};
+}
