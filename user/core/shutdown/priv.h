@@ -170,10 +170,6 @@ static inline bool shutdown_is_stopped(const struct shutdown_container_rec *rec)
 /* Says what is to be done of groups, containers and the lock as things are now. */
 void shutdown_judge(struct shutdown *sd);
 
-/* Asks for the status of pods that are empty, and whether it is waited for no longer. */
-void shutdown_ask_status(struct shutdown *sd);
-bool shutdown_status_lets_go(struct shutdown *sd, enum shutdown_reason *ret);
-
 /* Wishes to be woken at_ns, of the time that counts or of the clock itself. */
 void shutdown_want(struct shutdown *sd, uint64_t at_ns);
 void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns);
