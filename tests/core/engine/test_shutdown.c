@@ -28,14 +28,14 @@ static void test_announced(void **state)
 
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
-	r = shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED);
+	r = shutworld_step(&w, SHUTDOWN_REPORT_ANNOUNCED);
 	assert_non_null(r);
-	assert_int_equal(r->told.announced_ns, ANNOUNCED);
-	assert_int_equal(r->told.limit_ns, LIMIT);
-	assert_int_equal(r->told.action, SHUTDOWN_REBOOT);
-	assert_true(r->told.locked);
+	assert_int_equal(r->step.announced_ns, ANNOUNCED);
+	assert_int_equal(r->step.limit_ns, LIMIT);
+	assert_int_equal(r->step.action, SHUTDOWN_REBOOT);
+	assert_true(r->step.locked);
 	/* The sandbox and the container without a process are none of these. */
-	assert_int_equal(r->told.living, 1);
+	assert_int_equal(r->step.living, 1);
 	assert_memory_equal(r->id, WORLD_BOOT "/shutdown/100000000000/announced/",
 			    sizeof(WORLD_BOOT "/shutdown/100000000000/announced/") - 1);
 	world_close(&w);
@@ -55,11 +55,11 @@ static void test_overdue(void **state)
 	/* 20 s are its group's, though its own are 30. */
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
 	assert_int_equal(world_effect(&w, EFFECT_KILL)->id, CG_A1);
-	r = shutworld_step(&w, SHUTDOWN_TOLD_KILLED);
+	r = shutworld_step(&w, SHUTDOWN_REPORT_KILLED);
 	assert_non_null(r);
 	assert_string_equal(r->pod.name, "web-0");
 	assert_string_equal(r->container.name, "main");
-	assert_int_equal(r->told.container.asked_ns, ASKED);
+	assert_int_equal(r->step.container.asked_ns, ASKED);
 	assert_true(r->group_known);
 	assert_int_equal(r->group_priority, 0);
 	world_close(&w);
@@ -169,7 +169,7 @@ static void test_status(void **state)
 	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 0);
 	shutworld_tell(&w, ASKED + SEC(3), SHUTDOWN_EV_FLUSHED);
 	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 1);
-	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED)->step.reason,
 			 SHUTDOWN_PODS_ENDED);
 	world_close(&w);
 }
@@ -184,7 +184,7 @@ static void test_object_gone(void **state)
 	world_pod_removed(&w, ASKED + SEC(1));
 	world_lists_not(&w, ASKED + SEC(2));
 	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
-	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED)->step.reason,
 			 SHUTDOWN_PODS_ENDED);
 	world_close(&w);
 }
@@ -203,7 +203,7 @@ static void test_observes(void **state)
 	world_exit(&w, ASKED + SEC(25), CG_A1, &P_A1, 9);
 	world_empty(&w, ASKED + SEC(25), CG_A1);
 	assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
-	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED)->step.reason,
 			 SHUTDOWN_ALL_EMPTY);
 	world_close(&w);
 }
@@ -317,8 +317,8 @@ static void test_own(void **state)
 	shutworld_open(&w, SHUTDOWN_OBSERVE, 0);
 	assert_int_equal(world_tell(&w, &obs), 0);
 	shutworld_announce(&w);
-	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED)->told.living, 0);
-	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED)->told.reason,
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_ANNOUNCED)->step.living, 0);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED)->step.reason,
 			 SHUTDOWN_ALL_EMPTY);
 	world_close(&w);
 }
@@ -334,7 +334,7 @@ static void test_guessed_sandbox(void **state)
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	world_init(&w, SEC(13), CG_B1, &pause);
 	shutworld_announce(&w);
-	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED)->told.living, 2);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_ANNOUNCED)->step.living, 2);
 	world_close(&w);
 }
 

@@ -52,7 +52,7 @@ static void test_deaf(void **state)
 		look(&w, ASKED + SEC(2) + MSEC(1), true, told[i]);
 		assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
 		assert_int_equal(world_effect(&w, EFFECT_KILL)->id, CG_A1);
-		assert_true(shutworld_step(&w, SHUTDOWN_TOLD_KILLED)->told.deaf);
+		assert_true(shutworld_step(&w, SHUTDOWN_REPORT_KILLED)->step.deaf);
 		world_close(&w);
 	}
 }
@@ -71,7 +71,7 @@ static void test_deaf_others_told(void **state)
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
 	shutworld_pass(&w, ASKED + SEC(22));
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
-	assert_false(shutworld_step(&w, SHUTDOWN_TOLD_KILLED)->told.deaf);
+	assert_false(shutworld_step(&w, SHUTDOWN_REPORT_KILLED)->step.deaf);
 	world_close(&w);
 }
 

@@ -88,8 +88,8 @@ static enum shutdown_reason reason(const struct world *w)
 {
 	for (size_t i = 0; i < w->n_records; i++)
 		if (w->records[i].type == RECORD_SHUTDOWN &&
-		    w->records[i].shutdown.told.told == SHUTDOWN_TOLD_RELEASED)
-			return w->records[i].shutdown.told.reason;
+		    w->records[i].shutdown.step.what == SHUTDOWN_REPORT_RELEASED)
+			return w->records[i].shutdown.step.reason;
 	return SHUTDOWN_REASON_COUNT;
 }
 

@@ -209,14 +209,14 @@ static void test_shutdown(void **state)
 	forge(&w, WORLD_ID_A1);
 	world_init(&w, SEC(15), CG_FORGED_C, &FORGER);
 	shutworld_announce(&w);
-	assert_int_equal(shutworld_step(&w, SHUTDOWN_TOLD_ANNOUNCED)->told.living, 1);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_ANNOUNCED)->step.living, 1);
 	world_empty(&w, ANNOUNCED + 1, CG_FORGED_C);
 	world_empty(&w, ANNOUNCED + 1, CG_FORGED);
 	world_gone(&w, ANNOUNCED + 2, CG_FORGED_C, NULL);
 	world_gone(&w, ANNOUNCED + 2, CG_FORGED, NULL);
 	shutworld_pass(&w, ANNOUNCED + SEC(5));
 	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 0);
-	assert_null(shutworld_step(&w, SHUTDOWN_TOLD_RELEASED));
+	assert_null(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED));
 	world_close(&w);
 }
 

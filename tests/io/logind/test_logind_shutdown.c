@@ -59,7 +59,7 @@ static void carry_out(struct site *t, enum shutdown_effect_type type)
 		tell(t, SHUTDOWN_EV_FLUSHED);
 		break;
 	default:
-		assert_int_equal(type, SHUTDOWN_TELL);
+		assert_int_equal(type, SHUTDOWN_REPORT);
 	}
 }
 
@@ -228,7 +228,7 @@ static void await_locks(struct site *t, unsigned int n)
 	assert_int_equal(logindmock_locks(&t->mock), n);
 }
 
-static void tell_container(struct site *t, bool populated)
+static void report_container(struct site *t, bool populated)
 {
 	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER};
 
@@ -249,7 +249,7 @@ static void test_through(void **state)
 
 	await(t, SHUTDOWN_HOLDING);
 	assert_int_equal(logindmock_locks(&t->mock), 1);
-	tell_container(t, true);
+	report_container(t, true);
 	add_kubelet(t);
 	logindmock_set_limit(&t->mock, 600000000);
 	logindmock_announce(&t->mock, true, "kexec");
@@ -262,7 +262,7 @@ static void test_through(void **state)
 		turn(t);
 	assert_int_equal(status_of(t).state, SHUTDOWN_GOING);
 	assert_true(status_of(t).locked);
-	tell_container(t, false);
+	report_container(t, false);
 	await(t, SHUTDOWN_RELEASED);
 	await_locks(t, 1);
 	/* And all over again. */
@@ -278,7 +278,7 @@ static void test_alone(void **state)
 
 	/* Nobody else holds: nor does it. */
 	await(t, SHUTDOWN_HOLDING);
-	tell_container(t, true);
+	report_container(t, true);
 	logindmock_announce(&t->mock, true, "reboot");
 	await(t, SHUTDOWN_RELEASED);
 }

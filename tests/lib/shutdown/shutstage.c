@@ -11,22 +11,22 @@
 
 static void write_record(struct buf *log, const struct shutdown_record *r)
 {
-	buf_adds(log, shutdown_told_name(r->told));
-	switch (r->told) {
-	case SHUTDOWN_TOLD_GROUP_STARTED:
-	case SHUTDOWN_TOLD_GROUP_DONE:
+	buf_adds(log, shutdown_report_name(r->what));
+	switch (r->what) {
+	case SHUTDOWN_REPORT_GROUP_STARTED:
+	case SHUTDOWN_REPORT_GROUP_DONE:
 		buf_printf(log, " %u%s", r->group, r->timed_out ? " timed out" : "");
 		break;
-	case SHUTDOWN_TOLD_OVERDUE:
-	case SHUTDOWN_TOLD_KILLED:
-	case SHUTDOWN_TOLD_SURVIVES:
+	case SHUTDOWN_REPORT_OVERDUE:
+	case SHUTDOWN_REPORT_KILLED:
+	case SHUTDOWN_REPORT_SURVIVES:
 		buf_printf(log, " %llu%s", (unsigned long long)r->container.id,
 			   r->deaf ? " deaf" : "");
 		break;
-	case SHUTDOWN_TOLD_RELEASED:
+	case SHUTDOWN_REPORT_RELEASED:
 		buf_printf(log, " %s", shutdown_reason_name(r->reason));
 		break;
-	case SHUTDOWN_TOLD_HELD_UP:
+	case SHUTDOWN_REPORT_HELD_UP:
 		for (size_t i = 0; i < r->n_listed; i++)
 			buf_printf(log, " %s", r->holders[i].who);
 		break;
@@ -68,7 +68,7 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_WAKE_AT:
 		s->wake_ns = effect->at_ns;
 		break;
-	case SHUTDOWN_TELL:
+	case SHUTDOWN_REPORT:
 		write_record(&s->log, effect->record);
 		break;
 	}

@@ -215,24 +215,24 @@ static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 
 static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 {
-	must(w, w->on || r->told == SHUTDOWN_TOLD_CANCELLED, "nothing is told but of a shutdown");
+	must(w, w->on || r->what == SHUTDOWN_REPORT_CANCELLED, "nothing is told but of a shutdown");
 	must(w, r->living == living(w, false), "a record counts what lives");
 	must(w, r->stopping == living(w, true), "a record counts what is stopped");
-	switch (r->told) {
-	case SHUTDOWN_TOLD_GROUP_DONE:
+	switch (r->what) {
+	case SHUTDOWN_REPORT_GROUP_DONE:
 		must(w, r->group < w->n_groups, "only groups of the plan are told");
 		if (r->group < SHUTWALK_GROUPS)
 			w->group_done[r->group] = true;
 		w->seen->groups++;
 		break;
-	case SHUTDOWN_TOLD_SURVIVES:
+	case SHUTDOWN_REPORT_SURVIVES:
 		w->seen->survived++;
 		break;
-	case SHUTDOWN_TOLD_RELEASED:
+	case SHUTDOWN_REPORT_RELEASED:
 		check_reason(w, r->reason);
 		w->seen->reasons[r->reason]++;
 		break;
-	case SHUTDOWN_TOLD_HELD_UP:
+	case SHUTDOWN_REPORT_HELD_UP:
 		must(w, !w->lock && r->n_holders > 0, "others hold up what graced does not");
 		must(w, living(w, true) == 0, "nothing is held up while containers are stopped");
 		must(w, w->seen_ns >= w->free_ns + SHUTDOWN_HELD_UP_NS,
@@ -307,7 +307,7 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 		     "it wants to be woken later, and never spins");
 		w->wake_ns = effect->at_ns;
 		break;
-	case SHUTDOWN_TELL:
+	case SHUTDOWN_REPORT:
 		take_record(w, effect->record);
 		break;
 	}

@@ -83,11 +83,11 @@ void shutworld_pass(struct world *w, uint64_t until)
 	}
 }
 
-const struct record_shutdown *shutworld_step(const struct world *w, enum shutdown_told told)
+const struct record_shutdown *shutworld_step(const struct world *w, enum shutdown_report what)
 {
 	for (size_t i = 0; i < w->n_records; i++)
 		if (w->records[i].type == RECORD_SHUTDOWN &&
-		    w->records[i].shutdown.told.told == told)
+		    w->records[i].shutdown.step.what == what)
 			return &w->records[i].shutdown;
 	return NULL;
 }

@@ -20,6 +20,6 @@ void shutworld_announce(struct world *w);
 void shutworld_pass(struct world *w, uint64_t until);
 
 /* The first record of that step; NULL when there is none. */
-const struct record_shutdown *shutworld_step(const struct world *w, enum shutdown_told told);
+const struct record_shutdown *shutworld_step(const struct world *w, enum shutdown_report what);
 
 #endif

@@ -15,7 +15,7 @@ static const struct shutdown_holder HOLDERS[] = {
 	{.who = "quo\"te\n", .uid = 1000, .pid = 7},
 };
 
-static struct record a_step(enum shutdown_told told)
+static struct record a_step(enum shutdown_report what)
 {
 	struct record record = {.type = RECORD_SHUTDOWN,
 				.at_ns = 130 * S,
@@ -24,8 +24,8 @@ static struct record a_step(enum shutdown_told told)
 	struct record_shutdown *r = &record.shutdown;
 
 	strcpy(r->id, "boot/shutdown/1/x");
-	r->told = (struct shutdown_record){
-		.told = told,
+	r->step = (struct shutdown_record){
+		.what = what,
 		.mode = SHUTDOWN_ASSIST,
 		.action = SHUTDOWN_POWER_OFF,
 		.locked = true,
@@ -55,12 +55,12 @@ static void assert_json(const struct record *record, const char *want)
 
 static void test_released(void **state)
 {
-	struct record record = a_step(SHUTDOWN_TOLD_RELEASED);
+	struct record record = a_step(SHUTDOWN_REPORT_RELEASED);
 
-	record.shutdown.told.reason = SHUTDOWN_LIMIT;
-	record.shutdown.told.holders = HOLDERS;
-	record.shutdown.told.n_holders = 9;
-	record.shutdown.told.n_listed = 2;
+	record.shutdown.step.reason = SHUTDOWN_LIMIT;
+	record.shutdown.step.holders = HOLDERS;
+	record.shutdown.step.n_holders = 9;
+	record.shutdown.step.n_listed = 2;
 	assert_json(&record, HEAD "\"event\":\"released\"," STATE
 				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
 				  "\"reason\":\"limit\",\"others\":9,\"holders\":["
@@ -70,11 +70,11 @@ static void test_released(void **state)
 
 static void test_group(void **state)
 {
-	struct record record = a_step(SHUTDOWN_TOLD_GROUP_DONE);
+	struct record record = a_step(SHUTDOWN_REPORT_GROUP_DONE);
 
-	record.shutdown.told.group = 1;
-	record.shutdown.told.group_ns = 10 * S;
-	record.shutdown.told.timed_out = true;
+	record.shutdown.step.group = 1;
+	record.shutdown.step.group_ns = 10 * S;
+	record.shutdown.step.timed_out = true;
 	record.shutdown.group_known = true;
 	record.shutdown.group_priority = 2000000000;
 	assert_json(&record, HEAD "\"event\":\"group-done\"," STATE
@@ -86,10 +86,10 @@ static void test_group(void **state)
 
 static struct record a_kill(void)
 {
-	struct record record = a_step(SHUTDOWN_TOLD_KILLED);
+	struct record record = a_step(SHUTDOWN_REPORT_KILLED);
 	struct record_shutdown *r = &record.shutdown;
 
-	r->told.container = (struct shutdown_container){.id = 7,
+	r->step.container = (struct shutdown_container){.id = 7,
 							.signal = 15,
 							.asked_ns = 101 * S,
 							.timeout_known = true,
@@ -118,7 +118,7 @@ static void test_journal(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct record record = a_kill();
 
-	record.shutdown.told.deaf = true;
+	record.shutdown.step.deaf = true;
 	assert_int_equal(journal_write(&out, &record), 0);
 	assert_non_null(strstr(buf_str(&out), "PRIORITY=4\n"));
 	assert_non_null(strstr(buf_str(&out),

@@ -197,13 +197,13 @@ static void note_end(struct inhibitor *in)
 
 void inhibitor_record(struct inhibitor *in, const struct record *record)
 {
-	const struct shutdown_record *change = &record->shutdown.told;
+	const struct shutdown_record *change = &record->shutdown.step;
 
 	if (record->type != RECORD_SHUTDOWN)
 		return;
-	if (change->told == SHUTDOWN_TOLD_CANCELLED)
+	if (change->what == SHUTDOWN_REPORT_CANCELLED)
 		end_at(in, record->wall_ns);
-	if (change->told != SHUTDOWN_TOLD_ANNOUNCED || in->resumed_ns)
+	if (change->what != SHUTDOWN_REPORT_ANNOUNCED || in->resumed_ns)
 		return;
 	in->times = (struct shutstate){
 		.started = true,

@@ -145,8 +145,8 @@ static bool has_hook(const struct shutdowns *s, const struct cgnode *node)
 	return (own && own->prestop) || (spec && spec->prestop);
 }
 
-/* A signal that a program of the kernel half was not run for may have told somebody. */
-static uint64_t told_ns(const struct shutdowns *s, const struct stop *stop)
+/* A signal that a program of the kernel half was not run for may have reached a process. */
+static uint64_t signalled_ns(const struct shutdowns *s, const struct stop *stop)
 {
 	return stop->told_ns > s->stops->missed_ns ? stop->told_ns : s->stops->missed_ns;
 }
@@ -174,7 +174,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 	}
 	c->ending_ns = p ? p->terminating_ns : 0;
 	c->looked_ns = stop->looked_ns;
-	c->told_ns = told_ns(s, stop);
+	c->told_ns = signalled_ns(s, stop);
 	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
 	note(s, &event);
@@ -203,7 +203,7 @@ static void note_pod(struct shutdowns *s, const char *uid)
 		note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
 	if (!pod)
 		return;
-	/* One that is gone stays there until its verdict is told. */
+	/* One that is gone stays there until its verdict is reported. */
 	LIST_FOREACH(node, &pod->nodes, in_pod)
 		if (cgnode_is_container(node) && node->stop && !node->removed)
 			note_container(s, node, p);
@@ -225,26 +225,26 @@ static void note_all(struct shutdowns *s)
 
 /* --- records -------------------------------------------------------------------------------- */
 
-static bool is_of_container(enum shutdown_told told)
+static bool is_of_container(enum shutdown_report what)
 {
-	return told == SHUTDOWN_TOLD_OVERDUE || told == SHUTDOWN_TOLD_KILLED ||
-	       told == SHUTDOWN_TOLD_SURVIVES;
+	return what == SHUTDOWN_REPORT_OVERDUE || what == SHUTDOWN_REPORT_KILLED ||
+	       what == SHUTDOWN_REPORT_SURVIVES;
 }
 
 static void name_it(const struct shutdowns *s, const struct shutdown_record *from, char *ret,
 		    size_t n)
 {
-	const char *boot = s->out->host.boot_id, *told = shutdown_told_name(from->told);
+	const char *boot = s->out->host.boot_id, *what = shutdown_report_name(from->what);
 	unsigned long long announced = from->announced_ns;
 
-	if (is_of_container(from->told))
-		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+	if (is_of_container(from->what))
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, what,
 			 (unsigned long long)from->container.id);
-	else if (from->told == SHUTDOWN_TOLD_GROUP_STARTED ||
-		 from->told == SHUTDOWN_TOLD_GROUP_DONE)
-		snprintf(ret, n, "%s/shutdown/%llu/%s/%u", boot, announced, told, from->group);
+	else if (from->what == SHUTDOWN_REPORT_GROUP_STARTED ||
+		 from->what == SHUTDOWN_REPORT_GROUP_DONE)
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%u", boot, announced, what, from->group);
 	else
-		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, told,
+		snprintf(ret, n, "%s/shutdown/%llu/%s/%llu", boot, announced, what,
 			 (unsigned long long)from->at_ns);
 }
 
@@ -252,10 +252,10 @@ static void fill_group(const struct shutdowns *s, struct record_shutdown *r)
 {
 	const struct shutplan *plan = &s->plan;
 
-	if (r->told.group >= plan->n)
+	if (r->step.group >= plan->n)
 		return;
 	r->group_known = true;
-	r->group_priority = plan->groups[r->told.group].priority;
+	r->group_priority = plan->groups[r->step.group].priority;
 }
 
 static void report(struct shutdowns *s, const struct shutdown_record *from)
@@ -265,10 +265,10 @@ static void report(struct shutdowns *s, const struct shutdown_record *from)
 	struct record_shutdown *r = &rec->shutdown;
 	const struct cgnode *node;
 
-	r->told = *from;
+	r->step = *from;
 	name_it(s, from, r->id, sizeof(r->id));
 	fill_group(s, r);
-	node = is_of_container(from->told) ? cgmap_get(s->map, from->container.id) : NULL;
+	node = is_of_container(from->what) ? cgmap_get(s->map, from->container.id) : NULL;
 	if (node) {
 		subject_pod(s->names, node, &r->pod);
 		subject_container(s->names, node, &r->container);
@@ -321,7 +321,7 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 
 	if (effect->type == SHUTDOWN_WAKE_AT)
 		s->wake_ns = effect->at_ns;
-	else if (effect->type == SHUTDOWN_TELL)
+	else if (effect->type == SHUTDOWN_REPORT)
 		report(s, effect->record);
 	else if (effect->type == SHUTDOWN_ASK_STATUS)
 		ask_status(s, effect->uid);
@@ -458,16 +458,16 @@ static size_t list_holders(const struct obs_shutdown *obs, struct shutdown_holde
 	return n;
 }
 
-/* Where one source lists all pods it is told of once. */
-static int step_lister(struct shutdowns *s, const struct obs_shutdown *told)
+/* Where one source lists all pods, static ones and others, both are its listers. */
+static int step_lister(struct shutdowns *s, const struct obs_shutdown *said)
 {
-	enum meta_source source = meta_lister(s->names->sources, told->is_static);
+	enum meta_source source = meta_lister(s->names->sources, said->is_static);
 	struct shutdown_event event = {.type = SHUTDOWN_EV_API};
 	int r = 0;
 
 	event.lister.kubelet = source == META_KUBELET;
-	event.lister.reachable = told->reachable;
-	event.lister.absent = told->absent;
+	event.lister.reachable = said->reachable;
+	event.lister.absent = said->absent;
 	for (int is_static = 0; r == 0 && is_static < 2; is_static++) {
 		event.lister.is_static = is_static;
 		if (meta_lister(s->names->sources, is_static) == source)
@@ -490,9 +490,9 @@ static void note_answer(struct shutdowns *s, enum meta_source source)
 
 int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 {
-	const struct obs_shutdown *told = &obs->shutdown;
+	const struct obs_shutdown *said = &obs->shutdown;
 	struct shutdown_holder holders[SHUTDOWN_MAX_HOLDERS];
-	struct shutdown_event event = {.type = told->event};
+	struct shutdown_event event = {.type = said->event};
 
 	if (!s->sequencer) {
 		s->unexpected++;
@@ -500,17 +500,17 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 	}
 	switch (event.type) {
 	case SHUTDOWN_EV_ANNOUNCED:
-		event.announced.at_ns = told->announced_ns;
-		event.announced.limit_ns = told->limit_ns;
-		event.announced.action = told->action;
+		event.announced.at_ns = said->announced_ns;
+		event.announced.limit_ns = said->limit_ns;
+		event.announced.action = said->action;
 		break;
 	case SHUTDOWN_EV_HOLDERS:
 		event.holders.list = holders;
-		event.holders.n = list_holders(told, holders);
-		event.holders.failed = told->failed;
+		event.holders.n = list_holders(said, holders);
+		event.holders.failed = said->failed;
 		break;
 	case SHUTDOWN_EV_API:
-		return step_lister(s, told);
+		return step_lister(s, said);
 	case SHUTDOWN_EV_LOGIND_UP:
 	case SHUTDOWN_EV_LOGIND_DOWN:
 	case SHUTDOWN_EV_LOCK_TAKEN:

@@ -57,7 +57,7 @@ static int reach_pod(struct shutdown *sd, const char *uid, struct shutdown_pod_r
 
 static void drop_unused(struct shutdown *sd, struct shutdown_pod_rec *pod)
 {
-	if (pod->told || pod->containers > 0)
+	if (pod->noted || pod->containers > 0)
 		return;
 	map_remove(&sd->pods, pod->key);
 	free(pod);
@@ -128,11 +128,11 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 		return 0;
 	bind(sd, rec, pod);
 	if (rec->facts.asked_ns != facts->asked_ns) {
-		rec->overdue_told = false;
+		rec->overdue_reported = false;
 		rec->look_ns = 0;
 	}
 	if (!facts->populated) {
-		rec->survives_told = false;
+		rec->survives_reported = false;
 		rec->killed_ns = 0;
 	}
 	rec->facts = *facts;
@@ -173,9 +173,9 @@ int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts)
 	r = reach_pod(sd, facts->uid, &pod);
 	if (r < 0)
 		return r;
-	if (pod->told && same_pod(&pod->facts, facts))
+	if (pod->noted && same_pod(&pod->facts, facts))
 		return 0;
-	pod->told = true;
+	pod->noted = true;
 	pod->facts = *facts;
 	pod->facts.uid = NULL;
 	sd->surveyed = false;
@@ -190,9 +190,9 @@ int shutdown_forget_pod(struct shutdown *sd, const char *uid)
 	if (!uid || !usable(uid))
 		return -EINVAL;
 	pod = map_get(&sd->pods, map_key(uid));
-	if (!pod || strcmp(pod->uid, uid) != 0 || (!pod->told && pod->facts.ended))
+	if (!pod || strcmp(pod->uid, uid) != 0 || (!pod->noted && pod->facts.ended))
 		return 0;
-	pod->told = false;
+	pod->noted = false;
 	pod->facts.stopping = false;
 	pod->facts.ended = true;
 	drop_unused(sd, pod);
@@ -264,7 +264,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 	struct shutdown_pod_rec *pod;
 
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
-		rec->overdue_told = rec->survives_told = false;
+		rec->overdue_reported = rec->survives_reported = false;
 		rec->look_ns = rec->killed_ns = 0;
 	}
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)

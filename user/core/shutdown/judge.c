@@ -151,14 +151,14 @@ static bool logind_is_silent(const struct shutdown *sd)
 	return h->failed || (h->asked && past(h->asked_ns, sd->now_ns) >= SHUTDOWN_LIST_NS);
 }
 
-static void tell_group(struct shutdown *sd, enum shutdown_told told, bool timed_out)
+static void report_group(struct shutdown *sd, enum shutdown_report what, bool timed_out)
 {
-	struct shutdown_record record = shutdown_record(sd, told);
+	struct shutdown_record record = shutdown_record(sd, what);
 
 	record.group = sd->plan.at;
 	record.group_ns = sd->plan.groups[sd->plan.at].ns;
 	record.timed_out = timed_out;
-	shutdown_tell(sd, &record);
+	shutdown_report(sd, &record);
 }
 
 static void start_group(struct shutdown *sd)
@@ -167,7 +167,7 @@ static void start_group(struct shutdown *sd)
 
 	plan->started_ns = plan->begun ? shutdown_counted(sd) : sd->announced_ns;
 	plan->begun = plan->started = true;
-	tell_group(sd, SHUTDOWN_TOLD_GROUP_STARTED, false);
+	report_group(sd, SHUTDOWN_REPORT_GROUP_STARTED, false);
 }
 
 /* False: it goes on. */
@@ -183,7 +183,7 @@ static bool group_is_over(struct shutdown *sd)
 		shutdown_want_counted(sd, end_ns);
 		return false;
 	}
-	tell_group(sd, SHUTDOWN_TOLD_GROUP_DONE, timed_out && living > 0);
+	report_group(sd, SHUTDOWN_REPORT_GROUP_DONE, timed_out && living > 0);
 	return true;
 }
 
@@ -217,16 +217,16 @@ static bool may_kill(const struct shutdown *sd, const struct shutdown_container_
 	       (sd->plan.n == 0 || shutdown_group_of(sd, rec) <= sd->plan.at);
 }
 
-static void tell_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
-			   enum shutdown_told told, bool deaf)
+static void report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
+			     enum shutdown_report what, bool deaf)
 {
-	struct shutdown_record record = shutdown_record(sd, told);
+	struct shutdown_record record = shutdown_record(sd, what);
 
 	record.container = rec->facts;
 	record.container.pod_uid = rec->pod ? rec->pod->uid : "";
 	record.group = shutdown_group_of(sd, rec);
 	record.deaf = deaf;
-	shutdown_tell(sd, &record);
+	shutdown_report(sd, &record);
 }
 
 static void kill_container(struct shutdown *sd, struct shutdown_container_rec *rec)
@@ -254,7 +254,7 @@ static uint64_t overdue_ns(const struct shutdown *sd, const struct shutdown_cont
 }
 
 /* By whoever ends its pod: a hook comes before the stop signal, and may tell them all. */
-static bool others_told(const struct shutdown *sd, const struct shutdown_container *c)
+static bool others_signalled(const struct shutdown *sd, const struct shutdown_container *c)
 {
 	bool before = c->ending_ns && c->ending_ns < sd->announced_ns;
 
@@ -264,12 +264,13 @@ static bool others_told(const struct shutdown *sd, const struct shutdown_contain
 /* When it may be plain that it cannot use its time; UINT64_MAX: never. */
 static uint64_t useless_ns(const struct shutdown *sd, const struct shutdown_container *c)
 {
-	if (!sd->config.deaf_grace_ns || !c->deaf || c->hook || others_told(sd, c))
+	if (!sd->config.deaf_grace_ns || !c->deaf || c->hook || others_signalled(sd, c))
 		return UINT64_MAX;
 	return shutdown_sum(c->asked_ns, sd->config.deaf_grace_ns);
 }
 
-/* Nobody in it was told by now: what was seen before the time came, or long ago, says nothing. */
+/* None of its processes was signalled by now: a look before the time came, or long ago, does not
+ * count. */
 static bool is_useless(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
 	uint64_t at_ns = useless_ns(sd, &rec->facts), looked_ns = rec->facts.looked_ns;
@@ -294,9 +295,9 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 	uint64_t over_ns = overdue_ns(sd, &rec->facts);
 	bool over = shutdown_counted(sd) >= over_ns;
 
-	if (over && !rec->overdue_told) {
-		rec->overdue_told = true;
-		tell_container(sd, rec, SHUTDOWN_TOLD_OVERDUE, false);
+	if (over && !rec->overdue_reported) {
+		rec->overdue_reported = true;
+		report_container(sd, rec, SHUTDOWN_REPORT_OVERDUE, false);
 	}
 	if (!over)
 		shutdown_want_counted(sd, over_ns);
@@ -304,7 +305,7 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 		return;
 	kill_container(sd, rec);
 	sd->stats.killed++;
-	tell_container(sd, rec, SHUTDOWN_TOLD_KILLED, !over);
+	report_container(sd, rec, SHUTDOWN_REPORT_KILLED, !over);
 }
 
 /* A process that a v1 freezer holds, or that is stuck in the kernel, outlives its SIGKILL. */
@@ -319,9 +320,9 @@ static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec
 		shutdown_want(sd, late_ns);
 		return;
 	}
-	if (!rec->survives_told) {
-		rec->survives_told = true;
-		tell_container(sd, rec, SHUTDOWN_TOLD_SURVIVES, false);
+	if (!rec->survives_reported) {
+		rec->survives_reported = true;
+		report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
 	}
 	if (rec->killed_ns && may_kill(sd, rec))
 		kill_container(sd, rec);
@@ -364,7 +365,7 @@ static bool is_driven(struct shutdown *sd)
 }
 
 /* Who was not there when pods began to be stopped has to hear of them first. */
-static bool is_still_told(struct shutdown *sd)
+static bool is_joining(struct shutdown *sd)
 {
 	uint64_t end_ns = shutdown_sum(sd->joined_ns, SHUTDOWN_JOIN_NS);
 
@@ -377,7 +378,7 @@ static bool is_still_told(struct shutdown *sd)
 
 static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 {
-	if (is_driven(sd) || is_still_told(sd)) {
+	if (is_driven(sd) || is_joining(sd)) {
 		sd->empty_ns = 0;
 		return false;
 	}
@@ -389,13 +390,13 @@ static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 /* The lock is released as soon as records are out. */
 static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
 {
-	struct shutdown_record record = shutdown_record(sd, SHUTDOWN_TOLD_RELEASED);
+	struct shutdown_record record = shutdown_record(sd, SHUTDOWN_REPORT_RELEASED);
 
 	record.reason = reason;
 	record.holders = sd->holders.list;
 	record.n_holders = sd->holders.n;
 	record.n_listed = sd->holders.n_listed;
-	shutdown_tell(sd, &record);
+	shutdown_report(sd, &record);
 	shutdown_advance(sd, SHUTDOWN_EV_LET_GO, NULL);
 }
 
@@ -456,18 +457,18 @@ static void judge_others(struct shutdown *sd)
 	if (is_driven(sd))
 		sd->done_ns = shutdown_counted(sd);
 	late_ns = shutdown_sum(sd->done_ns, SHUTDOWN_HELD_UP_NS);
-	if (!h->known || h->n == 0 || hash(h) == h->told)
+	if (!h->known || h->n == 0 || hash(h) == h->reported)
 		return;
 	if (shutdown_counted(sd) < late_ns) {
 		shutdown_want_counted(sd, late_ns);
 		return;
 	}
-	h->told = hash(h);
-	record = shutdown_record(sd, SHUTDOWN_TOLD_HELD_UP);
+	h->reported = hash(h);
+	record = shutdown_record(sd, SHUTDOWN_REPORT_HELD_UP);
 	record.holders = h->list;
 	record.n_holders = h->n;
 	record.n_listed = h->n_listed;
-	shutdown_tell(sd, &record);
+	shutdown_report(sd, &record);
 }
 
 void shutdown_judge(struct shutdown *sd)

@@ -18,7 +18,7 @@ struct shutdown_pod_rec {
 	char uid[POD_UID_MAX];
 	uint64_t key;
 	struct shutdown_pod facts; /* its uid is not used */
-	bool told;		   /* by an event of its own, not only by a container's */
+	bool noted;		   /* by an event of its own, not only by a container's */
 	bool stopped;		   /* somebody ended it in this shutdown */
 	bool lives;		   /* some container of it, by the last survey */
 	bool unseen; /* it was stopped and is empty, and its status shows that to nobody yet */
@@ -29,7 +29,7 @@ struct shutdown_pod_rec {
 struct shutdown_container_rec {
 	struct shutdown_container facts; /* its pod_uid is not used */
 	struct shutdown_pod_rec *pod;	 /* NULL: in none that is known */
-	bool overdue_told, survives_told;
+	bool overdue_reported, survives_reported;
 	uint64_t look_ns;   /* when a look at it was asked for last; 0: not */
 	uint64_t killed_ns; /* last, by us; 0: not */
 };
@@ -63,7 +63,7 @@ struct shutdown_holders {
 	size_t n, n_listed;
 	struct shutdown_holder list[SHUTDOWN_MAX_HOLDERS];
 	char who[SHUTDOWN_MAX_HOLDERS][SHUTDOWN_WHO_MAX];
-	uint64_t told; /* a hash of those that were told to hold up */
+	uint64_t reported; /* a hash of those that were reported to hold up */
 };
 
 /* What is known of a source that lists pods. Times are of the time that counts. */
@@ -139,9 +139,9 @@ int shutdown_advance(struct shutdown *sd, int type, const struct shutdown_event 
 void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns);
 
 /* A record with its common part. */
-struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_told told);
-void shutdown_tell(struct shutdown *sd, const struct shutdown_record *record);
-void shutdown_tell_plain(struct shutdown *sd, enum shutdown_told told);
+struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_report what);
+void shutdown_report(struct shutdown *sd, const struct shutdown_record *record);
+void shutdown_report_plain(struct shutdown *sd, enum shutdown_report what);
 
 /* Facts: what shutdown_note() returns for them. */
 int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *facts);

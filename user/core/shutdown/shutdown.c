@@ -8,7 +8,7 @@
 
 #include "core/shutdown/priv.h"
 
-/* Whatever is wished next is told, also that it is nothing. */
+/* Any wish that comes next is handed on, also that there is none. */
 #define WISH_USED UINT64_MAX
 
 /* A timer that comes late tells that nothing ran in between, this program, the kubelet and the
@@ -223,20 +223,20 @@ const char *shutdown_pod_state_name(enum shutdown_pod_state state)
 	return (unsigned int)state < SHUTDOWN_POD_STATE_COUNT ? names[state] : NULL;
 }
 
-const char *shutdown_told_name(enum shutdown_told told)
+const char *shutdown_report_name(enum shutdown_report what)
 {
-	static const char *const names[SHUTDOWN_TOLD_COUNT] = {
-		[SHUTDOWN_TOLD_ANNOUNCED] = "announced",
-		[SHUTDOWN_TOLD_GROUP_STARTED] = "group-started",
-		[SHUTDOWN_TOLD_GROUP_DONE] = "group-done",
-		[SHUTDOWN_TOLD_OVERDUE] = "pod-overdue",
-		[SHUTDOWN_TOLD_KILLED] = "container-killed",
-		[SHUTDOWN_TOLD_SURVIVES] = "container-survives",
-		[SHUTDOWN_TOLD_RELEASED] = "released",
-		[SHUTDOWN_TOLD_HELD_UP] = "held-up",
-		[SHUTDOWN_TOLD_CANCELLED] = "cancelled",
-		[SHUTDOWN_TOLD_ENDED] = "ended",
+	static const char *const names[SHUTDOWN_REPORT_COUNT] = {
+		[SHUTDOWN_REPORT_ANNOUNCED] = "announced",
+		[SHUTDOWN_REPORT_GROUP_STARTED] = "group-started",
+		[SHUTDOWN_REPORT_GROUP_DONE] = "group-done",
+		[SHUTDOWN_REPORT_OVERDUE] = "pod-overdue",
+		[SHUTDOWN_REPORT_KILLED] = "container-killed",
+		[SHUTDOWN_REPORT_SURVIVES] = "container-survives",
+		[SHUTDOWN_REPORT_RELEASED] = "released",
+		[SHUTDOWN_REPORT_HELD_UP] = "held-up",
+		[SHUTDOWN_REPORT_CANCELLED] = "cancelled",
+		[SHUTDOWN_REPORT_ENDED] = "ended",
 	};
 
-	return (unsigned int)told < SHUTDOWN_TOLD_COUNT ? names[told] : NULL;
+	return (unsigned int)what < SHUTDOWN_REPORT_COUNT ? names[what] : NULL;
 }

@@ -206,23 +206,24 @@ enum shutdown_reason {
 	SHUTDOWN_REASON_COUNT,
 };
 
-enum shutdown_told {
-	SHUTDOWN_TOLD_ANNOUNCED,     /* "announced" */
-	SHUTDOWN_TOLD_GROUP_STARTED, /* "group-started" */
-	SHUTDOWN_TOLD_GROUP_DONE,    /* "group-done": over, or out of time */
-	SHUTDOWN_TOLD_OVERDUE, /* "pod-overdue": a container whose time is over, without a SIGKILL */
-	SHUTDOWN_TOLD_KILLED,  /* "container-killed": by graced */
-	SHUTDOWN_TOLD_SURVIVES,	 /* "container-survives": a SIGKILL did not end it */
-	SHUTDOWN_TOLD_RELEASED,	 /* "released": the lock goes, for the reason told */
-	SHUTDOWN_TOLD_HELD_UP,	 /* "held-up": others hold for SHUTDOWN_HELD_UP_NS for nothing */
-	SHUTDOWN_TOLD_CANCELLED, /* "cancelled" */
-	SHUTDOWN_TOLD_ENDED,	 /* "ended": this program is stopped */
-	SHUTDOWN_TOLD_COUNT,
+enum shutdown_report {
+	SHUTDOWN_REPORT_ANNOUNCED,     /* "announced" */
+	SHUTDOWN_REPORT_GROUP_STARTED, /* "group-started" */
+	SHUTDOWN_REPORT_GROUP_DONE,    /* "group-done": over, or out of time */
+	SHUTDOWN_REPORT_OVERDUE, /* "pod-overdue": a container whose time is over, without a SIGKILL
+				  */
+	SHUTDOWN_REPORT_KILLED,	 /* "container-killed": by graced */
+	SHUTDOWN_REPORT_SURVIVES,  /* "container-survives": a SIGKILL did not end it */
+	SHUTDOWN_REPORT_RELEASED,  /* "released": the lock goes, for the reason told */
+	SHUTDOWN_REPORT_HELD_UP,   /* "held-up": others hold for SHUTDOWN_HELD_UP_NS for nothing */
+	SHUTDOWN_REPORT_CANCELLED, /* "cancelled" */
+	SHUTDOWN_REPORT_ENDED,	   /* "ended": this program is stopped */
+	SHUTDOWN_REPORT_COUNT,
 };
 
 /* Each record has the first part; what else it has is named there. */
 struct shutdown_record {
-	enum shutdown_told told;
+	enum shutdown_report what;
 	uint64_t at_ns;
 	enum shutdown_mode mode;
 	enum shutdown_action action;
@@ -256,7 +257,7 @@ enum shutdown_effect_type {
 	SHUTDOWN_KILL, /* SIGKILL to all in container cgroup id; its facts tell what came of it */
 	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD tells it; no other answer */
 	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
-	SHUTDOWN_TELL,	     /* hand record to the sinks */
+	SHUTDOWN_REPORT,     /* hand record to the sinks */
 };
 
 struct shutdown_effect {
@@ -336,7 +337,7 @@ const char *shutdown_mode_name(enum shutdown_mode mode);
 const char *shutdown_action_name(enum shutdown_action action);
 const char *shutdown_reason_name(enum shutdown_reason reason);
 const char *shutdown_pod_state_name(enum shutdown_pod_state state);
-const char *shutdown_told_name(enum shutdown_told told);
+const char *shutdown_report_name(enum shutdown_report what);
 
 /* By the "type" of logind's PrepareForShutdownWithMetadata: systemd's handle_action_table
  * (src/login/logind-action.c), whose words are API, and the same with a hyphen, as org.freedesktop.

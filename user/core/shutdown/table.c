@@ -13,12 +13,12 @@ void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t i
 	sd->config.effect(sd->config.userdata, &effect);
 }
 
-struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_told told)
+struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_report what)
 {
 	const struct shutdown_survey *survey = shutdown_survey(sd);
 
 	return (struct shutdown_record){
-		.told = told,
+		.what = what,
 		.at_ns = sd->now_ns,
 		.mode = sd->config.mode,
 		.action = sd->action,
@@ -30,18 +30,18 @@ struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_told t
 	};
 }
 
-void shutdown_tell(struct shutdown *sd, const struct shutdown_record *record)
+void shutdown_report(struct shutdown *sd, const struct shutdown_record *record)
 {
-	const struct shutdown_effect effect = {.type = SHUTDOWN_TELL, .record = record};
+	const struct shutdown_effect effect = {.type = SHUTDOWN_REPORT, .record = record};
 
 	sd->config.effect(sd->config.userdata, &effect);
 }
 
-void shutdown_tell_plain(struct shutdown *sd, enum shutdown_told told)
+void shutdown_report_plain(struct shutdown *sd, enum shutdown_report what)
 {
-	const struct shutdown_record record = shutdown_record(sd, told);
+	const struct shutdown_record record = shutdown_record(sd, what);
 
-	shutdown_tell(sd, &record);
+	shutdown_report(sd, &record);
 }
 
 static uint64_t before_limit(const struct shutdown *sd, uint64_t margin_ns)
@@ -176,7 +176,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	shutdown_forget_marks(sd);
 	sd->stats.announced++;
 	again(sd, event);
-	shutdown_tell_plain(sd, SHUTDOWN_TOLD_ANNOUNCED);
+	shutdown_report_plain(sd, SHUTDOWN_REPORT_ANNOUNCED);
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int over(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->stats.cancelled++;
 	sd->cancelled_ns = sd->now_ns;
-	shutdown_tell_plain(sd, SHUTDOWN_TOLD_CANCELLED);
+	shutdown_report_plain(sd, SHUTDOWN_REPORT_CANCELLED);
 	sd->announced_ns = sd->limit_ns = 0;
 	sd->action = SHUTDOWN_UNKNOWN;
 	return 0;
@@ -276,7 +276,7 @@ static int drop(struct shutdown *sd, const struct shutdown_event *event)
 
 static int ended(struct shutdown *sd, const struct shutdown_event *event)
 {
-	shutdown_tell_plain(sd, SHUTDOWN_TOLD_ENDED);
+	shutdown_report_plain(sd, SHUTDOWN_REPORT_ENDED);
 	return 0;
 }
 

@@ -252,7 +252,7 @@ struct record_discrepancy {
 /* A step of a node's shutdown. */
 struct record_shutdown {
 	char id[192]; /* <boot id>/shutdown/<announced_ns>/<step>/<of what, or when> */
-	struct shutdown_record told; /* strings as it has them */
+	struct shutdown_record step; /* strings as it has them */
 	struct record_pod pod;	     /* of a container's steps, as the next one */
 	struct record_container container;
 	bool group_known;

@@ -310,8 +310,8 @@ static void add_lost(struct buf *out, const struct record *record)
 
 static bool of_group(const struct record_shutdown *r)
 {
-	return r->told.told == SHUTDOWN_TOLD_GROUP_STARTED ||
-	       r->told.told == SHUTDOWN_TOLD_GROUP_DONE;
+	return r->step.what == SHUTDOWN_REPORT_GROUP_STARTED ||
+	       r->step.what == SHUTDOWN_REPORT_GROUP_DONE;
 }
 
 static void add_group(struct buf *out, const struct record_shutdown *r)
@@ -321,14 +321,14 @@ static void add_group(struct buf *out, const struct record_shutdown *r)
 		return;
 	}
 	jsonw_object(out, "group");
-	jsonw_u64(out, "index", r->told.group);
+	jsonw_u64(out, "index", r->step.group);
 	if (r->group_known)
 		jsonw_i64(out, "priority", r->group_priority);
 	else
 		jsonw_null(out, "priority");
-	record_parts_time(out, "length_ns", of_group(r) ? r->told.group_ns : 0);
-	if (r->told.told == SHUTDOWN_TOLD_GROUP_DONE)
-		jsonw_bool(out, "timed_out", r->told.timed_out);
+	record_parts_time(out, "length_ns", of_group(r) ? r->step.group_ns : 0);
+	if (r->step.what == SHUTDOWN_REPORT_GROUP_DONE)
+		jsonw_bool(out, "timed_out", r->step.timed_out);
 	else
 		jsonw_null(out, "timed_out");
 	jsonw_object_end(out);
@@ -337,7 +337,7 @@ static void add_group(struct buf *out, const struct record_shutdown *r)
 /* What is known of a container that is overdue, or was ended. */
 static void add_overdue(struct buf *out, const struct record_shutdown *r)
 {
-	const struct shutdown_container *c = &r->told.container;
+	const struct shutdown_container *c = &r->step.container;
 	char name[SIGNAME_SIZE];
 
 	if (!r->container.known) {
@@ -356,19 +356,19 @@ static void add_overdue(struct buf *out, const struct record_shutdown *r)
 	record_parts_time(out, "asked_boot_ns", c->asked_ns);
 	record_parts_time(out, "timeout_ns", c->timeout_known ? c->timeout_ns : 0);
 	record_parts_time(out, "kill_boot_ns", c->kill_ns);
-	jsonw_bool(out, "deaf", r->told.deaf);
+	jsonw_bool(out, "deaf", r->step.deaf);
 	jsonw_object_end(out);
 }
 
-static void add_holders(struct buf *out, const struct shutdown_record *told)
+static void add_holders(struct buf *out, const struct shutdown_record *step)
 {
-	jsonw_u64(out, "others", told->n_holders);
+	jsonw_u64(out, "others", step->n_holders);
 	jsonw_array(out, "holders");
-	for (size_t i = 0; i < told->n_listed; i++) {
+	for (size_t i = 0; i < step->n_listed; i++) {
 		jsonw_object(out, NULL);
-		jsonw_str(out, "who", told->holders[i].who);
-		jsonw_u64(out, "uid", told->holders[i].uid);
-		jsonw_u64(out, "pid", told->holders[i].pid);
+		jsonw_str(out, "who", step->holders[i].who);
+		jsonw_u64(out, "uid", step->holders[i].uid);
+		jsonw_u64(out, "pid", step->holders[i].pid);
 		jsonw_object_end(out);
 	}
 	jsonw_array_end(out);
@@ -376,25 +376,25 @@ static void add_holders(struct buf *out, const struct shutdown_record *told)
 
 static void add_shutdown_members(struct buf *out, const struct record_shutdown *r)
 {
-	const struct shutdown_record *told = &r->told;
+	const struct shutdown_record *step = &r->step;
 
-	jsonw_str(out, "event", shutdown_told_name(told->told));
-	jsonw_str(out, "mode", shutdown_mode_name(told->mode));
-	jsonw_str(out, "action", shutdown_action_name(told->action));
-	jsonw_bool(out, "lock_held", told->locked);
-	record_parts_time(out, "announced_boot_ns", told->announced_ns);
-	record_parts_time(out, "limit_ns", told->limit_ns);
-	jsonw_u64(out, "containers_left", told->living);
-	jsonw_u64(out, "containers_stopping", told->stopping);
+	jsonw_str(out, "event", shutdown_report_name(step->what));
+	jsonw_str(out, "mode", shutdown_mode_name(step->mode));
+	jsonw_str(out, "action", shutdown_action_name(step->action));
+	jsonw_bool(out, "lock_held", step->locked);
+	record_parts_time(out, "announced_boot_ns", step->announced_ns);
+	record_parts_time(out, "limit_ns", step->limit_ns);
+	jsonw_u64(out, "containers_left", step->living);
+	jsonw_u64(out, "containers_stopping", step->stopping);
 	record_parts_pod(out, "pod", &r->pod);
 	record_parts_container(out, "container", &r->container);
 	add_group(out, r);
 	add_overdue(out, r);
-	if (told->told == SHUTDOWN_TOLD_RELEASED)
-		jsonw_str(out, "reason", shutdown_reason_name(told->reason));
+	if (step->what == SHUTDOWN_REPORT_RELEASED)
+		jsonw_str(out, "reason", shutdown_reason_name(step->reason));
 	else
 		jsonw_null(out, "reason");
-	add_holders(out, told);
+	add_holders(out, step);
 }
 
 static void add_shutdown(struct buf *out, const struct record *record)

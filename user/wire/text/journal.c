@@ -432,35 +432,35 @@ static void say_container(struct buf *out, const struct record_shutdown *r)
 {
 	buf_adds(out, ": ");
 	say_subject(out, &r->pod, &r->container);
-	if (r->told.told == SHUTDOWN_TOLD_KILLED)
-		buf_adds(out, r->told.deaf ? " did not hear its stop signal, and was ended"
+	if (r->step.what == SHUTDOWN_REPORT_KILLED)
+		buf_adds(out, r->step.deaf ? " did not hear its stop signal, and was ended"
 					   : " was ended");
 }
 
 static void say_step(struct buf *out, const struct record *record)
 {
-	const struct shutdown_record *told = &record->shutdown.told;
+	const struct shutdown_record *step = &record->shutdown.step;
 
-	buf_printf(out, "shutdown: %s", shutdown_told_name(told->told));
-	if (told->announced_ns && told->told != SHUTDOWN_TOLD_ANNOUNCED)
-		say_length(out, " after ", record->at_ns - told->announced_ns);
-	if (told->told == SHUTDOWN_TOLD_ANNOUNCED && told->limit_ns)
-		say_length(out, "; logind waits at most ", told->limit_ns);
-	if (told->told == SHUTDOWN_TOLD_RELEASED)
-		buf_printf(out, ": %s", shutdown_reason_name(told->reason));
+	buf_printf(out, "shutdown: %s", shutdown_report_name(step->what));
+	if (step->announced_ns && step->what != SHUTDOWN_REPORT_ANNOUNCED)
+		say_length(out, " after ", record->at_ns - step->announced_ns);
+	if (step->what == SHUTDOWN_REPORT_ANNOUNCED && step->limit_ns)
+		say_length(out, "; logind waits at most ", step->limit_ns);
+	if (step->what == SHUTDOWN_REPORT_RELEASED)
+		buf_printf(out, ": %s", shutdown_reason_name(step->reason));
 	if (record->shutdown.container.known)
 		say_container(out, &record->shutdown);
-	if (told->living)
-		buf_printf(out, "; %zu containers run, %zu are being stopped", told->living,
-			   told->stopping);
+	if (step->living)
+		buf_printf(out, "; %zu containers run, %zu are being stopped", step->living,
+			   step->stopping);
 }
 
 static void add_shutdown(struct buf *out, const struct record *record)
 {
 	const struct record_shutdown *r = &record->shutdown;
-	bool trouble = r->told.told == SHUTDOWN_TOLD_OVERDUE ||
-		       r->told.told == SHUTDOWN_TOLD_KILLED ||
-		       r->told.told == SHUTDOWN_TOLD_SURVIVES;
+	bool trouble = r->step.what == SHUTDOWN_REPORT_OVERDUE ||
+		       r->step.what == SHUTDOWN_REPORT_KILLED ||
+		       r->step.what == SHUTDOWN_REPORT_SURVIVES;
 
 	add_head(out, record, ID_SHUTDOWN, "shutdown", trouble ? JOURNAL_WARNING : JOURNAL_INFO);
 	buf_adds(out, "MESSAGE=");
@@ -468,12 +468,12 @@ static void add_shutdown(struct buf *out, const struct record *record)
 	buf_addc(out, '\n');
 	add_field(out, "GRACED_ID", r->id);
 	add_subject(out, &r->pod, &r->container);
-	add_field(out, "GRACED_EVENT", shutdown_told_name(r->told.told));
-	add_field(out, "GRACED_MODE", shutdown_mode_name(r->told.mode));
-	add_field(out, "GRACED_ACTION", shutdown_action_name(r->told.action));
-	if (r->told.told == SHUTDOWN_TOLD_RELEASED)
-		add_field(out, "GRACED_REASON", shutdown_reason_name(r->told.reason));
-	add_number(out, "GRACED_CONTAINERS_LEFT", r->told.living);
+	add_field(out, "GRACED_EVENT", shutdown_report_name(r->step.what));
+	add_field(out, "GRACED_MODE", shutdown_mode_name(r->step.mode));
+	add_field(out, "GRACED_ACTION", shutdown_action_name(r->step.action));
+	if (r->step.what == SHUTDOWN_REPORT_RELEASED)
+		add_field(out, "GRACED_REASON", shutdown_reason_name(r->step.reason));
+	add_number(out, "GRACED_CONTAINERS_LEFT", r->step.living);
 }
 
 typedef void (*add_fn)(struct buf *out, const struct record *record);
