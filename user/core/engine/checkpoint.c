@@ -35,7 +35,7 @@ void checkpoint_mark_id(struct checkpoint *c, uint64_t id)
 {
 	struct checkpoint_marks *k = &c->marks;
 
-	if (!k->on || k->all)
+	if (!c->out->is_marked || k->all)
 		return;
 	if (k->cgroups.n >= NOTED_MAX || id_list_add(&k->cgroups, id) < 0)
 		k->all = true;
@@ -61,7 +61,7 @@ void checkpoint_mark_pod(struct checkpoint *c, struct epod *p)
 {
 	struct checkpoint_marks *k = &c->marks;
 
-	if (!k->on || p->changed)
+	if (!c->out->is_marked || p->changed)
 		return;
 	p->changed = true;
 	if (!k->all && (k->n_uids >= NOTED_MAX || add_uid(k, p->uid) < 0))
@@ -95,7 +95,7 @@ void checkpoint_mark(struct checkpoint *c, struct cgnode *node)
 	struct cgnode *other;
 	struct epod *p;
 
-	if (!c->marks.on || node->changed || node->kind == GRACED_WATCH_BRANCH)
+	if (!c->out->is_marked || node->changed || node->kind == GRACED_WATCH_BRANCH)
 		return;
 	changed(c, node);
 	if (!node->pod)
@@ -129,7 +129,7 @@ void checkpoint_mark_by(struct checkpoint *c, const struct obs *obs)
 {
 	struct cgnode *node;
 
-	if (!c->marks.on || (unsigned int)obs->type >= 32 || !(touching >> obs->type & 1))
+	if (!c->out->is_marked || (unsigned int)obs->type >= 32 || !(touching >> obs->type & 1))
 		return;
 	node = cgmap_get(c->map, obs->empty.id);
 	if (node)
@@ -146,14 +146,14 @@ void checkpoint_done(struct checkpoint *c)
 
 void checkpoint_mark_all(struct checkpoint *c)
 {
-	c->marks.all = c->marks.on;
+	c->marks.all = c->out->is_marked;
 }
 
 bool checkpoint_has_changed(const struct checkpoint *c)
 {
 	const struct checkpoint_marks *k = &c->marks;
 
-	return !k->on || k->all || k->cgroups.n || k->n_uids;
+	return !c->out->is_marked || k->all || k->cgroups.n || k->n_uids;
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
@@ -320,7 +320,7 @@ void checkpoint_write(struct checkpoint *c, bool all,
 
 	if (!all && !checkpoint_has_changed(c))
 		return;
-	all |= !changed->on || changed->all;
+	all |= !c->out->is_marked || changed->all;
 	save_head(&k, all);
 	if (all) {
 		save_all(&k);
@@ -330,7 +330,7 @@ void checkpoint_write(struct checkpoint *c, bool all,
 		for (size_t i = 0; i < changed->cgroups.n; i++)
 			save_id(&k, changed->cgroups.ids[i]);
 	}
-	changed->on = c->names->is_compared = true;
+	c->out->is_marked = true;
 	changed->all = false;
 	changed->n_uids = changed->cgroups.n = 0;
 }

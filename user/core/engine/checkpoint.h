@@ -25,7 +25,6 @@ struct id_list {
 
 /* What changed since it was written last. */
 struct checkpoint_marks {
-	bool on;  /* it was written at all */
 	bool all; /* more changed than could be noted */
 	struct id_list cgroups;
 	char (*uids)[META_UID_MAX]; /* of pods */

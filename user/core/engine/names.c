@@ -272,7 +272,7 @@ int names_take_pod(struct names *names, const struct meta_pod *meta, uint64_t at
 	struct podtab_pod before;
 	int r;
 
-	if (!names->is_compared)
+	if (!names->out->is_marked)
 		return podtab_take_pod(&names->tab, meta, at_ns);
 	memset(&before, 0, sizeof(before));
 	if (pod)
@@ -319,7 +319,7 @@ int names_take_container(struct names *names, const struct meta_container *meta,
 	const struct podtab_container *c;
 	int r;
 
-	if (!names->is_compared)
+	if (!names->out->is_marked)
 		return podtab_take_container(&names->tab, meta, at_ns);
 	c = entry_of(names, meta);
 	memset(&before, 0, sizeof(before));

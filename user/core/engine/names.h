@@ -17,7 +17,6 @@ struct names {
 	struct cgmap *map;
 	struct output *out;
 	uint32_t sources; /* that answer: bits 1 << enum meta_source */
-	bool is_compared; /* changes are handed on: entries are compared when a source answers */
 };
 
 /* What sources provide about a node's pod, and about its container or service; NULL when nothing,

@@ -19,6 +19,7 @@ struct output {
 
 	change_fn on_change;
 	void *on_change_userdata;
+	bool is_marked; /* a checkpoint is written: changes that only it needs are handed on */
 
 	bool attached; /* OBS_ATTACHED has come */
 	uint64_t attached_ns;
@@ -47,13 +48,15 @@ static inline void output_change(struct output *out, const struct change *change
 /* What a checkpoint has of node's cgroup or stop is another now. */
 static inline void output_changed(struct output *out, struct cgnode *node)
 {
-	output_change(out, &(struct change){.type = CHANGE_CGROUP, .node = node});
+	if (out->is_marked)
+		output_change(out, &(struct change){.type = CHANGE_CGROUP, .node = node});
 }
 
 /* What a checkpoint has of a pod that is followed is another now. */
 static inline void output_changed_pod(struct output *out, struct epod *pod)
 {
-	output_change(out, &(struct change){.type = CHANGE_POD, .pod = pod});
+	if (out->is_marked)
+		output_change(out, &(struct change){.type = CHANGE_POD, .pod = pod});
 }
 
 #endif
