@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Connects to a bus's daemon, or to systemd's own socket. */
+/* Connects to a bus's daemon, or to systemd's own socket, and again after it was lost. */
 #include "io/bus/connection.h"
 
 #include <errno.h>
@@ -7,8 +7,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
+#include "base/backoff.h"
 #include "io/files/fd.h"
+
+#define GRAIN_US 1000
 
 const char *busconn_path(const char *address)
 {
@@ -18,6 +22,37 @@ const char *busconn_path(const char *address)
 		address += strlen(scheme);
 	/* What D-Bus would unescape or take for a further address or key. */
 	return *address != '/' || strpbrk(address, "%;,") ? NULL : address;
+}
+
+/* No further attempt is planned. */
+static void close_bus(struct busconn *c)
+{
+	c->bus = sd_bus_close_unref(c->bus);
+	c->answered = false;
+	c->retry_ns = 0;
+}
+
+int busconn_init(struct busconn *c, sd_event *event, sd_event_time_handler_t on_wake,
+		 void *userdata)
+{
+	int r;
+
+	c->event = sd_event_ref(event);
+	r = sd_event_add_time(event, &c->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_wake, userdata);
+	return r < 0 ? r : sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
+}
+
+void busconn_done(struct busconn *c)
+{
+	close_bus(c);
+	c->timer = sd_event_source_disable_unref(c->timer);
+	c->event = sd_event_unref(c->event);
+}
+
+void busconn_wake(struct busconn *c, uint64_t at_ns)
+{
+	sd_event_source_set_time(c->timer, at_ns / 1000 + 1);
+	sd_event_source_set_enabled(c->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
 
 /* Only root answers for the system (or who runs this, for one of their own). */
@@ -31,7 +66,7 @@ static int check_peer(int fd)
 	return peer.uid == 0 || peer.uid == geteuid() ? 0 : -EPERM;
 }
 
-int busconn_open(const char *path, int *ret)
+static int open_socket(const char *path, int *ret)
 {
 	_cleanup_(cleanup_close) int fd = -1;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -49,35 +84,93 @@ int busconn_open(const char *path, int *ret)
 	return r;
 }
 
-int busconn_begin(sd_event *event, int fd, bool is_bus, sd_bus **ret)
+/* Begins to speak on the socket, which the connection takes over in any case. */
+static int begin(struct busconn *c, int fd)
 {
-	sd_bus *bus = NULL;
-	int r = sd_bus_new(&bus);
+	int r = sd_bus_new(&c->bus);
 
 	if (r >= 0)
-		r = sd_bus_set_fd(bus, fd, fd);
+		r = sd_bus_set_fd(c->bus, fd, fd);
 	if (r < 0) {
 		close(fd);
-		sd_bus_unref(bus);
-		*ret = NULL;
+		c->bus = sd_bus_unref(c->bus);
 		return r;
 	}
-	r = sd_bus_set_bus_client(bus, is_bus);
+	r = sd_bus_set_bus_client(c->bus, c->is_bus);
 	/* Else it would wait, at the loop's end, until all is written. */
 	if (r >= 0)
-		r = sd_bus_set_close_on_exit(bus, false);
+		r = sd_bus_set_close_on_exit(c->bus, false);
 	if (r >= 0)
-		r = sd_bus_start(bus);
+		r = sd_bus_start(c->bus);
 	if (r >= 0)
-		r = sd_bus_attach_event(bus, event, SD_EVENT_PRIORITY_NORMAL);
-	*ret = bus;
+		r = sd_bus_attach_event(c->bus, c->event, SD_EVENT_PRIORITY_NORMAL);
 	return r < 0 ? r : 0;
 }
 
-void busconn_line(char *ret, size_t size, const char *prefix, const char *text)
+int busconn_connect(struct busconn *c, const char *path, bool is_bus, uint64_t now_ns)
 {
-	snprintf(ret, size, "%s%s", prefix, text);
-	for (char *c = ret; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
+	int fd = -1, r = open_socket(path, &fd);
+
+	c->is_bus = is_bus;
+	c->off = r == -ENOENT;
+	c->began_ns = now_ns;
+	c->retry_ns = 0;
+	return r < 0 ? r : begin(c, fd);
+}
+
+void busconn_lose(struct busconn *c, uint64_t now_ns)
+{
+	if (c->answered && now_ns - c->began_ns > BUSCONN_WAIT_MAX_NS)
+		c->failures = 0;
+	close_bus(c);
+	busconn_back_off(c, now_ns);
+}
+
+void busconn_back_off(struct busconn *c, uint64_t now_ns)
+{
+	c->retry_ns = now_ns + backoff_ns(BUSCONN_WAIT_MIN_NS, BUSCONN_WAIT_MAX_NS, c->failures++);
+}
+
+void busconn_set_text(struct busconn *c, const char *prefix, const char *text)
+{
+	snprintf(c->text, sizeof(c->text), "%s%s", prefix, text);
+	for (char *at = c->text; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
+int busconn_match(struct busconn *c, const struct busconn_match *matches, size_t n, void *userdata)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		if (c->is_bus || !matches[i].bus_only)
+			r = sd_bus_add_match_async(c->bus, NULL, matches[i].rule,
+						   matches[i].handler, NULL, userdata);
+	return r < 0 ? r : 0;
+}
+
+int busconn_new_call(struct busconn *c, const struct busconn_method *method, sd_bus_message **ret)
+{
+	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
+	int r = sd_bus_message_new_method_call(c->bus, &m, method->name, method->object,
+					       method->interface, method->member);
+
+	/* What an administrator stopped is not started again. */
+	if (r >= 0)
+		r = sd_bus_message_set_auto_start(m, false);
+	for (size_t i = 0; r >= 0 && i < 2 && method->args[i]; i++)
+		r = sd_bus_message_append(m, "s", method->args[i]);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(m);
+	return 0;
+}
+
+int busconn_send(struct busconn *c, sd_bus_message *m, sd_bus_slot **ret,
+		 sd_bus_message_handler_t handler, void *userdata)
+{
+	int r = sd_bus_call_async(c->bus, ret, m, handler, userdata, UINT64_MAX);
+
+	return r < 0 ? r : 0;
 }

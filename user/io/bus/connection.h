@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A D-Bus connection to a socket of this host, made without ever waiting: the socket is connected
- * here, and all else is answered later, in the loop.
+ * here, and all else is answered later, in the loop. sd_bus_open_system() and sd_bus_open() are of
+ * no use: they connect to any address in the environment, do not look at who listens, and a bus of
+ * theirs waits at the loop's end. When and how often to connect again is kept here, too.
  */
 #ifndef IO_BUS_CONNECTION_H
 #define IO_BUS_CONNECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
@@ -15,7 +18,44 @@
 
 #define BUSCONN_SYSTEM_BUS "/run/dbus/system_bus_socket"
 
+/* Of the waits between attempts. */
+#define BUSCONN_WAIT_MIN_NS 100000000ull
+#define BUSCONN_WAIT_MAX_NS 30000000000ull
+
+#define BUSCONN_TEXT_MAX 160
+
+/* The signal by which sd-bus reports the end of a connection. */
+#define BUSCONN_DISCONNECTED                                \
+	"type='signal',path='/org/freedesktop/DBus/Local'," \
+	"interface='org.freedesktop.DBus.Local',member='Disconnected'"
+
 DEFINE_CLEANUP(sd_bus_message *, sd_bus_message_unref);
+
+/* Times are of CLOCK_BOOTTIME. */
+struct busconn {
+	sd_event *event;
+	sd_event_source *timer; /* busconn_wake() */
+	sd_bus *bus;		/* NULL: not connected */
+	bool is_bus;		/* a bus's daemon is the peer; false: systemd's own socket */
+	bool off;		/* there was no socket */
+	bool answered;		/* set by the owner: since it was connected the peer has answered */
+	uint64_t began_ns;	/* the last attempt */
+	uint64_t failures;	/* in a row, for the next wait; the owner may set it to 0 */
+	uint64_t retry_ns;	/* when to try again; 0: nothing is planned */
+	/* The last thing that went wrong, "" for nothing yet; ASCII, one line. */
+	char text[BUSCONN_TEXT_MAX];
+};
+
+struct busconn_method {
+	const char *name, *object, *interface, *member;
+	const char *args[2]; /* strings; NULL: no more */
+};
+
+struct busconn_match {
+	const char *rule;
+	sd_bus_message_handler_t handler;
+	bool bus_only; /* single peers send no such signal */
+};
 
 /*
  * "unix:path=/…" or a path. The path in it, which belongs to address; NULL for anything else:
@@ -23,20 +63,38 @@ DEFINE_CLEANUP(sd_bus_message *, sd_bus_message_unref);
  */
 const char *busconn_path(const char *address);
 
-/*
- * Connects to the socket at path; the caller owns *ret. -EPERM when another user than root (or this
- * one) listens there, -ENAMETOOLONG, else -errno.
- */
-int busconn_open(const char *path, int *ret);
+/* For a connection of zeros. on_wake is called at the time of busconn_wake(). event is borrowed.
+ * -errno; it is still to be closed by busconn_done() then. */
+int busconn_init(struct busconn *c, sd_event *event, sd_event_time_handler_t on_wake,
+		 void *userdata);
+void busconn_done(struct busconn *c);
+
+/* Calls on_wake at that time, once; 0: never. */
+void busconn_wake(struct busconn *c, uint64_t at_ns);
 
 /*
- * Begins to speak on the socket fd, which is taken over in any case: with a bus's daemon, or with a
- * single peer. -errno. The caller closes *ret with sd_bus_close_unref(): it is set even when this
- * fails, unless it is NULL then.
+ * Connects to the socket at path. -ENOENT: there is none; -EPERM when another user than root (or
+ * this one) listens there, -ENAMETOOLONG, else -errno: then busconn_lose() is to follow.
  */
-int busconn_begin(sd_event *event, int fd, bool is_bus, sd_bus **ret);
+int busconn_connect(struct busconn *c, const char *path, bool is_bus, uint64_t now_ns);
 
-/* Writes prefix and text as one line of ASCII: whoever listens on a socket may have sent them. */
-void busconn_line(char *ret, size_t size, const char *prefix, const char *text);
+/* Closes the connection and plans the next attempt: soon for one that has answered for long. */
+void busconn_lose(struct busconn *c, uint64_t now_ns);
+
+/* Plans the next attempt after one more failure. */
+void busconn_back_off(struct busconn *c, uint64_t now_ns);
+
+/* Sets the text; the peer may have sent prefix and text, and text may belong to the connection. */
+void busconn_set_text(struct busconn *c, const char *prefix, const char *text);
+
+/* Has the signals of the rules handled. -errno. */
+int busconn_match(struct busconn *c, const struct busconn_match *matches, size_t n, void *userdata);
+
+/* A call with the method's arguments, which starts no service; the caller unrefs *ret. -errno. */
+int busconn_new_call(struct busconn *c, const struct busconn_method *method, sd_bus_message **ret);
+
+/* Sends it. sd-bus waits for the answer for ever: owners have deadlines of their own. -errno. */
+int busconn_send(struct busconn *c, sd_bus_message *m, sd_bus_slot **ret,
+		 sd_bus_message_handler_t handler, void *userdata);
 
 #endif

@@ -19,10 +19,7 @@
 #include "io/logind/read.h"
 #include "io/proc/clock.h"
 
-#define TIMEOUT_NS   5000000000ull
-#define DELAY_MIN_NS 100000000ull
-#define DELAY_MAX_NS 30000000000ull
-#define GRAIN_US     1000
+#define TIMEOUT_NS 5000000000ull
 
 #define BUS_NAME    "org.freedesktop.DBus"
 #define BUS_OBJECT  "/org/freedesktop/DBus"
@@ -32,7 +29,6 @@
 #define PROPERTIES  "org.freedesktop.DBus.Properties"
 #define INIT_NAME   "org.freedesktop.systemd1"
 #define INIT_OBJECT "/org/freedesktop/systemd1"
-#define BUS_TIMEOUT UINT64_MAX /* deadlines are kept by one timer */
 
 enum logind_call {
 	LOGIND_OWNER,
@@ -53,8 +49,6 @@ struct logind_pending {
 };
 
 struct logind {
-	sd_event *event;
-	sd_event_source *timer;
 	struct logind_sink sink;
 	char *address; /* the socket's path */
 	uint64_t timeout_ns;
@@ -67,21 +61,20 @@ struct logind {
 	char action[LOGIND_ACTION_MAX];
 	uint64_t limit_ns;
 
-	sd_bus *bus; /* NULL: not connected */
-	char *owner; /* logind's name on the bus; NULL: it is not there */
+	struct busconn conn; /* its retry_ns is that of calls, too */
+	char *owner;	     /* logind's name on the bus; NULL: it is not there */
 	bool owner_known;
-	bool off, slow;
+	bool slow;
 	bool verify;  /* the next list of holders decides whether the lock is still one */
 	bool listing; /* a caller waits for that list */
 	struct logind_pending calls[LOGIND_CALL_COUNT];
-	uint64_t failed_ns, delay_ns, retry_ns;
+	uint64_t failed_ns;
 	struct logind_counts counts;
-	char text[160];
 };
 
 static void set_text(struct logind *l, const char *text)
 {
-	busconn_line(l->text, sizeof(l->text), "", text);
+	busconn_set_text(&l->conn, "", text);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -92,29 +85,32 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 /* Sets the timer for what comes next. */
 static void arm(struct logind *l)
 {
-	uint64_t at_ns = l->retry_ns;
+	uint64_t at_ns = l->conn.retry_ns;
 
 	for (size_t i = 0; i < LOGIND_CALL_COUNT; i++)
 		if (l->calls[i].slot)
 			at_ns = earlier(at_ns, l->calls[i].asked_ns + l->timeout_ns);
-	sd_event_source_set_time(l->timer, at_ns / 1000 + 1);
-	sd_event_source_set_enabled(l->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	busconn_wake(&l->conn, at_ns);
 }
 
-/* Tries later what is due. After a long time without a failure it begins with a short delay again. */
+/* After a long time without a failure the waits begin anew. Calls that fail count on a connection
+ * of any age, too, so that its age does not matter. */
+static void count_failure(struct logind *l, uint64_t now_ns)
+{
+	if (now_ns - l->failed_ns > 2 * BUSCONN_WAIT_MAX_NS)
+		l->conn.failures = 0;
+	l->failed_ns = now_ns;
+}
+
+/* Tries later what is due. */
 static void back_off(struct logind *l)
 {
 	uint64_t now_ns = clock_boot_ns();
 
-	if (l->retry_ns)
+	if (l->conn.retry_ns)
 		return;
-	if (now_ns - l->failed_ns > 2 * DELAY_MAX_NS)
-		l->delay_ns = 0;
-	l->delay_ns = l->delay_ns ? l->delay_ns * 2 : DELAY_MIN_NS;
-	if (l->delay_ns > DELAY_MAX_NS)
-		l->delay_ns = DELAY_MAX_NS;
-	l->failed_ns = now_ns;
-	l->retry_ns = now_ns + l->delay_ns;
+	count_failure(l, now_ns);
+	busconn_back_off(&l->conn, now_ns);
 }
 
 /* Gives up the connection, sets the text, and tries again later. */
@@ -159,34 +155,33 @@ static void call_failed(struct logind *l, enum logind_call call, const char *err
 	}
 }
 
-/* Closes the connection; no further attempt is made, and nothing is reported. */
-static void disconnect_bus(struct logind *l)
+/* Forgets what belongs to the connection; the caller closes it. Nothing is reported. */
+static void forget_bus(struct logind *l)
 {
 	for (size_t i = 0; i < LOGIND_CALL_COUNT; i++) {
 		call_off(l, i);
 		l->calls[i].due = false;
 	}
-	l->bus = sd_bus_close_unref(l->bus);
 	free(l->owner);
 	l->owner = NULL;
-	l->owner_known = l->slow = false;
-	l->retry_ns = 0;
+	l->owner_known = l->slow = l->verify = false;
 }
 
 static void lose_bus(struct logind *l, const char *why)
 {
 	static const enum logind_call answered[] = {LOGIND_INHIBIT, LOGIND_HOLDERS, LOGIND_RELOAD};
 	bool owed[LOGIND_CALL_COUNT], was_up = l->owner;
-	char text[sizeof(l->text)];
+	char text[BUSCONN_TEXT_MAX];
+	uint64_t now_ns = clock_boot_ns();
 
 	for (size_t i = 0; i < LOGIND_CALL_COUNT; i++)
 		owed[i] = l->calls[i].slot;
 	/* It may belong to the connection. */
-	busconn_line(text, sizeof(text), "", why);
-	disconnect_bus(l);
-	l->verify = false;
-	back_off(l);
-	set_text(l, text);
+	set_text(l, why);
+	memcpy(text, l->conn.text, sizeof(text));
+	forget_bus(l);
+	count_failure(l, now_ns);
+	busconn_lose(&l->conn, now_ns);
 	arm(l);
 	for (size_t i = 0; i < sizeof(answered) / sizeof(answered[0]); i++)
 		if (owed[answered[i]])
@@ -254,7 +249,7 @@ static int ask(struct logind *l, enum logind_call call);
 /* Asks, unless it is asked already. */
 static void ask_logind(struct logind *l, enum logind_call call)
 {
-	int r = l->bus && l->owner ? ask(l, call) : 0;
+	int r = l->conn.bus && l->owner ? ask(l, call) : 0;
 
 	if (r < 0)
 		lose_bus(l, strerror(-r));
@@ -287,7 +282,7 @@ static void announce(struct logind *l, bool begins, const char *action)
 static int add_self(struct logind *l, sd_bus_message *m)
 {
 	const char *name;
-	int r = sd_bus_get_unique_name(l->bus, &name);
+	int r = sd_bus_get_unique_name(l->conn.bus, &name);
 
 	return r < 0 ? r : sd_bus_message_append(m, "s", name);
 }
@@ -333,7 +328,7 @@ static void meet_logind(struct logind *l, const char *owner)
 	if (l->owner && strcmp(l->owner, owner) == 0)
 		return;
 	forget_logind(l);
-	if (!l->bus)
+	if (!l->conn.bus)
 		return;
 	/* The bus answers this before it hands logind anything that is asked from here on. */
 	r = ask(l, LOGIND_SELF);
@@ -444,25 +439,27 @@ static int on_reloaded(struct logind *l, sd_bus_message *m)
 }
 
 static const struct {
-	const char *name, *object, *interface, *member;
-	const char *args[2]; /* NULL: no more */
+	struct busconn_method method;
 	/* Appends arguments that are known only now. */
 	int (*add)(struct logind *l, sd_bus_message *m);
 	int (*answer)(struct logind *l, sd_bus_message *m);
 } calls[LOGIND_CALL_COUNT] = {
-	[LOGIND_OWNER] = {BUS_NAME, BUS_OBJECT, BUS_NAME, "GetNameOwner", .args = {NAME},
+	[LOGIND_OWNER] = {{BUS_NAME, BUS_OBJECT, BUS_NAME, "GetNameOwner", {NAME}},
 			  .answer = on_owner_known},
-	[LOGIND_SELF] = {BUS_NAME, BUS_OBJECT, BUS_NAME, "GetConnectionUnixProcessID",
-			 .add = add_self, .answer = on_self},
-	[LOGIND_INHIBIT] = {NAME, OBJECT, MANAGER, "Inhibit", .add = add_inhibit,
+	[LOGIND_SELF] = {{BUS_NAME, BUS_OBJECT, BUS_NAME, "GetConnectionUnixProcessID", {}},
+			 .add = add_self,
+			 .answer = on_self},
+	[LOGIND_INHIBIT] = {{NAME, OBJECT, MANAGER, "Inhibit", {}},
+			    .add = add_inhibit,
 			    .answer = on_lock},
-	[LOGIND_PREPARING] = {NAME, OBJECT, PROPERTIES, "Get",
-			      .args = {MANAGER, "PreparingForShutdown"}, .answer = on_preparing},
-	[LOGIND_LIMIT] = {NAME, OBJECT, PROPERTIES, "Get", .args = {MANAGER, "InhibitDelayMaxUSec"},
+	[LOGIND_PREPARING] = {{NAME, OBJECT, PROPERTIES, "Get", {MANAGER, "PreparingForShutdown"}},
+			      .answer = on_preparing},
+	[LOGIND_LIMIT] = {{NAME, OBJECT, PROPERTIES, "Get", {MANAGER, "InhibitDelayMaxUSec"}},
 			  .answer = on_limit},
-	[LOGIND_HOLDERS] = {NAME, OBJECT, MANAGER, "ListInhibitors", .answer = on_holders},
-	[LOGIND_RELOAD] = {INIT_NAME, INIT_OBJECT, INIT_NAME ".Manager", "KillUnit",
-			   .add = add_reload, .answer = on_reloaded},
+	[LOGIND_HOLDERS] = {{NAME, OBJECT, MANAGER, "ListInhibitors", {}}, .answer = on_holders},
+	[LOGIND_RELOAD] = {{INIT_NAME, INIT_OBJECT, INIT_NAME ".Manager", "KillUnit", {}},
+			   .add = add_reload,
+			   .answer = on_reloaded},
 };
 
 static enum logind_call call_of(const struct logind *l, const sd_bus_slot *slot)
@@ -487,7 +484,7 @@ static void fail(struct logind *l, enum logind_call call, const sd_bus_error *er
 static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
 	struct logind *l = userdata;
-	enum logind_call call = call_of(l, sd_bus_get_current_slot(l->bus));
+	enum logind_call call = call_of(l, sd_bus_get_current_slot(l->conn.bus));
 	bool again;
 
 	if (call == LOGIND_CALL_COUNT)
@@ -511,19 +508,11 @@ static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 static int send_call(struct logind *l, enum logind_call call)
 {
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
-	int r = sd_bus_message_new_method_call(l->bus, &m, calls[call].name, calls[call].object,
-					       calls[call].interface, calls[call].member);
+	int r = busconn_new_call(&l->conn, &calls[call].method, &m);
 
-	/* A logind that an administrator stopped is not started again. */
-	if (r >= 0)
-		r = sd_bus_message_set_auto_start(m, false);
-	for (size_t i = 0; r >= 0 && i < 2 && calls[call].args[i]; i++)
-		r = sd_bus_message_append(m, "s", calls[call].args[i]);
 	if (r >= 0 && calls[call].add)
 		r = calls[call].add(l, m);
-	if (r >= 0)
-		r = sd_bus_call_async(l->bus, &l->calls[call].slot, m, on_reply, l, BUS_TIMEOUT);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : busconn_send(&l->conn, m, &l->calls[call].slot, on_reply, l);
 }
 
 static int ask(struct logind *l, enum logind_call call)
@@ -584,28 +573,20 @@ static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *ret_
 /* Listens to the signals and asks who logind is. -errno. */
 static int greet(struct logind *l)
 {
-	static const struct {
-		const char *rule;
-		sd_bus_message_handler_t handler;
-	} matches[] = {
-		{"type='signal',path='/org/freedesktop/DBus/Local',"
-		 "interface='org.freedesktop.DBus.Local',member='Disconnected'",
-		 on_disconnected},
+	static const struct busconn_match matches[] = {
+		{BUSCONN_DISCONNECTED, on_disconnected, false},
 		{"type='signal',sender='" BUS_NAME "',path='" BUS_OBJECT "',interface='" BUS_NAME
 		 "',member='NameOwnerChanged',arg0='" NAME "'",
-		 on_owner},
+		 on_owner, false},
 		{"type='signal',sender='" NAME "',path='" OBJECT "',interface='" MANAGER
 		 "',member='PrepareForShutdown'",
-		 on_signal},
+		 on_signal, false},
 		{"type='signal',sender='" NAME "',path='" OBJECT "',interface='" MANAGER
 		 "',member='PrepareForShutdownWithMetadata'",
-		 on_signal},
+		 on_signal, false},
 	};
-	int r = 0;
+	int r = busconn_match(&l->conn, matches, sizeof(matches) / sizeof(matches[0]), l);
 
-	for (size_t i = 0; r >= 0 && i < sizeof(matches) / sizeof(matches[0]); i++)
-		r = sd_bus_add_match_async(l->bus, NULL, matches[i].rule, matches[i].handler, NULL,
-					   l);
 	return r < 0 ? r : ask(l, LOGIND_OWNER);
 }
 
@@ -613,12 +594,9 @@ static int greet(struct logind *l)
 
 static void connect_bus(struct logind *l)
 {
-	int fd, r = busconn_open(l->address, &fd);
+	int r = busconn_connect(&l->conn, l->address, true, clock_boot_ns());
 
 	l->counts.connections++;
-	l->off = r == -ENOENT;
-	if (r >= 0)
-		r = busconn_begin(l->event, fd, true, &l->bus);
 	if (r >= 0)
 		r = greet(l);
 	if (r < 0)
@@ -631,7 +609,7 @@ static void connect_bus(struct logind *l)
 
 static void end_patience(struct logind *l, uint64_t now_ns)
 {
-	for (size_t i = 0; l->bus && i < LOGIND_CALL_COUNT; i++) {
+	for (size_t i = 0; l->conn.bus && i < LOGIND_CALL_COUNT; i++) {
 		if (!l->calls[i].slot || now_ns - l->calls[i].asked_ns < l->timeout_ns)
 			continue;
 		l->counts.timeouts++;
@@ -648,11 +626,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct logind *l = userdata;
 	uint64_t now_ns = clock_boot_ns();
-	bool due = l->retry_ns && now_ns >= l->retry_ns;
+	bool due = l->conn.retry_ns && now_ns >= l->conn.retry_ns;
 
 	if (due)
-		l->retry_ns = 0;
-	if (due && !l->bus)
+		l->conn.retry_ns = 0;
+	if (due && !l->conn.bus)
 		connect_bus(l);
 	else
 		end_patience(l, now_ns);
@@ -663,17 +641,10 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static int add_timer(struct logind *l)
-{
-	int r = sd_event_add_time(l->event, &l->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_timer, l);
-
-	return r < 0 ? r : sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
-}
-
 /* Whether logind can be asked; if it cannot, that is the answer. */
 static bool is_there(struct logind *l, enum logind_call call)
 {
-	if (l->bus && l->owner)
+	if (l->conn.bus && l->owner)
 		return true;
 	call_failed(l, call, SD_BUS_ERROR_SERVICE_UNKNOWN, "logind is away");
 	return false;
@@ -721,21 +692,21 @@ void logind_get_state(const struct logind *l, struct logind_state *ret)
 		.held = l->lock >= 0,
 		.preparing = l->preparing,
 		.limit_ns = l->limit_ns,
-		.retry_ns = l->retry_ns,
+		.retry_ns = l->conn.retry_ns,
 		.counts = l->counts,
 	};
-	if (l->bus && l->owner_known)
+	if (l->conn.bus && l->owner_known)
 		ret->status = !l->owner ? LOGIND_ABSENT : l->slow ? LOGIND_SLOW : LOGIND_UP;
-	else if (l->off)
+	else if (l->conn.off)
 		ret->status = LOGIND_OFF;
 	else
 		ret->status = l->failed_ns ? LOGIND_DOWN : LOGIND_STARTING;
 	memcpy(ret->action, l->action, sizeof(ret->action));
-	memcpy(ret->text, l->text, sizeof(ret->text));
+	memcpy(ret->text, l->conn.text, sizeof(ret->text));
 	snprintf(ret->where, sizeof(ret->where), "%s", l->address);
 }
 
-static int set_up(struct logind *l, const struct logind_options *options)
+static int set_up(struct logind *l, sd_event *event, const struct logind_options *options)
 {
 	const char *path =
 		options->bus_address ? busconn_path(options->bus_address) : BUSCONN_SYSTEM_BUS;
@@ -743,7 +714,7 @@ static int set_up(struct logind *l, const struct logind_options *options)
 	if (!path)
 		return -EINVAL;
 	l->address = strdup(path);
-	return l->address ? add_timer(l) : -ENOMEM;
+	return l->address ? busconn_init(&l->conn, event, on_timer, l) : -ENOMEM;
 }
 
 int logind_new(sd_event *event, const struct logind_options *options,
@@ -755,7 +726,6 @@ int logind_new(sd_event *event, const struct logind_options *options,
 
 	if (!l)
 		return -ENOMEM;
-	l->event = sd_event_ref(event);
 	l->sink = *sink;
 	l->timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	l->who = options->who;
@@ -764,7 +734,7 @@ int logind_new(sd_event *event, const struct logind_options *options,
 	l->lock = TAKE_FD(lock);
 	l->lock_pid = options->lock_pid;
 	l->own_pid = (uint32_t)getpid();
-	r = set_up(l, options);
+	r = set_up(l, event, options);
 	if (r < 0) {
 		logind_free(l);
 		return r;
@@ -778,11 +748,10 @@ struct logind *logind_free(struct logind *l)
 {
 	if (!l)
 		return NULL;
-	disconnect_bus(l);
+	forget_bus(l);
+	busconn_done(&l->conn);
 	if (l->lock >= 0)
 		close(l->lock);
-	sd_event_source_disable_unref(l->timer);
-	sd_event_unref(l->event);
 	free(l->address);
 	free(l);
 	return NULL;

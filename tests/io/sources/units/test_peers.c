@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "io/proc/clock.h"
-#include "io/sources/units/priv.h"
 #include "lib/claim.h"
 #include "lib/units/unitasker.h"
 
@@ -179,33 +178,28 @@ static void test_absent(void **state)
 	assert_int_equal(unitasker_last(a)->main_pid, 77);
 }
 
-/* The wait before attempt n + 1, in ms: longer each time, with an end. */
-static const unsigned int delays[] = {100,  200,   400,	  800,	 1600, 3200,
-				      6400, 12800, 25600, 30000, 30000};
+static bool has_failed_twice(struct unitasker *a)
+{
+	struct podsrc_state got;
 
+	get_state(a, &got);
+	return got.failures == 2;
+}
+
+/* Later waits: tests/io/bus/test_connection.c. */
 static void test_delays(void **state)
 {
 	struct unitasker *a = *state;
+	uint64_t before_ns = clock_boot_ns();
+	struct podsrc_state first, second;
 
 	unitasker_ask(a, "nobody", 0);
-	for (size_t i = 1; i < LEN(delays); i++) {
-		uint64_t before_ns = clock_boot_ns(), after_ns;
-
-		units_drop(a->units, "a test");
-		after_ns = clock_boot_ns();
-		assert_true(a->units->retry_ns >= before_ns + delays[i] * S);
-		assert_true(a->units->retry_ns <= after_ns + delays[i] * S);
-		assert_int_equal(a->units->failures, i + 1);
-	}
-	/* One that greets and dies at once is no better; one that has worked for long is. */
-	a->units->greeted = true;
-	a->units->began_ns = clock_boot_ns();
-	units_drop(a->units, "a test");
-	assert_int_equal(a->units->delay_ns, 30000 * S);
-	a->units->greeted = true;
-	a->units->began_ns = clock_boot_ns() - 40000 * S;
-	units_drop(a->units, "a test");
-	assert_int_equal(a->units->delay_ns, 100 * S);
+	get_state(a, &first);
+	assert_int_equal(first.failures, 1);
+	assert_in_range(first.retry_ns, before_ns + 100 * S, clock_boot_ns() + 100 * S);
+	unitasker_until(a, has_failed_twice);
+	get_state(a, &second);
+	assert_in_range(second.retry_ns, first.retry_ns + 200 * S, clock_boot_ns() + 200 * S);
 }
 
 static void test_forged(void **state)
@@ -344,7 +338,7 @@ int main(void)
 		TEST("a systemd that refuses is down until it does not", test_refuses),
 		TEST("a look-up outlives a systemd that is away for a moment", test_moment),
 		TEST("a socket may come, lose its listener, and be another's", test_absent),
-		TEST("it is tried again after 100 ms, and later after 30 s", test_delays),
+		TEST("it is tried again after 100 ms, then after 200 ms", test_delays),
 		TEST("on a bus only systemd's signals count", test_forged),
 		TEST("a systemd that is new on the bus is asked again", test_new_owner),
 		TEST("a socket of another user is left alone", test_other_user),

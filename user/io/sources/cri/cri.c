@@ -9,6 +9,7 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
+#include "base/backoff.h"
 #include "io/proc/clock.h"
 #include "io/sources/cri/call.h"
 #include "io/sources/cri/look.h"
@@ -37,10 +38,10 @@ struct podsrc_cri_events {
 };
 
 /* Of events that are not read yet. */
-#define BACKLOG_MAX	 ((size_t)2 << 20)
-#define EVENT_MAX	 ((size_t)1 << 20)
-#define EVENTS_RETRY_NS	 UINT64_C(1000000000)
-#define EVENTS_DOUBLINGS 6
+#define BACKLOG_MAX	    ((size_t)2 << 20)
+#define EVENT_MAX	    ((size_t)1 << 20)
+#define EVENTS_RETRY_MIN_NS UINT64_C(1000000000)
+#define EVENTS_RETRY_MAX_NS UINT64_C(64000000000)
 
 static void wake(struct podsrc_cri_events *stream)
 {
@@ -49,10 +50,9 @@ static void wake(struct podsrc_cri_events *stream)
 
 static void retry_later(struct podsrc_cri_events *stream)
 {
-	unsigned int n = stream->failures < EVENTS_DOUBLINGS ? stream->failures : EVENTS_DOUBLINGS;
+	uint64_t wait_ns = backoff_ns(EVENTS_RETRY_MIN_NS, EVENTS_RETRY_MAX_NS, stream->failures++);
 
-	stream->failures++;
-	sd_event_source_set_time_relative(stream->retry, (EVENTS_RETRY_NS << n) / 1000);
+	sd_event_source_set_time_relative(stream->retry, wait_ns / 1000);
 	sd_event_source_set_enabled(stream->retry, SD_EVENT_ONESHOT);
 }
 
@@ -274,15 +274,9 @@ static void retry_after(struct podsrc_cri *cri, uint64_t delay_ns)
 	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
 }
 
-/* Doubling, up to the longest. */
 static void back_off(struct podsrc_cri *cri)
 {
-	uint64_t delay_ns = cri->retry_min_ns;
-
-	for (uint64_t i = 0; i < cri->failures && delay_ns < cri->retry_max_ns; i++)
-		delay_ns *= 2;
-	cri->failures++;
-	retry_after(cri, delay_ns < cri->retry_max_ns ? delay_ns : cri->retry_max_ns);
+	retry_after(cri, backoff_ns(cri->retry_min_ns, cri->retry_max_ns, cri->failures++));
 }
 
 static void drop(struct podsrc_cri *cri, enum podsrc_cri_place place)

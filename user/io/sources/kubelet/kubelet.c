@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/backoff.h"
 #include "base/duration.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
@@ -176,15 +177,12 @@ static void end(struct podsrc_kubelet *k)
 __attribute__((format(printf, 2, 3))) static void go_down(struct podsrc_kubelet *k,
 							  const char *format, ...)
 {
-	uint64_t wait_ns = RETRY_LAST_NS;
 	va_list args;
 
 	end(k);
-	if (k->state.failures < 16 && RETRY_FIRST_NS << k->state.failures < RETRY_LAST_NS)
-		wait_ns = RETRY_FIRST_NS << k->state.failures;
-	k->state.failures++;
 	k->state.status = PODSRC_DOWN;
-	k->state.retry_ns = k->ended_ns + wait_ns;
+	k->state.retry_ns =
+		k->ended_ns + backoff_ns(RETRY_FIRST_NS, RETRY_LAST_NS, k->state.failures++);
 	va_start(args, format);
 	vsnprintf(k->state.text, sizeof(k->state.text), format, args);
 	va_end(args);

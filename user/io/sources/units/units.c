@@ -16,15 +16,14 @@
 #include "core/names/unit_name.h"
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
-#include "io/sources/units/priv.h"
+#include "io/sources/units/table.h"
 
-#define BUS_NAME       "org.freedesktop.systemd1"
-#define OBJECT	       "/org/freedesktop/systemd1"
-#define UNIT_OBJECTS   OBJECT "/unit"
-#define MANAGER	       BUS_NAME ".Manager"
-#define SERVICE	       BUS_NAME ".Service"
-#define PROPERTIES     "org.freedesktop.DBus.Properties"
-#define BUS_TIMEOUT_US UINT64_MAX /* one timer keeps the deadlines */
+#define BUS_NAME     "org.freedesktop.systemd1"
+#define OBJECT	     "/org/freedesktop/systemd1"
+#define UNIT_OBJECTS OBJECT "/unit"
+#define MANAGER	     BUS_NAME ".Manager"
+#define SERVICE	     BUS_NAME ".Service"
+#define PROPERTIES   "org.freedesktop.DBus.Properties"
 
 #define TIMEOUT_NS 5000000000ull
 
@@ -36,9 +35,24 @@
 
 #define PRIVATE_SOCKET "/run/systemd/private"
 
-#define DELAY_MIN_NS 100000000ull
-#define DELAY_MAX_NS 30000000000ull
-#define GRAIN_US     1000
+struct podsrc_units {
+	struct podsrc_sink sink;
+	uint64_t timeout_ns;
+	char *address; /* a path; NULL: by the rule */
+
+	struct unit_table table;
+	uint64_t used;
+	unsigned int waiting;
+	uint64_t lookups[META_RESULT_COUNT];
+
+	struct busconn conn; /* has answered: version and root are known */
+	sd_bus_slot *greeting[2];
+	bool reloading;
+	char *root;  /* its own cgroup */
+	char *owner; /* its name on the bus */
+	uint64_t failures;
+	char where[256];
+};
 
 /* --- reading a message ------------------------------------------------------------------------ */
 
@@ -125,25 +139,19 @@ static int units_read_facts(sd_bus_message *m, struct unitfacts *ret)
 
 /* --- the timer and the text ------------------------------------------------------------------- */
 
-static void set_text(struct podsrc_units *u, const char *prefix, const char *text)
-{
-	busconn_line(u->text, sizeof(u->text), prefix, text);
-}
-
 /* Sets the timer for what comes next. */
 static void arm(struct podsrc_units *u)
 {
 	const struct unit *oldest = TAILQ_FIRST(&u->table.asked);
 	uint64_t at_ns = 0;
 
-	if (!u->bus)
-		at_ns = u->retry_ns;
-	else if (!u->greeted)
-		at_ns = u->began_ns + u->timeout_ns;
+	if (!u->conn.bus)
+		at_ns = u->conn.retry_ns;
+	else if (!u->conn.answered)
+		at_ns = u->conn.began_ns + u->timeout_ns;
 	else if (oldest)
 		at_ns = oldest->asked_ns + u->timeout_ns;
-	sd_event_source_set_time(u->timer, at_ns / 1000 + 1);
-	sd_event_source_set_enabled(u->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	busconn_wake(&u->conn, at_ns);
 }
 
 /* --- the end of look-ups ------------------------------------------------------------------------ */
@@ -236,7 +244,7 @@ static void recall_all(struct podsrc_units *u)
 static void fail_all(struct podsrc_units *u)
 {
 	/* The list may change while the sink is called. */
-	while (!u->bus && !TAILQ_EMPTY(&u->table.wanted)) {
+	while (!u->conn.bus && !TAILQ_EMPTY(&u->table.wanted)) {
 		struct unit *unit = TAILQ_FIRST(&u->table.wanted);
 
 		units_put(&u->table, unit, NULL);
@@ -246,39 +254,30 @@ static void fail_all(struct podsrc_units *u)
 
 /* --- the end of the connection ------------------------------------------------------------------ */
 
-/* Closes the connection, if any; no further attempt is made. */
-static void disconnect_bus(struct podsrc_units *u)
+/* Forgets what belongs to the connection; the caller closes it. */
+static void forget_systemd(struct podsrc_units *u)
 {
 	for (size_t i = 0; i < 2; i++)
 		u->greeting[i] = sd_bus_slot_unref(u->greeting[i]);
-	u->bus = sd_bus_close_unref(u->bus);
 	free(u->root);
 	free(u->owner);
 	u->root = u->owner = NULL;
-	u->greeted = u->reloading = false;
-	u->retry_ns = 0;
+	u->reloading = false;
 }
 
 /* systemd is away for a moment when it executes itself anew (daemon-reexec). */
 static bool is_soon_back(const struct podsrc_units *u)
 {
-	return u->retry_ns && u->delay_ns == DELAY_MIN_NS && !u->off;
+	return u->conn.retry_ns && u->conn.failures == 1 && !u->conn.off;
 }
 
-/* One that answered for long is tried again soon. */
-void units_drop(struct podsrc_units *u, const char *why)
+/* Closes the connection, sets the text, and connects again later. */
+static void lose_bus(struct podsrc_units *u, const char *why)
 {
-	uint64_t now_ns = clock_boot_ns();
-
-	if (u->greeted && now_ns - u->began_ns > DELAY_MAX_NS)
-		u->delay_ns = 0;
-	u->delay_ns = u->delay_ns ? u->delay_ns * 2 : DELAY_MIN_NS;
-	if (u->delay_ns > DELAY_MAX_NS)
-		u->delay_ns = DELAY_MAX_NS;
-	set_text(u, "", why);
-	disconnect_bus(u);
+	busconn_set_text(&u->conn, "", why);
+	forget_systemd(u);
+	busconn_lose(&u->conn, clock_boot_ns());
 	u->failures++;
-	u->retry_ns = now_ns + u->delay_ns;
 	arm(u);
 	recall_all(u);
 	if (!is_soon_back(u))
@@ -297,28 +296,18 @@ static bool is_lost(const sd_bus_error *error)
 	       sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN);
 }
 
-static void drop_for(struct podsrc_units *u, const sd_bus_error *error)
+static void lose_bus_by(struct podsrc_units *u, const sd_bus_error *error)
 {
-	units_drop(u, error->message ? error->message : error->name);
+	lose_bus(u, error->message ? error->message : error->name);
 }
 
-static int call(struct podsrc_units *u, const char *object, const char *interface,
-		const char *member, const char *arg1, const char *arg2, sd_bus_slot **ret,
-		sd_bus_message_handler_t handler, void *userdata)
+static int call(struct podsrc_units *u, const struct busconn_method *method, sd_bus_slot **ret,
+		sd_bus_message_handler_t handler)
 {
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
-	int r;
+	int r = busconn_new_call(&u->conn, method, &m);
 
-	r = sd_bus_message_new_method_call(u->bus, &m, BUS_NAME, object, interface, member);
-	if (r >= 0)
-		r = sd_bus_message_set_auto_start(m, false);
-	if (r >= 0 && arg1)
-		r = sd_bus_message_append(m, "s", arg1);
-	if (r >= 0 && arg2)
-		r = sd_bus_message_append(m, "s", arg2);
-	if (r >= 0)
-		r = sd_bus_call_async(u->bus, ret, m, handler, userdata, BUS_TIMEOUT_US);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : busconn_send(&u->conn, m, ret, handler, u);
 }
 
 static enum meta_result result_of(const sd_bus_error *error)
@@ -342,7 +331,7 @@ static void note_owner(struct podsrc_units *u, sd_bus_message *m)
 
 static struct unit *unit_of_call(const struct podsrc_units *u)
 {
-	const sd_bus_slot *slot = sd_bus_get_current_slot(u->bus);
+	const sd_bus_slot *slot = sd_bus_get_current_slot(u->conn.bus);
 	struct unit *unit;
 
 	TAILQ_FOREACH(unit, &u->table.asked, link)
@@ -361,7 +350,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	struct unitfacts facts;
 
 	if (error && is_lost(error)) {
-		drop_for(u, error);
+		lose_bus_by(u, error);
 		return 0;
 	}
 	if (!unit)
@@ -373,7 +362,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 		answer(u, unit, META_FAILED, NULL);
 	else
 		answer(u, unit, META_FAILED, &facts);
-	if (u->bus)
+	if (u->conn.bus)
 		pump(u);
 	return 0;
 }
@@ -381,8 +370,10 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 /* Asks about a service; unit->object is set. -errno. */
 static int ask_about(struct podsrc_units *u, struct unit *unit)
 {
-	return call(u, unit->object, PROPERTIES, "GetAll", SERVICE, NULL, &unit->call, on_answer,
-		    u);
+	const struct busconn_method get_all = {
+		BUS_NAME, unit->object, PROPERTIES, "GetAll", {SERVICE}};
+
+	return call(u, &get_all, &unit->call, on_answer);
 }
 
 /* unit may be gone afterwards. */
@@ -412,7 +403,7 @@ static void pump(struct podsrc_units *u)
 	struct unit *unit;
 	int r = 0;
 
-	while (r >= 0 && u->greeted && u->table.n_asked < ASKED_MAX) {
+	while (r >= 0 && u->conn.answered && u->table.n_asked < ASKED_MAX) {
 		unit = TAILQ_FIRST(&u->table.wanted);
 		if (!unit && !u->table.n_asked)
 			unit = TAILQ_FIRST(&u->table.stale);
@@ -421,7 +412,7 @@ static void pump(struct podsrc_units *u)
 		r = ask(u, unit);
 	}
 	if (r < 0)
-		units_drop(u, strerror(-r));
+		lose_bus(u, strerror(-r));
 	else
 		arm(u);
 }
@@ -435,9 +426,9 @@ static const char *read_greeting(struct podsrc_units *u, sd_bus_message *m)
 	const char *text;
 
 	if (error)
-		drop_for(u, error);
+		lose_bus_by(u, error);
 	else if (sd_bus_message_read(m, "v", "s", &text) <= 0)
-		units_drop(u, "its answer makes no sense");
+		lose_bus(u, "its answer makes no sense");
 	else
 		return text;
 	return NULL;
@@ -449,7 +440,7 @@ static int on_version(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 	const char *version = read_greeting(u, m);
 
 	if (version)
-		set_text(u, "systemd ", version);
+		busconn_set_text(&u->conn, "systemd ", version);
 	return 0;
 }
 
@@ -463,11 +454,11 @@ static int on_root(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 		return 0;
 	u->root = strdup(root);
 	if (!u->root) {
-		units_drop(u, strerror(ENOMEM));
+		lose_bus(u, strerror(ENOMEM));
 		return 0;
 	}
 	note_owner(u, m);
-	u->greeted = true;
+	u->conn.answered = true;
 	u->failures = 0;
 	units_refresh_all(&u->table);
 	pump(u);
@@ -478,7 +469,7 @@ static bool is_from_systemd(const struct podsrc_units *u, sd_bus_message *m)
 {
 	const char *sender = sd_bus_message_get_sender(m);
 
-	return !u->is_bus || (sender && u->owner && strcmp(sender, u->owner) == 0);
+	return !u->conn.is_bus || (sender && u->owner && strcmp(sender, u->owner) == 0);
 }
 
 static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
@@ -533,26 +524,21 @@ static int on_reloading(sd_bus_message *m, void *userdata, sd_bus_error *ret_err
 
 static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	units_drop(userdata, "it has closed the connection");
+	lose_bus(userdata, "it has closed the connection");
 	return 0;
 }
 
 static int on_owner(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	units_drop(userdata, "systemd has left the bus or is new on it");
+	lose_bus(userdata, "systemd has left the bus or is new on it");
 	return 0;
 }
 
-static int add_matches(struct podsrc_units *u)
+/* The first calls on a connection, and the signals that are listened for. -errno. */
+static int greet(struct podsrc_units *u)
 {
-	static const struct {
-		const char *rule;
-		sd_bus_message_handler_t handler;
-		bool bus; /* there are such signals on a bus only */
-	} matches[] = {
-		{"type='signal',path='/org/freedesktop/DBus/Local',"
-		 "interface='org.freedesktop.DBus.Local',member='Disconnected'",
-		 on_disconnected, false},
+	static const struct busconn_match matches[] = {
+		{BUSCONN_DISCONNECTED, on_disconnected, false},
 		{"type='signal',interface='" PROPERTIES "',member='PropertiesChanged',"
 		 "path_namespace='" UNIT_OBJECTS "',arg0='" SERVICE "'",
 		 on_properties, false},
@@ -565,74 +551,50 @@ static int add_matches(struct podsrc_units *u)
 		 "arg0='" BUS_NAME "'",
 		 on_owner, true},
 	};
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < sizeof(matches) / sizeof(matches[0]); i++)
-		if (u->is_bus || !matches[i].bus)
-			r = sd_bus_add_match_async(u->bus, NULL, matches[i].rule,
-						   matches[i].handler, NULL, u);
-	return r;
-}
-
-/* The first calls on a connection, and the signals that are listened for. -errno. */
-static int greet(struct podsrc_units *u)
-{
-	int r = add_matches(u);
+	static const struct busconn_method
+		subscribe = {BUS_NAME, OBJECT, MANAGER, "Subscribe", {}},
+		version = {BUS_NAME, OBJECT, PROPERTIES, "Get", {MANAGER, "Version"}},
+		root = {BUS_NAME, OBJECT, PROPERTIES, "Get", {MANAGER, "ControlGroup"}};
+	int r = busconn_match(&u->conn, matches, sizeof(matches) / sizeof(matches[0]), u);
 
 	if (r >= 0)
-		r = call(u, OBJECT, MANAGER, "Subscribe", NULL, NULL, NULL, NULL, NULL);
+		r = call(u, &subscribe, NULL, NULL);
 	if (r >= 0)
-		r = call(u, OBJECT, PROPERTIES, "Get", MANAGER, "Version", &u->greeting[0],
-			 on_version, u);
-	if (r >= 0)
-		r = call(u, OBJECT, PROPERTIES, "Get", MANAGER, "ControlGroup", &u->greeting[1],
-			 on_root, u);
-	return r;
+		r = call(u, &version, &u->greeting[0], on_version);
+	return r < 0 ? r : call(u, &root, &u->greeting[1], on_root);
 }
 
 /* --- the connection ----------------------------------------------------------------------------- */
 
-/* Takes over the socket. */
-static int begin(struct podsrc_units *u, int fd)
+static int connect_to(struct podsrc_units *u, const char *path)
 {
-	int r = busconn_begin(u->event, fd, u->is_bus, &u->bus);
+	bool is_bus = strcmp(strrchr(path, '/'), "/private") != 0;
 
-	return r < 0 ? r : greet(u);
-}
-
-static int open_at(struct podsrc_units *u, const char *path, int *ret)
-{
-	const char *slash = strrchr(path, '/');
-
-	u->is_bus = strcmp(slash, "/private") != 0;
 	snprintf(u->where, sizeof(u->where), "%s", path);
-	return busconn_open(path, ret);
+	return busconn_connect(&u->conn, path, is_bus, clock_boot_ns());
 }
 
-static int open_any(struct podsrc_units *u, int *ret)
+static int connect_any(struct podsrc_units *u)
 {
 	int r = -ENOENT;
 
 	if (u->address)
-		return open_at(u, u->address, ret);
+		return connect_to(u, u->address);
 	if (geteuid() == 0)
-		r = open_at(u, PRIVATE_SOCKET, ret);
-	return r == -ENOENT ? open_at(u, BUSCONN_SYSTEM_BUS, ret) : r;
+		r = connect_to(u, PRIVATE_SOCKET);
+	return r == -ENOENT ? connect_to(u, BUSCONN_SYSTEM_BUS) : r;
 }
 
 static void connect_bus(struct podsrc_units *u)
 {
-	int fd, r = open_any(u, &fd);
+	int r = connect_any(u);
 
-	u->off = r == -ENOENT;
-	u->began_ns = clock_boot_ns();
-	u->retry_ns = 0;
 	if (r >= 0)
-		r = begin(u, fd);
+		r = greet(u);
 	if (r < 0)
-		units_drop(u, r == -ENOENT  ? "there is no systemd"
-			      : r == -EPERM ? "its socket is not root's"
-					    : strerror(-r));
+		lose_bus(u, r == -ENOENT  ? "there is no systemd"
+			    : r == -EPERM ? "its socket is not root's"
+					  : strerror(-r));
 	else
 		arm(u);
 }
@@ -641,18 +603,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct podsrc_units *u = userdata;
 
-	if (!u->bus)
+	if (!u->conn.bus)
 		connect_bus(u);
 	else
-		units_drop(u, "it does not answer");
+		lose_bus(u, "it does not answer");
 	return 0;
-}
-
-static int add_timer(struct podsrc_units *u)
-{
-	int r = sd_event_add_time(u->event, &u->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_timer, u);
-
-	return r < 0 ? r : sd_event_source_set_enabled(u->timer, SD_EVENT_OFF);
 }
 
 /* --- the source --------------------------------------------------------------------------------- */
@@ -680,7 +635,7 @@ void podsrc_units_find(struct podsrc_units *u, const char *cgroup)
 	unit->used = ++u->used;
 	unit->finds++;
 	u->waiting++;
-	if (!u->bus && !is_soon_back(u)) {
+	if (!u->conn.bus && !is_soon_back(u)) {
 		end_finds(u, unit, META_FAILED);
 		return;
 	}
@@ -691,15 +646,15 @@ void podsrc_units_find(struct podsrc_units *u, const char *cgroup)
 
 void podsrc_units_get_state(const struct podsrc_units *u, struct podsrc_state *ret)
 {
-	*ret = (struct podsrc_state){.failures = u->failures, .retry_ns = u->retry_ns};
-	if (u->greeted)
+	*ret = (struct podsrc_state){.failures = u->failures, .retry_ns = u->conn.retry_ns};
+	if (u->conn.answered)
 		ret->status = PODSRC_UP;
-	else if (u->off)
+	else if (u->conn.off)
 		ret->status = PODSRC_OFF;
 	else
 		ret->status = u->failures ? PODSRC_DOWN : PODSRC_STARTING;
 	memcpy(ret->where, u->where, sizeof(ret->where));
-	memcpy(ret->text, u->text, sizeof(ret->text));
+	memcpy(ret->text, u->conn.text, sizeof(ret->text));
 	memcpy(ret->lookups, u->lookups, sizeof(ret->lookups));
 }
 
@@ -723,13 +678,12 @@ int podsrc_units_new(sd_event *event, const struct podsrc_units_options *options
 
 	if (!u)
 		return -ENOMEM;
-	u->event = sd_event_ref(event);
 	u->sink = *sink;
 	u->timeout_ns = options && options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	units_init(&u->table);
-	r = set_address(u, options ? options->bus_address : NULL);
+	r = busconn_init(&u->conn, event, on_timer, u);
 	if (r >= 0)
-		r = add_timer(u);
+		r = set_address(u, options ? options->bus_address : NULL);
 	if (r < 0) {
 		podsrc_units_free(u);
 		return r;
@@ -744,9 +698,8 @@ struct podsrc_units *podsrc_units_free(struct podsrc_units *u)
 	if (!u)
 		return NULL;
 	units_done(&u->table);
-	disconnect_bus(u);
-	sd_event_source_disable_unref(u->timer);
-	sd_event_unref(u->event);
+	forget_systemd(u);
+	busconn_done(&u->conn);
 	free(u->address);
 	free(u);
 	return NULL;
