@@ -1,17 +1,364 @@
 // SPDX-License-Identifier: Apache-2.0
-/* graced pods: what the running daemon knows of the pods of this node. */
+/* graced pods: what the running daemon knows of the pods of this node, once or again and again.
+ * What it prints is written without ever waiting for a slow reader in a way that a signal would not
+ * end. */
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "app/commands/commands.h"
-#include "app/commands/pod_watch.h"
+#include "app/config/options.h"
+#include "app/config/run_dir.h"
 #include "app/live/output.h"
 #include "app/log/say.h"
+#include "base/arena.h"
 #include "base/cleanup.h"
+#include "core/stop/filter.h"
+#include "io/control/control.h"
+#include "io/files/fd.h"
+#include "io/proc/clock.h"
+#include "io/sinks/lines.h"
 #include "wire/json/pods.h"
 #include "wire/text/pods.h"
+
+/* All zero is an empty list. */
+struct podlist {
+	struct pods_record *list; /* in the arena, as their strings */
+	const struct pods_record **by_uid;
+	size_t n;
+	struct arena arena;
+};
+
+/* Names and records of as many pods as a reply holds. */
+#define ARENA_BYTES ((size_t)64 << 20)
+
+/* The filter knows records; an emptiness is one of a pod and nothing more. */
+static bool is_asked_for(const struct filter *filter, const struct podview *v)
+{
+	const struct record subject = {.type = RECORD_EMPTY,
+				       .empty = {.pod = {.known = true,
+							 .namespace_ = v->namespace_,
+							 .name = v->name,
+							 .uid = v->uid}}};
+
+	return filter_matches(filter, &subject);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return pods_record_order(a, b);
+}
+
+static int compare_uid(const void *a, const void *b)
+{
+	const struct pods_record *const *first = a, *const *second = b;
+
+	return strcmp((*first)->view.uid, (*second)->view.uid);
+}
+
+static void sort(struct podlist *list)
+{
+	qsort(list->list, list->n, sizeof(*list->list), compare);
+	for (size_t i = 0; i < list->n; i++)
+		list->by_uid[i] = &list->list[i];
+	qsort(list->by_uid, list->n, sizeof(*list->by_uid), compare_uid);
+}
+
+/* Reads an answer to CONTROL_PODS; *ret is an empty list. -EBADMSG when a line is none of a pod,
+ * -ENOMEM. */
+static int podlist_read(const struct control_answer *answer, const struct filter *filter,
+			struct podlist *ret)
+{
+	int64_t wall_offset_ns = clock_wall_offset_ns();
+	const char *at = buf_str(&answer->text);
+
+	ret->arena.limit = ARENA_BYTES;
+	ret->list = arena_array(&ret->arena, answer->lines, sizeof(*ret->list));
+	ret->by_uid = arena_array(&ret->arena, answer->lines, sizeof(*ret->by_uid));
+	if (!ret->list || !ret->by_uid)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < answer->lines; i++) {
+		struct pods_record *record = &ret->list[ret->n];
+		size_t len = strcspn(at, "\n");
+		int r = pods_json_read(at, len, &ret->arena, record);
+
+		if (r < 0)
+			return r;
+		record->wall_ns = (int64_t)record->at_ns + wall_offset_ns;
+		ret->n += is_asked_for(filter, &record->view);
+		at += len + 1;
+	}
+	sort(ret);
+	return 0;
+}
+
+static void podlist_free(struct podlist *list)
+{
+	arena_free(&list->arena);
+	*list = (struct podlist){};
+}
+
+/* The pod of that uid; NULL when it is not there. */
+static const struct pods_record *podlist_find(const struct podlist *list, const char *uid)
+{
+	const struct pods_record wanted = {.view.uid = uid}, *key = &wanted;
+	const struct pods_record **found;
+
+	if (!list->n)
+		return NULL;
+	found = bsearch(&key, list->by_uid, list->n, sizeof(*list->by_uid), compare_uid);
+	return found ? *found : NULL;
+}
+
+#define ANSWER_MS   5000
+#define INTERVAL_MS 1000
+
+/* Lines longer than the terminal is wide are cut by it, so that each stays one line. */
+#define TERMINAL_BEGIN "\033[?7l\033[2J"
+#define TERMINAL_HOME  "\033[H"
+#define LINE_END       "\033[K\n"
+#define SCREEN_END     "\033[J"
+#define TERMINAL_END   "\033[?7h"
+
+struct podwatch {
+	const struct options *options;
+	int stop_fd;
+	struct out *out;
+	bool terminal, colour;
+	bool titled;  /* the table has its titles */
+	bool silent;  /* the daemon did not answer last time, which was told */
+	bool painted; /* the terminal is ours */
+	struct podlist shown;
+};
+
+/* Asks once; *ret is an empty list. stop_fd ends the waiting (-ECANCELED), -1: nothing does.
+ * -errno, with *ret_why filled. */
+static int podwatch_ask(const struct options *o, int stop_fd, struct podlist *ret,
+			struct control_why *ret_why)
+{
+	struct control_answer answer = {};
+	char buffer[PATH_MAX];
+	int r = control_ask(control_socket_path(o->socket, buffer), CONTROL_PODS, ANSWER_MS,
+			    stop_fd, &answer, ret_why);
+
+	if (r >= 0) {
+		r = podlist_read(&answer, &o->filter, ret);
+		if (r == -EBADMSG)
+			strcpy(ret_why->text, "its answer is not understood");
+		else if (r < 0)
+			strcpy(ret_why->text, strerror(-r));
+	}
+	buf_free(&answer.text);
+	return r;
+}
+
+/* Says why the daemon did not answer, and what to do about it. */
+static void podwatch_say(const struct options *o, int error, const struct control_why *why)
+{
+	char buffer[PATH_MAX];
+	const char *path = control_socket_path(o->socket, buffer);
+
+	if (error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR)
+		say("no daemon answers at %s; start graced run, or name its socket with --control.socket",
+		    path);
+	else if (error == -EACCES || error == -EPERM)
+		say("only root may ask the daemon at %s; run graced pods as root", path);
+	else
+		say("cannot ask the daemon at %s: %s", path, why->text);
+}
+
+static int open_stop(int *ret)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	*ret = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return *ret < 0 ? -errno : 0;
+}
+
+/* Until a signal comes (-ECANCELED), the reader leaves (-EPIPE), what is waited for can be done, or
+ * the time is over. */
+static int wait_for(const struct podwatch *w, short events, int timeout_ms)
+{
+	struct pollfd fds[] = {{.fd = w->stop_fd, .events = POLLIN},
+			       {.fd = out_fd(w->out), .events = events}};
+	int n = poll(fds, 2, timeout_ms);
+
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	if (n <= 0)
+		return 0;
+	if (fds[0].revents)
+		return -ECANCELED;
+	return fds[1].revents & (POLLERR | POLLHUP) ? -EPIPE : 0;
+}
+
+static int put(struct podwatch *w, const struct buf *text)
+{
+	int r = buf_error(text);
+
+	if (r == 0)
+		r = out_add(w->out, buf_str(text), text->len);
+	while (r == 0 && (r = out_flush(w->out)) > 0)
+		r = wait_for(w, POLLOUT, -1);
+	return r;
+}
+
+static unsigned int terminal_lines(const struct podwatch *w)
+{
+	struct winsize size;
+
+	return ioctl(out_fd(w->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 2 ? size.ws_row : 24;
+}
+
+/* Lines of the screen in place of lines of text. */
+static void add_lines(struct buf *out, const char *text)
+{
+	for (size_t len; *text; text += len + 1) {
+		len = strcspn(text, "\n");
+		buf_add(out, text, len);
+		buf_adds(out, LINE_END);
+	}
+}
+
+static int repaint(struct podwatch *w, const struct podlist *now)
+{
+	_cleanup_(buf_free) struct buf text = {}, table = {};
+	_cleanup_(rows_free_kept) struct rows rows = {};
+	size_t room = terminal_lines(w) - 2, n = now->n <= room ? now->n : room - 1;
+
+	buf_adds(&text, w->painted ? TERMINAL_HOME : TERMINAL_BEGIN TERMINAL_HOME);
+	w->painted = true;
+	pods_table_title(&rows);
+	for (size_t i = 0; i < n; i++)
+		pods_table_row(&rows, &now->list[i]);
+	if (pods_table_put(&table, &rows, w->colour) < 0)
+		return buf_error(&table);
+	add_lines(&text, buf_str(&table));
+	if (n < now->n)
+		buf_printf(&text, "and %zu more" LINE_END, now->n - n);
+	buf_adds(&text, SCREEN_END);
+	return put(w, &text);
+}
+
+static void add_row(struct podwatch *w, struct buf *text, struct rows *rows,
+		    const struct pods_record *record)
+{
+	if (w->options->json) {
+		pods_json(text, record);
+		return;
+	}
+	if (!w->titled)
+		pods_table_title(rows);
+	w->titled = true;
+	pods_table_row(rows, record);
+}
+
+static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
+		     const struct pods_record *old)
+{
+	struct pods_record gone = *old;
+
+	gone.gone = true;
+	gone.at_ns = clock_boot_ns();
+	gone.wall_ns = (int64_t)gone.at_ns + clock_wall_offset_ns();
+	gone.view.since_ns = gone.at_ns;
+	gone.view.running = 0;
+	gone.view.sandbox_running = false;
+	add_row(w, text, rows, &gone);
+}
+
+static int tell_changes(struct podwatch *w, const struct podlist *now)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	_cleanup_(rows_free_kept) struct rows rows = {};
+
+	for (size_t i = 0; i < w->shown.n; i++)
+		if (!podlist_find(now, w->shown.list[i].view.uid))
+			add_gone(w, &text, &rows, &w->shown.list[i]);
+	for (size_t i = 0; i < now->n; i++) {
+		const struct pods_record *old = podlist_find(&w->shown, now->list[i].view.uid);
+
+		if (!old || !pods_record_same(old, &now->list[i]))
+			add_row(w, &text, &rows, &now->list[i]);
+	}
+	pods_table_put(&text, &rows, w->colour);
+	return put(w, &text);
+}
+
+/* One question and what follows from its answer. A daemon that is restarted comes back. */
+static int turn(struct podwatch *w, bool first)
+{
+	struct podlist now = {};
+	struct control_why why;
+	int r = podwatch_ask(w->options, w->stop_fd, &now, &why);
+
+	if (r < 0) {
+		if (r != -ECANCELED && !w->silent)
+			podwatch_say(w->options, r, &why);
+		w->silent = true;
+		podlist_free(&now);
+		return first || r == -ECANCELED ? r : 0;
+	}
+	w->silent = false;
+	r = w->terminal && !w->options->json ? repaint(w, &now) : tell_changes(w, &now);
+	podlist_free(&w->shown);
+	w->shown = now;
+	return r;
+}
+
+static int watch(struct podwatch *w)
+{
+	int r = turn(w, true);
+
+	if (r < 0 && r != -ECANCELED && r != -EPIPE)
+		return 1;
+	while (r == 0) {
+		r = wait_for(w, 0, INTERVAL_MS);
+		if (r == 0)
+			r = turn(w, false);
+	}
+	if (r == -ECANCELED || r == -EPIPE)
+		return 0;
+	say("cannot go on: %s", strerror(-r));
+	return 1;
+}
+
+/* Shows an answer each second, until SIGINT, SIGTERM (which have to be blocked) or a reader that
+ * leaves: on a terminal the whole table, else the rows that are new, changed or gone. The exit
+ * status. */
+static int podwatch_run(const struct options *o)
+{
+	_cleanup_(cleanup_close) int stop_fd = -1;
+	struct podwatch w = {
+		.options = o, .terminal = isatty(STDOUT_FILENO), .colour = output_wants_colour()};
+	int status, r = open_stop(&stop_fd);
+
+	if (r >= 0)
+		r = out_new(STDOUT_FILENO, false, true, &w.out);
+	if (r < 0) {
+		say("cannot watch: %s", strerror(-r));
+		return 1;
+	}
+	w.stop_fd = stop_fd;
+	status = watch(&w);
+	if (w.painted) {
+		out_add(w.out, TERMINAL_END, strlen(TERMINAL_END));
+		out_flush(w.out);
+	}
+	podlist_free(&w.shown);
+	out_free(w.out);
+	return status;
+}
 
 static const struct options_help help = {
 	.head = "usage: graced pods [OPTIONS]\n"

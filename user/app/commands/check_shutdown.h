@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "app/commands/describe.h"
 #include "app/config/kubelet_file.h"
 
 /* A line: what it is about, and whether it is all right. text is valid during the call. */
@@ -12,5 +13,10 @@ typedef void (*check_shutdown_fn)(void *userdata, bool ok, const char *name, con
 
 /* Judges the kubelet's configuration, and asks logind, for at most 3 s. Nothing is changed. */
 void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata);
+
+/* Of the pods that sources told of; nothing where there is none, or the kubelet has no part in
+ * shutdowns. */
+void check_grace(const struct describe *describe, const struct kubeletfile *file,
+		 check_shutdown_fn fn, void *userdata);
 
 #endif

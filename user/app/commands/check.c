@@ -1,32 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
-/* graced check: whether tracing works here, and what it will lack; one line each. */
+/* graced check: what this host offers graced, one line each. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "app/commands/check/grace.h"
-#include "app/commands/check/shutdown.h"
-#include "app/daemon/checkpoint.h"
+#include "app/commands/check_shutdown.h"
 #include "app/commands/commands.h"
 #include "app/commands/describe.h"
-#include "app/live/expiry.h"
-#include "app/commands/check/needs.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
+#include "app/daemon/checkpoint.h"
+#include "app/live/expiry.h"
 #include "app/log/say.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "io/control/control.h"
 #include "io/cgroup/hierarchy.h"
-#include "io/proc/self.h"
-#include "io/kernel/kernel.h"
-#include "io/kernel/btf.h"
+#include "io/control/control.h"
 #include "io/files/append.h"
+#include "io/kernel/btf.h"
+#include "io/kernel/kernel.h"
 #include "io/proc/proc.h"
+#include "io/proc/self.h"
 #include "wire/json/writer.h"
+
+struct need {
+	const char *feature;
+	uint64_t capabilities; /* all of them: bits 1 << CAP_... */
+	bool vital;	       /* without it nothing is traced */
+	const char *without;   /* what happens then */
+};
+
+#define BIT(capability) (1ull << (capability))
+
+static const struct need needs[] = {
+	{"tracing", BIT(CAP_BPF) | BIT(CAP_PERFMON), true,
+	 "no BPF program can be loaded: trace, record and run do not start"},
+	{"inits from before", BIT(CAP_SYS_PTRACE), false,
+	 "their executables cannot be seen (/proc/PID/exe)"},
+	{"audit", BIT(CAP_SYS_PTRACE), false,
+	 "it answers unknown where it has to look into other users' processes"},
+	{"cgroups by id", BIT(CAP_DAC_READ_SEARCH), false,
+	 "one is found only by walking all of them (no open_by_handle_at)"},
+	{"cost of BPF", BIT(CAP_SYS_ADMIN), false,
+	 "it is not measured, and the budget of run covers the daemon alone"},
+};
+
+static const size_t needs_n = sizeof(needs) / sizeof(*needs);
+
+/* The capabilities that any feature needs. */
+static uint64_t needs_all(void)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < needs_n; i++)
+		all |= needs[i].capabilities;
+	return all;
+}
+
+/* Which of the wanted capabilities are not in have. CAP_SYS_ADMIN stands in for CAP_BPF and
+ * CAP_PERFMON, as it does in the kernel. */
+static uint64_t needs_lacking(uint64_t wanted, uint64_t have)
+{
+	if (have & BIT(CAP_SYS_ADMIN))
+		have |= BIT(CAP_BPF) | BIT(CAP_PERFMON);
+	return wanted & ~have;
+}
+
+/* "CAP_BPF", for a capability that some feature needs; NULL for any other. */
+static const char *needs_name(unsigned int capability)
+{
+	switch (capability) {
+	case CAP_BPF:
+		return "CAP_BPF";
+	case CAP_PERFMON:
+		return "CAP_PERFMON";
+	case CAP_SYS_PTRACE:
+		return "CAP_SYS_PTRACE";
+	case CAP_DAC_READ_SEARCH:
+		return "CAP_DAC_READ_SEARCH";
+	case CAP_SYS_ADMIN:
+		return "CAP_SYS_ADMIN";
+	default:
+		return NULL;
+	}
+}
+
+/* Adds their names, separated by ", ". */
+static void needs_add_names(struct buf *out, uint64_t capabilities)
+{
+	const char *separator = "";
+
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++) {
+		const char *name = capabilities & BIT(i) ? needs_name(i) : NULL;
+
+		if (!name)
+			continue;
+		buf_adds(out, separator);
+		buf_adds(out, name);
+		separator = ", ";
+	}
+}
 
 static const struct options_help help = {
 	.head = "usage: graced check [OPTIONS]\n"

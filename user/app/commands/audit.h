@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks at the init of every running container on this host and has it judged. */
-#ifndef APP_COMMANDS_AUDIT_SCAN_H
-#define APP_COMMANDS_AUDIT_SCAN_H
+#ifndef APP_COMMANDS_AUDIT_H
+#define APP_COMMANDS_AUDIT_H
 
 #include "app/commands/describe.h"
 #include "app/config/options.h"
@@ -37,17 +37,11 @@ struct audit_wanted {
 	void *userdata;
 };
 
-/* Containers that end meanwhile are left out, and so are those that are ending. Says what goes
- * wrong. 0 or -errno; the list is to be freed either way. */
-/* signal 0: each container's own stop signal, SIGTERM where none is known. */
-int audit_scan(const struct options *options, uint32_t signal, struct audit_list *list);
-
-/* Likewise, each by its own stop signal, in no order; says nothing of what goes wrong. */
+/* Each by its own stop signal, SIGTERM where that is unknown, in no order. Containers that end
+ * meanwhile are left out, and so are those that are ending. Logs nothing of what goes wrong. 0 or
+ * -errno; the list is to be freed either way. */
 int audit_scan_wanted(const struct options *options, const struct audit_wanted *wanted,
 		      struct audit_list *list);
-
-/* Who describes it; NULL: nobody. */
-struct describe *audit_describes(const struct audit_list *list, const struct audit_found *found);
 
 void audit_list_free(struct audit_list *list);
 

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a shutdown of this node would meet: logind's limit and locks, the kubelet's groups, the
+ * grace periods of pods. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/commands/check_shutdown.h"
+#include "app/commands/describe.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "io/logind/delay.h"
+#include "io/logind/logind.h"
+#include "io/proc/clock.h"
+
+#define NAMED_MAX 8
+
+struct fitting {
+	const struct shutplan *plan;
+	size_t n, cut, no_grace, no_priority;
+	struct buf cut_ones; /* "shop/db-0 (60 s, has 20 s), …" */
+};
+
+static void add_cut(struct fitting *f, const struct podtab_pod *pod, int64_t grace_s,
+		    int64_t group_s)
+{
+	if (f->cut++ >= NAMED_MAX)
+		return;
+	buf_printf(&f->cut_ones, "%s%s/%s (%" PRId64 " s, has %" PRId64 " s)",
+		   f->cut > 1 ? ", " : "", pod->namespace_ ? pod->namespace_ : "-",
+		   pod->name ? pod->name : pod->uid, grace_s, group_s);
+}
+
+static void on_pod(void *userdata, const struct podtab_pod *pod)
+{
+	struct fitting *f = userdata;
+	struct shutplan_pod in = {
+		.has_priority = pod->known & META_POD_PRIORITY,
+		.priority = (int32_t)pod->priority,
+		.is_static = pod->is_static,
+		.mirror = pod->is_static,
+		.grace = {pod->known & META_POD_GRACE, (int64_t)(pod->grace_ns / NS_PER_S)},
+	};
+	int64_t group_s;
+
+	if (pod->gone || pod->phase == META_PHASE_SUCCEEDED || pod->phase == META_PHASE_FAILED)
+		return;
+	f->n++;
+	f->no_priority += !in.has_priority;
+	f->no_grace += !in.grace.set;
+	group_s = f->plan->groups[shutplan_group_of(f->plan, &in)].seconds;
+	if (in.grace.set && group_s < in.grace.s)
+		add_cut(f, pod, in.grace.s, group_s);
+}
+
+static void tell(struct fitting *f, check_shutdown_fn fn, void *userdata)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	if (f->cut)
+		buf_printf(&text, "cut short in a shutdown: %s", buf_str(&f->cut_ones));
+	else
+		buf_printf(&text, "of %zu pods none is known to have a longer one than its group",
+			   f->n);
+	if (f->cut > NAMED_MAX)
+		buf_printf(&text, " and %zu more", f->cut - NAMED_MAX);
+	if (f->no_grace)
+		buf_printf(&text, "; that of %zu is not told", f->no_grace);
+	if (f->no_priority)
+		buf_printf(&text, "; the priority of %zu is not told, and taken for 0",
+			   f->no_priority);
+	fn(userdata, !f->cut, "grace periods", buf_str(&text));
+}
+
+void check_grace(const struct describe *describe, const struct kubeletfile *file,
+		 check_shutdown_fn fn, void *userdata)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct kubeletfile_why why;
+	struct shutplan plan;
+	struct fitting fitting = {.plan = &plan};
+
+	if (kubeletfile_plan(file, &arena, &plan, &why) < 0 || plan.n == 0)
+		return;
+	describe_each_pod(describe, on_pod, &fitting);
+	if (fitting.n > 0)
+		tell(&fitting, fn, userdata);
+	buf_free(&fitting.cut_ones);
+}
+
+static void add_seconds(struct buf *out, uint64_t ns)
+{
+	if (ns == UINT64_MAX)
+		buf_adds(out, "for ever");
+	else if (ns % NS_PER_S)
+		buf_printf(out, "%.3f s", (double)ns / (double)NS_PER_S);
+	else
+		buf_printf(out, "%llu s", (unsigned long long)(ns / NS_PER_S));
+}
+
+static uint64_t ns_of(uint64_t us)
+{
+	uint64_t ns;
+
+	return __builtin_mul_overflow(us, NS_PER_US, &ns) ? UINT64_MAX : ns;
+}
+
+static void tell_limit(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn, void *userdata)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	if (!limit_ns) {
+		fn(userdata, false, "shutdown delay", "logind does not tell how long it waits");
+		return;
+	}
+	buf_adds(&text, "logind waits ");
+	add_seconds(&text, limit_ns);
+	if (need_ns) {
+		buf_adds(&text, ", the kubelet's groups take ");
+		add_seconds(&text, need_ns);
+	}
+	fn(userdata, limit_ns >= need_ns, "shutdown delay", buf_str(&text));
+}
+
+static void add_path(struct buf *out, const struct delaydrop_files *files,
+		     const struct delaylimit_file *file)
+{
+	const char *place = delaydrop_places[files->places[file - files->list]];
+
+	buf_printf(out, "%s/logind.conf%s%s", place, *file->name ? ".d/" : "", file->name);
+}
+
+/* Whose word is to be the last: ours, where it is there. */
+static const char *raised_by(const struct delaydrop_files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (strcmp(files->list[i].name, DELAYDROP_NAME) == 0)
+			return DELAYDROP_NAME;
+	return DELAYDROP_KUBELET;
+}
+
+static void add_pin(struct buf *out, const struct delaydrop_files *files,
+		    const struct delaylimit_file *pin, const char *own)
+{
+	if (pin->broken && strcmp(pin->name, own) < 0) {
+		buf_adds(out, "logind stops reading in ");
+		add_path(out, files, pin);
+		buf_printf(out, ", %s is not read: mend it or remove it", own);
+		return;
+	}
+	add_path(out, files, pin);
+	buf_adds(out, " says ");
+	add_seconds(out, ns_of(pin->us));
+	buf_printf(out, " after %s: raise its InhibitDelayMaxSec or remove it", own);
+}
+
+/* What nobody keeps low. */
+static void add_last_word(struct buf *out, const struct delaydrop_files *files, bool raised)
+{
+	const struct delaylimit_file *last = delaylimit_last_word(files->list, files->n);
+
+	if (last)
+		add_path(out, files, last);
+	else
+		buf_adds(out, "no file");
+	buf_printf(out, " has the last word%s", last ? ", " : "");
+	if (last)
+		add_seconds(out, ns_of(last->us));
+	buf_adds(out, raised ? "" : "; a kubelet that starts raises it");
+}
+
+static void tell_files(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn, void *userdata)
+{
+	_cleanup_(cleanup_free) struct delaydrop_files *files = calloc(1, sizeof(*files));
+	_cleanup_(buf_free) struct buf text = {};
+	const struct delaylimit_file *pin = NULL;
+	bool raised, unread;
+
+	if (!files || delaydrop_read("", files) < 0)
+		return;
+	raised = ns_of(delaylimit_of_files(files->list, files->n)) >= need_ns;
+	unread = raised && limit_ns && limit_ns < need_ns;
+	if (!raised)
+		pin = delaylimit_pin(files->list, files->n, raised_by(files),
+				     need_ns / NS_PER_US + (need_ns % NS_PER_US > 0));
+	if (pin)
+		add_pin(&text, files, pin, raised_by(files));
+	else
+		add_last_word(&text, files, raised);
+	if (unread)
+		buf_adds(&text, ", and logind has not read it: "
+				"systemctl kill --signal=HUP systemd-logind.service");
+	fn(userdata, !pin && !unread, "delay drop-ins", buf_str(&text));
+	delaydrop_done(files);
+}
+
+/* limit_ns is what logind does now, 0: not known; need_ns what the kubelet's groups take, 0:
+ * nothing. Reads logind's files. */
+static void check_delay(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn, void *userdata)
+{
+	tell_limit(limit_ns, need_ns, fn, userdata);
+	if (need_ns)
+		tell_files(limit_ns, need_ns, fn, userdata);
+}
+
+#define PATIENCE_NS 3000000000ULL
+#define TURN_US	    50000
+#define NAMED_MAX   8
+
+struct asking {
+	struct logind *logind;
+	bool listed, failed, kubelet;
+	size_t n;
+	struct buf holders; /* "kubelet (pid 7), …" */
+	uint64_t limit_ns;
+};
+
+static void on_up(void *userdata)
+{
+	struct asking *a = userdata;
+
+	logind_ask_limit(a->logind);
+	logind_list_holders(a->logind);
+}
+
+static void on_limit(void *userdata, uint64_t limit_ns)
+{
+	struct asking *a = userdata;
+
+	a->limit_ns = limit_ns;
+}
+
+static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
+{
+	struct asking *a = userdata;
+	size_t listed = n < LOGIND_HOLDERS_MAX ? n : LOGIND_HOLDERS_MAX;
+
+	a->listed = true;
+	a->failed = failed;
+	a->n = n;
+	buf_reset(&a->holders);
+	for (size_t i = 0; i < listed; i++) {
+		a->kubelet |= strcmp(list[i].who, "kubelet") == 0 && list[i].uid == 0;
+		if (i >= NAMED_MAX)
+			continue;
+		buf_adds(&a->holders, i ? ", " : "");
+		buf_adds(&a->holders, list[i].who);
+		buf_printf(&a->holders, " (pid %" PRIu32 ")", list[i].pid);
+	}
+	if (n > NAMED_MAX)
+		buf_printf(&a->holders, " and %zu more", n - NAMED_MAX);
+}
+
+static void on_nothing(void *userdata)
+{
+}
+
+static void on_refused(void *userdata, const char *error, const char *text)
+{
+}
+
+static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
+{
+}
+
+static void on_reloaded(void *userdata, const char *error)
+{
+}
+
+static int open_logind(sd_event *event, struct asking *a)
+{
+	const struct logind_options options = {
+		.bus_address = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS"),
+		.timeout_ns = PATIENCE_NS,
+		.who = "graced",
+		.why = "",
+		.lock = -1,
+	};
+	const struct logind_sink sink = {
+		.userdata = a,
+		.up = on_up,
+		.down = on_nothing,
+		.taken = on_nothing,
+		.refused = on_refused,
+		.lost = on_nothing,
+		.announced = on_announced,
+		.cancelled = on_nothing,
+		.limit = on_limit,
+		.holders = on_holders,
+		.reloaded = on_reloaded,
+	};
+
+	return logind_new(event, &options, &sink, &a->logind);
+}
+
+static bool is_away(enum logind_status status)
+{
+	return status == LOGIND_ABSENT || status == LOGIND_DOWN || status == LOGIND_OFF;
+}
+
+static int ask(struct asking *a, struct logind_state *ret)
+{
+	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
+	sd_event *event = NULL;
+	int r = sd_event_new(&event);
+
+	if (r >= 0)
+		r = open_logind(event, a);
+	while (r >= 0 && clock_boot_ns() < until_ns) {
+		logind_get_state(a->logind, ret);
+		if (is_away(ret->status) || (a->listed && a->limit_ns))
+			break;
+		r = sd_event_run(event, TURN_US);
+	}
+	if (a->logind)
+		logind_get_state(a->logind, ret);
+	a->logind = logind_free(a->logind);
+	sd_event_unref(event);
+	return r < 0 ? r : 0;
+}
+
+static uint64_t kubelet_needs(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf text = {};
+	struct kubeletfile_why why;
+	struct shutplan plan;
+
+	if (kubeletfile_plan(file, &arena, &plan, &why) < 0) {
+		buf_printf(&text, "%s; its groups in a shutdown are not known", why.text);
+		fn(userdata, false, "kubelet shutdown", buf_str(&text));
+	}
+	return shutplan_requested_ns(&plan);
+}
+
+static void tell_locks(const struct asking *a, uint64_t need_ns, check_shutdown_fn fn,
+		       void *userdata)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	bool missing = need_ns && !a->kubelet;
+
+	if (!a->listed || a->failed) {
+		fn(userdata, false, "delay locks", "logind does not tell who holds any");
+		return;
+	}
+	buf_printf(&text, "%s%s", a->n ? "held by " : "nobody holds one", buf_str(&a->holders));
+	if (missing)
+		buf_adds(&text, "; the kubelet has a shutdownGracePeriod, and holds none");
+	fn(userdata, !missing, "delay locks", buf_str(&text));
+}
+
+static void tell_away(const struct logind_state *state, check_shutdown_fn fn, void *userdata)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	buf_printf(&text, "shutdowns of the node are not seen: %s%s%s", state->text,
+		   state->where[0] ? ", at " : "", state->where);
+	fn(userdata, false, "logind", buf_str(&text));
+}
+
+void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata)
+{
+	struct logind_state state = {};
+	struct asking a = {};
+	uint64_t need_ns = kubelet_needs(file, fn, userdata);
+	int r = ask(&a, &state);
+
+	if (r < 0) {
+		fn(userdata, false, "logind", strerror(-r));
+	} else if (is_away(state.status)) {
+		tell_away(&state, fn, userdata);
+	} else if ((!a.listed || a.failed) && !a.limit_ns) {
+		fn(userdata, false, "logind", "no answer within 3 s");
+	} else {
+		fn(userdata, true, "logind", "on the system bus");
+		tell_locks(&a, need_ns, fn, userdata);
+		check_delay(a.limit_ns, need_ns, fn, userdata);
+	}
+	buf_free(&a.holders);
+}

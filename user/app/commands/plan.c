@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced plan: what would become of a node's pods, in a shutdown or when it goes silent. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/commands/audit.h"
+#include "app/commands/commands.h"
+#include "app/commands/pod_input.h"
+#include "app/config/kubelet_file.h"
+#include "app/config/options.h"
+#include "app/log/say.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "core/kubelet/node_failure.h"
+#include "core/kubelet/pod.h"
+#include "core/shutdown/view.h"
+#include "io/logind/delay.h"
+#include "wire/json/plan.h"
+#include "wire/text/plan.h"
+#include "wire/text/shutdown_view.h"
+
+struct nodepods {
+	struct arena arena; /* of the pods */
+	const struct podobj_pod **list;
+	size_t n, room;
+	size_t left_out;     /* those on no node yet */
+	const char *node;    /* "" unless one is told */
+	const char *refused; /* why the pods are none of one node; NULL: they are */
+};
+
+/* More than any node has. */
+#define PODS_MAX   16384
+#define MEMORY_MAX ((size_t)256 << 20)
+
+/* Fits _cleanup_(nodepods_free); nothing was read yet when all of it is zero. */
+static void nodepods_free(struct nodepods *pods)
+{
+	free(pods->list);
+	arena_free(&pods->arena);
+	*pods = (struct nodepods){};
+}
+
+static int make_room(struct nodepods *p)
+{
+	size_t room = p->room ? 2 * p->room : 64;
+	const struct podobj_pod **list;
+
+	if (p->n < p->room)
+		return 0;
+	list = reallocarray(p->list, room, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	p->list = list;
+	p->room = room;
+	return 0;
+}
+
+/* The pods of a cluster do not all lose their node at once. */
+static const char *why_not(const struct nodepods *p, const struct podobj_pod *pod)
+{
+	if (p->n == PODS_MAX)
+		return "these are more pods than a node has";
+	if (*pod->node && *p->node && strcmp(pod->node, p->node) != 0)
+		return "these are pods of several nodes";
+	return NULL;
+}
+
+static int take_pod(void *userdata, const struct podobj_pod *pod)
+{
+	struct nodepods *p = userdata;
+	struct podobj_pod *copy;
+	int r;
+
+	if (!p->refused)
+		p->refused = why_not(p, pod);
+	if (p->refused)
+		return 0;
+	if (!*pod->node) {
+		p->left_out++;
+		return 0;
+	}
+	r = make_room(p);
+	copy = r < 0 ? NULL : arena_alloc(&p->arena, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	*copy = *pod;
+	if (!*p->node)
+		p->node = pod->node;
+	p->list[p->n++] = copy;
+	return 0;
+}
+
+/* Reads them for graced plan, and says how many were left out. 0, or 1 when anything was wrong,
+ * which was said: the exit status. Those that were not wrong are there nonetheless. */
+static int nodepods_read(const char *path, struct nodepods *ret)
+{
+	const struct podinput input = {.verb = "plan", .path = path};
+	int status;
+
+	*ret = (struct nodepods){.arena.limit = MEMORY_MAX, .node = ""};
+	status = podinput_each(&input, &ret->arena, take_pod, ret);
+	if (!ret->refused && ret->left_out > 0)
+		say("%zu of the pods in %s %s on no node (no spec.nodeName): left out",
+		    ret->left_out, path, ret->left_out == 1 ? "is" : "are");
+	if (!ret->refused)
+		return status;
+	say("cannot plan %s: %s; kubectl get pods --field-selector spec.nodeName=NODE tells those "
+	    "of one",
+	    path, ret->refused);
+	ret->n = 0;
+	return 1;
+}
+
+struct listed {
+	const struct shutview_pod *pods;
+	size_t n;
+};
+
+static bool is_listed(void *userdata, const struct cgpath *path)
+{
+	const struct listed *listed = userdata;
+
+	for (size_t i = 0; i < listed->n; i++)
+		if (shutview_runs(&listed->pods[i], path->container_id))
+			return true;
+	return false;
+}
+
+static enum shutview_hearing hearing_of(const struct audit *audit)
+{
+	if (audit->verdict == AUDIT_UNKNOWN)
+		return SHUTVIEW_HEARING_UNKNOWN;
+	return audit_is_deaf(audit) ? SHUTVIEW_DEAF : SHUTVIEW_HEARS;
+}
+
+/* Says who of them is deaf, as far as their containers run on this host and may be looked into.
+ * 0 or -ENOMEM; what it adds is the arena's. */
+static int plans_listen(const struct options *options, const struct shutplan *plan,
+			struct shutview_pod *pods, size_t n, struct arena *arena)
+{
+	const struct audit_wanted wanted = {is_listed, &(struct listed){pods, n}};
+	_cleanup_(cleanup_free) struct shutview_look *looks = NULL;
+	struct audit_list list = {};
+	int r = 0;
+
+	/* What was met before it failed counts; without any, nothing is known. */
+	audit_scan_wanted(options, &wanted, &list);
+	looks = calloc(list.n + 1, sizeof(*looks));
+	if (!looks)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < list.n; i++)
+		looks[i] = (struct shutview_look){list.list[i].path.container_id,
+						  hearing_of(&list.list[i].audit)};
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = shutview_listen(plan, &pods[i], looks, list.n, arena);
+	audit_list_free(&list);
+	return r;
+}
+
+static struct nodeplan_rules rules_of(const struct options *o)
+{
+	struct nodeplan_rules rules = {
+		.minor = o->kubernetes_minor,
+		.nodefail = nodefail_rules_of(o->kubernetes_minor),
+	};
+
+	if (o->monitor_grace_ns)
+		rules.nodefail.grace_s = (int64_t)(o->monitor_grace_ns / NS_PER_S);
+	rules.taint_s = rules.nodefail.grace_s + NODEFAIL_MONITOR_PERIOD_S;
+	if (o->taint_after_given)
+		rules.taint_s = (int64_t)(o->taint_after_ns / NS_PER_S);
+	if (o->out_of_service)
+		rules.taint = o->taint_no_execute ? NODEFAIL_TAINT_NO_EXECUTE : NODEFAIL_TAINT;
+	return rules;
+}
+
+static int print_json(const struct options *options, const struct nodeplan_rules *rules,
+		      const struct nodeplan_pod *pods, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		r = plan_json(&out, options->pods, rules, &pods[i]);
+		fputs(buf_str(&out), stdout);
+	}
+	return r;
+}
+
+static int print_table(const struct nodeplan_rules *rules, const struct nodeplan_pod *pods,
+		       size_t n)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	int r = plan_table(&out, rules, pods, n);
+
+	fputs(buf_str(&out), stdout);
+	return r;
+}
+
+/* What becomes of a silent node's pods. 0 or -errno. */
+static int plans_dies(const struct options *options, const struct nodepods *pods)
+{
+	_cleanup_(cleanup_free) struct nodeplan_pod *plans = calloc(pods->n + 1, sizeof(*plans));
+	struct nodeplan_rules rules = rules_of(options);
+
+	if (!plans)
+		return -ENOMEM;
+	for (size_t i = 0; i < pods->n; i++)
+		plans[i] = nodeplan_of(&rules, pods->list[i]);
+	nodeplan_sort(plans, pods->n);
+	return options->json ? print_json(options, &rules, plans, pods->n)
+			     : print_table(&rules, plans, pods->n);
+}
+
+/* 0, 1 when it was said why not. Whoever names a file knows whose it is. */
+static int read_plan(const struct options *options, struct arena *arena, struct shutplan *ret)
+{
+	const char *named = options->kubelet_config;
+	const struct kubeletfile file = {
+		.path = named ? named : KUBELETFILE_DEFAULT,
+		.minor = options->kubernetes_minor,
+		.any_writer = named,
+	};
+	struct kubeletfile_why why;
+	int r = kubeletfile_plan(&file, arena, ret, &why);
+
+	if (r < 0)
+		say("the kubelet's configuration cannot be used: %s%s", why.text,
+		    r == -ENOENT ? "; --kubelet.config tells where it is" : "");
+	else if (ret->n == 0)
+		say("by its configuration %s the kubelet leaves a shutdown to systemd: it has "
+		    "neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority",
+		    file.path);
+	return ret->n == 0;
+}
+
+/* What logind would have from this host's files. */
+static int read_limit(struct shutview_rules *rules)
+{
+	_cleanup_(cleanup_free) struct delaydrop_files *files = calloc(1, sizeof(*files));
+	uint64_t us;
+	int r = files ? delaydrop_read("", files) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	us = delaylimit_of_files(files->list, files->n);
+	delaydrop_done(files);
+	rules->has_limit = true;
+	if (__builtin_mul_overflow(us, NS_PER_US, &rules->limit_ns))
+		rules->limit_ns = UINT64_MAX;
+	return 0;
+}
+
+static int print(const struct options *options, const struct shutview *view)
+{
+	int r = 0;
+
+	if (!options->json) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		r = shutview_table(&out, view);
+		fputs(buf_str(&out), stdout);
+		return r;
+	}
+	for (size_t i = 0; i < view->n && r == 0; i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		r = shutview_json(&out, options->pods, view, &view->pods[i]);
+		fputs(buf_str(&out), stdout);
+	}
+	return r;
+}
+
+/* What a node shutdown would do. 0 or -errno; 1: it was said why there is no answer. */
+static int plans_shutdown(const struct options *options, const struct nodepods *pods)
+{
+	_cleanup_(cleanup_free) struct shutview_pod *list = calloc(pods->n + 1, sizeof(*list));
+	struct shutview_rules rules = {.minor = options->kubernetes_minor};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview view;
+	int r = list ? read_plan(options, &arena, &rules.plan) : -ENOMEM;
+
+	if (r == 0)
+		r = read_limit(&rules);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < pods->n; i++)
+		list[i] = shutview_pod_of(&rules.plan, pods->list[i]);
+	shutview_sort(list, pods->n);
+	r = plans_listen(options, &rules.plan, list, pods->n, &arena);
+	if (r < 0)
+		return r;
+	r = shutview_of(&rules, list, pods->n, &arena, &view);
+	return r < 0 ? r : print(options, &view);
+}
+
+static const struct options_help help = {
+	.head = "usage: graced plan [OPTIONS] --pods FILE|-\n"
+		"       graced plan --if-node-dies [OPTIONS] --pods FILE|-\n"
+		"\n"
+		"Shows what a node shutdown would do now to each pod: with which group it is ended, when that\n"
+		"group is over, which grace period it gets, whether that is cut short, and whether the pod is\n"
+		"deaf and wastes it. Times count from the announcement. Nothing is shut down.\n"
+		"With --if-node-dies shows what happens to each pod if its node went silent now: when it is\n"
+		"marked not ready, asked to go, replaced and gone, and what stays stuck. Times count from the\n"
+		"node's last heartbeat.\n"
+		"Reads what kubectl get pods -o json prints, one pod or a list; - is standard input. Needs no\n"
+		"privilege and queries no API. Deaf pods are found as graced audit finds them, of containers\n"
+		"that run on this host: that needs root, and queries their runtime for their stop signals.\n",
+};
+
+/* An option that is of no use to the question, NULL: none is. */
+static const char *useless(const struct options *o)
+{
+	if (o->if_node_dies)
+		return o->kubelet_config ? "--kubelet.config does not go" : NULL;
+	if (o->monitor_grace_ns)
+		return "--node-monitor-grace-period goes";
+	if (o->out_of_service)
+		return "--out-of-service goes";
+	if (o->taint_after_given)
+		return "--out-of-service-after goes";
+	return o->taint_no_execute ? NULL : "--out-of-service-effect goes";
+}
+
+/* 0, or the exit status. */
+static int check(const struct options *o, int argc, char **argv)
+{
+	if (o->first < argc)
+		return say_usage("plan", "'%s' is one word too many; the pods come by --pods",
+				 argv[o->first]);
+	if (useless(o))
+		return say_usage("plan", "%s with --if-node-dies", useless(o));
+	if (!o->pods)
+		return say_usage("plan",
+				 "--pods is missing: kubectl get pods -A -o json "
+				 "--field-selector spec.nodeName=NODE | graced plan%s --pods -",
+				 o->if_node_dies ? " --if-node-dies" : "");
+	if (o->if_node_dies && !o->out_of_service && (o->taint_after_given || !o->taint_no_execute))
+		return say_usage("plan", "--out-of-service-%s goes with --out-of-service",
+				 o->taint_after_given ? "after" : "effect");
+	return 0;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	_cleanup_(nodepods_free) struct nodepods pods = {};
+	struct options options;
+	int status, r;
+
+	if (!options_parse(argc, argv, &help, &options, &status))
+		return status;
+	status = check(&options, argc, argv);
+	if (status)
+		return status;
+	status = nodepods_read(options.pods, &pods);
+	if (status && pods.n == 0)
+		return status;
+	r = options.if_node_dies ? plans_dies(&options, &pods) : plans_shutdown(&options, &pods);
+	if (r < 0)
+		say("cannot print the plan: %s", strerror(-r));
+	return r != 0 ? 1 : status;
+}
