@@ -19,8 +19,8 @@ def name: "\(.pod.name)/\(.container.name)";
 # first moments containerd 1.6 hears nothing on a unified hierarchy: its shim begins to look at
 # memory.events once the container is started.
 def is_lost_pod: .kind == "object-gone-processes-live" and .pod.static and .kernel.populated and
-	(.told.listed | not);
-def is_lost_oom($ends): .kind == "exit-reason" and .kernel.oom_killed and .told.exit.reason == "Error" and
+	(.reported.listed | not);
+def is_lost_oom($ends): .kind == "exit-reason" and .kernel.oom_killed and .reported.exit.reason == "Error" and
 	any($ends[]; .reason == "Error" and .exitCode == 137);
 
 # The API, by container id: the last that it said of each end.

@@ -60,7 +60,7 @@ claim(any($watch[].object; .metadata.name == "edited" and .metadata.labels.edite
 ["forced", "again-vm-node", "cut-vm-node"] as $gone |
 [$told[] | select(.type == "discrepancy" and .kind != "exit-time")] as $differs |
 claim(all($differs[]; .kind == "object-gone-processes-live" and (.pod.name | IN($gone[])) and
-		(.told.listed | not) and .kernel.populated);
+		(.reported.listed | not) and .kernel.populated);
 	"nothing that the kubelet says differs from what was, but that it lists no pod that it has lost";
 	$differs[] | tojson),
 claim(all($differs[]; . as $d | any($each[]; .name == $d.pod.name and

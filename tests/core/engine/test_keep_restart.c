@@ -82,7 +82,7 @@ static void test_word(void **state)
 	main.exit_code = 137;
 	world_say_container(&w, SEC(60) + MSEC(10), &main);
 	world_timer(&w, SEC(60) + MSEC(250));
-	assert_true(world_stop(&w)->exit.told);
+	assert_true(world_stop(&w)->exit.reported);
 	assert_int_equal(world_stop(&w)->exit.code, 137);
 	assert_int_equal(world_stop(&w)->gaps, GAP(DAEMON_DOWN) | GAP(EXIT_UNSEEN));
 	world_close(&w);

@@ -239,7 +239,7 @@ static void test_unseen(void **state)
 		assert_int_equal(world_stop(&w)->outcome, want[i].outcome);
 		assert_int_equal(world_stop(&w)->cause, want[i].cause);
 		assert_false(world_stop(&w)->exit.known);
-		assert_true(world_stop(&w)->exit.told);
+		assert_true(world_stop(&w)->exit.reported);
 		assert_int_equal(world_stop(&w)->exit.code, want[i].code);
 		/* Told again, it stands beside what was not seen. */
 		world_say_container(&w, SEC(22), &c);

@@ -78,7 +78,7 @@ static void test_gone(void **state)
 	world_listed_by(&w, SEC(27), META_API);
 	d = &world_record(&w, RECORD_DISCREPANCY, 0)->discrepancy;
 	assert_int_equal(d->kind, DISCREPANCY_OBJECT_GONE);
-	assert_int_equal(d->told.source, META_API);
+	assert_int_equal(d->reported.source, META_API);
 	assert_int_equal(d->since_ns, SEC(20));
 	world_close(&w);
 }

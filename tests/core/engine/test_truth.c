@@ -65,10 +65,10 @@ static void test_ready_while_terminal(void **state)
 	assert_int_equal(d->kind, DISCREPANCY_READY_WHILE_TERMINAL);
 	assert_int_equal(d->since_ns, SEC(21));
 	assert_string_equal(d->id, ID("ready-while-terminal/21000000000"));
-	assert_int_equal(d->told.source, META_KUBELET);
-	assert_true(d->told.listed);
-	assert_int_equal(d->told.phase, META_PHASE_FAILED);
-	assert_int_equal(d->told.ready, TRI_TRUE);
+	assert_int_equal(d->reported.source, META_KUBELET);
+	assert_true(d->reported.listed);
+	assert_int_equal(d->reported.phase, META_PHASE_FAILED);
+	assert_int_equal(d->reported.ready, TRI_TRUE);
 	assert_false(d->container.known);
 	/* The sandbox is left. */
 	assert_true(d->kernel.populated);
@@ -109,7 +109,7 @@ static void test_object_gone(void **state)
 	assert_int_equal(d->since_ns, SEC(21));
 	assert_int_equal(world_record(&w, RECORD_DISCREPANCY, 0)->at_ns, SEC(27));
 	assert_string_equal(d->id, ID("object-gone-processes-live/21000000000"));
-	assert_false(d->told.listed);
+	assert_false(d->reported.listed);
 	assert_true(d->kernel.populated);
 	assert_int_equal(d->kernel.running, 1);
 	assert_string_equal(d->pod.name, "web-0");
@@ -211,8 +211,8 @@ static void test_terminal_populated(void **state)
 	d = only(&w);
 	assert_int_equal(d->kind, DISCREPANCY_TERMINAL_POPULATED);
 	assert_int_equal(d->since_ns, SEC(20));
-	assert_int_equal(d->told.phase, META_PHASE_FAILED);
-	assert_int_equal(d->told.ready, TRI_FALSE);
+	assert_int_equal(d->reported.phase, META_PHASE_FAILED);
+	assert_int_equal(d->reported.ready, TRI_FALSE);
 	assert_int_equal(d->kernel.running, 1);
 	/* Its init is gone, and something of it is left. */
 	world_exit(&w, SEC(26), CG_A1, &P_A1, EXIT(0));

@@ -97,10 +97,10 @@ static void test_facts(void **state)
 	assert_int_equal(d->since_ns, SEC(20));
 	assert_string_equal(d->pod.name, "web-0");
 	assert_string_equal(d->container.name, "main");
-	assert_int_equal(d->told.source, META_KUBELET);
-	assert_int_equal(d->told.exit_code, 1);
-	assert_string_equal(d->told.reason, "Error");
-	assert_int_equal(d->told.finished_wall_ns, WALL(SEC(20)));
+	assert_int_equal(d->reported.source, META_KUBELET);
+	assert_int_equal(d->reported.exit_code, 1);
+	assert_string_equal(d->reported.reason, "Error");
+	assert_int_equal(d->reported.finished_wall_ns, WALL(SEC(20)));
 	assert_int_equal(d->kernel.exit.status, 9);
 	assert_int_equal(d->kernel.exit_wall_ns, WALL(SEC(20)));
 	assert_int_equal(d->kernel.oom, TRI_FALSE);

@@ -105,7 +105,7 @@ static void keep_record(struct world *w, struct record *r)
 	case RECORD_DISCREPANCY:
 		keep_pod(w, &r->discrepancy.pod);
 		keep_container(w, &r->discrepancy.container);
-		r->discrepancy.told.reason = keep(w, r->discrepancy.told.reason);
+		r->discrepancy.reported.reason = keep(w, r->discrepancy.reported.reason);
 		break;
 	case RECORD_EMPTY:
 		keep_pod(w, &r->empty.pod);

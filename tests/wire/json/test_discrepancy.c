@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/json/record and wire/json/discrepancy: what is told of pods that is not so. */
+/* Claims about wire/json/pods: what is reported of pods and contradicts the kernel. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
@@ -74,26 +74,26 @@ static void test_discrepancy(void **state)
 		.pod = web,
 		.kind = DISCREPANCY_READY_WHILE_TERMINAL,
 		.since_ns = 40,
-		.told = {.source = META_KUBELET,
-			 .listed = true,
-			 .phase = META_PHASE_FAILED,
-			 .ready = TRI_TRUE},
+		.reported = {.source = META_KUBELET,
+			     .listed = true,
+			     .phase = META_PHASE_FAILED,
+			     .ready = TRI_TRUE},
 		.kernel = {.populated = true, .running = 2},
 	};
 	assert_record(&record,
 		      HEAD("discrepancy") "\"pod\":" POD ",\"container\":null,"
 					  "\"kind\":\"ready-while-terminal\","
-					  "\"since_boot_ns\":40,\"told\":{\"source\":"
+					  "\"since_boot_ns\":40,\"reported\":{\"source\":"
 					  "\"kubelet\",\"listed\":true,\"phase\":\"Failed\","
 					  "\"ready\":true},\"kernel\":{\"populated\":true,"
 					  "\"running\":2}}\n");
 	record.discrepancy.kind = DISCREPANCY_OBJECT_GONE;
-	record.discrepancy.told.listed = false;
-	record.discrepancy.told.phase = (enum meta_phase)0;
-	record.discrepancy.told.ready = TRI_UNKNOWN;
+	record.discrepancy.reported.listed = false;
+	record.discrepancy.reported.phase = (enum meta_phase)0;
+	record.discrepancy.reported.ready = TRI_UNKNOWN;
 	assert_record(&record, HEAD("discrepancy") "\"pod\":" POD ",\"container\":null,"
 						   "\"kind\":\"object-gone-processes-live\","
-						   "\"since_boot_ns\":40,\"told\":{\"source\":"
+						   "\"since_boot_ns\":40,\"reported\":{\"source\":"
 						   "\"kubelet\",\"listed\":false,\"phase\":null,"
 						   "\"ready\":null},\"kernel\":{\"populated\":true,"
 						   "\"running\":2}}\n");
@@ -108,10 +108,10 @@ static void test_discrepancy_exit(void **state)
 		.pod = web,
 		.kind = DISCREPANCY_EXIT_REASON,
 		.since_ns = 40,
-		.told = {.source = META_CRI,
-			 .exit_code = 137,
-			 .reason = "Error",
-			 .finished_wall_ns = 1000000002},
+		.reported = {.source = META_CRI,
+			     .exit_code = 137,
+			     .reason = "Error",
+			     .finished_wall_ns = 1000000002},
 		.kernel = {.exit = {.known = true, .status = 9, .at_ns = 40},
 			   .exit_wall_ns = 1000000000,
 			   .oom = TRI_TRUE},
@@ -119,13 +119,13 @@ static void test_discrepancy_exit(void **state)
 	assert_record(&record,
 		      HEAD("discrepancy") "\"pod\":" POD
 					  ",\"container\":null,\"kind\":\"exit-reason\","
-					  "\"since_boot_ns\":40,\"told\":{\"source\":\"cri\","
+					  "\"since_boot_ns\":40,\"reported\":{\"source\":\"cri\","
 					  "\"exit\":{\"code\":137,\"reason\":\"Error\","
 					  "\"finished_at\":\"1970-01-01T00:00:01.000000002Z\"}},"
 					  "\"kernel\":{\"exit\":{\"code\":null,\"signal\":9,"
 					  "\"core_dumped\":false,\"at_boot_ns\":40},"
 					  "\"finished_at\":\"1970-01-01T00:00:01.000000000Z\","
-					  "\"told_behind_ns\":2,\"oom_killed\":true}}\n");
+					  "\"reported_behind_ns\":2,\"oom_killed\":true}}\n");
 }
 
 static void test_names(void **state)

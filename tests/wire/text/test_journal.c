@@ -182,24 +182,27 @@ static void pod_ready_entry(void **state)
 			 .heard_ns = 7020000000},
 	};
 
-	has_all(&record, (const char *const[]){
-				 "MESSAGE=shop/cart-7: told to be Ready for 2.01s after its stop "
-				 "signal",
-				 "PRIORITY=6", "GRACED_TYPE=pod_ready", "GRACED_POD_UID=u",
-				 "GRACED_ID=b/u/ready/5000000000", "GRACED_STOP_BOOT_NS=5000000000",
-				 "GRACED_UNTIL_BOOT_NS=7010000000", "GRACED_READY_NS=2010000000",
-				 "GRACED_GONE=0", NULL});
+	has_all(&record,
+		(const char *const[]){
+			"MESSAGE=shop/cart-7: reported to be Ready for 2.01s after its stop "
+			"signal",
+			"PRIORITY=6", "GRACED_TYPE=pod_ready", "GRACED_POD_UID=u",
+			"GRACED_ID=b/u/ready/5000000000", "GRACED_STOP_BOOT_NS=5000000000",
+			"GRACED_UNTIL_BOOT_NS=7010000000", "GRACED_READY_NS=2010000000",
+			"GRACED_GONE=0", NULL});
 	record.pod_ready.gone = true;
-	has_all(&record, (const char *const[]){
-				 "MESSAGE=shop/cart-7: told to be Ready for 2.01s after its stop "
-				 "signal, and then not at all",
-				 "GRACED_GONE=1", "GRACED_GAPS=", NULL});
+	has_all(&record,
+		(const char *const[]){
+			"MESSAGE=shop/cart-7: reported to be Ready for 2.01s after its stop "
+			"signal, and then not at all",
+			"GRACED_GONE=1", "GRACED_GAPS=", NULL});
 	/* Between two answers that are far apart there is no figure. */
 	record.pod_ready.gaps = 1u << GAP_TIME_UNCERTAIN;
-	has_all(&record, (const char *const[]){
-				 "MESSAGE=shop/cart-7: told to be Ready for 1.01s to 2.02s after "
-				 "its stop signal, and then not at all",
-				 "GRACED_GAPS=time-uncertain", NULL});
+	has_all(&record,
+		(const char *const[]){
+			"MESSAGE=shop/cart-7: reported to be Ready for 1.01s to 2.02s after "
+			"its stop signal, and then not at all",
+			"GRACED_GAPS=time-uncertain", NULL});
 	has_no_line(&record, "GRACED_READY_NS");
 }
 
@@ -214,7 +217,7 @@ static struct record a_discrepancy(enum discrepancy kind)
 		.kind = kind,
 		.since_ns = 3,
 	};
-	r->told.source = META_KUBELET;
+	r->reported.source = META_KUBELET;
 	return record;
 }
 
@@ -223,18 +226,18 @@ static void discrepancy_entries(void **state)
 	struct record record = a_discrepancy(DISCREPANCY_READY_WHILE_TERMINAL);
 	struct record_discrepancy *r = &record.discrepancy;
 
-	r->told.listed = true;
-	r->told.phase = META_PHASE_FAILED;
-	r->told.ready = TRI_TRUE;
+	r->reported.listed = true;
+	r->reported.phase = META_PHASE_FAILED;
+	r->reported.ready = TRI_TRUE;
 	has_all(&record,
 		(const char *const[]){
-			"MESSAGE=shop/cart-7: ready-while-terminal: kubelet tells Failed, Ready; "
+			"MESSAGE=shop/cart-7: ready-while-terminal: kubelet reports Failed, Ready; "
 			"it has no process, containers that run: 0",
 			"PRIORITY=4", "GRACED_TYPE=discrepancy", "GRACED_ID=b/u/kind/3",
 			"GRACED_POD=cart-7", "GRACED_KIND=ready-while-terminal",
-			"GRACED_SOURCE=kubelet", "GRACED_SINCE_BOOT_NS=3", "GRACED_TOLD_LISTED=1",
-			"GRACED_TOLD_PHASE=Failed", "GRACED_TOLD_READY=1", "GRACED_POPULATED=0",
-			"GRACED_RUNNING=0", NULL});
+			"GRACED_SOURCE=kubelet", "GRACED_SINCE_BOOT_NS=3",
+			"GRACED_REPORTED_LISTED=1", "GRACED_REPORTED_PHASE=Failed",
+			"GRACED_REPORTED_READY=1", "GRACED_POPULATED=0", "GRACED_RUNNING=0", NULL});
 	record = a_discrepancy(DISCREPANCY_OBJECT_GONE);
 	r->kernel.populated = true;
 	r->kernel.running = 2;
@@ -242,7 +245,8 @@ static void discrepancy_entries(void **state)
 		(const char *const[]){
 			"MESSAGE=shop/cart-7: object-gone-processes-live: kubelet does not list it; "
 			"it has processes, containers that run: 2",
-			"GRACED_TOLD_LISTED=0", "GRACED_POPULATED=1", "GRACED_RUNNING=2", NULL});
+			"GRACED_REPORTED_LISTED=0", "GRACED_POPULATED=1", "GRACED_RUNNING=2",
+			NULL});
 }
 
 static void discrepancy_of_exit_entry(void **state)
@@ -251,18 +255,18 @@ static void discrepancy_of_exit_entry(void **state)
 	struct record_discrepancy *r = &record.discrepancy;
 
 	r->container = (struct record_container){.known = true, .name = "main", .id = "1"};
-	r->told.source = META_CRI;
-	r->told.reason = "Comp\nleted";
-	r->told.finished_wall_ns = 1795262461000000000;
+	r->reported.source = META_CRI;
+	r->reported.reason = "Comp\nleted";
+	r->reported.finished_wall_ns = 1795262461000000000;
 	r->kernel.exit = (struct record_exit){.known = true, .status = 9};
 	r->kernel.exit_wall_ns = 1795262462000000000;
 	r->kernel.oom = TRI_FALSE;
 	has_all(&record,
 		(const char *const[]){
-			"MESSAGE=shop/cart-7/main: exit-code: cri tells 0, Comp\\x0aleted; it was 137",
-			"GRACED_CONTAINER=main", "GRACED_SOURCE=cri", "GRACED_TOLD_EXIT_CODE=0",
-			"GRACED_TOLD_REASON=Comp\\x0aleted",
-			"GRACED_TOLD_FINISHED_AT=2026-11-21T12:01:01.000000000Z",
+			"MESSAGE=shop/cart-7/main: exit-code: cri reports 0, Comp\\x0aleted; it was 137",
+			"GRACED_CONTAINER=main", "GRACED_SOURCE=cri", "GRACED_REPORTED_EXIT_CODE=0",
+			"GRACED_REPORTED_REASON=Comp\\x0aleted",
+			"GRACED_REPORTED_FINISHED_AT=2026-11-21T12:01:01.000000000Z",
 			"GRACED_EXIT_SIGNAL=9", "GRACED_FINISHED_AT=2026-11-21T12:01:02.000000000Z",
 			"GRACED_OOM_KILLED=0", NULL});
 }

@@ -220,7 +220,7 @@ static struct record_discrepancy *report_begin(struct pods *pods, enum discrepan
 	pods->stats.discrepancies[kind]++;
 	r->kind = kind;
 	r->since_ns = since_ns;
-	r->told.source = source;
+	r->reported.source = source;
 	return r;
 }
 
@@ -233,10 +233,10 @@ static void report_state(struct pods *pods, const struct epod *p, enum discrepan
 	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", pods->out->host.boot_id, p->uid,
 		 discrepancy_name(kind), (unsigned long long)since_ns);
 	pods_fill(pods, p, &r->pod);
-	r->told.listed = p->listed;
+	r->reported.listed = p->listed;
 	if (p->listed) {
-		r->told.phase = (enum meta_phase)p->reported.phase;
-		r->told.ready = p->truth.ready;
+		r->reported.phase = (enum meta_phase)p->reported.phase;
+		r->reported.ready = p->truth.ready;
 	}
 	r->kernel.populated = !pods_is_empty(pods, p);
 	r->kernel.running = pods_running(pods, p);
@@ -351,9 +351,9 @@ static void report_exit(struct pods *pods, const char *id, const struct podtab_c
 	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", pods->out->host.boot_id, id,
 		 (unsigned long long)exit->start_ns, discrepancy_name(kind));
 	subject_ended(pods->names, id, c, &r->pod, &r->container);
-	r->told.exit_code = reported->code;
-	r->told.reason = reported->reason;
-	r->told.finished_wall_ns = reported->finished_ns;
+	r->reported.exit_code = reported->code;
+	r->reported.reason = reported->reason;
+	r->reported.finished_wall_ns = reported->finished_ns;
 	r->kernel.exit =
 		(struct record_exit){.known = true, .status = exit->status, .at_ns = exit->at_ns};
 	r->kernel.exit_wall_ns = exit->wall_ns;

@@ -107,7 +107,7 @@ static void fill_told(const struct stops *stops, const struct stop *stop, struct
 
 	if (ret->known || !c || !(c->known & META_CTR_EXIT))
 		return;
-	ret->told = true;
+	ret->reported = true;
 	ret->code = c->exit_code;
 }
 

@@ -102,8 +102,8 @@ struct record_signal {
 
 struct record_exit {
 	bool known;	 /* false: exit status not seen */
-	bool told;	 /* ... but the runtime told its code */
-	int32_t code;	 /* as it told it: 128 + n for signal n */
+	bool reported;	 /* ... but the runtime reported its code */
+	int32_t code;	 /* as reported: 128 + n for signal n */
 	uint32_t status; /* raw wait status */
 	uint64_t at_ns;
 };
@@ -211,7 +211,7 @@ struct record_pod_state {
  * further apart than that, and a gap (GAP_TIME_UNCERTAIN) otherwise; nanoseconds. */
 #define RECORD_ANSWERS_NS 2000000000ULL
 
-/* How long a pod that was being stopped was still told to be Ready. */
+/* How long a pod that was being stopped was still reported to be Ready. */
 struct record_pod_ready {
 	char id[192]; /* <boot id>/<uid>/ready/<stop_ns> */
 	struct record_pod pod;
@@ -223,7 +223,7 @@ struct record_pod_ready {
 	uint32_t gaps;	   /* bits 1 << enum gap; 0: from stop_ns to until_ns is a figure */
 };
 
-/* What is told of a pod or an exit and what the kernel says of it. */
+/* What is reported of a pod or an exit, and what the kernel observed. */
 struct record_discrepancy {
 	/* <boot id>/<uid>/<kind>/<since_ns>, or <boot id>/<container id>/<start_ns>/<kind> */
 	char id[192];
@@ -234,12 +234,12 @@ struct record_discrepancy {
 	struct {
 		enum meta_source source;
 		bool listed;	       /* of a pod */
-		enum meta_phase phase; /* 0: not told */
+		enum meta_phase phase; /* 0: unknown */
 		enum record_tri ready;
 		int32_t exit_code; /* of an exit, as the next two */
 		const char *reason;
-		int64_t finished_wall_ns; /* 0: not told */
-	} told;
+		int64_t finished_wall_ns; /* 0: unknown */
+	} reported;
 	struct {
 		bool populated;	  /* the pod's cgroups hold a process */
 		uint32_t running; /* its containers whose init lives, the sandbox apart */

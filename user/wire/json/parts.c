@@ -123,7 +123,7 @@ void record_parts_exit(struct buf *out, const char *key, const struct record_exi
 	uint32_t signal = exit->status & 0x7f;
 
 	jsonw_object(out, key);
-	if (exit->told)
+	if (exit->reported)
 		jsonw_i64(out, "code", exit->code);
 	else if (exit->known && !signal)
 		jsonw_u64(out, "code", exit->status >> 8 & 0xff);

@@ -35,7 +35,7 @@ bool pods_record_left(const struct pods_record *record, int64_t *ret_ns);
 /* As they are listed: who is terminating first, then by namespace, name and uid. */
 int pods_record_order(const struct pods_record *a, const struct pods_record *b);
 
-/* Whether all that is told of the same pod is the same, but for when it was told. */
+/* Whether two lines about the same pod are equal but for their time. */
 bool pods_record_same(const struct pods_record *a, const struct pods_record *b);
 
 /* Adds the line with its newline. 0 or buf_error(). */
@@ -45,7 +45,7 @@ int pods_json(struct buf *out, const struct pods_record *record);
  * whatever else it is; -ENOMEM. */
 int pods_json_read(const char *line, size_t size, struct arena *arena, struct pods_record *ret);
 
-/* Into an object that is open: pod, container, kind, since_boot_ns, told, kernel. */
+/* Into an object that is open: pod, container, kind, since_boot_ns, reported, kernel. */
 void discrepancy_json(struct buf *out, const struct record_discrepancy *r);
 /* An array of the kinds' names; bits are DISCREPANCY_BIT(kind). */
 void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits);

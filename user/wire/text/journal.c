@@ -251,7 +251,7 @@ static void add_oom(struct buf *out, const struct record *record)
 	add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
 }
 
-/* Entries about pods, and about what is told of them and is not so. */
+/* Entries about pods, and about what is reported of them and contradicts the kernel. */
 
 #define ID_POD	       "3d0c9b7e51f8456ab6f2e14c8a90d7b3"
 #define ID_READY       "ce4c2ba75aeb4b86a9119f0512899d50"
@@ -297,7 +297,7 @@ static void add_ready(struct buf *out, const struct record_pod_ready *r)
 {
 	char from[DURATION_SIZE], to[DURATION_SIZE];
 
-	buf_adds(out, ": told to be Ready for ");
+	buf_adds(out, ": reported to be Ready for ");
 	if (r->gaps)
 		buf_printf(out, "%s to %s", duration_format(record_ready_min_ns(r), from),
 			   duration_format(r->heard_ns - r->stop_ns, to));
@@ -340,37 +340,37 @@ static void add_time(struct buf *out, const char *name, int64_t wall_ns)
 		add_field(out, name, rfc3339_format(wall_ns, time));
 }
 
-/* "kubelet tells Failed, Ready; 0 of its containers run" */
+/* "kubelet reports Failed, Ready; 0 of its containers run" */
 static void say_state(struct buf *out, const struct record_discrepancy *r)
 {
-	if (!r->told.listed) {
+	if (!r->reported.listed) {
 		buf_adds(out, "does not list it");
 	} else {
-		buf_adds(out, "tells ");
-		add_known(out, podobj_phase_name(r->told.phase));
-		buf_adds(out, r->told.ready == TRI_TRUE ? ", Ready" : "");
+		buf_adds(out, "reports ");
+		add_known(out, podobj_phase_name(r->reported.phase));
+		buf_adds(out, r->reported.ready == TRI_TRUE ? ", Ready" : "");
 	}
 	buf_printf(out, "; %s, containers that run: %u",
 		   r->kernel.populated ? "it has processes" : "it has no process",
 		   r->kernel.running);
 }
 
-/* "cri tells 0, Completed; it was 137" */
+/* "cri reports 0, Completed; it was 137" */
 static void say_exit(struct buf *out, const struct record_discrepancy *r)
 {
-	buf_printf(out, "tells %d", r->told.exit_code);
-	if (r->told.reason && r->told.reason[0]) {
+	buf_printf(out, "reports %d", r->reported.exit_code);
+	if (r->reported.reason && r->reported.reason[0]) {
 		buf_adds(out, ", ");
-		add_text(out, r->told.reason);
+		add_text(out, r->reported.reason);
 	}
 	buf_printf(out, "; it was %d", discrepancy_code_of(r->kernel.exit.status));
 }
 
 static void add_state(struct buf *out, const struct record_discrepancy *r)
 {
-	add_number(out, "GRACED_TOLD_LISTED", r->told.listed);
-	add_field(out, "GRACED_TOLD_PHASE", podobj_phase_name(r->told.phase));
-	add_tri(out, "GRACED_TOLD_READY", r->told.ready);
+	add_number(out, "GRACED_REPORTED_LISTED", r->reported.listed);
+	add_field(out, "GRACED_REPORTED_PHASE", podobj_phase_name(r->reported.phase));
+	add_tri(out, "GRACED_REPORTED_READY", r->reported.ready);
 	add_number(out, "GRACED_POPULATED", r->kernel.populated);
 	add_number(out, "GRACED_RUNNING", r->kernel.running);
 }
@@ -380,10 +380,10 @@ static void add_exit(struct buf *out, const struct record_discrepancy *r)
 	uint32_t status = r->kernel.exit.status, signal = status & 0x7f;
 	char code[16];
 
-	snprintf(code, sizeof(code), "%d", r->told.exit_code);
-	add_field(out, "GRACED_TOLD_EXIT_CODE", code);
-	add_field(out, "GRACED_TOLD_REASON", r->told.reason);
-	add_time(out, "GRACED_TOLD_FINISHED_AT", r->told.finished_wall_ns);
+	snprintf(code, sizeof(code), "%d", r->reported.exit_code);
+	add_field(out, "GRACED_REPORTED_EXIT_CODE", code);
+	add_field(out, "GRACED_REPORTED_REASON", r->reported.reason);
+	add_time(out, "GRACED_REPORTED_FINISHED_AT", r->reported.finished_wall_ns);
 	if (!signal)
 		add_number(out, "GRACED_EXIT_CODE", status >> 8 & 0xff);
 	add_number(out, "GRACED_EXIT_SIGNAL", signal);
@@ -405,14 +405,14 @@ static void add_discrepancy(struct buf *out, const struct record *record)
 	buf_adds(out, ": ");
 	add_known(out, discrepancy_name(r->kind));
 	buf_adds(out, ": ");
-	add_known(out, meta_source_name(r->told.source));
+	add_known(out, meta_source_name(r->reported.source));
 	buf_addc(out, ' ');
 	(exit ? say_exit : say_state)(out, r);
 	buf_addc(out, '\n');
 	add_field(out, "GRACED_ID", r->id);
 	add_subject(out, &r->pod, &r->container);
 	add_field(out, "GRACED_KIND", discrepancy_name(r->kind));
-	add_field(out, "GRACED_SOURCE", meta_source_name(r->told.source));
+	add_field(out, "GRACED_SOURCE", meta_source_name(r->reported.source));
 	add_number(out, "GRACED_SINCE_BOOT_NS", r->since_ns);
 	(exit ? add_exit : add_state)(out, r);
 }
