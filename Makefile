@@ -202,7 +202,7 @@ $(PEERED): LDLIBS += -lnghttp2
 
 # These play the kernel half.
 wrap = $(foreach f,$(1),-Wl,--wrap=$(f))
-$(BUILD)/tests/app/live/test_losses: LDLIBS += $(call wrap,feed ring_drain scan_populated \
+$(BUILD)/tests/app/live/test_losses: LDLIBS += $(call wrap,feed_obs ring_drain scan_populated \
 	kern_read_stats kern_recursion_misses kern_watch_each kern_watch_get kern_watch_delete)
 $(BUILD)/tests/app/live/test_search: LDLIBS += $(call wrap,ring_drain kern_init_get kern_init_add \
 	kern_watch_add kern_watch_get cgfs_members_step cgfs_pids)

@@ -193,7 +193,7 @@ static void test_check(void **state)
 		 "Z, in 1h01m\n"},
 		{-2 * HOUR, -HOUR, "warn  api credential        the token in ", "Z\n"},
 		{0, 0, "ok    api credential        the token in ",
-		 " does not tell when it expires\n"},
+		 " does not say when it expires\n"},
 	};
 	struct stage *s = *state;
 	struct run_result result;

@@ -5,7 +5,6 @@
 #include "lib/kernel/kernhalf.h"
 
 #include "app/live/feed.h"
-#include "app/live/manager.h"
 #include "app/live/scan.h"
 #include "io/proc/clock.h"
 #include "io/proc/proc.h"
@@ -26,18 +25,26 @@
 struct site {
 	struct kernhalf *k;
 	struct options options;
-	struct manager m;
+	sd_event *event;
+	struct cgfs *cgfs;
+	struct ring *ring;
+	struct feed *feed;
+	struct scan *scan;
 	pid_t crowd[CROWD];
 };
 
 static void on_obs(void *userdata, const struct obs *obs)
 {
-	feed(userdata, obs);
+	struct site *s = userdata;
+
+	feed_obs(s->feed, obs);
 }
 
 static int setup(void **state)
 {
 	struct site *s = calloc(1, sizeof(*s));
+	const struct feed_sink sink = {};
+	struct scan_parts parts;
 	void *k = NULL;
 
 	if (!s || kernhalf_open(&k, "search") < 0)
@@ -47,12 +54,18 @@ static int setup(void **state)
 	if (!k)
 		return 0;
 	options_init(&s->options, "trace");
-	s->m.options = &s->options;
-	s->m.kern = s->k->kern;
-	if (engine_new(&s->options.engine, &s->m.engine) < 0 || sd_event_new(&s->m.event) < 0 ||
-	    cgfs_open(s->k->tree.hier.mount, s->k->tree.hier.unified, &s->m.cgfs) < 0)
+	if (feed_new(&s->options.engine, &sink, &s->feed) < 0 || sd_event_new(&s->event) < 0 ||
+	    cgfs_open(s->k->tree.hier.mount, s->k->tree.hier.unified, &s->cgfs) < 0 ||
+	    ring_new(s->event, kern_ring_fd(s->k->kern), on_obs, s, &s->ring) < 0)
 		return -1;
-	return ring_new(s->m.event, kern_ring_fd(s->k->kern), on_obs, &s->m, &s->m.ring);
+	parts = (struct scan_parts){
+		.options = &s->options,
+		.feed = s->feed,
+		.kern = s->k->kern,
+		.cgfs = s->cgfs,
+		.ring = s->ring,
+	};
+	return scan_new(&parts, &s->scan);
 }
 
 static int teardown(void **state)
@@ -62,12 +75,11 @@ static int teardown(void **state)
 
 	if (!s)
 		return 0;
-	scan_search_free(s->m.search);
-	ring_free(s->m.ring);
-	sd_event_unref(s->m.event);
-	cgfs_free(s->m.cgfs);
-	engine_free(s->m.engine);
-	feed_queue_done(&s->m.queue);
+	scan_free(s->scan);
+	ring_free(s->ring);
+	sd_event_unref(s->event);
+	cgfs_free(s->cgfs);
+	feed_free(s->feed);
 	k = s->k;
 	free(s);
 	return kernhalf_close(&k);
@@ -97,7 +109,7 @@ static void found(struct site *s, uint64_t id, const char *path)
 	obs.cgroup.id = id;
 	obs.cgroup.kind = GRACED_WATCH_CONTAINER;
 	snprintf(obs.cgroup.path, sizeof(obs.cgroup.path), "%s", path);
-	feed(&s->m, &obs);
+	feed_obs(s->feed, &obs);
 }
 
 static uint64_t start(struct site *s, struct box *box)
@@ -149,7 +161,7 @@ static bool has_init(const struct site *s, uint64_t id)
 {
 	struct known known = {.id = id};
 
-	engine_each_container(s->m.engine, look, &known);
+	engine_each_container(feed_engine(s->feed), look, &known);
 	return known.is;
 }
 
@@ -160,7 +172,7 @@ static unsigned int find(struct site *s, uint64_t id)
 
 	while (!has_init(s, id)) {
 		assert_true(turns < TURNS_MOST);
-		scan_find_inits(&s->m, turns++ == 0);
+		scan_find_inits(s->scan, turns++ == 0);
 	}
 	return turns;
 }
@@ -198,13 +210,13 @@ static void one_that_has_left_is_not_chosen(void **state)
 			 0);
 	fill(s, &box);
 	while (turns < CROWD / TURN_MOST + 1) {
-		scan_find_inits(&s->m, turns++ == 0);
+		scan_find_inits(s->scan, turns++ == 0);
 		assert_false(has_init(s, id));
 	}
 	assert_int_equal(cg_enter(other.dir, box.init_pid), 0);
 	while (!has_init(s, id)) {
 		assert_true(turns < TURNS_MOST);
-		scan_find_inits(&s->m, turns++ == 0);
+		scan_find_inits(s->scan, turns++ == 0);
 	}
 	assert_int_equal(kern_init_get(s->k->kern, id, &init), 0);
 	print_message("# %u turns\n", turns);
@@ -252,7 +264,7 @@ static void many_containers_are_searched_in_turns(void **state)
 		ids[i] = start(s, boxes + i);
 	while (all < 2) {
 		assert_true(turns < TURNS_MOST);
-		scan_find_inits(&s->m, turns++ == 0);
+		scan_find_inits(s->scan, turns++ == 0);
 		all = has_init(s, ids[0]) + has_init(s, ids[1]);
 	}
 	print_message("# %u turns\n", turns);

@@ -2,20 +2,17 @@
 /* Claims about app/live/feed: which of the engine's effects get through when they are too many. */
 #include "app/live/feed.h"
 
-#include "app/live/dispatch.h"
-#include "app/live/manager.h"
 #include "lib/claim.h"
 
 #define TOO_MANY 100000
 
 struct stage {
-	struct manager manager;
-	struct manager_hooks hooks;
+	struct feed *feed;
 	size_t done[EFFECT_KILL + 1]; /* by type */
 	enum effect_type last;
 };
 
-static void on_shutdown(void *userdata, const struct effect *effect)
+static void carry_out(void *userdata, const struct effect *effect)
 {
 	struct stage *s = userdata;
 
@@ -25,14 +22,16 @@ static void on_shutdown(void *userdata, const struct effect *effect)
 
 static void begin(struct stage *s)
 {
-	*s = (struct stage){.hooks = {.userdata = s, .shutdown = on_shutdown}};
-	s->manager.hooks = &s->hooks;
-	s->manager.carry_out = dispatch_carry_out;
+	static const struct engine_config config = {.max_containers = 16};
+	const struct feed_sink sink = {.userdata = s, .carry_out = carry_out};
+
+	*s = (struct stage){};
+	assert_int_equal(feed_new(&config, &sink, &s->feed), 0);
 }
 
 static void wish(struct stage *s, enum effect_type type)
 {
-	feed_effect(&s->manager, &(struct effect){.type = type});
+	feed_effect(s->feed, &(struct effect){.type = type});
 }
 
 static void test_order(void **state)
@@ -42,11 +41,11 @@ static void test_order(void **state)
 	begin(&s);
 	wish(&s, EFFECT_DROP_LOCK);
 	wish(&s, EFFECT_TAKE_LOCK);
-	feed_run(&s.manager);
+	feed_run(s.feed);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
 	assert_int_equal(s.done[EFFECT_TAKE_LOCK], 1);
 	assert_int_equal(s.last, EFFECT_TAKE_LOCK);
-	feed_queue_done(&s.manager.queue);
+	feed_free(s.feed);
 }
 
 static void test_full(void **state)
@@ -56,38 +55,37 @@ static void test_full(void **state)
 	begin(&s);
 	for (size_t i = 0; i < TOO_MANY; i++)
 		wish(&s, EFFECT_LIST_HOLDERS);
-	assert_true(s.manager.queue.dropped > 0);
+	assert_true(feed_dropped(s.feed) > 0);
 	wish(&s, EFFECT_DROP_LOCK);
-	feed_run(&s.manager);
-	assert_int_equal(s.done[EFFECT_LIST_HOLDERS] + s.manager.queue.dropped, TOO_MANY + 1);
+	feed_run(s.feed);
+	assert_int_equal(s.done[EFFECT_LIST_HOLDERS] + feed_dropped(s.feed), TOO_MANY + 1);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
 	assert_int_equal(s.last, EFFECT_DROP_LOCK);
-	feed_run(&s.manager);
+	feed_run(s.feed);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
-	feed_queue_done(&s.manager.queue);
+	feed_free(s.feed);
 }
 
 static void test_full_aside(void **state)
 {
-	struct feed_queue aside;
 	struct stage s;
 
 	begin(&s);
-	feed_hold(&s.manager);
+	feed_hold(s.feed);
 	for (size_t i = 0; i < TOO_MANY; i++)
 		wish(&s, EFFECT_LIST_HOLDERS);
 	wish(&s, EFFECT_DROP_LOCK);
-	feed_set_aside(&s.manager, &aside);
-	feed_ask(&s.manager, &aside);
+	feed_set_aside(s.feed);
+	feed_run_aside(s.feed);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
-	feed_queue_done(&s.manager.queue);
+	feed_free(s.feed);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("effects are carried out in their order", test_order),
-		CLAIM("a full queue counts what it drops, and the lock is let go all the same",
+		CLAIM("a full queue counts what it drops, and the lock is released all the same",
 		      test_full),
 		CLAIM("also when the queue was set aside meanwhile", test_full_aside),
 	};

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/live/timers: which cgroups records were lost of. The kernel half's maps and ring
+/* Claims about app/live/losses: which cgroups records were lost of. The kernel half's maps and ring
  * are played here (see --wrap in the Makefile). */
-#include "app/live/timers.h"
+#include "app/live/losses.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "app/live/feed.h"
-#include "app/live/manager.h"
 #include "lib/claim.h"
 
 #define LOSING 7 /* cgroups */
@@ -26,8 +24,8 @@ uint64_t __wrap_kern_recursion_misses(const struct kern *kern);
 int __wrap_kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
 int __wrap_kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret);
 int __wrap_kern_watch_delete(struct kern *kern, uint64_t id);
-bool __wrap_scan_populated(struct manager *m, uint64_t id);
-void __wrap_feed(struct manager *m, const struct obs *obs);
+bool __wrap_scan_populated(struct scan *scan, uint64_t id);
+void __wrap_feed_obs(struct feed *f, const struct obs *obs);
 
 bool __wrap_ring_drain(struct ring *ring)
 {
@@ -58,7 +56,7 @@ int __wrap_kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *user
 	return half.deleted ? 0 : fn(userdata, GONE, &gone);
 }
 
-bool __wrap_scan_populated(struct manager *m, uint64_t id)
+bool __wrap_scan_populated(struct scan *scan, uint64_t id)
 {
 	assert_int_equal(id, LOSING);
 	half.looked = true;
@@ -81,7 +79,7 @@ int __wrap_kern_watch_delete(struct kern *kern, uint64_t id)
 	return 0;
 }
 
-void __wrap_feed(struct manager *m, const struct obs *obs)
+void __wrap_feed_obs(struct feed *f, const struct obs *obs)
 {
 	half.counts += obs->type == OBS_COUNTS && obs->counts.id == LOSING &&
 		       obs->counts.counts.exits == 1;
@@ -90,27 +88,20 @@ void __wrap_feed(struct manager *m, const struct obs *obs)
 
 static int begin(void **state)
 {
-	static struct manager m;
-
 	memset(&half, 0, sizeof(half));
-	m = (struct manager){};
-	*state = &m;
-	return cgfs_open("/tmp", false, &m.cgfs);
+	return losses_new(NULL, NULL, NULL, NULL, (struct losses **)state);
 }
 
 static int end(void **state)
 {
-	struct manager *m = *state;
-
-	cgfs_free(m->cgfs);
-	free(m->told.lost_of);
+	losses_free(*state);
 	return 0;
 }
 
 static void test_once(void **state)
 {
-	timers_tell_lost(*state, false);
-	timers_tell_lost(*state, false);
+	losses_feed(*state, false);
+	losses_feed(*state, false);
 	assert_int_equal(half.counts, 1);
 	assert_int_equal(half.gone, 1);
 	assert_int_equal(half.deleted, 1);
@@ -119,9 +110,9 @@ static void test_once(void **state)
 static void test_error(void **state)
 {
 	half.each_error = -ENOMEM;
-	timers_tell_lost(*state, false);
+	losses_feed(*state, false);
 	assert_int_equal(half.counts, 0);
-	timers_tell_lost(*state, false);
+	losses_feed(*state, false);
 	assert_int_equal(half.counts, 1);
 	assert_int_equal(half.gone, 1);
 }
@@ -129,10 +120,10 @@ static void test_error(void **state)
 static void test_written(void **state)
 {
 	half.written = true;
-	timers_tell_lost(*state, false);
+	losses_feed(*state, false);
 	assert_int_equal(half.counts + half.gone, 0);
 	half.written = false;
-	timers_tell_lost(*state, false);
+	losses_feed(*state, false);
 	assert_int_equal(half.counts, 1);
 	assert_int_equal(half.gone, 1);
 }
@@ -140,7 +131,7 @@ static void test_written(void **state)
 static void test_end(void **state)
 {
 	half.written = true;
-	timers_tell_lost(*state, true);
+	losses_feed(*state, true);
 	assert_int_equal(half.counts, 1);
 	assert_int_equal(half.gone, 1);
 	assert_int_equal(half.deleted, 1);

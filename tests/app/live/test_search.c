@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/live/feed.h"
-#include "app/live/manager.h"
 #include "lib/claim.h"
 
 #define LONG_AGO_NS 20000000000ull
@@ -86,7 +84,9 @@ int __wrap_kern_watch_get(const struct kern *kern, uint64_t id, struct graced_wa
 struct site {
 	char dir[64], container[256];
 	struct options options;
-	struct manager m;
+	struct cgfs *cgfs;
+	struct feed *feed;
+	struct scan *scan;
 	pid_t pid; /* the container's process */
 };
 
@@ -132,19 +132,24 @@ static void found(struct site *t)
 	obs.cgroup.id = st.st_ino;
 	obs.cgroup.kind = GRACED_WATCH_CONTAINER;
 	strcpy(obs.cgroup.path, CONTAINER);
-	feed(&t->m, &obs);
+	feed_obs(t->feed, &obs);
 }
 
 static int setup(void **state)
 {
 	static struct site t;
+	struct scan_parts parts = {.options = &t.options};
+	const struct feed_sink sink = {};
 
 	memset(&half, 0, sizeof(half));
 	t = (struct site){.dir = "/tmp/graced-search-XXXXXX"};
 	options_init(&t.options, "trace");
-	t.m.options = &t.options;
-	if (!mkdtemp(t.dir) || cgfs_open(t.dir, false, &t.m.cgfs) < 0 ||
-	    engine_new(&t.options.engine, &t.m.engine) < 0)
+	if (!mkdtemp(t.dir) || cgfs_open(t.dir, false, &t.cgfs) < 0 ||
+	    feed_new(&t.options.engine, &sink, &t.feed) < 0)
+		return -1;
+	parts.cgfs = t.cgfs;
+	parts.feed = t.feed;
+	if (scan_new(&parts, &t.scan) < 0)
 		return -1;
 	for (const char *end = CONTAINER; (end = strchr(end + 1, '/'));) {
 		snprintf(t.container, sizeof(t.container), "%s%.*s", t.dir, (int)(end - CONTAINER),
@@ -167,10 +172,9 @@ static int teardown(void **state)
 
 	kill(t->pid, SIGKILL);
 	waitpid(t->pid, NULL, 0);
-	scan_search_free(t->m.search);
-	engine_free(t->m.engine);
-	cgfs_free(t->m.cgfs);
-	feed_queue_done(&t->m.queue);
+	scan_free(t->scan);
+	feed_free(t->feed);
+	cgfs_free(t->cgfs);
 	snprintf(command, sizeof(command), "rm -rf -- '%s'", t->dir);
 	return system(command);
 }
@@ -179,7 +183,7 @@ static void test_whole(void **state)
 {
 	struct site *t = *state;
 
-	scan_find_inits(&t->m, true);
+	scan_find_inits(t->scan, true);
 	assert_int_equal(half.init, t->pid);
 }
 
@@ -191,11 +195,11 @@ static void test_part(void **state)
 	for (unsigned int step = 1; step <= 2; step++) {
 		half.steps = half.init = 0;
 		half.failing_step = step;
-		scan_find_inits(&t->m, true);
+		scan_find_inits(t->scan, true);
 		assert_int_equal(half.steps, step);
 		assert_int_equal(half.init, 0);
 	}
-	scan_find_inits(&t->m, true);
+	scan_find_inits(t->scan, true);
 	assert_int_equal(half.init, t->pid);
 }
 
@@ -204,11 +208,11 @@ static void test_attach(void **state)
 	struct site *t = *state;
 
 	half.leaves = true;
-	assert_int_equal(scan_all(&t->m), 0);
+	assert_int_equal(scan_all(t->scan), 0);
 	assert_int_equal(half.pids_listed, 2);
 	assert_int_equal(half.init, 0);
 	half.leaves = false;
-	assert_int_equal(scan_all(&t->m), 0);
+	assert_int_equal(scan_all(t->scan), 0);
 	assert_int_equal(half.init, t->pid);
 }
 
@@ -217,12 +221,12 @@ static void test_written(void **state)
 	struct site *t = *state;
 
 	half.written = true;
-	scan_find_inits(&t->m, true);
+	scan_find_inits(t->scan, true);
 	assert_int_equal(half.init, 0);
-	scan_find_inits(&t->m, false);
+	scan_find_inits(t->scan, false);
 	assert_int_equal(half.init, 0);
 	half.written = false;
-	scan_find_inits(&t->m, false);
+	scan_find_inits(t->scan, false);
 	assert_int_equal(half.init, t->pid);
 }
 

@@ -16,7 +16,7 @@
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/checkpoint.h"
-#include "app/live/expiry.h"
+#include "app/live/sources.h"
 #include "app/log/say.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -394,7 +394,7 @@ static void check_credential(struct check *c, const char *name, const struct sou
 		tell(c, WARN, name, "%s", why.text);
 		return;
 	}
-	state = expiry_add(&text, peer, &credential);
+	state = sources_add_expiry(&text, peer, &credential);
 	tell(c, state == CREDENTIAL_EXPIRING || state == CREDENTIAL_EXPIRED ? WARN : OK, name, "%s",
 	     buf_str(&text));
 }

@@ -4,7 +4,7 @@
 
 #include "app/commands/commands.h"
 #include "app/config/options.h"
-#include "app/live/manager.h"
+#include "app/live/monitor.h"
 #include "app/log/say.h"
 
 static const struct options_help help = {
@@ -32,5 +32,5 @@ int cmd_record(int argc, char **argv)
 		return say_usage("record", "a recording does not go to a terminal");
 	if (!say_host_pids("record"))
 		return 1;
-	return manager_run(&options, NULL, NULL);
+	return monitor_run(&options, false, NULL);
 }

@@ -7,7 +7,6 @@
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/live/feed.h"
-#include "app/live/manager.h"
 #include "app/live/output.h"
 #include "app/log/say.h"
 #include "io/files/file.h"
@@ -23,7 +22,8 @@ static const struct options_help help = {
 struct replay {
 	const char *path;
 	struct lines *lines;
-	struct manager manager; /* without sources */
+	struct output *output;
+	struct feed *feed; /* without sources */
 	struct rec_options recorded;
 	uint64_t line;
 	bool ended; /* the recording says that it is whole */
@@ -71,8 +71,16 @@ static int read_header(struct replay *p)
 	return r < 0 ? bad_header(p, r) : 0;
 }
 
+static void on_record(void *userdata, const struct record *record)
+{
+	struct replay *p = userdata;
+
+	output_add_record(p->output, record);
+}
+
 static int start_engine(struct replay *p, const struct options *options)
 {
+	const struct feed_sink sink = {.userdata = p, .record = on_record};
 	struct engine_config config = p->recorded.engine;
 	int r;
 
@@ -84,16 +92,16 @@ static int start_engine(struct replay *p, const struct options *options)
 		config.nested_nodes = options->nested;
 	if (options->n_roots)
 		config.container_roots = options->roots;
-	r = engine_new(&config, &p->manager.engine);
+	r = feed_new(&config, &sink, &p->feed);
 	if (r < 0)
 		say("cannot start the engine: %s", strerror(-r));
 	return r < 0;
 }
 
-/* A reader that left, and the rows that --count asked for, end a replay quietly. */
+/* The rows that --count asked for end a replay quietly. */
 static bool wants_more(struct replay *p)
 {
-	return !sinks_full(p->manager.sinks) && !p->manager.ended;
+	return !output_has_ended(p->output);
 }
 
 static int feed_lines(struct replay *p)
@@ -111,7 +119,7 @@ static int feed_lines(struct replay *p)
 			return 1;
 		}
 		p->ended |= p->obs.type == OBS_END;
-		feed(&p->manager, &p->obs);
+		feed_obs(p->feed, &p->obs);
 	}
 	if (r < 0) {
 		p->line++;
@@ -122,17 +130,6 @@ static int feed_lines(struct replay *p)
 		return 1;
 	}
 	return 0;
-}
-
-static int flush(struct replay *p, int status)
-{
-	int r = out_flush(sinks_out(p->manager.sinks));
-
-	if (r < 0 && r != -EPIPE) {
-		say("cannot write standard output: %s", strerror(-r));
-		return 1;
-	}
-	return status;
 }
 
 static int replay(struct replay *p, const struct options *options)
@@ -149,14 +146,14 @@ static int replay(struct replay *p, const struct options *options)
 		status = start_engine(p, options);
 	if (!status)
 		status = feed_lines(p);
-	return flush(p, status);
+	output_flush(p->output);
+	return output_status(p->output) ? 1 : status;
 }
 
 int cmd_replay(int argc, char **argv)
 {
 	struct replay p = {};
 	struct options options;
-	struct output output;
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))
@@ -166,15 +163,15 @@ int cmd_replay(int argc, char **argv)
 	if (options.first + 1 < argc)
 		return say_usage("replay", "'%s' is one argument too many",
 				 argv[options.first + 1]);
-	if (!output_open(&options, false, &output))
+	if (output_new(&options, &p.output) < 0) {
+		say("cannot begin: %s", strerror(ENOMEM));
 		return 1;
+	}
 	p.path = argv[options.first];
-	p.manager.options = &options;
-	p.manager.sinks = output.sinks;
-	status = replay(&p, &options);
-	engine_free(p.manager.engine);
+	status = output_open_rows(p.output, false) < 0 ? 1 : replay(&p, &options);
+	feed_free(p.feed);
 	rec_options_done(&p.recorded);
 	lines_free(p.lines);
-	output_close(&output);
+	output_free(p.output);
 	return status;
 }

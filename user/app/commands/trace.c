@@ -6,8 +6,7 @@
 
 #include "app/commands/commands.h"
 #include "app/config/options.h"
-#include "app/live/manager.h"
-#include "app/live/output.h"
+#include "app/live/monitor.h"
 #include "app/log/say.h"
 
 static const struct options_help help = {
@@ -20,7 +19,6 @@ static const struct options_help help = {
 int cmd_trace(int argc, char **argv)
 {
 	struct options options;
-	struct output output;
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))
@@ -31,9 +29,5 @@ int cmd_trace(int argc, char **argv)
 		return say_usage("trace", "--record wants a file, as rows go to standard output");
 	if (!say_host_pids("trace"))
 		return 1;
-	if (!output_open(&options, true, &output))
-		return 1;
-	status = manager_run(&options, output.sinks, NULL);
-	output_close(&output);
-	return status;
+	return monitor_run(&options, true, NULL);
 }

@@ -18,7 +18,7 @@
 #include "wire/json/pods.h"
 
 /* The container that a cgroup is or is in: 1 with its id; 0: none; -errno. */
-static int find_container(struct manager *m, const char *path, uint64_t *ret)
+static int find_container(struct monitor *m, const char *path, uint64_t *ret)
 {
 	char part[PATH_MAX];
 
@@ -30,10 +30,11 @@ static int find_container(struct manager *m, const char *path, uint64_t *ret)
 		end += 1 + strcspn(end + 1, "/");
 		memcpy(part, path, (size_t)(end - path));
 		part[end - path] = '\0';
-		r = cgfs_id_of(m->cgfs, part, &id);
+		r = cgfs_id_of(monitor_cgfs(m), part, &id);
 		if (r < 0)
 			return r;
-		if (kern_watch_get(m->kern, id, &watch) < 0 || watch.kind != GRACED_WATCH_CONTAINER)
+		if (kern_watch_get(monitor_kern(m), id, &watch) < 0 ||
+		    watch.kind != GRACED_WATCH_CONTAINER)
 			continue;
 		*ret = id;
 		return 1;
@@ -41,9 +42,9 @@ static int find_container(struct manager *m, const char *path, uint64_t *ret)
 	return 0;
 }
 
-static int container_of_process(struct manager *m, pid_t pid, uint64_t *ret)
+static int container_of_process(struct monitor *m, pid_t pid, uint64_t *ret)
 {
-	const char *controller = m->hierarchy.unified ? NULL : m->hierarchy.name;
+	const char *controller = monitor_hierarchy(m)->unified ? NULL : monitor_hierarchy(m)->name;
 	char path[PATH_MAX];
 	int r = procfs_cgroup_of(pid, controller, path, sizeof(path));
 
@@ -59,19 +60,20 @@ static bool admits(void *userdata, pid_t pid)
 {
 	struct daemon *d = userdata;
 	uint64_t peer, own;
-	int r = container_of_process(d->manager, pid, &peer);
+	int r = container_of_process(d->monitor, pid, &peer);
 
 	if (r == 1)
-		return container_of_process(d->manager, getpid(), &own) == 1 && own == peer;
+		return container_of_process(d->monitor, getpid(), &own) == 1 && own == peer;
 	return r == 0;
 }
 
 /* The source that lists such pods has answered: a pod that it does not list is not wanted. */
-static bool lister_answers(const struct manager *m, bool is_static)
+static bool lister_answers(const struct monitor *m, bool is_static)
 {
 	struct podsrc_state state;
 
-	lookup_get_state(m, meta_lister(sources_asked(m->options), is_static), &state);
+	lookup_get_state(monitor_lookup(m),
+			 meta_lister(sources_asked(monitor_options(m)), is_static), &state);
 	return state.status == PODSRC_UP;
 }
 
@@ -115,7 +117,7 @@ static int answer(void *userdata, enum control_command command, struct buf *out,
 		  uint64_t *ret_lines)
 {
 	struct daemon *d = userdata;
-	const char *name = d->manager->options->node_name;
+	const char *name = monitor_options(d->monitor)->node_name;
 	uint64_t now = clock_boot_ns();
 	char node[256];
 	struct telling t = {
@@ -123,8 +125,8 @@ static int answer(void *userdata, enum control_command command, struct buf *out,
 		.record = {.at_ns = now,
 			   .wall_ns = (int64_t)now + clock_wall_offset_ns(),
 			   .node = name ? name : node},
-		.lister_answers = {lister_answers(d->manager, false),
-				   lister_answers(d->manager, true)},
+		.lister_answers = {lister_answers(d->monitor, false),
+				   lister_answers(d->monitor, true)},
 	};
 
 	if (command == CONTROL_SETTINGS) {
@@ -134,7 +136,7 @@ static int answer(void *userdata, enum control_command command, struct buf *out,
 	if (command != CONTROL_PODS)
 		return -EOPNOTSUPP;
 	clock_node_name(node, sizeof(node));
-	engine_pods_each(d->manager->engine, tell_pod, &t);
+	engine_pods_each(monitor_engine(d->monitor), tell_pod, &t);
 	*ret_lines = t.lines;
 	return 0;
 }
@@ -154,7 +156,7 @@ struct control *answers_open(struct daemon *d)
 
 	if (strcmp(config.path, "none") == 0)
 		return NULL;
-	if (control_new(d->manager->event, &config, &control, &why) < 0) {
+	if (control_new(monitor_event(d->monitor), &config, &control, &why) < 0) {
 		log_warning("graced pods will have no answer, there is no control socket: %s",
 			    why.text);
 		return NULL;

@@ -57,9 +57,9 @@ struct costs {
 	struct noisy noisy;
 };
 
-static struct manager *manager_of(const struct costs *c)
+static struct monitor *monitor_of(const struct costs *c)
 {
-	return c->daemon->manager;
+	return c->daemon->monitor;
 }
 
 static void open_window(struct costs *c)
@@ -78,9 +78,9 @@ static void open_window(struct costs *c)
 	}
 	c->unknown = c->stats_fd < 0;
 	c->opened_ns = clock_boot_ns();
-	c->base_vain_kills = kern_vain_kills(manager_of(c)->kern);
+	c->base_vain_kills = kern_vain_kills(monitor_kern(monitor_of(c)));
 	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
-		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+		if (kern_get_program(monitor_kern(monitor_of(c)), i, &program) < 0)
 			break;
 		c->programs[i].base_run_ns = program.run_ns;
 		c->programs[i].base_runs = program.runs;
@@ -94,7 +94,7 @@ static void open_window(struct costs *c)
 static double vain_share(const struct costs *c, const struct program *p,
 			 const struct kern_program *now)
 {
-	uint64_t kills = kern_vain_kills(manager_of(c)->kern) - c->base_vain_kills;
+	uint64_t kills = kern_vain_kills(monitor_kern(monitor_of(c))) - c->base_vain_kills;
 	uint64_t runs = now->runs - p->base_runs;
 
 	if (strcmp(now->name, "on_signal") != 0 || !runs)
@@ -115,7 +115,7 @@ static void close_window(struct costs *c, uint64_t now_ns)
 		struct program *p = c->programs + i;
 		uint64_t run_ns;
 
-		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+		if (kern_get_program(monitor_kern(monitor_of(c)), i, &program) < 0)
 			break;
 		run_ns = (uint64_t)((double)(program.run_ns - p->base_run_ns) * scale);
 		p->run_ns += run_ns;
@@ -160,7 +160,7 @@ static int list_work(const struct costs *c, struct work_list *ret)
 	int r;
 
 	*ret = (struct work_list){};
-	r = kern_watch_each(manager_of(c)->kern, add_work, ret);
+	r = kern_watch_each(monitor_kern(monitor_of(c)), add_work, ret);
 	if (r < 0) {
 		free(ret->list);
 		*ret = (struct work_list){};
@@ -179,7 +179,7 @@ static void begin_choosing(struct costs *c)
 
 static void tell_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
 {
-	struct manager *m = manager_of(c);
+	struct monitor *m = monitor_of(c);
 	char path[PATH_MAX];
 	struct obs obs;
 	uint32_t level;
@@ -187,8 +187,8 @@ static void tell_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
 	feed_begin(&obs, OBS_SHED);
 	obs.shed.id = id;
 	obs.shed.on = on;
-	feed(m, &obs);
-	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+	feed_obs(monitor_feed(m), &obs);
+	if (cgfs_path_of(monitor_cgfs(m), id, path, sizeof(path), &level) < 0)
 		strcpy(path, "a container that is gone");
 	if (on)
 		log_at(LOG_WARNING,
@@ -208,7 +208,7 @@ static void finish_choosing(struct costs *c)
 		chosen = noisy_choose(&c->noisy, work.list, work.n, NOISY_FLOOR);
 	/* One that is gone by now needs no mark. */
 	for (size_t i = 0; i < chosen; i++)
-		if (kern_noisy_set(manager_of(c)->kern, work.list[i].id, true) >= 0)
+		if (kern_noisy_set(monitor_kern(monitor_of(c)), work.list[i].id, true) >= 0)
 			tell_noisy(c, work.list[i].id, true, work.list[i].events);
 	free(work.list);
 }
@@ -219,7 +219,7 @@ static void follow_all(struct costs *c)
 
 	while (noisy_let_go(&c->noisy, &id)) {
 		/* ENOENT: it is gone, and so is its mark. */
-		if (kern_noisy_set(manager_of(c)->kern, id, false) >= 0)
+		if (kern_noisy_set(monitor_kern(monitor_of(c)), id, false) >= 0)
 			tell_noisy(c, id, false, 0);
 	}
 }
@@ -243,7 +243,7 @@ static const char *what(enum shed level)
 static void apply(struct costs *c, enum shed before)
 {
 	uint32_t ratio_ppm = c->budget.ratio_ppm;
-	bool shutdown = engine_in_shutdown(manager_of(c)->engine);
+	bool shutdown = engine_in_shutdown(monitor_engine(monitor_of(c)));
 	enum shed level = shed_of(c->budget.level, shutdown);
 
 	before = shed_of(before, shutdown);
@@ -260,8 +260,8 @@ static void apply(struct costs *c, enum shed before)
 	if (level < SHED_NOISY)
 		follow_all(c);
 	recorders_shed_signals(c->daemon->recorders, level >= SHED_SIGNALS);
-	kern_limit_all(manager_of(c)->kern, level >= SHED_SIGNALS);
-	manager_of(c)->shed = c->budget.level;
+	kern_limit_all(monitor_kern(monitor_of(c)), level >= SHED_SIGNALS);
+	lookup_set_shed(monitor_lookup(monitor_of(c)), c->budget.level);
 }
 
 /* Whoever scrapes, or pretends to, pays for it in no other coin. */
@@ -319,8 +319,9 @@ int costs_new(struct daemon *daemon, struct costs **ret)
 		c->budget.limit_ppm = daemon->config.budget_ppm;
 		budget_sample(&c->budget, &(struct budget_sample){.at_ns = c->sampled_ns,
 								  .cost_ns = selfstat_cpu_ns()});
-		r = sd_event_add_time_relative(daemon->manager->event, &c->timer, CLOCK_MONOTONIC,
-					       SECOND_US - WINDOW_US, GRAIN_US, on_timer, c);
+		r = sd_event_add_time_relative(monitor_event(daemon->monitor), &c->timer,
+					       CLOCK_MONOTONIC, SECOND_US - WINDOW_US, GRAIN_US,
+					       on_timer, c);
 	}
 	if (r < 0) {
 		log_at(LOG_ERR, "cannot measure what this costs: %s", strerror(-r));
@@ -354,7 +355,7 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 	unsigned int i;
 
 	for (i = 0; i < METRICS_PROGRAMS_MAX; i++) {
-		if (kern_get_program(manager_of(c)->kern, i, &program) < 0)
+		if (kern_get_program(monitor_kern(monitor_of(c)), i, &program) < 0)
 			break;
 		c->metrics[i] = (struct metrics_program){
 			.name = program.name,
@@ -369,7 +370,7 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 	ret->overhead_known = c->budget.ratio_ppm;
 	ret->overhead_ppm = c->budget.ratio_ppm;
 	ret->budget_ppm = c->budget.limit_ppm;
-	ret->shed = shed_of(c->budget.level, engine_in_shutdown(manager_of(c)->engine));
+	ret->shed = shed_of(c->budget.level, engine_in_shutdown(monitor_engine(monitor_of(c))));
 	ret->shed_containers = c->noisy.n_marked;
 	ret->shed_changes = c->budget.changes;
 }

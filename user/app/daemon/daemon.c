@@ -44,7 +44,7 @@ static int open_web(struct daemon *d)
 
 	if (d->config.webfile)
 		webfile_apply(d->config.webfile, &config);
-	r = web_new(d->manager->event, &config, pages_answer, d, &d->web, &why);
+	r = web_new(monitor_event(d->monitor), &config, pages_answer, d, &d->web, &why);
 	if (r < 0) {
 		say("%s", why.text);
 		return r;
@@ -81,12 +81,12 @@ static struct checkpoint *open_checkpoint(const struct config *config)
 	return checkpoint_open(path ? path : rundir_path(CHECKPOINT_NAME, buffer));
 }
 
-static int on_open(void *userdata, struct manager *m)
+static int on_open(void *userdata, struct monitor *m)
 {
 	struct daemon *d = userdata;
 	int r;
 
-	d->manager = m;
+	d->monitor = m;
 	d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
 	r = recorders_new(&d->config, &d->recorders);
 	if (r < 0)
@@ -105,7 +105,7 @@ static void tell_status(const struct daemon *d, const char *state)
 {
 	struct engine_stats stats;
 
-	engine_get_stats(d->manager->engine, &stats);
+	engine_get_stats(monitor_engine(d->monitor), &stats);
 	sd_notifyf(0, "%sSTATUS=%" PRIu64 " cgroups watched, %" PRIu64 " stops told", state,
 		   stats.cgroups, stats.stops);
 }
@@ -115,7 +115,7 @@ static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 	struct daemon *d = userdata;
 	int r;
 
-	tally_look(&d->tally, d->manager);
+	tally_look(&d->tally, d->monitor);
 	tally_age(&d->tally);
 	if (d->inhibitor)
 		inhibitor_look(d->inhibitor);
@@ -126,7 +126,7 @@ static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 
 static void feed_kept(void *userdata, const struct obs *obs)
 {
-	feed(userdata, obs);
+	feed_obs(userdata, obs);
 }
 
 static void on_restore(void *userdata)
@@ -135,7 +135,7 @@ static void on_restore(void *userdata)
 	struct daemon *d = userdata;
 
 	if (d->checkpoint)
-		checkpoint_restore(d->checkpoint, feed_kept, d->manager, &lines);
+		checkpoint_restore(d->checkpoint, feed_kept, monitor_feed(d->monitor), &lines);
 	recorders_repeat(d->recorders, &lines);
 }
 
@@ -157,7 +157,7 @@ static void on_turn(void *userdata)
 	uint64_t now = clock_boot_ns();
 
 	if (d->checkpoint)
-		checkpoint_turn(d->checkpoint, d->manager->engine, now);
+		checkpoint_turn(d->checkpoint, monitor_engine(d->monitor), now);
 	recorders_flush(d->recorders, now);
 	if (d->checkpoint && recorders_idle(d->recorders))
 		checkpoint_written(d->checkpoint);
@@ -174,7 +174,7 @@ static int open_inhibitor(struct daemon *d)
 	if (o->deaf_grace_ns && (o->off || o->mode != SHUTDOWN_ASSIST))
 		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
 	if (!o->off)
-		return inhibitor_new(d->manager, o, lock, &d->inhibitor);
+		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
 	inhibitor_remove_drop_in();
 	return 0;
 }
@@ -190,31 +190,31 @@ static void on_shutdown(void *userdata, const struct effect *effect)
 static void on_attached(void *userdata)
 {
 	struct daemon *d = userdata;
-	struct manager *m = d->manager;
+	struct monitor *m = d->monitor;
 	int r;
 
 	if (costs_new(d, &d->costs) < 0 ||
-	    sd_event_add_time_relative(m->event, &d->minute, CLOCK_MONOTONIC, MINUTE_US, GRAIN_US,
-				       on_minute, d) < 0) {
-		manager_end(m, 1);
+	    sd_event_add_time_relative(monitor_event(m), &d->minute, CLOCK_MONOTONIC, MINUTE_US,
+				       GRAIN_US, on_minute, d) < 0) {
+		monitor_end(m, 1);
 		return;
 	}
 	d->control = answers_open(d);
 	if (open_inhibitor(d) < 0) {
-		manager_end(m, 1);
+		monitor_end(m, 1);
 		return;
 	}
 	/* From now on a restart goes on from here. */
 	on_turn(d);
 	d->ready = true;
-	log_info("ready: %u BPF programs attached", kern_attached(m->kern));
+	log_info("ready: %u BPF programs attached", kern_attached(monitor_kern(m)));
 	tell_status(d, "READY=1\n");
 	/* A ping before READY=1 starts systemd's watchdog (service_reset_watchdog()) while the
 	 * programs are loaded, which may take longer than its interval. */
-	r = sd_event_set_watchdog(m->event, true);
+	r = sd_event_set_watchdog(monitor_event(m), true);
 	if (r < 0) {
 		log_error("cannot start the watchdog: %s", strerror(-r));
-		manager_end(m, 1);
+		monitor_end(m, 1);
 	}
 }
 
@@ -324,7 +324,7 @@ static void on_ending(void *userdata)
 /* With what came since the last turn. */
 static void finish_checkpoint(struct daemon *d)
 {
-	struct engine *engine = d->manager->engine;
+	struct engine *engine = monitor_engine(d->monitor);
 
 	checkpoint_finish(d->checkpoint, engine, clock_boot_ns());
 	recorders_finish(d->recorders);
@@ -355,7 +355,7 @@ static void on_close(void *userdata)
 int daemon_run(int argc, char **argv, struct config *config)
 {
 	struct daemon d = {.argc = argc, .argv = argv, .config = *config};
-	struct manager_hooks hooks = {
+	struct monitor_hooks hooks = {
 		.userdata = &d,
 		.open = on_open,
 		.restore = on_restore,
@@ -377,7 +377,7 @@ int daemon_run(int argc, char **argv, struct config *config)
 	}
 	d.lock = inhibitor_take_back(&config->shutdown);
 	log_setup(config->log_level, config->log_json, log_to_journal());
-	status = manager_run(&d.config.options, NULL, &hooks);
+	status = monitor_run(&d.config.options, false, &hooks);
 	buf_free(&d.unapplied);
 	config_done(&d.config);
 	return status;

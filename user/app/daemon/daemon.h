@@ -10,7 +10,7 @@
 #include "app/daemon/inhibitor.h"
 #include "app/daemon/recorders.h"
 #include "app/daemon/tally.h"
-#include "app/live/manager.h"
+#include "app/live/monitor.h"
 #include "io/control/control.h"
 #include "io/http/web.h"
 
@@ -18,7 +18,7 @@ struct daemon {
 	int argc;
 	char **argv;
 	struct config config;
-	struct manager *manager;
+	struct monitor *monitor;
 
 	struct recorders *recorders;
 	struct checkpoint *checkpoint; /* NULL: there is none */

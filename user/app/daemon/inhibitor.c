@@ -14,7 +14,7 @@
 #include "app/daemon/killer.h"
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
-#include "app/live/manager.h"
+#include "app/live/monitor.h"
 #include "app/live/own.h"
 #include "app/live/sources.h"
 #include "app/log/log.h"
@@ -39,7 +39,7 @@
 #define FAILURES_MIN 2
 
 struct inhibitor {
-	struct manager *manager;
+	struct monitor *monitor;
 	const struct config_shutdown *options;
 	struct logind *logind;
 	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
@@ -111,7 +111,7 @@ static void feed_event(struct inhibitor *in, enum shutdown_event_type event)
 	struct obs obs;
 
 	begin(&obs, event);
-	feed(in->manager, &obs);
+	feed_obs(monitor_feed(in->monitor), &obs);
 }
 
 /* --- when the last shutdown began and ended: the state file ------------------------------------ */
@@ -191,7 +191,7 @@ static void note_end(struct inhibitor *in)
 	struct shutdown_status status;
 	struct shutdown_stats stats;
 
-	if (engine_get_shutdown(in->manager->engine, &status, &stats) && status.going)
+	if (engine_get_shutdown(monitor_engine(in->monitor), &status, &stats) && status.going)
 		end_at(in, (int64_t)clock_wall_ns());
 }
 
@@ -268,7 +268,7 @@ void inhibitor_read_plan(const struct config_shutdown *o, struct inhibitor_plan 
 static void feed_plan(struct inhibitor *in)
 {
 	inhibitor_read_plan(in->options, &in->plan);
-	feed(in->manager, &in->plan.obs);
+	feed_obs(monitor_feed(in->monitor), &in->plan.obs);
 }
 
 /* --- how long logind waits for delay locks ----------------------------------------------------- */
@@ -297,7 +297,7 @@ static void open_watch(struct inhibitor *in)
 {
 	const char *path = kubelet_of(in);
 	const struct confwatch_sink sink = {in, on_config};
-	int r = confwatch_new(in->manager->event, &path, 1, &sink, &in->watch);
+	int r = confwatch_new(monitor_event(in->monitor), &path, 1, &sink, &in->watch);
 
 	if (r < 0)
 		log_warning("it will not be seen when the kubelet's configuration changes: %s",
@@ -308,7 +308,7 @@ static void open_keeper(struct inhibitor *in)
 {
 	const struct delaykeep_options options = {.kubelet_config = kubelet_of(in)};
 	const struct delaykeep_sink sink = {in, on_kubelet};
-	int r = delaykeep_new(in->manager->event, in->logind, &options, &sink, &in->delay);
+	int r = delaykeep_new(monitor_event(in->monitor), in->logind, &options, &sink, &in->delay);
 
 	if (r < 0)
 		log_warning("cannot keep logind's InhibitDelayMaxSec high enough: %s",
@@ -434,7 +434,7 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 	obs.shutdown.announced_ns = in->resumed_ns;
 	obs.shutdown.limit_ns = limit_ns;
 	obs.shutdown.action = shutdown_action_of(action);
-	feed(in->manager, &obs);
+	feed_obs(monitor_feed(in->monitor), &obs);
 }
 
 static void on_cancelled(void *userdata)
@@ -466,7 +466,7 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 		at++;
 	}
 	obs.shutdown.n_holders = (uint32_t)(n - own);
-	feed(in->manager, &obs);
+	feed_obs(monitor_feed(in->monitor), &obs);
 }
 
 /* --- what the engine wants ------------------------------------------------------------------ */
@@ -483,7 +483,7 @@ static void feed_lister(struct inhibitor *in, enum meta_source source, bool is_s
 	struct podsrc_state state;
 	struct obs obs;
 
-	lookup_get_state(in->manager, source, &state);
+	lookup_get_state(monitor_lookup(in->monitor), source, &state);
 	unreachable = is_unreachable(&state);
 	absent = state.status != PODSRC_OFF && state.addressless;
 	if (unreachable == in->unreachable[is_static] && absent == in->absent[is_static] && !first)
@@ -494,14 +494,14 @@ static void feed_lister(struct inhibitor *in, enum meta_source source, bool is_s
 	obs.shutdown.reachable = !unreachable;
 	obs.shutdown.absent = absent;
 	obs.shutdown.is_static = is_static;
-	feed(in->manager, &obs);
+	feed_obs(monitor_feed(in->monitor), &obs);
 }
 
 /* The sources of pods' status: the kubelet for static pods, and for all others the API server where
  * that is configured. */
 static void feed_listers(struct inhibitor *in, bool first)
 {
-	uint32_t asked = sources_asked(in->manager->options);
+	uint32_t asked = sources_asked(monitor_options(in->monitor));
 	enum meta_source source = meta_lister(asked, false), of_static = meta_lister(asked, true);
 
 	feed_lister(in, source, false, first);
@@ -521,7 +521,7 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 		logind_drop(in->logind);
 		break;
 	case EFFECT_LIST_HOLDERS:
-		lookup_hurry(in->manager);
+		lookup_hurry(monitor_lookup(in->monitor));
 		logind_list_holders(in->logind);
 		break;
 	case EFFECT_FLUSH:
@@ -584,7 +584,7 @@ static enum metrics_ready_value unpinned(const struct inhibitor *in, uint64_t li
 static void judge(const struct inhibitor *in, const struct logind_state *state,
 		  enum metrics_ready_value *ret)
 {
-	bool cut_short = engine_count_cut_short(in->manager->engine) > 0;
+	bool cut_short = engine_count_cut_short(monitor_engine(in->monitor)) > 0;
 
 	ret[METRICS_READY_LOGIND] = value_of(state->status == LOGIND_UP);
 	ret[METRICS_READY_LOCK] = value_of(state->held);
@@ -611,8 +611,8 @@ void inhibitor_get_metrics(const struct inhibitor *in, struct metrics_shutdown *
 		.end_s = shutstate_seconds(in->times.ended, in->times.end_wall_ns),
 	};
 	judge(in, &state, ret->ready);
-	ret->n_groups =
-		engine_get_shutdown_groups(in->manager->engine, ret->groups, METRICS_GROUPS_MAX);
+	ret->n_groups = engine_get_shutdown_groups(monitor_engine(in->monitor), ret->groups,
+						   METRICS_GROUPS_MAX);
 }
 
 /* --- opening and closing ----------------------------------------------------------------------- */
@@ -641,10 +641,10 @@ static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)
 		.reloaded = on_reloaded,
 	};
 
-	return logind_new(in->manager->event, &options, &sink, &in->logind);
+	return logind_new(monitor_event(in->monitor), &options, &sink, &in->logind);
 }
 
-int inhibitor_new(struct manager *m, const struct config_shutdown *options,
+int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 		  struct inhibitor_lock lock, struct inhibitor **ret)
 {
 	struct inhibitor *in;
@@ -659,7 +659,7 @@ int inhibitor_new(struct manager *m, const struct config_shutdown *options,
 	in = calloc(1, sizeof(*in));
 	r = in ? 0 : -ENOMEM;
 	if (in) {
-		in->manager = m;
+		in->monitor = m;
 		in->options = options;
 		read_times(in);
 		feed_plan(in);
@@ -669,7 +669,7 @@ int inhibitor_new(struct manager *m, const struct config_shutdown *options,
 			close(lock.fd);
 	} else {
 		*ret = in;
-		r = killer_new(in->manager->event, in->manager->cgfs, &in->killer);
+		r = killer_new(monitor_event(in->monitor), monitor_cgfs(in->monitor), &in->killer);
 		if (r >= 0)
 			r = open_logind(in, lock);
 		else if (lock.fd >= 0)

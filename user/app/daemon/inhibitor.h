@@ -11,7 +11,7 @@
 #include "core/stop/record.h"
 #include "wire/prometheus/metrics.h"
 
-struct manager;
+struct monitor;
 struct inhibitor;
 
 /* A delay lock from systemd's store of descriptors. */
@@ -45,7 +45,7 @@ bool inhibitor_remove_drop_in(void);
 /* Once the engine is attached. options are borrowed; lock becomes its own, whatever is returned.
  * -errno, logged; 0 and nothing in *ret: the system bus is at an address that cannot be used, which
  * is logged. */
-int inhibitor_new(struct manager *m, const struct config_shutdown *options,
+int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 		  struct inhibitor_lock lock, struct inhibitor **ret);
 /* The lock is released when this process ends; systemd's copy stays for the next one. */
 struct inhibitor *inhibitor_free(struct inhibitor *inhibitor);

@@ -34,7 +34,7 @@ static void metrics(struct daemon *d, const struct web_request *request, struct 
 
 	ret->type = negotiate_content_type(format);
 	ret->keep_ms = KEEP_MS;
-	tally_look(&d->tally, d->manager);
+	tally_look(&d->tally, d->monitor);
 	if (snapshot_write(d, format == NEGOTIATE_OPENMETRICS ? EXPO_OPENMETRICS : EXPO_TEXT,
 			   &ret->body) >= 0) {
 		series_scraped(d->tally.series);
@@ -48,7 +48,7 @@ static void metrics(struct daemon *d, const struct web_request *request, struct 
 }
 
 /* A source that is down costs names, not readiness: a line for each that is asked. */
-static void add_sources(const struct manager *m, struct buf *out)
+static void add_sources(const struct monitor *m, struct buf *out)
 {
 	static const char *const words[] = {
 		[PODSRC_OFF] = "off",
@@ -59,7 +59,7 @@ static void add_sources(const struct manager *m, struct buf *out)
 	struct podsrc_state state;
 
 	for (int source = META_NONE + 1; source < META_SOURCE_COUNT; source++) {
-		lookup_get_state(m, (enum meta_source)source, &state);
+		lookup_get_state(monitor_lookup(m), (enum meta_source)source, &state);
 		if (state.status == PODSRC_OFF)
 			continue;
 		buf_printf(out, "%s: %s", meta_source_name((enum meta_source)source),
@@ -78,7 +78,7 @@ static void readiness(const struct daemon *d, struct web_reply *ret)
 	ret->type = PLAIN;
 	if (d->ready && !d->ending) {
 		buf_adds(&ret->body, "ready\n");
-		add_sources(d->manager, &ret->body);
+		add_sources(d->monitor, &ret->body);
 		return;
 	}
 	ret->status = 503;

@@ -9,15 +9,15 @@
 #include "app/log/log.h"
 #include "io/proc/self.h"
 
-static void add_kernel_half(const struct manager *m, struct metrics *ret)
+static void add_kernel_half(const struct monitor *m, struct metrics *ret)
 {
 	struct ring_stats ring;
 
-	if (!m->kern || !m->ring)
+	if (!monitor_kern(m) || !monitor_ring(m))
 		return;
-	kern_read_stats(m->kern, ret->totals);
-	ret->recursion_misses = kern_recursion_misses(m->kern);
-	ring_get_stats(m->ring, &ring);
+	kern_read_stats(monitor_kern(m), ret->totals);
+	ret->recursion_misses = kern_recursion_misses(monitor_kern(m));
+	ring_get_stats(monitor_ring(m), &ring);
 	ret->rejected = ring.rejected;
 }
 
@@ -36,12 +36,12 @@ static void add_process(struct metrics *ret)
 	ret->process_start_wall_ns = self.start_wall_ns;
 }
 
-static void add_lookups(const struct manager *m, struct metrics *ret)
+static void add_lookups(const struct monitor *m, struct metrics *ret)
 {
 	struct podsrc_state state;
 
 	for (int source = META_NONE + 1; source < META_SOURCE_COUNT; source++) {
-		lookup_get_state(m, (enum meta_source)source, &state);
+		lookup_get_state(monitor_lookup(m), (enum meta_source)source, &state);
 		ret->sources[source].asked = state.status != PODSRC_OFF;
 		ret->sources[source].up = state.status == PODSRC_UP;
 		ret->sources[source].credential = state.credential;
@@ -86,15 +86,15 @@ static void add_checkpoint(const struct daemon *d, struct metrics *ret)
 int snapshot_write(struct daemon *d, enum expo_format format, struct buf *out)
 {
 	struct metrics metrics = {.series = d->tally.series, .version = GRACED_VERSION};
-	struct manager *m = d->manager;
+	struct monitor *m = d->monitor;
 	struct utsname uts;
 
 	add_kernel_half(m, &metrics);
-	if (m->engine) {
-		engine_get_stats(m->engine, &metrics.engine);
-		engine_pods_count(m->engine, &metrics.pods);
+	if (monitor_engine(m)) {
+		engine_get_stats(monitor_engine(m), &metrics.engine);
+		engine_pods_count(monitor_engine(m), &metrics.pods);
 	}
-	metrics.effects_dropped = m->queue.dropped;
+	metrics.effects_dropped = monitor_feed(m) ? feed_dropped(monitor_feed(m)) : 0;
 	add_lookups(m, &metrics);
 	recorders_get_stats(d->recorders, metrics.sinks);
 	if (d->costs)

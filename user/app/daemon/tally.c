@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/live/lookup.h"
-#include "app/live/manager.h"
+#include "app/live/monitor.h"
 #include "app/log/log.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
@@ -101,19 +101,19 @@ static void seen(void *userdata, const struct engine_running *running)
 			    look->wall_ns);
 }
 
-void tally_look(struct tally *t, struct manager *m)
+void tally_look(struct tally *t, struct monitor *m)
 {
 	struct look look = {.tally = t, .now_ns = clock_boot_ns()};
 
-	if (!m->engine)
+	if (!monitor_engine(m))
 		return;
 	look.wall_ns = (int64_t)clock_wall_ns();
 	look.again = look.now_ns - t->asked_ns >= AGAIN_EVERY_NS;
 	if (look.again)
 		t->asked_ns = look.now_ns;
-	engine_each_container(m->engine, seen, &look);
+	engine_each_container(monitor_engine(m), seen, &look);
 	for (size_t i = 0; i < look.n_ask; i++)
-		lookup_names(m, &look.ask[i]);
+		lookup_names(monitor_lookup(m), &look.ask[i]);
 }
 
 void tally_age(struct tally *t)

@@ -10,7 +10,7 @@
 #include "core/metrics/series.h"
 #include "core/stop/record.h"
 
-struct manager;
+struct monitor;
 
 struct tally {
 	struct series *series;
@@ -25,7 +25,7 @@ void tally_done(struct tally *tally);
 void tally_record(struct tally *tally, const struct record *record);
 
 /* Takes the containers that run now: before a page is written, and once a minute. */
-void tally_look(struct tally *tally, struct manager *m);
+void tally_look(struct tally *tally, struct monitor *m);
 
 /* Drops the series of containers that are gone long enough. */
 void tally_age(struct tally *tally);

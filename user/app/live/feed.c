@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records an observation before the engine sees it, so that a replay sees the same, and has the
- * effects carried out when the engine has returned. */
+/* Hands an observation to the recording before the engine sees it, so that a replay sees the same,
+ * and has the effects carried out when the engine has returned. */
 #include "app/live/feed.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/live/manager.h"
-#include "app/log/say.h"
 #include "io/proc/clock.h"
-#include "wire/recording/recording.h"
 
-/* One observation asks for a few things at most; this many wait only when answers ask again. */
+/* One observation has a few effects at most; this many wait only when answers have effects again. */
 #define QUEUE_MAX 65536
 
-static void push(struct feed_queue *queue, const struct effect *effect)
+struct queue {
+	struct effect *list; /* from first to n - 1 */
+	size_t first, n, room;
+	uint64_t dropped; /* effects that did not fit */
+	bool drop_lock;	  /* among them: the engine wants that only once */
+	bool running;
+};
+
+struct feed {
+	struct feed_sink sink;
+	struct engine *engine;
+	struct queue queue, aside;
+};
+
+static void push(struct queue *queue, const struct effect *effect)
 {
 	struct effect *list;
 	size_t room;
@@ -34,59 +47,45 @@ static void push(struct feed_queue *queue, const struct effect *effect)
 	queue->list[queue->n++].record = NULL;
 }
 
-static void record(struct manager *m, const struct obs *obs)
-{
-	buf_reset(&m->line);
-	if (rec_write_obs(&m->line, obs) < 0) {
-		say("cannot write an observation down: out of memory");
-		manager_end(m, 1);
-		return;
-	}
-	out_add(m->recording, buf_str(&m->line), m->line.len);
-}
-
-static void report(struct manager *m, const struct record *record)
-{
-	if (m->sinks)
-		sinks_record(m->sinks, record);
-	if (m->hooks && m->hooks->record)
-		m->hooks->record(m->hooks->userdata, record);
-}
-
 void feed_effect(void *userdata, const struct effect *effect)
 {
-	struct manager *m = userdata;
+	struct feed *f = userdata;
+	const struct feed_sink *sink = &f->sink;
 
-	if (effect->type == EFFECT_REPORT)
-		report(m, effect->record);
-	else if (!m->carry_out)
-		return; /* In a replay the answers are in the recording. */
-	else if (effect->type == EFFECT_WAKE_AT)
-		m->carry_out(m, effect); /* It has no answer, and a full queue must not drop it. */
-	else
-		push(&m->queue, effect);
+	if (effect->type == EFFECT_REPORT) {
+		if (sink->record)
+			sink->record(sink->userdata, effect->record);
+	} else if (!sink->carry_out) {
+		return;
+	} else if (effect->type == EFFECT_WAKE_AT) {
+		/* It has no answer, and a full queue must not drop it. */
+		sink->carry_out(sink->userdata, effect);
+	} else {
+		push(&f->queue, effect);
+	}
 }
 
-void feed_hold(struct manager *m)
+void feed_hold(struct feed *f)
 {
-	m->queue.running = true;
+	f->queue.running = true;
 }
 
-void feed_set_aside(struct manager *m, struct feed_queue *ret)
+void feed_set_aside(struct feed *f)
 {
-	*ret = m->queue;
-	m->queue = (struct feed_queue){.dropped = ret->dropped, .drop_lock = ret->drop_lock};
+	f->aside = f->queue;
+	f->queue = (struct queue){.dropped = f->aside.dropped, .drop_lock = f->aside.drop_lock};
 }
 
-void feed_ask(struct manager *m, struct feed_queue *aside)
+void feed_run_aside(struct feed *f)
 {
-	for (size_t i = aside->first; i < aside->n; i++)
-		m->carry_out(m, aside->list + i);
-	feed_run(m);
-	feed_queue_done(aside);
+	for (size_t i = f->aside.first; i < f->aside.n; i++)
+		f->sink.carry_out(f->sink.userdata, f->aside.list + i);
+	feed_run(f);
+	free(f->aside.list);
+	f->aside = (struct queue){};
 }
 
-static bool next(struct feed_queue *queue, struct effect *ret)
+static bool next(struct queue *queue, struct effect *ret)
 {
 	if (queue->first < queue->n) {
 		*ret = queue->list[queue->first++];
@@ -96,9 +95,9 @@ static bool next(struct feed_queue *queue, struct effect *ret)
 	return queue->drop_lock;
 }
 
-void feed_run(struct manager *m)
+void feed_run(struct feed *f)
 {
-	struct feed_queue *queue = &m->queue;
+	struct queue *queue = &f->queue;
 	struct effect effect;
 
 	if (queue->running)
@@ -107,18 +106,18 @@ void feed_run(struct manager *m)
 	while (next(queue, &effect)) {
 		if (effect.type == EFFECT_DROP_LOCK)
 			queue->drop_lock = false;
-		m->carry_out(m, &effect);
+		f->sink.carry_out(f->sink.userdata, &effect);
 	}
 	queue->first = queue->n = 0;
 	queue->running = false;
 }
 
-void feed(struct manager *m, const struct obs *obs)
+void feed_obs(struct feed *f, const struct obs *obs)
 {
-	if (m->recording)
-		record(m, obs);
-	engine_step(m->engine, obs, feed_effect, m);
-	feed_run(m);
+	if (f->sink.observe)
+		f->sink.observe(f->sink.userdata, obs);
+	engine_step(f->engine, obs, feed_effect, f);
+	feed_run(f);
 }
 
 void feed_begin(struct obs *ret, enum obs_type type)
@@ -128,8 +127,37 @@ void feed_begin(struct obs *ret, enum obs_type type)
 	ret->at_ns = clock_boot_ns();
 }
 
-void feed_queue_done(struct feed_queue *queue)
+struct engine *feed_engine(const struct feed *f)
 {
-	free(queue->list);
-	*queue = (struct feed_queue){};
+	return f->engine;
+}
+
+uint64_t feed_dropped(const struct feed *f)
+{
+	return f->queue.dropped;
+}
+
+int feed_new(const struct engine_config *config, const struct feed_sink *sink, struct feed **ret)
+{
+	struct feed *f = calloc(1, sizeof(*f));
+	int r = f ? engine_new(config, &f->engine) : -ENOMEM;
+
+	if (r < 0) {
+		free(f);
+		return r;
+	}
+	f->sink = *sink;
+	*ret = f;
+	return 0;
+}
+
+struct feed *feed_free(struct feed *f)
+{
+	if (!f)
+		return NULL;
+	engine_free(f->engine);
+	free(f->queue.list);
+	free(f->aside.list);
+	free(f);
+	return NULL;
 }

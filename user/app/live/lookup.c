@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Asks the sources of metadata, and tells the engine what they say. */
+/* Queries the sources of metadata, and feeds their answers. */
 #include "app/live/lookup.h"
 
 #include <errno.h>
@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/live/expiry.h"
-#include "app/live/feed.h"
-#include "app/live/manager.h"
 #include "app/log/log.h"
 #include "base/map.h"
 #include "io/proc/clock.h"
+#include "io/sources/logs/logs.h"
 
-/* A question that some source has yet to answer. */
+/* A query that some source has yet to answer. */
 struct pending {
 	uint64_t id; /* cgroup */
 	char pod_uid[37];
@@ -22,15 +20,19 @@ struct pending {
 };
 
 struct lookup {
-	struct manager *m;
+	const struct options *options;
+	struct feed *feed;
+	struct podsrc_logs *logs; /* NULL: no names are looked up */
+	bool open;		  /* the sources are */
 	struct sources sources;
-	struct map pending;		  /* by hash of what was asked for */
+	struct map pending;		  /* by hash of what was queried */
+	enum shed shed;			  /* the budget's level, that of shed_of() */
 	uint64_t logs_shed;		  /* look-ups that the log directories were spared */
-	bool was_down[META_SOURCE_COUNT]; /* as it was told last */
+	bool was_down[META_SOURCE_COUNT]; /* as it was logged last */
 	struct credential_watch kubelet, api;
 };
 
-static void feed_last(struct manager *m, uint64_t id, const char *pod_uid, const char *container_id)
+static void feed_last(struct lookup *l, uint64_t id, const char *pod_uid, const char *container_id)
 {
 	struct obs obs;
 
@@ -38,21 +40,21 @@ static void feed_last(struct manager *m, uint64_t id, const char *pod_uid, const
 	obs.names.id = id;
 	strcpy(obs.names.pod_uid, pod_uid);
 	strcpy(obs.names.container_id, container_id);
-	feed(m, &obs);
+	feed_obs(l->feed, &obs);
 }
 
-/* The question of key is over, for whoever asked it last. */
-static void over(struct lookup *l, const char *key)
+/* The query of key has its last answer. */
+static void conclude(struct lookup *l, const char *key)
 {
 	struct pending *p = map_remove(&l->pending, map_key(key));
 
 	if (p)
-		feed_last(l->m, p->id, p->pod_uid, p->container_id);
+		feed_last(l, p->id, p->pod_uid, p->container_id);
 	free(p);
 }
 
-/* False: nobody is told when the answer comes, so the question is over now. Who asked the same
- * before, of another cgroup, waits no longer. */
+/* False: out of memory, so that the query is over now. An earlier query of the same, for another
+ * cgroup, is concluded. */
 static bool expect(struct lookup *l, const char *key, const struct effect *effect)
 {
 	struct pending *p = calloc(1, sizeof(*p));
@@ -62,7 +64,7 @@ static bool expect(struct lookup *l, const char *key, const struct effect *effec
 	p->id = effect->id;
 	strcpy(p->pod_uid, effect->pod_uid);
 	strcpy(p->container_id, effect->container_id);
-	over(l, key);
+	conclude(l, key);
 	if (map_put(&l->pending, map_key(key), p) == 0)
 		return true;
 	free(p);
@@ -76,7 +78,7 @@ static void on_pod(void *userdata, const struct meta_pod *pod)
 
 	feed_begin(&obs, OBS_POD);
 	obs.pod = *pod;
-	feed(l->m, &obs);
+	feed_obs(l->feed, &obs);
 }
 
 static void on_container(void *userdata, const struct meta_container *container)
@@ -86,13 +88,13 @@ static void on_container(void *userdata, const struct meta_container *container)
 
 	feed_begin(&obs, OBS_CONTAINER);
 	obs.container = *container;
-	feed(l->m, &obs);
+	feed_obs(l->feed, &obs);
 }
 
 static void on_done(void *userdata, enum meta_source source, const char *key,
 		    enum meta_result result)
 {
-	over(userdata, key);
+	conclude(userdata, key);
 }
 
 static void on_listed(void *userdata, enum meta_source source, uint64_t asked_ns)
@@ -103,26 +105,52 @@ static void on_listed(void *userdata, enum meta_source source, uint64_t asked_ns
 	feed_begin(&obs, OBS_LISTED);
 	obs.listed.source = source;
 	obs.listed.asked_ns = asked_ns;
-	feed(l->m, &obs);
+	feed_obs(l->feed, &obs);
 }
 
-int lookup_open(struct manager *m, struct lookup **ret)
+static void on_log_names(void *userdata, const struct obs_names *names)
+{
+	struct lookup *l = userdata;
+	struct obs obs;
+
+	feed_begin(&obs, OBS_NAMES);
+	obs.names = *names;
+	/* This answers no query: one that is pending still has its own answers. */
+	obs.names.more = true;
+	feed_obs(l->feed, &obs);
+}
+
+void lookup_feed_logs(struct lookup *l)
+{
+	if (l->logs)
+		podsrc_logs_each(l->logs, on_log_names, l);
+}
+
+int lookup_new(const struct options *options, struct feed *feed, struct lookup **ret)
 {
 	struct lookup *l = calloc(1, sizeof(*l));
-	struct podsrc_sink sink;
-	int r;
+	int r = l ? 0 : -ENOMEM;
 
-	if (!l)
-		return -ENOMEM;
-	l->m = m;
-	sink = (struct podsrc_sink){l, on_pod, on_container, on_done, on_listed};
-	r = sources_open(m->event, m->options, &sink, &l->sources);
+	if (r >= 0 && !options->no_names)
+		r = podsrc_logs_new(options->log_dir, &l->logs);
 	if (r < 0) {
-		lookup_free(l);
+		free(l);
 		return r;
 	}
+	l->options = options;
+	l->feed = feed;
 	*ret = l;
 	return 0;
+}
+
+int lookup_open(struct lookup *l, sd_event *event)
+{
+	const struct podsrc_sink sink = {l, on_pod, on_container, on_done, on_listed};
+
+	if (l->options->no_names)
+		return 0;
+	l->open = true;
+	return sources_open(event, l->options, &sink, &l->sources);
 }
 
 struct lookup *lookup_free(struct lookup *l)
@@ -132,18 +160,20 @@ struct lookup *lookup_free(struct lookup *l)
 
 	if (!l)
 		return NULL;
-	sources_close(&l->sources);
+	if (l->open)
+		sources_close(&l->sources);
 	while ((p = map_next(&l->pending, &pos)))
 		free(p);
 	map_done(&l->pending);
+	podsrc_logs_free(l->logs);
 	free(l);
 	return NULL;
 }
 
 /* True: the unit's answer is to come. */
-static bool ask_unit(struct lookup *l, const struct effect *effect)
+static bool query_unit(struct lookup *l, const struct effect *effect)
 {
-	const char *known = engine_cgroup_path(l->m->engine, effect->id);
+	const char *known = engine_cgroup_path(feed_engine(l->feed), effect->id);
 	char path[CGPATH_MAX];
 
 	if (!l->sources.units || !known)
@@ -155,7 +185,7 @@ static bool ask_unit(struct lookup *l, const struct effect *effect)
 	return true;
 }
 
-static bool ask_cri(struct lookup *l, const struct effect *effect)
+static bool query_cri(struct lookup *l, const struct effect *effect)
 {
 	if (!l->sources.cri || !effect->pod_uid[0] || !expect(l, effect->container_id, effect))
 		return false;
@@ -172,7 +202,7 @@ static bool cri_answers(const struct lookup *l)
 	return state.status == PODSRC_UP;
 }
 
-static void ask_files(struct lookup *l, const struct effect *effect)
+static void query_files(struct lookup *l, const struct effect *effect)
 {
 	enum cgpath_runtime runtime = (enum cgpath_runtime)effect->runtime;
 	struct meta_container container;
@@ -190,87 +220,86 @@ static void ask_files(struct lookup *l, const struct effect *effect)
 		on_container(l, &container);
 }
 
-/* The log directories' word is fed at once, and whether there is more to come. */
-static void ask_logs(struct lookup *l, const struct effect *effect)
+/* What the log directories provide is fed at once. */
+static void query_logs(struct lookup *l, const struct effect *effect)
 {
-	struct manager *m = l->m;
 	struct obs obs;
 
-	if (!m->logs || !effect->pod_uid[0])
+	if (!l->logs || !effect->pod_uid[0])
 		return;
 	feed_begin(&obs, OBS_NAMES);
-	podsrc_logs_find(m->logs, effect->pod_uid, effect->container_id, &obs.names);
+	podsrc_logs_find(l->logs, effect->pod_uid, effect->container_id, &obs.names);
 	obs.names.id = effect->id;
 	obs.names.more = true;
-	feed(m, &obs);
+	feed_obs(l->feed, &obs);
 }
 
-static bool names_are_shed(const struct manager *m)
+void lookup_set_shed(struct lookup *l, enum shed level)
 {
-	return shed_of(m->shed, engine_in_shutdown(m->engine)) >= SHED_NAMES;
+	l->shed = level;
 }
 
-void lookup_names(struct manager *m, const struct effect *effect)
+static bool names_are_shed(const struct lookup *l)
 {
-	struct lookup *l = m->lookup;
+	return shed_of(l->shed, engine_in_shutdown(feed_engine(l->feed))) >= SHED_NAMES;
+}
+
+void lookup_names(struct lookup *l, const struct effect *effect)
+{
 	bool more = false;
 
-	if (l && names_are_shed(m)) {
+	if (l->open && names_are_shed(l)) {
 		l->logs_shed++;
-	} else if (l) {
-		ask_logs(l, effect);
-		ask_files(l, effect);
-		more = effect->kind == GRACED_WATCH_SERVICE ? ask_unit(l, effect)
-							    : ask_cri(l, effect);
+	} else if (l->open) {
+		query_logs(l, effect);
+		query_files(l, effect);
+		more = effect->kind == GRACED_WATCH_SERVICE ? query_unit(l, effect)
+							    : query_cri(l, effect);
 	}
 	if (!more)
-		feed_last(m, effect->id, effect->pod_uid, effect->container_id);
+		feed_last(l, effect->id, effect->pod_uid, effect->container_id);
 }
 
-void lookup_pod(struct manager *m, const struct effect *effect)
+void lookup_pod(struct lookup *l, const struct effect *effect)
 {
-	struct lookup *l = m->lookup;
-	struct podsrc_kubelet *source = l ? sources_of_pod(&l->sources, effect->pod_uid) : NULL;
+	struct podsrc_kubelet *source =
+		l->open ? sources_of_pod(&l->sources, effect->pod_uid) : NULL;
 
-	if (source && !names_are_shed(m) && expect(l, effect->pod_uid, effect))
+	if (source && !names_are_shed(l) && expect(l, effect->pod_uid, effect))
 		podsrc_kubelet_refresh(source, effect->pod_uid);
 	else
-		feed_last(m, effect->id, effect->pod_uid, "");
+		feed_last(l, effect->id, effect->pod_uid, "");
 }
 
-void lookup_hurry(struct manager *m)
+void lookup_hurry(struct lookup *l)
 {
-	const struct lookup *l = m->lookup;
-
-	if (l && l->sources.kubelet)
+	if (l->sources.kubelet)
 		podsrc_kubelet_hurry(l->sources.kubelet);
-	if (l && l->sources.api)
+	if (l->sources.api)
 		podsrc_kubelet_hurry(l->sources.api);
 }
 
-void lookup_exit(struct manager *m, const struct effect *effect)
+void lookup_exit(struct lookup *l, const struct effect *effect)
 {
-	struct lookup *l = m->lookup;
-
-	if (l && l->sources.cri && !names_are_shed(m))
+	if (l->sources.cri && !names_are_shed(l))
 		podsrc_cri_exit(l->sources.cri, effect->container_id);
 }
 
 /*
- * The path is the engine's: the kernel tells of a cgroup before anybody can open it by its id
+ * The path is the engine's: the kernel reports a cgroup before it can be opened by its id
  * (kernel/cgroup/cgroup.c, cgroup_mkdir()), and it may be gone by now.
  */
 static bool identify(struct lookup *l, uint64_t id, struct meta_container *ret)
 {
-	const char *path = l ? engine_cgroup_path(l->m->engine, id) : NULL;
+	const char *path = l->open ? engine_cgroup_path(feed_engine(l->feed), id) : NULL;
 
 	return path && podsrc_files_identify(l->sources.files, path, ret) == META_FOUND;
 }
 
-void lookup_identify(struct manager *m, const struct effect *effect)
+void lookup_identify(struct lookup *l, const struct effect *effect)
 {
 	struct meta_container container;
-	bool found = identify(m->lookup, effect->id, &container);
+	bool found = identify(l, effect->id, &container);
 	struct obs obs;
 
 	if (!found && !effect->kind)
@@ -281,28 +310,26 @@ void lookup_identify(struct manager *m, const struct effect *effect)
 		obs.identity.runtime = CGPATH_RT_CONTAINERD;
 		strcpy(obs.identity.container_id, container.id);
 	}
-	feed(m, &obs);
+	feed_obs(l->feed, &obs);
 	if (found)
-		on_container(m->lookup, &container);
+		on_container(l, &container);
 }
 
-static void logs_state(const struct manager *m, struct podsrc_state *ret)
+static void logs_state(const struct lookup *l, struct podsrc_state *ret)
 {
-	if (!m->logs)
+	if (!l->logs)
 		return;
-	podsrc_logs_get_state(m->logs, ret);
-	ret->lookups[META_SHED] += m->lookup->logs_shed;
+	podsrc_logs_get_state(l->logs, ret);
+	ret->lookups[META_SHED] += l->logs_shed;
 }
 
-void lookup_get_state(const struct manager *m, enum meta_source source, struct podsrc_state *ret)
+void lookup_get_state(const struct lookup *l, enum meta_source source, struct podsrc_state *ret)
 {
-	const struct lookup *l = m->lookup;
-
 	*ret = (struct podsrc_state){};
-	if (!l)
+	if (!l->open)
 		return;
 	if (source == META_LOGS)
-		logs_state(m, ret);
+		logs_state(l, ret);
 	else
 		sources_get_state(&l->sources, source, ret);
 }
@@ -310,23 +337,23 @@ void lookup_get_state(const struct manager *m, enum meta_source source, struct p
 static void log_expiry(struct lookup *l, enum meta_source source,
 		       const struct credential *credential)
 {
-	const struct sources_options *o = &l->m->options->sources;
+	const struct sources_options *o = &l->options->sources;
 
 	if (source == META_KUBELET)
-		expiry_log(&l->kubelet, source, &o->kubelet, credential);
+		sources_log_expiry(&l->kubelet, source, &o->kubelet, credential);
 	else if (source == META_API)
-		expiry_log(&l->api, source, &o->api, credential);
+		sources_log_expiry(&l->api, source, &o->api, credential);
 }
 
-static void tell_change(struct lookup *l, enum meta_source source)
+static void log_change(struct lookup *l, enum meta_source source)
 {
 	struct podsrc_state state;
 	bool *was_down = l->was_down + source;
 
-	lookup_get_state(l->m, source, &state);
+	lookup_get_state(l, source, &state);
 	log_expiry(l, source, &state.credential);
 	if (state.status == PODSRC_DOWN && !*was_down)
-		log_warning("%s: %s: %s; it is asked again, names may be missing meanwhile",
+		log_warning("%s: %s: %s; it is queried again, names may be missing meanwhile",
 			    meta_source_name(source), state.where, state.text);
 	else if (state.status == PODSRC_UP && *was_down)
 		log_info("%s: %s answers again", meta_source_name(source), state.where);
@@ -335,8 +362,8 @@ static void tell_change(struct lookup *l, enum meta_source source)
 	*was_down = state.status == PODSRC_DOWN;
 }
 
-void lookup_tell_changes(struct manager *m)
+void lookup_log_changes(struct lookup *l)
 {
-	for (int source = META_NONE + 1; m->lookup && source < META_SOURCE_COUNT; source++)
-		tell_change(m->lookup, (enum meta_source)source);
+	for (int source = META_NONE + 1; l->open && source < META_SOURCE_COUNT; source++)
+		log_change(l, (enum meta_source)source);
 }

@@ -1,35 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sources of metadata together: each question of the engine goes to those that may know, what
- * they say is fed as they say it, and the last answer of each question is told to be the last.
+ * The sources of metadata together: each query of the engine goes to those that may know, their
+ * answers are fed as they come, and the last answer of each query is marked as the last.
  */
 #ifndef APP_LIVE_LOOKUP_H
 #define APP_LIVE_LOOKUP_H
 
+#include "app/live/feed.h"
 #include "app/live/sources.h"
-#include "core/engine/engine.h"
+#include "core/load/budget.h"
 
 struct lookup;
-struct manager;
 
-/* Opens what is configured; a source that is down is no error. -errno, told. */
-int lookup_open(struct manager *m, struct lookup **ret);
-struct lookup *lookup_free(struct lookup *lookup);
+/* Both are borrowed. With --no-names each query is concluded at once. -errno. */
+int lookup_new(const struct options *options, struct feed *feed, struct lookup **ret);
+/* Opens what is configured; a source that is down is no error. -errno, logged. */
+int lookup_open(struct lookup *l, sd_event *event);
+struct lookup *lookup_free(struct lookup *l);
 
 /* Carry out the engine's effects of these names. */
-void lookup_names(struct manager *m, const struct effect *effect);
-void lookup_pod(struct manager *m, const struct effect *effect);
-void lookup_exit(struct manager *m, const struct effect *effect);
-void lookup_identify(struct manager *m, const struct effect *effect);
+void lookup_names(struct lookup *l, const struct effect *effect);
+void lookup_pod(struct lookup *l, const struct effect *effect);
+void lookup_exit(struct lookup *l, const struct effect *effect);
+void lookup_identify(struct lookup *l, const struct effect *effect);
 
-/* Somebody waits for what those that list pods will say: the next question to them does not wait
- * because they are slow or down. */
-void lookup_hurry(struct manager *m);
+/* Feeds all names that the log directories provide. */
+void lookup_feed_logs(struct lookup *l);
 
-/* Logs who is down since the last call, who is back, and which token or client certificate expires
- * soon. */
-void lookup_tell_changes(struct manager *m);
+/* The next query to the sources that list pods does not wait because they are slow or down. */
+void lookup_hurry(struct lookup *l);
 
-/* How a source fares. */
-void lookup_get_state(const struct manager *m, enum meta_source source, struct podsrc_state *ret);
+/* The level of load shedding: above SHED_NAMES queries are concluded at once. */
+void lookup_set_shed(struct lookup *l, enum shed level);
+
+/* Logs which source is down since the last call, which answers again, and which token or client
+ * certificate expires soon. */
+void lookup_log_changes(struct lookup *l);
+
+/* The state of a source; PODSRC_OFF for one that is not used. */
+void lookup_get_state(const struct lookup *l, enum meta_source source, struct podsrc_state *ret);
+
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tells the engine what was there before, and puts right what the kernel half guessed wrong. */
+/* Feeds what was there before, and corrects what the kernel half guessed wrong. */
 #include "app/live/scan.h"
 
 #include <errno.h>
@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/live/feed.h"
-#include "app/live/manager.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
 #include "core/cgroup/map.h"
@@ -27,20 +25,29 @@
 #define RECHECK_WORK 262144 /* processes, cgroups and names that are listed once more */
 
 struct scan {
-	struct manager *m;
+	const struct options *options;
+	struct feed *feed;
+	struct kern *kern;
+	struct cgfs *cgfs;
+	struct ring *ring;
+	struct search *search; /* for inits */
+};
+
+struct walk {
+	struct scan *scan;
 	uint64_t owners[LEVELS]; /* of the directory on the way at each level */
 	uint32_t refused;	 /* the kernel half's map is full */
 };
 
 /* What the engine's own map will take a path for. */
-static uint32_t kind_of(const struct manager *m, const struct cgfs_dir *dir)
+static uint32_t kind_of(const struct scan *scan, const struct cgfs_dir *dir)
 {
 	const struct cgmap_new found = {
 		.id = 1, .delegated_level = dir->delegated_level, .name = dir->path};
 	struct cgmap map = {
-		.services = m->options->engine.scope >= SCOPE_SERVICES,
-		.nested_nodes = m->options->nested,
-		.roots = m->options->roots,
+		.services = scan->options->engine.scope >= SCOPE_SERVICES,
+		.nested_nodes = scan->options->nested,
+		.roots = scan->options->roots,
 	};
 	uint32_t kind = GRACED_WATCH_BRANCH;
 	struct cgnode *node;
@@ -57,46 +64,46 @@ static bool is_whole(uint32_t kind)
 	return kind >= GRACED_WATCH_CONTAINER && kind != GRACED_WATCH_MAYBE;
 }
 
-static uint64_t owner_of(const struct scan *s, const struct cgfs_dir *dir, uint32_t kind)
+static uint64_t owner_of(const struct walk *w, const struct cgfs_dir *dir, uint32_t kind)
 {
 	/* Nothing is charged below a container. */
 	if (kind >= GRACED_WATCH_CONTAINER)
 		return 0;
 	if (kind == GRACED_WATCH_POD || dir->level <= OWNER_LEVEL)
 		return dir->id;
-	return dir->level <= LEVELS ? s->owners[dir->level - 1] : 0;
+	return dir->level <= LEVELS ? w->owners[dir->level - 1] : 0;
 }
 
 /* The kind that the kernel half now has for the directory; negative: it is not watched. */
-static int watch(struct scan *s, const struct cgfs_dir *dir)
+static int watch(struct walk *walk, const struct cgfs_dir *dir)
 {
-	struct graced_watch w = {.kind = kind_of(s->m, dir),
+	struct graced_watch w = {.kind = kind_of(walk->scan, dir),
 				 .level = dir->level,
 				 .delegated_level = dir->delegated_level};
 	uint64_t oom_seen = 0;
 	int r;
 
-	w.owner_id = owner_of(s, dir, w.kind);
-	w.oom_known = cgfs_oom_events(s->m->cgfs, dir->path, &oom_seen) == 0;
+	w.owner_id = owner_of(walk, dir, w.kind);
+	w.oom_known = cgfs_oom_events(walk->scan->cgfs, dir->path, &oom_seen) == 0;
 	w.oom_seen = oom_seen;
 	if (dir->level < LEVELS)
-		s->owners[dir->level] = w.owner_id;
-	r = kern_watch_add(s->m->kern, dir->id, &w);
+		walk->owners[dir->level] = w.owner_id;
+	r = kern_watch_add(walk->scan->kern, dir->id, &w);
 	if (r == -EEXIST)
-		r = kern_watch_get(s->m->kern, dir->id, &w);
+		r = kern_watch_get(walk->scan->kern, dir->id, &w);
 	if (r < 0) {
-		s->refused += r == -E2BIG;
+		walk->refused += r == -E2BIG;
 		return r;
 	}
 	/* Removed before it was watched, it would stay in the map for good. */
 	if (dir->parent_fd >= 0 && !cgfs_dir_exists(dir)) {
-		kern_watch_delete(s->m->kern, dir->id);
+		kern_watch_delete(walk->scan->kern, dir->id);
 		return -ENOENT;
 	}
 	return (int)w.kind;
 }
 
-static void feed_found(struct manager *m, const struct cgfs_dir *dir, uint32_t kind)
+static void feed_found(struct scan *scan, const struct cgfs_dir *dir, uint32_t kind)
 {
 	struct obs obs;
 
@@ -109,7 +116,7 @@ static void feed_found(struct manager *m, const struct cgfs_dir *dir, uint32_t k
 	obs.cgroup.delegated_level = dir->delegated_level;
 	obs.cgroup.kind = kind;
 	strcpy(obs.cgroup.path, dir->path);
-	feed(m, &obs);
+	feed_obs(scan->feed, &obs);
 }
 
 struct members {
@@ -149,23 +156,23 @@ static uint32_t map_rank(uint32_t rank)
 }
 
 /* False: it is gone already, and its exit went unseen. */
-static bool is_alive(struct manager *m, uint64_t id, const struct graced_proc *proc)
+static bool is_alive(struct scan *scan, uint64_t id, const struct graced_proc *proc)
 {
 	if (procfs_alive((pid_t)proc->pid, proc->start_ns))
 		return true;
-	kern_init_delete(m->kern, id, proc->pid);
+	kern_init_delete(scan->kern, id, proc->pid);
 	return false;
 }
 
 /* As GRACED_INIT_LATE has it. A start as /proc has it may be a tick too early. */
-static bool is_late(const struct manager *m, uint64_t id, const struct graced_proc *proc)
+static bool is_late(const struct scan *scan, uint64_t id, const struct graced_proc *proc)
 {
 	struct graced_watch w;
 
-	return kern_watch_get(m->kern, id, &w) < 0 || proc->start_ns < w.since_ns;
+	return kern_watch_get(scan->kern, id, &w) < 0 || proc->start_ns < w.since_ns;
 }
 
-static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *proc, uint32_t rank,
+static void feed_init(struct scan *scan, uint64_t id, const struct graced_proc *proc, uint32_t rank,
 		      bool late)
 {
 	struct obs obs;
@@ -176,7 +183,7 @@ static void feed_init(struct manager *m, uint64_t id, const struct graced_proc *
 	obs.init.late = late;
 	obs.init.proc = *proc;
 	obs.init.proc.watch_id = id;
-	feed(m, &obs);
+	feed_obs(scan->feed, &obs);
 }
 
 static int is_pid(void *userdata, pid_t pid, uint64_t cgroup_id)
@@ -185,32 +192,32 @@ static int is_pid(void *userdata, pid_t pid, uint64_t cgroup_id)
 }
 
 /* A process may have moved to another cgroup since it was listed. */
-static bool is_member(struct manager *m, const char *path, const struct graced_proc *proc)
+static bool is_member(struct scan *scan, const char *path, const struct graced_proc *proc)
 {
 	pid_t pid = (pid_t)proc->pid;
 
-	return cgfs_pids(m->cgfs, path, is_pid, &pid) == -ECANCELED;
+	return cgfs_pids(scan->cgfs, path, is_pid, &pid) == -ECANCELED;
 }
 
 /*
  * least: of which rank it must be. A container that is being made holds the runtime's own stages,
  * which are nobody's init; whoever execs in it from now on is the kernel half's to tell.
  */
-static void find_init(struct manager *m, uint64_t id, const char *path, uint32_t least)
+static void find_init(struct scan *scan, uint64_t id, const char *path, uint32_t least)
 {
 	struct members members = {};
 	const struct procfs_proc *init;
 	struct graced_init entry;
 	uint32_t rank;
 
-	cgfs_pids(m->cgfs, path, take_member, &members);
+	cgfs_pids(scan->cgfs, path, take_member, &members);
 	init = procfs_choose_init(members.list, members.n, &rank);
-	if (!init || rank < least || !is_member(m, path, &init->proc))
+	if (!init || rank < least || !is_member(scan, path, &init->proc))
 		goto out;
 	entry = (struct graced_init){
 		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
-	if (kern_init_add(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
-		feed_init(m, id, &init->proc, rank, is_late(m, id, &init->proc));
+	if (kern_init_add(scan->kern, id, &entry) >= 0 && is_alive(scan, id, &init->proc))
+		feed_init(scan, id, &init->proc, rank, is_late(scan, id, &init->proc));
 out:
 	free(members.list);
 }
@@ -224,7 +231,7 @@ static const struct procfs_proc *member(const struct members *members, uint32_t 
 	return NULL;
 }
 
-void scan_set_init(struct manager *m, uint64_t id, uint32_t pid)
+void scan_set_init(struct scan *scan, uint64_t id, uint32_t pid)
 {
 	struct graced_init entry = {.rank = GRACED_INIT_PID1};
 	struct members members = {};
@@ -232,33 +239,33 @@ void scan_set_init(struct manager *m, uint64_t id, uint32_t pid)
 	char path[PATH_MAX];
 	uint32_t level;
 
-	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+	if (cgfs_path_of(scan->cgfs, id, path, sizeof(path), &level) < 0)
 		return;
-	cgfs_pids(m->cgfs, path, take_member, &members);
+	cgfs_pids(scan->cgfs, path, take_member, &members);
 	init = member(&members, pid);
 	if (init) {
 		entry.start_ns = init->proc.start_ns;
 		entry.pid = pid;
-		if (kern_init_set(m->kern, id, &entry) >= 0 && is_alive(m, id, &init->proc))
-			feed_init(m, id, &init->proc, GRACED_INIT_PID1,
-				  is_late(m, id, &init->proc));
+		if (kern_init_set(scan->kern, id, &entry) >= 0 && is_alive(scan, id, &init->proc))
+			feed_init(scan, id, &init->proc, GRACED_INIT_PID1,
+				  is_late(scan, id, &init->proc));
 	}
 	free(members.list);
 }
 
 /* The kernel half knows one, and the record of that was lost; or it has just found one. */
-static bool feed_known(struct manager *m, uint64_t id)
+static bool feed_known(struct scan *scan, uint64_t id)
 {
 	struct procfs_proc init;
 	struct graced_init entry;
 
-	if (kern_init_get(m->kern, id, &entry) < 0)
+	if (kern_init_get(scan->kern, id, &entry) < 0)
 		return false;
 	if (!entry.pid || procfs_read((pid_t)entry.pid, id, &init) < 0)
 		return true;
 	init.proc.start_ns = entry.start_ns;
-	if (is_alive(m, id, &init.proc))
-		feed_init(m, id, &init.proc, entry.rank, is_late(m, id, &init.proc));
+	if (is_alive(scan, id, &init.proc))
+		feed_init(scan, id, &init.proc, entry.rank, is_late(scan, id, &init.proc));
 	return true;
 }
 
@@ -266,7 +273,7 @@ static bool feed_known(struct manager *m, uint64_t id)
  * Always late: no signal has shown it to be the init, but while its parent was in the container
  * none could, and the parent may have moved since.
  */
-static bool feed_chosen(struct manager *m, uint64_t id, struct members *members)
+static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 {
 	const struct procfs_proc *init;
 	struct graced_init entry;
@@ -278,11 +285,11 @@ static bool feed_chosen(struct manager *m, uint64_t id, struct members *members)
 		return false;
 	entry = (struct graced_init){
 		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
-	r = kern_init_add(m->kern, id, &entry);
+	r = kern_init_add(scan->kern, id, &entry);
 	if (r == -EEXIST)
-		return feed_known(m, id);
-	if (r >= 0 && is_alive(m, id, &init->proc))
-		feed_init(m, id, &init->proc, rank, true);
+		return feed_known(scan, id);
+	if (r >= 0 && is_alive(scan, id, &init->proc))
+		feed_init(scan, id, &init->proc, rank, true);
 	return r >= 0;
 }
 
@@ -292,7 +299,7 @@ static bool is_stage(const struct procfs_proc *p)
 }
 
 /* Whether processes run in it that its runtime has not left there while it is being made. */
-static bool has_others(struct manager *m, const char *path, const struct members *members)
+static bool has_others(struct scan *scan, const char *path, const struct members *members)
 {
 	size_t others = members->unread;
 
@@ -301,11 +308,11 @@ static bool has_others(struct manager *m, const char *path, const struct members
 	/* In another pid namespace members may not be listed; in the host's, where none is, none is
 	 * there. */
 	if (!members->n && !host_in_initial_pidns())
-		others += cgfs_populated(m->cgfs, path);
+		others += cgfs_populated(scan->cgfs, path);
 	return others;
 }
 
-static void feed_no_init(struct manager *m, uint64_t id, const char *path)
+static void feed_no_init(struct scan *scan, uint64_t id, const char *path)
 {
 	struct obs obs;
 
@@ -314,7 +321,7 @@ static void feed_no_init(struct manager *m, uint64_t id, const char *path)
 		    path);
 	feed_begin(&obs, OBS_NO_INIT);
 	obs.no_init.id = id;
-	feed(m, &obs);
+	feed_obs(scan->feed, &obs);
 }
 
 struct ids {
@@ -322,7 +329,7 @@ struct ids {
 	size_t n, room;
 };
 
-struct scan_search {
+struct search {
 	struct ids due;		   /* containers of this round */
 	size_t next;		   /* of them */
 	uint64_t id;		   /* that is looked at */
@@ -358,23 +365,23 @@ static int take_batch(void *userdata, const struct cgfs_batch *batch)
 	return r;
 }
 
-static void search_leave(struct scan_search *s)
+static void search_leave(struct search *s)
 {
 	s->walk = cgfs_members_free(s->walk);
 	free(s->members.list);
 	s->members = (struct members){};
 }
 
-static void search_enter(struct manager *m, struct scan_search *s)
+static void search_enter(struct scan *scan, struct search *s)
 {
 	const char *path;
 
 	s->id = s->due.list[s->next++];
-	if (feed_known(m, s->id))
+	if (feed_known(scan, s->id))
 		return;
-	path = engine_cgroup_path(m->engine, s->id);
+	path = engine_cgroup_path(feed_engine(scan->feed), s->id);
 	if (path)
-		cgfs_members_begin(m->cgfs, path, s->id, &s->walk);
+		cgfs_members_begin(scan->cgfs, path, s->id, &s->walk);
 }
 
 struct pids {
@@ -429,12 +436,12 @@ static void leave_present(struct members *members, struct pids *present)
  * not this one's init. False: not all that are there now could be listed. To list 65,536 of them
  * takes about 10 ms, as nothing else of them is read.
  */
-static bool drop_moved(struct manager *m, const char *path, struct scan_search *s)
+static bool drop_moved(struct scan *scan, const char *path, struct search *s)
 {
 	uint32_t work = RECHECK_WORK;
 	struct pids present = {};
 	struct cgfs_members *walk;
-	int r = cgfs_members_begin(m->cgfs, path, s->id, &walk);
+	int r = cgfs_members_begin(scan->cgfs, path, s->id, &walk);
 
 	if (r < 0)
 		return false;
@@ -446,19 +453,19 @@ static bool drop_moved(struct manager *m, const char *path, struct scan_search *
 	return r == 0;
 }
 
-static void search_conclude(struct manager *m, struct scan_search *s)
+static void search_conclude(struct scan *scan, struct search *s)
 {
 	const char *path;
 
-	if (feed_known(m, s->id))
+	if (feed_known(scan, s->id))
 		return;
-	path = engine_cgroup_path(m->engine, s->id);
-	if (path && drop_moved(m, path, s) && !feed_chosen(m, s->id, &s->members) &&
-	    has_others(m, path, &s->members))
-		feed_no_init(m, s->id, path);
+	path = engine_cgroup_path(feed_engine(scan->feed), s->id);
+	if (path && drop_moved(scan, path, s) && !feed_chosen(scan, s->id, &s->members) &&
+	    has_others(scan, path, &s->members))
+		feed_no_init(scan, s->id, path);
 }
 
-static void search_step(struct manager *m, struct scan_search *s, uint32_t *work)
+static void search_step(struct scan *scan, struct search *s, uint32_t *work)
 {
 	int r = cgfs_members_step(s->walk, take_batch, &s->members, work);
 
@@ -466,74 +473,61 @@ static void search_step(struct manager *m, struct scan_search *s, uint32_t *work
 		return;
 	/* The oldest of some of its processes may be no init. */
 	if (r == 0)
-		search_conclude(m, s);
+		search_conclude(scan, s);
 	search_leave(s);
 }
 
-static void search_renew(struct manager *m, struct scan_search *s)
+static void search_renew(struct scan *scan, struct search *s)
 {
 	uint64_t now_ns = clock_boot_ns();
 
 	s->due.n = s->next = 0;
 	/* What the kernel half has found by now is in there. */
-	s->renew_due = !ring_drain(m->ring);
+	s->renew_due = !ring_drain(scan->ring);
 	if (!s->renew_due)
-		engine_each_without_init(m->engine, now_ns, take_id, &s->due);
+		engine_each_without_init(feed_engine(scan->feed), now_ns, take_id, &s->due);
 }
 
-void scan_find_inits(struct manager *m, bool again)
+void scan_find_inits(struct scan *scan, bool again)
 {
-	struct scan_search *s = m->search ? m->search : calloc(1, sizeof(*s));
+	struct search *s = scan->search;
 	uint32_t work = SEARCH_WORK;
 
-	m->search = s;
-	if (!s)
-		return;
 	if ((again || s->renew_due) && !s->walk && s->next == s->due.n)
-		search_renew(m, s);
+		search_renew(scan, s);
 	while (work && (s->walk || s->next < s->due.n)) {
 		if (s->walk) {
-			search_step(m, s, &work);
+			search_step(scan, s, &work);
 			continue;
 		}
 		work -= work < ENTER_WORK ? work : ENTER_WORK;
-		search_enter(m, s);
+		search_enter(scan, s);
 	}
 }
 
-struct scan_search *scan_search_free(struct scan_search *s)
-{
-	if (!s)
-		return NULL;
-	search_leave(s);
-	free(s->due.list);
-	free(s);
-	return NULL;
-}
-
-static bool is_known_whole(struct manager *m, uint64_t id)
+static bool is_known_whole(struct scan *scan, uint64_t id)
 {
 	struct graced_watch w;
 
-	return kern_watch_get(m->kern, id, &w) == 0 && is_whole(w.kind);
+	return kern_watch_get(scan->kern, id, &w) == 0 && is_whole(w.kind);
 }
 
 static int visit(void *userdata, const struct cgfs_dir *dir)
 {
-	struct scan *s = userdata;
-	int kind = watch(s, dir);
+	struct walk *walk = userdata;
+	int kind = watch(walk, dir);
 
 	if (kind < 0)
 		return 0;
-	feed_found(s->m, dir, (uint32_t)kind);
+	feed_found(walk->scan, dir, (uint32_t)kind);
 	/* The answer to what it is may have been that it is a container, and was carried out. */
 	if (!is_whole((uint32_t)kind))
-		return !is_known_whole(s->m, dir->id);
-	find_init(s->m, dir->id, dir->path, GRACED_INIT_GUESSED);
+		return !is_known_whole(walk->scan, dir->id);
+	find_init(walk->scan, dir->id, dir->path, GRACED_INIT_GUESSED);
 	return 0;
 }
 
-static void tell_refused(uint32_t refused, const struct cgfs_scan *counts)
+static void log_refused(uint32_t refused, const struct cgfs_scan *counts)
 {
 	if (refused || counts->skipped)
 		say("%u of %u cgroups are not watched: too many, too deep, or not "
@@ -541,36 +535,19 @@ static void tell_refused(uint32_t refused, const struct cgfs_scan *counts)
 		    refused + counts->skipped, counts->visited + counts->skipped);
 }
 
-int scan_all(struct manager *m)
+int scan_all(struct scan *scan)
 {
-	struct scan s = {.m = m};
+	struct walk walk = {.scan = scan};
 	struct cgfs_scan counts;
-	int r = cgfs_scan(m->cgfs, "/", visit, &s, &counts);
+	int r = cgfs_scan(scan->cgfs, "/", visit, &walk, &counts);
 
 	if (r < 0)
 		return r;
-	tell_refused(s.refused, &counts);
+	log_refused(walk.refused, &counts);
 	return 0;
 }
 
-static void feed_names(void *userdata, const struct obs_names *names)
-{
-	struct obs obs;
-
-	feed_begin(&obs, OBS_NAMES);
-	obs.names = *names;
-	/* Nobody asked: whoever was, is still to answer. */
-	obs.names.more = true;
-	feed(userdata, &obs);
-}
-
-void scan_names(struct manager *m)
-{
-	if (m->logs)
-		podsrc_logs_each(m->logs, feed_names, m);
-}
-
-static uint64_t parent_of(struct manager *m, const char *path)
+static uint64_t parent_of(struct scan *scan, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char parent[PATH_MAX];
@@ -580,38 +557,38 @@ static uint64_t parent_of(struct manager *m, const char *path)
 		return 0;
 	memcpy(parent, path, (size_t)(slash - path));
 	parent[slash - path] = 0;
-	return cgfs_id_of(m->cgfs, parent, &id) < 0 ? 0 : id;
+	return cgfs_id_of(scan->cgfs, parent, &id) < 0 ? 0 : id;
 }
 
-void scan_find(struct manager *m, uint64_t id)
+void scan_find(struct scan *scan, uint64_t id)
 {
 	struct cgfs_dir dir = {.id = id};
 	struct graced_watch w = {};
 	char path[PATH_MAX];
 
-	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &dir.level) < 0)
+	if (cgfs_path_of(scan->cgfs, id, path, sizeof(path), &dir.level) < 0)
 		return;
-	kern_watch_get(m->kern, id, &w);
+	kern_watch_get(scan->kern, id, &w);
 	dir.path = path;
-	dir.parent_id = parent_of(m, path);
-	dir.delegated_level = cgfs_delegated_level(m->cgfs, path);
+	dir.parent_id = parent_of(scan, path);
+	dir.delegated_level = cgfs_delegated_level(scan->cgfs, path);
 	/* The directory above may have been given to somebody, or taken back, since it was made. */
 	if (w.delegated_level)
 		dir.delegated_level = w.delegated_level;
-	feed_found(m, &dir, w.kind);
+	feed_found(scan, &dir, w.kind);
 }
 
-bool scan_populated(struct manager *m, uint64_t id)
+bool scan_populated(struct scan *scan, uint64_t id)
 {
 	char path[PATH_MAX];
 	uint32_t level;
-	int r = cgfs_path_of(m->cgfs, id, path, sizeof(path), &level);
+	int r = cgfs_path_of(scan->cgfs, id, path, sizeof(path), &level);
 
-	return r < 0 ? r != -ENOENT : cgfs_populated(m->cgfs, path);
+	return r < 0 ? r != -ENOENT : cgfs_populated(scan->cgfs, path);
 }
 
 struct correction {
-	struct scan scan;
+	struct walk walk;
 	uint64_t id;
 };
 
@@ -620,7 +597,7 @@ static int visit_below(void *userdata, const struct cgfs_dir *dir)
 {
 	struct correction *c = userdata;
 
-	return dir->id == c->id ? 1 : visit(&c->scan, dir);
+	return dir->id == c->id ? 1 : visit(&c->walk, dir);
 }
 
 /* Below what turned out to be a container nothing is watched of its own. */
@@ -629,28 +606,61 @@ static int forget_below(void *userdata, const struct cgfs_dir *dir)
 	struct correction *c = userdata;
 
 	if (dir->id != c->id)
-		kern_watch_delete(c->scan.m->kern, dir->id);
+		kern_watch_delete(c->walk.scan->kern, dir->id);
 	return 1;
 }
 
-void scan_correct(struct manager *m, uint64_t id, uint32_t kind)
+void scan_correct(struct scan *scan, uint64_t id, uint32_t kind)
 {
-	struct correction c = {.scan.m = m, .id = id};
+	struct correction c = {.walk.scan = scan, .id = id};
 	struct graced_watch w;
 	char path[PATH_MAX];
 	uint32_t level;
 	bool was, is = is_whole(kind);
 
-	if (kern_watch_get(m->kern, id, &w) < 0 || w.kind == kind)
+	if (kern_watch_get(scan->kern, id, &w) < 0 || w.kind == kind)
 		return;
 	was = is_whole(w.kind);
-	if (kern_watch_set_kind(m->kern, id, kind) < 0 || was == is)
+	if (kern_watch_set_kind(scan->kern, id, kind) < 0 || was == is)
 		return;
-	if (cgfs_path_of(m->cgfs, id, path, sizeof(path), &level) < 0)
+	if (cgfs_path_of(scan->cgfs, id, path, sizeof(path), &level) < 0)
 		return;
-	c.scan.owners[level < LEVELS ? level : 0] = w.owner_id;
-	cgfs_scan(m->cgfs, path, is ? forget_below : visit_below, &c, NULL);
+	c.walk.owners[level < LEVELS ? level : 0] = w.owner_id;
+	cgfs_scan(scan->cgfs, path, is ? forget_below : visit_below, &c, NULL);
 	/* Of what was recorded from the start the kernel half tells the init. */
 	if (is && w.kind != GRACED_WATCH_MAYBE)
-		find_init(m, id, path, GRACED_INIT_PID1);
+		find_init(scan, id, path, GRACED_INIT_PID1);
+}
+
+int scan_new(const struct scan_parts *parts, struct scan **ret)
+{
+	struct scan *scan = calloc(1, sizeof(*scan));
+	struct search *search = calloc(1, sizeof(*search));
+
+	if (!scan || !search) {
+		free(scan);
+		free(search);
+		return -ENOMEM;
+	}
+	*scan = (struct scan){
+		.options = parts->options,
+		.feed = parts->feed,
+		.kern = parts->kern,
+		.cgfs = parts->cgfs,
+		.ring = parts->ring,
+		.search = search,
+	};
+	*ret = scan;
+	return 0;
+}
+
+struct scan *scan_free(struct scan *scan)
+{
+	if (!scan)
+		return NULL;
+	search_leave(scan->search);
+	free(scan->search->due.list);
+	free(scan->search);
+	free(scan);
+	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was there before the programs were attached, and what the kernel half could not tell: the
- * cgroups, their inits and names.
+ * What was there before the programs were attached, and what the kernel half could not record: the
+ * cgroups and their inits.
  */
 #ifndef APP_LIVE_SCAN_H
 #define APP_LIVE_SCAN_H
@@ -9,27 +9,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct manager;
+#include "app/config/options.h"
+#include "app/live/feed.h"
+#include "io/cgroup/fs.h"
+#include "io/kernel/kernel.h"
+#include "io/kernel/ring.h"
+
+struct scan;
+
+/* What a scan works with; all are borrowed. */
+struct scan_parts {
+	const struct options *options;
+	struct feed *feed;
+	struct kern *kern;
+	struct cgfs *cgfs;
+	struct ring *ring;
+};
+
+/* 0 or -ENOMEM. */
+int scan_new(const struct scan_parts *parts, struct scan **ret);
+struct scan *scan_free(struct scan *scan);
 
 /*
  * Watches and feeds every cgroup from the root down to the containers, parents first, each
  * container with its init. To be called with the programs attached: what is made meanwhile is the
  * kernel half's, what vanishes meanwhile is not fed. -errno.
  */
-int scan_all(struct manager *m);
-
-/* Feeds all names that the log directories tell. */
-void scan_names(struct manager *m);
+int scan_all(struct scan *scan);
 
 /* Feeds OBS_CGROUP_FOUND for an id, if there is such a cgroup. */
-void scan_find(struct manager *m, uint64_t id);
+void scan_find(struct scan *scan, uint64_t id);
 
 /* The kernel half's guess of what a cgroup is was wrong: corrects its entry, and what follows from
  * it for the cgroups below and for the init. */
-void scan_correct(struct manager *m, uint64_t id, uint32_t kind);
+void scan_correct(struct scan *scan, uint64_t id, uint32_t kind);
 
 /* The process is id's init, whatever was guessed: feeds OBS_INIT if it is there. */
-void scan_set_init(struct manager *m, uint64_t id, uint32_t pid);
+void scan_set_init(struct scan *scan, uint64_t id, uint32_t pid);
 
 /*
  * Of containers that have been without an init for a while: feeds OBS_INIT if the kernel half knows
@@ -38,11 +54,9 @@ void scan_set_init(struct manager *m, uint64_t id, uint32_t pid);
  * new round begins with again, unless the last one is under way; if a record was being written
  * then, with the next call.
  */
-struct scan_search;
-void scan_find_inits(struct manager *m, bool again);
-struct scan_search *scan_search_free(struct scan_search *search);
+void scan_find_inits(struct scan *scan, bool again);
 
 /* Whether a process is in the cgroup or below it. */
-bool scan_populated(struct manager *m, uint64_t id);
+bool scan_populated(struct scan *scan, uint64_t id);
 
 #endif

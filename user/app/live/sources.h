@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "app/config/options.h"
+#include "base/buf.h"
+#include "core/names/credential.h"
 #include "io/fetch/fetch.h"
 #include "io/sources/cri/cri.h"
 #include "io/sources/files/files.h"
@@ -46,5 +48,15 @@ void sources_get_state(const struct sources *sources, enum meta_source source,
 		       struct podsrc_state *ret);
 /* None is still about to tell what it has at the start. */
 bool sources_settled(const struct sources *sources);
+
+/* Adds "the token in /etc/graced/token expires at 2026-11-24T14:00:00Z, in 23h59m", "… expired at
+ * …" or "… does not say when it expires". Returns the state. */
+enum credential_state sources_add_expiry(struct buf *out, const struct sources_peer *peer,
+					 const struct credential *credential);
+
+/* Logs a warning once a day at most while it expires soon, one when it has expired and after each
+ * day of that, and that it was renewed. */
+void sources_log_expiry(struct credential_watch *watch, enum meta_source source,
+			const struct sources_peer *peer, const struct credential *credential);
 
 #endif
