@@ -59,7 +59,7 @@ static void told_comes_first(void **state)
 		fail_msg("%s", text);
 	assert_null(strstr(text, "not yet"));
 	free(text);
-	assert_true(service_await_log(stage->service, "3 records told again"));
+	assert_true(service_await_log(stage->service, "3 records reported again"));
 	/* They are out by now, and the next one knows. */
 	restarts_end_by(stage, SIGKILL);
 	restarts_start(stage, true);

@@ -112,7 +112,7 @@ static void tell(struct stage *s, enum record_type type, const char *text)
 	_cleanup_(buf_free) struct buf line = {};
 
 	buf_printf(&line, "{\"id\":\"%s\"}\n", text);
-	checkpoint_tell(s->checkpoint, type, &line);
+	checkpoint_add(s->checkpoint, type, &line);
 }
 
 static void turn(struct stage *s, uint64_t now_ns)
@@ -342,14 +342,14 @@ static void a_torn_end_is_told(void **state)
 	turn(s, 2 * SECOND);
 	checkpoint_finish(s->checkpoint, s->engine, 3 * SECOND);
 	read_log(s, log, sizeof(log));
-	assert_non_null(strstr(log, "observations, 0 records told again"));
+	assert_non_null(strstr(log, "observations, 0 records reported again"));
 	assert_null(strstr(log, "torn"));
 	assert_int_equal(stat(s->path, &st), 0);
 	assert_int_equal(truncate(s->path, st.st_size - 11), 0);
 	read_log(s, log, sizeof(log));
 	snprintf(want, sizeof(want), "; its end is torn, %lld bytes are left out",
 		 (long long)st.st_size - 11);
-	assert_non_null(strstr(log, "0 observations, 0 records told again"));
+	assert_non_null(strstr(log, "0 observations, 0 records reported again"));
 	assert_non_null(strstr(log, want));
 	assert_non_null(strstr(log, "level=warn"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Judges who asks by the cgroups that are watched, and tells what the engine knows of pods. */
+/* Judges clients by the cgroups that are watched, and lists what the engine knows of pods. */
 #include "app/daemon/answers.h"
 
 #include <errno.h>
@@ -77,16 +77,16 @@ static bool lister_answers(const struct monitor *m, bool is_static)
 	return state.status == PODSRC_UP;
 }
 
-struct telling {
+struct pod_lines {
 	struct buf *out;
 	uint64_t lines;
 	struct pods_record record;
 	bool lister_answers[2]; /* [1]: of static pods */
 };
 
-static void tell_pod(void *userdata, const struct podview *pod)
+static void add_pod(void *userdata, const struct podview *pod)
 {
-	struct telling *t = userdata;
+	struct pod_lines *t = userdata;
 
 	t->record.view = *pod;
 	t->record.desired_known = t->lister_answers[pod->is_static];
@@ -95,7 +95,7 @@ static void tell_pod(void *userdata, const struct podview *pod)
 }
 
 /* What a command on this host cannot know by itself. */
-static uint64_t tell_settings(const struct daemon *d, struct buf *out)
+static uint64_t add_settings(const struct daemon *d, struct buf *out)
 {
 	const struct config *c = &d->config;
 	const struct sources_options *sources = &c->options.sources;
@@ -120,7 +120,7 @@ static int answer(void *userdata, enum control_command command, struct buf *out,
 	const char *name = monitor_options(d->monitor)->node_name;
 	uint64_t now = clock_boot_ns();
 	char node[256];
-	struct telling t = {
+	struct pod_lines t = {
 		.out = out,
 		.record = {.at_ns = now,
 			   .wall_ns = (int64_t)now + clock_wall_offset_ns(),
@@ -130,13 +130,13 @@ static int answer(void *userdata, enum control_command command, struct buf *out,
 	};
 
 	if (command == CONTROL_SETTINGS) {
-		*ret_lines = tell_settings(d, out);
+		*ret_lines = add_settings(d, out);
 		return 0;
 	}
 	if (command != CONTROL_PODS)
 		return -EOPNOTSUPP;
 	clock_node_name(node, sizeof(node));
-	engine_pods_each(monitor_engine(d->monitor), tell_pod, &t);
+	engine_pods_each(monitor_engine(d->monitor), add_pod, &t);
 	*ret_lines = t.lines;
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 struct daemon;
 
-/* Listens where the configuration says. A socket that cannot be had is told, and NULL. */
+/* Listens where the configuration says. NULL where there is no socket, which is logged. */
 struct control *answers_open(struct daemon *daemon);
 
 #endif

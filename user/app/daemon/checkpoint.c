@@ -19,9 +19,9 @@
 #define FILE_SMALL (1u << 20)
 
 /* Lines that may not be written yet: more than what waits for a slow reader (io/sinks/lines). */
-#define TOLD_MAX (4u << 20)
+#define LINES_MAX (4u << 20)
 
-/* Memory that is kept from turn to turn. */
+/* Memory that stays allocated from turn to turn. */
 #define TEXT_KEPT (256u << 10)
 
 #define RETRY_NS 10000000000ULL
@@ -29,12 +29,12 @@
 struct checkpoint {
 	char *path;
 	struct keepfile *file;
-	struct buf told; /* lines of the file, of records that may not be written yet */
-	size_t done;	 /* bytes of told that are in the file */
-	bool out;	 /* all that the file tells is written, but it does not say so yet */
-	bool foreign;	 /* the file is somebody's who named the wrong one: it stays as it is */
-	bool whole;	 /* the file is what this daemon wrote, with nothing missing */
-	bool failed;	 /* which is told */
+	struct buf lines; /* of the file, of records that may not be written yet */
+	size_t done;	  /* bytes of lines that are in the file */
+	bool out;	  /* all its records are written by the sinks, which it does not say yet */
+	bool foreign;	  /* the path names a file that is no checkpoint: it stays as it is */
+	bool whole;	  /* the file is what this daemon wrote, with nothing missing */
+	bool failed;	  /* which is logged */
 	uint64_t tried_ns;
 	size_t limit;	 /* above which it is written anew */
 	struct buf text; /* scratch */
@@ -66,13 +66,13 @@ struct checkpoint *checkpoint_free(struct checkpoint *c)
 		return NULL;
 	keepfile_free(c->file);
 	free(c->path);
-	buf_free(&c->told);
+	buf_free(&c->lines);
 	buf_free(&c->text);
 	free(c);
 	return NULL;
 }
 
-static void tell_unread(const struct checkpoint *c, int error)
+static void log_unread(const struct checkpoint *c, int error)
 {
 	switch (error) {
 	case -ENODATA:
@@ -99,14 +99,14 @@ static void add_count(struct buf *text, uint64_t n, const char *what, const char
 	buf_printf(text, ", %" PRIu64 " %s%s%s", n, what, n == 1 ? "" : "s", rest);
 }
 
-static void tell_read(const struct checkpoint *c, const struct keep_counts *counts)
+static void log_read(const struct checkpoint *c, const struct keep_counts *counts)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
 	if (!counts->observations && !counts->repeated && !counts->damaged && !counts->torn)
 		return;
 	add_count(&text, counts->observations, "observation", "");
-	add_count(&text, counts->repeated, "record", " told again");
+	add_count(&text, counts->repeated, "record", " reported again");
 	if (counts->damaged)
 		add_count(&text, counts->damaged, "line", " not understood");
 	if (counts->torn)
@@ -116,13 +116,13 @@ static void tell_read(const struct checkpoint *c, const struct keep_counts *coun
 	       c->path, buf_str(&text) + strlen(", "));
 }
 
-static void hold_told(struct checkpoint *c, const char *lines, size_t size)
+static void hold_lines(struct checkpoint *c, const char *lines, size_t size)
 {
 	const char *end = lines + size, *newline;
 
 	for (; lines < end; lines = newline + 1) {
 		newline = memchr(lines, '\n', (size_t)(end - lines));
-		keep_add_told(&c->told, lines, (size_t)(newline + 1 - lines));
+		keep_add_told(&c->lines, lines, (size_t)(newline + 1 - lines));
 	}
 }
 
@@ -141,44 +141,44 @@ void checkpoint_restore(struct checkpoint *c, engine_obs_fn fn, void *userdata,
 		r = keep_read(buf_str(&data), data.len, boot_id, fn, userdata, ret_lines, &counts);
 	c->foreign = r == -ENOMSG;
 	if (r < 0) {
-		tell_unread(c, r);
+		log_unread(c, r);
 		return;
 	}
-	tell_read(c, &counts);
-	hold_told(c, buf_str(ret_lines) + before, ret_lines->len - before);
+	log_read(c, &counts);
+	hold_lines(c, buf_str(ret_lines) + before, ret_lines->len - before);
 }
 
-/* A signal is what leads to a stop and no more, and what is said of the tracer is of this one. */
+/* A signal is part of a stop, and records about the tracer are about this one. */
 static bool is_kept(enum record_type type)
 {
 	return type != RECORD_SIGNAL && type != RECORD_ATTACHED && type != RECORD_LOST;
 }
 
-void checkpoint_tell(struct checkpoint *c, enum record_type type, const struct buf *line)
+void checkpoint_add(struct checkpoint *c, enum record_type type, const struct buf *line)
 {
 	if (!is_kept(type) || c->foreign)
 		return;
-	keep_add_told(&c->told, buf_str(line), line->len);
-	c->stats.dropped += buf_error(&c->told) != 0;
+	keep_add_told(&c->lines, buf_str(line), line->len);
+	c->stats.dropped += buf_error(&c->lines) != 0;
 }
 
 /* The oldest are the likeliest to be written. What is new is to get into the file first, if that
  * can be written. */
-static void trim_told(struct checkpoint *c)
+static void trim_lines(struct checkpoint *c)
 {
-	size_t old = c->failed ? c->told.len : c->done, cut = 0;
+	size_t old = c->failed ? c->lines.len : c->done, cut = 0;
 
-	if (old <= TOLD_MAX)
+	if (old <= LINES_MAX)
 		return;
-	while (old - cut > TOLD_MAX / 2) {
-		const char *at = buf_str(&c->told) + cut;
-		const char *newline = memchr(at, '\n', c->told.len - cut);
+	while (old - cut > LINES_MAX / 2) {
+		const char *at = buf_str(&c->lines) + cut;
+		const char *newline = memchr(at, '\n', c->lines.len - cut);
 
 		cut += (size_t)(newline + 1 - at);
 		c->stats.dropped++;
 	}
-	memmove(c->told.data, c->told.data + cut, c->told.len - cut);
-	buf_truncate(&c->told, c->told.len - cut);
+	memmove(c->lines.data, c->lines.data + cut, c->lines.len - cut);
+	buf_truncate(&c->lines, c->lines.len - cut);
 	c->done -= cut < c->done ? cut : c->done;
 }
 
@@ -200,7 +200,7 @@ static void end_text(struct checkpoint *c, struct engine *engine, bool all)
 	keep_add_end(&c->text);
 }
 
-/* Above it the file is written anew; nobody reads more than FILE_MAX. */
+/* Above it the file is written anew; no more than FILE_MAX is read. */
 static size_t limit_after(size_t size)
 {
 	size_t limit = size * 2 > FILE_SMALL ? size * 2 : FILE_SMALL;
@@ -211,13 +211,13 @@ static size_t limit_after(size_t size)
 /* What both parts of the file have in common once they are in it. */
 static void wrote(struct checkpoint *c)
 {
-	c->done = c->told.len;
+	c->done = c->lines.len;
 	c->out = false;
 	c->stats.writes++;
 	c->stats.bytes = keepfile_size(c->file);
 }
 
-/* A file that lacks something would have told stops told again, and differently. */
+/* With a file that lacks something, stops would be reported again, and differently. */
 static void fail(struct checkpoint *c, int error)
 {
 	if (!c->failed)
@@ -239,7 +239,7 @@ static void write_anew(struct checkpoint *c, struct engine *engine, uint64_t now
 	clock_boot_id(boot_id);
 	begin_text(c);
 	keep_add_header(&c->text, boot_id, GRACED_VERSION);
-	buf_add(&c->text, buf_str(&c->told), c->told.len);
+	buf_add(&c->text, buf_str(&c->lines), c->lines.len);
 	end_text(c, engine, true);
 	r = buf_error(&c->text);
 	if (r >= 0)
@@ -263,7 +263,7 @@ static void add(struct checkpoint *c, struct engine *engine, uint64_t now_ns)
 	begin_text(c);
 	if (c->out)
 		keep_add_out(&c->text);
-	buf_add(&c->text, buf_str(&c->told) + c->done, c->told.len - c->done);
+	buf_add(&c->text, buf_str(&c->lines) + c->done, c->lines.len - c->done);
 	end_text(c, engine, false);
 	if (keepfile_size(c->file) + c->text.len > FILE_MAX) {
 		write_anew(c, engine, now_ns);
@@ -283,11 +283,11 @@ static void add(struct checkpoint *c, struct engine *engine, uint64_t now_ns)
 
 void checkpoint_turn(struct checkpoint *c, struct engine *engine, uint64_t now_ns)
 {
-	bool news = c->out || c->told.len > c->done || engine_has_changed(engine);
+	bool news = c->out || c->lines.len > c->done || engine_has_changed(engine);
 
 	if (c->foreign)
 		return;
-	trim_told(c);
+	trim_lines(c);
 	if (!c->whole && (!c->failed || now_ns - c->tried_ns >= RETRY_NS))
 		write_anew(c, engine, now_ns);
 	else if (c->whole && news && keepfile_size(c->file) > c->limit)
@@ -300,9 +300,9 @@ void checkpoint_written(struct checkpoint *c)
 {
 	c->out |= c->done > 0;
 	c->done = 0;
-	if (c->told.room > TEXT_KEPT)
-		buf_free(&c->told);
-	buf_reset(&c->told);
+	if (c->lines.room > TEXT_KEPT)
+		buf_free(&c->lines);
+	buf_reset(&c->lines);
 }
 
 void checkpoint_finish(struct checkpoint *c, struct engine *engine, uint64_t now_ns)

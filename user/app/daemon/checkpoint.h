@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a daemon that follows this one has to know, in a file: the engine's state as observations,
- * and records that were told and may not be written yet. It is written before they are.
+ * and records that were reported and may not be written yet. It is written before they are.
  */
 #ifndef APP_DAEMON_CHECKPOINT_H
 #define APP_DAEMON_CHECKPOINT_H
@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "core/engine/engine.h"
 
-/* Of the file, where nobody says otherwise. */
+/* Of the file, by default. */
 #define CHECKPOINT_NAME "checkpoint"
 
 struct checkpoint;
@@ -24,25 +24,26 @@ struct checkpoint_stats {
 	uint64_t dropped; /* records that would not be repeated, because readers are far behind */
 };
 
-/* Takes hold of the file. NULL when that cannot be, which is told. The caller frees, which leaves
- * the file. */
+/* Opens and locks the file. NULL on failure, which is logged. The caller frees, which leaves the
+ * file. */
 struct checkpoint *checkpoint_open(const char *path);
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
 
 /*
  * Hands each observation to fn that the one before left, and adds the lines to ret_lines that it
- * may not have written. Once, before the next turn. Tells what is there, and what is wrong with it.
+ * may not have written. Once, before the next turn. Logs what is there, and what is wrong with it.
  */
 void checkpoint_restore(struct checkpoint *checkpoint, engine_obs_fn fn, void *userdata,
 			struct buf *ret_lines);
 
 /* A record's line, about to be written, with its newline. */
-void checkpoint_tell(struct checkpoint *checkpoint, enum record_type type, const struct buf *line);
+void checkpoint_add(struct checkpoint *checkpoint, enum record_type type, const struct buf *line);
 
-/* Writes what is new, if anything is, before the lines told are written; now_ns is of any clock. */
+/* Writes what is new, if anything is, before the lines that were added are written; now_ns is of
+ * any clock. */
 void checkpoint_turn(struct checkpoint *checkpoint, struct engine *engine, uint64_t now_ns);
 
-/* All lines told before the last turn are written. */
+/* All lines that were added before the last turn are written. */
 void checkpoint_written(struct checkpoint *checkpoint);
 
 /* The same when the daemon ends: writes all of it anew. */

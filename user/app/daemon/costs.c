@@ -177,7 +177,7 @@ static void begin_choosing(struct costs *c)
 	free(work.list);
 }
 
-static void tell_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
+static void report_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
 {
 	struct monitor *m = monitor_of(c);
 	char path[PATH_MAX];
@@ -209,7 +209,7 @@ static void finish_choosing(struct costs *c)
 	/* One that is gone by now needs no mark. */
 	for (size_t i = 0; i < chosen; i++)
 		if (kern_noisy_set(monitor_kern(monitor_of(c)), work.list[i].id, true) >= 0)
-			tell_noisy(c, work.list[i].id, true, work.list[i].events);
+			report_noisy(c, work.list[i].id, true, work.list[i].events);
 	free(work.list);
 }
 
@@ -220,7 +220,7 @@ static void follow_all(struct costs *c)
 	while (noisy_let_go(&c->noisy, &id)) {
 		/* ENOENT: it is gone, and so is its mark. */
 		if (kern_noisy_set(monitor_kern(monitor_of(c)), id, false) >= 0)
-			tell_noisy(c, id, false, 0);
+			report_noisy(c, id, false, 0);
 	}
 }
 
@@ -264,7 +264,7 @@ static void apply(struct costs *c, enum shed before)
 	lookup_set_shed(monitor_lookup(monitor_of(c)), c->budget.level);
 }
 
-/* Whoever scrapes, or pretends to, pays for it in no other coin. */
+/* Scrapes count apart from the budget: no level of shedding makes them cheaper. */
 static uint64_t web_cpu_ns(const struct costs *c)
 {
 	struct web_stats stats;

@@ -12,7 +12,7 @@
 struct costs;
 struct daemon;
 
-/* Starts to measure. -errno, told. The caller frees, before the manager's sources go. */
+/* Starts to measure. -errno, logged. The caller frees, before the monitor's sources are closed. */
 int costs_new(struct daemon *daemon, struct costs **ret);
 struct costs *costs_free(struct costs *costs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starts the daemon's parts around a manager, tells systemd how it is, and reloads. */
+/* Starts the daemon's parts around a monitor, notifies systemd, and reloads. */
 #include "app/daemon/daemon.h"
 
 #include <errno.h>
@@ -21,14 +21,14 @@
 #define GRAIN_US  1000000
 
 /* With the port that was found where any would do. */
-static void tell_listening(const char *address, uint16_t port)
+static void log_listening(const char *address, uint16_t port)
 {
 	const char *colon = strrchr(address, ':');
 
 	log_info("listening on %.*s:%u", (int)(colon ? colon - address : 0), address, port);
 }
 
-static void tell_bared(const struct config *config)
+static void warn_bared(const struct config *config)
 {
 	if (config->webfile && webfile_bares_passwords(config->webfile))
 		log_warning("passwords can be read underway: %s has users, but no "
@@ -49,13 +49,13 @@ static int open_web(struct daemon *d)
 		say("%s", why.text);
 		return r;
 	}
-	tell_bared(&d->config);
+	warn_bared(&d->config);
 	for (size_t i = 0; i < config.n_listen; i++)
-		tell_listening(config.listen[i], web_port(d->web, i));
+		log_listening(config.listen[i], web_port(d->web, i));
 	return 0;
 }
 
-static void tell_settings(const struct daemon *d)
+static void log_settings(const struct daemon *d)
 {
 	const struct config *c = &d->config;
 	struct metrics_sink sinks[METRICS_SINK_COUNT];
@@ -92,7 +92,7 @@ static int on_open(void *userdata, struct monitor *m)
 	if (r < 0)
 		return r;
 	d->checkpoint = open_checkpoint(&d->config);
-	tell_settings(d);
+	log_settings(d);
 	r = tally_open(&d->tally, &d->config);
 	if (r < 0) {
 		say("cannot start the daemon: %s", strerror(-r));
@@ -101,12 +101,12 @@ static int on_open(void *userdata, struct monitor *m)
 	return open_web(d);
 }
 
-static void tell_status(const struct daemon *d, const char *state)
+static void notify_status(const struct daemon *d, const char *state)
 {
 	struct engine_stats stats;
 
 	engine_get_stats(monitor_engine(d->monitor), &stats);
-	sd_notifyf(0, "%sSTATUS=%" PRIu64 " cgroups watched, %" PRIu64 " stops told", state,
+	sd_notifyf(0, "%sSTATUS=%" PRIu64 " cgroups watched, %" PRIu64 " stops reported", state,
 		   stats.cgroups, stats.stops);
 }
 
@@ -119,12 +119,12 @@ static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 	tally_age(&d->tally);
 	if (d->inhibitor)
 		inhibitor_look(d->inhibitor);
-	tell_status(d, "");
+	notify_status(d, "");
 	r = sd_event_source_set_time_relative(source, MINUTE_US);
 	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-static void feed_kept(void *userdata, const struct obs *obs)
+static void feed_saved(void *userdata, const struct obs *obs)
 {
 	feed_obs(userdata, obs);
 }
@@ -135,7 +135,7 @@ static void on_restore(void *userdata)
 	struct daemon *d = userdata;
 
 	if (d->checkpoint)
-		checkpoint_restore(d->checkpoint, feed_kept, monitor_feed(d->monitor), &lines);
+		checkpoint_restore(d->checkpoint, feed_saved, monitor_feed(d->monitor), &lines);
 	recorders_repeat(d->recorders, &lines);
 }
 
@@ -145,7 +145,7 @@ static void on_record(void *userdata, const struct record *record)
 	const struct buf *line = recorders_record(d->recorders, record);
 
 	if (line && d->checkpoint)
-		checkpoint_tell(d->checkpoint, record->type, line);
+		checkpoint_add(d->checkpoint, record->type, line);
 	tally_record(&d->tally, record);
 	if (d->inhibitor)
 		inhibitor_record(d->inhibitor, record);
@@ -204,11 +204,11 @@ static void on_attached(void *userdata)
 		monitor_end(m, 1);
 		return;
 	}
-	/* From now on a restart goes on from here. */
+	/* From now on a restart continues from here. */
 	on_turn(d);
 	d->ready = true;
 	log_info("ready: %u BPF programs attached", kern_attached(monitor_kern(m)));
-	tell_status(d, "READY=1\n");
+	notify_status(d, "READY=1\n");
 	/* A ping before READY=1 starts systemd's watchdog (service_reset_watchdog()) while the
 	 * programs are loaded, which may take longer than its interval. */
 	r = sd_event_set_watchdog(monitor_event(m), true);
@@ -252,15 +252,15 @@ static int reload_web(struct daemon *d, struct config *next)
 		log_error("%s; the web server stays as it was", why.text);
 		return r;
 	}
-	tell_bared(next);
+	warn_bared(next);
 	d->config.webfile = next->webfile;
 	next->webfile = old;
 	log_info("the web server has new keys or users");
 	return 0;
 }
 
-/* What was decided at the start stays until a restart, which is told once. */
-static void tell_unapplied(struct daemon *d, const struct config *next)
+/* What was decided at the start stays until a restart, which is logged once. */
+static void warn_unapplied(struct daemon *d, const struct config *next)
 {
 	_cleanup_(buf_free) struct buf keys = {}, values = {};
 
@@ -273,13 +273,13 @@ static void tell_unapplied(struct daemon *d, const struct config *next)
 	values = (struct buf){};
 }
 
-/* -errno when a part of it could not be had, which is told. Strings that the sources borrowed stay
+/* -errno when a part of it failed, which is logged. Strings that the sources borrowed stay
  * those of the first configuration. */
 static int take_over(struct daemon *d, struct config *next)
 {
 	int recorders, web;
 
-	tell_unapplied(d, next);
+	warn_unapplied(d, next);
 	d->config.log_level = next->log_level;
 	d->config.log_json = next->log_json;
 	d->config.budget_ppm = next->budget_ppm;
@@ -309,7 +309,7 @@ static void on_reload(void *userdata)
 		d->reload_ok_wall_ns = (int64_t)clock_wall_ns();
 		log_info("reloaded");
 	}
-	tell_status(d, "READY=1\n");
+	notify_status(d, "READY=1\n");
 }
 
 static void on_ending(void *userdata)

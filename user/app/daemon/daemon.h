@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon: a manager with sinks, metrics, pages and a budget. Everything of `graced run` hangs
+/* The daemon: a monitor with sinks, metrics, pages and a budget. Everything of `graced run` hangs
  * off struct daemon. */
 #ifndef APP_DAEMON_DAEMON_H
 #define APP_DAEMON_DAEMON_H
@@ -26,8 +26,8 @@ struct daemon {
 	struct costs *costs;
 	struct web *web;
 	struct control *control;     /* NULL: there is none */
-	struct inhibitor *inhibitor; /* NULL: shutdowns are none of ours */
-	struct inhibitor_lock lock;  /* that systemd kept, until the inhibitor has it */
+	struct inhibitor *inhibitor; /* NULL: shutdowns are not followed */
+	struct inhibitor_lock lock;  /* of systemd's store, until the inhibitor has it */
 	sd_event_source *minute;
 
 	bool ready, ending;
@@ -36,7 +36,7 @@ struct daemon {
 	int64_t reload_ok_wall_ns;
 };
 
-/* Runs the daemon with a configuration, which it owns from then on, until a signal ends it. Says
+/* Runs the daemon with a configuration, which it owns from then on, until a signal ends it. Logs
  * what goes wrong. The exit status. */
 int daemon_run(int argc, char **argv, struct config *config);
 

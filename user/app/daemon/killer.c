@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Goes round the containers that are being killed. */
+/* Kills the processes of several containers in turns. */
 #include "app/daemon/killer.h"
 
 #include <errno.h>

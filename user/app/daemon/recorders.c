@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Encodes each record once for all who want it, and says in the log when one stops taking them. */
+/* Encodes each record once for all sinks that want it, and logs when one stops taking them. */
 #include "app/daemon/recorders.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 /* How long a reader who has stopped reading can hold up the end. */
 #define FINISH_MS 2000
 
-/* Memory for what is held that is kept from turn to turn. */
+/* Memory for what is held that stays allocated from turn to turn. */
 #define HELD_KEPT (256u << 10)
 
 /* A sink that was wanted once stays, with its counts, when it is turned off. */
@@ -199,8 +199,8 @@ bool recorders_idle(const struct recorders *r)
 	       (!r->on[METRICS_FILE] || linesink_is_idle(r->file));
 }
 
-static void tell(struct recorders *r, enum metrics_sink_type type, int error, uint64_t dropped,
-		 uint64_t now_ns)
+static void log_change(struct recorders *r, enum metrics_sink_type type, int error,
+		       uint64_t dropped, uint64_t now_ns)
 {
 	uint64_t cost;
 
@@ -228,7 +228,7 @@ static void flush(struct recorders *r, enum metrics_sink_type type, struct lines
 		return;
 	linesink_flush(sink, now_ns);
 	linesink_get_stats(sink, &stats);
-	tell(r, type, stats.error, stats.dropped, now_ns);
+	log_change(r, type, stats.error, stats.dropped, now_ns);
 }
 
 void recorders_flush(struct recorders *r, uint64_t now_ns)
@@ -241,7 +241,7 @@ void recorders_flush(struct recorders *r, uint64_t now_ns)
 	if (!r->on[METRICS_JOURNAL])
 		return;
 	journal_get_stats(r->journal, &stats);
-	tell(r, METRICS_JOURNAL, stats.error, stats.dropped, now_ns);
+	log_change(r, METRICS_JOURNAL, stats.error, stats.dropped, now_ns);
 }
 
 void recorders_shed_signals(struct recorders *r, bool shed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the daemon's records go: JSON lines to standard output and to a file, entries to the
- * journal. None of them is waited for; what one does not take is counted and told in the log.
+ * journal. None of them is waited for; what one does not take is counted and logged.
  *
  * Lines are held until the turn of the loop ends, so that a checkpoint has them before any reader.
  */
@@ -14,7 +14,7 @@
 
 struct recorders;
 
-/* -errno, told. The caller frees. */
+/* -errno, logged. The caller frees. */
 int recorders_new(const struct config *config, struct recorders **ret);
 struct recorders *recorders_free(struct recorders *recorders);
 
@@ -32,17 +32,17 @@ bool recorders_idle(const struct recorders *recorders);
 /* Hands on what is held, at the end of each turn of the loop; now_ns is of any clock. */
 void recorders_flush(struct recorders *recorders, uint64_t now_ns);
 
-/* Signal records are left out, whatever the configuration says. */
+/* Signal records are left out, whatever the configuration has. */
 void recorders_shed_signals(struct recorders *recorders, bool shed);
 
 /* Opens the file anew, for who has renamed it. */
 void recorders_reopen(struct recorders *recorders);
 
-/* The same, and takes over what the configuration says now. -errno, told, when one of them cannot
+/* The same, and takes over what the configuration has now. -errno, logged, when one of them cannot
  * be opened; the others change all the same. */
 int recorders_reload(struct recorders *recorders, const struct config *config);
 
-/* Waits a bounded time for slow readers at the end, and tells what did not get out. */
+/* Waits a bounded time for slow readers at the end, and logs what was not written. */
 void recorders_finish(struct recorders *recorders);
 
 /* Fills METRICS_SINK_COUNT of them. */

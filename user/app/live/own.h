@@ -6,11 +6,11 @@
 #include "core/cgroup/path.h"
 #include "io/cgroup/fs.h"
 
-/* What the path of its cgroup says, from the hierarchy's root on: /proc/self/cgroup does not tell
- * that in a cgroup namespace of its own. -ENOENT where it is in none of this hierarchy. */
+/* What the path of its cgroup says, from the hierarchy's root on: /proc/self/cgroup does not show
+ * that in a cgroup namespace of its own. -ENOENT where it is in no cgroup of this hierarchy. */
 int own_path(struct cgfs *cgfs, struct cgpath *ret);
 
-/* Whether it runs in a pod, by that hierarchy (NULL: the default) or any that it is told of. */
+/* Whether it runs in a pod, by that hierarchy (NULL: the default) or any in /proc/self/cgroup. */
 bool own_is_in_pod(const char *hierarchy);
 
 #endif

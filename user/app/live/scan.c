@@ -201,7 +201,7 @@ static bool is_member(struct scan *scan, const char *path, const struct graced_p
 
 /*
  * least: of which rank it must be. A container that is being made holds the runtime's own stages,
- * which are nobody's init; whoever execs in it from now on is the kernel half's to tell.
+ * which are not its init; a process that execs in it from now on is reported by the kernel half.
  */
 static void find_init(struct scan *scan, uint64_t id, const char *path, uint32_t least)
 {
@@ -627,7 +627,7 @@ void scan_correct(struct scan *scan, uint64_t id, uint32_t kind)
 		return;
 	c.walk.owners[level < LEVELS ? level : 0] = w.owner_id;
 	cgfs_scan(scan->cgfs, path, is ? forget_below : visit_below, &c, NULL);
-	/* Of what was recorded from the start the kernel half tells the init. */
+	/* The kernel half reports the init of what was recorded from the start. */
 	if (is && w.kind != GRACED_WATCH_MAYBE)
 		find_init(scan, id, path, GRACED_INIT_PID1);
 }

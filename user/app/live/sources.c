@@ -24,7 +24,7 @@ static int want_fetch(struct sources *s)
 	int r = s->fetch ? 0 : fetch_new(s->event, &s->fetch, &s->lacks);
 
 	if (r < 0)
-		log_warning("%s: neither the runtime nor the kubelet nor the API server is asked",
+		log_warning("%s: neither the runtime nor the kubelet nor the API server is queried",
 			    s->lacks.text);
 	return r;
 }

@@ -24,19 +24,19 @@ struct sources {
 	struct podsrc_kubelet *kubelet, *api;
 	struct podsrc_units *units;
 	struct podsrc_files *files;
-	struct fetch_why lacks; /* why nobody can be asked by HTTP; "" */
+	struct fetch_why lacks; /* why no HTTP request can be made; "" */
 	sd_event_source *again; /* looks for a runtime that was not there */
 };
 
-/* Bits 1 << enum meta_source of those that are asked with these options. */
+/* Bits 1 << enum meta_source of those that are queried with these options. */
 uint32_t sources_asked(const struct options *options);
 
-/* The source that is asked for what is wanted of a pod; NULL: none is. */
+/* The source that is queried about a pod; NULL: no source is. */
 struct podsrc_kubelet *sources_of_pod(const struct sources *sources, const char *pod_uid);
 
 /*
  * Opens what the options name and what is there; a source that is down is no error. options, event
- * and the sink's userdata are borrowed. -errno, told; what is open is to be closed either way.
+ * and the sink's userdata are borrowed. -errno, logged; sources_close() is to be called either way.
  */
 int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
 		 struct sources *ret);
@@ -46,7 +46,7 @@ void sources_close(struct sources *sources);
  * text where something else than the source keeps it from that. Log directories are not theirs. */
 void sources_get_state(const struct sources *sources, enum meta_source source,
 		       struct podsrc_state *ret);
-/* None is still about to tell what it has at the start. */
+/* Each has answered its first query, or is down. */
 bool sources_settled(const struct sources *sources);
 
 /* Adds "the token in /etc/graced/token expires at 2026-11-24T14:00:00Z, in 23h59m", "… expired at
