@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_text(bundle.cgroups_path, sizeof(bundle.cgroups_path));
 		check_text(bundle.name, sizeof(bundle.name));
 		assert(bundle.stop_signal <= 64);
-		assert(bundle.grace_told || bundle.grace_ns == 0);
+		assert(bundle.has_grace || bundle.grace_ns == 0);
 		ctrjson_is_cgroup(bundle.cgroups_path, "/a.slice/a-b.slice/p-n.scope");
 		ctrjson_is_cgroup(bundle.cgroups_path, bundle.name);
 	}

@@ -208,7 +208,7 @@ static void a_shell_in_front_is_told_with_what_is_behind_it(void **state)
 		 .in_call = SYS_wait4,
 		 .sleeps = true,
 		 .host_pidns = true,
-		 .says = "{'verdict':'dies','reason':'default','warnings':['child-untold',"
+		 .says = "{'verdict':'dies','reason':'default','warnings':['child-unsignalled',"
 			 "'init-guessed'],'shell':{'app':{'comm':'sleep'}}}",
 		 .then = AUDITED_DIES},
 		{{"run", "/bin/bash", "-c", READY "trap 'exit 0' TERM; sleep 1000 & wait"},

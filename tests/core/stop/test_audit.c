@@ -248,7 +248,7 @@ static void a_shell_is_told_from_the_app_behind_it(void **state)
 		 {OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
 		 "dies",
 		 "default",
-		 1u << AUDIT_CHILD_UNTOLD},
+		 1u << AUDIT_CHILD_UNSIGNALLED},
 		{"a trap, and a child in the foreground",
 		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true, .waits = true)},
 		 "hears",

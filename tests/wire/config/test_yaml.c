@@ -251,11 +251,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("a document is a list of dotted keys", test_readings),
-		CLAIM("what is wrong is told by its line and key, and the rest is read",
+		CLAIM("what is wrong is reported by its line and key, and the rest is read",
 		      test_wrongs),
 		CLAIM("keys and values know their place", test_places),
 		CLAIM("depth, keys, values, names and size have limits", test_limits),
-		CLAIM("twenty errors are told, more are counted", test_many_errors),
+		CLAIM("twenty errors are reported, more are counted", test_many_errors),
 		CLAIM("a billion laughs are three errors", test_laughs),
 	};
 

@@ -131,10 +131,11 @@ static void test_journal(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("who else holds a lock is told by name, whatever it calls itself",
+		CLAIM("who else holds a lock is listed by name, whatever it calls itself",
 		      test_released),
-		CLAIM("a group is told with its priority and its length", test_group),
-		CLAIM("a container that was ended is told with what was asked of it", test_killed),
+		CLAIM("a group is reported with its priority and its length", test_group),
+		CLAIM("a container that was ended is reported with what was asked of it",
+		      test_killed),
 		CLAIM("the journal has a sentence for it", test_journal),
 	};
 

@@ -257,7 +257,7 @@ static const struct {
 	{GRACED_EV_REAPED, sizeof(struct graced_ev_reaped)},
 };
 
-/* Every length from nothing to more than all of it, told truly and told as whole. */
+/* Every length from nothing to more than all of it, given truly and given as whole. */
 static void test_lengths(void **state)
 {
 	for (size_t i = 0; i < LEN(EVENTS); i++) {

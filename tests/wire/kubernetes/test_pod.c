@@ -382,7 +382,7 @@ int main(void)
 		CLAIM("a static pod is one by its annotations", test_static),
 		CLAIM("an error names the member and says what is wrong with it",
 		      test_names_the_member),
-		CLAIM("what is no JSON is told with its line", test_no_json),
+		CLAIM("what is no JSON is reported with its line", test_no_json),
 		CLAIM("what is JSON and no object is no pod", test_other_json),
 		CLAIM("text, nesting and lists have bounds", test_bounds),
 		CLAIM("a name may be as long as it may be", test_long_text),

@@ -15,7 +15,7 @@
 #define A     "{\"metadata\":{\"uid\":\"" UID_A "\",\"name\":\"a\"}}"
 #define B     "{\"metadata\":{\"uid\":\"" UID_B "\",\"name\":\"b\"}}"
 
-/* The names of the pods that are told, in order. */
+/* The names of the pods that are reported, in order. */
 static void names_of(const struct podseen *seen, struct buf *ret)
 {
 	for (size_t i = 0; i < seen->n_pods; i++)
@@ -81,7 +81,7 @@ static void test_lists(void **state)
 		 1},
 		{"{\"items\":[{\"metadata\":{,}}," B "]}", 0, "b", 1},
 		{"{\"items\":[{\"metadata\":1e999}," B "]}", 0, "b", 1},
-		/* What breaks is told up to there. */
+		/* What breaks is reported up to there. */
 		{"{\"items\":[" A "," B, -EBADMSG, "ab", 0},
 		{"{\"items\":[" A "," B "]", -EBADMSG, "ab", 0},
 		{"{\"items\":[" A ",{\"metadata\":{\"uid\":\"" UID_B "\"", -EBADMSG, "a", 0},
@@ -124,11 +124,12 @@ static void test_lists(void **state)
 	expect("{\"items\":[" A "]}\0", sizeof("{\"items\":[" A "]}\0") - 1, -EBADMSG, "a", 0);
 }
 
-/* Every pod that ends before the cut is told, none other, and the end is never taken for whole. */
+/* Every pod that ends before the cut is reported, none other, and the end is never taken for whole.
+ */
 static void test_cuts(void **state)
 {
 	_cleanup_(buf_free) struct buf list = {};
-	size_t whole, told = 0;
+	size_t whole, reported = 0;
 
 	podgen_list(&list, 0, 3, 1000);
 	whole = list.len - 1; /* without its line feed */
@@ -137,11 +138,11 @@ static void test_cuts(void **state)
 		struct podjson_counts counts;
 
 		assert_int_equal(podseen_read(&seen, list.data, size, &counts), -EBADMSG);
-		assert_true(seen.n_pods == told || seen.n_pods == told + 1);
+		assert_true(seen.n_pods == reported || seen.n_pods == reported + 1);
 		assert_int_equal(counts.skipped, 0);
-		told = seen.n_pods;
+		reported = seen.n_pods;
 	}
-	assert_int_equal(told, 3);
+	assert_int_equal(reported, 3);
 	expect(list.data, whole, 0,
 	       "web-0-7d4b9c6f5d-abcdeweb-1-7d4b9c6f5d-abcdeweb-2-7d4b9c6f5d-abcde", 0);
 }
@@ -417,18 +418,18 @@ static void test_objects(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a list of pods in any form is walked; what is none, or breaks, is told so",
+		CLAIM("a list of pods in any form is walked; what is none, or breaks, is reported so",
 		      test_lists),
 		CLAIM("a list cut anywhere tells the pods before the cut, and that it was cut",
 		      test_cuts),
-		CLAIM("500 pods in 10 MB are told, each with its containers", test_large),
+		CLAIM("500 pods in 10 MB are reported, each with its containers", test_large),
 		CLAIM("4 KiB of white space are as good as none, 64 KiB are no list", test_spaces),
 		CLAIM("no call does more than a piece of the work, whatever the bytes are",
 		      test_pieces),
 		CLAIM("a list says how new it is, and whether it is whole", test_list),
 		CLAIM("a pod over its limits is passed over, and costs no other", test_limits),
 		CLAIM("brackets in brackets cost no stack", test_depth),
-		CLAIM("who asks for objects is told them as they are written", test_objects),
+		CLAIM("a sink for objects gets them as they are written", test_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void read_containers(const char *spec, const char *status, struct podseen
 static void test_joined(void **state)
 {
 	static const struct {
-		const char *spec, *status, *told; /* name=id and a space, for each */
+		const char *spec, *status, *reported; /* name=id and a space, for each */
 	} table[] = {
 		{"{}", "{}", ""},
 		{"null", "null", ""},
@@ -87,7 +87,7 @@ static void test_joined(void **state)
 		read_containers(table[i].spec, table[i].status, &seen);
 		for (size_t c = 0; c < seen.n_containers; c++)
 			buf_printf(&got, "%s=%s ", seen.containers[c].name, seen.containers[c].id);
-		assert_string_equal(buf_str(&got), table[i].told);
+		assert_string_equal(buf_str(&got), table[i].reported);
 	}
 }
 
@@ -253,7 +253,7 @@ static void test_former(void **state)
 {
 	static const struct {
 		const char *members;
-		bool told;
+		bool reported;
 		uint32_t known, attempt;
 	} table[] = {
 		{",\"restartCount\":3,\"lastState\":" ENDED(ID_B, "\"exitCode\":1," AT), true,
@@ -280,8 +280,8 @@ static void test_former(void **state)
 			 "\"containerd://" ID_A "\"%s}]}",
 			 table[i].members);
 		read_containers("{}", status, &seen);
-		assert_int_equal(seen.n_containers, 1 + table[i].told);
-		if (!table[i].told)
+		assert_int_equal(seen.n_containers, 1 + table[i].reported);
+		if (!table[i].reported)
 			continue;
 		c = &seen.containers[1];
 		assert_string_equal(c->id, ID_B);
@@ -390,14 +390,14 @@ static void test_complete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("spec and status are joined by name, and each is told without the other",
+		CLAIM("spec and status are joined by name, and each is reported without the other",
 		      test_joined),
 		CLAIM("hooks, probes and stop signals are known where the spec makes sense",
 		      test_specs),
 		CLAIM("the signal in force stands, else the one in the spec", test_signals),
-		CLAIM("an exit is told as the runtime told it, never as the kubelet made it up",
+		CLAIM("an exit is reported as the runtime did, never as the kubelet made it up",
 		      test_statuses),
-		CLAIM("the container before a restart is told by its own id", test_former),
+		CLAIM("the container before a restart is reported by its own id", test_former),
 		CLAIM("a pod is complete when each of its containers has an id or was never made",
 		      test_complete),
 		CLAIM("an image is cut at a character, a reason is dropped", test_texts),

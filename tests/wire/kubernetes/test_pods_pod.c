@@ -436,7 +436,8 @@ static void test_workloads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a pod is told under the uid that its cgroup has, or not at all", test_uids),
+		CLAIM("a pod is reported under the uid that its cgroup has, or not at all",
+		      test_uids),
 		CLAIM("when its kubelet first saw a pod is known from the annotation alone",
 		      test_seen),
 		CLAIM("names are any text up to their limit; longer ones are dropped", test_names),
@@ -446,7 +447,8 @@ int main(void)
 		      test_deletion),
 		CLAIM("only the API's own words are taken", test_words),
 		CLAIM("a pod that failed has its reason, by whole words", test_ends),
-		CLAIM("readiness, sidecars and priority are known where they are told", test_flags),
+		CLAIM("readiness, sidecars and priority are known where they are given",
+		      test_flags),
 		CLAIM("the workload is by the controlling owner, the labels and the name",
 		      test_workloads),
 	};

@@ -286,17 +286,17 @@ static void test_no_statistics(void **state)
 static void test_produced(void **state)
 {
 	struct metrics m = full(NULL);
-	uint64_t produced = 0, told = 0;
+	uint64_t produced = 0, shown = 0;
 	_buf_ page = {};
 
 	for (int type = GRACED_EV_NONE + 1; type < GRACED_EV_COUNT; type++)
 		produced +=
 			m.totals[type].emitted + m.totals[type].lost + m.totals[type].suppressed;
 	write_page(&page, EXPO_TEXT, &m);
-	told += exporead_sum(buf_str(&page), "graced_events_total", NULL, NULL);
-	told += exporead_sum(buf_str(&page), "graced_events_lost_total", NULL, NULL);
-	told += exporead_sum(buf_str(&page), "graced_events_suppressed_total", NULL, NULL);
-	assert_int_equal(told, produced + m.recursion_misses);
+	shown += exporead_sum(buf_str(&page), "graced_events_total", NULL, NULL);
+	shown += exporead_sum(buf_str(&page), "graced_events_lost_total", NULL, NULL);
+	shown += exporead_sum(buf_str(&page), "graced_events_suppressed_total", NULL, NULL);
+	assert_int_equal(shown, produced + m.recursion_misses);
 }
 
 static uint64_t last_number(const struct buf *page)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/prometheus/metrics: parts of the page that are told as a whole, or not at all. */
+/* Claims about wire/prometheus/metrics: parts of the page that are shown as a whole, or not at all.
+ */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -159,10 +160,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("OpenMetrics says when a series of a container began", test_created),
-		CLAIM("pods are told as the kubelet tells its own, in 15 series", test_pods),
-		CLAIM("the checkpoint is told where there is one", test_checkpoint),
+		CLAIM("pods are shown as the kubelet shows its own, in 15 series", test_pods),
+		CLAIM("the checkpoint is shown where there is one", test_checkpoint),
 		CLAIM("without a checkpoint nothing is said of it", test_no_checkpoint),
-		CLAIM("shutdowns are told by lock, times, groups of pods and what they need",
+		CLAIM("shutdowns are shown by lock, times, groups of pods and what they need",
 		      test_shutdown),
 		CLAIM("where shutdowns are none of ours, and of a limit not known, nothing is said",
 		      test_no_shutdown),

@@ -21,7 +21,7 @@
 #define ENDS   ".\n"
 
 struct got {
-	struct buf obs, told;
+	struct buf obs, records;
 	struct keep_counts counts;
 	int r;
 };
@@ -42,24 +42,24 @@ static void read_bytes(const char *data, size_t size, struct got *ret)
 	assert_non_null(copy);
 	memcpy(copy, data, size);
 	*ret = (struct got){};
-	ret->r = keep_read(copy, size, BOOT, take, ret, &ret->told, &ret->counts);
+	ret->r = keep_read(copy, size, BOOT, take, ret, &ret->records, &ret->counts);
 	free(copy);
 }
 
 static void got_done(struct got *got)
 {
 	buf_free(&got->obs);
-	buf_free(&got->told);
+	buf_free(&got->records);
 }
 
-static void check(const char *data, int r, const char *obs, const char *told, uint64_t damaged)
+static void check(const char *data, int r, const char *obs, const char *records, uint64_t damaged)
 {
 	struct got got;
 
 	read_bytes(data, strlen(data), &got);
 	assert_int_equal(got.r, r);
 	assert_string_equal(buf_str(&got.obs), obs);
-	assert_string_equal(buf_str(&got.told), told);
+	assert_string_equal(buf_str(&got.records), records);
 	assert_int_equal(got.counts.damaged, damaged);
 	got_done(&got);
 }
@@ -70,7 +70,7 @@ static void what_was_written_is_read(void **state)
 	struct obs obs = {.type = OBS_TIMER, .at_ns = 7};
 
 	keep_add_header(&file, BOOT, "0.1.0");
-	keep_add_told(&file, "{\"a\":1}\n", 8);
+	keep_add_record(&file, "{\"a\":1}\n", 8);
 	keep_add_obs(&file, &obs);
 	keep_add_end(&file);
 	assert_string_equal(buf_str(&file), HEAD "t {\"a\":1}\n" OBS(7) ENDS);
@@ -80,7 +80,7 @@ static void what_was_written_is_read(void **state)
 	keep_add_obs(&file, &obs);
 	obs.type = OBS_NONE;
 	keep_add_obs(&file, &obs);
-	keep_add_told(&file, "{\"a\":2}\n", 8);
+	keep_add_record(&file, "{\"a\":2}\n", 8);
 	keep_add_end(&file);
 	check(buf_str(&file), 0, "7 8 ", "{\"a\":2}\n", 0);
 }
@@ -88,7 +88,7 @@ static void what_was_written_is_read(void **state)
 static void only_what_may_not_be_written_is_repeated(void **state)
 {
 	static const struct {
-		const char *data, *told;
+		const char *data, *records;
 	} cases[] = {
 		{HEAD "t {\"a\":1}\nt {\"a\":2}\n.\n", "{\"a\":1}\n{\"a\":2}\n"},
 		{HEAD "t {\"a\":1}\n.\nt {\"a\":2}\n.\n", "{\"a\":1}\n{\"a\":2}\n"},
@@ -99,7 +99,7 @@ static void only_what_may_not_be_written_is_repeated(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(cases); i++)
-		check(cases[i].data, 0, "", cases[i].told, 0);
+		check(cases[i].data, 0, "", cases[i].records, 0);
 }
 
 static void a_file_of_another_kind_gives_nothing(void **state)
@@ -127,10 +127,10 @@ static void a_file_of_another_kind_gives_nothing(void **state)
 
 static void a_host_without_a_boot_id_trusts_no_file(void **state)
 {
-	_cleanup_(buf_free) struct buf told = {};
+	_cleanup_(buf_free) struct buf records = {};
 	struct keep_counts counts;
 
-	assert_int_equal(keep_read(HEAD, strlen(HEAD), "", take, NULL, &told, &counts), -ESTALE);
+	assert_int_equal(keep_read(HEAD, strlen(HEAD), "", take, NULL, &records, &counts), -ESTALE);
 }
 
 static void damage_costs_the_line_it_is_in(void **state)
@@ -175,8 +175,8 @@ static void cut_anywhere_it_ends_with_the_last_whole_addition(void **state)
 		"f\nt {\"b\":2}\n" OBS(5) "t {\"c\":3}\n" ENDS,
 	};
 	static const char *const obs[] = {"", "1 2 ", "1 2 3 ", "1 2 3 ", "1 2 3 4 ", "1 2 3 4 5 "};
-	static const char *const told[] = {"", "", "{\"a\":\".\"}\n",
-					   "", "", "{\"b\":2}\n{\"c\":3}\n"};
+	static const char *const records[] = {"", "", "{\"a\":\".\"}\n",
+					      "", "", "{\"b\":2}\n{\"c\":3}\n"};
 	_cleanup_(buf_free) struct buf file = {};
 	size_t ends[LEN(additions) + 1], whole = 0;
 
@@ -194,7 +194,7 @@ static void cut_anywhere_it_ends_with_the_last_whole_addition(void **state)
 		read_bytes(file.data, cut, &got);
 		assert_int_equal(got.r, 0);
 		assert_string_equal(buf_str(&got.obs), obs[whole]);
-		assert_string_equal(buf_str(&got.told), told[whole]);
+		assert_string_equal(buf_str(&got.records), records[whole]);
 		assert_int_equal(got.counts.damaged, 0);
 		assert_int_equal(got.counts.torn, cut - ends[whole]);
 		got_done(&got);
@@ -204,13 +204,13 @@ static void cut_anywhere_it_ends_with_the_last_whole_addition(void **state)
 
 static void what_the_caller_had_stays(void **state)
 {
-	_cleanup_(buf_free) struct buf told = {};
+	_cleanup_(buf_free) struct buf records = {};
 	struct got got = {};
 	const char *data = HEAD "t {}\n.\nf\nt {\"a\":1}\n.\n";
 
-	buf_adds(&told, "mine\n");
-	assert_int_equal(keep_read(data, strlen(data), BOOT, take, &got, &told, &got.counts), 0);
-	assert_string_equal(buf_str(&told), "mine\n{\"a\":1}\n");
+	buf_adds(&records, "mine\n");
+	assert_int_equal(keep_read(data, strlen(data), BOOT, take, &got, &records, &got.counts), 0);
+	assert_string_equal(buf_str(&records), "mine\n{\"a\":1}\n");
 	assert_int_equal(got.counts.repeated, 1);
 }
 
@@ -245,8 +245,8 @@ static void attach(struct engine *engine, uint64_t at_ns)
 	feed(engine, &obs);
 }
 
-/* A container that runs, in a pod of its own, and one that was told to stop. */
-static void add_container(struct engine *engine, uint64_t id, bool told)
+/* A container that runs, in a pod of its own, and one with a stop signal. */
+static void add_container(struct engine *engine, uint64_t id, bool stopping)
 {
 	struct obs found = {.type = OBS_CGROUP_FOUND, .at_ns = id};
 	struct obs init = {.type = OBS_INIT, .at_ns = id};
@@ -264,7 +264,7 @@ static void add_container(struct engine *engine, uint64_t id, bool told)
 	feed(engine, &init);
 	signal.signal =
 		(struct obs_signal){.id = id, .sig = 15, .target = proc, .sender = {.pid = 7}};
-	if (told)
+	if (stopping)
 		feed(engine, &signal);
 }
 
@@ -279,7 +279,7 @@ static void write_life(struct buf *file)
 	engine_keep(engine, true, add_obs, file);
 	keep_add_end(file);
 	add_container(engine, 1002, true);
-	keep_add_told(file, "{}\n", 3);
+	keep_add_record(file, "{}\n", 3);
 	engine_keep(engine, false, add_obs, file);
 	keep_add_end(file);
 	engine_free(engine);
@@ -289,11 +289,11 @@ static void write_life(struct buf *file)
 static uint64_t live_on(const char *data, size_t size)
 {
 	struct engine *engine = new_engine();
-	_cleanup_(buf_free) struct buf told = {}, again = {};
+	_cleanup_(buf_free) struct buf records = {}, again = {};
 	struct obs end = {.type = OBS_END, .at_ns = 3000};
 	struct keep_counts counts = {};
 
-	keep_read(data, size, BOOT, feed, engine, &told, &counts);
+	keep_read(data, size, BOOT, feed, engine, &records, &counts);
 	attach(engine, 2000);
 	engine_keep(engine, true, add_obs, &again);
 	feed(engine, &end);

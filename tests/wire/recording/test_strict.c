@@ -274,7 +274,7 @@ int main(void)
 		      test_every_byte_in_a_number),
 		CLAIM("a string that is a byte too long is refused", test_long_strings),
 		CLAIM("a line that ends anywhere but at its end is refused", test_every_cut),
-		CLAIM("foreign, damaged and newer files are told apart by their first line",
+		CLAIM("foreign, damaged and newer files are distinguished by their first line",
 		      test_header),
 	};
 

@@ -94,7 +94,7 @@ static void of_two_labels_with_one_key_the_last_counts(void **state)
 	assert_string_equal(item.pod.name, "b");
 }
 
-static void the_grace_period_is_whole_seconds_or_not_told(void **state)
+static void the_grace_period_is_whole_seconds_or_unknown(void **state)
 {
 	static const struct {
 		const char *text;
@@ -180,7 +180,7 @@ static void an_image_is_called_as_people_call_it_and_asked_for_by_what_is_exact(
 	}
 }
 
-static void states_are_told_and_unknown_ones_are_unknown(void **state)
+static void states_are_read_and_others_are_unknown(void **state)
 {
 	static const struct {
 		int state;
@@ -209,16 +209,16 @@ static void states_are_told_and_unknown_ones_are_unknown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("states are told, and unknown ones are unknown",
-		      states_are_told_and_unknown_ones_are_unknown),
+		CLAIM("states are read, and others are unknown",
+		      states_are_read_and_others_are_unknown),
 		CLAIM("a container tells itself and its pod, but no workload",
 		      a_container_tells_itself_and_its_pod),
 		CLAIM("a container outside of Kubernetes has no pod",
 		      a_container_outside_of_kubernetes_has_no_pod),
 		CLAIM("of two labels with one key the last counts",
 		      of_two_labels_with_one_key_the_last_counts),
-		CLAIM("the grace period is whole seconds, or not told",
-		      the_grace_period_is_whole_seconds_or_not_told),
+		CLAIM("the grace period is whole seconds, or unknown",
+		      the_grace_period_is_whole_seconds_or_unknown),
 		CLAIM("a preStop hook is known where the kubelet made the container",
 		      a_prestop_hook_is_known_where_the_kubelet_made_the_container),
 		CLAIM("an image is called as people call it, and asked for by what is exact",

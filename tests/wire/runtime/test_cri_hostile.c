@@ -199,7 +199,7 @@ static void what_grows_too_much_is_not_read_and_the_next_one_is(void **state)
 	}
 }
 
-static void an_event_of_too_much_is_told_apart_from_nonsense(void **state)
+static void an_event_of_too_much_differs_from_nonsense(void **state)
 {
 	_cleanup_(buf_free) struct buf event = {};
 	struct cri_event ret;
@@ -349,8 +349,8 @@ int main(void)
 		      millions_of_empty_items_are_millions_of_short_turns),
 		CLAIM("what grows too much is not read, and the next one is",
 		      what_grows_too_much_is_not_read_and_the_next_one_is),
-		CLAIM("an event of too much is told apart from nonsense",
-		      an_event_of_too_much_is_told_apart_from_nonsense),
+		CLAIM("an event of too much differs from nonsense",
+		      an_event_of_too_much_differs_from_nonsense),
 		CLAIM("a name is what was said, or nothing", a_name_is_what_was_said_or_nothing),
 		CLAIM("an image may be cut between characters, but never its key",
 		      an_image_may_be_cut_between_characters_but_never_its_key),

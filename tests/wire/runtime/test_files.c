@@ -13,7 +13,7 @@
 #define ID	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER	"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 #define SECOND	1000000000ull
-#define UNTOLD	UINT64_MAX
+#define UNKNOWN UINT64_MAX
 #define UID	"94dc9966-6b7c-4a2b-9f0e-0123456789ab"
 #define TEN	"0123456789"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
@@ -34,7 +34,7 @@ static char *read_real(const char *name, size_t *ret_len)
 
 static uint64_t grace_of(const struct meta_container *c)
 {
-	return c->known & META_CTR_GRACE ? c->grace_ns : UNTOLD;
+	return c->known & META_CTR_GRACE ? c->grace_ns : UNKNOWN;
 }
 
 static void test_real_docker(void **state)
@@ -116,12 +116,12 @@ static void test_real_bundles(void **state)
 		uint64_t grace;
 		bool cri;
 	} rows[] = {
-		{"podman-web", "/machine.slice/libpod-" ID, "", 15, UNTOLD, false},
-		{"podman-webq", "/machine.slice/libpod-" ID, "", 3, UNTOLD, false},
+		{"podman-web", "/machine.slice/libpod-" ID, "", 15, UNKNOWN, false},
+		{"podman-webq", "/machine.slice/libpod-" ID, "", 3, UNKNOWN, false},
 		{"podman-new", "machine.slice:libpod:" ID, "", 28, 10 * SECOND, false},
-		{"ctr-web1", "/default/web1", "", 0, UNTOLD, false},
+		{"ctr-web1", "/default/web1", "", 0, UNKNOWN, false},
 		{"nerdctl", "system.slice:nerdctl:" ID, "web", 0, 30 * SECOND, false},
-		{"cri", "system.slice:nerdctl:" ID, "", 0, UNTOLD, true},
+		{"cri", "system.slice:nerdctl:" ID, "", 0, UNKNOWN, true},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -134,7 +134,7 @@ static void test_real_bundles(void **state)
 		assert_string_equal(got.cgroups_path, rows[i].cgroup);
 		assert_string_equal(got.name, rows[i].name);
 		assert_int_equal(got.stop_signal, rows[i].signal);
-		assert_int_equal(got.grace_told ? got.grace_ns : UNTOLD, rows[i].grace);
+		assert_int_equal(got.has_grace ? got.grace_ns : UNKNOWN, rows[i].grace);
 		assert_int_equal(got.cri, rows[i].cri);
 		free(text);
 	}
@@ -151,16 +151,16 @@ static void test_docker_values(void **state)
 		{"\"StopSignal\":null,\"StopTimeout\":null", 15, 10 * SECOND},
 		{"\"StopSignal\":\"\",\"StopTimeout\":0", 15, 0},
 		{"\"StopSignal\":\"SIGQUIT\",\"StopTimeout\":30", 3, 30 * SECOND},
-		{"\"StopSignal\":\"QUIT\",\"StopTimeout\":-1", 3, UNTOLD},
+		{"\"StopSignal\":\"QUIT\",\"StopTimeout\":-1", 3, UNKNOWN},
 		{"\"StopSignal\":\"3\",\"StopTimeout\":2147483647", 3, 2147483647 * SECOND},
-		{"\"StopSignal\":\"RTMIN+3\",\"StopTimeout\":2147483648", 37, UNTOLD},
+		{"\"StopSignal\":\"RTMIN+3\",\"StopTimeout\":2147483648", 37, UNKNOWN},
 		{"\"StopSignal\":\"SIGRTMAX-14\",\"StopTimeout\":99999999999999999999999", 50,
-		 UNTOLD},
-		{"\"StopSignal\":\"SIGNONE\",\"StopTimeout\":1.5", 0, UNTOLD},
-		{"\"StopSignal\":\"0\",\"StopTimeout\":\"5\"", 0, UNTOLD},
-		{"\"StopSignal\":\"65\",\"StopTimeout\":true", 0, UNTOLD},
-		{"\"StopSignal\":9,\"StopTimeout\":[5]", 0, UNTOLD},
-		{"\"StopSignal\":\"SIGTERM\\u0000\",\"StopTimeout\":{}", 0, UNTOLD},
+		 UNKNOWN},
+		{"\"StopSignal\":\"SIGNONE\",\"StopTimeout\":1.5", 0, UNKNOWN},
+		{"\"StopSignal\":\"0\",\"StopTimeout\":\"5\"", 0, UNKNOWN},
+		{"\"StopSignal\":\"65\",\"StopTimeout\":true", 0, UNKNOWN},
+		{"\"StopSignal\":9,\"StopTimeout\":[5]", 0, UNKNOWN},
+		{"\"StopSignal\":\"SIGTERM\\u0000\",\"StopTimeout\":{}", 0, UNKNOWN},
 		{"\"StopSignal\":\"SIGTERMSIGTERMSIGTERM\",\"StopTimeout\":5", 0, 5 * SECOND},
 		{"\"StopSignal\":[\"SIGTERM\"],\"StopTimeout\":5", 0, 5 * SECOND},
 	};
@@ -190,7 +190,7 @@ static void test_docker_pods(void **state)
 	assert_string_equal(got.pod_uid, UID);
 	assert_int_equal(got.kind, META_KIND_SANDBOX);
 	assert_int_equal(got.stop_signal, 37);
-	assert_int_equal(grace_of(&got), UNTOLD);
+	assert_int_equal(grace_of(&got), UNKNOWN);
 	assert_int_equal(got.attempt, 3);
 	free(text);
 }
@@ -322,26 +322,26 @@ static void test_annotations(void **state)
 		uint32_t signal;
 		uint64_t grace;
 	} rows[] = {
-		{"{}", 0, UNTOLD},
-		{"null", 0, UNTOLD},
-		{"{\"org.opencontainers.image.stopSignal\":\"SIGRTMIN+3\"}", 37, UNTOLD},
-		{"{\"org.opencontainers.image.stopSignal\":15}", 0, UNTOLD},
-		{"{\"org.opencontainers.image.stopSignal\":\"\"}", 0, UNTOLD},
+		{"{}", 0, UNKNOWN},
+		{"null", 0, UNKNOWN},
+		{"{\"org.opencontainers.image.stopSignal\":\"SIGRTMIN+3\"}", 37, UNKNOWN},
+		{"{\"org.opencontainers.image.stopSignal\":15}", 0, UNKNOWN},
+		{"{\"org.opencontainers.image.stopSignal\":\"\"}", 0, UNKNOWN},
 		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 1500000\"}", 0,
 		 1500 * (SECOND / 1000)},
 		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 0\"}", 0, 0},
 		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 18446744073709551615\"}", 0,
-		 UNTOLD},
+		 UNKNOWN},
 		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 2147483648000000\"}", 0,
-		 UNTOLD},
-		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 -1\"}", 0, UNTOLD},
-		{"{\"org.systemd.property.TimeoutStopUSec\":\"1\"}", 0, UNTOLD},
+		 UNKNOWN},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"uint64 -1\"}", 0, UNKNOWN},
+		{"{\"org.systemd.property.TimeoutStopUSec\":\"1\"}", 0, UNKNOWN},
 		{"{\"nerdctl/namespace\":\"default\"}", 0, 10 * SECOND},
 		{"{\"nerdctl/namespace\":\"d\",\"nerdctl/stop-timeout\":\"3\"}", 0, 3 * SECOND},
-		{"{\"nerdctl/namespace\":\"d\",\"nerdctl/stop-timeout\":\"-1\"}", 0, UNTOLD},
+		{"{\"nerdctl/namespace\":\"d\",\"nerdctl/stop-timeout\":\"-1\"}", 0, UNKNOWN},
 		{"{\"nerdctl/namespace\":\"d\",\"nerdctl/stop-timeout\":\"99999999999\"}", 0,
-		 UNTOLD},
-		{"{\"nerdctl/stop-timeout\":\"3\"}", 0, UNTOLD},
+		 UNKNOWN},
+		{"{\"nerdctl/stop-timeout\":\"3\"}", 0, UNKNOWN},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -353,7 +353,7 @@ static void test_annotations(void **state)
 		print_message("# %s\n", rows[i].annotations);
 		assert_int_equal(ctrjson_bundle(text, (size_t)n, &got), 0);
 		assert_int_equal(got.stop_signal, rows[i].signal);
-		assert_int_equal(got.grace_told ? got.grace_ns : UNTOLD, rows[i].grace);
+		assert_int_equal(got.has_grace ? got.grace_ns : UNKNOWN, rows[i].grace);
 	}
 }
 
@@ -413,7 +413,7 @@ static void test_kinds(void **state)
 static void test_cgroups(void **state)
 {
 	static const struct {
-		const char *told, *path;
+		const char *reported, *path;
 		bool same;
 	} rows[] = {
 		{"/default/web1", "/default/web1", true},
@@ -438,8 +438,8 @@ static void test_cgroups(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		print_message("# %s %s\n", rows[i].told, rows[i].path);
-		assert_int_equal(ctrjson_is_cgroup(rows[i].told, rows[i].path), rows[i].same);
+		print_message("# %s %s\n", rows[i].reported, rows[i].path);
+		assert_int_equal(ctrjson_is_cgroup(rows[i].reported, rows[i].path), rows[i].same);
 	}
 }
 
@@ -464,19 +464,20 @@ int main(void)
 		CLAIM("annotations of containerd's CRI and of CRI-O tell sandboxes", test_kinds),
 		CLAIM("configurations of Podman, ctr and nerdctl are read as they mean them",
 		      test_real_bundles),
-		CLAIM("what Docker is not told is its default, what makes no sense is not told",
+		CLAIM("what Docker's file leaves out is its default, what makes no sense is unknown",
 		      test_docker_values),
 		CLAIM("a container that Docker runs for Kubernetes has its pod's name and no grace",
 		      test_docker_pods),
 		CLAIM("a name is text of any kind, cut at a character", test_names),
-		CLAIM("another file is told from one that is damaged", test_not_such_files),
+		CLAIM("another container's file differs from one that is damaged",
+		      test_not_such_files),
 		CLAIM("a file that is cut anywhere is no file", test_cut_anywhere),
 		CLAIM("what else is in a file does not matter, whatever it is",
 		      test_rest_is_nothing),
 		CLAIM("annotations tell the signal and the grace period, or nothing",
 		      test_annotations),
 		CLAIM("a path of cgroups means one cgroup", test_cgroups),
-		CLAIM("a path that is too long is not told, rather than cut", test_long_path),
+		CLAIM("a path that is too long is unknown, rather than cut", test_long_path),
 	};
 
 	return cmocka_run_group_tests_name("wire/runtime/files", tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void check_json(const struct audit_record *r, const char *expected)
 	"/x\",\"image\":null,\"attempt\":null},"
 #define SIGNAL "\"signal\":{\"number\":15,\"name\":\"SIGTERM\"},"
 
-static void what_was_found_is_told_in_one_line(void **state)
+static void what_was_found_is_one_line(void **state)
 {
 	struct audit_record r = plain();
 
@@ -138,7 +138,7 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("what was found is told in one line", what_was_found_is_told_in_one_line),
+		CLAIM("what was found is one line", what_was_found_is_one_line),
 		CLAIM("what is not known is null", what_is_not_known_is_null),
 		CLAIM("no line is wider than 120 columns", no_line_is_wider_than_120_columns),
 		CLAIM("columns are as wide as their widest cell",

@@ -31,7 +31,7 @@ static json_t *load(const char *name)
 	return json;
 }
 
-/* The answer as its JSON; NULL after a failure that was told. */
+/* The answer as its JSON; NULL after a failure that was printed. */
 static json_t *explain(const char *name, const json_t *file, const struct jobpolicy *job)
 {
 	_cleanup_(arena_free) struct arena arena = {};
@@ -325,7 +325,7 @@ int main(void)
 		CLAIM("pods of a real kubelet come out as it had them, those by hand as they are "
 		      "to",
 		      test_pods),
-		CLAIM("of each rule the reason that holds is told", test_words),
+		CLAIM("of each rule the reason that holds is given", test_words),
 		CLAIM("a Job's rule is matched and named", test_job),
 		CLAIM("a Job alone in a list is taken, and said not to be another pod's",
 		      test_job_of_others),

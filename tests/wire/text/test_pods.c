@@ -69,7 +69,7 @@ static const char unknown_json[] =
 	"\"sandbox_running\":false,\"grace\":null,\"ready\":null,\"desired\":null,"
 	"\"deleting\":false,\"orphan\":null,\"ready_stop_boot_ns\":null,\"discrepancies\":[]}\n";
 
-static void a_pod_is_told_in_one_line_with_null_for_what_is_not_known(void **state)
+static void a_pod_is_one_line_with_null_for_what_is_unknown(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
 	struct pods_record r = going();
@@ -262,8 +262,8 @@ static void only_who_runs_unlisted_by_a_kubelet_that_answers_is_an_orphan(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a pod is told in one line, with null for what is not known",
-		      a_pod_is_told_in_one_line_with_null_for_what_is_not_known),
+		CLAIM("a pod is one line, with null for what is unknown",
+		      a_pod_is_one_line_with_null_for_what_is_unknown),
 		CLAIM("what was written is read back", what_was_written_is_read_back),
 		CLAIM("a line that is none of a pod is refused",
 		      a_line_that_is_none_of_a_pod_is_refused),

@@ -31,7 +31,7 @@ static const char quick[] =
 static const char critical[] =
 	POD("'namespace':'kube-system','name':'etcd-n1'," MIRROR,
 	    "'priority':2000001000,'terminationGracePeriodSeconds':30", "Running");
-static const char untold[] = POD("'name':'untold'", "", "Running");
+static const char unasked[] = POD("'name':'unasked'", "", "Running");
 static const char deleted[] = POD("'name':'going','deletionTimestamp':'2026-11-22T08:00:00Z',"
 				  "'deletionGracePeriodSeconds':90",
 				  "'priority':0,'terminationGracePeriodSeconds':90", "Running");
@@ -144,9 +144,9 @@ static void test_nulls(void **state)
 		"'cut_short':null,'deaf':null,'deaf_containers':null,'wasted_ns':null,"
 		"'shutdown':{'two_phases':false,'end_ns':0,'deaf':0,'wasted_ns':0,"
 		"'deaf_unknown':0,'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
-	check_json(untold, &rules,
+	check_json(unasked, &rules,
 		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
-		   "'pod':{'namespace':null,'name':'untold','uid':null,'static':false,"
+		   "'pod':{'namespace':null,'name':'unasked','uid':null,'static':false,"
 		   "'deleting':false},'if':'node-shuts-down','node':null,"
 		   "'owner':{'controller':'none','kind':null,'name':null},'over':false,"
 		   "'priority':null,'mirror':false,'grace_ns':null,'deletion_grace_ns':null,"
@@ -223,8 +223,8 @@ static void test_deaf_line(void **state)
 	} rows[] = {
 		{{quick}, "\nnobody is deaf\n"},
 		{{quick, patient}, "\n1 is deaf and will waste 20s at the most\n"},
-		{{untold, critical}, "\nwho is deaf is not known on this host\n"},
-		{{quick, untold}, "\nnobody is known to be deaf, 1 not known\n"},
+		{{unasked, critical}, "\nwho is deaf is not known on this host\n"},
+		{{quick, unasked}, "\nnobody is known to be deaf, 1 not known\n"},
 		{{over, quick}, "\nnobody is deaf\n"},
 	};
 	_cleanup_(arena_free) struct arena arena = {};
@@ -281,7 +281,7 @@ static void test_hostile(void **state)
 {
 	static const struct shutplan_range ranges[] = {
 		{INT32_MIN, INT64_MAX}, {INT32_MIN + 1, INT64_MIN}, {0, 1234567}};
-	static const char *const pods[] = {hostile, deleted, untold};
+	static const char *const pods[] = {hostile, deleted, unasked};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = rules_of(ranges, LEN(ranges), &arena);
 	_cleanup_(buf_free) struct buf out = {};

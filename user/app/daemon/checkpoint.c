@@ -122,7 +122,7 @@ static void hold_lines(struct checkpoint *c, const char *lines, size_t size)
 
 	for (; lines < end; lines = newline + 1) {
 		newline = memchr(lines, '\n', (size_t)(end - lines));
-		keep_add_told(&c->lines, lines, (size_t)(newline + 1 - lines));
+		keep_add_record(&c->lines, lines, (size_t)(newline + 1 - lines));
 	}
 }
 
@@ -158,7 +158,7 @@ void checkpoint_add(struct checkpoint *c, enum record_type type, const struct bu
 {
 	if (!is_kept(type) || c->foreign)
 		return;
-	keep_add_told(&c->lines, buf_str(line), line->len);
+	keep_add_record(&c->lines, buf_str(line), line->len);
 	c->stats.dropped += buf_error(&c->lines) != 0;
 }
 

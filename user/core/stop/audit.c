@@ -174,11 +174,11 @@ struct audit audit_judge(const struct audit_facts *f)
 {
 	struct audit a = judge(f);
 	bool child_ignores = a.verdict == AUDIT_HEARS && f->child_ignores;
-	bool untold = a.verdict == AUDIT_DIES && f->shell.is_shell && f->shell.in_front;
+	bool unsignalled = a.verdict == AUDIT_DIES && f->shell.is_shell && f->shell.in_front;
 
 	a.warnings = (uint32_t)f->stopped << AUDIT_STOPPED | (uint32_t)f->frozen << AUDIT_FROZEN |
 		     (uint32_t)trap_waits(f, &a) << AUDIT_SHELL_WAITS |
-		     (uint32_t)untold << AUDIT_CHILD_UNTOLD |
+		     (uint32_t)unsignalled << AUDIT_CHILD_UNSIGNALLED |
 		     (uint32_t)child_ignores << AUDIT_CHILD_IGNORES |
 		     (uint32_t)f->pending << AUDIT_PENDING | (uint32_t)f->guessed << AUDIT_GUESSED;
 	return a;
@@ -274,7 +274,7 @@ const char *audit_warning_name(enum audit_warning warning)
 		[AUDIT_STOPPED] = "stopped",
 		[AUDIT_FROZEN] = "frozen",
 		[AUDIT_SHELL_WAITS] = "shell-waits",
-		[AUDIT_CHILD_UNTOLD] = "child-untold",
+		[AUDIT_CHILD_UNSIGNALLED] = "child-unsignalled",
 		[AUDIT_PENDING] = "pending",
 		[AUDIT_GUESSED] = "init-guessed",
 		[AUDIT_CHILD_IGNORES] = "child-ignored",

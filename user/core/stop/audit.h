@@ -51,11 +51,12 @@ enum audit_reason {
 
 /* Bits 1 << this: nothing that makes a container deaf, but good to know before it is stopped. */
 enum audit_warning {
-	AUDIT_STOPPED,	    /* "stopped": by job control or a debugger; hears when it goes on */
-	AUDIT_FROZEN,	    /* "frozen": its cgroup is; hears when it is thawed */
-	AUDIT_SHELL_WAITS,  /* "shell-waits": a shell's trap runs only when its child has ended */
-	AUDIT_CHILD_UNTOLD, /* "child-untold": a shell dies, and the app behind it without a word */
-	AUDIT_PENDING,	    /* "pending": the signal was sent before and nobody took it */
+	AUDIT_STOPPED,	   /* "stopped": by job control or a debugger; hears when it goes on */
+	AUDIT_FROZEN,	   /* "frozen": its cgroup is; hears when it is thawed */
+	AUDIT_SHELL_WAITS, /* "shell-waits": a shell's trap runs only when its child has ended */
+	AUDIT_CHILD_UNSIGNALLED, /* "child-unsignalled": a shell dies, and the app behind it without
+				    a word */
+	AUDIT_PENDING,		 /* "pending": the signal was sent before and nobody took it */
 	/* "child-ignored": it passes the signal on to its child, and that ignores it */
 	AUDIT_CHILD_IGNORES,
 	AUDIT_GUESSED, /* "init-guessed": no init of a pid namespace; the oldest process */

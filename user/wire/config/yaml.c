@@ -353,7 +353,7 @@ static const char *refuse_name(const yaml_event_t *event)
 	return NULL;
 }
 
-/* The dotted key, for the caller to free; NULL when it cannot be used, which has been told. */
+/* The dotted key, for the caller to free; NULL when it cannot be used, with an error noted. */
 static char *read_key(struct yamlconf_parse *p, const char *prefix, const yaml_event_t *event)
 {
 	const char *name = (const char *)event->data.scalar.value, *why;
@@ -444,7 +444,7 @@ static void read_stream(struct yamlconf_parse *p)
 	}
 }
 
-/* libyaml refuses these, too, but cannot tell the line. */
+/* libyaml refuses these, too, but does not give the line. */
 static bool check_characters(struct yamlconf_parse *p)
 {
 	for (size_t at = 0; at < p->size;) {

@@ -54,7 +54,7 @@ static void add_verdict(struct buf *out, const struct audit *audit)
 	jsonw_array_end(out);
 }
 
-/* A thread that could not be told of may make it true or false, and one more. */
+/* A thread of unknown state may make it true or false, and one more. */
 static void add_threads(struct buf *out, const struct audit_facts *f)
 {
 	bool sure = !f->threads[AUDIT_UNSURE];

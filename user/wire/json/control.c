@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines of the control socket, told from any other bytes. */
+/* Writes and reads lines of the control socket; any other bytes are refused. */
 #include "wire/json/control.h"
 
 #include <errno.h>
@@ -141,7 +141,7 @@ int control_read_head(const char *line, size_t size, uint64_t *ret_lines,
 		return fail(ret_why, -EREMOTEIO, error);
 	lines = json_object_get(object, "lines");
 	if (!json_is_integer(lines) || json_integer_value(lines) < 0)
-		return fail(ret_why, -EBADMSG, "the reply tells no number of lines");
+		return fail(ret_why, -EBADMSG, "the reply has no number of lines");
 	*ret_lines = (uint64_t)json_integer_value(lines);
 	return 0;
 }

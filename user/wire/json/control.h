@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What goes over the control socket: one JSON line as the request, then the reply, whose first line
- * tells how many lines follow, or why none do. Each side tells the version it speaks.
+ * says how many lines follow, or why none do. Each side names the version it speaks.
  *
  *   {"version":1,"command":"pods"}
  *   {"version":1,"lines":2}                   {"version":1,"error":"..."}

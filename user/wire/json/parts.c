@@ -117,7 +117,7 @@ void record_parts_sigref(struct buf *out, const char *key, const struct record_s
 	jsonw_object_end(out);
 }
 
-/* status is what wait(2) would tell: 7 bits of signal, one of core dump, 8 of code. */
+/* status is what wait(2) would return: 7 bits of signal, one of core dump, 8 of code. */
 void record_parts_exit(struct buf *out, const char *key, const struct record_exit *exit)
 {
 	uint32_t signal = exit->status & 0x7f;

@@ -172,7 +172,7 @@ bool pods_record_same(const struct pods_record *first, const struct pods_record 
 	       a->discrepancies == b->discrepancies;
 }
 
-/* Writes the line of a pod, and reads it back as far as what can be told from it goes. */
+/* Writes the line of a pod, and reads back those members that `graced pods` shows. */
 
 #define GRACE_MAX_S   1000000000.0
 #define NS_DECIMALS   9

@@ -90,7 +90,7 @@ static void add_grace(struct buf *out, const struct record_stop *stop)
 	jsonw_object_end(out);
 }
 
-/* What init passed on, to whom first, and how long after it was asked. */
+/* What init passed on, to which process first, and how long after it was asked. */
 static void add_forwarded(struct buf *out, const struct record_forward *forward)
 {
 	if (!forward->count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parses what /proc tells of threads and their signals. */
+/* Parses the states of threads and their signals from /proc. */
 #include "wire/kernel/proc_signals.h"
 
 #include <errno.h>

@@ -52,7 +52,7 @@ bool procsig_awaits_child(const struct procsig_call *call);
  */
 bool procsig_is_settled(const struct procsig_call *call);
 
-/* What /proc/PID/task/TID/wchan tells where the file above may not be read. */
+/* What /proc/PID/task/TID/wchan says where the file above may not be read. */
 enum procsig_wchan {
 	PROCSIG_WCHAN_NONE,   /* nothing: it runs, or that may not be read either */
 	PROCSIG_WCHAN_SIGNAL, /* in rt_sigtimedwait */

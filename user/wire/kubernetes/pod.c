@@ -336,7 +336,7 @@ static const char *problem_of(const json_error_t *error)
 	}
 }
 
-/* Jansson tells the name at the end of its own words, `... near '"kind"'`. */
+/* Jansson has the name at the end of its own words, `... near '"kind"'`. */
 static void name_twice(const json_error_t *error, struct podread_error *ret)
 {
 	const char *near = strstr(error->text, " near '");
@@ -495,7 +495,7 @@ static int read_codes(struct podread *r, const json_t *json, struct jobpolicy_ru
 	return e < 0 ? e : podread_int32s(r, json, "values", &rule->codes, &rule->n_codes);
 }
 
-/* The status of a pattern is True where none is told. */
+/* The status of a pattern is True unless it is given. */
 static int read_pattern(struct podread *r, const json_t *json, void *ret)
 {
 	struct podobj_condition *pattern = ret;

@@ -137,8 +137,9 @@ static void read_container_spec(const json_t *spec, struct meta_container *c)
 }
 
 /*
- * How a container ended, as its runtime told the kubelet. What the kubelet makes up for one that
- * the runtime has lost (pkg/kubelet/kubelet_pods.go) tells nothing: it has no time, or this reason.
+ * How a container ended, as its runtime reported to the kubelet. What the kubelet makes up for one
+ * that the runtime has lost (pkg/kubelet/kubelet_pods.go) is no report: it has no time, or this
+ * reason.
  */
 static void read_exit(const json_t *terminated, struct meta_container *c)
 {
@@ -161,15 +162,15 @@ static const json_t *terminated_of(const json_t *status, const char *state)
 	return apijson_get(apijson_get(status, state), "terminated");
 }
 
-static void tell(const struct lists *lists, const struct meta_container *c)
+static void report(const struct lists *lists, const struct meta_container *c)
 {
 	lists->sink->container(lists->sink->userdata, c);
 }
 
 /* The container that the present one came after, if the status knows it: c as far as it is the
  * same. */
-static void tell_former(const struct lists *lists, const struct meta_container *c,
-			const json_t *last)
+static void report_former(const struct lists *lists, const struct meta_container *c,
+			  const json_t *last)
 {
 	const char *id = id_of(apijson_get(last, "containerID"));
 	struct meta_container former = *c;
@@ -187,7 +188,7 @@ static void tell_former(const struct lists *lists, const struct meta_container *
 		former.known |= META_CTR_ATTEMPT;
 	}
 	read_exit(last, &former);
-	tell(lists, &former);
+	report(lists, &former);
 }
 
 /* The status is of the container with the id it gives, or of none yet. While a container waits to
@@ -219,7 +220,7 @@ static void read_container_status(const json_t *status, struct meta_container *c
 }
 
 /* Either may be NULL. */
-static void tell_container(const struct lists *lists, const json_t *spec, const json_t *status)
+static void report_container(const struct lists *lists, const json_t *spec, const json_t *status)
 {
 	struct meta_container c = {.source = META_KUBELET, .kind = META_KIND_CONTAINER};
 
@@ -229,26 +230,26 @@ static void tell_container(const struct lists *lists, const json_t *spec, const 
 	strcpy(c.pod_uid, lists->uid);
 	read_container_spec(spec, &c);
 	if (!json_is_object(status)) {
-		tell(lists, &c);
+		report(lists, &c);
 		return;
 	}
 	read_container_status(status, &c);
-	tell(lists, &c);
-	tell_former(lists, &c, terminated_of(status, "lastState"));
+	report(lists, &c);
+	report_former(lists, &c, terminated_of(status, "lastState"));
 }
 
-static void tell_lists(const struct lists *lists)
+static void report_lists(const struct lists *lists)
 {
 	for (size_t i = 0; i < json_array_size(lists->specs); i++) {
 		const json_t *spec = json_array_get(lists->specs, i);
 
-		tell_container(lists, spec, find(lists->status_of, spec));
+		report_container(lists, spec, find(lists->status_of, spec));
 	}
 	for (size_t i = 0; i < json_array_size(lists->statuses); i++) {
 		const json_t *status = json_array_get(lists->statuses, i);
 
 		if (!find(lists->spec_of, status))
-			tell_container(lists, NULL, status);
+			report_container(lists, NULL, status);
 	}
 }
 
@@ -259,7 +260,7 @@ static const char *const container_kinds[][2] = {
 };
 
 /*
- * Made, and told by its id, or never made. One that the runtime has lost has no id, but ended
+ * Made, and reported with its id, or never made. One that the runtime has lost has no id, but ended
  * (convertToAPIContainerStatuses() in pkg/kubelet/kubelet_pods.go), and its process may live.
  */
 static bool is_accounted_for(const json_t *status)
@@ -308,7 +309,7 @@ static void report_containers(const json_t *pod, const char *uid, const struct p
 
 		lists.spec_of = by_name(lists.specs);
 		lists.status_of = by_name(lists.statuses);
-		tell_lists(&lists);
+		report_lists(&lists);
 		json_decref(lists.spec_of);
 		json_decref(lists.status_of);
 	}
@@ -323,8 +324,8 @@ static void read_uid(const json_t *value, char ret[static META_UID_MAX])
 }
 
 /*
- * The uid a pod's cgroup has: its own, but for a mirror, whose annotations tell the static pod's
- * (pkg/kubelet/types/pod_update.go). That must be a hash, so that whoever annotates a pod cannot
+ * The uid a pod's cgroup has: its own, but for a mirror, whose annotations have the static pod's
+ * (pkg/kubelet/types/pod_update.go). That must be a hash, so that one who annotates a pod cannot
  * claim to be one that the API made.
  */
 static void read_identity(const json_t *metadata, struct podjson_pod *pod)

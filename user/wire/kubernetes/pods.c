@@ -200,7 +200,7 @@ static const struct pick *find_pick(const struct pick *picks, const char *name, 
 	return NULL;
 }
 
-/* One member; *any tells whether one was written before, or is now. */
+/* One member; *any says whether one was written before, or is now. */
 static int sieve_member(struct sieve *s, const struct pick *picks, bool *any)
 {
 	struct jsonwalk_value name, value;
@@ -346,15 +346,15 @@ static bool names(const struct podjson *walk, size_t from, size_t to, const char
 	return to - from == strlen(quoted) && memcmp(walk->in.text + from, quoted, to - from) == 0;
 }
 
-/* Sieves, parses and tells the pod that these bytes are. 0: told; 1: passed over; -ENOMEM. */
-static int tell(struct podjson *walk, size_t from, size_t to, const struct podjson_sink *sink)
+/* Sieves, parses and reports the pod that these bytes are. 0: reported; 1: passed over; -ENOMEM. */
+static int report(struct podjson *walk, size_t from, size_t to, const struct podjson_sink *sink)
 {
 	/* A number too large for an integer would cost the whole pod; a real holds it, and exactly
 	 * those that anybody means. */
 	const size_t flags = JSON_DECODE_INT_AS_REAL;
 	json_error_t error = {};
 	json_t *pod;
-	bool told;
+	bool is_pod;
 	int r;
 
 	if (sink->object) {
@@ -370,14 +370,14 @@ static int tell(struct podjson *walk, size_t from, size_t to, const struct podjs
 	pod = json_loadb(buf_str(&walk->sieved), walk->sieved.len, flags, &error);
 	if (!pod)
 		return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM : 1;
-	told = podmeta_read(pod, sink);
+	is_pod = podmeta_read(pod, sink);
 	json_decref(pod);
-	return told ? 0 : 1;
+	return is_pod ? 0 : 1;
 }
 
-static int tell_and_count(struct podjson *walk, size_t from, const struct podjson_sink *sink)
+static int report_and_count(struct podjson *walk, size_t from, const struct podjson_sink *sink)
 {
-	int r = tell(walk, from, walk->in.at, sink);
+	int r = report(walk, from, walk->in.at, sink);
 
 	walk->counts.pods += r == 0;
 	walk->counts.skipped += r == 1;
@@ -396,7 +396,7 @@ static int finish(struct podjson *walk, const struct podjson_sink *sink)
 	if (walk->listed ? walk->kind_other : walk->kind_list)
 		return -EBADMSG;
 	if (!walk->listed)
-		r = tell_and_count(walk, walk->outer, sink);
+		r = report_and_count(walk, walk->outer, sink);
 	if (r == 0 && !walk->listed && walk->counts.pods == 0)
 		return -EBADMSG;
 	walk->place = AT_END;
@@ -482,7 +482,7 @@ static int value(struct podjson *walk)
 static int item(struct podjson *walk, const struct podjson_sink *sink)
 {
 	walk->place = AT_ITEM;
-	return tell_and_count(walk, walk->from, sink);
+	return report_and_count(walk, walk->from, sink);
 }
 
 /* Goes on over the value that the walk is in; 1: it is not over yet. */

@@ -9,7 +9,7 @@
  * and a few KiB, whatever else it carries.
  *
  * The bytes are hostile: pods carry what their makers wrote. A member of the wrong type counts as
- * not told and costs nothing else; text over its limit is dropped, not cut, but for an image. A pod
+ * unknown and costs nothing else; text over its limit is dropped, not cut, but for an image. A pod
  * is passed over and counted when it has no uid as cgroups have them, is over its limits, or what
  * is read of it is no JSON: not UTF-8, a NUL inside text, a number beyond 1e308.
  */
@@ -27,13 +27,13 @@
 #define PODJSON_POD_MAX	   ((size_t)2 << 20)
 #define PODJSON_VALUES_MAX 8192
 
-/* The longest grace period that is told, in seconds: 31 years. A longer one is taken for it, so
- * that sums of them do not overflow; a negative one is not told. */
+/* The longest grace period that is reported, in seconds: 31 years. A longer one is taken for it, so
+ * that sums of them do not overflow; a negative one is unknown. */
 #define PODJSON_GRACE_MAX 1000000000
 
 struct podjson_pod {
 	struct meta_pod meta; /* source is META_KUBELET */
-	/* The API's image of a static pod, under the static pod's uid. Whoever may make pods can
+	/* The API's image of a static pod, under the static pod's uid. One who may make pods can
 	 * annotate one as such; the kubelet lists static pods themselves and never their mirrors. */
 	bool mirror;
 	/* The time at which this kubelet process first saw the pod, as the kubelet annotates it,
@@ -42,13 +42,13 @@ struct podjson_pod {
 	int64_t seen_wall_ns;
 };
 
-/* A pod is told first, then its containers: those of its spec, and what its status says of them.
- * A container that ended and was replaced is told by its id with how it ended. */
+/* A pod is reported first, then its containers: those of its spec, and what its status says of
+ * them. A container that ended and was replaced is reported by its id with how it ended. */
 struct podjson_sink {
 	void *userdata;
 	void (*pod)(void *userdata, const struct podjson_pod *pod);
 	void (*container)(void *userdata, const struct meta_container *container);
-	/* NULL, or told instead of the two above: each object as it is written, whatever is in it
+	/* NULL, or called instead of the two above: each object as it is written, whatever is in it
 	 * and however long it is. */
 	void (*object)(void *userdata, const char *text, size_t size);
 };
@@ -61,14 +61,14 @@ struct podjson *podjson_free(struct podjson *walk);
 DEFINE_CLEANUP(struct podjson *, podjson_free);
 
 /*
- * Does a bounded piece of the work: tells at most one pod, or passes over 256 KiB. 1: call again;
+ * Does a bounded piece of the work: reports at most one pod, or passes over 256 KiB. 1: call again;
  * 0: the text is over, and was whole; -EBADMSG: it is no list of pods from here on, or was cut
  * short; -ENOMEM. After 0 or an error it returns the same again.
  */
 int podjson_next(struct podjson *walk, const struct podjson_sink *sink);
 
 struct podjson_counts {
-	uint64_t pods;	  /* told */
+	uint64_t pods;	  /* reported */
 	uint64_t skipped; /* items of the list that were not */
 };
 

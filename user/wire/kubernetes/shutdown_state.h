@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file that tells when the last node shutdown began and was over, in the kubelet's form: one
+ * The file that says when the last node shutdown began and was over, in the kubelet's form: one
  * JSON object, two times in RFC 3339, no newline (docs/kubelet-rules.md, "Shutdown state file";
  * pkg/kubelet/nodeshutdown/storage.go).
  */

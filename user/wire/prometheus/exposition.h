@@ -26,7 +26,7 @@ struct expo_family {
 
 struct expo_label {
 	const char *name;
-	const char *value; /* any bytes, told as label_clean() leaves them; NULL is "" */
+	const char *value; /* any bytes, written as label_clean() leaves them; NULL is "" */
 };
 
 struct expo {

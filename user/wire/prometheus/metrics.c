@@ -270,7 +270,8 @@ static void add_cost(struct expo *expo, const struct metrics *metrics)
 
 /*
  * The families about pods, the kubelet's own under another prefix (docs/kubelet-rules.md, "Pod
- * metrics"): static is "true" or empty there, and "unknown" of pods that only their cgroups tell of.
+ * metrics"): static is "true" or empty there, and "unknown" of pods that are known by their cgroups
+ * only.
  */
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
@@ -322,7 +323,7 @@ static void add_transitions(struct expo *expo, const uint64_t *states)
 			 1, states[state]);
 }
 
-static void add_discrepancies(struct expo *expo, const uint64_t *told)
+static void add_discrepancies(struct expo *expo, const uint64_t *counts)
 {
 	static const struct expo_family family = {
 		"graced_discrepancies", EXPO_COUNTER, NULL,
@@ -333,7 +334,7 @@ static void add_discrepancies(struct expo *expo, const uint64_t *told)
 	for (int kind = 0; kind < DISCREPANCY_COUNT; kind++) {
 		struct expo_label label = {"kind", discrepancy_name((enum discrepancy)kind)};
 
-		expo_u64(expo, &label, 1, told[kind]);
+		expo_u64(expo, &label, 1, counts[kind]);
 	}
 }
 

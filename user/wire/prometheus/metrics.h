@@ -69,7 +69,7 @@ enum metrics_ready_value { METRICS_READY_ABSENT, METRICS_READY_NO, METRICS_READY
 
 /* About shutdowns of the node. */
 struct metrics_shutdown {
-	bool on; /* false: they are none of ours, left out */
+	bool on; /* false: graced has no part in them, left out */
 	bool held;
 	uint64_t delay_max_ns; /* UINT64_MAX: for ever; 0: not known, left out */
 	/* Seconds since 1970, as in the kubelet's metrics; 0: unknown. */
@@ -119,7 +119,7 @@ struct metrics {
 	const char *version; /* NULL is "" */
 	const char *kernel;  /* release */
 
-	bool process_known; /* of the daemon, as /proc/self tells; false: all left out */
+	bool process_known; /* of the daemon, from /proc/self; false: all left out */
 	uint64_t process_cpu_ns;
 	uint64_t process_resident_bytes, process_virtual_bytes;
 	uint64_t process_open_fds, process_max_fds;

@@ -28,7 +28,7 @@ void keep_add_obs(struct buf *out, const struct obs *obs)
 		buf_truncate(out, before);
 }
 
-void keep_add_told(struct buf *out, const char *line, size_t size)
+void keep_add_record(struct buf *out, const char *line, size_t size)
 {
 	size_t before = out->len;
 
@@ -51,8 +51,8 @@ void keep_add_end(struct buf *out)
 struct reading {
 	keep_obs_fn fn;
 	void *userdata;
-	struct buf *told;
-	size_t told_before; /* what was in it */
+	struct buf *records;
+	size_t records_before; /* what was in it */
 	struct keep_counts counts;
 	struct obs obs;
 };
@@ -111,14 +111,14 @@ static bool is_record(const char *line, size_t len)
 	return true;
 }
 
-static void take_told(struct reading *r, const char *line, size_t len)
+static void take_record(struct reading *r, const char *line, size_t len)
 {
 	if (!is_record(line, len)) {
 		r->counts.damaged++;
 		return;
 	}
-	buf_add(r->told, line, len);
-	buf_addc(r->told, '\n');
+	buf_add(r->records, line, len);
+	buf_addc(r->records, '\n');
 	r->counts.repeated++;
 }
 
@@ -127,9 +127,9 @@ static void take_line(struct reading *r, const char *line, size_t len)
 	if (len > 2 && line[0] == 'o' && line[1] == ' ') {
 		take_obs(r, line + 2, len - 2);
 	} else if (len > 2 && line[0] == 't' && line[1] == ' ') {
-		take_told(r, line + 2, len - 2);
+		take_record(r, line + 2, len - 2);
 	} else if (len == 1 && line[0] == 'f') {
-		buf_truncate(r->told, r->told_before);
+		buf_truncate(r->records, r->records_before);
 		r->counts.repeated = 0;
 	} else if (len != 1 || line[0] != '.') {
 		r->counts.damaged++;
@@ -137,10 +137,12 @@ static void take_line(struct reading *r, const char *line, size_t len)
 }
 
 int keep_read(const char *data, size_t size, const char *boot_id, keep_obs_fn fn, void *userdata,
-	      struct buf *ret_told, struct keep_counts *ret)
+	      struct buf *ret_records, struct keep_counts *ret)
 {
-	struct reading r = {
-		.fn = fn, .userdata = userdata, .told = ret_told, .told_before = ret_told->len};
+	struct reading r = {.fn = fn,
+			    .userdata = userdata,
+			    .records = ret_records,
+			    .records_before = ret_records->len};
 	int error = check_header(data, size, boot_id);
 	const char *at, *end, *newline;
 
@@ -154,5 +156,5 @@ int keep_read(const char *data, size_t size, const char *boot_id, keep_obs_fn fn
 	}
 	r.counts.torn = size - (size_t)(end - data);
 	*ret = r.counts;
-	return buf_error(ret_told);
+	return buf_error(ret_records);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checkpoint of a daemon: what the next one has to be told to go on from here. Lines:
+ * The checkpoint of a daemon: what the next one needs to go on from here. Lines:
  *
  *   graced-checkpoint 1 <boot id> <version>   the first; of another boot all of it is void
  *   o <a recording's line>                    to be fed to the engine (wire/recording/recording.h)
@@ -24,7 +24,7 @@
 void keep_add_header(struct buf *out, const char *boot_id, const char *graced_version);
 void keep_add_obs(struct buf *out, const struct obs *obs);
 /* line ends with its newline. */
-void keep_add_told(struct buf *out, const char *line, size_t size);
+void keep_add_record(struct buf *out, const char *line, size_t size);
 void keep_add_out(struct buf *out);
 void keep_add_end(struct buf *out);
 
@@ -32,17 +32,17 @@ typedef void (*keep_obs_fn)(void *userdata, const struct obs *obs);
 
 struct keep_counts {
 	uint64_t observations; /* handed on */
-	uint64_t repeated;     /* lines told that may not be written yet */
+	uint64_t repeated;     /* records that may not be written yet */
 	uint64_t damaged;      /* lines that are nothing, and left out */
 	uint64_t torn;	       /* bytes behind the last end, left out */
 };
 
 /*
  * Reads all of a file: hands each observation on, in order, and adds the records that may not have
- * been written, in order, each a line as it was told. 0. -ENODATA: empty. -ENOMSG: no checkpoint.
- * -EPROTONOSUPPORT: of another form. -ESTALE: of another boot. -ENOMEM.
+ * been written, in order, each a line as it was reported. 0. -ENODATA: empty. -ENOMSG: no
+ * checkpoint. -EPROTONOSUPPORT: of another form. -ESTALE: of another boot. -ENOMEM.
  */
 int keep_read(const char *data, size_t size, const char *boot_id, keep_obs_fn fn, void *userdata,
-	      struct buf *ret_told, struct keep_counts *ret);
+	      struct buf *ret_records, struct keep_counts *ret);
 
 #endif

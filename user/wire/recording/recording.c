@@ -133,7 +133,7 @@ int rec_read_header(const char *line, size_t len)
 
 #define LITERAL(text) (text), sizeof(text) - 1
 
-/* Inlined by force: as long as nobody takes its address, the cursor stays in registers, which makes
+/* Inlined by force: as long as its address is not taken, the cursor stays in registers, which makes
  * this twice as fast. What is not HOT works on a copy. */
 #define HOT static inline __attribute__((always_inline))
 

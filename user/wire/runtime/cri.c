@@ -178,7 +178,7 @@ static bool take_pod_uid(ProtobufCBinaryData text, char ret[static META_UID_MAX]
 	return text.len == 0 || meta_uid_take((const char *)text.data, text.len, ret);
 }
 
-/* The value, or no bytes; tells those from an empty value by *ret_found, which may be NULL. */
+/* The value, or no bytes; *ret_found, which may be NULL, is true for an empty value. */
 static ProtobufCBinaryData map_find(struct map map, const char *key, bool *ret_found)
 {
 	size_t len = strlen(key);
@@ -303,7 +303,7 @@ static void fill_pod(struct cri_item *item, const Cri__PodSandboxMetadata *metad
 }
 
 /* The kubelet says of every pod where it has it from: the API, a file, a URL; where a runtime does
- * not pass that on, a UID that is a hash tells. */
+ * not pass that on, a UID that is a hash shows it. */
 static void fill_static(struct meta_pod *pod, struct map annotations)
 {
 	ProtobufCBinaryData source = map_find(annotations, CONFIG_SOURCE, NULL);
@@ -411,7 +411,7 @@ static bool is_digest(ProtobufCBinaryData text)
 }
 
 /* The name that the pod's author wrote, else the first that is more than a digest, else that. The
- * kubelet creates containers by the digest that it pulled, and tells the name beside it from 1.29
+ * kubelet creates containers by the digest that it pulled, and passes the name beside it from 1.29
  * on; a status has a tag of the image instead. */
 static void fill_image(struct cri_item *item, const struct container_view *view)
 {

@@ -11,11 +11,11 @@
  * as cgroup paths have it, in lower case; what has none is reported without its pod. One item is
  * read at a time, in no more than CRI_MEMORY_MAX bytes, however it is nested.
  *
- * Where one fact is told twice, metadata stands before labels: the kubelet writes both alike
+ * Where one fact is given twice, metadata stands before labels: the kubelet writes both alike
  * (pkg/kubelet/kuberuntime/labels.go), but a runtime requires metadata and reserves the name by it,
  * and labels are any client's free text. Containers have no metadata of their pod, and the labels
  * are all there is; the kubelet does not copy the pod's own labels to them, so that only a sandbox
- * tells the workload.
+ * has the workload.
  */
 #ifndef WIRE_RUNTIME_CRI_H
 #define WIRE_RUNTIME_CRI_H
@@ -103,15 +103,16 @@ enum cri_state {
 	CRI_STATE_CREATED,
 	CRI_STATE_RUNNING,
 	CRI_STATE_EXITED,
-	CRI_STATE_UNKNOWN, /* also any number that is none of them */
+	CRI_STATE_UNKNOWN, /* also any other number */
 };
 
 /*
  * A sandbox or a container, by container.kind; source is META_CRI in both parts. pod.uid is ""
- * where no pod is told. A sandbox's pod has the workload, and whether it is static; a container's
- * has the grace period, where the kubelet noted it (io.kubernetes.pod.terminationGracePeriod). A
- * container has the attempt and, where the kubelet made it, whether there is a preStop hook; from a
- * status also the stop signal, where the runtime tells it (KEP-4960), and how it ended.
+ * where the pod is unknown. A sandbox's pod has the workload, and whether it is static; a
+ * container's has the grace period, where the kubelet noted it
+ * (io.kubernetes.pod.terminationGracePeriod). A container has the attempt and, where the kubelet
+ * made it, whether there is a preStop hook; from a status also the stop signal, where the runtime
+ * reports it (KEP-4960), and how it ended.
  */
 struct cri_item {
 	struct meta_pod pod;
@@ -153,9 +154,9 @@ int cri_walk_next(struct cri_walk *walk, struct cri_item *ret);
 int cri_read_status(const void *payload, size_t len, struct cri_item *ret);
 
 /* Of CRI_IMAGE_STATUS, asked verbosely: the stop signal of the image's configuration, which
- * containerd and CRI-O tell as JSON (imageSpec.config.StopSignal under the key "info"); 0 where the
- * image names none, and SIGTERM is meant. -ENOENT: the image is not there, or nothing is said of
- * its configuration; -EBADMSG: malformed, or no signal; -EMSGSIZE as above; -ENOMEM. */
+ * containerd and CRI-O report as JSON (imageSpec.config.StopSignal under the key "info"); 0 where
+ * the image names none, and SIGTERM is meant. -ENOENT: the image is not there, or nothing is said
+ * of its configuration; -EBADMSG: malformed, or no signal; -EMSGSIZE as above; -ENOMEM. */
 int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal);
 
 /* The numbers of ContainerEventType. */
@@ -166,12 +167,12 @@ enum cri_event_type {
 	CRI_EVENT_DELETED,
 };
 
-/* What happened to a container or a sandbox, whose ID is id. The runtime may tell their state with
- * it: a container's with its sandbox's, or the sandbox's alone. */
+/* What happened to a container or a sandbox, whose ID is id. The runtime may report their state
+ * with it: a container's with its sandbox's, or the sandbox's alone. */
 struct cri_event {
 	char id[META_ID_MAX];
 	enum cri_event_type type;
-	int64_t wall_ns; /* when; 0: not told */
+	int64_t wall_ns; /* when; 0: unknown */
 	bool has_container;
 	bool has_sandbox;
 	struct cri_item container; /* container.container.id is id */

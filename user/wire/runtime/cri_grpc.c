@@ -109,7 +109,7 @@ int cri_ask(struct buf *buf, enum cri_method method, const char *key)
 	return add_list(buf, (ProtobufCBinaryData){});
 }
 
-/* gRPC as far as its client needs it beyond HTTP/2: messages in a body, and the trailers that tell
+/* gRPC as far as its client needs it beyond HTTP/2: messages in a body, and the trailers that say
  * how a call ended (gRPC over HTTP2, in the repository grpc/grpc). */
 
 #define PREFIX 5 /* a byte of flags, and the length in four */

@@ -56,7 +56,7 @@ static bool is_text(struct jsonwalk_value value, const char *text)
 }
 
 /* Go leaves a member out or writes null, as its writer likes. */
-static bool is_told(struct jsonwalk_value value)
+static bool is_set(struct jsonwalk_value value)
 {
 	return value.at && !jsonwalk_is_null(value);
 }
@@ -69,12 +69,12 @@ static void docker_name(struct jsonwalk_value value, struct meta_container *ret)
 		copy_text(text + (*text == '/'), ret->name, sizeof(ret->name));
 }
 
-/* What Docker itself cannot read is not told either. */
+/* What Docker itself cannot read stays unknown. */
 static void docker_signal(struct jsonwalk_value value, struct meta_container *ret)
 {
 	char text[SIGNAME_SIZE] = "";
 
-	if (!is_told(value) || (take_exact(value, text, sizeof(text)) && !*text))
+	if (!is_set(value) || (take_exact(value, text, sizeof(text)) && !*text))
 		ret->stop_signal = SIGTERM;
 	else
 		signame_parse(text, &ret->stop_signal);
@@ -84,7 +84,7 @@ static void docker_timeout(struct jsonwalk_value value, struct meta_container *r
 {
 	int64_t seconds = DEFAULT_GRACE;
 
-	if (is_told(value) && !jsonwalk_int(value, &seconds))
+	if (is_set(value) && !jsonwalk_int(value, &seconds))
 		return;
 	if (seconds < 0 || seconds > SECONDS_MAX)
 		return;
@@ -219,7 +219,7 @@ static void set_grace(struct ctrjson_bundle *ret, uint64_t us)
 {
 	if (us > SECONDS_MAX * US_PER_S)
 		return;
-	ret->grace_told = true;
+	ret->has_grace = true;
 	ret->grace_ns = us * NS_PER_US;
 }
 

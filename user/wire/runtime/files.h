@@ -21,9 +21,10 @@
 #define CTRJSON_PATH_MAX 4096
 
 /*
- * Docker stops by SIGTERM and waits 10 s unless it is told otherwise; a timeout below 0 is no
+ * Docker stops by SIGTERM and waits 10 s unless its configuration differs; a timeout below 0 is no
  * timeout. A container that is Kubernetes' (made by cri-dockerd, by its labels) is named as its pod
- * names it, and its grace period is the kubelet's, so none is told; its pod's sandbox has no name.
+ * names it, and its grace period is the kubelet's, so it is unknown here; its pod's sandbox has no
+ * name.
  */
 int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_container *ret);
 
@@ -31,22 +32,22 @@ int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_con
 int ctrjson_storage(const char *text, size_t len, const char *id, struct meta_container *ret);
 
 struct ctrjson_bundle {
-	char cgroups_path[CTRJSON_PATH_MAX]; /* linux.cgroupsPath; "" where not told or too long */
+	char cgroups_path[CTRJSON_PATH_MAX]; /* linux.cgroupsPath; "" where unknown or too long */
 	char name[META_NAME_MAX];	     /* nerdctl's, or in its pod; "" for all others */
-	uint32_t stop_signal;		     /* 0: not told */
+	uint32_t stop_signal;		     /* 0: unknown */
 	bool cri;			     /* a container of Kubernetes, or its sandbox */
 	enum meta_container_kind kind;	     /* which of both; unknown for all others */
 	char sandbox_id[META_ID_MAX];	     /* its sandbox's; a sandbox's own */
-	char pod_uid[META_UID_MAX];	     /* "" where not told */
-	bool grace_told;
+	char pod_uid[META_UID_MAX];	     /* "" where unknown */
+	bool has_grace;
 	uint64_t grace_ns;
 };
 
 /*
- * A runtime's config.json. Podman tells the stop signal by an annotation
+ * A runtime's config.json. Podman writes the stop signal into an annotation
  * (org.opencontainers.image.stopSignal) and, from version 4.4 on, the timeout by the property of
  * its systemd scope (org.systemd.property.TimeoutStopUSec); nerdctl leaves its labels there and
- * waits 10 s where they do not say otherwise; ctr tells nothing. containerd's CRI and CRI-O tell a
+ * waits 10 s where they do not say otherwise; ctr writes nothing. containerd's CRI and CRI-O tell a
  * sandbox from a container, and the container's name. Who makes a pod may have annotations of it
  * copied to here, but does not know ids: a sandbox is one only with its own as sandbox_id.
  */

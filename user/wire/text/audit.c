@@ -32,8 +32,8 @@ static void add_warnings(struct buf *cell, const struct audit_record *r)
 		buf_adds(cell, "it is stopped: hears once continued");
 	else if (has(r, AUDIT_SHELL_WAITS))
 		buf_printf(cell, "its trap waits for pid %u to end", r->app.pid);
-	else if (has(r, AUDIT_CHILD_UNTOLD))
-		buf_printf(cell, "exec the app: pid %u is not told", r->app.pid);
+	else if (has(r, AUDIT_CHILD_UNSIGNALLED))
+		buf_printf(cell, "exec the app: pid %u gets no signal", r->app.pid);
 	else if (has(r, AUDIT_GUESSED))
 		buf_adds(cell, "which process is its init was guessed");
 	else
@@ -47,7 +47,7 @@ static void add_advice(struct buf *cell, const struct audit_record *r)
 		buf_adds(cell, "handle it, or run it under tini (init)");
 		break;
 	case AUDIT_SHELL:
-		buf_printf(cell, "exec the app: pid %u is not told", r->app.pid);
+		buf_printf(cell, "exec the app: pid %u gets no signal", r->app.pid);
 		break;
 	case AUDIT_BLOCKED:
 		buf_adds(cell, "wait for it, or unblock it");

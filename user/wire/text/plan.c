@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "wire/text/rows.h"
 
-#define SHORT_UNTIL 1000 /* seconds, which are told as such and as a range */
+#define SHORT_UNTIL 1000 /* seconds, which are shown as such and as a range */
 
 static const struct rows_column columns[] = {
 	{"POD", 3, true},	{"OWNER", 11, false}, {"UNREADY", 9, false}, {"ASKED", 9, false},
@@ -37,8 +37,8 @@ static void add_span(struct buf *out, struct nodefail_span span)
 		buf_printf(out, "+%" PRId64 "-%" PRId64 "s", span.from_s, span.to_s);
 }
 
-/* What follows from what is told already is left out: who is never asked does not go, and an
- * object that another waits for is one that does not go. */
+/* Leaves out what follows from another cause: a pod that is never asked to stop stays, and an
+ * object that another waits for stays too. */
 static uint32_t causes(uint32_t stuck)
 {
 	if (stuck >> NODEFAIL_STAYS & 1)

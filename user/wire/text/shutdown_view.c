@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "wire/text/rows.h"
 
-#define SHORT_UNTIL 1000 /* seconds, which are told as such and as a range */
+#define SHORT_UNTIL 1000 /* seconds, which are shown as such and as a range */
 
 static const struct rows_column columns[] = {
 	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 3, true},

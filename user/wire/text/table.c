@@ -139,15 +139,16 @@ static void add_sender(struct buf *cell, const struct record_sender *sender)
 	_cleanup_(buf_free) struct buf tail = {};
 	const char *kind = sender_kind_name(sender->kind);
 	const char *comm = sender->process.comm;
-	bool tells = sender->kind != SENDER_HOST && kind && comm && strcmp(comm, kind) != 0;
+	bool has_kind = sender->kind != SENDER_HOST && kind && comm && strcmp(comm, kind) != 0;
 
 	if (!comm || sender->kind == SENDER_KERNEL || sender->kind == SENDER_UNKNOWN) {
 		buf_adds(cell, kind ? kind : "unknown");
 		return;
 	}
 	add_visible(&name, comm);
-	buf_printf(&tail, "[%u]%s%s", sender->process.pid, tells ? " " : "", tells ? kind : "");
-	if (tells && name.len + tail.len > SENDER_WIDTH) {
+	buf_printf(&tail, "[%u]%s%s", sender->process.pid, has_kind ? " " : "",
+		   has_kind ? kind : "");
+	if (has_kind && name.len + tail.len > SENDER_WIDTH) {
 		buf_reset(&tail);
 		buf_printf(&tail, " %s", kind);
 	}
@@ -159,7 +160,7 @@ static void add_sender(struct buf *cell, const struct record_sender *sender)
 	buf_adds(cell, buf_str(&tail));
 }
 
-/* Whoever ended it; where nobody did, whoever asked it to end. */
+/* The sender that ended it; without one, the sender that requested its end. */
 static const struct record_sender *ender(const struct record_stop *stop)
 {
 	if (stop->kill_signal.known &&

@@ -353,7 +353,7 @@ static int ask_driver(struct podsrc_files *src, int root, const char *driver, co
 	if (r < 0 && r != -ENOENT)
 		return r;
 	found.stop_signal = bundle.stop_signal;
-	if (bundle.grace_told) {
+	if (bundle.has_grace) {
 		found.known |= META_CTR_GRACE;
 		found.grace_ns = bundle.grace_ns;
 	}
@@ -442,7 +442,7 @@ static void take_task(const struct ctrjson_bundle *bundle, const char *id,
 		.source = META_CONTAINERD,
 		.kind = META_KIND_CONTAINER,
 		.stop_signal = bundle->stop_signal,
-		.known = bundle->grace_told ? META_CTR_GRACE : 0,
+		.known = bundle->has_grace ? META_CTR_GRACE : 0,
 		.grace_ns = bundle->grace_ns,
 	};
 	snprintf(ret->id, sizeof(ret->id), "%s", id);
