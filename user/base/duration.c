@@ -63,7 +63,7 @@ static uint64_t decimals_ns(const char *digits, uint64_t unit)
 	return ns;
 }
 
-/* Reads one number and its unit; *ret_bare tells that there was no unit. */
+/* Reads one number and its unit; *ret_bare: there was no unit. */
 static int take_term(const char **at, uint64_t *ret_ns, bool *ret_bare)
 {
 	const char *decimals = "";

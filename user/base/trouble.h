@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When to tell that a sink does not take what is written to it, and that it does again: each once,
- * however often it changes its mind in between.
+ * When to report that a sink does not take what is written to it, and that it does again: each
+ * once, however often it changes its mind in between.
  */
 #ifndef BASE_TROUBLE_H
 #define BASE_TROUBLE_H
@@ -22,8 +22,8 @@ struct trouble {
 	uint64_t last_ns;	/* when something went wrong last */
 };
 
-/* What there is to tell of a sink that has dropped so many in all, and whose last attempt failed or
- * not. With TROUBLE_ENDS *ret_dropped is how many it cost. */
+/* What there is to report of a sink that has dropped so many in all, and whose last attempt failed
+ * or not. With TROUBLE_ENDS *ret_dropped is how many it cost. */
 enum trouble_news trouble_look(struct trouble *trouble, bool failed, uint64_t dropped,
 			       uint64_t now_ns, uint64_t *ret_dropped);
 

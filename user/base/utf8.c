@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* UTF-8 from sources that nobody answers for. */
+/* UTF-8 from untrusted sources. */
 #include "base/utf8.h"
 
 #include <endian.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes that claim to be UTF-8: telling whether they are, and showing them safely. */
+/* Bytes that claim to be UTF-8: whether they are, and how to show them safely. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 

@@ -59,7 +59,7 @@ bool cgfs_dir_exists(const struct cgfs_dir *dir);
  * them could be looked at; -EMFILE; -ENAMETOOLONG. */
 int cgfs_path_of(struct cgfs *cgfs, uint64_t id, char *ret, size_t size, uint32_t *ret_level);
 
-/* The delegated_level of the cgroup at a path, as far as what is there tells. */
+/* The delegated_level of the cgroup at a path, as far as it exists. */
 uint32_t cgfs_delegated_level(struct cgfs *cgfs, const char *path);
 
 /* The id of the cgroup at a path. -ENOENT: there is none. */

@@ -37,7 +37,7 @@ uint32_t hierarchy_parse_id(const char *proc_cgroups, const char *controller);
 
 /*
  * Decides by the text of /proc/self/mountinfo and /proc/cgroups. name is "unified", a v1 controller
- * or NULL for the default choice. is_root tells whether a mount point shows a hierarchy from its
+ * or NULL for the default choice. is_root returns whether a mount point shows a hierarchy from its
  * root on; a mount that shows a subtree is no candidate.
  *
  * -ENOENT: no such hierarchy is mounted. -EXDEV: it is, but only a subtree of it is visible.

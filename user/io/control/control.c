@@ -273,7 +273,7 @@ static void conn_answer(struct conn *conn, size_t size)
 	if (r >= 0)
 		r = buf_error(&lines);
 	if (r < 0) {
-		conn_fail(conn, r == -ENOBUFS ? "there is more to tell than one reply holds"
+		conn_fail(conn, r == -ENOBUFS ? "the answer is larger than one reply may be"
 					      : strerror(-r));
 		return;
 	}
@@ -363,7 +363,7 @@ static struct conn *find_place(struct control *control)
 	return NULL;
 }
 
-/* What fits into the socket's buffer, to who is told no more. */
+/* The last reply to this peer: as much as fits into the socket's buffer. */
 static void turn_away(struct control *control, int fd, const char *why)
 {
 	_cleanup_(buf_free) struct buf line = {};
@@ -557,7 +557,7 @@ static int send_request(const struct ask *ask, enum control_command command)
 			done += (size_t)n;
 			continue;
 		}
-		/* Who is turned away is told why before it was asked. */
+		/* A client that is refused receives the reason before it has sent a request. */
 		if (errno == EPIPE)
 			return 0;
 		if (errno != EAGAIN && errno != EINTR)

@@ -17,7 +17,7 @@
 
 /*
  * The daemon's end of the control socket, on its loop. It answers one request for each connection,
- * waits for nobody, and is bounded: in connections, in the bytes of a request and of all replies
+ * waits for no peer, and is bounded: in connections, in the bytes of a request and of all replies
  * that wait to be read, and in the time that a connection may take.
  */
 
@@ -30,7 +30,7 @@ struct control_config {
 	const char *path;
 	uint64_t timeout_ns; /* of a connection, from its beginning; 0: the default */
 	void *userdata;
-	/* Adds the lines of the answer and tells how many they are. -errno: there is none. */
+	/* Adds the lines of the answer and returns their number. -errno: there is none. */
 	int (*answer)(void *userdata, enum control_command command, struct buf *out,
 		      uint64_t *ret_lines);
 	/* Whether that process, of root or of the daemon's own user, may ask. */

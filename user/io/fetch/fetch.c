@@ -603,7 +603,7 @@ static void add(struct fetch *f, struct fetch_call *call)
 	end_call(call);
 }
 
-static void tell(struct fetch *f, struct fetch_call *call)
+static void report_done(struct fetch *f, struct fetch_call *call)
 {
 	struct fetch_result result;
 
@@ -626,7 +626,7 @@ static int on_work(sd_event_source *source, void *userdata)
 			add(f, call);
 	call = first_in(f, FETCH_ENDED);
 	if (call)
-		tell(f, call);
+		report_done(f, call);
 	if (first_in(f, FETCH_ENDED))
 		wake(f);
 	return 0;

@@ -73,7 +73,7 @@ struct fetch_request {
 	const char *const *headers; /* "Name: value", NULL-ended; or NULL */
 	const char *ca_file;	    /* PEM; NULL: the system's */
 	/* NULL, or who the certificate must name instead of the URL's host, which is connected to;
-	 * told to the server (SNI, Host). */
+	 * sent to the server (SNI, Host). */
 	const char *server_name;
 	/* NULL, or a PEM text with a certificate and its key without a passphrase, by which the
 	 * client shows who it is. A connection is used again only for the same text. */
@@ -94,7 +94,7 @@ struct fetch *fetch_free(struct fetch *fetch);
 
 /*
  * -EINVAL for a URL, header or token that is none, -EPERM for a token or a client's file without
- * TLS, -ENOMEM. Whatever else goes wrong is told to done.
+ * TLS, -ENOMEM. Any other failure is reported by done.
  */
 int fetch_start(struct fetch *fetch, const struct fetch_request *request, struct fetch_call **ret);
 /* Whether an address of the URL's host is known; false for a URL that is none. */

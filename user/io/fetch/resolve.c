@@ -65,7 +65,7 @@ struct resolve {
 
 /* --- the child -------------------------------------------------------------------------------- */
 
-/* Link-local addresses need a scope, which libcurl takes none of. */
+/* Link-local addresses need a scope, which libcurl does not take. */
 static void add_address(struct answer *answer, const struct sockaddr *address)
 {
 	const struct sockaddr_in6 *six = (const void *)address;

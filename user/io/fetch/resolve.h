@@ -23,7 +23,7 @@
 /* Addresses of a name that are used. */
 #define RESOLVE_ADDRESSES 8
 
-/* How long an answer counts as new: getaddrinfo() does not tell for how long it is valid. */
+/* How long an answer counts as new: getaddrinfo() does not return for how long it is valid. */
 #define RESOLVE_FRESH_NS    UINT64_C(60000000000)
 /* When a query is given up. glibc gives up after half of it, without domains to search. */
 #define RESOLVE_PATIENCE_NS UINT64_C(60000000000)

@@ -19,8 +19,8 @@ struct keepfile_why {
 
 /*
  * Opens the file, made with mode 0600 when it is missing, in a directory that is made, 0700, when
- * only that is missing; and holds it, so that nobody else opens it. A symbolic link, what is no
- * regular file or has another name as well, what somebody else owns or others may write, and a
+ * only that is missing; and holds it, so that no other process opens it. A symbolic link, what is
+ * no regular file or has another name as well, what somebody else owns or others may write, and a
  * directory in which others may make files are refused: -ELOOP, -EINVAL, -EPERM. -EBUSY: another
  * process holds it. Else -errno. *ret_why is filled on failure. The caller frees, which leaves the
  * file.
@@ -38,7 +38,7 @@ int keepfile_read(const struct keepfile *file, size_t max, struct buf *ret);
 /* Adds to its end with one write. -errno, and the file is as it was, as far as that can be had. */
 int keepfile_append(struct keepfile *file, const char *data, size_t size);
 
-/* Puts another content in its place: whoever opens it finds all of the old one or of the new one.
+/* Puts another content in its place: who opens it finds all of the old one or of the new one.
  * -errno, with the old one still there. */
 int keepfile_replace(struct keepfile *file, const char *data, size_t size);
 

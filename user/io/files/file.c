@@ -220,7 +220,7 @@ int trusted_read(const char *path, bool secret, size_t max, struct buf *ret,
 /* Names and links on a way. */
 #define STEPS_MAX 128
 
-/* In a sticky directory others may add names, and change none of root's. */
+/* In a sticky directory others may add names, but not change root's. */
 static bool is_ours(const struct stat *st)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid())

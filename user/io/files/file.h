@@ -28,14 +28,14 @@ int lines_next(struct lines *lines, struct lines_line *ret);
 
 /*
  * For a small file of the daemon's that its successor reads, also after the next boot: puts that
- * content in the file's place: whoever opens it finds all of the old one or of the new
+ * content in the file's place: who opens it finds all of the old one or of the new
  * one. Its directory is made, 0700, when only that is missing. Not synced, as a disk may take long
  * and who stops the machine syncs it. -errno, with the old one still there; -EINVAL for a path
  * without a directory, -ENAMETOOLONG.
  */
 int statefile_write(const char *path, const char *data, size_t size);
 
-/* Files that decide what the daemon does, read only when nobody else can have written them. */
+/* Files that decide what the daemon does, read only when no other user can have written them. */
 
 /* A sentence for a person, with the path, without a full stop. */
 struct trusted_why {
@@ -52,9 +52,9 @@ int trusted_read(const char *path, bool secret, size_t max, struct buf *ret,
 
 /*
  * Whether an absolute path leads where only root or this user could have led it: its end and
- * all links and directories on the way belong to one of these, and let nobody else change them. So
- * it leads there until one of these changes that. 0; -errno, -EPERM for a way that is not trusted,
- * -ELOOP also for one that is too long to judge.
+ * all links and directories on the way belong to one of these, and permit no other user to change
+ * them. So it leads there until one of these changes that. 0; -errno, -EPERM for a way that is not
+ * trusted, -ELOOP also for one that is too long to judge.
  */
 int trusted_way(const char *path);
 

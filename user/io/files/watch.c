@@ -78,7 +78,7 @@ static bool is_next(const struct target *t, const char *name)
 	return !t->next || (strlen(name) == len && strncmp(t->next, name, len) == 0);
 }
 
-/* Notes whom the event is about; whether watches are wrong from now on. */
+/* Notes which watch the event is about; whether watches are wrong from now on. */
 static bool take_event(const struct confwatch *w, const struct inotify_event *e, uint32_t *changed)
 {
 	const char *name = e->len ? e->name : "";

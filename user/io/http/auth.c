@@ -81,8 +81,8 @@ static _Noreturn void child_fail(char answer)
 	child_end(1);
 }
 
-/* Nothing but read, write and end from here on: whoever finds a hole in the parsing of passwords
- * falls into a pit. A filter and no strict mode, which there is none of below another filter, as
+/* Nothing but read, write and end from here on: who finds a hole in the parsing of passwords
+ * gains nothing by it. A filter, for there is no strict mode below another filter, as
  * service managers and container runtimes have them. */
 static bool confine(void)
 {
@@ -165,7 +165,7 @@ static int webauth_child_start(struct child *ret)
 
 #define WEBAUTH_MAC_SIZE 32
 
-/* A user and a password, as nobody else could tell them. */
+/* A user and a password, as a keyed hash that only this process can make. */
 struct webauth_mac {
 	unsigned char bytes[WEBAUTH_MAC_SIZE];
 };
@@ -203,7 +203,7 @@ struct webauth_jobs {
 	struct child child; /* pid 0: there is none */
 	sd_event_source *source;
 	bool ready, asked;
-	bool stale; /* nobody wants to know what it was asked */
+	bool stale; /* its answer is not needed any more */
 	uint64_t restart_at_ns;
 };
 
@@ -436,7 +436,7 @@ struct webauth {
 	struct webauth_mac wrong[WRONG_MAX]; /* a ring */
 	size_t n_wrong, next_wrong;
 	struct webauth_jobs *jobs;
-	void (*told)(void *userdata);
+	void (*changed)(void *userdata);
 	void *userdata;
 };
 
@@ -493,7 +493,7 @@ static void on_change(void *userdata)
 {
 	const struct webauth *auth = userdata;
 
-	auth->told(auth->userdata);
+	auth->changed(auth->userdata);
 }
 
 static int fail(struct web_why *ret_why, int r, const char *reason)
@@ -503,7 +503,7 @@ static int fail(struct web_why *ret_why, int r, const char *reason)
 	return r;
 }
 
-int webauth_new(sd_event *event, bool wait, void (*told)(void *userdata), void *userdata,
+int webauth_new(sd_event *event, bool wait, void (*changed)(void *userdata), void *userdata,
 		struct webauth **ret, struct web_why *ret_why)
 {
 	_cleanup_(cleanup_webauth_free) struct webauth *auth = calloc(1, sizeof(*auth));
@@ -512,7 +512,7 @@ int webauth_new(sd_event *event, bool wait, void (*told)(void *userdata), void *
 
 	if (!auth)
 		return fail(ret_why, -ENOMEM, strerror(ENOMEM));
-	auth->told = told;
+	auth->changed = changed;
 	auth->userdata = userdata;
 	r = webauth_jobs_new(event, wait, &(struct webauth_jobs_hooks){auth, on_verdict, on_change},
 			     &auth->jobs, ret_why);
@@ -562,7 +562,7 @@ int webauth_set_users(struct webauth *auth, const struct web_user *users, size_t
 	auth->n_users = n;
 	auth->n_wrong = auth->next_wrong = 0;
 	webauth_jobs_drop(auth->jobs);
-	auth->told(auth->userdata);
+	auth->changed(auth->userdata);
 	return 0;
 }
 

@@ -27,26 +27,26 @@
 enum webauth_verdict {
 	WEBAUTH_YES,
 	WEBAUTH_NO,
-	WEBAUTH_WAIT, /* ask again when told */
+	WEBAUTH_WAIT, /* ask again after changed() */
 	WEBAUTH_BUSY, /* ask again in a second or so */
 };
 
 struct webauth;
 
 /*
- * Starts the child. With wait it waits until that is there, 5 s at most, and its errors are told;
- * without, whoever asks waits, and when it does not come up everybody is turned away. told() is
+ * Starts the child. With wait it waits until that is there, 5 s at most, and its errors are
+ * returned; without, clients wait, and when it does not come up all are turned away. changed() is
  * called from the loop whenever asking again may get another answer. -ELIBACC when libcrypt or
  * GnuTLS is missing, -EPERM when the child may not give up its privileges; *ret_why is filled on
  * every failure.
  */
-int webauth_new(sd_event *event, bool wait, void (*told)(void *userdata), void *userdata,
+int webauth_new(sd_event *event, bool wait, void (*changed)(void *userdata), void *userdata,
 		struct webauth **ret, struct web_why *ret_why);
 struct webauth *webauth_free(struct webauth *auth);
 DEFINE_CLEANUP(struct webauth *, webauth_free);
 
-/* Copies the users. Passwords stay known of those that did not change; all who wait are told. 0 or
- * -ENOMEM: then nothing changed. */
+/* Copies the users. Passwords stay known of those that did not change; changed() is called for all
+ * who wait. 0 or -ENOMEM: then nothing changed. */
 int webauth_set_users(struct webauth *auth, const struct web_user *users, size_t n);
 
 /* What to do with a request that has this Authorization header, or NULL. */

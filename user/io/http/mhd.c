@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Input is const where zlib is told that it may be. */
+/* With this defined zlib declares its input const. */
 #define ZLIB_CONST
 #include <zlib.h>
 

@@ -68,7 +68,7 @@ struct web_bodies {
 	unsigned int max; /* over 4 KiB at once */
 	web_fn fn;	  /* makes them */
 	void *userdata;	  /* of fn */
-	/* Closes the connections that read the body; none of them is released before it returns. */
+	/* Closes the connections that read the body; all stay allocated until it returns. */
 	void (*evict)(void *web, const struct web_body *body);
 	void *web;		       /* of evict */
 	struct web_body *first, *last; /* first: oldest */

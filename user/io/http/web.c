@@ -30,7 +30,7 @@ enum web_phase {
 	WEB_IDLE,
 	WEB_SENDING,
 	WEB_PHASES,
-	WEB_CLOSING = WEB_PHASES /* shut down, in no list, until the library lets go of it */
+	WEB_CLOSING = WEB_PHASES /* shut down, in no list, until the library releases it */
 };
 
 struct web_conn {
@@ -156,7 +156,7 @@ static void close_conn(struct web *web, struct web_conn *conn)
 		return;
 	if (conn->phase == WEB_SENDING)
 		setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &forget, sizeof(forget));
-	/* What is suspended would not be let go of. */
+	/* What is suspended would not be released. */
 	if (conn->phase == WEB_CHECKING)
 		resume(web, conn);
 	leave(web, conn);
@@ -484,7 +484,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* Not more than a share of the connections, so that whoever is new here is answered before others
+/* Not more than a share of the connections, so that a new client is answered before others
  * that come behind it push it out. */
 static unsigned int accept_max(const struct web *web)
 {
@@ -549,7 +549,7 @@ static size_t leave_escapes(void *userdata, struct MHD_Connection *handle, char 
 
 static struct MHD_Daemon *start_daemon(struct web *web, const struct web_tls *tls)
 {
-	/* Those that were shut down are let go a run later, so that there are more for a moment. */
+	/* Those that were shut down are released a run later, so that there are more for a moment. */
 	unsigned int limit = 2 * web->config.max_connections + 8;
 	unsigned int flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME;
 	struct MHD_OptionItem options[WEB_TLS_OPTIONS];

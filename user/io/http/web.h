@@ -34,7 +34,8 @@ struct web_reply {
 
 /*
  * Fills an empty reply for GET or HEAD. Called inside the loop, so it must not wait. What is big or
- * takes long to make wants keep_ms, which bounds how often it is made, whoever asks.
+ * takes long to make wants keep_ms, which bounds how often it is made, however often it is
+ * requested.
  */
 typedef void (*web_fn)(void *userdata, const struct web_request *request, struct web_reply *ret);
 
@@ -106,8 +107,8 @@ int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *u
 /*
  * Takes the tls and the users of another configuration instead of those it has; what else is in it
  * stays as it was. Every connection is closed: clients come again. It never waits; when it takes
- * the first users, that passwords cannot be checked may turn out later: then nobody is served. As
- * web_new(); on failure all is as it was.
+ * the first users, that passwords cannot be checked may turn out later: then no client is served.
+ * As web_new(); on failure all is as it was.
  */
 int web_reload(struct web *web, const struct web_config *config, struct web_why *ret_why);
 

@@ -24,8 +24,8 @@ struct kern_options {
 	bool services;	    /* scope services */
 	bool all;	    /* scope all */
 	bool delegated;	    /* what others than root make may be containers */
-	bool no_group_dead; /* as on kernels whose exit tracepoint does not tell the last thread */
-	/* Takes libbpf's own messages, some of which are many lines; NULL: nobody does. */
+	bool no_group_dead; /* as on kernels whose exit tracepoint does not mark the last thread */
+	/* Takes libbpf's own messages, some of which are many lines; NULL: they are dropped. */
 	void (*debug)(const char *format, va_list args);
 };
 
@@ -62,7 +62,7 @@ unsigned int kern_attached(const struct kern *kern);
 /* -ENOENT beyond the last one. kern NULL: all there are, by name alone. */
 int kern_get_program(const struct kern *kern, unsigned int index, struct kern_program *ret);
 
-/* Loads one program alone, to tell which one a kernel refuses. */
+/* Loads one program alone, to find out which one a kernel refuses. */
 int kern_try_program(const struct kern_options *options, const char *name,
 		     struct kern_why *ret_why);
 
@@ -96,8 +96,8 @@ int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata);
  * While a container is noisy, processes in it that are not its init are neither counted (exits,
  * kills by processes) nor recorded, nor what init passes on, and of its init's signals only SIGKILL
  * and stop signals (kern_watch_set_stop()) are recorded, the others counted as suppressed. Its
- * init's exit and SIGKILLs by the kernel are told and counted as ever, and so is all of every other
- * container. The mark goes with the cgroup; setting what is set is fine. -ENOENT: it is not
+ * init's exit and SIGKILLs by the kernel are recorded and counted as ever, and so is all of every
+ * other container. The mark goes with the cgroup; setting what is set is fine. -ENOENT: it is not
  * watched. -E2BIG: too many are noisy.
  */
 int kern_noisy_set(struct kern *kern, uint64_t id, bool on);

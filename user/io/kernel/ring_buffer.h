@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longer records that go round the end are told as ones of no bytes. */
+/* Longer records that go round the end are handed over as ones of no bytes. */
 #define RINGBUF_COPY_MAX 4096
 
 struct ringbuf;

@@ -194,7 +194,7 @@ int delaydrop_remove(const char *root)
 
 /* A main file and a directory in each place, and the kubelet's. */
 #define WATCHED (2 * DELAYDROP_PLACES + 1)
-/* Reads of the limit after a file changed: who changed it tells logind a moment later. */
+/* Reads of the limit after a file changed: who changed it has logind read it a moment later. */
 #define LOOKS	5
 
 #define PATH_SIZE 512

@@ -55,7 +55,7 @@ int delaydrop_remove(const char *root);
  * read it, and read back until it is in effect; raised at once when any other file wants more.
  * core/shutdown/delay_limit decides; docs/kubelet-rules.md, "Delay limit", says why.
  *
- * It asks by an io/logind of its user's, who passes on what that tells of the limit.
+ * It asks by an io/logind of its user's, who passes on what that reports of the limit.
  */
 
 enum delaykeep_status {
@@ -98,7 +98,7 @@ struct delaykeep *delaykeep_free(struct delaykeep *k);
 
 /* What is to be in effect from now on; 0: nothing, but what the drop-in says stays said. */
 void delaykeep_need(struct delaykeep *k, uint64_t need_ns);
-/* What io/logind told of the limit, and of the reload. */
+/* What io/logind reported of the limit, and of the reload. */
 void delaykeep_limit(struct delaykeep *k, uint64_t limit_ns);
 void delaykeep_reloaded(struct delaykeep *k, const char *error);
 

@@ -69,7 +69,7 @@ int fdstore_put(const char *name, uint32_t number, int fd)
 {
 	char text[300], full[256];
 
-	/* Else systemd lets go of it once the other end hangs up, which may be for a moment only. */
+	/* Else systemd closes it once the other end hangs up, which may be for a moment only. */
 	snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s\nFDPOLL=0",
 		 full_name(name, number, full));
 	return sd_pid_notify_with_fds(0, 0, text, &fd, 1);

@@ -193,7 +193,7 @@ static void lose_bus(struct logind *l, const char *why)
 /* --- the lock and the shutdown ------------------------------------------------------------------ */
 
 /* The number is forgotten with the lock: it may be another file's the next moment. */
-static void let_go(struct logind *l)
+static void release_lock(struct logind *l)
 {
 	if (l->lock < 0)
 		return;
@@ -205,7 +205,7 @@ static void let_go(struct logind *l)
 /* Takes over fd as the lock, in place of the one before. */
 static void set_lock(struct logind *l, int fd)
 {
-	let_go(l);
+	release_lock(l);
 	l->lock = fd;
 	l->lock_pid = l->own_pid;
 	l->verify = false;
@@ -229,7 +229,7 @@ static bool is_own(const void *userdata, const struct logind_holder *holder)
 /* The lock is no longer one. */
 static void lose_lock(struct logind *l)
 {
-	let_go(l);
+	release_lock(l);
 	l->sink.lost(l->sink.userdata);
 }
 
@@ -660,7 +660,7 @@ void logind_take(struct logind *l)
 void logind_drop(struct logind *l)
 {
 	call_off(l, LOGIND_INHIBIT);
-	let_go(l);
+	release_lock(l);
 	l->verify = false;
 	arm(l);
 }

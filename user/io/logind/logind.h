@@ -4,8 +4,8 @@
  * announcement of one, how long logind waits for locks and who holds them. The facts are in
  * docs/kubelet-rules.md, "Delay limit", "Inhibitor lock" and "Shutdown announcement".
  *
- * It decides nothing: it asks for the lock when told to, and lets go when told to. What it does by
- * itself is to keep a connection, to tell apart logind from whoever else sends the same signals,
+ * It decides nothing: it takes and releases the lock when called for that. What it does by
+ * itself is to keep a connection, to separate logind's signals from the same ones of other senders,
  * and to bound each call in time. Nothing here waits.
  */
 #ifndef IO_LOGIND_LOGIND_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-/* More are counted, not told. */
+/* More are counted, not listed. */
 #define LOGIND_HOLDERS_MAX 64
 #define LOGIND_ACTION_MAX  32 /* with its NUL */
 
@@ -51,10 +51,10 @@ struct logind_sink {
 	/* The answer to logind_take(), whatever the reason: error is D-Bus's name of it. One that
 	 * was held before is still held. */
 	void (*refused)(void *userdata, const char *error, const char *text);
-	/* Back after a while, logind knows nothing of the lock: it is let go. */
+	/* Back after a while, logind knows nothing of the lock: it is released. */
 	void (*lost)(void *userdata);
-	/* A shutdown begins. Told again when limit_ns was read anew, which follows by itself; 0:
-	 * not known yet. action is "power-off", "reboot", …; "": logind has not told. */
+	/* A shutdown begins. Called again when limit_ns was read anew, which follows by itself; 0:
+	 * not known yet. action is "power-off", "reboot", …; "": unknown. */
 	void (*announced)(void *userdata, uint64_t limit_ns, const char *action);
 	/* It does not, or logind says for the first time that there is none. */
 	void (*cancelled)(void *userdata);
@@ -62,7 +62,7 @@ struct logind_sink {
 	void (*limit)(void *userdata, uint64_t limit_ns);
 	/* n is how many there are, of which at most LOGIND_HOLDERS_MAX are listed: its own, then
 	 * root's, then others.
-	 * failed: logind did not tell. */
+	 * failed: logind did not answer. */
 	void (*holders)(void *userdata, const struct logind_holder *list, size_t n, bool failed);
 	/* The answer to logind_reload(): error is NULL when systemd sent the signal. */
 	void (*reloaded)(void *userdata, const char *error);
@@ -76,7 +76,7 @@ struct logind_options {
 	 * likewise; NULL: it is not kept there. */
 	const char *store;
 	/* A lock that was taken back from there, -1 for none. It becomes the handle's, also when
-	 * logind_new() fails; it counts as held, and taken() is not told of it. */
+	 * logind_new() fails; it counts as held, and taken() is not called for it. */
 	int lock;
 	/* The process that took that lock, as logind lists it; 0: not known, and so a lock of that
 	 * name and user counts as it. */
@@ -109,7 +109,7 @@ struct logind;
 
 /*
  * Begins to connect; a bus that is not there or goes is tried again after 100 ms, later after up to
- * 30 s. -EINVAL for an address that is none of these, -ENOMEM, -errno. sink is copied, what it
+ * 30 s. -EINVAL for an address that is not one of these, -ENOMEM, -errno. sink is copied, what it
  * points to is borrowed, like event.
  */
 int logind_new(sd_event *event, const struct logind_options *options,
@@ -118,20 +118,20 @@ int logind_new(sd_event *event, const struct logind_options *options,
 struct logind *logind_free(struct logind *l);
 
 /*
- * Asks for the lock: taken() or refused() is told, exactly once, possibly before this returns, and
- * only the latter while logind is away. The new one is taken before one that is held is let go.
+ * Asks for the lock: taken() or refused() is called, exactly once, possibly before this returns, and
+ * only the latter while logind is away. The new one is taken before one that is held is released.
  */
 void logind_take(struct logind *l);
-/* Lets go of the lock: out of systemd's store, then closed. No-op without one. A logind_take()
- * under way is called off, and neither answer is told. */
+/* Releases the lock: out of systemd's store, then closed. No-op without one. A logind_take()
+ * under way is called off, and neither of both is called. */
 void logind_drop(struct logind *l);
-/* Asks for InhibitDelayMaxUSec, never out of a cache; limit() is told, later for a logind that is
+/* Asks for InhibitDelayMaxUSec, never out of a cache; limit() is called, later for a logind that is
  * away. */
 void logind_ask_limit(struct logind *l);
-/* Asks who holds delay locks; holders() is told, possibly before this returns. */
+/* Asks who holds delay locks; holders() is called, possibly before this returns. */
 void logind_list_holders(struct logind *l);
-/* Makes systemd send SIGHUP to logind, which then reads its configuration anew; reloaded() is told,
- * possibly before this returns. */
+/* Makes systemd send SIGHUP to logind, which then reads its configuration anew; reloaded() is
+ * called, possibly before this returns. */
 void logind_reload(struct logind *l);
 
 void logind_get_state(const struct logind *l, struct logind_state *ret);

@@ -97,7 +97,7 @@ enum rank {
 	RANK_COUNT,
 };
 
-/* Own ones come first, then root's: whoever holds many cannot hide them. ends are the ends of the
+/* Own ones come first, then root's: a holder of many cannot hide them. ends are the ends of the
  * ranks in the list, which may be beyond its room. */
 static void add_holder(struct logind_holder *list, size_t ends[static RANK_COUNT],
 		       const struct logind_holder *h)

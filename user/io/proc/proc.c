@@ -343,8 +343,8 @@ static bool is_pid1(const struct procfs_proc *procs, size_t n, const struct proc
 
 /*
  * The oldest process whose pid namespace holds the one of pid1 without being it: that is in the
- * container's init's own, so nobody in there is older, unless pid1 is a sandbox's whose parent has
- * died.
+ * container's init's own, so no process in there is older, unless pid1 is a sandbox's whose parent
+ * has died.
  */
 static const struct procfs_proc *older_outside(const struct procfs_proc *procs, size_t n,
 					       const struct procfs_proc *pid1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes as /proc tells them. Parsing is split from reading: the parsers take any bytes. A
+ * Processes as /proc shows them. Parsing is split from reading: the parsers take any bytes. A
  * process chooses its own name, so nothing in these files but the numbers after it is trusted.
  */
 #ifndef IO_PROC_PROC_H
@@ -43,7 +43,7 @@ struct procfs_proc {
 int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret);
 int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret);
 
-/* -ESRCH: there is no such process. cgroup_id is taken over as told. */
+/* -ESRCH: there is no such process. cgroup_id is copied into *ret. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
 /* The target of /proc/PID/exe, "" when it may not be read. */
@@ -82,7 +82,7 @@ int procfs_cgroup_of(pid_t pid, const char *controller, char *ret, size_t size);
 uint64_t procfs_own_capabilities(void);
 
 /*
- * What a running process does about a signal, as /proc tells it now. Masks are there for everybody
+ * What a running process does about a signal, as /proc shows it now. Masks are there for everybody
  * to read; what a thread waits for and which files are open, for who may trace the process.
  */
 

@@ -64,7 +64,7 @@ static int count_fds(struct selfstat *ret)
 
 	if (!dir)
 		return -errno;
-	/* The directory's own is none of ours. */
+	/* Without the descriptor of the directory itself. */
 	ret->open_fds = 0;
 	while ((entry = readdir(dir)))
 		ret->open_fds += entry->d_name[0] != '.';

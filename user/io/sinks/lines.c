@@ -108,8 +108,8 @@ static ssize_t write_some(struct out *out, const char *data, size_t size)
 	return write(out->fd, data, size);
 }
 
-/* A disk that fills up in the middle of a line leaves half a line. Cuts it off again, when nobody
- * has written behind it. */
+/* A disk that fills up in the middle of a line leaves half a line. Cuts it off again, when no other
+ * process has written behind it. */
 static void cut_partial_line(struct out *out)
 {
 	size_t partial = 0;

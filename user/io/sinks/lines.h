@@ -76,7 +76,7 @@ bool linesink_is_idle(const struct linesink *sink);
 void linesink_flush(struct linesink *sink, uint64_t now_ns);
 
 /* Opens the file anew, for who has renamed it, or another one (path NULL: the same); what is
- * waiting goes to the old one first, as far as it takes it. 0, or the -errno that stats tell from
+ * waiting goes to the old one first, as far as it takes it. 0, or the -errno that stats have from
  * now on. Standard output stays what it is. */
 int linesink_reopen(struct linesink *sink, const char *path);
 

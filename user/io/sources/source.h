@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every source of metadata has in common: how it tells, and how it tells how it fares. The
+ * What every source of metadata has in common: how it reports facts, and its own state. The
  * functions are called from the event loop or from within a call into the source; they may call the
  * source again, but not free it.
  */
@@ -17,11 +17,11 @@ struct podsrc_sink {
 	void *userdata;
 	void (*pod)(void *userdata, const struct meta_pod *pod);
 	void (*container)(void *userdata, const struct meta_container *container);
-	/* The look-up of key (a container's id, a pod's uid) is over; told after what it found. */
+	/* The look-up of key (a container's id, a pod's uid) is over; called after what it found. */
 	void (*done)(void *userdata, enum meta_source source, const char *key,
 		     enum meta_result result);
-	/* A list that was asked for at asked_ns (CLOCK_BOOTTIME) has been told whole, and who is
-	 * gone since the last one. NULL where nobody wants to know. */
+	/* A list that was asked for at asked_ns (CLOCK_BOOTTIME) has been reported as a whole, and
+	 * what is gone since the last one. May be NULL. */
 	void (*listed)(void *userdata, enum meta_source source, uint64_t asked_ns);
 };
 

@@ -279,7 +279,7 @@ int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method m
 	request->http2 = true;
 	request->body = buf_str(&question);
 	request->body_len = question.len;
-	/* A stream has no end to tell. */
+	/* A stream has no end to wait for. */
 	request->headers = request->timeout_ns ? headers
 					       : (const char *const[]){headers[0], headers[1],
 								       headers[2], NULL};

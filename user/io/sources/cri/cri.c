@@ -209,7 +209,7 @@ static void podsrc_cri_events_close(struct podsrc_cri_events *stream)
 #define LOOK_NS	   UINT64_C(100000000)
 /* How often it is looked at without one. */
 #define WATCH_USEC 2000000
-/* How long nobody needs to ask before it is seen whether the runtime is still there. */
+/* How long without a request before it is seen whether the runtime is still there. */
 #define SILENT_NS  UINT64_C(10000000000)
 
 const char *const podsrc_cri_places[] = {

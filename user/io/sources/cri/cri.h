@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names from a container runtime, by the interface that the kubelet uses (CRI, gRPC over a unix
- * socket): everything it has is told when it is connected to, then what is asked for, and what its
- * events say where it has a stream of them.
+ * socket): everything it has is reported when it is connected to, then what is asked for, and what
+ * its events say where it has a stream of them.
  *
  * What it costs is bounded: 4 requests at once, 200 look-ups a second (100 more in a burst) of
  * three requests, 4096 waiting. More than 16 that wait are answered by one list of everything
  * instead, at most one in 100 ms and no more than a tenth of the time: 1,000 new containers a
- * second are ten lists a second. What is told of a list is told in slices of 1 ms.
+ * second are ten lists a second. A list is reported in slices of 1 ms.
  *
  * The runtime is believed only by its socket: a socket that anybody but root (or this user) could
  * have put there is not connected to.
@@ -41,19 +41,19 @@ struct podsrc_cri_options {
  */
 int podsrc_cri_new(sd_event *event, struct fetch *fetch, const struct podsrc_cri_options *options,
 		   const struct podsrc_sink *sink, struct podsrc_cri **ret);
-/* No look-up is told any more. */
+/* No look-up is reported any more. */
 struct podsrc_cri *podsrc_cri_free(struct podsrc_cri *cri);
 
 /*
- * Looks a container or a sandbox up by its whole ID. done is told once for each call: META_FOUND
- * after its pod, names and, as far as the runtime knows, stop signal were told; META_ABSENT (also
- * while PODSRC_OFF); META_FAILED; META_SHED. What was absent is looked for five times more within
- * 35 s, since runtimes list a sandbox only when it runs: it is told then without done.
+ * Looks a container or a sandbox up by its whole ID. done is called once for each call: META_FOUND
+ * after its pod, names and, as far as the runtime knows, stop signal were reported; META_ABSENT
+ * (also while PODSRC_OFF); META_FAILED; META_SHED. What was absent is looked for five times more
+ * within 35 s, since runtimes list a sandbox only when it runs: it is reported then without done.
  */
 void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id);
 
 /* Tells META_CTR_EXIT as soon as the runtime knows how a container that ended did; asks six times
- * within 35 s, for a runtime on a busy host tells that seconds late. There is no done. */
+ * within 35 s, for a runtime on a busy host reports that seconds late. There is no done. */
 void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id);
 
 /* lookups counts what podsrc_cri_find() asked for. */

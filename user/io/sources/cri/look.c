@@ -143,7 +143,7 @@ void podsrc_cri_look_answer(struct podsrc_cri_look *l, const char *id, enum meta
 	l->sink.done(l->sink.userdata, META_CRI, id, result);
 }
 
-/* Where all places are taken, whoever has been asked for more often makes way. */
+/* Where all places are taken, the one that was looked up most often makes way. */
 static struct again *place_again(struct podsrc_cri_look *l, unsigned int tries)
 {
 	struct again *most = l->again;

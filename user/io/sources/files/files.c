@@ -484,7 +484,7 @@ static int try_id(void *userdata, int tasks, const char *namespace_)
 	struct ctrjson_bundle bundle;
 	int r;
 
-	/* Docker's own, which tell nothing that its own file does not. */
+	/* Docker's own, which add nothing to its own file. */
 	if (strcmp(namespace_, "moby") == 0)
 		return -ENOENT;
 	r = ask_task(tasks, namespace_, want->id, &bundle);
@@ -709,7 +709,7 @@ enum meta_result podsrc_files_identify(struct podsrc_files *src, const char *cgr
 {
 	int r = ask_cgroup(src, cgroup_path, ret);
 
-	/* Most cgroups are nobody's container: not worth counting. */
+	/* Most cgroups are not containers: not worth counting. */
 	return r == -ENOENT ? META_ABSENT : settle(&src->containerd, r);
 }
 

@@ -35,7 +35,7 @@ int podsrc_files_new(const struct podsrc_files_options *options, struct podsrc_f
 struct podsrc_files *podsrc_files_free(struct podsrc_files *src);
 
 /*
- * Looks a container up, by its id and the runtime that its cgroup path tells: one of Docker, Podman
+ * Looks a container up, by its id and the runtime that its cgroup path names: one of Docker, Podman
  * and containerd, or Docker and then containerd for CGPATH_RT_UNKNOWN. META_ABSENT, too, for an id
  * that tasks in two of containerd's namespaces have: by the id alone, neither is it. *ret is
  * written for META_FOUND alone.
@@ -45,7 +45,7 @@ enum meta_result podsrc_files_find(struct podsrc_files *src, const char *contain
 
 /*
  * The same for a container of the pod with that uid: whether it is the sandbox, else its name.
- * Docker tells by its labels; containerd's CRI and CRI-O by annotations of the tasks in namespace
+ * Docker shows by its labels; containerd's CRI and CRI-O by annotations of the tasks in namespace
  * k8s.io, and in Podman's directory.
  */
 enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *container_id,

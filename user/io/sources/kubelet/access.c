@@ -23,7 +23,7 @@ struct host {
 #define API_PATH  "/api/v1/pods"
 #define API_QUERY "?fieldSelector=spec.nodeName%%3D%s&resourceVersion=0"
 
-static const char *whom(const struct podsrc_kubelet_options *options)
+static const char *peer_of(const struct podsrc_kubelet_options *options)
 {
 	return options->api_node ? "the API server" : "the kubelet";
 }
@@ -31,8 +31,8 @@ static const char *whom(const struct podsrc_kubelet_options *options)
 static int refuse(struct podsrc_kubelet_why *ret_why, const struct podsrc_kubelet_options *options,
 		  const char *reason)
 {
-	snprintf(ret_why->text, sizeof(ret_why->text), "cannot ask %s at %.150s: %s", whom(options),
-		 options->url, reason);
+	snprintf(ret_why->text, sizeof(ret_why->text), "cannot ask %s at %.150s: %s",
+		 peer_of(options), options->url, reason);
 	return -EINVAL;
 }
 
@@ -41,11 +41,11 @@ static int refuse_url(struct podsrc_kubelet_why *ret_why,
 		      const struct podsrc_kubelet_options *options)
 {
 	snprintf(ret_why->text, sizeof(ret_why->text), "%s's URL should look like https://%s",
-		 whom(options), options->api_node ? "10.96.0.1:443" : "127.0.0.1:10250");
+		 peer_of(options), options->api_node ? "10.96.0.1:443" : "127.0.0.1:10250");
 	return -EINVAL;
 }
 
-/* Printable, and none of what divides a URL further than into host and path. */
+/* Printable, without the characters that divide a URL further than into host and path. */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)
@@ -151,7 +151,8 @@ int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **re
 	    strlen(url) + sizeof(API_PATH) > sizeof(state->where))
 		return refuse_url(ret_why, options);
 	if (options->api_node && !is_node(options->api_node))
-		return refuse(ret_why, options, "the node's name (nodeName) is none of Kubernetes");
+		return refuse(ret_why, options,
+			      "the node's name (nodeName) is not one of Kubernetes");
 	r = check_secrets(options, secure, &host, ret_why);
 	return r < 0 ? r : add_path(options, path, ret_url);
 }

@@ -27,7 +27,7 @@ int podsrc_kubelet_secrets_read(const char *token_file, const char *client_file,
 				struct podsrc_kubelet_why *ret_why);
 /* Overwrites and frees them. */
 void podsrc_kubelet_secrets_done(struct podsrc_kubelet_secrets *secrets);
-/* The one that expires first; all zero when none tells. */
+/* The one that expires first; all zero when neither has a date. */
 void podsrc_kubelet_secrets_expiry(const struct podsrc_kubelet_secrets *secrets,
 				   struct credential *ret);
 

@@ -85,7 +85,7 @@ struct podsrc_kubelet {
 	char *reply;		     /* mapped; NULL: nothing came */
 	size_t reply_len;
 
-	uint64_t version;     /* of the last one that was taken; 0: it does not tell */
+	uint64_t version;     /* of the last one that was taken; 0: it has none */
 	unsigned int behind;  /* answers in a row that were older */
 	struct podjson *walk; /* NULL: none is taken apart */
 	bool leaving_out;     /* the pod whose containers come now */
@@ -129,7 +129,7 @@ static void plan(struct podsrc_kubelet *k)
 	sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
 }
 
-static void tell(struct podsrc_kubelet *k, const char *uid, enum meta_result result)
+static void report_done(struct podsrc_kubelet *k, const char *uid, enum meta_result result)
 {
 	k->state.lookups[result]++;
 	k->sink.done(k->sink.userdata, k->source, uid, result);
@@ -149,7 +149,7 @@ static void answer(struct podsrc_kubelet *k, enum meta_result unless_found, bool
 			continue;
 		}
 		k->lookups[i].question = 0;
-		tell(k, one.uid.text, one.found ? META_FOUND : unless_found);
+		report_done(k, one.uid.text, one.found ? META_FOUND : unless_found);
 	}
 	added = k->n_lookups - n;
 	memmove(k->lookups + kept, k->lookups + n, added * sizeof(k->lookups[0]));
@@ -258,8 +258,8 @@ static const struct uid *find_uid(const struct uids *uids, size_t n, const char 
 	return n ? bsearch(uid, uids->list, n, sizeof(uids->list[0]), by_text) : NULL;
 }
 
-/* Older than what was told: from a server that is behind. After three of them that is how it is, as
- * where the database was restored. */
+/* Older than what was reported: from a server that is behind. After three of them that is how it
+ * is, as where the database was restored. */
 static bool is_behind(const struct podsrc_kubelet *k)
 {
 	struct podjson_list list;
@@ -496,7 +496,7 @@ static void down_by_status(struct podsrc_kubelet *k, long status)
 		go_down(k, "it wants a token (401): none is configured");
 	else if (status == 403)
 		go_down(
-			k, "not allowed to see pods (403): wants %s, for whom %s names",
+			k, "not allowed to see pods (403): needs %s for the user that %s names",
 			is_api ? "list pods" : "get nodes/pods, nodes/proxy before Kubernetes 1.33",
 			k->token_file ?: k->client_file ?: "no file");
 	else if (status == 404)
@@ -601,14 +601,14 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 	struct lookup lookup = {.question = k->questions + 1};
 
 	if (strlen(pod_uid) >= sizeof(lookup.uid.text)) {
-		tell(k, pod_uid, META_ABSENT);
+		report_done(k, pod_uid, META_ABSENT);
 		return;
 	}
 	if (k->state.failures) {
-		tell(k, pod_uid, META_FAILED);
+		report_done(k, pod_uid, META_FAILED);
 		return;
 	}
-	/* Who asks again wants an answer to this question, and is told once. */
+	/* Who asks again wants an answer to this question, and receives one. */
 	for (size_t i = 0; i < k->n_lookups; i++)
 		if (k->lookups[i].question && strcmp(k->lookups[i].uid.text, pod_uid) == 0) {
 			k->lookups[i].question = lookup.question;
@@ -617,7 +617,7 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 			return;
 		}
 	if (k->n_lookups == PODSRC_KUBELET_LOOKUPS_MAX) {
-		tell(k, pod_uid, META_SHED);
+		report_done(k, pod_uid, META_SHED);
 		return;
 	}
 	strcpy(lookup.uid.text, pod_uid);

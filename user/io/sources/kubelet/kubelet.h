@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kubelet says of its pods: asks its /pods from time to time and tells every pod and
+ * What the kubelet says of its pods: requests its /pods from time to time and reports every pod and
  * container that is listed. Or what the API server says of the node's pods, which is asked in the
  * same way for the same, under the same rules.
  *
@@ -14,8 +14,8 @@
  *
  * The API server may answer out of its cache (resourceVersion=0), so that it costs its database
  * nothing; the right to `list` pods is enough. One of several may be behind another: what is older
- * than what was told before is not taken, until it has been so for three answers in a row. All is
- * asked for at once, and a list that goes on elsewhere (continue) is refused.
+ * than what was reported before is not taken, until it has been so for three answers in a row. All
+ * is asked for at once, and a list that goes on elsewhere (continue) is refused.
  *
  * A pod that was listed and no longer is is reported as gone, once. A kubelet that has just started
  * lists no pod, or static pods alone, or some of the API's: its first list with pods of the API is
@@ -40,7 +40,7 @@
 /* Of one answer. */
 #define PODSRC_KUBELET_REPLY_MAX ((size_t)16 << 20)
 
-/* How many pods are known at once, so that it can be told when they are gone, and how many look-ups
+/* How many pods are known at once, so that their end can be reported, and how many look-ups
  * wait at once: more are shed. */
 #define PODSRC_KUBELET_PODS_MAX	   4096
 #define PODSRC_KUBELET_LOOKUPS_MAX 256
@@ -74,7 +74,7 @@ int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
 			 struct podsrc_kubelet_why *ret_why);
 
 /* Reads the token and the client certificate of the options: *ret is the one that expires first,
- * and all zero where none can be read or tells when it does. -errno and *ret_why when one cannot be
+ * and all zero where none can be read or has a date. -errno and *ret_why when one cannot be
  * read. */
 int podsrc_kubelet_credential(const struct podsrc_kubelet_options *options, struct credential *ret,
 			      struct podsrc_kubelet_why *ret_why);
@@ -92,9 +92,9 @@ DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
 
 /*
  * Something about the pod is new (it is unknown, or being stopped): asks soon, once for all that
- * wait, and never more often than gap_ns nor a quarter of the time. What it finds is told as ever;
- * then done() is called for the uid. Only an answer to a question asked after this call counts.
- * Failed at once while the kubelet is down.
+ * wait, and never more often than gap_ns nor a quarter of the time. What it finds is reported as
+ * ever; then done() is called for the uid. Only an answer to a question asked after this call
+ * counts. Failed at once while the kubelet is down.
  */
 void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid);
 

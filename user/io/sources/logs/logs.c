@@ -314,7 +314,7 @@ static bool is_uid(const char *at, size_t len)
 	return true;
 }
 
-/* Splits at the first two underscores; none of the parts may hold a third. */
+/* Splits at the first two underscores; no part may hold a third. */
 static bool split(const char *name, size_t len, const char *ret_at[static 3],
 		  size_t ret_len[static 3])
 {

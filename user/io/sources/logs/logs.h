@@ -45,7 +45,7 @@ typedef void (*podsrc_logs_fn)(void *userdata, const struct obs_names *names);
 /* Every pod and every container that is named there now. 0 or -ENOMEM. */
 int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata);
 
-/* Names for a pod's uid and (unless "") a container's id, which *ret repeats; ret->found tells
+/* Names for a pod's uid and (unless "") a container's id, which *ret repeats; ret->found says
  * whether the pod is named. ret->id and ret->more are the caller's and stay. Reads the directories
  * only when they changed since the last time; where that takes long, somewhat later. */
 void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,

@@ -156,7 +156,7 @@ static void arm(struct podsrc_units *u)
 
 /* --- the end of look-ups ------------------------------------------------------------------------ */
 
-static void tell_done(struct podsrc_units *u, const char *cgroup, enum meta_result result)
+static void report_done(struct podsrc_units *u, const char *cgroup, enum meta_result result)
 {
 	u->lookups[result]++;
 	u->sink.done(u->sink.userdata, META_SYSTEMD, cgroup, result);
@@ -170,7 +170,7 @@ static void end_finds(struct podsrc_units *u, struct unit *unit, enum meta_resul
 	u->waiting -= n;
 	unit->pinned++;
 	while (n-- > 0)
-		tell_done(u, unit->cgroup, result);
+		report_done(u, unit->cgroup, result);
 	unit->pinned--;
 }
 
@@ -180,7 +180,8 @@ static bool same(const struct unit_report *a, const struct unit_report *b)
 	       a->stop_signal == b->stop_signal && a->grace_ns == b->grace_ns;
 }
 
-static void tell(struct podsrc_units *u, struct unit *unit, const struct meta_container *container)
+static void report_container(struct podsrc_units *u, struct unit *unit,
+			     const struct meta_container *container)
 {
 	struct unit_report now = {container->known, container->main_pid, container->stop_signal,
 				  container->grace_ns};
@@ -216,7 +217,7 @@ static void answer(struct podsrc_units *u, struct unit *unit, enum meta_result r
 				 ? unitfacts_judge(facts, name, unit->cgroup, &container)
 				 : META_ABSENT;
 	if (facts && result == META_FOUND)
-		tell(u, unit, &container);
+		report_container(u, unit, &container);
 	if (unit->again && !unit->in)
 		units_put(&u->table, unit, &u->table.stale);
 	unit->again = false;
@@ -624,12 +625,12 @@ void podsrc_units_find(struct podsrc_units *u, const char *cgroup)
 	struct unit *unit;
 
 	if (!is_named_service(cgroup)) {
-		tell_done(u, cgroup, META_ABSENT);
+		report_done(u, cgroup, META_ABSENT);
 		return;
 	}
 	unit = u->waiting < PODSRC_UNITS_WAITING_MAX ? units_get(&u->table, cgroup) : NULL;
 	if (!unit) {
-		tell_done(u, cgroup, META_SHED);
+		report_done(u, cgroup, META_SHED);
 		return;
 	}
 	unit->used = ++u->used;

@@ -2,7 +2,7 @@
 /*
  * What systemd says of its services: main process, stop signal, time to stop (org.freedesktop.
  * systemd1(5)). Asked over D-Bus, one call a look-up, and never waited for. What was found once is
- * followed: the sink is told again when the main process changes (Type=forking and notify name
+ * followed: the sink is called again when the main process changes (Type=forking and notify name
  * theirs late) and when settings do (daemon-reload), or when systemd was away and is back.
  */
 #ifndef IO_SOURCES_UNITS_UNITS_H
@@ -32,8 +32,8 @@ struct podsrc_units;
 /*
  * Begins to connect; a systemd that is not there, dies, or answers nothing is tried again after
  * 100 ms, later after up to 30 s. A socket that another user than root (or this one) listens on is
- * left alone. -EINVAL for an address that is none of these, -ENAMETOOLONG, -ENOMEM. sink is copied,
- * what it points to is borrowed, like event. options: NULL is all zero.
+ * left alone. -EINVAL for an address that is not one of these, -ENAMETOOLONG, -ENOMEM. sink is
+ * copied, what it points to is borrowed, like event. options: NULL is all zero.
  */
 int podsrc_units_new(sd_event *event, const struct podsrc_units_options *options,
 		     const struct podsrc_sink *sink, struct podsrc_units **ret);
@@ -41,11 +41,11 @@ int podsrc_units_new(sd_event *event, const struct podsrc_units_options *options
 struct podsrc_units *podsrc_units_free(struct podsrc_units *units);
 
 /*
- * Looks up the service whose cgroup that is ("/system.slice/nginx.service"). The sink is told of a
+ * Looks up the service whose cgroup that is ("/system.slice/nginx.service"). The sink receives a
  * container with its unit's name as name, and then, exactly once, that the look-up of that path is
  * over; possibly before this returns. META_ABSENT: it is no service of this systemd. While systemd
- * is down it is META_FAILED at once, and the container is told of when systemd is back; when it was
- * lost a moment ago, the next attempt is waited for.
+ * is down it is META_FAILED at once, and the container is reported when systemd is back; when it
+ * was lost a moment ago, the next attempt is waited for.
  */
 void podsrc_units_find(struct podsrc_units *units, const char *cgroup);
 
