@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about base/trouble: each trouble is told once, and what it cost. */
+/* Claims about base/trouble: each trouble is reported once, and what it cost. */
 #include "base/trouble.h"
 
 #include "lib/claim.h"
@@ -43,11 +43,11 @@ static void test_flapping(void **state)
 {
 	struct trouble t = {};
 	uint64_t cost = 0;
-	int told = 0;
+	int reported = 0;
 
 	for (uint64_t s = 0; s < 1000; s++)
-		told += look(&t, s % 2 == 0, s / 2, 1 + s, &cost) != TROUBLE_NO_NEWS;
-	assert_int_equal(told, 1);
+		reported += look(&t, s % 2 == 0, s / 2, 1 + s, &cost) != TROUBLE_NO_NEWS;
+	assert_int_equal(reported, 1);
 }
 
 static void test_no_loss(void **state)
@@ -63,11 +63,11 @@ static void test_no_loss(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a trouble is told when it begins and, with its cost, when it is over",
+		CLAIM("a trouble is reported when it begins and, with its cost, when it is over",
 		      test_once),
 		CLAIM("a reader that is merely slow is a trouble, too", test_slow),
-		CLAIM("a sink that flaps is told once", test_flapping),
-		CLAIM("a failure that cost nothing is told with that", test_no_loss),
+		CLAIM("a sink that flaps is reported once", test_flapping),
+		CLAIM("a failure that cost nothing is reported with that", test_no_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

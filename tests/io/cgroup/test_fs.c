@@ -558,7 +558,7 @@ static void test_kill_left_behind(void **state)
 
 #define FEW 8
 
-/* Who could not be told is no reason to say that all were. */
+/* A process that could not be signalled must not count as done. */
 static void test_kill_without_descriptors(void **state)
 {
 	struct tree *t = *state;
@@ -701,7 +701,7 @@ int main(void)
 		 test_kill, setup, teardown, NULL},
 		{"what was left behind by those that had gone is killed, too",
 		 test_kill_left_behind, setup, teardown, NULL},
-		{"who could not be told for want of a descriptor is not taken for gone",
+		{"a process not reached for want of a descriptor is not taken for gone",
 		 test_kill_without_descriptors, setup, teardown, NULL},
 		{"a path where another cgroup is by now does not lead to it", test_open_dir, setup,
 		 teardown, NULL},

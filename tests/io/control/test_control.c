@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/control: who may ask is answered, who may not is told so, and nobody holds the
- * loop up or fills it. */
+/* Claims about io/control: who may ask is answered, who may not receives the reason, and no peer
+ * holds the loop up or fills it. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -253,7 +253,7 @@ static void an_answer_that_cannot_be_had_is_told(void **state)
 	fd = ctlsite_join(s);
 	ctlsite_say(fd, REQUEST);
 	ctlsite_hears(s, fd,
-		      "{\"version\":1,\"error\":\"there is more to tell than one reply holds\"}\n");
+		      "{\"version\":1,\"error\":\"the answer is larger than one reply may be\"}\n");
 }
 
 int main(void)
@@ -262,7 +262,7 @@ int main(void)
 		CTLSITE_CLAIM("a question is answered whole, however long",
 			      a_question_is_answered_whole_however_long),
 		CTLSITE_CLAIM("a request may come in pieces", a_request_may_come_in_pieces),
-		CTLSITE_CLAIM("who the daemon does not admit is told so",
+		CTLSITE_CLAIM("who the daemon does not admit receives the reason",
 			      who_the_daemon_does_not_admit_is_told_so),
 		CTLSITE_CLAIM("who has ended meanwhile gets no answer",
 			      who_has_ended_meanwhile_gets_no_answer),
@@ -279,9 +279,9 @@ int main(void)
 			      a_peer_that_leaves_early_costs_nothing),
 		CTLSITE_CLAIM("one too many is turned away, and the others are not",
 			      one_too_many_is_turned_away_and_the_others_are_not),
-		CTLSITE_CLAIM("replies that nobody reads are bounded in sum",
+		CTLSITE_CLAIM("replies that are not read are bounded in sum",
 			      replies_that_nobody_reads_are_bounded_in_sum),
-		CTLSITE_CLAIM("an answer that cannot be had is told",
+		CTLSITE_CLAIM("an answer that cannot be had is an error",
 			      an_answer_that_cannot_be_had_is_told),
 	};
 

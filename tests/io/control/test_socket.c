@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about io/control/control: the socket is the daemon's alone and goes
- * with it, and who asks gets all of an answer or is told why not. */
+ * with it, and who asks gets all of an answer or the reason why not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -226,7 +226,7 @@ static void a_client_takes_no_reply_but_a_whole_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CTLSITE_CLAIM("the directory is made for nobody else",
+		CTLSITE_CLAIM("the directory is made for no other user",
 			      the_directory_is_made_for_nobody_else),
 		CTLSITE_CLAIM("a live daemon's socket is left alone",
 			      a_live_daemons_socket_is_left_alone),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/fetch: every answer, whoever gives it, ends a request once and within bounds. */
+/* Claims about io/fetch: every answer, from any peer, ends a request once and within bounds. */
 #include "io/fetch/fetch.h"
 
 #include <errno.h>
@@ -353,14 +353,14 @@ int main(void)
 		BOTH("what is asked for is asked, past the environment's proxies", test_question),
 		BOTH("other schemes, passwords, line breaks and tokens in the clear are refused",
 		     test_refused),
-		BOTH("who is not there is told as connect() tells it", test_unreachable),
+		BOTH("a peer that is not there is reported as by connect()", test_unreachable),
 		BOTH("silence and trickling end with their timeout while the loop turns",
 		     test_slow),
 		BOTH("headers without end are refused", test_headers),
-		BOTH("a stream is told as it comes, and may end itself or cancel others",
+		BOTH("a stream is reported as it comes, and may end itself or cancel others",
 		     test_stream),
 		BOTH("an error's page is no stream", test_error_page),
-		BOTH("a cancelled request is never told", test_cancel),
+		BOTH("a cancelled request is never reported", test_cancel),
 	};
 
 	return cmocka_run_group_tests_name("io/fetch", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/fetch with TLS: nobody is believed, or told a token, whom the CA does not vouch
+/* Claims about io/fetch with TLS: no peer is believed, or sent a token, that the CA does not vouch
  * for by the name that is wanted. */
 #include <errno.h>
 #include <stdio.h>
@@ -134,9 +134,9 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH("a token is told to whom the CA vouches for by name, and to nobody else",
+		BOTH("a token is sent to a peer that the CA vouches for by name, and to no other",
 		     test_certificates),
-		BOTH("a CA's file that is missing vouches for nobody", test_missing_ca),
+		BOTH("a CA's file that is missing vouches for no peer", test_missing_ca),
 		BOTH("who speaks no TLS gets nothing", test_plain),
 	};
 

@@ -69,7 +69,7 @@ static void assert_holds(const struct keepfile *file, const char *content)
 	assert_int_equal(keepfile_size(file), strlen(content));
 }
 
-static void it_is_made_for_nobody_else(void **state)
+static void it_is_made_for_its_user_alone(void **state)
 {
 	struct stage *s = *state;
 	struct stat st;
@@ -279,7 +279,8 @@ static void a_full_disk_leaves_what_was_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STAGED("directory and file are made for nobody else", it_is_made_for_nobody_else),
+		STAGED("directory and file are made for no other user",
+		       it_is_made_for_its_user_alone),
 		STAGED("what was added is there for the next one",
 		       what_was_added_is_there_for_the_next_one),
 		STAGED("only one holds it, whatever it does to it",
@@ -288,7 +289,7 @@ int main(void)
 		STAGED("links, other kinds of files, other owners and writers are refused",
 		       what_is_not_ours_is_refused),
 		STAGED("a path that is none is refused", a_path_that_is_none_is_refused),
-		STAGED("what was left beside it is in nobody's way",
+		STAGED("what was left beside it is no obstacle",
 		       what_was_left_beside_it_is_in_nobodys_way),
 		STAGED("a file that is too big is not read", a_file_that_is_too_big_is_not_read),
 		STAGED("a full disk leaves what was there", a_full_disk_leaves_what_was_there),

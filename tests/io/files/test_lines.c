@@ -115,7 +115,7 @@ static void test_no_file(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a file ends with or without a newline, and that is told", test_endings),
+		CLAIM("a file ends with or without a newline, and that is reported", test_endings),
 		CLAIM("lines of all lengths come whole and in order", test_lengths),
 		CLAIM("the longest line is taken and a longer one is refused", test_too_long),
 		CLAIM("what is no file is not opened", test_no_file),

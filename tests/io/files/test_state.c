@@ -107,7 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"a file is replaced, its directory made", test_replaces, open_place, close_place,
 		 NULL},
-		{"what another left behind is in nobody's way", test_left_behind, open_place,
+		{"what another left behind is no obstacle", test_left_behind, open_place,
 		 close_place, NULL},
 		{"what cannot be written leaves nothing", test_refused, open_place, close_place,
 		 NULL},

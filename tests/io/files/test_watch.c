@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/files/watch: what comes, changes and goes is told, nothing else wakes anybody. */
+/* Claims about io/files/watch: what comes, changes and goes is reported, and nothing else. */
 #include "io/files/watch.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct scene {
 	char paths[3][80];
 	sd_event *event;
 	struct confwatch *watch;
-	unsigned int told[3];
+	unsigned int reported[3];
 };
 
 static void on_changed(void *userdata, size_t index)
@@ -25,7 +25,7 @@ static void on_changed(void *userdata, size_t index)
 	struct scene *s = userdata;
 
 	assert_true(index < 3);
-	s->told[index]++;
+	s->reported[index]++;
 }
 
 static int setup(void **state)
@@ -62,14 +62,14 @@ static void watch(struct scene *s)
 			 0);
 }
 
-/* A shell in the directory; then all that it did is told. */
+/* A shell in the directory; then all that it did is reported. */
 static void sh(struct scene *s, const char *script)
 {
 	char command[256];
 
 	snprintf(command, sizeof(command), "cd %s && %s", s->dir, script);
 	assert_int_equal(system(command), 0);
-	memset(s->told, 0, sizeof(s->told));
+	memset(s->reported, 0, sizeof(s->reported));
 	while (sd_event_run(s->event, 0) > 0)
 		;
 }
@@ -81,8 +81,8 @@ static void check(struct scene *s, const char *script, bool a, bool b, bool c)
 
 	sh(s, script);
 	for (size_t i = 0; i < LEN(want); i++)
-		if (want[i] != (s->told[i] > 0))
-			fail_msg("%s: %zu is told %u times", script, i, s->told[i]);
+		if (want[i] != (s->reported[i] > 0))
+			fail_msg("%s: %zu is reported %u times", script, i, s->reported[i]);
 }
 
 static void test_changes(void **state)
@@ -134,7 +134,7 @@ static void test_many(void **state)
 	watch(s);
 	check(s, "for i in $(seq 6000); do : > etc/a.conf.d/$i; : > etc/$i; : >> etc/$i; done",
 	      true, true, true);
-	assert_true(s->told[1] <= 4);
+	assert_true(s->reported[1] <= 4);
 	check(s, "echo 1 > etc/a.conf.d/y", false, true, false);
 }
 
@@ -163,10 +163,10 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST("what is written, moved, linked or removed is told, to whom it concerns",
+		TEST("what is written, moved, linked or removed is reported, for its path alone",
 		     test_changes),
 		TEST("directories may come later, and go", test_comes_and_goes),
-		TEST("what the kernel did not keep is told as a change", test_many),
+		TEST("what the kernel dropped is reported as a change", test_many),
 		TEST("paths are absolute, and not too many", test_arguments),
 	};
 

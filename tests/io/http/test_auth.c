@@ -230,7 +230,7 @@ static void test_reload(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a user is who has the password, whoever else asks before", test_users),
+		CLAIM("a user is who has the password, no matter who asks before", test_users),
 		CLAIM("no page is shown or made without one", test_every_page),
 		CLAIM("what is no header of the Basic scheme is no user", test_odd_headers),
 		CLAIM("requests wait for the verdict, and may leave before", test_waiting),

@@ -91,7 +91,7 @@ static void test_confined(void **state)
 	site_open(&site, &two);
 	child = find_child();
 	if (child == 0) {
-		print_message("not shown: this kernel does not tell children\n");
+		print_message("not shown: this kernel does not list children\n");
 		site_close(&site);
 		return;
 	}
@@ -212,7 +212,7 @@ static void test_child(void **state)
 	site_open(&site, &two);
 	child = find_child();
 	if (child == 0) {
-		print_message("not shown: this kernel does not tell children\n");
+		print_message("not shown: this kernel does not list children\n");
 		site_close(&site);
 		return;
 	}

@@ -403,7 +403,7 @@ int main(void)
 		CLAIM("a path gets its page, whatever the query", test_pages),
 		CLAIM("other methods and request bodies are turned away", test_methods),
 		CLAIM("HEAD gets the headers of GET and no body", test_head),
-		CLAIM("a connection serves many requests unless told to close", test_keep_alive),
+		CLAIM("a connection serves many requests unless asked to close", test_keep_alive),
 		CLAIM("who has said all gets the answer and the end", test_half_close),
 		CLAIM("pipelined requests are answered in order", test_pipelining),
 		CLAIM("who takes gzip gets it, and it unpacks to the page", test_gzip),

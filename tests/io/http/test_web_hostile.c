@@ -238,7 +238,7 @@ static void test_flat(void **state)
 	site_await_empty(&site);
 	after = mallinfo2();
 	assert_int_equal(site_count_fds(), fds);
-	/* The sanitizer's allocator tells nothing here, and reports what leaks itself. */
+	/* The sanitizer's allocator shows nothing here, and reports what leaks itself. */
 	assert_in_range(after.uordblks + after.hblkhd, 0, before.uordblks + before.hblkhd + 4096);
 	assert_int_equal(site_stats(&site).bodies, 1);
 	site_close(&site);

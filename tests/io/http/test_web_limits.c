@@ -312,16 +312,16 @@ static void test_cpu(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("1,000 idle connections keep nobody out", test_idle),
+		CLAIM("1,000 idle connections keep no client out", test_idle),
 		CLAIM("who comes in a crowd is served before it is pushed out", test_new_first),
 		CLAIM("the one that has been at its thing longest makes room", test_oldest_first),
 		CLAIM("one turn of the loop takes in 64 clients at most", test_bounded_turn),
-		CLAIM("a client that reads byte by byte holds nobody up", test_byte_by_byte),
+		CLAIM("a client that reads byte by byte delays no other", test_byte_by_byte),
 		CLAIM("readers that do not read hold four bodies at most", test_slow_readers),
 		CLAIM("who takes too long is closed, whatever it is at", test_too_slow),
 		CLAIM("the limit holds for the next request on a connection, too",
 		      test_next_request),
-		CLAIM("a page is let go when its time is up", test_kept),
+		CLAIM("a page is released when its time is up", test_kept),
 		CLAIM("the CPU time of serving is counted, and no other", test_cpu),
 		CLAIM("without descriptors it waits for some, and goes on", test_no_descriptors),
 	};

@@ -262,7 +262,7 @@ static void test_pinned(void **state)
 	await_status(t, DELAYKEEP_PINNED);
 	assert_string_equal(state_of(t).pinned_by, "zzz-vendor.conf");
 	await_limit(t, 30 * S);
-	/* It is told, and not fought about: the sixth look would be the first to fight. */
+	/* It is reported, and not fought about: the sixth look would be the first to fight. */
 	logindscene_run_for(&t->scene, 4 * S);
 	assert_int_equal(state_of(t).written, 1);
 	assert_int_equal(reloads(t), 1);
@@ -351,7 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST("what is needed is written, read by logind, and read back", test_raised),
-		TEST("what nobody needs is not written", test_nothing_needed),
+		TEST("what is not needed is not written", test_nothing_needed),
 		TEST("a kubelet that raises its own value has it within its 1.5 s",
 		     test_kubelet_raises),
 		TEST("a limit that fell is raised again", test_lowered),

@@ -152,7 +152,7 @@ static void test_take(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		{"systemd is sent a descriptor to keep, and told to let go", test_put, setup,
+		{"systemd is sent a descriptor to keep, and later to drop", test_put, setup,
 		 teardown, NULL},
 		CLAIM("without systemd nothing is kept", test_no_systemd),
 		CLAIM("a descriptor is taken back by its name, with its number, and all others are "

@@ -355,7 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST("the match comes before the lock, the lock before the property", test_order),
-		TEST("the lock is taken, and let go", test_taken),
+		TEST("the lock is taken, and released", test_taken),
 		TEST("a shutdown that was announced before is known", test_preparing),
 		TEST("both signals are one announcement, with its action", test_actions),
 		TEST("the plain signal will do", test_plain_alone),

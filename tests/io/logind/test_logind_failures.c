@@ -132,7 +132,7 @@ static void test_logind_restarts(void **state)
 	logindscene_await(s, "down ");
 	assert_int_equal(logindscene_state(s).status, LOGIND_ABSENT);
 	assert_true(logindscene_state(s).held);
-	/* Nothing is asked of nobody. */
+	/* Without logind nothing is asked. */
 	logindscene_run_for(s, 300 * MS);
 	assert_int_equal(logindscene_state(s).counts.inhibits, 1);
 	assert_int_equal(logindscene_state(s).counts.connections, 1);
@@ -181,7 +181,7 @@ static void test_refused(void **state)
 		logindscene_await(s, i == 0 ? "refused=" : want);
 		logindscene_settle(s);
 	}
-	/* It asks when it is told to, not by itself. */
+	/* It asks when it is called, not by itself. */
 	logindscene_run_for(s, 300 * MS);
 	assert_true(logindscene_state(s).counts.inhibits <= 3);
 	assert_false(logindscene_state(s).held);
@@ -233,7 +233,7 @@ static void test_slow(void **state)
 	assert_int_equal(logindmock_locks(&s->mock), 1);
 }
 
-/* Listens where the bus would, and answers nothing; takes nobody in either, if deaf. */
+/* Listens where the bus would, and answers nothing; takes no connection in either, if deaf. */
 static int listen_mute(struct logindscene *s)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -321,7 +321,7 @@ int main(void)
 		     setup),
 		TEST("a shutdown that a new logind knows nothing of is none",
 		     test_restarts_mid_shutdown, setup),
-		TEST("a refusal is told, and what is held is kept", test_refused, setup),
+		TEST("a refusal is reported, and what is held is kept", test_refused, setup),
 		TEST("a logind that does not answer in time has its answer dropped", test_slow,
 		     setup),
 		TEST("a bus that does not answer is tried again", test_mute_bus, setup_dark),

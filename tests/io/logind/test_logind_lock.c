@@ -98,7 +98,7 @@ static void test_held_on(void **state)
 {
 	struct logindscene *s = scene_of(state);
 
-	/* Cancelled before it was let go: it is the same one all the time. */
+	/* Cancelled before it was released: it is the same one all the time. */
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
 	logindmock_announce(&s->mock, true, "reboot");
@@ -130,7 +130,7 @@ static void test_renewed(void **state)
 {
 	struct logindscene *s = scene_of(state);
 
-	/* The new one is taken before the old one is let go. */
+	/* The new one is taken before the old one is released. */
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
 	logindscene_forget(s);
@@ -366,7 +366,7 @@ int main(void)
 		     test_renewed_after),
 		TEST("its own lock is known where logind numbers processes differently",
 		     test_pid_namespace),
-		TEST("systemd keeps the lock until it is let go", test_kept),
+		TEST("systemd keeps the lock until it is released", test_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

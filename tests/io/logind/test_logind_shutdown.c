@@ -26,7 +26,7 @@ struct site {
 
 static void step(struct site *t, const struct shutdown_event *event);
 
-static void tell(struct site *t, enum shutdown_event_type type)
+static void feed_event(struct site *t, enum shutdown_event_type type)
 {
 	step(t, &(struct shutdown_event){.type = type});
 }
@@ -56,7 +56,7 @@ static void carry_out(struct site *t, enum shutdown_effect_type type)
 		logind_list_holders(t->logind);
 		break;
 	case SHUTDOWN_FLUSH:
-		tell(t, SHUTDOWN_EV_FLUSHED);
+		feed_event(t, SHUTDOWN_EV_FLUSHED);
 		break;
 	default:
 		assert_int_equal(type, SHUTDOWN_REPORT);
@@ -80,27 +80,27 @@ static void step(struct site *t, const struct shutdown_event *event)
 
 static void on_up(void *userdata)
 {
-	tell(userdata, SHUTDOWN_EV_LOGIND_UP);
+	feed_event(userdata, SHUTDOWN_EV_LOGIND_UP);
 }
 
 static void on_down(void *userdata)
 {
-	tell(userdata, SHUTDOWN_EV_LOGIND_DOWN);
+	feed_event(userdata, SHUTDOWN_EV_LOGIND_DOWN);
 }
 
 static void on_taken(void *userdata)
 {
-	tell(userdata, SHUTDOWN_EV_LOCK_TAKEN);
+	feed_event(userdata, SHUTDOWN_EV_LOCK_TAKEN);
 }
 
 static void on_refused(void *userdata, const char *error, const char *text)
 {
-	tell(userdata, SHUTDOWN_EV_LOCK_REFUSED);
+	feed_event(userdata, SHUTDOWN_EV_LOCK_REFUSED);
 }
 
 static void on_lost(void *userdata)
 {
-	tell(userdata, SHUTDOWN_EV_LOCK_LOST);
+	feed_event(userdata, SHUTDOWN_EV_LOCK_LOST);
 }
 
 static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
@@ -114,7 +114,7 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 
 static void on_cancelled(void *userdata)
 {
-	tell(userdata, SHUTDOWN_EV_CANCELLED);
+	feed_event(userdata, SHUTDOWN_EV_CANCELLED);
 }
 
 static void on_limit(void *userdata, uint64_t limit_ns)
@@ -203,7 +203,7 @@ static void turn(struct site *t)
 {
 	if (t->wake_ns && clock_boot_ns() >= t->wake_ns) {
 		t->wake_ns = 0;
-		tell(t, SHUTDOWN_EV_TIMER);
+		feed_event(t, SHUTDOWN_EV_TIMER);
 	}
 	assert_true(sd_event_run(t->event, 10000) >= 0);
 }
@@ -326,7 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST("a shutdown is seen through, and the lock taken anew when it is called off",
 		     test_through),
-		TEST("where nobody else holds, it lets go at once", test_alone),
+		TEST("where no other lock is held, it releases its own at once", test_alone),
 		TEST("a lock that is refused is asked for again, not in a spin", test_refused),
 		TEST("a new bus is asked for one lock", test_bus_restarts),
 	};

@@ -157,11 +157,7 @@ static const struct init_row {
 	 1,
 	 30,
 	 GRACED_INIT_PID1},
-	{"one that is leaving is nobody's init",
-	 {PROC(20, 5, 1, 2, 300, 1)},
-	 1,
-	 0,
-	 GRACED_INIT_NONE},
+	{"one that is exiting is not an init", {PROC(20, 5, 1, 2, 300, 1)}, 1, 0, GRACED_INIT_NONE},
 };
 
 static void test_choose(void **state)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/sinks/lines: trouble with the file costs lines, counts them and holds nobody up. */
+/* Claims about io/sinks/lines: trouble with the file costs lines, counts them and delays no other
+ * work. */
 #include "io/sinks/lines.h"
 
 #include <errno.h>
@@ -294,7 +295,7 @@ static int teardown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a file is appended to and is nobody else's to read", plain_file),
+		CLAIM("a file is appended to and no other user can read it", plain_file),
 		CLAIM("more at once than is kept for a slow reader is no loss for a file", burst),
 		CLAIM("a renamed file is left and a new one begun, without a line lost", rotated),
 		CLAIM("a full disk costs whole lines, counted, until there is space", full_disk),

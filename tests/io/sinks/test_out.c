@@ -141,9 +141,9 @@ static void test_batch(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a reader that does not read blocks nobody and loses nothing",
+		CLAIM("a reader that does not read blocks nothing and loses nothing",
 		      test_slow_reader),
-		CLAIM("a reader that is gone is told once and for all", test_reader_gone),
+		CLAIM("a reader that is gone is reported for good", test_reader_gone),
 		CLAIM("a socket is written like a pipe and raises no signal", test_socket),
 		CLAIM("a full disk leaves no half line", test_full_disk),
 		CLAIM("a file is written in batches that lose nothing", test_batch),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/sources/cri: what a runtime has is told, what is asked for is answered once. */
+/* Claims about io/sources/cri: what a runtime has is reported, what is asked for is answered once. */
 #include "io/sources/cri/cri.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static unsigned int count_lists(const struct crisite *site, enum cri_method meth
 	return site->peer.asked[method] - site->peer.singly[method];
 }
 
-static void test_all_is_told(void **state)
+static void test_all_is_reported(void **state)
 {
 	struct crisite *site = *state;
 	const struct crisite_container *c;
@@ -404,23 +404,25 @@ static void test_socks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CRISITE("all that a runtime has is told, stop signals by and by", test_all_is_told),
-		CRISITE("a container or sandbox that is asked for is told, and its end once",
+		CRISITE("all that a runtime has is reported, stop signals by and by",
+			test_all_is_reported),
+		CRISITE("a container or sandbox that is asked for is reported, and its end once",
 			test_find),
-		CRISITE("who asks before all is told is answered from the list", test_early),
-		CRISITE("what was absent is told when it comes", test_late),
+		CRISITE("a look-up before all is reported is answered from the list", test_early),
+		CRISITE("what was absent is reported when it comes", test_late),
 		CRISITE("an older runtime is asked in its own version", test_alpha),
-		CRISITE("how a container ended is told as soon as the runtime knows", test_exit),
+		CRISITE("how a container ended is reported as soon as the runtime knows",
+			test_exit),
 		CRISITE("no socket is no failure, and one that comes is connected to", test_off),
 		CRISITE("a runtime without CRI is no failure unless it is configured", test_no_cri),
 		CRISITE("behind a runtime without CRI another is found", test_second_place),
 		CRISITE("an endpoint is an absolute path, with or without unix://", test_endpoint),
 		CRISITE("a crowd is answered by a list", test_together),
 		CRISITE("lists of some length come whole, time and again", test_long_lists),
-		CRISITE("of too many that wait the last are shed, and each is told once",
+		CRISITE("of too many that wait the last are shed, and each is reported once",
 			test_shed),
 		CRISITE("answers that come side by side are all whole", test_side_by_side),
-		CRISITE("a source that is freed tells nothing more", test_freed),
+		CRISITE("a source that is freed reports nothing more", test_freed),
 		CRISITE("a socket that others can have put there is not believed", test_socks),
 	};
 

@@ -31,7 +31,7 @@ static void get_state(const struct crisite *site, struct podsrc_state *ret)
 	podsrc_cri_get_state(site->cri, ret);
 }
 
-/* Asks until it is found; every time, the end is told once. */
+/* Asks until it is found; every time, the end is reported once. */
 static void expect_back(struct crisite *site, unsigned int number)
 {
 	unsigned int found = crisite_done(site, number, META_FOUND);
@@ -172,7 +172,7 @@ static void test_killed(void **state)
 	site->peer.act[CRI_CONTAINERS] = CRIPEER_WELL;
 	cripeer_add(&site->peer, 40, "web", 8);
 	cripeer_listen(&site->peer);
-	/* All is told again without being asked for. */
+	/* All is reported again without being asked for. */
 	while (!crisite_has(site, 40))
 		asker_turn(site->asker);
 	expect_back(site, 1);
@@ -362,15 +362,15 @@ int main(void)
 		CRISITE("whatever is said of an image, names come back", test_image),
 		CRISITE("a refused connection is tried again, and look-ups fail meanwhile",
 			test_refused),
-		CRISITE("look-ups end once when the runtime is killed, and all is told anew",
+		CRISITE("look-ups end once when the runtime is killed, and all is reported anew",
 			test_killed),
 		CRISITE("a socket that was replaced is connected to", test_replaced),
 		CRISITE("a list comes whole whatever its length", test_any_length),
 		CRISITE("10 MB are read, 17 MB are refused without giving up", test_long),
 		CRISITE("one container's silence is not the runtime's", test_mute),
-		CRISITE("who is created or started is told, past events that make no sense",
+		CRISITE("what is created or started is reported, past events that make no sense",
 			test_events),
-		CRISITE("a flood of events delays nobody", test_flood),
+		CRISITE("a flood of events delays no look-up", test_flood),
 		CRISITE("a runtime without events is not asked for them again", test_no_events),
 	};
 

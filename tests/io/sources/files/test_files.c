@@ -581,7 +581,7 @@ int main(void)
 		 NULL},
 		{"a task of containerd's is found by an id that is its alone", test_tasks, setup,
 		 teardown, NULL},
-		{"Docker's labels tell a pod's sandbox", test_docker_pod, setup, teardown, NULL},
+		{"Docker's labels show a pod's sandbox", test_docker_pod, setup, teardown, NULL},
 		{"containerd's annotations do, of its own pod and under its own id", test_cri_pod,
 		 setup, teardown, NULL},
 		{"but not those of a task outside of Kubernetes' namespace", test_cri_namespace,

@@ -354,7 +354,7 @@ static void test_refused(void **state)
 	kubescene_play(&s, "server", answer, strlen(answer), false);
 	got = kubescene_first(&s);
 	snprintf(text, sizeof(text),
-		 "not allowed to see pods (403): wants list pods, for whom %s names",
+		 "not allowed to see pods (403): needs list pods for the user that %s names",
 		 kubescene_token);
 	assert_string_equal(got.text, text);
 	kubescene_close(&s);
@@ -446,8 +446,8 @@ int main(void)
 		BOTH("what it does not list is gone, were it the last", test_gone),
 		BOTH("a list that is older is not taken, until it is the third", test_older),
 		BOTH("a part of a list is refused aloud", test_partial),
-		BOTH("nobody is a static pod for saying so", test_static),
-		BOTH("who may not list pods is told what is wanted", test_refused),
+		BOTH("a pod is not static for saying so", test_static),
+		BOTH("who may not list pods reads what is needed", test_refused),
 		BOTH("who is not vouched for hears nothing", test_trust),
 		BOTH("what could be asked without trust, or of another node, is refused",
 		     test_options),

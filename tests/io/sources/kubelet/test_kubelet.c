@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/sources/kubelet: what it tells of pods, and when it asks. */
+/* Claims about io/sources/kubelet: what it reports of pods, and when it asks. */
 #include "io/sources/kubelet/kubelet.h"
 
 #include <errno.h>
@@ -394,7 +394,7 @@ static void test_coalescing(void **state)
 	assert_string_equal(buf_str(&s.done), "a missing\nb missing\n");
 	assert_int_equal(kubepeer_asked(&s.peer), 3);
 
-	/* Likewise one that comes while others are told. */
+	/* Likewise one that comes while others are reported. */
 	s.ask_again = "d";
 	podsrc_kubelet_refresh(s.k, "c");
 	podsrc_kubelet_refresh(s.k, "e");
@@ -418,7 +418,7 @@ static void test_same_pod(void **state)
 	kubescene_play_pods(&s, 0, 1, KUBESCENE_SMALL);
 	kubescene_first(&s);
 	assert_int_equal(kubepeer_asked(&s.peer), 1);
-	/* It is told once, when the newer question is answered ... */
+	/* It is reported once, when the newer question is answered ... */
 	podsrc_kubelet_refresh(s.k, "f");
 	while (kubepeer_asked(&s.peer) == 1)
 		kubescene_turn(&s);
@@ -428,7 +428,7 @@ static void test_same_pod(void **state)
 		kubescene_turn(&s);
 	assert_string_equal(buf_str(&s.done), "f missing\ng missing\n");
 	assert_int_equal(kubepeer_asked(&s.peer), 3);
-	/* ... and once more when it is asked for by who is told. */
+	/* ... and once more when the sink itself asks for it. */
 	s.ask_again = "h";
 	podsrc_kubelet_refresh(s.k, "h");
 	while (s.n_done < 4)
@@ -519,7 +519,7 @@ static void test_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH("pods are told, found, and told once to be gone", test_pods),
+		BOTH("pods are reported, found, and reported once to be gone", test_pods),
 		BOTH("while none of the API's pods is listed they are not gone", test_restart),
 		BOTH("on a node of static pods alone one is gone when others are listed, and an "
 		     "empty list proves nothing",
@@ -531,14 +531,15 @@ int main(void)
 		     test_restarted),
 		BOTH("nor is one that its first list with pods of the API lacks",
 		     test_part_of_the_pods),
-		BOTH("a pod that says it is a mirror is nobody", test_mirrors),
+		BOTH("a pod that says it is a mirror is ignored", test_mirrors),
 		BOTH("an answer cut in half takes nothing back", test_cut),
 		BOTH("silence ends, wherever it begins", test_silence),
-		BOTH("500 pods in 10 MB are told in slices", test_large),
+		BOTH("500 pods in 10 MB are reported in slices", test_large),
 		BOTH("more than 16 MiB are no answer", test_too_large),
 		BOTH("one question is asked for all who wait, after they began to",
 		     test_coalescing),
-		BOTH("who asks again about a pod is told once, by the newer answer", test_same_pod),
+		BOTH("a pod that is asked for again is reported once, by the newer answer",
+		     test_same_pod),
 		BOTH("it asks by itself, again and again", test_interval),
 		BOTH("while it is down it asks less and less often, and comes back", test_back_off),
 		BOTH("it can end at any time", test_ends),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/sources/kubelet: whom it trusts, and what it does with the token. */
+/* Claims about io/sources/kubelet: which peers it trusts, and what it does with the token. */
 #include "io/sources/kubelet/kubelet.h"
 
 #include <errno.h>
@@ -384,15 +384,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BOTH("a URL is asked only where its certificate is verified, or on loopback",
 		     test_options),
-		BOTH("nobody is believed, or told the token, whom the CA does not vouch for",
+		BOTH("no peer is believed, or sent the token, that the CA does not vouch for",
 		     test_trust),
-		BOTH("an answer that is none says what to do, and nobody waits for the next",
+		BOTH("an answer that is none says what to do, and no look-up waits for the next",
 		     test_answers),
 		BOTH("a redirect is not followed", test_redirect),
 		BOTH("a token is one word of at most 64 KiB; without it nothing is asked",
 		     test_tokens),
 		BOTH("a token's file is a regular one, or a link to it", test_token_files),
-		BOTH("a CA's file is a regular one, and nobody waits for it", test_ca_files),
+		BOTH("a CA's file is a regular one, and is not waited for", test_ca_files),
 		BOTH("a token that rotates is read again", test_rotation),
 		BOTH("the read-only port is asked without a token", test_read_only_port),
 	};

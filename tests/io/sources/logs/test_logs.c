@@ -489,7 +489,7 @@ int main(void)
 		 setup, teardown, NULL},
 		{"a directory that changes while it is read says what it said at some time",
 		 test_changing, setup, teardown, NULL},
-		{"every pod and container that is named once is told once", test_each, setup,
+		{"every pod and container that is named once is reported once", test_each, setup,
 		 teardown, NULL},
 	};
 

@@ -134,7 +134,7 @@ static const struct lie_row {
 	{"no such unit", NULL, "org.freedesktop.systemd1.NoSuchUnit", META_ABSENT, true},
 	{"not allowed", NULL, "org.freedesktop.DBus.Error.AccessDenied", META_FAILED, true},
 	{"any other error", NULL, "a.b", META_FAILED, true},
-	{"nobody there", NULL, "org.freedesktop.DBus.Error.NoReply", META_FAILED, false},
+	{"no peer", NULL, "org.freedesktop.DBus.Error.NoReply", META_FAILED, false},
 };
 
 static void test_lies(void **state)

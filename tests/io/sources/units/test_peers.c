@@ -163,7 +163,7 @@ static void test_absent(void **state)
 	get_state(a, &got);
 	assert_int_equal(got.status, PODSRC_UP);
 	assert_int_equal(got.failures, 0);
-	/* The socket is there, but nobody listens, then another does. */
+	/* The socket is there without a listener, then with another one. */
 	a->peer.own.listener = sd_event_source_disable_unref(a->peer.own.listener);
 	unitpeer_hang_up(&a->peer);
 	unitasker_until(a, unitasker_is_down);
@@ -250,7 +250,7 @@ static void test_no_options(void **state)
 	assert_int_equal(a->n_done, 1);
 }
 
-/* A socket of nobody's, until killed. */
+/* A socket of user nobody's, until killed. */
 static pid_t listen_as_nobody(struct unitasker *a)
 {
 	int ready[2];

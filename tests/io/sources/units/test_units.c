@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/sources/units and a systemd that answers: who is told what, and how often. */
+/* Claims about io/sources/units and a systemd that answers: what is reported, and how often. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,7 +201,7 @@ static void test_main_pid(void **state)
 	assert_int_equal(unitasker_containers(a), 2);
 	assert_int_equal(unitasker_last(a)->main_pid, 50);
 	assert_int_equal(a->n_done, 1);
-	/* Nothing new: nobody asks, nobody is told. */
+	/* Nothing new: no question, no report. */
 	assert_true(unitpeer_tell_pid(&a->peer, NULL, "a_2eservice", 50) >= 0);
 	assert_true(unitpeer_tell_pid(&a->peer, NULL, "a_2eservice", 0) >= 0);
 	assert_true(unitpeer_tell_pid(&a->peer, NULL, "b_2eservice", 60) >= 0);
@@ -339,20 +339,22 @@ static void test_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST("a service is told with its main process, stop signal and time", test_find),
+		TEST("a service is reported with its main process, stop signal and time",
+		     test_find),
 		TEST("a systemd that is not at the root has its services below its own cgroup",
 		     test_root),
 		TEST("every look-up ends once; eight are under way, and too many are shed",
 		     test_many),
 		TEST("the state says what it speaks to and how look-ups ended", test_counts),
-		TEST("a new main process is told, an old one is not told again", test_main_pid),
-		TEST("a main process that changes while it is asked for is told",
+		TEST("a new main process is reported, an old one is not reported again",
+		     test_main_pid),
+		TEST("a main process that changes while it is asked for is reported",
 		     test_main_pid_meanwhile),
-		TEST("settings that changed are told after a reload", test_reload),
+		TEST("settings that changed are reported after a reload", test_reload),
 		TEST("a unit that is gone is not followed", test_removed),
 		TEST("the sink may look up from within", test_reentrant),
 		TEST("beyond its bound it forgets who was asked for first", test_forgets),
-		TEST("freed with look-ups under way, it tells nobody", test_end),
+		TEST("freed with look-ups under way, it reports nothing", test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
