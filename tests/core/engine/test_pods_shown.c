@@ -98,6 +98,94 @@ static struct meta_pod one_of(uint32_t i)
 	return pod;
 }
 
+/* A static pod like A, after its manifest has changed: another uid, the same name. */
+static struct meta_pod successor(const char *uid, const char *name)
+{
+	struct meta_pod pod = world_pod_a();
+
+	pod.known |= META_POD_STATIC;
+	pod.is_static = true;
+	strcpy(pod.uid, uid);
+	strcpy(pod.name, name);
+	return pod;
+}
+
+static bool is_waiting(const struct world *w, const char *uid)
+{
+	return world_view(w, uid).waiting;
+}
+
+static void test_waits(void **state)
+{
+	const struct meta_pod a = successor(WORLD_UID_A, "web-0");
+	const struct meta_pod next = successor(uid_of(1), "web-0");
+	const struct meta_pod third = successor("94dc9966-21b5-4c6e-8f0a-000000000002", "web-0");
+	const struct meta_pod other = successor("94dc9966-21b5-4c6e-8f0a-000000000003", "web-1");
+	struct world w;
+
+	world_open_pod(&w, true);
+	world_lists(&w, SEC(12), &a);
+	world_lists_not(&w, SEC(20));
+	world_lists(&w, SEC(21), &next);
+	world_lists(&w, SEC(21), &third);
+	world_lists(&w, SEC(21), &other);
+	assert_false(is_waiting(&w, a.uid) || is_waiting(&w, other.uid));
+	assert_true(is_waiting(&w, next.uid) && is_waiting(&w, third.uid));
+	world_stop_a1(&w, SEC(22));
+	world_stop_sandbox(&w, SEC(23));
+	world_pod_empty(&w, SEC(24));
+	assert_true(is_waiting(&w, next.uid));
+	world_pod_removed(&w, SEC(25));
+	assert_false(is_waiting(&w, next.uid));
+	assert_true(is_waiting(&w, third.uid));
+	world_close(&w);
+}
+
+/* What runs does not wait, whatever the rule says. */
+static void test_waits_no_longer(void **state)
+{
+	const struct meta_pod a = successor(WORLD_UID_A, "web-0");
+	const struct meta_pod b = successor(WORLD_UID_B, "web-0");
+	struct meta_pod plain = b;
+	struct world w;
+
+	world_open_pod(&w, true);
+	world_init(&w, SEC(10), CG_B1, &P_B1);
+	world_lists(&w, SEC(12), &a);
+	world_lists(&w, SEC(13), &b);
+	assert_false(is_waiting(&w, WORLD_UID_B));
+	world_close(&w);
+	plain.is_static = false;
+	strcpy(plain.uid, uid_of(1));
+	world_open_pod(&w, true);
+	world_lists(&w, SEC(12), &a);
+	world_lists(&w, SEC(13), &plain);
+	assert_false(is_waiting(&w, plain.uid));
+	world_close(&w);
+}
+
+/* Its container starts while the other is still there. */
+static void test_waits_until_it_runs(void **state)
+{
+	const struct meta_pod a = successor(WORLD_UID_A, "web-0");
+	const struct meta_pod next = successor(uid_of(1), "web-0");
+	struct graced_proc proc = P_B1;
+	struct world w;
+
+	proc.pid++;
+	proc.watch_id = 71;
+	world_open_pod(&w, true);
+	world_lists(&w, SEC(12), &a);
+	world_lists(&w, SEC(13), &next);
+	assert_true(is_waiting(&w, next.uid));
+	world_made(&w, SEC(14), 70, CG_BURSTABLE, "pod94dc9966-21b5-4c6e-8f0a-000000000001");
+	world_made(&w, SEC(14), 71, 70, HEX_64("9"));
+	assert_true(is_waiting(&w, next.uid));
+	world_init(&w, SEC(15), 71, &proc);
+	assert_false(is_waiting(&w, next.uid));
+	world_close(&w);
+}
+
 static void take(void *userdata, const struct effect *effect)
 {
 	*(uint64_t *)userdata += effect->type == EFFECT_REPORT;
@@ -151,6 +239,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("pods are counted as the kubelet counts them", test_counts),
 		CLAIM("a pod is shown with its containers", test_view),
+		CLAIM("of static pods with one name the next waits until the one before is finished",
+		      test_waits),
+		CLAIM("a static pod that runs does not wait, nor one that is not static",
+		      test_waits_no_longer),
+		CLAIM("a static pod waits no longer once a container of it runs",
+		      test_waits_until_it_runs),
 		CLAIM("500 pods are nothing, and too many are counted", test_many),
 	};
 

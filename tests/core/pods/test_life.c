@@ -85,7 +85,7 @@ static void test_valid(void **state)
 	for (int stage = POD_STAGE_SYNC; stage <= POD_STAGE_FINISHED; stage++) {
 		const struct podlife good = at_stage((enum pod_stage)stage);
 
-		assert_true(podlife_is_valid(&good));
+		assert_true(podlife_is_valid(&good, false));
 	}
 	bad[3].synced_ns = 0;
 	bad[4].grace_s = 1;
@@ -96,8 +96,29 @@ static void test_valid(void **state)
 	bad[9].terminating_ns = 0;
 	bad[10].terminated_ns = 0;
 	for (size_t i = 0; i < LEN(bad); i++)
-		if (podlife_is_valid(&bad[i]))
+		if (podlife_is_valid(&bad[i], false))
 			fail_msg("row %zu", i);
+}
+
+/* Only a static pod waits to start. */
+static void test_waiting(void **state)
+{
+	const struct podlife_update update = {.anew = true, .waits = true};
+	const struct podlife_update deleted = {.deleting = true};
+	struct podlife l = {};
+
+	podlife_update(&l, &update, 10);
+	assert_true(podlife_is_waiting(&l));
+	assert_true(podlife_is_valid(&l, true));
+	assert_false(podlife_is_valid(&l, false));
+	assert_true(podlife_holds_name(&l, true));
+	assert_false(podlife_holds_name(&l, false));
+	assert_true(podlife_start(&l, 11));
+	assert_false(podlife_start(&l, 12) || podlife_is_waiting(&l));
+	assert_int_equal(l.started_ns, 11);
+	assert_true(podlife_holds_name(&l, false));
+	podlife_update(&l, &deleted, 13);
+	assert_true(podlife_holds_name(&l, false));
 }
 
 static void test_names(void **state)
@@ -117,6 +138,8 @@ int main(void)
 		CLAIM("a UID that comes anew waits for its record to be given up", test_anew),
 		CLAIM("nothing happens to what is forgotten", test_forgotten),
 		CLAIM("a saved life that no pod can have is refused", test_valid),
+		CLAIM("a static pod that waits has not started, and holds its name against later ones",
+		      test_waiting),
 		CLAIM("each stage has its name", test_names),
 	};
 

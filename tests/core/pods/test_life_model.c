@@ -21,14 +21,17 @@ static uint64_t steps = 500000, seed = 1;
 
 static const char *const uids[N_PODS] = {"u0", "u1", "u2", "u3", "u4",
 					 "u5", "u6", "u7", "u8", "u9"};
+static const char *const names[] = {"a", "b"};
 
 struct pair {
 	struct podworker *model;
 	struct podlife lives[N_PODS];
 	struct podlife_update last[N_PODS];
 	enum podworker_call_kind calls[N_PODS]; /* the model's that run */
+	bool spent[N_PODS];
+	uint64_t order[N_PODS], last_order; /* in which they were first seen */
 	uint64_t now_ns, state;
-	uint64_t came[POD_STAGE_COUNT], shortened, restarted;
+	uint64_t came[POD_STAGE_COUNT], shortened, restarted, waited;
 };
 
 static uint64_t roll(struct pair *w, uint64_t sides)
@@ -79,6 +82,72 @@ static void end_call(struct pair *w, int i, enum podworker_call_kind kind)
 	run_model(w);
 }
 
+/* Whether a pod is static, and what it is called, never changes. */
+static bool is_static(int i)
+{
+	return i % 2;
+}
+
+static bool has_same_name(int i, int k)
+{
+	return i / 2 % LEN(names) == k / 2 % LEN(names);
+}
+
+static struct podworker_pod pod_of(int i, const struct podlife_update *u)
+{
+	return (struct podworker_pod){
+		.uid = uids[i],
+		.namespace_ = "ns",
+		.name = names[i / 2 % LEN(names)],
+		.is_static = is_static(i),
+		.deleting = u->deleting,
+		.phase = u->terminal ? META_PHASE_FAILED : META_PHASE_RUNNING,
+		.deletion_grace = u->deletion_grace,
+		.spec_grace = u->spec_grace,
+		.runtime = u->quiet ? PODWORKER_RUNTIME_QUIET : PODWORKER_RUNTIME_RUNS,
+	};
+}
+
+static bool is_name_held(const struct pair *w, int i)
+{
+	for (int k = 0; k < N_PODS; k++)
+		if (k != i && is_static(k) && has_same_name(i, k) &&
+		    podlife_holds_name(&w->lives[k], w->order[k] < w->order[i]))
+			return true;
+	return false;
+}
+
+/* A static pod that ends before it started has nothing to stop or to remove. The kubelet keeps its
+ * place in the queue of its name, even if the UID comes anew: that is not compared. */
+static void end_unstarted(struct pair *w)
+{
+	for (int i = 0; i < N_PODS; i++) {
+		if (!is_static(i) || w->lives[i].started_ns || !w->lives[i].terminating_ns)
+			continue;
+		w->spent[i] = true;
+		podlife_step(&w->lives[i], PODLIFE_STOPPED, NULL, w->now_ns);
+		podlife_step(&w->lives[i], PODLIFE_REMOVED, NULL, w->now_ns);
+	}
+}
+
+/* What waits starts as soon as it may; the kubelet looks again after a back-off. */
+static void start_waiting(struct pair *w)
+{
+	end_unstarted(w);
+	for (int i = 0; i < N_PODS; i++) {
+		const struct podworker_pod pod = pod_of(i, &w->last[i]);
+		const struct podworker_update again = {.type = PODWORKER_SYNC, .pod = &pod};
+
+		if (!podlife_is_waiting(&w->lives[i]))
+			continue;
+		w->waited++;
+		if (!is_name_held(w, i))
+			podlife_start(&w->lives[i], w->now_ns);
+		assert_true(podworker_update(w->model, &again, w->now_ns) >= 0);
+		run_model(w);
+	}
+}
+
 static void update(struct pair *w)
 {
 	int i = (int)roll(w, N_PODS);
@@ -92,14 +161,7 @@ static void update(struct pair *w)
 		.deletion_grace = some_grace(w),
 		.spec_grace = some_grace(w),
 	};
-	const struct podworker_pod pod = {
-		.uid = uids[i],
-		.deleting = u.deleting,
-		.phase = u.terminal ? META_PHASE_FAILED : META_PHASE_RUNNING,
-		.deletion_grace = u.deletion_grace,
-		.spec_grace = u.spec_grace,
-		.runtime = u.quiet ? PODWORKER_RUNTIME_QUIET : PODWORKER_RUNTIME_RUNS,
-	};
+	const struct podworker_pod pod = pod_of(i, &u);
 	const struct podworker_update same = {
 		.type = u.anew	 ? PODWORKER_CREATE
 			: u.kill ? PODWORKER_KILL
@@ -112,6 +174,13 @@ static void update(struct pair *w)
 
 	/* The kubelet creates a pod or kills it. */
 	mine.kill &= !mine.anew;
+	if (!l->stage && w->spent[i])
+		return;
+	if (!l->stage)
+		w->order[i] = ++w->last_order;
+	/* Static pods start in sync alone. */
+	mine.waits =
+		is_static(i) && (mine.kill || mine.deleting || mine.terminal || is_name_held(w, i));
 	w->last[i] = mine;
 	podlife_update(l, &mine, w->now_ns);
 	assert_true(podworker_update(w->model, &same, w->now_ns) >= 0);
@@ -148,6 +217,9 @@ static void sync_known(struct pair *w, uint64_t which)
 	for (int i = 0; i < N_PODS; i++) {
 		struct podlife *l = &w->lives[i];
 
+		/* The kubelet forgets an orphan that waits; what was reported of it here ends. */
+		if (podlife_is_waiting(l))
+			which |= 1u << i;
 		if (which >> i & 1)
 			wanted[n++] = uids[i];
 		if (!(which >> i & 1) || podlife_is_done(l, true))
@@ -198,7 +270,7 @@ static const char *differs(const struct podlife *l, const struct podworker_statu
 		return "times";
 	if (l->deleted != s->deleted || l->restart_requested != s->restart_requested)
 		return "deleted, or asked for anew";
-	return podlife_is_valid(l) ? NULL : "no such life can be";
+	return podlife_is_valid(l, true) ? NULL : "no such life can be";
 }
 
 static void compare(struct pair *w, uint64_t step, const enum pod_stage *before)
@@ -216,11 +288,25 @@ static void compare(struct pair *w, uint64_t step, const enum pod_stage *before)
 	}
 }
 
+/* Nothing of it survives (docs/kubelet-rules.md, "Kubelet restart"). */
+static void restart(struct pair *w)
+{
+	const struct podworker_config config = {};
+
+	podworker_free(w->model);
+	assert_int_equal(podworker_new(&config, &w->model), 0);
+	memset(w->lives, 0, sizeof(w->lives));
+	memset(w->calls, 0, sizeof(w->calls));
+	memset(w->spent, 0, sizeof(w->spent));
+}
+
 static void step(struct pair *w)
 {
 	uint64_t r = roll(w, 100);
 
-	if (r < 50)
+	if (roll(w, 1000) == 0)
+		restart(w);
+	else if (r < 50)
 		update(w);
 	else if (r < 68)
 		stop(w);
@@ -230,6 +316,7 @@ static void step(struct pair *w)
 		sync_known(w, roll(w, 1 << N_PODS) | roll(w, 1 << N_PODS));
 	else
 		clock(w);
+	start_waiting(w);
 }
 
 static void a_life_goes_as_the_kubelets(void **state)
@@ -252,6 +339,7 @@ static void a_life_goes_as_the_kubelets(void **state)
 	for (int stage = POD_STAGE_SYNC; stage < POD_STAGE_COUNT; stage++)
 		assert_true(w.came[stage] > steps / 1000);
 	assert_true(w.shortened > steps / 1000 && w.restarted > steps / 1000);
+	assert_true(w.waited > steps / 1000);
 	podworker_free(w.model);
 }
 

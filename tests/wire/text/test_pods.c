@@ -57,7 +57,7 @@ static const char going_json[] =
 	"\"workload\":\"web\"},\"state\":\"terminating\",\"first_boot_ns\":500000000000,"
 	"\"since_boot_ns\":996000000000,\"containers\":{\"running\":1,\"all\":2},"
 	"\"sandbox_running\":true,\"grace\":{\"seconds\":30,\"deadline_boot_ns\":1026000000000,"
-	"\"left_ns\":26000000000},\"ready\":false,\"desired\":true,\"deleting\":true,"
+	"\"left_ns\":26000000000},\"ready\":false,\"desired\":true,\"deleting\":true,\"waiting\":false,"
 	"\"orphan\":false,\"ready_stop_boot_ns\":997000000000,"
 	"\"discrepancies\":[\"object-gone-processes-live\",\"exit-time\"]}\n";
 
@@ -67,7 +67,7 @@ static const char unknown_json[] =
 	"\",\"qos\":null,\"static\":false,\"workload\":null},\"state\":null,"
 	"\"first_boot_ns\":null,\"since_boot_ns\":null,\"containers\":{\"running\":0,\"all\":0},"
 	"\"sandbox_running\":false,\"grace\":null,\"ready\":null,\"desired\":null,"
-	"\"deleting\":false,\"orphan\":null,\"ready_stop_boot_ns\":null,\"discrepancies\":[]}\n";
+	"\"deleting\":false,\"waiting\":false,\"orphan\":null,\"ready_stop_boot_ns\":null,\"discrepancies\":[]}\n";
 
 static void a_pod_is_one_line_with_null_for_what_is_unknown(void **state)
 {
@@ -198,6 +198,9 @@ static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
 		      "     -        no    deleting static\n");
 	r = unknown();
 	check_row(&r, UID "       -           -       0/0     -       -        -     -\n");
+	r.view.is_static = r.view.waiting = true;
+	check_row(&r,
+		  UID "       -           -       0/0     -       -        -     static waiting\n");
 }
 
 static void no_line_is_wider_than_120_columns(void **state)

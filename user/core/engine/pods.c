@@ -25,6 +25,7 @@ static void set_ready(struct pods *pods, struct epod *p, bool ready)
 static void drop_out(struct pods *pods, struct epod *p)
 {
 	set_ready(pods, p, false);
+	pods->name_freed |= p->is_static;
 	output_changed_pod(pods->out, p);
 	truth_leave(pods, p);
 	output_change(pods->out, &(struct change){.type = CHANGE_POD_FORGOTTEN, .uid = p->uid});
@@ -265,12 +266,56 @@ static struct podlife_update update_of(const struct pods *pods, const struct epo
 	};
 }
 
+static bool has_same_name(const struct podtab_pod *a, const struct podtab_pod *b)
+{
+	return b && b->name && b->namespace_ && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->namespace_, b->namespace_) == 0;
+}
+
+/* Whether another static pod has the full name of p, and has to finish first. */
+static bool is_name_held(const struct pods *pods, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+	const struct epod *other;
+	bool earlier = true;
+
+	if (!p->is_static || !meta || !meta->name || !meta->namespace_)
+		return false;
+	TAILQ_FOREACH(other, &pods->all, all) {
+		if (other == p)
+			earlier = false;
+		else if (other->is_static && podlife_holds_name(&other->life, earlier) &&
+			 has_same_name(meta, podtab_pod(&pods->names->tab, other->uid)))
+			return true;
+	}
+	return false;
+}
+
+void pods_start(struct pods *pods, struct epod *p)
+{
+	if (podlife_start(&p->life, pods->out->now_ns))
+		output_changed_pod(pods->out, p);
+}
+
+static void start_waiting(struct pods *pods)
+{
+	struct epod *p;
+
+	if (!pods->name_freed)
+		return;
+	pods->name_freed = false;
+	TAILQ_FOREACH(p, &pods->all, all)
+		if (podlife_is_waiting(&p->life) && !is_name_held(pods, p))
+			pods_start(pods, p);
+}
+
 void pods_update(struct pods *pods, struct epod *p, enum epod_update how)
 {
 	struct podlife_update update = update_of(pods, p);
 
 	update.anew = how == EPOD_ANEW;
 	update.kill = how == EPOD_KILL;
+	update.waits = p->life.stage == POD_STAGE_NONE && is_name_held(pods, p);
 	if (podlife_update(&p->life, &update, pods->out->now_ns))
 		arrived(pods, p);
 	set_ready(pods, p, true);
@@ -343,6 +388,7 @@ static void advance(struct pods *pods, struct epod *p)
 	podlife_step(&p->life, event, NULL, pods->out->now_ns);
 	arrived(pods, p);
 	set_ready(pods, p, true);
+	pods->name_freed |= p->is_static && p->life.stage == POD_STAGE_FINISHED;
 	forget_finished(pods, p);
 }
 
@@ -398,6 +444,7 @@ void pods_settle(struct pods *pods)
 {
 	advance_ready(pods);
 	bury(pods);
+	start_waiting(pods);
 }
 
 void pods_drive(struct pods *pods, struct epod *p)
@@ -459,6 +506,7 @@ static void view(const struct pods *pods, const struct epod *p, struct podview *
 		.desired = p->listed,
 		.is_static = p->is_static,
 		.deleting = p->reported.deleting,
+		.waiting = podlife_is_waiting(&p->life),
 		.ready_known = p->truth.ready != TRI_UNKNOWN,
 		.ready = p->truth.ready == TRI_TRUE,
 		.ready_stop_ns = truth_ready_since(p),

@@ -108,6 +108,7 @@ struct pods {
 	struct epod_queue dead;		   /* forgotten in this step */
 	struct deadline_queue checks;	   /* discrepancies that may have held for long enough */
 	struct deadline_queue unexplained; /* whose end the kubelet may still give a reason for */
+	bool name_freed;		   /* a static pod ended: another of its name may start */
 	uint64_t restarted[2], orphaned;   /* [1]: static */
 	/* When the newest whole list was asked for, of each source that has some. */
 	uint64_t list_ns[META_SOURCE_COUNT];

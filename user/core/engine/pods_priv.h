@@ -56,6 +56,8 @@ enum epod_update {
 struct epod *pods_want(struct pods *pods, const char *uid, uint64_t now_ns);
 /* Follows it no longer, and reports nothing. */
 void pods_leave(struct pods *pods, struct epod *p);
+/* A container of it runs: a static pod waits for its full name no longer. */
+void pods_start(struct pods *pods, struct epod *p);
 /* Moves its life by what is known of the pod now. */
 void pods_update(struct pods *pods, struct epod *p, enum epod_update how);
 /* Moves on pods that are ready to, and frees those that are forgotten. */

@@ -176,7 +176,7 @@ int pods_load(struct pods *pods, const struct kept_pod *k)
 		pods_leave(pods, p);
 	if (k->over)
 		return 0;
-	if (!podlife_is_valid(&life))
+	if (!podlife_is_valid(&life, k->is_static))
 		return -EINVAL;
 	p = pods_want(pods, k->uid, k->first_ns);
 	if (!p)
@@ -276,6 +276,9 @@ void pods_settle_loaded(struct pods *pods)
 		if (p->kept)
 			settle(pods, p);
 	}
+	/* The pod that one waits for may not have been saved. */
+	pods->name_freed = true;
+	pods_settle(pods);
 	TAILQ_FOREACH(p, &pods->all, all)
 		truth_check(pods, p, pods->out->now_ns);
 }

@@ -127,11 +127,14 @@ static void follow(struct pods *pods, const struct cgnode *node)
 			names_ask_pod(pods->names, node->pod, pods->out->now_ns);
 		return;
 	}
-	if (p->life.stage != POD_STAGE_NONE)
+	if (p->life.stage != POD_STAGE_NONE) {
+		pods_start(pods, p);
 		return;
+	}
 	p->held = true;
 	pods_set_trigger(p, POD_STARTED, pods->out->now_ns);
 	pods_update(pods, p, EPOD_ANEW);
+	pods_start(pods, p);
 	pods_drive(pods, p);
 }
 

@@ -69,10 +69,13 @@ static void stamp(uint64_t *time_ns, uint64_t now_ns)
 		*time_ns = now_ns ? now_ns : 1;
 }
 
-static void enter(struct podlife *life, enum pod_stage stage, uint64_t now_ns)
+static void enter(struct podlife *life, enum pod_stage stage, bool waits, uint64_t now_ns)
 {
-	stamp(&life->synced_ns, now_ns);
-	stamp(&life->started_ns, now_ns);
+	if (life->stage == POD_STAGE_NONE) {
+		stamp(&life->synced_ns, now_ns);
+		if (!waits)
+			stamp(&life->started_ns, now_ns);
+	}
 	if (stage >= POD_STAGE_TERMINATING)
 		stamp(&life->terminating_ns, now_ns);
 	if (stage >= POD_STAGE_TERMINATED)
@@ -104,7 +107,7 @@ bool podlife_step(struct podlife *life, enum podlife_event event,
 	act(life, cell->acts, update);
 	if (cell->stage == life->stage)
 		return false;
-	enter(life, cell->stage, now_ns);
+	enter(life, cell->stage, update && update->waits, now_ns);
 	return true;
 }
 
@@ -130,14 +133,34 @@ bool podlife_is_done(const struct podlife *life, bool wanted)
 	return life->stage == POD_STAGE_FINISHED && (!wanted || life->restart_requested);
 }
 
-bool podlife_is_valid(const struct podlife *life)
+bool podlife_holds_name(const struct podlife *life, bool earlier)
+{
+	if (life->stage < POD_STAGE_SYNC || life->stage >= POD_STAGE_FINISHED)
+		return false;
+	return life->started_ns || (earlier && life->stage == POD_STAGE_SYNC);
+}
+
+bool podlife_is_waiting(const struct podlife *life)
+{
+	return life->stage == POD_STAGE_SYNC && !life->started_ns;
+}
+
+bool podlife_start(struct podlife *life, uint64_t now_ns)
+{
+	if (!podlife_is_waiting(life))
+		return false;
+	stamp(&life->started_ns, now_ns);
+	return true;
+}
+
+bool podlife_is_valid(const struct podlife *life, bool is_static)
 {
 	if (life->stage < POD_STAGE_SYNC || life->stage > POD_STAGE_FINISHED || !life->synced_ns)
 		return false;
 	if (!life->terminating_ns != (life->stage < POD_STAGE_TERMINATING) ||
 	    !life->terminated_ns != (life->stage < POD_STAGE_TERMINATED))
 		return false;
-	if (!life->started_ns && life->stage != POD_STAGE_FINISHED)
+	if (!life->started_ns && !is_static && life->stage != POD_STAGE_FINISHED)
 		return false;
 	return life->stage == POD_STAGE_SYNC ? life->grace_s == 0 : life->grace_s >= 0;
 }

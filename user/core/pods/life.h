@@ -34,8 +34,9 @@ struct pod_seconds {
 /* Times are CLOCK_BOOTTIME, 0: not yet. All zero: a pod that has not been seen. */
 struct podlife {
 	enum pod_stage stage;
-	uint64_t synced_ns; /* first seen */
-	uint64_t started_ns, terminating_ns, terminated_ns;
+	uint64_t synced_ns;  /* first seen */
+	uint64_t started_ns; /* 0 in sync: it waits for its full name */
+	uint64_t terminating_ns, terminated_ns;
 	int64_t grace_s; /* only shrinks; 0 until it is terminating */
 	bool deleted;
 	bool restart_requested; /* its UID came anew while it was ending */
@@ -58,6 +59,7 @@ struct podlife_update {
 	bool kill; /* it is to end without its source saying so */
 	bool deleting, terminal;
 	bool quiet; /* it has no process */
+	bool waits; /* static, and another pod holds its full name; counts when it is first seen */
 	struct pod_seconds deletion_grace, spec_grace;
 };
 
@@ -71,8 +73,15 @@ bool podlife_step(struct podlife *life, enum podlife_event event,
  * anew. */
 bool podlife_is_done(const struct podlife *life, bool wanted);
 
+/* docs/kubelet-rules.md, "Static pods". Whether a static pod lets no other one of its full name
+ * start; earlier: it was seen before that one. */
+bool podlife_holds_name(const struct podlife *life, bool earlier);
+bool podlife_is_waiting(const struct podlife *life);
+/* Its full name is free, or a container of it runs: it waits no longer. Returns whether it did. */
+bool podlife_start(struct podlife *life, uint64_t now_ns);
+
 /* Whether a saved life can be one (docs/kubelet-rules.md, "Pod worker invariants"). */
-bool podlife_is_valid(const struct podlife *life);
+bool podlife_is_valid(const struct podlife *life, bool is_static);
 
 /* "sync" to "forgotten"; NULL for POD_STAGE_NONE and what is no stage. */
 const char *pod_stage_name(enum pod_stage stage);

@@ -26,6 +26,7 @@ struct podview {
 	bool sandbox_running;
 	bool desired; /* the kubelet lists it */
 	bool is_static, deleting;
+	bool waiting;		 /* static, and another of its full name has to finish first */
 	bool ready_known, ready; /* as the kubelet lists it; not known where it does not */
 	uint64_t ready_stop_ns;	 /* it is reported as Ready, being stopped since then; 0: not so */
 	uint32_t discrepancies;	 /* that hold, and those of its exits: bits of enum discrepancy */

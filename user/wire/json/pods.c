@@ -167,9 +167,9 @@ bool pods_record_same(const struct pods_record *first, const struct pods_record 
 	       a->deadline_ns == b->deadline_ns && a->containers == b->containers &&
 	       a->running == b->running && a->sandbox_running == b->sandbox_running &&
 	       a->desired == b->desired && a->is_static == b->is_static &&
-	       a->deleting == b->deleting && a->ready_known == b->ready_known &&
-	       a->ready == b->ready && a->ready_stop_ns == b->ready_stop_ns &&
-	       a->discrepancies == b->discrepancies;
+	       a->deleting == b->deleting && a->waiting == b->waiting &&
+	       a->ready_known == b->ready_known && a->ready == b->ready &&
+	       a->ready_stop_ns == b->ready_stop_ns && a->discrepancies == b->discrepancies;
 }
 
 /* Writes the line of a pod, and reads back those members that `graced pods` shows. */
@@ -244,6 +244,7 @@ int pods_json(struct buf *out, const struct pods_record *r)
 	add_bool(out, "ready", v->ready_known, v->ready);
 	add_bool(out, "desired", r->desired_known, v->desired);
 	jsonw_bool(out, "deleting", v->deleting);
+	jsonw_bool(out, "waiting", v->waiting);
 	add_bool(out, "orphan", r->desired_known, pods_record_is_orphan(r));
 	record_parts_time(out, "ready_stop_boot_ns", v->ready_stop_ns);
 	discrepancy_json_names(out, "discrepancies", v->discrepancies);
@@ -347,6 +348,7 @@ static void read_view(const json_t *line, struct podview *ret)
 	ret->ready = json_is_true(ready);
 	ret->desired = json_is_true(json_object_get(line, "desired"));
 	ret->deleting = json_is_true(json_object_get(line, "deleting"));
+	ret->waiting = json_is_true(json_object_get(line, "waiting"));
 	ret->ready_stop_ns = read_number(line, "ready_stop_boot_ns", INT64_MAX);
 	ret->discrepancies = read_discrepancies(json_object_get(line, "discrepancies"));
 }

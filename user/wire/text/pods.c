@@ -93,6 +93,7 @@ static void add_marks(struct rows_row *row, const struct pods_record *r)
 	add_mark(cell, begin, orphan, "orphan");
 	add_mark(cell, begin, r->view.deleting, "deleting");
 	add_mark(cell, begin, r->view.is_static, "static");
+	add_mark(cell, begin, r->view.waiting, "waiting");
 	if (cell->len == begin)
 		buf_adds(cell, NOT_KNOWN);
 }
