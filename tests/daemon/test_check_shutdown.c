@@ -127,7 +127,7 @@ static void test_wrong(void **state)
 	logindmock_start(&s->mock);
 	check(s);
 	assert_line(s, "warn", "delay locks",
-		    "nobody holds one; the kubelet has a shutdownGracePeriod, and holds none");
+		    "none is held; the kubelet has a shutdownGracePeriod, and holds none");
 	assert_line(s, "warn", "shutdown delay",
 		    "logind waits 5 s, the kubelet's groups take 30 s");
 }
@@ -264,8 +264,8 @@ static void test_grace(void **state)
 		   "ok", "of 2 pods none is known to have a longer one than its group");
 	check_pods(s, POD("1", "Running", GRACE("21")) "," POD("2", "Running", "\"priority\":0"),
 		   "warn",
-		   "cut short in a shutdown: shop/1 (21 s, has 20 s); that of 1 is not told; the "
-		   "priority of 1 is not told, and taken for 0");
+		   "cut short in a shutdown: shop/1 (21 s, has 20 s); that of 1 is unknown; the "
+		   "priority of 1 is unknown, and taken for 0");
 	check_pods(s, POD("2", "Running", GRACE("11") CRITICAL), "warn",
 		   "cut short in a shutdown: shop/2 (11 s, has 10 s)");
 }

@@ -38,11 +38,11 @@ static const struct command {
 
 static int help(void)
 {
-	printf("graced tells exactly how containers and pods die on this node.\n\n"
+	printf("graced reports exactly how containers and pods die on this node.\n\n"
 	       "usage: graced COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-9s  %s\n", commands[i].name, commands[i].does);
-	printf("\ngraced COMMAND --help tells more of each. graced help and graced --help print this,\n"
+	printf("\ngraced COMMAND --help explains each. graced help and graced --help print this,\n"
 	       "graced --version the version.\n");
 	return 0;
 }

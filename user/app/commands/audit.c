@@ -94,7 +94,7 @@ static bool is_child(const struct procfs_proc *p, const struct procfs_proc *pare
 	return !p->exiting && p->ppid == parent->proc.pid;
 }
 
-/* The oldest child, as members are sorted by pid and told apart by their start. */
+/* The oldest child, as members are sorted by pid and distinguished by their start. */
 static const struct procfs_proc *child_of(const struct members *members,
 					  const struct procfs_proc *parent)
 {
@@ -258,7 +258,7 @@ static uint32_t signal_of(const struct scan *s, const struct audit_found *found)
 	return found->own && found->own->stop_signal ? found->own->stop_signal : SIGTERM;
 }
 
-/* True: there is something to tell of the container. */
+/* True: there is something to report of the container. */
 static bool examine(const struct scan *s, const char *path, struct audit_found *found)
 {
 	_cleanup_(cleanup_free) struct procfs_proc *owned = NULL;
@@ -538,7 +538,7 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 	for (size_t i = 0; i < list->n && !buf_error(&out); i++) {
 		struct audit_record r = record_of(list, list->list + i);
 
-		/* A sandbox is of interest to nobody who did not ask for all that is known. */
+		/* A table leaves sandboxes out: JSON has all that is known. */
 		if (!is_asked_for(o, &r) ||
 		    (!o->json && r.container.kind == CONTAINER_KIND_SANDBOX))
 			continue;

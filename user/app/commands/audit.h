@@ -27,7 +27,7 @@ struct audit_found {
 struct audit_list {
 	struct audit_found *list; /* by pod and container */
 	size_t n, room;
-	struct describe *describe; /* what own points into; NULL: nobody was asked */
+	struct describe *describe; /* what own points into; NULL: no source was queried */
 };
 
 /* Some containers only: no names are looked up, and the runtime is asked for their stop signals

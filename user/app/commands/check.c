@@ -129,8 +129,8 @@ struct check {
 	struct control_answer daemon; /* settings of the one that runs; empty: none answers */
 };
 
-__attribute__((format(printf, 4, 5))) static void tell(struct check *c, enum status status,
-						       const char *name, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void report(struct check *c, enum status status,
+							 const char *name, const char *format, ...)
 {
 	static const char *const words[] = {"ok", "warn", "fail"};
 	_cleanup_(buf_free) struct buf text = {}, line = {};
@@ -163,12 +163,12 @@ static void check_btf(struct check *c)
 	int r = kbtf_open(&kbtf);
 
 	if (r < 0) {
-		tell(c, FAIL, "btf",
-		     "none at /sys/kernel/btf/vmlinux; the kernel must be built with "
-		     "CONFIG_DEBUG_INFO_BTF");
+		report(c, FAIL, "btf",
+		       "none at /sys/kernel/btf/vmlinux; the kernel must be built with "
+		       "CONFIG_DEBUG_INFO_BTF");
 		return;
 	}
-	tell(c, OK, "btf", "/sys/kernel/btf/vmlinux");
+	report(c, OK, "btf", "/sys/kernel/btf/vmlinux");
 	kbtf_free(kbtf);
 }
 
@@ -191,11 +191,11 @@ static void check_capabilities(struct check *c)
 		if (!(all & one))
 			continue;
 		if (have & one)
-			tell(c, OK, needs_name(i), "held");
+			report(c, OK, needs_name(i), "held");
 		else if (!needs_lacking(one, have))
-			tell(c, OK, needs_name(i), "not held, but CAP_SYS_ADMIN is");
+			report(c, OK, needs_name(i), "not held, but CAP_SYS_ADMIN is");
 		else
-			tell(c, without(one), needs_name(i), "not held");
+			report(c, without(one), needs_name(i), "not held");
 	}
 	for (size_t i = 0; i < needs_n; i++) {
 		uint64_t lacking = needs_lacking(needs[i].capabilities, have);
@@ -203,19 +203,19 @@ static void check_capabilities(struct check *c)
 
 		needs_add_names(&names, lacking);
 		if (lacking)
-			tell(c, needs[i].vital ? FAIL : WARN, needs[i].feature, "lacks %s: %s",
-			     buf_str(&names), needs[i].without);
+			report(c, needs[i].vital ? FAIL : WARN, needs[i].feature, "lacks %s: %s",
+			       buf_str(&names), needs[i].without);
 	}
 }
 
 static void check_pidns(struct check *c)
 {
 	if (host_in_initial_pidns())
-		tell(c, OK, "pid namespace", "the host's");
+		report(c, OK, "pid namespace", "the host's");
 	else
-		tell(c, FAIL, "pid namespace",
-		     "not the host's (hostPID): trace, record and audit do not start, and run "
-		     "does not know the inits that ran before it");
+		report(c, FAIL, "pid namespace",
+		       "not the host's (hostPID): trace, record and audit do not start, and run "
+		       "does not know the inits that ran before it");
 }
 
 static void check_cgroups(struct check *c)
@@ -224,16 +224,17 @@ static void check_cgroups(struct check *c)
 
 	c->has_hierarchy = r >= 0;
 	if (r == -EXDEV)
-		tell(c, FAIL, "cgroups",
-		     "only a part of the hierarchy is visible here; mount the "
-		     "host's /sys/fs/cgroup into this container");
+		report(c, FAIL, "cgroups",
+		       "only a part of the hierarchy is visible here; mount the "
+		       "host's /sys/fs/cgroup into this container");
 	else if (r < 0)
-		tell(c, FAIL, "cgroups", "no such hierarchy is mounted; see /proc/self/mountinfo");
+		report(c, FAIL, "cgroups",
+		       "no such hierarchy is mounted; see /proc/self/mountinfo");
 	else if (c->hierarchy.unified)
-		tell(c, OK, "cgroups", "unified, at %s", c->hierarchy.mount);
+		report(c, OK, "cgroups", "unified, at %s", c->hierarchy.mount);
 	else
-		tell(c, OK, "cgroups", "v1, by the %s controller (hierarchy %u), at %s",
-		     c->hierarchy.name, c->hierarchy.id, c->hierarchy.mount);
+		report(c, OK, "cgroups", "v1, by the %s controller (hierarchy %u), at %s",
+		       c->hierarchy.name, c->hierarchy.id, c->hierarchy.mount);
 }
 
 static void tell_programs(struct check *c, struct kern *kern)
@@ -242,19 +243,20 @@ static void tell_programs(struct check *c, struct kern *kern)
 	struct kern_program program;
 
 	kern_get_flavours(kern, &flavours);
-	tell(c, OK, "process exits", "%s",
-	     flavours.group_dead ? "the kernel tells the last thread (group_dead)"
-				 : "the last thread is found out (no group_dead)");
-	tell(c, OK, "OOM victims", "%s",
-	     flavours.oom_task ? "the kernel tells the task"
-			       : "the kernel tells a pid; the task is that of the SIGKILL before");
+	report(c, OK, "process exits", "%s",
+	       flavours.group_dead ? "the kernel marks the last thread (group_dead)"
+				   : "the last thread is found out (no group_dead)");
+	report(c, OK, "OOM victims", "%s",
+	       flavours.oom_task
+		       ? "the kernel reports the task"
+		       : "the kernel reports a pid; the task is that of the SIGKILL before");
 	for (unsigned int i = 0; kern_get_program(kern, i, &program) >= 0; i++)
 		if (program.wanted)
-			tell(c, program.attached ? OK : FAIL, program.name, "%s%s",
-			     program.attached ? "" : "not attached to ", program.tracepoint);
+			report(c, program.attached ? OK : FAIL, program.name, "%s%s",
+			       program.attached ? "" : "not attached to ", program.tracepoint);
 }
 
-/* One of them is refused, which fails them all: tells which. */
+/* One of them is refused, which fails them all: report which. */
 static void tell_refused(struct check *c, const struct kern_options *options)
 {
 	struct kern_program program;
@@ -264,7 +266,7 @@ static void tell_refused(struct check *c, const struct kern_options *options)
 		if (!program.wanted)
 			continue;
 		if (kern_try_program(options, program.name, &why) < 0)
-			tell(c, FAIL, program.name, "%s", why.text);
+			report(c, FAIL, program.name, "%s", why.text);
 	}
 }
 
@@ -280,21 +282,21 @@ static void check_programs(struct check *c)
 		return;
 	r = kern_new(&options, &kern, &why);
 	if (r < 0) {
-		tell(c, FAIL, "BPF programs", "%s", why.text);
+		report(c, FAIL, "BPF programs", "%s", why.text);
 		if (r == -EACCES || r == -EINVAL || r == -E2BIG)
 			tell_refused(c, &options);
 		return;
 	}
 	r = kern_attach(kern, &why);
 	if (r < 0)
-		tell(c, FAIL, "BPF programs", "%s", why.text);
+		report(c, FAIL, "BPF programs", "%s", why.text);
 	tell_programs(c, kern);
 	kern_free(kern);
 }
 
 static void on_shutdown(void *userdata, bool ok, const char *name, const char *text)
 {
-	tell(userdata, ok ? OK : WARN, name, "%s", text);
+	report(userdata, ok ? OK : WARN, name, "%s", text);
 }
 
 /* What a source says of itself, when it is asked what it has. */
@@ -305,14 +307,15 @@ static void check_source(struct check *c, const struct describe *d, enum meta_so
 
 	describe_get_state(d, source, &state);
 	if (state.status == PODSRC_UP)
-		tell(c, OK, meta_source_name(source), "%s%s%s", state.where,
-		     state.text[0] ? ": " : "", state.text);
+		report(c, OK, meta_source_name(source), "%s%s%s", state.where,
+		       state.text[0] ? ": " : "", state.text);
 	else if (state.status == PODSRC_DOWN)
-		tell(c, WARN, meta_source_name(source), "%s: %s", state.where, state.text);
+		report(c, WARN, meta_source_name(source), "%s: %s", state.where, state.text);
 	else if (state.status == PODSRC_STARTING)
-		tell(c, WARN, meta_source_name(source), "%s: no answer within 3 s", state.where);
+		report(c, WARN, meta_source_name(source), "%s: no answer within 3 s", state.where);
 	else if (state.text[0] || absent)
-		tell(c, WARN, meta_source_name(source), "%s", state.text[0] ? state.text : absent);
+		report(c, WARN, meta_source_name(source), "%s",
+		       state.text[0] ? state.text : absent);
 }
 
 static void check_sources(struct check *c)
@@ -322,9 +325,9 @@ static void check_sources(struct check *c)
 
 	snprintf(pods, sizeof(pods), "%s/pods", c->options->log_dir);
 	if (host_is_dir(pods))
-		tell(c, OK, "logs", "%s", pods);
+		report(c, OK, "logs", "%s", pods);
 	else
-		tell(c, WARN, "logs", "no %s: pods are not named by it", pods);
+		report(c, WARN, "logs", "no %s: pods are not named by it", pods);
 	if (c->options->no_names || describe_new(c->options, &d) < 0)
 		return;
 	check_source(c, d, META_CRI, "no runtime's socket: no Kubernetes runtime is running here");
@@ -345,8 +348,8 @@ static void check_daemon(struct check *c)
 	int r = control_ask(socket, CONTROL_SETTINGS, ANSWER_MS, -1, &c->daemon, &why);
 
 	if (r < 0) {
-		tell(c, r == -ENOENT || r == -ECONNREFUSED ? OK : WARN, "daemon",
-		     "none answers at %s (%s): the defaults are checked", socket, why.text);
+		report(c, r == -ENOENT || r == -ECONNREFUSED ? OK : WARN, "daemon",
+		       "none answers at %s (%s): the defaults are checked", socket, why.text);
 		return;
 	}
 	lines = buf_str(&c->daemon.text);
@@ -354,8 +357,8 @@ static void check_daemon(struct check *c)
 		file[0] = '\0';
 	if (!control_find_setting(lines, "shutdown.mode", mode, sizeof(mode)))
 		strcpy(mode, "not known");
-	tell(c, OK, "daemon", "answers at %s: settings from %s, shutdown.mode %s", socket,
-	     file[0] ? file : "flags, environment and defaults", mode);
+	report(c, OK, "daemon", "answers at %s: settings from %s, shutdown.mode %s", socket,
+	       file[0] ? file : "flags, environment and defaults", mode);
 }
 
 /* The running daemon's, else the default one. */
@@ -369,14 +372,15 @@ static void check_checkpoint(struct check *c)
 	if (control_find_setting(buf_str(&c->daemon.text), "checkpoint.file", used, sizeof(used)))
 		path = used;
 	if (strcmp(path, "none") == 0) {
-		tell(c, OK, "checkpoint", "none, by the daemon's settings: a restart begins anew");
+		report(c, OK, "checkpoint",
+		       "none, by the daemon's settings: a restart begins anew");
 		return;
 	}
 	r = keepfile_check(path, &why);
 	if (r < 0)
-		tell(c, WARN, "checkpoint", "%s: a restart of the daemon begins anew", why.text);
+		report(c, WARN, "checkpoint", "%s: a restart of the daemon begins anew", why.text);
 	else
-		tell(c, OK, "checkpoint", "%s%s", path, r > 0 ? ", to be made" : "");
+		report(c, OK, "checkpoint", "%s%s", path, r > 0 ? ", to be made" : "");
 }
 
 static void check_credential(struct check *c, const char *name, const struct sources_peer *peer)
@@ -391,12 +395,12 @@ static void check_credential(struct check *c, const char *name, const struct sou
 	if (!peer->token_file && !peer->client_file)
 		return;
 	if (podsrc_kubelet_credential(&options, &credential, &why) < 0) {
-		tell(c, WARN, name, "%s", why.text);
+		report(c, WARN, name, "%s", why.text);
 		return;
 	}
 	state = sources_add_expiry(&text, peer, &credential);
-	tell(c, state == CREDENTIAL_EXPIRING || state == CREDENTIAL_EXPIRED ? WARN : OK, name, "%s",
-	     buf_str(&text));
+	report(c, state == CREDENTIAL_EXPIRING || state == CREDENTIAL_EXPIRED ? WARN : OK, name,
+	       "%s", buf_str(&text));
 }
 
 /* An absolute path that the running daemon uses; NULL: none. */
@@ -436,7 +440,7 @@ int cmd_check(int argc, char **argv)
 	c.kubelet = (struct kubeletfile){.path = options.kubelet_config,
 					 .minor = options.kubernetes_minor};
 	host_kernel(kernel, sizeof(kernel));
-	tell(&c, OK, "kernel", "%s", kernel);
+	report(&c, OK, "kernel", "%s", kernel);
 	check_btf(&c);
 	check_capabilities(&c);
 	check_pidns(&c);

@@ -56,7 +56,7 @@ static void on_pod(void *userdata, const struct podtab_pod *pod)
 		add_cut(f, pod, in.grace.s, group_s);
 }
 
-static void tell(struct fitting *f, check_shutdown_fn fn, void *userdata)
+static void report_fitting(struct fitting *f, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
@@ -68,9 +68,9 @@ static void tell(struct fitting *f, check_shutdown_fn fn, void *userdata)
 	if (f->cut > NAMED_MAX)
 		buf_printf(&text, " and %zu more", f->cut - NAMED_MAX);
 	if (f->no_grace)
-		buf_printf(&text, "; that of %zu is not told", f->no_grace);
+		buf_printf(&text, "; that of %zu is unknown", f->no_grace);
 	if (f->no_priority)
-		buf_printf(&text, "; the priority of %zu is not told, and taken for 0",
+		buf_printf(&text, "; the priority of %zu is unknown, and taken for 0",
 			   f->no_priority);
 	fn(userdata, !f->cut, "grace periods", buf_str(&text));
 }
@@ -87,7 +87,7 @@ void check_grace(const struct describe *describe, const struct kubeletfile *file
 		return;
 	describe_each_pod(describe, on_pod, &fitting);
 	if (fitting.n > 0)
-		tell(&fitting, fn, userdata);
+		report_fitting(&fitting, fn, userdata);
 	buf_free(&fitting.cut_ones);
 }
 
@@ -113,7 +113,7 @@ static void tell_limit(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn
 	_cleanup_(buf_free) struct buf text = {};
 
 	if (!limit_ns) {
-		fn(userdata, false, "shutdown delay", "logind does not tell how long it waits");
+		fn(userdata, false, "shutdown delay", "logind does not report how long it waits");
 		return;
 	}
 	buf_adds(&text, "logind waits ");
@@ -157,7 +157,7 @@ static void add_pin(struct buf *out, const struct delaydrop_files *files,
 	buf_printf(out, " after %s: raise its InhibitDelayMaxSec or remove it", own);
 }
 
-/* What nobody keeps low. */
+/* No drop-in holds it down. */
 static void add_last_word(struct buf *out, const struct delaydrop_files *files, bool raised)
 {
 	const struct delaylimit_file *last = delaylimit_last_word(files->list, files->n);
@@ -343,10 +343,10 @@ static void tell_locks(const struct asking *a, uint64_t need_ns, check_shutdown_
 	bool missing = need_ns && !a->kubelet;
 
 	if (!a->listed || a->failed) {
-		fn(userdata, false, "delay locks", "logind does not tell who holds any");
+		fn(userdata, false, "delay locks", "logind does not report who holds any");
 		return;
 	}
-	buf_printf(&text, "%s%s", a->n ? "held by " : "nobody holds one", buf_str(&a->holders));
+	buf_printf(&text, "%s%s", a->n ? "held by " : "none is held", buf_str(&a->holders));
 	if (missing)
 		buf_adds(&text, "; the kubelet has a shutdownGracePeriod, and holds none");
 	fn(userdata, !missing, "delay locks", buf_str(&text));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What graced check tells of shutdowns of the node. */
+/* What graced check reports of shutdowns of the node. */
 #ifndef APP_COMMANDS_CHECK_SHUTDOWN_H
 #define APP_COMMANDS_CHECK_SHUTDOWN_H
 
@@ -14,7 +14,7 @@ typedef void (*check_shutdown_fn)(void *userdata, bool ok, const char *name, con
 /* Judges the kubelet's configuration, and asks logind, for at most 3 s. Nothing is changed. */
 void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata);
 
-/* Of the pods that sources told of; nothing where there is none, or the kubelet has no part in
+/* Of the pods that sources provided; nothing where there is none, or the kubelet has no part in
  * shutdowns. */
 void check_grace(const struct describe *describe, const struct kubeletfile *file,
 		 check_shutdown_fn fn, void *userdata);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs a loop of its own until every source has told what it has. */
+/* Runs a loop of its own until every source has answered. */
 #include "app/commands/describe.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@ struct describe;
 
 /*
  * Asks the runtime and, where one is configured, the kubelet for all they have, for 3 s at most:
- * whoever is slower is left out. -errno, told.
+ * a slower one is left out. -errno, logged.
  */
 int describe_new(const struct options *options, struct describe **ret);
 /* Says who did not answer, and why. */
@@ -23,7 +23,7 @@ struct describe *describe_free(struct describe *d);
 /* What is known of a container by its id and path; NULL: nothing. Valid until describe_free(). */
 const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path);
 
-/* Tells each pod that a source told of, in no order. */
+/* Calls fn for each pod that a source provided, in no order. */
 void describe_each_pod(const struct describe *d,
 		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata);
 

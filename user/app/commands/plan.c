@@ -27,7 +27,7 @@ struct nodepods {
 	const struct podobj_pod **list;
 	size_t n, room;
 	size_t left_out;     /* those on no node yet */
-	const char *node;    /* "" unless one is told */
+	const char *node;    /* "" if no pod names one */
 	const char *refused; /* why the pods are none of one node; NULL: they are */
 };
 
@@ -107,7 +107,7 @@ static int nodepods_read(const char *path, struct nodepods *ret)
 		    ret->left_out, path, ret->left_out == 1 ? "is" : "are");
 	if (!ret->refused)
 		return status;
-	say("cannot plan %s: %s; kubectl get pods --field-selector spec.nodeName=NODE tells those "
+	say("cannot plan %s: %s; kubectl get pods --field-selector spec.nodeName=NODE lists those "
 	    "of one",
 	    path, ret->refused);
 	ret->n = 0;
@@ -216,7 +216,7 @@ static int plans_dies(const struct options *options, const struct nodepods *pods
 			     : print_table(&rules, plans, pods->n);
 }
 
-/* 0, 1 when it was said why not. Whoever names a file knows whose it is. */
+/* 0, 1 when it was said why not. The owner of a file that was named is not checked. */
 static int read_plan(const struct options *options, struct arena *arena, struct shutplan *ret)
 {
 	const char *named = options->kubelet_config;
@@ -230,7 +230,7 @@ static int read_plan(const struct options *options, struct arena *arena, struct 
 
 	if (r < 0)
 		say("the kubelet's configuration cannot be used: %s%s", why.text,
-		    r == -ENOENT ? "; --kubelet.config tells where it is" : "");
+		    r == -ENOENT ? "; name it with --kubelet.config" : "");
 	else if (ret->n == 0)
 		say("by its configuration %s the kubelet leaves a shutdown to systemd: it has "
 		    "neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that kubectl get -o json wrote, for commands that work on them: read whole, told pod by
- * pod, and what is wrong said as `cannot VERB FILE: MEMBER PROBLEM`.
+ * Files that kubectl get -o json wrote, for commands that work on them: read whole, handed over pod
+ * by pod, and what is wrong said as `cannot VERB FILE: MEMBER PROBLEM`.
  */
 #ifndef APP_COMMANDS_POD_INPUT_H
 #define APP_COMMANDS_POD_INPUT_H
@@ -34,9 +34,9 @@ void podinput_refuse(const struct podinput *input, const char *where, int e,
 /* 0, or a negative errno, which is said then. */
 typedef int (*podinput_fn)(void *userdata, const struct podobj_pod *pod);
 
-/* Tells the pods of a file that holds one or a list of them, made in the arena, or, where that is
- * NULL, in one for each that is gone when the function returns. Goes on after a pod that is wrong.
- * Says when there is none. 0, or 1 when anything was, which was said: the exit status. */
+/* Calls back for the pods of a file that holds one or a list of them, made in the arena, or, where
+ * that is NULL, in one for each that is gone when the function returns. Goes on after a pod that is
+ * wrong. Says when there is none. 0, or 1 when anything was, which was said: the exit status. */
 int podinput_each(const struct podinput *input, struct arena *arena, podinput_fn fn,
 		  void *userdata);
 

@@ -71,8 +71,8 @@ static void sort(struct podlist *list)
 	qsort(list->by_uid, list->n, sizeof(*list->by_uid), compare_uid);
 }
 
-/* Reads an answer to CONTROL_PODS; *ret is an empty list. -EBADMSG when a line is none of a pod,
- * -ENOMEM. */
+/* Reads an answer to CONTROL_PODS; *ret is an empty list. -EBADMSG when a line is not that of a
+ * pod, -ENOMEM. */
 static int podlist_read(const struct control_answer *answer, const struct filter *filter,
 			struct podlist *ret)
 {
@@ -133,7 +133,7 @@ struct podwatch {
 	struct out *out;
 	bool terminal, colour;
 	bool titled;  /* the table has its titles */
-	bool silent;  /* the daemon did not answer last time, which was told */
+	bool silent;  /* the daemon did not answer last time, which was logged */
 	bool painted; /* the terminal is ours */
 	struct podlist shown;
 };

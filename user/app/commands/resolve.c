@@ -47,7 +47,7 @@ struct resolve {
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
 	struct podsrc_logs *logs;  /* NULL: none */
-	struct describe *describe; /* NULL: nobody was asked */
+	struct describe *describe; /* NULL: no source was queried */
 	struct rows rows;
 };
 
@@ -82,7 +82,7 @@ static int find_hierarchy(struct resolve *r)
 	return 0;
 }
 
-/* 0, or the exit status; told. */
+/* 0, or the exit status after the error was logged. */
 static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_MAX])
 {
 	const char *path = what;

@@ -185,7 +185,7 @@ static void warn_of_variables(void)
 /* --- the file ------------------------------------------------------------------------------------
  */
 
-/* What is wrong, until all is known and can be told in the order of the lines. */
+/* What is wrong, until all is known and can be logged in the order of the lines. */
 struct complaint {
 	unsigned int line, column;
 	char *text;
@@ -306,7 +306,7 @@ static void refuse_key(struct judge *judge, const struct yamlconf_entry *entry)
 			 "there is no such setting; see graced run --help");
 }
 
-/* What a setting wants, told by a value that no setting takes. */
+/* What a setting wants, found by a value that no setting takes. */
 static const char *wants_of(size_t setting)
 {
 	struct config scratch = {.options.which = OPTIONS_RUN};
@@ -456,7 +456,7 @@ static int take_fallbacks(struct config_loader *loader)
 	return 0;
 }
 
-/* Tells what is wrong with an address where it was given. */
+/* Logs what is wrong with an address, and which source gave it. */
 static int refuse_address(const struct config_loader *loader, size_t setting, size_t index)
 {
 	const char *why = loader->config.webfile

@@ -69,11 +69,11 @@ struct config {
 /*
  * From argv, the environment and the file. True: go on; config_done() frees. False: the command
  * ends with *ret_status, after --help, --config.check, wrong use (2) or a wrong file (1), all of
- * which is told.
+ * which are logged.
  */
 bool config_load(int argc, char **argv, struct config *ret, int *ret_status);
 
-/* Again with the same argv, for SIGHUP: 0, or -EINVAL when the file is wrong, which is told. */
+/* Again with the same argv, for SIGHUP: 0, or -EINVAL when the file is wrong, which is logged. */
 int config_reload(int argc, char **argv, struct config *ret);
 
 /*

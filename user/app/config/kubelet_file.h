@@ -10,7 +10,7 @@
 struct kubeletfile {
 	const char *path; /* NULL: where it is by default, and that it is not there says nothing */
 	unsigned int minor; /* of the kubelet's version */
-	bool any_writer;    /* taken whoever may have written it, from a pipe, too */
+	bool any_writer;    /* taken whatever its owner and mode are, and from a pipe */
 };
 
 /* A sentence for a person, with the path, without a full stop. */

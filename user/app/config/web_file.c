@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads a web configuration with all its files, and tells what is wrong with them. */
+/* Reads a web configuration with all its files, and logs what is wrong with them. */
 #include "app/config/web_file.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ struct webfile *webfile_free(struct webfile *file)
 
 DEFINE_CLEANUP(struct webfile *, webfile_free);
 
-static int tell(const char *path, const struct webconfig *conf)
+static int log_errors(const char *path, const struct webconfig *conf)
 {
 	size_t shown =
 		conf->n_problems < YAMLCONF_ERRORS_MAX ? conf->n_problems : YAMLCONF_ERRORS_MAX;
@@ -92,7 +92,7 @@ static int read_config(const char *path, struct webfile *file)
 		say_as("run", "cannot read %s: out of memory", path);
 		return -EINVAL;
 	}
-	return tell(path, &file->conf);
+	return log_errors(path, &file->conf);
 }
 
 static void point(struct webfile *file)

@@ -9,7 +9,7 @@
 
 struct webfile;
 
-/* Reads all of it and tells what is wrong: 0, or -EINVAL. webfile_free() frees and wipes *ret. */
+/* Reads all of it and logs what is wrong: 0, or -EINVAL. webfile_free() frees and wipes *ret. */
 int webfile_load(const char *path, struct webfile **ret);
 struct webfile *webfile_free(struct webfile *file);
 
