@@ -616,10 +616,10 @@ static void test_late_init(void **state)
 		uint32_t gaps;
 	} rows[] = {
 		{STOP_IDLE, false, SEC(40), GAP(ATTACHED_LATE)},
-		{STOP_TOLD, false, SEC(40), GAP(ATTACHED_LATE)},
+		{STOP_REPORTED, false, SEC(40), GAP(ATTACHED_LATE)},
 		{STOP_IDLE, true, SEC(40), GAP(ATTACHED_LATE)},
 		{STOP_IDLE, false, SEC(60) + 1, 0},
-		{STOP_TOLD, false, SEC(60) + 1, 0},
+		{STOP_REPORTED, false, SEC(60) + 1, 0},
 		{STOP_IDLE, true, SEC(60) + 1, 0},
 	};
 

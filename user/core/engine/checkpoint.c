@@ -232,7 +232,7 @@ static void save_stop(const struct writer *k, const struct stop *stop)
 	stop_keep(stop, &obs.kept_stop);
 	obs.kept_stop.id = stop->node->id;
 	emit(k, &obs);
-	if (stop->state == STOP_IDLE || stop->state == STOP_TOLD)
+	if (stop->state == STOP_IDLE || stop->state == STOP_REPORTED)
 		return;
 	for (int which = 0; which < STOP_KEPT_COUNT; which++)
 		save_signal(k, stop, (enum stop_kept)which);

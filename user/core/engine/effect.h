@@ -15,17 +15,17 @@ enum effect_type {
 	EFFECT_PROBE_INIT,  /* answer with OBS_PROBE for id, pid, start_ns */
 	EFFECT_FIND_NAMES,  /* answer with OBS_NAMES for id, pod_uid, container_id */
 	EFFECT_FIND_POD,    /* the same for pod_uid alone, with what holds now */
-	EFFECT_FIND_EXIT, /* answer with OBS_CONTAINER once container_id's runtime tells its exit */
+	EFFECT_FIND_EXIT,   /* answer with OBS_CONTAINER once container_id's runtime has its exit */
 	/* Answer with OBS_IDENTITY if id is a container in disguise; with a kind, what the kernel
 	 * half takes it for, also if it is none. */
 	EFFECT_IDENTIFY,
 	EFFECT_SET_WATCH, /* correct the kernel half's entry for id to kind */
-	EFFECT_SET_STOP,  /* tell it id's own stop signal */
+	EFFECT_SET_STOP,  /* give it id's own stop signal */
 	EFFECT_SET_INIT,  /* pid is id's init: answer with OBS_INIT if it is there */
 	/* Of a node's shutdown; what is answered are events of OBS_SHUTDOWN
 	   (core/shutdown/shutdown.h). */
 	EFFECT_TAKE_LOCK,    /* answer with LOCK_TAKEN or LOCK_REFUSED */
-	EFFECT_DROP_LOCK,    /* let go of it, before anything else happens */
+	EFFECT_DROP_LOCK,    /* release it, before anything else happens */
 	EFFECT_LIST_HOLDERS, /* answer with HOLDERS */
 	EFFECT_FLUSH,	     /* get all records out; answer with FLUSHED */
 	EFFECT_KILL,	     /* SIGKILL to all processes of container id */

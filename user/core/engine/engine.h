@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine: one observation in, effects out. It holds every decision about stops and never
- * looks at the world: it asks by an effect and is told by a later observation.
+ * looks at the world: it asks by an effect, and a later observation answers.
  */
 #ifndef CORE_ENGINE_ENGINE_H
 #define CORE_ENGINE_ENGINE_H
@@ -20,7 +20,7 @@ const char *engine_scope_name(enum engine_scope scope);
 
 struct engine_config {
 	enum engine_scope scope;
-	uint64_t assumed_grace_ns;	 /* for stops whose grace no source tells; 0: unknown */
+	uint64_t assumed_grace_ns;	 /* for stops whose grace no source provides; 0: unknown */
 	const char *const *nested_nodes; /* cgroup paths of nodes inside containers, NULL-ended */
 	/* Cgroup paths that containers are looked for below (core/cgroup/trust.h); NULL or empty:
 	 * all */
@@ -40,13 +40,13 @@ struct engine_stats {
 	uint64_t cgroups_refused; /* table full */
 	uint64_t pods;		  /* known now */
 	uint64_t pods_refused;	  /* not followed: no room */
-	uint64_t pod_states[POD_STAGE_COUNT]; /* how often a pod was told to come to each */
-	uint64_t pods_described;	      /* known by name, or about to be: what sources told */
+	uint64_t pod_states[POD_STAGE_COUNT]; /* how often a pod was reported to come to each */
+	uint64_t pods_described; /* known by name, or about to be, by what sources provided */
 	uint64_t containers_described;
 	uint64_t names_refused;	  /* of those: found no room */
 	uint64_t names_aged;	  /* ... and dropped for their age */
 	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
-	uint64_t discrepancies[DISCREPANCY_COUNT]; /* told */
+	uint64_t discrepancies[DISCREPANCY_COUNT]; /* reported */
 	uint64_t kept_refused; /* observations of an earlier engine that could not be so */
 };
 
@@ -66,7 +66,7 @@ typedef void (*engine_obs_fn)(void *userdata, const struct obs *obs);
 /* Whether something that engine_keep() would write has changed since its last call. */
 bool engine_has_changed(const struct engine *engine);
 /*
- * Writes what a new engine has to be told to go on from here: fed in this order to a new engine,
+ * Writes what a new engine needs to go on from here: fed in this order to a new engine,
  * before anything else. all: everything that is there; otherwise only of those containers and pods
  * that changed since the last call, to be fed after what was written before: the last word about a
  * container or pod stands, and one that is over is written as such.
@@ -121,7 +121,7 @@ struct engine_shutdown_group {
 };
 
 /* The kubelet's groups in the order of their ending, at most max of them; how many they are. 0: it
- * has none, or shutdowns are nobody's business. */
+ * has none, or no shutdown is followed. */
 size_t engine_get_shutdown_groups(const struct engine *engine, struct engine_shutdown_group *ret,
 				  size_t max);
 /* How many pods a shutdown would give less time than they ask for, as far as that is known. */

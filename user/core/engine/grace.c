@@ -160,7 +160,8 @@ uint64_t stops_pod_since(const struct stop *stop)
 	return stop->request.seen ? stop->request.at_ns : stop->exit_ns;
 }
 
-/* A pod that is not being deleted may be the next moment: what was told before counts for yes only.
+/* A pod that is not being deleted may be the next moment: what a source said before that counts
+ * only if it says that the pod is being deleted.
  */
 enum record_tri stops_pod_terminating(const struct stops *stops, const struct stop *stop)
 {

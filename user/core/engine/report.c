@@ -15,7 +15,7 @@ static bool in_scope(const struct stops *stops, const struct cgnode *node)
 	return !stops->pods_only || (node && node->pod);
 }
 
-/* A process that is nobody's init is told with the cgroup it lived in. */
+/* A process that is no init is reported with the cgroup it lived in. */
 static void fill_process_container(const struct stops *stops, struct record_container *ret,
 				   const struct cgnode *node)
 {
@@ -195,8 +195,8 @@ void stops_compare_exit(struct stops *stops, const char *container_id)
 {
 	struct podtab_container *c = podtab_container(&stops->names->tab, container_id);
 
-	/* A sandbox's exit nobody tells, and the kubelet repeats with whole seconds what it is
-	 * told. */
+	/* No source reports a sandbox's exit, and the kubelet only repeats the runtime, in whole
+	 * seconds. */
 	if (!c || c->compared || !c->exit.noted || c->exit_from != META_CRI)
 		return;
 	c->compared = true;

@@ -219,7 +219,7 @@ static void fed(struct checkpoint *c)
 
 /* --- what is there -------------------------------------------------------------------------- */
 
-/* It was kept when nobody knew who could name it. */
+/* It was saved by an engine that did not know who could choose its name. */
 static bool was_overrated(const struct checkpoint *c, const struct cgnode *node,
 			  const struct obs_cgroup *cg)
 {
@@ -311,10 +311,10 @@ static void ask_name(struct checkpoint *c, struct cgnode *node)
 		names_ask(c->names, node);
 }
 
-/* True: its verdict still waits, and the stop is gone once it is told. */
+/* True: its verdict still waits, and the stop is freed once that is reported. */
 static bool end_stop(struct checkpoint *c, struct stop *stop)
 {
-	if (stop->state == STOP_TOLD) {
+	if (stop->state == STOP_REPORTED) {
 		stops_advance(c->stops, stop, STOP_EV_EMPTY);
 		stop_vacate(stop, c->out->now_ns);
 	}
@@ -333,7 +333,7 @@ static void settle_gone(struct checkpoint *c, struct cgnode *node)
 	remove_cgroup(c, node);
 }
 
-/* Nobody saw it leave; whoever waits for it may tell how that was. */
+/* Its exit was not observed; its runtime may say how it exited. */
 static void settle_missing(struct checkpoint *c, struct stop *stop)
 {
 	stop->probed = true;
@@ -361,7 +361,7 @@ static void settle_found(struct checkpoint *c, struct cgnode *node)
 		settle_missing(c, stop);
 	else if (stop->state == STOP_EXITED)
 		stops_resume(c->stops, stop);
-	else if (stop->state == STOP_TOLD && !node->inhabited) {
+	else if (stop->state == STOP_REPORTED && !node->inhabited) {
 		stops_advance(c->stops, stop, STOP_EV_EMPTY);
 		stop_vacate(stop, c->out->now_ns);
 	}
@@ -415,7 +415,7 @@ static bool begins_life(const struct checkpoint *c, const struct obs_init *init)
 	       !is_left_over(&c->resume, init);
 }
 
-/* Their lives began while nobody watched, or the engine would know of them. */
+/* Their lives began while no engine ran, or this one would know of them. */
 static void begin_held(struct checkpoint *c)
 {
 	struct resume *r = &c->resume;

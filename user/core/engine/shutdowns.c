@@ -54,7 +54,7 @@ static bool has_ended(const struct shutdowns *s, const struct epod *p)
 	       p->truth.ready != TRI_TRUE;
 }
 
-/* Of a node that serves the API itself: with that pod nobody is left to ask. */
+/* Of a node that serves the API itself: with that pod the API is gone. */
 static bool is_api_server(const struct shutdowns *s, const struct epod *p)
 {
 	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
@@ -573,7 +573,7 @@ static void note_changes(struct shutdowns *s, const struct obs *obs)
 		note_pod(s, obs->container.pod_uid);
 	else if (obs->type == OBS_LISTED)
 		note_all(s);
-	/* Who cannot tell that its list is whole has answered all the same. */
+	/* A source that cannot say that its list is complete has answered all the same. */
 	if (obs->type == OBS_POD || obs->type == OBS_LISTED)
 		note_answer(s, (enum meta_source)(obs->type == OBS_POD ? obs->pod.source
 								       : obs->listed.source));

@@ -166,7 +166,7 @@ static void want_main(struct stops *stops, const struct cgnode *node)
 
 	if (node->kind != GRACED_WATCH_SERVICE || !own || !stop || !own->main_pid)
 		return;
-	if (stop->init.pid == own->main_pid && stop->state != STOP_TOLD) {
+	if (stop->init.pid == own->main_pid && stop->state != STOP_REPORTED) {
 		stop->guessed = false;
 		return;
 	}
@@ -185,7 +185,7 @@ int stops_cgroup_known(struct stops *stops, struct cgnode *node, uint32_t kernel
 {
 	bool wrong = kernel_kind && kernel_kind != node->kind;
 
-	/* The answer decides what the kernel half is told, and until then it records all. */
+	/* The answer decides what the kernel half takes it for, and until then it records all. */
 	if (!names_ask_identity(stops->names, node, wrong ? kernel_kind : 0) && wrong)
 		output_set_watch(stops->out, node);
 	if (!cgnode_is_container(node)) {
@@ -343,7 +343,7 @@ static bool adopt(struct stops *stops, struct stop *stop, const struct graced_pr
 {
 	bool same = stops_same_process(&stop->init, proc), late;
 
-	late = same ? stop->state == STOP_IDLE || stop->state == STOP_TOLD
+	late = same ? stop->state == STOP_IDLE || stop->state == STOP_REPORTED
 		    : is_of_former(stop, proc, at_ns);
 	stops->stats.unexpected += late;
 	if (late)
@@ -371,7 +371,7 @@ static bool is_from_before(const struct stop *stop, const struct obs *obs)
 
 /*
  * A service that forks leaves by its first process, and its main process was there before that
- * left: what was taken for init was none. Where a service's cgroup ran empty nobody was: a start
+ * left: what was taken for init was none. Where a service's cgroup ran empty none was: a start
  * that is cut to the tick may look like it. In a container the same holds of a process that was
  * taken for init only because it exited: it was a stage of a runtime.
  */
@@ -466,7 +466,7 @@ static void init_signalled(struct stops *stops, struct stop *stop, const struct 
 	noted(stops, stop, note, obs);
 }
 
-/* Init tells another of its container, having been told itself. */
+/* Init signals another process of its container, having been signalled itself. */
 static void forwarded(struct stops *stops, const struct obs *obs)
 {
 	struct cgnode *node = cgmap_get(stops->map, obs->signal.id);
@@ -490,7 +490,7 @@ int stops_on_signal(struct stops *stops, const struct obs *obs)
 	if (sig->flags & GRACED_SIG_FORWARDED && !init)
 		forwarded(stops, obs);
 	stop = init ? stop_of(stops, sig->id) : NULL;
-	/* In what the kernel half takes for a container, and is none, it is nobody's init. */
+	/* What the kernel half wrongly takes for a container has no init. */
 	init = stop;
 	if (!stop)
 		stop = proc_of(stops, &sig->target);
@@ -557,7 +557,8 @@ static enum oom_level oom_level_of(const struct stops *stops, const struct obs_o
 									  : OOM_LEVEL_NODE;
 }
 
-/* Whose verdict the OOM killer decides: init's, or with scope all any process's. NULL: nobody's. */
+/* The stop whose verdict the OOM killer decides: init's, or with scope all any process's. NULL:
+ * none. */
 static struct stop *victim_of(struct stops *stops, struct stop *stop, const struct obs *obs)
 {
 	const struct obs_oom *oom = &obs->oom;

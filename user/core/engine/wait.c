@@ -117,7 +117,7 @@ static void answered(struct stops *stops, struct stop *stop, const struct obs *o
 		return;
 	}
 	stops_publish(stops, stop, obs->counts.populated && !stop->empty_ns);
-	if (!obs->counts.populated && stop->state == STOP_TOLD)
+	if (!obs->counts.populated && stop->state == STOP_REPORTED)
 		vacate_by_look(stops, stop, obs->at_ns);
 }
 
@@ -129,13 +129,13 @@ static void answered(struct stops *stops, struct stop *stop, const struct obs *o
  */
 static void weigh_unseen(struct stops *stops, struct stop *stop, const struct obs *obs)
 {
-	bool is_over = stop_is_unseen_life(stop) || stop->state == STOP_TOLD;
+	bool is_over = stop_is_unseen_life(stop) || stop->state == STOP_REPORTED;
 	bool second = stop->unseen_asked && obs->counts.looked;
 
 	stop->unseen_asked = false;
 	if (obs->counts.populated || !is_over) {
 		stop->unseen_ns = 0;
-	} else if (second && stop->state == STOP_TOLD) {
+	} else if (second && stop->state == STOP_REPORTED) {
 		stops_empty(stops, stop, obs->at_ns);
 	} else if (second) {
 		stops_begin_unseen(stops, stop, obs->at_ns);
@@ -207,7 +207,7 @@ static uint32_t gaps_of(const struct stops *stops, const struct stop *stop, bool
 
 	if (not_empty)
 		gaps |= 1u << GAP_NOT_EMPTY;
-	/* The first answer may have told it, while others are still to come. */
+	/* The first answer may have it, while others are still to come. */
 	if (lacks_name(stop) && sandbox != SANDBOX_KNOWN &&
 	    !podtab_is_named(names_container(stops->names, stop->node)))
 		gaps |= 1u << GAP_NAME_LATE;
@@ -285,7 +285,7 @@ void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 							   .node = stop->node,
 							   .gaps = gaps});
 	note_exit(stops, stop);
-	stops_advance(stops, stop, STOP_EV_TELL);
+	stops_advance(stops, stop, STOP_EV_REPORT);
 	if (stop->empty_ns) {
 		stops_advance(stops, stop, STOP_EV_EMPTY);
 		stop_vacate(stop, stops->out->now_ns);
@@ -316,7 +316,7 @@ void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 {
 	if (stop_is_unseen_life(stop))
 		stops_begin_unseen(stops, stop, at_ns);
-	if (stop->state == STOP_TOLD || is_empty_due(stop, at_ns)) {
+	if (stop->state == STOP_REPORTED || is_empty_due(stop, at_ns)) {
 		stop->empty_ns = at_ns;
 		stops_report_empty(stops, stop);
 	}
@@ -347,7 +347,7 @@ void stops_named(struct stops *stops, struct stop *stop)
 		stops_publish(stops, stop, false);
 }
 
-/* Of an exit that went by while nobody watched the runtime may yet tell something. */
+/* The runtime may yet report an exit that no engine observed. */
 static bool awaits_word(struct stops *stops, struct stop *stop)
 {
 	bool asked = stop->kept && !stop->exit_seen && names_ask_exit(stops->names, stop->node);
@@ -364,14 +364,14 @@ bool stops_gone(struct stops *stops, struct stop *stop)
 	if (stop_is_unseen_life(stop))
 		stops_begin_unseen(stops, stop, stops->out->now_ns);
 	/* Told as not empty, and the record of its emptiness was lost. */
-	if (stop->state == STOP_TOLD)
+	if (stop->state == STOP_REPORTED)
 		stops_empty(stops, stop, stops->out->now_ns);
 	/* Its exit was lost: a cgroup with a process in it cannot be removed. */
 	if (stop_is_running(stop))
 		stops_advance(stops, stop, STOP_EV_EXIT);
 	if (stop->state != STOP_EXITED)
 		return true;
-	/* A runtime removes the cgroup at once, and tells the name when it comes to it. */
+	/* A runtime removes the cgroup at once, and answers with the name later. */
 	stop->gone_ns = stops->out->now_ns ?: 1;
 	if ((awaits_word(stops, stop) || awaits_name(stops, stop)) &&
 	    stops->out->now_ns < name_until(stops, stop) && stops->n_gone < GONE_MAX) {

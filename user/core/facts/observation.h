@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observations: everything the engine is ever told. A recording is a list of these, a replay
+ * Observations: all that the engine ever learns. A recording is a list of these, a replay
  * feeds them back; nothing else may influence a decision.
  *
  * Times are nanoseconds of CLOCK_BOOTTIME. Strings inside are NUL-terminated bytes of any
@@ -44,7 +44,7 @@ enum obs_type {
 	OBS_CONTAINER,	   /* a source describes a container */
 	OBS_REAPED,	   /* kernel: an init's parent has waited for it */
 	OBS_IDENTITY,	   /* answer to EFFECT_IDENTIFY: a cgroup is a container, or none */
-	OBS_LISTED,	   /* a source has told all pods there are, and which are gone */
+	OBS_LISTED,	   /* a source has listed all pods there are, and which are gone */
 	OBS_SHUTDOWN_PLAN, /* how a node shutdown is gone along with, and what the kubelet will do */
 	OBS_SHUTDOWN,	   /* logind, or who holds its locks, says something of one */
 	OBS_NO_INIT,	   /* look at /proc: a container has processes, and none is its init */
@@ -54,7 +54,7 @@ enum obs_type {
 	 * on they are not expected.
 	 */
 	OBS_KEPT,
-	OBS_KEPT_CGROUP, /* known then; whether it is there the scan tells, or does not */
+	OBS_KEPT_CGROUP, /* known then; the scan shows whether it is there */
 	OBS_KEPT_STOP,
 	OBS_KEPT_SIGNAL,
 	OBS_KEPT_POD,
@@ -74,7 +74,7 @@ struct obs_attached {
 
 struct obs_cgroup {
 	uint64_t id;
-	uint64_t parent_id; /* 0: not told (OBS_CGROUP_FOUND) */
+	uint64_t parent_id; /* 0: not known (OBS_CGROUP_FOUND) */
 	uint32_t kind;	    /* OBS_CGROUP_NEW: the kernel half's guess */
 	uint32_t level;
 	/* Level of the first component of its path that others than root could choose; 0: none. */
@@ -166,7 +166,7 @@ struct obs_identity {
 };
 
 struct obs_listed {
-	uint64_t asked_ns; /* since then it was so; 0: since it was told */
+	uint64_t asked_ns; /* since then it was so; 0: since it came */
 	uint32_t source;   /* enum meta_source */
 };
 
@@ -212,7 +212,7 @@ struct obs_shutdown {
 	uint64_t announced_ns;	/* when logind said so; 0: now */
 	uint64_t limit_ns;	/* how long it waits; 0: not known */
 	uint32_t action;	/* enum shutdown_action */
-	bool failed, reachable; /* HOLDERS: nobody told; API */
+	bool failed, reachable; /* HOLDERS: logind did not answer; API */
 	bool is_static;		/* API: it is about the source that lists static pods */
 	bool absent;		/* API: no address of it was ever known */
 	uint32_t n_holders;	/* may be more than are listed */

@@ -34,14 +34,14 @@ struct kept_cgroup {
 	bool populated;		  /* in a pod: a process may be in it */
 	bool entered;		  /* a pod's own: a container was in it */
 	uint32_t delegated_level; /* as core/cgroup/trust has it */
-	char container_id[65];	  /* "" unless somebody told what its path does not say */
+	char container_id[65];	  /* "" unless a source provided what its path does not say */
 	char path[KEPT_PATH_MAX]; /* "": not known */
 };
 
 /* The life of a container's init, or service's main process, as struct stop has it. */
 struct kept_stop {
 	uint64_t id;	/* of its cgroup */
-	bool over;	/* the cgroup is gone, and all is told: nothing else in here counts */
+	bool over;	/* the cgroup is gone, and all is reported: nothing else in here counts */
 	uint32_t state; /* enum stop_state */
 	uint32_t rank;	/* enum graced_init_rank */
 	struct graced_proc init;
@@ -91,7 +91,7 @@ struct kept_signal {
 /* A pod that is followed, as struct epod has it, and the worker's record of it. */
 struct kept_pod {
 	char uid[META_UID_MAX];
-	bool over;    /* nobody follows it any more: nothing else in here counts */
+	bool over;    /* it is followed no longer: nothing else in here counts */
 	uint32_t qos; /* enum cgpath_qos */
 	bool is_static, listed, was_listed;
 	uint32_t known; /* enum meta_pod_known, of the kubelet's word */

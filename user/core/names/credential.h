@@ -20,7 +20,7 @@
 
 enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_TOKEN, CREDENTIAL_CERTIFICATE };
 
-/* All zero: none, or none that tells when it expires. Seconds since 1970. */
+/* All zero: none, or none that says when it expires. Seconds since 1970. */
 struct credential {
 	enum credential_kind kind;
 	int64_t expires_s; /* 1 to CREDENTIAL_LAST_S */

@@ -52,10 +52,10 @@ enum meta_pod_known {
 	META_POD_STATIC = 1 << 4,
 	META_POD_PRIORITY = 1 << 5,
 	META_POD_READY = 1 << 6,
-	META_POD_CONTAINERS = 1 << 7, /* every container of it that was made is told, by its id */
+	META_POD_CONTAINERS = 1 << 7, /* the id of every container of it that was made is there */
 };
 
-/* As the API writes them; 0: not told. */
+/* As the API writes them; 0: not known. */
 enum meta_restart_policy { META_RESTART_ALWAYS = 1, META_RESTART_ON_FAILURE, META_RESTART_NEVER };
 enum meta_qos { META_QOS_GUARANTEED = 1, META_QOS_BURSTABLE, META_QOS_BEST_EFFORT };
 enum meta_phase {
@@ -76,7 +76,7 @@ enum meta_end {
 };
 
 struct meta_pod {
-	uint64_t asked_ns; /* CLOCK_BOOTTIME: since then it was so; 0: since it was told */
+	uint64_t asked_ns; /* CLOCK_BOOTTIME: since then it was so; 0: since it came */
 	uint32_t source;   /* enum meta_source */
 	uint32_t known;	   /* enum meta_pod_known */
 	/* As its cgroup has it: a static pod's is the hash of its manifest
@@ -123,17 +123,17 @@ struct meta_container {
 	char name[META_NAME_MAX];
 	char image[META_IMAGE_MAX]; /* cut at a character where longer */
 	uint32_t attempt;	    /* how often it was restarted */
-	uint32_t stop_signal;	    /* 1 to 64; 0: not told */
+	uint32_t stop_signal;	    /* 1 to 64; 0: not known */
 	uint32_t main_pid;	    /* systemd: the unit's, in the host's pid namespace */
 	uint64_t grace_ns;	    /* the container's own: StopTimeout, TimeoutStopSec */
 	bool prestop;		    /* has a preStop hook */
 	bool probe_grace;	    /* a liveness or startup probe has a grace period of its own */
-	int32_t exit_code;	    /* as the runtime tells it: 128 + n for signal n */
+	int32_t exit_code;	    /* as the runtime reports it: 128 + n for signal n */
 	char exit_reason[META_REASON_MAX];
 	int64_t finished_wall_ns;
 };
 
-/* "sha256:<64 hex>" or the digits alone: what nobody calls an image. */
+/* "sha256:<64 hex>" or the digits alone: no name of an image. */
 bool meta_is_digest(const char *text, size_t len);
 
 /* Lower is better. */

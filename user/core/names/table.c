@@ -204,7 +204,7 @@ struct podtab_container *podtab_want_container(struct podtab *tab, const char *i
 	return want(tab, name_of(PODTAB_BY_ID, id, ""), now_ns, &c) < 0 ? NULL : c;
 }
 
-/* Whether source may speak of a fact that `from` has told; it takes the fact over then. */
+/* Whether source may replace a fact that `from` provided; it takes the fact over then. */
 static bool may_tell(uint8_t *from, uint32_t source)
 {
 	if (*from && meta_rank(*from) < meta_rank(source))
@@ -232,8 +232,9 @@ static int take_string(char **member, uint8_t *from, const char *value, uint32_t
 	return value[0] && may_tell(from, source) ? set_string(member, value) : 0;
 }
 
-/* Whether meta tells the fact of that bit and may; *known has it then. */
-static bool tells(uint32_t known, uint32_t bit, uint8_t *from, uint32_t source, uint32_t *ret_known)
+/* Whether meta provides the fact of that bit and may; *known has it then. */
+static bool provides(uint32_t known, uint32_t bit, uint8_t *from, uint32_t source,
+		     uint32_t *ret_known)
 {
 	if (!(known & bit) || !may_tell(from, source))
 		return false;
@@ -245,13 +246,13 @@ static void take_spec(struct podtab_pod *pod, const struct meta_pod *meta)
 {
 	const uint32_t known = meta->known, source = meta->source;
 
-	if (tells(known, META_POD_GRACE, &pod->grace_from, source, &pod->known))
+	if (provides(known, META_POD_GRACE, &pod->grace_from, source, &pod->known))
 		pod->grace_ns = meta->grace_ns;
-	if (tells(known, META_POD_SIDECARS, &pod->sidecars_from, source, &pod->known))
+	if (provides(known, META_POD_SIDECARS, &pod->sidecars_from, source, &pod->known))
 		pod->sidecars = meta->sidecars;
-	if (tells(known, META_POD_STATIC, &pod->static_from, source, &pod->known))
+	if (provides(known, META_POD_STATIC, &pod->static_from, source, &pod->known))
 		pod->is_static = meta->is_static;
-	if (tells(known, META_POD_PRIORITY, &pod->priority_from, source, &pod->known))
+	if (provides(known, META_POD_PRIORITY, &pod->priority_from, source, &pod->known))
 		pod->priority = meta->priority;
 	if (meta->qos && may_tell(&pod->qos_from, source))
 		pod->qos = meta->qos;
@@ -279,7 +280,7 @@ static void take_state(struct podtab_pod *pod, const struct meta_pod *meta, uint
 	pod->state_ns = meta->asked_ns && meta->asked_ns < now_ns ? meta->asked_ns : now_ns;
 }
 
-/* The kubelet and the API tell the owner; whoever has labels alone has to guess it. */
+/* The kubelet and the API provide the owner; a source that has labels alone guesses it. */
 static uint32_t owner_rank(uint32_t source)
 {
 	return source == META_KUBELET || source == META_API ? 0 : meta_rank(source);
@@ -326,11 +327,11 @@ static void take_facts(struct podtab_container *c, const struct meta_container *
 	if (meta->stop_signal >= 1 && meta->stop_signal <= 64 &&
 	    may_tell(&c->signal_from, meta->source))
 		c->stop_signal = meta->stop_signal;
-	if (tells(known, META_CTR_GRACE, &c->grace_from, source, &c->known))
+	if (provides(known, META_CTR_GRACE, &c->grace_from, source, &c->known))
 		c->grace_ns = meta->grace_ns;
-	if (tells(known, META_CTR_PRESTOP, &c->prestop_from, source, &c->known))
+	if (provides(known, META_CTR_PRESTOP, &c->prestop_from, source, &c->known))
 		c->prestop = meta->prestop;
-	if (tells(known, META_CTR_PROBE_GRACE, &c->probe_from, source, &c->known))
+	if (provides(known, META_CTR_PROBE_GRACE, &c->probe_from, source, &c->known))
 		c->probe_grace = meta->probe_grace;
 	if (meta->known & META_CTR_ATTEMPT) {
 		c->known |= META_CTR_ATTEMPT;
@@ -362,7 +363,8 @@ static void take_exit(struct podtab_container *c, const struct meta_container *m
 	snprintf(c->exit_reason, sizeof(c->exit_reason), "%s", meta->exit_reason);
 }
 
-/* A digest says less than a name, whoever tells it: it is what a list of the runtime's has. */
+/* A digest says less than a name, whichever source provides it: it is what a list of the runtime's
+ * has. */
 static int take_image(struct podtab_container *c, const struct meta_container *meta)
 {
 	bool digest = meta_is_digest(meta->image, strlen(meta->image));
@@ -403,7 +405,7 @@ bool podtab_pod_differs(const struct podtab_pod *before, const struct podtab_pod
 	memcpy(&b, now, sizeof(b));
 	a.touched_ns = b.touched_ns = 0;
 	a.state_ns = b.state_ns = 0;
-	/* A text that is told anew is another copy. */
+	/* A text that is provided anew is another copy. */
 	return memcmp(&a, &b, sizeof(a)) != 0;
 }
 
@@ -511,7 +513,7 @@ void podtab_age(struct podtab *tab, uint64_t now_ns)
 {
 	bool full = nearly(tab->pods.count, PODTAB_MAX_PODS) ||
 		    nearly(tab->containers.count, PODTAB_MAX_CONTAINERS);
-	/* With little room left nobody lives on but those the caller has just touched. */
+	/* With little room left only entries that the caller has just touched remain. */
 	uint64_t keep = full ? SWEEP_FULL_NS : PODTAB_KEEP_NS;
 
 	tab->aged_ns = now_ns;

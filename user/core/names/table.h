@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is known of pods and containers by the sources of metadata, merged: of each fact the word of
- * the best source that told it stands (meta_rank(); of the workload, the kubelet's or the API's),
- * and its newest word of it.
+ * the best source that provided it stands (meta_rank(); of the workload, the kubelet's or the
+ * API's), and its newest word of it.
  *
  * A container is found by its id, by its pod's uid and its name (what the kubelet's spec says
  * before it runs), or by its systemd unit. Entries outlive their cgroups, so that what comes late
- * finds them, and go once nobody has touched them for a while; the tables are bounded.
+ * finds them, and are dropped once they have not been touched for a while; the tables are bounded.
  */
 #ifndef CORE_NAMES_TABLE_H
 #define CORE_NAMES_TABLE_H
@@ -21,14 +21,14 @@
 
 #define PODTAB_MAX_PODS	      8192
 #define PODTAB_MAX_CONTAINERS 32768
-#define PODTAB_KEEP_NS	      600000000000ULL /* an entry that nobody touches lives so long */
+#define PODTAB_KEEP_NS	      600000000000ULL /* an entry that is not touched lives so long */
 
 struct podtab_pod {
 	uint64_t touched_ns;
 	char uid[META_UID_MAX];
 	char *namespace_, *name, *workload; /* NULL: not known */
 	uint8_t name_from;		    /* enum meta_source */
-	uint8_t workload_from;		    /* who tells owners first, then as the others rank */
+	uint8_t workload_from;		    /* sources of owners first, then as the others rank */
 	uint8_t state_from; /* deletion, readiness and phase are one source's word */
 	uint8_t grace_from, sidecars_from, static_from, priority_from, qos_from, restart_from;
 	uint32_t known; /* enum meta_pod_known */
@@ -75,10 +75,10 @@ struct podtab_container {
 	int32_t exit_code;
 	char exit_reason[META_REASON_MAX];
 	int64_t finished_wall_ns;
-	struct podtab_exit exit; /* of the last one told */
+	struct podtab_exit exit; /* of the last one reported */
 	bool compared;		 /* ... and the runtime's word of it was reported */
 	bool again;		 /* it ended before: a word of its exit may be about either */
-	uint32_t differs;	 /* in what it was told otherwise: bits of enum discrepancy */
+	uint32_t differs;	 /* what a source reported otherwise: bits of enum discrepancy */
 };
 
 /* All zero is an empty table. */
@@ -100,7 +100,7 @@ int podtab_take_container(struct podtab *tab, const struct meta_container *conta
 /* NULL when nothing is known. */
 struct podtab_pod *podtab_pod(const struct podtab *tab, const char *uid);
 struct podtab_container *podtab_container(const struct podtab *tab, const char *id);
-/* Whether sources have told anything new between two states of an entry; all zero is none. That
+/* Whether sources have provided anything new between two states of an entry; all zero is none. That
  * they were asked again, and what the kernel said, does not count. */
 bool podtab_pod_differs(const struct podtab_pod *before, const struct podtab_pod *now);
 bool podtab_container_differs(const struct podtab_container *before,
@@ -119,7 +119,8 @@ struct podtab_container *podtab_spec_keyed(const struct podtab *tab, const char 
 /* Whether it is known what it is: a sandbox has no name but its pod's. NULL is not. */
 bool podtab_is_named(const struct podtab_container *container);
 
-/* What runs it: as its path says or, where a bare id may be anybody's, by who describes it. */
+/* What runs it: as its path says or, where a bare id may be of any runtime, by the source that
+ * describes it. */
 enum cgpath_runtime podtab_runtime(const struct podtab_container *container,
 				   enum cgpath_runtime by_path);
 

@@ -19,7 +19,7 @@ enum unitfacts_known {
 	UNITFACTS_STOP_TIMEOUT = 1 << 6,
 };
 
-/* Properties of org.freedesktop.systemd1.Service as they are told, true or not. */
+/* Properties of org.freedesktop.systemd1.Service as they are provided, true or not. */
 struct unitfacts {
 	uint32_t known;
 	int32_t send_sigkill;	  /* SendSIGKILL: a truth value */
@@ -36,10 +36,10 @@ struct unitfacts {
  * is untouched otherwise. META_ABSENT: it has no such unit (systemd has properties for any name),
  * or the unit is elsewhere. META_FAILED: no answer of a systemd.
  *
- * A unit whose cgroup is gone by now keeps its settings. The grace period is told only where
+ * A unit whose cgroup is gone by now keeps its settings. The grace period is provided only where
  * SIGKILL follows it (SendSIGKILL=, TimeoutStopSec=infinity), and nothing of signals where none is
  * sent (KillMode=none); systemd.kill(5). It begins with the signal: ExecStop= has had one of its
- * own. RestartKillSignal= of a unit that is restarted is not told.
+ * own. RestartKillSignal= of a unit that is restarted is not provided.
  */
 enum meta_result unitfacts_judge(const struct unitfacts *facts, const char *unit,
 				 const char *cgroup, struct meta_container *ret);

@@ -19,7 +19,7 @@
 #define RANDOM_LEN     5
 #define BASE_MAX       58
 
-static bool told(const char *text)
+static bool is_known(const char *text)
 {
 	return text && *text;
 }
@@ -37,7 +37,7 @@ bool workload_kind_is(const char *kind, const char *api_version, const char *wan
 
 	if (!equal(kind, wanted))
 		return false;
-	if (!told(api_version))
+	if (!is_known(api_version))
 		return true;
 	slash = strchr(api_version, '/');
 	len = slash ? (size_t)(slash - api_version) : 0;
@@ -136,7 +136,7 @@ static size_t by_owner(const struct workload_facts *facts)
 		return without_time(name, len);
 	if (!owner_is(facts, "ReplicaSet", "apps"))
 		return len;
-	if (!told(facts->template_hash))
+	if (!is_known(facts->template_hash))
 		return without_hash(name, len);
 	return without(name, len, facts->template_hash, strlen(facts->template_hash));
 }
@@ -154,13 +154,13 @@ static size_t by_labels(const struct workload_facts *facts)
 	const char *name = facts->pod;
 	size_t len = strlen(name), base;
 
-	if (told(facts->template_hash)) {
+	if (is_known(facts->template_hash)) {
 		base = without_random(name, len);
 		return base < len ? without_template(name, base, facts->template_hash) : len;
 	}
-	if (told(facts->statefulset_pod))
+	if (is_known(facts->statefulset_pod))
 		return without_part(name, len, "0123456789", 1, 10);
-	if (told(facts->revision_hash))
+	if (is_known(facts->revision_hash))
 		return without_random(name, len);
 	return by_name(name, len);
 }
@@ -171,12 +171,12 @@ void workload_name(const struct workload_facts *facts, char ret[static META_NAME
 	size_t len = strlen(name);
 
 	if (facts->is_static || owner_is(facts, "Node", "")) {
-		if (told(facts->node))
+		if (is_known(facts->node))
 			len = without(name, len, facts->node, strlen(facts->node));
-	} else if (told(facts->owner)) {
+	} else if (is_known(facts->owner)) {
 		name = facts->owner;
 		len = by_owner(facts);
-	} else if (told(facts->job)) {
+	} else if (is_known(facts->job)) {
 		name = facts->job;
 		len = without_time(name, strlen(name));
 	} else if (len > 0) {

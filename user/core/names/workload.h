@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What made a pod, as people call it: the Deployment rather than its ReplicaSet. By its owner where
- * one is told, else by what controllers leave in labels and names
+ * one is provided, else by what controllers leave in labels and names
  * (pkg/controller/deployment/sync.go, pkg/controller/controller_utils.go,
  * pkg/controller/statefulset/stateful_set_utils.go, pkg/controller/job/indexed_job_utils.go).
  */
@@ -12,14 +12,14 @@
 
 #include "core/names/meta.h"
 
-/* NULL or "": not told. */
+/* NULL or "": not known. */
 struct workload_facts {
 	const char *pod;	/* metadata.name */
 	const char *node;	/* spec.nodeName */
 	const char *owner_kind; /* of the controlling owner reference */
 	const char *owner_api;	/* its apiVersion */
 	const char *owner;
-	bool is_static;		     /* static or mirror: owned by the node, or by nobody */
+	bool is_static;		     /* static or mirror: owned by the node, or not owned */
 	const char *template_hash;   /* label pod-template-hash */
 	const char *statefulset_pod; /* label statefulset.kubernetes.io/pod-name */
 	const char *revision_hash;   /* label controller-revision-hash */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Takes the largest of what anybody wants, and goes up only. */
+/* Takes the largest value that is wanted, and only raises it. */
 #include "core/shutdown/delay_limit.h"
 
 #include <inttypes.h>

@@ -100,7 +100,7 @@ static int reach_container(struct shutdown *sd, uint64_t id, struct shutdown_con
 	return 0;
 }
 
-/* Bytes between members may tell two apart that are the same, and never the other way round. */
+/* Bytes between members may make two differ that are the same, and never the other way round. */
 static bool same_container(const struct shutdown_container *known,
 			   const struct shutdown_container *facts)
 {

@@ -236,7 +236,7 @@ static void kill_container(struct shutdown *sd, struct shutdown_container_rec *r
 	shutdown_want(sd, shutdown_sum(sd->now_ns, SHUTDOWN_SURVIVES_NS));
 }
 
-/* It was asked in this shutdown and nobody has killed it yet. */
+/* It was asked in this shutdown and has not been killed yet. */
 static bool is_pending(const struct shutdown *sd, const struct shutdown_container_rec *rec)
 {
 	const struct shutdown_container *c = &rec->facts;
@@ -253,7 +253,7 @@ static uint64_t overdue_ns(const struct shutdown *sd, const struct shutdown_cont
 	return shutdown_sum(shutdown_sum(c->asked_ns, c->timeout_ns), sd->config.overdue_slack_ns);
 }
 
-/* By whoever ends its pod: a hook comes before the stop signal, and may tell them all. */
+/* By the program that ends its pod: a hook comes before the stop signal, and may signal them all. */
 static bool others_signalled(const struct shutdown *sd, const struct shutdown_container *c)
 {
 	bool before = c->ending_ns && c->ending_ns < sd->announced_ns;

@@ -19,7 +19,7 @@ struct errors {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-tell(struct errors *errors, const char *format, ...)
+add_error(struct errors *errors, const char *format, ...)
 {
 	static const char prefix[] = "invalid configuration: ";
 	char text[256];
@@ -38,8 +38,8 @@ static void check_period(struct errors *errors, const char *name, int64_t ns)
 	char text[GODURATION_SIZE];
 
 	if (ns < 0 || (ns > 0 && ns < NS_PER_S))
-		tell(errors, "%s {%s} must be either zero or otherwise >= 1 sec", name,
-		     goduration_format(ns, text));
+		add_error(errors, "%s {%s} must be either zero or otherwise >= 1 sec", name,
+			  goduration_format(ns, text));
 }
 
 size_t shutplan_validate(const struct shutplan_config *config, shutplan_error_fn fn, void *userdata)
@@ -49,21 +49,24 @@ size_t shutplan_validate(const struct shutplan_config *config, shutplan_error_fn
 	bool legacy = config->total_ns > 0 || config->critical_ns > 0;
 
 	if (config->critical_ns > config->total_ns)
-		tell(&errors,
-		     "shutdownGracePeriodCriticalPods {%s} must be <= shutdownGracePeriod {%s}",
-		     goduration_format(config->critical_ns, critical),
-		     goduration_format(config->total_ns, total));
+		add_error(
+			&errors,
+			"shutdownGracePeriodCriticalPods {%s} must be <= shutdownGracePeriod {%s}",
+			goduration_format(config->critical_ns, critical),
+			goduration_format(config->total_ns, total));
 	check_period(&errors, "shutdownGracePeriod", config->total_ns);
 	check_period(&errors, "shutdownGracePeriodCriticalPods", config->critical_ns);
 	if (legacy && !config->gate)
-		tell(&errors, "specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods"
-			      " requires feature gate GracefulNodeShutdown");
+		add_error(&errors,
+			  "specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods"
+			  " requires feature gate GracefulNodeShutdown");
 	if (legacy && config->n_list > 0 && config->priority_gate)
-		tell(&errors, "Cannot specify both shutdownGracePeriodByPodPriority and"
-			      " shutdownGracePeriod at the same time");
+		add_error(&errors, "Cannot specify both shutdownGracePeriodByPodPriority and"
+				   " shutdownGracePeriod at the same time");
 	if (config->n_list > 0 && !config->priority_gate)
-		tell(&errors, "Specifying shutdownGracePeriodByPodPriority requires feature gate"
-			      " GracefulNodeShutdownBasedOnPodPriority");
+		add_error(&errors,
+			  "Specifying shutdownGracePeriodByPodPriority requires feature gate"
+			  " GracefulNodeShutdownBasedOnPodPriority");
 	return errors.n;
 }
 

@@ -19,9 +19,9 @@ struct shutdown_pod_rec {
 	uint64_t key;
 	struct shutdown_pod facts; /* its uid is not used */
 	bool noted;		   /* by an event of its own, not only by a container's */
-	bool stopped;		   /* somebody ended it in this shutdown */
+	bool stopped;		   /* it was ended in this shutdown */
 	bool lives;		   /* some container of it, by the last survey */
-	bool unseen; /* it was stopped and is empty, and its status shows that to nobody yet */
+	bool unseen; /* it was stopped and is empty, and its status does not show that yet */
 	bool asked;  /* ... and its status was asked for since then */
 	size_t containers;
 };
@@ -90,7 +90,7 @@ struct shutdown {
 	uint64_t joined_ns; /* when this program came to it, after its beginning; 0: it was there */
 	uint64_t cancelled_ns; /* when the last one was; 0: none */
 	uint64_t lost_ns;      /* time in which nothing ran since then */
-	uint64_t empty_ns; /* since when nobody stops anything; of the time that counts, 0: no */
+	uint64_t empty_ns; /* since when nothing is being stopped; of the time that counts, 0: no */
 	uint64_t done_ns;  /* the same, or since when graced does not hold: what holds is others */
 	uint64_t flush_ns; /* since when records are on their way out */
 	bool flushed;

@@ -11,7 +11,7 @@
 /* Any wish that comes next is handed on, also that there is none. */
 #define WISH_USED UINT64_MAX
 
-/* A timer that comes late tells that nothing ran in between, this program, the kubelet and the
+/* A timer that comes late shows that nothing ran in between, this program, the kubelet and the
  * runtime alike: none of that time is a container's. */
 static void note_time(struct shutdown *sd, uint64_t now_ns)
 {

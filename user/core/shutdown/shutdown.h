@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node shutdown as graced goes along with it: when its delay lock is taken and let go, which
- * container may be ended, and what is told of it.
+ * graced's part in a node shutdown: when its delay lock is taken and released, which container may
+ * be ended, and what is reported of it.
  *
  * It decides and never acts. Events come in with the time they are handled at; what to do comes out
  * as effects. All times are nanoseconds on CLOCK_BOOTTIME, so a wall clock that steps is not seen;
- * time in which nothing ran (a suspend, a paused machine) counts against nobody but logind's limit.
+ * time in which nothing ran (a suspend, a paused machine) counts only against logind's limit.
  *
- * SHUTDOWN_OBSERVE changes nothing: it lets go when every kubepods container is empty or nobody
- * else holds a delay lock. SHUTDOWN_ASSIST holds while anybody stops a container, ends those whose
- * own time is over without a SIGKILL, and waits for their pods' last status: up to logind's limit
- * while the source of it answers. It queries that once a pod is empty and every second from then
- * on.
+ * SHUTDOWN_OBSERVE changes nothing: it releases when every kubepods container is empty or no
+ * other delay lock is held. SHUTDOWN_ASSIST holds while a container is being stopped, ends those
+ * whose own time is over without a SIGKILL, and waits for their pods' last status: up to logind's
+ * limit while the source of it answers. It queries that once a pod is empty and every second from
+ * then on.
  */
 #ifndef CORE_SHUTDOWN_SHUTDOWN_H
 #define CORE_SHUTDOWN_SHUTDOWN_H
@@ -25,19 +25,19 @@
 #define SHUTDOWN_MAX_CONTAINERS 16384
 #define SHUTDOWN_MAX_PODS	PODLIFE_MAX_PODS
 #define SHUTDOWN_MAX_GROUPS	64
-#define SHUTDOWN_MAX_HOLDERS	16 /* told of by name */
+#define SHUTDOWN_MAX_HOLDERS	16 /* listed by name */
 #define SHUTDOWN_WHO_MAX	64 /* with its NUL */
 
 #define SHUTDOWN_OVERDUE_SLACK_NS 2000000000ULL
-#define SHUTDOWN_LIMIT_MARGIN_NS  2000000000ULL /* let go so long before logind's limit */
+#define SHUTDOWN_LIMIT_MARGIN_NS  2000000000ULL /* release so long before logind's limit */
 #define SHUTDOWN_LIMIT_DEFAULT_NS 5000000000ULL /* logind's own */
 #define SHUTDOWN_FLUSH_NS	  1000000000ULL /* how long records may take to be out */
 #define SHUTDOWN_TICK_NS	  1000000000ULL
-#define SHUTDOWN_LIST_NS	  1000000000ULL /* how long logind may take to tell who holds */
+#define SHUTDOWN_LIST_NS	  1000000000ULL /* how long logind may take to say who holds */
 /* How often logind is asked that while the lock is held: twice as often as "at most 100 ms alone"
  * needs, for the answer takes time, too. */
 #define SHUTDOWN_HOLDERS_NS	  50000000ULL
-/* A delay lock of somebody else that is held so long after the last container is empty holds the
+/* A delay lock of another program that is held so long after the last container is empty holds the
  * node up: the time that logind allows by default. */
 #define SHUTDOWN_HELD_UP_NS	  5000000000ULL
 /* A status that is not there by then does not come, however long logind would wait. */
@@ -72,7 +72,7 @@ enum shutdown_action {
 };
 
 enum shutdown_kind {
-	SHUTDOWN_KIND_UNKNOWN, /* no source tells: may be a sandbox, and is never killed */
+	SHUTDOWN_KIND_UNKNOWN, /* no source says: may be a sandbox, and is never killed */
 	SHUTDOWN_KIND_CONTAINER,
 	SHUTDOWN_KIND_SANDBOX, /* not waited for, never killed */
 	SHUTDOWN_KIND_OWN,     /* the container that this program runs in: likewise */
@@ -89,15 +89,15 @@ struct shutdown_container {
 	bool deaf;	    /* PID 1 never heard it, and not by choice */
 	bool hook;	    /* it has a preStop hook, which may ask it to drain unseen */
 	uint64_t ending_ns; /* since when its pod is being ended; 0: not, or not known */
-	uint64_t looked_ns; /* when it was looked what its other processes were told; 0: never */
-	uint64_t told_ns;   /* ... and when one was last told to stop, or ended; 0: never */
-	uint64_t kill_ns;   /* a SIGKILL by anybody; 0: none */
+	uint64_t looked_ns; /* when the signals to its other processes were looked at; 0: never */
+	uint64_t told_ns;   /* ... and when one was last asked to stop, or ended; 0: never */
+	uint64_t kill_ns;   /* a SIGKILL by any sender; 0: none */
 	bool timeout_known;
 	uint64_t timeout_ns; /* effective stop timeout, from the stop signal on */
 };
 
 /* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod
- * that was not told of is in group 0. */
+ * that is not known is in group 0. */
 struct shutdown_pod {
 	const char *uid;
 	uint32_t group;	 /* its place in the plan */
@@ -114,7 +114,7 @@ struct shutdown_group {
 	bool in_full; /* it waits so long even when nothing is left */
 };
 
-/* A delay lock on shutdown that somebody else holds. */
+/* A delay lock on shutdown that another program holds. */
 struct shutdown_holder {
 	const char *who; /* as it calls itself, any bytes */
 	uint32_t uid, pid;
@@ -162,7 +162,7 @@ struct shutdown_event {
 		struct {
 			const struct shutdown_holder *list; /* without the own lock */
 			size_t n;
-			bool failed; /* logind did not tell */
+			bool failed; /* logind did not answer */
 		} holders;
 		struct {
 			const struct shutdown_group *groups;
@@ -181,16 +181,16 @@ enum shutdown_state {
 	SHUTDOWN_ASKING,   /* "asking": for the lock, or until it may be asked for again */
 	SHUTDOWN_HOLDING,  /* "holding" */
 	SHUTDOWN_GOING,	   /* "going": announced, and the lock is held */
-	SHUTDOWN_FLUSHING, /* "flushing": on the way to let go */
+	SHUTDOWN_FLUSHING, /* "flushing": about to release */
 	SHUTDOWN_UNLOCKED, /* "unlocked": announced while there was no lock */
-	SHUTDOWN_RELEASED, /* "released": announced, and let go */
+	SHUTDOWN_RELEASED, /* "released": announced, and released */
 	SHUTDOWN_STATE_COUNT,
 };
 
-/* Why the lock is let go. */
+/* Why the lock is released. */
 enum shutdown_reason {
 	SHUTDOWN_NO_OTHER_LOCK, /* "no-other-lock": observe */
-	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind did not tell in time */
+	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind did not answer in time */
 	SHUTDOWN_ALL_EMPTY,	/* "all-empty": observe; every kubepods container */
 	/* "nobody-stops": no pod was stopped, and the kubelet is done. Where this program came to a
 	 * shutdown under way, it first waits for SHUTDOWN_JOIN_NS to hear of those that are. */
@@ -214,7 +214,7 @@ enum shutdown_report {
 				  */
 	SHUTDOWN_REPORT_KILLED,	 /* "container-killed": by graced */
 	SHUTDOWN_REPORT_SURVIVES,  /* "container-survives": a SIGKILL did not end it */
-	SHUTDOWN_REPORT_RELEASED,  /* "released": the lock goes, for the reason told */
+	SHUTDOWN_REPORT_RELEASED,  /* "released": the lock goes, for that reason */
 	SHUTDOWN_REPORT_HELD_UP,   /* "held-up": others hold for SHUTDOWN_HELD_UP_NS for nothing */
 	SHUTDOWN_REPORT_CANCELLED, /* "cancelled" */
 	SHUTDOWN_REPORT_ENDED,	   /* "ended": this program is stopped */
@@ -230,7 +230,7 @@ struct shutdown_record {
 	bool locked; /* graced holds its lock */
 	uint64_t announced_ns, limit_ns;
 	size_t living;	 /* kubepods containers that are populated, sandboxes aside */
-	size_t stopping; /* ... and that somebody stops */
+	size_t stopping; /* ... and that are being stopped */
 
 	uint32_t group; /* GROUP_*: its place, and OVERDUE, KILLED, SURVIVES: the container's */
 	uint64_t group_ns;
@@ -242,8 +242,8 @@ struct shutdown_record {
 
 	enum shutdown_reason reason; /* RELEASED */
 
-	/* HELD_UP, RELEASED: who else holds, as logind told last; n may be more than are listed.
-	 * Valid during the call. */
+	/* HELD_UP, RELEASED: who else holds, as logind answered last; n may be more than are
+	 * listed. Valid during the call. */
 	const struct shutdown_holder *holders;
 	size_t n_holders, n_listed;
 };
@@ -253,9 +253,10 @@ enum shutdown_effect_type {
 	SHUTDOWN_FLUSH,	       /* get all records out; answer with FLUSHED */
 	SHUTDOWN_DROP_LOCK,    /* out of the fd store, then close; no answer */
 	SHUTDOWN_LIST_HOLDERS, /* answer with HOLDERS */
-	SHUTDOWN_LOOK, /* at container cgroup id, what its others were told; its facts answer */
-	SHUTDOWN_KILL, /* SIGKILL to all in container cgroup id; its facts tell what came of it */
-	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD tells it; no other answer */
+	SHUTDOWN_LOOK, /* at container cgroup id, at signals to others than its init; its facts
+			  answer */
+	SHUTDOWN_KILL, /* SIGKILL to all in container cgroup id; its facts show what came of it */
+	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD has it; no other answer */
 	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
 	SHUTDOWN_REPORT,     /* hand record to the sinks */
 };
@@ -286,15 +287,15 @@ struct shutdown_status {
 	enum shutdown_action action;
 	bool locked, going;
 	uint64_t announced_ns, limit_ns; /* 0 unless a shutdown is going on */
-	uint64_t deadline_ns;		 /* when it lets go at the latest; likewise */
+	uint64_t deadline_ns;		 /* when it releases at the latest; likewise */
 	size_t containers, living, stopping;
 	size_t pods, pods_stopped, pods_ended; /* ended: of those stopped in this shutdown */
 	uint32_t group; /* that the kubelet is at by the plan; the number of groups: past the last */
 };
 
-/* A pod that was told of in a shutdown. */
+/* A pod that is known in a shutdown. */
 enum shutdown_pod_state {
-	SHUTDOWN_POD_RUNNING,  /* "running": nobody has begun to end it */
+	SHUTDOWN_POD_RUNNING,  /* "running": its end has not begun */
 	SHUTDOWN_POD_STOPPING, /* "stopping" */
 	SHUTDOWN_POD_ENDED,    /* "ended": and that can be seen */
 	SHUTDOWN_POD_STATE_COUNT,

@@ -12,7 +12,7 @@
 
 /* Whether a pod's group is over before its grace period is. */
 enum shutview_cut {
-	/* No source tells its grace period; or it is being deleted with one that is longer than
+	/* No source provides its grace period; or it is being deleted with one that is longer than
 	 * the group's, and some of that has passed. */
 	SHUTVIEW_CUT_UNKNOWN,
 	SHUTVIEW_FITS,

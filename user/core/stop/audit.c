@@ -118,7 +118,7 @@ static struct audit judge_handled(const struct audit_facts *f)
 	return judge_all_blocked(f);
 }
 
-/* The leader blocks it: it is queued, for whom? */
+/* The leader blocks it: it is queued, for which thread is not known. */
 static struct audit judge_queued(const struct audit_facts *f)
 {
 	bool open = f->threads[AUDIT_OPEN], waits = f->threads[AUDIT_WAITS];

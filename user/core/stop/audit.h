@@ -25,8 +25,8 @@ enum audit_verdict {
 	AUDIT_DIES,    /* "dies": it ends at once, without a chance to clean up */
 	AUDIT_IGNORES, /* "ignores": it would be thrown away, as the program or the signal's default
 			  wants it */
-	AUDIT_DEAF,    /* "deaf": it would have no effect, which is hardly what anybody wants */
-	AUDIT_UNKNOWN, /* "unknown": what was seen does not tell */
+	AUDIT_DEAF,    /* "deaf": it would have no effect, which is hardly wanted */
+	AUDIT_UNKNOWN, /* "unknown": what was seen does not show it */
 	AUDIT_VERDICT_COUNT,
 };
 
@@ -38,7 +38,7 @@ enum audit_reason {
 	AUDIT_SIG_IGN,	/* "ignored": ignores, the disposition is SIG_IGN */
 	AUDIT_SHIELD,	/* "no-handler": deaf, the default and init of its pid namespace */
 	AUDIT_SHELL,	/* "shell": the same, and a shell in front of the app */
-	AUDIT_BLOCKED,	/* "blocked": deaf, all threads block it and nobody waits for it */
+	AUDIT_BLOCKED,	/* "blocked": deaf, all threads block it and none waits for it */
 	AUDIT_SUSPENDS, /* "suspends": deaf, the signal would only suspend the processes */
 	AUDIT_ACCESS,	/* "no-access": unknown, a look into the process was not permitted */
 	AUDIT_THREADS,	/* "threads-differ": unknown, the thread that gets it decides, and any of
@@ -56,7 +56,7 @@ enum audit_warning {
 	AUDIT_SHELL_WAITS, /* "shell-waits": a shell's trap runs only when its child has ended */
 	AUDIT_CHILD_UNSIGNALLED, /* "child-unsignalled": a shell dies, and the app behind it without
 				    a word */
-	AUDIT_PENDING,		 /* "pending": the signal was sent before and nobody took it */
+	AUDIT_PENDING,		 /* "pending": the signal was sent before and no thread took it */
 	/* "child-ignored": it passes the signal on to its child, and that ignores it */
 	AUDIT_CHILD_IGNORES,
 	AUDIT_GUESSED, /* "init-guessed": no init of a pid namespace; the oldest process */
@@ -75,7 +75,7 @@ enum audit_thread {
 	AUDIT_OPEN,   /* does not block it */
 	AUDIT_BLOCKS, /* blocks it and does not wait for it */
 	AUDIT_WAITS,  /* waits for it */
-	AUDIT_UNSURE, /* does not block it, or waits for it: could not be told */
+	AUDIT_UNSURE, /* does not block it, or waits for it: not known */
 	AUDIT_THREAD_COUNT,
 };
 
@@ -112,7 +112,7 @@ struct audit {
 enum audit_call {
 	AUDIT_CALL_OTHER,   /* no wait for signals */
 	AUDIT_CALL_WAIT,    /* rt_sigtimedwait for the signals in awaited */
-	AUDIT_CALL_WAIT_ON, /* rt_sigtimedwait, but for which could not be told */
+	AUDIT_CALL_WAIT_ON, /* rt_sigtimedwait, but for which is not known */
 	AUDIT_CALL_UNREAD,
 };
 enum audit_thread audit_thread_of(uint32_t signal, uint64_t blocked, enum audit_call call,

@@ -12,7 +12,7 @@ static bool same(const char *wanted, const char *value)
 	return value && strcmp(wanted, value) == 0;
 }
 
-/* With what is long enough to tell one from another. */
+/* Where it is long enough to distinguish one from another. */
 static bool begins(const char *value, const char *wanted, size_t least)
 {
 	size_t n = strlen(wanted);

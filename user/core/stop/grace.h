@@ -14,8 +14,8 @@
 #include "core/names/table.h"
 
 enum grace_from {
-	GRACE_UNKNOWN,	/* no source tells */
-	GRACE_HIDDEN,	/* a source tells, and that part of it may have been used unseen */
+	GRACE_UNKNOWN,	/* no source provides it */
+	GRACE_HIDDEN,	/* a source provides it, and that part of it may have been used unseen */
 	GRACE_SPEC,	/* "spec" */
 	GRACE_DELETION, /* "deletion" */
 	GRACE_UNIT,	/* "unit": the service's TimeoutStopSec */
@@ -39,8 +39,8 @@ struct grace grace_of(const struct podtab_pod *pod, const struct podtab_containe
 		      const struct podtab_container *spec, uint64_t assumed_ns);
 
 /*
- * A runtime's API takes a timeout of its own (docker stop -t) that is seen by nobody: what happened
- * after_ns after the stop signal may contradict the container's own. A kill at a whole second tells
+ * A runtime's API takes a timeout of its own (docker stop -t) that no source shows: what happened
+ * after_ns after the stop signal may contradict the container's own. A kill at a whole second shows
  * it; with anything else that is later than the container's own, the period is unknown.
  */
 struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool killed);

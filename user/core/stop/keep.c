@@ -279,7 +279,7 @@ void stop_restored(struct stop *stop)
 		stop->given_unknown = false;
 		stop->forward = (struct stop_forward){};
 	}
-	if (stop->state == STOP_IDLE || stop->state == STOP_TOLD)
+	if (stop->state == STOP_IDLE || stop->state == STOP_REPORTED)
 		return;
 	stop->blind |= stop_is_running(stop);
 	stop->restarted |= stop->blind || !stop->empty_ns;

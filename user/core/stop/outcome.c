@@ -70,7 +70,7 @@ static bool kill_escalated(facts_ptr f)
 	return killed(f) && f->request_open && f->kill_escalates;
 }
 
-/* Without a request, or after somebody else's: what that one asked for is not escalated. */
+/* Without a request, or after another sender's: what that one asked for is not escalated. */
 static bool kill_without_grace(facts_ptr f)
 {
 	return killed(f) && f->kill_from == RELATION_MANAGER;

@@ -51,7 +51,7 @@ enum relation {
 	RELATION_OTHER_POD,
 	RELATION_MANAGER,
 	RELATION_HOST,
-	RELATION_UNKNOWN,  /* the kernel, or any process: nothing tells them apart */
+	RELATION_UNKNOWN,  /* the kernel, or any process: nothing distinguishes them */
 	RELATION_UNPLACED, /* a process outside the target's container, which may be in another */
 	RELATION_COUNT,
 };
@@ -87,7 +87,7 @@ enum gap {
 	GAP_SENDER_UNKNOWN,  /* the verdict depends on who sent a signal */
 	GAP_STOP_SIGNAL_UNKNOWN, /* it may have been a stop signal that it was sent */
 	GAP_TIME_UNCERTAIN,	 /* of a pod: a time lies between two answers that are far apart */
-	GAP_SANDBOX_GUESSED,	 /* that it is its pod's sandbox only its executable tells */
+	GAP_SANDBOX_GUESSED,	 /* only its executable says that it is its pod's sandbox */
 	GAP_INIT_UNSEEN,	 /* processes ran in the container without an init that was found */
 	GAP_COUNT,
 };

@@ -27,7 +27,7 @@ enum sender_kind {
 	SENDER_RUNTIME,
 	SENDER_HOST,
 	SENDER_GRACED,	 /* this program, or another instance of it on the host */
-	SENDER_UNKNOWN,	 /* a timer or the like of anybody's: no process is known */
+	SENDER_UNKNOWN,	 /* a timer or the like: no process is known */
 	SENDER_UNPLACED, /* a process that may be in a container, which one is not known */
 	SENDER_KIND_COUNT,
 };
@@ -43,7 +43,7 @@ struct record_pod {
 };
 
 enum record_container_kind {
-	CONTAINER_KIND_UNKNOWN, /* null: no source tells a sandbox from a container */
+	CONTAINER_KIND_UNKNOWN, /* null: no source says whether it is a sandbox */
 	CONTAINER_KIND_CONTAINER,
 	CONTAINER_KIND_SANDBOX,
 	CONTAINER_KIND_SERVICE,
@@ -180,11 +180,11 @@ enum pod_trigger {
 	POD_DELETION,	    /* the kubelet says that it is being deleted */
 	POD_PHASE,	    /* ... that it has succeeded or failed */
 	POD_REMOVED,	    /* ... nothing of it any more */
-	POD_STOP_SIGNAL,    /* its sandbox was told to stop */
+	POD_STOP_SIGNAL,    /* its sandbox was asked to stop */
 	POD_LAST_EXIT,	    /* the last process left its cgroups */
 	POD_CGROUP_REMOVED, /* the last of its cgroups was removed */
 	POD_RESTART,	    /* the daemon was restarted, and it had come to that meanwhile */
-	POD_EVICTED,	    /* the kubelet says that it failed for what enum meta_end tells */
+	POD_EVICTED,	    /* the kubelet says that it failed for what enum meta_end has */
 	POD_PREEMPTED,
 	POD_NODE_SHUTDOWN,
 	POD_DEADLINE,
@@ -314,8 +314,9 @@ static inline uint64_t record_ready_min_ns(const struct record_pod_ready *r)
 /* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
 const char *sender_kind_name(enum sender_kind kind);
 /*
- * What a cgroup that is no service is: its path tells a dropped sandbox and a container outside
- * pods, a name (NULL: not known) tells a container; a sandbox that runs looks like one without.
+ * What a cgroup that is no service is: its path identifies a dropped sandbox and a container
+ * outside pods, a name (NULL: not known) identifies a container; a sandbox that runs looks like one
+ * without.
  */
 enum record_container_kind record_container_kind_of(const struct cgpath *path, const char *name);
 /* NULL for CONTAINER_KIND_UNKNOWN. */

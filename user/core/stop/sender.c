@@ -21,7 +21,7 @@ static const char *const runtime_exes[] = {
 	"runsc",      "kata-runtime",	 "podman",
 };
 
-/* What their names begin with: one look tells most others apart. */
+/* What their names begin with: one look excludes most others. */
 static bool may_be_runtime(char first)
 {
 	return first == 'c' || first == 'd' || first == 'k' || first == 'p' || first == 'r' ||
@@ -45,7 +45,7 @@ static bool listed(const char *const *list, size_t n, const char *word)
 
 #define LISTED(list, word) listed(list, sizeof(list) / sizeof(*(list)), word)
 
-/* A service is recorded like a container, but whoever runs in it runs on the host. */
+/* A service is recorded like a container, but its processes run on the host. */
 static bool in_container(const struct cgnode *node)
 {
 	return node && node->kind == GRACED_WATCH_CONTAINER;

@@ -28,8 +28,8 @@ static const enum stop_state next[STOP_STATE_COUNT][STOP_EVENT_COUNT] = {
 	[STOP_RUNNING] =   {STOP_RUNNING,  STOP_REQUESTED, STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED, NO},
 	[STOP_REQUESTED] = {NO,		   STOP_REQUESTED, STOP_KILLED, STOP_RUNNING, STOP_EXITED, NO,	      STOP_EXITED, NO},
 	[STOP_KILLED] =	   {NO,		   NO,		   STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED, NO},
-	[STOP_EXITED] =	   {NO,		   NO,		   NO,		NO,	      NO,	   STOP_TOLD, STOP_EXITED, STOP_IDLE},
-	[STOP_TOLD] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      NO,	   NO,	      STOP_IDLE,   NO},
+	[STOP_EXITED] =	   {NO,		   NO,		   NO,		NO,	      NO,	   STOP_REPORTED, STOP_EXITED, STOP_IDLE},
+	[STOP_REPORTED] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      NO,	   NO,	      STOP_IDLE,   NO},
 	/* clang-format on */
 };
 
@@ -174,7 +174,7 @@ static uint32_t shell_hearing(const struct graced_proc *target)
 	return audit_is_shell(target->exe, target->comm) ? STOP_SHELL : 0;
 }
 
-/* Repeats do not move the time; a manager's request replaces one of anybody else. */
+/* Repeats do not move the time; a manager's request replaces one of another sender. */
 static void request_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			 uint64_t at_ns, struct sender *sender)
 {
@@ -278,7 +278,7 @@ void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_
 		f->count = 0;
 		stop->hearing &= ~(uint32_t)STOP_FORWARD_TAKEN;
 	}
-	/* What is ignored by a process that is dying anyway tells nothing of the process. */
+	/* What is ignored by a process that is dying anyway says nothing about the process. */
 	if (sig->result != RESULT_IGNORED || sig->flags & GRACED_SIG_GROUP_EXIT)
 		stop->hearing |= STOP_FORWARD_TAKEN;
 	if (!f->count++) {
@@ -408,7 +408,7 @@ bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, ui
 	return is_request;
 }
 
-/* Suppressed signals matter when they came after the request, or when nobody asked at all. */
+/* Suppressed signals matter when they came after the request, or when there was no request at all. */
 static bool suppression_matters(const struct stop *stop)
 {
 	uint64_t from = stop->request.seen ? stop->request_suppressed : stop->base.suppressed;
@@ -468,7 +468,7 @@ void stop_shed(struct stop *stop, bool on)
 	stop->shed |= on;
 }
 
-/* A manager escalates a manager's request only, anybody else only what it asked for itself. */
+/* A manager escalates a manager's request only, any other sender only its own. */
 static bool kill_escalates(const struct stop *stop)
 {
 	const struct sender *kill = &stop->kill.sender, *request = &stop->request.sender;

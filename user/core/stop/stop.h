@@ -20,7 +20,7 @@ enum stop_state {
 	STOP_REQUESTED, /* a request is open */
 	STOP_KILLED,	/* a fatal SIGKILL was delivered */
 	STOP_EXITED,	/* init is gone, processes may be left */
-	STOP_TOLD,	/* reported; the cgroup may not be empty yet */
+	STOP_REPORTED,	/* reported; the cgroup may not be empty yet */
 	STOP_STATE_COUNT,
 };
 
@@ -30,7 +30,7 @@ enum stop_event {
 	STOP_EV_KILL,	 /* a SIGKILL delivered to init */
 	STOP_EV_LAPSE,	 /* the request is too old to explain anything */
 	STOP_EV_EXIT,
-	STOP_EV_TELL, /* the verdict goes out */
+	STOP_EV_REPORT, /* the verdict goes out */
 	STOP_EV_EMPTY,
 	STOP_EV_VOID, /* what left was no init after all */
 	STOP_EVENT_COUNT,
@@ -88,8 +88,8 @@ struct stop {
 	struct cgnode *node; /* a reference; NULL: a process outside every container */
 
 	struct graced_proc init;
-	struct graced_proc former; /* was it before, in this cgroup; pid 0: nobody was */
-	uint64_t since_ns;	   /* when init was told to be it; 0: not yet */
+	struct graced_proc former; /* was it before, in this cgroup; pid 0: none was */
+	uint64_t since_ns;	   /* when init was reported to be it; 0: not yet */
 	uint32_t rank;		   /* enum graced_init_rank */
 	bool guessed;		   /* by its age when attaching late, or as it never exec'd */
 	bool late;		   /* it ran before signals to it were recorded */
@@ -123,7 +123,7 @@ struct stop {
 	struct graced_counts before; /* what was counted before the daemon was restarted */
 	uint64_t request_suppressed;
 
-	struct grace grace; /* as told last */
+	struct grace grace; /* as reported last */
 	/* What a node shutdown gives this stop, the least so far, 0: nothing; in force until it
 	 * ends, whatever becomes of the shutdown. */
 	uint64_t given_ns;
@@ -133,7 +133,7 @@ struct stop {
 	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */
 	uint64_t asked_ns;	/* counts were asked for; 0: not */
 	uint64_t looked_ns;	/* when told_ns was so; 0: it is not known */
-	uint64_t told_ns;	/* others than init were last told to stop, or ended; 0: never */
+	uint64_t told_ns;	/* others than init were last asked to stop, or ended; 0: never */
 	bool takes_others;	/* others were left in the pid namespace that ended with it */
 	bool told_unnamed;	/* reported while the path of its cgroup was not known */
 	bool base_told;		/* scope all: base is that of its first signal */
@@ -141,7 +141,7 @@ struct stop {
 	bool probed;		/* init was found gone without an exit record */
 	bool shedding;		/* less is recorded of it now */
 	bool shed;		/* ... or was, at some time of this init's life */
-	bool restarted;		/* the daemon was, between its begin and what its verdict tells */
+	bool restarted;		/* the daemon was, between its begin and its verdict */
 	bool blind;		/* ... and init ran then: signals to it may have gone unseen */
 	bool kept;		/* it was, and init was not found since */
 	struct deadline wake;	/* lapse, or the bound on waiting */
