@@ -465,7 +465,7 @@ static void test_api(void **state)
 				"graced run: api.url: ", "no URL");
 	confload_assert_refused(&(struct confgiven){.yaml = "nodeName: Node_1\napi:\n"
 							    "  url: http://127.0.0.1:1\n"},
-				1, "graced run: ", "none of Kubernetes");
+				1, "graced run: ", "not one of Kubernetes");
 }
 
 int main(void)
