@@ -110,7 +110,7 @@ static void the_api_server_says_which_pods_are_wanted(void **state)
 	json_decref(kubestage_await_line(&k, box.uid, "{'state':'terminating','desired':false}"));
 	records = kubestage_await_records(
 		&k, "{'type':'discrepancy','kind':'object-gone-processes-live',"
-		    "'told':{'source':'api','listed':false},'pod':{'name':'cart-0'}}");
+		    "'reported':{'source':'api','listed':false},'pod':{'name':'cart-0'}}");
 	assert_int_equal(json_array_size(records), 1);
 	json_decref(records);
 	kubestage_close(&k);
