@@ -122,6 +122,7 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	};
 	__u64 inum, id = at->watch_id;
 	struct graced_ev_init *ev;
+	bool late;
 
 	if (bpf_map_update_elem(&inits, &id, &init, BPF_ANY))
 		return;
@@ -132,7 +133,8 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
-	ev->flags = init.start_ns < w->since_ns ? GRACED_INIT_LATE : 0;
+	late = init.start_ns < w->since_ns || init.pid == w->early_pid;
+	ev->flags = late ? GRACED_INIT_LATE : 0;
 	emit_end(ev, false);
 }
 

@@ -462,8 +462,11 @@ static __always_inline struct graced_init *init_of(const struct signal_args *a, 
 	if (!(signal_mask(a->w) & BIT_OF(a->sig)))
 		return init;
 	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
-	if (!init_find(task, a->at.watch_id))
+	if (!init_find(task, a->at.watch_id)) {
+		if (told_set(a->w) & BIT_OF(a->sig))
+			a->w->early_pid = a->target->tgid;
 		return init;
+	}
 	return bpf_map_lookup_elem(&inits, &a->at.watch_id);
 }
 

@@ -56,7 +56,8 @@ enum graced_init_rank {
 
 /* graced_ev_init.flags */
 enum graced_init_flags {
-	/* It started before its container was recorded: what it was sent until then is not known. */
+	/* It started before its container was recorded, or was sent a stop signal before it was
+	 * known as init: what it was sent until then is not known. */
 	GRACED_INIT_LATE = 1 << 0,
 };
 
@@ -260,6 +261,11 @@ struct graced_watch {
 	 */
 	__u32 gone;
 	__u32 charged; /* to its owner; the daemon's entries are not */
+	/* The process that was last sent a stop signal or SIGKILL while it could not be the init,
+	 * as its parent was inside or it ran a runtime's program, and there was no init; 0: none
+	 * was. */
+	__u32 early_pid;
+	__u32 pad;
 };
 
 /* Of since_ns: each process in it may have begun before. */

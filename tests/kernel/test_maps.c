@@ -5,6 +5,7 @@
 
 #include <bpf/bpf.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdatomic.h>
@@ -141,6 +142,67 @@ static void a_kind_is_changed_without_losing_a_count(void **state)
 	assert_true(t.turns > 0);
 	assert_int_equal(after.exits - before.exits, 1001);
 	assert_int_equal(box_remove(&box), 0);
+}
+
+/* In the cgroup: makes a PID 1 that never execs, and leaves the cgroup at the next go. */
+static void run_stage(const char *dir, const char *outside, int told, int go)
+{
+	pid_t pid;
+	char c;
+
+	if (cg_enter(dir, getpid()) || unshare(CLONE_NEWPID))
+		_exit(1);
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGTERM, SIG_IGN);
+		for (;;)
+			pause();
+	}
+	if (write(told, &pid, sizeof(pid)) != sizeof(pid) || read(go, &c, 1) != 1 ||
+	    cg_enter(outside, getpid()) || write(told, &pid, sizeof(pid)) != sizeof(pid))
+		_exit(1);
+	waitpid(pid, NULL, 0);
+	_exit(0);
+}
+
+/* While its parent was in the container it could have been anything's PID 1. */
+static void what_init_was_sent_before_it_was_known_is_missing(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	char dir[HIER_PATH_MAX + 80];
+
+	snprintf(dir, sizeof(dir), "%s/%064d", k->tree.root, 7);
+	for (int early = 0; early < 3; early++) {
+		static const int sigs[] = {0, SIGUSR1, SIGTERM};
+		int told[2], go[2];
+		pid_t stage, pid;
+
+		assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+		assert_int_equal(pipe(told) | pipe(go), 0);
+		kernhalf_drain(k);
+		k->n_inits = 0;
+		stage = fork();
+		if (stage == 0)
+			run_stage(dir, k->tree.root, told[1], go[0]);
+		assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+		if (sigs[early])
+			assert_int_equal(kill(pid, sigs[early]), 0);
+		assert_int_equal(write(go[1], "", 1), 1);
+		assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+		kernhalf_drain(k);
+		assert_int_equal(k->n_inits, 0);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(stage, NULL, 0), stage);
+		kernhalf_drain(k);
+		assert_int_equal(k->n_inits, 1);
+		assert_int_equal(k->inits[0].rank, GRACED_INIT_PID1);
+		assert_int_equal(k->inits[0].flags, early == 2 ? GRACED_INIT_LATE : 0);
+		for (int i = 0; i < 2; i++) {
+			close(told[i]);
+			close(go[i]);
+		}
+		assert_int_equal(cg_remove(dir), 0);
+	}
 }
 
 static uint64_t since(const struct kernhalf *k, uint64_t id)
@@ -317,6 +379,8 @@ int main(void)
 		      the_init_comes_from_outside),
 		CLAIM("a watch's kind is changed without losing a count",
 		      a_kind_is_changed_without_losing_a_count),
+		CLAIM("an init that was sent a stop signal before it was known is late",
+		      what_init_was_sent_before_it_was_known_is_missing),
 		CLAIM("a container that was there is watched since its entry was",
 		      it_is_known_since_when_a_container_is_watched),
 		CLAIM("of a new cgroup it is known whether others than root could name it",
