@@ -119,16 +119,20 @@ static void stop_another(struct fixture *f)
  * Who comes and goes in a container without any other process is worth a record of the smallest
  * size, or of others as long as there is room for them.
  */
+static void visit(const struct box *box)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(cg_enter(box->dir, getpid()) != 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void fill_ring(const struct box *empty)
 {
-	for (int i = 0; i < RING / 64; i++) {
-		pid_t pid = fork();
-
-		assert_true(pid >= 0);
-		if (pid == 0)
-			_exit(cg_enter(empty->dir, getpid()) != 0);
-		assert_int_equal(waitpid(pid, NULL, 0), pid);
-	}
+	for (int i = 0; i < RING / 64; i++)
+		visit(empty);
 }
 
 /* A container that has ended, and whose cgroup is there. */
@@ -207,6 +211,37 @@ static void a_life_without_a_record_is_reported(void **state)
 	assert_int_equal(box_remove(&empty), 0);
 	stop_another(f);
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
+}
+
+/* The records of the first life's end were lost, and all of the second's; the cgroup stays. */
+static void a_second_life_without_a_record_is_reported(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct tracer_want second = {.type = "stop", .nth = 1};
+	struct box empty, box;
+	const json_t *rec;
+
+	start_empty(f, &empty);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("sigign", "3")}, &box);
+	stop_another(f);
+	stop_reading(f, &empty);
+	end_box(&box);
+	go_on_reading(f);
+	rec = tracer_await_stop(f->tracer, &box);
+	judge_match(rec, "{'evidence':{'complete':false,'gaps':['events-lost','exit-unseen']}}");
+	stop_reading(f, &empty);
+	visit(&box);
+	go_on_reading(f);
+	second.id = box.id;
+	rec = tracer_await(f->tracer, &second);
+	assert_non_null(rec);
+	judge_match(rec, "{'outcome':'unknown','process':{'pid':null},'exit':{'code':null}}");
+	judge_match(rec, "{'evidence':{'gaps':['events-lost','exit-unseen','init-unseen']}}");
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(box_remove(&empty), 0);
+	stop_another(f);
+	assert_int_equal(judge_count(f, &box, "stop"), 2);
+	assert_int_equal(judge_count(f, &box, "empty"), 0);
 }
 
 /* Neither its pod's record nor its own came, and it goes on when there is room again. */
@@ -463,6 +498,8 @@ int main(void)
 		      a_lost_exit_is_a_gap_where_the_removal_is_lost_too),
 		CLAIM("a life without a single record is reported while its cgroup stays",
 		      a_life_without_a_record_is_reported),
+		CLAIM("... and so is a second life in the same cgroup",
+		      a_second_life_without_a_record_is_reported),
 		CLAIM("a lost stop signal is a gap of a container that is found late",
 		      a_lost_stop_signal_is_a_gap_of_a_container_that_is_found_late),
 		CLAIM("what is lost is counted, and only the container concerned has a gap",
