@@ -56,6 +56,22 @@ static void test_polls(void **state)
 	world_close(&w);
 }
 
+/* The lister of the pod says nothing new: the names' entry alone has changed. */
+static void test_provided(void **state)
+{
+	struct meta_pod pod = {.source = META_CRI, .known = META_POD_PRIORITY, .priority = 7};
+	struct world w;
+
+	open_kept(&w);
+	strcpy(pod.uid, WORLD_UID_A);
+	world_say_pod(&w, SEC(13), &pod);
+	assert_true(engine_has_changed(w.engine));
+	assert_int_equal(kept(&w, OBS_KEPT_POD), 1);
+	world_say_pod(&w, SEC(14), &pod);
+	assert_false(engine_has_changed(w.engine));
+	world_close(&w);
+}
+
 static void test_storm(void **state)
 {
 	struct world w;
@@ -111,6 +127,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("polls that tell nothing new change nothing", test_polls),
+		CLAIM("what a source newly provides about a pod is a change", test_provided),
 		CLAIM("a storm of signals is one change", test_storm),
 		CLAIM("what is over is kept as such", test_over),
 		CLAIM("more changes than are worth a list are all that there is", test_much),

@@ -71,6 +71,7 @@ static void test_each(void **state)
 				world_say_container(&w, SEC(20) + 500, &cases[i].told);
 			world_empty(&w, SEC(20) + 1000, CG_A1);
 			world_timer(&w, SEC(20) + MSEC(250));
+			assert_int_equal(told(&w), early ? want : 0);
 			world_say_container(&w, SEC(21), &cases[i].told);
 			world_say_container(&w, SEC(51), &cases[i].told);
 			assert_int_equal(told(&w), want);
