@@ -79,7 +79,7 @@ struct cgnode {
 	enum names_state names;
 	uint64_t asked_ns;    /* when its names were asked for last */
 	uint32_t stop_signal; /* its own, as the kernel half was told; 0: not told */
-	struct stop *stop;    /* containers and services; owned by the engine */
+	struct stop *stop;    /* containers and services; owned by core/engine/stops */
 };
 
 struct cgmap {
