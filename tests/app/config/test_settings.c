@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "lib/claim.h"
 
 static const char *last_part(const char *flag)
@@ -105,12 +107,40 @@ static void test_rows(void **state)
 	}
 }
 
+static bool is_live(const char *key)
+{
+	static const char *const sections[] = {"log.", "sinks.", "budget."};
+
+	for (size_t i = 0; i < LEN(sections); i++)
+		if (strncmp(key, sections[i], strlen(sections[i])) == 0)
+			return true;
+	return false;
+}
+
+static void test_reload(void **state)
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		_cleanup_(buf_free) struct buf keys = {}, values = {};
+		struct config now = {}, next = {};
+
+		if (!settings[i].key)
+			continue;
+		now.given[i] = "a";
+		next.given[i] = "b";
+		config_compare(&now, &next, &keys, &values);
+		assert_string_equal(buf_str(&keys),
+				    is_live(settings[i].key) ? "" : settings[i].key);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("an option is called the same everywhere, and no name is two options",
 		      test_names),
 		CLAIM("no letter is two options of a command", test_letters),
+		CLAIM("SIGHUP takes log, sinks and budget, and names each other setting that changed",
+		      test_reload),
 		CLAIM("each row is whole, and takes its own default", test_rows),
 	};
 
