@@ -24,7 +24,6 @@
 #include "io/cgroup/hierarchy.h"
 #include "io/control/control.h"
 #include "io/files/append.h"
-#include "io/kernel/btf.h"
 #include "io/kernel/kernel.h"
 #include "io/proc/proc.h"
 #include "io/proc/self.h"
@@ -159,8 +158,7 @@ __attribute__((format(printf, 4, 5))) static void report(struct check *c, enum s
 
 static void check_btf(struct check *c)
 {
-	struct kbtf *kbtf;
-	int r = kbtf_open(&kbtf);
+	int r = kern_probe_btf();
 
 	if (r < 0) {
 		report(c, FAIL, "btf",
@@ -169,7 +167,6 @@ static void check_btf(struct check *c)
 		return;
 	}
 	report(c, OK, "btf", "/sys/kernel/btf/vmlinux");
-	kbtf_free(kbtf);
 }
 
 /* As bad as the worst it does to a feature. */

@@ -6,6 +6,8 @@
 #include "io/kernel/kernel.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,8 +18,134 @@
 
 #include "base/cleanup.h"
 #include "graced.skel.h"
-#include "io/kernel/btf.h"
 #include "io/kernel/priv.h"
+
+/* --- the kernel's BTF ------------------------------------------------------------------------- */
+
+/* The caller frees by btf__free(), for it holds several MiB. -ENOENT (or -ESRCH) when the kernel
+ * has none. */
+static int open_btf(struct btf **ret)
+{
+	libbpf_print_fn_t print;
+	int r;
+
+	/* libbpf would say it in its own words, too. */
+	print = libbpf_set_print(NULL);
+	*ret = btf__load_vmlinux_btf();
+	r = -errno;
+	libbpf_set_print(print);
+	return *ret ? 0 : r;
+}
+
+static const struct btf_type *skip_names(const struct btf *btf, __u32 id)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+		t = btf__type_by_id(btf, t->type);
+	return t;
+}
+
+/* The kernel declares `typedef void (*btf_trace_<name>)(void *data, arguments...)` for each. */
+static const struct btf_type *tracepoint_proto(const struct btf *btf, const char *tracepoint)
+{
+	const struct btf_type *t;
+	char name[128];
+	int id;
+
+	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return NULL;
+	t = skip_names(btf, (__u32)id);
+	if (!t || !btf_is_ptr(t))
+		return NULL;
+	t = btf__type_by_id(btf, t->type);
+	return t && btf_is_func_proto(t) ? t : NULL;
+}
+
+static const struct btf_type *argument(const struct btf *btf, const char *tracepoint, int arg)
+{
+	const struct btf_type *proto = tracepoint_proto(btf, tracepoint);
+
+	if (!proto || arg < 0 || arg + 1 >= btf_vlen(proto))
+		return NULL;
+	return skip_names(btf, btf_params(proto)[arg + 1].type);
+}
+
+/* How many arguments a tracepoint hands to a program; -ENOENT when there is no such tracepoint. */
+static int tracepoint_args(const struct btf *btf, const char *tracepoint)
+{
+	const struct btf_type *proto = tracepoint_proto(btf, tracepoint);
+
+	if (!proto || btf_vlen(proto) < 1)
+		return -ENOENT;
+	return btf_vlen(proto) - 1;
+}
+
+/* Whether a tracepoint's argument (from 0) is a pointer to a struct of that name. */
+static bool arg_is_struct(const struct btf *btf, const char *tracepoint, int arg, const char *name)
+{
+	const struct btf_type *t = argument(btf, tracepoint, arg);
+	const char *found;
+
+	if (!t || !btf_is_ptr(t))
+		return false;
+	t = skip_names(btf, t->type);
+	if (!t || !btf_is_struct(t))
+		return false;
+	found = btf__name_by_offset(btf, t->name_off);
+	return found && strcmp(found, name) == 0;
+}
+
+/* Whether a tracepoint's argument (from 0) is a bool. */
+static bool arg_is_bool(const struct btf *btf, const char *tracepoint, int arg)
+{
+	const struct btf_type *t = argument(btf, tracepoint, arg);
+
+	return t && btf_is_int(t) && btf_int_encoding(t) & BTF_INT_BOOL;
+}
+
+/* The type's id of a function that a program might be attached to; -ENOENT. */
+static int find_function(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+
+	return id < 0 ? -ENOENT : id;
+}
+
+/* -ENOENT when the enum or its member does not exist in this kernel. */
+static int enum_value(const struct btf *btf, const char *enum_name, const char *member, int *ret)
+{
+	int id = btf__find_by_name_kind(btf, enum_name, BTF_KIND_ENUM);
+	const struct btf_type *t;
+
+	if (id < 0)
+		return -ENOENT;
+	t = btf__type_by_id(btf, (__u32)id);
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_enum *e = btf_enum(t) + i;
+		const char *name = btf__name_by_offset(btf, e->name_off);
+
+		if (name && strcmp(name, member) == 0) {
+			*ret = e->val;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int kern_probe_btf(void)
+{
+	struct btf *btf;
+	int r = open_btf(&btf);
+
+	if (r == 0)
+		btf__free(btf);
+	return r;
+}
+
+/* --- programs --------------------------------------------------------------------------------- */
 
 #define RING_DEFAULT (2u << 20)
 #define BATCH	     512 /* entries of a map that are read at once */
@@ -86,7 +214,7 @@ static int print_debug(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
-static int probe_ssid(const struct kbtf *kbtf, const struct hierarchy *h, int *ret,
+static int probe_ssid(const struct btf *btf, const struct hierarchy *h, int *ret,
 		      struct kern_why *why)
 {
 	char member[64];
@@ -98,7 +226,7 @@ static int probe_ssid(const struct kbtf *kbtf, const struct hierarchy *h, int *r
 	}
 	/* The controller that /proc/cgroups calls blkio is named io in the kernel. */
 	snprintf(member, sizeof(member), "%s_cgrp_id", strcmp(h->name, "blkio") ? h->name : "io");
-	r = kbtf_enum_value(kbtf, "cgroup_subsys_id", member, ret);
+	r = enum_value(btf, "cgroup_subsys_id", member, ret);
 	if (r < 0)
 		explain(why, "this kernel has no cgroup controller '%s'; see /proc/cgroups",
 			h->name);
@@ -106,7 +234,7 @@ static int probe_ssid(const struct kbtf *kbtf, const struct hierarchy *h, int *r
 }
 
 /* Not every kernel that has a function lets a program be loaded for it. */
-static bool probe_function(const struct kbtf *kbtf, const char *name)
+static bool probe_function(const struct btf *btf, const char *name)
 {
 	/* r0 = 0; exit */
 	static const struct bpf_insn nothing[] = {
@@ -114,7 +242,7 @@ static bool probe_function(const struct kbtf *kbtf, const char *name)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
-	int fd, id = kbtf_find_function(kbtf, name);
+	int fd, id = find_function(btf, name);
 
 	if (id < 0)
 		return false;
@@ -128,8 +256,8 @@ static bool probe_function(const struct kbtf *kbtf, const char *name)
 static int probe(struct kern *kern, const struct kern_options *options, int *ret_ssid,
 		 struct kern_why *why)
 {
-	struct kbtf *kbtf;
-	int r = kbtf_open(&kbtf);
+	struct btf *btf;
+	int r = open_btf(&btf);
 
 	if (r < 0) {
 		explain(why,
@@ -137,14 +265,14 @@ static int probe(struct kern *kern, const struct kern_options *options, int *ret
 			"CONFIG_DEBUG_INFO_BTF");
 		return r;
 	}
-	r = probe_ssid(kbtf, options->hierarchy, ret_ssid, why);
+	r = probe_ssid(btf, options->hierarchy, ret_ssid, why);
 	kern->flavours.group_dead =
-		!options->no_group_dead && kbtf_arg_is_bool(kbtf, "sched_process_exit", 1);
-	kern->flavours.oom_task = kbtf_arg_is_struct(kbtf, "mark_victim", 0, "task_struct");
-	kern->flavours.reap = probe_function(kbtf, "release_task");
+		!options->no_group_dead && arg_is_bool(btf, "sched_process_exit", 1);
+	kern->flavours.oom_task = arg_is_struct(btf, "mark_victim", 0, "task_struct");
+	kern->flavours.reap = probe_function(btf, "release_task");
 	for (unsigned int i = 0; r >= 0 && i < KERN_PROGRAMS; i++) {
 		if (programs[i].flavour == REAP ||
-		    kbtf_tracepoint_args(kbtf, programs[i].tracepoint) >= 0)
+		    tracepoint_args(btf, programs[i].tracepoint) >= 0)
 			continue;
 		explain(why,
 			"this kernel has no tracepoint %s; it is too old, or was built without "
@@ -152,7 +280,7 @@ static int probe(struct kern *kern, const struct kern_options *options, int *ret
 			programs[i].tracepoint);
 		r = -ENOENT;
 	}
-	kbtf_free(kbtf);
+	btf__free(btf);
 	return r;
 }
 

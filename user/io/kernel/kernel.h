@@ -62,6 +62,9 @@ unsigned int kern_attached(const struct kern *kern);
 /* -ENOENT beyond the last one. kern NULL: all there are, by name alone. */
 int kern_get_program(const struct kern *kern, unsigned int index, struct kern_program *ret);
 
+/* Whether the kernel has BTF: 0; -ENOENT (or -ESRCH): it has none, or -errno. */
+int kern_probe_btf(void);
+
 /* Loads one program alone, to find out which one a kernel refuses. */
 int kern_try_program(const struct kern_options *options, const char *name,
 		     struct kern_why *ret_why);
