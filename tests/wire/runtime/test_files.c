@@ -253,6 +253,8 @@ static void test_not_such_files(void **state)
 		{"{\"ociVersion\"}", -EBADMSG, -EBADMSG, -EBADMSG},
 		{"{\"x\":\"ociVersion\"}", -EBADMSG, -EBADMSG, -EBADMSG},
 		{"{\"x\":{\"ociVersion\":1}}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ociVersion\":\"1.0.2\",\"x\":[}]}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ociVersion\":\"1.0.2\",\"x\":word}", -EBADMSG, -EBADMSG, -EBADMSG},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
