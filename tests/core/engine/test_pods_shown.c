@@ -145,8 +145,7 @@ static void test_waits(void **state)
 static void test_waits_no_longer(void **state)
 {
 	const struct meta_pod a = successor(WORLD_UID_A, "web-0");
-	const struct meta_pod b = successor(WORLD_UID_B, "web-0");
-	struct meta_pod plain = b;
+	struct meta_pod b = successor(WORLD_UID_B, "web-0"), plain = b;
 	struct world w;
 
 	world_open_pod(&w, true);
@@ -161,6 +160,13 @@ static void test_waits_no_longer(void **state)
 	world_lists(&w, SEC(12), &a);
 	world_lists(&w, SEC(13), &plain);
 	assert_false(is_waiting(&w, plain.uid));
+	world_close(&w);
+	/* A mirror pod has the name of its static pod. */
+	strcpy(b.uid, uid_of(2));
+	world_open_pod(&w, true);
+	world_lists(&w, SEC(12), &plain);
+	world_lists(&w, SEC(13), &b);
+	assert_false(is_waiting(&w, b.uid));
 	world_close(&w);
 }
 
