@@ -226,7 +226,7 @@ static void test_quiet(void **state)
 	world_exit(&w, SEC(70), CG_A1, &P_A1, 15);
 	world_empty(&w, SEC(70) + 1000, CG_A1);
 	world_timer(&w, SEC(71));
-	assert_verdict(&w, OUTCOME_CRASHED, CAUSE_UNKNOWN, GAP(DAEMON_DOWN));
+	assert_verdict(&w, OUTCOME_CRASHED, CAUSE_UNKNOWN, GAP(DAEMON_DOWN) | GAP(KILL_UNSEEN));
 	world_close(&w);
 }
 

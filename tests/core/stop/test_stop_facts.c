@@ -124,7 +124,21 @@ static void test_gaps(void **state)
 		 GAP(INIT_UNSEEN)},
 		{"killed by nobody", {.exit_seen = true, .status = 9}, GAP(KILL_UNSEEN)},
 		{"killed", {.exit_seen = true, .status = 9, .kill = {.seen = true}}, 0},
-		{"died of another signal", {.exit_seen = true, .status = 15}, 0},
+		{"died of a signal that was not seen",
+		 {.exit_seen = true, .status = 15},
+		 GAP(KILL_UNSEEN)},
+		{"died of a signal that was seen",
+		 {.exit_seen = true, .status = 15, .last_from[15] = RELATION_HOST},
+		 0},
+		{"dumped core by abort() that was not seen",
+		 {.exit_seen = true, .status = 6 | CORE_BIT},
+		 GAP(KILL_UNSEEN)},
+		{"died of a real-time signal that was not seen",
+		 {.exit_seen = true, .status = 64},
+		 GAP(KILL_UNSEEN)},
+		{"ended by the kernel in a fault", {.exit_seen = true, .status = 11}, 0},
+		{"ended by seccomp", {.exit_seen = true, .status = 31}, 0},
+		{"a status that no kernel writes", {.exit_seen = true, .status = 65}, 0},
 		{"exited with 9", {.exit_seen = true, .status = EXIT(9)}, 0},
 		{"OOM victim, level known",
 		 {.exit_seen = true, .status = 9, .oom_victim = true, .oom = OOM_LEVEL_POD},
@@ -247,7 +261,7 @@ static void test_gaps(void **state)
 static void test_window(void **state)
 {
 	const uint32_t holes = GAP(EVENTS_LOST) | GAP(SUPPRESSED) | GAP(ATTACHED_LATE) |
-			       GAP(DAEMON_DOWN) | GAP(SHED) | GAP(INIT_UNSEEN);
+			       GAP(DAEMON_DOWN) | GAP(SHED) | GAP(INIT_UNSEEN) | GAP(KILL_UNSEEN);
 	const struct stop stop = {.exit_seen = true, .status = 31};
 
 	for (int gap = 0; gap < GAP_COUNT; gap++) {

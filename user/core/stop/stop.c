@@ -498,6 +498,23 @@ static bool grace_uncertain(const struct stop *stop)
 	       (kill_is_early(stop) && !stop->grace.sure);
 }
 
+/*
+ * Init died of a signal that the kernel does not end a process by unless it was sent, and no record
+ * has it. A tracer that injects one (PTRACE_CONT) is not seen, either. SIGILL, SIGTRAP, SIGBUS,
+ * SIGFPE, SIGSEGV and SIGSYS can be the status of what the kernel ends by itself: do_exit() in
+ * make_task_dead() and in seccomp's RET_KILL_THREAD.
+ */
+static bool fatal_signal_unseen(const struct stop *stop)
+{
+	const uint64_t by_kernel =
+		1ULL << 3 | 1ULL << 4 | 1ULL << 6 | 1ULL << 7 | 1ULL << 10 | 1ULL << 30;
+	uint32_t died_of = stop->status & 0x7f;
+
+	if (!stop->exit_seen || !died_of || died_of > 64 || died_of == SIGKILL_NR)
+		return false;
+	return !(by_kernel >> (died_of - 1) & 1) && stop->last_from[died_of] == RELATION_NONE;
+}
+
 uint32_t stop_gaps(const struct stop *stop)
 {
 	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
@@ -514,7 +531,7 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_UNKNOWN_CGROUP;
 	if (stop->guessed)
 		gaps |= 1u << GAP_INIT_GUESSED;
-	if (killed && !stop->kill.seen && !stop->oom_victim)
+	if ((killed && !stop->kill.seen && !stop->oom_victim) || fatal_signal_unseen(stop))
 		gaps |= 1u << GAP_KILL_UNSEEN;
 	if (!stop->exit_seen)
 		gaps |= 1u << GAP_EXIT_UNSEEN;
@@ -550,7 +567,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
 			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED |
-			       1u << GAP_INIT_UNSEEN;
+			       1u << GAP_INIT_UNSEEN | 1u << GAP_KILL_UNSEEN;
 	uint32_t died_of = stop->status & 0x7f;
 
 	/* What init died of was seen, if not what came of it. */
