@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -339,6 +340,19 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 
 DEFINE_CLEANUP(struct kern *, kern_free);
 
+/* A loaded object is not read again; from here on its pages are the page cache's alone. */
+static void drop_object(void)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from, end;
+	size_t size;
+
+	from = (uintptr_t)graced_bpf__elf_bytes(&size);
+	end = (from + size) / page * page;
+	from = (from + page - 1) / page * page;
+	if (from < end)
+		(void)madvise((void *)from, end - from, MADV_DONTNEED);
+}
+
 static int new_with(const struct kern_options *options, const char *only, struct kern **ret,
 		    struct kern_why *why)
 {
@@ -361,6 +375,7 @@ static int new_with(const struct kern_options *options, const char *only, struct
 		return r;
 	}
 	r = graced_bpf__load(kern->skel);
+	drop_object();
 	if (r < 0) {
 		explain_load(why, r);
 		return r;
