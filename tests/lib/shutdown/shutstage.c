@@ -60,6 +60,20 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_KILL:
 		buf_printf(&s->log, "kill %llu\n", (unsigned long long)effect->id);
 		break;
+	case SHUTDOWN_STOP_UNITS:
+		buf_adds(&s->log, "stop units\n");
+		break;
+	case SHUTDOWN_START_UNITS:
+		buf_adds(&s->log, "start units\n");
+		break;
+	case SHUTDOWN_STOP:
+		buf_printf(&s->log, "stop %llu %llu s\n", (unsigned long long)effect->id,
+			   (unsigned long long)(effect->at_ns / SHUTSTAGE_S));
+		break;
+	case SHUTDOWN_SIGNAL:
+		buf_printf(&s->log, "signal %llu %u\n", (unsigned long long)effect->id,
+			   effect->signal);
+		break;
 	case SHUTDOWN_ASK_STATUS:
 		s->status_asked++;
 		s->owes = true;

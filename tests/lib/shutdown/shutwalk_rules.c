@@ -310,6 +310,12 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_REPORT:
 		take_record(w, effect->record);
 		break;
+	case SHUTDOWN_STOP_UNITS:
+	case SHUTDOWN_START_UNITS:
+	case SHUTDOWN_STOP:
+	case SHUTDOWN_SIGNAL:
+		shutwalk_break(w, "who does not manage stops nothing");
+		break;
 	}
 }
 

@@ -248,6 +248,10 @@ static void carry_out(void *userdata, const struct effect *effect)
 	case EFFECT_LIST_HOLDERS:
 	case EFFECT_FLUSH:
 	case EFFECT_KILL:
+	case EFFECT_STOP_UNITS:
+	case EFFECT_START_UNITS:
+	case EFFECT_STOP:
+	case EFFECT_SIGNAL:
 		if (m->hooks->shutdown)
 			m->hooks->shutdown(m->hooks->userdata, effect);
 		break;

@@ -29,6 +29,12 @@ enum effect_type {
 	EFFECT_LIST_HOLDERS, /* answer with HOLDERS */
 	EFFECT_FLUSH,	     /* get all records out; answer with FLUSHED */
 	EFFECT_KILL,	     /* SIGKILL to all processes of container id */
+	EFFECT_STOP_UNITS,   /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
+	EFFECT_START_UNITS,  /* start those that were stopped */
+	/* Have the runtime of container id (container_id, pod_uid, runtime) stop it within at_ns, a
+	 * duration; answer with STOP_FAILED where that cannot be requested, or fails. */
+	EFFECT_STOP,
+	EFFECT_SIGNAL, /* signal to pid, the init of container id, if it still is start_ns's */
 };
 
 struct effect {

@@ -307,6 +307,28 @@ static void status_answered(struct shutdowns *s, const char *uid)
 
 /* --- the sequencer --------------------------------------------------------------------------- */
 
+/* What an edge needs to find the container besides its cgroup. */
+static void act(struct shutdowns *s, enum effect_type type, const struct shutdown_effect *from)
+{
+	const struct cgnode *node = from->id ? cgmap_get(s->map, from->id) : NULL;
+	struct effect effect = {
+		.type = type, .id = from->id, .at_ns = from->at_ns, .signal = from->signal};
+
+	if (node && (type == EFFECT_STOP || type == EFFECT_SIGNAL)) {
+		const struct stop *stop = stop_in(node);
+
+		snprintf(effect.container_id, sizeof(effect.container_id), "%s",
+			 node->ident.container_id);
+		snprintf(effect.pod_uid, sizeof(effect.pod_uid), "%s",
+			 node->pod ? node->pod->uid : "");
+		effect.runtime =
+			podtab_runtime(names_container(s->names, node), node->ident.runtime);
+		effect.pid = stop ? stop->init.pid : 0;
+		effect.start_ns = stop ? stop->init.start_ns : 0;
+	}
+	output_effect(s->out, &effect);
+}
+
 static void on_effect(void *userdata, const struct shutdown_effect *effect)
 {
 	static const enum effect_type types[] = {
@@ -316,6 +338,10 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		[SHUTDOWN_LIST_HOLDERS] = EFFECT_LIST_HOLDERS,
 		[SHUTDOWN_LOOK] = EFFECT_READ_COUNTS,
 		[SHUTDOWN_KILL] = EFFECT_KILL,
+		[SHUTDOWN_STOP_UNITS] = EFFECT_STOP_UNITS,
+		[SHUTDOWN_START_UNITS] = EFFECT_START_UNITS,
+		[SHUTDOWN_STOP] = EFFECT_STOP,
+		[SHUTDOWN_SIGNAL] = EFFECT_SIGNAL,
 	};
 	struct shutdowns *s = userdata;
 
@@ -326,8 +352,7 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 	else if (effect->type == SHUTDOWN_ASK_STATUS)
 		ask_status(s, effect->uid);
 	else
-		output_effect(s->out,
-			      &(struct effect){.type = types[effect->type], .id = effect->id});
+		act(s, types[effect->type], effect);
 }
 
 /* The sequencer has decided by all it knows. */
@@ -511,6 +536,12 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 		break;
 	case SHUTDOWN_EV_API:
 		return step_lister(s, said);
+	case SHUTDOWN_EV_UNITS_STOPPED:
+		event.failed = said->failed;
+		break;
+	case SHUTDOWN_EV_STOP_FAILED:
+		event.id = said->id;
+		break;
 	case SHUTDOWN_EV_LOGIND_UP:
 	case SHUTDOWN_EV_LOGIND_DOWN:
 	case SHUTDOWN_EV_LOCK_TAKEN:

@@ -212,7 +212,8 @@ struct obs_shutdown {
 	uint64_t announced_ns;	/* when logind said so; 0: now */
 	uint64_t limit_ns;	/* how long it waits; 0: not known */
 	uint32_t action;	/* enum shutdown_action */
-	bool failed, reachable; /* HOLDERS: logind did not answer; API */
+	uint64_t id;		/* STOP_FAILED: cgroup */
+	bool failed, reachable; /* HOLDERS: logind did not answer; UNITS_STOPPED; API */
 	bool is_static;		/* API: it is about the source that lists static pods */
 	bool absent;		/* API: no address of it was ever known */
 	uint32_t n_holders;	/* may be more than are listed */

@@ -156,6 +156,7 @@ void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret)
 static const char *const modes[SHUTDOWN_MODE_COUNT] = {
 	[SHUTDOWN_OBSERVE] = "observe",
 	[SHUTDOWN_ASSIST] = "assist",
+	[SHUTDOWN_MANAGE] = "manage",
 };
 
 const char *shutdown_mode_name(enum shutdown_mode mode)
@@ -165,7 +166,7 @@ const char *shutdown_mode_name(enum shutdown_mode mode)
 
 int shutdown_mode_parse(const char *text, enum shutdown_mode *ret)
 {
-	for (int i = 0; i < SHUTDOWN_MODE_COUNT; i++) {
+	for (int i = 0; i < SHUTDOWN_MANAGE; i++) {
 		if (strcmp(modes[i], text) != 0)
 			continue;
 		*ret = (enum shutdown_mode)i;

@@ -57,6 +57,7 @@
 enum shutdown_mode {
 	SHUTDOWN_OBSERVE, /* "observe" */
 	SHUTDOWN_ASSIST,  /* "assist" */
+	SHUTDOWN_MANAGE,  /* "manage": no configuration selects it yet */
 	SHUTDOWN_MODE_COUNT,
 };
 
@@ -137,8 +138,10 @@ enum shutdown_event_type {
 	SHUTDOWN_EV_CONTAINER_GONE,
 	SHUTDOWN_EV_POD,
 	SHUTDOWN_EV_POD_GONE,
-	SHUTDOWN_EV_API,    /* whether a source that lists pods can be asked */
-	SHUTDOWN_EV_LISTED, /* ... and that it has answered a question */
+	SHUTDOWN_EV_API,	   /* whether a source that lists pods can be asked */
+	SHUTDOWN_EV_LISTED,	   /* ... and that it has answered a question */
+	SHUTDOWN_EV_UNITS_STOPPED, /* the answer to STOP_UNITS, also when some could not be stopped */
+	SHUTDOWN_EV_STOP_FAILED, /* the answer to STOP where no runtime could be asked, or failed */
 	SHUTDOWN_EVENT_COUNT,
 };
 
@@ -170,7 +173,8 @@ struct shutdown_event {
 		} plan;
 		struct shutdown_container container;
 		struct shutdown_pod pod;
-		uint64_t id;		       /* CONTAINER_GONE */
+		uint64_t id;		       /* CONTAINER_GONE, STOP_FAILED */
+		bool failed;		       /* UNITS_STOPPED: one at least still runs */
 		const char *uid;	       /* POD_GONE */
 		struct shutdown_lister lister; /* API, LISTED */
 	};
@@ -259,12 +263,20 @@ enum shutdown_effect_type {
 	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD has it; no other answer */
 	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
 	SHUTDOWN_REPORT,     /* hand record to the sinks */
+	/* Of SHUTDOWN_MANAGE. */
+	SHUTDOWN_STOP_UNITS,  /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
+	SHUTDOWN_START_UNITS, /* start those that were stopped; no answer */
+	/* Have the runtime of container cgroup id stop it within at_ns, a duration; its facts
+	 * answer, or STOP_FAILED. */
+	SHUTDOWN_STOP,
+	SHUTDOWN_SIGNAL, /* signal to the init of container cgroup id; its facts answer */
 };
 
 struct shutdown_effect {
 	enum shutdown_effect_type type;
 	uint64_t id;
 	uint64_t at_ns;
+	uint32_t signal;
 	const char *uid; /* valid during the call, like record */
 	const struct shutdown_record *record;
 };

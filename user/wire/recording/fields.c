@@ -381,6 +381,7 @@ static const struct rec_field SHUTDOWN[] = {
 	UINT("announced_ns", shutdown.announced_ns),
 	UINT("limit_ns", shutdown.limit_ns),
 	UINT("action", shutdown.action),
+	UINT("id", shutdown.id),
 	BOOL("failed", shutdown.failed),
 	BOOL("reachable", shutdown.reachable),
 	BOOL("static", shutdown.is_static),
