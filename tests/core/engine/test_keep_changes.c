@@ -6,6 +6,8 @@
 #include "lib/engine/relay.h"
 #include "lib/engine/world_pods.h"
 
+#define CG_LATE 77
+
 /* How many observations of a type are kept now, of what changed. */
 static size_t kept(struct world *w, enum obs_type type)
 {
@@ -103,6 +105,35 @@ static void test_over(void **state)
 	world_close(&w);
 }
 
+/* Whether what changed by now has the stop of that cgroup as over. */
+static bool is_over(struct world *w, uint64_t id)
+{
+	struct obs_list list = {};
+	bool over = false;
+
+	engine_keep(w->engine, false, relay_keep, &list);
+	for (size_t i = 0; i < list.n; i++)
+		over |= list.list[i].type == OBS_KEPT_STOP && list.list[i].kept_stop.id == id &&
+			list.list[i].kept_stop.over;
+	obs_list_free(&list);
+	return over;
+}
+
+/* A signal to the init of a cgroup whose record was lost made it a container; its path shows that
+ * it is none. */
+static void test_no_container(void **state)
+{
+	struct world w;
+
+	open_kept(&w);
+	world_from(&w, SEC(20), CG_LATE, &P_D1, 15, &P_SHELL);
+	assert_int_equal(kept(&w, OBS_KEPT_STOP), 1);
+	world_found(&w, SEC(21), CG_LATE, "/user.slice/session-1.scope");
+	assert_true(engine_has_changed(w.engine));
+	assert_true(is_over(&w, CG_LATE));
+	world_close(&w);
+}
+
 /* Whoever does not keep for long keeps all once. */
 static void test_much(void **state)
 {
@@ -130,6 +161,8 @@ int main(void)
 		CLAIM("what a source newly provides about a pod is a change", test_provided),
 		CLAIM("a storm of signals is one change", test_storm),
 		CLAIM("what is over is kept as such", test_over),
+		CLAIM("what was taken for a container and is none is kept as over",
+		      test_no_container),
 		CLAIM("more changes than are worth a list are all that there is", test_much),
 	};
 

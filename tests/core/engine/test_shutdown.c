@@ -304,6 +304,40 @@ static void test_gone(void **state)
 	world_close(&w);
 }
 
+/* How many pods the shutdown has in its first group. */
+static uint64_t count_pods(const struct world *w)
+{
+	struct engine_shutdown_group groups[3];
+	uint64_t n = 0;
+
+	assert_int_equal(engine_get_shutdown_groups(w->engine, groups, 3), 2);
+	for (int state = 0; state < SHUTDOWN_POD_STATE_COUNT; state++)
+		n += groups[0].pods[state];
+	return n;
+}
+
+/* The first shutdown is cancelled while pod A is being stopped, and that pod's object goes before
+ * the second one: there is no status of it left to wait for. */
+static void test_forgotten(void **state)
+{
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	assert_int_equal(count_pods(&w), 2);
+	shutworld_tell(&w, ASKED + SEC(1), SHUTDOWN_EV_CANCELLED);
+	end_pod(&w, ASKED + SEC(2));
+	world_pod_removed(&w, ASKED + SEC(3));
+	world_lists_not(&w, ASKED + SEC(4));
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
+	world_clear(&w);
+	shutworld_tell(&w, ASKED + SEC(5), SHUTDOWN_EV_ANNOUNCED);
+	assert_int_equal(count_pods(&w), 1);
+	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 0);
+	world_close(&w);
+}
+
 /* Where graced runs in a pod it is there for as long as it waits. */
 static void test_own(void **state)
 {
@@ -364,6 +398,8 @@ int main(void)
 		      test_cut_short),
 		CLAIM("nobody waits for the container that this program runs in", test_own),
 		CLAIM("another plan counts once the shutdown under way is over", test_plan_waits),
+		CLAIM("a pod that is followed no longer has no part in the next shutdown",
+		      test_forgotten),
 		CLAIM("a container whose cgroup is gone is none, though its verdict waits",
 		      test_gone),
 	};
