@@ -204,6 +204,22 @@ static void test_restarted(void **state)
 	expect_lists(state, rows, LEN(rows));
 }
 
+/* On a node of static pods alone nothing but its first list shows that the kubelet was restarted. */
+static void test_restarted_with_static_pods(void **state)
+{
+	static const struct listed rows[] = {
+		{STATIC_POD("1", "1") "," STATIC_POD("2", "1") "," STATIC_POD("3", "1"), 0, 1},
+		{STATIC_POD("1", "5") "," STATIC_POD("2", "5"), 0, 1},
+		{STATIC_POD("1", "5") "," STATIC_POD("2", "5"), 1, 2},
+		{STATIC_POD("2", "5"), 2, 3},
+		{"", 2, 3},
+		{STATIC_POD("2", "7") "," STATIC_POD("4", "7"), 2, 3},
+		{STATIC_POD("4", "7"), 3, 4},
+	};
+
+	expect_lists(state, rows, LEN(rows));
+}
+
 /* It adds the pods that it was given one by one: the first list may have some of them only. */
 static void test_part_of_the_pods(void **state)
 {
@@ -531,6 +547,8 @@ int main(void)
 		     test_restarted),
 		BOTH("nor is one that its first list with pods of the API lacks",
 		     test_part_of_the_pods),
+		BOTH("on a node of static pods alone one that its second list lacks is gone",
+		     test_restarted_with_static_pods),
 		BOTH("a pod that says it is a mirror is ignored", test_mirrors),
 		BOTH("an answer cut in half takes nothing back", test_cut),
 		BOTH("silence ends, wherever it begins", test_silence),

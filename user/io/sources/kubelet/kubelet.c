@@ -342,6 +342,12 @@ static bool is_ignorant(const struct podsrc_kubelet *k)
 	       (k->before.by_api && !k->now.by_api);
 }
 
+/* Whether the next list is compared with this one: not where pods of the API are still to come. */
+static bool is_base(const struct podsrc_kubelet *k)
+{
+	return !is_ignorant(k) || k->now.by_api || !k->before.by_api;
+}
+
 /* Keeps the pods of the list before that this one lacks, for the lists to come. */
 static void keep_lacking(struct podsrc_kubelet *k)
 {
@@ -385,15 +391,15 @@ static void begin_comparing(struct podsrc_kubelet *k)
 static void finish(struct podsrc_kubelet *k)
 {
 	struct uids before = k->before;
-	bool ignorant = is_ignorant(k), whole = !k->now.full && !ignorant;
+	bool ignorant = is_ignorant(k), whole = !k->now.full && !ignorant, base = is_base(k);
 	struct podjson_counts counts;
 
 	podjson_get_counts(k->walk, &counts);
 	end_walk(k);
 	k->comparing = false;
-	if (ignorant && k->now.by_api)
+	if (ignorant && base)
 		keep_lacking(k);
-	if (!ignorant || k->now.by_api) {
+	if (base) {
 		k->before = k->now;
 		k->now = before;
 	}
