@@ -614,6 +614,22 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 	}
 }
 
+bool engine_get_cgroup(const struct engine *e, uint64_t id, struct engine_cgroup *ret)
+{
+	const struct cgnode *node = cgmap_get(&e->map, id);
+
+	if (!node)
+		return false;
+	*ret = (struct engine_cgroup){.is_container = cgnode_is_container(node)};
+	if (!ret->is_container)
+		return true;
+	ret->is_known_pod = cgmap_pod_of(&e->map, node);
+	ret->is_sandbox = sandbox_of(&e->names, node) == SANDBOX_KNOWN;
+	subject_pod(&e->names, node, &ret->pod);
+	subject_container(&e->names, node, &ret->container);
+	return true;
+}
+
 const char *engine_cgroup_path(const struct engine *e, uint64_t id)
 {
 	const struct cgnode *node = cgmap_get(&e->map, id);

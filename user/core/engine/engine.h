@@ -97,6 +97,18 @@ typedef void (*engine_id_fn)(void *userdata, uint64_t id);
 void engine_each_without_init(const struct engine *engine, uint64_t now_ns, engine_id_fn fn,
 			      void *userdata);
 
+/* A cgroup that the engine knows. */
+struct engine_cgroup {
+	bool is_container; /* or may be one: that is not known yet */
+	bool is_sandbox;   /* of a pod, as a source says or as nothing else is left; no guess */
+	bool is_known_pod; /* what the API says of its pod's uid is about this pod */
+	struct record_pod pod;
+	struct record_container container;
+};
+
+/* False: it knows none of that id. The strings are valid until the next call of engine_step(). */
+bool engine_get_cgroup(const struct engine *engine, uint64_t id, struct engine_cgroup *ret);
+
 /* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */
 const char *engine_cgroup_path(const struct engine *engine, uint64_t id);
 
