@@ -326,6 +326,8 @@ static void on_observe(void *userdata, const struct obs *obs)
 	struct monitor *m = userdata;
 
 	output_add_obs(m->output, obs);
+	if (m->hooks->observe)
+		m->hooks->observe(m->hooks->userdata, obs);
 }
 
 static void on_record(void *userdata, const struct record *record)
@@ -372,7 +374,9 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
-	monitor_end(userdata, 0);
+	struct monitor *m = userdata;
+
+	monitor_end(m, m->hooks->interrupted);
 	return 0;
 }
 

@@ -27,6 +27,8 @@ struct monitor_hooks {
 	/* Events are recorded, and nothing was fed: the time to feed what an earlier run left. */
 	void (*restore)(void *userdata);
 	void (*attached)(void *userdata);
+	/* An observation, before the engine takes it. */
+	void (*observe)(void *userdata, const struct obs *obs);
 	void (*record)(void *userdata, const struct record *record);
 	/* What the engine wants done in a shutdown of the node. */
 	void (*shutdown)(void *userdata, const struct effect *effect);
@@ -38,6 +40,8 @@ struct monitor_hooks {
 	void (*ending)(void *userdata);
 	/* Before the loop and the sources are freed, after an open that failed, too. */
 	void (*close)(void *userdata);
+	/* The exit status after a signal has ended the command. */
+	int interrupted;
 };
 
 /* Runs a live command until something ends it. rows: records go to standard output. Logs what goes
