@@ -73,7 +73,7 @@ _graced_value() { # COMMAND OPTION
 				/run/k3s/containerd/containerd.sock /run/cri-dockerd.sock"
 		fi
 		;;
-	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | \
+	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | --timeout | \
 		--assume-grace | --nested-nodes | --node-name | --container-roots | \
 		--metrics.max-series | --metrics.max-age | --names.wait | \
 		--shutdown.extra | --shutdown.overdue-slack | --shutdown.status-wait | \
@@ -114,6 +114,7 @@ _graced_options() { # COMMAND
 	record) echo "--help --scope --assume-grace --duration $live" ;;
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
 		--nested-nodes --container-roots" ;;
+	wait) echo "--help --empty --timeout --ignore-daemonsets --pods $live" ;;
 	check) echo "--help $format --kubelet.config --kubelet.version $sources" ;;
 	version) echo "--help $format" ;;
 	esac
@@ -123,7 +124,7 @@ _graced() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_graced_words "trace run audit pods explain plan resolve record replay check version --help"
+		_graced_words "trace run audit pods explain plan resolve record replay wait check version --help"
 		return
 	fi
 	# readline breaks words at =, so --option=value comes as three.

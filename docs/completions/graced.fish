@@ -6,7 +6,7 @@ function __graced_hierarchies
     string match -rg '^([a-z_]+)\t' </proc/cgroups
 end
 
-set -l commands trace audit run pods explain plan resolve record replay check version
+set -l commands trace audit run pods explain plan resolve record replay wait check version
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -22,6 +22,7 @@ complete -c graced -n $none -a plan -d 'what becomes of pods in a node shutdown,
 complete -c graced -n $none -a resolve -d 'cgroup path or pid -> pod, container, runtime'
 complete -c graced -n $none -a record -d 'write observations to a file'
 complete -c graced -n $none -a replay -d 'feed a recording through the same engine'
+complete -c graced -n $none -a wait -d 'return when no container here has a process'
 complete -c graced -n $none -a check -d 'what this host offers, one line each'
 complete -c graced -n $none -a version -d 'print the version'
 complete -c graced -s h -l help -d 'show help'
@@ -48,18 +49,18 @@ complete -c graced -n $c -l scope -x -a 'pods containers services all' -d 'which
 complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no source provides one'
 
 # The host
-set -l c "$on trace run audit resolve record check"
+set -l c "$on trace run audit resolve record wait check"
 complete -c graced -n $c -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy'
-complete -c graced -n "$on trace run audit record replay" -l nested-nodes -x -d 'cgroup of a nested node'
-complete -c graced -n "$on trace run audit record replay" -l container-roots -x \
+complete -c graced -n "$on trace run audit record replay wait" -l nested-nodes -x -d 'cgroup of a nested node'
+complete -c graced -n "$on trace run audit record replay wait" -l container-roots -x \
     -d 'look for containers below it'
-complete -c graced -n "$on trace audit resolve record check" -l debug -d "libbpf's messages"
+complete -c graced -n "$on trace audit resolve record wait check" -l debug -d "libbpf's messages"
 complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
-complete -c graced -n "$on trace run record" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
+complete -c graced -n "$on trace run record wait" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
     -d 'size of the ring buffer'
-set -l c "$on trace record"
-complete -c graced -n $c -l no-group-dead -d 'find the last thread as older kernels have to'
-complete -c graced -n $c -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
+complete -c graced -n "$on trace record wait" -l no-group-dead \
+    -d 'find the last thread as older kernels have to'
+complete -c graced -n "$on trace record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
 complete -c graced -n "$on pods" -l watch -d 'go on, and show what changes'
 complete -c graced -n "$on run pods" -l control.socket -r -F -d "the daemon's control socket"
@@ -68,7 +69,10 @@ complete -c graced -n "$on run explain plan check" -l kubelet.version -x -a '1.2
 complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"
 complete -c graced -n "$on run plan check" -l kubelet.config -r -F -d "the kubelet's configuration"
 complete -c graced -n "$on plan" -l if-node-dies -d 'what if the node went silent'
-complete -c graced -n "$on plan" -l pods -r -F -d 'the pods of the node'
+complete -c graced -n "$on wait" -l empty -d 'wait until no container has a process'
+complete -c graced -n "$on wait" -l timeout -x -a '1m 5m 10m' -d 'give up after this time'
+complete -c graced -n "$on wait" -l ignore-daemonsets -d 'not for pods of DaemonSets, nor static ones'
+complete -c graced -n "$on plan wait" -l pods -r -F -d 'the pods of the node'
 complete -c graced -n "$on plan" -l node-monitor-grace-period -x -a '40s 50s' \
     -d 'when a silent node is not ready'
 complete -c graced -n "$on plan" -l out-of-service -d 'with that taint on the node'
@@ -77,7 +81,7 @@ complete -c graced -n "$on plan" -l out-of-service-effect -x -a 'NoExecute NoSch
     -d 'of that taint'
 
 # Sources of names
-set -l c "$on trace run audit resolve record check"
+set -l c "$on trace run audit resolve record wait check"
 complete -c graced -n $c -l names.enabled -d 'query sources for names'
 complete -c graced -n $c -l no-names.enabled -d 'query no source for names'
 complete -c graced -n $c -l names.log-directory -x -a '(__fish_complete_directories)' \

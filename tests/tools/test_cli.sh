@@ -53,7 +53,7 @@ refused() { # STATUS PATTERN
 
 # --- help and version ------------------------------------------------------------------------
 
-commands="trace run pods audit explain plan resolve record replay check version"
+commands="trace run pods audit explain plan resolve record replay wait check version"
 bad=0
 try "$graced" --help
 for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
@@ -134,6 +134,13 @@ plan --if-node-dies --pods a --out-of-service-effect NoSchedule|--out-of-service
 plan --if-node-dies --pods a --out-of-service --out-of-service-effect None|'None'
 resolve|pid
 resolve nonsense|'nonsense'
+wait|--empty
+wait --empty stray|'stray'
+wait --empty --timeout 0|'0'
+wait --empty --timeout soon|'soon'
+wait --empty --ignore-daemonsets|--pods
+wait --empty --pods a|--pods goes with --ignore-daemonsets
+wait --empty -o json|-o
 check stray|'stray'
 version stray|'stray'
 END

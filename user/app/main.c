@@ -29,6 +29,7 @@ static const struct command {
 	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime", false},
 	{"record", cmd_record, "write observations to a file", true},
 	{"replay", cmd_replay, "feed a recording through the same engine", false},
+	{"wait", cmd_wait, "return when no container of this node has a process", true},
 	{"check", cmd_check, "kernel, BTF, capabilities, cgroup mode, sockets: one line each",
 	 false},
 	{"version", cmd_version, "print the version", false},

@@ -26,6 +26,7 @@ enum options_command {
 	OPTIONS_RESOLVE,
 	OPTIONS_RECORD,
 	OPTIONS_REPLAY,
+	OPTIONS_WAIT,
 	OPTIONS_CHECK,
 	OPTIONS_VERSION,
 	OPTIONS_COMMANDS
@@ -80,8 +81,11 @@ struct options {
 	const char *socket; /* of the daemon; NULL: the default */
 	bool if_node_dies;
 	const char *kubelet_config; /* of the kubelet; NULL: the default */
-	const char *pods;	    /* file with pods, "-" is stdin; NULL: none */
-	uint64_t monitor_grace_ns;  /* in whole seconds; 0: as the version has it */
+	uint64_t deadline_ns;	    /* until the node ends; 0: not given */
+	bool empty, ignore_daemonsets;
+	uint64_t timeout_ns;	   /* 0: none */
+	const char *pods;	   /* file with pods, "-" is stdin; NULL: none */
+	uint64_t monitor_grace_ns; /* in whole seconds; 0: as the version has it */
 	bool out_of_service;
 	uint64_t taint_after_ns; /* in whole seconds */
 	bool taint_after_given;
