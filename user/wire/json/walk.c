@@ -107,9 +107,12 @@ static int scan_byte(struct jsonwalk_scan *scan, char c)
 	return begins_bare(c) ? 0 : -EBADMSG;
 }
 
-static bool ends_bare(char c)
+/* 1: such a value has ended before c. */
+static int scan_bare(char c)
 {
-	return is_space(c) || c == ',' || c == ']' || c == '}';
+	if (is_space(c) || c == ',' || c == ']' || c == '}')
+		return 1;
+	return c == '"' || c == ':' || c == '[' || c == '{' ? -EBADMSG : 0;
 }
 
 int jsonwalk_scan(struct jsonwalk_scan *scan, struct jsonwalk *in, size_t limit)
@@ -123,12 +126,11 @@ int jsonwalk_scan(struct jsonwalk_scan *scan, struct jsonwalk *in, size_t limit)
 			continue;
 		}
 		if (scan->bare) {
-			if (ends_bare(in->text[in->at]))
-				return 1;
-			in->at++;
-			continue;
+			r = scan_bare(in->text[in->at]);
+			in->at += r == 0;
+		} else {
+			r = scan_byte(scan, in->text[in->at++]);
 		}
-		r = scan_byte(scan, in->text[in->at++]);
 		if (r != 0)
 			return r;
 	}
@@ -139,10 +141,12 @@ bool jsonwalk_next(struct jsonwalk *in, struct jsonwalk_value *ret)
 {
 	struct jsonwalk_scan scan = {};
 	size_t from;
+	int r;
 
 	jsonwalk_peek(in);
 	from = in->at;
-	if (jsonwalk_scan(&scan, in, in->size) <= 0 && !scan.bare)
+	r = jsonwalk_scan(&scan, in, in->size);
+	if (r < 0 || (r == 0 && !scan.bare))
 		return false;
 	*ret = (struct jsonwalk_value){in->text + from, in->at - from};
 	return true;

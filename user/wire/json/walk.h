@@ -28,8 +28,8 @@ struct jsonwalk_scan {
 
 /*
  * Goes on over one value until it ends, in->at behind it, or until limit. 1: it ended; 0: it did
- * not; -EBADMSG: it cannot end well. Only brackets and quotes are looked at, and of brackets deeper
- * than 64 only the number.
+ * not; -EBADMSG: it cannot end well. Inside a value only brackets and quotes are looked at, and of
+ * brackets deeper than 64 only the number.
  */
 int jsonwalk_scan(struct jsonwalk_scan *scan, struct jsonwalk *in, size_t limit);
 
