@@ -365,6 +365,7 @@ int on_cgroup_populated(__u64 *ctx)
 	init = bpf_map_lookup_elem(&inits, &id);
 	if (init && !init->pid)
 		bpf_map_delete_elem(&inits, &id);
+	w->early_pid = 0;
 	ev = emit_begin(GRACED_EV_CGROUP_EMPTY, sizeof(*ev), id, w);
 	if (!ev)
 		return 0;

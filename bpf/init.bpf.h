@@ -133,7 +133,8 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
 	ev->proc.ns_pid = task_ns_pid(t, &inum);
-	late = init.start_ns < w->since_ns || init.pid == w->early_pid;
+	late = init.start_ns < w->since_ns || init.pid == w->early_pid ||
+	       w->early_pid == GRACED_EARLY_SEVERAL;
 	ev->flags = late ? GRACED_INIT_LATE : 0;
 	emit_end(ev, false);
 }

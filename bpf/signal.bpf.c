@@ -450,6 +450,16 @@ static __always_inline void told_note(struct signal_args *a, struct signal_struc
 	a->w->told_at_ns = bpf_ktime_get_boot_ns();
 }
 
+/* It may become the init, and then this is missing: there is no init to record it for. */
+static __always_inline void early_note(const struct signal_args *a)
+{
+	__u32 pid = a->target->tgid, known = a->w->early_pid;
+
+	if (!(told_set(a->w) & BIT_OF(a->sig)))
+		return;
+	a->w->early_pid = known && known != pid ? GRACED_EARLY_SEVERAL : pid;
+}
+
 /* The container's init, found by this signal if need be; NULL: it has none. */
 static __always_inline struct graced_init *init_of(const struct signal_args *a, const __u64 *ctx,
 						   bool live)
@@ -463,8 +473,7 @@ static __always_inline struct graced_init *init_of(const struct signal_args *a, 
 		return init;
 	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
 	if (!init_find(task, a->at.watch_id)) {
-		if (told_set(a->w) & BIT_OF(a->sig))
-			a->w->early_pid = a->target->tgid;
+		early_note(a);
 		return init;
 	}
 	return bpf_map_lookup_elem(&inits, &a->at.watch_id);

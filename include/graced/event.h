@@ -261,15 +261,18 @@ struct graced_watch {
 	 */
 	__u32 gone;
 	__u32 charged; /* to its owner; the daemon's entries are not */
-	/* The process that was last sent a stop signal or SIGKILL while it could not be the init,
-	 * as its parent was inside or it ran a runtime's program, and there was no init; 0: none
-	 * was. */
+	/* The process that was sent a stop signal or SIGKILL while it could not be the init, as its
+	 * parent was inside or it ran a runtime's program, and there was no init;
+	 * GRACED_EARLY_SEVERAL: more than one was; 0: none was since the cgroup was empty. */
 	__u32 early_pid;
 	__u32 pad;
 };
 
 /* Of since_ns: each process in it may have begun before. */
 #define GRACED_SINCE_UNKNOWN ((__u64)-1)
+
+/* Of early_pid, no process. */
+#define GRACED_EARLY_SEVERAL ((__u32)-1)
 
 struct graced_init {
 	__u64 start_ns;

@@ -144,65 +144,103 @@ static void a_kind_is_changed_without_losing_a_count(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-/* In the cgroup: makes a PID 1 that never execs, and leaves the cgroup at the next go. */
+/* What a stage makes in its new pid namespace: PID 1, which never execs, and another process. */
+struct made {
+	pid_t init, other;
+};
+
+static pid_t make_deaf(void)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	signal(SIGTERM, SIG_IGN);
+	for (;;)
+		pause();
+}
+
+/* In the cgroup: makes them, and leaves the cgroup at the next go. */
 static void run_stage(const char *dir, const char *outside, int told, int go)
 {
-	pid_t pid;
+	struct made made;
 	char c;
 
 	if (cg_enter(dir, getpid()) || unshare(CLONE_NEWPID))
 		_exit(1);
-	pid = fork();
-	if (pid == 0) {
-		signal(SIGTERM, SIG_IGN);
-		for (;;)
-			pause();
-	}
-	if (write(told, &pid, sizeof(pid)) != sizeof(pid) || read(go, &c, 1) != 1 ||
-	    cg_enter(outside, getpid()) || write(told, &pid, sizeof(pid)) != sizeof(pid))
+	made.init = make_deaf();
+	made.other = make_deaf();
+	if (write(told, &made, sizeof(made)) != sizeof(made) || read(go, &c, 1) != 1 ||
+	    cg_enter(outside, getpid()) || write(told, &made, sizeof(made)) != sizeof(made))
 		_exit(1);
-	waitpid(pid, NULL, 0);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 	_exit(0);
+}
+
+/* A stage in that cgroup; sigs are sent while it is in there, the first to what is the init. */
+static void live_early(struct kernhalf *k, const char *dir, const int sigs[static 2],
+		       struct graced_ev_init *ret)
+{
+	int told[2], go[2];
+	struct made made;
+	pid_t stage;
+
+	assert_int_equal(pipe(told) | pipe(go), 0);
+	kernhalf_drain(k);
+	k->n_inits = 0;
+	stage = fork();
+	if (stage == 0)
+		run_stage(dir, k->tree.root, told[1], go[0]);
+	assert_int_equal(read(told[0], &made, sizeof(made)), sizeof(made));
+	if (sigs[0])
+		assert_int_equal(kill(made.init, sigs[0]), 0);
+	if (sigs[1])
+		assert_int_equal(kill(made.other, sigs[1]), 0);
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(read(told[0], &made, sizeof(made)), sizeof(made));
+	kernhalf_drain(k);
+	assert_int_equal(k->n_inits, 0);
+	assert_int_equal(kill(made.init, SIGKILL), 0);
+	assert_int_equal(waitpid(stage, NULL, 0), stage);
+	kernhalf_drain(k);
+	assert_int_equal(k->n_inits, 1);
+	*ret = k->inits[0];
+	for (int i = 0; i < 2; i++) {
+		close(told[i]);
+		close(go[i]);
+	}
 }
 
 /* While its parent was in the container it could have been anything's PID 1. */
 static void what_init_was_sent_before_it_was_known_is_missing(void **state)
 {
+	static const struct {
+		int sigs[2];
+		uint32_t flags;
+	} lives[] = {
+		{{0, 0}, 0},
+		{{SIGUSR1, 0}, 0},
+		{{SIGTERM, 0}, GRACED_INIT_LATE},
+		{{0, SIGTERM}, 0},
+		{{SIGTERM, SIGTERM}, GRACED_INIT_LATE},
+		{{0, 0}, 0},
+	};
 	struct kernhalf *k = kernhalf_need(state);
 	char dir[HIER_PATH_MAX + 80];
 
+	/* One after the other in one cgroup: what one life was sent says nothing about the next. */
 	snprintf(dir, sizeof(dir), "%s/%064d", k->tree.root, 7);
-	for (int early = 0; early < 3; early++) {
-		static const int sigs[] = {0, SIGUSR1, SIGTERM};
-		int told[2], go[2];
-		pid_t stage, pid;
+	assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+	for (size_t i = 0; i < LEN(lives); i++) {
+		struct graced_ev_init init;
 
-		assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
-		assert_int_equal(pipe(told) | pipe(go), 0);
-		kernhalf_drain(k);
-		k->n_inits = 0;
-		stage = fork();
-		if (stage == 0)
-			run_stage(dir, k->tree.root, told[1], go[0]);
-		assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
-		if (sigs[early])
-			assert_int_equal(kill(pid, sigs[early]), 0);
-		assert_int_equal(write(go[1], "", 1), 1);
-		assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
-		kernhalf_drain(k);
-		assert_int_equal(k->n_inits, 0);
-		assert_int_equal(kill(pid, SIGKILL), 0);
-		assert_int_equal(waitpid(stage, NULL, 0), stage);
-		kernhalf_drain(k);
-		assert_int_equal(k->n_inits, 1);
-		assert_int_equal(k->inits[0].rank, GRACED_INIT_PID1);
-		assert_int_equal(k->inits[0].flags, early == 2 ? GRACED_INIT_LATE : 0);
-		for (int i = 0; i < 2; i++) {
-			close(told[i]);
-			close(go[i]);
-		}
-		assert_int_equal(cg_remove(dir), 0);
+		live_early(k, dir, lives[i].sigs, &init);
+		assert_int_equal(init.rank, GRACED_INIT_PID1);
+		if (init.flags != lives[i].flags)
+			fail_msg("life %zu: flags %x", i, init.flags);
 	}
+	assert_int_equal(cg_remove(dir), 0);
 }
 
 static uint64_t since(const struct kernhalf *k, uint64_t id)
