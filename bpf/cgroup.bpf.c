@@ -152,7 +152,7 @@ static __always_inline bool is_unit(void)
 
 /*
  * containerd's own tasks are called as people like: below their namespace, or in scopes of any
- * slice. Only the daemon can tell them from branches (user/core/engine/ask.c).
+ * slice. Only the daemon can tell them from branches (user/core/engine/names.c).
  */
 static __always_inline bool may_be_task(__u32 level, __u32 len, bool in_unit)
 {

@@ -105,8 +105,8 @@ static __always_inline bool init_is_settled(const struct graced_init *init)
 	return init && (init->pid || init->rank != GRACED_INIT_GUESSED);
 }
 
-/* How long a stage may live before the init execs, and how long after that; as ENGINE_STAGE_NS in
- * user/core. */
+/* How long a stage may live before the init execs, and how long after that; as STAGE_NS in
+ * user/core/engine/wait.c. */
 #define STAGE_NS 3000000000ULL
 
 /* From now on t is the init of the container that it is in. stage_pid may be 0. */
