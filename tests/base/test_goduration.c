@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about base/goduration: every duration has the text that Go gives it. */
+/* Claims about base/duration: every duration has the text that Go gives it. */
 #include <errno.h>
 
-#include "base/goduration.h"
+#include "base/duration.h"
 #include "lib/claim.h"
 
 #define US INT64_C(1000)

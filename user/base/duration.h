@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durations as people write and read them. */
+/* Durations as people write and read them, and as Go does. */
 #ifndef BASE_DURATION_H
 #define BASE_DURATION_H
 
@@ -17,5 +17,17 @@ int duration_parse(const char *text, uint64_t *ret_ns);
  * below an hour, as "2h05m" below 100 hours, else as "4d05h", and returns ret. At most 7 columns
  * below 1,000 days; the µ takes two bytes. */
 const char *duration_format(uint64_t ns, char ret[static DURATION_SIZE]);
+
+/* As Go's time.Duration, which is how the kubelet's texts have them. */
+
+#define GODURATION_SIZE 32
+
+/* "0s", "1ms", "1.5s", "1m30s", "1h0m0s", "-2s": below a second the largest unit that fits (ns, µs,
+ * ms), from a second on hours, minutes and seconds; all digits, no trailing zeros. Returns ret. */
+const char *goduration_format(int64_t ns, char ret[static GODURATION_SIZE]);
+
+/* Reads what time.ParseDuration() does: "30s", "1h15m", "1.5m", "-2s", "0". 0; -EBADMSG for
+ * anything else, and for what nanoseconds in 64 bits do not hold. *ret_ns is untouched then. */
+int goduration_parse(const char *text, int64_t *ret_ns);
 
 #endif

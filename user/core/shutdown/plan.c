@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/goduration.h"
+#include "base/duration.h"
 #include "base/time.h"
 #include "core/pods/kill_grace.h"
 

@@ -10,7 +10,7 @@
 #include <yaml.h>
 
 #include "base/cleanup.h"
-#include "base/goduration.h"
+#include "base/duration.h"
 
 /* The feature is on by default since 1.21, with priorities since 1.24. */
 #define GATE_ON_SINCE	       21
