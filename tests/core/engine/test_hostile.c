@@ -294,6 +294,7 @@ static void fill_later(struct obs *obs, uint64_t id, uint64_t more)
 		obs->shutdown_plan = (struct obs_shutdown_plan){
 			.mode = (uint32_t)(more % 3),
 			.two_phases = more / 3 % 2,
+			.volumes = more / 7 % 2,
 			.n_ranges = (uint32_t)(more / 6 % (OBS_RANGES_MAX + 2)),
 			.ranges = {{.seconds = (int64_t)more}, {.priority = INT32_MIN}},
 		};
@@ -303,6 +304,13 @@ static void fill_later(struct obs *obs, uint64_t id, uint64_t more)
 			.limit_ns = SEC(more / 100 % 9),
 			.announced_ns = more / 1000 % 3 * SEC(1),
 			.n_holders = (uint32_t)(more / 3000 % 18),
+		};
+	} else if (obs->type == OBS_VOLUME) {
+		obs->volume = (struct obs_volume){
+			.event = (uint32_t)(more % (SHUTDOWN_EVENT_COUNT + 1)),
+			.id = more / 100 % 4,
+			.pod_uid = "a",
+			.plugin = "kubernetes.io~csi",
 		};
 	} else {
 		obs->identity.id = id;

@@ -137,12 +137,30 @@ static void end_kept(struct obs *obs)
 	}
 }
 
+static void end_plan(struct obs_shutdown_plan *plan)
+{
+	make_bool(&plan->two_phases);
+	make_bool(&plan->volumes);
+}
+
+static void end_volume(struct obs_volume *volume)
+{
+	END(volume->pod_uid);
+	END(volume->plugin);
+	END(volume->driver);
+	END(volume->volume);
+	make_bool(&volume->failed);
+	make_bool(&volume->lives);
+}
+
 static void end_described(struct obs *obs)
 {
 	if (obs->type >= OBS_KEPT)
 		end_kept(obs);
 	if (obs->type == OBS_SHUTDOWN_PLAN)
-		make_bool(&obs->shutdown_plan.two_phases);
+		end_plan(&obs->shutdown_plan);
+	if (obs->type == OBS_VOLUME)
+		end_volume(&obs->volume);
 	if (obs->type == OBS_SHUTDOWN)
 		end_shutdown(&obs->shutdown);
 	if (obs->type == OBS_POD)

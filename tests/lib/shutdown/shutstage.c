@@ -74,6 +74,12 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		buf_printf(&s->log, "signal %llu %u\n", (unsigned long long)effect->id,
 			   effect->signal);
 		break;
+	case SHUTDOWN_WATCH_VOLUMES:
+		buf_adds(&s->log, "watch volumes\n");
+		break;
+	case SHUTDOWN_LEAVE_VOLUMES:
+		buf_adds(&s->log, "leave volumes\n");
+		break;
 	case SHUTDOWN_ASK_STATUS:
 		s->status_asked++;
 		s->owes = true;

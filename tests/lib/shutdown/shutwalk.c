@@ -327,7 +327,7 @@ static void flushed(struct shutwalk *w)
 
 static void step(struct shutwalk *w)
 {
-	switch (shutwalk_roll(w, 20)) {
+	switch (shutwalk_roll(w, 22)) {
 	case 0:
 	case 1:
 	case 2:
@@ -371,6 +371,10 @@ static void step(struct shutwalk *w)
 	case 18:
 		flushed(w);
 		break;
+	case 19:
+	case 20:
+		shutwalk_change_volume(w);
+		break;
 	default:
 		plan(w);
 		plain(w, SHUTDOWN_EV_TIMER);
@@ -395,7 +399,7 @@ static void settle(struct shutwalk *w)
 		c->facts.populated = false;
 		shutwalk_tell_container(w, c);
 	}
-	run(w, forever ? SHUTDOWN_STATUS_MAX_NS + 20 * SHUTWALK_S : 130 * SHUTWALK_S);
+	run(w, forever ? SHUTDOWN_VOLUMES_MAX_NS + 20 * SHUTWALK_S : 130 * SHUTWALK_S);
 	if (w->lock)
 		shutwalk_break(w, "it always lets go");
 }
@@ -425,6 +429,7 @@ const char *shutwalk_once(shutwalk_roll_fn dice, void *userdata, unsigned int st
 		.overdue_slack_ns = shutwalk_roll(&w, 4) * SHUTWALK_S,
 		.status_wait_ns = shutwalk_roll(&w, 4) * 2 * SHUTWALK_S,
 		.deaf_grace_ns = shutwalk_roll(&w, 3) * SHUTWALK_S,
+		.volumes = shutwalk_chance(&w, 2),
 		.effect = shutwalk_take,
 		.userdata = &w,
 	};

@@ -70,6 +70,13 @@ struct shutwalk {
 	bool group_done[SHUTWALK_GROUPS];
 	struct shutwalk_container containers[SHUTWALK_CONTAINERS];
 	struct shutwalk_pod pods[SHUTWALK_PODS];
+	struct {
+		bool watched, told_all, failed;
+		bool lives;		     /* the process that held the kubelet's lock */
+		uint64_t since_ns;	     /* it is followed */
+		bool told[SHUTWALK_PODS];    /* the pod's mount is there */
+		bool stopped[SHUTWALK_PODS]; /* ... and was when the pod was stopped */
+	} volumes;
 };
 
 extern const char *const shutwalk_uids[SHUTWALK_PODS];
@@ -86,6 +93,14 @@ void shutwalk_remove(struct shutwalk *w);
 void shutwalk_stop(struct shutwalk *w);
 void shutwalk_change(struct shutwalk *w);
 void shutwalk_change_pod(struct shutwalk *w);
+
+/* Mounts (shutwalk_volumes.c). */
+void shutwalk_take_volumes(struct shutwalk *w, bool watch);
+void shutwalk_change_volume(struct shutwalk *w);
+void shutwalk_mark_volumes(struct shutwalk *w);
+/* Whether the lock has to be held for one, and whether it may be. */
+bool shutwalk_must_wait(const struct shutwalk *w);
+bool shutwalk_may_wait(const struct shutwalk *w);
 
 void shutwalk_break(struct shutwalk *w, const char *sentence);
 

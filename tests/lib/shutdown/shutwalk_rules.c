@@ -204,6 +204,8 @@ static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 		     "the limit is no reason to end what is over");
 		return;
 	}
+	must(w, w->seen_ns >= shutwalk_deadline(w) || !shutwalk_must_wait(w),
+	     "a volume that is unmounted some time is waited for");
 	must(w, limit || !is_driven(w), "while containers are stopped the limit alone is a reason");
 	must(w, !limit || is_driven(w) || is_joining(w),
 	     "the limit is a reason while containers are stopped");
@@ -230,6 +232,8 @@ static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 		break;
 	case SHUTDOWN_REPORT_RELEASED:
 		check_reason(w, r->reason);
+		must(w, r->reason != SHUTDOWN_VOLUMES_LEFT || r->n_volumes > 0,
+		     "volumes are a reason where some are left");
 		w->seen->reasons[r->reason]++;
 		break;
 	case SHUTDOWN_REPORT_HELD_UP:
@@ -316,6 +320,10 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_SIGNAL:
 		shutwalk_break(w, "who does not manage stops nothing");
 		break;
+	case SHUTDOWN_WATCH_VOLUMES:
+	case SHUTDOWN_LEAVE_VOLUMES:
+		shutwalk_take_volumes(w, effect->type == SHUTDOWN_WATCH_VOLUMES);
+		break;
 	}
 }
 
@@ -363,6 +371,8 @@ static void check_assist(struct shutwalk *w)
 		w->empty_ns = w->seen_ns;
 		w->lost_ns = 0;
 	}
+	if (shutwalk_may_wait(w))
+		return;
 	must(w, w->seen_ns < w->empty_ns + w->lost_ns + status_wait_ns(w),
 	     "assist waits for a status for as long as it shall");
 	must(w, status_is_missing(w, false), "assist waits for a status that is missing");
@@ -392,6 +402,7 @@ void shutwalk_check(struct shutwalk *w)
 	if (w->on) {
 		check_groups(w, status.group);
 		w->any_stopped |= stops_any(w);
+		shutwalk_mark_volumes(w);
 	}
 	if (!w->on || !w->lock)
 		return;

@@ -126,9 +126,10 @@ static void test_nothing_forgotten(void **state)
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
-		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 3 + OBS_RANGES_MAX * 4},
+		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 2 + OBS_RANGES_MAX * 4},
 		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 4},
 		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
+		{OBS_VOLUME, sizeof(struct obs_volume), 2},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
@@ -226,6 +227,9 @@ static void test_stable_lines(void **state)
 		"\"holder1_uid\":6,\"holder1_pid\":7,\"holder16\":\"x\",\"holder16_uid\":8,"
 		"\"holder16_pid\":9}\n",
 		"{\"type\":\"no_init\",\"at_ns\":1,\"id\":2}\n",
+		"{\"type\":\"volume\",\"at_ns\":1,\"event\":2,\"failed\":true,\"lives\":true,"
+		"\"id\":5,\"device\":6,\"pod_uid\":\"s7\",\"plugin\":\"s8\",\"driver\":\"s9\","
+		"\"volume\":\"s10\"}\n",
 		"{\"type\":\"kept\",\"at_ns\":1,\"version\":2,\"boot_id\":\"s3\","
 		"\"all\":true}\n",
 		"{\"type\":\"kept_cgroup\",\"at_ns\":1,\"id\":2,\"runtime\":3,"

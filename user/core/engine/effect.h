@@ -34,6 +34,8 @@ enum effect_type {
 	/* Have the runtime of container id (container_id, pod_uid, runtime) stop it within at_ns, a
 	 * duration; answer with STOP_FAILED where that cannot be requested, or fails. */
 	EFFECT_STOP,
+	EFFECT_WATCH_VOLUMES, /* answer with OBS_VOLUME, and follow the mounts */
+	EFFECT_LEAVE_VOLUMES, /* no longer */
 	EFFECT_SIGNAL, /* signal to pid, the init of container id, if it still is start_ns's */
 };
 

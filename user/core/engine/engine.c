@@ -492,6 +492,11 @@ static int on_shutdown(struct engine *e, const struct obs *obs)
 	return shutdowns_on_event(&e->shutdowns, obs);
 }
 
+static int on_volume(struct engine *e, const struct obs *obs)
+{
+	return shutdowns_on_volume(&e->shutdowns, obs);
+}
+
 static int on_nothing(struct engine *e, const struct obs *obs)
 {
 	e->stats.unexpected++;
@@ -525,6 +530,7 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_LISTED] = on_listed,
 	[OBS_SHUTDOWN_PLAN] = on_shutdown_plan,
 	[OBS_SHUTDOWN] = on_shutdown,
+	[OBS_VOLUME] = on_volume,
 	[OBS_KEPT] = on_nothing,
 	[OBS_KEPT_CGROUP] = on_nothing,
 	[OBS_KEPT_STOP] = on_nothing,

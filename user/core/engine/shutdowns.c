@@ -258,6 +258,17 @@ static void fill_group(const struct shutdowns *s, struct record_shutdown *r)
 	r->group_priority = plan->groups[r->step.group].priority;
 }
 
+/* Its pod's names, if a source knows them. */
+static void name_volume(const struct shutdowns *s, const struct shutdown_volume *volume,
+			struct record_volume_pod *ret)
+{
+	const struct podtab_pod *meta =
+		*volume->pod_uid ? podtab_pod(&s->names->tab, volume->pod_uid) : NULL;
+
+	ret->namespace_ = meta ? meta->namespace_ : NULL;
+	ret->name = meta ? meta->name : NULL;
+}
+
 static void report(struct shutdowns *s, const struct shutdown_record *from)
 {
 	struct record *rec = output_record(s->out, RECORD_SHUTDOWN, sizeof(s->out->record.shutdown),
@@ -268,6 +279,8 @@ static void report(struct shutdowns *s, const struct shutdown_record *from)
 	r->step = *from;
 	name_it(s, from, r->id, sizeof(r->id));
 	fill_group(s, r);
+	for (size_t i = 0; i < from->n_volumes_listed; i++)
+		name_volume(s, &from->volumes[i], &r->volume_pods[i]);
 	node = is_of_container(from->what) ? cgmap_get(s->map, from->container.id) : NULL;
 	if (node) {
 		subject_pod(s->names, node, &r->pod);
@@ -342,6 +355,8 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		[SHUTDOWN_START_UNITS] = EFFECT_START_UNITS,
 		[SHUTDOWN_STOP] = EFFECT_STOP,
 		[SHUTDOWN_SIGNAL] = EFFECT_SIGNAL,
+		[SHUTDOWN_WATCH_VOLUMES] = EFFECT_WATCH_VOLUMES,
+		[SHUTDOWN_LEAVE_VOLUMES] = EFFECT_LEAVE_VOLUMES,
 	};
 	struct shutdowns *s = userdata;
 
@@ -379,6 +394,7 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 		.overdue_slack_ns = plan->overdue_slack_ns,
 		.status_wait_ns = plan->status_wait_ns,
 		.deaf_grace_ns = plan->deaf_grace_ns,
+		.volumes = plan->volumes,
 		.effect = on_effect,
 		.userdata = s,
 	};
@@ -556,6 +572,45 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 		return 0;
 	}
 	return step(s, &event);
+}
+
+/* --- the kubelet's mounts ------------------------------------------------------------------- */
+
+int shutdowns_on_volume(struct shutdowns *s, const struct obs *obs)
+{
+	const struct obs_volume *said = &obs->volume;
+	struct shutdown_event event = {.type = said->event};
+
+	if (!s->sequencer) {
+		s->unexpected++;
+		return 0;
+	}
+	switch (event.type) {
+	case SHUTDOWN_EV_VOLUME:
+		event.volume = (struct shutdown_volume){
+			.id = said->id,
+			.device = said->device,
+			.pod_uid = said->pod_uid,
+			.plugin = said->plugin,
+			.driver = said->driver,
+			.name = said->volume,
+		};
+		note(s, &event);
+		return 0;
+	case SHUTDOWN_EV_VOLUME_GONE:
+		event.id = said->id;
+		note(s, &event);
+		return 0;
+	case SHUTDOWN_EV_VOLUMES:
+		event.failed = said->failed;
+		return step(s, &event);
+	case SHUTDOWN_EV_UNMOUNTER:
+		event.lives = said->lives;
+		return step(s, &event);
+	default:
+		s->unexpected++;
+		return 0;
+	}
 }
 
 /* --- what happens to pods and their containers ---------------------------------------------- */

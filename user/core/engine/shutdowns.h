@@ -49,6 +49,7 @@ void shutdowns_done(struct shutdowns *s);
 /* Take an observation. 0 or -ENOMEM. */
 int shutdowns_on_plan(struct shutdowns *s, const struct obs *obs);
 int shutdowns_on_event(struct shutdowns *s, const struct obs *obs);
+int shutdowns_on_volume(struct shutdowns *s, const struct obs *obs);
 /* Passes to the sequencer what an observation has changed, after all other rooms have taken it. */
 void shutdowns_saw(struct shutdowns *s, const struct obs *obs);
 /* A pod is followed no longer. */

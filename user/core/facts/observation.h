@@ -48,6 +48,7 @@ enum obs_type {
 	OBS_SHUTDOWN_PLAN, /* how a node shutdown is gone along with, and what the kubelet will do */
 	OBS_SHUTDOWN,	   /* logind, or who holds its locks, says something of one */
 	OBS_NO_INIT,	   /* look at /proc: a container has processes, and none is its init */
+	OBS_VOLUME,	   /* the kubelet's mounts, in a shutdown that waits for them */
 	/*
 	 * What an earlier engine of the same boot kept (engine_keep()), before anything else:
 	 * OBS_KEPT first, OBS_POD, OBS_CONTAINER and these. Anything else ends that, and from then
@@ -197,6 +198,7 @@ struct obs_shutdown_plan {
 	uint32_t mode; /* enum shutdown_mode; that of the first one stays */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
 	bool two_phases;   /* the kubelet ends pods as it did before 1.23 */
+	bool volumes;	   /* the lock is held for volumes that are mounted */
 	uint32_t n_ranges; /* 0: it does nothing in a shutdown */
 	struct obs_range ranges[OBS_RANGES_MAX];
 };
@@ -218,6 +220,19 @@ struct obs_shutdown {
 	bool absent;		/* API: no address of it was ever known */
 	uint32_t n_holders;	/* may be more than are listed */
 	struct obs_holder holders[SHUTDOWN_MAX_HOLDERS];
+};
+
+/* An event of the sequencer's about mounts. */
+struct obs_volume {
+	uint32_t event; /* SHUTDOWN_EV_VOLUME, VOLUME_GONE, VOLUMES or UNMOUNTER */
+	bool failed;	/* VOLUMES: they cannot be read */
+	bool lives;	/* UNMOUNTER */
+	uint64_t id;	/* of the mount; VOLUME, VOLUME_GONE */
+	uint64_t device;
+	char pod_uid[POD_UID_MAX];
+	char plugin[SHUTDOWN_PLUGIN_MAX];
+	char driver[SHUTDOWN_DRIVER_MAX];
+	char volume[SHUTDOWN_VOLUME_MAX];
 };
 
 struct obs {
@@ -245,6 +260,7 @@ struct obs {
 		struct obs_listed listed;
 		struct obs_shutdown_plan shutdown_plan;
 		struct obs_shutdown shutdown;
+		struct obs_volume volume;
 		struct kept_head kept;
 		struct kept_cgroup kept_cgroup;
 		struct kept_stop kept_stop;

@@ -336,6 +336,7 @@ static void survey(struct shutdown *sd)
 	sd->any_stopped |= s.pods_stopped > 0 || s.stopping > 0;
 	sd->survey = s;
 	sd->surveyed = true;
+	sd->volumes.counted = false;
 }
 
 /* Holders are looked at every 50 ms: what is known already costs nothing. */

@@ -351,8 +351,8 @@ static bool observe_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 	else if (sd->holders.known && sd->holders.n == 0)
 		*ret = SHUTDOWN_NO_OTHER_LOCK;
 	else
-		return false;
-	return true;
+		*ret = SHUTDOWN_LIMIT;
+	return *ret != SHUTDOWN_LIMIT;
 }
 
 /* Someone stops containers, or the kubelet has not come to those that live. */
@@ -378,13 +378,18 @@ static bool is_joining(struct shutdown *sd)
 
 static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
 {
+	*ret = SHUTDOWN_LIMIT;
 	if (is_driven(sd) || is_joining(sd)) {
 		sd->empty_ns = 0;
 		return false;
 	}
 	if (!sd->empty_ns)
 		sd->empty_ns = shutdown_counted(sd);
-	return status_releases(sd, ret);
+	if (!status_releases(sd, ret))
+		return false;
+	if (*ret == SHUTDOWN_PODS_ENDED && shutdown_volumes_left(sd) > 0)
+		*ret = SHUTDOWN_VOLUMES_LEFT;
+	return !shutdown_volumes_hold(sd);
 }
 
 /* The lock is released as soon as records are out. */
@@ -396,6 +401,7 @@ static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
 	record.holders = sd->holders.list;
 	record.n_holders = sd->holders.n;
 	record.n_listed = sd->holders.n_listed;
+	shutdown_list_volumes(sd, &record);
 	shutdown_report(sd, &record);
 	shutdown_advance(sd, SHUTDOWN_EV_LET_GO, NULL);
 }
@@ -407,8 +413,6 @@ static bool judge_lock(struct shutdown *sd)
 	bool goes = sd->config.mode == SHUTDOWN_ASSIST ? assist_lets_go(sd, &reason)
 						       : observe_lets_go(sd, &reason);
 
-	if (!goes)
-		reason = SHUTDOWN_LIMIT;
 	if (goes || sd->now_ns >= shutdown_deadline(sd))
 		release_lock(sd, reason);
 	else

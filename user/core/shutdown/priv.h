@@ -66,6 +66,15 @@ struct shutdown_holders {
 	uint64_t reported; /* a hash of those that were reported to hold up */
 };
 
+struct shutdown_volumes {
+	bool watched, read, failed; /* read: all that are there are known */
+	bool unmounter;		    /* the process that held the kubelet's lock lives */
+	bool counted;		    /* left holds */
+	uint64_t since_ns;
+	struct map list; /* of volumes.c, by mount */
+	size_t left;	 /* of pods that were stopped */
+};
+
 /* What is known of a source that lists pods. Times are of the time that counts. */
 struct shutdown_source {
 	bool kubelet, reachable, absent;
@@ -99,6 +108,7 @@ struct shutdown {
 	struct shutdown_plan plan;
 	struct shutdown_holders holders;
 	struct shutdown_source sources[2]; /* by is_static */
+	struct shutdown_volumes volumes;
 	struct map containers, pods;
 	bool surveyed; /* survey holds */
 	struct shutdown_survey survey;
@@ -155,6 +165,16 @@ void shutdown_forget_marks(struct shutdown *sd); /* of the shutdown before */
 
 const struct shutdown_survey *shutdown_survey(struct shutdown *sd);
 uint32_t shutdown_group_of(const struct shutdown *sd, const struct shutdown_container_rec *rec);
+
+/* Volumes: whether they are watched, by the state. */
+void shutdown_watch_volumes(struct shutdown *sd);
+/* Whether the lock is held for them: something is left, and something that unmounts it lives. */
+bool shutdown_volumes_hold(struct shutdown *sd);
+size_t shutdown_volumes_left(struct shutdown *sd);
+void shutdown_list_volumes(struct shutdown *sd, struct shutdown_record *ret);
+int shutdown_note_volume(struct shutdown *sd, const struct shutdown_volume *facts);
+int shutdown_forget_volume(struct shutdown *sd, uint64_t id);
+void shutdown_forget_volumes(struct shutdown *sd);
 
 static inline bool shutdown_lives(const struct shutdown_container_rec *rec)
 {

@@ -35,10 +35,12 @@ static void set_timer(struct shutdown *sd)
 static void decide(struct shutdown *sd)
 {
 	sd->next_ns = UINT64_MAX;
+	shutdown_watch_volumes(sd);
 	if (sd->retry_ns)
 		shutdown_want(sd, sd->retry_ns);
 	if (shutdown_is_on(sd))
 		shutdown_judge(sd);
+	shutdown_watch_volumes(sd);
 	set_timer(sd);
 }
 
@@ -66,6 +68,8 @@ int shutdown_note(struct shutdown *sd, const struct shutdown_event *event)
 	case SHUTDOWN_EV_POD:
 	case SHUTDOWN_EV_POD_GONE:
 	case SHUTDOWN_EV_LISTED:
+	case SHUTDOWN_EV_VOLUME:
+	case SHUTDOWN_EV_VOLUME_GONE:
 		r = shutdown_advance(sd, event->type, event);
 		break;
 	default:
@@ -100,6 +104,7 @@ struct shutdown *shutdown_free(struct shutdown *sd)
 	if (!sd)
 		return NULL;
 	shutdown_forget_all(sd);
+	shutdown_forget_volumes(sd);
 	free(sd);
 	return NULL;
 }
@@ -204,6 +209,7 @@ const char *shutdown_reason_name(enum shutdown_reason reason)
 		[SHUTDOWN_ALL_EMPTY] = "all-empty",
 		[SHUTDOWN_NOBODY_STOPS] = "nobody-stops",
 		[SHUTDOWN_PODS_ENDED] = "pods-ended",
+		[SHUTDOWN_VOLUMES_LEFT] = "volumes-left",
 		[SHUTDOWN_STATUS_LATE] = "status-late",
 		[SHUTDOWN_API_UNREACHABLE] = "api-unreachable",
 		[SHUTDOWN_API_SERVER_STOPPED] = "api-server-stopped",

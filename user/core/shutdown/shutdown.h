@@ -11,7 +11,7 @@
  * other delay lock is held. SHUTDOWN_ASSIST holds while a container is being stopped, ends those
  * whose own time is over without a SIGKILL, and waits for their pods' last status: up to logind's
  * limit while the source of it answers. It queries that once a pod is empty and every second from
- * then on.
+ * then on. It also waits until the volumes of these pods are unmounted, while the kubelet lives.
  */
 #ifndef CORE_SHUTDOWN_SHUTDOWN_H
 #define CORE_SHUTDOWN_SHUTDOWN_H
@@ -27,6 +27,12 @@
 #define SHUTDOWN_MAX_GROUPS	64
 #define SHUTDOWN_MAX_HOLDERS	16 /* listed by name */
 #define SHUTDOWN_WHO_MAX	64 /* with its NUL */
+
+#define SHUTDOWN_MAX_VOLUMES  2048
+#define SHUTDOWN_LIST_VOLUMES 16 /* listed in a record */
+#define SHUTDOWN_PLUGIN_MAX   80 /* these with their NUL */
+#define SHUTDOWN_DRIVER_MAX   64
+#define SHUTDOWN_VOLUME_MAX   256
 
 #define SHUTDOWN_OVERDUE_SLACK_NS 2000000000ULL
 #define SHUTDOWN_LIMIT_MARGIN_NS  2000000000ULL /* release so long before logind's limit */
@@ -47,6 +53,10 @@
 #define SHUTDOWN_SURVIVES_NS	  1000000000ULL /* what lives so long after SIGKILL is named */
 #define SHUTDOWN_LOOK_NS	  1000000000ULL /* how long a look at a container holds */
 #define SHUTDOWN_BACKOFF_MAX_NS	  30000000000ULL
+/* The attach/detach controller gives a volume up after so long (maxWaitForUnmountDuration). */
+#define SHUTDOWN_VOLUMES_MAX_NS	  360000000000ULL
+/* How long the first reading of the mounts may take. */
+#define SHUTDOWN_VOLUMES_NS	  1000000000ULL
 /* A source of pods' status that fails for so long, asked every second, is away: more than a request
  * or two that a node that is shutting down loses. */
 #define SHUTDOWN_API_AWAY_NS	  2000000000ULL
@@ -109,6 +119,14 @@ struct shutdown_pod {
 	bool is_static;	 /* which source lists it */
 };
 
+/* A mount of the kubelet's for a volume that another node may wait for. */
+struct shutdown_volume {
+	uint64_t id;			    /* of the mount, not 0 */
+	uint64_t device;		    /* of its file system */
+	const char *pod_uid;		    /* "": for all pods of the node that use the volume */
+	const char *plugin, *driver, *name; /* "": not known */
+};
+
 /* One of the plan's groups, in the order of their ending (core/shutdown/plan). */
 struct shutdown_group {
 	uint64_t ns;  /* how long the kubelet waits for it at most */
@@ -142,6 +160,10 @@ enum shutdown_event_type {
 	SHUTDOWN_EV_LISTED,	   /* ... and that it has answered a question */
 	SHUTDOWN_EV_UNITS_STOPPED, /* the answer to STOP_UNITS, also when some could not be stopped */
 	SHUTDOWN_EV_STOP_FAILED, /* the answer to STOP where no runtime could be asked, or failed */
+	SHUTDOWN_EV_VOLUME,	 /* a mount is there; answers WATCH_VOLUMES, as do the next two */
+	SHUTDOWN_EV_VOLUME_GONE, /* ... and is no more */
+	SHUTDOWN_EV_VOLUMES,	 /* all that are there are known, or they cannot be read */
+	SHUTDOWN_EV_UNMOUNTER,	 /* whether the process lives that held the kubelet's lock */
 	SHUTDOWN_EVENT_COUNT,
 };
 
@@ -173,8 +195,10 @@ struct shutdown_event {
 		} plan;
 		struct shutdown_container container;
 		struct shutdown_pod pod;
-		uint64_t id;		       /* CONTAINER_GONE, STOP_FAILED */
-		bool failed;		       /* UNITS_STOPPED: one at least still runs */
+		struct shutdown_volume volume;
+		uint64_t id;		       /* CONTAINER_GONE, STOP_FAILED, VOLUME_GONE */
+		bool failed;		       /* UNITS_STOPPED: one at least still runs; VOLUMES */
+		bool lives;		       /* UNMOUNTER */
 		const char *uid;	       /* POD_GONE */
 		struct shutdown_lister lister; /* API, LISTED */
 	};
@@ -202,6 +226,9 @@ enum shutdown_reason {
 	/* "pods-ended": empty, and the sources have their last status; of the pods of a source that
 	 * is not configured nothing is expected. */
 	SHUTDOWN_PODS_ENDED,
+	/* "volumes-left": as PODS_ENDED, but volumes of these pods are still mounted: logind's
+	 * limit is near, or the kubelet is gone. */
+	SHUTDOWN_VOLUMES_LEFT,
 	/* "status-late": empty; statusWait is over, or logind's limit is near, without it */
 	SHUTDOWN_STATUS_LATE,
 	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; no source of it answers */
@@ -250,6 +277,12 @@ struct shutdown_record {
 	 * listed. Valid during the call. */
 	const struct shutdown_holder *holders;
 	size_t n_holders, n_listed;
+
+	/* RELEASED: mounts of the volumes of pods that were stopped; n may be more than are listed.
+	 * Valid during the call. */
+	bool volumes_known; /* false: they were not looked for, or could not be read */
+	struct shutdown_volume volumes[SHUTDOWN_LIST_VOLUMES];
+	size_t n_volumes, n_volumes_listed;
 };
 
 enum shutdown_effect_type {
@@ -263,6 +296,9 @@ enum shutdown_effect_type {
 	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD has it; no other answer */
 	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
 	SHUTDOWN_REPORT,     /* hand record to the sinks */
+	/* Read the mounts, and follow them; answer with VOLUME and VOLUMES, and with UNMOUNTER. */
+	SHUTDOWN_WATCH_VOLUMES,
+	SHUTDOWN_LEAVE_VOLUMES, /* no longer; no answer */
 	/* Of SHUTDOWN_MANAGE. */
 	SHUTDOWN_STOP_UNITS,  /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
 	SHUTDOWN_START_UNITS, /* start those that were stopped; no answer */
@@ -289,6 +325,7 @@ struct shutdown_config {
 	uint64_t overdue_slack_ns; /* shutdown.overdueSlack; 0 is none */
 	uint64_t status_wait_ns;   /* shutdown.statusWait; 0: as long as the limit allows */
 	uint64_t deaf_grace_ns;	   /* shutdown.deafGrace; 0: off */
+	bool volumes;		   /* shutdown.volumes: wait until they are unmounted */
 	shutdown_effect_fn effect;
 	void *userdata;
 };
@@ -332,9 +369,9 @@ struct shutdown *shutdown_free(struct shutdown *sd);
  * that of an earlier step counts as that one. */
 int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint64_t now_ns);
 
-/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD, POD_GONE or LISTED about which
- * nothing is decided before the next step or shutdown_settle(). 1: it is new; 0: it was known; or
- * an error of shutdown_step(). */
+/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD, POD_GONE, LISTED, VOLUME or
+ * VOLUME_GONE about which nothing is decided before the next step or shutdown_settle(). 1: it is
+ * new; 0: it was known; or an error of shutdown_step(). */
 int shutdown_note(struct shutdown *sd, const struct shutdown_event *event);
 /* Decides by all that was noted. */
 void shutdown_settle(struct shutdown *sd, uint64_t now_ns);

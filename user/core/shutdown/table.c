@@ -252,6 +252,29 @@ static int note_listed(struct shutdown *sd, const struct shutdown_event *event)
 	return owed;
 }
 
+static int note_volume(struct shutdown *sd, const struct shutdown_event *event)
+{
+	return shutdown_note_volume(sd, &event->volume);
+}
+
+static int forget_volume(struct shutdown *sd, const struct shutdown_event *event)
+{
+	return shutdown_forget_volume(sd, event->id);
+}
+
+static int note_volumes(struct shutdown *sd, const struct shutdown_event *event)
+{
+	sd->volumes.read |= !event->failed;
+	sd->volumes.failed = event->failed;
+	return 0;
+}
+
+static int note_unmounter(struct shutdown *sd, const struct shutdown_event *event)
+{
+	sd->volumes.unmounter = event->lives;
+	return 0;
+}
+
 static int flush(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->flush_ns = sd->now_ns;
@@ -325,6 +348,10 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_LISTED] =	     ALL(note_listed),
 	[SHUTDOWN_EV_UNITS_STOPPED] = ALL(unexpected),
 	[SHUTDOWN_EV_STOP_FAILED] =  ALL(unexpected),
+	[SHUTDOWN_EV_VOLUME] =	     ALL(note_volume),
+	[SHUTDOWN_EV_VOLUME_GONE] =  ALL(forget_volume),
+	[SHUTDOWN_EV_VOLUMES] =	     ALL(note_volumes),
+	[SHUTDOWN_EV_UNMOUNTER] =    ALL(note_unmounter),
 	[SHUTDOWN_EV_LET_GO] =		     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   ODD,			  ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
 	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},

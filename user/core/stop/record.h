@@ -249,6 +249,11 @@ struct record_discrepancy {
 	} kernel;
 };
 
+/* NULL where no source provides them. */
+struct record_volume_pod {
+	const char *namespace_, *name;
+};
+
 /* A step of a node's shutdown. */
 struct record_shutdown {
 	char id[192]; /* <boot id>/shutdown/<announced_ns>/<step>/<of what, or when> */
@@ -257,6 +262,7 @@ struct record_shutdown {
 	struct record_container container;
 	bool group_known;
 	int32_t group_priority; /* from which on pods are in the group */
+	struct record_volume_pod volume_pods[SHUTDOWN_LIST_VOLUMES]; /* of step.volumes */
 };
 
 struct record_attached {

@@ -374,6 +374,36 @@ static void add_holders(struct buf *out, const struct shutdown_record *step)
 	jsonw_array_end(out);
 }
 
+static void add_volume(struct buf *out, const struct shutdown_volume *volume,
+		       const struct record_volume_pod *pod)
+{
+	jsonw_object(out, NULL);
+	if (*volume->pod_uid) {
+		jsonw_object(out, "pod");
+		jsonw_str(out, "namespace", pod->namespace_);
+		jsonw_str(out, "name", pod->name);
+		jsonw_str(out, "uid", volume->pod_uid);
+		jsonw_object_end(out);
+	} else {
+		jsonw_null(out, "pod");
+	}
+	jsonw_str(out, "plugin", volume->plugin);
+	jsonw_str(out, "driver", *volume->driver ? volume->driver : NULL);
+	jsonw_str(out, "name", volume->name);
+	jsonw_object_end(out);
+}
+
+static void add_volumes(struct buf *out, const struct record_shutdown *r)
+{
+	if (!r->step.volumes_known)
+		return;
+	jsonw_u64(out, "volumes_left", r->step.n_volumes);
+	jsonw_array(out, "volumes");
+	for (size_t i = 0; i < r->step.n_volumes_listed; i++)
+		add_volume(out, &r->step.volumes[i], &r->volume_pods[i]);
+	jsonw_array_end(out);
+}
+
 static void add_shutdown_members(struct buf *out, const struct record_shutdown *r)
 {
 	const struct shutdown_record *step = &r->step;
@@ -395,6 +425,7 @@ static void add_shutdown_members(struct buf *out, const struct record_shutdown *
 	else
 		jsonw_null(out, "reason");
 	add_holders(out, step);
+	add_volumes(out, r);
 }
 
 static void add_shutdown(struct buf *out, const struct record *record)

@@ -350,6 +350,7 @@ static const struct rec_field SHUTDOWN_PLAN[] = {
 	UINT("status_wait_ns", shutdown_plan.status_wait_ns),
 	UINT("deaf_grace_ns", shutdown_plan.deaf_grace_ns),
 	BOOL("two_phases", shutdown_plan.two_phases),
+	BOOL("volumes", shutdown_plan.volumes),
 	UINT("n_ranges", shutdown_plan.n_ranges),
 	RANGE(1),
 	RANGE(2),
@@ -407,6 +408,14 @@ static const struct rec_field SHUTDOWN[] = {
 
 _Static_assert(SHUTDOWN_MAX_HOLDERS == 16, "one HOLDER() for each");
 
+static const struct rec_field VOLUME[] = {
+	UINT("event", volume.event),	 BOOL("failed", volume.failed),
+	BOOL("lives", volume.lives),	 UINT("id", volume.id),
+	UINT("device", volume.device),	 STRING("pod_uid", volume.pod_uid),
+	STRING("plugin", volume.plugin), STRING("driver", volume.driver),
+	STRING("volume", volume.volume),
+};
+
 #define NAMED(type) .name = "\"" type "\"", .name_len = sizeof("\"" type "\"") - 1
 
 #define LAYOUT(type, table, member)                                        \
@@ -451,6 +460,7 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_LISTED] = LAYOUT("listed", LISTED, listed),
 	[OBS_SHUTDOWN_PLAN] = LAYOUT("shutdown_plan", SHUTDOWN_PLAN, shutdown_plan),
 	[OBS_SHUTDOWN] = LAYOUT("shutdown", SHUTDOWN, shutdown),
+	[OBS_VOLUME] = LAYOUT("volume", VOLUME, volume),
 	[OBS_KEPT] = LAYOUT("kept", KEPT, kept),
 	[OBS_KEPT_CGROUP] =
 		PATH_LAYOUT("kept_cgroup", KEPT_CGROUP, kept_cgroup, struct kept_cgroup),
