@@ -7,8 +7,8 @@
 #include "lib/term.h"
 #include "wire/json/plan.h"
 #include "wire/kubernetes/pod.h"
+#include "wire/text/plan.h"
 #include "wire/text/rows.h"
-#include "wire/text/shutdown_view.h"
 
 #define S UINT64_C(1000000000)
 

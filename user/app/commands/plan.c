@@ -20,7 +20,6 @@
 #include "io/logind/delay.h"
 #include "wire/json/plan.h"
 #include "wire/text/plan.h"
-#include "wire/text/shutdown_view.h"
 
 struct nodepods {
 	struct arena arena; /* of the pods */

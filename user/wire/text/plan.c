@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A row for each pod with when what happens to it, then the sums and the node's own times. */
+/* A row for each pod with what happens to it and when, then the sums and the node's own times. */
 #include "wire/text/plan.h"
 
 #include <inttypes.h>
@@ -11,12 +11,22 @@
 
 #define SHORT_UNTIL 1000 /* seconds, which are shown as such and as a range */
 
+#define N_COLUMNS(columns) (sizeof(columns) / sizeof(*(columns)))
+
+static void add_name(struct rows_row *row, const struct podobj_pod *pod)
+{
+	_cleanup_(buf_free) struct buf name = {};
+
+	buf_printf(&name, "%s%s%s", pod->namespace_, *pod->namespace_ ? "/" : "", pod->name);
+	rows_text(row, buf_str(&name));
+}
+
+/* --- a node that dies -------------------------------------------------------------------------- */
+
 static const struct rows_column columns[] = {
 	{"POD", 3, true},	{"OWNER", 11, false}, {"UNREADY", 9, false}, {"ASKED", 9, false},
 	{"REPLACED", 9, false}, {"GONE", 9, false},   {"STUCK", 43, false},
 };
-
-#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
 
 /* "+50s", "+50-55s", "+2h46m". */
 static void add_span(struct buf *out, struct nodefail_span span)
@@ -82,12 +92,9 @@ static void add_replaced(struct buf *cell, const struct nodeplan_pod *pod)
 static void add_pod(struct rows *rows, const struct nodeplan_pod *p)
 {
 	struct rows_row row = {};
-	_cleanup_(buf_free) struct buf name = {};
-	const struct podobj_pod *pod = p->pod;
 
-	buf_printf(&name, "%s%s%s", pod->namespace_, *pod->namespace_ ? "/" : "", pod->name);
-	rows_text(&row, buf_str(&name));
-	rows_text(&row, p->dies.maker == NODEFAIL_STATIC ? "static" : pod->owner_kind);
+	add_name(&row, p->pod);
+	rows_text(&row, p->dies.maker == NODEFAIL_STATIC ? "static" : p->pod->owner_kind);
 	add_span(rows_cell(&row, NULL), p->dies.unready);
 	add_since(rows_cell(&row, NULL), p, p->dies.deleted);
 	add_replaced(rows_cell(&row, NULL), p);
@@ -157,10 +164,196 @@ int plan_table(struct buf *out, const struct nodeplan_rules *rules, const struct
 {
 	_cleanup_(rows_free_kept) struct rows rows = {};
 
-	rows_keep_title(&rows, columns, N_COLUMNS);
+	rows_keep_title(&rows, columns, N_COLUMNS(columns));
 	for (size_t i = 0; i < n; i++)
 		add_pod(&rows, &pods[i]);
-	rows_put(out, &rows, columns, N_COLUMNS, false);
+	rows_put(out, &rows, columns, N_COLUMNS(columns), false);
 	add_sums(out, rules, pods, n);
+	return buf_error(out);
+}
+
+/* --- a node that shuts down -------------------------------------------------------------------- */
+
+static const struct rows_column view_columns[] = {
+	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 3, true},
+	{"PRIORITY", 11, false}, {"GRACE", 7, false},  {"OVERRIDE", 8, false}, {"STOP", 7, false},
+	{"DEAF", 6, false},	 {"NOTE", 18, false},
+};
+
+static void add_ns(struct buf *out, uint64_t ns)
+{
+	char text[DURATION_SIZE];
+
+	if (ns % NS_PER_S == 0 && ns / NS_PER_S < SHORT_UNTIL)
+		buf_printf(out, "%" PRIu64 "s", ns / NS_PER_S);
+	else
+		buf_adds(out, duration_format(ns > INT64_MAX ? INT64_MAX : ns, text));
+}
+
+static void add_seconds(struct buf *out, bool known, int64_t seconds)
+{
+	uint64_t ns;
+
+	if (!known)
+		buf_addc(out, '-');
+	else if (seconds < 0)
+		buf_printf(out, "%" PRId64 "s", seconds);
+	else
+		add_ns(out,
+		       __builtin_mul_overflow((uint64_t)seconds, NS_PER_S, &ns) ? INT64_MAX : ns);
+}
+
+/* "+20s", "+0-20s", "<+2h46m". */
+static void add_start(struct buf *out, const struct shutview_group *group)
+{
+	bool range = group->earliest_ns != group->latest_ns;
+
+	if (range && group->latest_ns / NS_PER_S < SHORT_UNTIL)
+		buf_printf(out, "+%" PRIu64 "-", group->earliest_ns / NS_PER_S);
+	else
+		buf_adds(out, range ? "<+" : "+");
+	add_ns(out, group->latest_ns);
+}
+
+/* How long it is waited for in vain. */
+static void add_deaf(struct buf *cell, const struct shutview_pod *p)
+{
+	if (p->over || p->hearing == SHUTVIEW_HEARING_UNKNOWN)
+		buf_addc(cell, '-');
+	else if (p->hearing == SHUTVIEW_DEAF)
+		add_ns(cell, p->wasted_ns);
+	else
+		buf_adds(cell, "no");
+}
+
+static void add_note(struct buf *cell, const struct shutview_pod *p)
+{
+	const struct {
+		bool is;
+		const char *word;
+	} notes[] = {
+		{p->over, "over"},
+		{!p->over && p->cut == SHUTVIEW_CUT_SHORT, "cut-short"},
+		{!p->over && p->cut == SHUTVIEW_CUT_UNKNOWN, "maybe-cut"},
+		{p->pod->deleting, "deleting"},
+		{p->pod->is_static, "static"},
+	};
+	const char *separator = "";
+
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
+		if (!notes[i].is)
+			continue;
+		buf_printf(cell, "%s%s", separator, notes[i].word);
+		separator = ",";
+	}
+	if (!*separator)
+		buf_addc(cell, '-');
+}
+
+static void add_group(struct rows_row *row, const struct shutview *view,
+		      const struct shutview_pod *p)
+{
+	struct buf *cell;
+
+	if (p->over) {
+		for (int i = 0; i < 3; i++)
+			rows_text(row, "");
+		return;
+	}
+	buf_printf(rows_cell(row, NULL), "%" PRId32, view->rules->plan.groups[p->group].priority);
+	add_start(rows_cell(row, NULL), &view->groups[p->group]);
+	cell = rows_cell(row, NULL);
+	buf_addc(cell, '+');
+	add_ns(cell, view->groups[p->group].deadline_ns);
+}
+
+static void add_view_pod(struct rows *rows, const struct shutview *view,
+			 const struct shutview_pod *p)
+{
+	struct rows_row row = {};
+	const struct podobj_pod *pod = p->pod;
+
+	add_group(&row, view, p);
+	add_name(&row, pod);
+	if (pod->has_priority)
+		buf_printf(rows_cell(&row, NULL), "%" PRId64, pod->priority);
+	else
+		rows_text(&row, "");
+	add_seconds(rows_cell(&row, NULL), pod->has_grace, pod->grace_s);
+	add_seconds(rows_cell(&row, NULL), !p->over, p->override_s);
+	add_seconds(rows_cell(&row, NULL), !p->over, p->stop_s);
+	add_deaf(rows_cell(&row, NULL), p);
+	add_note(rows_cell(&row, NULL), p);
+	rows_keep(rows, &row);
+}
+
+static void add_count(struct buf *out, size_t n, const char *what)
+{
+	if (n > 0)
+		buf_printf(out, ", %zu %s", n, what);
+}
+
+static void add_view_counts(struct buf *out, const struct shutview *view)
+{
+	buf_printf(out, "\n%zu pod%s in %zu group%s", view->n - view->over,
+		   view->n - view->over == 1 ? "" : "s", view->n_groups,
+		   view->n_groups == 1 ? "" : "s");
+	add_count(out, view->cut_short, "cut short");
+	add_count(out, view->unknown, "maybe cut short");
+	add_count(out, view->over, "over already");
+	buf_adds(out, "\nthe kubelet lets go at +");
+	add_ns(out, view->end_ns);
+	buf_printf(out, " at the latest (Kubernetes 1.%u)\n", view->rules->minor);
+}
+
+static void add_all_deaf(struct buf *out, const struct shutview *view)
+{
+	size_t n = view->n - view->over;
+
+	if (n == 0)
+		return;
+	if (view->unheard == n) {
+		buf_adds(out, "who is deaf is not known on this host\n");
+		return;
+	}
+	if (view->deaf == 0) {
+		buf_printf(out, "nobody is %sdeaf", view->unheard > 0 ? "known to be " : "");
+	} else {
+		buf_printf(out, "%zu %s deaf and will waste ", view->deaf,
+			   view->deaf == 1 ? "is" : "are");
+		add_ns(out, view->wasted_ns);
+		buf_adds(out, " at the most");
+	}
+	add_count(out, view->unheard, "not known");
+	buf_addc(out, '\n');
+}
+
+static void add_limit(struct buf *out, const struct shutview *view)
+{
+	buf_adds(out, "logind has to allow ");
+	add_ns(out, view->requested_ns);
+	if (view->rules->has_limit) {
+		buf_adds(out, "; by the files of this host it allows ");
+		if (view->rules->limit_ns == UINT64_MAX)
+			buf_adds(out, "any time");
+		else
+			add_ns(out, view->rules->limit_ns);
+		if (!shutview_suffices(view))
+			buf_adds(out, ", too little unless the kubelet raises it");
+	}
+	buf_addc(out, '\n');
+}
+
+int shutview_table(struct buf *out, const struct shutview *view)
+{
+	_cleanup_(rows_free_kept) struct rows rows = {};
+
+	rows_keep_title(&rows, view_columns, N_COLUMNS(view_columns));
+	for (size_t i = 0; i < view->n; i++)
+		add_view_pod(&rows, view, &view->pods[i]);
+	rows_put(out, &rows, view_columns, N_COLUMNS(view_columns), false);
+	add_view_counts(out, view);
+	add_all_deaf(out, view);
+	add_limit(out, view);
 	return buf_error(out);
 }
