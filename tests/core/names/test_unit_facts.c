@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/names/unit_facts: what properties of a service say of its stop. */
+/* Claims about core/names/unit: what properties of a service say of its stop. */
 #include <string.h>
 
-#include "core/names/unit_facts.h"
+#include "core/names/unit.h"
 #include "lib/claim.h"
 
 #define ALL    0x7f

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/names/unit_name: which cgroups are a service of the manager that is asked. */
+/* Claims about core/names/unit: which cgroups are a service of the manager that is asked. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/names/unit_name.h"
+#include "core/names/unit.h"
 #include "lib/claim.h"
 
 #define L50  "a2345678901234567890123456789012345678901234567890"

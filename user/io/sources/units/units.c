@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/names/unit_facts.h"
-#include "core/names/unit_name.h"
+#include "core/names/unit.h"
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
 #include "io/sources/units/table.h"
