@@ -308,6 +308,103 @@ static void test_far(void **state)
 	assert_non_null(strstr(buf_str(&out), "\"requested_ns\":9223372036854775807,"));
 }
 
+#define DEADLINE (60 * S)
+
+static struct drain drain_of_all(const struct shutplan *plan, struct drain_pod *pods, size_t n,
+				 struct arena *arena)
+{
+	struct drain drain;
+
+	drain_sort(pods, n);
+	assert_int_equal(drain_of(plan, DEADLINE, pods, n, arena, &drain), 0);
+	drain.minor = 36;
+	return drain;
+}
+
+static void test_drain_json(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	const struct shutview_rules rules = common_rules(&arena);
+	_cleanup_(buf_free) struct buf out = {};
+	struct shutview_pod view;
+	struct drain_pod pods[2];
+	struct shutplan plan;
+	struct drain drain;
+
+	assert_int_equal(drain_plan_of(&rules.plan, DEADLINE, &arena, &plan), 0);
+	view = listened(patient, &plan, &arena);
+	pods[0] = drain_pod_of(&view, DEADLINE);
+	view = listened(deleted, &plan, &arena);
+	pods[1] = drain_pod_of(&view, DEADLINE);
+	drain = drain_of_all(&plan, pods, 2, &arena);
+	assert_int_equal(drain_json(&out, "-", &drain, &pods[0]), 0);
+	assert_int_equal(drain_json(&out, "-", &drain, &pods[1]), 0);
+	assert_string_equal(
+		buf_str(&out),
+		unquote("{'type':'plan','schema':1,'input':'-','kubernetes':'1.36',"
+			"'pod':{'namespace':'shop','name':'db-0','uid':'u-1','static':false,"
+			"'deleting':false},'if':'node-ends','node':'n1',"
+			"'owner':{'controller':'none','kind':null,'name':null},'part':'delete',"
+			"'priority':0,'mirror':false,'grace_ns':60000000000,"
+			"'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
+			"'needs_ns':60000000000,'by_ns':0},'needs_ns':60000000000,"
+			"'cut_short':false,'deaf':true,'deaf_containers':['\\u001bapp','log'],"
+			"'wasted_ns':60000000000,'deadline':{'at_ns':60000000000,'delete':1,"
+			"'deleting':1,'stays':0,'over':0,'cut_short':0,'cut_short_unknown':1,"
+			"'deaf':1,'deaf_unknown':0}}\n"
+			"{'type':'plan','schema':1,'input':'-','kubernetes':'1.36',"
+			"'pod':{'namespace':null,'name':'going','uid':null,'static':false,"
+			"'deleting':true},'if':'node-ends','node':null,"
+			"'owner':{'controller':'none','kind':null,'name':null},"
+			"'part':'deleting','priority':0,'mirror':false,'grace_ns':90000000000,"
+			"'deletion_grace_ns':90000000000,'group':null,'needs_ns':null,"
+			"'cut_short':null,'deaf':null,'deaf_containers':null,'wasted_ns':null,"
+			"'deadline':{'at_ns':60000000000,'delete':1,'deleting':1,'stays':0,"
+			"'over':0,'cut_short':0,'cut_short_unknown':1,'deaf':1,"
+			"'deaf_unknown':0}}\n",
+			&arena));
+}
+
+static void test_drain_table(void **state)
+{
+	static const char *const quoted[] = {patient, quick, critical, unasked,
+					     deleted, over,  hostile};
+	_cleanup_(arena_free) struct arena arena = {};
+	const struct shutview_rules rules = common_rules(&arena);
+	_cleanup_(buf_free) struct buf out = {};
+	struct drain_pod pods[LEN(quoted)];
+	struct shutplan plan;
+	struct drain drain;
+
+	assert_int_equal(drain_plan_of(&rules.plan, DEADLINE, &arena, &plan), 0);
+	for (size_t i = 0; i < LEN(quoted); i++) {
+		struct shutview_pod view = listened(quoted[i], &plan, &arena);
+
+		pods[i] = drain_pod_of(&view, DEADLINE);
+	}
+	drain = drain_of_all(&plan, pods, LEN(quoted) - 1, &arena);
+	assert_int_equal(drain_table(&out, &drain), 0);
+	assert_string_equal(
+		buf_str(&out),
+		"BY     POD                 PRIORITY    GRACE   NEEDS   DEAF   NOTE\n"
+		"+0s    unasked             -           -       -       -      maybe-cut\n"
+		"+0s    shop/db-0           0           60s     60s     60s    -\n"
+		"+0s    shop/quick          -5          1s      2s      no     -\n"
+		"-      going               0           90s     -       -      "
+		"maybe-cut,deleting\n"
+		"-      kube-system/etcd-n1 2000001000  30s     -       -      stays\n"
+		"-      shop/job-1          0           30s     -       -      over\n"
+		"\n"
+		"3 pods to delete in 1 group, in this order, 1 being deleted, 1 not deleted (of "
+		"DaemonSets or static), 1 over already\n"
+		"within 60s: 0 cut short, 2 maybe cut short, 1 deaf, 1 may be deaf (Kubernetes "
+		"1.36)\n");
+	buf_free(&out);
+	drain = drain_of_all(&plan, pods + LEN(quoted) - 1, 1, &arena);
+	assert_int_equal(drain_table(&out, &drain), 0);
+	term_check(&out, 120);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +416,10 @@ int main(void)
 		CLAIM("the last line says what logind has to allow, and whether it does",
 		      test_limit),
 		CLAIM("a table fits 120 columns and does no harm to a terminal", test_hostile),
+		CLAIM("before a deadline, a pod's object says when it is deleted, and what is not known",
+		      test_drain_json),
+		CLAIM("the table of a deadline is in the order of deletion, and sums it up",
+		      test_drain_table),
 		CLAIM("a time beyond what nanoseconds hold is the largest one", test_far),
 	};
 

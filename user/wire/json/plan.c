@@ -116,15 +116,20 @@ static void add_taint(struct buf *out, const struct nodeplan_rules *rules,
 	jsonw_object_end(out);
 }
 
+static void add_if(struct buf *out, const char *what, const struct podobj_pod *pod)
+{
+	jsonw_str(out, "if", what);
+	podobj_json_text(out, "node", pod->node);
+	jsonw_object(out, "owner");
+	podobj_json_owner(out, pod);
+	jsonw_object_end(out);
+}
+
 int plan_json(struct buf *out, const char *input, const struct nodeplan_rules *rules,
 	      const struct nodeplan_pod *pod)
 {
 	podobj_json_begin(out, "plan", input, rules->minor, pod->pod);
-	jsonw_str(out, "if", "node-dies");
-	podobj_json_text(out, "node", pod->pod->node);
-	jsonw_object(out, "owner");
-	podobj_json_owner(out, pod->pod);
-	jsonw_object_end(out);
+	add_if(out, "node-dies", pod->pod);
 	jsonw_str(out, "fate", nodeplan_fate_name(pod->fate));
 	add_spans(out, &pod->dies);
 	add_stuck(out, "stuck", pod->dies.stuck);
@@ -241,15 +246,70 @@ int shutview_json(struct buf *out, const char *input, const struct shutview *vie
 		  const struct shutview_pod *pod)
 {
 	podobj_json_begin(out, "plan", input, view->rules->minor, pod->pod);
-	jsonw_str(out, "if", "node-shuts-down");
-	podobj_json_text(out, "node", pod->pod->node);
-	jsonw_object(out, "owner");
-	podobj_json_owner(out, pod->pod);
-	jsonw_object_end(out);
+	add_if(out, "node-shuts-down", pod->pod);
 	jsonw_bool(out, "over", pod->over);
 	add_asked(out, pod->pod);
 	add_end(out, view, pod);
 	add_deaf(out, pod);
 	add_shutdown(out, view);
+	return podobj_json_end(out);
+}
+
+/* The members of a pod that is deleted before a deadline. */
+
+static void add_drain_group(struct buf *out, const struct drain *drain, const struct drain_pod *pod)
+{
+	if (pod->part != DRAIN_DELETE) {
+		jsonw_null(out, "group");
+		return;
+	}
+	jsonw_object(out, "group");
+	jsonw_u64(out, "index", pod->view.group);
+	jsonw_i64(out, "priority", drain->plan->groups[pod->view.group].priority);
+	add_ns(out, "needs_ns", drain->groups[pod->view.group].need_ns);
+	add_ns(out, "by_ns", drain->groups[pod->view.group].by_ns);
+	jsonw_object_end(out);
+}
+
+static void add_drain_need(struct buf *out, const struct drain_pod *pod)
+{
+	bool ends = pod->part <= DRAIN_DELETING;
+
+	if (ends && pod->need_known)
+		add_ns(out, "needs_ns", pod->need_ns);
+	else
+		jsonw_null(out, "needs_ns");
+	if (ends && pod->view.cut != SHUTVIEW_CUT_UNKNOWN)
+		jsonw_bool(out, "cut_short", pod->view.cut == SHUTVIEW_CUT_SHORT);
+	else
+		jsonw_null(out, "cut_short");
+}
+
+static void add_deadline(struct buf *out, const struct drain *drain)
+{
+	jsonw_object(out, "deadline");
+	add_ns(out, "at_ns", drain->deadline_ns);
+	jsonw_u64(out, "delete", drain->parts[DRAIN_DELETE]);
+	jsonw_u64(out, "deleting", drain->parts[DRAIN_DELETING]);
+	jsonw_u64(out, "stays", drain->parts[DRAIN_STAYS]);
+	jsonw_u64(out, "over", drain->parts[DRAIN_OVER]);
+	jsonw_u64(out, "cut_short", drain->cut_short);
+	jsonw_u64(out, "cut_short_unknown", drain->unknown);
+	jsonw_u64(out, "deaf", drain->deaf);
+	jsonw_u64(out, "deaf_unknown", drain->unheard);
+	jsonw_object_end(out);
+}
+
+int drain_json(struct buf *out, const char *input, const struct drain *drain,
+	       const struct drain_pod *pod)
+{
+	podobj_json_begin(out, "plan", input, drain->minor, pod->view.pod);
+	add_if(out, "node-ends", pod->view.pod);
+	jsonw_str(out, "part", drain_part_name(pod->part));
+	add_asked(out, pod->view.pod);
+	add_drain_group(out, drain, pod);
+	add_drain_need(out, pod);
+	add_deaf(out, &pod->view);
+	add_deadline(out, drain);
 	return podobj_json_end(out);
 }

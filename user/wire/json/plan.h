@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "core/kubelet/node_failure.h"
 #include "core/kubelet/pod.h"
+#include "core/shutdown/drain.h"
 #include "core/shutdown/view.h"
 
 /* A text that may be unknown: NULL and "" are null. */
@@ -32,5 +33,9 @@ int plan_json(struct buf *out, const char *input, const struct nodeplan_rules *r
  * the announcement, INT64_MAX for what is beyond it. 0 or buf_error(). */
 int shutview_json(struct buf *out, const char *input, const struct shutview *view,
 		  const struct shutview_pod *pod);
+
+/* The same of a pod's deletion before a deadline; times are since the question. */
+int drain_json(struct buf *out, const char *input, const struct drain *drain,
+	       const struct drain_pod *pod);
 
 #endif

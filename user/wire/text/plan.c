@@ -267,6 +267,17 @@ static void add_group(struct rows_row *row, const struct shutview *view,
 	add_ns(cell, view->groups[p->group].deadline_ns);
 }
 
+/* Its name, its priority and its grace period. */
+static void add_asked(struct rows_row *row, const struct podobj_pod *pod)
+{
+	add_name(row, pod);
+	if (pod->has_priority)
+		buf_printf(rows_cell(row, NULL), "%" PRId64, pod->priority);
+	else
+		rows_text(row, "");
+	add_seconds(rows_cell(row, NULL), pod->has_grace, pod->grace_s);
+}
+
 static void add_view_pod(struct rows *rows, const struct shutview *view,
 			 const struct shutview_pod *p)
 {
@@ -274,12 +285,7 @@ static void add_view_pod(struct rows *rows, const struct shutview *view,
 	const struct podobj_pod *pod = p->pod;
 
 	add_group(&row, view, p);
-	add_name(&row, pod);
-	if (pod->has_priority)
-		buf_printf(rows_cell(&row, NULL), "%" PRId64, pod->priority);
-	else
-		rows_text(&row, "");
-	add_seconds(rows_cell(&row, NULL), pod->has_grace, pod->grace_s);
+	add_asked(&row, pod);
 	add_seconds(rows_cell(&row, NULL), !p->over, p->override_s);
 	add_seconds(rows_cell(&row, NULL), !p->over, p->stop_s);
 	add_deaf(rows_cell(&row, NULL), p);
@@ -355,5 +361,78 @@ int shutview_table(struct buf *out, const struct shutview *view)
 	add_view_counts(out, view);
 	add_all_deaf(out, view);
 	add_limit(out, view);
+	return buf_error(out);
+}
+
+/* --- deletion before a deadline ---------------------------------------------------------------- */
+
+static const struct rows_column drain_columns[] = {
+	{"BY", 6, false},    {"POD", 3, true},	 {"PRIORITY", 11, false}, {"GRACE", 7, false},
+	{"NEEDS", 7, false}, {"DEAF", 6, false}, {"NOTE", 18, false},
+};
+
+static bool is_cut(const struct drain_pod *p, enum shutview_cut cut)
+{
+	return p->part <= DRAIN_DELETING && p->view.cut == cut;
+}
+
+static void add_drain_note(struct buf *cell, const struct drain_pod *p)
+{
+	const char *separator = "";
+
+	if (is_cut(p, SHUTVIEW_CUT_SHORT) || is_cut(p, SHUTVIEW_CUT_UNKNOWN)) {
+		buf_adds(cell, p->view.cut == SHUTVIEW_CUT_SHORT ? "cut-short" : "maybe-cut");
+		separator = ",";
+	}
+	if (p->part != DRAIN_DELETE)
+		buf_printf(cell, "%s%s", separator, drain_part_name(p->part));
+	else if (!*separator)
+		buf_addc(cell, '-');
+}
+
+static void add_drain_pod(struct rows *rows, const struct drain *drain, const struct drain_pod *p)
+{
+	struct rows_row row = {};
+	struct buf *cell;
+
+	if (p->part == DRAIN_DELETE) {
+		cell = rows_cell(&row, NULL);
+		buf_addc(cell, '+');
+		add_ns(cell, drain->groups[p->view.group].by_ns);
+	} else {
+		rows_text(&row, "");
+	}
+	add_asked(&row, p->view.pod);
+	cell = rows_cell(&row, NULL);
+	if (p->need_known && p->part <= DRAIN_DELETING)
+		add_ns(cell, p->need_ns);
+	else
+		buf_addc(cell, '-');
+	add_deaf(rows_cell(&row, NULL), &p->view);
+	add_drain_note(rows_cell(&row, NULL), p);
+	rows_keep(rows, &row);
+}
+
+int drain_table(struct buf *out, const struct drain *drain)
+{
+	_cleanup_(rows_free_kept) struct rows rows = {};
+	size_t n = drain->parts[DRAIN_DELETE];
+
+	rows_keep_title(&rows, drain_columns, N_COLUMNS(drain_columns));
+	for (size_t i = 0; i < drain->n; i++)
+		add_drain_pod(&rows, drain, &drain->pods[i]);
+	rows_put(out, &rows, drain_columns, N_COLUMNS(drain_columns), false);
+	buf_printf(out, "\n%zu pod%s to delete in %zu group%s, in this order", n, n == 1 ? "" : "s",
+		   drain->n_groups, drain->n_groups == 1 ? "" : "s");
+	add_count(out, drain->parts[DRAIN_DELETING], "being deleted");
+	add_count(out, drain->parts[DRAIN_STAYS], "not deleted (of DaemonSets or static)");
+	add_count(out, drain->parts[DRAIN_OVER], "over already");
+	buf_adds(out, "\nwithin ");
+	add_ns(out, drain->deadline_ns);
+	buf_printf(out, ": %zu cut short", drain->cut_short);
+	add_count(out, drain->unknown, "maybe cut short");
+	add_count(out, drain->deaf, "deaf");
+	add_count(out, drain->unheard, "may be deaf");
+	buf_printf(out, " (Kubernetes 1.%u)\n", drain->minor);
 	return buf_error(out);
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "core/kubelet/node_failure.h"
+#include "core/shutdown/drain.h"
 #include "core/shutdown/view.h"
 
 /* Each adds a row for each pod, in their order, then what it all comes to. 0 or buf_error(). */
@@ -15,5 +16,8 @@ int plan_table(struct buf *out, const struct nodeplan_rules *rules, const struct
 
 /* What a node shutdown would do to them. */
 int shutview_table(struct buf *out, const struct shutview *view);
+
+/* In which order to delete them before a deadline. */
+int drain_table(struct buf *out, const struct drain *drain);
 
 #endif
