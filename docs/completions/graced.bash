@@ -73,7 +73,7 @@ _graced_value() { # COMMAND OPTION
 				/run/k3s/containerd/containerd.sock /run/cri-dockerd.sock"
 		fi
 		;;
-	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | --timeout | \
+	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | --timeout | --deadline | \
 		--assume-grace | --nested-nodes | --node-name | --container-roots | \
 		--metrics.max-series | --metrics.max-age | --names.wait | \
 		--shutdown.extra | --shutdown.overdue-slack | --shutdown.status-wait | \
@@ -108,7 +108,7 @@ _graced_options() { # COMMAND
 	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;
 	pods) echo "--help $format --namespace --pod --watch --control.socket" ;;
 	explain) echo "--help $format --kubelet.version --job" ;;
-	plan) echo "--help $format --kubelet.config --if-node-dies --pods --kubelet.version
+	plan) echo "--help $format --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
 	resolve) echo "--help $format $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;

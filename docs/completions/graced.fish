@@ -68,6 +68,7 @@ complete -c graced -n "$on explain record replay" -F
 complete -c graced -n "$on run explain plan check" -l kubelet.version -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
 complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"
 complete -c graced -n "$on run plan check" -l kubelet.config -r -F -d "the kubelet's configuration"
+complete -c graced -n "$on plan" -l deadline -x -a '30s 2m' -d 'order of deletion before the node ends'
 complete -c graced -n "$on plan" -l if-node-dies -d 'what if the node went silent'
 complete -c graced -n "$on wait" -l empty -d 'wait until no container has a process'
 complete -c graced -n "$on wait" -l timeout -x -a '1m 5m 10m' -d 'give up after this time'

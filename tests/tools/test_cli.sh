@@ -123,6 +123,10 @@ plan --pods a --out-of-service|--out-of-service goes with --if-node-dies
 plan --pods a --out-of-service-after 1m|--out-of-service-after goes with --if-node-dies
 plan --pods a --out-of-service-effect NoSchedule|--out-of-service-effect goes with --if-node-dies
 plan --pods a --node-monitor-grace-period 40s|--node-monitor-grace-period goes with --if-node-dies
+plan --if-node-dies --pods a --deadline 2m|--deadline does not go with --if-node-dies
+plan --pods a --deadline 0|'0'
+plan --pods a --deadline 1500ms|'1500ms'
+plan --deadline 2m|--pods
 plan --if-node-dies --pods a --kubelet.config b|--kubelet.config does not go with --if-node-dies
 plan --if-node-dies|kubectl get pods -A -o json --field-selector spec.nodeName=NODE
 plan --if-node-dies a|'a'

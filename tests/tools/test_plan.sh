@@ -92,6 +92,22 @@ try "$graced" plan --kubelet.config <(cat "$tmp/kubelet.yaml") --pods <(echo '{"
 ((rc == 0)) && one_line "$err" && grep -q 'no pods in /' "$err" && grep -q '^0 pods in 0 groups$' "$out"
 claim "plan reads a configuration from a pipe, and a node without pods has no groups" $?
 
+# --- a node that ends at a deadline ----------------------------------------------------------
+
+try "$graced" plan --deadline 7s --pods "$tmp/shut.json"
+((rc == 0)) && quiet "$err" && grep -q '^BY ' "$out" && grep -q '^within 7s: ' "$out"
+claim "plan shows an order of deletion before a deadline, without a kubelet's configuration" $?
+
+timeout 20 "$graced" plan --deadline 7s -o json --kubelet.config "$tmp/no-such.yaml" --pods "$tmp/shut.json" >"$out" 2>"$err"
+rc=$?
+refused 1 'no-such\.yaml: No such file'
+claim "a configuration that is named has to be there, for a deadline, too" $?
+
+timeout 20 "$graced" plan --deadline 7s -o json --pods "$tmp/shut.json" >"$out" 2>"$err"
+rc=$?
+((rc == 0)) && quiet "$err" && [[ $(grep -c '"if":"node-ends".*"deadline":{"at_ns":7000000000,' "$out") == $(lines "$out") && -s $out ]]
+claim "one object a pod of a node that ends at a deadline" $?
+
 # --- a node that dies ------------------------------------------------------------------------
 
 one_pod() { # NAME KIND NODE

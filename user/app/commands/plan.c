@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "core/kubelet/node_failure.h"
 #include "core/kubelet/pod.h"
+#include "core/shutdown/drain.h"
 #include "core/shutdown/view.h"
 #include "io/logind/delay.h"
 #include "wire/json/plan.h"
@@ -297,13 +298,83 @@ static int plans_shutdown(const struct options *options, const struct nodepods *
 	return r < 0 ? r : print(options, &view);
 }
 
+/* The groups of a kubelet's configuration that is named, or that is there and has some; else none.
+ * 0, 1 when it was said why not. */
+static int read_groups(const struct options *options, struct arena *arena, struct shutplan *ret)
+{
+	const struct kubeletfile file = {.path = KUBELETFILE_DEFAULT,
+					 .minor = options->kubernetes_minor};
+	struct kubeletfile_why why;
+	int r;
+
+	*ret = (struct shutplan){.rules = shutplan_rules_of(options->kubernetes_minor)};
+	if (options->kubelet_config)
+		return read_plan(options, arena, ret);
+	r = kubeletfile_plan(&file, arena, ret, &why);
+	if (r == 0 || r == -ENOENT)
+		return 0;
+	say("the kubelet's configuration cannot be used: %s; name another with --kubelet.config",
+	    why.text);
+	return 1;
+}
+
+static int print_drain(const struct options *options, const struct drain *drain)
+{
+	int r = 0;
+
+	if (!options->json) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		r = drain_table(&out, drain);
+		fputs(buf_str(&out), stdout);
+		return r;
+	}
+	for (size_t i = 0; i < drain->n && r == 0; i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		r = drain_json(&out, options->pods, drain, &drain->pods[i]);
+		fputs(buf_str(&out), stdout);
+	}
+	return r;
+}
+
+/* How to delete the pods of a node that ends at a deadline. As plans_shutdown(). */
+static int plans_drain(const struct options *options, const struct nodepods *pods)
+{
+	_cleanup_(cleanup_free) struct shutview_pod *views = calloc(pods->n + 1, sizeof(*views));
+	_cleanup_(cleanup_free) struct drain_pod *list = calloc(pods->n + 1, sizeof(*list));
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutplan groups, plan;
+	struct drain drain;
+	int r = views && list ? read_groups(options, &arena, &groups) : -ENOMEM;
+
+	if (r == 0)
+		r = drain_plan_of(&groups, options->deadline_ns, &arena, &plan);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < pods->n; i++)
+		views[i] = shutview_pod_of(&plan, pods->list[i]);
+	r = plans_listen(options, &plan, views, pods->n, &arena);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < pods->n; i++)
+		list[i] = drain_pod_of(&views[i], options->deadline_ns);
+	drain_sort(list, pods->n);
+	r = drain_of(&plan, options->deadline_ns, list, pods->n, &arena, &drain);
+	drain.minor = options->kubernetes_minor;
+	return r < 0 ? r : print_drain(options, &drain);
+}
+
 static const struct options_help help = {
 	.head = "usage: graced plan [OPTIONS] --pods FILE|-\n"
+		"       graced plan --deadline TIME [OPTIONS] --pods FILE|-\n"
 		"       graced plan --if-node-dies [OPTIONS] --pods FILE|-\n"
 		"\n"
 		"Shows what a node shutdown would do now to each pod: with which group it is ended, when that\n"
 		"group is over, which grace period it gets, whether that is cut short, and whether the pod is\n"
 		"deaf and wastes it. Times count from the announcement. Nothing is shut down.\n"
+		"With --deadline shows in which order to delete the pods of a node that ends after that time,\n"
+		"when at the latest, and which are cut short all the same. Nothing is deleted.\n"
 		"With --if-node-dies shows what happens to each pod if its node went silent now: when it is\n"
 		"marked not ready, asked to go, replaced and gone, and what stays stuck. Times count from the\n"
 		"node's last heartbeat.\n"
@@ -315,6 +386,8 @@ static const struct options_help help = {
 /* An option that is of no use to the question, NULL: none is. */
 static const char *useless(const struct options *o)
 {
+	if (o->if_node_dies && o->deadline_ns)
+		return "--deadline does not go";
 	if (o->if_node_dies)
 		return o->kubelet_config ? "--kubelet.config does not go" : NULL;
 	if (o->monitor_grace_ns)
@@ -359,7 +432,12 @@ int cmd_plan(int argc, char **argv)
 	status = nodepods_read(options.pods, &pods);
 	if (status && pods.n == 0)
 		return status;
-	r = options.if_node_dies ? plans_dies(&options, &pods) : plans_shutdown(&options, &pods);
+	if (options.if_node_dies)
+		r = plans_dies(&options, &pods);
+	else if (options.deadline_ns)
+		r = plans_drain(&options, &pods);
+	else
+		r = plans_shutdown(&options, &pods);
 	if (r < 0)
 		say("cannot print the plan: %s", strerror(-r));
 	return r != 0 ? 1 : status;
