@@ -245,5 +245,5 @@ int main(void)
 		     test_written),
 	};
 
-	return cmocka_run_group_tests_name("app/live/search", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/live/scan", tests, NULL, NULL);
 }

@@ -393,5 +393,5 @@ int main(void)
 		CLAIM("... and when the other is gone", test_double_left),
 	};
 
-	return cmocka_run_group_tests_name("core/engine_trust", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/engine", tests, NULL, NULL);
 }

@@ -256,5 +256,5 @@ int main(void)
 		CLAIM("a fact of nothing is refused", test_refuses),
 	};
 
-	return cmocka_run_group_tests_name("core/shutdown_assist", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/shutdown", tests, NULL, NULL);
 }

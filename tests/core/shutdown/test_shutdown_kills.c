@@ -394,5 +394,5 @@ int main(void)
 		      test_survives),
 	};
 
-	return cmocka_run_group_tests_name("core/shutdown_kills", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/shutdown", tests, NULL, NULL);
 }

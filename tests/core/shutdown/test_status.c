@@ -421,5 +421,5 @@ int main(void)
 		      test_unlisted),
 	};
 
-	return cmocka_run_group_tests_name("core/shutdown/status", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/shutdown", tests, NULL, NULL);
 }

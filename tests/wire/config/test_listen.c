@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/config/listen: which texts are addresses, which ones, and who can reach them. */
+/* Claims about wire/config/web: which texts are addresses, which ones, and who can reach them. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -141,5 +141,5 @@ int main(void)
 		CLAIM("IPv6 is read as libc reads it", test_as_libc),
 	};
 
-	return cmocka_run_group_tests_name("wire/config/listen", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/config/web", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/http/basic_auth: who a header says somebody is. */
+/* Claims about wire/http/headers: who a header says somebody is. */
 #include <string.h>
 
 #include "base/buf.h"

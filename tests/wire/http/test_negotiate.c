@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/http/negotiate: what real scrapers ask for they get, and nonsense gets text. */
+/* Claims about wire/http/headers: what real scrapers ask for they get, and nonsense gets text. */
 #include "lib/claim.h"
 #include "wire/http/headers.h"
 
@@ -151,5 +151,5 @@ int main(void)
 		CLAIM("gzip is sent to who takes it and does not prefer plain", test_coding),
 	};
 
-	return cmocka_run_group_tests_name("wire/http/negotiate", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/http/headers", tests, NULL, NULL);
 }

@@ -280,5 +280,5 @@ int main(void)
 		CLAIM("no struct has padding that is not written down", test_no_hidden_padding),
 	};
 
-	return cmocka_run_group_tests_name("wire/abi", tests, load, unload);
+	return cmocka_run_group_tests_name("wire/kernel", tests, load, unload);
 }

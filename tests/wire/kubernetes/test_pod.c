@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kubernetes/pod and wire/kubernetes/pod_write: one pod, from its JSON and back. */
+/* Claims about wire/kubernetes/pod: one pod, from its JSON and back. */
 #include "wire/kubernetes/pod.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/recording/options: the engine's settings survive a recording's header. */
+/* Claims about wire/recording/recording: the engine's settings survive a recording's header. */
 #include <errno.h>
 #include <string.h>
 
@@ -99,5 +99,5 @@ int main(void)
 		CLAIM("more nested nodes than there is room for are left out", test_many),
 	};
 
-	return cmocka_run_group_tests_name("wire/recording/options", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/recording/recording", tests, NULL, NULL);
 }

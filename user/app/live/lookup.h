@@ -12,7 +12,7 @@
 
 struct lookup;
 
-/* Both are borrowed. With --no-names each query is concluded at once. -errno. */
+/* Both are borrowed. With --no-names.enabled each query is concluded at once. -errno. */
 int lookup_new(const struct options *options, struct feed *feed, struct lookup **ret);
 /* Opens what is configured; a source that is down is no error. -errno, logged. */
 int lookup_open(struct lookup *l, sd_event *event);

@@ -54,7 +54,7 @@ struct web_user {
 
 /* Zero stands for the default. */
 struct web_config {
-	const char *const *listen; /* as wire/config/listen.h reads them */
+	const char *const *listen; /* as wire/config/web.h reads them */
 	size_t n_listen;
 	const struct web_tls *tls;    /* NULL: plain HTTP */
 	const struct web_user *users; /* whose password every request needs; none: no password */

@@ -453,6 +453,6 @@ int main(void)
 		     test_options),
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_api", tests, kubescene_set_up,
+	return cmocka_run_group_tests_name("io/sources/kubelet", tests, kubescene_set_up,
 					   kubescene_tear_down);
 }

@@ -76,6 +76,6 @@ int main(void)
 		BOTH("then it need not rest from a long answer either", test_hurry_slow),
 	};
 
-	return cmocka_run_group_tests_name("io/podsrc_kubelet_hurry", tests, kubescene_set_up,
+	return cmocka_run_group_tests_name("io/sources/kubelet", tests, kubescene_set_up,
 					   kubescene_tear_down);
 }
