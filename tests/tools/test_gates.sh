@@ -235,11 +235,16 @@ citations() {
 	refuses "so is a section of a man page" 'docs/graced-run.8 has no heading "SETTINGS"' "${gate[@]}" "$tree"
 	plant 'user/core/a.json={"origin": "docs/rules.md, \\"One\\"", "next": 1}' 'docs/rules.md=## Two'
 	refuses "so is one in a string" 'no heading "One"$' "${gate[@]}" "$tree"
+	plant 'user/core/a/b.c=/* as core/a/c has it, and io/d */' 'user/io/d.h=int d;'
+	refuses "a module that is cited and absent is named with its line" '^user/core/a/b.c:2: there is no core/a/c$' \
+		"${gate[@]}" "$tree"
+	plant 'docs/rules.md=`user/core/a.c`, `wire/b`' 'user/wire/b/c.h=int c;'
+	refuses "so is one with its root and suffix" '^docs/rules.md:2: there is no user/core/a.c$' "${gate[@]}" "$tree"
 	plant 'user/core/a.c=/* docs/rules.md, "One rule" to "Another\n * rule"; graced-run(8), "Settings" */' \
 		'user/core/b.c=char *b = "docs/rules.md", *c = "docs/rules.md, \\"One rule\\"";' \
 		'docs/rules.md=## One rule\n[it](graced.md#one) `graced-run(8)`\n## Another rule' \
 		'docs/graced.md=https://example.com/README.md' 'docs/graced-run.8=.Ss Settings' \
-		'tools/a.sh=cp x.txt "$dir/gone.md" # tests/*.md'
+		'tools/a.sh=cp x.txt "$dir/gone.md" "$tree/core/gone" # tests/*.md, tests/core/gone, /io/gone'
 	accepts "what is there is cited, and URLs and variables are left alone" "${gate[@]}" "$tree"
 }
 
