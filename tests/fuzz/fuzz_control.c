@@ -21,13 +21,13 @@ static void check_why(int r, const struct control_why *why)
 
 static void check_request(const char *line, size_t size)
 {
-	enum control_command command = CONTROL_COMMAND_COUNT;
+	struct control_request request = {.command = CONTROL_COMMAND_COUNT};
 	struct control_why why;
-	int r = control_read_request(line, size, &command, &why);
+	int r = control_read_request(line, size, &request, &why);
 
 	if (r < 0)
 		check_why(r, &why);
-	assert((r == 0) == (command < CONTROL_COMMAND_COUNT));
+	assert((r == 0) == (request.command < CONTROL_COMMAND_COUNT));
 }
 
 static void check_head(const char *line, size_t size)

@@ -26,6 +26,8 @@ static const struct command {
 	 false},
 	{"plan", cmd_plan, "what a node shutdown would do now; what becomes of a dead node's pods",
 	 false},
+	{"shutdown", cmd_shutdown, "how it is with a shutdown of the node; begin or cancel one",
+	 false},
 	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime", false},
 	{"record", cmd_record, "write observations to a file", true},
 	{"replay", cmd_replay, "feed a recording through the same engine", false},

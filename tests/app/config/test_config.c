@@ -57,6 +57,8 @@ static const struct setting {
 	 "an absolute path"},
 	{"kubelet.version", "kubelet.version", "KUBELET_VERSION", "36", "1.20", "20", "1.21", "20",
 	 "a version from"},
+	{"shutdown.control", "shutdown.control", "SHUTDOWN_CONTROL", "0", "true", "1", "false",
+	 "maybe", "true or false"},
 	{"shutdown.extra", "shutdown.extra", "SHUTDOWN_EXTRA", "10000000000", "0", "0", "1m", "11m",
 	 "a duration like 5s"},
 	{"shutdown.overdueSlack", "shutdown.overdue-slack", "SHUTDOWN_OVERDUE_SLACK", "2000000000",

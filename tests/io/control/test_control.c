@@ -248,12 +248,40 @@ static void an_answer_that_cannot_be_had_is_told(void **state)
 	s->error = -ENOMEM;
 	ctlsite_say(fd, REQUEST);
 	ctlsite_hears(s, fd, "{\"version\":1,\"error\":\"Cannot allocate memory\"}\n");
+	s->why = "it is not allowed here";
+	fd = ctlsite_join(s);
+	ctlsite_say(fd, REQUEST);
+	ctlsite_hears(s, fd, "{\"version\":1,\"error\":\"it is not allowed here\"}\n");
 	s->error = 0;
 	s->lines = 200000;
 	fd = ctlsite_join(s);
 	ctlsite_say(fd, REQUEST);
 	ctlsite_hears(s, fd,
 		      "{\"version\":1,\"error\":\"the answer is larger than one reply may be\"}\n");
+}
+
+static void a_thousand_connections_do_not_keep_the_next_one_out(void **state)
+{
+	struct ctlsite *s = *state;
+
+	s->lines = 1;
+	for (int i = 0; i < 1000; i++) {
+		int fd = ctlsite_join(s);
+
+		/* Half of a request, which most do not even get to send. */
+		(void)send(fd, REQUEST, 5, MSG_NOSIGNAL);
+		ctlsite_settle(s);
+		if (i % 2)
+			close(fd);
+	}
+	assert_int_equal(ctlsite_stats(s).answered, 0);
+	/* Those that are left say no more, and are cut off. */
+	for (uint64_t end = ctlsite_now_ms() + 60000; ctlsite_now_ms() < end;) {
+		ctlsite_settle(s);
+		if (ctlsite_ask(s, 0) == 0)
+			return;
+	}
+	fail_msg("nobody is answered any more");
 }
 
 int main(void)
@@ -283,6 +311,8 @@ int main(void)
 			      replies_that_nobody_reads_are_bounded_in_sum),
 		CTLSITE_CLAIM("an answer that cannot be had is an error",
 			      an_answer_that_cannot_be_had_is_told),
+		CTLSITE_CLAIM("a thousand connections do not keep the next one out",
+			      a_thousand_connections_do_not_keep_the_next_one_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,15 +19,17 @@
 #define MS	    1000000
 #define PATIENCE_MS 10000
 
-static int answer(void *userdata, enum control_command command, struct buf *out,
-		  uint64_t *ret_lines)
+static int answer(void *userdata, const struct control_request *request, struct buf *out,
+		  uint64_t *ret_lines, struct control_why *ret_why)
 {
 	struct ctlsite *s = userdata;
 
-	assert_int_equal(command, CONTROL_PODS);
+	assert_int_equal(request->command, CONTROL_PODS);
 	for (uint64_t i = 0; i < s->lines; i++)
 		buf_printf(out, "{\"line\":%054llu}\n", (unsigned long long)i);
 	*ret_lines = s->lines;
+	if (s->why)
+		strcpy(ret_why->text, s->why);
 	return s->error;
 }
 
@@ -152,7 +154,8 @@ int ctlsite_ask(struct ctlsite *s, uid_t uid)
 
 		if (uid && (setgid(uid) < 0 || setuid(uid) < 0))
 			_exit(255);
-		r = control_ask(s->path, CONTROL_PODS, 5000, -1, &got, &why);
+		r = control_ask(s->path, &(struct control_request){.command = CONTROL_PODS}, 5000,
+				-1, &got, &why);
 		if (r == 0 && (got.lines != s->lines || got.text.len != 64 * s->lines))
 			r = -255;
 		_exit(-r);

@@ -16,6 +16,7 @@ struct ctlsite {
 	uint64_t timeout_ns; /* of a connection; 0: the default */
 	uint64_t lines;	     /* of the answer, 64 bytes each */
 	int error;	     /* instead of an answer */
+	const char *why;     /* its reason; NULL: what the error says */
 	bool admits;
 	pid_t asked_by; /* the last one */
 };

@@ -9,14 +9,33 @@
 
 static void a_request_is_read_as_it_was_written(void **state)
 {
-	_cleanup_(buf_free) struct buf line = {};
-	enum control_command command = CONTROL_COMMAND_COUNT;
-	struct control_why why;
+	static const struct {
+		struct control_request request;
+		const char *line;
+	} rows[] = {
+		{{.command = CONTROL_PODS}, "{\"version\":1,\"command\":\"pods\"}\n"},
+		{{.command = CONTROL_SETTINGS}, "{\"version\":1,\"command\":\"settings\"}\n"},
+		{{.command = CONTROL_SHUTDOWN_STATUS},
+		 "{\"version\":1,\"command\":\"shutdown-status\"}\n"},
+		{{.command = CONTROL_SHUTDOWN_BEGIN, .action = SHUTDOWN_SOFT_REBOOT},
+		 "{\"version\":1,\"command\":\"shutdown-begin\",\"action\":\"soft-reboot\"}\n"},
+		{{.command = CONTROL_SHUTDOWN_BEGIN},
+		 "{\"version\":1,\"command\":\"shutdown-begin\",\"action\":\"unknown\"}\n"},
+		{{.command = CONTROL_SHUTDOWN_CANCEL},
+		 "{\"version\":1,\"command\":\"shutdown-cancel\"}\n"},
+	};
 
-	control_add_request(&line, CONTROL_PODS);
-	assert_string_equal(buf_str(&line), "{\"version\":1,\"command\":\"pods\"}\n");
-	assert_int_equal(control_read_request(line.data, line.len - 1, &command, &why), 0);
-	assert_int_equal(command, CONTROL_PODS);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		_cleanup_(buf_free) struct buf line = {};
+		struct control_request request = {.command = CONTROL_COMMAND_COUNT};
+		struct control_why why;
+
+		control_add_request(&line, &rows[i].request);
+		assert_string_equal(buf_str(&line), rows[i].line);
+		assert_int_equal(control_read_request(line.data, line.len - 1, &request, &why), 0);
+		assert_int_equal(request.command, rows[i].request.command);
+		assert_int_equal(request.action, rows[i].request.action);
+	}
 }
 
 static const struct {
@@ -41,19 +60,23 @@ static const struct {
 	{"{\"version\":1,\"command\":\"shutdown\"}", -EOPNOTSUPP,
 	 "there is no command 'shutdown' here"},
 	{"{\"version\":1,\"command\":\"pod\"}", -EOPNOTSUPP, "there is no command 'pod' here"},
+	{"{\"version\":1,\"command\":\"shutdown-begin\",\"action\":\"explode\"}", -EBADMSG,
+	 "the request names no action of a shutdown"},
+	{"{\"version\":1,\"command\":\"shutdown-begin\",\"action\":2}", -EBADMSG,
+	 "the request names no action of a shutdown"},
 };
 
 static void what_is_no_request_is_refused_with_a_sentence(void **state)
 {
 	for (size_t i = 0; i < LEN(bad_requests); i++) {
-		enum control_command command = CONTROL_COMMAND_COUNT;
+		struct control_request request = {.command = CONTROL_COMMAND_COUNT};
 		const char *line = bad_requests[i].line;
 		struct control_why why;
 
-		assert_int_equal(control_read_request(line, strlen(line), &command, &why),
+		assert_int_equal(control_read_request(line, strlen(line), &request, &why),
 				 bad_requests[i].error);
 		assert_string_equal(why.text, bad_requests[i].why);
-		assert_int_equal(command, CONTROL_COMMAND_COUNT);
+		assert_int_equal(request.command, CONTROL_COMMAND_COUNT);
 	}
 }
 
@@ -123,6 +146,68 @@ static void a_setting_is_found_among_others(void **state)
 					  sizeof(value)));
 }
 
+static void a_shutdown_is_read_as_it_was_written(void **state)
+{
+	const struct control_shutdown written = {
+		.at_ns = 7000000000,
+		.node = "n\"1",
+		.mode = SHUTDOWN_ASSIST,
+		.status = {.state = SHUTDOWN_GOING,
+			   .action = SHUTDOWN_KEXEC,
+			   .locked = true,
+			   .going = true,
+			   .announced_ns = 6000000000,
+			   .deadline_ns = 9000000000,
+			   .containers = 5,
+			   .living = 4,
+			   .stopping = 3,
+			   .pods = 12,
+			   .pods_stopped = 11,
+			   .pods_ended = 10},
+	};
+	_cleanup_(buf_free) struct buf line = {};
+	struct control_shutdown read;
+
+	control_add_shutdown(&line, &written);
+	assert_ptr_equal(strchr(buf_str(&line), '\n'), line.data + line.len - 1);
+	assert_int_equal(control_read_shutdown(line.data, line.len - 1, &read), 0);
+	assert_false(read.off);
+	assert_int_equal(read.mode, written.mode);
+	assert_int_equal(read.at_ns, written.at_ns);
+	assert_memory_equal(&read.status, &written.status, sizeof(read.status));
+}
+
+static void shutdowns_that_are_not_followed_have_no_state(void **state)
+{
+	const struct control_shutdown off = {.off = true, .node = "n"};
+	_cleanup_(buf_free) struct buf line = {};
+	struct control_shutdown read;
+
+	control_add_shutdown(&line, &off);
+	assert_non_null(strstr(buf_str(&line), "\"mode\":\"off\",\"state\":null,"));
+	assert_int_equal(control_read_shutdown(line.data, line.len - 1, &read), 0);
+	assert_true(read.off);
+}
+
+static void what_is_no_shutdown_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"[]",
+		"{\"type\":\"stop\",\"mode\":\"assist\",\"state\":\"going\"}",
+		"{\"type\":\"shutdown_status\"}",
+		"{\"type\":\"shutdown_status\",\"mode\":\"assist\",\"state\":\"gone\"}",
+		"{\"type\":\"shutdown_status\",\"mode\":7,\"state\":\"going\"}",
+	};
+
+	for (size_t i = 0; i < LEN(lines); i++) {
+		struct control_shutdown read;
+
+		assert_int_equal(control_read_shutdown(lines[i], strlen(lines[i]), &read),
+				 -EBADMSG);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +217,10 @@ int main(void)
 		CLAIM("a head tells how many lines follow", a_head_tells_how_many_lines_follow),
 		CLAIM("an error arrives as it was said", an_error_arrives_as_it_was_said),
 		CLAIM("a head of other bytes is refused", a_head_of_other_bytes_is_refused),
+		CLAIM("a shutdown is read as it was written", a_shutdown_is_read_as_it_was_written),
+		CLAIM("shutdowns that are not followed have no state",
+		      shutdowns_that_are_not_followed_have_no_state),
+		CLAIM("what is no shutdown is refused", what_is_no_shutdown_is_refused),
 		CLAIM("a setting is found among others, and in no other bytes",
 		      a_setting_is_found_among_others),
 	};

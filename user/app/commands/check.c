@@ -342,7 +342,8 @@ static void check_daemon(struct check *c)
 	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
 	const char *socket = control_socket_path(NULL, buffer), *lines;
 	struct control_why why;
-	int r = control_ask(socket, CONTROL_SETTINGS, ANSWER_MS, -1, &c->daemon, &why);
+	int r = control_ask(socket, &(struct control_request){.command = CONTROL_SETTINGS},
+			    ANSWER_MS, -1, &c->daemon, &why);
 
 	if (r < 0) {
 		report(c, r == -ENOENT || r == -ECONNREFUSED ? OK : WARN, "daemon",

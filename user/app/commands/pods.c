@@ -13,6 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "app/commands/ask.h"
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
@@ -145,8 +146,9 @@ static int podwatch_ask(const struct options *o, int stop_fd, struct podlist *re
 {
 	struct control_answer answer = {};
 	char buffer[PATH_MAX];
-	int r = control_ask(control_socket_path(o->socket, buffer), CONTROL_PODS, ANSWER_MS,
-			    stop_fd, &answer, ret_why);
+	int r = control_ask(control_socket_path(o->socket, buffer),
+			    &(struct control_request){.command = CONTROL_PODS}, ANSWER_MS, stop_fd,
+			    &answer, ret_why);
 
 	if (r >= 0) {
 		r = podlist_read(&answer, &o->filter, ret);
@@ -157,21 +159,6 @@ static int podwatch_ask(const struct options *o, int stop_fd, struct podlist *re
 	}
 	buf_free(&answer.text);
 	return r;
-}
-
-/* Says why the daemon did not answer, and what to do about it. */
-static void podwatch_say(const struct options *o, int error, const struct control_why *why)
-{
-	char buffer[PATH_MAX];
-	const char *path = control_socket_path(o->socket, buffer);
-
-	if (error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR)
-		say("no daemon answers at %s; start graced run, or name its socket with --control.socket",
-		    path);
-	else if (error == -EACCES || error == -EPERM)
-		say("only root may ask the daemon at %s; run graced pods as root", path);
-	else
-		say("cannot ask the daemon at %s: %s", path, why->text);
 }
 
 static int open_stop(int *ret)
@@ -304,7 +291,7 @@ static int turn(struct podwatch *w, bool first)
 
 	if (r < 0) {
 		if (r != -ECANCELED && !w->silent)
-			podwatch_say(w->options, r, &why);
+			ask_say("pods", w->options->socket, r, &why);
 		w->silent = true;
 		podlist_free(&now);
 		return first || r == -ECANCELED ? r : 0;
@@ -432,7 +419,7 @@ static int ask_once(const struct options *o)
 	release_signals();
 	r = podwatch_ask(o, -1, &pods, &why);
 	if (r < 0)
-		podwatch_say(o, r, &why);
+		ask_say("pods", o->socket, r, &why);
 	else
 		status = pods.n ? print(o, &pods) : tell_none(o);
 	podlist_free(&pods);

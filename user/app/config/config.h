@@ -22,7 +22,8 @@ enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON
 
 /* Shutdowns of the node. Strings are borrowed. */
 struct config_shutdown {
-	bool off; /* they are not followed */
+	bool off;     /* they are not followed */
+	bool control; /* one may be begun and cancelled over the control socket */
 	enum shutdown_mode mode;
 	const char *kubelet_config; /* its file; NULL: where it is by default */
 	unsigned int kubelet_minor; /* of its version */

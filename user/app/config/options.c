@@ -202,7 +202,8 @@ static enum options_command command_of(const char *name)
 		[OPTIONS_EXPLAIN] = "explain", [OPTIONS_PLAN] = "plan",
 		[OPTIONS_RESOLVE] = "resolve", [OPTIONS_RECORD] = "record",
 		[OPTIONS_REPLAY] = "replay",   [OPTIONS_WAIT] = "wait",
-		[OPTIONS_CHECK] = "check",     [OPTIONS_VERSION] = "version",
+		[OPTIONS_CHECK] = "check",     [OPTIONS_SHUTDOWN] = "shutdown",
+		[OPTIONS_VERSION] = "version",
 	};
 	unsigned int i = 0;
 

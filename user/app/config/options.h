@@ -28,6 +28,7 @@ enum options_command {
 	OPTIONS_REPLAY,
 	OPTIONS_WAIT,
 	OPTIONS_CHECK,
+	OPTIONS_SHUTDOWN,
 	OPTIONS_VERSION,
 	OPTIONS_COMMANDS
 };
@@ -78,7 +79,9 @@ struct options {
 	unsigned int kubernetes_minor; /* of 1.<minor> */
 	const char *job;	       /* file with a Job, "-" is stdin; NULL: none */
 	bool watch;
-	const char *socket; /* of the daemon; NULL: the default */
+	const char *socket;	    /* of the daemon; NULL: the default */
+	bool begin, cancel, status; /* of a shutdown; none of them is the last */
+	const char *action;	    /* what the machine is to do then; NULL: not named */
 	bool if_node_dies;
 	const char *kubelet_config; /* of the kubelet; NULL: the default */
 	uint64_t deadline_ns;	    /* until the node ends; 0: not given */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Judges clients by the cgroups that are watched, and lists what the engine knows of pods. */
+/* Judges clients by the cgroups that are watched, lists what the engine knows of pods and of a
+ * shutdown, and passes on one that is begun by hand. */
 #include "app/daemon/answers.h"
 
 #include <errno.h>
@@ -113,31 +114,86 @@ static uint64_t add_settings(const struct daemon *d, struct buf *out)
 	return 6;
 }
 
-static int answer(void *userdata, enum control_command command, struct buf *out,
-		  uint64_t *ret_lines)
+static const char *node_of(const struct daemon *d, char node[static 256])
 {
-	struct daemon *d = userdata;
 	const char *name = monitor_options(d->monitor)->node_name;
+
+	if (name)
+		return name;
+	clock_node_name(node, 256);
+	return node;
+}
+
+static uint64_t add_pods(const struct daemon *d, struct buf *out)
+{
 	uint64_t now = clock_boot_ns();
 	char node[256];
 	struct pod_lines t = {
 		.out = out,
 		.record = {.at_ns = now,
 			   .wall_ns = (int64_t)now + clock_wall_offset_ns(),
-			   .node = name ? name : node},
+			   .node = node_of(d, node)},
 		.lister_answers = {lister_answers(d->monitor, false),
 				   lister_answers(d->monitor, true)},
 	};
 
-	if (command == CONTROL_SETTINGS) {
+	engine_pods_each(monitor_engine(d->monitor), add_pod, &t);
+	return t.lines;
+}
+
+static uint64_t add_shutdown(const struct daemon *d, struct buf *out)
+{
+	uint64_t now = clock_boot_ns();
+	struct shutdown_stats stats;
+	char node[256];
+	struct control_shutdown line = {
+		.at_ns = now,
+		.wall_ns = (int64_t)now + clock_wall_offset_ns(),
+		.node = node_of(d, node),
+		.mode = d->config.shutdown.mode,
+	};
+
+	line.off = !engine_get_shutdown(monitor_engine(d->monitor), &line.status, &stats);
+	control_add_shutdown(out, &line);
+	return 1;
+}
+
+static int act_by_hand(struct daemon *d, const struct control_request *request,
+		       struct control_why *ret_why)
+{
+	if (!d->inhibitor) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "shutdown.mode is off");
+		return -EPERM;
+	}
+	if (request->command == CONTROL_SHUTDOWN_BEGIN)
+		return inhibitor_begin(d->inhibitor, request->action, ret_why);
+	return inhibitor_cancel(d->inhibitor, ret_why);
+}
+
+static int answer(void *userdata, const struct control_request *request, struct buf *out,
+		  uint64_t *ret_lines, struct control_why *ret_why)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	switch (request->command) {
+	case CONTROL_SETTINGS:
 		*ret_lines = add_settings(d, out);
 		return 0;
+	case CONTROL_PODS:
+		*ret_lines = add_pods(d, out);
+		return 0;
+	case CONTROL_SHUTDOWN_BEGIN:
+	case CONTROL_SHUTDOWN_CANCEL:
+		r = act_by_hand(d, request, ret_why);
+		if (r < 0)
+			return r;
+		break;
+	case CONTROL_SHUTDOWN_STATUS:
+	case CONTROL_COMMAND_COUNT:
+		break;
 	}
-	if (command != CONTROL_PODS)
-		return -EOPNOTSUPP;
-	clock_node_name(node, sizeof(node));
-	engine_pods_each(monitor_engine(d->monitor), add_pod, &t);
-	*ret_lines = t.lines;
+	*ret_lines = add_shutdown(d, out);
 	return 0;
 }
 
@@ -157,8 +213,9 @@ struct control *answers_open(struct daemon *d)
 	if (strcmp(config.path, "none") == 0)
 		return NULL;
 	if (control_new(monitor_event(d->monitor), &config, &control, &why) < 0) {
-		log_warning("graced pods will have no answer, there is no control socket: %s",
-			    why.text);
+		log_warning(
+			"graced pods and graced shutdown will have no answer, there is no control socket: %s",
+			why.text);
 		return NULL;
 	}
 	log_info("control socket at %s", config.path);

@@ -51,7 +51,8 @@ struct inhibitor {
 	bool unreachable[2];	 /* the lister of pods, as fed last; by is_static */
 	bool absent[2];		 /* it never had an address; likewise */
 
-	bool was_up; /* logind answered once */
+	bool was_up;  /* logind answered once */
+	bool by_hand; /* a shutdown was begun that logind knows nothing of */
 	struct inhibitor_plan plan;
 
 	struct shutstate times; /* of the last shutdown, as the file has them */
@@ -430,6 +431,7 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 	struct inhibitor *in = userdata;
 	struct obs obs;
 
+	in->by_hand = false;
 	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
 	obs.shutdown.announced_ns = in->resumed_ns;
 	obs.shutdown.limit_ns = limit_ns;
@@ -439,8 +441,13 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 
 static void on_cancelled(void *userdata)
 {
-	end_resumed(userdata);
-	feed_event(userdata, SHUTDOWN_EV_CANCELLED);
+	struct inhibitor *in = userdata;
+
+	/* That logind has announced none says nothing of one that was begun without it. */
+	if (in->by_hand)
+		return;
+	end_resumed(in);
+	feed_event(in, SHUTDOWN_EV_CANCELLED);
 }
 
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
@@ -467,6 +474,59 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 	}
 	obs.shutdown.n_holders = (uint32_t)(n - own);
 	feed_obs(monitor_feed(in->monitor), &obs);
+}
+
+/* --- a shutdown by hand ----------------------------------------------------------------------- */
+
+static int refuse_by_hand(const struct inhibitor *in, struct control_why *why)
+{
+	struct logind_state logind;
+
+	logind_get_state(in->logind, &logind);
+	if (!in->options->control)
+		snprintf(why->text, sizeof(why->text),
+			 "shutdown.control is not true in the daemon's configuration");
+	else if (in->options->mode != SHUTDOWN_MANAGE)
+		snprintf(why->text, sizeof(why->text),
+			 "shutdown.mode is %s, and only manage stops containers by itself",
+			 shutdown_mode_name(in->options->mode));
+	else if (logind.preparing)
+		snprintf(why->text, sizeof(why->text),
+			 "logind has announced this shutdown, and it alone can cancel it");
+	else
+		return 0;
+	return -EPERM;
+}
+
+int inhibitor_begin(struct inhibitor *in, enum shutdown_action action, struct control_why *ret_why)
+{
+	struct obs obs;
+	int r = refuse_by_hand(in, ret_why);
+
+	if (r < 0 || in->by_hand)
+		return r;
+	in->by_hand = true;
+	log_info("a shutdown begins by hand: %s", shutdown_action_name(action));
+	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
+	obs.shutdown.limit_ns = in->plan.need_ns;
+	obs.shutdown.action = action;
+	feed_obs(monitor_feed(in->monitor), &obs);
+	return 0;
+}
+
+int inhibitor_cancel(struct inhibitor *in, struct control_why *ret_why)
+{
+	int r = refuse_by_hand(in, ret_why);
+
+	if (r < 0)
+		return r;
+	if (!in->by_hand) {
+		snprintf(ret_why->text, sizeof(ret_why->text), "no shutdown is under way");
+		return -ENOENT;
+	}
+	in->by_hand = false;
+	feed_event(in, SHUTDOWN_EV_CANCELLED);
+	return 0;
 }
 
 /* --- what the engine wants ------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include "app/config/config.h"
 #include "core/engine/engine.h"
 #include "core/stop/record.h"
+#include "wire/json/control.h"
 #include "wire/prometheus/metrics.h"
 
 struct monitor;
@@ -49,6 +50,12 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 		  struct inhibitor_lock lock, struct inhibitor **ret);
 /* The lock is released when this process ends; systemd's copy stays for the next one. */
 struct inhibitor *inhibitor_free(struct inhibitor *inhibitor);
+
+/* Announces a shutdown to the engine that logind knows nothing of, or cancels it. One that is
+ * announced already goes on as it is. -EPERM, -EBUSY, -ENOENT with the reason in *ret_why. */
+int inhibitor_begin(struct inhibitor *inhibitor, enum shutdown_action action,
+		    struct control_why *ret_why);
+int inhibitor_cancel(struct inhibitor *inhibitor, struct control_why *ret_why);
 
 /* Does what the engine wants done in a shutdown. */
 void inhibitor_effect(struct inhibitor *inhibitor, const struct effect *effect);

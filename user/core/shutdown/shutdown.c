@@ -180,6 +180,29 @@ int shutdown_mode_parse(const char *text, enum shutdown_mode *ret)
 	return -EINVAL;
 }
 
+static const char *const states[SHUTDOWN_STATE_COUNT] = {
+	[SHUTDOWN_AWAY] = "away",	  [SHUTDOWN_ASKING] = "asking",
+	[SHUTDOWN_HOLDING] = "holding",	  [SHUTDOWN_GOING] = "going",
+	[SHUTDOWN_FLUSHING] = "flushing", [SHUTDOWN_UNLOCKED] = "unlocked",
+	[SHUTDOWN_RELEASED] = "released",
+};
+
+const char *shutdown_state_name(enum shutdown_state state)
+{
+	return (unsigned int)state < SHUTDOWN_STATE_COUNT ? states[state] : NULL;
+}
+
+int shutdown_state_parse(const char *text, enum shutdown_state *ret)
+{
+	for (int i = 0; i < SHUTDOWN_STATE_COUNT; i++) {
+		if (strcmp(states[i], text) != 0)
+			continue;
+		*ret = (enum shutdown_state)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 const char *shutdown_action_name(enum shutdown_action action)
 {
 	static const char *const names[SHUTDOWN_ACTION_COUNT] = {

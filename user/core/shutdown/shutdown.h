@@ -385,6 +385,7 @@ void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 /* The words in quotes above; NULL for a number that is none. */
 const char *shutdown_mode_name(enum shutdown_mode mode);
 const char *shutdown_action_name(enum shutdown_action action);
+const char *shutdown_state_name(enum shutdown_state state);
 const char *shutdown_reason_name(enum shutdown_reason reason);
 const char *shutdown_pod_state_name(enum shutdown_pod_state state);
 const char *shutdown_report_name(enum shutdown_report what);
@@ -396,5 +397,8 @@ enum shutdown_action shutdown_action_of(const char *type);
 
 /* By the words of configuration: 0 or -EINVAL. */
 int shutdown_mode_parse(const char *text, enum shutdown_mode *ret);
+
+/* By the words of a state. Likewise. */
+int shutdown_state_parse(const char *text, enum shutdown_state *ret);
 
 #endif

@@ -260,16 +260,20 @@ static void conn_answer(struct conn *conn, size_t size)
 {
 	struct control *control = conn->control;
 	_cleanup_(buf_free) struct buf lines = {.limit = CONTROL_REPLY_MAX};
-	enum control_command command;
-	struct control_why why;
+	struct control_request request;
+	struct control_why why = {};
 	uint64_t n = 0;
 	int r;
 
-	if (control_read_request(conn->request, size, &command, &why) < 0) {
+	if (control_read_request(conn->request, size, &request, &why) < 0) {
 		conn_fail(conn, why.text);
 		return;
 	}
-	r = control->config.answer(control->config.userdata, command, &lines, &n);
+	r = control->config.answer(control->config.userdata, &request, &lines, &n, &why);
+	if (r < 0 && why.text[0]) {
+		conn_fail(conn, why.text);
+		return;
+	}
 	if (r >= 0)
 		r = buf_error(&lines);
 	if (r < 0) {
@@ -543,12 +547,12 @@ static int open_socket(const char *path, struct ask *ask)
 	return ask->fd < 0 ? -errno : connect_to(ask, &address);
 }
 
-static int send_request(const struct ask *ask, enum control_command command)
+static int send_request(const struct ask *ask, const struct control_request *request)
 {
 	_cleanup_(buf_free) struct buf line = {};
 	size_t done = 0;
 
-	control_add_request(&line, command);
+	control_add_request(&line, request);
 	while (done < line.len) {
 		ssize_t n = send(ask->fd, line.data + done, line.len - done, MSG_NOSIGNAL);
 		int r;
@@ -629,8 +633,8 @@ static int take_reply(const struct buf *reply, struct control_answer *ret, struc
 	return buf_error(&ret->text) ? fail_by_errno(why, buf_error(&ret->text)) : 0;
 }
 
-int control_ask(const char *path, enum control_command command, int timeout_ms, int stop_fd,
-		struct control_answer *ret, struct control_why *ret_why)
+int control_ask(const char *path, const struct control_request *request, int timeout_ms,
+		int stop_fd, struct control_answer *ret, struct control_why *ret_why)
 {
 	_cleanup_(buf_free) struct buf reply = {.limit = CONTROL_REPLY_MAX + HEAD_BYTES +
 							 READ_BYTES};
@@ -640,7 +644,7 @@ int control_ask(const char *path, enum control_command command, int timeout_ms, 
 	int r = open_socket(path, &ask);
 
 	if (r >= 0)
-		r = send_request(&ask, command);
+		r = send_request(&ask, request);
 	if (r >= 0)
 		r = receive(&ask, &reply);
 	cleanup_close(&ask.fd);

@@ -30,9 +30,10 @@ struct control_config {
 	const char *path;
 	uint64_t timeout_ns; /* of a connection, from its beginning; 0: the default */
 	void *userdata;
-	/* Adds the lines of the answer and returns their number. -errno: there is none. */
-	int (*answer)(void *userdata, enum control_command command, struct buf *out,
-		      uint64_t *ret_lines);
+	/* Adds the lines of the answer and returns their number. -errno: there is none; what
+	 * *ret_why says, unless it is empty, is the reason. */
+	int (*answer)(void *userdata, const struct control_request *request, struct buf *out,
+		      uint64_t *ret_lines, struct control_why *ret_why);
 	/* Whether that process, of root or of the daemon's own user, may ask. */
 	bool (*admits)(void *userdata, pid_t pid);
 };
@@ -66,7 +67,7 @@ struct control_answer {
  * short), -EPROTONOSUPPORT, -EREMOTEIO (what it said is in *ret_why), -EINVAL for a path that is
  * none; else -errno. *ret_why is filled whenever something failed.
  */
-int control_ask(const char *path, enum control_command command, int timeout_ms, int stop_fd,
-		struct control_answer *ret, struct control_why *ret_why);
+int control_ask(const char *path, const struct control_request *request, int timeout_ms,
+		int stop_fd, struct control_answer *ret, struct control_why *ret_why);
 
 #endif

@@ -9,12 +9,19 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "wire/json/parts.h"
 #include "wire/json/writer.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
 
-static const char *const names[CONTROL_COMMAND_COUNT] =
-	{[CONTROL_PODS] = "pods", [CONTROL_SETTINGS] = "settings"};
+static const char *const names[CONTROL_COMMAND_COUNT] = {
+	[CONTROL_PODS] = "pods",
+	[CONTROL_SETTINGS] = "settings",
+	[CONTROL_SHUTDOWN_STATUS] = "shutdown-status",
+	[CONTROL_SHUTDOWN_BEGIN] = "shutdown-begin",
+	[CONTROL_SHUTDOWN_CANCEL] = "shutdown-cancel",
+};
 
 static void begin(struct buf *out)
 {
@@ -28,10 +35,12 @@ static void end(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-void control_add_request(struct buf *out, enum control_command command)
+void control_add_request(struct buf *out, const struct control_request *request)
 {
 	begin(out);
-	jsonw_str(out, "command", names[command]);
+	jsonw_str(out, "command", names[request->command]);
+	if (request->command == CONTROL_SHUTDOWN_BEGIN)
+		jsonw_str(out, "action", shutdown_action_name(request->action));
 	end(out);
 }
 
@@ -79,6 +88,91 @@ bool control_find_setting(const char *lines, const char *key, char *ret, size_t 
 	return false;
 }
 
+static void add_counts(struct buf *out, const struct shutdown_status *s)
+{
+	jsonw_object(out, "containers");
+	jsonw_u64(out, "known", s->containers);
+	jsonw_u64(out, "living", s->living);
+	jsonw_u64(out, "stopping", s->stopping);
+	jsonw_object_end(out);
+	jsonw_object(out, "pods");
+	jsonw_u64(out, "known", s->pods);
+	jsonw_u64(out, "stopped", s->pods_stopped);
+	jsonw_u64(out, "ended", s->pods_ended);
+	jsonw_object_end(out);
+}
+
+void control_add_shutdown(struct buf *out, const struct control_shutdown *r)
+{
+	const struct shutdown_status *s = &r->status;
+	char time[RFC3339_SIZE];
+
+	jsonw_object(out, NULL);
+	jsonw_str(out, "type", "shutdown_status");
+	jsonw_u64(out, "schema", 1);
+	jsonw_str(out, "time", rfc3339_format(r->wall_ns, time));
+	jsonw_u64(out, "boot_ns", r->at_ns);
+	jsonw_str(out, "node", r->node);
+	jsonw_str(out, "mode", r->off ? "off" : shutdown_mode_name(r->mode));
+	jsonw_str(out, "state", r->off ? NULL : shutdown_state_name(s->state));
+	jsonw_bool(out, "locked", s->locked);
+	jsonw_bool(out, "announced", s->going);
+	jsonw_str(out, "action", s->going ? shutdown_action_name(s->action) : NULL);
+	record_parts_time(out, "announced_boot_ns", s->announced_ns);
+	record_parts_time(out, "deadline_boot_ns", s->deadline_ns);
+	add_counts(out, s);
+	end(out);
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key)) ?: "";
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static int read_shutdown(const json_t *line, struct control_shutdown *ret)
+{
+	const json_t *containers = json_object_get(line, "containers");
+	const json_t *pods = json_object_get(line, "pods");
+	struct shutdown_status *s = &ret->status;
+	const char *mode = text_of(line, "mode");
+
+	if (strcmp(text_of(line, "type"), "shutdown_status") != 0)
+		return -EBADMSG;
+	ret->off = strcmp(mode, "off") == 0;
+	if (!ret->off && (shutdown_mode_parse(mode, &ret->mode) < 0 ||
+			  shutdown_state_parse(text_of(line, "state"), &s->state) < 0))
+		return -EBADMSG;
+	ret->at_ns = number_of(line, "boot_ns");
+	s->locked = json_is_true(json_object_get(line, "locked"));
+	s->going = json_is_true(json_object_get(line, "announced"));
+	s->action = shutdown_action_of(text_of(line, "action"));
+	s->announced_ns = number_of(line, "announced_boot_ns");
+	s->deadline_ns = number_of(line, "deadline_boot_ns");
+	s->containers = number_of(containers, "known");
+	s->living = number_of(containers, "living");
+	s->stopping = number_of(containers, "stopping");
+	s->pods = number_of(pods, "known");
+	s->pods_stopped = number_of(pods, "stopped");
+	s->pods_ended = number_of(pods, "ended");
+	return 0;
+}
+
+int control_read_shutdown(const char *line, size_t size, struct control_shutdown *ret)
+{
+	_cleanup_(cleanup_json_decref) json_t *object =
+		json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+
+	*ret = (struct control_shutdown){};
+	return read_shutdown(object, ret);
+}
+
 static int fail(struct control_why *why, int error, const char *text)
 {
 	snprintf(why->text, sizeof(why->text), "%s", text);
@@ -104,10 +198,27 @@ static int read_object(const char *line, size_t size, json_t **ret, struct contr
 	return 0;
 }
 
-int control_read_request(const char *line, size_t size, enum control_command *ret,
+/* One that is not named is unknown. */
+static int read_action(const json_t *object, enum shutdown_action *ret, struct control_why *why)
+{
+	const json_t *member = json_object_get(object, "action");
+	const char *name = json_string_value(member);
+
+	*ret = SHUTDOWN_UNKNOWN;
+	if (!member || (name && strcmp(name, shutdown_action_name(SHUTDOWN_UNKNOWN)) == 0))
+		return 0;
+	if (name)
+		*ret = shutdown_action_of(name);
+	if (*ret != SHUTDOWN_UNKNOWN)
+		return 0;
+	return fail(why, -EBADMSG, "the request names no action of a shutdown");
+}
+
+int control_read_request(const char *line, size_t size, struct control_request *ret,
 			 struct control_why *ret_why)
 {
 	_cleanup_(cleanup_json_decref) json_t *object = NULL;
+	struct control_request request = {};
 	const char *command;
 	int r = read_object(line, size, &object, ret_why);
 
@@ -119,8 +230,12 @@ int control_read_request(const char *line, size_t size, enum control_command *re
 	for (unsigned int i = 0; i < CONTROL_COMMAND_COUNT; i++) {
 		if (strcmp(command, names[i]) != 0)
 			continue;
-		*ret = (enum control_command)i;
-		return 0;
+		request.command = (enum control_command)i;
+		if (request.command == CONTROL_SHUTDOWN_BEGIN)
+			r = read_action(object, &request.action, ret_why);
+		if (r >= 0)
+			*ret = request;
+		return r;
 	}
 	snprintf(ret_why->text, sizeof(ret_why->text), "there is no command '%.64s' here", command);
 	return -EOPNOTSUPP;

@@ -4,6 +4,7 @@
  * says how many lines follow, or why none do. Each side names the version it speaks.
  *
  *   {"version":1,"command":"pods"}
+ *   {"version":1,"command":"shutdown-begin","action":"reboot"}
  *   {"version":1,"lines":2}                   {"version":1,"error":"..."}
  */
 #ifndef WIRE_JSON_CONTROL_H
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "core/shutdown/shutdown.h"
 
 #define CONTROL_VERSION 1
 
@@ -24,7 +26,17 @@
 enum control_command {
 	CONTROL_PODS,	  /* a line of wire/json/pods for each pod */
 	CONTROL_SETTINGS, /* a line for each setting that graced check wants to know */
+	/* A line of wire/json/shutdown: how it is with a shutdown, after one was begun or cancelled
+	 * by hand. */
+	CONTROL_SHUTDOWN_STATUS,
+	CONTROL_SHUTDOWN_BEGIN,
+	CONTROL_SHUTDOWN_CANCEL,
 	CONTROL_COMMAND_COUNT,
+};
+
+struct control_request {
+	enum control_command command;
+	enum shutdown_action action; /* SHUTDOWN_BEGIN */
 };
 
 /* A sentence for a person, without a full stop. */
@@ -33,7 +45,7 @@ struct control_why {
 };
 
 /* Each adds one line with its newline. Errors stick in out. */
-void control_add_request(struct buf *out, enum control_command command);
+void control_add_request(struct buf *out, const struct control_request *request);
 void control_add_head(struct buf *out, uint64_t lines);
 void control_add_error(struct buf *out, const char *why);
 
@@ -43,10 +55,25 @@ void control_add_setting(struct buf *out, const char *key, const char *value);
  * it is not there, or too long. */
 bool control_find_setting(const char *lines, const char *key, char *ret, size_t size);
 
+/* How it is with a shutdown: the line of CONTROL_SHUTDOWN_*. */
+struct control_shutdown {
+	uint64_t at_ns;	 /* CLOCK_BOOTTIME */
+	int64_t wall_ns; /* since 1970, UTC */
+	const char *node;
+	bool off; /* shutdowns are not followed: status is not set */
+	enum shutdown_mode mode;
+	struct shutdown_status status;
+};
+
+void control_add_shutdown(struct buf *out, const struct control_shutdown *shutdown);
+/* Reads such a line, without its newline, but for its node and wall-clock time. -EBADMSG: it is
+ * none. */
+int control_read_shutdown(const char *line, size_t size, struct control_shutdown *ret);
+
 /* The line is without its newline and may hold any bytes. 0; -EBADMSG: it is no request;
  * -EPROTONOSUPPORT: of another version; -EOPNOTSUPP: for a command that there is not. *ret_why is
  * filled then. */
-int control_read_request(const char *line, size_t size, enum control_command *ret,
+int control_read_request(const char *line, size_t size, struct control_request *ret,
 			 struct control_why *ret_why);
 
 /* The first line of a reply: 0 with the number of lines that follow; -EBADMSG, -EPROTONOSUPPORT, or

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about `graced shutdown`: what it says of a shutdown, and who may not begin one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/run.h"
+#include "lib/shutdown/shutscene.h"
+
+static void ask(const struct shutscene *s, const char *const *options, struct run_result *ret)
+{
+	const char *args[8] = {"shutdown", "--control.socket"};
+	char socket[128];
+	size_t n = 2;
+
+	snprintf(socket, sizeof(socket), "%s/control.sock", s->state);
+	args[n++] = socket;
+	while (*options)
+		args[n++] = *options++;
+	assert_int_equal(run(&(struct run_spec){.exe = getenv("GRACED"), .args = args}, ret), 0);
+}
+
+#define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+
+static void assert_prints(const struct shutscene *s, const char *wanted)
+{
+	struct run_result result;
+
+	ask(s, OPTIONS(), &result);
+	if (!strstr(result.out, wanted))
+		fail_msg("it does not print '%s', but: %s", wanted, result.out);
+	assert_int_equal(result.status, 0);
+	run_done(&result);
+}
+
+static void assert_refused(const struct shutscene *s, const char *const *options, const char *why)
+{
+	struct run_result result;
+
+	ask(s, options, &result);
+	if (!strstr(result.err, why))
+		fail_msg("it does not say '%s', but: %s", why, result.err);
+	assert_int_equal(result.status, 1);
+	run_done(&result);
+}
+
+static void it_says_how_it_is_with_a_shutdown(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	struct box box;
+
+	shutscene_box(s, "deaf", &box);
+	shutscene_await_locks(s, 2);
+	assert_prints(s, "mode        observe\n");
+	assert_prints(s, "shutdown    none\n");
+	logindmock_announce(&s->mock, true, "reboot");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	assert_prints(s, "state       going\ndelay lock  held\nshutdown    reboot\nannounced ");
+	assert_prints(s, "containers  1 left, 0 being stopped\n");
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
+static void none_is_begun_where_the_configuration_does_not_allow_it(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist"});
+
+	assert_refused(s, OPTIONS("--begin"),
+		       "shutdown.control is not true in the daemon's configuration");
+	assert_refused(s, OPTIONS("--cancel"), "shutdown.control is not true");
+	shutscene_end(s);
+}
+
+static void none_is_begun_where_graced_stops_nothing(void **state)
+{
+	static const char *const args[] = {"--shutdown.control", NULL};
+	struct shutscene *s =
+		shutscene_begin(state, &(struct shutscene_spec){.mode = "assist", .args = args});
+
+	assert_refused(s, OPTIONS("--begin", "--type", "reboot"),
+		       "shutdown.mode is assist, and only manage stops containers by itself");
+	assert_null(shutscene_find(s, "{'type':'shutdown','event':'announced'}"));
+	shutscene_end(s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		SHUTSCENE_CLAIM("it says how it is with a shutdown",
+				it_says_how_it_is_with_a_shutdown),
+		SHUTSCENE_CLAIM("none is begun where the configuration does not allow it",
+				none_is_begun_where_the_configuration_does_not_allow_it),
+		SHUTSCENE_CLAIM("none is begun where graced stops nothing itself",
+				none_is_begun_where_graced_stops_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);
+}
