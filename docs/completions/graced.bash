@@ -47,6 +47,7 @@ _graced_value() { # COMMAND OPTION
 	-o | --output) _graced_words "table json" ;;
 	-s | --signal) _graced_signals "${1/audit/}" ;;
 	--outcome) _graced_words "graceful terminated killed oom-killed crashed completed failed unknown" ;;
+	--type) _graced_words "power-off reboot halt kexec soft-reboot" ;;
 	--scope) _graced_words "pods containers services all" ;;
 	--hierarchy) _graced_hierarchies ;;
 	--log.level) _graced_words "debug info warning error" ;;
@@ -103,13 +104,14 @@ _graced_options() { # COMMAND
 		--sinks.stdout
 		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
 		--shutdown.mode --kubelet.config --kubelet.version
-		--shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
+		--shutdown.control --no-shutdown.control --shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;
 	pods) echo "--help $format --namespace --pod --watch --control.socket" ;;
 	explain) echo "--help $format --kubelet.version --job" ;;
 	plan) echo "--help $format --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
+	shutdown) echo "--help $format --begin --cancel --status --type --control.socket" ;;
 	resolve) echo "--help $format $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
@@ -124,7 +126,7 @@ _graced() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_graced_words "trace run audit pods explain plan resolve record replay wait check version --help"
+		_graced_words "trace run audit pods explain plan shutdown resolve record replay wait check version --help"
 		return
 	fi
 	# readline breaks words at =, so --option=value comes as three.

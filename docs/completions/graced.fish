@@ -6,7 +6,7 @@ function __graced_hierarchies
     string match -rg '^([a-z_]+)\t' </proc/cgroups
 end
 
-set -l commands trace audit run pods explain plan resolve record replay wait check version
+set -l commands trace audit run pods explain plan shutdown resolve record replay wait check version
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -19,6 +19,7 @@ complete -c graced -n $none -a run -d 'the daemon'
 complete -c graced -n $none -a pods -d 'what the running daemon knows of pods'
 complete -c graced -n $none -a explain -d 'phase and conditions of a pod, and why'
 complete -c graced -n $none -a plan -d 'what becomes of pods in a node shutdown, or when their node dies'
+complete -c graced -n $none -a shutdown -d 'how it is with a shutdown; begin or cancel one'
 complete -c graced -n $none -a resolve -d 'cgroup path or pid -> pod, container, runtime'
 complete -c graced -n $none -a record -d 'write observations to a file'
 complete -c graced -n $none -a replay -d 'feed a recording through the same engine'
@@ -28,7 +29,7 @@ complete -c graced -n $none -a version -d 'print the version'
 complete -c graced -s h -l help -d 'show help'
 
 # Which rows, and how
-set -l c "$on trace audit pods explain plan resolve replay check version"
+set -l c "$on trace audit pods explain plan shutdown resolve replay check version"
 complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
 set -l c "$on trace audit pods replay"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of this namespace'
@@ -63,7 +64,7 @@ complete -c graced -n "$on trace record wait" -l no-group-dead \
 complete -c graced -n "$on trace record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
 complete -c graced -n "$on pods" -l watch -d 'go on, and show what changes'
-complete -c graced -n "$on run pods" -l control.socket -r -F -d "the daemon's control socket"
+complete -c graced -n "$on run pods shutdown" -l control.socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F
 complete -c graced -n "$on run explain plan check" -l kubelet.version -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
 complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"
@@ -124,6 +125,11 @@ complete -c graced -n "$on run" -l sinks.journal -x -a 'auto true false' -d 'rec
 complete -c graced -n "$on run" -l sinks.signals -d 'a record for each stop signal, too'
 complete -c graced -n "$on run" -l no-sinks.signals -d 'turn it off'
 complete -c graced -n "$on run" -l shutdown.mode -x -a 'observe assist off' -d 'in a shutdown of the node'
+complete -c graced -n "$on run" -l shutdown.control -d "let graced shutdown begin one"
+complete -c graced -n "$on shutdown" -l begin -d "begin a shutdown"
+complete -c graced -n "$on shutdown" -l cancel -d "cancel one that was begun so"
+complete -c graced -n "$on shutdown" -l status -d "print how it is"
+complete -c graced -n "$on shutdown" -l type -x -a 'power-off reboot halt kexec soft-reboot' -d "what the machine is to do"
 complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than the kubelet"
 complete -c graced -n "$on run" -l shutdown.overdue-slack -x -a 2s -d "after a container's time"
 complete -c graced -n "$on run" -l shutdown.status-wait -x -a '0s 5s' -d 'for the status of ended pods'
