@@ -293,7 +293,7 @@ for command in "${commands[@]}"; do options_of "$command" | tr ' ' '\n'; done |
 {
 	grep -oE -- "['\"},*)]--[a-z][a-z.-]+[[{]?" docs/completions/_graced | tr -d "'\"},*)[{"
 	grep -oE -- '^complete .* -l [a-z.-]+' docs/completions/graced.fish | sed 's/.* -l /--/'
-} | sort -u | comm -13 "$tmp/options" - | grep -vE -- '^--(help|no-(web|names|sinks)\..*)$' >>"$out"
+} | sort -u | comm -13 "$tmp/options" - | grep -vE -- '^--(help|no-(web|names|sinks|shutdown)\..*)$' >>"$out"
 nothing_missing
 claim "the completions for zsh and fish have no option that is not there" $?
 
