@@ -29,6 +29,7 @@ struct stream {
 	int status;	   /* in the trailers; -1: there are none */
 	bool stays;	   /* for more, behind the body */
 	bool is_event;	   /* a stream of them */
+	bool held;	   /* its answer is */
 	bool cuts, resets; /* behind the body */
 	sd_event_source *pace;
 };
@@ -273,7 +274,10 @@ static void answer_in_time(struct stream *s)
 {
 	struct cripeer *peer = s->connection->peer;
 
-	if (!peer->delay_usec)
+	s->held = peer->holds_stops && method_of(peer, s->path) == CRI_STOP;
+	if (s->held)
+		peer->asked[CRI_STOP]++;
+	else if (!peer->delay_usec)
 		answer(s);
 	else
 		sd_event_add_time_relative(peer->event, &s->pace, CLOCK_MONOTONIC, peer->delay_usec,
@@ -434,7 +438,7 @@ void cripeer_listen(struct cripeer *peer)
 	unlink(peer->path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(chmod(peer->path, 0600), 0);
-	assert_int_equal(listen(fd, 64), 0);
+	assert_int_equal(listen(fd, SOMAXCONN), 0);
 	assert_true(sd_event_add_io(peer->event, &peer->listener, fd, EPOLLIN, on_connection,
 				    peer) >= 0);
 	sd_event_source_set_io_fd_own(peer->listener, true);
@@ -457,6 +461,24 @@ void cripeer_done(struct cripeer *peer)
 	cripeer_die(peer);
 	cripeer_remove_all(peer);
 	unlink(peer->path);
+}
+
+void cripeer_release_stops(struct cripeer *peer)
+{
+	struct cripeer_connection *c = peer->connections, *next;
+
+	peer->holds_stops = false;
+	for (; c; c = next) {
+		next = c->next;
+		for (struct stream *s = c->streams; s; s = s->next) {
+			if (!s->held)
+				continue;
+			s->held = false;
+			peer->asked[CRI_STOP]--;
+			answer(s);
+		}
+		send_on(c);
+	}
 }
 
 void cripeer_tell_bytes(struct cripeer *peer, const void *bytes, size_t len)

@@ -56,6 +56,7 @@ struct cripeer {
 	size_t padding;	     /* of CRIPEER_LONG */
 	size_t annotations;  /* bytes of them in each item; 0: none */
 	uint64_t delay_usec; /* before each answer */
+	bool holds_stops;    /* until cripeer_release_stops() */
 	unsigned int asked[CRI_METHOD_COUNT], singly[CRI_METHOD_COUNT]; /* with a key */
 	unsigned int streams;						/* of events, open now */
 	const char *image_signal; /* what every image has; NULL: none */
@@ -80,6 +81,8 @@ struct cripeer_container *cripeer_add(struct cripeer *peer, unsigned int number,
 				      unsigned int pod);
 void cripeer_remove_all(struct cripeer *peer);
 const char *cripeer_id(unsigned int number, char ret[static META_ID_MAX]);
+/* Answers all StopContainer that it holds. */
+void cripeer_release_stops(struct cripeer *peer);
 /* To every stream of events. */
 void cripeer_tell(struct cripeer *peer, const char *id, enum cri_event_type type);
 /* Any bytes to every stream of events. */

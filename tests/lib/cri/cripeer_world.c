@@ -226,6 +226,8 @@ int cripeer_answer(struct cripeer *peer, enum cri_method method, const struct bu
 	case CRI_IMAGE_STATUS:
 		answer_image(peer, ret);
 		return 0;
+	case CRI_STOP:
+		return find(peer, key) ? 0 : -CRI_GRPC_NOT_FOUND;
 	default:
 		return -CRI_GRPC_UNIMPLEMENTED;
 	}

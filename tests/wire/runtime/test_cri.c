@@ -20,6 +20,7 @@ static void each_method_has_its_path_in_both_versions(void **state)
 		{CRI_V1, CRI_STATUS, "/runtime.v1.RuntimeService/ContainerStatus"},
 		{CRI_V1, CRI_IMAGE_STATUS, "/runtime.v1.ImageService/ImageStatus"},
 		{CRI_V1, CRI_EVENTS, "/runtime.v1.RuntimeService/GetContainerEvents"},
+		{CRI_V1, CRI_STOP, "/runtime.v1.RuntimeService/StopContainer"},
 		{CRI_V1ALPHA2, CRI_VERSION, "/runtime.v1alpha2.RuntimeService/Version"},
 		{CRI_V1ALPHA2, CRI_SANDBOXES, "/runtime.v1alpha2.RuntimeService/ListPodSandbox"},
 		{CRI_V1ALPHA2, CRI_CONTAINERS, "/runtime.v1alpha2.RuntimeService/ListContainers"},
@@ -71,6 +72,40 @@ static void questions_are_these_bytes(void **state)
 	}
 }
 
+static void a_stop_has_its_container_and_its_timeout(void **state)
+{
+	static const struct {
+		uint64_t timeout_s;
+		const char *want;
+		size_t len;
+	} rows[] = {
+		{0, BYTES("\0\0\0\0\x04\x0a\x02"
+			  "c1")},
+		{30, BYTES("\0\0\0\0\x06\x0a\x02"
+			   "c1\x10\x1e")},
+		{300, BYTES("\0\0\0\0\x07\x0a\x02"
+			    "c1\x10\xac\x02")},
+		{INT64_MAX, BYTES("\0\0\0\0\x0e\x0a\x02"
+				  "c1\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f")},
+	};
+	_cleanup_(buf_free) struct buf buf = {};
+	char key[CRI_KEY_MAX + 1];
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		buf_reset(&buf);
+		assert_int_equal(cri_ask_stop(&buf, "c1", rows[i].timeout_s), 0);
+		assert_int_equal(buf.len, rows[i].len);
+		assert_memory_equal(buf.data, rows[i].want, rows[i].len);
+	}
+	buf_reset(&buf);
+	memset(key, 'k', sizeof(key));
+	key[CRI_KEY_MAX] = '\0';
+	assert_int_equal(cri_ask_stop(&buf, key, 1), -EINVAL);
+	assert_int_equal(cri_ask_stop(&buf, "", 1), -EINVAL);
+	assert_int_equal(cri_ask_stop(&buf, "c1", (uint64_t)INT64_MAX + 1), -EINVAL);
+	assert_int_equal(buf.len, 0);
+}
+
 static void the_longest_question_announces_its_length(void **state)
 {
 	_cleanup_(buf_free) struct buf buf = {};
@@ -91,11 +126,10 @@ static void a_question_without_its_key_or_with_a_wrong_one_is_refused(void **sta
 		enum cri_method method;
 		const char *key;
 	} rows[] = {
-		{CRI_STATUS, NULL},	  {CRI_STATUS, ""},
-		{CRI_IMAGE_STATUS, NULL}, {CRI_IMAGE_STATUS, ""},
-		{CRI_SANDBOXES, ""},	  {CRI_CONTAINERS, ""},
-		{CRI_VERSION, "x"},	  {CRI_EVENTS, "x"},
-		{CRI_METHOD_COUNT, NULL}, {(enum cri_method) - 1, NULL},
+		{CRI_STATUS, NULL},	{CRI_STATUS, ""},	  {CRI_IMAGE_STATUS, NULL},
+		{CRI_IMAGE_STATUS, ""}, {CRI_SANDBOXES, ""},	  {CRI_CONTAINERS, ""},
+		{CRI_VERSION, "x"},	{CRI_EVENTS, "x"},	  {CRI_STOP, NULL},
+		{CRI_STOP, "x"},	{CRI_METHOD_COUNT, NULL}, {(enum cri_method) - 1, NULL},
 	};
 	struct buf buf = {};
 
@@ -272,6 +306,8 @@ int main(void)
 		      each_method_has_its_path_in_both_versions),
 		CLAIM("questions are these bytes, behind what the buffer holds",
 		      questions_are_these_bytes),
+		CLAIM("a stop has its container and its timeout, whatever its length",
+		      a_stop_has_its_container_and_its_timeout),
 		CLAIM("the longest question announces its length",
 		      the_longest_question_announces_its_length),
 		CLAIM("a question without its key, or with a wrong one, is refused",

@@ -271,6 +271,11 @@ void lookup_pod(struct lookup *l, const struct effect *effect)
 		feed_last(l, effect->id, effect->pod_uid, "");
 }
 
+int lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop)
+{
+	return l->sources.cri ? podsrc_cri_stop(l->sources.cri, stop) : -ENOTCONN;
+}
+
 void lookup_hurry(struct lookup *l)
 {
 	if (l->sources.kubelet)

@@ -27,6 +27,9 @@ void lookup_identify(struct lookup *l, const struct effect *effect);
 /* Feeds all names that the log directories provide. */
 void lookup_feed_logs(struct lookup *l);
 
+/* podsrc_cri_stop(); -ENOTCONN also where no runtime is queried. */
+int lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop);
+
 /* The next query to the sources that list pods does not wait because they are slow or down. */
 void lookup_hurry(struct lookup *l);
 

@@ -36,6 +36,7 @@ enum cri_method {
 	CRI_STATUS,	  /* ContainerStatus; key: the container's ID */
 	CRI_IMAGE_STATUS, /* verbose; key: cri_item.image_key */
 	CRI_EVENTS,	  /* GetContainerEvents, a stream that does not end; no key */
+	CRI_STOP,	  /* StopContainer; cri_ask_stop() */
 	CRI_METHOD_COUNT,
 };
 
@@ -55,6 +56,11 @@ const char *cri_method_path(enum cri_version version, enum cri_method method);
  * where one is needed, one where none is taken, or one longer than CRI_KEY_MAX - 1; or buf's error.
  */
 int cri_ask(struct buf *buf, enum cri_method method, const char *key);
+
+/* The same for CRI_STOP: the stop signal now, and SIGKILL when it still runs after timeout_s
+ * seconds; 0: SIGKILL at once. -EINVAL as above, or for more seconds than INT64_MAX; or buf's
+ * error. The answer has no fields. */
+int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s);
 
 /* --- gRPC ------------------------------------------------------------------------------------ */
 

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "cri.pb-c.h"
 
-enum need { NO_KEY, MAY_KEY, MUST_KEY };
+enum need { NO_KEY, MAY_KEY, MUST_KEY, OWN_QUESTION };
 
 static const struct {
 	const char *path[CRI_VERSION_COUNT];
@@ -26,6 +26,7 @@ static const struct {
 	[CRI_STATUS] = {BOTH("RuntimeService/ContainerStatus"), MUST_KEY},
 	[CRI_IMAGE_STATUS] = {BOTH("ImageService/ImageStatus"), MUST_KEY},
 	[CRI_EVENTS] = {BOTH("RuntimeService/GetContainerEvents"), NO_KEY},
+	[CRI_STOP] = {BOTH("RuntimeService/StopContainer"), OWN_QUESTION},
 #undef BOTH
 };
 
@@ -98,7 +99,7 @@ int cri_ask(struct buf *buf, enum cri_method method, const char *key)
 	/* An empty filter would mean all, which is not what was asked. */
 	if (key && (METHODS[method].key == NO_KEY || bytes.len == 0))
 		return -EINVAL;
-	if (!key && METHODS[method].key == MUST_KEY)
+	if (METHODS[method].key == OWN_QUESTION || (!key && METHODS[method].key == MUST_KEY))
 		return -EINVAL;
 	if (METHODS[method].key == MAY_KEY)
 		return add_list(buf, bytes);
@@ -107,6 +108,18 @@ int cri_ask(struct buf *buf, enum cri_method method, const char *key)
 	if (method == CRI_IMAGE_STATUS)
 		return add_image(buf, bytes);
 	return add_list(buf, (ProtobufCBinaryData){});
+}
+
+int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s)
+{
+	Cri__StopContainerRequest request = CRI__STOP_CONTAINER_REQUEST__INIT;
+	size_t len = strlen(id);
+
+	if (len == 0 || len >= CRI_KEY_MAX || timeout_s > INT64_MAX)
+		return -EINVAL;
+	request.container_id = (ProtobufCBinaryData){.len = len, .data = (uint8_t *)id};
+	request.timeout = (int64_t)timeout_s;
+	return add_framed(buf, &request.base);
 }
 
 /* gRPC as far as its client needs it beyond HTTP/2: messages in a body, and the trailers that say

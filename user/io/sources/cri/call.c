@@ -257,28 +257,35 @@ static const char *name_of(enum cri_method method)
 	return slash ? slash + 1 : "?";
 }
 
-int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method method,
-			 const char *key, unsigned int line, struct fetch_request *request,
-			 struct fetch_call **ret)
+/* As gRPC takes it: eight digits at most, and a unit. */
+static void write_timeout(uint64_t ns, char *ret, size_t size)
 {
-	_cleanup_(buf_free) struct buf question = {};
+	const uint64_t most = 99999999;
+	uint64_t ms = ns / 1000000, s = ms / 1000;
+
+	if (ms <= most)
+		snprintf(ret, size, "grpc-timeout: %llum", (unsigned long long)ms);
+	else
+		snprintf(ret, size, "grpc-timeout: %lluS",
+			 (unsigned long long)(s < most ? s : most));
+}
+
+int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method method,
+			 const struct buf *question, unsigned int line,
+			 struct fetch_request *request, struct fetch_call **ret)
+{
 	char url[160], timeout[64];
 	const char *const headers[] = {"Content-Type: application/grpc", "TE: trailers",
 				       "Host: localhost", timeout, NULL};
-	int r;
 
-	r = cri_ask(&question, method, key);
-	if (r < 0)
-		return r;
 	snprintf(url, sizeof(url), "http://cri-%llu-%u%s", (unsigned long long)calls->connection,
 		 line, cri_method_path(calls->version, method));
-	snprintf(timeout, sizeof(timeout), "grpc-timeout: %llum",
-		 (unsigned long long)(request->timeout_ns / 1000000 % 100000000));
+	write_timeout(request->timeout_ns, timeout, sizeof(timeout));
 	request->url = url;
 	request->unix_path = calls->path;
 	request->http2 = true;
-	request->body = buf_str(&question);
-	request->body_len = question.len;
+	request->body = buf_str(question);
+	request->body_len = question->len;
 	/* A stream has no end to wait for. */
 	request->headers = request->timeout_ns ? headers
 					       : (const char *const[]){headers[0], headers[1],
@@ -373,6 +380,7 @@ int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, cons
 		    struct podsrc_cri_lookup *lookup, podsrc_cri_call_fn done, void *userdata)
 {
 	struct podsrc_cri_call *call = calloc(1, sizeof(*call));
+	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request request = {
 		.timeout_ns = calls->timeout_ns,
 		.data = on_data,
@@ -392,7 +400,10 @@ int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, cons
 	call->userdata = userdata;
 	snprintf(call->key, sizeof(call->key), "%s", key ? key : "");
 	request.max_bytes = is_list(call) ? LIST_MAX : ANSWER_MAX;
-	r = podsrc_cri_call_open(calls, method, key, call->line, &request, &call->fetch);
+	r = cri_ask(&question, method, key);
+	if (r == 0)
+		r = podsrc_cri_call_open(calls, method, &question, call->line, &request,
+					 &call->fetch);
 	if (r < 0) {
 		free_call(call);
 		return r;

@@ -10,9 +10,11 @@
 #include <time.h>
 
 #include "base/backoff.h"
+#include "base/cleanup.h"
 #include "io/proc/clock.h"
 #include "io/sources/cri/call.h"
 #include "io/sources/cri/look.h"
+#include "io/sources/cri/stop.h"
 
 /* --- the stream of events --------------------------------------------------------------------- */
 
@@ -84,6 +86,7 @@ static void on_end(void *userdata, const struct fetch_result *result)
 
 static void request(struct podsrc_cri_events *stream)
 {
+	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request ask = {
 		.max_bytes = SIZE_MAX,
 		.data = on_data,
@@ -94,7 +97,8 @@ static void request(struct podsrc_cri_events *stream)
 	if (!stream->wanted || stream->call || stream->refused)
 		return;
 	buf_reset(&stream->bytes);
-	if (podsrc_cri_call_open(stream->calls, CRI_EVENTS, NULL, PODSRC_CRI_EVENT_LINE, &ask,
+	if (cri_ask(&question, CRI_EVENTS, NULL) < 0 ||
+	    podsrc_cri_call_open(stream->calls, CRI_EVENTS, &question, PODSRC_CRI_EVENT_LINE, &ask,
 				 &stream->call) < 0)
 		retry_later(stream);
 }
@@ -250,6 +254,7 @@ struct podsrc_cri {
 	struct podsrc_cri_calls calls;
 	struct podsrc_cri_look *look;
 	struct podsrc_cri_events events;
+	struct podsrc_cri_stops *stops;
 };
 
 static void set_phase(struct podsrc_cri *cri, enum phase phase)
@@ -528,6 +533,8 @@ static int set_up(struct podsrc_cri *cri, const struct podsrc_sink *sink)
 		.sink = {cri, on_event, on_broken},
 	};
 	r = podsrc_cri_events_open(&cri->events, cri->event);
+	if (r >= 0)
+		r = podsrc_cri_stops_new(cri->event, &cri->calls, &cri->stops);
 	return r < 0 ? r
 		     : sd_event_add_time_relative(cri->event, &cri->retry, CLOCK_MONOTONIC, 0, 1000,
 						  on_retry, cri);
@@ -559,6 +566,7 @@ struct podsrc_cri *podsrc_cri_free(struct podsrc_cri *cri)
 	if (!cri)
 		return NULL;
 	podsrc_cri_call_cancel_all(&cri->calls, PLACE_DOOMED);
+	podsrc_cri_stops_free(cri->stops);
 	sd_event_source_disable_unref(cri->retry);
 	podsrc_cri_events_close(&cri->events);
 	podsrc_cri_look_free(cri->look);
@@ -597,6 +605,16 @@ void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id)
 void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id)
 {
 	look_up(cri, container_id, true);
+}
+
+int podsrc_cri_stop(struct podsrc_cri *cri, const struct podsrc_cri_stop *stop)
+{
+	if (!is_id(stop->container_id))
+		return -EINVAL;
+	look_at_socket(cri);
+	if (cri->phase == PHASE_OFF || cri->phase == PHASE_DOWN)
+		return -ENOTCONN;
+	return podsrc_cri_stops_add(cri->stops, stop);
 }
 
 static enum podsrc_status status_of(const struct podsrc_cri *cri)

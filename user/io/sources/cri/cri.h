@@ -56,6 +56,31 @@ void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id);
  * within 35 s, for a runtime on a busy host reports that seconds late. There is no done. */
 void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id);
 
+/* More that are under way at once are refused. */
+#define PODSRC_CRI_STOPS_MAX 512
+
+/* A container to be stopped by the runtime. */
+struct podsrc_cri_stop {
+	const char *container_id;
+	uint64_t timeout_s; /* from the stop signal to SIGKILL */
+	uint64_t tag;	    /* for done */
+	/* Once, from the event loop, unless the source is freed: error is NULL when the runtime
+	 * answers that the container has ended; else what is wrong, a line for people. That answer
+	 * is not proof. */
+	void (*done)(void *userdata, uint64_t tag, const char *error);
+	void *userdata;
+};
+
+/*
+ * Requests the stop (StopContainer). The call lasts as long as the stop does, on a connection of
+ * its own, timeout_s and PODSRC_CRI_STOP_SLACK_NS at most; it ends at once when that connection
+ * breaks, as the runtime's death breaks it, and does not end because the runtime answers no other
+ * request. Copied. -EINVAL for an ID that is none, -ENOTCONN: no runtime answers now, -ENOBUFS: too
+ * many are under way, -ENOMEM: then there is no done.
+ */
+#define PODSRC_CRI_STOP_SLACK_NS UINT64_C(10000000000)
+int podsrc_cri_stop(struct podsrc_cri *cri, const struct podsrc_cri_stop *stop);
+
 /* lookups counts what podsrc_cri_find() asked for. */
 void podsrc_cri_get_state(const struct podsrc_cri *cri, struct podsrc_state *ret);
 
