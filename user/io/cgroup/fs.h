@@ -124,6 +124,21 @@ int cgfs_kill_step(struct cgfs_kill *kill, uint32_t *work);
 uint32_t cgfs_kill_rounds(const struct cgfs_kill *kill);
 struct cgfs_kill *cgfs_kill_free(struct cgfs_kill *kill);
 
+/* A process as it was seen in a cgroup. */
+struct cgfs_process {
+	pid_t pid;
+	uint64_t start_ns; /* CLOCK_BOOTTIME, cut to the clock tick or not */
+};
+
+/*
+ * Sends the signal to the process if it still is that one, and still in the cgroup of that id or
+ * below it; no other that has its number by now receives it. controller: of the hierarchy, NULL for
+ * the unified one. -ESRCH: it is not there any more; -ENOENT: there is no cgroup of that id;
+ * -EPERM: that is the root, or CAP_KILL is missing; -EINVAL for a signal that is none; -errno.
+ */
+int cgfs_signal(struct cgfs *cgfs, const char *controller, uint64_t id,
+		const struct cgfs_process *process, int signal);
+
 /* How often memory ran out at this very level, as the kernel counts it (cgroup v2,
  * memory.events.local). -ENOENT where it does not say. */
 int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ends a cgroup's processes: the kernel does it at once where it has cgroup.kill (v2, since 5.14);
- * elsewhere it is sent to each, and to those born meanwhile in the next round. */
+ * elsewhere it is sent to each, and to those born meanwhile in the next round. Any other signal
+ * goes to one process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +15,7 @@
 #include "io/cgroup/fs.h"
 #include "io/cgroup/priv.h"
 #include "io/files/fd.h"
+#include "io/proc/proc.h"
 
 /* How many were listed in a round, and how many of them were sent the signal. */
 struct round {
@@ -200,4 +202,44 @@ struct cgfs_kill *cgfs_kill_free(struct cgfs_kill *k)
 	close(k->dir);
 	free(k);
 	return NULL;
+}
+
+/* -ESRCH where it is in another cgroup. */
+static int check_cgroup(struct cgfs *cgfs, const char *controller, uint64_t id, pid_t pid)
+{
+	char path[PATH_MAX], of[PATH_MAX];
+	uint32_t level;
+	size_t len;
+	int r = cgfs_path_of(cgfs, id, path, sizeof(path), &level);
+
+	if (r < 0)
+		return r;
+	if (level == 0)
+		return -EPERM;
+	r = procfs_cgroup_of(pid, controller, of, sizeof(of));
+	if (r < 0)
+		return r;
+	len = strlen(path);
+	return strncmp(of, path, len) == 0 && (!of[len] || of[len] == '/') ? 0 : -ESRCH;
+}
+
+/* The descriptor comes first: the process that has it keeps its number until it is reaped. So what
+ * is read of that number was the same process's if the signal can be sent then. */
+int cgfs_signal(struct cgfs *cgfs, const char *controller, uint64_t id,
+		const struct cgfs_process *process, int signal)
+{
+	_cleanup_(cleanup_close) int fd = -1;
+	int r;
+
+	if (signal < 1 || signal > SIGRTMAX || process->pid <= 0)
+		return -EINVAL;
+	fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	if (fd < 0)
+		return -errno;
+	if (!procfs_is_process(process->pid, process->start_ns))
+		return -ESRCH;
+	r = check_cgroup(cgfs, controller, id, process->pid);
+	if (r < 0)
+		return r;
+	return syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) == 0 ? 0 : -errno;
 }

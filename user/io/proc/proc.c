@@ -265,6 +265,20 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	return 0;
 }
 
+static bool started_at(const struct procfs_stat *stat, uint64_t start_ns)
+{
+	return stat->start_ns == start_ns - start_ns % TICK_NS;
+}
+
+bool procfs_is_process(pid_t pid, uint64_t start_ns)
+{
+	struct procfs_stat stat;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return read_stat(path, &stat) == 0 && started_at(&stat, start_ns);
+}
+
 bool procfs_alive(pid_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
@@ -276,7 +290,7 @@ bool procfs_alive(pid_t pid, uint64_t start_ns)
 	r = read_stat(path, &stat);
 	if (r < 0)
 		return r != -ESRCH;
-	if (stat.start_ns != start_ns - start_ns % TICK_NS)
+	if (!started_at(&stat, start_ns))
 		return false;
 	return !has_left(&stat) || find_running_thread(pid, &tid) < 0 || tid;
 }

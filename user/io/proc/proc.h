@@ -58,6 +58,10 @@ int procfs_exe_in_memory(pid_t pid);
  * is not on its way out. What cannot be read counts as running. */
 bool procfs_alive(pid_t pid, uint64_t start_ns);
 
+/* Whether pid is the process that started at start_ns (cut to a tick or not), running or not. What
+ * cannot be read is not. */
+bool procfs_is_process(pid_t pid, uint64_t start_ns);
+
 /* Whether a program of that name is a runtime, or a copy that a runtime made of itself. */
 bool procfs_is_runtime(const char *exe);
 
