@@ -103,6 +103,8 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 		return 1;
 	if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "Hello"))
 		return answer_hello(peer, m) < 0 ? -EIO : 1;
+	if (peer->on_call && peer->on_call(peer, m) > 0)
+		return 1;
 	if (sd_bus_message_is_method_call(m, NULL, "Get"))
 		return answer_get(peer, m) < 0 ? -EIO : 1;
 	if (!sd_bus_message_is_method_call(m, NULL, "GetAll"))

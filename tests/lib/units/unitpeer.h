@@ -33,6 +33,8 @@ struct unitpeer {
 	bool silent;			   /* answers no GetAll until unitpeer_release() */
 	bool mute;			   /* answers nothing at all */
 	const char *greeting_error;	   /* refuses to tell its version */
+	/* Sees each call first; above 0: it has answered that. NULL: none. */
+	int (*on_call)(struct unitpeer *peer, sd_bus_message *m);
 	/* Bytes for whoever connects, instead of all else; then it closes, or stays silent. */
 	const void *bytes;
 	size_t n_bytes;

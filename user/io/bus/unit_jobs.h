@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Has systemd stop units, and start again those of them that ran (org.freedesktop.systemd1(5)).
+ * Nothing is waited for: a connection is made for each task, and the answers come in the loop.
+ */
+#ifndef IO_BUS_UNIT_JOBS_H
+#define IO_BUS_UNIT_JOBS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#define UNITJOBS_MAX	  32  /* units of one list */
+#define UNITJOBS_NAME_MAX 256 /* systemd's UNIT_NAME_MAX, with its NUL */
+/* Until then systemd has to have stopped all of them. */
+#define UNITJOBS_LIMIT_NS 5000000000ull
+
+struct unitjobs_options {
+	/* "unix:path=/…" or a path. A socket called "private" is systemd's own, any other a bus.
+	 * NULL: /run/systemd/private for root, where there is one, else the system bus. */
+	const char *bus_address;
+	uint64_t limit_ns; /* 0: UNITJOBS_LIMIT_NS */
+};
+
+struct unitjobs_sink {
+	void *userdata;
+	/* Before a unit is stopped: which are remembered by now. */
+	void (*remembered)(void *userdata);
+	/* Once for each unitjobs_stop(), unless unitjobs_start() or another stop came first: error
+	 * is NULL when none of the units runs any more; else what is wrong, a line for people. May
+	 * be called from within unitjobs_stop(). */
+	void (*stopped)(void *userdata, const char *error);
+	/* Some unit was not started again. */
+	void (*start_failed)(void *userdata, const char *error);
+};
+
+struct unitjobs;
+
+/* sink is copied. -EINVAL for an address that is not one of these, -ENOMEM. */
+int unitjobs_new(sd_event *event, const struct unitjobs_options *options,
+		 const struct unitjobs_sink *sink, struct unitjobs **ret);
+/* There is no callback any more; jobs under way go on. */
+struct unitjobs *unitjobs_free(struct unitjobs *jobs);
+
+/*
+ * Stops those of the units that run, or are about to, as `systemctl stop` does, and remembers them.
+ * NULL-ended, UNITJOBS_MAX at most; more are ignored. Units that are not loaded or do not run are
+ * left alone. Those that an earlier stop has ended stay remembered.
+ */
+void unitjobs_stop(struct unitjobs *jobs, const char *const *names);
+/* Starts those that were stopped since the last start. No-op where there are none. */
+void unitjobs_start(struct unitjobs *jobs);
+
+/* The remembered units, in the order in which they were stopped: how many. */
+size_t unitjobs_remembered(const struct unitjobs *jobs, const char *ret[static UNITJOBS_MAX]);
+/* Remembers a unit that an earlier process has stopped. */
+void unitjobs_remember(struct unitjobs *jobs, const char *name);
+
+#endif
