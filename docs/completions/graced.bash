@@ -61,6 +61,7 @@ _graced_value() { # COMMAND OPTION
 	--names.enabled) _graced_words "true false" ;;
 	--shutdown.mode) _graced_words "observe assist off" ;;
 	--shutdown.deaf-grace) _graced_words "off 2s" ;;
+	--shutdown.stop-units) _graced_words "kubelet.service" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
 	--control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | \
 		--kubelet.ca | --kubelet.config | --kubelet.token-file | --api.ca | --api.token-file | \
@@ -105,6 +106,7 @@ _graced_options() { # COMMAND
 		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
 		--shutdown.mode --kubelet.config --kubelet.version
 		--shutdown.control --no-shutdown.control --shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
+		--shutdown.stop-units
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;
 	pods) echo "--help $format --namespace --pod --watch --control.socket" ;;

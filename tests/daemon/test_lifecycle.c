@@ -290,6 +290,7 @@ static void test_says_what_waits(void **state)
 		{"shutdown:\n  overdueSlack: 7s\n", "shutdown.overdueSlack"},
 		{"shutdown:\n  statusWait: 7s\n", "shutdown.statusWait"},
 		{"shutdown:\n  deafGrace: 7s\n", "shutdown.deafGrace"},
+		{"shutdown:\n  stopUnits: [a.service]\n", "shutdown.stopUnits"},
 		{"api:\n  url: http://127.0.0.1:1\n", "api.url"},
 		{"checkpoint:\n  file: none\n", "checkpoint.file"},
 		{"checkpoint:\n  file: none\n", NULL},

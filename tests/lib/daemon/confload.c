@@ -127,6 +127,9 @@ static void show(struct buf *out, const struct config *c)
 		   (unsigned long long)c->shutdown.overdue_slack_ns,
 		   (unsigned long long)c->shutdown.status_wait_ns,
 		   (unsigned long long)c->shutdown.deaf_grace_ns);
+	buf_adds(out, "|shutdown.stopUnits=");
+	for (const char *const *unit = c->shutdown.stop_units; *unit; unit++)
+		buf_printf(out, "%s%s", unit == c->shutdown.stop_units ? "" : ",", *unit);
 	buf_printf(out, "|sinks.journal=%d|sinks.signals=%d|metrics.maxSeries=%llu",
 		   c->sink_journal, c->sink_signals, (unsigned long long)c->max_series);
 	buf_printf(out, "|metrics.maxAge=%llu|budget.cpu=%u|", (unsigned long long)c->max_age_ns,

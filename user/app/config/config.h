@@ -17,6 +17,7 @@
 
 #define CONFIG_LISTEN_MAX 16
 #define CONFIG_SETTINGS	  96 /* rows of the table at most */
+#define CONFIG_UNITS_MAX  32 /* of shutdown.stopUnits */
 
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };
 
@@ -28,6 +29,7 @@ struct config_shutdown {
 	const char *kubelet_config; /* its file; NULL: where it is by default */
 	unsigned int kubelet_minor; /* of its version */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
+	const char *stop_units[CONFIG_UNITS_MAX + 1]; /* manage: before all else; NULL-ended */
 	uint64_t extra_ns; /* assist: how long logind is to wait beyond the kubelet's groups */
 };
 

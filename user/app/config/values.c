@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "core/kubelet/explain.h"
+#include "io/bus/unit_jobs.h"
 #include "wire/config/web.h"
 
 #define NODE_NAME_MAX	   253 /* as a DNS name */
@@ -326,6 +327,27 @@ const char *value_deaf_grace(struct config *c, const char *value, size_t index)
 	if (strcmp(value, "off") != 0 && (duration_parse(value, &ns) < 0 || ns > DEAF_GRACE_MAX))
 		return "a duration like 2s, or off";
 	c->shutdown.deaf_grace_ns = ns;
+	return NULL;
+}
+
+/* As unit_name_is_valid() of systemd (src/basic/unit-name.c) has it, but for the end: which kinds
+ * of units there are is systemd's matter. */
+static bool is_unit(const char *name)
+{
+	size_t len = strspn(name, "0123456789abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.\\@");
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot != name && dot[1] && *name != '@' && !name[len] &&
+	       len < UNITJOBS_NAME_MAX;
+}
+
+const char *value_stop_units(struct config *c, const char *value, size_t index)
+{
+	if (!is_unit(value) || index >= CONFIG_UNITS_MAX)
+		return "the full name of a unit like kubelet.service (32 of them at most)";
+	c->shutdown.stop_units[index] = value;
+	c->shutdown.stop_units[index + 1] = NULL;
 	return NULL;
 }
 

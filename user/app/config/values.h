@@ -23,6 +23,7 @@ const char *value_budget(struct config *c, const char *value, size_t index);
 const char *value_checkpoint_file(struct config *c, const char *value, size_t index);
 const char *value_control_socket(struct config *c, const char *value, size_t index);
 const char *value_deaf_grace(struct config *c, const char *value, size_t index);
+const char *value_stop_units(struct config *c, const char *value, size_t index);
 const char *value_grace(struct config *c, const char *value, size_t index);
 const char *value_journal(struct config *c, const char *value, size_t index);
 const char *value_listen(struct config *c, const char *value, size_t index);

@@ -173,6 +173,8 @@ static int open_inhibitor(struct daemon *d)
 	d->lock.fd = -1;
 	if (o->deaf_grace_ns && (o->off || o->mode != SHUTDOWN_ASSIST))
 		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
+	if (o->stop_units[0] && (o->off || o->mode != SHUTDOWN_MANAGE))
+		log_warning("shutdown.stopUnits has no effect: shutdown.mode is not manage");
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
 	inhibitor_remove_drop_in();

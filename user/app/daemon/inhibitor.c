@@ -12,6 +12,7 @@
 #include "app/config/kubelet_file.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/killer.h"
+#include "app/daemon/stopper.h"
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
 #include "app/live/monitor.h"
@@ -44,6 +45,7 @@ struct inhibitor {
 	struct logind *logind;
 	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
 	struct killer *killer;	 /* the containers that are being killed */
+	struct stopper *stopper; /* carries out what mode manage wants */
 	struct confwatch *watch; /* NULL: delay watches the kubelet's configuration */
 	bool dropped;		 /* our drop-in is removed, and logind has not read that */
 	bool up, away;		 /* logind can be queried; it cannot, which was logged */
@@ -90,15 +92,18 @@ struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options)
 
 const char *inhibitor_refuse(const struct config_shutdown *options, const char *hierarchy)
 {
-	if (options->off || options->mode != SHUTDOWN_ASSIST)
+	if (options->off || options->mode == SHUTDOWN_OBSERVE)
 		return NULL;
-	if (!has_address())
+	if (options->mode == SHUTDOWN_ASSIST && !has_address())
 		return "shutdown.mode assist needs the system bus, and DBUS_SYSTEM_BUS_ADDRESS is "
 		       "not unix:path= and a path";
 	if (!own_is_in_pod(hierarchy))
 		return NULL;
-	return "shutdown.mode assist has to outlive the pods: run graced as a unit of the host, or "
-	       "set shutdown.mode to observe";
+	return options->mode == SHUTDOWN_ASSIST
+		       ? "shutdown.mode assist has to outlive the pods: run graced as a unit of "
+			 "the host, or set shutdown.mode to observe"
+		       : "shutdown.mode manage has to outlive the pods: run graced as a unit of "
+			 "the host, or set shutdown.mode to observe";
 }
 
 static void begin(struct obs *ret, enum shutdown_event_type event)
@@ -238,7 +243,7 @@ static uint64_t need_of(const struct config_shutdown *o, const struct shutplan *
 {
 	uint64_t need_ns = shutplan_requested_ns(plan), sum;
 
-	if (!need_ns || o->mode != SHUTDOWN_ASSIST)
+	if (!need_ns || o->mode == SHUTDOWN_OBSERVE)
 		return need_ns;
 	return __builtin_add_overflow(need_ns, o->extra_ns, &sum) ? UINT64_MAX : sum;
 }
@@ -320,7 +325,7 @@ static void open_keeper(struct inhibitor *in)
 
 static void open_delay(struct inhibitor *in)
 {
-	if (in->options->mode == SHUTDOWN_ASSIST) {
+	if (in->options->mode != SHUTDOWN_OBSERVE) {
 		open_keeper(in);
 	} else {
 		in->dropped = inhibitor_remove_drop_in();
@@ -402,7 +407,7 @@ static void warn_absent(struct inhibitor *in)
 	if (state.status == LOGIND_STARTING)
 		return;
 	in->away = true;
-	log_at(in->options->mode == SHUTDOWN_ASSIST ? LOG_WARNING : LOG_INFO,
+	log_at(in->options->mode == SHUTDOWN_OBSERVE ? LOG_INFO : LOG_WARNING,
 	       "shutdowns of the node are not seen: %s, at %s; until logind answers there, "
 	       "shutdown.mode %s does nothing",
 	       state.text, state.where, shutdown_mode_name(in->options->mode));
@@ -448,6 +453,8 @@ static void on_cancelled(void *userdata)
 		return;
 	end_resumed(in);
 	feed_event(in, SHUTDOWN_EV_CANCELLED);
+	/* The engine may not know of those that an earlier process has stopped. */
+	stopper_start_units(in->stopper);
 }
 
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
@@ -590,6 +597,12 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 	case EFFECT_KILL:
 		killer_add(in->killer, effect->id);
 		break;
+	case EFFECT_STOP_UNITS:
+	case EFFECT_START_UNITS:
+	case EFFECT_STOP:
+	case EFFECT_SIGNAL:
+		stopper_effect(in->stopper, effect);
+		break;
 	default:
 		break;
 	}
@@ -626,7 +639,7 @@ static bool has_logind(const struct inhibitor *in, enum logind_status status)
 {
 	bool absent = status == LOGIND_STARTING || status == LOGIND_ABSENT || status == LOGIND_OFF;
 
-	return !absent || in->was_up || in->options->mode == SHUTDOWN_ASSIST;
+	return !absent || in->was_up || in->options->mode != SHUTDOWN_OBSERVE;
 }
 
 /* Only assist has a drop-in of its own that another may overrule. What logind does has to be known.
@@ -704,6 +717,23 @@ static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)
 	return logind_new(monitor_event(in->monitor), &options, &sink, &in->logind);
 }
 
+/* What acts on containers and units. */
+static int open_hands(struct inhibitor *in)
+{
+	struct monitor *m = in->monitor;
+	int r = killer_new(monitor_event(m), monitor_cgfs(m), &in->killer);
+
+	return r < 0 ? r : stopper_new(m, in->options->stop_units, bus_address(), &in->stopper);
+}
+
+static void close_hands(struct inhibitor *in)
+{
+	if (!in)
+		return;
+	stopper_free(in->stopper);
+	killer_free(in->killer);
+}
+
 int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 		  struct inhibitor_lock lock, struct inhibitor **ret)
 {
@@ -729,7 +759,7 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 			close(lock.fd);
 	} else {
 		*ret = in;
-		r = killer_new(monitor_event(in->monitor), monitor_cgfs(in->monitor), &in->killer);
+		r = open_hands(in);
 		if (r >= 0)
 			r = open_logind(in, lock);
 		else if (lock.fd >= 0)
@@ -737,8 +767,7 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 	}
 	if (r < 0) {
 		say("cannot follow shutdowns of the node: %s", strerror(-r));
-		if (in)
-			killer_free(in->killer);
+		close_hands(in);
 		free(in);
 		*ret = NULL;
 		return r;
@@ -746,6 +775,8 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 	open_delay(in);
 	if (lock.fd >= 0)
 		feed_event(in, SHUTDOWN_EV_LOCK_TAKEN);
+	if (!in->resumed_ns)
+		stopper_start_units(in->stopper);
 	feed_listers(in, true);
 	return 0;
 }
@@ -757,7 +788,7 @@ struct inhibitor *inhibitor_free(struct inhibitor *in)
 	delaykeep_free(in->delay);
 	confwatch_free(in->watch);
 	logind_free(in->logind);
-	killer_free(in->killer);
+	close_hands(in);
 	free(in);
 	return NULL;
 }

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Passes each effect on to the edge that can do it, and what comes of it back to the engine. */
+#include "app/daemon/stopper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/config/run_dir.h"
+#include "app/live/feed.h"
+#include "app/live/lookup.h"
+#include "app/live/monitor.h"
+#include "app/log/log.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/signame.h"
+#include "base/time.h"
+#include "io/bus/unit_jobs.h"
+#include "io/files/file.h"
+
+/* The units that were stopped, one a line: of this boot, so that a process that is started in the
+ * middle of a shutdown knows what it has to start when that is cancelled. */
+#define UNITS_FILE     "stopped-units"
+#define UNITS_FILE_MAX ((size_t)UNITJOBS_MAX * UNITJOBS_NAME_MAX)
+
+struct stopper {
+	struct monitor *monitor;
+	const char *const *units;
+	struct unitjobs *jobs;
+};
+
+static void feed_event(struct stopper *s, enum shutdown_event_type event, uint64_t id, bool failed)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_SHUTDOWN);
+	obs.shutdown.event = event;
+	obs.shutdown.id = id;
+	obs.shutdown.failed = failed;
+	feed_obs(monitor_feed(s->monitor), &obs);
+}
+
+/* --- units -------------------------------------------------------------------------------------- */
+
+static void write_units(const struct stopper *s)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	const char *names[UNITJOBS_MAX];
+	size_t n = unitjobs_remembered(s->jobs, names);
+	char path[PATH_MAX];
+	int r;
+
+	rundir_path(UNITS_FILE, path);
+	if (!n) {
+		unlink(path);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&text, "%s\n", names[i]);
+	r = buf_error(&text);
+	if (r == 0)
+		r = statefile_write(path, buf_str(&text), text.len);
+	if (r < 0)
+		log_warning("cannot write %s: %s; a restart in this shutdown does not start the "
+			    "stopped units again",
+			    path, strerror(-r));
+}
+
+static void read_units(struct stopper *s)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	struct trusted_why why;
+	char path[PATH_MAX], *at, *line;
+	int r;
+
+	rundir_path(UNITS_FILE, path);
+	r = trusted_read(path, false, UNITS_FILE_MAX, &text, &why);
+	if (r < 0) {
+		if (r != -ENOENT)
+			log_warning("the units that were stopped are not known: %s", why.text);
+		return;
+	}
+	buf_addc(&text, 0);
+	for (at = text.data; at && (line = strsep(&at, "\n"));)
+		unitjobs_remember(s->jobs, line);
+}
+
+static void on_remembered(void *userdata)
+{
+	write_units(userdata);
+}
+
+static void on_units_stopped(void *userdata, const char *error)
+{
+	struct stopper *s = userdata;
+
+	if (error)
+		log_warning("not all units of shutdown.stopUnits are stopped: %s; the shutdown "
+			    "goes on",
+			    error);
+	else
+		log_info("the units of shutdown.stopUnits are stopped");
+	feed_event(s, SHUTDOWN_EV_UNITS_STOPPED, 0, error != NULL);
+}
+
+static void on_start_failed(void *userdata, const char *error)
+{
+	log_warning("cannot start a unit of shutdown.stopUnits again: %s; start it by systemctl",
+		    error);
+}
+
+void stopper_start_units(struct stopper *s)
+{
+	unitjobs_start(s->jobs);
+	write_units(s);
+}
+
+static void stop_units(struct stopper *s)
+{
+	if (*s->units)
+		unitjobs_stop(s->jobs, s->units);
+	else
+		feed_event(s, SHUTDOWN_EV_UNITS_STOPPED, 0, false);
+}
+
+/* --- containers --------------------------------------------------------------------------------- */
+
+static void fail_stop(struct stopper *s, uint64_t id, const char *error)
+{
+	log_info("the runtime does not stop the container of cgroup %" PRIu64 ": %s", id, error);
+	feed_event(s, SHUTDOWN_EV_STOP_FAILED, id, true);
+}
+
+static void on_stopped(void *userdata, uint64_t id, const char *error)
+{
+	/* What became of the container is known by the kernel half. */
+	if (error)
+		fail_stop(userdata, id, error);
+}
+
+/* A part of a second counts as a whole one: the runtime must not kill it before its time. */
+static void stop_container(struct stopper *s, const struct effect *effect)
+{
+	const struct podsrc_cri_stop stop = {
+		.container_id = effect->container_id,
+		.timeout_s = effect->at_ns / NS_PER_S + (effect->at_ns % NS_PER_S != 0),
+		.tag = effect->id,
+		.done = on_stopped,
+		.userdata = s,
+	};
+	int r = -ENOTCONN;
+
+	/* CRI has the containers of pods alone: of others it answers that they are stopped. */
+	if (effect->pod_uid[0] && effect->container_id[0])
+		r = lookup_stop(monitor_lookup(s->monitor), &stop);
+	if (r < 0)
+		fail_stop(s, effect->id,
+			  r == -ENOTCONN ? "no runtime with CRI answers" : strerror(-r));
+}
+
+static void signal_init(struct stopper *s, const struct effect *effect)
+{
+	const struct hierarchy *hierarchy = monitor_hierarchy(s->monitor);
+	const struct cgfs_process init = {(pid_t)effect->pid, effect->start_ns};
+	char name[SIGNAME_SIZE];
+	int r;
+
+	signame_format(effect->signal, name);
+	if (!effect->pid) {
+		log_warning("cannot send %s to the init of cgroup %" PRIu64 ": it is unknown; the "
+			    "container is killed at its deadline",
+			    name, effect->id);
+		return;
+	}
+	r = cgfs_signal(monitor_cgfs(s->monitor), hierarchy->unified ? NULL : hierarchy->name,
+			effect->id, &init, (int)effect->signal);
+	/* It ended meanwhile. */
+	if (r < 0 && r != -ESRCH && r != -ENOENT)
+		log_warning("cannot send %s to process %" PRIu32 ", the init of cgroup %" PRIu64
+			    ": %s; the container is killed at its deadline",
+			    name, effect->pid, effect->id, strerror(-r));
+}
+
+void stopper_effect(struct stopper *s, const struct effect *effect)
+{
+	switch (effect->type) {
+	case EFFECT_STOP_UNITS:
+		stop_units(s);
+		break;
+	case EFFECT_START_UNITS:
+		stopper_start_units(s);
+		break;
+	case EFFECT_STOP:
+		stop_container(s, effect);
+		break;
+	case EFFECT_SIGNAL:
+		signal_init(s, effect);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- opening and closing ------------------------------------------------------------------------ */
+
+int stopper_new(struct monitor *m, const char *const *units, const char *bus_address,
+		struct stopper **ret)
+{
+	struct stopper *s = calloc(1, sizeof(*s));
+	const struct unitjobs_options options = {.bus_address = bus_address};
+	const struct unitjobs_sink sink = {s, on_remembered, on_units_stopped, on_start_failed};
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->monitor = m;
+	s->units = units;
+	r = unitjobs_new(monitor_event(m), &options, &sink, &s->jobs);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	read_units(s);
+	*ret = s;
+	return 0;
+}
+
+struct stopper *stopper_free(struct stopper *s)
+{
+	if (!s)
+		return NULL;
+	unitjobs_free(s->jobs);
+	free(s);
+	return NULL;
+}
