@@ -154,7 +154,7 @@ static void test_crashed(void **state)
 
 	world_open(&w, NULL);
 	world_init(&w, SEC(10), CG_D1, &P_D1);
-	world_exit(&w, SEC(20), CG_D1, &P_D1, 11);
+	world_exit(&w, SEC(20), CG_D1, &P_D1, 31);
 	restart(&w, NULL);
 	world_found(&w, SEC(59), CG_D1, "/docker/" WORLD_ID_D1);
 	world_attach(&w, SEC(60));

@@ -316,7 +316,7 @@ static void test_all_pid_reuse(void **state)
 	second.start_ns = SEC(500);
 	open_scope(&w, SCOPE_ALL);
 	shot_process(&w, SEC(20), &P_SHELL, 10, &P_B1);
-	process_exit(&w, SEC(501), &second, 11, 0);
+	process_exit(&w, SEC(501), &second, 31, 0);
 	assert_verdict(&w, OUTCOME_CRASHED, CAUSE_SELF, 0);
 	world_close(&w);
 }

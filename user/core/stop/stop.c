@@ -8,6 +8,7 @@
 #include "core/stop/audit.h"
 
 #define SIGKILL_NR	       9
+#define SIGSYS_NR	       31
 #define RESULT_DELIVERED       0
 #define RESULT_IGNORED	       1
 #define RESULT_ALREADY_PENDING 2
@@ -499,20 +500,19 @@ static bool grace_uncertain(const struct stop *stop)
 }
 
 /*
- * Init died of a signal that the kernel does not end a process by unless it was sent, and no record
- * has it. A tracer that injects one (PTRACE_CONT) is not seen, either. SIGILL, SIGTRAP, SIGBUS,
- * SIGFPE, SIGSEGV and SIGSYS can be the status of what the kernel ends by itself: do_exit() in
- * make_task_dead() and in seccomp's RET_KILL_THREAD.
+ * Init died of a signal that no record has. The kernel sends a signal before it ends a process by
+ * it, also in a fault. SIGSYS is the exception: seccomp's RET_KILL_THREAD calls do_exit(). Not seen
+ * are what a tracer injects (PTRACE_CONT), and the signal of a fault in the kernel itself
+ * (make_task_dead()).
  */
 static bool fatal_signal_unseen(const struct stop *stop)
 {
-	const uint64_t by_kernel =
-		1ULL << 3 | 1ULL << 4 | 1ULL << 6 | 1ULL << 7 | 1ULL << 10 | 1ULL << 30;
 	uint32_t died_of = stop->status & 0x7f;
 
-	if (!stop->exit_seen || !died_of || died_of > 64 || died_of == SIGKILL_NR)
+	if (!stop->exit_seen || !died_of || died_of > 64 || died_of == SIGKILL_NR ||
+	    died_of == SIGSYS_NR)
 		return false;
-	return !(by_kernel >> (died_of - 1) & 1) && stop->last_from[died_of] == RELATION_NONE;
+	return stop->last_from[died_of] == RELATION_NONE;
 }
 
 uint32_t stop_gaps(const struct stop *stop)
