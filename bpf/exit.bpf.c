@@ -82,7 +82,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 }
 
 /* Several threads may find themselves the last where the kernel does not say: first wins. */
-static __always_inline bool first_to_tell(const struct exiting *e)
+static __always_inline bool first_to_report(const struct exiting *e)
 {
 	struct gate_key key = {.start_ns = e->leader->start_boottime, .pid = e->task->tgid};
 	__u8 one = 1;
@@ -132,7 +132,7 @@ static __always_inline int exit_seen(const __u64 *ctx, bool gated)
 		return 0;
 	e.leader = e.task->group_leader;
 	e.signal = e.task->signal;
-	if (gated && !first_to_tell(&e))
+	if (gated && !first_to_report(&e))
 		return 0;
 	if (watch_recorded(w))
 		i = init_of(ctx, at.watch_id);

@@ -164,7 +164,7 @@ static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
  * What a process has the kernel send when a timer expires or input arrives is raised while anybody
  * runs, who then looks like the sender.
  */
-static __always_inline bool is_anybodys(const struct signal_args *a)
+static __always_inline bool has_no_sender(const struct signal_args *a)
 {
 	return a->code <= CODE_TIMER && a->code >= CODE_SIGIO;
 }
@@ -172,7 +172,7 @@ static __always_inline bool is_anybodys(const struct signal_args *a)
 static __always_inline bool from_outside(const struct signal_args *a)
 {
 	return a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0 &&
-	       !is_anybodys(a);
+	       !has_no_sender(a);
 }
 
 /*
@@ -440,10 +440,10 @@ static __always_inline bool asks_to_drain(const struct signal_args *a, const __u
 
 /* Somebody in it was told, and be it an init that is deaf to another signal. What is pending
  * already was told before, and is again. */
-static __always_inline void told_note(struct signal_args *a, struct signal_struct *signal,
-				      const __u64 *ctx)
+static __always_inline void note_asked(struct signal_args *a, struct signal_struct *signal,
+				       const __u64 *ctx)
 {
-	if (!(told_set(a->w) & BIT_OF(a->sig)) && !asks_to_drain(a, ctx))
+	if (!(asking_set(a->w) & BIT_OF(a->sig)) && !asks_to_drain(a, ctx))
 		return;
 	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || !signal->live.counter)
 		return;
@@ -455,7 +455,7 @@ static __always_inline void early_note(const struct signal_args *a)
 {
 	__u32 pid = a->target->tgid, known = a->w->early_pid;
 
-	if (!(told_set(a->w) & BIT_OF(a->sig)))
+	if (!(asking_set(a->w) & BIT_OF(a->sig)))
 		return;
 	a->w->early_pid = known && known != pid ? GRACED_EARLY_SEVERAL : pid;
 }
@@ -492,7 +492,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	__u32 flags;
 
 	if (watch_recorded(a->w))
-		told_note(a, signal, ctx);
+		note_asked(a, signal, ctx);
 	if (!masked && !forwarded)
 		return;
 	if (!for_init && !forwarded && a->sig != SIGKILL && !cfg_all)

@@ -53,7 +53,7 @@ static __always_inline __u64 stop_set(const struct graced_watch *w)
 }
 
 /* Which signals tell any other process of it to stop, or end it. */
-static __always_inline __u64 told_set(const struct graced_watch *w)
+static __always_inline __u64 asking_set(const struct graced_watch *w)
 {
 	return stop_set(w) | STOP_SET | BIT_OF(SIGKILL);
 }

@@ -21,12 +21,15 @@ static void ask_deaf(struct world *w)
 	shutworld_tell(w, ASKED, SHUTDOWN_EV_HOLDERS);
 }
 
-static void look(struct world *w, uint64_t at, bool looked, uint64_t told_ns)
+static void look(struct world *w, uint64_t at, bool looked, uint64_t signalled_ns)
 {
 	struct obs obs = {
 		.type = OBS_COUNTS,
 		.at_ns = at,
-		.counts = {.id = CG_A1, .populated = true, .looked = looked, .told_at_ns = told_ns},
+		.counts = {.id = CG_A1,
+			   .populated = true,
+			   .looked = looked,
+			   .told_at_ns = signalled_ns},
 	};
 
 	assert_int_equal(world_tell(w, &obs), 0);

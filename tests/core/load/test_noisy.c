@@ -74,8 +74,8 @@ static void test_bound(void **state)
 	}
 	assert_int_equal(noisy.n_marked, NOISY_MAX);
 	for (int i = 0; i < NOISY_MAX; i++)
-		assert_true(noisy_let_go(&noisy, &id));
-	assert_false(noisy_let_go(&noisy, &id));
+		assert_true(noisy_release(&noisy, &id));
+	assert_false(noisy_release(&noisy, &id));
 	noisy_done(&noisy);
 }
 

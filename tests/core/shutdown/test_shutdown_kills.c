@@ -114,10 +114,10 @@ static void test_anew(void **state)
 }
 
 /* The answer to a look at it. */
-static void look(struct shutstage *s, struct shutdown_container *c, uint64_t told_ns)
+static void look(struct shutstage *s, struct shutdown_container *c, uint64_t signalled_ns)
 {
 	c->looked_ns = s->now_ns;
-	c->told_ns = told_ns;
+	c->signalled_ns = signalled_ns;
 	shutstage_container(s, c);
 }
 
@@ -128,7 +128,7 @@ static void test_deaf(void **state)
 	const struct {
 		uint64_t grace_ns;
 		bool deaf;
-		uint64_t ending_ns, told_ns;
+		uint64_t ending_ns, signalled_ns;
 		const char *log;
 	} rows[] = {
 		{2 * S, true, 0, 0, killed},
@@ -154,7 +154,7 @@ static void test_deaf(void **state)
 		shutstage_run(&s, 3.999);
 		assert_string_equal(shutstage_log(&s), "");
 		shutstage_run(&s, 4);
-		look(&s, &c, rows[i].told_ns);
+		look(&s, &c, rows[i].signalled_ns);
 		assert_string_equal(shutstage_log(&s), rows[i].log);
 		if (rows[i].log != killed) {
 			shutstage_run(&s, 14);

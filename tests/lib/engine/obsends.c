@@ -61,7 +61,7 @@ static void end_kept_stop(struct kept_stop *stop)
 	make_bool(&stop->oom_victim);
 	make_bool(&stop->exit_seen);
 	make_bool(&stop->takes_others);
-	make_bool(&stop->told_unnamed);
+	make_bool(&stop->reported_unnamed);
 	make_bool(&stop->record_lost);
 	make_bool(&stop->shed);
 	make_bool(&stop->given_unknown);

@@ -115,7 +115,7 @@ static void look(struct shutwalk *w, struct shutwalk_container *c)
 	if (!c->told || shutwalk_chance(w, 4))
 		return;
 	c->facts.looked_ns = w->now_ns;
-	c->facts.told_ns = c->others_ns;
+	c->facts.signalled_ns = c->others_ns;
 	shutwalk_send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER,
 						  .container = c->facts});
 }

@@ -96,8 +96,8 @@ static bool is_useless(const struct shutwalk *w, const struct shutwalk_container
 	uint64_t grace_ns = w->config.deaf_grace_ns;
 
 	return grace_ns && has_waited(w, c, grace_ns) && f->looked_ns >= f->asked_ns + grace_ns &&
-	       w->seen_ns - f->looked_ns < SHUTDOWN_LOOK_NS && f->told_ns < w->announced_ns &&
-	       (!f->ending_ns || f->told_ns < f->ending_ns);
+	       w->seen_ns - f->looked_ns < SHUTDOWN_LOOK_NS && f->signalled_ns < w->announced_ns &&
+	       (!f->ending_ns || f->signalled_ns < f->ending_ns);
 }
 
 static struct shutwalk_container *told_of(struct shutwalk *w, uint64_t id)

@@ -217,7 +217,7 @@ static void follow_all(struct costs *c)
 {
 	uint64_t id;
 
-	while (noisy_let_go(&c->noisy, &id)) {
+	while (noisy_release(&c->noisy, &id)) {
 		/* ENOENT: it is gone, and so is its mark. */
 		if (kern_noisy_set(monitor_kern(monitor_of(c)), id, false) >= 0)
 			report_noisy(c, id, false, 0);

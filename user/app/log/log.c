@@ -28,9 +28,9 @@ static struct {
 	bool json, prefixed;
 	int fd; /* stderr, or the same opened anew */
 	bool socket;
-	bool shared;	 /* the descriptor may block */
-	uint64_t lost;	 /* lines */
-	uint64_t untold; /* of these */
+	bool shared;	   /* the descriptor may block */
+	uint64_t lost;	   /* lines */
+	uint64_t unlogged; /* of these */
 } log_state;
 
 bool log_is_set_up(void)
@@ -118,20 +118,20 @@ static bool put(int level, const char *text, size_t len, const struct logline_fi
 	return write_line(&line);
 }
 
-static bool tell_lost(void)
+static bool log_lost_lines(void)
 {
 	static const char text[] = "lines of this log were lost: nobody took them in time";
 	char count[24];
 	struct logline_field field = {"lines", count};
 
-	snprintf(count, sizeof(count), "%" PRIu64, log_state.untold);
+	snprintf(count, sizeof(count), "%" PRIu64, log_state.unlogged);
 	return put(LOG_WARNING, text, sizeof(text) - 1, &field);
 }
 
 static void lose(void)
 {
 	log_state.lost++;
-	log_state.untold++;
+	log_state.unlogged++;
 }
 
 void log_at(int level, const char *format, ...)
@@ -148,11 +148,11 @@ void log_at(int level, const char *format, ...)
 		say("%s", buf_str(&text));
 		return;
 	}
-	if (log_state.untold && !tell_lost()) {
+	if (log_state.unlogged && !log_lost_lines()) {
 		lose();
 		return;
 	}
-	log_state.untold = 0;
+	log_state.unlogged = 0;
 	if (!put(level, buf_str(&text), text.len, NULL))
 		lose();
 }

@@ -78,7 +78,7 @@ struct cgnode {
 	bool is_missing; /* of core/engine/sandbox.c, while it looks at its pod */
 	enum names_state names;
 	uint64_t asked_ns;    /* when its names were asked for last */
-	uint32_t stop_signal; /* its own, as the kernel half was told; 0: not told */
+	uint32_t stop_signal; /* its own, as written to the kernel half; 0: not written */
 	struct stop *stop;    /* containers and services; owned by core/engine/stops */
 };
 

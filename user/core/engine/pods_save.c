@@ -33,7 +33,7 @@ static void save_truth(const struct epod_truth *t, struct kept_pod *ret)
 	ret->unready_ns = t->unready_ns;
 	ret->heard_ns = t->heard_ns;
 	ret->gone_ns = t->gone_ns;
-	ret->told_stop_ns = t->stop_ns;
+	ret->truth_stop_ns = t->stop_ns;
 	ret->lost = t->lost;
 	ret->measured = t->measured;
 	ret->open = t->open;
@@ -59,7 +59,7 @@ void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *r
 		.is_static = p->is_static,
 		.listed = p->listed,
 		.was_listed = p->was_listed,
-		.told = p->published,
+		.published = p->published,
 		.trigger = p->trigger,
 		.empty_why = p->empty_why,
 		.trigger_ns = p->trigger_ns,
@@ -88,9 +88,9 @@ void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *r
 /* Only stage sync is held back; any other stage was reported. */
 static bool can_be(const struct kept_pod *k)
 {
-	bool published =
-		k->held ? k->stage == POD_STAGE_SYNC && (!k->told || k->told == POD_STAGE_FINISHED)
-			: k->told == k->stage;
+	bool published = k->held ? k->stage == POD_STAGE_SYNC &&
+					   (!k->published || k->published == POD_STAGE_FINISHED)
+				 : k->published == k->stage;
 
 	return k->uid[0] && published && k->qos <= CGPATH_QOS_BESTEFFORT && !(k->known & ~WORDS) &&
 	       k->phase <= META_PHASE_UNKNOWN && k->end <= META_END_DEADLINE &&
@@ -105,7 +105,7 @@ static void take_truth(const struct kept_pod *k, struct epod_truth *ret)
 	ret->unready_ns = k->unready_ns;
 	ret->heard_ns = k->heard_ns;
 	ret->gone_ns = k->gone_ns;
-	ret->stop_ns = k->told_stop_ns;
+	ret->stop_ns = k->truth_stop_ns;
 	ret->lost = k->lost;
 	ret->measured = k->measured;
 	ret->open = k->open;
@@ -142,7 +142,7 @@ static void take(const struct kept_pod *k, struct epod *p)
 		.deleted_wall_ns = k->deleted_wall_ns,
 	};
 	p->life = life_of(k);
-	p->published = (enum pod_stage)k->told;
+	p->published = (enum pod_stage)k->published;
 	p->trigger = (enum pod_trigger)k->trigger;
 	p->empty_why = (enum pod_trigger)k->empty_why;
 	p->trigger_ns = k->trigger_ns;

@@ -57,7 +57,7 @@ static void fill_id(const struct stops *stops, const struct stop *stop, char *re
 	/* Of an init that was not seen only the end is known. */
 	unsigned long long start = stop->init.pid ? stop->init.start_ns : stop->since_ns;
 
-	if (stop->told_unnamed)
+	if (stop->reported_unnamed)
 		node = NULL; /* an `empty` record has the id of its stop */
 	if (cgnode_is_container(node) && node->ident.container_id[0] && node->stop == stop)
 		snprintf(ret, size, "%s/%s/%llu", stops->out->host.boot_id,
@@ -101,7 +101,8 @@ static void fill_forward(struct record_forward *ret, const struct stop *stop)
 }
 
 /* An exit that went unseen is known by the runtime's word alone. */
-static void fill_told(const struct stops *stops, const struct stop *stop, struct record_exit *ret)
+static void fill_reported_exit(const struct stops *stops, const struct stop *stop,
+			       struct record_exit *ret)
 {
 	const struct podtab_container *c = names_container(stops->names, stop->node);
 
@@ -125,7 +126,7 @@ static void fill_stop(const struct stops *stops, const struct stop *stop, struct
 	r->exit.known = stop->exit_seen;
 	r->exit.status = stop->status;
 	r->exit.at_ns = stop->exit_ns;
-	fill_told(stops, stop, &r->exit);
+	fill_reported_exit(stops, stop, &r->exit);
 	r->latency_known = stop->request.seen && stop->exit_seen;
 	if (r->latency_known && stop->exit_ns > stop->request.at_ns)
 		r->latency_ns = stop->exit_ns - stop->request.at_ns;
@@ -140,7 +141,7 @@ static void fill_stop(const struct stops *stops, const struct stop *stop, struct
 }
 
 /* Of an exit that went unseen nothing else is believed. */
-static bool told_oom(const struct stops *stops, const struct stop *stop)
+static bool runtime_reports_oom(const struct stops *stops, const struct stop *stop)
 {
 	const struct podtab_container *c = names_container(stops->names, stop->node);
 
@@ -159,7 +160,7 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	rec = begin(stops, RECORD_STOP, stop, stop->exit_seen ? stop->exit_ns : stops->out->now_ns);
 	stop_facts(stop, gaps, &facts);
 	verdict = outcome_decide(&facts);
-	if (told_oom(stops, stop))
+	if (runtime_reports_oom(stops, stop))
 		verdict = (struct outcome_verdict){OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, 5};
 	fill_stop(stops, stop, &rec->stop);
 	rec->stop.outcome = verdict.outcome;

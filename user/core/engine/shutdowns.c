@@ -148,7 +148,7 @@ static bool has_hook(const struct shutdowns *s, const struct cgnode *node)
 /* A signal that a program of the kernel half was not run for may have reached a process. */
 static uint64_t signalled_ns(const struct shutdowns *s, const struct stop *stop)
 {
-	return stop->told_ns > s->stops->missed_ns ? stop->told_ns : s->stops->missed_ns;
+	return stop->signalled_ns > s->stops->missed_ns ? stop->signalled_ns : s->stops->missed_ns;
 }
 
 static void note_container(struct shutdowns *s, const struct cgnode *node, const struct epod *p)
@@ -174,7 +174,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 	}
 	c->ending_ns = p ? p->terminating_ns : 0;
 	c->looked_ns = stop->looked_ns;
-	c->told_ns = signalled_ns(s, stop);
+	c->signalled_ns = signalled_ns(s, stop);
 	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
 	note(s, &event);

@@ -93,8 +93,8 @@ static struct stop *proc_of(struct stops *stops, const struct graced_proc *proc)
 static void proc_signalled(struct stops *stops, struct stop *stop, const struct obs *obs,
 			   struct sender *sender)
 {
-	if (!stop->base_told) {
-		stop->base_told = true;
+	if (!stop->base_known) {
+		stop->base_known = true;
 		stop->base.lost = obs->signal.lost;
 		stop->base.suppressed = obs->signal.suppressed;
 	}

@@ -161,7 +161,7 @@ int stops_on_counts(struct stops *stops, const struct obs *obs)
 	stop_count(stop, &obs->counts.counts);
 	if (obs->counts.looked) {
 		stop->looked_ns = obs->at_ns;
-		stop->told_ns = obs->counts.told_at_ns;
+		stop->signalled_ns = obs->counts.told_at_ns;
 	}
 	if (stop->counts.lost > lost)
 		output_changed(stops->out, node);
@@ -275,7 +275,7 @@ void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 	stops_wake(stops, stop, 0);
 	if (stop->node)
 		output_changed(stops->out, stop->node);
-	stop->told_unnamed = stop->node && !stop->node->path;
+	stop->reported_unnamed = stop->node && !stop->node->path;
 	stops_take_grace(stops, stop);
 	gaps = gaps_of(stops, stop, not_empty);
 	stops_report_verdict(stops, stop, gaps);

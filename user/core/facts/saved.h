@@ -61,7 +61,7 @@ struct kept_stop {
 	int32_t forward_result;
 	uint64_t forward_ns;
 	struct graced_proc forward_to;
-	bool takes_others, told_unnamed, record_lost, shed;
+	bool takes_others, reported_unnamed, record_lost, shed;
 	uint32_t hearing; /* enum stop_hearing */
 	uint64_t given_ns;
 	bool given_unknown;
@@ -100,13 +100,13 @@ struct kept_pod {
 	bool deleting;
 	uint64_t grace_ns, deletion_grace_ns;
 	int64_t deleted_wall_ns;
-	uint32_t stage, told;	     /* enum pod_stage */
+	uint32_t stage, published;   /* enum pod_stage */
 	uint32_t trigger, empty_why; /* enum pod_trigger */
 	uint64_t trigger_ns, first_ns, since_ns, terminating_ns, concluded_ns;
 	bool held, by_kernel, is_orphan, between, terminating_between;
 	uint64_t stop_ns, exit_ns, empty_ns, removed_ns;
 	bool empty_seen, cgroups_over;
-	uint64_t ready_ns, unready_ns, heard_ns, gone_ns, told_stop_ns;
+	uint64_t ready_ns, unready_ns, heard_ns, gone_ns, truth_stop_ns;
 	uint32_t ready; /* enum record_tri */
 	bool lost, measured;
 	uint32_t open; /* bits of enum discrepancy */

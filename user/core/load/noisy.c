@@ -112,7 +112,7 @@ size_t noisy_choose(struct noisy *noisy, struct noisy_work *work, size_t n, uint
 	return fresh;
 }
 
-bool noisy_let_go(struct noisy *noisy, uint64_t *ret_id)
+bool noisy_release(struct noisy *noisy, uint64_t *ret_id)
 {
 	if (!noisy->n_marked)
 		return false;

@@ -45,6 +45,6 @@ static inline bool noisy_is_looking(const struct noisy *noisy)
 size_t noisy_choose(struct noisy *noisy, struct noisy_work *work, size_t n, uint64_t floor);
 
 /* Lets go of the one marked last: true, and its id. */
-bool noisy_let_go(struct noisy *noisy, uint64_t *ret_id);
+bool noisy_release(struct noisy *noisy, uint64_t *ret_id);
 
 #endif

@@ -205,7 +205,7 @@ struct podtab_container *podtab_want_container(struct podtab *tab, const char *i
 }
 
 /* Whether source may replace a fact that `from` provided; it takes the fact over then. */
-static bool may_tell(uint8_t *from, uint32_t source)
+static bool may_replace(uint8_t *from, uint32_t source)
 {
 	if (*from && meta_rank(*from) < meta_rank(source))
 		return false;
@@ -229,14 +229,14 @@ static int set_string(char **member, const char *value)
 
 static int take_string(char **member, uint8_t *from, const char *value, uint32_t source)
 {
-	return value[0] && may_tell(from, source) ? set_string(member, value) : 0;
+	return value[0] && may_replace(from, source) ? set_string(member, value) : 0;
 }
 
 /* Whether meta provides the fact of that bit and may; *known has it then. */
 static bool provides(uint32_t known, uint32_t bit, uint8_t *from, uint32_t source,
 		     uint32_t *ret_known)
 {
-	if (!(known & bit) || !may_tell(from, source))
+	if (!(known & bit) || !may_replace(from, source))
 		return false;
 	*ret_known |= bit;
 	return true;
@@ -254,9 +254,9 @@ static void take_spec(struct podtab_pod *pod, const struct meta_pod *meta)
 		pod->is_static = meta->is_static;
 	if (provides(known, META_POD_PRIORITY, &pod->priority_from, source, &pod->known))
 		pod->priority = meta->priority;
-	if (meta->qos && may_tell(&pod->qos_from, source))
+	if (meta->qos && may_replace(&pod->qos_from, source))
 		pod->qos = meta->qos;
-	if (meta->restart_policy && may_tell(&pod->restart_from, source))
+	if (meta->restart_policy && may_replace(&pod->restart_from, source))
 		pod->restart_policy = meta->restart_policy;
 }
 
@@ -268,7 +268,7 @@ static void take_state(struct podtab_pod *pod, const struct meta_pod *meta, uint
 	if (meta->gone &&
 	    (!pod->state_from || meta_rank(meta->source) <= meta_rank(pod->state_from)))
 		pod->gone = true;
-	if (!(meta->known & state) || !may_tell(&pod->state_from, meta->source))
+	if (!(meta->known & state) || !may_replace(&pod->state_from, meta->source))
 		return;
 	pod->gone = meta->gone;
 	pod->known = (pod->known & ~state) | (meta->known & state);
@@ -310,7 +310,7 @@ int podtab_take_pod(struct podtab *tab, const struct meta_pod *meta, uint64_t no
 		return r;
 	take_spec(pod, meta);
 	take_state(pod, meta, now_ns);
-	if (meta->namespace_[0] && meta->name[0] && may_tell(&pod->name_from, meta->source)) {
+	if (meta->namespace_[0] && meta->name[0] && may_replace(&pod->name_from, meta->source)) {
 		r = set_string(&pod->namespace_, meta->namespace_);
 		if (r == 0)
 			r = set_string(&pod->name, meta->name);
@@ -322,10 +322,10 @@ static void take_facts(struct podtab_container *c, const struct meta_container *
 {
 	const uint32_t known = meta->known, source = meta->source;
 
-	if (meta->kind && may_tell(&c->kind_from, meta->source))
+	if (meta->kind && may_replace(&c->kind_from, meta->source))
 		c->kind = meta->kind;
 	if (meta->stop_signal >= 1 && meta->stop_signal <= 64 &&
-	    may_tell(&c->signal_from, meta->source))
+	    may_replace(&c->signal_from, meta->source))
 		c->stop_signal = meta->stop_signal;
 	if (provides(known, META_CTR_GRACE, &c->grace_from, source, &c->known))
 		c->grace_ns = meta->grace_ns;
@@ -355,7 +355,7 @@ static void take_listed(struct podtab_container *c, const struct meta_container 
 
 static void take_exit(struct podtab_container *c, const struct meta_container *meta)
 {
-	if (!(meta->known & META_CTR_EXIT) || !may_tell(&c->exit_from, meta->source))
+	if (!(meta->known & META_CTR_EXIT) || !may_replace(&c->exit_from, meta->source))
 		return;
 	c->known |= META_CTR_EXIT;
 	c->exit_code = meta->exit_code;
@@ -388,7 +388,7 @@ static int take(struct podtab *tab, struct name name, const struct meta_containe
 	take_facts(c, meta);
 	take_listed(c, meta, now_ns);
 	take_exit(c, meta);
-	if (meta->name[0] && may_tell(&c->name_from, meta->source)) {
+	if (meta->name[0] && may_replace(&c->name_from, meta->source)) {
 		snprintf(c->pod_uid, sizeof(c->pod_uid), "%s", meta->pod_uid);
 		r = set_string(&c->name, meta->name);
 	}

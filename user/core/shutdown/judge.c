@@ -258,7 +258,7 @@ static bool others_signalled(const struct shutdown *sd, const struct shutdown_co
 {
 	bool before = c->ending_ns && c->ending_ns < sd->announced_ns;
 
-	return c->told_ns >= (before ? c->ending_ns : sd->announced_ns);
+	return c->signalled_ns >= (before ? c->ending_ns : sd->announced_ns);
 }
 
 /* When it may be plain that it cannot use its time; UINT64_MAX: never. */
@@ -342,7 +342,7 @@ static void judge_containers(struct shutdown *sd)
 	}
 }
 
-static bool observe_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
+static bool observe_releases(struct shutdown *sd, enum shutdown_reason *ret)
 {
 	if (shutdown_survey(sd)->living == 0)
 		*ret = SHUTDOWN_ALL_EMPTY;
@@ -376,7 +376,7 @@ static bool is_joining(struct shutdown *sd)
 	return true;
 }
 
-static bool assist_lets_go(struct shutdown *sd, enum shutdown_reason *ret)
+static bool assist_releases(struct shutdown *sd, enum shutdown_reason *ret)
 {
 	*ret = SHUTDOWN_LIMIT;
 	if (is_driven(sd) || is_joining(sd)) {
@@ -403,15 +403,15 @@ static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
 	record.n_listed = sd->holders.n_listed;
 	shutdown_list_volumes(sd, &record);
 	shutdown_report(sd, &record);
-	shutdown_advance(sd, SHUTDOWN_EV_LET_GO, NULL);
+	shutdown_advance(sd, SHUTDOWN_EV_RELEASE, NULL);
 }
 
 /* True: the lock is on its way out. */
 static bool judge_lock(struct shutdown *sd)
 {
 	enum shutdown_reason reason;
-	bool goes = sd->config.mode == SHUTDOWN_ASSIST ? assist_lets_go(sd, &reason)
-						       : observe_lets_go(sd, &reason);
+	bool goes = sd->config.mode == SHUTDOWN_ASSIST ? assist_releases(sd, &reason)
+						       : observe_releases(sd, &reason);
 
 	if (goes || sd->now_ns >= shutdown_deadline(sd))
 		release_lock(sd, reason);

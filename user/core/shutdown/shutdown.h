@@ -101,8 +101,8 @@ struct shutdown_container {
 	bool hook;	    /* it has a preStop hook, which may ask it to drain unseen */
 	uint64_t ending_ns; /* since when its pod is being ended; 0: not, or not known */
 	uint64_t looked_ns; /* when the signals to its other processes were looked at; 0: never */
-	uint64_t told_ns;   /* ... and when one was last asked to stop, or ended; 0: never */
-	uint64_t kill_ns;   /* a SIGKILL by any sender; 0: none */
+	uint64_t signalled_ns; /* ... and when one was last asked to stop, or ended; 0: never */
+	uint64_t kill_ns;      /* a SIGKILL by any sender; 0: none */
 	bool timeout_known;
 	uint64_t timeout_ns; /* effective stop timeout, from the stop signal on */
 };

@@ -352,7 +352,7 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_VOLUME_GONE] =  ALL(forget_volume),
 	[SHUTDOWN_EV_VOLUMES] =	     ALL(note_volumes),
 	[SHUTDOWN_EV_UNMOUNTER] =    ALL(note_unmounter),
-	[SHUTDOWN_EV_LET_GO] =		     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   ODD,			  ODD},
+	[SHUTDOWN_EV_RELEASE] =		     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   ODD,			  ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
 	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},
 	/* clang-format on */

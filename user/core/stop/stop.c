@@ -24,7 +24,7 @@
 
 static const enum stop_state next[STOP_STATE_COUNT][STOP_EVENT_COUNT] = {
 	/* clang-format off */
-	/*		    INIT	   REQUEST	   KILL		LAPSE	      EXIT	   TELL	      EMPTY	   VOID */
+	/*		    INIT	   REQUEST	   KILL		LAPSE	      EXIT	   REPORT	      EMPTY	   VOID */
 	[STOP_IDLE] =	   {STOP_RUNNING,  NO,		   NO,		NO,	      STOP_EXITED, NO,	      STOP_IDLE,   NO},
 	[STOP_RUNNING] =   {STOP_RUNNING,  STOP_REQUESTED, STOP_KILLED, NO,	      STOP_EXITED, NO,	      STOP_EXITED, NO},
 	[STOP_REQUESTED] = {NO,		   STOP_REQUESTED, STOP_KILLED, STOP_RUNNING, STOP_EXITED, NO,	      STOP_EXITED, NO},

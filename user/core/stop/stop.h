@@ -132,11 +132,11 @@ struct stop {
 	uint64_t deliver_ns;	/* init took its stop signal; 0: not seen */
 	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */
 	uint64_t asked_ns;	/* counts were asked for; 0: not */
-	uint64_t looked_ns;	/* when told_ns was so; 0: it is not known */
-	uint64_t told_ns;	/* others than init were last asked to stop, or ended; 0: never */
+	uint64_t looked_ns;	/* when signalled_ns was so; 0: it is not known */
+	uint64_t signalled_ns;	/* others than init were last asked to stop, or ended; 0: never */
 	bool takes_others;	/* others were left in the pid namespace that ended with it */
-	bool told_unnamed;	/* reported while the path of its cgroup was not known */
-	bool base_told;		/* scope all: base is that of its first signal */
+	bool reported_unnamed;	/* reported while the path of its cgroup was not known */
+	bool base_known;	/* scope all: base is that of its first signal */
 	bool record_lost;	/* one about it was lost, whatever the counts say */
 	bool probed;		/* init was found gone without an exit record */
 	bool shedding;		/* less is recorded of it now */
