@@ -14,7 +14,7 @@ set -l on "__fish_seen_subcommand_from"
 
 complete -c graced -f
 complete -c graced -n $none -a trace -d 'live table (or JSON lines) of stops on this host'
-complete -c graced -n $none -a audit -d 'which running containers would not hear their stop signal'
+complete -c graced -n $none -a audit -d 'which running containers would not react to their stop signal'
 complete -c graced -n $none -a run -d 'the daemon'
 complete -c graced -n $none -a pods -d 'what the running daemon knows of pods'
 complete -c graced -n $none -a explain -d 'phase and conditions of a pod, and why'
@@ -63,7 +63,7 @@ complete -c graced -n "$on trace record wait" -l no-group-dead \
     -d 'find the last thread as older kernels have to'
 complete -c graced -n "$on trace record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
-complete -c graced -n "$on pods" -l watch -d 'go on, and show what changes'
+complete -c graced -n "$on pods" -l watch -d 'keep running, and show what changes'
 complete -c graced -n "$on run pods shutdown" -l control.socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F
 complete -c graced -n "$on run explain plan check" -l kubelet.version -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
@@ -90,7 +90,7 @@ complete -c graced -n $c -l names.log-directory -x -a '(__fish_complete_director
     -d 'where pods/ and containers/ are'
 complete -c graced -n $c -l cri.endpoint -r -F -d "the container runtime's socket, or none"
 complete -c graced -n $c -l kubelet.url -x -d "the kubelet's API"
-complete -c graced -n $c -l kubelet.ca -r -F -d "certificates that vouch for the kubelet's"
+complete -c graced -n $c -l kubelet.ca -r -F -d "CA certificates that verify the kubelet's"
 complete -c graced -n $c -l kubelet.server-name -x -d 'name expected in its certificate'
 complete -c graced -n $c -l kubelet.token-file -r -F -d 'a token for it'
 complete -c graced -n $c -l names.docker-root -x -a '(__fish_complete_directories)' -d "Docker's files"
@@ -100,7 +100,7 @@ complete -c graced -n $c -l names.containerd-state -x -a '(__fish_complete_direc
 
 # The daemon
 complete -c graced -n "$on run" -l config -r -F -d 'settings as YAML'
-complete -c graced -n "$on run" -l config.check -d 'print whether the settings are right, and end'
+complete -c graced -n "$on run" -l config.check -d 'check the settings, and exit'
 complete -c graced -n "$on run" -l node-name -x -d 'name of this node in records'
 complete -c graced -n "$on run" -l log.level -x -a 'debug info warning error' -d 'of the log'
 complete -c graced -n "$on run" -l log.format -x -a 'logfmt json' -d 'of the log'
@@ -112,7 +112,7 @@ complete -c graced -n "$on run" -l no-web.insecure -d 'turn it off'
 complete -c graced -n "$on run" -l checkpoint.file -r -F -d 'where to save state for the next start, or none'
 complete -c graced -n "$on run" -l names.wait -x -a 250ms -d 'how long a stop waits for its names'
 complete -c graced -n "$on run" -l api.url -x -d 'the API server'
-complete -c graced -n "$on run" -l api.ca -r -F -d "certificates that vouch for the API server's"
+complete -c graced -n "$on run" -l api.ca -r -F -d "CA certificates that verify the API server's"
 complete -c graced -n "$on run" -l api.server-name -x -d 'name expected in its certificate'
 complete -c graced -n "$on run" -l api.token-file -r -F -d 'a token for it'
 complete -c graced -n "$on run" -l api.client-file -r -F -d 'a client certificate for it'

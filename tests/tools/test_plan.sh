@@ -54,7 +54,7 @@ try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 	sed -n 3p "$out" | grep -qE '^0 +\+0s +\+20s +shop/etcd +0 +5s +5s +5s +- +static$' &&
 	sed -n 4p "$out" | grep -qE '^2000000000 +\+0-20s +\+30s +shop/dns +2000000000 +5s +5s +5s +- +-$' &&
 	grep -q '^3 pods in 2 groups, 1 cut short$' "$out" && grep -q '^logind has to allow 30s; by the files' "$out" &&
-	grep -q '^who is deaf is not known on this host$' "$out"
+	grep -q '^which pods are deaf is not known on this host$' "$out"
 claim "plan tells what a node shutdown would do, group by group, and who is cut short" $?
 
 timeout 20 "$graced" plan -o json --kubelet.version 1.22 --kubelet.config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"

@@ -86,7 +86,7 @@ static const struct reading wrongs[] = {
 	 "RequireAndVerifyClientCert"},
 	{TLS "  client_auth_type: VerifyClientCertIfGiven\n",
 	 "4:tls_server_config.client_auth_type: wants NoClientCert or RequireAndVerifyClientCert: "
-	 "a certificate that may be missing or false keeps nobody out"},
+	 "a certificate that may be missing or false protects nothing"},
 	{TLS "  min_version: TLS11\n",
 	 "4:tls_server_config.min_version: wants TLS12 or TLS13: what is older is broken"},
 	{TLS "  cipher_suites: [A]\n",

@@ -210,7 +210,7 @@ static void test_table(void **state)
 		"  -        -       -      over\n"
 		"\n"
 		"4 pods in 2 groups, 2 cut short, 1 maybe cut short, 1 over already\n"
-		"the kubelet lets go at +30s at the latest (Kubernetes 1.36)\n"
+		"the kubelet releases its lock at +30s at the latest (Kubernetes 1.36)\n"
 		"1 is deaf and will waste 20s at the most, 2 not known\n"
 		"logind has to allow 35s; by the files of this host it allows 30s, too little "
 		"unless the kubelet raises it\n");
@@ -221,11 +221,11 @@ static void test_deaf_line(void **state)
 	static const struct {
 		const char *pods[2], *line;
 	} rows[] = {
-		{{quick}, "\nnobody is deaf\n"},
+		{{quick}, "\nno pod is deaf\n"},
 		{{quick, patient}, "\n1 is deaf and will waste 20s at the most\n"},
-		{{unasked, critical}, "\nwho is deaf is not known on this host\n"},
-		{{quick, unasked}, "\nnobody is known to be deaf, 1 not known\n"},
-		{{over, quick}, "\nnobody is deaf\n"},
+		{{unasked, critical}, "\nwhich pods are deaf is not known on this host\n"},
+		{{quick, unasked}, "\nno pod is known to be deaf, 1 not known\n"},
+		{{over, quick}, "\nno pod is deaf\n"},
 	};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = common_rules(&arena);

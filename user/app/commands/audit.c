@@ -453,8 +453,8 @@ void audit_list_free(struct audit_list *list)
 static const struct options_help help = {
 	.head = "usage: graced audit [OPTIONS]\n"
 		"\n"
-		"Shows of every running container whether its init would hear its stop signal, and why; no\n"
-		"signal is sent. Looks at /proc alone: signal masks and handlers, threads in sigwait, signalfds,\n"
+		"Shows for every running container how its init would react to its stop signal, and why; no\n"
+		"signal is sent. Reads /proc alone: signal masks and handlers, threads in sigwait, signalfds,\n"
 		"the shield of PID 1, a shell in front of the app. Without the right to trace the processes\n"
 		"(root has it) the verdict is `unknown` where that is needed.\n",
 	.tail = "VERDICT  WHY\n"
@@ -575,7 +575,7 @@ static void sum_up(const struct counts *c, uint32_t signal)
 	if (!c->all)
 		say("there is no container running");
 	else if (isatty(STDERR_FILENO))
-		say("%u of %u containers would not hear %s", c->deaf, c->all,
+		say("%u of %u containers would not react to %s", c->deaf, c->all,
 		    signal ? signame_format(signal, name) : "their stop signal");
 }
 

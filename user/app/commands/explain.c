@@ -17,8 +17,8 @@
 static const struct options_help help = {
 	.head = "usage: graced explain [OPTIONS] POD.json|-\n"
 		"\n"
-		"Shows the phase and the conditions that a kubelet would give the pod, why rule by rule, and\n"
-		"what the pod's controller does next. Reads what kubectl get -o json prints, one pod or a list;\n"
+		"Shows the phase and the conditions that a kubelet would give the pod, rule by rule, and what\n"
+		"the pod's controller does next. Reads what kubectl get -o json prints, one pod or a list;\n"
 		"- is standard input. Needs no privilege and queries no source.\n",
 };
 

@@ -376,7 +376,7 @@ static const struct options_help help = {
 		"With --deadline shows in which order to delete the pods of a node that ends after that time,\n"
 		"when at the latest, and which are cut short all the same. Nothing is deleted.\n"
 		"With --if-node-dies shows what happens to each pod if its node went silent now: when it is\n"
-		"marked not ready, asked to go, replaced and gone, and what stays stuck. Times count from the\n"
+		"marked not ready, deleted, replaced and gone, and what stays stuck. Times count from the\n"
 		"node's last heartbeat.\n"
 		"Reads what kubectl get pods -o json prints, one pod or a list; - is standard input. Needs no\n"
 		"privilege and queries no API. Deaf pods are found as graced audit finds them, of containers\n"

@@ -354,7 +354,7 @@ static const struct options_help help = {
 		"first. Needs root.\n",
 	.tail = "STATE    sync (as it should run), terminating, terminated (nothing of it runs), finished;\n"
 		"         gone with --watch\n"
-		"SINCE    how long it has been so\n"
+		"SINCE    how long it has been in that state\n"
 		"RUNNING  how many of its containers run, without the sandbox\n"
 		"GRACE    its grace period once it is terminating, and what is LEFT of it\n"
 		"READY    as the kubelet last reported it\n"

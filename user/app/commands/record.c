@@ -11,7 +11,7 @@ static const struct options_help help = {
 	.head = "usage: graced record [OPTIONS] FILE\n"
 		"\n"
 		"Writes what happens on this host to FILE (- for standard output), from which graced replay\n"
-		"prints what graced trace would have. Ends by Ctrl-C. An existing FILE is overwritten.\n"
+		"prints what graced trace would have. Ctrl-C ends it. An existing FILE is overwritten.\n"
 		"The file holds process names, cgroup paths and pod names of this host.\n",
 };
 

@@ -12,8 +12,8 @@
 static const struct options_help help = {
 	.head = "usage: graced trace [OPTIONS]\n"
 		"\n"
-		"Shows every container on this host whose init stops: who asked, whether init heard it, how long\n"
-		"it took, what it cost. Ends by Ctrl-C.\n",
+		"Shows every container on this host whose init stops: which process asked it to, whether init\n"
+		"received the signal, how long the stop took, and what else died. Ctrl-C ends it.\n",
 };
 
 int cmd_trace(int argc, char **argv)

@@ -20,8 +20,7 @@
 #include "io/proc/clock.h"
 #include "wire/text/log_line.h"
 
-/* The log level is the one thing that is allowed to be global, and how lines look goes with it:
- * whoever has something to say should need no handle for it. */
+/* The log level and the form of lines are the only global state: code that logs needs no handle. */
 static struct {
 	bool set_up;
 	int level;
@@ -120,7 +119,7 @@ static bool put(int level, const char *text, size_t len, const struct logline_fi
 
 static bool log_lost_lines(void)
 {
-	static const char text[] = "lines of this log were lost: nobody took them in time";
+	static const char text[] = "lines of this log were lost: they were not read in time";
 	char count[24];
 	struct logline_field field = {"lines", count};
 

@@ -233,7 +233,7 @@ static const char *take_auth_type(struct reading *r, const struct yamlconf_value
 	if (r->require || strcmp(value->text, "NoClientCert") == 0)
 		return NULL;
 	return "NoClientCert or RequireAndVerifyClientCert: a certificate that may be missing or "
-	       "false keeps nobody out";
+	       "false protects nothing";
 }
 
 static const char *take_min_version(struct reading *r, const struct yamlconf_value *value)

@@ -190,7 +190,7 @@ const char *explain_words_kind(const struct explain_container *c)
 void explain_words_next(struct buf *out, const struct explain *e)
 {
 	static const char *const words[PODNEXT_COUNT] = {
-		[PODNEXT_NOBODY] = "it has no controller: nobody makes another",
+		[PODNEXT_NOBODY] = "it has no controller: no other is made",
 		[PODNEXT_KUBELET] = "a static pod: its node's kubelet alone starts it again",
 		[PODNEXT_KEEPS] = "keeps it: it is neither over nor being deleted",
 		[PODNEXT_REPLACES] = "makes another at once, and leaves this one alone",
@@ -202,7 +202,7 @@ void explain_words_next(struct buf *out, const struct explain *e)
 		[PODNEXT_IGNORES] = "does not count it, and makes another",
 		[PODNEXT_FAILS_INDEX] = "fails the pod's index for good",
 		[PODNEXT_FAILS_JOB] = "fails the Job, and ends its other pods",
-		[PODNEXT_UNKNOWN] = "a controller of somebody's own: not known",
+		[PODNEXT_UNKNOWN] = "not a controller of Kubernetes: not known",
 	};
 
 	if (*e->pod->owner_kind)

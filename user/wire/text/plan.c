@@ -307,7 +307,7 @@ static void add_view_counts(struct buf *out, const struct shutview *view)
 	add_count(out, view->cut_short, "cut short");
 	add_count(out, view->unknown, "maybe cut short");
 	add_count(out, view->over, "over already");
-	buf_adds(out, "\nthe kubelet lets go at +");
+	buf_adds(out, "\nthe kubelet releases its lock at +");
 	add_ns(out, view->end_ns);
 	buf_printf(out, " at the latest (Kubernetes 1.%u)\n", view->rules->minor);
 }
@@ -319,11 +319,11 @@ static void add_all_deaf(struct buf *out, const struct shutview *view)
 	if (n == 0)
 		return;
 	if (view->unheard == n) {
-		buf_adds(out, "who is deaf is not known on this host\n");
+		buf_adds(out, "which pods are deaf is not known on this host\n");
 		return;
 	}
 	if (view->deaf == 0) {
-		buf_printf(out, "nobody is %sdeaf", view->unheard > 0 ? "known to be " : "");
+		buf_printf(out, "no pod is %sdeaf", view->unheard > 0 ? "known to be " : "");
 	} else {
 		buf_printf(out, "%zu %s deaf and will waste ", view->deaf,
 			   view->deaf == 1 ? "is" : "are");
