@@ -151,8 +151,9 @@ static __always_inline bool is_unit(void)
 }
 
 /*
- * containerd's own tasks are called as people like: below their namespace, or in scopes of any
- * slice. Only the daemon can tell them from branches (user/core/engine/names.c).
+ * The cgroups of containerd's own tasks may have any name: below their namespace, or as scopes of
+ * any slice. Only the daemon can distinguish them from branches (user/core/engine/names.c,
+ * may_be_task()).
  */
 static __always_inline bool may_be_task(__u32 level, __u32 len, bool in_unit)
 {
@@ -361,7 +362,8 @@ int on_cgroup_populated(__u64 *ctx)
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w || w->kind < GRACED_WATCH_POD)
 		return 0;
-	/* Whoever comes in from outside next may be the init of a new life of this cgroup. */
+	/* The next process that comes in from outside may be the init of a new life of this cgroup.
+	 */
 	init = bpf_map_lookup_elem(&inits, &id);
 	if (init && !init->pid)
 		bpf_map_delete_elem(&inits, &id);

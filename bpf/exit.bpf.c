@@ -23,7 +23,7 @@ static __always_inline __u32 exit_status(const struct exiting *e)
 
 #define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
 
-/* A namespace's init takes along whoever is left in it, after this and maybe elsewhere. */
+/* The end of a namespace's init kills all that is left in it, after this and maybe elsewhere. */
 static __always_inline bool takes_others(struct task_struct *t)
 {
 	struct pid *pid = task_tgid(t);
@@ -34,7 +34,7 @@ static __always_inline bool takes_others(struct task_struct *t)
 	return level && up.nr == 1 && (BPF_CORE_READ(up.ns, pid_allocated) & ALLOCATED_MASK) > 1;
 }
 
-/* What nobody took of init's stop signal, be it a handler, sigwait() or a signalfd. */
+/* Whether init's stop signal is still pending: no handler, sigwait() or signalfd took it. */
 static __always_inline __u32 stop_flags(const struct exiting *e, const struct graced_init *init)
 {
 	__u64 bit = BIT_OF(init->stop_sig);
@@ -81,7 +81,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 	emit_end(ev, init);
 }
 
-/* Several threads may find themselves the last where the kernel does not say: first wins. */
+/* Where the kernel does not say which thread is the last, several may look like it: first wins. */
 static __always_inline bool first_to_report(const struct exiting *e)
 {
 	struct gate_key key = {.start_ns = e->leader->start_boottime, .pid = e->task->tgid};
@@ -90,7 +90,7 @@ static __always_inline bool first_to_report(const struct exiting *e)
 	return bpf_map_update_elem(&gate, &key, &one, BPF_NOEXIST) == 0;
 }
 
-/* One of each container is enough: for a dead one nobody waits for there is no end to wait for. */
+/* One entry for each container: that of an init that is never waited for would never be deleted. */
 static __always_inline void reap_expect(const struct exiting *e, struct graced_watch *w, __u64 id)
 {
 	struct graced_reap r = {.watch_id = id, .start_ns = e->leader->start_boottime};
@@ -159,7 +159,7 @@ static __always_inline int exit_seen(const __u64 *ctx, bool gated)
 	return 0;
 }
 
-/* For kernels whose tracepoint tells the last thread (Linux 6.16); the daemon asks their BTF. */
+/* For kernels whose tracepoint says which thread is the last (Linux 6.16): their BTF shows it. */
 SEC("tp_btf/sched_process_exit")
 int on_exit_dead(__u64 *ctx)
 {

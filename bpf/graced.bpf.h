@@ -6,9 +6,9 @@
  * The design in short. Exits and signals are hot on a node, so one look-up of the task's own
  * cgroup id in `watched` decides: a branch (or, with nothing watched above it, no entry at all)
  * ends the program. Entries reach down to container level only; what happens deeper finds its
- * container by walking down from the root. Whoever fills the ring can only ever lose records, never
- * order: a cgroup's own record is reserved before its entry exists, and no record can name it
- * earlier.
+ * container by walking down from the root. A process that fills the ring can cause lost records,
+ * but never a wrong order: a cgroup's own record is reserved before its entry exists, and no record
+ * can name it earlier.
  */
 #ifndef GRACED_BPF_H
 #define GRACED_BPF_H
@@ -34,9 +34,9 @@ GRACED_SHARED const volatile __u64 cfg_wake_bytes;   /* wake the reader at this 
 GRACED_SHARED const volatile bool cfg_memory_ids;    /* memory cgroups share those ids */
 GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
 GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
-/* What others than root make may be containers. */
+/* Cgroups that users other than root make may be containers. */
 GRACED_SHARED const volatile bool cfg_delegated;
-GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim tells a pid, not a task */
+GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim has a pid, not a task */
 
 GRACED_SHARED __u64 last_wake_ns;
 
@@ -46,13 +46,13 @@ GRACED_SHARED __u64 own_stops;
 /* How many entries `doomed` has: while there are none, no SIGKILL that is delivered is looked at. */
 GRACED_SHARED __u32 dying;
 
-/* Whether somebody sees inits being waited for, and how many have yet to be. */
+/* Whether on_reap() is attached, and how many inits have yet to be waited for. */
 GRACED_SHARED __u32 reaps_seen, reaps_due;
 
-/* How many containers are noisy: while there are none, nobody is looked up in that map. */
+/* How many containers are noisy: while there are none, that map is not looked into. */
 GRACED_SHARED __u32 noisy_any;
 
-/* What others send to an init is limited, too: the daemon saves what it costs. */
+/* Signals from outside its container to an init are limited, too: the daemon is over its budget. */
 GRACED_SHARED __u32 limit_all;
 
 /* SIGKILLs that an init ignored and that were only counted. */
@@ -148,7 +148,7 @@ GRACED_SHARED struct {
 	__type(value, __u8);
 } gate SEC(".maps");
 
-/* Who the kernel killed last, by thread: what a mark_victim that only tells that is looked up in. */
+/* The processes that the kernel killed last, by thread: for a mark_victim that has no more. */
 struct killed {
 	__u64 watch_id;
 	__u64 task; /* the thread, a number */
@@ -259,7 +259,7 @@ static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u
 	s->suppressed += suppressed;
 }
 
-/* Whoever takes an entry away takes it off the count. False: somebody else did. */
+/* What deletes an entry decrements the count. False: it has been deleted elsewhere. */
 static __always_inline bool reap_delete(__u32 pid)
 {
 	if (bpf_map_delete_elem(&reaps, &pid))
@@ -268,7 +268,7 @@ static __always_inline bool reap_delete(__u32 pid)
 	return true;
 }
 
-/* Nobody is told any more when the last init of a container is waited for. */
+/* When the last init of a container is waited for is not recorded any more. */
 static __always_inline void reap_forget(__u64 watch_id, struct graced_watch *w)
 {
 	__u32 pid = w->reap_pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a process makes of a signal: its disposition, whether it runs, whom a shell waits for. */
+/* How a process takes a signal: its disposition, whether it runs, which child a shell waits for. */
 #ifndef GRACED_HEAR_BPF_H
 #define GRACED_HEAR_BPF_H
 

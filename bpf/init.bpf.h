@@ -2,20 +2,22 @@
 /*
  * Which process of a container is its init.
  *
- * The first process that execs in a container, its parent outside of it, is its init for as long as
- * any process is left in there. A process that is PID 1 of a pid namespace further down never takes
- * its place: a sandbox of the container's own is one, and once its parent has died whoever adopts
- * it may be outside of the container. Only the stages of the runtime, which also come in from
- * outside and exec, are passed over, and they are told by their program.
+ * The first process that execs in a container while its parent is outside is the init: on_exec().
+ * It stays the init for as long as any process is left in the container. Only the stages of the
+ * runtime (runc init and its like), which also come in from outside and exec, are skipped, and they
+ * are recognised by their program. PID 1 of a pid namespace further down never replaces the init:
+ * that may be a sandbox that the container made, and once its parent has died the process that
+ * adopts it may be outside of the container.
  *
  * An init that never execs (restored by CRIU, or forked by a server that moves its children) is
- * found when a signal comes to it or when it exits: init_find(). Unless it is PID 1 of a pid
- * namespace it is a guess, and once a guess has exited, the next one that execs is the init.
+ * found when a signal is sent to it or when it exits: init_find(). Unless it is PID 1 of a pid
+ * namespace it is a guess, and once a guess has exited, the next process that execs is the init.
  *
- * A process that execs while an older one from outside is there, which has not exec'd, may be the
- * init, and the other a stage of a runtime that is not known by its name; or the other is an init
- * that never execs, and this one was added to its container. It is a guess, unless the other is its
- * sibling, as a stage is that clones the init with CLONE_PARENT, has just begun, and leaves at once.
+ * If a process execs while an older one from outside is there that has not exec'd, there are two
+ * possibilities. The new one is the init, and the older one a stage of a runtime with an unknown
+ * name. Or the older one is an init that never execs, and the new one was added to its container.
+ * So the new one is a guess. If the older one is its sibling and young, as a stage is that clones
+ * the init with CLONE_PARENT, and soon exits with 0, the guess is confirmed: init_stage_left().
  */
 #ifndef GRACED_INIT_BPF_H
 #define GRACED_INIT_BPF_H

@@ -2,11 +2,10 @@
 /*
  * OOM victims, and at which level memory ran out.
  *
- * No tracepoint tells the level, but mem_cgroup_oom() (mm/memcontrol.c) counts a MEMCG_OOM event
- * at exactly the level whose limit was hit before it chooses a victim. Comparing that count with
- * what we saw last at each level tells the level without a probe on out_of_memory(), on cgroup v1
- * and v2 alike. It is one event with memory.oom.group, too, which has many victims: they share the
- * level of the first.
+ * No tracepoint has the level, but mem_cgroup_oom() (mm/memcontrol.c) counts a MEMCG_OOM event at
+ * exactly the level whose limit was hit before it chooses a victim. Comparing that count with what
+ * was seen last at each level gives the level without a probe on out_of_memory(), on cgroup v1 and
+ * v2 alike. With memory.oom.group one event has many victims: they share the level of the first.
  */
 #include "task.bpf.h"
 

@@ -2,7 +2,7 @@
 /* Inits whose parent has waited for them. */
 #include "graced.bpf.h"
 
-/* Runs for each thread and process that the kernel is done with; nearly always nobody waits. */
+/* Runs for each thread and process that the kernel frees; nearly always none is expected. */
 SEC("fentry/release_task")
 int on_reap(__u64 *ctx)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Signals, as they are generated: current is the sender. Recorded for inits, and of others the few
- * that an init passes on; for everybody else in a container only SIGKILLs are counted.
+ * Signals, as they are generated: current is the sender. Recorded are signals to inits, and the few
+ * that an init passes on to other processes. Of all other signals in a container only SIGKILLs are
+ * counted.
  */
 #include "hear.bpf.h"
 #include "init.bpf.h"
@@ -54,7 +55,7 @@ static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_s
 	return flags;
 }
 
-/* A dying PID 1 takes its namespace along; it is the container's init if it came from outside. */
+/* A dying PID 1 kills its namespace; it is the container's init if it came from outside. */
 static __always_inline bool dying_init(struct signal_args *a)
 {
 	struct task_struct *current = (void *)bpf_get_current_task();
@@ -68,9 +69,9 @@ static __always_inline bool dying_init(struct signal_args *a)
 }
 
 /*
- * What kills anybody but an init is counted where it lives; what a dying init takes along is
- * counted where that lived. The dead whom nobody waited for get a SIGKILL at the end of their
- * namespace, too.
+ * A SIGKILL to any process but an init is counted in the target's container; one by which a dying
+ * init kills its namespace is also counted in the init's. At the end of their namespace the zombies
+ * in it get a SIGKILL, too: these do not count.
  */
 static __always_inline void count_kill(struct signal_args *a, bool for_init)
 {
@@ -113,9 +114,9 @@ static __always_inline void suppress_by_all(struct signal_args *a)
 }
 
 /*
- * Of a noisy container only what decides about its init is recorded. SIGKILLs by the kernel go on
- * to be counted: each process gets its one, and the count may be another container's, whose init
- * takes this one's processes along.
+ * Of a noisy container only what decides about its init is recorded. SIGKILLs by the kernel are
+ * still counted: each process gets one, and the count may be that of another container, whose init
+ * dies and so kills the processes of this one.
  */
 static __always_inline bool shed(struct signal_args *a, bool for_init)
 {
@@ -161,8 +162,8 @@ static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
 }
 
 /*
- * What a process has the kernel send when a timer expires or input arrives is raised while anybody
- * runs, who then looks like the sender.
+ * The kernel raises the signal of a timer that expires, or of input that arrives, while any process
+ * may be running, which then looks like the sender.
  */
 static __always_inline bool has_no_sender(const struct signal_args *a)
 {
@@ -176,11 +177,12 @@ static __always_inline bool from_outside(const struct signal_args *a)
 }
 
 /*
- * Only what a container does to its own init is limited: signals sent from inside it, and what
- * the kernel raises for it (timers, terminals, faults), which it can provoke at any rate; what
- * others send, while the daemon has to save. They have a bucket of their own, or a container that
- * keeps its own empty would hide the runtime's stop signal. A SIGKILL that is delivered is never
- * limited, one that is not has been by now. The count of what was suppressed is exact.
+ * What a container does to its own init is limited: signals sent from inside it, and what the
+ * kernel raises for it (timers, terminals, faults), which it can provoke at any rate. What others
+ * send is limited only while the daemon is over its budget. That has a bucket of its own: otherwise
+ * a container that keeps the first one empty would hide the runtime's stop signal. A SIGKILL that
+ * is delivered is never limited; for one that is not see drop_vain_kill(). The count of what was
+ * suppressed is exact.
  */
 static __always_inline bool limited(struct signal_args *a)
 {
@@ -199,8 +201,9 @@ static __always_inline bool limited(struct signal_args *a)
 }
 
 /*
- * A SIGKILL that changes nothing: PID 1 of a pid namespace ignores those from inside of it, and one
- * that dies already is not killed again. A process cannot provoke what the kernel sends by itself.
+ * A SIGKILL that changes nothing: PID 1 of a pid namespace ignores SIGKILLs from inside of it, and
+ * a process that dies already is not killed again. What the kernel sends by itself is none: no
+ * process can provoke it.
  */
 static __always_inline bool is_vain_kill(const struct signal_args *a)
 {
@@ -223,9 +226,9 @@ static __always_inline void suppress_vain(struct signal_args *a)
 }
 
 /*
- * Whether there is to be no record of such a SIGKILL to init, or they could flood the ring. What
- * its own container sends is no event; others, which may share its pid namespace, have a bucket.
- * While that is empty the sender is not looked up, which would double what each one costs.
+ * Whether such a SIGKILL to init is not recorded, since they could flood the ring. Those from its
+ * own container never are; those from others, which may share its pid namespace, have a bucket.
+ * While that is empty the sender is not looked up, which would double what each SIGKILL costs.
  */
 static __always_inline bool drop_vain_kill(struct signal_args *a)
 {
@@ -341,7 +344,7 @@ static __always_inline __u64 record(struct signal_args *a)
 	return at_ns;
 }
 
-/* An OOM kill is told as the kernel's SIGKILL first and named after. */
+/* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
 static __always_inline void remember_killed(struct signal_args *a)
 {
 	struct killed k = {.watch_id = a->at.watch_id, .task = (__u64)a->target};
@@ -390,7 +393,7 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 		doom(a->at.watch_id);
 }
 
-/* The sender is the init of the target's container, and was told to stop. */
+/* The sender is the init of the target's container, and was asked to stop. */
 static __always_inline bool sent_by_stopping(const struct graced_init *init)
 {
 	return init && init->stop_sig && init->pid && init->pid == bpf_get_current_pid_tgid() >> 32;
@@ -438,8 +441,8 @@ static __always_inline bool asks_to_drain(const struct signal_args *a, const __u
 	return info != 1 && (code == CODE_USER || code == CODE_QUEUE || code == CODE_TKILL);
 }
 
-/* Somebody in it was told, and be it an init that is deaf to another signal. What is pending
- * already was told before, and is again. */
+/* Notes that a process of the container was asked to stop, or to drain: also an init that is deaf
+ * to another signal, and also by a signal that is pending already. */
 static __always_inline void note_asked(struct signal_args *a, struct signal_struct *signal,
 				       const __u64 *ctx)
 {

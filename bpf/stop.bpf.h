@@ -35,7 +35,7 @@
 #define SIGWINCH 28
 
 #define BIT_OF(sig)  (1ULL << (((sig)-1) & 63))
-#define NO_STOP	     (BIT_OF(17) | BIT_OF(18) | BIT_OF(23)) /* CHLD CONT URG: nobody's stop signal */
+#define NO_STOP	     (BIT_OF(17) | BIT_OF(18) | BIT_OF(23)) /* CHLD CONT URG: never a stop signal */
 #define NEVER_FATAL  (NO_STOP | BIT_OF(SIGWINCH))
 #define JOB_CONTROL  (BIT_OF(19) | BIT_OF(20) | BIT_OF(21) | BIT_OF(22)) /* STOP TSTP TTIN TTOU */
 #define DEFAULT_MASK (~(NEVER_FATAL | JOB_CONTROL))
@@ -52,7 +52,7 @@ static __always_inline __u64 stop_set(const struct graced_watch *w)
 	return w->stop_sig ? BIT_OF(w->stop_sig) | BIT_OF(SIGTERM) : STOP_SET;
 }
 
-/* Which signals tell any other process of it to stop, or end it. */
+/* Which signals ask any process of the container to stop, or kill it. */
 static __always_inline __u64 asking_set(const struct graced_watch *w)
 {
 	return stop_set(w) | STOP_SET | BIT_OF(SIGKILL);

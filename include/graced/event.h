@@ -33,10 +33,10 @@ enum graced_ev_type {
 	GRACED_EV_COUNT = 9,
 };
 
-/* What a watched cgroup is, as far as the kernel half can tell by its name. */
+/* What a watched cgroup is, as far as its name shows it to the kernel half. */
 enum graced_watch_kind {
 	GRACED_WATCH_BRANCH = 1,    /* may hold containers; its own processes are not recorded */
-	GRACED_WATCH_POD = 2,	    /* a branch whose emptiness is told */
+	GRACED_WATCH_POD = 2,	    /* a branch; that it is empty is recorded */
 	GRACED_WATCH_CONTAINER = 3, /* recorded, with everything below it */
 	GRACED_WATCH_SERVICE = 4,   /* recorded like a container (scope services) */
 	/* A branch, recorded like a container until the daemon has found out which of them it is. */
@@ -74,7 +74,7 @@ enum graced_signal_flags {
 	GRACED_SIG_NS_TEARDOWN = 1 << 8,   /* current is a dying PID 1 of a pid namespace */
 	GRACED_SIG_TARGET_ZOMBIE = 1 << 9, /* target had stopped running already */
 	GRACED_SIG_INIT = 1 << 10,	   /* target is its container's init */
-	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, told to stop */
+	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, asked to stop */
 	GRACED_SIG_STOPPED = 1 << 12,	   /* the target is frozen, stopped or held by a tracer */
 	GRACED_SIG_CHILDREN = 1 << 13,	   /* a stop signal to an init that has a child */
 };
@@ -245,9 +245,9 @@ struct graced_watch {
 	__u32 delegated_level; /* as in graced_ev_cgroup */
 	/*
 	 * When a process of it was last sent INT, QUIT, TERM, RTMIN+3, its own stop signal or KILL,
-	 * by anybody, and neither ignored it, as a deaf init does, nor had stopped running; 0:
+	 * by any process, and neither ignored it, as a deaf init does, nor had stopped running; 0:
 	 * never. An entry that is made or becomes a container's while processes may run in it
-	 * begins with that moment, as nobody saw what they were told before.
+	 * begins with that moment, since what they were sent before is not known.
 	 */
 	__u64 told_at_ns;
 	__u64 vain_at_ns; /* a bucket, for SIGKILLs that its init ignores */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The known word that somebody meant who wrote another one. */
+/* Finds the known word that is probably meant by a misspelt one. */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 

@@ -232,7 +232,7 @@ int cmd_resolve(int argc, char **argv)
 		return say_usage("resolve", "which pid or cgroup path?");
 	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
 		r.logs = NULL;
-	/* Who may not ask the runtime has what anybody may read. */
+	/* A user who may not query the runtime gets the names that every user may read. */
 	if (!options.no_names)
 		describe_new(&options, &r.describe);
 	for (int i = options.first; i < argc; i++) {

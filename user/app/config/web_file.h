@@ -19,7 +19,7 @@ void webfile_apply(const struct webfile *file, struct web_config *ret);
 /* Whether nothing changed, in the file and those it names. */
 bool webfile_same(const struct webfile *a, const struct webfile *b);
 
-/* Whether it keeps anybody out, or what is sent from being read underway. */
+/* Whether it refuses clients, or encrypts what is sent. */
 bool webfile_protects(const struct webfile *file);
 
 /* Whether passwords would travel in the clear. */

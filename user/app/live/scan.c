@@ -572,7 +572,7 @@ void scan_find(struct scan *scan, uint64_t id)
 	dir.path = path;
 	dir.parent_id = parent_of(scan, path);
 	dir.delegated_level = cgfs_delegated_level(scan->cgfs, path);
-	/* The directory above may have been given to somebody, or taken back, since it was made. */
+	/* The directory above may have been given to a user, or taken back, since it was made. */
 	if (w.delegated_level)
 		dir.delegated_level = w.delegated_level;
 	feed_found(scan, &dir, w.kind);

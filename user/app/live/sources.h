@@ -19,7 +19,7 @@ struct sources {
 	const struct options *options;
 	sd_event *event;
 	struct podsrc_sink sink;
-	struct fetch *fetch; /* NULL until somebody needs it */
+	struct fetch *fetch; /* NULL until a source needs it */
 	struct podsrc_cri *cri;
 	struct podsrc_kubelet *kubelet, *api;
 	struct podsrc_units *units;

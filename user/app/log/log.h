@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log of the daemon: lines on stderr that never make it wait. What a full pipe does not take is
- * dropped and counted, and told as soon as it takes lines again.
+ * dropped and counted; the count is logged as soon as the pipe takes lines again.
  */
 #ifndef APP_LOG_LOG_H
 #define APP_LOG_LOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program tells a person on stderr: one line each, no control characters. In the daemon,
- * once its log is set up, the same as errors in the log.
+ * Messages for a person on stderr: one line each, without control characters. In the daemon, once
+ * its log is set up, they are errors in the log.
  */
 #ifndef APP_LOG_SAY_H
 #define APP_LOG_SAY_H

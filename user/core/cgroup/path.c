@@ -83,7 +83,7 @@ static void step_outside(struct walk *w, struct cgpart c)
 	set_leaf(w, &leaf);
 	if (leaf.kind != CGPATH_CONTAINER)
 		return;
-	/* Seen from another cgroup namespace the pod is cut off, but the name alone tells. */
+	/* Seen from another cgroup namespace the pod is cut off, but the name is enough. */
 	if (w->hidden && w->parent.len == 0 && cgpart_runtime_is_cri(leaf.runtime))
 		w->place = DECIDED;
 	else

@@ -2,10 +2,10 @@
 /* Reads what a cgroup path says of itself: pod, container, runtime, QoS class, cgroup driver.
  *
  * The names follow the kubelet (pkg/kubelet/cm/cgroup_manager_linux.go), containerd
- * (internal/cri/server/helpers.go), CRI-O (internal/config/cgmgr), cri-dockerd, podman, the agent of
- * Amazon ECS and garden. A path
- * is a claim, not a proof: whoever may create cgroups may forge any name below their own, so the
- * caller must not parse below a container that it knows already. */
+ * (internal/cri/server/helpers.go), CRI-O (internal/config/cgmgr), cri-dockerd, podman, the agent
+ * of Amazon ECS and garden. A path is a claim, not a proof: a user who may create cgroups can
+ * choose any name below their own. So the caller must not parse below a container that it knows
+ * already. */
 #ifndef CORE_CGROUP_PATH_H
 #define CORE_CGROUP_PATH_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which cgroups are what their paths say. A path is a claim of whoever chose the names in it, and
- * below a directory that is delegated to a user (systemd's Delegate= with User=, a user's own
- * systemd, a rootless runtime) that user chooses them, the uid of somebody else's pod included.
+ * Which cgroups are what their paths say. A path is only a claim: below a directory that is
+ * delegated to a user (systemd's Delegate= with User=, a user's own systemd, a rootless runtime)
+ * that user chooses the names in it, even the uid of another user's pod.
  */
 #ifndef CORE_CGROUP_TRUST_H
 #define CORE_CGROUP_TRUST_H
@@ -18,10 +18,10 @@ enum cgtrust {
 };
 
 /*
- * delegated_level is the level of the first component of path that others than root could choose;
- * 0: none. roots is NULL-ended and the configuration's: nothing outside of these is believed, and
- * inside also what others than root made is, as containers. NULL or empty: what root alone made is
- * believed everywhere, but never below /user.slice.
+ * delegated_level is the level of the first component of path that users other than root could
+ * choose; 0: none. roots is NULL-ended, from the configuration: a path outside of these is not
+ * believed, and inside them cgroups that other users made count as containers, too. NULL or empty:
+ * what root alone made is believed everywhere, but never below /user.slice.
  */
 enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t delegated_level);
 

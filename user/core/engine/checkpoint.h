@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checkpoint's room: writes what the rooms before it hold for the engine that comes after this
- * one, and restores what an earlier engine wrote.
+ * The checkpoint's room: saves the state of the rooms before it for the engine of the next process,
+ * and restores what an earlier engine saved.
  *
- * What changes is noted by the id of its cgroup or the uid of its pod, once until it is written; so
- * however much happens in a container, it costs one mark, and one writing each time.
+ * A change is noted by the id of its cgroup or the uid of its pod, once until it is written. So
+ * however much happens in a container, it costs one mark, and one write each time.
  *
- * To restore takes three steps: what was saved comes in first, then what is there, and when that is
- * complete, the difference is reported. Between the two engines nothing was observed. What is still
- * there goes on as it was, and its verdict says that something may be missing; what is not there
- * any more has ended, and neither when nor how is known but by what was seen before.
+ * Restoring takes three steps: the saved state is fed first, then what exists now, and when that is
+ * complete, the difference is reported. Between the two engines nothing was observed. What still
+ * exists continues as it was, and its verdict has a gap. What does not exist any more has ended;
+ * when and how is known only as far as it was seen before.
  */
 #ifndef CORE_ENGINE_CHECKPOINT_H
 #define CORE_ENGINE_CHECKPOINT_H

@@ -221,7 +221,7 @@ static void look_at_unlisted(struct pods *pods, enum meta_source source)
 	}
 }
 
-/* Whom the list lacks of those that were listed before the daemon was restarted. */
+/* Reports the pods that were listed before the daemon was restarted and are not in this list. */
 static void miss(struct pods *pods, enum meta_source source, uint64_t asked_ns)
 {
 	struct meta_pod meta = {.source = source, .asked_ns = asked_ns, .gone = true};

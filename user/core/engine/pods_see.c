@@ -2,9 +2,9 @@
 /*
  * How pods live and end, by what happens in their cgroups.
  *
- * Containers come and go in a pod that goes on: the runtime stops one that fails its probe exactly
- * as one whose pod ends. A pod ends with its sandbox, which the runtime stops last. Where the
- * kubelet lists the pod, only the kubelet decides, for it may give a pod a new sandbox.
+ * Containers come and go while their pod lives: the runtime stops a container that fails its probe
+ * exactly as one whose pod ends. A pod ends with its sandbox, which the runtime stops last. Where
+ * the kubelet lists the pod, only the kubelet decides, for it may give a pod a new sandbox.
  */
 #include <string.h>
 

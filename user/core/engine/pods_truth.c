@@ -173,7 +173,7 @@ static bool is_terminal(const struct epod *p)
 			     p->reported.phase == META_PHASE_FAILED);
 }
 
-/* Whoever is not known to be a container may be the sandbox. */
+/* A container that no source describes may be the sandbox. */
 static bool is_container(const struct pods *pods, const struct cgnode *node)
 {
 	const struct podtab_container *c = names_container(pods->names, node);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Distinguishes a pod's sandbox from its containers. What a source says about the container
- * decides. Without that, two things are left:
+ * Distinguishes a pod's sandbox from its containers. The sandbox is the container that the runtime
+ * starts first and that holds the namespaces of the pod, usually by the program `pause`. What a
+ * source says about the container decides. Without that, two things are left:
  *
  * A list of pods. The kubelet makes a pod's containers one after another (syncPod() in
  * pkg/kubelet/kuberuntime/kuberuntime_manager.go) and its status has all that the runtime lists at
@@ -9,8 +10,8 @@
  * it and still runs. One that is older, runs, and is not in the status is the sandbox. A younger
  * one may be a container that the status does not have yet.
  *
- * The shape: the executable is called `pause`, and it is PID 1. That is a guess, for an application
- * may be called so; but never the sandbox while a container of the pod runs that is older.
+ * The shape: the executable is called `pause`, and it is PID 1. That is a guess, since an
+ * application may have that name. While an older container of the pod runs, it is not guessed.
  */
 #ifndef CORE_ENGINE_SANDBOX_H
 #define CORE_ENGINE_SANDBOX_H
@@ -22,7 +23,8 @@ enum sandbox { SANDBOX_NOT, SANDBOX_GUESSED, SANDBOX_KNOWN };
 
 /* Whether a container is the sandbox of its pod. */
 enum sandbox sandbox_of(const struct names *names, const struct cgnode *node);
-/* A container's cgroup goes, or its stop: what lists of its pod say about the others is kept. */
+/* Called before a container's cgroup or its stop is removed: keeps what the lists of its pod show
+ * about the other containers. */
 void sandbox_settle(const struct names *names, const struct cgnode *leaving);
 
 #endif

@@ -124,7 +124,7 @@ static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uin
 	stop = shutplan_longest_stop_s(&s->plan, &pod, deletion);
 	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
 		*ret_ns = UINT64_MAX;
-	/* Nobody may end it early who does not know what its deletion gave it. */
+	/* It may not be ended early while it is not known what its deletion gave it. */
 	return stop.set && deleting == deletion.set;
 }
 

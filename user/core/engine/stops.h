@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stops' room: the stop of each container and service of the map, from the exec of its init
- * over signals to its exit and its verdict; with scope all also those of single processes.
+ * The stops' room: follows each container and service of the map from the exec of its init, through
+ * signals and its exit, to its verdict; with scope all single processes, too.
  *
  * It hands on CHANGE_INIT_..., CHANGE_CGROUP_EMPTY, CHANGE_VERDICT and CHANGE_EXIT_NOTED, and for
  * the checkpoint CHANGE_CGROUP and CHANGE_CGROUP_ID.

@@ -44,7 +44,7 @@ static uint64_t name_until(const struct stops *stops, const struct stop *stop)
 			   : stop->empty_ns ? stop->empty_ns
 					    : stop->gone_ns;
 
-	/* Whom an earlier engine asked has to be asked again. */
+	/* A source that an earlier engine queried has to be queried again. */
 	return (from_ns > stops->out->attached_ns ? from_ns : stops->out->attached_ns) + wait_ns;
 }
 
@@ -298,7 +298,7 @@ void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 	}
 }
 
-/* Nobody it takes along was counted yet, and its namespace has members outside its cgroup. */
+/* Its death kills the others in its pid namespace, maybe outside its cgroup; none was counted yet. */
 static bool awaits_teardown(const struct stop *stop)
 {
 	return stop->takes_others && !stop->asked_ns &&

@@ -74,7 +74,7 @@ enum podnext {
 	PODNEXT_IGNORES,     /* "ignores": does not count, and another is made */
 	PODNEXT_FAILS_INDEX, /* "fails-index": of an indexed Job's, for good */
 	PODNEXT_FAILS_JOB,   /* "fails-job": and its other pods are ended */
-	PODNEXT_UNKNOWN,     /* "unknown": a controller of somebody's own */
+	PODNEXT_UNKNOWN,     /* "unknown": a controller that is none of Kubernetes */
 	PODNEXT_COUNT,
 };
 

@@ -2,7 +2,7 @@
 /*
  * What becomes of a pod when its node goes silent (docs/kubelet-rules.md, "Silent node",
  * "Taints and eviction" and "Replacement"): when the cluster notices, deletes the pod, makes
- * another in its place, and what stays stuck until somebody acts.
+ * another in its place, and what stays stuck until an operator acts.
  *
  * Times are seconds since the node's last heartbeat, as spans that take what the controllers'
  * periods may add. They hold for a single node: evictions of many nodes at once are rate limited.
@@ -79,7 +79,7 @@ enum nodefail_stuck {
 };
 
 struct nodefail_span {
-	bool never; /* not without somebody's doing */
+	bool never; /* not until an operator acts */
 	int64_t from_s, to_s;
 };
 
@@ -105,13 +105,13 @@ const char *nodefail_stuck_name(enum nodefail_stuck stuck);
 
 /*
  * What becomes of all pods of a node that goes silent (docs/kubelet-rules.md, "Silent node"):
- * core/kubelet/node_failure of each, what it comes to for who needs the pod, and the order in which
- * somebody has to look at them.
+ * core/kubelet/node_failure of each, what that means for its users, and the order in which an
+ * operator has to look at them.
  */
 
 enum nodeplan_fate {
-	NODEPLAN_DOWN,	   /* "down": no other is made until somebody acts */
-	NODEPLAN_UNKNOWN,  /* "unknown": its controller is somebody's own */
+	NODEPLAN_DOWN,	   /* "down": no other is made until an operator acts */
+	NODEPLAN_UNKNOWN,  /* "unknown": its controller is none of Kubernetes */
 	NODEPLAN_REMAINS,  /* "remains": another is made, but something of it stays stuck */
 	NODEPLAN_NODE,	   /* "node": a DaemonSet's or static, of use to its node alone */
 	NODEPLAN_REPLACED, /* "replaced": another is made, and nothing is left */

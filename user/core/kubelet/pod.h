@@ -4,9 +4,9 @@
  * (docs/kubelet-rules.md, "Pod status" and "Node failure and controllers"): who made it, what it
  * wants, and what its status says.
  *
- * Strings are NUL-terminated, never NULL ("" where it is not given) and hostile. Strings and lists
- * belong to whoever made the object, by rule an arena, and only ever are pointed to: an object may
- * be copied, and its parts shared. Times are nanoseconds since 1970, UTC; 0: not given.
+ * Strings are NUL-terminated, never NULL ("" where it is not given) and hostile. The object only
+ * points to strings and lists; their owner is what made it, usually an arena. So an object may be
+ * copied, and its parts shared. Times are nanoseconds since 1970, UTC; 0: not given.
  */
 #ifndef CORE_KUBELET_POD_H
 #define CORE_KUBELET_POD_H

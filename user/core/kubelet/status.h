@@ -2,9 +2,9 @@
 /*
  * A pod's status on its way from the kubelet to the API (docs/kubelet-rules.md, "Status
  * composition" to "Container transitions"; pkg/kubelet/kubelet_pods.go, generateAPIPodStatus, and
- * pkg/kubelet/status/status_manager.go): composed from its containers', held against what the API
- * has, and made final when the pod is over. Whatever goes in: what comes out with a terminal phase
- * has neither Ready nor ContainersReady True.
+ * pkg/kubelet/status/status_manager.go): composed from its containers', compared with what the API
+ * has, and made final when the pod is over. A status that is returned with a terminal phase never
+ * has Ready or ContainersReady True.
  *
  * Results share strings and lists with what they were made from; what is new is in the arena.
  */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the daemon may cost, and what it gives up to stay below that. It spends a share of one CPU
- * over a sliding window; more than that sheds one thing more, in this order, each with all before:
+ * The daemon's budget: a share of one CPU over a sliding window. Each time the daemon exceeds it,
+ * one more kind of work is shed, in this order; what was shed before stays shed:
  *
- *   noisy    the containers that make most of the work are marked: what their processes other than
+ *   noisy    the containers that cause most of the work are marked: what their processes other than
  *            init do is no longer counted (collateral_kills, oom_kills), and of the signals to
  *            their init only stop signals and SIGKILL are recorded. Verdicts of other containers
- *            lose nothing; those of the marked ones name the gap `shed`.
- *   signals  signal records are not written any more, stops are; and of what is sent to any one init
- *            no more than 256 signals at once and 100 a second are taken in, SIGKILL excepted. A
- *            verdict that this bears on names the gap `suppressed`.
- *   names    nothing is looked up; records carry ids, and name the gap `name-late`. Not while a
- *            shutdown of the node is announced: that needs names, and the status of pods.
+ *            lose nothing; those of the marked ones have the gap `shed`.
+ *   signals  signal records are not written any more, stop records are. Of the signals to one init
+ *            at most 256 at once and 100 a second are recorded, SIGKILL excepted. A verdict that
+ *            this affects has the gap `suppressed`.
+ *   names    no source is queried; records have ids, and the gap `name-late`. Not while a shutdown
+ *            of the node is announced: that needs names, and the status of pods.
  *
- * It comes back one thing at a time, after a while that doubles each time that was too early.
+ * Work is resumed one kind at a time, the last one shed first, after a delay. If that was too
+ * early, the next delay is twice as long.
  */
 #ifndef CORE_LOAD_BUDGET_H
 #define CORE_LOAD_BUDGET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which containers make most of the work: what they have done is looked at twice, and those that
- * did much more than others in between are marked, until all are let go.
+ * Which containers cause most of the work: their counts are read twice, and those that did much
+ * more than others in between are marked, until all marks are removed.
  */
 #ifndef CORE_LOAD_NOISY_H
 #define CORE_LOAD_NOISY_H
@@ -44,7 +44,7 @@ static inline bool noisy_is_looking(const struct noisy *noisy)
  */
 size_t noisy_choose(struct noisy *noisy, struct noisy_work *work, size_t n, uint64_t floor);
 
-/* Lets go of the one marked last: true, and its id. */
+/* Removes the mark of the container marked last: true, and its id. */
 bool noisy_release(struct noisy *noisy, uint64_t *ret_id);
 
 #endif

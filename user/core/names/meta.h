@@ -19,8 +19,8 @@
 #define META_UID_MAX	37
 #define META_ID_MAX	65
 
-/* Best first but for the last one (meta_rank()): what a better source says stands against what a
- * worse one says. Recordings have the numbers. */
+/* Best first, except META_API, which ranks between META_CRI and META_KUBELET (meta_rank()): a fact
+ * of a better source is not replaced by that of a worse one. Recordings have the numbers. */
 enum meta_source {
 	META_NONE, /* the engine itself */
 	META_CRI,

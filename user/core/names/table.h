@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of pods and containers by the sources of metadata, merged: of each fact the word of
- * the best source that provided it stands (meta_rank(); of the workload, the kubelet's or the
- * API's), and its newest word of it.
+ * What the sources of metadata provide about pods and containers, merged. Each fact is the newest
+ * value from the best source that has provided it (meta_rank(); for the workload the kubelet and
+ * the API server come first).
  *
  * A container is found by its id, by its pod's uid and its name (what the kubelet's spec says
- * before it runs), or by its systemd unit. Entries outlive their cgroups, so that what comes late
- * finds them, and are dropped once they have not been touched for a while; the tables are bounded.
+ * before it runs), or by its systemd unit. Entries outlive their cgroups, so that a late answer
+ * finds them, and are dropped once they have not been touched for PODTAB_KEEP_NS. The tables are
+ * bounded.
  */
 #ifndef CORE_NAMES_TABLE_H
 #define CORE_NAMES_TABLE_H

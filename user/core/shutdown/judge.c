@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rules of a shutdown under way: which group it is at, which container may be ended, when the
- * lock goes. */
+ * lock is released. */
 #include "core/shutdown/priv.h"
 
 /* --- the last status of pods ---------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static void ask_status(struct shutdown *sd)
 }
 
 /* A question that failed before the shutdown says nothing of it. A kubelet that holds its lock is
- * alive, however slow it is: its own answers may come until some time after it has let go. */
+ * alive, however slow it is: its own answers may come until some time after it has released it. */
 static uint64_t away_ns(const struct shutdown *sd, const struct shutdown_source *source)
 {
 	uint64_t from_ns = source->kubelet ? sd->holders.kubelet_ns : 0, at_ns = UINT64_MAX;
@@ -355,7 +355,7 @@ static bool observe_releases(struct shutdown *sd, enum shutdown_reason *ret)
 	return *ret != SHUTDOWN_LIMIT;
 }
 
-/* Someone stops containers, or the kubelet has not come to those that live. */
+/* Containers are being stopped, or the kubelet has yet to stop those that live. */
 static bool is_driven(struct shutdown *sd)
 {
 	const struct shutdown_survey *s = shutdown_survey(sd);
@@ -364,7 +364,8 @@ static bool is_driven(struct shutdown *sd)
 	return s->stopping > 0 || (s->living > 0 && kubelet);
 }
 
-/* Who was not there when pods began to be stopped has to hear of them first. */
+/* A graced that was started when pods were being stopped already has to receive their records
+ * first. */
 static bool is_joining(struct shutdown *sd)
 {
 	uint64_t end_ns = shutdown_sum(sd->joined_ns, SHUTDOWN_JOIN_NS);
@@ -420,7 +421,7 @@ static bool judge_lock(struct shutdown *sd)
 	return sd->state != SHUTDOWN_GOING;
 }
 
-/* What begins to be stopped while records go out is held for as well. */
+/* If a container begins to be stopped while records are written, the lock is held for it, too. */
 static void judge_flush(struct shutdown *sd)
 {
 	uint64_t end_ns = shutdown_flush_end(sd);
@@ -449,9 +450,9 @@ static uint64_t hash(const struct shutdown_holders *h)
 	return sum ? sum : 1;
 }
 
-/* Which locks hold the node up when graced has let go and containers are no reason any more:
- * reported once for each set of them. A kubelet that has let go of its own lock after its last pod,
- * as it does within a moment, has held nothing up. */
+/* Which locks delay the shutdown after graced has released its own and no container is a reason any
+ * more: reported once for each set of them. A kubelet that releases its lock a moment after its
+ * last pod, as usual, has delayed nothing. */
 static void judge_others(struct shutdown *sd)
 {
 	struct shutdown_holders *h = &sd->holders;

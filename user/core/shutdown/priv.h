@@ -139,7 +139,7 @@ static inline uint64_t shutdown_counted(const struct shutdown *sd)
 	return sd->now_ns - sd->lost_ns;
 }
 
-/* When it lets go at the latest, and by when records have to be out. */
+/* When the lock is released at the latest, and by when records have to be written. */
 uint64_t shutdown_deadline(const struct shutdown *sd);
 uint64_t shutdown_flush_end(const struct shutdown *sd);
 

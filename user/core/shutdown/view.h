@@ -70,7 +70,7 @@ struct shutview {
 	size_t cut_short, unknown, over;     /* pods */
 	size_t deaf, unheard;		     /* pods; unheard: whether they are is not known */
 	uint64_t wasted_ns;		     /* in all groups, each by the one that wastes most */
-	uint64_t end_ns;		     /* the kubelet lets go at the latest */
+	uint64_t end_ns;		     /* the kubelet releases its lock at the latest */
 	uint64_t requested_ns;		     /* what the kubelet wants logind to allow */
 };
 

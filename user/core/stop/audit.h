@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a running container would hear its stop signal: facts of its init in, verdict out.
+ * Whether a running container would react to its stop signal: facts of its init in, verdict out.
  *
- * The rules are the kernel's (kernel/signal.c). A signal from outside is sent to the thread group's
- * leader: prepare_signal() drops it there and then when the leader neither blocks it nor waits for
- * it and the disposition says nothing, be it SIG_IGN, be it SIG_DFL under the shield that the init
- * of a pid namespace has (SIGNAL_UNKILLABLE). Else it is queued, and any thread that does not block
- * it may take it: for a handler, for a wait (rt_sigtimedwait), or for its default, from which the
- * shield saves it on some kernels and not on others. While every thread blocks it, only a signalfd
+ * The rules are the kernel's (kernel/signal.c). A signal from outside is sent to the leader of the
+ * thread group. prepare_signal() drops it at once if the leader neither blocks it nor waits for it
+ * and would ignore it: by SIG_IGN, or by SIG_DFL with the shield that the init of a pid namespace
+ * has (SIGNAL_UNKILLABLE). Otherwise it is queued, and any thread that does not block it may take
+ * it: for a handler, in a wait (rt_sigtimedwait), or for its default action, from which the shield
+ * protects it on some kernels and not on others. While every thread blocks it, only a signalfd
  * takes it.
  *
- * What is not judged: what a handler does once it runs, whether a signalfd is ever read, whether
- * the program would change its mind later. A thread is believed to block what it waits for, as
- * POSIX demands; the kernel shows its mask without it.
+ * Not judged: what a handler does once it runs, whether a signalfd is ever read, whether the
+ * program changes its dispositions later. A thread is assumed to block what it waits for, as POSIX
+ * demands; while it waits, the kernel shows its mask without that signal.
  */
 #ifndef CORE_STOP_AUDIT_H
 #define CORE_STOP_AUDIT_H
@@ -123,7 +123,7 @@ enum audit_disposition audit_disposition_of(uint32_t signal, uint64_t caught, ui
 
 struct audit audit_judge(const struct audit_facts *facts);
 
-/* Whether the container would not hear it: deaf or ignores. */
+/* Whether the signal would have no effect on the container: deaf or ignores. */
 bool audit_is_deaf(const struct audit *audit);
 
 /*

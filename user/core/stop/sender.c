@@ -147,9 +147,10 @@ static bool has_unplaced(const struct cgmap *map, const struct obs_signal *sig)
 }
 
 /*
- * What the kernel raises when a timer expires, or something is ready to be read, it raises while
- * anybody runs. The same codes may come from rt_sigqueueinfo(2): the negative ones from any
- * process, the positive ones from the target itself (kernel/signal.c, do_rt_sigqueueinfo()).
+ * The kernel raises the signal of a timer that expires, or of a file that is ready to be read,
+ * while any process may be running. The same codes may come from rt_sigqueueinfo(2): the negative
+ * ones from any process, the positive ones from the target itself (kernel/signal.c,
+ * do_rt_sigqueueinfo()).
  */
 static bool may_be_anybodys(const struct obs_signal *sig)
 {
@@ -223,7 +224,7 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 	return s->kind == SENDER_UNPLACED ? RELATION_UNPLACED : RELATION_HOST;
 }
 
-/* Whoever ran has nothing to do with it. */
+/* The process that ran at that moment did not send it. */
 static void forget_process(struct sender *s)
 {
 	memset(&s->proc, 0, sizeof(s->proc));

@@ -90,7 +90,7 @@ static int open_dir(const char *path, int *ret, struct control_why *why)
 	return 0;
 }
 
-/* Whether somebody listens there. What was left behind refuses. */
+/* Whether a process listens there. A socket that was left behind refuses. */
 static bool is_live(const struct place *place)
 {
 	_cleanup_(cleanup_close) int fd =
@@ -138,7 +138,7 @@ static int make(const struct place *place, struct control_socket *sock, struct c
 
 /*
  * path is absolute. Its directory is made when only that is missing; one that others may enter, or
- * somebody else's, is refused (-EPERM). -EADDRINUSE: a live daemon listens there. -EEXIST: what is
+ * another user's, is refused (-EPERM). -EADDRINUSE: a live daemon listens there. -EEXIST: what is
  * there is no socket. -ENAMETOOLONG; else -errno. *ret_why is filled on failure.
  */
 static int control_socket_open(const char *path, struct control_socket *ret,

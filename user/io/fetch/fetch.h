@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An HTTP client on the event loop: libcurl's multi interface, for the kubelet's API and for gRPC
- * over a runtime's socket. What answers may be anybody: every request has its bounds of time and
- * of bytes.
+ * over a runtime's socket. The peer is not trusted: every request has its bounds of time and of
+ * bytes.
  *
  * Host names are resolved by io/fetch/resolve. A request waits 2 s for an address at most;
  * addresses that were found once serve while the name servers are silent.

@@ -106,7 +106,7 @@ static int open_file(const struct keepfile *file, const char *path, int flags, i
 	return 0;
 }
 
-/* Nobody adds to it any more: this is its size. */
+/* No other process writes to it: this is its size. */
 static bool is_there(const struct keepfile *file, int fd, size_t *ret_size)
 {
 	struct stat ours, now;

@@ -20,7 +20,7 @@ struct keepfile_why {
 /*
  * Opens the file, made with mode 0600 when it is missing, in a directory that is made, 0700, when
  * only that is missing; and holds it, so that no other process opens it. A symbolic link, what is
- * no regular file or has another name as well, what somebody else owns or others may write, and a
+ * no regular file or has another name as well, what another user owns or may write, and a
  * directory in which others may make files are refused: -ELOOP, -EINVAL, -EPERM. -EBUSY: another
  * process holds it. Else -errno. *ret_why is filled on failure. The caller frees, which leaves the
  * file.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells when files or directories of configuration change, come or go (inotify(7)), whether they
- * are there yet or not.
+ * Reports when files or directories of configuration change, appear or disappear (inotify(7)); they
+ * need not exist yet.
  */
 #ifndef IO_FILES_WATCH_H
 #define IO_FILES_WATCH_H

@@ -258,7 +258,7 @@ static void webauth_jobs_drop(struct webauth_jobs *jobs)
 	truncate_jobs(jobs, 0);
 }
 
-/* Nobody is to wait for what it was asked. */
+/* No client may wait for the passwords that it was given. */
 static void lose_child(struct webauth_jobs *jobs)
 {
 	uint64_t now_us = 0;
@@ -589,7 +589,7 @@ static bool is_wrong(const struct webauth *auth, const struct webauth_mac *mac)
 	return false;
 }
 
-/* The hash that is checked in the name of somebody who is not there: it takes as long as any. */
+/* The hash that is checked for a user that does not exist: it takes as long as any other. */
 static const char *dearest_hash(const struct webauth *auth)
 {
 	const char *dearest = auth->users[0].hash;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may see the pages: users with bcrypt hashes, asked by HTTP's Basic scheme.
+ * Who may see the pages: users with bcrypt hashes, by HTTP's Basic scheme.
  *
- * bcrypt is meant to take long, 60 ms at the usual cost, so it is not done in the loop but by a
- * child process, one password at a time. It is a process and not a thread: it gives up all it could
- * do before the first stranger's password reaches it, and its CPU time is not counted as the
- * loop's. The server's first child is forked before anything is loaded. One that comes later, with
- * the first users or in the place of one that died, is a copy of the daemon as it is then: it
- * closes and unmaps what it would share with it, but keeps what was in memory, keys included, and
- * can do no more with that than answer. Each password that was right is known from then on (as a
- * keyed hash, under a key of this start), as are the last wrong ones. What a flood of others may
- * cost is bounded to a tenth of a CPU; those beyond that are turned away, while passwords that are
- * known go on being good. A user that does not exist takes as long as one that does.
+ * bcrypt takes long on purpose, 60 ms at the usual cost. So a child process computes it and not the
+ * loop, one password at a time. It is a process and not a thread, so that it can give up its
+ * privileges before it receives the first password, and so that its CPU time is not the loop's.
+ *
+ * The server's first child is forked before anything is loaded. A later one, with the first users
+ * or in the place of one that died, is a copy of the daemon at that time: it closes and unmaps what
+ * it would share with the daemon, but still has what was in memory, keys included. All that it can
+ * do with that is to answer.
+ *
+ * Each password that was right is remembered (as a keyed hash, under a key of this start), and so
+ * are the last wrong ones. To check all others may cost a tenth of a CPU; clients beyond that are
+ * turned away, while remembered passwords are still accepted. A user that does not exist takes as
+ * long as one that does.
  */
 #ifndef IO_HTTP_AUTH_H
 #define IO_HTTP_AUTH_H

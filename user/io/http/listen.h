@@ -4,8 +4,8 @@
  * sessions is changed, and what handshakes may cost.
  *
  * A handshake is the one thing that a stranger can make the daemon compute, and what it computes
- * counts against its budget. So new connections are taken in on credit: each is charged 0.2 ms, and
- * whatever CPU time the library then spends, beside making pages, is charged, too. Credit comes
+ * counts against its budget. So new connections are accepted on credit: each is charged 0.2 ms, and
+ * whatever CPU time the library then spends, except for making pages, is charged, too. Credit comes
  * back at a hundredth of real time (web_config.tls_share), and as much as five seconds' worth of it
  * is kept. Without credit clients wait in the listen queue, while those that are there are served.
  * So a flood costs 1 % of one CPU, whatever the key: about 6 handshakes a second with a key of RSA

@@ -58,7 +58,7 @@ struct web_body {
 	const char *type, *location;
 	const void *data; /* the plain response's */
 	size_t len;
-	struct MHD_Response *plain, *gzip; /* gzip: NULL before somebody wanted it, or no gain */
+	struct MHD_Response *plain, *gzip; /* gzip: NULL until a client wants it, or no gain */
 	bool tried_gzip;
 	unsigned int readers;
 };
@@ -84,9 +84,9 @@ struct web_body *web_body_get(struct web_bodies *bodies, const struct web_reques
 struct web_body *web_body_refusal(struct web_bodies *bodies, unsigned int status);
 /* What to send, which is the body's. */
 struct MHD_Response *web_body_response(struct web_bodies *bodies, struct web_body *body, bool gzip);
-/* Lets the responses go unless they are kept, and the body with its last reader. */
+/* Frees the responses unless they are kept, and the body with its last reader. */
 void web_body_settle(struct web_bodies *bodies, struct web_body *body);
-/* Lets go what has been kept long enough; returns when to look again, UINT64_MAX for
+/* Frees what has been kept long enough; returns when to look again, UINT64_MAX for
  * never. */
 uint64_t web_body_expire(struct web_bodies *bodies, uint64_t now_ns);
 void web_body_drop_all(struct web_bodies *bodies);

@@ -2,7 +2,7 @@
 /*
  * The HTTP server of the daemon, on its event loop: GET and HEAD of pages that one function makes.
  *
- * It runs in the loop's thread and never waits. Whoever connects costs a bounded amount: the
+ * It runs in the loop's thread and never waits. What a client costs is bounded: the
  * connections, the bytes of a request, the time for one, the bodies in memory and the work of one
  * turn of the loop have limits. At a limit the connection that has been at the same thing longest
  * is closed, so that a new client is always served. SIGPIPE is never raised.

@@ -513,7 +513,7 @@ int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *re
 	return 0;
 }
 
-/* Whoever takes an entry away, here or in the kernel half, takes it off the count. */
+/* What deletes an entry, here or in the kernel half, decrements the count. */
 static int noisy_delete(struct kern *kern, uint64_t id)
 {
 	if (bpf_map_delete_elem(kern->noisy_fd, &id) < 0)

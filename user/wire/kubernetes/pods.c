@@ -349,8 +349,8 @@ static bool names(const struct podjson *walk, size_t from, size_t to, const char
 /* Sieves, parses and reports the pod that these bytes are. 0: reported; 1: passed over; -ENOMEM. */
 static int report(struct podjson *walk, size_t from, size_t to, const struct podjson_sink *sink)
 {
-	/* A number too large for an integer would cost the whole pod; a real holds it, and exactly
-	 * those that anybody means. */
+	/* A number too large for an integer would cost the whole pod; a real holds it, and holds
+	 * all numbers in use exactly. */
 	const size_t flags = JSON_DECODE_INT_AS_REAL;
 	json_error_t error = {};
 	json_t *pod;

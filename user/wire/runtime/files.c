@@ -260,7 +260,8 @@ static void bundle_kind(struct jsonwalk_value annotations, struct ctrjson_bundle
 
 	if (!jsonwalk_members(annotations, keys, N, all))
 		return;
-	/* CRI-O copies the annotations of a pod, whoever wrote them, and writes its labels later. */
+	/* CRI-O copies the annotations of a pod, which any user may write, and writes its labels
+	 * later. */
 	crio = all[CRIO_TYPE].at || all[CRIO_SANDBOX].at;
 	pod = crio && is_text(all[CRIO_NAME], "POD");
 	if (crio && all[TYPE].at && !pod)

@@ -47,9 +47,10 @@ struct ctrjson_bundle {
  * A runtime's config.json. Podman writes the stop signal into an annotation
  * (org.opencontainers.image.stopSignal) and, from version 4.4 on, the timeout by the property of
  * its systemd scope (org.systemd.property.TimeoutStopUSec); nerdctl leaves its labels there and
- * waits 10 s where they do not say otherwise; ctr writes nothing. containerd's CRI and CRI-O tell a
- * sandbox from a container, and the container's name. Who makes a pod may have annotations of it
- * copied to here, but does not know ids: a sandbox is one only with its own as sandbox_id.
+ * waits 10 s where they do not say otherwise; ctr writes nothing. containerd's CRI and CRI-O
+ * write whether it is a sandbox, and the container's name. The user who makes a pod may have its
+ * annotations copied to here, but does not know ids: a sandbox is one only with its own as
+ * sandbox_id.
  */
 int ctrjson_bundle(const char *text, size_t len, struct ctrjson_bundle *ret);
 

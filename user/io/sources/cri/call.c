@@ -30,8 +30,8 @@ static bool is_others(const struct stat *st)
 	       ((st->st_mode & S_IWGRP) && st->st_gid != 0 && st->st_gid != getegid());
 }
 
-/* A directory in which others can make entries is left when they cannot touch those of anybody
- * else; but then no link in it is followed. */
+/* A directory in which others can make entries is accepted if they cannot touch the entries of
+ * other users; but then no link in it is followed. */
 static int check_directory(const struct stat *st, bool *ret_shared)
 {
 	*ret_shared = is_others(st);

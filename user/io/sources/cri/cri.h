@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names from a container runtime, by the interface that the kubelet uses (CRI, gRPC over a unix
- * socket): everything it has is reported when it is connected to, then what is asked for, and what
- * its events say where it has a stream of them.
+ * socket). On connecting everything that the runtime has is reported, then what is asked for and,
+ * if the runtime has a stream of events, what they say.
  *
  * What it costs is bounded: 4 requests at once, 200 look-ups a second (100 more in a burst) of
  * three requests, 4096 waiting. More than 16 that wait are answered by one list of everything
  * instead, at most one in 100 ms and no more than a tenth of the time: 1,000 new containers a
  * second are ten lists a second. A list is reported in slices of 1 ms.
  *
- * The runtime is believed only by its socket: a socket that anybody but root (or this user) could
- * have put there is not connected to.
+ * The runtime is trusted because of its socket: a socket that a user other than root (or this user)
+ * could have put there is not connected to.
  */
 #ifndef IO_SOURCES_CRI_CRI_H
 #define IO_SOURCES_CRI_CRI_H
@@ -52,8 +52,8 @@ struct podsrc_cri *podsrc_cri_free(struct podsrc_cri *cri);
  */
 void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id);
 
-/* Tells META_CTR_EXIT as soon as the runtime knows how a container that ended did; asks six times
- * within 35 s, for a runtime on a busy host reports that seconds late. There is no done. */
+/* Reports META_CTR_EXIT as soon as the runtime knows how a container has ended; queries six times
+ * within 35 s, since a runtime on a busy host knows it seconds late. There is no done. */
 void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id);
 
 /* More that are under way at once are refused. */

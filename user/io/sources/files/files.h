@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What container engines say of their containers in files of their own: names, stop signals, stop
- * timeouts, and which container is a pod's sandbox. No API is asked, and nothing waits. These files
- * are read:
+ * What the files of container engines say about their containers: names, stop signals, stop
+ * timeouts, and which container is a pod's sandbox. No API is queried, and nothing waits. These
+ * files are read:
  *
  *	<docker root>/containers/<id>/config.v2.json
  *	<podman root>/<driver>-containers/{containers,volatile-containers}.json
@@ -10,9 +10,9 @@
  *	<containerd state>/io.containerd.runtime.v2.task/<namespace>/<id>/config.json
  *
  * A file counts only where root alone may write to it and to each directory above it
- * (podsrc_files_open_dir() judges them). Engines that users run (rootless Podman and Docker) keep
- *their files below the user's home, where the user may write anything: they are not read. Of the
- *containers of Kubernetes the CRI source knows more.
+ * (podsrc_files_open_dir() judges them). Engines that users run (rootless Podman and Docker) have
+ * their files below the user's home, where the user may write anything: they are not read. About
+ *the containers of Kubernetes the CRI source knows more.
  */
 #ifndef IO_SOURCES_FILES_FILES_H
 #define IO_SOURCES_FILES_FILES_H

@@ -274,12 +274,12 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 	struct meta_pod meta = pod->meta;
 
 	/* The kubelet lists static pods as such, never by their mirrors (pkg/kubelet/pod, GetPods):
-	 * one that says it is a mirror is somebody's who wants to be taken for a static pod. The
-	 * API's are images, which come and go without the pods. */
+	 * one that says it is a mirror was made by a user as a pretended static pod. The API's are
+	 * images, which come and go without the pods. */
 	k->leaving_out = pod->mirror || is_behind(k);
 	if (k->leaving_out)
 		return;
-	/* Anybody can write the annotation that a kubelet puts on its static pods. */
+	/* Any user can write the annotation that a kubelet puts on its static pods. */
 	if (k->source == META_API)
 		meta.is_static = false;
 	add_uid(&k->now, meta.uid, pod->seen_wall_ns);
@@ -408,8 +408,8 @@ static void finish(struct podsrc_kubelet *k)
 	go_up(k, &counts);
 }
 
-/* Tells the pods that were listed before and are not now. With more pods than are kept, one that is
- * not among those kept may still be there. */
+/* Reports the pods that were listed before and are not now. With more pods than are kept, one that
+ * is not among those kept may still be there. */
 static void compare(struct podsrc_kubelet *k)
 {
 	size_t limit = k->gone_at + SLICE_GONE;

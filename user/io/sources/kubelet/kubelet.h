@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kubelet says of its pods: requests its /pods from time to time and reports every pod and
- * container that is listed. Or what the API server says of the node's pods, which is asked in the
- * same way for the same, under the same rules.
+ * The pods that the kubelet lists: requests its /pods from time to time and reports every pod and
+ * container in the answer. The node's pods are requested from the API server in the same way, under
+ * the same rules.
  *
- * What it costs the cluster: the kubelet shows the token to the API server (a TokenReview; its
- * authentication.webhook.enabled must be true) and asks whether it may (a SubjectAccessReview).
- * The right to `get` nodes/pods is enough where the kubelet's gate KubeletFineGrainedAuthz is on:
- * by default since Kubernetes 1.33, always since 1.36. Older kubelets want `get` nodes/proxy
- * (pkg/kubelet/server/auth.go), which is worth much more: with it, commands can be run in every
- * container of the node (a websocket is opened by GET). Without authorisation at all there is the
- * read-only port, http://127.0.0.1:10255, where somebody still turns that on.
+ * What it costs the cluster: the kubelet sends the token to the API server (a TokenReview; its
+ * authentication.webhook.enabled must be true) and asks what it allows (a SubjectAccessReview). The
+ * right to `get` nodes/pods is enough where the kubelet's gate KubeletFineGrainedAuthz is on: by
+ * default since Kubernetes 1.33, always since 1.36. Older kubelets require `get` nodes/proxy
+ * (pkg/kubelet/server/auth.go), which allows far more: with it, commands can be run in every
+ * container of the node (a websocket is opened by GET). The read-only port, http://127.0.0.1:10255,
+ * needs no authorisation, where it is enabled.
  *
- * The API server may answer out of its cache (resourceVersion=0), so that it costs its database
- * nothing; the right to `list` pods is enough. One of several may be behind another: what is older
- * than what was reported before is not taken, until it has been so for three answers in a row. All
- * is asked for at once, and a list that goes on elsewhere (continue) is refused.
+ * The API server may answer from its cache (resourceVersion=0), without a query of its database;
+ * the right to `list` pods is enough. One of several servers may be behind another: a list that is
+ * older than the one reported last is refused, unless the three before it were refused for that.
+ * The whole list is requested at once, and an answer with only a part of it (continue) is refused.
  *
- * A pod that was listed and no longer is is reported as gone, once. A kubelet that has just started
- * lists no pod, or static pods alone, or some of the API's: its first list with pods of the API is
- * not compared, and a list without any only if the kubelet process is the one that listed some.
- * That is so if a pod in it has the same annotation kubernetes.io/config.seen as before.
+ * A pod that was listed and is not any more is reported as gone, once. A kubelet that has just
+ * started lists no pod, or static pods alone, or some of the API's. So its first list with pods of
+ * the API is not compared with the one before; and a list without such pods is compared only if the
+ * same kubelet process listed some before. It is the same if a pod has the same annotation
+ * kubernetes.io/config.seen in both.
  *
  * The token and the client certificate are read again for each request, as they are renewed, and
- * shown only to a server that the CA vouches for by name. An answer is taken apart in slices of
- * half a millisecond, when the loop has nothing else to do.
+ * sent only to a server whose certificate the CA verifies for its name. An answer is parsed in
+ * slices of half a millisecond, when the loop has nothing else to do.
  */
 #ifndef IO_SOURCES_KUBELET_KUBELET_H
 #define IO_SOURCES_KUBELET_KUBELET_H
@@ -59,7 +60,7 @@ struct podsrc_kubelet_options {
 	const char *client_file;
 	uint64_t interval_ns; /* 30 s: from an answer to the next question */
 	uint64_t timeout_ns;  /* 10 s: for an answer to come whole */
-	uint64_t gap_ns;      /* 1 s: between questions when somebody wants to know */
+	uint64_t gap_ns;      /* 1 s: between two queries while an answer is awaited */
 };
 
 /* A sentence for a person, without a full stop. */
@@ -98,9 +99,9 @@ DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
  */
 void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid);
 
-/* The next question, if somebody wants to know or the last one failed, keeps gap_ns alone from the
- * last one: it does not matter how long that took, nor how many have failed. For one question: to
- * be called again for the next. */
+/* The next query comes as soon as gap_ns after the last one, if an answer is awaited or the last
+ * one failed: however long that took, and however many have failed. For one query: to be called
+ * again for the next. */
 void podsrc_kubelet_hurry(struct podsrc_kubelet *k);
 
 void podsrc_kubelet_get_state(struct podsrc_kubelet *k, struct podsrc_state *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pod and container names by the names of the log directories alone: no API is asked, no file is
+ * Pod and container names by the names of the log directories alone: no API is queried, no file is
  * opened. The kubelet (pkg/kubelet/kuberuntime/helpers.go, BuildPodLogsDirectory and
  * legacyLogSymlink) makes
  *

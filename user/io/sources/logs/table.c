@@ -19,8 +19,8 @@
  * missed the next change in the same tick. */
 #define STAMP_GRAIN_NS 100000000ll
 
-/* Somebody who fills a directory and goes on changing it takes at most this part of the time, after
- * as much at once as some dozens of containers need that come together on a busy node. */
+/* A user who fills a directory and keeps changing it costs at most this part of the time, after a
+ * burst that is enough for some dozens of containers that start together on a busy node. */
 #define SLOW_NS	   1000000ll
 #define SLOW_PART  8
 #define SLOW_BURST 100000000ll
