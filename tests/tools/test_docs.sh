@@ -320,7 +320,7 @@ is_there() { # PATH
 named_in() { # FILE, PATTERN of what stands in backquotes
 	grep -oE "\`$2\`" "$1" | tr -d '`' | sort -u
 }
-grep -rhE '^[a-z].*[a-z0-9_]\(' user bpf --include='*.[ch]' | sed -E 's/^([^(]*[ *])?([a-z0-9_]+)\(.*/\2/' |
+grep -rhE '^([a-z]|__noinline ).*[a-z0-9_]\(' user bpf --include='*.[ch]' | sed -E 's/^([^(]*[ *])?([a-z0-9_]+)\(.*/\2/' |
 	sort -u >"$tmp/functions"
 
 for page in docs/architecture.md docs/kubelet-rules.md; do
