@@ -26,7 +26,7 @@
 enum control_command {
 	CONTROL_PODS,	  /* a line of wire/json/pods for each pod */
 	CONTROL_SETTINGS, /* a line for each setting that graced check wants to know */
-	/* A line of wire/json/shutdown: how it is with a shutdown, after one was begun or cancelled
+	/* A line of control_add_shutdown(): how it is with one, after it was begun or cancelled
 	 * by hand. */
 	CONTROL_SHUTDOWN_STATUS,
 	CONTROL_SHUTDOWN_BEGIN,
