@@ -678,13 +678,34 @@ static int found_one(void *userdata, const struct cgfs_batch *batch)
 	return -ECANCELED;
 }
 
+/*
+ * Of a cgroup that has a process or no cgroup below it, in few system calls: whether it has one;
+ * -EAGAIN for another. kernfs counts the directories in one as links (kernfs_refresh_inode()). They
+ * are counted after its processes are read, as one of those may make one and move there.
+ */
+static int leaf_has_member(struct cgfs *cgfs, const char *path)
+{
+	_cleanup_(cleanup_close) int dir = openat(cgfs->root_fd, cgfs_relative(path),
+						  O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	char text[16];
+	ssize_t n = dir < 0 ? -EAGAIN : fd_read_into(dir, "cgroup.procs", text, sizeof(text));
+
+	if (n > 0 && *text > '0' && *text <= '9')
+		return 1;
+	return n == 0 && fstat(dir, &st) == 0 && st.st_nlink == 2 ? 0 : -EAGAIN;
+}
+
 /* What was not visited may hold a process. */
 static bool has_member(struct cgfs *cgfs, const char *path)
 {
 	uint32_t work = SEARCH_MAX;
 	struct cgfs_members *m;
-	int r = cgfs_members_open(cgfs->root_fd, cgfs_relative(path), &m);
+	int r = leaf_has_member(cgfs, path);
 
+	if (r >= 0)
+		return r;
+	r = cgfs_members_open(cgfs->root_fd, cgfs_relative(path), &m);
 	if (r < 0)
 		return !cgfs_is_gone(r);
 	r = cgfs_members_step(m, found_one, NULL, &work);
