@@ -227,7 +227,7 @@ $(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/box/pag
 $(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(BUILD)/tests/fuzz/replay_main.o) $(libs-of-wire)
 	$(call link,$(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer))
 
-$(BUILD)/tests/fuzz/fuzz_shutdown: $(call objs,tests/lib/shutdown/shutwalk*.c)
+$(BUILD)/tests/fuzz/fuzz_shutdown: $(call objs,tests/lib/shutdown/shutwalk*.c tests/lib/shutdown/managewalk*.c)
 
 $(filter-out %/vmlinux-check %/stack-check,$(TOOLS)): $(BUILD)/libtest.a $(LIBS)
 # The runtime it plays is the tests'.

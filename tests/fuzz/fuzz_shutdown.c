@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fuzz/fuzz.h"
+#include "lib/shutdown/managewalk.h"
 #include "lib/shutdown/shutwalk.h"
 
 #define STEPS_MAX 200
@@ -25,11 +26,14 @@ static uint64_t throw_dice(void *userdata)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct dice dice = {data, size};
+	struct dice dice = {data, size}, again = {data, size};
+	unsigned int steps = size < STEPS_MAX ? (unsigned int)size : STEPS_MAX;
 	struct shutwalk_seen seen = {};
-	const char *broken = shutwalk_once(
-		throw_dice, &dice, size < STEPS_MAX ? (unsigned int)size : STEPS_MAX, &seen);
+	struct managewalk_seen managed = {};
+	const char *broken = shutwalk_once(throw_dice, &dice, steps, &seen);
 
+	if (!broken)
+		broken = managewalk_once(throw_dice, &again, steps, &managed);
 	if (broken) {
 		fprintf(stderr, "broken: %s\n", broken);
 		abort();

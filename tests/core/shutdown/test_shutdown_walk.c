@@ -52,7 +52,7 @@ static void no_order_of_events_breaks_a_promise(void **state)
 	assert_true(seen.refused > shutdowns / 100 && seen.late_locks > 0);
 	assert_true(seen.held_on > 0 && seen.groups > shutdowns / 100);
 	assert_true(seen.status_asked > shutdowns / 100 && seen.held_up > shutdowns / 1000);
-	for (size_t i = 0; i < SHUTDOWN_REASON_COUNT; i++)
+	for (size_t i = 0; i <= SHUTDOWN_LIMIT; i++)
 		assert_true(seen.reasons[i] > shutdowns / 10000);
 }
 

@@ -128,9 +128,19 @@ static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uin
 	return stop.set && deleting == deletion.set;
 }
 
-static bool is_runtime(const struct sender *sender)
+static struct pod_seconds spec_grace(const struct shutdowns *s, const struct cgnode *node)
 {
-	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET;
+	const struct podtab_pod *meta = names_pod(s->names, node);
+
+	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns)
+		    : (struct pod_seconds){};
+}
+
+/* In mode manage graced asks itself where the runtime does not. */
+static bool asks(const struct sender *sender)
+{
+	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET ||
+	       sender->kind == SENDER_GRACED;
 }
 
 /* By the runtime's word or its pod's spec. */
@@ -166,7 +176,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 	};
 	struct shutdown_container *c = &event.container;
 
-	if (stop->request.seen && is_runtime(&stop->request.sender)) {
+	if (stop->request.seen && asks(&stop->request.sender)) {
 		c->asked_ns = stop->request.at_ns;
 		c->signal = stop->request.number;
 		c->deaf = stop->deaf;
@@ -177,6 +187,8 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 	c->signalled_ns = signalled_ns(s, stop);
 	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
+	c->grace = spec_grace(s, node);
+	c->stop_signal = names_stop_signal(s->names, node);
 	note(s, &event);
 }
 
@@ -556,6 +568,8 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 		event.failed = said->failed;
 		break;
 	case SHUTDOWN_EV_STOP_FAILED:
+	case SHUTDOWN_EV_HOOK_BEGUN:
+	case SHUTDOWN_EV_HOOK_ENDED:
 		event.id = said->id;
 		break;
 	case SHUTDOWN_EV_LOGIND_UP:

@@ -214,7 +214,7 @@ struct obs_shutdown {
 	uint64_t announced_ns;	/* when logind said so; 0: now */
 	uint64_t limit_ns;	/* how long it waits; 0: not known */
 	uint32_t action;	/* enum shutdown_action */
-	uint64_t id;		/* STOP_FAILED: cgroup */
+	uint64_t id;		/* STOP_FAILED, HOOK_*: cgroup */
 	bool failed, reachable; /* HOLDERS: logind did not answer; UNITS_STOPPED; API */
 	bool is_static;		/* API: it is about the source that lists static pods */
 	bool absent;		/* API: no address of it was ever known */

@@ -134,6 +134,7 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 	if (!facts->populated) {
 		rec->survives_reported = false;
 		rec->killed_ns = 0;
+		rec->turn = (struct shutdown_turn){};
 	}
 	rec->facts = *facts;
 	rec->facts.pod_uid = NULL;
@@ -266,6 +267,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
 		rec->overdue_reported = rec->survives_reported = false;
 		rec->look_ns = rec->killed_ns = 0;
+		rec->turn = (struct shutdown_turn){};
 	}
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
 		pod->stopped = pod->asked = false;
@@ -285,6 +287,20 @@ void shutdown_forget_all(struct shutdown *sd)
 	map_done(&sd->pods);
 }
 
+static void survey_managed(struct shutdown *sd, const struct shutdown_container_rec *rec,
+			   struct shutdown_survey *s)
+{
+	struct shutdown_pod_rec *pod = rec->pod;
+
+	s->managed++;
+	s->managed_in[shutdown_group_of(sd, rec)]++;
+	if (!pod)
+		return;
+	pod->mains += rec->facts.sidecar == 0;
+	if (rec->facts.sidecar > pod->last_sidecar)
+		pod->last_sidecar = rec->facts.sidecar;
+}
+
 static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 {
 	struct shutdown_container_rec *rec;
@@ -296,6 +312,8 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 		s->living_in[shutdown_group_of(sd, rec)]++;
 		if (rec->pod)
 			rec->pod->lives = true;
+		if (shutdown_is_managed(rec))
+			survey_managed(sd, rec, s);
 		if (!shutdown_is_stopped(rec))
 			continue;
 		s->stopping++;
@@ -328,8 +346,10 @@ static void survey(struct shutdown *sd)
 	struct shutdown_survey s = {};
 	struct shutdown_pod_rec *pod;
 
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		pod->lives = false;
+		pod->mains = pod->last_sidecar = 0;
+	}
 	survey_containers(sd, &s);
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
 		survey_pod(sd, pod, &s);

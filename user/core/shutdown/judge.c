@@ -127,7 +127,8 @@ static uint64_t past(uint64_t since_ns, uint64_t now_ns)
 static uint64_t next_question(const struct shutdown *sd)
 {
 	const struct shutdown_holders *h = &sd->holders;
-	bool soon = sd->state == SHUTDOWN_GOING && !h->asked && !h->failed;
+	bool decides = sd->config.mode != SHUTDOWN_MANAGE && sd->state == SHUTDOWN_GOING;
+	bool soon = decides && !h->asked && !h->failed;
 
 	return shutdown_sum(sd->listed_ns, soon ? SHUTDOWN_HOLDERS_NS : SHUTDOWN_TICK_NS);
 }
@@ -151,23 +152,13 @@ static bool logind_is_silent(const struct shutdown *sd)
 	return h->failed || (h->asked && past(h->asked_ns, sd->now_ns) >= SHUTDOWN_LIST_NS);
 }
 
-static void report_group(struct shutdown *sd, enum shutdown_report what, bool timed_out)
-{
-	struct shutdown_record record = shutdown_record(sd, what);
-
-	record.group = sd->plan.at;
-	record.group_ns = sd->plan.groups[sd->plan.at].ns;
-	record.timed_out = timed_out;
-	shutdown_report(sd, &record);
-}
-
 static void start_group(struct shutdown *sd)
 {
 	struct shutdown_plan *plan = &sd->plan;
 
 	plan->started_ns = plan->begun ? shutdown_counted(sd) : sd->announced_ns;
 	plan->begun = plan->started = true;
-	report_group(sd, SHUTDOWN_REPORT_GROUP_STARTED, false);
+	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_STARTED, false);
 }
 
 /* False: it goes on. */
@@ -183,7 +174,7 @@ static bool group_is_over(struct shutdown *sd)
 		shutdown_want_counted(sd, end_ns);
 		return false;
 	}
-	report_group(sd, SHUTDOWN_REPORT_GROUP_DONE, timed_out && living > 0);
+	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_DONE, timed_out && living > 0);
 	return true;
 }
 
@@ -215,25 +206,6 @@ static bool may_kill(const struct shutdown *sd, const struct shutdown_container_
 	return sd->config.mode == SHUTDOWN_ASSIST && sd->state == SHUTDOWN_GOING &&
 	       rec->facts.kind == SHUTDOWN_KIND_CONTAINER &&
 	       (sd->plan.n == 0 || shutdown_group_of(sd, rec) <= sd->plan.at);
-}
-
-static void report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
-			     enum shutdown_report what, bool deaf)
-{
-	struct shutdown_record record = shutdown_record(sd, what);
-
-	record.container = rec->facts;
-	record.container.pod_uid = rec->pod ? rec->pod->uid : "";
-	record.group = shutdown_group_of(sd, rec);
-	record.deaf = deaf;
-	shutdown_report(sd, &record);
-}
-
-static void kill_container(struct shutdown *sd, struct shutdown_container_rec *rec)
-{
-	rec->killed_ns = sd->now_ns;
-	shutdown_do(sd, SHUTDOWN_KILL, rec->facts.id, 0);
-	shutdown_want(sd, shutdown_sum(sd->now_ns, SHUTDOWN_SURVIVES_NS));
 }
 
 /* It was asked in this shutdown and has not been killed yet. */
@@ -297,15 +269,15 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 
 	if (over && !rec->overdue_reported) {
 		rec->overdue_reported = true;
-		report_container(sd, rec, SHUTDOWN_REPORT_OVERDUE, false);
+		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_OVERDUE, false);
 	}
 	if (!over)
 		shutdown_want_counted(sd, over_ns);
 	if (!may_kill(sd, rec) || (!over && !is_useless(sd, rec)))
 		return;
-	kill_container(sd, rec);
+	shutdown_kill(sd, rec);
 	sd->stats.killed++;
-	report_container(sd, rec, SHUTDOWN_REPORT_KILLED, !over);
+	shutdown_report_container(sd, rec, SHUTDOWN_REPORT_KILLED, !over);
 }
 
 /* A process that a v1 freezer holds, or that is stuck in the kernel, outlives its SIGKILL. */
@@ -322,10 +294,10 @@ static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec
 	}
 	if (!rec->survives_reported) {
 		rec->survives_reported = true;
-		report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
+		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
 	}
 	if (rec->killed_ns && may_kill(sd, rec))
-		kill_container(sd, rec);
+		shutdown_kill(sd, rec);
 }
 
 static void judge_containers(struct shutdown *sd)
@@ -361,6 +333,8 @@ static bool is_driven(struct shutdown *sd)
 	const struct shutdown_survey *s = shutdown_survey(sd);
 	bool kubelet = sd->holders.known ? sd->holders.kubelet : true;
 
+	if (sd->config.mode == SHUTDOWN_MANAGE)
+		return !shutdown_drive_is_over(sd);
 	return s->stopping > 0 || (s->living > 0 && kubelet);
 }
 
@@ -393,6 +367,26 @@ static bool assist_releases(struct shutdown *sd, enum shutdown_reason *ret)
 	return !shutdown_volumes_hold(sd);
 }
 
+static bool manage_releases(struct shutdown *sd, enum shutdown_reason *ret)
+{
+	bool over = shutdown_drive_is_over(sd);
+
+	*ret = over ? SHUTDOWN_ALL_STOPPED : SHUTDOWN_LIMIT;
+	return over;
+}
+
+static bool releases(struct shutdown *sd, enum shutdown_reason *ret)
+{
+	switch (sd->config.mode) {
+	case SHUTDOWN_ASSIST:
+		return assist_releases(sd, ret);
+	case SHUTDOWN_MANAGE:
+		return manage_releases(sd, ret);
+	default:
+		return observe_releases(sd, ret);
+	}
+}
+
 /* The lock is released as soon as records are out. */
 static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
 {
@@ -411,8 +405,7 @@ static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
 static bool judge_lock(struct shutdown *sd)
 {
 	enum shutdown_reason reason;
-	bool goes = sd->config.mode == SHUTDOWN_ASSIST ? assist_releases(sd, &reason)
-						       : observe_releases(sd, &reason);
+	bool goes = releases(sd, &reason);
 
 	if (goes || sd->now_ns >= shutdown_deadline(sd))
 		release_lock(sd, reason);
@@ -430,7 +423,7 @@ static void judge_flush(struct shutdown *sd)
 		shutdown_want(sd, end_ns);
 		return;
 	}
-	if (sd->config.mode == SHUTDOWN_ASSIST && sd->now_ns < shutdown_deadline(sd) &&
+	if (sd->config.mode != SHUTDOWN_OBSERVE && sd->now_ns < shutdown_deadline(sd) &&
 	    is_driven(sd)) {
 		shutdown_advance(sd, SHUTDOWN_EV_HOLD_ON, NULL);
 		return;
@@ -478,13 +471,21 @@ static void judge_others(struct shutdown *sd)
 
 void shutdown_judge(struct shutdown *sd)
 {
+	bool manages = sd->config.mode == SHUTDOWN_MANAGE;
+
 	judge_tick(sd);
-	judge_groups(sd);
+	if (manages)
+		shutdown_drive(sd);
+	else
+		judge_groups(sd);
 	if (sd->state == SHUTDOWN_FLUSHING)
 		judge_flush(sd);
 	if (sd->state == SHUTDOWN_GOING && judge_lock(sd))
 		judge_flush(sd);
-	judge_containers(sd);
+	if (manages && sd->state == SHUTDOWN_UNLOCKED && shutdown_drive_is_over(sd))
+		release_lock(sd, SHUTDOWN_ALL_STOPPED);
+	if (!manages)
+		judge_containers(sd);
 	ask_status(sd);
 	if (sd->state == SHUTDOWN_RELEASED || sd->state == SHUTDOWN_UNLOCKED)
 		judge_others(sd);

@@ -24,6 +24,23 @@ struct shutdown_pod_rec {
 	bool unseen; /* it was stopped and is empty, and its status does not show that yet */
 	bool asked;  /* ... and its status was asked for since then */
 	size_t containers;
+	/* By the last survey, of those that mode manage ends: how many are no sidecar, and the last
+	 * sidecar. */
+	size_t mains;
+	uint32_t last_sidecar;
+};
+
+/* How mode manage ends a container. Times are of the time that counts, 0: not yet. */
+struct shutdown_turn {
+	uint64_t begun_ns; /* since when its grace period runs */
+	int64_t grace_s;
+	uint64_t end_ns;   /* of the group under way then */
+	uint64_t given_ns; /* its runtime was asked to stop it, or a hook has ended since */
+	uint64_t stop_ns;  /* what it has from then on, at the most */
+	uint64_t hook_ns;  /* a hook runs since */
+	uint64_t asked_ns; /* its stop signal was seen, or was sent by graced */
+	bool hooked;	   /* a hook was run */
+	bool failed;	   /* the runtime does not stop it */
 };
 
 struct shutdown_container_rec {
@@ -32,12 +49,14 @@ struct shutdown_container_rec {
 	bool overdue_reported, survives_reported;
 	uint64_t look_ns;   /* when a look at it was asked for last; 0: not */
 	uint64_t killed_ns; /* last, by us; 0: not */
+	struct shutdown_turn turn;
 };
 
 /* What all facts come to. */
 struct shutdown_survey {
 	size_t living, stopping;
 	size_t living_in[SHUTDOWN_MAX_GROUPS];
+	size_t managed, managed_in[SHUTDOWN_MAX_GROUPS]; /* of the living: containers for sure */
 	size_t pods_stopped, pods_unended;
 	size_t pods_shown;   /* of those ended: a source shows it */
 	size_t awaited[2];   /* of those unended: a source could show it; by is_static */
@@ -53,6 +72,19 @@ struct shutdown_plan {
 	bool driven;	     /* the kubelet ends pods by it, as far as is known */
 	bool begun, started; /* any group; the one it is at */
 	uint64_t started_ns; /* of the time that counts */
+};
+
+/* What mode manage is about. */
+enum shutdown_drive_stage {
+	SHUTDOWN_DRIVE_IDLE,
+	SHUTDOWN_DRIVE_UNITS,  /* units are being stopped */
+	SHUTDOWN_DRIVE_GROUPS, /* containers are, also after the last group */
+};
+
+struct shutdown_drive {
+	enum shutdown_drive_stage stage;
+	uint64_t units_ns;	 /* when units were to be stopped */
+	unsigned int units_owed; /* answers to STOP_UNITS, also of a shutdown that was cancelled */
 };
 
 struct shutdown_holders {
@@ -106,6 +138,7 @@ struct shutdown {
 	bool any_stopped; /* since it was announced */
 
 	struct shutdown_plan plan;
+	struct shutdown_drive drive;
 	struct shutdown_holders holders;
 	struct shutdown_source sources[2]; /* by is_static */
 	struct shutdown_volumes volumes;
@@ -184,11 +217,33 @@ static inline bool shutdown_lives(const struct shutdown_container_rec *rec)
 
 static inline bool shutdown_is_stopped(const struct shutdown_container_rec *rec)
 {
-	return rec->facts.asked_ns || (rec->pod && rec->pod->facts.stopping);
+	return rec->facts.asked_ns || rec->turn.begun_ns || (rec->pod && rec->pod->facts.stopping);
+}
+
+/* Whether mode manage may end it. */
+static inline bool shutdown_is_managed(const struct shutdown_container_rec *rec)
+{
+	return rec->facts.populated && rec->facts.kind == SHUTDOWN_KIND_CONTAINER;
 }
 
 /* Says what is to be done of groups, containers and the lock as things are now. */
 void shutdown_judge(struct shutdown *sd);
+
+void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool timed_out);
+void shutdown_report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
+			       enum shutdown_report what, bool deaf);
+void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec);
+
+/* Mode manage: decides about units, groups and containers. */
+void shutdown_drive(struct shutdown *sd);
+/* Every group is over, and no container that it may end is left. */
+bool shutdown_drive_is_over(struct shutdown *sd);
+void shutdown_drive_cancel(struct shutdown *sd);
+/* Take what answers STOP_UNITS and STOP. */
+void shutdown_units_stopped(struct shutdown *sd);
+void shutdown_stop_failed(struct shutdown *sd, uint64_t id);
+void shutdown_hook_begun(struct shutdown *sd, uint64_t id);
+void shutdown_hook_ended(struct shutdown *sd, uint64_t id);
 
 /* Wishes to be woken at_ns, of the time that counts or of the clock itself. */
 void shutdown_want(struct shutdown *sd, uint64_t at_ns);

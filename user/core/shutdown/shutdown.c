@@ -237,6 +237,7 @@ const char *shutdown_reason_name(enum shutdown_reason reason)
 		[SHUTDOWN_API_UNREACHABLE] = "api-unreachable",
 		[SHUTDOWN_API_SERVER_STOPPED] = "api-server-stopped",
 		[SHUTDOWN_LIMIT] = "limit",
+		[SHUTDOWN_ALL_STOPPED] = "all-stopped",
 	};
 
 	return (unsigned int)reason < SHUTDOWN_REASON_COUNT ? names[reason] : NULL;

@@ -12,6 +12,8 @@
  * whose own time is over without a SIGKILL, and waits for their pods' last status: up to logind's
  * limit while the source of it answers. It queries that once a pod is empty and every second from
  * then on. It also waits until the volumes of these pods are unmounted, while the kubelet lives.
+ * SHUTDOWN_MANAGE ends the pods itself, group by group, as the kubelet would, with or without a
+ * lock, and releases when every container that it may end is empty.
  */
 #ifndef CORE_SHUTDOWN_SHUTDOWN_H
 #define CORE_SHUTDOWN_SHUTDOWN_H
@@ -64,6 +66,11 @@
  * and is silent, or an address behind which nothing is. */
 #define SHUTDOWN_API_SILENT_NS	  5000000000ULL
 
+/* How long units may take to be stopped before the first group begins without that. */
+#define SHUTDOWN_UNITS_NS  5000000000ULL
+/* A runtime that was asked to stop a container and was not seen to for so long is overtaken. */
+#define SHUTDOWN_UNSEEN_NS 2000000000ULL
+
 enum shutdown_mode {
 	SHUTDOWN_OBSERVE, /* "observe" */
 	SHUTDOWN_ASSIST,  /* "assist" */
@@ -105,6 +112,10 @@ struct shutdown_container {
 	uint64_t kill_ns;      /* a SIGKILL by any sender; 0: none */
 	bool timeout_known;
 	uint64_t timeout_ns; /* effective stop timeout, from the stop signal on */
+	/* For SHUTDOWN_MANAGE. */
+	struct pod_seconds grace; /* its pod's own, by its spec */
+	uint32_t stop_signal;	  /* 0: not known */
+	uint32_t sidecar; /* its place among its pod's sidecars in the spec; 0: it is none */
 };
 
 /* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod
@@ -164,6 +175,9 @@ enum shutdown_event_type {
 	SHUTDOWN_EV_VOLUME_GONE, /* ... and is no more */
 	SHUTDOWN_EV_VOLUMES,	 /* all that are there are known, or they cannot be read */
 	SHUTDOWN_EV_UNMOUNTER,	 /* whether the process lives that held the kubelet's lock */
+	/* A preStop hook of a container runs, which comes before its stop signal; it has ended. */
+	SHUTDOWN_EV_HOOK_BEGUN,
+	SHUTDOWN_EV_HOOK_ENDED,
 	SHUTDOWN_EVENT_COUNT,
 };
 
@@ -196,10 +210,10 @@ struct shutdown_event {
 		struct shutdown_container container;
 		struct shutdown_pod pod;
 		struct shutdown_volume volume;
-		uint64_t id;		       /* CONTAINER_GONE, STOP_FAILED, VOLUME_GONE */
-		bool failed;		       /* UNITS_STOPPED: one at least still runs; VOLUMES */
-		bool lives;		       /* UNMOUNTER */
-		const char *uid;	       /* POD_GONE */
+		uint64_t id;	 /* CONTAINER_GONE, STOP_FAILED, VOLUME_GONE, HOOK_* */
+		bool failed;	 /* UNITS_STOPPED: one at least still runs; VOLUMES */
+		bool lives;	 /* UNMOUNTER */
+		const char *uid; /* POD_GONE */
 		struct shutdown_lister lister; /* API, LISTED */
 	};
 };
@@ -234,6 +248,8 @@ enum shutdown_reason {
 	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; no source of it answers */
 	SHUTDOWN_API_SERVER_STOPPED, /* "api-server-stopped": empty; it is among them */
 	SHUTDOWN_LIMIT,		     /* "limit": containers are left, and logind waits no longer */
+	/* "all-stopped": manage; every container that it may end is empty */
+	SHUTDOWN_ALL_STOPPED,
 	SHUTDOWN_REASON_COUNT,
 };
 
@@ -244,8 +260,9 @@ enum shutdown_report {
 	SHUTDOWN_REPORT_OVERDUE, /* "pod-overdue": a container whose time is over, without a SIGKILL
 				  */
 	SHUTDOWN_REPORT_KILLED,	 /* "container-killed": by graced */
-	SHUTDOWN_REPORT_SURVIVES,  /* "container-survives": a SIGKILL did not end it */
-	SHUTDOWN_REPORT_RELEASED,  /* "released": the lock goes, for that reason */
+	SHUTDOWN_REPORT_SURVIVES, /* "container-survives": a SIGKILL did not end it */
+	/* "released": the lock goes, for that reason; without one: manage has ended all it may */
+	SHUTDOWN_REPORT_RELEASED,
 	SHUTDOWN_REPORT_HELD_UP,   /* "held-up": others hold for SHUTDOWN_HELD_UP_NS for nothing */
 	SHUTDOWN_REPORT_CANCELLED, /* "cancelled" */
 	SHUTDOWN_REPORT_ENDED,	   /* "ended": this program is stopped */
@@ -303,7 +320,8 @@ enum shutdown_effect_type {
 	SHUTDOWN_STOP_UNITS,  /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
 	SHUTDOWN_START_UNITS, /* start those that were stopped; no answer */
 	/* Have the runtime of container cgroup id stop it within at_ns, a duration; its facts
-	 * answer, or STOP_FAILED. */
+	 * answer, or STOP_FAILED. Of what a hook takes that is run before, whole seconds are to be
+	 * subtracted as killgrace_steps() does. */
 	SHUTDOWN_STOP,
 	SHUTDOWN_SIGNAL, /* signal to the init of container cgroup id; its facts answer */
 };

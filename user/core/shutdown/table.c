@@ -44,6 +44,32 @@ void shutdown_report_plain(struct shutdown *sd, enum shutdown_report what)
 	shutdown_report(sd, &record);
 }
 
+void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool timed_out)
+{
+	struct shutdown_record record = shutdown_record(sd, what);
+
+	record.group = sd->plan.at;
+	record.group_ns = sd->plan.groups[sd->plan.at].ns;
+	record.timed_out = timed_out;
+	shutdown_report(sd, &record);
+}
+
+void shutdown_report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
+			       enum shutdown_report what, bool deaf)
+{
+	struct shutdown_record record = shutdown_record(sd, what);
+
+	record.container = rec->facts;
+	record.container.pod_uid = rec->pod ? rec->pod->uid : "";
+	record.group = shutdown_group_of(sd, rec);
+	record.deaf = deaf;
+	if (rec->turn.given_ns) {
+		record.container.timeout_known = true;
+		record.container.timeout_ns = rec->turn.stop_ns;
+	}
+	shutdown_report(sd, &record);
+}
+
 static uint64_t before_limit(const struct shutdown *sd, uint64_t margin_ns)
 {
 	if (sd->limit_ns < margin_ns)
@@ -73,6 +99,13 @@ void shutdown_want(struct shutdown *sd, uint64_t at_ns)
 void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns)
 {
 	shutdown_want(sd, shutdown_sum(at_ns, sd->lost_ns));
+}
+
+void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	rec->killed_ns = sd->now_ns;
+	shutdown_do(sd, SHUTDOWN_KILL, rec->facts.id, 0);
+	shutdown_want(sd, shutdown_sum(sd->now_ns, SHUTDOWN_SURVIVES_NS));
 }
 
 /* What a cell of the table does. */
@@ -182,6 +215,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 
 static int over(struct shutdown *sd, const struct shutdown_event *event)
 {
+	shutdown_drive_cancel(sd);
 	sd->stats.cancelled++;
 	sd->cancelled_ns = sd->now_ns;
 	shutdown_report_plain(sd, SHUTDOWN_REPORT_CANCELLED);
@@ -275,6 +309,30 @@ static int note_unmounter(struct shutdown *sd, const struct shutdown_event *even
 	return 0;
 }
 
+static int units_stopped(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_units_stopped(sd);
+	return 0;
+}
+
+static int stop_failed(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_stop_failed(sd, event->id);
+	return 0;
+}
+
+static int hook_begun(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_hook_begun(sd, event->id);
+	return 0;
+}
+
+static int hook_ended(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_hook_ended(sd, event->id);
+	return 0;
+}
+
 static int flush(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->flush_ns = sd->now_ns;
@@ -346,13 +404,15 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_POD_GONE] =     ALL(forget_pod),
 	[SHUTDOWN_EV_API] =	     ALL(note_api),
 	[SHUTDOWN_EV_LISTED] =	     ALL(note_listed),
-	[SHUTDOWN_EV_UNITS_STOPPED] = ALL(unexpected),
-	[SHUTDOWN_EV_STOP_FAILED] =  ALL(unexpected),
+	[SHUTDOWN_EV_UNITS_STOPPED] = ALL(units_stopped),
+	[SHUTDOWN_EV_STOP_FAILED] =  ALL(stop_failed),
 	[SHUTDOWN_EV_VOLUME] =	     ALL(note_volume),
 	[SHUTDOWN_EV_VOLUME_GONE] =  ALL(forget_volume),
 	[SHUTDOWN_EV_VOLUMES] =	     ALL(note_volumes),
 	[SHUTDOWN_EV_UNMOUNTER] =    ALL(note_unmounter),
-	[SHUTDOWN_EV_RELEASE] =		     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   ODD,			  ODD},
+	[SHUTDOWN_EV_HOOK_BEGUN] =   ALL(hook_begun),
+	[SHUTDOWN_EV_HOOK_ENDED] =   ALL(hook_ended),
+	[SHUTDOWN_EV_RELEASE] =	     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   TO(RELEASED, nothing), ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
 	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},
 	/* clang-format on */

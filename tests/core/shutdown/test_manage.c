@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/shutdown in mode manage: what it wants, and when. */
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/shutdown/shutstage.h"
+
+#define S SHUTSTAGE_S
+
+static const struct shutdown_group two_groups[] = {{.ns = 20 * S}, {.ns = 10 * S}};
+
+static struct shutdown_container container(uint64_t id, const char *pod)
+{
+	return (struct shutdown_container){
+		.id = id,
+		.pod_uid = pod,
+		.kind = SHUTDOWN_KIND_CONTAINER,
+		.populated = true,
+		.grace = {.set = true, .s = 5},
+	};
+}
+
+static void add(struct shutstage *s, uint64_t id, const char *pod)
+{
+	struct shutdown_container c = container(id, pod);
+
+	shutstage_container(s, &c);
+}
+
+static void end(struct shutstage *s, uint64_t id, const char *pod)
+{
+	struct shutdown_container c = container(id, pod);
+
+	c.populated = false;
+	shutstage_container(s, &c);
+}
+
+static void ask(struct shutstage *s, uint64_t id, const char *pod)
+{
+	struct shutdown_container c = container(id, pod);
+
+	c.asked_ns = s->now_ns;
+	shutstage_container(s, &c);
+}
+
+/* Pod web of the first group, pod dns of the second, at their second 0. */
+static void begin(struct shutstage *s, bool lock)
+{
+	shutstage_begin(s, SHUTDOWN_MANAGE, 0);
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_PLAN,
+						   .plan.groups = two_groups,
+						   .plan.n = LEN(two_groups)});
+	shutstage_pod(s, "web", 0, false, false);
+	shutstage_pod(s, "dns", 1, false, false);
+	add(s, 1, "web");
+	add(s, 2, "dns");
+	if (lock)
+		shutstage_hold(s);
+	assert_string_equal(shutstage_log(s), "");
+}
+
+static void announce(struct shutstage *s)
+{
+	shutstage_announce(s, 60);
+	shutstage_holders(s, "");
+	assert_string_equal(shutstage_log(s), "announced\nstop units\n");
+	shutstage_plain(s, SHUTDOWN_EV_UNITS_STOPPED);
+}
+
+static void test_order(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	ask(&s, 1, "web");
+	shutstage_run(&s, 3);
+	end(&s, 1, "web");
+	assert_string_equal(shutstage_log(&s), "group-done 0\ngroup-started 1\nstop 2 5 s\n");
+	end(&s, 2, "dns");
+	assert_string_equal(shutstage_log(&s), "group-done 1\nreleased all-stopped\nflush\n");
+	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
+	assert_string_equal(shutstage_log(&s), "drop\n");
+	shutstage_end(&s);
+}
+
+static void test_units(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	shutstage_announce(&s, 60);
+	assert_string_equal(shutstage_log(&s), "announced\nstop units\n");
+	shutstage_run(&s, 4.9);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 5);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+	assert_string_equal(shutstage_log(&s), "start units\ncancelled\n");
+	/* The answer to the first is none to the second. */
+	shutstage_announce(&s, 60);
+	shutstage_plain(&s, SHUTDOWN_EV_UNITS_STOPPED);
+	assert_string_equal(shutstage_log(&s), "announced\nstop units\n");
+	shutstage_plain(&s, SHUTDOWN_EV_UNITS_STOPPED);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	shutstage_end(&s);
+}
+
+static void test_deaf(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	ask(&s, 1, "web");
+	shutstage_run(&s, 4.999);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	shutstage_run(&s, 5);
+	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+	shutstage_run(&s, 7);
+	assert_string_equal(shutstage_log(&s), "container-survives 1\nkill 1\nkill 1\n");
+	shutstage_run(&s, 20);
+	assert_non_null(strstr(shutstage_log(&s), "group-done 0 timed out\ngroup-started 1\n"));
+	shutstage_end(&s);
+}
+
+static void test_hung(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	shutstage_run(&s, 1.999);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	shutstage_run(&s, 2);
+	assert_string_equal(shutstage_log(&s), "signal 1 15\n");
+	shutstage_run(&s, 6.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 7);
+	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+	shutstage_end(&s);
+}
+
+static void test_failed(void **state)
+{
+	struct shutdown_container c = container(1, "web");
+	struct shutstage s;
+
+	begin(&s, true);
+	c.stop_signal = 3;
+	shutstage_container(&s, &c);
+	announce(&s);
+	shutstage_run(&s, 1);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = 1});
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\nsignal 1 3\n");
+	/* Neither is one that fails later, nor one of what is not there, anything to act on. */
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = 1});
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = 2});
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = 9});
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED});
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_end(&s);
+}
+
+/* By the pod's spec, the group and what is left of it. */
+static void test_grace(void **state)
+{
+	static const struct {
+		struct pod_seconds grace;
+		uint32_t groups;
+		double at;
+		const char *stop;
+	} rows[] = {
+		{{true, 5}, 2, 0, "stop 1 5 s\n"},     {{true, 30}, 2, 0, "stop 1 20 s\n"},
+		{{false, 0}, 2, 0, "stop 1 20 s\n"},   {{true, 0}, 2, 0, "stop 1 2 s\n"},
+		{{true, 30}, 2, 4.5, "stop 1 15 s\n"}, {{true, 5}, 2, 4.5, "stop 1 5 s\n"},
+		{{true, 30}, 2, 19.5, "stop 1 2 s\n"}, {{true, 30}, 0, 0, "stop 1 30 s\n"},
+		{{false, 0}, 0, 0, "stop 1 30 s\n"},   {{true, 90}, 0, 7, "stop 1 90 s\n"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_container c = container(1, "web"), other = container(3, "web");
+		struct shutstage s;
+
+		begin(&s, true);
+		c.populated = false;
+		shutstage_container(&s, &c);
+		/* It keeps the first group busy. */
+		other.grace.set = false;
+		shutstage_container(&s, &other);
+		shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_PLAN,
+							    .plan.groups = two_groups,
+							    .plan.n = rows[i].groups});
+		announce(&s);
+		shutstage_run(&s, rows[i].at);
+		(void)shutstage_log(&s);
+		c.populated = true;
+		c.grace = rows[i].grace;
+		shutstage_container(&s, &c);
+		assert_string_equal(shutstage_log(&s), rows[i].stop);
+		shutstage_end(&s);
+	}
+}
+
+/* A group of no time still stops its pods, and the next one begins at once. */
+static void test_no_time(void **state)
+{
+	static const struct shutdown_group groups[] = {{.ns = 0}, {.ns = 10 * S}};
+	const char *log;
+	struct shutstage s;
+
+	begin(&s, true);
+	shutstage_send(&s, &(struct shutdown_event){
+				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
+	announce(&s);
+	log = shutstage_log(&s);
+	assert_ptr_equal(strstr(log, "group-started 0\ngroup-done 0 timed out\ngroup-started 1\n"),
+			 log);
+	assert_non_null(strstr(log, "stop 1 2 s\n"));
+	assert_non_null(strstr(log, "stop 2 5 s\n"));
+	ask(&s, 1, "web");
+	ask(&s, 2, "dns");
+	shutstage_run(&s, 2);
+	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+	shutstage_end(&s);
+}
+
+static void add_sidecar(struct shutstage *s, uint64_t id, uint32_t sidecar)
+{
+	struct shutdown_container c = container(id, "web");
+
+	c.sidecar = sidecar;
+	c.grace.s = 15;
+	shutstage_container(s, &c);
+}
+
+static void test_sidecars(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	add_sidecar(&s, 3, 1);
+	add_sidecar(&s, 4, 2);
+	announce(&s);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	ask(&s, 1, "web");
+	shutstage_run(&s, 3.5);
+	end(&s, 1, "web");
+	/* 3 s of its 15 are gone. */
+	assert_string_equal(shutstage_log(&s), "stop 4 12 s\n");
+	/* It takes all that the first has: the least is left. */
+	shutstage_run(&s, 14.999);
+	assert_string_equal(shutstage_log(&s), "signal 4 15\n");
+	shutstage_run(&s, 15);
+	assert_string_equal(shutstage_log(&s), "stop 3 2 s\n");
+	shutstage_end(&s);
+}
+
+static void test_hook(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	(void)shutstage_log(&s);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_HOOK_BEGUN, .id = 1});
+	shutstage_run(&s, 3.5);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_HOOK_ENDED, .id = 1});
+	ask(&s, 1, "web");
+	shutstage_run(&s, 5.499);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 5.5);
+	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+	shutstage_end(&s);
+	/* One that never ends is no excuse. */
+	begin(&s, true);
+	announce(&s);
+	(void)shutstage_log(&s);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_HOOK_BEGUN, .id = 1});
+	shutstage_run(&s, 6.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 9);
+	assert_string_equal(shutstage_log(&s), "signal 1 15\nkill 1\ncontainer-killed 1\n");
+	shutstage_end(&s);
+}
+
+/* Nothing but containers, for sure, of pods. */
+static void test_managed(void **state)
+{
+	static const enum shutdown_kind kinds[] = {SHUTDOWN_KIND_UNKNOWN, SHUTDOWN_KIND_SANDBOX,
+						   SHUTDOWN_KIND_OWN};
+
+	for (size_t i = 0; i < LEN(kinds); i++) {
+		struct shutdown_container c = container(1, "web");
+		struct shutstage s;
+
+		begin(&s, true);
+		end(&s, 2, "dns");
+		c.kind = kinds[i];
+		shutstage_container(&s, &c);
+		announce(&s);
+		assert_string_equal(shutstage_log(&s), "released all-stopped\nflush\n");
+		/* It is known now, and records are on their way. */
+		c.kind = SHUTDOWN_KIND_CONTAINER;
+		shutstage_container(&s, &c);
+		assert_string_equal(shutstage_log(&s), "stop 1 2 s\n");
+		shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
+		assert_string_equal(shutstage_log(&s), "");
+		shutstage_end(&s);
+	}
+}
+
+static void test_unlocked(void **state)
+{
+	struct shutdown_status status;
+	struct shutstage s;
+
+	begin(&s, false);
+	announce(&s);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	end(&s, 1, "web");
+	end(&s, 2, "dns");
+	assert_string_equal(shutstage_log(&s), "group-done 0\ngroup-started 1\nstop 2 5 s\n"
+					       "group-done 1\nreleased all-stopped\n");
+	shutdown_get_status(s.sd, &status);
+	assert_int_equal(status.state, SHUTDOWN_RELEASED);
+	/* What begins now is stopped, too. */
+	add(&s, 5, "web");
+	assert_string_equal(shutstage_log(&s), "stop 5 2 s\n");
+	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+	assert_string_equal(shutstage_log(&s), "start units\ncancelled\ntake\n");
+	shutstage_run(&s, 30);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_end(&s);
+}
+
+/* In each state: units are started again, and nothing is ended any more. */
+static void test_cancelled(void **state)
+{
+	static const double when[] = {0, 0.5, 2.5, 5.5, 21, 57, 58};
+
+	for (size_t i = 0; i < LEN(when); i++) {
+		struct shutstage s;
+
+		begin(&s, true);
+		shutstage_announce(&s, 60);
+		shutstage_holders(&s, "");
+		shutstage_run(&s, when[i] / 2);
+		if (when[i] > 0)
+			shutstage_plain(&s, SHUTDOWN_EV_UNITS_STOPPED);
+		shutstage_run(&s, when[i]);
+		(void)shutstage_log(&s);
+		shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+		assert_string_equal(shutstage_log(&s), "start units\ncancelled\n");
+		shutstage_run(&s, 70);
+		assert_string_equal(shutstage_log(&s), "");
+		shutstage_end(&s);
+	}
+}
+
+/* While one is under way another announcement is the same shutdown; after it, it is a new one. */
+static void test_again(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	ask(&s, 1, "web");
+	(void)shutstage_log(&s);
+	shutstage_announce(&s, 60);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 1);
+	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+	shutstage_run(&s, 2);
+	(void)shutstage_log(&s);
+	announce(&s);
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\n");
+	shutstage_run(&s, 7);
+	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+	shutstage_end(&s);
+}
+
+static void test_limit(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	shutstage_announce(&s, 9);
+	shutstage_holders(&s, "");
+	shutstage_plain(&s, SHUTDOWN_EV_UNITS_STOPPED);
+	ask(&s, 1, "web");
+	shutstage_run(&s, 5.5);
+	(void)shutstage_log(&s);
+	shutstage_run(&s, 7);
+	assert_non_null(strstr(shutstage_log(&s), "released limit\nflush\n"));
+	shutstage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("groups are ended one after the other, and the lock goes with the last",
+		      test_order),
+		CLAIM("units are stopped first, for 5 s at most, and started when it is cancelled",
+		      test_units),
+		CLAIM("a deaf container is killed at its deadline, and again when it survives",
+		      test_deaf),
+		CLAIM("a runtime that hangs is overtaken after 2 s", test_hung),
+		CLAIM("a runtime that fails is overtaken at once, by the container's own signal",
+		      test_failed),
+		CLAIM("a container has its pod's period, its group's or what is left of that",
+		      test_grace),
+		CLAIM("a group of 0 s stops its pods and the next one begins", test_no_time),
+		CLAIM("sidecars stop after the others, the last one first, out of their own time",
+		      test_sidecars),
+		CLAIM("a hook comes before the stop signal, out of the container's time",
+		      test_hook),
+		CLAIM("what may be no container is neither stopped nor waited for", test_managed),
+		CLAIM("without a lock a shutdown is driven all the same", test_unlocked),
+		CLAIM("a cancelled shutdown ends nothing more, whatever its state", test_cancelled),
+		CLAIM("a second announcement changes nothing, one after a cancelled shutdown does",
+		      test_again),
+		CLAIM("the lock goes two seconds before the limit", test_limit),
+	};
+
+	return cmocka_run_group_tests_name("core/shutdown/manage", tests, NULL, NULL);
+}

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What must be true of every shutdown in mode manage, independently of how core/shutdown comes to
+ * it. */
+#include "lib/shutdown/managewalk_priv.h"
+
+const char *const managewalk_uids[PODS] = {"web", "dns", "api"};
+
+uint64_t managewalk_roll(struct managewalk *w, uint64_t sides)
+{
+	return w->roll(w->userdata) % sides;
+}
+
+bool managewalk_chance(struct managewalk *w, uint64_t of)
+{
+	return managewalk_roll(w, of) == 0;
+}
+
+void managewalk_must(struct managewalk *w, bool holds, const char *sentence)
+{
+	if (!holds && !w->broken)
+		w->broken = sentence;
+}
+
+struct managewalk_moment managewalk_now(const struct managewalk *w)
+{
+	return (struct managewalk_moment){w->now_ns, w->now_ns - w->stalled_ns,
+					  w->now_ns - w->noticed_ns};
+}
+
+/* --- what is true of the world ---------------------------------------------------------------- */
+
+bool managewalk_is_managed(const struct managewalk_container *c)
+{
+	return c->there && c->facts.populated && c->facts.kind == SHUTDOWN_KIND_CONTAINER;
+}
+
+static size_t group_of(const struct managewalk *w, const struct managewalk_container *c)
+{
+	size_t group = c->pod < PODS ? w->pods[c->pod].group : 0;
+
+	if (w->n_groups == 0)
+		return 0;
+	return group < w->n_groups ? group : w->n_groups - 1;
+}
+
+static bool is_empty(const struct managewalk *w, size_t group)
+{
+	for (size_t i = 0; i < CONTAINERS; i++)
+		if (managewalk_is_managed(&w->list[i]) && group_of(w, &w->list[i]) == group)
+			return false;
+	return true;
+}
+
+static bool any_managed(const struct managewalk *w)
+{
+	for (size_t i = 0; i < CONTAINERS; i++)
+		if (managewalk_is_managed(&w->list[i]))
+			return true;
+	return false;
+}
+
+/* Those before it are over, or were empty when their turn came, whatever begins in them later. */
+static bool are_done(struct managewalk *w, size_t before)
+{
+	for (size_t i = 0; i < before; i++) {
+		w->done[i] |= !w->started[i] && is_empty(w, i);
+		if (!w->done[i])
+			return false;
+	}
+	return true;
+}
+
+/* A main container, or a later sidecar, of its pod lives. */
+static bool is_obstructed(const struct managewalk *w, const struct managewalk_container *c)
+{
+	if (!c->facts.sidecar || c->pod == PODS)
+		return false;
+	for (size_t i = 0; i < CONTAINERS; i++) {
+		const struct managewalk_container *other = &w->list[i];
+
+		if (other != c && managewalk_is_managed(other) && other->pod == c->pod &&
+		    (!other->facts.sidecar || other->facts.sidecar > c->facts.sidecar))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t deadline(const struct managewalk *w)
+{
+	uint64_t ns = w->limit_ns > 2 * S ? w->limit_ns - 2 * S : 0;
+
+	return __builtin_add_overflow(w->announced_ns, ns, &ns) ? UINT64_MAX : ns;
+}
+
+/* The group under way; n_groups: none. */
+static size_t current(const struct managewalk *w)
+{
+	for (size_t i = 0; i < w->n_groups; i++)
+		if (w->started[i] && !w->done[i])
+			return i;
+	return w->n_groups;
+}
+
+/* --- what it wants ------------------------------------------------------------------------------ */
+
+/* Its grace period begins. What of its group remains is known where no stall is counted in part. */
+static void turn(struct managewalk *w, struct managewalk_container *c)
+{
+	size_t at = current(w);
+	uint64_t left_ns = 0, own_ns = w->n_groups ? w->groups[group_of(w, c)] : UINT64_MAX;
+
+	c->turned = true;
+	c->turn_at = managewalk_now(w);
+	c->grace_s = INT64_MAX;
+	c->has_end = w->n_groups > 0;
+	c->end_ran = c->turn_at.ran;
+	c->end_counted = c->turn_at.counted;
+	if (at < w->n_groups) {
+		c->end_ran = w->started_at[at].ran + w->groups[at];
+		c->end_counted = w->started_at[at].counted + w->groups[at];
+		left_ns = c->end_ran > c->turn_at.ran ? c->end_ran - c->turn_at.ran : 0;
+	}
+	if (w->n_groups == 0)
+		c->grace_s = c->facts.grace.set ? c->facts.grace.s : 30;
+	else if (!w->stalled)
+		c->grace_s = (int64_t)((left_ns < own_ns ? left_ns : own_ns) / S);
+	if (w->n_groups && !w->stalled && c->facts.grace.set && c->facts.grace.s < c->grace_s)
+		c->grace_s = c->facts.grace.s;
+}
+
+static struct managewalk_container *managed_of(struct managewalk *w, uint64_t id)
+{
+	struct managewalk_container *c = id >= 1 && id <= CONTAINERS ? &w->list[id - 1] : NULL;
+
+	managewalk_must(w, w->on, "nothing is done outside a shutdown");
+	managewalk_must(w, c && managewalk_is_managed(c), "nothing outside managed is touched");
+	return c && managewalk_is_managed(c) ? c : NULL;
+}
+
+static void check_sidecar(struct managewalk *w, const struct managewalk_container *c)
+{
+	uint64_t waited_ns = managewalk_now(w).ran - c->turn_at.ran;
+
+	if (!c->facts.sidecar || c->pod == PODS)
+		return;
+	w->seen->sidecars++;
+	w->seen->waited += waited_ns > 0;
+	managewalk_must(w,
+			!is_obstructed(w, c) || c->grace_s == INT64_MAX ||
+				managewalk_now(w).counted - c->turn_at.counted >=
+					(uint64_t)c->grace_s * S,
+			"a sidecar waits for main containers and later sidecars");
+}
+
+/* What StopContainer is given: what is left of its grace period, in whole seconds, at least 2. */
+static int64_t stop_s(const struct managewalk *w, const struct managewalk_container *c)
+{
+	int64_t waited_s = (int64_t)((managewalk_now(w).ran - c->turn_at.ran) / S);
+	int64_t left_s = c->grace_s > waited_s ? c->grace_s - waited_s : 0;
+
+	return left_s < 2 ? 2 : left_s;
+}
+
+void managewalk_plan_exit(struct managewalk *w, struct managewalk_container *c)
+{
+	if (c->exit_ns || c->nature >= DEAF)
+		return;
+	c->exit_ns = w->now_ns + 1 + (c->nature == QUICK ? 100 * MS : managewalk_roll(w, 30) * S);
+}
+
+void managewalk_note_asked(struct managewalk *w, struct managewalk_container *c)
+{
+	if (c->asked)
+		return;
+	c->asked = true;
+	c->asked_at = managewalk_now(w);
+	/* A hook that took all of its time has left it the least. */
+	c->unsure |= c->hook && w->stalled;
+	if (c->hook && managewalk_now(w).ran - c->hook_at.ran >= c->stop_ns)
+		c->stop_ns = LEAST;
+}
+
+static void take_stop(struct managewalk *w, const struct shutdown_effect *effect)
+{
+	struct managewalk_container *c = managed_of(w, effect->id);
+	uint64_t most_ns;
+
+	if (!c)
+		return;
+	managewalk_must(w, w->units_done || w->now_ns >= w->units_ns + SHUTDOWN_UNITS_NS,
+			"units are stopped before containers");
+	managewalk_must(w, are_done(w, group_of(w, c)) || c->moved, "groups are ended in order");
+	managewalk_must(w, !c->given, "a container is stopped once");
+	if (!c->turned)
+		turn(w, c);
+	most_ns = w->n_groups ? w->groups[group_of(w, c)] : UINT64_MAX;
+	managewalk_must(w, effect->at_ns >= LEAST && effect->at_ns % S == 0,
+			"no container has less than 2 s");
+	managewalk_must(w, effect->at_ns <= LEAST || c->moved || effect->at_ns <= most_ns,
+			"no container has more than its group");
+	managewalk_must(w,
+			effect->at_ns <= LEAST || !c->facts.grace.set ||
+				effect->at_ns <= (uint64_t)c->facts.grace.s * S,
+			"no container has more than its pod");
+	if (c->grace_s != INT64_MAX && !w->stalled && !c->moved)
+		managewalk_must(w, effect->at_ns == (uint64_t)stop_s(w, c) * S,
+				"a container has what the kubelet would leave it");
+	check_sidecar(w, c);
+	w->seen->stops++;
+	c->given = true;
+	c->given_at = managewalk_now(w);
+	c->stop_ns = effect->at_ns;
+	if (c->facts.asked_ns)
+		managewalk_note_asked(w, c);
+	switch (w->runtime) {
+	case HANGS:
+		break;
+	case FAILS:
+		c->fail_ns = w->now_ns + 1 + managewalk_roll(w, 40) * 100 * MS;
+		break;
+	case RUNS_HOOKS:
+		c->hook_ns = w->now_ns + 1 + managewalk_roll(w, 30) * 100 * MS;
+		break;
+	default:
+		c->ask_ns = w->now_ns + 1 +
+			    (w->runtime == LAGS ? managewalk_roll(w, 40) : 0) * 100 * MS;
+	}
+}
+
+static void take_signal(struct managewalk *w, const struct shutdown_effect *effect)
+{
+	struct managewalk_container *c = managed_of(w, effect->id);
+
+	if (!c)
+		return;
+	managewalk_must(w, c->given && !c->asked, "who was asked is not asked again");
+	managewalk_must(w, c->failed || managewalk_now(w).counted - c->given_at.counted >= UNSEEN,
+			"a runtime has 2 s to ask");
+	managewalk_must(w,
+			c->failed || !c->hook ||
+				managewalk_now(w).counted - c->hook_at.counted >= c->stop_ns,
+			"a hook comes before the stop signal");
+	managewalk_must(w, effect->signal == (c->facts.stop_signal ? c->facts.stop_signal : 15),
+			"it is the container's own stop signal");
+	w->seen->signals++;
+	c->signalled = true;
+	managewalk_note_asked(w, c);
+	managewalk_plan_exit(w, c);
+}
+
+static void take_kill(struct managewalk *w, uint64_t id)
+{
+	struct managewalk_container *c = managed_of(w, id);
+	uint64_t counted_ns;
+
+	if (!c)
+		return;
+	managewalk_must(w, c->asked, "who is killed was asked before");
+	counted_ns = managewalk_now(w).counted - c->asked_at.counted;
+	managewalk_must(w, c->killed || counted_ns >= LEAST,
+			"no container has less than 2 s before SIGKILL");
+	managewalk_must(w,
+			c->killed || c->unsure || counted_ns >= c->stop_ns ||
+				(c->has_end && managewalk_now(w).counted >= c->end_counted),
+			"nothing is killed before its time");
+	w->seen->kills += !c->killed;
+	c->killed = true;
+	c->killed_ns = w->now_ns;
+	if (c->nature != STUCK && !c->exit_ns)
+		c->exit_ns = w->now_ns + 1;
+}
+
+static void take_drop(struct managewalk *w)
+{
+	managewalk_must(w, w->lock, "only a lock that is held is released");
+	w->lock = w->flushing = false;
+	if (w->released || w->held_late)
+		return;
+	managewalk_must(w, w->on, "the lock goes in a shutdown alone");
+	managewalk_must(w, w->now_ns >= deadline(w) || !any_managed(w),
+			"the lock is held while a managed container lives and time remains");
+	w->released = true;
+}
+
+static void take_record(struct managewalk *w, const struct shutdown_record *r)
+{
+	size_t g = r->group;
+
+	switch (r->what) {
+	case SHUTDOWN_REPORT_GROUP_STARTED:
+		managewalk_must(w, g < w->n_groups && !w->started[g], "a group begins once");
+		managewalk_must(w, are_done(w, g),
+				"no group begins before those before it are over");
+		managewalk_must(w, !is_empty(w, g), "empty groups are skipped");
+		w->started[g] = true;
+		w->started_at[g] = managewalk_now(w);
+		w->seen->groups++;
+		for (size_t i = 0; i < CONTAINERS; i++)
+			if (managewalk_is_managed(&w->list[i]) && !w->list[i].turned &&
+			    group_of(w, &w->list[i]) <= g)
+				turn(w, &w->list[i]);
+		break;
+	case SHUTDOWN_REPORT_GROUP_DONE:
+		managewalk_must(w, w->started[g], "a group ends that began");
+		managewalk_must(w,
+				is_empty(w, g) ||
+					managewalk_now(w).counted - w->started_at[g].counted >=
+						w->groups[g],
+				"a group has its time while a container of it lives");
+		managewalk_must(w, r->timed_out == !is_empty(w, g),
+				"a group with survivors timed out");
+		w->done[g] = true;
+		w->seen->timed_out += r->timed_out;
+		break;
+	case SHUTDOWN_REPORT_RELEASED:
+		managewalk_must(w, r->reason == SHUTDOWN_ALL_STOPPED || r->reason == SHUTDOWN_LIMIT,
+				"manage has two reasons");
+		managewalk_must(w,
+				(r->reason == SHUTDOWN_LIMIT) == (w->now_ns >= deadline(w)) ||
+					r->reason == SHUTDOWN_ALL_STOPPED,
+				"the limit is a reason when it has come");
+		managewalk_must(w, r->reason != SHUTDOWN_ALL_STOPPED || !any_managed(w),
+				"all are stopped when all are empty");
+		managewalk_must(w, r->locked == w->lock, "a record has whether the lock is held");
+		w->seen->all_stopped += r->reason == SHUTDOWN_ALL_STOPPED;
+		w->seen->limit += r->reason == SHUTDOWN_LIMIT;
+		if (!w->lock)
+			w->released = true;
+		break;
+	case SHUTDOWN_REPORT_SURVIVES:
+		w->seen->survived++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void take_units(struct managewalk *w, bool stop)
+{
+	if (stop) {
+		managewalk_must(w, w->on && !w->units_wanted,
+				"units are stopped once in a shutdown");
+		w->units_wanted = true;
+		w->units_ns = w->now_ns;
+		w->units_pending++;
+		return;
+	}
+	managewalk_must(w, w->units_wanted, "only units that were stopped are started");
+	w->units_wanted = false;
+}
+
+void managewalk_take(void *userdata, const struct shutdown_effect *effect)
+{
+	struct managewalk *w = userdata;
+
+	switch (effect->type) {
+	case SHUTDOWN_TAKE_LOCK:
+		w->asked = true;
+		break;
+	case SHUTDOWN_FLUSH:
+		w->flushing = true;
+		break;
+	case SHUTDOWN_DROP_LOCK:
+		take_drop(w);
+		break;
+	case SHUTDOWN_KILL:
+		take_kill(w, effect->id);
+		break;
+	case SHUTDOWN_STOP:
+		take_stop(w, effect);
+		break;
+	case SHUTDOWN_SIGNAL:
+		take_signal(w, effect);
+		break;
+	case SHUTDOWN_STOP_UNITS:
+	case SHUTDOWN_START_UNITS:
+		take_units(w, effect->type == SHUTDOWN_STOP_UNITS);
+		break;
+	case SHUTDOWN_WAKE_AT:
+		managewalk_must(w, !effect->at_ns || effect->at_ns > w->now_ns,
+				"it wants to be woken later, and never spins");
+		w->wake_ns = effect->at_ns;
+		break;
+	case SHUTDOWN_REPORT:
+		take_record(w, effect->record);
+		break;
+	case SHUTDOWN_LOOK:
+	case SHUTDOWN_ASK_STATUS:
+	case SHUTDOWN_WATCH_VOLUMES:
+	case SHUTDOWN_LEAVE_VOLUMES:
+		managewalk_must(w, false, "manage looks at nothing and waits for no status");
+		break;
+	case SHUTDOWN_LIST_HOLDERS:
+		break;
+	}
+}
+
+/* --- what must be true between two steps
+ * ----------------------------------------------------------- */
+
+/* One whose group has come is given to the runtime, but for a sidecar that waits. */
+static void check_given(struct managewalk *w, struct managewalk_container *c)
+{
+	size_t g = group_of(w, c);
+	bool due = w->n_groups == 0 || (w->started[g] || w->done[g]);
+
+	if (!due && !c->turned)
+		return;
+	if (!c->turned)
+		turn(w, c);
+	managewalk_must(
+		w, c->given || (c->facts.sidecar && c->pod < PODS),
+		"a container whose group has come is stopped at once, also one that appears");
+	managewalk_must(w, c->given || is_obstructed(w, c),
+			"a sidecar that nothing obstructs is stopped");
+	managewalk_must(w,
+			c->given || c->grace_s == INT64_MAX ||
+				managewalk_now(w).ran - c->turn_at.ran < (uint64_t)c->grace_s * S,
+			"a sidecar waits for its grace period at most");
+}
+
+static void check_asked(struct managewalk *w, const struct managewalk_container *c)
+{
+	uint64_t from = c->hooked && c->hook ? c->hook_at.ran + c->stop_ns : c->given_at.ran;
+
+	if (!c->given || c->asked)
+		return;
+	managewalk_must(w, !c->failed,
+			"a container whose runtime fails is asked directly, at once");
+	managewalk_must(w, managewalk_now(w).ran < from + UNSEEN,
+			"a container whose runtime hangs is asked directly after 2 s");
+}
+
+static void check_killed(struct managewalk *w, const struct managewalk_container *c)
+{
+	uint64_t ran_ns = managewalk_now(w).ran - c->asked_at.ran;
+	bool dying = c->facts.kill_ns && w->now_ns < c->facts.kill_ns + SHUTDOWN_SURVIVES_NS;
+
+	managewalk_must(w, !c->killed || w->now_ns < c->killed_ns + SHUTDOWN_SURVIVES_NS,
+			"what survives is killed again");
+	if (!c->asked || c->killed || dying)
+		return;
+	managewalk_must(w, ran_ns < c->stop_ns,
+			"nothing that was asked outlives its deadline unkilled");
+	managewalk_must(w, !c->has_end || ran_ns < LEAST || managewalk_now(w).ran < c->end_ran,
+			"nothing that was asked late outlives its group unkilled");
+}
+
+static void check_groups(struct managewalk *w, size_t at)
+{
+	for (size_t i = 0; i < w->n_groups; i++) {
+		if (i < at && !w->done[i]) {
+			managewalk_must(w, !w->started[i] && is_empty(w, i),
+					"a group is passed when over");
+			w->done[i] = true;
+		}
+		if (w->started[i] && !w->done[i])
+			managewalk_must(w,
+					managewalk_now(w).ran - w->started_at[i].ran < w->groups[i],
+					"no group lasts beyond its budget");
+		if (w->started[i] && !w->done[i])
+			managewalk_must(w, !is_empty(w, i), "a group is over when it is empty");
+	}
+}
+
+void managewalk_check(struct managewalk *w)
+{
+	struct shutdown_status status;
+
+	shutdown_get_status(w->sd, &status);
+	managewalk_must(w, status.locked == w->lock, "it knows whether it holds");
+	managewalk_must(w, status.going == w->on, "it knows whether there is a shutdown");
+	managewalk_must(w, w->on == w->units_wanted, "units are stopped while a shutdown is on");
+	if (!w->on)
+		return;
+	if (w->units_done || w->now_ns >= w->units_ns + SHUTDOWN_UNITS_NS) {
+		check_groups(w, status.group);
+		for (size_t i = 0; i < CONTAINERS; i++) {
+			if (!managewalk_is_managed(&w->list[i]))
+				continue;
+			check_given(w, &w->list[i]);
+			check_asked(w, &w->list[i]);
+			check_killed(w, &w->list[i]);
+		}
+		managewalk_must(w, status.state != SHUTDOWN_GOING || any_managed(w),
+				"the lock goes when all are empty");
+		managewalk_must(w, status.state != SHUTDOWN_UNLOCKED || any_managed(w),
+				"a shutdown without a lock is over when all are empty");
+	}
+	if (!w->lock)
+		return;
+	managewalk_must(w, w->now_ns < deadline(w) + 2 * S,
+			"the lock never outlasts logind's limit");
+	managewalk_must(w, status.state != SHUTDOWN_GOING || w->now_ns < deadline(w),
+			"it releases two seconds before the limit");
+}

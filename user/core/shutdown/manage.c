@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The rules of mode manage: graced ends the pods of one group after the other, as the kubelet would
+ * (docs/kubelet-rules.md, "Kill phase", "Grace in a shutdown", "Sidecar order"). */
+#include <signal.h>
+
+#include "base/time.h"
+#include "core/pods/kill_grace.h"
+#include "core/shutdown/plan.h"
+#include "core/shutdown/priv.h"
+
+/* The API's default for spec.terminationGracePeriodSeconds. */
+#define GRACE_DEFAULT_S 30
+#define MIN_NS		(KILLGRACE_MIN_S * NS_PER_S)
+
+static uint64_t remaining(uint64_t until_ns, uint64_t now_ns)
+{
+	return until_ns > now_ns ? until_ns - now_ns : 0;
+}
+
+/* --- units ---------------------------------------------------------------------------------- */
+
+/* What would restart a container is stopped first. True: the groups may begin. */
+static bool units_are_stopped(struct shutdown *sd)
+{
+	struct shutdown_drive *d = &sd->drive;
+	uint64_t end_ns;
+
+	if (d->stage == SHUTDOWN_DRIVE_IDLE) {
+		d->stage = SHUTDOWN_DRIVE_UNITS;
+		d->units_ns = sd->now_ns;
+		d->units_owed++;
+		shutdown_do(sd, SHUTDOWN_STOP_UNITS, 0, 0);
+	}
+	if (d->stage == SHUTDOWN_DRIVE_GROUPS)
+		return true;
+	end_ns = shutdown_sum(d->units_ns, SHUTDOWN_UNITS_NS);
+	if (d->units_owed > 0 && sd->now_ns < end_ns) {
+		shutdown_want(sd, end_ns);
+		return false;
+	}
+	d->stage = SHUTDOWN_DRIVE_GROUPS;
+	return true;
+}
+
+void shutdown_units_stopped(struct shutdown *sd)
+{
+	if (sd->drive.units_owed > 0)
+		sd->drive.units_owed--;
+	else
+		sd->stats.unexpected++;
+}
+
+void shutdown_drive_cancel(struct shutdown *sd)
+{
+	if (sd->drive.stage != SHUTDOWN_DRIVE_IDLE)
+		shutdown_do(sd, SHUTDOWN_START_UNITS, 0, 0);
+	sd->drive.stage = SHUTDOWN_DRIVE_IDLE;
+}
+
+/* --- what each container is given ------------------------------------------------------------ */
+
+static uint64_t group_end(const struct shutdown *sd)
+{
+	const struct shutdown_plan *plan = &sd->plan;
+
+	if (plan->n == 0)
+		return UINT64_MAX;
+	if (plan->at == plan->n)
+		return shutdown_counted(sd);
+	return shutdown_sum(plan->started_ns, plan->groups[plan->at].ns);
+}
+
+/* A container that appears later has what is left of the group under way, and no more than its own
+ * group has. */
+static int64_t grace_of(const struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	uint64_t own_ns, left_ns;
+
+	if (sd->plan.n == 0)
+		return rec->facts.grace.set ? rec->facts.grace.s : GRACE_DEFAULT_S;
+	own_ns = sd->plan.groups[shutdown_group_of(sd, rec)].ns;
+	left_ns = remaining(group_end(sd), shutdown_counted(sd));
+	if (own_ns < left_ns)
+		left_ns = own_ns;
+	return shutplan_override_s((int64_t)(left_ns / NS_PER_S), rec->facts.grace);
+}
+
+/* Its grace period runs, though a sidecar has yet to wait. */
+static void begin_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	struct shutdown_turn *turn = &rec->turn;
+
+	turn->begun_ns = shutdown_counted(sd);
+	turn->end_ns = group_end(sd);
+	turn->grace_s = grace_of(sd, rec);
+	sd->surveyed = false;
+}
+
+static void begin_turns(struct shutdown *sd)
+{
+	struct shutdown_container_rec *rec;
+
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+		if (shutdown_is_managed(rec) && !rec->turn.begun_ns &&
+		    (sd->plan.n == 0 || shutdown_group_of(sd, rec) <= sd->plan.at))
+			begin_turn(sd, rec);
+}
+
+/* When a sidecar is stopped, if no container ends until then: what still lives may never end. */
+static uint64_t stop_at(struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	const struct shutdown_turn *turn = &rec->turn;
+	uint64_t grace_ns = turn->grace_s > 0 ? (uint64_t)turn->grace_s * NS_PER_S : 0, waits[2];
+	struct killgrace_turn mains = {.exit_ns = UINT64_MAX};
+	struct killgrace_turn sidecars[] = {{.running = true}, {.exit_ns = UINT64_MAX}};
+
+	if (!rec->facts.sidecar || !rec->pod)
+		return turn->begun_ns;
+	shutdown_survey(sd);
+	mains.running = rec->pod->mains > 0;
+	sidecars[1].running = rec->pod->last_sidecar > rec->facts.sidecar;
+	killgrace_order(&mains, 1, sidecars, 2, grace_ns, waits);
+	return shutdown_sum(turn->begun_ns, waits[0]);
+}
+
+static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	struct shutdown_turn *turn = &rec->turn;
+	const struct killgrace_kill kill = {
+		.grace_s = turn->grace_s,
+		.wait_ns = shutdown_counted(sd) - turn->begun_ns,
+	};
+
+	turn->given_ns = shutdown_counted(sd);
+	turn->stop_ns = (uint64_t)killgrace_steps(&kill).stop_s * NS_PER_S;
+	shutdown_do(sd, SHUTDOWN_STOP, rec->facts.id, turn->stop_ns);
+}
+
+/* --- hooks that run before the stop signal ---------------------------------------------------- */
+
+/* What a hook has used, to the second, is no longer the container's. */
+static void end_hook(struct shutdown *sd, struct shutdown_turn *turn)
+{
+	const struct killgrace_kill kill = {
+		.grace_s = (int64_t)(turn->stop_ns / NS_PER_S),
+		.has_prestop = true,
+		.prestop_ns = shutdown_counted(sd) - turn->hook_ns,
+	};
+
+	turn->stop_ns = (uint64_t)killgrace_steps(&kill).stop_s * NS_PER_S;
+	turn->hook_ns = 0;
+	turn->given_ns = shutdown_counted(sd);
+}
+
+/* True: it runs. */
+static bool judge_hook(struct shutdown *sd, struct shutdown_turn *turn)
+{
+	uint64_t end_ns = shutdown_sum(turn->hook_ns, turn->stop_ns);
+
+	if (!turn->hook_ns)
+		return false;
+	if (shutdown_counted(sd) < end_ns) {
+		shutdown_want_counted(sd, end_ns);
+		return true;
+	}
+	end_hook(sd, turn);
+	return false;
+}
+
+/* The turn that an answer to STOP is about. */
+static struct shutdown_turn *given_turn(struct shutdown *sd, uint64_t id)
+{
+	struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+
+	return rec && shutdown_is_on(sd) && rec->turn.given_ns ? &rec->turn : NULL;
+}
+
+void shutdown_stop_failed(struct shutdown *sd, uint64_t id)
+{
+	struct shutdown_turn *turn = given_turn(sd, id);
+
+	if (turn)
+		turn->failed = true;
+}
+
+void shutdown_hook_begun(struct shutdown *sd, uint64_t id)
+{
+	struct shutdown_turn *turn = given_turn(sd, id);
+
+	if (turn && !turn->asked_ns && !turn->hooked) {
+		turn->hooked = true;
+		turn->hook_ns = shutdown_counted(sd);
+	}
+}
+
+void shutdown_hook_ended(struct shutdown *sd, uint64_t id)
+{
+	struct shutdown_turn *turn = given_turn(sd, id);
+
+	if (turn && turn->hook_ns && !turn->asked_ns)
+		end_hook(sd, turn);
+}
+
+/* --- stop signal and SIGKILL ------------------------------------------------------------------ */
+
+static void send_stop(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	const struct shutdown_effect effect = {
+		.type = SHUTDOWN_SIGNAL,
+		.id = rec->facts.id,
+		.signal = rec->facts.stop_signal ? rec->facts.stop_signal : SIGTERM,
+	};
+
+	rec->turn.asked_ns = shutdown_counted(sd);
+	sd->config.effect(sd->config.userdata, &effect);
+}
+
+/* True: it was asked to stop, by the runtime or, where that fails or hangs, by graced. */
+static bool is_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	struct shutdown_turn *turn = &rec->turn;
+	uint64_t late_ns;
+
+	if (!turn->asked_ns && rec->facts.asked_ns)
+		turn->asked_ns = shutdown_counted(sd);
+	if (turn->asked_ns)
+		return true;
+	if (!turn->failed && judge_hook(sd, turn))
+		return false;
+	late_ns = shutdown_sum(turn->given_ns, SHUTDOWN_UNSEEN_NS);
+	if (!turn->failed && shutdown_counted(sd) < late_ns) {
+		shutdown_want_counted(sd, late_ns);
+		return false;
+	}
+	send_stop(sd, rec);
+	return true;
+}
+
+/* One that was asked late has no more than its group, but never less than any container has. */
+static uint64_t deadline(const struct shutdown_turn *turn)
+{
+	uint64_t own_ns = shutdown_sum(turn->asked_ns, turn->stop_ns);
+	uint64_t least_ns = shutdown_sum(turn->asked_ns, MIN_NS);
+	uint64_t last_ns = turn->end_ns > least_ns ? turn->end_ns : least_ns;
+
+	return own_ns < last_ns ? own_ns : last_ns;
+}
+
+/* Another's SIGKILL that came just now has its second, too. */
+static bool is_dying(struct shutdown *sd, const struct shutdown_container *c)
+{
+	uint64_t late_ns = shutdown_sum(c->kill_ns, SHUTDOWN_SURVIVES_NS);
+
+	if (!c->kill_ns || sd->now_ns >= late_ns)
+		return false;
+	shutdown_want(sd, late_ns);
+	return true;
+}
+
+static void judge_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t end_ns = deadline(&rec->turn);
+
+	if (shutdown_counted(sd) < end_ns) {
+		shutdown_want_counted(sd, end_ns);
+		return;
+	}
+	if (is_dying(sd, &rec->facts))
+		return;
+	shutdown_kill(sd, rec);
+	sd->stats.killed++;
+	shutdown_report_container(sd, rec, SHUTDOWN_REPORT_KILLED, false);
+}
+
+static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t late_ns = shutdown_sum(rec->killed_ns, SHUTDOWN_SURVIVES_NS);
+
+	if (sd->now_ns < late_ns) {
+		shutdown_want(sd, late_ns);
+		return;
+	}
+	if (!rec->survives_reported) {
+		rec->survives_reported = true;
+		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
+	}
+	shutdown_kill(sd, rec);
+}
+
+static void judge_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t at_ns;
+
+	if (!rec->turn.given_ns) {
+		at_ns = stop_at(sd, rec);
+		if (shutdown_counted(sd) < at_ns) {
+			shutdown_want_counted(sd, at_ns);
+			return;
+		}
+		give(sd, rec);
+	}
+	if (rec->killed_ns)
+		judge_killed(sd, rec);
+	else if (is_asked(sd, rec))
+		judge_asked(sd, rec);
+}
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+static void start_group(struct shutdown *sd)
+{
+	sd->plan.started_ns = shutdown_counted(sd);
+	sd->plan.begun = sd->plan.started = true;
+	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_STARTED, false);
+}
+
+/* False: it goes on. */
+static bool group_is_over(struct shutdown *sd)
+{
+	size_t living = shutdown_survey(sd)->managed_in[sd->plan.at];
+	bool timed_out = shutdown_counted(sd) >= group_end(sd);
+
+	if (!timed_out && living > 0) {
+		shutdown_want_counted(sd, group_end(sd));
+		return false;
+	}
+	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_DONE, living > 0);
+	return true;
+}
+
+/* The kubelet's wait in full of an older release is not reproduced. */
+static void judge_groups(struct shutdown *sd)
+{
+	struct shutdown_plan *plan = &sd->plan;
+
+	for (; plan->at < plan->n; plan->at++) {
+		if (!plan->started && shutdown_survey(sd)->managed_in[plan->at] == 0)
+			continue;
+		if (!plan->started)
+			start_group(sd);
+		if (!group_is_over(sd))
+			return;
+		plan->started = false;
+	}
+}
+
+void shutdown_drive(struct shutdown *sd)
+{
+	struct shutdown_container_rec *rec;
+
+	if (!units_are_stopped(sd))
+		return;
+	judge_groups(sd);
+	begin_turns(sd);
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+		if (shutdown_is_managed(rec) && rec->turn.begun_ns)
+			judge_turn(sd, rec);
+}
+
+bool shutdown_drive_is_over(struct shutdown *sd)
+{
+	return sd->drive.stage == SHUTDOWN_DRIVE_GROUPS && sd->plan.at == sd->plan.n &&
+	       shutdown_survey(sd)->managed == 0;
+}
