@@ -259,6 +259,7 @@ static void test_not_such_files(void **state)
 		 -EBADMSG},
 		{"{\"ociVersion\":\"1.0.2\",\"x\":1\"y\":2}", -EBADMSG, -EBADMSG, -EBADMSG},
 		{"{\"ociVersion\":\"1.0.2\",\"x\":null[]}", -EBADMSG, -EBADMSG, -EBADMSG},
+		{"{\"ociVersion\":\"1.0.2\",\"x\":?}", -EBADMSG, -EBADMSG, -EBADMSG},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
