@@ -311,7 +311,7 @@ help:
 	@echo 'make deps       installs missing Debian packages (root)'
 	@echo 'make check      every test that needs no VM (root for all of it)'
 	@echo 'make unit       the unit tests alone'
-	@echo 'make vm-matrix  the demo on the kernels of other releases (root)'
+	@echo 'make vm-matrix  the demo, and every way down, on the kernels of other releases (root)'
 	@echo 'make check-vm   a node with a real kubelet in a virtual machine (root)'
 	@echo 'make check-vm-long  many shutdowns of a node with a slow kubelet, by hand (root)'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
