@@ -59,7 +59,7 @@ _graced_value() { # COMMAND OPTION
 	--ring-size) _graced_words "256Ki 512Ki 1Mi 2Mi 4Mi 8Mi" ;;
 	--kubelet.version) _graced_words "1.20 1.26 1.27 1.29 1.30 1.35 1.36" ;;
 	--names.enabled) _graced_words "true false" ;;
-	--shutdown.mode) _graced_words "observe assist off" ;;
+	--shutdown.mode) _graced_words "observe assist manage off" ;;
 	--shutdown.deaf-grace) _graced_words "off 2s" ;;
 	--shutdown.stop-units) _graced_words "kubelet.service" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;

@@ -124,7 +124,7 @@ complete -c graced -n "$on run" -l sinks.file -r -F -d 'records to this file, to
 complete -c graced -n "$on run" -l sinks.journal -x -a 'auto true false' -d 'records to the journal'
 complete -c graced -n "$on run" -l sinks.signals -d 'a record for each stop signal, too'
 complete -c graced -n "$on run" -l no-sinks.signals -d 'turn it off'
-complete -c graced -n "$on run" -l shutdown.mode -x -a 'observe assist off' -d 'in a shutdown of the node'
+complete -c graced -n "$on run" -l shutdown.mode -x -a 'observe assist manage off' -d 'in a shutdown of the node'
 complete -c graced -n "$on run" -l shutdown.control -d "let graced shutdown begin one"
 complete -c graced -n "$on shutdown" -l begin -d "begin a shutdown"
 complete -c graced -n "$on shutdown" -l cancel -d "cancel one that was begun so"

@@ -84,6 +84,55 @@ static void none_is_begun_where_graced_stops_nothing(void **state)
 	shutscene_end(s);
 }
 
+/* No runtime has CRI here: each container is sent its stop signal by graced itself. */
+static void the_pods_are_stopped_and_the_lock_is_released(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "manage"});
+	struct box deaf, graceful;
+
+	shutscene_box(s, "deaf", &deaf);
+	shutscene_box_of(s, "web", &(struct box_spec){.argv = BOX_ARGV("graceful")}, &graceful);
+	shutscene_await_locks(s, 2);
+	logindmock_announce(&s->mock, true, "poweroff");
+	json_decref(shutscene_await_record(s, "{'type':'stop','pod':{'name':'web'},"
+					      "'stop_signal':{'sender':{'kind':'graced'}}}"));
+	json_decref(shutscene_await_record(
+		s, "{'type':'shutdown','event':'container-killed','mode':'manage',"
+		   "'pod':{'name':'deaf'}}"));
+	json_decref(shutscene_await_record(s, "{'type':'stop','pod':{'name':'deaf'}}"));
+	json_decref(shutscene_await_record(
+		s, "{'type':'shutdown','event':'released','reason':'all-stopped'}"));
+	shutscene_await_locks(s, 1);
+	assert_int_equal(box_remove(&deaf), 0);
+	assert_int_equal(box_remove(&graceful), 0);
+	shutscene_end(s);
+}
+
+static void one_is_begun_and_cancelled_by_hand(void **state)
+{
+	static const char *const args[] = {"--shutdown.control", NULL};
+	struct shutscene *s =
+		shutscene_begin(state, &(struct shutscene_spec){.mode = "manage", .args = args});
+	struct run_result result;
+	struct box box;
+
+	shutscene_box_of(s, "web", &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
+	shutscene_await_locks(s, 2);
+	ask(s, OPTIONS("--begin", "--type", "reboot"), &result);
+	assert_int_equal(result.status, 0);
+	run_done(&result);
+	json_decref(shutscene_await_record(
+		s, "{'type':'shutdown','event':'announced','action':'reboot'}"));
+	json_decref(shutscene_await_record(
+		s, "{'type':'shutdown','event':'released','reason':'all-stopped'}"));
+	ask(s, OPTIONS("--cancel"), &result);
+	assert_int_equal(result.status, 0);
+	run_done(&result);
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'cancelled'}"));
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -93,6 +142,10 @@ int main(void)
 				none_is_begun_where_the_configuration_does_not_allow_it),
 		SHUTSCENE_CLAIM("none is begun where graced stops nothing itself",
 				none_is_begun_where_graced_stops_nothing),
+		SHUTSCENE_CLAIM("in mode manage the pods are stopped, and the lock is released",
+				the_pods_are_stopped_and_the_lock_is_released),
+		SHUTSCENE_CLAIM("one is begun and cancelled by hand",
+				one_is_begun_and_cancelled_by_hand),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

@@ -52,7 +52,7 @@ static const struct setting {
 	{"sinks.signals", "sinks.signals", "SINKS_SIGNALS", "0", "yes", "1", "no", "SIGTERM",
 	 "true or false"},
 	{"shutdown.mode", "shutdown.mode", "SHUTDOWN_MODE", "observe", "assist", "assist", "off",
-	 "help", "observe, assist or"},
+	 "help", "observe, assist, manage or"},
 	{"kubelet.config", "kubelet.config", "KUBELET_CONFIG", "none", "/a", "/a", "/b", "a",
 	 "an absolute path"},
 	{"kubelet.version", "kubelet.version", "KUBELET_VERSION", "36", "1.20", "20", "1.21", "20",

@@ -570,7 +570,7 @@ const struct setting settings[] = {
 	 .argument = "MODE",
 	 .fallback = "observe",
 	 .help = "in a shutdown of the node: observe (record, change nothing), assist (delay it "
-		 "until pods have ended, kill overdue containers) or off",
+		 "until pods have ended, kill overdue containers), manage (stop the pods) or off",
 	 .commands = RUN,
 	 .take = value_shutdown_mode},
 	{.key = "shutdown.control",

@@ -317,7 +317,7 @@ const char *value_shutdown_mode(struct config *c, const char *value, size_t inde
 	c->shutdown.off = strcmp(value, "off") == 0;
 	if (c->shutdown.off || shutdown_mode_parse(value, &c->shutdown.mode) == 0)
 		return NULL;
-	return "observe, assist or off";
+	return "observe, assist, manage or off";
 }
 
 const char *value_deaf_grace(struct config *c, const char *value, size_t index)

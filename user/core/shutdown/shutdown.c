@@ -171,7 +171,7 @@ const char *shutdown_mode_name(enum shutdown_mode mode)
 
 int shutdown_mode_parse(const char *text, enum shutdown_mode *ret)
 {
-	for (int i = 0; i < SHUTDOWN_MANAGE; i++) {
+	for (int i = 0; i < SHUTDOWN_MODE_COUNT; i++) {
 		if (strcmp(modes[i], text) != 0)
 			continue;
 		*ret = (enum shutdown_mode)i;

@@ -74,7 +74,7 @@
 enum shutdown_mode {
 	SHUTDOWN_OBSERVE, /* "observe" */
 	SHUTDOWN_ASSIST,  /* "assist" */
-	SHUTDOWN_MANAGE,  /* "manage": no configuration selects it yet */
+	SHUTDOWN_MANAGE,  /* "manage" */
 	SHUTDOWN_MODE_COUNT,
 };
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about the engine in a shutdown that graced drives: what an edge needs of a container. */
+#include <string.h>
+
+#include "core/cgroup/path.h"
+
+#include "lib/claim.h"
+#include "lib/engine/world_pods.h"
+#include "lib/shutdown/shutworld.h"
+
+static void answer(struct world *w, uint64_t at, enum shutdown_event_type event, uint64_t id)
+{
+	struct obs obs = {
+		.type = OBS_SHUTDOWN, .at_ns = at, .shutdown = {.event = event, .id = id}};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+/* The stop signal is graced's own where the runtime cannot. */
+static void test_stopped(void **state)
+{
+	const struct effect *stop, *signal;
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	shutworld_announce(&w);
+	assert_int_equal(world_effects(&w, EFFECT_STOP_UNITS), 1);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 0);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
+	stop = world_effect(&w, EFFECT_STOP);
+	assert_int_equal(stop->id, CG_A1);
+	/* Its own are 30 s, its group has 20. */
+	assert_int_equal(stop->at_ns, SEC(20));
+	assert_int_equal(strlen(stop->container_id), 64);
+	assert_int_equal(strlen(stop->pod_uid), 36);
+	assert_int_not_equal(stop->runtime, CGPATH_RT_NONE);
+	answer(&w, ASKED, SHUTDOWN_EV_STOP_FAILED, CG_A1);
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 1);
+	signal = world_effect(&w, EFFECT_SIGNAL);
+	assert_int_equal(signal->id, CG_A1);
+	assert_int_equal(signal->signal, 15);
+	assert_int_equal(signal->pid, P_A1.pid);
+	assert_int_equal(signal->start_ns, P_A1.start_ns);
+	world_close(&w);
+}
+
+/* Whoever of both asks is seen by the kernel half. */
+static void test_asked(void **state)
+{
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_A1);
+	shutworld_pass(&w, ASKED + SEC(20) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	shutworld_pass(&w, ASKED + SEC(20));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	assert_int_equal(world_effect(&w, EFFECT_KILL)->id, CG_A1);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_KILLED)->step.container.timeout_ns,
+			 SEC(20));
+	world_close(&w);
+}
+
+static void test_cancelled(void **state)
+{
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	answer(&w, ASKED, SHUTDOWN_EV_CANCELLED, 0);
+	assert_int_equal(world_effects(&w, EFFECT_START_UNITS), 1);
+	shutworld_pass(&w, ASKED + SEC(40));
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	world_close(&w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a container is stopped with its group's time, and signalled where that "
+		      "fails",
+		      test_stopped),
+		CLAIM("one that was asked is killed at its deadline", test_asked),
+		CLAIM("a cancelled shutdown starts the units and ends nothing more",
+		      test_cancelled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
