@@ -81,6 +81,31 @@ static void test_cancelled(void **state)
 	world_close(&w);
 }
 
+/* What appeared late, or was signalled late, has less than its group: the verdict is not sure of
+ * the 20 s. */
+static void test_verdict(void **state)
+{
+	struct meta_pod pod = world_pod_a();
+	struct world w;
+
+	pod.known |= META_POD_PRIORITY;
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	world_lists(&w, SEC(90), &pod);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	world_managed(&w, ASKED + SEC(2), CG_A1, &P_A1, 9);
+	world_exit(&w, ASKED + SEC(2) + MSEC(1), CG_A1, &P_A1, 9);
+	world_say_pod(&w, ASKED + SEC(2) + MSEC(2), &pod);
+	world_empty(&w, ASKED + SEC(2) + MSEC(3), CG_A1);
+	world_timer(&w, ASKED + SEC(2) + MSEC(300));
+	assert_int_equal(world_stop(&w)->outcome, OUTCOME_KILLED);
+	assert_int_not_equal(world_stop(&w)->grace.from, GRACE_SHUTDOWN);
+	assert_int_not_equal(world_stop(&w)->grace.from, GRACE_SPEC);
+	assert_true(world_stop(&w)->gaps >> GAP_GRACE_UNCERTAIN & 1);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -88,6 +113,7 @@ int main(void)
 		      "fails",
 		      test_stopped),
 		CLAIM("one that was asked is killed at its deadline", test_asked),
+		CLAIM("a verdict claims no period that graced may have cut", test_verdict),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",
 		      test_cancelled),
 	};

@@ -64,8 +64,9 @@ bool given_note(const struct given *given, const struct podtab_pod *meta, struct
 		return false;
 	pod = given_pod(meta, stop->node->pod->is_static);
 	seconds = shutplan_stop_s(given->plan, &pod, (struct pod_seconds){});
-	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
-			      least_given_ns(given->plan, pod) < longest_own_ns(meta);
+	stop->given_unknown =
+		given->managed || (!(meta->known & META_POD_PRIORITY) &&
+				   least_given_ns(given->plan, pod) < longest_own_ns(meta));
 	if (!stop->given_unknown && seconds.set && seconds.s >= 0 &&
 	    (!before_ns || (uint64_t)seconds.s * NS_PER_S < before_ns))
 		stop->given_ns = (uint64_t)seconds.s * NS_PER_S;

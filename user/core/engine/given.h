@@ -12,6 +12,7 @@ struct given {
 	bool going;		     /* one is announced */
 	uint64_t announced_ns;	     /* when, while it is going */
 	const struct shutplan *plan; /* of the kubelet; NULL: none */
+	bool managed; /* graced ends the pods: what is late has less than its group */
 };
 
 /* The pod as the plan sees it; meta NULL: no source describes it. */

@@ -395,6 +395,7 @@ static void judged(struct shutdowns *s)
 		.going = status.going,
 		.announced_ns = status.announced_ns,
 		.plan = &s->plan,
+		.managed = s->managed,
 	};
 	output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN});
 }
@@ -414,6 +415,7 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 
 	if (r < 0)
 		return r;
+	s->managed = plan->mode == SHUTDOWN_MANAGE;
 	judged(s);
 	return 0;
 }

@@ -38,6 +38,7 @@ struct shutdowns {
 	bool has_next;
 	uint64_t wake_ns; /* when the sequencer wants OBS_TIMER; 0: not */
 	struct given given;
+	bool managed;  /* the mode is manage */
 	bool going;    /* the sequencer receives facts as they change */
 	bool unjudged; /* it has received some and has not decided yet */
 	struct shutdowns_question questions[META_SOURCE_COUNT];
