@@ -373,7 +373,18 @@ static void test_cancelled(void **state)
 	until_called(t, "start a.service;start c.timer;");
 	for (int i = 0; i < 5; i++)
 		turn(t);
-	assert_int_equal(t->stopped, 0);
+	assert_int_equal(t->stopped, 1);
+	assert_non_null(strstr(t->why, "given up"));
+	/* Before anything is known of the units; a further stop gives up the one before, too. */
+	unitjobs_stop(t->jobs, all);
+	unitjobs_start(t->jobs);
+	assert_int_equal(t->stopped, 2);
+	unitjobs_stop(t->jobs, all);
+	unitjobs_stop(t->jobs, all);
+	assert_int_equal(t->stopped, 3);
+	t->holds = false;
+	until(t, &t->stopped, 4);
+	assert_string_equal(t->why, "");
 }
 
 int main(void)
@@ -389,8 +400,8 @@ int main(void)
 		 NULL},
 		{"without systemd the stop is answered, and the start tried again", test_no_systemd,
 		 set_up, tear_down, NULL},
-		{"a stop under way is given up for the start", test_cancelled, set_up, tear_down,
-		 NULL},
+		{"a stop under way is given up for what comes next, and answered", test_cancelled,
+		 set_up, tear_down, NULL},
 	};
 
 	return cmocka_run_group_tests_name("io/bus/unit_jobs", tests, NULL, NULL);

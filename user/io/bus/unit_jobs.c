@@ -125,6 +125,15 @@ static void fail_task(struct unitjobs *j, const char *what, const char *text)
 	end_task(j);
 }
 
+/* For the next one. Each stop is answered. */
+static void give_up(struct unitjobs *j)
+{
+	if (j->task == TASK_STOP)
+		fail_task(j, "systemd", "the stop is given up for what was requested since");
+	else
+		drop_task(j);
+}
+
 /* --- jobs --------------------------------------------------------------------------------------- */
 
 /* The broker says who answered; only who answers may send signals. */
@@ -330,7 +339,7 @@ static bool begin_task(struct unitjobs *j, enum task task)
 {
 	int r;
 
-	drop_task(j);
+	give_up(j);
 	j->task = task;
 	j->error[0] = 0;
 	busconn_wake(&j->conn, clock_boot_ns() + j->limit_ns);
@@ -369,7 +378,7 @@ void unitjobs_start(struct unitjobs *j)
 
 	/* A stop under way that nothing is known of yet is given up. */
 	if (!n) {
-		drop_task(j);
+		give_up(j);
 		return;
 	}
 	if (!begin_task(j, TASK_START))

@@ -26,9 +26,9 @@ struct unitjobs_sink {
 	void *userdata;
 	/* Before a unit is stopped: which are remembered by now. */
 	void (*remembered)(void *userdata);
-	/* Once for each unitjobs_stop(), unless unitjobs_start() or another stop came first: error
-	 * is NULL when none of the units runs any more; else what is wrong, a line for people. May
-	 * be called from within unitjobs_stop(). */
+	/* Once for each unitjobs_stop(): error is NULL when none of the units runs any more; else
+	 * what is wrong, a line for people; that a start or another stop came first, too. May be
+	 * called from within these functions. */
 	void (*stopped)(void *userdata, const char *error);
 	/* Some unit was not started again. */
 	void (*start_failed)(void *userdata, const char *error);
