@@ -107,6 +107,7 @@ _graced_options() { # COMMAND
 		--shutdown.mode --kubelet.config --kubelet.version
 		--shutdown.control --no-shutdown.control --shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--shutdown.stop-units
+		--shutdown.volumes --no-shutdown.volumes --kubelet.root-directory
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;
 	pods) echo "--help $format --namespace --pod --watch --control.socket" ;;

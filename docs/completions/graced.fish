@@ -134,6 +134,9 @@ complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than the 
 complete -c graced -n "$on run" -l shutdown.overdue-slack -x -a 2s -d "after a container's time"
 complete -c graced -n "$on run" -l shutdown.status-wait -x -a '0s 5s' -d 'for the status of ended pods'
 complete -c graced -n "$on run" -l shutdown.stop-units -x -a kubelet.service -d 'unit that mode manage stops first'
+complete -c graced -n "$on run" -l shutdown.volumes -d 'until volumes are unmounted'
+complete -c graced -n "$on run" -l no-shutdown.volumes -d 'turn it off'
+complete -c graced -n "$on run" -l kubelet.root-directory -x -a '(__fish_complete_directories)' -d 'where the kubelet mounts'
 complete -c graced -n "$on run" -l shutdown.deaf-grace -x -a 'off 2s' -d 'until a deaf one is ended'
 complete -c graced -n "$on run" -l metrics.max-series -x -a 10000 -d 'series kept at most'
 complete -c graced -n "$on run" -l metrics.max-age -x -a 1h -d 'how long a series stays'

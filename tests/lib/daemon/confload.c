@@ -120,6 +120,8 @@ static void show(struct buf *out, const struct config *c)
 	buf_printf(out, "|shutdown.mode=%s|kubelet.config=%s|kubelet.version=%u",
 		   c->shutdown.off ? "off" : shutdown_mode_name(c->shutdown.mode),
 		   or_none(c->shutdown.kubelet_config), c->shutdown.kubelet_minor);
+	buf_printf(out, "|kubelet.rootDirectory=%s|shutdown.volumes=%d", c->shutdown.kubelet_root,
+		   c->shutdown.volumes);
 	buf_printf(out, "|shutdown.control=%d|shutdown.extra=%llu", c->shutdown.control,
 		   (unsigned long long)c->shutdown.extra_ns);
 	buf_printf(out,

@@ -68,6 +68,57 @@ static void test_released(void **state)
 				  "{\"who\":\"quo\\\"te\\n\",\"uid\":1000,\"pid\":7}]}\n");
 }
 
+static struct record a_release_with_volumes(void)
+{
+	struct record record = a_step(SHUTDOWN_REPORT_RELEASED);
+	struct record_shutdown *r = &record.shutdown;
+
+	r->step.reason = SHUTDOWN_VOLUMES_LEFT;
+	r->step.volumes_known = true;
+	r->step.n_volumes = 20;
+	r->step.n_volumes_listed = 2;
+	r->step.volumes[0] = (struct shutdown_volume){.id = 1,
+						      .pod_uid = "u-1",
+						      .plugin = "kubernetes.io~csi",
+						      .driver = "ebs.csi.aws.com",
+						      .name = "quo\"te"};
+	r->step.volumes[1] = (struct shutdown_volume){
+		.id = 2, .pod_uid = "", .plugin = "kubernetes.io~rbd", .driver = "", .name = "v"};
+	r->volume_pods[0] = (struct record_volume_pod){.namespace_ = "shop"};
+	return record;
+}
+
+static void test_volumes(void **state)
+{
+	struct record record = a_release_with_volumes();
+
+	assert_json(&record, HEAD "\"event\":\"released\"," STATE
+				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
+				  "\"reason\":\"volumes-left\",\"others\":0,\"holders\":[],"
+				  "\"volumes_left\":20,\"volumes\":["
+				  "{\"pod\":{\"namespace\":\"shop\",\"name\":null,\"uid\":\"u-1\"},"
+				  "\"plugin\":\"kubernetes.io~csi\",\"driver\":\"ebs.csi.aws.com\","
+				  "\"name\":\"quo\\\"te\"},"
+				  "{\"pod\":null,\"plugin\":\"kubernetes.io~rbd\",\"driver\":null,"
+				  "\"name\":\"v\"}]}\n");
+	record.shutdown.step.n_volumes = record.shutdown.step.n_volumes_listed = 0;
+	assert_json(&record, HEAD "\"event\":\"released\"," STATE
+				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
+				  "\"reason\":\"volumes-left\",\"others\":0,\"holders\":[],"
+				  "\"volumes_left\":0,\"volumes\":[]}\n");
+}
+
+static void test_volumes_in_the_journal(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct record record = a_release_with_volumes();
+
+	assert_int_equal(journal_write(&out, &record), 0);
+	assert_non_null(strstr(buf_str(&out),
+			       "volumes-left; 3 containers run, 2 are being stopped; "
+			       "20 mounts of volumes are left\n"));
+}
+
 static void test_group(void **state)
 {
 	struct record record = a_step(SHUTDOWN_REPORT_GROUP_DONE);
@@ -133,6 +184,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("who else holds a lock is listed by name, whatever it calls itself",
 		      test_released),
+		CLAIM("mounts that are left are listed with pod and driver, where they were read",
+		      test_volumes),
+		CLAIM("... and counted in the journal", test_volumes_in_the_journal),
 		CLAIM("a group is reported with its priority and its length", test_group),
 		CLAIM("a container that was ended is reported with what was asked of it",
 		      test_killed),

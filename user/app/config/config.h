@@ -28,6 +28,8 @@ struct config_shutdown {
 	enum shutdown_mode mode;
 	const char *kubelet_config; /* its file; NULL: where it is by default */
 	unsigned int kubelet_minor; /* of its version */
+	const char *kubelet_root;   /* its root directory */
+	bool volumes;		    /* assist waits until they are unmounted */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
 	const char *stop_units[CONFIG_UNITS_MAX + 1]; /* manage: before all else; NULL-ended */
 	uint64_t extra_ns; /* assist: how long logind is to wait beyond the kubelet's groups */

@@ -13,6 +13,7 @@
 #include "app/config/run_dir.h"
 #include "app/daemon/killer.h"
 #include "app/daemon/stopper.h"
+#include "app/daemon/volumes.h"
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
 #include "app/live/monitor.h"
@@ -46,6 +47,7 @@ struct inhibitor {
 	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
 	struct killer *killer;	 /* the containers that are being killed */
 	struct stopper *stopper; /* carries out what mode manage wants */
+	struct volumes *volumes; /* the kubelet's mounts, while a shutdown waits for them */
 	struct confwatch *watch; /* NULL: delay watches the kubelet's configuration */
 	bool dropped;		 /* our drop-in is removed, and logind has not read that */
 	bool up, away;		 /* logind can be queried; it cannot, which was logged */
@@ -267,6 +269,7 @@ void inhibitor_read_plan(const struct config_shutdown *o, struct inhibitor_plan 
 	ret->obs.shutdown_plan.overdue_slack_ns = o->overdue_slack_ns;
 	ret->obs.shutdown_plan.status_wait_ns = o->status_wait_ns;
 	ret->obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
+	ret->obs.shutdown_plan.volumes = o->volumes && o->mode == SHUTDOWN_ASSIST;
 	ret->obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
 	fill_ranges(&plan, ret);
 }
@@ -472,6 +475,7 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 			own++;
 			continue;
 		}
+		volumes_note_holder(in->volumes, &list[i]);
 		if (at == SHUTDOWN_MAX_HOLDERS)
 			continue;
 		strncpy(to->who, list[i].who, sizeof(to->who) - 1);
@@ -604,6 +608,7 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 		stopper_effect(in->stopper, effect);
 		break;
 	default:
+		volumes_effect(in->volumes, effect);
 		break;
 	}
 }
@@ -612,6 +617,7 @@ void inhibitor_turn(struct inhibitor *in, bool idle)
 {
 	warn_absent(in);
 	feed_listers(in, false);
+	volumes_turn(in->volumes);
 	if (!in->flushing || !idle)
 		return;
 	in->flushing = false;
@@ -723,7 +729,9 @@ static int open_hands(struct inhibitor *in)
 	struct monitor *m = in->monitor;
 	int r = killer_new(monitor_event(m), monitor_cgfs(m), &in->killer);
 
-	return r < 0 ? r : stopper_new(m, in->options->stop_units, bus_address(), &in->stopper);
+	if (r >= 0)
+		r = stopper_new(m, in->options->stop_units, bus_address(), &in->stopper);
+	return r < 0 ? r : volumes_new(m, in->options->kubelet_root, &in->volumes);
 }
 
 static void close_hands(struct inhibitor *in)
@@ -732,6 +740,7 @@ static void close_hands(struct inhibitor *in)
 		return;
 	stopper_free(in->stopper);
 	killer_free(in->killer);
+	volumes_free(in->volumes);
 }
 
 int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
@@ -753,18 +762,13 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 		in->options = options;
 		read_times(in);
 		feed_plan(in);
-	}
-	if (r < 0) {
-		if (lock.fd >= 0)
-			close(lock.fd);
-	} else {
 		*ret = in;
 		r = open_hands(in);
-		if (r >= 0)
-			r = open_logind(in, lock);
-		else if (lock.fd >= 0)
-			close(lock.fd);
 	}
+	if (r >= 0)
+		r = open_logind(in, lock);
+	else if (lock.fd >= 0)
+		close(lock.fd);
 	if (r < 0) {
 		say("cannot follow shutdowns of the node: %s", strerror(-r));
 		close_hands(in);

@@ -453,6 +453,8 @@ static void say_step(struct buf *out, const struct record *record)
 	if (step->living)
 		buf_printf(out, "; %zu containers run, %zu are being stopped", step->living,
 			   step->stopping);
+	if (step->n_volumes)
+		buf_printf(out, "; %zu mounts of volumes are left", step->n_volumes);
 }
 
 static void add_shutdown(struct buf *out, const struct record *record)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about io/proc/mounts, in a mount namespace of the test's own. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/proc/clock.h"
+#include "io/proc/mounts.h"
+#include "lib/claim.h"
+
+#define MANY 3000
+
+struct stage {
+	char dir[64];
+	sd_event *event;
+	struct mounts *mounts;
+	unsigned int found, lines; /* of this reading */
+	unsigned int last, readings;
+};
+
+static void on_line(void *userdata, const char *line, size_t len)
+{
+	struct stage *s = userdata;
+	char text[4096] = "";
+
+	assert_null(memchr(line, '\n', len));
+	memcpy(text, line, len < sizeof(text) ? len : sizeof(text) - 1);
+	s->lines++;
+	s->found += strstr(text, s->dir) != NULL;
+}
+
+static void on_done(void *userdata, int error)
+{
+	struct stage *s = userdata;
+
+	assert_int_equal(error, 0);
+	assert_true(s->lines > 0);
+	s->last = s->found;
+	s->found = s->lines = 0;
+	s->readings++;
+}
+
+static struct stage begin(void)
+{
+	struct stage s = {.dir = "/tmp/graced-mounts-XXXXXX"};
+
+	/* Only here: nobody else sees what is mounted from now on. */
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		skip();
+	assert_non_null(mkdtemp(s.dir));
+	assert_true(sd_event_new(&s.event) >= 0);
+	return s;
+}
+
+static void open_it(struct stage *s)
+{
+	const struct mounts_sink sink = {s, on_line, on_done};
+
+	assert_int_equal(mounts_new(s->event, (uint32_t)getpid(), &sink, &s->mounts), 0);
+}
+
+static void end(struct stage *s)
+{
+	mounts_free(s->mounts);
+	sd_event_unref(s->event);
+	while (umount2(s->dir, MNT_DETACH) == 0)
+		;
+	rmdir(s->dir);
+}
+
+static void mount_one(struct stage *s)
+{
+	assert_int_equal(mount("none", s->dir, "tmpfs", 0, "size=4k"), 0);
+}
+
+/* Runs the loop until a reading has found so many. */
+static void await(struct stage *s, unsigned int n)
+{
+	uint64_t until = clock_boot_ns() + 30000000000ULL;
+
+	do
+		sd_event_run(s->event, 50000);
+	while ((s->readings == 0 || s->last != n) && clock_boot_ns() < until);
+	assert_int_equal(s->last, n);
+}
+
+static void test_changes(void **state)
+{
+	struct stage s = begin();
+
+	mount_one(&s);
+	open_it(&s);
+	await(&s, 1);
+	mount_one(&s);
+	await(&s, 2);
+	assert_int_equal(umount2(s.dir, MNT_DETACH), 0);
+	await(&s, 1);
+	end(&s);
+}
+
+/* Nothing is read while nothing changes. */
+static void test_idle(void **state)
+{
+	struct stage s = begin();
+	unsigned int before;
+
+	open_it(&s);
+	await(&s, 0);
+	for (int i = 0; i < 10; i++)
+		sd_event_run(s.event, 50000);
+	before = s.readings;
+	for (int i = 0; i < 20; i++)
+		sd_event_run(s.event, 50000);
+	assert_int_equal(s.readings, before);
+	end(&s);
+}
+
+/* A turn reads a part: a node's table is read in several. */
+static void test_slices(void **state)
+{
+	struct stage s = begin();
+	unsigned int turns = 0;
+
+	for (int i = 0; i < MANY; i++)
+		mount_one(&s);
+	open_it(&s);
+	for (; s.readings == 0; turns++)
+		sd_event_run(s.event, UINT64_MAX);
+	assert_int_equal(s.last, MANY);
+	assert_true(turns > 3);
+	end(&s);
+}
+
+/* As many readings as there are pauses, however many changes there are. */
+static void test_pauses(void **state)
+{
+	struct stage s = begin();
+	uint64_t began_ns, took_ns;
+
+	open_it(&s);
+	await(&s, 0);
+	began_ns = clock_boot_ns();
+	for (int i = 0; i < 300; i++) {
+		mount_one(&s);
+		sd_event_run(s.event, 1000);
+	}
+	took_ns = clock_boot_ns() - began_ns;
+	assert_true(s.readings <= 2 + took_ns / (MOUNTS_PAUSE_US * 1000ULL));
+	await(&s, 300);
+	end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("what is mounted and unmounted is in the next reading", test_changes),
+		CLAIM("without a change nothing is read", test_idle),
+		CLAIM("a large table is read in several turns of the loop", test_slices),
+		CLAIM("between two readings is a pause, and the last change is read", test_pauses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
