@@ -13,7 +13,7 @@ def named($letter): (id | startswith($letter * 8));
 
 [inputs] as $lines |
 # What graced reports in one user space, and in the next.
-(if any($lines[]; test("\"type\":\"up\"")) then $lines | map(test("settings from")) | rindex(true) else null end) as $again |
+(if $ending == "soft" then $lines | map(test("settings from")) | rindex(true) else null end) as $again |
 (if $again then $lines[:$again] else $lines end) as $before |
 (if $again then $lines[$again:] else [] end) as $after |
 [$before[] | fromjson? | objects] as $records |
@@ -29,6 +29,7 @@ def named($letter): (id | startswith($letter * 8));
 [$seen[] | select(named("c"))] as $unordered |
 ([$seen[].stop_signal.at_boot_ns // empty] | min) as $first_ns |
 (any($before[]; test("msg=\"?stopping"))) as $stopping |
+["events-lost", "init-guessed", "attached-late"] as $slow |
 (if $version >= 255 then $action else "unknown" end) as $action |
 
 def stop: "\(id[:1]) \(.outcome)/\(.cause)\(if .evidence.complete then "" else " (" + (.evidence.gaps | join(" ")) + ")" end) by \(
@@ -40,7 +41,7 @@ def stop: "\(id[:1]) \(.outcome)/\(.cause)\(if .evidence.complete then "" else "
 	[$seen[] | stop] | join(", ")) | \(if $stopping then "graced stopped by SIGTERM" else "-" end) | \($ending) | \(
 	[$later[] | select(.type == "stop") | stop] | join(", "))",
 
-claim($ending == $wanted; "the machine is \($wanted)"; $ending, $answer),
+claim($ending == $wanted; "what comes of it: \($wanted)"; $ending, $answer),
 
 (if $delay == "yes" then
 	claim(($announced | length) == 1 and $announced[0].action == $action;
@@ -52,14 +53,16 @@ else
 end),
 
 (if $stops == "yes" then
-	# On a slow machine an event of their start may be lost, which is a gap of its own.
+	# On a slow machine an event of their start may be lost, which is a gap of its own; so is the restart
+	# that puts graced into mode assist.
 	claim(($own | length) == 2 and all($own[]; .outcome == "graceful" and .stop_signal.sender.comm == "systemd" and
-			(.evidence.gaps - ["events-lost", "init-guessed", "attached-late"]) == []);
+			(.evidence.gaps - $slow - (if $wants | startswith("assist ") then ["daemon-down"] else [] end)) == []);
 		"each stop of the pod's containers is recorded, from stop signal to exit"; $own[]),
 	claim($stopping; "graced ends by SIGTERM"; $before[-5:][])
 elif $stops == "no" then
-	claim(all($seen[]; .evidence.complete | not) or all($own[]; .outcome == "graceful" or .outcome == "killed");
-		"what is recorded of the containers is what happened"; $seen[])
+	# All of them end at SIGTERM where they are given the time.
+	claim(all($seen[]; .outcome == "graceful" or (.evidence.complete | not));
+		"what is recorded of the containers is so, or has a gap"; $seen[])
 else
 	claim($seen == [] and ($stopping | not); "everything goes on as before"; $seen[])
 end),
@@ -69,7 +72,7 @@ end),
 	(if $wants | test("soft ") then
 		([$later[] | select(.type == "stop" and named("d"))] | {n: length, one: .[0]}) as $survivor |
 		claim($survivor.n == 1 and $survivor.one.outcome == "graceful" and $survivor.one.stop_signal.sender.comm == "bash"
-			and ($survivor.one.evidence.gaps - ["events-lost", "init-guessed", "attached-late"]) == ["daemon-down"];
+			and ($survivor.one.evidence.gaps - $slow) == ["daemon-down"];
 			"the container that outlived it is watched as after any restart of graced"; $survivor)
 	else empty end)
 else empty end)
