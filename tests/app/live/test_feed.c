@@ -57,12 +57,15 @@ static void test_full(void **state)
 		wish(&s, EFFECT_LIST_HOLDERS);
 	assert_true(feed_dropped(s.feed) > 0);
 	wish(&s, EFFECT_DROP_LOCK);
+	wish(&s, EFFECT_START_UNITS);
 	feed_run(s.feed);
-	assert_int_equal(s.done[EFFECT_LIST_HOLDERS] + feed_dropped(s.feed), TOO_MANY + 1);
+	assert_int_equal(s.done[EFFECT_LIST_HOLDERS] + feed_dropped(s.feed), TOO_MANY + 2);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
+	assert_int_equal(s.done[EFFECT_START_UNITS], 1);
 	assert_int_equal(s.last, EFFECT_DROP_LOCK);
 	feed_run(s.feed);
 	assert_int_equal(s.done[EFFECT_DROP_LOCK], 1);
+	assert_int_equal(s.done[EFFECT_START_UNITS], 1);
 	feed_free(s.feed);
 }
 
@@ -85,7 +88,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("effects are carried out in their order", test_order),
-		CLAIM("a full queue counts what it drops, and the lock is released all the same",
+		CLAIM("a full queue counts what it drops; units are started and the lock is released all the "
+		      "same",
 		      test_full),
 		CLAIM("also when the queue was set aside meanwhile", test_full_aside),
 	};

@@ -17,7 +17,8 @@ struct queue {
 	struct effect *list; /* from first to n - 1 */
 	size_t first, n, room;
 	uint64_t dropped; /* effects that did not fit */
-	bool drop_lock;	  /* among them: the engine wants that only once */
+	/* Among them: what the engine wants only once. */
+	bool start_units, drop_lock;
 	bool running;
 };
 
@@ -37,6 +38,7 @@ static void push(struct queue *queue, const struct effect *effect)
 		list = room <= QUEUE_MAX ? reallocarray(queue->list, room, sizeof(*list)) : NULL;
 		if (!list) {
 			queue->dropped++;
+			queue->start_units |= effect->type == EFFECT_START_UNITS;
 			queue->drop_lock |= effect->type == EFFECT_DROP_LOCK;
 			return;
 		}
@@ -73,7 +75,9 @@ void feed_hold(struct feed *f)
 void feed_set_aside(struct feed *f)
 {
 	f->aside = f->queue;
-	f->queue = (struct queue){.dropped = f->aside.dropped, .drop_lock = f->aside.drop_lock};
+	f->queue = (struct queue){.dropped = f->aside.dropped,
+				  .start_units = f->aside.start_units,
+				  .drop_lock = f->aside.drop_lock};
 }
 
 void feed_run_aside(struct feed *f)
@@ -91,8 +95,8 @@ static bool next(struct queue *queue, struct effect *ret)
 		*ret = queue->list[queue->first++];
 		return true;
 	}
-	*ret = (struct effect){.type = EFFECT_DROP_LOCK};
-	return queue->drop_lock;
+	*ret = (struct effect){.type = queue->start_units ? EFFECT_START_UNITS : EFFECT_DROP_LOCK};
+	return queue->start_units || queue->drop_lock;
 }
 
 void feed_run(struct feed *f)
@@ -104,6 +108,8 @@ void feed_run(struct feed *f)
 		return;
 	queue->running = true;
 	while (next(queue, &effect)) {
+		if (effect.type == EFFECT_START_UNITS)
+			queue->start_units = false;
 		if (effect.type == EFFECT_DROP_LOCK)
 			queue->drop_lock = false;
 		f->sink.carry_out(f->sink.userdata, &effect);
