@@ -226,6 +226,21 @@ static void test_no_time(void **state)
 	shutstage_end(&s);
 }
 
+/* Its last container ends as its time does, before the timer. */
+static void test_just_in_time(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	shutstage_run(&s, 19.9);
+	(void)shutstage_log(&s);
+	s.now_ns = shutstage_at(20);
+	end(&s, 1, "web");
+	assert_string_equal(shutstage_log(&s), "group-done 0\ngroup-started 1\nstop 2 5 s\n");
+	shutstage_end(&s);
+}
+
 static void add_sidecar(struct shutstage *s, uint64_t id, uint32_t sidecar)
 {
 	struct shutdown_container c = container(id, "web");
@@ -413,6 +428,8 @@ int main(void)
 		CLAIM("a container has its pod's period, its group's or what is left of that",
 		      test_grace),
 		CLAIM("a group of 0 s stops its pods and the next one begins", test_no_time),
+		CLAIM("a group that is empty when its time ends did not time out",
+		      test_just_in_time),
 		CLAIM("sidecars stop after the others, the last one first, out of their own time",
 		      test_sidecars),
 		CLAIM("a hook comes before the stop signal, out of the container's time",
