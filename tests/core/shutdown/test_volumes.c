@@ -173,7 +173,7 @@ static void test_others(void **state)
 	const struct shutdown_volume *const list[] = {&unknown, &running, &nodes};
 	struct shutstage s;
 
-	unknown.pod_uid = "nobody";
+	unknown.pod_uid = "orphan";
 	running.id = 50;
 	running.pod_uid = "daemon";
 	nodes.device = 7;

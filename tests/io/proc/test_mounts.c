@@ -48,7 +48,7 @@ static struct stage begin(void)
 {
 	struct stage s = {.dir = "/tmp/graced-mounts-XXXXXX"};
 
-	/* Only here: nobody else sees what is mounted from now on. */
+	/* Only here: no other process sees what is mounted from now on. */
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		skip();
 	assert_non_null(mkdtemp(s.dir));

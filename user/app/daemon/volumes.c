@@ -24,7 +24,7 @@ struct mount {
 	uint64_t reading; /* that had it last */
 };
 
-enum told { TOLD_NOTHING, TOLD_FAILED, TOLD_ALL };
+enum fed { FED_NOTHING, FED_FAILED, FED_ALL };
 
 struct volumes {
 	struct monitor *monitor;
@@ -34,11 +34,11 @@ struct volumes {
 	struct mounts *mounts;	  /* NULL: not followed */
 	struct map known;	  /* struct mount by its id */
 	uint64_t reading;	  /* number of the one under way */
-	enum told told;		  /* to the engine, of all that is mounted */
-	bool stale;		  /* it is of a shutdown that is over */
-	bool full;		  /* that one was left out for want of memory, in this reading */
-	uint32_t kubelet;	  /* pid; 0: none */
-	sd_event_source *exit;	  /* of that process */
+	enum fed fed;	       /* to the engine: all that is mounted, or that it cannot be read */
+	bool stale;	       /* it is of a shutdown that is over */
+	bool full;	       /* that one was left out for want of memory, in this reading */
+	uint32_t kubelet;      /* pid; 0: none */
+	sd_event_source *exit; /* of that process */
 };
 
 static struct feed *feed_of(const struct volumes *v)
@@ -136,9 +136,9 @@ static void on_read(void *userdata, int error)
 		drop_gone(v);
 	v->reading++;
 	v->full = false;
-	if (!v->wanted || v->told >= (error < 0 ? TOLD_FAILED : TOLD_ALL))
+	if (!v->wanted || v->fed >= (error < 0 ? FED_FAILED : FED_ALL))
 		return;
-	v->told = error < 0 ? TOLD_FAILED : TOLD_ALL;
+	v->fed = error < 0 ? FED_FAILED : FED_ALL;
 	if (error < 0)
 		log_warning("cannot read the mounts of the node: %s; no volume is waited for",
 			    strerror(-error));
@@ -207,7 +207,7 @@ static void close_all(struct volumes *v)
 		free(mount);
 	map_done(&v->known);
 	forget_kubelet(v);
-	v->told = TOLD_NOTHING;
+	v->fed = FED_NOTHING;
 	v->stale = v->full = false;
 }
 
@@ -227,7 +227,7 @@ static void open_mounts(struct volumes *v)
 
 static void watch(struct volumes *v)
 {
-	v->stale = v->told != TOLD_NOTHING || v->mounts;
+	v->stale = v->fed != FED_NOTHING || v->mounts;
 	v->wanted = true;
 }
 
@@ -249,7 +249,7 @@ void volumes_turn(struct volumes *v)
 {
 	if (!v->wanted || v->stale)
 		close_all(v);
-	if (v->wanted && !v->mounts && v->told == TOLD_NOTHING)
+	if (v->wanted && !v->mounts && v->fed == FED_NOTHING)
 		open_mounts(v);
 }
 

@@ -26,7 +26,7 @@
 struct mounts {
 	struct mounts_sink sink;
 	int fd;
-	/* Never disabled: to add it again would consume a change without a word of it
+	/* Never disabled: to add it again would consume a change
 	 * (mounts_poll() reports each once, to whichever poll comes first). */
 	sd_event_source *changes;
 	sd_event_source *slice; /* the next slice, or the end of a pause */
