@@ -20,6 +20,7 @@ struct stage {
 	struct mounts *mounts;
 	unsigned int found, lines; /* of this reading */
 	unsigned int last, readings;
+	char early[80]; /* unmounted in the middle of a reading; "": nothing is */
 };
 
 static void on_line(void *userdata, const char *line, size_t len)
@@ -31,6 +32,8 @@ static void on_line(void *userdata, const char *line, size_t len)
 	memcpy(text, line, len < sizeof(text) ? len : sizeof(text) - 1);
 	s->lines++;
 	s->found += strstr(text, s->dir) != NULL;
+	if (*s->early && s->found == 2 && umount2(s->early, MNT_DETACH) == 0)
+		assert_int_equal(rmdir(s->early), 0);
 }
 
 static void on_done(void *userdata, int error)
@@ -135,6 +138,24 @@ static void test_slices(void **state)
 	end(&s);
 }
 
+/* It was in the part that had been read. */
+static void test_change_while_reading(void **state)
+{
+	struct stage s = begin();
+
+	snprintf(s.early, sizeof(s.early), "%s-early", s.dir);
+	assert_int_equal(mkdir(s.early, 0700), 0);
+	assert_int_equal(mount("none", s.early, "tmpfs", 0, "size=4k"), 0);
+	for (int i = 0; i < MANY; i++)
+		mount_one(&s);
+	open_it(&s);
+	while (s.readings == 0)
+		sd_event_run(s.event, UINT64_MAX);
+	assert_int_equal(s.last, MANY + 1);
+	await(&s, MANY);
+	end(&s);
+}
+
 /* As many readings as there are pauses, however many changes there are. */
 static void test_pauses(void **state)
 {
@@ -160,6 +181,8 @@ int main(void)
 		CLAIM("what is mounted and unmounted is in the next reading", test_changes),
 		CLAIM("without a change nothing is read", test_idle),
 		CLAIM("a large table is read in several turns of the loop", test_slices),
+		CLAIM("what changes while it is read is in the next reading",
+		      test_change_while_reading),
 		CLAIM("between two readings is a pause, and the last change is read", test_pauses),
 	};
 

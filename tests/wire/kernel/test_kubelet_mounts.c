@@ -88,6 +88,7 @@ static void test_others(void **state)
 		ROOT,
 		ROOT "/pods",
 		ROOT "/pods/" UID "/volumes/kubernetes.io~csi",
+		ROOT "xpods/" UID "/volumes/kubernetes.io~csi/v/mount",
 		ROOT "x/pods/" UID "/volumes/kubernetes.io~csi/v/mount",
 		"/var/lib/kubele/pods/" UID "/volumes/kubernetes.io~csi/v/mount",
 		"/mnt" ROOT "/pods/" UID "/volumes/kubernetes.io~csi/v/mount",
