@@ -32,7 +32,7 @@ struct site {
 	const char *error;	  /* answers calls with it */
 	bool nonsense;		  /* no list is one */
 	const char *sender;	  /* of JobRemoved; NULL: the right one */
-	bool hangs_up;		  /* instead of the answer to StopUnit */
+	bool hangs_up;		  /* instead of the answer to StopUnit or StartUnit */
 	char calls[512];	  /* StopUnit, StartUnit, in order */
 	unsigned int n_jobs;
 	/* Of the sink. */
@@ -140,7 +140,7 @@ static int on_call(struct unitpeer *peer, sd_bus_message *m)
 
 	if (!stops && !lists && !sd_bus_message_is_method_call(m, MANAGER, "StartUnit"))
 		return 0;
-	if (stops && t->hangs_up) {
+	if (!lists && t->hangs_up) {
 		shutdown(sd_bus_get_fd(peer->own.bus), SHUT_RDWR);
 		return 1;
 	}
@@ -239,6 +239,8 @@ static void stops_and_starts(struct site *t, const char *socket)
 	t->calls[0] = 0;
 	unitjobs_start(t->jobs);
 	until_called(t, "start a.service;start c.timer;");
+	until(t, &t->remembered, 3);
+	assert_int_equal(unitjobs_remembered(t->jobs, names), 0);
 	/* Once. */
 	unitjobs_start(t->jobs);
 	for (int i = 0; i < 5; i++)
@@ -246,6 +248,28 @@ static void stops_and_starts(struct site *t, const char *socket)
 	assert_string_equal(t->calls, "start a.service;start c.timer;");
 	assert_int_equal(t->stopped, 1);
 	assert_int_equal(t->start_failed, 0);
+}
+
+/* systemd may not have got the request. */
+static void test_start_not_answered(void **state)
+{
+	struct site *t = *state;
+	const char *names[UNITJOBS_MAX];
+
+	play(t);
+	open_jobs(t, "private", 0, true);
+	unitjobs_stop(t->jobs, all);
+	until(t, &t->stopped, 1);
+	t->hangs_up = true;
+	unitjobs_start(t->jobs);
+	until(t, &t->start_failed, 1);
+	assert_int_equal(unitjobs_remembered(t->jobs, names), 2);
+	t->hangs_up = false;
+	t->calls[0] = 0;
+	unitjobs_start(t->jobs);
+	until_called(t, "start a.service;start c.timer;");
+	until(t, &t->remembered, 3);
+	assert_int_equal(unitjobs_remembered(t->jobs, names), 0);
 }
 
 static void test_private(void **state)
@@ -392,6 +416,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		{"units that run are stopped, and what was running is started again", test_private,
 		 set_up, tear_down, NULL},
+		{"a unit is remembered until systemd has answered its start",
+		 test_start_not_answered, set_up, tear_down, NULL},
 		{"the same over a bus", test_bus, set_up, tear_down, NULL},
 		{"the stop is over with its last job", test_last_job, set_up, tear_down, NULL},
 		{"another peer on the bus does not end a job", test_forged, set_up, tear_down,

@@ -114,7 +114,6 @@ static void on_start_failed(void *userdata, const char *error)
 void stopper_start_units(struct stopper *s)
 {
 	unitjobs_start(s->jobs);
-	write_units(s);
 }
 
 static void stop_units(struct stopper *s)

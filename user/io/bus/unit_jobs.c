@@ -59,6 +59,19 @@ void unitjobs_remember(struct unitjobs *j, const char *name)
 		strcpy(j->remembered[j->n_remembered++], name);
 }
 
+static void forget(struct unitjobs *j, const char *name)
+{
+	for (size_t i = 0; i < j->n_remembered; i++) {
+		if (strcmp(j->remembered[i], name) != 0)
+			continue;
+		j->n_remembered--;
+		memmove(j->remembered[i], j->remembered[i + 1],
+			(j->n_remembered - i) * sizeof(j->remembered[0]));
+		j->sink.remembered(j->sink.userdata);
+		return;
+	}
+}
+
 size_t unitjobs_remembered(const struct unitjobs *j, const char *ret[static UNITJOBS_MAX])
 {
 	for (size_t i = 0; i < j->n_remembered; i++)
@@ -161,6 +174,8 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	/* A start is only requested: a unit may take long to be up. */
 	else if (j->task == TASK_STOP)
 		job->object = strdup(object);
+	if (j->task == TASK_START && !error)
+		forget(j, job->name);
 	end_if_done(j);
 	return 0;
 }
@@ -374,17 +389,14 @@ void unitjobs_stop(struct unitjobs *j, const char *const *names)
 
 void unitjobs_start(struct unitjobs *j)
 {
-	size_t n = j->n_remembered;
-
 	/* A stop under way that nothing is known of yet is given up. */
-	if (!n) {
+	if (!j->n_remembered) {
 		give_up(j);
 		return;
 	}
 	if (!begin_task(j, TASK_START))
 		return;
-	j->n_remembered = 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < j->n_remembered; i++)
 		request_job(j, "StartUnit", j->remembered[i]);
 	end_if_done(j);
 }

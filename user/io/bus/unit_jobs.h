@@ -24,7 +24,8 @@ struct unitjobs_options {
 
 struct unitjobs_sink {
 	void *userdata;
-	/* Before a unit is stopped: which are remembered by now. */
+	/* Which units are remembered has changed: before they are stopped, and when systemd starts
+	 * one. */
 	void (*remembered)(void *userdata);
 	/* Once for each unitjobs_stop(): error is NULL when none of the units runs any more; else
 	 * what is wrong, a line for people; that a start or another stop came first, too. May be
@@ -48,7 +49,8 @@ struct unitjobs *unitjobs_free(struct unitjobs *jobs);
  * left alone. Those that an earlier stop has ended stay remembered.
  */
 void unitjobs_stop(struct unitjobs *jobs, const char *const *names);
-/* Starts those that were stopped since the last start. No-op where there are none. */
+/* Starts those that are remembered, each until systemd does so: what failed is tried again by the
+ * next start, or the next process. No-op where there are none. */
 void unitjobs_start(struct unitjobs *jobs);
 
 /* The remembered units, in the order in which they were stopped: how many. */
