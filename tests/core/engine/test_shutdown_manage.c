@@ -66,6 +66,42 @@ static void test_asked(void **state)
 	world_close(&w);
 }
 
+/* By the spec, which the kubelet reports. */
+static void test_sidecar(void **state)
+{
+	const struct meta_container proxy = {.source = META_CRI,
+					     .id = WORLD_ID_A2,
+					     .pod_uid = WORLD_UID_A,
+					     .name = "proxy",
+					     .kind = META_KIND_CONTAINER};
+	const struct meta_container spec = {.source = META_KUBELET,
+					    .pod_uid = WORLD_UID_A,
+					    .name = "proxy",
+					    .kind = META_KIND_CONTAINER,
+					    .known = META_CTR_SIDECAR,
+					    .sidecar = 1};
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	world_init(&w, SEC(21), CG_A2, &P_A2);
+	world_say_container(&w, SEC(22), &proxy);
+	world_say_container(&w, SEC(22), &spec);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
+	assert_int_equal(world_effect(&w, EFFECT_STOP)->id, CG_A1);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	shutworld_pass(&w, ASKED + SEC(3));
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
+	world_exit(&w, ASKED + SEC(3), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, ASKED + SEC(3), CG_A1);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 2);
+	assert_int_equal(world_effect(&w, EFFECT_STOP)->id, CG_A2);
+	/* What it waited is off its time. */
+	assert_int_equal(world_effect(&w, EFFECT_STOP)->at_ns, SEC(17));
+	world_close(&w);
+}
+
 static void test_cancelled(void **state)
 {
 	struct world w;
@@ -113,6 +149,7 @@ int main(void)
 		      "fails",
 		      test_stopped),
 		CLAIM("one that was asked is killed at its deadline", test_asked),
+		CLAIM("a sidecar is stopped once the other containers have ended", test_sidecar),
 		CLAIM("a verdict claims no period that graced may have cut", test_verdict),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",
 		      test_cancelled),

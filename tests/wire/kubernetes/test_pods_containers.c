@@ -141,10 +141,41 @@ static void test_specs(void **state)
 		read_containers(spec, "{}", &seen);
 		assert_int_equal(seen.n_containers, 1);
 		c = seen.containers;
-		assert_int_equal(c->known, table[i].known);
+		assert_int_equal(c->known, table[i].known | META_CTR_SIDECAR);
 		assert_int_equal(c->prestop, table[i].prestop);
 		assert_int_equal(c->probe_grace, table[i].probe_grace);
 		assert_int_equal(c->stop_signal, table[i].signal);
+	}
+}
+
+/* Its name and its place among the sidecars, 0 for none. */
+static void test_sidecars(void **state)
+{
+	static const struct {
+		const char *spec, *reported;
+	} table[] = {
+		{"{\"initContainers\":[{\"name\":\"a\"},{\"name\":\"b\",\"restartPolicy\":\"Always\"},"
+		 "{\"name\":\"c\"},{\"name\":\"d\",\"restartPolicy\":\"Always\"}],"
+		 "\"containers\":[{\"name\":\"e\"}]}",
+		 "a0 b1 c0 d2 e0 "},
+		/* The rules of a container that is no init container are about its own restart. */
+		{"{\"containers\":[{\"name\":\"a\",\"restartPolicy\":\"Always\"}]}", "a0 "},
+		{"{\"initContainers\":[{\"name\":\"a\",\"restartPolicy\":\"OnFailure\"},"
+		 "{\"name\":\"b\",\"restartPolicy\":7}]}",
+		 "a0 b0 "},
+	};
+
+	for (size_t i = 0; i < LEN(table); i++) {
+		_cleanup_(podseen_done) struct podseen seen = {};
+		_cleanup_(buf_free) struct buf got = {};
+
+		read_containers(table[i].spec, "{}", &seen);
+		for (size_t c = 0; c < seen.n_containers; c++) {
+			assert_true(seen.containers[c].known & META_CTR_SIDECAR);
+			buf_printf(&got, "%s%u ", seen.containers[c].name,
+				   seen.containers[c].sidecar);
+		}
+		assert_string_equal(buf_str(&got), table[i].reported);
 	}
 }
 
@@ -394,6 +425,7 @@ int main(void)
 		      test_joined),
 		CLAIM("hooks, probes and stop signals are known where the spec makes sense",
 		      test_specs),
+		CLAIM("sidecars are counted in the order of the spec", test_sidecars),
 		CLAIM("the signal in force stands, else the one in the spec", test_signals),
 		CLAIM("an exit is reported as the runtime did, never as the kubelet made it up",
 		      test_statuses),

@@ -122,7 +122,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
 		{OBS_NAMES, sizeof(struct obs_names), 6},
 		{OBS_POD, sizeof(struct meta_pod), 4},
-		{OBS_CONTAINER, sizeof(struct meta_container), 8},
+		{OBS_CONTAINER, sizeof(struct meta_container), 4},
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},

@@ -143,16 +143,30 @@ static bool asks(const struct sender *sender)
 	       sender->kind == SENDER_GRACED;
 }
 
+/* What its pod's spec says of the container; NULL: not known. */
+static const struct podtab_container *spec_of(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *own = names_container(s->names, node);
+
+	return own && own->name && cgmap_pod_of(s->map, node)
+		       ? podtab_spec(&s->names->tab, node->pod->uid, own->name)
+		       : NULL;
+}
+
 /* By the runtime's word or its pod's spec. */
 static bool has_hook(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct podtab_container *own = names_container(s->names, node);
-	const struct podtab_container *spec =
-		own && own->name && cgmap_pod_of(s->map, node)
-			? podtab_spec(&s->names->tab, node->pod->uid, own->name)
-			: NULL;
+	const struct podtab_container *spec = spec_of(s, node);
 
 	return (own && own->prestop) || (spec && spec->prestop);
+}
+
+static uint32_t sidecar_of(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *spec = spec_of(s, node);
+
+	return spec ? spec->sidecar : 0;
 }
 
 /* A signal that a program of the kernel half was not run for may have reached a process. */
@@ -187,6 +201,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 	c->signalled_ns = signalled_ns(s, stop);
 	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
+	c->sidecar = sidecar_of(s, node);
 	c->grace = spec_grace(s, node);
 	c->stop_signal = names_stop_signal(s->names, node);
 	note(s, &event);

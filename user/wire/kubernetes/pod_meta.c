@@ -18,6 +18,7 @@ struct lists {
 	const json_t *specs, *statuses;
 	json_t *spec_of, *status_of;
 	const char *uid;
+	bool inits; /* of the init containers */
 	const struct podjson_sink *sink;
 };
 
@@ -219,8 +220,9 @@ static void read_container_status(const json_t *status, struct meta_container *c
 	}
 }
 
-/* Either may be NULL. */
-static void report_container(const struct lists *lists, const json_t *spec, const json_t *status)
+/* sidecar: its place among them, 0 for none. spec or status may be NULL. */
+static void report_container(const struct lists *lists, const json_t *spec, uint32_t sidecar,
+			     const json_t *status)
 {
 	struct meta_container c = {.source = META_KUBELET, .kind = META_KIND_CONTAINER};
 
@@ -229,6 +231,10 @@ static void report_container(const struct lists *lists, const json_t *spec, cons
 		return;
 	strcpy(c.pod_uid, lists->uid);
 	read_container_spec(spec, &c);
+	if (json_is_object(spec)) {
+		c.sidecar = sidecar;
+		c.known |= META_CTR_SIDECAR;
+	}
 	if (!json_is_object(status)) {
 		report(lists, &c);
 		return;
@@ -238,18 +244,31 @@ static void report_container(const struct lists *lists, const json_t *spec, cons
 	report_former(lists, &c, terminated_of(status, "lastState"));
 }
 
+/* An init container that is restarted always runs beside the others until they end. */
+static bool is_sidecar(const json_t *init)
+{
+	static const char *const always[] = {"Always", NULL};
+
+	return apijson_word(apijson_get(init, "restartPolicy"), always) != 0;
+}
+
 static void report_lists(const struct lists *lists)
 {
+	uint32_t sidecars = 0;
+
 	for (size_t i = 0; i < json_array_size(lists->specs); i++) {
 		const json_t *spec = json_array_get(lists->specs, i);
 
-		report_container(lists, spec, find(lists->status_of, spec));
+		bool sidecar = lists->inits && is_sidecar(spec);
+
+		sidecars += sidecar;
+		report_container(lists, spec, sidecar ? sidecars : 0, find(lists->status_of, spec));
 	}
 	for (size_t i = 0; i < json_array_size(lists->statuses); i++) {
 		const json_t *status = json_array_get(lists->statuses, i);
 
 		if (!find(lists->spec_of, status))
-			report_container(lists, NULL, status);
+			report_container(lists, NULL, 0, status);
 	}
 }
 
@@ -304,6 +323,7 @@ static void report_containers(const json_t *pod, const char *uid, const struct p
 			.specs = apijson_get(spec, container_kinds[i][0]),
 			.statuses = apijson_get(status, container_kinds[i][1]),
 			.uid = uid,
+			.inits = i == 0,
 			.sink = sink,
 		};
 
@@ -382,17 +402,13 @@ static void read_deletion(const json_t *metadata, struct meta_pod *meta)
  * no sense. */
 static bool read_sidecars(const json_t *spec, bool *ret)
 {
-	static const char *const always[] = {"Always", NULL};
 	const json_t *inits = apijson_get(spec, "initContainers");
 	bool any = false;
 
 	if (!json_is_object(spec) || (inits && !json_is_array(inits)))
 		return false;
-	for (size_t i = 0; i < json_array_size(inits); i++) {
-		const json_t *init = json_array_get(inits, i);
-
-		any |= apijson_word(apijson_get(init, "restartPolicy"), always) != 0;
-	}
+	for (size_t i = 0; i < json_array_size(inits); i++)
+		any |= is_sidecar(json_array_get(inits, i));
 	*ret = any;
 	return true;
 }

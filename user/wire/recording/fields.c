@@ -182,6 +182,7 @@ static const struct rec_field CONTAINER[] = {
 	UINT("grace_ns", container.grace_ns),
 	BOOL("prestop", container.prestop),
 	BOOL("probe_grace", container.probe_grace),
+	UINT("sidecar", container.sidecar),
 	INT("exit_code", container.exit_code),
 	STRING("exit_reason", container.exit_reason),
 	INT("finished_wall_ns", container.finished_wall_ns),
