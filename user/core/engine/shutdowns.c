@@ -6,249 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/time.h"
 #include "core/engine/engine.h"
-#include "core/engine/sandbox.h"
 #include "core/engine/subject.h"
 
 /* Longer than a source takes to answer or to give up: the question was lost. */
 #define LOST_NS 15000000000ULL
-
-/* --- what the sequencer learns --------------------------------------------------------------- */
-
-/* What it refuses it has counted. */
-static void note(struct shutdowns *s, const struct shutdown_event *event)
-{
-	s->unjudged |= shutdown_note(s->sequencer, event) > 0;
-}
-
-static struct pod_seconds seconds_of(bool known, uint64_t ns)
-{
-	return (struct pod_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
-}
-
-/* Whether some source provides the status of such a pod. */
-static bool is_listed(const struct shutdowns *s, bool is_static)
-{
-	return s->names->sources >> meta_lister(s->names->sources, is_static) & 1;
-}
-
-/* --- pods ----------------------------------------------------------------------------------- */
-
-static uint32_t group_of(const struct shutdowns *s, const char *uid, bool is_static)
-{
-	struct shutplan_pod pod = given_pod(podtab_pod(&s->names->tab, uid), is_static);
-
-	return s->plan.n ? (uint32_t)shutplan_group_of(&s->plan, &pod) : 0;
-}
-
-/* It has no object, or none any more, or one that says that the pod is over and not Ready. Without
- * that condition it is not Ready either: a kubelet of 1.20 writes none for what it ends in a
- * shutdown. */
-static bool has_ended(const struct shutdowns *s, const struct epod *p)
-{
-	if (!p->listed)
-		return p->was_listed || pods_is_missing(s->pods, p);
-	return (p->reported.phase == META_PHASE_SUCCEEDED ||
-		p->reported.phase == META_PHASE_FAILED) &&
-	       p->truth.ready != TRI_TRUE;
-}
-
-/* Of a node that serves the API itself: with that pod the API is gone. */
-static bool is_api_server(const struct shutdowns *s, const struct epod *p)
-{
-	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
-
-	return p->is_static && meta && meta->namespace_ && meta->workload &&
-	       strcmp(meta->namespace_, "kube-system") == 0 &&
-	       strcmp(meta->workload, "kube-apiserver") == 0;
-}
-
-static void note_status(struct shutdowns *s, const struct epod *p)
-{
-	const struct shutdown_event event = {
-		.type = SHUTDOWN_EV_POD,
-		.pod =
-			{
-				.uid = p->uid,
-				.group = group_of(s, p->uid, p->is_static),
-				.stopping = p->life.stage >= POD_STAGE_TERMINATING ||
-					    (p->listed && p->reported.deleting),
-				.ended = has_ended(s, p),
-				.unlisted = !is_listed(s, p->is_static),
-				.api_server = is_api_server(s, p),
-				.is_static = p->is_static,
-			},
-	};
-
-	note(s, &event);
-}
-
-/* --- containers ----------------------------------------------------------------------------- */
-
-static bool is_own(const struct shutdowns *s, const struct cgnode *node)
-{
-	const char *own = s->out->host.self_container;
-
-	return *own && strcmp(node->ident.container_id, own) == 0;
-}
-
-static enum shutdown_kind kind_of(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_container *meta = names_container(s->names, node);
-
-	if (is_own(s, node))
-		return SHUTDOWN_KIND_OWN;
-	/* What is only guessed to be one may be a container, and the lock waits for it. */
-	if (sandbox_of(s->names, node) == SANDBOX_KNOWN)
-		return SHUTDOWN_KIND_SANDBOX;
-	if ((meta && meta->kind == META_KIND_CONTAINER) || podtab_is_named(meta))
-		return SHUTDOWN_KIND_CONTAINER;
-	return SHUTDOWN_KIND_UNKNOWN;
-}
-
-/* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
- * before its group is ended or after. */
-static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uint64_t *ret_ns)
-{
-	const struct podtab_pod *meta = names_pod(s->names, node);
-	struct shutplan_pod pod = given_pod(meta, node->pod->is_static);
-	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
-	struct pod_seconds deletion = {}, stop;
-
-	if (meta)
-		pod.grace = seconds_of(meta->known & META_POD_GRACE, meta->grace_ns);
-	if (deleting)
-		deletion =
-			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
-	stop = shutplan_longest_stop_s(&s->plan, &pod, deletion);
-	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
-		*ret_ns = UINT64_MAX;
-	/* It may not be ended early while it is not known what its deletion gave it. */
-	return stop.set && deleting == deletion.set;
-}
-
-static struct pod_seconds spec_grace(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_pod *meta = names_pod(s->names, node);
-
-	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns)
-		    : (struct pod_seconds){};
-}
-
-/* In mode manage graced asks itself where the runtime does not. */
-static bool asks(const struct sender *sender)
-{
-	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET ||
-	       sender->kind == SENDER_GRACED;
-}
-
-/* What its pod's spec says of the container; NULL: not known. */
-static const struct podtab_container *spec_of(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_container *own = names_container(s->names, node);
-
-	return own && own->name && cgmap_pod_of(s->map, node)
-		       ? podtab_spec(&s->names->tab, node->pod->uid, own->name)
-		       : NULL;
-}
-
-/* By the runtime's word or its pod's spec. */
-static bool has_hook(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_container *own = names_container(s->names, node);
-	const struct podtab_container *spec = spec_of(s, node);
-
-	return (own && own->prestop) || (spec && spec->prestop);
-}
-
-static uint32_t sidecar_of(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_container *spec = spec_of(s, node);
-
-	return spec ? spec->sidecar : 0;
-}
-
-/* A signal that a program of the kernel half was not run for may have reached a process. */
-static uint64_t signalled_ns(const struct shutdowns *s, const struct stop *stop)
-{
-	return stop->signalled_ns > s->stops->missed_ns ? stop->signalled_ns : s->stops->missed_ns;
-}
-
-static void note_container(struct shutdowns *s, const struct cgnode *node, const struct epod *p)
-{
-	const struct stop *stop = node->stop;
-	struct shutdown_event event = {
-		.type = SHUTDOWN_EV_CONTAINER,
-		.container =
-			{
-				.id = node->id,
-				.pod_uid = node->pod->uid,
-				.kind = kind_of(s, node),
-				.populated = node->populated,
-			},
-	};
-	struct shutdown_container *c = &event.container;
-
-	if (stop->request.seen && asks(&stop->request.sender)) {
-		c->asked_ns = stop->request.at_ns;
-		c->signal = stop->request.number;
-		c->deaf = stop->deaf;
-		c->hook = has_hook(s, node);
-	}
-	c->ending_ns = p ? p->terminating_ns : 0;
-	c->looked_ns = stop->looked_ns;
-	c->signalled_ns = signalled_ns(s, stop);
-	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
-	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
-	c->sidecar = sidecar_of(s, node);
-	c->grace = spec_grace(s, node);
-	c->stop_signal = names_stop_signal(s->names, node);
-	note(s, &event);
-}
-
-/* One of them may have been the pod of that uid, before the one that counts was there. */
-static void forget_doubles(struct shutdowns *s, const struct pod *pod)
-{
-	const struct cgnode *node;
-
-	for (pod = pod->next; pod; pod = pod->next)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
-							 .id = node->id});
-}
-
-static void note_pod(struct shutdowns *s, const char *uid)
-{
-	const struct epod *p = pods_find(s->pods, uid);
-	const struct pod *pod = cgmap_pod(s->map, uid);
-	const struct cgnode *node;
-
-	if (p)
-		note_status(s, p);
-	else
-		note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
-	if (!pod)
-		return;
-	/* One that is gone stays there until its verdict is reported. */
-	LIST_FOREACH(node, &pod->nodes, in_pod)
-		if (cgnode_is_container(node) && node->stop && !node->removed)
-			note_container(s, node, p);
-	forget_doubles(s, pod);
-}
-
-static void note_all(struct shutdowns *s)
-{
-	const struct pod *pod;
-	const struct epod *p;
-	size_t pos = 0;
-
-	TAILQ_FOREACH(p, &s->pods->all, all)
-		note_pod(s, p->uid);
-	while ((pod = map_next(&s->map->pods, &pos)))
-		if (!pods_find(s->pods, pod->uid))
-			note_pod(s, pod->uid);
-}
 
 /* --- records -------------------------------------------------------------------------------- */
 
@@ -442,7 +204,7 @@ static int step(struct shutdowns *s, const struct shutdown_event *event)
 
 	/* What there is to decide about has to be known when it begins. */
 	if (event->type == SHUTDOWN_EV_ANNOUNCED && !s->going)
-		note_all(s);
+		shutdowns_note_all(s);
 	r = shutdown_step(s->sequencer, event, s->out->now_ns);
 	judged(s);
 	if (event->type == SHUTDOWN_EV_ANNOUNCED)
@@ -554,7 +316,7 @@ static void note_answer(struct shutdowns *s, enum meta_source source)
 	for (int is_static = 0; is_static < 2; is_static++) {
 		event.lister.is_static = is_static;
 		if (meta_lister(s->names->sources, is_static) == source)
-			note(s, &event);
+			shutdowns_note(s, &event);
 	}
 }
 
@@ -626,11 +388,11 @@ int shutdowns_on_volume(struct shutdowns *s, const struct obs *obs)
 			.driver = said->driver,
 			.name = said->volume,
 		};
-		note(s, &event);
+		shutdowns_note(s, &event);
 		return 0;
 	case SHUTDOWN_EV_VOLUME_GONE:
 		event.id = said->id;
-		note(s, &event);
+		shutdowns_note(s, &event);
 		return 0;
 	case SHUTDOWN_EV_VOLUMES:
 		event.failed = said->failed;
@@ -651,7 +413,7 @@ static void touched_cgroup(struct shutdowns *s, uint64_t id)
 	const struct cgnode *node = cgmap_get(s->map, id);
 
 	if (node && node->pod)
-		note_pod(s, node->pod->uid);
+		shutdowns_note_pod(s, node->pod->uid);
 }
 
 static uint64_t cgroup_of(const struct obs *obs)
@@ -685,11 +447,11 @@ static void note_changes(struct shutdowns *s, const struct obs *obs)
 	if (id)
 		touched_cgroup(s, id);
 	else if (obs->type == OBS_POD)
-		note_pod(s, obs->pod.uid);
+		shutdowns_note_pod(s, obs->pod.uid);
 	else if (obs->type == OBS_CONTAINER && obs->container.pod_uid[0])
-		note_pod(s, obs->container.pod_uid);
+		shutdowns_note_pod(s, obs->container.pod_uid);
 	else if (obs->type == OBS_LISTED)
-		note_all(s);
+		shutdowns_note_all(s);
 	/* A source that cannot say that its list is complete has answered all the same. */
 	if (obs->type == OBS_POD || obs->type == OBS_LISTED)
 		note_answer(s, (enum meta_source)(obs->type == OBS_POD ? obs->pod.source
@@ -703,8 +465,8 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs)
 		return;
 	/* Also while there is none: what is gone is not there when one begins. */
 	if (obs->type == OBS_CGROUP_GONE)
-		note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
-						 .id = obs->empty.id});
+		shutdowns_note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+							   .id = obs->empty.id});
 	if (obs->type == OBS_NAMES && !obs->names.more && !obs->names.container_id[0])
 		status_answered(s, obs->names.pod_uid);
 	if (s->going)
@@ -719,7 +481,8 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs)
 void shutdowns_forget_pod(struct shutdowns *s, const char *uid)
 {
 	if (s->sequencer)
-		note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+		shutdowns_note(s,
+			       &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
 }
 
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns)
@@ -755,27 +518,6 @@ size_t shutdowns_get_groups(const struct shutdowns *s, struct engine_shutdown_gr
 			ret[n++] = (struct engine_shutdown_group){.priority = priority};
 		}
 		shutdown_count_pods(s->sequencer, (uint32_t)i, ret[n - 1].pods);
-	}
-	return n;
-}
-
-size_t shutdowns_count_cut_short(const struct shutdowns *s)
-{
-	const struct epod *p;
-	size_t n = 0;
-
-	if (!s->sequencer || !s->plan.n)
-		return 0;
-	TAILQ_FOREACH(p, &s->pods->all, all) {
-		const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
-		const struct shutplan_group *group =
-			&s->plan.groups[group_of(s, p->uid, p->is_static)];
-		struct pod_seconds grace;
-
-		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(s, p))
-			continue;
-		grace = seconds_of(true, meta->grace_ns);
-		n += shutplan_override_s(group->seconds, grace) < grace.s;
 	}
 	return n;
 }

@@ -57,11 +57,21 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs);
 void shutdowns_forget_pod(struct shutdowns *s, const char *uid);
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns);
 
-/* As engine_get_shutdown(), engine_get_shutdown_groups() and engine_count_cut_short() have it. */
+/* As engine_get_shutdown() and engine_get_shutdown_groups() have it. */
 bool shutdowns_get(const struct shutdowns *s, struct shutdown_status *ret,
 		   struct shutdown_stats *ret_stats);
 size_t shutdowns_get_groups(const struct shutdowns *s, struct engine_shutdown_group *ret,
 			    size_t max);
+
+/* What is noted of pods and their containers to the sequencer: core/engine/shutdowns_facts. */
+
+/* A fact of shutdown_note(). What the sequencer refuses it has counted. */
+void shutdowns_note(struct shutdowns *s, const struct shutdown_event *event);
+/* A pod and its containers as they are now; that it is gone where nothing is known of it. */
+void shutdowns_note_pod(struct shutdowns *s, const char *uid);
+/* All that are known. */
+void shutdowns_note_all(struct shutdowns *s);
+/* As engine_count_cut_short() has it. */
 size_t shutdowns_count_cut_short(const struct shutdowns *s);
 
 #endif
