@@ -11,6 +11,7 @@
 #include "app/config/run_dir.h"
 #include "app/daemon/answers.h"
 #include "app/daemon/pages.h"
+#include "app/daemon/schedule.h"
 #include "app/live/feed.h"
 #include "app/live/scan.h"
 #include "app/log/log.h"
@@ -177,7 +178,7 @@ static int open_inhibitor(struct daemon *d)
 		log_warning("shutdown.stopUnits has no effect: shutdown.mode is not manage");
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
-	inhibitor_remove_drop_in();
+	schedule_remove_drop_in();
 	return 0;
 }
 

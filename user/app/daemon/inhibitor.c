@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/config/kubelet_file.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/killer.h"
+#include "app/daemon/schedule.h"
 #include "app/daemon/stopper.h"
 #include "app/daemon/volumes.h"
 #include "app/live/feed.h"
@@ -22,12 +22,9 @@
 #include "app/log/log.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
-#include "core/shutdown/plan.h"
 #include "io/bus/connection.h"
 #include "io/files/fd.h"
 #include "io/files/file.h"
-#include "io/files/watch.h"
-#include "io/logind/delay.h"
 #include "io/logind/fd_store.h"
 #include "io/logind/logind.h"
 #include "io/proc/clock.h"
@@ -43,13 +40,11 @@
 struct inhibitor {
 	struct monitor *monitor;
 	const struct config_shutdown *options;
+	struct schedule *schedule;
 	struct logind *logind;
-	struct delaykeep *delay; /* NULL: logind's limit is left as it is */
 	struct killer *killer;	 /* the containers that are being killed */
 	struct stopper *stopper; /* carries out what mode manage wants */
 	struct volumes *volumes; /* the kubelet's mounts, while a shutdown waits for them */
-	struct confwatch *watch; /* NULL: delay watches the kubelet's configuration */
-	bool dropped;		 /* our drop-in is removed, and logind has not read that */
 	bool up, away;		 /* logind can be queried; it cannot, which was logged */
 	bool flushing;		 /* the engine waits for all records to be out */
 	bool unreachable[2];	 /* the lister of pods, as fed last; by is_static */
@@ -57,7 +52,6 @@ struct inhibitor {
 
 	bool was_up;  /* logind answered once */
 	bool by_hand; /* a shutdown was begun that logind knows nothing of */
-	struct inhibitor_plan plan;
 
 	struct shutstate times; /* of the last shutdown, as the file has them */
 	uint64_t resumed_ns;	/* when one was announced to an earlier process; 0: none */
@@ -220,158 +214,21 @@ void inhibitor_record(struct inhibitor *in, const struct record *record)
 	write_times(in);
 }
 
-/* --- what the kubelet will do, by its configuration ----------------------------------------------
- */
-
-/* With some of them left out, a pod would seem to be in a group that is not its own. */
-static void fill_ranges(const struct shutplan *plan, struct inhibitor_plan *ret)
-{
-	if (plan->n > OBS_RANGES_MAX) {
-		ret->kubelet_bad = true;
-		log_warning("the kubelet ends pods in %zu groups in a shutdown, and more than %d "
-			    "are not followed: each container is given its own grace period",
-			    plan->n, OBS_RANGES_MAX);
-		return;
-	}
-	for (size_t i = 0; i < plan->n; i++) {
-		ret->obs.shutdown_plan.ranges[i].priority = plan->groups[i].priority;
-		ret->obs.shutdown_plan.ranges[i].seconds = plan->groups[i].seconds;
-	}
-	ret->obs.shutdown_plan.n_ranges = (uint32_t)plan->n;
-}
-
-/* A kubelet that does nothing in a shutdown needs no time in it. */
-static uint64_t need_of(const struct config_shutdown *o, const struct shutplan *plan)
-{
-	uint64_t need_ns = shutplan_requested_ns(plan), sum;
-
-	if (!need_ns || o->mode == SHUTDOWN_OBSERVE)
-		return need_ns;
-	return __builtin_add_overflow(need_ns, o->extra_ns, &sum) ? UINT64_MAX : sum;
-}
-
-void inhibitor_read_plan(const struct config_shutdown *o, struct inhibitor_plan *ret)
-{
-	const struct kubeletfile file = {.path = o->kubelet_config, .minor = o->kubelet_minor};
-	_cleanup_(arena_free) struct arena arena = {};
-	struct kubeletfile_why why;
-	struct shutplan plan;
-
-	*ret = (struct inhibitor_plan){.kubelet_there = kubeletfile_is_there(&file)};
-	ret->kubelet_bad = kubeletfile_plan(&file, &arena, &plan, &why) < 0;
-	if (ret->kubelet_bad)
-		log_warning("the kubelet's configuration cannot be used: %s; its groups in a "
-			    "shutdown are not known",
-			    why.text);
-	ret->need_ns = need_of(o, &plan);
-	feed_begin(&ret->obs, OBS_SHUTDOWN_PLAN);
-	ret->obs.shutdown_plan.mode = o->mode;
-	ret->obs.shutdown_plan.overdue_slack_ns = o->overdue_slack_ns;
-	ret->obs.shutdown_plan.status_wait_ns = o->status_wait_ns;
-	ret->obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
-	ret->obs.shutdown_plan.volumes = o->volumes && o->mode == SHUTDOWN_ASSIST;
-	ret->obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
-	fill_ranges(&plan, ret);
-}
-
-static void feed_plan(struct inhibitor *in)
-{
-	inhibitor_read_plan(in->options, &in->plan);
-	feed_obs(monitor_feed(in->monitor), &in->plan.obs);
-}
-
-/* --- how long logind waits for delay locks ----------------------------------------------------- */
-
-static void on_kubelet(void *userdata)
-{
-	struct inhibitor *in = userdata;
-
-	log_info("the kubelet's configuration may have changed");
-	feed_plan(in);
-	if (in->delay)
-		delaykeep_need(in->delay, in->plan.need_ns);
-}
-
-static void on_config(void *userdata, size_t index)
-{
-	on_kubelet(userdata);
-}
-
-static const char *kubelet_of(const struct inhibitor *in)
-{
-	return in->options->kubelet_config ? in->options->kubelet_config : KUBELETFILE_DEFAULT;
-}
-
-static void open_watch(struct inhibitor *in)
-{
-	const char *path = kubelet_of(in);
-	const struct confwatch_sink sink = {in, on_config};
-	int r = confwatch_new(monitor_event(in->monitor), &path, 1, &sink, &in->watch);
-
-	if (r < 0)
-		log_warning("it will not be seen when the kubelet's configuration changes: %s",
-			    strerror(-r));
-}
-
-static void open_keeper(struct inhibitor *in)
-{
-	const struct delaykeep_options options = {.kubelet_config = kubelet_of(in)};
-	const struct delaykeep_sink sink = {in, on_kubelet};
-	int r = delaykeep_new(monitor_event(in->monitor), in->logind, &options, &sink, &in->delay);
-
-	if (r < 0)
-		log_warning("cannot keep logind's InhibitDelayMaxSec high enough: %s",
-			    strerror(-r));
-	else
-		delaykeep_need(in->delay, in->plan.need_ns);
-}
-
-static void open_delay(struct inhibitor *in)
-{
-	if (in->options->mode != SHUTDOWN_OBSERVE) {
-		open_keeper(in);
-	} else {
-		in->dropped = inhibitor_remove_drop_in();
-		open_watch(in);
-	}
-}
-
-bool inhibitor_remove_drop_in(void)
-{
-	int r = delaydrop_remove("");
-
-	if (r < 0)
-		log_warning("cannot remove " DELAYDROP_DIR "/" DELAYDROP_NAME ": %s", strerror(-r));
-	else if (r > 0)
-		log_info(DELAYDROP_DIR "/" DELAYDROP_NAME " is removed: shutdown.mode is not "
-				       "assist any more");
-	return r > 0;
-}
+/* --- what logind reports ------------------------------------------------------------------ */
 
 static void on_limit(void *userdata, uint64_t limit_ns)
 {
 	struct inhibitor *in = userdata;
 
-	if (in->delay)
-		delaykeep_limit(in->delay, limit_ns);
+	schedule_limit(in->schedule, limit_ns);
 }
 
 static void on_reloaded(void *userdata, const char *error)
 {
 	struct inhibitor *in = userdata;
 
-	if (in->delay)
-		delaykeep_reloaded(in->delay, error);
-	if (!in->dropped)
-		return;
-	in->dropped = false;
-	if (error)
-		log_warning("logind waits as long as before until it is reloaded: %s", error);
-	else
-		logind_ask_limit(in->logind);
+	schedule_reloaded(in->schedule, error);
 }
-
-/* --- what logind reports ------------------------------------------------------------------ */
 
 static void on_up(void *userdata)
 {
@@ -383,8 +240,7 @@ static void on_up(void *userdata)
 	in->away = false;
 	feed_event(in, SHUTDOWN_EV_LOGIND_UP);
 	logind_ask_limit(in->logind);
-	if (in->dropped)
-		logind_reload(in->logind);
+	schedule_up(in->schedule);
 }
 
 static void on_down(void *userdata)
@@ -519,7 +375,7 @@ int inhibitor_begin(struct inhibitor *in, enum shutdown_action action, struct co
 	in->by_hand = true;
 	log_info("a shutdown begins by hand: %s", shutdown_action_name(action));
 	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
-	obs.shutdown.limit_ns = in->plan.need_ns;
+	obs.shutdown.limit_ns = schedule_get_plan(in->schedule)->need_ns;
 	obs.shutdown.action = action;
 	feed_obs(monitor_feed(in->monitor), &obs);
 	return 0;
@@ -654,27 +510,27 @@ static enum metrics_ready_value unpinned(const struct inhibitor *in, uint64_t li
 {
 	struct delaykeep_state state;
 
-	if (!in->delay || !in->plan.need_ns)
+	if (!schedule_get_delay(in->schedule, &state) || !schedule_get_plan(in->schedule)->need_ns)
 		return METRICS_READY_ABSENT;
-	delaykeep_get_state(in->delay, &state);
 	return value_of(limit_ns && state.status != DELAYKEEP_PINNED);
 }
 
 static void judge(const struct inhibitor *in, const struct logind_state *state,
 		  enum metrics_ready_value *ret)
 {
+	const struct schedule_plan *plan = schedule_get_plan(in->schedule);
 	bool cut_short = engine_count_cut_short(monitor_engine(in->monitor)) > 0;
 
 	ret[METRICS_READY_LOGIND] = value_of(state->status == LOGIND_UP);
 	ret[METRICS_READY_LOCK] = value_of(state->held);
-	if (in->plan.need_ns)
+	if (plan->need_ns)
 		ret[METRICS_READY_DELAY] =
-			value_of(state->limit_ns && state->limit_ns >= in->plan.need_ns);
+			value_of(state->limit_ns && state->limit_ns >= plan->need_ns);
 	ret[METRICS_READY_UNPINNED] = unpinned(in, state->limit_ns);
-	if (in->plan.kubelet_there)
-		ret[METRICS_READY_KUBELET] = value_of(!in->plan.kubelet_bad);
-	if (in->plan.need_ns || in->plan.kubelet_bad)
-		ret[METRICS_READY_GRACE] = value_of(!in->plan.kubelet_bad && !cut_short);
+	if (plan->kubelet_there)
+		ret[METRICS_READY_KUBELET] = value_of(!plan->kubelet_bad);
+	if (plan->need_ns || plan->kubelet_bad)
+		ret[METRICS_READY_GRACE] = value_of(!plan->kubelet_bad && !cut_short);
 }
 
 void inhibitor_get_metrics(const struct inhibitor *in, struct metrics_shutdown *ret)
@@ -761,22 +617,25 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 		in->monitor = m;
 		in->options = options;
 		read_times(in);
-		feed_plan(in);
+		r = schedule_new(m, options, &in->schedule);
 		*ret = in;
-		r = open_hands(in);
 	}
+	if (r >= 0)
+		r = open_hands(in);
 	if (r >= 0)
 		r = open_logind(in, lock);
 	else if (lock.fd >= 0)
 		close(lock.fd);
 	if (r < 0) {
 		say("cannot follow shutdowns of the node: %s", strerror(-r));
+		if (in)
+			schedule_free(in->schedule);
 		close_hands(in);
 		free(in);
 		*ret = NULL;
 		return r;
 	}
-	open_delay(in);
+	schedule_open(in->schedule, in->logind);
 	if (lock.fd >= 0)
 		feed_event(in, SHUTDOWN_EV_LOCK_TAKEN);
 	if (!in->resumed_ns)
@@ -789,8 +648,7 @@ struct inhibitor *inhibitor_free(struct inhibitor *in)
 {
 	if (!in)
 		return NULL;
-	delaykeep_free(in->delay);
-	confwatch_free(in->watch);
+	schedule_free(in->schedule);
 	logind_free(in->logind);
 	close_hands(in);
 	free(in);

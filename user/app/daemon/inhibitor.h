@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon's part in a shutdown of the node: what logind and the kubelet's configuration say is
- * fed to the engine, and what the engine wants (the delay lock, a container killed) is done.
+ * The daemon's part in a shutdown of the node: what logind says is fed to the engine, and what the
+ * engine wants (the delay lock, a container killed) is done.
  */
 #ifndef APP_DAEMON_INHIBITOR_H
 #define APP_DAEMON_INHIBITOR_H
@@ -21,17 +21,6 @@ struct inhibitor_lock {
 	uint32_t pid; /* of the process that took it; 0: unknown */
 };
 
-/* What the kubelet will do in a shutdown, by its configuration. */
-struct inhibitor_plan {
-	struct obs obs;	    /* OBS_SHUTDOWN_PLAN; without groups where they are not known */
-	uint64_t need_ns;   /* how long logind has to wait */
-	bool kubelet_there; /* it has a configuration */
-	bool kubelet_bad;   /* which cannot be used; logged */
-};
-
-/* Reads the kubelet's configuration as it is now. */
-void inhibitor_read_plan(const struct config_shutdown *options, struct inhibitor_plan *ret);
-
 /* Takes the lock of an earlier process out of systemd's store: to be called before anything is
  * opened. */
 struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options);
@@ -39,9 +28,6 @@ struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options)
 /* Why these settings cannot be used here, where containers are in that hierarchy (NULL: the
  * default); NULL: they can. A sentence for the operator. */
 const char *inhibitor_refuse(const struct config_shutdown *options, const char *hierarchy);
-
-/* Removes the drop-in that assist has added to logind's configuration. Whether there was one. */
-bool inhibitor_remove_drop_in(void);
 
 /* Once the engine is attached. options are borrowed; lock becomes its own, whatever is returned.
  * -errno, logged; 0 and nothing in *ret: the system bus is at an address that cannot be used, which

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/daemon/inhibitor: which of the kubelet's groups the engine takes. */
+/* Claims about app/daemon/schedule: which of the kubelet's groups the engine takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/daemon/inhibitor.h"
+#include "app/daemon/schedule.h"
 #include "lib/claim.h"
 
 #define MINOR 30
@@ -37,7 +37,7 @@ static void test_groups(void **state)
 	struct engine_shutdown_group groups[2 * OBS_RANGES_MAX];
 	char dir[] = "/tmp/graced-plan-XXXXXX", path[64];
 	struct config_shutdown options = {.kubelet_minor = MINOR, .kubelet_config = path};
-	struct inhibitor_plan plan;
+	struct schedule_plan plan;
 	struct engine *engine;
 
 	assert_non_null(mkdtemp(dir));
@@ -45,7 +45,7 @@ static void test_groups(void **state)
 	assert_int_equal(engine_new(&config, &engine), 0);
 	for (size_t i = 0; i < LEN(rows); i++) {
 		configure(path, rows[i].groups);
-		inhibitor_read_plan(&options, &plan);
+		schedule_read(&options, &plan);
 		engine_step(engine, &plan.obs, on_effect, NULL);
 		assert_int_equal(engine_get_shutdown_groups(engine, groups, LEN(groups)),
 				 rows[i].taken);
@@ -64,5 +64,5 @@ int main(void)
 		CLAIM("the engine takes all of the kubelet's groups, or no group", test_groups),
 	};
 
-	return cmocka_run_group_tests_name("app/daemon/inhibitor", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/daemon/schedule", tests, NULL, NULL);
 }
