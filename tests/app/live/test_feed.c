@@ -8,7 +8,7 @@
 
 struct stage {
 	struct feed *feed;
-	size_t done[EFFECT_SIGNAL + 1]; /* by type */
+	size_t done[EFFECT_STOP_SANDBOX + 1]; /* by type */
 	enum effect_type last;
 };
 

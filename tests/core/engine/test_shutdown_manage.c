@@ -102,6 +102,45 @@ static void test_sidecar(void **state)
 	world_close(&w);
 }
 
+static void answer_sandbox(struct world *w, uint64_t at)
+{
+	struct obs obs = {.type = OBS_SHUTDOWN,
+			  .at_ns = at,
+			  .shutdown = {.event = SHUTDOWN_EV_SANDBOX_STOPPED,
+				       .pod_uid = WORLD_UID_A}};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+/* As the runtime calls it. One that is gone is not known any more. */
+static void test_sandbox(void **state)
+{
+	const struct effect *stop;
+	struct world w;
+
+	for (int there = 0; there < 2; there++) {
+		shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+		shutworld_announce(&w);
+		answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+		world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+		if (!there)
+			world_gone(&w, ASKED + SEC(2), CG_SANDBOX, NULL);
+		assert_int_equal(world_effects(&w, EFFECT_STOP_SANDBOX), 0);
+		world_exit(&w, ASKED + SEC(3), CG_A1, &P_A1, EXIT(0));
+		world_empty(&w, ASKED + SEC(3), CG_A1);
+		assert_int_equal(world_effects(&w, EFFECT_STOP_SANDBOX), 1);
+		stop = world_effect(&w, EFFECT_STOP_SANDBOX);
+		assert_string_equal(stop->pod_uid, WORLD_UID_A);
+		assert_string_equal(stop->container_id, there ? WORLD_ID_SANDBOX : "");
+		assert_int_equal(stop->id, there ? CG_SANDBOX : 0);
+		assert_int_equal(world_effects(&w, EFFECT_FLUSH), 0);
+		answer_sandbox(&w, ASKED + SEC(4));
+		assert_int_equal(world_effects(&w, EFFECT_FLUSH), 1);
+		assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+		world_close(&w);
+	}
+}
+
 static void test_cancelled(void **state)
 {
 	struct world w;
@@ -150,6 +189,8 @@ int main(void)
 		      test_stopped),
 		CLAIM("one that was asked is killed at its deadline", test_asked),
 		CLAIM("a sidecar is stopped once the other containers have ended", test_sidecar),
+		CLAIM("the sandbox of a pod that was stopped is stopped last, and waited for",
+		      test_sandbox),
 		CLAIM("a verdict claims no period that graced may have cut", test_verdict),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",
 		      test_cancelled),

@@ -67,6 +67,12 @@ static void announce(struct shutstage *s)
 	shutstage_plain(s, SHUTDOWN_EV_UNITS_STOPPED);
 }
 
+static void answer_sandbox(struct shutstage *s, const char *pod)
+{
+	shutstage_send(s,
+		       &(struct shutdown_event){.type = SHUTDOWN_EV_SANDBOX_STOPPED, .uid = pod});
+}
+
 static void test_order(void **state)
 {
 	struct shutstage s;
@@ -77,9 +83,13 @@ static void test_order(void **state)
 	ask(&s, 1, "web");
 	shutstage_run(&s, 3);
 	end(&s, 1, "web");
-	assert_string_equal(shutstage_log(&s), "group-done 0\ngroup-started 1\nstop 2 5 s\n");
+	assert_string_equal(shutstage_log(&s),
+			    "group-done 0\ngroup-started 1\nstop 2 5 s\nstop sandbox web\n");
+	answer_sandbox(&s, "web");
 	end(&s, 2, "dns");
-	assert_string_equal(shutstage_log(&s), "group-done 1\nreleased all-stopped\nflush\n");
+	assert_string_equal(shutstage_log(&s), "group-done 1\nstop sandbox dns\n");
+	answer_sandbox(&s, "dns");
+	assert_string_equal(shutstage_log(&s), "released all-stopped\nflush\n");
 	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
 	assert_string_equal(shutstage_log(&s), "drop\n");
 	shutstage_end(&s);
@@ -237,7 +247,8 @@ static void test_just_in_time(void **state)
 	(void)shutstage_log(&s);
 	s.now_ns = shutstage_at(20);
 	end(&s, 1, "web");
-	assert_string_equal(shutstage_log(&s), "group-done 0\ngroup-started 1\nstop 2 5 s\n");
+	assert_string_equal(shutstage_log(&s),
+			    "group-done 0\ngroup-started 1\nstop 2 5 s\nstop sandbox web\n");
 	shutstage_end(&s);
 }
 
@@ -338,7 +349,11 @@ static void test_unlocked(void **state)
 	end(&s, 1, "web");
 	end(&s, 2, "dns");
 	assert_string_equal(shutstage_log(&s), "group-done 0\ngroup-started 1\nstop 2 5 s\n"
-					       "group-done 1\nreleased all-stopped\n");
+					       "stop sandbox web\ngroup-done 1\n"
+					       "stop sandbox dns\n");
+	answer_sandbox(&s, "web");
+	answer_sandbox(&s, "dns");
+	assert_string_equal(shutstage_log(&s), "released all-stopped\n");
 	shutdown_get_status(s.sd, &status);
 	assert_int_equal(status.state, SHUTDOWN_RELEASED);
 	/* What begins now is stopped, too. */
@@ -348,6 +363,57 @@ static void test_unlocked(void **state)
 	assert_string_equal(shutstage_log(&s), "start units\ncancelled\ntake\n");
 	shutstage_run(&s, 30);
 	assert_string_equal(shutstage_log(&s), "");
+	shutstage_end(&s);
+}
+
+/* Whatever else is in the pod would be ended with it. */
+static void test_sandbox(void **state)
+{
+	static const enum shutdown_kind kinds[] = {SHUTDOWN_KIND_UNKNOWN, SHUTDOWN_KIND_OWN,
+						   SHUTDOWN_KIND_CONTAINER};
+
+	for (size_t i = 0; i < LEN(kinds); i++) {
+		struct shutdown_container sandbox = container(7, "web"),
+					  other = container(8, "web");
+		struct shutstage s;
+
+		begin(&s, true);
+		sandbox.kind = SHUTDOWN_KIND_SANDBOX;
+		shutstage_container(&s, &sandbox);
+		other.kind = kinds[i];
+		shutstage_container(&s, &other);
+		announce(&s);
+		ask(&s, 1, "web");
+		(void)shutstage_log(&s);
+		end(&s, 1, "web");
+		assert_null(strstr(shutstage_log(&s), "sandbox"));
+		other.populated = false;
+		shutstage_container(&s, &other);
+		assert_non_null(strstr(shutstage_log(&s), "stop sandbox web\n"));
+		/* One that is new has a sandbox of its own. */
+		add(&s, 9, "web");
+		end(&s, 9, "web");
+		assert_non_null(strstr(shutstage_log(&s), "stop sandbox web\n"));
+		shutstage_end(&s);
+	}
+}
+
+static void test_sandbox_hangs(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	end(&s, 2, "dns");
+	announce(&s);
+	shutstage_run(&s, 1);
+	end(&s, 1, "web");
+	answer_sandbox(&s, "dns");
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\ngroup-done 0\n"
+					       "stop sandbox web\n");
+	shutstage_run(&s, 2.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 3);
+	assert_string_equal(shutstage_log(&s), "released all-stopped\nflush\n");
 	shutstage_end(&s);
 }
 
@@ -435,6 +501,9 @@ int main(void)
 		CLAIM("a hook comes before the stop signal, out of the container's time",
 		      test_hook),
 		CLAIM("what may be no container is neither stopped nor waited for", test_managed),
+		CLAIM("a pod's sandbox is stopped when nothing else is in it", test_sandbox),
+		CLAIM("a runtime that does not stop a sandbox is waited for for 2 s",
+		      test_sandbox_hangs),
 		CLAIM("without a lock a shutdown is driven all the same", test_unlocked),
 		CLAIM("a cancelled shutdown ends nothing more, whatever its state", test_cancelled),
 		CLAIM("a second announcement changes nothing, one after a cancelled shutdown does",

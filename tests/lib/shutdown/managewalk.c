@@ -13,6 +13,9 @@ static void send(struct managewalk *w, const struct shutdown_event *event)
 {
 	if (w->broken)
 		return;
+	for (unsigned int i = 0; i < PODS; i++)
+		if (managewalk_is_occupied(w, i))
+			w->sandboxes[i].given = w->sandboxes[i].owed = false;
 	if (shutdown_step(w->sd, event, w->now_ns) < 0)
 		managewalk_must(w, false, "a fact that is one is taken");
 	managewalk_check(w);
@@ -128,6 +131,8 @@ static uint64_t next(const struct managewalk *w)
 		earliest(&at, c->fail_ns);
 		earliest(&at, c->hook_ns);
 	}
+	for (size_t i = 0; i < PODS; i++)
+		earliest(&at, w->sandboxes[i].answer_ns);
 	return at;
 }
 
@@ -164,6 +169,18 @@ static void fire(struct managewalk *w, struct managewalk_container *c)
 	}
 }
 
+static void sandbox_answers(struct managewalk *w, unsigned int pod)
+{
+	struct managewalk_sandbox *s = &w->sandboxes[pod];
+
+	if (!s->answer_ns || s->answer_ns > w->now_ns)
+		return;
+	s->answer_ns = 0;
+	s->owed = false;
+	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_SANDBOX_STOPPED,
+					 .uid = managewalk_uids[pod]});
+}
+
 static void run(struct managewalk *w, uint64_t ns)
 {
 	uint64_t to_ns = w->now_ns + ns, at;
@@ -179,6 +196,8 @@ static void run(struct managewalk *w, uint64_t ns)
 			units_answer(w);
 		for (size_t i = 0; i < CONTAINERS; i++)
 			fire(w, &w->list[i]);
+		for (unsigned int i = 0; i < PODS; i++)
+			sandbox_answers(w, i);
 	}
 	w->now_ns = to_ns;
 }
@@ -209,6 +228,8 @@ static void stall(struct managewalk *w)
 		later(&c->fail_ns, ns);
 		later(&c->hook_ns, ns);
 	}
+	for (size_t i = 0; i < PODS; i++)
+		later(&w->sandboxes[i].answer_ns, ns);
 	/* Or something else is the first to be handled. */
 	if (w->wake_ns && w->wake_ns <= w->now_ns && !managewalk_chance(w, 3))
 		plain(w, SHUTDOWN_EV_TIMER);
@@ -303,6 +324,7 @@ static void forget(struct managewalk *w)
 {
 	memset(w->started, 0, sizeof(w->started));
 	memset(w->done, 0, sizeof(w->done));
+	memset(w->sandboxes, 0, sizeof(w->sandboxes));
 	w->released = w->units_done = w->stalled = w->held_late = false;
 	for (size_t i = 0; i < CONTAINERS; i++) {
 		struct managewalk_container *c = &w->list[i];

@@ -43,6 +43,12 @@ struct managewalk_container {
 	uint64_t ask_ns, exit_ns, kill_ns, fail_ns, hook_ns;
 };
 
+/* That of a pod: a container of it was stopped; it was to be stopped itself; it has no answer. */
+struct managewalk_sandbox {
+	bool driven, given, owed;
+	uint64_t answer_ns;
+};
+
 struct managewalk {
 	shutwalk_roll_fn roll;
 	void *userdata;
@@ -62,6 +68,8 @@ struct managewalk {
 	bool started[GROUPS], done[GROUPS];
 	struct managewalk_moment started_at[GROUPS];
 	struct shutdown_pod pods[PODS];
+	struct managewalk_sandbox sandboxes[PODS];
+	struct managewalk_moment sandbox_at; /* the last one was to be stopped */
 	struct managewalk_container list[CONTAINERS];
 };
 
@@ -76,6 +84,9 @@ bool managewalk_is_managed(const struct managewalk_container *c);
 /* It was sent its stop signal; it exits as its nature is. */
 void managewalk_note_asked(struct managewalk *w, struct managewalk_container *c);
 void managewalk_plan_exit(struct managewalk *w, struct managewalk_container *c);
+
+/* A process is in the pod, its sandbox aside. */
+bool managewalk_is_occupied(const struct managewalk *w, unsigned int pod);
 
 /* Takes an effect, and checks it against what it may be. */
 void managewalk_take(void *userdata, const struct shutdown_effect *effect);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What must be true of every shutdown in mode manage, independently of how core/shutdown comes to
  * it. */
+#include <string.h>
+
 #include "lib/shutdown/managewalk_priv.h"
 
 const char *const managewalk_uids[PODS] = {"web", "dns", "api"};
@@ -82,6 +84,27 @@ static bool is_obstructed(const struct managewalk *w, const struct managewalk_co
 		    (!other->facts.sidecar || other->facts.sidecar > c->facts.sidecar))
 			return true;
 	}
+	return false;
+}
+
+bool managewalk_is_occupied(const struct managewalk *w, unsigned int pod)
+{
+	for (size_t i = 0; i < CONTAINERS; i++) {
+		const struct managewalk_container *c = &w->list[i];
+
+		if (c->there && c->pod == pod && c->facts.populated &&
+		    c->facts.kind != SHUTDOWN_KIND_SANDBOX)
+			return true;
+	}
+	return false;
+}
+
+/* Some sandbox has yet to be stopped, for so long at the most. */
+static bool awaits_sandbox(const struct managewalk *w, uint64_t since_ns, uint64_t now_ns)
+{
+	for (size_t i = 0; i < PODS; i++)
+		if (w->sandboxes[i].owed)
+			return now_ns - since_ns < SHUTDOWN_SANDBOX_NS;
 	return false;
 }
 
@@ -208,6 +231,8 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 	check_sidecar(w, c);
 	w->seen->stops++;
 	c->given = true;
+	if (c->pod < PODS)
+		w->sandboxes[c->pod].driven = true;
 	c->given_at = managewalk_now(w);
 	c->stop_ns = effect->at_ns;
 	if (c->facts.asked_ns)
@@ -270,6 +295,26 @@ static void take_kill(struct managewalk *w, uint64_t id)
 		c->exit_ns = w->now_ns + 1;
 }
 
+static void take_sandbox(struct managewalk *w, const char *uid)
+{
+	unsigned int pod = 0;
+	struct managewalk_sandbox *s;
+
+	managewalk_must(w, w->on, "nothing is done outside a shutdown");
+	while (pod < PODS - 1 && strcmp(managewalk_uids[pod], uid) != 0)
+		pod++;
+	s = &w->sandboxes[pod];
+	managewalk_must(w, strcmp(managewalk_uids[pod], uid) == 0 && s->driven,
+			"no sandbox is stopped but that of a pod that was");
+	managewalk_must(w, !managewalk_is_occupied(w, pod),
+			"no sandbox is stopped while something else is in the pod");
+	managewalk_must(w, !s->given, "a sandbox is stopped once");
+	w->seen->sandboxes++;
+	s->given = s->owed = true;
+	s->answer_ns = w->runtime == HANGS ? 0 : w->now_ns + 1 + managewalk_roll(w, 40) * 100 * MS;
+	w->sandbox_at = managewalk_now(w);
+}
+
 static void take_drop(struct managewalk *w)
 {
 	managewalk_must(w, w->lock, "only a lock that is held is released");
@@ -279,6 +324,10 @@ static void take_drop(struct managewalk *w)
 	managewalk_must(w, w->on, "the lock goes in a shutdown alone");
 	managewalk_must(w, w->now_ns >= deadline(w) || !any_managed(w),
 			"the lock is held while a managed container lives and time remains");
+	managewalk_must(w,
+			w->now_ns >= deadline(w) || !awaits_sandbox(w, w->sandbox_at.counted,
+								    managewalk_now(w).counted),
+			"the lock is held until sandboxes are stopped, for 2 s");
 	w->released = true;
 }
 
@@ -372,6 +421,9 @@ void managewalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_SIGNAL:
 		take_signal(w, effect);
 		break;
+	case SHUTDOWN_STOP_SANDBOX:
+		take_sandbox(w, effect->uid);
+		break;
 	case SHUTDOWN_STOP_UNITS:
 	case SHUTDOWN_START_UNITS:
 		take_units(w, effect->type == SHUTDOWN_STOP_UNITS);
@@ -463,8 +515,19 @@ static void check_groups(struct managewalk *w, size_t at)
 	}
 }
 
+static void check_sandboxes(struct managewalk *w)
+{
+	for (unsigned int i = 0; i < PODS; i++)
+		managewalk_must(
+			w,
+			!w->sandboxes[i].driven || w->sandboxes[i].given ||
+				managewalk_is_occupied(w, i),
+			"the sandbox of a pod that was stopped is stopped once it is empty");
+}
+
 void managewalk_check(struct managewalk *w)
 {
+	bool awaits = awaits_sandbox(w, w->sandbox_at.ran, managewalk_now(w).ran);
 	struct shutdown_status status;
 
 	shutdown_get_status(w->sd, &status);
@@ -482,9 +545,10 @@ void managewalk_check(struct managewalk *w)
 			check_asked(w, &w->list[i]);
 			check_killed(w, &w->list[i]);
 		}
-		managewalk_must(w, status.state != SHUTDOWN_GOING || any_managed(w),
+		check_sandboxes(w);
+		managewalk_must(w, status.state != SHUTDOWN_GOING || any_managed(w) || awaits,
 				"the lock goes when all are empty");
-		managewalk_must(w, status.state != SHUTDOWN_UNLOCKED || any_managed(w),
+		managewalk_must(w, status.state != SHUTDOWN_UNLOCKED || any_managed(w) || awaits,
 				"a shutdown without a lock is over when all are empty");
 	}
 	if (!w->lock)

@@ -74,6 +74,9 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		buf_printf(&s->log, "signal %llu %u\n", (unsigned long long)effect->id,
 			   effect->signal);
 		break;
+	case SHUTDOWN_STOP_SANDBOX:
+		buf_printf(&s->log, "stop sandbox %s\n", effect->uid);
+		break;
 	case SHUTDOWN_WATCH_VOLUMES:
 		buf_adds(&s->log, "watch volumes\n");
 		break;

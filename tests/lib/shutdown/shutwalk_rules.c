@@ -318,6 +318,7 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_START_UNITS:
 	case SHUTDOWN_STOP:
 	case SHUTDOWN_SIGNAL:
+	case SHUTDOWN_STOP_SANDBOX:
 		shutwalk_break(w, "who does not manage stops nothing");
 		break;
 	case SHUTDOWN_WATCH_VOLUMES:

@@ -461,6 +461,7 @@ void inhibitor_effect(struct inhibitor *in, const struct effect *effect)
 	case EFFECT_START_UNITS:
 	case EFFECT_STOP:
 	case EFFECT_SIGNAL:
+	case EFFECT_STOP_SANDBOX:
 		stopper_effect(in->stopper, effect);
 		break;
 	default:

@@ -182,6 +182,18 @@ static void signal_init(struct stopper *s, const struct effect *effect)
 			    name, effect->pid, effect->id, strerror(-r));
 }
 
+/* No runtime is asked: what waits for it goes on. */
+static void stop_sandbox(struct stopper *s, const struct effect *effect)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_SHUTDOWN);
+	obs.shutdown.event = SHUTDOWN_EV_SANDBOX_STOPPED;
+	obs.shutdown.failed = true;
+	memcpy(obs.shutdown.pod_uid, effect->pod_uid, sizeof(effect->pod_uid));
+	feed_obs(monitor_feed(s->monitor), &obs);
+}
+
 void stopper_effect(struct stopper *s, const struct effect *effect)
 {
 	switch (effect->type) {
@@ -196,6 +208,9 @@ void stopper_effect(struct stopper *s, const struct effect *effect)
 		break;
 	case EFFECT_SIGNAL:
 		signal_init(s, effect);
+		break;
+	case EFFECT_STOP_SANDBOX:
+		stop_sandbox(s, effect);
 		break;
 	default:
 		break;

@@ -19,7 +19,7 @@ int stopper_new(struct monitor *m, const char *const *units, const char *bus_add
 /* Stops that the runtime was requested to make are given up. */
 struct stopper *stopper_free(struct stopper *stopper);
 
-/* EFFECT_STOP_UNITS, EFFECT_START_UNITS, EFFECT_STOP, EFFECT_SIGNAL. */
+/* EFFECT_STOP_UNITS, EFFECT_START_UNITS, EFFECT_STOP, EFFECT_SIGNAL, EFFECT_STOP_SANDBOX. */
 void stopper_effect(struct stopper *stopper, const struct effect *effect);
 
 /* No shutdown is under way: starts the units that an earlier process has stopped and not started. */

@@ -252,6 +252,7 @@ static void carry_out(void *userdata, const struct effect *effect)
 	case EFFECT_START_UNITS:
 	case EFFECT_STOP:
 	case EFFECT_SIGNAL:
+	case EFFECT_STOP_SANDBOX:
 	case EFFECT_WATCH_VOLUMES:
 	case EFFECT_LEAVE_VOLUMES:
 		if (m->hooks->shutdown)

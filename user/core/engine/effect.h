@@ -37,6 +37,9 @@ enum effect_type {
 	EFFECT_WATCH_VOLUMES, /* answer with OBS_VOLUME, and follow the mounts */
 	EFFECT_LEAVE_VOLUMES, /* no longer */
 	EFFECT_SIGNAL, /* signal to pid, the init of container id, if it still is start_ns's */
+	/* Have the runtime stop the sandbox of pod_uid: container_id, "" where that is not known;
+	 * answer with SANDBOX_STOPPED in any case. It is never killed. */
+	EFFECT_STOP_SANDBOX,
 };
 
 struct effect {

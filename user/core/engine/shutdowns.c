@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/engine/engine.h"
+#include "core/engine/sandbox.h"
 #include "core/engine/subject.h"
 
 /* Longer than a source takes to answer or to give up: the question was lost. */
@@ -131,6 +132,34 @@ static void act(struct shutdowns *s, enum effect_type type, const struct shutdow
 	output_effect(s->out, &effect);
 }
 
+/* CRI-O may run a sandbox without a process. */
+static bool is_sandbox(const struct shutdowns *s, const struct cgnode *node)
+{
+	return !node->removed &&
+	       (node->ident.kind == CGPATH_SANDBOX || sandbox_of(s->names, node) == SANDBOX_KNOWN);
+}
+
+static void stop_sandbox(struct shutdowns *s, const char *uid)
+{
+	const struct pod *pod = cgmap_pod(s->map, uid);
+	struct effect effect = {.type = EFFECT_STOP_SANDBOX};
+	const struct cgnode *node, *sandbox = NULL;
+
+	snprintf(effect.pod_uid, sizeof(effect.pod_uid), "%s", uid);
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (is_sandbox(s, node) && (!sandbox || node->populated))
+				sandbox = node;
+	if (sandbox) {
+		effect.id = sandbox->id;
+		snprintf(effect.container_id, sizeof(effect.container_id), "%s",
+			 sandbox->ident.container_id);
+		effect.runtime =
+			podtab_runtime(names_container(s->names, sandbox), sandbox->ident.runtime);
+	}
+	output_effect(s->out, &effect);
+}
+
 static void on_effect(void *userdata, const struct shutdown_effect *effect)
 {
 	static const enum effect_type types[] = {
@@ -155,6 +184,8 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		report(s, effect->record);
 	else if (effect->type == SHUTDOWN_ASK_STATUS)
 		ask_status(s, effect->uid);
+	else if (effect->type == SHUTDOWN_STOP_SANDBOX)
+		stop_sandbox(s, effect->uid);
 	else
 		act(s, types[effect->type], effect);
 }
@@ -350,6 +381,9 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 	case SHUTDOWN_EV_HOOK_BEGUN:
 	case SHUTDOWN_EV_HOOK_ENDED:
 		event.id = said->id;
+		break;
+	case SHUTDOWN_EV_SANDBOX_STOPPED:
+		event.uid = said->pod_uid;
 		break;
 	case SHUTDOWN_EV_LOGIND_UP:
 	case SHUTDOWN_EV_LOGIND_DOWN:

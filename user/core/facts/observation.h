@@ -210,15 +210,16 @@ struct obs_holder {
 
 /* An event of the sequencer's (core/shutdown/shutdown.h) that comes from outside. */
 struct obs_shutdown {
-	uint32_t event;		/* enum shutdown_event_type; facts of pods and containers are not */
-	uint64_t announced_ns;	/* when logind said so; 0: now */
-	uint64_t limit_ns;	/* how long it waits; 0: not known */
-	uint32_t action;	/* enum shutdown_action */
-	uint64_t id;		/* STOP_FAILED, HOOK_*: cgroup */
-	bool failed, reachable; /* HOLDERS: logind did not answer; UNITS_STOPPED; API */
-	bool is_static;		/* API: it is about the source that lists static pods */
-	bool absent;		/* API: no address of it was ever known */
-	uint32_t n_holders;	/* may be more than are listed */
+	uint32_t event;	       /* enum shutdown_event_type; facts of pods and containers are not */
+	uint64_t announced_ns; /* when logind said so; 0: now */
+	uint64_t limit_ns;     /* how long it waits; 0: not known */
+	uint32_t action;       /* enum shutdown_action */
+	uint64_t id;	       /* STOP_FAILED, HOOK_*: cgroup */
+	char pod_uid[POD_UID_MAX]; /* SANDBOX_STOPPED */
+	bool failed, reachable;	   /* HOLDERS: logind did not answer; UNITS_STOPPED; API */
+	bool is_static;		   /* API: it is about the source that lists static pods */
+	bool absent;		   /* API: no address of it was ever known */
+	uint32_t n_holders;	   /* may be more than are listed */
 	struct obs_holder holders[SHUTDOWN_MAX_HOLDERS];
 };
 

@@ -270,7 +270,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 		rec->turn = (struct shutdown_turn){};
 	}
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
-		pod->stopped = pod->asked = false;
+		pod->stopped = pod->asked = pod->driven = pod->sandbox_given = false;
 	sd->surveyed = false;
 }
 
@@ -306,6 +306,8 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 	struct shutdown_container_rec *rec;
 
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+		if (rec->pod && rec->facts.populated && rec->facts.kind != SHUTDOWN_KIND_SANDBOX)
+			rec->pod->occupied = true;
 		if (!shutdown_lives(rec))
 			continue;
 		s->living++;
@@ -320,6 +322,15 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 		if (rec->pod && shutdown_is_on(sd))
 			rec->pod->stopped = true;
 	}
+}
+
+/* A runtime that stops a sandbox ends at once what else is in the pod. */
+static void survey_sandbox(struct shutdown_pod_rec *pod, struct shutdown_survey *s)
+{
+	if (pod->occupied)
+		pod->sandbox_given = false;
+	s->sandboxes_due += pod->driven && !pod->occupied && !pod->sandbox_given;
+	s->sandboxes_owed += pod->sandbox_given && !pod->sandbox_answered;
 }
 
 static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
@@ -347,12 +358,14 @@ static void survey(struct shutdown *sd)
 	struct shutdown_pod_rec *pod;
 
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
-		pod->lives = false;
+		pod->lives = pod->occupied = false;
 		pod->mains = pod->last_sidecar = 0;
 	}
 	survey_containers(sd, &s);
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		survey_pod(sd, pod, &s);
+		survey_sandbox(pod, &s);
+	}
 	sd->any_stopped |= s.pods_stopped > 0 || s.stopping > 0;
 	sd->survey = s;
 	sd->surveyed = true;

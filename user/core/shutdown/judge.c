@@ -369,10 +369,8 @@ static bool assist_releases(struct shutdown *sd, enum shutdown_reason *ret)
 
 static bool manage_releases(struct shutdown *sd, enum shutdown_reason *ret)
 {
-	bool over = shutdown_drive_is_over(sd);
-
-	*ret = over ? SHUTDOWN_ALL_STOPPED : SHUTDOWN_LIMIT;
-	return over;
+	*ret = shutdown_drive_has_stopped(sd) ? SHUTDOWN_ALL_STOPPED : SHUTDOWN_LIMIT;
+	return shutdown_drive_is_over(sd);
 }
 
 static bool releases(struct shutdown *sd, enum shutdown_reason *ret)

@@ -2,6 +2,7 @@
 /* The rules of mode manage: graced ends the pods of one group after the other, as the kubelet would
  * (docs/kubelet-rules.md, "Kill phase", "Grace in a shutdown", "Sidecar order"). */
 #include <signal.h>
+#include <string.h>
 
 #include "base/time.h"
 #include "core/pods/kill_grace.h"
@@ -133,6 +134,8 @@ static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
 
 	turn->given_ns = shutdown_counted(sd);
 	turn->stop_ns = (uint64_t)killgrace_steps(&kill).stop_s * NS_PER_S;
+	if (rec->pod)
+		rec->pod->driven = true;
 	shutdown_do(sd, SHUTDOWN_STOP, rec->facts.id, turn->stop_ns);
 }
 
@@ -344,6 +347,52 @@ static void judge_groups(struct shutdown *sd)
 	}
 }
 
+/* --- sandboxes --------------------------------------------------------------------------------- */
+
+static void stop_sandbox(struct shutdown *sd, struct shutdown_pod_rec *pod)
+{
+	const struct shutdown_effect effect = {.type = SHUTDOWN_STOP_SANDBOX, .uid = pod->uid};
+
+	pod->sandbox_given = true;
+	pod->sandbox_answered = false;
+	sd->drive.sandbox_ns = shutdown_counted(sd);
+	sd->surveyed = false;
+	sd->config.effect(sd->config.userdata, &effect);
+}
+
+/* Of each pod whose last container has ended, as the kubelet's killPodWithSyncResult() does. */
+static void stop_sandboxes(struct shutdown *sd)
+{
+	struct shutdown_pod_rec *pod;
+
+	if (shutdown_survey(sd)->sandboxes_due == 0)
+		return;
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+		if (pod->driven && !pod->occupied && !pod->sandbox_given)
+			stop_sandbox(sd, pod);
+}
+
+void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid)
+{
+	struct shutdown_pod_rec *pod = uid ? map_get(&sd->pods, map_key(uid)) : NULL;
+
+	if (!pod || strcmp(pod->uid, uid) != 0 || !pod->sandbox_given || pod->sandbox_answered)
+		return;
+	pod->sandbox_answered = true;
+	sd->surveyed = false;
+}
+
+/* A runtime that hangs is not waited for. */
+static bool sandboxes_are_awaited(struct shutdown *sd)
+{
+	uint64_t end_ns = shutdown_sum(sd->drive.sandbox_ns, SHUTDOWN_SANDBOX_NS);
+
+	if (shutdown_survey(sd)->sandboxes_owed == 0 || shutdown_counted(sd) >= end_ns)
+		return false;
+	shutdown_want_counted(sd, end_ns);
+	return true;
+}
+
 void shutdown_drive(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
@@ -355,10 +404,16 @@ void shutdown_drive(struct shutdown *sd)
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
 		if (shutdown_is_managed(rec) && rec->turn.begun_ns)
 			judge_turn(sd, rec);
+	stop_sandboxes(sd);
+}
+
+bool shutdown_drive_has_stopped(struct shutdown *sd)
+{
+	return sd->drive.stage == SHUTDOWN_DRIVE_GROUPS && sd->plan.at == sd->plan.n &&
+	       shutdown_survey(sd)->managed == 0;
 }
 
 bool shutdown_drive_is_over(struct shutdown *sd)
 {
-	return sd->drive.stage == SHUTDOWN_DRIVE_GROUPS && sd->plan.at == sd->plan.n &&
-	       shutdown_survey(sd)->managed == 0;
+	return shutdown_drive_has_stopped(sd) && !sandboxes_are_awaited(sd);
 }

@@ -28,6 +28,10 @@ struct shutdown_pod_rec {
 	 * sidecar. */
 	size_t mains;
 	uint32_t last_sidecar;
+	/* Of mode manage: it has stopped a container of it; its sandbox is to be stopped, and
+	 * was. */
+	bool driven, sandbox_given, sandbox_answered;
+	bool occupied; /* a process is in it, its sandbox aside, by the last survey */
 };
 
 /* How mode manage ends a container. Times are of the time that counts, 0: not yet. */
@@ -62,6 +66,7 @@ struct shutdown_survey {
 	size_t awaited[2];   /* of those unended: a source could show it; by is_static */
 	size_t pods_unseen;  /* of those: they are empty */
 	size_t pods_unasked; /* of those: not asked for yet */
+	size_t sandboxes_due, sandboxes_owed; /* to be stopped; without an answer */
 	bool api_stopped;
 };
 
@@ -85,6 +90,7 @@ struct shutdown_drive {
 	enum shutdown_drive_stage stage;
 	uint64_t units_ns;	 /* when units were to be stopped */
 	unsigned int units_owed; /* answers to STOP_UNITS, also of a shutdown that was cancelled */
+	uint64_t sandbox_ns; /* when the last sandbox was to be stopped; of the time that counts */
 };
 
 struct shutdown_holders {
@@ -237,13 +243,16 @@ void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec);
 /* Mode manage: decides about units, groups and containers. */
 void shutdown_drive(struct shutdown *sd);
 /* Every group is over, and no container that it may end is left. */
+bool shutdown_drive_has_stopped(struct shutdown *sd);
+/* ... and no sandbox is waited for. */
 bool shutdown_drive_is_over(struct shutdown *sd);
 void shutdown_drive_cancel(struct shutdown *sd);
-/* Take what answers STOP_UNITS and STOP. */
+/* Take what answers STOP_UNITS, STOP and STOP_SANDBOX. */
 void shutdown_units_stopped(struct shutdown *sd);
 void shutdown_stop_failed(struct shutdown *sd, uint64_t id);
 void shutdown_hook_begun(struct shutdown *sd, uint64_t id);
 void shutdown_hook_ended(struct shutdown *sd, uint64_t id);
+void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid);
 
 /* Wishes to be woken at_ns, of the time that counts or of the clock itself. */
 void shutdown_want(struct shutdown *sd, uint64_t at_ns);

@@ -67,9 +67,11 @@
 #define SHUTDOWN_API_SILENT_NS	  5000000000ULL
 
 /* How long units may take to be stopped before the first group begins without that. */
-#define SHUTDOWN_UNITS_NS  5000000000ULL
+#define SHUTDOWN_UNITS_NS   5000000000ULL
 /* A runtime that was asked to stop a container and was not seen to for so long is overtaken. */
-#define SHUTDOWN_UNSEEN_NS 2000000000ULL
+#define SHUTDOWN_UNSEEN_NS  2000000000ULL
+/* How long sandboxes are waited for, from the last that is to be stopped. */
+#define SHUTDOWN_SANDBOX_NS 2000000000ULL
 
 enum shutdown_mode {
 	SHUTDOWN_OBSERVE, /* "observe" */
@@ -178,6 +180,7 @@ enum shutdown_event_type {
 	/* A preStop hook of a container runs, which comes before its stop signal; it has ended. */
 	SHUTDOWN_EV_HOOK_BEGUN,
 	SHUTDOWN_EV_HOOK_ENDED,
+	SHUTDOWN_EV_SANDBOX_STOPPED, /* the answer to STOP_SANDBOX, also when it could not be */
 	SHUTDOWN_EVENT_COUNT,
 };
 
@@ -213,7 +216,7 @@ struct shutdown_event {
 		uint64_t id;	 /* CONTAINER_GONE, STOP_FAILED, VOLUME_GONE, HOOK_* */
 		bool failed;	 /* UNITS_STOPPED: one at least still runs; VOLUMES */
 		bool lives;	 /* UNMOUNTER */
-		const char *uid; /* POD_GONE */
+		const char *uid; /* POD_GONE, SANDBOX_STOPPED */
 		struct shutdown_lister lister; /* API, LISTED */
 	};
 };
@@ -324,6 +327,9 @@ enum shutdown_effect_type {
 	 * subtracted as killgrace_steps() does. */
 	SHUTDOWN_STOP,
 	SHUTDOWN_SIGNAL, /* signal to the init of container cgroup id; its facts answer */
+	/* Have the runtime stop the sandbox of pod uid, in which no other process is; answer with
+	 * SANDBOX_STOPPED. */
+	SHUTDOWN_STOP_SANDBOX,
 };
 
 struct shutdown_effect {

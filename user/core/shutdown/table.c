@@ -333,6 +333,12 @@ static int hook_ended(struct shutdown *sd, const struct shutdown_event *event)
 	return 0;
 }
 
+static int sandbox_stopped(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_sandbox_stopped(sd, event->uid);
+	return 0;
+}
+
 static int flush(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->flush_ns = sd->now_ns;
@@ -412,6 +418,7 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_UNMOUNTER] =    ALL(note_unmounter),
 	[SHUTDOWN_EV_HOOK_BEGUN] =   ALL(hook_begun),
 	[SHUTDOWN_EV_HOOK_ENDED] =   ALL(hook_ended),
+	[SHUTDOWN_EV_SANDBOX_STOPPED] = ALL(sandbox_stopped),
 	[SHUTDOWN_EV_RELEASE] =	     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   TO(RELEASED, nothing), ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
 	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},

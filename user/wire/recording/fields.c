@@ -384,6 +384,7 @@ static const struct rec_field SHUTDOWN[] = {
 	UINT("limit_ns", shutdown.limit_ns),
 	UINT("action", shutdown.action),
 	UINT("id", shutdown.id),
+	STRING("pod_uid", shutdown.pod_uid),
 	BOOL("failed", shutdown.failed),
 	BOOL("reachable", shutdown.reachable),
 	BOOL("static", shutdown.is_static),
