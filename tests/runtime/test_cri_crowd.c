@@ -145,8 +145,7 @@ static void sandboxes_told(void **state)
 static void once_each(void **state)
 {
 	runtime_pods_need(&pods);
-	assert_int_equal(runtime_stage_stops(&pods.stage), CROWD + PODS);
-	assert_int_equal(tracer_count(pods.stage.tracer, &(struct tracer_want){.type = "lost"}), 0);
+	runtime_stage_expect_stops(&pods.stage, CROWD + PODS);
 }
 
 int main(void)

@@ -155,8 +155,7 @@ static void again_and_again(void **state)
 static void nothing_lost(void **state)
 {
 	runtime_pods_need(&pods);
-	assert_int_equal(tracer_count(pods.stage.tracer, &(struct tracer_want){.type = "lost"}), 0);
-	assert_int_equal(runtime_stage_stops(&pods.stage), made);
+	runtime_stage_expect_stops(&pods.stage, made);
 }
 
 int main(void)

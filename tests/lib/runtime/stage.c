@@ -102,18 +102,38 @@ const json_t *runtime_stage_stopped(const struct runtime_stage *stage, const cha
 	return rec;
 }
 
-size_t runtime_stage_stops(const struct runtime_stage *stage)
+static bool is_own_stop(const struct runtime_stage *stage, const json_t *rec)
 {
-	size_t n = 0, len = strlen(stage->host->cgroup);
+	const char *cgroup = jrec_text(rec, "container.cgroup");
+	size_t len = strlen(stage->host->cgroup);
+
+	return !strcmp(jrec_text(rec, "type"), "stop") &&
+	       !strncmp(cgroup, stage->host->cgroup, len) && cgroup[len] == '/';
+}
+
+static bool has_lost(const json_t *stop)
+{
+	const json_t *gaps = jrec_get(stop, "evidence.gaps");
+
+	for (size_t i = 0; i < json_array_size(gaps); i++)
+		if (!strcmp(json_string_value(json_array_get(gaps, i)), "events-lost"))
+			return true;
+	return false;
+}
+
+void runtime_stage_expect_stops(const struct runtime_stage *stage, size_t n)
+{
 	const json_t *rec;
+	size_t found = 0;
 
 	for (size_t i = 0; (rec = tracer_record(stage->tracer, i)); i++) {
-		const char *cgroup = jrec_text(rec, "container.cgroup");
-
-		n += !strcmp(jrec_text(rec, "type"), "stop") &&
-		     !strncmp(cgroup, stage->host->cgroup, len) && cgroup[len] == '/';
+		if (!is_own_stop(stage, rec))
+			continue;
+		found++;
+		if (has_lost(rec))
+			fail_msg("events of %s were lost", jrec_text(rec, "container.id"));
 	}
-	return n;
+	assert_int_equal(found, n);
 }
 
 void runtime_stage_audited(const char *id, const char *expected)

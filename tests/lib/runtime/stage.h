@@ -46,8 +46,9 @@ pid_t runtime_stage_await(const struct runtime_stage *stage, const char *id, boo
 const json_t *runtime_stage_stopped(const struct runtime_stage *stage, const char *id,
 				    const char *expected);
 
-/* How many stop records of containers on this host there are so far; other tests may have theirs. */
-size_t runtime_stage_stops(const struct runtime_stage *stage);
+/* There are n stop records of containers on this host so far, and no event of these containers was
+ * lost. Other tests may have theirs, whose floods are suppressed or lost. */
+void runtime_stage_expect_stops(const struct runtime_stage *stage, size_t n);
 
 /* What `graced audit` says of the running container with this id has the members of expected. */
 void runtime_stage_audited(const char *id, const char *expected);
