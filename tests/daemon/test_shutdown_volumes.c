@@ -278,6 +278,34 @@ static void cancelled_and_announced_anew(void **state)
 	shutscene_end(s);
 }
 
+/* As the kubelet writes it, of a volume without a mount for the node. */
+static void write_data(const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/pods/%s/volumes/kubernetes.io~csi/pvc-1/vol_data.json",
+		 root, box.uid);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void the_driver_is_read_from_the_kubelets_file(void **state)
+{
+	struct shutscene *s = begin(state, 9000000);
+	json_t *rec;
+
+	write_data("{\"driverName\":\"ebs.csi.aws.com\",\"specVolID\":\"pvc-1\"}\n");
+	stop_pod(s);
+	rec = shutscene_await_record(s, RELEASED);
+	assert_int_equal(jrec_int(rec, "volumes_left", -1), 1);
+	has_volume(rec, "pvc-1", box.uid);
+	json_decref(rec);
+	shutscene_end(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -287,6 +315,9 @@ int main(void)
 			     a_mount_for_the_node_is_waited_for),
 		VOLUME_CLAIM("one that hangs does not pass logind's limit, and is reported",
 			     one_that_hangs_does_not_pass_the_limit),
+		VOLUME_CLAIM(
+			"... with the driver that the kubelet wrote down, if no other mount names it",
+			the_driver_is_read_from_the_kubelets_file),
 		VOLUME_CLAIM("when the kubelet's process is gone nothing is waited for",
 			     without_the_kubelet_nothing_is_waited_for),
 		VOLUME_CLAIM("a shutdown that is announced anew reads the mounts anew",

@@ -228,6 +228,84 @@ static void test_long_path(void **state)
 	free(part);
 }
 
+/* The mount there, which is one of the kubelet's. */
+static struct kubemount mount_at(const char *point)
+{
+	struct kubemount m;
+	char *line;
+
+	assert_true(asprintf(&line, "812 29 259:3 / " ROOT "%s rw - ext4 /dev/x rw", point) > 0);
+	assert_int_equal(kubemount_parse(line, strlen(line), ROOT, &m), 1);
+	free(line);
+	return m;
+}
+
+static void test_file_of_driver(void **state)
+{
+	static const struct {
+		const char *point, *want;
+	} rows[] = {
+		{"/pods/" UID "/volumes/kubernetes.io~csi/pvc-1/mount",
+		 "pods/" UID "/volumes/kubernetes.io~csi/pvc-1/vol_data.json"},
+		{"/plugins/kubernetes.io/csi/pv/pvc-1/globalmount",
+		 "plugins/kubernetes.io/csi/pv/pvc-1/vol_data.json"},
+	};
+	static const char *const others[] = {
+		"/plugins/kubernetes.io/csi/ebs.csi.aws.com/8f14/globalmount",
+		"/pods/" UID "/volumes/kubernetes.io~rbd/pvc-1",
+		"/plugins/kubernetes.io/gce-pd/mounts/disk-1",
+	};
+	char path[512];
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct kubemount m = mount_at(rows[i].point);
+
+		assert_true(kubemount_file(&m, 0, path, sizeof(path)));
+		assert_string_equal(path, rows[i].want);
+		assert_true(kubemount_file(&m, 1, path, sizeof(path)));
+		assert_string_equal(path, "plugins/kubernetes.io/csi/volumeDevices/pvc-1/data/"
+					  "vol_data.json");
+		assert_false(kubemount_file(&m, 0, path, strlen(rows[i].want)));
+	}
+	for (size_t i = 0; i < LEN(others); i++) {
+		struct kubemount m = mount_at(others[i]);
+
+		assert_false(kubemount_file(&m, 0, path, sizeof(path)));
+	}
+}
+
+static void test_text_of_driver(void **state)
+{
+	static const char text[] =
+		"{\"attachmentID\":\"csi-0\",\"driverName\":\"ebs.csi.aws.com\","
+		"\"nodeName\":\"n\",\"specVolID\":\"pvc-1\",\"volumeHandle\":\"vol-1\"}\n";
+	static const char *const bad[] = {
+		"",
+		"{",
+		"null",
+		"[]",
+		"{}",
+		"{\"driverName\":null}",
+		"{\"driverName\":\"\"}",
+		"{\"driverName\":[\"a\"]}",
+		"{\"driverName\":\"a\",\"driverName\":\"b\"}",
+		"{\"driverName\":\"a\"} x",
+	};
+	char driver[SHUTDOWN_DRIVER_MAX] = "old", *more;
+
+	for (size_t i = 0; i < LEN(bad); i++)
+		if (kubemount_read_driver(bad[i], strlen(bad[i]), driver) != -EBADMSG)
+			fail_msg("%s", bad[i]);
+	for (size_t len = 0; len < sizeof(text) - 2; len++)
+		assert_int_equal(kubemount_read_driver(text, len, driver), -EBADMSG);
+	assert_true(asprintf(&more, "{\"driverName\":\"%0*d\"}", SHUTDOWN_DRIVER_MAX, 0) > 0);
+	assert_int_equal(kubemount_read_driver(more, strlen(more), driver), -EBADMSG);
+	free(more);
+	assert_string_equal(driver, "old");
+	assert_int_equal(kubemount_read_driver(text, sizeof(text) - 1, driver), 0);
+	assert_string_equal(driver, "ebs.csi.aws.com");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -241,6 +319,9 @@ int main(void)
 		CLAIM("a line that is none is refused", test_bad_lines),
 		CLAIM("any bytes are read to their end and no further", test_any_bytes),
 		CLAIM("a path longer than any is left out", test_long_path),
+		CLAIM("a CSI volume's driver is in the file of the kubelet's beside it",
+		      test_file_of_driver),
+		CLAIM("... by its name there; any other text names none", test_text_of_driver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "app/daemon/volumes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +16,9 @@
 #include "app/live/feed.h"
 #include "app/live/monitor.h"
 #include "app/log/log.h"
+#include "base/cleanup.h"
 #include "base/map.h"
+#include "io/files/fd.h"
 #include "io/proc/mounts.h"
 #include "wire/kernel/kubelet_mounts.h"
 
@@ -57,6 +60,25 @@ static void feed_event(struct volumes *v, const struct obs_volume *volume)
 
 /* --- mounts ---------------------------------------------------------------------------------- */
 
+/* As the kubelet wrote it; it stays unknown where that file cannot be read. */
+static void read_driver(const struct volumes *v, const struct kubemount *m,
+			char ret[static SHUTDOWN_DRIVER_MAX])
+{
+	char below[PATH_MAX], path[PATH_MAX];
+
+	for (unsigned int i = 0; i < KUBEMOUNT_FILES && kubemount_file(m, i, below, sizeof(below));
+	     i++) {
+		_cleanup_(cleanup_free) char *text = NULL;
+		ssize_t len;
+
+		if (snprintf(path, sizeof(path), "%s/%s", v->real_root, below) >= (int)sizeof(path))
+			continue;
+		len = fd_read_all(AT_FDCWD, path, KUBEMOUNT_FILE_MAX, &text);
+		if (len >= 0 && kubemount_read_driver(text, (size_t)len, ret) == 0)
+			return;
+	}
+}
+
 static void feed_mount(struct volumes *v, const struct kubemount *m)
 {
 	struct obs obs;
@@ -68,6 +90,7 @@ static void feed_mount(struct volumes *v, const struct kubemount *m)
 	strcpy(obs.volume.pod_uid, m->pod_uid);
 	strcpy(obs.volume.plugin, m->plugin);
 	strcpy(obs.volume.driver, m->driver);
+	read_driver(v, m, obs.volume.driver);
 	strcpy(obs.volume.volume, m->volume);
 	feed_obs(feed_of(v), &obs);
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which mounts are the kubelet's, by the paths of pkg/kubelet/kubelet_getters.go and
- * pkg/volume/csi (makeDeviceMountPath(), csi_block.go). */
+ * pkg/volume/csi (makeDeviceMountPath(), csi_block.go), and saveVolumeData() there. */
 #include "wire/kernel/kubelet_mounts.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PARTS_MAX 7
+#define CSI	  "kubernetes.io~csi"
 
 struct field {
 	const char *at;
@@ -186,7 +188,7 @@ static bool read_csi_device(const char *const *parts, size_t n, struct kubemount
 /* plugins/kubernetes.io/csi/DRIVER/HASH/globalmount, before 1.24 …/csi/pv/NAME/globalmount. */
 static bool read_csi(const char *const *parts, size_t n, bool in_memory, struct kubemount *m)
 {
-	strcpy(m->plugin, "kubernetes.io~csi");
+	strcpy(m->plugin, CSI);
 	if (n >= 6 && strcmp(parts[3], "volumeDevices") == 0)
 		return read_csi_device(parts, n, m);
 	if (n < 6 || in_memory || strcmp(parts[5], "globalmount") != 0 ||
@@ -252,4 +254,38 @@ int kubemount_parse(const char *line, size_t len, const char *root, struct kubem
 	    path[root_len] != '/')
 		return 0;
 	return read_path(path + root_len + 1, is_in_memory(f), ret);
+}
+
+/* --- the driver of a CSI volume
+ * ------------------------------------------------------------------- */
+
+bool kubemount_file(const struct kubemount *m, unsigned int i, char *ret, size_t size)
+{
+	int n;
+
+	if (strcmp(m->plugin, CSI) != 0 || *m->driver)
+		return false;
+	if (i > 0)
+		n = snprintf(ret, size,
+			     "plugins/kubernetes.io/csi/volumeDevices/%s/data/vol_data.json",
+			     m->volume);
+	else if (*m->pod_uid)
+		n = snprintf(ret, size, "pods/%s/volumes/" CSI "/%s/vol_data.json", m->pod_uid,
+			     m->volume);
+	else
+		n = snprintf(ret, size, "plugins/kubernetes.io/csi/pv/%s/vol_data.json", m->volume);
+	return n > 0 && (size_t)n < size;
+}
+
+int kubemount_read_driver(const char *text, size_t len, char ret[static SHUTDOWN_DRIVER_MAX])
+{
+	json_auto_t *root = NULL;
+	json_error_t error;
+	const char *name;
+
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	if (!root && json_error_code(&error) == json_error_out_of_memory)
+		return -ENOMEM;
+	name = json_string_value(json_object_get(root, "driverName"));
+	return name && *name && copy(ret, SHUTDOWN_DRIVER_MAX, name) ? 0 : -EBADMSG;
 }

@@ -6,6 +6,7 @@
 #ifndef WIRE_KERNEL_KUBELET_MOUNTS_H
 #define WIRE_KERNEL_KUBELET_MOUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,5 +25,16 @@ struct kubemount {
 /* 1: it is one; 0: any other mount; -EBADMSG: no line of that file. root is the kubelet's root
  * directory, absolute and without symbolic links or a slash at its end. */
 int kubemount_parse(const char *line, size_t len, const char *root, struct kubemount *ret);
+
+/* The kubelet writes which driver serves a CSI volume into a file before it mounts it. */
+#define KUBEMOUNT_FILES	   2
+#define KUBEMOUNT_FILE_MAX ((size_t)64 << 10)
+
+/* Where that file is, below the kubelet's root directory: at one of KUBEMOUNT_FILES paths, for a
+ * file system and for a block device. False where the mount is not of CSI, or names the driver
+ * itself. */
+bool kubemount_file(const struct kubemount *m, unsigned int i, char *ret, size_t size);
+/* The driver in the file's text. 0, -ENOMEM or -EBADMSG, also for a name that is too long. */
+int kubemount_read_driver(const char *text, size_t len, char ret[static SHUTDOWN_DRIVER_MAX]);
 
 #endif
