@@ -17,7 +17,8 @@ static void show(struct buf *out, const struct yamlconf *conf)
 
 		buf_printf(out, "%s%s@%u=%s", i ? " " : "", e->key, e->line, marks[e->kind]);
 		for (size_t j = 0; j < e->n_values; j++)
-			buf_printf(out, "%s%s%s%s", j ? "," : "", e->values[j].quoted ? "'" : "",
+			buf_printf(out, "%s%s%s%s%s", j ? "," : "", e->values[j].quoted ? "'" : "",
+				   e->values[j].section ? "{}" : "",
 				   e->values[j].nothing ? "~" : e->values[j].text,
 				   e->values[j].quoted ? "'" : "");
 		if (e->kind == YAMLCONF_LIST)
@@ -57,6 +58,8 @@ static const struct reading {
 	{"web.a: 1\nweb: {b: 2}\n", "web.a@1=1 web@2={} web.b@2=2"},
 	{"a: [1, 'two', \"three\"]\n", "a@1=[1,'two','three']"},
 	{"a:\n- 1\n-\n- ''\n", "a@1=[1,~,'']"},
+	{"a:\n- {b: 1, c: 'x = y, z'}\n- b: \"\"\n- 3\n", "a@1=[{}b=1\nc=x = y, z,{}b=,3]"},
+	{"a: [b: 1]\nc: [{}]\n", "a@1=[{}b=1] c@2=[{}]"},
 	{"a: []\nb: ''\nc: null\nd: 'null'\n", "a@1=[] b@2='' c@3=~ d@4='null'"},
 	{"a: true # yes\n", "a@1=true"},
 	{"a: |\n  b: 1\n", "a@1='b: 1\n'"},
@@ -108,8 +111,19 @@ static const struct wrong {
 	{TEXT("- a\n- b\n"), "| 1::is a list"},
 	{TEXT("hello\n"), "| 1::is a lone value"},
 	{TEXT("'~'\n"), "| 1::is a lone value"},
-	{TEXT("a: [{b: 1}, 2]\n"), "a@1=[2] | 1:a:wants values in its list, not keys"},
-	{TEXT("a: [b: 1]\n"), "| 1:a:wants values in its list, not keys"},
+	{TEXT("a: [{b: [1, {c: 1}]}, 2]\n"), "a@1=[2] | 1:a:wants plain values in the keys of its"},
+	{TEXT("a: [{b: {c: 1}, d: 1}]\ne: 1\n"), "a@1=[] e@2=1 | 1:a:wants plain values in"},
+	{TEXT("a:\n- {b: 1,\n   b: 2}\n- 3\n"), "a@1=[3] | 3:a:a key is there twice in one entry"},
+	{TEXT("a: [{b: }, {c: null}, 2]\n"),
+	 "a@1=[2] | 1:a:a key of its list has no value | 1:a:a key of its list has no value"},
+	{TEXT("a: [{b: &x 1}, {&x c: 1}, {d: *x}, {*x : [1]}, 2]\ne: 1\n"),
+	 "a@1=[2] e@2=1 | 1:a:has an anchor (&), which is not read here; write the value out | "
+	 "1:a:has an anchor (&), which is not read here; write the value out | 1:a:has an alias"},
+	{TEXT("a: [{[b]: [1]}, {{b: 1}: 2}, 3]\nc: 1\n"), "a@1=[3] c@2=1 | 1:a:a key is a word"},
+	{TEXT("a: [{<<: {b: 1}}]\nc: 1\n"), "a@1=[] c@2=1 | 1:a:a merge key (<<)"},
+	{TEXT("a: [{'b=c': 1}, {\"b\\nc\": 1}, {b: \"1\\n2\"}, {b: \"1\\0\"}]\nc: 1\n"),
+	 "a@1=[] c@2=1 | 1:a:a key of its list has an equals sign"},
+	{TEXT("a: [{b: 1\nc: 1\n"), "::is not YAML: "},
 	{TEXT("a:\n- [1, [2, 3]]\n- 4\n"), "a@1=[4] | 2:a:wants values in its list, not a list"},
 	{TEXT("? [a, b]\n: 1\nc: 2\n"), "c@3=2 | 1::a key is a word"},
 	{TEXT("? {a: b}\n: {c: {d: 1}}\nc: 2\n"), "c@3=2 | 1::a key is a word"},

@@ -212,38 +212,177 @@ static bool admit(struct yamlconf_parse *p, const yaml_event_t *event, const cha
 	return false;
 }
 
-/* Adds a value that is a scalar. */
-static void add_value(struct yamlconf_parse *p, struct yamlconf_entry *entry,
-		      const yaml_event_t *event)
+/* What keeps an event from being the name of a key; NULL: it is one. */
+static const char *refuse_name(const yaml_event_t *event)
 {
-	const char *text = (const char *)event->data.scalar.value;
+	const char *name = (const char *)event->data.scalar.value;
+	size_t length;
+
+	if (event->type != YAML_SCALAR_EVENT)
+		return "a key is a word, not a list or other keys";
+	length = event->data.scalar.length;
+	if (is_nothing(event) || length == 0)
+		return "a key is missing before the colon";
+	if (strlen(name) != length)
+		return "a key has a NUL character in it";
+	if (length > YAMLCONF_NAME_MAX)
+		return "a key is far too long";
+	if (strcmp(name, "<<") == 0)
+		return "a merge key (<<) is not read here; write the keys out";
+	return NULL;
+}
+
+static bool count_value(struct yamlconf_parse *p, const char *key, yaml_mark_t at)
+{
+	if (p->n_values++ < YAMLCONF_KEYS_MAX)
+		return true;
+	complain(p, at, key, "is one value too many: %d are read", YAMLCONF_KEYS_MAX);
+	p->over = true;
+	return false;
+}
+
+/* Takes the text over; NULL: it is wrong, which is noted. */
+static void add_value(struct yamlconf_parse *p, struct yamlconf_entry *entry,
+		      struct yamlconf_value value, yaml_mark_t at)
+{
 	struct yamlconf_value *values;
 
-	if (strlen(text) != event->data.scalar.length) {
-		complain(p, event->start_mark, entry->key, "has a NUL character in it");
+	if (!value.text)
 		return;
-	}
-	if (p->n_values++ == YAMLCONF_KEYS_MAX) {
-		complain(p, event->start_mark, entry->key, "is one value too many: %d are read",
-			 YAMLCONF_KEYS_MAX);
-		p->over = true;
-		return;
-	}
 	values = reallocarray(entry->values, entry->n_values + 1, sizeof(*values));
 	if (!values) {
 		out_of_memory(p);
+		free(value.text);
 		return;
 	}
+	value.line = (unsigned int)at.line + 1;
+	value.column = (unsigned int)at.column + 1;
 	entry->values = values;
-	values[entry->n_values] = (struct yamlconf_value){
-		.text = copy_text(p, text),
+	values[entry->n_values++] = value;
+}
+
+/* A scalar without a NUL in it; NULL, with an error noted. */
+static const char *text_of(struct yamlconf_parse *p, const yaml_event_t *event, const char *key)
+{
+	const char *text = (const char *)event->data.scalar.value;
+
+	if (strlen(text) == event->data.scalar.length)
+		return text;
+	complain(p, event->start_mark, key, "has a NUL character in it");
+	return NULL;
+}
+
+static void add_scalar(struct yamlconf_parse *p, struct yamlconf_entry *entry,
+		       const yaml_event_t *event)
+{
+	const char *text = text_of(p, event, entry->key);
+	bool taken = text && count_value(p, entry->key, event->start_mark);
+	const struct yamlconf_value value = {
+		.text = taken ? copy_text(p, text) : NULL,
 		.quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
 		.nothing = is_nothing(event),
-		.line = (unsigned int)event->start_mark.line + 1,
-		.column = (unsigned int)event->start_mark.column + 1,
 	};
-	if (values[entry->n_values].text)
-		entry->n_values++;
+
+	add_value(p, entry, value, event->start_mark);
+}
+
+/* --- sections in a list --------------------------------------------------------------------- */
+
+/* Whether the lines have that key. */
+static bool has_key(const char *lines, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (; *lines; lines += strcspn(lines, "\n"), lines += *lines == '\n')
+		if (strncmp(lines, key, n) == 0 && lines[n] == '=')
+			return true;
+	return false;
+}
+
+/* What keeps a scalar from being a key of a section in a list; NULL: it is one. */
+static const char *refuse_item_key(const char *lines, const char *key)
+{
+	if (strpbrk(key, "=\n"))
+		return "a key of its list has an equals sign or a line break in it";
+	return has_key(lines, key) ? "a key is there twice in one entry of its list" : NULL;
+}
+
+static const char *refuse_item_value(const yaml_event_t *event)
+{
+	if (event->type != YAML_SCALAR_EVENT)
+		return "wants plain values in the keys of its list";
+	if (is_nothing(event))
+		return "a key of its list has no value";
+	return strchr((const char *)event->data.scalar.value, '\n')
+		       ? "a value in its list has a line break in it"
+		       : NULL;
+}
+
+/* One key with its value. False: it is wrong, which is noted. */
+static bool read_item_key(struct yamlconf_parse *p, const char *list, const yaml_event_t *name,
+			  const yaml_event_t *value, struct buf *lines)
+{
+	const char *why, *text;
+	yaml_mark_t at = name->start_mark;
+
+	if (!admit(p, name, list)) {
+		skip_node(p, value);
+		return false;
+	}
+	if (!admit(p, value, list) || !count_value(p, list, at))
+		return false;
+	why = refuse_name(name);
+	if (!why)
+		why = refuse_item_key(buf_str(lines), (const char *)name->data.scalar.value);
+	if (!why) {
+		at = value->start_mark;
+		why = refuse_item_value(value);
+	}
+	if (why) {
+		complain(p, at, list, "%s", why);
+		skip_node(p, value);
+		return false;
+	}
+	text = text_of(p, value, list);
+	if (text)
+		buf_printf(lines, "%s%s=%s", lines->len ? "\n" : "",
+			   (const char *)name->data.scalar.value, text);
+	return text;
+}
+
+static void read_item(struct yamlconf_parse *p, struct yamlconf_entry *entry,
+		      const yaml_event_t *first)
+{
+	_cleanup_(buf_free) struct buf lines = {};
+	bool right = true;
+
+	while (true) {
+		_cleanup_(yaml_event_delete) yaml_event_t name = {};
+		_cleanup_(yaml_event_delete) yaml_event_t value = {};
+
+		if (!next_event(p, &name))
+			return;
+		if (name.type == YAML_MAPPING_END_EVENT)
+			break;
+		if (begins(&name)) {
+			complain(p, name.start_mark, entry->key, "%s", refuse_name(&name));
+			skip_node(p, &name);
+			right = false;
+		}
+		if (!next_event(p, &value))
+			return;
+		if (begins(&name))
+			skip_node(p, &value);
+		else
+			right &= read_item_key(p, entry->key, &name, &value, &lines);
+	}
+	if (buf_error(&lines))
+		out_of_memory(p);
+	else if (right)
+		add_value(p, entry,
+			  (struct yamlconf_value){.text = copy_text(p, buf_str(&lines)),
+						  .section = true},
+			  first->start_mark);
 }
 
 static void read_list(struct yamlconf_parse *p, struct yamlconf_entry *entry)
@@ -256,12 +395,14 @@ static void read_list(struct yamlconf_parse *p, struct yamlconf_entry *entry)
 		if (!admit(p, &event, entry->key))
 			continue;
 		if (event.type == YAML_SCALAR_EVENT) {
-			add_value(p, entry, &event);
-			continue;
+			add_scalar(p, entry, &event);
+		} else if (event.type == YAML_MAPPING_START_EVENT) {
+			read_item(p, entry, &event);
+		} else {
+			complain(p, event.start_mark, entry->key,
+				 "wants values in its list, not a list");
+			skip_node(p, &event);
 		}
-		complain(p, event.start_mark, entry->key, "wants values in its list, not %s",
-			 event.type == YAML_MAPPING_START_EVENT ? "keys" : "a list");
-		skip_node(p, &event);
 	}
 }
 
@@ -277,7 +418,7 @@ static void read_value(struct yamlconf_parse *p, struct yamlconf_entry *entry,
 	if (event->type == YAML_SCALAR_EVENT) {
 		entry->kind = is_nothing(event) ? YAMLCONF_NOTHING : YAMLCONF_VALUE;
 		if (entry->kind == YAMLCONF_VALUE)
-			add_value(p, entry, event);
+			add_scalar(p, entry, event);
 		return;
 	}
 	if (event->type == YAML_SEQUENCE_START_EVENT) {
@@ -331,26 +472,6 @@ static struct yamlconf_entry *add_entry(struct yamlconf_parse *p, char *key, yam
 		.column = (unsigned int)at.column + 1,
 	};
 	return entries;
-}
-
-/* What keeps an event from being the name of a key; NULL: it is one. */
-static const char *refuse_name(const yaml_event_t *event)
-{
-	const char *name = (const char *)event->data.scalar.value;
-	size_t length;
-
-	if (event->type != YAML_SCALAR_EVENT)
-		return "a key is a word, not a list or other keys";
-	length = event->data.scalar.length;
-	if (is_nothing(event) || length == 0)
-		return "a key is missing before the colon";
-	if (strlen(name) != length)
-		return "a key has a NUL character in it";
-	if (length > YAMLCONF_NAME_MAX)
-		return "a key is far too long";
-	if (strcmp(name, "<<") == 0)
-		return "a merge key (<<) is not read here; write the keys out";
-	return NULL;
 }
 
 /* The dotted key, for the caller to free; NULL when it cannot be used, with an error noted. */

@@ -3,8 +3,9 @@
  * A YAML document of settings, from memory, as a flat list: sections become dotted keys, each with
  * its value or list of values and where it stands. Knows nothing of what keys there are.
  *
- * The YAML is what a settings file needs: one document, sections in sections, values and lists of
- * values. Anchors, aliases, tags and merge keys are refused, as are keys that are there twice.
+ * The YAML is what a settings file needs: one document, sections in sections, values, lists of
+ * values, and lists of sections with plain values. Anchors, aliases, tags and merge keys are
+ * refused, as are keys that are there twice.
  */
 #ifndef WIRE_CONFIG_YAML_H
 #define WIRE_CONFIG_YAML_H
@@ -27,9 +28,12 @@ enum yamlconf_kind {
 
 /* Lines and columns count from 1. */
 struct yamlconf_value {
-	char *text; /* UTF-8 without a NUL in it; "" for nothing */
+	/* UTF-8 without a NUL in it; "" for nothing. Of a section in a list: a line "key=value" for
+	 * each key, in their order. */
+	char *text;
 	bool quoted;
 	bool nothing;
+	bool section;
 	unsigned int line, column;
 };
 
