@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "app/config/values.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
@@ -103,7 +104,7 @@ static void test_rows(void **state)
 		assert_true(s->help && *s->help && s->help[strlen(s->help) - 1] != '.');
 		config.options.which = setting_is_for(s, OPTIONS_RUN) ? OPTIONS_RUN : OPTIONS_TRACE;
 		if (s->fallback)
-			assert_null(setting_take(s, &config, s->fallback, 0));
+			assert_null(value_take(s, &config, s->fallback, 0));
 	}
 }
 

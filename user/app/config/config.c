@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/config/settings.h"
+#include "app/config/values.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
@@ -84,7 +85,7 @@ static const char *take_value_from(struct config_loader *loader, size_t setting,
 	if (!own || !keep_given(&loader->config, setting, own, index))
 		return "memory";
 	loader->sources[setting] = source;
-	return setting_take(&settings[setting], &loader->config, own, index);
+	return value_take(&settings[setting], &loader->config, own, index);
 }
 
 /* --- the environment -----------------------------------------------------------------------------
@@ -310,7 +311,7 @@ static void refuse_key(struct judge *judge, const struct yamlconf_entry *entry)
 static const char *wants_of(size_t setting)
 {
 	struct config scratch = {.options.which = OPTIONS_RUN};
-	const char *wants = setting_take(&settings[setting], &scratch, "", 0);
+	const char *wants = value_take(&settings[setting], &scratch, "", 0);
 
 	return wants ? wants : "a value";
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "app/config/settings.h"
+#include "app/config/values.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
@@ -222,7 +223,7 @@ void options_init(struct options *ret, const char *command)
 	config.options.engine.scope = SCOPE_CONTAINERS;
 	for (size_t i = 0; i < n_settings && config.options.which != OPTIONS_RUN; i++)
 		if (settings[i].fallback && setting_is_for(&settings[i], config.options.which))
-			setting_take(&settings[i], &config, settings[i].fallback, 0);
+			value_take(&settings[i], &config, settings[i].fallback, 0);
 	config.options.scope_given = config.options.grace_given = false;
 	*ret = config.options;
 }
@@ -234,7 +235,7 @@ static int take_flags(struct config *config, const struct options_flags *flags)
 	for (size_t i = 0; i < flags->n; i++) {
 		size_t n = flags->given[i].setting;
 		const char *value = flags->given[i].value;
-		const char *wants = setting_take(&settings[n], config, value, counts[n]++);
+		const char *wants = value_take(&settings[n], config, value, counts[n]++);
 		char name[SETTING_NAME_SIZE];
 
 		if (wants)

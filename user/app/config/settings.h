@@ -59,8 +59,4 @@ static inline bool setting_is_for(const struct setting *setting, enum options_co
 /* The index of the setting with this key; n_settings when there is none. */
 size_t setting_find(const char *key);
 
-/* Gives the setting a value, which config borrows. NULL, or what is wanted instead. */
-const char *setting_take(const struct setting *setting, struct config *config, const char *value,
-			 size_t index);
-
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How the settings that no type describes take their values. */
+/* How settings take their values: by functions of their own, or by their type. */
 #include "app/config/values.h"
 
 #include <ctype.h>
@@ -444,4 +444,84 @@ const char *value_version(const char *value, unsigned int *ret_minor)
 		return wanted;
 	*ret_minor = (unsigned int)minor;
 	return NULL;
+}
+
+/* --- by the type of a setting ----------------------------------------------------------------- */
+
+static bool is_daemon(const struct config *c)
+{
+	return c->options.which == OPTIONS_RUN;
+}
+
+/* What is wanted of a text of this type; NULL: the value is right. */
+static const char *judge_text(const struct setting *s, const struct config *c, const char *value)
+{
+	const char *path = strncmp(value, "unix://", 7) == 0 ? value + 7 : value;
+	bool absolute = value[0] == '/' && value_is_clean(value);
+
+	switch (s->type) {
+	case SETTING_PATH:
+		return absolute ? NULL : "an absolute path";
+	case SETTING_FILE:
+		if (is_daemon(c))
+			return absolute ? NULL : "an absolute path";
+		return *value ? NULL : "the path of a file";
+	case SETTING_ENDPOINT:
+		if (strcmp(value, "none") == 0 || path[0] == '/')
+			return NULL;
+		return "a socket's absolute path, with or without unix://, or none";
+	case SETTING_URL:
+		if (strncmp(value, "https://", 8) == 0 || strncmp(value, "http://", 7) == 0)
+			return NULL;
+		return "a URL";
+	default:
+		return *value && value_is_clean(value) ? NULL : "a name";
+	}
+}
+
+static bool parse_figure(const struct setting *s, const char *value, uint64_t *ret)
+{
+	uint64_t figure;
+
+	if (s->type == SETTING_COUNT ? !value_parse_number(value, &figure)
+				     : duration_parse(value, &figure) < 0)
+		return false;
+	if (figure < s->min || (s->max && figure > s->max) ||
+	    (s->type == SETTING_SECONDS && figure % NS_PER_S))
+		return false;
+	*ret = figure;
+	return true;
+}
+
+static const char *take_at(const struct setting *s, struct config *c, void *place,
+			   const char *value)
+{
+	const char *wants;
+
+	switch (s->type) {
+	case SETTING_FLAG:
+		return value_bool(place, value);
+	case SETTING_DURATION:
+	case SETTING_SECONDS:
+	case SETTING_COUNT:
+		return parse_figure(s, value, place) ? NULL : "another value";
+	case SETTING_VERSION:
+		return value_version(value, place);
+	default:
+		wants = judge_text(s, c, value);
+		if (!wants)
+			*(const char **)place = value;
+		return wants;
+	}
+}
+
+const char *value_take(const struct setting *setting, struct config *config, const char *value,
+		       size_t index)
+{
+	const char *wants;
+
+	if (setting->take)
+		return setting->take(config, value, index);
+	wants = take_at(setting, config, (char *)config + setting->place, value);
+	return wants && setting->wants ? setting->wants : wants;
 }

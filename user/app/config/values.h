@@ -4,7 +4,7 @@
 #ifndef APP_CONFIG_VALUES_H
 #define APP_CONFIG_VALUES_H
 
-#include "app/config/config.h"
+#include "app/config/settings.h"
 
 #define VALUE_OUTCOMES \
 	"graceful, terminated, killed, oom-killed, crashed, completed, failed or unknown"
@@ -43,5 +43,9 @@ const char *value_signal(struct config *c, const char *value, size_t index);
 const char *value_taint_after(struct config *c, const char *value, size_t index);
 const char *value_taint_effect(struct config *c, const char *value, size_t index);
 const char *value_telemetry_path(struct config *c, const char *value, size_t index);
+
+/* Gives the setting a value, which config borrows. NULL, or what is wanted instead. */
+const char *value_take(const struct setting *setting, struct config *config, const char *value,
+		       size_t index);
 
 #endif
