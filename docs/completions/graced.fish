@@ -134,6 +134,9 @@ complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than the 
 complete -c graced -n "$on run" -l shutdown.overdue-slack -x -a 2s -d "after a container's time"
 complete -c graced -n "$on run" -l shutdown.status-wait -x -a '0s 5s' -d 'for the status of ended pods'
 complete -c graced -n "$on run" -l shutdown.stop-units -x -a kubelet.service -d 'unit that mode manage stops first'
+complete -c graced -n "$on run" -l shutdown.grace-period -x -a 30s -d 'for all pods, in mode manage'
+complete -c graced -n "$on run" -l shutdown.grace-period-critical-pods -x -a 10s -d 'for critical pods alone'
+complete -c graced -n "$on run" -l shutdown.grace-period-by-pod-priority -x -d 'a group of mode manage'
 complete -c graced -n "$on run" -l shutdown.volumes -d 'until volumes are unmounted'
 complete -c graced -n "$on run" -l no-shutdown.volumes -d 'turn it off'
 complete -c graced -n "$on run" -l kubelet.root-directory -x -a '(__fish_complete_directories)' -d 'where the kubelet mounts'

@@ -43,6 +43,93 @@ static void test_all_errors(void **state)
 	assert_string_equal(at, "");
 }
 
+#define GROUP(priority, seconds) "{priority: " priority ", gracePeriodSeconds: " seconds "}"
+
+/* In a shutdown section of line 1. */
+static const struct group_case {
+	const char *yaml, *becomes, *error; /* error of the file, or NULL */
+} group_cases[] = {
+	{"gracePeriod: 30.5s\n  gracePeriodCriticalPods: 10.7s", "|", NULL},
+	{"gracePeriodByPodPriority:\n  - " GROUP("1000", "20") "\n  - priority: -1\n"
+							       "    gracePeriodSeconds: 0",
+	 "1000:20,-1:0", NULL},
+	{"gracePeriodByPodPriority: [" GROUP("2147483647", "2147483647") "]",
+	 "2147483647:2147483647", NULL},
+	{"gracePeriod: 20s\n  gracePeriodCriticalPods: 30s", NULL,
+	 "shutdown.gracePeriod: invalid configuration: shutdownGracePeriodCriticalPods {30s} must "
+	 "be <= shutdownGracePeriod {20s}\n"},
+	{"gracePeriodCriticalPods: 500ms", NULL,
+	 "shutdown.gracePeriodCriticalPods: invalid configuration: shutdownGracePeriodCriticalPods "
+	 "{500ms} must be <= shutdownGracePeriod {0s}; invalid configuration: "
+	 "shutdownGracePeriodCriticalPods {500ms} must be either zero or otherwise >= 1 sec\n"},
+	{"gracePeriod: 999ms", NULL, "shutdownGracePeriod {999ms} must be either zero or"},
+	{"gracePeriod: 1s\n  gracePeriodByPodPriority: [" GROUP("0", "1") "]", NULL,
+	 "shutdown.gracePeriod: invalid configuration: Cannot specify both "
+	 "shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time\n"},
+	{"gracePeriodByPodPriority: [" GROUP("0", "-1") "]", NULL,
+	 ":2: shutdown.gracePeriodByPodPriority: wants {priority: N, gracePeriodSeconds: N} (each "
+	 "priority once, 16 of them at most), not {priority: 0, gracePeriodSeconds: -1}\n"},
+	{"gracePeriodByPodPriority:\n  - " GROUP("0", "1") "\n  - " GROUP("0", "2"), NULL,
+	 ":4: shutdown.gracePeriodByPodPriority: wants {priority: N"},
+	{"gracePeriodByPodPriority: [" GROUP("010", "1") "]", NULL, "wants {priority: N"},
+	{"gracePeriodByPodPriority: [" GROUP("0", "1s") "]", NULL, "wants {priority: N"},
+	{"gracePeriodByPodPriority: [" GROUP("2147483648", "1") "]", NULL, "wants {priority: N"},
+	{"gracePeriodByPodPriority: [{priority: 0, seconds: 1}]", NULL, "wants {priority: N"},
+	{"gracePeriodByPodPriority: [{}]", NULL, "wants {priority: N"},
+	{"gracePeriodByPodPriority: [0]", NULL, "at most), not '0'\n"},
+	{"stopUnits: [{a: b}]", NULL, ":2: shutdown.stopUnits: wants values in its list, not keys"},
+};
+
+static void test_groups(void **state)
+{
+	for (size_t i = 0; i < LEN(group_cases); i++) {
+		const struct group_case *c = &group_cases[i];
+		_cleanup_(buf_free) struct buf yaml = {};
+		struct confload got;
+
+		print_message("# %s\n", c->yaml);
+		buf_printf(&yaml, "shutdown:\n  %s\n", c->yaml);
+		if (c->error) {
+			confload_assert_refused(&(struct confgiven){.yaml = buf_str(&yaml)}, 1,
+						"graced run: /", c->error);
+			continue;
+		}
+		confload(&(struct confgiven){.yaml = buf_str(&yaml)}, &got);
+		assert_string_equal(got.err, "");
+		assert_true(got.loaded);
+		if (*c->becomes != '|')
+			confload_assert_shows(&got.config, "shutdown.gracePeriodByPodPriority",
+					      c->becomes);
+		config_done(&got.config);
+	}
+}
+
+static void test_too_many_groups(void **state)
+{
+	_cleanup_(buf_free) struct buf yaml = {};
+
+	buf_adds(&yaml, "shutdown:\n  gracePeriodByPodPriority:\n");
+	for (int i = 0; i <= OBS_RANGES_MAX; i++)
+		buf_printf(&yaml, "  - {priority: %d, gracePeriodSeconds: 1}\n", i);
+	confload_assert_refused(&(struct confgiven){.yaml = buf_str(&yaml)}, 1, "graced run: /",
+				":19: shutdown.gracePeriodByPodPriority: wants ");
+}
+
+/* The source that is named is the strongest one. */
+static void test_groups_of_flags(void **state)
+{
+	confload_assert_refused(
+		&(struct confgiven){.yaml = "shutdown: {gracePeriod: 20s}\n",
+				    .flags = {"--shutdown.grace-period-critical-pods=21s"}},
+		2, "graced run: --shutdown.grace-period-critical-pods: invalid configuration: ",
+		"{21s} must be <= shutdownGracePeriod {20s}");
+	confload_assert_refused(
+		&(struct confgiven){.yaml = "shutdown: {gracePeriodCriticalPods: 20s}\n",
+				    .variable = "GRACED_SHUTDOWN_GRACE_PERIOD=19s"},
+		2, "graced run: GRACED_SHUTDOWN_GRACE_PERIOD: invalid configuration: ",
+		"{20s} must be <= shutdownGracePeriod {19s}");
+}
+
 static void test_many_errors(void **state)
 {
 	_cleanup_(buf_free) struct buf yaml = {};
@@ -179,6 +266,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("all errors of a file are told, in the order of its lines", test_all_errors),
+		{"groups of a shutdown are refused together, in the kubelet's words", test_groups,
+		 NULL, NULL, NULL},
+		{"there are as many groups as the engine takes", test_too_many_groups, NULL, NULL,
+		 NULL},
+		{"groups that are wrong together are refused by their strongest source",
+		 test_groups_of_flags, NULL, NULL, NULL},
 		CLAIM("of many errors twenty are told", test_many_errors),
 		CLAIM("a file that others may write is refused", test_modes),
 		CLAIM("only regular files of root and of the caller are read", test_no_files),

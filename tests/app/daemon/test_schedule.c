@@ -58,10 +58,54 @@ static void test_groups(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* Of 10 s for each of three, by the kubelet's file; graced's own are two of 19 s and 10 s. */
+static void test_own_groups(void **state)
+{
+	static const struct {
+		enum shutdown_mode mode;
+		uint64_t total_ns;
+		uint32_t n;
+		int64_t first_s;
+		bool kubelet_bad;
+	} rows[] = {
+		{SHUTDOWN_MANAGE, 30500000000, 2, 19, false},
+		{SHUTDOWN_MANAGE, 0, 3, 10, false},
+		{SHUTDOWN_ASSIST, 30500000000, 3, 10, false},
+		/* The file is not read where it does not count. */
+		{SHUTDOWN_MANAGE, 30500000000, 2, 19, true},
+	};
+	char dir[] = "/tmp/graced-plan-XXXXXX", path[64];
+	struct config_shutdown options = {.kubelet_minor = 20, .kubelet_config = path};
+	struct schedule_plan plan;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/config.yaml", dir);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct obs_shutdown_plan *got = &plan.obs.shutdown_plan;
+
+		configure(path, rows[i].kubelet_bad ? 0 : 3);
+		options.kubelet_minor = rows[i].n == 2 ? 20 : MINOR;
+		options.mode = rows[i].mode;
+		options.groups.total_ns = rows[i].total_ns;
+		options.groups.critical_ns = rows[i].total_ns ? 10700000000 : 0;
+		if (rows[i].kubelet_bad)
+			assert_int_equal(unlink(path), 0);
+		schedule_read(&options, &plan);
+		assert_int_equal(got->n_ranges, rows[i].n);
+		assert_int_equal(got->ranges[0].seconds, rows[i].first_s);
+		assert_false(got->two_phases);
+		assert_false(plan.kubelet_bad);
+		if (rows[i].n == 2)
+			assert_int_equal(plan.need_ns, 29000000000);
+	}
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("the engine takes all of the kubelet's groups, or no group", test_groups),
+		CLAIM("graced's own groups count in mode manage, and there alone", test_own_groups),
 	};
 
 	return cmocka_run_group_tests_name("app/daemon/schedule", tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Runs config_load() with its output caught. */
 #include "lib/daemon/confload.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -129,6 +130,13 @@ static void show(struct buf *out, const struct config *c)
 		   (unsigned long long)c->shutdown.overdue_slack_ns,
 		   (unsigned long long)c->shutdown.status_wait_ns,
 		   (unsigned long long)c->shutdown.deaf_grace_ns);
+	buf_printf(out, "|shutdown.gracePeriod=%llu|shutdown.gracePeriodCriticalPods=%llu",
+		   (unsigned long long)c->shutdown.groups.total_ns,
+		   (unsigned long long)c->shutdown.groups.critical_ns);
+	buf_adds(out, "|shutdown.gracePeriodByPodPriority=");
+	for (size_t i = 0; i < c->shutdown.groups.n_list; i++)
+		buf_printf(out, "%s%" PRId32 ":%" PRId64, i ? "," : "",
+			   c->shutdown.groups.list[i].priority, c->shutdown.groups.list[i].seconds);
 	buf_adds(out, "|shutdown.stopUnits=");
 	for (const char *const *unit = c->shutdown.stop_units; *unit; unit++)
 		buf_printf(out, "%s%s", unit == c->shutdown.stop_units ? "" : ",", *unit);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/config/groups.h"
 #include "app/config/settings.h"
 #include "app/config/values.h"
 #include "app/log/say.h"
@@ -316,6 +317,24 @@ static const char *wants_of(size_t setting)
 	return wants ? wants : "a value";
 }
 
+/* A section is shown as the file may have it in one line. */
+static void refuse_value(struct judge *judge, const char *key, const struct yamlconf_value *value,
+			 const char *wants)
+{
+	_cleanup_(buf_free) struct buf shown = {};
+
+	for (const char *at = value->text; *at; at++)
+		if (*at == '\n')
+			buf_adds(&shown, ", ");
+		else if (*at == '=' && value->section)
+			buf_adds(&shown, ": ");
+		else
+			buf_addc(&shown, *at);
+	complain(judge, value->line, value->column, key, "wants %s, not %s%.*s%s", wants,
+		 value->section ? "{" : "'", VALUE_SHOWN, buf_str(&shown),
+		 value->section ? "}" : "'");
+}
+
 static void take_value(struct judge *judge, const struct yamlconf_entry *entry, size_t setting,
 		       size_t index)
 {
@@ -333,12 +352,16 @@ static void take_value(struct judge *judge, const struct yamlconf_entry *entry, 
 			 "wants %s without quotes, not text", wants_of(setting));
 		return;
 	}
+	if (value->section && !s->pairs) {
+		complain(judge, value->line, value->column, entry->key,
+			 "wants values in its list, not keys");
+		return;
+	}
 	wants = take_value_from(judge->loader, setting, value->text, index, CONFIG_FILE);
 	if (index < CONFIG_LISTEN_MAX && setting == setting_find("web.listenAddress"))
 		judge->loader->lines[index] = value->line;
 	if (wants)
-		complain(judge, value->line, value->column, entry->key, "wants %s, not '%.*s'",
-			 wants, VALUE_SHOWN, value->text);
+		refuse_value(judge, entry->key, value, wants);
 }
 
 static void judge_setting(struct judge *judge, const struct yamlconf_entry *entry, size_t setting)
@@ -499,17 +522,13 @@ static int take_web(struct config_loader *loader)
 	return 0;
 }
 
-/* Each of them may be right and together they are not. */
-static int take_peer(struct config_loader *loader, enum meta_source source, const char *url)
+/* Settings may be right each and wrong together: logs why, with the one that it is about. */
+static int refuse_together(const struct config_loader *loader, const char *key, const char *why)
 {
-	size_t setting = setting_find(url);
+	size_t setting = setting_find(key);
 	const struct setting *s = &settings[setting];
-	struct podsrc_kubelet_why buffer;
-	const char *why = options_refuse_lister(&loader->config.options, source, &buffer);
 	char name[SETTING_NAME_SIZE];
 
-	if (!why)
-		return 0;
 	switch (loader->sources[setting]) {
 	case CONFIG_FLAG:
 		return say_usage("run", "--%s: %s", setting_flag(s, name), why);
@@ -521,6 +540,37 @@ static int take_peer(struct config_loader *loader, enum meta_source source, cons
 	default:
 		return say_usage("run", "%s: %s", s->key, why);
 	}
+}
+
+static int take_peer(struct config_loader *loader, enum meta_source source, const char *url)
+{
+	struct podsrc_kubelet_why buffer;
+	const char *why = options_refuse_lister(&loader->config.options, source, &buffer);
+
+	return why ? refuse_together(loader, url, why) : 0;
+}
+
+/* The strongest source of them is what was changed last. */
+static const char *find_groups_key(const struct config_loader *loader)
+{
+	static const char *const keys[] = {"shutdown.gracePeriod",
+					   "shutdown.gracePeriodCriticalPods",
+					   "shutdown.gracePeriodByPodPriority"};
+	const char *key = keys[0];
+
+	for (size_t i = 1; i < sizeof(keys) / sizeof(*keys); i++)
+		if (loader->sources[setting_find(keys[i])] > loader->sources[setting_find(key)])
+			key = keys[i];
+	return key;
+}
+
+static int take_groups(struct config_loader *loader)
+{
+	_cleanup_(buf_free) struct buf why = {};
+
+	if (groups_refuse(&loader->config.shutdown.groups, &why))
+		return refuse_together(loader, find_groups_key(loader), buf_str(&why));
+	return 0;
 }
 
 /* The file is read before flags are applied. */
@@ -561,6 +611,8 @@ static int take_all(struct config_loader *loader, const struct options_flags *fl
 		status = take_peer(loader, META_KUBELET, "kubelet.url");
 	if (!status)
 		status = take_peer(loader, META_API, "api.url");
+	if (!status)
+		status = take_groups(loader);
 	return status ? status : take_web(loader);
 }
 

@@ -14,12 +14,22 @@
 #include "app/config/options.h"
 #include "app/config/web_file.h"
 #include "base/buf.h"
+#include "core/facts/observation.h"
+#include "core/shutdown/plan.h"
 
 #define CONFIG_LISTEN_MAX 16
-#define CONFIG_SETTINGS	  96 /* rows of the table at most */
-#define CONFIG_UNITS_MAX  32 /* of shutdown.stopUnits */
+#define CONFIG_SETTINGS	  112 /* rows of the table at most */
+#define CONFIG_UNITS_MAX  32  /* of shutdown.stopUnits */
 
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };
+
+/* graced's own groups of a shutdown; what is not given is 0. */
+struct config_groups {
+	uint64_t total_ns;    /* shutdown.gracePeriod */
+	uint64_t critical_ns; /* shutdown.gracePeriodCriticalPods */
+	struct shutplan_range list[OBS_RANGES_MAX];
+	size_t n_list;
+};
 
 /* Shutdowns of the node. Strings are borrowed. */
 struct config_shutdown {
@@ -32,6 +42,7 @@ struct config_shutdown {
 	bool volumes;		    /* assist waits until they are unmounted */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
 	const char *stop_units[CONFIG_UNITS_MAX + 1]; /* manage: before all else; NULL-ended */
+	struct config_groups groups;		      /* manage */
 	uint64_t extra_ns; /* assist: how long logind is to wait beyond the kubelet's groups */
 };
 

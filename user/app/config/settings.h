@@ -35,6 +35,7 @@ struct setting {
 	uint32_t commands; /* bits of enum options_command */
 	enum setting_type type;
 	bool list;    /* may be given more than once */
+	bool pairs;   /* ... and in the file as a section with keys of its own: value_each_pair() */
 	bool live;    /* SIGHUP takes it */
 	size_t place; /* offset in struct config, which begins with its struct options */
 	uint64_t min, max;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/log/log.h"
+#include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/signame.h"
 #include "base/time.h"
@@ -28,6 +29,7 @@
 #define WANT_ADDRESS "an address like 127.0.0.1:9753, [::1]:9753 or :9753, 16 at most"
 #define WANT_SHARE   "a share of one CPU like 2% or 0.02, 100% at most, or off"
 #define WANT_CGROUP  "the path of a cgroup (64 of them at most)"
+#define WANT_GRACE   "{priority: N, gracePeriodSeconds: N} (each priority once, 16 of them at most)"
 #define WANT_SIGNALS "names or numbers of signals"
 
 /* Of which no character would upset a terminal. */
@@ -44,7 +46,7 @@ bool value_is_clean(const char *text)
 	return true;
 }
 
-const char *value_bool(bool *ret, const char *value)
+static const char *parse_bool(bool *ret, const char *value)
 {
 	static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
 
@@ -57,7 +59,7 @@ const char *value_bool(bool *ret, const char *value)
 	return "true or false";
 }
 
-bool value_parse_number(const char *value, uint64_t *ret)
+static bool parse_number(const char *value, uint64_t *ret)
 {
 	char *end;
 
@@ -66,6 +68,21 @@ bool value_parse_number(const char *value, uint64_t *ret)
 	errno = 0;
 	*ret = strtoull(value, &end, 10);
 	return !errno && !*end;
+}
+
+const char *value_each_pair(const char *text, value_pair_fn fn, void *userdata)
+{
+	_cleanup_(cleanup_free) char *own = strdup(text);
+	const char *separator = strchr(text, '\n') ? "\n" : " ", *wants = own ? NULL : "memory";
+	char *rest = own, *key, *value;
+
+	while (!wants && (key = strsep(&rest, separator))) {
+		value = strchr(key, '=');
+		if (value)
+			*value++ = '\0';
+		wants = fn(userdata, key, value);
+	}
+	return wants;
 }
 
 const char *value_output(struct config *c, const char *value, size_t index)
@@ -188,7 +205,7 @@ static bool parse_bytes(const char *value, uint64_t *ret)
 	    (letter && strcmp(value + digits + 1, "i") != 0))
 		return false;
 	memcpy(number, value, digits);
-	return value_parse_number(number, &units) &&
+	return parse_number(number, &units) &&
 	       !__builtin_mul_overflow(units, letter ? 1ull << (10 * (letter - letters + 1)) : 1,
 				       ret);
 }
@@ -206,7 +223,7 @@ const char *value_ring_size(struct config *c, const char *value, size_t index)
 const char *value_names(struct config *c, const char *value, size_t index)
 {
 	bool enabled = !c->options.no_names;
-	const char *wants = value_bool(&enabled, value);
+	const char *wants = parse_bool(&enabled, value);
 
 	c->options.no_names = !enabled;
 	return wants;
@@ -305,7 +322,7 @@ const char *value_journal(struct config *c, const char *value, size_t index)
 
 	if (strcmp(value, "auto") == 0)
 		c->sink_journal = CONFIG_JOURNAL_AUTO;
-	else if (!value_bool(&on, value))
+	else if (!parse_bool(&on, value))
 		c->sink_journal = on ? CONFIG_JOURNAL_ON : CONFIG_JOURNAL_OFF;
 	else
 		return "auto, true or false";
@@ -348,6 +365,66 @@ const char *value_stop_units(struct config *c, const char *value, size_t index)
 		return "the full name of a unit like kubelet.service (32 of them at most)";
 	c->shutdown.stop_units[index] = value;
 	c->shutdown.stop_units[index + 1] = NULL;
+	return NULL;
+}
+
+/* Without leading zeros, which YAML takes for octal. */
+static bool parse_int32(const char *text, int32_t min, int32_t *ret)
+{
+	const char *digits = text + (*text == '-');
+	long long value;
+
+	if (!*digits || digits[strspn(digits, "0123456789")] || (*digits == '0' && digits[1]))
+		return false;
+	errno = 0;
+	value = strtoll(text, NULL, 10);
+	if (errno || value < min || value > INT32_MAX)
+		return false;
+	*ret = (int32_t)value;
+	return true;
+}
+
+struct grace_pairs {
+	bool has_priority, has_seconds;
+	int32_t priority, seconds;
+};
+
+static const char *take_grace_pair(void *userdata, const char *key, const char *value)
+{
+	struct grace_pairs *g = userdata;
+
+	if (!value)
+		return WANT_GRACE;
+	if (strcmp(key, "priority") == 0 && !g->has_priority)
+		g->has_priority = parse_int32(value, INT32_MIN, &g->priority);
+	else if (strcmp(key, "gracePeriodSeconds") == 0 && !g->has_seconds)
+		g->has_seconds = parse_int32(value, 0, &g->seconds);
+	else
+		return WANT_GRACE;
+	return g->has_priority || g->has_seconds ? NULL : WANT_GRACE;
+}
+
+static bool has_priority(const struct config_groups *groups, int32_t priority)
+{
+	for (size_t i = 0; i < groups->n_list; i++)
+		if (groups->list[i].priority == priority)
+			return true;
+	return false;
+}
+
+const char *value_grace_by_priority(struct config *c, const char *value, size_t index)
+{
+	struct config_groups *groups = &c->shutdown.groups;
+	struct grace_pairs g = {};
+	const char *wants = value_each_pair(value, take_grace_pair, &g);
+
+	groups->n_list = index < OBS_RANGES_MAX ? index : OBS_RANGES_MAX;
+	if (wants)
+		return wants;
+	if (!g.has_priority || !g.has_seconds || index >= OBS_RANGES_MAX ||
+	    has_priority(groups, g.priority))
+		return WANT_GRACE;
+	groups->list[groups->n_list++] = (struct shutplan_range){g.priority, g.seconds};
 	return NULL;
 }
 
@@ -483,7 +560,7 @@ static bool parse_figure(const struct setting *s, const char *value, uint64_t *r
 {
 	uint64_t figure;
 
-	if (s->type == SETTING_COUNT ? !value_parse_number(value, &figure)
+	if (s->type == SETTING_COUNT ? !parse_number(value, &figure)
 				     : duration_parse(value, &figure) < 0)
 		return false;
 	if (figure < s->min || (s->max && figure > s->max) ||
@@ -500,7 +577,7 @@ static const char *take_at(const struct setting *s, struct config *c, void *plac
 
 	switch (s->type) {
 	case SETTING_FLAG:
-		return value_bool(place, value);
+		return parse_bool(place, value);
 	case SETTING_DURATION:
 	case SETTING_SECONDS:
 	case SETTING_COUNT:

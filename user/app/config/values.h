@@ -13,17 +13,24 @@
 bool value_is_clean(const char *text);
 
 /* NULL, or what is wanted instead. */
-const char *value_bool(bool *ret, const char *value);
 /* The minor of a Kubernetes version like 1.30 or v1.30.4+k3s1, of those whose rules are known. */
 const char *value_version(const char *value, unsigned int *ret_minor);
 
-bool value_parse_number(const char *value, uint64_t *ret);
+/* Part of an entry of a list; value is NULL where there is no equals sign. Valid during the call.
+ * Returns NULL, or what is wanted instead. */
+typedef const char *(*value_pair_fn)(void *userdata, const char *key, const char *value);
+
+/* Calls back for each "key=value" of a text: one a line, as an entry of the file has them, or all
+ * in one line with spaces between, as flags and variables have them. NULL, or what the first call
+ * that wants something else returned. */
+const char *value_each_pair(const char *text, value_pair_fn fn, void *userdata);
 
 const char *value_budget(struct config *c, const char *value, size_t index);
 const char *value_checkpoint_file(struct config *c, const char *value, size_t index);
 const char *value_control_socket(struct config *c, const char *value, size_t index);
 const char *value_deaf_grace(struct config *c, const char *value, size_t index);
 const char *value_stop_units(struct config *c, const char *value, size_t index);
+const char *value_grace_by_priority(struct config *c, const char *value, size_t index);
 const char *value_grace(struct config *c, const char *value, size_t index);
 const char *value_journal(struct config *c, const char *value, size_t index);
 const char *value_listen(struct config *c, const char *value, size_t index);

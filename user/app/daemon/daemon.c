@@ -8,6 +8,7 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
+#include "app/config/groups.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/answers.h"
 #include "app/daemon/pages.h"
@@ -176,6 +177,9 @@ static int open_inhibitor(struct daemon *d)
 		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
 	if (o->stop_units[0] && (o->off || o->mode != SHUTDOWN_MANAGE))
 		log_warning("shutdown.stopUnits has no effect: shutdown.mode is not manage");
+	if (groups_are_given(&o->groups) && !groups_are_own(o))
+		log_warning("shutdown.gracePeriod and those like it have no effect: shutdown.mode "
+			    "is not manage");
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
 	schedule_remove_drop_in();

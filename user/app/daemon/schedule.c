@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/config/kubelet_file.h"
+#include "app/config/groups.h"
 #include "app/live/feed.h"
 #include "app/live/monitor.h"
 #include "app/log/log.h"
@@ -62,7 +62,7 @@ void schedule_read(const struct config_shutdown *o, struct schedule_plan *ret)
 	struct shutplan plan;
 
 	*ret = (struct schedule_plan){.kubelet_there = kubeletfile_is_there(&file)};
-	ret->kubelet_bad = kubeletfile_plan(&file, &arena, &plan, &why) < 0;
+	ret->kubelet_bad = groups_plan(o, &file, &arena, &plan, &why) < 0;
 	if (ret->kubelet_bad)
 		log_warning("the kubelet's configuration cannot be used: %s; its groups in a "
 			    "shutdown are not known",

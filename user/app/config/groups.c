@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Judges graced's own groups by the kubelet's rules (core/shutdown/plan), and chooses between both.
+ */
+#include "app/config/groups.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct shutplan_config config_of(const struct config_groups *groups)
+{
+	return (struct shutplan_config){
+		.gate = true,
+		.priority_gate = true,
+		.total_ns = (int64_t)groups->total_ns,
+		.critical_ns = (int64_t)groups->critical_ns,
+		.list = groups->list,
+		.n_list = groups->n_list,
+	};
+}
+
+static void add_error(void *userdata, const char *error)
+{
+	struct buf *errors = userdata;
+
+	buf_printf(errors, "%s%s", errors->len ? "; " : "", error);
+}
+
+bool groups_refuse(const struct config_groups *groups, struct buf *ret_why)
+{
+	const struct shutplan_config config = config_of(groups);
+
+	return shutplan_validate(&config, add_error, ret_why) > 0;
+}
+
+bool groups_are_given(const struct config_groups *groups)
+{
+	return groups->total_ns || groups->critical_ns || groups->n_list;
+}
+
+bool groups_are_own(const struct config_shutdown *options)
+{
+	return !options->off && options->mode == SHUTDOWN_MANAGE &&
+	       groups_are_given(&options->groups);
+}
+
+int groups_plan(const struct config_shutdown *options, const struct kubeletfile *file,
+		struct arena *arena, struct shutplan *ret, struct kubeletfile_why *ret_why)
+{
+	const struct shutplan_config config = config_of(&options->groups);
+	int r;
+
+	if (!groups_are_own(options))
+		return kubeletfile_plan(file, arena, ret, ret_why);
+	r = shutplan_of_config(&config, SHUTPLAN_RANGES, arena, ret);
+	if (r < 0)
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s", strerror(-r));
+	return r;
+}
