@@ -56,6 +56,7 @@ static const char template[] =
 	"  def dropped(fd, cond):\n"
 	"    os.close(fd)\n"
 	"    mockobject.inhibitors.remove(lock)\n"
+	"    getattr(mockobject, 'when_released', lambda: None)()\n"
 	"    return False\n"
 	"  GLib.unix_fd_add_full(GLib.PRIORITY_HIGH, fd_r, GLib.IO_HUP, dropped)\n"
 	"  GLib.idle_add(os.close, fd_w)\n"

@@ -203,7 +203,9 @@ void inhibitor_record(struct inhibitor *in, const struct record *record)
 
 	if (record->type != RECORD_SHUTDOWN)
 		return;
-	if (change->what == SHUTDOWN_REPORT_CANCELLED)
+	/* Without a lock nothing is released after the record. */
+	if (change->what == SHUTDOWN_REPORT_CANCELLED ||
+	    (change->what == SHUTDOWN_REPORT_RELEASED && !change->locked))
 		end_at(in, record->wall_ns);
 	if (change->what != SHUTDOWN_REPORT_ANNOUNCED || in->resumed_ns)
 		return;
