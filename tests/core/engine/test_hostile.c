@@ -272,6 +272,7 @@ static void fill_container(struct meta_container *c, uint64_t r)
 		.main_pid = (uint32_t)(r / (4096 * 66) % 9),
 		.grace_ns = r & 1 ? UINT64_MAX : 0,
 		.exit_code = (int32_t)r,
+		.labels = (uint32_t)(r / 64),
 	};
 	strcpy(c->id, some_id(r / 64));
 	strcpy(c->unit, r & 2 ? "x.service" : "");
@@ -305,6 +306,13 @@ static void fill_later(struct obs *obs, uint64_t id, uint64_t more)
 			.announced_ns = more / 1000 % 3 * SEC(1),
 			.n_holders = (uint32_t)(more / 3000 % 18),
 		};
+	} else if (obs->type == OBS_SHUTDOWN_RULE) {
+		obs->shutdown_rule = (struct managed_rule){
+			.scope = (uint32_t)(more % (MANAGED_SCOPE_COUNT + 1)),
+			.priority = (int32_t)more,
+		};
+		strcpy(obs->shutdown_rule.unit, more & 1 ? "*.s[le" : "");
+		strcpy(obs->shutdown_rule.label, more & 2 ? "a" : "");
 	} else if (obs->type == OBS_VOLUME) {
 		obs->volume = (struct obs_volume){
 			.event = (uint32_t)(more % (SHUTDOWN_EVENT_COUNT + 1)),

@@ -159,6 +159,10 @@ static void end_described(struct obs *obs)
 		end_kept(obs);
 	if (obs->type == OBS_SHUTDOWN_PLAN)
 		end_plan(&obs->shutdown_plan);
+	if (obs->type == OBS_SHUTDOWN_RULE) {
+		END(obs->shutdown_rule.unit);
+		END(obs->shutdown_rule.label);
+	}
 	if (obs->type == OBS_VOLUME)
 		end_volume(&obs->volume);
 	if (obs->type == OBS_SHUTDOWN)
@@ -178,6 +182,8 @@ void obsends_end(struct obs *obs)
 		END(obs->attached.boot_id);
 		END(obs->attached.node);
 		END(obs->attached.hierarchy);
+		END(obs->attached.self_container);
+		END(obs->attached.self_cgroup);
 		make_bool(&obs->attached.reaps);
 		break;
 	case OBS_CGROUP_NEW:

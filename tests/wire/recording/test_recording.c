@@ -122,7 +122,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
 		{OBS_NAMES, sizeof(struct obs_names), 6},
 		{OBS_POD, sizeof(struct meta_pod), 4},
-		{OBS_CONTAINER, sizeof(struct meta_container), 4},
+		{OBS_CONTAINER, sizeof(struct meta_container), 8},
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
@@ -130,6 +130,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 4},
 		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
 		{OBS_VOLUME, sizeof(struct obs_volume), 2},
+		{OBS_SHUTDOWN_RULE, sizeof(struct managed_rule), 0},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
@@ -230,6 +231,8 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"volume\",\"at_ns\":1,\"event\":2,\"failed\":true,\"lives\":true,"
 		"\"id\":5,\"device\":6,\"pod_uid\":\"s7\",\"plugin\":\"s8\",\"driver\":\"s9\","
 		"\"volume\":\"s10\"}\n",
+		"{\"type\":\"shutdown_rule\",\"at_ns\":1,\"scope\":2,\"priority\":-3,\"unit\":\"u\","
+		"\"label\":\"l\"}\n",
 		"{\"type\":\"kept\",\"at_ns\":1,\"version\":2,\"boot_id\":\"s3\","
 		"\"all\":true}\n",
 		"{\"type\":\"kept_cgroup\",\"at_ns\":1,\"id\":2,\"runtime\":3,"

@@ -472,8 +472,10 @@ static void feed_attached(struct monitor *m)
 	obs.attached.programs = kern_attached(m->kern);
 	kern_get_flavours(m->kern, &flavours);
 	obs.attached.reaps = flavours.reap;
-	if (own_path(m->cgfs, &own) >= 0)
-		strcpy(obs.attached.self_container, own.container_id);
+	if (own_cgroup(m->cgfs, obs.attached.self_cgroup) < 0)
+		obs.attached.self_cgroup[0] = '\0';
+	cgpath_parse(obs.attached.self_cgroup, strlen(obs.attached.self_cgroup), &own);
+	strcpy(obs.attached.self_container, own.container_id);
 	feed_obs(m->feed, &obs);
 }
 

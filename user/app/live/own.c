@@ -28,17 +28,20 @@ static int is_it(void *userdata, pid_t pid, uint64_t cgroup_id)
 	return -ECANCELED;
 }
 
-int own_path(struct cgfs *cgfs, struct cgpath *ret)
+int own_cgroup(struct cgfs *cgfs, char ret[static CGPATH_MAX])
 {
 	struct search s = {.pid = getpid()};
-	char path[PATH_MAX];
 	uint32_t level;
-	int r;
 
 	cgfs_pids(cgfs, "/", is_it, &s);
-	if (!s.id)
-		return -ENOENT;
-	r = cgfs_path_of(cgfs, s.id, path, sizeof(path), &level);
+	return s.id ? cgfs_path_of(cgfs, s.id, ret, CGPATH_MAX, &level) : -ENOENT;
+}
+
+int own_path(struct cgfs *cgfs, struct cgpath *ret)
+{
+	char path[CGPATH_MAX];
+	int r = own_cgroup(cgfs, path);
+
 	if (r >= 0)
 		cgpath_parse(path, strlen(path), ret);
 	return r;

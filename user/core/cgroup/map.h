@@ -67,9 +67,9 @@ struct cgnode {
 	uint64_t container_key; /* map_key() of its container's id; 0: it has none */
 	struct pod *pod;	/* NULL: in none */
 	LIST_ENTRY(cgnode) in_pod;
-	bool populated;	 /* in a pod: by the kernel's last event a process may be in it */
+	bool populated;	 /* by the kernel's last event a process may be in it */
 	bool entered;	 /* a pod's own: a container was in it */
-	bool removed;	 /* in a pod: the cgroup is gone */
+	bool removed;	 /* the cgroup is gone */
 	bool restored;	 /* known from an earlier engine, and not settled yet */
 	bool kept;	 /* ... and not found since */
 	bool inhabited;	 /* ... and found with a process in it */

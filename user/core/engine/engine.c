@@ -497,6 +497,12 @@ static int on_volume(struct engine *e, const struct obs *obs)
 	return shutdowns_on_volume(&e->shutdowns, obs);
 }
 
+static int on_shutdown_rule(struct engine *e, const struct obs *obs)
+{
+	shutdowns_on_rule(&e->shutdowns, obs);
+	return 0;
+}
+
 static int on_nothing(struct engine *e, const struct obs *obs)
 {
 	e->stats.unexpected++;
@@ -531,6 +537,7 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_SHUTDOWN_PLAN] = on_shutdown_plan,
 	[OBS_SHUTDOWN] = on_shutdown,
 	[OBS_VOLUME] = on_volume,
+	[OBS_SHUTDOWN_RULE] = on_shutdown_rule,
 	[OBS_KEPT] = on_nothing,
 	[OBS_KEPT_CGROUP] = on_nothing,
 	[OBS_KEPT_STOP] = on_nothing,

@@ -200,8 +200,6 @@ void pods_drop_loaded(struct pods *pods)
 
 void pods_missed(struct cgnode *node, bool removed)
 {
-	if (!node->pod)
-		return;
 	node->populated = false;
 	node->removed |= removed;
 }

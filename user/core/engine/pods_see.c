@@ -142,8 +142,12 @@ void pods_entered(struct pods *pods, struct cgnode *node)
 {
 	struct epod *p = followed(pods, node);
 
-	if (!node->pod || node->removed)
+	if (node->removed)
 		return;
+	if (!node->pod) {
+		node->populated = true;
+		return;
+	}
 	/* It lives again before its source has said why it ended. */
 	if (p && p->unexplained.pos)
 		pods_end_unexplained(pods, p);
@@ -194,7 +198,7 @@ static void depopulate(struct cgnode *node)
 	struct cgnode *other;
 
 	node->populated = false;
-	if (node->kind != GRACED_WATCH_POD)
+	if (!node->pod || node->kind != GRACED_WATCH_POD)
 		return;
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
 		if (is_above(node, other))
@@ -212,7 +216,7 @@ void pods_emptied(struct pods *pods, struct cgnode *node, uint64_t at_ns, bool s
 {
 	struct epod *p = followed(pods, node);
 
-	if (!node->pod || !node->populated)
+	if (!node->populated)
 		return;
 	depopulate(node);
 	if (p)
@@ -227,8 +231,13 @@ void pods_removed(struct pods *pods, struct cgnode *node, uint64_t at_ns)
 {
 	struct epod *p = followed(pods, node);
 
-	if (!node->pod || node->removed)
+	if (node->removed)
 		return;
+	if (!node->pod) {
+		node->populated = false;
+		node->removed = true;
+		return;
+	}
 	if (p && node->populated)
 		set_empty(p, POD_CGROUP_REMOVED, at_ns, false);
 	depopulate(node);

@@ -113,7 +113,7 @@ static int on_cgroup(struct checkpoint *c, const struct obs *obs)
 		return -ENOMEM;
 	}
 	node->restored = node->kept = true;
-	node->populated = node->pod && cg->populated;
+	node->populated = cg->populated;
 	node->entered = node->pod && cg->entered;
 	if (node->pod)
 		node->pod->entered |= cg->entered || (cgnode_is_container(node) && cg->populated);

@@ -234,8 +234,10 @@ static int step(struct shutdowns *s, const struct shutdown_event *event)
 	int r;
 
 	/* What there is to decide about has to be known when it begins. */
-	if (event->type == SHUTDOWN_EV_ANNOUNCED && !s->going)
+	if (event->type == SHUTDOWN_EV_ANNOUNCED && !s->going) {
 		shutdowns_note_all(s);
+		shutdowns_note_all_outside(s);
+	}
 	r = shutdown_step(s->sequencer, event, s->out->now_ns);
 	judged(s);
 	if (event->type == SHUTDOWN_EV_ANNOUNCED)
@@ -291,6 +293,15 @@ static int take_next(struct shutdowns *s)
 		r = step_plan(s);
 	s->has_next = r < 0;
 	return r;
+}
+
+/* A rule that comes later could not be obeyed by what is decided already. */
+void shutdowns_on_rule(struct shutdowns *s, const struct obs *obs)
+{
+	if (s->sequencer || s->n_rules == MANAGED_RULES_MAX)
+		s->unexpected++;
+	else
+		s->rules[s->n_rules++] = obs->shutdown_rule;
 }
 
 int shutdowns_on_plan(struct shutdowns *s, const struct obs *obs)
@@ -448,6 +459,16 @@ static void touched_cgroup(struct shutdowns *s, uint64_t id)
 
 	if (node && node->pod)
 		shutdowns_note_pod(s, node->pod->uid);
+	else if (node)
+		shutdowns_note_outside(s, node);
+}
+
+/* What a source describes; NULL: nothing that is there. */
+static const struct cgnode *described(const struct shutdowns *s, const struct meta_container *meta)
+{
+	if (meta->unit[0] && s->map->services)
+		return names_unit_node(s->names, meta->unit);
+	return meta->id[0] ? cgmap_by_container_id(s->map, meta->id) : NULL;
 }
 
 static uint64_t cgroup_of(const struct obs *obs)
@@ -484,6 +505,8 @@ static void note_changes(struct shutdowns *s, const struct obs *obs)
 		shutdowns_note_pod(s, obs->pod.uid);
 	else if (obs->type == OBS_CONTAINER && obs->container.pod_uid[0])
 		shutdowns_note_pod(s, obs->container.pod_uid);
+	else if (obs->type == OBS_CONTAINER)
+		shutdowns_note_outside(s, described(s, &obs->container));
 	else if (obs->type == OBS_LISTED)
 		shutdowns_note_all(s);
 	/* A source that cannot say that its list is complete has answered all the same. */

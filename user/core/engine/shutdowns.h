@@ -38,7 +38,9 @@ struct shutdowns {
 	bool has_next;
 	uint64_t wake_ns; /* when the sequencer wants OBS_TIMER; 0: not */
 	struct given given;
-	bool managed;  /* the mode is manage */
+	bool managed;				      /* the mode is manage */
+	struct managed_rule rules[MANAGED_RULES_MAX]; /* of shutdown.managed */
+	size_t n_rules;
 	bool going;    /* the sequencer receives facts as they change */
 	bool unjudged; /* it has received some and has not decided yet */
 	struct shutdowns_question questions[META_SOURCE_COUNT];
@@ -49,6 +51,7 @@ void shutdowns_done(struct shutdowns *s);
 
 /* Take an observation. 0 or -ENOMEM. */
 int shutdowns_on_plan(struct shutdowns *s, const struct obs *obs);
+void shutdowns_on_rule(struct shutdowns *s, const struct obs *obs);
 int shutdowns_on_event(struct shutdowns *s, const struct obs *obs);
 int shutdowns_on_volume(struct shutdowns *s, const struct obs *obs);
 /* Passes to the sequencer what an observation has changed, after all other rooms have taken it. */
@@ -71,6 +74,11 @@ void shutdowns_note(struct shutdowns *s, const struct shutdown_event *event);
 void shutdowns_note_pod(struct shutdowns *s, const char *uid);
 /* All that are known. */
 void shutdowns_note_all(struct shutdowns *s);
+/* A container that is in no pod, or a service, as it is now: in mode manage, by shutdown.managed.
+ * Nothing for any other cgroup. */
+void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node);
+/* All that are known. Those whose labels a rule wants and no source has provided are queried. */
+void shutdowns_note_all_outside(struct shutdowns *s);
 /* As engine_count_cut_short() has it. */
 size_t shutdowns_count_cut_short(const struct shutdowns *s);
 

@@ -76,11 +76,18 @@ static void note_status(struct shutdowns *s, const struct epod *p)
 
 /* --- containers ----------------------------------------------------------------------------- */
 
+/* This program runs in it, or below it. */
 static bool is_own(const struct shutdowns *s, const struct cgnode *node)
 {
-	const char *own = s->out->host.self_container;
+	const struct obs_attached *host = &s->out->host;
+	size_t n = node->path ? strlen(node->path) : 0;
 
-	return *own && strcmp(node->ident.container_id, own) == 0;
+	if (host->self_container[0] && strcmp(node->ident.container_id, host->self_container) == 0)
+		return true;
+	if (host->self_pid && node->stop && node->stop->init.pid == host->self_pid)
+		return true;
+	return n > 0 && strncmp(host->self_cgroup, node->path, n) == 0 &&
+	       (host->self_cgroup[n] == '/' || !host->self_cgroup[n]);
 }
 
 static enum shutdown_kind kind_of(const struct shutdowns *s, const struct cgnode *node)
@@ -126,11 +133,12 @@ static struct pod_seconds spec_grace(const struct shutdowns *s, const struct cgn
 		    : (struct pod_seconds){};
 }
 
-/* In mode manage graced asks itself where the runtime does not. */
-static bool asks(const struct sender *sender)
+/* In mode manage graced asks itself where the runtime does not. A service's is systemd, and so is
+ * that of a container that is a service. */
+static bool asks(const struct cgnode *node, const struct sender *sender)
 {
 	return sender->kind == SENDER_RUNTIME || sender->kind == SENDER_KUBELET ||
-	       sender->kind == SENDER_GRACED;
+	       sender->kind == SENDER_GRACED || (!node->pod && sender->kind == SENDER_SYSTEMD);
 }
 
 /* What its pod's spec says of the container; NULL: not known. */
@@ -165,35 +173,39 @@ static uint64_t signalled_ns(const struct shutdowns *s, const struct stop *stop)
 	return stop->signalled_ns > s->stops->missed_ns ? stop->signalled_ns : s->stops->missed_ns;
 }
 
-static void note_container(struct shutdowns *s, const struct cgnode *node, const struct epod *p)
+/* What the kernel half has seen of its stop. */
+static struct shutdown_container observed(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct stop *stop = node->stop;
+	struct shutdown_container c = {.id = node->id, .populated = node->populated};
+
+	if (stop->request.seen && asks(node, &stop->request.sender)) {
+		c.asked_ns = stop->request.at_ns;
+		c.signal = stop->request.number;
+		c.deaf = stop->deaf;
+	}
+	c.looked_ns = stop->looked_ns;
+	c.signalled_ns = signalled_ns(s, stop);
+	c.kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
+	c.stop_signal = names_stop_signal(s->names, node);
+	return c;
+}
+
+static void note_container(struct shutdowns *s, const struct cgnode *node, const struct epod *p)
+{
 	struct shutdown_event event = {
 		.type = SHUTDOWN_EV_CONTAINER,
-		.container =
-			{
-				.id = node->id,
-				.pod_uid = node->pod->uid,
-				.kind = kind_of(s, node),
-				.populated = node->populated,
-			},
+		.container = observed(s, node),
 	};
 	struct shutdown_container *c = &event.container;
 
-	if (stop->request.seen && asks(&stop->request.sender)) {
-		c->asked_ns = stop->request.at_ns;
-		c->signal = stop->request.number;
-		c->deaf = stop->deaf;
-		c->hook = has_hook(s, node);
-	}
+	c->pod_uid = node->pod->uid;
+	c->kind = kind_of(s, node);
+	c->hook = c->asked_ns && has_hook(s, node);
 	c->ending_ns = p ? p->terminating_ns : 0;
-	c->looked_ns = stop->looked_ns;
-	c->signalled_ns = signalled_ns(s, stop);
-	c->kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
 	c->sidecar = sidecar_of(s, node);
 	c->grace = spec_grace(s, node);
-	c->stop_signal = names_stop_signal(s->names, node);
 	shutdowns_note(s, &event);
 }
 
@@ -240,6 +252,106 @@ void shutdowns_note_all(struct shutdowns *s)
 	while ((pod = map_next(&s->map->pods, &pos)))
 		if (!pods_find(s->pods, pod->uid))
 			shutdowns_note_pod(s, pod->uid);
+}
+
+/* --- outside pods ---------------------------------------------------------------------------- */
+
+/* Docker's, Podman's and nerdctl's. */
+#define ENGINE_GRACE_S 10
+
+/* A container whose place or name others than root chose is none, and neither is one that a source
+ * places in a pod. */
+static bool is_outside(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *meta = names_container(s->names, node);
+
+	if (node->pod || !node->path || !node->stop || node->removed ||
+	    node->trust != CGTRUST_PODS || (meta && meta->pod_uid[0]))
+		return false;
+	return node->kind == GRACED_WATCH_SERVICE
+		       ? names_is_unit(node)
+		       : node->kind == GRACED_WATCH_CONTAINER &&
+				 node->ident.kind == CGPATH_CONTAINER_OUTSIDE;
+}
+
+static const struct managed_rule *rule_of(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *meta = names_container(s->names, node);
+	const struct managed_subject subject = {
+		.path = node->path,
+		.is_service = node->kind == GRACED_WATCH_SERVICE,
+		.runtime = podtab_runtime(meta, node->ident.runtime),
+		.labels = meta ? meta->labels : 0,
+	};
+
+	return managed_find(s->rules, s->n_rules, &subject);
+}
+
+static uint32_t group_by(const struct shutdowns *s, const struct managed_rule *rule)
+{
+	const struct shutplan_pod pod = {.has_priority = true, .priority = rule->priority};
+
+	return s->plan.n ? (uint32_t)shutplan_group_of(&s->plan, &pod) : 0;
+}
+
+/* A part of a second counts as a whole one. */
+static struct pod_seconds own_grace(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *meta = names_container(s->names, node);
+
+	if (meta && meta->known & META_CTR_GRACE)
+		return seconds_of(true, meta->grace_ns < UINT64_MAX - NS_PER_S
+						? meta->grace_ns + NS_PER_S - 1
+						: meta->grace_ns);
+	return (struct pod_seconds){.set = node->kind != GRACED_WATCH_SERVICE, .s = ENGINE_GRACE_S};
+}
+
+void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node)
+{
+	const struct managed_rule *rule;
+	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER};
+	struct shutdown_container *c = &event.container;
+
+	if (!s->managed || !s->n_rules || !node || !is_outside(s, node))
+		return;
+	rule = is_own(s, node) ? NULL : rule_of(s, node);
+	*c = observed(s, node);
+	c->kind = rule ? SHUTDOWN_KIND_CONTAINER : SHUTDOWN_KIND_OUTSIDE;
+	c->outside = true;
+	c->group = rule ? group_by(s, rule) : 0;
+	c->grace = own_grace(s, node);
+	shutdowns_note(s, &event);
+}
+
+/* A rule wants labels that no source has provided. */
+static bool lacks_labels(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_container *meta = names_container(s->names, node);
+
+	if (node->kind != GRACED_WATCH_CONTAINER || (meta && meta->known & META_CTR_LABELS))
+		return false;
+	for (size_t i = 0; i < s->n_rules; i++)
+		if (s->rules[i].label[0])
+			return true;
+	return false;
+}
+
+void shutdowns_note_all_outside(struct shutdowns *s)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	if (!s->managed || !s->n_rules)
+		return;
+	while ((node = map_next(&s->map->nodes, &pos))) {
+		if (!is_outside(s, node))
+			continue;
+		if (lacks_labels(s, node)) {
+			node->names = NAMES_UNASKED;
+			names_ask(s->names, node);
+		}
+		shutdowns_note_outside(s, node);
+	}
 }
 
 /* --- how many lack time ---------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "core/cgroup/path.h"
 #include "core/facts/saved.h"
 #include "core/names/meta.h"
+#include "core/shutdown/managed.h"
 #include "core/shutdown/shutdown.h"
 #include "graced/event.h"
 
@@ -49,6 +50,7 @@ enum obs_type {
 	OBS_SHUTDOWN,	   /* logind, or who holds its locks, says something of one */
 	OBS_NO_INIT,	   /* look at /proc: a container has processes, and none is its init */
 	OBS_VOLUME,	   /* the kubelet's mounts, in a shutdown that waits for them */
+	OBS_SHUTDOWN_RULE, /* the next rule of shutdown.managed, before OBS_SHUTDOWN_PLAN */
 	/*
 	 * What an earlier engine of the same boot kept (engine_keep()), before anything else:
 	 * OBS_KEPT first, OBS_POD, OBS_CONTAINER and these. Anything else ends that, and from then
@@ -68,9 +70,10 @@ struct obs_attached {
 	char hierarchy[32];	/* "unified" or the v1 controller */
 	int64_t wall_offset_ns; /* CLOCK_REALTIME minus CLOCK_BOOTTIME */
 	uint32_t self_pid;
-	uint32_t programs;	 /* BPF programs attached */
-	bool reaps;		 /* OBS_REAPED comes where an init is waited for */
-	char self_container[65]; /* that we run in; "": none, as far as its path says */
+	uint32_t programs;	      /* BPF programs attached */
+	bool reaps;		      /* OBS_REAPED comes where an init is waited for */
+	char self_container[65];      /* that we run in; "": none, as far as its path says */
+	char self_cgroup[CGPATH_MAX]; /* the path of our own; "": not known */
 };
 
 struct obs_cgroup {
@@ -262,6 +265,7 @@ struct obs {
 		struct obs_shutdown_plan shutdown_plan;
 		struct obs_shutdown shutdown;
 		struct obs_volume volume;
+		struct managed_rule shutdown_rule;
 		struct kept_head kept;
 		struct kept_cgroup kept_cgroup;
 		struct kept_stop kept_stop;

@@ -109,6 +109,7 @@ enum meta_container_known {
 	META_CTR_EXIT = 1 << 4, /* exit_code, exit_reason, finished_wall_ns */
 	META_CTR_MAIN_PID = 1 << 5,
 	META_CTR_SIDECAR = 1 << 6,
+	META_CTR_LABELS = 1 << 7,
 };
 
 enum meta_container_kind { META_KIND_UNKNOWN, META_KIND_CONTAINER, META_KIND_SANDBOX };
@@ -127,6 +128,7 @@ struct meta_container {
 	uint32_t stop_signal;	    /* 1 to 64; 0: not known */
 	uint32_t main_pid;	    /* systemd: the unit's, in the host's pid namespace */
 	uint32_t sidecar;	    /* its place among its pod's sidecars; 0: it is none */
+	uint32_t labels;	    /* bit i: it has the label of rule i of shutdown.managed */
 	uint64_t grace_ns;	    /* the container's own: StopTimeout, TimeoutStopSec */
 	bool prestop;		    /* has a preStop hook */
 	bool probe_grace;	    /* a liveness or startup probe has a grace period of its own */

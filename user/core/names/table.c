@@ -335,6 +335,8 @@ static void take_facts(struct podtab_container *c, const struct meta_container *
 		c->probe_grace = meta->probe_grace;
 	if (provides(known, META_CTR_SIDECAR, &c->sidecar_from, source, &c->known))
 		c->sidecar = meta->sidecar;
+	if (provides(known, META_CTR_LABELS, &c->labels_from, source, &c->known))
+		c->labels = meta->labels;
 	if (meta->known & META_CTR_ATTEMPT) {
 		c->known |= META_CTR_ATTEMPT;
 		c->attempt = meta->attempt;

@@ -67,10 +67,11 @@ struct podtab_container {
 	char *name, *image;
 	char pod_uid[META_UID_MAX];
 	uint8_t name_from, kind_from, image_from, signal_from, grace_from, exit_from;
-	uint8_t prestop_from, probe_from, sidecar_from;
+	uint8_t prestop_from, probe_from, sidecar_from, labels_from;
 	uint32_t known; /* enum meta_container_known */
 	uint32_t kind;	/* enum meta_container_kind */
 	uint32_t attempt, stop_signal, main_pid, sidecar;
+	uint32_t labels; /* not saved: they are about the rules of this configuration */
 	uint64_t grace_ns;
 	bool prestop, probe_grace;
 	int32_t exit_code;

@@ -110,17 +110,36 @@ static bool same_container(const struct shutdown_container *known,
 	return memcmp(known, &bare, sizeof(bare)) == 0;
 }
 
-int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *facts)
+/* A rule decides until the container's turn comes: a label that is known later is too late. */
+static struct shutdown_container decided(const struct shutdown_container_rec *rec,
+					 const struct shutdown_container *facts)
 {
+	struct shutdown_container c = *facts;
+
+	if (!rec->facts.outside || !rec->turn.begun_ns || !facts->populated)
+		return c;
+	c.kind = rec->facts.kind;
+	c.outside = true;
+	c.group = rec->facts.group;
+	return c;
+}
+
+int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *said)
+{
+	struct shutdown_container now, *facts = &now;
 	struct shutdown_container_rec *rec;
 	struct shutdown_pod_rec *pod = NULL;
 	int r;
 
+	now = *said;
 	if (!facts->id || (facts->pod_uid && *facts->pod_uid && !usable(facts->pod_uid)))
 		return -EINVAL;
+	if (facts->kind == SHUTDOWN_KIND_OUTSIDE && !map_get(&sd->containers, facts->id))
+		return 0;
 	r = reach_container(sd, facts->id, &rec);
 	if (r < 0)
 		return r;
+	now = decided(rec, said);
 	/* Where its pod finds no room, the container alone is known. */
 	if (facts->pod_uid && *facts->pod_uid)
 		(void)reach_pod(sd, facts->pod_uid, &pod);
@@ -253,7 +272,9 @@ void shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event)
 
 uint32_t shutdown_group_of(const struct shutdown *sd, const struct shutdown_container_rec *rec)
 {
-	uint32_t group = rec->pod ? rec->pod->facts.group : 0;
+	uint32_t group = rec->facts.outside ? rec->facts.group
+			 : rec->pod	    ? rec->pod->facts.group
+					    : 0;
 	uint32_t last = sd->plan.n ? sd->plan.n - 1 : 0;
 
 	return group < last ? group : last;

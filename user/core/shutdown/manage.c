@@ -97,13 +97,21 @@ static void begin_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 	sd->surveyed = false;
 }
 
+/* What runs containers outside pods may restart each that is stopped, time and again: that ends
+ * with the last group and logind's limit. */
+static bool may_begin(const struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	if (rec->facts.outside && sd->plan.at == sd->plan.n && sd->now_ns >= shutdown_deadline(sd))
+		return false;
+	return sd->plan.n == 0 || shutdown_group_of(sd, rec) <= sd->plan.at;
+}
+
 static void begin_turns(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
-		if (shutdown_is_managed(rec) && !rec->turn.begun_ns &&
-		    (sd->plan.n == 0 || shutdown_group_of(sd, rec) <= sd->plan.at))
+		if (shutdown_is_managed(rec) && !rec->turn.begun_ns && may_begin(sd, rec))
 			begin_turn(sd, rec);
 }
 
@@ -134,6 +142,9 @@ static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
 
 	turn->given_ns = shutdown_counted(sd);
 	turn->stop_ns = (uint64_t)killgrace_steps(&kill).stop_s * NS_PER_S;
+	/* The kubelet's least is for pods. */
+	if (rec->facts.outside)
+		turn->stop_ns = turn->grace_s > 0 ? (uint64_t)turn->grace_s * NS_PER_S : 0;
 	if (rec->pod)
 		rec->pod->driven = true;
 	shutdown_do(sd, SHUTDOWN_STOP, rec->facts.id, turn->stop_ns);
@@ -239,11 +250,12 @@ static bool is_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 	return true;
 }
 
-/* One that was asked late has no more than its group, but never less than any container has. */
-static uint64_t deadline(const struct shutdown_turn *turn)
+/* One that was asked late has no more than its group, but in a pod never less than any there has. */
+static uint64_t deadline(const struct shutdown_container_rec *rec)
 {
+	const struct shutdown_turn *turn = &rec->turn;
 	uint64_t own_ns = shutdown_sum(turn->asked_ns, turn->stop_ns);
-	uint64_t least_ns = shutdown_sum(turn->asked_ns, MIN_NS);
+	uint64_t least_ns = shutdown_sum(turn->asked_ns, rec->facts.outside ? 0 : MIN_NS);
 	uint64_t last_ns = turn->end_ns > least_ns ? turn->end_ns : least_ns;
 
 	return own_ns < last_ns ? own_ns : last_ns;
@@ -262,7 +274,7 @@ static bool is_dying(struct shutdown *sd, const struct shutdown_container *c)
 
 static void judge_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	uint64_t end_ns = deadline(&rec->turn);
+	uint64_t end_ns = deadline(rec);
 
 	if (shutdown_counted(sd) < end_ns) {
 		shutdown_want_counted(sd, end_ns);
@@ -407,10 +419,22 @@ void shutdown_drive(struct shutdown *sd)
 	stop_sandboxes(sd);
 }
 
+static bool is_any_left(struct shutdown *sd)
+{
+	const struct shutdown_container_rec *rec;
+
+	if (shutdown_survey(sd)->managed == 0)
+		return false;
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+		if (shutdown_is_managed(rec) && (rec->turn.begun_ns || may_begin(sd, rec)))
+			return true;
+	return false;
+}
+
 bool shutdown_drive_has_stopped(struct shutdown *sd)
 {
 	return sd->drive.stage == SHUTDOWN_DRIVE_GROUPS && sd->plan.at == sd->plan.n &&
-	       shutdown_survey(sd)->managed == 0;
+	       !is_any_left(sd);
 }
 
 bool shutdown_drive_is_over(struct shutdown *sd)

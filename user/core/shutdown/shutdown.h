@@ -96,9 +96,11 @@ enum shutdown_kind {
 	SHUTDOWN_KIND_CONTAINER,
 	SHUTDOWN_KIND_SANDBOX, /* not waited for, never killed */
 	SHUTDOWN_KIND_OWN,     /* the container that this program runs in: likewise */
+	SHUTDOWN_KIND_OUTSIDE, /* in no pod, and shutdown.managed does not name it: likewise */
 };
 
-/* A kubepods container as it is now: each event replaces what was known of it. */
+/* A container as it is now, of kubepods or of shutdown.managed: each event replaces what was known
+ * of it. */
 struct shutdown_container {
 	uint64_t id; /* of its own cgroup, not 0 */
 	const char *pod_uid;
@@ -118,6 +120,10 @@ struct shutdown_container {
 	struct pod_seconds grace; /* its pod's own, by its spec */
 	uint32_t stop_signal;	  /* 0: not known */
 	uint32_t sidecar; /* its place among its pod's sidecars in the spec; 0: it is none */
+	/* It is in no pod: shutdown.managed gives it its group, and grace is its own. Both, and its
+	 * kind, stay as they are once its grace period has begun. */
+	bool outside;
+	uint32_t group;
 };
 
 /* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod

@@ -37,10 +37,15 @@
 		UINT(prefix "_suppressed", lost.totals[index].suppressed)
 
 static const struct rec_field ATTACHED[] = {
-	STRING("boot_id", attached.boot_id),	 STRING("node", attached.node),
-	STRING("hierarchy", attached.hierarchy), INT("wall_offset_ns", attached.wall_offset_ns),
-	UINT("self_pid", attached.self_pid),	 UINT("programs", attached.programs),
-	BOOL("reaps", attached.reaps),		 STRING("self_container", attached.self_container),
+	STRING("boot_id", attached.boot_id),
+	STRING("node", attached.node),
+	STRING("hierarchy", attached.hierarchy),
+	INT("wall_offset_ns", attached.wall_offset_ns),
+	UINT("self_pid", attached.self_pid),
+	UINT("programs", attached.programs),
+	BOOL("reaps", attached.reaps),
+	STRING("self_container", attached.self_container),
+	STRING("self_cgroup", attached.self_cgroup),
 };
 
 static const struct rec_field CGROUP[] = {
@@ -183,6 +188,7 @@ static const struct rec_field CONTAINER[] = {
 	BOOL("prestop", container.prestop),
 	BOOL("probe_grace", container.probe_grace),
 	UINT("sidecar", container.sidecar),
+	UINT("labels", container.labels),
 	INT("exit_code", container.exit_code),
 	STRING("exit_reason", container.exit_reason),
 	INT("finished_wall_ns", container.finished_wall_ns),
@@ -418,6 +424,13 @@ static const struct rec_field VOLUME[] = {
 	STRING("volume", volume.volume),
 };
 
+static const struct rec_field SHUTDOWN_RULE[] = {
+	UINT("scope", shutdown_rule.scope),
+	INT("priority", shutdown_rule.priority),
+	STRING("unit", shutdown_rule.unit),
+	STRING("label", shutdown_rule.label),
+};
+
 #define NAMED(type) .name = "\"" type "\"", .name_len = sizeof("\"" type "\"") - 1
 
 #define LAYOUT(type, table, member)                                        \
@@ -463,6 +476,7 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_SHUTDOWN_PLAN] = LAYOUT("shutdown_plan", SHUTDOWN_PLAN, shutdown_plan),
 	[OBS_SHUTDOWN] = LAYOUT("shutdown", SHUTDOWN, shutdown),
 	[OBS_VOLUME] = LAYOUT("volume", VOLUME, volume),
+	[OBS_SHUTDOWN_RULE] = LAYOUT("shutdown_rule", SHUTDOWN_RULE, shutdown_rule),
 	[OBS_KEPT] = LAYOUT("kept", KEPT, kept),
 	[OBS_KEPT_CGROUP] =
 		PATH_LAYOUT("kept_cgroup", KEPT_CGROUP, kept_cgroup, struct kept_cgroup),
