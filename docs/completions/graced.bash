@@ -109,7 +109,7 @@ _graced_options() { # COMMAND
 		--shutdown.mode --kubelet.config --kubelet.version
 		--shutdown.control --no-shutdown.control --shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--shutdown.stop-units --shutdown.grace-period --shutdown.grace-period-critical-pods
-		--shutdown.grace-period-by-pod-priority
+		--shutdown.grace-period-by-pod-priority --shutdown.managed
 		--shutdown.volumes --no-shutdown.volumes --kubelet.root-directory
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;

@@ -137,6 +137,7 @@ complete -c graced -n "$on run" -l shutdown.stop-units -x -a kubelet.service -d 
 complete -c graced -n "$on run" -l shutdown.grace-period -x -a 30s -d 'for all pods, in mode manage'
 complete -c graced -n "$on run" -l shutdown.grace-period-critical-pods -x -a 10s -d 'for critical pods alone'
 complete -c graced -n "$on run" -l shutdown.grace-period-by-pod-priority -x -d 'a group of mode manage'
+complete -c graced -n "$on run" -l shutdown.managed -x -a "'scope=docker priority=0'" -d 'what manage stops besides pods'
 complete -c graced -n "$on run" -l shutdown.volumes -d 'until volumes are unmounted'
 complete -c graced -n "$on run" -l no-shutdown.volumes -d 'turn it off'
 complete -c graced -n "$on run" -l kubelet.root-directory -x -a '(__fish_complete_directories)' -d 'where the kubelet mounts'

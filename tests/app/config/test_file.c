@@ -77,6 +77,11 @@ static const struct group_case {
 	{"gracePeriodByPodPriority: [{priority: 0, seconds: 1}]", NULL, "wants {priority: N"},
 	{"gracePeriodByPodPriority: [{}]", NULL, "wants {priority: N"},
 	{"gracePeriodByPodPriority: [0]", NULL, "at most), not '0'\n"},
+	{"managed: [{scope: dokcer, priority: 1}]", NULL,
+	 ":2: shutdown.managed: wants a scope of containers, docker, podman, containerd, ecs or "
+	 "services, not {scope: dokcer, priority: 1}\n"},
+	{"managed:\n  - {scope: docker, priority: 1}\n  - {unit: nginx, priority: 1}", NULL,
+	 ":4: shutdown.managed: wants the name of a unit with its end"},
 	{"stopUnits: [{a: b}]", NULL, ":2: shutdown.stopUnits: wants values in its list, not keys"},
 };
 

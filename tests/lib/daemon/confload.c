@@ -89,6 +89,27 @@ static const char *or_none(const char *text)
 	return text ? text : "none";
 }
 
+static void show_managed(struct buf *out, const struct config_shutdown *c)
+{
+	buf_printf(out, "|shutdown.gracePeriod=%llu|shutdown.gracePeriodCriticalPods=%llu",
+		   (unsigned long long)c->groups.total_ns,
+		   (unsigned long long)c->groups.critical_ns);
+	buf_adds(out, "|shutdown.gracePeriodByPodPriority=");
+	for (size_t i = 0; i < c->groups.n_list; i++)
+		buf_printf(out, "%s%" PRId32 ":%" PRId64, i ? "," : "", c->groups.list[i].priority,
+			   c->groups.list[i].seconds);
+	buf_adds(out, "|shutdown.managed=");
+	for (size_t i = 0; i < c->n_managed; i++) {
+		const struct managed_rule *rule = &c->managed[i];
+
+		buf_printf(out, "%s%u/%s/%s:%" PRId32, i ? "," : "", rule->scope, rule->unit,
+			   rule->label, rule->priority);
+	}
+	buf_adds(out, "|shutdown.stopUnits=");
+	for (const char *const *unit = c->stop_units; *unit; unit++)
+		buf_printf(out, "%s%s", unit == c->stop_units ? "" : ",", *unit);
+}
+
 /* All settings, in the order of the table below. */
 static void show(struct buf *out, const struct config *c)
 {
@@ -130,16 +151,7 @@ static void show(struct buf *out, const struct config *c)
 		   (unsigned long long)c->shutdown.overdue_slack_ns,
 		   (unsigned long long)c->shutdown.status_wait_ns,
 		   (unsigned long long)c->shutdown.deaf_grace_ns);
-	buf_printf(out, "|shutdown.gracePeriod=%llu|shutdown.gracePeriodCriticalPods=%llu",
-		   (unsigned long long)c->shutdown.groups.total_ns,
-		   (unsigned long long)c->shutdown.groups.critical_ns);
-	buf_adds(out, "|shutdown.gracePeriodByPodPriority=");
-	for (size_t i = 0; i < c->shutdown.groups.n_list; i++)
-		buf_printf(out, "%s%" PRId32 ":%" PRId64, i ? "," : "",
-			   c->shutdown.groups.list[i].priority, c->shutdown.groups.list[i].seconds);
-	buf_adds(out, "|shutdown.stopUnits=");
-	for (const char *const *unit = c->shutdown.stop_units; *unit; unit++)
-		buf_printf(out, "%s%s", unit == c->shutdown.stop_units ? "" : ",", *unit);
+	show_managed(out, &c->shutdown);
 	buf_printf(out, "|sinks.journal=%d|sinks.signals=%d|metrics.maxSeries=%llu",
 		   c->sink_journal, c->sink_signals, (unsigned long long)c->max_series);
 	buf_printf(out, "|metrics.maxAge=%llu|budget.cpu=%u|", (unsigned long long)c->max_age_ns,

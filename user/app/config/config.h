@@ -41,8 +41,10 @@ struct config_shutdown {
 	const char *kubelet_root;   /* its root directory */
 	bool volumes;		    /* assist waits until they are unmounted */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
-	const char *stop_units[CONFIG_UNITS_MAX + 1]; /* manage: before all else; NULL-ended */
-	struct config_groups groups;		      /* manage */
+	const char *stop_units[CONFIG_UNITS_MAX + 1];	/* manage: before all else; NULL-ended */
+	struct config_groups groups;			/* manage */
+	struct managed_rule managed[MANAGED_RULES_MAX]; /* manage, too */
+	size_t n_managed;
 	uint64_t extra_ns; /* assist: how long logind is to wait beyond the kubelet's groups */
 };
 

@@ -51,6 +51,9 @@ struct sources_options {
 	const char *cri_endpoint; /* socket; NULL: searched for; "none": not queried */
 	const char *docker_root, *podman_root, *containerd_state;
 	struct sources_peer kubelet, api;
+	/* Whose labels are looked for in what Docker keeps. */
+	const struct managed_rule *rules;
+	size_t n_rules;
 };
 
 struct options {

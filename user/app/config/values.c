@@ -428,6 +428,16 @@ const char *value_grace_by_priority(struct config *c, const char *value, size_t 
 	return NULL;
 }
 
+const char *value_managed(struct config *c, const char *value, size_t index)
+{
+	struct config_shutdown *s = &c->shutdown;
+	const char *wants = index < MANAGED_RULES_MAX ? managed_parse(value, &s->managed[index])
+						      : "32 rules at most";
+
+	s->n_managed = wants ? 0 : index + 1;
+	return wants;
+}
+
 /* At most nine digits. */
 static bool parse_whole(const char *text, size_t n, uint32_t *ret)
 {

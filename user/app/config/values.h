@@ -31,6 +31,7 @@ const char *value_control_socket(struct config *c, const char *value, size_t ind
 const char *value_deaf_grace(struct config *c, const char *value, size_t index);
 const char *value_stop_units(struct config *c, const char *value, size_t index);
 const char *value_grace_by_priority(struct config *c, const char *value, size_t index);
+const char *value_managed(struct config *c, const char *value, size_t index);
 const char *value_grace(struct config *c, const char *value, size_t index);
 const char *value_journal(struct config *c, const char *value, size_t index);
 const char *value_listen(struct config *c, const char *value, size_t index);

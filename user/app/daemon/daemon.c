@@ -167,6 +167,30 @@ static void on_turn(void *userdata)
 		inhibitor_turn(d->inhibitor, recorders_idle(d->recorders));
 }
 
+/* Rules that can have no effect, by what is watched. */
+static void warn_of_rules(const struct config *c)
+{
+	const struct config_shutdown *o = &c->shutdown;
+	bool services = c->options.engine.scope >= SCOPE_SERVICES;
+
+	if (o->n_managed && (o->off || o->mode != SHUTDOWN_MANAGE)) {
+		log_warning("shutdown.managed has no effect: shutdown.mode is not manage");
+		return;
+	}
+	for (size_t i = 0; i < o->n_managed && !services; i++) {
+		const struct managed_rule *rule = &o->managed[i];
+
+		if (managed_is_of_services(rule))
+			log_warning("rule %zu of shutdown.managed has no effect: it is about "
+				    "services, which are watched with scope services alone",
+				    i + 1);
+		else if (managed_may_be_service(rule))
+			log_warning("rule %zu of shutdown.managed is about containers in %s "
+				    "alone: services are watched with scope services",
+				    i + 1, rule->unit);
+	}
+}
+
 static int open_inhibitor(struct daemon *d)
 {
 	const struct config_shutdown *o = &d->config.shutdown;
@@ -180,6 +204,7 @@ static int open_inhibitor(struct daemon *d)
 	if (groups_are_given(&o->groups) && !groups_are_own(o))
 		log_warning("shutdown.gracePeriod and those like it have no effect: shutdown.mode "
 			    "is not manage");
+	warn_of_rules(&d->config);
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
 	schedule_remove_drop_in();
@@ -382,6 +407,8 @@ int daemon_run(int argc, char **argv, struct config *config)
 		config_done(&d.config);
 		return 1;
 	}
+	d.config.options.sources.rules = d.config.shutdown.managed;
+	d.config.options.sources.n_rules = d.config.shutdown.n_managed;
 	d.lock = inhibitor_take_back(&config->shutdown);
 	log_setup(config->log_level, config->log_json, log_to_journal());
 	status = monitor_run(&d.config.options, false, &hooks);

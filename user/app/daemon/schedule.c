@@ -12,8 +12,11 @@
 #include "app/live/monitor.h"
 #include "app/log/log.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "core/shutdown/plan.h"
 #include "io/files/watch.h"
+
+#define GRACE_NS (30 * NS_PER_S)
 
 struct schedule {
 	struct monitor *monitor;
@@ -44,11 +47,14 @@ static void fill_ranges(const struct shutplan *plan, struct schedule_plan *ret)
 	ret->obs.shutdown_plan.n_ranges = (uint32_t)plan->n;
 }
 
-/* A kubelet that does nothing in a shutdown needs no time in it. */
+/* A kubelet that does nothing in a shutdown needs no time in it. Where manage has no groups, each
+ * container has its own grace period, which is the API's default as a rule. */
 static uint64_t need_of(const struct config_shutdown *o, const struct shutplan *plan)
 {
 	uint64_t need_ns = shutplan_requested_ns(plan), sum;
 
+	if (o->mode == SHUTDOWN_MANAGE && plan->n == 0)
+		need_ns = GRACE_NS;
 	if (!need_ns || o->mode == SHUTDOWN_OBSERVE)
 		return need_ns;
 	return __builtin_add_overflow(need_ns, o->extra_ns, &sum) ? UINT64_MAX : sum;
@@ -76,6 +82,18 @@ void schedule_read(const struct config_shutdown *o, struct schedule_plan *ret)
 	ret->obs.shutdown_plan.volumes = o->volumes && o->mode == SHUTDOWN_ASSIST;
 	ret->obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
 	fill_ranges(&plan, ret);
+}
+
+/* They want a restart. */
+static void feed_rules(struct schedule *s)
+{
+	struct obs obs;
+
+	for (size_t i = 0; i < s->options->n_managed; i++) {
+		feed_begin(&obs, OBS_SHUTDOWN_RULE);
+		obs.shutdown_rule = s->options->managed[i];
+		feed_obs(monitor_feed(s->monitor), &obs);
+	}
 }
 
 static void feed_plan(struct schedule *s)
@@ -200,6 +218,7 @@ int schedule_new(struct monitor *m, const struct config_shutdown *options, struc
 		return -ENOMEM;
 	s->monitor = m;
 	s->options = options;
+	feed_rules(s);
 	feed_plan(s);
 	*ret = s;
 	return 0;

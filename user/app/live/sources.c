@@ -107,6 +107,8 @@ static int open_files(struct sources *s)
 		.docker_root = o->docker_root,
 		.podman_root = o->podman_root,
 		.containerd_state = o->containerd_state,
+		.rules = o->rules,
+		.n_rules = o->n_rules,
 	};
 
 	return podsrc_files_new(&options, &s->files);

@@ -41,7 +41,8 @@ static const char *const guarded[] = {
 #define WANT_LABEL    "a label as key=value, or as key alone"
 #define WANT_PRIORITY "a priority from -2147483648 to 2147483647"
 #define WANT_NO_PODS  "no rule for pods: their containers are managed without one"
-#define WANT_SERVICE  "unit, and no label, beside scope=services"
+#define WANT_SERVICE  "unit beside scope=services"
+#define WANT_DOCKER   "label without scope, or with scope=docker or containers: labels are Docker's"
 
 static const char *const scopes[MANAGED_SCOPE_COUNT] = {
 	[MANAGED_CONTAINERS] = "containers",
@@ -164,7 +165,9 @@ const char *managed_parse(const char *text, struct managed_rule *ret)
 		return wants;
 	if (!seen[3] || !(seen[0] || seen[1] || seen[2]))
 		return WANT_RULE;
-	if (rule.scope == MANAGED_SERVICES && (!seen[1] || seen[2]))
+	if (seen[2] && rule.scope > MANAGED_DOCKER)
+		return WANT_DOCKER;
+	if (rule.scope == MANAGED_SERVICES && !seen[1])
 		return WANT_SERVICE;
 	*ret = rule;
 	return NULL;

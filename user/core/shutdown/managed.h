@@ -37,7 +37,7 @@ struct managed_rule {
 	/* A pattern of fnmatch(3) for a unit of systemd, the container's own or one that it is in;
 	 * "": none. */
 	char unit[MANAGED_TEXT_MAX];
-	char label[MANAGED_TEXT_MAX]; /* "key=value", or "key" of any value; "": none */
+	char label[MANAGED_TEXT_MAX]; /* Docker's: "key=value", or "key" of any value; "": none */
 };
 
 /* Reads "scope=docker", "unit=web-*.service", "label=tier=db", "priority=100", in any order, apart

@@ -150,6 +150,35 @@ int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_con
 	return 0;
 }
 
+static bool has_label(struct jsonwalk_value labels, const char *label)
+{
+	const char *value = strchr(label, '='), *key = label;
+	char name[MANAGED_TEXT_MAX], got[MANAGED_TEXT_MAX];
+	struct jsonwalk_value at;
+
+	if (value) {
+		copy_text(label, name, (size_t)(value - label) + 1);
+		key = name;
+	}
+	return *label && jsonwalk_members(labels, &key, 1, &at) && at.at &&
+	       (!value || (take_exact(at, got, sizeof(got)) && strcmp(got, value + 1) == 0));
+}
+
+uint32_t ctrjson_docker_labels(const char *text, size_t len, const struct managed_rule *rules,
+			       size_t n)
+{
+	static const char *const config = "Config", *const labels = "Labels";
+	struct jsonwalk_value at;
+	uint32_t found = 0;
+
+	if (!jsonwalk_members((struct jsonwalk_value){text, len}, &config, 1, &at) || !at.at ||
+	    !jsonwalk_members(at, &labels, 1, &at) || !at.at)
+		return 0;
+	for (size_t i = 0; i < n && i < MANAGED_RULES_MAX; i++)
+		found |= (uint32_t)has_label(at, rules[i].label) << i;
+	return found;
+}
+
 /* The image's name is in a text of JSON of its own. */
 static void storage_image(struct jsonwalk_value metadata, struct meta_container *ret)
 {

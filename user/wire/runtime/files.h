@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/names/meta.h"
+#include "core/shutdown/managed.h"
 
 #define CTRJSON_PATH_MAX 4096
 
@@ -27,6 +28,11 @@
  * name.
  */
 int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_container *ret);
+
+/* Of a file that ctrjson_docker() takes: bit i is set where the container has the label of rule i.
+ */
+uint32_t ctrjson_docker_labels(const char *text, size_t len, const struct managed_rule *rules,
+			       size_t n);
 
 /* The container's name and image out of Podman's list. */
 int ctrjson_storage(const char *text, size_t len, const char *id, struct meta_container *ret);

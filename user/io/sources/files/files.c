@@ -153,6 +153,8 @@ struct list {
 struct podsrc_files {
 	struct part docker, podman, containerd;
 	struct list lists[LISTS];
+	const struct managed_rule *rules;
+	size_t n_rules;
 };
 
 static int open_part(const struct part *part, int *ret_fd)
@@ -240,6 +242,10 @@ static int ask_docker(struct podsrc_files *src, const char *id, struct meta_cont
 	if (r < 0)
 		return complain(&src->docker, "config.v2.json", id, r);
 	r = ctrjson_docker(text, len, id, ret);
+	if (r >= 0 && src->n_rules) {
+		ret->known |= META_CTR_LABELS;
+		ret->labels = ctrjson_docker_labels(text, len, src->rules, src->n_rules);
+	}
 	/* Another container's file in this one's place is a lie. */
 	return complain(&src->docker, "config.v2.json", id, r < 0 ? -EBADMSG : 0);
 }
@@ -605,6 +611,8 @@ int podsrc_files_new(const struct podsrc_files_options *options, struct podsrc_f
 
 	if (!src)
 		return -ENOMEM;
+	src->rules = options->rules;
+	src->n_rules = options->n_rules;
 	src->docker.root = strdup(options->docker_root ?: "/var/lib/docker");
 	src->podman.root = strdup(options->podman_root ?: "/var/lib/containers/storage");
 	src->containerd.root = strdup(options->containerd_state ?: "/run/containerd");

@@ -19,6 +19,7 @@
 
 #include "core/cgroup/path.h"
 #include "core/names/meta.h"
+#include "core/shutdown/managed.h"
 #include "io/sources/source.h"
 
 struct podsrc_files;
@@ -28,6 +29,9 @@ struct podsrc_files_options {
 	const char *docker_root;      /* /var/lib/docker */
 	const char *podman_root;      /* /var/lib/containers/storage */
 	const char *containerd_state; /* /run/containerd */
+	/* Of shutdown.managed, whose labels are looked for in Docker's files; borrowed. */
+	const struct managed_rule *rules;
+	size_t n_rules;
 };
 
 /* Opens nothing yet. 0 or -ENOMEM. */
