@@ -47,8 +47,11 @@ static int name_box(struct box_tree *tree, const struct box_spec *spec, struct b
 		prctl(PR_GET_NAME, box->comm);
 	else
 		snprintf(box->comm, sizeof(box->comm), "%s", base);
-	r = fits(snprintf(box->pod_dir, HIER_PATH_MAX, "%s/kubepods/burstable/pod%s", tree->root,
-			  box->uid));
+	if (spec->slice)
+		r = fits(snprintf(box->pod_dir, HIER_PATH_MAX, "%s/%s", tree->root, spec->slice));
+	else
+		r = fits(snprintf(box->pod_dir, HIER_PATH_MAX, "%s/kubepods/burstable/pod%s",
+				  tree->root, box->uid));
 	if (!r)
 		r = fits(snprintf(box->dir, HIER_PATH_MAX, "%s/%s", box->pod_dir,
 				  spec->leaf ? spec->leaf : box->id));

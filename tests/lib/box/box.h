@@ -42,7 +42,9 @@ struct box_spec {
 	pid_t want_pid;			/* have this pid */
 	uint64_t memory;		/* limit of the container's cgroup in bytes, 0 for none */
 	uint64_t pod_memory;		/* limit of the pod's cgroup */
-	const char *leaf;   /* name of the container's cgroup, default a random 64 hex id */
+	const char *leaf; /* name of the container's cgroup, default a random 64 hex id */
+	/* In no pod: its cgroup is leaf in this cgroup of the tree, like "system.slice". */
+	const char *slice;
 	const char *nested; /* run in this cgroup below the container's */
 	/* Called when it has its names and nothing of it exists yet; NULL for none. 0 or -errno. */
 	int (*named)(void *userdata, const struct box *box);
