@@ -7,7 +7,7 @@
 VM_LIB   := /opt/graced/lib
 VM_FLAGS := -Wl,--dynamic-linker=$(VM_LIB)/ld.so -Wl,--disable-new-dtags,-rpath,$(VM_LIB)
 VM_TESTS    := test_cri test_ctr
-VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod $(VM_TESTS))
+VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod late $(VM_TESTS))
 
 $(BUILD)/vm/graced: $(BUILD)/user/app/main.o $(LIBS)
 	$(call link,$(VM_FLAGS))
@@ -19,6 +19,9 @@ $(BUILD)/vm/demo: $(BUILD)/tools/demo.o $(BUILD)/libtest.a $(LIBS)
 $(addprefix $(BUILD)/vm/,$(VM_TESTS)): $(BUILD)/vm/%: $(BUILD)/tests/runtime/%.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,$(VM_FLAGS) -lcmocka)
 
+$(BUILD)/vm/late: $(BUILD)/tests/vm/late.o $(BUILD)/libtest.a $(LIBS)
+	$(call link,$(VM_FLAGS))
+
 $(BUILD)/vm/pod: tests/vm/pod.c Makefile
 	@mkdir -p $(@D)
 	$(call say,HELPER,$@)
@@ -28,12 +31,13 @@ $(BUILD)/vm/pod: tests/vm/pod.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
-VM_SCRIPTS := run shutdown engines
+VM_SCRIPTS := run shutdown manage engines
 
 vm-deps: deps
 	@tools/deps install vm
 
-# A node with a real kubelet, shutdowns of one, and of a machine with Docker and Podman. Emulated, it needs both CPUs. Some alone:
+# A node with a real kubelet, shutdowns of one, by the kubelet and by graced, and of a machine with Docker
+# and Podman. Emulated, it needs both CPUs. Some alone:
 # make check-vm VM_SCRIPTS=shutdown
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs

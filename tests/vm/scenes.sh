@@ -7,7 +7,7 @@ all_scenes=(observe assist deaf cancelled logind dbus killed)
 
 # --- graced ----------------------------------------------------------------------------------
 
-# The unit as it is shipped, with what its documentation says that assist needs.
+# The unit as it is shipped, with what its documentation says that assist and manage need.
 start_graced() { # MODE [SETTING...]
 	local mode=$1 settings=()
 	shift
@@ -18,7 +18,7 @@ start_graced() { # MODE [SETTING...]
 			  mode: $mode
 			$(printf '  %s\n' "${settings[@]}")
 		END
-		if [ $mode = assist ]; then
+		if [ $mode != observe ]; then
 			mkdir -p /etc/systemd/system/graced.service.d
 			printf '[Service]\nConfigurationDirectory=systemd/logind.conf.d\nProtectControlGroups=no\nCapabilityBoundingSet=CAP_KILL\n' \\
 				>/etc/systemd/system/graced.service.d/assist.conf
