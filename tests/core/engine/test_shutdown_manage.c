@@ -141,6 +141,35 @@ static void test_sandbox(void **state)
 	}
 }
 
+/* The runtime reports it with the container, before anything was asked to stop. */
+static void test_hook(void **state)
+{
+	const struct meta_container main = {.source = META_CRI,
+					    .id = WORLD_ID_A1,
+					    .pod_uid = WORLD_UID_A,
+					    .name = "main",
+					    .kind = META_KIND_CONTAINER,
+					    .known = META_CTR_PRESTOP,
+					    .prestop = true};
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	world_say_container(&w, SEC(22), &main);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
+	assert_int_equal(world_effect(&w, EFFECT_STOP)->hook_ns, SEC(20));
+	answer(&w, ASKED, SHUTDOWN_EV_HOOK_BEGUN, CG_A1);
+	shutworld_pass(&w, ASKED + SEC(19));
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
+	answer(&w, ASKED + SEC(19), SHUTDOWN_EV_HOOK_ENDED, CG_A1);
+	shutworld_pass(&w, ASKED + SEC(21) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
+	shutworld_pass(&w, ASKED + SEC(21));
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 1);
+	world_close(&w);
+}
+
 static void test_cancelled(void **state)
 {
 	struct world w;
@@ -191,6 +220,8 @@ int main(void)
 		CLAIM("a sidecar is stopped once the other containers have ended", test_sidecar),
 		CLAIM("the sandbox of a pod that was stopped is stopped last, and waited for",
 		      test_sandbox),
+		CLAIM("a preStop hook comes before the stop signal and has the container's time",
+		      test_hook),
 		CLAIM("a verdict claims no period that graced may have cut", test_verdict),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",
 		      test_cancelled),

@@ -312,6 +312,37 @@ static void test_hook(void **state)
 	shutstage_end(&s);
 }
 
+/* A hook has what is left of the grace period, which the least of 2 s is no part of. */
+static void test_hook_time(void **state)
+{
+	static const struct {
+		bool hook, asked;
+		int64_t grace_s;
+		const char *stop;
+	} rows[] = {
+		{true, false, 5, "stop 3 5 s, hook 5 s\n"},
+		{true, false, 1, "stop 3 2 s, hook 1 s\n"},
+		{true, false, 0, "stop 3 2 s\n"},
+		{true, true, 5, "stop 3 5 s\n"},
+		{false, false, 5, "stop 3 5 s\n"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_container c = container(3, "web");
+		struct shutstage s;
+
+		begin(&s, true);
+		announce(&s);
+		(void)shutstage_log(&s);
+		c.hook = rows[i].hook;
+		c.asked_ns = rows[i].asked ? s.now_ns : 0;
+		c.grace.s = rows[i].grace_s;
+		shutstage_container(&s, &c);
+		assert_string_equal(shutstage_log(&s), rows[i].stop);
+		shutstage_end(&s);
+	}
+}
+
 /* Nothing but containers, for sure, of pods. */
 static void test_managed(void **state)
 {
@@ -500,6 +531,8 @@ int main(void)
 		      test_sidecars),
 		CLAIM("a hook comes before the stop signal, out of the container's time",
 		      test_hook),
+		CLAIM("a hook is run where there is one, in what is left of the grace period",
+		      test_hook_time),
 		CLAIM("what may be no container is neither stopped nor waited for", test_managed),
 		CLAIM("a pod's sandbox is stopped when nothing else is in it", test_sandbox),
 		CLAIM("a runtime that does not stop a sandbox is waited for for 2 s",

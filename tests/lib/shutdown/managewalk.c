@@ -253,6 +253,7 @@ static void create(struct managewalk *w)
 					  ? (enum shutdown_kind)managewalk_roll(w, 4)
 					  : SHUTDOWN_KIND_CONTAINER,
 			  .populated = true,
+			  .hook = managewalk_chance(w, 2),
 			  .grace = {.set = !managewalk_chance(w, 4),
 				    .s = (int64_t)managewalk_roll(w, 20)},
 			  .stop_signal = managewalk_chance(w, 2) ? 0 : 3,

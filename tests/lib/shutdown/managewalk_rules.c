@@ -203,6 +203,21 @@ void managewalk_note_asked(struct managewalk *w, struct managewalk_container *c)
 		c->stop_ns = LEAST;
 }
 
+static void check_hook(struct managewalk *w, const struct managewalk_container *c,
+		       const struct shutdown_effect *effect)
+{
+	managewalk_must(w, !effect->hook_ns || (c->facts.hook && !c->facts.asked_ns),
+			"a hook that there is comes before the stop signal");
+	managewalk_must(w, effect->hook_ns <= effect->at_ns && effect->hook_ns % S == 0,
+			"a hook has no more than its container");
+	managewalk_must(w,
+			effect->at_ns == LEAST || effect->hook_ns == effect->at_ns ||
+				!c->facts.hook || c->facts.asked_ns,
+			"a hook has all that its container has");
+	managewalk_must(w, !effect->hook_ns || !c->facts.grace.set || c->facts.grace.s > 0,
+			"a container without a grace period runs no hook");
+}
+
 static void take_stop(struct managewalk *w, const struct shutdown_effect *effect)
 {
 	struct managewalk_container *c = managed_of(w, effect->id);
@@ -228,6 +243,7 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 	if (c->grace_s != INT64_MAX && !w->stalled && !c->moved)
 		managewalk_must(w, effect->at_ns == (uint64_t)stop_s(w, c) * S,
 				"a container has what the kubelet would leave it");
+	check_hook(w, c, effect);
 	check_sidecar(w, c);
 	w->seen->stops++;
 	c->given = true;

@@ -36,6 +36,16 @@ static void write_record(struct buf *log, const struct shutdown_record *r)
 	buf_addc(log, '\n');
 }
 
+static void note_stop(struct buf *log, const struct shutdown_effect *effect)
+{
+	buf_printf(log, "stop %llu %llu s", (unsigned long long)effect->id,
+		   (unsigned long long)(effect->at_ns / SHUTSTAGE_S));
+	if (effect->hook_ns)
+		buf_printf(log, ", hook %llu s",
+			   (unsigned long long)(effect->hook_ns / SHUTSTAGE_S));
+	buf_addc(log, '\n');
+}
+
 static void note(void *userdata, const struct shutdown_effect *effect)
 {
 	struct shutstage *s = userdata;
@@ -67,8 +77,7 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		buf_adds(&s->log, "start units\n");
 		break;
 	case SHUTDOWN_STOP:
-		buf_printf(&s->log, "stop %llu %llu s\n", (unsigned long long)effect->id,
-			   (unsigned long long)(effect->at_ns / SHUTSTAGE_S));
+		note_stop(&s->log, effect);
 		break;
 	case SHUTDOWN_SIGNAL:
 		buf_printf(&s->log, "signal %llu %u\n", (unsigned long long)effect->id,

@@ -32,7 +32,8 @@ enum effect_type {
 	EFFECT_STOP_UNITS,   /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
 	EFFECT_START_UNITS,  /* start those that were stopped */
 	/* Have the runtime of container id (container_id, pod_uid, runtime) stop it within at_ns, a
-	 * duration; answer with STOP_FAILED where that cannot be requested, or fails. */
+	 * duration; answer with STOP_FAILED where that cannot be requested, or fails. With hook_ns
+	 * its preStop hook may be run before, so long at most: HOOK_BEGUN, HOOK_ENDED. */
 	EFFECT_STOP,
 	EFFECT_WATCH_VOLUMES, /* answer with OBS_VOLUME, and follow the mounts */
 	EFFECT_LEAVE_VOLUMES, /* no longer */
@@ -46,6 +47,7 @@ struct effect {
 	enum effect_type type;
 	uint64_t id;
 	uint64_t at_ns;
+	uint64_t hook_ns;
 	uint64_t start_ns;
 	uint32_t pid;
 	uint32_t kind;	  /* enum graced_watch_kind */

@@ -126,6 +126,7 @@ static void act(struct shutdowns *s, enum effect_type type, const struct shutdow
 			 node->pod ? node->pod->uid : "");
 		effect.runtime =
 			podtab_runtime(names_container(s->names, node), node->ident.runtime);
+		effect.hook_ns = from->hook_ns;
 		effect.pid = stop ? stop->init.pid : 0;
 		effect.start_ns = stop ? stop->init.start_ns : 0;
 	}

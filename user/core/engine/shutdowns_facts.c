@@ -201,7 +201,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 
 	c->pod_uid = node->pod->uid;
 	c->kind = kind_of(s, node);
-	c->hook = c->asked_ns && has_hook(s, node);
+	c->hook = has_hook(s, node);
 	c->ending_ns = p ? p->terminating_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
 	c->sidecar = sidecar_of(s, node);

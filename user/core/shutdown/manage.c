@@ -139,15 +139,22 @@ static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
 		.grace_s = turn->grace_s,
 		.wait_ns = shutdown_counted(sd) - turn->begun_ns,
 	};
+	const struct killgrace_steps steps = killgrace_steps(&kill);
+	int64_t left_s = kill.grace_s - steps.wait_s;
+	struct shutdown_effect effect = {.type = SHUTDOWN_STOP, .id = rec->facts.id};
 
 	turn->given_ns = shutdown_counted(sd);
-	turn->stop_ns = (uint64_t)killgrace_steps(&kill).stop_s * NS_PER_S;
+	turn->stop_ns = (uint64_t)steps.stop_s * NS_PER_S;
 	/* The kubelet's least is for pods. */
 	if (rec->facts.outside)
 		turn->stop_ns = turn->grace_s > 0 ? (uint64_t)turn->grace_s * NS_PER_S : 0;
 	if (rec->pod)
 		rec->pod->driven = true;
-	shutdown_do(sd, SHUTDOWN_STOP, rec->facts.id, turn->stop_ns);
+	effect.at_ns = turn->stop_ns;
+	/* A hook comes before the stop signal. */
+	if (rec->facts.hook && !rec->facts.asked_ns && left_s > 0)
+		effect.hook_ns = (uint64_t)left_s * NS_PER_S;
+	sd->config.effect(sd->config.userdata, &effect);
 }
 
 /* --- hooks that run before the stop signal ---------------------------------------------------- */

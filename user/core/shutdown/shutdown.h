@@ -329,8 +329,8 @@ enum shutdown_effect_type {
 	SHUTDOWN_STOP_UNITS,  /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
 	SHUTDOWN_START_UNITS, /* start those that were stopped; no answer */
 	/* Have the runtime of container cgroup id stop it within at_ns, a duration; its facts
-	 * answer, or STOP_FAILED. Of what a hook takes that is run before, whole seconds are to be
-	 * subtracted as killgrace_steps() does. */
+	 * answer, or STOP_FAILED. Its preStop hook may be run before, for hook_ns at most; of what
+	 * it takes, whole seconds are to be subtracted as killgrace_steps() does. */
 	SHUTDOWN_STOP,
 	SHUTDOWN_SIGNAL, /* signal to the init of container cgroup id; its facts answer */
 	/* Have the runtime stop the sandbox of pod uid, in which no other process is; answer with
@@ -342,6 +342,7 @@ struct shutdown_effect {
 	enum shutdown_effect_type type;
 	uint64_t id;
 	uint64_t at_ns;
+	uint64_t hook_ns; /* STOP: what is left of its grace period; 0: no hook is to be run */
 	uint32_t signal;
 	const char *uid; /* valid during the call, like record */
 	const struct shutdown_record *record;
