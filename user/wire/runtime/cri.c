@@ -13,98 +13,13 @@
 #include "base/utf8.h"
 #include "core/names/workload.h"
 #include "cri.pb-c.h"
-
-#define ARENA_SMALL 16384 /* an ordinary item's message and texts */
-
-/* Memory for one message at a time: taken piece by piece, given back all at once, and never more
- * than CRI_MEMORY_MAX, since tiny nested messages grow fiftyfold when they are unpacked. */
-struct cri_arena {
-	ProtobufCAllocator allocator;
-	size_t small_used;
-	size_t large_used;
-	uint8_t *large; /* allocated for the first message that needs it */
-	bool no_memory; /* why the last message was not unpacked */
-	bool full;
-	_Alignas(16) uint8_t small[ARENA_SMALL];
-};
+#include "wire/runtime/cri_message.h"
 
 /* A map as it is on the wire: of two pairs with one key the last counts. */
 struct map {
 	size_t n;
 	Cri__Pair *const *pairs;
 };
-
-#define ALIGNMENT ((size_t)16)
-
-static void *arena_alloc(void *userdata, size_t size)
-{
-	struct cri_arena *arena = userdata;
-	uint8_t *at;
-
-	if (size > CRI_MEMORY_MAX) {
-		arena->full = true;
-		return NULL;
-	}
-	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-	if (size <= ARENA_SMALL - arena->small_used) {
-		at = arena->small + arena->small_used;
-		arena->small_used += size;
-		return at;
-	}
-	if (!arena->large)
-		arena->large = malloc(CRI_MEMORY_MAX);
-	if (!arena->large) {
-		arena->no_memory = true;
-		return NULL;
-	}
-	if (size > CRI_MEMORY_MAX - arena->large_used) {
-		arena->full = true;
-		return NULL;
-	}
-	at = arena->large + arena->large_used;
-	arena->large_used += size;
-	return at;
-}
-
-static void arena_free(void *userdata, void *memory)
-{
-}
-
-static void arena_start(struct cri_arena *arena)
-{
-	arena->allocator = (ProtobufCAllocator){
-		.alloc = arena_alloc, .free = arena_free, .allocator_data = arena};
-	arena->large = NULL;
-}
-
-static void arena_done(struct cri_arena *arena)
-{
-	free(arena->large);
-	arena->large = NULL;
-}
-
-static int unpack(struct cri_arena *arena, const ProtobufCMessageDescriptor *type,
-		  const void *payload, size_t len, ProtobufCMessage **ret)
-{
-	/* An empty message may come without bytes, and protobuf-c wants an address even so. */
-	static const uint8_t nothing;
-	ProtobufCMessage *message;
-
-	if (len > CRI_ITEM_MAX)
-		return -EMSGSIZE;
-	arena->small_used = 0;
-	arena->large_used = 0;
-	arena->no_memory = false;
-	arena->full = false;
-	message = protobuf_c_message_unpack(type, &arena->allocator, len, len ? payload : &nothing);
-	if (message) {
-		*ret = message;
-		return 0;
-	}
-	if (arena->no_memory)
-		return -ENOMEM;
-	return arena->full ? -EMSGSIZE : -EBADMSG;
-}
 
 /* How many of the bytes are whole characters of UTF-8 other than NUL, up to max bytes. */
 static size_t text_span(ProtobufCBinaryData text, size_t max, bool *ret_bad)
@@ -520,14 +435,14 @@ DEFINE_CLEANUP(json_t *, json_decref);
 
 int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret)
 {
-	_cleanup_(arena_done) struct cri_arena arena;
+	_cleanup_(cri_arena_done) struct cri_arena arena;
 	ProtobufCMessage *message;
 	const Cri__VersionResponse *version;
 	struct cri_runtime runtime;
 	int r;
 
-	arena_start(&arena);
-	r = unpack(&arena, &cri__version_response__descriptor, payload, len, &message);
+	cri_arena_start(&arena);
+	r = cri_unpack(&arena, &cri__version_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	version = (const Cri__VersionResponse *)message;
@@ -540,13 +455,13 @@ int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret)
 
 int cri_read_status(const void *payload, size_t len, struct cri_item *ret)
 {
-	_cleanup_(arena_done) struct cri_arena arena;
+	_cleanup_(cri_arena_done) struct cri_arena arena;
 	ProtobufCMessage *message;
 	const Cri__ContainerStatusResponse *response;
 	int r;
 
-	arena_start(&arena);
-	r = unpack(&arena, &cri__container_status_response__descriptor, payload, len, &message);
+	cri_arena_start(&arena);
+	r = cri_unpack(&arena, &cri__container_status_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	response = (const Cri__ContainerStatusResponse *)message;
@@ -580,7 +495,7 @@ static int read_signal(const json_t *value, uint32_t *ret_signal)
 
 int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 {
-	_cleanup_(arena_done) struct cri_arena arena;
+	_cleanup_(cri_arena_done) struct cri_arena arena;
 	_cleanup_(cleanup_json_decref) json_t *info = NULL;
 	ProtobufCMessage *message;
 	const Cri__ImageStatusResponse *response;
@@ -589,8 +504,8 @@ int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 	bool found;
 	int r;
 
-	arena_start(&arena);
-	r = unpack(&arena, &cri__image_status_response__descriptor, payload, len, &message);
+	cri_arena_start(&arena);
+	r = cri_unpack(&arena, &cri__image_status_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	response = (const Cri__ImageStatusResponse *)message;
@@ -617,8 +532,8 @@ static int read_sandbox(const Cri__ContainerEventResponse *event, const char *no
 
 	if (event->pod_sandbox_status.len == 0)
 		return 0;
-	r = unpack(arena, &cri__pod_sandbox_status__descriptor, event->pod_sandbox_status.data,
-		   event->pod_sandbox_status.len, &message);
+	r = cri_unpack(arena, &cri__pod_sandbox_status__descriptor, event->pod_sandbox_status.data,
+		       event->pod_sandbox_status.len, &message);
 	if (r < 0)
 		return r;
 	ret->has_sandbox =
@@ -635,9 +550,9 @@ static int read_container(const Cri__ContainerEventResponse *event, struct cri_a
 	int r;
 
 	for (size_t i = 0; i < event->n_containers_statuses && !ret->has_container; i++) {
-		r = unpack(arena, &cri__container_status__descriptor,
-			   event->containers_statuses[i].data, event->containers_statuses[i].len,
-			   &message);
+		r = cri_unpack(arena, &cri__container_status__descriptor,
+			       event->containers_statuses[i].data,
+			       event->containers_statuses[i].len, &message);
 		if (r < 0)
 			return r;
 		if (!item_of_status((const Cri__ContainerStatus *)message, &item) ||
@@ -654,15 +569,15 @@ static int read_container(const Cri__ContainerEventResponse *event, struct cri_a
 
 int cri_read_event(const void *payload, size_t len, const char *node, struct cri_event *ret)
 {
-	_cleanup_(arena_done) struct cri_arena arena, inner;
+	_cleanup_(cri_arena_done) struct cri_arena arena, inner;
 	ProtobufCMessage *message;
 	const Cri__ContainerEventResponse *response;
 	struct cri_event event = {};
 	int r;
 
-	arena_start(&arena);
-	arena_start(&inner);
-	r = unpack(&arena, &cri__container_event_response__descriptor, payload, len, &message);
+	cri_arena_start(&arena);
+	cri_arena_start(&inner);
+	r = cri_unpack(&arena, &cri__container_event_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	response = (const Cri__ContainerEventResponse *)message;
@@ -747,14 +662,15 @@ void cri_walk_start(struct cri_walk *walk, enum cri_method method, const char *n
 /* 0, or why it is none: -EBADMSG, -EMSGSIZE; -ENOMEM. */
 static int read_entry(const struct cri_walk *walk, const struct field *field, struct cri_item *ret)
 {
-	_cleanup_(arena_done) struct cri_arena arena;
+	_cleanup_(cri_arena_done) struct cri_arena arena;
 	bool sandboxes = walk->method == CRI_SANDBOXES, filled;
 	ProtobufCMessage *message;
 	int r;
 
-	arena_start(&arena);
-	r = unpack(&arena, sandboxes ? &cri__pod_sandbox__descriptor : &cri__container__descriptor,
-		   field->bytes, field->len, &message);
+	cri_arena_start(&arena);
+	r = cri_unpack(&arena,
+		       sandboxes ? &cri__pod_sandbox__descriptor : &cri__container__descriptor,
+		       field->bytes, field->len, &message);
 	if (r < 0)
 		return r;
 	if (sandboxes)
