@@ -84,6 +84,23 @@ static void check_walk(enum cri_method method, const uint8_t *data, size_t size)
 	assert(r == -EBADMSG || walk.at == size);
 }
 
+static void check_hook(const uint8_t *data, size_t size)
+{
+	struct cri_hook hook = {};
+	int32_t code;
+	size_t n = 0;
+
+	if (cri_read_hook(data, size, &hook) == 0) {
+		assert(hook.type <= CRI_HOOK_TCP && hook.args.len <= CRI_HOOK_TEXT_MAX);
+		for (size_t i = 0; i < hook.args.len; i++)
+			n += hook.args.data[i] == 0;
+		assert(n == hook.n_args && n <= CRI_HOOK_ARGS_MAX);
+		assert((n > 0) == (hook.type == CRI_HOOK_EXEC));
+	}
+	cri_hook_done(&hook);
+	(void)cri_read_exec(data, size, &code);
+}
+
 static void check_answers(const uint8_t *data, size_t size)
 {
 	struct cri_runtime runtime;
@@ -100,6 +117,7 @@ static void check_answers(const uint8_t *data, size_t size)
 		check_item(&item);
 	if (cri_read_image(data, size, &stop_signal) == 0)
 		assert(stop_signal <= 64);
+	check_hook(data, size);
 	if (cri_read_event(data, size, NULL, &event) == 0) {
 		check_id(event.id, false);
 		assert(event.type <= CRI_EVENT_DELETED && event.wall_ns >= 0);

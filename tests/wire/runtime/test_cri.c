@@ -21,6 +21,8 @@ static void each_method_has_its_path_in_both_versions(void **state)
 		{CRI_V1, CRI_IMAGE_STATUS, "/runtime.v1.ImageService/ImageStatus"},
 		{CRI_V1, CRI_EVENTS, "/runtime.v1.RuntimeService/GetContainerEvents"},
 		{CRI_V1, CRI_STOP, "/runtime.v1.RuntimeService/StopContainer"},
+		{CRI_V1, CRI_EXEC, "/runtime.v1.RuntimeService/ExecSync"},
+		{CRI_V1, CRI_STOP_SANDBOX, "/runtime.v1.RuntimeService/StopPodSandbox"},
 		{CRI_V1ALPHA2, CRI_VERSION, "/runtime.v1alpha2.RuntimeService/Version"},
 		{CRI_V1ALPHA2, CRI_SANDBOXES, "/runtime.v1alpha2.RuntimeService/ListPodSandbox"},
 		{CRI_V1ALPHA2, CRI_CONTAINERS, "/runtime.v1alpha2.RuntimeService/ListContainers"},

@@ -37,6 +37,8 @@ enum cri_method {
 	CRI_IMAGE_STATUS, /* verbose; key: cri_item.image_key */
 	CRI_EVENTS,	  /* GetContainerEvents, a stream that does not end; no key */
 	CRI_STOP,	  /* StopContainer; cri_ask_stop() */
+	CRI_EXEC,	  /* ExecSync; cri_ask_exec() */
+	CRI_STOP_SANDBOX, /* StopPodSandbox; key: the sandbox's ID */
 	CRI_METHOD_COUNT,
 };
 
@@ -61,6 +63,10 @@ int cri_ask(struct buf *buf, enum cri_method method, const char *key);
  * seconds; 0: SIGKILL at once. -EINVAL as above, or for more seconds than INT64_MAX; or buf's
  * error. The answer has no fields. */
 int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s);
+
+/* The same for CRI_EXEC: runs a command in a container to its end. The n arguments, one at least,
+ * stand one behind the other, each with its NUL. -EINVAL as above; or buf's error. */
+int cri_ask_exec(struct buf *buf, const char *id, const char *args, size_t n);
 
 /* --- gRPC ------------------------------------------------------------------------------------ */
 
@@ -158,6 +164,35 @@ int cri_walk_next(struct cri_walk *walk, struct cri_item *ret);
 /* Of CRI_STATUS. -ENOENT: it holds no status; -EBADMSG: it is malformed, or its ID is; -EMSGSIZE:
  * longer than CRI_ITEM_MAX, or needs more than CRI_MEMORY_MAX; -ENOMEM. */
 int cri_read_status(const void *payload, size_t len, struct cri_item *ret);
+
+enum cri_hook_type {
+	CRI_HOOK_NONE,
+	CRI_HOOK_EXEC,
+	CRI_HOOK_SLEEP,
+	CRI_HOOK_HTTP, /* httpGet */
+	CRI_HOOK_TCP,  /* tcpSocket, which the kubelet does not run */
+};
+
+#define CRI_HOOK_TEXT_MAX ((size_t)64 << 10) /* of its JSON */
+#define CRI_HOOK_ARGS_MAX 1024
+
+/* A preStop hook. */
+struct cri_hook {
+	enum cri_hook_type type;
+	struct buf args; /* EXEC: as cri_ask_exec() takes them */
+	size_t n_args;
+	uint64_t sleep_s; /* SLEEP */
+};
+
+/* Of CRI_STATUS: the hook that the kubelet noted at the container as JSON
+ * (io.kubernetes.container.preStopHandler), NONE where it noted none. -ENOENT: it holds no status;
+ * -EBADMSG: it is malformed, or the hook is; -E2BIG: the hook is longer than the bounds; -EMSGSIZE,
+ * -ENOMEM as above. Of what is filled cri_hook_done() frees the memory. */
+int cri_read_hook(const void *payload, size_t len, struct cri_hook *ret);
+void cri_hook_done(struct cri_hook *hook);
+
+/* Of CRI_EXEC: the exit code. -EBADMSG, -EMSGSIZE, -ENOMEM as above. */
+int cri_read_exec(const void *payload, size_t len, int32_t *ret_code);
 
 /* Of CRI_IMAGE_STATUS, asked verbosely: the stop signal of the image's configuration, which
  * containerd and CRI-O report as JSON (imageSpec.config.StopSignal under the key "info"); 0 where

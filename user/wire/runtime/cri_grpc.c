@@ -5,6 +5,7 @@
 #include "wire/runtime/cri.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -27,6 +28,8 @@ static const struct {
 	[CRI_IMAGE_STATUS] = {BOTH("ImageService/ImageStatus"), MUST_KEY},
 	[CRI_EVENTS] = {BOTH("RuntimeService/GetContainerEvents"), NO_KEY},
 	[CRI_STOP] = {BOTH("RuntimeService/StopContainer"), OWN_QUESTION},
+	[CRI_EXEC] = {BOTH("RuntimeService/ExecSync"), OWN_QUESTION},
+	[CRI_STOP_SANDBOX] = {BOTH("RuntimeService/StopPodSandbox"), MUST_KEY},
 #undef BOTH
 };
 
@@ -71,6 +74,7 @@ static int add_list(struct buf *buf, ProtobufCBinaryData key)
 	return add_framed(buf, &request.base);
 }
 
+/* ContainerStatusRequest and StopPodSandboxRequest have the ID in one place. */
 static int add_status(struct buf *buf, ProtobufCBinaryData key)
 {
 	Cri__ContainerStatusRequest request = CRI__CONTAINER_STATUS_REQUEST__INIT;
@@ -103,7 +107,7 @@ int cri_ask(struct buf *buf, enum cri_method method, const char *key)
 		return -EINVAL;
 	if (METHODS[method].key == MAY_KEY)
 		return add_list(buf, bytes);
-	if (method == CRI_STATUS)
+	if (method == CRI_STATUS || method == CRI_STOP_SANDBOX)
 		return add_status(buf, bytes);
 	if (method == CRI_IMAGE_STATUS)
 		return add_image(buf, bytes);
@@ -120,6 +124,30 @@ int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s)
 	request.container_id = (ProtobufCBinaryData){.len = len, .data = (uint8_t *)id};
 	request.timeout = (int64_t)timeout_s;
 	return add_framed(buf, &request.base);
+}
+
+int cri_ask_exec(struct buf *buf, const char *id, const char *args, size_t n)
+{
+	Cri__ExecSyncRequest request = CRI__EXEC_SYNC_REQUEST__INIT;
+	ProtobufCBinaryData *cmd;
+	size_t len = strlen(id);
+	int r;
+
+	if (len == 0 || len >= CRI_KEY_MAX || n == 0)
+		return -EINVAL;
+	cmd = calloc(n, sizeof(*cmd));
+	if (!cmd)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		cmd[i] = (ProtobufCBinaryData){.len = strlen(args), .data = (uint8_t *)args};
+		args += cmd[i].len + 1;
+	}
+	request.container_id = (ProtobufCBinaryData){.len = len, .data = (uint8_t *)id};
+	request.n_cmd = n;
+	request.cmd = cmd;
+	r = add_framed(buf, &request.base);
+	free(cmd);
+	return r;
 }
 
 /* gRPC as far as its client needs it beyond HTTP/2: messages in a body, and the trailers that say
