@@ -197,7 +197,7 @@ $(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,-lcmocka)
 
 # The peer that plays a runtime speaks HTTP/2.
-PEERED := $(filter %/sources/cri/test_cri %/sources/cri/test_cri_hostile %/sources/cri/test_cri_stop,$(UNIT))
+PEERED := $(filter %/sources/cri/test_cri %/sources/cri/test_cri_hostile %/sources/cri/test_cri_hook %/sources/cri/test_cri_stop,$(UNIT))
 $(PEERED): LDLIBS += -lnghttp2
 
 # These play the kernel half.

@@ -71,6 +71,8 @@ static const struct setting {
 	 "60000000000", "2s", "1h", "a duration like 5s"},
 	{"shutdown.deafGrace", "shutdown.deaf-grace", "SHUTDOWN_DEAF_GRACE", "0", "2s",
 	 "2000000000", "off", "on", "a duration like 2s"},
+	{"shutdown.preStop", "shutdown.pre-stop", "SHUTDOWN_PRE_STOP", "exec", "skip", "skip",
+	 "exec", "run", "exec or skip"},
 	{"shutdown.stopUnits", "shutdown.stop-units", "SHUTDOWN_STOP_UNITS", "", "kubelet.service",
 	 "kubelet.service", "a@b.timer", "kubelet", "the full name of a unit"},
 	{"shutdown.gracePeriod", "shutdown.grace-period", "SHUTDOWN_GRACE_PERIOD", "0", "1m30s",

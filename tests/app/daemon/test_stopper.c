@@ -34,6 +34,7 @@ static struct site {
 	char id[META_ID_MAX];
 	unsigned int stops;
 	int stop_result;
+	bool skips_hooks;
 	/* The kernel. */
 	struct cgfs_process process;
 	uint64_t signal_id;
@@ -190,8 +191,11 @@ static int tear_down(void **state)
 
 static void open_stopper(const char *const *units)
 {
+	const struct stopper_options options = {
+		.units = units, .runs_hooks = !site.skips_hooks, .bus_address = site.address};
+
 	stopper_free(site.stopper);
-	assert_int_equal(stopper_new(NULL, units, site.address, &site.stopper), 0);
+	assert_int_equal(stopper_new(NULL, &options, &site.stopper), 0);
 }
 
 static void until_fed(unsigned int n)
@@ -255,6 +259,39 @@ static void test_stop(void **state)
 	assert_int_equal(site.n_fed, 1);
 	expect_fed(SHUTDOWN_EV_STOP_FAILED, 77, true);
 	assert_int_equal(site.stops, 3);
+}
+
+static void test_hook(void **state)
+{
+	struct effect effect = {.type = EFFECT_STOP,
+				.id = 80,
+				.at_ns = 2000000000,
+				.hook_ns = 1000000000,
+				.container_id = "c1",
+				.pod_uid = "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6"};
+
+	open_stopper(no_unit);
+	play(&effect);
+	assert_int_equal(site.stop.timeout_s, 2);
+	assert_int_equal(site.stop.hook_s, 1);
+	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_BEGUN, "n/p/c", NULL);
+	assert_int_equal(site.n_fed, 1);
+	expect_fed(SHUTDOWN_EV_HOOK_BEGUN, 80, false);
+	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_ENDED, "n/p/c", NULL);
+	assert_int_equal(site.n_fed, 2);
+	expect_fed(SHUTDOWN_EV_HOOK_ENDED, 80, false);
+	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_ENDED, "n/p/c", "exit code 1");
+	assert_int_equal(site.n_fed, 3);
+	expect_fed(SHUTDOWN_EV_HOOK_ENDED, 80, true);
+	/* The engine waits for no answer about one that does not run. */
+	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_NOT_RUN, "n/p/c", "it is httpGet");
+	assert_int_equal(site.n_fed, 3);
+	site.skips_hooks = true;
+	open_stopper(no_unit);
+	play(&effect);
+	assert_int_equal(site.stop.hook_s, 0);
+	assert_int_equal(site.stop.timeout_s, 2);
+	assert_int_equal(site.n_fed, 3);
 }
 
 static void test_no_runtime(void **state)
@@ -352,6 +389,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		{"a container of a pod is given to the runtime; only a failure is answered",
 		 test_stop, set_up, tear_down, NULL},
+		{"a preStop hook is run unless that is off, and the engine learns when", test_hook,
+		 set_up, tear_down, NULL},
 		{"without a runtime, or without a pod, the failure is answered at once",
 		 test_no_runtime, set_up, tear_down, NULL},
 		{"the signal goes to the init that the engine knows", test_signal, set_up,

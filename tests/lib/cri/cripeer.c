@@ -274,9 +274,12 @@ static void answer_in_time(struct stream *s)
 {
 	struct cripeer *peer = s->connection->peer;
 
-	s->held = peer->holds_stops && method_of(peer, s->path) == CRI_STOP;
+	int method = method_of(peer, s->path);
+
+	s->held = (peer->holds_stops && method == CRI_STOP) ||
+		  (peer->holds_execs && method == CRI_EXEC);
 	if (s->held)
-		peer->asked[CRI_STOP]++;
+		peer->asked[method]++;
 	else if (!peer->delay_usec)
 		answer(s);
 	else
@@ -463,22 +466,33 @@ void cripeer_done(struct cripeer *peer)
 	unlink(peer->path);
 }
 
-void cripeer_release_stops(struct cripeer *peer)
+static void release(struct cripeer *peer, int method)
 {
 	struct cripeer_connection *c = peer->connections, *next;
 
-	peer->holds_stops = false;
 	for (; c; c = next) {
 		next = c->next;
 		for (struct stream *s = c->streams; s; s = s->next) {
-			if (!s->held)
+			if (!s->held || method_of(peer, s->path) != method)
 				continue;
 			s->held = false;
-			peer->asked[CRI_STOP]--;
+			peer->asked[method]--;
 			answer(s);
 		}
 		send_on(c);
 	}
+}
+
+void cripeer_release_stops(struct cripeer *peer)
+{
+	peer->holds_stops = false;
+	release(peer, CRI_STOP);
+}
+
+void cripeer_release_execs(struct cripeer *peer)
+{
+	peer->holds_execs = false;
+	release(peer, CRI_EXEC);
 }
 
 void cripeer_tell_bytes(struct cripeer *peer, const void *bytes, size_t len)

@@ -39,6 +39,7 @@ struct cripeer_container {
 	uint32_t state;	      /* as CRI numbers it */
 	uint32_t stop_signal; /* as CRI numbers it; 0: not told */
 	int exit_code;
+	const char *hook; /* its preStop handler's JSON; NULL: none */
 };
 
 struct cripeer_connection;
@@ -57,6 +58,11 @@ struct cripeer {
 	size_t annotations;  /* bytes of them in each item; 0: none */
 	uint64_t delay_usec; /* before each answer */
 	bool holds_stops;    /* until cripeer_release_stops() */
+	bool holds_execs;    /* likewise */
+	int32_t code;	     /* of each command */
+	size_t printed;	     /* bytes, by each command */
+	uint64_t timeout_s;  /* of the last stop that was requested */
+	char command[256];   /* the last one, its arguments joined by '|' */
 	unsigned int asked[CRI_METHOD_COUNT], singly[CRI_METHOD_COUNT]; /* with a key */
 	unsigned int streams;						/* of events, open now */
 	const char *image_signal; /* what every image has; NULL: none */
@@ -81,8 +87,9 @@ struct cripeer_container *cripeer_add(struct cripeer *peer, unsigned int number,
 				      unsigned int pod);
 void cripeer_remove_all(struct cripeer *peer);
 const char *cripeer_id(unsigned int number, char ret[static META_ID_MAX]);
-/* Answers all StopContainer that it holds. */
+/* Answers all StopContainer that it holds, or all ExecSync. */
 void cripeer_release_stops(struct cripeer *peer);
+void cripeer_release_execs(struct cripeer *peer);
 /* To every stream of events. */
 void cripeer_tell(struct cripeer *peer, const char *id, enum cri_event_type type);
 /* Any bytes to every stream of events. */

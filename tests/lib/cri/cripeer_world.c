@@ -98,6 +98,8 @@ static void write_container(struct buf *buf, const struct cripeer_container *c, 
 	crienc_int(buf, 6, c->state);
 	write_labels(buf, 8, c);
 	write_annotations(buf, 9, annotations);
+	if (c->hook)
+		crienc_pair(buf, 9, "io.kubernetes.container.preStopHandler", c->hook);
 }
 
 static void write_status(struct buf *buf, const struct cripeer_container *c, size_t annotations)
@@ -114,6 +116,8 @@ static void write_status(struct buf *buf, const struct cripeer_container *c, siz
 	crienc_text(buf, 9, c->image);
 	write_labels(buf, 12, c);
 	write_annotations(buf, 13, annotations);
+	if (c->hook)
+		crienc_pair(buf, 13, "io.kubernetes.container.preStopHandler", c->hook);
 	if (c->stop_signal)
 		crienc_int(buf, 19, c->stop_signal);
 }
@@ -199,6 +203,32 @@ static void answer_image(const struct cripeer *peer, struct buf *ret)
 	crienc_pair(ret, 2, "info", buf_str(&json));
 }
 
+/* What follows the ID: a timeout, or arguments. */
+static void note_request(struct cripeer *peer, enum cri_method method, const struct buf *question,
+			 size_t id_len)
+{
+	const uint8_t *at = (const uint8_t *)question->data + 5 + 2 + id_len;
+	const uint8_t *end = (const uint8_t *)question->data + question->len;
+	size_t used = 0;
+
+	peer->timeout_s = method == CRI_STOP ? 0 : peer->timeout_s;
+	for (unsigned int shift = 0; method == CRI_STOP && at + 1 < end; shift += 7)
+		peer->timeout_s |= (uint64_t)(*++at & 0x7f) << shift;
+	for (; method == CRI_EXEC && at + 2 <= end; at += 2 + at[1])
+		used += (size_t)snprintf(peer->command + used, sizeof(peer->command) - used,
+					 "%s%.*s", used ? "|" : "", at[1], at + 2);
+}
+
+static void answer_exec(const struct cripeer *peer, struct buf *ret)
+{
+	_cleanup_(cleanup_free) char *text = calloc(1, peer->printed + 1);
+
+	assert_non_null(text);
+	ret->limit = (size_t)64 << 20;
+	crienc_bytes(ret, 1, text, peer->printed);
+	crienc_int(ret, 3, peer->code);
+}
+
 int cripeer_answer(struct cripeer *peer, enum cri_method method, const struct buf *question,
 		   struct buf *ret)
 {
@@ -227,6 +257,12 @@ int cripeer_answer(struct cripeer *peer, enum cri_method method, const struct bu
 		answer_image(peer, ret);
 		return 0;
 	case CRI_STOP:
+	case CRI_STOP_SANDBOX:
+		note_request(peer, method, question, strlen(key));
+		return find(peer, key) ? 0 : -CRI_GRPC_NOT_FOUND;
+	case CRI_EXEC:
+		note_request(peer, method, question, strlen(key));
+		answer_exec(peer, ret);
 		return find(peer, key) ? 0 : -CRI_GRPC_NOT_FOUND;
 	default:
 		return -CRI_GRPC_UNIMPLEMENTED;

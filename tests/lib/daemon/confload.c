@@ -105,6 +105,7 @@ static void show_managed(struct buf *out, const struct config_shutdown *c)
 		buf_printf(out, "%s%u/%s/%s:%" PRId32, i ? "," : "", rule->scope, rule->unit,
 			   rule->label, rule->priority);
 	}
+	buf_printf(out, "|shutdown.preStop=%s", c->skip_hooks ? "skip" : "exec");
 	buf_adds(out, "|shutdown.stopUnits=");
 	for (const char *const *unit = c->stop_units; *unit; unit++)
 		buf_printf(out, "%s%s", unit == c->stop_units ? "" : ",", *unit);

@@ -45,6 +45,7 @@ struct config_shutdown {
 	struct config_groups groups;			/* manage */
 	struct managed_rule managed[MANAGED_RULES_MAX]; /* manage, too */
 	size_t n_managed;
+	bool skip_hooks;   /* manage: preStop hooks are not run */
 	uint64_t extra_ns; /* assist: how long logind is to wait beyond the kubelet's groups */
 };
 

@@ -626,6 +626,13 @@ const struct setting settings[] = {
 		 "receive it",
 	 .commands = RUN,
 	 .take = value_deaf_grace},
+	{.key = "shutdown.preStop",
+	 .argument = "WORD",
+	 .fallback_is = "exec",
+	 .help = "what mode manage does about preStop hooks: exec (run them in the container before "
+		 "its stop) or skip",
+	 .commands = RUN,
+	 .take = value_pre_stop},
 	{.key = "shutdown.stopUnits",
 	 .argument = "UNIT",
 	 .fallback_is = "none",

@@ -347,6 +347,12 @@ const char *value_deaf_grace(struct config *c, const char *value, size_t index)
 	return NULL;
 }
 
+const char *value_pre_stop(struct config *c, const char *value, size_t index)
+{
+	c->shutdown.skip_hooks = strcmp(value, "skip") == 0;
+	return c->shutdown.skip_hooks || strcmp(value, "exec") == 0 ? NULL : "exec or skip";
+}
+
 /* As unit_name_is_valid() of systemd (src/basic/unit-name.c) has it, but for the end: which kinds
  * of units there are is systemd's matter. */
 static bool is_unit(const char *name)

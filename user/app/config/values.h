@@ -29,6 +29,7 @@ const char *value_budget(struct config *c, const char *value, size_t index);
 const char *value_checkpoint_file(struct config *c, const char *value, size_t index);
 const char *value_control_socket(struct config *c, const char *value, size_t index);
 const char *value_deaf_grace(struct config *c, const char *value, size_t index);
+const char *value_pre_stop(struct config *c, const char *value, size_t index);
 const char *value_stop_units(struct config *c, const char *value, size_t index);
 const char *value_grace_by_priority(struct config *c, const char *value, size_t index);
 const char *value_managed(struct config *c, const char *value, size_t index);

@@ -205,6 +205,8 @@ static int open_inhibitor(struct daemon *d)
 		log_warning("shutdown.gracePeriod and those like it have no effect: shutdown.mode "
 			    "is not manage");
 	warn_of_rules(&d->config);
+	if (o->skip_hooks && (o->off || o->mode != SHUTDOWN_MANAGE))
+		log_warning("shutdown.preStop has no effect: shutdown.mode is not manage");
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
 	schedule_remove_drop_in();

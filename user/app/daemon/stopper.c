@@ -28,6 +28,7 @@
 struct stopper {
 	struct monitor *monitor;
 	const char *const *units;
+	bool runs_hooks;
 	struct unitjobs *jobs;
 };
 
@@ -139,18 +140,45 @@ static void on_stopped(void *userdata, uint64_t id, const char *error)
 		fail_stop(userdata, id, error);
 }
 
+static void on_hook(void *userdata, uint64_t id, enum podsrc_cri_hook what, const char *name,
+		    const char *text)
+{
+	struct stopper *s = userdata;
+
+	switch (what) {
+	case PODSRC_CRI_HOOK_BEGUN:
+		feed_event(s, SHUTDOWN_EV_HOOK_BEGUN, id, false);
+		return;
+	case PODSRC_CRI_HOOK_ENDED:
+		if (text)
+			log_warning("the preStop hook of %s failed: %s; the container is stopped",
+				    name, text);
+		feed_event(s, SHUTDOWN_EV_HOOK_ENDED, id, text != NULL);
+		return;
+	case PODSRC_CRI_HOOK_NOT_RUN:
+		log_warning("the preStop hook of %s is not run: %s; the container is stopped "
+			    "without it",
+			    name, text);
+	}
+}
+
 /* A part of a second counts as a whole one: the runtime must not kill it before its time. */
 static void stop_container(struct stopper *s, const struct effect *effect)
 {
 	const struct podsrc_cri_stop stop = {
 		.container_id = effect->container_id,
 		.timeout_s = effect->at_ns / NS_PER_S + (effect->at_ns % NS_PER_S != 0),
+		.hook_s = s->runs_hooks ? effect->hook_ns / NS_PER_S : 0,
 		.tag = effect->id,
 		.done = on_stopped,
+		.hook = on_hook,
 		.userdata = s,
 	};
 	int r = -ENOTCONN;
 
+	if (effect->hook_ns && !s->runs_hooks)
+		log_info("the preStop hook of container %.12s is not run: shutdown.preStop is skip",
+			 effect->container_id);
 	/* CRI has the containers of pods alone: of others it answers that they are stopped. */
 	if (effect->pod_uid[0] && effect->container_id[0])
 		r = lookup_stop(monitor_lookup(s->monitor), &stop);
@@ -219,19 +247,19 @@ void stopper_effect(struct stopper *s, const struct effect *effect)
 
 /* --- opening and closing ------------------------------------------------------------------------ */
 
-int stopper_new(struct monitor *m, const char *const *units, const char *bus_address,
-		struct stopper **ret)
+int stopper_new(struct monitor *m, const struct stopper_options *options, struct stopper **ret)
 {
 	struct stopper *s = calloc(1, sizeof(*s));
-	const struct unitjobs_options options = {.bus_address = bus_address};
+	const struct unitjobs_options jobs = {.bus_address = options->bus_address};
 	const struct unitjobs_sink sink = {s, on_remembered, on_units_stopped, on_start_failed};
 	int r;
 
 	if (!s)
 		return -ENOMEM;
 	s->monitor = m;
-	s->units = units;
-	r = unitjobs_new(monitor_event(m), &options, &sink, &s->jobs);
+	s->units = options->units;
+	s->runs_hooks = options->runs_hooks;
+	r = unitjobs_new(monitor_event(m), &jobs, &sink, &s->jobs);
 	if (r < 0) {
 		free(s);
 		return r;

@@ -56,6 +56,15 @@ void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id);
  * within 35 s, since a runtime on a busy host knows it seconds late. There is no done. */
 void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id);
 
+/* What becomes of a container's preStop hook. */
+enum podsrc_cri_hook {
+	PODSRC_CRI_HOOK_BEGUN,
+	PODSRC_CRI_HOOK_ENDED,	 /* or is not awaited any more */
+	PODSRC_CRI_HOOK_NOT_RUN, /* instead of both */
+};
+
+#define PODSRC_CRI_HOOK_NAME_MAX (3 * META_NAME_MAX)
+
 /* More that are under way at once are refused. */
 #define PODSRC_CRI_STOPS_MAX 512
 
@@ -63,11 +72,19 @@ void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id);
 struct podsrc_cri_stop {
 	const char *container_id;
 	uint64_t timeout_s; /* from the stop signal to SIGKILL */
-	uint64_t tag;	    /* for done */
+	/* How long its preStop hook may run before; 0: none is run. It is off timeout_s then
+	 * (core/pods/kill_grace). */
+	uint64_t hook_s;
+	uint64_t tag; /* for done */
 	/* Once, from the event loop, unless the source is freed: error is NULL when the runtime
 	 * answers that the container has ended; else what is wrong, a line for people. That answer
 	 * is not proof. */
 	void (*done)(void *userdata, uint64_t tag, const char *error);
+	/* With hook_s, before done, and perhaps from within podsrc_cri_stop(). name: namespace, pod
+	 * and container, or the beginning of its ID; text: NULL, or a line for people: how it
+	 * failed, or why it is not run. The stop goes on in any case. */
+	void (*hook)(void *userdata, uint64_t tag, enum podsrc_cri_hook what, const char *name,
+		     const char *text);
 	void *userdata;
 };
 
@@ -75,7 +92,14 @@ struct podsrc_cri_stop {
  * Requests the stop (StopContainer). The call lasts as long as the stop does, on a connection of
  * its own, timeout_s and PODSRC_CRI_STOP_SLACK_NS at most; it ends at once when that connection
  * breaks, as the runtime's death breaks it, and does not end because the runtime answers no other
- * request. Copied. -EINVAL for an ID that is none, -ENOTCONN: no runtime answers now, -ENOBUFS: too
+ * request.
+ *
+ * With hook_s it first queries the container's preStop hook, for a second, and runs it: a command
+ * (ExecSync), or a sleep; other kinds are not run. A command that takes longer is left running, and
+ * ends with the container. While the hook runs another request for the same container replaces this
+ * one, whose done does not come; the hook is not run again.
+ *
+ * Copied. -EINVAL for an ID that is none, -ENOTCONN: no runtime answers now, -ENOBUFS: too
  * many are under way, -ENOMEM: then there is no done.
  */
 #define PODSRC_CRI_STOP_SLACK_NS UINT64_C(10000000000)

@@ -1,34 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Begins a few stops in a turn of the loop, as each connects anew, and waits for all of them. */
+/* Begins a few stops in a turn of the loop, as each connects anew, and waits for all of them.
+ * Before one a preStop hook may be run, as the kubelet does it (executePreStopHook() in
+ * pkg/kubelet/ kuberuntime/kuberuntime_container.go): its command is the container's own
+ * annotation, and what it takes is off the container's time. */
 #include "io/sources/cri/stop.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
+#include "core/pods/kill_grace.h"
+#include "io/proc/clock.h"
 
 /* How many are begun in a turn. */
 #define TOGETHER      8
-/* The session's own are below PODSRC_CRI_EVENT_LINE. */
+/* The session's own are below PODSRC_CRI_EVENT_LINE. A stop has two at the most. */
 #define LINE_FIRST    1000
-/* The answer has no fields. */
+#define LINES	      (4 * PODSRC_CRI_STOPS_MAX)
+/* That of a stop has no fields, that of a hook has what it printed. */
 #define ANSWER_MAX    4096
+#define OUTPUT_MAX    ((size_t)64 << 10)
+#define STATUS_MAX    ((size_t)1 << 20)
 /* Longer ones count as this one: 10 years. */
 #define TIMEOUT_S_MAX UINT64_C(315360000)
+/* What the runtime takes longer to answer about a hook leaves no time to request the stop before
+ * the container is signalled directly. */
+#define LOOK_NS	      UINT64_C(1000000000)
+
+enum step {
+	STEP_WAITING,
+	STEP_LOOKING, /* which hook it has */
+	STEP_HOOK,    /* that runs */
+	STEP_STOPPING,
+};
 
 struct stop {
 	TAILQ_ENTRY(stop) link;
 	struct podsrc_cri_stops *stops;
 	struct podsrc_cri_stop wish; /* container_id is id */
 	char id[META_ID_MAX];
-	struct fetch_call *fetch; /* NULL: not begun */
+	char name[PODSRC_CRI_HOOK_NAME_MAX]; /* for people */
+	enum step step;
+	struct fetch_call *call; /* of this step; NULL: none */
+	/* The hook's command: it goes on in the container when its time is over, and containerd
+	 * kills it when its client hangs up. */
+	struct fetch_call *exec;
+	uint64_t begun_ns, end_ns; /* of the hook */
+	bool sleeps;		   /* it ends well at end_ns */
+	sd_event_source *timer;
 };
 TAILQ_HEAD(stop_list, stop);
 
 struct podsrc_cri_stops {
+	sd_event *event;
 	const struct podsrc_cri_calls *calls;
 	struct stop_list waiting, begun;
 	size_t n;
@@ -36,92 +65,345 @@ struct podsrc_cri_stops {
 	sd_event_source *slice;
 };
 
-/* Frees it, and reports its end. */
-static void end(struct stop *stop, struct stop_list *in, const char *error)
+static void free_stop(struct stop *stop)
 {
+	fetch_cancel(stop->call);
+	fetch_cancel(stop->exec);
+	sd_event_source_disable_unref(stop->timer);
+	free(stop);
+}
+
+/* Frees it, and reports its end. */
+static void end(struct stop *stop, const char *error)
+{
+	struct podsrc_cri_stops *stops = stop->stops;
 	struct podsrc_cri_stop wish = stop->wish;
 
-	TAILQ_REMOVE(in, stop, link);
-	stop->stops->n--;
-	free(stop);
+	TAILQ_REMOVE(stop->step == STEP_WAITING ? &stops->waiting : &stops->begun, stop, link);
+	stops->n--;
+	free_stop(stop);
 	wish.done(wish.userdata, wish.tag, error);
 }
 
-/* What is wrong with the answer; NULL for nothing. */
-static const char *judge(const struct fetch_result *result)
+/* What is wrong with the answer, which has max bytes at the most; NULL for nothing. */
+static const char *judge(const struct fetch_result *result, size_t max, const void **ret_payload,
+			 size_t *ret_len)
 {
-	const void *payload;
-	size_t len, consumed;
+	size_t consumed;
 
 	if (result->error || result->status != 200 || result->grpc_status)
 		return *result->text ? result->text : "the answer is not one of gRPC";
-	if (cri_unframe(result->body, result->len, ANSWER_MAX, &payload, &len, &consumed) < 0 ||
+	if (cri_unframe(result->body, result->len, max, ret_payload, ret_len, &consumed) < 0 ||
 	    consumed == 0 || consumed != result->len)
 		return "the answer is no message of gRPC";
 	return NULL;
 }
 
-static void on_done(void *userdata, const struct fetch_result *result)
+static int request(struct stop *stop, enum cri_method method, const struct buf *question,
+		   struct fetch_request *request, struct fetch_call **ret)
+{
+	struct podsrc_cri_stops *stops = stop->stops;
+
+	request->userdata = stop;
+	/* The runtime may have gone since. */
+	if (!stops->calls->path[0])
+		return -ENOTCONN;
+	return podsrc_cri_call_open(stops->calls, method, question,
+				    LINE_FIRST + stops->line++ % LINES, request, ret);
+}
+
+/* --- the stop ----------------------------------------------------------------------------------- */
+
+static void on_stopped(void *userdata, const struct fetch_result *result)
+{
+	struct stop *stop = userdata;
+	const void *payload;
+	size_t len;
+
+	stop->call = NULL;
+	end(stop, judge(result, ANSWER_MAX, &payload, &len));
+}
+
+static void begin_stop(struct stop *stop, uint64_t timeout_s)
+{
+	_cleanup_(buf_free) struct buf question = {};
+	struct fetch_request wish = {
+		.max_bytes = ANSWER_MAX,
+		.timeout_ns = timeout_s * NS_PER_S + PODSRC_CRI_STOP_SLACK_NS,
+		.done = on_stopped,
+	};
+	int r = cri_ask_stop(&question, stop->id, timeout_s);
+
+	stop->step = STEP_STOPPING;
+	if (r == 0)
+		r = request(stop, CRI_STOP, &question, &wish, &stop->call);
+	if (r < 0)
+		end(stop, strerror(-r));
+}
+
+/* --- its hook ----------------------------------------------------------------------------------- */
+
+static void report_hook(struct stop *stop, enum podsrc_cri_hook what, const char *text)
+{
+	if (stop->wish.hook)
+		stop->wish.hook(stop->wish.userdata, stop->wish.tag, what, stop->name, text);
+}
+
+static void skip_hook(struct stop *stop, const char *why)
+{
+	report_hook(stop, PODSRC_CRI_HOOK_NOT_RUN, why);
+	begin_stop(stop, stop->wish.timeout_s);
+}
+
+static void end_hook(struct stop *stop, const char *error)
+{
+	const struct killgrace_kill kill = {
+		.grace_s = (int64_t)stop->wish.hook_s,
+		.has_prestop = true,
+		.prestop_ns = clock_boot_ns() - stop->begun_ns,
+	};
+
+	stop->timer = sd_event_source_disable_unref(stop->timer);
+	report_hook(stop, PODSRC_CRI_HOOK_ENDED, error);
+	begin_stop(stop, (uint64_t)killgrace_steps(&kill).stop_s);
+}
+
+static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct stop *stop = userdata;
 
-	end(stop, &stop->stops->begun, judge(result));
+	end_hook(stop, stop->sleeps ? NULL : "it still runs when the grace period is over");
+	return 0;
 }
 
-static int begin(struct stop *stop)
+/* How the hook's command ended, when it was awaited. */
+static void on_executed(void *userdata, const struct fetch_result *result)
 {
-	struct podsrc_cri_stops *stops = stop->stops;
-	_cleanup_(buf_free) struct buf question = {};
-	struct fetch_request request = {
-		.max_bytes = ANSWER_MAX,
-		.timeout_ns =
-			stop->wish.timeout_s * UINT64_C(1000000000) + PODSRC_CRI_STOP_SLACK_NS,
-		.done = on_done,
-		.userdata = stop,
-	};
-	int r = cri_ask_stop(&question, stop->id, stop->wish.timeout_s);
+	struct stop *stop = userdata;
+	const void *payload;
+	size_t len;
+	const char *error = judge(result, OUTPUT_MAX, &payload, &len);
+	char text[32];
+	int32_t code;
 
-	/* The runtime may have gone since. */
-	if (r == 0 && !stops->calls->path[0])
-		r = -ENOTCONN;
-	if (r == 0)
-		r = podsrc_cri_call_open(stops->calls, CRI_STOP, &question,
-					 LINE_FIRST + stops->line++ % LINE_FIRST, &request,
-					 &stop->fetch);
-	return r;
+	stop->exec = NULL;
+	if (stop->step != STEP_HOOK)
+		return;
+	if (!error && cri_read_exec(payload, len, &code) < 0)
+		error = "the answer makes no sense";
+	if (!error && code != 0) {
+		snprintf(text, sizeof(text), "exit code %d", code);
+		error = text;
+	}
+	end_hook(stop, error);
 }
+
+static int set_timer(struct stop *stop)
+{
+	uint64_t usec = stop->end_ns / (uint64_t)NS_PER_US;
+	int r;
+
+	if (stop->timer)
+		return sd_event_source_set_time(stop->timer, usec);
+	r = sd_event_add_time(stop->stops->event, &stop->timer, CLOCK_BOOTTIME, usec, 1000, on_time,
+			      stop);
+	return r < 0 ? r : 0;
+}
+
+/* Without a timeout that the runtime knows, as the kubelet requests it. */
+static int execute(struct stop *stop, const struct cri_hook *hook)
+{
+	_cleanup_(buf_free) struct buf question = {};
+	struct fetch_request wish = {
+		.max_bytes = OUTPUT_MAX,
+		.timeout_ns = (stop->wish.hook_s + stop->wish.timeout_s) * NS_PER_S +
+			      2 * PODSRC_CRI_STOP_SLACK_NS,
+		.done = on_executed,
+	};
+	int r = cri_ask_exec(&question, stop->id, hook->args.data, hook->n_args);
+
+	return r < 0 ? r : request(stop, CRI_EXEC, &question, &wish, &stop->exec);
+}
+
+static void begin_hook(struct stop *stop, const struct cri_hook *hook)
+{
+	uint64_t last_s = stop->wish.hook_s;
+	int r;
+
+	stop->sleeps = hook->type == CRI_HOOK_SLEEP && hook->sleep_s <= last_s;
+	if (stop->sleeps)
+		last_s = hook->sleep_s;
+	stop->begun_ns = clock_boot_ns();
+	stop->end_ns = stop->begun_ns + last_s * NS_PER_S;
+	r = set_timer(stop);
+	if (r == 0 && hook->type == CRI_HOOK_EXEC)
+		r = execute(stop, hook);
+	if (r < 0) {
+		stop->timer = sd_event_source_disable_unref(stop->timer);
+		skip_hook(stop, strerror(-r));
+		return;
+	}
+	stop->step = STEP_HOOK;
+	report_hook(stop, PODSRC_CRI_HOOK_BEGUN, NULL);
+}
+
+/* Why that hook is not run; NULL: it is. */
+static const char *why_not(const struct cri_hook *hook, int error)
+{
+	if (error == -E2BIG)
+		return "its command is too long";
+	if (error < 0)
+		return "what the runtime has of it makes no sense";
+	switch (hook->type) {
+	case CRI_HOOK_EXEC:
+	case CRI_HOOK_SLEEP:
+		return NULL;
+	case CRI_HOOK_HTTP:
+		return "it is an httpGet hook, and graced runs exec and sleep hooks only";
+	case CRI_HOOK_TCP:
+		return "it is a tcpSocket hook, which the kubelet does not run either";
+	case CRI_HOOK_NONE:
+		break;
+	}
+	return "the runtime does not have it";
+}
+
+static void note_name(struct stop *stop, const struct cri_item *item)
+{
+	snprintf(stop->name, sizeof(stop->name), "%s/%s/%s", item->pod.namespace_, item->pod.name,
+		 item->container.name);
+}
+
+static void on_looked(void *userdata, const struct fetch_result *result)
+{
+	struct stop *stop = userdata;
+	_cleanup_(cri_hook_done) struct cri_hook hook = {};
+	struct cri_item item;
+	const void *payload;
+	size_t len;
+	const char *error = judge(result, STATUS_MAX, &payload, &len);
+	int r;
+
+	stop->call = NULL;
+	if (!error && cri_read_status(payload, len, &item) < 0)
+		error = "the answer makes no sense";
+	if (error) {
+		skip_hook(stop, error);
+		return;
+	}
+	note_name(stop, &item);
+	/* The kubelet runs no hook in a container that has ended. */
+	if (item.state == CRI_STATE_EXITED) {
+		begin_stop(stop, stop->wish.timeout_s);
+		return;
+	}
+	r = cri_read_hook(payload, len, &hook);
+	error = why_not(&hook, r);
+	if (error)
+		skip_hook(stop, error);
+	else
+		begin_hook(stop, &hook);
+}
+
+static void look(struct stop *stop)
+{
+	_cleanup_(buf_free) struct buf question = {};
+	struct fetch_request wish = {
+		.max_bytes = STATUS_MAX,
+		.timeout_ns = LOOK_NS,
+		.done = on_looked,
+	};
+	int r = cri_ask(&question, CRI_STATUS, stop->id);
+
+	stop->step = STEP_LOOKING;
+	if (r == 0)
+		r = request(stop, CRI_STATUS, &question, &wish, &stop->call);
+	if (r < 0)
+		skip_hook(stop, strerror(-r));
+}
+
+/* --- all of them ---------------------------------------------------------------------------------
+ */
 
 static int on_slice(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct podsrc_cri_stops *stops = userdata;
 	struct stop *stop;
-	int r;
 
 	for (int i = 0; i < TOGETHER && (stop = TAILQ_FIRST(&stops->waiting)); i++) {
-		r = begin(stop);
-		if (r < 0) {
-			end(stop, &stops->waiting, strerror(-r));
-			continue;
-		}
 		TAILQ_REMOVE(&stops->waiting, stop, link);
 		TAILQ_INSERT_TAIL(&stops->begun, stop, link);
+		if (stop->wish.hook_s)
+			look(stop);
+		else
+			begin_stop(stop, stop->wish.timeout_s);
 	}
 	return sd_event_source_set_enabled(source, TAILQ_EMPTY(&stops->waiting) ? SD_EVENT_OFF
 										: SD_EVENT_ONESHOT);
 }
 
-int podsrc_cri_stops_add(struct podsrc_cri_stops *stops, const struct podsrc_cri_stop *wish)
+static void take_wish(struct stop *stop, const struct podsrc_cri_stop *wish)
 {
-	struct stop *stop = stops->n < PODSRC_CRI_STOPS_MAX ? calloc(1, sizeof(*stop)) : NULL;
-
-	if (!stop)
-		return stops->n < PODSRC_CRI_STOPS_MAX ? -ENOMEM : -ENOBUFS;
-	stop->stops = stops;
 	stop->wish = *wish;
-	strncpy(stop->id, wish->container_id, sizeof(stop->id) - 1);
 	stop->wish.container_id = stop->id;
 	if (stop->wish.timeout_s > TIMEOUT_S_MAX)
 		stop->wish.timeout_s = TIMEOUT_S_MAX;
+	if (stop->wish.hook_s > TIMEOUT_S_MAX)
+		stop->wish.hook_s = TIMEOUT_S_MAX;
+}
+
+/* The hook that runs has no more than it had, and no more than the new request leaves it. */
+static void renew(struct stop *stop, const struct podsrc_cri_stop *wish)
+{
+	uint64_t end_ns;
+
+	take_wish(stop, wish);
+	if (stop->step != STEP_HOOK)
+		return;
+	stop->begun_ns = clock_boot_ns();
+	end_ns = stop->begun_ns + stop->wish.hook_s * NS_PER_S;
+	if (end_ns < stop->end_ns) {
+		stop->end_ns = end_ns;
+		stop->sleeps = false;
+		set_timer(stop);
+	}
+	report_hook(stop, PODSRC_CRI_HOOK_BEGUN, NULL);
+}
+
+static struct stop *find(const struct podsrc_cri_stops *stops, const char *id)
+{
+	struct stop *stop;
+
+	TAILQ_FOREACH(stop, &stops->waiting, link)
+		if (strcmp(stop->id, id) == 0)
+			return stop;
+	TAILQ_FOREACH(stop, &stops->begun, link)
+		if (strcmp(stop->id, id) == 0)
+			return stop;
+	return NULL;
+}
+
+int podsrc_cri_stops_add(struct podsrc_cri_stops *stops, const struct podsrc_cri_stop *wish)
+{
+	struct stop *stop = find(stops, wish->container_id);
+	bool again = stop != NULL;
+
+	if (stop && stop->step != STEP_STOPPING && stop->wish.hook_s) {
+		renew(stop, wish);
+		return 0;
+	}
+	if (stops->n == PODSRC_CRI_STOPS_MAX)
+		return -ENOBUFS;
+	stop = calloc(1, sizeof(*stop));
+	if (!stop)
+		return -ENOMEM;
+	stop->stops = stops;
+	strncpy(stop->id, wish->container_id, sizeof(stop->id) - 1);
+	snprintf(stop->name, sizeof(stop->name), "%.12s", stop->id);
+	take_wish(stop, wish);
+	/* Its stop has begun: a hook would come too late. */
+	if (again)
+		stop->wish.hook_s = 0;
 	TAILQ_INSERT_TAIL(&stops->waiting, stop, link);
 	stops->n++;
 	sd_event_source_set_enabled(stops->slice, SD_EVENT_ONESHOT);
@@ -136,6 +418,7 @@ int podsrc_cri_stops_new(sd_event *event, const struct podsrc_cri_calls *calls,
 
 	if (!stops)
 		return -ENOMEM;
+	stops->event = event;
 	stops->calls = calls;
 	TAILQ_INIT(&stops->waiting);
 	TAILQ_INIT(&stops->begun);
@@ -157,8 +440,7 @@ static void free_list(struct stop_list *list)
 
 	while ((stop = TAILQ_FIRST(list))) {
 		TAILQ_REMOVE(list, stop, link);
-		fetch_cancel(stop->fetch);
-		free(stop);
+		free_stop(stop);
 	}
 }
 
