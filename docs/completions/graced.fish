@@ -133,6 +133,7 @@ complete -c graced -n "$on shutdown" -l type -x -a 'power-off reboot halt kexec 
 complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than the kubelet"
 complete -c graced -n "$on run" -l shutdown.overdue-slack -x -a 2s -d "after a container's time"
 complete -c graced -n "$on run" -l shutdown.status-wait -x -a '0s 5s' -d 'for the status of ended pods'
+complete -c graced -n "$on run" -l shutdown.pre-stop -x -a 'exec skip' -d 'preStop hooks in mode manage'
 complete -c graced -n "$on run" -l shutdown.stop-units -x -a kubelet.service -d 'unit that mode manage stops first'
 complete -c graced -n "$on run" -l shutdown.grace-period -x -a 30s -d 'for all pods, in mode manage'
 complete -c graced -n "$on run" -l shutdown.grace-period-critical-pods -x -a 10s -d 'for critical pods alone'
