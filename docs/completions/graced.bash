@@ -116,7 +116,7 @@ _graced_options() { # COMMAND
 	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;
 	pods) echo "--help $format --namespace --pod --watch --control.socket" ;;
 	explain) echo "--help $format --kubelet.version --job" ;;
-	plan) echo "--help $format --kubelet.config --deadline --if-node-dies --pods --kubelet.version
+	plan) echo "--help $format --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
 	shutdown) echo "--help $format --begin --cancel --status --type --control.socket" ;;
 	resolve) echo "--help $format $sources" ;;
@@ -124,7 +124,7 @@ _graced_options() { # COMMAND
 	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
 		--nested-nodes --container-roots" ;;
 	wait) echo "--help --empty --timeout --ignore-daemonsets --pods $live" ;;
-	check) echo "--help $format --kubelet.config --kubelet.version $sources" ;;
+	check) echo "--help $format --config --kubelet.config --kubelet.version $sources" ;;
 	version) echo "--help $format" ;;
 	esac
 }

@@ -99,7 +99,7 @@ complete -c graced -n $c -l names.containerd-state -x -a '(__fish_complete_direc
     -d "containerd's state"
 
 # The daemon
-complete -c graced -n "$on run" -l config -r -F -d 'settings as YAML'
+complete -c graced -n "$on run plan check" -l config -r -F -d 'settings as YAML'
 complete -c graced -n "$on run" -l config.check -d 'check the settings, and exit'
 complete -c graced -n "$on run" -l node-name -x -d 'name of this node in records'
 complete -c graced -n "$on run" -l log.level -x -a 'debug info warning error' -d 'of the log'

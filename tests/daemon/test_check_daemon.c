@@ -57,6 +57,41 @@ static void test_daemon(void **state)
 	remove(own);
 }
 
+/* The lists of its settings come as they were given. */
+static void test_manage(void **state)
+{
+	const char *const args[] = {
+		"--sinks.journal=false",
+		"--shutdown.mode=manage",
+		"--shutdown.grace-period-by-pod-priority=priority=9 gracePeriodSeconds=3",
+		"--shutdown.grace-period-by-pod-priority=gracePeriodSeconds=5 priority=0",
+		"--shutdown.stop-units=a.service",
+		"--shutdown.stop-units=kubelet.service",
+		NULL};
+	static const char *const no_bus[] = {"DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null/bus",
+					     NULL};
+	struct run_result result;
+	struct service *service;
+	char dir[256];
+
+	if (tracer_unavailable())
+		skip();
+	assert_int_equal(
+		service_start(&(struct service_spec){.args = args, .env = no_bus}, &service), 0);
+	snprintf(dir, sizeof(dir), "%s", service_socket(service));
+	*strrchr(dir, '/') = '\0';
+	check(dir, &result);
+	assert_says(&result,
+		    "ok    shutdown groups       5 s from priority 0 on, 3 s from priority "
+		    "9 on (graced's settings)\n");
+	assert_says(&result, "warn  pod status            nothing writes the status of pods while "
+			     "kubelet.service is stopped");
+	run_done(&result);
+	assert_true(service_await_log(service, "shutdown.mode manage: pod status: nothing writes"));
+	assert_int_equal(service_stop(service), 0);
+	service_free(service);
+}
+
 static void test_no_daemon(void **state)
 {
 	char own[] = "/tmp/graced-check-XXXXXX", wanted[512];
@@ -118,6 +153,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("check looks at the checkpoint that the running daemon uses", test_daemon),
+		CLAIM("groups and units of a daemon that stops the pods itself count", test_manage),
 		CLAIM("without a daemon check says so, and looks at the defaults", test_no_daemon),
 		CLAIM("pods and check look for the control socket where the daemon makes it",
 		      test_where),

@@ -296,6 +296,48 @@ static void test_named(void **state)
 		    "shutdown are not known");
 }
 
+#define OWN(units)                                                                                  \
+	"printf 'shutdown:\\n  mode: manage\\n  gracePeriodByPodPriority:\\n'"                      \
+	"'  - {priority: 0, gracePeriodSeconds: 9}\\n  - {priority: -5, gracePeriodSeconds: 4}\\n'" \
+	"'" units "' >/var/lib/graced.yaml"
+#define KUBELET_UNIT "  stopUnits: [kubelet.service]\\n"
+
+/* Where graced stops the pods, by a file of its own. */
+static void test_managed(void **state)
+{
+	struct scene *s = *state;
+
+	if (!s)
+		skip();
+	logindmock_start(&s->mock);
+	check_by(s, OWN(KUBELET_UNIT), "--no-names.enabled --config /var/lib/graced.yaml");
+	assert_line(s, "ok", "shutdown groups",
+		    "4 s from priority -5 on, 9 s from priority 0 on (graced's settings)");
+	assert_line(s, "warn", "delay locks",
+		    "none is held; graced is to stop the pods, and holds none");
+	assert_line(s, "warn", "shutdown delay", "logind waits 5 s, graced's groups take 13 s");
+	assert_line(s, "warn", "pod status",
+		    "nothing writes the status of pods while kubelet.service is stopped "
+		    "(shutdown.stopUnits): the API shows those that were stopped as they were "
+		    "before");
+	run_done(&s->result);
+	check_by(s, OWN(""), "--no-names.enabled --config /var/lib/graced.yaml");
+	assert_line(s, "warn", "kubelet unit",
+		    "the kubelet stops pods, too: /var/lib/kubelet/config.yaml has shutdown grace "
+		    "periods, and shutdown.stopUnits does not have its unit; use shutdown.mode "
+		    "assist");
+	run_done(&s->result);
+	check_by(s,
+		 "rm /var/lib/kubelet/config.yaml && "
+		 "echo 'shutdown: {mode: manage}' >/var/lib/graced.yaml",
+		 "--no-names.enabled --config /var/lib/graced.yaml");
+	assert_line(s, "ok", "shutdown groups",
+		    "none: all containers are stopped at once, each with the grace period of its "
+		    "pod");
+	assert_null(strstr(s->result.out, "kubelet unit  "));
+	assert_null(strstr(s->result.out, "pod status  "));
+}
+
 static void test_absent(void **state)
 {
 	struct scene *s = *state;
@@ -344,6 +386,8 @@ int main(void)
 		 open_scene, close_scene, NULL},
 		{"pods whose grace period is longer than their group's time are told", test_grace,
 		 open_scene, close_scene, NULL},
+		{"where graced stops the pods its own groups count, and what is amiss is shown",
+		 test_managed, open_scene, close_scene, NULL},
 		{"a logind that is not there is told, and the kubelet judged all the same",
 		 test_absent, open_scene, close_scene, NULL},
 		{"a logind that does not answer is not waited for", test_silent, open_scene,

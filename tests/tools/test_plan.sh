@@ -57,6 +57,31 @@ try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 	grep -q '^which pods are deaf is not known on this host$' "$out"
 claim "plan tells what a node shutdown would do, group by group, and who is cut short" $?
 
+printf 'shutdown: {mode: manage, gracePeriodByPodPriority: [{priority: 0, gracePeriodSeconds: 7}, {priority: 1, gracePeriodSeconds: 4}]}\n' >"$tmp/graced.yaml"
+try "$graced" plan --config "$tmp/graced.yaml" --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
+((rc == 0)) && quiet "$err" && sed -n 2p "$out" | grep -qE '^0 +\+0s +\+7s +shop/db-0 +0 +60s +7s ' &&
+	sed -n 4p "$out" | grep -qE '^1 +\+0-7s +\+11s +shop/dns ' &&
+	grep -q '^graced releases its lock at +11s at the latest$' "$out" && grep -q '^logind has to allow 11s;' "$out"
+claim "plan follows graced's own groups in mode manage" $?
+
+try "$graced" plan -o json --config "$tmp/graced.yaml" --pods "$tmp/shut.json"
+((rc == 0)) && [[ $(jq -r .shutdown.stopped_by "$out" | sort -u) == graced ]] &&
+	sed -i s/manage/assist/ "$tmp/graced.yaml" &&
+	try "$graced" plan --config "$tmp/graced.yaml" --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json" &&
+	grep -q '^the kubelet releases its lock at +30s' "$out"
+claim "in other modes the kubelet's groups count" $?
+
+echo 'shutdown: {mode: manage}' >"$tmp/graced.yaml"
+printf "$type" >"$tmp/no-groups.yaml"
+try "$graced" plan --config "$tmp/graced.yaml" --kubelet.config "$tmp/no-groups.yaml" --pods "$tmp/shut.json"
+refused 1 'graced.yaml has no groups, and neither has .*no-groups.yaml: all pods are stopped at once'
+claim "plan says that there are no groups in mode manage" $?
+
+echo 'shutdown: {mode: manage, gracePeriod: 1ms}' >"$tmp/graced.yaml"
+try "$graced" plan --config "$tmp/graced.yaml" --pods "$tmp/shut.json"
+refused 1 '^graced plan: .*/graced.yaml: shutdown.gracePeriod: invalid configuration: shutdownGracePeriod \{1ms\} must be'
+claim "plan refuses a configuration that the daemon would refuse" $?
+
 timeout 20 "$graced" plan -o json --kubelet.version 1.22 --kubelet.config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 3 && $(grep -c '"requested_ns":30000000000,"host_limit_ns":[0-9]' "$out") == 3 ]] &&

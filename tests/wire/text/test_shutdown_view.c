@@ -111,20 +111,21 @@ static void test_json(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = common_rules(&arena);
 
-	check_json(patient, &rules,
-		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
-		   "'pod':{'namespace':'shop','name':'db-0','uid':'u-1','static':false,"
-		   "'deleting':false},'if':'node-shuts-down','node':'n1',"
-		   "'owner':{'controller':'none','kind':null,'name':null},'over':false,"
-		   "'priority':0,'mirror':false,'grace_ns':60000000000,"
-		   "'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
-		   "'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
-		   "'deadline_ns':20000000000},'override_ns':20000000000,"
-		   "'stop_ns':20000000000,'cut_short':true,'deaf':true,"
-		   "'deaf_containers':['\\u001bapp','log'],'wasted_ns':20000000000,"
-		   "'shutdown':{'two_phases':false,'end_ns':20000000000,'deaf':1,"
-		   "'wasted_ns':20000000000,'deaf_unknown':0,'requested_ns':35000000000,"
-		   "'host_limit_ns':30000000000,'suffices':false}}\n");
+	check_json(
+		patient, &rules,
+		"{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		"'pod':{'namespace':'shop','name':'db-0','uid':'u-1','static':false,"
+		"'deleting':false},'if':'node-shuts-down','node':'n1',"
+		"'owner':{'controller':'none','kind':null,'name':null},'over':false,"
+		"'priority':0,'mirror':false,'grace_ns':60000000000,"
+		"'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
+		"'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
+		"'deadline_ns':20000000000},'override_ns':20000000000,"
+		"'stop_ns':20000000000,'cut_short':true,'deaf':true,"
+		"'deaf_containers':['\\u001bapp','log'],'wasted_ns':20000000000,"
+		"'shutdown':{'two_phases':false,'stopped_by':'kubelet','end_ns':20000000000,'deaf':1,"
+		"'wasted_ns':20000000000,'deaf_unknown':0,'requested_ns':35000000000,"
+		"'host_limit_ns':30000000000,'suffices':false}}\n");
 }
 
 static void test_nulls(void **state)
@@ -142,33 +143,35 @@ static void test_nulls(void **state)
 		"'priority':0,'mirror':false,'grace_ns':30000000000,"
 		"'deletion_grace_ns':null,'group':null,'override_ns':null,'stop_ns':null,"
 		"'cut_short':null,'deaf':null,'deaf_containers':null,'wasted_ns':null,"
-		"'shutdown':{'two_phases':false,'end_ns':0,'deaf':0,'wasted_ns':0,"
+		"'shutdown':{'two_phases':false,'stopped_by':'kubelet','end_ns':0,'deaf':0,'wasted_ns':0,"
 		"'deaf_unknown':0,'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
-	check_json(unasked, &rules,
-		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
-		   "'pod':{'namespace':null,'name':'unasked','uid':null,'static':false,"
-		   "'deleting':false},'if':'node-shuts-down','node':null,"
-		   "'owner':{'controller':'none','kind':null,'name':null},'over':false,"
-		   "'priority':null,'mirror':false,'grace_ns':null,'deletion_grace_ns':null,"
-		   "'group':{'index':0,'priority':0,'given_ns':20000000000,'earliest_ns':0,"
-		   "'latest_ns':0,'deadline_ns':20000000000},'override_ns':20000000000,"
-		   "'stop_ns':20000000000,'cut_short':null,'deaf':null,"
-		   "'deaf_containers':null,'wasted_ns':null,'shutdown':{'two_phases':false,"
-		   "'end_ns':20000000000,'deaf':null,'wasted_ns':null,'deaf_unknown':1,"
-		   "'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
-	check_json(quick, &rules,
-		   "{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
-		   "'pod':{'namespace':'shop','name':'quick','uid':null,'static':false,"
-		   "'deleting':false},'if':'node-shuts-down','node':null,"
-		   "'owner':{'controller':'none','kind':null,'name':null},'over':false,"
-		   "'priority':-5,'mirror':false,'grace_ns':1000000000,"
-		   "'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
-		   "'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
-		   "'deadline_ns':20000000000},'override_ns':1000000000,"
-		   "'stop_ns':2000000000,'cut_short':false,'deaf':false,'deaf_containers':[],"
-		   "'wasted_ns':0,'shutdown':{'two_phases':false,'end_ns':20000000000,"
-		   "'deaf':0,'wasted_ns':0,'deaf_unknown':0,'requested_ns':35000000000,"
-		   "'host_limit_ns':null,'suffices':null}}\n");
+	check_json(
+		unasked, &rules,
+		"{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		"'pod':{'namespace':null,'name':'unasked','uid':null,'static':false,"
+		"'deleting':false},'if':'node-shuts-down','node':null,"
+		"'owner':{'controller':'none','kind':null,'name':null},'over':false,"
+		"'priority':null,'mirror':false,'grace_ns':null,'deletion_grace_ns':null,"
+		"'group':{'index':0,'priority':0,'given_ns':20000000000,'earliest_ns':0,"
+		"'latest_ns':0,'deadline_ns':20000000000},'override_ns':20000000000,"
+		"'stop_ns':20000000000,'cut_short':null,'deaf':null,"
+		"'deaf_containers':null,'wasted_ns':null,'shutdown':{'two_phases':false,'stopped_by':'kubelet',"
+		"'end_ns':20000000000,'deaf':null,'wasted_ns':null,'deaf_unknown':1,"
+		"'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
+	check_json(
+		quick, &rules,
+		"{'type':'plan','schema':1,'input':'pods.json','kubernetes':'1.36',"
+		"'pod':{'namespace':'shop','name':'quick','uid':null,'static':false,"
+		"'deleting':false},'if':'node-shuts-down','node':null,"
+		"'owner':{'controller':'none','kind':null,'name':null},'over':false,"
+		"'priority':-5,'mirror':false,'grace_ns':1000000000,"
+		"'deletion_grace_ns':null,'group':{'index':0,'priority':0,"
+		"'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
+		"'deadline_ns':20000000000},'override_ns':1000000000,"
+		"'stop_ns':2000000000,'cut_short':false,'deaf':false,'deaf_containers':[],"
+		"'wasted_ns':0,'shutdown':{'two_phases':false,'stopped_by':'kubelet','end_ns':20000000000,"
+		"'deaf':0,'wasted_ns':0,'deaf_unknown':0,'requested_ns':35000000000,"
+		"'host_limit_ns':null,'suffices':null}}\n");
 }
 
 /* The table of these pods, sorted. */

@@ -117,6 +117,8 @@ static const struct options_help help = {
 /* How long the daemon may take to answer. */
 #define ANSWER_MS 3000
 
+#define SETTING_MAX 16384 /* bytes of a setting's value */
+
 enum status { OK, WARN, FAIL };
 
 struct check {
@@ -125,7 +127,10 @@ struct check {
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
 	struct kubeletfile kubelet;
+	struct config config;	      /* of --config, else as far as the daemon's is known */
 	struct control_answer daemon; /* settings of the one that runs; empty: none answers */
+	struct control_why no_daemon;
+	int asked; /* what control_ask() returned */
 };
 
 __attribute__((format(printf, 4, 5))) static void report(struct check *c, enum status status,
@@ -332,8 +337,52 @@ static void check_sources(struct check *c)
 	check_source(c, d, META_DOCKER, NULL);
 	check_source(c, d, META_PODMAN, NULL);
 	check_source(c, d, META_CONTAINERD, NULL);
-	check_grace(d, &c->kubelet, on_shutdown, c);
+	check_grace(d, &(struct check_rules){&c->config.shutdown, &c->kubelet}, on_shutdown, c);
 	describe_free(d);
+}
+
+static void ask_daemon(struct check *c)
+{
+	char buffer[PATH_MAX];
+
+	c->asked = control_ask(control_socket_path(NULL, buffer),
+			       &(struct control_request){.command = CONTROL_SETTINGS}, ANSWER_MS,
+			       -1, &c->daemon, &c->no_daemon);
+}
+
+/* One that the daemon does not report, or reports as not given, stays. */
+static void use_settings(struct check *c)
+{
+	static const char *const keys[] = {
+		"shutdown.mode",
+		"shutdown.gracePeriod",
+		"shutdown.gracePeriodCriticalPods",
+		"shutdown.gracePeriodByPodPriority",
+		"shutdown.stopUnits",
+		"shutdown.extra",
+		"kubelet.config",
+	};
+	const char *lines = buf_str(&c->daemon.text);
+	char value[SETTING_MAX];
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (control_find_setting(lines, keys[i], value, sizeof(value)) && *value)
+			config_set(&c->config, keys[i], value);
+}
+
+/* 0, or the exit status. */
+static int read_settings(struct check *c)
+{
+	int status = config_read("check", c->options->config, &c->config);
+
+	if (status)
+		return status;
+	ask_daemon(c);
+	if (!c->options->config)
+		use_settings(c);
+	c->kubelet.path = c->options->kubelet_config ? c->options->kubelet_config
+						     : c->config.shutdown.kubelet_config;
+	return 0;
 }
 
 /* What the running daemon uses, which may be another file than the default. */
@@ -341,13 +390,11 @@ static void check_daemon(struct check *c)
 {
 	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
 	const char *socket = control_socket_path(NULL, buffer), *lines;
-	struct control_why why;
-	int r = control_ask(socket, &(struct control_request){.command = CONTROL_SETTINGS},
-			    ANSWER_MS, -1, &c->daemon, &why);
 
-	if (r < 0) {
-		report(c, r == -ENOENT || r == -ECONNREFUSED ? OK : WARN, "daemon",
-		       "none answers at %s (%s): the defaults are checked", socket, why.text);
+	if (c->asked < 0) {
+		report(c, c->asked == -ENOENT || c->asked == -ECONNREFUSED ? OK : WARN, "daemon",
+		       "none answers at %s (%s): the %s checked", socket, c->no_daemon.text,
+		       c->options->config ? "file of --config is" : "defaults are");
 		return;
 	}
 	lines = buf_str(&c->daemon.text);
@@ -435,8 +482,10 @@ int cmd_check(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("check", "'%s' is one argument too many", argv[options.first]);
-	c.kubelet = (struct kubeletfile){.path = options.kubelet_config,
-					 .minor = options.kubernetes_minor};
+	c.kubelet.minor = options.kubernetes_minor;
+	status = read_settings(&c);
+	if (status)
+		return status;
 	host_kernel(kernel, sizeof(kernel));
 	report(&c, OK, "kernel", "%s", kernel);
 	check_btf(&c);
@@ -444,11 +493,12 @@ int cmd_check(int argc, char **argv)
 	check_pidns(&c);
 	check_cgroups(&c);
 	check_programs(&c);
-	check_shutdown(&c.kubelet, on_shutdown, &c);
+	check_shutdown(&(struct check_rules){&c.config.shutdown, &c.kubelet}, on_shutdown, &c);
 	check_sources(&c);
 	check_daemon(&c);
 	check_checkpoint(&c);
 	check_credentials(&c);
 	buf_free(&c.daemon.text);
+	config_done(&c.config);
 	return c.failed;
 }

@@ -9,6 +9,8 @@
 
 #include "app/commands/check_shutdown.h"
 #include "app/commands/describe.h"
+#include "app/config/groups.h"
+#include "app/config/manage.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -75,7 +77,7 @@ static void report_fitting(struct fitting *f, check_shutdown_fn fn, void *userda
 	fn(userdata, !f->cut, "grace periods", buf_str(&text));
 }
 
-void check_grace(const struct describe *describe, const struct kubeletfile *file,
+void check_grace(const struct describe *describe, const struct check_rules *rules,
 		 check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(arena_free) struct arena arena = {};
@@ -83,7 +85,7 @@ void check_grace(const struct describe *describe, const struct kubeletfile *file
 	struct shutplan plan;
 	struct fitting fitting = {.plan = &plan};
 
-	if (kubeletfile_plan(file, &arena, &plan, &why) < 0 || plan.n == 0)
+	if (groups_plan(rules->options, rules->kubelet, &arena, &plan, &why) < 0 || plan.n == 0)
 		return;
 	describe_each_pod(describe, on_pod, &fitting);
 	if (fitting.n > 0)
@@ -108,7 +110,13 @@ static uint64_t ns_of(uint64_t us)
 	return __builtin_mul_overflow(us, NS_PER_US, &ns) ? UINT64_MAX : ns;
 }
 
-static void tell_limit(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn, void *userdata)
+/* What the groups take, and who stops them. */
+struct need {
+	uint64_t ns; /* 0: nothing */
+	bool manage; /* graced; else the kubelet */
+};
+
+static void tell_limit(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
@@ -118,11 +126,11 @@ static void tell_limit(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn
 	}
 	buf_adds(&text, "logind waits ");
 	add_seconds(&text, limit_ns);
-	if (need_ns) {
-		buf_adds(&text, ", the kubelet's groups take ");
-		add_seconds(&text, need_ns);
+	if (need.ns) {
+		buf_printf(&text, ", %s groups take ", need.manage ? "graced's" : "the kubelet's");
+		add_seconds(&text, need.ns);
 	}
-	fn(userdata, limit_ns >= need_ns, "shutdown delay", buf_str(&text));
+	fn(userdata, limit_ns >= need.ns, "shutdown delay", buf_str(&text));
 }
 
 static void add_path(struct buf *out, const struct delaydrop_files *files,
@@ -158,7 +166,8 @@ static void add_pin(struct buf *out, const struct delaydrop_files *files,
 }
 
 /* No drop-in holds it down. */
-static void add_last_word(struct buf *out, const struct delaydrop_files *files, bool raised)
+static void add_last_word(struct buf *out, const struct delaydrop_files *files, bool raised,
+			  const char *who)
 {
 	const struct delaylimit_file *last = delaylimit_last_word(files->list, files->n);
 
@@ -169,10 +178,11 @@ static void add_last_word(struct buf *out, const struct delaydrop_files *files, 
 	buf_printf(out, " has the last word%s", last ? ", " : "");
 	if (last)
 		add_seconds(out, ns_of(last->us));
-	buf_adds(out, raised ? "" : "; a kubelet that starts raises it");
+	if (!raised)
+		buf_printf(out, "; a %s that starts raises it", who);
 }
 
-static void tell_files(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn, void *userdata)
+static void tell_files(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(cleanup_free) struct delaydrop_files *files = calloc(1, sizeof(*files));
 	_cleanup_(buf_free) struct buf text = {};
@@ -181,15 +191,15 @@ static void tell_files(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn
 
 	if (!files || delaydrop_read("", files) < 0)
 		return;
-	raised = ns_of(delaylimit_of_files(files->list, files->n)) >= need_ns;
-	unread = raised && limit_ns && limit_ns < need_ns;
+	raised = ns_of(delaylimit_of_files(files->list, files->n)) >= need.ns;
+	unread = raised && limit_ns && limit_ns < need.ns;
 	if (!raised)
 		pin = delaylimit_pin(files->list, files->n, raised_by(files),
-				     need_ns / NS_PER_US + (need_ns % NS_PER_US > 0));
+				     need.ns / NS_PER_US + (need.ns % NS_PER_US > 0));
 	if (pin)
 		add_pin(&text, files, pin, raised_by(files));
 	else
-		add_last_word(&text, files, raised);
+		add_last_word(&text, files, raised, need.manage ? "graced" : "kubelet");
 	if (unread)
 		buf_adds(&text, ", and logind has not read it: "
 				"systemctl kill --signal=HUP systemd-logind.service");
@@ -197,13 +207,12 @@ static void tell_files(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn
 	delaydrop_done(files);
 }
 
-/* limit_ns is what logind does now, 0: not known; need_ns what the kubelet's groups take, 0:
- * nothing. Reads logind's files. */
-static void check_delay(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn fn, void *userdata)
+/* limit_ns is what logind does now, 0: not known. Reads logind's files. */
+static void check_delay(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
-	tell_limit(limit_ns, need_ns, fn, userdata);
-	if (need_ns)
-		tell_files(limit_ns, need_ns, fn, userdata);
+	tell_limit(limit_ns, need, fn, userdata);
+	if (need.ns)
+		tell_files(limit_ns, need, fn, userdata);
 }
 
 #define PATIENCE_NS 3000000000ULL
@@ -212,7 +221,7 @@ static void check_delay(uint64_t limit_ns, uint64_t need_ns, check_shutdown_fn f
 
 struct asking {
 	struct logind *logind;
-	bool listed, failed, kubelet;
+	bool listed, failed, kubelet, graced;
 	size_t n;
 	struct buf holders; /* "kubelet (pid 7), …" */
 	uint64_t limit_ns;
@@ -244,6 +253,7 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 	buf_reset(&a->holders);
 	for (size_t i = 0; i < listed; i++) {
 		a->kubelet |= strcmp(list[i].who, "kubelet") == 0 && list[i].uid == 0;
+		a->graced |= strcmp(list[i].who, "graced") == 0 && list[i].uid == 0;
 		if (i >= NAMED_MAX)
 			continue;
 		buf_adds(&a->holders, i ? ", " : "");
@@ -322,25 +332,47 @@ static int ask(struct asking *a, struct logind_state *ret)
 	return r < 0 ? r : 0;
 }
 
-static uint64_t kubelet_needs(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata)
+/* By what mode manage stops. */
+static void tell_groups(const struct check_rules *rules, const struct shutplan *plan,
+			check_shutdown_fn fn, void *userdata)
 {
+	_cleanup_(buf_free) struct buf text = {};
+
+	for (size_t i = 0; i < plan->n; i++)
+		buf_printf(&text, "%s%" PRId64 " s from priority %" PRId32 " on", i ? ", " : "",
+			   plan->groups[i].seconds, plan->groups[i].priority);
+	if (plan->n == 0)
+		buf_adds(&text, "none: all containers are stopped at once, each with the grace "
+				"period of its pod");
+	else
+		buf_adds(&text, groups_are_own(rules->options) ? " (graced's settings)"
+							       : " (the kubelet's configuration)");
+	fn(userdata, true, "shutdown groups", buf_str(&text));
+}
+
+static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn, void *userdata)
+{
+	const struct config_shutdown *o = rules->options;
+	bool manage = !o->off && o->mode == SHUTDOWN_MANAGE;
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf text = {};
 	struct kubeletfile_why why;
 	struct shutplan plan;
 
-	if (kubeletfile_plan(file, &arena, &plan, &why) < 0) {
+	if (groups_plan(o, rules->kubelet, &arena, &plan, &why) < 0) {
 		buf_printf(&text, "%s; its groups in a shutdown are not known", why.text);
 		fn(userdata, false, "kubelet shutdown", buf_str(&text));
+	} else if (manage) {
+		tell_groups(rules, &plan, fn, userdata);
 	}
-	return shutplan_requested_ns(&plan);
+	return (struct need){shutplan_requested_ns(&plan), manage};
 }
 
-static void tell_locks(const struct asking *a, uint64_t need_ns, check_shutdown_fn fn,
+static void tell_locks(const struct asking *a, struct need need, check_shutdown_fn fn,
 		       void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
-	bool missing = need_ns && !a->kubelet;
+	bool missing = need.manage ? !a->graced : need.ns && !a->kubelet;
 
 	if (!a->listed || a->failed) {
 		fn(userdata, false, "delay locks", "logind does not report who holds any");
@@ -348,7 +380,9 @@ static void tell_locks(const struct asking *a, uint64_t need_ns, check_shutdown_
 	}
 	buf_printf(&text, "%s%s", a->n ? "held by " : "none is held", buf_str(&a->holders));
 	if (missing)
-		buf_adds(&text, "; the kubelet has a shutdownGracePeriod, and holds none");
+		buf_adds(&text,
+			 need.manage ? "; graced is to stop the pods, and holds none"
+				     : "; the kubelet has a shutdownGracePeriod, and holds none");
 	fn(userdata, !missing, "delay locks", buf_str(&text));
 }
 
@@ -361,13 +395,27 @@ static void tell_away(const struct logind_state *state, check_shutdown_fn fn, vo
 	fn(userdata, false, "logind", buf_str(&text));
 }
 
-void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata)
+struct warned {
+	check_shutdown_fn fn;
+	void *userdata;
+};
+
+static void on_manage(void *userdata, const char *name, const char *text)
 {
+	const struct warned *w = userdata;
+
+	w->fn(w->userdata, false, name, text);
+}
+
+void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void *userdata)
+{
+	struct warned warned = {fn, userdata};
 	struct logind_state state = {};
 	struct asking a = {};
-	uint64_t need_ns = kubelet_needs(file, fn, userdata);
+	struct need need = need_of(rules, fn, userdata);
 	int r = ask(&a, &state);
 
+	manage_warn(rules->options, rules->kubelet, on_manage, &warned);
 	if (r < 0) {
 		fn(userdata, false, "logind", strerror(-r));
 	} else if (is_away(state.status)) {
@@ -376,8 +424,8 @@ void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *
 		fn(userdata, false, "logind", "no answer within 3 s");
 	} else {
 		fn(userdata, true, "logind", "on the system bus");
-		tell_locks(&a, need_ns, fn, userdata);
-		check_delay(a.limit_ns, need_ns, fn, userdata);
+		tell_locks(&a, need, fn, userdata);
+		check_delay(a.limit_ns, need, fn, userdata);
 	}
 	buf_free(&a.holders);
 }

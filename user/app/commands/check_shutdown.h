@@ -6,17 +6,24 @@
 #include <stdbool.h>
 
 #include "app/commands/describe.h"
+#include "app/config/config.h"
 #include "app/config/kubelet_file.h"
 
 /* A line: what it is about, and whether it is all right. text is valid during the call. */
 typedef void (*check_shutdown_fn)(void *userdata, bool ok, const char *name, const char *text);
 
-/* Judges the kubelet's configuration, and asks logind, for at most 3 s. Nothing is changed. */
-void check_shutdown(const struct kubeletfile *file, check_shutdown_fn fn, void *userdata);
+/* By whose rules pods are stopped. */
+struct check_rules {
+	const struct config_shutdown *options; /* graced's own */
+	const struct kubeletfile *kubelet;
+};
 
-/* Of the pods that sources provided; nothing where there is none, or the kubelet has no part in
- * shutdowns. */
-void check_grace(const struct describe *describe, const struct kubeletfile *file,
+/* Judges the configuration of graced and of the kubelet, and asks logind, for at most 3 s. Nothing
+ * is changed. */
+void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void *userdata);
+
+/* Of the pods that sources provided; nothing where there is none, or no group. */
+void check_grace(const struct describe *describe, const struct check_rules *rules,
 		 check_shutdown_fn fn, void *userdata);
 
 #endif

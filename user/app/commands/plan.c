@@ -8,7 +8,7 @@
 #include "app/commands/audit.h"
 #include "app/commands/commands.h"
 #include "app/commands/pod_input.h"
-#include "app/config/kubelet_file.h"
+#include "app/config/groups.h"
 #include "app/config/options.h"
 #include "app/log/say.h"
 #include "base/arena.h"
@@ -216,25 +216,66 @@ static int plans_dies(const struct options *options, const struct nodepods *pods
 			     : print_table(&rules, plans, pods->n);
 }
 
-/* 0, 1 when it was said why not. The owner of a file that was named is not checked. */
-static int read_plan(const struct options *options, struct arena *arena, struct shutplan *ret)
+/* Whose groups count: graced's own by --config, else those of the kubelet. */
+struct source {
+	struct config config;
+	struct kubeletfile file;
+	bool named; /* the kubelet's file */
+};
+
+/* 0, or the exit status. The owner of a kubelet's file that was named is not checked. */
+static int source_open(struct source *s, const struct options *o)
 {
-	const char *named = options->kubelet_config;
-	const struct kubeletfile file = {
+	int status = config_read("plan", o->config, &s->config);
+	const char *named;
+
+	if (status)
+		return status;
+	named = o->kubelet_config ? o->kubelet_config : s->config.shutdown.kubelet_config;
+	s->named = named;
+	s->file = (struct kubeletfile){
 		.path = named ? named : KUBELETFILE_DEFAULT,
-		.minor = options->kubernetes_minor,
+		.minor = o->kubernetes_minor,
 		.any_writer = named,
 	};
+	return 0;
+}
+
+/* Fits _cleanup_(source_close). */
+static void source_close(struct source *s)
+{
+	config_done(&s->config);
+}
+
+/* graced stops the pods. */
+static bool is_managed(const struct source *s)
+{
+	return s->config.shutdown.mode == SHUTDOWN_MANAGE && !s->config.shutdown.off;
+}
+
+static void say_no_groups(const struct source *s)
+{
+	if (is_managed(s))
+		say("%s has no groups, and neither has %s: all pods are stopped at once, each with "
+		    "its own grace period",
+		    s->config.file, s->file.path);
+	else
+		say("by its configuration %s the kubelet leaves a shutdown to systemd: it has "
+		    "neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority",
+		    s->file.path);
+}
+
+/* 0, 1 when it was said why not. */
+static int read_plan(const struct source *s, struct arena *arena, struct shutplan *ret)
+{
 	struct kubeletfile_why why;
-	int r = kubeletfile_plan(&file, arena, ret, &why);
+	int r = groups_plan(&s->config.shutdown, &s->file, arena, ret, &why);
 
 	if (r < 0)
 		say("the kubelet's configuration cannot be used: %s%s", why.text,
 		    r == -ENOENT ? "; name it with --kubelet.config" : "");
 	else if (ret->n == 0)
-		say("by its configuration %s the kubelet leaves a shutdown to systemd: it has "
-		    "neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority",
-		    file.path);
+		say_no_groups(s);
 	return ret->n == 0;
 }
 
@@ -276,13 +317,15 @@ static int print(const struct options *options, const struct shutview *view)
 }
 
 /* What a node shutdown would do. 0 or -errno; 1: it was said why there is no answer. */
-static int plans_shutdown(const struct options *options, const struct nodepods *pods)
+static int plans_shutdown(const struct options *options, const struct source *source,
+			  const struct nodepods *pods)
 {
 	_cleanup_(cleanup_free) struct shutview_pod *list = calloc(pods->n + 1, sizeof(*list));
-	struct shutview_rules rules = {.minor = options->kubernetes_minor};
+	struct shutview_rules rules = {.minor = options->kubernetes_minor,
+				       .managed = is_managed(source)};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview view;
-	int r = list ? read_plan(options, &arena, &rules.plan) : -ENOMEM;
+	int r = list ? read_plan(source, &arena, &rules.plan) : -ENOMEM;
 
 	if (r == 0)
 		r = read_limit(&rules);
@@ -300,17 +343,15 @@ static int plans_shutdown(const struct options *options, const struct nodepods *
 
 /* The groups of a kubelet's configuration that is named, or that is there and has some; else none.
  * 0, 1 when it was said why not. */
-static int read_groups(const struct options *options, struct arena *arena, struct shutplan *ret)
+static int read_groups(const struct source *s, struct arena *arena, struct shutplan *ret)
 {
-	const struct kubeletfile file = {.path = KUBELETFILE_DEFAULT,
-					 .minor = options->kubernetes_minor};
 	struct kubeletfile_why why;
 	int r;
 
-	*ret = (struct shutplan){.rules = shutplan_rules_of(options->kubernetes_minor)};
-	if (options->kubelet_config)
-		return read_plan(options, arena, ret);
-	r = kubeletfile_plan(&file, arena, ret, &why);
+	*ret = (struct shutplan){.rules = shutplan_rules_of(s->file.minor)};
+	if (s->named)
+		return read_plan(s, arena, ret);
+	r = groups_plan(&s->config.shutdown, &s->file, arena, ret, &why);
 	if (r == 0 || r == -ENOENT)
 		return 0;
 	say("the kubelet's configuration cannot be used: %s; name another with --kubelet.config",
@@ -339,14 +380,15 @@ static int print_drain(const struct options *options, const struct drain *drain)
 }
 
 /* How to delete the pods of a node that ends at a deadline. As plans_shutdown(). */
-static int plans_drain(const struct options *options, const struct nodepods *pods)
+static int plans_drain(const struct options *options, const struct source *source,
+		       const struct nodepods *pods)
 {
 	_cleanup_(cleanup_free) struct shutview_pod *views = calloc(pods->n + 1, sizeof(*views));
 	_cleanup_(cleanup_free) struct drain_pod *list = calloc(pods->n + 1, sizeof(*list));
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan groups, plan;
 	struct drain drain;
-	int r = views && list ? read_groups(options, &arena, &groups) : -ENOMEM;
+	int r = views && list ? read_groups(source, &arena, &groups) : -ENOMEM;
 
 	if (r == 0)
 		r = drain_plan_of(&groups, options->deadline_ns, &arena, &plan);
@@ -373,6 +415,7 @@ static const struct options_help help = {
 		"Shows what a node shutdown would do now to each pod: with which group it is ended, when that\n"
 		"group is over, which grace period it gets, whether that is cut short, and whether the pod is\n"
 		"deaf and wastes it. Times count from the announcement. Nothing is shut down.\n"
+		"The groups are the kubelet's, or with --config those of graced in mode manage.\n"
 		"With --deadline shows in which order to delete the pods of a node that ends after that time,\n"
 		"when at the latest, and which are cut short all the same. Nothing is deleted.\n"
 		"With --if-node-dies shows what happens to each pod if its node went silent now: when it is\n"
@@ -389,7 +432,9 @@ static const char *useless(const struct options *o)
 	if (o->if_node_dies && o->deadline_ns)
 		return "--deadline does not go";
 	if (o->if_node_dies)
-		return o->kubelet_config ? "--kubelet.config does not go" : NULL;
+		return o->kubelet_config ? "--kubelet.config does not go"
+		       : o->config	 ? "--config does not go"
+					 : NULL;
 	if (o->monitor_grace_ns)
 		return "--node-monitor-grace-period goes";
 	if (o->out_of_service)
@@ -421,6 +466,7 @@ static int check(const struct options *o, int argc, char **argv)
 int cmd_plan(int argc, char **argv)
 {
 	_cleanup_(nodepods_free) struct nodepods pods = {};
+	_cleanup_(source_close) struct source source = {};
 	struct options options;
 	int status, r;
 
@@ -429,15 +475,18 @@ int cmd_plan(int argc, char **argv)
 	status = check(&options, argc, argv);
 	if (status)
 		return status;
+	status = source_open(&source, &options);
+	if (status)
+		return status;
 	status = nodepods_read(options.pods, &pods);
 	if (status && pods.n == 0)
 		return status;
 	if (options.if_node_dies)
 		r = plans_dies(&options, &pods);
 	else if (options.deadline_ns)
-		r = plans_drain(&options, &pods);
+		r = plans_drain(&options, &source, &pods);
 	else
-		r = plans_shutdown(&options, &pods);
+		r = plans_shutdown(&options, &source, &pods);
 	if (r < 0)
 		say("cannot print the plan: %s", strerror(-r));
 	return r != 0 ? 1 : status;

@@ -26,6 +26,7 @@
 enum config_source { CONFIG_FALLBACK, CONFIG_FILE, CONFIG_VARIABLE, CONFIG_FLAG };
 
 struct config_loader {
+	const char *command; /* for messages */
 	struct config config;
 	enum config_source sources[CONFIG_SETTINGS];
 	unsigned int lines[CONFIG_LISTEN_MAX]; /* of the addresses, when the file gave them */
@@ -242,10 +243,10 @@ static int log_complaints(struct judge *judge)
 
 	qsort(judge->complaints, judge->n, sizeof(*judge->complaints), by_place);
 	for (size_t i = 0; i < shown; i++)
-		say_as("run", "%s:%u: %s", judge->path, judge->complaints[i].line,
+		say_as(judge->loader->command, "%s:%u: %s", judge->path, judge->complaints[i].line,
 		       judge->complaints[i].text ? judge->complaints[i].text : "out of memory");
 	if (unsaid)
-		say_as("run", "%s: and %zu more errors", judge->path, unsaid);
+		say_as(judge->loader->command, "%s: and %zu more errors", judge->path, unsaid);
 	return judge->n ? 1 : 0;
 }
 
@@ -433,11 +434,11 @@ static int apply_file(struct config_loader *loader, const char *path)
 	struct trusted_why why;
 
 	if (trusted_read(path, false, YAMLCONF_SIZE_MAX, &data, &why) < 0) {
-		say_as("run", "%s", why.text);
+		say_as(loader->command, "%s", why.text);
 		return 1;
 	}
 	if (yamlconf_parse(buf_str(&data), data.len, &conf) < 0) {
-		say_as("run", "cannot read %s: out of memory", path);
+		say_as(loader->command, "cannot read %s: out of memory", path);
 		return 1;
 	}
 	judge_all(&judge, &conf);
@@ -535,10 +536,10 @@ static int refuse_together(const struct config_loader *loader, const char *key, 
 	case CONFIG_VARIABLE:
 		return say_usage("run", "%s: %s", setting_variable(s, name), why);
 	case CONFIG_FILE:
-		say_as("run", "%s: %s: %s", loader->config.file, s->key, why);
+		say_as(loader->command, "%s: %s: %s", loader->config.file, s->key, why);
 		return 1;
 	default:
-		return say_usage("run", "%s: %s", s->key, why);
+		return say_usage(loader->command, "%s: %s", s->key, why);
 	}
 }
 
@@ -619,7 +620,7 @@ static int take_all(struct config_loader *loader, const struct options_flags *fl
 /* 0 with *ret, or the exit status. */
 static int load(char **argv, const struct options_flags *flags, struct config *ret)
 {
-	struct config_loader loader = {};
+	struct config_loader loader = {.command = "run"};
 	int status;
 
 	status = take_all(&loader, flags);
@@ -629,6 +630,46 @@ static int load(char **argv, const struct options_flags *flags, struct config *r
 	else
 		*ret = loader.config;
 	return status;
+}
+
+int config_read(const char *command, const char *file, struct config *ret)
+{
+	struct config_loader loader = {.command = command};
+	int status = take_fallbacks(&loader);
+
+	if (!status && file) {
+		loader.config.file = config_store(&loader.config, file);
+		status = loader.config.file ? apply_file(&loader, file) : 1;
+	}
+	if (!status)
+		status = take_groups(&loader);
+	if (status)
+		config_done(&loader.config);
+	else
+		*ret = loader.config;
+	return status;
+}
+
+static bool set_part(struct config *config, size_t setting, const char *value, size_t index)
+{
+	const char *own = config_store(config, value);
+
+	return own && keep_given(config, setting, own, index) &&
+	       !value_take(&settings[setting], config, own, index);
+}
+
+bool config_set(struct config *config, const char *key, const char *value)
+{
+	_cleanup_(cleanup_free) char *own = strdup(value);
+	size_t setting = setting_find(key), index = 0;
+	char *rest = own, *part;
+	bool taken = own && setting < n_settings;
+
+	if (taken && !settings[setting].list)
+		return set_part(config, setting, own, 0);
+	while (taken && (part = strsep(&rest, ",")))
+		taken = set_part(config, setting, part, index++);
+	return taken;
 }
 
 static const struct options_help help = {

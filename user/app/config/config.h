@@ -92,6 +92,14 @@ struct config {
  */
 bool config_load(int argc, char **argv, struct config *ret, int *ret_status);
 
+/* The defaults and that file (NULL: none), for a command that is named in messages: 0, or the exit
+ * status after what is wrong was logged. */
+int config_read(const char *command, const char *file, struct config *ret);
+
+/* Gives a setting another value, in the form of given[]. False: it takes no such value, or memory
+ * is out; the setting may be half changed then. */
+bool config_set(struct config *config, const char *key, const char *value);
+
 /* Again with the same argv, for SIGHUP: 0, or -EINVAL when the file is wrong, which is logged. */
 int config_reload(int argc, char **argv, struct config *ret);
 

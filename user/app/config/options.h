@@ -86,6 +86,7 @@ struct options {
 	bool begin, cancel, status; /* of a shutdown; none of them is the last */
 	const char *action;	    /* what the machine is to do then; NULL: not named */
 	bool if_node_dies;
+	const char *config;	    /* of the daemon; NULL: not read */
 	const char *kubelet_config; /* of the kubelet; NULL: the default */
 	uint64_t deadline_ns;	    /* until the node ends; 0: not given */
 	bool empty, ignore_daemonsets;

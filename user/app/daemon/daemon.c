@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "app/config/groups.h"
+#include "app/config/manage.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/answers.h"
 #include "app/daemon/pages.h"
@@ -191,9 +192,15 @@ static void warn_of_rules(const struct config *c)
 	}
 }
 
+static void log_manage(void *userdata, const char *name, const char *text)
+{
+	log_warning("shutdown.mode manage: %s: %s", name, text);
+}
+
 static int open_inhibitor(struct daemon *d)
 {
 	const struct config_shutdown *o = &d->config.shutdown;
+	const struct kubeletfile kubelet = {.path = o->kubelet_config, .minor = o->kubelet_minor};
 	struct inhibitor_lock lock = d->lock;
 
 	d->lock.fd = -1;
@@ -207,6 +214,7 @@ static int open_inhibitor(struct daemon *d)
 	warn_of_rules(&d->config);
 	if (o->skip_hooks && (o->off || o->mode != SHUTDOWN_MANAGE))
 		log_warning("shutdown.preStop has no effect: shutdown.mode is not manage");
+	manage_warn(o, &kubelet, log_manage, NULL);
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
 	schedule_remove_drop_in();

@@ -228,6 +228,7 @@ static void add_shutdown(struct buf *out, const struct shutview *view)
 
 	jsonw_object(out, "shutdown");
 	jsonw_bool(out, "two_phases", view->rules->plan.rules == SHUTPLAN_TWO_PHASES);
+	jsonw_str(out, "stopped_by", view->rules->managed ? "graced" : "kubelet");
 	add_ns(out, "end_ns", view->end_ns);
 	add_all_deaf(out, view);
 	add_ns(out, "requested_ns", view->requested_ns);

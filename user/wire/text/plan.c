@@ -307,9 +307,13 @@ static void add_view_counts(struct buf *out, const struct shutview *view)
 	add_count(out, view->cut_short, "cut short");
 	add_count(out, view->unknown, "maybe cut short");
 	add_count(out, view->over, "over already");
-	buf_adds(out, "\nthe kubelet releases its lock at +");
+	buf_printf(out, "\n%s releases its lock at +",
+		   view->rules->managed ? "graced" : "the kubelet");
 	add_ns(out, view->end_ns);
-	buf_printf(out, " at the latest (Kubernetes 1.%u)\n", view->rules->minor);
+	buf_adds(out, " at the latest");
+	if (!view->rules->managed)
+		buf_printf(out, " (Kubernetes 1.%u)", view->rules->minor);
+	buf_addc(out, '\n');
 }
 
 static void add_all_deaf(struct buf *out, const struct shutview *view)
@@ -345,7 +349,8 @@ static void add_limit(struct buf *out, const struct shutview *view)
 		else
 			add_ns(out, view->rules->limit_ns);
 		if (!shutview_suffices(view))
-			buf_adds(out, ", too little unless the kubelet raises it");
+			buf_printf(out, ", too little unless %s raises it",
+				   view->rules->managed ? "graced" : "the kubelet");
 	}
 	buf_addc(out, '\n');
 }

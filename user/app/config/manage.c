@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Knows in which units a kubelet runs, and what its configuration says of shutdowns. */
+#include "app/config/manage.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+
+/* Units in which a kubelet runs, alone or with others. */
+static const char *const kubelet_units[] = {
+	"kubelet.service",    "k3s.service",
+	"k3s-agent.service",  "rke2-server.service",
+	"rke2-agent.service", "k0scontroller.service",
+	"k0sworker.service",  "snap.microk8s.daemon-kubelite.service",
+};
+
+/* The first of the units that are stopped; NULL: none is a kubelet's. */
+static const char *find_kubelet(const char *const *units)
+{
+	for (; *units; units++)
+		for (size_t i = 0; i < sizeof(kubelet_units) / sizeof(*kubelet_units); i++)
+			if (strcmp(*units, kubelet_units[i]) == 0)
+				return *units;
+	return NULL;
+}
+
+static void warn_of_status(const char *unit, manage_fn fn, void *userdata)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	buf_printf(
+		&text,
+		"nothing writes the status of pods while %s is stopped (shutdown.stopUnits): the "
+		"API shows those that were stopped as they were before",
+		unit);
+	fn(userdata, "pod status", buf_str(&text));
+}
+
+/* One whose configuration cannot be used may run all the same. */
+static void warn_of_kubelet(const struct kubeletfile *file, manage_fn fn, void *userdata)
+{
+	const char *path = file->path ? file->path : KUBELETFILE_DEFAULT;
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf text = {};
+	struct kubeletfile_why why;
+	struct shutplan plan;
+
+	if (kubeletfile_plan(file, &arena, &plan, &why) == -ENOENT)
+		return;
+	if (plan.n > 0)
+		buf_printf(&text,
+			   "the kubelet stops pods, too: %s has shutdown grace periods, and "
+			   "shutdown.stopUnits does not have its unit; use shutdown.mode assist",
+			   path);
+	else
+		buf_printf(
+			&text,
+			"a kubelet starts containers again that were stopped: there is %s, and "
+			"shutdown.stopUnits does not have its unit; add it, like kubelet.service",
+			path);
+	fn(userdata, "kubelet unit", buf_str(&text));
+}
+
+void manage_warn(const struct config_shutdown *options, const struct kubeletfile *file,
+		 manage_fn fn, void *userdata)
+{
+	const char *unit = find_kubelet(options->stop_units);
+
+	if (options->off || options->mode != SHUTDOWN_MANAGE)
+		return;
+	if (unit)
+		warn_of_status(unit, fn, userdata);
+	else if (kubeletfile_is_there(file))
+		warn_of_kubelet(file, fn, userdata);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is likely to go wrong in mode manage, by the configurations of graced and of the kubelet. */
+#ifndef APP_CONFIG_MANAGE_H
+#define APP_CONFIG_MANAGE_H
+
+#include "app/config/config.h"
+#include "app/config/kubelet_file.h"
+
+/* name: what it is about, in few words; both are valid during the call. */
+typedef void (*manage_fn)(void *userdata, const char *name, const char *text);
+
+/* Calls back for each; for none in other modes. file is the kubelet's, and is read. */
+void manage_warn(const struct config_shutdown *options, const struct kubeletfile *file,
+		 manage_fn fn, void *userdata);
+
+#endif
