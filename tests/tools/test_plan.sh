@@ -71,6 +71,32 @@ try "$graced" plan -o json --config "$tmp/graced.yaml" --pods "$tmp/shut.json"
 	grep -q '^the kubelet releases its lock at +30s' "$out"
 claim "in other modes the kubelet's groups count" $?
 
+csi_pod() { # NAME PRIORITY VOLUMES [UID]
+	echo "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"$1\",\"uid\":\"${4-}\"},\"spec\":{\"nodeName\":\"n1\",\"priority\":$2,\"terminationGracePeriodSeconds\":5,\"volumes\":[$3]},\"status\":{\"phase\":\"Running\"}}"
+}
+uid=11111111-2222-4333-8444-555555555555
+driver="{\"hostPath\":{\"path\":\"/var/lib/kubelet/plugins_registry/\"}},{\"hostPath\":{\"path\":\"/var/lib/kubelet/plugins/a.example.com\"}}"
+inline='{"csi":{"driver":"a.example.com"}}'
+echo "{\"kind\":\"List\",\"items\":[$(csi_pod driver 0 "$driver"),$(csi_pod db 2000000000 "$inline"),$(csi_pod claim 2000000000 '{"persistentVolumeClaim":{"claimName":"c"}}' $uid)]}" >"$tmp/csi.json"
+try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/csi.json"
+((rc == 0)) && quiet "$err" && [[ $(grep -c '^warning: ' "$out") == 1 ]] &&
+	grep -q '^warning: shop/db has volumes of the CSI driver a.example.com, whose pod shop/driver is stopped in an earlier group: ' "$out" &&
+	try "$graced" plan -o json --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/csi.json" &&
+	[[ $(jq -c 'select(.pod.name == "db") | .early_drivers' "$out") == '[{"driver":"a.example.com","namespace":"shop","pod":"driver"}]' ]]
+claim "plan warns of a CSI driver that is stopped before a pod with its volumes" $?
+
+if ((EUID == 0)) && unshare -m true 2>/dev/null; then
+	below=/var/lib/kubelet/pods/$uid/volumes/kubernetes.io~csi/pvc-1
+	try unshare -m sh -c "mount -t tmpfs none /var/lib && mkdir -p $below/mount && mount --bind /usr $below/mount &&
+		echo '{\"driverName\":\"a.example.com\"}' >$below/vol_data.json &&
+		exec '$graced' plan --kubelet.config '$tmp/kubelet.yaml' --pods '$tmp/csi.json'"
+	((rc == 0)) && grep -q '^warning: shop/claim has volumes of the CSI driver a.example.com, whose pod shop/driver is' "$out"
+	claim "plan knows the driver of a claim by the mounts of this host" $?
+else
+	count=$((count + 1))
+	echo "ok $count - plan knows the driver of a claim by the mounts of this host # SKIP needs root and a mount namespace"
+fi
+
 echo 'shutdown: {mode: manage}' >"$tmp/graced.yaml"
 printf "$type" >"$tmp/no-groups.yaml"
 try "$graced" plan --config "$tmp/graced.yaml" --kubelet.config "$tmp/no-groups.yaml" --pods "$tmp/shut.json"

@@ -358,9 +358,94 @@ static void test_sort(void **state)
 	shutview_sort(NULL, 0);
 }
 
+#define ROOT "/var/lib/kubelet"
+
+/* A pod of that priority, with the directories of a driver of that name, or without. */
+static void make_driver(struct podmake *m, struct podobj_volume list[static 2], int64_t priority,
+			const char *registry, const char *plugin)
+{
+	make(m, "driver", priority, 5);
+	m->pod.uid = "d";
+	list[0] = (struct podobj_volume){registry, ""};
+	list[1] = (struct podobj_volume){plugin, ""};
+	m->pod.volume_list = list;
+	m->pod.n_volume_list = 2;
+}
+
+static void test_drivers(void **state)
+{
+	static const struct {
+		int64_t priority; /* of the driver; the user's is 1000 */
+		const char *registry, *plugin;
+		bool early, over;
+	} rows[] = {
+		{0, ROOT "/plugins_registry", ROOT "/plugins/a.b", true, false},
+		{0, ROOT "/plugins_registry/", ROOT "/plugins/a.b/", true, false},
+		{1000, ROOT "/plugins_registry", ROOT "/plugins/a.b", false, false},
+		{2000001000, ROOT "/plugins_registry", ROOT "/plugins/a.b", false, false},
+		{0, ROOT "/plugins_registry", ROOT "/plugins/a.b", false, true},
+		{0, ROOT "/plugins_registry", ROOT "/plugins/a.bc", false, false},
+		{0, ROOT "/plugins_registry", ROOT "/plugins/a", false, false},
+		{0, ROOT "/plugins_registry", ROOT "/plugins/a.b/x", false, false},
+		{0, ROOT "/plugins_registry", "/elsewhere/plugins/a.b", false, false},
+		{0, ROOT "/pods", ROOT "/plugins/a.b", false, false},
+	};
+	static const struct shutview_use uses[] = {{"u", "a.b"}, {"u", "a.b"}, {"x", "c.d"}};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = rules_of(&arena);
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct podmake driver = {}, user = {};
+		struct podobj_volume list[2];
+		struct shutview_pod pods[2];
+
+		make_driver(&driver, list, rows[i].priority, rows[i].registry, rows[i].plugin);
+		if (rows[i].over)
+			driver.pod.status.phase = "Failed";
+		make(&user, "user", 1000, 5);
+		user.pod.uid = "u";
+		pods[0] = shutview_pod_of(&rules.plan, &driver.pod);
+		pods[1] = shutview_pod_of(&rules.plan, &user.pod);
+		assert_int_equal(shutview_find_drivers(pods, 2, uses, LEN(uses), ROOT, &arena), 0);
+		if (pods[1].n_early != rows[i].early || pods[0].n_early != 0)
+			fail_msg("row %zu: %zu", i, pods[1].n_early);
+		if (rows[i].early)
+			assert_ptr_equal(pods[1].early[0].pod, &driver.pod);
+	}
+}
+
+/* While one of its pods is left there is a driver. */
+static void test_last_driver(void **state)
+{
+	static const struct podobj_volume own = {"", "a.b"};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutview_rules rules = rules_of(&arena);
+	struct podmake first = {}, last = {}, user = {};
+	struct podobj_volume lists[2][2];
+	struct shutview_pod pods[3];
+
+	make_driver(&first, lists[0], 0, ROOT "/plugins_registry", ROOT "/plugins/a.b");
+	make_driver(&last, lists[1], 1000, ROOT "/plugins_registry", ROOT "/plugins/a.b");
+	make(&user, "user", 1000, 5);
+	user.pod.volume_list = &own;
+	user.pod.n_volume_list = 1;
+	pods[0] = shutview_pod_of(&rules.plan, &first.pod);
+	pods[1] = shutview_pod_of(&rules.plan, &last.pod);
+	pods[2] = shutview_pod_of(&rules.plan, &user.pod);
+	assert_int_equal(shutview_find_drivers(pods, 3, NULL, 0, ROOT, &arena), 0);
+	assert_int_equal(pods[2].n_early, 0);
+	last.pod.priority = 0;
+	pods[1] = shutview_pod_of(&rules.plan, &last.pod);
+	assert_int_equal(shutview_find_drivers(pods, 3, NULL, 0, ROOT, &arena), 0);
+	assert_int_equal(pods[2].n_early, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("a driver that is stopped before a pod with its volumes is found, if it is one",
+		      test_drivers),
+		CLAIM("of several pods of a driver the last one counts", test_last_driver),
 		CLAIM("a pod has its group by priority, and its grace within the group's",
 		      test_pod),
 		CLAIM("a pod that tells nothing counts as 0, and is given what its group is",

@@ -122,7 +122,7 @@ static void test_json(void **state)
 		"'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
 		"'deadline_ns':20000000000},'override_ns':20000000000,"
 		"'stop_ns':20000000000,'cut_short':true,'deaf':true,"
-		"'deaf_containers':['\\u001bapp','log'],'wasted_ns':20000000000,"
+		"'deaf_containers':['\\u001bapp','log'],'wasted_ns':20000000000,'early_drivers':null,"
 		"'shutdown':{'two_phases':false,'stopped_by':'kubelet','end_ns':20000000000,'deaf':1,"
 		"'wasted_ns':20000000000,'deaf_unknown':0,'requested_ns':35000000000,"
 		"'host_limit_ns':30000000000,'suffices':false}}\n");
@@ -142,7 +142,7 @@ static void test_nulls(void **state)
 		"'owner':{'controller':'none','kind':null,'name':null},'over':true,"
 		"'priority':0,'mirror':false,'grace_ns':30000000000,"
 		"'deletion_grace_ns':null,'group':null,'override_ns':null,'stop_ns':null,"
-		"'cut_short':null,'deaf':null,'deaf_containers':null,'wasted_ns':null,"
+		"'cut_short':null,'deaf':null,'deaf_containers':null,'wasted_ns':null,'early_drivers':null,"
 		"'shutdown':{'two_phases':false,'stopped_by':'kubelet','end_ns':0,'deaf':0,'wasted_ns':0,"
 		"'deaf_unknown':0,'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
 	check_json(
@@ -155,7 +155,7 @@ static void test_nulls(void **state)
 		"'group':{'index':0,'priority':0,'given_ns':20000000000,'earliest_ns':0,"
 		"'latest_ns':0,'deadline_ns':20000000000},'override_ns':20000000000,"
 		"'stop_ns':20000000000,'cut_short':null,'deaf':null,"
-		"'deaf_containers':null,'wasted_ns':null,'shutdown':{'two_phases':false,'stopped_by':'kubelet',"
+		"'deaf_containers':null,'wasted_ns':null,'early_drivers':null,'shutdown':{'two_phases':false,'stopped_by':'kubelet',"
 		"'end_ns':20000000000,'deaf':null,'wasted_ns':null,'deaf_unknown':1,"
 		"'requested_ns':35000000000,'host_limit_ns':null,'suffices':null}}\n");
 	check_json(
@@ -169,7 +169,7 @@ static void test_nulls(void **state)
 		"'given_ns':20000000000,'earliest_ns':0,'latest_ns':0,"
 		"'deadline_ns':20000000000},'override_ns':1000000000,"
 		"'stop_ns':2000000000,'cut_short':false,'deaf':false,'deaf_containers':[],"
-		"'wasted_ns':0,'shutdown':{'two_phases':false,'stopped_by':'kubelet','end_ns':20000000000,"
+		"'wasted_ns':0,'early_drivers':null,'shutdown':{'two_phases':false,'stopped_by':'kubelet','end_ns':20000000000,"
 		"'deaf':0,'wasted_ns':0,'deaf_unknown':0,'requested_ns':35000000000,"
 		"'host_limit_ns':null,'suffices':null}}\n");
 }

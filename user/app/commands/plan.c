@@ -7,6 +7,7 @@
 
 #include "app/commands/audit.h"
 #include "app/commands/commands.h"
+#include "app/commands/plan_volumes.h"
 #include "app/commands/pod_input.h"
 #include "app/config/groups.h"
 #include "app/config/options.h"
@@ -316,6 +317,18 @@ static int print(const struct options *options, const struct shutview *view)
 	return r;
 }
 
+/* Of the volumes that are mounted on this host, and of those that are in the pods' specs. */
+static int find_drivers(const struct source *source, struct shutview_pod *pods, size_t n,
+			struct arena *arena)
+{
+	const char *root = source->config.shutdown.kubelet_root;
+	struct shutview_use *uses = NULL;
+	size_t n_uses;
+	int r = planvolumes_read(root, arena, &uses, &n_uses);
+
+	return r < 0 ? r : shutview_find_drivers(pods, n, uses, n_uses, root, arena);
+}
+
 /* What a node shutdown would do. 0 or -errno; 1: it was said why there is no answer. */
 static int plans_shutdown(const struct options *options, const struct source *source,
 			  const struct nodepods *pods)
@@ -335,6 +348,8 @@ static int plans_shutdown(const struct options *options, const struct source *so
 		list[i] = shutview_pod_of(&rules.plan, pods->list[i]);
 	shutview_sort(list, pods->n);
 	r = plans_listen(options, &rules.plan, list, pods->n, &arena);
+	if (r == 0)
+		r = find_drivers(source, list, pods->n, &arena);
 	if (r < 0)
 		return r;
 	r = shutview_of(&rules, list, pods->n, &arena, &view);

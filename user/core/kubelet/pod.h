@@ -112,6 +112,12 @@ enum podobj_volumes {
 	PODOBJ_VOLUME_CLAIM = 1 << 2,	  /* a PersistentVolumeClaim, wherever that is */
 };
 
+/* One of a pod's volumes. */
+struct podobj_volume {
+	const char *host_path;	/* of a hostPath */
+	const char *csi_driver; /* of a CSI volume that is the pod's own */
+};
+
 struct podobj_pod {
 	const char *namespace_, *name, *uid, *node;
 	/* Of the owner that is its controller; "": none, and for the apiVersion and uid: not given.
@@ -133,6 +139,8 @@ struct podobj_pod {
 	int64_t priority;			 /* 0 unless it has one */
 	enum meta_restart_policy restart_policy; /* 0: not given, which is Always */
 	uint32_t volumes;			 /* bits of enum podobj_volumes */
+	const struct podobj_volume *volume_list;
+	size_t n_volume_list;
 	struct podobj_containers inits, containers, ephemerals;
 	const char *const *gates; /* spec.readinessGates: types of conditions */
 	size_t n_gates;

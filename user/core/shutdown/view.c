@@ -151,6 +151,92 @@ int shutview_listen(const struct shutplan *plan, struct shutview_pod *pod,
 	return 0;
 }
 
+/* --- drivers of volumes ------------------------------------------------------------------------ */
+
+/* Whether the path is that directory below the root: dir and name behind each other. */
+static bool is_below(const char *path, const char *root, const char *dir, const char *name)
+{
+	size_t n = strlen(root);
+
+	if (strncmp(path, root, n) != 0 || strncmp(path + n, dir, strlen(dir)) != 0)
+		return false;
+	path += n + strlen(dir);
+	n = strlen(name);
+	return strncmp(path, name, n) == 0 && path[n + strspn(path + n, "/")] == '\0';
+}
+
+static bool has_path(const struct podobj_pod *pod, const char *root, const char *dir,
+		     const char *name)
+{
+	for (size_t i = 0; i < pod->n_volume_list; i++)
+		if (is_below(pod->volume_list[i].host_path, root, dir, name))
+			return true;
+	return false;
+}
+
+/* Its own pods may be several, as in an update: the last one counts. NULL: it is not known. */
+static const struct shutview_pod *find_driver(const struct shutview_pod *pods, size_t n,
+					      const char *root, const char *driver)
+{
+	const struct shutview_pod *last = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (!pods[i].over && has_path(pods[i].pod, root, "/plugins_registry", "") &&
+		    has_path(pods[i].pod, root, "/plugins/", driver) &&
+		    (!last || pods[i].group > last->group))
+			last = &pods[i];
+	return last;
+}
+
+static bool is_listed(const struct shutview_pod *pod, const char *driver)
+{
+	for (size_t i = 0; i < pod->n_early; i++)
+		if (strcmp(pod->early[i].driver, driver) == 0)
+			return true;
+	return false;
+}
+
+struct finding {
+	const struct shutview_pod *pods;
+	size_t n;
+	const char *root;
+	struct shutview_early *list; /* of the pod, with room for all */
+};
+
+static void add_driver(const struct finding *f, struct shutview_pod *user, const char *driver)
+{
+	const struct shutview_pod *server;
+
+	if (!*driver || is_listed(user, driver))
+		return;
+	server = find_driver(f->pods, f->n, f->root, driver);
+	if (server && server->group < user->group)
+		f->list[user->n_early++] = (struct shutview_early){driver, server->pod};
+}
+
+int shutview_find_drivers(struct shutview_pod *pods, size_t n, const struct shutview_use *uses,
+			  size_t n_uses, const char *root, struct arena *arena)
+{
+	struct finding f = {.pods = pods, .n = n, .root = root};
+
+	for (size_t i = 0; i < n; i++) {
+		struct shutview_pod *user = &pods[i];
+
+		if (user->over)
+			continue;
+		f.list = arena_array(arena, user->pod->n_volume_list + n_uses, sizeof(*f.list));
+		if (!f.list)
+			return -ENOMEM;
+		user->early = f.list;
+		for (size_t k = 0; k < user->pod->n_volume_list; k++)
+			add_driver(&f, user, user->pod->volume_list[k].csi_driver);
+		for (size_t k = 0; k < n_uses; k++)
+			if (strcmp(uses[k].pod_uid, user->pod->uid) == 0)
+				add_driver(&f, user, uses[k].driver);
+	}
+	return 0;
+}
+
 static int compare(const void *x, const void *y)
 {
 	const struct shutview_pod *a = x, *b = y;

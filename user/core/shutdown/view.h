@@ -32,6 +32,17 @@ struct shutview_look {
 	enum shutview_hearing hearing;
 };
 
+/* A volume that is mounted for a pod. */
+struct shutview_use {
+	const char *pod_uid, *driver; /* of CSI */
+};
+
+/* A CSI driver whose pods are all in earlier groups than a pod that uses it. */
+struct shutview_early {
+	const char *driver;
+	const struct podobj_pod *pod; /* the one of them that is stopped last */
+};
+
 struct shutview_pod {
 	const struct podobj_pod *pod;
 	bool over; /* it had ended already: what follows does not hold */
@@ -43,6 +54,8 @@ struct shutview_pod {
 	const char *const *deaf;       /* names of the deaf containers */
 	size_t n_deaf;
 	uint64_t wasted_ns; /* how long its group waits for the deaf ones at the most */
+	const struct shutview_early *early; /* as far as is known; of shutview_find_drivers() */
+	size_t n_early;
 };
 
 struct shutview_group {
@@ -85,6 +98,14 @@ bool shutview_runs(const struct shutview_pod *pod, const char *id);
  * -ENOMEM; the list is the arena's, the names are the pod's. */
 int shutview_listen(const struct shutplan *plan, struct shutview_pod *pod,
 		    const struct shutview_look *looks, size_t n, struct arena *arena);
+
+/* Finds the CSI drivers that a pod uses, by its own volumes and by uses, and which are stopped
+ * before it. A driver's pod is known by its spec: it has the directory of the kubelet's
+ * registrations, and the one below plugins/ that is named like the driver. Of others nothing is
+ * found. root is the kubelet's root directory. 0 or -ENOMEM; what it adds is the arena's, and
+ * points to the pods. */
+int shutview_find_drivers(struct shutview_pod *pods, size_t n, const struct shutview_use *uses,
+			  size_t n_uses, const char *root, struct arena *arena);
 
 /* In the order in which they are ended, those that are over last; then by namespace and name. */
 void shutview_sort(struct shutview_pod *pods, size_t n);

@@ -210,6 +210,23 @@ static void add_deaf(struct buf *out, const struct shutview_pod *pod)
 	add_ns(out, "wasted_ns", pod->wasted_ns);
 }
 
+static void add_early(struct buf *out, const struct shutview_pod *pod)
+{
+	if (pod->n_early == 0) {
+		jsonw_null(out, "early_drivers");
+		return;
+	}
+	jsonw_array(out, "early_drivers");
+	for (size_t i = 0; i < pod->n_early; i++) {
+		jsonw_object(out, NULL);
+		jsonw_str(out, "driver", pod->early[i].driver);
+		jsonw_str(out, "namespace", pod->early[i].pod->namespace_);
+		jsonw_str(out, "pod", pod->early[i].pod->name);
+		jsonw_object_end(out);
+	}
+	jsonw_array_end(out);
+}
+
 static void add_all_deaf(struct buf *out, const struct shutview *view)
 {
 	if (view->unheard > 0 && view->unheard == view->n - view->over) {
@@ -252,6 +269,7 @@ int shutview_json(struct buf *out, const char *input, const struct shutview *vie
 	add_asked(out, pod->pod);
 	add_end(out, view, pod);
 	add_deaf(out, pod);
+	add_early(out, pod);
 	add_shutdown(out, view);
 	return podobj_json_end(out);
 }

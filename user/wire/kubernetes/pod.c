@@ -87,6 +87,23 @@ static int read_toleration(struct podread *r, const json_t *json, void *ret)
 	return podread_integer(r, json, "tolerationSeconds", INT64_MIN, INT64_MAX, &t->seconds);
 }
 
+static int read_volume(struct podread *r, const json_t *json, void *ret)
+{
+	struct podobj_volume *v = ret;
+	const json_t *host = NULL, *csi = NULL;
+	int e;
+
+	v->host_path = v->csi_driver = "";
+	if ((e = podread_object(r, json, "hostPath", &host)) < 0 ||
+	    (e = podread_object(r, json, "csi", &csi)) < 0)
+		return e;
+	if (host)
+		e = podread_text(r, host, "path", PODREAD_MESSAGE_MAX, &v->host_path);
+	if (e == 0 && csi)
+		e = podread_text(r, csi, "driver", PODREAD_NAME_MAX, &v->csi_driver);
+	return e;
+}
+
 static int read_volumes(struct podread *r, const json_t *spec, uint32_t *ret)
 {
 	static const struct {
@@ -140,6 +157,9 @@ static int read_spec(struct podread *r, const json_t *spec, struct podobj_pod *p
 			       sizeof(*pod->gates), &pod->gates, &pod->n_gates)) < 0 ||
 	    (e = podread_items(r, spec, "tolerations", PODREAD_ITEMS_MAX, read_toleration,
 			       sizeof(*pod->tolerations), &pod->tolerations, &pod->n_tolerations)) <
+		    0 ||
+	    (e = podread_items(r, spec, "volumes", PODREAD_ITEMS_MAX, read_volume,
+			       sizeof(*pod->volume_list), &pod->volume_list, &pod->n_volume_list)) <
 		    0)
 		return e;
 	return read_volumes(r, spec, &pod->volumes);

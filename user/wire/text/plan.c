@@ -3,10 +3,12 @@
 #include "wire/text/plan.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "wire/text/rows.h"
 
 #define SHORT_UNTIL 1000 /* seconds, which are shown as such and as a range */
@@ -355,6 +357,27 @@ static void add_limit(struct buf *out, const struct shutview *view)
 	buf_addc(out, '\n');
 }
 
+static void add_early(struct buf *out, const struct shutview_pod *p)
+{
+	for (size_t i = 0; i < p->n_early; i++) {
+		const struct podobj_pod *driver = p->early[i].pod;
+
+		buf_adds(out, "warning: ");
+		utf8_add_visible(out, p->pod->namespace_, strlen(p->pod->namespace_));
+		buf_addc(out, '/');
+		utf8_add_visible(out, p->pod->name, strlen(p->pod->name));
+		buf_adds(out, " has volumes of the CSI driver ");
+		utf8_add_visible(out, p->early[i].driver, strlen(p->early[i].driver));
+		buf_adds(out, ", whose pod ");
+		utf8_add_visible(out, driver->namespace_, strlen(driver->namespace_));
+		buf_addc(out, '/');
+		utf8_add_visible(out, driver->name, strlen(driver->name));
+		buf_adds(out,
+			 " is stopped in an earlier group: nothing unmounts them then; give it a "
+			 "higher priority\n");
+	}
+}
+
 int shutview_table(struct buf *out, const struct shutview *view)
 {
 	_cleanup_(rows_free_kept) struct rows rows = {};
@@ -365,6 +388,8 @@ int shutview_table(struct buf *out, const struct shutview *view)
 	rows_put(out, &rows, view_columns, N_COLUMNS(view_columns), false);
 	add_view_counts(out, view);
 	add_all_deaf(out, view);
+	for (size_t i = 0; i < view->n; i++)
+		add_early(out, &view->pods[i]);
 	add_limit(out, view);
 	return buf_error(out);
 }
