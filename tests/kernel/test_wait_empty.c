@@ -11,13 +11,18 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/cgroup/fs.h"
 
 #define CONTAINERS 500
 #define WITHIN_MS  2000
 #define LEAD_MS	   1500
 #define DEEP	   70 /* more levels than are watched */
+#define MOVES	   20000
 
 static int setup(void **state)
 {
@@ -111,6 +116,50 @@ static void it_returns_after_the_last_of_500_and_never_before(void **state)
 	assert_int_equal(status, 0);
 	assert_int_equal(running, 0);
 	assert_true(last_ns <= returned_ns);
+}
+
+/* As fast as it can, between two cgroups below. */
+static void move_about(const char *dir, unsigned int *moves) __attribute__((noreturn));
+static void move_about(const char *dir, unsigned int *moves)
+{
+	char dirs[2][HIER_PATH_MAX + 16];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(dirs[i], sizeof(dirs[i]), "%s/%c", dir, 'a' + i);
+		mkdir(dirs[i], 0755);
+	}
+	while (cg_enter(dirs[*moves % 2], getpid()) == 0)
+		__atomic_add_fetch(moves, 1, __ATOMIC_RELAXED);
+	_exit(1);
+}
+
+static void a_process_that_moves_about_is_found(void **state)
+{
+	struct fixture *f = need(state);
+	char dir[HIER_PATH_MAX + 8];
+	unsigned int *moves = mmap(NULL, sizeof(*moves), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct cgfs *cgfs;
+	pid_t pid;
+
+	assert_true(moves != MAP_FAILED);
+	assert_int_equal(cgfs_open(f->tree.hier.mount, f->tree.hier.unified, &cgfs), 0);
+	snprintf(dir, sizeof(dir), "%s/moves", f->tree.root);
+	assert_int_equal(hier_make(&f->tree.hier, dir, false), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		move_about(dir, moves);
+	while (__atomic_load_n(moves, __ATOMIC_RELAXED) == 0)
+		usleep(1000);
+	while (__atomic_load_n(moves, __ATOMIC_RELAXED) < MOVES)
+		if (!cgfs_populated(cgfs, box_tree_relative(&f->tree, dir)))
+			fail_msg("it is not found after %u moves", *moves);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	cgfs_free(cgfs);
+	munmap(moves, sizeof(*moves));
+	assert_int_equal(cg_sweep(dir), 0);
 }
 
 static void a_node_without_containers_is_empty(void **state)
@@ -257,6 +306,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("it returns after the last of 500 containers, and never before",
 		      it_returns_after_the_last_of_500_and_never_before),
+		CLAIM("a process that moves about in its container is found",
+		      a_process_that_moves_about_is_found),
 		CLAIM("a node without containers is empty", a_node_without_containers_is_empty),
 		CLAIM("a container that has a process is named when the time is over",
 		      a_container_that_has_a_process_is_named_when_the_time_is_over),

@@ -326,6 +326,7 @@ int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret)
 #define LOOK_MAX   262144
 /* The same where only the first process matters. */
 #define SEARCH_MAX 16384
+#define SEARCHES   32
 /* Of cgroups that are still to be visited: bytes of names, and levels above the present one. */
 #define NAMES_MAX  (8u << 20)
 #define LEVELS_MAX 262144
@@ -697,20 +698,35 @@ static int leaf_has_member(struct cgfs *cgfs, const char *path)
 }
 
 /* What was not visited may hold a process. */
+static bool search_member(struct cgfs *cgfs, const char *path, uint32_t *work)
+{
+	struct cgfs_members *m;
+	int r = cgfs_members_open(cgfs->root_fd, cgfs_relative(path), &m);
+
+	if (r < 0)
+		return !cgfs_is_gone(r);
+	r = cgfs_members_step(m, found_one, NULL, work);
+	cgfs_members_free(m);
+	return r != 0;
+}
+
+/* Cgroups are read one after the other: a process that moves among them is missed where it has left
+ * the next for one that was read. One that does nothing else is missed by one search in three. */
 static bool has_member(struct cgfs *cgfs, const char *path)
 {
-	uint32_t work = SEARCH_MAX;
-	struct cgfs_members *m;
 	int r = leaf_has_member(cgfs, path);
+	uint32_t work = SEARCH_MAX, used = 0;
 
 	if (r >= 0)
 		return r;
-	r = cgfs_members_open(cgfs->root_fd, cgfs_relative(path), &m);
-	if (r < 0)
-		return !cgfs_is_gone(r);
-	r = cgfs_members_step(m, found_one, NULL, &work);
-	cgfs_members_free(m);
-	return r != 0;
+	for (int i = 0; i < SEARCHES && used <= work; i++) {
+		uint32_t before = work;
+
+		if (search_member(cgfs, path, &work))
+			return true;
+		used = before - work;
+	}
+	return false;
 }
 
 bool cgfs_populated(struct cgfs *cgfs, const char *path)
