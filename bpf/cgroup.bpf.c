@@ -210,7 +210,11 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 				      struct graced_watch *up)
 {
 	struct graced_watch w = {
-		.level = up->level + 1, .oom_known = 1, .delegated_level = up->delegated_level};
+		.level = up->level + 1,
+		.oom_known = 1,
+		.delegated_level = up->delegated_level,
+		.populated = GRACED_NEVER_POPULATED,
+	};
 	__u64 parent_id = BPF_CORE_READ(parent, kn, id);
 	__u64 id = BPF_CORE_READ(cg, kn, id);
 	struct graced_ev_cgroup *ev;
@@ -347,6 +351,14 @@ int delete_watch(__u64 *ctx)
 	return watch_delete(id, w);
 }
 
+/* The kernel holds css_set_lock: there are no two of one cgroup at once. */
+static __always_inline void note_populated(struct graced_watch *w, bool populated)
+{
+	__u32 next = w->populated + 1;
+
+	w->populated = next + ((next & 1) != populated);
+}
+
 SEC("tp_btf/cgroup_notify_populated")
 int on_cgroup_populated(__u64 *ctx)
 {
@@ -354,13 +366,17 @@ int on_cgroup_populated(__u64 *ctx)
 	struct graced_ev_empty *ev;
 	struct graced_init *init;
 	struct graced_watch *w;
+	bool populated = (int)ctx[2];
 	__u64 id;
 
-	if ((int)ctx[2] || !in_hierarchy(cg))
+	if (!in_hierarchy(cg))
 		return 0;
 	id = BPF_CORE_READ(cg, kn, id);
 	w = bpf_map_lookup_elem(&watched, &id);
-	if (!w || w->kind < GRACED_WATCH_POD)
+	if (!w)
+		return 0;
+	note_populated(w, populated);
+	if (populated || w->kind < GRACED_WATCH_POD)
 		return 0;
 	/* The next process that comes in from outside may be the init of a new life of this cgroup.
 	 */

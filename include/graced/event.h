@@ -265,11 +265,18 @@ struct graced_watch {
 	 * parent was inside or it ran a runtime's program, and there was no init;
 	 * GRACED_EARLY_SEVERAL: more than one was; 0: none was since the cgroup was empty. */
 	__u32 early_pid;
-	__u32 pad;
+	/*
+	 * Odd: a process is in the cgroup or below it; even: none is; each change makes it greater.
+	 * 0: unknown, for there was none since the daemon made the entry.
+	 */
+	__u32 populated;
 };
 
 /* Of since_ns: each process in it may have begun before. */
 #define GRACED_SINCE_UNKNOWN ((__u64)-1)
+
+/* Of populated, for a cgroup that is made. */
+#define GRACED_NEVER_POPULATED 2
 
 /* Of early_pid, no process. */
 #define GRACED_EARLY_SEVERAL ((__u32)-1)

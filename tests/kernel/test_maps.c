@@ -50,6 +50,46 @@ static void entries_go_with_their_cgroups(void **state)
 	assert_int_equal(box_remove(&first), 0);
 }
 
+static uint32_t populated(const struct kernhalf *k, uint64_t id)
+{
+	struct graced_watch watch;
+
+	assert_int_equal(kern_watch_get(k->kern, id, &watch), 0);
+	return watch.populated;
+}
+
+static void each_change_from_populated_to_empty_is_noted(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	char dir[HIER_PATH_MAX + 80], below[HIER_PATH_MAX + 96];
+	uint64_t id;
+	pid_t pid;
+
+	snprintf(dir, sizeof(dir), "%s/%064d", k->tree.root, 8);
+	snprintf(below, sizeof(below), "%s/below", dir);
+	assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+	assert_int_equal(hier_make(&k->tree.hier, below, false), 0);
+	id = kernhalf_id(dir);
+	assert_int_equal(populated(k, id), GRACED_NEVER_POPULATED);
+	for (uint32_t life = 0; life < 3; life++) {
+		pid = fork();
+		if (pid == 0) {
+			pause();
+			_exit(0);
+		}
+		assert_int_equal(cg_enter(life == 1 ? below : dir, pid), 0);
+		assert_int_equal(populated(k, id), GRACED_NEVER_POPULATED + 2 * life + 1);
+		if (life < 2)
+			assert_int_equal(cg_enter(life == 1 ? dir : below, pid), 0);
+		assert_int_equal(populated(k, id), GRACED_NEVER_POPULATED + 2 * life + 1);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		assert_int_equal(populated(k, id), GRACED_NEVER_POPULATED + 2 * life + 2);
+	}
+	assert_int_equal(cg_remove(below), 0);
+	assert_int_equal(cg_remove(dir), 0);
+}
+
 /* Runs a program in the calling process or in a child of it. */
 static void run_true(bool in_child)
 {
@@ -413,6 +453,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("entries of watched, inits, quotas and noisy go with their cgroups",
 		      entries_go_with_their_cgroups),
+		CLAIM("each change of a cgroup from populated to empty is noted, and back",
+		      each_change_from_populated_to_empty_is_noted),
 		CLAIM("a process that execs is no init when its parent is inside",
 		      the_init_comes_from_outside),
 		CLAIM("a watch's kind is changed without losing a count",
