@@ -24,6 +24,10 @@ static struct {
 	/* The cgroups, by their ids less one. */
 	enum what what[BOXES];
 	bool populated[BOXES];
+	uint32_t change[BOXES];
+	bool unchanged; /* none has changed since it is watched: their files are read */
+	bool hidden;	/* its files show no process, for it moves while they are read */
+	uint64_t misses;
 	/* What the kernel half has reported and no one has read. */
 	struct obs reports[REPORTS];
 	size_t n_reports;
@@ -125,9 +129,22 @@ bool __wrap_engine_get_cgroup(const struct engine *engine, uint64_t id, struct e
 	return true;
 }
 
+static void note_read(void)
+{
+	world.reads++;
+	if (world.on_read)
+		world.on_read(world.reads);
+}
+
 int __wrap_kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret)
 {
+	enum what what = world.what[id - 1];
+
 	*ret = (struct graced_watch){.kind = GRACED_WATCH_CONTAINER};
+	if (!world.unchanged)
+		ret->populated = world.change[id - 1];
+	if (ret->populated && !world.misses && (what == CONTAINER || what == NEW_ONE))
+		note_read();
 	return world.unwatched ? -ENOENT : 0;
 }
 
@@ -139,7 +156,7 @@ int __wrap_kern_read_stats(const struct kern *kern, struct graced_stat *ret)
 
 uint64_t __wrap_kern_recursion_misses(const struct kern *kern)
 {
-	return 0;
+	return world.misses;
 }
 
 bool __wrap_ring_drain(struct ring *ring)
@@ -169,11 +186,9 @@ int __wrap_cgfs_scan(struct cgfs *cgfs, const char *from, cgfs_visit_fn visit, v
 
 bool __wrap_cgfs_populated(struct cgfs *cgfs, const char *path)
 {
-	bool populated = world.populated[*path - '0'];
+	bool populated = world.populated[*path - '0'] && !world.hidden;
 
-	world.reads++;
-	if (world.on_read)
-		world.on_read(world.reads);
+	note_read();
 	return populated;
 }
 
@@ -230,11 +245,13 @@ static void report(enum obs_type type, size_t box)
 static void enter(size_t box)
 {
 	world.populated[box] = true;
+	world.change[box] += world.change[box] % 2 ? 2 : 1;
 }
 
 static void leave(size_t box)
 {
 	world.populated[box] = false;
+	world.change[box] += world.change[box] % 2 ? 1 : 2;
 	report(OBS_CGROUP_EMPTY, box);
 }
 
@@ -253,6 +270,8 @@ static void play(void (*scenario)(void), size_t n)
 	memset(&world, 0, sizeof(world));
 	for (size_t i = 0; i < n; i++)
 		world.what[i] = CONTAINER;
+	for (size_t i = 0; i < BOXES; i++)
+		world.change[i] = GRACED_NEVER_POPULATED;
 	world.status = RUNS;
 	world.scenario = scenario;
 	cmd_wait(4, argv);
@@ -415,7 +434,59 @@ static void lost_empty_scene(void)
 
 	enter(0);
 	assert_int_equal(turn(), RUNS);
+	leave(0);
+	world.reports[0] = lost;
+	assert_int_equal(turn(), 0);
+}
+
+/* It has a process for a moment between both readings, of which no report has come yet. */
+static void come_and_go(unsigned int n)
+{
+	if (n != 2)
+		return;
+	enter(0);
+	leave(0);
+	world.n_reports = 0;
+}
+
+static void unreported_scene(void)
+{
+	world.on_read = come_and_go;
+	assert_int_equal(turn(), RUNS);
+	assert_int_equal(turn(), 0);
+}
+
+/* It has had a process since before it was watched, which is seen, and hides then. */
+static void hides_scene(void)
+{
+	const struct obs lost = {.type = OBS_LOST};
+
+	world.populated[0] = world.unchanged = true;
+	assert_int_equal(turn(), RUNS);
+	world.hidden = true;
+	for (int i = 0; i < 3; i++) {
+		world.reports[world.n_reports++] = lost;
+		assert_int_equal(turn(), RUNS);
+	}
+	assert_int_equal(world.reads, 2);
+	world.unchanged = false;
+	leave(0);
+	assert_int_equal(turn(), 0);
+}
+
+/* The kernel half may be wrong: it has missed when it became empty, or the opposite. */
+static void missed_scene(void)
+{
+	const struct obs lost = {.type = OBS_LOST};
+
+	enter(0);
+	assert_int_equal(turn(), RUNS);
+	world.misses = 1;
 	world.populated[0] = false;
+	world.populated[1] = true;
+	world.reports[world.n_reports++] = lost;
+	assert_int_equal(turn(), RUNS);
+	world.populated[1] = false;
 	world.reports[world.n_reports++] = lost;
 	assert_int_equal(turn(), 0);
 }
@@ -465,7 +536,8 @@ static void timeout_empty_scene(void)
 {
 	enter(0);
 	assert_int_equal(turn(), RUNS);
-	world.populated[0] = false;
+	leave(0);
+	world.n_reports = 0;
 	world.on_timeout(NULL, 0, world.timeout_userdata);
 	assert_int_equal(turn(), 0);
 }
@@ -496,6 +568,9 @@ SCENE(sandbox, 2)
 SCENE(known_late, 1)
 SCENE(lost, 2)
 SCENE(lost_empty, 1)
+SCENE(unreported, 2)
+SCENE(hides, 2)
+SCENE(missed, 2)
 SCENE(written_between, 2)
 SCENE(unwatched, 1)
 SCENE(skipped, 1)
@@ -521,6 +596,11 @@ int main(void)
 		      test_known_late),
 		CLAIM("when a report is lost between both readings, they are repeated", test_lost),
 		CLAIM("a container whose last report was lost is read again", test_lost_empty),
+		CLAIM("one that had a process between both readings is read again",
+		      test_unreported),
+		CLAIM("a container without a change since it is watched is read once", test_hides),
+		CLAIM("once the kernel half missed something, the cgroups' files count",
+		      test_missed),
 		CLAIM("a report that is being written after both readings is awaited",
 		      test_written_between),
 		CLAIM("with a cgroup that is not watched nothing is proven", test_unwatched),

@@ -2,11 +2,13 @@
 /*
  * graced wait --empty: returns when no container of this node has a process.
  *
- * The kernel half says when to look; what is read from the cgroups says whether they are empty.
- * Reading many cgroups takes time, in which one that was read may get a process. So all of them are
- * read twice, and the kernel half reports each cgroup that is made and each that loses its last
- * process. Without such a report from before the first reading to after the second, every one was
- * empty all the time between its two readings: at the end of the first reading all of them were.
+ * The kernel half reports when to look, and notes of each cgroup whether it has a process, and how
+ * often that changed. Of one that has not changed since the command began it does not know: that
+ * one's files are read, once. Reading many cgroups takes time, in which one that was read may get a
+ * process. So all of them are read twice, and the kernel half reports each cgroup that is made and
+ * each that loses its last process. Without such a report from before the first reading to after
+ * the second, every one was empty all the time between its two readings: at the end of the first
+ * reading all of them were.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +39,16 @@
 struct member {
 	uint64_t id; /* cgroup */
 	char *path;
-	bool populated; /* when it was read last, and no report has said since that it is empty */
+	/* As in struct graced_watch when it was read last. */
+	uint64_t since_ns;
+	uint32_t change; /* populated there */
+	bool populated;	 /* then, and no report has said since that it is empty */
+	bool dropped;	 /* it turned out not to count, and was not read since */
+};
+
+struct members {
+	struct member *list; /* by id */
+	size_t n, room;
 };
 
 struct waiter {
@@ -46,10 +57,11 @@ struct waiter {
 	char own[CGPATH_ID_LEN + 1]; /* the container that this command runs in; "": none */
 	bool attached, timed_out;
 
-	struct member *list; /* as the last look has found them, by id */
-	size_t n, room, n_populated;
-	bool look_due;		   /* what the list says may be wrong */
-	size_t unwatched, skipped; /* cgroups that the last look met */
+	struct members members, before; /* as the last look has found them, and the one before it */
+	size_t n_populated;		/* of members */
+	bool look_due;			/* what members says may be wrong */
+	bool missed;			/* a program of the kernel half did not run once */
+	size_t unwatched, skipped;	/* cgroups that the last look met */
 	int error;
 
 	/* Since this was cleared: a container that is waited for has lost its last process, or is
@@ -104,13 +116,19 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void leave(struct waiter *w, uint64_t id)
+static struct member *find(const struct members *members, uint64_t id)
 {
 	const struct member key = {.id = id};
-	struct member *member = NULL;
 
-	if (w->n > 0)
-		member = bsearch(&key, w->list, w->n, sizeof(key), by_id);
+	if (members->n == 0)
+		return NULL;
+	return bsearch(&key, members->list, members->n, sizeof(key), by_id);
+}
+
+static void leave(struct waiter *w, uint64_t id)
+{
+	struct member *member = find(&w->members, id);
+
 	if (member && member->populated) {
 		member->populated = false;
 		w->n_populated--;
@@ -160,7 +178,7 @@ static bool was_touched(const struct waiter *w)
 }
 
 /* Reports that could not be made, and cgroups that are not watched. */
-static uint64_t count_losses(const struct waiter *w)
+static uint64_t count_losses(struct waiter *w)
 {
 	static const unsigned int which[] = {GRACED_EV_CGROUP_NEW,   GRACED_EV_CGROUP_GONE,
 					     GRACED_EV_CGROUP_EMPTY, GRACED_STAT_WATCH_FULL,
@@ -169,6 +187,7 @@ static uint64_t count_losses(const struct waiter *w)
 	struct graced_stat totals[GRACED_STAT_COUNT] = {};
 	uint64_t n = kern_recursion_misses(kern);
 
+	w->missed = n > 0;
 	if (kern_read_stats(kern, totals) < 0)
 		return UINT64_MAX;
 	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
@@ -178,38 +197,63 @@ static uint64_t count_losses(const struct waiter *w)
 
 /* --- looking at cgroups ------------------------------------------------------------------------ */
 
-static void forget_members(struct waiter *w)
+static void forget(struct members *members)
 {
-	for (size_t i = 0; i < w->n; i++)
-		free(w->list[i].path);
-	w->n = w->n_populated = 0;
+	for (size_t i = 0; i < members->n; i++)
+		free(members->list[i].path);
+	members->n = 0;
 }
 
-static void read_member(struct waiter *w, struct member *member)
+/* Nothing has changed since it was read: it is the same entry, with no change noted in it. */
+static bool is_as_before(const struct member *before, const struct graced_watch *watch)
 {
-	member->populated = cgfs_populated(monitor_cgfs(w->monitor), member->path);
+	return before && !before->dropped && !before->change && !watch->populated &&
+	       before->since_ns == watch->since_ns;
+}
+
+/* Once a program of the kernel half did not run, the files alone count. */
+static void read_member(struct waiter *w, struct member *member, const struct graced_watch *watch,
+			const struct member *before)
+{
+	if (watch->populated && !w->missed)
+		member->populated = watch->populated & 1;
+	else if (is_as_before(before, watch) && !w->missed)
+		member->populated = before->populated;
+	else
+		member->populated = cgfs_populated(monitor_cgfs(w->monitor), member->path);
+	member->since_ns = watch->since_ns;
+	member->change = watch->populated;
 	w->n_populated += member->populated;
 }
 
-static int add_member(struct waiter *w, const struct cgfs_dir *dir)
+static struct member *add_member(struct members *members, const struct cgfs_dir *dir)
 {
 	struct member *member;
 
-	if (w->n == w->room) {
-		size_t room = w->room ? 2 * w->room : 64;
-		struct member *list = reallocarray(w->list, room, sizeof(*list));
+	if (members->n == members->room) {
+		size_t room = members->room ? 2 * members->room : 64;
+		struct member *list = reallocarray(members->list, room, sizeof(*list));
 
 		if (!list)
-			return -ENOMEM;
-		w->list = list;
-		w->room = room;
+			return NULL;
+		members->list = list;
+		members->room = room;
 	}
-	member = &w->list[w->n];
+	member = &members->list[members->n];
 	*member = (struct member){.id = dir->id, .path = strdup(dir->path)};
 	if (!member->path)
+		return NULL;
+	members->n++;
+	return member;
+}
+
+static int add(struct waiter *w, const struct cgfs_dir *dir, const struct graced_watch *watch)
+{
+	struct member *member = add_member(&w->members, dir);
+
+	if (!member)
 		return -ENOMEM;
-	w->n++;
-	read_member(w, member);
+	read_member(w, member, watch, find(&w->before, dir->id));
 	return 0;
 }
 
@@ -229,7 +273,7 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 							watch.kind >= GRACED_WATCH_CONTAINER};
 	if (!cgroup.is_container)
 		return 1;
-	return is_counted(w, &cgroup) ? add_member(w, dir) : 0;
+	return is_counted(w, &cgroup) ? add(w, dir, &watch) : 0;
 }
 
 /* Looks below the given roots alone: nothing outside of them is taken for a container. */
@@ -237,26 +281,38 @@ static int look(struct waiter *w)
 {
 	static const char *const whole[] = {"/", NULL};
 	const char *const *roots = w->options->n_roots ? w->options->roots : whole;
+	struct members found = w->before;
 	struct cgfs_scan counts = {};
 	int r = 0;
 
-	forget_members(w);
-	w->unwatched = w->skipped = 0;
+	w->before = w->members;
+	w->members = found;
+	w->n_populated = w->unwatched = w->skipped = 0;
 	for (size_t i = 0; roots[i] && r == 0; i++) {
 		r = cgfs_scan(monitor_cgfs(w->monitor), roots[i], visit, w, &counts);
 		w->skipped += counts.skipped;
 		if (r == -ENOENT)
 			r = 0;
 	}
-	if (w->n > 0)
-		qsort(w->list, w->n, sizeof(*w->list), by_id);
+	forget(&w->before);
+	if (w->members.n > 0)
+		qsort(w->members.list, w->members.n, sizeof(*w->members.list), by_id);
 	return r;
 }
 
 static void look_again(struct waiter *w)
 {
-	for (size_t i = 0; i < w->n; i++)
-		read_member(w, &w->list[i]);
+	for (size_t i = 0; i < w->members.n; i++) {
+		struct member *member = &w->members.list[i];
+		const struct member before = *member;
+		struct graced_watch watch;
+
+		/* Without an entry it is gone, or about to be. */
+		if (kern_watch_get(monitor_kern(w->monitor), member->id, &watch) < 0)
+			watch = (struct graced_watch){};
+		read_member(w, member, &watch, &before);
+		w->touched |= member->change != before.change;
+	}
 }
 
 /*
@@ -329,11 +385,11 @@ static void say_left(const struct waiter *w)
 	_cleanup_(buf_free) struct buf names = {};
 	size_t shown = 0;
 
-	for (size_t i = 0; i < w->n && shown < NAMES_SHOWN; i++) {
-		if (!w->list[i].populated)
+	for (size_t i = 0; i < w->members.n && shown < NAMES_SHOWN; i++) {
+		if (!w->members.list[i].populated)
 			continue;
 		buf_adds(&names, shown++ ? ", " : "");
-		add_name(&names, w, &w->list[i]);
+		add_name(&names, w, &w->members.list[i]);
 	}
 	if (w->n_populated > shown)
 		buf_printf(&names, " and %zu more", w->n_populated - shown);
@@ -376,11 +432,12 @@ static void conclude(struct waiter *w, enum finding finding)
 /* A container may have turned out to be a sandbox since it was read. */
 static void drop_uncounted(struct waiter *w)
 {
-	for (size_t i = 0; i < w->n; i++) {
-		struct member *member = &w->list[i];
+	for (size_t i = 0; i < w->members.n; i++) {
+		struct member *member = &w->members.list[i];
 
 		if (member->populated && !is_counted_id(w, member->id, true)) {
 			member->populated = false;
+			member->dropped = true;
 			w->n_populated--;
 		}
 	}
@@ -484,9 +541,10 @@ static void on_close(void *userdata)
 	w->timeout = sd_event_source_disable_unref(w->timeout);
 	w->again = sd_event_source_disable_unref(w->again);
 	w->look = sd_event_source_disable_unref(w->look);
-	forget_members(w);
-	free(w->list);
-	w->list = NULL;
+	forget(&w->members);
+	free(w->members.list);
+	free(w->before.list);
+	w->members = w->before = (struct members){};
 }
 
 /* --- the command ------------------------------------------------------------------------------- */
