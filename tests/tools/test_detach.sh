@@ -113,7 +113,10 @@ are_gone() { # FILE
 }
 
 pins() { find /sys/fs/bpf -mindepth 1 2>/dev/null | sort; }
-cgroups() { find /sys/fs/cgroup -type d -name '*graced*' ! -name "graced-*-[0-9]*" | sort; }
+# Other tests have a tree of their own.
+cgroups() {
+	find /sys/fs/cgroup -type d -name 'graced-*-[0-9]*' -prune -o -type d -name '*graced*' -print | sort
+}
 
 same() { # WHAT: it lists what it listed before
 	"$1" | diff "$work/before.$1" - >"$work/said"
