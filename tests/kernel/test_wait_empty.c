@@ -189,6 +189,23 @@ static void a_process_deep_in_a_container_is_one_of_it(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+/* Whether it takes the signal in its event loop, and is not ended by it. */
+static bool blocks(pid_t pid, int sig)
+{
+	unsigned long long blocked = 0;
+	char path[32], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (!blocked && fgets(line, sizeof(line), file))
+		if (strncmp(line, "SigBlk:", 7) == 0)
+			blocked = strtoull(line + 7, NULL, 16);
+	fclose(file);
+	return blocked >> (sig - 1) & 1;
+}
+
 static void an_interrupted_wait_has_proven_nothing(void **state)
 {
 	struct fixture *f = need(state);
@@ -198,6 +215,8 @@ static void an_interrupted_wait_has_proven_nothing(void **state)
 
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
 	pid = begin(f, NULL);
+	while (!blocks(pid, SIGTERM))
+		usleep(1000);
 	usleep(200000);
 	assert_int_equal(kill(pid, SIGTERM), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
