@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "core/pods/kill_grace.h"
 #include "core/pods/life.h"
+#include "kubelet/model/kill_base.h"
 #include "kubelet/model/pod_worker.h"
 #include "kubelet/seconds.h"
 #include "kubelet/vectors.h"

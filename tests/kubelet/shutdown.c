@@ -10,6 +10,7 @@
 #include "core/pods/kill_grace.h"
 #include "core/shutdown/plan.h"
 #include "kubelet/model/pod_worker.h"
+#include "kubelet/model/shutdown_play.h"
 #include "kubelet/seconds.h"
 #include "kubelet/vectors.h"
 #include "wire/kubernetes/shutdown_state.h"
@@ -72,20 +73,23 @@ static int read_config(const json_t *input, const char *gate, const char *priori
 
 static int run_migrate_config(json_t *input, json_t **ret_got)
 {
-	struct shutplan_range pair[2];
-	int64_t total_ns, critical_ns;
-	size_t n;
+	_cleanup_(arena_free) struct arena arena = {};
+	struct shutplan_config config = {.gate = true};
+	struct shutplan plan;
+	int r;
 
-	if (read_ms(input, "shutdownGracePeriod_ms", &total_ns) < 0 ||
-	    read_ms(input, "shutdownGracePeriodCriticalPods_ms", &critical_ns) < 0)
+	if (read_ms(input, "shutdownGracePeriod_ms", &config.total_ns) < 0 ||
+	    read_ms(input, "shutdownGracePeriodCriticalPods_ms", &config.critical_ns) < 0)
 		return -EINVAL;
-	n = shutplan_migrate(total_ns, critical_ns, pair);
-	if (n == 0)
+	r = shutplan_of_config(&config, SHUTPLAN_RANGES, &arena, &plan);
+	if (r < 0)
+		return r;
+	if (plan.n == 0)
 		*ret_got = json_pack("{s:n}", "ranges");
 	else
 		*ret_got = json_pack("{s:[o, o]}", "ranges",
-				     write_range(pair[0].priority, pair[0].seconds),
-				     write_range(pair[1].priority, pair[1].seconds));
+				     write_range(plan.groups[0].priority, plan.groups[0].seconds),
+				     write_range(plan.groups[1].priority, plan.groups[1].seconds));
 	return *ret_got ? 0 : -ENOMEM;
 }
 
@@ -153,12 +157,13 @@ static int run_validate(json_t *input, json_t **ret_got)
 
 struct pods {
 	json_t *list;
-	struct shutplan_pod *pods;
+	struct shutplan_player *pods;
 	size_t n;
 };
 
-static int read_pod(json_t *json, struct shutplan_pod *ret)
+static int read_pod(json_t *json, struct shutplan_player *player)
 {
+	struct shutplan_pod *ret = &player->pod;
 	json_t *priority = NULL, *grace = NULL, *kill = NULL, *unmount = NULL;
 	int is_static = 0, mirror = 0;
 	const char *name;
@@ -167,8 +172,8 @@ static int read_pod(json_t *json, struct shutplan_pod *ret)
 			&priority, "static", &is_static, "mirror", &mirror, "grace", &grace,
 			"kill_returns_after_s", &kill, "unmount_done_after_s", &unmount) < 0 ||
 	    vectors_read_seconds(grace, &ret->grace) < 0 ||
-	    vectors_read_ns(kill, &ret->kill_ns) < 0 ||
-	    vectors_read_ns(unmount, &ret->unmount_ns) < 0)
+	    vectors_read_ns(kill, &player->kill_ns) < 0 ||
+	    vectors_read_ns(unmount, &player->unmount_ns) < 0)
 		return -EINVAL;
 	ret->is_static = is_static;
 	ret->mirror = mirror;
@@ -204,7 +209,7 @@ static json_t *write_group(const struct shutplan *plan, size_t group, const stru
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < pods->n; i++)
-		if (shutplan_group_of(plan, &pods->pods[i]) == group)
+		if (shutplan_group_of(plan, &pods->pods[i].pod) == group)
 			json_array_append(list,
 					  json_object_get(json_array_get(pods->list, i), "name"));
 	json_object_set_new(json, "pods", list);
@@ -255,7 +260,7 @@ static json_t *write_run(const struct shutplan *plan, size_t group, const struct
 	json_t *json = write_group(plan, group, pods), *overrides = json_object();
 
 	for (size_t i = 0; i < pods->n; i++) {
-		const struct shutplan_pod *pod = &pods->pods[i];
+		const struct shutplan_pod *pod = &pods->pods[i].pod;
 
 		if (shutplan_group_of(plan, pod) != group)
 			continue;

@@ -27,16 +27,6 @@ static void test_steps(void **state)
 	}
 }
 
-static void test_eviction(void **state)
-{
-	const struct pod_seconds none = {}, spec = {true, 5};
-
-	assert_int_equal(killgrace_trigger_of("medium"), -1);
-	assert_false(killgrace_eviction(KILLGRACE_PREEMPTION, 9, spec).set);
-	assert_int_equal(killgrace_eviction(KILLGRACE_SOFT, 9, spec).s, 5);
-	assert_int_equal(killgrace_eviction(KILLGRACE_SOFT, 9, none).s, 9);
-}
-
 static void test_turns(void **state)
 {
 	const struct killgrace_turn main = {true, S};
@@ -57,7 +47,6 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("no wait takes more than the grace period has, and two seconds are left",
 		      test_steps),
-		CLAIM("only a soft eviction looks at the pod's own period", test_eviction),
 		CLAIM("a sidecar's turn is bounded by the grace period and waits for nothing idle",
 		      test_turns),
 	};

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "core/shutdown/plan.h"
+#include "kubelet/model/shutdown_play.h"
 #include "lib/claim.h"
 
 #define MS INT64_C(1000000)
@@ -41,15 +42,17 @@ static void test_far(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	static const struct shutplan_range far[] = {
 		{INT32_MAX, INT64_MAX}, {INT32_MIN, INT64_MAX}, {0, INT64_MIN}};
-	const struct shutplan_pod pods[] = {
-		{.has_priority = true, .priority = INT32_MIN, .kill_ns = UINT64_MAX},
-		{.has_priority = true, .priority = INT32_MAX, .unmount_ns = UINT64_MAX},
+	const struct shutplan_player pods[] = {
+		{.pod = {.has_priority = true, .priority = INT32_MIN}, .kill_ns = UINT64_MAX},
+		{.pod = {.has_priority = true, .priority = INT32_MAX}, .unmount_ns = UINT64_MAX},
 	};
+	const struct shutplan_config config = {
+		.gate = true, .total_ns = INT64_MAX, .critical_ns = INT64_MIN};
 	struct shutplan_run runs[3];
-	struct shutplan_range pair[2];
 	struct shutplan plan;
 
-	assert_int_equal(shutplan_migrate(INT64_MAX, INT64_MIN, pair), 0);
+	assert_int_equal(shutplan_of_config(&config, SHUTPLAN_RANGES, &arena, &plan), 0);
+	assert_int_equal(plan.n, 0);
 	assert_int_equal(shutplan_of_ranges(far, 3, &arena, &plan), 0);
 	assert_int_equal(plan.groups[0].priority, INT32_MIN);
 	assert_int_equal(plan.groups[1].ns, 0);
@@ -125,9 +128,9 @@ static void test_old_phases(void **state)
 
 	old_plan(&arena, &plan);
 	for (size_t i = 0; i < LEN(rows); i++) {
-		const struct shutplan_pod pods[] = {
+		const struct shutplan_player pods[] = {
 			{.kill_ns = (uint64_t)rows[i].pod_ns, .unmount_ns = UINT64_MAX},
-			{.is_static = true, .kill_ns = (uint64_t)rows[i].critical_ns},
+			{.pod = {.is_static = true}, .kill_ns = (uint64_t)rows[i].critical_ns},
 		};
 		size_t n = rows[i].critical_ns ? 2 : 1;
 		struct shutplan_run runs[2];

@@ -1,28 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The arithmetic of a container's kill: base, hooks, turns, minimums. */
-#include "base/time.h"
+/* The arithmetic of a container's kill: hooks, turns, minimums. */
 #include "core/pods/kill_grace.h"
 
-#include <string.h>
-
-enum killgrace_why killgrace_why_of(const char *reason)
-{
-	if (strcmp(reason, "StartupProbe") == 0)
-		return KILLGRACE_STARTUP_PROBE;
-	if (strcmp(reason, "LivenessProbe") == 0)
-		return KILLGRACE_LIVENESS_PROBE;
-	return KILLGRACE_OTHER;
-}
-
-int64_t killgrace_base(struct pod_seconds deletion, struct pod_seconds spec,
-		       struct pod_seconds probe)
-{
-	if (deletion.set)
-		return deletion.s;
-	if (!spec.set)
-		return KILLGRACE_MIN_S;
-	return probe.set ? probe.s : spec.s;
-}
+#include "base/time.h"
 
 /* Whole seconds of a wait that ends with the grace period at the latest. */
 static int64_t taken_s(uint64_t ns, int64_t grace_s)
@@ -48,37 +28,6 @@ struct killgrace_steps killgrace_steps(const struct killgrace_kill *kill)
 	}
 	steps.stop_s = killgrace_stop_s(left);
 	return steps;
-}
-
-int killgrace_trigger_of(const char *word)
-{
-	static const char *const words[KILLGRACE_TRIGGER_COUNT] = {
-		[KILLGRACE_HARD] = "hard",
-		[KILLGRACE_SOFT] = "soft",
-		[KILLGRACE_LOCAL_STORAGE] = "local_storage",
-		[KILLGRACE_PREEMPTION] = "preemption",
-	};
-
-	for (int i = 0; i < KILLGRACE_TRIGGER_COUNT; i++)
-		if (strcmp(words[i], word) == 0)
-			return i;
-	return -1;
-}
-
-struct pod_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
-				      struct pod_seconds spec)
-{
-	switch (trigger) {
-	case KILLGRACE_HARD:
-	case KILLGRACE_LOCAL_STORAGE:
-		return (struct pod_seconds){.set = true, .s = 1};
-	case KILLGRACE_SOFT:
-		if (spec.set && spec.s < max_s)
-			return spec;
-		return (struct pod_seconds){.set = true, .s = max_s};
-	default:
-		return (struct pod_seconds){};
-	}
 }
 
 static uint64_t end_of(const struct killgrace_turn *turn, uint64_t stopped_ns)

@@ -17,27 +17,6 @@
 
 #define KILLGRACE_MIN_S 2 /* no runtime is given less */
 
-/* What a blocking kill reports when it gives up (docs/kubelet-rules.md, "Blocking kill"). */
-#define KILLGRACE_TIMEOUT_EVENT	 "Warning"
-#define KILLGRACE_TIMEOUT_REASON "ExceededGracePeriod"
-#define KILLGRACE_TIMEOUT_MESSAGE \
-	"Container runtime did not kill the pod within specified grace period."
-#define KILLGRACE_TIMEOUT_ERROR "timeout waiting to kill pod"
-
-enum killgrace_why {
-	KILLGRACE_OTHER,
-	KILLGRACE_STARTUP_PROBE, /* "StartupProbe" */
-	KILLGRACE_LIVENESS_PROBE /* "LivenessProbe" */
-};
-
-/* Anything else is KILLGRACE_OTHER. */
-enum killgrace_why killgrace_why_of(const char *reason);
-
-/* docs/kubelet-rules.md, "Container grace period"; probe is the value of the probe that failed, if
- * one did. */
-int64_t killgrace_base(struct pod_seconds deletion, struct pod_seconds spec,
-		       struct pod_seconds probe);
-
 /* One container's kill. */
 struct killgrace_kill {
 	int64_t grace_s; /* the base, or what overrides it */
@@ -60,22 +39,6 @@ static inline int64_t killgrace_stop_s(int64_t grace_s)
 {
 	return grace_s < KILLGRACE_MIN_S ? KILLGRACE_MIN_S : grace_s;
 }
-
-enum killgrace_trigger {
-	KILLGRACE_HARD,		 /* "hard": an eviction threshold */
-	KILLGRACE_SOFT,		 /* "soft" */
-	KILLGRACE_LOCAL_STORAGE, /* "local_storage": a limit exceeded */
-	KILLGRACE_PREEMPTION,	 /* "preemption": by the kubelet */
-	KILLGRACE_TRIGGER_COUNT,
-};
-
-/* -1 for a word that is none of those in quotes. */
-int killgrace_trigger_of(const char *word);
-
-/* docs/kubelet-rules.md, "Eviction grace"; max_s is evictionMaxPodGracePeriod. All of them are
- * evictions. */
-struct pod_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
-				      struct pod_seconds spec);
 
 /* A container as it takes its turn (docs/kubelet-rules.md, "Sidecar order"). */
 struct killgrace_turn {

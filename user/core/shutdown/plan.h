@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kubelet would do in a node shutdown by its configuration: which pods form which group,
- * how long each is given, when each group starts and ends (docs/kubelet-rules.md, "Node shutdown";
+ * how long each is given (docs/kubelet-rules.md, "Node shutdown";
  * pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, v1.36, and nodeshutdown_manager_linux.go of
  * v1.20 to v1.22).
  */
@@ -11,8 +11,7 @@
 #include "base/arena.h"
 #include "core/pods/life.h"
 
-#define SHUTPLAN_CRITICAL   2000000000	    /* from this priority on a pod is system critical */
-#define SHUTPLAN_UNMOUNT_NS 123000000000ULL /* how long volumes are waited for at most */
+#define SHUTPLAN_CRITICAL 2000000000 /* from this priority on a pod is system critical */
 
 /* An entry of shutdownGracePeriodByPodPriority. */
 struct shutplan_range {
@@ -70,10 +69,6 @@ struct shutplan {
 	size_t n;			     /* 0: the manager is disabled */
 };
 
-/* The groups of shutdownGracePeriod and shutdownGracePeriodCriticalPods, as migrateConfig() of the
- * kubelet makes them: 0 or 2. */
-size_t shutplan_migrate(int64_t total_ns, int64_t critical_ns, struct shutplan_range ret[static 2]);
-
 /* The plan of any ranges, in any order. 0 or -ENOMEM; the groups are the arena's. */
 int shutplan_of_ranges(const struct shutplan_range *ranges, size_t n, struct arena *arena,
 		       struct shutplan *ret);
@@ -86,13 +81,12 @@ int shutplan_of_config(const struct shutplan_config *config, enum shutplan_rules
  * from the others' time. */
 uint64_t shutplan_requested_ns(const struct shutplan *plan);
 
-/* What of a pod decides its group, its grace, and in a simulation how it ends. */
+/* What of a pod decides its group and its grace. */
 struct shutplan_pod {
 	bool has_priority; /* without one it counts as 0 */
 	int32_t priority;
 	bool is_static, mirror;
-	struct pod_seconds grace;     /* spec.terminationGracePeriodSeconds */
-	uint64_t kill_ns, unmount_ns; /* since its group's start: kill call and volumes are done */
+	struct pod_seconds grace; /* spec.terminationGracePeriodSeconds */
 };
 
 /* The group of a pod (docs/kubelet-rules.md, "Shutdown groups" and "Two-phase shutdown"); plan has
@@ -121,28 +115,5 @@ struct pod_seconds shutplan_stop_s(const struct shutplan *plan, const struct shu
 struct pod_seconds shutplan_longest_stop_s(const struct shutplan *plan,
 					   const struct shutplan_pod *pod,
 					   struct pod_seconds deletion);
-
-/* How a group came to its end. */
-enum shutplan_outcome {
-	SHUTPLAN_DONE,		  /* "done" */
-	SHUTPLAN_TIMEOUT,	  /* "timeout": kill calls had not returned */
-	SHUTPLAN_UNMOUNT_TIMEOUT, /* "unmount_timeout": volumes were still mounted */
-	SHUTPLAN_OUTCOME_COUNT,
-};
-
-const char *shutplan_outcome_name(enum shutplan_outcome outcome);
-
-/* Since the announcement. */
-struct shutplan_run {
-	bool has_pods; /* without any it is passed over */
-	uint64_t start_ns, end_ns;
-	enum shutplan_outcome outcome;
-};
-
-/* Simulates the kill phase (docs/kubelet-rules.md, "Kill phase") with each pod's given end: a run
- * for each group of the plan. Returns when it is over and the kubelet releases its lock, the last
- * thing that it does. */
-uint64_t shutplan_play(const struct shutplan *plan, const struct shutplan_pod *pods, size_t n,
-		       struct shutplan_run *ret_runs);
 
 #endif
