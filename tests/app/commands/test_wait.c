@@ -27,7 +27,7 @@ static struct {
 	uint32_t change[BOXES];
 	bool unchanged; /* none has changed since it is watched: their files are read */
 	bool hidden;	/* its files show no process, for it moves while they are read */
-	uint64_t misses;
+	uint64_t misses, since_ns;
 	/* What the kernel half has reported and no one has read. */
 	struct obs reports[REPORTS];
 	size_t n_reports;
@@ -140,7 +140,7 @@ int __wrap_kern_watch_get(const struct kern *kern, uint64_t id, struct graced_wa
 {
 	enum what what = world.what[id - 1];
 
-	*ret = (struct graced_watch){.kind = GRACED_WATCH_CONTAINER};
+	*ret = (struct graced_watch){.kind = GRACED_WATCH_CONTAINER, .since_ns = world.since_ns};
 	if (!world.unchanged)
 		ret->populated = world.change[id - 1];
 	if (ret->populated && !world.misses && (what == CONTAINER || what == NEW_ONE))
@@ -474,6 +474,32 @@ static void hides_scene(void)
 	assert_int_equal(turn(), 0);
 }
 
+static void end_second(void)
+{
+	leave(1);
+	assert_int_equal(turn(), RUNS);
+}
+
+/* The second ends while the first has got a process, which the entry that was made anew shows not. */
+static void remade_scene(void)
+{
+	world.populated[1] = world.unchanged = true;
+	assert_int_equal(turn(), RUNS);
+	world.since_ns = 1;
+	world.populated[0] = true;
+	end_second();
+}
+
+static void dropped_scene(void)
+{
+	world.populated[0] = world.populated[1] = world.unchanged = true;
+	assert_int_equal(turn(), RUNS);
+	world.what[0] = SANDBOX;
+	assert_int_equal(turn(), RUNS);
+	world.what[0] = CONTAINER;
+	end_second();
+}
+
 /* The kernel half may be wrong: it has missed when it became empty, or the opposite. */
 static void missed_scene(void)
 {
@@ -570,6 +596,8 @@ SCENE(lost, 2)
 SCENE(lost_empty, 1)
 SCENE(unreported, 2)
 SCENE(hides, 2)
+SCENE(remade, 2)
+SCENE(dropped, 2)
 SCENE(missed, 2)
 SCENE(written_between, 2)
 SCENE(unwatched, 1)
@@ -599,6 +627,8 @@ int main(void)
 		CLAIM("one that had a process between both readings is read again",
 		      test_unreported),
 		CLAIM("a container without a change since it is watched is read once", test_hides),
+		CLAIM("one whose entry was made anew is read again", test_remade),
+		CLAIM("so is one that did not count for a moment", test_dropped),
 		CLAIM("once the kernel half missed something, the cgroups' files count",
 		      test_missed),
 		CLAIM("a report that is being written after both readings is awaited",
