@@ -100,14 +100,18 @@ static int reach_container(struct shutdown *sd, uint64_t id, struct shutdown_con
 	return 0;
 }
 
-/* Bytes between members may make two differ that are the same, and never the other way round. */
-static bool same_container(const struct shutdown_container *known,
-			   const struct shutdown_container *facts)
+/* All but its pod. The bytes between members are not compared: a copy of a struct need not have
+ * them. */
+static bool same_container(const struct shutdown_container *a, const struct shutdown_container *b)
 {
-	struct shutdown_container bare = *facts;
-
-	bare.pod_uid = NULL;
-	return memcmp(known, &bare, sizeof(bare)) == 0;
+	return a->id == b->id && a->kind == b->kind && a->populated == b->populated &&
+	       a->asked_ns == b->asked_ns && a->signal == b->signal && a->deaf == b->deaf &&
+	       a->hook == b->hook && a->ending_ns == b->ending_ns && a->looked_ns == b->looked_ns &&
+	       a->signalled_ns == b->signalled_ns && a->kill_ns == b->kill_ns &&
+	       a->timeout_known == b->timeout_known && a->timeout_ns == b->timeout_ns &&
+	       a->grace.set == b->grace.set && a->grace.s == b->grace.s &&
+	       a->stop_signal == b->stop_signal && a->sidecar == b->sidecar &&
+	       a->outside == b->outside && a->group == b->group;
 }
 
 /* A rule decides until the container's turn comes: a label that is known later is too late. */
