@@ -80,7 +80,7 @@ static int setup(void **state)
 {
 	static struct tree t;
 	char docker[96], storage[96], run[96];
-	struct podsrc_files_options options = {docker, storage, run};
+	struct podsrc_files_options options = {docker, storage, run, NULL, 0};
 
 	strcpy(t.dir, "/tmp/graced-files-XXXXXX");
 	if (!mkdtemp(t.dir))
@@ -542,7 +542,7 @@ static void test_roots(void **state)
 
 static void test_off(void **state)
 {
-	const struct podsrc_files_options none = {"", "", ""};
+	const struct podsrc_files_options none = {"", "", "", NULL, 0};
 	struct podsrc_files *src;
 	struct podsrc_state fares;
 	struct meta_container got;
