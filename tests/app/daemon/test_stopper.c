@@ -315,6 +315,49 @@ static void test_no_runtime(void **state)
 	assert_int_equal(site.stops, 1);
 }
 
+static void expect_sandbox(unsigned int n, bool failed)
+{
+	assert_int_equal(site.n_fed, n);
+	assert_int_equal(site.fed.event, SHUTDOWN_EV_SANDBOX_STOPPED);
+	assert_string_equal(site.fed.pod_uid, "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6");
+	assert_int_equal(site.fed.failed, failed);
+}
+
+static void test_sandbox(void **state)
+{
+	struct effect effect = {.type = EFFECT_STOP_SANDBOX,
+				.id = 90,
+				.container_id = "s1",
+				.pod_uid = "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6"};
+	struct podsrc_cri_stop first;
+
+	open_stopper(no_unit);
+	play(&effect);
+	assert_string_equal(site.id, "s1");
+	assert_true(site.stop.sandbox);
+	assert_int_equal(site.n_fed, 0);
+	first = site.stop;
+	play(&effect);
+	site.stop.done(site.stop.userdata, site.stop.tag, "it hung up");
+	expect_sandbox(1, true);
+	first.done(first.userdata, first.tag, NULL);
+	expect_sandbox(2, false);
+	/* Nothing that could be requested is answered at once. */
+	site.stop_result = -ENOTCONN;
+	play(&effect);
+	expect_sandbox(3, true);
+	site.stop_result = 0;
+	effect.container_id[0] = 0;
+	play(&effect);
+	expect_sandbox(4, true);
+	assert_int_equal(site.stops, 3);
+	/* One that is under way is freed. */
+	effect.container_id[0] = 's';
+	play(&effect);
+	site.stopper = stopper_free(site.stopper);
+	assert_int_equal(site.n_fed, 4);
+}
+
 static void test_signal(void **state)
 {
 	struct effect effect = {.type = EFFECT_SIGNAL,
@@ -393,6 +436,8 @@ int main(void)
 		 set_up, tear_down, NULL},
 		{"without a runtime, or without a pod, the failure is answered at once",
 		 test_no_runtime, set_up, tear_down, NULL},
+		{"a sandbox is stopped by the runtime, and each answer names its pod", test_sandbox,
+		 set_up, tear_down, NULL},
 		{"the signal goes to the init that the engine knows", test_signal, set_up,
 		 tear_down, NULL},
 		{"without units the answer comes at once", test_no_units, set_up, tear_down, NULL},

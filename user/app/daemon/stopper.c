@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 #include "app/config/run_dir.h"
@@ -25,11 +27,19 @@
 #define UNITS_FILE     "stopped-units"
 #define UNITS_FILE_MAX ((size_t)UNITJOBS_MAX * UNITJOBS_NAME_MAX)
 
+/* Of a pod, that the runtime was requested to stop. */
+struct sandbox {
+	LIST_ENTRY(sandbox) link;
+	struct stopper *stopper;
+	char pod_uid[37];
+};
+
 struct stopper {
 	struct monitor *monitor;
 	const char *const *units;
 	bool runs_hooks;
 	struct unitjobs *jobs;
+	LIST_HEAD(, sandbox) sandboxes;
 };
 
 static void feed_event(struct stopper *s, enum shutdown_event_type event, uint64_t id, bool failed)
@@ -210,16 +220,60 @@ static void signal_init(struct stopper *s, const struct effect *effect)
 			    name, effect->pid, effect->id, strerror(-r));
 }
 
-/* No runtime is asked: what waits for it goes on. */
-static void stop_sandbox(struct stopper *s, const struct effect *effect)
+/* --- sandboxes ---------------------------------------------------------------------------------- */
+
+static void feed_sandbox(struct stopper *s, const char *pod_uid, bool failed)
 {
 	struct obs obs;
 
 	feed_begin(&obs, OBS_SHUTDOWN);
 	obs.shutdown.event = SHUTDOWN_EV_SANDBOX_STOPPED;
-	obs.shutdown.failed = true;
-	memcpy(obs.shutdown.pod_uid, effect->pod_uid, sizeof(effect->pod_uid));
+	obs.shutdown.failed = failed;
+	snprintf(obs.shutdown.pod_uid, sizeof(obs.shutdown.pod_uid), "%s", pod_uid);
 	feed_obs(monitor_feed(s->monitor), &obs);
+}
+
+static void end_sandbox(struct sandbox *sandbox, const char *error)
+{
+	struct stopper *s = sandbox->stopper;
+
+	if (error)
+		log_info("the runtime does not stop the sandbox of pod %s: %s", sandbox->pod_uid,
+			 error);
+	feed_sandbox(s, sandbox->pod_uid, error != NULL);
+	LIST_REMOVE(sandbox, link);
+	free(sandbox);
+}
+
+static void on_sandbox_stopped(void *userdata, uint64_t tag, const char *error)
+{
+	end_sandbox(userdata, error);
+}
+
+static void stop_sandbox(struct stopper *s, const struct effect *effect)
+{
+	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
+	const struct podsrc_cri_stop stop = {
+		.container_id = effect->container_id,
+		.sandbox = true,
+		.done = on_sandbox_stopped,
+		.userdata = sandbox,
+	};
+	int r = -ENOTCONN;
+
+	if (!sandbox) {
+		feed_sandbox(s, effect->pod_uid, true);
+		return;
+	}
+	sandbox->stopper = s;
+	memcpy(sandbox->pod_uid, effect->pod_uid, sizeof(sandbox->pod_uid));
+	LIST_INSERT_HEAD(&s->sandboxes, sandbox, link);
+	if (effect->container_id[0])
+		r = lookup_stop(monitor_lookup(s->monitor), &stop);
+	if (r < 0)
+		end_sandbox(sandbox, !effect->container_id[0] ? "its ID is unknown"
+				     : r == -ENOTCONN	      ? "no runtime with CRI answers"
+							      : strerror(-r));
 }
 
 void stopper_effect(struct stopper *s, const struct effect *effect)
@@ -271,8 +325,14 @@ int stopper_new(struct monitor *m, const struct stopper_options *options, struct
 
 struct stopper *stopper_free(struct stopper *s)
 {
+	struct sandbox *sandbox;
+
 	if (!s)
 		return NULL;
+	while ((sandbox = LIST_FIRST(&s->sandboxes))) {
+		LIST_REMOVE(sandbox, link);
+		free(sandbox);
+	}
 	unitjobs_free(s->jobs);
 	free(s);
 	return NULL;

@@ -193,6 +193,39 @@ static void test_hostile(void **state)
 	assert_int_equal(seen.done, LEN(acts) + 1);
 }
 
+static void test_sandbox(void **state)
+{
+	struct crisite *site = *state;
+	char id[META_ID_MAX];
+	/* What is only for containers is not used. */
+	struct podsrc_cri_stop wish = {.container_id = cripeer_id(2, id),
+				       .sandbox = true,
+				       .timeout_s = 30,
+				       .hook_s = 30,
+				       .tag = 2,
+				       .done = on_stopped,
+				       .userdata = &seen};
+
+	cripeer_add(&site->peer, 2, "", 1);
+	open_with(site, 1);
+	assert_int_equal(podsrc_cri_stop(site->cri, &wish), 0);
+	await_done(site, 1);
+	assert_int_equal(seen.failed, 0);
+	assert_int_equal(site->peer.asked[CRI_STOP_SANDBOX], 1);
+	assert_int_equal(site->peer.asked[CRI_STOP], 0);
+	wish.container_id = cripeer_id(3, id);
+	assert_int_equal(podsrc_cri_stop(site->cri, &wish), 0);
+	await_done(site, 2);
+	assert_int_equal(seen.failed, 1);
+	/* One that never answers is given up. */
+	site->peer.act[CRI_STOP_SANDBOX] = CRIPEER_SILENT;
+	assert_int_equal(podsrc_cri_stop(site->cri, &wish), 0);
+	cripeer_die(&site->peer);
+	await_done(site, 3);
+	assert_int_equal(seen.failed, 2);
+	assert_int_equal(site->peer.asked[CRI_STOP], 0);
+}
+
 static void test_refused(void **state)
 {
 	static const char *const ids[] = {"", "a/b", "a b", "../x", "a\n"};
@@ -226,6 +259,7 @@ int main(void)
 		CRISITE("a stop goes on when other requests fail", test_other_requests_fail),
 		CRISITE("each answer that makes no sense fails that stop alone, once",
 			test_hostile),
+		CRISITE("a sandbox is stopped as one", test_sandbox),
 		CRISITE("an ID that is none is refused", test_refused),
 	};
 

@@ -71,6 +71,9 @@ enum podsrc_cri_hook {
 /* A container to be stopped by the runtime. */
 struct podsrc_cri_stop {
 	const char *container_id;
+	/* It is a sandbox (StopPodSandbox), and only container_id, tag and done are used. A runtime
+	 * kills every container that is left in it. */
+	bool sandbox;
 	uint64_t timeout_s; /* from the stop signal to SIGKILL */
 	/* How long its preStop hook may run before; 0: none is run. It is off timeout_s then
 	 * (core/pods/kill_grace). */

@@ -124,6 +124,7 @@ static void on_stopped(void *userdata, const struct fetch_result *result)
 	end(stop, judge(result, ANSWER_MAX, &payload, &len));
 }
 
+/* A sandbox has no timeout of its own. */
 static void begin_stop(struct stop *stop, uint64_t timeout_s)
 {
 	_cleanup_(buf_free) struct buf question = {};
@@ -132,11 +133,13 @@ static void begin_stop(struct stop *stop, uint64_t timeout_s)
 		.timeout_ns = timeout_s * NS_PER_S + PODSRC_CRI_STOP_SLACK_NS,
 		.done = on_stopped,
 	};
-	int r = cri_ask_stop(&question, stop->id, timeout_s);
+	enum cri_method method = stop->wish.sandbox ? CRI_STOP_SANDBOX : CRI_STOP;
+	int r = stop->wish.sandbox ? cri_ask(&question, method, stop->id)
+				   : cri_ask_stop(&question, stop->id, timeout_s);
 
 	stop->step = STEP_STOPPING;
 	if (r == 0)
-		r = request(stop, CRI_STOP, &question, &wish, &stop->call);
+		r = request(stop, method, &question, &wish, &stop->call);
 	if (r < 0)
 		end(stop, strerror(-r));
 }
@@ -350,6 +353,8 @@ static void take_wish(struct stop *stop, const struct podsrc_cri_stop *wish)
 		stop->wish.timeout_s = TIMEOUT_S_MAX;
 	if (stop->wish.hook_s > TIMEOUT_S_MAX)
 		stop->wish.hook_s = TIMEOUT_S_MAX;
+	if (stop->wish.sandbox)
+		stop->wish.hook_s = stop->wish.timeout_s = 0;
 }
 
 /* The hook that runs has no more than it had, and no more than the new request leaves it. */
