@@ -9,12 +9,14 @@
 #include "lib/runtime/pods.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PATIENCE_NS 60000000000ull
 #define TICK_NS	    10000000ull
@@ -28,6 +30,11 @@ static struct {
 	struct podsrc_cri *cri;
 	unsigned int done;
 	char error[160]; /* of the last one; "" */
+	/* Of hooks. */
+	unsigned int begun, ended, not_run;
+	char text[160];	     /* of the last one that ended; "" */
+	pid_t init;	     /* of its container */
+	bool touched, lived; /* when it ended: what it should make was there, its container lived */
 } client;
 
 static int setup(void **state)
@@ -61,6 +68,33 @@ static void on_stopped(void *userdata, uint64_t tag, const char *error)
 	client.done++;
 	snprintf(client.error, sizeof(client.error), "%s", error ? error : "");
 	print_message("# stop %u ends: %s\n", (unsigned int)tag, error ? error : "well");
+}
+
+static bool is_gone(pid_t pid)
+{
+	return kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+static bool has_touched(pid_t init)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp/hook", init);
+	return access(path, F_OK) == 0;
+}
+
+static void on_hook(void *userdata, uint64_t tag, enum podsrc_cri_hook what, const char *name,
+		    const char *text)
+{
+	client.begun += what == PODSRC_CRI_HOOK_BEGUN;
+	client.ended += what == PODSRC_CRI_HOOK_ENDED;
+	client.not_run += what == PODSRC_CRI_HOOK_NOT_RUN;
+	print_message("# hook of %s: %d %s\n", name, (int)what, text ? text : "");
+	if (what == PODSRC_CRI_HOOK_BEGUN)
+		return;
+	snprintf(client.text, sizeof(client.text), "%s", text ? text : "");
+	client.touched = has_touched(client.init);
+	client.lived = !is_gone(client.init);
 }
 
 static void turn(void)
@@ -116,11 +150,6 @@ static void await_done(unsigned int n)
 	assert_int_equal(client.done, n);
 }
 
-static bool is_gone(pid_t pid)
-{
-	return kill(pid, 0) < 0 && errno == ESRCH;
-}
-
 static void await_gone(pid_t pid)
 {
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
@@ -145,7 +174,10 @@ static pid_t play(struct runtime_pod *pod, struct runtime_container *container,
 	pod->handler = "runc";
 	pod->grace_s = 2;
 	runtime_pods_start(&pods, pod, container);
-	return runtime_stage_await(&pods.stage, container->id, handles);
+	client.begun = client.ended = client.not_run = client.done = 0;
+	client.touched = client.lived = false;
+	client.text[0] = 0;
+	return client.init = runtime_stage_await(&pods.stage, container->id, handles);
 }
 
 static void a_stop_lasts_as_long_as_its_container_wants(void **state)
@@ -266,6 +298,213 @@ static void a_runtime_that_dies_fails_the_stop_at_once(void **state)
 	runtime_pods_end(&pods, &pod, &container, 0);
 }
 
+/* --- hooks -------------------------------------------------------------------------------------- */
+
+static void stop_hooked(const char *id, uint64_t timeout_s, uint64_t hook_s)
+{
+	const struct podsrc_cri_stop wish = {.container_id = id,
+					     .timeout_s = timeout_s,
+					     .hook_s = hook_s,
+					     .done = on_stopped,
+					     .hook = on_hook};
+
+	assert_int_equal(podsrc_cri_stop(client.cri, &wish), 0);
+}
+
+static void await(const unsigned int *what, unsigned int n)
+{
+	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+
+	while (*what < n) {
+		assert_true(clock_boot_ns() < end_ns);
+		turn();
+	}
+}
+
+static void a_hook_ends_before_the_stop_signal(void **state)
+{
+	static const struct {
+		const char *name, *hook, *text;
+	} rows[] = {
+		{"drains", "{\"exec\":{\"command\":[\"/workload\",\"touch\",\"/tmp/hook\"]}}", ""},
+		{"fails", "{\"exec\":{\"command\":[\"/workload\",\"touch\",\"/tmp/hook\",\"3\"]}}",
+		 "exit code 3"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct runtime_pod pod = {.name = rows[i].name};
+		struct runtime_container container = {.hook = rows[i].hook};
+
+		open_client();
+		play(&pod, &container, "graceful");
+		stop_hooked(container.id, 3600, 3600);
+		await_done(1);
+		assert_int_equal(client.begun, 1);
+		assert_int_equal(client.ended, 1);
+		assert_true(client.touched);
+		assert_true(client.lived);
+		assert_string_equal(client.text, rows[i].text);
+		assert_string_equal(client.error, "");
+		assert_true(is_gone(client.init));
+		runtime_stage_stopped(
+			&pods.stage, container.id,
+			"{'outcome':'graceful','stop_signal':{'sender':{'kind':'runtime'}}}");
+		runtime_pods_end(&pods, &pod, &container, 0);
+	}
+}
+
+static void a_hook_without_a_program_keeps_no_container(void **state)
+{
+	struct runtime_pod pod = {.name = "broken"};
+	struct runtime_container container = {
+		.hook = "{\"exec\":{\"command\":[\"/no/such/program\"]}}"};
+
+	open_client();
+	play(&pod, &container, "graceful");
+	stop_hooked(container.id, 3600, 3600);
+	await_done(1);
+	assert_int_equal(client.ended, 1);
+	assert_string_not_equal(client.text, "");
+	assert_string_equal(client.error, "");
+	assert_true(is_gone(client.init));
+	runtime_pods_end(&pods, &pod, &container, 0);
+}
+
+/* How many processes are in the container of that init. */
+static unsigned int count(const char *path)
+{
+	const struct hier *hier = &pods.stage.host->hier;
+	char file[2 * HIER_PATH_MAX], line[32];
+	unsigned int n = 0;
+	FILE *f;
+
+	snprintf(file, sizeof(file), "%s%s/cgroup.procs", hier->mount, path);
+	f = fopen(file, "re");
+	while (f && fgets(line, sizeof(line), f))
+		n++;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void a_hook_that_takes_longer_ends_with_its_container(void **state)
+{
+	struct runtime_pod pod = {.name = "slow"};
+	struct runtime_container container = {
+		.hook = "{\"exec\":{\"command\":[\"/workload\",\"deaf\"]}}"};
+	struct cgfs_process init;
+	char path[HIER_PATH_MAX];
+
+	open_client();
+	play(&pod, &container, "deaf");
+	look_at(container.id, client.init, &init, path, sizeof(path));
+	stop_hooked(container.id, 2, 1);
+	await(&client.ended, 1);
+	assert_non_null(strstr(client.text, "still runs"));
+	assert_true(client.lived);
+	assert_int_equal(count(path), 2);
+	await_done(1);
+	assert_string_equal(client.error, "");
+	assert_true(is_gone(client.init));
+	assert_int_equal(count(path), 0);
+	runtime_stage_stopped(
+		&pods.stage, container.id,
+		"{'cause':'grace-expired','kill_signal':{'sender':{'kind':'runtime'}}}");
+	runtime_pods_end(&pods, &pod, &container, 0);
+}
+
+static void signal_init(const struct cgfs_process *init, const char *path)
+{
+	const struct hier *hier = &pods.stage.host->hier;
+	struct cgfs *cgfs;
+	uint64_t id;
+
+	assert_int_equal(cgfs_open(hier->mount, hier->unified, &cgfs), 0);
+	assert_int_equal(cgfs_id_of(cgfs, path, &id), 0);
+	assert_int_equal(cgfs_signal(cgfs, hier->unified ? NULL : hier->name, id, init, SIGTERM),
+			 0);
+	cgfs_free(cgfs);
+}
+
+static void a_runtime_that_hangs_in_a_hook_is_overtaken(void **state)
+{
+	struct runtime_pod pod = {.name = "frozen"};
+	struct runtime_container container = {
+		.hook = "{\"exec\":{\"command\":[\"/workload\",\"deaf\"]}}"};
+	struct cgfs_process init;
+	char path[HIER_PATH_MAX];
+
+	open_client();
+	play(&pod, &container, "graceful");
+	look_at(container.id, client.init, &init, path, sizeof(path));
+	stop_hooked(container.id, 3, 3);
+	for (uint64_t end_ns = clock_boot_ns() + PATIENCE_NS; count(path) < 2; turn())
+		assert_true(clock_boot_ns() < end_ns);
+	assert_int_equal(kill(pods.containerd.pid, SIGSTOP), 0);
+	await(&client.ended, 1);
+	for (int i = 0; i < 20; i++)
+		turn();
+	assert_int_equal(client.done, 0);
+	assert_false(is_gone(client.init));
+	/* Its hook dies with PID 1 of the container. */
+	signal_init(&init, path);
+	await_gone(client.init);
+	for (uint64_t end_ns = clock_boot_ns() + PATIENCE_NS; count(path) > 0; turn())
+		assert_true(clock_boot_ns() < end_ns);
+	assert_int_equal(kill(pods.containerd.pid, SIGCONT), 0);
+	await_done(1);
+	await_up();
+	assert_int_equal(client.begun, 1);
+	runtime_stage_stopped(&pods.stage, container.id, "{'outcome':'graceful'}");
+	runtime_pods_end(&pods, &pod, &container, 0);
+}
+
+static void a_runtime_that_hangs_before_a_hook_runs_none(void **state)
+{
+	struct runtime_pod pod = {.name = "late"};
+	struct runtime_container container = {
+		.hook = "{\"exec\":{\"command\":[\"/workload\",\"touch\",\"/tmp/hook\"]}}"};
+	int root;
+	char path[64];
+
+	open_client();
+	play(&pod, &container, "graceful");
+	snprintf(path, sizeof(path), "/proc/%d/root", client.init);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root >= 0);
+	assert_int_equal(kill(pods.containerd.pid, SIGSTOP), 0);
+	stop_hooked(container.id, 3600, 3600);
+	await(&client.not_run, 1);
+	assert_false(is_gone(client.init));
+	assert_int_equal(kill(pods.containerd.pid, SIGCONT), 0);
+	await_done(1);
+	await_gone(client.init);
+	await_up();
+	assert_int_equal(client.begun, 0);
+	assert_int_equal(faccessat(root, "tmp/hook", F_OK, 0), -1);
+	close(root);
+	runtime_pods_end(&pods, &pod, &container, 0);
+}
+
+static void a_sandbox_is_stopped_and_listed_as_not_ready(void **state)
+{
+	struct runtime_pod pod = {.name = "boxed"};
+	struct runtime_container container = {};
+	struct podsrc_cri_stop wish = {.sandbox = true, .done = on_stopped};
+
+	open_client();
+	play(&pod, &container, "graceful");
+	wish.container_id = pod.id;
+	stop(container.id, 3600, 9);
+	await_done(1);
+	assert_int_equal(runtime_cri_pod_is_ready(pods.cri, pod.id), 1);
+	assert_int_equal(podsrc_cri_stop(client.cri, &wish), 0);
+	await_done(2);
+	assert_string_equal(client.error, "");
+	assert_int_equal(runtime_cri_pod_is_ready(pods.cri, pod.id), 0);
+	runtime_pods_end(&pods, &pod, &container, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +514,18 @@ int main(void)
 		      a_runtime_that_hangs_is_overtaken),
 		CLAIM("a containerd that dies fails the stop at once, and takes it when it is back",
 		      a_runtime_that_dies_fails_the_stop_at_once),
+		CLAIM("a preStop hook ends before the stop signal, also one that fails",
+		      a_hook_ends_before_the_stop_signal),
+		CLAIM("a hook whose program is missing does not keep its container",
+		      a_hook_without_a_program_keeps_no_container),
+		CLAIM("a hook that takes longer than its time is left, and ends with its container",
+		      a_hook_that_takes_longer_ends_with_its_container),
+		CLAIM("a containerd that hangs in a hook is overtaken, and runs no second one",
+		      a_runtime_that_hangs_in_a_hook_is_overtaken),
+		CLAIM("a containerd that hangs before a hook runs none when it goes on",
+		      a_runtime_that_hangs_before_a_hook_runs_none),
+		CLAIM("a sandbox is stopped, and listed as not ready",
+		      a_sandbox_is_stopped_and_listed_as_not_ready),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -237,6 +237,14 @@ static int exit_now(char **args)
 	return leave((int)number_or(args, 0, 0));
 }
 
+/* touch FILE [CODE]: make that file, and exit */
+static int touch(char **args)
+{
+	FILE *file = fopen(arg_or(args, 0, "/tmp/touched"), "we");
+
+	return file && fclose(file) == 0 ? (int)number_or(args, 1, 0) : 99;
+}
+
 /* --- memory --- */
 
 static void fill_memory(size_t bytes)
@@ -388,6 +396,7 @@ static const struct {
 	{"shell", shell},	  {"leave-child", leave_child},
 	{"wait", wait_then},	  {"comm", with_comm},
 	{"exec", exec_again},	  {"hears", hears},
+	{"touch", touch},
 };
 
 static int run_behaviour(char **args)

@@ -204,6 +204,25 @@ int runtime_cri_stop_pod(struct runtime_cri *cri, const char *id)
 	return call_with_id(cri, "StopPodSandbox", id);
 }
 
+int runtime_cri_pod_is_ready(struct runtime_cri *cri, const char *id)
+{
+	struct buf request = {0}, filter = {0}, reply = {0};
+	struct cri_item item;
+	struct cri_walk walk;
+	int r;
+
+	put_text(&filter, 1, id);
+	put_message(&request, 1, &filter);
+	r = call(cri, "ListPodSandbox", &request, &reply);
+	if (r == 0) {
+		cri_walk_start(&walk, CRI_SANDBOXES, NULL, reply.data, reply.len);
+		r = cri_walk_next(&walk, &item) == CRI_WALK_ITEM ? item.state == CRI_STATE_RUNNING
+								 : -ENOENT;
+	}
+	buf_free(&reply);
+	return r;
+}
+
 int runtime_cri_remove_pod(struct runtime_cri *cri, const char *id)
 {
 	return call_with_id(cri, "RemovePodSandbox", id);
@@ -230,6 +249,8 @@ static void put_container_config(struct buf *buf, unsigned int field,
 	put_pair(&config, 10, "io.kubernetes.container.restartCount", number);
 	snprintf(number, sizeof(number), "%u", container->pod->grace_s);
 	put_pair(&config, 10, "io.kubernetes.pod.terminationGracePeriod", number);
+	if (container->hook)
+		put_pair(&config, 10, "io.kubernetes.container.preStopHandler", container->hook);
 	put_namespaces(&os, 3);
 	put_message(&config, 15, &os);
 	put_message(buf, field, &config);

@@ -25,6 +25,7 @@ struct runtime_container {
 	const char *name, *image;
 	const char *const *args; /* NULL: the image's */
 	unsigned int attempt;
+	const char *hook; /* the JSON of its preStop handler; NULL: none */
 	char id[RUNTIME_ID_SIZE];
 };
 
@@ -45,6 +46,8 @@ int runtime_cri_stop(struct runtime_cri *cri, const char *id, unsigned int timeo
 int runtime_cri_wait(struct runtime_cri *cri, const char *id);
 int runtime_cri_remove(struct runtime_cri *cri, const char *id);
 int runtime_cri_stop_pod(struct runtime_cri *cri, const char *id);
+/* 1: the sandbox is ready; 0: it is there, and not; or -errno. */
+int runtime_cri_pod_is_ready(struct runtime_cri *cri, const char *id);
 int runtime_cri_remove_pod(struct runtime_cri *cri, const char *id);
 /* Runs a command in a container to its end. */
 int runtime_cri_exec(struct runtime_cri *cri, const char *id, const char *const *argv);
