@@ -235,6 +235,16 @@ static void stall(struct managewalk *w)
 		plain(w, SHUTDOWN_EV_TIMER);
 }
 
+/* In no pod; whether a rule names it, and which, is found out anew. */
+static void put_outside(struct managewalk *w, struct managewalk_container *c)
+{
+	w->seen->changed += c->turned;
+	c->facts.outside = true;
+	c->facts.sidecar = 0;
+	c->facts.kind = managewalk_chance(w, 3) ? SHUTDOWN_KIND_OUTSIDE : SHUTDOWN_KIND_CONTAINER;
+	c->facts.group = (uint32_t)managewalk_roll(w, GROUPS);
+}
+
 static void create(struct managewalk *w)
 {
 	size_t i = managewalk_roll(w, CONTAINERS);
@@ -263,6 +273,8 @@ static void create(struct managewalk *w)
 	/* An end that takes for ever would be one that is never seen. */
 	if (c->nature == STUCK && !managewalk_chance(w, 4))
 		c->nature = DEAF;
+	if (c->pod == PODS && !managewalk_chance(w, 4))
+		put_outside(w, c);
 	say(w, c);
 }
 
@@ -293,7 +305,9 @@ static void change(struct managewalk *w)
 		answer(w, c, SHUTDOWN_EV_STOP_FAILED);
 		return;
 	default:
-		if (!c->turned)
+		if (c->facts.outside)
+			put_outside(w, c);
+		else if (!c->turned)
 			c->facts.kind = (enum shutdown_kind)managewalk_roll(w, 4);
 		say(w, c);
 	}
@@ -350,6 +364,9 @@ static void announce(struct managewalk *w)
 	if (!w->on) {
 		w->seen->shutdowns++;
 		forget(w);
+		for (size_t i = 0; i < CONTAINERS; i++)
+			if (w->list[i].there)
+				say(w, &w->list[i]);
 		w->announced_ns = w->now_ns;
 		w->limit_ns = limit_ns ? limit_ns : 5 * S;
 	} else if (limit_ns) {
@@ -449,7 +466,8 @@ static void settle(struct managewalk *w)
 	managewalk_must(w, !w->lock, "it always releases");
 	for (size_t i = 0; i < CONTAINERS; i++)
 		managewalk_must(w,
-				!managewalk_is_managed(&w->list[i]) || w->list[i].nature == STUCK,
+				!managewalk_is_managed(&w->list[i]) || w->list[i].nature == STUCK ||
+					(w->list[i].facts.outside && !w->list[i].turned),
 				"what a SIGKILL can end has ended");
 }
 

@@ -12,8 +12,8 @@
 /* How often walks came by. */
 struct managewalk_seen {
 	uint64_t shutdowns, cancelled, again, unlocked, lost, stalls;
-	uint64_t stops, signals, kills, survived, late, sidecars, waited, hooks, failed, empty,
-		sandboxes;
+	uint64_t outside, changed, stops, signals, kills, survived, late, sidecars, waited, hooks,
+		failed, empty, sandboxes;
 	uint64_t groups, timed_out, units_late, all_stopped, limit;
 };
 

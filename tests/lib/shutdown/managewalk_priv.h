@@ -29,6 +29,7 @@ struct managewalk_container {
 	bool there, moved; /* moved: its group is another than when its turn came */
 	struct shutdown_container facts;
 	unsigned int pod; /* PODS: none */
+	uint32_t group;	  /* outside pods: since its turn */
 	enum nature nature;
 	struct managewalk_moment appeared;
 	/* In this shutdown and this life. */

@@ -33,12 +33,23 @@ struct managewalk_moment managewalk_now(const struct managewalk *w)
 
 bool managewalk_is_managed(const struct managewalk_container *c)
 {
-	return c->there && c->facts.populated && c->facts.kind == SHUTDOWN_KIND_CONTAINER;
+	/* A rule decides until the container's turn. */
+	return c->there && c->facts.populated &&
+	       (c->facts.kind == SHUTDOWN_KIND_CONTAINER || (c->facts.outside && c->turned));
+}
+
+/* The kubelet's least is for pods. */
+static uint64_t least(const struct managewalk_container *c)
+{
+	return c->facts.outside ? 0 : LEAST;
 }
 
 static size_t group_of(const struct managewalk *w, const struct managewalk_container *c)
 {
 	size_t group = c->pod < PODS ? w->pods[c->pod].group : 0;
+
+	if (c->facts.outside)
+		group = c->turned ? c->group : c->facts.group;
 
 	if (w->n_groups == 0)
 		return 0;
@@ -53,10 +64,28 @@ static bool is_empty(const struct managewalk *w, size_t group)
 	return true;
 }
 
+static uint64_t deadline(const struct managewalk *w)
+{
+	uint64_t ns = w->limit_ns > 2 * S ? w->limit_ns - 2 * S : 0;
+
+	return __builtin_add_overflow(w->announced_ns, ns, &ns) ? UINT64_MAX : ns;
+}
+
+/* It came after the last group and the limit: what restarts it does so for ever. */
+static bool is_too_late(const struct managewalk *w, const struct managewalk_container *c)
+{
+	struct shutdown_status status;
+
+	if (!c->facts.outside || c->turned || w->now_ns < deadline(w))
+		return false;
+	shutdown_get_status(w->sd, &status);
+	return status.group >= w->n_groups;
+}
+
 static bool any_managed(const struct managewalk *w)
 {
 	for (size_t i = 0; i < CONTAINERS; i++)
-		if (managewalk_is_managed(&w->list[i]))
+		if (managewalk_is_managed(&w->list[i]) && !is_too_late(w, &w->list[i]))
 			return true;
 	return false;
 }
@@ -108,13 +137,6 @@ static bool awaits_sandbox(const struct managewalk *w, uint64_t since_ns, uint64
 	return false;
 }
 
-static uint64_t deadline(const struct managewalk *w)
-{
-	uint64_t ns = w->limit_ns > 2 * S ? w->limit_ns - 2 * S : 0;
-
-	return __builtin_add_overflow(w->announced_ns, ns, &ns) ? UINT64_MAX : ns;
-}
-
 /* The group under way; n_groups: none. */
 static size_t current(const struct managewalk *w)
 {
@@ -132,6 +154,7 @@ static void turn(struct managewalk *w, struct managewalk_container *c)
 	size_t at = current(w);
 	uint64_t left_ns = 0, own_ns = w->n_groups ? w->groups[group_of(w, c)] : UINT64_MAX;
 
+	c->group = c->facts.group;
 	c->turned = true;
 	c->turn_at = managewalk_now(w);
 	c->grace_s = INT64_MAX;
@@ -181,7 +204,7 @@ static int64_t stop_s(const struct managewalk *w, const struct managewalk_contai
 	int64_t waited_s = (int64_t)((managewalk_now(w).ran - c->turn_at.ran) / S);
 	int64_t left_s = c->grace_s > waited_s ? c->grace_s - waited_s : 0;
 
-	return left_s < 2 ? 2 : left_s;
+	return left_s < 2 && !c->facts.outside ? 2 : left_s;
 }
 
 void managewalk_plan_exit(struct managewalk *w, struct managewalk_container *c)
@@ -232,12 +255,12 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 	if (!c->turned)
 		turn(w, c);
 	most_ns = w->n_groups ? w->groups[group_of(w, c)] : UINT64_MAX;
-	managewalk_must(w, effect->at_ns >= LEAST && effect->at_ns % S == 0,
-			"no container has less than 2 s");
-	managewalk_must(w, effect->at_ns <= LEAST || c->moved || effect->at_ns <= most_ns,
+	managewalk_must(w, effect->at_ns >= least(c) && effect->at_ns % S == 0,
+			"no container of a pod has less than 2 s");
+	managewalk_must(w, effect->at_ns <= least(c) || c->moved || effect->at_ns <= most_ns,
 			"no container has more than its group");
 	managewalk_must(w,
-			effect->at_ns <= LEAST || !c->facts.grace.set ||
+			effect->at_ns <= least(c) || !c->facts.grace.set ||
 				effect->at_ns <= (uint64_t)c->facts.grace.s * S,
 			"no container has more than its pod");
 	if (c->grace_s != INT64_MAX && !w->stalled && !c->moved)
@@ -246,6 +269,7 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 	check_hook(w, c, effect);
 	check_sidecar(w, c);
 	w->seen->stops++;
+	w->seen->outside += c->facts.outside;
 	c->given = true;
 	if (c->pod < PODS)
 		w->sandboxes[c->pod].driven = true;
@@ -253,7 +277,7 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 	c->stop_ns = effect->at_ns;
 	if (c->facts.asked_ns)
 		managewalk_note_asked(w, c);
-	switch (w->runtime) {
+	switch (c->facts.outside && w->runtime == RUNS_HOOKS ? FAILS : w->runtime) {
 	case HANGS:
 		break;
 	case FAILS:
@@ -298,8 +322,8 @@ static void take_kill(struct managewalk *w, uint64_t id)
 		return;
 	managewalk_must(w, c->asked, "who is killed was asked before");
 	counted_ns = managewalk_now(w).counted - c->asked_at.counted;
-	managewalk_must(w, c->killed || counted_ns >= LEAST,
-			"no container has less than 2 s before SIGKILL");
+	managewalk_must(w, c->killed || counted_ns >= least(c),
+			"no container of a pod has less than 2 s before SIGKILL");
 	managewalk_must(w,
 			c->killed || c->unsure || counted_ns >= c->stop_ns ||
 				(c->has_end && managewalk_now(w).counted >= c->end_counted),
@@ -472,6 +496,10 @@ static void check_given(struct managewalk *w, struct managewalk_container *c)
 	size_t g = group_of(w, c);
 	bool due = w->n_groups == 0 || (w->started[g] || w->done[g]);
 
+	if (is_too_late(w, c)) {
+		managewalk_must(w, !c->given, "what is restarted for ever is stopped no more");
+		return;
+	}
 	if (!due && !c->turned)
 		return;
 	if (!c->turned)
@@ -510,7 +538,7 @@ static void check_killed(struct managewalk *w, const struct managewalk_container
 		return;
 	managewalk_must(w, ran_ns < c->stop_ns,
 			"nothing that was asked outlives its deadline unkilled");
-	managewalk_must(w, !c->has_end || ran_ns < LEAST || managewalk_now(w).ran < c->end_ran,
+	managewalk_must(w, !c->has_end || ran_ns < least(c) || managewalk_now(w).ran < c->end_ran,
 			"nothing that was asked late outlives its group unkilled");
 }
 

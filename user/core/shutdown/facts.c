@@ -115,12 +115,14 @@ static bool same_container(const struct shutdown_container *a, const struct shut
 }
 
 /* A rule decides until the container's turn comes: a label that is known later is too late. */
-static struct shutdown_container decided(const struct shutdown_container_rec *rec,
+static struct shutdown_container decided(const struct shutdown *sd,
+					 const struct shutdown_container_rec *rec,
 					 const struct shutdown_container *facts)
 {
 	struct shutdown_container c = *facts;
 
-	if (!rec->facts.outside || !rec->turn.begun_ns || !facts->populated)
+	/* The turn of a shutdown that was cancelled is not forgotten before the next one. */
+	if (!shutdown_is_on(sd) || !rec->facts.outside || !rec->turn.begun_ns || !facts->populated)
 		return c;
 	c.kind = rec->facts.kind;
 	c.outside = true;
@@ -143,7 +145,7 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 	r = reach_container(sd, facts->id, &rec);
 	if (r < 0)
 		return r;
-	now = decided(rec, said);
+	now = decided(sd, rec, said);
 	/* Where its pod finds no room, the container alone is known. */
 	if (facts->pod_uid && *facts->pod_uid)
 		(void)reach_pod(sd, facts->pod_uid, &pod);

@@ -358,8 +358,11 @@ static void judge_groups(struct shutdown *sd)
 	for (; plan->at < plan->n; plan->at++) {
 		if (!plan->started && shutdown_survey(sd)->managed_in[plan->at] == 0)
 			continue;
-		if (!plan->started)
+		if (!plan->started) {
 			start_group(sd);
+			/* Also those of a group without time. */
+			begin_turns(sd);
+		}
 		if (!group_is_over(sd))
 			return;
 		plan->started = false;
