@@ -10,7 +10,7 @@ def claim(ok; sentence; details): if ok then "ok - \($scene): " + sentence
 def seconds: . / 1000000000 - $asked;
 def shown: (. * 100 | round) / 100 | tostring;
 
-{good: 0, deaf: 0, hurried: 0, crew: 1000, held: 1000, last: 2000} as $groups |
+{good: 0, deaf: 0, hurried: 0, crew: 1000, held: 1000, hook: 1000, last: 2000} as $groups |
 
 [$told[] | select(.type == "stop")] as $ends |
 [$ends[] | select(.container.kind != "sandbox") | . + {group: $groups[.pod.name // ""],
@@ -64,6 +64,8 @@ else empty end),
 		"one that is shorter counts"; who, .asked, stop("deaf/main").killed)),
 	claim(stop("crew/proxy").asked >= stop("crew/main").exited;
 		"a sidecar is asked when the other container of its pod is over"; stop("crew/proxy", "crew/main")),
+	(stop("hook/main") | claim(.asked >= begun(1000).t + 8 and .killed >= .asked and .killed < .asked + 16;
+		"a preStop hook runs first, and what it takes is no longer the container's"; ., who)),
 	(stop("late/main") | claim(.asked > 0 and .killed >= .asked + 10 and .killed < .asked + 60;
 		"a container that began in the shutdown is stopped, with the time of its group"; ., who)),
 	claim([done(1000, 2000).group.timed_out] == [false, false]; "a group that is empty ends early"; done(1000, 2000))
