@@ -7,7 +7,7 @@
 VM_LIB   := /opt/graced/lib
 VM_FLAGS := -Wl,--dynamic-linker=$(VM_LIB)/ld.so -Wl,--disable-new-dtags,-rpath,$(VM_LIB)
 VM_TESTS    := test_cri test_ctr
-VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod late $(VM_TESTS))
+VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod late csi $(VM_TESTS))
 
 $(BUILD)/vm/graced: $(BUILD)/user/app/main.o $(LIBS)
 	$(call link,$(VM_FLAGS))
@@ -27,11 +27,16 @@ $(BUILD)/vm/pod: tests/vm/pod.c Makefile
 	$(call say,HELPER,$@)
 	$(Q)$(CC) -std=gnu11 -O2 -D_GNU_SOURCE $(WARNINGS) -Werror -static -o $@ $<
 
+$(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
+	@mkdir -p $(@D)
+	$(call say,HELPER,$@)
+	$(Q)$(CC) -std=gnu11 -O2 -D_GNU_SOURCE $(WARNINGS) -Werror -static -o $@ $< -lnghttp2
+
 # The ordinary programs tell which libraries there are to bring.
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
-VM_SCRIPTS := run shutdown manage engines
+VM_SCRIPTS := run shutdown volumes manage engines
 
 vm-deps: deps
 	@tools/deps install vm

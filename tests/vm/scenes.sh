@@ -1,9 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by shutdown: what is done in each of its shutdowns, and what has to come of it (down.jq).
+# Sourced by shutdown and volumes: a node that is shut down, what is done in each shutdown, and what
+# has to come of it.
 
 # Without graced there is nothing to be right or wrong: `tests/vm/shutdown none observe` shows both.
 # `stopped` and `starved` are for tests/vm/slowed.
 all_scenes=(observe assist deaf cancelled logind dbus killed)
+
+# Holds what was seen of a shutdown against what its scene promises.
+judge=tests/vm/down.jq
+
+# --- the node --------------------------------------------------------------------------------
+
+# A kubelet that holds a delay lock; graced is started by a scene.
+make_shutdown_payload() { # DIRECTORY
+	cp tests/vm/down/*.service "$1/units/" &&
+		sed -i 's/graced.service //' "$1/units/node.target" &&
+		cat >>"$1/kubernetes/kubelet.yaml" <<-END
+			featureGates: {GracefulNodeShutdown: true}
+			shutdownGracePeriod: 30s
+			shutdownGracePeriodCriticalPods: 15s
+		END
+}
+
+ready_pods() {
+	api GET /api/v1/pods >"$work/pods.json" &&
+		jq -e --argjson pods "$created" '[.items[] | select(any(.status.conditions[]?;
+			.type == "Ready" and .status == "True"))] | length == $pods' "$work/pods.json"
+}
+
+pods_ready() {
+	! alive "$machine_pid" || ready_pods >"$work/ready" 2>&1
+}
+
+make_pods() { # STATIC FILE... : how many are there anyway, and the others
+	local file
+	created=$1
+	shift
+	for file; do
+		api POST /api/v1/namespaces/default/pods -H 'Content-Type: application/yaml' \
+			--data-binary @"$file" >"$work/create.json" || give_up "the API takes $file"
+		created=$((created + 1))
+	done
+	await 600 pods_ready && alive "$machine_pid" || give_up "the pods are ready"
+}
+
+start_witnesses() {
+	guest 'cp /payload/timeline /opt/timeline && mkdir -p /var/log/graced &&
+		systemctl start timeline.service'
+	await 120 witnessed || give_up "the witnesses are there"
+}
+
+# They have seen the kubelet's lock, and the tracer is attached.
+witnessed() {
+	! alive "$machine_pid" || {
+		grep -q '"who":"kubelet"' "$work/serial.log" &&
+			grep -q '"type":"attached"' "$work/serial.log"
+	}
+}
 
 # --- graced ----------------------------------------------------------------------------------
 
@@ -114,7 +167,7 @@ end_scene() { # SCENE
 	kill "$watch_pid" 2>/dev/null
 	api GET /api/v1/pods >"$work/$1.pods"
 	tail -c "+$((serial_from + 1))" "$work/serial.log" >"$work/$1.serial"
-	tally < <(jq -nr -f tests/vm/down.jq --arg scene "$1" --argjson asked "$asked" \
+	tally < <(jq -nr -f "$judge" --arg scene "$1" --argjson asked "$asked" \
 		--argjson asked_time "$asked_time" --argjson off_time "$off_time" \
 		--rawfile serial "$work/$1.serial" --slurpfile watch "$work/$1.watch" \
 		--slurpfile pods "$work/$1.pods" || echo "not ok - $1: the shutdown can be judged")
