@@ -57,7 +57,8 @@ static void finish(struct world *w, uint64_t at)
 /* Bytes of a kept observation of the right length, numbers small now and then. */
 static void fill_random(struct obs *obs, uint64_t *seed)
 {
-	enum obs_type type = (enum obs_type)(OBS_KEPT + scatter(seed) % 5);
+	enum obs_type type =
+		(enum obs_type)(OBS_KEPT + scatter(seed) % (OBS_TYPE_COUNT - OBS_KEPT));
 	unsigned char *bytes = (unsigned char *)obs;
 
 	memset(obs, 0, sizeof(*obs));

@@ -5,6 +5,7 @@
 #include "core/cgroup/path.h"
 
 #include "lib/claim.h"
+#include "lib/engine/relay.h"
 #include "lib/engine/world_pods.h"
 #include "lib/shutdown/shutworld.h"
 
@@ -170,6 +171,84 @@ static void test_hook(void **state)
 	world_close(&w);
 }
 
+/* Another engine knows what this one saved, in an incremental checkpoint, too. */
+static void restart(struct world *w, struct obs_list *kept)
+{
+	engine_keep(w->engine, false, relay_keep, kept);
+	world_close(w);
+	world_open_bare(w, &WORLD_ALL);
+	for (size_t i = 0; i < kept->n; i++)
+		world_tell(w, &kept->list[i]);
+	obs_list_free(kept);
+}
+
+static void come_back(struct world *w, uint64_t at, bool cancelled)
+{
+	struct obs announced = {.type = OBS_SHUTDOWN,
+				.at_ns = at,
+				.shutdown = {.event = SHUTDOWN_EV_ANNOUNCED,
+					     /* By a clock that was slewed. */
+					     .announced_ns = ANNOUNCED - MSEC(3),
+					     .limit_ns = LIMIT}};
+
+	world_found(w, at, CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
+	world_found(w, at, CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
+	world_init(w, at, CG_A1, &P_A1);
+	world_attach(w, at);
+	shutworld_plan(w, at, SHUTDOWN_MANAGE, 0);
+	shutworld_tell(w, at, SHUTDOWN_EV_LOCK_TAKEN);
+	if (cancelled)
+		shutworld_tell(w, at, SHUTDOWN_EV_CANCELLED);
+	assert_int_equal(world_tell(w, &announced), 0);
+}
+
+static void test_restart(void **state)
+{
+	struct obs_list kept = {};
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	engine_keep(w.engine, true, relay_keep, &kept);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	restart(&w, &kept);
+	come_back(&w, ASKED + SEC(4), false);
+	assert_int_equal(world_effects(&w, EFFECT_STOP_UNITS), 0);
+	shutworld_pass(&w, ASKED + SEC(20) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 0);
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 0);
+	shutworld_pass(&w, ASKED + SEC(20));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_ANNOUNCED)->step.announced_ns,
+			 ANNOUNCED);
+	world_close(&w);
+}
+
+/* The second shutdown has nothing of the first; nor has one that another process saw cancelled. */
+static void test_restart_cancelled(void **state)
+{
+	for (int late = 0; late < 2; late++) {
+		struct obs_list kept = {};
+		struct world w;
+
+		shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+		engine_keep(w.engine, true, relay_keep, &kept);
+		shutworld_announce(&w);
+		answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+		world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+		engine_keep(w.engine, false, relay_keep, &kept);
+		if (!late)
+			answer(&w, ASKED + SEC(1), SHUTDOWN_EV_CANCELLED, 0);
+		restart(&w, &kept);
+		come_back(&w, ASKED + SEC(4), late);
+		assert_int_equal(world_effects(&w, EFFECT_STOP_UNITS), 1);
+		world_close(&w);
+	}
+}
+
 static void test_cancelled(void **state)
 {
 	struct world w;
@@ -222,6 +301,10 @@ int main(void)
 		      test_sandbox),
 		CLAIM("a preStop hook comes before the stop signal and has the container's time",
 		      test_hook),
+		CLAIM("a process that is killed is followed by one that goes on where it was",
+		      test_restart),
+		CLAIM("what was cancelled before or after a restart is not taken up",
+		      test_restart_cancelled),
 		CLAIM("a verdict claims no period that graced may have cut", test_verdict),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",
 		      test_cancelled),

@@ -53,6 +53,7 @@ static void test_no_order_breaks_a_promise(void **state)
 	assert_true(seen.hooks > shutdowns / 100 && seen.failed > shutdowns / 100);
 	assert_true(seen.groups > shutdowns / 10 && seen.timed_out > shutdowns / 100);
 	assert_true(seen.all_stopped > shutdowns / 10 && seen.limit > shutdowns / 100);
+	assert_true(seen.restarts > shutdowns / 2);
 	assert_true(seen.sandboxes > shutdowns / 2);
 	assert_true(seen.lost > shutdowns / 100);
 	assert_true(seen.outside > shutdowns / 10 && seen.changed > shutdowns / 100);

@@ -106,6 +106,8 @@ static void end_shutdown(struct obs_shutdown *shutdown)
 	make_bool(&shutdown->failed);
 	make_bool(&shutdown->reachable);
 	make_bool(&shutdown->absent);
+	make_bool(&shutdown->is_static);
+	END(shutdown->pod_uid);
 	for (int i = 0; i < SHUTDOWN_MAX_HOLDERS; i++)
 		END(shutdown->holders[i].who);
 }
@@ -131,6 +133,13 @@ static void end_kept(struct obs *obs)
 		break;
 	case OBS_KEPT_POD:
 		end_kept_pod(&obs->kept_pod);
+		break;
+	case OBS_KEPT_RUN:
+		make_bool(&obs->kept_run.units_stopped);
+		break;
+	case OBS_KEPT_TURN:
+		make_bool(&obs->kept_turn.hooked);
+		make_bool(&obs->kept_turn.failed);
 		break;
 	default:
 		break;

@@ -340,6 +340,7 @@ static void forget(struct managewalk *w)
 	memset(w->started, 0, sizeof(w->started));
 	memset(w->done, 0, sizeof(w->done));
 	memset(w->sandboxes, 0, sizeof(w->sandboxes));
+	w->joined_ns = 0;
 	w->released = w->units_done = w->stalled = w->held_late = false;
 	for (size_t i = 0; i < CONTAINERS; i++) {
 		struct managewalk_container *c = &w->list[i];
@@ -414,9 +415,129 @@ static void logind(struct managewalk *w)
 	}
 }
 
+/* --- the process is killed, and another comes
+ * ----------------------------------------------------------------- */
+
+/* What it requested of the runtime and has no answer yet ends with it. */
+static void cut_off(struct managewalk *w, struct managewalk_container *c)
+{
+	c->ask_ns = c->kill_ns = c->fail_ns = c->hook_ns = 0;
+	if (c->asked && !c->facts.asked_ns)
+		c->facts.asked_ns = c->asked_at.at;
+	if (c->exit_ns && c->exit_ns <= w->now_ns && c->facts.populated) {
+		c->exit_ns = 0;
+		c->facts.populated = false;
+	}
+	if (!c->given || c->asked)
+		return;
+	c->given = c->failed || c->hooked;
+	c->failed |= c->hooked;
+	c->unsure |= c->hooked;
+	c->hook = false;
+}
+
+static void hear(struct managewalk *w, struct managewalk_container *c)
+{
+	c->facts.pod_uid = c->pod < PODS ? managewalk_uids[c->pod] : NULL;
+	shutdown_note(w->sd, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER,
+						      .container = c->facts});
+}
+
+static void hear_all(struct managewalk *w)
+{
+	struct shutdown_group groups[GROUPS] = {};
+
+	for (size_t i = 0; i < w->n_groups; i++)
+		groups[i].ns = w->groups[i];
+	if (w->lock)
+		shutdown_step(w->sd, &(struct shutdown_event){.type = SHUTDOWN_EV_LOCK_TAKEN},
+			      w->now_ns);
+	shutdown_step(w->sd,
+		      &(struct shutdown_event){.type = SHUTDOWN_EV_PLAN,
+					       .plan.groups = groups,
+					       .plan.n = w->n_groups},
+		      w->now_ns);
+	for (size_t i = 0; i < PODS; i++)
+		shutdown_note(w->sd,
+			      &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = w->pods[i]});
+	for (size_t i = 0; i < CONTAINERS; i++)
+		if (w->list[i].there)
+			hear(w, &w->list[i]);
+}
+
+static void change_process(struct managewalk *w, struct shutdown_event *announced,
+			   struct shutdown_run *run, struct shutdown_run_turn *turns)
+{
+	struct shutdown_config config = {
+		.mode = SHUTDOWN_MANAGE, .effect = managewalk_take, .userdata = w};
+
+	announced->announced.run = shutdown_save_run(w->sd, run) ? run : NULL;
+	announced->announced.turns = turns;
+	for (size_t i = 0; i < CONTAINERS; i++)
+		announced->announced.n_turns +=
+			shutdown_save_turn(w->sd, i + 1, &turns[announced->announced.n_turns]);
+	w->sd = shutdown_free(w->sd);
+	if (shutdown_new(&config, &w->sd) < 0)
+		managewalk_must(w, false, "memory suffices");
+}
+
+static void note_restart(struct managewalk *w, const struct shutdown_run *run)
+{
+	bool driven[PODS] = {};
+
+	w->seen->restarts++;
+	w->wake_ns = 0;
+	w->asked = w->flushing = false;
+	w->joined_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
+	w->units_pending = 0;
+	if (!run->units_stopped)
+		w->units_wanted = w->units_done = false;
+	w->answer_ns = managewalk_chance(w, 6) ? 0 : w->now_ns + 1 + managewalk_roll(w, 8) * S;
+	for (size_t i = 0; i < CONTAINERS; i++) {
+		struct managewalk_container *c = &w->list[i];
+
+		if (c->there && c->given && c->pod < PODS)
+			driven[c->pod] = true;
+		if (c->there)
+			cut_off(w, c);
+		if (c->there && !managewalk_is_managed(c))
+			*c = (struct managewalk_container){.there = true,
+							   .facts = c->facts,
+							   .pod = c->pod,
+							   .nature = c->nature,
+							   .appeared = c->appeared};
+		if (!c->facts.populated)
+			c->facts.asked_ns = c->facts.kill_ns = 0;
+	}
+	for (size_t i = 0; i < PODS; i++)
+		w->sandboxes[i] = (struct managewalk_sandbox){.driven = driven[i]};
+}
+
+static void restart(struct managewalk *w)
+{
+	struct shutdown_event announced = {.type = SHUTDOWN_EV_ANNOUNCED};
+	struct shutdown_run_turn turns[CONTAINERS];
+	struct shutdown_run run;
+	uint64_t ns = managewalk_roll(w, 6) * S;
+
+	/* Nothing is done in between, and so nothing for a lock. */
+	if (!w->on || (w->lock && managewalk_is_near_limit(w, ns)))
+		return;
+	/* A stall that it has not seen cannot be known to the next one. */
+	if (w->wake_ns && w->wake_ns <= w->now_ns)
+		plain(w, SHUTDOWN_EV_TIMER);
+	change_process(w, &announced, &run, turns);
+	w->now_ns += ns;
+	note_restart(w, &run);
+	hear_all(w);
+	announced.announced.at_ns = w->announced_ns;
+	announced.announced.limit_ns = w->limit_ns;
+	send(w, &announced);
+}
+
 static void step(struct managewalk *w)
 {
-	switch (managewalk_roll(w, 16)) {
+	switch (managewalk_roll(w, 17)) {
 	case 0:
 	case 1:
 	case 2:
@@ -448,6 +569,9 @@ static void step(struct managewalk *w)
 		logind(w);
 		break;
 	case 14:
+		restart(w);
+		break;
+	case 15:
 		w->flushing = false;
 		plain(w, SHUTDOWN_EV_FLUSHED);
 		break;

@@ -13,7 +13,7 @@
 struct managewalk_seen {
 	uint64_t shutdowns, cancelled, again, unlocked, lost, stalls;
 	uint64_t outside, changed, stops, signals, kills, survived, late, sidecars, waited, hooks,
-		failed, empty, sandboxes;
+		failed, empty, sandboxes, restarts;
 	uint64_t groups, timed_out, units_late, all_stopped, limit;
 };
 

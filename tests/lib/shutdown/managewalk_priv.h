@@ -63,6 +63,7 @@ struct managewalk {
 	unsigned int units_pending, units_stale;
 	bool units_done, units_wanted;
 	uint64_t units_ns, answer_ns;
+	uint64_t joined_ns; /* it was started anew in this shutdown, more than a second after */
 	enum runtime runtime;
 	uint64_t groups[GROUPS];
 	size_t n_groups;
@@ -86,6 +87,9 @@ bool managewalk_is_managed(const struct managewalk_container *c);
 void managewalk_note_asked(struct managewalk *w, struct managewalk_container *c);
 void managewalk_plan_exit(struct managewalk *w, struct managewalk_container *c);
 
+/* The groups do not begin yet: a process that was started anew waits for names. */
+bool managewalk_awaits_names(const struct managewalk *w);
+bool managewalk_is_near_limit(const struct managewalk *w, uint64_t within_ns);
 /* A process is in the pod, its sandbox aside. */
 bool managewalk_is_occupied(const struct managewalk *w, unsigned int pod);
 

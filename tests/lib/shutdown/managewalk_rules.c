@@ -116,6 +116,20 @@ static bool is_obstructed(const struct managewalk *w, const struct managewalk_co
 	return false;
 }
 
+bool managewalk_awaits_names(const struct managewalk *w)
+{
+	if (!w->joined_ns || w->now_ns >= w->joined_ns + SHUTDOWN_JOIN_NS)
+		return false;
+	for (size_t i = 0; i < w->n_groups; i++)
+		if (w->started[i] && !w->done[i])
+			return false;
+	for (size_t i = 0; i < CONTAINERS; i++)
+		if (w->list[i].there && w->list[i].facts.populated &&
+		    w->list[i].facts.kind == SHUTDOWN_KIND_UNKNOWN)
+			return true;
+	return false;
+}
+
 bool managewalk_is_occupied(const struct managewalk *w, unsigned int pod)
 {
 	for (size_t i = 0; i < CONTAINERS; i++) {
@@ -135,6 +149,11 @@ static bool awaits_sandbox(const struct managewalk *w, uint64_t since_ns, uint64
 		if (w->sandboxes[i].owed)
 			return now_ns - since_ns < SHUTDOWN_SANDBOX_NS;
 	return false;
+}
+
+bool managewalk_is_near_limit(const struct managewalk *w, uint64_t within_ns)
+{
+	return w->now_ns + within_ns >= deadline(w);
 }
 
 /* The group under way; n_groups: none. */
@@ -368,6 +387,8 @@ static void take_drop(struct managewalk *w)
 			w->now_ns >= deadline(w) || !awaits_sandbox(w, w->sandbox_at.counted,
 								    managewalk_now(w).counted),
 			"the lock is held until sandboxes are stopped, for 2 s");
+	managewalk_must(w, w->now_ns >= deadline(w) || !managewalk_awaits_names(w),
+			"a process that was started anew holds until it knows what lives");
 	w->released = true;
 }
 
@@ -571,7 +592,8 @@ static void check_sandboxes(struct managewalk *w)
 
 void managewalk_check(struct managewalk *w)
 {
-	bool awaits = awaits_sandbox(w, w->sandbox_at.ran, managewalk_now(w).ran);
+	bool names = managewalk_awaits_names(w);
+	bool awaits = names || awaits_sandbox(w, w->sandbox_at.ran, managewalk_now(w).ran);
 	struct shutdown_status status;
 
 	shutdown_get_status(w->sd, &status);
@@ -585,7 +607,8 @@ void managewalk_check(struct managewalk *w)
 		for (size_t i = 0; i < CONTAINERS; i++) {
 			if (!managewalk_is_managed(&w->list[i]))
 				continue;
-			check_given(w, &w->list[i]);
+			if (w->list[i].turned || !names)
+				check_given(w, &w->list[i]);
 			check_asked(w, &w->list[i]);
 			check_killed(w, &w->list[i]);
 		}

@@ -9,11 +9,11 @@
 #include "lib/claim.h"
 #include "lib/engine/world_pods.h"
 
-static void plan(struct world *w, enum shutdown_mode mode, uint64_t deaf_grace_ns)
+void shutworld_plan(struct world *w, uint64_t at, enum shutdown_mode mode, uint64_t deaf_grace_ns)
 {
 	struct obs obs = {
 		.type = OBS_SHUTDOWN_PLAN,
-		.at_ns = SEC(20),
+		.at_ns = at,
 		.shutdown_plan =
 			{
 				.mode = mode,
@@ -52,7 +52,7 @@ void shutworld_open(struct world *w, enum shutdown_mode mode, uint64_t deaf_grac
 	world_say_sandbox(w, SEC(12));
 	world_say_container(w, SEC(12), &main);
 	world_lists(w, SEC(12), &pod);
-	plan(w, mode, deaf_grace_ns);
+	shutworld_plan(w, SEC(20), mode, deaf_grace_ns);
 	shutworld_tell(w, SEC(20), SHUTDOWN_EV_LOGIND_UP);
 	assert_int_equal(world_effects(w, EFFECT_TAKE_LOCK), 1);
 	shutworld_tell(w, SEC(20), SHUTDOWN_EV_LOCK_TAKEN);

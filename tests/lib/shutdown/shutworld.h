@@ -13,6 +13,7 @@
 /* It holds the lock, and pod A with its sandbox runs: main of default/web-0, 30 s. Its group has
  * 20 s. deaf_grace_ns is shutdown.deafGrace. */
 void shutworld_open(struct world *w, enum shutdown_mode mode, uint64_t deaf_grace_ns);
+void shutworld_plan(struct world *w, uint64_t at, enum shutdown_mode mode, uint64_t deaf_grace_ns);
 void shutworld_tell(struct world *w, uint64_t at, enum shutdown_event_type event);
 /* As logind and the kubelet begin it: others hold locks, too. */
 void shutworld_announce(struct world *w);

@@ -149,11 +149,16 @@ void checkpoint_mark_all(struct checkpoint *c)
 	c->marks.all = c->out->is_marked;
 }
 
+void checkpoint_mark_run(struct checkpoint *c)
+{
+	c->marks.run = c->out->is_marked;
+}
+
 bool checkpoint_has_changed(const struct checkpoint *c)
 {
 	const struct checkpoint_marks *k = &c->marks;
 
-	return !c->out->is_marked || k->all || k->cgroups.n || k->n_uids;
+	return !c->out->is_marked || k->all || k->run || k->cgroups.n || k->n_uids;
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
@@ -238,6 +243,22 @@ static void save_stop(const struct writer *k, const struct stop *stop)
 		save_signal(k, stop, (enum stop_kept)which);
 }
 
+static void save_run(const struct writer *k, bool all)
+{
+	struct obs obs = {.type = OBS_KEPT_RUN};
+
+	if (shutdowns_save_run(k->c->shutdowns, &obs.kept_run) || (!all && k->c->marks.run))
+		emit(k, &obs);
+}
+
+static void save_turn(const struct writer *k, uint64_t id)
+{
+	struct obs obs = {.type = OBS_KEPT_TURN};
+
+	if (shutdowns_save_turn(k->c->shutdowns, id, &obs.kept_turn))
+		emit(k, &obs);
+}
+
 static void save_node(const struct writer *k, struct cgnode *node)
 {
 	node->changed = false;
@@ -249,6 +270,7 @@ static void save_node(const struct writer *k, struct cgnode *node)
 	save_cgroup(k, node);
 	if (node->stop)
 		save_stop(k, node->stop);
+	save_turn(k, node->id);
 }
 
 static void save_over(const struct writer *k, uint64_t id)
@@ -322,6 +344,8 @@ void checkpoint_write(struct checkpoint *c, bool all,
 		return;
 	all |= !c->out->is_marked || changed->all;
 	save_head(&k, all);
+	if (all || changed->run)
+		save_run(&k, all);
 	if (all) {
 		save_all(&k);
 	} else {
@@ -331,6 +355,6 @@ void checkpoint_write(struct checkpoint *c, bool all,
 			save_id(&k, changed->cgroups.ids[i]);
 	}
 	c->out->is_marked = true;
-	changed->all = false;
+	changed->all = changed->run = false;
 	changed->n_uids = changed->cgroups.n = 0;
 }

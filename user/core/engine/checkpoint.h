@@ -15,6 +15,7 @@
 #define CORE_ENGINE_CHECKPOINT_H
 
 #include "core/engine/pods.h"
+#include "core/engine/shutdowns.h"
 #include "core/engine/stops.h"
 
 /* Cgroup ids, in the order they came. */
@@ -26,6 +27,7 @@ struct id_list {
 /* What changed since it was written last. */
 struct checkpoint_marks {
 	bool all; /* more changed than could be noted */
+	bool run; /* of a shutdown */
 	struct id_list cgroups;
 	char (*uids)[META_UID_MAX]; /* of pods */
 	size_t n_uids, room_uids;
@@ -61,6 +63,7 @@ struct checkpoint {
 	struct names *names;
 	struct stops *stops;
 	struct pods *pods;
+	struct shutdowns *shutdowns;
 	struct output *out;
 	struct checkpoint_marks marks;
 	struct resume resume;
@@ -76,6 +79,8 @@ void checkpoint_mark_id(struct checkpoint *c, uint64_t id);
 void checkpoint_mark_pod(struct checkpoint *c, struct epod *p);
 /* What sources provide about a pod has changed. */
 void checkpoint_mark_names(struct checkpoint *c, const char *uid);
+/* How far a shutdown is that graced drives has changed. */
+void checkpoint_mark_run(struct checkpoint *c);
 /* All that is saved from now on is of another boot than before, perhaps. */
 void checkpoint_mark_all(struct checkpoint *c);
 /* Whether checkpoint_write() would write something. */

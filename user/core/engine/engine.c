@@ -87,6 +87,9 @@ static void on_change(void *userdata, const struct change *change)
 	case CHANGE_SHUTDOWN_BEGUN:
 		stops_renew_all(&e->stops);
 		break;
+	case CHANGE_SHUTDOWN_RUN:
+		checkpoint_mark_run(&e->checkpoint);
+		break;
 	}
 }
 
@@ -127,6 +130,7 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 		.names = &e->names,
 		.stops = &e->stops,
 		.pods = &e->pods,
+		.shutdowns = &e->shutdowns,
 		.out = &e->out,
 	};
 	pods_init(&e->pods, &e->map, &e->names, &e->out);
@@ -543,6 +547,8 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_KEPT_STOP] = on_nothing,
 	[OBS_KEPT_SIGNAL] = on_nothing,
 	[OBS_KEPT_POD] = on_nothing,
+	[OBS_KEPT_RUN] = on_nothing,
+	[OBS_KEPT_TURN] = on_nothing,
 };
 
 /* 0 is never. */

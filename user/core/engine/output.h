@@ -34,6 +34,7 @@ enum change_type {
 	CHANGE_POD_FORGOTTEN,  /* uid: a pod is followed no longer */
 	CHANGE_SHUTDOWN,       /* the node's shutdown: its state or its plan */
 	CHANGE_SHUTDOWN_BEGUN, /* ... it was announced */
+	CHANGE_SHUTDOWN_RUN,   /* ... what a checkpoint has of it */
 };
 
 struct change {

@@ -56,6 +56,7 @@ static void forget_all(struct checkpoint *c)
 		free_aside(c, stop);
 	}
 	r->cgroups.n = 0;
+	shutdowns_load_run(c->shutdowns, &(struct shutdown_run){});
 	podtab_done(&c->names->tab);
 }
 
@@ -191,6 +192,13 @@ static bool feed(struct checkpoint *c, const struct obs *obs, int *ret)
 		return true;
 	case OBS_KEPT_POD:
 		*ret = on_pod(c, obs);
+		return true;
+	case OBS_KEPT_RUN:
+		shutdowns_load_run(c->shutdowns, &obs->kept_run);
+		*ret = 0;
+		return true;
+	case OBS_KEPT_TURN:
+		*ret = on_word(c, shutdowns_load_turn(c->shutdowns, &obs->kept_turn));
 		return true;
 	case OBS_POD:
 		*ret = on_word(c, podtab_take_pod(&c->names->tab, &obs->pod, obs->at_ns));

@@ -13,6 +13,9 @@
 /* Longer than a source takes to answer or to give up: the question was lost. */
 #define LOST_NS 15000000000ULL
 
+/* Turns that a checkpoint may have: each several times. */
+#define TURNS_MAX (4 * SHUTDOWN_MAX_CONTAINERS)
+
 /* --- records -------------------------------------------------------------------------------- */
 
 static bool is_of_container(enum shutdown_report what)
@@ -113,7 +116,7 @@ static void status_answered(struct shutdowns *s, const char *uid)
 /* What an edge needs to find the container besides its cgroup. */
 static void act(struct shutdowns *s, enum effect_type type, const struct shutdown_effect *from)
 {
-	const struct cgnode *node = from->id ? cgmap_get(s->map, from->id) : NULL;
+	struct cgnode *node = from->id ? cgmap_get(s->map, from->id) : NULL;
 	struct effect effect = {
 		.type = type, .id = from->id, .at_ns = from->at_ns, .signal = from->signal};
 
@@ -130,6 +133,8 @@ static void act(struct shutdowns *s, enum effect_type type, const struct shutdow
 		effect.pid = stop ? stop->init.pid : 0;
 		effect.start_ns = stop ? stop->init.start_ns : 0;
 	}
+	if (node)
+		output_changed(s->out, node);
 	output_effect(s->out, &effect);
 }
 
@@ -191,10 +196,95 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		act(s, types[effect->type], effect);
 }
 
+/* --- what the next engine has to know -------------------------------------------------------- */
+
+static bool has_loaded(const struct shutdowns *s)
+{
+	return s->loaded.announced_ns != 0;
+}
+
+static void drop_loaded(struct shutdowns *s)
+{
+	free(s->turns);
+	s->turns = NULL;
+	s->n_turns = s->room_turns = 0;
+	s->loaded = (struct shutdown_run){};
+}
+
+void shutdowns_load_run(struct shutdowns *s, const struct shutdown_run *run)
+{
+	if (!run->announced_ns || run->announced_ns != s->loaded.announced_ns)
+		drop_loaded(s);
+	s->loaded = *run;
+}
+
+int shutdowns_load_turn(struct shutdowns *s, const struct shutdown_run_turn *turn)
+{
+	size_t room = s->room_turns ? 2 * s->room_turns : 16;
+	void *turns;
+
+	if (s->n_turns == s->room_turns) {
+		if (room > TURNS_MAX)
+			return -ENOSPC;
+		turns = reallocarray(s->turns, room, sizeof(*s->turns));
+		if (!turns)
+			return -ENOMEM;
+		s->turns = turns;
+		s->room_turns = room;
+	}
+	s->turns[s->n_turns++] = *turn;
+	return 0;
+}
+
+bool shutdowns_save_run(const struct shutdowns *s, struct shutdown_run *ret)
+{
+	*ret = has_loaded(s) ? s->loaded : s->run;
+	return ret->announced_ns != 0;
+}
+
+bool shutdowns_save_turn(const struct shutdowns *s, uint64_t id, struct shutdown_run_turn *ret)
+{
+	if (s->going)
+		return shutdown_save_turn(s->sequencer, id, ret);
+	for (size_t i = s->n_turns; i > 0; i--)
+		if (s->turns[i - 1].id == id) {
+			*ret = s->turns[i - 1];
+			return true;
+		}
+	return false;
+}
+
+/* The state file has the time of the announcement by a clock that is slewed. */
+static bool is_loaded(const struct shutdowns *s, uint64_t announced_ns)
+{
+	uint64_t saved_ns = s->loaded.announced_ns;
+	uint64_t apart_ns =
+		saved_ns > announced_ns ? saved_ns - announced_ns : announced_ns - saved_ns;
+
+	return has_loaded(s) && announced_ns && apart_ns < SHUTDOWN_TICK_NS;
+}
+
+static void note_run(struct shutdowns *s)
+{
+	const struct shutdown_run *was = &s->run;
+	struct shutdown_run run;
+	bool same;
+
+	shutdown_save_run(s->sequencer, &run);
+	same = run.announced_ns == was->announced_ns && run.units_stopped == was->units_stopped &&
+	       run.group == was->group && run.group_ns == was->group_ns &&
+	       run.lost_ns == was->lost_ns;
+	s->run = run;
+	if (!same)
+		output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN_RUN});
+}
+
 /* The sequencer has decided by all it knows. */
 static void judged(struct shutdowns *s)
 {
 	struct shutdown_status status;
+
+	note_run(s);
 
 	shutdown_get_status(s->sequencer, &status);
 	s->going = status.going;
@@ -232,14 +322,17 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 /* One step of the sequencer. What it refuses it has counted. */
 static int step(struct shutdowns *s, const struct shutdown_event *event)
 {
+	bool begins = event->type == SHUTDOWN_EV_ANNOUNCED && !s->going;
 	int r;
 
 	/* What there is to decide about has to be known when it begins. */
-	if (event->type == SHUTDOWN_EV_ANNOUNCED && !s->going) {
+	if (begins) {
 		shutdowns_note_all(s);
 		shutdowns_note_all_outside(s);
 	}
 	r = shutdown_step(s->sequencer, event, s->out->now_ns);
+	if (begins || event->type == SHUTDOWN_EV_CANCELLED)
+		drop_loaded(s);
 	judged(s);
 	if (event->type == SHUTDOWN_EV_ANNOUNCED)
 		output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN_BEGUN});
@@ -363,6 +456,14 @@ static void note_answer(struct shutdowns *s, enum meta_source source)
 	}
 }
 
+static void mark_turn(struct shutdowns *s, uint64_t id)
+{
+	struct cgnode *node = cgmap_get(s->map, id);
+
+	if (node)
+		output_changed(s->out, node);
+}
+
 int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 {
 	const struct obs_shutdown *said = &obs->shutdown;
@@ -378,6 +479,11 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 		event.announced.at_ns = said->announced_ns;
 		event.announced.limit_ns = said->limit_ns;
 		event.announced.action = said->action;
+		if (is_loaded(s, said->announced_ns)) {
+			event.announced.run = &s->loaded;
+			event.announced.turns = s->turns;
+			event.announced.n_turns = s->n_turns;
+		}
 		break;
 	case SHUTDOWN_EV_HOLDERS:
 		event.holders.list = holders;
@@ -393,6 +499,7 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 	case SHUTDOWN_EV_HOOK_BEGUN:
 	case SHUTDOWN_EV_HOOK_ENDED:
 		event.id = said->id;
+		mark_turn(s, said->id);
 		break;
 	case SHUTDOWN_EV_SANDBOX_STOPPED:
 		event.uid = said->pod_uid;
@@ -582,6 +689,7 @@ size_t shutdowns_get_groups(const struct shutdowns *s, struct engine_shutdown_gr
 
 void shutdowns_done(struct shutdowns *s)
 {
+	drop_loaded(s);
 	s->sequencer = shutdown_free(s->sequencer);
 	arena_free(&s->arena);
 }

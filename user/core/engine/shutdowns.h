@@ -44,6 +44,11 @@ struct shutdowns {
 	bool going;    /* the sequencer receives facts as they change */
 	bool unjudged; /* it has received some and has not decided yet */
 	struct shutdowns_question questions[META_SOURCE_COUNT];
+	struct shutdown_run run; /* as it is saved */
+	/* What an earlier engine saved, until a shutdown begins or is cancelled. */
+	struct shutdown_run loaded;
+	struct shutdown_run_turn *turns;
+	size_t n_turns, room_turns;
 	uint64_t unexpected; /* observations that could not be so */
 };
 
@@ -59,6 +64,14 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs);
 /* A pod is followed no longer. */
 void shutdowns_forget_pod(struct shutdowns *s, const char *uid);
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns);
+
+/* What to save of a shutdown that mode manage drives, and of the container of that cgroup, also
+ * while an earlier engine's is not taken up yet. False: nothing. */
+bool shutdowns_save_run(const struct shutdowns *s, struct shutdown_run *ret);
+bool shutdowns_save_turn(const struct shutdowns *s, uint64_t id, struct shutdown_run_turn *ret);
+/* Take what an earlier engine saved. -ENOSPC, -ENOMEM. */
+void shutdowns_load_run(struct shutdowns *s, const struct shutdown_run *run);
+int shutdowns_load_turn(struct shutdowns *s, const struct shutdown_run_turn *turn);
 
 /* As engine_get_shutdown() and engine_get_shutdown_groups() have it. */
 bool shutdowns_get(const struct shutdowns *s, struct shutdown_status *ret,

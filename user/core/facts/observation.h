@@ -61,6 +61,8 @@ enum obs_type {
 	OBS_KEPT_STOP,
 	OBS_KEPT_SIGNAL,
 	OBS_KEPT_POD,
+	OBS_KEPT_RUN, /* a shutdown that mode manage drove, and a container that it ended */
+	OBS_KEPT_TURN,
 	OBS_TYPE_COUNT,
 };
 
@@ -271,6 +273,8 @@ struct obs {
 		struct kept_stop kept_stop;
 		struct kept_signal kept_signal;
 		struct kept_pod kept_pod;
+		struct shutdown_run kept_run;
+		struct shutdown_run_turn kept_turn;
 	};
 };
 

@@ -338,6 +338,7 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 		if (!shutdown_lives(rec))
 			continue;
 		s->living++;
+		s->unnamed += rec->facts.kind == SHUTDOWN_KIND_UNKNOWN;
 		s->living_in[shutdown_group_of(sd, rec)]++;
 		if (rec->pod)
 			rec->pod->lives = true;

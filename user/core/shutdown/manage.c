@@ -415,14 +415,28 @@ static bool sandboxes_are_awaited(struct shutdown *sd)
 	return true;
 }
 
+/* A process that came to a shutdown under way has to hear first what each container is: one that is
+ * unknown may be one that it ends. */
+static bool names_are_awaited(struct shutdown *sd)
+{
+	uint64_t end_ns = shutdown_sum(sd->joined_ns, SHUTDOWN_JOIN_NS);
+
+	if (!sd->joined_ns || shutdown_survey(sd)->unnamed == 0 || sd->now_ns >= end_ns)
+		return false;
+	shutdown_want(sd, end_ns);
+	return true;
+}
+
 void shutdown_drive(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
 	if (!units_are_stopped(sd))
 		return;
-	judge_groups(sd);
-	begin_turns(sd);
+	if (sd->plan.started || !names_are_awaited(sd)) {
+		judge_groups(sd);
+		begin_turns(sd);
+	}
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
 		if (shutdown_is_managed(rec) && rec->turn.begun_ns)
 			judge_turn(sd, rec);
@@ -444,10 +458,115 @@ static bool is_any_left(struct shutdown *sd)
 bool shutdown_drive_has_stopped(struct shutdown *sd)
 {
 	return sd->drive.stage == SHUTDOWN_DRIVE_GROUPS && sd->plan.at == sd->plan.n &&
-	       !is_any_left(sd);
+	       !is_any_left(sd) && !names_are_awaited(sd);
 }
 
 bool shutdown_drive_is_over(struct shutdown *sd)
 {
 	return shutdown_drive_has_stopped(sd) && !sandboxes_are_awaited(sd);
+}
+
+/* --- what the next process has to know -------------------------------------------------------- */
+
+bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret)
+{
+	const struct shutdown_plan *plan = &sd->plan;
+
+	*ret = (struct shutdown_run){};
+	if (!shutdown_is_on(sd) || sd->drive.stage == SHUTDOWN_DRIVE_IDLE)
+		return false;
+	ret->announced_ns = sd->announced_ns;
+	ret->units_stopped = sd->drive.stage == SHUTDOWN_DRIVE_GROUPS;
+	ret->lost_ns = sd->lost_ns;
+	ret->group = plan->at;
+	ret->group_ns = plan->started ? plan->started_ns : 0;
+	return true;
+}
+
+bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret)
+{
+	const struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	const struct shutdown_turn *turn = rec ? &rec->turn : NULL;
+
+	if (!turn || !turn->begun_ns || !shutdown_is_on(sd))
+		return false;
+	*ret = (struct shutdown_run_turn){
+		.id = id,
+		.begun_ns = turn->begun_ns,
+		.grace_s = turn->grace_s,
+		.end_ns = turn->end_ns,
+		.given_ns = turn->given_ns,
+		.stop_ns = turn->stop_ns,
+		.hook_ns = turn->hook_ns,
+		.asked_ns = turn->asked_ns,
+		.killed_ns = rec->killed_ns,
+		.hooked = turn->hooked,
+		.failed = turn->failed,
+	};
+	return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t within(int64_t grace_s)
+{
+	if (grace_s < 0)
+		return 0;
+	return grace_s < INT32_MAX ? grace_s : INT32_MAX;
+}
+
+/*
+ * Its deadline stays. The runtime's own has ended with the process that requested the stop: what is
+ * not known to be asked is requested again, as a runtime sends its stop signal once. A hook is not
+ * run again; where it ended is not known, and the container is asked directly.
+ */
+static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *saved)
+{
+	struct shutdown_container_rec *rec = saved->id ? map_get(&sd->containers, saved->id) : NULL;
+	bool asked = rec && rec->facts.asked_ns && saved->asked_ns;
+	uint64_t now_ns = shutdown_counted(sd);
+	struct shutdown_turn *turn;
+
+	if (rec && rec->pod && saved->given_ns)
+		rec->pod->driven = true;
+	if (!rec || !shutdown_is_managed(rec) || !saved->begun_ns)
+		return;
+	turn = &rec->turn;
+	*turn = (struct shutdown_turn){
+		.begun_ns = least(saved->begun_ns, now_ns),
+		.grace_s = within(saved->grace_s),
+		.end_ns = saved->end_ns,
+		.stop_ns = saved->stop_ns,
+		.asked_ns = asked ? least(saved->asked_ns, now_ns) : 0,
+		.hooked = saved->hooked,
+		.failed = saved->failed || saved->hooked,
+	};
+	if (saved->given_ns && (asked || turn->failed))
+		turn->given_ns = least(saved->given_ns, now_ns);
+	if (turn->given_ns && saved->hook_ns && !asked) {
+		turn->hook_ns = least(saved->hook_ns, now_ns);
+		end_hook(sd, turn);
+	}
+	rec->killed_ns = asked ? least(saved->killed_ns, sd->now_ns) : 0;
+}
+
+void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced)
+{
+	const struct shutdown_run *run = announced->announced.run;
+	struct shutdown_plan *plan = &sd->plan;
+
+	sd->announced_ns = least(run->announced_ns, sd->now_ns);
+	sd->lost_ns = least(run->lost_ns, sd->now_ns - sd->announced_ns);
+	if (!run->units_stopped)
+		return;
+	sd->drive.stage = SHUTDOWN_DRIVE_GROUPS;
+	plan->at = run->group < plan->n ? run->group : plan->n;
+	plan->begun = plan->started = plan->at < plan->n && run->group_ns;
+	plan->started_ns = least(run->group_ns, shutdown_counted(sd));
+	for (size_t i = 0; i < announced->announced.n_turns; i++)
+		resume_turn(sd, &announced->announced.turns[i]);
+	sd->surveyed = false;
 }

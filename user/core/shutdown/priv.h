@@ -61,6 +61,7 @@ struct shutdown_survey {
 	size_t living, stopping;
 	size_t living_in[SHUTDOWN_MAX_GROUPS];
 	size_t managed, managed_in[SHUTDOWN_MAX_GROUPS]; /* of the living: containers for sure */
+	size_t unnamed;					 /* of the living: of unknown kind */
 	size_t pods_stopped, pods_unended;
 	size_t pods_shown;   /* of those ended: a source shows it */
 	size_t awaited[2];   /* of those unended: a source could show it; by is_static */
@@ -247,6 +248,8 @@ bool shutdown_drive_has_stopped(struct shutdown *sd);
 /* ... and no sandbox is waited for. */
 bool shutdown_drive_is_over(struct shutdown *sd);
 void shutdown_drive_cancel(struct shutdown *sd);
+/* Goes on where an earlier process ended. */
+void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced);
 /* Take what answers STOP_UNITS, STOP and STOP_SANDBOX. */
 void shutdown_units_stopped(struct shutdown *sd);
 void shutdown_stop_failed(struct shutdown *sd, uint64_t id);

@@ -158,6 +158,30 @@ struct shutdown_holder {
 	uint32_t uid, pid;
 };
 
+/* What the next process has to know of a shutdown that mode manage drives. Times are of
+ * CLOCK_BOOTTIME; but for those of the announcement and a kill, less what was lost; 0: not yet. */
+struct shutdown_run {
+	uint64_t announced_ns; /* 0: none is driven */
+	uint64_t lost_ns;      /* time in which nothing ran */
+	bool units_stopped;    /* the groups have begun */
+	uint32_t group;	       /* the one it is at */
+	uint64_t group_ns;     /* when that was started */
+};
+
+/* The same of a container that it ends, by its cgroup's id. */
+struct shutdown_run_turn {
+	uint64_t id;
+	uint64_t begun_ns; /* since when its grace period runs */
+	int64_t grace_s;
+	uint64_t end_ns;   /* of the group under way then */
+	uint64_t given_ns; /* its runtime was asked to stop it, or a hook has ended since */
+	uint64_t stop_ns;  /* what it has from then on, a duration */
+	uint64_t hook_ns;  /* a hook runs since */
+	uint64_t asked_ns; /* its stop signal was seen, or sent by graced */
+	uint64_t killed_ns;
+	bool hooked, failed; /* a hook was run; the runtime does not stop it */
+};
+
 enum shutdown_event_type {
 	SHUTDOWN_EV_LOGIND_UP,	  /* logind answers, and signals are matched */
 	SHUTDOWN_EV_LOGIND_DOWN,  /* logind or the bus went; a lock that is held stays held */
@@ -206,6 +230,11 @@ struct shutdown_event {
 			uint64_t at_ns;
 			uint64_t limit_ns; /* InhibitDelayMaxUSec, read anew; 0: not known */
 			enum shutdown_action action;
+			/* What an earlier process has saved of it; of two turns of one id the
+			 * later counts. NULL: nothing. */
+			const struct shutdown_run *run;
+			const struct shutdown_run_turn *turns;
+			size_t n_turns;
 		} announced;
 		struct {
 			const struct shutdown_holder *list; /* without the own lock */
@@ -409,6 +438,9 @@ void shutdown_settle(struct shutdown *sd, uint64_t now_ns);
 
 void shutdown_get_status(struct shutdown *sd, struct shutdown_status *ret);
 void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret);
+/* What to save of it, and of the container of that cgroup. False: nothing. */
+bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret);
+bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret);
 /* Adds how many pods of that group are in which state; a group beyond the plan's last is it. */
 void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);

@@ -345,6 +345,26 @@ static const struct rec_field KEPT_POD[] = {
 	BOOL("lost", kept_pod.lost),
 };
 
+static const struct rec_field KEPT_RUN[] = {
+	UINT("announced_ns", kept_run.announced_ns),   UINT("lost_ns", kept_run.lost_ns),
+	BOOL("units_stopped", kept_run.units_stopped), UINT("group", kept_run.group),
+	UINT("group_ns", kept_run.group_ns),
+};
+
+static const struct rec_field KEPT_TURN[] = {
+	UINT("id", kept_turn.id),
+	UINT("begun_ns", kept_turn.begun_ns),
+	INT("grace_s", kept_turn.grace_s),
+	UINT("end_ns", kept_turn.end_ns),
+	UINT("given_ns", kept_turn.given_ns),
+	UINT("stop_ns", kept_turn.stop_ns),
+	UINT("hook_ns", kept_turn.hook_ns),
+	UINT("asked_ns", kept_turn.asked_ns),
+	UINT("killed_ns", kept_turn.killed_ns),
+	BOOL("hooked", kept_turn.hooked),
+	BOOL("failed", kept_turn.failed),
+};
+
 _Static_assert(KEPT_POD_DOUBTS == 3, "one UINT() for each doubt");
 
 #define RANGE(n)                                                           \
@@ -483,6 +503,8 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_KEPT_STOP] = LAYOUT("kept_stop", KEPT_STOP, kept_stop),
 	[OBS_KEPT_SIGNAL] = LAYOUT("kept_signal", KEPT_SIGNAL, kept_signal),
 	[OBS_KEPT_POD] = LAYOUT("kept_pod", KEPT_POD, kept_pod),
+	[OBS_KEPT_RUN] = LAYOUT("kept_run", KEPT_RUN, kept_run),
+	[OBS_KEPT_TURN] = LAYOUT("kept_turn", KEPT_TURN, kept_turn),
 };
 
 _Static_assert(COUNT(SIGNAL) <= REC_FIELDS_MAX && COUNT(LOST) <= REC_FIELDS_MAX &&
