@@ -172,7 +172,7 @@ static void test_left_alone(void **state)
 		enum shutdown_mode mode;
 		const char *const *rules;
 		const char *own;
-		uint64_t not ;
+		uint64_t spared;
 	} rows[] = {
 		{SHUTDOWN_MANAGE, none, "", 0},
 		{SHUTDOWN_OBSERVE, all, "", 0},
@@ -187,13 +187,14 @@ static void test_left_alone(void **state)
 
 		open_in(&w, rows[i].mode, rows[i].rules, rows[i].own);
 		announce(&w);
-		if (!rows[i].not )
+		if (!rows[i].spared)
 			expect_nothing(&w);
 		else
 			assert_int_equal(world_effects(&w, EFFECT_STOP), 2);
 		for (size_t e = 0; e < w.n_effects; e++)
-			assert_true(w.effects[e].type != EFFECT_STOP ||
-				    (w.effects[e].id != rows[i].not &&w.effects[e].id != CG_SSHD));
+			assert_true(
+				w.effects[e].type != EFFECT_STOP ||
+				(w.effects[e].id != rows[i].spared && w.effects[e].id != CG_SSHD));
 		world_close(&w);
 	}
 }

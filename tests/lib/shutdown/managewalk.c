@@ -415,13 +415,17 @@ static void logind(struct managewalk *w)
 	}
 }
 
-/* --- the process is killed, and another comes
- * ----------------------------------------------------------------- */
+/* --- the process is killed, and another comes ------------------------------------------------- */
 
 /* What it requested of the runtime and has no answer yet ends with it. */
 static void cut_off(struct managewalk *w, struct managewalk_container *c)
 {
 	c->ask_ns = c->kill_ns = c->fail_ns = c->hook_ns = 0;
+	/* The next process has the same rules. */
+	if (c->facts.outside && c->turned) {
+		c->facts.kind = SHUTDOWN_KIND_CONTAINER;
+		c->facts.group = c->group;
+	}
 	if (c->asked && !c->facts.asked_ns)
 		c->facts.asked_ns = c->asked_at.at;
 	if (c->exit_ns && c->exit_ns <= w->now_ns && c->facts.populated) {

@@ -217,13 +217,16 @@ static void check_sidecar(struct managewalk *w, const struct managewalk_containe
 			"a sidecar waits for main containers and later sidecars");
 }
 
-/* What StopContainer is given: what is left of its grace period, in whole seconds, at least 2. */
+/* What StopContainer is given: what is left of its grace period, in whole seconds, at least 2. One
+ * outside pods has waited for a process alone that was killed: it has all of its own. */
 static int64_t stop_s(const struct managewalk *w, const struct managewalk_container *c)
 {
 	int64_t waited_s = (int64_t)((managewalk_now(w).ran - c->turn_at.ran) / S);
 	int64_t left_s = c->grace_s > waited_s ? c->grace_s - waited_s : 0;
 
-	return left_s < 2 && !c->facts.outside ? 2 : left_s;
+	if (c->facts.outside)
+		return c->grace_s > 0 ? c->grace_s : 0;
+	return left_s < 2 ? 2 : left_s;
 }
 
 void managewalk_plan_exit(struct managewalk *w, struct managewalk_container *c)
@@ -271,6 +274,7 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 			"units are stopped before containers");
 	managewalk_must(w, are_done(w, group_of(w, c)) || c->moved, "groups are ended in order");
 	managewalk_must(w, !c->given, "a container is stopped once");
+	managewalk_must(w, !is_too_late(w, c), "what is restarted for ever is stopped no more");
 	if (!c->turned)
 		turn(w, c);
 	most_ns = w->n_groups ? w->groups[group_of(w, c)] : UINT64_MAX;
@@ -517,11 +521,7 @@ static void check_given(struct managewalk *w, struct managewalk_container *c)
 	size_t g = group_of(w, c);
 	bool due = w->n_groups == 0 || (w->started[g] || w->done[g]);
 
-	if (is_too_late(w, c)) {
-		managewalk_must(w, !c->given, "what is restarted for ever is stopped no more");
-		return;
-	}
-	if (!due && !c->turned)
+	if (is_too_late(w, c) || (!due && !c->turned))
 		return;
 	if (!c->turned)
 		turn(w, c);

@@ -140,14 +140,15 @@ static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
 		.wait_ns = shutdown_counted(sd) - turn->begun_ns,
 	};
 	const struct killgrace_steps steps = killgrace_steps(&kill);
-	int64_t left_s = kill.grace_s - steps.wait_s;
+	bool outside = rec->facts.outside;
+	int64_t left_s = outside ? turn->grace_s : turn->grace_s - steps.wait_s;
 	struct shutdown_effect effect = {.type = SHUTDOWN_STOP, .id = rec->facts.id};
 
 	turn->given_ns = shutdown_counted(sd);
 	turn->stop_ns = (uint64_t)steps.stop_s * NS_PER_S;
-	/* The kubelet's least is for pods. */
-	if (rec->facts.outside)
-		turn->stop_ns = turn->grace_s > 0 ? (uint64_t)turn->grace_s * NS_PER_S : 0;
+	/* The kubelet's least is for pods, and nothing else waits for its turn. */
+	if (outside)
+		turn->stop_ns = left_s > 0 ? (uint64_t)left_s * NS_PER_S : 0;
 	if (rec->pod)
 		rec->pod->driven = true;
 	effect.at_ns = turn->stop_ns;
