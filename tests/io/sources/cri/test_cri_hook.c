@@ -391,5 +391,5 @@ int main(void)
 		CRISITE("what runs is reported no more once it is freed", test_freed),
 	};
 
-	return cmocka_run_group_tests_name("io/sources/cri/hook", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sources/cri/stop: hooks", tests, NULL, NULL);
 }
