@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Holds what witnesses and graced itself report of a machine's end against the rules of
-# managed/shutdown.yaml; prints the timeline as comments, then TAP without numbers. Seconds count from
+# outside/shutdown.yaml; prints the timeline as comments, then TAP without numbers. Seconds count from
 # the request. Of times only their order is claimed, and that nothing is killed early.
 #   jq -nr -f standalone.jq --arg scene nothing|order|frozen --argjson asked UPTIME --argjson took SECONDS
 #     --rawfile serial FILE --rawfile records FILE
@@ -25,6 +25,8 @@ def priorities: [0, 100, 1000];
 # The stop timeout of the deaf ones, less what may lie between a decision and its signal.
 def deaf_seconds: 7.5;
 def free: ["docker-free", "podman-free"];
+# What a frozen dockerd does not stop has no end before systemd's last SIGKILL, when nothing records.
+def seen_to_end: free - (if $scene == "frozen" then ["docker-free"] else [] end);
 def managed: $scene != "nothing";
 def is_ours: name | IN(groups[][], free[]);
 
@@ -75,7 +77,7 @@ def judge(stops; whose):
 # What ends without a stop signal is a podman that removes the quadlet's container.
 def leaves_alone(stops; whose):
 	[stops[] | select((is_free or (managed | not)) and .stop_signal)] as $free |
-	claim([free[], (if managed then empty else groups[1:][][] end)] - [$free[] | name] == [];
+	claim([seen_to_end[], (if managed then empty else groups[1:][][] end)] - [$free[] | name] == [];
 		"\(whose) has the end of what no rule matches"; stops[] | summary),
 	claim(all($free[]; [.stop_signal.sender, .kill_signal.sender] | map(values | by_graced) | any | not);
 		"... graced neither asks nor kills it"; $free[] | summary),
