@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/shutdown in mode manage: what it wants, and when. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/claim.h"
@@ -173,6 +174,17 @@ static void test_failed(void **state)
 	shutstage_end(&s);
 }
 
+/* What follows the report that this one began in the shutdown. */
+static const char *after_late(struct shutstage *s, unsigned int id)
+{
+	const char *log = shutstage_log(s);
+	char late[40];
+	int n = snprintf(late, sizeof(late), "container-late %u\n", id);
+
+	assert_int_equal(strncmp(log, late, (size_t)n), 0);
+	return log + n;
+}
+
 /* By the pod's spec, the group and what is left of it. */
 static void test_grace(void **state)
 {
@@ -208,9 +220,26 @@ static void test_grace(void **state)
 		c.populated = true;
 		c.grace = rows[i].grace;
 		shutstage_container(&s, &c);
-		assert_string_equal(shutstage_log(&s), rows[i].stop);
+		assert_string_equal(after_late(&s, 1), rows[i].stop);
 		shutstage_end(&s);
 	}
+}
+
+/* Not one that was there, nor one of a shutdown that was cancelled. */
+static void test_late_reported(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	assert_null(strstr(shutstage_log(&s), "late"));
+	add(&s, 9, "web");
+	assert_non_null(strstr(shutstage_log(&s), "container-late 9\nstop 9"));
+	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+	(void)shutstage_log(&s);
+	announce(&s);
+	assert_null(strstr(shutstage_log(&s), "late"));
+	shutstage_end(&s);
 }
 
 /* A group of no time still stops its pods, and the next one begins at once. */
@@ -338,7 +367,7 @@ static void test_hook_time(void **state)
 		c.asked_ns = rows[i].asked ? s.now_ns : 0;
 		c.grace.s = rows[i].grace_s;
 		shutstage_container(&s, &c);
-		assert_string_equal(shutstage_log(&s), rows[i].stop);
+		assert_string_equal(after_late(&s, 3), rows[i].stop);
 		shutstage_end(&s);
 	}
 }
@@ -389,7 +418,7 @@ static void test_unlocked(void **state)
 	assert_int_equal(status.state, SHUTDOWN_RELEASED);
 	/* What begins now is stopped, too. */
 	add(&s, 5, "web");
-	assert_string_equal(shutstage_log(&s), "stop 5 2 s\n");
+	assert_string_equal(after_late(&s, 5), "stop 5 2 s\n");
 	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
 	assert_string_equal(shutstage_log(&s), "start units\ncancelled\ntake\n");
 	shutstage_run(&s, 30);
@@ -524,6 +553,8 @@ int main(void)
 		      test_failed),
 		CLAIM("a container has its pod's period, its group's or what is left of that",
 		      test_grace),
+		CLAIM("one that began after the announcement is reported as late",
+		      test_late_reported),
 		CLAIM("a group of 0 s stops its pods and the next one begins", test_no_time),
 		CLAIM("a group that is empty when its time ends did not time out",
 		      test_just_in_time),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/shutdown in assist: how long it holds the lock for volumes that are mounted. */
+/* Claims about core/shutdown in assist and manage: how long the lock is held for volumes that are
+ * mounted. */
 #include <errno.h>
 #include <string.h>
 
@@ -323,6 +324,50 @@ static void test_cancelled(void **state)
 	shutstage_end(&s);
 }
 
+/* A container without a plan, which is stopped at once and has ended after 2 s. */
+static void end_managed(struct shutstage *s)
+{
+	struct shutdown_container c = shutstage_asked();
+
+	shutstage_begin_with(s,
+			     &(struct shutdown_config){.mode = SHUTDOWN_MANAGE, .volumes = true});
+	shutstage_pod(s, "web", 0, false, false);
+	c.asked_ns = 0;
+	shutstage_container(s, &c);
+	shutstage_hold(s);
+	shutstage_run(s, 1);
+	shutstage_announce(s, 60);
+	shutstage_plain(s, SHUTDOWN_EV_UNITS_STOPPED);
+	mounted(s, &MOUNT);
+	all_known(s, false);
+	unmounter(s, true);
+	c.asked_ns = s->now_ns;
+	shutstage_container(s, &c);
+	shutstage_run(s, 3);
+	c.populated = false;
+	shutstage_container(s, &c);
+	shutstage_send(s,
+		       &(struct shutdown_event){.type = SHUTDOWN_EV_SANDBOX_STOPPED, .uid = "web"});
+	assert_null(strstr(shutstage_log(s), "released"));
+}
+
+static void test_managed(void **state)
+{
+	struct shutstage s;
+
+	end_managed(&s);
+	shutstage_run(&s, 9);
+	assert_string_equal(shutstage_log(&s), "");
+	unmounted(&s, &MOUNT);
+	assert_string_equal(shutstage_log(&s), "released all-stopped\nflush\n");
+	shutstage_end(&s);
+	/* The kubelet is gone. */
+	end_managed(&s);
+	unmounter(&s, false);
+	assert_string_equal(shutstage_log(&s), "released volumes-left\nflush\n");
+	shutstage_end(&s);
+}
+
 static void test_off(void **state)
 {
 	struct shutdown_container c = shutstage_asked();
@@ -463,7 +508,8 @@ int main(void)
 		CLAIM("a later reading that fails forgets nothing", test_later_failure),
 		CLAIM("the reason is that of the status, if that did not come", test_reason),
 		CLAIM("a shutdown that is cancelled follows no mounts", test_cancelled),
-		CLAIM("mounts are followed in assist alone, and only where that is enabled",
+		CLAIM("manage waits for the volumes of what it has stopped, too", test_managed),
+		CLAIM("mounts are followed in assist and manage, and only where that is enabled",
 		      test_off),
 		CLAIM("the record has the mounts that are left, with the driver of the node's mount",
 		      test_record),

@@ -17,6 +17,7 @@ static void write_record(struct buf *log, const struct shutdown_record *r)
 	case SHUTDOWN_REPORT_GROUP_DONE:
 		buf_printf(log, " %u%s", r->group, r->timed_out ? " timed out" : "");
 		break;
+	case SHUTDOWN_REPORT_LATE:
 	case SHUTDOWN_REPORT_OVERDUE:
 	case SHUTDOWN_REPORT_KILLED:
 	case SHUTDOWN_REPORT_SURVIVES:

@@ -164,6 +164,17 @@ static void test_killed(void **state)
 			       "\"reason\":null,"));
 }
 
+static void test_late(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct record record = a_kill();
+
+	record.shutdown.step.what = SHUTDOWN_REPORT_LATE;
+	assert_int_equal(record_json(&out, &record), 0);
+	assert_non_null(strstr(buf_str(&out), "\"event\":\"container-late\""));
+	assert_non_null(strstr(buf_str(&out), "\"reason\":\"NodeShutdown\""));
+}
+
 static void test_journal(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
@@ -190,6 +201,8 @@ int main(void)
 		CLAIM("a group is reported with its priority and its length", test_group),
 		CLAIM("a container that was ended is reported with what was asked of it",
 		      test_killed),
+		CLAIM("one that began in the shutdown is reported with the kubelet's reason",
+		      test_late),
 		CLAIM("the journal has a sentence for it", test_journal),
 	};
 

@@ -39,7 +39,7 @@ struct config_shutdown {
 	const char *kubelet_config; /* its file; NULL: where it is by default */
 	unsigned int kubelet_minor; /* of its version */
 	const char *kubelet_root;   /* its root directory */
-	bool volumes;		    /* assist waits until they are unmounted */
+	bool volumes;		    /* assist and manage wait until they are unmounted */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
 	const char *stop_units[CONFIG_UNITS_MAX + 1];	/* manage: before all else; NULL-ended */
 	struct config_groups groups;			/* manage */

@@ -622,7 +622,7 @@ const struct setting settings[] = {
 	 .wants = WANT_WAIT},
 	{.key = "shutdown.volumes",
 	 .fallback = "true",
-	 .help = "whether mode assist waits until the kubelet has unmounted the volumes of ended "
+	 .help = "whether assist and manage wait until the kubelet has unmounted the volumes of ended "
 		 "pods",
 	 .commands = RUN,
 	 .type = SETTING_FLAG,

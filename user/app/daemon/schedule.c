@@ -79,7 +79,7 @@ void schedule_read(const struct config_shutdown *o, struct schedule_plan *ret)
 	ret->obs.shutdown_plan.overdue_slack_ns = o->overdue_slack_ns;
 	ret->obs.shutdown_plan.status_wait_ns = o->status_wait_ns;
 	ret->obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
-	ret->obs.shutdown_plan.volumes = o->volumes && o->mode == SHUTDOWN_ASSIST;
+	ret->obs.shutdown_plan.volumes = o->volumes && o->mode != SHUTDOWN_OBSERVE;
 	ret->obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
 	fill_ranges(&plan, ret);
 }

@@ -20,8 +20,8 @@
 
 static bool is_of_container(enum shutdown_report what)
 {
-	return what == SHUTDOWN_REPORT_OVERDUE || what == SHUTDOWN_REPORT_KILLED ||
-	       what == SHUTDOWN_REPORT_SURVIVES;
+	return what == SHUTDOWN_REPORT_LATE || what == SHUTDOWN_REPORT_OVERDUE ||
+	       what == SHUTDOWN_REPORT_KILLED || what == SHUTDOWN_REPORT_SURVIVES;
 }
 
 static void name_it(const struct shutdowns *s, const struct shutdown_record *from, char *ret,

@@ -160,6 +160,8 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 		rec->survives_reported = false;
 		rec->killed_ns = 0;
 		rec->turn = (struct shutdown_turn){};
+	} else if (!rec->facts.populated) {
+		rec->turn.late = shutdown_is_on(sd);
 	}
 	rec->facts = *facts;
 	rec->facts.pod_uid = NULL;

@@ -370,7 +370,15 @@ static bool assist_releases(struct shutdown *sd, enum shutdown_reason *ret)
 static bool manage_releases(struct shutdown *sd, enum shutdown_reason *ret)
 {
 	*ret = shutdown_drive_has_stopped(sd) ? SHUTDOWN_ALL_STOPPED : SHUTDOWN_LIMIT;
-	return shutdown_drive_is_over(sd);
+	if (!shutdown_drive_is_over(sd)) {
+		sd->empty_ns = 0;
+		return false;
+	}
+	if (!sd->empty_ns)
+		sd->empty_ns = shutdown_counted(sd);
+	if (shutdown_volumes_left(sd) > 0)
+		*ret = SHUTDOWN_VOLUMES_LEFT;
+	return !shutdown_volumes_hold(sd);
 }
 
 static bool releases(struct shutdown *sd, enum shutdown_reason *ret)

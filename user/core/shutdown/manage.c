@@ -95,6 +95,8 @@ static void begin_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 	turn->end_ns = group_end(sd);
 	turn->grace_s = grace_of(sd, rec);
 	sd->surveyed = false;
+	if (turn->late)
+		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_LATE, false);
 }
 
 /* What runs containers outside pods may restart each that is stopped, time and again: that ends

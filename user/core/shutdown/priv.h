@@ -43,6 +43,7 @@ struct shutdown_turn {
 	uint64_t stop_ns;  /* what it has from then on, at the most */
 	uint64_t hook_ns;  /* a hook runs since */
 	uint64_t asked_ns; /* its stop signal was seen, or was sent by graced */
+	bool late;	   /* it began after the announcement */
 	bool hooked;	   /* a hook was run */
 	bool failed;	   /* the runtime does not stop it */
 };

@@ -260,6 +260,7 @@ const char *shutdown_report_name(enum shutdown_report what)
 		[SHUTDOWN_REPORT_ANNOUNCED] = "announced",
 		[SHUTDOWN_REPORT_GROUP_STARTED] = "group-started",
 		[SHUTDOWN_REPORT_GROUP_DONE] = "group-done",
+		[SHUTDOWN_REPORT_LATE] = "container-late",
 		[SHUTDOWN_REPORT_OVERDUE] = "pod-overdue",
 		[SHUTDOWN_REPORT_KILLED] = "container-killed",
 		[SHUTDOWN_REPORT_SURVIVES] = "container-survives",

@@ -278,8 +278,8 @@ enum shutdown_reason {
 	/* "pods-ended": empty, and the sources have their last status; of the pods of a source that
 	 * is not configured nothing is expected. */
 	SHUTDOWN_PODS_ENDED,
-	/* "volumes-left": as PODS_ENDED, but volumes of these pods are still mounted: logind's
-	 * limit is near, or the kubelet is gone. */
+	/* "volumes-left": as PODS_ENDED or ALL_STOPPED, but volumes of these pods are still
+	 * mounted: logind's limit is near, or the kubelet is gone. */
 	SHUTDOWN_VOLUMES_LEFT,
 	/* "status-late": empty; statusWait is over, or logind's limit is near, without it */
 	SHUTDOWN_STATUS_LATE,
@@ -295,6 +295,7 @@ enum shutdown_report {
 	SHUTDOWN_REPORT_ANNOUNCED,     /* "announced" */
 	SHUTDOWN_REPORT_GROUP_STARTED, /* "group-started" */
 	SHUTDOWN_REPORT_GROUP_DONE,    /* "group-done": over, or out of time */
+	SHUTDOWN_REPORT_LATE,	 /* "container-late": manage stops one that began in the shutdown */
 	SHUTDOWN_REPORT_OVERDUE, /* "pod-overdue": a container whose time is over, without a SIGKILL
 				  */
 	SHUTDOWN_REPORT_KILLED,	 /* "container-killed": by graced */
@@ -318,11 +319,11 @@ struct shutdown_record {
 	size_t living;	 /* kubepods containers that are populated, sandboxes aside */
 	size_t stopping; /* ... and that are being stopped */
 
-	uint32_t group; /* GROUP_*: its place, and OVERDUE, KILLED, SURVIVES: the container's */
+	uint32_t group; /* GROUP_*: its place; LATE, OVERDUE, KILLED, SURVIVES: the container's */
 	uint64_t group_ns;
 	bool timed_out; /* GROUP_DONE */
 
-	/* OVERDUE, KILLED, SURVIVES; pod_uid is valid during the call. */
+	/* LATE, OVERDUE, KILLED, SURVIVES; pod_uid is valid during the call. */
 	struct shutdown_container container;
 	bool deaf; /* OVERDUE, KILLED: for deafGrace, not for the end of its own time */
 

@@ -14,6 +14,8 @@
 
 #define NS_DECIMALS    9
 #define RATIO_DECIMALS 6
+/* Of a container that began in a shutdown: the kubelet's word for a pod that it refuses there. */
+#define LATE_REASON    "NodeShutdown"
 
 /* type to node, which every record begins with; id stands in some only. */
 static void add_head(struct buf *out, const struct record *record, const char *type, const char *id)
@@ -422,6 +424,8 @@ static void add_shutdown_members(struct buf *out, const struct record_shutdown *
 	add_overdue(out, r);
 	if (step->what == SHUTDOWN_REPORT_RELEASED)
 		jsonw_str(out, "reason", shutdown_reason_name(step->reason));
+	else if (step->what == SHUTDOWN_REPORT_LATE)
+		jsonw_str(out, "reason", LATE_REASON);
 	else
 		jsonw_null(out, "reason");
 	add_holders(out, step);

@@ -435,6 +435,8 @@ static void say_container(struct buf *out, const struct record_shutdown *r)
 	if (r->step.what == SHUTDOWN_REPORT_KILLED)
 		buf_adds(out, r->step.deaf ? " did not hear its stop signal, and was ended"
 					   : " was ended");
+	else if (r->step.what == SHUTDOWN_REPORT_LATE)
+		buf_adds(out, " began in the shutdown, and is stopped");
 }
 
 static void say_step(struct buf *out, const struct record *record)
