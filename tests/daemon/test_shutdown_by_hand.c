@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about `graced shutdown`: what it says of a shutdown, and who may not begin one. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/claim.h"
 #include "lib/run.h"
@@ -133,6 +135,38 @@ static void one_is_begun_and_cancelled_by_hand(void **state)
 	shutscene_end(s);
 }
 
+/* It waits for a container that does not hear its stop signal. */
+static void the_next_process_goes_on(void **state)
+{
+	static const char *const args[] = {"--shutdown.control", NULL};
+	struct shutscene *s =
+		shutscene_begin(state, &(struct shutscene_spec){.mode = "manage", .args = args});
+	struct run_result result;
+	struct box box;
+
+	shutscene_box(s, "deaf", &box);
+	shutscene_await_locks(s, 2);
+	ask(s, OPTIONS("--begin", "--type", "reboot"), &result);
+	assert_int_equal(result.status, 0);
+	run_done(&result);
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
+	sleep(2);
+	assert_int_equal(kill(service_pid(s->service), SIGKILL), 0);
+	assert_int_equal(service_wait(s->service), 128 + SIGKILL);
+	s->service = service_free(s->service);
+	shutscene_start(s, "manage");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'container-killed',"
+					      "'action':'reboot','pod':{'name':'deaf'}}"));
+	json_decref(shutscene_await_record(
+		s, "{'type':'shutdown','event':'released','reason':'all-stopped'}"));
+	ask(s, OPTIONS("--cancel"), &result);
+	assert_int_equal(result.status, 0);
+	run_done(&result);
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'cancelled'}"));
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -146,6 +180,8 @@ int main(void)
 				the_pods_are_stopped_and_the_lock_is_released),
 		SHUTSCENE_CLAIM("one is begun and cancelled by hand",
 				one_is_begun_and_cancelled_by_hand),
+		SHUTSCENE_CLAIM("one that was begun by hand goes on after the daemon was killed",
+				the_next_process_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

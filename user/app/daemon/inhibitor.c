@@ -21,6 +21,7 @@
 #include "app/live/sources.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/bus/connection.h"
 #include "io/files/fd.h"
@@ -33,6 +34,10 @@
 #define STORE "shutdown-lock"
 #define WHO   "graced"
 #define WHY   "Containers are being stopped"
+
+/* In RUNTIME_DIRECTORY: the action of a shutdown that was begun by hand, until it is cancelled. */
+#define BY_HAND_FILE "begun-by-hand"
+#define BY_HAND_MAX  64
 
 /* In a row: one query that is lost does not make its source unreachable. */
 #define FAILURES_MIN 2
@@ -292,12 +297,22 @@ static void on_lost(void *userdata)
 	feed_event(userdata, SHUTDOWN_EV_LOCK_LOST);
 }
 
+static void end_by_hand(struct inhibitor *in)
+{
+	char path[PATH_MAX];
+
+	if (!in->by_hand)
+		return;
+	in->by_hand = false;
+	unlink(rundir_path(BY_HAND_FILE, path));
+}
+
 static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 {
 	struct inhibitor *in = userdata;
 	struct obs obs;
 
-	in->by_hand = false;
+	end_by_hand(in);
 	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
 	obs.shutdown.announced_ns = in->resumed_ns;
 	obs.shutdown.limit_ns = limit_ns;
@@ -367,19 +382,63 @@ static int refuse_by_hand(const struct inhibitor *in, struct control_why *why)
 	return -EPERM;
 }
 
-int inhibitor_begin(struct inhibitor *in, enum shutdown_action action, struct control_why *ret_why)
+static void begin_by_hand(struct inhibitor *in, enum shutdown_action action)
 {
 	struct obs obs;
+
+	in->by_hand = true;
+	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
+	obs.shutdown.announced_ns = in->resumed_ns;
+	obs.shutdown.limit_ns = schedule_get_plan(in->schedule)->need_ns;
+	obs.shutdown.action = action;
+	feed_obs(monitor_feed(in->monitor), &obs);
+}
+
+static void write_by_hand(enum shutdown_action action)
+{
+	const char *name = shutdown_action_name(action);
+	char path[PATH_MAX];
+	int r = statefile_write(rundir_path(BY_HAND_FILE, path), name, strlen(name));
+
+	if (r < 0)
+		log_warning("cannot write %s: %s; a restart of graced ends this shutdown", path,
+			    strerror(-r));
+}
+
+/* Goes on with one that an earlier process has begun. False: there is none. */
+static bool resume_by_hand(struct inhibitor *in)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	struct trusted_why why;
+	char path[PATH_MAX];
+	int r = trusted_read(rundir_path(BY_HAND_FILE, path), false, BY_HAND_MAX, &text, &why);
+
+	if (r < 0) {
+		if (r != -ENOENT)
+			log_warning("whether a shutdown was begun by hand is not known: %s",
+				    why.text);
+		return false;
+	}
+	if (!in->options->control || in->options->mode != SHUTDOWN_MANAGE) {
+		log_warning("a shutdown that was begun by hand ends: the configuration does not "
+			    "allow it any more");
+		unlink(path);
+		return false;
+	}
+	log_info("a shutdown that was begun by hand goes on: %s", buf_str(&text));
+	begin_by_hand(in, shutdown_action_of(buf_str(&text)));
+	return true;
+}
+
+int inhibitor_begin(struct inhibitor *in, enum shutdown_action action, struct control_why *ret_why)
+{
 	int r = refuse_by_hand(in, ret_why);
 
 	if (r < 0 || in->by_hand)
 		return r;
-	in->by_hand = true;
 	log_info("a shutdown begins by hand: %s", shutdown_action_name(action));
-	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
-	obs.shutdown.limit_ns = schedule_get_plan(in->schedule)->need_ns;
-	obs.shutdown.action = action;
-	feed_obs(monitor_feed(in->monitor), &obs);
+	write_by_hand(action);
+	begin_by_hand(in, action);
 	return 0;
 }
 
@@ -393,7 +452,7 @@ int inhibitor_cancel(struct inhibitor *in, struct control_why *ret_why)
 		snprintf(ret_why->text, sizeof(ret_why->text), "no shutdown is under way");
 		return -ENOENT;
 	}
-	in->by_hand = false;
+	end_by_hand(in);
 	feed_event(in, SHUTDOWN_EV_CANCELLED);
 	return 0;
 }
@@ -646,9 +705,9 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 	schedule_open(in->schedule, in->logind);
 	if (lock.fd >= 0)
 		feed_event(in, SHUTDOWN_EV_LOCK_TAKEN);
-	if (!in->resumed_ns)
-		stopper_start_units(in->stopper);
 	feed_listers(in, true);
+	if (!resume_by_hand(in) && !in->resumed_ns)
+		stopper_start_units(in->stopper);
 	return 0;
 }
 
