@@ -99,7 +99,7 @@ leaves_alone($stops; "the witness"), leaves_alone($recorded; "graced's own recor
 	claim($released.boot_ns >= $last and $unlocked + 0.02 >= $last / 1e9;
 		"the lock is released when the last has ended"; [$released.boot_ns, $unlocked, $last]),
 	[$stops[] | select(name == "docker-again" and .stop_signal and asked_at < $released.boot_ns)] as $again |
-	claim(all($again[]; .stop_signal.sender | by_graced);
+	claim(all($again[]; .stop_signal.sender | by_graced) and ($scene == "frozen" or ($again | length) > 2);
 		"what dockerd starts again before that is stopped by graced again"; $again[] | summary)
 else
 	claim(($steps | map(.event)) == ["announced", "released"]; "no group begins"; $steps | map(.event))

@@ -225,6 +225,35 @@ static void test_grace(void **state)
 	}
 }
 
+/* It may be the runtime's own process that is in it by then. */
+static void test_no_init(void **state)
+{
+	struct shutdown_container c = container(9, "web");
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	(void)shutstage_log(&s);
+	c.no_init = true;
+	shutstage_container(&s, &c);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = c.id});
+	assert_string_equal(after_late(&s, 9), "stop 9 5 s\n");
+	c.no_init = false;
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "signal 9 15\n");
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "");
+	/* Without one it is killed at its deadline all the same. */
+	c = container(10, "web");
+	c.no_init = true;
+	shutstage_container(&s, &c);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = c.id});
+	(void)shutstage_log(&s);
+	shutstage_run(&s, 6);
+	assert_non_null(strstr(shutstage_log(&s), "container-killed 10\n"));
+	shutstage_end(&s);
+}
+
 /* Not one that was there, nor one of a shutdown that was cancelled. */
 static void test_late_reported(void **state)
 {
@@ -555,6 +584,7 @@ int main(void)
 		      test_grace),
 		CLAIM("one that began after the announcement is reported as late",
 		      test_late_reported),
+		CLAIM("one without an init is sent its signal when it has one", test_no_init),
 		CLAIM("a group of 0 s stops its pods and the next one begins", test_no_time),
 		CLAIM("a group that is empty when its time ends did not time out",
 		      test_just_in_time),

@@ -188,6 +188,7 @@ static struct shutdown_container observed(const struct shutdowns *s, const struc
 	c.signalled_ns = signalled_ns(s, stop);
 	c.kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
 	c.stop_signal = names_stop_signal(s->names, node);
+	c.no_init = stop->init.pid == 0;
 	return c;
 }
 

@@ -110,8 +110,8 @@ static bool same_container(const struct shutdown_container *a, const struct shut
 	       a->signalled_ns == b->signalled_ns && a->kill_ns == b->kill_ns &&
 	       a->timeout_known == b->timeout_known && a->timeout_ns == b->timeout_ns &&
 	       a->grace.set == b->grace.set && a->grace.s == b->grace.s &&
-	       a->stop_signal == b->stop_signal && a->sidecar == b->sidecar &&
-	       a->outside == b->outside && a->group == b->group;
+	       a->stop_signal == b->stop_signal && a->no_init == b->no_init &&
+	       a->sidecar == b->sidecar && a->outside == b->outside && a->group == b->group;
 }
 
 /* A rule decides until the container's turn comes: a label that is known later is too late. */

@@ -227,6 +227,8 @@ void shutdown_hook_ended(struct shutdown *sd, uint64_t id)
 
 /* --- stop signal and SIGKILL ------------------------------------------------------------------ */
 
+/* The first processes of a container are its runtime's: until its init is there, only its time
+ * runs. */
 static void send_stop(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
 	const struct shutdown_effect effect = {
@@ -236,7 +238,9 @@ static void send_stop(struct shutdown *sd, struct shutdown_container_rec *rec)
 	};
 
 	rec->turn.asked_ns = shutdown_counted(sd);
-	sd->config.effect(sd->config.userdata, &effect);
+	rec->turn.unsent = rec->facts.no_init;
+	if (!rec->turn.unsent)
+		sd->config.effect(sd->config.userdata, &effect);
 }
 
 /* True: it was asked to stop, by the runtime or, where that fails or hangs, by graced. */
@@ -247,6 +251,10 @@ static bool is_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 
 	if (!turn->asked_ns && rec->facts.asked_ns)
 		turn->asked_ns = shutdown_counted(sd);
+	if (turn->unsent && rec->facts.asked_ns)
+		turn->unsent = false;
+	if (turn->unsent && !rec->facts.no_init)
+		send_stop(sd, rec);
 	if (turn->asked_ns)
 		return true;
 	if (!turn->failed && judge_hook(sd, turn))

@@ -44,6 +44,7 @@ struct shutdown_turn {
 	uint64_t hook_ns;  /* a hook runs since */
 	uint64_t asked_ns; /* its stop signal was seen, or was sent by graced */
 	bool late;	   /* it began after the announcement */
+	bool unsent;	   /* graced sends its stop signal when it has an init */
 	bool hooked;	   /* a hook was run */
 	bool failed;	   /* the runtime does not stop it */
 };
