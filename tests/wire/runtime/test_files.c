@@ -462,9 +462,46 @@ static void test_long_path(void **state)
 	assert_string_equal(got.cgroups_path, "");
 }
 
+/* A value is whole, and a key is not part of another one. */
+static void test_docker_labels(void **state)
+{
+	static const struct managed_rule rules[] = {
+		{.label = "tier=db"}, {.label = "tier"},  {.scope = MANAGED_DOCKER},
+		{.label = "tie"},     {.label = "a=b=c"}, {.label = "tier="},
+	};
+	static const struct {
+		const char *labels;
+		uint32_t found;
+	} rows[] = {
+		{"{\"tier\":\"db\"}", 3},
+		{"{\"tier\":\"db2\"}", 2},
+		{"{\"tier\":\"\"}", 2 | 32},
+		{"{\"x\":\"tier=db\"}", 0},
+		{"{\"a\":\"b=c\"}", 16},
+		{"{\"tier\":7}", 2},
+		{"{}", 0},
+		{"null", 0},
+		{"[\"tier\"]", 0},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		char text[128];
+		int n = snprintf(text, sizeof(text), "{\"Config\":{\"Labels\":%s}}",
+				 rows[i].labels);
+		uint32_t found = ctrjson_docker_labels(text, (size_t)n, rules, LEN(rules));
+
+		if (found != rows[i].found)
+			fail_msg("%s: %x, not %x", rows[i].labels, found, rows[i].found);
+	}
+	assert_int_equal(ctrjson_docker_labels("{}", 2, rules, LEN(rules)), 0);
+	assert_int_equal(ctrjson_docker_labels("x", 1, rules, LEN(rules)), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("a label of Docker's is found by its key, or by key and value",
+		      test_docker_labels),
 		CLAIM("Docker's own files are read as Docker means them", test_real_docker),
 		CLAIM("Podman's list names the container of that id and no other",
 		      test_real_storage),
