@@ -87,6 +87,7 @@ static void test_random(void **state)
 		world_open_bare(&w, NULL);
 		fill_random(&obs, &seed);
 		obs.type = OBS_KEPT;
+		obsends_end(&obs);
 		for (int n = 0; n < 100; n++) {
 			world_tell(&w, &obs);
 			fill_random(&obs, &seed);
