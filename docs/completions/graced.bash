@@ -97,7 +97,7 @@ _graced_options() { # COMMAND
 	local live="--nested-nodes --container-roots --ring-size --no-group-dead $sources"
 	case $1 in
 	trace) echo "--help $format $filter --sender --outcome --signals --scope --assume-grace
-		--count --duration --record $live" ;;
+		--count --duration --record --names.wait $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
 		--nested-nodes --container-roots --ring-size --log.level --log.format --web.listen-address
 		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket

@@ -110,7 +110,7 @@ complete -c graced -n "$on run" -l web.config.file -r -F -d 'TLS and authenticat
 complete -c graced -n "$on run" -l web.insecure -d 'serve other hosts without TLS'
 complete -c graced -n "$on run" -l no-web.insecure -d 'turn it off'
 complete -c graced -n "$on run" -l checkpoint.file -r -F -d 'where to save state for the next start, or none'
-complete -c graced -n "$on run" -l names.wait -x -a 250ms -d 'how long a stop waits for its names'
+complete -c graced -n "$on trace run" -l names.wait -x -a 250ms -d 'how long a stop waits for its names'
 complete -c graced -n "$on run" -l api.url -x -d 'the API server'
 complete -c graced -n "$on run" -l api.ca -r -F -d "CA certificates that verify the API server's"
 complete -c graced -n "$on run" -l api.server-name -x -d 'name expected in its certificate'

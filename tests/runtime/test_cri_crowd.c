@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers that live for no longer than it takes to make and remove them, as many at once as
-// containerd can.
+// Containers that live for no longer than it takes to make them, as many at once as containerd can.
+// containerd has them until their records are out, as the kubelet removes none at once: it has no
+// name to give of one that was removed before graced asked.
 #include "lib/claim.h"
 #include "lib/jrec.h"
 #include "lib/runtime/pods.h"
@@ -30,7 +31,8 @@ static struct maker makers[PODS];
 
 static int setup(void **state)
 {
-	return runtime_pods_open(&pods, "crowd", NULL);
+	/* A busy containerd answers when it can. */
+	return runtime_pods_open(&pods, "crowd", BOX_ARGV("--names.wait", "20s"));
 }
 
 static int teardown(void **state)
@@ -62,7 +64,7 @@ static int make_one(struct runtime_cri *cri, struct maker *maker, int i)
 	r = runtime_cri_wait(cri, container->id);
 	if (r != i)
 		return r < 0 ? r : -1000 - r;
-	return runtime_cri_remove(cri, container->id);
+	return 0;
 }
 
 static void *make_all(void *arg)
@@ -75,6 +77,19 @@ static void *make_all(void *arg)
 		r = runtime_cri_run_pod(cri, &maker->pod);
 	for (int i = 0; !r && i < CONTAINERS; i++)
 		r = make_one(cri, maker, i);
+	runtime_cri_free(cri);
+	maker->error = r;
+	return NULL;
+}
+
+static void *remove_all(void *arg)
+{
+	struct maker *maker = arg;
+	struct runtime_cri *cri = NULL;
+	int r = runtime_cri_open(CONTAINERD_SOCKET, &cri);
+
+	for (int i = 0; !r && i < CONTAINERS; i++)
+		r = runtime_cri_remove(cri, maker->containers[i].id);
 	if (!r)
 		r = runtime_cri_stop_pod(cri, maker->pod.id);
 	if (!r)
@@ -82,6 +97,20 @@ static void *make_all(void *arg)
 	runtime_cri_free(cri);
 	maker->error = r;
 	return NULL;
+}
+
+/* For all pods at once. */
+static void run(void *(*step)(void *))
+{
+	for (int i = 0; i < PODS; i++)
+		assert_int_equal(pthread_create(&makers[i].thread, NULL, step, &makers[i]), 0);
+	for (int i = 0; i < PODS; i++)
+		pthread_join(makers[i].thread, NULL);
+	for (int i = 0; i < PODS; i++)
+		if (makers[i].error) {
+			runtime_host_logs(pods.stage.host);
+			fail_msg("pod %d: %d", i, makers[i].error);
+		}
 }
 
 static void make_crowd(void)
@@ -95,15 +124,8 @@ static void make_crowd(void)
 						  .handler = i % 2 ? "crun" : "runc",
 						  .grace_s = 1};
 		runtime_pods_name(&pods, &maker->pod);
-		assert_int_equal(pthread_create(&maker->thread, NULL, make_all, maker), 0);
 	}
-	for (int i = 0; i < PODS; i++)
-		pthread_join(makers[i].thread, NULL);
-	for (int i = 0; i < PODS; i++)
-		if (makers[i].error) {
-			runtime_host_logs(pods.stage.host);
-			fail_msg("pod %d: %d", i, makers[i].error);
-		}
+	run(make_all);
 }
 
 static void expect(const struct maker *maker, int i)
@@ -120,7 +142,7 @@ static void expect(const struct maker *maker, int i)
 	runtime_stage_stopped(&pods.stage, container->id, expected);
 }
 
-static void all_told(void **state)
+static void all_reported(void **state)
 {
 	runtime_pods_need(&pods);
 	make_crowd();
@@ -128,11 +150,12 @@ static void all_told(void **state)
 		expect(&makers[i / CONTAINERS], i % CONTAINERS);
 }
 
-static void sandboxes_told(void **state)
+static void sandboxes_reported(void **state)
 {
 	char expected[256];
 
 	runtime_pods_need(&pods);
+	run(remove_all);
 	for (int i = 0; i < PODS; i++) {
 		snprintf(expected, sizeof(expected),
 			 "{'pod':{'namespace':'many','name':'%s','uid':'%s'},"
@@ -151,10 +174,10 @@ static void once_each(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("200 containers that live for a moment are all told, with their names",
-		      all_told),
-		CLAIM("so are the sandboxes of their pods", sandboxes_told),
-		CLAIM("each of them is told once, and nothing else is", once_each),
+		CLAIM("200 containers that live for a moment are all reported, with their names",
+		      all_reported),
+		CLAIM("so are the sandboxes of their pods", sandboxes_reported),
+		CLAIM("each of them is reported once, and nothing else is", once_each),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
