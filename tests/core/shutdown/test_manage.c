@@ -153,6 +153,30 @@ static void test_hung(void **state)
 	shutstage_end(&s);
 }
 
+/* graced's own signal may be late; a signal that came before it does not count. */
+static void test_sent_late(void **state)
+{
+	struct shutdown_container c = container(1, "web");
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = 1});
+	assert_string_equal(shutstage_log(&s), "group-started 0\nstop 1 5 s\nsignal 1 15\n");
+	shutstage_run(&s, 1);
+	c.asked_ns = shutstage_at(0.7);
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 5.699);
+	assert_string_equal(shutstage_log(&s), "");
+	c.asked_ns = shutstage_at(9);
+	shutstage_container(&s, &c);
+	c.asked_ns = shutstage_at(0.2);
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 5.7);
+	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+	shutstage_end(&s);
+}
+
 static void test_failed(void **state)
 {
 	struct shutdown_container c = container(1, "web");
@@ -455,6 +479,48 @@ static void test_unlocked(void **state)
 	shutstage_end(&s);
 }
 
+/* systemd stops it. */
+static void test_handed_over(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	end(&s, 1, "web");
+	answer_sandbox(&s, "web");
+	end(&s, 2, "dns");
+	answer_sandbox(&s, "dns");
+	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
+	assert_non_null(strstr(shutstage_log(&s), "released all-stopped\nflush\ndrop\n"));
+	add(&s, 5, "web");
+	shutstage_run(&s, 50);
+	assert_string_equal(shutstage_log(&s), "");
+	/* Not so in the next shutdown. */
+	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+	shutstage_plain(&s, SHUTDOWN_EV_LOCK_TAKEN);
+	(void)shutstage_log(&s);
+	announce(&s);
+	assert_non_null(strstr(shutstage_log(&s), "stop 5 5 s\n"));
+	shutstage_end(&s);
+}
+
+/* Released at the limit: what had yet to be stopped then is stopped all the same. */
+static void test_cut_short(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	shutstage_announce(&s, 4);
+	shutstage_holders(&s, "");
+	shutstage_plain(&s, SHUTDOWN_EV_UNITS_STOPPED);
+	shutstage_run(&s, 2);
+	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
+	assert_non_null(strstr(shutstage_log(&s), "released limit\nflush\n"));
+	end(&s, 1, "web");
+	assert_non_null(strstr(shutstage_log(&s), "stop 2 5 s\n"));
+	shutstage_end(&s);
+}
+
 /* Whatever else is in the pod would be ended with it. */
 static void test_sandbox(void **state)
 {
@@ -578,6 +644,7 @@ int main(void)
 		CLAIM("a deaf container is killed at its deadline, and again when it survives",
 		      test_deaf),
 		CLAIM("a runtime that hangs is overtaken after 2 s", test_hung),
+		CLAIM("it has its time from when its stop signal was sent", test_sent_late),
 		CLAIM("a runtime that fails is overtaken at once, by the container's own signal",
 		      test_failed),
 		CLAIM("a container has its pod's period, its group's or what is left of that",
@@ -598,6 +665,9 @@ int main(void)
 		CLAIM("a pod's sandbox is stopped when nothing else is in it", test_sandbox),
 		CLAIM("a runtime that does not stop a sandbox is waited for for 2 s",
 		      test_sandbox_hangs),
+		CLAIM("what begins after the lock was released is left alone", test_handed_over),
+		CLAIM("what had its turn to come when the lock was released has it",
+		      test_cut_short),
 		CLAIM("without a lock a shutdown is driven all the same", test_unlocked),
 		CLAIM("a cancelled shutdown ends nothing more, whatever its state", test_cancelled),
 		CLAIM("a second announcement changes nothing, one after a cancelled shutdown does",

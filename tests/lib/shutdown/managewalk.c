@@ -81,11 +81,24 @@ static void answer(struct managewalk *w, struct managewalk_container *c,
 static void ask(struct managewalk *w, struct managewalk_container *c)
 {
 	c->ask_ns = 0;
+	/* A request is as old as its first signal, which may be graced's. */
 	if (!c->facts.asked_ns)
-		c->facts.asked_ns = w->now_ns;
+		c->facts.asked_ns = c->signalled ? c->asked_at.at : w->now_ns;
 	managewalk_plan_exit(w, c);
 	if (w->runtime != KILLS_NOTHING)
 		c->kill_ns = w->now_ns + c->stop_ns + managewalk_roll(w, 2) * 200 * MS;
+	say(w, c);
+}
+
+/* The kernel sends a signal of graced's when graced runs. */
+static void send_signal(struct managewalk *w, struct managewalk_container *c)
+{
+	c->send_ns = 0;
+	if (c->facts.asked_ns || !c->facts.populated)
+		return;
+	c->facts.asked_ns = w->now_ns;
+	if (!c->killed)
+		c->asked_at = managewalk_now(w);
 	say(w, c);
 }
 
@@ -126,6 +139,7 @@ static uint64_t next(const struct managewalk *w)
 		const struct managewalk_container *c = &w->list[i];
 
 		earliest(&at, c->ask_ns);
+		earliest(&at, c->send_ns);
 		earliest(&at, c->exit_ns);
 		earliest(&at, c->kill_ns);
 		earliest(&at, c->fail_ns);
@@ -159,6 +173,8 @@ static void fire(struct managewalk *w, struct managewalk_container *c)
 			end(w, c);
 	} else if (c->ask_ns && c->ask_ns <= w->now_ns) {
 		ask(w, c);
+	} else if (c->send_ns && c->send_ns <= w->now_ns) {
+		send_signal(w, c);
 	} else if (c->kill_ns && c->kill_ns <= w->now_ns) {
 		runtime_kills(w, c);
 	} else if (c->hook_ns && c->hook_ns <= w->now_ns) {
@@ -223,6 +239,7 @@ static void stall(struct managewalk *w)
 		struct managewalk_container *c = &w->list[i];
 
 		later(&c->ask_ns, ns);
+		later(&c->send_ns, ns);
 		later(&c->exit_ns, ns);
 		later(&c->kill_ns, ns);
 		later(&c->fail_ns, ns);
@@ -255,6 +272,7 @@ static void create(struct managewalk *w)
 	w->seen->late += w->on && !w->released;
 	*c = (struct managewalk_container){
 		.there = true,
+		.left = w->on && w->handed_over,
 		.pod = (unsigned int)managewalk_roll(w, PODS + 1),
 		.nature = (enum nature)managewalk_roll(w, NATURES),
 		.appeared = managewalk_now(w),
@@ -341,7 +359,7 @@ static void forget(struct managewalk *w)
 	memset(w->done, 0, sizeof(w->done));
 	memset(w->sandboxes, 0, sizeof(w->sandboxes));
 	w->joined_ns = 0;
-	w->released = w->units_done = w->stalled = w->held_late = false;
+	w->released = w->units_done = w->stalled = w->held_late = w->handed_over = false;
 	for (size_t i = 0; i < CONTAINERS; i++) {
 		struct managewalk_container *c = &w->list[i];
 		struct managewalk_container fresh = {
@@ -420,7 +438,7 @@ static void logind(struct managewalk *w)
 /* What it requested of the runtime and has no answer yet ends with it. */
 static void cut_off(struct managewalk *w, struct managewalk_container *c)
 {
-	c->ask_ns = c->kill_ns = c->fail_ns = c->hook_ns = 0;
+	c->ask_ns = c->send_ns = c->kill_ns = c->fail_ns = c->hook_ns = 0;
 	/* The next process has the same rules. */
 	if (c->facts.outside && c->turned) {
 		c->facts.kind = SHUTDOWN_KIND_CONTAINER;
@@ -492,6 +510,8 @@ static void note_restart(struct managewalk *w, const struct shutdown_run *run)
 	w->seen->restarts++;
 	w->wake_ns = 0;
 	w->asked = w->flushing = false;
+	/* The next process holds no lock, and drives the shutdown without one. */
+	w->handed_over = false;
 	w->joined_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
 	w->units_pending = 0;
 	if (!run->units_stopped)
@@ -500,6 +520,7 @@ static void note_restart(struct managewalk *w, const struct shutdown_run *run)
 	for (size_t i = 0; i < CONTAINERS; i++) {
 		struct managewalk_container *c = &w->list[i];
 
+		c->left = false;
 		if (c->there && c->given && c->pod < PODS)
 			driven[c->pod] = true;
 		if (c->there)
@@ -595,6 +616,7 @@ static void settle(struct managewalk *w)
 	for (size_t i = 0; i < CONTAINERS; i++)
 		managewalk_must(w,
 				!managewalk_is_managed(&w->list[i]) || w->list[i].nature == STUCK ||
+					w->list[i].left ||
 					(w->list[i].facts.outside && !w->list[i].turned),
 				"what a SIGKILL can end has ended");
 }

@@ -27,6 +27,7 @@ struct managewalk_moment {
 
 struct managewalk_container {
 	bool there, moved; /* moved: its group is another than when its turn came */
+	bool left;	   /* it began after the lock was released */
 	struct shutdown_container facts;
 	unsigned int pod; /* PODS: none */
 	uint32_t group;	  /* outside pods: since its turn */
@@ -41,7 +42,7 @@ struct managewalk_container {
 	int64_t grace_s; /* INT64_MAX: not known exactly */
 	/* What is to come, 0: nothing. */
 	uint64_t killed_ns; /* the last time */
-	uint64_t ask_ns, exit_ns, kill_ns, fail_ns, hook_ns;
+	uint64_t ask_ns, send_ns, exit_ns, kill_ns, fail_ns, hook_ns;
 };
 
 /* That of a pod: a container of it was stopped; it was to be stopped itself; it has no answer. */
@@ -58,7 +59,7 @@ struct managewalk {
 
 	struct shutdown *sd;
 	uint64_t now_ns, stalled_ns, noticed_ns, wake_ns;
-	bool lock, asked, flushing, on, released, stalled, held_late;
+	bool lock, asked, flushing, on, released, stalled, held_late, handed_over;
 	uint64_t announced_ns, limit_ns, cancelled_ns;
 	unsigned int units_pending, units_stale;
 	bool units_done, units_wanted;

@@ -82,6 +82,12 @@ static bool is_too_late(const struct managewalk *w, const struct managewalk_cont
 	return status.group >= w->n_groups;
 }
 
+/* It may be left to systemd: a rule can match it, too, for the first time after the release. */
+static bool may_be_left(const struct managewalk *w, const struct managewalk_container *c)
+{
+	return c->left || (w->handed_over && c->facts.outside && !c->turned);
+}
+
 static bool any_managed(const struct managewalk *w)
 {
 	for (size_t i = 0; i < CONTAINERS; i++)
@@ -274,7 +280,9 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 			"units are stopped before containers");
 	managewalk_must(w, are_done(w, group_of(w, c)) || c->moved, "groups are ended in order");
 	managewalk_must(w, !c->given, "a container is stopped once");
-	managewalk_must(w, !is_too_late(w, c), "what is restarted for ever is stopped no more");
+	managewalk_must(w, !is_too_late(w, c) || may_be_left(w, c),
+			"what is restarted for ever is stopped no more");
+	managewalk_must(w, !c->left, "what begins after the lock was released is left alone");
 	if (!c->turned)
 		turn(w, c);
 	most_ns = w->n_groups ? w->groups[group_of(w, c)] : UINT64_MAX;
@@ -333,6 +341,8 @@ static void take_signal(struct managewalk *w, const struct shutdown_effect *effe
 	w->seen->signals++;
 	c->signalled = true;
 	managewalk_note_asked(w, c);
+	if (managewalk_chance(w, 2))
+		c->send_ns = w->now_ns + 1 + managewalk_roll(w, 20) * 100 * MS;
 	managewalk_plan_exit(w, c);
 }
 
@@ -382,6 +392,7 @@ static void take_drop(struct managewalk *w)
 {
 	managewalk_must(w, w->lock, "only a lock that is held is released");
 	w->lock = w->flushing = false;
+	w->handed_over = true;
 	if (w->released || w->held_late)
 		return;
 	managewalk_must(w, w->on, "the lock goes in a shutdown alone");
@@ -411,7 +422,7 @@ static void take_record(struct managewalk *w, const struct shutdown_record *r)
 		w->seen->groups++;
 		for (size_t i = 0; i < CONTAINERS; i++)
 			if (managewalk_is_managed(&w->list[i]) && !w->list[i].turned &&
-			    group_of(w, &w->list[i]) <= g)
+			    !may_be_left(w, &w->list[i]) && group_of(w, &w->list[i]) <= g)
 				turn(w, &w->list[i]);
 		break;
 	case SHUTDOWN_REPORT_GROUP_DONE:
@@ -521,7 +532,7 @@ static void check_given(struct managewalk *w, struct managewalk_container *c)
 	size_t g = group_of(w, c);
 	bool due = w->n_groups == 0 || (w->started[g] || w->done[g]);
 
-	if (is_too_late(w, c) || (!due && !c->turned))
+	if (is_too_late(w, c) || may_be_left(w, c) || (!due && !c->turned))
 		return;
 	if (!c->turned)
 		turn(w, c);

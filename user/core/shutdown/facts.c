@@ -162,6 +162,7 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 		rec->turn = (struct shutdown_turn){};
 	} else if (!rec->facts.populated) {
 		rec->turn.late = shutdown_is_on(sd);
+		rec->turn.left = shutdown_is_on(sd) && sd->handed_over;
 	}
 	rec->facts = *facts;
 	rec->facts.pod_uid = NULL;

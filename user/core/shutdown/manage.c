@@ -99,10 +99,13 @@ static void begin_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_LATE, false);
 }
 
-/* What runs containers outside pods may restart each that is stopped, time and again: that ends
- * with the last group and logind's limit. */
+/* What begins after graced has released its lock is systemd's to stop. What runs containers outside
+ * pods may restart each that is stopped, time and again: that ends with the last group and logind's
+ * limit. */
 static bool may_begin(const struct shutdown *sd, const struct shutdown_container_rec *rec)
 {
+	if (rec->turn.left)
+		return false;
 	if (rec->facts.outside && sd->plan.at == sd->plan.n && sd->now_ns >= shutdown_deadline(sd))
 		return false;
 	return sd->plan.n == 0 || shutdown_group_of(sd, rec) <= sd->plan.at;
@@ -243,6 +246,15 @@ static void send_stop(struct shutdown *sd, struct shutdown_container_rec *rec)
 		sd->config.effect(sd->config.userdata, &effect);
 }
 
+/* It has its time from when the kernel sent the signal, which may be long after graced decided to. */
+static void note_sent(const struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	uint64_t sent_ns = remaining(rec->facts.asked_ns, sd->lost_ns);
+
+	if (rec->turn.asked_ns && sent_ns > rec->turn.asked_ns && sent_ns <= shutdown_counted(sd))
+		rec->turn.asked_ns = sent_ns;
+}
+
 /* True: it was asked to stop, by the runtime or, where that fails or hangs, by graced. */
 static bool is_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
@@ -251,6 +263,7 @@ static bool is_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 
 	if (!turn->asked_ns && rec->facts.asked_ns)
 		turn->asked_ns = shutdown_counted(sd);
+	note_sent(sd, rec);
 	if (turn->unsent && rec->facts.asked_ns)
 		turn->unsent = false;
 	if (turn->unsent && !rec->facts.no_init)

@@ -44,6 +44,7 @@ struct shutdown_turn {
 	uint64_t hook_ns;  /* a hook runs since */
 	uint64_t asked_ns; /* its stop signal was seen, or was sent by graced */
 	bool late;	   /* it began after the announcement */
+	bool left;	   /* ... and after the lock was released: it is left to systemd */
 	bool unsent;	   /* graced sends its stop signal when it has an init */
 	bool hooked;	   /* a hook was run */
 	bool failed;	   /* the runtime does not stop it */
@@ -144,6 +145,7 @@ struct shutdown {
 	uint64_t done_ns;  /* the same, or since when graced does not hold: what holds is others */
 	uint64_t flush_ns; /* since when records are on their way out */
 	bool flushed;
+	bool handed_over; /* the lock was released in it */
 	bool any_stopped; /* since it was announced */
 
 	struct shutdown_plan plan;

@@ -202,7 +202,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 		sd->sources[i].since_ns = sd->now_ns;
 		sd->sources[i].owed_ns = 0;
 	}
-	sd->any_stopped = false;
+	sd->any_stopped = sd->handed_over = false;
 	sd->plan.at = 0;
 	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
 	sd->holders = (struct shutdown_holders){};
@@ -358,6 +358,7 @@ static int flushed(struct shutdown *sd, const struct shutdown_event *event)
 static int drop(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->stats.released++;
+	sd->handed_over = true;
 	sd->done_ns = shutdown_counted(sd);
 	shutdown_do(sd, SHUTDOWN_DROP_LOCK, 0, 0);
 	return 0;
