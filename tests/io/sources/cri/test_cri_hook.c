@@ -275,7 +275,7 @@ static void test_crowd(void **state)
 	open_with(site, CROWD, EXEC);
 	site->peer.holds_execs = true;
 	for (unsigned int i = 1; i <= CROWD; i++)
-		assert_int_equal(stop(site, i, 30, 30), 0);
+		assert_int_equal(stop(site, i, 3600, 3600), 0);
 	await(site, &site->peer.asked[CRI_EXEC], CROWD);
 	crisite_expect(site, 5, META_FOUND);
 	assert_int_equal(seen.done, 0);
