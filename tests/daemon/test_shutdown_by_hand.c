@@ -167,6 +167,45 @@ static void the_next_process_goes_on(void **state)
 	shutscene_end(s);
 }
 
+static void command(const struct shutscene *s, const char *option)
+{
+	struct run_result result;
+
+	ask(s, OPTIONS(option), &result);
+	assert_int_equal(result.status, 0);
+	run_done(&result);
+}
+
+static void the_next_one_has_its_own_beginning(void **state)
+{
+	static const char *const args[] = {"--shutdown.control", NULL};
+	struct shutscene *s =
+		shutscene_begin(state, &(struct shutscene_spec){.mode = "manage", .args = args});
+	json_t *first, *next;
+	struct box box;
+
+	shutscene_box(s, "deaf", &box);
+	shutscene_await_locks(s, 2);
+	command(s, "--begin");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
+	assert_int_equal(kill(service_pid(s->service), SIGKILL), 0);
+	assert_int_equal(service_wait(s->service), 128 + SIGKILL);
+	s->service = service_free(s->service);
+	shutscene_start(s, "manage");
+	json_decref(shutscene_await_record(
+		s, "{'type':'shutdown','event':'released','reason':'all-stopped'}"));
+	command(s, "--cancel");
+	first = shutscene_await_record(s, "{'type':'shutdown','event':'cancelled'}");
+	logindmock_announce(&s->mock, true, "reboot");
+	next = shutscene_await_record(
+		s, "{'type':'shutdown','event':'announced','action':'reboot'}");
+	assert_true(jrec_int(next, "announced_boot_ns", 0) > jrec_int(first, "boot_ns", 0));
+	json_decref(first);
+	json_decref(next);
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -182,6 +221,9 @@ int main(void)
 				one_is_begun_and_cancelled_by_hand),
 		SHUTSCENE_CLAIM("one that was begun by hand goes on after the daemon was killed",
 				the_next_process_goes_on),
+		SHUTSCENE_CLAIM("after one that was cancelled the next has its own beginning, also "
+				"when the daemon was killed in the first",
+				the_next_one_has_its_own_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

@@ -320,17 +320,21 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 	feed_obs(monitor_feed(in->monitor), &obs);
 }
 
+static void cancel(struct inhibitor *in)
+{
+	end_resumed(in);
+	feed_event(in, SHUTDOWN_EV_CANCELLED);
+	/* The engine may not know of those that an earlier process has stopped. */
+	stopper_start_units(in->stopper);
+}
+
 static void on_cancelled(void *userdata)
 {
 	struct inhibitor *in = userdata;
 
 	/* That logind has announced none says nothing of one that was begun without it. */
-	if (in->by_hand)
-		return;
-	end_resumed(in);
-	feed_event(in, SHUTDOWN_EV_CANCELLED);
-	/* The engine may not know of those that an earlier process has stopped. */
-	stopper_start_units(in->stopper);
+	if (!in->by_hand)
+		cancel(in);
 }
 
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
@@ -423,6 +427,7 @@ static bool resume_by_hand(struct inhibitor *in)
 		log_warning("a shutdown that was begun by hand ends: the configuration does not "
 			    "allow it any more");
 		unlink(path);
+		end_resumed(in);
 		return false;
 	}
 	log_info("a shutdown that was begun by hand goes on: %s", buf_str(&text));
@@ -453,7 +458,7 @@ int inhibitor_cancel(struct inhibitor *in, struct control_why *ret_why)
 		return -ENOENT;
 	}
 	end_by_hand(in);
-	feed_event(in, SHUTDOWN_EV_CANCELLED);
+	cancel(in);
 	return 0;
 }
 
