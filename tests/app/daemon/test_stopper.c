@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
 #include "app/live/monitor.h"
+#include "app/log/log.h"
 #include "base/cleanup.h"
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
@@ -48,6 +50,9 @@ static struct site {
 	/* The engine. */
 	struct obs_shutdown fed;
 	unsigned int n_fed;
+	/* The operator. */
+	unsigned int warnings;
+	char warning[256];
 } site;
 
 /* --- what is played ----------------------------------------------------------------------------- */
@@ -61,6 +66,7 @@ int __wrap_lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop);
 int __wrap_cgfs_signal(struct cgfs *cgfs, const char *controller, uint64_t id,
 		       const struct cgfs_process *process, int signal);
 void __wrap_feed_obs(struct feed *f, const struct obs *obs);
+void __wrap_log_at(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 sd_event *__wrap_monitor_event(const struct monitor *m)
 {
@@ -111,6 +117,18 @@ void __wrap_feed_obs(struct feed *f, const struct obs *obs)
 	assert_int_equal(obs->type, OBS_SHUTDOWN);
 	site.fed = obs->shutdown;
 	site.n_fed++;
+}
+
+void __wrap_log_at(int level, const char *format, ...)
+{
+	va_list args;
+
+	if (level > LOG_WARNING)
+		return;
+	site.warnings++;
+	va_start(args, format);
+	vsnprintf(site.warning, sizeof(site.warning), format, args);
+	va_end(args);
 }
 
 static void units_file(char ret[static 64])
@@ -315,6 +333,42 @@ static void test_no_runtime(void **state)
 	assert_int_equal(site.stops, 1);
 }
 
+/* The log names it by what is known here. */
+static void test_hook_not_run(void **state)
+{
+	static const struct {
+		int error;
+		const char *warning;
+	} rows[] = {
+		{-ENOTCONN, "the preStop hook of container 0123456789ab of pod "
+			    "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6 is not run: no runtime with CRI "
+			    "answers; the container is stopped without it"},
+		{-ENOBUFS,
+		 "the preStop hook of container 0123456789ab of pod "
+		 "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6 is not run: it is stopping too many "
+		 "already; the container is stopped without it"},
+	};
+	struct effect effect = {.type = EFFECT_STOP,
+				.id = 81,
+				.at_ns = 2000000000,
+				.hook_ns = 1000000000,
+				.container_id = "0123456789abcdef",
+				.pod_uid = "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6"};
+
+	open_stopper(no_unit);
+	for (unsigned int i = 0; i < LEN(rows); i++) {
+		site.stop_result = rows[i].error;
+		play(&effect);
+		assert_int_equal(site.warnings, i + 1);
+		assert_string_equal(site.warning, rows[i].warning);
+		assert_int_equal(site.n_fed, i + 1);
+		expect_fed(SHUTDOWN_EV_STOP_FAILED, 81, true);
+	}
+	effect.hook_ns = 0;
+	play(&effect);
+	assert_int_equal(site.warnings, LEN(rows));
+}
+
 static void expect_sandbox(unsigned int n, bool failed)
 {
 	assert_int_equal(site.n_fed, n);
@@ -434,6 +488,8 @@ int main(void)
 		 test_stop, set_up, tear_down, NULL},
 		{"a preStop hook is run unless that is off, and the engine learns when", test_hook,
 		 set_up, tear_down, NULL},
+		{"a preStop hook that the runtime is not requested to run is logged",
+		 test_hook_not_run, set_up, tear_down, NULL},
 		{"without a runtime, or without a pod, the failure is answered at once",
 		 test_no_runtime, set_up, tear_down, NULL},
 		{"a sandbox is stopped by the runtime, and each answer names its pod", test_sandbox,

@@ -150,6 +150,12 @@ static void on_stopped(void *userdata, uint64_t id, const char *error)
 		fail_stop(userdata, id, error);
 }
 
+static void warn_of_hook(const char *name, const char *why)
+{
+	log_warning("the preStop hook of %s is not run: %s; the container is stopped without it",
+		    name, why);
+}
+
 static void on_hook(void *userdata, uint64_t id, enum podsrc_cri_hook what, const char *name,
 		    const char *text)
 {
@@ -166,10 +172,33 @@ static void on_hook(void *userdata, uint64_t id, enum podsrc_cri_hook what, cons
 		feed_event(s, SHUTDOWN_EV_HOOK_ENDED, id, text != NULL);
 		return;
 	case PODSRC_CRI_HOOK_NOT_RUN:
-		log_warning("the preStop hook of %s is not run: %s; the container is stopped "
-			    "without it",
-			    name, text);
+		warn_of_hook(name, text);
 	}
+}
+
+static const char *stop_error(int error)
+{
+	switch (error) {
+	case -ENOTCONN:
+		return "no runtime with CRI answers";
+	case -ENOBUFS:
+		return "it is stopping too many already";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* The runtime was not requested to stop it. */
+static void fail_request(struct stopper *s, const struct effect *effect, bool hooked, int error)
+{
+	char name[META_UID_MAX + 32];
+
+	if (hooked) {
+		snprintf(name, sizeof(name), "container %.12s of pod %s", effect->container_id,
+			 effect->pod_uid);
+		warn_of_hook(name, stop_error(error));
+	}
+	fail_stop(s, effect->id, stop_error(error));
 }
 
 /* A part of a second counts as a whole one: the runtime must not kill it before its time. */
@@ -193,8 +222,7 @@ static void stop_container(struct stopper *s, const struct effect *effect)
 	if (effect->pod_uid[0] && effect->container_id[0])
 		r = lookup_stop(monitor_lookup(s->monitor), &stop);
 	if (r < 0)
-		fail_stop(s, effect->id,
-			  r == -ENOTCONN ? "no runtime with CRI answers" : strerror(-r));
+		fail_request(s, effect, stop.hook_s, r);
 }
 
 static void signal_init(struct stopper *s, const struct effect *effect)
@@ -271,9 +299,7 @@ static void stop_sandbox(struct stopper *s, const struct effect *effect)
 	if (effect->container_id[0])
 		r = lookup_stop(monitor_lookup(s->monitor), &stop);
 	if (r < 0)
-		end_sandbox(sandbox, !effect->container_id[0] ? "its ID is unknown"
-				     : r == -ENOTCONN	      ? "no runtime with CRI answers"
-							      : strerror(-r));
+		end_sandbox(sandbox, effect->container_id[0] ? stop_error(r) : "its ID is unknown");
 }
 
 void stopper_effect(struct stopper *s, const struct effect *effect)
