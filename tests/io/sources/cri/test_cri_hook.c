@@ -331,6 +331,23 @@ static void test_again(void **state)
 	assert_int_equal(seen.ended, 1);
 }
 
+/* The runtime's answer which hook there is comes after the second request. */
+static void test_no_time_left(void **state)
+{
+	struct crisite *site = *state;
+
+	open_with(site, 1, EXEC);
+	assert_int_equal(stop(site, 1, 30, 30), 0);
+	while (site->peer.asked[CRI_STATUS] == 0)
+		asker_turn(site->asker);
+	assert_int_equal(stop(site, 1, 2, 0), 0);
+	assert_int_equal(seen.begun, 0);
+	await(site, &seen.done, 1);
+	assert_int_equal(seen.begun, 0);
+	assert_int_equal(site->peer.asked[CRI_EXEC], 0);
+	assert_int_equal(site->peer.timeout_s, 2);
+}
+
 /* The second shutdown leaves it less time. */
 static void test_shortened(void **state)
 {
@@ -388,6 +405,8 @@ int main(void)
 		CRISITE("a runtime that dies ends all hooks and stops at once", test_death),
 		CRISITE("a container that is stopped again runs its hook once", test_again),
 		CRISITE("a second request shortens the hook of the first", test_shortened),
+		CRISITE("a second request that leaves the hook no time keeps it from being run",
+			test_no_time_left),
 		CRISITE("what runs is reported no more once it is freed", test_freed),
 	};
 

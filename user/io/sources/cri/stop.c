@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Begins a few stops in a turn of the loop, as each connects anew, and waits for all of them.
- * Before one a preStop hook may be run, as the kubelet does it (executePreStopHook() in
- * pkg/kubelet/ kuberuntime/kuberuntime_container.go): its command is the container's own
- * annotation, and what it takes is off the container's time. */
+/* Begins a few stops in a turn of the loop, as each connects anew, and waits for all of them. A
+ * preStop hook may be run first, as the kubelet does it (executePreStopHook() in
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go). The container's own annotation has its
+ * command. The seconds that it takes are subtracted from the container's time. */
 #include "io/sources/cri/stop.h"
 
 #include <errno.h>
@@ -22,14 +22,14 @@
 /* The session's own are below PODSRC_CRI_EVENT_LINE. A stop has two at the most. */
 #define LINE_FIRST    1000
 #define LINES	      (4 * PODSRC_CRI_STOPS_MAX)
-/* That of a stop has no fields, that of a hook has what it printed. */
+/* The answer to a stop has no fields; the answer about a hook has its output. */
 #define ANSWER_MAX    4096
 #define OUTPUT_MAX    ((size_t)64 << 10)
 #define STATUS_MAX    ((size_t)1 << 20)
 /* Longer ones count as this one: 10 years. */
 #define TIMEOUT_S_MAX UINT64_C(315360000)
-/* What the runtime takes longer to answer about a hook leaves no time to request the stop before
- * the container is signalled directly. */
+/* How long the runtime may take to answer which hook there is: shorter than
+ * SHUTDOWN_UNSEEN_NS, after which the engine has the container signalled without the runtime. */
 #define LOOK_NS	      UINT64_C(1000000000)
 
 enum step {
@@ -47,8 +47,8 @@ struct stop {
 	char name[PODSRC_CRI_HOOK_NAME_MAX]; /* for people */
 	enum step step;
 	struct fetch_call *call; /* of this step; NULL: none */
-	/* The hook's command: it goes on in the container when its time is over, and containerd
-	 * kills it when its client hangs up. */
+	/* Of the hook's command. It is kept open when the command's time is over: containerd kills
+	 * the command when the connection is closed. */
 	struct fetch_call *exec;
 	uint64_t begun_ns, end_ns; /* of the hook */
 	bool sleeps;		   /* it ends well at end_ns */
@@ -255,6 +255,8 @@ static const char *why_not(const struct cri_hook *hook, int error)
 {
 	if (error == -E2BIG)
 		return "its command is too long";
+	if (error == -ENOMEM)
+		return "there is no memory";
 	if (error < 0)
 		return "what the runtime has of it makes no sense";
 	switch (hook->type) {
@@ -295,8 +297,9 @@ static void on_looked(void *userdata, const struct fetch_result *result)
 		return;
 	}
 	note_name(stop, &item);
-	/* The kubelet runs no hook in a container that has ended. */
-	if (item.state == CRI_STATE_EXITED) {
+	/* The kubelet runs no hook in a container that has ended. A later request may have left no
+	 * time for one. */
+	if (item.state == CRI_STATE_EXITED || !stop->wish.hook_s) {
 		begin_stop(stop, stop->wish.timeout_s);
 		return;
 	}
