@@ -189,6 +189,29 @@ static void test_object_gone(void **state)
 	world_close(&w);
 }
 
+/* In mode observe the lock is released at once when the last container is empty. */
+static void test_many_locks(void **state)
+{
+	struct obs obs = {.type = OBS_SHUTDOWN,
+			  .at_ns = ANNOUNCED,
+			  .shutdown = {.event = SHUTDOWN_EV_HOLDERS, .n_holders = 900}};
+	const struct record_shutdown *r;
+	struct world w;
+
+	for (unsigned int i = 0; i < SHUTDOWN_MAX_HOLDERS; i++)
+		strcpy(obs.shutdown.holders[i].who, "someone");
+	shutworld_open(&w, SHUTDOWN_OBSERVE, 0);
+	shutworld_tell(&w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
+	assert_int_equal(world_tell(&w, &obs), 0);
+	world_exit(&w, ASKED, CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, ASKED, CG_A1);
+	r = shutworld_step(&w, SHUTDOWN_REPORT_RELEASED);
+	assert_non_null(r);
+	assert_int_equal(r->step.n_holders, 900);
+	assert_int_equal(r->step.n_listed, SHUTDOWN_MAX_HOLDERS);
+	world_close(&w);
+}
+
 static void test_observes(void **state)
 {
 	struct world w;
@@ -390,7 +413,9 @@ int main(void)
 		      test_deleted_as_told),
 		CLAIM("the lock stays until the status is terminal and not Ready", test_status),
 		CLAIM("or the pod's object is gone", test_object_gone),
-		CLAIM("in mode observe nobody is killed, and the lock goes with the last process",
+		CLAIM("all locks of others are counted, also those beyond the list",
+		      test_many_locks),
+		CLAIM("in mode observe nothing is killed, and the lock goes with the last process",
 		      test_observes),
 		CLAIM("pods are counted by the group they are in and by how far they are",
 		      test_groups),

@@ -415,15 +415,13 @@ int shutdowns_on_plan(struct shutdowns *s, const struct obs *obs)
 
 /* --- what logind says ----------------------------------------------------------------------- */
 
-static size_t list_holders(const struct obs_shutdown *obs, struct shutdown_holder *ret)
+static void list_holders(const struct obs_shutdown *obs,
+			 struct shutdown_holder ret[static SHUTDOWN_MAX_HOLDERS])
 {
-	size_t n = obs->n_holders < SHUTDOWN_MAX_HOLDERS ? obs->n_holders : SHUTDOWN_MAX_HOLDERS;
-
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < SHUTDOWN_MAX_HOLDERS && i < obs->n_holders; i++)
 		ret[i] = (struct shutdown_holder){.who = obs->holders[i].who,
 						  .uid = obs->holders[i].uid,
 						  .pid = obs->holders[i].pid};
-	return n;
 }
 
 /* Where one source lists all pods, static ones and others, both are its listers. */
@@ -486,8 +484,9 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 		}
 		break;
 	case SHUTDOWN_EV_HOLDERS:
+		list_holders(said, holders);
 		event.holders.list = holders;
-		event.holders.n = list_holders(said, holders);
+		event.holders.n = said->n_holders;
 		event.holders.failed = said->failed;
 		break;
 	case SHUTDOWN_EV_API:

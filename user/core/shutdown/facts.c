@@ -229,13 +229,6 @@ int shutdown_forget_pod(struct shutdown *sd, const char *uid)
 	return 1;
 }
 
-/* The kubelet's lock by its name (docs/kubelet-rules.md, "Inhibitor lock"); a lock of that name of
- * a user other than root is not the kubelet's. */
-static bool is_kubelet(const struct shutdown_holder *holder)
-{
-	return holder->who && strcmp(holder->who, "kubelet") == 0 && holder->uid == 0;
-}
-
 void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *event)
 {
 	struct shutdown_holders *h = &sd->holders;
@@ -250,11 +243,10 @@ void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *eve
 	h->kubelet = false;
 	h->n = event->holders.n;
 	h->n_listed = h->n < SHUTDOWN_MAX_HOLDERS ? h->n : SHUTDOWN_MAX_HOLDERS;
-	for (size_t i = 0; i < h->n; i++)
-		h->kubelet |= is_kubelet(&event->holders.list[i]);
 	for (size_t i = 0; i < h->n_listed; i++) {
 		const struct shutdown_holder *from = &event->holders.list[i];
 
+		h->kubelet |= from->who && shutdown_is_kubelet(from->who, from->uid);
 		h->who[i][0] = '\0';
 		strncat(h->who[i], from->who ? from->who : "", SHUTDOWN_WHO_MAX - 1);
 		h->list[i] = *from;

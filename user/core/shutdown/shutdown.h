@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/pods/life.h"
 
@@ -159,6 +160,13 @@ struct shutdown_holder {
 	uint32_t uid, pid;
 };
 
+/* The kubelet's lock by its name (docs/kubelet-rules.md, "Inhibitor lock"); a lock of that name of
+ * a user other than root is not the kubelet's. */
+static inline bool shutdown_is_kubelet(const char *who, uint32_t uid)
+{
+	return uid == 0 && strcmp(who, "kubelet") == 0;
+}
+
 /* What the next process has to know of a shutdown that mode manage drives. Times are of
  * CLOCK_BOOTTIME; but for those of the announcement and a kill, less what was lost; 0: not yet. */
 struct shutdown_run {
@@ -238,7 +246,8 @@ struct shutdown_event {
 			size_t n_turns;
 		} announced;
 		struct {
-			const struct shutdown_holder *list; /* without the own lock */
+			/* Without the own lock; SHUTDOWN_MAX_HOLDERS of n at most. */
+			const struct shutdown_holder *list;
 			size_t n;
 			bool failed; /* logind did not answer */
 		} holders;
