@@ -573,6 +573,35 @@ static void test_sandbox_hangs(void **state)
 }
 
 /* In each state: units are started again, and nothing is ended any more. */
+static void announce_as(struct shutstage *s, bool by_hand)
+{
+	shutstage_send(
+		s, &(struct shutdown_event){.type = SHUTDOWN_EV_ANNOUNCED,
+					    .announced = {.limit_ns = 30 * S, .by_hand = by_hand}});
+}
+
+/* The container outlives each SIGKILL. */
+static void test_by_hand(void **state)
+{
+	for (int announced = 0; announced < 2; announced++) {
+		double end = announced ? 19 + 28 : 28;
+		struct shutstage s;
+
+		begin(&s, true);
+		announce_as(&s, true);
+		shutstage_plain(&s, SHUTDOWN_EV_UNITS_STOPPED);
+		shutstage_run(&s, 19);
+		announce_as(&s, !announced);
+		shutstage_run(&s, 20);
+		announce_as(&s, !announced);
+		shutstage_run(&s, end - 0.1);
+		assert_null(strstr(shutstage_log(&s), "released"));
+		shutstage_run(&s, end);
+		assert_non_null(strstr(shutstage_log(&s), "released limit\n"));
+		shutstage_end(&s);
+	}
+}
+
 static void test_cancelled(void **state)
 {
 	static const double when[] = {0, 0.5, 2.5, 5.5, 21, 57, 58};
@@ -669,6 +698,9 @@ int main(void)
 		CLAIM("what had its turn to come when the lock was released has it",
 		      test_cut_short),
 		CLAIM("without a lock a shutdown is driven all the same", test_unlocked),
+		CLAIM("logind's limit counts from its own announcement, not from a beginning by "
+		      "hand",
+		      test_by_hand),
 		CLAIM("a cancelled shutdown ends nothing more, whatever its state", test_cancelled),
 		CLAIM("a second announcement changes nothing, one after a cancelled shutdown does",
 		      test_again),

@@ -393,6 +393,7 @@ static void begin_by_hand(struct inhibitor *in, enum shutdown_action action)
 	in->by_hand = true;
 	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
 	obs.shutdown.announced_ns = in->resumed_ns;
+	obs.shutdown.by_hand = true;
 	obs.shutdown.limit_ns = schedule_get_plan(in->schedule)->need_ns;
 	obs.shutdown.action = action;
 	feed_obs(monitor_feed(in->monitor), &obs);

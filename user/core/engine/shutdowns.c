@@ -477,6 +477,7 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 		event.announced.at_ns = said->announced_ns;
 		event.announced.limit_ns = said->limit_ns;
 		event.announced.action = said->action;
+		event.announced.by_hand = said->by_hand;
 		if (is_loaded(s, said->announced_ns)) {
 			event.announced.run = &s->loaded;
 			event.announced.turns = s->turns;

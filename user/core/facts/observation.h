@@ -219,6 +219,7 @@ struct obs_shutdown {
 	uint64_t announced_ns; /* when logind said so; 0: now */
 	uint64_t limit_ns;     /* how long it waits; 0: not known */
 	uint32_t action;       /* enum shutdown_action */
+	bool by_hand;	       /* ANNOUNCED: begun without logind */
 	uint64_t id;	       /* STOP_FAILED, HOOK_*: cgroup */
 	char pod_uid[POD_UID_MAX]; /* SANDBOX_STOPPED */
 	bool failed, reachable;	   /* HOLDERS: logind did not answer; UNITS_STOPPED; API */

@@ -138,6 +138,8 @@ struct shutdown {
 
 	enum shutdown_action action;
 	uint64_t announced_ns, limit_ns;
+	bool by_hand;	     /* begun without logind */
+	uint64_t by_hand_ns; /* for how long it was, before logind announced it */
 	uint64_t joined_ns; /* when this program came to it, after its beginning; 0: it was there */
 	uint64_t cancelled_ns; /* when the last one was; 0: none */
 	uint64_t lost_ns;      /* time in which nothing ran since then */

@@ -239,6 +239,7 @@ struct shutdown_event {
 			uint64_t at_ns;
 			uint64_t limit_ns; /* InhibitDelayMaxUSec, read anew; 0: not known */
 			enum shutdown_action action;
+			bool by_hand; /* begun without logind, which may announce it later */
 			/* What an earlier process has saved of it; of two turns of one id the
 			 * later counts. NULL: nothing. */
 			const struct shutdown_run *run;

@@ -72,9 +72,11 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 
 static uint64_t before_limit(const struct shutdown *sd, uint64_t margin_ns)
 {
+	uint64_t from_ns = shutdown_sum(sd->announced_ns, sd->by_hand_ns);
+
 	if (sd->limit_ns < margin_ns)
-		return sd->announced_ns;
-	return shutdown_sum(sd->announced_ns, sd->limit_ns - margin_ns);
+		return from_ns;
+	return shutdown_sum(from_ns, sd->limit_ns - margin_ns);
 }
 
 uint64_t shutdown_deadline(const struct shutdown *sd)
@@ -173,6 +175,11 @@ static int again(struct shutdown *sd, const struct shutdown_event *event)
 {
 	uint64_t at_ns = event->announced.at_ns;
 
+	/* logind waits from its own announcement on. */
+	if (sd->by_hand && !event->announced.by_hand) {
+		sd->by_hand = false;
+		sd->by_hand_ns = sd->now_ns - sd->announced_ns;
+	}
 	/* It cannot have been announced before another was cancelled. */
 	if (at_ns && at_ns < sd->cancelled_ns)
 		at_ns = sd->cancelled_ns;
@@ -195,7 +202,8 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	sd->announced_ns = sd->now_ns;
 	sd->limit_ns = SHUTDOWN_LIMIT_DEFAULT_NS;
 	sd->action = SHUTDOWN_UNKNOWN;
-	sd->lost_ns = sd->empty_ns = sd->joined_ns = 0;
+	sd->by_hand = event->announced.by_hand;
+	sd->lost_ns = sd->empty_ns = sd->joined_ns = sd->by_hand_ns = 0;
 	sd->done_ns = sd->now_ns;
 	sd->listed_ns = 0;
 	for (size_t i = 0; i < 2; i++) {

@@ -409,6 +409,7 @@ static const struct rec_field SHUTDOWN[] = {
 	UINT("announced_ns", shutdown.announced_ns),
 	UINT("limit_ns", shutdown.limit_ns),
 	UINT("action", shutdown.action),
+	BOOL("by_hand", shutdown.by_hand),
 	UINT("id", shutdown.id),
 	STRING("pod_uid", shutdown.pod_uid),
 	BOOL("failed", shutdown.failed),
