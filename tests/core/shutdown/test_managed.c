@@ -197,6 +197,8 @@ static void test_guarded(void **state)
 		{"/system.slice/containerd.service", "containerd.service"},
 		{"/system.slice/crio.service", "crio.service"},
 		{"/system.slice/kubelet.service", "kubelet.service"},
+		{"/system.slice/k3s.service", "k3s.service"},
+		{"/system.slice/rke2-agent.service", "rke2-agent.service"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {

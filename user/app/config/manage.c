@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Knows in which units a kubelet runs, and what its configuration says of shutdowns. */
+/* Compares what is stopped with the units in which a kubelet runs, and with its configuration. */
 #include "app/config/manage.h"
 
 #include <errno.h>
@@ -8,20 +8,12 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-/* Units in which a kubelet runs, alone or with others. */
-static const char *const kubelet_units[] = {
-	"kubelet.service",    "k3s.service",
-	"k3s-agent.service",  "rke2-server.service",
-	"rke2-agent.service", "k0scontroller.service",
-	"k0sworker.service",  "snap.microk8s.daemon-kubelite.service",
-};
-
 /* The first of the units that are stopped; NULL: none is a kubelet's. */
 static const char *find_kubelet(const char *const *units)
 {
 	for (; *units; units++)
-		for (size_t i = 0; i < sizeof(kubelet_units) / sizeof(*kubelet_units); i++)
-			if (strcmp(*units, kubelet_units[i]) == 0)
+		for (const char *const *kubelet = managed_kubelet_units; *kubelet; kubelet++)
+			if (strcmp(*units, *kubelet) == 0)
 				return *units;
 	return NULL;
 }

@@ -26,8 +26,20 @@ static const char *const guarded[] = {
 	"containerd.service",
 	"crio.service",
 	"docker.service",
-	"kubelet.service",
 	"podman.service",
+};
+
+/* Likewise. */
+const char *const managed_kubelet_units[] = {
+	"kubelet.service",
+	"k3s.service",
+	"k3s-agent.service",
+	"rke2-server.service",
+	"rke2-agent.service",
+	"k0scontroller.service",
+	"k0sworker.service",
+	"snap.microk8s.daemon-kubelite.service",
+	NULL,
 };
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -244,6 +256,9 @@ static bool is_guarded(const char *unit)
 {
 	for (size_t i = 0; i < COUNT(guarded); i++)
 		if (fnmatch(guarded[i], unit, 0) == 0)
+			return true;
+	for (const char *const *kubelet = managed_kubelet_units; *kubelet; kubelet++)
+		if (strcmp(*kubelet, unit) == 0)
 			return true;
 	return false;
 }

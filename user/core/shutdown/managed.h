@@ -18,6 +18,9 @@
 #define MANAGED_RULES_MAX 32 /* a bit for each in managed_subject.labels */
 #define MANAGED_TEXT_MAX  256
 
+/* Units in which a kubelet runs, alone or with others; NULL-ended. */
+extern const char *const managed_kubelet_units[];
+
 /* What a rule is about. */
 enum managed_scope {
 	MANAGED_ANY,	    /* containers and services */
