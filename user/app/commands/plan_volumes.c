@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "io/files/fd.h"
-#include "wire/kernel/kubelet_mounts.h"
+#include "io/proc/mounts.h"
 
 #define TABLE	  "/proc/self/mountinfo"
 #define TABLE_MAX ((size_t)64 << 20)
@@ -22,25 +22,6 @@ struct reading {
 	size_t n;
 };
 
-static bool find_driver(const char *root, const struct kubemount *m,
-			char ret[static SHUTDOWN_DRIVER_MAX])
-{
-	char below[PATH_MAX], path[PATH_MAX];
-
-	for (unsigned int i = 0; i < KUBEMOUNT_FILES && kubemount_file(m, i, below, sizeof(below));
-	     i++) {
-		_cleanup_(cleanup_free) char *text = NULL;
-		ssize_t len;
-
-		if (snprintf(path, sizeof(path), "%s/%s", root, below) >= (int)sizeof(path))
-			continue;
-		len = fd_read_all(AT_FDCWD, path, KUBEMOUNT_FILE_MAX, &text);
-		if (len >= 0 && kubemount_read_driver(text, (size_t)len, ret) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int take_line(struct reading *r, const char *line, size_t len)
 {
 	char driver[SHUTDOWN_DRIVER_MAX];
@@ -48,7 +29,7 @@ static int take_line(struct reading *r, const char *line, size_t len)
 	struct kubemount m;
 
 	if (kubemount_parse(line, len, r->root, &m) <= 0 || !*m.pod_uid ||
-	    !find_driver(r->root, &m, driver))
+	    !mounts_read_driver(r->root, &m, driver))
 		return 0;
 	use = (struct shutview_use){arena_strdup(r->arena, m.pod_uid),
 				    arena_strdup(r->arena, driver)};

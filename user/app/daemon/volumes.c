@@ -3,7 +3,6 @@
 #include "app/daemon/volumes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,11 +15,8 @@
 #include "app/live/feed.h"
 #include "app/live/monitor.h"
 #include "app/log/log.h"
-#include "base/cleanup.h"
 #include "base/map.h"
-#include "io/files/fd.h"
 #include "io/proc/mounts.h"
-#include "wire/kernel/kubelet_mounts.h"
 
 struct mount {
 	struct kubemount facts;
@@ -60,25 +56,6 @@ static void feed_event(struct volumes *v, const struct obs_volume *volume)
 
 /* --- mounts ---------------------------------------------------------------------------------- */
 
-/* As the kubelet wrote it; it stays unknown where that file cannot be read. */
-static void read_driver(const struct volumes *v, const struct kubemount *m,
-			char ret[static SHUTDOWN_DRIVER_MAX])
-{
-	char below[PATH_MAX], path[PATH_MAX];
-
-	for (unsigned int i = 0; i < KUBEMOUNT_FILES && kubemount_file(m, i, below, sizeof(below));
-	     i++) {
-		_cleanup_(cleanup_free) char *text = NULL;
-		ssize_t len;
-
-		if (snprintf(path, sizeof(path), "%s/%s", v->real_root, below) >= (int)sizeof(path))
-			continue;
-		len = fd_read_all(AT_FDCWD, path, KUBEMOUNT_FILE_MAX, &text);
-		if (len >= 0 && kubemount_read_driver(text, (size_t)len, ret) == 0)
-			return;
-	}
-}
-
 static void feed_mount(struct volumes *v, const struct kubemount *m)
 {
 	struct obs obs;
@@ -90,7 +67,7 @@ static void feed_mount(struct volumes *v, const struct kubemount *m)
 	strcpy(obs.volume.pod_uid, m->pod_uid);
 	strcpy(obs.volume.plugin, m->plugin);
 	strcpy(obs.volume.driver, m->driver);
-	read_driver(v, m, obs.volume.driver);
+	mounts_read_driver(v->real_root, m, obs.volume.driver);
 	strcpy(obs.volume.volume, m->volume);
 	feed_obs(feed_of(v), &obs);
 }
@@ -200,14 +177,13 @@ static int follow(struct volumes *v, uint32_t pid)
 	return r;
 }
 
-/* The kubelet's by the rule of core/shutdown/facts. */
 void volumes_note_holder(struct volumes *v, const struct logind_holder *holder)
 {
 	uint32_t pid = holder->pid;
 	int r;
 
-	if (!v->wanted || !pid || pid == v->kubelet || holder->uid != 0 ||
-	    strcmp(holder->who, "kubelet") != 0)
+	if (!v->wanted || !pid || pid == v->kubelet ||
+	    !shutdown_is_kubelet(holder->who, holder->uid))
 		return;
 	forget_kubelet(v);
 	v->kubelet = pid;

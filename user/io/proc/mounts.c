@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "io/files/fd.h"
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
 
@@ -177,4 +180,25 @@ struct mounts *mounts_free(struct mounts *m)
 		close(m->fd);
 	free(m);
 	return NULL;
+}
+
+/* --- the driver of a volume --------------------------------------------------------------------- */
+
+bool mounts_read_driver(const char *root, const struct kubemount *m,
+			char ret[static SHUTDOWN_DRIVER_MAX])
+{
+	char below[PATH_MAX], path[PATH_MAX];
+
+	for (unsigned int i = 0; i < KUBEMOUNT_FILES && kubemount_file(m, i, below, sizeof(below));
+	     i++) {
+		_cleanup_(cleanup_free) char *text = NULL;
+		ssize_t len;
+
+		if (snprintf(path, sizeof(path), "%s/%s", root, below) >= (int)sizeof(path))
+			continue;
+		len = fd_read_all(AT_FDCWD, path, KUBEMOUNT_FILE_MAX, &text);
+		if (len >= 0 && kubemount_read_driver(text, (size_t)len, ret) == 0)
+			return true;
+	}
+	return false;
 }

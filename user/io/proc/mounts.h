@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
+#include "wire/kernel/kubelet_mounts.h"
+
 #define MOUNTS_LINE_MAX 65536  /* a longer line is left out */
 #define MOUNTS_PAUSE_US 100000 /* between two readings at least */
 
@@ -29,5 +31,10 @@ struct mounts;
  * -errno. Callbacks must not free the handle. */
 int mounts_new(sd_event *event, uint32_t pid, const struct mounts_sink *sink, struct mounts **ret);
 struct mounts *mounts_free(struct mounts *mounts);
+
+/* The CSI driver of that mount, as the kubelet has written it below its root directory. False: it
+ * has written none, or the file cannot be read; *ret stays as it was. */
+bool mounts_read_driver(const char *root, const struct kubemount *mount,
+			char ret[static SHUTDOWN_DRIVER_MAX]);
 
 #endif
