@@ -110,13 +110,14 @@ static uint64_t ns_of(uint64_t us)
 	return __builtin_mul_overflow(us, NS_PER_US, &ns) ? UINT64_MAX : ns;
 }
 
-/* What the groups take, and who stops them. */
+/* How long a shutdown takes, and who stops the pods. */
 struct need {
-	uint64_t ns; /* 0: nothing */
-	bool manage; /* graced; else the kubelet */
+	uint64_t ns;	  /* 0: nothing */
+	const char *what; /* takes so long */
+	bool manage;	  /* graced stops them; else the kubelet */
 };
 
-static void tell_limit(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
+static void check_limit(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
@@ -127,7 +128,7 @@ static void tell_limit(uint64_t limit_ns, struct need need, check_shutdown_fn fn
 	buf_adds(&text, "logind waits ");
 	add_seconds(&text, limit_ns);
 	if (need.ns) {
-		buf_printf(&text, ", %s groups take ", need.manage ? "graced's" : "the kubelet's");
+		buf_printf(&text, ", %s ", need.what);
 		add_seconds(&text, need.ns);
 	}
 	fn(userdata, limit_ns >= need.ns, "shutdown delay", buf_str(&text));
@@ -182,7 +183,7 @@ static void add_last_word(struct buf *out, const struct delaydrop_files *files, 
 		buf_printf(out, "; a %s that starts raises it", who);
 }
 
-static void tell_files(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
+static void check_files(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(cleanup_free) struct delaydrop_files *files = calloc(1, sizeof(*files));
 	_cleanup_(buf_free) struct buf text = {};
@@ -210,9 +211,9 @@ static void tell_files(uint64_t limit_ns, struct need need, check_shutdown_fn fn
 /* limit_ns is what logind does now, 0: not known. Reads logind's files. */
 static void check_delay(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
-	tell_limit(limit_ns, need, fn, userdata);
+	check_limit(limit_ns, need, fn, userdata);
 	if (need.ns)
-		tell_files(limit_ns, need, fn, userdata);
+		check_files(limit_ns, need, fn, userdata);
 }
 
 #define PATIENCE_NS 3000000000ULL
@@ -252,7 +253,7 @@ static void on_holders(void *userdata, const struct logind_holder *list, size_t 
 	a->n = n;
 	buf_reset(&a->holders);
 	for (size_t i = 0; i < listed; i++) {
-		a->kubelet |= strcmp(list[i].who, "kubelet") == 0 && list[i].uid == 0;
+		a->kubelet |= shutdown_is_kubelet(list[i].who, list[i].uid);
 		a->graced |= strcmp(list[i].who, "graced") == 0 && list[i].uid == 0;
 		if (i >= NAMED_MAX)
 			continue;
@@ -333,8 +334,8 @@ static int ask(struct asking *a, struct logind_state *ret)
 }
 
 /* By what mode manage stops. */
-static void tell_groups(const struct check_rules *rules, const struct shutplan *plan,
-			check_shutdown_fn fn, void *userdata)
+static void report_groups(const struct check_rules *rules, const struct shutplan *plan,
+			  check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
@@ -353,7 +354,7 @@ static void tell_groups(const struct check_rules *rules, const struct shutplan *
 static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn, void *userdata)
 {
 	const struct config_shutdown *o = rules->options;
-	bool manage = !o->off && o->mode == SHUTDOWN_MANAGE;
+	struct need need = {.what = "the kubelet's groups take", .manage = config_manages(o)};
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf text = {};
 	struct kubeletfile_why why;
@@ -362,14 +363,17 @@ static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn
 	if (groups_plan(o, rules->kubelet, &arena, &plan, &why) < 0) {
 		buf_printf(&text, "%s; its groups in a shutdown are not known", why.text);
 		fn(userdata, false, "kubelet shutdown", buf_str(&text));
-	} else if (manage) {
-		tell_groups(rules, &plan, fn, userdata);
+	} else if (need.manage) {
+		report_groups(rules, &plan, fn, userdata);
 	}
-	return (struct need){shutplan_requested_ns(&plan), manage};
+	need.ns = groups_need_ns(o, &plan);
+	if (need.manage)
+		need.what = plan.n ? "graced's groups take" : "containers without groups take";
+	return need;
 }
 
-static void tell_locks(const struct asking *a, struct need need, check_shutdown_fn fn,
-		       void *userdata)
+static void check_locks(const struct asking *a, struct need need, check_shutdown_fn fn,
+			void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	bool missing = need.manage ? !a->graced : need.ns && !a->kubelet;
@@ -386,7 +390,7 @@ static void tell_locks(const struct asking *a, struct need need, check_shutdown_
 	fn(userdata, !missing, "delay locks", buf_str(&text));
 }
 
-static void tell_away(const struct logind_state *state, check_shutdown_fn fn, void *userdata)
+static void report_away(const struct logind_state *state, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
@@ -419,12 +423,12 @@ void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void 
 	if (r < 0) {
 		fn(userdata, false, "logind", strerror(-r));
 	} else if (is_away(state.status)) {
-		tell_away(&state, fn, userdata);
+		report_away(&state, fn, userdata);
 	} else if ((!a.listed || a.failed) && !a.limit_ns) {
 		fn(userdata, false, "logind", "no answer within 3 s");
 	} else {
 		fn(userdata, true, "logind", "on the system bus");
-		tell_locks(&a, need, fn, userdata);
+		check_locks(&a, need, fn, userdata);
 		check_delay(a.limit_ns, need, fn, userdata);
 	}
 	buf_free(&a.holders);

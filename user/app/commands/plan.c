@@ -248,15 +248,9 @@ static void source_close(struct source *s)
 	config_done(&s->config);
 }
 
-/* graced stops the pods. */
-static bool is_managed(const struct source *s)
-{
-	return s->config.shutdown.mode == SHUTDOWN_MANAGE && !s->config.shutdown.off;
-}
-
 static void say_no_groups(const struct source *s)
 {
-	if (is_managed(s))
+	if (config_manages(&s->config.shutdown))
 		say("%s has no groups, and neither has %s: all pods are stopped at once, each with "
 		    "its own grace period",
 		    s->config.file, s->file.path);
@@ -335,7 +329,7 @@ static int plans_shutdown(const struct options *options, const struct source *so
 {
 	_cleanup_(cleanup_free) struct shutview_pod *list = calloc(pods->n + 1, sizeof(*list));
 	struct shutview_rules rules = {.minor = options->kubernetes_minor,
-				       .managed = is_managed(source)};
+				       .managed = config_manages(&source->config.shutdown)};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview view;
 	int r = list ? read_plan(source, &arena, &rules.plan) : -ENOMEM;
@@ -442,7 +436,7 @@ static const struct options_help help = {
 };
 
 /* An option that is of no use to the question, NULL: none is. */
-static const char *useless(const struct options *o)
+static const char *misplaced_option(const struct options *o)
 {
 	if (o->if_node_dies && o->deadline_ns)
 		return "--deadline does not go";
@@ -465,8 +459,8 @@ static int check(const struct options *o, int argc, char **argv)
 	if (o->first < argc)
 		return say_usage("plan", "'%s' is one word too many; the pods come by --pods",
 				 argv[o->first]);
-	if (useless(o))
-		return say_usage("plan", "%s with --if-node-dies", useless(o));
+	if (misplaced_option(o))
+		return say_usage("plan", "%s with --if-node-dies", misplaced_option(o));
 	if (!o->pods)
 		return say_usage("plan",
 				 "--pods is missing: kubectl get pods -A -o json "

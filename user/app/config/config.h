@@ -46,8 +46,14 @@ struct config_shutdown {
 	struct managed_rule managed[MANAGED_RULES_MAX]; /* manage, too */
 	size_t n_managed;
 	bool skip_hooks;   /* manage: preStop hooks are not run */
-	uint64_t extra_ns; /* assist: how long logind is to wait beyond the kubelet's groups */
+	uint64_t extra_ns; /* assist, manage: how long logind is to wait beyond the groups */
 };
+
+/* graced stops containers itself. */
+static inline bool config_manages(const struct config_shutdown *shutdown)
+{
+	return !shutdown->off && shutdown->mode == SHUTDOWN_MANAGE;
+}
 
 struct config {
 	struct options

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/time.h"
+
 static struct shutplan_config config_of(const struct config_groups *groups)
 {
 	return (struct shutplan_config){
@@ -39,8 +41,7 @@ bool groups_are_given(const struct config_groups *groups)
 
 bool groups_are_own(const struct config_shutdown *options)
 {
-	return !options->off && options->mode == SHUTDOWN_MANAGE &&
-	       groups_are_given(&options->groups);
+	return config_manages(options) && groups_are_given(&options->groups);
 }
 
 int groups_plan(const struct config_shutdown *options, const struct kubeletfile *file,
@@ -55,4 +56,12 @@ int groups_plan(const struct config_shutdown *options, const struct kubeletfile 
 	if (r < 0)
 		snprintf(ret_why->text, sizeof(ret_why->text), "%s", strerror(-r));
 	return r;
+}
+
+/* A kubelet that does nothing in a shutdown needs no time in it. Where graced has no groups, each
+ * container has its own grace period, which is the API's default as a rule. */
+uint64_t groups_need_ns(const struct config_shutdown *options, const struct shutplan *plan)
+{
+	return config_manages(options) && plan->n == 0 ? SHUTPLAN_GRACE_DEFAULT_S * NS_PER_S
+						       : shutplan_requested_ns(plan);
 }

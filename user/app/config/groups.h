@@ -20,4 +20,7 @@ bool groups_are_own(const struct config_shutdown *options);
 int groups_plan(const struct config_shutdown *options, const struct kubeletfile *file,
 		struct arena *arena, struct shutplan *ret, struct kubeletfile_why *ret_why);
 
+/* How long a shutdown takes by that plan; 0: logind need not wait. */
+uint64_t groups_need_ns(const struct config_shutdown *options, const struct shutplan *plan);
+
 #endif

@@ -60,7 +60,7 @@ void manage_warn(const struct config_shutdown *options, const struct kubeletfile
 {
 	const char *unit = find_kubelet(options->stop_units);
 
-	if (options->off || options->mode != SHUTDOWN_MANAGE)
+	if (!config_manages(options))
 		return;
 	if (unit)
 		warn_of_status(unit, fn, userdata);

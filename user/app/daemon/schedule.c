@@ -16,8 +16,6 @@
 #include "core/shutdown/plan.h"
 #include "io/files/watch.h"
 
-#define GRACE_NS (30 * NS_PER_S)
-
 struct schedule {
 	struct monitor *monitor;
 	const struct config_shutdown *options;
@@ -47,14 +45,11 @@ static void fill_ranges(const struct shutplan *plan, struct schedule_plan *ret)
 	ret->obs.shutdown_plan.n_ranges = (uint32_t)plan->n;
 }
 
-/* A kubelet that does nothing in a shutdown needs no time in it. Where manage has no groups, each
- * container has its own grace period, which is the API's default as a rule. */
+/* With shutdown.extra, where graced has logind wait. */
 static uint64_t need_of(const struct config_shutdown *o, const struct shutplan *plan)
 {
-	uint64_t need_ns = shutplan_requested_ns(plan), sum;
+	uint64_t need_ns = groups_need_ns(o, plan), sum;
 
-	if (o->mode == SHUTDOWN_MANAGE && plan->n == 0)
-		need_ns = GRACE_NS;
 	if (!need_ns || o->mode == SHUTDOWN_OBSERVE)
 		return need_ns;
 	return __builtin_add_overflow(need_ns, o->extra_ns, &sum) ? UINT64_MAX : sum;
@@ -171,8 +166,8 @@ bool schedule_remove_drop_in(void)
 	if (r < 0)
 		log_warning("cannot remove " DELAYDROP_DIR "/" DELAYDROP_NAME ": %s", strerror(-r));
 	else if (r > 0)
-		log_info(DELAYDROP_DIR "/" DELAYDROP_NAME " is removed: shutdown.mode is not "
-				       "assist any more");
+		log_info(DELAYDROP_DIR "/" DELAYDROP_NAME " is removed: shutdown.mode is neither "
+				       "assist nor manage any more");
 	return r > 0;
 }
 

@@ -24,7 +24,8 @@ struct schedule_plan {
 /* Reads the kubelet's configuration as it is now. */
 void schedule_read(const struct config_shutdown *options, struct schedule_plan *ret);
 
-/* Removes the drop-in that assist has added to logind's configuration. Whether there was one. */
+/* Removes the drop-in that assist and manage add to logind's configuration. Whether there was one.
+ */
 bool schedule_remove_drop_in(void);
 
 /* Feeds the plan to the engine. options and the monitor are borrowed. -ENOMEM. */

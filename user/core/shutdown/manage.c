@@ -9,9 +9,7 @@
 #include "core/shutdown/plan.h"
 #include "core/shutdown/priv.h"
 
-/* The API's default for spec.terminationGracePeriodSeconds. */
-#define GRACE_DEFAULT_S 30
-#define MIN_NS		(KILLGRACE_MIN_S * NS_PER_S)
+#define MIN_NS (KILLGRACE_MIN_S * NS_PER_S)
 
 static uint64_t remaining(uint64_t until_ns, uint64_t now_ns)
 {
@@ -78,7 +76,7 @@ static int64_t grace_of(const struct shutdown *sd, const struct shutdown_contain
 	uint64_t own_ns, left_ns;
 
 	if (sd->plan.n == 0)
-		return rec->facts.grace.set ? rec->facts.grace.s : GRACE_DEFAULT_S;
+		return rec->facts.grace.set ? rec->facts.grace.s : SHUTPLAN_GRACE_DEFAULT_S;
 	own_ns = sd->plan.groups[shutdown_group_of(sd, rec)].ns;
 	left_ns = remaining(group_end(sd), shutdown_counted(sd));
 	if (own_ns < left_ns)

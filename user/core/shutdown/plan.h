@@ -11,7 +11,8 @@
 #include "base/arena.h"
 #include "core/pods/life.h"
 
-#define SHUTPLAN_CRITICAL 2000000000 /* from this priority on a pod is system critical */
+#define SHUTPLAN_CRITICAL	 2000000000 /* from this priority on a pod is system critical */
+#define SHUTPLAN_GRACE_DEFAULT_S 30	    /* the API's for spec.terminationGracePeriodSeconds */
 
 /* An entry of shutdownGracePeriodByPodPriority. */
 struct shutplan_range {
