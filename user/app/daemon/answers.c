@@ -181,7 +181,10 @@ static int act_by_hand(struct daemon *d, const struct control_request *request,
 		       struct control_why *ret_why)
 {
 	if (!d->inhibitor) {
-		snprintf(ret_why->text, sizeof(ret_why->text), "shutdown.mode is off");
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s",
+			 d->config.shutdown.off ? "shutdown.mode is off"
+						: "DBUS_SYSTEM_BUS_ADDRESS is not unix:path= and a "
+						  "path");
 		return -EPERM;
 	}
 	if (request->command == CONTROL_SHUTDOWN_BEGIN)

@@ -174,11 +174,7 @@ static void warn_of_rules(const struct config *c)
 	const struct config_shutdown *o = &c->shutdown;
 	bool services = c->options.engine.scope >= SCOPE_SERVICES;
 
-	if (o->n_managed && (o->off || o->mode != SHUTDOWN_MANAGE)) {
-		log_warning("shutdown.managed has no effect: shutdown.mode is not manage");
-		return;
-	}
-	for (size_t i = 0; i < o->n_managed && !services; i++) {
+	for (size_t i = 0; config_manages(o) && i < o->n_managed && !services; i++) {
 		const struct managed_rule *rule = &o->managed[i];
 
 		if (managed_is_of_services(rule))
@@ -190,6 +186,27 @@ static void warn_of_rules(const struct config *c)
 				    "alone: services are watched with scope services",
 				    i + 1, rule->unit);
 	}
+}
+
+/* Settings that only another mode uses. */
+static void warn_of_mode(const struct config_shutdown *o)
+{
+	const bool assists = !o->off && o->mode == SHUTDOWN_ASSIST, manages = config_manages(o);
+	const struct {
+		bool given, used;
+		const char *name, *mode;
+	} rows[] = {
+		{o->deaf_grace_ns > 0, assists, "shutdown.deafGrace", "assist"},
+		{o->stop_units[0], manages, "shutdown.stopUnits", "manage"},
+		{groups_are_given(&o->groups), manages, "shutdown.gracePeriod*", "manage"},
+		{o->n_managed > 0, manages, "shutdown.managed", "manage"},
+		{o->skip_hooks, manages, "shutdown.preStop", "manage"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].given && !rows[i].used)
+			log_warning("%s has no effect: shutdown.mode is not %s", rows[i].name,
+				    rows[i].mode);
 }
 
 static void log_manage(void *userdata, const char *name, const char *text)
@@ -204,16 +221,8 @@ static int open_inhibitor(struct daemon *d)
 	struct inhibitor_lock lock = d->lock;
 
 	d->lock.fd = -1;
-	if (o->deaf_grace_ns && (o->off || o->mode != SHUTDOWN_ASSIST))
-		log_warning("shutdown.deafGrace has no effect: shutdown.mode is not assist");
-	if (o->stop_units[0] && (o->off || o->mode != SHUTDOWN_MANAGE))
-		log_warning("shutdown.stopUnits has no effect: shutdown.mode is not manage");
-	if (groups_are_given(&o->groups) && !groups_are_own(o))
-		log_warning("shutdown.gracePeriod and those like it have no effect: shutdown.mode "
-			    "is not manage");
+	warn_of_mode(o);
 	warn_of_rules(&d->config);
-	if (o->skip_hooks && (o->off || o->mode != SHUTDOWN_MANAGE))
-		log_warning("shutdown.preStop has no effect: shutdown.mode is not manage");
 	manage_warn(o, &kubelet, log_manage, NULL);
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);

@@ -262,6 +262,12 @@ static void on_down(void *userdata)
 	feed_event(in, SHUTDOWN_EV_LOGIND_DOWN);
 }
 
+/* One can be begun by hand. */
+static bool can_begin(const struct inhibitor *in)
+{
+	return in->options->control && in->options->mode == SHUTDOWN_MANAGE;
+}
+
 /* A logind that was never there does not go down. */
 static void warn_absent(struct inhibitor *in)
 {
@@ -275,8 +281,9 @@ static void warn_absent(struct inhibitor *in)
 	in->away = true;
 	log_at(in->options->mode == SHUTDOWN_OBSERVE ? LOG_INFO : LOG_WARNING,
 	       "shutdowns of the node are not seen: %s, at %s; until logind answers there, "
-	       "shutdown.mode %s does nothing",
-	       state.text, state.where, shutdown_mode_name(in->options->mode));
+	       "shutdown.mode %s does nothing%s",
+	       state.text, state.where, shutdown_mode_name(in->options->mode),
+	       can_begin(in) ? " but by graced shutdown" : "");
 }
 
 static void on_taken(void *userdata)
@@ -424,7 +431,7 @@ static bool resume_by_hand(struct inhibitor *in)
 				    why.text);
 		return false;
 	}
-	if (!in->options->control || in->options->mode != SHUTDOWN_MANAGE) {
+	if (!can_begin(in)) {
 		log_warning("a shutdown that was begun by hand ends: the configuration does not "
 			    "allow it any more");
 		unlink(path);
@@ -562,8 +569,8 @@ static enum metrics_ready_value value_of(bool ok)
 
 /*
  * In observe a host without a bus, or without logind on it, has no shutdown that could be seen:
- * nothing about it is exposed, as in mode off. assist counts on logind, and a logind that was there
- * is missed.
+ * nothing about it is exposed, as in mode off. assist and manage count on logind, and a logind that
+ * was there is missed.
  */
 static bool has_logind(const struct inhibitor *in, enum logind_status status)
 {
@@ -572,7 +579,7 @@ static bool has_logind(const struct inhibitor *in, enum logind_status status)
 	return !absent || in->was_up || in->options->mode != SHUTDOWN_OBSERVE;
 }
 
-/* Only assist has a drop-in of its own that another may overrule. What logind does has to be known.
+/* Only assist and manage have a drop-in that another may overrule. What logind does has to be known.
  */
 static enum metrics_ready_value unpinned(const struct inhibitor *in, uint64_t limit_ns)
 {
@@ -665,8 +672,6 @@ static int open_hands(struct inhibitor *in)
 
 static void close_hands(struct inhibitor *in)
 {
-	if (!in)
-		return;
 	stopper_free(in->stopper);
 	killer_free(in->killer);
 	volumes_free(in->volumes);
@@ -701,11 +706,7 @@ int inhibitor_new(struct monitor *m, const struct config_shutdown *options,
 		close(lock.fd);
 	if (r < 0) {
 		say("cannot follow shutdowns of the node: %s", strerror(-r));
-		if (in)
-			schedule_free(in->schedule);
-		close_hands(in);
-		free(in);
-		*ret = NULL;
+		*ret = inhibitor_free(in);
 		return r;
 	}
 	schedule_open(in->schedule, in->logind);
