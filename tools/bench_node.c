@@ -83,7 +83,7 @@ static int start_pod(struct node *node, struct box *boxes)
 	return r;
 }
 
-static void tell_runtime(struct node *node, unsigned int pod, const struct box *boxes)
+static void add_to_runtime(struct node *node, unsigned int pod, const struct box *boxes)
 {
 	static const char *const names[] = {"", "main", "proxy"};
 
@@ -104,7 +104,7 @@ static int start_pods(struct node *node)
 	for (size_t i = 0; !r && i < node->pods; i++) {
 		r = start_pod(node, node->boxes + i * ROLES);
 		if (!r)
-			tell_runtime(node, (unsigned int)i, node->boxes + i * ROLES);
+			add_to_runtime(node, (unsigned int)i, node->boxes + i * ROLES);
 	}
 	node->base = node->runtime.n;
 	return r;

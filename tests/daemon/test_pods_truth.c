@@ -47,9 +47,9 @@ static void assert_within(uint64_t ns, const struct span *span)
 			 (unsigned long long)span->from_ns, (unsigned long long)span->to_ns);
 }
 
-/* Tells the container to stop while its pod is told to be Ready; it does not leave. */
-static struct span tell_to_stop(struct podstage *s, struct kubestage *k, struct kubestage_pod *pod,
-				const struct box *box)
+/* The container is asked to stop while its pod is reported as Ready; it does not leave. */
+static struct span ask_to_stop(struct podstage *s, struct kubestage *k, struct kubestage_pod *pod,
+			       const struct box *box)
 {
 	struct sent sent;
 
@@ -136,7 +136,7 @@ static void how_long_it_is_ready_is_measured(void **state)
 	json_t *line;
 
 	start_ready(s, &k, &pod, &box);
-	stopped = tell_to_stop(s, &k, &pod, &box);
+	stopped = ask_to_stop(s, &k, &pod, &box);
 	line = kubestage_await_line(&k, box.uid, "{'state':'terminating','ready':true}");
 	assert_within((uint64_t)jrec_int(line, "ready_stop_boot_ns", 0), &stopped);
 	json_decref(line);
@@ -159,7 +159,7 @@ static void it_is_ready_until_it_is_listed_no_more(void **state)
 	struct box box;
 
 	start_ready(s, &k, &pod, &box);
-	stopped = tell_to_stop(s, &k, &pod, &box);
+	stopped = ask_to_stop(s, &k, &pod, &box);
 	unready = list_now(&k, NULL, 0);
 	check_ready(&k, &box, &stopped, &unready, true);
 	kubestage_close(&k);
@@ -178,7 +178,7 @@ static void until_when_is_not_known_of_a_silent_kubelet(void **state)
 	json_t *records;
 
 	start_ready(s, &k, &pod, &box);
-	tell_to_stop(s, &k, &pod, &box);
+	ask_to_stop(s, &k, &pod, &box);
 	kubepeer_play(&k.peer, &silence);
 	kubestage_await_asked(&k, 1);
 	sleep(SILENCE_S);

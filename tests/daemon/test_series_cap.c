@@ -337,7 +337,7 @@ static void read_still_page(struct stage *stage, struct buf *page)
 }
 
 /* What the kernel half says of itself tells where a stop got lost. */
-static void tell_events(struct stage *stage)
+static void print_events(struct stage *stage)
 {
 	static const char before[] = "graced_events_";
 	struct buf page = {};
@@ -361,7 +361,7 @@ static void check_told(struct stage *stage)
 		print_message("life %u was told %u times\n", i, stage->told[i]);
 	}
 	if (wrong)
-		tell_events(stage);
+		print_events(stage);
 	assert_int_equal(wrong, 0);
 }
 

@@ -197,8 +197,8 @@ static void the_next_one_has_its_own_beginning(void **state)
 	command(s, "--cancel");
 	first = shutscene_await_record(s, "{'type':'shutdown','event':'cancelled'}");
 	logindmock_announce(&s->mock, true, "reboot");
-	next = shutscene_await_record(
-		s, "{'type':'shutdown','event':'announced','action':'reboot'}");
+	next = shutscene_await_record(s,
+				      "{'type':'shutdown','event':'announced','action':'reboot'}");
 	assert_true(jrec_int(next, "announced_boot_ns", 0) > jrec_int(first, "boot_ns", 0));
 	json_decref(first);
 	json_decref(next);

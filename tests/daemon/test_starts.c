@@ -103,7 +103,7 @@ static long read_number(const char *path, const char *after)
 }
 
 /* For people: what the kernel holds is everybody's. */
-static void tell_memory(const char *when)
+static void print_memory(const char *when)
 {
 	fprintf(stderr, "%s: Slab %ld kB, Percpu %ld kB\n", when,
 		read_number("/proc/meminfo", "Slab:"), read_number("/proc/meminfo", "Percpu:"));
@@ -166,10 +166,10 @@ static void test_starts(void **state)
 	cgroups = count_cgroups();
 	stats = read_number("/proc/sys/kernel/bpf_stats_enabled", "");
 	learn_ours(&ours);
-	tell_memory("before");
+	print_memory("before");
 	for (unsigned int done = 1; done < STARTS; done += AT_ONCE)
 		live_and_die(STARTS - done < AT_ONCE ? STARTS - done : AT_ONCE);
-	tell_memory("after");
+	print_memory("after");
 	expect_nothing_left(&before, &ours);
 	assert_int_equal(count_pins(), pins);
 	assert_int_equal(count_cgroups(), cgroups);

@@ -89,7 +89,7 @@ static const struct {
 	bool kept;
 } signals[] = {{SIGUSR1, false}, {SIGUSR2, false}, {SIGTERM, true}};
 
-static void tell_init(struct kernhalf *k, bool noisy)
+static void send_to_init(struct kernhalf *k, bool noisy)
 {
 	struct graced_counts counts;
 	unsigned int recorded = 0;
@@ -133,8 +133,8 @@ static void stop_and_exit_of_a_noisy_init_are_told(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 
-	tell_init(k, false);
-	tell_init(k, true);
+	send_to_init(k, false);
+	send_to_init(k, true);
 }
 
 static void the_kill_of_a_noisy_init_is_told(void **state)

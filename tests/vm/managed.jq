@@ -2,7 +2,7 @@
 # Holds what the witnesses of a shutdown in mode manage saw against the rules for it; prints the timeline
 # as comments, then TAP without numbers. Seconds count from the request.
 #   jq -nr -f managed.jq --arg scene NAME --argjson asked UPTIME --argjson off SECONDS
-#     --argjson kubelet '[{"state", "since": UPTIME}]' --slurpfile told FILE
+#     --argjson kubelet '[{"state", "since": UPTIME}]' --slurpfile observed FILE
 
 def claim(ok; sentence; details): if ok then "ok - \($scene): " + sentence
 	else "not ok - \($scene): " + sentence, (details | "# " + tostring) end;
@@ -12,12 +12,12 @@ def shown: (. * 100 | round) / 100 | tostring;
 
 {good: 0, deaf: 0, hurried: 0, crew: 1000, held: 1000, hook: 1000, last: 2000} as $groups |
 
-[$told[] | select(.type == "stop")] as $ends |
+[$observed[] | select(.type == "stop")] as $ends |
 [$ends[] | select(.container.kind != "sandbox") | . + {group: $groups[.pod.name // ""],
 	name: "\(.pod.name)/\(.container.name)", asked: (.stop_signal.at_boot_ns // null | if . then seconds else . end),
 	exited: (.exit.at_boot_ns | seconds), killed: (if .kill_signal then .kill_signal.at_boot_ns | seconds else null end)}] as $stops |
-[$told[] | select(.type == "shutdown") | . + {t: (.boot_ns | seconds)}] as $steps |
-[$told[] | select(.type == "lock" and .what == "shutdown" and .mode == "delay" and (.held | not)) |
+[$observed[] | select(.type == "shutdown") | . + {t: (.boot_ns | seconds)}] as $steps |
+[$observed[] | select(.type == "lock" and .what == "shutdown" and .mode == "delay" and (.held | not)) |
 	{who, t: (.at - $asked)}] as $locks |
 ([$locks[] | select(.who == "graced").t] | last) as $unlocked |
 ([$steps[] | select(.event == "released")] | last) as $released |
@@ -33,7 +33,7 @@ def who: if .kill_signal then "SIGKILL by \(.kill_signal.sender.comm) (\(.kill_s
 ([$stops[] | select(.stop_signal) | {t: .asked, text: "\(.name): \(.stop_signal.name) by \(.stop_signal.sender.comm)"}]
 	+ [$stops[] | {t: .exited, text: "\(.name): ended, \(who)"}]
 	+ [$ends[] | select(.container.kind == "sandbox") | {t: (.exit.at_boot_ns | seconds),
-		text: "\(.pod.name)/sandbox: ended, \(.outcome), last signal by \((.kill_signal // .stop_signal).sender.comm // "nobody")"}]
+		text: "\(.pod.name)/sandbox: ended, \(.outcome), last signal by \((.kill_signal // .stop_signal).sender.comm // "unknown")"}]
 	+ [$locks[] | {t, text: "\(.who) releases its delay lock"}]
 	+ [$kubelet[] | {t: (.since - $asked), text: "kubelet.service: \(.state)"}]
 	+ [$steps[] | {t, text: "graced: \(.event)\(if .reason then ", " + .reason else "" end)\(if .group then " (from priority \(.group.priority)\(if .group.timed_out then ", timed out" else "" end))" else "" end)\(if .pod then " (\(.pod.name // .pod.uid))" else "" end)"}]
@@ -75,8 +75,8 @@ else empty end),
 	claim($kubelet | map(.state) == ["inactive", "active", "inactive", "active"];
 		"the kubelet is stopped in each shutdown, and started again when that is cancelled"; $kubelet[])
 elif $scene == "killed" then
-	claim([$told[] | select(.type == "lock" and .who == "graced") | .held] == [true, false];
-		"the lock outlives the daemon: it is taken once, and released once"; $told[] | select(.type == "lock")),
+	claim([$observed[] | select(.type == "lock" and .who == "graced") | .held] == [true, false];
+		"the lock outlives the daemon: it is taken once, and released once"; $observed[] | select(.type == "lock")),
 	claim([$steps[] | select(.event == "group-started") | .group.priority] | . == sort;
 		"the daemon goes on with the group it was at"; $steps[] | [.event, .group])
 else empty end),

@@ -130,10 +130,10 @@ ask_off() {
 }
 
 # What a machine that does not go off is waiting for, and whether it does anything at all.
-tell_hang() {
+report_hang() {
 	local look
 	for look in 1 2 3; do
-		tell_machine 'info registers -a' | grep -o 'CPU#[0-9]*\|RIP=[0-9a-f]*\|HLT=[01]' | paste -sd ' '
+		command_machine 'info registers -a' | grep -o 'CPU#[0-9]*\|RIP=[0-9a-f]*\|HLT=[01]' | paste -sd ' '
 		sleep 1
 	done
 	GUEST_LIMIT=60 guest 'systemctl --no-pager --full list-jobs; ps -eo pid,stat,wchan:20,args | grep -v " \["'
@@ -145,7 +145,7 @@ await_off() { # SCENE
 	await 300 machine_is_off && alive "$machine_pid"
 	late=$?
 	claim "$late" "$1: the machine goes off"
-	((late == 0)) || tell_hang | cut -c1-200 | sed 's/^/# /'
+	((late == 0)) || report_hang | cut -c1-200 | sed 's/^/# /'
 	off_time=$(machine_off_time)
 }
 

@@ -23,7 +23,7 @@ ask_machine() { # JSON
 }
 
 # A command as people type it.
-tell_machine() { # COMMAND
+command_machine() { # COMMAND
 	ask_machine '{"execute":"human-monitor-command","arguments":{"command-line":"'"$1"'"}}'
 }
 
@@ -56,9 +56,9 @@ run_control_plane() {
 }
 
 take_snapshot() {
-	tell_machine stop >/dev/null
-	tell_machine 'savevm ready' >/dev/null
-	[[ $(tell_machine 'info snapshots') == *ready* ]] ||
+	command_machine stop >/dev/null
+	command_machine 'savevm ready' >/dev/null
+	[[ $(command_machine 'info snapshots') == *ready* ]] ||
 		give_up "the machine's state is kept"
 	if [[ $etcd_pid ]]; then
 		end_control_plane
@@ -69,7 +69,7 @@ take_snapshot() {
 # One that is off goes on only after a reset; one that resets itself is off.
 reset_machine() {
 	ask_machine '{"execute":"set-action","arguments":{"reboot":"reset"}}' >/dev/null
-	tell_machine system_reset >/dev/null
+	command_machine system_reset >/dev/null
 	ask_machine '{"execute":"set-action","arguments":{"reboot":"shutdown"}}' >/dev/null
 }
 
@@ -77,7 +77,7 @@ reset_machine() {
 # them, in seconds.
 restore_snapshot() {
 	local before there
-	tell_machine stop >/dev/null
+	command_machine stop >/dev/null
 	reset_machine
 	if [[ $etcd_pid ]]; then
 		end_control_plane 2>/dev/null
@@ -85,8 +85,8 @@ restore_snapshot() {
 		cp -a "$work/etcd.ready" "$work/etcd"
 		run_control_plane || give_up "the API server is what it was"
 	fi
-	tell_machine 'loadvm ready' >/dev/null
-	tell_machine cont >/dev/null
+	command_machine 'loadvm ready' >/dev/null
+	command_machine cont >/dev/null
 	await 120 machine_up && alive "$machine_pid" || give_up "the machine is what it was"
 	guest "date -s @$EPOCHREALTIME >/dev/null"
 	before=$EPOCHREALTIME

@@ -287,7 +287,7 @@ struct list {
 	bool complete;
 };
 
-static void tell_list(struct world *w, const struct list *list)
+static void feed_list(struct world *w, const struct list *list)
 {
 	struct meta_container a1 = world_main_a1();
 	struct meta_pod pod = world_pod_a();
@@ -341,9 +341,9 @@ static void play(const struct scene *s)
 	if (s->x_start >= SEC(10))
 		world_ranked(&w, s->x_start, CG_X, &x, s->x_rank);
 	if (s->list.at && s->list.at < s->killed)
-		tell_list(&w, &s->list);
+		feed_list(&w, &s->list);
 	if (s->again.at && s->again.at < s->killed)
-		tell_list(&w, &s->again);
+		feed_list(&w, &s->again);
 	if (s->a1_gone) {
 		world_exit(&w, s->a1_gone, CG_A1, &a1, EXIT(0));
 		world_empty(&w, s->a1_gone + 1000, CG_A1);
@@ -354,9 +354,9 @@ static void play(const struct scene *s)
 	world_exit(&w, s->killed + MSEC(1), CG_X, &x, 9);
 	world_empty(&w, s->killed + MSEC(1) + 1000, CG_X);
 	if (s->list.at > s->killed)
-		tell_list(&w, &s->list);
+		feed_list(&w, &s->list);
 	if (s->again.at > s->killed)
-		tell_list(&w, &s->again);
+		feed_list(&w, &s->again);
 	world_timer(&w, s->killed + MSEC(300));
 	assert_kind(&w, WORLD_ID_X, s->known ? CONTAINER_KIND_SANDBOX : CONTAINER_KIND_UNKNOWN,
 		    false);
@@ -418,7 +418,7 @@ static void test_left_unseen(void **state)
 	world_open(&w, &WORLD_ALL);
 	begin_x(&w, SEC(9), &x);
 	world_init(&w, SEC(10), CG_A1, &a1);
-	tell_list(&w, &list);
+	feed_list(&w, &list);
 	world_tell(&w, &probe);
 	world_timer(&w, SEC(21));
 	world_counts(&w, SEC(21), CG_X, false, &(struct graced_counts){.exits = 1});
@@ -438,7 +438,7 @@ static void test_listed_later(void **state)
 	world_open(&w, &WORLD_ALL);
 	begin_x(&w, SEC(3), &p);
 	world_init(&w, SEC(10), CG_A1, &P_A1);
-	tell_list(&w, &list);
+	feed_list(&w, &list);
 	strcpy(c.id, WORLD_ID_X);
 	strcpy(c.name, "late");
 	c.source = META_KUBELET;
@@ -459,7 +459,7 @@ static void test_pod_goes_on(void **state)
 	world_open(&w, &WORLD_ALL);
 	begin_x(&w, SEC(3), &x);
 	world_init(&w, SEC(10), CG_A1, &a1);
-	tell_list(&w, &list);
+	feed_list(&w, &list);
 	assert_true(world_view(&w, WORLD_UID_A).sandbox_running);
 	assert_int_equal(world_view(&w, WORLD_UID_A).running, 1);
 	world_close(&w);
@@ -512,7 +512,7 @@ static void test_crowd(void **state)
 	for (uint64_t i = 0; i < CROWD / 2; i++)
 		begin_one(&w, i, SEC(3) + MSEC(i));
 	world_init(&w, SEC(10), CG_A1, &a1);
-	tell_list(&w, &list);
+	feed_list(&w, &list);
 	for (uint64_t i = CROWD / 2; i < CROWD; i++)
 		begin_one(&w, i, SEC(13) + MSEC(i));
 	for (uint64_t i = CROWD; i-- > 0;)

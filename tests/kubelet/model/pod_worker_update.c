@@ -91,8 +91,8 @@ static bool becomes_terminating(struct podworker_status *s, const struct podwork
 	return true;
 }
 
-static void tell_stopped(const struct podworker *pw, const struct podworker_record *rec,
-			 const struct podworker_kill *kill)
+static void report_stopped(const struct podworker *pw, const struct podworker_record *rec,
+			   const struct podworker_kill *kill)
 {
 	struct podworker_effect stopped = {.type = PODWORKER_STOPPED, .uid = rec->uid};
 
@@ -163,7 +163,7 @@ static int take(struct podworker *pw, struct podworker_record *rec,
 	} else {
 		if (s->terminated_ns && !update->pod)
 			return 1;
-		tell_stopped(pw, rec, update->kill);
+		report_stopped(pw, rec, update->kill);
 		kept->grace = (struct pod_seconds){};
 	}
 	return hand_over(pw, rec, kept, became || shortened);

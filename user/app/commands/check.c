@@ -239,7 +239,7 @@ static void check_cgroups(struct check *c)
 		       c->hierarchy.name, c->hierarchy.id, c->hierarchy.mount);
 }
 
-static void tell_programs(struct check *c, struct kern *kern)
+static void report_programs(struct check *c, struct kern *kern)
 {
 	struct kern_flavours flavours;
 	struct kern_program program;
@@ -259,7 +259,7 @@ static void tell_programs(struct check *c, struct kern *kern)
 }
 
 /* One of them is refused, which fails them all: report which. */
-static void tell_refused(struct check *c, const struct kern_options *options)
+static void report_refused(struct check *c, const struct kern_options *options)
 {
 	struct kern_program program;
 	struct kern_why why;
@@ -286,13 +286,13 @@ static void check_programs(struct check *c)
 	if (r < 0) {
 		report(c, FAIL, "BPF programs", "%s", why.text);
 		if (r == -EACCES || r == -EINVAL || r == -E2BIG)
-			tell_refused(c, &options);
+			report_refused(c, &options);
 		return;
 	}
 	r = kern_attach(kern, &why);
 	if (r < 0)
 		report(c, FAIL, "BPF programs", "%s", why.text);
-	tell_programs(c, kern);
+	report_programs(c, kern);
 	kern_free(kern);
 }
 

@@ -38,7 +38,7 @@ static void on_done(void *userdata, enum meta_source source, const char *key,
 {
 }
 
-static void tell_failed(const struct describe *d, enum meta_source source)
+static void warn_failed(const struct describe *d, enum meta_source source)
 {
 	struct podsrc_state state;
 
@@ -61,9 +61,9 @@ static int wait_for_all(struct describe *d)
 
 void describe_tell_failed(const struct describe *d)
 {
-	tell_failed(d, META_CRI);
-	tell_failed(d, META_KUBELET);
-	tell_failed(d, META_API);
+	warn_failed(d, META_CRI);
+	warn_failed(d, META_KUBELET);
+	warn_failed(d, META_API);
 }
 
 int describe_new(const struct options *options, struct describe **ret)

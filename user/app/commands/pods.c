@@ -264,7 +264,7 @@ static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
 	add_row(w, text, rows, &gone);
 }
 
-static int tell_changes(struct podwatch *w, const struct podlist *now)
+static int print_changes(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	_cleanup_(rows_free_kept) struct rows rows = {};
@@ -297,7 +297,7 @@ static int turn(struct podwatch *w, bool first)
 		return first || r == -ECANCELED ? r : 0;
 	}
 	w->silent = false;
-	r = w->terminal && !w->options->json ? repaint(w, &now) : tell_changes(w, &now);
+	r = w->terminal && !w->options->json ? repaint(w, &now) : print_changes(w, &now);
 	podlist_free(&w->shown);
 	w->shown = now;
 	return r;
@@ -391,7 +391,7 @@ static int print(const struct options *o, const struct podlist *pods)
 }
 
 /* A misspelt name must not look like a pod that is gone. */
-static int tell_none(const struct options *o)
+static int report_none(const struct options *o)
 {
 	bool in_vain = o->filter.namespace_ || o->filter.pod;
 
@@ -421,7 +421,7 @@ static int ask_once(const struct options *o)
 	if (r < 0)
 		ask_say("pods", o->socket, r, &why);
 	else
-		status = pods.n ? print(o, &pods) : tell_none(o);
+		status = pods.n ? print(o, &pods) : report_none(o);
 	podlist_free(&pods);
 	return status;
 }

@@ -564,7 +564,7 @@ static uint64_t first_of(const struct deadline_queue *queue)
 	return first ? first->at_ns : 0;
 }
 
-static void tell_wake(struct engine *e)
+static void emit_wake(struct engine *e)
 {
 	uint64_t at = first_of(&e->stops.deadlines);
 
@@ -592,7 +592,7 @@ int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, vo
 	checkpoint_mark_by(&e->checkpoint, obs);
 	shutdowns_saw(&e->shutdowns, obs);
 	stops_bury(&e->stops);
-	tell_wake(e);
+	emit_wake(e);
 	return r;
 }
 

@@ -72,7 +72,7 @@ static struct podobj_status default_status(const struct ctrstatus_in *in,
 }
 
 /* The same, for one that was reported before or that must have run by now. */
-static void tell_missing(const struct ctrstatus_in *in, const struct podobj_container *container,
+static void fill_missing(const struct ctrstatus_in *in, const struct podobj_container *container,
 			 const struct podobj_status *old, struct podobj_status *status)
 {
 	if (old && in->restarting_all && old->state.kind != PODOBJ_WAITING) {
@@ -194,7 +194,7 @@ static bool is_due(const struct ctrstatus_in *in, const struct podobj_container 
 }
 
 /* A container that is to be started again waits, with the reason why it could not be. */
-static void tell_failure(const struct ctrstatus_in *in, const struct podobj_container *container,
+static void fill_failure(const struct ctrstatus_in *in, const struct podobj_container *container,
 			 const struct ctrstatus_record *newest, struct podobj_status *status)
 {
 	const struct ctrstatus_failure *failure = NULL;
@@ -227,9 +227,9 @@ int ctrstatus_convert(const struct ctrstatus_in *in, struct arena *arena,
 			items[i] = from_records(in, newest, old);
 		} else {
 			items[i] = default_status(in, container, old);
-			tell_missing(in, container, old, &items[i]);
+			fill_missing(in, container, old, &items[i]);
 		}
-		tell_failure(in, container, newest, &items[i]);
+		fill_failure(in, container, newest, &items[i]);
 	}
 	*ret = (struct podobj_statuses){.items = items, .n = in->containers.n};
 	return 0;

@@ -441,8 +441,8 @@ static void report(const struct labelset *set, const struct serie *serie, series
 	fn(userdata, &point);
 }
 
-static void tell_family(const struct labelset *set, enum series_family family, series_fn fn,
-			void *userdata)
+static void report_family(const struct labelset *set, enum series_family family, series_fn fn,
+			  void *userdata)
 {
 	for (const struct serie *serie = set->first; serie; serie = serie->next) {
 		if (serie->key.family == family && serie->used)
@@ -453,6 +453,6 @@ static void tell_family(const struct labelset *set, enum series_family family, s
 void series_each(const struct series *s, enum series_family family, series_fn fn, void *userdata)
 {
 	for (size_t i = 0; i < s->store.n; i++)
-		tell_family(s->store.sets[i], family, fn, userdata);
-	tell_family(s->overflow.sets[0], family, fn, userdata);
+		report_family(s->store.sets[i], family, fn, userdata);
+	report_family(s->overflow.sets[0], family, fn, userdata);
 }

@@ -234,7 +234,7 @@ static bool others_signalled(const struct shutdown *sd, const struct shutdown_co
 }
 
 /* When it may be plain that it cannot use its time; UINT64_MAX: never. */
-static uint64_t useless_ns(const struct shutdown *sd, const struct shutdown_container *c)
+static uint64_t deaf_grace_end_ns(const struct shutdown *sd, const struct shutdown_container *c)
 {
 	if (!sd->config.deaf_grace_ns || !c->deaf || c->hook || others_signalled(sd, c))
 		return UINT64_MAX;
@@ -243,9 +243,9 @@ static uint64_t useless_ns(const struct shutdown *sd, const struct shutdown_cont
 
 /* None of its processes was signalled by now: a look before the time came, or long ago, does not
  * count. */
-static bool is_useless(struct shutdown *sd, struct shutdown_container_rec *rec)
+static bool deaf_grace_expired(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	uint64_t at_ns = useless_ns(sd, &rec->facts), looked_ns = rec->facts.looked_ns;
+	uint64_t at_ns = deaf_grace_end_ns(sd, &rec->facts), looked_ns = rec->facts.looked_ns;
 
 	if (shutdown_counted(sd) < at_ns) {
 		shutdown_want_counted(sd, at_ns);
@@ -273,7 +273,7 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 	}
 	if (!over)
 		shutdown_want_counted(sd, over_ns);
-	if (!may_kill(sd, rec) || (!over && !is_useless(sd, rec)))
+	if (!may_kill(sd, rec) || (!over && !deaf_grace_expired(sd, rec)))
 		return;
 	shutdown_kill(sd, rec);
 	sd->stats.killed++;
