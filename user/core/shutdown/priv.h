@@ -113,8 +113,9 @@ struct shutdown_volumes {
 	bool unmounter;		    /* the process that held the kubelet's lock lives */
 	bool counted;		    /* left holds */
 	uint64_t since_ns;
-	struct map list; /* of volumes.c, by mount */
-	size_t left;	 /* of pods that were stopped */
+	struct map list;		  /* of volumes.c, by mount */
+	struct shutdown_volume_use *uses; /* room for those of all pods; NULL: list is empty */
+	size_t left;			  /* of pods that were stopped */
 };
 
 /* What is known of a source that lists pods. Times are of the time that counts. */

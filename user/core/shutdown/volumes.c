@@ -20,8 +20,15 @@ struct volume_rec {
 	char plugin[SHUTDOWN_PLUGIN_MAX];
 	char driver[SHUTDOWN_DRIVER_MAX];
 	char name[SHUTDOWN_VOLUME_MAX];
+	uint64_t key; /* of plugin and name; 0: it has no name */
 	bool stopped; /* it is of a pod that was stopped, or was used by one */
 	bool left;    /* ... and by no other */
+};
+
+/* A mount of a pod, as far as each mount for the node is compared with it. */
+struct shutdown_volume_use {
+	uint64_t device, key;
+	const struct volume_rec *rec;
 };
 
 /* --- facts ---------------------------------------------------------------------------------- */
@@ -38,6 +45,8 @@ static void fill(struct volume_rec *rec, const struct shutdown_volume *facts)
 	strcpy(rec->plugin, facts->plugin);
 	strcpy(rec->driver, facts->driver);
 	strcpy(rec->name, facts->name);
+	if (*rec->name)
+		rec->key = map_key_join(map_key(rec->plugin), map_key(rec->name));
 }
 
 static int add(struct shutdown *sd, const struct shutdown_volume *facts)
@@ -49,7 +58,9 @@ static int add(struct shutdown *sd, const struct shutdown_volume *facts)
 		sd->stats.refused++;
 		return -ENOSPC;
 	}
-	rec = malloc(sizeof(*rec));
+	if (!sd->volumes.uses)
+		sd->volumes.uses = calloc(SHUTDOWN_MAX_VOLUMES, sizeof(*sd->volumes.uses));
+	rec = sd->volumes.uses ? malloc(sizeof(*rec)) : NULL;
 	if (!rec)
 		return -ENOMEM;
 	fill(rec, facts);
@@ -99,6 +110,7 @@ void shutdown_forget_volumes(struct shutdown *sd)
 	for (size_t i = 0; (rec = map_next(&sd->volumes.list, &i));)
 		free(rec);
 	map_done(&sd->volumes.list);
+	free(sd->volumes.uses);
 	sd->volumes = (struct shutdown_volumes){};
 }
 
@@ -118,34 +130,42 @@ static void mark_of_pod(struct shutdown *sd, struct volume_rec *rec)
 static bool is_same(const struct volume_rec *a, const struct volume_rec *b)
 {
 	return a->device == b->device ||
-	       (strcmp(a->plugin, b->plugin) == 0 && *a->name && strcmp(a->name, b->name) == 0);
+	       (a->key && a->key == b->key && strcmp(a->plugin, b->plugin) == 0 &&
+		strcmp(a->name, b->name) == 0);
 }
 
-static void mark_of_node(struct shutdown *sd, struct volume_rec *rec)
+static void mark_of_node(const struct shutdown_volume_use *uses, size_t n, struct volume_rec *rec)
 {
-	const struct volume_rec *user;
 	bool others = false;
 
-	for (size_t i = 0; (user = map_next(&sd->volumes.list, &i));) {
-		if (!*user->pod_uid || !is_same(user, rec))
+	for (size_t i = 0; i < n; i++) {
+		if ((uses[i].device != rec->device && uses[i].key != rec->key) ||
+		    !is_same(uses[i].rec, rec))
 			continue;
-		rec->stopped |= user->stopped;
-		others |= !user->stopped;
+		rec->stopped |= uses[i].rec->stopped;
+		others |= !uses[i].rec->stopped;
 	}
 	rec->left = rec->stopped && !others;
 }
 
+/* Until a pod is stopped no mount is compared with others. */
 static void count(struct shutdown *sd)
 {
+	struct shutdown_volume_use *uses = sd->volumes.uses;
 	struct volume_rec *rec;
-	size_t left = 0;
+	size_t left = 0, n = 0;
+	bool stopped = false;
 
-	for (size_t i = 0; (rec = map_next(&sd->volumes.list, &i));)
-		if (*rec->pod_uid)
-			mark_of_pod(sd, rec);
 	for (size_t i = 0; (rec = map_next(&sd->volumes.list, &i));) {
+		if (*rec->pod_uid) {
+			mark_of_pod(sd, rec);
+			uses[n++] = (struct shutdown_volume_use){rec->device, rec->key, rec};
+		}
+		stopped |= rec->stopped;
+	}
+	for (size_t i = 0; stopped && (rec = map_next(&sd->volumes.list, &i));) {
 		if (!*rec->pod_uid)
-			mark_of_node(sd, rec);
+			mark_of_node(uses, n, rec);
 		left += rec->left;
 	}
 	sd->volumes.left = left;
