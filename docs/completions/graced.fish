@@ -130,7 +130,7 @@ complete -c graced -n "$on shutdown" -l begin -d "begin a shutdown"
 complete -c graced -n "$on shutdown" -l cancel -d "cancel one that was begun so"
 complete -c graced -n "$on shutdown" -l status -d "print how it is"
 complete -c graced -n "$on shutdown" -l type -x -a 'power-off reboot halt kexec soft-reboot' -d "what the machine is to do"
-complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than the kubelet"
+complete -c graced -n "$on run" -l shutdown.extra -x -a 10s -d "longer than all groups"
 complete -c graced -n "$on run" -l shutdown.overdue-slack -x -a 2s -d "after a container's time"
 complete -c graced -n "$on run" -l shutdown.status-wait -x -a '0s 5s' -d 'for the status of ended pods'
 complete -c graced -n "$on run" -l shutdown.pre-stop -x -a 'exec skip' -d 'preStop hooks in mode manage'
