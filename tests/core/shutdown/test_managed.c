@@ -149,6 +149,10 @@ static void test_matched(void **state)
 		{{SVC("web-1.service")}, {"scope=docker priority=1"}, -1},
 		{{SVC("web-1.service")}, {"scope=services unit=* priority=1"}, 0},
 		{{SVC("web-1.service")}, {"unit=system.slice priority=1"}, 0},
+		/* A backslash is part of the name, as systemd escapes it. */
+		{{SVC("a\\x2db.service")}, {"unit=a\\x2db.service priority=1"}, 0},
+		{{SVC("a\\x2db.service")}, {"unit=a\\x2d*.service priority=1"}, 0},
+		{{SVC("ax2db.service")}, {"unit=a\\x2db.service priority=1"}, -1},
 		/* The kernel has files of that name. */
 		{{SVC("_cpu.service")}, {"unit=cpu.service priority=1"}, 0},
 		{{SVC("_cpu.service")}, {"unit=_cpu.service priority=1"}, -1},

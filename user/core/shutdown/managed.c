@@ -247,7 +247,7 @@ static bool is_in_unit(const struct managed_rule *rule, const char *path)
 	char unit[MANAGED_TEXT_MAX];
 
 	while (next_unit(&path, unit))
-		if (fnmatch(rule->unit, unit, 0) == 0)
+		if (fnmatch(rule->unit, unit, FNM_NOESCAPE) == 0)
 			return true;
 	return false;
 }

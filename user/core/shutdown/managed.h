@@ -38,7 +38,7 @@ struct managed_rule {
 	uint32_t scope; /* enum managed_scope */
 	int32_t priority;
 	/* A pattern of fnmatch(3) for a unit of systemd, the container's own or one that it is in;
-	 * "": none. */
+	 * a backslash is part of a name; "": none. */
 	char unit[MANAGED_TEXT_MAX];
 	char label[MANAGED_TEXT_MAX]; /* Docker's: "key=value", or "key" of any value; "": none */
 };
