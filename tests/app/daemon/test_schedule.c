@@ -101,11 +101,46 @@ static void test_own_groups(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* By the kubelet's file, and 10 s more for what it leaves behind. */
+static void test_needs(void **state)
+{
+	static const struct {
+		enum shutdown_mode mode;
+		int groups;
+		uint64_t need_s;
+		bool volumes;
+	} rows[] = {
+		{SHUTDOWN_MANAGE, 0, 40, true},	 {SHUTDOWN_MANAGE, 2, 30, true},
+		{SHUTDOWN_ASSIST, 0, 0, true},	 {SHUTDOWN_ASSIST, 2, 30, true},
+		{SHUTDOWN_OBSERVE, 0, 0, false}, {SHUTDOWN_OBSERVE, 2, 20, false},
+	};
+	char dir[] = "/tmp/graced-plan-XXXXXX", path[64];
+	struct config_shutdown options = {.kubelet_minor = MINOR,
+					  .kubelet_config = path,
+					  .extra_ns = 10000000000,
+					  .volumes = true};
+	struct schedule_plan plan;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/config.yaml", dir);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		configure(path, rows[i].groups);
+		options.mode = rows[i].mode;
+		schedule_read(&options, &plan);
+		assert_int_equal(plan.need_ns, rows[i].need_s * 1000000000);
+		assert_int_equal(plan.obs.shutdown_plan.volumes, rows[i].volumes);
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("the engine takes all of the kubelet's groups, or no group", test_groups),
 		CLAIM("graced's own groups count in mode manage, and there alone", test_own_groups),
+		CLAIM("logind is to wait for the groups and the rest, or for the API's period",
+		      test_needs),
 	};
 
 	return cmocka_run_group_tests_name("app/daemon/schedule", tests, NULL, NULL);

@@ -67,6 +67,20 @@ static void test_asked(void **state)
 	world_close(&w);
 }
 
+/* systemd asks no container of a pod: that signal may be any. */
+static void test_asked_by_another(void **state)
+{
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	world_from(&w, ASKED, CG_A1, &P_A1, 15, &P_SYSTEMD);
+	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_A1);
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 1);
+	world_close(&w);
+}
+
 /* By the spec, which the kubelet reports. */
 static void test_sidecar(void **state)
 {
@@ -227,6 +241,30 @@ static void test_restart(void **state)
 	world_close(&w);
 }
 
+/* The record of its SIGKILL is not repeated; what survives that is killed again after its second. */
+static void test_restart_killed(void **state)
+{
+	struct obs_list kept = {};
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	engine_keep(w.engine, true, relay_keep, &kept);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	shutworld_pass(&w, ASKED + SEC(20));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	restart(&w, &kept);
+	come_back(&w, ASKED + SEC(20) + MSEC(200), false);
+	shutworld_pass(&w, ASKED + SEC(21) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	shutworld_pass(&w, ASKED + SEC(21));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	assert_null(shutworld_step(&w, SHUTDOWN_REPORT_KILLED));
+	assert_non_null(shutworld_step(&w, SHUTDOWN_REPORT_SURVIVES));
+	world_close(&w);
+}
+
 /* The second shutdown has nothing of the first; nor has one that another process saw cancelled. */
 static void test_restart_cancelled(void **state)
 {
@@ -296,6 +334,9 @@ int main(void)
 		      "fails",
 		      test_stopped),
 		CLAIM("one that was asked is killed at its deadline", test_asked),
+		CLAIM("one that the runtime has yet to name is waited for", test_named_late),
+		CLAIM("a signal of systemd's to a pod's container is no request of its runtime's",
+		      test_asked_by_another),
 		CLAIM("a sidecar is stopped once the other containers have ended", test_sidecar),
 		CLAIM("the sandbox of a pod that was stopped is stopped last, and waited for",
 		      test_sandbox),
@@ -303,6 +344,8 @@ int main(void)
 		      test_hook),
 		CLAIM("a process that is killed is followed by one that goes on where it was",
 		      test_restart),
+		CLAIM("what was killed before a restart is not reported to be killed after it",
+		      test_restart_killed),
 		CLAIM("what was cancelled before or after a restart is not taken up",
 		      test_restart_cancelled),
 		CLAIM("a verdict claims no period that graced may have cut", test_verdict),

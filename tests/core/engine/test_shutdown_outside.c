@@ -36,8 +36,8 @@ static void attach_in(struct world *w, const char *own)
 	assert_int_equal(world_tell(w, &obs), 0);
 }
 
-/* web.service, and of Docker's containers D1 with the stop timeout of 5 s and D2, which no source
- * describes. Priorities below 1000 have 20 s, the others 8. own: graced's cgroup. */
+/* web.service, and of Docker's containers D1 with a stop timeout of 5 s, less a part, and D2, which
+ * no source describes. Priorities below 1000 have 20 s, the others 8. own: graced's cgroup. */
 static void open_in(struct world *w, enum shutdown_mode mode, const char *const *rules,
 		    const char *own)
 {
@@ -55,7 +55,7 @@ static void open_in(struct world *w, enum shutdown_mode mode, const char *const 
 					      .id = WORLD_ID_D1,
 					      .name = "redis",
 					      .known = META_CTR_GRACE,
-					      .grace_ns = SEC(5)};
+					      .grace_ns = MSEC(4001)};
 
 	world_open(w, &config);
 	attach_in(w, own);
@@ -212,6 +212,56 @@ static void test_left_alone(void **state)
 	}
 }
 
+/* Neither a container that graced is the init of nor a rule that comes later counts; another unit's
+ * name may begin like that of graced's. */
+static void test_own(void **state)
+{
+	static const char *const none[] = {NULL};
+	static const char *const all[] = {"unit=*.service priority=0",
+					  "scope=containers priority=0", NULL};
+	struct obs rule = {.type = OBS_SHUTDOWN_RULE, .at_ns = SEC(30)};
+	struct graced_proc init = P_D2;
+	struct world w;
+
+	open_by(&w, all);
+	world_found(&w, SEC(30), CG_FORGED, "/docker/" HEX_64("9"));
+	init.pid = P_SELF.pid;
+	init.cgroup_id = init.watch_id = CG_FORGED;
+	world_init(&w, SEC(31), CG_FORGED, &init);
+	announce(&w);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 3);
+	for (size_t e = 0; e < w.n_effects; e++)
+		assert_true(w.effects[e].type != EFFECT_STOP || w.effects[e].id != CG_FORGED);
+	world_close(&w);
+
+	open_in(&w, SHUTDOWN_MANAGE, all, "/system.slice/web.service-2");
+	announce(&w);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 3);
+	world_close(&w);
+
+	open_by(&w, none);
+	assert_null(managed_parse(all[0], &rule.shutdown_rule));
+	assert_int_equal(world_tell(&w, &rule), 0);
+	announce(&w);
+	expect_unknown(&w);
+	world_close(&w);
+}
+
+/* graced does not signal anew what systemd asks. */
+static void test_asked_by_systemd(void **state)
+{
+	static const char *const rules[] = {"unit=web.service priority=0", NULL};
+	struct world w;
+
+	open_by(&w, rules);
+	announce(&w);
+	world_from(&w, ASKED, CG_WEB, &P_WEB, 15, &P_SYSTEMD);
+	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_WEB);
+	shutworld_pass(&w, ASKED + SEC(3));
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
+	world_close(&w);
+}
+
 /* Who may choose names below a directory chooses no priority. */
 static void test_forged(void **state)
 {
@@ -349,6 +399,8 @@ int main(void)
 		      test_default_grace),
 		CLAIM("without a rule, in another mode, and where graced is, nothing is stopped",
 		      test_left_alone),
+		CLAIM("graced is left alone by every way that shows where it is", test_own),
+		CLAIM("a service that systemd asks is asked", test_asked_by_systemd),
 		CLAIM("a name that a user may choose matches no rule", test_forged),
 		CLAIM("a label that is known late decides until the container's turn",
 		      test_late_label),

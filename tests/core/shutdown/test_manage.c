@@ -120,6 +120,7 @@ static void test_units(void **state)
 
 static void test_deaf(void **state)
 {
+	struct shutdown_stats stats;
 	struct shutstage s;
 
 	begin(&s, true);
@@ -131,6 +132,8 @@ static void test_deaf(void **state)
 	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
 	shutstage_run(&s, 7);
 	assert_string_equal(shutstage_log(&s), "container-survives 1\nkill 1\nkill 1\n");
+	shutdown_get_stats(s.sd, &stats);
+	assert_int_equal(stats.killed, 1);
 	shutstage_run(&s, 20);
 	assert_non_null(strstr(shutstage_log(&s), "group-done 0 timed out\ngroup-started 1\n"));
 	shutstage_end(&s);
@@ -267,6 +270,17 @@ static void test_no_init(void **state)
 	assert_string_equal(shutstage_log(&s), "signal 9 15\n");
 	shutstage_container(&s, &c);
 	assert_string_equal(shutstage_log(&s), "");
+	/* Its runtime sends it at last. */
+	c.no_init = true;
+	c.id = 11;
+	shutstage_container(&s, &c);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_STOP_FAILED, .id = c.id});
+	(void)shutstage_log(&s);
+	c.asked_ns = s.now_ns;
+	shutstage_container(&s, &c);
+	c.no_init = false;
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "");
 	/* Without one it is killed at its deadline all the same. */
 	c = container(10, "web");
 	c.no_init = true;
@@ -394,6 +408,45 @@ static void test_hook(void **state)
 	shutstage_end(&s);
 }
 
+static void hook(struct shutstage *s, double at, enum shutdown_event_type type)
+{
+	shutstage_run(s, at);
+	shutstage_send(s, &(struct shutdown_event){.type = type, .id = 1});
+}
+
+/* Neither does a second one give it time, nor one that ends, or begins, after the stop signal. */
+static void test_hook_odd(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	(void)shutstage_log(&s);
+	hook(&s, 0, SHUTDOWN_EV_HOOK_BEGUN);
+	hook(&s, 2, SHUTDOWN_EV_HOOK_BEGUN);
+	shutstage_run(&s, 6.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 7);
+	assert_string_equal(shutstage_log(&s), "signal 1 15\n");
+	shutstage_end(&s);
+	for (int before = 0; before < 2; before++) {
+		begin(&s, true);
+		announce(&s);
+		(void)shutstage_log(&s);
+		if (before)
+			hook(&s, 0, SHUTDOWN_EV_HOOK_BEGUN);
+		shutstage_run(&s, 1);
+		ask(&s, 1, "web");
+		hook(&s, 2, SHUTDOWN_EV_HOOK_BEGUN);
+		hook(&s, 4, SHUTDOWN_EV_HOOK_ENDED);
+		shutstage_run(&s, 5.999);
+		assert_string_equal(shutstage_log(&s), "");
+		shutstage_run(&s, 6);
+		assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+		shutstage_end(&s);
+	}
+}
+
 /* A hook has what is left of the grace period, which the least of 2 s is no part of. */
 static void test_hook_time(void **state)
 {
@@ -405,6 +458,7 @@ static void test_hook_time(void **state)
 		{true, false, 5, "stop 3 5 s, hook 5 s\n"},
 		{true, false, 1, "stop 3 2 s, hook 1 s\n"},
 		{true, false, 0, "stop 3 2 s\n"},
+		{true, false, -1, "stop 3 2 s\n"},
 		{true, true, 5, "stop 3 5 s\n"},
 		{false, false, 5, "stop 3 5 s\n"},
 	};
@@ -688,6 +742,7 @@ int main(void)
 		      test_sidecars),
 		CLAIM("a hook comes before the stop signal, out of the container's time",
 		      test_hook),
+		CLAIM("a hook that is odd moves no deadline", test_hook_odd),
 		CLAIM("a hook is run where there is one, in what is left of the grace period",
 		      test_hook_time),
 		CLAIM("what may be no container is neither stopped nor waited for", test_managed),

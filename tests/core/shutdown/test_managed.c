@@ -147,6 +147,9 @@ static void test_matched(void **state)
 		{{SVC("web.slice/web-a.slice/x.service")}, {"unit=web-a.slice priority=1"}, 0},
 		{{SVC("web-1.service")}, {"scope=containers priority=1"}, -1},
 		{{SVC("web-1.service")}, {"scope=docker priority=1"}, -1},
+		{{SVC("web-1.service"), .runtime = CGPATH_RT_DOCKER},
+		 {"scope=docker priority=1"},
+		 -1},
 		{{SVC("web-1.service")}, {"scope=services unit=* priority=1"}, 0},
 		{{SVC("web-1.service")}, {"unit=system.slice priority=1"}, 0},
 		/* A backslash is part of the name, as systemd escapes it. */
