@@ -196,13 +196,12 @@ static void restart(struct world *w, struct obs_list *kept)
 	obs_list_free(kept);
 }
 
-static void come_back(struct world *w, uint64_t at, bool cancelled)
+static void come_back_to(struct world *w, uint64_t at, bool cancelled, uint64_t announced_ns)
 {
 	struct obs announced = {.type = OBS_SHUTDOWN,
 				.at_ns = at,
 				.shutdown = {.event = SHUTDOWN_EV_ANNOUNCED,
-					     /* By a clock that was slewed. */
-					     .announced_ns = ANNOUNCED - MSEC(3),
+					     .announced_ns = announced_ns,
 					     .limit_ns = LIMIT}};
 
 	world_found(w, at, CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
@@ -214,6 +213,12 @@ static void come_back(struct world *w, uint64_t at, bool cancelled)
 	if (cancelled)
 		shutworld_tell(w, at, SHUTDOWN_EV_CANCELLED);
 	assert_int_equal(world_tell(w, &announced), 0);
+}
+
+static void come_back(struct world *w, uint64_t at, bool cancelled)
+{
+	/* By a clock that was slewed. */
+	come_back_to(w, at, cancelled, ANNOUNCED - MSEC(3));
 }
 
 static void test_restart(void **state)
@@ -287,6 +292,22 @@ static void test_restart_cancelled(void **state)
 	}
 }
 
+/* By its time it is another one. */
+static void test_restart_other(void **state)
+{
+	struct obs_list kept = {};
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	engine_keep(w.engine, true, relay_keep, &kept);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	restart(&w, &kept);
+	come_back_to(&w, ASKED + SEC(4), false, ANNOUNCED + SEC(2));
+	assert_int_equal(world_effects(&w, EFFECT_STOP_UNITS), 1);
+	world_close(&w);
+}
+
 static void test_cancelled(void **state)
 {
 	struct world w;
@@ -348,6 +369,7 @@ int main(void)
 		      test_restart_killed),
 		CLAIM("what was cancelled before or after a restart is not taken up",
 		      test_restart_cancelled),
+		CLAIM("one of another time is not taken up either", test_restart_other),
 		CLAIM("a verdict claims no period that graced may have cut", test_verdict),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",
 		      test_cancelled),

@@ -139,6 +139,49 @@ static void test_deaf(void **state)
 	shutstage_end(&s);
 }
 
+/* Its runtime's SIGKILL comes as its time ends. */
+static void test_dying(void **state)
+{
+	struct shutdown_container c = container(1, "web");
+	struct shutstage s;
+
+	begin(&s, true);
+	announce(&s);
+	(void)shutstage_log(&s);
+	c.asked_ns = s.now_ns;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 4.9);
+	c.kill_ns = s.now_ns;
+	shutstage_container(&s, &c);
+	shutstage_run(&s, 5.899);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 5.9);
+	assert_string_equal(shutstage_log(&s), "kill 1\ncontainer-killed 1\n");
+	shutstage_end(&s);
+}
+
+/* What has no process is not waited for, though a source is asked about it. */
+static void test_asking(void **state)
+{
+	struct shutdown_container c = container(3, "web");
+	struct shutstage s;
+
+	c.kind = SHUTDOWN_KIND_UNKNOWN;
+	c.asking = true;
+	for (int lives = 0; lives < 2; lives++) {
+		begin(&s, true);
+		c.populated = lives;
+		shutstage_container(&s, &c);
+		announce(&s);
+		assert_string_equal(shutstage_log(&s),
+				    lives ? "" : "group-started 0\nstop 1 5 s\n");
+		shutstage_run(&s, 5);
+		assert_string_equal(shutstage_log(&s) + (lives ? 0 : strlen("signal 1 15\n")),
+				    lives ? "group-started 0\nstop 1 5 s\n" : "");
+		shutstage_end(&s);
+	}
+}
+
 static void test_hung(void **state)
 {
 	struct shutstage s;
@@ -726,6 +769,8 @@ int main(void)
 		      test_units),
 		CLAIM("a deaf container is killed at its deadline, and again when it survives",
 		      test_deaf),
+		CLAIM("a SIGKILL of another's has its second", test_dying),
+		CLAIM("an answer about what lives is waited for, for 5 s", test_asking),
 		CLAIM("a runtime that hangs is overtaken after 2 s", test_hung),
 		CLAIM("it has its time from when its stop signal was sent", test_sent_late),
 		CLAIM("a runtime that fails is overtaken at once, by the container's own signal",
