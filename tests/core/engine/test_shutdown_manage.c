@@ -117,6 +117,36 @@ static void test_sidecar(void **state)
 	world_close(&w);
 }
 
+/* What the runtime has yet to name has its time, and the lock is held for it. */
+static void test_named_late(void **state)
+{
+	enum { CG_NEW = 80 };
+	const struct meta_container named = {.source = META_CRI,
+					     .id = HEX_64("9"),
+					     .pod_uid = WORLD_UID_A,
+					     .name = "new",
+					     .kind = META_KIND_CONTAINER};
+	struct graced_proc init = P_A2;
+	struct world w;
+
+	init.cgroup_id = init.watch_id = CG_NEW;
+	init.pid = 7000;
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	world_exit(&w, SEC(50), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, SEC(50), CG_A1);
+	world_made(&w, ANNOUNCED - MSEC(100), CG_NEW, CG_POD_A, HEX_64("9"));
+	world_init(&w, ANNOUNCED - MSEC(100), CG_NEW, &init);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	assert_null(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED));
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 0);
+	world_say_container(&w, ASKED + MSEC(500), &named);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
+	assert_int_equal(world_effect(&w, EFFECT_STOP)->id, CG_NEW);
+	assert_int_equal(world_effect(&w, EFFECT_STOP)->at_ns, SEC(20));
+	world_close(&w);
+}
+
 static void answer_sandbox(struct world *w, uint64_t at)
 {
 	struct obs obs = {.type = OBS_SHUTDOWN,
@@ -351,6 +381,7 @@ static void test_verdict(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("one that the runtime has yet to name is waited for", test_named_late),
 		CLAIM("a container is stopped with its group's time, and signalled where that "
 		      "fails",
 		      test_stopped),

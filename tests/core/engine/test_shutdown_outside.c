@@ -298,6 +298,13 @@ static void say_labels(struct world *w, uint64_t at, uint32_t labels)
 	world_say_container(w, at, &c);
 }
 
+/* The source has nothing about the labels of Docker's containers. */
+static void answer_names(struct world *w)
+{
+	world_answer(w, ASKED, CG_D1, "", WORLD_ID_D1);
+	world_answer(w, ASKED, CG_D2, "", ID_D2);
+}
+
 /* A source that is slow is queried again, and decides until the container's turn has come. */
 static void test_late_label(void **state)
 {
@@ -312,6 +319,7 @@ static void test_late_label(void **state)
 	world_clear(&w);
 	announce(&w);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_NAMES), 2);
+	answer_names(&w);
 	expect(&w, EFFECT_STOP, CG_WEB);
 	say_labels(&w, ASKED + SEC(1), 1);
 	world_clear(&w);
@@ -321,12 +329,44 @@ static void test_late_label(void **state)
 
 	open_by(&w, wider);
 	announce(&w);
+	answer_names(&w);
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 2);
 	say_labels(&w, ASKED + SEC(1), 1);
 	ends(&w, ASKED + SEC(2), CG_D1, &P_D1);
 	assert_null(shutworld_step(&w, SHUTDOWN_REPORT_GROUP_DONE));
 	ends(&w, ASKED + SEC(3), CG_D2, &P_D2);
 	assert_non_null(shutworld_step(&w, SHUTDOWN_REPORT_GROUP_DONE));
+	world_close(&w);
+}
+
+/* What a source is being queried about may be what a rule names: for 5 s at the most. */
+static void test_label_awaited(void **state)
+{
+	static const char *const rules[] = {"label=tier=db priority=1000",
+					    "scope=containers priority=0", NULL};
+	static const char *const only[] = {"label=tier=db priority=1000", NULL};
+	struct world w;
+
+	open_by(&w, rules);
+	announce(&w);
+	expect_nothing(&w);
+	say_labels(&w, ASKED + SEC(1), 1);
+	expect_nothing(&w);
+	world_answer(&w, ASKED + SEC(1), CG_D1, "", WORLD_ID_D1);
+	expect(&w, EFFECT_STOP, CG_D1);
+	ends(&w, ASKED + SEC(2), CG_D1, &P_D1);
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 2);
+	assert_int_equal(world_effect(&w, EFFECT_STOP)->id, CG_D2);
+	world_close(&w);
+
+	open_by(&w, only);
+	announce(&w);
+	shutworld_pass(&w, ANNOUNCED + SHUTDOWN_JOIN_NS - 1);
+	assert_null(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED));
+	shutworld_pass(&w, ANNOUNCED + SHUTDOWN_JOIN_NS);
+	assert_int_equal(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED)->step.reason,
+			 SHUTDOWN_ALL_STOPPED);
+	expect_nothing(&w);
 	world_close(&w);
 }
 
@@ -404,6 +444,8 @@ int main(void)
 		CLAIM("a name that a user may choose matches no rule", test_forged),
 		CLAIM("a label that is known late decides until the container's turn",
 		      test_late_label),
+		CLAIM("a label that a source is queried for is awaited, for 5 s",
+		      test_label_awaited),
 		CLAIM("what is restarted is stopped again, and not for ever", test_restarted),
 		CLAIM("what is restarted has what is left of its group", test_restarted_in_group),
 	};

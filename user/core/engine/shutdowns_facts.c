@@ -202,6 +202,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 
 	c->pod_uid = node->pod->uid;
 	c->kind = kind_of(s, node);
+	c->asking = c->kind == SHUTDOWN_KIND_UNKNOWN && node->names == NAMES_ASKED;
 	c->hook = has_hook(s, node);
 	c->ending_ns = p ? p->terminating_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
@@ -307,34 +308,39 @@ static struct pod_seconds own_grace(const struct shutdowns *s, const struct cgno
 	return (struct pod_seconds){.set = node->kind != GRACED_WATCH_SERVICE, .s = ENGINE_GRACE_S};
 }
 
-void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node)
-{
-	const struct managed_rule *rule;
-	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER};
-	struct shutdown_container *c = &event.container;
-
-	if (!s->managed || !s->n_rules || !node || !is_outside(s, node))
-		return;
-	rule = is_own(s, node) ? NULL : rule_of(s, node);
-	*c = observed(s, node);
-	c->kind = rule ? SHUTDOWN_KIND_CONTAINER : SHUTDOWN_KIND_OUTSIDE;
-	c->outside = true;
-	c->group = rule ? group_by(s, rule) : 0;
-	c->grace = own_grace(s, node);
-	shutdowns_note(s, &event);
-}
-
-/* A rule wants labels that no source has provided. */
+/* A rule wants labels that no source has provided: those of Docker's containers. */
 static bool lacks_labels(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct podtab_container *meta = names_container(s->names, node);
+	enum cgpath_runtime runtime = podtab_runtime(meta, node->ident.runtime);
 
-	if (node->kind != GRACED_WATCH_CONTAINER || (meta && meta->known & META_CTR_LABELS))
+	if (node->kind != GRACED_WATCH_CONTAINER || (meta && meta->known & META_CTR_LABELS) ||
+	    (runtime != CGPATH_RT_DOCKER && runtime != CGPATH_RT_UNKNOWN))
 		return false;
 	for (size_t i = 0; i < s->n_rules; i++)
 		if (s->rules[i].label[0])
 			return true;
 	return false;
+}
+
+void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node)
+{
+	const struct managed_rule *rule;
+	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER};
+	struct shutdown_container *c = &event.container;
+	bool own;
+
+	if (!s->managed || !s->n_rules || !node || !is_outside(s, node))
+		return;
+	own = is_own(s, node);
+	rule = own ? NULL : rule_of(s, node);
+	*c = observed(s, node);
+	c->asking = !own && node->names == NAMES_ASKED && lacks_labels(s, node);
+	c->kind = rule ? SHUTDOWN_KIND_CONTAINER : SHUTDOWN_KIND_OUTSIDE;
+	c->outside = true;
+	c->group = rule ? group_by(s, rule) : 0;
+	c->grace = own_grace(s, node);
+	shutdowns_note(s, &event);
 }
 
 void shutdowns_note_all_outside(struct shutdowns *s)

@@ -437,13 +437,16 @@ static bool sandboxes_are_awaited(struct shutdown *sd)
 	return true;
 }
 
-/* A process that came to a shutdown under way has to hear first what each container is: one that is
- * unknown may be one that it ends. */
+/* What a source has yet to answer about may be a container that graced ends. A process that came to
+ * a shutdown under way may not have queried all of them. */
 static bool names_are_awaited(struct shutdown *sd)
 {
-	uint64_t end_ns = shutdown_sum(sd->joined_ns, SHUTDOWN_JOIN_NS);
+	const struct shutdown_survey *s = shutdown_survey(sd);
+	size_t awaited = sd->joined_ns ? s->asking + s->unnamed : s->asking;
+	uint64_t since_ns = sd->joined_ns ? sd->joined_ns : sd->announced_ns;
+	uint64_t end_ns = shutdown_sum(since_ns, SHUTDOWN_JOIN_NS);
 
-	if (!sd->joined_ns || shutdown_survey(sd)->unnamed == 0 || sd->now_ns >= end_ns)
+	if (awaited == 0 || sd->now_ns >= end_ns)
 		return false;
 	shutdown_want(sd, end_ns);
 	return true;

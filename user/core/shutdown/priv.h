@@ -65,6 +65,7 @@ struct shutdown_survey {
 	size_t living_in[SHUTDOWN_MAX_GROUPS];
 	size_t managed, managed_in[SHUTDOWN_MAX_GROUPS]; /* of the living: containers for sure */
 	size_t unnamed;					 /* of the living: of unknown kind */
+	size_t asking;					 /* a source has yet to answer about them */
 	size_t pods_stopped, pods_unended;
 	size_t pods_shown;   /* of those ended: a source shows it */
 	size_t awaited[2];   /* of those unended: a source could show it; by is_static */

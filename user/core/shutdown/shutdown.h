@@ -121,6 +121,7 @@ struct shutdown_container {
 	struct pod_seconds grace; /* its pod's own, by its spec */
 	uint32_t stop_signal;	  /* 0: not known */
 	bool no_init;		  /* none is known that could be sent a signal */
+	bool asking;	  /* a source has yet to answer what it is, or which rule is about it */
 	uint32_t sidecar; /* its place among its pod's sidecars in the spec; 0: it is none */
 	/* It is in no pod: shutdown.managed gives it its group, and grace is its own. Both, and its
 	 * kind, stay as they are once its grace period has begun. */
