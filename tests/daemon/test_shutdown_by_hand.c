@@ -206,6 +206,25 @@ static void the_next_one_has_its_own_beginning(void **state)
 	shutscene_end(s);
 }
 
+/* RUNTIME_DIRECTORY may outlive a boot. */
+static void one_of_another_boot_is_over(void **state)
+{
+	static const char *const args[] = {"--shutdown.control", NULL};
+	struct shutscene *s =
+		shutscene_begin(state, &(struct shutscene_spec){.mode = "manage", .args = args});
+	char path[128];
+
+	assert_int_equal(service_stop(s->service), 0);
+	s->service = service_free(s->service);
+	snprintf(path, sizeof(path), "%s/begun-by-hand", s->state);
+	shutscene_write(path, "01234567-89ab-cdef-0123-456789abcdef reboot");
+	shutscene_start(s, "manage");
+	shutscene_await_locks(s, 2);
+	assert_prints(s, "shutdown    none\n");
+	assert_int_equal(access(path, F_OK), -1);
+	shutscene_end(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -224,6 +243,8 @@ int main(void)
 		SHUTSCENE_CLAIM("after one that was cancelled the next has its own beginning, also "
 				"when the daemon was killed in the first",
 				the_next_one_has_its_own_beginning),
+		SHUTSCENE_CLAIM("one that was begun in another boot is over",
+				one_of_another_boot_is_over),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +36,8 @@
 #define WHO   "graced"
 #define WHY   "Containers are being stopped"
 
-/* In RUNTIME_DIRECTORY: the action of a shutdown that was begun by hand, until it is cancelled. */
+/* In RUNTIME_DIRECTORY: boot and action of a shutdown that was begun by hand, until it is
+ * cancelled. What a boot before has left where that directory is on disk begins none. */
 #define BY_HAND_FILE "begun-by-hand"
 #define BY_HAND_MAX  64
 
@@ -408,13 +410,26 @@ static void begin_by_hand(struct inhibitor *in, enum shutdown_action action)
 
 static void write_by_hand(enum shutdown_action action)
 {
-	const char *name = shutdown_action_name(action);
-	char path[PATH_MAX];
-	int r = statefile_write(rundir_path(BY_HAND_FILE, path), name, strlen(name));
+	char path[PATH_MAX], text[BY_HAND_MAX], boot_id[37];
+	int n, r;
 
+	clock_boot_id(boot_id);
+	n = snprintf(text, sizeof(text), "%s %s", boot_id, shutdown_action_name(action));
+	r = statefile_write(rundir_path(BY_HAND_FILE, path), text, (size_t)n);
 	if (r < 0)
 		log_warning("cannot write %s: %s; a restart of graced ends this shutdown", path,
 			    strerror(-r));
+}
+
+/* NULL: it was begun in another boot. */
+static const char *read_action(const char *text)
+{
+	char boot_id[37];
+	size_t n;
+
+	clock_boot_id(boot_id);
+	n = strlen(boot_id);
+	return strncmp(text, boot_id, n) == 0 && text[n] == ' ' ? text + n + 1 : NULL;
 }
 
 /* Goes on with one that an earlier process has begun. False: there is none. */
@@ -422,6 +437,7 @@ static bool resume_by_hand(struct inhibitor *in)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	struct trusted_why why;
+	const char *action;
 	char path[PATH_MAX];
 	int r = trusted_read(rundir_path(BY_HAND_FILE, path), false, BY_HAND_MAX, &text, &why);
 
@@ -431,6 +447,11 @@ static bool resume_by_hand(struct inhibitor *in)
 				    why.text);
 		return false;
 	}
+	action = read_action(buf_str(&text));
+	if (!action) {
+		unlink(path);
+		return false;
+	}
 	if (!can_begin(in)) {
 		log_warning("a shutdown that was begun by hand ends: the configuration does not "
 			    "allow it any more");
@@ -438,8 +459,8 @@ static bool resume_by_hand(struct inhibitor *in)
 		end_resumed(in);
 		return false;
 	}
-	log_info("a shutdown that was begun by hand goes on: %s", buf_str(&text));
-	begin_by_hand(in, shutdown_action_of(buf_str(&text)));
+	log_info("a shutdown that was begun by hand goes on: %s", action);
+	begin_by_hand(in, shutdown_action_of(action));
 	return true;
 }
 
