@@ -204,8 +204,16 @@ static void test_guarded(void **state)
 		{"/system.slice/containerd.service", "containerd.service"},
 		{"/system.slice/crio.service", "crio.service"},
 		{"/system.slice/kubelet.service", "kubelet.service"},
+		{"/system.slice/cri-docker.service", "cri-docker.service"},
 		{"/system.slice/k3s.service", "k3s.service"},
+		{"/system.slice/k3s-agent.service", "k3s-agent.service"},
+		{"/system.slice/rke2-server.service", "rke2-server.service"},
 		{"/system.slice/rke2-agent.service", "rke2-agent.service"},
+		{"/system.slice/k0sworker.service", "k0sworker.service"},
+		{"/system.slice/k0scontroller.service", "k0scontroller.service"},
+		{"/system.slice/snap.docker.dockerd.service", "snap.docker.dockerd.service"},
+		{"/system.slice/snap.microk8s.daemon-kubelite.service",
+		 "snap.microk8s.daemon-kubelite.service"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {

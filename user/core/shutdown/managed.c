@@ -24,9 +24,12 @@ static const char *const guarded[] = {
 	"serial-getty@*.service",
 	/* what runs containers, and can stop them */
 	"containerd.service",
+	"cri-docker.service",
 	"crio.service",
 	"docker.service",
 	"podman.service",
+	"snap.docker.*.service",
+	"snap.microk8s.*.service",
 };
 
 /* Likewise. */
