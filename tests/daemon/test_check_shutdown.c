@@ -315,7 +315,7 @@ static void test_managed(void **state)
 		    "4 s from priority -5 on, 9 s from priority 0 on (graced's settings)");
 	assert_line(s, "warn", "delay locks",
 		    "none is held; graced is to stop the pods, and holds none");
-	assert_line(s, "warn", "shutdown delay", "logind waits 5 s, graced's groups take 13 s");
+	assert_line(s, "warn", "shutdown delay", "logind waits 5 s, graced needs 23 s");
 	assert_line(s, "warn", "pod status",
 		    "nothing writes the status of pods while kubelet.service is stopped "
 		    "(shutdown.stopUnits): the API shows those that were stopped as they were "

@@ -61,7 +61,8 @@ printf 'shutdown: {mode: manage, gracePeriodByPodPriority: [{priority: 0, graceP
 try "$graced" plan --config "$tmp/graced.yaml" --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 ((rc == 0)) && quiet "$err" && sed -n 2p "$out" | grep -qE '^0 +\+0s +\+7s +shop/db-0 +0 +60s +7s ' &&
 	sed -n 4p "$out" | grep -qE '^1 +\+0-7s +\+11s +shop/dns ' &&
-	grep -q '^graced releases its lock at +11s at the latest$' "$out" && grep -q '^logind has to allow 11s;' "$out"
+	grep -q "^graced's last group is over at +11s at the latest, from when the units of shutdown.stopUnits are stopped$" "$out" &&
+	grep -q '^logind has to allow 21s;' "$out"
 claim "plan follows graced's own groups in mode manage" $?
 
 try "$graced" plan -o json --config "$tmp/graced.yaml" --pods "$tmp/shut.json"

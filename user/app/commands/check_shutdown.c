@@ -110,7 +110,7 @@ static uint64_t ns_of(uint64_t us)
 	return __builtin_mul_overflow(us, NS_PER_US, &ns) ? UINT64_MAX : ns;
 }
 
-/* How long a shutdown takes, and who stops the pods. */
+/* What the groups take, with graced's reserve for it, and who stops them. */
 struct need {
 	uint64_t ns;	  /* 0: nothing */
 	const char *what; /* takes so long */
@@ -366,9 +366,9 @@ static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn
 	} else if (need.manage) {
 		report_groups(rules, &plan, fn, userdata);
 	}
-	need.ns = groups_need_ns(o, &plan);
+	need.ns = need.manage ? groups_need_ns(o, &plan) : shutplan_requested_ns(&plan);
 	if (need.manage)
-		need.what = plan.n ? "graced's groups take" : "containers without groups take";
+		need.what = "graced needs";
 	return need;
 }
 

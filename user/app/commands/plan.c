@@ -338,6 +338,9 @@ static int plans_shutdown(const struct options *options, const struct source *so
 		r = read_limit(&rules);
 	if (r != 0)
 		return r;
+	if (rules.managed)
+		rules.extra_ns = groups_need_ns(&source->config.shutdown, &rules.plan) -
+				 shutplan_requested_ns(&rules.plan);
 	for (size_t i = 0; i < pods->n; i++)
 		list[i] = shutview_pod_of(&rules.plan, pods->list[i]);
 	shutview_sort(list, pods->n);

@@ -62,6 +62,11 @@ int groups_plan(const struct config_shutdown *options, const struct kubeletfile 
  * container has its own grace period, which is the API's default as a rule. */
 uint64_t groups_need_ns(const struct config_shutdown *options, const struct shutplan *plan)
 {
-	return config_manages(options) && plan->n == 0 ? SHUTPLAN_GRACE_DEFAULT_S * NS_PER_S
-						       : shutplan_requested_ns(plan);
+	uint64_t need_ns = shutplan_requested_ns(plan), sum;
+
+	if (config_manages(options) && plan->n == 0)
+		need_ns = SHUTPLAN_GRACE_DEFAULT_S * NS_PER_S;
+	if (!need_ns || options->mode == SHUTDOWN_OBSERVE)
+		return need_ns;
+	return __builtin_add_overflow(need_ns, options->extra_ns, &sum) ? UINT64_MAX : sum;
 }

@@ -20,7 +20,7 @@ bool groups_are_own(const struct config_shutdown *options);
 int groups_plan(const struct config_shutdown *options, const struct kubeletfile *file,
 		struct arena *arena, struct shutplan *ret, struct kubeletfile_why *ret_why);
 
-/* How long a shutdown takes by that plan; 0: logind need not wait. */
+/* How long logind has to wait for it all, shutdown.extra included; 0: it need not wait. */
 uint64_t groups_need_ns(const struct config_shutdown *options, const struct shutplan *plan);
 
 #endif

@@ -12,7 +12,6 @@
 #include "app/live/monitor.h"
 #include "app/log/log.h"
 #include "base/cleanup.h"
-#include "base/time.h"
 #include "core/shutdown/plan.h"
 #include "io/files/watch.h"
 
@@ -45,16 +44,6 @@ static void fill_ranges(const struct shutplan *plan, struct schedule_plan *ret)
 	ret->obs.shutdown_plan.n_ranges = (uint32_t)plan->n;
 }
 
-/* With shutdown.extra, where graced has logind wait. */
-static uint64_t need_of(const struct config_shutdown *o, const struct shutplan *plan)
-{
-	uint64_t need_ns = groups_need_ns(o, plan), sum;
-
-	if (!need_ns || o->mode == SHUTDOWN_OBSERVE)
-		return need_ns;
-	return __builtin_add_overflow(need_ns, o->extra_ns, &sum) ? UINT64_MAX : sum;
-}
-
 void schedule_read(const struct config_shutdown *o, struct schedule_plan *ret)
 {
 	const struct kubeletfile file = {.path = o->kubelet_config, .minor = o->kubelet_minor};
@@ -68,7 +57,7 @@ void schedule_read(const struct config_shutdown *o, struct schedule_plan *ret)
 		log_warning("the kubelet's configuration cannot be used: %s; its groups in a "
 			    "shutdown are not known",
 			    why.text);
-	ret->need_ns = need_of(o, &plan);
+	ret->need_ns = groups_need_ns(o, &plan);
 	feed_begin(&ret->obs, OBS_SHUTDOWN_PLAN);
 	ret->obs.shutdown_plan.mode = o->mode;
 	ret->obs.shutdown_plan.overdue_slack_ns = o->overdue_slack_ns;

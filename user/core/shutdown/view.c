@@ -318,7 +318,7 @@ int shutview_of(const struct shutview_rules *rules, const struct shutview_pod *p
 		.pods = pods,
 		.n = n,
 		.groups = groups,
-		.requested_ns = shutplan_requested_ns(&rules->plan),
+		.requested_ns = sum(shutplan_requested_ns(&rules->plan), rules->extra_ns),
 	};
 	count(ret, groups);
 	add_times(ret, groups);

@@ -70,7 +70,8 @@ struct shutview_group {
 struct shutview_rules {
 	unsigned int minor; /* of the kubelet 1.<minor> */
 	struct shutplan plan;
-	bool managed; /* by graced, in mode manage; else by the kubelet */
+	bool managed;	   /* by graced, in mode manage; else by the kubelet */
+	uint64_t extra_ns; /* that who stops them wants logind to allow beyond the groups */
 	bool has_limit;
 	uint64_t limit_ns; /* how long logind lets locks hold up a shutdown, if that is known */
 };
@@ -84,8 +85,8 @@ struct shutview {
 	size_t cut_short, unknown, over;     /* pods */
 	size_t deaf, unheard;		     /* pods; unheard: whether they are is not known */
 	uint64_t wasted_ns;		     /* in all groups, each by the one that wastes most */
-	uint64_t end_ns;		     /* who stops them releases its lock at the latest */
-	uint64_t requested_ns;		     /* what it wants logind to allow */
+	uint64_t end_ns;		     /* when the last group is over at the latest */
+	uint64_t requested_ns;		     /* what who stops them wants logind to allow */
 };
 
 /* The pod is only pointed to; the plan has groups. */

@@ -309,13 +309,15 @@ static void add_view_counts(struct buf *out, const struct shutview *view)
 	add_count(out, view->cut_short, "cut short");
 	add_count(out, view->unknown, "maybe cut short");
 	add_count(out, view->over, "over already");
-	buf_printf(out, "\n%s releases its lock at +",
-		   view->rules->managed ? "graced" : "the kubelet");
+	buf_printf(out, "\n%s at +",
+		   view->rules->managed ? "graced's last group is over"
+					: "the kubelet releases its lock");
 	add_ns(out, view->end_ns);
 	buf_adds(out, " at the latest");
-	if (!view->rules->managed)
-		buf_printf(out, " (Kubernetes 1.%u)", view->rules->minor);
-	buf_addc(out, '\n');
+	if (view->rules->managed)
+		buf_adds(out, ", from when the units of shutdown.stopUnits are stopped\n");
+	else
+		buf_printf(out, " (Kubernetes 1.%u)\n", view->rules->minor);
 }
 
 static void add_all_deaf(struct buf *out, const struct shutview *view)
