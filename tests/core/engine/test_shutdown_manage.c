@@ -300,6 +300,40 @@ static void test_restart_killed(void **state)
 	world_close(&w);
 }
 
+/* Who holds no lock any more leaves what begins then to others, also after a restart. */
+static void test_restart_released(void **state)
+{
+	const struct meta_container named = {.source = META_CRI,
+					     .id = WORLD_ID_A2,
+					     .pod_uid = WORLD_UID_A,
+					     .name = "proxy",
+					     .kind = META_KIND_CONTAINER};
+	struct obs_list kept = {};
+	struct world w;
+
+	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
+	engine_keep(w.engine, true, relay_keep, &kept);
+	shutworld_announce(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	world_exit(&w, ASKED + SEC(1), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, ASKED + SEC(1), CG_A1);
+	answer_sandbox(&w, ASKED + SEC(1));
+	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_FLUSHED, 0);
+	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 1);
+	restart(&w, &kept);
+	come_back(&w, ASKED + SEC(4), false);
+	world_found(&w, ASKED + SEC(5), CG_A2,
+		    "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A2);
+	world_init(&w, ASKED + SEC(5), CG_A2, &P_A2);
+	world_say_container(&w, ASKED + SEC(5), &named);
+	shutworld_pass(&w, ASKED + SEC(30));
+	assert_int_equal(world_effects(&w, EFFECT_STOP), 0);
+	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+	world_close(&w);
+}
+
 /* The second shutdown has nothing of the first; nor has one that another process saw cancelled. */
 static void test_restart_cancelled(void **state)
 {
@@ -398,6 +432,8 @@ int main(void)
 		      test_restart),
 		CLAIM("what was killed before a restart is not reported to be killed after it",
 		      test_restart_killed),
+		CLAIM("what begins after the lock was released is left alone after a restart, too",
+		      test_restart_released),
 		CLAIM("what was cancelled before or after a restart is not taken up",
 		      test_restart_cancelled),
 		CLAIM("one of another time is not taken up either", test_restart_other),

@@ -136,6 +136,7 @@ static void end_kept(struct obs *obs)
 		break;
 	case OBS_KEPT_RUN:
 		make_bool(&obs->kept_run.units_stopped);
+		make_bool(&obs->kept_run.handed_over);
 		break;
 	case OBS_KEPT_TURN:
 		make_bool(&obs->kept_turn.hooked);

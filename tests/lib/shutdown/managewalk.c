@@ -34,9 +34,14 @@ static void say(struct managewalk *w, struct managewalk_container *c)
 			.there = true, .facts = c->facts, .pod = c->pod};
 
 		fresh.nature = c->nature;
+		fresh.noted = c->noted;
 		fresh.facts.asked_ns = fresh.facts.kill_ns = 0;
 		*c = fresh;
 	}
+	c->noted |= c->facts.kind != SHUTDOWN_KIND_OUTSIDE;
+	if (c->noted && !c->living)
+		c->left = w->on && w->handed_over;
+	c->living = c->noted && c->facts.populated;
 	if (c->facts.asked_ns && c->given)
 		managewalk_note_asked(w, c);
 	send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER, .container = c->facts});
@@ -272,7 +277,7 @@ static void create(struct managewalk *w)
 	w->seen->late += w->on && !w->released;
 	*c = (struct managewalk_container){
 		.there = true,
-		.left = w->on && w->handed_over,
+		.noted = c->noted,
 		.pod = (unsigned int)managewalk_roll(w, PODS + 1),
 		.nature = (enum nature)managewalk_roll(w, NATURES),
 		.appeared = managewalk_now(w),
@@ -366,6 +371,8 @@ static void forget(struct managewalk *w)
 			.there = c->there, .facts = c->facts, .pod = c->pod};
 
 		fresh.nature = c->nature;
+		fresh.noted = c->noted;
+		fresh.living = c->living;
 		fresh.appeared = c->appeared;
 		fresh.exit_ns = c->exit_ns;
 		*c = fresh;
@@ -503,15 +510,23 @@ static void change_process(struct managewalk *w, struct shutdown_event *announce
 		managewalk_must(w, false, "memory suffices");
 }
 
-static void note_restart(struct managewalk *w, const struct shutdown_run *run)
+static bool has_turn(const struct shutdown_event *announced, uint64_t id)
+{
+	for (size_t i = 0; i < announced->announced.n_turns; i++)
+		if (announced->announced.turns[i].id == id)
+			return true;
+	return false;
+}
+
+static void note_restart(struct managewalk *w, const struct shutdown_run *run,
+			 const struct shutdown_event *announced)
 {
 	bool driven[PODS] = {};
 
 	w->seen->restarts++;
 	w->wake_ns = 0;
 	w->asked = w->flushing = false;
-	/* The next process holds no lock, and drives the shutdown without one. */
-	w->handed_over = false;
+	w->handed_over = run->handed_over;
 	w->joined_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
 	w->units_pending = 0;
 	if (!run->units_stopped)
@@ -520,7 +535,6 @@ static void note_restart(struct managewalk *w, const struct shutdown_run *run)
 	for (size_t i = 0; i < CONTAINERS; i++) {
 		struct managewalk_container *c = &w->list[i];
 
-		c->left = false;
 		if (c->there && c->given && c->pod < PODS)
 			driven[c->pod] = true;
 		if (c->there)
@@ -533,6 +547,9 @@ static void note_restart(struct managewalk *w, const struct shutdown_run *run)
 							   .appeared = c->appeared};
 		if (!c->facts.populated)
 			c->facts.asked_ns = c->facts.kill_ns = 0;
+		c->noted = c->there && c->facts.kind != SHUTDOWN_KIND_OUTSIDE;
+		c->living = c->noted && c->facts.populated;
+		c->left = w->handed_over && c->living && !has_turn(announced, i + 1);
 	}
 	for (size_t i = 0; i < PODS; i++)
 		w->sandboxes[i] = (struct managewalk_sandbox){.driven = driven[i]};
@@ -553,7 +570,7 @@ static void restart(struct managewalk *w)
 		plain(w, SHUTDOWN_EV_TIMER);
 	change_process(w, &announced, &run, turns);
 	w->now_ns += ns;
-	note_restart(w, &run);
+	note_restart(w, &run, &announced);
 	hear_all(w);
 	announced.announced.at_ns = w->announced_ns;
 	announced.announced.limit_ns = w->limit_ns;
@@ -616,7 +633,6 @@ static void settle(struct managewalk *w)
 	for (size_t i = 0; i < CONTAINERS; i++)
 		managewalk_must(w,
 				!managewalk_is_managed(&w->list[i]) || w->list[i].nature == STUCK ||
-					w->list[i].left ||
 					(w->list[i].facts.outside && !w->list[i].turned),
 				"what a SIGKILL can end has ended");
 }

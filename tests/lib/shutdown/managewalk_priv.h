@@ -27,7 +27,9 @@ struct managewalk_moment {
 
 struct managewalk_container {
 	bool there, moved; /* moved: its group is another than when its turn came */
-	bool left;	   /* it began after the lock was released */
+	/* A container that no rule has matched yet is not noted; one that is first noted as living
+	 * after the lock was released is left to systemd. */
+	bool noted, living, left;
 	struct shutdown_container facts;
 	unsigned int pod; /* PODS: none */
 	uint32_t group;	  /* outside pods: since its turn */

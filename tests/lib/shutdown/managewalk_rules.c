@@ -34,7 +34,7 @@ struct managewalk_moment managewalk_now(const struct managewalk *w)
 bool managewalk_is_managed(const struct managewalk_container *c)
 {
 	/* A rule decides until the container's turn. */
-	return c->there && c->facts.populated &&
+	return c->there && c->facts.populated && !c->left &&
 	       (c->facts.kind == SHUTDOWN_KIND_CONTAINER || (c->facts.outside && c->turned));
 }
 
@@ -80,12 +80,6 @@ static bool is_too_late(const struct managewalk *w, const struct managewalk_cont
 		return false;
 	shutdown_get_status(w->sd, &status);
 	return status.group >= w->n_groups;
-}
-
-/* It may be left to systemd: a rule can match it, too, for the first time after the release. */
-static bool may_be_left(const struct managewalk *w, const struct managewalk_container *c)
-{
-	return c->left || (w->handed_over && c->facts.outside && !c->turned);
 }
 
 static bool any_managed(const struct managewalk *w)
@@ -280,9 +274,7 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 			"units are stopped before containers");
 	managewalk_must(w, are_done(w, group_of(w, c)) || c->moved, "groups are ended in order");
 	managewalk_must(w, !c->given, "a container is stopped once");
-	managewalk_must(w, !is_too_late(w, c) || may_be_left(w, c),
-			"what is restarted for ever is stopped no more");
-	managewalk_must(w, !c->left, "what begins after the lock was released is left alone");
+	managewalk_must(w, !is_too_late(w, c), "what is restarted for ever is stopped no more");
 	if (!c->turned)
 		turn(w, c);
 	most_ns = w->n_groups ? w->groups[group_of(w, c)] : UINT64_MAX;
@@ -422,7 +414,7 @@ static void take_record(struct managewalk *w, const struct shutdown_record *r)
 		w->seen->groups++;
 		for (size_t i = 0; i < CONTAINERS; i++)
 			if (managewalk_is_managed(&w->list[i]) && !w->list[i].turned &&
-			    !may_be_left(w, &w->list[i]) && group_of(w, &w->list[i]) <= g)
+			    group_of(w, &w->list[i]) <= g)
 				turn(w, &w->list[i]);
 		break;
 	case SHUTDOWN_REPORT_GROUP_DONE:
@@ -532,7 +524,7 @@ static void check_given(struct managewalk *w, struct managewalk_container *c)
 	size_t g = group_of(w, c);
 	bool due = w->n_groups == 0 || (w->started[g] || w->done[g]);
 
-	if (is_too_late(w, c) || may_be_left(w, c) || (!due && !c->turned))
+	if (is_too_late(w, c) || (!due && !c->turned))
 		return;
 	if (!c->turned)
 		turn(w, c);

@@ -136,7 +136,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6 + 3},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 26},
-		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 3},
+		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 2},
 		{OBS_KEPT_TURN, sizeof(struct shutdown_run_turn), 6},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},
@@ -278,7 +278,7 @@ static void test_stable_lines(void **state)
 		"\"ready_ns\":50,\"heard_ns\":51,\"between\":true,"
 		"\"terminating_between\":true,\"lost\":true}\n",
 		"{\"type\":\"kept_run\",\"at_ns\":1,\"announced_ns\":2,\"lost_ns\":3,"
-		"\"units_stopped\":true,\"group\":5,\"group_ns\":6}\n",
+		"\"units_stopped\":true,\"handed_over\":true,\"group\":6,\"group_ns\":7}\n",
 		"{\"type\":\"kept_turn\",\"at_ns\":1,\"id\":2,\"begun_ns\":3,\"grace_s\":-4,"
 		"\"end_ns\":5,\"given_ns\":6,\"stop_ns\":7,\"hook_ns\":8,\"asked_ns\":9,"
 		"\"killed_ns\":10,\"hooked\":true,\"failed\":true}\n",

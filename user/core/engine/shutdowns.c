@@ -272,8 +272,8 @@ static void note_run(struct shutdowns *s)
 
 	shutdown_save_run(s->sequencer, &run);
 	same = run.announced_ns == was->announced_ns && run.units_stopped == was->units_stopped &&
-	       run.group == was->group && run.group_ns == was->group_ns &&
-	       run.lost_ns == was->lost_ns;
+	       run.handed_over == was->handed_over && run.group == was->group &&
+	       run.group_ns == was->group_ns && run.lost_ns == was->lost_ns;
 	s->run = run;
 	if (!same)
 		output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN_RUN});

@@ -502,6 +502,7 @@ bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret)
 		return false;
 	ret->announced_ns = sd->announced_ns;
 	ret->units_stopped = sd->drive.stage == SHUTDOWN_DRIVE_GROUPS;
+	ret->handed_over = sd->handed_over;
 	ret->lost_ns = sd->lost_ns;
 	ret->group = plan->at;
 	ret->group_ns = plan->started ? plan->started_ns : 0;
@@ -578,20 +579,38 @@ static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *sav
 	rec->killed_ns = asked ? least(saved->killed_ns, sd->now_ns) : 0;
 }
 
-void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced)
+/* The earlier process had released the lock: what it had not begun to stop is left to others. */
+static void leave_others(struct shutdown *sd)
+{
+	struct shutdown_container_rec *rec;
+
+	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+		rec->turn.left = rec->facts.populated && !rec->turn.begun_ns;
+}
+
+static void resume_groups(struct shutdown *sd, const struct shutdown_event *announced)
 {
 	const struct shutdown_run *run = announced->announced.run;
 	struct shutdown_plan *plan = &sd->plan;
 
-	sd->announced_ns = least(run->announced_ns, sd->now_ns);
-	sd->lost_ns = least(run->lost_ns, sd->now_ns - sd->announced_ns);
-	if (!run->units_stopped)
-		return;
 	sd->drive.stage = SHUTDOWN_DRIVE_GROUPS;
 	plan->at = run->group < plan->n ? run->group : plan->n;
 	plan->begun = plan->started = plan->at < plan->n && run->group_ns;
 	plan->started_ns = least(run->group_ns, shutdown_counted(sd));
 	for (size_t i = 0; i < announced->announced.n_turns; i++)
 		resume_turn(sd, &announced->announced.turns[i]);
+}
+
+void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced)
+{
+	const struct shutdown_run *run = announced->announced.run;
+
+	sd->announced_ns = least(run->announced_ns, sd->now_ns);
+	sd->lost_ns = least(run->lost_ns, sd->now_ns - sd->announced_ns);
+	sd->handed_over = run->handed_over;
+	if (run->units_stopped)
+		resume_groups(sd, announced);
+	if (sd->handed_over)
+		leave_others(sd);
 	sd->surveyed = false;
 }

@@ -238,7 +238,8 @@ static inline bool shutdown_is_stopped(const struct shutdown_container_rec *rec)
 /* Whether mode manage may end it. */
 static inline bool shutdown_is_managed(const struct shutdown_container_rec *rec)
 {
-	return rec->facts.populated && rec->facts.kind == SHUTDOWN_KIND_CONTAINER;
+	return rec->facts.populated && rec->facts.kind == SHUTDOWN_KIND_CONTAINER &&
+	       !rec->turn.left;
 }
 
 /* Says what is to be done of groups, containers and the lock as things are now. */

@@ -174,6 +174,7 @@ struct shutdown_run {
 	uint64_t announced_ns; /* 0: none is driven */
 	uint64_t lost_ns;      /* time in which nothing ran */
 	bool units_stopped;    /* the groups have begun */
+	bool handed_over;      /* the lock was released */
 	uint32_t group;	       /* the one it is at */
 	uint64_t group_ns;     /* when that was started */
 };

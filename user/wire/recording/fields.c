@@ -346,8 +346,11 @@ static const struct rec_field KEPT_POD[] = {
 };
 
 static const struct rec_field KEPT_RUN[] = {
-	UINT("announced_ns", kept_run.announced_ns),   UINT("lost_ns", kept_run.lost_ns),
-	BOOL("units_stopped", kept_run.units_stopped), UINT("group", kept_run.group),
+	UINT("announced_ns", kept_run.announced_ns),
+	UINT("lost_ns", kept_run.lost_ns),
+	BOOL("units_stopped", kept_run.units_stopped),
+	BOOL("handed_over", kept_run.handed_over),
+	UINT("group", kept_run.group),
 	UINT("group_ns", kept_run.group_ns),
 };
 
