@@ -127,7 +127,12 @@ static int write_temporary(int dirfd, const char *name, const char *data, size_t
 	if (fd < 0)
 		return -errno;
 	errno = 0;
-	return write(fd, data, size) == (ssize_t)size ? 0 : errno ? -errno : -EIO;
+	if (write(fd, data, size) != (ssize_t)size)
+		return errno ? -errno : -EIO;
+	/* Begins to write it to the disk, and does not wait: after a loss of power some file
+	 * systems would else show the new name with nothing in it. */
+	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	return 0;
 }
 
 int statefile_write(const char *path, const char *data, size_t size)
