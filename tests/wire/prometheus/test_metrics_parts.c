@@ -50,6 +50,45 @@ static void test_pods(void **state)
 	assert_int_equal(lines, 15);
 }
 
+static void test_boot(void **state)
+{
+	static const char *const want[] = {
+		"\ngraced_unclean_shutdowns_total 5\n",
+		"\ngraced_last_boot_end{end=\"clean\"} 1\n",
+		"\ngraced_last_shutdown_start_time_seconds 1699999998\n",
+		"\ngraced_last_shutdown_duration_seconds 1.5\n",
+		"\ngraced_last_shutdown_release{reason=\"limit\"} 1\n",
+		"\ngraced_last_shutdown_containers{outcome=\"graceful\"} 3\n",
+		"\ngraced_last_shutdown_containers{outcome=\"killed\"} 0\n",
+		"\ngraced_last_boot_seen_time_seconds 1700000000\n",
+		"\ngraced_last_boot_alive{kind=\"pod\"} 7\n",
+		"\ngraced_last_boot_alive{kind=\"container\"} 9\n",
+	};
+	const struct bootlog log = {
+		.saved_ns = 100000000000,
+		.saved_wall_ns = 1700000000000000000,
+		.stopped_ns = 100000000000,
+		.shutdown = {.announced_ns = 98000000000,
+			     .released_ns = 99500000000,
+			     .reason = SHUTDOWN_LIMIT,
+			     .outcomes = {[OUTCOME_GRACEFUL] = 3}},
+		.pods = {.total = 7},
+		.containers = {.total = 9},
+	};
+	struct metrics m = {.boot = {true, 5, &log}};
+	_buf_ page = {}, without = {};
+
+	write_page(&page, EXPO_TEXT, &m);
+	for (size_t i = 0; i < LEN(want); i++)
+		if (!strstr(buf_str(&page), want[i]))
+			fail_msg("the page lacks %s", want[i]);
+	/* The first boot that is noted. */
+	m.boot.previous = NULL;
+	write_page(&without, EXPO_OPENMETRICS, &m);
+	assert_non_null(strstr(buf_str(&without), "graced_unclean_shutdowns_total 5\n"));
+	assert_null(strstr(buf_str(&without), "graced_last_"));
+}
+
 static void test_checkpoint(void **state)
 {
 	static const char *const want[] = {
@@ -161,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("OpenMetrics says when a series of a container began", test_created),
 		CLAIM("pods are shown as the kubelet shows its own, in 15 series", test_pods),
+		CLAIM("how the last boot ended is shown, once there was one", test_boot),
 		CLAIM("the checkpoint is shown where there is one", test_checkpoint),
 		CLAIM("without a checkpoint nothing is said of it", test_no_checkpoint),
 		CLAIM("shutdowns are shown by lock, times, groups of pods and what they need",

@@ -50,6 +50,32 @@ const char *pod_trigger_name(enum pod_trigger trigger)
 	return (unsigned int)trigger < COUNT(names) ? names[trigger] : NULL;
 }
 
+const char *boot_end_name(enum boot_end end)
+{
+	static const char *const names[BOOT_END_COUNT] = {
+		[BOOT_END_UNKNOWN] = "unknown",
+		[BOOT_END_CLEAN] = "clean",
+		[BOOT_END_UNCLEAN] = "unclean",
+	};
+
+	return (unsigned int)end < COUNT(names) ? names[end] : NULL;
+}
+
+const char *boot_reason_name(enum boot_reason reason)
+{
+	static const char *const names[BOOT_REASON_COUNT] = {
+		[BOOT_RELEASED] = "released",
+		[BOOT_EMPTY] = "empty",
+		[BOOT_STOPPED] = "stopped",
+		[BOOT_LEFT] = "left",
+		[BOOT_NOT_ANNOUNCED] = "not-announced",
+		[BOOT_IN_SHUTDOWN] = "in-shutdown",
+		[BOOT_AFTER_RELEASE] = "after-release",
+	};
+
+	return (unsigned int)reason < COUNT(names) ? names[reason] : NULL;
+}
+
 /* The numbers are the kernel's, include/trace/events/signal.h. */
 const char *record_result_name(int32_t result)
 {

@@ -265,6 +265,39 @@ struct record_shutdown {
 	struct record_volume_pod volume_pods[SHUTDOWN_LIST_VOLUMES]; /* of step.volumes */
 };
 
+/* How an earlier boot ended. */
+enum boot_end {
+	BOOT_END_UNKNOWN, /* "unknown": graced was stopped before, so that the end was not observed */
+	BOOT_END_CLEAN,	  /* "clean": a shutdown was announced and gone through */
+	BOOT_END_UNCLEAN, /* "unclean": graced was running, and no orderly end was noted */
+	BOOT_END_COUNT,
+};
+
+enum boot_reason {
+	BOOT_RELEASED, /* "released": clean; the lock was released */
+	BOOT_EMPTY,    /* "empty": clean; announced, and nothing was alive when graced stopped */
+	BOOT_STOPPED,  /* "stopped": unknown; graced was stopped, no shutdown was announced */
+	BOOT_LEFT,     /* "left": unknown; announced, and graced was stopped before the pods were */
+	BOOT_NOT_ANNOUNCED, /* "not-announced": unclean; in the middle of nothing */
+	BOOT_IN_SHUTDOWN,   /* "in-shutdown": unclean; announced, and no lock was released */
+	BOOT_AFTER_RELEASE, /* "after-release": unclean; released, and not all was gone */
+	BOOT_REASON_COUNT,
+};
+
+struct boot_verdict {
+	enum boot_end end;
+	enum boot_reason reason;
+};
+
+struct bootlog;
+
+/* The end of an earlier boot; boot_ns is of that boot, when what was alive was looked at last. */
+struct record_boot {
+	char id[64]; /* <boot id>/end */
+	struct boot_verdict verdict;
+	const struct bootlog *log; /* core/boot/log */
+};
+
 struct record_attached {
 	const char *hierarchy;
 	uint32_t programs;
@@ -289,6 +322,7 @@ enum record_type {
 	RECORD_POD_READY,
 	RECORD_DISCREPANCY,
 	RECORD_SHUTDOWN,
+	RECORD_BOOT,
 };
 
 struct record {
@@ -308,6 +342,7 @@ struct record {
 		struct record_pod_ready pod_ready;
 		struct record_discrepancy discrepancy;
 		struct record_shutdown shutdown;
+		struct record_boot boot;
 	};
 };
 
@@ -330,6 +365,9 @@ const char *record_container_kind_name(enum record_container_kind kind);
 /* "listed", "started", "deletion", "phase", "evicted", "preempted", "node-shutdown", "deadline",
  * "removed", "stop-signal", "last-exit", "cgroup-removed", "restart"; NULL for none. */
 const char *pod_trigger_name(enum pod_trigger trigger);
+/* "unknown", "clean", "unclean"; and the words above. NULL for any other. */
+const char *boot_end_name(enum boot_end end);
+const char *boot_reason_name(enum boot_reason reason);
 /* delivered, ignored, already_pending, overflow, lost_info; "unknown" for any other number. */
 const char *record_result_name(int32_t result);
 

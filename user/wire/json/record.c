@@ -7,6 +7,7 @@
 
 #include "base/rfc3339.h"
 #include "base/signame.h"
+#include "core/boot/log.h"
 #include "wire/json/pods.h"
 #include "wire/json/parts.h"
 #include "wire/json/writer.h"
@@ -438,6 +439,64 @@ static void add_shutdown(struct buf *out, const struct record *record)
 	add_shutdown_members(out, &record->shutdown);
 }
 
+/* --- the end of an earlier boot ---------------------------------------------------------------- */
+
+static void add_alive(struct buf *out, const struct bootlog_alive *row, bool pod)
+{
+	jsonw_object(out, NULL);
+	if (pod)
+		jsonw_str(out, "namespace", *row->namespace_ ? row->namespace_ : NULL);
+	jsonw_str(out, "name", *row->name ? row->name : NULL);
+	jsonw_str(out, pod ? "uid" : "id", *row->id ? row->id : NULL);
+	if (pod)
+		jsonw_u64(out, "containers", row->containers);
+	jsonw_object_end(out);
+}
+
+static void add_alive_list(struct buf *out, const struct bootlog_list *list, bool pods)
+{
+	jsonw_u64(out, pods ? "pods_alive" : "containers_alive", list->total);
+	jsonw_array(out, pods ? "pods" : "containers");
+	for (size_t i = 0; i < list->n; i++)
+		add_alive(out, &list->rows[i], pods);
+	jsonw_array_end(out);
+}
+
+static void add_boot_shutdown(struct buf *out, const struct bootlog_shutdown *s)
+{
+	if (!s->announced_ns) {
+		jsonw_null(out, "shutdown");
+		return;
+	}
+	jsonw_object(out, "shutdown");
+	jsonw_str(out, "mode", shutdown_mode_name((enum shutdown_mode)s->mode));
+	jsonw_str(out, "action", shutdown_action_name((enum shutdown_action)s->action));
+	record_parts_time(out, "announced_boot_ns", s->announced_ns);
+	record_parts_time(out, "released_boot_ns", s->released_ns);
+	jsonw_str(out, "reason",
+		  s->released_ns ? shutdown_reason_name((enum shutdown_reason)s->reason) : NULL);
+	jsonw_object(out, "outcomes");
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		jsonw_u64(out, outcome_name((enum outcome)i), s->outcomes[i]);
+	jsonw_object_end(out);
+	jsonw_object_end(out);
+}
+
+static void add_boot(struct buf *out, const struct record *record)
+{
+	const struct bootlog *log = record->boot.log;
+
+	add_head(out, record, "boot_end", record->boot.id);
+	jsonw_str(out, "boot_id", log->boot_id);
+	jsonw_str(out, "end", boot_end_name(record->boot.verdict.end));
+	jsonw_str(out, "reason", boot_reason_name(record->boot.verdict.reason));
+	record_parts_time(out, "watched_boot_ns", log->watched_ns);
+	record_parts_time(out, "stopped_boot_ns", log->stopped_ns);
+	add_boot_shutdown(out, &log->shutdown);
+	add_alive_list(out, &log->pods, true);
+	add_alive_list(out, &log->containers, false);
+}
+
 typedef void (*add_fn)(struct buf *out, const struct record *record);
 
 static add_fn adder(enum record_type type)
@@ -465,6 +524,8 @@ static add_fn adder(enum record_type type)
 		return add_discrepancy;
 	case RECORD_SHUTDOWN:
 		return add_shutdown;
+	case RECORD_BOOT:
+		return add_boot;
 	case RECORD_NONE:
 		break;
 	}

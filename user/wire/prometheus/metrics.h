@@ -6,6 +6,7 @@
 #ifndef WIRE_PROMETHEUS_METRICS_H
 #define WIRE_PROMETHEUS_METRICS_H
 
+#include "core/boot/log.h"
 #include "core/engine/engine.h"
 #include "core/load/budget.h"
 #include "core/metrics/series.h"
@@ -15,7 +16,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (272 + GAP_COUNT + UNHEARD_COUNT)
+#define METRICS_OWN_LINES    (288 + GAP_COUNT + UNHEARD_COUNT)
 
 struct metrics_program {
 	const char *name;
@@ -79,6 +80,13 @@ struct metrics_shutdown {
 	enum metrics_ready_value ready[METRICS_READY_COUNT];
 };
 
+/* How earlier boots ended. */
+struct metrics_boot {
+	bool on; /* false: left out */
+	uint64_t unclean;
+	const struct bootlog *previous; /* NULL: nothing is known */
+};
+
 struct metrics {
 	const struct series *series; /* NULL: none */
 
@@ -110,6 +118,7 @@ struct metrics {
 	struct metrics_control control;
 	struct metrics_checkpoint checkpoint;
 	struct metrics_shutdown shutdown;
+	struct metrics_boot boot;
 
 	uint64_t log_lost; /* lines of the log that stderr did not take */
 

@@ -11,6 +11,7 @@
 #include "base/rfc3339.h"
 #include "base/signame.h"
 #include "base/utf8.h"
+#include "core/boot/log.h"
 #include "core/kubelet/pod.h"
 
 /* syslog(3) */
@@ -480,6 +481,70 @@ static void add_shutdown(struct buf *out, const struct record *record)
 	add_number(out, "GRACED_CONTAINERS_LEFT", r->step.living);
 }
 
+/* Entries about the end of an earlier boot. */
+
+#define ID_BOOT	   "b3c1c2a5f1a94b6f8f0f5f6d0c5be1b7"
+#define NAMED_PODS 16 /* in the sentence */
+
+static void say_pods(struct buf *out, const struct bootlog_list *pods)
+{
+	size_t named = pods->n < NAMED_PODS ? pods->n : NAMED_PODS;
+
+	for (size_t i = 0; i < named; i++) {
+		const struct bootlog_alive *row = &pods->rows[i];
+
+		buf_adds(out, i ? ", " : ": ");
+		add_text(out, row->namespace_);
+		buf_adds(out, row->name[0] ? "/" : "");
+		add_text(out, row->name[0] ? row->name : row->id);
+	}
+	if (pods->total > named)
+		buf_printf(out, " and %llu more", (unsigned long long)(pods->total - named));
+}
+
+static void say_boot(struct buf *out, const struct record_boot *r)
+{
+	static const char *const sentences[BOOT_REASON_COUNT] = {
+		[BOOT_RELEASED] = "a shutdown was announced, and graced released its lock",
+		[BOOT_EMPTY] = "a shutdown was announced, and nothing was alive at its end",
+		[BOOT_STOPPED] = "graced was stopped, and no shutdown was announced",
+		[BOOT_LEFT] = "graced was stopped in a shutdown before all was gone",
+		[BOOT_NOT_ANNOUNCED] = "no shutdown was announced",
+		[BOOT_IN_SHUTDOWN] = "in the middle of a shutdown",
+		[BOOT_AFTER_RELEASE] = "after graced had released its lock, before all was gone",
+	};
+
+	buf_printf(out,
+		   "the boot %s: its end is %s: %s; alive when last looked: pods %llu, "
+		   "containers outside pods %llu",
+		   r->log->boot_id, boot_end_name(r->verdict.end), sentences[r->verdict.reason],
+		   (unsigned long long)r->log->pods.total,
+		   (unsigned long long)r->log->containers.total);
+	say_pods(out, &r->log->pods);
+}
+
+static void add_boot(struct buf *out, const struct record *record)
+{
+	const struct record_boot *r = &record->boot;
+	const struct bootlog_shutdown *s = &r->log->shutdown;
+	bool unclean = r->verdict.end == BOOT_END_UNCLEAN;
+
+	add_head(out, record, ID_BOOT, "boot_end", unclean ? JOURNAL_WARNING : JOURNAL_INFO);
+	buf_adds(out, "MESSAGE=");
+	say_boot(out, r);
+	buf_addc(out, '\n');
+	add_field(out, "GRACED_ID", r->id);
+	add_field(out, "GRACED_BOOT_ID", r->log->boot_id);
+	add_field(out, "GRACED_END", boot_end_name(r->verdict.end));
+	add_field(out, "GRACED_REASON", boot_reason_name(r->verdict.reason));
+	add_time(out, "GRACED_SEEN_AT", r->log->saved_wall_ns);
+	if (s->announced_ns)
+		add_field(out, "GRACED_ACTION",
+			  shutdown_action_name((enum shutdown_action)s->action));
+	add_number(out, "GRACED_PODS_ALIVE", r->log->pods.total);
+	add_number(out, "GRACED_CONTAINERS_ALIVE", r->log->containers.total);
+}
+
 typedef void (*add_fn)(struct buf *out, const struct record *record);
 
 static add_fn adder(enum record_type type)
@@ -499,6 +564,8 @@ static add_fn adder(enum record_type type)
 		return add_discrepancy;
 	case RECORD_SHUTDOWN:
 		return add_shutdown;
+	case RECORD_BOOT:
+		return add_boot;
 	case RECORD_NONE:
 	case RECORD_ATTACHED:
 	case RECORD_EMPTY:
