@@ -46,6 +46,8 @@ int restarts_clear(void **state)
 	snprintf(other, sizeof(other), "%s.new", stage->checkpoint);
 	unlink(other);
 	unlink(stage->checkpoint);
+	snprintf(other, sizeof(other), "%s/boot", stage->dir);
+	unlink(other);
 	unlink(stage->file);
 	return 0;
 }

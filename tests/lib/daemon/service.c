@@ -300,6 +300,8 @@ struct service *service_free(struct service *s)
 	unlink(s->socket);
 	snprintf(path, sizeof(path), "%s/graceful_node_shutdown_state", s->dir);
 	unlink(path);
+	snprintf(path, sizeof(path), "%s/boot", s->dir);
+	unlink(path);
 	snprintf(path, sizeof(path), "%s/checkpoint", s->dir);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/checkpoint.new", s->dir);

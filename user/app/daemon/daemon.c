@@ -95,6 +95,7 @@ static int on_open(void *userdata, struct monitor *m)
 	if (r < 0)
 		return r;
 	d->checkpoint = open_checkpoint(&d->config);
+	d->boot = bootkeep_open();
 	log_settings(d);
 	r = tally_open(&d->tally, &d->config);
 	if (r < 0) {
@@ -152,6 +153,8 @@ static void on_record(void *userdata, const struct record *record)
 	tally_record(&d->tally, record);
 	if (d->inhibitor)
 		inhibitor_record(d->inhibitor, record);
+	if (d->boot)
+		bootkeep_record(d->boot, record);
 }
 
 static void on_turn(void *userdata)
@@ -164,8 +167,26 @@ static void on_turn(void *userdata)
 	recorders_flush(d->recorders, now);
 	if (d->checkpoint && recorders_idle(d->recorders))
 		checkpoint_written(d->checkpoint);
+	if (d->boot)
+		bootkeep_turn(d->boot, monitor_engine(d->monitor), now,
+			      recorders_idle(d->recorders));
 	if (d->inhibitor)
 		inhibitor_turn(d->inhibitor, recorders_idle(d->recorders));
+}
+
+/* Before a shutdown of this boot can be announced. */
+static void report_earlier_boot(struct daemon *d)
+{
+	const char *name = d->config.options.node_name;
+	struct record record;
+	char node[META_NAME_MAX];
+
+	if (!name) {
+		clock_node_name(node, sizeof(node));
+		name = node;
+	}
+	if (d->boot && bootkeep_begin(d->boot, name, clock_boot_ns(), &record))
+		on_record(d, &record);
 }
 
 /* Rules that can have no effect, by what is watched. */
@@ -251,6 +272,7 @@ static void on_attached(void *userdata)
 		return;
 	}
 	d->control = answers_open(d);
+	report_earlier_boot(d);
 	if (open_inhibitor(d) < 0) {
 		monitor_end(m, 1);
 		return;
@@ -368,6 +390,8 @@ static void on_ending(void *userdata)
 	struct daemon *d = userdata;
 
 	d->ending = true;
+	if (d->boot)
+		bootkeep_stop(d->boot, monitor_engine(d->monitor), clock_boot_ns());
 	sd_notify(0, "STOPPING=1\nSTATUS=stopping");
 	log_info("stopping");
 }
@@ -393,6 +417,9 @@ static void on_close(void *userdata)
 		finish_checkpoint(d);
 	if (d->recorders)
 		recorders_finish(d->recorders);
+	if (d->boot && d->recorders)
+		bootkeep_finish(d->boot, recorders_idle(d->recorders));
+	d->boot = bootkeep_free(d->boot);
 	d->checkpoint = checkpoint_free(d->checkpoint);
 	d->inhibitor = inhibitor_free(d->inhibitor);
 	d->control = control_free(d->control);

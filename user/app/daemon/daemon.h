@@ -5,6 +5,7 @@
 #define APP_DAEMON_DAEMON_H
 
 #include "app/config/config.h"
+#include "app/daemon/bootkeep.h"
 #include "app/daemon/checkpoint.h"
 #include "app/daemon/costs.h"
 #include "app/daemon/inhibitor.h"
@@ -22,6 +23,7 @@ struct daemon {
 
 	struct recorders *recorders;
 	struct checkpoint *checkpoint; /* NULL: there is none */
+	struct bootkeep *boot;	       /* likewise */
 	struct tally tally;
 	struct costs *costs;
 	struct web *web;

@@ -126,6 +126,12 @@ static int write_metrics(struct daemon *d, enum expo_format format, struct buf *
 	add_checkpoint(d, &metrics);
 	if (d->inhibitor)
 		inhibitor_get_metrics(d->inhibitor, &metrics.shutdown);
+	if (d->boot) {
+		const struct bootnote *note = bootkeep_note(d->boot);
+
+		metrics.boot = (struct metrics_boot){
+			true, note->unclean, note->previous.boot_id[0] ? &note->previous : NULL};
+	}
 	metrics.log_lost = log_lost();
 	metrics.reload_failed = d->reload_failed;
 	metrics.reload_ok_wall_ns = d->reload_ok_wall_ns;

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Claims about what a daemon reports of an earlier boot: the note is one that a daemon has really
+ * left, with another boot id in it. Containers are real, logind is python-dbusmock's.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "io/files/fd.h"
+#include "io/files/file.h"
+#include "io/proc/clock.h"
+#include "lib/claim.h"
+#include "lib/shutdown/shutscene.h"
+#include "wire/recording/boot_note.h"
+
+#define OTHER "11111111-2222-3333-4444-555555555555"
+
+static char *read_note(const struct shutscene *s)
+{
+	char path[128], *text = NULL;
+
+	snprintf(path, sizeof(path), "%s/" BOOTNOTE_FILE, s->state);
+	return fd_read_all(AT_FDCWD, path, BOOTNOTE_MAX_SIZE, &text) < 0 ? NULL : text;
+}
+
+/* As if the machine had been started again. */
+static void boot_anew(const struct shutscene *s)
+{
+	char *text = read_note(s), boot_id[37], path[128], *at;
+
+	assert_non_null(text);
+	clock_boot_id(boot_id);
+	at = strstr(text, boot_id);
+	assert_non_null(at);
+	memcpy(at, OTHER, 36);
+	snprintf(path, sizeof(path), "%s/" BOOTNOTE_FILE, s->state);
+	assert_int_equal(statefile_write(path, text, strlen(text)), 0);
+	free(text);
+}
+
+static void await_note(const struct shutscene *s, const char *part)
+{
+	for (int i = 0; i < 300; i++) {
+		char *text = read_note(s);
+		bool there = text && strstr(text, part);
+
+		free(text);
+		if (there)
+			return;
+		usleep(100000);
+	}
+	fail_msg("the note never has %s", part);
+}
+
+static void end_by(struct shutscene *s, int sig)
+{
+	kill(service_pid(s->service), sig);
+	assert_int_equal(service_wait(s->service), sig == SIGTERM ? 0 : 128 + sig);
+	s->service = service_free(s->service);
+}
+
+/* The next boot reports that, once, and counts it. */
+static void assert_reported(struct shutscene *s, const char *expected, const char *label,
+			    double unclean)
+{
+	unsigned int n = 0;
+	char *text = NULL;
+
+	boot_anew(s);
+	shutscene_start(s, "observe");
+	json_decref(shutscene_await_record(s, expected));
+	shutscene_await_metric(s, "graced_last_boot_end", label, 1);
+	shutscene_await_metric(s, "graced_unclean_shutdowns_total", NULL, unclean);
+	await_note(s, "\"previous\":{\"boot_id\":\"" OTHER);
+	end_by(s, SIGKILL);
+	/* What a daemon of the same boot still shows, and does not report again. */
+	shutscene_start(s, "observe");
+	shutscene_await_metric(s, "graced_last_boot_end", label, 1);
+	shutscene_await_metric(s, "graced_unclean_shutdowns_total", NULL, unclean);
+	assert_true(fd_read_all(AT_FDCWD, s->records, 1 << 20, &text) > 0);
+	for (const char *at = text; (at = strstr(at, "\"type\":\"boot_end\"")); at++)
+		n++;
+	free(text);
+	assert_int_equal(n, 1);
+}
+
+static void in_the_middle_of_nothing(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	const json_t *pod;
+	struct box box;
+	json_t *rec;
+
+	shutscene_box(s, "deaf", &box);
+	await_note(s, "\"namespace\":\"shop\",\"name\":\"deaf\",\"containers\":1");
+	end_by(s, SIGKILL);
+	assert_reported(s,
+			"{'type':'boot_end','end':'unclean','reason':'not-announced',"
+			"'boot_id':'" OTHER "','shutdown':null,'stopped_boot_ns':null,"
+			"'pods_alive':1}",
+			"end=\"unclean\"", 1);
+	rec = shutscene_await_record(s, "{'type':'boot_end'}");
+	pod = json_array_get(jrec_get(rec, "pods"), 0);
+	assert_string_equal(jrec_text(pod, "namespace"), "shop");
+	assert_string_equal(jrec_text(pod, "name"), "deaf");
+	json_decref(rec);
+	shutscene_await_metric(s, "graced_last_boot_alive", "kind=\"pod\"", 1);
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
+static void in_the_middle_of_a_shutdown(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	struct box box;
+
+	shutscene_box(s, "deaf", &box);
+	await_note(s, "\"name\":\"deaf\"");
+	logindmock_announce(&s->mock, true, "reboot");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	await_note(s, "\"action\":\"reboot\"");
+	end_by(s, SIGKILL);
+	logindmock_announce(&s->mock, false, "reboot");
+	assert_reported(s,
+			"{'type':'boot_end','end':'unclean','reason':'in-shutdown',"
+			"'shutdown':{'mode':'observe','action':'reboot','released_boot_ns':null},"
+			"'pods_alive':1}",
+			"end=\"unclean\"", 1);
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
+static void through_a_shutdown(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	struct box box;
+
+	shutscene_box(s, "deaf", &box);
+	await_note(s, "\"name\":\"deaf\"");
+	logindmock_announce(&s->mock, true, "poweroff");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	assert_int_equal(box_remove(&box), 0);
+	json_decref(shutscene_await_record(s, "{'type':'stop','pod':{'name':'deaf'}}"));
+	logindmock_run(&s->mock, "global inhibitors\n"
+				 "inhibitors[:] = [i for i in inhibitors if i[1] != 'kubelet']");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'released'}"));
+	end_by(s, SIGTERM);
+	logindmock_announce(&s->mock, false, "poweroff");
+	assert_reported(s,
+			"{'type':'boot_end','end':'clean','reason':'released',"
+			"'shutdown':{'action':'power-off','outcomes':{'graceful':0,'killed':1}},"
+			"'pods_alive':0,'pods':[]}",
+			"end=\"clean\"", 0);
+	shutscene_await_metric(s, "graced_last_shutdown_containers", "outcome=\"killed\"", 1);
+	assert_true(service_metric(s->service, "graced_last_shutdown_duration_seconds", NULL) > 0);
+	assert_true(service_metric(s->service, "graced_last_shutdown_start_time_seconds", NULL) >
+		    (double)(clock_wall_ns() / 1000000000) - 120);
+	shutscene_end(s);
+}
+
+static void stopped_by_hand(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+
+	end_by(s, SIGTERM);
+	assert_reported(s,
+			"{'type':'boot_end','end':'unknown','reason':'stopped','shutdown':null,"
+			"'pods_alive':0}",
+			"end=\"unknown\"", 0);
+	shutscene_end(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SHUTSCENE_CLAIM(
+			"a boot that is lost in the middle of nothing is an unclean end, with "
+			"the names of its pods",
+			in_the_middle_of_nothing),
+		SHUTSCENE_CLAIM("a boot that is lost in a shutdown is one, too",
+				in_the_middle_of_a_shutdown),
+		SHUTSCENE_CLAIM("a boot that went through a shutdown is shown by the next one",
+				through_a_shutdown),
+		SHUTSCENE_CLAIM("of a boot in which the daemon was stopped the end is unknown",
+				stopped_by_hand),
+	};
+
+	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);
+}

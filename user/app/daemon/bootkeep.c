@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads and writes the file; core/boot/log decides what it claims. */
+#include "app/daemon/bootkeep.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/config/run_dir.h"
+#include "app/log/log.h"
+#include "base/cleanup.h"
+#include "io/files/file.h"
+#include "io/proc/clock.h"
+
+/* A reader of records that never catches up does not keep this boot from being noted. */
+#define HOLD_MAX_NS 60000000000ULL
+
+#define FNV_BASIS 0xcbf29ce484222325ULL
+#define FNV_PRIME 0x100000001b3ULL
+
+struct bootkeep {
+	char path[PATH_MAX];
+	struct bootnote note;
+	bool begun;
+	bool held; /* the report of an earlier boot may not be written yet */
+	bool urgent;
+	bool failed; /* which is logged */
+	uint64_t begun_ns, wrote_ns;
+	uint64_t sum; /* of what was alive when the file was written */
+	struct buf text;
+};
+
+static void log_unread(const char *path, int error, const char *why)
+{
+	if (error == -EPROTONOSUPPORT)
+		why = "it is of another version";
+	else if (error == -EBADMSG || error == -EFBIG)
+		why = "it makes no sense";
+	log_warning("how the last boot ended is not known: %s cannot be used: %s", path, why);
+}
+
+static void read_note(struct bootkeep *k)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	struct trusted_why why;
+	int r = trusted_read(k->path, false, BOOTNOTE_MAX_SIZE, &text, &why);
+
+	if (r == -ENOENT)
+		return;
+	if (r < 0) {
+		log_warning("how the last boot ended is not known: %s", why.text);
+		return;
+	}
+	r = bootnote_read(buf_str(&text), text.len, &k->note);
+	if (r < 0)
+		log_unread(k->path, r, strerror(-r));
+}
+
+struct bootkeep *bootkeep_open(void)
+{
+	struct bootkeep *k = calloc(1, sizeof(*k));
+
+	if (!k) {
+		log_warning("the boot is not noted: %s", strerror(ENOMEM));
+		return NULL;
+	}
+	statedir_path(BOOTNOTE_FILE, k->path);
+	read_note(k);
+	return k;
+}
+
+struct bootkeep *bootkeep_free(struct bootkeep *k)
+{
+	if (!k)
+		return NULL;
+	bootnote_done(&k->note);
+	buf_free(&k->text);
+	free(k);
+	return NULL;
+}
+
+/* --- an earlier boot --------------------------------------------------------------------------- */
+
+static void set_previous(struct bootnote *note, struct record *ret)
+{
+	bootlog_done(&note->previous);
+	note->previous = note->boot;
+	note->boot = (struct bootlog){};
+	bootlog_record(&note->previous, ret);
+	note->unclean += ret->boot.verdict.end == BOOT_END_UNCLEAN;
+}
+
+bool bootkeep_begin(struct bootkeep *k, const char *node, uint64_t now_ns, struct record *ret)
+{
+	struct bootnote *note = &k->note;
+	char boot_id[BOOTLOG_ID_SIZE];
+
+	if (clock_boot_id(boot_id) < 0) {
+		log_warning("the boot is not noted: its id cannot be read");
+		return false;
+	}
+	switch (bootlog_compare(&note->boot, boot_id, node)) {
+	case BOOTLOG_EARLIER:
+		set_previous(note, ret);
+		k->held = true;
+		break;
+	case BOOTLOG_FOREIGN:
+		log_info("%s is of the node %s, and is begun anew", k->path, note->boot.node);
+		bootnote_done(note);
+		note->unclean = 0;
+		break;
+	case BOOTLOG_NOTHING:
+	case BOOTLOG_SAME:
+		break;
+	}
+	bootlog_begin(&note->boot, boot_id, node, now_ns);
+	k->begun = k->urgent = true;
+	k->begun_ns = now_ns;
+	return k->held;
+}
+
+/* --- this boot --------------------------------------------------------------------------------- */
+
+static void add_pod(void *userdata, const struct podview *pod)
+{
+	struct bootlog *log = userdata;
+
+	if (pod->running)
+		bootlog_add(&log->pods, pod->uid, pod->namespace_, pod->name, pod->running);
+}
+
+static void add_container(void *userdata, const struct engine_running *running)
+{
+	const struct record_container *c = &running->container;
+	struct bootlog *log = userdata;
+
+	if (!running->pod.known &&
+	    (c->kind == CONTAINER_KIND_CONTAINER || c->kind == CONTAINER_KIND_UNKNOWN))
+		bootlog_add(&log->containers, c->id, NULL, c->name, 1);
+}
+
+static void look(struct bootkeep *k, const struct engine *engine, uint64_t now_ns)
+{
+	struct bootlog *log = &k->note.boot;
+
+	bootlog_look(log, now_ns, (int64_t)clock_wall_ns());
+	engine_pods_each(engine, add_pod, log);
+	engine_each_container(engine, add_container, log);
+}
+
+static uint64_t add_to_sum(uint64_t sum, const void *data, size_t size)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ bytes[i]) * FNV_PRIME;
+	return sum;
+}
+
+static uint64_t sum_list(uint64_t sum, const struct bootlog_list *list)
+{
+	sum = add_to_sum(sum, &list->total, sizeof(list->total));
+	for (size_t i = 0; i < list->n; i++) {
+		const struct bootlog_alive *row = &list->rows[i];
+
+		sum = add_to_sum(sum, row->id, strlen(row->id) + 1);
+		sum = add_to_sum(sum, row->name, strlen(row->name) + 1);
+		sum = add_to_sum(sum, &row->containers, sizeof(row->containers));
+	}
+	return sum;
+}
+
+static uint64_t sum_alive(const struct bootlog *log)
+{
+	return sum_list(sum_list(FNV_BASIS, &log->pods), &log->containers);
+}
+
+/* A note that says that the daemon runs is a claim once it does not: it has to go. */
+static void fail(struct bootkeep *k, int error)
+{
+	if (!k->failed)
+		log_warning("cannot write %s: %s; the next boot does not know how this one ended",
+			    k->path, strerror(-error));
+	k->failed = true;
+	if (k->note.boot.stopped_ns && unlink(k->path) < 0 && errno != ENOENT)
+		log_warning("cannot remove %s: %s; the next boot will take this one's end for "
+			    "unclean",
+			    k->path, strerror(errno));
+}
+
+static void write_note(struct bootkeep *k, uint64_t now_ns)
+{
+	int r;
+
+	buf_reset(&k->text);
+	r = bootnote_write(&k->text, &k->note);
+	if (r >= 0)
+		r = statefile_write(k->path, buf_str(&k->text), k->text.len);
+	k->wrote_ns = now_ns;
+	k->sum = sum_alive(&k->note.boot);
+	k->urgent = false;
+	if (r < 0) {
+		fail(k, r);
+		return;
+	}
+	if (k->failed)
+		log_at(LOG_NOTICE, "%s is written again", k->path);
+	k->failed = false;
+}
+
+void bootkeep_record(struct bootkeep *k, const struct record *record)
+{
+	if (k->begun)
+		k->urgent |= bootlog_take(&k->note.boot, record);
+}
+
+void bootkeep_turn(struct bootkeep *k, const struct engine *engine, uint64_t now_ns, bool idle)
+{
+	bool due;
+
+	if (!k->begun || k->note.boot.stopped_ns)
+		return;
+	if (k->held && !idle && now_ns - k->begun_ns < HOLD_MAX_NS)
+		return;
+	k->held = false;
+	due = bootlog_is_due(&k->note.boot, now_ns);
+	if (!due && !k->urgent)
+		return;
+	look(k, engine, now_ns);
+	if (k->urgent || now_ns - k->wrote_ns >= BOOTLOG_REFRESH_NS ||
+	    sum_alive(&k->note.boot) != k->sum)
+		write_note(k, now_ns);
+}
+
+void bootkeep_stop(struct bootkeep *k, const struct engine *engine, uint64_t now_ns)
+{
+	if (!k->begun)
+		return;
+	look(k, engine, now_ns);
+	k->note.boot.stopped_ns = now_ns;
+	if (!k->held)
+		write_note(k, now_ns);
+}
+
+void bootkeep_finish(struct bootkeep *k, bool idle)
+{
+	if (k->begun && k->held && idle && k->note.boot.stopped_ns)
+		write_note(k, k->note.boot.stopped_ns);
+}
+
+const struct bootnote *bootkeep_note(const struct bootkeep *k)
+{
+	return &k->note;
+}
