@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
@@ -96,6 +97,7 @@ static int on_open(void *userdata, struct monitor *m)
 		return r;
 	d->checkpoint = open_checkpoint(&d->config);
 	d->boot = bootkeep_open();
+	d->history = calloc(1, sizeof(*d->history));
 	log_settings(d);
 	r = tally_open(&d->tally, &d->config);
 	if (r < 0) {
@@ -151,6 +153,8 @@ static void on_record(void *userdata, const struct record *record)
 	if (line && d->checkpoint)
 		checkpoint_add(d->checkpoint, record->type, line);
 	tally_record(&d->tally, record);
+	if (d->history)
+		history_record(d->history, record);
 	if (d->inhibitor)
 		inhibitor_record(d->inhibitor, record);
 	if (d->boot)
@@ -426,6 +430,8 @@ static void on_close(void *userdata)
 	d->costs = costs_free(d->costs);
 	d->minute = sd_event_source_disable_unref(d->minute);
 	d->web = web_free(d->web);
+	free(d->history);
+	d->history = NULL;
 	tally_done(&d->tally);
 	d->recorders = recorders_free(d->recorders);
 }

@@ -8,6 +8,7 @@
 #include "app/daemon/bootkeep.h"
 #include "app/daemon/checkpoint.h"
 #include "app/daemon/costs.h"
+#include "app/daemon/history.h"
 #include "app/daemon/inhibitor.h"
 #include "app/daemon/recorders.h"
 #include "app/daemon/tally.h"
@@ -24,6 +25,7 @@ struct daemon {
 	struct recorders *recorders;
 	struct checkpoint *checkpoint; /* NULL: there is none */
 	struct bootkeep *boot;	       /* likewise */
+	struct history *history;       /* likewise */
 	struct tally tally;
 	struct costs *costs;
 	struct web *web;

@@ -646,6 +646,11 @@ void inhibitor_get_metrics(const struct inhibitor *in, struct metrics_shutdown *
 						   METRICS_GROUPS_MAX);
 }
 
+const struct schedule_plan *inhibitor_get_plan(const struct inhibitor *in)
+{
+	return schedule_get_plan(in->schedule);
+}
+
 /* --- opening and closing ----------------------------------------------------------------------- */
 
 static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)

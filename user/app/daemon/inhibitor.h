@@ -13,6 +13,7 @@
 #include "wire/prometheus/metrics.h"
 
 struct monitor;
+struct schedule_plan;
 struct inhibitor;
 
 /* A delay lock from systemd's store of descriptors. */
@@ -54,5 +55,7 @@ void inhibitor_record(struct inhibitor *inhibitor, const struct record *record);
 void inhibitor_look(struct inhibitor *inhibitor);
 
 void inhibitor_get_metrics(const struct inhibitor *inhibitor, struct metrics_shutdown *ret);
+/* What the kubelet, or graced, will do in a shutdown; valid until the loop turns. */
+const struct schedule_plan *inhibitor_get_plan(const struct inhibitor *inhibitor);
 
 #endif

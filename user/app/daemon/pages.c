@@ -6,9 +6,14 @@
 #include <sys/utsname.h>
 
 #include "app/daemon/daemon.h"
+#include "app/daemon/schedule.h"
+#include "app/live/lookup.h"
 #include "app/log/log.h"
+#include "base/time.h"
 #include "base/utf8.h"
+#include "io/proc/clock.h"
 #include "io/proc/self.h"
+#include "wire/html/status.h"
 #include "wire/http/headers.h"
 
 #define PLAIN "text/plain; charset=utf-8"
@@ -16,19 +21,6 @@
 
 /* However many scrape at once, the metrics are written down once in this time. */
 #define KEEP_MS 250
-
-static void landing(const struct daemon *d, struct web_reply *ret)
-{
-	ret->type = HTML;
-	buf_printf(&ret->body,
-		   "<!DOCTYPE html>\n<html lang=\"en\">\n<head><title>graced</title></head>\n"
-		   "<body>\n<h1>graced</h1>\n"
-		   "<p>How containers die on this node. Version %s.</p>\n"
-		   "<ul>\n<li><a href=\"%s\">Metrics</a></li>\n"
-		   "<li><a href=\"/healthz\">Health</a></li>\n"
-		   "<li><a href=\"/readyz\">Readiness</a></li>\n</ul>\n</body>\n</html>\n",
-		   GRACED_VERSION, d->config.telemetry_path);
-}
 
 static void add_kernel_half(const struct monitor *m, struct metrics *ret)
 {
@@ -104,40 +96,53 @@ static void add_checkpoint(const struct daemon *d, struct metrics *ret)
 						      stats.dropped};
 }
 
+static void add_boot(const struct daemon *d, struct metrics *ret)
+{
+	const struct bootnote *note;
+
+	if (!d->boot)
+		return;
+	note = bootkeep_note(d->boot);
+	ret->boot = (struct metrics_boot){true, note->unclean,
+					  note->previous.boot_id[0] ? &note->previous : NULL};
+}
+
+static void fill_metrics(struct daemon *d, struct metrics *ret)
+{
+	struct monitor *m = d->monitor;
+
+	*ret = (struct metrics){.series = d->tally.series, .version = GRACED_VERSION};
+	add_kernel_half(m, ret);
+	if (monitor_engine(m)) {
+		engine_get_stats(monitor_engine(m), &ret->engine);
+		engine_pods_count(monitor_engine(m), &ret->pods);
+	}
+	ret->effects_dropped = monitor_feed(m) ? feed_dropped(monitor_feed(m)) : 0;
+	add_lookups(m, ret);
+	recorders_get_stats(d->recorders, ret->sinks);
+	if (d->costs)
+		costs_get_metrics(d->costs, ret);
+	add_web(d, ret);
+	add_control(d, ret);
+	add_checkpoint(d, ret);
+	if (d->inhibitor)
+		inhibitor_get_metrics(d->inhibitor, &ret->shutdown);
+	add_boot(d, ret);
+	ret->log_lost = log_lost();
+	ret->reload_failed = d->reload_failed;
+	ret->reload_ok_wall_ns = d->reload_ok_wall_ns;
+	add_process(ret);
+}
+
 /* 0 or -ENOMEM. */
 static int write_metrics(struct daemon *d, enum expo_format format, struct buf *out)
 {
-	struct metrics metrics = {.series = d->tally.series, .version = GRACED_VERSION};
-	struct monitor *m = d->monitor;
+	struct metrics metrics;
 	struct utsname uts;
 
-	add_kernel_half(m, &metrics);
-	if (monitor_engine(m)) {
-		engine_get_stats(monitor_engine(m), &metrics.engine);
-		engine_pods_count(monitor_engine(m), &metrics.pods);
-	}
-	metrics.effects_dropped = monitor_feed(m) ? feed_dropped(monitor_feed(m)) : 0;
-	add_lookups(m, &metrics);
-	recorders_get_stats(d->recorders, metrics.sinks);
-	if (d->costs)
-		costs_get_metrics(d->costs, &metrics);
-	add_web(d, &metrics);
-	add_control(d, &metrics);
-	add_checkpoint(d, &metrics);
-	if (d->inhibitor)
-		inhibitor_get_metrics(d->inhibitor, &metrics.shutdown);
-	if (d->boot) {
-		const struct bootnote *note = bootkeep_note(d->boot);
-
-		metrics.boot = (struct metrics_boot){
-			true, note->unclean, note->previous.boot_id[0] ? &note->previous : NULL};
-	}
-	metrics.log_lost = log_lost();
-	metrics.reload_failed = d->reload_failed;
-	metrics.reload_ok_wall_ns = d->reload_ok_wall_ns;
+	fill_metrics(d, &metrics);
 	if (uname(&uts) == 0)
 		metrics.kernel = uts.release;
-	add_process(&metrics);
 	return metrics_write(out, format, &metrics);
 }
 
@@ -160,15 +165,16 @@ static void metrics(struct daemon *d, const struct web_request *request, struct 
 	buf_adds(&ret->body, "out of memory\n");
 }
 
+static const char *const words[] = {
+	[PODSRC_OFF] = "off",
+	[PODSRC_STARTING] = "starting",
+	[PODSRC_UP] = "up",
+	[PODSRC_DOWN] = "down",
+};
+
 /* A source that is down costs names, not readiness: a line for each that is used. */
 static void add_sources(const struct monitor *m, struct buf *out)
 {
-	static const char *const words[] = {
-		[PODSRC_OFF] = "off",
-		[PODSRC_STARTING] = "starting",
-		[PODSRC_UP] = "up",
-		[PODSRC_DOWN] = "down",
-	};
 	struct podsrc_state state;
 
 	for (int source = META_NONE + 1; source < META_SOURCE_COUNT; source++) {
@@ -184,6 +190,95 @@ static void add_sources(const struct monitor *m, struct buf *out)
 		}
 		buf_addc(out, '\n');
 	}
+}
+
+/* --- the status page --------------------------------------------------------------------------- */
+
+struct status_parts {
+	struct podsrc_state states[META_SOURCE_COUNT];
+	struct htmlsource sources[META_SOURCE_COUNT];
+	struct htmlgroup groups[OBS_RANGES_MAX];
+	char node[META_NAME_MAX];
+};
+
+static void fill_sources(const struct daemon *d, struct status_parts *parts, struct htmlstatus *ret)
+{
+	ret->sources = parts->sources;
+	for (int i = META_NONE + 1; i < META_SOURCE_COUNT; i++) {
+		struct podsrc_state *state = &parts->states[i];
+
+		lookup_get_state(monitor_lookup(d->monitor), (enum meta_source)i, state);
+		if (state->status != PODSRC_OFF)
+			parts->sources[ret->n_sources++] =
+				(struct htmlsource){meta_source_name((enum meta_source)i),
+						    words[state->status], state->text,
+						    state->status == PODSRC_UP};
+	}
+}
+
+static void fill_shutdown(const struct daemon *d, struct status_parts *parts,
+			  struct htmlstatus *ret)
+{
+	const struct schedule_plan *plan;
+	struct shutdown_stats stats;
+
+	if (!d->inhibitor)
+		return;
+	ret->shutdown_known =
+		engine_get_shutdown(monitor_engine(d->monitor), &ret->shutdown, &stats);
+	plan = inhibitor_get_plan(d->inhibitor);
+	ret->need_ns = plan->need_ns;
+	ret->groups = parts->groups;
+	for (; ret->n_groups < plan->obs.shutdown_plan.n_ranges; ret->n_groups++) {
+		const struct obs_range *range = &plan->obs.shutdown_plan.ranges[ret->n_groups];
+
+		parts->groups[ret->n_groups] = (struct htmlgroup){
+			range->priority,
+			range->seconds > 0 ? (uint64_t)range->seconds * NS_PER_S : 0};
+	}
+}
+
+static const char *name_node(const struct daemon *d, struct status_parts *parts)
+{
+	if (d->config.options.node_name)
+		return d->config.options.node_name;
+	clock_node_name(parts->node, sizeof(parts->node));
+	return parts->node;
+}
+
+static void status(struct daemon *d, struct web_reply *ret)
+{
+	struct status_parts parts = {};
+	struct metrics metrics;
+	struct htmlstatus page = {
+		.node = name_node(d, &parts),
+		.version = GRACED_VERSION,
+		.state = d->ending  ? "stopping"
+			 : d->ready ? "ready"
+				    : "starting",
+		.scope = engine_scope_name(d->config.options.engine.scope),
+		.mode = d->config.shutdown.off ? "off"
+					       : shutdown_mode_name(d->config.shutdown.mode),
+		.metrics_path = d->config.telemetry_path,
+		.wall_ns = (int64_t)clock_wall_ns(),
+		.metrics = &metrics,
+	};
+
+	ret->type = HTML;
+	ret->policy = htmlstatus_policy;
+	ret->keep_ms = KEEP_MS;
+	fill_metrics(d, &metrics);
+	if (d->history) {
+		page.stops = d->history->stops;
+		page.n_stops = d->history->n_stops;
+		page.deaf = d->history->deaf;
+		page.n_deaf = d->history->n_deaf;
+	}
+	if (d->ready) {
+		fill_sources(d, &parts, &page);
+		fill_shutdown(d, &parts, &page);
+	}
+	htmlstatus_write(&ret->body, &page);
 }
 
 static void readiness(const struct daemon *d, struct web_reply *ret)
@@ -204,7 +299,7 @@ void pages_answer(void *userdata, const struct web_request *request, struct web_
 
 	ret->status = 200;
 	if (strcmp(request->path, "/") == 0) {
-		landing(d, ret);
+		status(d, ret);
 	} else if (strcmp(request->path, d->config.telemetry_path) == 0) {
 		metrics(d, request, ret);
 	} else if (strcmp(request->path, "/readyz") == 0) {

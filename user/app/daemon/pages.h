@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon answers over HTTP: a landing page, the metrics, whether it lives and is ready. */
+/* What the daemon answers over HTTP: a status page, the metrics, whether it lives and is ready. */
 #ifndef APP_DAEMON_PAGES_H
 #define APP_DAEMON_PAGES_H
 

@@ -43,6 +43,7 @@ static struct MHD_Response *make_response(const struct web_bodies *bodies,
 		{MHD_HTTP_HEADER_CONTENT_TYPE, body->type},
 		{MHD_HTTP_HEADER_CONTENT_ENCODING, gzip ? "gzip" : NULL},
 		{MHD_HTTP_HEADER_LOCATION, body->location},
+		{"Content-Security-Policy", body->policy},
 		{MHD_HTTP_HEADER_ALLOW, body->status == 405 ? "GET, HEAD" : NULL},
 		{MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 		 body->status == 401 ? "Basic realm=\"graced\"" : NULL},
@@ -179,6 +180,7 @@ static struct web_body *make_body(struct web_bodies *bodies, const struct web_re
 	body->status = reply->status;
 	body->type = reply->type;
 	body->location = reply->location;
+	body->policy = reply->policy;
 	body->data = data;
 	body->len = len;
 	body->plain = make_response(bodies, body, data, len, false);

@@ -55,7 +55,7 @@ struct web_body {
 	bool kept;	   /* holds the responses, to answer with */
 	bool counted;	   /* against max_bodies */
 	unsigned int status;
-	const char *type, *location;
+	const char *type, *location, *policy;
 	const void *data; /* the plain response's */
 	size_t len;
 	struct MHD_Response *plain, *gzip; /* gzip: NULL until a client wants it, or no gain */

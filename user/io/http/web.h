@@ -28,6 +28,7 @@ struct web_reply {
 	unsigned int status;  /* 200 to 599; anything else, or a failed body, becomes 500 */
 	const char *type;     /* Content-Type, which outlives the server */
 	const char *location; /* the same for Location; NULL: none */
+	const char *policy;   /* the same for Content-Security-Policy */
 	struct buf body;      /* the server takes it over */
 	uint32_t keep_ms; /* how long it answers this path in this format without asking again */
 };

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last stops, and the containers that did not act on their stop signal, for the status page. */
+#ifndef APP_DAEMON_HISTORY_H
+#define APP_DAEMON_HISTORY_H
+
+#include "core/stop/record.h"
+#include "wire/html/status.h"
+
+#define HISTORY_STOPS 50
+#define HISTORY_DEAF  50 /* the one that was stopped last longest ago makes room */
+
+/* Both with the last one first; all zero is an empty one. */
+struct history {
+	struct htmlstop stops[HISTORY_STOPS], deaf[HISTORY_DEAF];
+	size_t n_stops, n_deaf;
+};
+
+/* Takes each record; ignores all but stops, and those of sandboxes and single processes. */
+void history_record(struct history *history, const struct record *record);
+
+#endif
