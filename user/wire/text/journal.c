@@ -483,7 +483,7 @@ static void add_shutdown(struct buf *out, const struct record *record)
 
 /* Entries about the end of an earlier boot. */
 
-#define ID_BOOT	   "b3c1c2a5f1a94b6f8f0f5f6d0c5be1b7"
+#define ID_BOOT	   "80419ad67d2f49df8f6f83bdd0b82aec"
 #define NAMED_PODS 16 /* in the sentence */
 
 static void say_pods(struct buf *out, const struct bootlog_list *pods)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How earlier boots ended, on the metrics page. */
-#ifndef WIRE_PROMETHEUS_BOOT_H
-#define WIRE_PROMETHEUS_BOOT_H
+#ifndef WIRE_PROMETHEUS_METRICS_BOOT_H
+#define WIRE_PROMETHEUS_METRICS_BOOT_H
 
 #include <stdint.h>
 
@@ -9,6 +9,6 @@
 #include "wire/prometheus/exposition.h"
 
 /* previous is NULL while nothing is known of an earlier boot. */
-void bootpage_write(struct expo *expo, uint64_t unclean_boots, const struct bootlog *previous);
+void metrics_boot_write(struct expo *expo, uint64_t unclean_boots, const struct bootlog *previous);
 
 #endif

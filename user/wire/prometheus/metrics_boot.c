@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The families of an earlier boot. */
-#include "wire/prometheus/boot.h"
+#include "wire/prometheus/metrics_boot.h"
 
 #define NS 9
 
@@ -72,7 +72,7 @@ static void add_last_alive(struct expo *expo, const struct bootlog *log)
 	expo_u64(expo, &(struct expo_label){"kind", "container"}, 1, log->containers.total);
 }
 
-void bootpage_write(struct expo *expo, uint64_t unclean_boots, const struct bootlog *previous)
+void metrics_boot_write(struct expo *expo, uint64_t unclean_boots, const struct bootlog *previous)
 {
 	static const struct expo_family
 		unclean = {"graced_unclean_shutdowns", EXPO_COUNTER, NULL,
