@@ -390,7 +390,7 @@ assert container["securityContext"]["readOnlyRootFilesystem"] is True
 assert not container["securityContext"]["privileged"]
 volumes = {v["name"] for v in spec["volumes"]}
 mounts = container["volumeMounts"]
-assert all(m["name"] in volumes and (m["name"] in ("run", "checkpoint") or m["readOnly"]) for m in mounts)
+assert all(m["name"] in volumes and (m["name"] in ("run", "checkpoint", "state") or m["readOnly"]) for m in mounts)
 assert not any(v.get("hostPath") for v in spec["volumes"] if v["name"] == "run")
 monitor = yaml.safe_load(open(sys.argv[2]))["spec"]
 labels = docs["DaemonSet"]["spec"]["template"]["metadata"]["labels"]
