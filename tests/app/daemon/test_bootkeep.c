@@ -125,7 +125,7 @@ static void test_repeated(void **state)
 	assert_noted(s, false, 0);
 	assert_true(begin(s, 13 * S));
 	bootkeep_stop(s->keep, s->engine, 14 * S);
-	bootkeep_finish(s->keep, false);
+	bootkeep_finish(s->keep, s->engine, 15 * S, false);
 	assert_noted(s, false, 0);
 	/* Its record is written. */
 	assert_true(begin(s, 15 * S));
@@ -144,10 +144,11 @@ static void test_stopped_at_once(void **state)
 	forge(s, NODE);
 	assert_true(begin(s, 10 * S));
 	bootkeep_stop(s->keep, s->engine, 11 * S);
-	bootkeep_finish(s->keep, true);
+	bootkeep_finish(s->keep, s->engine, 12 * S, true);
 	assert_noted(s, true, 5);
 	read_file(s, &note);
 	assert_int_equal(note.boot.stopped_ns, 11 * S);
+	assert_int_equal(note.boot.saved_ns, 12 * S);
 	bootnote_done(&note);
 }
 

@@ -244,10 +244,12 @@ void bootkeep_stop(struct bootkeep *k, const struct engine *engine, uint64_t now
 		write_note(k, now_ns);
 }
 
-void bootkeep_finish(struct bootkeep *k, bool idle)
+void bootkeep_finish(struct bootkeep *k, const struct engine *engine, uint64_t now_ns, bool idle)
 {
-	if (k->begun && k->held && idle && k->note.boot.stopped_ns)
-		write_note(k, k->note.boot.stopped_ns);
+	if (!k->begun || !k->note.boot.stopped_ns || (k->held && !idle))
+		return;
+	look(k, engine, now_ns);
+	write_note(k, now_ns);
 }
 
 const struct bootnote *bootkeep_note(const struct bootkeep *k)

@@ -29,9 +29,11 @@ void bootkeep_record(struct bootkeep *keep, const struct record *record);
 /* Writes the file when that is due; idle: all records are written by the sinks. */
 void bootkeep_turn(struct bootkeep *keep, const struct engine *engine, uint64_t now_ns, bool idle);
 
-/* The daemon ends in an orderly way; and it has done so, with its records written or not. */
+/* The daemon ends in an orderly way, which is written at once: it may be killed before it is done. */
 void bootkeep_stop(struct bootkeep *keep, const struct engine *engine, uint64_t now_ns);
-void bootkeep_finish(struct bootkeep *keep, bool idle);
+/* It has ended: with the last stops, if its records are written. */
+void bootkeep_finish(struct bootkeep *keep, const struct engine *engine, uint64_t now_ns,
+		     bool idle);
 
 const struct bootnote *bootkeep_note(const struct bootkeep *keep);
 

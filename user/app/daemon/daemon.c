@@ -422,7 +422,8 @@ static void on_close(void *userdata)
 	if (d->recorders)
 		recorders_finish(d->recorders);
 	if (d->boot && d->recorders)
-		bootkeep_finish(d->boot, recorders_idle(d->recorders));
+		bootkeep_finish(d->boot, monitor_engine(d->monitor), clock_boot_ns(),
+				recorders_idle(d->recorders));
 	d->boot = bootkeep_free(d->boot);
 	d->checkpoint = checkpoint_free(d->checkpoint);
 	d->inhibitor = inhibitor_free(d->inhibitor);
