@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
+#include "wire/grpc/frame.h"
 #include "wire/runtime/cri.h"
 
 static void check_text(const char *text, size_t size)
@@ -135,15 +136,15 @@ static void check_grpc(const uint8_t *data, size_t size)
 	size_t at = 0, len, consumed;
 	char text[64];
 
-	while (cri_unframe(data + at, size - at, 1 << 20, &payload, &len, &consumed) == 0) {
+	while (grpc_unframe(data + at, size - at, 1 << 20, &payload, &len, &consumed) == 0) {
 		if (consumed == 0)
 			break;
 		assert(consumed == len + 5 && consumed <= size - at);
 		at += consumed;
 	}
-	cri_grpc_message((const char *)data, size, text, sizeof(text));
+	grpc_read_message((const char *)data, size, text, sizeof(text));
 	check_text(text, sizeof(text));
-	assert(cri_grpc_status((const char *)data, size) <= 999);
+	assert(grpc_read_status((const char *)data, size) <= 999);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

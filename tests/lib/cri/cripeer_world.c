@@ -185,7 +185,7 @@ static int answer_status(const struct cripeer *peer, const char *id, struct buf 
 	_cleanup_(buf_free) struct buf status = {};
 
 	if (!c || c->sandbox)
-		return -CRI_GRPC_NOT_FOUND;
+		return -GRPC_NOT_FOUND;
 	write_status(&status, c, peer->annotations);
 	crienc_message(ret, 1, &status);
 	return 0;
@@ -259,13 +259,13 @@ int cripeer_answer(struct cripeer *peer, enum cri_method method, const struct bu
 	case CRI_STOP:
 	case CRI_STOP_SANDBOX:
 		note_request(peer, method, question, strlen(key));
-		return find(peer, key) ? 0 : -CRI_GRPC_NOT_FOUND;
+		return find(peer, key) ? 0 : -GRPC_NOT_FOUND;
 	case CRI_EXEC:
 		note_request(peer, method, question, strlen(key));
 		answer_exec(peer, ret);
-		return find(peer, key) ? 0 : -CRI_GRPC_NOT_FOUND;
+		return find(peer, key) ? 0 : -GRPC_NOT_FOUND;
 	default:
-		return -CRI_GRPC_UNIMPLEMENTED;
+		return -GRPC_UNIMPLEMENTED;
 	}
 }
 

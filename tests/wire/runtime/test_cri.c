@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
+#include "wire/grpc/frame.h"
 #include "wire/runtime/cri.h"
 
 static void each_method_has_its_path_in_both_versions(void **state)
@@ -193,8 +194,8 @@ static void a_frame_is_whole_partial_or_refused(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const void *payload = "?";
 		size_t payload_len = 99, consumed = 99;
-		int r = cri_unframe(rows[i].bytes, rows[i].len, MAX, &payload, &payload_len,
-				    &consumed);
+		int r = grpc_unframe(rows[i].bytes, rows[i].len, MAX, &payload, &payload_len,
+				     &consumed);
 
 		print_message("# %s\n", rows[i].what);
 		assert_int_equal(r, rows[i].r);
@@ -215,8 +216,8 @@ static void a_stream_is_read_frame_by_frame_however_it_is_cut(void **state)
 		const void *payload;
 
 		while (n < LEN(want)) {
-			assert_int_equal(cri_unframe(stream + at, have - at, MAX, &payload,
-						     &payload_len, &consumed),
+			assert_int_equal(grpc_unframe(stream + at, have - at, MAX, &payload,
+						      &payload_len, &consumed),
 					 0);
 			at += consumed;
 			if (consumed == 0) {
@@ -238,10 +239,10 @@ static void a_trailer_tells_the_status_or_nothing(void **state)
 		const char *text;
 		int want;
 	} rows[] = {
-		{"0", CRI_GRPC_OK},
-		{"5", CRI_GRPC_NOT_FOUND},
-		{"12", CRI_GRPC_UNIMPLEMENTED},
-		{" 14\r\n", CRI_GRPC_UNAVAILABLE},
+		{"0", GRPC_OK},
+		{"5", GRPC_NOT_FOUND},
+		{"12", GRPC_UNIMPLEMENTED},
+		{" 14\r\n", GRPC_UNAVAILABLE},
 		{"999", 999},
 		{"", -EBADMSG},
 		{"  ", -EBADMSG},
@@ -254,9 +255,10 @@ static void a_trailer_tells_the_status_or_nothing(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++)
-		assert_int_equal(cri_grpc_status(rows[i].text, strlen(rows[i].text)), rows[i].want);
-	assert_int_equal(cri_grpc_status("5\0", 2), -EBADMSG);
-	assert_int_equal(cri_grpc_status("55", 1), 5);
+		assert_int_equal(grpc_read_status(rows[i].text, strlen(rows[i].text)),
+				 rows[i].want);
+	assert_int_equal(grpc_read_status("5\0", 2), -EBADMSG);
+	assert_int_equal(grpc_read_status("55", 1), 5);
 }
 
 static void a_message_for_people_is_one_harmless_line(void **state)
@@ -285,7 +287,7 @@ static void a_message_for_people_is_one_harmless_line(void **state)
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		memset(got, '!', sizeof(got));
-		cri_grpc_message(rows[i].text, rows[i].len, got, rows[i].size);
+		grpc_read_message(rows[i].text, rows[i].len, got, rows[i].size);
 		assert_string_equal(got, rows[i].want);
 	}
 }
@@ -295,9 +297,9 @@ static void a_message_of_any_length_is_cut(void **state)
 	char text[4096], got[1024];
 
 	memset(text, 'x', sizeof(text));
-	cri_grpc_message(text, sizeof(text), got, sizeof(got));
+	grpc_read_message(text, sizeof(text), got, sizeof(got));
 	assert_int_equal(strlen(got), 512);
-	cri_grpc_message(text, sizeof(text), got, 160);
+	grpc_read_message(text, sizeof(text), got, 160);
 	assert_int_equal(strlen(got), 159);
 }
 

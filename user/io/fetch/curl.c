@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "io/files/library.h"
-#include "wire/runtime/cri.h"
+#include "wire/grpc/frame.h"
 
 /* The flavour with OpenSSL: GnuTLS takes 9 MiB more for one request. */
 #define CURL_SONAME "libcurl.so.4"
@@ -336,7 +336,7 @@ static void copy_line(const char *bytes, size_t len, char ret[static FETCH_TEXT_
 
 static void take_status(struct fetch_answer *answer, const char *at, size_t len)
 {
-	int status = cri_grpc_status(at, len);
+	int status = grpc_read_status(at, len);
 
 	answer->grpc_status = status < 0 ? -1 : status;
 }
@@ -345,7 +345,7 @@ static void take_message(struct fetch_answer *answer, const char *at, size_t len
 {
 	char text[MESSAGE_MAX];
 
-	cri_grpc_message(at, len, text, sizeof(text));
+	grpc_read_message(at, len, text, sizeof(text));
 	copy_line(text, strlen(text), answer->grpc_message);
 }
 

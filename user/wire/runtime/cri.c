@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 #include "core/names/workload.h"
 #include "cri.pb-c.h"
-#include "wire/runtime/cri_message.h"
+#include "wire/grpc/message.h"
 
 /* A map as it is on the wire: of two pairs with one key the last counts. */
 struct map {
@@ -435,14 +435,14 @@ DEFINE_CLEANUP(json_t *, json_decref);
 
 int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret)
 {
-	_cleanup_(cri_arena_done) struct cri_arena arena;
+	_cleanup_(grpc_arena_done) struct grpc_arena arena;
 	ProtobufCMessage *message;
 	const Cri__VersionResponse *version;
 	struct cri_runtime runtime;
 	int r;
 
-	cri_arena_start(&arena);
-	r = cri_unpack(&arena, &cri__version_response__descriptor, payload, len, &message);
+	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(&arena, &cri__version_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	version = (const Cri__VersionResponse *)message;
@@ -455,13 +455,14 @@ int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret)
 
 int cri_read_status(const void *payload, size_t len, struct cri_item *ret)
 {
-	_cleanup_(cri_arena_done) struct cri_arena arena;
+	_cleanup_(grpc_arena_done) struct grpc_arena arena;
 	ProtobufCMessage *message;
 	const Cri__ContainerStatusResponse *response;
 	int r;
 
-	cri_arena_start(&arena);
-	r = cri_unpack(&arena, &cri__container_status_response__descriptor, payload, len, &message);
+	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(&arena, &cri__container_status_response__descriptor, payload, len,
+			&message);
 	if (r < 0)
 		return r;
 	response = (const Cri__ContainerStatusResponse *)message;
@@ -495,7 +496,7 @@ static int read_signal(const json_t *value, uint32_t *ret_signal)
 
 int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 {
-	_cleanup_(cri_arena_done) struct cri_arena arena;
+	_cleanup_(grpc_arena_done) struct grpc_arena arena;
 	_cleanup_(cleanup_json_decref) json_t *info = NULL;
 	ProtobufCMessage *message;
 	const Cri__ImageStatusResponse *response;
@@ -504,8 +505,8 @@ int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 	bool found;
 	int r;
 
-	cri_arena_start(&arena);
-	r = cri_unpack(&arena, &cri__image_status_response__descriptor, payload, len, &message);
+	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(&arena, &cri__image_status_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	response = (const Cri__ImageStatusResponse *)message;
@@ -525,15 +526,15 @@ int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 }
 
 static int read_sandbox(const Cri__ContainerEventResponse *event, const char *node,
-			struct cri_arena *arena, struct cri_event *ret)
+			struct grpc_arena *arena, struct cri_event *ret)
 {
 	ProtobufCMessage *message;
 	int r;
 
 	if (event->pod_sandbox_status.len == 0)
 		return 0;
-	r = cri_unpack(arena, &cri__pod_sandbox_status__descriptor, event->pod_sandbox_status.data,
-		       event->pod_sandbox_status.len, &message);
+	r = grpc_unpack(arena, &cri__pod_sandbox_status__descriptor, event->pod_sandbox_status.data,
+			event->pod_sandbox_status.len, &message);
 	if (r < 0)
 		return r;
 	ret->has_sandbox =
@@ -542,7 +543,7 @@ static int read_sandbox(const Cri__ContainerEventResponse *event, const char *no
 }
 
 /* The status of the container that the event is about, among those of its whole pod. */
-static int read_container(const Cri__ContainerEventResponse *event, struct cri_arena *arena,
+static int read_container(const Cri__ContainerEventResponse *event, struct grpc_arena *arena,
 			  struct cri_event *ret)
 {
 	ProtobufCMessage *message;
@@ -550,9 +551,9 @@ static int read_container(const Cri__ContainerEventResponse *event, struct cri_a
 	int r;
 
 	for (size_t i = 0; i < event->n_containers_statuses && !ret->has_container; i++) {
-		r = cri_unpack(arena, &cri__container_status__descriptor,
-			       event->containers_statuses[i].data,
-			       event->containers_statuses[i].len, &message);
+		r = grpc_unpack(arena, &cri__container_status__descriptor,
+				event->containers_statuses[i].data,
+				event->containers_statuses[i].len, &message);
 		if (r < 0)
 			return r;
 		if (!item_of_status((const Cri__ContainerStatus *)message, &item) ||
@@ -569,15 +570,15 @@ static int read_container(const Cri__ContainerEventResponse *event, struct cri_a
 
 int cri_read_event(const void *payload, size_t len, const char *node, struct cri_event *ret)
 {
-	_cleanup_(cri_arena_done) struct cri_arena arena, inner;
+	_cleanup_(grpc_arena_done) struct grpc_arena arena, inner;
 	ProtobufCMessage *message;
 	const Cri__ContainerEventResponse *response;
 	struct cri_event event = {};
 	int r;
 
-	cri_arena_start(&arena);
-	cri_arena_start(&inner);
-	r = cri_unpack(&arena, &cri__container_event_response__descriptor, payload, len, &message);
+	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	grpc_arena_start(&inner, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(&arena, &cri__container_event_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	response = (const Cri__ContainerEventResponse *)message;
@@ -662,15 +663,15 @@ void cri_walk_start(struct cri_walk *walk, enum cri_method method, const char *n
 /* 0, or why it is none: -EBADMSG, -EMSGSIZE; -ENOMEM. */
 static int read_entry(const struct cri_walk *walk, const struct field *field, struct cri_item *ret)
 {
-	_cleanup_(cri_arena_done) struct cri_arena arena;
+	_cleanup_(grpc_arena_done) struct grpc_arena arena;
 	bool sandboxes = walk->method == CRI_SANDBOXES, filled;
 	ProtobufCMessage *message;
 	int r;
 
-	cri_arena_start(&arena);
-	r = cri_unpack(&arena,
-		       sandboxes ? &cri__pod_sandbox__descriptor : &cri__container__descriptor,
-		       field->bytes, field->len, &message);
+	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(&arena,
+			sandboxes ? &cri__pod_sandbox__descriptor : &cri__container__descriptor,
+			field->bytes, field->len, &message);
 	if (r < 0)
 		return r;
 	if (sandboxes)

@@ -68,37 +68,6 @@ int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s);
  * stand one behind the other, each with its NUL. -EINVAL as above; or buf's error. */
 int cri_ask_exec(struct buf *buf, const char *id, const char *args, size_t n);
 
-/* --- gRPC ------------------------------------------------------------------------------------ */
-
-/*
- * The first message of what came so far: the body of an answer has one, a stream one after another.
- * *ret_payload points into bytes. *ret_consumed is how many bytes it took with its prefix, and 0
- * with a payload of NULL while it is not whole. -EBADMSG: it is compressed, which was not offered,
- * or its flags are unknown; -EMSGSIZE: it is announced longer than max, whether it is here or not.
- */
-int cri_unframe(const void *bytes, size_t len, size_t max, const void **ret_payload,
-		size_t *ret_payload_len, size_t *ret_consumed);
-
-/* Those that decide what to do next (google.golang.org/grpc/codes). */
-enum {
-	CRI_GRPC_OK = 0,
-	CRI_GRPC_DEADLINE_EXCEEDED = 4,
-	CRI_GRPC_NOT_FOUND = 5,
-	CRI_GRPC_PERMISSION_DENIED = 7,
-	CRI_GRPC_RESOURCE_EXHAUSTED = 8,
-	CRI_GRPC_UNIMPLEMENTED = 12,
-	CRI_GRPC_UNAVAILABLE = 14,
-};
-
-/* Reads the value of the trailer grpc-status: 0 to 999; -EBADMSG for anything else. Blanks around
- * it are allowed. */
-int cri_grpc_status(const char *text, size_t len);
-
-/* Writes what the trailer grpc-message says, which is percent-encoded, as UTF-8 of one line for
- * people: what is no character, or would deceive a reader, is '?'. No more than 512 bytes of it,
- * and cut between characters where size, which is not 0, is less. */
-void cri_grpc_message(const char *text, size_t len, char *ret, size_t size);
-
 /* --- answers --------------------------------------------------------------------------------- */
 
 struct cri_runtime {

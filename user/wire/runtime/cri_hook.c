@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "cri.pb-c.h"
-#include "wire/runtime/cri_message.h"
+#include "wire/grpc/message.h"
 
 #define PRE_STOP "io.kubernetes.container.preStopHandler"
 
@@ -93,13 +93,14 @@ static int read_text(ProtobufCBinaryData text, struct cri_hook *ret)
 
 int cri_read_hook(const void *payload, size_t len, struct cri_hook *ret)
 {
-	_cleanup_(cri_arena_done) struct cri_arena arena;
+	_cleanup_(grpc_arena_done) struct grpc_arena arena;
 	ProtobufCMessage *message;
 	const Cri__ContainerStatus *status;
 	int r;
 
-	cri_arena_start(&arena);
-	r = cri_unpack(&arena, &cri__container_status_response__descriptor, payload, len, &message);
+	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(&arena, &cri__container_status_response__descriptor, payload, len,
+			&message);
 	if (r < 0)
 		return r;
 	status = ((const Cri__ContainerStatusResponse *)message)->status;
@@ -119,12 +120,12 @@ int cri_read_hook(const void *payload, size_t len, struct cri_hook *ret)
 
 int cri_read_exec(const void *payload, size_t len, int32_t *ret_code)
 {
-	_cleanup_(cri_arena_done) struct cri_arena arena;
+	_cleanup_(grpc_arena_done) struct grpc_arena arena;
 	ProtobufCMessage *message;
 	int r;
 
-	cri_arena_start(&arena);
-	r = cri_unpack(&arena, &cri__exec_sync_response__descriptor, payload, len, &message);
+	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(&arena, &cri__exec_sync_response__descriptor, payload, len, &message);
 	if (r < 0)
 		return r;
 	*ret_code = ((const Cri__ExecSyncResponse *)message)->exit_code;

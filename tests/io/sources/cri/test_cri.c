@@ -383,7 +383,7 @@ static void test_socks(void **state)
 		skip();
 	for (size_t i = 0; i < LEN(socks); i++) {
 		char dir[80], path[96], command[512], why[160];
-		struct podsrc_cri_sock sock;
+		struct socket_id sock;
 		int r;
 
 		snprintf(dir, sizeof(dir), "%s/%zu", site->dir, i);
@@ -394,7 +394,7 @@ static void test_socks(void **state)
 		snprintf(command, sizeof(command), "cd %s && { %s; }", dir, socks[i].script);
 		assert_int_equal(system(command), 0);
 		snprintf(path, sizeof(path), "%s/p", dir);
-		r = podsrc_cri_sock_check(path, &sock, why);
+		r = socket_check(path, &sock, why);
 		print_message("# %s: %s\n", socks[i].what, r ? why : "may be asked");
 		assert_int_equal(r, socks[i].error);
 		cripeer_die(&site->peer);

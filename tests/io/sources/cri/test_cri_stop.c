@@ -171,7 +171,7 @@ static void test_hostile(void **state)
 	struct crisite *site = *state;
 
 	open_with(site, 1);
-	site->peer.status = CRI_GRPC_UNAVAILABLE;
+	site->peer.status = GRPC_UNAVAILABLE;
 	site->peer.padding = 1 << 20;
 	for (unsigned int i = 0; i < LEN(acts); i++) {
 		print_message("# act %d\n", acts[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sends a request, decides whether its answer makes sense, holds look-ups in the order they came,
- * and follows the socket's path as the kernel does to find who could have made each step. */
+/* Sends a request, decides whether its answer makes sense, and holds look-ups in the order they
+ * came. */
 #include "io/sources/cri/call.h"
 
 #include <errno.h>
@@ -14,134 +14,6 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "io/proc/clock.h"
-
-/* --- the socket ------------------------------------------------------------------------------- */
-
-#define LINKS_MAX 8
-
-static bool is_ours(const struct stat *st)
-{
-	return st->st_uid == 0 || st->st_uid == geteuid();
-}
-
-static bool is_others(const struct stat *st)
-{
-	return (st->st_mode & S_IWOTH) ||
-	       ((st->st_mode & S_IWGRP) && st->st_gid != 0 && st->st_gid != getegid());
-}
-
-/* A directory in which others can make entries is accepted if they cannot touch the entries of
- * other users; but then no link in it is followed. */
-static int check_directory(const struct stat *st, bool *ret_shared)
-{
-	*ret_shared = is_others(st);
-	if (!S_ISDIR(st->st_mode))
-		return -ENOTDIR;
-	return is_ours(st) && (!*ret_shared || (st->st_mode & S_ISVTX)) ? 0 : -EPERM;
-}
-
-/* Replaces the link that path[0 .. end) is by where it leads. */
-static int follow(char path[static PATH_MAX], size_t end)
-{
-	char target[PATH_MAX], full[PATH_MAX];
-	size_t base = end;
-	ssize_t n;
-	int len;
-	char cut = path[end];
-
-	path[end] = 0;
-	n = readlink(path, target, sizeof(target) - 1);
-	path[end] = cut;
-	if (n < 0)
-		return -errno;
-	target[n] = 0;
-	while (base > 1 && path[base - 1] != '/')
-		base--;
-	len = snprintf(full, sizeof(full), "%.*s%s%s", target[0] == '/' ? 0 : (int)base, path,
-		       target, path + end);
-	if ((size_t)len >= sizeof(full))
-		return -ENAMETOOLONG;
-	strcpy(path, full);
-	return 0;
-}
-
-static size_t component_end(const char *path, size_t at)
-{
-	while (path[at] == '/')
-		at++;
-	while (path[at] && path[at] != '/')
-		at++;
-	return at;
-}
-
-/* One walk along the path: 1 when a link was followed and all of it is to be looked at again. */
-static int walk(char path[static PATH_MAX], struct stat *ret)
-{
-	bool shared;
-	int r;
-
-	if (lstat("/", ret) < 0)
-		return -errno;
-	r = check_directory(ret, &shared);
-	for (size_t end = 0; path[end] && r == 0;) {
-		char cut;
-
-		end = component_end(path, end);
-		cut = path[end];
-		path[end] = 0;
-		r = lstat(path, ret) < 0 ? -errno : 0;
-		path[end] = cut;
-		if (r == 0 && S_ISLNK(ret->st_mode)) {
-			r = shared || !is_ours(ret) ? -EPERM : follow(path, end);
-			return r < 0 ? r : 1;
-		}
-		if (r == 0 && cut)
-			r = check_directory(ret, &shared);
-	}
-	return r;
-}
-
-static int check(const char *path, struct stat *ret)
-{
-	char at[PATH_MAX];
-	int r = 1;
-
-	if (path[0] != '/' || strlen(path) >= sizeof(at))
-		return -EINVAL;
-	strcpy(at, path);
-	for (int i = 0; i <= LINKS_MAX && r > 0; i++)
-		r = walk(at, ret);
-	if (r != 0)
-		return r < 0 ? r : -ELOOP;
-	if (!S_ISSOCK(ret->st_mode))
-		return -ENOTSOCK;
-	return is_ours(ret) && !(ret->st_mode & S_IWOTH) ? 0 : -EPERM;
-}
-
-int podsrc_cri_sock_check(const char *path, struct podsrc_cri_sock *ret, char ret_text[static 160])
-{
-	struct stat st;
-	int r = check(path, &st);
-
-	if (r < 0) {
-		snprintf(ret_text, 160, "%s",
-			 r == -EPERM	  ? "others than root could have put it there"
-			 : r == -ENOTSOCK ? "it is no socket"
-					  : strerror(-r));
-		return r;
-	}
-	*ret = (struct podsrc_cri_sock){st.st_dev, st.st_ino, st.st_ctim};
-	return 0;
-}
-
-bool podsrc_cri_sock_is_replaced(const char *path, const struct podsrc_cri_sock *sock)
-{
-	struct stat st;
-
-	return stat(path, &st) < 0 || st.st_dev != sock->dev || st.st_ino != sock->ino ||
-	       st.st_ctim.tv_sec != sock->changed.tv_sec ||
-	       st.st_ctim.tv_nsec != sock->changed.tv_nsec;
-}
 
 /* --- look-ups by where they stand ------------------------------------------------------------- */
 
@@ -332,15 +204,14 @@ static const char *judge(struct podsrc_cri_call *call, const struct fetch_result
 	if (result->grpc_status < 0)
 		return "the answer has no gRPC status";
 	ret->grpc_status = result->grpc_status;
-	if (ret->grpc_status == CRI_GRPC_UNAVAILABLE ||
-	    ret->grpc_status == CRI_GRPC_PERMISSION_DENIED)
+	if (ret->grpc_status == GRPC_UNAVAILABLE || ret->grpc_status == GRPC_PERMISSION_DENIED)
 		return ret->text;
 	ret->verdict = VERDICT_REFUSED;
 	if (ret->grpc_status)
 		return NULL;
 	ret->verdict = VERDICT_ANSWER;
-	if (cri_unframe(call->body.data, call->body.len, LIST_MAX, &ret->payload, &ret->len,
-			&consumed) < 0 ||
+	if (grpc_unframe(call->body.data, call->body.len, LIST_MAX, &ret->payload, &ret->len,
+			 &consumed) < 0 ||
 	    consumed == 0 || consumed != call->body.len)
 		return "the answer is no message of gRPC";
 	return NULL;

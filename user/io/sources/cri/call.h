@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests to the runtime: each a unary gRPC call, whose answer makes sense or ends the session;
- * the look-ups that they are for; and whether the socket that they go to can be trusted.
+ * and the look-ups that they are for.
  */
 #ifndef IO_SOURCES_CRI_CALL_H
 #define IO_SOURCES_CRI_CALL_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "core/names/meta.h"
 #include "io/fetch/fetch.h"
+#include "io/files/socket.h"
+#include "wire/grpc/frame.h"
 #include "wire/runtime/cri.h"
-
-struct podsrc_cri_sock {
-	dev_t dev;
-	ino_t ino;
-	struct timespec changed; /* an inode's number may come back */
-};
-
-/* 0 for a socket that only root or this user can have put at path, -ENOENT, -ENOTSOCK,
- * -EPERM, -ELOOP or another of lstat()'s; *ret_text says what is wrong then. */
-int podsrc_cri_sock_check(const char *path, struct podsrc_cri_sock *ret, char ret_text[static 160]);
-/* Whether another one, or none, is there now. */
-bool podsrc_cri_sock_is_replaced(const char *path, const struct podsrc_cri_sock *sock);
 
 /* Look-ups, by where they stand. */
 
@@ -73,7 +61,6 @@ void podsrc_cri_queue_move(struct podsrc_cri_queue *q, struct podsrc_cri_lookup 
 void podsrc_cri_queue_remove(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup);
 void podsrc_cri_queue_done(struct podsrc_cri_queue *q);
 
-#define PODSRC_CRI_PATH_MAX 108 /* sockaddr_un.sun_path */
 /* How much of a turn of the loop reading may take. */
 #define PODSRC_CRI_SLICE_NS UINT64_C(1000000)
 
@@ -83,8 +70,8 @@ struct podsrc_cri_call;
 struct podsrc_cri_calls {
 	struct fetch *fetch;
 	struct podsrc_cri_queue *queue;
-	char path[PODSRC_CRI_PATH_MAX]; /* of the socket; "" for none */
-	uint64_t connection;		/* names it: CLOCK_BOOTTIME */
+	char path[SOCKET_PATH_MAX]; /* of the socket; "" for none */
+	uint64_t connection;	    /* names it: CLOCK_BOOTTIME */
 	enum cri_version version;
 	uint64_t timeout_ns;
 	uint64_t answered_ns; /* the last sensible answer */

@@ -11,6 +11,7 @@
 
 #include "base/backoff.h"
 #include "base/cleanup.h"
+#include "io/files/socket.h"
 #include "io/proc/clock.h"
 #include "io/sources/cri/call.h"
 #include "io/sources/cri/look.h"
@@ -76,7 +77,7 @@ static void on_end(void *userdata, const struct fetch_result *result)
 
 	stream->call = NULL;
 	stream->open = false;
-	stream->refused = result->error == 0 && result->grpc_status == CRI_GRPC_UNIMPLEMENTED;
+	stream->refused = result->error == 0 && result->grpc_status == GRPC_UNIMPLEMENTED;
 	if (stream->refused)
 		return;
 	retry_later(stream);
@@ -126,7 +127,7 @@ static ssize_t take_first(struct podsrc_cri_events *stream, const char *bytes, s
 	struct cri_event event;
 	const void *payload;
 	size_t payload_len, consumed;
-	int r = cri_unframe(bytes, len, EVENT_MAX, &payload, &payload_len, &consumed);
+	int r = grpc_unframe(bytes, len, EVENT_MAX, &payload, &payload_len, &consumed);
 
 	if (r < 0)
 		return r;
@@ -236,12 +237,12 @@ enum phase {
 
 struct podsrc_cri {
 	sd_event *event;
-	char endpoint[PODSRC_CRI_PATH_MAX], node[META_NAME_MAX];
+	char endpoint[SOCKET_PATH_MAX], node[META_NAME_MAX];
 	const char *const *search;
 	uint64_t retry_min_ns, retry_max_ns;
 
 	enum phase phase;
-	struct podsrc_cri_sock sock;
+	struct socket_id sock;
 	uint64_t sock_checked_ns;
 	size_t candidate; /* of search */
 	struct cri_runtime runtime;
@@ -344,7 +345,7 @@ static int choose(struct podsrc_cri *cri)
 	for (; places[cri->candidate]; cri->candidate++) {
 		const char *place = places[cri->candidate];
 		char why[160];
-		int r = podsrc_cri_sock_check(place, &cri->sock, why);
+		int r = socket_check(place, &cri->sock, why);
 
 		if (r == -ENOENT)
 			continue;
@@ -400,7 +401,7 @@ static void on_version(struct podsrc_cri_call *call, const struct podsrc_cri_ans
 {
 	struct podsrc_cri *cri = call->userdata;
 
-	if (answer->verdict == VERDICT_REFUSED && answer->grpc_status == CRI_GRPC_UNIMPLEMENTED) {
+	if (answer->verdict == VERDICT_REFUSED && answer->grpc_status == GRPC_UNIMPLEMENTED) {
 		if (cri->calls.version == CRI_V1)
 			greet(cri, CRI_V1ALPHA2);
 		else
@@ -428,7 +429,7 @@ static void look_at_socket(struct podsrc_cri *cri)
 		return;
 	cri->sock_checked_ns = now_ns;
 	if (cri->phase != PHASE_OFF) {
-		if (!podsrc_cri_sock_is_replaced(cri->calls.path, &cri->sock))
+		if (!socket_is_replaced(cri->calls.path, &cri->sock))
 			return;
 		drop(cri, PLACE_WAITING);
 	}
@@ -492,18 +493,6 @@ static void on_broken(void *userdata)
 
 /* --- the source --------------------------------------------------------------------------------- */
 
-static int take_endpoint(struct podsrc_cri *cri, const char *endpoint)
-{
-	static const char scheme[] = "unix://";
-
-	if (strncmp(endpoint, scheme, strlen(scheme)) == 0)
-		endpoint += strlen(scheme);
-	if (endpoint[0] != '/' || strlen(endpoint) >= sizeof(cri->endpoint))
-		return -EINVAL;
-	strcpy(cri->endpoint, endpoint);
-	return 0;
-}
-
 static int take_options(struct podsrc_cri *cri, const struct podsrc_cri_options *options)
 {
 	cri->search = options->search ? options->search : podsrc_cri_places;
@@ -511,7 +500,7 @@ static int take_options(struct podsrc_cri *cri, const struct podsrc_cri_options 
 	cri->retry_min_ns = options->retry_min_ns ? options->retry_min_ns : RETRY_MIN_NS;
 	cri->retry_max_ns = options->retry_max_ns ? options->retry_max_ns : RETRY_MAX_NS;
 	snprintf(cri->node, sizeof(cri->node), "%s", options->node ? options->node : "");
-	return options->endpoint ? take_endpoint(cri, options->endpoint) : 0;
+	return options->endpoint ? socket_take_path(options->endpoint, cri->endpoint) : 0;
 }
 
 static int set_up(struct podsrc_cri *cri, const struct podsrc_sink *sink)

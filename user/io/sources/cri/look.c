@@ -237,8 +237,8 @@ static void on_listed(struct podsrc_cri_call *call, const struct podsrc_cri_answ
 {
 	struct podsrc_cri_look *l = call->userdata;
 	struct list *list = &l->list;
-	bool too_long = answer->verdict == VERDICT_LOST ||
-			answer->grpc_status == CRI_GRPC_RESOURCE_EXHAUSTED;
+	bool too_long =
+		answer->verdict == VERDICT_LOST || answer->grpc_status == GRPC_RESOURCE_EXHAUSTED;
 
 	list->walk.method = call->method;
 	if (answer->verdict == VERDICT_ANSWER) {

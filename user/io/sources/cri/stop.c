@@ -93,7 +93,7 @@ static const char *judge(const struct fetch_result *result, size_t max, const vo
 
 	if (result->error || result->status != 200 || result->grpc_status)
 		return *result->text ? result->text : "the answer is not one of gRPC";
-	if (cri_unframe(result->body, result->len, max, ret_payload, ret_len, &consumed) < 0 ||
+	if (grpc_unframe(result->body, result->len, max, ret_payload, ret_len, &consumed) < 0 ||
 	    consumed == 0 || consumed != result->len)
 		return "the answer is no message of gRPC";
 	return NULL;
