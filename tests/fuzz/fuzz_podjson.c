@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as a list of pods: walked to an end in a bounded number of steps; what is told is text
- * within its limits. */
+/* Any bytes as a list of pods in JSON: walked to an end in a bounded number of steps; as an event
+ * of the kubelet's stream, and as a pod in protobuf. What is told is text within its limits. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "core/names/meta.h"
 #include "fuzz/fuzz.h"
+#include "wire/kubernetes/pod_proto.h"
 #include "wire/kubernetes/pods.h"
 
 struct told {
@@ -69,6 +70,29 @@ static void check_container(void *userdata, const struct meta_container *c)
 	assert(!c->probe_grace || (c->known & META_CTR_PROBE_GRACE));
 }
 
+static void check_pod_proto(struct podproto *reader, const void *data, size_t size)
+{
+	struct told told = {};
+	struct podjson_sink sink = {&told, check_pod, check_container, NULL};
+	int r = podproto_read_pod(reader, data, size, &sink);
+
+	assert(r == 0 || r == 1 || r == -ENOMEM);
+	assert(told.pods == (r == 0));
+}
+
+static void check_proto(const uint8_t *data, size_t size)
+{
+	struct podproto_event event;
+	struct podproto *reader;
+
+	if (podproto_new(&reader) < 0)
+		return;
+	check_pod_proto(reader, data, size);
+	if (podproto_read_event(reader, data, size, &event) == 0)
+		check_pod_proto(reader, event.pod, event.pod_len);
+	podproto_free(reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct told told = {};
@@ -78,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t calls = 0;
 	int r;
 
+	check_proto(data, size);
 	if (podjson_new((const char *)data, size, &walk) < 0)
 		return 0;
 	do {

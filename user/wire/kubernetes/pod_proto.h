@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pods as the kubelet's pods API carries them (KEP-4188): the core/v1 Pod in Kubernetes' protobuf,
+ * in the events of a stream. A pod becomes the JSON that the API has of it, as far as that is read,
+ * and wire/kubernetes/pod_meta reads that: what holds for wire/kubernetes/pods holds here.
+ */
+#ifndef WIRE_KUBERNETES_POD_PROTO_H
+#define WIRE_KUBERNETES_POD_PROTO_H
+
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "wire/kubernetes/pods.h"
+
+/* "/v1alpha1.Pods/WatchPods": in Kubernetes 1.36 and 1.37 alike. */
+extern const char podproto_watch_path[];
+
+/* As the stream numbers them. */
+enum podproto_type {
+	PODPROTO_ADDED = 1, /* also each pod that is there when the stream begins */
+	PODPROTO_MODIFIED,
+	PODPROTO_DELETED, /* of its pod only the names and the uid are sure */
+	PODPROTO_SYNCED,  /* all that were there have come; without a pod */
+};
+
+/* Of an event: a pod and what is around it. */
+#define PODPROTO_EVENT_MAX (PODJSON_POD_MAX + 64)
+
+struct podproto_event {
+	unsigned int type; /* enum podproto_type, or another */
+	const void *pod;   /* within the message */
+	size_t pod_len;
+};
+
+struct podproto;
+
+/* Memory that one message after another is read in. 0 or -ENOMEM. */
+int podproto_new(struct podproto **ret);
+struct podproto *podproto_free(struct podproto *reader);
+DEFINE_CLEANUP(struct podproto *, podproto_free);
+
+/* *ret is valid until the next call. -EBADMSG: it is no such message, -EMSGSIZE: too long. */
+int podproto_read_event(struct podproto *reader, const void *message, size_t len,
+			struct podproto_event *ret);
+
+/* Hands the pod and then its containers to the sink, never to its object(). The bytes may be those
+ * of the event read last. 0: reported; 1: passed over, as podjson_next() passes over; -ENOMEM. */
+int podproto_read_pod(struct podproto *reader, const void *pod, size_t len,
+		      const struct podjson_sink *sink);
+
+#endif
