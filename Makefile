@@ -197,7 +197,8 @@ $(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,-lcmocka)
 
 # The peer that plays a runtime speaks HTTP/2.
-PEERED := $(filter %/sources/cri/test_cri %/sources/cri/test_cri_hostile %/sources/cri/test_cri_hook %/sources/cri/test_cri_stop,$(UNIT))
+PEERED := $(filter %/sources/cri/test_cri %/sources/cri/test_cri_hostile %/sources/cri/test_cri_hook %/sources/cri/test_cri_stop \
+	%/sources/kubelet/test_socket %/daemon/test_pods_socket,$(UNIT) $(DAEMON))
 $(PEERED): LDLIBS += -lnghttp2
 
 # These play the kernel half.

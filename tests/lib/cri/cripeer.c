@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
+#include "wire/kubernetes/pod_proto.h"
 
 #define PACE_USEC 5000
 
@@ -219,6 +220,8 @@ static void misbehave(struct stream *s, enum cripeer_act act)
 
 static int method_of(const struct cripeer *peer, const char *path)
 {
+	if (peer->plays_kubelet)
+		return strcmp(path, podproto_watch_path) == 0 ? CRI_EVENTS : -1;
 	for (int version = 0; version < CRI_VERSION_COUNT; version++) {
 		if (version == CRI_V1 ? peer->no_v1 : peer->no_v1alpha2)
 			continue;
@@ -236,6 +239,10 @@ static void open_events(struct stream *s)
 	s->is_event = s->stays = true;
 	s->connection->peer->streams++;
 	s->connection->peer->asked[CRI_EVENTS]++;
+	s->body.limit = (size_t)64 << 20;
+	if (s->connection->peer->greeting)
+		buf_add(&s->body, s->connection->peer->greeting->data,
+			s->connection->peer->greeting->len);
 	respond(s, "200");
 }
 
@@ -250,7 +257,7 @@ static void answer(struct stream *s)
 		open_events(s);
 		return;
 	}
-	r = method < 0 ? -CRI_GRPC_UNIMPLEMENTED
+	r = method < 0 ? -GRPC_UNIMPLEMENTED
 		       : cripeer_answer(peer, (enum cri_method)method, &s->question, &message);
 	s->status = act == CRIPEER_ERROR ? peer->status : -r;
 	if (act == CRIPEER_SILENT ||
@@ -493,6 +500,23 @@ void cripeer_release_execs(struct cripeer *peer)
 {
 	peer->holds_execs = false;
 	release(peer, CRI_EXEC);
+}
+
+void cripeer_end_events(struct cripeer *peer, int status)
+{
+	struct cripeer_connection *c = peer->connections, *next;
+
+	for (; c; c = next) {
+		next = c->next;
+		for (struct stream *s = c->streams; s; s = s->next) {
+			if (!s->is_event)
+				continue;
+			s->stays = false;
+			s->status = status;
+			nghttp2_session_resume_data(c->session, s->id);
+		}
+		send_on(c);
+	}
 }
 
 void cripeer_tell_bytes(struct cripeer *peer, const void *bytes, size_t len)

@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/buf.h"
+#include "wire/grpc/frame.h"
 #include "wire/runtime/cri.h"
 
 enum cripeer_act {
@@ -51,6 +52,9 @@ struct cripeer {
 	struct cripeer_connection *connections;
 	unsigned int accepted;
 	bool no_v1, no_v1alpha2, has_events;
+	/* It plays the kubelet's pods API instead: its stream is that of events. */
+	bool plays_kubelet;
+	const struct buf *greeting; /* what each stream of events begins with; NULL: nothing */
 	enum cripeer_act act[CRI_METHOD_COUNT];
 	const char *mute;    /* an ID whose status is never told */
 	int status;	     /* of CRIPEER_ERROR */
@@ -92,10 +96,12 @@ void cripeer_release_stops(struct cripeer *peer);
 void cripeer_release_execs(struct cripeer *peer);
 /* To every stream of events. */
 void cripeer_tell(struct cripeer *peer, const char *id, enum cri_event_type type);
+/* Ends every stream of events with that status. */
+void cripeer_end_events(struct cripeer *peer, int status);
 /* Any bytes to every stream of events. */
 void cripeer_tell_bytes(struct cripeer *peer, const void *bytes, size_t len);
 
-/* cripeer_world.c: the message that answers a question, without its prefix; -CRI_GRPC_... */
+/* cripeer_world.c: the message that answers a question, without its prefix; -GRPC_... */
 int cripeer_answer(struct cripeer *peer, enum cri_method method, const struct buf *question,
 		   struct buf *ret);
 /* Whether the question is for the status of peer.mute. */

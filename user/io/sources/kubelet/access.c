@@ -6,11 +6,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/duration.h"
 #include "io/files/fd.h"
 #include "io/tls/gnutls.h"
 #include "wire/kubernetes/token.h"
@@ -334,4 +336,62 @@ int podsrc_kubelet_credential(const struct podsrc_kubelet_options *options, stru
 	podsrc_kubelet_secrets_expiry(&secrets, ret);
 	podsrc_kubelet_secrets_done(&secrets);
 	return r;
+}
+
+/* --- why it was in vain ----------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void explain(struct podsrc_kubelet_why *ret,
+							  const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ret->text, sizeof(ret->text), format, args);
+	va_end(args);
+}
+
+static void explain_status(const struct podsrc_kubelet_options *o, long status,
+			   struct podsrc_kubelet_why *ret)
+{
+	bool is_api = o->api_node;
+
+	if (status == 401 && o->token_file)
+		explain(ret, "it refuses the token in %s (401)", o->token_file);
+	else if (status == 401 && o->client_file)
+		explain(ret, "it refuses the client certificate in %s (401)", o->client_file);
+	else if (status == 401)
+		explain(ret, "it wants a token (401): none is configured");
+	else if (status == 403)
+		explain(ret, "not allowed to see pods (403): needs %s for the user that %s names",
+		    is_api ? "list pods" : "get nodes/pods, nodes/proxy before Kubernetes 1.33",
+		    o->token_file ?: o->client_file ?: "no file");
+	else if (status == 404)
+		explain(ret, "there is nothing here (404)%s",
+			is_api ? "" : ": the path should be /pods");
+	else if (status >= 300 && status < 400)
+		explain(ret, "it sends elsewhere (%ld), which is not followed", status);
+	else
+		explain(ret, "it answers with an error (%ld)", status);
+}
+
+void podsrc_kubelet_explain(const struct podsrc_kubelet_options *o,
+			    const struct fetch_result *result, struct podsrc_kubelet_why *ret)
+{
+	char patience[DURATION_SIZE];
+
+	if (!result->error)
+		explain_status(o, result->status, ret);
+	else if (result->error == -EKEYREJECTED)
+		explain(ret, "the CA in %s does not vouch for it%s%s: %s", o->ca_file,
+			o->server_name ? " as " : "", o->server_name ?: "", result->text);
+	else if (result->error == -EACCES && o->client_file)
+		explain(ret, "the client certificate in %s cannot be used: %s", o->client_file,
+			result->text);
+	else if (result->error == -ETIMEDOUT)
+		explain(ret, "no whole answer came within %s",
+			duration_format(o->timeout_ns, patience));
+	else if (result->error == -EMSGSIZE)
+		explain(ret, "its answer is longer than %zu MiB", PODSRC_KUBELET_REPLY_MAX >> 20);
+	else
+		explain(ret, "%s", result->text);
 }

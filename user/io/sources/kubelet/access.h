@@ -9,6 +9,11 @@
 int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **ret_url,
 			 struct podsrc_kubelet_why *ret_why);
 
+/* Says for a person why the request came to nothing: an error, or a status that is not 200. Of the
+ * options the files, the server's name and the patience count, and whether there is an api_node. */
+void podsrc_kubelet_explain(const struct podsrc_kubelet_options *options,
+			    const struct fetch_result *result, struct podsrc_kubelet_why *ret);
+
 /* What shows who asks: the token, and the client certificate with its key. */
 
 /* Whether libcurl, which opens the file by itself, would not wait for a writer of it: 0, or -errno

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decides when the kubelet, or the API server, is asked, reports what its answer has, and ends the
- * look-ups that wait for it. */
+/* Decides when the kubelet, or the API server, is asked and how, reports what its answer has, and
+ * ends the look-ups that wait for it. */
 #include "io/sources/kubelet/kubelet.h"
 
 #include <errno.h>
@@ -17,6 +17,9 @@
 #include "base/time.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/access.h"
+#include "io/sources/kubelet/known.h"
+#include "io/sources/kubelet/stream.h"
+#include "wire/kubernetes/pod_proto.h"
 #include "wire/kubernetes/pods.h"
 
 #define INTERVAL_NS (30 * NS_PER_S)
@@ -29,36 +32,20 @@
 /* One question may begin when the last one has been over for so many times what it took. */
 #define REST_SHARE 3
 
+/* While what changes is streamed, a list is only to make good for what the kubelet dropped. */
+#define STREAMED_TIMES 10
+/* How often a socket is looked for. */
+#define LOOK_NS	       (5 * NS_PER_S)
+
 #define SLICE_NS   500000
 #define SLICE_GONE 64
 
 /* Answers in a row. */
 #define BEHIND_MAX 3
 
-struct uid {
-	char text[META_UID_MAX]; /* first, for by_text() */
-	int64_t seen_wall_ns;	 /* when its kubelet first saw it; 0: unknown */
-};
-
-/* Uids in the order they came, or sorted. */
-struct uids {
-	struct uid *list;
-	size_t n, room;
-	bool full;   /* there were more */
-	bool by_api; /* some of them are pods of the API, not static ones */
-};
-
-/* Which process made a list, by the times at which it first saw the pods that the list before has
- * too: each is the same as there, or each is another. */
-enum process {
-	PROCESS_UNKNOWN, /* no such pod */
-	PROCESS_SAME,
-	PROCESS_RESTARTED,
-};
-
 /* A caller waits for an answer to question number `question`, or a later one. */
 struct lookup {
-	struct uid uid;
+	char uid[META_UID_MAX];
 	uint64_t question; /* the number of the one whose answer counts; 0: it is over */
 	bool found;
 };
@@ -70,8 +57,7 @@ struct podsrc_kubelet {
 	enum meta_source source; /* the kubelet or the API server */
 	char *url;		 /* with its query */
 
-	char *ca_file, *server_name, *token_file, *client_file;
-	uint64_t interval_ns, timeout_ns, gap_ns;
+	struct podsrc_kubelet_options options; /* its files, names and times: copies */
 
 	struct podsrc_state state; /* its where is the URL without the query */
 	bool addressed;		   /* an address of its host was known once */
@@ -89,10 +75,19 @@ struct podsrc_kubelet {
 	unsigned int behind;  /* answers in a row that were older */
 	struct podjson *walk; /* NULL: none is taken apart */
 	bool leaving_out;     /* the pod whose containers come now */
-	struct uids before, now;
-	size_t gone_at; /* of before: the next to be looked for in now; valid without a walk */
-	enum process process; /* that made the list of now; valid without a walk */
+	struct podsrc_known known;
+	size_t gone_at; /* of the pods before: the next to be looked for now */
 	bool comparing;
+
+	struct podsrc_stream *stream; /* NULL: no socket is asked */
+	struct podproto *reader;      /* of what comes from it */
+	struct podjson_counts counts; /* of its list */
+	sd_event_source *patience;    /* for its list to come whole */
+	sd_event_source *look;	      /* for a socket */
+	uint64_t look_us;
+	bool listing;	   /* its list is coming */
+	bool streaming;	   /* its list has come, and what changes comes */
+	bool falling_back; /* the next question is asked by the URL, now */
 
 	struct lookup lookups[PODSRC_KUBELET_LOOKUPS_MAX];
 	size_t n_lookups;
@@ -105,20 +100,25 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 static bool is_busy(const struct podsrc_kubelet *k)
 {
-	return k->call || k->walk || k->comparing;
+	return k->call || k->walk || k->comparing || k->listing;
 }
 
 static uint64_t due_ns(const struct podsrc_kubelet *k)
 {
 	uint64_t rest_ns = k->hurried ? 0 : (k->ended_ns - k->asked_ns) * REST_SHARE;
 
-	if (k->questions == 0)
+	uint64_t interval_ns = k->options.interval_ns;
+
+	if (k->questions == 0 || k->falling_back)
 		return 0;
 	if (k->state.failures)
 		return k->state.retry_ns;
-	if (k->n_lookups == 0 || rest_ns > k->interval_ns)
-		return k->ended_ns + k->interval_ns;
-	return later(k->asked_ns + k->gap_ns, k->ended_ns + rest_ns);
+	/* What changes comes by itself, except after a list that was not the last word. */
+	if (k->streaming && !podsrc_known_is_ignorant(&k->known))
+		interval_ns *= STREAMED_TIMES;
+	if (k->n_lookups == 0 || rest_ns > interval_ns)
+		return k->ended_ns + interval_ns;
+	return later(k->asked_ns + k->options.gap_ns, k->ended_ns + rest_ns);
 }
 
 static void plan(struct podsrc_kubelet *k)
@@ -149,7 +149,7 @@ static void answer(struct podsrc_kubelet *k, enum meta_result unless_found, bool
 			continue;
 		}
 		k->lookups[i].question = 0;
-		report_done(k, one.uid.text, one.found ? META_FOUND : unless_found);
+		report_done(k, one.uid, one.found ? META_FOUND : unless_found);
 	}
 	added = k->n_lookups - n;
 	memmove(k->lookups + kept, k->lookups + n, added * sizeof(k->lookups[0]));
@@ -190,6 +190,15 @@ __attribute__((format(printf, 2, 3))) static void go_down(struct podsrc_kubelet 
 	plan(k);
 }
 
+static int say_counts(char ret[static 160], uint64_t pods, const char *how, uint64_t skipped)
+{
+	int n = snprintf(ret, 160, "%llu pods%s", (unsigned long long)pods, how);
+
+	return skipped ? n + snprintf(ret + n, 160 - (size_t)n, ", and %llu that make no sense",
+				      (unsigned long long)skipped)
+		       : n;
+}
+
 static void go_up(struct podsrc_kubelet *k, const struct podjson_counts *counts)
 {
 	int n;
@@ -197,11 +206,10 @@ static void go_up(struct podsrc_kubelet *k, const struct podjson_counts *counts)
 	end(k);
 	k->state.status = PODSRC_UP;
 	k->state.failures = 0;
-	n = snprintf(k->state.text, sizeof(k->state.text), "%llu pods",
-		     (unsigned long long)counts->pods);
-	if (counts->skipped)
+	n = say_counts(k->state.text, counts->pods, "", counts->skipped);
+	if (k->stream && !k->streaming && podsrc_stream_path(k->stream)[0])
 		snprintf(k->state.text + n, sizeof(k->state.text) - (size_t)n,
-			 ", and %llu that make no sense", (unsigned long long)counts->skipped);
+			 "; not by its socket: %.100s", podsrc_stream_trouble(k->stream));
 	answer(k, META_ABSENT, false);
 	plan(k);
 }
@@ -210,53 +218,11 @@ static void go_up(struct podsrc_kubelet *k, const struct podjson_counts *counts)
 static void mark_found(struct podsrc_kubelet *k, const char *uid)
 {
 	for (size_t i = 0; i < k->n_lookups; i++)
-		if (k->lookups[i].question <= k->questions &&
-		    strcmp(k->lookups[i].uid.text, uid) == 0)
+		if (k->lookups[i].question <= k->questions && strcmp(k->lookups[i].uid, uid) == 0)
 			k->lookups[i].found = true;
 }
 
 /* --- the answer --------------------------------------------------------------------------------- */
-
-static void add_uid(struct uids *uids, const char *uid, int64_t seen_wall_ns)
-{
-	struct uid *added;
-	size_t room = uids->room ? uids->room * 2 : 128;
-
-	if (uids->n == PODSRC_KUBELET_PODS_MAX) {
-		uids->full = true;
-		return;
-	}
-	if (uids->n == uids->room) {
-		void *list = reallocarray(uids->list, room, sizeof(uids->list[0]));
-
-		if (!list) {
-			uids->full = true;
-			return;
-		}
-		uids->list = list;
-		uids->room = room;
-	}
-	added = uids->list + uids->n++;
-	strcpy(added->text, uid);
-	added->seen_wall_ns = seen_wall_ns;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-static void sort(struct uids *uids)
-{
-	if (uids->n)
-		qsort(uids->list, uids->n, sizeof(uids->list[0]), by_text);
-}
-
-/* Among the first n, which are sorted; NULL: it is not there. */
-static const struct uid *find_uid(const struct uids *uids, size_t n, const char *uid)
-{
-	return n ? bsearch(uid, uids->list, n, sizeof(uids->list[0]), by_text) : NULL;
-}
 
 /* Older than what was reported: from a server that is behind. After three of them that is how it
  * is, as where the database was restored. */
@@ -264,6 +230,8 @@ static bool is_behind(const struct podsrc_kubelet *k)
 {
 	struct podjson_list list;
 
+	if (!k->walk)
+		return false;
 	podjson_get_list(k->walk, &list);
 	return list.version && list.version < k->version && k->behind < BEHIND_MAX;
 }
@@ -282,11 +250,14 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 	/* Any user can write the annotation that a kubelet puts on its static pods. */
 	if (k->source == META_API)
 		meta.is_static = false;
-	add_uid(&k->now, meta.uid, pod->seen_wall_ns);
-	k->now.by_api |= !meta.is_static;
-	mark_found(k, meta.uid);
+	if (k->streaming) {
+		podsrc_known_insert(&k->known, &meta, pod->seen_wall_ns);
+	} else {
+		podsrc_known_add(&k->known, &meta, pod->seen_wall_ns);
+		mark_found(k, meta.uid);
+		meta.asked_ns = k->asked_ns;
+	}
 	meta.source = k->source;
-	meta.asked_ns = k->asked_ns;
 	k->sink.pod(k->sink.userdata, &meta);
 }
 
@@ -303,8 +274,7 @@ static void on_container(void *userdata, const struct meta_container *container)
 /* Begins to take the answer apart. */
 static void take_reply(struct podsrc_kubelet *k)
 {
-	k->now.n = 0;
-	k->now.full = k->now.by_api = false;
+	podsrc_known_begin(&k->known);
 	if (podjson_new(k->reply ?: "", k->reply_len, &k->walk) < 0) {
 		go_down(k, "there is no memory for its answer");
 		return;
@@ -312,58 +282,18 @@ static void take_reply(struct podsrc_kubelet *k)
 	sd_event_source_set_enabled(k->work, SD_EVENT_ON);
 }
 
-static enum process process_of(const struct podsrc_kubelet *k)
-{
-	enum process process = PROCESS_UNKNOWN;
-
-	for (size_t i = 0; i < k->now.n; i++) {
-		const struct uid *now = k->now.list + i;
-		const struct uid *before = find_uid(&k->before, k->before.n, now->text);
-
-		if (!before || !before->seen_wall_ns || !now->seen_wall_ns)
-			continue;
-		if (before->seen_wall_ns == now->seen_wall_ns)
-			return PROCESS_SAME;
-		process = PROCESS_RESTARTED;
-	}
-	return process;
-}
-
-/*
- * Whether the list says nothing of the pods that it lacks (docs/kubelet-rules.md, "Sources of
- * pods"): a kubelet that has started since lists no pod until the runtime is up, then static pods
- * alone until the API has answered, then for a moment some of those that the API has.
- */
-static bool is_ignorant(const struct podsrc_kubelet *k)
-{
-	if (k->source != META_KUBELET || k->process == PROCESS_SAME)
-		return false;
-	return k->process == PROCESS_RESTARTED || (k->before.n && !k->now.n) ||
-	       (k->before.by_api && !k->now.by_api);
-}
-
-/* Whether the next list is compared with this one: not where pods of the API are still to come. */
-static bool is_base(const struct podsrc_kubelet *k)
-{
-	return !is_ignorant(k) || k->now.by_api || !k->before.by_api;
-}
-
-/* Keeps the pods of the list before that this one lacks, for the lists to come. */
-static void keep_lacking(struct podsrc_kubelet *k)
-{
-	size_t n = k->now.n;
-
-	for (size_t i = 0; i < k->before.n; i++)
-		if (!find_uid(&k->now, n, k->before.list[i].text))
-			add_uid(&k->now, k->before.list[i].text, k->before.list[i].seen_wall_ns);
-	k->now.by_api |= k->before.by_api;
-	sort(&k->now);
-}
-
 static void end_walk(struct podsrc_kubelet *k)
 {
 	k->walk = podjson_free(k->walk);
 	sd_event_source_set_enabled(k->work, SD_EVENT_OFF);
+}
+
+static void start_comparing(struct podsrc_kubelet *k)
+{
+	podsrc_known_judge(&k->known);
+	k->comparing = true;
+	k->gone_at = 0;
+	sd_event_source_set_enabled(k->work, SD_EVENT_ON);
 }
 
 /* The walk went to the end of a whole answer. */
@@ -382,51 +312,41 @@ static void begin_comparing(struct podsrc_kubelet *k)
 		return;
 	}
 	k->version = list.version;
-	sort(&k->now);
-	k->process = process_of(k);
-	k->comparing = true;
-	k->gone_at = 0;
+	start_comparing(k);
 }
 
 static void finish(struct podsrc_kubelet *k)
 {
-	struct uids before = k->before;
-	bool ignorant = is_ignorant(k), whole = !k->now.full && !ignorant, base = is_base(k);
-	struct podjson_counts counts;
+	bool whole = !k->known.now.full && !podsrc_known_is_ignorant(&k->known);
+	struct podjson_counts counts = k->counts;
 
-	podjson_get_counts(k->walk, &counts);
+	if (k->walk)
+		podjson_get_counts(k->walk, &counts);
 	end_walk(k);
 	k->comparing = false;
-	if (ignorant && base)
-		keep_lacking(k);
-	if (base) {
-		k->before = k->now;
-		k->now = before;
-	}
+	podsrc_known_finish(&k->known);
+	k->streaming = k->listing;
+	k->listing = false;
 	if (whole && k->sink.listed)
 		k->sink.listed(k->sink.userdata, k->source, k->asked_ns);
 	go_up(k, &counts);
+	if (k->streaming)
+		podsrc_stream_hold(k->stream, false);
 }
 
-/* Reports the pods that were listed before and are not now. With more pods than are kept, one that
- * is not among those kept may still be there. */
-static void compare(struct podsrc_kubelet *k)
+static void report_gone(struct podsrc_kubelet *k, const char *uid, uint64_t asked_ns)
 {
-	size_t limit = k->gone_at + SLICE_GONE;
+	struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = asked_ns};
 
-	if (k->now.full || is_ignorant(k))
-		k->gone_at = k->before.n;
-	for (; k->gone_at < k->before.n && k->gone_at < limit; k->gone_at++) {
-		const char *uid = k->before.list[k->gone_at].text;
-		struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = k->asked_ns};
+	strcpy(gone.uid, uid);
+	k->sink.pod(k->sink.userdata, &gone);
+}
 
-		if (find_uid(&k->now, k->now.n, uid))
-			continue;
-		strcpy(gone.uid, uid);
-		k->sink.pod(k->sink.userdata, &gone);
-	}
-	if (k->gone_at == k->before.n)
-		finish(k);
+static void on_gone(void *userdata, const char *uid)
+{
+	struct podsrc_kubelet *k = userdata;
+
+	report_gone(k, uid, k->asked_ns);
 }
 
 static void give_up(struct podsrc_kubelet *k, int error)
@@ -454,7 +374,8 @@ static int on_work(sd_event_source *source, void *userdata)
 	int r;
 
 	if (k->comparing) {
-		compare(k);
+		if (podsrc_known_compare(&k->known, &k->gone_at, SLICE_GONE, on_gone, k))
+			finish(k);
 		return 0;
 	}
 	do
@@ -490,60 +411,19 @@ static int on_data(void *userdata, const void *data, size_t len)
 	return 0;
 }
 
-static void down_by_status(struct podsrc_kubelet *k, long status)
-{
-	bool is_api = k->source == META_API;
-
-	if (status == 401 && k->token_file)
-		go_down(k, "it refuses the token in %s (401)", k->token_file);
-	else if (status == 401 && k->client_file)
-		go_down(k, "it refuses the client certificate in %s (401)", k->client_file);
-	else if (status == 401)
-		go_down(k, "it wants a token (401): none is configured");
-	else if (status == 403)
-		go_down(
-			k, "not allowed to see pods (403): needs %s for the user that %s names",
-			is_api ? "list pods" : "get nodes/pods, nodes/proxy before Kubernetes 1.33",
-			k->token_file ?: k->client_file ?: "no file");
-	else if (status == 404)
-		go_down(k, "there is nothing here (404)%s",
-			is_api ? "" : ": the path should be /pods");
-	else if (status >= 300 && status < 400)
-		go_down(k, "it sends elsewhere (%ld), which is not followed", status);
-	else
-		go_down(k, "it answers with an error (%ld)", status);
-}
-
-static void down_by_error(struct podsrc_kubelet *k, const struct fetch_result *result)
-{
-	char patience[DURATION_SIZE];
-
-	if (result->error == -EKEYREJECTED)
-		go_down(k, "the CA in %s does not vouch for it%s%s: %s", k->ca_file,
-			k->server_name ? " as " : "", k->server_name ?: "", result->text);
-	else if (result->error == -EACCES && k->client_file)
-		go_down(k, "the client certificate in %s cannot be used: %s", k->client_file,
-			result->text);
-	else if (result->error == -ETIMEDOUT)
-		go_down(k, "no whole answer came within %s",
-			duration_format(k->timeout_ns, patience));
-	else if (result->error == -EMSGSIZE)
-		go_down(k, "its answer is longer than %zu MiB", PODSRC_KUBELET_REPLY_MAX >> 20);
-	else
-		go_down(k, "%s", result->text);
-}
-
 static void on_done(void *userdata, const struct fetch_result *result)
 {
 	struct podsrc_kubelet *k = userdata;
 
+	struct podsrc_kubelet_why why;
+
 	k->call = NULL;
-	if (result->error)
-		down_by_error(k, result);
-	else if (result->status != 200)
-		down_by_status(k, result->status);
-	else
+	if (result->error == 0 && result->status == 200) {
 		take_reply(k);
+		return;
+	}
+	podsrc_kubelet_explain(&k->options, result, &why);
+	go_down(k, "%s", why.text);
 }
 
 static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *secrets)
@@ -552,12 +432,12 @@ static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *
 	struct fetch_request request = {
 		.url = k->url,
 		.headers = headers,
-		.ca_file = k->ca_file,
-		.server_name = k->server_name,
+		.ca_file = k->options.ca_file,
+		.server_name = k->options.server_name,
 		.client_pem = secrets->client,
 		.token = secrets->token,
 		.max_bytes = PODSRC_KUBELET_REPLY_MAX,
-		.timeout_ns = k->timeout_ns,
+		.timeout_ns = k->options.timeout_ns,
 		.data = on_data,
 		.done = on_done,
 		.userdata = k,
@@ -571,12 +451,13 @@ static void ask(struct podsrc_kubelet *k)
 {
 	struct podsrc_kubelet_secrets secrets;
 	struct podsrc_kubelet_why why;
-	int r = podsrc_kubelet_secrets_read(k->token_file, k->client_file, &secrets, &why);
+	int r = podsrc_kubelet_secrets_read(k->options.token_file, k->options.client_file, &secrets,
+					    &why);
 	int start_error = 0;
 
 	podsrc_kubelet_secrets_expiry(&secrets, &k->state.credential);
-	if (r >= 0 && k->ca_file)
-		r = podsrc_kubelet_file("CA", k->ca_file, &why);
+	if (r >= 0 && k->options.ca_file)
+		r = podsrc_kubelet_file("CA", k->options.ca_file, &why);
 	if (r >= 0)
 		start_error = start(k, &secrets);
 	podsrc_kubelet_secrets_done(&secrets);
@@ -584,6 +465,153 @@ static void ask(struct podsrc_kubelet *k)
 		go_down(k, "%s", why.text);
 	else if (start_error < 0)
 		go_down(k, "cannot ask it: %s", strerror(-start_error));
+}
+
+/* --- the stream --------------------------------------------------------------------------------- */
+
+/* The socket is of no use now. What was known stands until a list says otherwise. */
+static void leave_stream(struct podsrc_kubelet *k, const char *text)
+{
+	k->listing = k->streaming = k->comparing = false;
+	end_walk(k);
+	sd_event_source_set_enabled(k->patience, SD_EVENT_OFF);
+	if (!k->url) {
+		go_down(k, "%s", text);
+		return;
+	}
+	end(k);
+	k->falling_back = true;
+	plan(k);
+}
+
+static void on_stream_end(void *userdata, const char *text)
+{
+	leave_stream(userdata, text);
+}
+
+static void fail_stream(struct podsrc_kubelet *k, const char *text)
+{
+	podsrc_stream_fail(k->stream, text);
+	leave_stream(k, text);
+}
+
+static int on_patience(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct podsrc_kubelet *k = userdata;
+	char patience[DURATION_SIZE], text[PODSRC_STREAM_TEXT];
+
+	if (!k->listing || k->comparing)
+		return 0;
+	snprintf(text, sizeof(text), "no whole list came within %s",
+		 duration_format(k->options.timeout_ns, patience));
+	fail_stream(k, text);
+	return 0;
+}
+
+/* One that the kubelet removed: only its uid is sure. */
+static void on_deleted(void *userdata, const struct podjson_pod *pod)
+{
+	struct podsrc_kubelet *k = userdata;
+
+	if (k->listing) {
+		podsrc_known_forget(&k->known, pod->meta.uid);
+		report_gone(k, pod->meta.uid, k->asked_ns);
+	} else if (podsrc_known_remove(&k->known, pod->meta.uid)) {
+		report_gone(k, pod->meta.uid, 0);
+	}
+}
+
+static void skip_container(void *userdata, const struct meta_container *container)
+{
+}
+
+static void take_event(struct podsrc_kubelet *k, const struct podproto_event *event)
+{
+	const struct podjson_sink sinks[] = {{k, on_pod, on_container, NULL},
+					     {k, on_deleted, skip_container, NULL}};
+	bool is_deleted = event->type == PODPROTO_DELETED;
+	int r = podproto_read_pod(k->reader, event->pod, event->pod_len, &sinks[is_deleted]);
+
+	k->counts.pods += r == 0;
+	k->counts.skipped += r != 0;
+	/* A list that lacks it for that says nothing of what it lacks. */
+	k->known.now.full |= r == -ENOMEM && k->listing;
+}
+
+static void end_list(struct podsrc_kubelet *k)
+{
+	sd_event_source_set_enabled(k->patience, SD_EVENT_OFF);
+	/* What comes next is compared with the list. */
+	podsrc_stream_hold(k->stream, true);
+	start_comparing(k);
+}
+
+static void on_message(void *userdata, const void *message, size_t len)
+{
+	struct podsrc_kubelet *k = userdata;
+	struct podproto_event event;
+
+	if (podproto_read_event(k->reader, message, len, &event) < 0)
+		k->counts.skipped++;
+	else if (event.type == PODPROTO_ADDED || event.type == PODPROTO_MODIFIED ||
+		 event.type == PODPROTO_DELETED)
+		take_event(k, &event);
+	else if (event.type == PODPROTO_SYNCED && k->listing)
+		end_list(k);
+	else
+		k->counts.skipped += event.type != PODPROTO_SYNCED;
+}
+
+static void ask_stream(struct podsrc_kubelet *k)
+{
+	k->streaming = false;
+	k->listing = true;
+	k->counts = (struct podjson_counts){};
+	podsrc_known_begin(&k->known);
+	snprintf(k->state.where, sizeof(k->state.where), "%s", podsrc_stream_path(k->stream));
+	sd_event_source_set_time_relative(k->patience, k->options.timeout_ns / 1000);
+	sd_event_source_set_enabled(k->patience, SD_EVENT_ONESHOT);
+	if (podsrc_stream_open(k->stream) < 0)
+		fail_stream(k, "cannot ask it");
+}
+
+/* By the socket where that is of use, else by the URL. */
+static void ask_best(struct podsrc_kubelet *k)
+{
+	bool by_stream = k->stream && !k->falling_back && podsrc_stream_is_ready(k->stream);
+
+	k->falling_back = false;
+	if (by_stream) {
+		ask_stream(k);
+		return;
+	}
+	if (k->stream)
+		podsrc_stream_close(k->stream);
+	k->streaming = false;
+	if (k->url) {
+		snprintf(k->state.where, sizeof(k->state.where), "%.*s", (int)strcspn(k->url, "?"),
+			 k->url);
+		ask(k);
+		return;
+	}
+	snprintf(k->state.where, sizeof(k->state.where), "%s", podsrc_stream_path(k->stream));
+	go_down(k, "%s", podsrc_stream_trouble(k->stream));
+}
+
+/* A socket that came, or came back, is asked at once. */
+static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct podsrc_kubelet *k = userdata;
+	bool better = k->streaming ? podsrc_stream_is_replaced(k->stream)
+				   : podsrc_stream_is_ready(k->stream);
+	int r;
+
+	if (better && !is_busy(k)) {
+		sd_event_source_set_time(k->timer, 0);
+		sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
+	}
+	r = sd_event_source_set_time_relative(source, k->look_us);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -596,7 +624,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	k->asked_ns = clock_boot_ns();
 	k->state.retry_ns = 0;
 	k->hurried = false;
-	ask(k);
+	ask_best(k);
 	return 0;
 }
 
@@ -606,7 +634,7 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 {
 	struct lookup lookup = {.question = k->questions + 1};
 
-	if (strlen(pod_uid) >= sizeof(lookup.uid.text)) {
+	if (strlen(pod_uid) >= sizeof(lookup.uid)) {
 		report_done(k, pod_uid, META_ABSENT);
 		return;
 	}
@@ -616,7 +644,7 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 	}
 	/* Who asks again wants an answer to this question, and receives one. */
 	for (size_t i = 0; i < k->n_lookups; i++)
-		if (k->lookups[i].question && strcmp(k->lookups[i].uid.text, pod_uid) == 0) {
+		if (k->lookups[i].question && strcmp(k->lookups[i].uid, pod_uid) == 0) {
 			k->lookups[i].question = lookup.question;
 			k->lookups[i].found = false;
 			plan(k);
@@ -626,14 +654,14 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 		report_done(k, pod_uid, META_SHED);
 		return;
 	}
-	strcpy(lookup.uid.text, pod_uid);
+	strcpy(lookup.uid, pod_uid);
 	k->lookups[k->n_lookups++] = lookup;
 	plan(k);
 }
 
 void podsrc_kubelet_hurry(struct podsrc_kubelet *k)
 {
-	uint64_t soon_ns = k->ended_ns + k->gap_ns;
+	uint64_t soon_ns = k->ended_ns + k->options.gap_ns;
 
 	k->hurried = true;
 	if (k->state.failures && k->state.retry_ns > soon_ns)
@@ -644,11 +672,13 @@ void podsrc_kubelet_hurry(struct podsrc_kubelet *k)
 void podsrc_kubelet_get_state(struct podsrc_kubelet *k, struct podsrc_state *ret)
 {
 	*ret = k->state;
-	ret->addressless = !k->addressed && !fetch_has_address(k->fetch, k->url);
-	k->addressed = !ret->addressless;
+	if (k->streaming)
+		say_counts(ret->text, k->known.before.n, ", streamed", k->counts.skipped);
+	k->addressed |= !k->url || k->streaming || fetch_has_address(k->fetch, k->url);
+	ret->addressless = !k->addressed;
 }
 
-static int copy(const char *text, char **ret)
+static int copy(const char *text, const char **ret)
 {
 	*ret = text ? strdup(text) : NULL;
 	return text && !*ret ? -ENOMEM : 0;
@@ -657,15 +687,43 @@ static int copy(const char *text, char **ret)
 static int take_options(struct podsrc_kubelet *k, const struct podsrc_kubelet_options *options)
 {
 	k->source = options->api_node ? META_API : META_KUBELET;
-	k->interval_ns = options->interval_ns ?: INTERVAL_NS;
-	k->timeout_ns = options->timeout_ns ?: TIMEOUT_NS;
-	k->gap_ns = options->gap_ns ?: GAP_NS;
-	if (copy(options->ca_file, &k->ca_file) < 0 ||
-	    copy(options->server_name, &k->server_name) < 0 ||
-	    copy(options->token_file, &k->token_file) < 0 ||
-	    copy(options->client_file, &k->client_file) < 0)
+	k->known.kubelet = !options->api_node;
+	k->options.api_node = options->api_node ? "" : NULL;
+	k->options.interval_ns = options->interval_ns ?: INTERVAL_NS;
+	k->options.timeout_ns = options->timeout_ns ?: TIMEOUT_NS;
+	k->options.gap_ns = options->gap_ns ?: GAP_NS;
+	if (copy(options->ca_file, &k->options.ca_file) < 0 ||
+	    copy(options->server_name, &k->options.server_name) < 0 ||
+	    copy(options->token_file, &k->options.token_file) < 0 ||
+	    copy(options->client_file, &k->options.client_file) < 0)
 		return -ENOMEM;
 	return 0;
+}
+
+static int take_socket(struct podsrc_kubelet *k, const struct podsrc_kubelet_options *options)
+{
+	const struct podsrc_stream_sink sink = {k, on_message, on_stream_end};
+	const struct podsrc_stream_options stream = {
+		.endpoint = options->socket,
+		.search = options->sockets,
+		.timeout_ns = k->options.timeout_ns,
+		.retry_min_ns = options->retry_min_ns ?: RETRY_FIRST_NS,
+		.retry_max_ns = options->retry_max_ns ?: RETRY_LAST_NS,
+	};
+	int r = podsrc_stream_new(k->event, k->fetch, &stream, &sink, &k->stream);
+
+	if (r >= 0)
+		r = podproto_new(&k->reader);
+	if (r >= 0)
+		r = sd_event_add_time_relative(k->event, &k->patience, CLOCK_MONOTONIC, 0, 1000,
+					       on_patience, k);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(k->patience, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	k->look_us = (options->look_ns ?: LOOK_NS) / 1000;
+	return sd_event_add_time_relative(k->event, &k->look, CLOCK_MONOTONIC, k->look_us,
+					  k->look_us / 5, on_look, k);
 }
 
 static int join_loop(struct podsrc_kubelet *k)
@@ -687,7 +745,8 @@ int podsrc_kubelet_new(sd_event *event, struct fetch *fetch,
 {
 	_cleanup_(cleanup_podsrc_kubelet_free) struct podsrc_kubelet *k = NULL;
 	_cleanup_(cleanup_free) char *url = NULL;
-	int r = podsrc_kubelet_check(options, &url, ret_why);
+	bool by_socket = options->socket || options->sockets;
+	int r = options->url || !by_socket ? podsrc_kubelet_check(options, &url, ret_why) : 0;
 
 	if (r < 0)
 		return r;
@@ -698,11 +757,17 @@ int podsrc_kubelet_new(sd_event *event, struct fetch *fetch,
 	k->fetch = fetch;
 	k->sink = *sink;
 	k->state.status = PODSRC_STARTING;
-	memcpy(k->state.where, url, strcspn(url, "?"));
+	if (url)
+		memcpy(k->state.where, url, strcspn(url, "?"));
 	k->url = TAKE_PTR(url);
 	r = take_options(k, options);
 	if (r == 0)
 		r = join_loop(k);
+	if (r >= 0 && by_socket)
+		r = take_socket(k, options);
+	if (r == -EINVAL)
+		snprintf(ret_why->text, sizeof(ret_why->text),
+			 "'%.100s' is no socket's absolute path", options->socket);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(k);
@@ -719,13 +784,16 @@ struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k)
 	sd_event_source_disable_unref(k->timer);
 	sd_event_source_disable_unref(k->work);
 	sd_event_unref(k->event);
-	free(k->before.list);
-	free(k->now.list);
+	podsrc_stream_free(k->stream);
+	podproto_free(k->reader);
+	sd_event_source_disable_unref(k->patience);
+	sd_event_source_disable_unref(k->look);
+	podsrc_known_done(&k->known);
 	free(k->url);
-	free(k->ca_file);
-	free(k->server_name);
-	free(k->token_file);
-	free(k->client_file);
+	free((char *)k->options.ca_file);
+	free((char *)k->options.server_name);
+	free((char *)k->options.token_file);
+	free((char *)k->options.client_file);
 	free(k);
 	return NULL;
 }

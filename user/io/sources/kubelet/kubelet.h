@@ -23,6 +23,13 @@
  * same kubelet process listed some before. It is the same if a pod has the same annotation
  * kubernetes.io/config.seen in both.
  *
+ * Where the kubelet has the socket of its pods API (KEP-4188: Kubernetes 1.36 with the feature gate
+ * PodsAPI, 1.37 by default) that is asked first: without a token, and what changes is streamed.
+ * Each question there is a new stream, which begins with all pods: so a list is never overtaken by
+ * an older event, nor an event by an older list. While the stream lasts it is asked for a list ten
+ * times more rarely. When it is absent, not trusted, refused, silent or broken, the URL is asked at
+ * once and from then on; the socket is tried again with back-off, and at once when it is another.
+ *
  * The token and the client certificate are read again for each request, as they are renewed, and
  * sent only to a server whose certificate the CA verifies for its name. An answer is parsed in
  * slices of half a millisecond, when the loop has nothing else to do.
@@ -38,6 +45,10 @@
 #include "io/fetch/fetch.h"
 #include "io/sources/source.h"
 
+/* Where kubelets have the socket of their pods API, NULL-ended: as they make it, and as KEP-4188
+ * names it. */
+extern const char *const podsrc_kubelet_places[];
+
 /* Of one answer. */
 #define PODSRC_KUBELET_REPLY_MAX ((size_t)16 << 20)
 
@@ -50,7 +61,7 @@
 struct podsrc_kubelet_options {
 	/* https://HOST:PORT, to which /pods is added where there is no path; http:// only to
 	 * loopback and without a token. The API server's may have a path before its own. */
-	const char *url;
+	const char *url;	 /* NULL: only the socket is asked */
 	const char *api_node;	 /* NULL: the kubelet is asked; else the API server for that node */
 	const char *ca_file;	 /* PEM; needed for https: verification is never off */
 	const char *server_name; /* NULL, or who the certificate must name instead of the host */
@@ -61,6 +72,12 @@ struct podsrc_kubelet_options {
 	uint64_t interval_ns; /* 30 s: from an answer to the next question */
 	uint64_t timeout_ns;  /* 10 s: for an answer to come whole */
 	uint64_t gap_ns;      /* 1 s: between two queries while an answer is awaited */
+	/* The kubelet's socket, with or without unix://, or where to search for it, NULL-ended and
+	 * borrowed; both NULL: there is none to ask. */
+	const char *socket;
+	const char *const *sockets;
+	uint64_t look_ns;		     /* 5 s: between two looks for it */
+	uint64_t retry_min_ns, retry_max_ns; /* 1 s, 300 s: for it, after failures */
 };
 
 /* A sentence for a person, without a full stop. */

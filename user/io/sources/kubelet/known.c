@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Compares each list with the one before, as far as that one may be compared with. */
+#include "io/sources/kubelet/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/sources/kubelet/kubelet.h"
+
+void podsrc_known_done(struct podsrc_known *known)
+{
+	free(known->before.list);
+	free(known->now.list);
+}
+
+static int by_uid(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void sort(struct podsrc_known_pods *pods)
+{
+	if (pods->n)
+		qsort(pods->list, pods->n, sizeof(pods->list[0]), by_uid);
+}
+
+/* Among the first n, which are sorted; NULL: it is not there. */
+static struct podsrc_known_pod *find(const struct podsrc_known_pods *pods, size_t n,
+				     const char *uid)
+{
+	return n ? bsearch(uid, pods->list, n, sizeof(pods->list[0]), by_uid) : NULL;
+}
+
+/* Room for one more; false: there is none, which is noted. */
+static bool make_room(struct podsrc_known_pods *pods)
+{
+	size_t room = pods->room ? pods->room * 2 : 128;
+	void *list;
+
+	if (pods->n < pods->room && pods->n < PODSRC_KUBELET_PODS_MAX)
+		return true;
+	list = pods->n < PODSRC_KUBELET_PODS_MAX
+		       ? reallocarray(pods->list, room, sizeof(pods->list[0]))
+		       : NULL;
+	if (!list) {
+		pods->full = true;
+		return false;
+	}
+	pods->list = list;
+	pods->room = room;
+	return true;
+}
+
+static void add(struct podsrc_known_pods *pods, size_t at, const char *uid, int64_t seen_wall_ns)
+{
+	struct podsrc_known_pod *added;
+
+	if (!make_room(pods))
+		return;
+	added = pods->list + at;
+	memmove(added + 1, added, (pods->n - at) * sizeof(*added));
+	pods->n++;
+	strcpy(added->uid, uid);
+	added->seen_wall_ns = seen_wall_ns;
+}
+
+void podsrc_known_begin(struct podsrc_known *known)
+{
+	known->now.n = 0;
+	known->now.full = known->now.by_api = false;
+}
+
+void podsrc_known_add(struct podsrc_known *known, const struct meta_pod *pod, int64_t seen_wall_ns)
+{
+	add(&known->now, known->now.n, pod->uid, seen_wall_ns);
+	known->now.by_api |= !pod->is_static;
+}
+
+void podsrc_known_forget(struct podsrc_known *known, const char *uid)
+{
+	struct podsrc_known_pods *pods = &known->now;
+
+	for (size_t i = 0; i < pods->n;)
+		if (strcmp(pods->list[i].uid, uid) == 0)
+			pods->list[i] = pods->list[--pods->n];
+		else
+			i++;
+}
+
+static enum podsrc_known_process process_of(const struct podsrc_known *known)
+{
+	enum podsrc_known_process process = PODSRC_PROCESS_UNKNOWN;
+
+	for (size_t i = 0; i < known->now.n; i++) {
+		const struct podsrc_known_pod *now = known->now.list + i;
+		const struct podsrc_known_pod *before =
+			find(&known->before, known->before.n, now->uid);
+
+		if (!before || !before->seen_wall_ns || !now->seen_wall_ns)
+			continue;
+		if (before->seen_wall_ns == now->seen_wall_ns)
+			return PODSRC_PROCESS_SAME;
+		process = PODSRC_PROCESS_RESTARTED;
+	}
+	return process;
+}
+
+void podsrc_known_judge(struct podsrc_known *known)
+{
+	sort(&known->now);
+	known->process = process_of(known);
+}
+
+bool podsrc_known_is_ignorant(const struct podsrc_known *known)
+{
+	if (!known->kubelet || known->process == PODSRC_PROCESS_SAME)
+		return false;
+	return known->process == PODSRC_PROCESS_RESTARTED || (known->before.n && !known->now.n) ||
+	       (known->before.by_api && !known->now.by_api);
+}
+
+bool podsrc_known_compare(const struct podsrc_known *known, size_t *at, size_t limit,
+			  void (*gone)(void *userdata, const char *uid), void *userdata)
+{
+	size_t end = *at + limit;
+
+	if (known->now.full || podsrc_known_is_ignorant(known))
+		*at = known->before.n;
+	for (; *at < known->before.n && *at < end; ++*at) {
+		const char *uid = known->before.list[*at].uid;
+
+		if (!find(&known->now, known->now.n, uid))
+			gone(userdata, uid);
+	}
+	return *at >= known->before.n;
+}
+
+/* Keeps the pods of the list before that this one lacks, for the lists to come. */
+static void keep_lacking(struct podsrc_known *known)
+{
+	size_t n = known->now.n;
+
+	for (size_t i = 0; i < known->before.n; i++) {
+		const struct podsrc_known_pod *before = known->before.list + i;
+
+		if (!find(&known->now, n, before->uid))
+			add(&known->now, known->now.n, before->uid, before->seen_wall_ns);
+	}
+	known->now.by_api |= known->before.by_api;
+	sort(&known->now);
+}
+
+void podsrc_known_finish(struct podsrc_known *known)
+{
+	struct podsrc_known_pods before = known->before;
+	bool ignorant = podsrc_known_is_ignorant(known);
+
+	/* Not where pods of the API are still to come. */
+	if (ignorant && !known->now.by_api && before.by_api)
+		return;
+	if (ignorant)
+		keep_lacking(known);
+	known->before = known->now;
+	known->now = before;
+}
+
+void podsrc_known_insert(struct podsrc_known *known, const struct meta_pod *pod,
+			 int64_t seen_wall_ns)
+{
+	struct podsrc_known_pods *pods = &known->before;
+	struct podsrc_known_pod *there = find(pods, pods->n, pod->uid);
+	size_t at = 0;
+
+	pods->by_api |= !pod->is_static;
+	if (there) {
+		there->seen_wall_ns = seen_wall_ns;
+		return;
+	}
+	for (size_t end = pods->n; at < end;) {
+		size_t middle = at + (end - at) / 2;
+
+		if (strcmp(pods->list[middle].uid, pod->uid) < 0)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	add(pods, at, pod->uid, seen_wall_ns);
+}
+
+bool podsrc_known_remove(struct podsrc_known *known, const char *uid)
+{
+	struct podsrc_known_pods *pods = &known->before;
+	struct podsrc_known_pod *there = find(pods, pods->n, uid);
+	size_t at;
+
+	if (!there)
+		return pods->full;
+	at = (size_t)(there - pods->list);
+	pods->n--;
+	memmove(there, there + 1, (pods->n - at) * sizeof(*there));
+	return true;
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finds the kubelet's socket, requests the stream, and takes it apart into messages. */
+#include "io/sources/kubelet/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/backoff.h"
+#include "base/buf.h"
+#include "base/time.h"
+#include "io/proc/clock.h"
+#include "io/sources/kubelet/kubelet.h"
+#include "wire/grpc/frame.h"
+#include "wire/kubernetes/pod_proto.h"
+
+/* How much of a turn of the loop reading may take. */
+#define SLICE_NS 500000
+/* A stream that was open for so long was no failure. */
+#define GOOD_NS	 (30 * NS_PER_S)
+
+const char *const podsrc_kubelet_places[] = {
+	"/var/lib/kubelet/pods-api/pods-api.sock",
+	"/var/lib/kubelet/pods/kubelet.sock",
+	NULL,
+};
+
+struct podsrc_stream {
+	sd_event *event;
+	struct fetch *fetch;
+	struct podsrc_stream_sink sink;
+	char endpoint[SOCKET_PATH_MAX]; /* "": searched for */
+	const char *const *search;
+	uint64_t timeout_ns, retry_min_ns, retry_max_ns;
+
+	char path[SOCKET_PATH_MAX]; /* of the socket found last */
+	struct socket_id socket;
+	char trouble[PODSRC_STREAM_TEXT];
+
+	struct fetch_call *call;
+	uint64_t connection; /* names it: another one after each failure */
+	uint64_t opened_ns;
+	sd_event_source *slice; /* reads messages */
+	struct buf bytes;
+	size_t at; /* of bytes: what was read */
+	bool held;
+
+	uint64_t failures, retry_ns; /* in a row; CLOCK_BOOTTIME */
+	struct socket_id failed;     /* the one that did */
+};
+
+static bool is_same(const struct socket_id *a, const struct socket_id *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->changed.tv_sec == b->changed.tv_sec &&
+	       a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static void note(struct podsrc_stream *s, const char *text)
+{
+	snprintf(s->trouble, sizeof(s->trouble), "%s", text);
+}
+
+/* --- the socket ------------------------------------------------------------------------------- */
+
+/* The first that is there and trusted; -errno of the last that is there, or -ENOENT. */
+static int choose(struct podsrc_stream *s, struct socket_id *ret)
+{
+	const char *const own[] = {s->endpoint, NULL};
+	const char *const *places = s->endpoint[0] ? own : s->search;
+	int result = -ENOENT;
+
+	for (; *places; places++) {
+		char why[160];
+		int r = socket_check(*places, ret, why);
+
+		if (r == -ENOENT && result != -ENOENT)
+			continue;
+		if (r != -ENOENT || s->endpoint[0])
+			snprintf(s->path, sizeof(s->path), "%s", *places);
+		if (r == 0)
+			return 0;
+		note(s, r == -ENOENT ? "there is no socket" : why);
+		result = r;
+	}
+	return result;
+}
+
+bool podsrc_stream_is_ready(struct podsrc_stream *s)
+{
+	struct socket_id found;
+
+	if (choose(s, &found) < 0)
+		return false;
+	s->socket = found;
+	if (!is_same(&found, &s->failed))
+		s->failures = 0;
+	return !s->failures || clock_boot_ns() >= s->retry_ns;
+}
+
+bool podsrc_stream_is_replaced(struct podsrc_stream *s)
+{
+	struct socket_id found;
+
+	return choose(s, &found) == 0 && !is_same(&found, &s->socket);
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+static void wake(struct podsrc_stream *s)
+{
+	bool more = s->call && !s->held && s->at < s->bytes.len;
+
+	sd_event_source_set_enabled(s->slice, more ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+/* Forgets what was read. */
+static void consume(struct podsrc_stream *s)
+{
+	size_t left = s->bytes.len - s->at;
+
+	/* Not for each message: moving what is left takes time. */
+	if (left > s->at)
+		return;
+	if (left)
+		memmove(s->bytes.data, s->bytes.data + s->at, left);
+	buf_truncate(&s->bytes, left);
+	s->at = 0;
+	if (left == 0)
+		buf_free(&s->bytes);
+}
+
+static int on_data(void *userdata, const void *data, size_t len)
+{
+	struct podsrc_stream *s = userdata;
+
+	if (len > PODSRC_STREAM_BACKLOG_MAX - (s->bytes.len - s->at))
+		return -EMSGSIZE;
+	buf_add(&s->bytes, data, len);
+	wake(s);
+	return buf_error(&s->bytes);
+}
+
+/* Reads one message: how many bytes it took, 0 while it is not whole, or -errno when what came is
+ * no stream of messages. The sink may close the stream. */
+static ssize_t read_message(struct podsrc_stream *s)
+{
+	const void *message;
+	size_t len, consumed;
+	int r = grpc_unframe(s->bytes.data + s->at, s->bytes.len - s->at, PODPROTO_EVENT_MAX,
+			     &message, &len, &consumed);
+
+	if (r < 0)
+		return r;
+	s->at += consumed;
+	if (consumed)
+		s->sink.message(s->sink.userdata, message, len);
+	return (ssize_t)consumed;
+}
+
+static int on_slice(sd_event_source *source, void *userdata)
+{
+	struct podsrc_stream *s = userdata;
+	uint64_t until_ns = clock_monotonic_ns() + SLICE_NS;
+	ssize_t n;
+
+	do
+		n = read_message(s);
+	while (n > 0 && s->call && !s->held && s->at < s->bytes.len &&
+	       clock_monotonic_ns() < until_ns);
+	if (!s->call)
+		return 0;
+	if (n < 0) {
+		podsrc_stream_fail(s, n == -EMSGSIZE ? "a message is too long"
+						     : "what it sends is no message of gRPC");
+		s->sink.ended(s->sink.userdata, s->trouble);
+		return 0;
+	}
+	consume(s);
+	if (n > 0)
+		wake(s);
+	return 0;
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+void podsrc_stream_close(struct podsrc_stream *s)
+{
+	s->call = fetch_cancel(s->call);
+	s->held = false;
+	s->at = 0;
+	buf_free(&s->bytes);
+	wake(s);
+}
+
+void podsrc_stream_fail(struct podsrc_stream *s, const char *text)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	note(s, text);
+	if (s->call && now_ns - s->opened_ns >= GOOD_NS)
+		s->failures = 0;
+	podsrc_stream_close(s);
+	s->connection++;
+	s->failed = s->socket;
+	s->retry_ns = now_ns + backoff_ns(s->retry_min_ns, s->retry_max_ns, s->failures++);
+}
+
+static const char *judge(const struct fetch_result *result)
+{
+	if (result->error == 0 && result->grpc_status == GRPC_UNIMPLEMENTED)
+		return "it has no pods API: Kubernetes 1.36 needs the feature gate PodsAPI";
+	if (result->error == -EMSGSIZE)
+		return "more comes than can be read";
+	if (result->error == 0 && result->status == 200 && result->grpc_status < 0)
+		return "its answer has no gRPC status";
+	return result->text[0] ? result->text : "its stream ended";
+}
+
+static void on_end(void *userdata, const struct fetch_result *result)
+{
+	struct podsrc_stream *s = userdata;
+	bool unimplemented = result->error == 0 && result->grpc_status == GRPC_UNIMPLEMENTED;
+	uint64_t opened_ns = s->opened_ns, now_ns = clock_boot_ns();
+
+	s->call = NULL;
+	if (now_ns - opened_ns >= GOOD_NS)
+		s->failures = 0;
+	podsrc_stream_fail(s, judge(result));
+	/* Nothing but another kubelet changes that. */
+	if (unimplemented)
+		s->retry_ns = now_ns + s->retry_max_ns;
+	s->sink.ended(s->sink.userdata, s->trouble);
+}
+
+int podsrc_stream_open(struct podsrc_stream *s)
+{
+	static const char *const headers[] = {"Content-Type: application/grpc", "TE: trailers",
+					      "Host: localhost", NULL};
+	/* A request without fields. */
+	static const char question[5];
+	char url[128];
+	struct fetch_request request = {
+		.url = url,
+		.unix_path = s->path,
+		.http2 = true,
+		.body = question,
+		.body_len = sizeof(question),
+		.headers = headers,
+		.max_bytes = SIZE_MAX,
+		.connect_timeout_ns = s->timeout_ns,
+		.data = on_data,
+		.done = on_end,
+		.userdata = s,
+	};
+
+	podsrc_stream_close(s);
+	s->opened_ns = clock_boot_ns();
+	snprintf(url, sizeof(url), "http://kubelet-%llu%s", (unsigned long long)s->connection,
+		 podproto_watch_path);
+	return fetch_start(s->fetch, &request, &s->call);
+}
+
+void podsrc_stream_hold(struct podsrc_stream *s, bool hold)
+{
+	s->held = hold;
+	wake(s);
+}
+
+const char *podsrc_stream_path(const struct podsrc_stream *s)
+{
+	return s->path;
+}
+
+const char *podsrc_stream_trouble(const struct podsrc_stream *s)
+{
+	return s->trouble;
+}
+
+int podsrc_stream_new(sd_event *event, struct fetch *fetch,
+		      const struct podsrc_stream_options *options,
+		      const struct podsrc_stream_sink *sink, struct podsrc_stream **ret)
+{
+	struct podsrc_stream *s = calloc(1, sizeof(*s));
+	int r = s ? 0 : -ENOMEM;
+
+	if (r == 0 && options->endpoint)
+		r = socket_take_path(options->endpoint, s->endpoint);
+	if (r == 0)
+		r = sd_event_add_defer(event, &s->slice, on_slice, s);
+	if (r >= 0)
+		r = sd_event_source_set_priority(s->slice, SD_EVENT_PRIORITY_IDLE);
+	if (r < 0) {
+		podsrc_stream_free(s);
+		return r;
+	}
+	sd_event_source_set_enabled(s->slice, SD_EVENT_OFF);
+	s->event = sd_event_ref(event);
+	s->fetch = fetch;
+	s->sink = *sink;
+	s->search = options->search;
+	s->timeout_ns = options->timeout_ns;
+	s->retry_min_ns = options->retry_min_ns;
+	s->retry_max_ns = options->retry_max_ns;
+	s->connection = clock_boot_ns();
+	s->bytes.limit = 2 * PODSRC_STREAM_BACKLOG_MAX + 1;
+	*ret = s;
+	return 0;
+}
+
+struct podsrc_stream *podsrc_stream_free(struct podsrc_stream *s)
+{
+	if (!s)
+		return NULL;
+	fetch_cancel(s->call);
+	sd_event_source_disable_unref(s->slice);
+	buf_free(&s->bytes);
+	sd_event_unref(s->event);
+	free(s);
+	return NULL;
+}
