@@ -70,6 +70,13 @@ _graced_value() { # COMMAND OPTION
 		--kubelet.ca | --kubelet.config | --kubelet.token-file | --api.ca | --api.token-file | \
 		--api.client-file) _graced_files -f ;;
 	--names.log-directory | --names.docker-root | --names.podman-root | --names.containerd-state) _graced_files -d ;;
+	--kubelet.socket)
+		if [[ $cur == */* ]]; then
+			_graced_files -f
+		else
+			_graced_words "none /var/lib/kubelet/pods-api/pods-api.sock"
+		fi
+		;;
 	--cri.endpoint)
 		if [[ $cur == */* ]]; then
 			_graced_files -f
@@ -93,7 +100,7 @@ _graced_options() { # COMMAND
 	local format="--output" filter="--namespace --pod --container --signal"
 	local sources="--hierarchy --debug --names.enabled --no-names.enabled --names.log-directory
 		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
-		--kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file"
+		--kubelet.socket --kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file"
 	local live="--nested-nodes --container-roots --ring-size --no-group-dead $sources"
 	case $1 in
 	trace) echo "--help $format $filter --sender --outcome --signals --scope --assume-grace
@@ -103,7 +110,7 @@ _graced_options() { # COMMAND
 		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket
 		--checkpoint.file --names.enabled --no-names.enabled --names.log-directory --names.wait
 		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
-		--kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file
+		--kubelet.socket --kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file
 		--kubelet.interval --api.url --api.ca --api.server-name --api.token-file --api.client-file --api.interval
 		--sinks.stdout
 		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals

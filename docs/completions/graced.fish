@@ -89,6 +89,7 @@ complete -c graced -n $c -l no-names.enabled -d 'query no source for names'
 complete -c graced -n $c -l names.log-directory -x -a '(__fish_complete_directories)' \
     -d 'where pods/ and containers/ are'
 complete -c graced -n $c -l cri.endpoint -r -F -d "the container runtime's socket, or none"
+complete -c graced -n $c -l kubelet.socket -r -F -d "the socket of the kubelet's pods API, or none"
 complete -c graced -n $c -l kubelet.url -x -d "the kubelet's API"
 complete -c graced -n $c -l kubelet.ca -r -F -d "CA certificates that verify the kubelet's"
 complete -c graced -n $c -l kubelet.server-name -x -d 'name expected in its certificate'

@@ -320,6 +320,20 @@ static void check_source(struct check *c, const struct describe *d, enum meta_so
 		       state.text[0] ? state.text : absent);
 }
 
+/* A node without Kubernetes has none, and needs none. */
+static void check_kubelet(struct check *c, const struct describe *d)
+{
+	struct podsrc_state state;
+
+	describe_get_state(d, META_KUBELET, &state);
+	if (state.status == PODSRC_OFF && !state.text[0])
+		report(c, OK, meta_source_name(META_KUBELET), "%s, and no kubelet.url: not queried",
+		       options_want_kubelet_socket(c->options) ? "no socket of its pods API"
+							       : "kubelet.socket is none");
+	else
+		check_source(c, d, META_KUBELET, NULL);
+}
+
 static void check_sources(struct check *c)
 {
 	struct describe *d;
@@ -333,7 +347,7 @@ static void check_sources(struct check *c)
 	if (c->options->no_names || describe_new(c->options, &d) < 0)
 		return;
 	check_source(c, d, META_CRI, "no runtime's socket: no Kubernetes runtime is running here");
-	check_source(c, d, META_KUBELET, NULL);
+	check_kubelet(c, d);
 	check_source(c, d, META_DOCKER, NULL);
 	check_source(c, d, META_PODMAN, NULL);
 	check_source(c, d, META_CONTAINERD, NULL);

@@ -28,6 +28,11 @@ static const struct sources_peer *peer_of(const struct options *o, enum meta_sou
 	return source == META_API ? &o->sources.api : &o->sources.kubelet;
 }
 
+bool options_want_kubelet_socket(const struct options *o)
+{
+	return !o->sources.kubelet_socket || strcmp(o->sources.kubelet_socket, "none") != 0;
+}
+
 struct podsrc_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
 						char node[static OPTIONS_NODE_SIZE])
 {
@@ -41,8 +46,13 @@ struct podsrc_kubelet_options options_of_lister(const struct options *o, enum me
 		.interval_ns = peer->interval_ns,
 	};
 
-	if (source != META_API)
+	if (source != META_API) {
+		if (options_want_kubelet_socket(o)) {
+			ret.socket = o->sources.kubelet_socket;
+			ret.sockets = podsrc_kubelet_places;
+		}
 		return ret;
+	}
 	clock_node_name(node, OPTIONS_NODE_SIZE);
 	ret.api_node = o->node_name ? o->node_name : node;
 	return ret;

@@ -50,6 +50,7 @@ struct sources_peer {
 struct sources_options {
 	const char *cri_endpoint; /* socket; NULL: searched for; "none": not queried */
 	const char *docker_root, *podman_root, *containerd_state;
+	const char *kubelet_socket; /* likewise */
 	struct sources_peer kubelet, api;
 	/* Whose labels are looked for in what Docker keeps. */
 	const struct managed_rule *rules;
@@ -138,6 +139,9 @@ void options_flags_done(struct options_flags *flags);
  * which the result borrows from it or from o. */
 struct podsrc_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
 						char node[static OPTIONS_NODE_SIZE]);
+
+/* Whether the kubelet's socket is one to look for. */
+bool options_want_kubelet_socket(const struct options *o);
 
 /* Whether the options of the kubelet or of the API server make sense together: NULL, or what does
  * not, in *ret_why. */

@@ -507,7 +507,7 @@ static void feed_lister(struct inhibitor *in, enum meta_source source, bool is_s
 
 	lookup_get_state(monitor_lookup(in->monitor), source, &state);
 	unreachable = is_unreachable(&state);
-	absent = state.status != PODSRC_OFF && state.addressless;
+	absent = state.addressless;
 	if (unreachable == in->unreachable[is_static] && absent == in->absent[is_static] && !first)
 		return;
 	in->unreachable[is_static] = unreachable;

@@ -30,6 +30,7 @@ struct lookup {
 	uint64_t logs_shed;		  /* look-ups that the log directories were spared */
 	bool was_down[META_SOURCE_COUNT]; /* as it was logged last */
 	struct credential_watch kubelet, api;
+	char kubelet_where[256]; /* where it was queried last, as it was logged; "" */
 };
 
 static void feed_last(struct lookup *l, uint64_t id, const char *pod_uid, const char *container_id)
@@ -350,6 +351,16 @@ static void log_expiry(struct lookup *l, enum meta_source source,
 		sources_log_expiry(&l->api, source, &o->api, credential);
 }
 
+/* By its socket or by its URL. */
+static void log_way(struct lookup *l, enum meta_source source, const struct podsrc_state *state)
+{
+	if (source != META_KUBELET || state->status != PODSRC_UP ||
+	    strcmp(l->kubelet_where, state->where) == 0)
+		return;
+	strcpy(l->kubelet_where, state->where);
+	log_info("%s: queried at %s: %s", meta_source_name(source), state->where, state->text);
+}
+
 static void log_change(struct lookup *l, enum meta_source source)
 {
 	struct podsrc_state state;
@@ -357,6 +368,7 @@ static void log_change(struct lookup *l, enum meta_source source)
 
 	lookup_get_state(l, source, &state);
 	log_expiry(l, source, &state.credential);
+	log_way(l, source, &state);
 	if (state.status == PODSRC_DOWN && !*was_down)
 		log_warning("%s: %s: %s; it is queried again, names may be missing meanwhile",
 			    meta_source_name(source), state.where, state.text);

@@ -15,13 +15,17 @@
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
 
-/* A runtime that was not there at the start is looked for this often. */
+/* What was not there at the start, a runtime or the kubelet, is looked for this often. */
 #define LOOK_AGAIN_US 5000000
 #define LOOK_GRAIN_US 1000000
 
 static int want_fetch(struct sources *s)
 {
-	int r = s->fetch ? 0 : fetch_new(s->event, &s->fetch, &s->lacks);
+	int r;
+
+	if (s->fetch || s->lacks.text[0])
+		return s->fetch ? 0 : -ELIBACC;
+	r = fetch_new(s->event, &s->fetch, &s->lacks);
 
 	if (r < 0)
 		log_warning("%s: neither the runtime nor the kubelet nor the API server is queried",
@@ -34,10 +38,10 @@ static bool cri_wanted(const struct options *o)
 	return !o->sources.cri_endpoint || strcmp(o->sources.cri_endpoint, "none") != 0;
 }
 
-static bool runtime_is_there(void)
+static bool any_is_there(const char *const *sockets)
 {
-	for (const char *const *socket = podsrc_cri_places; *socket; socket++)
-		if (host_is_socket(*socket))
+	for (; *sockets; sockets++)
+		if (host_is_socket(*sockets))
 			return true;
 	return false;
 }
@@ -52,33 +56,10 @@ static int open_cri(struct sources *s)
 	};
 	int r;
 
-	if (!options.endpoint && !runtime_is_there())
+	if (!options.endpoint && !any_is_there(podsrc_cri_places))
 		return -ENOENT;
 	r = want_fetch(s);
 	return r < 0 ? r : podsrc_cri_new(s->event, s->fetch, &options, &s->sink, &s->cri);
-}
-
-static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	int r = open_cri(userdata);
-
-	if (r != -ENOENT)
-		return 0;
-	r = sd_event_source_set_time_relative(source, LOOK_AGAIN_US);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-}
-
-static int want_cri(struct sources *s)
-{
-	int r = cri_wanted(s->options) ? open_cri(s) : 0;
-
-	if (r == -EINVAL)
-		say("'%s' is no socket's absolute path", s->options->sources.cri_endpoint);
-	if (r == -ENOENT)
-		return sd_event_add_time_relative(s->event, &s->again, CLOCK_MONOTONIC,
-						  LOOK_AGAIN_US, LOOK_GRAIN_US, on_again, s);
-	/* Names are not worth a trace that does not begin. */
-	return r == -ELIBACC ? 0 : r;
 }
 
 static int open_peer(struct sources *s, enum meta_source source, struct podsrc_kubelet **ret)
@@ -88,8 +69,10 @@ static int open_peer(struct sources *s, enum meta_source source, struct podsrc_k
 	struct podsrc_kubelet_why why;
 	int r;
 
-	if (!options.url)
+	if (!options.url && !options.sockets)
 		return 0;
+	if (!options.url && !options.socket && !any_is_there(options.sockets))
+		return -ENOENT;
 	r = want_fetch(s);
 	if (r == -ELIBACC)
 		return 0;
@@ -98,6 +81,47 @@ static int open_peer(struct sources *s, enum meta_source source, struct podsrc_k
 	if (r == -EINVAL)
 		say("%s", why.text);
 	return r;
+}
+
+/* Opens what is searched for and was not there. 1: some of it still is not. */
+static int open_found(struct sources *s)
+{
+	bool missing = false;
+	int r = 0;
+
+	if (!s->kubelet)
+		r = open_peer(s, META_KUBELET, &s->kubelet);
+	missing |= r == -ENOENT;
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = !s->cri && cri_wanted(s->options) ? open_cri(s) : 0;
+	missing |= r == -ENOENT;
+	if (r == -EINVAL)
+		say("'%s' is no socket's absolute path", s->options->sources.cri_endpoint);
+	/* Names are not worth a trace that does not begin. */
+	if (r < 0 && r != -ENOENT && r != -ELIBACC)
+		return r;
+	return missing;
+}
+
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	int r = open_found(userdata);
+
+	if (r <= 0)
+		return 0;
+	r = sd_event_source_set_time_relative(source, LOOK_AGAIN_US);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int search(struct sources *s)
+{
+	int r = open_found(s);
+
+	if (r <= 0)
+		return r;
+	return sd_event_add_time_relative(s->event, &s->again, CLOCK_MONOTONIC, LOOK_AGAIN_US,
+					  LOOK_GRAIN_US, on_again, s);
 }
 
 static int open_files(struct sources *s)
@@ -122,12 +146,10 @@ int sources_open(sd_event *event, const struct options *options, const struct po
 	*ret = (struct sources){.options = options, .event = event, .sink = *sink};
 	r = open_files(ret);
 	if (r >= 0)
-		r = open_peer(ret, META_KUBELET, &ret->kubelet);
-	if (r >= 0)
 		r = open_peer(ret, META_API, &ret->api);
 	if (r >= 0 && options->engine.scope >= SCOPE_SERVICES)
 		r = podsrc_units_new(event, NULL, sink, &ret->units);
-	return r < 0 ? r : want_cri(ret);
+	return r < 0 ? r : search(ret);
 }
 
 void sources_close(struct sources *s)
@@ -156,7 +178,7 @@ uint32_t sources_asked(const struct options *o)
 		return 0;
 	if (cri_wanted(o))
 		asked |= 1u << META_CRI;
-	if (o->sources.kubelet.url)
+	if (o->sources.kubelet.url || options_want_kubelet_socket(o))
 		asked |= 1u << META_KUBELET;
 	if (o->sources.api.url)
 		asked |= 1u << META_API;
@@ -181,6 +203,8 @@ void sources_get_state(const struct sources *s, enum meta_source source, struct 
 	else if (source == META_CRI || (source == META_KUBELET && o->sources.kubelet.url) ||
 		 (source == META_API && o->sources.api.url))
 		snprintf(ret->text, sizeof(ret->text), "%s", s->lacks.text);
+	else if (source == META_KUBELET)
+		ret->addressless = true;
 	else if (s->files)
 		podsrc_files_get_state(s->files, source, ret);
 }

@@ -25,7 +25,7 @@ struct sources {
 	struct podsrc_units *units;
 	struct podsrc_files *files;
 	struct fetch_why lacks; /* why no HTTP request can be made; "" */
-	sd_event_source *again; /* looks for a runtime that was not there */
+	sd_event_source *again; /* looks for a runtime or a kubelet that was not there */
 };
 
 /* Bits 1 << enum meta_source of those that are queried with these options. */

@@ -36,7 +36,8 @@ struct podsrc_state {
 	enum podsrc_status status;
 	char where[256]; /* a socket's path, a URL without what is secret in it */
 	char text[160];	 /* one line for people: what it speaks (UP), what is wrong (DOWN) */
-	/* No address of its host has been known since the start: it was never asked. */
+	/* No address of its host has been known since the start, or no socket was found: it was
+	 * never asked. */
 	bool addressless;
 	uint64_t failures; /* in a row */
 	uint64_t waiting;  /* questions that are asked or will be, now */

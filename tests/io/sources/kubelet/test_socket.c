@@ -235,6 +235,32 @@ static void test_stream(void **state)
 	assert_int_equal(site->lists, 1);
 }
 
+/* What comes right behind a list is later than the list. */
+static void test_behind(void **state)
+{
+	struct site *site = *state;
+	char uid[META_UID_MAX];
+
+	play(site, 0, 250);
+	cripeer_listen(&site->peer);
+	start(site);
+	await_streamed(site);
+	play(site, 1, 248);
+	podwire_numbered(&site->greeting, PODPROTO_DELETED, 9);
+	podwire_numbered(&site->greeting, PODPROTO_ADDED, 300);
+	podsrc_kubelet_refresh(site->k, "a");
+	while (site->pods < 250 + 248 + 1)
+		asker_turn(site->asker);
+	assert_string_equal(site->last.name, "web-300");
+	assert_int_equal(site->asked_ns, 0);
+	assert_int_equal(site->lists, 2);
+	/* Two by the list, one by its event. */
+	assert_int_equal(site->gone, 3);
+	podgen_uid(9, uid);
+	assert_string_equal(site->last_gone, uid);
+	assert_string_equal(state_of(site).text, "248 pods, streamed");
+}
+
 static void refresh(struct site *site, const char *uid)
 {
 	size_t done = site->done.len;
@@ -432,6 +458,8 @@ static void test_refused(void **state)
 
 	play_url(site, 0, 20);
 	site->options.timeout_ns = 300 * ASKER_MS;
+	/* Only another socket is worth another try then. */
+	site->options.retry_min_ns = site->options.retry_max_ns = 600000 * ASKER_MS;
 	site->peer.has_events = false;
 	for (size_t i = 0; i < LEN(refusals); i++) {
 		struct podsrc_state got;
@@ -555,6 +583,26 @@ static void test_many(void **state)
 	assert_int_equal(site->pods, 4408);
 }
 
+/* 20 MiB at once: more than may wait. */
+static void test_backlog(void **state)
+{
+	struct site *site = *state;
+	char uid[META_UID_MAX];
+	const struct podwire_pod pod = {
+		.uid = uid, .name = "large", .seen_s = 1, .padding = (size_t)1 << 20};
+
+	podgen_uid(9000, uid);
+	play_url(site, 0, 20);
+	for (unsigned int i = 0; i < 20; i++)
+		podwire_event(&site->greeting, PODPROTO_ADDED, &pod);
+	podwire_event(&site->greeting, PODPROTO_SYNCED, NULL);
+	cripeer_listen(&site->peer);
+	start(site);
+	while (!strstr(state_of(site).text, "more comes than can be read"))
+		asker_turn(site->asker);
+	assert_true(is_at(site, PODSRC_UP, "http://"));
+}
+
 /* A socket in a directory that others may write to, and one that is theirs. */
 static void test_trust(void **state)
 {
@@ -593,6 +641,7 @@ int main(void)
 	}
 	const struct CMUnitTest tests[] = {
 		SITE("250 pods are reported, and what changes by one event each", test_stream),
+		SITE("what comes behind a list is later than the list", test_behind),
 		SITE("a look-up is answered by a new stream's list", test_refresh),
 		SITE("a deletion comes with its grace period", test_deleting),
 		SITE("wherever the stream breaks, the URL is asked and no pod is gone",
@@ -605,6 +654,7 @@ int main(void)
 		SITE("bytes that are no messages end the stream", test_no_messages),
 		SITE("messages that make no sense are passed over and counted", test_nonsense),
 		SITE("more pods than are held, and large ones", test_many),
+		SITE("more than may wait ends the stream", test_backlog),
 		SITE("a socket that others could have made is not connected to", test_trust),
 	};
 
