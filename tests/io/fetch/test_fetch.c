@@ -90,6 +90,41 @@ static void test_answers(void **state)
 	}
 }
 
+/* Retry-After in seconds; a date depends on two clocks, and counts as none. */
+static void test_retry_after(void **state)
+{
+	static const struct {
+		const char *value;
+		uint32_t seconds;
+	} rows[] = {
+		{"0", 0},
+		{"30", 30},
+		{"4294967289", UINT32_MAX - 6},
+		{"42949672951", UINT32_MAX},
+		{"-1", 0},
+		{"1.5", 0},
+		{"", 0},
+		{"Wed, 25 Nov 2026 23:00:00 GMT", 0},
+	};
+	struct asker *asker = *state;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct asker_reply reply;
+		struct rawpeer peer;
+		char answer[128];
+
+		snprintf(answer, sizeof(answer),
+			 "HTTP/1.1 429 Slower\r\nretry-after: %s\r\nContent-Length: 0\r\n\r\n",
+			 rows[i].value);
+		rawpeer_open(&peer, asker->event, NULL, answer);
+		ask(asker, &peer, &reply);
+		print_message("# \"%s\": %u\n", rows[i].value, reply.result.retry_after_s);
+		assert_true(reply.result.retry_after_s == rows[i].seconds);
+		buf_free(&reply.body);
+		rawpeer_close(&peer);
+	}
+}
+
 static void test_question(void **state)
 {
 	struct asker *asker = *state;
@@ -118,6 +153,11 @@ static void test_question(void **state)
 	assert_memory_equal(buf_str(&peer.asked), "POST /a?b=c HTTP/1.1\r\n", 22);
 	assert_memory_equal(buf_str(&peer.asked) + peer.asked.len - 4, "x=\0y", 4);
 	buf_free(&reply.body);
+	request.method = "PATCH";
+	asker_ask(asker, &request, &reply);
+	assert_memory_equal(buf_str(&peer.asked), "PATCH /a?b=c HTTP/1.1\r\n", 23);
+	assert_memory_equal(buf_str(&peer.asked) + peer.asked.len - 4, "x=\0y", 4);
+	buf_free(&reply.body);
 	rawpeer_close(&peer);
 	unsetenv("http_proxy");
 	unsetenv("ALL_PROXY");
@@ -142,6 +182,9 @@ static void test_refused(void **state)
 		{{.url = "https://127.0.0.1/", .token = ""}, -EINVAL},
 		{{.url = "https://127.0.0.1/", .server_name = "a b"}, -EINVAL},
 		{{.url = "https://127.0.0.1/", .headers = line_break}, -EINVAL},
+		{{.url = "https://127.0.0.1/", .method = ""}, -EINVAL},
+		{{.url = "https://127.0.0.1/", .method = "GET /a\r\n"}, -EINVAL},
+		{{.url = "https://127.0.0.1/", .method = "CONNECTS"}, -EINVAL},
 	};
 	struct asker *asker = *state;
 
@@ -351,6 +394,7 @@ int main(void)
 		BOTH("every answer ends a request with its one error, in one clean line",
 		     test_answers),
 		BOTH("what is asked for is asked, past the environment's proxies", test_question),
+		BOTH("Retry-After counts in seconds, and as no more than fits", test_retry_after),
 		BOTH("other schemes, passwords, line breaks and tokens in the clear are refused",
 		     test_refused),
 		BOTH("a peer that is not there is reported as by connect()", test_unreachable),

@@ -349,6 +349,23 @@ static void take_message(struct fetch_answer *answer, const char *at, size_t len
 	copy_line(text, strlen(text), answer->grpc_message);
 }
 
+/* Seconds; a date is not read: what it means depends on two clocks. */
+static void take_retry(struct fetch_answer *answer, const char *at, size_t len)
+{
+	uint32_t seconds = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (at[i] < '0' || at[i] > '9')
+			return;
+		if (seconds > (UINT32_MAX - 9) / 10) {
+			seconds = UINT32_MAX;
+			break;
+		}
+		seconds = seconds * 10 + (uint32_t)(at[i] - '0');
+	}
+	answer->retry_after_s = seconds;
+}
+
 static bool is_named(const char *line, size_t len, const char *name, size_t *ret_at)
 {
 	size_t n = strlen(name);
@@ -377,6 +394,8 @@ int fetch_answer_add_header(struct fetch_answer *answer, const char *line, size_
 		take_status(answer, line + at, end - at);
 	else if (is_named(line, end, "grpc-message", &at))
 		take_message(answer, line + at, end - at);
+	else if (is_named(line, end, "retry-after", &at))
+		take_retry(answer, line + at, end - at);
 	return 0;
 }
 
@@ -442,6 +461,7 @@ void fetch_answer_result(const struct fetch_answer *answer, const struct curl *c
 		.body = buf_str(&answer->body),
 		.len = answer->body.len,
 		.grpc_status = answer->grpc_status,
+		.retry_after_s = answer->retry_after_s,
 	};
 	curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &ret->status);
 	strcpy(ret->grpc_message, answer->grpc_message);

@@ -89,6 +89,7 @@ struct fetch_answer {
 	struct buf body;
 	int grpc_status; /* -1: none came */
 	char grpc_message[FETCH_TEXT_MAX];
+	uint32_t retry_after_s; /* 0: none came */
 	CURLcode code;
 	int error;		       /* why this side ended it; 0: it did not */
 	char trouble[CURL_ERROR_SIZE]; /* libcurl's, or the resolver's */

@@ -437,9 +437,20 @@ static int apply_target(struct fetch_call *call, const struct fetch_target *targ
 	return 0;
 }
 
+static bool is_method(const char *method)
+{
+	size_t len = strlen(method);
+
+	return len > 0 && len <= 7 && strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == len;
+}
+
 static int apply_body(struct fetch_call *call, const struct fetch_request *request)
 {
 	set(call, USERAGENT, "graced/" GRACED_VERSION);
+	if (request->method && !is_method(request->method))
+		return -EINVAL;
+	if (request->method && set(call, CUSTOMREQUEST, request->method) != CURLE_OK)
+		return -ENOMEM;
 	if (!request->body)
 		return 0;
 	set(call, POST, 1L);

@@ -50,6 +50,7 @@ struct fetch_result {
 	/* The trailers' (or headers') grpc-status; -1: none came, or it is no number. */
 	int grpc_status;
 	char grpc_message[FETCH_TEXT_MAX]; /* percent-decoded, cut; printable ASCII */
+	uint32_t retry_after_s;		   /* of Retry-After; 0: none, a date, or no number */
 	/* What is wrong, as fetch_why; "" when error is 0, the status 200 to 299 and the
 	 * grpc_status, if any, 0. */
 	char text[FETCH_TEXT_MAX];
@@ -67,8 +68,10 @@ struct fetch_request {
 	 * are the same, by HTTP/2 one after the other: who wants more at once, or another
 	 * connection than the one that failed, gives the host another name. */
 	const char *unix_path;
-	bool http2;	  /* without asking (prior knowledge); else HTTP/1.1 */
-	const void *body; /* NULL: GET; else POST */
+	bool http2; /* without asking (prior knowledge); else HTTP/1.1 */
+	/* NULL: GET without a body, POST with one; else capital letters, 7 at most. */
+	const char *method;
+	const void *body; /* NULL: none */
 	size_t body_len;
 	const char *const *headers; /* "Name: value", NULL-ended; or NULL */
 	const char *ca_file;	    /* PEM; NULL: the system's */
@@ -93,8 +96,8 @@ int fetch_new(sd_event *event, struct fetch **ret, struct fetch_why *ret_why);
 struct fetch *fetch_free(struct fetch *fetch);
 
 /*
- * -EINVAL for a URL, header or token that is none, -EPERM for a token or a client's file without
- * TLS, -ENOMEM. Any other failure is reported by done.
+ * -EINVAL for a URL, method, header or token that is none, -EPERM for a token or a client's file
+ * without TLS, -ENOMEM. Any other failure is reported by done.
  */
 int fetch_start(struct fetch *fetch, const struct fetch_request *request, struct fetch_call **ret);
 /* Whether an address of the URL's host is known; false for a URL that is none. */
