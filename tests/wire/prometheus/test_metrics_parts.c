@@ -109,6 +109,23 @@ static void test_checkpoint(void **state)
 	}
 }
 
+static void test_api_events(void **state)
+{
+	struct metrics m = {.api_events = {true, {2, 3, 5, 7, 11}}};
+	_buf_ page = {};
+
+	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
+	assert_non_null(strstr(buf_str(&page), "\ngraced_api_events_total{result=\"created\"} 2\n"
+					       "graced_api_events_total{result=\"updated\"} 3\n"
+					       "graced_api_events_total{result=\"dropped\"} 5\n"
+					       "graced_api_events_total{result=\"refused\"} 7\n"
+					       "graced_api_events_total{result=\"expired\"} 11\n"));
+	m.api_events.on = false;
+	buf_reset(&page);
+	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
+	assert_null(strstr(buf_str(&page), "graced_api_events"));
+}
+
 static void test_no_checkpoint(void **state)
 {
 	struct metrics m = {};
@@ -202,6 +219,7 @@ int main(void)
 		CLAIM("pods are shown as the kubelet shows its own, in 15 series", test_pods),
 		CLAIM("how the last boot ended is shown, once there was one", test_boot),
 		CLAIM("the checkpoint is shown where there is one", test_checkpoint),
+		CLAIM("Events are counted by result where they are written", test_api_events),
 		CLAIM("without a checkpoint nothing is said of it", test_no_checkpoint),
 		CLAIM("shutdowns are shown by lock, times, groups of pods and what they need",
 		      test_shutdown),

@@ -791,6 +791,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 	add_shutdown(&expo, &metrics->shutdown);
 	if (metrics->boot.on)
 		metrics_boot_write(&expo, metrics->boot.unclean, metrics->boot.previous);
+	api_add_events(&expo, &metrics->api_events);
 	add_plain(&expo, metrics, log_lines, LEN(log_lines));
 	add_config(&expo, metrics);
 	add_build(&expo, metrics);

@@ -11,12 +11,13 @@
 #include "core/load/budget.h"
 #include "core/metrics/series.h"
 #include "core/names/credential.h"
+#include "wire/prometheus/api.h"
 #include "wire/prometheus/exposition.h"
 
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (288 + GAP_COUNT + UNHEARD_COUNT)
+#define METRICS_OWN_LINES    (288 + API_EVENT_COUNT + GAP_COUNT + UNHEARD_COUNT)
 
 struct metrics_program {
 	const char *name;
@@ -117,6 +118,7 @@ struct metrics {
 
 	struct metrics_control control;
 	struct metrics_checkpoint checkpoint;
+	struct api_events api_events;
 	struct metrics_shutdown shutdown;
 	struct metrics_boot boot;
 

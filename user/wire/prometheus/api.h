@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of the requests that change something at the API server. */
+#ifndef WIRE_PROMETHEUS_API_H
+#define WIRE_PROMETHEUS_API_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/prometheus/exposition.h"
+
+enum api_event {
+	API_EVENT_CREATED,
+	API_EVENT_UPDATED, /* the count of one was written */
+	API_EVENT_DROPPED, /* beyond the limit */
+	API_EVENT_REFUSED, /* by the server */
+	API_EVENT_EXPIRED, /* the server did not answer in time */
+	API_EVENT_COUNT,
+};
+
+/* Events in Kubernetes, and updates of their counts. */
+struct api_events {
+	bool on; /* false: none are written, left out */
+	uint64_t results[API_EVENT_COUNT];
+};
+
+void api_add_events(struct expo *expo, const struct api_events *events);
+
+#endif
