@@ -64,6 +64,7 @@ _graced_value() { # COMMAND OPTION
 	--shutdown.grace-period) _graced_words "30s 60s" ;;
 	--shutdown.grace-period-critical-pods) _graced_words "10s" ;;
 	--shutdown.pre-stop) _graced_words "exec skip" ;;
+	--api.report) _graced_words "events" ;;
 	--shutdown.stop-units) _graced_words "kubelet.service" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
 	--control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | \
@@ -112,7 +113,7 @@ _graced_options() { # COMMAND
 		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
 		--kubelet.socket --kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file
 		--kubelet.interval --api.url --api.ca --api.server-name --api.token-file --api.client-file --api.interval
-		--sinks.stdout
+		--api.report --sinks.stdout
 		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
 		--shutdown.mode --kubelet.config --kubelet.version
 		--shutdown.control --no-shutdown.control --shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace

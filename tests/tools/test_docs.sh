@@ -115,7 +115,7 @@ sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\) Ar .*/\1/p' docs/graced.yaml.5 | sort >"$
 diff "$tmp/keys" "$tmp/documented" >>"$out"
 claim "graced.yaml(5) has the keys of the program's table and no other" $?
 
-grep -ohE '"(graced|process)_[a-z_]+"' user/wire/prometheus/metrics*.c | tr -d '"' | sort -u >"$tmp/families"
+grep -ohE '"(graced|process)_[a-z_]+"' user/wire/prometheus/*.c | tr -d '"' | sort -u >"$tmp/families"
 [[ -s $tmp/families ]] || echo "no metrics" >>"$out"
 while read -r family; do
 	has_word docs/graced-run.8 "$family(_total|_info)?" ||

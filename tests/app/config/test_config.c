@@ -505,6 +505,32 @@ static void test_api(void **state)
 				1, "graced run: ", "not one of Kubernetes");
 }
 
+static void test_api_report(void **state)
+{
+	struct confload got;
+
+	confload(&(struct confgiven){.yaml = "api:\n  url: http://127.0.0.1:1\n"}, &got);
+	assert_true(got.loaded && !got.config.report_events);
+	config_done(&got.config);
+	confload(
+		&(struct confgiven){
+			.yaml = "api:\n  url: http://127.0.0.1:1\n  report: [events]\n"},
+		&got);
+	assert_true(got.loaded && got.config.report_events);
+	config_done(&got.config);
+	confload(&(struct confgiven){.flags = {"--api.url=http://127.0.0.1:1",
+					       "--api.report=events", "--api.report=events"}},
+		 &got);
+	assert_true(got.loaded && got.config.report_events);
+	config_done(&got.config);
+	confload_assert_refused(&(struct confgiven){.flags = {"--api.report=events"}}, 2,
+				"graced run: --api.report: ", "wants an API server");
+	confload_assert_refused(&(struct confgiven){.yaml = "api:\n  report: [events]\n"}, 1,
+				"graced run: ", "wants an API server");
+	confload_assert_refused(&(struct confgiven){.flags = {"--api.report=everything"}}, 2,
+				"graced run: ", "events");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +544,8 @@ int main(void)
 		CLAIM("a misspelt variable is told and does no harm", test_misspelt_variable),
 		CLAIM("--help knows every flag and fits the screen", test_help),
 		CLAIM("a kubelet that would be asked without trust is refused", test_kubelet),
+		CLAIM("what is written to the API server is listed, and needs one",
+		      test_api_report),
 		CLAIM("an API server that would be, or for another node, is refused", test_api),
 	};
 

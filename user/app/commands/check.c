@@ -485,6 +485,24 @@ static void check_credentials(struct check *c)
 	check_credential(c, "api credential", &api);
 }
 
+/* What the running daemon, or the file of --config, writes to the API server. */
+static void check_report(struct check *c)
+{
+	const struct sources_peer *api = &c->config.options.sources.api;
+	char what[32], url[2048];
+	const char *lines = buf_str(&c->daemon.text), *to = api->url;
+
+	if (!c->config.report_events &&
+	    (!control_find_setting(lines, "api.report", what, sizeof(what)) || !*what))
+		return;
+	if (!c->config.report_events)
+		to = control_find_setting(lines, "api.url", url, sizeof(url)) ? url : NULL;
+	report(c, OK, "api events",
+	       "written to %s: its user needs create and patch of events in events.k8s.io, see "
+	       "deploy/rbac-events.yaml",
+	       to ?: "the API server");
+}
+
 int cmd_check(int argc, char **argv)
 {
 	struct options options;
@@ -512,6 +530,7 @@ int cmd_check(int argc, char **argv)
 	check_daemon(&c);
 	check_checkpoint(&c);
 	check_credentials(&c);
+	check_report(&c);
 	buf_free(&c.daemon.text);
 	config_done(&c.config);
 	return c.failed;

@@ -551,6 +551,13 @@ static int take_peer(struct config_loader *loader, enum meta_source source, cons
 	return why ? refuse_together(loader, url, why) : 0;
 }
 
+static int take_report(struct config_loader *loader)
+{
+	if (!loader->config.report_events || loader->config.options.sources.api.url)
+		return 0;
+	return refuse_together(loader, "api.report", "wants an API server, as api.url names it");
+}
+
 /* The strongest source of them is what was changed last. */
 static const char *find_groups_key(const struct config_loader *loader)
 {
@@ -612,6 +619,8 @@ static int take_all(struct config_loader *loader, const struct options_flags *fl
 		status = take_peer(loader, META_KUBELET, "kubelet.url");
 	if (!status)
 		status = take_peer(loader, META_API, "api.url");
+	if (!status)
+		status = take_report(loader);
 	if (!status)
 		status = take_groups(loader);
 	return status ? status : take_web(loader);

@@ -75,6 +75,8 @@ struct config {
 
 	const char *checkpoint_file; /* its path; "none"; NULL: where it is by default */
 
+	bool report_events; /* api.report */
+
 	struct config_shutdown shutdown; /* observe, as the newest kubelet does it */
 
 	bool sink_stdout;		  /* JSON lines to standard output */

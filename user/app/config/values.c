@@ -365,6 +365,17 @@ static bool is_unit(const char *name)
 	       len < UNITJOBS_NAME_MAX;
 }
 
+/* A list of a stronger source replaces the one before. */
+const char *value_api_report(struct config *c, const char *value, size_t index)
+{
+	if (index == 0)
+		c->report_events = false;
+	if (strcmp(value, "events") != 0)
+		return "events";
+	c->report_events = true;
+	return NULL;
+}
+
 const char *value_stop_units(struct config *c, const char *value, size_t index)
 {
 	if (!is_unit(value) || index >= CONFIG_UNITS_MAX)

@@ -25,6 +25,7 @@ typedef const char *(*value_pair_fn)(void *userdata, const char *key, const char
  * that wants something else returned. */
 const char *value_each_pair(const char *text, value_pair_fn fn, void *userdata);
 
+const char *value_api_report(struct config *c, const char *value, size_t index);
 const char *value_budget(struct config *c, const char *value, size_t index);
 const char *value_checkpoint_file(struct config *c, const char *value, size_t index);
 const char *value_control_socket(struct config *c, const char *value, size_t index);

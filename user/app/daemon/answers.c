@@ -116,6 +116,8 @@ static uint64_t add_settings(const struct daemon *d, struct buf *out)
 		"shutdown.stopUnits",
 		"shutdown.extra",
 		"kubelet.config",
+		"api.url",
+		"api.report",
 	};
 	char buffer[PATH_MAX];
 

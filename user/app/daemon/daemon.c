@@ -104,6 +104,11 @@ static int on_open(void *userdata, struct monitor *m)
 		say("cannot start the daemon: %s", strerror(-r));
 		return r;
 	}
+	if (d->config.report_events) {
+		r = events_new(monitor_event(m), &d->config.options, &d->events);
+		if (r < 0)
+			return r;
+	}
 	return open_web(d);
 }
 
@@ -155,6 +160,8 @@ static void on_record(void *userdata, const struct record *record)
 	tally_record(&d->tally, record);
 	if (d->history)
 		history_record(d->history, record);
+	if (d->events)
+		events_record(d->events, record);
 	if (d->inhibitor)
 		inhibitor_record(d->inhibitor, record);
 	if (d->boot)
@@ -175,7 +182,8 @@ static void on_turn(void *userdata)
 		bootkeep_turn(d->boot, monitor_engine(d->monitor), now,
 			      recorders_idle(d->recorders));
 	if (d->inhibitor)
-		inhibitor_turn(d->inhibitor, recorders_idle(d->recorders));
+		inhibitor_turn(d->inhibitor, recorders_idle(d->recorders) &&
+						     (!d->events || events_idle(d->events)));
 }
 
 /* Before a shutdown of this boot can be announced. */
@@ -427,6 +435,7 @@ static void on_close(void *userdata)
 	d->boot = bootkeep_free(d->boot);
 	d->checkpoint = checkpoint_free(d->checkpoint);
 	d->inhibitor = inhibitor_free(d->inhibitor);
+	d->events = events_free(d->events);
 	d->control = control_free(d->control);
 	d->costs = costs_free(d->costs);
 	d->minute = sd_event_source_disable_unref(d->minute);

@@ -8,6 +8,7 @@
 #include "app/daemon/bootkeep.h"
 #include "app/daemon/checkpoint.h"
 #include "app/daemon/costs.h"
+#include "app/daemon/events.h"
 #include "app/daemon/history.h"
 #include "app/daemon/inhibitor.h"
 #include "app/daemon/recorders.h"
@@ -32,6 +33,7 @@ struct daemon {
 	struct control *control;     /* NULL: there is none */
 	struct inhibitor *inhibitor; /* NULL: shutdowns are not followed */
 	struct inhibitor_lock lock;  /* of systemd's store, until the inhibitor has it */
+	struct events *events;	     /* NULL: api.report has none */
 	sd_event_source *minute;
 
 	bool ready, ending;

@@ -127,6 +127,8 @@ static void fill_metrics(struct daemon *d, struct metrics *ret)
 	add_checkpoint(d, ret);
 	if (d->inhibitor)
 		inhibitor_get_metrics(d->inhibitor, &ret->shutdown);
+	if (d->events)
+		events_get_metrics(d->events, &ret->api_events);
 	add_boot(d, ret);
 	ret->log_lost = log_lost();
 	ret->reload_failed = d->reload_failed;
@@ -287,6 +289,8 @@ static void readiness(const struct daemon *d, struct web_reply *ret)
 	if (d->ready && !d->ending) {
 		buf_adds(&ret->body, "ready\n");
 		add_sources(d->monitor, &ret->body);
+		if (d->events)
+			events_add_state(d->events, &ret->body);
 		return;
 	}
 	ret->status = 503;
