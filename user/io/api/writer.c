@@ -412,7 +412,6 @@ int apiwriter_add(struct apiwriter *w, const struct apiwriter_request *request)
 	w->state.counts.added++;
 	if (old)
 		end(old, APIWRITER_SUPERSEDED, NULL, "a later request took its place");
-	w->idle_due = false;
 	wake(w);
 	return 0;
 }
