@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The account of what happened: records that were written once and read back become stories, one
+ * for each shutdown of a node and one for the other stops of each boot.
+ *
+ * Records may come in any order, repeated, of several nodes and boots, and incomplete. Times are
+ * nanoseconds of CLOCK_BOOTTIME, 0 where nothing was observed; a duration is the difference of two
+ * of them and never of wall clock times. Strings are NULL where nothing is known.
+ */
+#ifndef CORE_ACCOUNT_ACCOUNT_H
+#define CORE_ACCOUNT_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "core/shutdown/shutdown.h"
+#include "core/stop/filter.h"
+#include "core/stop/outcome.h"
+
+#define ACCOUNT_RECORDS_MAX 100000
+#define ACCOUNT_HOLDERS_MAX 16
+#define ACCOUNT_BOOT_SIZE   33 /* 32 hexadecimal digits */
+
+enum account_type {
+	ACCOUNT_STOP,
+	ACCOUNT_EMPTY,
+	ACCOUNT_POD,
+	ACCOUNT_SHUTDOWN,
+	ACCOUNT_LOST,
+	ACCOUNT_ATTACHED,
+};
+
+struct account_subject {
+	const char *namespace_, *pod, *uid, *workload;
+	const char *container, *container_id, *cgroup;
+	bool sandbox;
+};
+
+struct account_signal {
+	uint64_t at_ns; /* 0: none was seen */
+	const char *name, *result, *sender, *sender_kind;
+	uint32_t sender_pid;
+};
+
+/* A container on its way out. */
+struct account_stop {
+	struct account_subject subject;
+	struct account_signal asked, killed;
+	bool exit_seen;
+	int64_t code; /* of an exit that was seen: the exit code, or -1 */
+	uint64_t signal;
+	uint64_t start_ns, deliver_ns, exit_ns, empty_ns;
+	bool grace_known;
+	uint64_t grace_ns;
+	const char *grace_from;
+	enum outcome outcome;
+	const char *cause, *reason;
+	bool deaf;
+	const char *gaps; /* names, separated by commas; "" without gaps */
+
+	/* What the account adds. */
+	uint64_t deadline_ns;
+	bool margin_known;
+	int64_t margin_ns; /* deadline minus exit; negative: it overran */
+	bool group_known;
+	uint32_t group;	 /* index */
+	bool unrecorded; /* only steps of the shutdown name it: no record of its stop */
+	bool left;	 /* it lived when the lock was released */
+	uint64_t overdue_ns;
+};
+
+/* A pod came to a state. */
+struct account_pod_state {
+	struct account_subject subject;
+	enum pod_stage state;
+	const char *trigger;
+	uint64_t at_ns, deadline_ns, empty_ns;
+	const char *gaps;
+};
+
+struct account_holder {
+	const char *who;
+	uint64_t pid, uid;
+};
+
+/* A step of a shutdown. */
+struct account_step {
+	enum shutdown_report event;
+	const char *mode, *action, *reason;
+	bool lock_held;
+	uint64_t announced_ns, limit_ns;
+	bool left_known, others_known, volumes_known;
+	uint64_t left, stopping, others, volumes;
+	const struct account_holder *holders;
+	size_t n_holders;
+
+	bool group_known, priority_known, timed_out;
+	uint32_t group;
+	int64_t priority;
+	uint64_t length_ns;
+
+	/* Of a container. */
+	struct account_subject subject;
+	const char *signal;
+	uint64_t asked_ns, timeout_ns, kill_ns;
+	bool deaf;
+};
+
+struct account_record {
+	enum account_type type;
+	const char *id;	  /* NULL: such records have none */
+	const char *boot; /* as account_boot() writes it; NULL: not known */
+	const char *node;
+	size_t order; /* of input; account_log_add() sets it */
+	uint64_t at_ns;
+	int64_t wall_ns; /* since 1970, UTC */
+	union {
+		struct account_stop stop;
+		uint64_t empty_ns; /* of the stop of that id */
+		struct account_pod_state pod;
+		struct account_step step;
+		uint64_t lost; /* records, since its process attached */
+	};
+};
+
+/* What to leave out. */
+struct account_query {
+	const char *boot;	    /* NULL: every one */
+	int64_t since_ns, until_ns; /* wall clock; 0: no bound */
+	struct filter filter;	    /* namespace_ and pod alone */
+};
+
+/* Records that were read, and what was not taken. All zero is empty; the arena is the caller's and
+ * holds all strings. */
+struct account_log {
+	struct arena *arena;
+	struct account_record **records;
+	size_t n, room;
+	uint64_t unreadable; /* lines that are no record */
+	uint64_t untrusted;  /* entries of the journal by others than root */
+	uint64_t cut;	     /* records beyond ACCOUNT_RECORDS_MAX, or the arena's limit */
+	/* Filled by account_build(). */
+	uint64_t repeated;
+};
+
+struct account_group {
+	uint32_t index;
+	bool priority_known;
+	int64_t priority;
+	uint64_t begin_ns, done_ns, length_ns; /* done: over, or out of time */
+	bool timed_out;
+};
+
+struct account_pod {
+	struct account_subject subject;
+	uint64_t asked_ns; /* the first stop signal to a container of it */
+	uint64_t terminating_ns, empty_ns, finished_ns;
+	uint64_t deadline_ns;
+	const char *trigger; /* of terminating */
+	size_t first, n;     /* its stops, in those of the story */
+};
+
+/* Why a story is not whole. */
+struct account_partial {
+	uint64_t lost;	     /* records that the kernel half lost between begin and end */
+	bool lost_somewhere; /* ... in one of several boots: those records do not name theirs */
+	size_t gaps;	     /* stops whose own record has gaps */
+	size_t unrecorded;   /* containers of the shutdown without a record of their stop */
+	bool begin_unseen;   /* the announcement was not among the records */
+	bool end_unseen;     /* no release and no cancellation was among them */
+	uint32_t restarts;   /* graced began anew between begin and end */
+	bool ended;	     /* graced itself was stopped, and reported nothing of it afterwards */
+	uint64_t cut;	     /* as that of the log */
+	uint64_t unreadable;
+};
+
+struct account_story {
+	const char *node, *boot;
+	bool shutdown;		/* false: the stops of that boot outside its shutdowns */
+	uint64_t begin_ns;	/* announcement, or the first moment */
+	uint64_t end_ns;	/* the last moment that was observed */
+	int64_t wall_offset_ns; /* wall clock minus CLOCK_BOOTTIME, as of begin */
+
+	/* Of a shutdown. */
+	const char *mode, *action, *reason;
+	uint64_t announced_ns, limit_ns;
+	uint64_t released_ns, cancelled_ns, ended_ns;
+	bool lock_held;
+	bool left_known, others_known, volumes_known;
+	uint64_t left, others, volumes; /* at the release */
+	const struct account_holder *holders;
+	size_t n_holders;
+
+	struct account_group *groups;
+	size_t n_groups;
+	/* By group, the pods of none last, and within it by when they were asked to stop; the stops
+	 * of a pod follow each other. */
+	struct account_pod *pods;
+	size_t n_pods;
+	struct account_stop **stops;
+	size_t n_stops;
+	struct account_partial partial;
+};
+
+struct account {
+	struct account_story **stories; /* by node, then by time */
+	size_t n;
+};
+
+/* The id without dashes, in lower case, cut to ACCOUNT_BOOT_SIZE; returns ret. */
+const char *account_boot(const char *id, size_t len, char ret[static ACCOUNT_BOOT_SIZE]);
+
+/* Copies a record if the query may want it; what finds no room is counted. The boot does not count
+ * here. */
+void account_log_add(struct account_log *log, const struct account_query *query,
+		     const struct account_record *record);
+
+/* The boots of the log, the oldest first, in an array of the arena. -ENOMEM. */
+int account_log_boots(const struct account_log *log, const char *const **ret, size_t *ret_n);
+
+/* Builds the stories; they refer to the log and change its records. -ENOMEM. */
+int account_build(struct account_log *log, const struct account_query *query, struct account *ret);
+
+/* Whether anything is missing in the story. */
+bool account_is_partial(const struct account_story *story);
+
+/* When graced's own lock was held no longer, as far as that was seen; 0: unknown. */
+uint64_t account_lock_end(const struct account_story *story);
+
+/* Nanoseconds from the stop signal to the exit. False: not known. */
+bool account_took(const struct account_stop *stop, uint64_t *ret);
+
+#endif
