@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
+#include "wire/json/record.h"
 
 static struct record a_stop(void)
 {
@@ -118,15 +119,36 @@ static void hostile_names(void **state)
 static void only_some(void **state)
 {
 	_cleanup_(buf_free) struct buf entry = {};
-	struct record record = {.type = RECORD_ATTACHED};
+	struct record record = {.type = RECORD_RUNTIME_EXIT};
 
-	assert_false(journal_has(RECORD_ATTACHED));
-	assert_false(journal_has(RECORD_LOST));
+	assert_false(journal_has(RECORD_RUNTIME_EXIT));
 	assert_true(journal_has(RECORD_STOP) && journal_has(RECORD_OOM) &&
 		    journal_has(RECORD_SIGNAL) && journal_has(RECORD_POD) &&
 		    journal_has(RECORD_POD_READY) && journal_has(RECORD_DISCREPANCY));
 	assert_int_equal(journal_write(&entry, &record), -EINVAL);
 	assert_int_equal(entry.len, 0);
+}
+
+/* Of any type, and with names that would end a line: the last field is the record. */
+static void whole_record(void **state)
+{
+	struct record records[] = {a_stop(),
+				   {.type = RECORD_EMPTY},
+				   {.type = RECORD_LOST},
+				   {.type = RECORD_ATTACHED},
+				   {.type = RECORD_SHUTDOWN}};
+
+	records[0].stop.container.name = "a\nGRACED_RECORD={}\x80";
+	for (size_t i = 0; i < LEN(records); i++) {
+		_cleanup_(buf_free) struct buf entry = {}, line = {};
+		const char *field;
+
+		assert_int_equal(journal_write(&entry, &records[i]), 0);
+		assert_int_equal(record_json(&line, &records[i]), 0);
+		field = strstr(buf_str(&entry), "\n" JOURNAL_RECORD "=");
+		assert_non_null(field);
+		assert_string_equal(field + strlen("\n" JOURNAL_RECORD "="), buf_str(&line));
+	}
 }
 
 static void bare(void **state)
@@ -296,6 +318,8 @@ static void pod_entry(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("the last field of each entry is the record as a line of a file",
+		      whole_record),
 		CLAIM("a stop is one sentence and a field for each member", stop_entry),
 		CLAIM("a sender that is not known is said to be unknown", unknown_senders),
 		CLAIM("a name with line breaks and escapes makes no field of its own",

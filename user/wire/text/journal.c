@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/signame.h"
 #include "base/utf8.h"
 #include "core/boot/log.h"
 #include "core/kubelet/pod.h"
+#include "wire/json/record.h"
 
 /* syslog(3) */
 #define JOURNAL_WARNING 4
@@ -21,6 +23,7 @@
 #define ID_SIGNAL "5655f35e8c284fd5a1f70600ac7772a5"
 #define ID_STOP	  "627e28794e944e4bbce2264a6a87d251"
 #define ID_OOM	  "26818800ed814595beec6afdd9c1f234"
+#define ID_EMPTY  "4e2781d048484c22802855a6cd033730"
 
 static void add_text(struct buf *out, const char *text)
 {
@@ -250,6 +253,43 @@ static void add_oom(struct buf *out, const struct record *record)
 	add_process(out, &oom->victim);
 	add_number(out, "GRACED_INIT", oom->init);
 	add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
+}
+
+static void add_empty(struct buf *out, const struct record *record)
+{
+	const struct record_empty *empty = &record->empty;
+
+	add_head(out, record, ID_EMPTY, "empty", JOURNAL_INFO);
+	buf_adds(out, "MESSAGE=");
+	say_subject(out, &empty->pod, &empty->container);
+	buf_adds(out, ": no process is left\n");
+	add_field(out, "GRACED_ID", empty->id);
+	add_subject(out, &empty->pod, &empty->container);
+}
+
+/* Entries about the tracer itself. */
+
+#define ID_ATTACHED "2ee2d36691384ec2adaec4c83936d66c"
+#define ID_LOST	    "f484dcbcdde24f49aa67595085cfef61"
+
+static void add_attached(struct buf *out, const struct record *record)
+{
+	add_head(out, record, ID_ATTACHED, "attached", JOURNAL_INFO);
+	buf_printf(out, "MESSAGE=attached; %llu containers were there before\n",
+		   (unsigned long long)record->attached.containers);
+}
+
+static void add_lost(struct buf *out, const struct record *record)
+{
+	const struct graced_stat *totals = record->lost.totals;
+	uint64_t lost = record->lost.recursion_misses;
+
+	for (unsigned int type = 0; type < GRACED_STAT_COUNT; type++)
+		lost += totals[type].lost;
+	add_head(out, record, ID_LOST, "lost", lost ? JOURNAL_WARNING : JOURNAL_INFO);
+	buf_printf(out, "MESSAGE=events lost since graced attached: %llu\n",
+		   (unsigned long long)lost);
+	add_number(out, "GRACED_LOST", lost);
 }
 
 /* Entries about pods, and about what is reported of them and contradicts the kernel. */
@@ -566,15 +606,21 @@ static add_fn adder(enum record_type type)
 		return add_shutdown;
 	case RECORD_BOOT:
 		return add_boot;
-	case RECORD_NONE:
-	case RECORD_ATTACHED:
 	case RECORD_EMPTY:
+		return add_empty;
+	case RECORD_ATTACHED:
+		return add_attached;
 	case RECORD_LOST:
+		return add_lost;
+	case RECORD_NONE:
 	case RECORD_RUNTIME_EXIT:
 		break;
 	}
 	return NULL;
 }
+
+const char *const journal_story_ids[] = {ID_STOP, ID_EMPTY,    ID_POD, ID_SHUTDOWN,
+					 ID_LOST, ID_ATTACHED, NULL};
 
 bool journal_has(enum record_type type)
 {
@@ -583,12 +629,22 @@ bool journal_has(enum record_type type)
 
 int journal_write(struct buf *out, const struct record *record)
 {
+	_cleanup_(buf_free) struct buf line = {};
 	size_t before = out->len;
 	add_fn add = adder(record->type);
+	int r;
 
 	if (!add)
 		return -EINVAL;
 	add(out, record);
+	r = record_json(&line, record);
+	if (r < 0) {
+		buf_truncate(out, before);
+		return r;
+	}
+	/* The line ends with a newline, and has no other. */
+	buf_adds(out, JOURNAL_RECORD "=");
+	buf_add(out, buf_str(&line), line.len);
 	if (buf_error(out) < 0)
 		buf_truncate(out, before);
 	return buf_error(out);

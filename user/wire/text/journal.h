@@ -2,7 +2,8 @@
 /*
  * Records as entries of systemd's journal, in its native protocol
  * (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a sentence as MESSAGE, a MESSAGE_ID for each type,
- * and the members as fields of our own, GRACED_*. graced-records(5) lists them.
+ * and the members as fields of our own, GRACED_*. graced-records(5) lists them. The last field is
+ * the record itself as a JSON line.
  */
 #ifndef WIRE_TEXT_JOURNAL_H
 #define WIRE_TEXT_JOURNAL_H
@@ -10,7 +11,12 @@
 #include "base/buf.h"
 #include "core/stop/record.h"
 
-/* Whether records of that type have an entry: signal, stop, oom, and those about pods. */
+#define JOURNAL_RECORD "GRACED_RECORD"
+
+/* MESSAGE_IDs of the records of which an account is made (core/account); NULL ends. */
+extern const char *const journal_story_ids[];
+
+/* Whether records of that type have an entry: all but runtime_exit. */
 bool journal_has(enum record_type type);
 
 /* Adds the datagram for a record. 0, -EINVAL for a type without an entry, or buf_error(); on
