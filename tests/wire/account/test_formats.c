@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/account: which lines are records, and that trace events and spans follow the
+ * rules of those who import them, whatever the names are. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/account/json.h"
+#include "wire/account/otlp.h"
+#include "wire/account/read.h"
+#include "wire/account/svg.h"
+#include "wire/account/table.h"
+#include "wire/account/trace_event.h"
+
+#define BOOT	 "7c9f2f0e-5d0b-4a52-9a7d-0b6a3f1c2d4e"
+#define HEAD	 "\"schema\":1,\"time\":\"2026-11-25T10:01:00Z\",\"node\":\"n\",\"boot_ns\":"
+#define SHUTDOWN "\"announced_boot_ns\":1000,\"limit_ns\":90000,\"mode\":\"assist\","
+#define COMPLETE "\"evidence\":{\"complete\":true,\"gaps\":[]}"
+#define STOPS	 120
+
+struct scene {
+	struct arena arena;
+	struct account_log log;
+	struct account account;
+};
+
+static const struct account_query all = {};
+
+static void read_line(struct scene *scene, const char *line)
+{
+	account_read(&scene->log, &all, line, strlen(line), NULL);
+}
+
+static void read_step(struct scene *scene, const char *event, int at, const char *more)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line),
+		 "{\"type\":\"shutdown\"," HEAD "%d,\"id\":\"" BOOT
+		 "/shutdown/1000/%s/%d\"," SHUTDOWN "\"lock_held\":true,\"event\":\"%s\"%s}",
+		 at, event, at, event, more);
+	read_line(scene, line);
+}
+
+/* Names that mean something to JSON, XML, terminals and printf, as JSON has them. */
+static const char *const names[] = {
+	"web",		"<script>", "]]>&amp;",	      "\\u202evil\\u0007",
+	"'\\\"><text>", "%s%n",	    "\\ud83d\\udca9",
+};
+
+/* Some were not asked, of some no exit was seen, some emptied later, some were killed. */
+static void read_stop(struct scene *scene, int i)
+{
+	int asked = 1100 + i % 17 * 100, exit = asked + 50 + i % 7 * 900;
+	char line[2048], ask[128] = "null", kill[64] = "null", empty[32] = "null", end[96];
+
+	if (i % 5)
+		snprintf(ask, sizeof(ask),
+			 "{\"name\":\"SIGTERM\",\"at_boot_ns\":%d,\"sender\":{\"pid\":7,"
+			 "\"comm\":\"%s\"}}",
+			 asked, names[i % LEN(names)]);
+	if (i % 4 == 0)
+		snprintf(kill, sizeof(kill), "{\"name\":\"SIGKILL\",\"at_boot_ns\":%d}", exit);
+	if (i % 3)
+		snprintf(empty, sizeof(empty), "%d", exit + i % 3 * 40);
+	if (i % 11)
+		snprintf(end, sizeof(end), "{\"code\":0,\"signal\":0,\"at_boot_ns\":%d}", exit);
+	else
+		snprintf(end, sizeof(end), "{\"code\":null,\"signal\":null,\"at_boot_ns\":null}");
+	snprintf(line, sizeof(line),
+		 "{\"type\":\"stop\"," HEAD "%d,\"id\":\"" BOOT "/%d/1\","
+		 "\"pod\":{\"namespace\":\"%s\",\"name\":\"%s\",\"uid\":\"u%d\"},"
+		 "\"container\":{\"name\":\"%s\",\"id\":\"c%d\"},\"stop_signal\":%s,"
+		 "\"kill_signal\":%s,\"exit\":%s,\"latency_ns\":1,\"grace\":{\"seconds\":2e-6,"
+		 "\"from\":\"spec\"},\"outcome\":\"%s\",\"cause\":\"x\",\"empty_boot_ns\":%s,"
+		 "\"stages\":{\"deliver_ns\":%s}," COMPLETE "}",
+		 exit, i, names[(i + 1) % LEN(names)], names[(i + 2) % LEN(names)], i / 2,
+		 names[i % LEN(names)], i, ask, kill, end, i % 6 ? "graceful" : "killed", empty,
+		 i % 2 ? "20" : "null");
+	read_line(scene, line);
+}
+
+static void open_scene(struct scene *scene)
+{
+	*scene = (struct scene){.log.arena = &scene->arena};
+	read_step(scene, "announced", 1000, "");
+	read_step(scene, "group-started", 1100,
+		  ",\"group\":{\"index\":0,\"priority\":-5,\"length_ns\":900}");
+	read_step(scene, "group-done", 2000, ",\"group\":{\"index\":0,\"timed_out\":true}");
+	read_step(scene, "group-started", 2100, ",\"group\":{\"index\":1,\"priority\":7}");
+	read_step(scene, "released", 9000,
+		  ",\"containers_left\":1,\"reason\":\"limit\",\"others\":1,"
+		  "\"holders\":[{\"who\":\"<k>\",\"pid\":1}]");
+	for (int i = 0; i < STOPS; i++)
+		read_stop(scene, i);
+	/* Another boot, without a shutdown. */
+	read_line(scene,
+		  "{\"type\":\"stop\"," HEAD "5,\"id\":\"other/c/1\",\"exit\":{\"code\":3,"
+		  "\"signal\":0,\"at_boot_ns\":5},\"latency_ns\":null,\"outcome\":\"failed\"}");
+	assert_int_equal(scene->log.unreadable, 0);
+	assert_int_equal(account_build(&scene->log, &all, &scene->account), 0);
+	assert_int_equal(scene->account.n, 2);
+}
+
+typedef int (*write_fn)(struct buf *out, const struct account *account);
+
+static json_t *written(struct scene *scene, write_fn fn)
+{
+	_cleanup_(buf_free) struct buf out = {}, again = {};
+	json_t *json;
+
+	open_scene(scene);
+	assert_int_equal(fn(&out, &scene->account), 0);
+	assert_int_equal(fn(&again, &scene->account), 0);
+	assert_string_equal(buf_str(&out), buf_str(&again));
+	json = json_loadb(buf_str(&out), out.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(json);
+	return json;
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
+/* --- trace events ---------------------------------------------------------------------------- */
+
+struct slice {
+	long long track, from, to;
+};
+
+static long long track_of(const json_t *event)
+{
+	return json_integer_value(json_object_get(event, "pid")) * 100000 +
+	       json_integer_value(json_object_get(event, "tid"));
+}
+
+static long long ns_of(const json_t *event, const char *key)
+{
+	const json_t *member = json_object_get(event, key);
+
+	assert_true(json_is_number(member));
+	return (long long)(json_number_value(member) * 1000 + 0.5);
+}
+
+/* Outer slices come before those that begin with them. */
+static int compare(const void *a, const void *b)
+{
+	const struct slice *x = a, *y = b;
+
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to == y->to ? 0 : x->to > y->to ? -1 : 1;
+}
+
+static size_t slices_of(const json_t *events, struct slice *ret, size_t room)
+{
+	const json_t *event;
+	size_t i, n = 0;
+
+	json_array_foreach(events, i, event) {
+		if (strcmp(text(event, "ph"), "X") != 0)
+			continue;
+		assert_true(n < room);
+		assert_true(ns_of(event, "dur") >= 0 && ns_of(event, "ts") >= 0);
+		ret[n].track = track_of(event);
+		ret[n].from = ns_of(event, "ts");
+		ret[n].to = ret[n].from + ns_of(event, "dur");
+		n++;
+	}
+	qsort(ret, n, sizeof(*ret), compare);
+	return n;
+}
+
+static void check_nesting(const struct slice *slices, size_t n)
+{
+	struct slice open[16];
+	size_t depth = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		while (depth && (open[depth - 1].track != slices[i].track ||
+				 open[depth - 1].to <= slices[i].from))
+			depth--;
+		assert_true(!depth || slices[i].to <= open[depth - 1].to);
+		assert_true(depth < LEN(open));
+		open[depth++] = slices[i];
+	}
+}
+
+static bool is_inside(const struct slice *slices, size_t n, const json_t *event)
+{
+	long long track = track_of(event), at = ns_of(event, "ts");
+
+	for (size_t i = 0; i < n; i++)
+		if (slices[i].track == track && slices[i].from <= at && at <= slices[i].to)
+			return true;
+	return false;
+}
+
+static size_t check_flows(const json_t *events, const struct slice *slices, size_t n)
+{
+	json_int_t begun[STOPS + 1] = {}, ended[STOPS + 1] = {}, id;
+	const json_t *event;
+	size_t i, flows = 0;
+
+	json_array_foreach(events, i, event) {
+		bool begins = strcmp(text(event, "ph"), "s") == 0;
+
+		if (!begins && strcmp(text(event, "ph"), "f") != 0)
+			continue;
+		id = json_integer_value(json_object_get(event, "id"));
+		assert_in_range(id, 1, STOPS);
+		assert_true(begins || begun[id]);
+		assert_true(begins || strcmp(text(event, "bp"), "e") == 0);
+		(begins ? begun : ended)[id]++;
+		flows += begins;
+		assert_true(is_inside(slices, n, event));
+	}
+	for (size_t j = 0; j <= STOPS; j++)
+		assert_true(begun[j] == ended[j] && begun[j] <= 1);
+	return flows;
+}
+
+static void check_names(const json_t *events)
+{
+	json_auto_t *named = json_object();
+	const json_t *event;
+	char track[32];
+	size_t i;
+
+	json_array_foreach(events, i, event) {
+		const char *phase = text(event, "ph");
+
+		snprintf(track, sizeof(track), "%lld", track_of(event));
+		if (strcmp(phase, "M") == 0) {
+			json_object_set_new(named, track, json_true());
+			continue;
+		}
+		assert_non_null(strchr("Xisf", *phase));
+		assert_non_null(json_object_get(named, track));
+		assert_true(*phase != 'i' || strcmp(text(event, "s"), "t") == 0);
+	}
+}
+
+static void trace_events(void **state)
+{
+	struct scene scene;
+	json_auto_t *json = written(&scene, account_trace_event);
+	const json_t *events = json_object_get(json, "traceEvents");
+	struct slice slices[STOPS * 5];
+	size_t n = slices_of(events, slices, LEN(slices));
+
+	assert_true(n > STOPS);
+	check_nesting(slices, n);
+	assert_true(check_flows(events, slices, n) > STOPS / 4);
+	check_names(events);
+	arena_free(&scene.arena);
+}
+
+/* --- spans ----------------------------------------------------------------------------------- */
+
+/* The members of opentelemetry-proto's messages that are used, in JSON's names. */
+static const char *const members[] = {
+	"Request: resourceSpans",
+	"ResourceSpans: resource scopeSpans",
+	"Resource: attributes",
+	"ScopeSpans: scope spans",
+	"Scope: name version",
+	"Span: traceId spanId parentSpanId name kind startTimeUnixNano endTimeUnixNano attributes "
+	"events links status",
+	"Event: timeUnixNano name",
+	"Link: traceId spanId",
+	"Status: code message",
+	"KeyValue: key value",
+};
+
+static void check_members(const char *message, json_t *object)
+{
+	const char *list = NULL, *key;
+	char word[64];
+	json_t *value;
+
+	for (size_t i = 0; i < LEN(members); i++)
+		if (strncmp(members[i], message, strlen(message)) == 0 &&
+		    members[i][strlen(message)] == ':')
+			list = members[i] + strlen(message) + 1;
+	assert_non_null(list);
+	json_object_foreach(object, key, value) {
+		const char *found;
+
+		snprintf(word, sizeof(word), " %s", key);
+		found = strstr(list, word);
+		if (!found || (found[strlen(word)] && found[strlen(word)] != ' '))
+			fail_msg("%s has no member %s", message, key);
+	}
+}
+
+static void check_hex(const char *id, size_t digits)
+{
+	assert_int_equal(strlen(id), digits);
+	assert_int_equal(strspn(id, "0123456789abcdef"), digits);
+	assert_true(strspn(id, "0") < digits);
+}
+
+/* Of a 64-bit number: decimal digits in a string. */
+static unsigned long long number(const json_t *object, const char *key)
+{
+	const char *value = text(object, key);
+
+	assert_true(*value && strspn(value, "0123456789") == strlen(value));
+	return strtoull(value, NULL, 10);
+}
+
+static void check_attributes(const json_t *list)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one) {
+		json_t *value = json_object_get(one, "value");
+		const char *integer = text(value, "intValue");
+
+		check_members("KeyValue", one);
+		assert_true(*text(one, "key"));
+		assert_int_equal(json_object_size(value), 1);
+		assert_true(json_is_string(json_object_get(value, "stringValue")) ||
+			    json_is_boolean(json_object_get(value, "boolValue")) ||
+			    (*integer && strspn(integer, "-0123456789") == strlen(integer)));
+	}
+}
+
+static void check_span(json_t *span, json_t *seen, json_t *roots)
+{
+	const char *trace = text(span, "traceId"), *id = text(span, "spanId");
+	json_int_t kind = json_integer_value(json_object_get(span, "kind"));
+	json_t *event, *status = json_object_get(span, "status");
+	char key[64];
+	size_t i;
+
+	check_members("Span", span);
+	check_hex(trace, 32);
+	check_hex(id, 16);
+	assert_true(*text(span, "name"));
+	assert_in_range(kind, 0, 5);
+	assert_true(number(span, "startTimeUnixNano") <= number(span, "endTimeUnixNano"));
+	check_attributes(json_object_get(span, "attributes"));
+	json_array_foreach(json_object_get(span, "events"), i, event) {
+		check_members("Event", event);
+		assert_true(number(event, "timeUnixNano") > 0);
+	}
+	check_members("Status", status);
+	assert_in_range(json_integer_value(json_object_get(status, "code")), 0, 2);
+	snprintf(key, sizeof(key), "%s/%s", trace, id);
+	assert_null(json_object_get(seen, key));
+	json_object_set_new(seen, key, json_true());
+	if (*text(span, "parentSpanId"))
+		return;
+	assert_null(json_object_get(roots, trace));
+	json_object_set_new(roots, trace, json_true());
+}
+
+static void check_reference(const json_t *seen, const char *trace, const char *id)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s/%s", trace, id);
+	assert_non_null(json_object_get(seen, key));
+}
+
+static size_t check_references(const json_t *spans, const json_t *seen)
+{
+	json_t *span, *link;
+	size_t i, j, links = 0;
+
+	json_array_foreach(spans, i, span) {
+		if (*text(span, "parentSpanId"))
+			check_reference(seen, text(span, "traceId"), text(span, "parentSpanId"));
+		json_array_foreach(json_object_get(span, "links"), j, link) {
+			check_members("Link", link);
+			check_reference(seen, text(link, "traceId"), text(link, "spanId"));
+			links++;
+		}
+	}
+	return links;
+}
+
+static void spans(void **state)
+{
+	struct scene scene;
+	json_auto_t *json = written(&scene, account_otlp), *seen = json_object(),
+		    *roots = json_object();
+	json_t *list = json_object_get(json, "resourceSpans"), *of, *scope, *span;
+	size_t i, j, links = 0;
+
+	check_members("Request", json);
+	assert_int_equal(json_array_size(list), 2);
+	json_array_foreach(list, i, of) {
+		json_t *spans_of;
+
+		check_members("ResourceSpans", of);
+		check_members("Resource", json_object_get(of, "resource"));
+		check_attributes(json_object_get(json_object_get(of, "resource"), "attributes"));
+		scope = json_array_get(json_object_get(of, "scopeSpans"), 0);
+		check_members("ScopeSpans", scope);
+		check_members("Scope", json_object_get(scope, "scope"));
+		spans_of = json_object_get(scope, "spans");
+		json_array_foreach(spans_of, j, span)
+			check_span(span, seen, roots);
+		links += check_references(spans_of, seen);
+	}
+	/* A trace for each pod, and one for the shutdown. */
+	assert_true(json_object_size(roots) > STOPS / 3);
+	assert_true(links > STOPS / 3);
+	arena_free(&scene.arena);
+}
+
+/* --- tables, JSON and lines ------------------------------------------------------------------ */
+
+static void rows(void **state)
+{
+	_cleanup_(buf_free) struct buf table = {}, svg = {};
+	struct scene scene;
+
+	open_scene(&scene);
+	assert_int_equal(account_table(&table, &scene.account, false), 0);
+	for (const char *at = buf_str(&table); *at;) {
+		size_t len = strcspn(at, "\n"), wide = 0;
+
+		for (size_t i = 0; i < len; i++)
+			wide += ((unsigned char)at[i] & 0xc0) != 0x80;
+		assert_true(wide <= 120);
+		assert_null(memchr(at, '\033', len));
+		at += len + 1;
+	}
+	assert_int_equal(account_svg(&svg, &scene.account), 0);
+	assert_null(strstr(buf_str(&svg), "<script"));
+	assert_null(strstr(buf_str(&svg), "&amp;amp;amp;"));
+	arena_free(&scene.arena);
+}
+
+static void lines(void **state)
+{
+	static const struct {
+		const char *line;
+		bool readable;
+		size_t taken;
+	} cases[] = {
+		{"{\"type\":\"lost\"," HEAD "7,\"lost\":{\"exit\":2}}", true, 1},
+		{"{\"type\":\"attached\"," HEAD "7,\"more\":[{}]}", true, 1},
+		{"{\"type\":\"signal\"," HEAD "7}", true, 0},
+		{"{\"type\":\"brand_new\"," HEAD "7}", true, 0},
+		{"", true, 0},
+		{"{", false, 0},
+		{"[]", false, 0},
+		{"null", false, 0},
+		{"{\"type\":\"lost\"," HEAD "-7}", false, 0},
+		{"{\"type\":\"lost\"," HEAD "9223372036854775807}", false, 0},
+		{"{\"type\":\"lost\"," HEAD "7.5}", false, 0},
+		{"{\"type\":\"lost\"," HEAD "7,\"boot_ns\":8}", false, 0},
+		{"{\"type\":\"lost\",\"schema\":2,\"time\":\"2026-11-25T10:01:00Z\",\"boot_ns\":7}",
+		 false, 0},
+		{"{\"type\":\"lost\",\"schema\":1,\"time\":\"yesterday\",\"boot_ns\":7}", false, 0},
+		{"{\"type\":\"stop\"," HEAD "7}", false, 0}, /* no id */
+		{"{\"type\":\"stop\"," HEAD "7,\"id\":\"b/c/1\",\"pod\":[],\"exit\":5}", true, 1},
+		{"{\"type\":\"shutdown\"," HEAD "7,\"event\":\"exploded\"}", false, 0},
+		{"{\"type\":\"shutdown\"," HEAD "7,\"event\":\"announced\","
+		 "\"announced_boot_ns\":8}",
+		 false, 0},
+		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"sync\",\"at_boot_ns\":7}", true, 0},
+		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"terminated\",\"at_boot_ns\":7}", true, 1},
+	};
+
+	for (size_t i = 0; i < LEN(cases); i++) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct scene scene = {.log.arena = &arena};
+
+		read_line(&scene, cases[i].line);
+		if (scene.log.n != cases[i].taken || !scene.log.unreadable != cases[i].readable)
+			fail_msg("%s: taken %zu", cases[i].line, scene.log.n);
+	}
+}
+
+/* What contradicts itself is unknown; a signal that asked for nothing is no request. */
+static void figures(void **state)
+{
+#define EXIT "\"exit\":{\"code\":0,\"signal\":0,\"at_boot_ns\":50}"
+	static const struct {
+		const char *members;
+		uint64_t asked_ns, exit_ns, empty_ns;
+		const char *gaps;
+	} cases[] = {
+		{"\"stop_signal\":{\"at_boot_ns\":40},\"latency_ns\":10,\"empty_boot_ns\":60," EXIT
+		 "," COMPLETE,
+		 40, 50, 60, ""},
+		{"\"stop_signal\":{\"at_boot_ns\":40},\"latency_ns\":null," EXIT "," COMPLETE, 0,
+		 50, 0, ""},
+		{"\"stop_signal\":{\"at_boot_ns\":51},\"latency_ns\":10,\"empty_boot_ns\":49," EXIT
+		 "," COMPLETE,
+		 0, 50, 0, ""},
+		{"\"stop_signal\":{\"at_boot_ns\":40},\"latency_ns\":null,\"exit\":{\"at_boot_ns\":"
+		 "null},\"evidence\":{\"complete\":false,\"gaps\":[\"exit-unseen\",\"shed\"]}",
+		 40, 0, 0, "exit-unseen,shed"},
+		{EXIT, 0, 50, 0, "unknown"},
+		{EXIT ",\"evidence\":{\"complete\":false,\"gaps\":[7,{}]}", 0, 50, 0, "unknown"},
+	};
+
+	for (size_t i = 0; i < LEN(cases); i++) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct scene scene = {.log.arena = &arena};
+		const struct account_stop *stop;
+		char line[1024];
+
+		snprintf(line, sizeof(line), "{\"type\":\"stop\"," HEAD "50,\"id\":\"b/c/1\",%s}",
+			 cases[i].members);
+		read_line(&scene, line);
+		assert_int_equal(scene.log.n, 1);
+		stop = &scene.log.records[0]->stop;
+		assert_int_equal(stop->asked.at_ns, cases[i].asked_ns);
+		assert_int_equal(stop->exit_ns, cases[i].exit_ns);
+		assert_int_equal(stop->empty_ns, cases[i].empty_ns);
+		assert_string_equal(stop->gaps, cases[i].gaps);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("lines that are no records are counted, unknown members are ignored", lines),
+		CLAIM("times that contradict each other are unknown", figures),
+		CLAIM("rows fit, and no name breaks out of its place", rows),
+		CLAIM("slices of a thread nest, flows come in pairs, threads have names",
+		      trace_events),
+		CLAIM("spans have the protocol's members and types, their parents and links exist",
+		      spans),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

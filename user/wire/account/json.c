@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The members of a report, in the order of graced-records(5). */
+#include "wire/account/json.h"
+
+#include <string.h>
+
+#include "base/rfc3339.h"
+#include "wire/json/record.h"
+#include "wire/json/writer.h"
+
+#define NS_DECIMALS 9
+
+static void add_time(struct buf *out, const char *key, uint64_t at_ns)
+{
+	if (at_ns)
+		jsonw_u64(out, key, at_ns);
+	else
+		jsonw_null(out, key);
+}
+
+static void add_count(struct buf *out, const char *key, bool known, uint64_t n)
+{
+	if (known)
+		jsonw_u64(out, key, n);
+	else
+		jsonw_null(out, key);
+}
+
+static void add_span(struct buf *out, const char *key, uint64_t from, uint64_t to)
+{
+	add_count(out, key, from && to && to >= from, to - from);
+}
+
+static void add_holders(struct buf *out, const struct account_story *story)
+{
+	jsonw_array(out, "holders");
+	for (size_t i = 0; i < story->n_holders; i++) {
+		jsonw_object(out, NULL);
+		jsonw_str(out, "who", story->holders[i].who);
+		jsonw_u64(out, "uid", story->holders[i].uid);
+		jsonw_u64(out, "pid", story->holders[i].pid);
+		jsonw_object_end(out);
+	}
+	jsonw_array_end(out);
+}
+
+static void add_groups(struct buf *out, const struct account_story *story)
+{
+	jsonw_array(out, "groups");
+	for (size_t i = 0; i < story->n_groups; i++) {
+		const struct account_group *g = &story->groups[i];
+
+		jsonw_object(out, NULL);
+		jsonw_u64(out, "index", g->index);
+		if (g->priority_known)
+			jsonw_i64(out, "priority", g->priority);
+		else
+			jsonw_null(out, "priority");
+		add_time(out, "begin_boot_ns", g->begin_ns);
+		add_time(out, "done_boot_ns", g->done_ns);
+		add_time(out, "length_ns", g->length_ns);
+		if (g->done_ns)
+			jsonw_bool(out, "timed_out", g->timed_out);
+		else
+			jsonw_null(out, "timed_out");
+		jsonw_object_end(out);
+	}
+	jsonw_array_end(out);
+}
+
+static void add_shutdown(struct buf *out, const struct account_story *story)
+{
+	if (!story->shutdown) {
+		jsonw_null(out, "shutdown");
+		return;
+	}
+	jsonw_object(out, "shutdown");
+	jsonw_str(out, "mode", story->mode);
+	jsonw_str(out, "action", story->action);
+	add_time(out, "announced_boot_ns", story->announced_ns);
+	add_time(out, "limit_ns", story->limit_ns);
+	add_time(out, "released_boot_ns", story->released_ns);
+	add_time(out, "cancelled_boot_ns", story->cancelled_ns);
+	jsonw_str(out, "reason", story->reason);
+	jsonw_bool(out, "lock_held", story->lock_held);
+	add_span(out, "lock_held_ns", story->announced_ns, account_lock_end(story));
+	add_count(out, "containers_left", story->left_known, story->left);
+	add_count(out, "volumes_left", story->volumes_known, story->volumes);
+	add_count(out, "others", story->others_known, story->others);
+	add_holders(out, story);
+	add_groups(out, story);
+	jsonw_object_end(out);
+}
+
+static void add_pod_names(struct buf *out, const struct account_subject *s)
+{
+	jsonw_str(out, "namespace", s->namespace_);
+	jsonw_str(out, "name", s->pod);
+	jsonw_str(out, "uid", s->uid);
+	jsonw_str(out, "workload", s->workload);
+}
+
+static void add_signal(struct buf *out, const char *key, const struct account_signal *signal)
+{
+	if (!signal->at_ns) {
+		jsonw_null(out, key);
+		return;
+	}
+	jsonw_object(out, key);
+	jsonw_str(out, "name", signal->name);
+	jsonw_str(out, "result", signal->result);
+	jsonw_u64(out, "at_boot_ns", signal->at_ns);
+	jsonw_str(out, "sender", signal->sender);
+	add_count(out, "sender_pid", signal->sender, signal->sender_pid);
+	jsonw_str(out, "sender_kind", signal->sender_kind);
+	jsonw_object_end(out);
+}
+
+static void add_exit(struct buf *out, const struct account_stop *stop)
+{
+	jsonw_object(out, "exit");
+	if (stop->code >= 0)
+		jsonw_i64(out, "code", stop->code);
+	else
+		jsonw_null(out, "code");
+	add_count(out, "signal", stop->exit_seen, stop->signal);
+	add_time(out, "at_boot_ns", stop->exit_ns);
+	jsonw_object_end(out);
+}
+
+static void add_grace(struct buf *out, const struct account_stop *stop)
+{
+	if (!stop->grace_known) {
+		jsonw_null(out, "grace");
+		return;
+	}
+	jsonw_object(out, "grace");
+	jsonw_decimal(out, "seconds", stop->grace_ns, NS_DECIMALS);
+	jsonw_str(out, "from", stop->grace_from);
+	add_time(out, "deadline_boot_ns", stop->deadline_ns);
+	if (stop->margin_known)
+		jsonw_i64(out, "margin_ns", stop->margin_ns);
+	else
+		jsonw_null(out, "margin_ns");
+	jsonw_object_end(out);
+}
+
+static void add_gaps(struct buf *out, const char *names)
+{
+	jsonw_array(out, "gaps");
+	while (*names) {
+		size_t n = strcspn(names, ",");
+
+		jsonw_strn(out, NULL, names, n);
+		names += n + (names[n] == ',');
+	}
+	jsonw_array_end(out);
+}
+
+static void add_stop(struct buf *out, const struct account_stop *stop)
+{
+	uint64_t took = 0;
+	bool known;
+
+	jsonw_object(out, NULL);
+	jsonw_str(out, "name", stop->subject.container);
+	jsonw_str(out, "id", stop->subject.container_id);
+	jsonw_str(out, "cgroup", stop->subject.cgroup);
+	add_count(out, "group", stop->group_known, stop->group);
+	add_signal(out, "stop_signal", &stop->asked);
+	add_signal(out, "kill_signal", &stop->killed);
+	add_exit(out, stop);
+	add_time(out, "empty_boot_ns", stop->empty_ns);
+	known = account_took(stop, &took);
+	add_count(out, "latency_ns", known, took);
+	add_grace(out, stop);
+	jsonw_str(out, "outcome", outcome_name(stop->outcome));
+	jsonw_str(out, "cause", stop->cause);
+	jsonw_str(out, "reason", stop->reason);
+	jsonw_bool(out, "deaf", stop->deaf);
+	add_time(out, "overdue_boot_ns", stop->overdue_ns);
+	jsonw_bool(out, "left", stop->left);
+	jsonw_bool(out, "recorded", !stop->unrecorded);
+	add_gaps(out, stop->gaps);
+	jsonw_object_end(out);
+}
+
+static void add_pod(struct buf *out, const struct account_story *story,
+		    const struct account_pod *pod)
+{
+	jsonw_object(out, NULL);
+	add_pod_names(out, &pod->subject);
+	add_time(out, "asked_boot_ns", pod->asked_ns);
+	add_time(out, "terminating_boot_ns", pod->terminating_ns);
+	add_time(out, "empty_boot_ns", pod->empty_ns);
+	add_time(out, "finished_boot_ns", pod->finished_ns);
+	add_time(out, "deadline_boot_ns", pod->deadline_ns);
+	jsonw_str(out, "trigger", pod->trigger);
+	jsonw_array(out, "containers");
+	for (size_t i = 0; i < pod->n; i++)
+		add_stop(out, story->stops[pod->first + i]);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+}
+
+/* What only shutdowns have. */
+static void add_seen(struct buf *out, const char *key, const struct account_story *story, bool seen)
+{
+	if (story->shutdown)
+		jsonw_bool(out, key, seen);
+	else
+		jsonw_null(out, key);
+}
+
+static void add_evidence(struct buf *out, const struct account_story *story)
+{
+	const struct account_partial *p = &story->partial;
+
+	jsonw_object(out, "evidence");
+	jsonw_bool(out, "complete", !account_is_partial(story));
+	add_seen(out, "announcement_seen", story, !p->begin_unseen);
+	add_seen(out, "end_seen", story, !p->end_unseen && !p->ended);
+	add_time(out, "graced_stopped_boot_ns", p->ended ? story->ended_ns : 0);
+	jsonw_u64(out, "graced_restarts", p->restarts);
+	if (p->lost_somewhere)
+		jsonw_null(out, "events_lost");
+	else
+		jsonw_u64(out, "events_lost", p->lost);
+	jsonw_u64(out, "stops_with_gaps", p->gaps);
+	jsonw_u64(out, "stops_without_record", p->unrecorded);
+	jsonw_u64(out, "records_left_out", p->cut);
+	jsonw_u64(out, "lines_unreadable", p->unreadable);
+	jsonw_object_end(out);
+}
+
+static void add_story(struct buf *out, const struct account_story *story)
+{
+	char time[RFC3339_SIZE];
+	int64_t begin = (int64_t)(story->begin_ns + (uint64_t)story->wall_offset_ns);
+
+	jsonw_object(out, NULL);
+	jsonw_str(out, "type", "report");
+	jsonw_u64(out, "schema", RECORD_SCHEMA);
+	jsonw_str(out, "time", rfc3339_format(begin, time));
+	jsonw_u64(out, "boot_ns", story->begin_ns);
+	jsonw_str(out, "node", story->node);
+	jsonw_str(out, "boot", story->boot);
+	jsonw_u64(out, "end_boot_ns", story->end_ns);
+	add_shutdown(out, story);
+	jsonw_array(out, "pods");
+	for (size_t i = 0; i < story->n_pods; i++)
+		add_pod(out, story, &story->pods[i]);
+	jsonw_array_end(out);
+	add_evidence(out, story);
+	jsonw_object_end(out);
+	buf_addc(out, '\n');
+}
+
+int account_json(struct buf *out, const struct account *account)
+{
+	for (size_t i = 0; i < account->n; i++)
+		add_story(out, account->stories[i]);
+	return buf_error(out);
+}

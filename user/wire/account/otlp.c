@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writes spans. 64-bit numbers are strings in this JSON, ids are hexadecimal digits. */
+#include "wire/account/otlp.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "wire/account/text.h"
+#include "wire/json/writer.h"
+
+#define KIND_INTERNAL 1
+#define STATUS_ERROR  2
+
+#define NUMBER_SIZE 24
+
+struct trace_id {
+	uint64_t high, low;
+};
+
+/* Of a story. */
+struct spans {
+	struct buf *out;
+	const struct account_story *story;
+	struct trace_id trace;
+	uint64_t root, n; /* of the trace: its root span, how many spans it has */
+	struct trace_id shutdown_trace;
+	uint64_t shutdown_root; /* 0: none; the spans of groups follow it */
+};
+
+/* --- members --------------------------------------------------------------------------------- */
+
+static void add_number(struct buf *out, const char *key, uint64_t value)
+{
+	char text[NUMBER_SIZE];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	jsonw_str(out, key, text);
+}
+
+static void add_wall(const struct spans *s, const char *key, uint64_t at_ns)
+{
+	add_number(s->out, key, at_ns + (uint64_t)s->story->wall_offset_ns);
+}
+
+static void add_id(struct buf *out, const char *key, uint64_t id)
+{
+	char text[NUMBER_SIZE];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, id);
+	jsonw_str(out, key, text);
+}
+
+static void add_trace_id(struct buf *out, struct trace_id id)
+{
+	char text[2 * NUMBER_SIZE];
+
+	snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, id.high, id.low);
+	jsonw_str(out, "traceId", text);
+}
+
+static void begin_attribute(struct buf *out, const char *key)
+{
+	jsonw_object(out, NULL);
+	jsonw_str(out, "key", key);
+	jsonw_object(out, "value");
+}
+
+static void end_attribute(struct buf *out)
+{
+	jsonw_object_end(out);
+	jsonw_object_end(out);
+}
+
+static void add_text(struct buf *out, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	begin_attribute(out, key);
+	jsonw_str(out, "stringValue", value);
+	end_attribute(out);
+}
+
+static void add_int(struct buf *out, const char *key, bool known, int64_t value)
+{
+	char text[NUMBER_SIZE];
+
+	if (!known)
+		return;
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	begin_attribute(out, key);
+	jsonw_str(out, "intValue", text);
+	end_attribute(out);
+}
+
+static void add_bool(struct buf *out, const char *key, bool value)
+{
+	begin_attribute(out, key);
+	jsonw_bool(out, "boolValue", value);
+	end_attribute(out);
+}
+
+/* --- ids ------------------------------------------------------------------------------------- */
+
+static struct trace_id make_trace(const struct account_story *story, const char *what,
+				  uint64_t at_ns)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	struct trace_id id;
+
+	buf_printf(&text, "%s/%s/%" PRIu64 "/", story->boot ? story->boot : "", what ? what : "",
+		   at_ns);
+	id.low = map_key(buf_str(&text));
+	buf_adds(&text, story->node ? story->node : "");
+	buf_addc(&text, '/');
+	id.high = map_key(buf_str(&text));
+	return id;
+}
+
+/* The nth span of a trace: an id that is never 0. */
+static uint64_t span_id(struct trace_id trace, uint64_t n)
+{
+	return map_key_join(trace.high ^ trace.low, n);
+}
+
+/* --- spans ----------------------------------------------------------------------------------- */
+
+/* Leaves the span open, with its attributes begun. parent 0: the root. Returns its id. */
+static uint64_t begin_span(struct spans *s, uint64_t parent, const char *name, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	uint64_t id = span_id(s->trace, ++s->n);
+
+	jsonw_object(s->out, NULL);
+	add_trace_id(s->out, s->trace);
+	add_id(s->out, "spanId", id);
+	if (parent)
+		add_id(s->out, "parentSpanId", parent);
+	jsonw_str(s->out, "name", name);
+	jsonw_u64(s->out, "kind", KIND_INTERNAL);
+	add_wall(s, "startTimeUnixNano", from_ns);
+	add_wall(s, "endTimeUnixNano", to_ns);
+	jsonw_array(s->out, "attributes");
+	return id;
+}
+
+static void add_span(struct spans *s, uint64_t parent, const char *name, uint64_t from_ns,
+		     uint64_t to_ns)
+{
+	if (!from_ns || to_ns < from_ns)
+		return;
+	begin_span(s, parent, name, from_ns, to_ns);
+	jsonw_array_end(s->out);
+	jsonw_object_end(s->out);
+}
+
+static void add_event(struct spans *s, const char *name, uint64_t at_ns)
+{
+	if (!at_ns)
+		return;
+	jsonw_object(s->out, NULL);
+	jsonw_str(s->out, "name", name);
+	add_wall(s, "timeUnixNano", at_ns);
+	jsonw_object_end(s->out);
+}
+
+/* --- shutdowns ------------------------------------------------------------------------------- */
+
+static uint64_t shutdown_end(const struct account_story *story)
+{
+	if (story->cancelled_ns)
+		return story->cancelled_ns;
+	return story->released_ns ? story->released_ns : story->end_ns;
+}
+
+static void add_group(struct spans *s, const struct account_group *g)
+{
+	uint64_t from = g->begin_ns ? g->begin_ns : s->story->begin_ns;
+	uint64_t to = g->done_ns ? g->done_ns : from;
+	char name[32];
+
+	snprintf(name, sizeof(name), "group %" PRIu32, g->index);
+	begin_span(s, s->shutdown_root, name, from, to > from ? to : from);
+	add_int(s->out, "graced.group.priority", g->priority_known, g->priority);
+	add_int(s->out, "graced.group.length_ns", g->length_ns, (int64_t)g->length_ns);
+	add_bool(s->out, "graced.begin_observed", g->begin_ns);
+	add_bool(s->out, "graced.end_observed", g->done_ns);
+	jsonw_array_end(s->out);
+	jsonw_object_end(s->out);
+}
+
+/* The groups' spans come first after the root, so that their ids follow from their place. */
+static void add_shutdown(struct spans *s)
+{
+	const struct account_story *story = s->story;
+	uint64_t end = account_lock_end(story);
+
+	s->trace = s->shutdown_trace = make_trace(story, "shutdown", story->announced_ns);
+	s->n = 0;
+	s->shutdown_root = begin_span(s, 0, "node shutdown", story->begin_ns, shutdown_end(story));
+	add_text(s->out, "graced.shutdown.action", story->action);
+	add_text(s->out, "graced.shutdown.mode", story->mode);
+	add_text(s->out, "graced.shutdown.reason", story->reason);
+	add_int(s->out, "graced.shutdown.limit_ns", story->limit_ns, (int64_t)story->limit_ns);
+	add_int(s->out, "graced.shutdown.containers_left", story->left_known, (int64_t)story->left);
+	add_bool(s->out, "graced.end_observed", story->released_ns || story->cancelled_ns);
+	add_bool(s->out, "graced.complete", !account_is_partial(story));
+	jsonw_array_end(s->out);
+	jsonw_object_end(s->out);
+	for (size_t i = 0; i < story->n_groups; i++)
+		add_group(s, &story->groups[i]);
+	if (end)
+		add_span(s, s->shutdown_root, "delay lock", story->announced_ns, end);
+}
+
+/* The span of its group, or that of the shutdown. */
+static void add_link(struct spans *s, const struct account_stop *stop)
+{
+	uint64_t id = s->shutdown_root;
+
+	jsonw_array(s->out, "links");
+	for (size_t i = 0; stop && stop->group_known && i < s->story->n_groups; i++)
+		if (s->story->groups[i].index == stop->group)
+			id = span_id(s->shutdown_trace, i + 2);
+	if (id) {
+		jsonw_object(s->out, NULL);
+		add_trace_id(s->out, s->shutdown_trace);
+		add_id(s->out, "spanId", id);
+		jsonw_object_end(s->out);
+	}
+	jsonw_array_end(s->out);
+}
+
+/* --- pods ------------------------------------------------------------------------------------ */
+
+static void add_names(struct buf *out, const struct account_subject *subject)
+{
+	add_text(out, "k8s.namespace.name", subject->namespace_);
+	add_text(out, "k8s.pod.name", subject->pod);
+	add_text(out, "k8s.pod.uid", subject->uid);
+	add_text(out, "k8s.container.name", subject->container);
+	add_text(out, "container.id", subject->container_id);
+}
+
+static void add_signal(struct buf *out, const struct account_stop *stop)
+{
+	add_text(out, "graced.stop_signal", stop->asked.name);
+	add_text(out, "graced.stop_signal.result", stop->asked.result);
+	add_text(out, "graced.sender.name", stop->asked.sender);
+	add_text(out, "graced.sender.kind", stop->asked.sender_kind);
+	add_int(out, "graced.sender.pid", stop->asked.sender, stop->asked.sender_pid);
+	if (stop->killed.at_ns) {
+		add_text(out, "graced.killer.name", stop->killed.sender);
+		add_text(out, "graced.killer.kind", stop->killed.sender_kind);
+	}
+}
+
+static bool went_wrong(const struct account_stop *stop)
+{
+	return stop->outcome == OUTCOME_KILLED || stop->outcome == OUTCOME_OOM_KILLED ||
+	       stop->outcome == OUTCOME_CRASHED;
+}
+
+static void add_status(struct spans *s, const struct account_stop *stop)
+{
+	jsonw_object(s->out, "status");
+	if (went_wrong(stop)) {
+		jsonw_u64(s->out, "code", STATUS_ERROR);
+		jsonw_str(s->out, "message", stop->cause ? stop->cause : "unknown");
+	}
+	jsonw_object_end(s->out);
+}
+
+static void add_attributes(struct spans *s, const struct account_stop *stop)
+{
+	struct buf *out = s->out;
+
+	add_names(out, &stop->subject);
+	add_signal(out, stop);
+	add_text(out, "graced.outcome", outcome_name(stop->outcome));
+	add_text(out, "graced.cause", stop->cause);
+	add_text(out, "graced.reason", stop->reason);
+	add_text(out, "graced.gaps", *stop->gaps ? stop->gaps : NULL);
+	add_int(out, "process.exit.code", stop->code >= 0, stop->code);
+	add_int(out, "graced.exit.signal", stop->exit_seen && stop->signal, (int64_t)stop->signal);
+	add_int(out, "graced.grace_ns", stop->grace_known, (int64_t)stop->grace_ns);
+	add_int(out, "graced.margin_ns", stop->margin_known, stop->margin_ns);
+	add_bool(out, "graced.end_observed", stop->exit_ns);
+}
+
+/* The first and the last moment that was observed of it; false: none was. */
+static bool span_of(const struct account_stop *stop, uint64_t *ret_from, uint64_t *ret_to)
+{
+	*ret_from = stop->asked.at_ns ? stop->asked.at_ns : stop->exit_ns;
+	*ret_to = stop->empty_ns ? stop->empty_ns : stop->exit_ns ? stop->exit_ns : *ret_from;
+	return *ret_from;
+}
+
+static void add_stop(struct spans *s, const struct account_pod *pod,
+		     const struct account_stop *stop)
+{
+	uint64_t from, to, id, asked = stop->asked.at_ns;
+
+	if (!span_of(stop, &from, &to))
+		return;
+	if (asked > pod->terminating_ns)
+		add_span(s, s->root, "deletion to stop signal", pod->terminating_ns, asked);
+	id = begin_span(s, s->root, "container stop", from, to);
+	add_attributes(s, stop);
+	jsonw_array_end(s->out);
+	jsonw_array(s->out, "events");
+	add_event(s, "deadline", stop->deadline_ns);
+	add_event(s, "SIGKILL", stop->killed.at_ns);
+	jsonw_array_end(s->out);
+	add_status(s, stop);
+	jsonw_object_end(s->out);
+	add_span(s, id, "signal to delivery", asked, stop->deliver_ns);
+	add_span(s, id, stop->deliver_ns ? "delivery to exit" : "signal to exit",
+		 stop->deliver_ns ? stop->deliver_ns : asked, stop->exit_ns);
+	add_span(s, id, "exit to empty", stop->exit_ns, stop->empty_ns);
+}
+
+static void widen(uint64_t at_ns, uint64_t *from, uint64_t *to)
+{
+	if (!at_ns)
+		return;
+	if (!*from || at_ns < *from)
+		*from = at_ns;
+	if (at_ns > *to)
+		*to = at_ns;
+}
+
+static void add_pod(struct spans *s, const struct account_pod *pod)
+{
+	const struct account_story *story = s->story;
+	const struct account_stop *first = pod->n ? story->stops[pod->first] : NULL;
+	const char *what = pod->subject.uid ? pod->subject.uid : pod->subject.pod;
+	uint64_t from = 0, to = 0;
+
+	widen(pod->terminating_ns, &from, &to);
+	widen(pod->empty_ns, &from, &to);
+	for (size_t i = 0; i < pod->n; i++) {
+		uint64_t begin, end;
+
+		if (span_of(story->stops[pod->first + i], &begin, &end)) {
+			widen(begin, &from, &to);
+			widen(end, &from, &to);
+		}
+	}
+	if (!from)
+		return;
+	if (!what && first)
+		what = first->subject.container_id ? first->subject.container_id
+						   : first->subject.cgroup;
+	s->trace = make_trace(story, what, from);
+	s->n = 0;
+	s->root = begin_span(s, 0, pod->subject.uid || pod->subject.pod ? "pod stop" : "stop", from,
+			     to);
+	add_names(s->out, &pod->subject);
+	add_text(s->out, "graced.pod.trigger", pod->trigger);
+	add_text(s->out, "graced.pod.workload", pod->subject.workload);
+	add_bool(s->out, "graced.end_observed", pod->empty_ns);
+	jsonw_array_end(s->out);
+	add_link(s, first);
+	jsonw_object_end(s->out);
+	for (size_t i = 0; i < pod->n; i++)
+		add_stop(s, pod, story->stops[pod->first + i]);
+}
+
+static void add_story(struct buf *out, const struct account_story *story)
+{
+	struct spans s = {.out = out, .story = story};
+
+	jsonw_object(out, NULL);
+	jsonw_object(out, "resource");
+	jsonw_array(out, "attributes");
+	add_text(out, "service.name", "graced");
+	add_text(out, "k8s.node.name", story->node);
+	add_text(out, "graced.boot_id", story->boot);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+	jsonw_array(out, "scopeSpans");
+	jsonw_object(out, NULL);
+	jsonw_object(out, "scope");
+	jsonw_str(out, "name", "graced");
+	jsonw_str(out, "version", GRACED_VERSION);
+	jsonw_object_end(out);
+	jsonw_array(out, "spans");
+	if (story->shutdown)
+		add_shutdown(&s);
+	for (size_t i = 0; i < story->n_pods; i++)
+		add_pod(&s, &story->pods[i]);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+}
+
+int account_otlp(struct buf *out, const struct account *account)
+{
+	jsonw_object(out, NULL);
+	jsonw_array(out, "resourceSpans");
+	for (size_t i = 0; i < account->n; i++)
+		add_story(out, account->stories[i]);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+	buf_addc(out, '\n');
+	return buf_error(out);
+}

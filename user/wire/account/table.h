@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An account for people: lines about each shutdown, then a row for each container. */
+#ifndef WIRE_ACCOUNT_TABLE_H
+#define WIRE_ACCOUNT_TABLE_H
+
+#include "base/buf.h"
+#include "core/account/account.h"
+
+/* 0 or buf_error(). */
+int account_table(struct buf *out, const struct account *account, bool colour);
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sentences and cells about a story. */
+#include "wire/account/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/rfc3339.h"
+#include "base/time.h"
+#include "base/utf8.h"
+
+static void add_text(struct buf *out, const char *text)
+{
+	utf8_add_visible(out, text, strlen(text));
+}
+
+static void add_known(struct buf *out, const char *text)
+{
+	add_text(out, text ? text : "unknown");
+}
+
+void account_text_pod(struct buf *out, const struct account_subject *pod)
+{
+	if (pod->pod) {
+		add_text(out, pod->namespace_ ? pod->namespace_ : "");
+		buf_addc(out, '/');
+		add_text(out, pod->pod);
+	} else {
+		add_known(out, pod->uid);
+	}
+}
+
+void account_text_container(struct buf *out, const struct account_stop *stop)
+{
+	const struct account_subject *s = &stop->subject;
+	const char *name = s->container ? s->container : s->container_id;
+
+	if (s->pod || s->uid) {
+		account_text_pod(out, s);
+		buf_addc(out, '/');
+	}
+	add_known(out, name ? name : s->cgroup);
+}
+
+void account_text_duration(struct buf *out, uint64_t ns)
+{
+	char text[DURATION_SIZE];
+
+	if (ns % NS_PER_S == 0 && ns < 60ull * NS_PER_S)
+		buf_printf(out, "%us", (unsigned int)(ns / NS_PER_S));
+	else
+		buf_adds(out, duration_format(ns, text));
+}
+
+void account_text_margin(struct buf *out, int64_t ns)
+{
+	if (ns < 0)
+		buf_addc(out, '-');
+	account_text_duration(out, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
+}
+
+void account_text_offset(struct buf *out, const struct account_story *story, uint64_t at_ns)
+{
+	bool before = at_ns < story->begin_ns;
+
+	buf_addc(out, before ? '-' : '+');
+	account_text_duration(out, before ? story->begin_ns - at_ns : at_ns - story->begin_ns);
+}
+
+void account_text_heading(struct buf *out, const struct account_story *story)
+{
+	buf_adds(out, story->shutdown ? "shutdown of " : "stops on ");
+	add_text(out, story->node ? story->node : "an unknown node");
+	if (story->action) {
+		buf_adds(out, ": ");
+		add_text(out, story->action);
+	}
+}
+
+void account_text_where(struct buf *out, const struct account_story *story)
+{
+	char time[RFC3339_SIZE];
+	int64_t begin = (int64_t)(story->begin_ns + (uint64_t)story->wall_offset_ns);
+
+	rfc3339_format(begin, time);
+	buf_printf(out, "%.23sZ, boot ", time);
+	add_known(out, story->boot);
+	if (story->shutdown) {
+		buf_adds(out, ", mode ");
+		add_known(out, story->mode);
+	} else {
+		buf_adds(out, ", outside of shutdowns");
+	}
+}
+
+static void add_span(struct buf *out, const struct account_story *story, uint64_t end_ns)
+{
+	buf_adds(out, end_ns ? "held for " : "held");
+	if (end_ns)
+		account_text_duration(out, end_ns - story->begin_ns);
+	if (story->limit_ns) {
+		buf_adds(out, end_ns ? " of " : ", limit ");
+		account_text_duration(out, story->limit_ns);
+	}
+}
+
+void account_text_lock(struct buf *out, const struct account_story *story)
+{
+	if (story->lock_held)
+		add_span(out, story, account_lock_end(story));
+	else
+		buf_adds(out, "not held by graced");
+	if (story->released_ns) {
+		buf_adds(out, story->lock_held ? ", released at " : ", done at ");
+		account_text_offset(out, story, story->released_ns);
+		buf_adds(out, ": ");
+		add_known(out, story->reason);
+	}
+	if (story->cancelled_ns) {
+		buf_adds(out, ", cancelled at ");
+		account_text_offset(out, story, story->cancelled_ns);
+	}
+	if (!story->released_ns && !story->cancelled_ns)
+		buf_adds(out, ", end unknown");
+}
+
+static void add_holders(struct buf *out, const struct account_story *story)
+{
+	for (size_t i = 0; i < story->n_holders; i++) {
+		buf_adds(out, i ? ", " : ": ");
+		add_known(out, story->holders[i].who);
+		buf_printf(out, "[%" PRIu64 "]", story->holders[i].pid);
+	}
+	if (story->n_holders && story->others > story->n_holders)
+		buf_adds(out, ", ...");
+}
+
+void account_text_left(struct buf *out, const struct account_story *story)
+{
+	if (!story->released_ns) {
+		buf_adds(out, "unknown");
+		return;
+	}
+	if (story->left_known)
+		buf_printf(out, "containers: %" PRIu64, story->left);
+	else
+		buf_adds(out, "containers: unknown");
+	if (story->volumes_known)
+		buf_printf(out, "; mounts of volumes: %" PRIu64, story->volumes);
+	if (story->others_known) {
+		buf_printf(out, "; other delay locks: %" PRIu64, story->others);
+		add_holders(out, story);
+	}
+}
+
+void account_text_group(struct buf *out, const struct account_story *story,
+			const struct account_group *group)
+{
+	buf_printf(out, "group %" PRIu32, group->index);
+	if (group->priority_known)
+		buf_printf(out, ", priority %" PRId64, group->priority);
+	buf_adds(out, ": ");
+	if (group->begin_ns)
+		account_text_offset(out, story, group->begin_ns);
+	else
+		buf_adds(out, "unknown");
+	buf_adds(out, " to ");
+	if (group->done_ns)
+		account_text_offset(out, story, group->done_ns);
+	else
+		buf_adds(out, "unknown");
+	if (group->length_ns) {
+		buf_adds(out, ", has ");
+		account_text_duration(out, group->length_ns);
+	}
+	if (group->timed_out)
+		buf_adds(out, ", timed out");
+}
+
+struct list {
+	struct buf *out;
+	size_t begin;
+	const char *separator;
+};
+
+static struct buf *next(const struct list *list)
+{
+	if (list->out->len > list->begin)
+		buf_adds(list->out, list->separator);
+	return list->out;
+}
+
+static void count(const struct list *list, const char *what, uint64_t n)
+{
+	if (n)
+		buf_printf(next(list), "%s: %" PRIu64, what, n);
+}
+
+void account_text_partial(struct buf *out, const struct account_story *story)
+{
+	const struct account_partial *p = &story->partial;
+	const struct list list = {out, out->len, "; "};
+
+	if (p->begin_unseen && story->shutdown)
+		buf_adds(next(&list), "no record of the announcement");
+	if (p->end_unseen)
+		buf_adds(next(&list), "no record of its end");
+	if (p->ended) {
+		buf_adds(next(&list), "graced was stopped at ");
+		account_text_offset(out, story, story->ended_ns);
+		buf_adds(out, ", and reported no end");
+	}
+	count(&list, "restarts of graced", p->restarts);
+	count(&list, "events lost in the kernel", p->lost);
+	if (p->lost_somewhere)
+		buf_adds(next(&list), "events were lost in one of several boots");
+	count(&list, "stops with gaps in their evidence", p->gaps);
+	count(&list, "containers without a record of their stop", p->unrecorded);
+	count(&list, "records left out beyond the limit", p->cut);
+	count(&list, "lines that are no records", p->unreadable);
+}
+
+void account_text_outcome(struct buf *out, const struct account_stop *stop)
+{
+	buf_adds(out, outcome_name(stop->outcome));
+	if (stop->cause && stop->outcome != OUTCOME_UNKNOWN) {
+		buf_adds(out, ", ");
+		add_text(out, stop->cause);
+	}
+}
+
+static void note_sender(const struct list *list, const struct account_signal *signal,
+			const char *name)
+{
+	if (!signal->sender)
+		return;
+	buf_printf(next(list), "%s from ", name);
+	add_text(list->out, signal->sender);
+	buf_printf(list->out, "[%" PRIu32 "]", signal->sender_pid);
+}
+
+static void note_pod(const struct list *list, const struct account_pod *pod)
+{
+	if (!pod->terminating_ns)
+		return;
+	buf_adds(next(list), "pod ");
+	add_known(list->out, pod->trigger);
+	if (!pod->empty_ns)
+		buf_adds(list->out, ", its end unknown");
+}
+
+void account_text_note(struct buf *out, const struct account_story *story,
+		       const struct account_pod *pod, const struct account_stop *stop)
+{
+	const struct list list = {out, out->len, ", "};
+
+	if (stop->unrecorded)
+		buf_adds(next(&list), "no record of its stop");
+	if (stop->left)
+		buf_adds(next(&list), "left at the release");
+	if (stop->overdue_ns) {
+		buf_adds(next(&list), "overdue at ");
+		account_text_offset(out, story, stop->overdue_ns);
+	}
+	if (stop->reason)
+		add_text(next(&list), stop->reason);
+	else if (stop->deaf)
+		buf_adds(next(&list), "deaf");
+	if (stop->exit_seen && stop->signal && stop->signal != 9)
+		buf_printf(next(&list), "signal %" PRIu64, stop->signal);
+	else if (stop->code > 0)
+		buf_printf(next(&list), "code %" PRId64, stop->code);
+	if (stop->killed.at_ns)
+		note_sender(&list, &stop->killed, "SIGKILL");
+	else if (stop->asked.at_ns)
+		note_sender(&list, &stop->asked, stop->asked.name ? stop->asked.name : "signal");
+	if (stop == story->stops[pod->first])
+		note_pod(&list, pod);
+	if (*stop->gaps) {
+		buf_adds(next(&list), "gaps: ");
+		add_text(out, stop->gaps);
+	}
+}
