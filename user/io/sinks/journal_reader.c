@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads the journal by sd-journal. */
+#include "io/sinks/journal_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-journal.h>
+
+#include "base/cleanup.h"
+
+/* A value is cut above it. */
+#define FIELD_BYTES ((size_t)256 << 10)
+#define BOOTS_MAX   10000
+
+DEFINE_CLEANUP(sd_journal *, sd_journal_close);
+
+static int open_journal(const char *directory, sd_journal **ret)
+{
+	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
+	int r = directory ? sd_journal_open_directory(&journal, directory, 0)
+			  : sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+
+	if (r < 0)
+		return r;
+	r = sd_journal_set_data_threshold(journal, FIELD_BYTES);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(journal);
+	return 0;
+}
+
+static int match(sd_journal *journal, const char *field, const char *value)
+{
+	char text[128];
+	int n = snprintf(text, sizeof(text), "%s=%s", field, value);
+
+	if (n < 0 || (size_t)n >= sizeof(text))
+		return -EINVAL;
+	return sd_journal_add_match(journal, text, (size_t)n);
+}
+
+/* The value, which stays the journal's; NULL when the entry has no such field. */
+static const char *get(sd_journal *journal, const char *field, size_t *ret_size)
+{
+	size_t size, name = strlen(field) + 1;
+	const void *data;
+
+	if (sd_journal_get_data(journal, field, &data, &size) < 0 || size < name)
+		return NULL;
+	*ret_size = size - name;
+	return (const char *)data + name;
+}
+
+static void get_boot(sd_journal *journal, char ret[static JOURNAL_BOOT_SIZE])
+{
+	size_t size = 0;
+	const char *boot = get(journal, "_BOOT_ID", &size);
+
+	snprintf(ret, JOURNAL_BOOT_SIZE, "%.*s", boot ? (int)size : 0, boot ? boot : "");
+}
+
+static void read_entry(sd_journal *journal, const char *field,
+		       void (*fn)(void *userdata, const struct journal_entry *entry),
+		       void *userdata)
+{
+	struct journal_entry entry = {};
+	size_t size = 0;
+	const char *uid = get(journal, "_UID", &size);
+
+	entry.by_root = uid && size == 1 && *uid == '0';
+	get_boot(journal, entry.boot);
+	/* The last, as what a field's value points to is valid until the next one is read. */
+	entry.value = get(journal, field, &entry.size);
+	fn(userdata, &entry);
+}
+
+int journal_read(const struct journal_query *query,
+		 void (*entry)(void *userdata, const struct journal_entry *entry), void *userdata)
+{
+	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
+	int r = open_journal(query->directory, &journal);
+
+	for (size_t i = 0; r >= 0 && query->message_ids[i]; i++)
+		r = match(journal, "MESSAGE_ID", query->message_ids[i]);
+	if (r >= 0 && query->boot)
+		r = match(journal, "_BOOT_ID", query->boot);
+	if (r >= 0)
+		r = sd_journal_seek_head(journal);
+	while (r >= 0 && (r = sd_journal_next(journal)) > 0)
+		read_entry(journal, query->field, entry, userdata);
+	return r < 0 ? r : 0;
+}
+
+/* --- boots ----------------------------------------------------------------------------------- */
+
+struct boot {
+	char id[JOURNAL_BOOT_SIZE];
+	uint64_t first_us; /* wall clock */
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct boot *x = a, *y = b;
+
+	if (x->first_us != y->first_us)
+		return x->first_us < y->first_us ? -1 : 1;
+	return strcmp(x->id, y->id);
+}
+
+static int find_first(sd_journal *journal, struct boot *boot)
+{
+	int r;
+
+	sd_journal_flush_matches(journal);
+	r = match(journal, "_BOOT_ID", boot->id);
+	if (r >= 0)
+		r = sd_journal_seek_head(journal);
+	if (r >= 0)
+		r = sd_journal_next(journal);
+	return r <= 0 ? r : sd_journal_get_realtime_usec(journal, &boot->first_us);
+}
+
+static int list(sd_journal *journal, struct boot **ret, size_t *ret_n)
+{
+	_cleanup_(cleanup_free) struct boot *boots = NULL;
+	const void *data;
+	size_t size, n = 0;
+	int r = sd_journal_query_unique(journal, "_BOOT_ID");
+
+	if (r < 0)
+		return r;
+	SD_JOURNAL_FOREACH_UNIQUE(journal, data, size)
+	{
+		struct boot *grown;
+
+		if (n == BOOTS_MAX || size != strlen("_BOOT_ID=") + JOURNAL_BOOT_SIZE - 1)
+			continue;
+		grown = reallocarray(boots, n + 1, sizeof(*boots));
+		if (!grown)
+			return -ENOMEM;
+		boots = grown;
+		snprintf(boots[n].id, sizeof(boots[n].id), "%.*s", JOURNAL_BOOT_SIZE - 1,
+			 (const char *)data + strlen("_BOOT_ID="));
+		boots[n++].first_us = 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		r = find_first(journal, &boots[i]);
+		if (r < 0)
+			return r;
+	}
+	if (n)
+		qsort(boots, n, sizeof(*boots), compare);
+	*ret = TAKE_PTR(boots);
+	*ret_n = n;
+	return 0;
+}
+
+int journal_list_boots(const char *directory, char (**ret)[JOURNAL_BOOT_SIZE], size_t *ret_n)
+{
+	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
+	_cleanup_(cleanup_free) struct boot *boots = NULL;
+	char(*ids)[JOURNAL_BOOT_SIZE];
+	size_t n = 0;
+	int r = open_journal(directory, &journal);
+
+	if (r >= 0)
+		r = list(journal, &boots, &n);
+	if (r < 0)
+		return r;
+	ids = calloc(n + 1, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		memcpy(ids[i], boots[i].id, JOURNAL_BOOT_SIZE);
+	*ret = ids;
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entries of the journal, read back: this host's, or that of a directory, which may be another
+ * machine's. */
+#ifndef IO_SINKS_JOURNAL_READER_H
+#define IO_SINKS_JOURNAL_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define JOURNAL_BOOT_SIZE 33 /* 32 hexadecimal digits */
+
+struct journal_query {
+	const char *directory;		/* NULL: this host's journal */
+	const char *const *message_ids; /* NULL ends */
+	const char *field;		/* that is wanted of each entry */
+	const char *boot;		/* NULL: every one */
+};
+
+struct journal_entry {
+	const char *value; /* of the field; NULL: the entry has none. Valid during the call. */
+	size_t size;
+	char boot[JOURNAL_BOOT_SIZE]; /* "" when the entry names none */
+	bool by_root;		      /* as journald saw its sender */
+};
+
+/* Calls back for each entry, the oldest first. 0 or -errno of the journal. */
+int journal_read(const struct journal_query *query,
+		 void (*entry)(void *userdata, const struct journal_entry *entry), void *userdata);
+
+/* The boots of a journal, the oldest first; the caller frees *ret. -errno. */
+int journal_list_boots(const char *directory, char (**ret)[JOURNAL_BOOT_SIZE], size_t *ret_n);
+
+#endif
