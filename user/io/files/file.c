@@ -108,6 +108,20 @@ int lines_next(struct lines *lines, struct lines_line *ret)
 	}
 }
 
+int lines_skip(struct lines *lines)
+{
+	int error = 0;
+
+	for (;;) {
+		char *start = lines->data + lines->at;
+		char *newline = memchr(start, '\n', lines->len - lines->at);
+
+		lines->at = newline ? (size_t)(newline + 1 - lines->data) : lines->len;
+		if (newline || !fill(lines, &error))
+			return error;
+	}
+}
+
 static int open_dir(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -25,6 +25,8 @@ struct lines *lines_free(struct lines *lines);
 
 /* 1: a line. 0: the end. -EMSGSIZE: a line longer than max; else -errno of reading. */
 int lines_next(struct lines *lines, struct lines_line *ret);
+/* Leaves a line out that is longer than max. 0 or -errno of reading. */
+int lines_skip(struct lines *lines);
 
 /*
  * For a small file of the daemon's that its successor reads, also after the next boot: puts that
