@@ -44,7 +44,15 @@ _graced_hierarchies() {
 # The value of an option: true when there is one to complete.
 _graced_value() { # COMMAND OPTION
 	case $2 in
-	-o | --output) _graced_words "table json" ;;
+	-o | --output)
+		if [[ $1 == report ]]; then
+			_graced_words "table json svg trace-event otlp"
+		else
+			_graced_words "table json"
+		fi
+		;;
+	--boot) _graced_words "0 -1" ;;
+	--since | --until) _graced_words "today yesterday 10m 2h" ;;
 	-s | --signal) _graced_signals "${1/audit/}" ;;
 	--outcome) _graced_words "graceful terminated killed oom-killed crashed completed failed unknown" ;;
 	--type) _graced_words "power-off reboot halt kexec soft-reboot" ;;
@@ -67,10 +75,10 @@ _graced_value() { # COMMAND OPTION
 	--api.report) _graced_words "events" ;;
 	--shutdown.stop-units) _graced_words "kubelet.service" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
-	--control.socket | --checkpoint.file | --job | --pods | --record | --config | --web.config.file | --sinks.file | \
+	--control.socket | --checkpoint.file | --job | --file | --pods | --record | --config | --web.config.file | --sinks.file | \
 		--kubelet.ca | --kubelet.config | --kubelet.token-file | --api.ca | --api.token-file | \
 		--api.client-file) _graced_files -f ;;
-	--names.log-directory | --names.docker-root | --names.podman-root | --names.containerd-state) _graced_files -d ;;
+	--names.log-directory | --journal-directory | --names.docker-root | --names.podman-root | --names.containerd-state) _graced_files -d ;;
 	--kubelet.socket)
 		if [[ $cur == */* ]]; then
 			_graced_files -f
@@ -126,6 +134,7 @@ _graced_options() { # COMMAND
 	explain) echo "--help $format --kubelet.version --job" ;;
 	plan) echo "--help $format --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
+	report) echo "--help $format --namespace --pod --file --journal-directory --boot --since --until" ;;
 	shutdown) echo "--help $format --begin --cancel --status --type --control.socket" ;;
 	resolve) echo "--help $format $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
@@ -141,7 +150,7 @@ _graced() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_graced_words "trace run audit pods explain plan shutdown resolve record replay wait check version --help"
+		_graced_words "trace run audit pods explain plan report shutdown resolve record replay wait check version --help"
 		return
 	fi
 	# readline breaks words at =, so --option=value comes as three.

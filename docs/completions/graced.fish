@@ -6,7 +6,7 @@ function __graced_hierarchies
     string match -rg '^([a-z_]+)\t' </proc/cgroups
 end
 
-set -l commands trace audit run pods explain plan shutdown resolve record replay wait check version
+set -l commands trace audit run pods explain plan report shutdown resolve record replay wait check version
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -19,6 +19,7 @@ complete -c graced -n $none -a run -d 'the daemon'
 complete -c graced -n $none -a pods -d 'what the running daemon knows of pods'
 complete -c graced -n $none -a explain -d 'phase and conditions of a pod, and why'
 complete -c graced -n $none -a plan -d 'what becomes of pods in a node shutdown, or when their node dies'
+complete -c graced -n $none -a report -d 'what happened in a shutdown, a rollout or any span of time'
 complete -c graced -n $none -a shutdown -d 'how it is with a shutdown; begin or cancel one'
 complete -c graced -n $none -a resolve -d 'cgroup path or pid -> pod, container, runtime'
 complete -c graced -n $none -a record -d 'write observations to a file'
@@ -31,7 +32,8 @@ complete -c graced -s h -l help -d 'show help'
 # Which rows, and how
 set -l c "$on trace audit pods explain plan shutdown resolve replay check version"
 complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
-set -l c "$on trace audit pods replay"
+complete -c graced -n "$on report" -s o -l output -x -a 'table json svg trace-event otlp' -d 'how to print'
+set -l c "$on trace audit pods replay report"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of this namespace'
 complete -c graced -n $c -s p -l pod -x -d 'only this pod (name or the beginning of its uid)'
 set -l c "$on trace audit replay"
@@ -63,6 +65,12 @@ complete -c graced -n "$on trace record wait" -l no-group-dead \
     -d 'find the last thread as older kernels have to'
 complete -c graced -n "$on trace record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
+complete -c graced -n "$on report" -l file -r -F -d 'read the records from this file'
+complete -c graced -n "$on report" -l journal-directory -x -a '(__fish_complete_directories)' \
+    -d 'read the journal in this directory'
+complete -c graced -n "$on report" -l boot -x -a '0 -1' -d 'which boot'
+complete -c graced -n "$on report" -l since -x -a 'today yesterday 10m 2h' -d 'what happened since then'
+complete -c graced -n "$on report" -l until -x -a 'today yesterday 10m 2h' -d 'what happened until then'
 complete -c graced -n "$on pods" -l watch -d 'keep running, and show what changes'
 complete -c graced -n "$on run pods shutdown" -l control.socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F

@@ -53,7 +53,7 @@ refused() { # STATUS PATTERN
 
 # --- help and version ------------------------------------------------------------------------
 
-commands="trace run pods audit explain plan resolve record replay wait check version"
+commands="trace run pods audit explain plan report resolve record replay wait check version"
 bad=0
 try "$graced" --help
 for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
@@ -136,6 +136,10 @@ plan --if-node-dies --pods a --node-monitor-grace-period 1500ms|'1500ms'
 plan --if-node-dies --pods a --out-of-service-after 1m|--out-of-service-after
 plan --if-node-dies --pods a --out-of-service-effect NoSchedule|--out-of-service-effect
 plan --if-node-dies --pods a --out-of-service --out-of-service-effect None|'None'
+report stray|'stray'
+report -c main|-c
+report -o xml|'xml'
+report --boot|--boot
 resolve|pid
 resolve nonsense|'nonsense'
 wait|--empty

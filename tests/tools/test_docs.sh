@@ -86,7 +86,7 @@ nothing_missing
 claim "the pages of trace and run have every option, and no other" $?
 
 options_in docs/graced.8 "(It )?" | sort -u >"$tmp/documented"
-for command in audit pods explain plan resolve record replay wait check; do
+for command in audit pods explain plan report resolve record replay wait check; do
 	options_of "$command" | tr ' ' '\n' | grep -- '^--' | sort >"$tmp/options"
 	comm -23 "$tmp/options" "$tmp/documented" | sed "s/^/$command: /" >>"$out"
 done

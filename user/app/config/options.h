@@ -23,6 +23,7 @@ enum options_command {
 	OPTIONS_PODS,
 	OPTIONS_EXPLAIN,
 	OPTIONS_PLAN,
+	OPTIONS_REPORT,
 	OPTIONS_RESOLVE,
 	OPTIONS_RECORD,
 	OPTIONS_REPLAY,
@@ -31,6 +32,15 @@ enum options_command {
 	OPTIONS_SHUTDOWN,
 	OPTIONS_VERSION,
 	OPTIONS_COMMANDS
+};
+
+/* How graced report prints. */
+enum report_format {
+	REPORT_TABLE,
+	REPORT_JSON,
+	REPORT_SVG,
+	REPORT_TRACE_EVENT,
+	REPORT_OTLP,
 };
 
 /* What --help prints before and after the options. */
@@ -98,6 +108,9 @@ struct options {
 	uint64_t taint_after_ns; /* in whole seconds */
 	bool taint_after_given;
 	bool taint_no_execute; /* unless another effect was given */
+	/* Of a report; NULL: not given. */
+	enum report_format report_format;
+	const char *file, *journal_directory, *boot, *since, *until;
 	bool no_group_dead;
 	bool debug;
 

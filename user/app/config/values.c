@@ -93,6 +93,23 @@ const char *value_output(struct config *c, const char *value, size_t index)
 	return NULL;
 }
 
+const char *value_report_format(struct config *c, const char *value, size_t index)
+{
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_JSON] = "json",
+		[REPORT_SVG] = "svg",	  [REPORT_TRACE_EVENT] = "trace-event",
+		[REPORT_OTLP] = "otlp",
+	};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (strcmp(value, formats[i]) != 0)
+			continue;
+		c->options.report_format = (enum report_format)i;
+		return NULL;
+	}
+	return "table, json, svg, trace-event or otlp";
+}
+
 const char *value_sender(struct config *c, const char *value, size_t index)
 {
 	/* A longer one could never match: the kernel keeps 15 bytes of a name. */

@@ -45,6 +45,7 @@ const char *value_node_name(struct config *c, const char *value, size_t index);
 const char *value_outcome(struct config *c, const char *value, size_t index);
 const char *value_output(struct config *c, const char *value, size_t index);
 const char *value_ring_size(struct config *c, const char *value, size_t index);
+const char *value_report_format(struct config *c, const char *value, size_t index);
 const char *value_roots(struct config *c, const char *value, size_t index);
 const char *value_scope(struct config *c, const char *value, size_t index);
 const char *value_sender(struct config *c, const char *value, size_t index);

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced report: what happened in a shutdown, a rollout or a span of time, from written records. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/commands/commands.h"
+#include "app/config/options.h"
+#include "app/live/output.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "base/duration.h"
+#include "base/rfc3339.h"
+#include "base/time.h"
+#include "core/account/account.h"
+#include "io/files/file.h"
+#include "io/proc/clock.h"
+#include "io/sinks/journal_reader.h"
+#include "wire/account/json.h"
+#include "wire/account/otlp.h"
+#include "wire/account/read.h"
+#include "wire/account/svg.h"
+#include "wire/account/table.h"
+#include "wire/account/trace_event.h"
+#include "wire/text/journal.h"
+
+#define ARENA_BYTES  ((size_t)256 << 20)
+#define OUTPUT_BYTES ((size_t)256 << 20)
+
+static const struct options_help help = {
+	.head = "usage: graced report [OPTIONS]\n"
+		"\n"
+		"Shows what happened in a shutdown, a rollout or any span of time, from the records that\n"
+		"graced run wrote to the journal or a file: for each container when it was asked to stop,\n"
+		"when it died, how, and what was left of its grace period; how long the delay lock was\n"
+		"held, and what remained when it was released. A story that is not whole reports it.\n",
+	.tail = "ASKED, DIED and EMPTY are times since the shutdown was announced, or since the first\n"
+		"moment of the story. TOOK is the time from the stop signal to the exit; MARGIN is what\n"
+		"was left of GRACE, negative when it overran.\n"
+		"\n"
+		"The exit status is 1 when there is nothing to report; 2 after wrong use.\n"
+		"\n"
+		"EXAMPLES\n"
+		"  graced report --boot -1                    the boot before this one, and its shutdown\n"
+		"  graced report --since 10m -n shop -p web-0 a pod in the last ten minutes\n"
+		"  graced report --boot -1 -o svg >plot.svg   as a picture\n",
+};
+
+DEFINE_CLEANUP(struct lines *, lines_free);
+
+struct report {
+	const struct options *options;
+	struct account_query query;
+	struct account_log log;
+	char boot[ACCOUNT_BOOT_SIZE]; /* that is asked for; "": any */
+};
+
+/* --- times and boots ------------------------------------------------------------------------- */
+
+static bool parse_local(const char *text, int64_t now_ns, int64_t *ret)
+{
+	static const char *const forms[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d",
+					    "%H:%M:%S", "%H:%M"};
+	time_t now = (time_t)(now_ns / NS_PER_S);
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		struct tm tm;
+		const char *end;
+		time_t at;
+
+		localtime_r(&now, &tm);
+		tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+		tm.tm_isdst = -1;
+		end = strptime(text, forms[i], &tm);
+		at = end && !*end ? mktime(&tm) : -1;
+		if (at < 0 || at > INT64_MAX / NS_PER_S)
+			continue;
+		*ret = (int64_t)at * NS_PER_S;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_word(const char *text, int64_t now_ns, int64_t *ret)
+{
+	time_t now = (time_t)(now_ns / NS_PER_S);
+	bool yesterday = strcmp(text, "yesterday") == 0;
+	struct tm tm;
+
+	if (!yesterday && strcmp(text, "today") != 0)
+		return false;
+	localtime_r(&now, &tm);
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_mday -= yesterday;
+	tm.tm_isdst = -1;
+	*ret = (int64_t)mktime(&tm) * NS_PER_S;
+	return true;
+}
+
+static bool parse_time(const char *text, int64_t *ret)
+{
+	int64_t now = (int64_t)clock_wall_ns();
+	uint64_t ago;
+
+	if (duration_parse(text + (*text == '-'), &ago) == 0 && ago <= (uint64_t)now) {
+		*ret = now - (int64_t)ago;
+		return true;
+	}
+	return rfc3339_parse(text, ret) == 0 || parse_word(text, now, ret) ||
+	       parse_local(text, now, ret);
+}
+
+/* A number counts boots as journalctl does: from the last one down, or from the first one up. */
+static bool parse_offset(const char *text, long *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtol(text, &end, 10);
+	return *text && !*end && !errno && strlen(text) < 8;
+}
+
+static bool is_boot_id(const char *text)
+{
+	char id[ACCOUNT_BOOT_SIZE];
+
+	account_boot(text, strlen(text), id);
+	return strspn(id, "0123456789abcdef") == ACCOUNT_BOOT_SIZE - 1 &&
+	       strspn(text, "0123456789abcdefABCDEF-") == strlen(text) && strlen(text) <= 36;
+}
+
+/* The index among n boots; false: there is no such. */
+static bool boot_index(long offset, size_t n, size_t *ret)
+{
+	if (offset > 0 ? (size_t)offset > n : (size_t)-offset >= n)
+		return false;
+	*ret = offset > 0 ? (size_t)offset - 1 : n - 1 - (size_t)-offset;
+	return true;
+}
+
+static int no_boot(long offset, size_t n)
+{
+	say("there is no boot %ld; the records are of %zu", offset, n);
+	return 1;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+static int read_file(struct report *report, const char *path)
+{
+	_cleanup_(cleanup_lines_free) struct lines *lines = NULL;
+	struct lines_line line;
+	int r = lines_open(path, ACCOUNT_LINE_MAX, &lines);
+
+	while (r >= 0 && (r = lines_next(lines, &line)) != 0) {
+		if (r == -EMSGSIZE) {
+			report->log.unreadable++;
+			r = lines_skip(lines);
+		} else if (r > 0) {
+			account_read(&report->log, &report->query, line.at, line.len, NULL);
+		}
+	}
+	if (r < 0)
+		say("cannot read %s: %s", path, strerror(-r));
+	return r < 0;
+}
+
+static void on_entry(void *userdata, const struct journal_entry *entry)
+{
+	struct report *report = userdata;
+	char boot[ACCOUNT_BOOT_SIZE];
+
+	if (!entry->by_root)
+		report->log.untrusted++;
+	else if (!entry->value)
+		report->log.unreadable++;
+	else
+		account_read(&report->log, &report->query, entry->value, entry->size,
+			     account_boot(entry->boot, strlen(entry->boot), boot));
+}
+
+static int choose_journal_boot(struct report *report, long offset)
+{
+	_cleanup_(cleanup_free) char(*boots)[JOURNAL_BOOT_SIZE] = NULL;
+	size_t n = 0, index;
+	int r = journal_list_boots(report->options->journal_directory, &boots, &n);
+
+	if (r < 0) {
+		say("cannot read the journal: %s", strerror(-r));
+		return 1;
+	}
+	if (!boot_index(offset, n, &index))
+		return no_boot(offset, n);
+	account_boot(boots[index], strlen(boots[index]), report->boot);
+	return 0;
+}
+
+static int read_journal(struct report *report)
+{
+	const struct options *o = report->options;
+	struct journal_query query = {
+		.directory = o->journal_directory,
+		.message_ids = journal_story_ids,
+		.field = JOURNAL_RECORD,
+	};
+	char boot[37];
+	long offset;
+	int r;
+
+	if (o->boot && parse_offset(o->boot, &offset)) {
+		if (choose_journal_boot(report, offset))
+			return 1;
+	} else if (!o->boot && !o->since && !o->until && !o->journal_directory &&
+		   clock_boot_id(boot) == 0) {
+		account_boot(boot, strlen(boot), report->boot);
+	}
+	query.boot = *report->boot ? report->boot : NULL;
+	r = journal_read(&query, on_entry, report);
+	if (r < 0)
+		say("cannot read the journal: %s", strerror(-r));
+	return r < 0;
+}
+
+static int choose_file_boot(struct report *report)
+{
+	const char *const *boots;
+	size_t n, index;
+	long offset;
+
+	if (!report->options->boot || !parse_offset(report->options->boot, &offset))
+		return 0;
+	if (account_log_boots(&report->log, &boots, &n) < 0) {
+		say("cannot sort the boots: out of memory");
+		return 1;
+	}
+	if (!boot_index(offset, n, &index))
+		return no_boot(offset, n);
+	snprintf(report->boot, sizeof(report->boot), "%s", boots[index]);
+	return 0;
+}
+
+/* --- printing -------------------------------------------------------------------------------- */
+
+static int write_account(struct buf *out, const struct options *o, const struct account *account)
+{
+	switch (o->report_format) {
+	case REPORT_JSON:
+		return account_json(out, account);
+	case REPORT_SVG:
+		return account_svg(out, account);
+	case REPORT_TRACE_EVENT:
+		return account_trace_event(out, account);
+	case REPORT_OTLP:
+		return account_otlp(out, account);
+	case REPORT_TABLE:
+		break;
+	}
+	return account_table(out, account, output_wants_colour());
+}
+
+static int print(const struct report *report, const struct account *account)
+{
+	_cleanup_(buf_free) struct buf out = {.limit = OUTPUT_BYTES};
+	int r = write_account(&out, report->options, account);
+
+	if (r < 0) {
+		say("cannot write the report: %s", strerror(-r));
+		return 1;
+	}
+	fwrite(buf_str(&out), 1, out.len, stdout);
+	return 0;
+}
+
+static void say_untrusted(const struct account_log *log)
+{
+	if (log->untrusted)
+		say("%" PRIu64 " entries of the journal are not root's, and were left out",
+		    log->untrusted);
+}
+
+static int say_nothing_found(const struct report *report)
+{
+	const struct account_log *log = &report->log;
+
+	if (log->unreadable)
+		say("there is no record of a stop or a shutdown; %" PRIu64 " lines are no records",
+		    log->unreadable);
+	else
+		say("there is no record of a stop or a shutdown");
+	return 1;
+}
+
+static int run_report(struct report *report)
+{
+	struct account account;
+	int r;
+
+	if (report->options->file
+		    ? read_file(report, report->options->file) || choose_file_boot(report)
+		    : read_journal(report))
+		return 1;
+	report->query.boot = *report->boot ? report->boot : NULL;
+	r = account_build(&report->log, &report->query, &account);
+	if (r < 0) {
+		say("cannot build the report: %s", strerror(-r));
+		return 1;
+	}
+	say_untrusted(&report->log);
+	return account.n ? print(report, &account) : say_nothing_found(report);
+}
+
+/* 0, or the exit status after wrong use. */
+static int take_query(struct report *report)
+{
+	const struct options *o = report->options;
+	long offset;
+
+	report->query.filter = o->filter;
+	if (o->file && o->journal_directory)
+		return say_usage("report", "--file or --journal-directory, not both");
+	if (o->since && !parse_time(o->since, &report->query.since_ns))
+		return say_usage("report", "--since wants a time, not '%s'", o->since);
+	if (o->until && !parse_time(o->until, &report->query.until_ns))
+		return say_usage("report", "--until wants a time, not '%s'", o->until);
+	if (!o->boot || parse_offset(o->boot, &offset))
+		return 0;
+	if (!is_boot_id(o->boot))
+		return say_usage("report", "--boot wants a number or the id of a boot, not '%s'",
+				 o->boot);
+	account_boot(o->boot, strlen(o->boot), report->boot);
+	return 0;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	_cleanup_(arena_free) struct arena arena = {.limit = ARENA_BYTES};
+	struct options options;
+	struct report report = {.options = &options, .log.arena = &arena};
+	int status;
+
+	if (!options_parse(argc, argv, &help, &options, &status))
+		return status;
+	if (options.first < argc)
+		return say_usage("report", "'%s' is one argument too many", argv[options.first]);
+	status = take_query(&report);
+	return status ? status : run_report(&report);
+}
