@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Any lines as records: what they are read as makes an account that every format can write, with
+ * JSON that is JSON. */
+#include <assert.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fuzz/fuzz.h"
+#include "wire/account/json.h"
+#include "wire/account/otlp.h"
+#include "wire/account/read.h"
+#include "wire/account/svg.h"
+#include "wire/account/table.h"
+#include "wire/account/trace_event.h"
+
+static void check_json(int (*write)(struct buf *out, const struct account *account),
+		       const struct account *account)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	const char *at, *end;
+
+	assert(write(&out, account) == 0);
+	for (at = buf_str(&out); *at; at = end + 1) {
+		json_t *json;
+
+		end = strchr(at, '\n');
+		assert(end);
+		json = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, NULL);
+		assert(json);
+		json_decref(json);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct account_query all = {};
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf table = {}, svg = {};
+	struct account_log log = {.arena = &arena};
+	const char *at = (const char *)data, *end = at + size;
+	struct account account;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t n = (size_t)((newline ? newline : end) - at);
+
+		account_read(&log, &all, at, n, NULL);
+		at += n + 1;
+	}
+	assert(account_build(&log, &all, &account) == 0);
+	assert(account_table(&table, &account, true) == 0);
+	assert(account_svg(&svg, &account) == 0);
+	check_json(account_json, &account);
+	check_json(account_trace_event, &account);
+	check_json(account_otlp, &account);
+	return 0;
+}
