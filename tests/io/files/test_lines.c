@@ -104,6 +104,33 @@ static void test_too_long(void **state)
 	expect_end(open_with(text, MAX + 1), -EMSGSIZE);
 }
 
+/* Shorter than a piece of reading, and longer than several. */
+static void test_skip(void **state)
+{
+	static const size_t lengths[] = {MAX + 1, 3 * MAX, 300000};
+
+	for (size_t i = 0; i < LEN(lengths); i++) {
+		char *text = malloc(lengths[i] + 16);
+		struct lines_line line;
+		struct lines *lines;
+
+		assert_non_null(text);
+		memset(text, 'x', lengths[i]);
+		memcpy(text + lengths[i], "\nb\n", 3);
+		lines = open_with(text, lengths[i] + 3);
+		assert_int_equal(lines_next(lines, &line), -EMSGSIZE);
+		assert_int_equal(lines_skip(lines), 0);
+		expect(lines, "b", true);
+		expect_end(lines, 0);
+		/* The last one has no end. */
+		lines = open_with(text, lengths[i]);
+		assert_int_equal(lines_next(lines, &line), -EMSGSIZE);
+		assert_int_equal(lines_skip(lines), 0);
+		expect_end(lines, 0);
+		free(text);
+	}
+}
+
 static void test_no_file(void **state)
 {
 	struct lines *lines;
@@ -118,6 +145,8 @@ int main(void)
 		CLAIM("a file ends with or without a newline, and that is reported", test_endings),
 		CLAIM("lines of all lengths come whole and in order", test_lengths),
 		CLAIM("the longest line is taken and a longer one is refused", test_too_long),
+		CLAIM("a line that is too long can be left out, and the next one follows",
+		      test_skip),
 		CLAIM("what is no file is not opened", test_no_file),
 	};
 	int fd = mkstemp(path), failed;
