@@ -423,6 +423,19 @@ static void spans(void **state)
 
 /* --- tables, JSON and lines ------------------------------------------------------------------ */
 
+/* No control, and of other characters only the two that are written here. */
+static void check_harmless(const char *text)
+{
+	for (; *text; text++) {
+		if (strncmp(text, "…", 3) == 0)
+			text += 2;
+		else if (strncmp(text, "µ", 2) == 0)
+			text++;
+		else if (*text != '\n')
+			assert_in_range((unsigned char)*text, ' ', '~');
+	}
+}
+
 static void rows(void **state)
 {
 	_cleanup_(buf_free) struct buf table = {}, svg = {};
@@ -436,12 +449,12 @@ static void rows(void **state)
 		for (size_t i = 0; i < len; i++)
 			wide += ((unsigned char)at[i] & 0xc0) != 0x80;
 		assert_true(wide <= 120);
-		assert_null(memchr(at, '\033', len));
 		at += len + 1;
 	}
 	assert_int_equal(account_svg(&svg, &scene.account), 0);
+	check_harmless(buf_str(&table));
+	check_harmless(buf_str(&svg));
 	assert_null(strstr(buf_str(&svg), "<script"));
-	assert_null(strstr(buf_str(&svg), "&amp;amp;amp;"));
 	arena_free(&scene.arena);
 }
 
