@@ -51,11 +51,18 @@ static json_t *write_statuses(const struct podobj_statuses *statuses)
 	return list;
 }
 
-static int read_previous(const json_t *list, struct arena *arena, struct podobj_statuses *ret)
+static int read_previous(json_t *list, struct arena *arena, struct podobj_statuses *ret)
 {
+	json_t *around = json_pack("{s:{}, s:{}, s:{s:O}}", "metadata", "spec", "status",
+				   "containerStatuses", list);
 	struct podread_error error;
+	struct podobj_pod pod;
+	int r = podread_pod(around, arena, &pod, &error);
 
-	return podread_statuses(list, arena, ret, &error);
+	json_decref(around);
+	if (r == 0)
+		*ret = pod.status.containers;
+	return r;
 }
 
 static int read_record(json_t *json, struct ctrstatus_record *record)

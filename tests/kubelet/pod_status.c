@@ -76,6 +76,16 @@ static int run_terminate(json_t *input, json_t **ret_got)
 	return *ret_got ? 0 : -ENOMEM;
 }
 
+/* The grace period of the deletion of an object, whose precondition is the uid. */
+#define DELETE_GRACE_S 0
+
+/* Whether the kubelet deletes the API's object (docs/kubelet-rules.md, "Object deletion"). */
+static bool may_delete(const struct podobj_pod *pod, bool finished)
+{
+	return pod->deleting && !pod->mirror && podobj_phase_is_terminal(pod->status.phase) &&
+	       finished;
+}
+
 static int run_can_be_deleted(json_t *input, json_t **ret_got)
 {
 	struct podobj_pod pod;
@@ -88,12 +98,19 @@ static int run_can_be_deleted(json_t *input, json_t **ret_got)
 		return -EINVAL;
 	pod.deleting = deleting;
 	pod.mirror = mirror;
-	if (podstatus_may_delete(&pod, finished))
-		options = json_pack("{s:i, s:s}", "gracePeriodSeconds", PODSTATUS_DELETE_GRACE_S,
+	if (may_delete(&pod, finished))
+		options = json_pack("{s:i, s:s}", "gracePeriodSeconds", DELETE_GRACE_S,
 				    "precondition", "uid");
-	*ret_got = json_pack("{s:b, s:o}", "delete", podstatus_may_delete(&pod, finished),
-			     "delete_options", options);
+	*ret_got = json_pack("{s:b, s:o}", "delete", may_delete(&pod, finished), "delete_options",
+			     options);
 	return *ret_got ? 0 : -ENOMEM;
+}
+
+/* Whether a container ended of which no end was known; former may be NULL. */
+static bool has_ended(const struct podobj_status *former, const struct podobj_status *status)
+{
+	return status->state.kind == PODOBJ_TERMINATED &&
+	       (!former || former->state.kind != PODOBJ_TERMINATED);
 }
 
 static int count_ends(json_t *former, json_t *statuses, const char *type, json_t *increments)
@@ -109,7 +126,7 @@ static int count_ends(json_t *former, json_t *statuses, const char *type, json_t
 		const struct podobj_status *status = &now.items[i];
 		char code[12];
 
-		if (!podstatus_has_ended(podobj_status_of(&before, status->name), status))
+		if (!has_ended(podobj_status_of(&before, status->name), status))
 			continue;
 		snprintf(code, sizeof(code), "%d", status->state.exit_code);
 		json_array_append_new(increments,

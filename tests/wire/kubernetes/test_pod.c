@@ -331,24 +331,34 @@ static void test_hostile(void **state)
 	}
 }
 
+static void read_status(json_t *status, struct arena *arena, struct podobj_pod_status *ret)
+{
+	json_t *around = json_pack("{s:{}, s:{}, s:O}", "metadata", "spec", "status", status);
+	struct podread_error error;
+	struct podobj_pod pod;
+
+	assert_int_equal(podread_pod(around, arena, &pod, &error), 0);
+	json_decref(around);
+	*ret = pod.status;
+}
+
 static void test_back(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf out = {}, again = {};
 	json_auto_t *json = NULL, *status_json = NULL, *written = NULL;
 	struct podobj_pod_status status;
-	struct podread_error error;
 	json_error_t json_error;
 
 	json = json_loads(whole, 0, &json_error);
 	status_json = json_incref(json_object_get(json, "status"));
 	json_object_del(status_json, "startTime");
-	assert_int_equal(podread_status(status_json, &arena, &status, &error), 0);
+	read_status(status_json, &arena, &status);
 	podwrite_status(&out, NULL, &status);
 	assert_int_equal(buf_error(&out), 0);
 	written = json_loads(buf_str(&out), 0, &json_error);
 	assert_true(json_equal(written, status_json));
-	assert_int_equal(podread_status(written, &arena, &status, &error), 0);
+	read_status(written, &arena, &status);
 	podwrite_status(&again, NULL, &status);
 	assert_string_equal(buf_str(&out), buf_str(&again));
 }

@@ -64,9 +64,6 @@ bool podcond_is_kubelets(const char *type);
  * (docs/kubelet-rules.md, "Disruption reasons"; KEP-3329).
  */
 
-/* How long the condition stands without anything coming of it. */
-#define DISRUPTION_STALE_NS 120000000000LL
-
 enum disruption_cause {
 	DISRUPTION_NODE_PRESSURE, /* the kubelet evicts: memory, disk, pids */
 	DISRUPTION_NODE_SHUTDOWN,
@@ -82,9 +79,5 @@ enum disruption_cause {
 
 /* The condition's reason; NULL where the cause brings no such condition. */
 const char *disruption_reason(enum disruption_cause cause);
-
-/* Whether the disruption controller would reset it: the condition was set that long ago, and the
- * pod is neither being deleted nor over. */
-bool disruption_is_stale(const struct podobj_pod *pod, int64_t now_wall_ns);
 
 #endif

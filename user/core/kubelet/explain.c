@@ -61,23 +61,6 @@ static int view_containers(const struct podphase_in *phase_in, struct arena *are
 	return 0;
 }
 
-/* The API's object says nothing of sandboxes: the condition stays as it has it. */
-static void keep_sandbox_condition(const struct podobj_pod *pod, struct podobj_conditions *made)
-{
-	struct podobj_condition *items = (struct podobj_condition *)made->items;
-	const struct podobj_condition *former =
-		podobj_condition_of(&pod->status.conditions, PODCOND_READY_TO_START);
-	size_t n = 0;
-
-	for (size_t i = 0; i < made->n; i++) {
-		if (strcmp(items[i].type, PODCOND_READY_TO_START) != 0)
-			items[n++] = items[i];
-		else if (former)
-			items[n++] = *former;
-	}
-	made->n = n;
-}
-
 /* Not scheduled, by all that the object has. */
 static bool has_no_node(const struct podobj_pod *pod)
 {
@@ -107,7 +90,7 @@ static int make_status(const struct explain_in *in, const struct podphase_in *ph
 
 	if (r < 0)
 		return r;
-	keep_sandbox_condition(pod, &ret->status.conditions);
+	podstatus_keep_sandbox(pod, &ret->status.conditions);
 	if (has_no_node(pod)) {
 		ret->from = EXPLAIN_NO_NODE;
 		ret->status = pod->status;

@@ -304,6 +304,22 @@ int podstatus_compose(const struct podstatus_in *in, struct arena *arena,
 	return 0;
 }
 
+void podstatus_keep_sandbox(const struct podobj_pod *pod, struct podobj_conditions *made)
+{
+	struct podobj_condition *items = (struct podobj_condition *)made->items;
+	const struct podobj_condition *former =
+		podobj_condition_of(&pod->status.conditions, PODCOND_READY_TO_START);
+	size_t n = 0;
+
+	for (size_t i = 0; i < made->n; i++) {
+		if (strcmp(items[i].type, PODCOND_READY_TO_START) != 0)
+			items[n++] = items[i];
+		else if (former)
+			items[n++] = *former;
+	}
+	made->n = n;
+}
+
 /* --- when the pod is over --------------------------------------------------------------------- */
 
 static bool ended_well(const struct podobj_container_state *state)
@@ -409,18 +425,6 @@ int podstatus_terminate(const struct podobj_pod *pod, const struct podobj_pod_st
 	if (r == 0)
 		*ret = status;
 	return r;
-}
-
-bool podstatus_may_delete(const struct podobj_pod *pod, bool finished)
-{
-	return pod->deleting && !pod->mirror && podobj_phase_is_terminal(pod->status.phase) &&
-	       finished;
-}
-
-bool podstatus_has_ended(const struct podobj_status *former, const struct podobj_status *status)
-{
-	return status->state.kind == PODOBJ_TERMINATED &&
-	       (!former || former->state.kind != PODOBJ_TERMINATED);
 }
 
 struct follow {

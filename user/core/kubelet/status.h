@@ -36,6 +36,10 @@ struct podstatus_in {
 int podstatus_compose(const struct podstatus_in *in, struct arena *arena,
 		      struct podobj_pod_status *ret, struct podphase *ret_phase);
 
+/* The API's object says nothing of sandboxes: the condition about them, in a list that
+ * podstatus_compose() has made, becomes the one that the API has. */
+void podstatus_keep_sandbox(const struct podobj_pod *pod, struct podobj_conditions *made);
+
 /* Whether spec.activeDeadlineSeconds have passed since the pod started. */
 bool podstatus_deadline_passed(const struct podobj_pod *pod, int64_t now_wall_ns);
 
@@ -53,17 +57,6 @@ int podstatus_merge(const struct podobj_pod_status *api, const struct podobj_pod
  */
 int podstatus_terminate(const struct podobj_pod *pod, const struct podobj_pod_status *cached,
 			struct arena *arena, struct podobj_pod_status *ret);
-
-/* The grace period of that deletion, whose precondition is the uid. */
-#define PODSTATUS_DELETE_GRACE_S 0
-
-/* Whether the kubelet deletes the API's object (docs/kubelet-rules.md, "Object deletion").
- * finished: nothing is left to clean up on the node. */
-bool podstatus_may_delete(const struct podobj_pod *pod, bool finished);
-
-/* Whether a container of the second status ended, of which the first knew no end; former
- * may be NULL. */
-bool podstatus_has_ended(const struct podobj_status *former, const struct podobj_status *status);
 
 /*
  * Whether a status may follow another: no container comes back from its end that its policy does

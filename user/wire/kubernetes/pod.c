@@ -310,33 +310,6 @@ static int read_status(struct podread *r, const json_t *status, struct podobj_po
 	return read_statuses(r, status, "ephemeralContainerStatuses", &ret->ephemerals);
 }
 
-int podread_status(const json_t *json, struct arena *arena, struct podobj_pod_status *ret,
-		   struct podread_error *ret_error)
-{
-	struct podread r = {.arena = arena, .error = ret_error};
-
-	if (!json_is_object(json))
-		return podread_fail(&r, NULL, "is not an object");
-	return read_status(&r, json, ret);
-}
-
-int podread_statuses(const json_t *json, struct arena *arena, struct podobj_statuses *ret,
-		     struct podread_error *ret_error)
-{
-	struct podread r = {.arena = arena, .error = ret_error};
-	struct podobj_statuses statuses = {};
-	json_t *around = json_object();
-	int e = -ENOMEM;
-
-	/* A list of its own is read as the member that it mostly is. */
-	if (around && json_object_set(around, "containerStatuses", (json_t *)json) == 0)
-		e = read_statuses(&r, around, "containerStatuses", &statuses);
-	json_decref(around);
-	if (e == 0)
-		*ret = statuses;
-	return e;
-}
-
 /* A pod's JSON from its text on, and what is said of the pod itself. */
 
 static const char *problem_of(const json_error_t *error)

@@ -30,11 +30,6 @@ int podread_parse(const char *text, size_t size, json_t **ret, struct podread_er
  * -ENOMEM. */
 int podread_pod(const json_t *json, struct arena *arena, struct podobj_pod *ret,
 		struct podread_error *ret_error);
-int podread_status(const json_t *json, struct arena *arena, struct podobj_pod_status *ret,
-		   struct podread_error *ret_error);
-/* Of a containerStatuses list. */
-int podread_statuses(const json_t *json, struct arena *arena, struct podobj_statuses *ret,
-		     struct podread_error *ret_error);
 
 /* What a Job of the Kubernetes API says of pods that fail: spec.podFailurePolicy and its limit. */
 
@@ -42,7 +37,7 @@ int podread_statuses(const json_t *json, struct arena *arena, struct podobj_stat
 int podread_job(const json_t *json, struct arena *arena, struct jobpolicy *ret,
 		struct podread_error *ret_error);
 
-/* A pod's status as the Kubernetes API writes it: what podread_status() reads. */
+/* A pod's status as the Kubernetes API writes it: what podread_pod() reads of it. */
 
 /* Adds an object as the member key (NULL: as a value of its own), without members that the API
  * would leave out. Times are to the second, as the API has them. Errors stick in the buffer. */

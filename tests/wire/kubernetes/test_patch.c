@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/kubernetes/patch: what is sent to the API of a pod that has ended. */
+#include "wire/kubernetes/patch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "core/kubelet/ending.h"
+#include "lib/claim.h"
+#include "wire/kubernetes/pod.h"
+
+/* With members and conditions that podobj does not know. */
+static const char running[] =
+	"{'metadata':{'name':'web-0','namespace':'shop','uid':'u1','resourceVersion':'77'},"
+	"'spec':{'nodeName':'n','containers':[{'name':'a','image':'i'}]},"
+	"'status':{'phase':'Running','podIP':'10.0.0.9','qosClass':'Burstable','conditions':["
+	"{'type':'example.com/x','status':'True','lastTransitionTime':'2026-11-24T10:00:00Z'},"
+	"{'type':'PodScheduled','status':'True','lastTransitionTime':'2026-11-24T10:00:00Z'},"
+	"{'type':'Initialized','status':'True','lastTransitionTime':'2026-11-24T10:00:00Z'},"
+	"{'type':'PodReadyToStartContainers','status':'True'},"
+	"{'type':'Ready','status':'True','lastTransitionTime':'2026-11-24T10:00:01Z'},"
+	"{'type':'ContainersReady','status':'True','lastTransitionTime':'2026-11-24T10:00:01Z'}],"
+	"'containerStatuses':[{'name':'a','image':'i','imageID':'sha','ready':true,'started':true,"
+	"'restartCount':2,'containerID':'containerd://aa','allocatedResources':{'cpu':'1'},"
+	"'lastState':{},'state':{'running':{'startedAt':'2026-11-24T10:00:01Z'}}}]}}";
+
+static const char failed[] =
+	"{'metadata':{'uid':'u1','resourceVersion':'77'},'status':{'phase':'Failed','conditions':["
+	"{'type':'DisruptionTarget','status':'True','lastTransitionTime':'2026-11-24T12:00:00Z',"
+	"'reason':'TerminationByKubelet','message':'Pod was terminated in response to imminent "
+	"node shutdown.'},"
+	"{'type':'Ready','status':'False','lastTransitionTime':'2026-11-24T12:00:00Z',"
+	"'reason':'PodFailed'},"
+	"{'type':'ContainersReady','status':'False','lastTransitionTime':'2026-11-24T12:00:00Z',"
+	"'reason':'PodFailed'}],"
+	"'message':'Pod was terminated in response to imminent node shutdown.',"
+	"'reason':'Terminated',"
+	"'containerStatuses':[{'name':'a','image':'i','imageID':'sha','ready':false,"
+	"'started':false,'restartCount':2,'containerID':'containerd://aa',"
+	"'allocatedResources':{'cpu':'1'},'lastState':{},'state':{'terminated':{'exitCode':137,"
+	"'reason':'Error','startedAt':'2026-11-24T10:00:01Z','finishedAt':'2026-11-24T11:59:59Z',"
+	"'containerID':'containerd://aa'}}}]}}";
+
+/* Single quotes are easier to read. */
+static json_t *load(const char *text)
+{
+	_cleanup_(buf_free) struct buf json = {};
+	json_t *loaded;
+
+	for (; *text; text++)
+		buf_addc(&json, *text == '\'' ? '"' : *text);
+	loaded = json_loadb(json.data, json.len, 0, NULL);
+	assert_non_null(loaded);
+	return loaded;
+}
+
+static int patch(const json_t *pod, int32_t code, struct buf *out)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	const struct podend_exit exit = {
+		.id = "aa",
+		.runtime = "containerd",
+		.name = "a",
+		.reason = "",
+		.code = code,
+		.finished_wall_ns = 1795521599000000000, /* 2026-11-24T11:59:59Z */
+	};
+	struct podread_error error;
+	struct podobj_pod read;
+	struct podobj_pod_status status;
+	const struct podend_in in = {
+		.pod = &read,
+		.uid = "u1",
+		.exits = &exit,
+		.n_exits = 1,
+		.now_wall_ns = 1795521600000000000,
+	};
+
+	assert_int_equal(podread_pod(pod, &arena, &read, &error), 0);
+	assert_int_equal(podend_make(&in, &arena, &status), PODEND_WRITE);
+	return apipatch_pod_status(pod, &status, out);
+}
+
+static void test_status(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	json_auto_t *pod = load(running), *want = load(failed), *got = NULL;
+
+	assert_int_equal(patch(pod, 137, &out), 0);
+	got = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_equal(got, want))
+		fail_msg("got %s", buf_str(&out));
+}
+
+/* What the API had as a reason of the phase goes with that phase. */
+static void test_cleared(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	json_auto_t *pod = load(running), *got = NULL;
+	json_t *status = json_object_get(pod, "status");
+
+	json_object_set_new(status, "reason", json_string("Odd"));
+	assert_int_equal(patch(pod, 0, &out), 0);
+	got = json_loadb(out.data, out.len, 0, NULL);
+	status = json_object_get(got, "status");
+	assert_string_equal(json_string_value(json_object_get(status, "phase")), "Succeeded");
+	assert_true(json_is_null(json_object_get(status, "reason")));
+	assert_null(json_object_get(status, "message"));
+}
+
+static void test_preconditions(void **state)
+{
+	static const char *const keys[] = {"uid", "resourceVersion"};
+	const struct podobj_pod_status status = {.phase = "Failed", .reason = "", .message = ""};
+
+	for (size_t i = 0; i < LEN(keys); i++) {
+		_cleanup_(buf_free) struct buf out = {};
+		json_auto_t *pod = load(running);
+
+		json_object_del(json_object_get(pod, "metadata"), keys[i]);
+		assert_int_equal(apipatch_pod_status(pod, &status, &out), -EINVAL);
+		json_object_set_new(json_object_get(pod, "metadata"), keys[i], json_integer(7));
+		assert_int_equal(apipatch_pod_status(pod, &status, &out), -EINVAL);
+		assert_int_equal(out.len, 0);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a patch has what changes, and what it must replace whole stays complete",
+		      test_status),
+		CLAIM("a reason that is none any more is removed", test_cleared),
+		CLAIM("without uid and resourceVersion there is no patch", test_preconditions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

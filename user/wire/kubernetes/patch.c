@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writes patches of the API's objects. */
+#include "wire/kubernetes/patch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "wire/kubernetes/pod.h"
+#include "wire/kubernetes/value.h"
+
+DEFINE_CLEANUP(json_t *, json_decref);
+
+/* The object may be another by now, or be changed: both are refused with 409. */
+static json_t *make_metadata(const json_t *object)
+{
+	const json_t *metadata = apijson_get(object, "metadata");
+	const char *uid = json_string_value(apijson_get(metadata, "uid"));
+	const char *version = json_string_value(apijson_get(metadata, "resourceVersion"));
+
+	return uid && *uid && version && *version
+		       ? json_pack("{s:s, s:s}", "uid", uid, "resourceVersion", version)
+		       : NULL;
+}
+
+static int print(const json_t *patch, struct buf *out)
+{
+	char *text = json_dumps(patch, JSON_COMPACT);
+
+	if (!text)
+		return -ENOMEM;
+	buf_adds(out, text);
+	free(text);
+	return buf_error(out);
+}
+
+/* --- a pod's status ----------------------------------------------------------------------------- */
+
+static json_t *find_named(const json_t *list, const char *key, const json_t *of)
+{
+	const char *name = json_string_value(json_object_get(of, key));
+	const char *other;
+
+	for (size_t i = 0; name && i < json_array_size(list); i++) {
+		json_t *item = json_array_get(list, i);
+
+		other = json_string_value(json_object_get(item, key));
+		if (other && strcmp(other, name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+/* Lists of container statuses are replaced whole: what a newer API has in them stays. */
+static int overlay_containers(const json_t *was, json_t *made)
+{
+	for (size_t i = 0; i < json_array_size(made); i++) {
+		json_t *item = json_array_get(made, i), *old = find_named(was, "name", item);
+		json_t *both = old ? json_deep_copy(old) : NULL;
+
+		if (!old)
+			continue;
+		if (!both)
+			return -ENOMEM;
+		if (json_object_update(both, item) < 0 || json_array_set_new(made, i, both) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool same_member(const json_t *a, const json_t *b, const char *key)
+{
+	const char *x = json_string_value(json_object_get(a, key));
+	const char *y = json_string_value(json_object_get(b, key));
+
+	return strcmp(x ? x : "", y ? y : "") == 0;
+}
+
+static bool same_condition(const json_t *a, const json_t *b)
+{
+	return same_member(a, b, "status") && same_member(a, b, "reason") &&
+	       same_member(a, b, "message");
+}
+
+/* The API merges this list by the type of each, and so leaves alone what another writes. */
+static void drop_unchanged(const json_t *was, json_t *made)
+{
+	for (size_t i = json_array_size(made); i > 0; i--) {
+		json_t *item = json_array_get(made, i - 1), *old = find_named(was, "type", item);
+
+		if (old && same_condition(old, item))
+			json_array_remove(made, i - 1);
+	}
+}
+
+/* A member that the new status does not have is removed by a null. */
+static int clear_absent(const json_t *was, json_t *made, const char *key)
+{
+	if (!json_object_get(was, key) || json_object_get(made, key))
+		return 0;
+	return json_object_set_new(made, key, json_null());
+}
+
+static int overlay_status(const json_t *was, json_t *made)
+{
+	static const char *const lists[] = {"initContainerStatuses", "containerStatuses",
+					    "ephemeralContainerStatuses"};
+	json_t *conditions = json_object_get(made, "conditions");
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (overlay_containers(apijson_get(was, lists[i]), json_object_get(made, lists[i])))
+			return -ENOMEM;
+	drop_unchanged(apijson_get(was, "conditions"), conditions);
+	if (json_array_size(conditions) == 0)
+		json_object_del(made, "conditions");
+	if (clear_absent(was, made, "reason") < 0 || clear_absent(was, made, "message") < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* The status as JSON. NULL: no memory. */
+static json_t *make_status(const struct podobj_pod_status *status)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	podwrite_status(&text, NULL, status);
+	return buf_error(&text) ? NULL : json_loadb(text.data, text.len, 0, NULL);
+}
+
+int apipatch_pod_status(const json_t *pod, const struct podobj_pod_status *status, struct buf *out)
+{
+	_cleanup_(cleanup_json_decref) json_t *metadata = make_metadata(pod), *patch = NULL;
+	_cleanup_(cleanup_json_decref) json_t *made = NULL;
+	const json_t *was = apijson_get(pod, "status");
+
+	if (!metadata)
+		return -EINVAL;
+	made = make_status(status);
+	if (!made || overlay_status(was, made) < 0)
+		return -ENOMEM;
+	patch = json_pack("{s:O, s:O}", "metadata", metadata, "status", made);
+	return patch ? print(patch, out) : -ENOMEM;
+}
