@@ -508,6 +508,10 @@ void managewalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_ASK_STATUS:
 	case SHUTDOWN_WATCH_VOLUMES:
 	case SHUTDOWN_LEAVE_VOLUMES:
+	case SHUTDOWN_WRITE_STATUS:
+	case SHUTDOWN_LEAVE_STATUS:
+	case SHUTDOWN_SET_TAINT:
+	case SHUTDOWN_CLEAR_TAINT:
 		managewalk_must(w, false, "manage looks at nothing and waits for no status");
 		break;
 	case SHUTDOWN_LIST_HOLDERS:

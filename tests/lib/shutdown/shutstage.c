@@ -47,19 +47,31 @@ static void note_stop(struct buf *log, const struct shutdown_effect *effect)
 	buf_addc(log, '\n');
 }
 
+static void note_lock(struct buf *log, enum shutdown_effect_type type)
+{
+	buf_adds(log, type == SHUTDOWN_TAKE_LOCK ? "take\n"
+		      : type == SHUTDOWN_FLUSH	 ? "flush\n"
+						 : "drop\n");
+}
+
+static void note_write(struct buf *log, const struct shutdown_effect *effect)
+{
+	if (effect->type == SHUTDOWN_WRITE_STATUS || effect->type == SHUTDOWN_LEAVE_STATUS)
+		buf_printf(log, "%s %s\n",
+			   effect->type == SHUTDOWN_WRITE_STATUS ? "write" : "leave", effect->uid);
+	else
+		buf_printf(log, "%s taint\n", effect->type == SHUTDOWN_SET_TAINT ? "set" : "clear");
+}
+
 static void note(void *userdata, const struct shutdown_effect *effect)
 {
 	struct shutstage *s = userdata;
 
 	switch (effect->type) {
 	case SHUTDOWN_TAKE_LOCK:
-		buf_adds(&s->log, "take\n");
-		break;
 	case SHUTDOWN_FLUSH:
-		buf_adds(&s->log, "flush\n");
-		break;
 	case SHUTDOWN_DROP_LOCK:
-		buf_adds(&s->log, "drop\n");
+		note_lock(&s->log, effect->type);
 		break;
 	case SHUTDOWN_LIST_HOLDERS:
 		s->asks = true;
@@ -72,10 +84,9 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		buf_printf(&s->log, "kill %llu\n", (unsigned long long)effect->id);
 		break;
 	case SHUTDOWN_STOP_UNITS:
-		buf_adds(&s->log, "stop units\n");
-		break;
 	case SHUTDOWN_START_UNITS:
-		buf_adds(&s->log, "start units\n");
+		buf_adds(&s->log,
+			 effect->type == SHUTDOWN_STOP_UNITS ? "stop units\n" : "start units\n");
 		break;
 	case SHUTDOWN_STOP:
 		note_stop(&s->log, effect);
@@ -88,10 +99,15 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		buf_printf(&s->log, "stop sandbox %s\n", effect->uid);
 		break;
 	case SHUTDOWN_WATCH_VOLUMES:
-		buf_adds(&s->log, "watch volumes\n");
-		break;
 	case SHUTDOWN_LEAVE_VOLUMES:
-		buf_adds(&s->log, "leave volumes\n");
+		buf_adds(&s->log, effect->type == SHUTDOWN_WATCH_VOLUMES ? "watch volumes\n"
+									 : "leave volumes\n");
+		break;
+	case SHUTDOWN_WRITE_STATUS:
+	case SHUTDOWN_LEAVE_STATUS:
+	case SHUTDOWN_SET_TAINT:
+	case SHUTDOWN_CLEAR_TAINT:
+		note_write(&s->log, effect);
 		break;
 	case SHUTDOWN_ASK_STATUS:
 		s->status_asked++;

@@ -3,7 +3,8 @@
  * A stage for core/shutdown: time runs, timers fire when they want to, and what is done and told is
  * written down, a line for each but the timer's.
  *
- *   "take", "flush", "drop", "look ID", "kill ID"
+ *   "take", "flush", "drop", "look ID", "kill ID", "write UID", "leave UID", "set taint",
+ *   "clear taint"
  *   "announced", "group-started N", "group-done N", "group-done N timed out", "pod-overdue ID",
  *   "container-killed ID", "container-killed ID deaf", "container-survives ID", "released REASON",
  *   "held-up WHO WHO", "cancelled", "ended"

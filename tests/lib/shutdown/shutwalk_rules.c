@@ -321,6 +321,12 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_STOP_SANDBOX:
 		shutwalk_break(w, "who does not manage stops nothing");
 		break;
+	case SHUTDOWN_WRITE_STATUS:
+	case SHUTDOWN_LEAVE_STATUS:
+	case SHUTDOWN_SET_TAINT:
+	case SHUTDOWN_CLEAR_TAINT:
+		shutwalk_break(w, "nothing is written to the API unless it is configured");
+		break;
 	case SHUTDOWN_WATCH_VOLUMES:
 	case SHUTDOWN_LEAVE_VOLUMES:
 		shutwalk_take_volumes(w, effect->type == SHUTDOWN_WATCH_VOLUMES);

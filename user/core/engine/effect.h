@@ -41,6 +41,12 @@ enum effect_type {
 	/* Have the runtime stop the sandbox of pod_uid: container_id, "" where that is not known;
 	 * answer with SANDBOX_STOPPED in any case. It is never killed. */
 	EFFECT_STOP_SANDBOX,
+	/* Write the last status of pod_uid, which has ended (engine_get_ending()), to the API until
+	 * at_ns; answer with STATUS in any case. */
+	EFFECT_WRITE_STATUS,
+	EFFECT_LEAVE_STATUS, /* no more, if that can still be prevented */
+	EFFECT_SET_TAINT,    /* the out-of-service taint, until at_ns; answer with TAINT */
+	EFFECT_CLEAR_TAINT,
 };
 
 struct effect {

@@ -74,6 +74,7 @@ static void on_change(void *userdata, const struct change *change)
 		break;
 	case CHANGE_VERDICT:
 		pods_judged(&e->pods, change->node, change->gaps);
+		shutdowns_judged(&e->shutdowns, change->node);
 		break;
 	case CHANGE_EXIT_NOTED:
 		pods_exit_noted(&e->pods, change->uid);
@@ -312,6 +313,7 @@ static int on_lost(struct engine *e, const struct obs *obs)
 		stops_missed(&e->stops, obs->at_ns);
 	}
 	e->lost = obs->lost;
+	shutdowns_lost(&e->shutdowns, &obs->lost);
 	report_lost(e, obs->at_ns, &obs->lost);
 	return 0;
 }
@@ -711,6 +713,11 @@ size_t engine_get_shutdown_groups(const struct engine *e, struct engine_shutdown
 				  size_t max)
 {
 	return shutdowns_get_groups(&e->shutdowns, ret, max);
+}
+
+bool engine_get_ending(const struct engine *e, const char *pod_uid, struct engine_ending *ret)
+{
+	return shutdowns_get_ending(&e->shutdowns, pod_uid, ret);
 }
 
 size_t engine_count_cut_short(const struct engine *e)

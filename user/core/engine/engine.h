@@ -8,6 +8,7 @@
 
 #include "core/engine/effect.h"
 #include "core/facts/observation.h"
+#include "core/kubelet/ending.h"
 #include "core/pods/view.h"
 #include "core/stop/record.h"
 
@@ -136,6 +137,19 @@ struct engine_shutdown_group {
  * has none, or no shutdown is followed. */
 size_t engine_get_shutdown_groups(const struct engine *engine, struct engine_shutdown_group *ret,
 				  size_t max);
+#define ENGINE_ENDING_EXITS 128
+
+/* How a pod ended, for its status. */
+struct engine_ending {
+	const char *namespace_, *name;
+	int64_t now_wall_ns;
+	struct podend_exit exits[ENGINE_ENDING_EXITS]; /* those that were observed or reported */
+	size_t n_exits;
+};
+
+/* False: its names are not known, or more of its containers have ended than are listed. The strings
+ * are valid until the next call of engine_step(). */
+bool engine_get_ending(const struct engine *engine, const char *pod_uid, struct engine_ending *ret);
 /* How many pods a shutdown would give less time than they ask for, as far as that is known. */
 size_t engine_count_cut_short(const struct engine *engine);
 

@@ -135,6 +135,8 @@ static void act(struct shutdowns *s, enum effect_type type, const struct shutdow
 	}
 	if (node)
 		output_changed(s->out, node);
+	if (from->uid)
+		snprintf(effect.pod_uid, sizeof(effect.pod_uid), "%s", from->uid);
 	output_effect(s->out, &effect);
 }
 
@@ -181,6 +183,10 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		[SHUTDOWN_SIGNAL] = EFFECT_SIGNAL,
 		[SHUTDOWN_WATCH_VOLUMES] = EFFECT_WATCH_VOLUMES,
 		[SHUTDOWN_LEAVE_VOLUMES] = EFFECT_LEAVE_VOLUMES,
+		[SHUTDOWN_WRITE_STATUS] = EFFECT_WRITE_STATUS,
+		[SHUTDOWN_LEAVE_STATUS] = EFFECT_LEAVE_STATUS,
+		[SHUTDOWN_SET_TAINT] = EFFECT_SET_TAINT,
+		[SHUTDOWN_CLEAR_TAINT] = EFFECT_CLEAR_TAINT,
 	};
 	struct shutdowns *s = userdata;
 
@@ -307,6 +313,9 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 		.status_wait_ns = plan->status_wait_ns,
 		.deaf_grace_ns = plan->deaf_grace_ns,
 		.volumes = plan->volumes,
+		.statuses = plan->statuses,
+		.taint = plan->taint,
+		.stops_units = plan->stops_units,
 		.effect = on_effect,
 		.userdata = s,
 	};
@@ -327,6 +336,7 @@ static int step(struct shutdowns *s, const struct shutdown_event *event)
 
 	/* What there is to decide about has to be known when it begins. */
 	if (begins) {
+		shutdowns_note_evidence(s);
 		shutdowns_note_all(s);
 		shutdowns_note_all_outside(s);
 	}
@@ -504,6 +514,10 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 	case SHUTDOWN_EV_SANDBOX_STOPPED:
 		event.uid = said->pod_uid;
 		break;
+	case SHUTDOWN_EV_STATUS:
+		event.status.uid = said->pod_uid;
+		event.status.result = (enum shutdown_write)said->result;
+		break;
 	case SHUTDOWN_EV_LOGIND_UP:
 	case SHUTDOWN_EV_LOGIND_DOWN:
 	case SHUTDOWN_EV_LOCK_TAKEN:
@@ -511,6 +525,7 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 	case SHUTDOWN_EV_LOCK_LOST:
 	case SHUTDOWN_EV_CANCELLED:
 	case SHUTDOWN_EV_FLUSHED:
+	case SHUTDOWN_EV_TAINT:
 	case SHUTDOWN_EV_STOPPING:
 		break;
 	default:
@@ -636,6 +651,10 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs)
 		status_answered(s, obs->names.pod_uid);
 	if (s->going)
 		note_changes(s, obs);
+	/* Timers report verdicts, too. */
+	if (s->going && s->has_judged)
+		shutdowns_note_all(s);
+	s->has_judged = false;
 	if (s->unjudged) {
 		shutdown_settle(s->sequencer, s->out->now_ns);
 		judged(s);
@@ -654,6 +673,20 @@ void shutdowns_expire(struct shutdowns *s, uint64_t now_ns)
 {
 	if (s->sequencer && s->wake_ns && s->wake_ns <= now_ns)
 		step(s, &(struct shutdown_event){.type = SHUTDOWN_EV_TIMER});
+}
+
+void shutdowns_lost(struct shutdowns *s, const struct obs_lost *totals)
+{
+	const struct graced_stat *t = totals->totals;
+	uint64_t sum = totals->recursion_misses;
+
+	for (int i = 0; i < GRACED_STAT_COUNT; i++)
+		sum += t[i].lost;
+	s->evidence.lost |= sum > 0;
+	s->evidence.cgroups_lost |= totals->recursion_misses > 0 || t[GRACED_EV_CGROUP_NEW].lost ||
+				    t[GRACED_STAT_WATCH_FULL].lost || t[GRACED_STAT_QUOTA].lost;
+	if (s->going)
+		shutdowns_note_evidence(s);
 }
 
 /* --- for others ------------------------------------------------------------------------------ */

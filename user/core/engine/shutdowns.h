@@ -15,6 +15,7 @@
 #include "core/shutdown/shutdown.h"
 
 struct engine_shutdown_group;
+struct engine_ending;
 
 /* What a source was asked for last. */
 struct shutdowns_question {
@@ -38,11 +39,13 @@ struct shutdowns {
 	bool has_next;
 	uint64_t wake_ns; /* when the sequencer wants OBS_TIMER; 0: not */
 	struct given given;
+	struct shutdown_evidence evidence;
 	bool managed;				      /* the mode is manage */
 	struct managed_rule rules[MANAGED_RULES_MAX]; /* of shutdown.managed */
 	size_t n_rules;
-	bool going;    /* the sequencer receives facts as they change */
-	bool unjudged; /* it has received some and has not decided yet */
+	bool going;	 /* the sequencer receives facts as they change */
+	bool unjudged;	 /* it has received some and has not decided yet */
+	bool has_judged; /* a verdict was reported in this step */
 	struct shutdowns_question questions[META_SOURCE_COUNT];
 	struct shutdown_run run; /* as it is saved */
 	/* What an earlier engine saved, until a shutdown begins or is cancelled. */
@@ -64,6 +67,10 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs);
 /* A pod is followed no longer. */
 void shutdowns_forget_pod(struct shutdowns *s, const char *uid);
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns);
+/* Records of the kernel half were lost, so many in all. */
+void shutdowns_lost(struct shutdowns *s, const struct obs_lost *totals);
+/* A verdict was reported: its pod's status may be written. */
+void shutdowns_judged(struct shutdowns *s, const struct cgnode *node);
 
 /* What to save of a shutdown that mode manage drives, and of the container of that cgroup, also
  * while an earlier engine's is not taken up yet. False: nothing. */
@@ -85,6 +92,8 @@ size_t shutdowns_get_groups(const struct shutdowns *s, struct engine_shutdown_gr
 void shutdowns_note(struct shutdowns *s, const struct shutdown_event *event);
 /* A pod and its containers as they are now; that it is gone where nothing is known of it. */
 void shutdowns_note_pod(struct shutdowns *s, const char *uid);
+/* How good that is. */
+void shutdowns_note_evidence(struct shutdowns *s);
 /* All that are known. */
 void shutdowns_note_all(struct shutdowns *s);
 /* A container that is in no pod, or a service, as it is now: in mode manage, by shutdown.managed.
@@ -92,6 +101,8 @@ void shutdowns_note_all(struct shutdowns *s);
 void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node);
 /* All that are known. Those whose labels a rule wants and no source has provided are queried. */
 void shutdowns_note_all_outside(struct shutdowns *s);
+/* As engine_get_ending() has it. */
+bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct engine_ending *ret);
 /* As engine_count_cut_short() has it. */
 size_t shutdowns_count_cut_short(const struct shutdowns *s);
 

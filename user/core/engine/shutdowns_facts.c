@@ -2,9 +2,11 @@
 /* What is noted of pods and their containers to the sequencer, by what the engine knows of them. */
 #include "core/engine/shutdowns.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/time.h"
+#include "core/engine/engine.h"
 #include "core/engine/sandbox.h"
 
 void shutdowns_note(struct shutdowns *s, const struct shutdown_event *event)
@@ -54,6 +56,47 @@ static bool is_api_server(const struct shutdowns *s, const struct epod *p)
 	       strcmp(meta->workload, "kube-apiserver") == 0;
 }
 
+/* Of a sandbox nothing is in the status. */
+static bool counts_for_status(const struct shutdowns *s, const struct cgnode *node)
+{
+	return cgnode_is_container(node) && node->stop &&
+	       sandbox_of(s->names, node) != SANDBOX_KNOWN;
+}
+
+/* The verdict on a container that has ended waits for a moment. */
+static bool is_pending(const struct shutdowns *s, const struct epod *p)
+{
+	const struct pod *pod = cgmap_pod(s->map, p->uid);
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (counts_for_status(s, node) &&
+			    (node->stop->state == STOP_EXITED || node->stop->gone_ns))
+				return true;
+	return false;
+}
+
+static bool has_lost(const struct shutdowns *s, const struct epod *p)
+{
+	const struct pod *pod = cgmap_pod(s->map, p->uid);
+	const struct cgnode *node;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (counts_for_status(s, node) &&
+			    stop_gaps(node->stop) >> GAP_EVENTS_LOST & 1)
+				return true;
+	return p->truth.lost;
+}
+
+static bool is_named(const struct shutdowns *s, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
+
+	return meta && meta->namespace_ && meta->name;
+}
+
 static void note_status(struct shutdowns *s, const struct epod *p)
 {
 	const struct shutdown_event event = {
@@ -68,6 +111,9 @@ static void note_status(struct shutdowns *s, const struct epod *p)
 				.unlisted = !is_listed(s, p->is_static),
 				.api_server = is_api_server(s, p),
 				.is_static = p->is_static,
+				.named = is_named(s, p),
+				.lost = has_lost(s, p),
+				.pending = is_pending(s, p),
 			},
 	};
 
@@ -243,6 +289,23 @@ void shutdowns_note_pod(struct shutdowns *s, const char *uid)
 	forget_doubles(s, pod);
 }
 
+void shutdowns_note_evidence(struct shutdowns *s)
+{
+	struct shutdown_event event = {
+		.type = SHUTDOWN_EV_EVIDENCE,
+		.evidence = s->evidence,
+	};
+
+	snprintf(event.evidence.boot, sizeof(event.evidence.boot), "%s", s->out->host.boot_id);
+	event.evidence.complete = s->out->attached;
+	shutdowns_note(s, &event);
+}
+
+void shutdowns_judged(struct shutdowns *s, const struct cgnode *node)
+{
+	s->has_judged |= node->pod != NULL;
+}
+
 void shutdowns_note_all(struct shutdowns *s)
 {
 	const struct pod *pod;
@@ -359,6 +422,72 @@ void shutdowns_note_all_outside(struct shutdowns *s)
 		}
 		shutdowns_note_outside(s, node);
 	}
+}
+
+/* --- how a pod ended ------------------------------------------------------------------------- */
+
+/* As the API writes it before a container's id; "" where it is not known. */
+static const char *runtime_of(const struct podtab_container *c)
+{
+	switch (podtab_runtime(c, c->exit.runtime)) {
+	case CGPATH_RT_CONTAINERD:
+		return "containerd";
+	case CGPATH_RT_CRIO:
+		return "cri-o";
+	case CGPATH_RT_DOCKER:
+		return "docker";
+	default:
+		return "";
+	}
+}
+
+static int64_t started_wall_ns(const struct podtab_exit *exit)
+{
+	return exit->start_ns && exit->start_ns < exit->at_ns
+		       ? exit->wall_ns - (int64_t)(exit->at_ns - exit->start_ns)
+		       : 0;
+}
+
+/* The kernel's word; what it has not seen is the runtime's. False: neither is there. */
+static bool fill_exit(const struct podtab_container *c, struct podend_exit *ret)
+{
+	const struct podtab_exit *exit = &c->exit;
+	bool reported = c->known & META_CTR_EXIT && c->exit_from == META_CRI && !c->again;
+
+	*ret = (struct podend_exit){
+		.id = c->first,
+		.runtime = runtime_of(c),
+		.name = c->name ? c->name : "",
+		.reason = "",
+		.code = exit->seen ? discrepancy_code_of(exit->status) : c->exit_code,
+		.oom = exit->seen && exit->oom_victim,
+		.started_wall_ns = started_wall_ns(exit),
+		.finished_wall_ns = exit->seen ? exit->wall_ns : c->finished_wall_ns,
+	};
+	if (reported && c->exit_code == ret->code)
+		ret->reason = c->exit_reason;
+	return exit->seen || reported;
+}
+
+bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct engine_ending *ret)
+{
+	const struct podtab_pod *meta = podtab_pod(&s->names->tab, uid);
+	const struct podtab_container *c;
+
+	if (!meta || !meta->namespace_ || !meta->name)
+		return false;
+	ret->namespace_ = meta->namespace_;
+	ret->name = meta->name;
+	ret->now_wall_ns = (int64_t)(s->out->now_ns + (uint64_t)s->out->host.wall_offset_ns);
+	ret->n_exits = 0;
+	for (size_t i = 0; (c = map_next(&s->names->tab.containers, &i));) {
+		if (c->way != PODTAB_BY_ID || !c->exit.noted || strcmp(c->pod_uid, uid) != 0)
+			continue;
+		if (ret->n_exits == ENGINE_ENDING_EXITS)
+			return false;
+		ret->n_exits += fill_exit(c, &ret->exits[ret->n_exits]);
+	}
+	return true;
 }
 
 /* --- how many lack time ---------------------------------------------------------------------- */

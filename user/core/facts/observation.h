@@ -204,6 +204,9 @@ struct obs_shutdown_plan {
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
 	bool two_phases;   /* the kubelet ends pods as it did before 1.23 */
 	bool volumes;	   /* the lock is held for volumes that are mounted */
+	bool statuses;	   /* the last status of pods is written to the API */
+	bool taint;	   /* the out-of-service taint is set where death is proven */
+	bool stops_units;  /* mode manage stops units first */
 	uint32_t n_ranges; /* 0: it does nothing in a shutdown */
 	struct obs_range ranges[OBS_RANGES_MAX];
 };
@@ -221,10 +224,11 @@ struct obs_shutdown {
 	uint32_t action;       /* enum shutdown_action */
 	bool by_hand;	       /* ANNOUNCED: begun without logind */
 	uint64_t id;	       /* STOP_FAILED, HOOK_*: cgroup */
-	char pod_uid[POD_UID_MAX]; /* SANDBOX_STOPPED */
+	char pod_uid[POD_UID_MAX]; /* SANDBOX_STOPPED, STATUS */
 	bool failed, reachable;	   /* HOLDERS: logind did not answer; UNITS_STOPPED; API */
 	bool is_static;		   /* API: it is about the source that lists static pods */
 	bool absent;		   /* API: no address of it was ever known */
+	uint32_t result;	   /* STATUS: enum shutdown_write */
 	uint32_t n_holders;	   /* may be more than are listed */
 	struct obs_holder holders[SHUTDOWN_MAX_HOLDERS];
 };

@@ -293,8 +293,11 @@ void shutdown_forget_marks(struct shutdown *sd)
 		rec->look_ns = rec->killed_ns = 0;
 		rec->turn = (struct shutdown_turn){};
 	}
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		pod->stopped = pod->asked = pod->driven = pod->sandbox_given = false;
+		pod->writing = pod->written = pod->write_failed = pod->was_occupied = false;
+		pod->conflicts = 0;
+	}
 	sd->surveyed = false;
 }
 
@@ -362,20 +365,26 @@ static void survey_sandbox(struct shutdown_pod_rec *pod, struct shutdown_survey 
 static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
 {
 	bool unlisted = pod->facts.unlisted || sd->sources[pod->facts.is_static].absent;
-	bool awaited;
+	bool ended = pod->facts.ended || pod->written, awaited;
 
 	if (shutdown_is_on(sd) && pod->facts.stopping)
 		pod->stopped = true;
-	awaited = pod->stopped && !pod->facts.ended && !unlisted;
+	awaited = pod->stopped && !ended && !unlisted;
 	pod->unseen = awaited && !pod->lives;
 	pod->asked &= pod->unseen;
 	s->pods_stopped += pod->stopped;
-	s->pods_unended += pod->stopped && !pod->facts.ended;
-	s->pods_shown += pod->stopped && pod->facts.ended && !unlisted;
+	s->pods_unended += pod->stopped && !ended;
+	s->pods_shown += pod->stopped && ended && !unlisted;
 	s->awaited[pod->facts.is_static] += awaited;
 	s->pods_unseen += pod->unseen;
 	s->pods_unasked += pod->unseen && !pod->asked;
 	s->api_stopped |= pod->stopped && pod->facts.api_server;
+	pod->was_occupied |= pod->occupied && shutdown_is_on(sd);
+	s->statuses_owed += shutdown_status_is_owed(sd, pod);
+	if (pod->occupied)
+		pod->empty_ns = 0;
+	else if (!pod->empty_ns)
+		pod->empty_ns = shutdown_counted(sd);
 }
 
 static void survey(struct shutdown *sd)

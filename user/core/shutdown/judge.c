@@ -75,7 +75,7 @@ static bool all_are_away(struct shutdown *sd)
 	return away;
 }
 
-static bool is_late(struct shutdown *sd)
+bool shutdown_status_is_late(struct shutdown *sd)
 {
 	uint64_t wait_ns = sd->config.status_wait_ns ?: SHUTDOWN_STATUS_MAX_NS;
 	uint64_t end_ns = shutdown_sum(sd->empty_ns, wait_ns);
@@ -101,12 +101,12 @@ static bool status_releases(struct shutdown *sd, enum shutdown_reason *ret)
 		*ret = SHUTDOWN_API_UNREACHABLE;
 		/* While the kubelet holds its own lock the machine stays up in any case: to wait
 		 * with it costs nothing, and the source may come back. */
-		return is_late(sd) || !(sd->holders.known && sd->holders.kubelet);
+		return shutdown_status_is_late(sd) || !(sd->holders.known && sd->holders.kubelet);
 	} else if (s->api_stopped) {
 		*ret = SHUTDOWN_API_SERVER_STOPPED;
 	} else {
 		*ret = SHUTDOWN_STATUS_LATE;
-		return is_late(sd);
+		return shutdown_status_is_late(sd);
 	}
 	return true;
 }
@@ -364,7 +364,7 @@ static bool assist_releases(struct shutdown *sd, enum shutdown_reason *ret)
 		return false;
 	if (*ret == SHUTDOWN_PODS_ENDED && shutdown_volumes_left(sd) > 0)
 		*ret = SHUTDOWN_VOLUMES_LEFT;
-	return !shutdown_volumes_hold(sd);
+	return !shutdown_volumes_hold(sd) && !shutdown_taint_holds(sd);
 }
 
 static bool manage_releases(struct shutdown *sd, enum shutdown_reason *ret)
@@ -378,7 +378,8 @@ static bool manage_releases(struct shutdown *sd, enum shutdown_reason *ret)
 		sd->empty_ns = shutdown_counted(sd);
 	if (shutdown_volumes_left(sd) > 0)
 		*ret = SHUTDOWN_VOLUMES_LEFT;
-	return !shutdown_volumes_hold(sd);
+	return !shutdown_statuses_hold(sd, ret) && !shutdown_volumes_hold(sd) &&
+	       !shutdown_taint_holds(sd);
 }
 
 static bool releases(struct shutdown *sd, enum shutdown_reason *ret)
@@ -484,6 +485,8 @@ void shutdown_judge(struct shutdown *sd)
 		shutdown_drive(sd);
 	else
 		judge_groups(sd);
+	shutdown_judge_statuses(sd);
+	shutdown_judge_taint(sd);
 	if (sd->state == SHUTDOWN_FLUSHING)
 		judge_flush(sd);
 	if (sd->state == SHUTDOWN_GOING && judge_lock(sd))

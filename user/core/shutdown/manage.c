@@ -27,6 +27,7 @@ static bool units_are_stopped(struct shutdown *sd)
 	if (d->stage == SHUTDOWN_DRIVE_IDLE) {
 		d->stage = SHUTDOWN_DRIVE_UNITS;
 		d->units_ns = sd->now_ns;
+		d->units_sure = false;
 		d->units_owed++;
 		shutdown_do(sd, SHUTDOWN_STOP_UNITS, 0, 0);
 	}
@@ -41,12 +42,13 @@ static bool units_are_stopped(struct shutdown *sd)
 	return true;
 }
 
-void shutdown_units_stopped(struct shutdown *sd)
+void shutdown_units_stopped(struct shutdown *sd, bool failed)
 {
 	if (sd->drive.units_owed > 0)
 		sd->drive.units_owed--;
 	else
 		sd->stats.unexpected++;
+	sd->drive.units_sure = !failed && sd->drive.units_owed == 0;
 }
 
 void shutdown_drive_cancel(struct shutdown *sd)
@@ -54,6 +56,7 @@ void shutdown_drive_cancel(struct shutdown *sd)
 	if (sd->drive.stage != SHUTDOWN_DRIVE_IDLE)
 		shutdown_do(sd, SHUTDOWN_START_UNITS, 0, 0);
 	sd->drive.stage = SHUTDOWN_DRIVE_IDLE;
+	sd->drive.units_sure = false;
 }
 
 /* --- what each container is given ------------------------------------------------------------ */

@@ -32,6 +32,11 @@ struct shutdown_pod_rec {
 	 * was. */
 	bool driven, sandbox_given, sandbox_answered;
 	bool occupied; /* a process is in it, its sandbox aside, by the last survey */
+	/* Its status: it is being written; it is written, or need not be; it cannot be. */
+	bool writing, written, write_failed;
+	bool was_occupied; /* in this shutdown */
+	unsigned int conflicts;
+	uint64_t empty_ns; /* since when it is not occupied; of the time that counts, 0: it is */
 };
 
 /* How mode manage ends a container. Times are of the time that counts, 0: not yet. */
@@ -72,6 +77,7 @@ struct shutdown_survey {
 	size_t pods_unseen;  /* of those: they are empty */
 	size_t pods_unasked; /* of those: not asked for yet */
 	size_t sandboxes_due, sandboxes_owed; /* to be stopped; without an answer */
+	size_t statuses_owed;		      /* pods whose last status is not written */
 	bool api_stopped;
 };
 
@@ -95,6 +101,7 @@ struct shutdown_drive {
 	enum shutdown_drive_stage stage;
 	uint64_t units_ns;	 /* when units were to be stopped */
 	unsigned int units_owed; /* answers to STOP_UNITS, also of a shutdown that was cancelled */
+	bool units_sure;	 /* the last answer: all of them are stopped */
 	uint64_t sandbox_ns; /* when the last sandbox was to be stopped; of the time that counts */
 };
 
@@ -112,7 +119,8 @@ struct shutdown_holders {
 struct shutdown_volumes {
 	bool watched, read, failed; /* read: all that are there are known */
 	bool unmounter;		    /* the process that held the kubelet's lock lives */
-	bool counted;		    /* left holds */
+	bool unmounter_known;
+	bool counted; /* left holds */
 	uint64_t since_ns;
 	struct map list;		  /* of volumes.c, by mount */
 	struct shutdown_volume_use *uses; /* room for those of all pods; NULL: list is empty */
@@ -124,6 +132,11 @@ struct shutdown_source {
 	bool kubelet, reachable, absent;
 	uint64_t since_ns; /* since when that is so, in this shutdown */
 	uint64_t owed_ns;  /* since when it owes an answer; 0: it does not */
+};
+
+struct shutdown_taint {
+	uint64_t asked_ns; /* when it was to be set; of the time that counts, 0: not */
+	bool answered;
 };
 
 struct shutdown {
@@ -157,6 +170,9 @@ struct shutdown {
 	struct shutdown_holders holders;
 	struct shutdown_source sources[2]; /* by is_static */
 	struct shutdown_volumes volumes;
+	struct shutdown_evidence evidence;
+	struct shutdown_taint taint;
+	uint64_t writes_ns; /* since when no write was decided; of the time that counts, 0: none */
 	struct map containers, pods;
 	bool surveyed; /* survey holds */
 	struct shutdown_survey survey;
@@ -260,11 +276,28 @@ void shutdown_drive_cancel(struct shutdown *sd);
 /* Goes on where an earlier process ended. */
 void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced);
 /* Take what answers STOP_UNITS, STOP and STOP_SANDBOX. */
-void shutdown_units_stopped(struct shutdown *sd);
+void shutdown_units_stopped(struct shutdown *sd, bool failed);
 void shutdown_stop_failed(struct shutdown *sd, uint64_t id);
 void shutdown_hook_begun(struct shutdown *sd, uint64_t id);
 void shutdown_hook_ended(struct shutdown *sd, uint64_t id);
 void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid);
+
+/* Statuses of pods and the taint. */
+/* Whether it ought to be written, by graced or by the kubelet. */
+bool shutdown_status_is_owed(const struct shutdown *sd, const struct shutdown_pod_rec *pod);
+void shutdown_judge_statuses(struct shutdown *sd);
+void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_write result);
+/* Calls back those that are under way. */
+void shutdown_leave_statuses(struct shutdown *sd);
+/* Mode manage: whether the lock is held for them. If not, and some are not written, *ret is why. */
+bool shutdown_statuses_hold(struct shutdown *sd, enum shutdown_reason *ret);
+/* Whether the lock is held for the taint, which is set where the node's death is proven. */
+bool shutdown_taint_holds(struct shutdown *sd);
+void shutdown_judge_taint(struct shutdown *sd);
+void shutdown_clear_taint(struct shutdown *sd);
+void shutdown_note_taint(struct shutdown *sd);
+/* No more time is given to a status, by shutdown.statusWait or logind's limit. */
+bool shutdown_status_is_late(struct shutdown *sd);
 
 /* Wishes to be woken at_ns, of the time that counts or of the clock itself. */
 void shutdown_want(struct shutdown *sd, uint64_t at_ns);

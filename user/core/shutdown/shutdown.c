@@ -70,6 +70,7 @@ int shutdown_note(struct shutdown *sd, const struct shutdown_event *event)
 	case SHUTDOWN_EV_LISTED:
 	case SHUTDOWN_EV_VOLUME:
 	case SHUTDOWN_EV_VOLUME_GONE:
+	case SHUTDOWN_EV_EVIDENCE:
 		r = shutdown_advance(sd, event->type, event);
 		break;
 	default:
@@ -271,4 +272,15 @@ const char *shutdown_report_name(enum shutdown_report what)
 	};
 
 	return (unsigned int)what < SHUTDOWN_REPORT_COUNT ? names[what] : NULL;
+}
+
+const char *shutdown_write_name(enum shutdown_write result)
+{
+	static const char *const names[SHUTDOWN_WRITE_COUNT] = {
+		[SHUTDOWN_WRITTEN] = "written",	      [SHUTDOWN_WRITE_THERE] = "already-there",
+		[SHUTDOWN_WRITE_GONE] = "gone",	      [SHUTDOWN_WRITE_CONFLICT] = "conflict",
+		[SHUTDOWN_WRITE_REFUSED] = "refused", [SHUTDOWN_WRITE_GAVE_UP] = "gave-up",
+	};
+
+	return (unsigned int)result < SHUTDOWN_WRITE_COUNT ? names[result] : NULL;
 }

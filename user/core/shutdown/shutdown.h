@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "core/pods/life.h"
+#include "core/shutdown/death.h"
 
 #define SHUTDOWN_MAX_CONTAINERS 16384
 #define SHUTDOWN_MAX_PODS	PODLIFE_MAX_PODS
@@ -68,11 +69,16 @@
 #define SHUTDOWN_API_SILENT_NS	  5000000000ULL
 
 /* How long units may take to be stopped before the first group begins without that. */
-#define SHUTDOWN_UNITS_NS   5000000000ULL
+#define SHUTDOWN_UNITS_NS	   5000000000ULL
 /* A runtime that was asked to stop a container and was not seen to for so long is overtaken. */
-#define SHUTDOWN_UNSEEN_NS  2000000000ULL
+#define SHUTDOWN_UNSEEN_NS	   2000000000ULL
 /* How long sandboxes are waited for, from the last that is to be stopped. */
-#define SHUTDOWN_SANDBOX_NS 2000000000ULL
+#define SHUTDOWN_SANDBOX_NS	   2000000000ULL
+/* Until then a kubelet that lives has written the status of a pod that has ended: it writes all it
+ * has every 10 s. */
+#define SHUTDOWN_KUBELET_WRITES_NS 12000000000ULL
+/* An API server that has not decided about any write for so long is away: several attempts fit in. */
+#define SHUTDOWN_WRITE_SILENT_NS   10000000000ULL
 
 enum shutdown_mode {
 	SHUTDOWN_OBSERVE, /* "observe" */
@@ -139,6 +145,10 @@ struct shutdown_pod {
 	bool unlisted;	 /* there is no source that could show that */
 	bool api_server; /* with it the API goes */
 	bool is_static;	 /* which source lists it */
+	/* For its status. */
+	bool named;   /* its namespace and name are known */
+	bool lost;    /* records about it were lost: how it ended is not known for sure */
+	bool pending; /* how a container ended is known in a moment */
 };
 
 /* A mount of the kubelet's for a volume that another node may wait for. */
@@ -222,7 +232,29 @@ enum shutdown_event_type {
 	SHUTDOWN_EV_HOOK_BEGUN,
 	SHUTDOWN_EV_HOOK_ENDED,
 	SHUTDOWN_EV_SANDBOX_STOPPED, /* the answer to STOP_SANDBOX, also when it could not be */
+	SHUTDOWN_EV_STATUS,	     /* the answer to WRITE_STATUS */
+	SHUTDOWN_EV_TAINT,	     /* the answer to SET_TAINT, also when it could not be set */
+	SHUTDOWN_EV_EVIDENCE,	     /* how good all that is noted of containers is */
 	SHUTDOWN_EVENT_COUNT,
+};
+
+/* What came of writing a pod's status. */
+enum shutdown_write {
+	SHUTDOWN_WRITTEN,	 /* "written" */
+	SHUTDOWN_WRITE_THERE,	 /* "already-there": another has written that the pod ended */
+	SHUTDOWN_WRITE_GONE,	 /* "gone": the object is, or another has its name */
+	SHUTDOWN_WRITE_CONFLICT, /* "conflict": it was changed meanwhile */
+	SHUTDOWN_WRITE_REFUSED,	 /* "refused" */
+	SHUTDOWN_WRITE_GAVE_UP,	 /* "gave-up": the API server has not decided in time */
+	SHUTDOWN_WRITE_COUNT,
+};
+
+/* How good the facts are. */
+struct shutdown_evidence {
+	char boot[DEATH_BOOT_SIZE]; /* in which they were observed */
+	bool complete;		    /* all cgroups that there were at the start are known */
+	bool lost;		    /* a record of the kernel half was */
+	bool cgroups_lost;	    /* ... of a cgroup, which may be any pod's */
 };
 
 /* A source that lists pods: one for static pods, and one, or the same, for all others. */
@@ -261,10 +293,15 @@ struct shutdown_event {
 		struct shutdown_container container;
 		struct shutdown_pod pod;
 		struct shutdown_volume volume;
-		uint64_t id;	 /* CONTAINER_GONE, STOP_FAILED, VOLUME_GONE, HOOK_* */
-		bool failed;	 /* UNITS_STOPPED: one at least still runs; VOLUMES */
-		bool lives;	 /* UNMOUNTER */
-		const char *uid; /* POD_GONE, SANDBOX_STOPPED */
+		uint64_t id; /* CONTAINER_GONE, STOP_FAILED, VOLUME_GONE, HOOK_* */
+		bool failed; /* UNITS_STOPPED: one at least still runs; VOLUMES */
+		struct {
+			const char *uid;
+			enum shutdown_write result;
+		} status;
+		struct shutdown_evidence evidence;
+		bool lives;		       /* UNMOUNTER */
+		const char *uid;	       /* POD_GONE, SANDBOX_STOPPED */
 		struct shutdown_lister lister; /* API, LISTED */
 	};
 };
@@ -379,6 +416,11 @@ enum shutdown_effect_type {
 	/* Have the runtime stop the sandbox of pod uid, in which no other process is; answer with
 	 * SANDBOX_STOPPED. */
 	SHUTDOWN_STOP_SANDBOX,
+	/* Write the last status of pod uid, which has ended, until at_ns; answer with STATUS. */
+	SHUTDOWN_WRITE_STATUS,
+	SHUTDOWN_LEAVE_STATUS, /* no more, if it is not written yet; no answer is needed */
+	SHUTDOWN_SET_TAINT,    /* the node is dead: set the taint until at_ns; answer with TAINT */
+	SHUTDOWN_CLEAR_TAINT,  /* it is not; no answer */
 };
 
 struct shutdown_effect {
@@ -400,6 +442,9 @@ struct shutdown_config {
 	uint64_t status_wait_ns;   /* shutdown.statusWait; 0: as long as the limit allows */
 	uint64_t deaf_grace_ns;	   /* shutdown.deafGrace; 0: off */
 	bool volumes;		   /* shutdown.volumes: wait until they are unmounted */
+	bool statuses;		   /* api.report: write the last status of pods */
+	bool taint;		   /* shutdown.outOfServiceTaint */
+	bool stops_units;	   /* manage: shutdown.stopUnits has some */
 	shutdown_effect_fn effect;
 	void *userdata;
 };
@@ -443,9 +488,9 @@ struct shutdown *shutdown_free(struct shutdown *sd);
  * that of an earlier step counts as that one. */
 int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint64_t now_ns);
 
-/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD, POD_GONE, LISTED, VOLUME or
- * VOLUME_GONE about which nothing is decided before the next step or shutdown_settle(). 1: it is
- * new; 0: it was known; or an error of shutdown_step(). */
+/* Many facts at once: takes a CONTAINER, CONTAINER_GONE, POD, POD_GONE, LISTED, VOLUME,
+ * VOLUME_GONE or EVIDENCE about which nothing is decided before the next step or shutdown_settle().
+ * 1: it is new; 0: it was known; or an error of shutdown_step(). */
 int shutdown_note(struct shutdown *sd, const struct shutdown_event *event);
 /* Decides by all that was noted. */
 void shutdown_settle(struct shutdown *sd, uint64_t now_ns);
@@ -466,6 +511,7 @@ const char *shutdown_state_name(enum shutdown_state state);
 const char *shutdown_reason_name(enum shutdown_reason reason);
 const char *shutdown_pod_state_name(enum shutdown_pod_state state);
 const char *shutdown_report_name(enum shutdown_report what);
+const char *shutdown_write_name(enum shutdown_write result);
 
 /* By the "type" of logind's PrepareForShutdownWithMetadata: systemd's handle_action_table
  * (src/login/logind-action.c), whose words are API, and the same with a hyphen, as org.freedesktop.

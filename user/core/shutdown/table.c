@@ -211,6 +211,8 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 		sd->sources[i].owed_ns = 0;
 	}
 	sd->any_stopped = sd->handed_over = false;
+	sd->writes_ns = 0;
+	sd->taint = (struct shutdown_taint){};
 	sd->plan.at = 0;
 	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
 	sd->holders = (struct shutdown_holders){};
@@ -225,6 +227,8 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 
 static int over(struct shutdown *sd, const struct shutdown_event *event)
 {
+	shutdown_leave_statuses(sd);
+	shutdown_clear_taint(sd);
 	shutdown_drive_cancel(sd);
 	sd->stats.cancelled++;
 	sd->cancelled_ns = sd->now_ns;
@@ -316,12 +320,13 @@ static int note_volumes(struct shutdown *sd, const struct shutdown_event *event)
 static int note_unmounter(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->volumes.unmounter = event->lives;
+	sd->volumes.unmounter_known = true;
 	return 0;
 }
 
 static int units_stopped(struct shutdown *sd, const struct shutdown_event *event)
 {
-	shutdown_units_stopped(sd);
+	shutdown_units_stopped(sd, event->failed);
 	return 0;
 }
 
@@ -347,6 +352,26 @@ static int sandbox_stopped(struct shutdown *sd, const struct shutdown_event *eve
 {
 	shutdown_sandbox_stopped(sd, event->uid);
 	return 0;
+}
+
+static int note_status(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_note_status(sd, event->status.uid, event->status.result);
+	return 0;
+}
+
+static int note_taint(struct shutdown *sd, const struct shutdown_event *event)
+{
+	shutdown_note_taint(sd);
+	return 0;
+}
+
+static int note_evidence(struct shutdown *sd, const struct shutdown_event *event)
+{
+	sd->evidence = event->evidence;
+	sd->surveyed = false;
+	/* Of what is decided otherwise nothing depends on it. */
+	return sd->config.statuses || sd->config.taint;
 }
 
 static int flush(struct shutdown *sd, const struct shutdown_event *event)
@@ -430,6 +455,9 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_HOOK_BEGUN] =   ALL(hook_begun),
 	[SHUTDOWN_EV_HOOK_ENDED] =   ALL(hook_ended),
 	[SHUTDOWN_EV_SANDBOX_STOPPED] = ALL(sandbox_stopped),
+	[SHUTDOWN_EV_STATUS] =	     ALL(note_status),
+	[SHUTDOWN_EV_TAINT] =	     ALL(note_taint),
+	[SHUTDOWN_EV_EVIDENCE] =     ALL(note_evidence),
 	[SHUTDOWN_EV_RELEASE] =	     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   TO(RELEASED, nothing), ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
 	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},

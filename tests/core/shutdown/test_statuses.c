@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/shutdown: when the last status of a pod is written, and how long that holds the
+ * lock. */
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/shutdown/shutstage.h"
+
+#define S SHUTSTAGE_S
+
+static const struct shutdown_config manages = {.mode = SHUTDOWN_MANAGE,
+					       .statuses = true,
+					       .stops_units = true};
+
+static const struct shutdown_pod web = {.uid = "web", .named = true};
+
+static void pod(struct shutstage *s, const struct shutdown_pod *facts)
+{
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_POD, .pod = *facts});
+}
+
+static void container(struct shutstage *s, uint64_t id, bool populated)
+{
+	const struct shutdown_container c = {
+		.id = id,
+		.pod_uid = "web",
+		.kind = SHUTDOWN_KIND_CONTAINER,
+		.populated = populated,
+		.asked_ns = s->now_ns,
+		.grace = {.set = true, .s = 5},
+	};
+
+	shutstage_container(s, &c);
+}
+
+static void answer(struct shutstage *s, enum shutdown_write result)
+{
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_STATUS,
+						   .status.uid = "web",
+						   .status.result = result});
+}
+
+static void units(struct shutstage *s, bool failed)
+{
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_UNITS_STOPPED,
+						   .failed = failed});
+}
+
+static void evidence(struct shutstage *s, bool cgroups_lost)
+{
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_EVIDENCE,
+						   .evidence = {.complete = true,
+								.cgroups_lost = cgroups_lost}});
+}
+
+static void sandbox_stopped(struct shutstage *s)
+{
+	shutstage_send(s,
+		       &(struct shutdown_event){.type = SHUTDOWN_EV_SANDBOX_STOPPED, .uid = "web"});
+}
+
+static bool logged(struct shutstage *s, const char *what)
+{
+	return strstr(shutstage_log(s), what) != NULL;
+}
+
+/* Pod web with containers 1 and 2, announced at 0 with that limit. */
+static void begin(struct shutstage *s, const struct shutdown_config *config, double limit_s)
+{
+	shutstage_begin_with(s, config);
+	pod(s, &web);
+	container(s, 1, true);
+	container(s, 2, true);
+	shutstage_hold(s);
+	shutstage_announce(s, limit_s);
+	shutstage_holders(s, config->mode == SHUTDOWN_ASSIST ? "kubelet" : "");
+}
+
+/* ... and with its containers ended. */
+static void end_all(struct shutstage *s)
+{
+	container(s, 1, false);
+	container(s, 2, false);
+}
+
+static void test_manage(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, &manages, 60);
+	units(&s, false);
+	container(&s, 1, false);
+	assert_false(logged(&s, "write"));
+	container(&s, 2, false);
+	sandbox_stopped(&s);
+	assert_string_equal(shutstage_log(&s), "stop sandbox web\nwrite web\n");
+	answer(&s, SHUTDOWN_WRITTEN);
+	assert_string_equal(shutstage_log(&s), "released all-stopped\nflush\n");
+	shutstage_end(&s);
+}
+
+/* What forbids it, from the beginning on or before the last container ends. */
+static void test_withheld(void **state)
+{
+	static const struct {
+		const char *why;
+		struct shutdown_pod pod;
+		bool no_units, unit_runs, lost, refused;
+	} rows[] = {
+		{.why = "unnamed", .pod = {.uid = "web"}},
+		{.why = "ended", .pod = {.uid = "web", .named = true, .ended = true}},
+		{.why = "static", .pod = {.uid = "web", .named = true, .is_static = true}},
+		{.why = "records of it lost", .pod = {.uid = "web", .named = true, .lost = true}},
+		{.why = "an end is pending", .pod = {.uid = "web", .named = true, .pending = true}},
+		{.why = "a cgroup lost", .pod = {.uid = "web", .named = true}, .lost = true},
+		{.why = "no unit is stopped",
+		 .pod = {.uid = "web", .named = true},
+		 .no_units = true},
+		{.why = "a unit runs", .pod = {.uid = "web", .named = true}, .unit_runs = true},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_config config = manages;
+		struct shutstage s;
+
+		config.stops_units = !rows[i].no_units;
+		begin(&s, &config, 60);
+		units(&s, rows[i].unit_runs);
+		pod(&s, &rows[i].pod);
+		if (strcmp(rows[i].why, "unnamed") == 0)
+			pod(&s, &(struct shutdown_pod){.uid = "web"});
+		evidence(&s, rows[i].lost);
+		end_all(&s);
+		if (logged(&s, "write"))
+			fail_msg("written: %s", rows[i].why);
+		shutstage_end(&s);
+	}
+}
+
+/* An end that was pending is written when it is known, and called back when a container is there. */
+static void test_called_back(void **state)
+{
+	const struct shutdown_pod pending = {.uid = "web", .named = true, .pending = true};
+	struct shutstage s;
+
+	begin(&s, &manages, 60);
+	units(&s, false);
+	pod(&s, &pending);
+	end_all(&s);
+	sandbox_stopped(&s);
+	assert_false(logged(&s, "released"));
+	pod(&s, &web);
+	assert_true(logged(&s, "write web\n"));
+	container(&s, 3, true);
+	assert_true(logged(&s, "leave web\n"));
+	container(&s, 3, false);
+	assert_true(logged(&s, "write web\n"));
+	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+	assert_string_equal(shutstage_log(&s), "leave web\nstart units\ncancelled\n");
+	/* It does not end what begins anew. */
+	answer(&s, SHUTDOWN_WRITTEN);
+	shutstage_end(&s);
+}
+
+static void test_answers(void **state)
+{
+	static const struct {
+		enum shutdown_write result;
+		const char *then;
+	} rows[] = {
+		{SHUTDOWN_WRITTEN, "released all-stopped\nflush\n"},
+		{SHUTDOWN_WRITE_THERE, "released all-stopped\nflush\n"},
+		{SHUTDOWN_WRITE_GONE, "released all-stopped\nflush\n"},
+		{SHUTDOWN_WRITE_REFUSED, "released all-stopped\nflush\n"},
+		{SHUTDOWN_WRITE_GAVE_UP, "released all-stopped\nflush\n"},
+		{SHUTDOWN_WRITE_CONFLICT, "write web\n"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutstage s;
+
+		begin(&s, &manages, 60);
+		units(&s, false);
+		end_all(&s);
+		sandbox_stopped(&s);
+		assert_true(logged(&s, "write web\n"));
+		answer(&s, rows[i].result);
+		assert_string_equal(shutstage_log(&s), rows[i].then);
+		for (int n = 1; n < 8 && rows[i].result == SHUTDOWN_WRITE_CONFLICT; n++)
+			answer(&s, SHUTDOWN_WRITE_CONFLICT);
+		if (rows[i].result == SHUTDOWN_WRITE_CONFLICT)
+			assert_true(logged(&s, "released"));
+		shutstage_end(&s);
+	}
+}
+
+/* Whatever becomes of the API, the lock is released before logind's limit. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		double limit_s;
+		uint64_t wait_ns;
+		bool api_server;
+		double held_s;
+		const char *reason;
+	} rows[] = {
+		{60, 0, false, 10, "released api-unreachable"},
+		{60, 3 * S, false, 3, "released status-late"},
+		{8, 0, false, 6, "released status-late"},
+		{60, 0, true, 0, "released api-server-stopped"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_config config = manages;
+		struct shutdown_pod facts = web;
+		struct shutstage s;
+
+		config.status_wait_ns = rows[i].wait_ns;
+		facts.api_server = rows[i].api_server;
+		begin(&s, &config, rows[i].limit_s);
+		pod(&s, &facts);
+		units(&s, false);
+		end_all(&s);
+		if (rows[i].held_s > 0) {
+			sandbox_stopped(&s);
+			shutstage_run(&s, rows[i].held_s - 0.1);
+			assert_false(logged(&s, "released"));
+			shutstage_run(&s, rows[i].held_s);
+		} else {
+			shutstage_log(&s);
+			sandbox_stopped(&s);
+		}
+		if (!logged(&s, rows[i].reason))
+			fail_msg("row %zu is not %s", i, rows[i].reason);
+		shutstage_end(&s);
+	}
+}
+
+/* In assist the kubelet writes, and has its time for it. */
+static void test_assist(void **state)
+{
+	static const struct {
+		bool holds, dies;
+		double written_s; /* 0: never */
+	} rows[] = {
+		{.holds = true},
+		{.written_s = 14},
+		{.dies = true, .written_s = 2},
+		{.holds = true, .dies = true},
+	};
+	const struct shutdown_config assists = {
+		.mode = SHUTDOWN_ASSIST, .statuses = true, .volumes = true};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutstage s;
+
+		begin(&s, &assists, 60);
+		container(&s, 1, true);
+		shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_UNMOUNTER,
+							    .lives = true});
+		end_all(&s);
+		shutstage_run(&s, 2);
+		if (rows[i].dies)
+			shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_UNMOUNTER});
+		assert_false(logged(&s, "write"));
+		shutstage_holders(&s, rows[i].holds ? "kubelet" : "");
+		if (rows[i].written_s > 2) {
+			shutstage_run(&s, rows[i].written_s - 0.1);
+			assert_false(logged(&s, "write"));
+		}
+		shutstage_run(&s, rows[i].written_s ? rows[i].written_s : 40);
+		if (logged(&s, "write web\n") != (rows[i].written_s > 0))
+			fail_msg("row %zu", i);
+		shutstage_end(&s);
+	}
+}
+
+/* A pod of which no process was seen in this shutdown has ended before, or never began. */
+static void test_never_seen(void **state)
+{
+	const struct shutdown_pod deleted = {.uid = "old", .named = true, .stopping = true};
+	struct shutstage s;
+
+	begin(&s, &manages, 60);
+	units(&s, false);
+	pod(&s, &deleted);
+	end_all(&s);
+	assert_false(logged(&s, "write old"));
+	shutstage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a status is written when the pod's last container has ended", test_manage),
+		CLAIM("no status is written that is not proven, or is the kubelet's",
+		      test_withheld),
+		CLAIM("a pod that lives again, or a shutdown that is over, calls a write back",
+		      test_called_back),
+		CLAIM("each answer settles a write, a conflict after some more attempts",
+		      test_answers),
+		CLAIM("an API that does not answer holds the lock for 10 s, and never to its limit",
+		      test_bounds),
+		CLAIM("beside a kubelet a status is written once that is dead or late",
+		      test_assist),
+		CLAIM("a pod that was not seen alive gets no status", test_never_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
