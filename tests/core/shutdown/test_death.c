@@ -347,7 +347,7 @@ static const char *walk(uint64_t seed, uint64_t *n_set, uint64_t *n_cleared)
 		.mode = w.mode,
 		.volumes = true,
 		.taint = true,
-		.stops_units = true,
+		.stops_kubelet = true,
 		.effect = take,
 		.userdata = &w,
 	};

@@ -10,7 +10,7 @@
 
 static const struct shutdown_config manages = {.mode = SHUTDOWN_MANAGE,
 					       .statuses = true,
-					       .stops_units = true};
+					       .stops_kubelet = true};
 
 static const struct shutdown_pod web = {.uid = "web", .named = true};
 
@@ -123,7 +123,7 @@ static void test_withheld(void **state)
 		struct shutdown_config config = manages;
 		struct shutstage s;
 
-		config.stops_units = !rows[i].no_units;
+		config.stops_kubelet = !rows[i].no_units;
 		begin(&s, &config, 60);
 		units(&s, rows[i].unit_runs);
 		pod(&s, &rows[i].pod);

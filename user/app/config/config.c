@@ -553,9 +553,14 @@ static int take_peer(struct config_loader *loader, enum meta_source source, cons
 
 static int take_report(struct config_loader *loader)
 {
-	if (!loader->config.report_events || loader->config.options.sources.api.url)
+	static const char why[] = "wants an API server, as api.url names it";
+	const struct config *c = &loader->config;
+
+	if (c->options.sources.api.url)
 		return 0;
-	return refuse_together(loader, "api.report", "wants an API server, as api.url names it");
+	if (c->report_events || c->shutdown.statuses)
+		return refuse_together(loader, "api.report", why);
+	return c->shutdown.taint ? refuse_together(loader, "shutdown.outOfServiceTaint", why) : 0;
 }
 
 /* The strongest source of them is what was changed last. */

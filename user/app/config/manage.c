@@ -25,7 +25,7 @@ static void warn_of_status(const char *unit, manage_fn fn, void *userdata)
 	buf_printf(
 		&text,
 		"nothing writes the status of pods while %s is stopped (shutdown.stopUnits): the "
-		"API shows those that were stopped as they were before",
+		"API shows those that were stopped as they were before; see api.report",
 		unit);
 	fn(userdata, "pod status", buf_str(&text));
 }
@@ -62,8 +62,37 @@ void manage_warn(const struct config_shutdown *options, const struct kubeletfile
 
 	if (!config_manages(options))
 		return;
-	if (unit)
+	if (unit && !options->statuses)
 		warn_of_status(unit, fn, userdata);
+	else if (unit)
+		return;
 	else if (kubeletfile_is_there(file))
 		warn_of_kubelet(file, fn, userdata);
+}
+
+bool manage_stops_kubelet(const struct config_shutdown *options)
+{
+	return find_kubelet(options->stop_units) != NULL;
+}
+
+void manage_warn_of_writing(const struct config_shutdown *o, manage_fn fn, void *userdata)
+{
+	bool acts = !o->off && o->mode != SHUTDOWN_OBSERVE;
+	bool kubelet_runs = o->mode == SHUTDOWN_MANAGE && !manage_stops_kubelet(o);
+
+	if (o->statuses && !acts)
+		fn(userdata, "api.report: status",
+		   "has no effect: shutdown.mode is neither assist nor manage");
+	else if (o->statuses && kubelet_runs)
+		fn(userdata, "api.report: status",
+		   "has no effect: shutdown.stopUnits does not have the kubelet's unit");
+	if (o->taint && !acts)
+		fn(userdata, "shutdown.outOfServiceTaint",
+		   "is not set in a shutdown: shutdown.mode is neither assist nor manage");
+	else if (o->taint && !o->volumes)
+		fn(userdata, "shutdown.outOfServiceTaint",
+		   "is not set in a shutdown: shutdown.volumes is off");
+	else if (o->taint && kubelet_runs)
+		fn(userdata, "shutdown.outOfServiceTaint",
+		   "is not set in a shutdown: shutdown.stopUnits does not have the kubelet's unit");
 }

@@ -13,4 +13,10 @@ typedef void (*manage_fn)(void *userdata, const char *name, const char *text);
 void manage_warn(const struct config_shutdown *options, const struct kubeletfile *file,
 		 manage_fn fn, void *userdata);
 
+/* Whether a kubelet's unit is among those that mode manage stops. */
+bool manage_stops_kubelet(const struct config_shutdown *options);
+
+/* What of api.report: status and shutdown.outOfServiceTaint has no effect, in any mode. */
+void manage_warn_of_writing(const struct config_shutdown *options, manage_fn fn, void *userdata);
+
 #endif

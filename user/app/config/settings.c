@@ -597,7 +597,7 @@ const struct setting settings[] = {
 	 .argument = "WHAT",
 	 .fallback_is = "none",
 	 .help = "write this to the API server: events (who killed a container, for kubectl "
-		 "describe; repeatable)",
+		 "describe), status (the last status of pods in a shutdown); repeatable",
 	 .commands = RUN,
 	 .list = true,
 	 .take = value_api_report},
@@ -683,6 +683,12 @@ const struct setting settings[] = {
 	 .commands = RUN,
 	 .type = SETTING_FLAG,
 	 .place = DAEMON(shutdown.volumes)},
+	{.key = "shutdown.outOfServiceTaint",
+	 .help = "set the out-of-service taint when nothing of any pod is left in a shutdown or after "
+		 "an unclean end, and remove it at the next start",
+	 .commands = RUN,
+	 .type = SETTING_FLAG,
+	 .place = DAEMON(shutdown.taint)},
 	{.key = "shutdown.deafGrace",
 	 .argument = "TIME",
 	 .fallback_is = "off",

@@ -386,10 +386,13 @@ static bool is_unit(const char *name)
 const char *value_api_report(struct config *c, const char *value, size_t index)
 {
 	if (index == 0)
-		c->report_events = false;
-	if (strcmp(value, "events") != 0)
-		return "events";
-	c->report_events = true;
+		c->report_events = c->shutdown.statuses = false;
+	if (strcmp(value, "events") == 0)
+		c->report_events = true;
+	else if (strcmp(value, "status") == 0)
+		c->shutdown.statuses = true;
+	else
+		return "events or status";
 	return NULL;
 }
 

@@ -118,6 +118,7 @@ static uint64_t add_settings(const struct daemon *d, struct buf *out)
 		"kubelet.config",
 		"api.url",
 		"api.report",
+		"shutdown.outOfServiceTaint",
 	};
 	char buffer[PATH_MAX];
 

@@ -247,6 +247,23 @@ static void log_manage(void *userdata, const char *name, const char *text)
 	log_warning("shutdown.mode manage: %s: %s", name, text);
 }
 
+static void log_writing(void *userdata, const char *name, const char *text)
+{
+	log_warning("%s %s", name, text);
+}
+
+/* Before a shutdown can be announced. */
+static int open_statuses(struct daemon *d)
+{
+	const struct config_shutdown *o = &d->config.shutdown;
+	const struct statuses_options options = {.taint = o->taint, .dead_boot = ""};
+	bool acts = !o->off && o->mode != SHUTDOWN_OBSERVE;
+
+	if (!o->taint && !(o->statuses && acts))
+		return 0;
+	return statuses_new(d->monitor, &options, &d->statuses);
+}
+
 static int open_inhibitor(struct daemon *d)
 {
 	const struct config_shutdown *o = &d->config.shutdown;
@@ -257,6 +274,7 @@ static int open_inhibitor(struct daemon *d)
 	warn_of_mode(o);
 	warn_of_rules(&d->config);
 	manage_warn(o, &kubelet, log_manage, NULL);
+	manage_warn_of_writing(o, log_writing, NULL);
 	if (!o->off)
 		return inhibitor_new(d->monitor, o, lock, &d->inhibitor);
 	schedule_remove_drop_in();
@@ -267,6 +285,8 @@ static void on_shutdown(void *userdata, const struct effect *effect)
 {
 	struct daemon *d = userdata;
 
+	if (d->statuses)
+		statuses_effect(d->statuses, effect);
 	if (d->inhibitor)
 		inhibitor_effect(d->inhibitor, effect);
 }
@@ -285,7 +305,7 @@ static void on_attached(void *userdata)
 	}
 	d->control = answers_open(d);
 	report_earlier_boot(d);
-	if (open_inhibitor(d) < 0) {
+	if (open_statuses(d) < 0 || open_inhibitor(d) < 0) {
 		monitor_end(m, 1);
 		return;
 	}
@@ -435,6 +455,7 @@ static void on_close(void *userdata)
 	d->boot = bootkeep_free(d->boot);
 	d->checkpoint = checkpoint_free(d->checkpoint);
 	d->inhibitor = inhibitor_free(d->inhibitor);
+	d->statuses = statuses_free(d->statuses);
 	d->events = events_free(d->events);
 	d->control = control_free(d->control);
 	d->costs = costs_free(d->costs);

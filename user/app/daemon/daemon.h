@@ -4,6 +4,7 @@
 #ifndef APP_DAEMON_DAEMON_H
 #define APP_DAEMON_DAEMON_H
 
+#include "app/api/statuses.h"
 #include "app/config/config.h"
 #include "app/daemon/bootkeep.h"
 #include "app/daemon/checkpoint.h"
@@ -34,6 +35,7 @@ struct daemon {
 	struct inhibitor *inhibitor; /* NULL: shutdowns are not followed */
 	struct inhibitor_lock lock;  /* of systemd's store, until the inhibitor has it */
 	struct events *events;	     /* NULL: api.report has none */
+	struct statuses *statuses;   /* NULL: nothing is written to the API in a shutdown */
 	sd_event_source *minute;
 
 	bool ready, ending;

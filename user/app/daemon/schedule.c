@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "app/config/groups.h"
+#include "app/config/manage.h"
 #include "app/live/feed.h"
 #include "app/live/monitor.h"
 #include "app/log/log.h"
@@ -64,6 +65,9 @@ void schedule_read(const struct config_shutdown *o, struct schedule_plan *ret)
 	ret->obs.shutdown_plan.status_wait_ns = o->status_wait_ns;
 	ret->obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
 	ret->obs.shutdown_plan.volumes = o->volumes && o->mode != SHUTDOWN_OBSERVE;
+	ret->obs.shutdown_plan.statuses = o->statuses && o->mode != SHUTDOWN_OBSERVE;
+	ret->obs.shutdown_plan.taint = o->taint && o->volumes && o->mode != SHUTDOWN_OBSERVE;
+	ret->obs.shutdown_plan.stops_kubelet = manage_stops_kubelet(o);
 	ret->obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;
 	fill_ranges(&plan, ret);
 }

@@ -208,6 +208,13 @@ static void probe_init(struct monitor *m, const struct effect *effect)
 	feed_obs(m->feed, &obs);
 }
 
+/* What the daemon does in a shutdown, and no other command. */
+static void carry_out_shutdown(struct monitor *m, const struct effect *effect)
+{
+	if (m->hooks->shutdown)
+		m->hooks->shutdown(m->hooks->userdata, effect);
+}
+
 static void carry_out(void *userdata, const struct effect *effect)
 {
 	struct monitor *m = userdata;
@@ -255,8 +262,11 @@ static void carry_out(void *userdata, const struct effect *effect)
 	case EFFECT_STOP_SANDBOX:
 	case EFFECT_WATCH_VOLUMES:
 	case EFFECT_LEAVE_VOLUMES:
-		if (m->hooks->shutdown)
-			m->hooks->shutdown(m->hooks->userdata, effect);
+	case EFFECT_WRITE_STATUS:
+	case EFFECT_LEAVE_STATUS:
+	case EFFECT_SET_TAINT:
+	case EFFECT_CLEAR_TAINT:
+		carry_out_shutdown(m, effect);
 		break;
 	case EFFECT_WAKE_AT:
 		wake_at(m, effect->at_ns);

@@ -315,7 +315,7 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 		.volumes = plan->volumes,
 		.statuses = plan->statuses,
 		.taint = plan->taint,
-		.stops_units = plan->stops_units,
+		.stops_kubelet = plan->stops_kubelet,
 		.effect = on_effect,
 		.userdata = s,
 	};

@@ -202,12 +202,12 @@ struct obs_range {
 struct obs_shutdown_plan {
 	uint32_t mode; /* enum shutdown_mode; that of the first one stays */
 	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
-	bool two_phases;   /* the kubelet ends pods as it did before 1.23 */
-	bool volumes;	   /* the lock is held for volumes that are mounted */
-	bool statuses;	   /* the last status of pods is written to the API */
-	bool taint;	   /* the out-of-service taint is set where death is proven */
-	bool stops_units;  /* mode manage stops units first */
-	uint32_t n_ranges; /* 0: it does nothing in a shutdown */
+	bool two_phases;    /* the kubelet ends pods as it did before 1.23 */
+	bool volumes;	    /* the lock is held for volumes that are mounted */
+	bool statuses;	    /* the last status of pods is written to the API */
+	bool taint;	    /* the out-of-service taint is set where death is proven */
+	bool stops_kubelet; /* mode manage stops the kubelet's unit first */
+	uint32_t n_ranges;  /* 0: it does nothing in a shutdown */
 	struct obs_range ranges[OBS_RANGES_MAX];
 };
 

@@ -444,7 +444,7 @@ struct shutdown_config {
 	bool volumes;		   /* shutdown.volumes: wait until they are unmounted */
 	bool statuses;		   /* api.report: write the last status of pods */
 	bool taint;		   /* shutdown.outOfServiceTaint */
-	bool stops_units;	   /* manage: shutdown.stopUnits has some */
+	bool stops_kubelet;	   /* manage: the kubelet's unit is in shutdown.stopUnits */
 	shutdown_effect_fn effect;
 	void *userdata;
 };

@@ -32,7 +32,7 @@ static uint64_t kubelet_end_ns(const struct shutdown *sd, const struct shutdown_
 /* A kubelet that still runs could start what has ended again. */
 static bool is_kubelet_stopped(const struct shutdown *sd)
 {
-	return sd->config.stops_units && sd->drive.units_sure &&
+	return sd->config.stops_kubelet && sd->drive.units_sure &&
 	       sd->drive.stage == SHUTDOWN_DRIVE_GROUPS;
 }
 

@@ -24,4 +24,15 @@
  */
 int apipatch_pod_status(const json_t *pod, const struct podobj_pod_status *status, struct buf *out);
 
+#define APIPATCH_TAINT_KEY  "node.kubernetes.io/out-of-service"
+/* An annotation of a node: the boot that was proven dead when graced set the taint. */
+#define APIPATCH_TAINT_NOTE "graced.io/out-of-service-boot"
+
+/*
+ * Sets the taint (boot: the one that is dead), or removes one that graced has set (NULL). 1; 0 and
+ * nothing in out: there is nothing to do, the taint being an operator's or not there; -EINVAL as
+ * above, -ENOMEM.
+ */
+int apipatch_node_taint(const json_t *node, const char *boot, struct buf *out);
+
 #endif

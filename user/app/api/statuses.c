@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads pods and the node from the API server, and sends what is to be changed in them. */
+#include "app/api/statuses.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "app/config/options.h"
+#include "app/api/taint.h"
+#include "app/live/feed.h"
+#include "app/live/monitor.h"
+#include "app/log/log.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "core/engine/engine.h"
+#include "core/kubelet/ending.h"
+#include "io/api/writer.h"
+#include "wire/kubernetes/patch.h"
+#include "wire/kubernetes/pod.h"
+
+/* A node that goes down has little time. */
+#define RETRY_FIRST_NS 250000000ULL
+#define RETRY_LAST_NS  2000000000ULL
+#define TIMEOUT_NS     5000000000ULL
+#define IN_FLIGHT      4
+#define REQUESTS_MAX   8192
+
+/* A pod whose status is being written, until its last answer. */
+struct write {
+	LIST_ENTRY(write) link;
+	struct statuses *statuses;
+	char uid[37];
+	char path[640]; /* of the pod */
+	uint64_t deadline_ns;
+	bool left; /* it is wanted no more */
+};
+
+struct statuses {
+	struct monitor *monitor;
+	struct fetch *fetch;
+	struct apiwriter *writer;
+	struct taint *taint; /* NULL: it is not configured */
+	LIST_HEAD(, write) writes;
+};
+
+DEFINE_CLEANUP(json_t *, json_decref);
+
+static void feed_result(struct statuses *s, const char *uid, enum shutdown_write result)
+{
+	struct obs obs;
+
+	feed_begin(&obs, OBS_SHUTDOWN);
+	obs.shutdown.event = SHUTDOWN_EV_STATUS;
+	obs.shutdown.result = result;
+	snprintf(obs.shutdown.pod_uid, sizeof(obs.shutdown.pod_uid), "%s", uid);
+	feed_obs(monitor_feed(s->monitor), &obs);
+}
+
+static void drop(struct write *w)
+{
+	LIST_REMOVE(w, link);
+	free(w);
+}
+
+static void log_result(const struct write *w, enum shutdown_write result, const char *text)
+{
+	const char *name = strstr(w->path, "/namespaces/");
+
+	if (result == SHUTDOWN_WRITTEN)
+		log_info("api: wrote the last status of pod %s: %s", w->uid, text);
+	else if (result == SHUTDOWN_WRITE_REFUSED || result == SHUTDOWN_WRITE_GAVE_UP)
+		log_warning("api: the last status of pod %s (%s) is not written: %s", w->uid,
+			    name ? name : w->path, text);
+	else
+		log_info("api: the last status of pod %s: %s", w->uid, shutdown_write_name(result));
+}
+
+/* The last of a write. */
+static void end(struct write *w, enum shutdown_write result, const char *text)
+{
+	struct statuses *s = w->statuses;
+	char uid[sizeof(w->uid)];
+
+	memcpy(uid, w->uid, sizeof(uid));
+	log_result(w, result, text);
+	drop(w);
+	feed_result(s, uid, result);
+}
+
+/* What an answer that is no success means. */
+static enum shutdown_write result_of(const struct apiwriter_result *result)
+{
+	if (result->end == APIWRITER_EXPIRED)
+		return SHUTDOWN_WRITE_GAVE_UP;
+	if (result->status == 404 || result->status == 410)
+		return SHUTDOWN_WRITE_GONE;
+	return result->status == 409 ? SHUTDOWN_WRITE_CONFLICT : SHUTDOWN_WRITE_REFUSED;
+}
+
+/* Names of the API's objects alone become a path. */
+static bool is_name(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+
+	return n > 0 && n < 254 && !text[n] && text[0] != '.';
+}
+
+static int add(struct write *w, const char *suffix, struct apiwriter_request *request)
+{
+	char path[sizeof(w->path) + 8], key[48];
+
+	snprintf(path, sizeof(path), "%s%s", w->path, suffix);
+	snprintf(key, sizeof(key), "status/%s", w->uid);
+	request->path = path;
+	request->key = key;
+	request->deadline_ns = w->deadline_ns;
+	request->userdata = w;
+	return apiwriter_add(w->statuses->writer, request);
+}
+
+static void on_written(void *userdata, const struct apiwriter_result *result)
+{
+	struct write *w = userdata;
+
+	if (result->end == APIWRITER_SUPERSEDED)
+		drop(w);
+	else if (result->end == APIWRITER_DONE)
+		end(w, SHUTDOWN_WRITTEN, "it has ended");
+	else
+		end(w, result_of(result), result->text);
+}
+
+/* What the patch is, by what the API has now and how the pod ended. An enum podend, or -errno. */
+static int make_patch(const struct write *w, const json_t *json, struct buf *out)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct podobj_pod_status status;
+	struct podread_error error;
+	struct engine_ending ending;
+	struct podobj_pod pod;
+	struct podend_in in = {.pod = &pod, .uid = w->uid, .exits = ending.exits};
+	int r;
+
+	if (!engine_get_ending(monitor_engine(w->statuses->monitor), w->uid, &ending))
+		return -ENOENT;
+	in.n_exits = ending.n_exits;
+	in.now_wall_ns = ending.now_wall_ns;
+	r = podread_pod(json, &arena, &pod, &error);
+	if (r == 0)
+		r = podend_make(&in, &arena, &status);
+	if (r == PODEND_WRITE)
+		r = apipatch_pod_status(json, &status, out);
+	return r;
+}
+
+static void send_patch(struct write *w, const struct buf *body)
+{
+	struct apiwriter_request request = {
+		.method = "PATCH",
+		.content_type = APIPATCH_TYPE,
+		.body = body->data,
+		.body_len = body->len,
+		.done = on_written,
+	};
+	int r = add(w, "/status", &request);
+
+	if (r < 0)
+		end(w, SHUTDOWN_WRITE_REFUSED, strerror(-r));
+}
+
+static void answer_read(struct write *w, const struct apiwriter_result *result)
+{
+	_cleanup_(cleanup_json_decref) json_t *json = NULL;
+	_cleanup_(buf_free) struct buf body = {};
+	struct podread_error error;
+	int r = podread_parse(result->body, result->len, &json, &error);
+
+	if (r == 0)
+		r = make_patch(w, json, &body);
+	switch (r) {
+	case PODEND_WRITE:
+		send_patch(w, &body);
+		break;
+	case PODEND_THERE:
+		end(w, SHUTDOWN_WRITE_THERE, "");
+		break;
+	case PODEND_OTHER:
+		end(w, SHUTDOWN_WRITE_GONE, "");
+		break;
+	case PODEND_DROP:
+		end(w, SHUTDOWN_WRITE_REFUSED,
+		    "the API has an end of a container that does not "
+		    "fit what was observed");
+		break;
+	default:
+		end(w, SHUTDOWN_WRITE_REFUSED, strerror(-r));
+	}
+}
+
+static void on_read(void *userdata, const struct apiwriter_result *result)
+{
+	struct write *w = userdata;
+
+	if (result->end == APIWRITER_SUPERSEDED || w->left)
+		drop(w);
+	else if (result->end == APIWRITER_DONE)
+		answer_read(w, result);
+	else
+		end(w, result_of(result), result->text);
+}
+
+static bool name_path(struct write *w, const struct engine_ending *ending)
+{
+	int n = snprintf(w->path, sizeof(w->path), "/api/v1/namespaces/%s/pods/%s",
+			 ending->namespace_, ending->name);
+
+	return n > 0 && (size_t)n < sizeof(w->path) && is_name(ending->namespace_) &&
+	       is_name(ending->name);
+}
+
+static void begin_write(struct statuses *s, const struct effect *effect)
+{
+	struct apiwriter_request request = {.method = "GET", .done = on_read};
+	struct write *w = calloc(1, sizeof(*w));
+	struct engine_ending ending;
+
+	if (!w) {
+		feed_result(s, effect->pod_uid, SHUTDOWN_WRITE_GAVE_UP);
+		return;
+	}
+	w->statuses = s;
+	w->deadline_ns = effect->at_ns;
+	memcpy(w->uid, effect->pod_uid, sizeof(w->uid));
+	LIST_INSERT_HEAD(&s->writes, w, link);
+	if (!engine_get_ending(monitor_engine(s->monitor), w->uid, &ending) ||
+	    !name_path(w, &ending))
+		end(w, SHUTDOWN_WRITE_REFUSED, "its name is not known, or not a pod's");
+	else if (add(w, "", &request) < 0)
+		end(w, SHUTDOWN_WRITE_GAVE_UP, "too many requests wait");
+}
+
+/* A patch that is on its way is not caught. */
+static void leave_write(struct statuses *s, const char *uid)
+{
+	struct write *w;
+
+	LIST_FOREACH(w, &s->writes, link)
+		w->left |= strcmp(w->uid, uid) == 0;
+}
+
+void statuses_effect(struct statuses *s, const struct effect *effect)
+{
+	switch (effect->type) {
+	case EFFECT_WRITE_STATUS:
+		begin_write(s, effect);
+		break;
+	case EFFECT_LEAVE_STATUS:
+		leave_write(s, effect->pod_uid);
+		break;
+	case EFFECT_SET_TAINT:
+	case EFFECT_CLEAR_TAINT:
+		if (s->taint)
+			taint_effect(s->taint, effect);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- opening and closing ------------------------------------------------------------------------ */
+
+static int open_writer(struct statuses *s)
+{
+	const struct options *options = monitor_options(s->monitor);
+	char node[OPTIONS_NODE_SIZE];
+	struct podsrc_kubelet_options peer = options_of_lister(options, META_API, node);
+	struct apiwriter_options writer = {
+		.peer = &peer,
+		.requests_max = REQUESTS_MAX,
+		.in_flight = IN_FLIGHT,
+		.timeout_ns = TIMEOUT_NS,
+		.retry_first_ns = RETRY_FIRST_NS,
+		.retry_last_ns = RETRY_LAST_NS,
+	};
+	struct podsrc_kubelet_why why = {};
+	struct fetch_why lacks;
+	int r = fetch_new(monitor_event(s->monitor), &s->fetch, &lacks);
+
+	if (r < 0) {
+		say("cannot write to the API server: %s", lacks.text);
+		return r;
+	}
+	r = apiwriter_new(monitor_event(s->monitor), s->fetch, &writer, &s->writer, &why);
+	if (r < 0)
+		say("cannot write to the API server: %s", why.text[0] ? why.text : strerror(-r));
+	return r;
+}
+
+int statuses_new(struct monitor *m, const struct statuses_options *options, struct statuses **ret)
+{
+	struct statuses *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->monitor = m;
+	r = open_writer(s);
+	if (r >= 0 && options->taint)
+		r = taint_new(m, s->writer, options->dead_boot, &s->taint);
+	if (r < 0) {
+		statuses_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+struct statuses *statuses_free(struct statuses *s)
+{
+	struct write *w;
+
+	if (!s)
+		return NULL;
+	taint_free(s->taint);
+	apiwriter_free(s->writer);
+	fetch_free(s->fetch);
+	while ((w = LIST_FIRST(&s->writes)))
+		drop(w);
+	free(s);
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes to the API server what the engine wants written in a shutdown: the last status of pods
+ * (api.report: status), and the node's out-of-service taint (shutdown.outOfServiceTaint). Each
+ * object is read first, and written only if it is still as it was read.
+ */
+#ifndef APP_API_STATUSES_H
+#define APP_API_STATUSES_H
+
+#include <stdbool.h>
+
+#include "core/engine/effect.h"
+
+struct monitor;
+struct statuses;
+
+struct statuses_options {
+	bool taint;
+	/* The boot of this node that is known to be dead, "" for none: the taint is set for it,
+	 * until its pods had time to be given up, and then removed. */
+	const char *dead_boot;
+};
+
+/* Removes a taint that an earlier graced has set. -errno, logged. */
+int statuses_new(struct monitor *m, const struct statuses_options *options, struct statuses **ret);
+/* What is still to be written is not. */
+struct statuses *statuses_free(struct statuses *statuses);
+
+/* EFFECT_WRITE_STATUS, EFFECT_LEAVE_STATUS, EFFECT_SET_TAINT and EFFECT_CLEAR_TAINT; no others. */
+void statuses_effect(struct statuses *statuses, const struct effect *effect);
+
+#endif
