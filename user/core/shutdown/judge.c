@@ -75,17 +75,6 @@ static bool all_are_away(struct shutdown *sd)
 	return away;
 }
 
-bool shutdown_status_is_late(struct shutdown *sd)
-{
-	uint64_t wait_ns = sd->config.status_wait_ns ?: SHUTDOWN_STATUS_MAX_NS;
-	uint64_t end_ns = shutdown_sum(sd->empty_ns, wait_ns);
-
-	if (sd->now_ns >= shutdown_deadline(sd) || shutdown_counted(sd) >= end_ns)
-		return true;
-	shutdown_want_counted(sd, end_ns);
-	return false;
-}
-
 static bool status_releases(struct shutdown *sd, enum shutdown_reason *ret)
 {
 	const struct shutdown_survey *s = shutdown_survey(sd);

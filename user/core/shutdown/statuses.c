@@ -115,6 +115,17 @@ void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_wr
 	sd->surveyed = false;
 }
 
+bool shutdown_status_is_late(struct shutdown *sd)
+{
+	uint64_t wait_ns = sd->config.status_wait_ns ?: SHUTDOWN_STATUS_MAX_NS;
+	uint64_t end_ns = shutdown_sum(sd->empty_ns, wait_ns);
+
+	if (sd->now_ns >= shutdown_deadline(sd) || shutdown_counted(sd) >= end_ns)
+		return true;
+	shutdown_want_counted(sd, end_ns);
+	return false;
+}
+
 /* True: the lock is held for statuses; else *ret is why it is released without them, if so. */
 bool shutdown_statuses_hold(struct shutdown *sd, enum shutdown_reason *ret)
 {

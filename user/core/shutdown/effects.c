@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What leaves core/shutdown: effects, records, and the wish to be woken; and by when. */
+#include "core/shutdown/priv.h"
+
+void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns)
+{
+	const struct shutdown_effect effect = {.type = type, .id = id, .at_ns = at_ns};
+
+	sd->config.effect(sd->config.userdata, &effect);
+}
+
+struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_report what)
+{
+	const struct shutdown_survey *survey = shutdown_survey(sd);
+
+	return (struct shutdown_record){
+		.what = what,
+		.at_ns = sd->now_ns,
+		.mode = sd->config.mode,
+		.action = sd->action,
+		.locked = shutdown_is_locked(sd),
+		.announced_ns = sd->announced_ns,
+		.limit_ns = sd->limit_ns,
+		.living = survey->living,
+		.stopping = survey->stopping,
+	};
+}
+
+void shutdown_report(struct shutdown *sd, const struct shutdown_record *record)
+{
+	const struct shutdown_effect effect = {.type = SHUTDOWN_REPORT, .record = record};
+
+	sd->config.effect(sd->config.userdata, &effect);
+}
+
+void shutdown_report_plain(struct shutdown *sd, enum shutdown_report what)
+{
+	const struct shutdown_record record = shutdown_record(sd, what);
+
+	shutdown_report(sd, &record);
+}
+
+void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool timed_out)
+{
+	struct shutdown_record record = shutdown_record(sd, what);
+
+	record.group = sd->plan.at;
+	record.group_ns = sd->plan.groups[sd->plan.at].ns;
+	record.timed_out = timed_out;
+	shutdown_report(sd, &record);
+}
+
+void shutdown_report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
+			       enum shutdown_report what, bool deaf)
+{
+	struct shutdown_record record = shutdown_record(sd, what);
+
+	record.container = rec->facts;
+	record.container.pod_uid = rec->pod ? rec->pod->uid : "";
+	record.group = shutdown_group_of(sd, rec);
+	record.deaf = deaf;
+	if (rec->turn.given_ns) {
+		record.container.timeout_known = true;
+		record.container.timeout_ns = rec->turn.stop_ns;
+	}
+	shutdown_report(sd, &record);
+}
+
+static uint64_t before_limit(const struct shutdown *sd, uint64_t margin_ns)
+{
+	uint64_t from_ns = shutdown_sum(sd->announced_ns, sd->by_hand_ns);
+
+	if (sd->limit_ns < margin_ns)
+		return from_ns;
+	return shutdown_sum(from_ns, sd->limit_ns - margin_ns);
+}
+
+uint64_t shutdown_deadline(const struct shutdown *sd)
+{
+	return before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS);
+}
+
+uint64_t shutdown_flush_end(const struct shutdown *sd)
+{
+	uint64_t last_ns = before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS / 2);
+	uint64_t end_ns = shutdown_sum(sd->flush_ns, SHUTDOWN_FLUSH_NS);
+
+	return end_ns < last_ns ? end_ns : last_ns;
+}
+
+void shutdown_want(struct shutdown *sd, uint64_t at_ns)
+{
+	if (at_ns < sd->next_ns)
+		sd->next_ns = at_ns;
+}
+
+void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns)
+{
+	shutdown_want(sd, shutdown_sum(at_ns, sd->lost_ns));
+}
+
+void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	rec->killed_ns = sd->now_ns;
+	shutdown_do(sd, SHUTDOWN_KILL, rec->facts.id, 0);
+	shutdown_want(sd, shutdown_sum(sd->now_ns, SHUTDOWN_SURVIVES_NS));
+}
