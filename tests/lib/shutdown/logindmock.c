@@ -328,6 +328,24 @@ void logindmock_add_systemd(struct logindmock *m, const char *root)
 	logindmock_run(m, python);
 }
 
+void logindmock_add_units(struct logindmock *m)
+{
+	logindmock_run(
+		m,
+		"self.AddObject('/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager', "
+		"{}, [('Subscribe', '', '', ''), "
+		"('ListUnitsByNames', 'as', 'a(ssssssouso)', \"ret = [(n, '', 'loaded', 'active', "
+		"'running', '', '/u', 0, '', '/') for n in args[0]]\"), "
+		"('StartUnit', 'ss', 'o', \"ret = '/job/2'\"), "
+		"('StopUnit', 'ss', 'o', \"\"\"from gi.repository import GLib\n"
+		"ret = '/job/1'\n"
+		"GLib.timeout_add(100, lambda s=self, d=dbus, n=args[0]: s.EmitSignal("
+		"'org.freedesktop.systemd1.Manager', 'JobRemoved', 'uoss', "
+		"[d.UInt32(1), d.ObjectPath('/job/1'), n, 'done']) and False)\"\"\")])\n"
+		"type(self).init = dbus.service.BusName('org.freedesktop.systemd1', "
+		"self.connection)");
+}
+
 unsigned int logindmock_locks(struct logindmock *m)
 {
 	return (unsigned int)atoi(logindmock_run(m, "ret = len(globals().get('inhibitors', []))"));

@@ -57,6 +57,9 @@ void logindmock_refuse(struct logindmock *m, const char *error);
  */
 void logindmock_add_systemd(struct logindmock *m, const char *root);
 
+/* Or a systemd whose units all run, and are stopped when they are to be. */
+void logindmock_add_units(struct logindmock *m);
+
 /* Locks that somebody holds now. */
 unsigned int logindmock_locks(struct logindmock *m);
 /* Lines of the log of the logind that runs (or ran last) with that text in them. */
