@@ -72,7 +72,7 @@ _graced_value() { # COMMAND OPTION
 	--shutdown.grace-period) _graced_words "30s 60s" ;;
 	--shutdown.grace-period-critical-pods) _graced_words "10s" ;;
 	--shutdown.pre-stop) _graced_words "exec skip" ;;
-	--api.report) _graced_words "events" ;;
+	--api.report) _graced_words "events status" ;;
 	--shutdown.stop-units) _graced_words "kubelet.service" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
 	--control.socket | --checkpoint.file | --job | --file | --pods | --record | --config | --web.config.file | --sinks.file | \
@@ -127,6 +127,7 @@ _graced_options() { # COMMAND
 		--shutdown.control --no-shutdown.control --shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
 		--shutdown.stop-units --shutdown.grace-period --shutdown.grace-period-critical-pods
 		--shutdown.grace-period-by-pod-priority --shutdown.managed --shutdown.pre-stop
+		--shutdown.out-of-service-taint
 		--shutdown.volumes --no-shutdown.volumes --kubelet.root-directory
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;

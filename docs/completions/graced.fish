@@ -125,7 +125,7 @@ complete -c graced -n "$on run" -l api.ca -r -F -d "CA certificates that verify 
 complete -c graced -n "$on run" -l api.server-name -x -d 'name expected in its certificate'
 complete -c graced -n "$on run" -l api.token-file -r -F -d 'a token for it'
 complete -c graced -n "$on run" -l api.client-file -r -F -d 'a client certificate for it'
-complete -c graced -n "$on run" -l api.report -x -a events -d 'what to write to it'
+complete -c graced -n "$on run" -l api.report -x -a 'events status' -d 'what to write to it'
 complete -c graced -n "$on run" -l api.interval -x -a 30s -d "how often the node's pods are read"
 complete -c graced -n "$on run" -l kubelet.interval -x -a 30s -d 'how often all pods are read'
 complete -c graced -n "$on run" -l sinks.stdout -d 'records to standard output'
@@ -149,6 +149,7 @@ complete -c graced -n "$on run" -l shutdown.grace-period -x -a 30s -d 'for all p
 complete -c graced -n "$on run" -l shutdown.grace-period-critical-pods -x -a 10s -d 'for critical pods alone'
 complete -c graced -n "$on run" -l shutdown.grace-period-by-pod-priority -x -d 'a group of mode manage'
 complete -c graced -n "$on run" -l shutdown.managed -x -a "'scope=docker priority=0'" -d 'what manage stops besides pods'
+complete -c graced -n "$on run" -l shutdown.out-of-service-taint -d 'taint a node on which nothing is left'
 complete -c graced -n "$on run" -l shutdown.volumes -d 'until volumes are unmounted'
 complete -c graced -n "$on run" -l no-shutdown.volumes -d 'turn it off'
 complete -c graced -n "$on run" -l kubelet.root-directory -x -a '(__fish_complete_directories)' -d 'where the kubelet mounts'

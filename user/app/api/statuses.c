@@ -299,7 +299,7 @@ static int open_writer(struct statuses *s)
 	return r;
 }
 
-int statuses_new(struct monitor *m, const struct statuses_options *options, struct statuses **ret)
+int statuses_new(struct monitor *m, bool taint, struct statuses **ret)
 {
 	struct statuses *s = calloc(1, sizeof(*s));
 	int r;
@@ -308,8 +308,8 @@ int statuses_new(struct monitor *m, const struct statuses_options *options, stru
 		return -ENOMEM;
 	s->monitor = m;
 	r = open_writer(s);
-	if (r >= 0 && options->taint)
-		r = taint_new(m, s->writer, options->dead_boot, &s->taint);
+	if (r >= 0 && taint)
+		r = taint_new(m, s->writer, &s->taint);
 	if (r < 0) {
 		statuses_free(s);
 		return r;

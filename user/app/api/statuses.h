@@ -14,15 +14,8 @@
 struct monitor;
 struct statuses;
 
-struct statuses_options {
-	bool taint;
-	/* The boot of this node that is known to be dead, "" for none: the taint is set for it,
-	 * until its pods had time to be given up, and then removed. */
-	const char *dead_boot;
-};
-
-/* Removes a taint that an earlier graced has set. -errno, logged. */
-int statuses_new(struct monitor *m, const struct statuses_options *options, struct statuses **ret);
+/* taint: the taint may be set, and one that an earlier graced has set is removed. -errno, logged. */
+int statuses_new(struct monitor *m, bool taint, struct statuses **ret);
 /* What is still to be written is not. */
 struct statuses *statuses_free(struct statuses *statuses);
 

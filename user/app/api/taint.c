@@ -17,9 +17,6 @@
 #include "wire/kubernetes/patch.h"
 #include "wire/kubernetes/pod.h"
 
-/* The pod garbage collector runs every 20 s (docs/kubelet-rules.md, "Node failure and
- * controllers"): the taint of a boot that is dead stands for three of its runs. */
-#define STANDS_US     60000000
 #define GRAIN_US      1000000
 #define CONFLICTS_MAX 8
 /* Removing is tried again and again: nothing is scheduled to a node that has the taint. */
@@ -28,14 +25,13 @@
 struct taint {
 	struct monitor *monitor;
 	struct apiwriter *writer;
-	sd_event_source *timer; /* when it is removed, or that is tried again */
+	sd_event_source *timer; /* when removing it is tried again */
 	char path[320];
-	char boot[DEATH_BOOT_SIZE];	 /* this one */
-	char dead_boot[DEATH_BOOT_SIZE]; /* an earlier one; "": none */
-	bool wanted;			 /* set; else removed */
-	bool busy;			 /* a request is under way */
-	bool owed;			 /* the engine waits for an answer */
-	bool sought;			 /* what is wanted now */
+	char boot[DEATH_BOOT_SIZE]; /* this one */
+	bool wanted;		    /* set; else removed */
+	bool busy;		    /* a request is under way */
+	bool owed;		    /* the engine waits for an answer */
+	bool sought;		    /* what is wanted now */
 	uint64_t deadline_ns;
 	unsigned int conflicts;
 };
@@ -57,24 +53,15 @@ static void answer_engine(struct taint *t, bool failed)
 	feed_obs(monitor_feed(t->monitor), &obs);
 }
 
-static void arm(struct taint *t, uint64_t after_us)
-{
-	sd_event_source_set_time_relative(t->timer, after_us);
-	sd_event_source_set_enabled(t->timer, SD_EVENT_ONESHOT);
-}
-
 /* The node has it as it was sought. */
 static void settle(struct taint *t, bool changed)
 {
 	t->conflicts = 0;
 	if (changed && t->sought)
 		log_info("api: the node has the taint " APIPATCH_TAINT_KEY
-			 "=nodeshutdown:NoExecute, as nothing of boot %s is left",
-			 *t->dead_boot ? t->dead_boot : t->boot);
+			 "=nodeshutdown:NoExecute, as nothing of any pod is left");
 	else if (changed)
 		log_info("api: the taint " APIPATCH_TAINT_KEY " is removed");
-	if (t->sought && *t->dead_boot && t->wanted)
-		arm(t, STANDS_US);
 	answer_engine(t, false);
 }
 
@@ -83,9 +70,10 @@ static void fail(struct taint *t, const char *text)
 	log_warning("api: cannot %s the taint " APIPATCH_TAINT_KEY ": %s%s",
 		    t->sought ? "set" : "remove", text,
 		    t->sought ? "" : "; where it stands, remove it by kubectl taint");
-	/* A node is proven dead once; it lives as long as it runs. */
-	if (!t->sought)
-		arm(t, AGAIN_US);
+	if (!t->sought) {
+		sd_event_source_set_time_relative(t->timer, AGAIN_US);
+		sd_event_source_set_enabled(t->timer, SD_EVENT_ONESHOT);
+	}
 	answer_engine(t, true);
 }
 
@@ -132,13 +120,12 @@ static int change(struct taint *t, const struct apiwriter_result *result)
 	_cleanup_(cleanup_json_decref) json_t *node = NULL;
 	_cleanup_(buf_free) struct buf body = {};
 	struct podread_error error;
-	const char *boot = *t->dead_boot ? t->dead_boot : t->boot;
 	struct apiwriter_request request = {
 		.method = "PATCH", .content_type = APIPATCH_TYPE, .done = on_patched};
 	int r = podread_parse(result->body, result->len, &node, &error);
 
 	if (r == 0)
-		r = apipatch_node_taint(node, t->sought ? boot : NULL, &body);
+		r = apipatch_node_taint(node, t->sought ? t->boot : NULL, &body);
 	if (r <= 0)
 		return r;
 	request.body = body.data;
@@ -188,27 +175,17 @@ static void want(struct taint *t, bool set, uint64_t deadline_ns)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct taint *t = userdata;
-
-	t->dead_boot[0] = '\0';
-	want(t, false, 0);
+	want(userdata, false, 0);
 	return 0;
 }
 
 void taint_effect(struct taint *t, const struct effect *effect)
 {
-	t->dead_boot[0] = '\0';
 	t->owed = effect->type == EFFECT_SET_TAINT;
 	want(t, t->owed, t->owed ? effect->at_ns : 0);
 }
 
 /* --- opening and closing ------------------------------------------------------------------------ */
-
-static bool is_dead(const struct taint *t, const char *boot)
-{
-	return *boot && death_is_proven(&(struct death_facts){.boot = boot, .now_boot = t->boot}) &&
-	       strcmp(boot, t->boot) != 0;
-}
 
 static int name_path(struct taint *t)
 {
@@ -226,8 +203,7 @@ static int name_path(struct taint *t)
 	return n < (int)sizeof(t->path) ? 0 : -EINVAL;
 }
 
-int taint_new(struct monitor *m, struct apiwriter *writer, const char *dead_boot,
-	      struct taint **ret)
+int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret)
 {
 	struct taint *t = calloc(1, sizeof(*t));
 	int r;
@@ -241,15 +217,13 @@ int taint_new(struct monitor *m, struct apiwriter *writer, const char *dead_boot
 		r = clock_boot_id(t->boot);
 	if (r >= 0)
 		r = sd_event_add_time_relative(monitor_event(m), &t->timer, CLOCK_BOOTTIME,
-					       STANDS_US, GRAIN_US, on_timer, t);
+					       AGAIN_US, GRAIN_US, on_timer, t);
 	if (r < 0) {
 		log_error("cannot set or remove the out-of-service taint: %s", strerror(-r));
 		taint_free(t);
 		return r;
 	}
-	if (is_dead(t, dead_boot))
-		snprintf(t->dead_boot, sizeof(t->dead_boot), "%s", dead_boot);
-	want(t, *t->dead_boot, 0);
+	want(t, false, 0);
 	*ret = t;
 	return 0;
 }

@@ -13,11 +13,8 @@
 struct monitor;
 struct taint;
 
-/* What an earlier graced has set is removed. Where dead_boot is known to be dead ("": none is), the
- * taint is set first, and removed when the cluster had its time to give up that boot's pods. writer
- * outlives it. -errno, logged. */
-int taint_new(struct monitor *m, struct apiwriter *writer, const char *dead_boot,
-	      struct taint **ret);
+/* What an earlier graced has set is removed. writer outlives it. -errno, logged. */
+int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret);
 /* What waits in the writer must be forgotten with it: the writer is freed next. */
 struct taint *taint_free(struct taint *taint);
 

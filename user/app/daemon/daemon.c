@@ -256,12 +256,11 @@ static void log_writing(void *userdata, const char *name, const char *text)
 static int open_statuses(struct daemon *d)
 {
 	const struct config_shutdown *o = &d->config.shutdown;
-	const struct statuses_options options = {.taint = o->taint, .dead_boot = ""};
 	bool acts = !o->off && o->mode != SHUTDOWN_OBSERVE;
 
 	if (!o->taint && !(o->statuses && acts))
 		return 0;
-	return statuses_new(d->monitor, &options, &d->statuses);
+	return statuses_new(d->monitor, o->taint, &d->statuses);
 }
 
 static int open_inhibitor(struct daemon *d)
