@@ -89,11 +89,54 @@ static void test_warnings(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static const struct writing {
+	struct config_shutdown options;
+	const char *name, *text; /* NULL: no warning */
+} writings[] = {
+	{{.mode = SHUTDOWN_OBSERVE}, NULL, NULL},
+	{{.mode = SHUTDOWN_OBSERVE, .statuses = true}, "api.report: status", "neither assist nor"},
+	{{.mode = SHUTDOWN_ASSIST, .statuses = true}, NULL, NULL},
+	{{.mode = SHUTDOWN_ASSIST, .statuses = true, .off = true}, "api.report: status", "neither"},
+	{{.mode = SHUTDOWN_MANAGE, .statuses = true}, "api.report: status", "the kubelet's unit"},
+	{{.mode = SHUTDOWN_MANAGE, .statuses = true, .stop_units = {"kubelet.service"}}, NULL, NULL},
+	{{.mode = SHUTDOWN_OBSERVE, .taint = true}, "shutdown.outOfServiceTaint", "neither"},
+	{{.mode = SHUTDOWN_ASSIST, .taint = true}, "shutdown.outOfServiceTaint", "volumes is off"},
+	{{.mode = SHUTDOWN_MANAGE, .taint = true, .volumes = true},
+	 "shutdown.outOfServiceTaint",
+	 "the kubelet's unit"},
+	{{.mode = SHUTDOWN_ASSIST, .taint = true, .volumes = true}, NULL, NULL},
+};
+
+static void test_writing(void **state)
+{
+	for (size_t i = 0; i < LEN(writings); i++) {
+		const struct warning wanted = {.name = writings[i].name, .text = writings[i].text};
+		struct heard h = {.wanted = &wanted};
+
+		manage_warn_of_writing(&writings[i].options, on_warning, &h);
+		assert_int_equal(h.n, writings[i].name ? 1 : 0);
+	}
+}
+
+/* Where graced writes the status of pods, there is no warning that nothing does. */
+static void test_status_is_written(void **state)
+{
+	const struct kubeletfile file = {.path = "/nonexistent", .minor = 30};
+	const struct config_shutdown options = {
+		.mode = SHUTDOWN_MANAGE, .statuses = true, .stop_units = {"kubelet.service"}};
+	struct heard h = {};
+
+	manage_warn(&options, &file, on_warning, &h);
+	assert_int_equal(h.n, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a kubelet that is stopped, runs on, or stops pods itself is warned of",
 		      test_warnings),
+		CLAIM("what would not be written is warned of", test_writing),
+		CLAIM("no warning of a status that graced writes", test_status_is_written),
 	};
 
 	return cmocka_run_group_tests_name("app/config/manage", tests, NULL, NULL);

@@ -127,6 +127,49 @@ static void test_preconditions(void **state)
 	}
 }
 
+#define NODE(annotations, taints)                                                         \
+	"{'metadata':{'uid':'n1','resourceVersion':'3','annotations':{" annotations "}}," \
+	"'spec':{'taints':[" taints "]}}"
+#define NOTE "'graced.io/out-of-service-boot':'b1'"
+#define TAINT \
+	"{'key':'node.kubernetes.io/out-of-service','value':'nodeshutdown','effect':'NoExecute'}"
+#define OTHER "{'key':'example.com/a','effect':'NoSchedule'}"
+#define HEAD  "{'metadata':{'uid':'n1','resourceVersion':'3','annotations':"
+#define NAME  "{'graced.io/out-of-service-boot':"
+
+static void test_taint(void **state)
+{
+	static const struct {
+		const char *node, *boot, *want; /* NULL: nothing is to be done */
+	} rows[] = {
+		{NODE("", OTHER), "b1",
+		 HEAD NAME "'b1'}},'spec':{'taints':[" OTHER "," TAINT "]}}"},
+		{NODE("", ""), "b1", HEAD NAME "'b1'}},'spec':{'taints':[" TAINT "]}}"},
+		{NODE("", TAINT), "b1", NULL},
+		{NODE(NOTE, TAINT), "b2", NULL},
+		{NODE(NOTE, TAINT "," OTHER), NULL,
+		 HEAD NAME "null}},'spec':{'taints':[" OTHER "]}}"},
+		{NODE(NOTE, ""), NULL, HEAD NAME "null}},'spec':{'taints':[]}}"},
+		{NODE("", TAINT), NULL, NULL},
+		{NODE("", ""), NULL, NULL},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		_cleanup_(buf_free) struct buf out = {};
+		json_auto_t *node = load(rows[i].node), *got = NULL;
+		json_auto_t *want = rows[i].want ? load(rows[i].want) : NULL;
+
+		assert_int_equal(apipatch_node_taint(node, rows[i].boot, &out), want != NULL);
+		if (!want) {
+			assert_int_equal(out.len, 0);
+			continue;
+		}
+		got = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
+		if (!json_equal(got, want))
+			fail_msg("row %zu: %s", i, buf_str(&out));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -134,6 +177,7 @@ int main(void)
 		      test_status),
 		CLAIM("a reason that is none any more is removed", test_cleared),
 		CLAIM("without uid and resourceVersion there is no patch", test_preconditions),
+		CLAIM("the taint comes beside others, and an operator's stays", test_taint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -485,22 +485,48 @@ static void check_credentials(struct check *c)
 	check_credential(c, "api credential", &api);
 }
 
+/* Whether a word is in a list with commas. */
+static bool is_listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (strncmp(at, word, n) == 0 && (at[n] == ',' || !at[n]))
+			return true;
+	return false;
+}
+
 /* What the running daemon, or the file of --config, writes to the API server. */
 static void check_report(struct check *c)
 {
-	const struct sources_peer *api = &c->config.options.sources.api;
-	char what[32], url[2048];
-	const char *lines = buf_str(&c->daemon.text), *to = api->url;
+	const struct config *config = &c->config;
+	const char *lines = buf_str(&c->daemon.text), *to = config->options.sources.api.url;
+	char what[64] = "", taint[8] = "", url[2048];
+	bool events, status, sets_taint;
 
-	if (!c->config.report_events &&
-	    (!control_find_setting(lines, "api.report", what, sizeof(what)) || !*what))
-		return;
-	if (!c->config.report_events)
+	control_find_setting(lines, "api.report", what, sizeof(what));
+	control_find_setting(lines, "shutdown.outOfServiceTaint", taint, sizeof(taint));
+	events = config->report_events || is_listed(what, "events");
+	status = config->shutdown.statuses || is_listed(what, "status");
+	sets_taint = config->shutdown.taint || strcmp(taint, "true") == 0;
+	if (!config->report_events && !config->shutdown.statuses && !config->shutdown.taint)
 		to = control_find_setting(lines, "api.url", url, sizeof(url)) ? url : NULL;
-	report(c, OK, "api events",
-	       "written to %s: its user needs create and patch of events in events.k8s.io, see "
-	       "deploy/rbac-events.yaml",
-	       to ?: "the API server");
+	to = to ?: "the API server";
+	if (events)
+		report(c, OK, "api events",
+		       "written to %s: its user needs create and patch of events in events.k8s.io, "
+		       "see deploy/rbac-events.yaml",
+		       to);
+	if (status)
+		report(c, OK, "api status",
+		       "written to %s in a shutdown: its user needs get of pods and patch of "
+		       "pods/status, see deploy/rbac-status.yaml",
+		       to);
+	if (sets_taint)
+		report(c, OK, "api taint",
+		       "set at %s when the node is dead: its user needs get and patch of nodes, see "
+		       "deploy/rbac-taint.yaml",
+		       to);
 }
 
 int cmd_check(int argc, char **argv)
