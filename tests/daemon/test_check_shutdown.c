@@ -334,8 +334,7 @@ static void test_managed(void **state)
 	assert_line(s, "ok", "shutdown groups",
 		    "none: all containers are stopped at once, each with the grace period of its "
 		    "pod");
-	assert_line(s, "warn", "shutdown delay",
-		    "logind waits 5 s, graced needs 40 s");
+	assert_line(s, "warn", "shutdown delay", "logind waits 5 s, graced needs 40 s");
 	assert_null(strstr(s->result.out, "kubelet unit  "));
 	assert_null(strstr(s->result.out, "pod status  "));
 }

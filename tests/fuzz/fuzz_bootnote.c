@@ -22,7 +22,7 @@ static void show(const struct bootnote *note)
 	assert(strchr(buf_str(&json), '\n') == json.data + json.len - 1);
 	assert(journal_write(&entry, &record) == 0);
 	expo_begin(&expo, &page, EXPO_TEXT);
-	metrics_boot_write(&expo, note->unclean, &note->boot);
+	metrics_boot_write(&expo, &(struct metrics_boot){true, note->unclean, &note->boot});
 	assert(expo_end(&expo) == 0);
 }
 

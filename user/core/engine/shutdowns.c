@@ -472,6 +472,20 @@ static void mark_turn(struct shutdowns *s, uint64_t id)
 		output_changed(s->out, node);
 }
 
+static void describe_announced(struct shutdowns *s, const struct obs_shutdown *said,
+			       struct shutdown_event *ret)
+{
+	ret->announced.at_ns = said->announced_ns;
+	ret->announced.limit_ns = said->limit_ns;
+	ret->announced.action = said->action;
+	ret->announced.by_hand = said->by_hand;
+	if (!is_loaded(s, said->announced_ns))
+		return;
+	ret->announced.run = &s->loaded;
+	ret->announced.turns = s->turns;
+	ret->announced.n_turns = s->n_turns;
+}
+
 int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 {
 	const struct obs_shutdown *said = &obs->shutdown;
@@ -484,15 +498,7 @@ int shutdowns_on_event(struct shutdowns *s, const struct obs *obs)
 	}
 	switch (event.type) {
 	case SHUTDOWN_EV_ANNOUNCED:
-		event.announced.at_ns = said->announced_ns;
-		event.announced.limit_ns = said->limit_ns;
-		event.announced.action = said->action;
-		event.announced.by_hand = said->by_hand;
-		if (is_loaded(s, said->announced_ns)) {
-			event.announced.run = &s->loaded;
-			event.announced.turns = s->turns;
-			event.announced.n_turns = s->n_turns;
-		}
+		describe_announced(s, said, &event);
 		break;
 	case SHUTDOWN_EV_HOLDERS:
 		list_holders(said, holders);

@@ -8,7 +8,6 @@
 
 #include "core/metrics/series.h"
 #include "wire/kernel/event.h"
-#include "wire/prometheus/metrics_boot.h"
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 #define NS	   9
@@ -789,8 +788,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 	if (metrics->checkpoint.on)
 		add_plain(&expo, metrics, checkpoint, LEN(checkpoint));
 	add_shutdown(&expo, &metrics->shutdown);
-	if (metrics->boot.on)
-		metrics_boot_write(&expo, metrics->boot.unclean, metrics->boot.previous);
+	metrics_boot_write(&expo, &metrics->boot);
 	api_add_events(&expo, &metrics->api_events);
 	add_plain(&expo, metrics, log_lines, LEN(log_lines));
 	add_config(&expo, metrics);

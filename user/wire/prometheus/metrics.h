@@ -13,6 +13,7 @@
 #include "core/names/credential.h"
 #include "wire/prometheus/api.h"
 #include "wire/prometheus/exposition.h"
+#include "wire/prometheus/metrics_boot.h"
 
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
@@ -82,12 +83,6 @@ struct metrics_shutdown {
 };
 
 /* How earlier boots ended. */
-struct metrics_boot {
-	bool on; /* false: left out */
-	uint64_t unclean;
-	const struct bootlog *previous; /* NULL: nothing is known */
-};
-
 struct metrics {
 	const struct series *series; /* NULL: none */
 

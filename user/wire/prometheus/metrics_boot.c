@@ -72,7 +72,7 @@ static void add_last_alive(struct expo *expo, const struct bootlog *log)
 	expo_u64(expo, &(struct expo_label){"kind", "container"}, 1, log->containers.total);
 }
 
-void metrics_boot_write(struct expo *expo, uint64_t unclean_boots, const struct bootlog *previous)
+void metrics_boot_write(struct expo *expo, const struct metrics_boot *boot)
 {
 	static const struct expo_family
 		unclean = {"graced_unclean_shutdowns", EXPO_COUNTER, NULL,
@@ -82,11 +82,13 @@ void metrics_boot_write(struct expo *expo, uint64_t unclean_boots, const struct 
 		       "How the last boot ended that graced has a note of (clean, unclean, unknown); "
 		       "always 1."};
 
-	expo_family(expo, &unclean);
-	expo_u64(expo, NULL, 0, unclean_boots);
-	if (!previous)
+	if (!boot->on)
 		return;
-	add_word(expo, &end, "end", boot_end_name(bootlog_judge(previous).end));
-	add_last_shutdown(expo, previous);
-	add_last_alive(expo, previous);
+	expo_family(expo, &unclean);
+	expo_u64(expo, NULL, 0, boot->unclean);
+	if (!boot->previous)
+		return;
+	add_word(expo, &end, "end", boot_end_name(bootlog_judge(boot->previous).end));
+	add_last_shutdown(expo, boot->previous);
+	add_last_alive(expo, boot->previous);
 }

@@ -3,12 +3,18 @@
 #ifndef WIRE_PROMETHEUS_METRICS_BOOT_H
 #define WIRE_PROMETHEUS_METRICS_BOOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/boot/log.h"
 #include "wire/prometheus/exposition.h"
 
-/* previous is NULL while nothing is known of an earlier boot. */
-void metrics_boot_write(struct expo *expo, uint64_t unclean_boots, const struct bootlog *previous);
+struct metrics_boot {
+	bool on;			/* false: no note is kept, and nothing is written */
+	uint64_t unclean;		/* boots */
+	const struct bootlog *previous; /* NULL: nothing is known of an earlier boot */
+};
+
+void metrics_boot_write(struct expo *expo, const struct metrics_boot *boot);
 
 #endif
