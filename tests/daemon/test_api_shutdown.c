@@ -33,6 +33,8 @@ static struct shutscene *begin(void **state, const char *mode, const char *answe
 	kubepeer_play(&peer, &part);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", peer.port);
 	s = shutscene_begin(state, &spec);
+	/* The kubelet's, too. */
+	shutscene_await_locks(s, 2);
 	shutscene_await_metric(s, "graced_shutdown_inhibitor_held", NULL, 1);
 	return s;
 }
