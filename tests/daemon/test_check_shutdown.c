@@ -319,7 +319,7 @@ static void test_managed(void **state)
 	assert_line(s, "warn", "pod status",
 		    "nothing writes the status of pods while kubelet.service is stopped "
 		    "(shutdown.stopUnits): the API shows those that were stopped as they were "
-		    "before");
+		    "before; see api.report");
 	run_done(&s->result);
 	check_by(s, OWN(""), "--no-names.enabled --config /var/lib/graced.yaml");
 	assert_line(s, "warn", "kubelet unit",

@@ -151,6 +151,9 @@ static void end_plan(struct obs_shutdown_plan *plan)
 {
 	make_bool(&plan->two_phases);
 	make_bool(&plan->volumes);
+	make_bool(&plan->statuses);
+	make_bool(&plan->taint);
+	make_bool(&plan->stops_kubelet);
 }
 
 static void end_volume(struct obs_volume *volume)

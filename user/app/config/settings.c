@@ -682,8 +682,9 @@ const struct setting settings[] = {
 	 .type = SETTING_FLAG,
 	 .place = DAEMON(shutdown.volumes)},
 	{.key = "shutdown.outOfServiceTaint",
-	 .help = "set the out-of-service taint when nothing of any pod is left in a shutdown or after "
-		 "an unclean end, and remove it at the next start",
+	 .fallback = "false",
+	 .help = "set the out-of-service taint when nothing of any pod is left in a shutdown, and "
+		 "remove it at the next start",
 	 .commands = RUN,
 	 .type = SETTING_FLAG,
 	 .place = DAEMON(shutdown.taint)},
