@@ -155,7 +155,8 @@ static void stop_pod(struct shutscene *s)
 	struct sent sent;
 
 	logindmock_announce(&s->mock, true, "poweroff");
-	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	/* graced has seen which process holds the kubelet's lock. */
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box.init_pid, SIGTERM, &sent),
 			 0);
 	assert_int_equal(proc_wait(&box.proc, &how), 0);
@@ -165,8 +166,15 @@ static void stop_pod(struct shutscene *s)
 
 static void is_held_for_2_s(struct shutscene *s)
 {
+	json_t *rec;
+	_cleanup_(cleanup_free) char *text = NULL;
+
 	sleep(2);
-	assert_null(shutscene_find(s, RELEASED));
+	rec = shutscene_find(s, RELEASED);
+	text = rec ? json_dumps(rec, JSON_COMPACT) : NULL;
+	json_decref(rec);
+	if (text)
+		fail_msg("%s", text);
 }
 
 static void a_volume_is_waited_for(void **state)
