@@ -12,6 +12,7 @@
 #include "lib/claim.h"
 
 #define WORDS_MAX 16
+#define ALIVE_MAX 4
 
 /* --- records --------------------------------------------------------------------------------- */
 
@@ -53,6 +54,7 @@ static void fill_stop(struct words *w, struct account_record *r)
 	s->exit_ns = seconds(w, "exit");
 	s->exit_seen = s->exit_ns;
 	s->empty_ns = seconds(w, "empty");
+	s->start_ns = seconds(w, "start");
 	s->grace_known = value(w, "grace");
 	s->grace_ns = seconds(w, "grace");
 	s->gaps = value(w, "gaps") ? value(w, "gaps") : "";
@@ -96,10 +98,47 @@ static void fill_pod(struct words *w, struct account_record *r)
 	p->gaps = "";
 }
 
+/* "p:2,q" are a pod with two containers and one with one; "x" a container outside pods. */
+static size_t fill_alive(char *text, bool pods, struct account_alive *rows)
+{
+	size_t n = 0;
+	char *one;
+
+	while ((one = strsep(&text, ",")) && n < ALIVE_MAX) {
+		char *name = strsep(&one, ":");
+
+		rows[n].containers = one ? strtoul(one, NULL, 10) : 1;
+		*(pods ? &rows[n].subject.uid : &rows[n].subject.container_id) = name;
+		rows[n++].subject.pod = pods ? name : NULL;
+	}
+	return n;
+}
+
+static void fill_end(struct words *w, struct account_record *r, struct account_alive *rows)
+{
+	struct account_boot_end *e = &r->end;
+	const char *end = value(w, "end");
+
+	r->type = ACCOUNT_BOOT_END;
+	while (strcmp(end, boot_end_name(e->end)) != 0)
+		e->end++;
+	e->seen_ns = r->at_ns;
+	e->seen_wall_ns = (int64_t)(r->at_ns + seconds(w, "wall"));
+	e->announced_ns = seconds(w, "of");
+	e->pods.rows = rows;
+	e->pods.n = fill_alive((char *)value(w, "pods"), true, rows);
+	e->pods.unnamed = seconds(w, "unnamed") / NS_PER_S;
+	e->pods.total = e->pods.n + e->pods.unnamed;
+	e->containers.rows = rows + ALIVE_MAX;
+	e->containers.n = fill_alive((char *)value(w, "outside"), false, rows + ALIVE_MAX);
+	e->containers.total = e->containers.n;
+}
+
 static void add(struct account_log *log, const struct account_query *query, const char *line)
 {
 	struct words w = {};
 	struct account_record r = {};
+	struct account_alive rows[2 * ALIVE_MAX] = {};
 	char *rest = w.text, *word;
 
 	snprintf(w.text, sizeof(w.text), "%s", line);
@@ -117,6 +156,8 @@ static void add(struct account_log *log, const struct account_query *query, cons
 		fill_step(&w, &r);
 	else if (strcmp(w.word[0], "pod") == 0)
 		fill_pod(&w, &r);
+	else if (strcmp(w.word[0], "end") == 0)
+		fill_end(&w, &r, rows);
 	else
 		r.type = strcmp(w.word[0], "empty") == 0  ? ACCOUNT_EMPTY
 			 : strcmp(w.word[0], "lost") == 0 ? ACCOUNT_LOST
@@ -174,6 +215,32 @@ static void put_stop(struct buf *out, const struct account_stop *s)
 	buf_adds(out, s->left ? "!" : "");
 }
 
+static void put_alive(struct buf *out, const struct account_alive_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct account_alive *row = &list->rows[i];
+
+		buf_printf(out, " %s",
+			   row->subject.uid ? row->subject.uid : row->subject.container_id);
+		if (row->ended)
+			buf_printf(out, "-%u", (unsigned int)row->ended);
+		buf_adds(out, account_has_ended(row) ? "" : "?");
+	}
+	if (list->unnamed)
+		buf_printf(out, " +%u", (unsigned int)list->unnamed);
+}
+
+static void put_end(struct buf *out, const struct account_story *s)
+{
+	if (!s->end)
+		return;
+	buf_printf(out, " {%s", boot_end_name(s->end->end));
+	put(out, "@", s->end->seen_ns);
+	put_alive(out, &s->end->pods);
+	put_alive(out, &s->end->containers);
+	buf_printf(out, "%s}", account_is_partial(s) ? "" : " whole");
+}
+
 static void put_story(struct buf *out, const struct account_story *s)
 {
 	buf_printf(out, "%s%s/%s", out->len ? "\n" : "", s->node, s->boot);
@@ -188,6 +255,7 @@ static void put_story(struct buf *out, const struct account_story *s)
 		put(out, ":", s->groups[i].begin_ns);
 		put(out, "-", s->groups[i].done_ns);
 	}
+	put_end(out, s);
 	put_partial(out, &s->partial);
 	for (size_t i = 0; i < s->n_pods; i++) {
 		const struct account_pod *pod = &s->pods[i];
@@ -401,6 +469,68 @@ static void queries(void **state)
 			expect(lines, &cases[i].query, order, cases[i].want);
 }
 
+static void ends(void **state)
+{
+	static const struct scene scenes[] = {
+		/* Of a boot in the middle of nothing: there need be no stop in it. */
+		{{"end id=b/end at=50 end=unclean pods=p:2,q outside=x unnamed=3"},
+		 "n/b {unclean@50 p? q? +3 x?}"},
+		{{"stop id=1 pod=p c=y exit=12", "end id=b/end at=50 end=unclean pods=p"},
+		 "n/b {unclean@50 p?} [p y:?-12-?]"},
+		/* What ended after the look was not lost; what began after it was not there. */
+		{{"stop id=1 pod=p c=y start=10 exit=52", "stop id=2 pod=q c=z start=10 exit=52",
+		  "stop id=3 pod=r c=s start=51 exit=52", "stop id=4 c=x start=1 exit=53",
+		  "end id=b/end at=50 end=unclean pods=p:2,q,r outside=x"},
+		 "n/b {unclean@50 p-1? q-1 r? x-1} [p y:?-52-?] [q z:?-52-?] [r s:?-52-?] "
+		 "[ x:?-53-?]"},
+		/* A step of the shutdown that names a container is no end of it. */
+		{{ANNOUNCED, "end id=b/end at=102 of=100 end=unclean outside=x",
+		  "step id=o at=103 of=100 event=pod-overdue c=x asked=101 timeout=10"},
+		 "n/b shutdown 100 lock ? {unclean@102 x?} unrecorded=1 noend=1 [ x:101-?-?]"},
+		/* It belongs to the shutdown that was under way, by a clock that may be slewed; the
+		 * last look may be before the announcement. */
+		{{ANNOUNCED, "stop id=1 c=y exit=12",
+		  "end id=b/end at=95 of=100.5 end=unclean pods=p"},
+		 "n/b [ y:?-12-?]\nn/b shutdown 100 lock ? {unclean@95 p?} noend=1"},
+		{{ANNOUNCED, RELEASED, "end id=b/end at=131 of=100 end=clean"},
+		 "n/b shutdown 100 lock 130 left 0 {clean@131 whole}"},
+		/* It was cancelled, or has no other record. */
+		{{ANNOUNCED, "step id=c at=110 of=100 event=cancelled lock",
+		  "end id=b/end at=150 end=unclean"},
+		 "n/b shutdown 100 lock 110\nn/b {unclean@150}"},
+		{{ANNOUNCED, "step id=c at=110 of=100 event=cancelled lock",
+		  "end id=b/end at=210 of=200 end=unclean"},
+		 "n/b shutdown 100 lock 110\nn/b {unclean@210}"},
+		/* graced was stopped before: the end is not known, and no pod is said to be lost. */
+		{{"end id=b/end at=50 end=unknown pods=p"}, "n/b {unknown@50 p?}"},
+		/* Repeated, and of boots that stay apart. */
+		{{"end id=b/end at=50 end=unclean pods=p", "end id=b/end at=50 end=unclean pods=p",
+		  "end id=c/end boot=c at=7 end=clean wall=86400"},
+		 "n/b {unclean@50 p?}\nn/c {clean@7 whole}"},
+	};
+	static const char *const lines[] = {
+		"end id=b/end at=50 end=unclean pods=web,db unnamed=1 outside=x",
+		"stop id=1 pod=log c=y exit=40", "stop id=2 pod=log c=z start=55 exit=70",
+		"end id=c/end boot=c at=7 end=unclean pods=web wall=86400", NULL};
+	static const struct {
+		struct account_query query;
+		const char *want;
+	} cases[] = {
+		{{.boot = "c"}, "n/c {unclean@7 web?}"},
+		{{.until_ns = 60 * NS_PER_S}, "n/b {unclean@50 web? db? +1 x?} [log y:?-40-?]"},
+		{{.until_ns = 45 * NS_PER_S}, "n/b [log y:?-40-?]"},
+		{{.since_ns = 60 * NS_PER_S}, "n/b [log z:?-70-?]\nn/c {unclean@7 web?}"},
+		{{.boot = "b", .filter = {.pod = "db", .outcome = OUTCOME_COUNT}},
+		 "n/b {unclean@50 db? +1}"},
+		{{.boot = "c", .filter = {.pod = "db", .outcome = OUTCOME_COUNT}}, ""},
+	};
+
+	check(scenes, LEN(scenes));
+	for (size_t i = 0; i < LEN(cases); i++)
+		for (enum order order = FORWARDS; order < ORDERS; order++)
+			expect(lines, &cases[i].query, order, cases[i].want);
+}
+
 static void boots(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
@@ -449,6 +579,9 @@ int main(void)
 		CLAIM("stops and states of a pod are one entry for each of its lives", pods),
 		CLAIM("a story reports what is missing, and counts nothing twice", evidence),
 		CLAIM("boot, span, namespace and pod select stories and stops", queries),
+		CLAIM("the end of a boot belongs to the shutdown under way, and names what has no "
+		      "record of its end",
+		      ends),
 		CLAIM("boots are listed by their last record", boots),
 		CLAIM("what finds no room is counted, and the story is partial", bounds),
 	};

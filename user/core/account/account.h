@@ -21,7 +21,8 @@
 
 #define ACCOUNT_RECORDS_MAX 100000
 #define ACCOUNT_HOLDERS_MAX 16
-#define ACCOUNT_BOOT_SIZE   33 /* 32 hexadecimal digits */
+#define ACCOUNT_ALIVE_MAX   512 /* pods, and containers outside pods, of a boot's end */
+#define ACCOUNT_BOOT_SIZE   33	/* 32 hexadecimal digits */
 
 enum account_type {
 	ACCOUNT_STOP,
@@ -30,6 +31,7 @@ enum account_type {
 	ACCOUNT_SHUTDOWN,
 	ACCOUNT_LOST,
 	ACCOUNT_ATTACHED,
+	ACCOUNT_BOOT_END,
 };
 
 struct account_subject {
@@ -108,6 +110,33 @@ struct account_step {
 	bool deaf;
 };
 
+/* A pod, or a container outside pods, that was alive at the last look. */
+struct account_alive {
+	struct account_subject subject;
+	uint64_t containers; /* 1 of a container */
+
+	/* What the account adds: those of them whose end was recorded after the look. */
+	uint64_t ended;
+};
+
+struct account_alive_list {
+	const struct account_alive *rows;
+	size_t n;
+	uint64_t total;	  /* when they were looked at, on the whole node */
+	uint64_t unnamed; /* of them, without a row: whether the query wants them is not known */
+};
+
+/* How a boot ended, as the next one judged it by what was noted at the last look. */
+struct account_boot_end {
+	enum boot_end end;
+	enum boot_reason reason; /* BOOT_REASON_COUNT: a word that is not known */
+	uint64_t seen_ns;	 /* of the last look */
+	int64_t seen_wall_ns;
+	uint64_t stopped_ns;		    /* graced was stopped in an orderly way */
+	uint64_t announced_ns, released_ns; /* of the shutdown that was under way */
+	struct account_alive_list pods, containers;
+};
+
 struct account_record {
 	enum account_type type;
 	const char *id;	  /* NULL: such records have none */
@@ -122,6 +151,8 @@ struct account_record {
 		struct account_pod_state pod;
 		struct account_step step;
 		uint64_t lost; /* records, since its process attached */
+		struct account_boot_end
+			end; /* of the record's own boot, an earlier one than its writer's */
 	};
 };
 
@@ -201,6 +232,7 @@ struct account_story {
 	size_t n_pods;
 	struct account_stop **stops;
 	size_t n_stops;
+	const struct account_boot_end *end; /* of the boot; NULL: no record of it is here */
 	struct account_partial partial;
 };
 
@@ -212,8 +244,8 @@ struct account {
 /* The id without dashes, in lower case, cut to ACCOUNT_BOOT_SIZE; returns ret. */
 const char *account_boot(const char *id, size_t len, char ret[static ACCOUNT_BOOT_SIZE]);
 
-/* Copies a record if the query may want it; what finds no room is counted. The boot does not count
- * here. */
+/* Copies a record if the query may want it; what finds no room is counted. The boot counts here
+ * only for the end of a boot. */
 void account_log_add(struct account_log *log, const struct account_query *query,
 		     const struct account_record *record);
 
@@ -228,6 +260,12 @@ bool account_is_partial(const struct account_story *story);
 
 /* When graced's own lock was held no longer, as far as that was seen; 0: unknown. */
 uint64_t account_lock_end(const struct account_story *story);
+
+/* Whether all that was alive in the row has a record of its end. */
+static inline bool account_has_ended(const struct account_alive *row)
+{
+	return row->containers && row->ended >= row->containers;
+}
 
 /* Nanoseconds from the stop signal to the exit. False: not known. */
 bool account_took(const struct account_stop *stop, uint64_t *ret);

@@ -482,17 +482,6 @@ static void take_state(struct chapter *c, struct entry *first, struct item *item
 	entry->to_ns = later(entry->to_ns, state->at_ns);
 }
 
-static bool matches(const struct filter *filter, const struct account_subject *s)
-{
-	const struct record record = {.type = RECORD_POD,
-				      .pod_state.pod = {.known = s->uid || s->pod,
-							.namespace_ = s->namespace_,
-							.name = s->pod,
-							.uid = s->uid}};
-
-	return (!filter->namespace_ && !filter->pod) || filter_matches(filter, &record);
-}
-
 /* By all names that its records have. */
 static bool pod_is_asked_for(const struct chapter *c, const struct item *items, size_t n)
 {
@@ -500,7 +489,7 @@ static bool pod_is_asked_for(const struct chapter *c, const struct item *items, 
 
 	for (size_t i = 1; i < n; i++)
 		take_names(&subject, subject_of(&items[i]));
-	return matches(&c->from->query->filter, &subject);
+	return subject_matches(&c->from->query->filter, &subject);
 }
 
 /* A shutdown is reported whole, the rest only as far as it is in the span. */
@@ -530,7 +519,7 @@ static void take_pod(struct chapter *c, struct item *items, size_t n)
 			entry = NULL;
 			continue;
 		}
-		if (!in_pod && !matches(&c->from->query->filter, subject_of(item)))
+		if (!in_pod && !subject_matches(&c->from->query->filter, subject_of(item)))
 			continue;
 		if (item->record->type == ACCOUNT_POD) {
 			take_state(c, c->entries + first, item);
@@ -757,9 +746,11 @@ int chapter_write(const struct chapter_source *from, struct arena *arena,
 		c.stories[c.n_shutdowns].boot = from->records[0]->boot;
 		r = lay_out(&c);
 	}
+	if (r == 0)
+		r = ending_write(from, arena, c.stories, c.n_shutdowns);
 	map_done(&c.stops);
 	for (size_t i = 0; r == 0 && i <= c.n_shutdowns; i++) {
-		if (!c.stories[i].shutdown && !c.stories[i].n_pods)
+		if (!c.stories[i].shutdown && !c.stories[i].n_pods && !c.stories[i].end)
 			continue;
 		judge(&c, log, &c.stories[i]);
 		ret->stories[ret->n++] = &c.stories[i];

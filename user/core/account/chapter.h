@@ -21,6 +21,14 @@ struct chapter_source {
 int chapter_write(const struct chapter_source *from, struct arena *arena,
 		  const struct account_log *log, struct account *ret);
 
+/* Puts the end of the boot, if there is a record of it, into the story of the shutdown that was
+ * under way, or else into that of the rest, which stands behind the shutdowns. -ENOMEM. */
+int ending_write(const struct chapter_source *from, struct arena *arena,
+		 struct account_story *stories, size_t n_shutdowns);
+
+/* Whether the filter's namespace and pod are the subject's. */
+bool subject_matches(const struct filter *filter, const struct account_subject *s);
+
 /* What is not known comes first. */
 static inline int compare_text(const char *a, const char *b)
 {

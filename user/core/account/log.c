@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "core/account/account.h"
+#include "core/account/chapter.h"
 
 const char *account_boot(const char *id, size_t len, char ret[static ACCOUNT_BOOT_SIZE])
 {
@@ -39,6 +39,8 @@ static bool is_asked_for(const struct account_query *query, const struct account
 		return !record->stop.subject.sandbox && is_near(query, record->wall_ns);
 	case ACCOUNT_POD:
 		return is_near(query, record->wall_ns);
+	case ACCOUNT_BOOT_END:
+		return !query->boot || compare_text(query->boot, record->boot) == 0;
 	case ACCOUNT_SHUTDOWN:
 	case ACCOUNT_EMPTY:
 	case ACCOUNT_LOST:
@@ -102,6 +104,19 @@ static bool keep_step(struct arena *arena, struct account_step *s)
 	       KEEP(arena, &s->mode, &s->action, &s->reason, &s->signal);
 }
 
+static bool keep_alive(struct arena *arena, struct account_alive_list *list)
+{
+	struct account_alive *rows = arena_array(arena, list->n, sizeof(*rows));
+
+	for (size_t i = 0; rows && i < list->n; i++) {
+		rows[i] = list->rows[i];
+		if (!keep_subject(arena, &rows[i].subject))
+			return false;
+	}
+	list->rows = rows;
+	return rows;
+}
+
 static bool keep_record(struct arena *arena, struct account_record *r)
 {
 	if (!KEEP(arena, &r->id, &r->boot, &r->node))
@@ -114,6 +129,8 @@ static bool keep_record(struct arena *arena, struct account_record *r)
 		       KEEP(arena, &r->pod.trigger, &r->pod.gaps);
 	case ACCOUNT_SHUTDOWN:
 		return keep_step(arena, &r->step);
+	case ACCOUNT_BOOT_END:
+		return keep_alive(arena, &r->end.pods) && keep_alive(arena, &r->end.containers);
 	case ACCOUNT_EMPTY:
 	case ACCOUNT_LOST:
 	case ACCOUNT_ATTACHED:

@@ -183,7 +183,8 @@ bool account_is_partial(const struct account_story *story)
 	const struct account_partial *p = &story->partial;
 
 	return p->lost || p->lost_somewhere || p->gaps || p->unrecorded || p->begin_unseen ||
-	       p->end_unseen || p->restarts || p->ended || p->cut || p->unreadable;
+	       p->end_unseen || p->restarts || p->ended || p->cut || p->unreadable ||
+	       (story->end && story->end->end != BOOT_END_CLEAN);
 }
 
 uint64_t account_lock_end(const struct account_story *story)
