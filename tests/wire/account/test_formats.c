@@ -20,6 +20,7 @@
 #define SHUTDOWN "\"announced_boot_ns\":1000,\"limit_ns\":90000,\"mode\":\"assist\","
 #define COMPLETE "\"evidence\":{\"complete\":true,\"gaps\":[]}"
 #define STOPS	 120
+#define ALIVE	 600
 
 struct scene {
 	struct arena arena;
@@ -31,7 +32,7 @@ static const struct account_query all = {};
 
 static void read_line(struct scene *scene, const char *line)
 {
-	account_read(&scene->log, &all, line, strlen(line), NULL);
+	account_read(&scene->log, &all, line, strlen(line), "later");
 }
 
 static void read_step(struct scene *scene, const char *event, int at, const char *more)
@@ -83,6 +84,21 @@ static void read_stop(struct scene *scene, int i)
 	read_line(scene, line);
 }
 
+/* The last look was before the announcement; more is named than an account holds. */
+static void read_end(struct scene *scene)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	buf_adds(&line, "{\"type\":\"boot_end\"," HEAD "990,\"id\":\"" BOOT "/end\","
+			"\"end\":\"unclean\",\"reason\":\"after-release\",\"shutdown\":{"
+			"\"announced_boot_ns\":1000},\"pods_alive\":700,\"pods\":[");
+	for (int i = 0; i < ALIVE; i++)
+		buf_printf(&line, "%s{\"namespace\":\"%s\",\"name\":\"%s\",\"containers\":1}",
+			   i ? "," : "", names[i % LEN(names)], names[(i + 3) % LEN(names)]);
+	buf_adds(&line, "],\"containers_alive\":-1,\"containers\":[{\"name\":\"<script>\"},7]}");
+	read_line(scene, buf_str(&line));
+}
+
 static void open_scene(struct scene *scene)
 {
 	*scene = (struct scene){.log.arena = &scene->arena};
@@ -96,6 +112,7 @@ static void open_scene(struct scene *scene)
 		  "\"holders\":[{\"who\":\"<k>\",\"pid\":1}]");
 	for (int i = 0; i < STOPS; i++)
 		read_stop(scene, i);
+	read_end(scene);
 	/* Another boot, without a shutdown. */
 	read_line(scene,
 		  "{\"type\":\"stop\"," HEAD "5,\"id\":\"other/c/1\",\"exit\":{\"code\":3,"
@@ -246,6 +263,7 @@ static void check_names(const json_t *events)
 		assert_non_null(strchr("Xisf", *phase));
 		assert_non_null(json_object_get(named, track));
 		assert_true(*phase != 'i' || strcmp(text(event, "s"), "t") == 0);
+		assert_in_range(ns_of(event, "ts"), 0, 1000000);
 	}
 }
 
@@ -454,6 +472,8 @@ static void rows(void **state)
 	assert_int_equal(account_svg(&svg, &scene.account), 0);
 	check_harmless(buf_str(&table));
 	check_harmless(buf_str(&svg));
+	/* 128 pods are named of those that an account holds, the others counted. */
+	assert_non_null(strstr(buf_str(&svg), "384 more, 188"));
 	assert_null(strstr(buf_str(&svg), "<script"));
 	arena_free(&scene.arena);
 }
@@ -486,6 +506,16 @@ static void lines(void **state)
 		{"{\"type\":\"shutdown\"," HEAD "7,\"event\":\"announced\","
 		 "\"announced_boot_ns\":8}",
 		 false, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"unclean\","
+		 "\"reason\":\"brand-new\",\"pods\":{},\"shutdown\":[]}",
+		 true, 1},
+		/* Which boot it is of shows in its id alone: an entry of the journal is a later
+		   one's. */
+		{"{\"type\":\"boot_end\"," HEAD "7,\"end\":\"unclean\"}", false, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b\",\"end\":\"unclean\"}", false, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"/end\",\"end\":\"unclean\"}", false, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"soft\"}", false, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\"}", false, 0},
 		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"sync\",\"at_boot_ns\":7}", true, 0},
 		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"terminated\",\"at_boot_ns\":7}", true, 1},
 	};

@@ -92,6 +92,53 @@ static void add_shutdown(struct buf *out, const struct account_story *story)
 	jsonw_object_end(out);
 }
 
+/* --- the end of the boot --------------------------------------------------------------------- */
+
+static void add_alive(struct buf *out, const struct account_alive *row, bool pod)
+{
+	const struct account_subject *s = &row->subject;
+
+	jsonw_object(out, NULL);
+	if (pod)
+		jsonw_str(out, "namespace", s->namespace_);
+	jsonw_str(out, "name", pod ? s->pod : s->container);
+	jsonw_str(out, pod ? "uid" : "id", pod ? s->uid : s->container_id);
+	if (pod)
+		jsonw_u64(out, "containers", row->containers);
+	jsonw_u64(out, "ended", row->ended);
+	jsonw_object_end(out);
+}
+
+static void add_alive_list(struct buf *out, const struct account_alive_list *list, bool pods)
+{
+	jsonw_u64(out, pods ? "pods_alive" : "containers_alive", list->total);
+	jsonw_array(out, pods ? "pods" : "containers");
+	for (size_t i = 0; i < list->n; i++)
+		add_alive(out, &list->rows[i], pods);
+	jsonw_array_end(out);
+}
+
+static void add_boot_end(struct buf *out, const struct account_boot_end *end)
+{
+	char time[RFC3339_SIZE];
+
+	if (!end) {
+		jsonw_null(out, "boot_end");
+		return;
+	}
+	jsonw_object(out, "boot_end");
+	jsonw_str(out, "end", boot_end_name(end->end));
+	jsonw_str(out, "reason", boot_reason_name(end->reason));
+	jsonw_str(out, "seen", rfc3339_format(end->seen_wall_ns, time));
+	add_time(out, "seen_boot_ns", end->seen_ns);
+	add_time(out, "stopped_boot_ns", end->stopped_ns);
+	add_time(out, "announced_boot_ns", end->announced_ns);
+	add_time(out, "released_boot_ns", end->released_ns);
+	add_alive_list(out, &end->pods, true);
+	add_alive_list(out, &end->containers, false);
+	jsonw_object_end(out);
+}
+
 static void add_pod_names(struct buf *out, const struct account_subject *s)
 {
 	jsonw_str(out, "namespace", s->namespace_);
@@ -220,6 +267,10 @@ static void add_evidence(struct buf *out, const struct account_story *story)
 	jsonw_bool(out, "complete", !account_is_partial(story));
 	add_seen(out, "announcement_seen", story, !p->begin_unseen);
 	add_seen(out, "end_seen", story, !p->end_unseen && !p->ended);
+	if (story->end)
+		jsonw_bool(out, "boot_end_clean", story->end->end == BOOT_END_CLEAN);
+	else
+		jsonw_null(out, "boot_end_clean");
 	add_time(out, "graced_stopped_boot_ns", p->ended ? story->ended_ns : 0);
 	jsonw_u64(out, "graced_restarts", p->restarts);
 	if (p->lost_somewhere)
@@ -247,6 +298,7 @@ static void add_story(struct buf *out, const struct account_story *story)
 	jsonw_str(out, "boot", story->boot);
 	jsonw_u64(out, "end_boot_ns", story->end_ns);
 	add_shutdown(out, story);
+	add_boot_end(out, story->end);
 	jsonw_array(out, "pods");
 	for (size_t i = 0; i < story->n_pods; i++)
 		add_pod(out, story, &story->pods[i]);

@@ -369,6 +369,26 @@ static void add_pod(struct spans *s, const struct account_pod *pod)
 		add_stop(s, pod, story->stops[pod->first + i]);
 }
 
+/* Of no length, at the last look: when the boot ended after it is not known. */
+static void add_boot_end(struct spans *s)
+{
+	const struct account_boot_end *end = s->story->end;
+
+	if (!end || !end->seen_ns)
+		return;
+	s->trace = make_trace(s->story, "boot end", end->seen_ns);
+	s->n = 0;
+	begin_span(s, 0, "last look before the boot ended", end->seen_ns, end->seen_ns);
+	add_text(s->out, "graced.boot.end", boot_end_name(end->end));
+	add_text(s->out, "graced.boot.reason", boot_reason_name(end->reason));
+	add_int(s->out, "graced.pods_alive", true, (int64_t)end->pods.total);
+	add_int(s->out, "graced.containers_alive", true, (int64_t)end->containers.total);
+	add_bool(s->out, "graced.end_observed", false);
+	jsonw_array_end(s->out);
+	add_link(s, NULL);
+	jsonw_object_end(s->out);
+}
+
 static void add_story(struct buf *out, const struct account_story *story)
 {
 	struct spans s = {.out = out, .story = story};
@@ -392,6 +412,7 @@ static void add_story(struct buf *out, const struct account_story *story)
 		add_shutdown(&s);
 	for (size_t i = 0; i < story->n_pods; i++)
 		add_pod(&s, &story->pods[i]);
+	add_boot_end(&s);
 	jsonw_array_end(out);
 	jsonw_object_end(out);
 	jsonw_array_end(out);

@@ -3,6 +3,7 @@
 #include "wire/account/read.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -24,6 +25,7 @@ DEFINE_CLEANUP(json_t *, json_decref);
 struct reading {
 	struct account_record record;
 	struct account_holder holders[ACCOUNT_HOLDERS_MAX];
+	struct account_alive *alive; /* owned: pods, then containers; only of the end of a boot */
 	char boot[ACCOUNT_BOOT_SIZE];
 	char gaps[GAPS_SIZE];
 };
@@ -264,6 +266,74 @@ static void read_lost(const json_t *line, struct reading *r)
 	r->record.lost = sum;
 }
 
+/* --- the end of a boot ----------------------------------------------------------------------- */
+
+static struct account_alive read_alive(const json_t *row, bool pod)
+{
+	struct account_alive alive = {.containers = 1};
+
+	if (!pod) {
+		alive.subject.container = text_of(row, "name");
+		alive.subject.container_id = text_of(row, "id");
+		return alive;
+	}
+	alive.subject.namespace_ = text_of(row, "namespace");
+	alive.subject.pod = text_of(row, "name");
+	alive.subject.uid = text_of(row, "uid");
+	alive.containers = time_of(row, "containers");
+	return alive;
+}
+
+/* Those that are named count at least. */
+static void read_alive_list(const json_t *line, bool pods, struct account_alive *rows,
+			    struct account_alive_list *ret)
+{
+	const json_t *list = json_object_get(line, pods ? "pods" : "containers"), *row;
+	size_t i;
+
+	json_array_foreach(list, i, row) {
+		if (ret->n == ACCOUNT_ALIVE_MAX)
+			break;
+		if (json_is_object(row))
+			rows[ret->n++] = read_alive(row, pods);
+	}
+	ret->rows = rows;
+	ret->total = time_of(line, pods ? "pods_alive" : "containers_alive");
+	if (ret->total < ret->n)
+		ret->total = ret->n;
+	ret->unnamed = ret->total - ret->n;
+}
+
+/* The record's time and id are of the boot that ended, not of the one that wrote it. */
+static bool read_boot_end(const json_t *line, struct reading *r)
+{
+	struct account_boot_end *end = &r->record.end;
+	const char *verdict = text_of(line, "end"), *reason = text_of(line, "reason");
+	const json_t *shutdown = json_object_get(line, "shutdown");
+	int found = 0, why = 0;
+
+	while (verdict && found < BOOT_END_COUNT &&
+	       strcmp(verdict, boot_end_name((enum boot_end)found)) != 0)
+		found++;
+	while (why < BOOT_REASON_COUNT &&
+	       (!reason || strcmp(reason, boot_reason_name((enum boot_reason)why)) != 0))
+		why++;
+	end->end = (enum boot_end)found;
+	end->reason = (enum boot_reason)why;
+	end->seen_ns = r->record.at_ns;
+	end->seen_wall_ns = r->record.wall_ns;
+	end->stopped_ns = time_of(line, "stopped_boot_ns");
+	end->announced_ns = time_of(shutdown, "announced_boot_ns");
+	end->released_ns = time_of(shutdown, "released_boot_ns");
+	r->alive = calloc(2 * (size_t)ACCOUNT_ALIVE_MAX, sizeof(*r->alive));
+	if (!r->alive)
+		return false;
+	read_alive_list(line, true, r->alive, &end->pods);
+	read_alive_list(line, false, r->alive + ACCOUNT_ALIVE_MAX, &end->containers);
+	return verdict && found < BOOT_END_COUNT && r->record.boot && r->record.id &&
+	       strchr(r->record.id, '/');
+}
+
 /* 1: taken. 0: of no use for an account. Negative: damaged. */
 static int read_members(const json_t *line, const char *type, struct reading *r)
 {
@@ -289,6 +359,10 @@ static int read_members(const json_t *line, const char *type, struct reading *r)
 		r->record.type = ACCOUNT_LOST;
 		read_lost(line, r);
 		return 1;
+	}
+	if (strcmp(type, "boot_end") == 0) {
+		r->record.type = ACCOUNT_BOOT_END;
+		return read_boot_end(line, r) ? 1 : -1;
 	}
 	r->record.type = ACCOUNT_ATTACHED;
 	return strcmp(type, "attached") == 0;
@@ -335,4 +409,5 @@ void account_read(struct account_log *log, const struct account_query *query, co
 		log->unreadable++;
 	else if (taken)
 		account_log_add(log, query, &r.record);
+	free(r.alive);
 }

@@ -442,6 +442,25 @@ static void add_group(struct canvas *c, const struct account_group *group)
 	end_row(c);
 }
 
+/* From the last look on nothing is known of what was alive. */
+static void add_boot_end(struct canvas *c)
+{
+	const struct account_boot_end *end = c->story->end;
+	_cleanup_(buf_free) struct buf title = {}, result = {};
+
+	if (!end || end->end == BOOT_END_CLEAN)
+		return;
+	account_text_boot_end(&title, c->story);
+	buf_printf(&result, "%s", boot_end_name(end->end));
+	if (boot_reason_name(end->reason))
+		buf_printf(&result, ", %s", boot_reason_name(end->reason));
+	begin_row(c, &title);
+	add_text(c, EDGE, "head", "end of the boot, after the last look", LABEL_CHARS);
+	add_bar(c, "unknown", "open", end->seen_ns, c->scale.end_ns);
+	add_text(c, RESULT_X, "result", buf_str(&result), RESULT_CHARS);
+	end_row(c);
+}
+
 /* --- stories --------------------------------------------------------------------------------- */
 
 /* Groups up to an index: they come before their pods. Returns the next one. */
@@ -482,6 +501,7 @@ static void add_rows(struct canvas *c)
 			add_pod(c, pod);
 	}
 	add_groups(c, group, UINT64_MAX);
+	add_boot_end(c);
 }
 
 static void add_grid_line(struct canvas *c, double x, uint64_t at_ns)
@@ -517,6 +537,9 @@ static void add_facts(struct canvas *c)
 		{"", account_text_where, true},
 		{"lock: ", account_text_lock, false},
 		{"left: ", account_text_left, false},
+		{"boot: ", account_text_boot_end, true},
+		{"", account_text_lost, true},
+		{"", account_text_ended, true},
 		{"partial: ", account_text_partial, true},
 	};
 	_cleanup_(buf_free) struct buf text = {};

@@ -137,9 +137,9 @@ static void add_lines(struct buf *out, const struct account_story *story)
 		text_fn add;
 		bool of_any;
 	} lines[] = {
-		{"when", account_text_where, true},
-		{"lock", account_text_lock, false},
-		{"left", account_text_left, false},
+		{"when", account_text_where, true},	 {"lock", account_text_lock, false},
+		{"left", account_text_left, false},	 {"boot", account_text_boot_end, true},
+		{"", account_text_lost, true},		 {"", account_text_ended, true},
 		{"partial", account_text_partial, true},
 	};
 	static const struct rows_column line_columns[] = {{"", 9, false}, {"", 1, false}};

@@ -9,6 +9,10 @@
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "wire/text/journal.h"
+
+/* Of pods that were alive, and of containers outside pods; others are counted. */
+#define NAMES_MAX 128
 
 static void add_text(struct buf *out, const char *text)
 {
@@ -211,6 +215,8 @@ void account_text_partial(struct buf *out, const struct account_story *story)
 		account_text_offset(out, story, story->ended_ns);
 		buf_adds(out, ", and reported no end");
 	}
+	if (story->end && story->end->end != BOOT_END_CLEAN)
+		buf_adds(next(&list), "the end of its boot was not observed");
 	count(&list, "restarts of graced", p->restarts);
 	count(&list, "events lost in the kernel", p->lost);
 	if (p->lost_somewhere)
@@ -219,6 +225,87 @@ void account_text_partial(struct buf *out, const struct account_story *story)
 	count(&list, "containers without a record of their stop", p->unrecorded);
 	count(&list, "records left out beyond the limit", p->cut);
 	count(&list, "lines that are no records", p->unreadable);
+}
+
+/* --- the end of a boot ----------------------------------------------------------------------- */
+
+void account_text_boot_end(struct buf *out, const struct account_story *story)
+{
+	const struct account_boot_end *end = story->end;
+	char time[RFC3339_SIZE];
+
+	if (!end)
+		return;
+	buf_printf(out, "ended %s: ", boot_end_name(end->end));
+	add_known(out, journal_boot_reason(end->reason));
+	rfc3339_format(end->seen_wall_ns, time);
+	buf_printf(out, "; last looked at %.23sZ (", time);
+	account_text_offset(out, story, end->seen_ns);
+	buf_printf(out, "): pods alive %" PRIu64 ", containers outside pods %" PRIu64,
+		   end->pods.total, end->containers.total);
+}
+
+void account_text_alive(struct buf *out, const struct account_alive *row)
+{
+	const struct account_subject *s = &row->subject;
+
+	if (s->pod || s->uid)
+		account_text_pod(out, s);
+	else
+		add_known(out, s->container ? s->container : s->container_id);
+	if (row->ended && !account_has_ended(row))
+		buf_printf(out, " (%" PRIu64 " of %" PRIu64 " containers ended later)", row->ended,
+			   row->containers);
+}
+
+/* Returns how many found no room. */
+static uint64_t add_alive_list(const struct list *list, const struct account_alive_list *alive,
+			       bool ended)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < alive->n; i++) {
+		if (account_has_ended(&alive->rows[i]) != ended)
+			continue;
+		if (n++ < NAMES_MAX)
+			account_text_alive(next(list), &alive->rows[i]);
+	}
+	return n > NAMES_MAX ? n - NAMES_MAX : 0;
+}
+
+static void add_all_alive(struct buf *out, const struct account_boot_end *end, const char *head,
+			  bool ended)
+{
+	size_t before = out->len;
+	uint64_t more, unnamed = ended ? 0 : end->pods.unnamed + end->containers.unnamed;
+	struct list list = {.out = out, .separator = ", "};
+
+	buf_adds(out, head);
+	list.begin = out->len;
+	more = add_alive_list(&list, &end->pods, ended);
+	more += add_alive_list(&list, &end->containers, ended);
+	if (more)
+		buf_printf(next(&list), "%" PRIu64 " more", more);
+	if (unnamed)
+		buf_printf(next(&list), "%" PRIu64 " that the record does not name", unnamed);
+	if (out->len == list.begin)
+		buf_truncate(out, before);
+}
+
+void account_text_lost(struct buf *out, const struct account_story *story)
+{
+	bool unclean = story->end && story->end->end == BOOT_END_UNCLEAN;
+
+	if (story->end)
+		add_all_alive(
+			out, story->end,
+			unclean ? "lost without evidence: " : "alive then, end unknown: ", false);
+}
+
+void account_text_ended(struct buf *out, const struct account_story *story)
+{
+	if (story->end)
+		add_all_alive(out, story->end, "alive then, ended later: ", true);
 }
 
 void account_text_outcome(struct buf *out, const struct account_stop *stop)

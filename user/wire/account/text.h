@@ -28,6 +28,13 @@ void account_text_lock(struct buf *out, const struct account_story *story);
 void account_text_left(struct buf *out, const struct account_story *story);
 void account_text_group(struct buf *out, const struct account_story *story,
 			const struct account_group *group);
+/* "default/web-0 (1 of 2 containers ended later)" */
+void account_text_alive(struct buf *out, const struct account_alive *row);
+/* How the boot ended, and which of what was alive then has no record of its end, and which has;
+ * nothing where that is not known, or there is nothing of the kind. */
+void account_text_boot_end(struct buf *out, const struct account_story *story);
+void account_text_lost(struct buf *out, const struct account_story *story);
+void account_text_ended(struct buf *out, const struct account_story *story);
 /* What is missing; nothing for a story that is whole. */
 void account_text_partial(struct buf *out, const struct account_story *story);
 

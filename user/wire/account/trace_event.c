@@ -36,6 +36,9 @@ static int64_t first_moment(const struct account *account)
 		const struct account_story *s = account->stories[i];
 		uint64_t at = s->begin_ns;
 
+		if (s->end && s->end->seen_ns < at)
+			at = s->end->seen_ns;
+
 		for (size_t j = 0; j < s->n_stops; j++)
 			if (s->stops[j]->asked.at_ns && s->stops[j]->asked.at_ns < at)
 				at = s->stops[j]->asked.at_ns;
@@ -278,6 +281,44 @@ static void add_pods(struct trace *t)
 	}
 }
 
+static void add_alive(struct buf *out, const struct account_alive_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		_cleanup_(buf_free) struct buf name = {};
+
+		if (account_has_ended(&list->rows[i]))
+			continue;
+		account_text_alive(&name, &list->rows[i]);
+		jsonw_str(out, NULL, buf_str(&name));
+	}
+}
+
+/* An instant: when the boot ended after it is not known. */
+static void add_boot_end(struct trace *t)
+{
+	const struct account_boot_end *end = t->story->end;
+	_cleanup_(buf_free) struct buf name = {};
+	struct track track;
+
+	if (!end)
+		return;
+	account_text_heading(&name, t->story);
+	track = add_thread(t, add_process(t, buf_str(&name)), "end of the boot");
+	begin_timed(t, "i", "last look before the boot ended", track, end->seen_ns);
+	jsonw_str(t->out, "s", "t");
+	jsonw_object(t->out, "args");
+	jsonw_str(t->out, "end", boot_end_name(end->end));
+	jsonw_str(t->out, "reason", boot_reason_name(end->reason));
+	jsonw_u64(t->out, "pods_alive", end->pods.total);
+	jsonw_u64(t->out, "containers_alive", end->containers.total);
+	jsonw_array(t->out, "end_unknown");
+	add_alive(t->out, &end->pods);
+	add_alive(t->out, &end->containers);
+	jsonw_array_end(t->out);
+	jsonw_object_end(t->out);
+	jsonw_object_end(t->out);
+}
+
 int account_trace_event(struct buf *out, const struct account *account)
 {
 	struct trace t = {.out = out, .zero_ns = first_moment(account)};
@@ -290,6 +331,7 @@ int account_trace_event(struct buf *out, const struct account *account)
 		if (t.story->shutdown)
 			add_shutdown(&t);
 		add_pods(&t);
+		add_boot_end(&t);
 	}
 	jsonw_array_end(out);
 	jsonw_object_end(out);

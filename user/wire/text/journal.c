@@ -542,7 +542,7 @@ static void say_pods(struct buf *out, const struct bootlog_list *pods)
 		buf_printf(out, " and %llu more", (unsigned long long)(pods->total - named));
 }
 
-static void say_boot(struct buf *out, const struct record_boot *r)
+const char *journal_boot_reason(enum boot_reason reason)
 {
 	static const char *const sentences[BOOT_REASON_COUNT] = {
 		[BOOT_RELEASED] = "a shutdown was announced, and graced released its lock",
@@ -554,11 +554,16 @@ static void say_boot(struct buf *out, const struct record_boot *r)
 		[BOOT_AFTER_RELEASE] = "after graced had released its lock, before all was gone",
 	};
 
+	return (unsigned int)reason < BOOT_REASON_COUNT ? sentences[reason] : NULL;
+}
+
+static void say_boot(struct buf *out, const struct record_boot *r)
+{
 	buf_printf(out,
 		   "the boot %s: its end is %s: %s; alive when last looked: pods %llu, "
 		   "containers outside pods %llu",
-		   r->log->boot_id, boot_end_name(r->verdict.end), sentences[r->verdict.reason],
-		   (unsigned long long)r->log->pods.total,
+		   r->log->boot_id, boot_end_name(r->verdict.end),
+		   journal_boot_reason(r->verdict.reason), (unsigned long long)r->log->pods.total,
 		   (unsigned long long)r->log->containers.total);
 	say_pods(out, &r->log->pods);
 }
@@ -621,6 +626,7 @@ static add_fn adder(enum record_type type)
 
 const char *const journal_story_ids[] = {ID_STOP, ID_EMPTY,    ID_POD, ID_SHUTDOWN,
 					 ID_LOST, ID_ATTACHED, NULL};
+const char *const journal_boot_end_ids[] = {ID_BOOT, NULL};
 
 bool journal_has(enum record_type type)
 {

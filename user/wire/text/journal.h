@@ -15,6 +15,11 @@
 
 /* MESSAGE_IDs of the records of which an account is made (core/account); NULL ends. */
 extern const char *const journal_story_ids[];
+/* That of the end of a boot, which a later boot writes. */
+extern const char *const journal_boot_end_ids[];
+
+/* "no shutdown was announced"; NULL for what is no reason. */
+const char *journal_boot_reason(enum boot_reason reason);
 
 /* Whether records of that type have an entry: all but runtime_exit. */
 bool journal_has(enum record_type type);
