@@ -10,6 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 count=0 failures=0
 story=$root/tests/report/node.jsonl
+lost=$root/tests/report/lost.jsonl # boots that were lost in nothing, and in a shutdown; and a clean end
 
 # What the last command wrote and returned.
 out=$tmp/out err=$tmp/err rc=0
@@ -49,6 +50,10 @@ for format in table json svg trace-event otlp; do
 	((rc == 0)) && quiet "$err" && sed 's/"version":"[^"]*"/"version":"V"/' "$out" |
 		diff "$root/tests/report/node.$format" - >"$err"
 	claim "the story of tests/report/node.jsonl as $format" $?
+	try env TZ=Asia/Kathmandu NO_COLOR=1 "$graced" report --file "$lost" -o "$format"
+	((rc == 0)) && quiet "$err" && sed 's/"version":"[^"]*"/"version":"V"/' "$out" |
+		diff "$root/tests/report/lost.$format" - >"$err"
+	claim "how boots ended in tests/report/lost.jsonl as $format" $?
 done
 
 figures='[.latency_ns, .exit.code, .exit.signal, .exit.at_boot_ns, .grace.margin_ns, .outcome, .cause]'
@@ -74,6 +79,10 @@ xml_is_sound() { python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(
 "$graced" report --file "$story" -o svg >"$tmp/node.svg"
 xml_is_sound "$tmp/node.svg" && ! grep -qE 'https?://' <(sed 's,http://www.w3.org/2000/svg,,' "$tmp/node.svg")
 claim "the picture is XML, and refers to nothing outside" $?
+
+"$graced" report --file "$lost" -o svg >"$tmp/lost.svg"
+xml_is_sound "$tmp/lost.svg" && (($(grep -c 'end of the boot, after the last look' "$tmp/lost.svg") == 2))
+claim "what is not known of a boot's end is marked in the picture" $?
 
 # --- what is asked for -----------------------------------------------------------------------
 
@@ -140,7 +149,7 @@ claim "a line that is too long is counted and left out" $?
 remote=/lib/systemd/systemd-journal-remote
 declare -A id_of=([stop]=627e28794e944e4bbce2264a6a87d251 [pod]=3d0c9b7e51f8456ab6f2e14c8a90d7b3
 	[shutdown]=a3b7e3cd2b5e4d4c9f0d8a8f4f0c6a51)
-for type in empty lost attached; do
+for type in empty lost attached boot_end; do
 	id_of[$type]=$(sed -n "s/^\.It $type Ta \([0-9a-f]\{32\}\)$/\1/p" "$root/docs/graced-records.5")
 done
 
@@ -149,6 +158,28 @@ entry() { # BOOT MESSAGE_ID UID RECORD: in the journal's export format
 	printf '__REALTIME_TIMESTAMP=%s\n__MONOTONIC_TIMESTAMP=%s\n_BOOT_ID=%s\n' "$at" "$at" "$1"
 	printf 'MESSAGE_ID=%s\n_UID=%s\nMESSAGE=m\n' "$2" "$3"
 	printf 'GRACED_RECORD=%s\n\n' "$4"
+}
+
+lost_boots=(aaaaaaaa000040008000000000000001 bbbbbbbb000040008000000000000002 cccccccc000040008000000000000003)
+
+# Boots by their records; the first two ends are written by the third boot, for in the second one
+# graced was not started again; the third end by a fourth boot, after a forged one.
+export_lost() {
+	local line type at=1795600000000000 i boot
+	for i in 0 1 2; do
+		while IFS= read -r line; do
+			type=${line#'{"type":"'} type=${type%%'"'*}
+			[[ $line == *2026-11-$((24 + i))T* && $type != boot_end ]] &&
+				entry "${lost_boots[i]}" "${id_of[$type]}" 0 "$line"
+		done <"$lost"
+	done
+	grep '"boot_end"' "$lost" >"$tmp/ends"
+	entry "$b" "${id_of[boot_end]}" 1000 "$(sed -n '1s/unclean/clean/p' "$tmp/ends")"
+	for i in 1 2 3; do
+		boot=${lost_boots[2]}
+		((i == 3)) && boot=$b
+		entry "$boot" "${id_of[boot_end]}" 0 "$(sed -n "${i}p" "$tmp/ends")"
+	done
 }
 
 export_story() {
@@ -168,6 +199,7 @@ if [[ ! -x $remote ]]; then
 	skip "a journal gives the same story" "systemd-journal-remote is not installed"
 	skip "entries of others than root are left out" "systemd-journal-remote is not installed"
 	skip "boots of a journal are counted as journalctl does" "systemd-journal-remote is not installed"
+	skip "the end of a boot is found where later boots wrote it" "systemd-journal-remote is not installed"
 else
 	grep -v 'cut short' "$story" >"$tmp/whole"
 	mkdir "$tmp/journal" && export_story >"$tmp/export"
@@ -183,6 +215,17 @@ else
 	((rc == 0)) && [[ $(boots) == "$a" ]] &&
 		try "$graced" report --journal-directory "$tmp/journal" --boot 0 -o json && [[ $(boots) == "$b" ]]
 	claim "boots of a journal are counted as journalctl does" $?
+	mkdir "$tmp/lost" && export_lost >"$tmp/export"
+	"$remote" -o "$tmp/lost/system.journal" "$tmp/export" >"$tmp/why" 2>&1 || sed 's/^/# /' "$tmp/why"
+	bad=0
+	for offset in -2 -1 0; do
+		boot=${lost_boots[offset + 2]}
+		"$graced" report --file "$lost" --boot "$boot" >"$tmp/want"
+		try "$graced" report --journal-directory "$tmp/lost" --boot "$((offset - 1))"
+		((rc == 0)) && diff "$tmp/want" "$out" >"$tmp/why" && grep -q '^graced: 1 entries' "$err" || bad=1
+		sed "s/^/# $boot: /" "$tmp/why" | head
+	done
+	claim "the end of a boot is found where later boots wrote it" $bad
 fi
 
 # --- a browser -------------------------------------------------------------------------------
@@ -220,6 +263,9 @@ generate() { # N hostile|plain
 			printf ",\"latency_ns\":%s,\"grace\":%s", seen && i % 5 != 4 ? sprintf("%.0f", end - asked) : "null", i % 6 ? "{\"seconds\":" (i % 9 + 1) * 4 "}" : "null"
 			printf ",\"outcome\":\"%s\",\"cause\":\"grace-expired\",\"empty_boot_ns\":%s,\"evidence\":{\"complete\":true,\"gaps\":[]}}\n", o, i % 4 ? sprintf("%.0f", end + 3e8) : "null"
 		}
+		for (i = 0; i < n; i++)
+			alive = alive (i ? "," : "") "{\"namespace\":\"" (hostile == "hostile" ? again("<&>", 20) : "shop") "\",\"name\":\"web-" i "\",\"containers\":1}"
+		print head("boot_end", 6e10, "end") ",\"end\":\"unclean\",\"reason\":\"after-release\",\"shutdown\":{\"announced_boot_ns\":1000000000},\"pods_alive\":" n ",\"pods\":[" alive "],\"containers_alive\":0,\"containers\":[]}"
 		step("released", 5.9e10, ",\"containers_left\":1,\"reason\":\"limit\",\"others\":1,\"holders\":[{\"who\":\"" again("kubelet ", 7) "\",\"pid\":1}]")
 	}'
 }

@@ -36,7 +36,8 @@ static const struct options_help help = {
 		"Shows what happened in a shutdown, a rollout or any span of time, from the records that\n"
 		"graced run wrote to the journal or a file: for each container when it was asked to stop,\n"
 		"when it died, how, and what was left of its grace period; how long the delay lock was\n"
-		"held, and what remained when it was released. A story that is not whole reports it.\n",
+		"held, and what remained when it was released; how a boot ended, as the next one\n"
+		"reported it, and what was alive then. A story that is not whole reports it.\n",
 	.tail = "ASKED, DIED and EMPTY are times since the shutdown was announced, or since the first\n"
 		"moment of the story. TOOK is the time from the stop signal to the exit; MARGIN is what\n"
 		"was left of GRACE, negative when it overran.\n"
@@ -217,8 +218,13 @@ static int read_journal(struct report *report)
 		   clock_boot_id(boot) == 0) {
 		account_boot(boot, strlen(boot), report->boot);
 	}
-	query.boot = *report->boot ? report->boot : NULL;
+	report->query.boot = query.boot = *report->boot ? report->boot : NULL;
 	r = journal_read(&query, on_entry, report);
+	/* A later boot wrote how this one ended: the next one, or one after it. */
+	query.message_ids = journal_boot_end_ids;
+	query.boot = NULL;
+	if (r >= 0)
+		r = journal_read(&query, on_entry, report);
 	if (r < 0)
 		say("cannot read the journal: %s", strerror(-r));
 	return r < 0;
