@@ -26,8 +26,8 @@ static void fold(const char *flag, char ret[SETTING_NAME_SIZE])
 	ret[n] = '\0';
 }
 
-/* One is about records in the sinks, the other about rows of a table; what graced report reads is no
- * setting of the daemon. */
+/* One is about records in the sinks, the other about rows of a table; what graced report reads is
+ * no setting of the daemon. */
 static bool are_two_options(const char *a, const char *b)
 {
 	return (strcmp(a, "sinks.signals") == 0 && strcmp(b, "signals") == 0) ||
