@@ -83,7 +83,10 @@ else empty end),
 		"every container is dead before the lock goes"; $stops[] | "\(.pod.name): \(.exit.at_boot_ns | ns | shown)"),
 	claim($last | all(ended); "the API has each pod as ended and not Ready";
 		$last[] | "\(.metadata.name): \(.status.phase), \(.status.conditions)"),
-	claim($released.reason == "pods-ended" and ($said | length) == 5 and all($said[]; .t <= $let_go + 2);
+	# A graced that is there again when all have ended has seen none of them being stopped.
+	(if $scene == "killed" and all($stops[]; .exit.at_boot_ns < ([$steps[] | select(.event == "announced").boot_ns] | last))
+		then "nobody-stops" else "pods-ended" end) as $reason |
+	claim($released.reason == $reason and ($said | length) == 5 and all($said[]; .t <= $let_go + 2);
 		"... before the lock goes, which is why it goes"; $released.reason, ($said | map({name, t})))
 else empty end),
 
