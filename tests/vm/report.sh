@@ -25,6 +25,7 @@ tally() {
 	while IFS= read -r line; do
 		case $line in
 		"ok - "*) passed=$((passed + 1)) line="ok $((++count)) ${line#ok }" ;;
+		"skip - "*) skipped=$((skipped + 1)) line="ok $((++count)) ${line#skip }" ;;
 		"not ok - "*) failed=$((failed + 1)) line="not ok $((++count)) ${line#not ok }" ;;
 		esac
 		printf '%s\n' "$line"
