@@ -26,9 +26,11 @@ def stops($name): [$stops[] | select(.name == $name)];
 def stop($name): stops($name)[0];
 def begun($priority): [$steps[] | select(.event == "group-started" and .group.priority == $priority)] | last;
 def done($priority): [$steps[] | select(.event == "group-done" and .group.priority == $priority)] | last;
-# Its runtime had not answered for 2 s when graced sent the signal itself, as in an emulator that is starved.
-def is_overtaken($priority): .stop_signal.sender.comm == "graced" and .asked >= begun($priority).t + 2 and
+# The runtime had not answered for 2 s when graced sent the signal itself, as in an emulator that is starved.
+# Then it had not stopped the others of the group either: a hook alone that is not requested is a fault.
+def by_graced($priority): .stop_signal.sender.comm == "graced" and .asked >= begun($priority).t + 2 and
 	.asked < begun($priority).t + 8;
+def is_overtaken($priority): by_graced($priority) and all(stop("held/main", "crew/main"); by_graced($priority));
 def who: if .kill_signal then "SIGKILL by \(.kill_signal.sender.comm) (\(.kill_signal.sender.kind)) at \(.killed | shown) s" else .outcome end;
 
 # --- the timeline ---

@@ -16,7 +16,7 @@ static bool is_boot_id(const char *text)
 	return true;
 }
 
-/* Evidence of one boot is none of another. */
+/* What was observed in one boot proves nothing about another. */
 static bool is_observed(const struct death_facts *f)
 {
 	return f->complete && !f->lost && f->populated == 0 && f->mounts_known && f->mounts == 0 &&

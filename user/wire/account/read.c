@@ -124,7 +124,7 @@ static void read_exit(const json_t *exit, struct account_stop *ret)
 	ret->code = json_is_integer(code) ? json_integer_value(code) : -1;
 }
 
-/* A time before one that it follows is none. */
+/* A time before the one that it must follow counts as unknown. */
 static void drop_contradictions(struct account_stop *stop)
 {
 	if (stop->asked.at_ns > stop->exit_ns && stop->exit_ns)

@@ -31,7 +31,7 @@ static struct podsrc_known_pod *find(const struct podsrc_known_pods *pods, size_
 	return n ? bsearch(uid, pods->list, n, sizeof(pods->list[0]), by_uid) : NULL;
 }
 
-/* Room for one more; false: there is none, which is noted. */
+/* Makes room for one more pod. False: there is none, and the list is marked as full. */
 static bool make_room(struct podsrc_known_pods *pods)
 {
 	size_t room = pods->room ? pods->room * 2 : 128;
