@@ -100,7 +100,7 @@ static void test_defaults(void **state)
 	assert_string_equal(got.err, "");
 	for (size_t i = 0; i < LEN(settings); i++)
 		confload_assert_shows(&got.config, settings[i].key, settings[i].fallback);
-	assert_int_equal(got.config.options.filter.outcome, OUTCOME_COUNT);
+	assert_int_equal(got.config.options.filter.outcomes, 0);
 	assert_string_equal(got.config.options.command, "run");
 	assert_null(got.config.file);
 	config_done(&got.config);

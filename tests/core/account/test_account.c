@@ -457,9 +457,9 @@ static void queries(void **state)
 		{{.since_ns = 110 * NS_PER_S, .until_ns = 120 * NS_PER_S},
 		 "n/b shutdown 100 lock 130 left 0 [log k:101-104-?]"},
 		/* What is left out is not missing. */
-		{{.boot = "b", .filter = {.pod = "web", .outcome = OUTCOME_COUNT}},
+		{{.boot = "b", .filter = {.pods = {{"web"}, 1}}},
 		 "n/b [web x:?-12-?]\nn/b shutdown 100 lock 130 left 0"},
-		{{.boot = "b", .filter = {.namespace_ = "data", .outcome = OUTCOME_COUNT}},
+		{{.boot = "b", .filter = {.namespaces = {{"data"}, 1}}},
 		 "n/b [db y:?-20-?]\nn/b shutdown 100 lock 130 left 0"},
 		{{.boot = "none of them"}, ""},
 	};
@@ -520,9 +520,8 @@ static void ends(void **state)
 		{{.until_ns = 60 * NS_PER_S}, "n/b {unclean@50 web? db? +1 x?} [log y:?-40-?]"},
 		{{.until_ns = 45 * NS_PER_S}, "n/b [log y:?-40-?]"},
 		{{.since_ns = 60 * NS_PER_S}, "n/b [log z:?-70-?]\nn/c {unclean@7 web?}"},
-		{{.boot = "b", .filter = {.pod = "db", .outcome = OUTCOME_COUNT}},
-		 "n/b {unclean@50 db? +1}"},
-		{{.boot = "c", .filter = {.pod = "db", .outcome = OUTCOME_COUNT}}, ""},
+		{{.boot = "b", .filter = {.pods = {{"db"}, 1}}}, "n/b {unclean@50 db? +1}"},
+		{{.boot = "c", .filter = {.pods = {{"db"}, 1}}}, ""},
 	};
 
 	check(scenes, LEN(scenes));

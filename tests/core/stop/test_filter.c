@@ -2,11 +2,19 @@
 /* Claims about core/stop/filter: which records a user's conditions let through. */
 #include "core/stop/filter.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "lib/claim.h"
 #include "lib/engine/world.h"
 
 #define BIT(n) (1ULL << ((n)-1))
-#define NONE   OUTCOME_COUNT
+#define IS(o)  (UINT32_C(1) << OUTCOME_##o)
+/* One list of names. */
+#define N(list)                         \
+	{                               \
+		.lists = {list}, .n = 1 \
+	}
 
 static const struct record_pod WEB = {.known = true,
 				      .namespace_ = "default",
@@ -49,45 +57,45 @@ static void test_stops(void **state)
 		struct filter f;
 		bool matches;
 	} want[] = {
-		{{.outcome = NONE}, true},
-		{{.outcome = NONE, .namespace_ = "default"}, true},
-		{{.outcome = NONE, .namespace_ = "defaul"}, false},
-		{{.outcome = NONE, .namespace_ = ""}, false},
-		{{.outcome = NONE, .pod = "web-0"}, true},
-		{{.outcome = NONE, .pod = WORLD_UID_A}, true},
-		{{.outcome = NONE, .pod = "web"}, false},
-		{{.outcome = NONE, .pod = WORLD_UID_B}, false},
-		{{.outcome = NONE, .pod = "94dc9966"}, true},
-		{{.outcome = NONE, .pod = "94dc996"}, false},
-		{{.outcome = NONE, .pod = "94dc9966-21b6"}, false},
-		{{.outcome = NONE, .container = "main"}, true},
-		{{.outcome = NONE, .container = WORLD_ID_A1}, true},
-		{{.outcome = NONE, .container = "aaaa"}, true},
-		{{.outcome = NONE, .container = "aaa"}, false},
-		{{.outcome = NONE, .container = ""}, false},
-		{{.outcome = NONE, .container = "aaab"}, false},
-		{{.outcome = NONE, .container = WORLD_ID_A1 "a"}, false},
-		{{.outcome = NONE, .container = "mai"}, false},
-		{{.outcome = NONE, .namespace_ = "default", .pod = "web-0", .container = "main"},
-		 true},
-		{{.outcome = NONE, .namespace_ = "kube", .pod = "web-0", .container = "main"},
-		 false},
-		{{.outcome = OUTCOME_KILLED}, true},
-		{{.outcome = OUTCOME_GRACEFUL}, false},
-		{{.outcome = OUTCOME_UNKNOWN}, false},
-		{{.outcome = NONE, .sigmask = BIT(15)}, true},
-		{{.outcome = NONE, .sigmask = BIT(9)}, true},
-		{{.outcome = NONE, .sigmask = BIT(9) | BIT(64)}, true},
-		{{.outcome = NONE, .sigmask = BIT(2)}, false},
-		{{.outcome = NONE, .sender_comm = "runc"}, true},
-		{{.outcome = NONE, .sender_comm = "containerd-shim"}, true},
-		{{.outcome = NONE, .sender_comm = "run"}, false},
-		{{.outcome = NONE, .sender_comm = "runc", .sigmask = BIT(15)}, true},
+		{{}, true},
+		{{.namespaces = N("default")}, true},
+		{{.namespaces = N("defaul")}, false},
+		{{.pods = N("web-0")}, true},
+		{{.pods = N(WORLD_UID_A)}, true},
+		{{.pods = N("web-1")}, false},
+		{{.pods = N(WORLD_UID_B)}, false},
+		{{.pods = N("94dc9966")}, true},
+		{{.pods = N("94dc996")}, false},
+		{{.pods = N("94dc9966-21b6")}, false},
+		{{.containers = N("main")}, true},
+		{{.containers = N(WORLD_ID_A1)}, true},
+		{{.containers = N("aaaa")}, true},
+		{{.containers = N("aaa")}, false},
+		{{.containers = N("aaab")}, false},
+		{{.containers = N(WORLD_ID_A1 "a")}, false},
+		{{.containers = N("mai")}, false},
+		{{.namespaces = N("default"), .pods = N("web-0"), .containers = N("main")}, true},
+		{{.namespaces = N("kube"), .pods = N("web-0"), .containers = N("main")}, false},
+		{{.outcomes = IS(KILLED)}, true},
+		{{.outcomes = IS(GRACEFUL)}, false},
+		{{.outcomes = IS(UNKNOWN)}, false},
+		{{.outcomes = IS(GRACEFUL) | IS(KILLED)}, true},
+		{{.not_outcomes = IS(KILLED)}, false},
+		{{.not_outcomes = IS(GRACEFUL)}, true},
+		{{.outcomes = IS(KILLED), .not_outcomes = IS(KILLED)}, false},
+		{{.sigmask = BIT(15)}, true},
+		{{.sigmask = BIT(9)}, true},
+		{{.sigmask = BIT(9) | BIT(64)}, true},
+		{{.sigmask = BIT(2)}, false},
+		{{.sender_comm = "runc"}, true},
+		{{.sender_comm = "containerd-shim"}, true},
+		{{.sender_comm = "run"}, false},
+		{{.sender_comm = "runc", .sigmask = BIT(15)}, true},
 		/* The number and the sender of one signal, not of two. */
-		{{.outcome = NONE, .sender_comm = "runc", .sigmask = BIT(9)}, false},
-		{{.outcome = NONE, .sender_comm = "containerd-shim", .sigmask = BIT(9)}, true},
-		{{.outcome = OUTCOME_KILLED, .sender_comm = "runc", .pod = "web-0"}, true},
-		{{.outcome = OUTCOME_FAILED, .sender_comm = "runc", .pod = "web-0"}, false},
+		{{.sender_comm = "runc", .sigmask = BIT(9)}, false},
+		{{.sender_comm = "containerd-shim", .sigmask = BIT(9)}, true},
+		{{.outcomes = IS(KILLED), .sender_comm = "runc", .pods = N("web-0")}, true},
+		{{.outcomes = IS(FAILED), .sender_comm = "runc", .pods = N("web-0")}, false},
 	};
 	const struct record stop = a_stop();
 
@@ -95,28 +103,113 @@ static void test_stops(void **state)
 		assert_matches(&want[i].f, &stop, want[i].matches, i);
 }
 
+static void test_patterns(void **state)
+{
+	static const struct {
+		struct filter f;
+		bool matches;
+	} want[] = {
+		/* The beginning, up to what is no letter and no digit. */
+		{{.pods = N("web")}, true},
+		{{.pods = N("we")}, false},
+		{{.pods = N("web-")}, false},
+		{{.pods = N("web-00")}, false},
+		{{.namespaces = N("default-x")}, false},
+		/* Globs. */
+		{{.pods = N("w*")}, true},
+		{{.pods = N("*-[0-9]")}, true},
+		{{.pods = N("web-?")}, true},
+		{{.pods = N("?eb")}, false},
+		{{.pods = N("w[")}, false},
+		{{.pods = N("\\web-0")}, true},
+		{{.namespaces = N("def*")}, true},
+		{{.containers = N("m*n")}, true},
+		/* With the namespace, as tables have it. */
+		{{.pods = N("default/web-0")}, true},
+		{{.pods = N("default/web")}, true},
+		{{.pods = N("default/*")}, true},
+		{{.pods = N("defaul/web-0")}, false},
+		{{.pods = N("default2/web-0")}, false},
+		{{.pods = N("kube/web-0")}, false},
+		{{.pods = N("/web-0")}, false},
+		/* Lists, and several of them. */
+		{{.pods = N("cart,web,db")}, true},
+		{{.pods = N("cart,db")}, false},
+		{{.pods = {.lists = {"cart", "db,web"}, .n = 2}}, true},
+		{{.pods = {.lists = {"cart", "db"}, .n = 2}}, false},
+		/* What is left out. */
+		{{.pods = N("!web")}, false},
+		{{.pods = N("!cart")}, true},
+		{{.pods = N("w*,!web-1")}, true},
+		{{.pods = N("w*,!web-0")}, false},
+		{{.pods = {.lists = {"w*", "!*-0"}, .n = 2}}, false},
+		{{.namespaces = N("!kube-*")}, true},
+		{{.containers = N("!aaaa")}, false},
+	};
+	const struct record stop = a_stop();
+
+	for (size_t i = 0; i < LEN(want); i++)
+		assert_matches(&want[i].f, &stop, want[i].matches, i);
+}
+
+static void test_lists_that_are_none(void **state)
+{
+	static char long_name[FILTER_PATTERN_MAX + 2];
+	static const char *const refused[] = {"", ",", "a,", ",a", "a,,b", "!", "a,!", "!,a"};
+	struct filter_names names = {};
+
+	for (size_t i = 0; i < LEN(refused); i++)
+		assert_int_equal(filter_names_add(&names, refused[i]), -EINVAL);
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	assert_int_equal(filter_names_add(&names, long_name), -EINVAL);
+	assert_int_equal(filter_names_add(&names, long_name + 1), 0);
+	while (names.n < FILTER_LISTS_MAX)
+		assert_int_equal(filter_names_add(&names, "a,b"), 0);
+	assert_int_equal(filter_names_add(&names, "a"), -E2BIG);
+	assert_int_equal(names.n, FILTER_LISTS_MAX);
+}
+
+/* Names of containers are whatever their maker wrote. */
+static void test_hostile_names(void **state)
+{
+	static const char *const names[] = {"",		"*",	    "[",   "!web",
+					    "\x1b[31m", "\xff\xfe", "a/b", ","};
+	const struct filter all = {.containers = N("*")}, none = {.containers = N("web")},
+			    set = {.containers = N("[!a-z]*")};
+
+	for (size_t i = 0; i < LEN(names); i++) {
+		struct record stop = a_stop();
+
+		stop.stop.container.name = names[i];
+		assert_matches(&all, &stop, true, i);
+		assert_matches(&none, &stop, false, i);
+		filter_matches(&set, &stop);
+	}
+}
+
 static void test_what_is_not_known(void **state)
 {
 	static const struct filter asks[] = {
-		{.outcome = NONE, .namespace_ = "default"}, {.outcome = NONE, .pod = "web-0"},
-		{.outcome = NONE, .container = "main"},	    {.outcome = NONE, .container = "aaaa"},
-		{.outcome = NONE, .sigmask = BIT(15)},	    {.outcome = NONE, .sender_comm = "x"},
+		{.namespaces = N("default")}, {.pods = N("web-0")}, {.containers = N("main")},
+		{.containers = N("aaaa")},    {.sigmask = BIT(15)}, {.sender_comm = "x"},
 	};
 	const struct record stop = {
 		.type = RECORD_STOP,
 		.stop = {.container = NAMELESS, .stop_signal.number = 15},
 	};
-	const struct filter by_uid = {.outcome = NONE, .pod = WORLD_UID_A};
+	const struct filter not_cart = {.pods = N("!cart")};
+	const struct filter by_uid = {.pods = N(WORLD_UID_A)};
 	struct record unnamed = {.type = RECORD_STOP, .stop.pod = UNNAMED};
 
 	for (size_t i = 0; i < LEN(asks); i++)
 		assert_matches(&asks[i], &stop, false, i);
 	assert_matches(&by_uid, &unnamed, true, 0);
+	assert_matches(&not_cart, &unnamed, true, 0);
 }
 
 static void test_died_of_it(void **state)
 {
-	const struct filter f = {.outcome = NONE, .sigmask = BIT(11)};
+	const struct filter f = {.sigmask = BIT(11)};
 	struct record crash = {.type = RECORD_STOP,
 			       .stop = {.exit = {.known = true, .status = 11 | CORE_BIT}}};
 
@@ -133,16 +226,16 @@ static void test_signals(void **state)
 		struct filter f;
 		bool matches;
 	} want[] = {
-		{{.outcome = NONE}, false},
-		{{.outcome = NONE, .signals = true}, true},
-		{{.outcome = NONE, .signals = true, .sigmask = BIT(37)}, true},
-		{{.outcome = NONE, .signals = true, .sigmask = BIT(36)}, false},
-		{{.outcome = NONE, .signals = true, .sender_comm = "runc"}, true},
-		{{.outcome = NONE, .signals = true, .sender_comm = "bash"}, false},
-		{{.outcome = NONE, .signals = true, .pod = "web-0"}, true},
-		{{.outcome = NONE, .signals = true, .pod = "web-1"}, false},
-		{{.outcome = NONE, .signals = true, .container = "main"}, true},
-		{{.outcome = NONE, .signals = true, .namespace_ = "kube"}, false},
+		{{}, false},
+		{{.signals = true}, true},
+		{{.signals = true, .sigmask = BIT(37)}, true},
+		{{.signals = true, .sigmask = BIT(36)}, false},
+		{{.signals = true, .sender_comm = "runc"}, true},
+		{{.signals = true, .sender_comm = "bash"}, false},
+		{{.signals = true, .pods = N("web-0")}, true},
+		{{.signals = true, .pods = N("web-1")}, false},
+		{{.signals = true, .containers = N("main")}, true},
+		{{.signals = true, .namespaces = N("kube")}, false},
 	};
 	const struct record sig = {
 		.type = RECORD_SIGNAL,
@@ -162,13 +255,13 @@ static void test_others(void **state)
 		struct filter f;
 		bool told; /* oom and empty records */
 	} want[] = {
-		{{.outcome = NONE}, true},
-		{{.outcome = NONE, .pod = "web-0"}, true},
-		{{.outcome = NONE, .pod = "web-1"}, false},
-		{{.outcome = NONE, .container = "main"}, true},
-		{{.outcome = NONE, .sigmask = BIT(15)}, false},
-		{{.outcome = NONE, .sender_comm = "runc"}, false},
-		{{.outcome = OUTCOME_GRACEFUL}, false},
+		{{}, true},
+		{{.pods = N("web-0")}, true},
+		{{.pods = N("web-1")}, false},
+		{{.containers = N("main")}, true},
+		{{.sigmask = BIT(15)}, false},
+		{{.sender_comm = "runc"}, false},
+		{{.outcomes = IS(GRACEFUL)}, false},
 	};
 	const struct record oom = {.type = RECORD_OOM, .oom = {.pod = WEB, .container = MAIN}};
 	const struct record empty = {.type = RECORD_EMPTY,
@@ -180,7 +273,7 @@ static void test_others(void **state)
 		assert_matches(&want[i].f, &oom, want[i].told, i);
 		assert_matches(&want[i].f, &empty, want[i].told, i);
 		/* A pod is no container, whatever its containers are called. */
-		assert_matches(&want[i].f, &pod, want[i].told && !want[i].f.container, i);
+		assert_matches(&want[i].f, &pod, want[i].told && !want[i].f.containers.n, i);
 		assert_matches(&want[i].f, &attached, true, i);
 		assert_matches(&want[i].f, &lost, true, i);
 	}
@@ -188,7 +281,7 @@ static void test_others(void **state)
 
 static void test_numbers_out_of_range(void **state)
 {
-	const struct filter f = {.outcome = NONE, .signals = true, .sigmask = ~0ULL};
+	const struct filter f = {.signals = true, .sigmask = ~0ULL};
 	static const uint32_t numbers[] = {0, 65, 128, UINT32_MAX};
 
 	for (size_t i = 0; i < LEN(numbers); i++) {
@@ -202,6 +295,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a stop matches when every condition holds", test_stops),
+		CLAIM("a name is found by its beginning, a glob, or one of a list", test_patterns),
+		CLAIM("an empty or long pattern, or one list too many, is refused",
+		      test_lists_that_are_none),
+		CLAIM("a name that looks like a pattern is only a name", test_hostile_names),
 		CLAIM("what is not known matches no condition on it", test_what_is_not_known),
 		CLAIM("a signal condition is met by the signal a process died of", test_died_of_it),
 		CLAIM("signals are shown on request, under the same conditions", test_signals),

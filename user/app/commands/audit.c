@@ -562,9 +562,7 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 /* A misspelt name must not look like a container that would hear the signal. */
 static bool asked_in_vain(const struct options *o, const struct counts *c)
 {
-	const struct filter *f = &o->filter;
-
-	return !c->all && (f->namespace_ || f->pod || f->container);
+	return !c->all && filter_has_names(&o->filter);
 }
 
 /* The count is for a person at a terminal; a script has the rows and the exit status. */

@@ -393,7 +393,7 @@ static int print(const struct options *o, const struct podlist *pods)
 /* A misspelt name must not look like a pod that is gone. */
 static int report_none(const struct options *o)
 {
-	bool in_vain = o->filter.namespace_ || o->filter.pod;
+	bool in_vain = filter_has_names(&o->filter);
 
 	say(in_vain ? "the daemon knows no such pod" : "the daemon knows no pod");
 	return in_vain;

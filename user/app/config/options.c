@@ -229,7 +229,6 @@ void options_init(struct options *ret, const char *command)
 
 	config.options.command = command;
 	config.options.which = command_of(command);
-	config.options.filter.outcome = OUTCOME_COUNT;
 	config.options.engine.scope = SCOPE_CONTAINERS;
 	for (size_t i = 0; i < n_settings && config.options.which != OPTIONS_RUN; i++)
 		if (settings[i].fallback && setting_is_for(&settings[i], config.options.which))

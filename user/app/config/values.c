@@ -140,8 +140,53 @@ const char *value_signal(struct config *c, const char *value, size_t index)
 
 const char *value_outcome(struct config *c, const char *value, size_t index)
 {
-	c->options.filter.outcome = outcome_from_name(value);
-	return c->options.filter.outcome < OUTCOME_COUNT ? NULL : VALUE_OUTCOMES;
+	struct filter *filter = &c->options.filter;
+
+	while (true) {
+		bool leaves_out = *value == '!';
+		size_t n = strcspn(value + leaves_out, ",");
+		enum outcome outcome;
+		char name[32] = "";
+
+		value += leaves_out;
+		if (n >= sizeof(name))
+			return VALUE_OUTCOMES;
+		memcpy(name, value, n);
+		outcome = outcome_from_name(name);
+		if (outcome == OUTCOME_COUNT)
+			return VALUE_OUTCOMES;
+		*(leaves_out ? &filter->not_outcomes : &filter->outcomes) |= UINT32_C(1) << outcome;
+		if (!value[n])
+			return NULL;
+		value += n + 1;
+	}
+}
+
+static const char *take_names(struct filter_names *names, const char *value)
+{
+	switch (filter_names_add(names, value)) {
+	case 0:
+		return NULL;
+	case -E2BIG:
+		return "fewer lists of names";
+	default:
+		return "names with commas between them, of at most 255 bytes each";
+	}
+}
+
+const char *value_namespace(struct config *c, const char *value, size_t index)
+{
+	return take_names(&c->options.filter.namespaces, value);
+}
+
+const char *value_pod(struct config *c, const char *value, size_t index)
+{
+	return take_names(&c->options.filter.pods, value);
+}
+
+const char *value_container(struct config *c, const char *value, size_t index)
+{
+	return take_names(&c->options.filter.containers, value);
 }
 
 const char *value_taint_after(struct config *c, const char *value, size_t index)

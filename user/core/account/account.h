@@ -160,7 +160,7 @@ struct account_record {
 struct account_query {
 	const char *boot;	    /* NULL: every one */
 	int64_t since_ns, until_ns; /* wall clock; 0: no bound */
-	struct filter filter;	    /* namespace_ and pod alone */
+	struct filter filter;	    /* namespaces and pods alone */
 };
 
 /* Records that were read, and what was not taken. All zero is empty; the arena is the caller's and

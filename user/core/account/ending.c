@@ -16,7 +16,7 @@ bool subject_matches(const struct filter *filter, const struct account_subject *
 							.name = s->pod,
 							.uid = s->uid}};
 
-	return (!filter->namespace_ && !filter->pod) || filter_matches(filter, &record);
+	return !filter_has_names(filter) || filter_matches(filter, &record);
 }
 
 /* --- what was alive -------------------------------------------------------------------------- */
@@ -51,11 +51,6 @@ static uint64_t count_ended(const struct chapter_source *from, const struct acco
 	return n;
 }
 
-static bool is_filtered(const struct account_query *query)
-{
-	return query->filter.namespace_ || query->filter.pod;
-}
-
 static int select_alive(const struct chapter_source *from, struct arena *arena,
 			const struct account_boot_end *end, struct account_alive_list *list)
 {
@@ -65,7 +60,7 @@ static int select_alive(const struct chapter_source *from, struct arena *arena,
 	if (!rows)
 		return -ENOMEM;
 	/* Of what has no row, only pods can be what a filter wants. */
-	if (is_filtered(from->query) && list == &end->containers)
+	if (filter_has_names(&from->query->filter) && list == &end->containers)
 		list->unnamed = 0;
 	for (size_t i = 0; i < list->n; i++) {
 		if (!subject_matches(&from->query->filter, &list->rows[i].subject))
@@ -104,7 +99,7 @@ static bool is_asked_for(const struct account_query *query, const struct account
 	if ((query->since_ns && end->seen_wall_ns < query->since_ns) ||
 	    (query->until_ns && end->seen_wall_ns > query->until_ns))
 		return false;
-	return !is_filtered(query) || end->pods.n || end->pods.unnamed;
+	return !filter_has_names(&query->filter) || end->pods.n || end->pods.unnamed;
 }
 
 static void stretch(struct account_story *story, const struct account_record *record)

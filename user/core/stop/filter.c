@@ -2,35 +2,148 @@
 /* Filters over records: every condition given must hold. */
 #include "core/stop/filter.h"
 
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #define MIN_ID_PREFIX  4
 #define MIN_UID_PREFIX 8
+
+/* --- patterns ------------------------------------------------------------------------------------
+ */
+
+struct pattern {
+	bool leaves_out;
+	char text[FILTER_PATTERN_MAX + 1];
+};
+
+/* Returns where the next one begins; NULL: this was the last. -EINVAL is in *ret_error. */
+static const char *take_pattern(const char *at, struct pattern *ret, int *ret_error)
+{
+	size_t n;
+
+	ret->leaves_out = *at == '!';
+	at += ret->leaves_out;
+	n = strcspn(at, ",");
+	*ret_error = n && n <= FILTER_PATTERN_MAX ? 0 : -EINVAL;
+	if (*ret_error)
+		return NULL;
+	memcpy(ret->text, at, n);
+	ret->text[n] = '\0';
+	return at[n] ? at + n + 1 : NULL;
+}
+
+int filter_names_add(struct filter_names *names, const char *list)
+{
+	struct pattern pattern;
+	int error;
+
+	if (names->n == FILTER_LISTS_MAX)
+		return -E2BIG;
+	for (const char *at = list; at;) {
+		at = take_pattern(at, &pattern, &error);
+		if (error)
+			return error;
+	}
+	names->lists[names->n++] = list;
+	return 0;
+}
+
+/* What a thing can be called; NULL: not known. */
+struct called {
+	const char *name, *namespace_, *id;
+	size_t id_least; /* so many characters of an id distinguish one from another */
+	bool whole;	 /* the beginning of its name is not enough */
+};
+
+static bool begins(const char *value, const char *wanted, size_t n)
+{
+	return value && strncmp(value, wanted, n) == 0;
+}
+
+static bool name_matches(const struct called *c, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	if (!c->name)
+		return false;
+	if (strpbrk(wanted, "*?[\\"))
+		return fnmatch(wanted, c->name, 0) == 0;
+	if (!begins(c->name, wanted, n))
+		return false;
+	return !c->name[n] || (!c->whole && !isalnum((unsigned char)c->name[n]));
+}
+
+static bool is_called(const struct called *c, const struct pattern *pattern)
+{
+	const char *wanted = pattern->text, *slash = c->namespace_ ? strchr(wanted, '/') : NULL;
+	size_t n = strlen(wanted);
+
+	if (c->id && n >= c->id_least && begins(c->id, wanted, n))
+		return true;
+	if (slash && begins(c->namespace_, wanted, (size_t)(slash - wanted)) &&
+	    !c->namespace_[slash - wanted])
+		return name_matches(c, slash + 1);
+	return name_matches(c, wanted);
+}
+
+static bool names_match(const struct filter_names *names, const struct called *called)
+{
+	bool wanted = false, any = false;
+	struct pattern pattern;
+	int error;
+
+	for (size_t i = 0; i < names->n; i++) {
+		for (const char *at = names->lists[i]; at;) {
+			at = take_pattern(at, &pattern, &error);
+			assert(!error);
+			if (pattern.leaves_out && is_called(called, &pattern))
+				return false;
+			any |= !pattern.leaves_out;
+			wanted |= !pattern.leaves_out && is_called(called, &pattern);
+		}
+	}
+	return wanted || !any;
+}
+
+/* --- records -------------------------------------------------------------------------------------
+ */
 
 static bool same(const char *wanted, const char *value)
 {
 	return value && strcmp(wanted, value) == 0;
 }
 
-/* Where it is long enough to distinguish one from another. */
-static bool begins(const char *value, const char *wanted, size_t least)
+bool filter_has_names(const struct filter *f)
 {
-	size_t n = strlen(wanted);
-
-	return n >= least && value && strncmp(value, wanted, n) == 0;
+	return f->namespaces.n || f->pods.n || f->containers.n;
 }
 
 static bool pod_matches(const struct filter *f, const struct record_pod *pod)
 {
-	if (f->namespace_ && !same(f->namespace_, pod->namespace_))
-		return false;
-	return !f->pod || same(f->pod, pod->name) || begins(pod->uid, f->pod, MIN_UID_PREFIX);
+	const struct called space = {.name = pod->namespace_, .whole = true},
+			    called = {.name = pod->name,
+				      .namespace_ = pod->namespace_,
+				      .id = pod->uid,
+				      .id_least = MIN_UID_PREFIX};
+
+	return names_match(&f->namespaces, &space) && names_match(&f->pods, &called);
 }
 
 static bool container_matches(const struct filter *f, const struct record_container *c)
 {
-	return !f->container || same(f->container, c->name) ||
-	       begins(c->id, f->container, MIN_ID_PREFIX);
+	const struct called called = {.name = c->name, .id = c->id, .id_least = MIN_ID_PREFIX};
+
+	return names_match(&f->containers, &called);
+}
+
+static bool outcome_matches(const struct filter *f, enum outcome outcome)
+{
+	uint32_t bit = UINT32_C(1) << outcome;
+
+	return !(f->not_outcomes & bit) && (!f->outcomes || f->outcomes & bit);
 }
 
 static bool subject_matches(const struct filter *f, const struct record_pod *pod,
@@ -57,7 +170,7 @@ static bool stop_matches(const struct filter *f, const struct record_stop *s)
 {
 	if (!subject_matches(f, &s->pod, &s->container))
 		return false;
-	if (f->outcome != OUTCOME_COUNT && f->outcome != s->outcome)
+	if (!outcome_matches(f, s->outcome))
 		return false;
 	if (!f->sigmask && !f->sender_comm)
 		return true;
@@ -79,7 +192,7 @@ static bool signal_matches(const struct filter *f, const struct record_signal *s
 /* A filter for signals or outcomes asks for stops; other records only fit without one. */
 static bool asks_for_stops(const struct filter *f)
 {
-	return f->sigmask || f->sender_comm || f->outcome != OUTCOME_COUNT;
+	return f->sigmask || f->sender_comm || f->outcomes || f->not_outcomes;
 }
 
 bool filter_matches(const struct filter *f, const struct record *r)
@@ -97,9 +210,9 @@ bool filter_matches(const struct filter *f, const struct record *r)
 		return !asks_for_stops(f) &&
 		       subject_matches(f, &r->runtime_exit.pod, &r->runtime_exit.container);
 	case RECORD_POD:
-		return !asks_for_stops(f) && !f->container && pod_matches(f, &r->pod_state.pod);
+		return !asks_for_stops(f) && !f->containers.n && pod_matches(f, &r->pod_state.pod);
 	case RECORD_POD_READY:
-		return !asks_for_stops(f) && !f->container && pod_matches(f, &r->pod_ready.pod);
+		return !asks_for_stops(f) && !f->containers.n && pod_matches(f, &r->pod_ready.pod);
 	case RECORD_DISCREPANCY:
 		return !asks_for_stops(f) &&
 		       subject_matches(f, &r->discrepancy.pod, &r->discrepancy.container);

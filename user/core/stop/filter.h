@@ -5,16 +5,37 @@
 
 #include "core/stop/record.h"
 
-/* NULL, 0 and OUTCOME_COUNT ask for nothing in particular. */
-struct filter {
-	const char *namespace_;
-	const char *pod;       /* name, or the first 8 or more characters of its uid */
-	const char *container; /* name, or the first 4 or more digits of its id */
-	const char *sender_comm;
-	uint64_t sigmask; /* bit n-1 for signal n */
-	enum outcome outcome;
-	bool signals; /* signal records too */
+#define FILTER_LISTS_MAX   16
+#define FILTER_PATTERN_MAX 255 /* bytes of a pattern */
+
+/*
+ * Comma-separated patterns, as a user gave them: a name, or a glob(7). `!` before one leaves out
+ * what it matches. Of the others one has to match; a name that is not known matches none.
+ */
+struct filter_names {
+	const char *lists[FILTER_LISTS_MAX]; /* borrowed */
+	size_t n;
 };
+
+/* Zeroed, it lets everything through but signals. */
+struct filter {
+	struct filter_names namespaces;
+	/* A pod also by NAMESPACE/NAME, and by the first 8 or more characters of its uid; a
+	 * container also by the first 4 or more digits of its id. Without a wildcard a pattern is
+	 * the name or what it begins with, up to a character that is no letter and no digit. */
+	struct filter_names pods, containers;
+	const char *sender_comm; /* NULL: any */
+	uint64_t sigmask;	 /* bit n-1 for signal n; 0: any */
+	uint32_t outcomes;	 /* bit n for outcome n; 0: any */
+	uint32_t not_outcomes;	 /* left out */
+	bool signals;		 /* signal records too */
+};
+
+/* -EINVAL: a pattern is empty or too long; -E2BIG: there are FILTER_LISTS_MAX lists already. */
+int filter_names_add(struct filter_names *names, const char *list);
+
+/* Whether it asks for a namespace, a pod or a container by name. */
+bool filter_has_names(const struct filter *filter);
 
 /* Records that speak of the tracer itself always match. */
 bool filter_matches(const struct filter *filter, const struct record *record);
