@@ -21,7 +21,7 @@ complete -c graced -n $none -a explain -d 'phase and conditions of a pod, and wh
 complete -c graced -n $none -a plan -d 'what becomes of pods in a node shutdown, or when their node dies'
 complete -c graced -n $none -a report -d 'what happened in a shutdown, a rollout or any span of time'
 complete -c graced -n $none -a shutdown -d 'how it is with a shutdown; begin or cancel one'
-complete -c graced -n $none -a resolve -d 'cgroup path or pid -> pod, container, runtime'
+complete -c graced -n $none -a resolve -d 'name, cgroup path or pid -> pod, container, runtime'
 complete -c graced -n $none -a record -d 'write observations to a file'
 complete -c graced -n $none -a replay -d 'feed a recording through the same engine'
 complete -c graced -n $none -a wait -d 'return when no container here has a process'
@@ -34,16 +34,16 @@ set -l c "$on trace audit pods explain plan shutdown resolve replay check versio
 complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
 complete -c graced -n "$on report" -s o -l output -x -a 'table json svg trace-event otlp' -d 'how to print'
 set -l c "$on trace audit pods replay report"
-complete -c graced -n $c -s n -l namespace -x -d 'only pods of this namespace'
-complete -c graced -n $c -s p -l pod -x -d 'only this pod (name or the beginning of its uid)'
+complete -c graced -n $c -s n -l namespace -x -d 'only pods of these namespaces'
+complete -c graced -n $c -s p -l pod -x -d 'only these pods (name or the beginning of its uid)'
 set -l c "$on trace audit replay"
-complete -c graced -n $c -s c -l container -x -d 'only this container (name or id)'
+complete -c graced -n $c -s c -l container -x -d 'only these containers (name or id)'
 complete -c graced -n "$on trace replay" -s s -l signal -x \
     -a "(__fish_complete_list , 'string join \\n $signals')" -d 'only stops with these signals'
 complete -c graced -n "$on audit" -s s -l signal -x -a "$signals" -d 'the signal to examine'
 set -l c "$on trace replay"
 complete -c graced -n $c -l sender -x -d 'only what a process of this name sent'
-complete -c graced -n $c -l outcome -x -d 'only this outcome' \
+complete -c graced -n $c -l outcome -x -d 'only these outcomes' \
     -a 'graceful terminated killed oom-killed crashed completed failed unknown'
 complete -c graced -n $c -l signals -d 'a row for each stop signal and SIGKILL, too'
 complete -c graced -n $c -l count -x -d 'end after so many rows'

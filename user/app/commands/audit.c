@@ -12,12 +12,12 @@
 
 #include "app/commands/audit.h"
 #include "app/commands/commands.h"
+#include "app/commands/containers.h"
 #include "app/config/options.h"
 #include "app/live/output.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "base/signame.h"
-#include "core/cgroup/map.h"
 #include "io/cgroup/fs.h"
 #include "io/cgroup/hierarchy.h"
 #include "io/proc/clock.h"
@@ -298,28 +298,6 @@ static struct audit_found *add(struct audit_list *list)
 	return list->list + list->n;
 }
 
-/* What the engine's own map would take the path for. */
-static bool is_container(const struct scan *s, const struct cgfs_dir *dir, struct audit_found *ret)
-{
-	const struct cgmap_new found = {
-		.id = 1, .delegated_level = dir->delegated_level, .name = dir->path};
-	struct cgmap map = {.nested_nodes = s->options->nested, .roots = s->options->roots};
-	struct describe *describe = s->list->describe;
-	struct cgnode *node;
-	bool is = cgmap_add_path(&map, &found, &node) == 0 && cgnode_is_container(node);
-
-	*ret = (struct audit_found){};
-	if (is) {
-		ret->path = node->ident;
-		ret->nameless = node->trust != CGTRUST_PODS;
-	}
-	cgmap_done(&map);
-	if (is || !describe ||
-	    cgtrust_of(s->options->roots, dir->path, dir->delegated_level) != CGTRUST_PODS)
-		return is;
-	return describe_identify(describe, dir->path, &ret->path);
-}
-
 static bool is_wanted(struct scan *s, const struct cgpath *path)
 {
 	if (!s->wanted)
@@ -335,16 +313,18 @@ static bool is_wanted(struct scan *s, const struct cgpath *path)
 static int visit(void *userdata, const struct cgfs_dir *dir)
 {
 	struct scan *s = userdata;
-	struct audit_found *found, fresh;
+	struct container_seen seen;
+	struct audit_found *found;
 
-	if (!is_container(s, dir, &fresh))
+	if (!containers_is(s->options, s->list->describe, dir, &seen))
 		return 1;
-	if (!is_wanted(s, &fresh.path))
+	if (!is_wanted(s, &seen.path))
 		return 0;
 	found = add(s->list);
 	if (!found)
 		return -ENOMEM;
-	*found = fresh;
+	found->path = seen.path;
+	found->nameless = seen.nameless;
 	if (describes(s->list, found))
 		found->own = describe_container(s->list->describe, &found->path);
 	if (!examine(s, dir->path, found))

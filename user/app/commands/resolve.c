@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* graced resolve: what a cgroup path, or the cgroup of a process, says of pod and container. */
+/* graced resolve: pod and container of a process, of a cgroup path, or of a name. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
+#include "app/commands/containers.h"
 #include "app/commands/describe.h"
 #include "app/config/options.h"
 #include "app/log/say.h"
@@ -27,9 +28,13 @@
 static const struct options_help help = {
 	.head = "usage: graced resolve [OPTIONS] WHAT...\n"
 		"\n"
-		"Shows pod, container and runtime of WHAT: a pid, a cgroup path (/kubepods/...), or a line of\n"
-		"/proc/PID/cgroup. Needs no privilege. Pod names come from the names under /var/log and, with\n"
-		"the right to query them, from the container runtime and the engines' files.\n",
+		"Shows pod, container and runtime of WHAT: a pid, a cgroup path (/kubepods/...), a line of\n"
+		"/proc/PID/cgroup, or the name of containers that are here: of a container, a pod or\n"
+		"NAMESPACE/POD, its beginning (cart: cart-7d9c), a glob, the beginning of a container's id or of\n"
+		"a pod's uid. Needs no privilege. Names come from those under /var/log and, with the right to\n"
+		"query them, from the container runtime and the engines' files.\n"
+		"\n"
+		"The exit status is 1 when there is no such process or no such container, 2 after wrong use.\n",
 };
 
 struct answer {
@@ -105,8 +110,8 @@ static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_M
 		path = strchr(strchr(what, ':') + 1, ':');
 	path = path && *path == ':' ? path + 1 : path;
 	if (!path || *path != '/' || strlen(path) >= PATH_MAX)
-		return say_usage("resolve",
-				 "'%s' is no pid, no path and no line of /proc/PID/cgroup", what);
+		return say_usage("resolve", "'%s' is no path and no line of /proc/PID/cgroup",
+				 what);
 	strcpy(ret, path);
 	return 0;
 }
@@ -197,26 +202,120 @@ static int print_rows(const struct resolve *r)
 	return 0;
 }
 
+static void describe(struct resolve *r, struct answer *a)
+{
+	if (r->logs && a->named)
+		podsrc_logs_find(r->logs, a->path.pod_uid, a->path.container_id, &a->names);
+	describe_record(a->named ? r->describe : NULL, &a->path, &a->names, a->cgroup, &a->pod,
+			&a->container);
+	a->container.known = a->path.container_id[0];
+}
+
+static void report(struct resolve *r, const struct answer *a)
+{
+	if (r->options->json)
+		print_json(a);
+	else
+		keep_row(&r->rows, a);
+}
+
+/* --- by name ------------------------------------------------------------------------------------
+ */
+
+struct search {
+	struct resolve *resolve;
+	const char *what;
+	struct filter container, pod;
+	size_t found;
+};
+
+/* A sandbox is found by its own id, not by its pod's name. */
+static bool is_called(const struct search *s, const struct answer *a)
+{
+	const struct record subject = {.type = RECORD_EMPTY,
+				       .empty = {.pod = a->pod, .container = a->container}};
+
+	return filter_matches(&s->container, &subject) ||
+	       (a->container.kind != CONTAINER_KIND_SANDBOX && filter_matches(&s->pod, &subject));
+}
+
+static int visit(void *userdata, const struct cgfs_dir *dir)
+{
+	struct search *s = userdata;
+	struct answer a = {.what = s->what};
+	struct container_seen seen;
+
+	if (!containers_is(s->resolve->options, s->resolve->describe, dir, &seen))
+		return 1;
+	if (strlen(dir->path) >= sizeof(a.cgroup))
+		return 0;
+	strcpy(a.cgroup, dir->path);
+	a.path = seen.path;
+	a.named = !seen.nameless;
+	describe(s->resolve, &a);
+	if (is_called(s, &a)) {
+		report(s->resolve, &a);
+		s->found++;
+	}
+	return 0;
+}
+
+static int scan(struct search *s)
+{
+	struct resolve *r = s->resolve;
+	struct cgfs *cgfs;
+	int e = find_hierarchy(r);
+
+	if (e == 0)
+		e = cgfs_open(r->hierarchy.mount, r->hierarchy.unified, &cgfs);
+	if (e < 0)
+		return e;
+	e = cgfs_scan(cgfs, "/", visit, s, NULL);
+	cgfs_free(cgfs);
+	return e;
+}
+
+static int answer_name(struct resolve *r, const char *what)
+{
+	struct search s = {.resolve = r, .what = what};
+	int e;
+
+	if (filter_names_add(&s.container.containers, what) < 0 ||
+	    filter_names_add(&s.pod.pods, what) < 0)
+		return say_usage("resolve", "'%s' is no pid, no path and no name", what);
+	e = scan(&s);
+	if (e < 0)
+		say("cannot look for containers: %s", strerror(-e));
+	else if (!s.found)
+		say("no container here is called '%s'", what);
+	return e < 0 || !s.found;
+}
+
+static bool is_name(const char *what)
+{
+	pid_t pid;
+
+	if (*what == '/' || (isdigit((unsigned char)*what) && strchr(what, ':')))
+		return false;
+	return !is_pid(what, &pid);
+}
+
 static int answer(struct resolve *r, const char *what)
 {
 	struct answer a = {.what = what};
-	int status = cgroup_of(r, what, a.cgroup);
+	int status;
 
+	if (is_name(what))
+		return answer_name(r, what);
+	status = cgroup_of(r, what, a.cgroup);
 	if (status)
 		return status;
 	cgpath_parse(a.cgroup, strlen(a.cgroup), &a.path);
 	judge(r, &a);
-	if (r->logs && a.named)
-		podsrc_logs_find(r->logs, a.path.pod_uid, a.path.container_id, &a.names);
 	if (r->describe && a.named && a.path.kind == CGPATH_NONE)
 		describe_identify(r->describe, a.cgroup, &a.path);
-	describe_record(a.named ? r->describe : NULL, &a.path, &a.names, a.cgroup, &a.pod,
-			&a.container);
-	a.container.known = a.path.container_id[0];
-	if (r->options->json)
-		print_json(&a);
-	else
-		keep_row(&r->rows, &a);
+	describe(r, &a);
+	report(r, &a);
 	return 0;
 }
 
@@ -229,7 +328,7 @@ int cmd_resolve(int argc, char **argv)
 	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first == argc)
-		return say_usage("resolve", "which pid or cgroup path?");
+		return say_usage("resolve", "which pid, cgroup path or name?");
 	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
 		r.logs = NULL;
 	/* A user who may not query the runtime gets the names that every user may read. */

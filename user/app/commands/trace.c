@@ -8,6 +8,8 @@
 #include "app/config/options.h"
 #include "app/live/monitor.h"
 #include "app/log/say.h"
+#include "base/time.h"
+#include "io/proc/clock.h"
 
 static const struct options_help help = {
 	.head = "usage: graced trace [OPTIONS]\n"
@@ -16,8 +18,65 @@ static const struct options_help help = {
 		"received the signal, how long the stop took, and what else died. Ctrl-C ends it.\n",
 };
 
+/* How long the names of containers are awaited before it is said which are there. */
+#define NAMES_NS (5 * NS_PER_S)
+
+/* Whether a container that runs is one that the user asks for: a misspelt name must not look like
+ * a container that does not stop. */
+struct wanted {
+	struct filter names; /* by names alone */
+	struct monitor *monitor;
+	uint64_t until_ns; /* 0: not attached yet, or said */
+	bool found, unknown;
+};
+
+static int take_monitor(void *userdata, struct monitor *m)
+{
+	struct wanted *w = userdata;
+
+	w->monitor = m;
+	return 0;
+}
+
+static void begin_looking(void *userdata)
+{
+	struct wanted *w = userdata;
+
+	if (filter_has_names(&w->names))
+		w->until_ns = clock_boot_ns() + NAMES_NS;
+}
+
+static void look_at(void *userdata, const struct engine_running *running)
+{
+	const struct record subject = {.type = RECORD_EMPTY,
+				       .empty = {.pod = running->pod,
+						 .container = running->container}};
+	struct wanted *w = userdata;
+
+	w->found |= filter_matches(&w->names, &subject);
+	w->unknown |= running->asking;
+}
+
+static void look(void *userdata)
+{
+	struct wanted *w = userdata;
+
+	if (!w->until_ns)
+		return;
+	w->found = w->unknown = false;
+	engine_each_container(monitor_engine(w->monitor), look_at, w);
+	if (!w->found && w->unknown && clock_boot_ns() < w->until_ns)
+		return;
+	w->until_ns = 0;
+	if (!w->found)
+		say("no container that runs now matches; waiting for one that does");
+}
+
 int cmd_trace(int argc, char **argv)
 {
+	struct wanted wanted = {};
+	const struct monitor_hooks hooks = {
+		.userdata = &wanted, .open = take_monitor, .attached = begin_looking, .turn = look};
 	struct options options;
 	int status;
 
@@ -29,5 +88,8 @@ int cmd_trace(int argc, char **argv)
 		return say_usage("trace", "--record wants a file, as rows go to standard output");
 	if (!say_host_pids("trace"))
 		return 1;
-	return monitor_run(&options, true, NULL);
+	wanted.names = (struct filter){.namespaces = options.filter.namespaces,
+				       .pods = options.filter.pods,
+				       .containers = options.filter.containers};
+	return monitor_run(&options, true, &hooks);
 }

@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Containers are found by the names that people have: resolve, and the filters of audit. Prints TAP
+# and exits 1 if a claim does not hold.
+#   BUILD=build tests/tools/test_find.sh
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(realpath -m "${BUILD:-$root/build}")
+graced=${GRACED:-$build/graced}
+
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+((EUID == 0)) || skip_all "needs root"
+
+work=$(mktemp -d) || exit 1
+chmod 755 "$work"
+if [[ $(stat -f -c %T /sys/fs/cgroup) == cgroup2fs ]]; then
+	hierarchy=/sys/fs/cgroup
+else
+	hierarchy=/sys/fs/cgroup/memory
+fi
+top=$hierarchy/kubepods-find-$$
+out=$work/out err=$work/err sleepers=() count=0 failed=0
+
+tidy() {
+	local pid end=$((SECONDS + 20))
+	for pid in "${sleepers[@]}"; do
+		kill -KILL "$pid" && wait "$pid"
+	done 2>/dev/null
+	while [[ -d $top ]] && ((SECONDS < end)); do
+		find "$top" -depth -type d -exec rmdir {} \; 2>/dev/null
+		sleep 0.05
+	done
+	rm -rf "$work"
+}
+trap tidy EXIT
+
+# A container with a process, named by the log directories.
+make_container() { # DIGIT NAMESPACE POD CONTAINER
+	local id uid=$1$1$1$1$1$1$1$1-0f1e-4c55-9a35-$(printf '%012d' $$) pid
+	id=$1$(printf '%063d' $$)
+	mkdir -p "$top/kubepods/burstable/pod$uid/$id" "$work/log/pods/$2_$3_$uid/$4" \
+		"$work/log/containers"
+	ln -s "$work/log/pods/$2_$3_$uid/$4/0.log" "$work/log/containers/$3_$2_$4-$id.log"
+	bash -c 'echo $$ >"$1/cgroup.procs" && exec sleep 10000' - "$top/kubepods/burstable/pod$uid/$id" &
+	pid=$!
+	sleepers+=("$pid")
+	until grep -qx sleep "/proc/$pid/comm"; do
+		kill -0 "$pid" || return 1
+		sleep 0.05
+	done
+}
+
+# On hosts with other containers, these have names that no other has.
+n=find$$
+make_container a shop-$n cart-$n-7d9c main-$n && make_container b shop-$n cart-$n-x2x proxy-$n &&
+	make_container c data-$n db-$n-0 main-$n || {
+	echo "Bail out! the containers do not start"
+	exit 1
+}
+
+# graced COMMAND ARGUMENT... : of each container found, its pod, sorted.
+pods_of() { # COMMAND ARGUMENT...
+	"$graced" "$1" -o json --names.log-directory "$work/log" "${@:2}" >"$out" 2>"$err"
+	rc=$?
+	jq -r .pod.name "$out" 2>/dev/null | sed "s/-$n-.*//" | sort | paste -sd ' '
+}
+
+claim() { # SENTENCE COMMAND...
+	local sentence=$1
+	shift
+	count=$((count + 1))
+	if "$@"; then
+		echo "ok $count - $sentence"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $count - $sentence"
+	sed 's/^/# /' "$out" "$err"
+}
+
+# One a line: what is asked for | the pods that it finds.
+each_finds() { # COMMAND
+	local words want got bad=0
+	while IFS='|' read -r words want; do
+		read -ra args <<<"$words"
+		got=$(pods_of "$1" "${args[@]}")
+		[[ $got == "$want" ]] && continue
+		echo "# $1 $words: '$got', not '$want'"
+		bad=1
+	done
+	return $bad
+}
+
+claim "resolve finds containers by name, pod, its beginning, a glob, an id or a uid" \
+	each_finds resolve <<-END
+		main-$n|cart db
+		proxy-$n|cart
+		cart-$n-7d9c|cart
+		cart-$n|cart cart
+		shop-$n/cart-$n|cart cart
+		data-$n/cart-$n|
+		d?-$n-*|db
+		c$(printf '%011d' 0 | head -c 8)|db
+		cccccccc-0f1e-4c55-9a35-$(printf '%012d' $$)|db
+		cart-$n,db-$n|cart cart db
+		cart-$n,!cart-$n-x2x|cart
+	END
+
+found_nothing() {
+	((rc == 1)) && [[ ! -s $out && $(wc -l <"$err") == 1 ]] && grep -q "$1" "$err"
+}
+
+pods_of resolve "cart-$n-nobody" >/dev/null
+claim "a name that no container has is one line, exit 1" found_nothing "no container here is called"
+
+claim "audit's -n, -p and -c take beginnings, globs, lists, and what to leave out" \
+	each_finds audit <<-END
+		-p cart-$n|cart cart
+		-p shop-$n/cart-$n-7d9c|cart
+		-n shop-$n|cart cart
+		-n sho|
+		-n *-$n|cart cart db
+		-n *-$n -n !data-*|cart cart
+		-n *-$n -c main-$n|cart db
+		-n *-$n -c !main-$n|cart
+		-p cart-$n-7d9c -p db-$n|cart db
+		-p cart-$n-7d9c,db-$n|cart db
+	END
+
+pods_of audit -p "cart-$n-nobody" >/dev/null
+claim "audit says at once that a filter matches nothing, exit 1" found_nothing "no such container"
+
+# What trace says before anything stops, with --duration as its end.
+traced() { # ARGUMENT...
+	timeout 60 "$graced" trace --names.log-directory "$work/log" --duration 1s "$@" >"$out" 2>"$err"
+}
+says_nothing() {
+	! grep -q 'no container that runs now' "$err"
+}
+says_none() {
+	grep -qx 'graced: no container that runs now matches; waiting for one that does' "$err"
+}
+
+if [[ -r /sys/kernel/btf/vmlinux ]]; then
+	traced -p "cart-$n,nobody"
+	claim "trace says nothing where one of the names is there" says_nothing
+	traced -p "nobody-$n"
+	claim "trace says at once that no container has the name it is asked for" says_none
+fi
+
+echo "1..$count"
+exit $((failed > 0))
