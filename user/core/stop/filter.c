@@ -3,7 +3,6 @@
 #include "core/stop/filter.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -63,6 +62,11 @@ static bool begins(const char *value, const char *wanted, size_t n)
 	return value && strncmp(value, wanted, n) == 0;
 }
 
+static bool is_letter_or_digit(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 static bool name_matches(const struct called *c, const char *wanted)
 {
 	size_t n = strlen(wanted);
@@ -73,7 +77,7 @@ static bool name_matches(const struct called *c, const char *wanted)
 		return fnmatch(wanted, c->name, 0) == 0;
 	if (!begins(c->name, wanted, n))
 		return false;
-	return !c->name[n] || (!c->whole && !isalnum((unsigned char)c->name[n]));
+	return !c->name[n] || (!c->whole && !is_letter_or_digit(c->name[n]));
 }
 
 static bool is_called(const struct called *c, const struct pattern *pattern)
