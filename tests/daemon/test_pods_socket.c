@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,8 +26,8 @@
 #define SOCKET	"/var/lib/kubelet/pods-api/pods-api.sock"
 #define WAIT_MS 30000
 
-/* A process that plays the kubelet's pods API: each stream begins with the list, and what is
- * written to fd is sent to all of them. */
+/* A process that plays the kubelet's pods API: each stream begins with the list. What is sent to fd
+ * is a new list behind the letter l, or behind e an event for the open streams. */
 struct kubelet {
 	pid_t pid;
 	int fd;
@@ -34,13 +35,20 @@ struct kubelet {
 
 static int relay(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
+	static struct buf list;
 	struct cripeer *peer = userdata;
 	char bytes[8192];
 	ssize_t n = read(fd, bytes, sizeof(bytes));
 
 	if (n <= 0)
 		_exit(0);
-	cripeer_tell_bytes(peer, bytes, (size_t)n);
+	if (bytes[0] == 'e') {
+		cripeer_tell_bytes(peer, bytes + 1, (size_t)n - 1);
+		return 0;
+	}
+	buf_reset(&list);
+	buf_add(&list, bytes + 1, (size_t)n - 1);
+	peer->greeting = &list;
 	return 0;
 }
 
@@ -65,7 +73,8 @@ static void kubelet_start(struct kubelet *k, const struct buf *list)
 {
 	int fds[2];
 
-	assert_int_equal(pipe(fds), 0);
+	/* Each message arrives as one. */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
 	fflush(stdout);
 	k->pid = fork();
 	if (k->pid == 0) {
@@ -84,15 +93,6 @@ static void kubelet_kill(struct kubelet *k)
 	close(k->fd);
 }
 
-static void kubelet_send(const struct kubelet *k, enum podproto_type type,
-			 const struct podwire_pod *pod)
-{
-	_cleanup_(buf_free) struct buf event = {};
-
-	podwire_event(&event, type, pod);
-	assert_int_equal(write(k->fd, event.data, event.len), (ssize_t)event.len);
-}
-
 /* A list of this pod and, so that it is of the API, another one. */
 static void list_of(struct buf *ret, const struct podwire_pod *pod)
 {
@@ -103,6 +103,25 @@ static void list_of(struct buf *ret, const struct podwire_pod *pod)
 	if (pod)
 		podwire_event(ret, PODPROTO_ADDED, pod);
 	podwire_event(ret, PODPROTO_SYNCED, NULL);
+}
+
+static void kubelet_send(const struct kubelet *k, enum podproto_type type,
+			 const struct podwire_pod *pod)
+{
+	_cleanup_(buf_free) struct buf event = {};
+
+	buf_addc(&event, 'e');
+	podwire_event(&event, type, pod);
+	assert_int_equal(write(k->fd, event.data, event.len), (ssize_t)event.len);
+}
+
+static void kubelet_list(const struct kubelet *k, const struct podwire_pod *pod)
+{
+	_cleanup_(buf_free) struct buf list = {};
+
+	buf_addc(&list, 'l');
+	list_of(&list, pod);
+	assert_int_equal(write(k->fd, list.data, list.len), (ssize_t)list.len);
 }
 
 static void await_line(const char *socket, const char *uid, const char *expected)
@@ -164,10 +183,48 @@ static void the_socket_is_found_and_its_pods_are_named(void **state)
 	kubelet_send(&k, PODPROTO_MODIFIED, &pod);
 	await_line(s->socket, box.uid,
 		   "{'state':'terminating','deleting':true,'desired':true,'grace':{'seconds':30}}");
+	kubelet_list(&k, NULL);
 	kubelet_send(&k, PODPROTO_DELETED, &pod);
 	await_line(s->socket, box.uid, "{'desired':false}");
 	kubelet_kill(&k);
 	assert_int_equal(box_remove(&box), 0);
+}
+
+static double finished_pods(const struct podstage *s)
+{
+	return service_metric(s->service, "graced_pod_transitions_total", "state=\"finished\"");
+}
+
+/* The kubelet has finished with it, and the API has it until somebody deletes it. */
+static void a_completed_pod_stays_desired_until_its_object_goes(void **state)
+{
+	_cleanup_(buf_free) struct buf list = {};
+	struct podstage *s = podstage_of(state);
+	struct podwire_pod pod = {.name = "cart-3", .completed = true, .seen_s = 1};
+	struct podwire_pod next = {.name = "cart-4", .seen_s = 1};
+	struct box box, later;
+	struct kubelet k;
+	double finished;
+
+	podstage_box(s, NULL, &box);
+	podstage_box(s, NULL, &later);
+	pod.uid = box.uid;
+	next.uid = later.uid;
+	list_of(&list, &pod);
+	kubelet_start(&k, &list);
+	await_line(s->socket, box.uid, "{'state':'terminating','desired':true}");
+	assert_int_equal(box_remove(&box), 0);
+	await_line(s->socket, box.uid, "{'state':'finished','desired':true}");
+	finished = finished_pods(s);
+	kubelet_send(&k, PODPROTO_DELETED, &pod);
+	/* What comes behind it has been read. */
+	kubelet_send(&k, PODPROTO_ADDED, &next);
+	await_line(s->socket, later.uid, "{'desired':true}");
+	await_line(s->socket, box.uid, "{'desired':true}");
+	/* It has not ended twice. */
+	assert_true(finished_pods(s) == finished);
+	kubelet_kill(&k);
+	assert_int_equal(box_remove(&later), 0);
 }
 
 /* What was known stays while it is away, and its next list counts. */
@@ -247,6 +304,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("the kubelet's socket is found by itself, and its pods are named",
 		      the_socket_is_found_and_its_pods_are_named),
+		CLAIM("a completed pod stays desired until its object goes",
+		      a_completed_pod_stays_desired_until_its_object_goes),
 		CLAIM("a kubelet that is killed and comes back is listened to again",
 		      a_kubelet_that_is_killed_and_comes_back_is_listened_to_again),
 		CLAIM("the URL is asked while the socket is of no use",

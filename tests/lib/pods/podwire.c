@@ -113,7 +113,7 @@ static void add_pod(struct buf *out, const struct podwire_pod *p)
 	spec.has_termination_grace_period_seconds = true;
 	spec.termination_grace_period_seconds = 45;
 	status.has_phase = true;
-	status.phase = bytes("Running");
+	status.phase = bytes(p->completed ? "Succeeded" : "Running");
 	ready.has_type = ready.has_status = true;
 	ready.type = bytes("Ready");
 	ready.status = bytes(p->ready ? "True" : "False");

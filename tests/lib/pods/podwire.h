@@ -15,6 +15,7 @@ struct podwire_pod {
 	int seen_s;	  /* of the minute in which its kubelet saw it */
 	bool is_static;	  /* of a file */
 	bool deleting;	  /* with a grace period of 30 s */
+	bool completed;	  /* its phase is Succeeded */
 	bool ready;
 	size_t padding; /* bytes of unknown fields */
 };

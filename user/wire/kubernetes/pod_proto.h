@@ -19,7 +19,7 @@ extern const char podproto_watch_path[];
 enum podproto_type {
 	PODPROTO_ADDED = 1, /* also each pod that is there when the stream begins */
 	PODPROTO_MODIFIED,
-	PODPROTO_DELETED, /* of its pod only the names and the uid are sure */
+	PODPROTO_DELETED, /* the kubelet has finished with it; only its names and uid are sure */
 	PODPROTO_SYNCED,  /* all that were there have come; without a pod */
 };
 

@@ -192,10 +192,18 @@ static void send_numbered(struct site *site, enum podproto_type type, unsigned i
 	send_event(site, &event);
 }
 
+static void refresh(struct site *site, const char *uid)
+{
+	size_t done = site->done.len;
+
+	podsrc_kubelet_refresh(site->k, uid);
+	while (site->done.len == done)
+		asker_turn(site->asker);
+}
+
 static void test_stream(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
 	struct podsrc_state got;
 
 	play(site, 0, 250);
@@ -219,20 +227,120 @@ static void test_stream(void **state)
 	assert_string_equal(site->last.name, "web-300");
 	assert_string_equal(site->last.namespace_, "shop");
 	assert_int_equal(site->asked_ns, 0);
-	send_numbered(site, PODPROTO_DELETED, 7);
-	while (!site->gone)
-		asker_turn(site->asker);
-	podgen_uid(7, uid);
-	assert_string_equal(site->last_gone, uid);
-	assert_string_equal(state_of(site).text, "250 pods, streamed");
-	/* One that was not known is not reported as gone. */
-	send_numbered(site, PODPROTO_DELETED, 7);
 	send_numbered(site, PODPROTO_MODIFIED, 8);
 	while (site->pods == 251)
 		asker_turn(site->asker);
-	assert_int_equal(site->gone, 1);
+	assert_string_equal(state_of(site).text, "251 pods, streamed");
+	assert_int_equal(site->gone, 0);
 	assert_int_equal(site->peer.asked[CRI_EVENTS], 1);
 	assert_int_equal(site->lists, 1);
+}
+
+/* A Job's pod that has completed, an evicted one: the API has them until somebody deletes them. */
+static void test_finished(void **state)
+{
+	struct site *site = *state;
+	char uid[META_UID_MAX];
+
+	play(site, 0, 20);
+	cripeer_listen(&site->peer);
+	start(site);
+	await_streamed(site);
+	send_numbered(site, PODPROTO_DELETED, 7);
+	while (site->lists < 2)
+		asker_turn(site->asker);
+	assert_int_equal(site->gone, 0);
+	assert_string_equal(state_of(site).text, "20 pods, streamed");
+	/* Once the API has it no more, the list says so. */
+	play(site, 0, 7);
+	podwire_numbered(&site->greeting, PODPROTO_DELETED, 30);
+	send_numbered(site, PODPROTO_DELETED, 7);
+	while (site->lists < 4)
+		asker_turn(site->asker);
+	podgen_uid(19, uid);
+	assert_string_equal(site->last_gone, uid);
+	assert_int_equal(site->gone, 13);
+}
+
+/* The kubelet sets its status while it ends, even as that of a new pod (RemoveOrphanedStatuses()). */
+static void test_left(void **state)
+{
+	struct site *site = *state;
+	char uid[META_UID_MAX];
+
+	play(site, 0, 20);
+	cripeer_listen(&site->peer);
+	start(site);
+	await_streamed(site);
+	play(site, 0, 19);
+	refresh(site, "a");
+	podgen_uid(19, uid);
+	assert_string_equal(site->last_gone, uid);
+	site->pods = 0;
+	send_numbered(site, PODPROTO_MODIFIED, 19);
+	send_numbered(site, PODPROTO_ADDED, 19);
+	while (site->lists < 3)
+		asker_turn(site->asker);
+	assert_int_equal(site->pods, 19);
+	assert_string_equal(state_of(site).text, "19 pods, streamed");
+	/* Its manifest is back. */
+	play(site, 0, 20);
+	send_numbered(site, PODPROTO_ADDED, 19);
+	while (site->lists < 4)
+		asker_turn(site->asker);
+	assert_int_equal(site->pods, 19 + 20);
+	send_numbered(site, PODPROTO_MODIFIED, 19);
+	while (site->pods < 19 + 20 + 1)
+		asker_turn(site->asker);
+	assert_string_equal(site->last.name, "web-19");
+	assert_int_equal(site->gone, 1);
+}
+
+/* No event comes when its object goes, which may be long after its pod where the API is away. */
+static void test_leaving(void **state)
+{
+	struct site *site = *state;
+	char uid[META_UID_MAX];
+	const struct podwire_pod pod = {.uid = uid, .name = "web-3", .deleting = true, .seen_s = 1};
+
+	/* Ten of them would be more than the test waits for. */
+	site->options.interval_ns = 7000 * ASKER_MS;
+	podgen_uid(3, uid);
+	podwire_numbered(&site->greeting, PODPROTO_ADDED, 4);
+	podwire_event(&site->greeting, PODPROTO_ADDED, &pod);
+	podwire_event(&site->greeting, PODPROTO_SYNCED, NULL);
+	cripeer_listen(&site->peer);
+	start(site);
+	await_streamed(site);
+	play(site, 4, 1);
+	while (!site->gone)
+		asker_turn(site->asker);
+	assert_string_equal(site->last_gone, uid);
+}
+
+/* As that of a kubelet without an API server whose manifests are removed. */
+static void test_empty(void **state)
+{
+	struct site *site = *state;
+
+	play(site, 0, 3);
+	cripeer_listen(&site->peer);
+	start(site);
+	await_streamed(site);
+	play(site, 0, 0);
+	refresh(site, "a");
+	assert_int_equal(site->gone, 3);
+	assert_int_equal(site->lists, 2);
+	/* That of a kubelet that has just started does not count. */
+	play(site, 0, 3);
+	refresh(site, "a");
+	cripeer_die(&site->peer);
+	await(site, PODSRC_DOWN, "");
+	play(site, 0, 0);
+	cripeer_listen(&site->peer);
+	await_streamed(site);
+	refresh(site, "a");
+	assert_int_equal(site->gone, 3);
 }
 
 /* What comes right behind a list is later than the list. */
@@ -246,7 +354,6 @@ static void test_behind(void **state)
 	start(site);
 	await_streamed(site);
 	play(site, 1, 248);
-	podwire_numbered(&site->greeting, PODPROTO_DELETED, 9);
 	podwire_numbered(&site->greeting, PODPROTO_ADDED, 300);
 	podsrc_kubelet_refresh(site->k, "a");
 	while (site->pods < 250 + 248 + 1)
@@ -254,20 +361,10 @@ static void test_behind(void **state)
 	assert_string_equal(site->last.name, "web-300");
 	assert_int_equal(site->asked_ns, 0);
 	assert_int_equal(site->lists, 2);
-	/* Two by the list, one by its event. */
-	assert_int_equal(site->gone, 3);
-	podgen_uid(9, uid);
+	assert_int_equal(site->gone, 2);
+	podgen_uid(249, uid);
 	assert_string_equal(site->last_gone, uid);
-	assert_string_equal(state_of(site).text, "248 pods, streamed");
-}
-
-static void refresh(struct site *site, const char *uid)
-{
-	size_t done = site->done.len;
-
-	podsrc_kubelet_refresh(site->k, uid);
-	while (site->done.len == done)
-		asker_turn(site->asker);
+	assert_string_equal(state_of(site).text, "249 pods, streamed");
 }
 
 static void test_refresh(void **state)
@@ -378,6 +475,24 @@ static void test_later(void **state)
 	await_streamed(site);
 	assert_int_equal(site->gone, 0);
 	assert_int_equal(site->http.accepted, 1);
+}
+
+/* The socket of a kubelet that was restarted with the feature off. */
+static void test_stale(void **state)
+{
+	struct site *site = *state;
+
+	play_url(site, 0, 20);
+	cripeer_listen(&site->peer);
+	cripeer_leave(&site->peer);
+	assert_int_equal(access(site->peer.path, F_OK), 0);
+	start(site);
+	await(site, PODSRC_UP, "http://");
+	assert_string_equal(state_of(site).text,
+			    "20 pods; not by its socket: no kubelet listens at it");
+	play(site, 0, 20);
+	cripeer_listen(&site->peer);
+	await_streamed(site);
 }
 
 /* Without a URL there is nothing to fall back to. */
@@ -642,11 +757,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SITE("250 pods are reported, and what changes by one event each", test_stream),
 		SITE("what comes behind a list is later than the list", test_behind),
+		SITE("a pod that the kubelet has finished with is gone when a list lacks it",
+		     test_finished),
+		SITE("a pod that a list lacked is not back by events of its end", test_left),
+		SITE("while a pod is being deleted lists come at the ordinary interval",
+		     test_leaving),
+		SITE("an empty list of the same kubelet counts, that of another does not",
+		     test_empty),
 		SITE("a look-up is answered by a new stream's list", test_refresh),
 		SITE("a deletion comes with its grace period", test_deleting),
 		SITE("wherever the stream breaks, the URL is asked and no pod is gone",
 		     test_broken),
 		SITE("a socket that appears later is preferred to the URL", test_later),
+		SITE("a socket that no kubelet listens at is called so", test_stale),
 		SITE("without a URL it comes back with the kubelet", test_alone),
 		SITE("a kubelet that starts anew does not report running pods as gone",
 		     test_restarted),

@@ -76,17 +76,6 @@ void podsrc_known_add(struct podsrc_known *known, const struct meta_pod *pod, in
 	known->now.by_api |= !pod->is_static;
 }
 
-void podsrc_known_forget(struct podsrc_known *known, const char *uid)
-{
-	struct podsrc_known_pods *pods = &known->now;
-
-	for (size_t i = 0; i < pods->n;)
-		if (strcmp(pods->list[i].uid, uid) == 0)
-			pods->list[i] = pods->list[--pods->n];
-		else
-			i++;
-}
-
 static enum podsrc_known_process process_of(const struct podsrc_known *known)
 {
 	enum podsrc_known_process process = PODSRC_PROCESS_UNKNOWN;
@@ -105,13 +94,24 @@ static enum podsrc_known_process process_of(const struct podsrc_known *known)
 	return process;
 }
 
-void podsrc_known_judge(struct podsrc_known *known)
+/* Those that are listed again did not leave, and of another process nothing follows. */
+static void review_left(struct podsrc_known *known)
 {
-	sort(&known->now);
-	known->process = process_of(known);
+	for (size_t i = 0; i < PODSRC_KNOWN_LEFT; i++)
+		if (known->process == PODSRC_PROCESS_RESTARTED ||
+		    find(&known->now, known->now.n, known->left[i]))
+			known->left[i][0] = 0;
 }
 
-bool podsrc_known_is_ignorant(const struct podsrc_known *known)
+bool podsrc_known_has_left(const struct podsrc_known *known, const char *uid)
+{
+	for (size_t i = 0; i < PODSRC_KNOWN_LEFT; i++)
+		if (uid[0] && strcmp(known->left[i], uid) == 0)
+			return true;
+	return false;
+}
+
+static bool is_ignorant(const struct podsrc_known *known)
 {
 	if (!known->kubelet || known->process == PODSRC_PROCESS_SAME)
 		return false;
@@ -119,7 +119,20 @@ bool podsrc_known_is_ignorant(const struct podsrc_known *known)
 	       (known->before.by_api && !known->now.by_api);
 }
 
-bool podsrc_known_compare(const struct podsrc_known *known, size_t *at, size_t limit,
+void podsrc_known_judge(struct podsrc_known *known, bool same)
+{
+	sort(&known->now);
+	known->process = same ? PODSRC_PROCESS_SAME : process_of(known);
+	known->ignorant = is_ignorant(known);
+	review_left(known);
+}
+
+bool podsrc_known_is_ignorant(const struct podsrc_known *known)
+{
+	return known->ignorant;
+}
+
+bool podsrc_known_compare(struct podsrc_known *known, size_t *at, size_t limit,
 			  void (*gone)(void *userdata, const char *uid), void *userdata)
 {
 	size_t end = *at + limit;
@@ -129,8 +142,10 @@ bool podsrc_known_compare(const struct podsrc_known *known, size_t *at, size_t l
 	for (; *at < known->before.n && *at < end; ++*at) {
 		const char *uid = known->before.list[*at].uid;
 
-		if (!find(&known->now, known->now.n, uid))
-			gone(userdata, uid);
+		if (find(&known->now, known->now.n, uid))
+			continue;
+		strcpy(known->left[known->n_left++ % PODSRC_KNOWN_LEFT], uid);
+		gone(userdata, uid);
 	}
 	return *at >= known->before.n;
 }
@@ -185,18 +200,4 @@ void podsrc_known_insert(struct podsrc_known *known, const struct meta_pod *pod,
 			end = middle;
 	}
 	add(pods, at, pod->uid, seen_wall_ns);
-}
-
-bool podsrc_known_remove(struct podsrc_known *known, const char *uid)
-{
-	struct podsrc_known_pods *pods = &known->before;
-	struct podsrc_known_pod *there = find(pods, pods->n, uid);
-	size_t at;
-
-	if (!there)
-		return pods->full;
-	at = (size_t)(there - pods->list);
-	pods->n--;
-	memmove(there, there + 1, (pods->n - at) * sizeof(*there));
-	return true;
 }

@@ -67,6 +67,7 @@ struct podsrc_kubelet {
 	struct fetch_call *call;     /* NULL: nothing is asked */
 	uint64_t questions;	     /* asked so far */
 	uint64_t asked_ns, ended_ns; /* the last one; CLOCK_BOOTTIME */
+	uint64_t wanted_ns;	     /* when a list was wanted, without a look-up; 0: none is */
 	bool hurried;		     /* the next one is to come soon */
 	char *reply;		     /* mapped; NULL: nothing came */
 	size_t reply_len;
@@ -86,6 +87,7 @@ struct podsrc_kubelet {
 	sd_event_source *look;	      /* for a socket */
 	uint64_t look_us;
 	bool listing;	   /* its list is coming */
+	bool leaving;	   /* the list has a pod that is being deleted */
 	bool streaming;	   /* its list has come, and what changes comes */
 	bool falling_back; /* the next question is asked by the URL, now */
 
@@ -106,19 +108,20 @@ static bool is_busy(const struct podsrc_kubelet *k)
 static uint64_t due_ns(const struct podsrc_kubelet *k)
 {
 	uint64_t rest_ns = k->hurried ? 0 : (k->ended_ns - k->asked_ns) * REST_SHARE;
-
 	uint64_t interval_ns = k->options.interval_ns;
+	uint64_t from_ns = k->n_lookups ? k->asked_ns : later(k->asked_ns, k->wanted_ns);
 
 	if (k->questions == 0 || k->falling_back)
 		return 0;
 	if (k->state.failures)
 		return k->state.retry_ns;
-	/* What changes comes by itself, except after a list that was not the last word. */
-	if (k->streaming && !podsrc_known_is_ignorant(&k->known))
+	/* What changes comes by itself, except that an object of the API is gone, and what a list
+	 * lacked that was not the last word. */
+	if (k->streaming && !k->leaving && !podsrc_known_is_ignorant(&k->known))
 		interval_ns *= STREAMED_TIMES;
-	if (k->n_lookups == 0 || rest_ns > interval_ns)
+	if ((k->n_lookups == 0 && !k->wanted_ns) || rest_ns > interval_ns)
 		return k->ended_ns + interval_ns;
-	return later(k->asked_ns + k->options.gap_ns, k->ended_ns + rest_ns);
+	return later(from_ns + k->options.gap_ns, k->ended_ns + rest_ns);
 }
 
 static void plan(struct podsrc_kubelet *k)
@@ -127,6 +130,16 @@ static void plan(struct podsrc_kubelet *k)
 		return;
 	sd_event_source_set_time(k->timer, due_ns(k) / 1000);
 	sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
+}
+
+/* A pod may have left the list. The kubelet calls a pod deleted when it has finished with it
+ * (TerminatePod() in pkg/kubelet/status), and lists it until the API or the manifest has it no more:
+ * one that was deleted for a moment, one that completed for days. Of that end no event comes. */
+static void want_list(struct podsrc_kubelet *k)
+{
+	if (!k->wanted_ns)
+		k->wanted_ns = clock_boot_ns();
+	plan(k);
 }
 
 static void report_done(struct podsrc_kubelet *k, const char *uid, enum meta_result result)
@@ -240,11 +253,15 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 {
 	struct podsrc_kubelet *k = userdata;
 	struct meta_pod meta = pod->meta;
+	bool left = k->streaming && podsrc_known_has_left(&k->known, meta.uid);
 
+	/* Whether it came back is for a list to say. */
+	if (left)
+		want_list(k);
 	/* The kubelet lists static pods as such, never by their mirrors (pkg/kubelet/pod, GetPods):
 	 * one that says it is a mirror was made by a user as a pretended static pod. The API's are
 	 * images, which come and go without the pods. */
-	k->leaving_out = pod->mirror || is_behind(k);
+	k->leaving_out = left || pod->mirror || is_behind(k);
 	if (k->leaving_out)
 		return;
 	/* Any user can write the annotation that a kubelet puts on its static pods. */
@@ -254,6 +271,7 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 		podsrc_known_insert(&k->known, &meta, pod->seen_wall_ns);
 	} else {
 		podsrc_known_add(&k->known, &meta, pod->seen_wall_ns);
+		k->leaving |= meta.deleting;
 		mark_found(k, meta.uid);
 		meta.asked_ns = k->asked_ns;
 	}
@@ -290,7 +308,7 @@ static void end_walk(struct podsrc_kubelet *k)
 
 static void start_comparing(struct podsrc_kubelet *k)
 {
-	podsrc_known_judge(&k->known);
+	podsrc_known_judge(&k->known, k->listing && podsrc_stream_has_listed(k->stream));
 	k->comparing = true;
 	k->gone_at = 0;
 	sd_event_source_set_enabled(k->work, SD_EVENT_ON);
@@ -324,6 +342,8 @@ static void finish(struct podsrc_kubelet *k)
 		podjson_get_counts(k->walk, &counts);
 	end_walk(k);
 	k->comparing = false;
+	if (k->stream)
+		podsrc_stream_set_listed(k->stream, k->listing && whole);
 	podsrc_known_finish(&k->known);
 	k->streaming = k->listing;
 	k->listing = false;
@@ -334,19 +354,13 @@ static void finish(struct podsrc_kubelet *k)
 		podsrc_stream_hold(k->stream, false);
 }
 
-static void report_gone(struct podsrc_kubelet *k, const char *uid, uint64_t asked_ns)
-{
-	struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = asked_ns};
-
-	strcpy(gone.uid, uid);
-	k->sink.pod(k->sink.userdata, &gone);
-}
-
 static void on_gone(void *userdata, const char *uid)
 {
 	struct podsrc_kubelet *k = userdata;
+	struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = k->asked_ns};
 
-	report_gone(k, uid, k->asked_ns);
+	strcpy(gone.uid, uid);
+	k->sink.pod(k->sink.userdata, &gone);
 }
 
 static void give_up(struct podsrc_kubelet *k, int error)
@@ -414,7 +428,6 @@ static int on_data(void *userdata, const void *data, size_t len)
 static void on_done(void *userdata, const struct fetch_result *result)
 {
 	struct podsrc_kubelet *k = userdata;
-
 	struct podsrc_kubelet_why why;
 
 	k->call = NULL;
@@ -508,29 +521,10 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* One that the kubelet removed: only its uid is sure. */
-static void on_deleted(void *userdata, const struct podjson_pod *pod)
+static void take_pod(struct podsrc_kubelet *k, const struct podproto_event *event)
 {
-	struct podsrc_kubelet *k = userdata;
-
-	if (k->listing) {
-		podsrc_known_forget(&k->known, pod->meta.uid);
-		report_gone(k, pod->meta.uid, k->asked_ns);
-	} else if (podsrc_known_remove(&k->known, pod->meta.uid)) {
-		report_gone(k, pod->meta.uid, 0);
-	}
-}
-
-static void skip_container(void *userdata, const struct meta_container *container)
-{
-}
-
-static void take_event(struct podsrc_kubelet *k, const struct podproto_event *event)
-{
-	const struct podjson_sink sinks[] = {{k, on_pod, on_container, NULL},
-					     {k, on_deleted, skip_container, NULL}};
-	bool is_deleted = event->type == PODPROTO_DELETED;
-	int r = podproto_read_pod(k->reader, event->pod, event->pod_len, &sinks[is_deleted]);
+	const struct podjson_sink sink = {k, on_pod, on_container, NULL};
+	int r = podproto_read_pod(k->reader, event->pod, event->pod_len, &sink);
 
 	k->counts.pods += r == 0;
 	k->counts.skipped += r != 0;
@@ -553,9 +547,10 @@ static void on_message(void *userdata, const void *message, size_t len)
 
 	if (podproto_read_event(k->reader, message, len, &event) < 0)
 		k->counts.skipped++;
-	else if (event.type == PODPROTO_ADDED || event.type == PODPROTO_MODIFIED ||
-		 event.type == PODPROTO_DELETED)
-		take_event(k, &event);
+	else if (event.type == PODPROTO_ADDED || event.type == PODPROTO_MODIFIED)
+		take_pod(k, &event);
+	else if (event.type == PODPROTO_DELETED)
+		want_list(k);
 	else if (event.type == PODPROTO_SYNCED && k->listing)
 		end_list(k);
 	else
@@ -623,7 +618,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	k->questions++;
 	k->asked_ns = clock_boot_ns();
 	k->state.retry_ns = 0;
-	k->hurried = false;
+	k->hurried = k->leaving = false;
+	if (k->asked_ns >= k->wanted_ns + k->options.gap_ns)
+		k->wanted_ns = 0;
 	ask_best(k);
 	return 0;
 }

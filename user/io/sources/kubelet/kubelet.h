@@ -27,8 +27,9 @@
  * PodsAPI, 1.37 by default) that is asked first: without a token, and what changes is streamed.
  * Each question there is a new stream, which begins with all pods: so a list is never overtaken by
  * an older event, nor an event by an older list. While the stream lasts it is asked for a list ten
- * times more rarely. When it is absent, not trusted, refused, silent or broken, the URL is asked at
- * once and from then on; the socket is tried again with back-off, and at once when it is another.
+ * times more rarely, but soon after the kubelet has finished with a pod: only a list shows that a
+ * pod is gone. When it is absent, not trusted, refused, silent or broken, the URL is asked at once
+ * and from then on; the socket is tried again with back-off, and at once when it is another.
  *
  * The token and the client certificate are read again for each request, as they are renewed, and
  * sent only to a server whose certificate the CA verifies for its name. An answer is parsed in

@@ -36,6 +36,8 @@ struct podsrc_stream {
 
 	char path[SOCKET_PATH_MAX]; /* of the socket found last */
 	struct socket_id socket;
+	struct socket_id opened; /* of the stream */
+	struct socket_id listed; /* of the list before; all zero: of none */
 	char trouble[PODSRC_STREAM_TEXT];
 
 	struct fetch_call *call;
@@ -102,7 +104,18 @@ bool podsrc_stream_is_replaced(struct podsrc_stream *s)
 {
 	struct socket_id found;
 
-	return choose(s, &found) == 0 && !is_same(&found, &s->socket);
+	return choose(s, &found) == 0 && !is_same(&found, &s->opened);
+}
+
+/* Whose socket it is was looked at before it was connected to. */
+bool podsrc_stream_has_listed(struct podsrc_stream *s)
+{
+	return is_same(&s->opened, &s->listed) && !podsrc_stream_is_replaced(s);
+}
+
+void podsrc_stream_set_listed(struct podsrc_stream *s, bool listed)
+{
+	s->listed = listed ? s->opened : (struct socket_id){};
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -202,7 +215,7 @@ void podsrc_stream_fail(struct podsrc_stream *s, const char *text)
 		s->failures = 0;
 	podsrc_stream_close(s);
 	s->connection++;
-	s->failed = s->socket;
+	s->failed = s->opened;
 	s->retry_ns = now_ns + backoff_ns(s->retry_min_ns, s->retry_max_ns, s->failures++);
 }
 
@@ -212,6 +225,9 @@ static const char *judge(const struct fetch_result *result)
 		return "it has no pods API: Kubernetes 1.36 needs the feature gate PodsAPI";
 	if (result->error == -EMSGSIZE)
 		return "more comes than can be read";
+	/* A kubelet does not remove its socket. */
+	if (result->error == -ECONNREFUSED)
+		return "no kubelet listens at it";
 	if (result->error == 0 && result->status == 200 && result->grpc_status < 0)
 		return "its answer has no gRPC status";
 	return result->text[0] ? result->text : "its stream ended";
@@ -256,6 +272,7 @@ int podsrc_stream_open(struct podsrc_stream *s)
 
 	podsrc_stream_close(s);
 	s->opened_ns = clock_boot_ns();
+	s->opened = s->socket;
 	snprintf(url, sizeof(url), "http://kubelet-%llu%s", (unsigned long long)s->connection,
 		 podproto_watch_path);
 	return fetch_start(s->fetch, &request, &s->call);

@@ -52,6 +52,10 @@ struct podsrc_stream *podsrc_stream_free(struct podsrc_stream *stream);
 bool podsrc_stream_is_ready(struct podsrc_stream *stream);
 /* Whether there is another socket now than the one that the open stream came from. */
 bool podsrc_stream_is_replaced(struct podsrc_stream *stream);
+/* Whether the list before came whole from the socket of the open stream: a kubelet that starts makes
+ * another socket (CreateListener() in cri-client/pkg/util), so one process made both lists. */
+bool podsrc_stream_has_listed(struct podsrc_stream *stream);
+void podsrc_stream_set_listed(struct podsrc_stream *stream, bool listed);
 /* Requests the stream of the socket that was found ready; one that is open is closed. -errno. */
 int podsrc_stream_open(struct podsrc_stream *stream);
 void podsrc_stream_close(struct podsrc_stream *stream);
