@@ -509,7 +509,7 @@ static void lines(void **state)
 		 "\"announced_boot_ns\":8}",
 		 false, 0},
 		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"unclean\","
-		 "\"reason\":\"brand-new\",\"pods\":{},\"shutdown\":[]}",
+		 "\"reason\":\"brand-new\",\"journal\":\"brand-new\",\"pods\":{},\"shutdown\":[]}",
 		 true, 1},
 		/* Which boot it is of shows in its id alone: an entry of the journal is a later
 		   one's. */
