@@ -36,13 +36,13 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
-VM_SCRIPTS := run events shutdown volumes manage engines standalone
+VM_SCRIPTS := run events shutdown volumes manage engines standalone account
 
 vm-deps: deps
 	@tools/deps install vm
 
 # A node with a real kubelet, shutdowns of one, by the kubelet and by graced, and of a machine with Docker
-# and Podman. Emulated, it needs both CPUs. Some alone:
+# and Podman; and what is reported of a machine after it went down or was lost. Emulated, it needs both CPUs. Some alone:
 # make check-vm VM_SCRIPTS=shutdown
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs

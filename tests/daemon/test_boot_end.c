@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Claims about what a daemon reports of an earlier boot: the note is one that a daemon has really
- * left, with another boot id in it. Containers are real, logind is python-dbusmock's.
+ * left, with another boot id in it. Containers are real, logind is python-dbusmock's, and journals
+ * are made of entries.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -10,15 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/files/file.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/daemon/journald.h"
 #include "lib/shutdown/shutscene.h"
 #include "wire/recording/boot_note.h"
 
-#define OTHER "11111111-2222-3333-4444-555555555555"
+#define OTHER	 "11111111-2222-3333-4444-555555555555"
+#define OTHER_ID "11111111222233334444555555555555"
 
 static char *read_note(const struct shutscene *s)
 {
@@ -175,6 +179,102 @@ static void stopped_by_hand(void **state)
 	shutscene_end(s);
 }
 
+/* --- the journal of that boot ------------------------------------------------------------------ */
+
+#define STARTED "39f53479d3a045ac8e11786248231fbf"
+#define CLOSED	"d93fb3c9c24d451a97cea615ce59c00b"
+#define THIRD	"22222222222233334444555555555555"
+
+static void add_entry(struct buf *out, const char *boot, const char *message_id, int pid,
+		      const char *transport, const char *unit)
+{
+	static unsigned int at;
+
+	at++;
+	buf_printf(out,
+		   "__REALTIME_TIMESTAMP=%u\n__MONOTONIC_TIMESTAMP=%u\n_BOOT_ID=%s\n"
+		   "MESSAGE_ID=%s\n_PID=%d\n_UID=0\n_TRANSPORT=%s\nMESSAGE=m\n",
+		   1700000000 + at, at, boot, message_id, pid, transport);
+	if (unit)
+		buf_printf(out, "UNIT=%s\n", unit);
+	buf_adds(out, "\n");
+}
+
+/* PID 1 and journald, up to the last entry that an orderly end leaves; or others who write the
+ * same. */
+static void add_end(struct buf *out, const char *boot, int pid, const char *journald)
+{
+	add_entry(out, boot, STARTED, 1, "journal", "sysinit.target");
+	add_entry(out, boot, STARTED, pid, "journal", "shutdown.target");
+	add_entry(out, boot, STARTED, pid, "journal", "poweroff.target");
+	add_entry(out, boot, CLOSED, 77, journald, NULL);
+}
+
+/* A daemon is killed, and is not started again in its boot, of which there is this journal. */
+static void assert_by_journal(void **state, const char *entries, const char *expected,
+			      double unclean)
+{
+	struct shutscene *s;
+
+	if (journald_import_unavailable()) {
+		fprintf(stderr, "skipped: %s\n", journald_import_unavailable());
+		skip();
+	}
+	s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	await_note(s, "\"boot\":{");
+	end_by(s, SIGKILL);
+	boot_anew(s);
+	assert_int_equal(journald_import(entries), 0);
+	shutscene_start(s, "observe");
+	json_decref(shutscene_await_record(s, expected));
+	shutscene_await_metric(s, "graced_unclean_shutdowns_total", NULL, unclean);
+	shutscene_end(s);
+}
+
+static void before_an_orderly_end(void **state)
+{
+	_cleanup_(buf_free) struct buf entries = {};
+
+	add_end(&entries, OTHER_ID, 1, "driver");
+	assert_by_journal(state, buf_str(&entries),
+			  "{'type':'boot_end','end':'clean','reason':'went-down',"
+			  "'journal':'went-down','boot_id':'" OTHER "'}",
+			  0);
+}
+
+static void before_a_loss_at_the_end(void **state)
+{
+	_cleanup_(buf_free) struct buf entries = {};
+
+	add_end(&entries, OTHER_ID, 1, "journal");
+	assert_by_journal(state, buf_str(&entries),
+			  "{'type':'boot_end','end':'unknown','reason':'going-down',"
+			  "'journal':'going-down'}",
+			  0);
+}
+
+static void with_forged_entries(void **state)
+{
+	_cleanup_(buf_free) struct buf entries = {};
+
+	add_end(&entries, OTHER_ID, 4242, "driver");
+	assert_by_journal(state, buf_str(&entries),
+			  "{'type':'boot_end','end':'unclean','reason':'not-announced',"
+			  "'journal':'no-end'}",
+			  1);
+}
+
+static void without_entries(void **state)
+{
+	_cleanup_(buf_free) struct buf entries = {};
+
+	add_end(&entries, THIRD, 1, "driver");
+	assert_by_journal(state, buf_str(&entries),
+			  "{'type':'boot_end','end':'unclean','reason':'not-announced',"
+			  "'journal':'absent'}",
+			  1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +288,13 @@ int main(void)
 				through_a_shutdown),
 		SHUTSCENE_CLAIM("of a boot in which the daemon was stopped the end is unknown",
 				stopped_by_hand),
+		SHUTSCENE_CLAIM("an orderly end after the daemon was killed is clean by the journal",
+				before_an_orderly_end),
+		SHUTSCENE_CLAIM("one that the journal does not have to its end is unknown",
+				before_a_loss_at_the_end),
+		SHUTSCENE_CLAIM("entries that others than PID 1 wrote do not make it clean",
+				with_forged_entries),
+		SHUTSCENE_CLAIM("nor do those of another boot", without_entries),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

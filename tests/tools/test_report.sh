@@ -74,6 +74,9 @@ claim "the order of records does not matter, nor do repetitions" $?
 
 "$graced" report --file "$story" --boot 1 -o svg 2>"$err" | diff - "$root/docs/report.svg" >"$out"
 claim "docs/report.svg is what graced report draws of tests/report/node.jsonl" $?
+# Records of the scene `order` of tests/vm/account.
+"$graced" report --file "$root/tests/report/poweroff.jsonl" -o svg 2>"$err" | diff - "$root/docs/poweroff.svg" >"$out"
+claim "docs/poweroff.svg is what graced report draws of tests/report/poweroff.jsonl" $?
 
 xml_is_sound() { python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"; }
 "$graced" report --file "$story" -o svg >"$tmp/node.svg"

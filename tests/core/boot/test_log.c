@@ -133,6 +133,50 @@ static void test_ends(void **state)
 	}
 }
 
+/* What the journal shows decides where the note does not, and only there. */
+static void test_journal(void **state)
+{
+	static const struct {
+		const char *story;
+		enum boot_journal journal;
+		const char *end, *reason;
+	} rows[] = {
+		/* Killed, or stopped, and not started again. */
+		{"+", BOOT_JOURNAL_WENT_DOWN, "clean", "went-down"},
+		{"+S", BOOT_JOURNAL_WENT_DOWN, "clean", "went-down"},
+		{"+A+", BOOT_JOURNAL_WENT_DOWN, "clean", "went-down"},
+		{"+A+S", BOOT_JOURNAL_WENT_DOWN, "clean", "went-down"},
+		{"+AR+", BOOT_JOURNAL_WENT_DOWN, "clean", "went-down"},
+		{"+", BOOT_JOURNAL_GOING_DOWN, "unknown", "going-down"},
+		{"+S", BOOT_JOURNAL_GOING_DOWN, "unknown", "going-down"},
+		{"+", BOOT_JOURNAL_NO_END, "unclean", "not-announced"},
+		{"+A+", BOOT_JOURNAL_NO_END, "unclean", "in-shutdown"},
+		{"+S", BOOT_JOURNAL_NO_END, "unknown", "stopped"},
+		{"+", BOOT_JOURNAL_ABSENT, "unclean", "not-announced"},
+		{"+S", BOOT_JOURNAL_ABSENT, "unknown", "stopped"},
+		/* It is not asked. */
+		{"+AR-S", BOOT_JOURNAL_NO_END, "clean", "released"},
+		{"+A-S", BOOT_JOURNAL_GOING_DOWN, "clean", "empty"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct boot_verdict verdict;
+		struct bootlog log = {};
+
+		play(&log, rows[i].story);
+		assert_int_equal(bootlog_needs_journal(&log),
+				 strcmp(rows[i].reason, "released") != 0 &&
+					 strcmp(rows[i].reason, "empty") != 0);
+		log.journal = rows[i].journal;
+		verdict = bootlog_judge(&log);
+		if (strcmp(boot_end_name(verdict.end), rows[i].end) != 0 ||
+		    strcmp(boot_reason_name(verdict.reason), rows[i].reason) != 0)
+			fail_msg("row %zu: %s, %s", i, boot_end_name(verdict.end),
+				 boot_reason_name(verdict.reason));
+		bootlog_done(&log);
+	}
+}
+
 static void test_whose(void **state)
 {
 	static const struct {
@@ -217,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("an end is clean, unclean or unknown by what was noted of it", test_ends),
+		CLAIM("an end that the note does not show is that of the journal", test_journal),
 		CLAIM("only an earlier boot of this node is judged", test_whose),
 		CLAIM("the outcomes of a shutdown are those of containers that end in it",
 		      test_outcomes),

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 
 #define JOURNALD   "/lib/systemd/systemd-journald"
 #define JOURNALCTL "/usr/bin/journalctl"
+#define REMOTE	   "/lib/systemd/systemd-journal-remote"
+#define JOURNAL	   "/var/log/journal"
 #define SOCKET	   "/run/systemd/journal/socket"
 #define CONF_DIR   "/run/systemd/journald.conf.d"
 
@@ -35,12 +38,22 @@ const char *journald_unavailable(void)
 	return access("/etc/machine-id", R_OK) < 0 ? "there is no /etc/machine-id" : NULL;
 }
 
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	close(fd);
+	return n == (ssize_t)strlen(text) ? 0 : -EIO;
+}
+
 static int make_run(void)
 {
 	static const char *const dirs[] = {"/run/systemd", "/run/systemd/journal", CONF_DIR,
 					   "/run/log", "/run/log/journal"};
-	ssize_t n;
-	int fd;
 
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", "/run", "tmpfs", 0, "mode=755") < 0)
@@ -48,12 +61,7 @@ static int make_run(void)
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		if (mkdir(dirs[i], 0755) < 0)
 			return -errno;
-	fd = open(CONF_DIR "/test.conf", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return -errno;
-	n = write(fd, conf, strlen(conf));
-	close(fd);
-	return n == (ssize_t)strlen(conf) ? 0 : -EIO;
+	return write_file(CONF_DIR "/test.conf", conf);
 }
 
 static void exec_journald(void) __attribute__((noreturn));
@@ -133,4 +141,64 @@ json_t *journald_entries(const char *match)
 		entries = parse_lines(result.out);
 	run_done(&result);
 	return entries;
+}
+
+/* --- a journal of entries ---------------------------------------------------------------------- */
+
+const char *journald_import_unavailable(void)
+{
+	if (geteuid() != 0)
+		return "needs root";
+	if (access(REMOTE, X_OK) < 0)
+		return "systemd-journal-remote is not installed";
+	if (access(JOURNAL, F_OK) < 0)
+		return "there is no " JOURNAL;
+	return access("/etc/machine-id", R_OK) < 0 ? "there is no /etc/machine-id" : NULL;
+}
+
+/* Its name is this machine's id. */
+static int make_directory(char *ret, size_t size)
+{
+	FILE *file = fopen("/etc/machine-id", "re");
+	char id[33] = "";
+	int n;
+
+	if (!file)
+		return -errno;
+	n = fscanf(file, "%32s", id);
+	fclose(file);
+	snprintf(ret, size, JOURNAL "/%s", id);
+	return n != 1 ? -EBADMSG : mkdir(ret, 0755) < 0 ? -errno : 0;
+}
+
+static int hide_journals(void)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", JOURNAL, "tmpfs", 0, "mode=755") < 0)
+		return -errno;
+	if (mount("tmpfs", "/run/log/journal", "tmpfs", 0, "mode=755") < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int journald_import(const char *entries)
+{
+	char directory[PATH_MAX / 2], journal[PATH_MAX];
+	const char *const args[] = {"--split-mode=none", "-o", journal, JOURNAL "/entries", NULL};
+	struct run_result result;
+	int r = hide_journals();
+
+	if (!r)
+		r = make_directory(directory, sizeof(directory));
+	if (!r)
+		r = write_file(JOURNAL "/entries", entries);
+	if (r)
+		return r;
+	snprintf(journal, sizeof(journal), "%s/system.journal", directory);
+	r = run(&(struct run_spec){.exe = REMOTE, .args = args}, &result);
+	if (r < 0)
+		return r;
+	r = result.status == 0 ? 0 : -EIO;
+	run_done(&result);
+	return r;
 }

@@ -21,4 +21,12 @@ void journald_stop(pid_t pid);
  * cannot be read. */
 json_t *journald_entries(const char *match);
 
+/* Why no journal can be made of entries here, or NULL. */
+const char *journald_import_unavailable(void);
+
+/* Makes a journal of entries in the journal's export format. It takes the place of this host's
+ * journal for the calling process, in a mount namespace of its own, and for what it starts from
+ * then on. 0 or -errno. */
+int journald_import(const char *entries);
+
 #endif

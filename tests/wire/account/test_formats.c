@@ -89,9 +89,11 @@ static void read_end(struct scene *scene)
 {
 	_cleanup_(buf_free) struct buf line = {};
 
-	buf_adds(&line, "{\"type\":\"boot_end\"," HEAD "990,\"id\":\"" BOOT "/end\","
-			"\"end\":\"unclean\",\"reason\":\"after-release\",\"shutdown\":{"
-			"\"announced_boot_ns\":1000},\"pods_alive\":700,\"pods\":[");
+	buf_adds(
+		&line,
+		"{\"type\":\"boot_end\"," HEAD "990,\"id\":\"" BOOT "/end\","
+		"\"end\":\"unclean\",\"reason\":\"after-release\",\"journal\":\"no-end\",\"shutdown\":{"
+		"\"announced_boot_ns\":1000},\"pods_alive\":700,\"pods\":[");
 	for (int i = 0; i < ALIVE; i++)
 		buf_printf(&line, "%s{\"namespace\":\"%s\",\"name\":\"%s\",\"containers\":1}",
 			   i ? "," : "", names[i % LEN(names)], names[(i + 3) % LEN(names)]);
@@ -507,7 +509,7 @@ static void lines(void **state)
 		 "\"announced_boot_ns\":8}",
 		 false, 0},
 		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"unclean\","
-		 "\"reason\":\"brand-new\",\"pods\":{},\"shutdown\":[]}",
+		 "\"reason\":\"brand-new\",\"journal\":\"brand-new\",\"pods\":{},\"shutdown\":[]}",
 		 true, 1},
 		/* Which boot it is of shows in its id alone: an entry of the journal is a later
 		   one's. */

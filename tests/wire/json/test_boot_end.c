@@ -67,7 +67,7 @@ static void test_unclean(void **state)
 	log.pods.total = 19;
 	bootlog_add(&log.containers, "c1", NULL, "redis", 1);
 	assert_json(&log,
-		    HEAD "\"end\":\"unclean\",\"reason\":\"not-announced\","
+		    HEAD "\"end\":\"unclean\",\"reason\":\"not-announced\",\"journal\":null,"
 			 "\"watched_boot_ns\":1000000000,\"stopped_boot_ns\":null,"
 			 "\"shutdown\":null,\"pods_alive\":19,\"pods\":["
 			 "{\"namespace\":\"default\",\"name\":\"web\\n\",\"uid\":\"uid-1\","
@@ -95,7 +95,8 @@ static void test_clean(void **state)
 		.outcomes = {[OUTCOME_GRACEFUL] = 4, [OUTCOME_OOM_KILLED] = 1},
 	};
 	assert_json(&log, HEAD
-		    "\"end\":\"clean\",\"reason\":\"released\",\"watched_boot_ns\":1000000000,"
+		    "\"end\":\"clean\",\"reason\":\"released\",\"journal\":null,"
+		    "\"watched_boot_ns\":1000000000,"
 		    "\"stopped_boot_ns\":2000000000,\"shutdown\":{\"mode\":\"assist\","
 		    "\"action\":\"reboot\",\"announced_boot_ns\":1500000000,"
 		    "\"released_boot_ns\":1600000000,\"reason\":\"pods-ended\",\"outcomes\":{"
@@ -105,10 +106,46 @@ static void test_clean(void **state)
 	assert_entry(&log, entry);
 }
 
+/* What the journal of that boot shows is a word, and a part of the sentence where it adds to it. */
+static void test_journal(void **state)
+{
+	static const char *const broken[] = {
+		"its end is unclean: no shutdown was announced; the journal breaks off; alive ",
+		"GRACED_END=unclean\n", "GRACED_JOURNAL=no-end\n", NULL};
+	static const char *const absent[] = {
+		"no shutdown was announced; the journal has no entries of that boot; alive ",
+		"GRACED_JOURNAL=absent\n", NULL};
+	static const char *const down[] = {
+		"its end is clean: graced no longer ran, and the journal shows an orderly end; "
+		"alive when last looked: pods 0,",
+		"PRIORITY=6\n", "GRACED_REASON=went-down\n", "GRACED_JOURNAL=went-down\n", NULL};
+	static const char *const going[] = {
+		"its end is unknown: graced no longer ran, and the journal ends in the middle of a "
+		"shutdown; alive ",
+		"GRACED_REASON=going-down\n", "GRACED_JOURNAL=going-down\n", NULL};
+	static const struct {
+		enum boot_journal journal;
+		const char *const *entry;
+	} rows[] = {
+		{BOOT_JOURNAL_NO_END, broken},
+		{BOOT_JOURNAL_ABSENT, absent},
+		{BOOT_JOURNAL_WENT_DOWN, down},
+		{BOOT_JOURNAL_GOING_DOWN, going},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct bootlog log = a_log();
+
+		log.journal = rows[i].journal;
+		assert_entry(&log, rows[i].entry);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("an unclean end names what was alive", test_unclean),
+		CLAIM("what the journal shows of an end is named", test_journal),
 		CLAIM("a clean end has the shutdown's times, reason and outcomes", test_clean),
 	};
 

@@ -21,6 +21,7 @@ static void a_note(struct bootnote *ret)
 	log->saved_ns = 2;
 	log->saved_wall_ns = 1700000000000000001;
 	log->stopped_ns = 3;
+	log->journal = BOOT_JOURNAL_GOING_DOWN;
 	log->shutdown = (struct bootlog_shutdown){
 		.announced_ns = 4,
 		.released_ns = 5,
@@ -48,6 +49,7 @@ static void test_again(void **state)
 	assert_string_equal(buf_str(&again), buf_str(&out));
 	assert_string_equal(read.boot.node, "n\"\\\n");
 	assert_string_equal(read.boot.pods.rows[0].name, "<b>w\xc3\xa9");
+	assert_int_equal(read.boot.journal, BOOT_JOURNAL_GOING_DOWN);
 	assert_int_equal(read.boot.shutdown.reason, SHUTDOWN_ALL_STOPPED);
 	assert_int_equal(read.previous.pods.total, 9);
 	assert_int_equal(read.unclean, 7);
@@ -86,6 +88,8 @@ static void test_hostile(void **state)
 		{"\"boot_id\":\"1111", "\"boot_id\":\"../.", -EBADMSG},
 		{"\"saved_ns\":2", "\"saved_ns\":9223372036854775807", -EBADMSG},
 		{"\"saved_wall_ns\":", "\"saved_wall_ns\":-", -EBADMSG},
+		{"\"journal\":\"going-down\"", "\"journal\":\"down\"", -EBADMSG},
+		{"\"journal\":\"going-down\"", "\"journal\":1", -EBADMSG},
 		{"\"mode\":\"manage\"", "\"mode\":\"off\"", -EBADMSG},
 		{"\"action\":\"soft-reboot\"", "\"action\":null", -EBADMSG},
 		{"\"reason\":\"all-stopped\"", "\"reason\":\"\"", -EBADMSG},
@@ -130,11 +134,29 @@ static void test_cut(void **state)
 	bootnote_done(&note);
 }
 
+/* An earlier version has written it. */
+static void test_without_journal(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	_cleanup_(cleanup_free) char *text = NULL;
+	struct bootnote note, read = {};
+
+	a_note(&note);
+	note.boot.journal = note.previous.journal = BOOT_JOURNAL_UNREAD;
+	bootnote_write(&out, &note);
+	text = replaced(buf_str(&out), ",\"journal\":null", "");
+	assert_int_equal(bootnote_read(text, strlen(text), &read), 0);
+	assert_int_equal(read.boot.journal, BOOT_JOURNAL_UNREAD);
+	bootnote_done(&note);
+	bootnote_done(&read);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("a note that was written is read again", test_again),
 		CLAIM("a note with one member that makes no sense is void", test_hostile),
+		CLAIM("a note without a word of the journal is whole", test_without_journal),
 		CLAIM("a note that was cut is void", test_cut),
 	};
 

@@ -11,8 +11,11 @@
 #include "app/config/run_dir.h"
 #include "app/log/log.h"
 #include "base/cleanup.h"
+#include "core/account/account.h"
+#include "core/boot/trail.h"
 #include "io/files/file.h"
 #include "io/proc/clock.h"
+#include "io/sinks/journal_reader.h"
 
 /* A reader of records that never catches up does not keep this boot from being noted. */
 #define HOLD_MAX_NS 60000000000ULL
@@ -83,11 +86,37 @@ struct bootkeep *bootkeep_free(struct bootkeep *k)
 
 /* --- an earlier boot --------------------------------------------------------------------------- */
 
+static void take_step(void *userdata, const struct journal_step *step)
+{
+	boottrail_take(userdata, step->message_id, step->unit, step->at_us);
+}
+
+/* Once for a boot, before the daemon is ready: what is read is bounded. */
+static void read_journal(struct bootlog *log)
+{
+	char boot[ACCOUNT_BOOT_SIZE];
+	const struct journal_tail tail = {
+		.boot = account_boot(log->boot_id, strlen(log->boot_id), boot),
+		.terms = boottrail_terms,
+		.entries_max = BOOTTRAIL_ENTRIES_MAX,
+	};
+	struct boottrail trail = {};
+	int r = journal_read_tail(&tail, take_step, &trail);
+
+	if (r < 0)
+		log_warning("the journal is not used to find how the last boot ended: cannot read "
+			    "it: %s",
+			    strerror(-r));
+	log->journal = r > 0 ? boottrail_judge(&trail) : BOOT_JOURNAL_ABSENT;
+}
+
 static void set_previous(struct bootnote *note, struct record *ret)
 {
 	bootlog_done(&note->previous);
 	note->previous = note->boot;
 	note->boot = (struct bootlog){};
+	if (bootlog_needs_journal(&note->previous))
+		read_journal(&note->previous);
 	bootlog_record(&note->previous, ret);
 	note->unclean += ret->boot.verdict.end == BOOT_END_UNCLEAN;
 }

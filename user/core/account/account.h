@@ -129,8 +129,9 @@ struct account_alive_list {
 /* How a boot ended, as the next one judged it by what was noted at the last look. */
 struct account_boot_end {
 	enum boot_end end;
-	enum boot_reason reason; /* BOOT_REASON_COUNT: a word that is not known */
-	uint64_t seen_ns;	 /* of the last look */
+	enum boot_reason reason;   /* BOOT_REASON_COUNT: a word that is not known */
+	enum boot_journal journal; /* BOOT_JOURNAL_COUNT: the same */
+	uint64_t seen_ns;	   /* of the last look */
 	int64_t seen_wall_ns;
 	uint64_t stopped_ns;		    /* graced was stopped in an orderly way */
 	uint64_t announced_ns, released_ns; /* of the shutdown that was under way */

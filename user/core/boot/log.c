@@ -163,7 +163,7 @@ static struct boot_verdict judge_stopped(const struct bootlog_shutdown *s, bool 
 		     : (struct boot_verdict){BOOT_END_CLEAN, BOOT_EMPTY};
 }
 
-struct boot_verdict bootlog_judge(const struct bootlog *log)
+static struct boot_verdict judge_note(const struct bootlog *log)
 {
 	const struct bootlog_shutdown *s = &log->shutdown;
 	bool alive = log->pods.total || log->containers.total;
@@ -177,6 +177,25 @@ struct boot_verdict bootlog_judge(const struct bootlog *log)
 	/* Whoever takes the machine down from then on stops graced, too, or has nothing to lose. */
 	return alive ? (struct boot_verdict){BOOT_END_UNCLEAN, BOOT_AFTER_RELEASE}
 		     : (struct boot_verdict){BOOT_END_CLEAN, BOOT_RELEASED};
+}
+
+bool bootlog_needs_journal(const struct bootlog *log)
+{
+	return judge_note(log).end != BOOT_END_CLEAN;
+}
+
+/* graced, stopped or killed, may have ended long before PID 1 took the machine down. */
+struct boot_verdict bootlog_judge(const struct bootlog *log)
+{
+	struct boot_verdict verdict = judge_note(log);
+
+	if (verdict.end == BOOT_END_CLEAN)
+		return verdict;
+	if (log->journal == BOOT_JOURNAL_WENT_DOWN)
+		return (struct boot_verdict){BOOT_END_CLEAN, BOOT_WENT_DOWN};
+	if (log->journal == BOOT_JOURNAL_GOING_DOWN)
+		return (struct boot_verdict){BOOT_END_UNKNOWN, BOOT_GOING_DOWN};
+	return verdict;
 }
 
 void bootlog_record(const struct bootlog *log, struct record *ret)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a daemon notes of its boot for the daemon of the next one: what was alive when it looked
- * last, how far a shutdown of the node was, and that the daemon itself was stopped. From that the
- * next boot judges how this one ended, and claims no more than the note shows.
+ * last, how far a shutdown of the node was, and that the daemon itself was stopped. From that, and
+ * from the journal where that is not enough, the next boot judges how this one ended, and claims no
+ * more than they show.
  *
  * Times are nanoseconds of CLOCK_BOOTTIME of the boot that they are about, 0 for what was not seen.
  */
@@ -58,6 +59,7 @@ struct bootlog {
 	uint64_t stopped_ns; /* the daemon was stopped in an orderly way; 0: it ran */
 	struct bootlog_shutdown shutdown;
 	struct bootlog_shutdown resumed; /* of an earlier daemon of this boot; is not saved */
+	enum boot_journal journal;	 /* of an earlier boot, as the next one found it */
 	struct bootlog_list pods, containers;
 };
 
@@ -93,7 +95,10 @@ enum bootlog_known {
 enum bootlog_known bootlog_compare(const struct bootlog *log, const char *boot_id,
 				   const char *node);
 
-/* Of a note that is BOOTLOG_EARLIER. */
+/* Whether the journal is to be read for the end: the note, BOOTLOG_EARLIER, does not show it. */
+bool bootlog_needs_journal(const struct bootlog *log);
+
+/* Of a note that is BOOTLOG_EARLIER, with what its journal shows. */
 struct boot_verdict bootlog_judge(const struct bootlog *log);
 
 /* Its record; the strings are the note's. Equal notes give equal records. */

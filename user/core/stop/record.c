@@ -71,9 +71,23 @@ const char *boot_reason_name(enum boot_reason reason)
 		[BOOT_NOT_ANNOUNCED] = "not-announced",
 		[BOOT_IN_SHUTDOWN] = "in-shutdown",
 		[BOOT_AFTER_RELEASE] = "after-release",
+		[BOOT_WENT_DOWN] = "went-down",
+		[BOOT_GOING_DOWN] = "going-down",
 	};
 
 	return (unsigned int)reason < COUNT(names) ? names[reason] : NULL;
+}
+
+const char *boot_journal_name(enum boot_journal journal)
+{
+	static const char *const names[BOOT_JOURNAL_COUNT] = {
+		[BOOT_JOURNAL_ABSENT] = "absent",
+		[BOOT_JOURNAL_NO_END] = "no-end",
+		[BOOT_JOURNAL_GOING_DOWN] = "going-down",
+		[BOOT_JOURNAL_WENT_DOWN] = "went-down",
+	};
+
+	return (unsigned int)journal < BOOT_JOURNAL_COUNT ? names[journal] : NULL;
 }
 
 /* The numbers are the kernel's, include/trace/events/signal.h. */

@@ -267,8 +267,8 @@ struct record_shutdown {
 
 /* How an earlier boot ended. */
 enum boot_end {
-	BOOT_END_UNKNOWN, /* "unknown": graced was stopped before, so that the end was not observed */
-	BOOT_END_CLEAN,	  /* "clean": a shutdown was announced and gone through */
+	BOOT_END_UNKNOWN, /* "unknown": neither graced nor the journal shows the end */
+	BOOT_END_CLEAN,	  /* "clean": a shutdown was gone through */
 	BOOT_END_UNCLEAN, /* "unclean": graced was running, and no orderly end was noted */
 	BOOT_END_COUNT,
 };
@@ -281,7 +281,20 @@ enum boot_reason {
 	BOOT_NOT_ANNOUNCED, /* "not-announced": unclean; in the middle of nothing */
 	BOOT_IN_SHUTDOWN,   /* "in-shutdown": unclean; announced, and no lock was released */
 	BOOT_AFTER_RELEASE, /* "after-release": unclean; released, and not all was gone */
+	BOOT_WENT_DOWN,	    /* "went-down": clean; by the journal, graced no longer ran */
+	BOOT_GOING_DOWN,    /* "going-down": unknown; by the journal, graced no longer ran */
 	BOOT_REASON_COUNT,
+};
+
+/* What the journal of that boot shows of its end (core/boot/trail). */
+enum boot_journal {
+	BOOT_JOURNAL_UNREAD,	 /* NULL: what graced noted is enough */
+	BOOT_JOURNAL_ABSENT,	 /* "absent": no entry of that boot can be read */
+	BOOT_JOURNAL_NO_END,	 /* "no-end": it breaks off */
+	BOOT_JOURNAL_GOING_DOWN, /* "going-down": PID 1 was stopping, or had stopped, its last units
+				  */
+	BOOT_JOURNAL_WENT_DOWN, /* "went-down": PID 1 had ended all, and journald was closed last */
+	BOOT_JOURNAL_COUNT,
 };
 
 struct boot_verdict {
@@ -368,6 +381,7 @@ const char *pod_trigger_name(enum pod_trigger trigger);
 /* "unknown", "clean", "unclean"; and the words above. NULL for any other. */
 const char *boot_end_name(enum boot_end end);
 const char *boot_reason_name(enum boot_reason reason);
+const char *boot_journal_name(enum boot_journal journal);
 /* delivered, ignored, already_pending, overflow, lost_info; "unknown" for any other number. */
 const char *record_result_name(int32_t result);
 

@@ -10,10 +10,13 @@
 #include <systemd/sd-journal.h>
 
 #include "base/cleanup.h"
+#include "io/proc/clock.h"
 
 /* A value is cut above it. */
 #define FIELD_BYTES ((size_t)256 << 10)
 #define BOOTS_MAX   10000
+/* Looked at between entries. */
+#define TAIL_MAX_NS 2000000000ULL
 
 DEFINE_CLEANUP(sd_journal *, sd_journal_close);
 
@@ -92,6 +95,78 @@ int journal_read(const struct journal_query *query,
 	while (r >= 0 && (r = sd_journal_next(journal)) > 0)
 		read_entry(journal, query->field, entry, userdata);
 	return r < 0 ? r : 0;
+}
+
+/* --- the end of a boot ----------------------------------------------------------------------- */
+
+static int match_term(sd_journal *journal, const char *const *term, const char *boot)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && term[i]; i++)
+		r = sd_journal_add_match(journal, term[i], 0);
+	if (r >= 0)
+		r = match(journal, "_BOOT_ID", boot);
+	return r < 0 ? r : sd_journal_add_disjunction(journal);
+}
+
+/* Before others are added: whether the boot has any entry. */
+static int has_boot(sd_journal *journal, const char *boot)
+{
+	int r = match(journal, "_BOOT_ID", boot);
+
+	if (r >= 0)
+		r = sd_journal_seek_tail(journal);
+	if (r >= 0)
+		r = sd_journal_previous(journal);
+	sd_journal_flush_matches(journal);
+	return r;
+}
+
+static void copy_field(sd_journal *journal, const char *field, char *ret, size_t size)
+{
+	size_t len = 0;
+	const char *value = get(journal, field, &len);
+
+	snprintf(ret, size, "%.*s", value && len < size ? (int)len : 0, value ? value : "");
+}
+
+static int read_step(sd_journal *journal, struct journal_step *ret)
+{
+	sd_id128_t boot;
+
+	copy_field(journal, "MESSAGE_ID", ret->message_id, sizeof(ret->message_id));
+	copy_field(journal, "UNIT", ret->unit, sizeof(ret->unit));
+	return sd_journal_get_monotonic_usec(journal, &ret->at_us, &boot);
+}
+
+int journal_read_tail(const struct journal_tail *tail,
+		      void (*step)(void *userdata, const struct journal_step *step), void *userdata)
+{
+	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
+	uint64_t until_ns = clock_boot_ns() + TAIL_MAX_NS;
+	struct journal_step found;
+	int r = open_journal(NULL, &journal);
+
+	if (r >= 0)
+		r = has_boot(journal, tail->boot);
+	if (r <= 0)
+		return r;
+	for (size_t i = 0; r >= 0 && tail->terms[i]; i++)
+		r = match_term(journal, tail->terms[i], tail->boot);
+	if (r >= 0)
+		r = sd_journal_seek_tail(journal);
+	for (unsigned int i = 0; r >= 0 && i < tail->entries_max; i++) {
+		if (clock_boot_ns() > until_ns)
+			return -ETIME;
+		r = sd_journal_previous(journal);
+		if (r <= 0)
+			break;
+		r = read_step(journal, &found);
+		if (r >= 0)
+			step(userdata, &found);
+	}
+	return r < 0 ? r : 1;
 }
 
 /* --- boots ----------------------------------------------------------------------------------- */

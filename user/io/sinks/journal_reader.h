@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define JOURNAL_BOOT_SIZE 33 /* 32 hexadecimal digits */
 
@@ -26,6 +27,26 @@ struct journal_entry {
 /* Calls back for each entry, the oldest first. 0 or -errno of the journal. */
 int journal_read(const struct journal_query *query,
 		 void (*entry)(void *userdata, const struct journal_entry *entry), void *userdata);
+
+/* The end of a boot in this host's journal. */
+struct journal_tail {
+	const char *boot;		 /* 32 hexadecimal digits */
+	const char *const *const *terms; /* as core/boot/trail has them */
+	unsigned int entries_max;	 /* the newest; no more are read */
+};
+
+/* An entry that fits a term, without its text. */
+struct journal_step {
+	char message_id[JOURNAL_BOOT_SIZE];
+	char unit[64];	/* the unit that PID 1 wrote about; "": none */
+	uint64_t at_us; /* CLOCK_MONOTONIC of that boot, as journald received it */
+};
+
+/* Calls back for each, the newest first, and gives up after 2 s. 1: the journal has entries of that
+ * boot; 0: it has none; -errno of the journal, with -ETIME for what took too long. */
+int journal_read_tail(const struct journal_tail *tail,
+		      void (*step)(void *userdata, const struct journal_step *step),
+		      void *userdata);
 
 /* The boots of a journal, the oldest first; the caller frees *ret. -errno. */
 int journal_list_boots(const char *directory, char (**ret)[JOURNAL_BOOT_SIZE], size_t *ret_n);

@@ -129,6 +129,7 @@ static void add_boot_end(struct buf *out, const struct account_boot_end *end)
 	jsonw_object(out, "boot_end");
 	jsonw_str(out, "end", boot_end_name(end->end));
 	jsonw_str(out, "reason", boot_reason_name(end->reason));
+	jsonw_str(out, "journal", boot_journal_name(end->journal));
 	jsonw_str(out, "seen", rfc3339_format(end->seen_wall_ns, time));
 	add_time(out, "seen_boot_ns", end->seen_ns);
 	add_time(out, "stopped_boot_ns", end->stopped_ns);

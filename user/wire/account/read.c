@@ -310,7 +310,8 @@ static bool read_boot_end(const json_t *line, struct reading *r)
 	struct account_boot_end *end = &r->record.end;
 	const char *verdict = text_of(line, "end"), *reason = text_of(line, "reason");
 	const json_t *shutdown = json_object_get(line, "shutdown");
-	int found = 0, why = 0;
+	const char *journal = text_of(line, "journal");
+	int found = 0, why = 0, shown = BOOT_JOURNAL_UNREAD;
 
 	while (verdict && found < BOOT_END_COUNT &&
 	       strcmp(verdict, boot_end_name((enum boot_end)found)) != 0)
@@ -318,8 +319,12 @@ static bool read_boot_end(const json_t *line, struct reading *r)
 	while (why < BOOT_REASON_COUNT &&
 	       (!reason || strcmp(reason, boot_reason_name((enum boot_reason)why)) != 0))
 		why++;
+	while (journal && ++shown < BOOT_JOURNAL_COUNT &&
+	       strcmp(journal, boot_journal_name((enum boot_journal)shown)) != 0)
+		;
 	end->end = (enum boot_end)found;
 	end->reason = (enum boot_reason)why;
+	end->journal = (enum boot_journal)shown;
 	end->seen_ns = r->record.at_ns;
 	end->seen_wall_ns = r->record.wall_ns;
 	end->stopped_ns = time_of(line, "stopped_boot_ns");

@@ -9,6 +9,7 @@
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "core/shutdown/shutdown.h"
 #include "wire/text/journal.h"
 
 /* Of pods that were alive, and of containers outside pods; others are counted. */
@@ -76,7 +77,8 @@ void account_text_heading(struct buf *out, const struct account_story *story)
 {
 	buf_adds(out, story->shutdown ? "shutdown of " : "stops on ");
 	add_text(out, story->node ? story->node : "an unknown node");
-	if (story->action) {
+	/* Before systemd 255 logind does not announce which it is. */
+	if (story->action && strcmp(story->action, shutdown_action_name(SHUTDOWN_UNKNOWN)) != 0) {
 		buf_adds(out, ": ");
 		add_text(out, story->action);
 	}
@@ -232,17 +234,21 @@ void account_text_partial(struct buf *out, const struct account_story *story)
 void account_text_boot_end(struct buf *out, const struct account_story *story)
 {
 	const struct account_boot_end *end = story->end;
+	const char *journal;
 	char time[RFC3339_SIZE];
 
 	if (!end)
 		return;
+	journal = journal_boot_journal(end->journal);
 	buf_printf(out, "ended %s: ", boot_end_name(end->end));
 	add_known(out, journal_boot_reason(end->reason));
+	if (journal)
+		buf_printf(out, "; %s", journal);
 	rfc3339_format(end->seen_wall_ns, time);
-	buf_printf(out, "; last looked at %.23sZ (", time);
+	buf_printf(out, "; alive at the last look, %.23sZ (", time);
 	account_text_offset(out, story, end->seen_ns);
-	buf_printf(out, "): pods alive %" PRIu64 ", containers outside pods %" PRIu64,
-		   end->pods.total, end->containers.total);
+	buf_printf(out, "): pods %" PRIu64 ", other containers %" PRIu64, end->pods.total,
+		   end->containers.total);
 }
 
 void account_text_alive(struct buf *out, const struct account_alive *row)

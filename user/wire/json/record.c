@@ -490,6 +490,7 @@ static void add_boot(struct buf *out, const struct record *record)
 	jsonw_str(out, "boot_id", log->boot_id);
 	jsonw_str(out, "end", boot_end_name(record->boot.verdict.end));
 	jsonw_str(out, "reason", boot_reason_name(record->boot.verdict.reason));
+	jsonw_str(out, "journal", boot_journal_name(log->journal));
 	record_parts_time(out, "watched_boot_ns", log->watched_ns);
 	record_parts_time(out, "stopped_boot_ns", log->stopped_ns);
 	add_boot_shutdown(out, &log->shutdown);

@@ -60,6 +60,7 @@ static void add_log(struct buf *out, const char *key, const struct bootlog *log,
 	jsonw_u64(out, "saved_ns", log->saved_ns);
 	jsonw_i64(out, "saved_wall_ns", log->saved_wall_ns);
 	jsonw_u64(out, "stopped_ns", log->stopped_ns);
+	jsonw_str(out, "journal", boot_journal_name(log->journal));
 	add_shutdown(out, &log->shutdown);
 	add_rows(out, "pods", &log->pods, names);
 	add_rows(out, "containers", &log->containers, names);
@@ -123,7 +124,7 @@ static bool read_word(const json_t *from, const char *key, const char *(*name)(u
 	const char *text = json_string_value(json_object_get(from, key));
 
 	for (unsigned int i = 0; text && i < count; i++)
-		if (strcmp(name(i), text) == 0) {
+		if (name(i) && strcmp(name(i), text) == 0) {
 			*ret = i;
 			return true;
 		}
@@ -143,6 +144,11 @@ static const char *action_name(unsigned int action)
 static const char *reason_name(unsigned int reason)
 {
 	return shutdown_reason_name((enum shutdown_reason)reason);
+}
+
+static const char *journal_name(unsigned int journal)
+{
+	return boot_journal_name((enum boot_journal)journal);
 }
 
 static bool read_shutdown(const json_t *from, struct bootlog_shutdown *ret)
@@ -188,6 +194,20 @@ static bool read_rows(const json_t *from, const char *key, struct bootlog_list *
 	return true;
 }
 
+/* null, and a note of a version without it: not read. */
+static bool read_journal(const json_t *from, enum boot_journal *ret)
+{
+	const json_t *value = json_object_get(from, "journal");
+	uint32_t found;
+
+	if (!value || json_is_null(value))
+		return true;
+	if (!read_word(from, "journal", journal_name, BOOT_JOURNAL_COUNT, &found))
+		return false;
+	*ret = (enum boot_journal)found;
+	return true;
+}
+
 static bool read_log(const json_t *from, struct bootlog *ret)
 {
 	uint64_t wall_ns;
@@ -200,6 +220,7 @@ static bool read_log(const json_t *from, struct bootlog *ret)
 	       read_time(from, "watched_ns", &ret->watched_ns) &&
 	       read_time(from, "saved_ns", &ret->saved_ns) &&
 	       read_time(from, "stopped_ns", &ret->stopped_ns) &&
+	       read_journal(from, &ret->journal) &&
 	       read_shutdown(json_object_get(from, "shutdown"), &ret->shutdown) &&
 	       read_rows(from, "pods", &ret->pods) &&
 	       read_rows(from, "containers", &ret->containers);

@@ -552,18 +552,34 @@ const char *journal_boot_reason(enum boot_reason reason)
 		[BOOT_NOT_ANNOUNCED] = "no shutdown was announced",
 		[BOOT_IN_SHUTDOWN] = "in the middle of a shutdown",
 		[BOOT_AFTER_RELEASE] = "after graced had released its lock, before all was gone",
+		[BOOT_WENT_DOWN] = "graced no longer ran, and the journal shows an orderly end",
+		[BOOT_GOING_DOWN] = "graced no longer ran, and the journal ends in the middle of a "
+				    "shutdown",
 	};
 
 	return (unsigned int)reason < BOOT_REASON_COUNT ? sentences[reason] : NULL;
 }
 
+const char *journal_boot_journal(enum boot_journal journal)
+{
+	static const char *const sentences[BOOT_JOURNAL_COUNT] = {
+		[BOOT_JOURNAL_ABSENT] = "the journal has no entries of that boot",
+		[BOOT_JOURNAL_NO_END] = "the journal breaks off",
+	};
+
+	return (unsigned int)journal < BOOT_JOURNAL_COUNT ? sentences[journal] : NULL;
+}
+
 static void say_boot(struct buf *out, const struct record_boot *r)
 {
+	const char *journal = journal_boot_journal(r->log->journal);
+
 	buf_printf(out,
-		   "the boot %s: its end is %s: %s; alive when last looked: pods %llu, "
+		   "the boot %s: its end is %s: %s%s%s; alive when last looked: pods %llu, "
 		   "containers outside pods %llu",
 		   r->log->boot_id, boot_end_name(r->verdict.end),
-		   journal_boot_reason(r->verdict.reason), (unsigned long long)r->log->pods.total,
+		   journal_boot_reason(r->verdict.reason), journal ? "; " : "",
+		   journal ? journal : "", (unsigned long long)r->log->pods.total,
 		   (unsigned long long)r->log->containers.total);
 	say_pods(out, &r->log->pods);
 }
@@ -582,6 +598,7 @@ static void add_boot(struct buf *out, const struct record *record)
 	add_field(out, "GRACED_BOOT_ID", r->log->boot_id);
 	add_field(out, "GRACED_END", boot_end_name(r->verdict.end));
 	add_field(out, "GRACED_REASON", boot_reason_name(r->verdict.reason));
+	add_field(out, "GRACED_JOURNAL", boot_journal_name(r->log->journal));
 	add_time(out, "GRACED_SEEN_AT", r->log->saved_wall_ns);
 	if (s->announced_ns)
 		add_field(out, "GRACED_ACTION",

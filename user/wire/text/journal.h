@@ -20,6 +20,8 @@ extern const char *const journal_boot_end_ids[];
 
 /* "no shutdown was announced"; NULL for what is no reason. */
 const char *journal_boot_reason(enum boot_reason reason);
+/* What it adds to that; NULL: nothing. */
+const char *journal_boot_journal(enum boot_journal journal);
 
 /* Whether records of that type have an entry: all but runtime_exit. */
 bool journal_has(enum record_type type);
