@@ -338,7 +338,7 @@ static int begin_proof(struct statuses *s, const struct statuses_earlier *earlie
 	s->holds = r >= 0;
 	if (r < 0)
 		log_warning("the out-of-service taint is not set for boot %s, which ended "
-			    "uncleanly: systemd cannot be asked: %s",
+			    "uncleanly: systemd cannot be queried: %s",
 			    earlier->dead, strerror(-r));
 	return r;
 }
