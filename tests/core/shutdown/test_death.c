@@ -62,6 +62,29 @@ static void test_rule(void **state)
 			fail_msg("%s", rows[i].why);
 }
 
+static void test_node(void **state)
+{
+	static const struct {
+		const char *why;
+		struct death_node node;
+		const char *boot;
+		bool refused;
+	} rows[] = {
+		{"this boot, in its shutdown", {this_boot, true}, this_boot, false},
+		{"an earlier boot, and the node was missed", {that_boot, false}, that_boot, false},
+		{"an earlier boot that was not missed", {that_boot, true}, that_boot, true},
+		{"a kubelet has started since", {this_boot, false}, that_boot, true},
+		{"the pods are of a boot before this one", {that_boot, true}, this_boot, true},
+		{"no boot id", {NULL, false}, that_boot, true},
+		{"no boot", {"", false}, "", true},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++)
+		if ((death_refuses(&rows[i].node, rows[i].boot, this_boot) != NULL) !=
+		    rows[i].refused)
+			fail_msg("%s", rows[i].why);
+}
+
 /* --- random histories ------------------------------------------------------------------------- */
 
 /* What the world is like, kept apart from what core/shutdown makes of it. */
@@ -384,6 +407,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a node is dead where all is gone, or where another boot runs", test_rule),
+		CLAIM("the node in the API has to be of the boot whose pods are dead", test_node),
 		CLAIM("no history sets the taint while a cgroup is populated, a record was lost, "
 		      "a mount is left, or evidence is older than the boot",
 		      test_no_history_sets_it_early),

@@ -55,11 +55,18 @@ static void add_list(const struct apipeer_shared *s, struct buf *out)
 
 static void add_node(const struct apipeer_shared *s, struct buf *out)
 {
+	char boot[37];
+
+	clock_boot_id(boot);
 	buf_adds(out, "{\"metadata\":{\"name\":\"node-1\",\"uid\":\"n1\",\"resourceVersion\":"
 		      "\"3\",\"annotations\":{");
 	if (s->note[0])
 		buf_printf(out, "\"graced.io/out-of-service-boot\":\"%s\"", s->note);
-	buf_printf(out, "}},\"spec\":{\"taints\":%s}}", s->taints[0] ? s->taints : "[]");
+	buf_printf(out,
+		   "}},\"spec\":{\"taints\":%s},\"status\":{\"nodeInfo\":{\"bootID\":\"%s\"},"
+		   "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+		   s->taints[0] ? s->taints : "[]", s->boot[0] ? s->boot : boot,
+		   s->ready ? "True" : "Unknown");
 }
 
 static void take_node(struct apipeer_shared *s, const char *body)
@@ -71,9 +78,16 @@ static void take_node(struct apipeer_shared *s, const char *body)
 				"graced.io/out-of-service-boot"));
 	char *taints = json_dumps(json_object_get(spec, "taints"), JSON_COMPACT);
 
+	if (s->mood == APIPEER_WELL && note) {
+		s->sets++;
+		if (s->evicts)
+			s->uid[0] = '\0';
+	}
 	snprintf(s->node_patch, sizeof(s->node_patch), "%s", body);
-	snprintf(s->taints, sizeof(s->taints), "%s", taints ? taints : "");
-	snprintf(s->note, sizeof(s->note), "%s", note ? note : "");
+	if (s->mood == APIPEER_WELL) {
+		snprintf(s->taints, sizeof(s->taints), "%s", taints ? taints : "");
+		snprintf(s->note, sizeof(s->note), "%s", note ? note : "");
+	}
 	free(taints);
 	json_decref(json);
 	__atomic_fetch_add(&s->node_patches, 1, __ATOMIC_ACQ_REL);
@@ -148,7 +162,7 @@ static void serve(struct apipeer_shared *s, int fd)
 
 	if (!body || s->mood == APIPEER_DOWN)
 		return;
-	while (!list && s->mood == APIPEER_SILENT)
+	while ((!list || s->lists_too) && s->mood == APIPEER_SILENT)
 		sleep(1);
 	if (list)
 		add_list(s, &out);
@@ -160,7 +174,7 @@ static void serve(struct apipeer_shared *s, int fd)
 		add_node(s, &out);
 	else if (!list)
 		add_pod(s, &out);
-	say(fd, list ? "200 OK" : status_of(s->mood, patch), &out);
+	say(fd, list && !s->lists_too ? "200 OK" : status_of(s->mood, patch), &out);
 	buf_free(&out);
 }
 

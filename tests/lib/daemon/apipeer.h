@@ -6,10 +6,11 @@
 #ifndef TESTS_LIB_DAEMON_APIPEER_H
 #define TESTS_LIB_DAEMON_APIPEER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How it answers what is not a list. */
+/* How it answers what is not a list; with lists_too, lists as well. */
 enum apipeer_mood {
 	APIPEER_WELL,
 	APIPEER_DOWN,	/* closes every connection, lists included */
@@ -29,13 +30,16 @@ struct apipeer_shared {
 	uint64_t written_ns; /* CLOCK_BOOTTIME: a patch of the pod was answered with 200 */
 	char patch[16384], node_patch[2048]; /* the last bodies */
 	char taints[512], note[64];	     /* of the node, as JSON; "": none */
+	char boot[40];			     /* that its kubelet has reported; "": this one */
+	bool ready, lists_too, evicts;	     /* evicts: the pod is gone once the node has a taint */
+	unsigned int sets;		     /* patches that brought the node a taint */
 };
 
 struct apipeer {
 	int fd;
 	uint16_t port;
 	pid_t pid;
-	struct apipeer_shared *shared; /* the test may set mood, uid and container */
+	struct apipeer_shared *shared; /* the test may set all but what was heard */
 };
 
 void apipeer_open(struct apipeer *peer);

@@ -346,6 +346,28 @@ void logindmock_add_units(struct logindmock *m)
 		"self.connection)");
 }
 
+void logindmock_add_start(struct logindmock *m, bool held)
+{
+	char python[2048];
+
+	snprintf(python, sizeof(python),
+		 "held = %s\n"
+		 "self.AddObject('/own', 'org.freedesktop.systemd1.Unit', {'ActiveState': "
+		 "'activating' if held else 'active', 'Id': 'graced.service', 'Before': "
+		 "dbus.Array(['shutdown.target', 'kubelet.service'], signature='s')}, [])\n"
+		 "state = ('inactive', 'dead') if held else ('active', 'running')\n"
+		 "self.AddObject('/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager', "
+		 "{}, [('GetUnitByPID', 'u', 'o', \"ret = '/own'\"), "
+		 "('ListUnitsByNames', 'as', 'a(ssssssouso)', \"ret = [(n, '', 'loaded') + "
+		 "(%%r if n == 'kubelet.service' else ('inactive', 'dead')) + ('', '/u') + "
+		 "((dbus.UInt32(7), 'start', '/job/7') if %%r and n == 'kubelet.service' else "
+		 "(dbus.UInt32(0), '', '/')) for n in args[0]]\" %% (state, held))])\n"
+		 "type(self).init = dbus.service.BusName('org.freedesktop.systemd1', "
+		 "self.connection)",
+		 held ? "True" : "False");
+	logindmock_run(m, python);
+}
+
 unsigned int logindmock_locks(struct logindmock *m)
 {
 	return (unsigned int)atoi(logindmock_run(m, "ret = len(globals().get('inhibitors', []))"));

@@ -60,6 +60,10 @@ void logindmock_add_systemd(struct logindmock *m, const char *root);
 /* Or a systemd whose units all run, and are stopped when they are to be. */
 void logindmock_add_units(struct logindmock *m);
 
+/* Or a systemd that starts the unit of whoever asks; held: the kubelet's waits for that, else it
+ * runs. */
+void logindmock_add_start(struct logindmock *m, bool held);
+
 /* Locks that somebody holds now. */
 unsigned int logindmock_locks(struct logindmock *m);
 /* Lines of the log of the logind that runs (or ran last) with that text in them. */

@@ -84,6 +84,7 @@ void shutscene_start(struct shutscene *s, const char *mode)
 							      .dir = s->state,
 							      .tree = &s->tree,
 							      .whole_host = s->whole_host,
+							      .no_wait = s->no_wait,
 							      .systemd = s->systemd},
 				       &s->service),
 			 0);
@@ -131,6 +132,7 @@ struct shutscene *shutscene_begin(void **state, const struct shutscene_spec *spe
 		skip();
 	logindmock_begin(&s->mock);
 	s->begun = true;
+	s->no_wait = false;
 	logindmock_start_bus(&s->mock);
 	logindmock_start(&s->mock);
 	logindmock_set_limit(&s->mock, spec->limit_us ? spec->limit_us : LIMIT_US);

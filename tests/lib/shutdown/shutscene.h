@@ -25,6 +25,7 @@ struct shutscene {
 	struct lognames names;
 	struct service *service; /* NULL: none runs */
 	bool begun, whole_host;
+	bool no_wait; /* the test may set it: a further daemon is not waited for until it is ready */
 	const char *deaf_grace;
 	const char *const *args;
 	char records[80], kubelet[80], state[80], systemd[80];

@@ -170,6 +170,36 @@ static void test_taint(void **state)
 	}
 }
 
+static void test_node(void **state)
+{
+	static const struct {
+		const char *node, *boot;
+		bool ready;
+	} rows[] = {
+		{"{'status':{'nodeInfo':{'bootID':'b1'},'conditions':["
+		 "{'type':'Other','status':'False'},{'type':'Ready','status':'True'}]}}",
+		 "b1", true},
+		{"{'status':{'nodeInfo':{'bootID':'b1'},'conditions':["
+		 "{'type':'Ready','status':'Unknown'},{'type':'Other','status':'True'}]}}",
+		 "b1", false},
+		{"{'status':{'nodeInfo':{'bootID':7},'conditions':[7,{'type':7,'status':7}]}}",
+		 NULL, false},
+		{"{'status':{'nodeInfo':[],'conditions':{}}}", NULL, false},
+		{"{}", NULL, false},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		json_auto_t *node = load(rows[i].node);
+		struct death_node got;
+
+		apipatch_read_node(node, &got);
+		assert_int_equal(got.ready, rows[i].ready);
+		assert_int_equal(got.boot != NULL, rows[i].boot != NULL);
+		if (got.boot)
+			assert_string_equal(got.boot, rows[i].boot);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -178,6 +208,8 @@ int main(void)
 		CLAIM("a reason that is none any more is removed", test_cleared),
 		CLAIM("without uid and resourceVersion there is no patch", test_preconditions),
 		CLAIM("the taint comes beside others, and an operator's stays", test_taint),
+		CLAIM("a node's boot and whether it is Ready are read, whatever else is in it",
+		      test_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "app/config/options.h"
+#include "app/api/proof.h"
 #include "app/api/taint.h"
+#include "app/config/options.h"
 #include "app/live/feed.h"
 #include "app/live/monitor.h"
 #include "app/log/log.h"
@@ -42,7 +43,10 @@ struct statuses {
 	struct monitor *monitor;
 	struct fetch *fetch;
 	struct apiwriter *writer;
-	struct taint *taint; /* NULL: it is not configured */
+	struct taint *taint;	/* NULL: it is not configured */
+	struct apiproof *proof; /* NULL: no earlier boot has one */
+	struct statuses_earlier earlier;
+	bool holds; /* the start of the node */
 	LIST_HEAD(, write) writes;
 };
 
@@ -299,7 +303,59 @@ static int open_writer(struct statuses *s)
 	return r;
 }
 
-int statuses_new(struct monitor *m, bool taint, struct statuses **ret)
+static void on_proof_over(void *userdata)
+{
+	struct statuses *s = userdata;
+
+	s->holds = false;
+	s->earlier.over(s->earlier.userdata);
+}
+
+bool statuses_hold_start(const struct statuses *s)
+{
+	return s->holds;
+}
+
+void statuses_turn(struct statuses *s)
+{
+	if (s->proof)
+		apiproof_turn(s->proof);
+}
+
+static int begin_proof(struct statuses *s, const struct statuses_earlier *earlier)
+{
+	char node[OPTIONS_NODE_SIZE];
+	const struct apiproof_options options = {
+		.dead = earlier->dead,
+		.node = options_of_lister(monitor_options(s->monitor), META_API, node).api_node,
+		.bus_address = earlier->bus_address,
+		.over = on_proof_over,
+		.userdata = s,
+	};
+	int r = apiproof_new(s->monitor, s->writer, s->taint, &options, &s->proof);
+
+	s->earlier = *earlier;
+	s->holds = r >= 0;
+	if (r < 0)
+		log_warning("the out-of-service taint is not set for boot %s, which ended "
+			    "uncleanly: systemd cannot be queried: %s",
+			    earlier->dead, strerror(-r));
+	return r;
+}
+
+static int open_taint(struct statuses *s, const struct statuses_earlier *earlier)
+{
+	int r = taint_new(s->monitor, s->writer, &s->taint);
+
+	if (r < 0)
+		return r;
+	if (!earlier->dead || begin_proof(s, earlier) < 0)
+		taint_remove(s->taint, NULL, NULL);
+	return 0;
+}
+
+int statuses_new(struct monitor *m, bool taint, const struct statuses_earlier *earlier,
+		 struct statuses **ret)
 {
 	struct statuses *s = calloc(1, sizeof(*s));
 	int r;
@@ -309,7 +365,7 @@ int statuses_new(struct monitor *m, bool taint, struct statuses **ret)
 	s->monitor = m;
 	r = open_writer(s);
 	if (r >= 0 && taint)
-		r = taint_new(m, s->writer, &s->taint);
+		r = open_taint(s, earlier);
 	if (r < 0) {
 		statuses_free(s);
 		return r;
@@ -324,6 +380,7 @@ struct statuses *statuses_free(struct statuses *s)
 
 	if (!s)
 		return NULL;
+	apiproof_free(s->proof);
 	taint_free(s->taint);
 	apiwriter_free(s->writer);
 	fetch_free(s->fetch);

@@ -14,10 +14,26 @@
 struct monitor;
 struct statuses;
 
-/* taint: the taint may be set, and one that an earlier graced has set is removed. -errno, logged. */
-int statuses_new(struct monitor *m, bool taint, struct statuses **ret);
+/* For an earlier boot that ended uncleanly: who waits for its proof of death. */
+struct statuses_earlier {
+	const char *dead;	 /* its id; NULL: there is none */
+	const char *bus_address; /* of systemd; NULL: its own socket */
+	/* The node may start now; once, from the loop or from statuses_turn(). */
+	void (*over)(void *userdata);
+	void *userdata;
+};
+
+/* taint: the taint may be set, and one that an earlier graced has set is removed; for an earlier
+ * boot it may be set first. -errno, logged. */
+int statuses_new(struct monitor *m, bool taint, const struct statuses_earlier *earlier,
+		 struct statuses **ret);
 /* What is still to be written is not. */
 struct statuses *statuses_free(struct statuses *statuses);
+
+/* Whether the start of the node is held: earlier.over is still to be called. */
+bool statuses_hold_start(const struct statuses *statuses);
+/* At the end of each turn of the loop. */
+void statuses_turn(struct statuses *statuses);
 
 /* EFFECT_WRITE_STATUS, EFFECT_LEAVE_STATUS, EFFECT_SET_TAINT and EFFECT_CLEAR_TAINT; no others. */
 void statuses_effect(struct statuses *statuses, const struct effect *effect);

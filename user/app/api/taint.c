@@ -21,18 +21,23 @@
 #define CONFLICTS_MAX 8
 /* Removing is tried again and again: nothing is scheduled to a node that has the taint. */
 #define AGAIN_US      10000000
+/* The API server ends a request after a minute (--request-timeout). */
+#define DOUBT_NS      90000000000ULL
 
 struct taint {
 	struct monitor *monitor;
 	struct apiwriter *writer;
 	sd_event_source *timer; /* when removing it is tried again */
 	char path[320];
-	char boot[DEATH_BOOT_SIZE]; /* this one */
-	bool wanted;		    /* set; else removed */
-	bool busy;		    /* a request is under way */
-	bool owed;		    /* the engine waits for an answer */
-	bool sought;		    /* what is wanted now */
+	char boot[DEATH_BOOT_SIZE];   /* this one */
+	char wanted[DEATH_BOOT_SIZE]; /* set, for the boot that is dead; "": removed */
+	char sought[DEATH_BOOT_SIZE]; /* the same, of the request under way */
+	bool busy;		      /* a request is under way */
+	bool owed;		      /* the engine waits for an answer */
+	taint_fn done;		      /* NULL: nobody else waits for one */
+	void *userdata;
 	uint64_t deadline_ns;
+	uint64_t doubt_ns; /* until then a patch whose answer was lost may be carried out */
 	unsigned int conflicts;
 };
 
@@ -40,10 +45,14 @@ DEFINE_CLEANUP(json_t *, json_decref);
 
 static void look(struct taint *t);
 
-static void answer_engine(struct taint *t, bool failed)
+static void answer(struct taint *t, bool failed)
 {
+	taint_fn done = t->done;
 	struct obs obs;
 
+	t->done = NULL;
+	if (done)
+		done(t->userdata, failed);
 	if (!t->owed)
 		return;
 	t->owed = false;
@@ -53,35 +62,42 @@ static void answer_engine(struct taint *t, bool failed)
 	feed_obs(monitor_feed(t->monitor), &obs);
 }
 
+static void look_again(struct taint *t)
+{
+	sd_event_source_set_time_relative(t->timer, AGAIN_US);
+	sd_event_source_set_enabled(t->timer, SD_EVENT_ONESHOT);
+}
+
 /* The node has it as it was sought. */
 static void settle(struct taint *t, bool changed)
 {
 	t->conflicts = 0;
-	if (changed && t->sought)
+	if (changed && *t->sought)
 		log_info("api: the node has the taint " APIPATCH_TAINT_KEY
-			 "=nodeshutdown:NoExecute, as nothing of any pod is left");
+			 "=nodeshutdown:NoExecute, as nothing of any pod of boot %s is left",
+			 t->sought);
 	else if (changed)
 		log_info("api: the taint " APIPATCH_TAINT_KEY " is removed");
-	answer_engine(t, false);
+	if (!*t->sought && clock_boot_ns() < t->doubt_ns)
+		look_again(t);
+	answer(t, false);
 }
 
 static void fail(struct taint *t, const char *text)
 {
 	log_warning("api: cannot %s the taint " APIPATCH_TAINT_KEY ": %s%s",
-		    t->sought ? "set" : "remove", text,
-		    t->sought ? "" : "; where it stands, remove it by kubectl taint");
-	if (!t->sought) {
-		sd_event_source_set_time_relative(t->timer, AGAIN_US);
-		sd_event_source_set_enabled(t->timer, SD_EVENT_ONESHOT);
-	}
-	answer_engine(t, true);
+		    *t->sought ? "set" : "remove", text,
+		    *t->sought ? "" : "; where it stands, remove it by kubectl taint");
+	if (!*t->sought)
+		look_again(t);
+	answer(t, true);
 }
 
 /* After each request: what is wanted may be another by now. */
 static bool goes_on(struct taint *t)
 {
 	t->busy = false;
-	if (t->sought == t->wanted)
+	if (strcmp(t->sought, t->wanted) == 0)
 		return false;
 	look(t);
 	return true;
@@ -91,6 +107,9 @@ static void on_patched(void *userdata, const struct apiwriter_result *result)
 {
 	struct taint *t = userdata;
 
+	/* No answer is not a no: who removes it now may be faster than the server that sets it. */
+	if (*t->sought && result->end != APIWRITER_DONE && result->end != APIWRITER_REFUSED)
+		t->doubt_ns = clock_boot_ns() + DOUBT_NS;
 	if (result->end == APIWRITER_SUPERSEDED || goes_on(t))
 		return;
 	if (result->end == APIWRITER_DONE)
@@ -114,18 +133,13 @@ static int add(struct taint *t, struct apiwriter_request *request)
 	return r;
 }
 
-/* 0: there is nothing to do; 1: it is under way. */
-static int change(struct taint *t, const struct apiwriter_result *result)
+static int patch(struct taint *t, const json_t *node)
 {
-	_cleanup_(cleanup_json_decref) json_t *node = NULL;
 	_cleanup_(buf_free) struct buf body = {};
-	struct podread_error error;
 	struct apiwriter_request request = {
 		.method = "PATCH", .content_type = APIPATCH_TYPE, .done = on_patched};
-	int r = podread_parse(result->body, result->len, &node, &error);
+	int r = apipatch_node_taint(node, *t->sought ? t->sought : NULL, &body);
 
-	if (r == 0)
-		r = apipatch_node_taint(node, t->sought ? t->boot : NULL, &body);
 	if (r <= 0)
 		return r;
 	request.body = body.data;
@@ -134,22 +148,36 @@ static int change(struct taint *t, const struct apiwriter_result *result)
 	return r < 0 ? r : 1;
 }
 
+static void change(struct taint *t, const struct apiwriter_result *result)
+{
+	_cleanup_(cleanup_json_decref) json_t *json = NULL;
+	struct podread_error error;
+	struct death_node node;
+	const char *refused = NULL;
+	int r = podread_parse(result->body, result->len, &json, &error);
+
+	if (r == 0 && *t->sought) {
+		apipatch_read_node(json, &node);
+		refused = death_refuses(&node, t->sought, t->boot);
+	}
+	if (r == 0 && !refused)
+		r = patch(t, json);
+	if (refused || r < 0)
+		fail(t, refused ? refused : strerror(-r));
+	else if (r == 0)
+		settle(t, false);
+}
+
 static void on_read(void *userdata, const struct apiwriter_result *result)
 {
 	struct taint *t = userdata;
-	int r;
 
 	if (result->end == APIWRITER_SUPERSEDED || goes_on(t))
 		return;
-	if (result->end != APIWRITER_DONE) {
+	if (result->end == APIWRITER_DONE)
+		change(t, result);
+	else
 		fail(t, result->text);
-		return;
-	}
-	r = change(t, result);
-	if (r < 0)
-		fail(t, strerror(-r));
-	else if (r == 0)
-		settle(t, false);
 }
 
 /* Reads the node: what it is then decides. */
@@ -158,15 +186,15 @@ static void look(struct taint *t)
 	struct apiwriter_request request = {.method = "GET", .done = on_read};
 	int r;
 
-	t->sought = t->wanted;
+	memcpy(t->sought, t->wanted, sizeof(t->sought));
 	r = add(t, &request);
 	if (r < 0)
 		fail(t, strerror(-r));
 }
 
-static void want(struct taint *t, bool set, uint64_t deadline_ns)
+static void want(struct taint *t, const char *boot, uint64_t deadline_ns)
 {
-	t->wanted = set;
+	snprintf(t->wanted, sizeof(t->wanted), "%s", boot);
 	t->deadline_ns = deadline_ns;
 	sd_event_source_set_enabled(t->timer, SD_EVENT_OFF);
 	if (!t->busy)
@@ -175,14 +203,34 @@ static void want(struct taint *t, bool set, uint64_t deadline_ns)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	want(userdata, false, 0);
+	want(userdata, "", 0);
 	return 0;
 }
 
 void taint_effect(struct taint *t, const struct effect *effect)
 {
 	t->owed = effect->type == EFFECT_SET_TAINT;
-	want(t, t->owed, t->owed ? effect->at_ns : 0);
+	want(t, t->owed ? t->boot : "", t->owed ? effect->at_ns : 0);
+}
+
+void taint_set(struct taint *t, const char *boot, uint64_t deadline_ns, taint_fn done,
+	       void *userdata)
+{
+	t->done = done;
+	t->userdata = userdata;
+	want(t, boot, deadline_ns);
+}
+
+void taint_remove(struct taint *t, taint_fn done, void *userdata)
+{
+	t->done = done;
+	t->userdata = userdata;
+	want(t, "", 0);
+}
+
+const char *taint_boot(const struct taint *t)
+{
+	return t->boot;
 }
 
 /* --- opening and closing ------------------------------------------------------------------------ */
@@ -223,7 +271,6 @@ int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret)
 		taint_free(t);
 		return r;
 	}
-	want(t, false, 0);
 	*ret = t;
 	return 0;
 }

@@ -13,12 +13,27 @@
 struct monitor;
 struct taint;
 
-/* What an earlier graced has set is removed. writer outlives it. -errno, logged. */
+/* Once, when the node has it as it is wanted; failed: it does not, or that is not known. */
+typedef void (*taint_fn)(void *userdata, bool failed);
+
+/* Nothing is requested yet. writer outlives it. -errno, logged. */
 int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret);
 /* What waits in the writer must be forgotten with it: the writer is freed next. */
 struct taint *taint_free(struct taint *taint);
 
 /* EFFECT_SET_TAINT and EFFECT_CLEAR_TAINT. */
 void taint_effect(struct taint *taint, const struct effect *effect);
+
+/*
+ * Sets it for the earlier boot that is dead, until the deadline. Removes what graced has set: that
+ * goes on until it is done, whatever done hears. Each replaces the one before, whose done is then
+ * never called. done: NULL for none; it may call these.
+ */
+void taint_set(struct taint *taint, const char *boot, uint64_t deadline_ns, taint_fn done,
+	       void *userdata);
+void taint_remove(struct taint *taint, taint_fn done, void *userdata);
+
+/* The id of this boot, valid as long as taint is. */
+const char *taint_boot(const struct taint *taint);
 
 #endif

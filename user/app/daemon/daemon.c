@@ -19,6 +19,7 @@
 #include "app/live/scan.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
+#include "core/boot/proof.h"
 #include "io/proc/clock.h"
 
 #define MINUTE_US 60000000
@@ -178,6 +179,8 @@ static void on_turn(void *userdata)
 	recorders_flush(d->recorders, now);
 	if (d->checkpoint && recorders_idle(d->recorders))
 		checkpoint_written(d->checkpoint);
+	if (d->statuses)
+		statuses_turn(d->statuses);
 	if (d->boot)
 		bootkeep_turn(d->boot, monitor_engine(d->monitor), now,
 			      recorders_idle(d->recorders));
@@ -197,8 +200,10 @@ static void report_earlier_boot(struct daemon *d)
 		clock_node_name(node, sizeof(node));
 		name = node;
 	}
-	if (d->boot && bootkeep_begin(d->boot, name, clock_boot_ns(), &record))
-		on_record(d, &record);
+	if (!d->boot || !bootkeep_begin(d->boot, name, clock_boot_ns(), &record))
+		return;
+	on_record(d, &record);
+	d->earlier_unclean = record.boot.verdict.end == BOOT_END_UNCLEAN;
 }
 
 /* Rules that can have no effect, by what is watched. */
@@ -252,15 +257,41 @@ static void log_writing(void *userdata, const char *name, const char *text)
 	log_warning("%s %s", name, text);
 }
 
+/* What is ordered after the unit may start now. */
+static void notify_ready(void *userdata)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	/* The start itself is not over: it asks again whether there is anything to wait for. */
+	if (!d->ready)
+		return;
+	log_info("ready: %u BPF programs attached", kern_attached(monitor_kern(d->monitor)));
+	notify_status(d, "READY=1\n");
+	/* A ping before READY=1 starts systemd's watchdog (service_reset_watchdog()) while the
+	 * programs are loaded, which may take longer than its interval. */
+	r = sd_event_set_watchdog(monitor_event(d->monitor), true);
+	if (r < 0) {
+		log_error("cannot start the watchdog: %s", strerror(-r));
+		monitor_end(d->monitor, 1);
+	}
+}
+
 /* Before a shutdown can be announced. */
 static int open_statuses(struct daemon *d)
 {
 	const struct config_shutdown *o = &d->config.shutdown;
 	bool acts = !o->off && o->mode != SHUTDOWN_OBSERVE;
+	const struct statuses_earlier earlier = {
+		.dead = d->earlier_unclean ? bootkeep_note(d->boot)->previous.boot_id : NULL,
+		.bus_address = inhibitor_bus_address(),
+		.over = notify_ready,
+		.userdata = d,
+	};
 
 	if (!o->taint && !(o->statuses && acts))
 		return 0;
-	return statuses_new(d->monitor, o->taint, &d->statuses);
+	return statuses_new(d->monitor, o->taint, &earlier, &d->statuses);
 }
 
 static int open_inhibitor(struct daemon *d)
@@ -290,11 +321,22 @@ static void on_shutdown(void *userdata, const struct effect *effect)
 		inhibitor_effect(d->inhibitor, effect);
 }
 
+static void hold_start(struct daemon *d)
+{
+	log_at(LOG_NOTICE,
+	       "boot %s ended uncleanly: units ordered after graced, the kubelet's among them, wait "
+	       "until its pods are proven dead, %d s at most",
+	       bootkeep_note(d->boot)->previous.boot_id, (int)(PROOF_HOLD_NS / 1000000000));
+	sd_notifyf(0,
+		   "EXTEND_TIMEOUT_USEC=%" PRIu64 "\nSTATUS=waits until the pods of the boot "
+		   "before are proven dead",
+		   (uint64_t)(2 * PROOF_HOLD_NS / 1000));
+}
+
 static void on_attached(void *userdata)
 {
 	struct daemon *d = userdata;
 	struct monitor *m = d->monitor;
-	int r;
 
 	if (costs_new(d, &d->costs) < 0 ||
 	    sd_event_add_time_relative(monitor_event(m), &d->minute, CLOCK_MONOTONIC, MINUTE_US,
@@ -311,15 +353,10 @@ static void on_attached(void *userdata)
 	/* From now on a restart continues from here. */
 	on_turn(d);
 	d->ready = true;
-	log_info("ready: %u BPF programs attached", kern_attached(monitor_kern(m)));
-	notify_status(d, "READY=1\n");
-	/* A ping before READY=1 starts systemd's watchdog (service_reset_watchdog()) while the
-	 * programs are loaded, which may take longer than its interval. */
-	r = sd_event_set_watchdog(monitor_event(m), true);
-	if (r < 0) {
-		log_error("cannot start the watchdog: %s", strerror(-r));
-		monitor_end(m, 1);
-	}
+	if (d->statuses && statuses_hold_start(d->statuses))
+		hold_start(d);
+	else
+		notify_ready(d);
 }
 
 static bool same_text(const char *a, const char *b)

@@ -39,6 +39,7 @@ struct daemon {
 	sd_event_source *minute;
 
 	bool ready, ending;
+	bool earlier_unclean; /* the boot before, which the note has, ended uncleanly */
 	bool reload_failed;
 	struct buf unapplied; /* what of the last configuration read takes a restart */
 	int64_t reload_ok_wall_ns;

@@ -64,8 +64,7 @@ struct inhibitor {
 	uint64_t resumed_ns;	/* when one was announced to an earlier process; 0: none */
 };
 
-/* NULL: where it is by default. */
-static const char *bus_address(void)
+const char *inhibitor_bus_address(void)
 {
 	const char *address = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
 
@@ -74,7 +73,7 @@ static const char *bus_address(void)
 
 static bool has_address(void)
 {
-	return !bus_address() || busconn_path(bus_address());
+	return !inhibitor_bus_address() || busconn_path(inhibitor_bus_address());
 }
 
 struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options)
@@ -656,7 +655,7 @@ const struct schedule_plan *inhibitor_get_plan(const struct inhibitor *in)
 static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)
 {
 	const struct logind_options options = {
-		.bus_address = bus_address(),
+		.bus_address = inhibitor_bus_address(),
 		.who = WHO,
 		.why = WHY,
 		.store = STORE,
@@ -687,7 +686,7 @@ static int open_hands(struct inhibitor *in)
 	const struct stopper_options options = {
 		.units = in->options->stop_units,
 		.runs_hooks = !in->options->skip_hooks,
-		.bus_address = bus_address(),
+		.bus_address = inhibitor_bus_address(),
 	};
 	int r = killer_new(monitor_event(m), monitor_cgfs(m), &in->killer);
 

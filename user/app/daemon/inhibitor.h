@@ -22,6 +22,9 @@ struct inhibitor_lock {
 	uint32_t pid; /* of the process that took it; 0: unknown */
 };
 
+/* Of systemd and logind, by the environment; NULL: where they are by default. */
+const char *inhibitor_bus_address(void);
+
 /* Takes the lock of an earlier process out of systemd's store: to be called before anything is
  * opened. */
 struct inhibitor_lock inhibitor_take_back(const struct config_shutdown *options);

@@ -724,3 +724,15 @@ size_t engine_count_cut_short(const struct engine *e)
 {
 	return shutdowns_count_cut_short(&e->shutdowns);
 }
+
+void engine_get_evidence(const struct engine *e, struct engine_evidence *ret)
+{
+	const struct cgnode *node;
+
+	*ret = (struct engine_evidence){
+		.complete = e->out.attached,
+		.lost = e->shutdowns.evidence.lost || e->map.refused > 0,
+	};
+	for (size_t i = 0; (node = map_next(&e->map.nodes, &i));)
+		ret->pods += node->pod && !node->removed;
+}

@@ -153,6 +153,14 @@ bool engine_get_ending(const struct engine *engine, const char *pod_uid, struct 
 /* How many pods a shutdown would give less time than they ask for, as far as that is known. */
 size_t engine_count_cut_short(const struct engine *engine);
 
+/* What this boot has shown of pods so far. */
+struct engine_evidence {
+	bool complete; /* every cgroup that there was at the start is known */
+	bool lost;     /* a record of the kernel half was, or a cgroup found no room */
+	size_t pods;   /* cgroups of pods and in pods that are there, with or without processes */
+};
+void engine_get_evidence(const struct engine *engine, struct engine_evidence *ret);
+
 void engine_get_stats(const struct engine *engine, struct engine_stats *ret);
 
 #endif

@@ -321,3 +321,16 @@ const char *nodeplan_fate_name(enum nodeplan_fate fate)
 
 	return (unsigned int)fate < NODEPLAN_FATE_COUNT ? names[fate] : NULL;
 }
+
+bool nodefail_taint_removes(const struct podobj_pod *pod)
+{
+	struct toleration toleration =
+		toleration_of(pod, NODEFAIL_OUT_OF_SERVICE, "nodeshutdown", "NoExecute");
+
+	if (pod->is_static)
+		return false;
+	if (pod->deleting)
+		return true;
+	return !podobj_phase_is_terminal(pod->status.phase) &&
+	       toleration.kind != TOLERATION_FOREVER;
+}

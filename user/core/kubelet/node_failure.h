@@ -97,6 +97,10 @@ struct nodefail {
 
 struct nodefail nodefail_of(const struct nodefail_in *in);
 
+/* Whether the out-of-service taint, with the effect NoExecute, removes the pod from a node that is
+ * away. One that has ended and is not being deleted holds nothing up. */
+bool nodefail_taint_removes(const struct podobj_pod *pod);
+
 enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod);
 
 /* The words in quotes above; NULL for a number that is none. */

@@ -29,3 +29,14 @@ bool death_is_proven(const struct death_facts *facts)
 		return false;
 	return strcmp(facts->boot, facts->now_boot) != 0 || is_observed(facts);
 }
+
+const char *death_refuses(const struct death_node *node, const char *boot, const char *now_boot)
+{
+	if (!is_boot_id(node->boot))
+		return "the node in the API has no boot id";
+	if (strcmp(node->boot, boot) != 0)
+		return "the node in the API has had another boot since, or is another machine";
+	if (strcmp(boot, now_boot) != 0 && node->ready)
+		return "the node in the API is still Ready, and its pods go on here";
+	return NULL;
+}

@@ -29,4 +29,18 @@ struct death_facts {
 
 bool death_is_proven(const struct death_facts *facts);
 
+/* The node as the API has it. */
+struct death_node {
+	const char *boot; /* status.nodeInfo.bootID, as the kubelet wrote it; NULL: none */
+	bool ready;	  /* its condition Ready is True */
+};
+
+/*
+ * Why the taint is not set for the pods of that boot; NULL: it may be. The pods that the API has on
+ * the node are those of the boot that the kubelet reported last: a disk that was copied, a machine
+ * of the same name or a kubelet that has started since show another one. A node that is still Ready
+ * has not been missed: its pods go on where they are, and no garbage collection would remove them.
+ */
+const char *death_refuses(const struct death_node *node, const char *boot, const char *now_boot);
+
 #endif

@@ -201,3 +201,20 @@ int apipatch_node_taint(const json_t *node, const char *boot, struct buf *out)
 		return -ENOMEM;
 	return print(patch, out) < 0 ? -ENOMEM : 1;
 }
+
+void apipatch_read_node(const json_t *node, struct death_node *ret)
+{
+	const json_t *status = apijson_get(node, "status");
+	const json_t *conditions = apijson_get(status, "conditions");
+	const json_t *condition;
+	size_t i;
+
+	*ret = (struct death_node){
+		.boot = json_string_value(apijson_get(apijson_get(status, "nodeInfo"), "bootID"))};
+	json_array_foreach(conditions, i, condition) {
+		const char *type = json_string_value(apijson_get(condition, "type"));
+		const char *is = json_string_value(apijson_get(condition, "status"));
+
+		ret->ready |= type && strcmp(type, "Ready") == 0 && is && strcmp(is, "True") == 0;
+	}
+}

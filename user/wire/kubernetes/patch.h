@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "core/kubelet/pod.h"
+#include "core/shutdown/death.h"
 
 #define APIPATCH_TYPE "application/strategic-merge-patch+json"
 
@@ -30,9 +31,11 @@ int apipatch_pod_status(const json_t *pod, const struct podobj_pod_status *statu
 
 /*
  * Sets the taint (boot: the one that is dead), or removes one that graced has set (NULL). 1; 0 and
- * nothing in out: there is nothing to do, the taint being an operator's or not there; -EINVAL as
- * above, -ENOMEM.
+ * nothing in out: there is nothing to do, the taint being an operator's, set for that boot already,
+ * or not there; -EINVAL as above, -ENOMEM.
  */
 int apipatch_node_taint(const json_t *node, const char *boot, struct buf *out);
+/* What of the node decides whether the taint is set. The string is the node's. */
+void apipatch_read_node(const json_t *node, struct death_node *ret);
 
 #endif
