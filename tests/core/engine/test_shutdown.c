@@ -274,7 +274,7 @@ static void test_cut_short(void **state)
 	struct engine_planned_pod pod;
 	struct obs obs = {.type = OBS_SHUTDOWN_PLAN,
 			  .at_ns = SEC(30),
-			  .shutdown_plan = {.n_ranges = 1, .ranges = {{0, 30}}}};
+			  .shutdown_plan = {.n_ranges = 1, .ranges = {{0, 60}}}};
 	struct world w;
 
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);

@@ -105,7 +105,7 @@ static void open_scene(struct scene *scene)
 	*scene = (struct scene){.log.arena = &scene->arena};
 	read_step(scene, "announced", 1000, "");
 	read_step(scene, "group-started", 1100,
-		  ",\"group\":{\"index\":0,\"priority\":-5,\"length_ns\":900}");
+		  ",\"group\":{\"index\":0,\"priority\":-5,\"length_ns\":300}");
 	read_step(scene, "group-done", 2000, ",\"group\":{\"index\":0,\"timed_out\":true}");
 	read_step(scene, "group-started", 2100, ",\"group\":{\"index\":1,\"priority\":7}");
 	read_step(scene, "released", 9000,
