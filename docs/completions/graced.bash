@@ -77,7 +77,7 @@ _graced_value() { # COMMAND OPTION
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
 	--control.socket | --checkpoint.file | --job | --file | --pods | --record | --config | --web.config.file | --sinks.file | \
 		--kubelet.ca | --kubelet.config | --kubelet.token-file | --api.ca | --api.token-file | \
-		--api.client-file) _graced_files -f ;;
+		--api.client-file | --endpoint-ca) _graced_files -f ;;
 	--names.log-directory | --journal-directory | --names.docker-root | --names.podman-root | --names.containerd-state) _graced_files -d ;;
 	--kubelet.socket)
 		if [[ $cur == */* ]]; then
@@ -135,7 +135,7 @@ _graced_options() { # COMMAND
 	explain) echo "--help $format --kubelet.version --job" ;;
 	plan) echo "--help $format --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
-	report) echo "--help $format --namespace --pod --file --journal-directory --boot --since --until" ;;
+	report) echo "--help $format --namespace --pod --file --journal-directory --boot --since --until --endpoint --endpoint-ca" ;;
 	shutdown) echo "--help $format --begin --cancel --status --type --control.socket" ;;
 	resolve) echo "--help $format $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;

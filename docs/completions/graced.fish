@@ -65,6 +65,8 @@ complete -c graced -n "$on trace record wait" -l no-group-dead \
     -d 'find the last thread as older kernels have to'
 complete -c graced -n "$on trace record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
+complete -c graced -n "$on report" -l endpoint -x -d 'send the spans to this receiver of OTLP/HTTP'
+complete -c graced -n "$on report" -l endpoint-ca -r -F -d 'PEM file with the CA of that receiver'
 complete -c graced -n "$on report" -l file -r -F -d 'read the records from this file'
 complete -c graced -n "$on report" -l journal-directory -x -a '(__fish_complete_directories)' \
     -d 'read the journal in this directory'

@@ -252,18 +252,41 @@ static void test_groups(void **state)
 	world_close(&w);
 }
 
+static void take_planned(void *userdata, const struct engine_planned_pod *pod)
+{
+	struct engine_planned_pod *last = userdata;
+
+	*last = *pod;
+}
+
+static struct engine_planned_pod planned(const struct world *w)
+{
+	struct engine_planned_pod pod = {};
+
+	engine_each_planned(w->engine, take_planned, &pod);
+	assert_non_null(pod.uid);
+	return pod;
+}
+
 /* It asks for 30 s, and its group has 20. */
 static void test_cut_short(void **state)
 {
+	struct engine_planned_pod pod;
 	struct obs obs = {.type = OBS_SHUTDOWN_PLAN,
 			  .at_ns = SEC(30),
-			  .shutdown_plan = {.n_ranges = 1, .ranges = {{0, 30}}}};
+			  .shutdown_plan = {.n_ranges = 1, .ranges = {{0, 60}}}};
 	struct world w;
 
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	assert_int_equal(engine_count_cut_short(w.engine), 1);
+	pod = planned(&w);
+	assert_true(pod.cut_short && pod.grace_known && pod.grace_ns == SEC(30));
+	assert_true(pod.given_ns == SEC(20));
+	assert_non_null(pod.name);
 	assert_int_equal(world_tell(&w, &obs), 0);
 	assert_int_equal(engine_count_cut_short(w.engine), 0);
+	pod = planned(&w);
+	assert_true(!pod.cut_short && pod.given_ns == SEC(30));
 	world_close(&w);
 }
 

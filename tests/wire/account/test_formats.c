@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about wire/account: which lines are records, and that trace events and spans follow the
  * rules of those who import them, whatever the names are. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #define HEAD	 "\"schema\":1,\"time\":\"2026-11-25T10:01:00Z\",\"node\":\"n\",\"boot_ns\":"
 #define SHUTDOWN "\"announced_boot_ns\":1000,\"limit_ns\":90000,\"mode\":\"assist\","
 #define COMPLETE "\"evidence\":{\"complete\":true,\"gaps\":[]}"
-#define STOPS	 120
+#define STOPS	 160
 #define ALIVE	 600
 
 struct scene {
@@ -106,7 +107,7 @@ static void open_scene(struct scene *scene)
 	*scene = (struct scene){.log.arena = &scene->arena};
 	read_step(scene, "announced", 1000, "");
 	read_step(scene, "group-started", 1100,
-		  ",\"group\":{\"index\":0,\"priority\":-5,\"length_ns\":900}");
+		  ",\"group\":{\"index\":0,\"priority\":-5,\"length_ns\":300}");
 	read_step(scene, "group-done", 2000, ",\"group\":{\"index\":0,\"timed_out\":true}");
 	read_step(scene, "group-started", 2100, ",\"group\":{\"index\":1,\"priority\":7}");
 	read_step(scene, "released", 9000,
@@ -223,6 +224,19 @@ static bool is_inside(const struct slice *slices, size_t n, const json_t *event)
 	return false;
 }
 
+/* Perfetto binds a flow to the last slice or instant that began on its thread (its flow_tracker). */
+static bool binds_to_slice(const json_t *events, const json_t *flow)
+{
+	const json_t *event;
+	size_t i;
+
+	json_array_foreach(events, i, event)
+		if (strcmp(text(event, "ph"), "i") == 0 && track_of(event) == track_of(flow) &&
+		    ns_of(event, "ts") < ns_of(flow, "ts"))
+			return false;
+	return true;
+}
+
 static size_t check_flows(const json_t *events, const struct slice *slices, size_t n)
 {
 	json_int_t begun[STOPS + 1] = {}, ended[STOPS + 1] = {}, id;
@@ -241,6 +255,7 @@ static size_t check_flows(const json_t *events, const struct slice *slices, size
 		(begins ? begun : ended)[id]++;
 		flows += begins;
 		assert_true(is_inside(slices, n, event));
+		assert_true(binds_to_slice(events, event));
 	}
 	for (size_t j = 0; j <= STOPS; j++)
 		assert_true(begun[j] == ended[j] && begun[j] <= 1);
@@ -441,6 +456,74 @@ static void spans(void **state)
 	arena_free(&scene.arena);
 }
 
+struct requests {
+	size_t n;
+	json_t *seen; /* each span, as text */
+};
+
+static size_t collect(struct requests *requests, const char *body, size_t len)
+{
+	json_auto_t *json = json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL);
+	json_t *of, *scope, *span;
+	size_t i, j, n = 0;
+
+	assert_non_null(json);
+	json_array_foreach(json_object_get(json, "resourceSpans"), i, of) {
+		scope = json_array_get(json_object_get(of, "scopeSpans"), 0);
+		json_array_foreach(json_object_get(scope, "spans"), j, span) {
+			char *key = json_dumps(span, JSON_COMPACT | JSON_SORT_KEYS);
+
+			assert_null(json_object_get(requests->seen, key));
+			json_object_set_new(requests->seen, key, json_true());
+			free(key);
+			n++;
+		}
+	}
+	return n;
+}
+
+static int take_request(void *userdata, const char *body, size_t len, size_t spans)
+{
+	struct requests *requests = userdata;
+
+	assert_in_range(spans, 1, ACCOUNT_OTLP_SPANS);
+	assert_int_equal(collect(requests, body, len), spans);
+	requests->n++;
+	return 0;
+}
+
+static int refuse_second(void *userdata, const char *body, size_t len, size_t spans)
+{
+	int *calls = userdata;
+
+	return ++*calls == 2 ? -EIO : 0;
+}
+
+static void requests(void **state)
+{
+	_cleanup_(buf_free) struct buf whole = {};
+	struct requests parts = {.seen = json_object()}, one = {.seen = json_object()};
+	struct scene scene;
+	int calls = 0;
+
+	open_scene(&scene);
+	assert_int_equal(account_otlp_requests(&scene.account, take_request, &parts), 0);
+	assert_true(parts.n > 1);
+	assert_int_equal(account_otlp_requests(&scene.account, refuse_second, &calls), -EIO);
+	assert_int_equal(calls, 2);
+	scene.account.n = 0;
+	calls = 0;
+	assert_int_equal(account_otlp_requests(&scene.account, refuse_second, &calls), 0);
+	assert_int_equal(calls, 0);
+	scene.account.n = 2;
+	assert_int_equal(account_otlp(&whole, &scene.account), 0);
+	collect(&one, buf_str(&whole), whole.len);
+	assert_true(json_equal(one.seen, parts.seen));
+	json_decref(one.seen);
+	json_decref(parts.seen);
+	arena_free(&scene.arena);
+}
+
 /* --- tables, JSON and lines ------------------------------------------------------------------ */
 
 /* No control, and of other characters only the two that are written here. */
@@ -584,6 +667,8 @@ int main(void)
 		      trace_events),
 		CLAIM("spans have the protocol's members and types, their parents and links exist",
 		      spans),
+		CLAIM("requests of bounded size have the same spans, and end with the first failure",
+		      requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

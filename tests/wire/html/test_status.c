@@ -70,6 +70,11 @@ static void write_page(struct buf *out, const char *name, struct metrics *m)
 	const struct htmlstop stop = a_stop(name);
 	const struct htmlsource source = {name, "down", name, false};
 	const struct htmlgroup groups[] = {{0, 30000000000}, {2000000000, 10000000000}};
+	const struct htmlpod pods[] = {
+		{name, name, false, 0, true, false, 30000000000, 30000000000},
+		{name, name, true, 1, true, true, 30000000000, 10000000000},
+		{NULL, name, true, 0, false, false, 0, 30000000000},
+	};
 	const struct htmlstatus status = {
 		.node = name,
 		.version = "1.2.3",
@@ -97,6 +102,9 @@ static void write_page(struct buf *out, const char *name, struct metrics *m)
 		.groups = groups,
 		.n_groups = 2,
 		.need_ns = 40000000000,
+		.pods = pods,
+		.n_pods = LEN(pods),
+		.n_pods_unlisted = 9,
 	};
 
 	assert_int_equal(htmlstatus_write(out, &status), 0);
@@ -113,7 +121,7 @@ static void test_hostile(void **state)
 	assert_int_equal(count(buf_str(&page), "<"), count(buf_str(&plain), "<"));
 	assert_int_equal(count(buf_str(&page), "\""), count(buf_str(&plain), "\""));
 	assert_int_equal(count(buf_str(&page), "alert"), count(buf_str(&page), TAMED) * 2);
-	assert_int_equal(count(buf_str(&page), TAMED), 11);
+	assert_int_equal(count(buf_str(&page), TAMED), 16);
 }
 
 static void test_content(void **state)
@@ -139,6 +147,14 @@ static void test_content(void **state)
 		"<td>budget</td><td class=\"n\">2.00 %</td>",
 		">noisy</td>",
 		"Its end is <span class=\"bad\">unclean</span> (not-announced)",
+		"<td class=\"n\" data-h=\"group\">2</td><td class=\"\" data-h=\"pod\">web/web</td>"
+		"<td class=\"n\" data-h=\"asks for\">30.0s</td>"
+		"<td class=\"n bad\" data-h=\"is given\">10.0s, cut short</td></tr>\n"
+		"<tr><td class=\"n\" data-h=\"group\">unknown</td>",
+		"<td class=\"n\" data-h=\"asks for\">unknown</td>"
+		"<td class=\"n\" data-h=\"is given\">at most 30.0s</td></tr>\n"
+		"<tr><td class=\"n\" data-h=\"group\">2</td>",
+		">9 more are not listed.<",
 		"Alive then: pods 2, containers outside pods 0. Unclean ends so far: 3.",
 	};
 	const struct bootlog log = {.saved_wall_ns = 1700000000000000000, .pods = {.total = 2}};
@@ -181,6 +197,38 @@ static void test_nothing(void **state)
 	assert_non_null(strstr(buf_str(&page), "shutdowns of the node are not followed"));
 	assert_non_null(strstr(buf_str(&page), "None since the daemon was started"));
 	assert_null(strstr(buf_str(&page), "Last boot"));
+	assert_null(strstr(buf_str(&page), "Pods in a node shutdown"));
+}
+
+/* As many pods as are listed, with the longest names, of which each byte is written in six. */
+static void test_many(void **state)
+{
+	static struct htmlpod pods[HTMLSTATUS_PODS];
+	const struct htmlgroup group = {0, 30000000000};
+	char name[META_NAME_MAX];
+	struct metrics m = {};
+	const struct htmlstatus status = {.node = "n",
+					  .version = "1",
+					  .state = "ready",
+					  .scope = "pods",
+					  .mode = "assist",
+					  .metrics_path = "/metrics",
+					  .metrics = &m,
+					  .shutdown_known = true,
+					  .groups = &group,
+					  .n_groups = 1,
+					  .pods = pods,
+					  .n_pods = HTMLSTATUS_PODS};
+	_cleanup_(buf_free) struct buf page = {};
+
+	memset(name, '"', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (size_t i = 0; i < LEN(pods); i++)
+		pods[i] =
+			(struct htmlpod){.namespace_ = name, .name = name, .priority_known = i % 2};
+	assert_int_equal(htmlstatus_write(&page, &status), 0);
+	assert_int_equal(count(buf_str(&page), "&quot;/&quot;"), HTMLSTATUS_PODS);
+	assert_true(page.len < (size_t)1 << 20);
 }
 
 int main(void)
@@ -191,6 +239,7 @@ int main(void)
 		CLAIM("a hostile name adds no element and no attribute", test_hostile),
 		CLAIM("the page has what it is to show", test_content),
 		CLAIM("a daemon that knows nothing yet has a page", test_nothing),
+		CLAIM("the page of a full node stays below 1 MiB", test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "app/commands/commands.h"
+#include "app/commands/report_export.h"
 #include "app/config/options.h"
 #include "app/live/output.h"
 #include "app/log/say.h"
@@ -47,7 +48,9 @@ static const struct options_help help = {
 		"EXAMPLES\n"
 		"  graced report --boot -1                    the boot before this one, and its shutdown\n"
 		"  graced report --since 10m -n shop -p web-0 a pod in the last ten minutes\n"
-		"  graced report --boot -1 -o svg >plot.svg   as a picture\n",
+		"  graced report --boot -1 -o svg >plot.svg   as a picture\n"
+		"  graced report -o otlp --endpoint http://localhost:4318\n"
+		"                                             as spans, to a collector\n",
 };
 
 DEFINE_CLEANUP(struct lines *, lines_free);
@@ -315,7 +318,12 @@ static int run_report(struct report *report)
 		return 1;
 	}
 	say_untrusted(&report->log);
-	return account.n ? print(report, &account) : say_nothing_found(report);
+	if (account.n == 0)
+		return say_nothing_found(report);
+	if (report->options->endpoint)
+		return report_export(&account, report->options->endpoint,
+				     report->options->endpoint_ca);
+	return print(report, &account);
 }
 
 /* 0, or the exit status after wrong use. */
@@ -325,6 +333,10 @@ static int take_query(struct report *report)
 	long offset;
 
 	report->query.filter = o->filter;
+	if (o->endpoint && o->report_format != REPORT_OTLP)
+		return say_usage("report", "--endpoint goes with -o otlp");
+	if (o->endpoint_ca && !o->endpoint)
+		return say_usage("report", "--endpoint-ca goes with --endpoint");
 	if (o->file && o->journal_directory)
 		return say_usage("report", "--file or --journal-directory, not both");
 	if (o->since && !parse_time(o->since, &report->query.since_ns))

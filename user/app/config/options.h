@@ -110,7 +110,7 @@ struct options {
 	bool taint_no_execute; /* unless another effect was given */
 	/* Of a report; NULL: not given. */
 	enum report_format report_format;
-	const char *file, *journal_directory, *boot, *since, *until;
+	const char *file, *journal_directory, *boot, *since, *until, *endpoint, *endpoint_ca;
 	bool no_group_dead;
 	bool debug;
 

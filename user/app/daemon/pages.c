@@ -2,6 +2,7 @@
 /* Answers requests from what the daemon knows. */
 #include "app/daemon/pages.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -200,6 +201,7 @@ struct status_parts {
 	struct podsrc_state states[META_SOURCE_COUNT];
 	struct htmlsource sources[META_SOURCE_COUNT];
 	struct htmlgroup groups[OBS_RANGES_MAX];
+	struct htmlpod *pods; /* HTMLSTATUS_PODS; NULL without memory */
 	char node[META_NAME_MAX];
 };
 
@@ -216,6 +218,33 @@ static void fill_sources(const struct daemon *d, struct status_parts *parts, str
 						    words[state->status], state->text,
 						    state->status == PODSRC_UP};
 	}
+}
+
+struct plan_fill {
+	struct status_parts *parts;
+	struct htmlstatus *page;
+};
+
+static void add_planned(void *userdata, const struct engine_planned_pod *pod)
+{
+	struct plan_fill *fill = userdata;
+	struct htmlstatus *page = fill->page;
+
+	/* The daemon may have read a newer plan than the one that the shutdown under way has. */
+	if (!fill->parts->pods || page->n_pods == HTMLSTATUS_PODS || pod->group >= page->n_groups) {
+		page->n_pods_unlisted++;
+		return;
+	}
+	fill->parts->pods[page->n_pods++] = (struct htmlpod){
+		.namespace_ = pod->name ? pod->namespace_ : NULL,
+		.name = pod->name ? pod->name : pod->uid,
+		.priority_known = pod->priority_known,
+		.group = pod->group,
+		.grace_known = pod->grace_known,
+		.cut_short = pod->cut_short,
+		.grace_ns = pod->grace_ns,
+		.given_ns = pod->given_ns,
+	};
 }
 
 static void fill_shutdown(const struct daemon *d, struct status_parts *parts,
@@ -238,6 +267,10 @@ static void fill_shutdown(const struct daemon *d, struct status_parts *parts,
 			range->priority,
 			range->seconds > 0 ? (uint64_t)range->seconds * NS_PER_S : 0};
 	}
+	parts->pods = calloc(HTMLSTATUS_PODS, sizeof(*parts->pods));
+	ret->pods = parts->pods;
+	engine_each_planned(monitor_engine(d->monitor), add_planned,
+			    &(struct plan_fill){parts, ret});
 }
 
 static const char *name_node(const struct daemon *d, struct status_parts *parts)
@@ -281,6 +314,7 @@ static void status(struct daemon *d, struct web_reply *ret)
 		fill_shutdown(d, &parts, &page);
 	}
 	htmlstatus_write(&ret->body, &page);
+	free(parts.pods);
 }
 
 static void readiness(const struct daemon *d, struct web_reply *ret)

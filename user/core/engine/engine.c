@@ -720,6 +720,11 @@ bool engine_get_ending(const struct engine *e, const char *pod_uid, struct engin
 	return shutdowns_get_ending(&e->shutdowns, pod_uid, ret);
 }
 
+void engine_each_planned(const struct engine *e, engine_planned_fn fn, void *userdata)
+{
+	shutdowns_each_planned(&e->shutdowns, fn, userdata);
+}
+
 size_t engine_count_cut_short(const struct engine *e)
 {
 	return shutdowns_count_cut_short(&e->shutdowns);

@@ -150,6 +150,22 @@ struct engine_ending {
 /* False: its names are not known, or more of its containers have ended than are listed. The strings
  * are valid until the next call of engine_step(). */
 bool engine_get_ending(const struct engine *engine, const char *pod_uid, struct engine_ending *ret);
+/* A pod that a shutdown would end. */
+struct engine_planned_pod {
+	const char *uid, *namespace_, *name; /* names: NULL where they are not known */
+	bool priority_known;		     /* else it counts as 0 */
+	size_t group;			     /* in the order of their ending */
+	bool grace_known;
+	uint64_t grace_ns; /* what it asks for by its spec */
+	uint64_t given_ns; /* at most; what its group has where grace is not known */
+	bool cut_short;	   /* given less than it asks for */
+};
+
+/* Called for each of them, the oldest first; must not call the engine. The strings are valid until
+ * the next call of engine_step(). Without groups there is none. */
+typedef void (*engine_planned_fn)(void *userdata, const struct engine_planned_pod *pod);
+void engine_each_planned(const struct engine *engine, engine_planned_fn fn, void *userdata);
+
 /* How many pods a shutdown would give less time than they ask for, as far as that is known. */
 size_t engine_count_cut_short(const struct engine *engine);
 

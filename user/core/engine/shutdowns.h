@@ -14,6 +14,7 @@
 #include "core/engine/stops.h"
 #include "core/shutdown/shutdown.h"
 
+struct engine_planned_pod;
 struct engine_shutdown_group;
 struct engine_ending;
 
@@ -103,7 +104,10 @@ void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node);
 void shutdowns_note_all_outside(struct shutdowns *s);
 /* As engine_get_ending() has it. */
 bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct engine_ending *ret);
-/* As engine_count_cut_short() has it. */
+/* As engine_each_planned() and engine_count_cut_short() have it. */
+void shutdowns_each_planned(const struct shutdowns *s,
+			    void (*fn)(void *userdata, const struct engine_planned_pod *pod),
+			    void *userdata);
 size_t shutdowns_count_cut_short(const struct shutdowns *s);
 
 #endif

@@ -490,25 +490,63 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct eng
 	return true;
 }
 
-/* --- how many lack time ---------------------------------------------------------------------- */
+/* --- the plan by pod -------------------------------------------------------------------------- */
+
+static struct engine_planned_pod planned_pod(const struct shutdowns *s, const struct epod *p)
+{
+	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
+	struct engine_planned_pod pod = {
+		.uid = p->uid,
+		.group = group_of(s, p->uid, p->is_static),
+	};
+	int64_t given_s = s->plan.groups[pod.group].seconds;
+
+	if (meta) {
+		pod.namespace_ = meta->namespace_;
+		pod.name = meta->name;
+		pod.priority_known = meta->known & META_POD_PRIORITY;
+		pod.grace_known = meta->known & META_POD_GRACE;
+	}
+	if (pod.grace_known) {
+		struct pod_seconds grace = seconds_of(true, meta->grace_ns);
+
+		pod.grace_ns = meta->grace_ns;
+		given_s = shutplan_override_s(given_s, grace);
+		pod.cut_short = given_s < grace.s;
+	}
+	pod.given_ns = given_s > 0 ? (uint64_t)given_s * NS_PER_S : 0;
+	return pod;
+}
+
+void shutdowns_each_planned(const struct shutdowns *s,
+			    void (*fn)(void *userdata, const struct engine_planned_pod *pod),
+			    void *userdata)
+{
+	const struct epod *p;
+
+	if (!s->sequencer || !s->plan.n)
+		return;
+	TAILQ_FOREACH(p, &s->pods->all, all) {
+		struct engine_planned_pod pod;
+
+		if (has_ended(s, p))
+			continue;
+		pod = planned_pod(s, p);
+		fn(userdata, &pod);
+	}
+}
+
+static void count_cut_short(void *userdata, const struct engine_planned_pod *pod)
+{
+	size_t *n = userdata;
+
+	*n += pod->cut_short;
+}
 
 size_t shutdowns_count_cut_short(const struct shutdowns *s)
 {
-	const struct epod *p;
 	size_t n = 0;
 
-	if (!s->sequencer || !s->plan.n)
-		return 0;
-	TAILQ_FOREACH(p, &s->pods->all, all) {
-		const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
-		const struct shutplan_group *group =
-			&s->plan.groups[group_of(s, p->uid, p->is_static)];
-		struct pod_seconds grace;
-
-		if (!meta || !(meta->known & META_POD_GRACE) || has_ended(s, p))
-			continue;
-		grace = seconds_of(true, meta->grace_ns);
-		n += shutplan_override_s(group->seconds, grace) < grace.s;
-	}
+	shutdowns_each_planned(s, count_cut_short, &n);
 	return n;
 }

@@ -20,7 +20,7 @@ struct trace_id {
 	uint64_t high, low;
 };
 
-/* Of a story. */
+/* What has been written, and of which story. */
 struct spans {
 	struct buf *out;
 	const struct account_story *story;
@@ -28,6 +28,11 @@ struct spans {
 	uint64_t root, n; /* of the trace: its root span, how many spans it has */
 	struct trace_id shutdown_trace;
 	uint64_t shutdown_root; /* 0: none; the spans of groups follow it */
+
+	account_otlp_fn fn; /* NULL: everything is one request */
+	void *userdata;
+	size_t batch; /* spans of the request */
+	int error;    /* what fn returned first */
 };
 
 /* --- members --------------------------------------------------------------------------------- */
@@ -125,6 +130,73 @@ static uint64_t span_id(struct trace_id trace, uint64_t n)
 	return map_key_join(trace.high ^ trace.low, n);
 }
 
+/* --- requests -------------------------------------------------------------------------------- */
+
+static void begin_request(struct buf *out)
+{
+	jsonw_object(out, NULL);
+	jsonw_array(out, "resourceSpans");
+}
+
+static void end_request(struct buf *out)
+{
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+	buf_addc(out, '\n');
+}
+
+static void begin_story(struct buf *out, const struct account_story *story)
+{
+	jsonw_object(out, NULL);
+	jsonw_object(out, "resource");
+	jsonw_array(out, "attributes");
+	add_text(out, "service.name", "graced");
+	add_text(out, "k8s.node.name", story->node);
+	add_text(out, "graced.boot_id", story->boot);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+	jsonw_array(out, "scopeSpans");
+	jsonw_object(out, NULL);
+	jsonw_object(out, "scope");
+	jsonw_str(out, "name", "graced");
+	jsonw_str(out, "version", GRACED_VERSION);
+	jsonw_object_end(out);
+	jsonw_array(out, "spans");
+}
+
+static void end_story(struct buf *out)
+{
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+	jsonw_array_end(out);
+	jsonw_object_end(out);
+}
+
+/* Outside of stories. Nothing more is handed on after a failure. */
+static void hand_on(struct spans *s)
+{
+	end_request(s->out);
+	if (s->error == 0)
+		s->error = buf_error(s->out);
+	if (s->error == 0 && s->batch > 0)
+		s->error = s->fn(s->userdata, buf_str(s->out), s->out->len, s->batch);
+	s->batch = 0;
+	buf_reset(s->out);
+}
+
+/* The span is whole; so may be its request. */
+static void end_span(struct spans *s)
+{
+	jsonw_object_end(s->out);
+	s->batch++;
+	if (!s->fn || (s->batch < ACCOUNT_OTLP_SPANS && s->out->len < ACCOUNT_OTLP_BYTES))
+		return;
+	end_story(s->out);
+	hand_on(s);
+	begin_request(s->out);
+	begin_story(s->out, s->story);
+}
+
 /* --- spans ----------------------------------------------------------------------------------- */
 
 /* Leaves the span open, with its attributes begun. parent 0: the root. Returns its id. */
@@ -153,7 +225,7 @@ static void add_span(struct spans *s, uint64_t parent, const char *name, uint64_
 		return;
 	begin_span(s, parent, name, from_ns, to_ns);
 	jsonw_array_end(s->out);
-	jsonw_object_end(s->out);
+	end_span(s);
 }
 
 static void add_event(struct spans *s, const char *name, uint64_t at_ns)
@@ -188,7 +260,7 @@ static void add_group(struct spans *s, const struct account_group *g)
 	add_bool(s->out, "graced.begin_observed", g->begin_ns);
 	add_bool(s->out, "graced.end_observed", g->done_ns);
 	jsonw_array_end(s->out);
-	jsonw_object_end(s->out);
+	end_span(s);
 }
 
 /* The groups' spans come first after the root, so that their ids follow from their place. */
@@ -208,7 +280,7 @@ static void add_shutdown(struct spans *s)
 	add_bool(s->out, "graced.end_observed", story->released_ns || story->cancelled_ns);
 	add_bool(s->out, "graced.complete", !account_is_partial(story));
 	jsonw_array_end(s->out);
-	jsonw_object_end(s->out);
+	end_span(s);
 	for (size_t i = 0; i < story->n_groups; i++)
 		add_group(s, &story->groups[i]);
 	if (end)
@@ -315,7 +387,7 @@ static void add_stop(struct spans *s, const struct account_pod *pod,
 	add_event(s, "SIGKILL", stop->killed.at_ns);
 	jsonw_array_end(s->out);
 	add_status(s, stop);
-	jsonw_object_end(s->out);
+	end_span(s);
 	add_span(s, id, "signal to delivery", asked, stop->deliver_ns);
 	add_span(s, id, stop->deliver_ns ? "delivery to exit" : "signal to exit",
 		 stop->deliver_ns ? stop->deliver_ns : asked, stop->exit_ns);
@@ -364,7 +436,7 @@ static void add_pod(struct spans *s, const struct account_pod *pod)
 	add_bool(s->out, "graced.end_observed", pod->empty_ns);
 	jsonw_array_end(s->out);
 	add_link(s, first);
-	jsonw_object_end(s->out);
+	end_span(s);
 	for (size_t i = 0; i < pod->n; i++)
 		add_stop(s, pod, story->stops[pod->first + i]);
 }
@@ -386,47 +458,41 @@ static void add_boot_end(struct spans *s)
 	add_bool(s->out, "graced.end_observed", false);
 	jsonw_array_end(s->out);
 	add_link(s, NULL);
-	jsonw_object_end(s->out);
+	end_span(s);
 }
 
-static void add_story(struct buf *out, const struct account_story *story)
+static void add_story(struct spans *s, const struct account_story *story)
 {
-	struct spans s = {.out = out, .story = story};
-
-	jsonw_object(out, NULL);
-	jsonw_object(out, "resource");
-	jsonw_array(out, "attributes");
-	add_text(out, "service.name", "graced");
-	add_text(out, "k8s.node.name", story->node);
-	add_text(out, "graced.boot_id", story->boot);
-	jsonw_array_end(out);
-	jsonw_object_end(out);
-	jsonw_array(out, "scopeSpans");
-	jsonw_object(out, NULL);
-	jsonw_object(out, "scope");
-	jsonw_str(out, "name", "graced");
-	jsonw_str(out, "version", GRACED_VERSION);
-	jsonw_object_end(out);
-	jsonw_array(out, "spans");
+	s->story = story;
+	s->shutdown_root = 0;
+	begin_story(s->out, story);
 	if (story->shutdown)
-		add_shutdown(&s);
+		add_shutdown(s);
 	for (size_t i = 0; i < story->n_pods; i++)
-		add_pod(&s, &story->pods[i]);
-	add_boot_end(&s);
-	jsonw_array_end(out);
-	jsonw_object_end(out);
-	jsonw_array_end(out);
-	jsonw_object_end(out);
+		add_pod(s, &story->pods[i]);
+	add_boot_end(s);
+	end_story(s->out);
 }
 
 int account_otlp(struct buf *out, const struct account *account)
 {
-	jsonw_object(out, NULL);
-	jsonw_array(out, "resourceSpans");
+	struct spans s = {.out = out};
+
+	begin_request(out);
 	for (size_t i = 0; i < account->n; i++)
-		add_story(out, account->stories[i]);
-	jsonw_array_end(out);
-	jsonw_object_end(out);
-	buf_addc(out, '\n');
+		add_story(&s, account->stories[i]);
+	end_request(out);
 	return buf_error(out);
+}
+
+int account_otlp_requests(const struct account *account, account_otlp_fn fn, void *userdata)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct spans s = {.out = &out, .fn = fn, .userdata = userdata};
+
+	begin_request(&out);
+	for (size_t i = 0; i < account->n && s.error == 0; i++)
+		add_story(&s, account->stories[i]);
+	hand_on(&s);
+	return s.error;
 }

@@ -4,6 +4,7 @@
 #include "wire/account/trace_event.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "wire/account/text.h"
@@ -128,6 +129,26 @@ static void add_slice(struct trace *t, const char *name, struct track track, uin
 
 /* --- shutdowns ------------------------------------------------------------------------------- */
 
+/* On a thread of their own: Perfetto binds a flow to the last slice or instant of its thread, which
+ * must be the group's slice. */
+static void add_budgets(struct trace *t, struct track process)
+{
+	const struct account_story *s = t->story;
+	struct track track = {};
+
+	for (size_t i = 0; i < s->n_groups; i++) {
+		const struct account_group *g = &s->groups[i];
+		char name[48];
+
+		if (!g->begin_ns || !g->length_ns)
+			continue;
+		if (!track.process)
+			track = add_thread(t, process, "budgets");
+		snprintf(name, sizeof(name), "budget of group %" PRIu32, g->index);
+		add_instant(t, name, track, g->begin_ns + g->length_ns);
+	}
+}
+
 static void add_shutdown(struct trace *t)
 {
 	const struct account_story *s = t->story;
@@ -157,9 +178,8 @@ static void add_shutdown(struct trace *t)
 			add_slice(t, buf_str(&name), track, g->begin_ns, g->done_ns);
 		else
 			add_instant(t, "begin, end unknown", track, g->begin_ns);
-		if (g->begin_ns && g->length_ns)
-			add_instant(t, "budget", track, g->begin_ns + g->length_ns);
 	}
+	add_budgets(t, process);
 }
 
 /* From the group's slice, if the stop was requested in it. */

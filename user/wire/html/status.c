@@ -14,7 +14,7 @@
 static const char style[] =
 	":root{color-scheme:light dark;--bad:#b3261e;--good:#19692c;--dim:#5f6368;--line:#c4c7cc;--alt:#f3f4f6}\n"
 	"@media(prefers-color-scheme:dark){:root{--bad:#ff8a80;--good:#81c995;--dim:#a8adb4;--line:#4a4e54;--alt:#26282c}}\n"
-	"body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem}\n"
+	"body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}\n"
 	"h1{font-size:1.4rem;margin:0}h2{font-size:1.1rem;margin:1.6rem 0 .4rem}\n"
 	"p{margin:.3rem 0}.dim{color:var(--dim)}.bad{color:var(--bad);font-weight:600}.good{color:var(--good)}\n"
 	"table{border-collapse:collapse;width:100%}\n"
@@ -43,7 +43,7 @@ static const char script[] =
 	"setTimeout(renew,wait*1000);\n";
 
 const char htmlstatus_policy[] =
-	"default-src 'none'; style-src 'sha256-DTOXazNNhjd4hY19pEF0yfY07XH/vGLz1pSWxOqa2KM='; "
+	"default-src 'none'; style-src 'sha256-/n4+PJVntGHufDCqh/MNOSX2ccS4tzRMJ2zHugva89k='; "
 	"script-src 'sha256-YrNfEN/E2sFzuMHlAhQGu5N0aWOJOPEU5Unr3n1fljQ='; connect-src 'self'; "
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -360,6 +360,61 @@ static void add_shutdown(struct buf *out, const struct htmlstatus *s)
 	end_section(out);
 }
 
+static void add_pod(struct buf *out, const struct htmlpod *pod)
+{
+	buf_adds(out, "<tr>");
+	begin_cell(out, "group", "n");
+	if (pod->priority_known)
+		buf_printf(out, "%zu</td>", pod->group + 1);
+	else
+		buf_adds(out, "unknown</td>");
+	begin_cell(out, "pod", "");
+	if (pod->namespace_) {
+		html_add_text(out, pod->namespace_);
+		buf_addc(out, '/');
+	}
+	html_add_text(out, pod->name);
+	buf_adds(out, "</td>");
+	begin_cell(out, "asks for", "n");
+	if (pod->grace_known)
+		add_duration(out, pod->grace_ns);
+	else
+		buf_adds(out, "unknown");
+	buf_adds(out, "</td>");
+	begin_cell(out, "is given", pod->priority_known && pod->cut_short ? "n bad" : "n");
+	if (pod->priority_known) {
+		buf_adds(out, pod->grace_known ? "" : "at most ");
+		add_duration(out, pod->given_ns);
+		buf_adds(out, pod->cut_short ? ", cut short" : "");
+	} else {
+		buf_adds(out, "unknown");
+	}
+	buf_adds(out, "</td></tr>\n");
+}
+
+/* By group; those of which it is not known come last. */
+static void add_pods(struct buf *out, const struct htmlstatus *s)
+{
+	static const char *const heads[] = {"group", "pod", "asks for", "is given", NULL};
+
+	if (s->n_pods == 0)
+		return;
+	begin_section(out, "Pods in a node shutdown");
+	begin_table(out, heads);
+	for (size_t group = 0; group < s->n_groups; group++)
+		for (size_t i = 0; i < s->n_pods; i++)
+			if (s->pods[i].priority_known && s->pods[i].group == group)
+				add_pod(out, &s->pods[i]);
+	for (size_t i = 0; i < s->n_pods; i++)
+		if (!s->pods[i].priority_known)
+			add_pod(out, &s->pods[i]);
+	end_table(out);
+	if (s->n_pods_unlisted)
+		buf_printf(out, "<p class=\"dim\">%zu more are not listed.</p>\n",
+			   s->n_pods_unlisted);
+	end_section(out);
+}
+
 static void add_boot(struct buf *out, const struct metrics_boot *boot)
 {
 	const struct bootlog *log = boot->previous;
@@ -453,6 +508,7 @@ int htmlstatus_write(struct buf *out, const struct htmlstatus *s)
 	add_watched(out, s);
 	add_sources(out, s);
 	add_cost(out, s->metrics);
+	add_pods(out, s);
 	buf_adds(out, "</main>\n<script>");
 	buf_adds(out, script);
 	buf_adds(out, "</script>\n</body>\n</html>\n");

@@ -42,6 +42,18 @@ struct htmlgroup {
 	uint64_t ns;	  /* how long it is given */
 };
 
+/* How many pods are listed; of the others the page says how many they are. */
+#define HTMLSTATUS_PODS 300
+
+/* A pod in the plan of a shutdown. */
+struct htmlpod {
+	const char *namespace_, *name; /* name: its uid where the name is not known */
+	bool priority_known;	       /* else its group is not */
+	size_t group;
+	bool grace_known, cut_short;
+	uint64_t grace_ns, given_ns;
+};
+
 struct htmlstatus {
 	const char *node, *version;
 	const char *state; /* "ready", "starting" or "stopping" */
@@ -60,6 +72,8 @@ struct htmlstatus {
 	const struct htmlgroup *groups;
 	size_t n_groups;
 	uint64_t need_ns; /* how long logind has to wait for them; 0: not known */
+	const struct htmlpod *pods;
+	size_t n_pods, n_pods_unlisted;
 };
 
 /* Adds a text in which nothing is markup, in an element or an attribute in double quotes; what is
