@@ -8,7 +8,6 @@
 #include "lib/claim.h"
 #include "lib/term.h"
 #include "wire/json/audit.h"
-#include "wire/text/rows.h"
 #include "wire/text/audit.h"
 
 #define UID "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
@@ -102,7 +101,7 @@ static void no_line_is_wider_than_120_columns(void **state)
 		"x\n\x1b[31m\xff\xe2\x80\xae%s\"\\ and much longer than a column";
 
 	for (unsigned int i = 0; i < AUDIT_REASON_COUNT * AUDIT_WARNING_COUNT; i++) {
-		_cleanup_(rows_free_kept) struct rows rows = {};
+		_cleanup_(grid_done) struct grid grid = {};
 		_cleanup_(buf_free) struct buf out = {};
 		struct audit_record r = plain();
 
@@ -110,29 +109,30 @@ static void no_line_is_wider_than_120_columns(void **state)
 		r.process.pid = r.app.pid = 4194304;
 		r.audit = (struct audit){AUDIT_IGNORES, i % AUDIT_REASON_COUNT,
 					 1u << i / AUDIT_REASON_COUNT};
-		audit_table_row(&rows, &r);
-		assert_int_equal(audit_table_put(&out, &rows, false), 0);
+		grid_init(&grid, &audit_table, &(struct grid_view){.width = 120});
+		grid_add(&grid, &r);
+		assert_int_equal(grid_flush(&grid, &out), 0);
 		assert_null(strstr(buf_str(&out), "\x1b"));
-		term_check(&out, ROWS_WIDTH);
+		term_check(&out, 120);
 	}
 }
 
 static void columns_are_as_wide_as_their_widest_cell(void **state)
 {
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
 	_cleanup_(buf_free) struct buf out = {};
 	struct audit_record r = plain();
 	const char *line;
 
-	audit_table_title(&rows);
-	audit_table_row(&rows, &r);
+	grid_init(&grid, &audit_table, &(struct grid_view){});
+	grid_add(&grid, &r);
 	r.pod.name = "a-pod-with-a-name-x2x7k";
-	audit_table_row(&rows, &r);
-	assert_int_equal(audit_table_put(&out, &rows, false), 0);
+	grid_add(&grid, &r);
+	assert_int_equal(grid_flush(&grid, &out), 0);
 	line = strchr(buf_str(&out), '\n') + 1;
-	assert_ptr_equal(strstr(buf_str(&out), "CONTAINER"), buf_str(&out) + 32);
-	assert_ptr_equal(strstr(line, "main"), line + 32);
-	assert_non_null(strstr(line, "\ndefault/a-pod-with-a-name-x2x7k main"));
+	assert_ptr_equal(strstr(buf_str(&out), "CONTAINER"), buf_str(&out) + 33);
+	assert_ptr_equal(strstr(line, "main"), line + 33);
+	assert_non_null(strstr(line, "\ndefault/a-pod-with-a-name-x2x7k  main"));
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/containers.h"
 #include "app/config/options.h"
-#include "app/live/output.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "base/signame.h"
@@ -509,11 +509,13 @@ struct counts {
 static int print(const struct options *o, const struct audit_list *list, struct counts *ret)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
+	struct grid_view view = screen_view(o);
 	uint64_t now = clock_boot_ns();
 	int64_t wall = (int64_t)now + clock_wall_offset_ns();
 	char node[256];
 
+	grid_init(&grid, &audit_table, &view);
 	clock_node_name(node, sizeof(node));
 	for (size_t i = 0; i < list->n && !buf_error(&out); i++) {
 		struct audit_record r = record_of(list, list->list + i);
@@ -525,16 +527,15 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 		r.at_ns = now;
 		r.wall_ns = wall;
 		r.node = node;
-		if (!ret->all++ && !o->json)
-			audit_table_title(&rows);
+		ret->all++;
 		ret->deaf += audit_is_deaf(&r.audit);
 		ret->no_access += r.audit.reason == AUDIT_ACCESS;
 		if (o->json)
 			audit_json(&out, &r);
 		else
-			audit_table_row(&rows, &r);
+			grid_add(&grid, &r);
 	}
-	audit_table_put(&out, &rows, output_wants_colour());
+	grid_flush(&grid, &out);
 	fwrite(buf_str(&out), 1, out.len, stdout);
 	return buf_error(&out);
 }
@@ -597,6 +598,9 @@ int cmd_audit(int argc, char **argv)
 	mask = options.filter.sigmask;
 	if (mask & (mask - 1))
 		return say_usage("audit", "--signal wants one signal, the one that asks to stop");
+	status = screen_check(&options, &audit_table);
+	if (status)
+		return status;
 	if (!say_host_pids("audit"))
 		return 1;
 	return audit(&options, mask ? (uint32_t)__builtin_ctzll(mask) + 1 : 0);

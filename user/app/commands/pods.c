@@ -17,7 +17,7 @@
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
-#include "app/live/output.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -121,7 +121,7 @@ static const struct pods_record *podlist_find(const struct podlist *list, const 
 #define ANSWER_MS   5000
 #define INTERVAL_MS 1000
 
-/* Lines longer than the terminal is wide are cut by it, so that each stays one line. */
+/* Should a line be longer than the terminal is wide, the terminal cuts it: each stays one line. */
 #define TERMINAL_BEGIN "\033[?7l\033[2J"
 #define TERMINAL_HOME  "\033[H"
 #define LINE_END       "\033[K\n"
@@ -132,10 +132,10 @@ struct podwatch {
 	const struct options *options;
 	int stop_fd;
 	struct out *out;
-	bool terminal, colour;
-	bool titled;  /* the table has its titles */
-	bool silent;  /* the daemon did not answer last time, which was logged */
-	bool painted; /* the terminal is ours */
+	bool terminal;
+	struct grid grid; /* of what changes, where it is no terminal */
+	bool silent;	  /* the daemon did not answer last time, which was logged */
+	bool painted;	  /* the terminal is ours */
 	struct podlist shown;
 };
 
@@ -220,15 +220,18 @@ static void add_lines(struct buf *out, const char *text)
 static int repaint(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {}, table = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
+	struct grid_view view = screen_view(w->options);
 	size_t room = terminal_lines(w) - 2, n = now->n <= room ? now->n : room - 1;
 
+	view.flat = true;
+	grid_init(&grid, &pods_table, &view);
 	buf_adds(&text, w->painted ? TERMINAL_HOME : TERMINAL_BEGIN TERMINAL_HOME);
 	w->painted = true;
-	pods_table_title(&rows);
+	grid_add_titles(&grid);
 	for (size_t i = 0; i < n; i++)
-		pods_table_row(&rows, &now->list[i]);
-	if (pods_table_put(&table, &rows, w->colour) < 0)
+		grid_add(&grid, &now->list[i]);
+	if (grid_flush(&grid, &table) < 0)
 		return buf_error(&table);
 	add_lines(&text, buf_str(&table));
 	if (n < now->n)
@@ -237,21 +240,15 @@ static int repaint(struct podwatch *w, const struct podlist *now)
 	return put(w, &text);
 }
 
-static void add_row(struct podwatch *w, struct buf *text, struct rows *rows,
-		    const struct pods_record *record)
+static void add_row(struct podwatch *w, struct buf *text, const struct pods_record *record)
 {
-	if (w->options->json) {
+	if (w->options->json)
 		pods_json(text, record);
-		return;
-	}
-	if (!w->titled)
-		pods_table_title(rows);
-	w->titled = true;
-	pods_table_row(rows, record);
+	else
+		grid_add(&w->grid, record);
 }
 
-static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
-		     const struct pods_record *old)
+static void add_gone(struct podwatch *w, struct buf *text, const struct pods_record *old)
 {
 	struct pods_record gone = *old;
 
@@ -261,24 +258,23 @@ static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
 	gone.view.since_ns = gone.at_ns;
 	gone.view.running = 0;
 	gone.view.sandbox_running = false;
-	add_row(w, text, rows, &gone);
+	add_row(w, text, &gone);
 }
 
 static int print_changes(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
 
 	for (size_t i = 0; i < w->shown.n; i++)
 		if (!podlist_find(now, w->shown.list[i].view.uid))
-			add_gone(w, &text, &rows, &w->shown.list[i]);
+			add_gone(w, &text, &w->shown.list[i]);
 	for (size_t i = 0; i < now->n; i++) {
 		const struct pods_record *old = podlist_find(&w->shown, now->list[i].view.uid);
 
 		if (!old || !pods_record_same(old, &now->list[i]))
-			add_row(w, &text, &rows, &now->list[i]);
+			add_row(w, &text, &now->list[i]);
 	}
-	pods_table_put(&text, &rows, w->colour);
+	grid_flush(&w->grid, &text);
 	return put(w, &text);
 }
 
@@ -326,8 +322,8 @@ static int watch(struct podwatch *w)
 static int podwatch_run(const struct options *o)
 {
 	_cleanup_(cleanup_close) int stop_fd = -1;
-	struct podwatch w = {
-		.options = o, .terminal = isatty(STDOUT_FILENO), .colour = output_wants_colour()};
+	struct podwatch w = {.options = o, .terminal = isatty(STDOUT_FILENO)};
+	struct grid_view view = screen_view(o);
 	int status, r = open_stop(&stop_fd);
 
 	if (r >= 0)
@@ -337,11 +333,14 @@ static int podwatch_run(const struct options *o)
 		return 1;
 	}
 	w.stop_fd = stop_fd;
+	view.live = true;
+	grid_init(&w.grid, &pods_table, &view);
 	status = watch(&w);
 	if (w.painted) {
 		out_add(w.out, TERMINAL_END, strlen(TERMINAL_END));
 		out_flush(w.out);
 	}
+	grid_done(&w.grid);
 	podlist_free(&w.shown);
 	out_free(w.out);
 	return status;
@@ -372,17 +371,17 @@ static const struct options_help help = {
 static int print(const struct options *o, const struct podlist *pods)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
+	struct grid_view view = screen_view(o);
 
-	if (!o->json && pods->n)
-		pods_table_title(&rows);
+	grid_init(&grid, &pods_table, &view);
 	for (size_t i = 0; i < pods->n; i++) {
 		if (o->json)
 			pods_json(&out, &pods->list[i]);
 		else
-			pods_table_row(&rows, &pods->list[i]);
+			grid_add(&grid, &pods->list[i]);
 	}
-	pods_table_put(&out, &rows, output_wants_colour());
+	grid_flush(&grid, &out);
 	fwrite(buf_str(&out), 1, out.len, stdout);
 	if (!buf_error(&out))
 		return 0;
@@ -435,5 +434,8 @@ int cmd_pods(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("pods", "'%s' is one argument too many", argv[options.first]);
+	status = screen_check(&options, &pods_table);
+	if (status)
+		return status;
 	return options.watch ? podwatch_run(&options) : ask_once(&options);
 }

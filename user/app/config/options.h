@@ -43,6 +43,15 @@ enum report_format {
 	REPORT_OTLP,
 };
 
+enum table_color { TABLE_COLOR_AUTO, TABLE_COLOR_ALWAYS, TABLE_COLOR_NEVER };
+
+/* How a command shows its table. */
+struct table_options {
+	bool wide, no_titles, utc;
+	const char *columns, *sort; /* names with commas between; NULL: not given */
+	enum table_color color;
+};
+
 /* What --help prints before and after the options. */
 struct options_help {
 	const char *head, *tail; /* tail: NULL for none */
@@ -71,6 +80,7 @@ struct options {
 	const char *command; /* its name, for messages */
 	enum options_command which;
 	bool json;
+	struct table_options table;
 	struct filter filter;
 	uint64_t count; /* rows to print, 0: no end */
 
