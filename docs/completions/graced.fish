@@ -30,9 +30,16 @@ complete -c graced -n $none -a version -d 'print the version'
 complete -c graced -s h -l help -d 'show help'
 
 # Which rows, and how
-set -l c "$on trace audit pods explain plan shutdown resolve replay check version"
-complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
-complete -c graced -n "$on report" -s o -l output -x -a 'table json svg trace-event otlp' -d 'how to print'
+complete -c graced -n "$on explain shutdown check version" -s o -l output -x -a 'table json' \
+    -d 'a table, or JSON lines'
+complete -c graced -n "$on trace audit pods plan resolve replay" -s o -l output -x \
+    -a 'table wide columns= json' -d 'a table, or JSON lines'
+set -l c "$on trace audit pods plan report resolve replay"
+complete -c graced -n $c -l no-headers -d 'print the rows of the table alone'
+complete -c graced -n "$c explain" -l color -x -a 'auto always never' -d 'colour the table'
+complete -c graced -n "$on audit pods plan report resolve" -l sort -x -d 'sort the table by these columns'
+complete -c graced -n "$on trace" -l utc -d 'times in UTC and not in local time'
+complete -c graced -n "$on report" -s o -l output -x -a 'table wide columns= json svg trace-event otlp' -d 'how to print'
 set -l c "$on trace audit pods replay report"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of these namespaces'
 complete -c graced -n $c -s p -l pod -x -d 'only these pods (name or the beginning of its uid)'
