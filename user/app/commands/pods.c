@@ -133,7 +133,7 @@ struct podwatch {
 	int stop_fd;
 	struct out *out;
 	bool terminal;
-	struct grid grid; /* of what changes, where it is no terminal */
+	struct grid grid; /* columns do not get narrower, so that a screen stays calm */
 	bool silent;	  /* the daemon did not answer last time, which was logged */
 	bool painted;	  /* the terminal is ours */
 	struct podlist shown;
@@ -207,10 +207,10 @@ static unsigned int terminal_lines(const struct podwatch *w)
 	return ioctl(out_fd(w->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 2 ? size.ws_row : 24;
 }
 
-/* Lines of the screen in place of lines of text. */
-static void add_lines(struct buf *out, const char *text)
+/* Lines of the screen in place of the first n lines of text. */
+static void add_lines(struct buf *out, const char *text, size_t n)
 {
-	for (size_t len; *text; text += len + 1) {
+	for (size_t len; *text && n > 0; text += len + 1, n--) {
 		len = strcspn(text, "\n");
 		buf_add(out, text, len);
 		buf_adds(out, LINE_END);
@@ -220,20 +220,17 @@ static void add_lines(struct buf *out, const char *text)
 static int repaint(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {}, table = {};
-	_cleanup_(grid_done) struct grid grid = {};
-	struct grid_view view = screen_view(w->options);
 	size_t room = terminal_lines(w) - 2, n = now->n <= room ? now->n : room - 1;
 
-	view.flat = true;
-	grid_init(&grid, &pods_table, &view);
+	grid_set_width(&w->grid, screen_width());
 	buf_adds(&text, w->painted ? TERMINAL_HOME : TERMINAL_BEGIN TERMINAL_HOME);
 	w->painted = true;
-	grid_add_titles(&grid);
-	for (size_t i = 0; i < n; i++)
-		grid_add(&grid, &now->list[i]);
-	if (grid_flush(&grid, &table) < 0)
+	grid_add_titles(&w->grid);
+	for (size_t i = 0; i < now->n; i++)
+		grid_add(&w->grid, &now->list[i]);
+	if (grid_flush(&w->grid, &table) < 0)
 		return buf_error(&table);
-	add_lines(&text, buf_str(&table));
+	add_lines(&text, buf_str(&table), n + !w->options->table.no_titles);
 	if (n < now->n)
 		buf_printf(&text, "and %zu more" LINE_END, now->n - n);
 	buf_adds(&text, SCREEN_END);
@@ -333,7 +330,8 @@ static int podwatch_run(const struct options *o)
 		return 1;
 	}
 	w.stop_fd = stop_fd;
-	view.live = true;
+	view.flat = w.terminal;
+	view.live = !w.terminal;
 	grid_init(&w.grid, &pods_table, &view);
 	status = watch(&w);
 	if (w.painted) {

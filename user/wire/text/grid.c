@@ -341,6 +341,7 @@ void grid_done(struct grid *grid)
 void grid_add_titles(struct grid *grid)
 {
 	grid->titles_due = true;
+	grid->titled = 0;
 }
 
 static int compare_cells(const struct grid *grid, size_t cell, const struct grid_row *a,

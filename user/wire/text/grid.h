@@ -111,7 +111,7 @@ void grid_expect(struct grid *grid, const char *name);
 /* Keeps what the columns make of a row. */
 void grid_add(struct grid *grid, const void *row);
 
-/* Has the next flush write titles although there may be no row. */
+/* Has the next flush write titles, although there may be no row, or they are written already. */
 void grid_add_titles(struct grid *grid);
 
 /* Adds what was kept as lines, and keeps nothing. 0, or the grid's error or buf_error(), which
