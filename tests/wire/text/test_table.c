@@ -94,7 +94,7 @@ static void test_screen(void **state)
 	assert_int_equal(put(&out, NULL, &(struct grid_view){.live = true}), 0);
 	assert_string_equal(buf_str(&out), "TIME           POD               CONTAINER   OUTCOME   "
 					   "  CAUSE          EXIT     TOOK    GRACE     "
-					   "SENDER             NOTE\n");
+					   "SENDER               NOTE\n");
 
 	assert_row(&graceful,
 		   "15:04:05.123Z  default/web-0  main  graceful  stop-signal  0  1.23s  "
