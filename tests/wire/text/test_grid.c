@@ -145,6 +145,41 @@ static void test_long(void **state)
 		    "a-name-that-is-longer-than-forty-columns-are  done  1  n\n");
 }
 
+/* The one that is left out ends the line otherwise. */
+static void test_last(void **state)
+{
+	static const struct grid_column list[] = {
+		{.name = "name", .title = "NAME", .add = add_name},
+		{.name = "size", .title = "SIZE", .add = add_size, .turn = 2},
+		{.name = "state",
+		 .title = "STATE",
+		 .add = add_state,
+		 .shorten = shorten_state,
+		 .turn = 1},
+	};
+	static const struct grid_table two = {list, LEN(list)};
+	static const struct {
+		unsigned int width;
+		const char *want;
+	} rows[] = {
+		{16, "NAME SIZE STATE\nn    -    run\n"},
+		{14, "NAME SIZE\nn\n"},
+		{9, "NAME SIZE\nn\n"},
+		{8, "NAME\nn\n"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct item item = {"n", "running", NULL, NULL, GRID_NO_KEY, NULL};
+		_cleanup_(grid_done) struct grid grid = {};
+		_cleanup_(buf_free) struct buf out = {};
+
+		grid_init(&grid, &two, &(struct grid_view){.width = rows[i].width});
+		grid_add(&grid, &item);
+		assert_int_equal(grid_flush(&grid, &out), 0);
+		assert_string_equal(buf_str(&out), rows[i].want);
+	}
+}
+
 static void test_chosen(void **state)
 {
 	check(&(struct grid_view){.columns = "size,name,state"},
@@ -303,6 +338,8 @@ int main(void)
 		      test_steps),
 		CLAIM("a flat row stays one line", test_flat),
 		CLAIM("a long name gives way to other columns, where room is short", test_long),
+		CLAIM("a column that ended the line may be left out, and titles stay as they are",
+		      test_last),
 		CLAIM("columns that are named are shown in that order, and none is left out",
 		      test_chosen),
 		CLAIM("a wide table has more columns, and nothing is cut on any terminal",

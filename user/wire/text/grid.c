@@ -465,6 +465,7 @@ static void show_turn(const struct grid *grid, struct layout *l, unsigned int tu
 			continue;
 		l->shown = shows ? l->shown | 1u << i : l->shown & ~(1u << i);
 	}
+	find_last(grid, l);
 }
 
 static void leave_out(const struct grid *grid, struct layout *l)
@@ -554,15 +555,9 @@ static struct layout lay_out(const struct grid *grid)
 static unsigned int add_text(struct buf *out, const struct grid *grid, const struct layout *l,
 			     size_t cell, const char *text, unsigned int indent)
 {
-	_cleanup_(buf_free) struct buf copy = {};
 	const struct grid_column *column = column_of(grid, cell);
 	size_t begin = out->len;
 
-	if (l->is_short[cell]) {
-		buf_adds(&copy, text);
-		column->shorten(&copy);
-		text = buf_str(&copy);
-	}
 	if (cell == l->last && l->continues)
 		add_wrapped(out, text, l->width[cell], indent);
 	else if (l->is_cut[cell])
@@ -572,27 +567,35 @@ static unsigned int add_text(struct buf *out, const struct grid *grid, const str
 	return out->error ? 0 : columns_of(buf_str(out) + begin);
 }
 
-/* Of a row, or the title where row is NULL. */
-static const char *text_of(const struct grid *grid, const struct grid_row *row, size_t cell,
-			   bool is_last)
+/* Of a row, or the title where row is NULL; copy may hold it. */
+static const char *text_of(const struct grid *grid, const struct layout *l,
+			   const struct grid_row *row, size_t cell, struct buf *copy)
 {
 	const char *text = row ? row->text.data + row->begin[cell] : column_of(grid, cell)->title;
 
-	return *text || is_last ? text : "-";
+	if (!*text && cell != l->last)
+		return "-";
+	if (!row || !l->is_short[cell])
+		return text;
+	buf_reset(copy);
+	buf_adds(copy, text);
+	column_of(grid, cell)->shorten(copy);
+	return buf_str(copy);
 }
 
 /* Spaces are owed until something follows, so that no line ends in them. */
 static void add_line(struct buf *out, const struct grid *grid, const struct layout *l,
 		     const struct grid_row *row)
 {
+	_cleanup_(buf_free) struct buf copy = {};
 	unsigned int owed = 0, indent = 0, width;
 
 	for (size_t i = 0; i < grid->n; i++) {
-		const char *text = text_of(grid, row, i, i == l->last);
-		const char *colour = row ? row->colour[i] : BOLD;
+		const char *text, *colour = row ? row->colour[i] : BOLD;
 
 		if (!is_shown(l, i))
 			continue;
+		text = text_of(grid, l, row, i, &copy);
 		if (!grid->view.colour || !*text)
 			colour = NULL;
 		for (; owed > 0 && *text; owed--)
