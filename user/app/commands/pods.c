@@ -3,18 +3,16 @@
  * What it prints is written without ever waiting for a slow reader in a way that a signal would not
  * end. */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "app/commands/ask.h"
 #include "app/commands/commands.h"
+#include "app/commands/follow.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
 #include "app/live/screen.h"
@@ -161,43 +159,9 @@ static int podwatch_ask(const struct options *o, int stop_fd, struct podlist *re
 	return r;
 }
 
-static int open_stop(int *ret)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	*ret = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return *ret < 0 ? -errno : 0;
-}
-
-/* Until a signal comes (-ECANCELED), the reader leaves (-EPIPE), what is waited for can be done, or
- * the time is over. */
-static int wait_for(const struct podwatch *w, short events, int timeout_ms)
-{
-	struct pollfd fds[] = {{.fd = w->stop_fd, .events = POLLIN},
-			       {.fd = out_fd(w->out), .events = events}};
-	int n = poll(fds, 2, timeout_ms);
-
-	if (n < 0 && errno != EINTR)
-		return -errno;
-	if (n <= 0)
-		return 0;
-	if (fds[0].revents)
-		return -ECANCELED;
-	return fds[1].revents & (POLLERR | POLLHUP) ? -EPIPE : 0;
-}
-
 static int put(struct podwatch *w, const struct buf *text)
 {
-	int r = buf_error(text);
-
-	if (r == 0)
-		r = out_add(w->out, buf_str(text), text->len);
-	while (r == 0 && (r = out_flush(w->out)) > 0)
-		r = wait_for(w, POLLOUT, -1);
-	return r;
+	return follow_put(w->stop_fd, w->out, text);
 }
 
 static unsigned int terminal_lines(const struct podwatch *w)
@@ -303,7 +267,7 @@ static int watch(struct podwatch *w)
 	if (r < 0 && r != -ECANCELED && r != -EPIPE)
 		return 1;
 	while (r == 0) {
-		r = wait_for(w, 0, INTERVAL_MS);
+		r = follow_wait(w->stop_fd, w->out, 0, INTERVAL_MS);
 		if (r == 0)
 			r = turn(w, false);
 	}
@@ -321,7 +285,7 @@ static int podwatch_run(const struct options *o)
 	_cleanup_(cleanup_close) int stop_fd = -1;
 	struct podwatch w = {.options = o, .terminal = isatty(STDOUT_FILENO)};
 	struct grid_view view = screen_view(o);
-	int status, r = open_stop(&stop_fd);
+	int status, r = follow_open_stop(&stop_fd);
 
 	if (r >= 0)
 		r = out_new(STDOUT_FILENO, false, true, &w.out);
@@ -396,24 +360,13 @@ static int report_none(const struct options *o)
 	return in_vain;
 }
 
-/* What ends a watch in good order ends a single question at once. */
-static void release_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 static int ask_once(const struct options *o)
 {
 	struct podlist pods = {};
 	struct control_why why;
 	int r, status = 1;
 
-	release_signals();
+	follow_release_signals();
 	r = podwatch_ask(o, -1, &pods, &why);
 	if (r < 0)
 		ask_say("pods", o->socket, r, &why);
