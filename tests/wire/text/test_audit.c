@@ -54,19 +54,30 @@ static void what_was_found_is_one_line(void **state)
 		&r, HEAD POD
 		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
 		"\"verdict\":\"deaf\",\"reason\":\"no-handler\",\"warnings\":[],\"shielded\":true,"
-		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null}\n");
+		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null,"
+		"\"advice\":[{\"about\":\"no-handler\",\"why\":\"nginx (pid 4242) has no handler for "
+		"SIGTERM, and the kernel spares PID 1 of a pid namespace the default action\","
+		"\"remedy\":\"Have the program handle the signal, or start it behind an init that passes "
+		"signals on: docker run --init, init: true in compose, or tini in the image.\"}]}\n");
 	r.shell = "dash";
 	r.has_app = true;
 	r.app = (struct record_process){.pid = 4243, .ns_pid = 7, .comm = "java"};
 	r.facts.shell.waits = true;
-	r.audit = (struct audit){AUDIT_DEAF, AUDIT_SHELL, 1u << AUDIT_FROZEN | 1u << AUDIT_PENDING};
+	r.audit = (struct audit){AUDIT_DEAF, AUDIT_BLOCKED, 1u << AUDIT_FROZEN};
 	check_json(
 		&r, HEAD POD
 		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
-		"\"verdict\":\"deaf\",\"reason\":\"shell\",\"warnings\":[\"frozen\",\"pending\"],"
+		"\"verdict\":\"deaf\",\"reason\":\"blocked\",\"warnings\":[\"frozen\"],"
 		"\"shielded\":true,\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,"
 		"\"shell\":{\"name\":\"dash\",\"waits\":true,\"app\":{\"pid\":4243,\"ns_pid\":7,"
-		"\"comm\":\"java\"}}}\n");
+		"\"comm\":\"java\"}},"
+		"\"advice\":[{\"about\":\"blocked\",\"why\":\"every thread of nginx (pid 4242) blocks "
+		"SIGTERM and none waits for it, so that it stays pending\",\"remedy\":\"Unblock the "
+		"signal where it is handled, or have a thread wait for it (sigwait). A mask of blocked "
+		"signals is inherited by what a process starts.\"},"
+		"{\"about\":\"frozen\",\"why\":\"the cgroup of nginx (pid 4242) is frozen, and it acts "
+		"on SIGTERM only when it is thawed\",\"remedy\":\"Thaw it (docker unpause, podman "
+		"unpause, or 0 into the cgroup's cgroup.freeze).\"}]}\n");
 }
 
 static void what_is_not_known_is_null(void **state)
@@ -83,15 +94,20 @@ static void what_is_not_known_is_null(void **state)
 	"{\"type\":\"audit\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","      \
 	"\"boot_ns\":5,\"node\":null,\"pod\":null,\"container\":{\"name\":null,\"id\":null," \
 	"\"runtime\":null,\"kind\":null,\"cgroup\":\"/c\",\"image\":null,\"attempt\":null},"
+#define REMEDY	"\"remedy\":\"Run graced as root, in the pid namespace of the host.\""
 #define UNKNOWN "\"verdict\":\"unknown\",\"reason\":\"no-access\",\"warnings\":[],"
-	check_json(&r,
-		   BARE "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL UNKNOWN
-			"\"shielded\":true,\"disposition\":\"default\","
-			"\"blocked\":null,\"waiters\":null,\"shell\":null}\n");
+	check_json(&r, BARE
+		   "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL UNKNOWN
+		   "\"shielded\":true,\"disposition\":\"default\","
+		   "\"blocked\":null,\"waiters\":null,\"shell\":null,"
+		   "\"advice\":[{\"about\":\"no-access\",\"why\":\"this user may not look into "
+		   "nginx (pid 4242)\"," REMEDY "}]}\n");
 	r.seen = false;
 	check_json(&r, BARE "\"process\":null," SIGNAL UNKNOWN
 			    "\"shielded\":null,\"disposition\":null,\"blocked\":null,"
-			    "\"waiters\":null,\"shell\":null}\n");
+			    "\"waiters\":null,\"shell\":null,"
+			    "\"advice\":[{\"about\":\"no-access\",\"why\":\"none of its processes "
+			    "can be seen from here\"," REMEDY "}]}\n");
 }
 
 /* Every verdict, reason and warning at its longest, with names that want out. */

@@ -6,70 +6,12 @@
 
 #include "base/signame.h"
 #include "base/utf8.h"
+#include "core/stop/advice.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
 
 #define SHORT_ID 12
-
-static bool has(const struct audit_record *r, enum audit_warning warning)
-{
-	return r->audit.warnings >> warning & 1;
-}
-
-static void add_warnings(struct buf *cell, const struct audit_record *r)
-{
-	if (has(r, AUDIT_FROZEN))
-		buf_adds(cell, "it is frozen: hears once thawed");
-	else if (has(r, AUDIT_STOPPED))
-		buf_adds(cell, "it is stopped: hears once continued");
-	else if (has(r, AUDIT_SHELL_WAITS))
-		buf_printf(cell, "its trap waits for pid %u to end", r->app.pid);
-	else if (has(r, AUDIT_CHILD_UNSIGNALLED))
-		buf_printf(cell, "exec the app: pid %u gets no signal", r->app.pid);
-	else if (has(r, AUDIT_GUESSED))
-		buf_adds(cell, "which process is its init was guessed");
-}
-
-static void add_advice(struct grid_cell *to, const void *row)
-{
-	const struct audit_record *r = row;
-	struct buf *cell = to->text;
-
-	switch (r->audit.reason) {
-	case AUDIT_SHIELD:
-		buf_adds(cell, "handle it, or run it under tini (init)");
-		break;
-	case AUDIT_SHELL:
-		buf_printf(cell, "exec the app: pid %u gets no signal", r->app.pid);
-		break;
-	case AUDIT_BLOCKED:
-		buf_adds(cell, "wait for it, or unblock it");
-		break;
-	case AUDIT_DEFAULT_IGNORE:
-	case AUDIT_SIG_IGN:
-		buf_adds(cell, "handle it, or set another STOPSIGNAL");
-		break;
-	case AUDIT_SUSPENDS:
-		buf_adds(cell, "set another STOPSIGNAL");
-		break;
-	case AUDIT_ACCESS:
-		buf_adds(cell,
-			 r->seen ? "look again as root" : "look again from the host's namespace");
-		break;
-	case AUDIT_THREADS:
-		buf_adds(cell, "block it in every thread");
-		break;
-	case AUDIT_BUSY:
-		buf_adds(cell, "look again when it is idle");
-		break;
-	case AUDIT_STARTING:
-		buf_adds(cell, "look again when it has started");
-		break;
-	default:
-		add_warnings(cell, r);
-	}
-}
 
 static const char *colour_of(const struct audit_record *r)
 {
@@ -78,6 +20,11 @@ static const char *colour_of(const struct audit_record *r)
 	return r->audit.verdict == AUDIT_UNKNOWN || r->audit.warnings & ~(1u << AUDIT_GUESSED)
 		       ? YELLOW
 		       : NULL;
+}
+
+static void add_advice(struct grid_cell *cell, const void *row)
+{
+	advice_add_short(cell->text, row);
 }
 
 static void add_pod(struct grid_cell *cell, const void *row)
