@@ -52,6 +52,7 @@ _graced_value() { # COMMAND OPTION
 		esac
 		;;
 	--color) _graced_words "auto always never" ;;
+	--pid) _graced_words "$(cd /proc && echo [0-9]*)" ;;
 	--boot) _graced_words "0 -1" ;;
 	--since | --until) _graced_words "today yesterday 10m 2h" ;;
 	-s | --signal) _graced_signals "${1/audit/}" ;;
@@ -131,7 +132,7 @@ _graced_options() { # COMMAND
 		--shutdown.out-of-service-taint
 		--shutdown.volumes --no-shutdown.volumes --kubelet.root-directory
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
-	audit) echo "--help $table --sort $filter --exit-zero --nested-nodes --container-roots $sources" ;;
+	audit) echo "--help $table --sort $filter --watch --pid --exit-zero --nested-nodes --container-roots $sources" ;;
 	pods) echo "--help $table --sort --namespace --pod --watch --control.socket" ;;
 	explain) echo "--help $format --color --kubelet.version --job" ;;
 	plan) echo "--help $table --sort --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version

@@ -65,6 +65,8 @@ complete -c graced -n "$on trace run audit record replay wait" -l nested-nodes -
 complete -c graced -n "$on trace run audit record replay wait" -l container-roots -x \
     -d 'look for containers below it'
 complete -c graced -n "$on trace audit resolve record wait check" -l debug -d "libbpf's messages"
+complete -c graced -n "$on audit" -l watch -d 'keep running, and show what begins or changes'
+complete -c graced -n "$on audit" -l pid -x -a '(__fish_complete_pids)' -d 'examine this process alone'
 complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
 complete -c graced -n "$on trace run record wait" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
     -d 'size of the ring buffer'

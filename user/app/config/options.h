@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "core/engine/engine.h"
@@ -103,6 +104,7 @@ struct options {
 	unsigned int kubernetes_minor; /* of 1.<minor> */
 	const char *job;	       /* file with a Job, "-" is stdin; NULL: none */
 	bool watch;
+	uint64_t pid;		    /* the process to examine, at most INT32_MAX; 0: containers */
 	const char *socket;	    /* of the daemon; NULL: the default */
 	bool begin, cancel, status; /* of a shutdown; none of them is the last */
 	const char *action;	    /* what the machine is to do then; NULL: not named */

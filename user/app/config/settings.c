@@ -191,10 +191,15 @@ const struct setting settings[] = {
 	 .commands = AUDIT,
 	 FLAG(OPTION(exit_zero))},
 	{.flag = "watch",
-	 .help = "keep running: draw the table anew each second or, if the output is no terminal, "
-		 "print what is new, changed or gone",
-	 .commands = PODS,
+	 .help = "keep running, and print what is new or has changed; on a terminal, pods draws its "
+		 "table anew each second",
+	 .commands = PODS | AUDIT,
 	 FLAG(OPTION(watch))},
+	{.flag = "pid",
+	 .argument = "PID",
+	 .help = "examine this process alone, in a container or not, as if the signal were sent to it",
+	 .commands = AUDIT,
+	 .take = value_pid},
 	{.flag = "begin",
 	 .help = "begin a shutdown: containers are stopped as if the machine went down",
 	 .commands = SHUTDOWN,

@@ -106,6 +106,16 @@ const char *value_table(struct config *c, const char *value, size_t index)
 	return NULL;
 }
 
+const char *value_pid(struct config *c, const char *value, size_t index)
+{
+	uint64_t pid;
+
+	if (!parse_number(value, &pid) || !pid || pid > INT32_MAX)
+		return "the pid of a process";
+	c->options.pid = (pid_t)pid;
+	return NULL;
+}
+
 const char *value_color(struct config *c, const char *value, size_t index)
 {
 	static const char *const words[] = {

@@ -32,6 +32,7 @@ const char *value_color(struct config *c, const char *value, size_t index);
 const char *value_container(struct config *c, const char *value, size_t index);
 const char *value_control_socket(struct config *c, const char *value, size_t index);
 const char *value_deaf_grace(struct config *c, const char *value, size_t index);
+const char *value_pid(struct config *c, const char *value, size_t index);
 const char *value_pre_stop(struct config *c, const char *value, size_t index);
 const char *value_stop_units(struct config *c, const char *value, size_t index);
 const char *value_table(struct config *c, const char *value, size_t index);
