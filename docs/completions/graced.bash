@@ -45,12 +45,14 @@ _graced_hierarchies() {
 _graced_value() { # COMMAND OPTION
 	case $2 in
 	-o | --output)
-		if [[ $1 == report ]]; then
-			_graced_words "table json svg trace-event otlp"
-		else
-			_graced_words "table json"
-		fi
+		case $1 in
+		report) _graced_words "table wide columns= json svg trace-event otlp" ;;
+		explain | check | shutdown | version) _graced_words "table json" ;;
+		*) _graced_words "table wide columns= json" ;;
+		esac
 		;;
+	--color) _graced_words "auto always never" ;;
+	--pid) _graced_words "$(cd /proc && echo [0-9]*)" ;;
 	--boot) _graced_words "0 -1" ;;
 	--since | --until) _graced_words "today yesterday 10m 2h" ;;
 	-s | --signal) _graced_signals "${1/audit/}" ;;
@@ -94,7 +96,7 @@ _graced_value() { # COMMAND OPTION
 				/run/k3s/containerd/containerd.sock /run/cri-dockerd.sock"
 		fi
 		;;
-	-n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | --timeout | --deadline | \
+	--sort | -n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | --timeout | --deadline | \
 		--assume-grace | --nested-nodes | --node-name | --container-roots | \
 		--metrics.max-series | --metrics.max-age | --names.wait | \
 		--shutdown.extra | --shutdown.overdue-slack | --shutdown.status-wait | \
@@ -106,13 +108,13 @@ _graced_value() { # COMMAND OPTION
 }
 
 _graced_options() { # COMMAND
-	local format="--output" filter="--namespace --pod --container --signal"
+	local format="--output" table="--output --no-headers --color" filter="--namespace --pod --container --signal"
 	local sources="--hierarchy --debug --names.enabled --no-names.enabled --names.log-directory
 		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
 		--kubelet.socket --kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file"
 	local live="--nested-nodes --container-roots --ring-size --no-group-dead $sources"
 	case $1 in
-	trace) echo "--help $format $filter --sender --outcome --signals --scope --assume-grace
+	trace) echo "--help $table --utc $filter --sender --outcome --signals --scope --assume-grace
 		--count --duration --record --names.wait $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
 		--nested-nodes --container-roots --ring-size --log.level --log.format --web.listen-address
@@ -130,16 +132,16 @@ _graced_options() { # COMMAND
 		--shutdown.out-of-service-taint
 		--shutdown.volumes --no-shutdown.volumes --kubelet.root-directory
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
-	audit) echo "--help $format $filter --exit-zero --nested-nodes --container-roots $sources" ;;
-	pods) echo "--help $format --namespace --pod --watch --control.socket" ;;
-	explain) echo "--help $format --kubelet.version --job" ;;
-	plan) echo "--help $format --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
+	audit) echo "--help $table --sort $filter --watch --pid --exit-zero --nested-nodes --container-roots $sources" ;;
+	pods) echo "--help $table --sort --namespace --pod --watch --control.socket" ;;
+	explain) echo "--help $format --color --kubelet.version --job" ;;
+	plan) echo "--help $table --sort --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
-	report) echo "--help $format --namespace --pod --file --journal-directory --boot --since --until --endpoint --endpoint-ca" ;;
+	report) echo "--help $table --sort --namespace --pod --file --journal-directory --boot --since --until --endpoint --endpoint-ca" ;;
 	shutdown) echo "--help $format --begin --cancel --status --type --control.socket" ;;
-	resolve) echo "--help $format $sources" ;;
+	resolve) echo "--help $table --sort $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
-	replay) echo "--help $format $filter --sender --outcome --signals --count --scope --assume-grace
+	replay) echo "--help $table $filter --sender --outcome --signals --count --scope --assume-grace
 		--nested-nodes --container-roots" ;;
 	wait) echo "--help --empty --timeout --ignore-daemonsets --pods $live" ;;
 	check) echo "--help $format --config --kubelet.config --kubelet.version $sources" ;;

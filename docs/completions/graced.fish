@@ -30,9 +30,16 @@ complete -c graced -n $none -a version -d 'print the version'
 complete -c graced -s h -l help -d 'show help'
 
 # Which rows, and how
-set -l c "$on trace audit pods explain plan shutdown resolve replay check version"
-complete -c graced -n $c -s o -l output -x -a 'table json' -d 'a table, or JSON lines'
-complete -c graced -n "$on report" -s o -l output -x -a 'table json svg trace-event otlp' -d 'how to print'
+complete -c graced -n "$on explain shutdown check version" -s o -l output -x -a 'table json' \
+    -d 'a table, or JSON lines'
+complete -c graced -n "$on trace audit pods plan resolve replay" -s o -l output -x \
+    -a 'table wide columns= json' -d 'a table, or JSON lines'
+set -l c "$on trace audit pods plan report resolve replay"
+complete -c graced -n $c -l no-headers -d 'print the rows of the table alone'
+complete -c graced -n "$c explain" -l color -x -a 'auto always never' -d 'colour the table'
+complete -c graced -n "$on audit pods plan report resolve" -l sort -x -d 'sort the table by these columns'
+complete -c graced -n "$on trace" -l utc -d 'times in UTC and not in local time'
+complete -c graced -n "$on report" -s o -l output -x -a 'table wide columns= json svg trace-event otlp' -d 'how to print'
 set -l c "$on trace audit pods replay report"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of these namespaces'
 complete -c graced -n $c -s p -l pod -x -d 'only these pods (name or the beginning of its uid)'
@@ -58,6 +65,8 @@ complete -c graced -n "$on trace run audit record replay wait" -l nested-nodes -
 complete -c graced -n "$on trace run audit record replay wait" -l container-roots -x \
     -d 'look for containers below it'
 complete -c graced -n "$on trace audit resolve record wait check" -l debug -d "libbpf's messages"
+complete -c graced -n "$on audit" -l watch -d 'keep running, and show what begins or changes'
+complete -c graced -n "$on audit" -l pid -x -a '(__fish_complete_pids)' -d 'examine this process alone'
 complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
 complete -c graced -n "$on trace run record wait" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
     -d 'size of the ring buffer'

@@ -52,8 +52,7 @@ static void what_the_kubelet_wants_is_shown_beside_what_runs(void **state)
 				    "'containers':{'running':1,'all':1},'grace':{'seconds':30}}");
 	assert_true(jrec_int(line, "since_boot_ns", 0) >= jrec_int(line, "first_boot_ns", 0));
 	json_decref(line);
-	check_row(k.socket, "\nshop/cart-0                                terminating ",
-		  "   yes   deleting\n");
+	check_row(k.socket, "\nshop/cart-0  terminating  ", "  yes    deleting\n");
 	kubestage_list(&k, NULL, 0);
 	json_decref(kubestage_await_line(&k, box.uid, "{'desired':false,'orphan':true}"));
 	kubestage_close(&k);

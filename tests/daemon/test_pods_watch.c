@@ -23,9 +23,8 @@
 #define HOME	      "\033[H"
 #define END_OF_LINE   "\033[K\r\n"
 #define END_OF_SCREEN "\033[J"
-#define TITLE                                                                                    \
-	"POD                                        STATE       SINCE   RUNNING GRACE   LEFT   " \
-	"  READY MARKS"
+#define TITLE	      "\033[1mPOD\033[0m "
+#define LAST_TITLE    "\033[1mMARKS\033[0m"
 
 /* `graced pods --watch`, on a pipe or a terminal. */
 struct watcher {
@@ -127,7 +126,7 @@ static void a_watch_prints_who_comes_and_who_goes(void **state)
 	at = await_text(&table, at, " sync ");
 	await_text(&json, await_text(&json, 0, box.uid), "\n");
 	assert_int_equal(box_remove(&box), 0);
-	snprintf(gone, sizeof(gone), "%s       gone ", box.uid);
+	snprintf(gone, sizeof(gone), "%s  gone ", box.uid);
 	await_text(&table, at, gone);
 	snprintf(gone, sizeof(gone),
 		 "%s\",\"qos\":\"burstable\",\"static\":false,"
@@ -166,7 +165,7 @@ static void a_terminal_is_painted_anew_and_given_back(void **state)
 	at = await_text(&w, at, box.uid);
 	at = await_text(&w, at, HOME TITLE);
 	assert_int_equal(box_remove(&box), 0);
-	await_text(&w, at, HOME TITLE END_OF_LINE END_OF_SCREEN);
+	await_text(&w, at, LAST_TITLE END_OF_LINE END_OF_SCREEN);
 	assert_int_equal(write(w.fd, "\003", 1), 1);
 	await_text(&w, at, "\033[?7h");
 	assert_int_equal(await_end(&w), 0);

@@ -49,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += n + 1;
 	}
 	assert(account_build(&log, &all, &account) == 0);
-	assert(account_table(&table, &account, true) == 0);
+	assert(account_table(&table, &account, &(struct grid_view){.width = 80, .colour = true}) ==
+	       0);
 	assert(account_svg(&svg, &account) == 0);
 	check_json(account_json, &account);
 	check_json(account_trace_event, &account);

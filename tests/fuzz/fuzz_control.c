@@ -45,10 +45,11 @@ static void check_head(const char *line, size_t size)
 static void check_row(const struct pods_record *record)
 {
 	_cleanup_(buf_free) struct buf row = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
 
-	pods_table_row(&rows, record);
-	assert(pods_table_put(&row, &rows, false) == 0);
+	grid_init(&grid, &pods_table, &(struct grid_view){.no_titles = true});
+	grid_add(&grid, record);
+	assert(grid_flush(&grid, &row) == 0);
 	assert(memchr(row.data, '\n', row.len) == row.data + row.len - 1);
 }
 

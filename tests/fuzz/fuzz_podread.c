@@ -41,7 +41,8 @@ static void check_explained(const struct podobj_pod *pod, const struct jobpolicy
 	if (explain_pod(&in, arena, &e) < 0)
 		return;
 	assert(podphase_rule_name(e.by_containers.rule) && podnext_name(e.next));
-	assert(explain_json(&line, "-", &e) == 0 && explain_table(&table, &e) == 0);
+	assert(explain_json(&line, "-", &e) == 0 &&
+	       explain_table(&table, &e, &(struct grid_view){.width = 80}) == 0);
 	json = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, NULL);
 	assert(json);
 	json_decref(json);
@@ -62,7 +63,7 @@ static void check_planned(const struct podobj_pod *pod)
 	json_t *json;
 
 	assert(plan_json(&line, "-", &rules, &planned) == 0);
-	assert(plan_table(&table, &rules, &planned, 1) == 0);
+	assert(plan_table(&table, &rules, &planned, 1, &(struct grid_view){.width = 80}) == 0);
 	json = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, NULL);
 	assert(json);
 	json_decref(json);

@@ -35,9 +35,9 @@ replay() { # NAME ARG...
 }
 
 # Another place, time zone and language, and a pipe instead of a file.
-replay_elsewhere() { # FILE
+replay_elsewhere() { # FILE FORMAT
 	(cd / && TZ=Asia/Kathmandu LC_ALL=C.UTF-8 COLUMNS=40 TERM=xterm-256color CLICOLOR_FORCE=1 \
-		"$graced" replay -o json --signals -) <"$1" >"$work/again" 2>"$work/why"
+		"$graced" replay -o "$2" --signals -) <"$1" >"$work/again" 2>"$work/why"
 }
 
 about() { # NAME: what the recording's first line says of it
@@ -47,11 +47,13 @@ about() { # NAME: what the recording's first line says of it
 scenario() { # NAME
 	replay got -o json --signals "$1.rec" && diff "$1.out" "$work/got" >"$work/why"
 	result $? "$1: $(about "$1")"
-	replay_elsewhere "$1.rec" && cmp "$work/got" "$work/again" >"$work/why" 2>&1
+	replay_elsewhere "$1.rec" json && cmp "$work/got" "$work/again" >"$work/why" 2>&1
 	result $? "$1: the same bytes again, elsewhere"
 	if [[ -e $1.table ]]; then
 		replay table --signals "$1.rec" && diff "$1.table" "$work/table" >"$work/why"
 		result $? "$1: as a table"
+		replay_elsewhere "$1.rec" table && cmp "$1.table" "$work/again" >"$work/why" 2>&1
+		result $? "$1: the same table again, elsewhere"
 	fi
 }
 

@@ -3,12 +3,11 @@
 #include "lib/claim.h"
 #include "lib/kernel/judge.h"
 #include "lib/runtime/cli.h"
+#include "lib/runtime/docker.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define SOCKET "/run/docker.sock"
 
 static const char *const command[] = {"docker", NULL};
 static const char *const run_options[] = {"--network", "none", NULL};
@@ -191,33 +190,6 @@ static const struct runtime_cli_scene scenes[] = {
 	},
 };
 
-static int start_dockerd(void)
-{
-	char text[4 * HIER_PATH_MAX], path[HIER_PATH_MAX];
-	const struct runtime_host *host = cli.stage.host;
-
-	snprintf(text, sizeof(text),
-		 "{\"bridge\":\"none\",\"iptables\":false,\"ip6tables\":false,"
-		 "\"ip-masq\":false,\"ip-forward\":false,\"userland-proxy\":false,"
-		 "\"storage-driver\":\"vfs\",\"exec-opts\":[\"native.cgroupdriver=cgroupfs\"],"
-		 "\"cgroup-parent\":\"%s/docker\","
-		 "\"init-path\":\"%s/usr/bin/docker-init\","
-		 "\"runtimes\":{\"crun\":{\"path\":\"%s/bin/crun\"}}}",
-		 host->cgroup, host->packages, host->dir);
-	if (runtime_host_write(host, "daemon.json", 0644, text))
-		return -1;
-	snprintf(path, sizeof(path), "%s/daemon.json", host->dir);
-	if (runtime_host_spawn(host,
-			       BOX_ARGV("dockerd", "--config-file", path, "-H", "unix://" SOCKET),
-			       "dockerd", &dockerd) ||
-	    runtime_host_await_socket(SOCKET, dockerd))
-		return -1;
-	setenv("DOCKER_HOST", "unix://" SOCKET, 1);
-	if (runtime_host_run(BOX_ARGV("docker", "load", "-i", cli.stage.image), NULL))
-		return -1;
-	return runtime_host_run(BOX_ARGV("docker", "load", "-i", cli.stage.image_quit), NULL);
-}
-
 static int setup(void **state)
 {
 	if (runtime_stage_open(&cli.stage, "docker"))
@@ -226,7 +198,7 @@ static int setup(void **state)
 		return 0;
 	snprintf(pod_cgroup, sizeof(pod_cgroup), "%s/kubepods/burstable/pod" POD_UID,
 		 cli.stage.host->cgroup);
-	if (start_dockerd()) {
+	if (runtime_docker_start(&cli.stage, &dockerd)) {
 		runtime_host_logs(cli.stage.host);
 		return -1;
 	}

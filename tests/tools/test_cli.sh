@@ -100,6 +100,29 @@ trace --nested-nodes docker|'docker'
 trace -n|-n
 trace stray|'stray'
 trace --record -|--record
+trace -o columns=|''
+trace -o columns=time,pot|'pot'
+trace -o columns=time,time|'time'
+trace --sort time|--sort
+trace --color green|'green'
+trace --no-headers=yes|--no-headers
+replay --utc a|--utc
+replay --sort time a|--sort
+replay -o columns=verdict a|'verdict'
+audit -o xml|'xml'
+audit -o columns=pod,outcome|'outcome'
+audit --sort pod,|''
+audit --sort --pid|'-pid'
+audit -o json --sort pod|--sort
+explain -o wide a|'wide'
+plan --pods a --sort by|'by'
+plan --pods a --deadline 2m --sort group|'group'
+plan --pods a --if-node-dies -o columns=group|'group'
+pods -o columns=name|'name'
+report -o columns=pod|'pod'
+report -o svg --sort took|--sort
+resolve -o columns=cgroups 1|'cgroups'
+check --color always|--color
 record|FILE
 record a b|'b'
 record --count 3 a|--count
@@ -210,6 +233,59 @@ try "$graced" replay "$rec"
 ((rc == 0)) && [[ $(lines "$out") == 3 ]] && ! grep -q '[[:cntrl:]]' "$out"
 claim "a table goes to a file without colours" $?
 
+titles() { head -n 1 "$out" | tr -s ' ' | sed 's/ $//'; }
+try "$graced" replay -o columns=outcome,pod "$rec"
+((rc == 0)) && [[ $(titles) == "OUTCOME POD" ]] && sed -n 2p "$out" | grep -qE '^failed +default/web-0$'
+claim "columns that are named are shown in that order" $?
+
+try "$graced" replay --no-headers "$rec"
+((rc == 0)) && [[ $(lines "$out") == 2 ]] && ! grep -q TIME "$out"
+claim "--no-headers prints rows alone" $?
+
+try "$graced" replay -o wide "$rec"
+[[ $rc == 0 && $(titles) == "DATE TIME POD CONTAINER ID OUTCOME "*" KIND PID COMM NOTE" ]]
+claim "a wide table has more columns" $?
+
+bad=0
+for args in "--color always" "--color=always" "--color never --color always"; do
+	# shellcheck disable=SC2086 # the words are the arguments
+	try env NO_COLOR=1 "$graced" replay $args "$rec"
+	((rc == 0)) && grep -q $'\e\\[1mTIME' "$out" || bad=1
+done
+try env -u NO_COLOR TERM=xterm CLICOLOR_FORCE=1 "$graced" replay "$rec"
+((rc == 0)) && ! grep -q $'\e' "$out" || bad=1
+claim "--color always colours a file, which nothing else does" $bad
+
+outside=$tmp/outside.rec
+grep -v '"names"' "$rec" | sed "s,/kubepods/pod$pod/$id,/system.slice/docker-$id.scope," >"$outside"
+try "$graced" replay "$outside"
+((rc == 0)) && [[ $(titles) == "TIME CONTAINER OUTCOME "* && $(lines "$out") == 3 ]]
+claim "there is no column of pods where nothing is in one" $?
+
+try "$graced" replay -p web-0 "$outside"
+((rc == 0)) && [[ $(titles) == "TIME POD CONTAINER "* && $(lines "$out") == 1 ]]
+claim "there is one where a pod is asked for" $?
+
+terminal() { # COLUMNS ARG...
+	timeout 30 script -qec "stty cols $1; $(printf '%q ' "$graced" "${@:2}")" /dev/null </dev/null |
+		tr -d '\r' >"$out"
+	rc=${PIPESTATUS[0]}
+	: >"$err"
+}
+narrow="a terminal's width decides which columns there are, and -o wide has all"
+if command -v script >/dev/null; then
+	bad=0
+	terminal 60 replay --color never "$rec"
+	((rc == 0)) && [[ $(titles) == "TIME POD CONTAINER OUTCOME"* ]] && ! grep -qE 'EXIT|.{61}' "$out" || bad=1
+	terminal 60 replay --color never -o wide "$rec"
+	((rc == 0)) && [[ $(titles) == "DATE TIME POD CONTAINER ID "*" NOTE" ]] || bad=1
+	terminal 200 replay "$rec"
+	((rc == 0)) && grep -q $'\e\\[1mEXIT' "$out" || bad=1
+	claim "$narrow" $bad
+else
+	skip "$narrow" "no script"
+fi
+
 try "$graced" replay -o json --outcome completed "$rec"
 [[ $rc == 0 && $(grep -c '"type":"stop"' "$out") == 1 ]]
 claim "replay filters as trace does" $?
@@ -286,6 +362,13 @@ timeout 30 "$graced" replay -o json "$tmp/many.rec" 2>"$err" | head -n 1 >"$out"
 rc=${PIPESTATUS[0]}
 ((rc == 0)) && quiet "$err" && one_line "$out"
 claim "replay | head -1 ends quietly" $?
+
+# --- resolve -----------------------------------------------------------------------------------
+
+try "$graced" resolve --no-names.enabled -o columns=pod,what --no-headers --sort -pod /kubepods/pod$pod/$id \
+	/system.slice/docker-$id.scope "/kubepods/podf${pod:1}/$id"
+((rc == 0)) && [[ $(awk '{ print $1 }' "$out" | paste -sd' ') == "f${pod:1} $pod -" ]]
+claim "rows are sorted on request, and what is unknown comes last" $?
 
 # --- explain ---------------------------------------------------------------------------------
 

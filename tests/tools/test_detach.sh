@@ -166,6 +166,20 @@ ends_with_its_reader() { # -o OUTPUT
 	[[ $(<"$work/status") == 0 && $(wc -l <"$work/out") == 1 && ! -s $work/err ]]
 }
 
+# A row, with the time zone of Nepal.
+shows_time() { # PATTERN ARG...
+	local line
+	rm -f "$work/pipe" && mkfifo "$work/pipe"
+	TZ=Asia/Kathmandu timeout 60 "$graced" trace -o columns=time,outcome --count 1 "${@:2}" \
+		>"$work/pipe" 2>"$work/err" &
+	pid=$!
+	exec 3<"$work/pipe"
+	read -r -t 30 line <&3 && [[ $line == TIME* ]] && stop_container
+	read -r -t 30 line <&3
+	exec 3<&-
+	wait "$pid" && [[ $line =~ $1 && ! -s $work/err ]]
+}
+
 as_nobody() { # ARG...: runs graced as a user without rights
 	cp "$graced" "$work/graced" && chmod 755 "$work/graced"
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$work/graced" "$@" \
@@ -185,6 +199,9 @@ claim 'SIGTERM does the same' ends_without_trace TERM
 claim '--count ends it with its rows flushed' last_rows_are_flushed
 claim 'trace | head -1 ends quietly' ends_with_its_reader
 claim 'trace -o json | head -1 ends quietly' ends_with_its_reader -o json
+claim 'a row has local time with its offset from UTC' \
+	shows_time '^[0-9:]{8}\.[0-9]{3}\+0545  [a-z]+$'
+claim '--utc shows it in UTC' shows_time '^[0-9:]{8}\.[0-9]{3}Z  +[a-z]+$' --utc
 claim 'a user without rights gets one clear line from trace' is_refused_in_one_line trace
 claim 'a user without rights gets one clear line from record' \
 	is_refused_in_one_line record "$work/file.rec"

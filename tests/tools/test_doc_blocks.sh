@@ -9,6 +9,7 @@
 #   <!-- not run: REASON -->   the block is skipped
 #   <!-- until Ctrl-C -->      each line is a command of its own that must succeed; a graced that
 #                              does not end by itself is sent SIGINT
+#   <!-- file: DIR/NAME... --> a file of a container that tests/runtime/test_fix.c builds
 #   BUILD=build tests/tools/test_doc_blocks.sh [PAGE...]     the blocks of these pages alone
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -142,7 +143,7 @@ run_block() { # PAGE FILE LINE WORD MARKER
 		timeout 20 "$graced" run --config "$tmp/config.yaml" --config.check >>"$out" 2>&1
 		claim "$name: the configuration is valid" $?
 		;;
-	" text") ;;
+	" text" | "file: "*) ;;
 	" "*)
 		grep -nE "^$commands" "$2" >>"$out"
 		nothing_wrong || claim "$name: a block that shows commands is marked as sh" 1

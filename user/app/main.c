@@ -20,8 +20,7 @@ static const struct command {
 } commands[] = {
 	{"trace", cmd_trace, "live table (or JSON lines) of stops on this host", true},
 	{"run", cmd_run, "the daemon", true},
-	{"audit", cmd_audit, "which running containers would not react to their stop signal",
-	 false},
+	{"audit", cmd_audit, "which running containers would not react to their stop signal", true},
 	{"pods", cmd_pods, "what the running daemon knows: pods, state, since when", true},
 	{"explain", cmd_explain, "phase and conditions the kubelet would give a pod, and why",
 	 false},

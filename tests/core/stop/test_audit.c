@@ -201,7 +201,7 @@ static void a_signal_is_judged_by_what_it_does(void **state)
 		{"SIGTSTP to an init",
 		 {.signal = SIGTSTP, INIT, OPEN, THREADS(1, 0, 0, 0)},
 		 "deaf",
-		 "no-handler",
+		 "suspends",
 		 0},
 		{"SIGWINCH",
 		 {.signal = SIGWINCH, INIT, OPEN, THREADS(1, 0, 0, 0)},
@@ -293,6 +293,16 @@ static void warnings_do_not_change_the_verdict(void **state)
 		 "hears",
 		 "handler",
 		 1u << AUDIT_CHILD_IGNORES},
+		{"its handler may be its runtime's",
+		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), .reraises = true},
+		 "hears",
+		 "handler",
+		 1u << AUDIT_RERAISES},
+		{"... which ends who has no shield",
+		 {HANDLED, OPEN, THREADS(1, 0, 0, 0), .reraises = true},
+		 "hears",
+		 "handler",
+		 0},
 		{"it does not hear it itself",
 		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .child_ignores = true},
 		 "deaf",
@@ -428,6 +438,15 @@ static void shells_are_known_by_their_program(void **state)
 		assert_int_equal(audit_is_shell(rows[i].exe, rows[i].comm), rows[i].is);
 }
 
+static void a_runtime_with_a_handler_of_its_own_is_known(void **state)
+{
+	assert_true(audit_reraises("node", SIGTERM));
+	assert_true(audit_reraises("nodejs", SIGINT));
+	assert_false(audit_reraises("node", SIGQUIT));
+	assert_false(audit_reraises("nodeos", SIGTERM));
+	assert_false(audit_reraises("", SIGTERM));
+}
+
 static void every_name_is_there_and_no_other(void **state)
 {
 	for (unsigned int i = 0; i <= AUDIT_REASON_COUNT; i++) {
@@ -458,6 +477,8 @@ int main(void)
 		CLAIM("a stage of a runtime is known by its program, and is young",
 		      a_stage_is_known_by_its_program_and_is_young),
 		CLAIM("shells are known by their program", shells_are_known_by_their_program),
+		CLAIM("a runtime with a handler of its own is known by its program",
+		      a_runtime_with_a_handler_of_its_own_is_known),
 		CLAIM("every name is there, and no other", every_name_is_there_and_no_other),
 	};
 

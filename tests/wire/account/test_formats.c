@@ -542,10 +542,11 @@ static void check_harmless(const char *text)
 static void rows(void **state)
 {
 	_cleanup_(buf_free) struct buf table = {}, svg = {};
+	const struct grid_view view = {.width = 120};
 	struct scene scene;
 
 	open_scene(&scene);
-	assert_int_equal(account_table(&table, &scene.account, false), 0);
+	assert_int_equal(account_table(&table, &scene.account, &view), 0);
 	for (const char *at = buf_str(&table); *at;) {
 		size_t len = strcspn(at, "\n"), wide = 0;
 

@@ -92,7 +92,7 @@ static void test_attached(void **state)
 {
 	struct record record = head(RECORD_ATTACHED);
 
-	record.attached = (struct record_attached){"unified", 7, 12};
+	record.attached = (struct record_attached){"unified", 7, 12, false};
 	assert_record(&record, HEAD("attached") "\"hierarchy\":\"unified\",\"programs\":7,"
 						"\"containers\":12}\n");
 }

@@ -8,7 +8,6 @@
 #include "lib/claim.h"
 #include "lib/term.h"
 #include "wire/json/audit.h"
-#include "wire/text/rows.h"
 #include "wire/text/audit.h"
 
 #define UID "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
@@ -55,19 +54,30 @@ static void what_was_found_is_one_line(void **state)
 		&r, HEAD POD
 		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
 		"\"verdict\":\"deaf\",\"reason\":\"no-handler\",\"warnings\":[],\"shielded\":true,"
-		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null}\n");
+		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null,"
+		"\"advice\":[{\"about\":\"no-handler\",\"why\":\"nginx (pid 4242) has no handler for "
+		"SIGTERM, and the kernel spares PID 1 of a pid namespace the default action\","
+		"\"remedy\":\"Have the program handle the signal, or start it behind an init that passes "
+		"signals on: docker run --init, init: true in compose, or tini in the image.\"}]}\n");
 	r.shell = "dash";
 	r.has_app = true;
 	r.app = (struct record_process){.pid = 4243, .ns_pid = 7, .comm = "java"};
 	r.facts.shell.waits = true;
-	r.audit = (struct audit){AUDIT_DEAF, AUDIT_SHELL, 1u << AUDIT_FROZEN | 1u << AUDIT_PENDING};
+	r.audit = (struct audit){AUDIT_DEAF, AUDIT_BLOCKED, 1u << AUDIT_FROZEN};
 	check_json(
 		&r, HEAD POD
 		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
-		"\"verdict\":\"deaf\",\"reason\":\"shell\",\"warnings\":[\"frozen\",\"pending\"],"
+		"\"verdict\":\"deaf\",\"reason\":\"blocked\",\"warnings\":[\"frozen\"],"
 		"\"shielded\":true,\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,"
 		"\"shell\":{\"name\":\"dash\",\"waits\":true,\"app\":{\"pid\":4243,\"ns_pid\":7,"
-		"\"comm\":\"java\"}}}\n");
+		"\"comm\":\"java\"}},"
+		"\"advice\":[{\"about\":\"blocked\",\"why\":\"every thread of nginx (pid 4242) blocks "
+		"SIGTERM and none waits for it, so that it stays pending\",\"remedy\":\"Unblock the "
+		"signal where it is handled, or have a thread wait for it (sigwait). A mask of blocked "
+		"signals is inherited by what a process starts.\"},"
+		"{\"about\":\"frozen\",\"why\":\"the cgroup of nginx (pid 4242) is frozen, and it acts "
+		"on SIGTERM only when it is thawed\",\"remedy\":\"Thaw it (docker unpause, podman "
+		"unpause, or 0 into the cgroup's cgroup.freeze).\"}]}\n");
 }
 
 static void what_is_not_known_is_null(void **state)
@@ -84,15 +94,20 @@ static void what_is_not_known_is_null(void **state)
 	"{\"type\":\"audit\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","      \
 	"\"boot_ns\":5,\"node\":null,\"pod\":null,\"container\":{\"name\":null,\"id\":null," \
 	"\"runtime\":null,\"kind\":null,\"cgroup\":\"/c\",\"image\":null,\"attempt\":null},"
+#define REMEDY	"\"remedy\":\"Run graced as root, in the pid namespace of the host.\""
 #define UNKNOWN "\"verdict\":\"unknown\",\"reason\":\"no-access\",\"warnings\":[],"
-	check_json(&r,
-		   BARE "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL UNKNOWN
-			"\"shielded\":true,\"disposition\":\"default\","
-			"\"blocked\":null,\"waiters\":null,\"shell\":null}\n");
+	check_json(&r, BARE
+		   "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL UNKNOWN
+		   "\"shielded\":true,\"disposition\":\"default\","
+		   "\"blocked\":null,\"waiters\":null,\"shell\":null,"
+		   "\"advice\":[{\"about\":\"no-access\",\"why\":\"this user may not look into "
+		   "nginx (pid 4242)\"," REMEDY "}]}\n");
 	r.seen = false;
 	check_json(&r, BARE "\"process\":null," SIGNAL UNKNOWN
 			    "\"shielded\":null,\"disposition\":null,\"blocked\":null,"
-			    "\"waiters\":null,\"shell\":null}\n");
+			    "\"waiters\":null,\"shell\":null,"
+			    "\"advice\":[{\"about\":\"no-access\",\"why\":\"none of its processes "
+			    "can be seen from here\"," REMEDY "}]}\n");
 }
 
 /* Every verdict, reason and warning at its longest, with names that want out. */
@@ -102,7 +117,7 @@ static void no_line_is_wider_than_120_columns(void **state)
 		"x\n\x1b[31m\xff\xe2\x80\xae%s\"\\ and much longer than a column";
 
 	for (unsigned int i = 0; i < AUDIT_REASON_COUNT * AUDIT_WARNING_COUNT; i++) {
-		_cleanup_(rows_free_kept) struct rows rows = {};
+		_cleanup_(grid_done) struct grid grid = {};
 		_cleanup_(buf_free) struct buf out = {};
 		struct audit_record r = plain();
 
@@ -110,29 +125,30 @@ static void no_line_is_wider_than_120_columns(void **state)
 		r.process.pid = r.app.pid = 4194304;
 		r.audit = (struct audit){AUDIT_IGNORES, i % AUDIT_REASON_COUNT,
 					 1u << i / AUDIT_REASON_COUNT};
-		audit_table_row(&rows, &r);
-		assert_int_equal(audit_table_put(&out, &rows, false), 0);
+		grid_init(&grid, &audit_table, &(struct grid_view){.width = 120});
+		grid_add(&grid, &r);
+		assert_int_equal(grid_flush(&grid, &out), 0);
 		assert_null(strstr(buf_str(&out), "\x1b"));
-		term_check(&out, ROWS_WIDTH);
+		term_check(&out, 120);
 	}
 }
 
 static void columns_are_as_wide_as_their_widest_cell(void **state)
 {
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
 	_cleanup_(buf_free) struct buf out = {};
 	struct audit_record r = plain();
 	const char *line;
 
-	audit_table_title(&rows);
-	audit_table_row(&rows, &r);
+	grid_init(&grid, &audit_table, &(struct grid_view){});
+	grid_add(&grid, &r);
 	r.pod.name = "a-pod-with-a-name-x2x7k";
-	audit_table_row(&rows, &r);
-	assert_int_equal(audit_table_put(&out, &rows, false), 0);
+	grid_add(&grid, &r);
+	assert_int_equal(grid_flush(&grid, &out), 0);
 	line = strchr(buf_str(&out), '\n') + 1;
-	assert_ptr_equal(strstr(buf_str(&out), "CONTAINER"), buf_str(&out) + 32);
-	assert_ptr_equal(strstr(line, "main"), line + 32);
-	assert_non_null(strstr(line, "\ndefault/a-pod-with-a-name-x2x7k main"));
+	assert_ptr_equal(strstr(buf_str(&out), "CONTAINER"), buf_str(&out) + 33);
+	assert_ptr_equal(strstr(line, "main"), line + 33);
+	assert_non_null(strstr(line, "\ndefault/a-pod-with-a-name-x2x7k  main"));
 }
 
 int main(void)

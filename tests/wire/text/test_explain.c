@@ -9,7 +9,6 @@
 #include "lib/claim.h"
 #include "lib/term.h"
 #include "wire/json/explain.h"
-#include "wire/text/rows.h"
 #include "wire/text/explain.h"
 #include "wire/kubernetes/pod.h"
 
@@ -47,7 +46,7 @@ static json_t *explain(const char *name, const json_t *file, const struct jobpol
 		fail_msg("%s: %s %s", name, error.member, error.problem);
 	assert_int_equal(explain_pod(&in, &arena, &e), 0);
 	assert_int_equal(explain_json(&out, name, &e), 0);
-	assert_int_equal(explain_table(&table, &e), 0);
+	assert_int_equal(explain_table(&table, &e, &(struct grid_view){}), 0);
 	return json_loads(buf_str(&out), JSON_REJECT_DUPLICATES, NULL);
 }
 
@@ -313,10 +312,10 @@ static void test_table(void **state)
 	assert_int_equal(podread_parse(text, strlen(text), &json, &error), 0);
 	assert_int_equal(podread_pod(json, &arena, &pod, &error), 0);
 	assert_int_equal(explain_pod(&in, &arena, &e), 0);
-	assert_int_equal(explain_table(&out, &e), 0);
+	assert_int_equal(explain_table(&out, &e, &(struct grid_view){.width = 120}), 0);
 	assert_non_null(strstr(buf_str(&out), "\\x1b[31mred"));
 	assert_non_null(strstr(buf_str(&out), "\na-name-that-is-far"));
-	term_check(&out, ROWS_WIDTH);
+	term_check(&out, 120);
 }
 
 int main(void)

@@ -6,7 +6,6 @@
 #include "lib/claim.h"
 #include "lib/term.h"
 #include "wire/json/plan.h"
-#include "wire/text/rows.h"
 #include "wire/text/plan.h"
 #include "wire/kubernetes/pod.h"
 
@@ -142,14 +141,14 @@ static void test_far(void **state)
 
 /* The table of these pods in this order. */
 static void table(struct buf *out, const char *const *quoted, size_t n,
-		  const struct nodeplan_rules *rules)
+		  const struct nodeplan_rules *rules, unsigned int width)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct nodeplan_pod pods[8];
 
 	for (size_t i = 0; i < n; i++)
 		pods[i] = plan(quoted[i], rules, &arena);
-	assert_int_equal(plan_table(out, rules, pods, n), 0);
+	assert_int_equal(plan_table(out, rules, pods, n, &(struct grid_view){.width = width}), 0);
 }
 
 static void test_table(void **state)
@@ -158,18 +157,18 @@ static void test_table(void **state)
 	struct nodeplan_rules rules = rules_of(31, NODEFAIL_NO_TAINT);
 	_cleanup_(buf_free) struct buf out = {};
 
-	table(&out, pods, LEN(pods), &rules);
+	table(&out, pods, LEN(pods), &rules, 0);
 	assert_string_equal(
 		buf_str(&out),
-		"POD       OWNER       UNREADY   ASKED       REPLACED    GONE      STUCK\n"
-		"shop/db-0 StatefulSet +40-45s   +340-350s   never       never     "
-		"waits-for-object,volume\n"
-		"ops/agent DaemonSet   +40-45s   never       never       never     "
-		"not-evicted,not-replaced\n"
-		"web       ReplicaSet  +40-45s   before      before      never     "
-		"terminating\n"
-		"patient   ReplicaSet  +40-45s   +106752d00h +106752d00h never     "
-		"terminating\n"
+		"POD        OWNER        UNREADY  ASKED        REPLACED     GONE   STUCK\n"
+		"shop/db-0  StatefulSet  +40-45s  +340-350s    never        never  waits-for-ob"
+		"ject,volume\n"
+		"ops/agent  DaemonSet    +40-45s  never        never        never  not-evicted,"
+		"not-replaced\n"
+		"web        ReplicaSet   +40-45s  before       before       never  terminating"
+		"\n"
+		"patient    ReplicaSet   +40-45s  +106752d00h  +106752d00h  never  terminating"
+		"\n"
 		"\n"
 		"4 pods: 1 stay down, 2 replaced but stuck, 1 bound to the node\n"
 		"node not ready at +40-45s after its last heartbeat, tainted "
@@ -207,7 +206,7 @@ static void test_sums(void **state)
 		struct nodeplan_rules rules = rules_of(want[i].minor, want[i].taint);
 		_cleanup_(buf_free) struct buf out = {};
 
-		table(&out, pods, LEN(pods), &rules);
+		table(&out, pods, LEN(pods), &rules, 0);
 		assert_string_equal(last_line(&out), want[i].last);
 	}
 }
@@ -220,9 +219,9 @@ static void test_hostile(void **state)
 
 	rules.nodefail.grace_s = INT64_MAX;
 	rules.taint_s = INT64_MAX;
-	table(&out, pods, LEN(pods), &rules);
+	table(&out, pods, LEN(pods), &rules, 120);
 	assert_non_null(strstr(buf_str(&out), "\\x1b[31mred"));
-	term_check(&out, ROWS_WIDTH);
+	term_check(&out, 120);
 }
 
 static void test_none(void **state)
@@ -230,7 +229,7 @@ static void test_none(void **state)
 	struct nodeplan_rules rules = rules_of(36, NODEFAIL_NO_TAINT);
 	_cleanup_(buf_free) struct buf out = {};
 
-	assert_int_equal(plan_table(&out, &rules, NULL, 0), 0);
+	assert_int_equal(plan_table(&out, &rules, NULL, 0, &(struct grid_view){}), 0);
 	assert_string_equal(last_line(&out), "0 pods\n");
 }
 

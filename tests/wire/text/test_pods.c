@@ -9,7 +9,6 @@
 #include "lib/claim.h"
 #include "lib/term.h"
 #include "wire/json/pods.h"
-#include "wire/text/rows.h"
 #include "wire/text/pods.h"
 
 #define UID    "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
@@ -163,19 +162,21 @@ static void members_that_make_no_sense_are_not_known(void **state)
 	assert_int_equal(r.at_ns, 0);
 }
 
-static void put(struct buf *out, const struct pods_record *r)
+static void put(struct buf *out, const struct pods_record *r, unsigned int width)
 {
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	const struct grid_view view = {.width = width, .no_titles = true};
+	_cleanup_(grid_done) struct grid grid = {};
 
-	pods_table_row(&rows, r);
-	assert_int_equal(pods_table_put(out, &rows, false), 0);
+	grid_init(&grid, &pods_table, &view);
+	grid_add(&grid, r);
+	assert_int_equal(grid_flush(&grid, out), 0);
 }
 
 static void check_row(const struct pods_record *r, const char *expected)
 {
 	_cleanup_(buf_free) struct buf out = {};
 
-	put(&out, r);
+	put(&out, r, 0);
 	assert_string_equal(buf_str(&out), expected);
 }
 
@@ -183,24 +184,21 @@ static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
 {
 	struct pods_record r = going();
 
-	check_row(&r, "default/web-0                              terminating 4.00s   1/2     30s"
-		      "     26.0s    no    differs deleting\n");
+	check_row(&r, "default/web-0  terminating  4.00s  1/2  30s  26.0s  no  differs deleting\n");
 	r.at_ns += 27 * SECOND;
 	r.view.desired = false;
 	r.view.is_static = true;
 	r.view.discrepancies = 0;
-	check_row(&r, "default/web-0                              terminating 31.0s   1/2     30s"
-		      "     -1.00s   no    orphan deleting static\n");
+	check_row(&r, "default/web-0  terminating  31.0s  1/2  30s  -1.00s  no  "
+		      "orphan deleting static\n");
 	r.gone = true;
 	r.view.since_ns = r.at_ns;
 	r.view.running = 0;
-	check_row(&r, "default/web-0                              gone        -       0/2     30s"
-		      "     -        no    deleting static\n");
+	check_row(&r, "default/web-0  gone  -  0/2  30s  -  no  deleting static\n");
 	r = unknown();
-	check_row(&r, UID "       -           -       0/0     -       -        -     -\n");
+	check_row(&r, UID "  -  -  0/0  -  -  -  -\n");
 	r.view.is_static = r.view.waiting = true;
-	check_row(&r,
-		  UID "       -           -       0/0     -       -        -     static waiting\n");
+	check_row(&r, UID "  -  -  0/0  -  -  -  static waiting\n");
 }
 
 static void no_line_is_wider_than_120_columns(void **state)
@@ -218,8 +216,8 @@ static void no_line_is_wider_than_120_columns(void **state)
 	r.view.since_ns = 1;
 	r.view.desired = false;
 	r.view.is_static = true;
-	put(&out, &r);
-	term_check(&out, ROWS_WIDTH);
+	put(&out, &r, 120);
+	term_check(&out, 120);
 }
 
 static int compare(const void *a, const void *b)

@@ -8,7 +8,6 @@
 #include "wire/json/plan.h"
 #include "wire/kubernetes/pod.h"
 #include "wire/text/plan.h"
-#include "wire/text/rows.h"
 
 #define S UINT64_C(1000000000)
 
@@ -176,7 +175,7 @@ static void test_nulls(void **state)
 
 /* The table of these pods, sorted. */
 static void table(struct buf *out, const char *const *quoted, size_t n,
-		  const struct shutview_rules *rules)
+		  const struct shutview_rules *rules, unsigned int width)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_pod pods[8];
@@ -186,7 +185,7 @@ static void table(struct buf *out, const char *const *quoted, size_t n,
 		pods[i] = listened(quoted[i], &rules->plan, &arena);
 	shutview_sort(pods, n);
 	assert_int_equal(shutview_of(rules, pods, n, &arena, &view), 0);
-	assert_int_equal(shutview_table(out, &view), 0);
+	assert_int_equal(shutview_table(out, &view, &(struct grid_view){.width = width}), 0);
 }
 
 static void test_table(void **state)
@@ -196,21 +195,21 @@ static void test_table(void **state)
 	struct shutview_rules rules = common_rules(&arena);
 	_cleanup_(buf_free) struct buf out = {};
 
-	table(&out, pods, LEN(pods), &rules);
+	table(&out, pods, LEN(pods), &rules, 0);
 	assert_string_equal(
 		buf_str(&out),
-		"GROUP       STARTS    DEADLINE POD                 PRIORITY    GRACE "
-		"  OVERRIDE STOP    DEAF   NOTE\n"
-		"0           +0s       +20s     going               0           90s   "
-		"  20s      90s     -      maybe-cut,deleting\n"
-		"0           +0s       +20s     shop/db-0           0           60s   "
-		"  20s      20s     20s    cut-short\n"
-		"0           +0s       +20s     shop/quick          -5          1s    "
-		"  1s       2s      no     -\n"
-		"2000000000  +0-20s    +30s     kube-system/etcd-n1 2000001000  30s   "
-		"  10s      10s     -      cut-short,static\n"
-		"-           -         -        shop/job-1          0           30s   "
-		"  -        -       -      over\n"
+		"GROUP       STARTS  DEADLINE  POD                  PRIORITY    GRACE  OVERRIDE"
+		"  STOP  DEAF  NOTE\n"
+		"0           +0s     +20s      going                0           90s    20s     "
+		"  90s   -     maybe-cut,deleting\n"
+		"0           +0s     +20s      shop/db-0            0           60s    20s     "
+		"  20s   20s   cut-short\n"
+		"0           +0s     +20s      shop/quick           -5          1s     1s      "
+		"  2s    no    -\n"
+		"2000000000  +0-20s  +30s      kube-system/etcd-n1  2000001000  30s    10s     "
+		"  10s   -     cut-short,static\n"
+		"-           -       -         shop/job-1           0           30s    -       "
+		"  -     -     over\n"
 		"\n"
 		"4 pods in 2 groups, 2 cut short, 1 maybe cut short, 1 over already\n"
 		"the kubelet releases its lock at +30s at the latest (Kubernetes 1.36)\n"
@@ -236,7 +235,7 @@ static void test_deaf_line(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(buf_free) struct buf out = {};
 
-		table(&out, rows[i].pods, rows[i].pods[1] ? 2 : 1, &rules);
+		table(&out, rows[i].pods, rows[i].pods[1] ? 2 : 1, &rules, 0);
 		if (!strstr(buf_str(&out), rows[i].line))
 			fail_msg("row %zu: %s", i, buf_str(&out));
 	}
@@ -275,7 +274,7 @@ static void test_limit(void **state)
 
 		rules.has_limit = rows[i].has_limit;
 		rules.limit_ns = rows[i].limit_ns;
-		table(&out, NULL, 0, &rules);
+		table(&out, NULL, 0, &rules, 0);
 		assert_string_equal(last_line(&out), rows[i].last);
 	}
 }
@@ -289,9 +288,9 @@ static void test_hostile(void **state)
 	struct shutview_rules rules = rules_of(ranges, LEN(ranges), &arena);
 	_cleanup_(buf_free) struct buf out = {};
 
-	table(&out, pods, LEN(pods), &rules);
+	table(&out, pods, LEN(pods), &rules, 120);
 	assert_non_null(strstr(buf_str(&out), "\\x1b"));
-	term_check(&out, ROWS_WIDTH);
+	term_check(&out, 120);
 }
 
 static void test_far(void **state)
@@ -386,17 +385,16 @@ static void test_drain_table(void **state)
 		pods[i] = drain_pod_of(&view, DEADLINE);
 	}
 	drain = drain_of_all(&plan, pods, LEN(quoted) - 1, &arena);
-	assert_int_equal(drain_table(&out, &drain), 0);
+	assert_int_equal(drain_table(&out, &drain, &(struct grid_view){}), 0);
 	assert_string_equal(
 		buf_str(&out),
-		"BY     POD                 PRIORITY    GRACE   NEEDS   DEAF   NOTE\n"
-		"+0s    unasked             -           -       -       -      maybe-cut\n"
-		"+0s    shop/db-0           0           60s     60s     60s    -\n"
-		"+0s    shop/quick          -5          1s      2s      no     -\n"
-		"-      going               0           90s     -       -      "
-		"maybe-cut,deleting\n"
-		"-      kube-system/etcd-n1 2000001000  30s     -       -      stays\n"
-		"-      shop/job-1          0           30s     -       -      over\n"
+		"BY   POD                  PRIORITY    GRACE  NEEDS  DEAF  NOTE\n"
+		"+0s  unasked              -           -      -      -     maybe-cut\n"
+		"+0s  shop/db-0            0           60s    60s    60s   -\n"
+		"+0s  shop/quick           -5          1s     2s     no    -\n"
+		"-    going                0           90s    -      -     maybe-cut,deleting\n"
+		"-    kube-system/etcd-n1  2000001000  30s    -      -     stays\n"
+		"-    shop/job-1           0           30s    -      -     over\n"
 		"\n"
 		"3 pods to delete in 1 group, in this order, 1 being deleted, 1 not deleted (of "
 		"DaemonSets or static), 1 over already\n"
@@ -404,7 +402,7 @@ static void test_drain_table(void **state)
 		"1.36)\n");
 	buf_free(&out);
 	drain = drain_of_all(&plan, pods + LEN(quoted) - 1, 1, &arena);
-	assert_int_equal(drain_table(&out, &drain), 0);
+	assert_int_equal(drain_table(&out, &drain, &(struct grid_view){.width = 120}), 0);
 	term_check(&out, 120);
 }
 

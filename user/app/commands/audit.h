@@ -7,7 +7,7 @@
 #include "app/config/options.h"
 #include "core/cgroup/path.h"
 #include "core/facts/observation.h"
-#include "core/stop/audit.h"
+#include "core/stop/audit_record.h"
 #include "io/proc/proc.h"
 
 struct audit_found {
@@ -18,7 +18,8 @@ struct audit_found {
 	const struct podtab_container *own; /* what better sources say; NULL: nothing */
 	bool seen;			    /* false: of its processes none could be seen */
 	struct procfs_proc init;	    /* valid when seen */
-	struct procfs_proc app;		    /* the child behind a shell, valid when has_app */
+	/* The child behind a shell, or that of an init that passes signals on; valid when has_app. */
+	struct procfs_proc app;
 	bool has_app;
 	struct audit_facts facts;
 	struct audit audit;
@@ -28,7 +29,21 @@ struct audit_list {
 	struct audit_found *list; /* by pod and container */
 	size_t n, room;
 	struct describe *describe; /* what own points into; NULL: no source was queried */
+	bool quiet;		   /* do not log which sources fail */
 };
+
+/*
+ * Each by this signal, 0: by its own stop signal, SIGTERM where that is unknown; in the order of
+ * pods and containers. Containers that end meanwhile are left out, and so are those that are
+ * ending. What list->describe has is used; where it is NULL the sources are queried. Logs what goes
+ * wrong. 0 or -errno; the list is to be freed either way.
+ */
+int audit_scan(const struct options *options, uint32_t signal, struct audit_list *list);
+
+/* The same for one process, whether it is in a container or not, as if that signal were sent to it.
+ */
+int audit_scan_pid(const struct options *options, uint32_t signal, pid_t pid,
+		   struct audit_list *list);
 
 /* Some containers only: no names are looked up, and the runtime is asked for their stop signals
  * when the first of them is there. */
@@ -44,5 +59,22 @@ int audit_scan_wanted(const struct options *options, const struct audit_wanted *
 		      struct audit_list *list);
 
 void audit_list_free(struct audit_list *list);
+
+/* Its strings are those of list and found; without times and node. */
+struct audit_record audit_record_of(const struct audit_list *list, const struct audit_found *found);
+
+#define AUDIT_NODE_SIZE 256
+
+/* The records of those that the options' filter wants; *ret is to be freed, and its strings are
+ * those of list and node. 0 or -ENOMEM. */
+int audit_records(const struct options *options, const struct audit_list *list,
+		  char node[static AUDIT_NODE_SIZE], struct audit_record **ret, size_t *ret_n);
+
+/* Whether the reader of the table is a person: not with --no-headers or chosen columns. */
+bool audit_explains(const struct options *options);
+
+/* Looks each second and prints what is new, until SIGINT or SIGTERM (which are blocked) or until
+ * the reader leaves. The exit status. */
+int audit_watch(const struct options *options, uint32_t signal);
 
 #endif

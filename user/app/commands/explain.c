@@ -6,6 +6,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/pod_input.h"
 #include "app/config/options.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "core/kubelet/explain.h"
@@ -40,12 +41,13 @@ static int explain(void *userdata, const struct podobj_pod *pod)
 		.job = x->job,
 		.now_wall_ns = (int64_t)clock_wall_ns(),
 	};
+	struct grid_view view = screen_view(x->options);
 	struct explain e;
 	int r = explain_pod(&in, &arena, &e);
 
 	if (r == 0)
 		r = x->options->json ? explain_json(&out, x->input.path, &e)
-				     : explain_table(&out, &e);
+				     : explain_table(&out, &e, &view);
 	if (r < 0)
 		return r;
 	if (x->printed && !x->options->json)

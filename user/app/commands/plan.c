@@ -11,6 +11,7 @@
 #include "app/commands/pod_input.h"
 #include "app/config/groups.h"
 #include "app/config/options.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -192,11 +193,12 @@ static int print_json(const struct options *options, const struct nodeplan_rules
 	return r;
 }
 
-static int print_table(const struct nodeplan_rules *rules, const struct nodeplan_pod *pods,
-		       size_t n)
+static int print_table(const struct options *options, const struct nodeplan_rules *rules,
+		       const struct nodeplan_pod *pods, size_t n)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	int r = plan_table(&out, rules, pods, n);
+	struct grid_view view = screen_view(options);
+	int r = plan_table(&out, rules, pods, n, &view);
 
 	fputs(buf_str(&out), stdout);
 	return r;
@@ -214,7 +216,7 @@ static int plans_dies(const struct options *options, const struct nodepods *pods
 		plans[i] = nodeplan_of(&rules, pods->list[i]);
 	nodeplan_sort(plans, pods->n);
 	return options->json ? print_json(options, &rules, plans, pods->n)
-			     : print_table(&rules, plans, pods->n);
+			     : print_table(options, &rules, plans, pods->n);
 }
 
 /* Whose groups count: graced's own by --config, else those of the kubelet. */
@@ -297,8 +299,9 @@ static int print(const struct options *options, const struct shutview *view)
 
 	if (!options->json) {
 		_cleanup_(buf_free) struct buf out = {};
+		struct grid_view how = screen_view(options);
 
-		r = shutview_table(&out, view);
+		r = shutview_table(&out, view, &how);
 		fputs(buf_str(&out), stdout);
 		return r;
 	}
@@ -377,8 +380,9 @@ static int print_drain(const struct options *options, const struct drain *drain)
 
 	if (!options->json) {
 		_cleanup_(buf_free) struct buf out = {};
+		struct grid_view view = screen_view(options);
 
-		r = drain_table(&out, drain);
+		r = drain_table(&out, drain, &view);
 		fputs(buf_str(&out), stdout);
 		return r;
 	}
@@ -475,6 +479,13 @@ static int check(const struct options *o, int argc, char **argv)
 	return 0;
 }
 
+static const struct grid_table *columns_of(const struct options *o)
+{
+	if (o->if_node_dies)
+		return &plan_columns;
+	return o->deadline_ns ? &drain_columns : &shutview_columns;
+}
+
 int cmd_plan(int argc, char **argv)
 {
 	_cleanup_(nodepods_free) struct nodepods pods = {};
@@ -485,6 +496,8 @@ int cmd_plan(int argc, char **argv)
 	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	status = check(&options, argc, argv);
+	if (!status)
+		status = screen_check(&options, columns_of(&options));
 	if (status)
 		return status;
 	status = source_open(&source, &options);

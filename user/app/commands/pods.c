@@ -3,21 +3,19 @@
  * What it prints is written without ever waiting for a slow reader in a way that a signal would not
  * end. */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "app/commands/ask.h"
 #include "app/commands/commands.h"
+#include "app/commands/follow.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
-#include "app/live/output.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -121,7 +119,7 @@ static const struct pods_record *podlist_find(const struct podlist *list, const 
 #define ANSWER_MS   5000
 #define INTERVAL_MS 1000
 
-/* Lines longer than the terminal is wide are cut by it, so that each stays one line. */
+/* Should a line be longer than the terminal is wide, the terminal cuts it: each stays one line. */
 #define TERMINAL_BEGIN "\033[?7l\033[2J"
 #define TERMINAL_HOME  "\033[H"
 #define LINE_END       "\033[K\n"
@@ -132,10 +130,10 @@ struct podwatch {
 	const struct options *options;
 	int stop_fd;
 	struct out *out;
-	bool terminal, colour;
-	bool titled;  /* the table has its titles */
-	bool silent;  /* the daemon did not answer last time, which was logged */
-	bool painted; /* the terminal is ours */
+	bool terminal;
+	struct grid grid; /* columns do not get narrower, so that a screen stays calm */
+	bool silent;	  /* the daemon did not answer last time, which was logged */
+	bool painted;	  /* the terminal is ours */
 	struct podlist shown;
 };
 
@@ -161,43 +159,9 @@ static int podwatch_ask(const struct options *o, int stop_fd, struct podlist *re
 	return r;
 }
 
-static int open_stop(int *ret)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	*ret = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return *ret < 0 ? -errno : 0;
-}
-
-/* Until a signal comes (-ECANCELED), the reader leaves (-EPIPE), what is waited for can be done, or
- * the time is over. */
-static int wait_for(const struct podwatch *w, short events, int timeout_ms)
-{
-	struct pollfd fds[] = {{.fd = w->stop_fd, .events = POLLIN},
-			       {.fd = out_fd(w->out), .events = events}};
-	int n = poll(fds, 2, timeout_ms);
-
-	if (n < 0 && errno != EINTR)
-		return -errno;
-	if (n <= 0)
-		return 0;
-	if (fds[0].revents)
-		return -ECANCELED;
-	return fds[1].revents & (POLLERR | POLLHUP) ? -EPIPE : 0;
-}
-
 static int put(struct podwatch *w, const struct buf *text)
 {
-	int r = buf_error(text);
-
-	if (r == 0)
-		r = out_add(w->out, buf_str(text), text->len);
-	while (r == 0 && (r = out_flush(w->out)) > 0)
-		r = wait_for(w, POLLOUT, -1);
-	return r;
+	return follow_put(w->stop_fd, w->out, text);
 }
 
 static unsigned int terminal_lines(const struct podwatch *w)
@@ -207,10 +171,10 @@ static unsigned int terminal_lines(const struct podwatch *w)
 	return ioctl(out_fd(w->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 2 ? size.ws_row : 24;
 }
 
-/* Lines of the screen in place of lines of text. */
-static void add_lines(struct buf *out, const char *text)
+/* Lines of the screen in place of the first n lines of text. */
+static void add_lines(struct buf *out, const char *text, size_t n)
 {
-	for (size_t len; *text; text += len + 1) {
+	for (size_t len; *text && n > 0; text += len + 1, n--) {
 		len = strcspn(text, "\n");
 		buf_add(out, text, len);
 		buf_adds(out, LINE_END);
@@ -220,38 +184,32 @@ static void add_lines(struct buf *out, const char *text)
 static int repaint(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {}, table = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
 	size_t room = terminal_lines(w) - 2, n = now->n <= room ? now->n : room - 1;
 
+	grid_set_width(&w->grid, screen_width());
 	buf_adds(&text, w->painted ? TERMINAL_HOME : TERMINAL_BEGIN TERMINAL_HOME);
 	w->painted = true;
-	pods_table_title(&rows);
-	for (size_t i = 0; i < n; i++)
-		pods_table_row(&rows, &now->list[i]);
-	if (pods_table_put(&table, &rows, w->colour) < 0)
+	grid_add_titles(&w->grid);
+	for (size_t i = 0; i < now->n; i++)
+		grid_add(&w->grid, &now->list[i]);
+	if (grid_flush(&w->grid, &table) < 0)
 		return buf_error(&table);
-	add_lines(&text, buf_str(&table));
+	add_lines(&text, buf_str(&table), n + !w->options->table.no_titles);
 	if (n < now->n)
 		buf_printf(&text, "and %zu more" LINE_END, now->n - n);
 	buf_adds(&text, SCREEN_END);
 	return put(w, &text);
 }
 
-static void add_row(struct podwatch *w, struct buf *text, struct rows *rows,
-		    const struct pods_record *record)
+static void add_row(struct podwatch *w, struct buf *text, const struct pods_record *record)
 {
-	if (w->options->json) {
+	if (w->options->json)
 		pods_json(text, record);
-		return;
-	}
-	if (!w->titled)
-		pods_table_title(rows);
-	w->titled = true;
-	pods_table_row(rows, record);
+	else
+		grid_add(&w->grid, record);
 }
 
-static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
-		     const struct pods_record *old)
+static void add_gone(struct podwatch *w, struct buf *text, const struct pods_record *old)
 {
 	struct pods_record gone = *old;
 
@@ -261,24 +219,23 @@ static void add_gone(struct podwatch *w, struct buf *text, struct rows *rows,
 	gone.view.since_ns = gone.at_ns;
 	gone.view.running = 0;
 	gone.view.sandbox_running = false;
-	add_row(w, text, rows, &gone);
+	add_row(w, text, &gone);
 }
 
 static int print_changes(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
 
 	for (size_t i = 0; i < w->shown.n; i++)
 		if (!podlist_find(now, w->shown.list[i].view.uid))
-			add_gone(w, &text, &rows, &w->shown.list[i]);
+			add_gone(w, &text, &w->shown.list[i]);
 	for (size_t i = 0; i < now->n; i++) {
 		const struct pods_record *old = podlist_find(&w->shown, now->list[i].view.uid);
 
 		if (!old || !pods_record_same(old, &now->list[i]))
-			add_row(w, &text, &rows, &now->list[i]);
+			add_row(w, &text, &now->list[i]);
 	}
-	pods_table_put(&text, &rows, w->colour);
+	grid_flush(&w->grid, &text);
 	return put(w, &text);
 }
 
@@ -310,7 +267,7 @@ static int watch(struct podwatch *w)
 	if (r < 0 && r != -ECANCELED && r != -EPIPE)
 		return 1;
 	while (r == 0) {
-		r = wait_for(w, 0, INTERVAL_MS);
+		r = follow_wait(w->stop_fd, w->out, 0, INTERVAL_MS);
 		if (r == 0)
 			r = turn(w, false);
 	}
@@ -326,9 +283,9 @@ static int watch(struct podwatch *w)
 static int podwatch_run(const struct options *o)
 {
 	_cleanup_(cleanup_close) int stop_fd = -1;
-	struct podwatch w = {
-		.options = o, .terminal = isatty(STDOUT_FILENO), .colour = output_wants_colour()};
-	int status, r = open_stop(&stop_fd);
+	struct podwatch w = {.options = o, .terminal = isatty(STDOUT_FILENO)};
+	struct grid_view view = screen_view(o);
+	int status, r = follow_open_stop(&stop_fd);
 
 	if (r >= 0)
 		r = out_new(STDOUT_FILENO, false, true, &w.out);
@@ -337,11 +294,15 @@ static int podwatch_run(const struct options *o)
 		return 1;
 	}
 	w.stop_fd = stop_fd;
+	view.flat = w.terminal;
+	view.live = !w.terminal;
+	grid_init(&w.grid, &pods_table, &view);
 	status = watch(&w);
 	if (w.painted) {
 		out_add(w.out, TERMINAL_END, strlen(TERMINAL_END));
 		out_flush(w.out);
 	}
+	grid_done(&w.grid);
 	podlist_free(&w.shown);
 	out_free(w.out);
 	return status;
@@ -372,17 +333,17 @@ static const struct options_help help = {
 static int print(const struct options *o, const struct podlist *pods)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
+	struct grid_view view = screen_view(o);
 
-	if (!o->json && pods->n)
-		pods_table_title(&rows);
+	grid_init(&grid, &pods_table, &view);
 	for (size_t i = 0; i < pods->n; i++) {
 		if (o->json)
 			pods_json(&out, &pods->list[i]);
 		else
-			pods_table_row(&rows, &pods->list[i]);
+			grid_add(&grid, &pods->list[i]);
 	}
-	pods_table_put(&out, &rows, output_wants_colour());
+	grid_flush(&grid, &out);
 	fwrite(buf_str(&out), 1, out.len, stdout);
 	if (!buf_error(&out))
 		return 0;
@@ -399,24 +360,13 @@ static int report_none(const struct options *o)
 	return in_vain;
 }
 
-/* What ends a watch in good order ends a single question at once. */
-static void release_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 static int ask_once(const struct options *o)
 {
 	struct podlist pods = {};
 	struct control_why why;
 	int r, status = 1;
 
-	release_signals();
+	follow_release_signals();
 	r = podwatch_ask(o, -1, &pods, &why);
 	if (r < 0)
 		ask_say("pods", o->socket, r, &why);
@@ -435,5 +385,8 @@ int cmd_pods(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("pods", "'%s' is one argument too many", argv[options.first]);
+	status = screen_check(&options, &pods_table);
+	if (status)
+		return status;
 	return options.watch ? podwatch_run(&options) : ask_once(&options);
 }

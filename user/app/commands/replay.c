@@ -8,9 +8,11 @@
 #include "app/config/options.h"
 #include "app/live/feed.h"
 #include "app/live/output.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "io/files/file.h"
 #include "wire/recording/recording.h"
+#include "wire/text/table.h"
 
 static const struct options_help help = {
 	.head = "usage: graced replay [OPTIONS] FILE\n"
@@ -163,6 +165,9 @@ int cmd_replay(int argc, char **argv)
 	if (options.first + 1 < argc)
 		return say_usage("replay", "'%s' is one argument too many",
 				 argv[options.first + 1]);
+	status = screen_check(&options, &table_stops);
+	if (status)
+		return status;
 	if (output_new(&options, &p.output) < 0) {
 		say("cannot begin: %s", strerror(ENOMEM));
 		return 1;

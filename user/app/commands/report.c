@@ -10,7 +10,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/report_export.h"
 #include "app/config/options.h"
-#include "app/live/output.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "base/duration.h"
@@ -255,6 +255,8 @@ static int choose_file_boot(struct report *report)
 
 static int write_account(struct buf *out, const struct options *o, const struct account *account)
 {
+	struct grid_view view;
+
 	switch (o->report_format) {
 	case REPORT_JSON:
 		return account_json(out, account);
@@ -267,7 +269,8 @@ static int write_account(struct buf *out, const struct options *o, const struct 
 	case REPORT_TABLE:
 		break;
 	}
-	return account_table(out, account, output_wants_colour());
+	view = screen_view(o);
+	return account_table(out, account, &view);
 }
 
 static int print(const struct report *report, const struct account *account)
@@ -363,6 +366,8 @@ int cmd_report(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("report", "'%s' is one argument too many", argv[options.first]);
-	status = take_query(&report);
+	status = screen_check(&options, &account_columns);
+	if (!status)
+		status = take_query(&report);
 	return status ? status : run_report(&report);
 }

@@ -11,6 +11,7 @@
 #include "app/commands/containers.h"
 #include "app/commands/describe.h"
 #include "app/config/options.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "core/cgroup/path.h"
@@ -23,7 +24,7 @@
 #include "io/sources/logs/logs.h"
 #include "wire/json/parts.h"
 #include "wire/json/writer.h"
-#include "wire/text/rows.h"
+#include "wire/text/grid.h"
 
 static const struct options_help help = {
 	.head = "usage: graced resolve [OPTIONS] WHAT...\n"
@@ -53,7 +54,7 @@ struct resolve {
 	bool has_hierarchy;
 	struct podsrc_logs *logs;  /* NULL: none */
 	struct describe *describe; /* NULL: no source was queried */
-	struct rows rows;
+	struct grid grid;
 };
 
 static bool is_pid(const char *what, pid_t *ret)
@@ -150,51 +151,104 @@ static void print_json(const struct answer *a)
 	puts(buf_str(&line));
 }
 
-static const struct rows_column columns[] = {
-	{"WHAT", 4, false},	{"KIND", 4, false}, {"POD", 3, true},	  {"CONTAINER", 13, false},
-	{"RUNTIME", 10, false}, {"QOS", 10, false}, {"DRIVER", 9, false},
-};
-
-#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
+static void add_what(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct answer *)row)->what);
+}
 
 /* With the dashes of other tables: "container-outside-kubepods". */
-static void add_kind(struct rows_row *row, enum cgpath_kind kind)
+static void add_kind(struct grid_cell *cell, const void *row)
 {
-	struct buf *cell = rows_cell(row, NULL);
-
-	for (const char *at = cgpath_kind_name(kind); *at; at++)
-		buf_addc(cell, *at == '_' ? '-' : *at);
+	for (const char *at = cgpath_kind_name(((const struct answer *)row)->path.kind); *at; at++)
+		buf_addc(cell->text, *at == '_' ? '-' : *at);
 }
 
-static void keep_row(struct rows *rows, const struct answer *a)
+static void add_pod(struct grid_cell *cell, const void *row)
 {
-	_cleanup_(buf_free) struct buf pod = {};
-	struct rows_row row = {};
+	const struct answer *a = row;
+
+	if (a->pod.name && a->pod.namespace_) {
+		grid_text(cell, a->pod.namespace_);
+		buf_addc(cell->text, '/');
+	}
+	grid_text(cell, a->pod.name ? a->pod.name : a->path.pod_uid);
+}
+
+static void add_id(struct grid_cell *cell, const void *row)
+{
 	char id[13];
 
-	if (!rows->n)
-		rows_keep_title(rows, columns, N_COLUMNS);
-	if (a->pod.name)
-		buf_printf(&pod, "%s%s%s", a->pod.namespace_ ? a->pod.namespace_ : "",
-			   a->pod.namespace_ ? "/" : "", a->pod.name);
-	snprintf(id, sizeof(id), "%.12s", a->path.container_id);
-	rows_text(&row, a->what);
-	add_kind(&row, a->path.kind);
-	rows_text(&row, a->pod.name ? buf_str(&pod) : a->path.pod_uid);
-	rows_text(&row, a->container.name ? a->container.name : id);
-	rows_text(&row, a->container.runtime == CGPATH_RT_UNKNOWN
-				? ""
-				: cgpath_runtime_name(a->container.runtime));
-	rows_text(&row, cgpath_qos_name(a->path.qos));
-	rows_text(&row, cgpath_driver_name(a->path.driver));
-	rows_keep(rows, &row);
+	snprintf(id, sizeof(id), "%.12s", ((const struct answer *)row)->path.container_id);
+	grid_text(cell, id);
 }
 
-static int print_rows(const struct resolve *r)
+static void add_container(struct grid_cell *cell, const void *row)
+{
+	const struct answer *a = row;
+
+	if (a->container.name)
+		grid_text(cell, a->container.name);
+	else
+		add_id(cell, row);
+}
+
+static void add_runtime(struct grid_cell *cell, const void *row)
+{
+	enum cgpath_runtime runtime = ((const struct answer *)row)->container.runtime;
+
+	if (runtime != CGPATH_RT_UNKNOWN)
+		grid_text(cell, cgpath_runtime_name(runtime));
+}
+
+static void add_qos(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, cgpath_qos_name(((const struct answer *)row)->path.qos));
+}
+
+static void add_driver(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, cgpath_driver_name(((const struct answer *)row)->path.driver));
+}
+
+static void add_image(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct answer *)row)->container.image);
+}
+
+static void add_cgroup(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct answer *)row)->cgroup);
+}
+
+static const struct grid_column columns[] = {
+	{.name = "what", .title = "WHAT", .add = add_what, .least = 12, .keep_end = true},
+	{.name = "kind", .title = "KIND", .add = add_kind, .turn = 3},
+	{.name = "pod",
+	 .title = "POD",
+	 .add = add_pod,
+	 .least = 12,
+	 .keep_end = true,
+	 .optional = true},
+	{.name = "container",
+	 .title = "CONTAINER",
+	 .add = add_container,
+	 .least = 12,
+	 .keep_end = true},
+	{.name = "id", .title = "ID", .add = add_id, .wide = true},
+	{.name = "runtime", .title = "RUNTIME", .add = add_runtime, .turn = 4},
+	{.name = "image", .title = "IMAGE", .add = add_image, .wide = true},
+	{.name = "qos", .title = "QOS", .add = add_qos, .turn = 2, .optional = true},
+	{.name = "driver", .title = "DRIVER", .add = add_driver, .turn = 1},
+	{.name = "cgroup", .title = "CGROUP", .add = add_cgroup, .wide = true},
+};
+
+static const struct grid_table table = {columns, sizeof(columns) / sizeof(*columns)};
+
+static int print_rows(struct resolve *r)
 {
 	_cleanup_(buf_free) struct buf out = {};
 
-	if (rows_put(&out, &r->rows, columns, N_COLUMNS, false) < 0) {
+	if (grid_flush(&r->grid, &out) < 0) {
 		say("cannot print the table: %s", strerror(-buf_error(&out)));
 		return 1;
 	}
@@ -216,7 +270,7 @@ static void report(struct resolve *r, const struct answer *a)
 	if (r->options->json)
 		print_json(a);
 	else
-		keep_row(&r->rows, a);
+		grid_add(&r->grid, a);
 }
 
 /* --- by name ------------------------------------------------------------------------------------
@@ -323,12 +377,18 @@ int cmd_resolve(int argc, char **argv)
 {
 	struct options options;
 	struct resolve r = {.options = &options};
+	struct grid_view view;
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
 	if (options.first == argc)
 		return say_usage("resolve", "which pid, cgroup path or name?");
+	status = screen_check(&options, &table);
+	if (status)
+		return status;
+	view = screen_view(&options);
+	grid_init(&r.grid, &table, &view);
 	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
 		r.logs = NULL;
 	/* A user who may not query the runtime gets the names that every user may read. */
@@ -341,7 +401,7 @@ int cmd_resolve(int argc, char **argv)
 	}
 	if (print_rows(&r) && !status)
 		status = 1;
-	rows_free_kept(&r.rows);
+	grid_done(&r.grid);
 	describe_free(r.describe);
 	podsrc_logs_free(r.logs);
 	return status;

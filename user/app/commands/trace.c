@@ -7,9 +7,11 @@
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/live/monitor.h"
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
+#include "wire/text/table.h"
 
 static const struct options_help help = {
 	.head = "usage: graced trace [OPTIONS]\n"
@@ -86,6 +88,9 @@ int cmd_trace(int argc, char **argv)
 		return say_usage("trace", "'%s' is one argument too many", argv[options.first]);
 	if (options.record && strcmp(options.record, "-") == 0)
 		return say_usage("trace", "--record wants a file, as rows go to standard output");
+	status = screen_check(&options, &table_stops);
+	if (status)
+		return status;
 	if (!say_host_pids("trace"))
 		return 1;
 	wanted.names = (struct filter){.namespaces = options.filter.namespaces,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "core/engine/engine.h"
@@ -43,6 +44,15 @@ enum report_format {
 	REPORT_OTLP,
 };
 
+enum table_color { TABLE_COLOR_AUTO, TABLE_COLOR_ALWAYS, TABLE_COLOR_NEVER };
+
+/* How a command shows its table. */
+struct table_options {
+	bool wide, no_titles, utc;
+	const char *columns, *sort; /* names with commas between; NULL: not given */
+	enum table_color color;
+};
+
 /* What --help prints before and after the options. */
 struct options_help {
 	const char *head, *tail; /* tail: NULL for none */
@@ -71,6 +81,7 @@ struct options {
 	const char *command; /* its name, for messages */
 	enum options_command which;
 	bool json;
+	struct table_options table;
 	struct filter filter;
 	uint64_t count; /* rows to print, 0: no end */
 
@@ -93,6 +104,7 @@ struct options {
 	unsigned int kubernetes_minor; /* of 1.<minor> */
 	const char *job;	       /* file with a Job, "-" is stdin; NULL: none */
 	bool watch;
+	uint64_t pid;		    /* the process to examine, at most INT32_MAX; 0: containers */
 	const char *socket;	    /* of the daemon; NULL: the default */
 	bool begin, cancel, status; /* of a shutdown; none of them is the last */
 	const char *action;	    /* what the machine is to do then; NULL: not named */

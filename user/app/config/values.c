@@ -93,6 +93,46 @@ const char *value_output(struct config *c, const char *value, size_t index)
 	return NULL;
 }
 
+const char *value_table(struct config *c, const char *value, size_t index)
+{
+	static const char columns[] = "columns=";
+	bool chosen = strncmp(value, columns, strlen(columns)) == 0;
+
+	if (!chosen && strcmp(value, "table") && strcmp(value, "wide") && strcmp(value, "json"))
+		return "table, wide, columns=NAME,... or json";
+	c->options.json = value[0] == 'j';
+	c->options.table.wide = value[0] == 'w';
+	c->options.table.columns = chosen ? value + strlen(columns) : NULL;
+	return NULL;
+}
+
+const char *value_pid(struct config *c, const char *value, size_t index)
+{
+	uint64_t pid;
+
+	if (!parse_number(value, &pid) || !pid || pid > INT32_MAX)
+		return "the pid of a process";
+	c->options.pid = (pid_t)pid;
+	return NULL;
+}
+
+const char *value_color(struct config *c, const char *value, size_t index)
+{
+	static const char *const words[] = {
+		[TABLE_COLOR_AUTO] = "auto",
+		[TABLE_COLOR_ALWAYS] = "always",
+		[TABLE_COLOR_NEVER] = "never",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(value, words[i]) != 0)
+			continue;
+		c->options.table.color = (enum table_color)i;
+		return NULL;
+	}
+	return "auto, always or never";
+}
+
 const char *value_report_format(struct config *c, const char *value, size_t index)
 {
 	static const char *const formats[] = {
@@ -105,9 +145,14 @@ const char *value_report_format(struct config *c, const char *value, size_t inde
 		if (strcmp(value, formats[i]) != 0)
 			continue;
 		c->options.report_format = (enum report_format)i;
+		c->options.table.wide = false;
+		c->options.table.columns = NULL;
 		return NULL;
 	}
-	return "table, json, svg, trace-event or otlp";
+	if (value_table(c, value, index))
+		return "table, wide, columns=NAME,..., json, svg, trace-event or otlp";
+	c->options.report_format = REPORT_TABLE;
+	return NULL;
 }
 
 const char *value_sender(struct config *c, const char *value, size_t index)

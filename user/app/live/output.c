@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/buf.h"
 #include "io/sinks/lines.h"
@@ -26,20 +27,12 @@ struct output {
 	struct out *recording; /* NULL: nothing is recorded */
 	sd_event_source *rows_ready, *recording_ready;
 	struct buf text;  /* scratch */
+	struct grid grid; /* the table */
 	uint64_t printed; /* of what --count counts */
-	bool colour;	  /* of the table */
 	bool failed;	  /* out of memory for a row */
 	bool ended;
 	int status;
 };
-
-/* https://no-color.org: any value but an empty one. */
-bool output_wants_colour(void)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && (!no || !*no) && (!term || strcmp(term, "dumb"));
-}
 
 int output_new(const struct options *options, struct output **ret)
 {
@@ -61,15 +54,36 @@ struct output *output_free(struct output *o)
 	out_free(o->rows);
 	out_free(o->recording);
 	buf_free(&o->text);
+	grid_done(&o->grid);
 	free(o);
 	return NULL;
 }
 
+/* By a name, and not only by what to leave out. */
+static bool asks_by(const struct filter_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		for (const char *at = names->lists[i]; at; at = strchr(at, ','), at += at != NULL)
+			if (*at != '!')
+				return true;
+	return false;
+}
+
+static bool asks_for_pods(const struct options *options)
+{
+	return asks_by(&options->filter.namespaces) || asks_by(&options->filter.pods) ||
+	       options->engine.scope == SCOPE_PODS;
+}
+
 int output_open_rows(struct output *o, bool live)
 {
+	struct grid_view view = screen_view(o->options);
 	int r = out_new(STDOUT_FILENO, false, live, &o->rows);
 
-	o->colour = output_wants_colour();
+	view.live = true;
+	grid_init(&o->grid, &table_stops, &view);
+	if (asks_for_pods(o->options))
+		grid_expect(&o->grid, "pod");
 	if (r < 0)
 		say("cannot use standard output: %s", strerror(-r));
 	return r;
@@ -125,15 +139,26 @@ static bool is_full(const struct output *o)
 	return o->failed || (o->options->count && o->printed >= o->options->count);
 }
 
+static void encode_row(struct output *o, const struct record *record)
+{
+	if (record->type == RECORD_ATTACHED) {
+		if (record->attached.pods)
+			grid_expect(&o->grid, "pod");
+		grid_add_titles(&o->grid);
+	} else if (table_has_row(record)) {
+		grid_add(&o->grid, record);
+	}
+	grid_set_width(&o->grid, screen_width());
+	grid_flush(&o->grid, &o->text);
+}
+
 static void encode(struct output *o, const struct record *record)
 {
 	buf_reset(&o->text);
 	if (o->options->json)
 		record_json(&o->text, record);
-	else if (record->type == RECORD_ATTACHED)
-		table_header(&o->text, o->colour);
 	else
-		table_row(&o->text, record, o->colour);
+		encode_row(o, record);
 }
 
 void output_add_record(struct output *o, const struct record *record)

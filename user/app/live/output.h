@@ -45,7 +45,4 @@ int output_status(const struct output *o);
 /* Rows go to standard output, as a table. */
 bool output_has_table(const struct output *o);
 
-/* Standard output is a terminal that shows colours, and NO_COLOR is not set. */
-bool output_wants_colour(void);
-
 #endif

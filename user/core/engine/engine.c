@@ -274,6 +274,7 @@ static void report_attached(struct engine *e, uint64_t at_ns)
 	rec->attached.hierarchy = e->out.host.hierarchy;
 	rec->attached.programs = e->out.host.programs;
 	rec->attached.containers = e->containers_found;
+	rec->attached.pods = e->map.pods.count > 0;
 	output_report(&e->out);
 }
 

@@ -71,6 +71,9 @@ static struct audit unheard(const struct audit_facts *f)
 		return verdict(AUDIT_IGNORES, AUDIT_SIG_IGN);
 	if (action_of(f->signal) == ACTION_NOTHING)
 		return verdict(AUDIT_IGNORES, AUDIT_DEFAULT_IGNORE);
+	/* Without the shield it would not end, either. */
+	if (action_of(f->signal) == ACTION_SUSPEND)
+		return verdict(AUDIT_DEAF, AUDIT_SUSPENDS);
 	return verdict(AUDIT_DEAF,
 		       f->shell.is_shell && f->shell.in_front ? AUDIT_SHELL : AUDIT_SHIELD);
 }
@@ -174,13 +177,16 @@ struct audit audit_judge(const struct audit_facts *f)
 {
 	struct audit a = judge(f);
 	bool child_ignores = a.verdict == AUDIT_HEARS && f->child_ignores;
+	bool reraises =
+		a.verdict == AUDIT_HEARS && a.reason == AUDIT_HANDLER && f->shielded && f->reraises;
 	bool unsignalled = a.verdict == AUDIT_DIES && f->shell.is_shell && f->shell.in_front;
 
 	a.warnings = (uint32_t)f->stopped << AUDIT_STOPPED | (uint32_t)f->frozen << AUDIT_FROZEN |
 		     (uint32_t)trap_waits(f, &a) << AUDIT_SHELL_WAITS |
 		     (uint32_t)unsignalled << AUDIT_CHILD_UNSIGNALLED |
 		     (uint32_t)child_ignores << AUDIT_CHILD_IGNORES |
-		     (uint32_t)f->pending << AUDIT_PENDING | (uint32_t)f->guessed << AUDIT_GUESSED;
+		     (uint32_t)reraises << AUDIT_RERAISES | (uint32_t)f->pending << AUDIT_PENDING |
+		     (uint32_t)f->guessed << AUDIT_GUESSED;
 	return a;
 }
 
@@ -236,6 +242,12 @@ bool audit_passes_on(const char *exe)
 	return false;
 }
 
+bool audit_reraises(const char *exe, uint32_t signal)
+{
+	return (signal == SIGINT || signal == SIGTERM) &&
+	       (strcmp(exe, "node") == 0 || strcmp(exe, "nodejs") == 0);
+}
+
 const char *audit_verdict_name(enum audit_verdict v)
 {
 	static const char *const names[] = {
@@ -278,6 +290,7 @@ const char *audit_warning_name(enum audit_warning warning)
 		[AUDIT_PENDING] = "pending",
 		[AUDIT_GUESSED] = "init-guessed",
 		[AUDIT_CHILD_IGNORES] = "child-ignored",
+		[AUDIT_RERAISES] = "may-reraise",
 	};
 
 	return (unsigned int)warning < AUDIT_WARNING_COUNT ? names[warning] : NULL;

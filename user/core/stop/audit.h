@@ -59,6 +59,9 @@ enum audit_warning {
 	AUDIT_PENDING,		 /* "pending": the signal was sent before and no thread took it */
 	/* "child-ignored": it passes the signal on to its child, and that ignores it */
 	AUDIT_CHILD_IGNORES,
+	/* "may-reraise": the handler may be the runtime's own, which restores the default and
+	 * raises the signal again: that does not end an init of a pid namespace */
+	AUDIT_RERAISES,
 	AUDIT_GUESSED, /* "init-guessed": no init of a pid namespace; the oldest process */
 	AUDIT_WARNING_COUNT,
 };
@@ -98,6 +101,7 @@ struct audit_facts {
 	uint32_t signalfds;    /* with the signal in their mask */
 	bool stopped, frozen, pending, guessed;
 	bool child_ignores; /* the child of an init that passes signals on */
+	bool reraises;	    /* audit_reraises() */
 	struct audit_shell shell;
 };
 
@@ -143,6 +147,13 @@ bool audit_is_shell(const char *exe, const char *comm);
 /* Whether exe, the base name of the program, is that of an init known to pass signals on to the one
  * child that it was made to start. */
 bool audit_passes_on(const char *exe);
+
+/*
+ * Whether exe, the base name of the program, is that of a language's runtime with a handler for the
+ * signal that restores the default and raises it again: Node's SignalExit() (src/node.cc), for
+ * SIGINT and SIGTERM. Masks do not show whether the application has replaced it.
+ */
+bool audit_reraises(const char *exe, uint32_t signal);
 
 /* The words in quotes above; NULL for a number that is no member. */
 const char *audit_verdict_name(enum audit_verdict verdict);

@@ -315,6 +315,7 @@ struct record_attached {
 	const char *hierarchy;
 	uint32_t programs;
 	uint64_t containers; /* already there */
+	bool pods;	     /* some of them in pods */
 };
 
 struct record_lost {

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "io/files/fd.h"
 
 #define PF_EXITING 0x4 /* include/linux/sched.h; part of /proc's ABI in field 9 */
@@ -332,6 +335,14 @@ static bool older(const struct procfs_proc *a, const struct procfs_proc *b)
 }
 
 /* As in bpf/init.bpf.h. */
+/* pidfd_open(2) takes leaders alone: -EINVAL, and -ENOENT on newer kernels, mean another thread. */
+bool procfs_is_thread(pid_t pid)
+{
+	_cleanup_(cleanup_close) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	return fd < 0 && (errno == EINVAL || errno == ENOENT);
+}
+
 bool procfs_is_runtime(const char *exe)
 {
 	static const char *const names[] = {"runc", "crun", "criu", "youki"};

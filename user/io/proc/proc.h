@@ -62,6 +62,10 @@ bool procfs_alive(pid_t pid, uint64_t start_ns);
  * cannot be read is not. */
 bool procfs_is_process(pid_t pid, uint64_t start_ns);
 
+/* Whether pid is that of a thread, and not of the process that it belongs to. False also on kernels
+ * before 5.3, which do not say so. */
+bool procfs_is_thread(pid_t pid);
+
 /* Whether a program of that name is a runtime, or a copy that a runtime made of itself. */
 bool procfs_is_runtime(const char *exe);
 

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lays an account out as text of at most 120 columns. */
+/* Writes an account as lines and tables. */
 #include "wire/account/table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "wire/account/text.h"
-#include "wire/text/rows.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
 #define BOLD   "\x1b[1m"
 #define RESET  "\x1b[0m"
 
-static const struct rows_column columns[] = {
-	{"GROUP", 5, false},	{"CONTAINER", 26, true}, {"ASKED", 7, false}, {"DIED", 7, false},
-	{"EMPTY", 7, false},	{"TOOK", 7, false},	 {"GRACE", 5, false}, {"MARGIN", 7, false},
-	{"OUTCOME", 21, false}, {"NOTE", 4, false},
-};
+#define SHORT_ID 12
 
-#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
+/* A container, or a pod whose containers have left no record (stop is NULL). */
+struct row {
+	const struct account_story *story;
+	const struct account_pod *pod;
+	const struct account_stop *stop;
+};
 
 static const char *outcome_colour(const struct account_stop *stop)
 {
@@ -37,100 +38,186 @@ static const char *outcome_colour(const struct account_stop *stop)
 	}
 }
 
-static void add_moment(struct rows_row *row, const struct account_story *story, uint64_t at_ns,
+static void add_group(struct grid_cell *cell, const void *row)
+{
+	const struct account_stop *stop = ((const struct row *)row)->stop;
+
+	if (!stop || !stop->group_known)
+		return;
+	buf_printf(cell->text, "%" PRIu32, stop->group);
+	cell->key = stop->group;
+}
+
+static void add_container(struct grid_cell *cell, const void *row)
+{
+	const struct row *r = row;
+
+	if (r->stop)
+		account_text_container(cell->text, r->stop);
+	else
+		account_text_pod(cell->text, &r->pod->subject);
+}
+
+static void add_id(struct grid_cell *cell, const void *row)
+{
+	const struct account_stop *stop = ((const struct row *)row)->stop;
+	const char *id = stop ? stop->subject.container_id : NULL;
+
+	if (id)
+		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
+}
+
+static void add_moment(struct grid_cell *cell, const struct row *r, uint64_t at_ns,
 		       const char *otherwise)
 {
-	struct buf *cell = rows_cell(row, NULL);
-
-	if (at_ns)
-		account_text_offset(cell, story, at_ns);
-	else
-		buf_adds(cell, otherwise);
+	if (!at_ns) {
+		buf_adds(cell->text, otherwise);
+		return;
+	}
+	account_text_offset(cell->text, r->story, at_ns);
+	cell->key = (int64_t)at_ns;
 }
 
-static void add_margin(struct rows_row *row, const struct account_stop *stop)
+static void add_asked(struct grid_cell *cell, const void *row)
 {
-	struct buf *cell = rows_cell(row, stop->margin_known && stop->margin_ns < 0 ? RED : NULL);
+	const struct row *r = row;
 
-	if (stop->margin_known)
-		account_text_margin(cell, stop->margin_ns);
-	else
-		buf_adds(cell, stop->asked.at_ns ? "unknown" : "-");
+	add_moment(cell, r, r->stop ? r->stop->asked.at_ns : r->pod->terminating_ns, "");
 }
 
-static void add_note(struct rows_row *row, const struct account_story *story,
-		     const struct account_pod *pod, const struct account_stop *stop)
+static void add_died(struct grid_cell *cell, const void *row)
 {
-	struct buf *cell = rows_cell(row, NULL);
-	size_t begin = cell->len;
+	const struct row *r = row;
 
-	account_text_note(cell, story, pod, stop);
-	if (cell->len == begin)
-		buf_addc(cell, '-');
+	if (r->stop)
+		add_moment(cell, r, r->stop->exit_ns, "unknown");
 }
 
-static void keep_stop(struct rows *rows, const struct account_story *story,
-		      const struct account_pod *pod, const struct account_stop *stop)
+static void add_empty(struct grid_cell *cell, const void *row)
 {
-	struct rows_row row = {};
-	struct buf *cell = rows_cell(&row, NULL);
+	const struct row *r = row;
+
+	add_moment(cell, r, r->stop ? r->stop->empty_ns : r->pod->empty_ns, "unknown");
+}
+
+static bool was_asked(const struct row *r)
+{
+	return r->stop && r->stop->asked.at_ns;
+}
+
+static void add_took(struct grid_cell *cell, const void *row)
+{
+	const struct row *r = row;
 	uint64_t took;
 
-	if (stop->group_known)
-		buf_printf(cell, "%" PRIu32, stop->group);
-	else
-		buf_addc(cell, '-');
-	account_text_container(rows_cell(&row, NULL), stop);
-	add_moment(&row, story, stop->asked.at_ns, "-");
-	add_moment(&row, story, stop->exit_ns, "unknown");
-	add_moment(&row, story, stop->empty_ns, "unknown");
-	cell = rows_cell(&row, NULL);
-	if (account_took(stop, &took))
-		account_text_duration(cell, took);
-	else
-		buf_adds(cell, stop->asked.at_ns ? "unknown" : "-");
-	cell = rows_cell(&row, NULL);
-	if (stop->grace_known)
-		account_text_duration(cell, stop->grace_ns);
-	else
-		buf_addc(cell, '-');
-	add_margin(&row, stop);
-	account_text_outcome(rows_cell(&row, outcome_colour(stop)), stop);
-	add_note(&row, story, pod, stop);
-	rows_keep(rows, &row);
+	if (r->stop && account_took(r->stop, &took)) {
+		account_text_duration(cell->text, took);
+		cell->key = (int64_t)took;
+	} else if (was_asked(r)) {
+		buf_adds(cell->text, "unknown");
+	}
 }
 
-/* Its containers have left no record. */
-static void keep_pod(struct rows *rows, const struct account_story *story,
-		     const struct account_pod *pod)
+static void add_grace(struct grid_cell *cell, const void *row)
 {
-	static const char *const middle[] = {"-", "-", "-"};
-	struct rows_row row = {};
+	const struct account_stop *stop = ((const struct row *)row)->stop;
 
-	buf_addc(rows_cell(&row, NULL), '-');
-	account_text_pod(rows_cell(&row, NULL), &pod->subject);
-	add_moment(&row, story, pod->terminating_ns, "-");
-	buf_addc(rows_cell(&row, NULL), '-');
-	add_moment(&row, story, pod->empty_ns, "unknown");
-	for (size_t i = 0; i < sizeof(middle) / sizeof(*middle); i++)
-		buf_adds(rows_cell(&row, NULL), middle[i]);
-	buf_adds(rows_cell(&row, YELLOW), "unknown");
-	buf_adds(rows_cell(&row, NULL), "no record of its containers");
-	rows_keep(rows, &row);
+	if (!stop || !stop->grace_known)
+		return;
+	account_text_duration(cell->text, stop->grace_ns);
+	cell->key = (int64_t)stop->grace_ns;
 }
+
+static void add_margin(struct grid_cell *cell, const void *row)
+{
+	const struct row *r = row;
+
+	if (r->stop && r->stop->margin_known) {
+		account_text_margin(cell->text, r->stop->margin_ns);
+		cell->key = r->stop->margin_ns;
+		cell->colour = r->stop->margin_ns < 0 ? RED : NULL;
+	} else if (was_asked(r)) {
+		buf_adds(cell->text, "unknown");
+	}
+}
+
+static void add_outcome(struct grid_cell *cell, const void *row)
+{
+	const struct row *r = row;
+
+	if (r->stop)
+		account_text_outcome(cell->text, r->stop);
+	else
+		buf_adds(cell->text, "unknown");
+	cell->colour = r->stop ? outcome_colour(r->stop) : YELLOW;
+}
+
+static void add_note(struct grid_cell *cell, const void *row)
+{
+	const struct row *r = row;
+	size_t begin = cell->text->len;
+
+	if (r->stop)
+		account_text_note(cell->text, r->story, r->pod, r->stop);
+	else
+		buf_adds(cell->text, "no record of its containers");
+	if (cell->text->len == begin)
+		buf_addc(cell->text, '-');
+}
+
+static const struct grid_column columns[] = {
+	{.name = "group",
+	 .title = "GROUP",
+	 .add = add_group,
+	 .turn = 1,
+	 .number = true,
+	 .optional = true},
+	{.name = "container",
+	 .title = "CONTAINER",
+	 .add = add_container,
+	 .least = 20,
+	 .keep_end = true},
+	{.name = "id", .title = "ID", .add = add_id, .wide = true},
+	{.name = "asked", .title = "ASKED", .add = add_asked, .turn = 5, .number = true},
+	{.name = "died", .title = "DIED", .add = add_died, .turn = 3, .number = true},
+	{.name = "empty", .title = "EMPTY", .add = add_empty, .turn = 2, .number = true},
+	{.name = "took", .title = "TOOK", .add = add_took, .turn = 6, .number = true},
+	{.name = "grace", .title = "GRACE", .add = add_grace, .turn = 4, .number = true},
+	{.name = "margin", .title = "MARGIN", .add = add_margin, .turn = 7, .number = true},
+	{.name = "outcome", .title = "OUTCOME", .add = add_outcome},
+	{.name = "note", .title = "NOTE", .add = add_note, .least = 20, .continues = true},
+};
+
+const struct grid_table account_columns = {columns, sizeof(columns) / sizeof(*columns)};
+
+/* --- lines about the story --------------------------------------------------------------------- */
+
+struct text_line {
+	const char *label;
+	const struct buf *text;
+};
+
+static void add_label(struct grid_cell *cell, const void *row)
+{
+	buf_printf(cell->text, "  %s", ((const struct text_line *)row)->label);
+}
+
+static void add_text(struct grid_cell *cell, const void *row)
+{
+	const struct buf *text = ((const struct text_line *)row)->text;
+
+	buf_add(cell->text, buf_str(text), text->len);
+}
+
+static const struct grid_column line_columns[] = {
+	{.name = "label", .title = "", .add = add_label, .typical = 9},
+	{.name = "text", .title = "", .add = add_text, .least = 40, .continues = true},
+};
 
 typedef void (*text_fn)(struct buf *out, const struct account_story *story);
 
-static void keep_line(struct rows *rows, const char *label, const struct buf *text)
-{
-	struct rows_row row = {};
-
-	buf_printf(rows_cell(&row, NULL), "  %s", label);
-	buf_add(rows_cell(&row, NULL), buf_str(text), text->len);
-	rows_keep(rows, &row);
-}
-
-static void add_lines(struct buf *out, const struct account_story *story)
+static void add_lines(struct buf *out, const struct account_story *story,
+		      const struct grid_view *view)
 {
 	static const struct {
 		const char *label;
@@ -142,9 +229,13 @@ static void add_lines(struct buf *out, const struct account_story *story)
 		{"", account_text_lost, true},		 {"", account_text_ended, true},
 		{"partial", account_text_partial, true},
 	};
-	static const struct rows_column line_columns[] = {{"", 9, false}, {"", 1, false}};
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	static const struct grid_table table = {line_columns, 2};
+	const struct grid_view own = {
+		.width = view->wide ? 0 : view->width, .live = true, .no_titles = true};
+	_cleanup_(grid_done) struct grid grid = {};
 	_cleanup_(buf_free) struct buf text = {};
+
+	grid_init(&grid, &table, &own);
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		if (!story->shutdown && !lines[i].of_any)
@@ -152,44 +243,50 @@ static void add_lines(struct buf *out, const struct account_story *story)
 		buf_reset(&text);
 		lines[i].add(&text, story);
 		if (text.len)
-			keep_line(&rows, lines[i].label, &text);
+			grid_add(&grid, &(struct text_line){lines[i].label, &text});
 	}
 	for (size_t i = 0; i < story->n_groups; i++) {
 		buf_reset(&text);
 		account_text_group(&text, story, &story->groups[i]);
-		keep_line(&rows, "", &text);
+		grid_add(&grid, &(struct text_line){"", &text});
 	}
-	rows_put(out, &rows, line_columns, 2, false);
+	grid_flush(&grid, out);
 }
 
-static void add_story(struct buf *out, const struct account_story *story, bool colour)
+static void add_rows(struct buf *out, const struct account_story *story,
+		     const struct grid_view *view)
 {
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
 
-	buf_adds(out, colour ? BOLD : "");
-	account_text_heading(out, story);
-	buf_adds(out, colour ? RESET "\n" : "\n");
-	add_lines(out, story);
-	if (!story->n_pods)
-		return;
-	rows_keep_title(&rows, columns, N_COLUMNS);
+	grid_init(&grid, &account_columns, view);
 	for (size_t i = 0; i < story->n_pods; i++) {
 		const struct account_pod *pod = &story->pods[i];
 
 		for (size_t j = 0; j < pod->n; j++)
-			keep_stop(&rows, story, pod, story->stops[pod->first + j]);
+			grid_add(&grid, &(struct row){story, pod, story->stops[pod->first + j]});
 		if (!pod->n)
-			keep_pod(&rows, story, pod);
+			grid_add(&grid, &(struct row){story, pod, NULL});
 	}
-	rows_put(out, &rows, columns, N_COLUMNS, colour);
+	grid_flush(&grid, out);
 }
 
-int account_table(struct buf *out, const struct account *account, bool colour)
+static void add_heading(struct buf *out, const struct account_story *story,
+			const struct grid_view *view)
+{
+	buf_adds(out, view->colour ? BOLD : "");
+	account_text_heading(out, story);
+	buf_adds(out, view->colour ? RESET "\n" : "\n");
+	add_lines(out, story, view);
+}
+
+int account_table(struct buf *out, const struct account *account, const struct grid_view *view)
 {
 	for (size_t i = 0; i < account->n; i++) {
-		if (i)
+		if (i && !view->no_titles)
 			buf_addc(out, '\n');
-		add_story(out, account->stories[i], colour);
+		if (!view->no_titles)
+			add_heading(out, account->stories[i], view);
+		add_rows(out, account->stories[i], view);
 	}
 	return buf_error(out);
 }

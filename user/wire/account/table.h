@@ -5,8 +5,12 @@
 
 #include "base/buf.h"
 #include "core/account/account.h"
+#include "wire/text/grid.h"
 
-/* 0 or buf_error(). */
-int account_table(struct buf *out, const struct account *account, bool colour);
+/* Columns of the rows. */
+extern const struct grid_table account_columns;
+
+/* Without titles the rows are written alone. 0 or buf_error(). */
+int account_table(struct buf *out, const struct account *account, const struct grid_view *view);
 
 #endif

@@ -3,7 +3,9 @@
 #include "wire/json/audit.h"
 
 #include "base/rfc3339.h"
+#include "base/cleanup.h"
 #include "base/signame.h"
+#include "core/stop/advice.h"
 #include "wire/json/parts.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
@@ -51,6 +53,25 @@ static void add_verdict(struct buf *out, const struct audit *audit)
 	for (unsigned int i = 0; i < AUDIT_WARNING_COUNT; i++)
 		if (audit->warnings >> i & 1)
 			jsonw_str(out, NULL, audit_warning_name(i));
+	jsonw_array_end(out);
+}
+
+/* The reason first, then each warning. */
+static void add_advice(struct buf *out, const struct audit_record *r)
+{
+	jsonw_array(out, "advice");
+	for (unsigned int topic = 0; topic < ADVICE_TOPICS; topic++) {
+		_cleanup_(buf_free) struct buf why = {};
+
+		if (!advice_applies(topic, r))
+			continue;
+		advice_add_why(&why, topic, r);
+		jsonw_object(out, NULL);
+		jsonw_str(out, "about", advice_name(topic));
+		jsonw_str(out, "why", buf_str(&why));
+		jsonw_str(out, "remedy", advice_remedy(topic));
+		jsonw_object_end(out);
+	}
 	jsonw_array_end(out);
 }
 
@@ -105,6 +126,7 @@ int audit_json(struct buf *out, const struct audit_record *r)
 		add_facts(out, r);
 	else
 		add_unseen(out);
+	add_advice(out, r);
 	jsonw_object_end(out);
 	buf_addc(out, '\n');
 	return buf_error(out);

@@ -2,80 +2,16 @@
 /* A row for each container: who, whether it would hear, why, and what to do about it. */
 #include "wire/text/audit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/signame.h"
 #include "base/utf8.h"
+#include "core/stop/advice.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
 
-static const struct rows_column columns[] = {
-	{"POD", 3, true},      {"CONTAINER", 12, false},  {"SIGNAL", 7, false},
-	{"VERDICT", 7, false}, {"WHY", 14, false},	  {"PID", 7, false},
-	{"COMM", 8, false},    {"WHAT TO DO", 38, false},
-};
-
-#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
-
-static bool has(const struct audit_record *r, enum audit_warning warning)
-{
-	return r->audit.warnings >> warning & 1;
-}
-
-static void add_warnings(struct buf *cell, const struct audit_record *r)
-{
-	if (has(r, AUDIT_FROZEN))
-		buf_adds(cell, "it is frozen: hears once thawed");
-	else if (has(r, AUDIT_STOPPED))
-		buf_adds(cell, "it is stopped: hears once continued");
-	else if (has(r, AUDIT_SHELL_WAITS))
-		buf_printf(cell, "its trap waits for pid %u to end", r->app.pid);
-	else if (has(r, AUDIT_CHILD_UNSIGNALLED))
-		buf_printf(cell, "exec the app: pid %u gets no signal", r->app.pid);
-	else if (has(r, AUDIT_GUESSED))
-		buf_adds(cell, "which process is its init was guessed");
-	else
-		buf_addc(cell, '-');
-}
-
-static void add_advice(struct buf *cell, const struct audit_record *r)
-{
-	switch (r->audit.reason) {
-	case AUDIT_SHIELD:
-		buf_adds(cell, "handle it, or run it under tini (init)");
-		break;
-	case AUDIT_SHELL:
-		buf_printf(cell, "exec the app: pid %u gets no signal", r->app.pid);
-		break;
-	case AUDIT_BLOCKED:
-		buf_adds(cell, "wait for it, or unblock it");
-		break;
-	case AUDIT_DEFAULT_IGNORE:
-	case AUDIT_SIG_IGN:
-		buf_adds(cell, "handle it, or set another STOPSIGNAL");
-		break;
-	case AUDIT_SUSPENDS:
-		buf_adds(cell, "set another STOPSIGNAL");
-		break;
-	case AUDIT_ACCESS:
-		buf_adds(cell,
-			 r->seen ? "look again as root" : "look again from the host's namespace");
-		break;
-	case AUDIT_THREADS:
-		buf_adds(cell, "block it in every thread");
-		break;
-	case AUDIT_BUSY:
-		buf_adds(cell, "look again when it is idle");
-		break;
-	case AUDIT_STARTING:
-		buf_adds(cell, "look again when it has started");
-		break;
-	default:
-		add_warnings(cell, r);
-	}
-}
+#define SHORT_ID 12
 
 static const char *colour_of(const struct audit_record *r)
 {
@@ -86,54 +22,113 @@ static const char *colour_of(const struct audit_record *r)
 		       : NULL;
 }
 
-static void add_text(struct rows_row *row, const char *text)
+static void add_advice(struct grid_cell *cell, const void *row)
 {
-	utf8_add_visible(rows_cell(row, NULL), text, strlen(text));
+	advice_add_short(cell->text, row);
 }
 
-static void add_names(struct rows_row *row, const struct audit_record *r)
+static void add_pod(struct grid_cell *cell, const void *row)
 {
-	char pod[2 * OBS_NAME_MAX + 1], id[13];
+	const struct record_pod *pod = &((const struct audit_record *)row)->pod;
 
-	snprintf(pod, sizeof(pod), "%s/%s", r->pod.namespace_ ? r->pod.namespace_ : "",
-		 r->pod.name ? r->pod.name : "");
-	snprintf(id, sizeof(id), "%.12s", r->container.id ? r->container.id : "-");
-	add_text(row, r->pod.name ? pod : r->pod.known ? r->pod.uid : "-");
-	add_text(row, r->container.name ? r->container.name : id);
+	if (pod->name && pod->namespace_) {
+		grid_text(cell, pod->namespace_);
+		buf_addc(cell->text, '/');
+	}
+	grid_text(cell, pod->name ? pod->name : pod->known ? pod->uid : NULL);
 }
 
-/* "RTMIN+3" rather than a name that is cut. */
-static void add_signal(struct rows_row *row, uint32_t number)
+static void add_id(struct grid_cell *cell, const void *row)
 {
+	const char *id = ((const struct audit_record *)row)->container.id;
+
+	if (id)
+		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
+}
+
+static void add_container(struct grid_cell *cell, const void *row)
+{
+	const struct audit_record *r = row;
+
+	if (r->container.name)
+		grid_text(cell, r->container.name);
+	else
+		add_id(cell, row);
+}
+
+static void add_signal(struct grid_cell *cell, const void *row)
+{
+	const struct audit_record *r = row;
 	char name[SIGNAME_SIZE];
 
-	signame_format(number, name);
-	add_text(row, strlen(name) > 7 ? name + strlen("SIG") : name);
+	buf_adds(cell->text, signame_format(r->facts.signal, name));
+	cell->key = r->facts.signal;
 }
 
-void audit_table_row(struct rows *rows, const struct audit_record *r)
+static void add_verdict(struct grid_cell *cell, const void *row)
 {
-	struct rows_row row = {};
+	const struct audit_record *r = row;
 
-	add_names(&row, r);
-	add_signal(&row, r->facts.signal);
-	buf_adds(rows_cell(&row, colour_of(r)), audit_verdict_name(r->audit.verdict));
-	add_text(&row, audit_reason_name(r->audit.reason));
-	if (r->seen)
-		buf_printf(rows_cell(&row, NULL), "%u", r->process.pid);
-	else
-		add_text(&row, "-");
-	add_text(&row, r->seen ? r->process.comm : "-");
-	add_advice(rows_cell(&row, NULL), r);
-	rows_keep(rows, &row);
+	cell->colour = colour_of(r);
+	buf_adds(cell->text, audit_verdict_name(r->audit.verdict));
 }
 
-void audit_table_title(struct rows *rows)
+static void add_why(struct grid_cell *cell, const void *row)
 {
-	rows_keep_title(rows, columns, N_COLUMNS);
+	buf_adds(cell->text, audit_reason_name(((const struct audit_record *)row)->audit.reason));
 }
 
-int audit_table_put(struct buf *out, const struct rows *rows, bool colour)
+static void add_pid(struct grid_cell *cell, const void *row)
 {
-	return rows_put(out, rows, columns, N_COLUMNS, colour);
+	const struct audit_record *r = row;
+
+	if (!r->seen)
+		return;
+	buf_add_u64(cell->text, r->process.pid);
+	cell->key = r->process.pid;
 }
+
+static void add_comm(struct grid_cell *cell, const void *row)
+{
+	const struct audit_record *r = row;
+
+	grid_text(cell, r->seen ? r->process.comm : NULL);
+}
+
+static void add_runtime(struct grid_cell *cell, const void *row)
+{
+	const struct audit_record *r = row;
+
+	if (r->container.runtime != CGPATH_RT_UNKNOWN)
+		grid_text(cell, cgpath_runtime_name(r->container.runtime));
+}
+
+static void add_image(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct audit_record *)row)->container.image);
+}
+
+static const struct grid_column columns[] = {
+	{.name = "pod",
+	 .title = "POD",
+	 .add = add_pod,
+	 .least = 12,
+	 .keep_end = true,
+	 .optional = true},
+	{.name = "container",
+	 .title = "CONTAINER",
+	 .add = add_container,
+	 .least = 12,
+	 .keep_end = true},
+	{.name = "id", .title = "ID", .add = add_id, .wide = true},
+	{.name = "runtime", .title = "RUNTIME", .add = add_runtime, .wide = true},
+	{.name = "image", .title = "IMAGE", .add = add_image, .wide = true},
+	{.name = "signal", .title = "SIGNAL", .add = add_signal, .turn = 1, .number = true},
+	{.name = "verdict", .title = "VERDICT", .add = add_verdict},
+	{.name = "why", .title = "WHY", .add = add_why, .turn = 4},
+	{.name = "pid", .title = "PID", .add = add_pid, .turn = 3, .number = true},
+	{.name = "comm", .title = "COMM", .add = add_comm, .turn = 2},
+	{.name = "advice", .title = "WHAT TO DO", .add = add_advice, .least = 20, .continues = true},
+};
+
+const struct grid_table audit_table = {columns, sizeof(columns) / sizeof(*columns)};

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit of containers as a table for people; no name is shortened. */
+/* The audit of containers as a table for people. */
 #ifndef WIRE_TEXT_AUDIT_H
 #define WIRE_TEXT_AUDIT_H
 
 #include "wire/json/audit.h"
-#include "wire/text/rows.h"
+#include "wire/text/grid.h"
 
-/* Each keeps one line, to be written with the others. */
-void audit_table_title(struct rows *rows);
-void audit_table_row(struct rows *rows, const struct audit_record *record);
-
-/* Adds all that was kept. 0, or an error that sticks in out. */
-int audit_table_put(struct buf *out, const struct rows *rows, bool colour);
+/* Its rows are struct audit_record. */
+extern const struct grid_table audit_table;
 
 #endif

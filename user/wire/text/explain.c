@@ -6,57 +6,51 @@
 
 #include "base/cleanup.h"
 #include "wire/json/explain.h"
-#include "wire/text/rows.h"
 
 #define N(columns) (sizeof(columns) / sizeof(*(columns)))
 
-static const struct rows_column facts[] = {
-	{"", 10, false},
-	{"", 109, false},
+/* --- facts ------------------------------------------------------------------------------------- */
+
+struct fact {
+	const char *name, *text;
 };
 
-static const struct rows_column rules[] = {
-	{"RULE", 21, false},
-	{"HOLDS", 5, false},
-	{"WHY", 92, false},
-};
-
-static const struct rows_column containers[] = {
-	{"CONTAINER", 9, false}, {"KIND", 9, false},	       {"STATE", 5, false},
-	{"COUNTS AS", 9, false}, {"STARTED AGAIN", 21, false},
-};
-
-static const struct rows_column conditions[] = {
-	{"CONDITION", 9, false},
-	{"STATUS", 7, false},
-	{"API", 7, false},
-	{"WHY", 77, false},
-};
-
-static void put(struct buf *out, const struct rows *rows, const struct rows_column *columns,
-		size_t n)
+static void add_fact_name(struct grid_cell *cell, const void *row)
 {
-	buf_addc(out, '\n');
-	rows_put(out, rows, columns, n, false);
+	grid_text(cell, ((const struct fact *)row)->name);
 }
 
-static void add_fact(struct buf *out, const char *name, const char *text)
+static void add_fact_text(struct grid_cell *cell, const void *row)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
-
-	rows_text(&row, name);
-	rows_text(&row, text);
-	rows_add(out, &row, facts, false);
+	grid_text(cell, ((const struct fact *)row)->text);
 }
 
-static void add_facts(struct buf *out, const struct explain *e)
+static const struct grid_column fact_columns[] = {
+	{.name = "name", .title = "", .add = add_fact_name, .typical = 9},
+	{.name = "text", .title = "", .add = add_fact_text, .least = 40, .continues = true},
+};
+
+static void add_fact(struct buf *out, const char *name, const char *text,
+		     const struct grid_view *view)
+{
+	static const struct grid_table table = {fact_columns, N(fact_columns)};
+	_cleanup_(grid_done) struct grid grid = {};
+	struct grid_view own = *view;
+
+	own.live = own.no_titles = true;
+	grid_init(&grid, &table, &own);
+	grid_add(&grid, &(struct fact){name, text});
+	grid_flush(&grid, out);
+}
+
+static void add_facts(struct buf *out, const struct explain *e, const struct grid_view *view)
 {
 	_cleanup_(buf_free) struct buf pod = {}, phase = {};
 
 	buf_printf(&pod, "%s%s%s%s, by the rules of Kubernetes 1.%u", e->pod->namespace_,
 		   *e->pod->namespace_ ? "/" : "", e->pod->name,
 		   e->pod->deleting ? ", being deleted" : "", e->minor);
-	add_fact(out, "POD", buf_str(&pod));
+	add_fact(out, "POD", buf_str(&pod), view);
 	buf_adds(&phase, e->status.phase);
 	if (*e->status.reason)
 		buf_printf(&phase, ", %s", e->status.reason);
@@ -70,107 +64,209 @@ static void add_facts(struct buf *out, const struct explain *e)
 	else if (strcmp(e->status.phase, e->pod->status.phase) != 0)
 		buf_printf(&phase, "; the API has %s",
 			   *e->pod->status.phase ? e->pod->status.phase : "none");
-	add_fact(out, "PHASE", buf_str(&phase));
+	add_fact(out, "PHASE", buf_str(&phase), view);
 }
 
-static void add_rules(struct buf *out, const struct explain *e)
+/* --- rules ------------------------------------------------------------------------------------- */
+
+struct rule_row {
+	const struct explain *e;
+	enum podphase_rule rule;
+};
+
+static void add_rule(struct grid_cell *cell, const void *row)
 {
-	_cleanup_(rows_free_kept) struct rows kept = {};
-
-	rows_keep_title(&kept, rules, N(rules));
-	for (enum podphase_rule rule = 0; rule <= e->by_containers.rule; rule++) {
-		_cleanup_(buf_free) struct buf why = {};
-
-		struct rows_row row = {};
-
-		explain_words_rule(&why, e, rule);
-		rows_text(&row, podphase_rule_name(rule));
-		rows_text(&row, rule == e->by_containers.rule ? "yes" : "no");
-		rows_text(&row, buf_str(&why));
-		rows_keep(&kept, &row);
-	}
-	put(out, &kept, rules, N(rules));
+	grid_text(cell, podphase_rule_name(((const struct rule_row *)row)->rule));
 }
 
-static void add_container(struct rows *kept, const struct explain *e,
-			  const struct explain_container *c)
+static void add_holds(struct grid_cell *cell, const void *row)
 {
-	bool restarts;
-	const char *by = explain_restart(e, c, &restarts);
-	struct rows_row row = {};
-	_cleanup_(buf_free) struct buf state = {}, counts = {}, again = {};
+	const struct rule_row *r = row;
 
-	explain_words_state(&state, c);
+	buf_adds(cell->text, r->rule == r->e->by_containers.rule ? "yes" : "no");
+}
+
+static void add_why(struct grid_cell *cell, const void *row)
+{
+	_cleanup_(buf_free) struct buf why = {};
+	const struct rule_row *r = row;
+
+	explain_words_rule(&why, r->e, r->rule);
+	grid_text(cell, buf_str(&why));
+}
+
+static const struct grid_column rule_columns[] = {
+	{.name = "rule", .title = "RULE", .add = add_rule},
+	{.name = "holds", .title = "HOLDS", .add = add_holds},
+	{.name = "why", .title = "WHY", .add = add_why, .least = 30, .continues = true},
+};
+
+static void add_rules(struct buf *out, const struct explain *e, const struct grid_view *view)
+{
+	static const struct grid_table table = {rule_columns, N(rule_columns)};
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &table, view);
+	for (enum podphase_rule rule = 0; rule <= e->by_containers.rule; rule++)
+		grid_add(&grid, &(struct rule_row){e, rule});
+	buf_addc(out, '\n');
+	grid_flush(&grid, out);
+}
+
+/* --- containers -------------------------------------------------------------------------------- */
+
+struct container_row {
+	const struct explain *e;
+	const struct explain_container *c;
+};
+
+static void add_container(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct container_row *)row)->c->container->name);
+}
+
+static void add_kind(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, explain_words_kind(((const struct container_row *)row)->c));
+}
+
+static void add_state(struct grid_cell *cell, const void *row)
+{
+	_cleanup_(buf_free) struct buf state = {};
+
+	explain_words_state(&state, ((const struct container_row *)row)->c);
+	grid_text(cell, buf_str(&state));
+}
+
+static void add_counts(struct grid_cell *cell, const void *row)
+{
+	const struct explain_container *c = ((const struct container_row *)row)->c;
+	const char *separator = "";
+
 	for (unsigned int i = 0; i < PODPHASE_COUNT_COUNT; i++) {
 		/* How it ended and whether it is started again is in the columns beside. */
-		if (i != PODPHASE_RESTARTABLE && (c->view.counts >> i & 1))
-			buf_printf(&counts, "%s%s", counts.len ? ", " : "", podphase_count_name(i));
+		if (i == PODPHASE_RESTARTABLE || !(c->view.counts >> i & 1))
+			continue;
+		buf_printf(cell->text, "%s%s", separator, podphase_count_name(i));
+		separator = ", ";
 	}
-	if (by)
-		buf_printf(&again, "%s, %s", restarts ? "yes" : "no", by);
-	rows_text(&row, c->container->name);
-	rows_text(&row, explain_words_kind(c));
-	rows_text(&row, buf_str(&state));
-	rows_text(&row, buf_str(&counts));
-	rows_text(&row, buf_str(&again));
-	rows_keep(kept, &row);
 }
 
-static void add_condition(struct rows *kept, const struct explain *e,
-			  const struct podobj_condition *condition)
+static void add_again(struct grid_cell *cell, const void *row)
 {
-	const struct podobj_condition *api =
-		podobj_condition_of(&e->pod->status.conditions, condition->type);
-	struct rows_row row = {};
-	_cleanup_(buf_free) struct buf why = {};
+	const struct container_row *r = row;
+	bool restarts;
+	const char *by = explain_restart(r->e, r->c, &restarts);
 
-	buf_printf(&why, "%s%s%s", condition->reason,
-		   *condition->reason && *condition->message ? ": " : "", condition->message);
-	rows_text(&row, condition->type);
-	rows_text(&row, condition->status);
-	rows_text(&row, api ? api->status : "");
-	rows_text(&row, buf_str(&why));
-	rows_keep(kept, &row);
+	if (!by)
+		return;
+	buf_adds(cell->text, restarts ? "yes, " : "no, ");
+	grid_text(cell, by);
 }
 
-static void add_next(struct buf *out, const struct explain *e)
+static const struct grid_column container_columns[] = {
+	{.name = "container",
+	 .title = "CONTAINER",
+	 .add = add_container,
+	 .least = 12,
+	 .keep_end = true},
+	{.name = "kind", .title = "KIND", .add = add_kind, .turn = 1},
+	{.name = "state", .title = "STATE", .add = add_state},
+	{.name = "counts-as", .title = "COUNTS AS", .add = add_counts},
+	{.name = "again",
+	 .title = "STARTED AGAIN",
+	 .add = add_again,
+	 .least = 16,
+	 .continues = true},
+};
+
+static void add_containers(struct buf *out, const struct explain *e, const struct grid_view *view)
+{
+	static const struct grid_table table = {container_columns, N(container_columns)};
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &table, view);
+	grid_add_titles(&grid);
+	for (size_t i = 0; i < e->n_containers; i++)
+		grid_add(&grid, &(struct container_row){e, &e->containers[i]});
+	buf_addc(out, '\n');
+	grid_flush(&grid, out);
+}
+
+/* --- conditions -------------------------------------------------------------------------------- */
+
+struct condition_row {
+	const struct explain *e;
+	const struct podobj_condition *condition;
+};
+
+static void add_condition(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct condition_row *)row)->condition->type);
+}
+
+static void add_status(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct condition_row *)row)->condition->status);
+}
+
+static void add_api(struct grid_cell *cell, const void *row)
+{
+	const struct condition_row *r = row;
+	const struct podobj_condition *api =
+		podobj_condition_of(&r->e->pod->status.conditions, r->condition->type);
+
+	grid_text(cell, api ? api->status : NULL);
+}
+
+static void add_reason(struct grid_cell *cell, const void *row)
+{
+	const struct podobj_condition *c = ((const struct condition_row *)row)->condition;
+
+	grid_text(cell, c->reason);
+	if (*c->reason && *c->message)
+		buf_adds(cell->text, ": ");
+	grid_text(cell, c->message);
+}
+
+static const struct grid_column condition_columns[] = {
+	{.name = "condition", .title = "CONDITION", .add = add_condition},
+	{.name = "status", .title = "STATUS", .add = add_status},
+	{.name = "api", .title = "API", .add = add_api},
+	{.name = "why", .title = "WHY", .add = add_reason, .least = 30, .continues = true},
+};
+
+static void add_conditions(struct buf *out, const struct explain *e, const struct grid_view *view)
+{
+	static const struct grid_table table = {condition_columns, N(condition_columns)};
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &table, view);
+	grid_add_titles(&grid);
+	for (size_t i = 0; i < e->status.conditions.n; i++)
+		grid_add(&grid, &(struct condition_row){e, &e->status.conditions.items[i]});
+	buf_addc(out, '\n');
+	grid_flush(&grid, out);
+}
+
+static void add_next(struct buf *out, const struct explain *e, const struct grid_view *view)
 {
 	_cleanup_(buf_free) struct buf next = {}, match = {};
 
 	buf_addc(out, '\n');
 	explain_words_next(&next, e);
-	add_fact(out, "NEXT", buf_str(&next));
+	add_fact(out, "NEXT", buf_str(&next), view);
 	explain_words_match(&match, e);
 	if (match.len > 0)
-		add_fact(out, "JOB RULE", buf_str(&match));
+		add_fact(out, "JOB RULE", buf_str(&match), view);
 }
 
-static void add_containers(struct buf *out, const struct explain *e)
+int explain_table(struct buf *out, const struct explain *e, const struct grid_view *view)
 {
-	_cleanup_(rows_free_kept) struct rows kept = {};
-
-	rows_keep_title(&kept, containers, N(containers));
-	for (size_t i = 0; i < e->n_containers; i++)
-		add_container(&kept, e, &e->containers[i]);
-	put(out, &kept, containers, N(containers));
-}
-
-static void add_conditions(struct buf *out, const struct explain *e)
-{
-	_cleanup_(rows_free_kept) struct rows kept = {};
-
-	rows_keep_title(&kept, conditions, N(conditions));
-	for (size_t i = 0; i < e->status.conditions.n; i++)
-		add_condition(&kept, e, &e->status.conditions.items[i]);
-	put(out, &kept, conditions, N(conditions));
-}
-
-int explain_table(struct buf *out, const struct explain *e)
-{
-	add_facts(out, e);
-	add_rules(out, e);
-	add_containers(out, e);
-	add_conditions(out, e);
-	add_next(out, e);
+	add_facts(out, e, view);
+	add_rules(out, e, view);
+	add_containers(out, e, view);
+	add_conditions(out, e, view);
+	add_next(out, e, view);
 	return buf_error(out);
 }

@@ -9,26 +9,30 @@
 #include "base/duration.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "wire/text/rows.h"
 
 #define SHORT_UNTIL 1000 /* seconds, which are shown as such and as a range */
 
 #define N_COLUMNS(columns) (sizeof(columns) / sizeof(*(columns)))
 
-static void add_name(struct rows_row *row, const struct podobj_pod *pod)
+static void add_name(struct grid_cell *cell, const struct podobj_pod *pod)
 {
-	_cleanup_(buf_free) struct buf name = {};
+	grid_text(cell, pod->namespace_);
+	if (*pod->namespace_)
+		buf_addc(cell->text, '/');
+	grid_text(cell, pod->name);
+}
 
-	buf_printf(&name, "%s%s%s", pod->namespace_, *pod->namespace_ ? "/" : "", pod->name);
-	rows_text(row, buf_str(&name));
+static int64_t key_of_seconds(int64_t seconds)
+{
+	return seconds == GRID_NO_KEY ? seconds - 1 : seconds;
+}
+
+static int64_t key_of_ns(uint64_t ns)
+{
+	return ns < INT64_MAX ? (int64_t)ns : INT64_MAX - 1;
 }
 
 /* --- a node that dies -------------------------------------------------------------------------- */
-
-static const struct rows_column columns[] = {
-	{"POD", 3, true},	{"OWNER", 11, false}, {"UNREADY", 9, false}, {"ASKED", 9, false},
-	{"REPLACED", 9, false}, {"GONE", 9, false},   {"STUCK", 43, false},
-};
 
 /* "+50s", "+50-55s", "+2h46m". */
 static void add_span(struct buf *out, struct nodefail_span span)
@@ -74,36 +78,96 @@ static void add_stuck(struct buf *cell, uint32_t stuck)
 	}
 }
 
+static const struct podobj_pod *pod_of(const void *row)
+{
+	return ((const struct nodeplan_pod *)row)->pod;
+}
+
+static void add_pod(struct grid_cell *cell, const void *row)
+{
+	add_name(cell, pod_of(row));
+}
+
+static void add_uid(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, pod_of(row)->uid);
+}
+
+static void add_owner(struct grid_cell *cell, const void *row)
+{
+	const struct nodeplan_pod *p = row;
+
+	grid_text(cell, p->dies.maker == NODEFAIL_STATIC ? "static" : p->pod->owner_kind);
+}
+
+static void add_owner_name(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, pod_of(row)->owner);
+}
+
+static void add_moment(struct grid_cell *cell, struct nodefail_span span)
+{
+	add_span(cell->text, span);
+	cell->key = span.never ? GRID_NO_KEY : key_of_seconds(span.from_s);
+}
+
+static void add_unready(struct grid_cell *cell, const void *row)
+{
+	add_moment(cell, ((const struct nodeplan_pod *)row)->dies.unready);
+}
+
 /* A pod that is being deleted was asked, and may have been replaced, before the node fell silent. */
-static void add_since(struct buf *cell, const struct nodeplan_pod *pod, struct nodefail_span span)
+static void add_since(struct grid_cell *cell, const struct nodeplan_pod *pod,
+		      struct nodefail_span span)
 {
-	if (pod->pod->deleting && !span.never && span.to_s == 0)
-		buf_adds(cell, "before");
+	if (!pod->pod->deleting || span.never || span.to_s != 0) {
+		add_moment(cell, span);
+		return;
+	}
+	buf_adds(cell->text, "before");
+	cell->key = -1;
+}
+
+static void add_asked_at(struct grid_cell *cell, const void *row)
+{
+	const struct nodeplan_pod *p = row;
+
+	add_since(cell, p, p->dies.deleted);
+}
+
+static void add_replaced(struct grid_cell *cell, const void *row)
+{
+	const struct nodeplan_pod *p = row;
+
+	if (p->fate == NODEPLAN_OVER || p->fate == NODEPLAN_UNKNOWN)
+		buf_adds(cell->text, nodeplan_fate_name(p->fate));
 	else
-		add_span(cell, span);
+		add_since(cell, p, p->dies.replaced);
 }
 
-static void add_replaced(struct buf *cell, const struct nodeplan_pod *pod)
+static void add_gone(struct grid_cell *cell, const void *row)
 {
-	if (pod->fate == NODEPLAN_OVER || pod->fate == NODEPLAN_UNKNOWN)
-		buf_adds(cell, nodeplan_fate_name(pod->fate));
-	else
-		add_since(cell, pod, pod->dies.replaced);
+	add_moment(cell, ((const struct nodeplan_pod *)row)->dies.gone);
 }
 
-static void add_pod(struct rows *rows, const struct nodeplan_pod *p)
+static void add_why_stuck(struct grid_cell *cell, const void *row)
 {
-	struct rows_row row = {};
-
-	add_name(&row, p->pod);
-	rows_text(&row, p->dies.maker == NODEFAIL_STATIC ? "static" : p->pod->owner_kind);
-	add_span(rows_cell(&row, NULL), p->dies.unready);
-	add_since(rows_cell(&row, NULL), p, p->dies.deleted);
-	add_replaced(rows_cell(&row, NULL), p);
-	add_span(rows_cell(&row, NULL), p->dies.gone);
-	add_stuck(rows_cell(&row, NULL), p->dies.stuck);
-	rows_keep(rows, &row);
+	add_stuck(cell->text, ((const struct nodeplan_pod *)row)->dies.stuck);
 }
+
+static const struct grid_column dies_columns[] = {
+	{.name = "pod", .title = "POD", .add = add_pod, .least = 12, .keep_end = true},
+	{.name = "uid", .title = "UID", .add = add_uid, .wide = true},
+	{.name = "owner", .title = "OWNER", .add = add_owner, .turn = 1},
+	{.name = "owner-name", .title = "OWNER-NAME", .add = add_owner_name, .wide = true},
+	{.name = "unready", .title = "UNREADY", .add = add_unready, .turn = 2, .number = true},
+	{.name = "asked", .title = "ASKED", .add = add_asked_at, .turn = 3, .number = true},
+	{.name = "replaced", .title = "REPLACED", .add = add_replaced, .number = true},
+	{.name = "gone", .title = "GONE", .add = add_gone, .turn = 4, .number = true},
+	{.name = "stuck", .title = "STUCK", .add = add_why_stuck, .least = 16, .continues = true},
+};
+
+const struct grid_table plan_columns = {dies_columns, N_COLUMNS(dies_columns)};
 
 /* What of the pods each fate is, in words. */
 static void add_counts(struct buf *out, const struct nodeplan_counts *counts, size_t n)
@@ -162,24 +226,26 @@ static void add_sums(struct buf *out, const struct nodeplan_rules *rules,
 }
 
 int plan_table(struct buf *out, const struct nodeplan_rules *rules, const struct nodeplan_pod *pods,
-	       size_t n)
+	       size_t n, const struct grid_view *view)
 {
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
 
-	rows_keep_title(&rows, columns, N_COLUMNS(columns));
+	grid_init(&grid, &plan_columns, view);
+	grid_add_titles(&grid);
 	for (size_t i = 0; i < n; i++)
-		add_pod(&rows, &pods[i]);
-	rows_put(out, &rows, columns, N_COLUMNS(columns), false);
-	add_sums(out, rules, pods, n);
+		grid_add(&grid, &pods[i]);
+	grid_flush(&grid, out);
+	if (!view->no_titles)
+		add_sums(out, rules, pods, n);
 	return buf_error(out);
 }
 
 /* --- a node that shuts down -------------------------------------------------------------------- */
 
-static const struct rows_column view_columns[] = {
-	{"GROUP", 11, false},	 {"STARTS", 9, false}, {"DEADLINE", 8, false}, {"POD", 3, true},
-	{"PRIORITY", 11, false}, {"GRACE", 7, false},  {"OVERRIDE", 8, false}, {"STOP", 7, false},
-	{"DEAF", 6, false},	 {"NOTE", 18, false},
+/* A row: a pod in the plan that it is of. */
+struct view_row {
+	const struct shutview *view;
+	const struct shutview_pod *pod;
 };
 
 static void add_ns(struct buf *out, uint64_t ns)
@@ -192,16 +258,17 @@ static void add_ns(struct buf *out, uint64_t ns)
 		buf_adds(out, duration_format(ns > INT64_MAX ? INT64_MAX : ns, text));
 }
 
-static void add_seconds(struct buf *out, bool known, int64_t seconds)
+static void add_seconds(struct grid_cell *cell, bool known, int64_t seconds)
 {
 	uint64_t ns;
 
 	if (!known)
-		buf_addc(out, '-');
-	else if (seconds < 0)
-		buf_printf(out, "%" PRId64 "s", seconds);
+		return;
+	cell->key = key_of_seconds(seconds);
+	if (seconds < 0)
+		buf_printf(cell->text, "%" PRId64 "s", seconds);
 	else
-		add_ns(out,
+		add_ns(cell->text,
 		       __builtin_mul_overflow((uint64_t)seconds, NS_PER_S, &ns) ? INT64_MAX : ns);
 }
 
@@ -218,17 +285,18 @@ static void add_start(struct buf *out, const struct shutview_group *group)
 }
 
 /* How long it is waited for in vain. */
-static void add_deaf(struct buf *cell, const struct shutview_pod *p)
+static void add_wasted(struct grid_cell *cell, const struct shutview_pod *p)
 {
 	if (p->over || p->hearing == SHUTVIEW_HEARING_UNKNOWN)
-		buf_addc(cell, '-');
-	else if (p->hearing == SHUTVIEW_DEAF)
-		add_ns(cell, p->wasted_ns);
+		return;
+	if (p->hearing == SHUTVIEW_DEAF)
+		add_ns(cell->text, p->wasted_ns);
 	else
-		buf_adds(cell, "no");
+		buf_adds(cell->text, "no");
+	cell->key = p->hearing == SHUTVIEW_DEAF ? key_of_ns(p->wasted_ns) : -1;
 }
 
-static void add_note(struct buf *cell, const struct shutview_pod *p)
+static void add_notes(struct buf *cell, const struct shutview_pod *p)
 {
 	const struct {
 		bool is;
@@ -252,48 +320,111 @@ static void add_note(struct buf *cell, const struct shutview_pod *p)
 		buf_addc(cell, '-');
 }
 
-static void add_group(struct rows_row *row, const struct shutview *view,
-		      const struct shutview_pod *p)
+static const struct shutview_group *group_of(const struct view_row *row)
 {
-	struct buf *cell;
+	return row->pod->over ? NULL : &row->view->groups[row->pod->group];
+}
 
-	if (p->over) {
-		for (int i = 0; i < 3; i++)
-			rows_text(row, "");
+static void add_group(struct grid_cell *cell, const void *row)
+{
+	const struct view_row *r = row;
+
+	if (r->pod->over)
 		return;
-	}
-	buf_printf(rows_cell(row, NULL), "%" PRId32, view->rules->plan.groups[p->group].priority);
-	add_start(rows_cell(row, NULL), &view->groups[p->group]);
-	cell = rows_cell(row, NULL);
-	buf_addc(cell, '+');
-	add_ns(cell, view->groups[p->group].deadline_ns);
+	cell->key = r->view->rules->plan.groups[r->pod->group].priority;
+	buf_printf(cell->text, "%" PRId64, cell->key);
 }
 
-/* Its name, its priority and its grace period. */
-static void add_asked(struct rows_row *row, const struct podobj_pod *pod)
+static void add_starts(struct grid_cell *cell, const void *row)
 {
-	add_name(row, pod);
-	if (pod->has_priority)
-		buf_printf(rows_cell(row, NULL), "%" PRId64, pod->priority);
-	else
-		rows_text(row, "");
-	add_seconds(rows_cell(row, NULL), pod->has_grace, pod->grace_s);
+	const struct shutview_group *group = group_of(row);
+
+	if (!group)
+		return;
+	add_start(cell->text, group);
+	cell->key = key_of_ns(group->latest_ns);
 }
 
-static void add_view_pod(struct rows *rows, const struct shutview *view,
-			 const struct shutview_pod *p)
+static void add_deadline(struct grid_cell *cell, const void *row)
 {
-	struct rows_row row = {};
-	const struct podobj_pod *pod = p->pod;
+	const struct shutview_group *group = group_of(row);
 
-	add_group(&row, view, p);
-	add_asked(&row, pod);
-	add_seconds(rows_cell(&row, NULL), !p->over, p->override_s);
-	add_seconds(rows_cell(&row, NULL), !p->over, p->stop_s);
-	add_deaf(rows_cell(&row, NULL), p);
-	add_note(rows_cell(&row, NULL), p);
-	rows_keep(rows, &row);
+	if (!group)
+		return;
+	buf_addc(cell->text, '+');
+	add_ns(cell->text, group->deadline_ns);
+	cell->key = key_of_ns(group->deadline_ns);
 }
+
+static void add_priority_of(struct grid_cell *cell, const struct podobj_pod *pod)
+{
+	if (!pod->has_priority)
+		return;
+	buf_printf(cell->text, "%" PRId64, pod->priority);
+	cell->key = pod->priority;
+}
+
+static void add_view_pod(struct grid_cell *cell, const void *row)
+{
+	add_name(cell, ((const struct view_row *)row)->pod->pod);
+}
+
+static void add_view_uid(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct view_row *)row)->pod->pod->uid);
+}
+
+static void add_priority(struct grid_cell *cell, const void *row)
+{
+	add_priority_of(cell, ((const struct view_row *)row)->pod->pod);
+}
+
+static void add_grace(struct grid_cell *cell, const void *row)
+{
+	const struct podobj_pod *pod = ((const struct view_row *)row)->pod->pod;
+
+	add_seconds(cell, pod->has_grace, pod->grace_s);
+}
+
+static void add_override(struct grid_cell *cell, const void *row)
+{
+	const struct shutview_pod *p = ((const struct view_row *)row)->pod;
+
+	add_seconds(cell, !p->over, p->override_s);
+}
+
+static void add_stop(struct grid_cell *cell, const void *row)
+{
+	const struct shutview_pod *p = ((const struct view_row *)row)->pod;
+
+	add_seconds(cell, !p->over, p->stop_s);
+}
+
+static void add_deaf(struct grid_cell *cell, const void *row)
+{
+	add_wasted(cell, ((const struct view_row *)row)->pod);
+}
+
+static void add_note(struct grid_cell *cell, const void *row)
+{
+	add_notes(cell->text, ((const struct view_row *)row)->pod);
+}
+
+static const struct grid_column view_columns[] = {
+	{.name = "group", .title = "GROUP", .add = add_group, .turn = 4, .number = true},
+	{.name = "starts", .title = "STARTS", .add = add_starts, .turn = 3, .number = true},
+	{.name = "deadline", .title = "DEADLINE", .add = add_deadline, .turn = 6, .number = true},
+	{.name = "pod", .title = "POD", .add = add_view_pod, .least = 12, .keep_end = true},
+	{.name = "uid", .title = "UID", .add = add_view_uid, .wide = true},
+	{.name = "priority", .title = "PRIORITY", .add = add_priority, .turn = 1, .number = true},
+	{.name = "grace", .title = "GRACE", .add = add_grace, .turn = 5, .number = true},
+	{.name = "override", .title = "OVERRIDE", .add = add_override, .turn = 2, .number = true},
+	{.name = "stop", .title = "STOP", .add = add_stop, .number = true},
+	{.name = "deaf", .title = "DEAF", .add = add_deaf, .number = true},
+	{.name = "note", .title = "NOTE", .add = add_note, .least = 10, .continues = true},
+};
+
+const struct grid_table shutview_columns = {view_columns, N_COLUMNS(view_columns)};
 
 static void add_count(struct buf *out, size_t n, const char *what)
 {
@@ -380,14 +511,22 @@ static void add_early(struct buf *out, const struct shutview_pod *p)
 	}
 }
 
-int shutview_table(struct buf *out, const struct shutview *view)
+static void add_view_rows(struct buf *out, const struct shutview *view, const struct grid_view *how)
 {
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	_cleanup_(grid_done) struct grid grid = {};
 
-	rows_keep_title(&rows, view_columns, N_COLUMNS(view_columns));
+	grid_init(&grid, &shutview_columns, how);
+	grid_add_titles(&grid);
 	for (size_t i = 0; i < view->n; i++)
-		add_view_pod(&rows, view, &view->pods[i]);
-	rows_put(out, &rows, view_columns, N_COLUMNS(view_columns), false);
+		grid_add(&grid, &(struct view_row){view, &view->pods[i]});
+	grid_flush(&grid, out);
+}
+
+int shutview_table(struct buf *out, const struct shutview *view, const struct grid_view *how)
+{
+	add_view_rows(out, view, how);
+	if (how->no_titles)
+		return buf_error(out);
 	add_view_counts(out, view);
 	add_all_deaf(out, view);
 	for (size_t i = 0; i < view->n; i++)
@@ -398,9 +537,10 @@ int shutview_table(struct buf *out, const struct shutview *view)
 
 /* --- deletion before a deadline ---------------------------------------------------------------- */
 
-static const struct rows_column drain_columns[] = {
-	{"BY", 6, false},    {"POD", 3, true},	 {"PRIORITY", 11, false}, {"GRACE", 7, false},
-	{"NEEDS", 7, false}, {"DEAF", 6, false}, {"NOTE", 18, false},
+/* A row: a pod in the plan that it is of. */
+struct drain_row {
+	const struct drain *drain;
+	const struct drain_pod *pod;
 };
 
 static bool is_cut(const struct drain_pod *p, enum shutview_cut cut)
@@ -408,7 +548,7 @@ static bool is_cut(const struct drain_pod *p, enum shutview_cut cut)
 	return p->part <= DRAIN_DELETING && p->view.cut == cut;
 }
 
-static void add_drain_note(struct buf *cell, const struct drain_pod *p)
+static void add_drain_notes(struct buf *cell, const struct drain_pod *p)
 {
 	const char *separator = "";
 
@@ -422,38 +562,101 @@ static void add_drain_note(struct buf *cell, const struct drain_pod *p)
 		buf_addc(cell, '-');
 }
 
-static void add_drain_pod(struct rows *rows, const struct drain *drain, const struct drain_pod *p)
+static void add_by(struct grid_cell *cell, const void *row)
 {
-	struct rows_row row = {};
-	struct buf *cell;
+	const struct drain_row *r = row;
+	uint64_t by_ns;
 
-	if (p->part == DRAIN_DELETE) {
-		cell = rows_cell(&row, NULL);
-		buf_addc(cell, '+');
-		add_ns(cell, drain->groups[p->view.group].by_ns);
-	} else {
-		rows_text(&row, "");
-	}
-	add_asked(&row, p->view.pod);
-	cell = rows_cell(&row, NULL);
-	if (p->need_known && p->part <= DRAIN_DELETING)
-		add_ns(cell, p->need_ns);
-	else
-		buf_addc(cell, '-');
-	add_deaf(rows_cell(&row, NULL), &p->view);
-	add_drain_note(rows_cell(&row, NULL), p);
-	rows_keep(rows, &row);
+	if (r->pod->part != DRAIN_DELETE)
+		return;
+	by_ns = r->drain->groups[r->pod->view.group].by_ns;
+	buf_addc(cell->text, '+');
+	add_ns(cell->text, by_ns);
+	cell->key = key_of_ns(by_ns);
 }
 
-int drain_table(struct buf *out, const struct drain *drain)
+static const struct shutview_pod *drain_view(const void *row)
 {
-	_cleanup_(rows_free_kept) struct rows rows = {};
+	return &((const struct drain_row *)row)->pod->view;
+}
+
+static void add_drain_pod(struct grid_cell *cell, const void *row)
+{
+	add_name(cell, drain_view(row)->pod);
+}
+
+static void add_drain_uid(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, drain_view(row)->pod->uid);
+}
+
+static void add_drain_priority(struct grid_cell *cell, const void *row)
+{
+	add_priority_of(cell, drain_view(row)->pod);
+}
+
+static void add_drain_grace(struct grid_cell *cell, const void *row)
+{
+	const struct podobj_pod *pod = drain_view(row)->pod;
+
+	add_seconds(cell, pod->has_grace, pod->grace_s);
+}
+
+static void add_needs(struct grid_cell *cell, const void *row)
+{
+	const struct drain_pod *p = ((const struct drain_row *)row)->pod;
+
+	if (!p->need_known || p->part > DRAIN_DELETING)
+		return;
+	add_ns(cell->text, p->need_ns);
+	cell->key = key_of_ns(p->need_ns);
+}
+
+static void add_drain_deaf(struct grid_cell *cell, const void *row)
+{
+	add_wasted(cell, drain_view(row));
+}
+
+static void add_drain_note(struct grid_cell *cell, const void *row)
+{
+	add_drain_notes(cell->text, ((const struct drain_row *)row)->pod);
+}
+
+static const struct grid_column drain_list[] = {
+	{.name = "by", .title = "BY", .add = add_by, .number = true},
+	{.name = "pod", .title = "POD", .add = add_drain_pod, .least = 12, .keep_end = true},
+	{.name = "uid", .title = "UID", .add = add_drain_uid, .wide = true},
+	{.name = "priority",
+	 .title = "PRIORITY",
+	 .add = add_drain_priority,
+	 .turn = 1,
+	 .number = true},
+	{.name = "grace", .title = "GRACE", .add = add_drain_grace, .turn = 2, .number = true},
+	{.name = "needs", .title = "NEEDS", .add = add_needs, .turn = 3, .number = true},
+	{.name = "deaf", .title = "DEAF", .add = add_drain_deaf, .number = true},
+	{.name = "note", .title = "NOTE", .add = add_drain_note, .least = 10, .continues = true},
+};
+
+const struct grid_table drain_columns = {drain_list, N_COLUMNS(drain_list)};
+
+static void add_drain_rows(struct buf *out, const struct drain *drain, const struct grid_view *view)
+{
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &drain_columns, view);
+	grid_add_titles(&grid);
+	for (size_t i = 0; i < drain->n; i++)
+		grid_add(&grid, &(struct drain_row){drain, &drain->pods[i]});
+	grid_flush(&grid, out);
+}
+
+int drain_table(struct buf *out, const struct drain *drain, const struct grid_view *view)
+{
 	size_t n = drain->parts[DRAIN_DELETE];
 
-	rows_keep_title(&rows, drain_columns, N_COLUMNS(drain_columns));
-	for (size_t i = 0; i < drain->n; i++)
-		add_drain_pod(&rows, drain, &drain->pods[i]);
-	rows_put(out, &rows, drain_columns, N_COLUMNS(drain_columns), false);
+	add_drain_rows(out, drain, view);
+	if (view->no_titles)
+		return buf_error(out);
 	buf_printf(out, "\n%zu pod%s to delete in %zu group%s, in this order", n, n == 1 ? "" : "s",
 		   drain->n_groups, drain->n_groups == 1 ? "" : "s");
 	add_count(out, drain->parts[DRAIN_DELETING], "being deleted");

@@ -2,135 +2,152 @@
 /* A row for each pod: who, its state and since when, what runs, how long it may still take. */
 #include "wire/text/pods.h"
 
-#include <string.h>
-
 #include "base/duration.h"
 #include "base/time.h"
-#include "base/utf8.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
 #define DIM    "\x1b[2m"
 
-#define NOT_KNOWN "-"
-
-/* 120 columns with the spaces between them, where nothing is longer. */
-static const struct rows_column columns[] = {
-	{"POD", 42, true},   {"STATE", 11, false}, {"SINCE", 7, false}, {"RUNNING", 7, false},
-	{"GRACE", 7, false}, {"LEFT", 8, false},   {"READY", 5, false}, {"MARKS", 26, false},
-};
-
-#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
-
-static void add_text(struct buf *cell, const char *text)
+static void add_pod(struct grid_cell *cell, const void *row)
 {
-	utf8_add_visible(cell, text, strlen(text));
-}
+	const struct podview *v = &((const struct pods_record *)row)->view;
 
-static void add_pod(struct buf *cell, const struct podview *v)
-{
 	if (v->namespace_ && v->name) {
-		add_text(cell, v->namespace_);
-		buf_addc(cell, '/');
+		grid_text(cell, v->namespace_);
+		buf_addc(cell->text, '/');
 	}
-	add_text(cell, v->name ? v->name : v->uid ? v->uid : NOT_KNOWN);
+	grid_text(cell, v->name ? v->name : v->uid);
 }
 
-/* Whole seconds as they are written elsewhere: "30s" and not "30.0s". */
-static void add_duration(struct buf *cell, uint64_t ns)
+static void add_uid(struct grid_cell *cell, const void *row)
 {
-	char text[DURATION_SIZE];
-
-	if (ns % NS_PER_S == 0 && ns < 100ull * NS_PER_S)
-		buf_printf(cell, "%us", (unsigned int)(ns / NS_PER_S));
-	else
-		buf_adds(cell, duration_format(ns, text));
+	grid_text(cell, ((const struct pods_record *)row)->view.uid);
 }
 
-static void add_age(struct buf *cell, uint64_t since_ns, uint64_t now_ns)
+static void add_workload(struct grid_cell *cell, const void *row)
 {
+	grid_text(cell, ((const struct pods_record *)row)->view.workload);
+}
+
+static void add_qos(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, cgpath_qos_name(((const struct pods_record *)row)->view.qos));
+}
+
+static void add_state(struct grid_cell *cell, const void *row)
+{
+	const struct pods_record *r = row;
+
+	grid_text(cell, pods_record_state(r));
+	if (r->gone || r->view.stage == POD_STAGE_FINISHED)
+		cell->colour = DIM;
+	else if (r->view.stage != POD_STAGE_SYNC)
+		cell->colour = YELLOW;
+}
+
+static void add_since(struct grid_cell *cell, const void *row)
+{
+	const struct pods_record *r = row;
+	uint64_t since_ns = r->gone ? 0 : r->view.since_ns, age_ns;
 	char text[DURATION_SIZE];
 
 	if (!since_ns)
-		buf_adds(cell, NOT_KNOWN);
-	else
-		buf_adds(cell, duration_format(now_ns > since_ns ? now_ns - since_ns : 0, text));
+		return;
+	age_ns = r->at_ns > since_ns ? r->at_ns - since_ns : 0;
+	buf_adds(cell->text, duration_format(age_ns, text));
+	cell->key = (int64_t)(age_ns & INT64_MAX);
 }
 
-static void add_left(struct rows_row *row, const struct pods_record *r)
+static void add_running(struct grid_cell *cell, const void *row)
 {
+	const struct podview *v = &((const struct pods_record *)row)->view;
+
+	buf_printf(cell->text, "%u/%u", v->running, v->containers);
+	cell->key = v->running;
+}
+
+/* Whole seconds as they are written elsewhere: "30s" and not "30.0s". */
+static void add_grace(struct grid_cell *cell, const void *row)
+{
+	uint64_t ns = ((const struct pods_record *)row)->view.grace_ns;
 	char text[DURATION_SIZE];
-	struct buf *cell;
+
+	if (!ns)
+		return;
+	if (ns % NS_PER_S == 0 && ns < 100ull * NS_PER_S)
+		buf_printf(cell->text, "%us", (unsigned int)(ns / NS_PER_S));
+	else
+		buf_adds(cell->text, duration_format(ns, text));
+	cell->key = (int64_t)(ns & INT64_MAX);
+}
+
+static void add_left(struct grid_cell *cell, const void *row)
+{
+	const struct pods_record *r = row;
+	char text[DURATION_SIZE];
 	int64_t left;
 
-	if (r->gone || !pods_record_left(r, &left)) {
-		buf_adds(rows_cell(row, NULL), NOT_KNOWN);
+	if (r->gone || !pods_record_left(r, &left))
 		return;
+	if (left < 0) {
+		cell->colour = RED;
+		buf_addc(cell->text, '-');
 	}
-	cell = rows_cell(row, left < 0 ? RED : NULL);
-	if (left < 0)
-		buf_addc(cell, '-');
-	buf_adds(cell, duration_format(left < 0 ? 0 - (uint64_t)left : (uint64_t)left, text));
+	buf_adds(cell->text, duration_format(left < 0 ? 0 - (uint64_t)left : (uint64_t)left, text));
+	cell->key = left;
 }
 
-static void add_mark(struct buf *cell, size_t begin, bool has, const char *mark)
+static void add_ready(struct grid_cell *cell, const void *row)
 {
-	if (!has)
-		return;
-	if (cell->len > begin)
-		buf_addc(cell, ' ');
-	buf_adds(cell, mark);
+	const struct podview *v = &((const struct pods_record *)row)->view;
+
+	if (v->ready_known)
+		buf_adds(cell->text, v->ready ? "yes" : "no");
 }
 
-static void add_marks(struct rows_row *row, const struct pods_record *r)
+static void add_marks(struct grid_cell *cell, const void *row)
 {
-	bool orphan = pods_record_is_orphan(r);
-	bool differs = r->view.discrepancies;
-	struct buf *cell = rows_cell(row, differs ? RED : orphan ? YELLOW : NULL);
-	size_t begin = cell->len;
+	const struct pods_record *r = row;
+	bool orphan = pods_record_is_orphan(r), differs = r->view.discrepancies;
+	const struct {
+		bool has;
+		const char *word;
+	} marks[] = {
+		{differs, "differs"},		{orphan, "orphan"},
+		{r->view.deleting, "deleting"}, {r->view.is_static, "static"},
+		{r->view.waiting, "waiting"},
+	};
+	const char *separator = "";
 
-	add_mark(cell, begin, differs, "differs");
-	add_mark(cell, begin, orphan, "orphan");
-	add_mark(cell, begin, r->view.deleting, "deleting");
-	add_mark(cell, begin, r->view.is_static, "static");
-	add_mark(cell, begin, r->view.waiting, "waiting");
-	if (cell->len == begin)
-		buf_adds(cell, NOT_KNOWN);
+	cell->colour = differs ? RED : orphan ? YELLOW : NULL;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		if (!marks[i].has)
+			continue;
+		buf_printf(cell->text, "%s%s", separator, marks[i].word);
+		separator = " ";
+	}
+	if (!*separator)
+		buf_addc(cell->text, '-');
 }
 
-static const char *colour_of(const struct pods_record *r)
-{
-	if (r->gone || r->view.stage == POD_STAGE_FINISHED)
-		return DIM;
-	return r->view.stage == POD_STAGE_SYNC ? NULL : YELLOW;
-}
+static const struct grid_column columns[] = {
+	{.name = "pod", .title = "POD", .add = add_pod, .typical = 32, .least = 12, .keep_end = true},
+	{.name = "uid", .title = "UID", .add = add_uid, .typical = 36, .wide = true},
+	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .typical = 16, .wide = true},
+	{.name = "qos", .title = "QOS", .add = add_qos, .typical = 10, .wide = true},
+	{.name = "state", .title = "STATE", .add = add_state, .typical = 11},
+	{.name = "since",
+	 .title = "SINCE",
+	 .add = add_since,
+	 .typical = 6,
+	 .turn = 4,
+	 .number = true},
+	{.name = "running", .title = "RUNNING", .add = add_running, .turn = 3, .number = true},
+	{.name = "grace", .title = "GRACE", .add = add_grace, .turn = 1, .number = true},
+	{.name = "left", .title = "LEFT", .add = add_left, .typical = 6, .turn = 5, .number = true},
+	{.name = "ready", .title = "READY", .add = add_ready, .turn = 2},
+	{.name = "marks", .title = "MARKS", .add = add_marks, .least = 8, .continues = true},
+};
 
-void pods_table_row(struct rows *rows, const struct pods_record *r)
-{
-	struct rows_row row = {};
-	const struct podview *v = &r->view;
-	const char *state = pods_record_state(r);
-
-	add_pod(rows_cell(&row, NULL), v);
-	buf_adds(rows_cell(&row, colour_of(r)), state ? state : NOT_KNOWN);
-	add_age(rows_cell(&row, NULL), r->gone ? 0 : v->since_ns, r->at_ns);
-	buf_printf(rows_cell(&row, NULL), "%u/%u", v->running, v->containers);
-	if (v->grace_ns)
-		add_duration(rows_cell(&row, NULL), v->grace_ns);
-	else
-		buf_adds(rows_cell(&row, NULL), NOT_KNOWN);
-	add_left(&row, r);
-	buf_adds(rows_cell(&row, NULL), !v->ready_known ? NOT_KNOWN : v->ready ? "yes" : "no");
-	add_marks(&row, r);
-	rows_keep(rows, &row);
-}
-
-void pods_table_title(struct rows *rows)
-{
-	rows_keep_title(rows, columns, N_COLUMNS);
-}
-
-int pods_table_put(struct buf *out, const struct rows *rows, bool colour)
-{
-	return rows_put(out, rows, columns, N_COLUMNS, colour);
-}
+const struct grid_table pods_table = {columns, sizeof(columns) / sizeof(*columns)};

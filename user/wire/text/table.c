@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What stands in the cells of a stop's and of a signal's row. */
+/* What is in the cells of a stop's and of a signal's row. */
 #include "wire/text/table.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/duration.h"
-#include "base/rfc3339.h"
 #include "base/signame.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "wire/text/rows.h"
 
-#define BOLD   "\033[1m"
 #define DIM    "\033[2m"
 #define RED    "\033[31m"
 #define GREEN  "\033[32m"
@@ -21,54 +18,56 @@
 
 #define SHORT_UID 8
 #define SHORT_ID  12
-#define NOT_KNOWN "-"
-
-#define EXIT_WIDTH   7
-#define SENDER_WIDTH 13
-
-/* The widths and a space between each two make ROWS_WIDTH. The ends of pods' names are what
- * keeps replicas apart. */
-static const struct rows_column COLUMNS[] = {
-	{"TIME", 12, false},	{"POD", 16, true},    {"CONTAINER", 12, false},
-	{"OUTCOME", 10, false}, {"CAUSE", 13, false}, {"EXIT", EXIT_WIDTH, false},
-	{"TOOK", 6, false},	{"GRACE", 9, false},  {"SENDER", SENDER_WIDTH, false},
-	{"NOTE", 13, false},
-};
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-_Static_assert(COUNT(COLUMNS) <= ROWS_COLUMNS_MAX, "a row has a cell for each column");
-
-int table_header(struct buf *out, bool colour)
-{
-	return rows_title(out, COLUMNS, COUNT(COLUMNS), colour ? BOLD : NULL);
-}
+#define SUFFIX	  ".service"
 
 static void add_visible(struct buf *cell, const char *text)
 {
 	utf8_add_visible(cell, text, strlen(text));
 }
 
-static void add_time(struct buf *cell, int64_t wall_ns)
+static bool is_stop(const struct record *r)
 {
-	char text[RFC3339_SIZE];
-
-	rfc3339_format(wall_ns, text);
-	buf_add(cell, text + strlen("2026-11-21T"), strlen("15:04:05.123"));
+	return r->type == RECORD_STOP;
 }
 
-static void add_pod(struct buf *cell, const struct record_pod *pod)
+static void add_day(struct grid_cell *cell, const void *row)
 {
+	grid_day(cell, ((const struct record *)row)->wall_ns);
+}
+
+static void add_time(struct grid_cell *cell, const void *row)
+{
+	grid_time(cell, ((const struct record *)row)->wall_ns);
+}
+
+/* Removes len bytes; at NULL: none. */
+static void take_out(struct buf *text, char *at, size_t len)
+{
+	if (!at)
+		return;
+	memmove(at, at + len, strlen(at + len));
+	buf_truncate(text, text->len - len);
+}
+
+/* Whole seconds are enough to find the row elsewhere: "15:04:05Z". */
+static void shorten_time(struct buf *text)
+{
+	take_out(text, text->len ? strchr(text->data, '.') : NULL, strlen(".123"));
+}
+
+static void add_pod(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+	const struct record_pod *pod = is_stop(r) ? &r->stop.pod : &r->signal.pod;
+
 	if (pod->known && pod->name) {
 		if (pod->namespace_) {
-			add_visible(cell, pod->namespace_);
-			buf_addc(cell, '/');
+			add_visible(cell->text, pod->namespace_);
+			buf_addc(cell->text, '/');
 		}
-		add_visible(cell, pod->name);
+		add_visible(cell->text, pod->name);
 	} else if (pod->known && pod->uid) {
-		utf8_add_visible(cell, pod->uid, strnlen(pod->uid, SHORT_UID));
-	} else {
-		buf_adds(cell, NOT_KNOWN);
+		utf8_add_visible(cell->text, pod->uid, strnlen(pod->uid, SHORT_UID));
 	}
 }
 
@@ -79,45 +78,73 @@ static const char *last_component(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void add_container(struct buf *cell, const struct record_container *container)
+/* As systemctl takes it: what has no other suffix is a service. */
+static void add_unit(struct buf *cell, const struct record_container *container, const char *name)
 {
-	if (container->known && container->name)
-		add_visible(cell, container->name);
-	else if (container->known && container->kind == CONTAINER_KIND_SANDBOX)
-		buf_adds(cell, "sandbox?");
-	else if (container->known && container->id)
-		utf8_add_visible(cell, container->id, strnlen(container->id, SHORT_ID));
-	else if (container->known && container->cgroup)
-		add_visible(cell, last_component(container->cgroup));
-	else
-		buf_adds(cell, NOT_KNOWN);
+	size_t len = strlen(name), suffix = strlen(SUFFIX);
+
+	if (container->kind == CONTAINER_KIND_SERVICE && len > suffix &&
+	    strcmp(name + len - suffix, SUFFIX) == 0)
+		len -= suffix;
+	utf8_add_visible(cell, name, len);
 }
 
-static void add_exit(struct buf *cell, const struct record_exit *exit)
+static const struct record_container *container_of(const struct record *r)
 {
-	uint32_t signal = exit->status & 0x7f;
-	char name[SIGNAME_SIZE];
+	return is_stop(r) ? &r->stop.container : &r->signal.container;
+}
 
-	if (!exit->known) {
-		buf_adds(cell, NOT_KNOWN);
-	} else if (signal) {
-		signame_format(signal, name);
-		buf_adds(cell, strlen(name) > EXIT_WIDTH ? name + strlen("SIG") : name);
-	} else {
-		buf_add_u64(cell, exit->status >> 8 & 0xff);
-	}
+static void add_container(struct grid_cell *cell, const void *row)
+{
+	const struct record_container *container = container_of(row);
+
+	if (container->known && container->name)
+		add_unit(cell->text, container, container->name);
+	else if (container->known && container->kind == CONTAINER_KIND_SANDBOX)
+		buf_adds(cell->text, "sandbox?");
+	else if (container->known && container->id)
+		utf8_add_visible(cell->text, container->id, strnlen(container->id, SHORT_ID));
+	else if (container->known && container->cgroup)
+		add_unit(cell->text, container, last_component(container->cgroup));
+}
+
+static void add_id(struct grid_cell *cell, const void *row)
+{
+	const char *id = container_of(row)->id;
+
+	if (id)
+		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
+}
+
+static void add_kind(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, record_container_kind_name(container_of(row)->kind));
+}
+
+static const struct record_process *process_of(const struct record *r)
+{
+	return is_stop(r) ? &r->stop.process : &r->signal.target;
+}
+
+static void add_pid(struct grid_cell *cell, const void *row)
+{
+	uint32_t pid = process_of(row)->pid;
+
+	if (pid)
+		buf_add_u64(cell->text, pid);
+}
+
+static void add_comm(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, process_of(row)->comm);
 }
 
 /* "12%/30s": the share of the grace period that was used, and the period. */
-static void add_grace(struct buf *cell, const struct record_stop *stop)
+static void add_share(struct buf *cell, const struct record_stop *stop)
 {
 	char text[DURATION_SIZE];
 	double percent;
 
-	if (!grace_known(&stop->grace)) {
-		buf_adds(cell, NOT_KNOWN);
-		return;
-	}
 	if (stop->latency_known && stop->grace.ns) {
 		percent = (double)stop->latency_ns / (double)stop->grace.ns * 100 + 0.5;
 		if (percent >= 1000)
@@ -129,35 +156,6 @@ static void add_grace(struct buf *cell, const struct record_stop *stop)
 		buf_printf(cell, "%us", (unsigned int)(stop->grace.ns / NS_PER_S));
 	else
 		buf_adds(cell, duration_format(stop->grace.ns, text));
-}
-
-/* "runc[812] runtime", with the kind left out where it says nothing more. The pid, then the end of
- * the name, give way where the room is short. */
-static void add_sender(struct buf *cell, const struct record_sender *sender)
-{
-	_cleanup_(buf_free) struct buf name = {};
-	_cleanup_(buf_free) struct buf tail = {};
-	const char *kind = sender_kind_name(sender->kind);
-	const char *comm = sender->process.comm;
-	bool has_kind = sender->kind != SENDER_HOST && kind && comm && strcmp(comm, kind) != 0;
-
-	if (!comm || sender->kind == SENDER_KERNEL || sender->kind == SENDER_UNKNOWN) {
-		buf_adds(cell, kind ? kind : "unknown");
-		return;
-	}
-	add_visible(&name, comm);
-	buf_printf(&tail, "[%u]%s%s", sender->process.pid, has_kind ? " " : "",
-		   has_kind ? kind : "");
-	if (has_kind && name.len + tail.len > SENDER_WIDTH) {
-		buf_reset(&tail);
-		buf_printf(&tail, " %s", kind);
-	}
-	if (name.len + tail.len > SENDER_WIDTH) {
-		buf_truncate(&name, SENDER_WIDTH - 1 - tail.len);
-		buf_adds(&name, "…");
-	}
-	buf_adds(cell, buf_str(&name));
-	buf_adds(cell, buf_str(&tail));
 }
 
 /* The sender that ended it; without one, the sender that requested its end. */
@@ -188,7 +186,7 @@ static void add_unheard(struct buf *cell, bool deaf, enum unheard reason)
 }
 
 /* What is left out of the evidence stands last, so that a name has room to be read. */
-static void add_notes(struct buf *cell, const struct record_stop *stop)
+static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 {
 	const char *separator = "";
 
@@ -235,72 +233,172 @@ static const char *outcome_colour(enum outcome outcome)
 	return DIM;
 }
 
-static void fill_stop(struct rows_row *row, const struct record *record)
+static void add_outcome(struct grid_cell *cell, const void *row)
 {
-	const struct record_stop *stop = &record->stop;
-	const struct record_sender *sender = ender(stop);
-	char took[DURATION_SIZE];
-
-	add_time(rows_cell(row, NULL), record->wall_ns);
-	add_pod(rows_cell(row, NULL), &stop->pod);
-	add_container(rows_cell(row, NULL), &stop->container);
-	buf_adds(rows_cell(row, outcome_colour(stop->outcome)), outcome_name(stop->outcome));
-	buf_adds(rows_cell(row, NULL), cause_name(stop->cause));
-	add_exit(rows_cell(row, NULL), &stop->exit);
-	buf_adds(rows_cell(row, NULL),
-		 stop->latency_known ? duration_format(stop->latency_ns, took) : NOT_KNOWN);
-	add_grace(rows_cell(row, NULL), stop);
-	if (sender)
-		add_sender(rows_cell(row, NULL), sender);
-	else
-		buf_adds(rows_cell(row, NULL), NOT_KNOWN);
-	add_notes(rows_cell(row, stop->deaf ? ALARM : NULL), stop);
-}
-
-static void fill_signal(struct rows_row *row, const struct record *record)
-{
-	const struct record_signal *signal = &record->signal;
+	const struct record *r = row;
 	char name[SIGNAME_SIZE];
-	struct buf *note;
 
-	add_time(rows_cell(row, NULL), record->wall_ns);
-	add_pod(rows_cell(row, NULL), &signal->pod);
-	add_container(rows_cell(row, NULL), &signal->container);
-	buf_adds(rows_cell(row, NULL), signame_format(signal->number, name));
-	buf_adds(rows_cell(row, NULL), record_result_name(signal->result));
-	for (int i = 0; i < 3; i++) /* EXIT, TOOK, GRACE */
-		buf_adds(rows_cell(row, NULL), NOT_KNOWN);
-	add_sender(rows_cell(row, NULL), &signal->sender);
-
-	note = rows_cell(row, signal->deaf ? ALARM : NULL);
-	add_unheard(note, signal->deaf, signal->reason);
-	if (!signal->target_init) {
-		next_note(note);
-		buf_printf(note, "pid %u", signal->target.pid);
+	if (is_stop(r)) {
+		cell->colour = outcome_colour(r->stop.outcome);
+		buf_adds(cell->text, outcome_name(r->stop.outcome));
+	} else {
+		buf_adds(cell->text, signame_format(r->signal.number, name));
 	}
 }
+
+static void add_cause(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+
+	buf_adds(cell->text,
+		 is_stop(r) ? cause_name(r->stop.cause) : record_result_name(r->signal.result));
+}
+
+static void add_exit(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+	uint32_t signal = r->stop.exit.status & 0x7f;
+	char name[SIGNAME_SIZE];
+
+	if (!is_stop(r) || !r->stop.exit.known)
+		return;
+	if (signal)
+		buf_adds(cell->text, signame_format(signal, name));
+	else
+		buf_add_u64(cell->text, r->stop.exit.status >> 8 & 0xff);
+}
+
+static void add_took(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+	char took[DURATION_SIZE];
+
+	if (is_stop(r) && r->stop.latency_known)
+		buf_adds(cell->text, duration_format(r->stop.latency_ns, took));
+}
+
+static void add_grace(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+
+	if (is_stop(r) && grace_known(&r->stop.grace))
+		add_share(cell->text, &r->stop);
+}
+
+/* "runc[812] runtime", with the kind left out where it adds nothing. */
+static void add_sender(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+	const struct record_sender *sender = is_stop(r) ? ender(&r->stop) : &r->signal.sender;
+	const char *kind = sender ? sender_kind_name(sender->kind) : NULL;
+	const char *comm = sender ? sender->process.comm : NULL;
+
+	if (!sender)
+		return;
+	if (!comm || sender->kind == SENDER_KERNEL || sender->kind == SENDER_UNKNOWN) {
+		buf_adds(cell->text, kind ? kind : "unknown");
+		return;
+	}
+	add_visible(cell->text, comm);
+	buf_printf(cell->text, "[%u]", sender->process.pid);
+	if (sender->kind != SENDER_HOST && kind && strcmp(comm, kind) != 0)
+		buf_printf(cell->text, " %s", kind);
+}
+
+/* "runc runtime" */
+static void shorten_sender(struct buf *text)
+{
+	char *pid = text->len ? strrchr(text->data, '[') : NULL;
+
+	take_out(text, pid, pid ? strcspn(pid, "]") + 1 : 0);
+}
+
+/* That asked it to stop. */
+static void add_signal(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+	char name[SIGNAME_SIZE];
+
+	if (!is_stop(r))
+		buf_adds(cell->text, signame_format(r->signal.number, name));
+	else if (r->stop.stop_signal.known)
+		buf_adds(cell->text, signame_format(r->stop.stop_signal.number, name));
+}
+
+static void add_note(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+	bool deaf = is_stop(r) ? r->stop.deaf : r->signal.deaf;
+
+	cell->colour = deaf ? ALARM : NULL;
+	if (is_stop(r)) {
+		add_stop_notes(cell->text, &r->stop);
+		return;
+	}
+	add_unheard(cell->text, deaf, r->signal.reason);
+	if (!r->signal.target_init) {
+		next_note(cell->text);
+		buf_printf(cell->text, "pid %u", r->signal.target.pid);
+	}
+}
+
+static const struct grid_column columns[] = {
+	{.name = "date", .title = "DATE", .add = add_day, .typical = 10, .wide = true},
+	{.name = "time",
+	 .title = "TIME",
+	 .add = add_time,
+	 .shorten = shorten_time,
+	 .typical = 13,
+	 .typical_short = 9},
+	/* The ends of pods' names are what keeps replicas apart. */
+	{.name = "pod",
+	 .title = "POD",
+	 .add = add_pod,
+	 .typical = 16,
+	 .least = 12,
+	 .keep_end = true,
+	 .optional = true},
+	{.name = "container",
+	 .title = "CONTAINER",
+	 .add = add_container,
+	 .typical = 10,
+	 .least = 12,
+	 .keep_end = true},
+	{.name = "id", .title = "ID", .add = add_id, .typical = 12, .wide = true},
+	{.name = "outcome", .title = "OUTCOME", .add = add_outcome, .typical = 10},
+	{.name = "cause", .title = "CAUSE", .add = add_cause, .typical = 13, .turn = 5},
+	{.name = "exit", .title = "EXIT", .add = add_exit, .typical = 7, .turn = 1},
+	{.name = "took", .title = "TOOK", .add = add_took, .typical = 6, .turn = 3},
+	{.name = "grace", .title = "GRACE", .add = add_grace, .typical = 8, .turn = 2},
+	{.name = "signal", .title = "SIGNAL", .add = add_signal, .typical = 7, .wide = true},
+	{.name = "sender",
+	 .title = "SENDER",
+	 .add = add_sender,
+	 .shorten = shorten_sender,
+	 .typical = 19,
+	 .typical_short = 12,
+	 .turn = 4},
+	{.name = "kind", .title = "KIND", .add = add_kind, .typical = 9, .wide = true},
+	{.name = "pid", .title = "PID", .add = add_pid, .typical = 7, .wide = true},
+	{.name = "comm", .title = "COMM", .add = add_comm, .typical = 8, .wide = true},
+	{.name = "note",
+	 .title = "NOTE",
+	 .add = add_note,
+	 .typical = 4,
+	 .least = 13,
+	 .continues = true},
+};
+
+const struct grid_table table_stops = {columns, sizeof(columns) / sizeof(*columns)};
 
 /* For sure; a guess has its row. */
 static bool is_sandbox(const struct record *record)
 {
-	if (record->type == RECORD_STOP)
-		return record->stop.container.kind == CONTAINER_KIND_SANDBOX &&
-		       !(record->stop.gaps >> GAP_SANDBOX_GUESSED & 1);
-	return record->type == RECORD_SIGNAL &&
-	       record->signal.container.kind == CONTAINER_KIND_SANDBOX;
+	return container_of(record)->kind == CONTAINER_KIND_SANDBOX &&
+	       !(is_stop(record) && record->stop.gaps >> GAP_SANDBOX_GUESSED & 1);
 }
 
-int table_row(struct buf *out, const struct record *record, bool colour)
+bool table_has_row(const struct record *record)
 {
-	_cleanup_(rows_free) struct rows_row row = {};
-
-	if (is_sandbox(record))
-		return 0;
-	if (record->type == RECORD_STOP)
-		fill_stop(&row, record);
-	else if (record->type == RECORD_SIGNAL)
-		fill_signal(&row, record);
-	else
-		return 0;
-	return rows_add(out, &row, COLUMNS, colour);
+	return (is_stop(record) || record->type == RECORD_SIGNAL) && !is_sandbox(record);
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Looks at standard output, the environment and the time zone. */
+#include "app/live/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/log/say.h"
+#include "base/cleanup.h"
+
+#define WIDTH_UNKNOWN 80
+
+unsigned int screen_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return WIDTH_UNKNOWN;
+	return size.ws_col;
+}
+
+/* https://no-color.org: any value but an empty one. */
+static bool wants_colour(enum table_color color)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (color != TABLE_COLOR_AUTO)
+		return color == TABLE_COLOR_ALWAYS;
+	return isatty(STDOUT_FILENO) && (!no || !*no) && (!term || strcmp(term, "dumb"));
+}
+
+static int32_t local_offset(int64_t wall_s)
+{
+	time_t at = (time_t)wall_s;
+	struct tm tm;
+
+	return localtime_r(&at, &tm) ? (int32_t)tm.tm_gmtoff : 0;
+}
+
+struct grid_view screen_view(const struct options *options)
+{
+	const struct table_options *t = &options->table;
+
+	return (struct grid_view){
+		.width = screen_width(),
+		.colour = wants_colour(t->color),
+		.no_titles = t->no_titles,
+		.wide = t->wide,
+		.columns = t->columns,
+		.sort = t->sort,
+		/* The same recording gives the same bytes everywhere. */
+		.zone = options->which == OPTIONS_TRACE && !t->utc ? local_offset : NULL,
+	};
+}
+
+static int refuse(const struct options *options, const struct grid_table *table, const char *flag,
+		  const char *name, size_t len)
+{
+	_cleanup_(buf_free) struct buf names = {};
+
+	for (size_t i = 0; i < table->n; i++)
+		buf_printf(&names, "%s%s", i ? "," : "", table->columns[i].name);
+	return say_usage(options->command, "%s wants columns of %s, each once, not '%.*s'", flag,
+			 buf_str(&names), (int)len, name);
+}
+
+int screen_check(const struct options *options, const struct grid_table *table)
+{
+	const struct table_options *t = &options->table;
+	const char *name;
+	size_t len;
+
+	if (!grid_knows(table, t->columns, false, &name, &len))
+		return refuse(options, table, "--output columns=", name, len);
+	if (!grid_knows(table, t->sort, true, &name, &len))
+		return refuse(options, table, "--sort", name, len);
+	if (t->sort && (options->json || options->report_format != REPORT_TABLE))
+		return say_usage(options->command, "--sort is for tables, not for this format");
+	return 0;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The words for each reason and warning of an audit. */
+#include "core/stop/advice.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/signame.h"
+#include "base/utf8.h"
+
+#define WARNING(w) (AUDIT_REASON_COUNT + (w))
+
+/*
+ * In why and in_short, @ stands for the init ("sh (pid 4242)"), & for the process that would have
+ * to get the signal, ~ and ^ for their pids alone, $ for the signal.
+ */
+struct words {
+	const char *why;
+	const char *remedy;
+	const char *in_short; /* for a column; NULL: nothing to do */
+};
+
+static const struct words topics[ADVICE_TOPICS] = {
+	[AUDIT_HANDLER] =
+		{"@ has a handler for $",
+		 "Nothing, if its stops end in time. If they do not (graced trace shows it), the "
+		 "handler has to end the program within the grace period.",
+		 NULL},
+	[AUDIT_WAITER] =
+		{"a thread of @ waits for $",
+		 "Nothing, if its stops end in time. If they do not (graced trace shows it), that "
+		 "thread has to end the program within the grace period.",
+		 NULL},
+	[AUDIT_SIGNALFD] =
+		{"@ has a signalfd open that receives $",
+		 "Nothing, if its stops end in time. If they do not (graced trace shows it), the "
+		 "program does not read its signalfd, or does not end within the grace period.",
+		 NULL},
+	[AUDIT_DEFAULT] =
+		{"$ ends @ at once, as no handler for it runs",
+		 "Nothing, unless the program has something to finish or to store: then have it "
+		 "handle the signal. SIGKILL cannot be handled.",
+		 NULL},
+	[AUDIT_SIG_IGN] =
+		{"@ ignores $ (SIG_IGN), which a program also inherits from what starts it",
+		 "Remove what ignores the signal (nohup, trap '' TERM, SIG_IGN), or have the program "
+		 "handle it, or name a signal that ends the program by STOPSIGNAL.",
+		 "handle it, or set another STOPSIGNAL"},
+	[AUDIT_SHIELD] =
+		{"@ has no handler for $, and the kernel spares PID 1 of a pid namespace the default "
+		 "action",
+		 "Have the program handle the signal, or start it behind an init that passes signals "
+		 "on: docker run --init, init: true in compose, or tini in the image.",
+		 "handle it, or run it under tini (init)"},
+	[AUDIT_SHELL] =
+		{"@ is PID 1 and passes nothing on: & never gets $",
+		 "Replace the shell by the app: exec in the script's last line (exec \"$@\"), or CMD "
+		 "and ENTRYPOINT in exec form ([\"app\", \"argument\"]). An init before the shell (--init, "
+		 "tini) ends the container at once, but the app by SIGKILL.",
+		 "exec the app: pid ^ never gets $"},
+	[AUDIT_BLOCKED] =
+		{"every thread of @ blocks $ and none waits for it, so that it stays pending",
+		 "Unblock the signal where it is handled, or have a thread wait for it (sigwait). A "
+		 "mask of blocked signals is inherited by what a process starts.",
+		 "wait for it, or unblock it"},
+	[AUDIT_SUSPENDS] = {"$ only suspends processes; @ would not end",
+			    "Name a signal that ends the program by STOPSIGNAL, such as SIGTERM.",
+			    "set another STOPSIGNAL"},
+	[AUDIT_ACCESS] = {"this user may not look into @",
+			  "Run graced as root, in the pid namespace of the host.",
+			  "look again as root"},
+	[AUDIT_THREADS] =
+		{"some threads of @ block $ or wait for it and others do not, and which of them gets "
+		 "it is not known",
+		 "Block the signal in every thread, before the first is started, and wait for it in "
+		 "one of them (sigwait); or handle it.",
+		 "block it in every thread"},
+	[AUDIT_DEFAULT_IGNORE] =
+		{"@ has no handler for $, whose default is to do nothing",
+		 "Have the program handle the signal, or name one that ends the program by STOPSIGNAL, "
+		 "such as SIGTERM.",
+		 "handle it, or set another STOPSIGNAL"},
+	[AUDIT_STARTING] =
+		{"@ is still a stage of the container's runtime, and the program has not begun",
+		 "Look again when it has started; --watch does.", "look again when it has started"},
+	[AUDIT_BUSY] =
+		{"every thread of @ blocks $, one of them perhaps only while it starts a program",
+		 "Look again when it is idle; --watch does.", "look again when it is idle"},
+	[WARNING(AUDIT_STOPPED)] =
+		{"@ is stopped by a signal or a debugger, and acts on $ only when it is continued",
+		 "Continue it (kill -CONT PID), or detach the debugger.",
+		 "it is stopped: kill -CONT ~"},
+	[WARNING(AUDIT_FROZEN)] =
+		{"the cgroup of @ is frozen, and it acts on $ only when it is thawed",
+		 "Thaw it (docker unpause, podman unpause, or 0 into the cgroup's cgroup.freeze).",
+		 "it is frozen: hears once thawed"},
+	/* Of a bash with any trap each signal is caught: which of the two it is masks do not show. */
+	[WARNING(AUDIT_SHELL_WAITS)] =
+		{"@ does not pass $ on to &: its trap runs only after the app has ended; a bash with "
+		 "traps for other signals alone ends at once, and the app by SIGKILL",
+		 "Start the app with & and wait for it: app & pid=$!; trap 'kill \"$pid\"; wait \"$pid\"' "
+		 "TERM; wait \"$pid\". Or exec the app, which then gets the signal itself.",
+		 "pid ^ never gets $: exec it, or trap and wait"},
+	[WARNING(AUDIT_CHILD_UNSIGNALLED)] =
+		{"$ ends @ at once, and & gets only the SIGKILL that follows",
+		 "Replace the shell by the app: exec in the script's last line (exec \"$@\"), or CMD "
+		 "and ENTRYPOINT in exec form ([\"app\", \"argument\"]).",
+		 "exec the app: pid ^ never gets $"},
+	[WARNING(AUDIT_PENDING)] =
+		{"$ was sent to @ before, and no thread has taken it",
+		 "Nothing, if it takes the signal soon. If it does not, see what holds its threads up, "
+		 "by a debugger or in /proc/PID/stack.",
+		 "it was sent before: what holds pid ~ up?"},
+	[WARNING(AUDIT_CHILD_IGNORES)] =
+		{"@ passes $ on to &, which ignores it",
+		 "Have the child handle the signal, or remove what ignores it (nohup, trap '' TERM, "
+		 "SIG_IGN), or name a signal that ends it by STOPSIGNAL.",
+		 "pid ^ ignores it: handle it there"},
+	[WARNING(AUDIT_RERAISES)] =
+		{"@ has a handler for $, which may be Node's own: that one raises the signal again "
+		 "with the default action, which the kernel spares PID 1 of a pid namespace",
+		 "Nothing, if the app has a handler (process.on('SIGTERM', ...)). If it has none, add "
+		 "one, or start it behind an init that passes signals on: docker run --init, init: true "
+		 "in compose, or tini in the image.",
+		 "does the app handle it? Node does not"},
+	[WARNING(AUDIT_GUESSED)] =
+		{"the container has no pid namespace of its own: @, its oldest process, was taken for "
+		 "the one that the runtime signals",
+		 "Compare its pid with the runtime's: docker inspect -f '{{.State.Pid}}', or crictl "
+		 "inspect. graced audit --pid examines another one.",
+		 "which process is its init was guessed"},
+};
+
+/* The first of these that a record has is its most important warning. */
+static const enum audit_warning by_weight[] = {
+	AUDIT_FROZEN,	     AUDIT_STOPPED,  AUDIT_SHELL_WAITS, AUDIT_CHILD_UNSIGNALLED,
+	AUDIT_CHILD_IGNORES, AUDIT_RERAISES, AUDIT_PENDING,	AUDIT_GUESSED,
+};
+
+bool advice_applies(unsigned int topic, const struct audit_record *r)
+{
+	if (topic < AUDIT_REASON_COUNT)
+		return r->audit.reason == topic;
+	return topic < ADVICE_TOPICS && r->audit.warnings >> (topic - AUDIT_REASON_COUNT) & 1;
+}
+
+bool advice_is_trouble(unsigned int topic)
+{
+	return topic != AUDIT_HANDLER && topic != AUDIT_WAITER && topic != AUDIT_SIGNALFD &&
+	       topic < ADVICE_TOPICS;
+}
+
+const char *advice_name(unsigned int topic)
+{
+	return topic < AUDIT_REASON_COUNT ? audit_reason_name(topic)
+					  : audit_warning_name(topic - AUDIT_REASON_COUNT);
+}
+
+static void add_process(struct buf *out, bool known, const struct record_process *p,
+			const char *otherwise)
+{
+	if (!known) {
+		buf_adds(out, otherwise);
+		return;
+	}
+	if (p->comm)
+		utf8_add_visible(out, p->comm, strlen(p->comm));
+	buf_printf(out, "%s(pid %u)", p->comm ? " " : "", p->pid);
+}
+
+static void expand(struct buf *out, const char *text, const struct audit_record *r)
+{
+	char name[SIGNAME_SIZE];
+
+	for (; *text; text++)
+		switch (*text) {
+		case '@':
+			add_process(out, r->seen, &r->process, "its init");
+			break;
+		case '&':
+			add_process(out, r->has_app, &r->app, "its child");
+			break;
+		case '~':
+			buf_printf(out, "%u", r->process.pid);
+			break;
+		case '^':
+			buf_printf(out, "%u", r->app.pid);
+			break;
+		case '$':
+			buf_adds(out, signame_format(r->facts.signal, name));
+			break;
+		default:
+			buf_addc(out, *text);
+		}
+}
+
+void advice_add_why(struct buf *out, unsigned int topic, const struct audit_record *r)
+{
+	if (topic == AUDIT_ACCESS && !r->seen)
+		buf_adds(out, "none of its processes can be seen from here");
+	else if (topic < ADVICE_TOPICS)
+		expand(out, topics[topic].why, r);
+}
+
+const char *advice_remedy(unsigned int topic)
+{
+	return topic < ADVICE_TOPICS ? topics[topic].remedy : NULL;
+}
+
+void advice_add_short(struct buf *out, const struct audit_record *r)
+{
+	const struct words *words = topics + r->audit.reason;
+
+	for (size_t i = 0; !words->in_short && i < sizeof(by_weight) / sizeof(*by_weight); i++)
+		if (advice_applies(WARNING(by_weight[i]), r))
+			words = topics + WARNING(by_weight[i]);
+	if (r->audit.reason == AUDIT_ACCESS && !r->seen)
+		buf_adds(out, "look again from the host's namespace");
+	else if (words->in_short)
+		expand(out, words->in_short, r);
+}

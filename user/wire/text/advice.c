@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Lays out the words of an audit. */
+#include "wire/text/advice.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "core/stop/advice.h"
+
+#define INDENT	  2
+#define ID_LENGTH 12 /* of a container without a name */
+/* Narrower ones get lines that are longer than the terminal is wide. */
+#define WIDTH_MIN 20
+
+static void add_spaces(struct buf *out, unsigned int n)
+{
+	for (; n; n--)
+		buf_addc(out, ' ');
+}
+
+/* Adds a line that begins at column indent and goes on, where it has to, further right. Each byte
+ * of the text takes one column. */
+static void add_line(struct buf *out, unsigned int indent, const char *text, unsigned int width)
+{
+	unsigned int limit = width >= WIDTH_MIN ? width : 0;
+	size_t column = indent, len;
+
+	add_spaces(out, indent);
+	for (bool first = true; *text; first = false) {
+		len = strcspn(text, " ");
+		if (!first && limit && column + 1 + len > limit) {
+			buf_addc(out, '\n');
+			add_spaces(out, indent + INDENT);
+			column = indent + INDENT;
+		} else if (!first) {
+			buf_addc(out, ' ');
+			column++;
+		}
+		buf_add(out, text, len);
+		column += len;
+		text += len + strspn(text + len, " ");
+	}
+	buf_addc(out, '\n');
+}
+
+static void add_visible(struct buf *out, const char *text)
+{
+	utf8_add_visible(out, text, strlen(text));
+}
+
+static void add_container(struct buf *out, const struct audit_record *r)
+{
+	const struct record_container *c = &r->container;
+
+	if (r->pod.name) {
+		if (r->pod.namespace_) {
+			add_visible(out, r->pod.namespace_);
+			buf_addc(out, '/');
+		}
+		add_visible(out, r->pod.name);
+		buf_addc(out, ' ');
+	}
+	if (c->name)
+		add_visible(out, c->name);
+	else if (c->id)
+		utf8_add_visible(out, c->id, strnlen(c->id, ID_LENGTH));
+	else
+		add_visible(out, c->cgroup ? c->cgroup : "-");
+}
+
+static void add_why(struct buf *out, unsigned int topic, const struct audit_record *r,
+		    unsigned int width)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	add_container(&text, r);
+	buf_adds(&text, ": ");
+	advice_add_why(&text, topic, r);
+	buf_addc(&text, '.');
+	add_line(out, INDENT, buf_str(&text), width);
+}
+
+static void add_remedy(struct buf *out, unsigned int topic, unsigned int width)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	buf_printf(&text, "What to do: %s", advice_remedy(topic));
+	add_line(out, INDENT, buf_str(&text), width);
+}
+
+static void add_paragraph(struct buf *out, unsigned int topic, const struct audit_record *records,
+			  size_t n, unsigned int width)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!advice_applies(topic, records + i))
+			continue;
+		if (!found++)
+			buf_printf(out, "\n%s\n", advice_name(topic));
+		if (found <= ADVICE_LISTED_MAX)
+			add_why(out, topic, records + i, width);
+	}
+	if (found > ADVICE_LISTED_MAX)
+		buf_printf(out, "  ... and %zu more\n", found - ADVICE_LISTED_MAX);
+	if (found)
+		add_remedy(out, topic, width);
+}
+
+int advice_paragraphs(struct buf *out, const struct audit_record *records, size_t n,
+		      unsigned int width)
+{
+	for (unsigned int topic = 0; topic < ADVICE_TOPICS; topic++)
+		if (advice_is_trouble(topic))
+			add_paragraph(out, topic, records, n, width);
+	return buf_error(out);
+}
+
+int advice_lines(struct buf *out, const struct audit_record *r, unsigned int width)
+{
+	for (unsigned int topic = 0; topic < ADVICE_TOPICS; topic++) {
+		_cleanup_(buf_free) struct buf text = {};
+
+		if (!advice_is_trouble(topic) || !advice_applies(topic, r))
+			continue;
+		buf_printf(&text, "%s: ", advice_name(topic));
+		advice_add_why(&text, topic, r);
+		buf_printf(&text, ". %s", advice_remedy(topic));
+		add_line(out, INDENT, buf_str(&text), width);
+	}
+	return buf_error(out);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables for people: columns that are chosen and sized by what is in them.
+ *
+ * Rows are added as values and written by grid_flush(), all together, or again and again for a live
+ * table. Its columns never get narrower, and its titles are written again when a column comes, goes
+ * or takes another form. Two spaces separate columns. A cell is a dash where nothing is known; one
+ * that ends its line is left empty then.
+ *
+ * In a file or a pipe nothing is cut and nothing is wrapped. On a terminal whose width the columns
+ * exceed, these steps are taken one by one until they fit:
+ *   1. names are cut to 40 columns, or to a third of the terminal if that is more;
+ *   2. one space separates columns;
+ *   3. columns that have a shorter form take it, the last one first;
+ *   4. the last column continues on the next line, if it is one that may;
+ *   5. columns with a turn are left out, in order of their turn; those that fit then come back;
+ *   6. names are cut in their middle or at their end, the widest first.
+ * So all but names is whole or absent.
+ */
+#ifndef WIRE_TEXT_GRID_H
+#define WIRE_TEXT_GRID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define GRID_COLUMNS_MAX 24
+#define GRID_SORTS_MAX	 8
+#define GRID_CELLS_MAX	 (GRID_COLUMNS_MAX + GRID_SORTS_MAX)
+#define GRID_NO_KEY	 INT64_MAX
+
+/* How and where a table is shown. Strings are borrowed. All zero: into a pipe, by default columns,
+ * without colours, in UTC. */
+struct grid_view {
+	unsigned int width; /* columns of the terminal; 0: no limit */
+	bool colour, no_titles;
+	bool wide;	     /* also columns that are for that alone, and no limit */
+	bool flat;	     /* on a terminal, a row is one line: nothing continues on the next */
+	bool live;	     /* rows follow each other: begins with the columns' typical widths */
+	const char *columns; /* names, separated by commas: these alone, in this order; NULL: no */
+	const char *sort; /* names, separated by commas, "-" before one to reverse it; NULL: no */
+	/* Seconds to add to UTC at that time for the reader's clock; NULL: none. */
+	int32_t (*zone)(int64_t wall_s);
+};
+
+/* What a column writes a row's value into. */
+struct grid_cell {
+	struct buf *text;   /* printable, and each character takes one column of a terminal */
+	const char *colour; /* an escape sequence; NULL: none */
+	int64_t key;	    /* what a column of numbers is sorted by; GRID_NO_KEY: unknown */
+	const struct grid_view *view;
+};
+
+struct grid_column {
+	const char *name;  /* in lists of columns */
+	const char *title; /* "": all titles of the table are, and it is shown without them */
+	void (*add)(struct grid_cell *cell, const void *row);
+	/* Makes a text of it shorter; NULL: cannot be. */
+	void (*shorten)(struct buf *text);
+	unsigned int typical, typical_short; /* widths that most rows need, for a live table */
+	unsigned int turn;		     /* when it is left out, from 1 on; 0: never */
+	unsigned int least; /* a name, and a last column that may continue: not narrower */
+	bool keep_end;	    /* a name that is cut loses its middle */
+	bool continues;	    /* as the last column, on the next line */
+	bool optional;	    /* shown once a row has a value for it */
+	bool wide;	    /* shown in wide tables alone, or when it is named */
+	bool number;	    /* sorted by the cells' keys */
+};
+
+struct grid_table {
+	const struct grid_column *columns;
+	size_t n;
+};
+
+struct grid_row;
+
+/* Made by grid_init(); fits _cleanup_(grid_done), also when all of it is zero. */
+struct grid {
+	const struct grid_table *table;
+	struct grid_view view;
+	/* Of each cell of a row, those that are shown first, then those that are sorted by. */
+	uint8_t at[GRID_CELLS_MAX]; /* its column in the table */
+	bool descends[GRID_CELLS_MAX];
+	size_t n, n_cells;
+	unsigned int widths[GRID_CELLS_MAX], shorts[GRID_CELLS_MAX]; /* the widest so far */
+	bool filled[GRID_CELLS_MAX];				     /* a row has a value for it */
+	bool titles_due;
+	uint64_t titled; /* the columns of the last titles, and their forms; 0: there were none */
+	struct grid_row *rows;
+	size_t n_rows;
+	int error; /* negative errno: a row is missing */
+};
+
+/* The names in the view are known. */
+void grid_init(struct grid *ret, const struct grid_table *table, const struct grid_view *view);
+void grid_done(struct grid *grid);
+
+/* Looks for the names of a list, with a "-" before each where sorted. True: all are columns of the
+ * table, each once. False: *ret and *ret_len are the first that is not. */
+bool grid_knows(const struct grid_table *table, const char *list, bool sorted, const char **ret,
+		size_t *ret_len);
+
+/* The terminal has another width now. */
+void grid_set_width(struct grid *grid, unsigned int width);
+
+/* Shows an optional column from the beginning. */
+void grid_expect(struct grid *grid, const char *name);
+
+/* Keeps what the columns make of a row. */
+void grid_add(struct grid *grid, const void *row);
+
+/* Has the next flush write titles, although there may be no row, or they are written already. */
+void grid_add_titles(struct grid *grid);
+
+/* Adds what was kept as lines, and keeps nothing. 0, or the grid's error or buf_error(), which
+ * stick in out. */
+int grid_flush(struct grid *grid, struct buf *out);
+
+/* For columns: a text that may be hostile, as utf8_add_visible() shows it; nothing for NULL. */
+void grid_text(struct grid_cell *cell, const char *text);
+
+/* Adds the time of day, with milliseconds and the offset of its zone: "15:04:05.123Z",
+ * "16:04:05.123+01"; or the day: "2026-11-21". */
+void grid_time(struct grid_cell *cell, int64_t wall_ns);
+void grid_day(struct grid_cell *cell, int64_t wall_ns);
+
+#endif
