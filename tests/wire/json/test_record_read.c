@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about wire/json/record_read: what was written is read back, and nothing is read as more
+ * than it says. */
+#include "wire/json/record_read.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/json/record.h"
+
+#define RECORDS "tests/replay/*.out"
+
+#define STOP                                                                                       \
+	"{\"type\":\"stop\",\"schema\":1,\"id\":\"b/c/1\",\"time\":\"2026-11-21T12:00:00Z\","      \
+	"\"boot_ns\":5,\"node\":\"n\",\"pod\":null,\"container\":null,\"outcome\":\"killed\","     \
+	"\"cause\":\"host\",\"exit\":{\"code\":null,\"signal\":9,\"core_dumped\":false,"           \
+	"\"at_boot_ns\":5},\"evidence\":{\"complete\":true,\"gaps\":[]}}"
+
+static int read_text(const char *text, struct record_text *ret)
+{
+	return record_read(text, strlen(text), ret);
+}
+
+/* Calls back for each line of the replays' records. */
+static void each_line(void (*fn)(char *line, size_t len, size_t *count), size_t *count)
+{
+	_cleanup_(cleanup_free) char *line = NULL;
+	size_t room = 0;
+	glob_t files;
+
+	assert_int_equal(glob(RECORDS, 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		FILE *file = fopen(files.gl_pathv[i], "r");
+		ssize_t len;
+
+		assert_non_null(file);
+		while ((len = getline(&line, &room, file)) > 0)
+			fn(line, (size_t)len, count);
+		fclose(file);
+	}
+	globfree(&files);
+}
+
+static void assert_same(const char *a, const char *b)
+{
+	json_t *x = json_loads(a, 0, NULL), *y = json_loads(b, 0, NULL);
+
+	assert_true(x && y && json_equal(x, y));
+	json_decref(x);
+	json_decref(y);
+}
+
+static void read_and_write(char *line, size_t len, size_t *count)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct record_text text;
+	int r = record_read(line, len, &text);
+
+	if (!strstr(line, "{\"type\":\"stop\"") && !strstr(line, "{\"type\":\"signal\"")) {
+		assert_int_equal(r, -ENOMSG);
+		return;
+	}
+	if (r < 0)
+		fail_msg("%d: %s", r, line);
+	record_json(&out, &text.record);
+	record_text_done(&text);
+	/* A byte that was no UTF-8 is a character by now. */
+	if (!strstr(line, "\\ufffd"))
+		assert_string_equal(buf_str(&out), line);
+	assert_same(buf_str(&out), line);
+	++*count;
+}
+
+static void test_round_trip(void **state)
+{
+	size_t count = 0;
+
+	each_line(read_and_write, &count);
+	assert_true(count > 150);
+}
+
+/* Each byte in turn is another: whatever is read then can be written. */
+static void spoil(char *line, size_t len, size_t *count)
+{
+	static const char others[] = {'"', '0', '9', '-', '{', ']', 'x', ',', '\x80'};
+
+	if (++*count % 23)
+		return;
+	for (size_t i = 0; i < len; i++) {
+		_cleanup_(buf_free) struct buf out = {};
+		char kept = line[i];
+		struct record_text text;
+
+		line[i] = others[i % sizeof(others)];
+		if (record_read(line, len, &text) == 0) {
+			record_json(&out, &text.record);
+			record_text_done(&text);
+		}
+		assert_true(i == len - 1 || record_read(line, i, &text) < 0);
+		line[i] = kept;
+	}
+}
+
+static void test_spoiled(void **state)
+{
+	size_t count = 0;
+
+	each_line(spoil, &count);
+}
+
+/* One word of STOP replaced by another. */
+static int read_changed(const char *from, const char *to)
+{
+	_cleanup_(buf_free) struct buf line = {};
+	const char *at = strstr(STOP, from);
+	struct record_text text;
+	int r;
+
+	assert_non_null(at);
+	buf_add(&line, STOP, (size_t)(at - STOP));
+	buf_adds(&line, to);
+	buf_adds(&line, at + strlen(from));
+	r = record_read(buf_str(&line), line.len, &text);
+	if (r == 0)
+		record_text_done(&text);
+	return r;
+}
+
+static void test_unknown_words(void **state)
+{
+	static const char *const words[][2] = {
+		{"\"killed\"", "\"evaporated\""},
+		{"\"host\"", "\"cosmic-ray\""},
+		{"true,\"gaps\":[]", "false,\"gaps\":[\"future\"]"},
+		{"true,\"gaps\":[]", "false,\"gaps\":[\"shed\",\"future\"]"},
+		{"\"schema\":1", "\"schema\":2"},
+	};
+
+	assert_int_equal(read_changed("\"killed\"", "\"killed\""), 0);
+	for (size_t i = 0; i < LEN(words); i++)
+		assert_int_equal(read_changed(words[i][0], words[i][1]), -EPROTONOSUPPORT);
+}
+
+static void test_contradictions(void **state)
+{
+	static const char *const words[][2] = {
+		/* Not complete, and no reason why. */
+		{"true,\"gaps\":[]", "false,\"gaps\":[]"},
+		{",\"evidence\":{\"complete\":true,\"gaps\":[]}", ""},
+		{"\"signal\":9", "\"signal\":-9"},
+		{"\"signal\":9", "\"signal\":200"},
+		{"\"signal\":9", "\"signal\":\"9\""},
+		{"\"outcome\":\"killed\"", "\"outcome\":9"},
+		{"2026-11-21T12:00:00Z", "yesterday"},
+		{"\"schema\":1", "\"schema\":null"},
+		{"\"boot_ns\":5", "\"boot_ns\":5,\"boot_ns\":6"},
+	};
+
+	for (size_t i = 0; i < LEN(words); i++)
+		assert_int_equal(read_changed(words[i][0], words[i][1]), -EBADMSG);
+}
+
+static void test_no_record(void **state)
+{
+	static const char *const lines[] = {"", "{", "[]", "{}", "null", "\"stop\"",
+					    "{\"type\":7}", STOP STOP};
+	struct record_text text;
+
+	for (size_t i = 0; i < LEN(lines); i++)
+		assert_int_equal(read_text(lines[i], &text), -EBADMSG);
+	assert_int_equal(read_text("{\"type\":\"attached\"}", &text), -ENOMSG);
+	assert_int_equal(read_text("{\"type\":\"later\"}", &text), -ENOMSG);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("each record of a stop or signal is read back byte for byte", test_round_trip),
+		CLAIM("a line with any byte changed, or cut anywhere, is read or refused",
+		      test_spoiled),
+		CLAIM("words of a newer version are refused, not read as others",
+		      test_unknown_words),
+		CLAIM("what contradicts itself is no record", test_contradictions),
+		CLAIM("what is no record is refused", test_no_record),
+	};
+
+	return cmocka_run_group_tests_name("wire/json/record_read", tests, NULL, NULL);
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/json/record_read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rfc3339.h"
+#include "base/time.h"
+#include "wire/json/record.h"
+
+#define GRACE_MAX_S 1000000000.0
+#define CORE_DUMPED 0x80
+
+/* What is read, and the first thing that was wrong with it. */
+struct reading {
+	struct record *record;
+	int error;
+};
+
+static void fail(struct reading *r, int error)
+{
+	if (!r->error)
+		r->error = error;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static bool number_of(struct reading *r, const json_t *object, const char *key, uint64_t max,
+		      uint64_t *ret)
+{
+	const json_t *member = json_object_get(object, key);
+	json_int_t value = json_integer_value(member);
+
+	if (!member || json_is_null(member))
+		return false;
+	if (!json_is_integer(member) || value < 0 || (uint64_t)value > max) {
+		fail(r, -EBADMSG);
+		return false;
+	}
+	*ret = (uint64_t)value;
+	return true;
+}
+
+/* 0: not known. */
+static uint64_t time_of(struct reading *r, const json_t *object, const char *key)
+{
+	uint64_t value = 0;
+
+	number_of(r, object, key, INT64_MAX, &value);
+	return value;
+}
+
+static uint32_t small_of(struct reading *r, const json_t *object, const char *key)
+{
+	uint64_t value = 0;
+
+	number_of(r, object, key, UINT32_MAX, &value);
+	return (uint32_t)value;
+}
+
+/* --- words --------------------------------------------------------------------------------------
+ */
+
+typedef const char *(*word_fn)(unsigned int value);
+
+#define WORD(type, name)                                        \
+	static const char *name##_word(unsigned int value)      \
+	{                                                       \
+		return name##_name((type)value);                \
+	}
+
+WORD(enum outcome, outcome)
+WORD(enum cause, cause)
+WORD(enum gap, gap)
+WORD(enum unheard, unheard)
+WORD(enum sender_kind, sender_kind)
+WORD(enum grace_from, grace_from)
+WORD(enum cgpath_qos, cgpath_qos)
+WORD(enum cgpath_runtime, cgpath_runtime)
+WORD(enum record_container_kind, record_container_kind)
+WORD(int32_t, record_result)
+
+/* The value of n whose word that is; absent or null: fallback. */
+static unsigned int word_of(struct reading *r, const json_t *object, const char *key, word_fn word,
+			    unsigned int n, unsigned int fallback)
+{
+	const json_t *member = json_object_get(object, key);
+	const char *text = json_string_value(member);
+
+	if (!member || json_is_null(member))
+		return fallback;
+	for (unsigned int i = 0; text && i < n; i++)
+		if (word(i) && strcmp(word(i), text) == 0)
+			return i;
+	fail(r, text ? -EPROTONOSUPPORT : -EBADMSG);
+	return fallback;
+}
+
+/* --- parts --------------------------------------------------------------------------------------
+ */
+
+static void read_pod(struct reading *r, const json_t *pod, struct record_pod *ret)
+{
+	if (!json_is_object(pod))
+		return;
+	*ret = (struct record_pod){
+		.known = true,
+		.namespace_ = text_of(pod, "namespace"),
+		.name = text_of(pod, "name"),
+		.uid = text_of(pod, "uid"),
+		.workload = text_of(pod, "workload"),
+		.qos = word_of(r, pod, "qos", cgpath_qos_word, CGPATH_QOS_BESTEFFORT + 1,
+			       CGPATH_QOS_UNKNOWN),
+		.is_static = json_is_true(json_object_get(pod, "static")),
+	};
+}
+
+static void read_container(struct reading *r, const json_t *container, struct record_container *ret)
+{
+	uint64_t attempt = 0;
+	bool known;
+
+	if (!json_is_object(container))
+		return;
+	known = number_of(r, container, "attempt", UINT32_MAX, &attempt);
+	*ret = (struct record_container){
+		.known = true,
+		.name = text_of(container, "name"),
+		.id = text_of(container, "id"),
+		.runtime = word_of(r, container, "runtime", cgpath_runtime_word, CGPATH_RT_ECS + 1,
+				   CGPATH_RT_UNKNOWN),
+		.kind = word_of(r, container, "kind", record_container_kind_word,
+				CONTAINER_KIND_PROCESS + 1, CONTAINER_KIND_UNKNOWN),
+		.cgroup = text_of(container, "cgroup"),
+		.image = text_of(container, "image"),
+		.attempt_known = known,
+		.attempt = (uint32_t)attempt,
+	};
+}
+
+static struct record_process read_process(struct reading *r, const json_t *process)
+{
+	return (struct record_process){
+		.pid = small_of(r, process, "pid"),
+		.ns_pid = small_of(r, process, "ns_pid"),
+		.comm = text_of(process, "comm"),
+		.start_ns = time_of(r, process, "start_boot_ns"),
+	};
+}
+
+static void read_sender(struct reading *r, const json_t *sender, struct record_sender *ret)
+{
+	const json_t *ancestors = json_object_get(sender, "ancestors"), *one;
+	size_t i;
+
+	*ret = (struct record_sender){.kind = SENDER_UNKNOWN};
+	if (!json_is_object(sender))
+		return;
+	/* A sender of an unknown kind has no object: null is that of SENDER_UNPLACED. */
+	ret->kind = word_of(r, sender, "kind", sender_kind_word, SENDER_UNKNOWN, SENDER_UNPLACED);
+	ret->process = read_process(r, sender);
+	json_array_foreach(ancestors, i, one) {
+		if (i < GRACED_ANCESTORS)
+			ret->ancestors[i] = json_string_value(one);
+	}
+	read_pod(r, json_object_get(sender, "pod"), &ret->pod);
+	read_container(r, json_object_get(sender, "container"), &ret->container);
+	ret->cgroup = text_of(sender, "cgroup");
+}
+
+static uint32_t read_number(struct reading *r, const json_t *signal, int32_t *ret_result)
+{
+	uint64_t number = 0;
+
+	number_of(r, signal, "number", 64, &number);
+	*ret_result = (int32_t)word_of(r, signal, "result", record_result_word, 6, 5);
+	return (uint32_t)number;
+}
+
+static void read_sigref(struct reading *r, const json_t *signal, struct record_sigref *ret)
+{
+	if (!json_is_object(signal))
+		return;
+	ret->known = true;
+	ret->number = read_number(r, signal, &ret->result);
+	ret->at_ns = time_of(r, signal, "at_boot_ns");
+	read_sender(r, json_object_get(signal, "sender"), &ret->sender);
+}
+
+static void read_exit(struct reading *r, const json_t *exit, struct record_exit *ret)
+{
+	uint64_t signal = 0, code = 0;
+	bool has_code = number_of(r, exit, "code", UINT32_MAX, &code);
+
+	ret->known = number_of(r, exit, "signal", 0x7f, &signal);
+	ret->at_ns = time_of(r, exit, "at_boot_ns");
+	if (ret->known) {
+		ret->status = (uint32_t)(signal | (code & 0xff) << 8);
+		if (json_is_true(json_object_get(exit, "core_dumped")))
+			ret->status |= CORE_DUMPED;
+	} else if (has_code) {
+		ret->reported = true;
+		ret->code = (int32_t)code;
+	}
+}
+
+static void read_grace(struct reading *r, const json_t *grace, struct grace *ret)
+{
+	double seconds = json_number_value(json_object_get(grace, "seconds"));
+
+	if (!json_is_object(grace))
+		return;
+	if (!(seconds >= 0 && seconds <= GRACE_MAX_S))
+		fail(r, -EBADMSG);
+	else
+		ret->ns = (uint64_t)(seconds * NS_PER_S + 0.5);
+	ret->from = word_of(r, grace, "from", grace_from_word, GRACE_FROM_COUNT, GRACE_UNKNOWN);
+}
+
+/* Evidence that is not complete for a reason that is not known here would be taken for complete. */
+static uint32_t read_gaps(struct reading *r, const json_t *evidence)
+{
+	const json_t *gaps = json_object_get(evidence, "gaps"), *one;
+	uint32_t bits = 0;
+	size_t i;
+
+	json_array_foreach(gaps, i, one) {
+		unsigned int gap = 0;
+
+		while (gap < GAP_COUNT &&
+		       strcmp(gap_word(gap), json_is_string(one) ? json_string_value(one) : ""))
+			gap++;
+		if (gap == GAP_COUNT)
+			fail(r, -EPROTONOSUPPORT);
+		else
+			bits |= UINT32_C(1) << gap;
+	}
+	if (!bits && !json_is_true(json_object_get(evidence, "complete")))
+		fail(r, -EBADMSG);
+	return bits;
+}
+
+static enum record_tri tri_of(const json_t *object, const char *key)
+{
+	const json_t *member = json_object_get(object, key);
+
+	if (!json_is_boolean(member))
+		return TRI_UNKNOWN;
+	return json_is_true(member) ? TRI_TRUE : TRI_FALSE;
+}
+
+static void read_forward(struct reading *r, const json_t *forward, struct record_forward *ret)
+{
+	if (!json_is_object(forward))
+		return;
+	ret->count = small_of(r, forward, "count");
+	ret->number = read_number(r, forward, &ret->result);
+	ret->to = read_process(r, json_object_get(forward, "target"));
+	ret->after_ns = time_of(r, forward, "after_ns");
+}
+
+/* The stages are spans; of them the moments are. */
+static void read_stages(struct reading *r, const json_t *stages, struct record_stop *stop)
+{
+	uint64_t asked = stop->stop_signal.known ? stop->stop_signal.at_ns : 0, span;
+
+	if (asked && number_of(r, stages, "deliver_ns", INT64_MAX, &span))
+		stop->deliver_ns = asked + span;
+	if (stop->exit.known && number_of(r, stages, "reap_ns", INT64_MAX, &span))
+		stop->reap_ns = stop->exit.at_ns + span;
+}
+
+static void read_stop(struct reading *r, const json_t *line)
+{
+	struct record_stop *stop = &r->record->stop;
+	const char *id = text_of(line, "id");
+
+	snprintf(stop->id, sizeof(stop->id), "%s", id ? id : "");
+	read_pod(r, json_object_get(line, "pod"), &stop->pod);
+	read_container(r, json_object_get(line, "container"), &stop->container);
+	stop->process = read_process(r, json_object_get(line, "process"));
+	read_sigref(r, json_object_get(line, "stop_signal"), &stop->stop_signal);
+	read_sigref(r, json_object_get(line, "kill_signal"), &stop->kill_signal);
+	stop->deaf = json_is_true(json_object_get(line, "deaf"));
+	stop->reason = word_of(r, line, "reason", unheard_word, UNHEARD_COUNT, UNHEARD_NONE);
+	read_exit(r, json_object_get(line, "exit"), &stop->exit);
+	stop->latency_known = number_of(r, line, "latency_ns", INT64_MAX, &stop->latency_ns);
+	read_grace(r, json_object_get(line, "grace"), &stop->grace);
+	read_forward(r, json_object_get(line, "forwarded"), &stop->forward);
+	stop->pod_terminating = tri_of(line, "pod_terminating");
+	stop->outcome = word_of(r, line, "outcome", outcome_word, OUTCOME_COUNT, OUTCOME_UNKNOWN);
+	stop->cause = word_of(r, line, "cause", cause_word, CAUSE_COUNT, CAUSE_UNKNOWN);
+	stop->collateral_kills = time_of(r, line, "collateral_kills");
+	stop->oom_kills = time_of(r, line, "oom_kills");
+	stop->empty_ns = time_of(r, line, "empty_boot_ns");
+	read_stages(r, json_object_get(line, "stages"), stop);
+	stop->gaps = read_gaps(r, json_object_get(line, "evidence"));
+}
+
+static void read_signal(struct reading *r, const json_t *line)
+{
+	struct record_signal *signal = &r->record->signal;
+	const json_t *sent = json_object_get(line, "signal");
+	const json_t *target = json_object_get(line, "target");
+
+	signal->number = read_number(r, sent, &signal->result);
+	signal->group = json_is_true(json_object_get(sent, "group"));
+	signal->code = (int32_t)json_integer_value(json_object_get(sent, "si_code"));
+	signal->blocked = json_is_true(json_object_get(sent, "blocked"));
+	signal->deaf = json_is_true(json_object_get(line, "deaf"));
+	signal->reason = word_of(r, line, "reason", unheard_word, UNHEARD_COUNT, UNHEARD_NONE);
+	read_sender(r, json_object_get(line, "sender"), &signal->sender);
+	signal->target = read_process(r, target);
+	signal->target_init = json_is_true(json_object_get(target, "init"));
+	read_pod(r, json_object_get(target, "pod"), &signal->pod);
+	read_container(r, json_object_get(target, "container"), &signal->container);
+}
+
+static void read_head(struct reading *r, const json_t *line)
+{
+	const char *time = text_of(line, "time");
+	uint64_t schema = 0;
+
+	if (!number_of(r, line, "schema", UINT32_MAX, &schema) || !time ||
+	    rfc3339_parse(time, &r->record->wall_ns) < 0)
+		fail(r, -EBADMSG);
+	if (schema > RECORD_SCHEMA)
+		fail(r, -EPROTONOSUPPORT);
+	r->record->at_ns = time_of(r, line, "boot_ns");
+	r->record->node = text_of(line, "node");
+}
+
+static int read_line(const json_t *line, struct record *ret)
+{
+	struct reading r = {.record = ret};
+	const char *type = text_of(line, "type");
+
+	if (!type)
+		return -EBADMSG;
+	if (strcmp(type, "stop") == 0)
+		ret->type = RECORD_STOP;
+	else if (strcmp(type, "signal") == 0)
+		ret->type = RECORD_SIGNAL;
+	else
+		return -ENOMSG;
+	read_head(&r, line);
+	if (ret->type == RECORD_STOP)
+		read_stop(&r, line);
+	else
+		read_signal(&r, line);
+	return r.error;
+}
+
+int record_read(const char *line, size_t len, struct record_text *ret)
+{
+	struct record_text text = {};
+	int r;
+
+	text.json = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	r = text.json ? read_line(text.json, &text.record) : -EBADMSG;
+	if (r < 0) {
+		record_text_done(&text);
+		return r;
+	}
+	*ret = text;
+	return 0;
+}
+
+void record_text_done(struct record_text *text)
+{
+	json_decref(text->json);
+	text->json = NULL;
+}
