@@ -3,7 +3,7 @@
 #ifndef APP_COMMANDS_AUDIT_H
 #define APP_COMMANDS_AUDIT_H
 
-#include "app/commands/describe.h"
+#include "app/query/describe.h"
 #include "app/config/options.h"
 #include "core/cgroup/path.h"
 #include "core/facts/observation.h"

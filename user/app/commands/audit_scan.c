@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "app/commands/audit.h"
-#include "app/commands/containers.h"
+#include "app/query/containers.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "io/cgroup/fs.h"

@@ -12,7 +12,7 @@
 
 #include "app/commands/check_shutdown.h"
 #include "app/commands/commands.h"
-#include "app/commands/describe.h"
+#include "app/query/describe.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/checkpoint.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "app/commands/check_shutdown.h"
-#include "app/commands/describe.h"
+#include "app/query/describe.h"
 #include "app/config/groups.h"
 #include "app/config/manage.h"
 #include "base/buf.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "app/commands/describe.h"
+#include "app/query/describe.h"
 #include "app/config/config.h"
 #include "app/config/kubelet_file.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
-#include "app/commands/pod_input.h"
+#include "app/query/pod_input.h"
 #include "app/config/options.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"

@@ -8,7 +8,7 @@
 #include "app/commands/audit.h"
 #include "app/commands/commands.h"
 #include "app/commands/plan_volumes.h"
-#include "app/commands/pod_input.h"
+#include "app/query/pod_input.h"
 #include "app/config/groups.h"
 #include "app/config/options.h"
 #include "app/live/screen.h"

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "app/commands/ask.h"
+#include "app/query/ask.h"
 #include "app/commands/commands.h"
 #include "app/commands/follow.h"
 #include "app/config/options.h"

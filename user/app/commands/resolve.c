@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
-#include "app/commands/containers.h"
-#include "app/commands/describe.h"
+#include "app/query/containers.h"
+#include "app/query/describe.h"
 #include "app/config/options.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
-#include "app/commands/pod_input.h"
+#include "app/query/pod_input.h"
 #include "app/config/options.h"
 #include "app/live/monitor.h"
 #include "app/live/own.h"

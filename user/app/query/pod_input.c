@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads pods from files and standard input, and says what is wrong with them. */
-#include "app/commands/pod_input.h"
+#include "app/query/pod_input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs a loop of its own until every source has answered. */
-#include "app/commands/describe.h"
+#include "app/query/describe.h"
 
 #include <errno.h>
 #include <stdlib.h>

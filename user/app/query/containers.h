@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which cgroups of this host are containers, for a command that looks once and ends. */
-#ifndef APP_COMMANDS_CONTAINERS_H
-#define APP_COMMANDS_CONTAINERS_H
+#ifndef APP_QUERY_CONTAINERS_H
+#define APP_QUERY_CONTAINERS_H
 
-#include "app/commands/describe.h"
+#include "app/query/describe.h"
 #include "io/cgroup/fs.h"
 
 struct options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/containers.h"
+#include "app/query/containers.h"
 
 #include "app/config/options.h"
 #include "core/cgroup/map.h"

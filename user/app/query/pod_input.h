@@ -3,8 +3,8 @@
  * Files that kubectl get -o json wrote, for commands that work on them: read whole, handed over pod
  * by pod, and what is wrong said as `cannot VERB FILE: MEMBER PROBLEM`.
  */
-#ifndef APP_COMMANDS_POD_INPUT_H
-#define APP_COMMANDS_POD_INPUT_H
+#ifndef APP_QUERY_POD_INPUT_H
+#define APP_QUERY_POD_INPUT_H
 
 #include "wire/kubernetes/pod.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the sources of metadata say now, for a command that asks once and ends. */
-#ifndef APP_COMMANDS_DESCRIBE_H
-#define APP_COMMANDS_DESCRIBE_H
+#ifndef APP_QUERY_DESCRIBE_H
+#define APP_QUERY_DESCRIBE_H
 
 #include "app/live/sources.h"
 #include "core/cgroup/path.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Why a daemon did not answer. */
-#include "app/commands/ask.h"
+#include "app/query/ask.h"
 
 #include <errno.h>
 #include <limits.h>

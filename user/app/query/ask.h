@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For commands that query the running daemon. */
-#ifndef APP_COMMANDS_ASK_H
-#define APP_COMMANDS_ASK_H
+#ifndef APP_QUERY_ASK_H
+#define APP_QUERY_ASK_H
 
 #include "wire/json/control.h"
 
