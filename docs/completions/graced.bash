@@ -79,7 +79,7 @@ _graced_value() { # COMMAND OPTION
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
 	--control.socket | --checkpoint.file | --job | --file | --pods | --record | --config | --web.config.file | --sinks.file | \
 		--kubelet.ca | --kubelet.config | --kubelet.token-file | --api.ca | --api.token-file | \
-		--api.client-file | --endpoint-ca) _graced_files -f ;;
+		--api.client-file | --otlp-ca) _graced_files -f ;;
 	--names.log-directory | --journal-directory | --names.docker-root | --names.podman-root | --names.containerd-state) _graced_files -d ;;
 	--kubelet.socket)
 		if [[ $cur == */* ]]; then
@@ -137,7 +137,9 @@ _graced_options() { # COMMAND
 	explain) echo "--help $format --color --kubelet.version --job" ;;
 	plan) echo "--help $table --sort --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
-	report) echo "--help $table --sort --namespace --pod --file --journal-directory --boot --since --until --endpoint --endpoint-ca" ;;
+	log) echo "--help $table --sort --utc $filter --sender --outcome --signals --count --file --journal-directory
+		--boot --since --until" ;;
+	report) echo "--help $table --sort --namespace --pod --file --journal-directory --boot --since --until --otlp-endpoint --otlp-ca" ;;
 	shutdown) echo "--help $format --begin --cancel --status --type --control.socket" ;;
 	resolve) echo "--help $table --sort $sources" ;;
 	record) echo "--help --scope --assume-grace --duration $live" ;;
@@ -153,7 +155,7 @@ _graced() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_graced_words "trace run audit pods explain plan report shutdown resolve record replay wait check version --help"
+		_graced_words "trace run audit pods explain plan log report shutdown resolve record replay wait check version --help"
 		return
 	fi
 	# readline breaks words at =, so --option=value comes as three.

@@ -6,7 +6,7 @@ function __graced_hierarchies
     string match -rg '^([a-z_]+)\t' </proc/cgroups
 end
 
-set -l commands trace audit run pods explain plan report shutdown resolve record replay wait check version
+set -l commands trace audit run pods explain plan log report shutdown resolve record replay wait check version
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -19,6 +19,7 @@ complete -c graced -n $none -a run -d 'the daemon'
 complete -c graced -n $none -a pods -d 'what the running daemon knows of pods'
 complete -c graced -n $none -a explain -d 'phase and conditions of a pod, and why'
 complete -c graced -n $none -a plan -d 'what becomes of pods in a node shutdown, or when their node dies'
+complete -c graced -n $none -a log -d 'past stops, from the journal or a file'
 complete -c graced -n $none -a report -d 'what happened in a shutdown, a rollout or any span of time'
 complete -c graced -n $none -a shutdown -d 'how it is with a shutdown; begin or cancel one'
 complete -c graced -n $none -a resolve -d 'name, cgroup path or pid -> pod, container, runtime'
@@ -34,26 +35,26 @@ complete -c graced -n "$on explain shutdown check version" -s o -l output -x -a 
     -d 'a table, or JSON lines'
 complete -c graced -n "$on trace audit pods plan resolve replay" -s o -l output -x \
     -a 'table wide columns= json' -d 'a table, or JSON lines'
-set -l c "$on trace audit pods plan report resolve replay"
+set -l c "$on trace audit pods plan log report resolve replay"
 complete -c graced -n $c -l no-headers -d 'print the rows of the table alone'
 complete -c graced -n "$c explain" -l color -x -a 'auto always never' -d 'colour the table'
-complete -c graced -n "$on audit pods plan report resolve" -l sort -x -d 'sort the table by these columns'
-complete -c graced -n "$on trace" -l utc -d 'times in UTC and not in local time'
+complete -c graced -n "$on audit pods plan log report resolve" -l sort -x -d 'sort the table by these columns'
+complete -c graced -n "$on trace log" -l utc -d 'times in UTC and not in local time'
 complete -c graced -n "$on report" -s o -l output -x -a 'table wide columns= json svg trace-event otlp' -d 'how to print'
-set -l c "$on trace audit pods replay report"
+set -l c "$on trace audit pods replay log report"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of these namespaces'
 complete -c graced -n $c -s p -l pod -x -d 'only these pods (name or the beginning of its uid)'
-set -l c "$on trace audit replay"
+set -l c "$on trace audit replay log"
 complete -c graced -n $c -s c -l container -x -d 'only these containers (name or id)'
-complete -c graced -n "$on trace replay" -s s -l signal -x \
+complete -c graced -n "$on trace replay log" -s s -l signal -x \
     -a "(__fish_complete_list , 'string join \\n $signals')" -d 'only stops with these signals'
 complete -c graced -n "$on audit" -s s -l signal -x -a "$signals" -d 'the signal to examine'
-set -l c "$on trace replay"
+set -l c "$on trace replay log"
 complete -c graced -n $c -l sender -x -d 'only what a process of this name sent'
 complete -c graced -n $c -l outcome -x -d 'only these outcomes' \
     -a 'graceful terminated killed oom-killed crashed completed failed unknown'
 complete -c graced -n $c -l signals -d 'a row for each stop signal and SIGKILL, too'
-complete -c graced -n $c -l count -x -d 'end after so many rows'
+complete -c graced -n $c -l count -x -d 'so many rows'
 set -l c "$on trace run record replay"
 complete -c graced -n $c -l scope -x -a 'pods containers services all' -d 'which stops to report'
 complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no source provides one'
@@ -74,14 +75,14 @@ complete -c graced -n "$on trace record wait" -l no-group-dead \
     -d 'find the last thread as older kernels have to'
 complete -c graced -n "$on trace record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
-complete -c graced -n "$on report" -l endpoint -x -d 'send the spans to this receiver of OTLP/HTTP'
-complete -c graced -n "$on report" -l endpoint-ca -r -F -d 'PEM file with the CA of that receiver'
-complete -c graced -n "$on report" -l file -r -F -d 'read the records from this file'
-complete -c graced -n "$on report" -l journal-directory -x -a '(__fish_complete_directories)' \
+complete -c graced -n "$on report" -l otlp-endpoint -x -d 'send the spans to this receiver of OTLP/HTTP'
+complete -c graced -n "$on report" -l otlp-ca -r -F -d 'PEM file with the CA of that receiver'
+complete -c graced -n "$on log report" -l file -r -F -d 'read the records from this file'
+complete -c graced -n "$on log report" -l journal-directory -x -a '(__fish_complete_directories)' \
     -d 'read the journal in this directory'
-complete -c graced -n "$on report" -l boot -x -a '0 -1' -d 'which boot'
-complete -c graced -n "$on report" -l since -x -a 'today yesterday 10m 2h' -d 'what happened since then'
-complete -c graced -n "$on report" -l until -x -a 'today yesterday 10m 2h' -d 'what happened until then'
+complete -c graced -n "$on log report" -l boot -x -a '0 -1' -d 'which boot'
+complete -c graced -n "$on log report" -l since -x -a 'today yesterday 10m 2h' -d 'what happened since then'
+complete -c graced -n "$on log report" -l until -x -a 'today yesterday 10m 2h' -d 'what happened until then'
 complete -c graced -n "$on pods" -l watch -d 'keep running, and show what changes'
 complete -c graced -n "$on run pods shutdown" -l control.socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F

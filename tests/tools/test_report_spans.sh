@@ -89,7 +89,7 @@ start_peer() { # CERT ANSWER...
 
 asked() { find "$tmp/asked" -name '*.body' | wc -l; }
 deliver() { # FILE [OPTION...]
-	try "$graced" report --file "$1" -o otlp --endpoint "http://127.0.0.1:$port" "${@:2}"
+	try "$graced" report --file "$1" -o otlp --otlp-endpoint "http://127.0.0.1:$port" "${@:2}"
 }
 
 start_peer - '200 - {}'
@@ -110,7 +110,7 @@ cat "$tmp/asked/"[2-9].body | jq -c '.resourceSpans[].scopeSpans[].spans[]' | so
 claim "many spans go in requests of 512, each of them once" $?
 
 try env OTEL_EXPORTER_OTLP_HEADERS='X-Scope-OrgID=shop%20a,content-type=text/plain' \
-	"$graced" report --file "$story" -o otlp --endpoint "http://localhost:$port/other?key=hidden"
+	"$graced" report --file "$story" -o otlp --otlp-endpoint "http://localhost:$port/other?key=hidden"
 last=$tmp/asked/$(asked).head
 ((rc == 0)) && ! grep -q hidden "$out" && grep -q '^POST /other?key=hidden ' "$last" &&
 	grep -q '^X-Scope-OrgID: shop a$' "$last" && [[ $(grep -ci '^content-type' "$last") == 1 ]]
@@ -118,7 +118,7 @@ claim "headers come from the environment, a path is taken as it is, a query is n
 
 before=$(asked)
 try env OTEL_EXPORTER_OTLP_HEADERS='Authorization=Bearer%20se-cret' \
-	"$graced" report --file "$story" -o otlp --endpoint "http://127.0.0.1:$port"
+	"$graced" report --file "$story" -o otlp --otlp-endpoint "http://127.0.0.1:$port"
 ((rc == 1)) && one_line "$err" && grep -q 'Authorization .*https alone' "$err" && ! grep -q se-cret "$err" &&
 	[[ $(asked) == "$before" ]]
 claim "a secret is not sent in the clear" $?
@@ -177,15 +177,15 @@ while IFS='|' read -r args status pattern; do
 		echo "# $args: $(head -1 "$err")"
 	fi
 done <<END
---endpoint http://127.0.0.1:1|2|--endpoint goes with -o otlp
--o json --endpoint http://127.0.0.1:1|2|--endpoint goes with -o otlp
--o otlp --endpoint-ca /dev/null|2|--endpoint-ca goes with --endpoint
--o otlp --endpoint ftp://127.0.0.1/|1|not an http or https URL
--o otlp --endpoint 127.0.0.1:4318|1|not an http or https URL
--o otlp --endpoint http://joe:pw@127.0.0.1/|1|not an http or https URL
+--otlp-endpoint http://127.0.0.1:1|2|--otlp-endpoint goes with -o otlp
+-o json --otlp-endpoint http://127.0.0.1:1|2|--otlp-endpoint goes with -o otlp
+-o otlp --otlp-ca /dev/null|2|--otlp-ca goes with --otlp-endpoint
+-o otlp --otlp-endpoint ftp://127.0.0.1/|1|not an http or https URL
+-o otlp --otlp-endpoint 127.0.0.1:4318|1|not an http or https URL
+-o otlp --otlp-endpoint http://joe:pw@127.0.0.1/|1|not an http or https URL
 END
 for variable in 'no' 'a=%0aB' 'a b=1'; do
-	try env OTEL_EXPORTER_OTLP_HEADERS="$variable" "$graced" report --file "$story" -o otlp --endpoint http://127.0.0.1:1
+	try env OTEL_EXPORTER_OTLP_HEADERS="$variable" "$graced" report --file "$story" -o otlp --otlp-endpoint http://127.0.0.1:1
 	((rc == 1)) && one_line "$err" && grep -q 'cannot read OTEL_EXPORTER_OTLP_HEADERS' "$err" || bad=1
 done
 claim "wrong use is refused in a line" $bad
@@ -201,16 +201,16 @@ start_peer "$tmp/right.pem" '200 - {}'
 export OTEL_EXPORTER_OTLP_HEADERS='Authorization=Bearer%20se-cret'
 bad=0
 for ca in wrong.crt right.key nothing; do
-	try "$graced" report --file "$story" -o otlp --endpoint "https://localhost:$port" --endpoint-ca "$tmp/$ca"
+	try "$graced" report --file "$story" -o otlp --otlp-endpoint "https://localhost:$port" --otlp-ca "$tmp/$ca"
 	((rc == 1)) && [[ ! -s $out && $(asked) == 0 ]] && one_line "$err" || bad=1
 done
-try "$graced" report --file "$story" -o otlp --endpoint "https://localhost:$port"
+try "$graced" report --file "$story" -o otlp --otlp-endpoint "https://localhost:$port"
 ((rc == 1)) && [[ $(asked) == 0 ]] || bad=1
-try "$graced" report --file "$story" -o otlp --endpoint "https://127.0.0.1:$port" --endpoint-ca "$tmp/right.crt"
+try "$graced" report --file "$story" -o otlp --otlp-endpoint "https://127.0.0.1:$port" --otlp-ca "$tmp/right.crt"
 ((rc == 1)) && [[ $(asked) == 0 ]] || bad=1
 claim "a receiver that the CA does not vouch for by its name gets nothing" $bad
 
-try "$graced" report --file "$story" -o otlp --endpoint "https://localhost:$port" --endpoint-ca "$tmp/right.crt"
+try "$graced" report --file "$story" -o otlp --otlp-endpoint "https://localhost:$port" --otlp-ca "$tmp/right.crt"
 ((rc == 0)) && [[ $(asked) == 1 ]] && grep -q '^Authorization: Bearer se-cret$' "$tmp/asked/1.head"
 claim "one that it vouches for gets the spans, and the secret" $?
 

@@ -282,7 +282,8 @@ static void test_down(void **state)
 	assert_int_equal(s.last.status, 0);
 	assert_in_range(s.last.attempts, 1, 200);
 	assert_non_null(strstr(s.text, "its deadline passed; the last failure: "));
-	assert_int_equal(state_of(&s).counts.failures, s.last.attempts);
+	/* The deadline may pass while the last one is under way. */
+	assert_in_range(state_of(&s).counts.failures, s.last.attempts - 1, s.last.attempts);
 	close_scene(&s);
 }
 

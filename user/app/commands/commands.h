@@ -12,6 +12,7 @@ int cmd_audit(int argc, char **argv);
 int cmd_pods(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_log(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_wait(int argc, char **argv);
 int cmd_shutdown(int argc, char **argv);

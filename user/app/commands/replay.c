@@ -11,6 +11,7 @@
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "io/files/file.h"
+#include "wire/json/record_read.h"
 #include "wire/recording/recording.h"
 #include "wire/text/table.h"
 
@@ -31,6 +32,17 @@ struct replay {
 	bool ended; /* the recording says that it is whole */
 	struct obs obs;
 };
+
+/* What graced run writes, or what trace -o json prints. */
+static bool is_record(const struct lines_line *line)
+{
+	struct record_text text;
+	int r = record_read(line->at, line->len, &text);
+
+	if (r == 0)
+		record_text_done(&text);
+	return r == 0 || r == -ENOMSG;
+}
 
 static int bad_header(const struct replay *p, int r)
 {
@@ -70,6 +82,11 @@ static int read_header(struct replay *p)
 		return bad_read(p, r);
 	rec_options_read(line.at, line.len, &p->recorded);
 	r = rec_read_header(line.at, line.len);
+	if (r == -ENOMSG && is_record(&line)) {
+		say("%s holds records, not a recording; graced log --file %s shows them", p->path,
+		    p->path);
+		return 1;
+	}
 	return r < 0 ? bad_header(p, r) : 0;
 }
 

@@ -5,17 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/commands/commands.h"
 #include "app/commands/report_export.h"
 #include "app/config/options.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
+#include "app/query/when.h"
 #include "base/cleanup.h"
-#include "base/duration.h"
-#include "base/rfc3339.h"
-#include "base/time.h"
 #include "core/account/account.h"
 #include "io/files/file.h"
 #include "io/proc/clock.h"
@@ -49,7 +46,7 @@ static const struct options_help help = {
 		"  graced report --boot -1                    the boot before this one, and its shutdown\n"
 		"  graced report --since 10m -n shop -p web-0 a pod in the last ten minutes\n"
 		"  graced report --boot -1 -o svg >plot.svg   as a picture\n"
-		"  graced report -o otlp --endpoint http://localhost:4318\n"
+		"  graced report -o otlp --otlp-endpoint http://localhost:4318\n"
 		"                                             as spans, to a collector\n",
 };
 
@@ -61,95 +58,6 @@ struct report {
 	struct account_log log;
 	char boot[ACCOUNT_BOOT_SIZE]; /* that is asked for; "": any */
 };
-
-/* --- times and boots ------------------------------------------------------------------------- */
-
-static bool parse_local(const char *text, int64_t now_ns, int64_t *ret)
-{
-	static const char *const forms[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d",
-					    "%H:%M:%S", "%H:%M"};
-	time_t now = (time_t)(now_ns / NS_PER_S);
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		struct tm tm;
-		const char *end;
-		time_t at;
-
-		localtime_r(&now, &tm);
-		tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-		tm.tm_isdst = -1;
-		end = strptime(text, forms[i], &tm);
-		at = end && !*end ? mktime(&tm) : -1;
-		if (at < 0 || at > INT64_MAX / NS_PER_S)
-			continue;
-		*ret = (int64_t)at * NS_PER_S;
-		return true;
-	}
-	return false;
-}
-
-static bool parse_word(const char *text, int64_t now_ns, int64_t *ret)
-{
-	time_t now = (time_t)(now_ns / NS_PER_S);
-	bool yesterday = strcmp(text, "yesterday") == 0;
-	struct tm tm;
-
-	if (!yesterday && strcmp(text, "today") != 0)
-		return false;
-	localtime_r(&now, &tm);
-	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-	tm.tm_mday -= yesterday;
-	tm.tm_isdst = -1;
-	*ret = (int64_t)mktime(&tm) * NS_PER_S;
-	return true;
-}
-
-static bool parse_time(const char *text, int64_t *ret)
-{
-	int64_t now = (int64_t)clock_wall_ns();
-	uint64_t ago;
-
-	if (duration_parse(text + (*text == '-'), &ago) == 0 && ago <= (uint64_t)now) {
-		*ret = now - (int64_t)ago;
-		return true;
-	}
-	return rfc3339_parse(text, ret) == 0 || parse_word(text, now, ret) ||
-	       parse_local(text, now, ret);
-}
-
-/* A number counts boots as journalctl does: from the last one down, or from the first one up. */
-static bool parse_offset(const char *text, long *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtol(text, &end, 10);
-	return *text && !*end && !errno && strlen(text) < 8;
-}
-
-static bool is_boot_id(const char *text)
-{
-	char id[ACCOUNT_BOOT_SIZE];
-
-	account_boot(text, strlen(text), id);
-	return strspn(id, "0123456789abcdef") == ACCOUNT_BOOT_SIZE - 1 &&
-	       strspn(text, "0123456789abcdefABCDEF-") == strlen(text) && strlen(text) <= 36;
-}
-
-/* The index among n boots; false: there is no such. */
-static bool boot_index(long offset, size_t n, size_t *ret)
-{
-	if (offset > 0 ? (size_t)offset > n : (size_t)-offset >= n)
-		return false;
-	*ret = offset > 0 ? (size_t)offset - 1 : n - 1 - (size_t)-offset;
-	return true;
-}
-
-static int no_boot(long offset, size_t n)
-{
-	say("there is no boot %ld; the records are of %zu", offset, n);
-	return 1;
-}
 
 /* --- reading --------------------------------------------------------------------------------- */
 
@@ -196,8 +104,8 @@ static int choose_journal_boot(struct report *report, long offset)
 		say("cannot read the journal: %s", strerror(-r));
 		return 1;
 	}
-	if (!boot_index(offset, n, &index))
-		return no_boot(offset, n);
+	if (!when_boot_index(offset, n, &index))
+		return when_no_boot(offset, n);
 	account_boot(boots[index], strlen(boots[index]), report->boot);
 	return 0;
 }
@@ -214,7 +122,7 @@ static int read_journal(struct report *report)
 	long offset;
 	int r;
 
-	if (o->boot && parse_offset(o->boot, &offset)) {
+	if (o->boot && when_parse_boot(o->boot, &offset)) {
 		if (choose_journal_boot(report, offset))
 			return 1;
 	} else if (!o->boot && !o->since && !o->until && !o->journal_directory &&
@@ -239,14 +147,14 @@ static int choose_file_boot(struct report *report)
 	size_t n, index;
 	long offset;
 
-	if (!report->options->boot || !parse_offset(report->options->boot, &offset))
+	if (!report->options->boot || !when_parse_boot(report->options->boot, &offset))
 		return 0;
 	if (account_log_boots(&report->log, &boots, &n) < 0) {
 		say("cannot sort the boots: out of memory");
 		return 1;
 	}
-	if (!boot_index(offset, n, &index))
-		return no_boot(offset, n);
+	if (!when_boot_index(offset, n, &index))
+		return when_no_boot(offset, n);
 	snprintf(report->boot, sizeof(report->boot), "%s", boots[index]);
 	return 0;
 }
@@ -337,18 +245,18 @@ static int take_query(struct report *report)
 
 	report->query.filter = o->filter;
 	if (o->endpoint && o->report_format != REPORT_OTLP)
-		return say_usage("report", "--endpoint goes with -o otlp");
+		return say_usage("report", "--otlp-endpoint goes with -o otlp");
 	if (o->endpoint_ca && !o->endpoint)
-		return say_usage("report", "--endpoint-ca goes with --endpoint");
+		return say_usage("report", "--otlp-ca goes with --otlp-endpoint");
 	if (o->file && o->journal_directory)
 		return say_usage("report", "--file or --journal-directory, not both");
-	if (o->since && !parse_time(o->since, &report->query.since_ns))
+	if (o->since && !when_parse(o->since, &report->query.since_ns))
 		return say_usage("report", "--since wants a time, not '%s'", o->since);
-	if (o->until && !parse_time(o->until, &report->query.until_ns))
+	if (o->until && !when_parse(o->until, &report->query.until_ns))
 		return say_usage("report", "--until wants a time, not '%s'", o->until);
-	if (!o->boot || parse_offset(o->boot, &offset))
+	if (!o->boot || when_parse_boot(o->boot, &offset))
 		return 0;
-	if (!is_boot_id(o->boot))
+	if (!when_is_boot_id(o->boot))
 		return say_usage("report", "--boot wants a number or the id of a boot, not '%s'",
 				 o->boot);
 	account_boot(o->boot, strlen(o->boot), report->boot);

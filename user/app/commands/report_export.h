@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graced report --endpoint: the spans of an account go to a receiver of OTLP/HTTP. */
+/* graced report --otlp-endpoint: the spans of an account go to a receiver of OTLP/HTTP. */
 #ifndef APP_COMMANDS_REPORT_EXPORT_H
 #define APP_COMMANDS_REPORT_EXPORT_H
 

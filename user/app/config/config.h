@@ -18,7 +18,7 @@
 #include "core/shutdown/plan.h"
 
 #define CONFIG_LISTEN_MAX 16
-#define CONFIG_SETTINGS	  112 /* rows of the table at most */
+#define CONFIG_SETTINGS	  128 /* rows of the table at most */
 #define CONFIG_UNITS_MAX  32  /* of shutdown.stopUnits */
 
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };

@@ -211,6 +211,7 @@ static enum options_command command_of(const char *name)
 		[OPTIONS_TRACE] = "trace",	 [OPTIONS_RUN] = "run",
 		[OPTIONS_AUDIT] = "audit",	 [OPTIONS_PODS] = "pods",
 		[OPTIONS_EXPLAIN] = "explain",	 [OPTIONS_PLAN] = "plan",
+		[OPTIONS_LOG] = "log",
 		[OPTIONS_REPORT] = "report",	 [OPTIONS_RESOLVE] = "resolve",
 		[OPTIONS_RECORD] = "record",	 [OPTIONS_REPLAY] = "replay",
 		[OPTIONS_WAIT] = "wait",	 [OPTIONS_CHECK] = "check",

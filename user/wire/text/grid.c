@@ -102,6 +102,12 @@ static void add_list(struct grid *grid, const char *list, bool sorted)
 		add_cell(grid, find_column(grid->table, name, len), descends);
 }
 
+static bool is_of_view(const struct grid_view *view, const struct grid_column *column)
+{
+	return view->wide || !column->wide ||
+	       (view->also && strcmp(view->also, column->name) == 0);
+}
+
 void grid_init(struct grid *ret, const struct grid_table *table, const struct grid_view *view)
 {
 	*ret = (struct grid){.table = table, .view = *view};
@@ -109,7 +115,7 @@ void grid_init(struct grid *ret, const struct grid_table *table, const struct gr
 		ret->view.width = 0;
 	add_list(ret, view->columns, false);
 	for (size_t i = 0; i < table->n && !view->columns; i++)
-		if (view->wide || !table->columns[i].wide)
+		if (is_of_view(view, &table->columns[i]))
 			add_cell(ret, i, false);
 	ret->n = ret->n_cells;
 	add_list(ret, view->sort, true);

@@ -39,6 +39,7 @@ struct grid_view {
 	bool wide;	     /* also columns that are for that alone, and no limit */
 	bool flat;	     /* on a terminal, a row is one line: nothing continues on the next */
 	bool live;	     /* rows follow each other: begins with the columns' typical widths */
+	const char *also;    /* name of a column of wide tables that is shown in any; NULL: none */
 	const char *columns; /* names, separated by commas: these alone, in this order; NULL: no */
 	const char *sort; /* names, separated by commas, "-" before one to reverse it; NULL: no */
 	/* Seconds to add to UTC at that time for the reader's clock; NULL: none. */

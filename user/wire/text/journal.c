@@ -643,6 +643,8 @@ static add_fn adder(enum record_type type)
 
 const char *const journal_story_ids[] = {ID_STOP, ID_EMPTY,    ID_POD, ID_SHUTDOWN,
 					 ID_LOST, ID_ATTACHED, NULL};
+const char *const journal_stop_ids[] = {ID_STOP, NULL};
+const char *const journal_signal_ids[] = {ID_STOP, ID_SIGNAL, NULL};
 const char *const journal_boot_end_ids[] = {ID_BOOT, NULL};
 
 bool journal_has(enum record_type type)

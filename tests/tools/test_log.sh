@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# graced log: past stops from a file and from a journal. Prints TAP and exits 1 if a claim does not
+# hold. What needs systemd-journal-remote is skipped where it is not installed.
+#   BUILD=build tests/tools/test_log.sh
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(realpath -m "${BUILD:-$root/build}")
+graced=${GRACED:-$build/graced}
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+out=$work/out err=$work/err count=0 failed=0
+
+try() { # COMMAND...
+	"$@" >"$out" 2>"$err"
+	rc=$?
+}
+
+claim() { # SENTENCE STATUS
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $count - $1"
+	sed 's/^/# /' "$out" "$err"
+}
+
+lines() {
+	wc -l <"$1"
+}
+
+one_line() {
+	[[ $(lines "$err") == 1 ]] && grep -qe "$1" "$err"
+}
+
+# --- a file ---
+
+# A stop by SIGKILL, one by SIGTERM two days later, a signal, and what has no row.
+stop() { # TIME POD OUTCOME CAUSE SIGNAL
+	printf '{"type":"stop","schema":1,"id":"b/c/%s","time":"%s","boot_ns":5,"node":"n","pod":{"namespace":"shop","name":"%s",
+		"uid":"u","qos":null,"static":false,"workload":null},"container":{"name":"main","id":"c","runtime":null,
+		"kind":"container","cgroup":"/c","image":null,"attempt":null},"outcome":"%s","cause":"%s","exit":{"code":null,
+		"signal":%s,"core_dumped":false,"at_boot_ns":5},"evidence":{"complete":true,"gaps":[]}}' "$1" "$1" "$2" \
+		"$3" "$4" "$5" | tr -d '\n\t'
+	echo
+}
+{
+	echo '{"type":"attached","schema":1,"time":"2026-11-20T01:00:00Z","boot_ns":1,"node":"n"}'
+	stop 2026-11-20T02:00:00Z cart-0 killed host 9
+	stop 2026-11-22T03:00:00Z cart-1 terminated stop-signal 15
+	stop 2026-11-22T04:00:00Z db-0 killed no-grace 9
+	echo '{"type":"signal","schema":1,"time":"2026-11-22T05:00:00Z","boot_ns":9,"node":"n","signal":{"number":15,"result":"delivered"},"target":{"pid":7,"init":true,"pod":null,"container":{"name":"from-kernel"}}}'
+} >"$work/records"
+
+try "$graced" log --utc --file "$work/records"
+((rc == 0)) && [[ $(lines "$out") == 4 && ! -s $err ]] &&
+	grep -qE '^2026-11-20 +02:00:00.000Z +shop/cart-0 +main +killed +host +SIGKILL' "$out" &&
+	[[ $(grep -o 'shop/[a-z0-9-]*' "$out" | paste -sd ' ') == 'shop/cart-0 shop/cart-1 shop/db-0' ]]
+claim "past stops are shown with their day, the oldest first" $?
+
+try "$graced" log --file - -o json <"$work/records"
+((rc == 0)) && grep '"stop"' "$work/records" | cmp -s - "$out"
+claim "-o json shows the records as they were written, also from standard input" $?
+
+bad=0
+while IFS='|' read -r words want; do
+	read -ra args <<<"$words"
+	try "$graced" log --no-headers --utc --file "$work/records" "${args[@]}"
+	got=$(grep -oE 'shop/[a-z0-9-]*|from-kernel' "$out" | paste -sd ' ')
+	[[ $got == "$want" ]] && continue
+	echo "# log $words: '$got', not '$want'"
+	bad=1
+done <<-END
+	-p cart|shop/cart-0 shop/cart-1
+	-p !cart|shop/db-0
+	--outcome killed|shop/cart-0 shop/db-0
+	--outcome !killed|shop/cart-1
+	-s TERM|shop/cart-1
+	-s KILL -p db|shop/db-0
+	--since 2026-11-22T03:30:00Z|shop/db-0
+	--until 2026-11-22T03:00:00Z|shop/cart-0 shop/cart-1
+	--count 2|shop/cart-1 shop/db-0
+	--count 1 --outcome terminated|shop/cart-1
+	--count 100|shop/cart-0 shop/cart-1 shop/db-0
+	--signals --count 2|shop/db-0 from-kernel
+	--sort -pod|shop/db-0 shop/cart-1 shop/cart-0
+	-o columns=pod|shop/cart-0 shop/cart-1 shop/db-0
+END
+claim "the filters are those of trace, and a span of time" $bad
+
+bad=0
+while IFS='|' read -r words status want; do
+	read -ra args <<<"$words"
+	try "$graced" log "${args[@]}"
+	((rc == status)) && one_line "$want" && [[ ! -s $out ]] && continue
+	echo "# log $words: exit $rc, $(<"$err")"
+	bad=1
+done <<-END
+	--file $work/records -p nobody|1|no recorded stop matches
+	--file $work/none|1|cannot read
+	--file $work/records --boot -1|2|does not go with
+	--file $work/records --since soon|2|'soon'
+	--boot yesterday|2|'yesterday'
+	--count 0|2|'0'
+	--count 1000001|2|'1000001'
+	$work/records|2|--file reads a file
+	--journal-directory /nonexistent|1|cannot read the journal
+END
+claim "what cannot be shown is one line" $bad
+
+{
+	sed 's/"cause":"host"/"cause":"cosmic-ray"/' "$work/records"
+	sed 's/"complete":true/"complete":false/' "$work/records" | grep -m1 '"stop"'
+	head -c 2000000 /dev/zero | tr '\0' x
+} >"$work/odd"
+try "$graced" log --file "$work/odd" --no-headers
+((rc == 0)) && [[ $(lines "$out") == 2 && $(lines "$err") == 2 ]] && grep -q '1 records are of a newer graced' "$err" &&
+	grep -q '2 lines are no records' "$err"
+claim "records of a newer version and lines that are none are left out, and counted" $?
+
+try "$graced" replay "$work/records"
+((rc == 1)) && one_line 'graced log --file'
+claim "replay says which command reads a file of records" $?
+
+# --- a journal ---
+
+remote=/lib/systemd/systemd-journal-remote
+a=aaaaaaaa000040008000000000000001 b=bbbbbbbb000040008000000000000002
+
+entry() { # BOOT UID RECORD
+	at=$((at + 1000000))
+	printf '__REALTIME_TIMESTAMP=%s\n__MONOTONIC_TIMESTAMP=%s\n_BOOT_ID=%s\n' "$at" "$at" "$1"
+	printf 'MESSAGE_ID=627e28794e944e4bbce2264a6a87d251\n_UID=%s\nMESSAGE=m\nGRACED_RECORD=%s\n\n' "$2" "$3"
+}
+
+of_journal() { # ARGUMENT...
+	try "$graced" log --journal-directory "$work/journal" --no-headers "$@"
+	got=$(grep -o 'shop/[a-z0-9-]*' "$out" | paste -sd ' ')
+}
+
+if [[ -x $remote ]]; then
+	at=1795600000000000
+	{
+		entry $a 0 "$(sed -n 2p "$work/records")"
+		entry $a 1000 "$(sed -n 3p "$work/records")"
+		entry $b 0 "$(sed -n 4p "$work/records")"
+	} >"$work/export"
+	mkdir "$work/journal" && "$remote" -o "$work/journal/system.journal" "$work/export" >"$work/why" 2>&1
+	of_journal
+	((rc == 0)) && [[ $got == 'shop/cart-0 shop/db-0' ]] && one_line '1 entries of the journal are not root'
+	claim "a journal's stops are shown, but for those that root did not write" $?
+	of_journal --boot -1 && [[ $got == shop/cart-0 ]] && of_journal --boot $b && [[ $got == shop/db-0 ]]
+	claim "--boot counts boots as journalctl does, or names one" $?
+else
+	for sentence in "a journal's stops are shown, but for those that root did not write" \
+		"--boot counts boots as journalctl does, or names one"; do
+		echo "ok $((++count)) - $sentence # SKIP systemd-journal-remote is not installed"
+	done
+fi
+
+echo "1..$count"
+exit $((failed > 0))
