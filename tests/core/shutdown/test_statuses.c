@@ -275,6 +275,95 @@ static void test_assist(void **state)
 	}
 }
 
+/* Another process has seen the pod end, and released nothing; it was ended after 3 s. */
+static void resume(struct shutstage *s, const struct shutdown_config *config,
+		   const struct shutdown_run *run, bool seen)
+{
+	const struct shutdown_pod ended = {
+		.uid = "web", .named = true, .stopping = seen, .seen = seen};
+	struct shutdown_run saved = *run;
+
+	shutstage_begin_with(s, config);
+	saved.announced_ns = s->now_ns;
+	shutstage_run(s, 3);
+	s->now_ns = shutstage_at(3);
+	pod(s, &ended);
+	shutstage_hold(s);
+	(void)shutstage_log(s);
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_ANNOUNCED,
+						   .announced = {.at_ns = saved.announced_ns,
+								 .limit_ns = 60 * S,
+								 .run = &saved}});
+	shutstage_holders(s, "");
+}
+
+static void test_resumed(void **state)
+{
+	static const struct shutdown_run run = {.units_stopped = true};
+	struct shutstage s;
+
+	resume(&s, &manages, &run, true);
+	/* That the kubelet is still stopped is known to systemd alone. */
+	assert_string_equal(shutstage_log(&s), "stop units\nannounced\n");
+	units(&s, false);
+	assert_string_equal(shutstage_log(&s), "write web\n");
+	answer(&s, SHUTDOWN_WRITTEN);
+	assert_string_equal(shutstage_log(&s), "released all-stopped\nflush\n");
+	shutstage_end(&s);
+}
+
+static void test_resumed_withheld(void **state)
+{
+	static const struct {
+		const char *why;
+		bool seen, runs, silent, handed_over;
+	} rows[] = {
+		{.why = "it was not seen alive"},
+		{.why = "the kubelet's unit runs", .seen = true, .runs = true},
+		{.why = "systemd is silent", .seen = true, .silent = true},
+		{.why = "the lock was released", .seen = true, .handed_over = true},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct shutdown_run run = {.units_stopped = true,
+						 .handed_over = rows[i].handed_over};
+		struct shutstage s;
+		const char *log;
+
+		resume(&s, &manages, &run, rows[i].seen);
+		if (!rows[i].silent)
+			units(&s, rows[i].runs);
+		shutstage_run(&s, 40);
+		log = shutstage_log(&s);
+		if (strstr(log, "write") || !strstr(log, "released all-stopped\n"))
+			fail_msg("%s: %s", rows[i].why, log);
+		shutstage_end(&s);
+	}
+}
+
+/* In assist it is known from the process before that a kubelet stopped the pods. */
+static void test_resumed_assist(void **state)
+{
+	const struct shutdown_config assists = {
+		.mode = SHUTDOWN_ASSIST, .statuses = true, .volumes = true};
+
+	for (int held = 0; held < 2; held++) {
+		const struct shutdown_run run = {.kubelet_held = held};
+		struct shutdown_run saved;
+		struct shutstage s;
+
+		resume(&s, &assists, &run, true);
+		assert_true(shutdown_save_run(s.sd, &saved));
+		assert_true(saved.kubelet_held == held);
+		assert_true(shutdown_saw_pod(s.sd, "web"));
+		shutstage_run(&s, 14.9);
+		assert_false(logged(&s, "write"));
+		shutstage_run(&s, 15);
+		assert_true(logged(&s, "write web\n") == held);
+		shutstage_end(&s);
+	}
+}
+
 /* A pod of which no process was seen in this shutdown has ended before, or never began. */
 static void test_never_seen(void **state)
 {
@@ -304,6 +393,12 @@ int main(void)
 		CLAIM("beside a kubelet a status is written once that is dead or late",
 		      test_assist),
 		CLAIM("a pod that was not seen alive gets no status", test_never_seen),
+		CLAIM("a process that is started later writes once systemd has confirmed the stop",
+		      test_resumed),
+		CLAIM("it writes nothing that neither it nor the earlier one has seen",
+		      test_resumed_withheld),
+		CLAIM("beside a kubelet it writes 12 s later, if that held its lock before",
+		      test_resumed_assist),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

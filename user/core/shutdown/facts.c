@@ -367,7 +367,7 @@ static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct
 	bool unlisted = pod->facts.unlisted || sd->sources[pod->facts.is_static].absent;
 	bool ended = pod->facts.ended || pod->written, awaited;
 
-	if (shutdown_is_on(sd) && pod->facts.stopping)
+	if (shutdown_is_on(sd) && (pod->facts.stopping || pod->facts.seen))
 		pod->stopped = true;
 	awaited = pod->stopped && !ended && !unlisted;
 	pod->unseen = awaited && !pod->lives;
@@ -379,7 +379,7 @@ static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct
 	s->pods_unseen += pod->unseen;
 	s->pods_unasked += pod->unseen && !pod->asked;
 	s->api_stopped |= pod->stopped && pod->facts.api_server;
-	pod->was_occupied |= pod->occupied && shutdown_is_on(sd);
+	pod->was_occupied |= (pod->occupied || pod->facts.seen) && shutdown_is_on(sd);
 	s->statuses_owed += shutdown_status_is_owed(sd, pod);
 	if (pod->occupied)
 		pod->empty_ns = 0;

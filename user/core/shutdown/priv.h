@@ -273,8 +273,10 @@ bool shutdown_drive_has_stopped(struct shutdown *sd);
 /* ... and no sandbox is waited for. */
 bool shutdown_drive_is_over(struct shutdown *sd);
 void shutdown_drive_cancel(struct shutdown *sd);
-/* Goes on where an earlier process ended. */
-void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced);
+/* Goes on where an earlier process ended; also in mode assist. */
+void shutdown_resume(struct shutdown *sd, const struct shutdown_event *announced);
+/* Such a process has asked again whether units are stopped, and waits for the answer. */
+bool shutdown_units_are_awaited(struct shutdown *sd);
 /* Take what answers STOP_UNITS, STOP and STOP_SANDBOX. */
 void shutdown_units_stopped(struct shutdown *sd, bool failed);
 void shutdown_stop_failed(struct shutdown *sd, uint64_t id);

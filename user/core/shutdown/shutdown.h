@@ -147,6 +147,7 @@ struct shutdown_pod {
 	bool is_static;	 /* which source lists it */
 	/* For its status. */
 	bool named;   /* its namespace and name are known */
+	bool seen;    /* an earlier process has seen it alive in this shutdown, and being stopped */
 	bool lost;    /* records about it were lost: how it ended is not known for sure */
 	bool pending; /* how a container ended is known in a moment */
 };
@@ -178,13 +179,15 @@ static inline bool shutdown_is_kubelet(const char *who, uint32_t uid)
 	return uid == 0 && strcmp(who, "kubelet") == 0;
 }
 
-/* What the next process has to know of a shutdown that mode manage drives. Times are of
- * CLOCK_BOOTTIME; but for those of the announcement and a kill, less what was lost; 0: not yet. */
+/* What the next process has to know of a shutdown that mode manage drives, or in which mode assist
+ * may write statuses. Times are of CLOCK_BOOTTIME; but for those of the announcement and a kill, less
+ * what was lost; 0: not yet. */
 struct shutdown_run {
-	uint64_t announced_ns; /* 0: none is driven */
+	uint64_t announced_ns; /* 0: there is none */
 	uint64_t lost_ns;      /* time in which nothing ran */
 	bool units_stopped;    /* the groups have begun */
 	bool handed_over;      /* the lock was released */
+	bool kubelet_held;     /* the kubelet's lock was seen in it */
 	uint32_t group;	       /* the one it is at */
 	uint64_t group_ns;     /* when that was started */
 };
@@ -500,6 +503,9 @@ void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret);
 /* What to save of it, and of the container of that cgroup. False: nothing. */
 bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret);
 bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret);
+/* Whether the pod was seen alive in the shutdown under way, and being stopped: to be noted as seen to
+ * the next process. */
+bool shutdown_saw_pod(const struct shutdown *sd, const char *uid);
 /* Adds how many pods of that group are in which state; a group beyond the plan's last is it. */
 void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);

@@ -50,8 +50,7 @@ static bool is_writer(struct shutdown *sd, const struct shutdown_pod_rec *pod)
 	return false;
 }
 
-/* --- which are written
- * ---------------------------------------------------------------------------- */
+/* --- which are written ------------------------------------------------------------------------ */
 
 bool shutdown_status_is_owed(const struct shutdown *sd, const struct shutdown_pod_rec *pod)
 {
@@ -132,7 +131,8 @@ bool shutdown_statuses_hold(struct shutdown *sd, enum shutdown_reason *ret)
 	uint64_t from_ns = sd->writes_ns > sd->empty_ns ? sd->writes_ns : sd->empty_ns;
 	uint64_t silent_ns = shutdown_sum(from_ns, SHUTDOWN_WRITE_SILENT_NS);
 
-	if (shutdown_survey(sd)->statuses_owed == 0 || !is_kubelet_stopped(sd))
+	if (shutdown_survey(sd)->statuses_owed == 0 ||
+	    (!is_kubelet_stopped(sd) && !shutdown_units_are_awaited(sd)))
 		return false;
 	if (shutdown_survey(sd)->api_stopped)
 		*ret = SHUTDOWN_API_SERVER_STOPPED;
@@ -201,7 +201,11 @@ bool shutdown_taint_holds(struct shutdown *sd)
 	struct shutdown_taint *t = &sd->taint;
 	uint64_t end_ns;
 
-	if (!sd->config.taint || t->answered || !is_dead(sd))
+	if (!sd->config.taint || t->answered)
+		return false;
+	if (shutdown_units_are_awaited(sd))
+		return true;
+	if (!is_dead(sd))
 		return false;
 	if (!t->asked_ns) {
 		t->asked_ns = shutdown_counted(sd);

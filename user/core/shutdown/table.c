@@ -115,8 +115,8 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	shutdown_forget_marks(sd);
 	sd->stats.announced++;
 	again(sd, event);
-	if (event->announced.run && sd->config.mode == SHUTDOWN_MANAGE)
-		shutdown_drive_resume(sd, event);
+	if (event->announced.run)
+		shutdown_resume(sd, event);
 	shutdown_report_plain(sd, SHUTDOWN_REPORT_ANNOUNCED);
 	return 0;
 }
