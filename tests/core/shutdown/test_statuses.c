@@ -33,6 +33,8 @@ static void container(struct shutstage *s, uint64_t id, bool populated)
 	shutstage_container(s, &c);
 }
 
+static const struct shutdown_pod web_static = {.uid = "web", .named = true, .is_static = true};
+
 static void answer(struct shutstage *s, enum shutdown_write result)
 {
 	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_STATUS,
@@ -99,6 +101,18 @@ static void test_manage(void **state)
 	shutstage_end(&s);
 }
 
+static void test_static(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, &manages, 60);
+	pod(&s, &web_static);
+	units(&s, false);
+	end_all(&s);
+	assert_true(logged(&s, "write web\n"));
+	shutstage_end(&s);
+}
+
 /* What forbids it, from the beginning on or before the last container ends. */
 static void test_withheld(void **state)
 {
@@ -109,7 +123,6 @@ static void test_withheld(void **state)
 	} rows[] = {
 		{.why = "unnamed", .pod = {.uid = "web"}},
 		{.why = "ended", .pod = {.uid = "web", .named = true, .ended = true}},
-		{.why = "static", .pod = {.uid = "web", .named = true, .is_static = true}},
 		{.why = "records of it lost", .pod = {.uid = "web", .named = true, .lost = true}},
 		{.why = "an end is pending", .pod = {.uid = "web", .named = true, .pending = true}},
 		{.why = "a cgroup lost", .pod = {.uid = "web", .named = true}, .lost = true},
@@ -382,6 +395,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a status is written when the pod's last container has ended", test_manage),
+		CLAIM("so is that of a static pod", test_static),
 		CLAIM("no status is written that is not proven, or is the kubelet's",
 		      test_withheld),
 		CLAIM("a pod that lives again, or a shutdown that is over, calls a write back",

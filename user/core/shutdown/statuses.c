@@ -57,7 +57,7 @@ bool shutdown_status_is_owed(const struct shutdown *sd, const struct shutdown_po
 	const struct shutdown_pod *facts = &pod->facts;
 
 	return sd->config.statuses && pod->stopped && pod->was_occupied && !pod->occupied &&
-	       facts->named && !facts->ended && !facts->is_static && !facts->lost &&
+	       facts->named && !facts->ended && !facts->lost &&
 	       !sd->evidence.cgroups_lost && sd->stats.refused == 0 && !pod->written &&
 	       !pod->write_failed;
 }
