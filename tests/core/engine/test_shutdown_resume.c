@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about an engine that comes to a shutdown in which an earlier one has seen pods end: what it
- * knows of them, and that their last status is written. */
+/* Claims about an engine that comes to a shutdown in which an earlier one has seen pods end: what
+ * it knows of them, and that their last status is written. */
 #include <string.h>
 
 #include "lib/claim.h"

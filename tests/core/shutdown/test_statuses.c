@@ -113,6 +113,30 @@ static void test_static(void **state)
 	shutstage_end(&s);
 }
 
+/* A kubelet of 1.20 shows it as ended as soon as it stops it; the API need not. */
+static void test_static_assist(void **state)
+{
+	const struct shutdown_pod shown = {
+		.uid = "web", .named = true, .is_static = true, .ended = true};
+	const struct shutdown_config assists = {
+		.mode = SHUTDOWN_ASSIST, .statuses = true, .volumes = true};
+	struct shutstage s;
+
+	begin(&s, &assists, 60);
+	pod(&s, &web_static);
+	shutstage_plain(&s, SHUTDOWN_EV_VOLUMES);
+	container(&s, 1, false);
+	pod(&s, &shown);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_UNMOUNTER});
+	shutstage_holders(&s, "");
+	(void)shutstage_log(&s);
+	container(&s, 2, false);
+	assert_string_equal(shutstage_log(&s), "write web\n");
+	answer(&s, SHUTDOWN_WRITTEN);
+	assert_true(logged(&s, "released pods-ended\n"));
+	shutstage_end(&s);
+}
+
 /* What forbids it, from the beginning on or before the last container ends. */
 static void test_withheld(void **state)
 {
@@ -377,6 +401,50 @@ static void test_resumed_assist(void **state)
 	}
 }
 
+/* Each row has a pod whose containers, but for the last one's, end; the lock goes at the limit. */
+static void test_counts(void **state)
+{
+	static const struct {
+		const char *why;
+		struct shutdown_pod pod;
+		bool unit_runs, lives, silent;
+	} rows[] = {
+		[SHUTDOWN_WITHHELD_ALIVE] = {"alive", {.uid = "web", .named = true}, .lives = true},
+		[SHUTDOWN_WITHHELD_LOST] = {"records-lost",
+					    {.uid = "web", .named = true, .lost = true}},
+		[SHUTDOWN_WITHHELD_UNNAMED] = {"unnamed", {.uid = "web"}},
+		[SHUTDOWN_WITHHELD_KUBELET] = {"kubelet",
+					       {.uid = "web", .named = true},
+					       .unit_runs = true},
+		[SHUTDOWN_WITHHELD_LATE] = {"late", {.uid = "web", .named = true}, .silent = true},
+		[SHUTDOWN_WITHHELD_COUNT] = {NULL, {.uid = "web", .named = true}},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_stats stats;
+		struct shutstage s;
+
+		begin(&s, &manages, 20);
+		units(&s, rows[i].unit_runs);
+		pod(&s, &rows[i].pod);
+		container(&s, 1, false);
+		container(&s, 2, rows[i].lives);
+		if (!rows[i].silent && !rows[i].why)
+			answer(&s, SHUTDOWN_WRITTEN);
+		shutstage_run(&s, 19);
+		assert_true(logged(&s, "released"));
+		shutdown_get_stats(s.sd, &stats);
+		assert_int_equal(stats.statuses.writes[SHUTDOWN_WRITTEN], !rows[i].why);
+		for (size_t n = 0; n < SHUTDOWN_WITHHELD_COUNT; n++)
+			if (stats.statuses.withheld[n] != (n == i))
+				fail_msg("%s: %s", rows[i].why, shutdown_withheld_name(n));
+		if (rows[i].why)
+			assert_string_equal(shutdown_withheld_name((enum shutdown_withheld)i),
+					    rows[i].why);
+		shutstage_end(&s);
+	}
+}
+
 /* A pod of which no process was seen in this shutdown has ended before, or never began. */
 static void test_never_seen(void **state)
 {
@@ -396,6 +464,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a status is written when the pod's last container has ended", test_manage),
 		CLAIM("so is that of a static pod", test_static),
+		CLAIM("also if a kubelet that has died showed it as ended", test_static_assist),
 		CLAIM("no status is written that is not proven, or is the kubelet's",
 		      test_withheld),
 		CLAIM("a pod that lives again, or a shutdown that is over, calls a write back",
@@ -406,6 +475,8 @@ int main(void)
 		      test_bounds),
 		CLAIM("beside a kubelet a status is written once that is dead or late",
 		      test_assist),
+		CLAIM("what is written is counted, and what is withheld, each with its reason",
+		      test_counts),
 		CLAIM("a pod that was not seen alive gets no status", test_never_seen),
 		CLAIM("a process that is started later writes once systemd has confirmed the stop",
 		      test_resumed),

@@ -79,8 +79,8 @@ void shutdowns_judged(struct shutdowns *s, const struct cgnode *node);
  * engine's is not taken up yet. False: nothing. */
 bool shutdowns_save_run(const struct shutdowns *s, struct shutdown_run *ret);
 bool shutdowns_save_turn(const struct shutdowns *s, uint64_t id, struct shutdown_run_turn *ret);
-/* The same: whether the pod was seen alive in it and being stopped, and whether it is to be saved how
- * containers exited. */
+/* The same: whether the pod was seen alive in it and being stopped, and whether it is to be saved
+ * how containers exited. */
 bool shutdowns_save_seen(const struct shutdowns *s, const struct epod *p);
 bool shutdowns_want_exits(const struct shutdowns *s);
 /* Take what an earlier engine saved. -ENOSPC, -ENOMEM. */

@@ -287,8 +287,8 @@ static bool is_there(const struct podobj_pod_status *status)
 	       !podobj_condition_is_true(&status->conditions, PODCOND_CONTAINERS_READY);
 }
 
-/* A static pod's object is its mirror, which has a UID of its own. A hash alone is a static pod's UID:
- * an annotation makes no other pod of one that the API made. */
+/* A static pod's object is its mirror, which has a UID of its own. A hash alone is a static pod's
+ * UID: an annotation makes no other pod of one that the API made. */
 static bool is_its(const struct podobj_pod *pod, const char *uid)
 {
 	if (!pod->mirror)

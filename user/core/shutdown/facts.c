@@ -295,7 +295,8 @@ void shutdown_forget_marks(struct shutdown *sd)
 	}
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		pod->stopped = pod->asked = pod->driven = pod->sandbox_given = false;
-		pod->writing = pod->written = pod->write_failed = pod->was_occupied = false;
+		pod->writing = pod->written = pod->write_failed = pod->was_occupied =
+			pod->withheld = false;
 		pod->conflicts = 0;
 	}
 	sd->surveyed = false;
@@ -365,7 +366,7 @@ static void survey_sandbox(struct shutdown_pod_rec *pod, struct shutdown_survey 
 static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
 {
 	bool unlisted = pod->facts.unlisted || sd->sources[pod->facts.is_static].absent;
-	bool ended = pod->facts.ended || pod->written, awaited;
+	bool ended = (pod->facts.ended && !pod->writing) || pod->written, awaited;
 
 	if (shutdown_is_on(sd) && (pod->facts.stopping || pod->facts.seen))
 		pod->stopped = true;

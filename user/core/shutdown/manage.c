@@ -59,17 +59,6 @@ void shutdown_units_stopped(struct shutdown *sd, bool failed)
 	sd->drive.units_sure = !failed && sd->drive.units_owed == 0;
 }
 
-bool shutdown_units_are_awaited(struct shutdown *sd)
-{
-	uint64_t end_ns = shutdown_sum(sd->drive.units_ns, SHUTDOWN_UNITS_NS);
-
-	if (sd->drive.stage != SHUTDOWN_DRIVE_GROUPS || sd->drive.units_owed == 0 ||
-	    sd->now_ns >= end_ns)
-		return false;
-	shutdown_want(sd, end_ns);
-	return true;
-}
-
 void shutdown_drive_cancel(struct shutdown *sd)
 {
 	if (sd->drive.stage != SHUTDOWN_DRIVE_IDLE)

@@ -108,6 +108,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	}
 	sd->any_stopped = sd->handed_over = false;
 	sd->writes_ns = 0;
+	sd->statuses = (struct shutdown_statuses){};
 	sd->taint = (struct shutdown_taint){};
 	sd->plan.at = 0;
 	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
