@@ -36,7 +36,7 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
-VM_SCRIPTS := run events proof shutdown volumes manage engines standalone account
+VM_SCRIPTS := run events status proof shutdown volumes manage engines standalone account
 
 vm-deps: deps
 	@tools/deps install vm

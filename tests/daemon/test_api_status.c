@@ -190,6 +190,48 @@ static void a_hostile_server_neither_holds_the_lock_nor_is_believed(void **state
 	}
 }
 
+static void await_written(const struct shutscene *s)
+{
+	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
+
+	while (!__atomic_load_n(&peer.shared->written_ns, __ATOMIC_ACQUIRE)) {
+		if (clock_boot_ns() >= until_ns)
+			fail_msg("no status is written: %s", service_log(s->service));
+		usleep(20000);
+	}
+}
+
+/* The first daemon has seen how the container ended, and got no answer; its cgroup is gone when the
+ * second begins. */
+static void what_one_daemon_has_seen_the_next_one_writes(void **state)
+{
+	struct box box;
+	struct shutscene *s = begin(state, "graceful", NULL, &box);
+	const json_t *status, *end;
+	json_t *patch;
+
+	peer.shared->mood = APIPEER_DOWN;
+	logindmock_announce(&s->mock, true, "poweroff");
+	await_end(&box);
+	json_decref(shutscene_await_record(s, "{'type':'stop'}"));
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(service_stop(s->service), 0);
+	s->service = service_free(s->service);
+	assert_true(peer.shared->written_ns == 0);
+	peer.shared->mood = APIPEER_WELL;
+	shutscene_start(s, "manage");
+	await_written(s);
+	patch = load_patch();
+	status = json_object_get(patch, "status");
+	assert_string_equal(jrec_text(status, "phase"), "Succeeded");
+	end = json_array_get(json_object_get(status, "containerStatuses"), 0);
+	end = json_object_get(json_object_get(end, "state"), "terminated");
+	assert_int_equal(jrec_int(end, "exitCode", -1), 0);
+	assert_string_equal(jrec_text(end, "reason"), "Completed");
+	json_decref(patch);
+	shutscene_end(s);
+}
+
 static void await_node_patches(const struct shutscene *s, unsigned int n)
 {
 	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
@@ -263,6 +305,8 @@ int main(void)
 			     a_deaf_pod_is_failed_before_the_lock_is_released),
 		STATUS_CLAIM("a hostile server neither holds the lock to its limit nor is believed",
 			     a_hostile_server_neither_holds_the_lock_nor_is_believed),
+		STATUS_CLAIM("what one daemon has seen the next one writes",
+			     what_one_daemon_has_seen_the_next_one_writes),
 		STATUS_CLAIM("a dead node has the taint until the next start",
 			     a_dead_node_has_the_taint_until_the_next_start),
 		STATUS_CLAIM("a node on which something lives has no taint",

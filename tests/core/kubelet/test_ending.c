@@ -23,18 +23,24 @@ static struct podend_exit exit_of(const char *id, int32_t code)
 	};
 }
 
-static int make(const struct podmake *m, const struct podend_exit *exits, size_t n,
-		struct arena *arena, struct podobj_pod_status *ret)
+static int make_of(const struct podmake *m, const char *uid, const struct podend_exit *exits,
+		   size_t n, struct arena *arena, struct podobj_pod_status *ret)
 {
 	const struct podend_in in = {
 		.pod = &m->pod,
-		.uid = "u1",
+		.uid = uid,
 		.exits = exits,
 		.n_exits = n,
 		.now_wall_ns = 1000 * S,
 	};
 
 	return podend_make(&in, arena, ret);
+}
+
+static int make(const struct podmake *m, const struct podend_exit *exits, size_t n,
+		struct arena *arena, struct podobj_pod_status *ret)
+{
+	return make_of(m, "u1", exits, n, arena, ret);
 }
 
 /* Two containers that run, as the API has them. */
@@ -101,6 +107,47 @@ static void test_phase(void **state)
 		assert_int_equal(got.containers.items[0].state.finished_wall_ns, 500 * S);
 		assert_int_equal(got.containers.items[0].restarts, 3);
 		assert_false(got.containers.items[0].ready);
+	}
+}
+
+#define HASH "0123456789abcdef0123456789abcdef"
+
+/* Its phase cannot be Succeeded while its containers would be restarted: the shutdown's stays. */
+static void test_static(void **state)
+{
+	static const struct {
+		enum meta_restart_policy policy;
+		int32_t a, b;
+		const char *phase, *reason;
+	} want[] = {
+		{META_RESTART_ALWAYS, 0, 0, "Failed", PODEND_REASON},
+		{META_RESTART_ALWAYS, 137, 0, "Failed", PODEND_REASON},
+		{META_RESTART_ON_FAILURE, 0, 0, "Succeeded", ""},
+		{META_RESTART_NEVER, 0, 0, "Succeeded", ""},
+		{META_RESTART_NEVER, 0, 143, "Failed", PODEND_REASON},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		_cleanup_(arena_free) struct arena arena = {};
+		const struct podend_exit exits[] = {exit_of("aa", want[i].a),
+						    exit_of("bb", want[i].b)};
+		struct podobj_pod_status got;
+		struct podmake m = {};
+
+		start(&m);
+		m.pod.restart_policy = want[i].policy;
+		m.pod.is_static = m.pod.mirror = true;
+		m.pod.static_uid = "u1";
+		assert_int_equal(make(&m, exits, 2, &arena, &got), PODEND_OTHER);
+		m.pod.uid = HASH;
+		m.pod.static_uid = "u2";
+		assert_int_equal(make_of(&m, HASH, exits, 2, &arena, &got), PODEND_OTHER);
+		m.pod.static_uid = HASH;
+		assert_int_equal(make_of(&m, HASH, exits, 2, &arena, &got), PODEND_WRITE);
+		assert_string_equal(got.phase, want[i].phase);
+		assert_string_equal(got.reason, want[i].reason);
+		assert_string_equal(status_of(&got, PODCOND_READY), "False");
+		assert_string_equal(status_of(&got, PODCOND_DISRUPTION), "True");
 	}
 }
 
@@ -222,6 +269,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("a static pod's mirror is Failed where its containers would be restarted",
+		      test_static),
 		CLAIM("exit codes decide the phase, and Ready is False with it", test_phase),
 		CLAIM("an end that was not observed is unknown, and has no time", test_unseen),
 		CLAIM("an end that the API has already stays", test_former_end),

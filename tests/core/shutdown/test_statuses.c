@@ -33,6 +33,8 @@ static void container(struct shutstage *s, uint64_t id, bool populated)
 	shutstage_container(s, &c);
 }
 
+static const struct shutdown_pod web_static = {.uid = "web", .named = true, .is_static = true};
+
 static void answer(struct shutstage *s, enum shutdown_write result)
 {
 	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_STATUS,
@@ -99,6 +101,42 @@ static void test_manage(void **state)
 	shutstage_end(&s);
 }
 
+static void test_static(void **state)
+{
+	struct shutstage s;
+
+	begin(&s, &manages, 60);
+	pod(&s, &web_static);
+	units(&s, false);
+	end_all(&s);
+	assert_true(logged(&s, "write web\n"));
+	shutstage_end(&s);
+}
+
+/* A kubelet of 1.20 shows it as ended as soon as it stops it; the API need not. */
+static void test_static_assist(void **state)
+{
+	const struct shutdown_pod shown = {
+		.uid = "web", .named = true, .is_static = true, .ended = true};
+	const struct shutdown_config assists = {
+		.mode = SHUTDOWN_ASSIST, .statuses = true, .volumes = true};
+	struct shutstage s;
+
+	begin(&s, &assists, 60);
+	pod(&s, &web_static);
+	shutstage_plain(&s, SHUTDOWN_EV_VOLUMES);
+	container(&s, 1, false);
+	pod(&s, &shown);
+	shutstage_send(&s, &(struct shutdown_event){.type = SHUTDOWN_EV_UNMOUNTER});
+	shutstage_holders(&s, "");
+	(void)shutstage_log(&s);
+	container(&s, 2, false);
+	assert_string_equal(shutstage_log(&s), "write web\n");
+	answer(&s, SHUTDOWN_WRITTEN);
+	assert_true(logged(&s, "released pods-ended\n"));
+	shutstage_end(&s);
+}
+
 /* What forbids it, from the beginning on or before the last container ends. */
 static void test_withheld(void **state)
 {
@@ -109,7 +147,6 @@ static void test_withheld(void **state)
 	} rows[] = {
 		{.why = "unnamed", .pod = {.uid = "web"}},
 		{.why = "ended", .pod = {.uid = "web", .named = true, .ended = true}},
-		{.why = "static", .pod = {.uid = "web", .named = true, .is_static = true}},
 		{.why = "records of it lost", .pod = {.uid = "web", .named = true, .lost = true}},
 		{.why = "an end is pending", .pod = {.uid = "web", .named = true, .pending = true}},
 		{.why = "a cgroup lost", .pod = {.uid = "web", .named = true}, .lost = true},
@@ -275,6 +312,139 @@ static void test_assist(void **state)
 	}
 }
 
+/* Another process has seen the pod end, and released nothing; it was ended after 3 s. */
+static void resume(struct shutstage *s, const struct shutdown_config *config,
+		   const struct shutdown_run *run, bool seen)
+{
+	const struct shutdown_pod ended = {
+		.uid = "web", .named = true, .stopping = seen, .seen = seen};
+	struct shutdown_run saved = *run;
+
+	shutstage_begin_with(s, config);
+	saved.announced_ns = s->now_ns;
+	shutstage_run(s, 3);
+	s->now_ns = shutstage_at(3);
+	pod(s, &ended);
+	shutstage_hold(s);
+	(void)shutstage_log(s);
+	shutstage_send(s, &(struct shutdown_event){.type = SHUTDOWN_EV_ANNOUNCED,
+						   .announced = {.at_ns = saved.announced_ns,
+								 .limit_ns = 60 * S,
+								 .run = &saved}});
+	shutstage_holders(s, "");
+}
+
+static void test_resumed(void **state)
+{
+	static const struct shutdown_run run = {.units_stopped = true};
+	struct shutstage s;
+
+	resume(&s, &manages, &run, true);
+	/* That the kubelet is still stopped is known to systemd alone. */
+	assert_string_equal(shutstage_log(&s), "stop units\nannounced\n");
+	units(&s, false);
+	assert_string_equal(shutstage_log(&s), "write web\n");
+	answer(&s, SHUTDOWN_WRITTEN);
+	assert_string_equal(shutstage_log(&s), "released all-stopped\nflush\n");
+	shutstage_end(&s);
+}
+
+static void test_resumed_withheld(void **state)
+{
+	static const struct {
+		const char *why;
+		bool seen, runs, silent, handed_over;
+	} rows[] = {
+		{.why = "it was not seen alive"},
+		{.why = "the kubelet's unit runs", .seen = true, .runs = true},
+		{.why = "systemd is silent", .seen = true, .silent = true},
+		{.why = "the lock was released", .seen = true, .handed_over = true},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct shutdown_run run = {.units_stopped = true,
+						 .handed_over = rows[i].handed_over};
+		struct shutstage s;
+		const char *log;
+
+		resume(&s, &manages, &run, rows[i].seen);
+		if (!rows[i].silent)
+			units(&s, rows[i].runs);
+		shutstage_run(&s, 40);
+		log = shutstage_log(&s);
+		if (strstr(log, "write") || !strstr(log, "released all-stopped\n"))
+			fail_msg("%s: %s", rows[i].why, log);
+		shutstage_end(&s);
+	}
+}
+
+/* In assist it is known from the process before that a kubelet stopped the pods. */
+static void test_resumed_assist(void **state)
+{
+	const struct shutdown_config assists = {
+		.mode = SHUTDOWN_ASSIST, .statuses = true, .volumes = true};
+
+	for (int held = 0; held < 2; held++) {
+		const struct shutdown_run run = {.kubelet_held = held};
+		struct shutdown_run saved;
+		struct shutstage s;
+
+		resume(&s, &assists, &run, true);
+		assert_true(shutdown_save_run(s.sd, &saved));
+		assert_true(saved.kubelet_held == held);
+		assert_true(shutdown_saw_pod(s.sd, "web"));
+		shutstage_run(&s, 14.9);
+		assert_false(logged(&s, "write"));
+		shutstage_run(&s, 15);
+		assert_true(logged(&s, "write web\n") == held);
+		shutstage_end(&s);
+	}
+}
+
+/* Each row has a pod whose containers, but for the last one's, end; the lock goes at the limit. */
+static void test_counts(void **state)
+{
+	static const struct {
+		const char *why;
+		struct shutdown_pod pod;
+		bool unit_runs, lives, silent;
+	} rows[] = {
+		[SHUTDOWN_WITHHELD_ALIVE] = {"alive", {.uid = "web", .named = true}, .lives = true},
+		[SHUTDOWN_WITHHELD_LOST] = {"records-lost",
+					    {.uid = "web", .named = true, .lost = true}},
+		[SHUTDOWN_WITHHELD_UNNAMED] = {"unnamed", {.uid = "web"}},
+		[SHUTDOWN_WITHHELD_KUBELET] = {"kubelet",
+					       {.uid = "web", .named = true},
+					       .unit_runs = true},
+		[SHUTDOWN_WITHHELD_LATE] = {"late", {.uid = "web", .named = true}, .silent = true},
+		[SHUTDOWN_WITHHELD_COUNT] = {NULL, {.uid = "web", .named = true}},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_stats stats;
+		struct shutstage s;
+
+		begin(&s, &manages, 20);
+		units(&s, rows[i].unit_runs);
+		pod(&s, &rows[i].pod);
+		container(&s, 1, false);
+		container(&s, 2, rows[i].lives);
+		if (!rows[i].silent && !rows[i].why)
+			answer(&s, SHUTDOWN_WRITTEN);
+		shutstage_run(&s, 19);
+		assert_true(logged(&s, "released"));
+		shutdown_get_stats(s.sd, &stats);
+		assert_int_equal(stats.statuses.writes[SHUTDOWN_WRITTEN], !rows[i].why);
+		for (size_t n = 0; n < SHUTDOWN_WITHHELD_COUNT; n++)
+			if (stats.statuses.withheld[n] != (n == i))
+				fail_msg("%s: %s", rows[i].why, shutdown_withheld_name(n));
+		if (rows[i].why)
+			assert_string_equal(shutdown_withheld_name((enum shutdown_withheld)i),
+					    rows[i].why);
+		shutstage_end(&s);
+	}
+}
+
 /* A pod of which no process was seen in this shutdown has ended before, or never began. */
 static void test_never_seen(void **state)
 {
@@ -293,6 +463,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a status is written when the pod's last container has ended", test_manage),
+		CLAIM("so is that of a static pod", test_static),
+		CLAIM("also if a kubelet that has died showed it as ended", test_static_assist),
 		CLAIM("no status is written that is not proven, or is the kubelet's",
 		      test_withheld),
 		CLAIM("a pod that lives again, or a shutdown that is over, calls a write back",
@@ -303,7 +475,15 @@ int main(void)
 		      test_bounds),
 		CLAIM("beside a kubelet a status is written once that is dead or late",
 		      test_assist),
+		CLAIM("what is written is counted, and what is withheld, each with its reason",
+		      test_counts),
 		CLAIM("a pod that was not seen alive gets no status", test_never_seen),
+		CLAIM("a process that is started later writes once systemd has confirmed the stop",
+		      test_resumed),
+		CLAIM("it writes nothing that neither it nor the earlier one has seen",
+		      test_resumed_withheld),
+		CLAIM("beside a kubelet it writes 12 s later, if that held its lock before",
+		      test_resumed_assist),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,7 @@ static void end_kept_pod(struct kept_pod *pod)
 	make_bool(&pod->deleted);
 	make_bool(&pod->restart_requested);
 	make_bool(&pod->observed_runtime);
+	make_bool(&pod->seen_in_shutdown);
 }
 
 static void end_shutdown(struct obs_shutdown *shutdown)
@@ -110,6 +111,19 @@ static void end_shutdown(struct obs_shutdown *shutdown)
 	END(shutdown->pod_uid);
 	for (int i = 0; i < SHUTDOWN_MAX_HOLDERS; i++)
 		END(shutdown->holders[i].who);
+}
+
+static void end_kept_exit(struct kept_exit *exit)
+{
+	END(exit->id);
+	END(exit->pod_uid);
+	make_bool(&exit->seen);
+	make_bool(&exit->is_static);
+	make_bool(&exit->oom_victim);
+	make_bool(&exit->oom_beside);
+	make_bool(&exit->oom_sure);
+	make_bool(&exit->compared);
+	make_bool(&exit->again);
 }
 
 static void end_kept(struct obs *obs)
@@ -137,10 +151,14 @@ static void end_kept(struct obs *obs)
 	case OBS_KEPT_RUN:
 		make_bool(&obs->kept_run.units_stopped);
 		make_bool(&obs->kept_run.handed_over);
+		make_bool(&obs->kept_run.kubelet_held);
 		break;
 	case OBS_KEPT_TURN:
 		make_bool(&obs->kept_turn.hooked);
 		make_bool(&obs->kept_turn.failed);
+		break;
+	case OBS_KEPT_EXIT:
+		end_kept_exit(&obs->kept_exit);
 		break;
 	default:
 		break;

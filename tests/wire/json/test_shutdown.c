@@ -68,6 +68,23 @@ static void test_released(void **state)
 				  "{\"who\":\"quo\\\"te\\n\",\"uid\":1000,\"pid\":7}]}\n");
 }
 
+static void test_statuses(void **state)
+{
+	struct record record = a_step(SHUTDOWN_REPORT_RELEASED);
+
+	record.shutdown.step.reason = SHUTDOWN_ALL_STOPPED;
+	record.shutdown.step.statuses_known = true;
+	record.shutdown.step.statuses =
+		(struct shutdown_statuses){{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11}};
+	assert_json(&record, HEAD "\"event\":\"released\"," STATE
+				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
+				  "\"reason\":\"all-stopped\",\"others\":0,\"holders\":[],"
+				  "\"statuses\":{\"written\":1,\"already-there\":2,\"gone\":3,"
+				  "\"conflict\":4,\"refused\":5,\"gave-up\":6,\"withheld\":{"
+				  "\"alive\":7,\"records-lost\":8,\"unnamed\":9,\"kubelet\":10,"
+				  "\"late\":11}}}\n");
+}
+
 static struct record a_release_with_volumes(void)
 {
 	struct record record = a_step(SHUTDOWN_REPORT_RELEASED);
@@ -195,6 +212,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("who else holds a lock is listed by name, whatever it calls itself",
 		      test_released),
+		CLAIM("a release has what came of the statuses of pods", test_statuses),
 		CLAIM("mounts that are left are listed with pod and driver, where they were read",
 		      test_volumes),
 		CLAIM("... and counted in the journal", test_volumes_in_the_journal),

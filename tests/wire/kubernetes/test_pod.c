@@ -120,12 +120,16 @@ static void test_static(void **state)
 	static const struct {
 		const char *annotations;
 		bool is_static, mirror;
+		const char *uid;
 	} want[] = {
-		{"{}", false, false},
-		{"null", false, false},
-		{"{\"kubernetes.io/config.source\":\"api\"}", false, false},
-		{"{\"kubernetes.io/config.source\":\"file\"}", true, false},
-		{"{\"kubernetes.io/config.mirror\":\"1\"}", true, true},
+		{"{}", false, false, ""},
+		{"null", false, false, ""},
+		{"{\"kubernetes.io/config.source\":\"api\"}", false, false, ""},
+		{"{\"kubernetes.io/config.source\":\"file\"}", true, false, ""},
+		{"{\"kubernetes.io/config.hash\":\"1\"}", false, false, ""},
+		{"{\"kubernetes.io/config.mirror\":\"1\"}", true, true, ""},
+		{"{\"kubernetes.io/config.mirror\":\"1\",\"kubernetes.io/config.hash\":\"2\"}",
+		 true, true, "2"},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -137,7 +141,8 @@ static void test_static(void **state)
 		snprintf(text, sizeof(text), "{\"metadata\":{\"annotations\":%s},\"spec\":{}}",
 			 want[i].annotations);
 		assert_int_equal(read_pod(text, &arena, &pod, &error), 0);
-		if (pod.is_static != want[i].is_static || pod.mirror != want[i].mirror)
+		if (pod.is_static != want[i].is_static || pod.mirror != want[i].mirror ||
+		    strcmp(pod.static_uid, want[i].uid) != 0)
 			fail_msg("%s", want[i].annotations);
 	}
 }

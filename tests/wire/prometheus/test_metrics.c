@@ -74,7 +74,7 @@ static struct metrics full(const struct series *series)
 		.http_connections_expired = 43,
 		.control = {true, 53, 59, 61},
 		.checkpoint = {true, 67, 71, 73, 79},
-		.api_events = {true, {2, 3, 5, 7, 11}},
+		.api.events = {true, {2, 3, 5, 7, 11}},
 		.shutdown = {.on = true,
 			     .held = true,
 			     .delay_max_ns = 45500000000,

@@ -111,7 +111,7 @@ static void test_checkpoint(void **state)
 
 static void test_api_events(void **state)
 {
-	struct metrics m = {.api_events = {true, {2, 3, 5, 7, 11}}};
+	struct metrics m = {.api.events = {true, {2, 3, 5, 7, 11}}};
 	_buf_ page = {};
 
 	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
@@ -120,10 +120,35 @@ static void test_api_events(void **state)
 					       "graced_api_events_total{result=\"dropped\"} 5\n"
 					       "graced_api_events_total{result=\"refused\"} 7\n"
 					       "graced_api_events_total{result=\"expired\"} 11\n"));
-	m.api_events.on = false;
+	m.api.events.on = false;
 	buf_reset(&page);
 	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
 	assert_null(strstr(buf_str(&page), "graced_api_events"));
+}
+
+static void test_api_statuses(void **state)
+{
+	struct metrics m = {.api.statuses = {true, {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11}}}};
+	_buf_ page = {};
+
+	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
+	assert_non_null(strstr(buf_str(&page),
+			       "\ngraced_api_status_writes_total{result=\"written\"} 1\n"
+			       "graced_api_status_writes_total{result=\"already-there\"} 2\n"
+			       "graced_api_status_writes_total{result=\"gone\"} 3\n"
+			       "graced_api_status_writes_total{result=\"conflict\"} 4\n"
+			       "graced_api_status_writes_total{result=\"refused\"} 5\n"
+			       "graced_api_status_writes_total{result=\"gave-up\"} 6\n"));
+	assert_non_null(strstr(buf_str(&page),
+			       "\ngraced_api_status_withheld_total{reason=\"alive\"} 7\n"
+			       "graced_api_status_withheld_total{reason=\"records-lost\"} 8\n"
+			       "graced_api_status_withheld_total{reason=\"unnamed\"} 9\n"
+			       "graced_api_status_withheld_total{reason=\"kubelet\"} 10\n"
+			       "graced_api_status_withheld_total{reason=\"late\"} 11\n"));
+	m.api.statuses.on = false;
+	buf_reset(&page);
+	assert_int_equal(metrics_write(&page, EXPO_TEXT, &m), 0);
+	assert_null(strstr(buf_str(&page), "graced_api_status"));
 }
 
 static void test_no_checkpoint(void **state)
@@ -220,6 +245,8 @@ int main(void)
 		CLAIM("how the last boot ended is shown, once there was one", test_boot),
 		CLAIM("the checkpoint is shown where there is one", test_checkpoint),
 		CLAIM("Events are counted by result where they are written", test_api_events),
+		CLAIM("statuses of pods are counted by what came of them, where any are written",
+		      test_api_statuses),
 		CLAIM("without a checkpoint nothing is said of it", test_no_checkpoint),
 		CLAIM("shutdowns are shown by lock, times, groups of pods and what they need",
 		      test_shutdown),

@@ -135,9 +135,10 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6 + 3},
-		{OBS_KEPT_POD, sizeof(struct kept_pod), 26},
-		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 2},
+		{OBS_KEPT_POD, sizeof(struct kept_pod), 25},
+		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 1},
 		{OBS_KEPT_TURN, sizeof(struct shutdown_run_turn), 6},
+		{OBS_KEPT_EXIT, sizeof(struct kept_exit), 11},
 		{OBS_LOST, sizeof(struct obs_lost), 0},
 		{OBS_CLOCK, sizeof(struct obs_clock), 0},
 	};
@@ -276,12 +277,18 @@ static void test_stable_lines(void **state)
 		"\"worker_terminating_ns\":44,\"worker_terminated_ns\":45,\"grace_s\":-46,"
 		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true,"
 		"\"ready_ns\":50,\"heard_ns\":51,\"between\":true,"
-		"\"terminating_between\":true,\"lost\":true}\n",
+		"\"terminating_between\":true,\"lost\":true,\"seen_in_shutdown\":true}\n",
 		"{\"type\":\"kept_run\",\"at_ns\":1,\"announced_ns\":2,\"lost_ns\":3,"
-		"\"units_stopped\":true,\"handed_over\":true,\"group\":6,\"group_ns\":7}\n",
+		"\"units_stopped\":true,\"handed_over\":true,\"group\":6,\"group_ns\":7,"
+		"\"kubelet_held\":true}\n",
 		"{\"type\":\"kept_turn\",\"at_ns\":1,\"id\":2,\"begun_ns\":3,\"grace_s\":-4,"
 		"\"end_ns\":5,\"given_ns\":6,\"stop_ns\":7,\"hook_ns\":8,\"asked_ns\":9,"
 		"\"killed_ns\":10,\"hooked\":true,\"failed\":true}\n",
+		"{\"type\":\"kept_exit\",\"at_ns\":1,\"container_id\":\"s2\",\"pod_uid\":\"s3\","
+		"\"seen\":true,\"static\":true,\"status\":6,\"exit_ns\":7,\"start_ns\":8,"
+		"\"wall_ns\":-9,\"oom_victim\":true,\"oom_beside\":true,\"oom_sure\":true,"
+		"\"compared\":true,\"again\":true,\"runtime\":15,\"qos\":16,"
+		"\"differs\":17}\n",
 	};
 
 	assert_int_equal(LEN(lines), OBS_TYPE_COUNT - 1);

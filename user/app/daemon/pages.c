@@ -108,6 +108,17 @@ static void add_boot(const struct daemon *d, struct metrics *ret)
 					  note->previous.boot_id[0] ? &note->previous : NULL};
 }
 
+static void add_statuses(const struct daemon *d, struct api_statuses *ret)
+{
+	struct shutdown_status status;
+	struct shutdown_stats stats;
+
+	if (!d->config.shutdown.statuses ||
+	    !engine_get_shutdown(monitor_engine(d->monitor), &status, &stats))
+		return;
+	*ret = (struct api_statuses){.on = true, .counts = stats.statuses};
+}
+
 static void fill_metrics(struct daemon *d, struct metrics *ret)
 {
 	struct monitor *m = d->monitor;
@@ -129,7 +140,9 @@ static void fill_metrics(struct daemon *d, struct metrics *ret)
 	if (d->inhibitor)
 		inhibitor_get_metrics(d->inhibitor, &ret->shutdown);
 	if (d->events)
-		events_get_metrics(d->events, &ret->api_events);
+		events_get_metrics(d->events, &ret->api.events);
+	if (d->inhibitor)
+		add_statuses(d, &ret->api.statuses);
 	add_boot(d, ret);
 	ret->log_lost = log_lost();
 	ret->reload_failed = d->reload_failed;

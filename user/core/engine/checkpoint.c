@@ -300,7 +300,24 @@ static void save_pod(const struct writer *k, struct epod *p)
 	p->changed = false;
 	names_save_pod(k->c->names, p->uid, &k->to);
 	pods_save(k->c->pods, p, &obs.kept_pod);
+	obs.kept_pod.seen_in_shutdown = shutdowns_save_seen(k->c->shutdowns, p);
 	emit(k, &obs);
+}
+
+/* Their cgroups may be gone, and their pods' status is not written yet. */
+static void save_exits(const struct writer *k, bool all)
+{
+	const struct podtab_container *c;
+	const struct epod *p;
+
+	if (!shutdowns_want_exits(k->c->shutdowns))
+		return;
+	for (size_t i = 0; (c = map_next(&k->c->names->tab.containers, &i));) {
+		p = c->way == PODTAB_BY_ID && c->exit.noted ? pods_find(k->c->pods, c->pod_uid)
+							    : NULL;
+		if (p && (all || p->changed))
+			names_save_exit(c, &k->to);
+	}
 }
 
 static void save_uid(const struct writer *k, const char *uid)
@@ -346,6 +363,7 @@ void checkpoint_write(struct checkpoint *c, bool all,
 	save_head(&k, all);
 	if (all || changed->run)
 		save_run(&k, all);
+	save_exits(&k, all);
 	if (all) {
 		save_all(&k);
 	} else {

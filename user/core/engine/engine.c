@@ -552,6 +552,7 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_KEPT_POD] = on_nothing,
 	[OBS_KEPT_RUN] = on_nothing,
 	[OBS_KEPT_TURN] = on_nothing,
+	[OBS_KEPT_EXIT] = on_nothing,
 };
 
 /* 0 is never. */

@@ -560,3 +560,63 @@ void names_save_container(const struct names *names, const struct cgnode *node,
 	save_container(to, c, &about);
 	save_spec(names, to, node, c);
 }
+
+void names_save_exit(const struct podtab_container *c, const struct saver *to)
+{
+	struct obs obs = {.type = OBS_KEPT_EXIT, .at_ns = to->at_ns};
+	struct kept_exit *kept = &obs.kept_exit;
+	struct meta_container about = {};
+
+	COPY(about.id, c->first);
+	save_container(to, c, &about);
+	*kept = (struct kept_exit){
+		.seen = c->exit.seen,
+		.is_static = c->exit.is_static,
+		.status = c->exit.status,
+		.at_ns = c->exit.at_ns,
+		.start_ns = c->exit.start_ns,
+		.wall_ns = c->exit.wall_ns,
+		.oom_victim = c->exit.oom_victim,
+		.oom_beside = c->exit.oom_beside,
+		.oom_sure = c->exit.oom_sure,
+		.compared = c->compared,
+		.again = c->again,
+		.runtime = c->exit.runtime,
+		.qos = c->exit.qos,
+		.differs = c->differs,
+	};
+	COPY(kept->id, c->first);
+	COPY(kept->pod_uid, c->pod_uid);
+	to->fn(to->userdata, &obs);
+}
+
+int names_load_exit(struct names *names, const struct kept_exit *exit, uint64_t at_ns)
+{
+	struct podtab_container *c;
+
+	if (!exit->id[0] || !exit->pod_uid[0] || exit->runtime > CGPATH_RT_ECS ||
+	    exit->qos > CGPATH_QOS_BESTEFFORT || exit->differs >> DISCREPANCY_COUNT)
+		return -EINVAL;
+	c = podtab_want_container(&names->tab, exit->id, at_ns);
+	if (!c)
+		return -ENOSPC;
+	COPY(c->pod_uid, exit->pod_uid);
+	c->compared = exit->compared;
+	c->again = exit->again;
+	c->differs = exit->differs;
+	c->exit = (struct podtab_exit){
+		.noted = true,
+		.seen = exit->seen,
+		.status = exit->status,
+		.at_ns = exit->at_ns,
+		.wall_ns = exit->wall_ns,
+		.start_ns = exit->start_ns,
+		.oom_victim = exit->oom_victim,
+		.oom_beside = exit->oom_beside,
+		.oom_sure = exit->oom_sure,
+		.runtime = (enum cgpath_runtime)exit->runtime,
+		.qos = (enum cgpath_qos)exit->qos,
+		.is_static = exit->is_static,
+	};
+	return 0;
+}

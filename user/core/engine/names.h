@@ -81,5 +81,9 @@ struct saver {
 void names_save_pod(const struct names *names, const char *uid, const struct saver *to);
 void names_save_container(const struct names *names, const struct cgnode *node,
 			  const struct saver *to);
+/* The same of a container whose cgroup may be gone, and how the kernel saw it exit. */
+void names_save_exit(const struct podtab_container *container, const struct saver *to);
+/* Takes what names_save_exit() has written of the latter. -EINVAL, -ENOSPC. */
+int names_load_exit(struct names *names, const struct kept_exit *exit, uint64_t at_ns);
 
 #endif

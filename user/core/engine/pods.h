@@ -75,6 +75,8 @@ struct epod {
 	uint64_t concluded_ns;
 	bool reborn;	/* its cgroups live again: its record makes way to a new one */
 	bool is_orphan; /* counted as one */
+	/* As it was saved: seen alive in the shutdown under way, and being stopped. */
+	bool seen_in_shutdown;
 
 	uint64_t stop_ns;  /* the first stop signal of those that may be the pod's end */
 	uint64_t exit_ns;  /* of the last container, the sandbox apart */

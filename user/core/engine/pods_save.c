@@ -78,6 +78,7 @@ void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *r
 		.removed_ns = p->removed_ns,
 		.empty_seen = p->empty_seen,
 		.cgroups_over = p->over,
+		.seen_in_shutdown = p->seen_in_shutdown,
 	};
 	strcpy(ret->uid, p->uid);
 	save_reported(&p->reported, ret);
@@ -161,6 +162,7 @@ static void take(const struct kept_pod *k, struct epod *p)
 	p->removed_ns = k->removed_ns;
 	p->empty_seen = k->empty_seen;
 	p->over = k->cgroups_over;
+	p->seen_in_shutdown = k->seen_in_shutdown;
 	p->kept = true;
 	take_truth(k, &p->truth);
 }

@@ -200,6 +200,9 @@ static bool feed(struct checkpoint *c, const struct obs *obs, int *ret)
 	case OBS_KEPT_TURN:
 		*ret = on_word(c, shutdowns_load_turn(c->shutdowns, &obs->kept_turn));
 		return true;
+	case OBS_KEPT_EXIT:
+		*ret = on_word(c, names_load_exit(c->names, &obs->kept_exit, obs->at_ns));
+		return true;
 	case OBS_POD:
 		*ret = on_word(c, podtab_take_pod(&c->names->tab, &obs->pod, obs->at_ns));
 		return true;

@@ -260,6 +260,18 @@ bool shutdowns_save_turn(const struct shutdowns *s, uint64_t id, struct shutdown
 	return false;
 }
 
+bool shutdowns_save_seen(const struct shutdowns *s, const struct epod *p)
+{
+	if (s->going)
+		return s->writes && shutdown_saw_pod(s->sequencer, p->uid);
+	return has_loaded(s) && p->seen_in_shutdown;
+}
+
+bool shutdowns_want_exits(const struct shutdowns *s)
+{
+	return s->going ? s->writes : has_loaded(s);
+}
+
 /* The state file has the time of the announcement by a clock that is slewed. */
 static bool is_loaded(const struct shutdowns *s, uint64_t announced_ns)
 {
@@ -279,7 +291,8 @@ static void note_run(struct shutdowns *s)
 	shutdown_save_run(s->sequencer, &run);
 	same = run.announced_ns == was->announced_ns && run.units_stopped == was->units_stopped &&
 	       run.handed_over == was->handed_over && run.group == was->group &&
-	       run.group_ns == was->group_ns && run.lost_ns == was->lost_ns;
+	       run.group_ns == was->group_ns && run.lost_ns == was->lost_ns &&
+	       run.kubelet_held == was->kubelet_held;
 	s->run = run;
 	if (!same)
 		output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN_RUN});
@@ -324,6 +337,7 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 	if (r < 0)
 		return r;
 	s->managed = plan->mode == SHUTDOWN_MANAGE;
+	s->writes = plan->statuses;
 	judged(s);
 	return 0;
 }
@@ -335,12 +349,14 @@ static int step(struct shutdowns *s, const struct shutdown_event *event)
 	int r;
 
 	/* What there is to decide about has to be known when it begins. */
+	s->resuming = begins && event->announced.run;
 	if (begins) {
 		shutdowns_note_evidence(s);
 		shutdowns_note_all(s);
 		shutdowns_note_all_outside(s);
 	}
 	r = shutdown_step(s->sequencer, event, s->out->now_ns);
+	s->resuming = false;
 	if (begins || event->type == SHUTDOWN_EV_CANCELLED)
 		drop_loaded(s);
 	judged(s);

@@ -42,11 +42,13 @@ struct shutdowns {
 	struct given given;
 	struct shutdown_evidence evidence;
 	bool managed;				      /* the mode is manage */
+	bool writes;				      /* statuses of pods */
 	struct managed_rule rules[MANAGED_RULES_MAX]; /* of shutdown.managed */
 	size_t n_rules;
 	bool going;	 /* the sequencer receives facts as they change */
 	bool unjudged;	 /* it has received some and has not decided yet */
 	bool has_judged; /* a verdict was reported in this step */
+	bool resuming;	 /* a shutdown begins that an earlier engine saved */
 	struct shutdowns_question questions[META_SOURCE_COUNT];
 	struct shutdown_run run; /* as it is saved */
 	/* What an earlier engine saved, until a shutdown begins or is cancelled. */
@@ -73,10 +75,14 @@ void shutdowns_lost(struct shutdowns *s, const struct obs_lost *totals);
 /* A verdict was reported: its pod's status may be written. */
 void shutdowns_judged(struct shutdowns *s, const struct cgnode *node);
 
-/* What to save of a shutdown that mode manage drives, and of the container of that cgroup, also
- * while an earlier engine's is not taken up yet. False: nothing. */
+/* What to save of a shutdown under way, and of the container of that cgroup, also while an earlier
+ * engine's is not taken up yet. False: nothing. */
 bool shutdowns_save_run(const struct shutdowns *s, struct shutdown_run *ret);
 bool shutdowns_save_turn(const struct shutdowns *s, uint64_t id, struct shutdown_run_turn *ret);
+/* The same: whether the pod was seen alive in it and being stopped, and whether it is to be saved
+ * how containers exited. */
+bool shutdowns_save_seen(const struct shutdowns *s, const struct epod *p);
+bool shutdowns_want_exits(const struct shutdowns *s);
 /* Take what an earlier engine saved. -ENOSPC, -ENOMEM. */
 void shutdowns_load_run(struct shutdowns *s, const struct shutdown_run *run);
 int shutdowns_load_turn(struct shutdowns *s, const struct shutdown_run_turn *turn);

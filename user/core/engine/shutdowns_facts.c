@@ -112,6 +112,7 @@ static void note_status(struct shutdowns *s, const struct epod *p)
 				.api_server = is_api_server(s, p),
 				.is_static = p->is_static,
 				.named = is_named(s, p),
+				.seen = s->resuming && p->seen_in_shutdown,
 				.lost = has_lost(s, p),
 				.pending = is_pending(s, p),
 			},

@@ -61,8 +61,9 @@ enum obs_type {
 	OBS_KEPT_STOP,
 	OBS_KEPT_SIGNAL,
 	OBS_KEPT_POD,
-	OBS_KEPT_RUN, /* a shutdown that mode manage drove, and a container that it ended */
+	OBS_KEPT_RUN, /* a shutdown under way, and a container that mode manage ended in it */
 	OBS_KEPT_TURN,
+	OBS_KEPT_EXIT,
 	OBS_TYPE_COUNT,
 };
 
@@ -280,6 +281,7 @@ struct obs {
 		struct kept_pod kept_pod;
 		struct shutdown_run kept_run;
 		struct shutdown_run_turn kept_turn;
+		struct kept_exit kept_exit;
 	};
 };
 

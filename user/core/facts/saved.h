@@ -115,6 +115,21 @@ struct kept_pod {
 	uint64_t synced_ns, started_ns, worker_terminating_ns, worker_terminated_ns;
 	int64_t grace_s;
 	bool deleted, restart_requested, observed_runtime;
+	bool seen_in_shutdown; /* in the one under way: alive, and being stopped */
+};
+
+/* How the kernel saw a container of a pod exit that a shutdown ends, as struct podtab_exit and
+ * struct podtab_container have it. */
+struct kept_exit {
+	char id[META_ID_MAX];
+	char pod_uid[META_UID_MAX];
+	bool seen, is_static;
+	uint32_t status; /* raw wait status */
+	uint64_t at_ns, start_ns;
+	int64_t wall_ns;
+	bool oom_victim, oom_beside, oom_sure, compared, again;
+	uint32_t runtime, qos; /* enum cgpath_runtime, enum cgpath_qos */
+	uint32_t differs;      /* bits of enum discrepancy */
 };
 
 #endif

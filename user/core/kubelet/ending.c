@@ -287,6 +287,15 @@ static bool is_there(const struct podobj_pod_status *status)
 	       !podobj_condition_is_true(&status->conditions, PODCOND_CONTAINERS_READY);
 }
 
+/* A static pod's object is its mirror, which has a UID of its own. A hash alone is a static pod's
+ * UID: an annotation makes no other pod of one that the API made. */
+static bool is_its(const struct podobj_pod *pod, const char *uid)
+{
+	if (!pod->mirror)
+		return strcmp(pod->uid, uid) == 0;
+	return meta_is_static_uid(uid) && strcmp(pod->static_uid, uid) == 0;
+}
+
 int podend_make(const struct podend_in *in, struct arena *arena, struct podobj_pod_status *ret)
 {
 	struct making m = {.in = in, .arena = arena, .pod = in->pod};
@@ -295,7 +304,7 @@ int podend_make(const struct podend_in *in, struct arena *arena, struct podobj_p
 	struct podobj_ref because;
 	int r;
 
-	if (strcmp(in->pod->uid, in->uid) != 0)
+	if (!is_its(in->pod, in->uid))
 		return PODEND_OTHER;
 	if (is_there(&in->pod->status))
 		return PODEND_THERE;

@@ -4,6 +4,9 @@
  * (docs/kubelet-rules.md, "Shutdown status", "Status merge", "Terminated pods"): made of what the
  * API has and of how the pod's containers were observed to end.
  *
+ * A static pod's is its mirror's, which leaves the API as Failed unless its containers have all
+ * ended with 0 and are not restarted: its phase stays the one that the shutdown gave it.
+ *
  * A container whose end was not observed has the kubelet's status for that, ContainerStatusUnknown.
  * The caller knows that no container of the pod can run any more.
  */
@@ -29,7 +32,7 @@ struct podend_exit {
 
 struct podend_in {
 	const struct podobj_pod *pod; /* as the API has it now */
-	const char *uid;	      /* of the pod that has ended */
+	const char *uid;	      /* of the pod that has ended, as its cgroups have it */
 	const struct podend_exit *exits;
 	size_t n_exits;
 	int64_t now_wall_ns;

@@ -94,6 +94,7 @@ void podobj_init(struct podobj_pod *ret)
 		.uid = "",
 		.node = "",
 		.owner_kind = "",
+		.static_uid = "",
 		.owner_api = "",
 		.owner_uid = "",
 		.owner = "",

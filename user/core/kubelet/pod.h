@@ -127,6 +127,7 @@ struct podobj_pod {
 	bool deleting;		 /* it has one */
 	bool is_static;		 /* run from a file or URL; also its mirror */
 	bool mirror;		 /* the API's image of a static pod */
+	const char *static_uid;	 /* of a mirror: the static pod's, which its cgroups have */
 	bool host_network;
 	bool has_deadline;
 	int64_t deadline_s; /* spec.activeDeadlineSeconds */

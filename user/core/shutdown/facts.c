@@ -295,7 +295,8 @@ void shutdown_forget_marks(struct shutdown *sd)
 	}
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		pod->stopped = pod->asked = pod->driven = pod->sandbox_given = false;
-		pod->writing = pod->written = pod->write_failed = pod->was_occupied = false;
+		pod->writing = pod->written = pod->write_failed = pod->was_occupied =
+			pod->withheld = false;
 		pod->conflicts = 0;
 	}
 	sd->surveyed = false;
@@ -365,9 +366,9 @@ static void survey_sandbox(struct shutdown_pod_rec *pod, struct shutdown_survey 
 static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
 {
 	bool unlisted = pod->facts.unlisted || sd->sources[pod->facts.is_static].absent;
-	bool ended = pod->facts.ended || pod->written, awaited;
+	bool ended = (pod->facts.ended && !pod->writing) || pod->written, awaited;
 
-	if (shutdown_is_on(sd) && pod->facts.stopping)
+	if (shutdown_is_on(sd) && (pod->facts.stopping || pod->facts.seen))
 		pod->stopped = true;
 	awaited = pod->stopped && !ended && !unlisted;
 	pod->unseen = awaited && !pod->lives;
@@ -379,7 +380,7 @@ static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct
 	s->pods_unseen += pod->unseen;
 	s->pods_unasked += pod->unseen && !pod->asked;
 	s->api_stopped |= pod->stopped && pod->facts.api_server;
-	pod->was_occupied |= pod->occupied && shutdown_is_on(sd);
+	pod->was_occupied |= (pod->occupied || pod->facts.seen) && shutdown_is_on(sd);
 	s->statuses_owed += shutdown_status_is_owed(sd, pod);
 	if (pod->occupied)
 		pod->empty_ns = 0;

@@ -393,6 +393,7 @@ static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
 	record.n_holders = sd->holders.n;
 	record.n_listed = sd->holders.n_listed;
 	shutdown_list_volumes(sd, &record);
+	shutdown_sum_statuses(sd, &record);
 	shutdown_report(sd, &record);
 	shutdown_advance(sd, SHUTDOWN_EV_RELEASE, NULL);
 }

@@ -18,6 +18,16 @@ static uint64_t remaining(uint64_t until_ns, uint64_t now_ns)
 
 /* --- units ---------------------------------------------------------------------------------- */
 
+static void stop_units(struct shutdown *sd)
+{
+	struct shutdown_drive *d = &sd->drive;
+
+	d->units_ns = sd->now_ns;
+	d->units_sure = false;
+	d->units_owed++;
+	shutdown_do(sd, SHUTDOWN_STOP_UNITS, 0, 0);
+}
+
 /* What would restart a container is stopped first. True: the groups may begin. */
 static bool units_are_stopped(struct shutdown *sd)
 {
@@ -26,10 +36,7 @@ static bool units_are_stopped(struct shutdown *sd)
 
 	if (d->stage == SHUTDOWN_DRIVE_IDLE) {
 		d->stage = SHUTDOWN_DRIVE_UNITS;
-		d->units_ns = sd->now_ns;
-		d->units_sure = false;
-		d->units_owed++;
-		shutdown_do(sd, SHUTDOWN_STOP_UNITS, 0, 0);
+		stop_units(sd);
 	}
 	if (d->stage == SHUTDOWN_DRIVE_GROUPS)
 		return true;
@@ -44,10 +51,11 @@ static bool units_are_stopped(struct shutdown *sd)
 
 void shutdown_units_stopped(struct shutdown *sd, bool failed)
 {
-	if (sd->drive.units_owed > 0)
-		sd->drive.units_owed--;
-	else
+	if (sd->drive.units_owed == 0) {
 		sd->stats.unexpected++;
+		return;
+	}
+	sd->drive.units_owed--;
 	sd->drive.units_sure = !failed && sd->drive.units_owed == 0;
 }
 
@@ -501,7 +509,14 @@ bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret)
 	const struct shutdown_plan *plan = &sd->plan;
 
 	*ret = (struct shutdown_run){};
-	if (!shutdown_is_on(sd) || sd->drive.stage == SHUTDOWN_DRIVE_IDLE)
+	if (!shutdown_is_on(sd))
+		return false;
+	if (sd->config.mode == SHUTDOWN_ASSIST && sd->config.statuses) {
+		ret->announced_ns = sd->announced_ns;
+		ret->kubelet_held = sd->holders.kubelet || sd->holders.kubelet_ns;
+		return true;
+	}
+	if (sd->drive.stage == SHUTDOWN_DRIVE_IDLE)
 		return false;
 	ret->announced_ns = sd->announced_ns;
 	ret->units_stopped = sd->drive.stage == SHUTDOWN_DRIVE_GROUPS;
@@ -533,6 +548,14 @@ bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_
 		.failed = turn->failed,
 	};
 	return true;
+}
+
+bool shutdown_saw_pod(const struct shutdown *sd, const char *uid)
+{
+	const struct shutdown_pod_rec *pod = map_get(&sd->pods, map_key(uid));
+
+	return shutdown_is_on(sd) && pod && strcmp(pod->uid, uid) == 0 && pod->stopped &&
+	       pod->was_occupied;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -602,12 +625,20 @@ static void resume_groups(struct shutdown *sd, const struct shutdown_event *anno
 	plan->started_ns = least(run->group_ns, shutdown_counted(sd));
 	for (size_t i = 0; i < announced->announced.n_turns; i++)
 		resume_turn(sd, &announced->announced.turns[i]);
+	/* Whether they still are is known to systemd alone. */
+	if ((sd->config.statuses || sd->config.taint) && !run->handed_over)
+		stop_units(sd);
 }
 
-void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced)
+void shutdown_resume(struct shutdown *sd, const struct shutdown_event *announced)
 {
 	const struct shutdown_run *run = announced->announced.run;
 
+	/* Since then it has held until now at the longest. */
+	if (sd->config.mode == SHUTDOWN_ASSIST && run->kubelet_held)
+		sd->holders.kubelet_ns = shutdown_counted(sd);
+	if (sd->config.mode != SHUTDOWN_MANAGE)
+		return;
 	sd->announced_ns = least(run->announced_ns, sd->now_ns);
 	sd->lost_ns = least(run->lost_ns, sd->now_ns - sd->announced_ns);
 	sd->handed_over = run->handed_over;

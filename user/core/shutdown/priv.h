@@ -35,6 +35,7 @@ struct shutdown_pod_rec {
 	/* Its status: it is being written; it is written, or need not be; it cannot be. */
 	bool writing, written, write_failed;
 	bool was_occupied; /* in this shutdown */
+	bool withheld;	   /* and that was counted */
 	unsigned int conflicts;
 	uint64_t empty_ns; /* since when it is not occupied; of the time that counts, 0: it is */
 };
@@ -173,6 +174,7 @@ struct shutdown {
 	struct shutdown_evidence evidence;
 	struct shutdown_taint taint;
 	uint64_t writes_ns; /* since when no write was decided; of the time that counts, 0: none */
+	struct shutdown_statuses statuses; /* of this shutdown */
 	struct map containers, pods;
 	bool surveyed; /* survey holds */
 	struct shutdown_survey survey;
@@ -273,8 +275,8 @@ bool shutdown_drive_has_stopped(struct shutdown *sd);
 /* ... and no sandbox is waited for. */
 bool shutdown_drive_is_over(struct shutdown *sd);
 void shutdown_drive_cancel(struct shutdown *sd);
-/* Goes on where an earlier process ended. */
-void shutdown_drive_resume(struct shutdown *sd, const struct shutdown_event *announced);
+/* Goes on where an earlier process ended; also in mode assist. */
+void shutdown_resume(struct shutdown *sd, const struct shutdown_event *announced);
 /* Take what answers STOP_UNITS, STOP and STOP_SANDBOX. */
 void shutdown_units_stopped(struct shutdown *sd, bool failed);
 void shutdown_stop_failed(struct shutdown *sd, uint64_t id);
@@ -287,6 +289,8 @@ void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid);
 bool shutdown_status_is_owed(const struct shutdown *sd, const struct shutdown_pod_rec *pod);
 void shutdown_judge_statuses(struct shutdown *sd);
 void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_write result);
+/* Puts into a record of the release what came of all, and counts those that were withheld. */
+void shutdown_sum_statuses(struct shutdown *sd, struct shutdown_record *ret);
 /* Calls back those that are under way. */
 void shutdown_leave_statuses(struct shutdown *sd);
 /* Mode manage: whether the lock is held for them. If not, and some are not written, *ret is why. */

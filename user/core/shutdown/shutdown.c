@@ -284,3 +284,14 @@ const char *shutdown_write_name(enum shutdown_write result)
 
 	return (unsigned int)result < SHUTDOWN_WRITE_COUNT ? names[result] : NULL;
 }
+
+const char *shutdown_withheld_name(enum shutdown_withheld why)
+{
+	static const char *const names[SHUTDOWN_WITHHELD_COUNT] = {
+		[SHUTDOWN_WITHHELD_ALIVE] = "alive",	 [SHUTDOWN_WITHHELD_LOST] = "records-lost",
+		[SHUTDOWN_WITHHELD_UNNAMED] = "unnamed", [SHUTDOWN_WITHHELD_KUBELET] = "kubelet",
+		[SHUTDOWN_WITHHELD_LATE] = "late",
+	};
+
+	return (unsigned int)why < SHUTDOWN_WITHHELD_COUNT ? names[why] : NULL;
+}

@@ -147,6 +147,7 @@ struct shutdown_pod {
 	bool is_static;	 /* which source lists it */
 	/* For its status. */
 	bool named;   /* its namespace and name are known */
+	bool seen;    /* an earlier process has seen it alive in this shutdown, and being stopped */
 	bool lost;    /* records about it were lost: how it ended is not known for sure */
 	bool pending; /* how a container ended is known in a moment */
 };
@@ -178,13 +179,15 @@ static inline bool shutdown_is_kubelet(const char *who, uint32_t uid)
 	return uid == 0 && strcmp(who, "kubelet") == 0;
 }
 
-/* What the next process has to know of a shutdown that mode manage drives. Times are of
- * CLOCK_BOOTTIME; but for those of the announcement and a kill, less what was lost; 0: not yet. */
+/* What the next process has to know of a shutdown that mode manage drives, or in which mode assist
+ * may write statuses. Times are of CLOCK_BOOTTIME; but for those of the announcement and a kill,
+ * less what was lost; 0: not yet. */
 struct shutdown_run {
-	uint64_t announced_ns; /* 0: none is driven */
+	uint64_t announced_ns; /* 0: there is none */
 	uint64_t lost_ns;      /* time in which nothing ran */
 	bool units_stopped;    /* the groups have begun */
 	bool handed_over;      /* the lock was released */
+	bool kubelet_held;     /* the kubelet's lock was seen in it */
 	uint32_t group;	       /* the one it is at */
 	uint64_t group_ns;     /* when that was started */
 };
@@ -247,6 +250,23 @@ enum shutdown_write {
 	SHUTDOWN_WRITE_REFUSED,	 /* "refused" */
 	SHUTDOWN_WRITE_GAVE_UP,	 /* "gave-up": the API server has not decided in time */
 	SHUTDOWN_WRITE_COUNT,
+};
+
+/* Why the status of a pod that was stopped and is not shown as ended was not attempted when the
+ * lock was released: the first that holds. */
+enum shutdown_withheld {
+	SHUTDOWN_WITHHELD_ALIVE,   /* "alive": a process is left in it */
+	SHUTDOWN_WITHHELD_LOST,	   /* "records-lost": of it, or of a cgroup that may be its */
+	SHUTDOWN_WITHHELD_UNNAMED, /* "unnamed": no source has provided its name */
+	SHUTDOWN_WITHHELD_KUBELET, /* "kubelet": it may still write, or start containers */
+	SHUTDOWN_WITHHELD_LATE,	   /* "late": the lock went before, or there is no answer yet */
+	SHUTDOWN_WITHHELD_COUNT,
+};
+
+/* What came of the statuses of pods. */
+struct shutdown_statuses {
+	uint64_t writes[SHUTDOWN_WRITE_COUNT];
+	uint64_t withheld[SHUTDOWN_WITHHELD_COUNT];
 };
 
 /* How good the facts are. */
@@ -389,6 +409,10 @@ struct shutdown_record {
 	bool volumes_known; /* false: they were not looked for, or could not be read */
 	struct shutdown_volume volumes[SHUTDOWN_LIST_VOLUMES];
 	size_t n_volumes, n_volumes_listed;
+
+	/* RELEASED: of this shutdown, as far as this process has decided. */
+	bool statuses_known; /* false: none are written */
+	struct shutdown_statuses statuses;
 };
 
 enum shutdown_effect_type {
@@ -475,6 +499,7 @@ struct shutdown_stats {
 	uint64_t refused;    /* facts that found no room */
 	uint64_t announced, cancelled, killed, released;
 	uint64_t lost_ns; /* time in which nothing ran, in this shutdown */
+	struct shutdown_statuses statuses;
 };
 
 struct shutdown;
@@ -500,6 +525,9 @@ void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret);
 /* What to save of it, and of the container of that cgroup. False: nothing. */
 bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret);
 bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret);
+/* Whether the pod was seen alive in the shutdown under way, and being stopped: to be noted as seen
+ * to the next process. */
+bool shutdown_saw_pod(const struct shutdown *sd, const char *uid);
 /* Adds how many pods of that group are in which state; a group beyond the plan's last is it. */
 void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);
@@ -512,6 +540,7 @@ const char *shutdown_reason_name(enum shutdown_reason reason);
 const char *shutdown_pod_state_name(enum shutdown_pod_state state);
 const char *shutdown_report_name(enum shutdown_report what);
 const char *shutdown_write_name(enum shutdown_write result);
+const char *shutdown_withheld_name(enum shutdown_withheld why);
 
 /* By the "type" of logind's PrepareForShutdownWithMetadata: systemd's handle_action_table
  * (src/login/logind-action.c), whose words are API, and the same with a hyphen, as org.freedesktop.

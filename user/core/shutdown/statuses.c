@@ -36,6 +36,18 @@ static bool is_kubelet_stopped(const struct shutdown *sd)
 	       sd->drive.stage == SHUTDOWN_DRIVE_GROUPS;
 }
 
+/* A process that was started in the shutdown has asked systemd again, and waits for the answer. */
+static bool are_units_awaited(struct shutdown *sd)
+{
+	uint64_t end_ns = shutdown_sum(sd->drive.units_ns, SHUTDOWN_UNITS_NS);
+
+	if (sd->drive.stage != SHUTDOWN_DRIVE_GROUPS || sd->drive.units_owed == 0 ||
+	    sd->now_ns >= end_ns)
+		return false;
+	shutdown_want(sd, end_ns);
+	return true;
+}
+
 static bool is_writer(struct shutdown *sd, const struct shutdown_pod_rec *pod)
 {
 	uint64_t end_ns;
@@ -50,17 +62,21 @@ static bool is_writer(struct shutdown *sd, const struct shutdown_pod_rec *pod)
 	return false;
 }
 
-/* --- which are written
- * ---------------------------------------------------------------------------- */
+/* --- which are written ------------------------------------------------------------------------ */
+
+/* The status of static pods is the kubelet's own, which it may not have written. */
+static bool is_shown(const struct shutdown_pod_rec *pod)
+{
+	return pod->facts.ended && !pod->facts.is_static;
+}
 
 bool shutdown_status_is_owed(const struct shutdown *sd, const struct shutdown_pod_rec *pod)
 {
 	const struct shutdown_pod *facts = &pod->facts;
 
 	return sd->config.statuses && pod->stopped && pod->was_occupied && !pod->occupied &&
-	       facts->named && !facts->ended && !facts->is_static && !facts->lost &&
-	       !sd->evidence.cgroups_lost && sd->stats.refused == 0 && !pod->written &&
-	       !pod->write_failed;
+	       facts->named && !is_shown(pod) && !facts->lost && !sd->evidence.cgroups_lost &&
+	       sd->stats.refused == 0 && !pod->written && !pod->write_failed;
 }
 
 static void do_status(struct shutdown *sd, enum shutdown_effect_type type, const char *uid)
@@ -78,6 +94,7 @@ static void judge_status(struct shutdown *sd, struct shutdown_pod_rec *pod)
 	if (due == pod->writing)
 		return;
 	pod->writing = due;
+	sd->surveyed = false;
 	if (due && !sd->writes_ns)
 		sd->writes_ns = shutdown_counted(sd);
 	do_status(sd, due ? SHUTDOWN_WRITE_STATUS : SHUTDOWN_LEAVE_STATUS, pod->uid);
@@ -103,6 +120,10 @@ void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_wr
 		return;
 	}
 	sd->writes_ns = shutdown_counted(sd);
+	if ((unsigned int)result < SHUTDOWN_WRITE_COUNT) {
+		sd->statuses.writes[result]++;
+		sd->stats.statuses.writes[result]++;
+	}
 	/* One that was called back may have been written all the same. */
 	if (result == SHUTDOWN_WRITTEN || result == SHUTDOWN_WRITE_THERE ||
 	    result == SHUTDOWN_WRITE_GONE)
@@ -113,6 +134,43 @@ void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_wr
 		pod->write_failed = pod->writing;
 	pod->writing = false;
 	sd->surveyed = false;
+}
+
+/* SHUTDOWN_WITHHELD_COUNT: it was written, attempted in vain, or there is none to write. */
+static enum shutdown_withheld why_withheld(struct shutdown *sd, const struct shutdown_pod_rec *pod)
+{
+	const struct shutdown_pod *facts = &pod->facts;
+
+	if (!pod->stopped || !pod->was_occupied || is_shown(pod) || pod->written ||
+	    pod->write_failed)
+		return SHUTDOWN_WITHHELD_COUNT;
+	if (pod->occupied)
+		return SHUTDOWN_WITHHELD_ALIVE;
+	if (facts->lost || sd->evidence.cgroups_lost || sd->stats.refused > 0)
+		return SHUTDOWN_WITHHELD_LOST;
+	if (!facts->named)
+		return SHUTDOWN_WITHHELD_UNNAMED;
+	return is_writer(sd, pod) ? SHUTDOWN_WITHHELD_LATE : SHUTDOWN_WITHHELD_KUBELET;
+}
+
+void shutdown_sum_statuses(struct shutdown *sd, struct shutdown_record *ret)
+{
+	struct shutdown_pod_rec *pod;
+
+	if (!sd->config.statuses)
+		return;
+	shutdown_survey(sd);
+	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+		enum shutdown_withheld why = why_withheld(sd, pod);
+
+		if (why == SHUTDOWN_WITHHELD_COUNT || pod->withheld)
+			continue;
+		pod->withheld = true;
+		sd->statuses.withheld[why]++;
+		sd->stats.statuses.withheld[why]++;
+	}
+	ret->statuses_known = true;
+	ret->statuses = sd->statuses;
 }
 
 bool shutdown_status_is_late(struct shutdown *sd)
@@ -132,7 +190,8 @@ bool shutdown_statuses_hold(struct shutdown *sd, enum shutdown_reason *ret)
 	uint64_t from_ns = sd->writes_ns > sd->empty_ns ? sd->writes_ns : sd->empty_ns;
 	uint64_t silent_ns = shutdown_sum(from_ns, SHUTDOWN_WRITE_SILENT_NS);
 
-	if (shutdown_survey(sd)->statuses_owed == 0 || !is_kubelet_stopped(sd))
+	if (shutdown_survey(sd)->statuses_owed == 0 ||
+	    (!is_kubelet_stopped(sd) && !are_units_awaited(sd)))
 		return false;
 	if (shutdown_survey(sd)->api_stopped)
 		*ret = SHUTDOWN_API_SERVER_STOPPED;
@@ -201,7 +260,11 @@ bool shutdown_taint_holds(struct shutdown *sd)
 	struct shutdown_taint *t = &sd->taint;
 	uint64_t end_ns;
 
-	if (!sd->config.taint || t->answered || !is_dead(sd))
+	if (!sd->config.taint || t->answered)
+		return false;
+	if (are_units_awaited(sd))
+		return true;
+	if (!is_dead(sd))
 		return false;
 	if (!t->asked_ns) {
 		t->asked_ns = shutdown_counted(sd);

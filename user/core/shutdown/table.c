@@ -108,6 +108,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	}
 	sd->any_stopped = sd->handed_over = false;
 	sd->writes_ns = 0;
+	sd->statuses = (struct shutdown_statuses){};
 	sd->taint = (struct shutdown_taint){};
 	sd->plan.at = 0;
 	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
@@ -115,8 +116,8 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	shutdown_forget_marks(sd);
 	sd->stats.announced++;
 	again(sd, event);
-	if (event->announced.run && sd->config.mode == SHUTDOWN_MANAGE)
-		shutdown_drive_resume(sd, event);
+	if (event->announced.run)
+		shutdown_resume(sd, event);
 	shutdown_report_plain(sd, SHUTDOWN_REPORT_ANNOUNCED);
 	return 0;
 }

@@ -407,6 +407,22 @@ static void add_volumes(struct buf *out, const struct record_shutdown *r)
 	jsonw_array_end(out);
 }
 
+static void add_statuses(struct buf *out, const struct shutdown_record *step)
+{
+	const struct shutdown_statuses *s = &step->statuses;
+
+	if (!step->statuses_known)
+		return;
+	jsonw_object(out, "statuses");
+	for (int i = 0; i < SHUTDOWN_WRITE_COUNT; i++)
+		jsonw_u64(out, shutdown_write_name((enum shutdown_write)i), s->writes[i]);
+	jsonw_object(out, "withheld");
+	for (int i = 0; i < SHUTDOWN_WITHHELD_COUNT; i++)
+		jsonw_u64(out, shutdown_withheld_name((enum shutdown_withheld)i), s->withheld[i]);
+	jsonw_object_end(out);
+	jsonw_object_end(out);
+}
+
 static void add_shutdown_members(struct buf *out, const struct record_shutdown *r)
 {
 	const struct shutdown_record *step = &r->step;
@@ -431,6 +447,7 @@ static void add_shutdown_members(struct buf *out, const struct record_shutdown *
 		jsonw_null(out, "reason");
 	add_holders(out, step);
 	add_volumes(out, r);
+	add_statuses(out, step);
 }
 
 static void add_shutdown(struct buf *out, const struct record *record)

@@ -389,8 +389,11 @@ static int read_annotations(struct podread *r, const json_t *metadata, struct po
 		return e;
 	podread_enter(r, "annotations", 0);
 	e = podread_text(r, annotations, "kubernetes.io/config.source", PODREAD_NAME_MAX, &source);
-	podread_leave(r);
 	pod->mirror = apijson_get(annotations, "kubernetes.io/config.mirror") != NULL;
+	if (e == 0 && pod->mirror)
+		e = podread_text(r, annotations, "kubernetes.io/config.hash", PODREAD_NAME_MAX,
+				 &pod->static_uid);
+	podread_leave(r);
 	pod->is_static = pod->mirror || strcmp(source, "api") != 0;
 	return e;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/shutdown/shutdown.h"
 #include "wire/prometheus/exposition.h"
 
 enum api_event {
@@ -23,6 +24,18 @@ struct api_events {
 	uint64_t results[API_EVENT_COUNT];
 };
 
-void api_add_events(struct expo *expo, const struct api_events *events);
+/* The last status of pods. */
+struct api_statuses {
+	bool on; /* false: none are written, left out */
+	struct shutdown_statuses counts;
+};
+
+/* All that is written to the API server. */
+struct api_metrics {
+	struct api_events events;
+	struct api_statuses statuses;
+};
+
+void api_add(struct expo *expo, const struct api_metrics *api);
 
 #endif

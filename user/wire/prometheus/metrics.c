@@ -789,7 +789,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 		add_plain(&expo, metrics, checkpoint, LEN(checkpoint));
 	add_shutdown(&expo, &metrics->shutdown);
 	metrics_boot_write(&expo, &metrics->boot);
-	api_add_events(&expo, &metrics->api_events);
+	api_add(&expo, &metrics->api);
 	add_plain(&expo, metrics, log_lines, LEN(log_lines));
 	add_config(&expo, metrics);
 	add_build(&expo, metrics);

@@ -113,7 +113,7 @@ struct metrics {
 
 	struct metrics_control control;
 	struct metrics_checkpoint checkpoint;
-	struct api_events api_events;
+	struct api_metrics api;
 	struct metrics_shutdown shutdown;
 	struct metrics_boot boot;
 

@@ -343,6 +343,7 @@ static const struct rec_field KEPT_POD[] = {
 	BOOL("between", kept_pod.between),
 	BOOL("terminating_between", kept_pod.terminating_between),
 	BOOL("lost", kept_pod.lost),
+	BOOL("seen_in_shutdown", kept_pod.seen_in_shutdown),
 };
 
 static const struct rec_field KEPT_RUN[] = {
@@ -352,6 +353,7 @@ static const struct rec_field KEPT_RUN[] = {
 	BOOL("handed_over", kept_run.handed_over),
 	UINT("group", kept_run.group),
 	UINT("group_ns", kept_run.group_ns),
+	BOOL("kubelet_held", kept_run.kubelet_held),
 };
 
 static const struct rec_field KEPT_TURN[] = {
@@ -366,6 +368,25 @@ static const struct rec_field KEPT_TURN[] = {
 	UINT("killed_ns", kept_turn.killed_ns),
 	BOOL("hooked", kept_turn.hooked),
 	BOOL("failed", kept_turn.failed),
+};
+
+static const struct rec_field KEPT_EXIT[] = {
+	STRING("container_id", kept_exit.id),
+	STRING("pod_uid", kept_exit.pod_uid),
+	BOOL("seen", kept_exit.seen),
+	BOOL("static", kept_exit.is_static),
+	UINT("status", kept_exit.status),
+	UINT("exit_ns", kept_exit.at_ns),
+	UINT("start_ns", kept_exit.start_ns),
+	INT("wall_ns", kept_exit.wall_ns),
+	BOOL("oom_victim", kept_exit.oom_victim),
+	BOOL("oom_beside", kept_exit.oom_beside),
+	BOOL("oom_sure", kept_exit.oom_sure),
+	BOOL("compared", kept_exit.compared),
+	BOOL("again", kept_exit.again),
+	UINT("runtime", kept_exit.runtime),
+	UINT("qos", kept_exit.qos),
+	UINT("differs", kept_exit.differs),
 };
 
 _Static_assert(KEPT_POD_DOUBTS == 3, "one UINT() for each doubt");
@@ -513,6 +534,7 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_KEPT_POD] = LAYOUT("kept_pod", KEPT_POD, kept_pod),
 	[OBS_KEPT_RUN] = LAYOUT("kept_run", KEPT_RUN, kept_run),
 	[OBS_KEPT_TURN] = LAYOUT("kept_turn", KEPT_TURN, kept_turn),
+	[OBS_KEPT_EXIT] = LAYOUT("kept_exit", KEPT_EXIT, kept_exit),
 };
 
 _Static_assert(COUNT(SIGNAL) <= REC_FIELDS_MAX && COUNT(LOST) <= REC_FIELDS_MAX &&
