@@ -57,8 +57,11 @@ SKEL := $(GEN)/graced.skel.h
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the caller's, and come last.
 INCLUDES := -Iuser -Iinclude -I$(GEN)
 COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE -DGRACED_VERSION='"$(VERSION)"' $(CPPFLAGS) \
-	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(CFLAGS)
+	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(CFLAGS)
 LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
+# graced top has a screen where ncurses is there to be built with; it is loaded at run time.
+SCREEN := $(shell pkg-config --exists ncursesw 2>/dev/null && \
+	echo -DGRACED_NCURSES $$(pkg-config --cflags-only-I ncursesw))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 

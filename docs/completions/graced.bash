@@ -116,6 +116,8 @@ _graced_options() { # COMMAND
 	case $1 in
 	trace) echo "--help $table --utc $filter --sender --outcome --signals --scope --assume-grace
 		--count --duration --record --names.wait $live" ;;
+	top) echo "--help --namespace --pod --container --scope --assume-grace --duration --color --utc
+		--names.wait $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
 		--nested-nodes --container-roots --ring-size --log.level --log.format --web.listen-address
 		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket
@@ -155,7 +157,7 @@ _graced() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_graced_words "trace run audit pods explain plan log report shutdown resolve record replay wait check version --help"
+		_graced_words "trace top run audit pods explain plan log report shutdown resolve record replay wait check version --help"
 		return
 	fi
 	# readline breaks words at =, so --option=value comes as three.

@@ -6,7 +6,7 @@ function __graced_hierarchies
     string match -rg '^([a-z_]+)\t' </proc/cgroups
 end
 
-set -l commands trace audit run pods explain plan log report shutdown resolve record replay wait check version
+set -l commands trace top audit run pods explain plan log report shutdown resolve record replay wait check version
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -14,6 +14,7 @@ set -l on "__fish_seen_subcommand_from"
 
 complete -c graced -f
 complete -c graced -n $none -a trace -d 'live table (or JSON lines) of stops on this host'
+complete -c graced -n $none -a top -d 'live screen of what is stopping, what stopped and who kills'
 complete -c graced -n $none -a audit -d 'which running containers would not react to their stop signal'
 complete -c graced -n $none -a run -d 'the daemon'
 complete -c graced -n $none -a pods -d 'what the running daemon knows of pods'
@@ -37,14 +38,14 @@ complete -c graced -n "$on trace audit pods plan resolve replay" -s o -l output 
     -a 'table wide columns= json' -d 'a table, or JSON lines'
 set -l c "$on trace audit pods plan log report resolve replay"
 complete -c graced -n $c -l no-headers -d 'print the rows of the table alone'
-complete -c graced -n "$c explain" -l color -x -a 'auto always never' -d 'colour the table'
+complete -c graced -n "$c explain top" -l color -x -a 'auto always never' -d 'colour the table'
 complete -c graced -n "$on audit pods plan log report resolve" -l sort -x -d 'sort the table by these columns'
-complete -c graced -n "$on trace log" -l utc -d 'times in UTC and not in local time'
+complete -c graced -n "$on trace top log" -l utc -d 'times in UTC and not in local time'
 complete -c graced -n "$on report" -s o -l output -x -a 'table wide columns= json svg trace-event otlp' -d 'how to print'
-set -l c "$on trace audit pods replay log report"
+set -l c "$on trace top audit pods replay log report"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of these namespaces'
 complete -c graced -n $c -s p -l pod -x -d 'only these pods (name or the beginning of its uid)'
-set -l c "$on trace audit replay log"
+set -l c "$on trace top audit replay log"
 complete -c graced -n $c -s c -l container -x -d 'only these containers (name or id)'
 complete -c graced -n "$on trace replay log" -s s -l signal -x \
     -a "(__fish_complete_list , 'string join \\n $signals')" -d 'only stops with these signals'
@@ -55,25 +56,25 @@ complete -c graced -n $c -l outcome -x -d 'only these outcomes' \
     -a 'graceful terminated killed oom-killed crashed completed failed unknown'
 complete -c graced -n $c -l signals -d 'a row for each stop signal and SIGKILL, too'
 complete -c graced -n $c -l count -x -d 'so many rows'
-set -l c "$on trace run record replay"
+set -l c "$on trace top run record replay"
 complete -c graced -n $c -l scope -x -a 'pods containers services all' -d 'which stops to report'
 complete -c graced -n $c -l assume-grace -x -a '10s 30s 60s' -d 'grace where no source provides one'
 
 # The host
-set -l c "$on trace run audit resolve record wait check"
+set -l c "$on trace top run audit resolve record wait check"
 complete -c graced -n $c -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy'
-complete -c graced -n "$on trace run audit record replay wait" -l nested-nodes -x -d 'cgroup of a nested node'
-complete -c graced -n "$on trace run audit record replay wait" -l container-roots -x \
+complete -c graced -n "$on trace top run audit record replay wait" -l nested-nodes -x -d 'cgroup of a nested node'
+complete -c graced -n "$on trace top run audit record replay wait" -l container-roots -x \
     -d 'look for containers below it'
-complete -c graced -n "$on trace audit resolve record wait check" -l debug -d "libbpf's messages"
+complete -c graced -n "$on trace top audit resolve record wait check" -l debug -d "libbpf's messages"
 complete -c graced -n "$on audit" -l watch -d 'keep running, and show what begins or changes'
 complete -c graced -n "$on audit" -l pid -x -a '(__fish_complete_pids)' -d 'examine this process alone'
 complete -c graced -n "$on audit" -l exit-zero -d 'exit status 0 also when a container is deaf'
-complete -c graced -n "$on trace run record wait" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
+complete -c graced -n "$on trace top run record wait" -l ring-size -x -a '256Ki 512Ki 1Mi 2Mi 4Mi 8Mi' \
     -d 'size of the ring buffer'
-complete -c graced -n "$on trace record wait" -l no-group-dead \
+complete -c graced -n "$on trace top record wait" -l no-group-dead \
     -d 'find the last thread as older kernels have to'
-complete -c graced -n "$on trace record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
+complete -c graced -n "$on trace top record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
 complete -c graced -n "$on report" -l otlp-endpoint -x -d 'send the spans to this receiver of OTLP/HTTP'
 complete -c graced -n "$on report" -l otlp-ca -r -F -d 'PEM file with the CA of that receiver'
@@ -103,7 +104,7 @@ complete -c graced -n "$on plan" -l out-of-service-effect -x -a 'NoExecute NoSch
     -d 'of that taint'
 
 # Sources of names
-set -l c "$on trace run audit resolve record wait check"
+set -l c "$on trace top run audit resolve record wait check"
 complete -c graced -n $c -l names.enabled -d 'query sources for names'
 complete -c graced -n $c -l no-names.enabled -d 'query no source for names'
 complete -c graced -n $c -l names.log-directory -x -a '(__fish_complete_directories)' \
@@ -131,7 +132,7 @@ complete -c graced -n "$on run" -l web.config.file -r -F -d 'TLS and authenticat
 complete -c graced -n "$on run" -l web.insecure -d 'serve other hosts without TLS'
 complete -c graced -n "$on run" -l no-web.insecure -d 'turn it off'
 complete -c graced -n "$on run" -l checkpoint.file -r -F -d 'where to save state for the next start, or none'
-complete -c graced -n "$on trace run" -l names.wait -x -a 250ms -d 'how long a stop waits for its names'
+complete -c graced -n "$on trace top run" -l names.wait -x -a 250ms -d 'how long a stop waits for its names'
 complete -c graced -n "$on run" -l api.url -x -d 'the API server'
 complete -c graced -n "$on run" -l api.ca -r -F -d "CA certificates that verify the API server's"
 complete -c graced -n "$on run" -l api.server-name -x -d 'name expected in its certificate'

@@ -75,7 +75,7 @@ done
 nothing_missing
 claim "graced(8) has every command" $?
 
-for command in trace run; do
+for command in trace top run; do
 	options_in "docs/graced-$command.8" "It " | sort >"$tmp/documented"
 	options_of "$command" | tr ' ' '\n' | sort >"$tmp/options"
 	[[ -s $tmp/options ]] || echo "$command has no options" >>"$out"
@@ -83,7 +83,7 @@ for command in trace run; do
 		sed "s/^/$command: /" >>"$out"
 done
 nothing_missing
-claim "the pages of trace and run have every option, and no other" $?
+claim "the pages of trace, top and run have every option, and no other" $?
 
 options_in docs/graced.8 "(It )?" | sort -u >"$tmp/documented"
 for command in audit pods explain plan report resolve record replay wait check; do
@@ -418,7 +418,7 @@ placed="make install puts pages, completions, unit and configuration where they 
 if have make && put; then
 	: >"$out"
 	for file in sbin/graced share/man/man8/graced.8 share/man/man8/graced-run.8 \
-		share/man/man8/graced-trace.8 share/man/man5/graced.yaml.5 \
+		share/man/man8/graced-trace.8 share/man/man8/graced-top.8 share/man/man5/graced.yaml.5 \
 		share/man/man5/graced-records.5 share/bash-completion/completions/graced \
 		share/zsh/site-functions/_graced share/fish/vendor_completions.d/graced.fish; do
 		[[ -s $tmp/tree/usr/$file ]] || echo "no $file" >>"$out"

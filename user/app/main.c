@@ -19,6 +19,7 @@ static const struct command {
 	bool live; /* runs until a signal ends it */
 } commands[] = {
 	{"trace", cmd_trace, "live table (or JSON lines) of stops on this host", true},
+	{"top", cmd_top, "live screen: what is stopping, what stopped last, who kills most", true},
 	{"run", cmd_run, "the daemon", true},
 	{"audit", cmd_audit, "which running containers would not react to their stop signal", true},
 	{"pods", cmd_pods, "what the running daemon knows: pods, state, since when", true},

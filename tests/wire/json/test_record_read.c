@@ -16,10 +16,10 @@
 
 #define RECORDS "tests/replay/*.out"
 
-#define STOP                                                                                       \
-	"{\"type\":\"stop\",\"schema\":1,\"id\":\"b/c/1\",\"time\":\"2026-11-21T12:00:00Z\","      \
-	"\"boot_ns\":5,\"node\":\"n\",\"pod\":null,\"container\":null,\"outcome\":\"killed\","     \
-	"\"cause\":\"host\",\"exit\":{\"code\":null,\"signal\":9,\"core_dumped\":false,"           \
+#define STOP                                                                                   \
+	"{\"type\":\"stop\",\"schema\":1,\"id\":\"b/c/1\",\"time\":\"2026-11-21T12:00:00Z\","  \
+	"\"boot_ns\":5,\"node\":\"n\",\"pod\":null,\"container\":null,\"outcome\":\"killed\"," \
+	"\"cause\":\"host\",\"exit\":{\"code\":null,\"signal\":9,\"core_dumped\":false,"       \
 	"\"at_boot_ns\":5},\"evidence\":{\"complete\":true,\"gaps\":[]}}"
 
 static int read_text(const char *text, struct record_text *ret)
@@ -168,8 +168,8 @@ static void test_contradictions(void **state)
 
 static void test_no_record(void **state)
 {
-	static const char *const lines[] = {"", "{", "[]", "{}", "null", "\"stop\"",
-					    "{\"type\":7}", STOP STOP};
+	static const char *const lines[] = {"",	    "{",	"[]",		"{}",
+					    "null", "\"stop\"", "{\"type\":7}", STOP STOP};
 	struct record_text text;
 
 	for (size_t i = 0; i < LEN(lines); i++)
@@ -181,7 +181,8 @@ static void test_no_record(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("each record of a stop or signal is read back byte for byte", test_round_trip),
+		CLAIM("each record of a stop or signal is read back byte for byte",
+		      test_round_trip),
 		CLAIM("a line with any byte changed, or cut anywhere, is read or refused",
 		      test_spoiled),
 		CLAIM("words of a newer version are refused, not read as others",

@@ -4,6 +4,7 @@
 #define APP_COMMANDS_COMMANDS_H
 
 int cmd_trace(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

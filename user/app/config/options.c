@@ -208,11 +208,11 @@ void options_flags_done(struct options_flags *flags)
 static enum options_command command_of(const char *name)
 {
 	static const char *const names[OPTIONS_COMMANDS] = {
-		[OPTIONS_TRACE] = "trace",	 [OPTIONS_RUN] = "run",
-		[OPTIONS_AUDIT] = "audit",	 [OPTIONS_PODS] = "pods",
-		[OPTIONS_EXPLAIN] = "explain",	 [OPTIONS_PLAN] = "plan",
-		[OPTIONS_LOG] = "log",
-		[OPTIONS_REPORT] = "report",	 [OPTIONS_RESOLVE] = "resolve",
+		[OPTIONS_TRACE] = "trace",	 [OPTIONS_TOP] = "top",
+		[OPTIONS_RUN] = "run",		 [OPTIONS_AUDIT] = "audit",
+		[OPTIONS_PODS] = "pods",	 [OPTIONS_EXPLAIN] = "explain",
+		[OPTIONS_PLAN] = "plan",	 [OPTIONS_REPORT] = "report",
+		[OPTIONS_LOG] = "log",		 [OPTIONS_RESOLVE] = "resolve",
 		[OPTIONS_RECORD] = "record",	 [OPTIONS_REPLAY] = "replay",
 		[OPTIONS_WAIT] = "wait",	 [OPTIONS_CHECK] = "check",
 		[OPTIONS_SHUTDOWN] = "shutdown", [OPTIONS_VERSION] = "version",

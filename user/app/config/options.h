@@ -19,6 +19,7 @@
 
 enum options_command {
 	OPTIONS_TRACE,
+	OPTIONS_TOP,
 	OPTIONS_RUN,
 	OPTIONS_AUDIT,
 	OPTIONS_PODS,

@@ -637,6 +637,23 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 	}
 }
 
+void engine_each_stopping(const struct engine *e, engine_stop_fn fn, void *userdata)
+{
+	const struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&e->map.nodes, &pos))) {
+		const struct stop *stop = node->stop;
+		struct record_stop record = {};
+
+		if (!stop || (stop->state != STOP_REQUESTED && stop->state != STOP_KILLED) ||
+		    (e->stops.pods_only && !node->pod))
+			continue;
+		stops_fill(&e->stops, stop, &record);
+		fn(userdata, &record);
+	}
+}
+
 bool engine_get_cgroup(const struct engine *e, uint64_t id, struct engine_cgroup *ret)
 {
 	const struct cgnode *node = cgmap_get(&e->map, id);

@@ -90,6 +90,14 @@ typedef void (*engine_container_fn)(void *userdata, const struct engine_running 
 void engine_each_container(const struct engine *engine, engine_container_fn fn, void *userdata);
 
 /*
+ * Called for each container and service whose init runs and was asked to stop, or killed. Its
+ * record is that of the verdict to come, without outcome, cause and gaps; its grace period ends at
+ * stop_signal.at_ns + grace.ns. The record is valid during the call. Must not call the engine.
+ */
+typedef void (*engine_stop_fn)(void *userdata, const struct record_stop *stop);
+void engine_each_stopping(const struct engine *engine, engine_stop_fn fn, void *userdata);
+
+/*
  * Called with the cgroup of each container that has been without an init for so long that it is no
  * longer being made, as far as its cgroup is known: OBS_INIT or OBS_NO_INIT is expected of those
  * that have processes. Must not call the engine.

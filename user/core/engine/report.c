@@ -112,7 +112,7 @@ static void fill_reported_exit(const struct stops *stops, const struct stop *sto
 	ret->code = c->exit_code;
 }
 
-static void fill_stop(const struct stops *stops, const struct stop *stop, struct record_stop *r)
+void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *r)
 {
 	fill_id(stops, stop, r->id, sizeof(r->id));
 	fill_subject(stops, stop, &r->pod, &r->container);
@@ -162,7 +162,7 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	verdict = outcome_decide(&facts);
 	if (runtime_reports_oom(stops, stop))
 		verdict = (struct outcome_verdict){OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, 5};
-	fill_stop(stops, stop, &rec->stop);
+	stops_fill(stops, stop, &rec->stop);
 	rec->stop.outcome = verdict.outcome;
 	rec->stop.cause = verdict.cause;
 	rec->stop.gaps = gaps;

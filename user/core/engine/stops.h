@@ -125,6 +125,8 @@ enum record_tri stops_pod_terminating(const struct stops *stops, const struct st
 
 /* --- core/engine/report.c: records --- */
 
+/* What is known of a stop: all of its record but outcome, cause and gaps. */
+void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *ret);
 void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps);
 void stops_report_empty(struct stops *stops, const struct stop *stop);
 void stops_report_signal(struct stops *stops, const struct obs *obs, const struct cgnode *target,

@@ -67,10 +67,10 @@ static uint32_t small_of(struct reading *r, const json_t *object, const char *ke
 
 typedef const char *(*word_fn)(unsigned int value);
 
-#define WORD(type, name)                                        \
-	static const char *name##_word(unsigned int value)      \
-	{                                                       \
-		return name##_name((type)value);                \
+#define WORD(type, name)                                   \
+	static const char *name##_word(unsigned int value) \
+	{                                                  \
+		return name##_name((type)value);           \
 	}
 
 WORD(enum outcome, outcome)

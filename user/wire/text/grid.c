@@ -104,8 +104,7 @@ static void add_list(struct grid *grid, const char *list, bool sorted)
 
 static bool is_of_view(const struct grid_view *view, const struct grid_column *column)
 {
-	return view->wide || !column->wide ||
-	       (view->also && strcmp(view->also, column->name) == 0);
+	return view->wide || !column->wide || (view->also && strcmp(view->also, column->name) == 0);
 }
 
 void grid_init(struct grid *ret, const struct grid_table *table, const struct grid_view *view)

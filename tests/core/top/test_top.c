@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/top: which rows records, time and keys leave on the screen. */
+#include "core/top/top.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "lib/claim.h"
+
+#define SEC(n) ((n)*NS_PER_S)
+
+static struct top *make(void)
+{
+	const struct filter all = {};
+	struct top *top;
+
+	assert_int_equal(top_new(&all, &top), 0);
+	return top;
+}
+
+/* Stopped by runc with SIGTERM at 100 s, with a grace period of 30 s. */
+static struct record stop_of(const char *pod, enum outcome outcome, enum cause cause,
+			     uint64_t exit_ns)
+{
+	return (struct record){
+		.type = RECORD_STOP,
+		.at_ns = exit_ns,
+		.stop =
+			{
+				.pod = {.known = true, .namespace_ = "shop", .name = pod},
+				.container = {.known = true,
+					      .name = "main",
+					      .kind = CONTAINER_KIND_CONTAINER},
+				.stop_signal = {.known = true,
+						.number = 15,
+						.at_ns = SEC(100),
+						.sender = {.kind = SENDER_RUNTIME,
+							   .process = {.pid = 7, .comm = "runc"}}},
+				.grace = {.from = GRACE_SPEC, .ns = SEC(30)},
+				.latency_known = true,
+				.latency_ns = exit_ns - SEC(100),
+				.outcome = outcome,
+				.cause = cause,
+			},
+	};
+}
+
+static struct record kill_of(const char *pod, const char *comm, enum cause cause)
+{
+	struct record r = stop_of(pod, OUTCOME_KILLED, cause, SEC(131));
+
+	r.stop.kill_signal = (struct record_sigref){
+		.known = true,
+		.number = 9,
+		.sender = {.kind = SENDER_HOST, .process = {.pid = 8, .comm = comm}}};
+	return r;
+}
+
+static void add_stopping(struct top *top, const char *pod, uint64_t asked_ns, uint64_t grace_ns)
+{
+	struct record r = stop_of(pod, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, asked_ns);
+
+	r.stop.stop_signal.at_ns = asked_ns;
+	r.stop.grace.ns = grace_ns;
+	if (!grace_ns)
+		r.stop.grace.from = GRACE_UNKNOWN;
+	top_add_stopping(top, &r.stop);
+}
+
+/* The names of a section's rows in order, by their first letter after the namespace. */
+static const char *order_of(const struct top *top, enum top_section section)
+{
+	static char ret[TOP_ROWS_MAX + 1];
+	const struct top_data *d = top_data(top);
+	uint16_t rows[TOP_ROWS_MAX];
+	size_t n = top_rows(top, section, rows);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = section == TOP_STOPPING  ? d->stopping[rows[i]].name
+				   : section == TOP_STOPPED ? d->stopped[rows[i]].name
+				   : section == TOP_DEAF    ? d->deaf[rows[i]].name
+							    : d->killers[rows[i]].who;
+
+		ret[i] = section == TOP_KILLERS ? name[0] : name[strlen("shop/")];
+	}
+	ret[n] = '\0';
+	return ret;
+}
+
+static void type(struct top *top, const char *keys)
+{
+	for (; *keys; keys++)
+		assert_int_equal(top_press(top, (unsigned char)*keys), TOP_NOTHING);
+}
+
+static void test_stopping(void **state)
+{
+	struct top *top = make();
+	const struct top_stopping *row = &top->live.stopping[0];
+
+	top_begin_stopping(top, SEC(110), 0);
+	add_stopping(top, "a", SEC(100), SEC(30));
+	add_stopping(top, "b", SEC(101), SEC(10));
+	add_stopping(top, "c", SEC(90), 0);
+	assert_string_equal(row->name, "shop/a/main");
+	assert_string_equal(row->by, "runc[7]");
+	assert_int_equal(row->deadline_ns, SEC(130));
+	assert_int_equal(top->live.stopping[2].deadline_ns, 0);
+	assert_string_equal(order_of(top, TOP_STOPPING), "bac");
+	type(top, "s");
+	assert_string_equal(order_of(top, TOP_STOPPING), "cab");
+	type(top, "r");
+	assert_string_equal(order_of(top, TOP_STOPPING), "bac");
+	type(top, "s");
+	assert_string_equal(order_of(top, TOP_STOPPING), "abc");
+	type(top, "s");
+	assert_string_equal(top_order_name(top, TOP_STOPPING), "deadline");
+	top_begin_stopping(top, SEC(111), 0);
+	assert_int_equal(top->live.n[TOP_STOPPING], 0);
+	free(top);
+}
+
+/* So many that there is no room: the first to be killed stay, and all are counted. */
+static void test_stopping_full(void **state)
+{
+	struct top *top = make();
+
+	top_begin_stopping(top, SEC(110), 0);
+	for (unsigned int i = 0; i < TOP_STOPPING_MAX; i++)
+		add_stopping(top, "x", SEC(100), i % 2 ? SEC(60) : 0);
+	add_stopping(top, "y", SEC(100), SEC(90));
+	add_stopping(top, "z", SEC(100), 0);
+	assert_int_equal(top->live.n[TOP_STOPPING], TOP_STOPPING_MAX);
+	assert_int_equal(top->live.all_stopping, TOP_STOPPING_MAX + 2);
+	assert_non_null(strchr(order_of(top, TOP_STOPPING), 'y'));
+	assert_null(strchr(order_of(top, TOP_STOPPING), 'z'));
+	free(top);
+}
+
+static void test_stopped(void **state)
+{
+	struct record a = stop_of("a", OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL, SEC(101));
+	struct record b = kill_of("b", "kubelet", CAUSE_GRACE_EXPIRED);
+	struct record c = stop_of("c", OUTCOME_FAILED, CAUSE_SELF, SEC(140));
+	struct top *top = make();
+
+	c.stop.stop_signal.known = c.stop.latency_known = false;
+	top_record(top, &a);
+	top_record(top, &b);
+	top_record(top, &c);
+	assert_string_equal(top->live.stopped[2].by, "runc[7]");
+	assert_string_equal(top->live.stopped[1].by, "kubelet[8]");
+	assert_string_equal(top->live.stopped[0].by, "");
+	assert_true(top->live.stopped[1].margin_known);
+	assert_true(top->live.stopped[1].margin_ns == -(int64_t)SEC(1));
+	assert_false(top->live.stopped[0].margin_known);
+	type(top, "\t");
+	assert_string_equal(order_of(top, TOP_STOPPED), "cba");
+	type(top, "s");
+	assert_string_equal(top_order_name(top, TOP_STOPPED), "margin");
+	assert_string_equal(order_of(top, TOP_STOPPED), "bac");
+	type(top, "s");
+	assert_string_equal(order_of(top, TOP_STOPPED), "bac");
+	type(top, "s");
+	assert_string_equal(order_of(top, TOP_STOPPED), "abc");
+	for (unsigned int i = 0; i < TOP_STOPPED_MAX; i++)
+		top_record(top, &a);
+	assert_int_equal(top->live.n[TOP_STOPPED], TOP_STOPPED_MAX);
+	assert_int_equal(top->live.all_stopped, TOP_STOPPED_MAX + 3);
+	assert_int_equal(top->live.killed, 1);
+	free(top);
+}
+
+static void test_sandbox(void **state)
+{
+	struct record r = kill_of("a", "containerd-shim", CAUSE_NO_GRACE);
+	struct top *top = make();
+
+	r.stop.container.kind = CONTAINER_KIND_SANDBOX;
+	top_record(top, &r);
+	top_begin_stopping(top, SEC(1), 0);
+	top_add_stopping(top, &r.stop);
+	assert_int_equal(top->live.all_stopped + top->live.all_stopping + top->live.killed, 0);
+	r.stop.gaps = 1u << GAP_SANDBOX_GUESSED;
+	top_record(top, &r);
+	assert_int_equal(top->live.all_stopped, 1);
+	free(top);
+}
+
+static void test_deaf(void **state)
+{
+	struct record signal = {
+		.type = RECORD_SIGNAL,
+		.at_ns = SEC(100),
+		.signal = {.number = 15,
+			   .deaf = true,
+			   .reason = UNHEARD_NO_HANDLER,
+			   .target_init = true,
+			   .pod = {.known = true, .namespace_ = "shop", .name = "a"},
+			   .container = {.known = true, .name = "main"}},
+	};
+	struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+
+	top_record(top, &signal);
+	assert_int_equal(top->live.n[TOP_DEAF], 1);
+	assert_int_equal(top->live.deaf[0].times, 0);
+	stop.stop.reason = UNHEARD_NO_HANDLER;
+	top_record(top, &stop);
+	top_record(top, &signal);
+	top_record(top, &stop);
+	assert_int_equal(top->live.n[TOP_DEAF], 1);
+	assert_int_equal(top->live.deaf[0].times, 2);
+	signal.signal.target_init = false;
+	signal.signal.pod.name = "b";
+	top_record(top, &signal);
+	assert_int_equal(top->live.n[TOP_DEAF], 1);
+	free(top);
+}
+
+static void test_killers(void **state)
+{
+	struct record a = kill_of("a", "alpha", CAUSE_GRACE_EXPIRED);
+	struct record b = kill_of("b", "beta", CAUSE_KILLED_EARLY);
+	struct record oom = stop_of("c", OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER, SEC(120));
+	struct top *top = make();
+
+	top_record(top, &a);
+	top_record(top, &b);
+	top_record(top, &b);
+	top_record(top, &oom);
+	assert_string_equal(order_of(top, TOP_KILLERS), "baO");
+	assert_string_equal(top->live.killers[1].who, "beta");
+	assert_string_equal(top->live.killers[1].victim, "shop/b/main");
+	assert_int_equal(top->live.killers[1].kills, 2);
+	assert_int_equal(top->live.killers[1].early, 2);
+	assert_string_equal(top->live.killers[2].who, "OOM killer");
+	assert_int_equal(top->live.killed, 4);
+	assert_int_equal(top->live.early, 2);
+	free(top);
+}
+
+/* Whoever changes its name with each kill does not drive out the one that kills most. */
+static void test_killers_full(void **state)
+{
+	struct record most = kill_of("a", "most", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+	uint16_t rows[TOP_ROWS_MAX];
+
+	top_record(top, &most);
+	top_record(top, &most);
+	for (int i = 0; i < 10 * TOP_KILLERS_MAX; i++) {
+		char comm[16];
+		struct record r;
+
+		snprintf(comm, sizeof(comm), "k%d", i);
+		r = kill_of("b", comm, CAUSE_GRACE_EXPIRED);
+		top_record(top, &r);
+	}
+	assert_int_equal(top_rows(top, TOP_KILLERS, rows), TOP_KILLERS_MAX);
+	assert_string_equal(top->live.killers[rows[0]].who, "most");
+	free(top);
+}
+
+static void test_names(void **state)
+{
+	struct record r = kill_of("a", "sh", CAUSE_OTHER_POD);
+	struct top *top = make();
+	char pod[400];
+
+	r.stop.kill_signal.sender.kind = SENDER_POD;
+	r.stop.kill_signal.sender.pod =
+		(struct record_pod){.known = true, .namespace_ = "shop", .name = "job"};
+	r.stop.kill_signal.sender.container =
+		(struct record_container){.known = true, .name = "run"};
+	top_record(top, &r);
+	assert_string_equal(top->live.killers[0].who, "sh (shop/job/run)");
+	/* A name that is too long keeps its end, and no half of a character. */
+	for (size_t i = 0; i + 2 < sizeof(pod); i += 2)
+		memcpy(pod + i, "\xc3\xa9", 3);
+	r.stop.pod.name = pod;
+	top_record(top, &r);
+	assert_int_equal((unsigned char)top->live.stopped[0].name[0], 0xc3);
+	assert_non_null(strstr(top->live.stopped[0].name, "/main"));
+	r.stop.pod = (struct record_pod){.known = true, .uid = "12345678-9999"};
+	r.stop.container = (struct record_container){.known = true, .id = "0123456789abcdef"};
+	top_record(top, &r);
+	assert_string_equal(top->live.stopped[0].name, "12345678/0123456789ab");
+	r.stop.pod = (struct record_pod){};
+	r.stop.container = (struct record_container){.cgroup = "/system.slice/a.service"};
+	top_record(top, &r);
+	assert_string_equal(top->live.stopped[0].name, "a.service");
+	free(top);
+}
+
+static void test_filter(void **state)
+{
+	struct record a = kill_of("alpha", "runc", CAUSE_GRACE_EXPIRED);
+	struct record b = kill_of("beta", "kubelet", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+
+	top_record(top, &a);
+	top_record(top, &b);
+	type(top, "/ALQ\x7fP");
+	assert_string_equal(top->filter, "ALP");
+	assert_string_equal(order_of(top, TOP_STOPPED), "a");
+	type(top, "\n");
+	assert_false(top->typing);
+	assert_string_equal(order_of(top, TOP_KILLERS), "r");
+	type(top, "/");
+	assert_int_equal(top_press(top, 'u' & 0x1f), TOP_NOTHING);
+	type(top, "kubelet");
+	assert_string_equal(order_of(top, TOP_STOPPED), "b");
+	assert_int_equal(top_press(top, 0x1b), TOP_NOTHING);
+	assert_string_equal(order_of(top, TOP_STOPPED), "ba");
+	/* More than there is room for, and a character of two bytes taken back. */
+	type(top, "/");
+	for (int i = 0; i < 2 * TOP_FILTER_SIZE; i++)
+		type(top, "x");
+	assert_int_equal(strlen(top->filter), TOP_FILTER_SIZE - 1);
+	assert_int_equal(top_press(top, 'u' & 0x1f), TOP_NOTHING);
+	type(top, "a\xc3\xa9");
+	assert_int_equal(top_press(top, TOP_KEY_BACKSPACE), TOP_NOTHING);
+	assert_string_equal(top->filter, "a");
+	free(top);
+}
+
+static void test_pause(void **state)
+{
+	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+
+	top_begin_stopping(top, SEC(110), 0);
+	add_stopping(top, "x", SEC(100), SEC(30));
+	type(top, "p");
+	top_begin_stopping(top, SEC(120), 0);
+	top_record(top, &a);
+	assert_int_equal(top_data(top)->now_ns, SEC(110));
+	assert_string_equal(order_of(top, TOP_STOPPING), "x");
+	assert_string_equal(order_of(top, TOP_STOPPED), "");
+	type(top, " ");
+	assert_int_equal(top_data(top)->now_ns, SEC(120));
+	assert_string_equal(order_of(top, TOP_STOPPING), "");
+	assert_string_equal(order_of(top, TOP_STOPPED), "a");
+	free(top);
+}
+
+static void test_quit(void **state)
+{
+	struct top *top = make();
+
+	assert_int_equal(top_press(top, 'q'), TOP_QUIT);
+	assert_int_equal(top_press(top, 'l' & 0x1f), TOP_REDRAW);
+	type(top, "h");
+	assert_true(top->help);
+	type(top, "q");
+	assert_false(top->help);
+	/* In a filter it is a letter. */
+	type(top, "/q");
+	assert_string_equal(top->filter, "q");
+	free(top);
+}
+
+static void assert_rooms(struct top *top, size_t lines, const char *want)
+{
+	char got[64];
+	size_t used = 0;
+
+	top_fit(top, lines);
+	snprintf(got, sizeof(got), "%zu %zu %zu %zu", top->room[0], top->room[1], top->room[2],
+		 top->room[3]);
+	assert_string_equal(got, want);
+	for (unsigned int i = 0; i < TOP_SECTIONS; i++)
+		used += top->room[i] ? top->room[i] + 1 : 0;
+	assert_in_range(used, 0, lines);
+}
+
+static void test_fit(void **state)
+{
+	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+
+	assert_rooms(top, 22, "1 1 1 1");
+	assert_rooms(top, 8, "1 1 1 1");
+	assert_rooms(top, 7, "1 0 0 0");
+	assert_rooms(top, 2, "1 0 0 0");
+	assert_rooms(top, 1, "0 0 0 0");
+	assert_rooms(top, 0, "0 0 0 0");
+	top_begin_stopping(top, SEC(110), 0);
+	for (int i = 0; i < 40; i++) {
+		add_stopping(top, "x", SEC(100), SEC(30));
+		top_record(top, &a);
+	}
+	assert_rooms(top, 22, "8 8 1 1");
+	assert_rooms(top, 1000, "40 40 1 1");
+	type(top, "2");
+	assert_rooms(top, 22, "0 21 0 0");
+	type(top, "2");
+	assert_rooms(top, 7, "0 6 0 0");
+	free(top);
+}
+
+static void test_scroll(void **state)
+{
+	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+	static const struct {
+		int key;
+		size_t from;
+	} keys[] = {
+		{TOP_KEY_UP, 0},
+		{TOP_KEY_DOWN, 1},
+		{'j', 2},
+		{'k', 1},
+		{TOP_KEY_PAGE_DOWN, 20},
+		{TOP_KEY_PAGE_DOWN, 21},
+		{TOP_KEY_PAGE_UP, 2},
+		{TOP_KEY_PAGE_UP, 0},
+		{TOP_KEY_END, 21},
+		{TOP_KEY_DOWN, 21},
+		{TOP_KEY_HOME, 0},
+	};
+	struct top *top = make();
+
+	for (int i = 0; i < 40; i++)
+		top_record(top, &a);
+	type(top, "2");
+	top_fit(top, 20);
+	for (size_t i = 0; i < LEN(keys); i++) {
+		top_press(top, keys[i].key);
+		top_fit(top, 20);
+		assert_int_equal(top->from[TOP_STOPPED], keys[i].from);
+	}
+	type(top, "\t");
+	assert_int_equal(top->focus, TOP_DEAF);
+	top_press(top, TOP_KEY_BACK_TAB);
+	assert_int_equal(top->focus, TOP_STOPPED);
+	free(top);
+}
+
+/* Whatever is pressed, it stays in its bounds. */
+static void test_any_keys(void **state)
+{
+	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+	uint32_t random = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		random = random * 1664525 + 1013904223;
+		top_press(top, (int)(random >> 8) % 270);
+		if (i % 100 == 0)
+			top_record(top, &a);
+		top_fit(top, (random >> 4) % 50);
+		assert_in_range(top->focus, 0, TOP_SECTIONS - 1);
+		assert_non_null(top_order_name(top, top->focus));
+		order_of(top, top->focus);
+	}
+	free(top);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("stops under way have their deadlines, and come in the order asked for",
+		      test_stopping),
+		CLAIM("of too many those with the first deadlines are kept, and all are counted",
+		      test_stopping_full),
+		CLAIM("a stop that is over has who killed or asked it, and its margin where known",
+		      test_stopped),
+		CLAIM("sandboxes have no rows, but guesses have", test_sandbox),
+		CLAIM("a container is deaf from its signal on, and its stops are counted once",
+		      test_deaf),
+		CLAIM("who kills is counted, with early kills and the OOM killer", test_killers),
+		CLAIM("of too many killers those that killed least make room", test_killers_full),
+		CLAIM("names are those of pods and containers, else ids, and keep their end",
+		      test_names),
+		CLAIM("a filter finds names, senders and outcomes in any case", test_filter),
+		CLAIM("what is paused stands still, and goes on with all that happened",
+		      test_pause),
+		CLAIM("q quits, but not from the help or within a filter", test_quit),
+		CLAIM("lines are shared out by what sections have, never more than there are",
+		      test_fit),
+		CLAIM("scrolling ends at the last row", test_scroll),
+		CLAIM("no sequence of keys leaves the bounds", test_any_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+/* graced top: a screen of what is stopping, what stopped, who is deaf and who kills. Which rows it
+ * has is decided by core/top; this feeds it, and draws what comes out. */
+#include "app/commands/commands.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/config/options.h"
+#include "app/live/monitor.h"
+#include "app/live/screen.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "core/top/top.h"
+#include "io/proc/clock.h"
+#include "io/terminal/terminal.h"
+
+static const struct options_help help = {
+	.head = "usage: graced top [OPTIONS]\n"
+		"\n"
+		"Shows on a terminal, live: which containers are being stopped and how much of their grace\n"
+		"period is left, what became of those that stopped, which are deaf, and who kills most. Keys\n"
+		"sort, filter and pause; h explains them, q ends it.\n",
+	.tail = "EXAMPLES\n"
+		"  graced top                         this host\n"
+		"  graced top -n shop                 one namespace\n"
+		"  graced top --assume-grace 30s      judge by 30 s where no source provides a grace period\n",
+};
+
+#ifdef GRACED_NCURSES
+
+#define TICK_US	  1000000 /* the clock on the screen */
+#define RUN_US	  250000  /* the remaining time of a stop */
+#define AGAIN_US  100000  /* between two drawings, however much happens */
+#define ESCAPE_US 50000	  /* a sequence that a key sends is whole by then */
+
+struct view {
+	struct top *top;
+	struct terminal *terminal;
+	struct monitor *monitor;
+	char node[OPTIONS_NODE_SIZE];
+	bool colour, utc;
+	sd_event_source *tick, *escape, *ready;
+	uint64_t drawn_ns; /* CLOCK_MONOTONIC */
+	bool due;	   /* something is to be drawn */
+};
+
+/* --- drawing ----------------------------------------------------------------------------------- */
+
+static void add_stopping(void *userdata, const struct record_stop *stop)
+{
+	top_add_stopping(userdata, stop);
+}
+
+static void take_stopping(struct view *v)
+{
+	top_begin_stopping(v->top, clock_boot_ns(), clock_wall_offset_ns());
+	engine_each_stopping(monitor_engine(v->monitor), add_stopping, v->top);
+}
+
+/* Ends the command where the terminal is gone: nobody looks any more. */
+static void sent(struct view *v, int r)
+{
+	sd_event_source_set_io_events(v->ready, r == 1 ? EPOLLOUT : 0);
+	if (r < 0)
+		monitor_end(v->monitor, 0);
+}
+
+static void draw(struct view *v)
+{
+	struct screen screen = {.node = v->node};
+	time_t now = time(NULL);
+	struct tm local = {};
+
+	if (v->utc)
+		gmtime_r(&now, &local);
+	else
+		localtime_r(&now, &local);
+	screen.zone = v->utc ? "UTC" : local.tm_zone ? local.tm_zone : "";
+	screen.zone_s = (int32_t)local.tm_gmtoff;
+	terminal_describe(v->terminal, &screen);
+	terminal_begin(v->terminal);
+	if (screen_draw(&screen, v->top, terminal_put, v->terminal) < 0)
+		log_warning("cannot draw the screen: out of memory");
+	sent(v, terminal_end(v->terminal));
+	v->drawn_ns = clock_monotonic_ns();
+	v->due = false;
+}
+
+/* At once, but for a flood of events. */
+static void draw_if_due(struct view *v)
+{
+	uint64_t next_us = v->drawn_ns / 1000 + AGAIN_US, now_us = clock_monotonic_ns() / 1000;
+	int r;
+
+	if (!v->terminal || !v->due)
+		return;
+	r = terminal_flush(v->terminal);
+	sent(v, r);
+	if (r != 0)
+		return;
+	if (now_us < next_us) {
+		sd_event_source_set_time(v->tick, next_us);
+		return;
+	}
+	take_stopping(v);
+	draw(v);
+	sd_event_source_set_time(v->tick, now_us + (v->top->live.all_stopping ? RUN_US : TICK_US));
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct view *v = userdata;
+
+	v->due = true;
+	sd_event_source_set_time(source, usec + TICK_US);
+	return sd_event_source_set_enabled(source, SD_EVENT_ON);
+}
+
+/* --- keys and signals -------------------------------------------------------------------------- */
+
+static void press(struct view *v, bool last)
+{
+	int key;
+
+	while (terminal_next_key(v->terminal, last, &key)) {
+		enum top_wish wish = top_press(v->top, key);
+
+		if (wish == TOP_QUIT)
+			monitor_end(v->monitor, 0);
+		else if (wish == TOP_REDRAW)
+			terminal_renew(v->terminal);
+		v->drawn_ns = 0;
+		v->due = true;
+	}
+}
+
+static int on_escape(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	press(userdata, true);
+	return 0;
+}
+
+static int on_key(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct view *v = userdata;
+	int r = terminal_read(v->terminal);
+
+	if (r == -EINTR || r == -EAGAIN)
+		return 0;
+	if (r <= 0) {
+		monitor_end(v->monitor, 0);
+		return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	}
+	press(v, false);
+	if (!terminal_awaits_key(v->terminal))
+		return sd_event_source_set_enabled(v->escape, SD_EVENT_OFF);
+	sd_event_source_set_time_relative(v->escape, ESCAPE_US);
+	return sd_event_source_set_enabled(v->escape, SD_EVENT_ONESHOT);
+}
+
+/* What comes with it is drawn by the end of the turn. */
+static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct view *v = userdata;
+
+	v->due = true;
+	return 0;
+}
+
+static int on_resize(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	struct view *v = userdata;
+
+	terminal_renew(v->terminal);
+	v->drawn_ns = 0;
+	v->due = true;
+	return 0;
+}
+
+static int on_suspend(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	struct view *v = userdata;
+
+	terminal_suspend(v->terminal);
+	v->drawn_ns = 0;
+	v->due = true;
+	return 0;
+}
+
+static int add_signal(struct view *v, int number, sd_event_signal_handler_t handler)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return sd_event_add_signal(monitor_event(v->monitor), NULL, number, handler, v);
+}
+
+static int add_sources(struct view *v)
+{
+	sd_event *event = monitor_event(v->monitor);
+	int r = add_signal(v, SIGWINCH, on_resize);
+
+	if (r >= 0)
+		r = add_signal(v, SIGTSTP, on_suspend);
+	if (r >= 0)
+		r = sd_event_add_io(event, NULL, STDIN_FILENO, EPOLLIN, on_key, v);
+	if (r >= 0)
+		r = sd_event_add_io(event, &v->ready, terminal_out_fd(v->terminal), 0, on_ready, v);
+	if (r >= 0)
+		r = sd_event_add_time(event, &v->tick, CLOCK_MONOTONIC, 0, 1000, on_tick, v);
+	if (r >= 0)
+		r = sd_event_add_time(event, &v->escape, CLOCK_MONOTONIC, 0, 1000, on_escape, v);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(v->escape, SD_EVENT_OFF);
+	return r < 0 ? r : sd_event_source_set_enabled(v->tick, SD_EVENT_ON);
+}
+
+/* --- a live command ---------------------------------------------------------------------------- */
+
+static int on_open(void *userdata, struct monitor *m)
+{
+	struct view *v = userdata;
+
+	v->monitor = m;
+	return 0;
+}
+
+/* The screen comes up last: what goes wrong before is a line for the person at the shell. */
+static void on_attached(void *userdata)
+{
+	struct view *v = userdata;
+	char why[TERMINAL_WHY_SIZE];
+	int r = terminal_open(v->colour, why, &v->terminal);
+
+	if (r < 0) {
+		say_as("top", "%s", why);
+		monitor_end(v->monitor, 1);
+		return;
+	}
+	r = add_sources(v);
+	if (r < 0) {
+		v->terminal = terminal_close(v->terminal);
+		say_as("top", "cannot set up the event loop: %s", strerror(-r));
+		monitor_end(v->monitor, 1);
+	}
+	v->due = true;
+}
+
+static void on_record(void *userdata, const struct record *record)
+{
+	struct view *v = userdata;
+
+	top_record(v->top, record);
+	v->due = true;
+}
+
+static void on_turn(void *userdata)
+{
+	draw_if_due(userdata);
+}
+
+static void on_ending(void *userdata)
+{
+	struct view *v = userdata;
+
+	v->terminal = terminal_close(v->terminal);
+}
+
+static void on_close(void *userdata)
+{
+	struct view *v = userdata;
+
+	v->tick = sd_event_source_disable_unref(v->tick);
+	v->escape = sd_event_source_disable_unref(v->escape);
+	v->ready = sd_event_source_disable_unref(v->ready);
+	v->terminal = terminal_close(v->terminal);
+}
+
+static int show(const struct options *options)
+{
+	struct view view = {
+		.colour = screen_view(options).colour,
+		.utc = options->table.utc,
+	};
+	const struct monitor_hooks hooks = {
+		.userdata = &view,
+		.open = on_open,
+		.attached = on_attached,
+		.record = on_record,
+		.turn = on_turn,
+		.ending = on_ending,
+		.close = on_close,
+	};
+	int status;
+
+	clock_node_name(view.node, sizeof(view.node));
+	if (top_new(&options->filter, &view.top) < 0) {
+		say_as("top", "cannot begin: out of memory");
+		return 1;
+	}
+	status = monitor_run(options, false, &hooks);
+	free(view.top);
+	return status;
+}
+
+#else
+
+static int show(const struct options *options)
+{
+	say_as("top", "this graced was built without ncurses (libncurses-dev); graced trace prints "
+		      "stops as rows");
+	return 1;
+}
+
+#endif
+
+int cmd_top(int argc, char **argv)
+{
+	struct options options;
+	int status;
+
+	if (!options_parse(argc, argv, &help, &options, &status))
+		return status;
+	if (options.first < argc)
+		return say_usage("top", "'%s' is one argument too many", argv[options.first]);
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return say_usage("top",
+				 "it needs a terminal for its screen and its keys; graced trace "
+				 "prints rows");
+	if (!say_host_pids("top"))
+		return 1;
+	return show(&options);
+}

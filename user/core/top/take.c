@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How records become rows of graced top: copies, for a record lives no longer than its report. */
+#include "core/top/top.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SHORT_UID  8
+#define SHORT_ID   12
+#define LABEL_SIZE 1024 /* more than a namespace, a pod's and a container's name take */
+#define KILLER_OOM "OOM killer"
+
+/* The end of a name is what distinguishes it from others; a character is never halved. */
+static void copy_end(char *to, size_t size, const char *text)
+{
+	size_t len = strlen(text), at = len < size ? 0 : len - size + 1;
+
+	while (((unsigned char)text[at] & 0xc0) == 0x80)
+		at++;
+	memcpy(to, text + at, len - at + 1);
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void add_container(char *label, size_t size, const struct record_container *c,
+			  const struct record_process *process)
+{
+	size_t n = strlen(label);
+
+	if (c->kind == CONTAINER_KIND_PROCESS && process && process->comm)
+		snprintf(label + n, size - n, "%s[%u]", process->comm, process->pid);
+	else if (c->name)
+		snprintf(label + n, size - n, "%s", c->name);
+	else if (c->kind == CONTAINER_KIND_SANDBOX)
+		snprintf(label + n, size - n, "sandbox?");
+	else if (c->id)
+		snprintf(label + n, size - n, "%.*s", SHORT_ID, c->id);
+	else
+		snprintf(label + n, size - n, "%s", c->cgroup ? last_component(c->cgroup) : "-");
+}
+
+/* "namespace/pod/container", or the beginning of an id where a name is not known. */
+static void copy_label(char ret[TOP_NAME_SIZE], const struct record_pod *pod,
+		       const struct record_container *c, const struct record_process *process)
+{
+	char label[LABEL_SIZE] = "";
+
+	if (pod->known && pod->name)
+		snprintf(label, sizeof(label), "%s%s%s/", pod->namespace_ ? pod->namespace_ : "",
+			 pod->namespace_ ? "/" : "", pod->name);
+	else if (pod->known && pod->uid)
+		snprintf(label, sizeof(label), "%.*s/", SHORT_UID, pod->uid);
+	add_container(label, sizeof(label), c, process);
+	copy_end(ret, TOP_NAME_SIZE, label);
+}
+
+static bool has_process(const struct record_sender *sender)
+{
+	return sender->process.comm && sender->kind != SENDER_KERNEL &&
+	       sender->kind != SENDER_UNKNOWN;
+}
+
+/* "runc[812]" */
+static void copy_sender(char ret[TOP_WHO_SIZE], const struct record_sender *sender)
+{
+	const char *kind = sender_kind_name(sender->kind);
+
+	if (has_process(sender))
+		snprintf(ret, TOP_WHO_SIZE, "%s[%u]", sender->process.comm, sender->process.pid);
+	else
+		snprintf(ret, TOP_WHO_SIZE, "%s", kind ? kind : "unknown");
+}
+
+/* "runc (runtime)", "sh (shop/cart-7/main)": the same for all processes of one program there. */
+static void copy_killer(char ret[TOP_WHO_SIZE], const struct record_sender *sender)
+{
+	const char *kind = sender_kind_name(sender->kind);
+	char place[TOP_NAME_SIZE] = "";
+
+	if (!has_process(sender)) {
+		copy_sender(ret, sender);
+		return;
+	}
+	if (sender->container.known || sender->pod.known)
+		copy_label(place, &sender->pod, &sender->container, NULL);
+	else if (kind && sender->kind != SENDER_HOST && strcmp(kind, sender->process.comm) != 0)
+		snprintf(place, sizeof(place), "%s", kind);
+	snprintf(ret, TOP_WHO_SIZE, "%.*s%s%.*s%s", GRACED_COMM_LEN, sender->process.comm,
+		 *place ? " (" : "", TOP_WHO_SIZE - GRACED_COMM_LEN - 4, place, *place ? ")" : "");
+}
+
+/* Makes the row at that place the first one, and the ones before it the next. */
+static void move_first(void *rows, size_t size, size_t at, const void *row)
+{
+	memmove((char *)rows + size, rows, at * size);
+	memcpy(rows, row, size);
+}
+
+static void add_stopped(struct top_data *d, const struct top_stopped *stop)
+{
+	size_t *n = &d->n[TOP_STOPPED];
+
+	*n += *n < TOP_STOPPED_MAX;
+	move_first(d->stopped, sizeof(*stop), *n - 1, stop);
+}
+
+static void add_deaf(struct top_data *d, struct top_deaf *deaf)
+{
+	size_t *n = &d->n[TOP_DEAF], at = 0;
+
+	while (at < *n && strcmp(d->deaf[at].name, deaf->name) != 0)
+		at++;
+	if (at < *n)
+		deaf->times += d->deaf[at].times;
+	else if (*n < TOP_DEAF_MAX)
+		(*n)++;
+	else
+		at = TOP_DEAF_MAX - 1;
+	move_first(d->deaf, sizeof(*deaf), at, deaf);
+}
+
+/* The one with the fewest kills makes room, of several the one that killed longest ago. */
+static struct top_killer *weakest(struct top_data *d)
+{
+	struct top_killer *weak = d->killers;
+
+	for (size_t i = 1; i < d->n[TOP_KILLERS]; i++) {
+		struct top_killer *k = &d->killers[i];
+
+		if (k->kills < weak->kills ||
+		    (k->kills == weak->kills && k->last_ns < weak->last_ns))
+			weak = k;
+	}
+	return weak;
+}
+
+static struct top_killer *find_killer(struct top_data *d, const char *who)
+{
+	size_t *n = &d->n[TOP_KILLERS];
+	struct top_killer *killer;
+
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(d->killers[i].who, who) == 0)
+			return &d->killers[i];
+	killer = *n < TOP_KILLERS_MAX ? &d->killers[(*n)++] : weakest(d);
+	*killer = (struct top_killer){};
+	strcpy(killer->who, who);
+	return killer;
+}
+
+static bool is_early(enum cause cause)
+{
+	return cause == CAUSE_KILLED_EARLY || cause == CAUSE_NO_GRACE;
+}
+
+static void count_kill(struct top_data *d, const struct record *record,
+		       const struct top_stopped *stopped)
+{
+	const struct record_stop *stop = &record->stop;
+	char who[TOP_WHO_SIZE] = KILLER_OOM;
+	struct top_killer *killer;
+
+	if (stop->outcome != OUTCOME_KILLED && stop->outcome != OUTCOME_OOM_KILLED)
+		return;
+	if (stop->outcome == OUTCOME_KILLED && stop->kill_signal.known)
+		copy_killer(who, &stop->kill_signal.sender);
+	else if (stop->outcome == OUTCOME_KILLED)
+		strcpy(who, "unknown");
+	killer = find_killer(d, who);
+	killer->kills++;
+	killer->early += is_early(stop->cause);
+	killer->last_ns = stopped->at_ns;
+	memcpy(killer->victim, stopped->name, sizeof(killer->victim));
+	d->killed++;
+	d->early += is_early(stop->cause);
+}
+
+/* The sender that ended it; without one, the sender that requested its end. */
+static void copy_ender(char ret[TOP_WHO_SIZE], const struct record_stop *stop)
+{
+	if (stop->outcome == OUTCOME_OOM_KILLED)
+		strcpy(ret, KILLER_OOM);
+	else if (stop->kill_signal.known &&
+		 (stop->outcome == OUTCOME_KILLED || !stop->stop_signal.known))
+		copy_sender(ret, &stop->kill_signal.sender);
+	else if (stop->stop_signal.known)
+		copy_sender(ret, &stop->stop_signal.sender);
+}
+
+/* A stop that is over: its row, that of a container that is deaf, and that of who killed it. */
+static void take_stop(struct top_data *d, const struct record *record)
+{
+	const struct record_stop *stop = &record->stop;
+	bool timed = stop->latency_known && grace_known(&stop->grace);
+	struct top_stopped row = {
+		.at_ns = record->at_ns,
+		.outcome = stop->outcome,
+		.cause = stop->cause,
+		.took_known = stop->latency_known,
+		.took_ns = stop->latency_ns,
+		.margin_known = timed,
+		.margin_ns = timed ? (int64_t)(stop->grace.ns - stop->latency_ns) : 0,
+		.complete = !stop->gaps,
+		.reason = stop->reason,
+	};
+	struct top_deaf deaf = {.reason = stop->reason, .times = 1, .last_ns = record->at_ns};
+
+	copy_label(row.name, &stop->pod, &stop->container, &stop->process);
+	copy_ender(row.by, stop);
+	add_stopped(d, &row);
+	d->all_stopped++;
+	count_kill(d, record, &row);
+	if (stop->reason == UNHEARD_NONE)
+		return;
+	memcpy(deaf.name, row.name, sizeof(deaf.name));
+	add_deaf(d, &deaf);
+}
+
+/* A signal that had no effect on the init of a container; its stop is counted when it is over. */
+static void take_signal(struct top_data *d, const struct record *record)
+{
+	const struct record_signal *signal = &record->signal;
+	struct top_deaf deaf = {.reason = signal->reason, .last_ns = record->at_ns};
+
+	if (!signal->deaf || !signal->target_init)
+		return;
+	copy_label(deaf.name, &signal->pod, &signal->container, &signal->target);
+	add_deaf(d, &deaf);
+}
+
+/* What has no deadline gives way first. */
+static bool is_later(const struct top_stopping *a, const struct top_stopping *b)
+{
+	return a->deadline_ns - 1 > b->deadline_ns - 1;
+}
+
+static struct top_stopping *find_room(struct top_data *d, const struct top_stopping *row)
+{
+	size_t *n = &d->n[TOP_STOPPING], last = 0;
+
+	if (*n < TOP_STOPPING_MAX)
+		return &d->stopping[(*n)++];
+	for (size_t i = 1; i < *n; i++)
+		if (is_later(&d->stopping[i], &d->stopping[last]))
+			last = i;
+	return is_later(&d->stopping[last], row) ? &d->stopping[last] : NULL;
+}
+
+static void take_stopping(struct top_data *d, const struct record_stop *stop)
+{
+	const struct record_sigref *asked =
+		stop->stop_signal.known ? &stop->stop_signal : &stop->kill_signal;
+	struct top_stopping row = {
+		.signal = asked->number,
+		.asked_ns = asked->at_ns,
+		.deaf = stop->deaf,
+		.killed = stop->kill_signal.known,
+		.reason = stop->reason,
+	};
+	struct top_stopping *room;
+
+	if (stop->stop_signal.known && grace_known(&stop->grace)) {
+		row.grace_ns = stop->grace.ns;
+		row.deadline_ns = asked->at_ns + stop->grace.ns;
+	}
+	copy_label(row.name, &stop->pod, &stop->container, &stop->process);
+	copy_sender(row.by, &asked->sender);
+	d->all_stopping++;
+	room = find_room(d, &row);
+	if (room)
+		*room = row;
+}
+
+/* --- records ----------------------------------------------------------------------------------- */
+
+static uint64_t sum_lost(const struct record_lost *lost)
+{
+	uint64_t sum = lost->recursion_misses;
+
+	for (int i = 0; i < GRACED_EV_COUNT; i++)
+		sum += lost->totals[i].lost;
+	return sum;
+}
+
+/* For sure; a guess has its row. */
+static bool is_sandbox(const struct record *record)
+{
+	if (record->type == RECORD_SIGNAL)
+		return record->signal.container.kind == CONTAINER_KIND_SANDBOX;
+	return record->type == RECORD_STOP &&
+	       record->stop.container.kind == CONTAINER_KIND_SANDBOX &&
+	       !(record->stop.gaps >> GAP_SANDBOX_GUESSED & 1);
+}
+
+void top_record(struct top *top, const struct record *record)
+{
+	struct top_data *d = &top->live;
+
+	if (is_sandbox(record) || !filter_matches(&top->records, record))
+		return;
+	if (record->type == RECORD_STOP)
+		take_stop(d, record);
+	else if (record->type == RECORD_SIGNAL)
+		take_signal(d, record);
+	else if (record->type == RECORD_LOST)
+		d->lost = sum_lost(&record->lost);
+}
+
+void top_begin_stopping(struct top *top, uint64_t now_ns, int64_t wall_offset_ns)
+{
+	top->live.now_ns = now_ns;
+	top->live.wall_offset_ns = wall_offset_ns;
+	top->live.n[TOP_STOPPING] = 0;
+	top->live.all_stopping = 0;
+}
+
+void top_add_stopping(struct top *top, const struct record_stop *stop)
+{
+	const struct record record = {.type = RECORD_STOP, .stop = *stop};
+
+	if (!is_sandbox(&record) && filter_matches(&top->records, &record))
+		take_stopping(&top->live, stop);
+}

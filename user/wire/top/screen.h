@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The screen of graced top: which text stands where, in which style.
+ *
+ * Whatever a name holds, each text is one line of printable characters of one column each, and ends
+ * before the screen does. Names are shown as utf8_add_visible() shows them, and cut in their middle
+ * where they are too long. What is not known is a dash.
+ */
+#ifndef WIRE_TOP_SCREEN_H
+#define WIRE_TOP_SCREEN_H
+
+#include "core/top/top.h"
+
+enum screen_style {
+	SCREEN_PLAIN,
+	SCREEN_DIM,
+	SCREEN_BAR,   /* first and last line */
+	SCREEN_TITLE, /* of a section */
+	SCREEN_FOCUS, /* of the one that keys scroll and sort */
+	SCREEN_GOOD,
+	SCREEN_WARN,
+	SCREEN_BAD,
+	SCREEN_ALARM,
+	SCREEN_STYLES,
+};
+
+struct screen {
+	unsigned int columns, lines;
+	bool utf8;	     /* the terminal shows it; else texts are ASCII */
+	int32_t zone_s;	     /* of local time, ahead of UTC */
+	const char *zone;    /* its name */
+	const char *node;    /* the node's */
+	const char *message; /* stands in the last line; NULL: none */
+};
+
+/* Receives the texts of a screen that is blank before. */
+typedef void (*screen_put_fn)(void *userdata, unsigned int line, unsigned int column,
+			      enum screen_style style, const char *text);
+
+/* Lays it out, which fits the sections of top to it. 0, or -ENOMEM: parts are missing. */
+int screen_draw(const struct screen *screen, struct top *top, screen_put_fn put, void *userdata);
+
+#endif
