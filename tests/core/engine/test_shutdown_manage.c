@@ -387,25 +387,70 @@ static void test_cancelled(void **state)
 	world_close(&w);
 }
 
-/* What appeared late, or was signalled late, has less than its group: the verdict is not sure of
- * the 20 s. */
-static void test_verdict(void **state)
+/* A pod of priority 0, in a shutdown in which graced stops it. */
+static void open_stopped(struct world *w)
 {
 	struct meta_pod pod = world_pod_a();
-	struct world w;
 
 	pod.known |= META_POD_PRIORITY;
-	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
-	world_lists(&w, SEC(90), &pod);
-	shutworld_announce(&w);
+	shutworld_open(w, SHUTDOWN_MANAGE, 0);
+	world_lists(w, SEC(90), &pod);
+	shutworld_announce(w);
+}
+
+/* The runtime kills it, which ends it, so long after the stop signal. */
+static void kill_after(struct world *w, uint64_t after_ns)
+{
+	struct meta_pod pod = world_pod_a();
+	uint64_t at = ASKED + after_ns;
+
+	pod.known |= META_POD_PRIORITY;
+	world_managed(w, at, CG_A1, &P_A1, 9);
+	world_exit(w, at + MSEC(1), CG_A1, &P_A1, 9);
+	world_say_pod(w, at + MSEC(2), &pod);
+	world_empty(w, at + MSEC(3), CG_A1);
+	world_timer(w, at + MSEC(300));
+	assert_int_equal(world_stop(w)->outcome, OUTCOME_KILLED);
+}
+
+/* Its spec has 30 s, its group 20. */
+static void test_given(void **state)
+{
+	struct world w;
+
+	open_stopped(&w);
 	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
-	world_managed(&w, ASKED + SEC(2), CG_A1, &P_A1, 9);
-	world_exit(&w, ASKED + SEC(2) + MSEC(1), CG_A1, &P_A1, 9);
-	world_say_pod(&w, ASKED + SEC(2) + MSEC(2), &pod);
-	world_empty(&w, ASKED + SEC(2) + MSEC(3), CG_A1);
-	world_timer(&w, ASKED + SEC(2) + MSEC(300));
-	assert_int_equal(world_stop(&w)->outcome, OUTCOME_KILLED);
+	kill_after(&w, SEC(20));
+	assert_int_equal(world_stop(&w)->grace.from, GRACE_SHUTDOWN);
+	assert_int_equal(world_stop(&w)->grace.ns, SEC(20));
+	assert_int_equal(world_stop(&w)->cause, CAUSE_GRACE_EXPIRED);
+	assert_int_equal(world_stop(&w)->gaps, 0);
+	world_close(&w);
+}
+
+/* Somebody else has asked the runtime, too, with less. */
+static void test_early(void **state)
+{
+	struct world w;
+
+	open_stopped(&w);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	kill_after(&w, SEC(2));
+	assert_true(world_stop(&w)->gaps >> GAP_GRACE_UNCERTAIN & 1);
+	world_close(&w);
+}
+
+/* Who asked before graced did may have given it any time. */
+static void test_given_by_another(void **state)
+{
+	struct world w;
+
+	open_stopped(&w);
+	world_managed(&w, ASKED - MSEC(1), CG_A1, &P_A1, 15);
+	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	kill_after(&w, SEC(2));
 	assert_int_not_equal(world_stop(&w)->grace.from, GRACE_SHUTDOWN);
 	assert_int_not_equal(world_stop(&w)->grace.from, GRACE_SPEC);
 	assert_true(world_stop(&w)->gaps >> GAP_GRACE_UNCERTAIN & 1);
@@ -437,7 +482,10 @@ int main(void)
 		CLAIM("what was cancelled before or after a restart is not taken up",
 		      test_restart_cancelled),
 		CLAIM("one of another time is not taken up either", test_restart_other),
-		CLAIM("a verdict claims no period that graced may have cut", test_verdict),
+		CLAIM("the verdict has the period that graced gave", test_given),
+		CLAIM("a kill that is earlier than that is no certain one", test_early),
+		CLAIM("a verdict claims no period that another may have cut",
+		      test_given_by_another),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",
 		      test_cancelled),
 	};

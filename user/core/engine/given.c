@@ -53,22 +53,45 @@ static uint64_t longest_own_ns(const struct podtab_pod *meta)
 	return spec_ns > deletion_ns ? spec_ns : deletion_ns;
 }
 
+/* What graced asked to stop has what graced gave it; of pods, what others ask to stop may have
+ * less than its own. */
+static void note_managed(const struct given *given, const struct podtab_pod *meta,
+			 struct stop *stop)
+{
+	uint64_t ns = 0;
+	bool gave = shutdown_gave(given->sequencer, stop->node->id, &ns);
+
+	if (gave)
+		stop->given_ns = ns;
+	/* Once the container has exited the sequencer knows its request no more. */
+	if (stop->given_ns || meta)
+		stop->given_unknown = !stop->given_ns;
+}
+
+static void note_planned(const struct given *given, const struct podtab_pod *meta,
+			 struct stop *stop)
+{
+	const struct shutplan_pod pod = given_pod(meta, stop->node->pod->is_static);
+	const struct pod_seconds seconds =
+		shutplan_stop_s(given->plan, &pod, (struct pod_seconds){});
+
+	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
+			      least_given_ns(given->plan, pod) < longest_own_ns(meta);
+	if (!stop->given_unknown && seconds.set && seconds.s >= 0 &&
+	    (!stop->given_ns || (uint64_t)seconds.s * NS_PER_S < stop->given_ns))
+		stop->given_ns = (uint64_t)seconds.s * NS_PER_S;
+}
+
 bool given_note(const struct given *given, const struct podtab_pod *meta, struct stop *stop)
 {
 	const uint64_t before_ns = stop->given_ns;
 	const bool before = stop->given_unknown;
-	struct pod_seconds seconds;
-	struct shutplan_pod pod;
 
-	if (!given->plan || !given->plan->n || !meta || !may_be_of_shutdown(stop, given))
+	if (!stop->node || !may_be_of_shutdown(stop, given))
 		return false;
-	pod = given_pod(meta, stop->node->pod->is_static);
-	seconds = shutplan_stop_s(given->plan, &pod, (struct pod_seconds){});
-	stop->given_unknown =
-		given->managed || (!(meta->known & META_POD_PRIORITY) &&
-				   least_given_ns(given->plan, pod) < longest_own_ns(meta));
-	if (!stop->given_unknown && seconds.set && seconds.s >= 0 &&
-	    (!before_ns || (uint64_t)seconds.s * NS_PER_S < before_ns))
-		stop->given_ns = (uint64_t)seconds.s * NS_PER_S;
+	if (given->managed)
+		note_managed(given, meta, stop);
+	else if (given->plan && given->plan->n && meta)
+		note_planned(given, meta, stop);
 	return stop->given_ns != before_ns || stop->given_unknown != before;
 }

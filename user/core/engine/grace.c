@@ -73,8 +73,12 @@ static struct grace observed(const struct stops *stops, const struct stop *stop,
 }
 
 /* By what a node shutdown gives it. */
-static void shorten(const struct stop *stop, struct grace *grace)
+static void shorten(const struct given *given, const struct stop *stop, struct grace *grace)
 {
+	if (given_by_graced(given, stop)) {
+		*grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = stop->given_ns};
+		return;
+	}
 	if (grace->from != GRACE_SPEC && grace->from != GRACE_DELETION)
 		return;
 	if (stop->given_unknown)
@@ -94,7 +98,7 @@ static struct grace grace_now(const struct stops *stops, const struct stop *stop
 		return (struct grace){};
 	grace = grace_of(names_pod(stops->names, stop->node), own,
 			 names_spec(stops->names, stop->node, own), stops->assumed_grace_ns);
-	shorten(stop, &grace);
+	shorten(&stops->given, stop, &grace);
 	grace.sure = would_know(stops, stop, &grace);
 	return observed(stops, stop, &grace);
 }

@@ -314,6 +314,7 @@ static void judged(struct shutdowns *s)
 		.announced_ns = status.announced_ns,
 		.plan = &s->plan,
 		.managed = s->managed,
+		.sequencer = s->sequencer,
 	};
 	output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN});
 }

@@ -159,6 +159,7 @@ static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
 	struct shutdown_effect effect = {.type = SHUTDOWN_STOP, .id = rec->facts.id};
 
 	turn->given_ns = shutdown_counted(sd);
+	turn->given_at = sd->now_ns;
 	turn->stop_ns = (uint64_t)steps.stop_s * NS_PER_S;
 	/* The kubelet's least is for pods, and nothing else waits for its turn. */
 	if (outside)
@@ -186,6 +187,7 @@ static void end_hook(struct shutdown *sd, struct shutdown_turn *turn)
 	turn->stop_ns = (uint64_t)killgrace_steps(&kill).stop_s * NS_PER_S;
 	turn->hook_ns = 0;
 	turn->given_ns = shutdown_counted(sd);
+	turn->given_at = sd->now_ns;
 }
 
 /* True: it runs. */
@@ -547,6 +549,18 @@ bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_
 		.hooked = turn->hooked,
 		.failed = turn->failed,
 	};
+	return true;
+}
+
+bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns)
+{
+	const struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	const struct shutdown_turn *turn = rec ? &rec->turn : NULL;
+
+	if (!turn || !turn->given_at || turn->hook_ns || !shutdown_is_on(sd) ||
+	    rec->facts.asked_ns < turn->given_at)
+		return false;
+	*ret_ns = turn->stop_ns;
 	return true;
 }
 

@@ -46,6 +46,7 @@ struct shutdown_turn {
 	int64_t grace_s;
 	uint64_t end_ns;   /* of the group under way then */
 	uint64_t given_ns; /* its runtime was asked to stop it, or a hook has ended since */
+	uint64_t given_at; /* given_ns by the clock, decided by this process; 0: it was not */
 	uint64_t stop_ns;  /* what it has from then on, at the most */
 	uint64_t hook_ns;  /* a hook runs since */
 	uint64_t asked_ns; /* its stop signal was seen, or was sent by graced */

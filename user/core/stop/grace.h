@@ -21,7 +21,7 @@ enum grace_from {
 	GRACE_UNIT,	/* "unit": the service's TimeoutStopSec */
 	GRACE_RUNTIME,	/* "runtime": the container's own stop timeout */
 	GRACE_ASSUMED,	/* "assumed": --assume-grace */
-	GRACE_SHUTDOWN, /* "node-shutdown": what the kubelet gives the pod's group */
+	GRACE_SHUTDOWN, /* "node-shutdown": what the kubelet, or graced, gives it then */
 	GRACE_INFERRED, /* "inferred": from the moment of the runtime's SIGKILL */
 	GRACE_FROM_COUNT,
 };
