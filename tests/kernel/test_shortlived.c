@@ -127,10 +127,12 @@ static void every_short_life_is_attributed(void **state)
 			tracer_await(stage.fixture->tracer,
 				     &(struct tracer_want){.type = "stop", .id = life->id});
 
+		/* One that a busy machine has stretched may not be seen to be empty in time. */
 		snprintf(want, sizeof(want),
 			 "{'pod':{'uid':'%s'},'container':{'id':'%s'},'process':{'pid':%d},"
-			 "'outcome':'completed','evidence':{'complete':true}}",
-			 life->uid, life->id, (int)life->pid);
+			 "'outcome':'completed'%s}",
+			 life->uid, life->id, (int)life->pid,
+			 life->ns <= LIFE_MAX_NS ? ",'evidence':{'complete':true,'gaps':[]}" : "");
 		if (!jrec_match(rec, want, why, sizeof(why)) &&
 		    !strcmp(jrec_text(rec, "container.cgroup"), life->path))
 			continue;
