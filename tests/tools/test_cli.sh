@@ -417,6 +417,22 @@ rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 2 ]] && tail -n 1 "$out" | grep -q '"name":"b"'
 claim "explain takes a list from standard input, one object a pod" $?
 
+bad=0
+for command in $commands; do
+	"$graced" "$command" --help >"$tmp/asked"
+	try "$graced" help "$command"
+	((rc == 0)) && quiet "$err" && cmp -s "$out" "$tmp/asked" || bad=1
+done
+claim "graced help COMMAND prints what its --help does" $bad
+
+try "$graced" help trac
+((rc == 2)) && one_line "$err" && grep -q 'did you mean trace' "$err"
+claim "graced help for no command is wrong use" $?
+
+try "$graced" resolve --names.docker-root "$tmp/nowhere" /
+((rc == 0)) && one_line "$err" && grep -q "names.docker-root: there is no $tmp/nowhere" "$err"
+claim "a directory of an engine that is not there is a warning" $?
+
 # --- resolve and check -----------------------------------------------------------------------
 
 try "$graced" resolve -o json "/kubepods/burstable/pod$pod/$id" "5:memory:/kubepods/pod$pod/$id" $$ /
@@ -565,6 +581,11 @@ timeout 30 "$graced" record --duration 300ms - 2>"$err" | "$graced" replay -o js
 rc=${PIPESTATUS[0]}
 ((rc == 0)) && quiet "$err" && head -n 1 "$out" | grep -q '"attached"'
 claim "record - goes into a pipe" $?
+
+try script -qec "$graced record --duration 100ms $tmp/told.rec" /dev/null
+((rc == 0)) && grep -q "recording to $tmp/told.rec; Ctrl-C ends it" "$out" &&
+	grep -qE "[0-9]+ stops and [1-9][0-9]* observations recorded; graced replay $tmp/told.rec" "$out"
+claim "on a terminal record says where it records, and at the end how much" $?
 
 try "$graced" record --duration 300ms "$tmp/no/such/dir.rec"
 refused 1 'dir.rec'

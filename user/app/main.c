@@ -48,7 +48,7 @@ static int help(void)
 	       "usage: graced COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-9s  %s\n", commands[i].name, commands[i].does);
-	printf("\ngraced COMMAND --help explains each. graced help and graced --help print this,\n"
+	printf("\ngraced COMMAND --help and graced help COMMAND explain each. graced --help prints this,\n"
 	       "graced --version the version.\n");
 	return 0;
 }
@@ -90,10 +90,23 @@ static int no_such(const char *name)
 	return say_usage("", "there is no command '%s'", name);
 }
 
+/* graced help COMMAND is graced COMMAND --help. */
+static int help_of(char *name)
+{
+	char option[] = "--help", *argv[] = {name, option, NULL};
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(2, argv);
+	return no_such(name);
+}
+
 static int run(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
+	if (strcmp(name, "help") == 0 && argc > 2)
+		return help_of(argv[2]);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		return help();
 	if (strcmp(name, "--version") == 0)

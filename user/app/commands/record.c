@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced record: observations to a file, for graced replay. */
+#include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app/commands/commands.h"
@@ -15,8 +17,55 @@ static const struct options_help help = {
 		"The file holds process names, cgroup paths and pod names of this host.\n",
 };
 
+/* For a person at a terminal; a script has the file and the exit status. */
+struct recording {
+	const char *path;
+	bool shown;
+	uint64_t observations, stops;
+};
+
+static void begin(void *userdata)
+{
+	struct recording *r = userdata;
+
+	r->shown = isatty(STDERR_FILENO) && strcmp(r->path, "-") != 0;
+	if (r->shown)
+		say("recording to %s; Ctrl-C ends it", r->path);
+}
+
+static void count(void *userdata, const struct obs *obs)
+{
+	struct recording *r = userdata;
+
+	r->observations++;
+}
+
+static void count_stop(void *userdata, const struct record *record)
+{
+	struct recording *r = userdata;
+
+	r->stops += record->type == RECORD_STOP;
+}
+
+static void sum_up(void *userdata)
+{
+	const struct recording *r = userdata;
+
+	if (r->shown)
+		say("%" PRIu64 " stops and %" PRIu64
+		    " observations recorded; graced replay %s shows "
+		    "them",
+		    r->stops, r->observations, r->path);
+}
+
 int cmd_record(int argc, char **argv)
 {
+	struct recording recording = {};
+	const struct monitor_hooks hooks = {.userdata = &recording,
+					    .attached = begin,
+					    .observe = count,
+					    .record = count_stop,
+					    .close = sum_up};
 	struct options options;
 	int status;
 
@@ -32,5 +81,6 @@ int cmd_record(int argc, char **argv)
 		return say_usage("record", "a recording does not go to a terminal");
 	if (!say_host_pids("record"))
 		return 1;
-	return monitor_run(&options, false, NULL);
+	recording.path = options.record;
+	return monitor_run(&options, false, &hooks);
 }

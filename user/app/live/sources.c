@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/log/log.h"
 #include "app/log/say.h"
@@ -124,6 +125,13 @@ static int search(struct sources *s)
 					  LOOK_GRAIN_US, on_again, s);
 }
 
+/* The usual place of an engine that is not installed is no mistake. */
+static void warn_missing(const char *flag, const char *directory, const char *usual)
+{
+	if (directory && strcmp(directory, usual) != 0 && access(directory, F_OK) < 0)
+		log_warning("--%s: there is no %s", flag, directory);
+}
+
 static int open_files(struct sources *s)
 {
 	const struct sources_options *o = &s->options->sources;
@@ -135,6 +143,9 @@ static int open_files(struct sources *s)
 		.n_rules = o->n_rules,
 	};
 
+	warn_missing("names.docker-root", o->docker_root, "/var/lib/docker");
+	warn_missing("names.podman-root", o->podman_root, "/var/lib/containers/storage");
+	warn_missing("names.containerd-state", o->containerd_state, "/run/containerd");
 	return podsrc_files_new(&options, &s->files);
 }
 
