@@ -452,10 +452,10 @@ claim "resolve says when there is no such process, exit 1" $?
 
 try "$graced" check -o json
 bad=0
-jq -e 'select((.status | IN("ok", "warn", "fail") | not) or .type != "check")' "$out" >/dev/null && bad=1
+jq -e 'select((.status | IN("ok", "info", "warn", "fail") | not) or .type != "check")' "$out" >/dev/null && bad=1
 jq -e . "$out" >/dev/null || bad=1
 ((rc == 0 || rc == 1)) && quiet "$err" && (($(lines "$out") >= 10)) || bad=1
-claim "check prints one object a line, each ok, warn or fail" $bad
+claim "check prints one object a line, each ok, info, warn or fail" $bad
 
 # --- live ------------------------------------------------------------------------------------
 

@@ -110,8 +110,8 @@ static void needs_add_names(struct buf *out, uint64_t capabilities)
 static const struct options_help help = {
 	.head = "usage: graced check [OPTIONS]\n"
 		"\n"
-		"Shows what this host offers graced, one line each: ok, warn (something will be missing) or\n"
-		"fail. The exit status is 1 when tracing cannot work here.\n",
+		"Shows what this host offers graced, one line each: ok, info (it does not apply here), warn\n"
+		"(something will be missing) or fail. The exit status is 1 when tracing cannot work here.\n",
 };
 
 /* How long the daemon may take to answer. */
@@ -119,7 +119,8 @@ static const struct options_help help = {
 
 #define SETTING_MAX 16384 /* bytes of a setting's value */
 
-enum status { OK, WARN, FAIL };
+/* INFO: it does not apply to this host. */
+enum status { OK, INFO, WARN, FAIL };
 
 struct check {
 	const struct options *options;
@@ -136,7 +137,7 @@ struct check {
 __attribute__((format(printf, 4, 5))) static void report(struct check *c, enum status status,
 							 const char *name, const char *format, ...)
 {
-	static const char *const words[] = {"ok", "warn", "fail"};
+	static const char *const words[] = {"ok", "info", "warn", "fail"};
 	_cleanup_(buf_free) struct buf text = {}, line = {};
 	va_list args;
 
@@ -315,9 +316,10 @@ static void check_source(struct check *c, const struct describe *d, enum meta_so
 		report(c, WARN, meta_source_name(source), "%s: %s", state.where, state.text);
 	else if (state.status == PODSRC_STARTING)
 		report(c, WARN, meta_source_name(source), "%s: no answer within 3 s", state.where);
-	else if (state.text[0] || absent)
-		report(c, WARN, meta_source_name(source), "%s",
-		       state.text[0] ? state.text : absent);
+	else if (state.text[0])
+		report(c, WARN, meta_source_name(source), "%s", state.text);
+	else if (absent)
+		report(c, INFO, meta_source_name(source), "%s", absent);
 }
 
 /* A node without Kubernetes has none, and needs none. */
@@ -327,24 +329,38 @@ static void check_kubelet(struct check *c, const struct describe *d)
 
 	describe_get_state(d, META_KUBELET, &state);
 	if (state.status == PODSRC_OFF && !state.text[0])
-		report(c, OK, meta_source_name(META_KUBELET), "%s, and no kubelet.url: not queried",
+		report(c, INFO, meta_source_name(META_KUBELET),
+		       "%s, and no kubelet.url: not queried",
 		       options_want_kubelet_socket(c->options) ? "no socket of its pods API"
 							       : "kubelet.socket is none");
 	else
 		check_source(c, d, META_KUBELET, NULL);
 }
 
-static void check_sources(struct check *c)
+/* Where no runtime of Kubernetes runs, there are no pods to name. */
+static void check_logs(struct check *c, const struct describe *d)
 {
-	struct describe *d;
+	struct podsrc_state cri = {};
 	char pods[PATH_MAX];
 
 	snprintf(pods, sizeof(pods), "%s/pods", c->options->log_dir);
+	if (d)
+		describe_get_state(d, META_CRI, &cri);
 	if (host_is_dir(pods))
 		report(c, OK, "logs", "%s", pods);
 	else
-		report(c, WARN, "logs", "no %s: pods are not named by it", pods);
+		report(c, d && cri.status == PODSRC_OFF ? INFO : WARN, "logs",
+		       "no %s: pods are not named by it", pods);
+}
+
+static void check_sources(struct check *c)
+{
+	struct describe *d = NULL;
+
 	if (c->options->no_names || describe_new(c->options, &d) < 0)
+		d = NULL;
+	check_logs(c, d);
+	if (!d)
 		return;
 	check_source(c, d, META_CRI, "no runtime's socket: no Kubernetes runtime is running here");
 	check_kubelet(c, d);
@@ -406,7 +422,7 @@ static void check_daemon(struct check *c)
 	const char *socket = control_socket_path(NULL, buffer), *lines;
 
 	if (c->asked < 0) {
-		report(c, c->asked == -ENOENT || c->asked == -ECONNREFUSED ? OK : WARN, "daemon",
+		report(c, c->asked == -ENOENT || c->asked == -ECONNREFUSED ? INFO : WARN, "daemon",
 		       "none answers at %s (%s): the %s checked", socket, c->no_daemon.text,
 		       c->options->config ? "file of --config is" : "defaults are");
 		return;
