@@ -319,7 +319,7 @@ help:
 	@echo 'make unit       the unit tests alone'
 	@echo 'make vm-matrix  the demo, and every way down, on the kernels of other releases (root)'
 	@echo 'make check-vm   a node with a real kubelet in a virtual machine (root)'
-	@echo 'make check-vm-long  many shutdowns of a node with a slow kubelet, by hand (root)'
+	@echo 'make check-vm-long  machines with Docker and Podman, many shutdowns of a slow kubelet, by hand (root)'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='

@@ -36,22 +36,25 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
-VM_SCRIPTS := run events status proof shutdown volumes manage engines standalone account
+VM_SCRIPTS := run events status proof shutdown volumes manage account
 
 vm-deps: deps
 	@tools/deps install vm
 
-# A node with a real kubelet, shutdowns of one, by the kubelet and by graced, and of a machine with Docker
-# and Podman; and what is reported of a machine after it went down or was lost. Emulated, it needs both CPUs. Some alone:
+# A node with a real kubelet, shutdowns of one, by the kubelet and by graced, and what is reported of it
+# after it went down or was lost. Emulated, it needs both CPUs. Some alone:
 # make check-vm VM_SCRIPTS=shutdown
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
 	@BUILD='$(BUILD)' tests/vm/all $(VM_SCRIPTS)
 
-# Many shutdowns, by hand: half an hour on an idle machine.
+# By hand: machines with Docker and Podman, and many shutdowns of a slow kubelet, 45 minutes on an idle
+# machine. Some alone: make check-vm-long VM_LONG=engines
+VM_LONG := engines standalone slowed
+
 check-vm-long: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
-	@BUILD='$(BUILD)' tests/vm/all slowed
+	@BUILD='$(BUILD)' tests/vm/all $(VM_LONG)
 
 # The kernels of Debian's releases, and every way down with the versions of systemd that they ship.
 # Some alone: make vm-matrix VM_MATRIX=ways
