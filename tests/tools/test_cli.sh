@@ -69,6 +69,15 @@ for c in $commands; do
 done
 claim "each command's --help is on stdout, exit 0" $bad
 
+bad=0
+for command in $commands; do
+	"$graced" "$command" --help | sed -n '/^EXAMPLES$/,$p' | grep -q "graced $command" || {
+		echo "# $command"
+		bad=1
+	}
+done
+claim "each command's --help has an example" $bad
+
 try "$graced" version
 ((rc == 0)) && one_line "$out" && grep -qE '^graced [0-9]' "$out"
 claim "version prints one line" $?

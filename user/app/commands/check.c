@@ -112,6 +112,9 @@ static const struct options_help help = {
 		"\n"
 		"Shows what this host offers graced, one line each: ok, info (it does not apply here), warn\n"
 		"(something will be missing) or fail. The exit status is 1 when tracing cannot work here.\n",
+	.tail = "EXAMPLES\n"
+		"  graced check\n"
+		"  graced check --config /etc/graced/graced.yaml -o json | jq 'select(.status != \"ok\")'\n",
 };
 
 /* How long the daemon may take to answer. */

@@ -21,6 +21,9 @@ static const struct options_help help = {
 		"Shows the phase and the conditions that a kubelet would give the pod, rule by rule, and what\n"
 		"the pod's controller does next. Reads what kubectl get -o json prints, one pod or a list;\n"
 		"- is standard input. Needs no privilege and queries no source.\n",
+	.tail = "EXAMPLES\n"
+		"  kubectl get pod web-0 -o json | graced explain -\n"
+		"  graced explain --kubelet.version 1.29 pods.json\n",
 };
 
 struct explainer {

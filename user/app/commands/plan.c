@@ -440,6 +440,10 @@ static const struct options_help help = {
 		"Reads what kubectl get pods -o json prints, one pod or a list; - is standard input. Needs no\n"
 		"privilege and queries no API. Deaf pods are found as graced audit finds them, of containers\n"
 		"that run on this host: that needs root, and queries their runtime for their stop signals.\n",
+	.tail = "EXAMPLES\n"
+		"  kubectl get pods -A -o json --field-selector spec.nodeName=NODE | graced plan --pods -\n"
+		"  graced plan --deadline 2m --pods pods.json     a spot node that ends in two minutes\n"
+		"  graced plan --if-node-dies --pods pods.json\n",
 };
 
 /* An option that is of no use to the question, NULL: none is. */

@@ -15,6 +15,9 @@ static const struct options_help help = {
 		"Writes what happens on this host to FILE (- for standard output), from which graced replay\n"
 		"prints what graced trace would have. Ctrl-C ends it. An existing FILE is overwritten.\n"
 		"The file holds process names, cgroup paths and pod names of this host.\n",
+	.tail = "EXAMPLES\n"
+		"  graced record --duration 10m node.rec\n"
+		"  graced record - | gzip >node.rec.gz\n",
 };
 
 /* For a person at a terminal; a script has the file and the exit status. */

@@ -20,6 +20,9 @@ static const struct options_help help = {
 		"\n"
 		"Prints what graced trace would have printed when FILE (- for standard input) was recorded.\n"
 		"Needs no privilege. The same file gives the same bytes, always.\n",
+	.tail = "EXAMPLES\n"
+		"  graced replay node.rec\n"
+		"  zcat node.rec.gz | graced replay -p cart -\n",
 };
 
 struct replay {

@@ -36,6 +36,10 @@ static const struct options_help help = {
 		"query them, from the container runtime and the engines' files.\n"
 		"\n"
 		"The exit status is 1 when there is no such process or no such container, 2 after wrong use.\n",
+	.tail = "EXAMPLES\n"
+		"  graced resolve cart           the containers of pods and containers called cart, cart-7d9c, ...\n"
+		"  graced resolve shop/cart-7    of one pod\n"
+		"  graced resolve 4242           of a process\n",
 };
 
 struct answer {

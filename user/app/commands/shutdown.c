@@ -23,7 +23,11 @@ static const struct options_help help = {
 		"machine itself stays up. Needs root; beginning and cancelling need shutdown.mode: manage and\n"
 		"shutdown.control: true in the daemon's configuration.\n",
 	.tail = "A shutdown that has been announced goes on as it is when another begins. The exit status is 1\n"
-		"when no daemon answers, or when it refuses; 2 after wrong use.\n",
+		"when no daemon answers, or when it refuses; 2 after wrong use.\n"
+		"\n"
+		"EXAMPLES\n"
+		"  graced shutdown --status\n"
+		"  graced shutdown --begin --type reboot     stop the containers now, on a host without logind\n",
 };
 
 /* False: said. */

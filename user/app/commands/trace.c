@@ -18,6 +18,10 @@ static const struct options_help help = {
 		"\n"
 		"Shows every container on this host whose init stops: which process asked it to, whether init\n"
 		"received the signal, how long the stop took, and what else died. Ctrl-C ends it.\n",
+	.tail = "EXAMPLES\n"
+		"  graced trace                          every container on this host\n"
+		"  graced trace -p cart --signals        one pod, with each signal that is sent\n"
+		"  graced trace --outcome killed,oom-killed -o json | jq .stop_signal.sender\n",
 };
 
 /* How long the names of containers are awaited before it is said which are there. */

@@ -13,6 +13,8 @@ static const struct options_help help = {
 	.head = "usage: graced version [OPTIONS]\n"
 		"\n"
 		"Prints the version.\n",
+	.tail = "EXAMPLES\n"
+		"  graced version -o json | jq -r .version\n",
 };
 
 static void print_json(void)

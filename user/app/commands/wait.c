@@ -576,9 +576,10 @@ static const struct options_help help = {
 		"after Ctrl-C. Containers that start meanwhile count; pods' sandboxes and the container that\n"
 		"this command runs in do not. Nothing is stopped, and nothing keeps the next container from\n"
 		"starting: cordon and drain the node first.\n",
-	.tail = "After a drain:\n"
+	.tail = "EXAMPLES\n"
+		"  graced wait --empty --timeout 2m\n"
 		"  kubectl get pods -A -o json --field-selector spec.nodeName=NODE |\n"
-		"    graced wait --empty --ignore-daemonsets --pods - --timeout 5m\n",
+		"    graced wait --empty --ignore-daemonsets --pods - --timeout 5m    after a drain\n",
 };
 
 /* 0, or the exit status. */

@@ -694,7 +694,12 @@ static const struct options_help help = {
 		"Each setting is a flag, a variable of the environment and a key of the configuration\n"
 		"file: --web.listen-address, GRACED_WEB_LISTEN_ADDRESS (a list is separated by commas)\n"
 		"and web.listenAddress. Flags win over the environment, which wins over the file.\n",
-	.tail = "A flag without an argument may be turned off: --no-sinks.stdout.\n",
+	.tail = "A flag without an argument may be turned off: --no-sinks.stdout.\n"
+		"\n"
+		"EXAMPLES\n"
+		"  graced run --config /etc/graced/graced.yaml\n"
+		"  graced run --sinks.stdout --web.listen-address 127.0.0.1:9753\n"
+		"  graced run --config graced.yaml --config.check    is it sound?\n",
 };
 
 static void print_help(void)
