@@ -53,7 +53,7 @@ refused() { # STATUS PATTERN
 
 # --- help and version ------------------------------------------------------------------------
 
-commands="trace run pods audit explain plan log report resolve record replay wait check version"
+commands="trace top run pods audit explain plan log report shutdown resolve record replay wait check version"
 bad=0
 try "$graced" --help
 for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
