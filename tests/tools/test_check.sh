@@ -5,27 +5,7 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-out=$tmp/out err=$tmp/err rc=0
-count=0 failures=0
-
-claim() { # SENTENCE STATUS
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
-			head -40 | cut -c1-200 | sed 's/^/# /'
-		failures=$((failures + 1))
-	fi
-}
-
-skip() { # SENTENCE REASON
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
+. "$root/tests/lib/tap.sh"
 
 # As root, but with a bounding set as setpriv(1) writes it.
 with() { # CAPABILITIES COMMAND...
@@ -47,8 +27,7 @@ command -v setpriv >/dev/null || why="no setpriv"
 [[ $why ]] || with +all true || why="capabilities cannot be dropped here"
 if [[ $why ]]; then
 	while read -r sentence; do skip "$sentence" "$why"; done <<<"$claims"
-	echo "1..$count"
-	exit 0
+	conclude
 fi
 
 with +all "$graced" check
@@ -102,5 +81,4 @@ with -sys_admin "$graced" check -o json
 grep -qE '^\{"type":"check",.*"name":"cost of BPF","status":"warn","text":"lacks CAP_SYS_ADMIN: [^"]+"\}$' "$out"
 claim "a line for a feature is as well an object of JSON" $?
 
-echo "1..$count"
-exit $((failures > 0))
+conclude

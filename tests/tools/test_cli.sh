@@ -5,51 +5,15 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
-tmp=$(mktemp -d)
-chmod 755 "$tmp"
+. "$root/tests/lib/tap.sh"
 
 clean_up() {
 	local left
 	mapfile -t left < <(jobs -pr)
 	((${#left[@]})) && kill -KILL "${left[@]}" 2>/dev/null
-	rm -rf "$tmp"
+	remove_tmp
 }
 trap clean_up EXIT
-count=0 failures=0
-
-# What the last command wrote and returned.
-out=$tmp/out err=$tmp/err rc=0
-
-try() { # COMMAND...: at most 30 seconds
-	timeout -k 5 30 "$@" >"$out" 2>"$err" </dev/null
-	rc=$?
-}
-
-claim() { # SENTENCE STATUS [ALLOWED_STATUS]
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
-			head -20 | cut -c1-300 | sed 's/^/# /'
-		failures=$((failures + 1))
-	fi
-}
-
-skip() { # SENTENCE REASON
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
-
-lines() { wc -l <"$1"; }
-quiet() { [[ ! -s $1 ]]; }
-one_line() { [[ $(lines "$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
-
-# Wrong in the way of the pattern: one line on stderr, nothing on stdout.
-refused() { # STATUS PATTERN
-	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
-}
 
 # --- help and version ------------------------------------------------------------------------
 
@@ -487,8 +451,7 @@ why=
 [[ -e /sys/kernel/btf/vmlinux ]] || why="no BTF"
 if [[ $why ]]; then
 	while read -r sentence; do skip "$sentence" "$why"; done <<<"$live"
-	echo "1..$count"
-	exit $((failures > 0))
+	conclude
 fi
 
 # Waits up to 30 seconds for a command to succeed.
@@ -616,5 +579,4 @@ else
 fi >/dev/null && ((rc == 0))
 claim "trace of services says when no systemd runs here" $?
 
-echo "1..$count"
-exit $((failures > 0))
+conclude

@@ -5,11 +5,7 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
-tmp=$(mktemp -d)
-chmod 755 "$tmp"
-trap 'rm -rf "$tmp"' EXIT
-count=0 failures=0
-out=$tmp/out err=$tmp/err rc=0
+. "$root/tests/lib/tap.sh"
 file=$tmp/graced.yaml
 
 # Whatever the caller's environment says, it is not what is tested here.
@@ -18,25 +14,6 @@ for v in "${!GRACED_@}"; do unset "$v"; done
 run() { # ARGUMENT...
 	timeout -k 5 30 "$graced" run "$@" >"$out" 2>"$err" </dev/null
 	rc=$?
-}
-
-claim() { # SENTENCE STATUS
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
-			head -20 | cut -c1-300 | sed 's/^/# /'
-		failures=$((failures + 1))
-	fi
-}
-
-quiet() { [[ ! -s $1 ]]; }
-one_line() { [[ $(wc -l <"$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
-
-refused() { # STATUS PATTERN
-	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
 }
 
 run --help
@@ -200,5 +177,4 @@ for n in 1 7 64 1000; do
 done
 claim "noise is refused in plain text" $bad
 
-echo "1..$count"
-exit $((failures > 0))
+conclude

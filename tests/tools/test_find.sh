@@ -8,6 +8,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(realpath -m "${BUILD:-$root/build}")
 graced=${GRACED:-$build/graced}
+. "$root/tests/lib/tap.sh"
 
 skip_all() {
 	echo "1..0 # SKIP $1"
@@ -15,15 +16,13 @@ skip_all() {
 }
 ((EUID == 0)) || skip_all "needs root"
 
-work=$(mktemp -d) || exit 1
-chmod 755 "$work"
 if [[ $(stat -f -c %T /sys/fs/cgroup) == cgroup2fs ]]; then
 	hierarchy=/sys/fs/cgroup
 else
 	hierarchy=/sys/fs/cgroup/memory
 fi
 top=$hierarchy/kubepods-find-$$
-out=$work/out err=$work/err sleepers=() count=0 failed=0
+sleepers=()
 
 tidy() {
 	local pid end=$((SECONDS + 20))
@@ -34,7 +33,7 @@ tidy() {
 		find "$top" -depth -type d -exec rmdir {} \; 2>/dev/null
 		sleep 0.05
 	done
-	rm -rf "$work"
+	remove_tmp
 }
 trap tidy EXIT
 
@@ -42,9 +41,9 @@ trap tidy EXIT
 make_container() { # DIGIT NAMESPACE POD CONTAINER
 	local id uid=$1$1$1$1$1$1$1$1-0f1e-4c55-9a35-$(printf '%012d' $$) pid
 	id=$1$(printf '%063d' $$)
-	mkdir -p "$top/kubepods/burstable/pod$uid/$id" "$work/log/pods/$2_$3_$uid/$4" \
-		"$work/log/containers"
-	ln -s "$work/log/pods/$2_$3_$uid/$4/0.log" "$work/log/containers/$3_$2_$4-$id.log"
+	mkdir -p "$top/kubepods/burstable/pod$uid/$id" "$tmp/log/pods/$2_$3_$uid/$4" \
+		"$tmp/log/containers"
+	ln -s "$tmp/log/pods/$2_$3_$uid/$4/0.log" "$tmp/log/containers/$3_$2_$4-$id.log"
 	bash -c 'echo $$ >"$1/cgroup.procs" && exec sleep 10000' - "$top/kubepods/burstable/pod$uid/$id" &
 	pid=$!
 	sleepers+=("$pid")
@@ -64,22 +63,9 @@ make_container a shop-$n cart-$n-7d9c main-$n && make_container b shop-$n cart-$
 
 # graced COMMAND ARGUMENT... : of each container found, its pod, sorted.
 pods_of() { # COMMAND ARGUMENT...
-	"$graced" "$1" -o json --names.log-directory "$work/log" "${@:2}" >"$out" 2>"$err"
+	"$graced" "$1" -o json --names.log-directory "$tmp/log" "${@:2}" >"$out" 2>"$err"
 	rc=$?
 	jq -r .pod.name "$out" 2>/dev/null | sed "s/-$n-.*//" | sort | paste -sd ' '
-}
-
-claim() { # SENTENCE COMMAND...
-	local sentence=$1
-	shift
-	count=$((count + 1))
-	if "$@"; then
-		echo "ok $count - $sentence"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $count - $sentence"
-	sed 's/^/# /' "$out" "$err"
 }
 
 # One a line: what is asked for | the pods that it finds.
@@ -95,62 +81,55 @@ each_finds() { # COMMAND
 	return $bad
 }
 
-claim "resolve finds containers by name, pod, its beginning, a glob, an id or a uid" \
-	each_finds resolve <<-END
-		main-$n|cart db
-		proxy-$n|cart
-		cart-$n-7d9c|cart
-		cart-$n|cart cart
-		shop-$n/cart-$n|cart cart
-		data-$n/cart-$n|
-		d?-$n-*|db
-		c$(printf '%011d' 0 | head -c 8)|db
-		cccccccc-0f1e-4c55-9a35-$(printf '%012d' $$)|db
-		cart-$n,db-$n|cart cart db
-		cart-$n,!cart-$n-x2x|cart
-	END
-
-found_nothing() {
-	((rc == 1)) && [[ ! -s $out && $(wc -l <"$err") == 1 ]] && grep -q "$1" "$err"
-}
+each_finds resolve <<-END
+	main-$n|cart db
+	proxy-$n|cart
+	cart-$n-7d9c|cart
+	cart-$n|cart cart
+	shop-$n/cart-$n|cart cart
+	data-$n/cart-$n|
+	d?-$n-*|db
+	c$(printf '%011d' 0 | head -c 8)|db
+	cccccccc-0f1e-4c55-9a35-$(printf '%012d' $$)|db
+	cart-$n,db-$n|cart cart db
+	cart-$n,!cart-$n-x2x|cart
+END
+claim "resolve finds containers by name, pod, its beginning, a glob, an id or a uid" $?
 
 pods_of resolve "cart-$n-nobody" >/dev/null
-claim "a name that no container has is one line, exit 1" found_nothing "no container here is called"
+refused 1 "no container here is called"
+claim "a name that no container has is one line, exit 1" $?
 
-claim "audit's -n, -p and -c take beginnings, globs, lists, and what to leave out" \
-	each_finds audit <<-END
-		-p cart-$n|cart cart
-		-p shop-$n/cart-$n-7d9c|cart
-		-n shop-$n|cart cart
-		-n sho|
-		-n *-$n|cart cart db
-		-n *-$n -n !data-*|cart cart
-		-n *-$n -c main-$n|cart db
-		-n *-$n -c !main-$n|cart
-		-p cart-$n-7d9c -p db-$n|cart db
-		-p cart-$n-7d9c,db-$n|cart db
-	END
+each_finds audit <<-END
+	-p cart-$n|cart cart
+	-p shop-$n/cart-$n-7d9c|cart
+	-n shop-$n|cart cart
+	-n sho|
+	-n *-$n|cart cart db
+	-n *-$n -n !data-*|cart cart
+	-n *-$n -c main-$n|cart db
+	-n *-$n -c !main-$n|cart
+	-p cart-$n-7d9c -p db-$n|cart db
+	-p cart-$n-7d9c,db-$n|cart db
+END
+claim "audit's -n, -p and -c take beginnings, globs, lists, and what to leave out" $?
 
 pods_of audit -p "cart-$n-nobody" >/dev/null
-claim "audit says at once that a filter matches nothing, exit 1" found_nothing "no such container"
+refused 1 "no such container"
+claim "audit says at once that a filter matches nothing, exit 1" $?
 
 # What trace says before anything stops, with --duration as its end.
 traced() { # ARGUMENT...
-	timeout 60 "$graced" trace --names.log-directory "$work/log" --duration 1s "$@" >"$out" 2>"$err"
-}
-says_nothing() {
-	! grep -q 'no container that runs now' "$err"
-}
-says_none() {
-	grep -qx 'graced: no container that runs now matches; waiting for one that does' "$err"
+	try "$graced" trace --names.log-directory "$tmp/log" --duration 1s "$@"
 }
 
 if [[ -r /sys/kernel/btf/vmlinux ]]; then
 	traced -p "cart-$n,nobody"
-	claim "trace says nothing where one of the names is there" says_nothing
+	! grep 'no container that runs now' "$err"
+	claim "trace says nothing where one of the names is there" $?
 	traced -p "nobody-$n"
-	claim "trace says at once that no container has the name it is asked for" says_none
+	grep -qx 'graced: no container that runs now matches; waiting for one that does' "$err"
+	claim "trace says at once that no container has the name it is asked for" $?
 fi
 
-echo "1..$count"
-exit $((failed > 0))
+conclude

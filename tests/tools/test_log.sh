@@ -8,33 +8,10 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(realpath -m "${BUILD:-$root/build}")
 graced=${GRACED:-$build/graced}
+. "$root/tests/lib/tap.sh"
 
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-out=$work/out err=$work/err count=0 failed=0
-
-try() { # COMMAND...
-	"$@" >"$out" 2>"$err"
-	rc=$?
-}
-
-claim() { # SENTENCE STATUS
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $count - $1"
-	sed 's/^/# /' "$out" "$err"
-}
-
-lines() {
-	wc -l <"$1"
-}
-
-one_line() {
-	[[ $(lines "$err") == 1 ]] && grep -qe "$1" "$err"
+errs() { # PATTERN
+	one_line "$err" && grep -qe "$1" "$err"
 }
 
 # --- a file ---
@@ -54,22 +31,22 @@ stop() { # TIME POD OUTCOME CAUSE SIGNAL
 	stop 2026-11-22T03:00:00Z cart-1 terminated stop-signal 15
 	stop 2026-11-22T04:00:00Z db-0 killed no-grace 9
 	echo '{"type":"signal","schema":1,"time":"2026-11-22T05:00:00Z","boot_ns":9,"node":"n","signal":{"number":15,"result":"delivered"},"target":{"pid":7,"init":true,"pod":null,"container":{"name":"from-kernel"}}}'
-} >"$work/records"
+} >"$tmp/records"
 
-try "$graced" log --utc --file "$work/records"
+try "$graced" log --utc --file "$tmp/records"
 ((rc == 0)) && [[ $(lines "$out") == 4 && ! -s $err ]] &&
 	grep -qE '^2026-11-20 +02:00:00.000Z +shop/cart-0 +main +killed +host +SIGKILL' "$out" &&
 	[[ $(grep -o 'shop/[a-z0-9-]*' "$out" | paste -sd ' ') == 'shop/cart-0 shop/cart-1 shop/db-0' ]]
 claim "past stops are shown with their day, the oldest first" $?
 
-try "$graced" log --file - -o json <"$work/records"
-((rc == 0)) && grep '"stop"' "$work/records" | cmp -s - "$out"
+try bash -c '"$1" log --file - -o json <"$2"' - "$graced" "$tmp/records"
+((rc == 0)) && grep '"stop"' "$tmp/records" | cmp -s - "$out"
 claim "-o json shows the records as they were written, also from standard input" $?
 
 bad=0
 while IFS='|' read -r words want; do
 	read -ra args <<<"$words"
-	try "$graced" log --no-headers --utc --file "$work/records" "${args[@]}"
+	try "$graced" log --no-headers --utc --file "$tmp/records" "${args[@]}"
 	got=$(grep -oE 'shop/[a-z0-9-]*|from-kernel' "$out" | paste -sd ' ')
 	[[ $got == "$want" ]] && continue
 	echo "# log $words: '$got', not '$want'"
@@ -96,34 +73,34 @@ bad=0
 while IFS='|' read -r words status want; do
 	read -ra args <<<"$words"
 	try "$graced" log "${args[@]}"
-	((rc == status)) && one_line "$want" && [[ ! -s $out ]] && continue
+	((rc == status)) && errs "$want" && [[ ! -s $out ]] && continue
 	echo "# log $words: exit $rc, $(<"$err")"
 	bad=1
 done <<-END
-	--file $work/records -p nobody|1|no recorded stop matches
-	--file $work/none|1|cannot read
-	--file $work/records --boot -1|2|does not go with
-	--file $work/records --since soon|2|'soon'
+	--file $tmp/records -p nobody|1|no recorded stop matches
+	--file $tmp/none|1|cannot read
+	--file $tmp/records --boot -1|2|does not go with
+	--file $tmp/records --since soon|2|'soon'
 	--boot yesterday|2|'yesterday'
 	--count 0|2|'0'
 	--count 1000001|2|'1000001'
-	$work/records|2|--file reads a file
+	$tmp/records|2|--file reads a file
 	--journal-directory /nonexistent|1|cannot read the journal
 END
 claim "what cannot be shown is one line" $bad
 
 {
-	sed 's/"cause":"host"/"cause":"cosmic-ray"/' "$work/records"
-	sed 's/"complete":true/"complete":false/' "$work/records" | grep -m1 '"stop"'
+	sed 's/"cause":"host"/"cause":"cosmic-ray"/' "$tmp/records"
+	sed 's/"complete":true/"complete":false/' "$tmp/records" | grep -m1 '"stop"'
 	head -c 2000000 /dev/zero | tr '\0' x
-} >"$work/odd"
-try "$graced" log --file "$work/odd" --no-headers
+} >"$tmp/odd"
+try "$graced" log --file "$tmp/odd" --no-headers
 ((rc == 0)) && [[ $(lines "$out") == 2 && $(lines "$err") == 2 ]] && grep -q '1 records are of a newer graced' "$err" &&
 	grep -q '2 lines are no records' "$err"
 claim "records of a newer version and lines that are none are left out, and counted" $?
 
-try "$graced" replay "$work/records"
-((rc == 1)) && one_line 'graced log --file'
+try "$graced" replay "$tmp/records"
+((rc == 1)) && errs 'graced log --file'
 claim "replay says which command reads a file of records" $?
 
 # --- a journal ---
@@ -138,29 +115,28 @@ entry() { # BOOT UID RECORD
 }
 
 of_journal() { # ARGUMENT...
-	try "$graced" log --journal-directory "$work/journal" --no-headers "$@"
+	try "$graced" log --journal-directory "$tmp/journal" --no-headers "$@"
 	got=$(grep -o 'shop/[a-z0-9-]*' "$out" | paste -sd ' ')
 }
 
 if [[ -x $remote ]]; then
 	at=1795600000000000
 	{
-		entry $a 0 "$(sed -n 2p "$work/records")"
-		entry $a 1000 "$(sed -n 3p "$work/records")"
-		entry $b 0 "$(sed -n 4p "$work/records")"
-	} >"$work/export"
-	mkdir "$work/journal" && "$remote" -o "$work/journal/system.journal" "$work/export" >"$work/why" 2>&1
+		entry $a 0 "$(sed -n 2p "$tmp/records")"
+		entry $a 1000 "$(sed -n 3p "$tmp/records")"
+		entry $b 0 "$(sed -n 4p "$tmp/records")"
+	} >"$tmp/export"
+	mkdir "$tmp/journal" && "$remote" -o "$tmp/journal/system.journal" "$tmp/export" >"$tmp/why" 2>&1
 	of_journal
-	((rc == 0)) && [[ $got == 'shop/cart-0 shop/db-0' ]] && one_line '1 entries of the journal are not root'
+	((rc == 0)) && [[ $got == 'shop/cart-0 shop/db-0' ]] && errs '1 entries of the journal are not root'
 	claim "a journal's stops are shown, but for those that root did not write" $?
 	of_journal --boot -1 && [[ $got == shop/cart-0 ]] && of_journal --boot $b && [[ $got == shop/db-0 ]]
 	claim "--boot counts boots as journalctl does, or names one" $?
 else
 	for sentence in "a journal's stops are shown, but for those that root did not write" \
 		"--boot counts boots as journalctl does, or names one"; do
-		echo "ok $((++count)) - $sentence # SKIP systemd-journal-remote is not installed"
+		skip "$sentence" "systemd-journal-remote is not installed"
 	done
 fi
 
-echo "1..$count"
-exit $((failed > 0))
+conclude

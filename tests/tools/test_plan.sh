@@ -5,38 +5,7 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-count=0 failures=0
-
-# What the last command wrote and returned.
-out=$tmp/out err=$tmp/err rc=0
-
-try() { # COMMAND...: at most 30 seconds
-	timeout -k 5 30 "$@" >"$out" 2>"$err" </dev/null
-	rc=$?
-}
-
-claim() { # SENTENCE STATUS
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
-			head -20 | cut -c1-300 | sed 's/^/# /'
-		failures=$((failures + 1))
-	fi
-}
-
-lines() { wc -l <"$1"; }
-quiet() { [[ ! -s $1 ]]; }
-one_line() { [[ $(lines "$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
-
-# Wrong in the way of the pattern: one line on stderr, nothing on stdout.
-refused() { # STATUS PATTERN
-	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
-}
+. "$root/tests/lib/tap.sh"
 
 # --- a shutdown ------------------------------------------------------------------------------
 
@@ -206,5 +175,4 @@ try "$graced" plan --if-node-dies --pods "$tmp/half.json"
 ((rc == 1)) && one_line "$err" && grep -q 'cannot plan .*items\[0\]\.spec\.containers\[0\]\.name' "$err" && grep -q 'shop/after' "$out"
 claim "of a list plan tells which pod is wrong, and plans for the others, exit 1" $?
 
-echo "1..$count"
-exit $((failures > 0))
+conclude

@@ -6,42 +6,10 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-count=0 failures=0
+. "$root/tests/lib/tap.sh"
+patience=120
 story=$root/tests/report/node.jsonl
 lost=$root/tests/report/lost.jsonl # boots that were lost in nothing, and in a shutdown; and a clean end
-
-# What the last command wrote and returned.
-out=$tmp/out err=$tmp/err rc=0
-
-try() { # COMMAND...: at most 120 seconds
-	timeout -k 5 120 "$@" >"$out" 2>"$err" </dev/null
-	rc=$?
-}
-
-claim() { # SENTENCE STATUS
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
-			head -20 | cut -c1-300 | sed 's/^/# /'
-		failures=$((failures + 1))
-	fi
-}
-
-skip() { # SENTENCE REASON
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
-
-quiet() { [[ ! -s $1 ]]; }
-one_line() { [[ $(wc -l <"$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
-refused() { # STATUS PATTERN
-	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
-}
 
 # --- formats ---------------------------------------------------------------------------------
 
@@ -346,5 +314,4 @@ else
 	skip "where dark is preferred, text is light on dark" "chromium is not installed"
 fi
 
-echo "1..$count"
-((failures == 0))
+conclude

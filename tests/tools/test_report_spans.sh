@@ -5,39 +5,12 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
-tmp=$(mktemp -d)
-trap 'stop_peer; rm -rf "$tmp"' EXIT
-count=0 failures=0
+. "$root/tests/lib/tap.sh"
+patience=120
+trap 'stop_peer; remove_tmp' EXIT
 story=$root/tests/report/node.jsonl
 python=/usr/bin/python3
 unset OTEL_EXPORTER_OTLP_HEADERS
-
-# What the last command wrote and returned.
-out=$tmp/out err=$tmp/err rc=0
-
-try() { # COMMAND...: at most 120 seconds
-	timeout -k 5 120 "$@" >"$out" 2>"$err" </dev/null
-	rc=$?
-}
-
-claim() { # SENTENCE STATUS
-	count=$((count + 1))
-	if (($2 == 0)); then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } |
-			head -20 | cut -c1-300 | sed 's/^/# /'
-		failures=$((failures + 1))
-	fi
-}
-
-skip() { # SENTENCE REASON
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
-
-one_line() { [[ $(wc -l <"$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
 
 # --- the protocol ----------------------------------------------------------------------------
 
@@ -214,5 +187,4 @@ try "$graced" report --file "$story" -o otlp --otlp-endpoint "https://localhost:
 ((rc == 0)) && [[ $(asked) == 1 ]] && grep -q '^Authorization: Bearer se-cret$' "$tmp/asked/1.head"
 claim "one that it vouches for gets the spans, and the secret" $?
 
-echo "1..$count"
-((failures == 0))
+conclude

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by tests of command lines: what the last command wrote and returned, claims about it as TAP,
+# and a directory that goes at the end. Leaves tmp, out, err and rc; who has more to tidy sets a trap of
+# its own and calls remove_tmp.
+
+tmp=$(mktemp -d) || exit 1
+chmod 755 "$tmp"
+remove_tmp() { rm -rf "$tmp"; }
+trap remove_tmp EXIT
+out=$tmp/out err=$tmp/err rc=0 count=0 failures=0
+
+# Seconds that a command may take.
+patience=30
+
+try() { # COMMAND...
+	timeout -k 5 $patience "$@" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+
+claim() { # SENTENCE STATUS
+	count=$((count + 1))
+	if (($2 == 0)); then
+		echo "ok $count - $1"
+		return
+	fi
+	echo "not ok $count - $1"
+	{ echo "exit status $rc"; sed 's/^/out: /' "$out"; sed 's/^/err: /' "$err"; } 2>/dev/null |
+		head -40 | cut -c1-300 | sed 's/^/# /'
+	failures=$((failures + 1))
+}
+
+skip() { # SENTENCE REASON
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# The last line of a test.
+conclude() {
+	echo "1..$count"
+	exit $((failures > 0))
+}
+
+lines() { wc -l <"$1"; }
+quiet() { [[ ! -s $1 ]]; }
+one_line() { [[ $(lines "$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
+
+# Wrong in the way of the pattern: one line on stderr, nothing on stdout.
+refused() { # STATUS PATTERN
+	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
+}
