@@ -199,8 +199,10 @@ static __always_inline __u64 owner_below(const struct graced_watch *w, __u64 id)
 /* False: the map is full. */
 static __always_inline bool watch_insert(__u64 id, const struct graced_watch *w)
 {
-	if (!bpf_map_update_elem(&watched, &id, w, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&watched, &id, w, BPF_NOEXIST)) {
+		__sync_fetch_and_add(&watch_changes, 1);
 		return true;
+	}
 	stat_add(GRACED_STAT_WATCH_FULL, 0, 1, 0);
 	quota_give(w->owner_id);
 	return false;
@@ -308,6 +310,7 @@ static __always_inline bool watch_delete(__u64 id, const struct graced_watch *w)
 
 	if (bpf_map_delete_elem(&watched, &id))
 		return false;
+	__sync_fetch_and_add(&watch_changes, 1);
 	quota_give(owner_id);
 	return true;
 }

@@ -71,7 +71,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 		ev->flags |= stop_flags(e, init);
 	if (init && awaits_child(t, init->stop_at_ns))
 		ev->flags |= GRACED_EXIT_AWAITS_CHILD;
-	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	if (w)

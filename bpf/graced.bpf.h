@@ -40,6 +40,9 @@ GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim has a pid, not 
 
 GRACED_SHARED __u64 last_wake_ns;
 
+/* Of the entries of `watched`, as far as these decide in which one a process is. */
+GRACED_SHARED __u32 watch_changes;
+
 /* The stop signals that any container has for its own. */
 GRACED_SHARED __u64 own_stops;
 

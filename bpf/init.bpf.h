@@ -134,7 +134,7 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	ev->rank = rank;
 	proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
-	ev->proc.ns_pid = task_ns_pid(t, &inum);
+	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
 	late = init.start_ns < w->since_ns || init.pid == w->early_pid ||
 	       w->early_pid == GRACED_EARLY_SEVERAL;
 	ev->flags = late ? GRACED_INIT_LATE : 0;

@@ -172,7 +172,7 @@ int on_oom_task(__u64 *ctx)
 		return 0;
 	proc_fill(&victim, t, false);
 	proc_place(&victim, &at);
-	victim.ns_pid = task_ns_pid(t, &inum);
+	victim.ns_pid = task_ns_pid(t, &inum, false);
 	record(w, at.watch_id, &victim, t);
 	return 0;
 }

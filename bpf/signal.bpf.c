@@ -6,6 +6,7 @@
  */
 #include "hear.bpf.h"
 #include "init.bpf.h"
+#include "lineage.bpf.h"
 
 /* Beside graced_signal_flags, taken away before a record is filled: for a noisy container. */
 #define NOISY (1u << 31)
@@ -249,99 +250,78 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 
 static __always_inline void place_sender(struct signal_args *a)
 {
-	struct cgroup *cg = task_cgroup_of((void *)bpf_get_current_task(), false);
-	struct graced_watch *w = watch_of_read(cg, &a->sender_at);
+	struct graced_watch *w;
 
+	if (loads_may_fail())
+		w = watch_of(task_cgroup(bpf_get_current_task_btf()), &a->sender_at);
+	else
+		w = watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false),
+				  &a->sender_at);
 	a->sender_kind = w ? w->kind : 0;
 }
 
-static __always_inline void fill_ancestor(struct graced_proc *p, struct task_struct *t,
-					  const struct graced_proc *child, const bool typed)
+static __always_inline void fill_both(struct graced_ev_signal *ev, struct task_struct *target,
+				      struct task_struct *sender, const bool typed)
 {
-	struct cgroup *cg = task_cgroup_of(t, typed);
-	struct place at;
-
-	proc_fill(p, t, typed);
-	if (typed)
-		at.cgroup_id = cg ? cg->kn->id : 0;
-	else
-		at.cgroup_id = BPF_CORE_READ(cg, kn, id);
-	if (at.cgroup_id == child->cgroup_id)
-		at.watch_id = child->watch_id;
-	else
-		watch_from(cg, at.cgroup_id, &at);
-	proc_place(p, &at);
+	proc_fill(&ev->target, target, typed);
+	proc_fill(&ev->sender, sender, typed);
+	ev->target.ns_pid = task_ns_pid(target, &ev->target_pidns, typed);
+	ev->sender.ns_pid = task_ns_pid(sender, &ev->sender_pidns, typed);
 }
 
-static __always_inline void fill_ancestors(struct graced_ev_signal *ev, struct task_struct *parent,
-					   const bool typed)
+/* Everything but the ancestors. */
+static __always_inline void fill_signal(struct graced_ev_signal *ev, const struct signal_args *a)
 {
-	struct graced_proc *child = &ev->sender;
-
-#pragma unroll
-	for (int i = 0; i < GRACED_ANCESTORS; i++) {
-		struct task_struct *leader = MEMBER(typed, parent, group_leader);
-		__u32 tgid = MEMBER(typed, parent, tgid);
-
-		if (tgid && tgid != child->pid)
-			fill_ancestor(&ev->ancestors[i], parent, child, typed);
-		else
-			__builtin_memset(&ev->ancestors[i], 0, sizeof(ev->ancestors[i]));
-		parent = MEMBER(typed, leader, real_parent);
-		child = &ev->ancestors[i];
-	}
-}
-
-/*
- * From 6.4 on the verifier searches all of the kernel's type information several times for each
- * pointer that is loaded from one it trusts, half a millisecond each. It trusts current and its
- * leader and real_parent, and theirs; it does not trust `parent`, which is the same process but for
- * one that is traced.
- */
-static __always_inline void fill_sender(struct graced_ev_signal *ev, const struct place *at)
-{
-	struct task_struct *current = (void *)bpf_get_current_task(), *leader, *parent;
-
-	if (loads_may_fail())
-		proc_fill(&ev->sender, bpf_get_current_task_btf(), true);
-	else
-		proc_fill(&ev->sender, current, false);
-	proc_place(&ev->sender, at);
-	ev->sender.ns_pid = task_ns_pid(current, &ev->sender_pidns);
-	if (loads_may_fail()) {
-		leader = bpf_get_current_task_btf()->group_leader;
-		parent = leader->parent;
-		if (parent == leader->real_parent) {
-			fill_ancestors(ev, parent, true);
-			return;
-		}
-	}
-	fill_ancestors(ev, BPF_CORE_READ(current, group_leader, real_parent), false);
-}
-
-/* When it was; the record, if there was room for one, has the same time. */
-static __always_inline __u64 record(struct signal_args *a)
-{
-	struct graced_ev_signal *ev =
-		emit_begin(GRACED_EV_SIGNAL, sizeof(*ev), a->at.watch_id, a->w);
-	__u64 at_ns;
-
-	if (!ev)
-		return bpf_ktime_get_boot_ns();
-	at_ns = ev->hdr.at_ns;
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
 	ev->flags = a->flags & ~NOISY;
 	if (loads_may_fail())
-		proc_fill(&ev->target, a->target, true);
+		fill_both(ev, a->target, bpf_get_current_task_btf(), true);
 	else
-		proc_fill(&ev->target, a->target, false);
+		fill_both(ev, a->target, (void *)bpf_get_current_task(), false);
 	proc_place(&ev->target, &a->at);
-	ev->target.ns_pid = task_ns_pid(a->target, &ev->target_pidns);
-	fill_sender(ev, &a->sender_at);
-	emit_end(ev, a->sender_at.watch_id != a->at.watch_id);
+	proc_place(&ev->sender, &a->sender_at);
+}
+
+static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *l, const __u64 size)
+{
+	struct graced_hdr *hdr = emit_begin(GRACED_EV_SIGNAL, size, a->at.watch_id, a->w);
+	__u64 at_ns;
+
+	if (!hdr) {
+		if (l->changed)
+			lineage_forget(l);
+		return bpf_ktime_get_boot_ns();
+	}
+	at_ns = hdr->at_ns;
+	__builtin_memcpy(hdr + 1, &l->record.signal.hdr + 1, size - sizeof(*hdr));
+	emit_end(hdr, a->sender_at.watch_id != a->at.watch_id);
 	return at_ns;
+}
+
+/*
+ * When it was; the record, if there was room for one, has the same time. It is filled before there
+ * is room for it: the verifier goes through that once, and not once for each of its sizes.
+ */
+static __always_inline __u64 record(struct signal_args *a)
+{
+	struct graced_ev_signal *ev;
+	struct lineage *l;
+
+	lineage_see(a->sender_at.cgroup_id, a->sender_at.watch_id);
+	l = lineage_of_current();
+	if (!l)
+		return bpf_ktime_get_boot_ns();
+	ev = &l->record.signal;
+	fill_signal(ev, a);
+	ev->lineage = bpf_get_smp_processor_id() * GRACED_LINEAGES + lineage_slot();
+	ev->turn = l->turn;
+	ev->told = l->changed;
+	ev->pad = 0;
+	if (l->changed)
+		return emit_signal(a, l, sizeof(l->record));
+	return emit_signal(a, l, sizeof(*ev));
 }
 
 /* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
@@ -353,7 +333,7 @@ static __always_inline void remember_killed(struct signal_args *a)
 
 	proc_fill(&k.proc, a->target, false);
 	proc_place(&k.proc, &a->at);
-	k.proc.ns_pid = task_ns_pid(a->target, &inum);
+	k.proc.ns_pid = task_ns_pid(a->target, &inum, false);
 	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
 }
 

@@ -56,15 +56,43 @@ static __always_inline void upid_read(struct task_struct *t, struct upid *ret)
 	bpf_core_read(ret, sizeof(*ret), &pid->numbers[level]);
 }
 
+static __always_inline void upid_of_level(const struct pid *pid, __u32 level, struct upid *ret)
+{
+	const void *at = pid;
+
+	at += bpf_core_field_offset(struct pid, numbers);
+	at += level * bpf_core_type_size(struct upid);
+	bpf_probe_read_kernel(ret, sizeof(*ret), at);
+}
+
 /*
- * The process's number in its own pid namespace and, in *ret_inum, which namespace that is. By
- * reads: 6.1 adds no variable, as the namespace's level is, to a pointer to a kernel type.
+ * The same with one read, for a namespace that is not deeper than a container in a container. 6.1
+ * adds no variable, as the level is, to a pointer to a kernel type.
  */
-static __always_inline __u32 task_ns_pid(struct task_struct *t, __u64 *ret_inum)
+static __always_inline void upid_load(struct task_struct *t, struct upid *ret)
+{
+	struct pid *pid = t->signal->pids[PIDTYPE_TGID];
+	__u32 level = pid ? pid->level : 0;
+
+	if (level == 1)
+		upid_of_level(pid, 1, ret);
+	else if (!level)
+		upid_of_level(pid, 0, ret);
+	else if (level == 2)
+		upid_of_level(pid, 2, ret);
+	else
+		upid_read(t, ret);
+}
+
+/* The process's number in its own pid namespace and, in *ret_inum, which namespace that is. */
+static __always_inline __u32 task_ns_pid(struct task_struct *t, __u64 *ret_inum, const bool typed)
 {
 	struct upid up = {};
 
-	upid_read(t, &up);
+	if (typed)
+		upid_load(t, &up);
+	else
+		upid_read(t, &up);
 	*ret_inum = BPF_CORE_READ(up.ns, ns.inum);
 	return up.nr;
 }

@@ -19,6 +19,7 @@ int set_kind(__u64 *ctx)
 
 	if (!w)
 		return 0;
+	__sync_fetch_and_add(&watch_changes, 1);
 	begins = !watch_recorded(w) || w->since_ns == GRACED_SINCE_UNKNOWN;
 	if (begins)
 		*(volatile __u64 *)&w->since_ns = GRACED_SINCE_UNKNOWN;

@@ -245,6 +245,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	unsigned long jobctl;
 	__u64 start_boottime; /* ns of CLOCK_BOOTTIME; 5.5 and later */
+	__u64 self_exec_id;   /* how often it exec'd, and those it came from; 64 bits since 5.7 */
 	const struct cred *real_cred;
 	const struct cred *cred;
 	char comm[16];

@@ -20,6 +20,9 @@
 #define GRACED_NAME_LEN	 256
 #define GRACED_ANCESTORS 4
 
+/* Senders that each CPU remembers, by their pids: a power of two. */
+#define GRACED_LINEAGES 32
+
 enum graced_ev_type {
 	GRACED_EV_NONE = 0,
 	GRACED_EV_CGROUP_NEW = 1, /* always before any record that names the cgroup */
@@ -188,8 +191,19 @@ struct graced_ev_signal {
 	__u64 sender_pidns;
 	struct graced_proc target;
 	struct graced_proc sender; /* current, when the signal was generated */
-	struct graced_proc
-		ancestors[GRACED_ANCESTORS]; /* of the sender, nearest first; pid 0 ends */
+	/*
+	 * The sender's ancestors are those of the last record with this number, which had this turn
+	 * and told them. Records with the same number are in the order in which they were made.
+	 */
+	__u32 lineage; /* GRACED_LINEAGES for each CPU, from its own first on */
+	__u32 turn;
+	__u32 told; /* 1: this record tells them, and is a struct graced_ev_signal_told */
+	__u32 pad;
+};
+
+struct graced_ev_signal_told {
+	struct graced_ev_signal signal;
+	struct graced_proc ancestors[GRACED_ANCESTORS]; /* nearest first; pid 0 ends */
 };
 
 struct graced_ev_exit {

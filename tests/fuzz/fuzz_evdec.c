@@ -23,10 +23,13 @@ static void check_signal(const struct obs_signal *signal)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct evdec *dec;
 	static struct obs obs;
 
+	if (!dec && evdec_new(2, &dec) < 0)
+		return 0;
 	memset(&obs, 0xff, sizeof(obs));
-	if (evdec_decode(data, size, &obs) < 0)
+	if (evdec_decode(dec, data, size, &obs) < 0)
 		return 0;
 
 	assert(obs.type > OBS_NONE && obs.type < OBS_TYPE_COUNT);

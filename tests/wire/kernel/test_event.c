@@ -69,6 +69,27 @@ static void assert_proc(const struct graced_proc *got, __u32 seed)
 	assert_string_equal(got->exe, "eeeeeeeeeeeeeee");
 }
 
+#define CPUS 2
+
+static struct evdec *decoder;
+
+static int open_decoder(void **state)
+{
+	return evdec_new(CPUS, &decoder);
+}
+
+static int close_decoder(void **state)
+{
+	decoder = evdec_free(decoder);
+	return 0;
+}
+
+/* A claim with a decoder of its own. */
+#define FRESH(sentence, function)                                     \
+	{                                                             \
+		sentence, function, open_decoder, close_decoder, NULL \
+	}
+
 /* Decodes a copy that ends where its block ends and begins at an odd address. */
 static int decode(const void *event, size_t size, struct obs *ret)
 {
@@ -76,7 +97,7 @@ static int decode(const void *event, size_t size, struct obs *ret)
 
 	assert_non_null(block);
 	memcpy(block + 1, event, size);
-	return evdec_decode(block + 1, size, ret);
+	return evdec_decode(decoder, block + 1, size, ret);
 }
 
 static void decode_well(const void *event, size_t size, enum obs_type type, struct obs *ret)
@@ -156,21 +177,46 @@ static void test_init(void **state)
 	assert_true(obs.init.late);
 }
 
+/* One that tells its ancestors; their numbers begin at seed. */
+static struct graced_ev_signal_told told(__u32 lineage, __u32 turn, __u32 seed)
+{
+	return (struct graced_ev_signal_told){
+		.signal.hdr = HEADER(GRACED_EV_SIGNAL, graced_ev_signal_told),
+		.signal.lineage = lineage,
+		.signal.turn = turn,
+		.signal.told = 1,
+		.ancestors = {proc(seed), proc(seed + 100), proc(seed + 200), proc(seed + 300)},
+	};
+}
+
+static struct graced_ev_signal untold(__u32 lineage, __u32 turn)
+{
+	return (struct graced_ev_signal){
+		.hdr = HEADER(GRACED_EV_SIGNAL, graced_ev_signal),
+		.lineage = lineage,
+		.turn = turn,
+	};
+}
+
+static void assert_ancestors(const struct obs *obs, __u32 seed)
+{
+	for (unsigned int i = 0; i < GRACED_ANCESTORS; i++)
+		assert_proc(&obs->signal.ancestors[i], seed + 100 * i);
+}
+
 static void test_signal(void **state)
 {
-	struct graced_ev_signal ev = {
-		.hdr = HEADER(GRACED_EV_SIGNAL, graced_ev_signal),
-		.sig = 64,
-		.result = -41,
-		.code = -42,
-		.flags = 0xffffffff,
-		.target_pidns = 43,
-		.sender_pidns = 44,
-		.target = proc(200),
-		.sender = proc(300),
-		.ancestors = {proc(400), proc(500), proc(600), proc(700)},
-	};
+	struct graced_ev_signal_told ev = told(1, 1, 400);
 	struct obs obs;
+
+	ev.signal.sig = 64;
+	ev.signal.result = -41;
+	ev.signal.code = -42;
+	ev.signal.flags = 0xffffffff;
+	ev.signal.target_pidns = 43;
+	ev.signal.sender_pidns = 44;
+	ev.signal.target = proc(200);
+	ev.signal.sender = proc(300);
 
 	decode_well(&ev, sizeof(ev), OBS_SIGNAL, &obs);
 	assert_int_equal(obs.signal.id, ID);
@@ -184,8 +230,48 @@ static void test_signal(void **state)
 	assert_int_equal(obs.signal.sender_pidns, 44);
 	assert_proc(&obs.signal.target, 200);
 	assert_proc(&obs.signal.sender, 300);
-	for (unsigned int i = 0; i < GRACED_ANCESTORS; i++)
-		assert_proc(&obs.signal.ancestors[i], 400 + 100 * i);
+	assert_ancestors(&obs, 400);
+}
+
+static void test_told_before(void **state)
+{
+	struct graced_ev_signal_told first = told(0, 7, 400), second = told(5, 7, 800);
+	struct graced_ev_signal of_first = untold(0, 7), of_second = untold(5, 7);
+	struct obs obs;
+
+	decode_well(&first, sizeof(first), OBS_SIGNAL, &obs);
+	decode_well(&second, sizeof(second), OBS_SIGNAL, &obs);
+	decode_well(&of_first, sizeof(of_first), OBS_SIGNAL, &obs);
+	assert_ancestors(&obs, 400);
+	decode_well(&of_second, sizeof(of_second), OBS_SIGNAL, &obs);
+	assert_ancestors(&obs, 800);
+	first = told(0, 8, 1200);
+	decode_well(&first, sizeof(first), OBS_SIGNAL, &obs);
+	assert_int_equal(decode(&of_first, sizeof(of_first), &obs), -EBADMSG);
+	of_first.turn = 8;
+	decode_well(&of_first, sizeof(of_first), OBS_SIGNAL, &obs);
+	assert_ancestors(&obs, 1200);
+}
+
+static void test_untold(void **state)
+{
+	const struct graced_ev_signal rows[] = {
+		untold(0, 0),
+		untold(CPUS * GRACED_LINEAGES - 1, 1),
+		untold(CPUS * GRACED_LINEAGES, 0),
+		untold(UINT32_MAX, UINT32_MAX),
+	};
+	struct graced_ev_signal_told beyond = told(CPUS * GRACED_LINEAGES, 1, 400),
+				     odd = told(1, 1, 400), cut = odd;
+	struct obs obs;
+
+	for (size_t i = 0; i < LEN(rows); i++)
+		assert_int_equal(decode(&rows[i], sizeof(rows[i]), &obs), -EBADMSG);
+	assert_int_equal(decode(&beyond, sizeof(beyond), &obs), -EBADMSG);
+	odd.signal.told = 2;
+	assert_int_equal(decode(&odd, sizeof(odd), &obs), -EBADMSG);
+	cut.signal.hdr.size = sizeof(cut) - 1;
+	assert_int_equal(decode(&cut, sizeof(cut), &obs), -EBADMSG);
 }
 
 static void test_exit(void **state)
@@ -261,10 +347,12 @@ static const struct {
 static void test_lengths(void **state)
 {
 	for (size_t i = 0; i < LEN(EVENTS); i++) {
-		char event[sizeof(struct graced_ev_signal) + 8] = {};
+		char event[sizeof(struct graced_ev_signal_told) + 8] = {};
 		struct graced_hdr hdr = header(EVENTS[i].type, 0);
+		struct graced_ev_signal_told any = told(0, 0, 400);
 		struct obs obs;
 
+		decode_well(&any, sizeof(any), OBS_SIGNAL, &obs);
 		for (size_t size = 0; size <= sizeof(event); size++) {
 			hdr.size = (__u32)size;
 			memcpy(event, &hdr, sizeof(hdr));
@@ -295,7 +383,10 @@ static void test_foreign(void **state)
 		{GRACED_ABI, GRACED_EV_SIGNAL, UINT32_MAX, -EBADMSG},
 		{GRACED_ABI, GRACED_EV_SIGNAL, 600, 0},
 	};
+	struct graced_ev_signal_told any = told(0, 0, 400);
+	struct obs known;
 
+	decode_well(&any, sizeof(any), OBS_SIGNAL, &known);
 	for (size_t i = 0; i < LEN(rows); i++) {
 		char event[600] = {};
 		struct graced_hdr hdr = header(rows[i].type, rows[i].size);
@@ -314,19 +405,22 @@ static void test_foreign(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a new cgroup's name arrives as it is, ended, and nothing behind it is touched",
+		FRESH("a new cgroup's name arrives as it is, ended, and nothing behind it is touched",
 		      test_cgroup_new),
-		CLAIM("of a cgroup that is gone the id arrives", test_cgroup_gone),
-		CLAIM("an emptied cgroup's counts arrive", test_cgroup_empty),
-		CLAIM("an init arrives with its rank and its process", test_init),
-		CLAIM("a signal arrives with target, sender and all ancestors", test_signal),
-		CLAIM("an exit arrives with its raw status, its counts and when its stop was heard",
+		FRESH("of a cgroup that is gone the id arrives", test_cgroup_gone),
+		FRESH("an emptied cgroup's counts arrive", test_cgroup_empty),
+		FRESH("an init arrives with its rank and its process", test_init),
+		FRESH("a signal arrives with target, sender and all ancestors", test_signal),
+		FRESH("a signal has the ancestors that its sender was last told to have",
+		      test_told_before),
+		FRESH("a signal whose ancestors were not told is refused", test_untold),
+		FRESH("an exit arrives with its raw status, its counts and when its stop was heard",
 		      test_exit),
-		CLAIM("an OOM kill arrives with its level and victim", test_oom),
-		CLAIM("a reaped init arrives with its container, its pid and its start",
+		FRESH("an OOM kill arrives with its level and victim", test_oom),
+		FRESH("a reaped init arrives with its container, its pid and its start",
 		      test_reaped),
-		CLAIM("a record cut anywhere, or shorter than it says, is refused", test_lengths),
-		CLAIM("another abi, an unknown type and impossible sizes change nothing",
+		FRESH("a record cut anywhere, or shorter than it says, is refused", test_lengths),
+		FRESH("another abi, an unknown type and impossible sizes change nothing",
 		      test_foreign),
 	};
 

@@ -3,6 +3,7 @@
 #include "io/kernel/ring.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,6 +23,7 @@
 
 struct ring {
 	struct ringbuf *buffer;
+	struct evdec *decoder;
 	sd_event_source *io, *timer;
 	ring_obs_fn fn;
 	void *userdata;
@@ -37,7 +39,7 @@ static int on_record(void *userdata, void *data, size_t size)
 	struct ring *ring = userdata;
 
 	ring->stats.records++;
-	if (evdec_decode(data, size, &ring->obs) < 0)
+	if (evdec_decode(ring->decoder, data, size, &ring->obs) < 0)
 		ring->stats.rejected++;
 	else
 		ring->fn(ring->userdata, &ring->obs);
@@ -103,6 +105,13 @@ static int add_sources(struct ring *ring, int map_fd, sd_event *event)
 	return r < 0 ? r : 0;
 }
 
+static int open_decoder(struct evdec **ret)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	return cpus < 0 ? cpus : evdec_new((size_t)cpus, ret);
+}
+
 static int open_buffer(int map_fd, struct ringbuf **ret)
 {
 	struct bpf_map_info info = {};
@@ -126,6 +135,8 @@ int ring_new(sd_event *event, int map_fd, ring_obs_fn fn, void *userdata, struct
 	ring->userdata = userdata;
 	r = open_buffer(map_fd, &ring->buffer);
 	if (r >= 0)
+		r = open_decoder(&ring->decoder);
+	if (r >= 0)
 		r = add_sources(ring, map_fd, event);
 	if (r < 0)
 		return r;
@@ -140,6 +151,7 @@ struct ring *ring_free(struct ring *ring)
 	sd_event_source_disable_unref(ring->io);
 	sd_event_source_disable_unref(ring->timer);
 	ringbuf_close(ring->buffer);
+	evdec_free(ring->decoder);
 	free(ring);
 	return NULL;
 }

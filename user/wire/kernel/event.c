@@ -6,9 +6,13 @@
 #include <linux/types.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graced/event.h"
+
+/* The kernel itself has room for no more. */
+#define CPUS_MAX 8192
 
 const char *evname(unsigned int type)
 {
@@ -26,7 +30,44 @@ const char *evname(unsigned int type)
 	return type < GRACED_EV_COUNT ? names[type] : NULL;
 }
 
-/* Decodes what the kernel half wrote, without believing any of it. */
+struct lineage {
+	bool known;
+	__u32 turn;
+	struct graced_proc ancestors[GRACED_ANCESTORS];
+};
+
+/* Of the lineages that were never told no memory is used. */
+struct evdec {
+	size_t n;
+	struct lineage *lineages;
+};
+
+struct evdec *evdec_free(struct evdec *dec)
+{
+	if (dec)
+		free(dec->lineages);
+	free(dec);
+	return NULL;
+}
+
+int evdec_new(size_t cpus, struct evdec **ret)
+{
+	struct evdec *dec;
+
+	if (!cpus || cpus > CPUS_MAX)
+		return -EINVAL;
+	dec = calloc(1, sizeof(*dec));
+	if (!dec)
+		return -ENOMEM;
+	dec->n = cpus * GRACED_LINEAGES;
+	dec->lineages = calloc(dec->n, sizeof(*dec->lineages));
+	if (!dec->lineages) {
+		evdec_free(dec);
+		return -ENOMEM;
+	}
+	*ret = dec;
+	return 0;
+}
 
 /* Each decoder is given as many bytes as its event has, copies them, for they may lie at any
  * address, and writes one member of *ret. */
@@ -95,19 +136,51 @@ SAME_PLACE(target_pidns, target_pidns);
 SAME_PLACE(sender_pidns, sender_pidns);
 SAME_PLACE(target, target);
 SAME_PLACE(sender, sender);
-SAME_PLACE(ancestors, ancestors);
-_Static_assert(sizeof(struct graced_ev_signal) == SIGNAL_FROM + sizeof(struct obs_signal),
+
+_Static_assert(offsetof(struct graced_ev_signal, lineage) ==
+		       SIGNAL_FROM + offsetof(struct obs_signal, ancestors),
 	       "one piece of memory");
 
+static void lineage_keep(struct lineage *kept, __u32 turn, const void *ancestors)
+{
+	kept->known = true;
+	kept->turn = turn;
+	memcpy(kept->ancestors, ancestors, sizeof(kept->ancestors));
+	for (int i = 0; i < GRACED_ANCESTORS; i++)
+		end_proc(&kept->ancestors[i]);
+}
+
+/* The numbers that a signal has its ancestors by. */
+struct told {
+	__u32 lineage, turn, told;
+};
+
+/* NULL: they are not known. */
+static const struct lineage *lineage_of(struct evdec *dec, const char *data, size_t size)
+{
+	struct told told;
+	struct lineage *kept;
+
+	memcpy(&told, data + offsetof(struct graced_ev_signal, lineage), sizeof(told));
+	if (told.lineage >= dec->n)
+		return NULL;
+	kept = &dec->lineages[told.lineage];
+	if (!told.told)
+		return kept->known && kept->turn == told.turn ? kept : NULL;
+	if (told.told != 1 || size < sizeof(struct graced_ev_signal_told))
+		return NULL;
+	lineage_keep(kept, told.turn, data + offsetof(struct graced_ev_signal_told, ancestors));
+	return kept;
+}
+
+/* Its ancestors are there already. */
 static void decode_signal(const void *data, struct obs *ret)
 {
 	struct obs_signal *signal = &ret->signal;
 
-	memcpy(signal, (const char *)data + SIGNAL_FROM, sizeof(*signal));
+	memcpy(signal, (const char *)data + SIGNAL_FROM, offsetof(struct obs_signal, ancestors));
 	end_proc(&signal->target);
 	end_proc(&signal->sender);
-	for (int i = 0; i < GRACED_ANCESTORS; i++)
-		end_proc(&signal->ancestors[i]);
 }
 
 static void decode_exit(const void *data, struct obs *ret)
@@ -169,8 +242,9 @@ static const struct {
 	[GRACED_EV_REAPED] = {OBS_REAPED, sizeof(struct graced_ev_reaped), decode_reaped},
 };
 
-int evdec_decode(const void *data, size_t size, struct obs *ret)
+int evdec_decode(struct evdec *dec, const void *data, size_t size, struct obs *ret)
 {
+	const struct lineage *kept;
 	struct graced_hdr hdr;
 
 	if (size < sizeof(hdr))
@@ -182,7 +256,12 @@ int evdec_decode(const void *data, size_t size, struct obs *ret)
 		return -EBADMSG;
 	if (hdr.size > size || hdr.size < EVENTS[hdr.type].size)
 		return -EBADMSG;
-
+	if (hdr.type == GRACED_EV_SIGNAL) {
+		kept = lineage_of(dec, data, hdr.size);
+		if (!kept)
+			return -EBADMSG;
+		memcpy(ret->signal.ancestors, kept->ancestors, sizeof(kept->ancestors));
+	}
 	ret->type = EVENTS[hdr.type].type;
 	ret->at_ns = hdr.at_ns;
 	EVENTS[hdr.type].decode(data, ret);

@@ -7,12 +7,21 @@
 
 #include "core/facts/observation.h"
 
+/* Keeps the ancestors of the senders that the kernel half has told, by their numbers. */
+struct evdec;
+
+/* For a kernel half on so many CPUs, which are those that there may ever be. -ENOMEM, or -EINVAL
+ * for none. */
+int evdec_new(size_t cpus, struct evdec **ret);
+struct evdec *evdec_free(struct evdec *dec);
+
 /* Decodes the record in the size bytes at data, which need no alignment and may be anything. The
  * record may be longer than the struct it is known by: a later kernel half appended to it.
  *
- * -EPROTO for another abi, -EBADMSG for an unknown type or a size that cannot be. Of *ret only the
+ * -EPROTO for another abi, -EBADMSG for an unknown type, a size that cannot be or a signal whose
+ * sender's ancestors were not told before. Of *ret only the
  * members of the type are written, and of a path no more than its bytes; every string in it ends. */
-int evdec_decode(const void *data, size_t size, struct obs *ret);
+int evdec_decode(struct evdec *dec, const void *data, size_t size, struct obs *ret);
 
 /* The names of the kernel half's types of events, as records and metrics have them. */
 
