@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about base/line_queue: it is bounded, hands on lines in order, and a gap has its size. */
+#include "base/line_queue.h"
+
+#include "lib/claim.h"
+
+static void reads(struct line_queue *q, const char *expected)
+{
+	size_t size;
+	const char *at = line_queue_at(q, &size);
+
+	assert_int_equal(size, strlen(expected));
+	assert_memory_equal(at, expected, size);
+}
+
+static void test_order(void **state)
+{
+	struct line_queue q = {.max = 8};
+
+	assert_true(line_queue_add(&q, "ab\n", 3));
+	assert_true(line_queue_add(&q, "cd\n", 3));
+	reads(&q, "ab\ncd\n");
+	line_queue_take(&q, 4);
+	reads(&q, "d\n");
+	assert_true(line_queue_add(&q, "efghi\n", 6));
+	reads(&q, "d\nefghi\n");
+	line_queue_take(&q, 8);
+	reads(&q, "");
+	line_queue_free(&q);
+}
+
+static void test_gap(void **state)
+{
+	struct line_queue q = {.max = 8};
+
+	assert_true(line_queue_add(&q, "abcde\n", 6));
+	assert_false(line_queue_add(&q, "fg\n", 3));
+	/* This one would fit, and would make a second gap. */
+	assert_false(line_queue_add(&q, "h\n", 2));
+	assert_int_equal(line_queue_end_gap(&q), 0);
+	line_queue_take(&q, 5);
+	assert_int_equal(line_queue_end_gap(&q), 0);
+	assert_false(line_queue_add(&q, "i\n", 2));
+	line_queue_take(&q, 1);
+	assert_int_equal(line_queue_end_gap(&q), 3);
+	assert_int_equal(line_queue_end_gap(&q), 0);
+	assert_true(line_queue_add(&q, "j\n", 2));
+	reads(&q, "j\n");
+	line_queue_free(&q);
+}
+
+static void test_bound(void **state)
+{
+	struct line_queue q = {.max = 8};
+	size_t size, taken = 0;
+
+	assert_false(line_queue_add(&q, "too long\n", 9));
+	assert_int_equal(line_queue_end_gap(&q), 1);
+	for (int i = 0; i < 100000; i++) {
+		line_queue_add(&q, "abc\n", 4);
+		line_queue_at(&q, &size);
+		assert_true(size <= q.max);
+		assert_true(q.waiting.len <= 2 * q.max);
+		line_queue_take(&q, 1);
+		taken++;
+		line_queue_end_gap(&q);
+	}
+	assert_int_equal(taken, 100000);
+	line_queue_free(&q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("lines are read in order, in whatever pieces", test_order),
+		CLAIM("what finds no room is counted until all is read", test_gap),
+		CLAIM("no more than the bound waits, however long it goes on", test_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
