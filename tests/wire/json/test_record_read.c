@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "core/stop/filter.h"
 #include "lib/claim.h"
 #include "wire/json/record.h"
 
@@ -178,6 +179,45 @@ static void test_no_record(void **state)
 	assert_int_equal(read_text("{\"type\":\"later\"}", &text), -ENOMSG);
 }
 
+/* The filter that the subject of a line passes, if it has one, and no other. */
+static void check_subject(const struct record *record, const json_t *line)
+{
+	bool signal = record->type == RECORD_SIGNAL;
+	const json_t *of = signal ? json_object_get(line, "target") : line;
+	const json_t *pod = json_object_get(of, "pod");
+	const char *name = json_string_value(json_object_get(pod, "name"));
+	struct filter filter = {.signals = true};
+
+	assert_true(filter_matches(&filter, record));
+	/* Any name that is known. */
+	filter_names_add(&filter.pods, "*");
+	if (name)
+		assert_true(filter_matches(&filter, record));
+	else if (json_object_get(of, "pod") && record->type != RECORD_SHUTDOWN)
+		assert_false(filter_matches(&filter, record));
+}
+
+static void read_any(char *line, size_t len, size_t *count)
+{
+	struct record_text text;
+
+	assert_int_equal(record_read_any(line, len, &text), 0);
+	check_subject(&text.record, text.json);
+	record_text_done(&text);
+	(*count)++;
+}
+
+static void test_any(void **state)
+{
+	struct record_text text;
+	size_t count = 0;
+
+	each_line(read_any, &count);
+	assert_true(count > 100);
+	assert_int_equal(record_read_any("{\"type\":\"later\"}", 16, &text), -ENOMSG);
+	assert_int_equal(record_read_any("{\"type\":\"oom\"}", 14, &text), -EBADMSG);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -189,6 +229,7 @@ int main(void)
 		      test_unknown_words),
 		CLAIM("what contradicts itself is no record", test_contradictions),
 		CLAIM("what is no record is refused", test_no_record),
+		CLAIM("of any record the subject is read, by which it is filtered", test_any),
 	};
 
 	return cmocka_run_group_tests_name("wire/json/record_read", tests, NULL, NULL);

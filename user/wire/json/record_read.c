@@ -334,6 +334,72 @@ static void read_head(struct reading *r, const json_t *line)
 	r->record->node = text_of(line, "node");
 }
 
+static enum record_type type_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum record_type type;
+	} types[] = {
+		{"attached", RECORD_ATTACHED},
+		{"empty", RECORD_EMPTY},
+		{"oom", RECORD_OOM},
+		{"lost", RECORD_LOST},
+		{"runtime_exit", RECORD_RUNTIME_EXIT},
+		{"pod", RECORD_POD},
+		{"pod_ready", RECORD_POD_READY},
+		{"discrepancy", RECORD_DISCREPANCY},
+		{"shutdown", RECORD_SHUTDOWN},
+		{"boot_end", RECORD_BOOT},
+	};
+
+	for (size_t i = 0; name && i < sizeof(types) / sizeof(*types); i++)
+		if (strcmp(name, types[i].name) == 0)
+			return types[i].type;
+	return RECORD_NONE;
+}
+
+static void read_subject(struct reading *r, const json_t *line)
+{
+	struct record *record = r->record;
+	struct record_container container = {};
+	struct record_pod pod = {};
+
+	read_pod(r, json_object_get(line, "pod"), &pod);
+	read_container(r, json_object_get(line, "container"), &container);
+	if (record->type == RECORD_EMPTY) {
+		record->empty.pod = pod;
+		record->empty.container = container;
+	} else if (record->type == RECORD_OOM) {
+		record->oom.pod = pod;
+		record->oom.container = container;
+	} else if (record->type == RECORD_RUNTIME_EXIT) {
+		record->runtime_exit.pod = pod;
+		record->runtime_exit.container = container;
+	} else if (record->type == RECORD_POD) {
+		record->pod_state.pod = pod;
+	} else if (record->type == RECORD_POD_READY) {
+		record->pod_ready.pod = pod;
+	} else if (record->type == RECORD_DISCREPANCY) {
+		record->discrepancy.pod = pod;
+		record->discrepancy.container = container;
+	} else if (record->type == RECORD_SHUTDOWN) {
+		record->shutdown.pod = pod;
+		record->shutdown.container = container;
+	}
+}
+
+static int read_other(const json_t *line, struct record *ret)
+{
+	struct reading r = {.record = ret};
+
+	ret->type = type_of(text_of(line, "type"));
+	if (ret->type == RECORD_NONE)
+		return -ENOMSG;
+	read_head(&r, line);
+	read_subject(&r, line);
+	return r.error;
+}
+
 static int read_line(const json_t *line, struct record *ret)
 {
 	struct reading r = {.record = ret};
@@ -355,19 +421,31 @@ static int read_line(const json_t *line, struct record *ret)
 	return r.error;
 }
 
-int record_read(const char *line, size_t len, struct record_text *ret)
+static int read_text(const char *line, size_t len, bool any, struct record_text *ret)
 {
 	struct record_text text = {};
 	int r;
 
 	text.json = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	r = text.json ? read_line(text.json, &text.record) : -EBADMSG;
+	if (r == -ENOMSG && any)
+		r = read_other(text.json, &text.record);
 	if (r < 0) {
 		record_text_done(&text);
 		return r;
 	}
 	*ret = text;
 	return 0;
+}
+
+int record_read(const char *line, size_t len, struct record_text *ret)
+{
+	return read_text(line, len, false, ret);
+}
+
+int record_read_any(const char *line, size_t len, struct record_text *ret)
+{
+	return read_text(line, len, true, ret);
 }
 
 void record_text_done(struct record_text *text)

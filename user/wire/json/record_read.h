@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of stops and signals, read back from the JSON lines that record_json() writes. */
+/* Records, above all of stops and signals, read back from the JSON lines that record_json() writes.
+ */
 #ifndef WIRE_JSON_RECORD_READ_H
 #define WIRE_JSON_RECORD_READ_H
 
@@ -22,6 +23,11 @@ struct record_text {
  * record_json() could have written.
  */
 int record_read(const char *line, size_t len, struct record_text *ret);
+/*
+ * The same, and of any other type of record what filter_matches() looks at: its type, its head, its
+ * pod and container. The rest is zero. -ENOMSG: a type that is not known here.
+ */
+int record_read_any(const char *line, size_t len, struct record_text *ret);
 void record_text_done(struct record_text *text);
 
 #endif
