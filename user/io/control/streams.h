@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clients that follow the daemon's records over the control socket. None of them is waited for: the
+ * lines of each wait in a queue of its own, and what finds no room there is counted, which the next
+ * line that the client receives says.
+ */
+#ifndef IO_CONTROL_STREAMS_H
+#define IO_CONTROL_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/buf.h"
+
+#define STREAMS_MAX	  8
+#define STREAMS_QUEUE_MAX ((size_t)1 << 20) /* bytes that wait for one client */
+
+struct streams;
+
+struct streams_config {
+	/* Adds the line that says how many records were dropped. */
+	void (*add_dropped)(void *userdata, struct buf *out, uint64_t records);
+	void *userdata;
+};
+
+/* 0 or -ENOMEM. The caller frees, which closes all. */
+int streams_new(sd_event *event, const struct streams_config *config, struct streams **ret);
+struct streams *streams_free(struct streams *streams);
+
+/*
+ * A connected socket, which is taken over, and what is sent first (more than a queue holds, if it
+ * has to be). signals: it wants records of signals, too. -EUSERS: there are STREAMS_MAX; else
+ * -errno. The socket stays the caller's then.
+ */
+int streams_add(struct streams *streams, int fd, bool signals, const struct buf *first);
+
+/* Whether a client wants such a record. */
+bool streams_want(const struct streams *streams, bool signal);
+/* Queues a line, with its newline, for those that want it. */
+void streams_put(struct streams *streams, bool signal, const char *line, size_t size);
+/* Writes what can be written, at the end of each turn of the loop. */
+void streams_flush(struct streams *streams);
+
+#endif
