@@ -73,10 +73,29 @@ static void check_pod(const char *line, size_t size)
 	assert(pods_record_order(&record, &again) == 0 || record.gone);
 }
 
+static void check_follow(const char *line, size_t size)
+{
+	_cleanup_(buf_free) struct buf written = {};
+	struct control_follow follow, again;
+	struct control_why why = {};
+	int r;
+
+	control_read_dropped(line, size);
+	r = control_read_follow(line, size, &follow, &why);
+	if (r < 0) {
+		check_why(r, &why);
+		return;
+	}
+	control_add_follow(&written, &follow);
+	assert(control_read_follow(written.data, written.len, &again, &why) == 0);
+	assert(strcmp(follow.terms, again.terms) == 0 && follow.pods == again.pods);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	check_request((const char *)data, size);
 	check_head((const char *)data, size);
+	check_follow((const char *)data, size);
 	check_pod((const char *)data, size);
 	return 0;
 }

@@ -208,6 +208,58 @@ static void what_is_no_shutdown_is_refused(void **state)
 	}
 }
 
+static void terms_are_read_as_they_were_written(void **state)
+{
+	struct control_follow follow = {.terms = "scope all\nroots /a \"b\"", .pods = true}, read;
+	_cleanup_(buf_free) struct buf line = {};
+	struct control_why why;
+
+	control_add_follow(&line, &follow);
+	assert_int_equal(control_read_follow(line.data, line.len - 1, &read, &why), 0);
+	assert_string_equal(read.terms, follow.terms);
+	assert_true(read.pods);
+	buf_reset(&line);
+	control_add_error(&line, "too many");
+	assert_int_equal(control_read_follow(line.data, line.len, &read, &why), -EREMOTEIO);
+	assert_string_equal(why.text, "too many");
+}
+
+static void other_terms_are_refused(void **state)
+{
+	_cleanup_(buf_free) struct buf longest = {};
+	struct control_follow read;
+	struct control_why why;
+
+	buf_adds(&longest, "{\"version\":1,\"terms\":\"");
+	while (longest.len < 2 * CONTROL_TERMS_MAX)
+		buf_addc(&longest, 'x');
+	buf_adds(&longest, "\"}");
+	assert_int_equal(control_read_follow(longest.data, longest.len, &read, &why), -EBADMSG);
+	assert_int_equal(control_read_follow("{\"version\":1}", 13, &read, &why), -EBADMSG);
+	assert_int_equal(control_read_follow("hello", 5, &read, &why), -EBADMSG);
+	assert_int_equal(control_read_follow("{\"version\":2,\"terms\":\"\"}", 24, &read, &why),
+			 -EPROTONOSUPPORT);
+}
+
+static void what_was_dropped_is_read_as_it_was_written(void **state)
+{
+	const struct control_dropped dropped = {.at_ns = 7, .node = "n", .records = 12};
+	_cleanup_(buf_free) struct buf line = {};
+
+	control_add_dropped(&line, &dropped);
+	assert_string_equal(buf_str(&line),
+			    "{\"type\":\"dropped\",\"schema\":1,\"time\":"
+			    "\"1970-01-01T00:00:00.000000000Z\",\"boot_ns\":7,\"node\":\"n\","
+			    "\"records\":12}\n");
+	assert_int_equal(control_read_dropped(line.data, line.len), 12);
+	assert_int_equal(control_read_dropped("{\"type\":\"lost\",\"records\":3}", 28), 0);
+	assert_int_equal(control_read_dropped("nonsense", 8), 0);
+	buf_reset(&line);
+	control_add_asking(&line, 3);
+	assert_int_equal(control_read_asking(line.data, line.len), 3);
+	assert_int_equal(control_read_asking("[]", 2), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +275,11 @@ int main(void)
 		CLAIM("what is no shutdown is refused", what_is_no_shutdown_is_refused),
 		CLAIM("a setting is found among others, and in no other bytes",
 		      a_setting_is_found_among_others),
+		CLAIM("terms are read as they were written", terms_are_read_as_they_were_written),
+		CLAIM("terms that are too long, or of other bytes, are refused",
+		      other_terms_are_refused),
+		CLAIM("what was dropped is read as it was written",
+		      what_was_dropped_is_read_as_it_was_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

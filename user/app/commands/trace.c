@@ -7,6 +7,7 @@
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/live/monitor.h"
+#include "app/live/relay.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/time.h"
@@ -17,7 +18,8 @@ static const struct options_help help = {
 	.head = "usage: graced trace [OPTIONS]\n"
 		"\n"
 		"Shows every container on this host whose init stops: which process asked it to, whether init\n"
-		"received the signal, how long the stop took, and what else died. Ctrl-C ends it.\n",
+		"received the signal, how long the stop took, and what else died. Ctrl-C ends it. Where graced\n"
+		"run runs and watches the same containers, its records are shown; else programs are attached.\n",
 	.tail = "EXAMPLES\n"
 		"  graced trace                          every container on this host\n"
 		"  graced trace -p cart --signals        one pod, with each signal that is sent\n"
@@ -70,7 +72,7 @@ static void look(void *userdata)
 	if (!w->until_ns)
 		return;
 	w->found = w->unknown = false;
-	engine_each_container(monitor_engine(w->monitor), look_at, w);
+	monitor_each_container(w->monitor, look_at, w);
 	if (!w->found && w->unknown && clock_boot_ns() < w->until_ns)
 		return;
 	w->until_ns = 0;
@@ -81,9 +83,13 @@ static void look(void *userdata)
 int cmd_trace(int argc, char **argv)
 {
 	struct wanted wanted = {};
-	const struct monitor_hooks hooks = {
-		.userdata = &wanted, .open = take_monitor, .attached = begin_looking, .turn = look};
+	const struct monitor_hooks hooks = {.userdata = &wanted,
+					    .open = take_monitor,
+					    .attached = begin_looking,
+					    .turn = look,
+					    .may_follow = true};
 	struct options options;
+	const char *own;
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))
@@ -92,6 +98,12 @@ int cmd_trace(int argc, char **argv)
 		return say_usage("trace", "'%s' is one argument too many", argv[options.first]);
 	if (options.record && strcmp(options.record, "-") == 0)
 		return say_usage("trace", "--record wants a file, as rows go to standard output");
+	own = options.socket ? relay_refuse(&options) : NULL;
+	if (own)
+		return say_usage("trace",
+				 "--control.socket names a daemon to follow, which does not go "
+				 "with %s",
+				 own);
 	status = screen_check(&options, &table_stops);
 	if (status)
 		return status;

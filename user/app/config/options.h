@@ -126,6 +126,7 @@ struct options {
 	enum report_format report_format;
 	const char *file, *journal_directory, *boot, *since, *until, *endpoint, *endpoint_ca;
 	bool no_group_dead;
+	bool attach; /* follow no daemon */
 	bool debug;
 
 	int first; /* index of the first argument that is no option */

@@ -14,10 +14,14 @@
 #include "app/config/settings.h"
 #include "app/daemon/daemon.h"
 #include "app/live/lookup.h"
+#include "app/live/relay.h"
 #include "app/log/log.h"
+#include "base/cleanup.h"
+#include "io/control/streams.h"
 #include "io/proc/clock.h"
 #include "io/proc/proc.h"
 #include "wire/json/pods.h"
+#include "wire/json/record.h"
 
 /* The container that a cgroup is or is in: 1 with its id; 0: none; -errno. */
 static int find_container(struct monitor *m, const char *path, uint64_t *ret)
@@ -180,6 +184,113 @@ static uint64_t add_shutdown(const struct daemon *d, struct buf *out)
 	return 1;
 }
 
+/* --- containers that run, and those who follow -------------------------------------------------- */
+
+struct running_lines {
+	struct buf *out;
+	struct record record;
+	uint64_t containers, in_pods, asking;
+};
+
+static void begin_record(const struct daemon *d, enum record_type type, char node[static 256],
+			 struct record *ret)
+{
+	uint64_t now = clock_boot_ns();
+
+	*ret = (struct record){.type = type,
+			       .at_ns = now,
+			       .wall_ns = (int64_t)now + clock_wall_offset_ns(),
+			       .node = node_of(d, node)};
+}
+
+static void add_container(void *userdata, const struct engine_running *running)
+{
+	struct running_lines *t = userdata;
+
+	t->in_pods += running->pod.known;
+	t->asking += running->asking;
+	t->containers++;
+	if (!t->out || running->asking)
+		return;
+	t->record.empty.pod = running->pod;
+	t->record.empty.container = running->container;
+	record_json(t->out, &t->record);
+}
+
+static void add_containers(const struct daemon *d, struct running_lines *t)
+{
+	char node[256];
+
+	begin_record(d, RECORD_EMPTY, node, &t->record);
+	engine_each_container(monitor_engine(d->monitor), add_container, t);
+}
+
+/* What a follower receives first, as if programs had been attached for it. */
+static void add_beginning(const struct daemon *d, struct buf *out)
+{
+	struct running_lines running = {};
+	struct control_follow head = {};
+	_cleanup_(buf_free) struct buf terms = {.limit = sizeof(head.terms) - 1};
+	struct record record;
+	char node[256];
+
+	add_containers(d, &running);
+	relay_add_terms(&terms, monitor_options(d->monitor));
+	/* Terms that do not fit equal no client's. */
+	if (!buf_error(&terms))
+		strcpy(head.terms, buf_str(&terms));
+	head.pods = running.in_pods > 0;
+	control_add_follow(out, &head);
+	begin_record(d, RECORD_ATTACHED, node, &record);
+	record.attached.hierarchy = monitor_hierarchy(d->monitor)->name;
+	record.attached.programs = kern_attached(monitor_kern(d->monitor));
+	record.attached.containers = running.containers;
+	record_json(out, &record);
+}
+
+static int take_follower(void *userdata, const struct control_request *request, int fd,
+			 struct control_why *ret_why)
+{
+	_cleanup_(buf_free) struct buf first = {};
+	struct daemon *d = userdata;
+	int r;
+
+	add_beginning(d, &first);
+	r = buf_error(&first);
+	if (r >= 0)
+		r = d->streams ? streams_add(d->streams, fd, request->signals, &first) : -ENOMEM;
+	if (r < 0)
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s",
+			 r == -EUSERS ? "too many follow at once" : strerror(-r));
+	return r;
+}
+
+static void add_dropped(void *userdata, struct buf *out, uint64_t records)
+{
+	const struct daemon *d = userdata;
+	struct record record;
+	char node[256];
+
+	begin_record(d, RECORD_NONE, node, &record);
+	control_add_dropped(out, &(struct control_dropped){.at_ns = record.at_ns,
+							   .wall_ns = record.wall_ns,
+							   .node = record.node,
+							   .records = records});
+}
+
+void answers_record(struct daemon *d, const struct record *record, const struct buf *line)
+{
+	bool signal = record->type == RECORD_SIGNAL;
+	_cleanup_(buf_free) struct buf own = {};
+
+	if (!d->streams || !streams_want(d->streams, signal))
+		return;
+	if (!line && record_json(&own, record) < 0)
+		return;
+	line = line ?: &own;
+	streams_put(d->streams, signal, buf_str(line), line->len);
+}
+
 static int act_by_hand(struct daemon *d, const struct control_request *request,
 		       struct control_why *ret_why)
 {
@@ -198,6 +309,7 @@ static int act_by_hand(struct daemon *d, const struct control_request *request,
 static int answer(void *userdata, const struct control_request *request, struct buf *out,
 		  uint64_t *ret_lines, struct control_why *ret_why)
 {
+	struct running_lines running = {.out = out};
 	struct daemon *d = userdata;
 	int r;
 
@@ -214,7 +326,13 @@ static int answer(void *userdata, const struct control_request *request, struct 
 		if (r < 0)
 			return r;
 		break;
+	case CONTROL_CONTAINERS:
+		add_containers(d, &running);
+		control_add_asking(out, running.asking);
+		*ret_lines = running.containers - running.asking + 1;
+		return 0;
 	case CONTROL_SHUTDOWN_STATUS:
+	case CONTROL_FOLLOW:
 	case CONTROL_COMMAND_COUNT:
 		break;
 	}
@@ -230,13 +348,18 @@ struct control *answers_open(struct daemon *d)
 		.path = path ? path : rundir_path(CONTROL_SOCKET_NAME, buffer),
 		.userdata = d,
 		.answer = answer,
+		.follow = take_follower,
 		.admits = admits,
 	};
 	struct control *control;
 	struct control_why why;
 
+	const struct streams_config followers = {add_dropped, d};
+
 	if (strcmp(config.path, "none") == 0)
 		return NULL;
+	/* Without memory nobody can follow. */
+	streams_new(monitor_event(d->monitor), &followers, &d->streams);
 	if (control_new(monitor_event(d->monitor), &config, &control, &why) < 0) {
 		log_warning(
 			"graced pods and graced shutdown will have no answer, there is no control socket: %s",

@@ -3,11 +3,16 @@
 #ifndef APP_DAEMON_ANSWERS_H
 #define APP_DAEMON_ANSWERS_H
 
+#include "base/buf.h"
+#include "core/stop/record.h"
 #include "io/control/control.h"
 
 struct daemon;
 
 /* Listens where the configuration says. NULL where there is no socket, which is logged. */
 struct control *answers_open(struct daemon *daemon);
+
+/* Hands a record to those who follow; line is its line, NULL where nothing else needs it. */
+void answers_record(struct daemon *daemon, const struct record *record, const struct buf *line);
 
 #endif

@@ -158,6 +158,7 @@ static void on_record(void *userdata, const struct record *record)
 
 	if (line && d->checkpoint)
 		checkpoint_add(d->checkpoint, record->type, line);
+	answers_record(d, record, line);
 	tally_record(&d->tally, record);
 	if (d->history)
 		history_record(d->history, record);
@@ -177,6 +178,8 @@ static void on_turn(void *userdata)
 	if (d->checkpoint)
 		checkpoint_turn(d->checkpoint, monitor_engine(d->monitor), now);
 	recorders_flush(d->recorders, now);
+	if (d->streams)
+		streams_flush(d->streams);
 	if (d->checkpoint && recorders_idle(d->recorders))
 		checkpoint_written(d->checkpoint);
 	if (d->statuses)
@@ -494,6 +497,7 @@ static void on_close(void *userdata)
 	d->statuses = statuses_free(d->statuses);
 	d->events = events_free(d->events);
 	d->control = control_free(d->control);
+	d->streams = streams_free(d->streams);
 	d->costs = costs_free(d->costs);
 	d->minute = sd_event_source_disable_unref(d->minute);
 	d->web = web_free(d->web);

@@ -16,6 +16,7 @@
 #include "app/daemon/tally.h"
 #include "app/live/monitor.h"
 #include "io/control/control.h"
+#include "io/control/streams.h"
 #include "io/http/web.h"
 
 struct daemon {
@@ -32,6 +33,7 @@ struct daemon {
 	struct costs *costs;
 	struct web *web;
 	struct control *control;     /* NULL: there is none */
+	struct streams *streams;     /* of those who follow; likewise */
 	struct inhibitor *inhibitor; /* NULL: shutdowns are not followed */
 	struct inhibitor_lock lock;  /* of systemd's store, until the inhibitor has it */
 	struct events *events;	     /* NULL: api.report has none */

@@ -16,6 +16,7 @@
 #include "app/live/losses.h"
 #include "app/live/output.h"
 #include "app/live/own.h"
+#include "app/live/relay.h"
 #include "app/live/scan.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
@@ -49,6 +50,7 @@ struct monitor {
 	struct lookup *lookup;
 	struct losses *losses;
 	struct output *output;
+	struct relay *relay; /* NULL: attached */
 
 	sd_event_source *wake, *chores, *duration;
 	unsigned int chores_done; /* how often the totals were looked after */
@@ -276,7 +278,7 @@ static void carry_out(void *userdata, const struct effect *effect)
 	}
 }
 
-/* --- opening, the loop, closing ---------------------------------------------------------------- */
+/* --- opening ----------------------------------------------------------------------------------- */
 
 /* systemd's own are at work wherever it is. */
 static void warn_no_services(const struct monitor *m)
@@ -522,6 +524,51 @@ static int begin(struct monitor *m)
 	return 0;
 }
 
+/* --- a daemon that is followed ----------------------------------------------------------------- */
+
+static void on_relayed(void *userdata, const struct record *record, const char *line, size_t len)
+{
+	struct monitor *m = userdata;
+
+	output_add_line(m->output, record, line, len);
+	if (record && m->hooks->record)
+		m->hooks->record(m->hooks->userdata, record);
+}
+
+static void on_relay_ended(void *userdata)
+{
+	monitor_end(userdata, 1);
+}
+
+/* 1: a daemon is followed; 0: it is time to attach; -errno: logged. */
+static int open_relay(struct monitor *m)
+{
+	const struct relay_config config = {m->options, on_relayed, on_relay_ended, m};
+
+	return m->hooks->may_follow ? relay_open(&config, m->event, &m->relay) : 0;
+}
+
+static int begin_relay(struct monitor *m)
+{
+	int r = output_watch(m->output, m->event);
+
+	if (r >= 0 && m->options->duration_ns)
+		r = limit_duration(m, m->options->duration_ns);
+	if (r < 0)
+		return fail(m, "cannot set up the event loop", r);
+	relay_begin(m->relay);
+	if (m->hooks->attached)
+		m->hooks->attached(m->hooks->userdata);
+	return 0;
+}
+
+/* --- the loop, closing ------------------------------------------------------------------------- */
+
+static int hold_back(struct monitor *m, bool behind)
+{
+	return m->relay ? relay_pause(m->relay, behind) : ring_pause(m->ring, behind);
+}
+
 static void flush(struct monitor *m)
 {
 	bool behind;
@@ -533,7 +580,7 @@ static void flush(struct monitor *m)
 	if (output_status(m->output))
 		m->status = output_status(m->output);
 	behind = output_is_behind(m->output);
-	if (behind != m->paused && ring_pause(m->ring, behind) >= 0)
+	if (behind != m->paused && hold_back(m, behind) >= 0)
 		m->paused = behind;
 }
 
@@ -565,6 +612,8 @@ static void end(struct monitor *m)
 {
 	struct obs obs;
 
+	if (m->relay)
+		return;
 	ring_drain(m->ring);
 	kern_detach(m->kern);
 	/* One may still write its last record. */
@@ -578,10 +627,16 @@ static void end(struct monitor *m)
 /* No row of a table has them. */
 static void log_losses(const struct monitor *m)
 {
-	const struct obs_lost *totals = losses_totals(m->losses);
-	uint64_t lost = totals->recursion_misses;
+	const struct obs_lost *totals;
 	struct ring_stats ring;
+	uint64_t lost;
 
+	if (m->relay) {
+		relay_log_losses(m->relay);
+		return;
+	}
+	totals = losses_totals(m->losses);
+	lost = totals->recursion_misses;
 	for (int i = 0; i < GRACED_EV_COUNT; i++)
 		lost += totals->totals[i].lost;
 	ring_get_stats(m->ring, &ring);
@@ -596,6 +651,7 @@ static void close_all(struct monitor *m)
 	if (m->hooks->close)
 		m->hooks->close(m->hooks->userdata);
 	stop_timers(m);
+	m->relay = relay_free(m->relay);
 	ring_free(m->ring);
 	/* What ends a pending query is still fed. */
 	lookup_free(m->lookup);
@@ -611,8 +667,14 @@ static void close_all(struct monitor *m)
 /* Whether it could be begun. */
 static bool open_all(struct monitor *m)
 {
-	return open_loop(m) >= 0 && open_hierarchy(m) >= 0 && open_kernel(m) >= 0 &&
-	       open_engine(m) >= 0 && open_sources(m) >= 0 && begin(m) >= 0;
+	int following = open_loop(m);
+
+	if (following >= 0)
+		following = open_relay(m);
+	if (following)
+		return following > 0 && begin_relay(m) >= 0;
+	return open_hierarchy(m) >= 0 && open_kernel(m) >= 0 && open_engine(m) >= 0 &&
+	       open_sources(m) >= 0 && begin(m) >= 0;
 }
 
 int monitor_run(const struct options *options, bool rows, const struct monitor_hooks *hooks)
@@ -686,4 +748,12 @@ struct feed *monitor_feed(const struct monitor *m)
 struct engine *monitor_engine(const struct monitor *m)
 {
 	return m->feed ? feed_engine(m->feed) : NULL;
+}
+
+void monitor_each_container(const struct monitor *m, engine_container_fn fn, void *userdata)
+{
+	if (m->relay)
+		relay_each_container(m->relay, fn, userdata);
+	else
+		engine_each_container(monitor_engine(m), fn, userdata);
 }

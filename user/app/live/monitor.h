@@ -40,6 +40,9 @@ struct monitor_hooks {
 	void (*ending)(void *userdata);
 	/* Before the loop and the sources are freed, after an open that failed, too. */
 	void (*close)(void *userdata);
+	/* A daemon that runs on this host may be followed instead of attaching: there is no engine
+	 * then, and no source. */
+	bool may_follow;
 	/* The exit status after a signal has ended the command. */
 	int interrupted;
 };
@@ -61,5 +64,8 @@ struct ring *monitor_ring(const struct monitor *m);
 struct lookup *monitor_lookup(const struct monitor *m);
 struct feed *monitor_feed(const struct monitor *m);
 struct engine *monitor_engine(const struct monitor *m);
+
+/* engine_each_container(), of the daemon that is followed or of the engine. */
+void monitor_each_container(const struct monitor *m, engine_container_fn fn, void *userdata);
 
 #endif

@@ -161,16 +161,40 @@ static void encode(struct output *o, const struct record *record)
 		encode_row(o, record);
 }
 
-void output_add_record(struct output *o, const struct record *record)
+static bool is_wanted(const struct output *o, const struct record *record)
 {
-	if (!o->rows || is_full(o) || !filter_matches(&o->options->filter, record))
-		return;
-	encode(o, record);
+	return o->rows && !is_full(o) && filter_matches(&o->options->filter, record);
+}
+
+static void add_text(struct output *o, const struct record *record)
+{
 	if (!o->text.len)
 		return;
-	o->printed += is_row(record);
+	o->printed += record && is_row(record);
 	if (out_add(o->rows, buf_str(&o->text), o->text.len) < 0)
 		o->failed = true;
+}
+
+void output_add_record(struct output *o, const struct record *record)
+{
+	if (!is_wanted(o, record))
+		return;
+	encode(o, record);
+	add_text(o, record);
+}
+
+void output_add_line(struct output *o, const struct record *record, const char *line, size_t len)
+{
+	static const struct record none = {.type = RECORD_NONE};
+
+	if (!is_wanted(o, record ?: &none))
+		return;
+	buf_reset(&o->text);
+	if (o->options->json)
+		buf_add(&o->text, line, len);
+	else if (record)
+		encode_row(o, record);
+	add_text(o, record);
 }
 
 static void end(struct output *o, int status)

@@ -24,8 +24,11 @@ int output_open_rows(struct output *o, bool live);
 /* Begins the recording that the options name, if any. -errno, logged. */
 int output_begin_recording(struct output *o, const struct engine_config *config);
 
-/* Both are no-ops where that output is not open. */
+/* All are no-ops where that output is not open. */
 void output_add_record(struct output *o, const struct record *record);
+/* The same of a record that came as this line, with its newline, which JSON output repeats. NULL: a
+ * line that no filter is for, and no table has. */
+void output_add_line(struct output *o, const struct record *record, const char *line, size_t len);
 void output_add_obs(struct output *o, const struct obs *obs);
 
 /* Has the loop notice readers that read again or leave. -errno. */

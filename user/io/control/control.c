@@ -256,6 +256,22 @@ static void conn_fail(struct conn *conn, const char *why)
 	conn_write(conn);
 }
 
+/* The place is free again; the socket is the follower's. */
+static void conn_follow(struct conn *conn, const struct control_request *request)
+{
+	struct control *control = conn->control;
+	struct control_why why = {};
+
+	conn->io = sd_event_source_disable_unref(conn->io);
+	if (control->config.follow(control->config.userdata, request, conn->fd, &why) < 0) {
+		conn_fail(conn, why.text);
+		return;
+	}
+	control->stats.answered++;
+	conn->deadline = sd_event_source_disable_unref(conn->deadline);
+	conn->fd = -1;
+}
+
 static void conn_answer(struct conn *conn, size_t size)
 {
 	struct control *control = conn->control;
@@ -267,6 +283,10 @@ static void conn_answer(struct conn *conn, size_t size)
 
 	if (control_read_request(conn->request, size, &request, &why) < 0) {
 		conn_fail(conn, why.text);
+		return;
+	}
+	if (request.command == CONTROL_FOLLOW) {
+		conn_follow(conn, &request);
 		return;
 	}
 	r = control->config.answer(control->config.userdata, &request, &lines, &n, &why);
@@ -486,9 +506,11 @@ void control_get_stats(const struct control *control, struct control_stats *ret)
 
 /* --- the client's end ------------------------------------------------------------------------- */
 
-#define RETRY_MS   50
-#define READ_BYTES (64u << 10)
-#define HEAD_BYTES 4096
+#define RETRY_MS     50
+#define READ_BYTES   (64u << 10)
+#define HEAD_BYTES   4096
+/* A first line and what may come with it in one read. */
+#define FOLLOW_BYTES (6 * CONTROL_TERMS_MAX + HEAD_BYTES + READ_BYTES)
 
 struct ask {
 	int fd, stop_fd;
@@ -649,4 +671,62 @@ int control_ask(const char *path, const struct control_request *request, int tim
 		r = receive(&ask, &reply);
 	cleanup_close(&ask.fd);
 	return r < 0 ? fail_by_errno(ret_why, r) : take_reply(&reply, ret, ret_why);
+}
+
+/* Until the first newline, whose place is returned. */
+static int receive_line(const struct ask *ask, struct buf *got, size_t *ret)
+{
+	for (;;) {
+		char *at = buf_reserve(got, READ_BYTES);
+		const char *newline;
+		ssize_t n;
+		int r;
+
+		if (!at)
+			return buf_error(got);
+		n = recv(ask->fd, at, READ_BYTES, 0);
+		if (n == 0)
+			return -ECONNRESET;
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			buf_commit(got, (size_t)n);
+		newline = got->len ? memchr(got->data, '\n', got->len) : NULL;
+		if (newline) {
+			*ret = (size_t)(newline - got->data);
+			return 0;
+		}
+		r = n < 0 ? wait_for(ask, POLLIN) : 0;
+		if (r < 0)
+			return r;
+	}
+}
+
+int control_follow(const char *path, bool signals, int timeout_ms, int *ret_fd,
+		   struct control_follow *ret, struct buf *rest, struct control_why *ret_why)
+{
+	const struct control_request request = {.command = CONTROL_FOLLOW, .signals = signals};
+	_cleanup_(buf_free) struct buf got = {.limit = FOLLOW_BYTES};
+	_cleanup_(cleanup_close) int fd = -1;
+	struct ask ask = {.fd = -1,
+			  .stop_fd = -1,
+			  .until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS};
+	size_t len = 0;
+	int r = open_socket(path, &ask);
+
+	fd = ask.fd;
+	if (r >= 0)
+		r = send_request(&ask, &request);
+	if (r >= 0)
+		r = receive_line(&ask, &got, &len);
+	if (r < 0)
+		return fail_by_errno(ret_why, r);
+	r = control_read_follow(got.data, len, ret, ret_why);
+	if (r < 0)
+		return r;
+	buf_add(rest, got.data + len + 1, got.len - len - 1);
+	if (buf_error(rest))
+		return fail_by_errno(ret_why, buf_error(rest));
+	*ret_fd = TAKE_FD(fd);
+	return 0;
 }

@@ -34,6 +34,10 @@ struct control_config {
 	 * *ret_why says, unless it is empty, is the reason. */
 	int (*answer)(void *userdata, const struct control_request *request, struct buf *out,
 		      uint64_t *ret_lines, struct control_why *ret_why);
+	/* Takes over the connection of a CONTROL_FOLLOW. -errno: it stays ours, and what *ret_why
+	 * says is the reason. */
+	int (*follow)(void *userdata, const struct control_request *request, int fd,
+		      struct control_why *ret_why);
 	/* Whether that process, of root or of the daemon's own user, may ask. */
 	bool (*admits)(void *userdata, pid_t pid);
 };
@@ -69,5 +73,13 @@ struct control_answer {
  */
 int control_ask(const char *path, const struct control_request *request, int timeout_ms,
 		int stop_fd, struct control_answer *ret, struct control_why *ret_why);
+
+/*
+ * Asks to follow the records of the daemon, and waits at most timeout_ms for the beginning of its
+ * reply. 0 with the socket, which the caller closes, and what was received of the records already,
+ * added to rest. Else as control_ask().
+ */
+int control_follow(const char *path, bool signals, int timeout_ms, int *ret_fd,
+		   struct control_follow *ret, struct buf *rest, struct control_why *ret_why);
 
 #endif

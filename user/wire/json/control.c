@@ -21,6 +21,8 @@ static const char *const names[CONTROL_COMMAND_COUNT] = {
 	[CONTROL_SHUTDOWN_STATUS] = "shutdown-status",
 	[CONTROL_SHUTDOWN_BEGIN] = "shutdown-begin",
 	[CONTROL_SHUTDOWN_CANCEL] = "shutdown-cancel",
+	[CONTROL_FOLLOW] = "follow",
+	[CONTROL_CONTAINERS] = "containers",
 };
 
 static void begin(struct buf *out)
@@ -41,6 +43,8 @@ void control_add_request(struct buf *out, const struct control_request *request)
 	jsonw_str(out, "command", names[request->command]);
 	if (request->command == CONTROL_SHUTDOWN_BEGIN)
 		jsonw_str(out, "action", shutdown_action_name(request->action));
+	if (request->command == CONTROL_FOLLOW)
+		jsonw_bool(out, "signals", request->signals);
 	end(out);
 }
 
@@ -231,6 +235,7 @@ int control_read_request(const char *line, size_t size, struct control_request *
 		if (strcmp(command, names[i]) != 0)
 			continue;
 		request.command = (enum control_command)i;
+		request.signals = json_is_true(json_object_get(object, "signals"));
 		if (request.command == CONTROL_SHUTDOWN_BEGIN)
 			r = read_action(object, &request.action, ret_why);
 		if (r >= 0)
@@ -259,4 +264,68 @@ int control_read_head(const char *line, size_t size, uint64_t *ret_lines,
 		return fail(ret_why, -EBADMSG, "the reply has no number of lines");
 	*ret_lines = (uint64_t)json_integer_value(lines);
 	return 0;
+}
+
+void control_add_follow(struct buf *out, const struct control_follow *follow)
+{
+	begin(out);
+	jsonw_str(out, "terms", follow->terms);
+	jsonw_bool(out, "pods", follow->pods);
+	end(out);
+}
+
+int control_read_follow(const char *line, size_t size, struct control_follow *ret,
+			struct control_why *ret_why)
+{
+	_cleanup_(cleanup_json_decref) json_t *object = NULL;
+	const char *error, *terms;
+	int r = read_object(line, size, &object, ret_why);
+
+	if (r < 0)
+		return r;
+	error = json_string_value(json_object_get(object, "error"));
+	if (error)
+		return fail(ret_why, -EREMOTEIO, error);
+	terms = json_string_value(json_object_get(object, "terms"));
+	if (!terms || strlen(terms) >= sizeof(ret->terms))
+		return fail(ret_why, -EBADMSG, "the reply does not say what the daemon watches");
+	strcpy(ret->terms, terms);
+	ret->pods = json_is_true(json_object_get(object, "pods"));
+	return 0;
+}
+
+void control_add_asking(struct buf *out, uint64_t containers)
+{
+	jsonw_object(out, NULL);
+	jsonw_u64(out, "asking", containers);
+	end(out);
+}
+
+uint64_t control_read_asking(const char *line, size_t size)
+{
+	_cleanup_(cleanup_json_decref) json_t *object = json_loadb(line, size, 0, NULL);
+
+	return number_of(object, "asking");
+}
+
+void control_add_dropped(struct buf *out, const struct control_dropped *dropped)
+{
+	char time[RFC3339_SIZE];
+
+	jsonw_object(out, NULL);
+	jsonw_str(out, "type", "dropped");
+	jsonw_u64(out, "schema", 1);
+	jsonw_str(out, "time", rfc3339_format(dropped->wall_ns, time));
+	jsonw_u64(out, "boot_ns", dropped->at_ns);
+	jsonw_str(out, "node", dropped->node);
+	jsonw_u64(out, "records", dropped->records);
+	end(out);
+}
+
+uint64_t control_read_dropped(const char *line, size_t size)
+{
+	_cleanup_(cleanup_json_decref) json_t *object =
+		json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+
+	return strcmp(text_of(object, "type"), "dropped") == 0 ? number_of(object, "records") : 0;
 }

@@ -5,7 +5,9 @@
  *
  *   {"version":1,"command":"pods"}
  *   {"version":1,"command":"shutdown-begin","action":"reboot"}
+ *   {"version":1,"command":"follow","signals":false}
  *   {"version":1,"lines":2}                   {"version":1,"error":"..."}
+ *   {"version":1,"terms":"...","pods":true}   records follow, until one side closes
  */
 #ifndef WIRE_JSON_CONTROL_H
 #define WIRE_JSON_CONTROL_H
@@ -22,6 +24,7 @@
 /* Of a request with its newline, and of a whole reply. */
 #define CONTROL_REQUEST_MAX 1024
 #define CONTROL_REPLY_MAX   ((size_t)8 << 20)
+#define CONTROL_TERMS_MAX   16384
 
 enum control_command {
 	CONTROL_PODS,	  /* a line of wire/json/pods for each pod */
@@ -31,12 +34,18 @@ enum control_command {
 	CONTROL_SHUTDOWN_STATUS,
 	CONTROL_SHUTDOWN_BEGIN,
 	CONTROL_SHUTDOWN_CANCEL,
+	/* A line of control_add_follow(), then records as they come, until one side closes. */
+	CONTROL_FOLLOW,
+	/* A line of record_json() of type empty for each container that runs: its names alone; then
+	 * a line of control_add_asking(). */
+	CONTROL_CONTAINERS,
 	CONTROL_COMMAND_COUNT,
 };
 
 struct control_request {
 	enum control_command command;
 	enum shutdown_action action; /* SHUTDOWN_BEGIN */
+	bool signals;		     /* FOLLOW: records of signals, too */
 };
 
 /* A sentence for a person, without a full stop. */
@@ -69,6 +78,36 @@ void control_add_shutdown(struct buf *out, const struct control_shutdown *shutdo
 /* Reads such a line, without its newline, but for its node and wall-clock time. -EBADMSG: it is
  * none. */
 int control_read_shutdown(const char *line, size_t size, struct control_shutdown *ret);
+
+/* The first line of the reply to CONTROL_FOLLOW. */
+struct control_follow {
+	/* Decides which stops the daemon reports, and how: a client that would choose other terms
+	 * does not follow. */
+	char terms[CONTROL_TERMS_MAX];
+	bool pods; /* some of the containers are in pods */
+};
+
+void control_add_follow(struct buf *out, const struct control_follow *follow);
+/* The line is without its newline and may hold any bytes. 0 or as control_read_head(). */
+int control_read_follow(const char *line, size_t size, struct control_follow *ret,
+			struct control_why *ret_why);
+
+/* How many of the containers that run have names that a source is queried for, and are not listed. */
+void control_add_asking(struct buf *out, uint64_t containers);
+/* 0 also for any other line. */
+uint64_t control_read_asking(const char *line, size_t size);
+
+/* Among the records: a client was so slow that records were dropped. */
+struct control_dropped {
+	uint64_t at_ns;	 /* CLOCK_BOOTTIME */
+	int64_t wall_ns; /* since 1970, UTC */
+	const char *node;
+	uint64_t records;
+};
+
+void control_add_dropped(struct buf *out, const struct control_dropped *dropped);
+/* How many records such a line is about; 0: it is none. */
+uint64_t control_read_dropped(const char *line, size_t size);
 
 /* The line is without its newline and may hold any bytes. 0; -EBADMSG: it is no request;
  * -EPROTONOSUPPORT: of another version; -EOPNOTSUPP: for a command that there is not. *ret_why is

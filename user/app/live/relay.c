@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/live/relay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "app/config/run_dir.h"
+#include "app/log/say.h"
+#include "base/cleanup.h"
+#include "io/control/control.h"
+#include "io/files/fd.h"
+#include "wire/json/record_read.h"
+
+/* How long a daemon may take to answer where attaching is as good, and where it is asked for. */
+#define QUICK_MS 200
+#define ASKED_MS 5000
+
+#define READ_BYTES (64u << 10)
+
+struct relay {
+	struct relay_config config;
+	int fd;
+	sd_event_source *io;
+	struct buf got; /* a line that is not whole, at the end */
+	bool pods;
+	uint64_t dropped, unreadable, newer;
+};
+
+/* --- on which terms ---------------------------------------------------------------------------- */
+
+static void add_list(struct buf *out, const char *name, const char *const *list)
+{
+	buf_printf(out, "\n%s", name);
+	for (; *list; list++)
+		buf_printf(out, " %s", *list);
+}
+
+void relay_add_terms(struct buf *out, const struct options *o)
+{
+	buf_printf(out, "scope %s\nnames %s", engine_scope_name(o->engine.scope),
+		   o->no_names ? "none" : "all");
+	add_list(out, "roots", o->roots);
+	add_list(out, "nested", o->nested);
+}
+
+static bool has_own_sources(const struct options *o, const struct options *usual)
+{
+	const struct sources_options *a = &o->sources, *b = &usual->sources;
+
+	/* Defaults are the same strings, and what was given is not. */
+	return o->log_dir != usual->log_dir || a->cri_endpoint != b->cri_endpoint ||
+	       a->docker_root != b->docker_root || a->podman_root != b->podman_root ||
+	       a->containerd_state != b->containerd_state ||
+	       a->kubelet_socket != b->kubelet_socket || a->kubelet.url != b->kubelet.url ||
+	       a->kubelet.ca != b->kubelet.ca || a->kubelet.server_name != b->kubelet.server_name ||
+	       a->kubelet.token_file != b->kubelet.token_file;
+}
+
+const char *relay_refuse(const struct options *o)
+{
+	struct options usual;
+
+	options_init(&usual, o->command);
+	if (o->attach)
+		return "--attach";
+	if (o->record)
+		return "--record";
+	if (o->grace_given)
+		return "--assume-grace";
+	if (o->hierarchy)
+		return "--hierarchy";
+	if (o->ring_bytes != usual.ring_bytes)
+		return "--ring-size";
+	if (o->no_group_dead)
+		return "--no-group-dead";
+	if (o->debug)
+		return "--debug";
+	if (o->engine.name_wait_ns != usual.engine.name_wait_ns)
+		return "--names.wait";
+	return has_own_sources(o, &usual) ? "a source of names" : NULL;
+}
+
+/* --- lines ------------------------------------------------------------------------------------- */
+
+static void take_line(struct relay *relay, const char *line, size_t len)
+{
+	const struct relay_config *c = &relay->config;
+	struct record_text text;
+	uint64_t dropped;
+	int r = record_read_any(line, len, &text);
+
+	if (r == 0) {
+		if (text.record.type == RECORD_ATTACHED)
+			text.record.attached.pods = relay->pods;
+		c->record(c->userdata, &text.record, line, len);
+		record_text_done(&text);
+		return;
+	}
+	dropped = r == -ENOMSG ? control_read_dropped(line, len) : 0;
+	relay->dropped += dropped;
+	if (dropped)
+		c->record(c->userdata, NULL, line, len);
+	else if (r == -EBADMSG)
+		relay->unreadable++;
+	else
+		relay->newer++;
+}
+
+/* Hands on whole lines. False: what comes is no line of a record. */
+static bool take_lines(struct relay *relay)
+{
+	const char *at = buf_str(&relay->got), *end = at + relay->got.len, *newline;
+	size_t left;
+
+	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+		take_line(relay, at, (size_t)(newline + 1 - at));
+		at = newline + 1;
+	}
+	left = (size_t)(end - at);
+	if (left && at != relay->got.data)
+		memmove(relay->got.data, at, left);
+	buf_truncate(&relay->got, left);
+	return left <= RECORD_LINE_MAX;
+}
+
+static void end(struct relay *relay)
+{
+	sd_event_source_set_enabled(relay->io, SD_EVENT_OFF);
+	relay->config.ended(relay->config.userdata);
+}
+
+static int on_lines(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct relay *relay = userdata;
+	char *at = buf_reserve(&relay->got, READ_BYTES);
+	ssize_t n = at ? recv(fd, at, READ_BYTES, MSG_DONTWAIT) : 0;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n > 0) {
+		buf_commit(&relay->got, (size_t)n);
+		if (take_lines(relay))
+			return 0;
+		say("the daemon sends what is no record, and is followed no longer");
+	} else {
+		say("the daemon that was followed has ended, and later stops are not shown; begin "
+		    "again to follow the next one, or to attach");
+	}
+	end(relay);
+	return 0;
+}
+
+/* --- opening ----------------------------------------------------------------------------------- */
+
+static int refuse(const char *socket, const char *why)
+{
+	say("cannot follow the daemon at %s: %s; without --control.socket, or with --attach, "
+	    "programs are attached",
+	    socket, why);
+	return -EPERM;
+}
+
+static const char *path_of(const struct options *o, char buffer[static PATH_MAX])
+{
+	return control_socket_path(o->socket, buffer);
+}
+
+/* 1, 0 or -errno as relay_open(). */
+static int follow(struct relay *relay)
+{
+	const struct options *o = relay->config.options;
+	_cleanup_(buf_free) struct buf terms = {};
+	struct control_follow answer;
+	struct control_why why = {};
+	char buffer[PATH_MAX];
+	const char *path = path_of(o, buffer);
+	int r = control_follow(path, o->filter.signals, o->socket ? ASKED_MS : QUICK_MS, &relay->fd,
+			       &answer, &relay->got, &why);
+
+	if (r < 0)
+		return o->socket ? refuse(path, why.text) : 0;
+	relay_add_terms(&terms, o);
+	relay->pods = answer.pods;
+	if (buf_error(&terms) == 0 && strcmp(answer.terms, buf_str(&terms)) == 0)
+		return 1;
+	return o->socket ? refuse(path, "it watches other containers than are asked for") : 0;
+}
+
+int relay_open(const struct relay_config *config, sd_event *event, struct relay **ret)
+{
+	struct relay *relay;
+	int r;
+
+	if (relay_refuse(config->options))
+		return 0;
+	relay = calloc(1, sizeof(*relay));
+	if (!relay)
+		return 0;
+	relay->config = *config;
+	relay->fd = -1;
+	r = follow(relay);
+	if (r > 0 && sd_event_add_io(event, &relay->io, relay->fd, EPOLLIN, on_lines, relay) < 0)
+		r = 0;
+	if (r <= 0) {
+		relay_free(relay);
+		return r;
+	}
+	*ret = relay;
+	return 1;
+}
+
+struct relay *relay_free(struct relay *relay)
+{
+	if (!relay)
+		return NULL;
+	sd_event_source_disable_unref(relay->io);
+	cleanup_close(&relay->fd);
+	buf_free(&relay->got);
+	free(relay);
+	return NULL;
+}
+
+void relay_begin(struct relay *relay)
+{
+	take_lines(relay);
+}
+
+int relay_pause(struct relay *relay, bool paused)
+{
+	return sd_event_source_set_enabled(relay->io, paused ? SD_EVENT_OFF : SD_EVENT_ON);
+}
+
+/* --- questions --------------------------------------------------------------------------------- */
+
+/* One line may stand for several whose names are not known yet. */
+static void take_container(const char *line, size_t len, engine_container_fn fn, void *userdata)
+{
+	struct engine_running running = {.asking = control_read_asking(line, len) > 0};
+	struct record_text text;
+
+	if (running.asking)
+		fn(userdata, &running);
+	if (running.asking || record_read_any(line, len, &text) < 0)
+		return;
+	if (text.record.type == RECORD_EMPTY) {
+		running.pod = text.record.empty.pod;
+		running.container = text.record.empty.container;
+		fn(userdata, &running);
+	}
+	record_text_done(&text);
+}
+
+void relay_each_container(struct relay *relay, engine_container_fn fn, void *userdata)
+{
+	const struct control_request request = {.command = CONTROL_CONTAINERS};
+	struct control_answer answer = {};
+	struct control_why why;
+	char buffer[PATH_MAX];
+	const char *newline;
+
+	control_ask(path_of(relay->config.options, buffer), &request, QUICK_MS, -1, &answer, &why);
+	for (const char *at = buf_str(&answer.text); (newline = strchr(at, '\n')); at = newline + 1)
+		take_container(at, (size_t)(newline - at), fn, userdata);
+	buf_free(&answer.text);
+}
+
+void relay_log_losses(const struct relay *relay)
+{
+	if (relay->dropped)
+		say("%" PRIu64 " records were dropped, as they were read too slowly",
+		    relay->dropped);
+	if (relay->newer)
+		say("%" PRIu64 " records are of a newer graced, and were left out", relay->newer);
+	if (relay->unreadable)
+		say("%" PRIu64 " lines are no records", relay->unreadable);
+}
