@@ -115,7 +115,7 @@ _graced_options() { # COMMAND
 	local live="--nested-nodes --container-roots --ring-size --no-group-dead $sources"
 	case $1 in
 	trace) echo "--help $table --utc $filter --sender --outcome --signals --scope --assume-grace
-		--count --duration --record --names.wait $live" ;;
+		--count --duration --record --attach --control.socket --names.wait $live" ;;
 	top) echo "--help --namespace --pod --container --scope --assume-grace --duration --color --utc
 		--names.wait $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
