@@ -32,6 +32,7 @@ struct story {
 	struct metrics metrics;
 	struct bootlog previous;
 	int64_t minute;
+	unsigned int starts; /* a pod has another address each time */
 	char namespace_[64], workload[64], container[64];
 };
 
@@ -52,8 +53,8 @@ static void print_sample(const struct story *s, const char *line, size_t len)
 	size_t name = strcspn(line, "{ ");
 	bool labels = line[name] == '{';
 
-	printf("%.*s{job=\"graced\",instance=\"%s:9753\",node=\"%s\"%s%.*s %" PRId64 "\n",
-	       (int)name, line, s->node, s->node, labels ? "," : "}",
+	printf("%.*s{job=\"graced\",instance=\"%s-%u:9753\",node=\"%s\"%s%.*s %" PRId64 "\n",
+	       (int)name, line, s->node, s->starts, s->node, labels ? "," : "}",
 	       (int)(len - name - (labels ? 1 : 0)), line + name + (labels ? 1 : 0),
 	       BEGIN_S + s->minute * 60);
 }
@@ -91,6 +92,7 @@ static void start(struct story *s)
 	if (series_new(&config, &s->series) < 0)
 		fail("no memory");
 	s->metrics.process_start_wall_ns = wall_ns(s);
+	s->starts++;
 }
 
 static void runs(struct story *s)
@@ -266,10 +268,20 @@ static void count_all(struct series *series)
 	series_record(series, &record);
 }
 
-static void print_families(struct story *s)
+static void print_all(struct story *s)
 {
 	struct buf page = {};
 
+	s->metrics.series = s->series;
+	if (metrics_write(&page, EXPO_OPENMETRICS, &s->metrics) < 0)
+		fail("no memory");
+	fputs(buf_str(&page), stdout);
+	buf_free(&page);
+}
+
+/* Once as after a boot that ended unclean, once as after a shutdown. */
+static void print_families(struct story *s)
+{
 	start(s);
 	count_all(s->series);
 	strcpy(s->namespace_, "shop");
@@ -277,13 +289,10 @@ static void print_families(struct story *s)
 	strcpy(s->container, "app");
 	runs(s);
 	boot_ended(s, 1);
+	print_all(s);
 	s->previous.shutdown.announced_ns = 1;
 	s->previous.shutdown.released_ns = MINUTE_NS;
-	s->metrics.series = s->series;
-	if (metrics_write(&page, EXPO_OPENMETRICS, &s->metrics) < 0)
-		fail("no memory");
-	fputs(buf_str(&page), stdout);
-	buf_free(&page);
+	print_all(s);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Claims about the alerts, the questions and the dashboard, with a real Prometheus: tests/prometheus/claims.py.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+story=$(realpath "${BUILD:-$root/build}/tools/metrics_story") || exit 1
+. "$root/tests/lib/tap.sh"
+
+prometheus=${PROMETHEUS:-$("$root/tools/prometheus" "$(realpath "${BUILD:-$root/build}")/prometheus")}
+if [[ ! -x $prometheus/prometheus ]]; then
+	skip "alerts, questions and the dashboard hold" "there is no Prometheus"
+	conclude
+fi
+"$root/tools/prometheus-rule" monitoring >"$out"
+[[ $(grep '^  namespace: ' "$out") == '  namespace: monitoring' ]] &&
+	cmp -s <(sed -e '1,/^spec:/d' -e 's/^  //' "$out") <(grep -v '^#' "$root/deploy/graced.rules.yaml") 2>"$err"
+claim "the object for the operator has the rules of the file, all of them" $?
+/usr/bin/python3 "$root/tests/prometheus/claims.py" "$root" "$story" "$prometheus" "$tmp" >"$tmp/claims" 2>"$err"
+rc=$?
+# Numbers go on from the first claim.
+sed -E '/^1\.\./d; /^(not )?ok/s/^((not )?ok) [0-9]+/\1/' "$tmp/claims"
+count=$((count + $(grep -c '^\(not \)\?ok ' "$tmp/claims")))
+claim "all claims were made" "$rc"
+conclude
