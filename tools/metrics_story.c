@@ -2,14 +2,24 @@
 /*
  * What a Prometheus that scrapes one node each minute would have stored, made from a story: stops
  * are recordings of tests/replay through the engine, pages are those of the daemon. For the tests
- * of alerts, questions and the dashboard. metrics_story NODE RECORDINGS <STORY   lines of
- * OpenMetrics with times, without the end metrics_story families                 one page with
- * every family and each of their labels A line of a story is a minute and a command; minutes do not
- * fall: MINUTE start                           the daemon starts, its counters at 0 MINUTE down
- * scrapes fail from now on MINUTE runs NAMESPACE WORKLOAD CONTAINER MINUTE play RECORDING NAMESPACE
- * WORKLOAD CONTAINER COUNT MINUTE ready CONDITION 0|1             by its number in enum
- * metrics_ready MINUTE shed NUMBER                     of enum shed MINUTE unclean COUNT the last
- * boot ended so, that many did MINUTE lost COUNT                      events MINUTE end
+ * of alerts, questions and the dashboard.
+ *
+ *   metrics_story NODE RECORDINGS <STORY
+ *                   lines of OpenMetrics with times, without their end
+ *   metrics_story families
+ *                   pages with every family and each of their labels
+ *
+ * A line of a story is a minute and a command; minutes do not fall:
+ *
+ *   MINUTE start                         the daemon starts, its counters at 0
+ *   MINUTE down                          scrapes fail from now on
+ *   MINUTE runs NAMESPACE WORKLOAD CONTAINER
+ *   MINUTE play RECORDING NAMESPACE WORKLOAD CONTAINER COUNT
+ *   MINUTE ready CONDITION 0|1           by its number in enum metrics_ready
+ *   MINUTE shed NUMBER                   of enum shed
+ *   MINUTE unclean COUNT                 the last boot ended so, that many did
+ *   MINUTE lost COUNT                    events
+ *   MINUTE end
  */
 #include <inttypes.h>
 #include <stdio.h>
