@@ -179,6 +179,19 @@ static const struct runtime_cli_scene scenes[] = {
 		.expected = "{'outcome':'graceful','evidence':{'complete':true}}",
 	},
 	{
+		.claim = "the labels of compose are its namespace and its workload",
+		.name = "shop-web-1",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "graceful",
+		.run = {"--label", "com.docker.compose.project=shop", "--label",
+			"com.docker.compose.service=web"},
+		.audited = "{'container':{'namespace':'shop','workload':'web'},'verdict':'hears'}",
+		.names = "{'pod':null,'container':{'name':'shop-web-1','runtime':'docker',"
+			 "'namespace':'shop','workload':'web'}}",
+		.expected = "{'outcome':'graceful','evidence':{'complete':true}}",
+	},
+	{
 		.claim = "the audit asks each for its own stop signal, by its name",
 		.name = "asked",
 		.handler = "runc",

@@ -281,6 +281,77 @@ static void test_forwarded(void **state)
 	world_close(&w);
 }
 
+static void assert_group(const struct world *w, const char *namespace_, const char *workload)
+{
+	const struct record_container *c = &world_stop(w)->container;
+
+	assert_true(c->known);
+	assert_string_equal(c->namespace_ ? c->namespace_ : "-", namespace_);
+	assert_string_equal(c->workload ? c->workload : "-", workload);
+}
+
+static void end_d1(struct world *w)
+{
+	world_exit(w, SEC(20), CG_D1, &P_D1, EXIT(0));
+	world_empty(w, SEC(21), CG_D1);
+}
+
+static void test_group(void **state)
+{
+	struct meta_container docker = {.source = META_DOCKER,
+					.kind = META_KIND_CONTAINER,
+					.id = WORLD_ID_D1,
+					.name = "shop-web-1",
+					.namespace_ = "shop",
+					.workload = "web"};
+	struct meta_container worse = docker, c = world_main_a1();
+	struct meta_pod pod = world_pod_a();
+	struct world w;
+
+	/* Not half of each. */
+	worse.source = META_CONTAINERD;
+	strcpy(worse.workload, "other");
+	docker.workload[0] = '\0';
+	world_open(&w, &WORLD_ALL);
+	world_init(&w, SEC(10), CG_D1, &P_D1);
+	world_say_container(&w, SEC(11), &worse);
+	world_say_container(&w, SEC(12), &docker);
+	world_say_container(&w, SEC(13), &worse);
+	world_answer(&w, SEC(13), CG_D1, "", WORLD_ID_D1);
+	end_d1(&w);
+	assert_group(&w, "shop", "-");
+	world_close(&w);
+
+	strcpy(c.namespace_, "shop");
+	strcpy(c.workload, "cart");
+	world_open_described(&w, &pod, &c);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
+	world_ends(&w, SEC(23), EXIT(0));
+	assert_group(&w, "-", "-");
+	assert_string_equal(world_stop(&w)->pod.workload, "web");
+	world_close(&w);
+}
+
+static void test_quadlet(void **state)
+{
+	const struct meta_container podman = {.source = META_PODMAN,
+					      .kind = META_KIND_CONTAINER,
+					      .id = WORLD_ID_D1,
+					      .name = "systemd-web"};
+	struct world w;
+
+	world_open_bare(&w, &WORLD_ALL);
+	world_found(&w, SEC(1), CG_D1, "/system.slice/web.service/libpod-payload-" WORLD_ID_D1);
+	world_attach(&w, SEC(2));
+	world_init(&w, SEC(10), CG_D1, &P_D1);
+	world_say_container(&w, SEC(13), &podman);
+	world_answer(&w, SEC(13), CG_D1, "", WORLD_ID_D1);
+	end_d1(&w);
+	assert_group(&w, "-", "web");
+	assert_string_equal(world_stop(&w)->container.name, "systemd-web");
+	world_close(&w);
+}
+
 static void test_delivered(void **state)
 {
 	static const struct {
@@ -355,6 +426,9 @@ int main(void)
 		CLAIM("an exit that went unseen has the runtime's code, and no other verdict",
 		      test_unseen),
 		CLAIM("what init passed on is told: what, to whom, how late", test_forwarded),
+		CLAIM("outside pods a container has one source's namespace and workload, in one none",
+		      test_group),
+		CLAIM("the container of a quadlet has its unit as workload", test_quadlet),
 		CLAIM("a delivery counts for the signal that asked, and no other", test_delivered),
 		CLAIM("a verdict waits a moment for the parent's wait, where that is seen",
 		      test_reaped),

@@ -74,6 +74,42 @@ static const struct row others[] = {
 	{"", "/.slice/nginx.service", NULL},
 };
 
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void test_split(void **state)
+{
+	static const struct {
+		const char *path, *want; /* NULL: none */
+	} rows[] = {
+		{"/system.slice/web.service/libpod-payload-" ID, "web"},
+		{"/system.slice/system-web.slice/web@1.service/libpod-payload-" ID, "web@1"},
+		{"/system.slice/a\\x2db.service/libpod-payload-" ID, "a\\x2db"},
+		{"/system.slice/_cgroup.service/libpod-payload-" ID, "cgroup"},
+		{"/system.slice/" L245 ".service/libpod-payload-" ID, L245},
+		{"/system.slice/" L245 L50 ".service/libpod-payload-" ID, NULL},
+		{"/system.slice/web.service/libpod-" ID ".scope", NULL},
+		{"/system.slice/web.service/libpod-payload-" ID "/container", NULL},
+		{"/machine.slice/libpod-" ID ".scope", NULL},
+		{"/user.slice/session-3.scope/libpod-payload-" ID, NULL},
+		{"/system.slice/we b.service/libpod-payload-" ID, NULL},
+		{"/system.slice/@.service/libpod-payload-" ID, NULL},
+		{"/.service/libpod-payload-" ID, NULL},
+		{"/_/libpod-payload-" ID, NULL},
+		{"//libpod-payload-" ID, NULL},
+		{"/libpod-payload-" ID, NULL},
+		{"web.service/libpod-payload-" ID, "web"},
+		{"", NULL},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		char got[META_NAME_MAX] = "untouched";
+
+		print_message("# row %zu\n", i);
+		assert_int_equal(unitname_of_split(rows[i].path, got), rows[i].want != NULL);
+		assert_string_equal(got, rows[i].want ? rows[i].want : "untouched");
+	}
+}
+
 static void test_others(void **state)
 {
 	expect(others, LEN(others));
@@ -118,6 +154,7 @@ static void test_escaped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("a container in the split cgroup of a service is that service's", test_split),
 		CLAIM("a service is the last part of a path of slices, by its whole name",
 		      test_services),
 		CLAIM("what is no service's own cgroup, or no unit's name, has none", test_others),

@@ -152,6 +152,50 @@ static void test_patterns(void **state)
 		assert_matches(&want[i].f, &stop, want[i].matches, i);
 }
 
+static void test_compose(void **state)
+{
+	static const struct {
+		struct filter f;
+		bool matches;
+	} want[] = {
+		{{.namespaces = N("shop")}, true},
+		{{.namespaces = N("sho")}, false},
+		{{.namespaces = N("!shop")}, false},
+		{{.containers = N("shop-web")}, true},
+		{{.containers = N("web")}, true},
+		{{.containers = N("w?b")}, true},
+		{{.containers = N("!web")}, false},
+		{{.containers = N("shop/web")}, true},
+		{{.containers = N("shop/shop-web-1")}, true},
+		{{.containers = N("shop/*")}, true},
+		{{.containers = N("other/web")}, false},
+		/* A service's name has no beginning of another's: "web" is not "web-admin". */
+		{{.containers = N("we")}, false},
+		{{.pods = N("shop/web")}, false},
+	};
+	static const struct record_container web = {.known = true,
+						    .name = "shop-web-1",
+						    .id = WORLD_ID_A1,
+						    .namespace_ = "shop",
+						    .workload = "web"},
+					     admin = {.known = true,
+						      .name = "shop-web-admin-1",
+						      .namespace_ = "shop",
+						      .workload = "web-admin"};
+	struct record stop = a_stop();
+
+	stop.stop.pod = (struct record_pod){};
+	stop.stop.container = web;
+	for (size_t i = 0; i < LEN(want); i++)
+		assert_matches(&want[i].f, &stop, want[i].matches, i);
+	stop.stop.container = admin;
+	assert_matches(&(struct filter){.containers = N("web")}, &stop, false, LEN(want));
+	/* In a pod, a container's own group does not count. */
+	stop.stop.container = web;
+	stop.stop.pod = WEB;
+	assert_matches(&(struct filter){.namespaces = N("shop")}, &stop, false, LEN(want));
+}
+
 static void test_lists_that_are_none(void **state)
 {
 	static char long_name[FILTER_PATTERN_MAX + 2];
@@ -296,6 +340,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a stop matches when every condition holds", test_stops),
 		CLAIM("a name is found by its beginning, a glob, or one of a list", test_patterns),
+		CLAIM("outside pods a container is found by its namespace and its whole workload",
+		      test_compose),
 		CLAIM("an empty or long pattern, or one list too many, is refused",
 		      test_lists_that_are_none),
 		CLAIM("a name that looks like a pattern is only a name", test_hostile_names),

@@ -43,6 +43,8 @@ static void end_container(struct meta_container *c)
 	END(c->pod_uid);
 	END(c->name);
 	END(c->image);
+	END(c->namespace_);
+	END(c->workload);
 	END(c->exit_reason);
 	make_bool(&c->prestop);
 	make_bool(&c->probe_grace);

@@ -26,7 +26,7 @@ DEFINE_CLEANUP(json_t *, json_decref);
 	"\"qos\":\"burstable\",\"static\":false,\"workload\":null}"
 #define CONTAINER                                                                        \
 	"{\"name\":\"main\",\"id\":\"c0ffee\",\"runtime\":\"containerd\",\"kind\":null," \
-	"\"cgroup\":\"/kubepods/pod/c0ffee\",\"image\":null,\"attempt\":null}"
+	"\"cgroup\":\"/kubepods/pod/c0ffee\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null}"
 #define RUNC                                                                               \
 	"{\"pid\":812,\"comm\":\"runc\",\"ancestors\":[\"containerd-shim\",\"systemd\"],"  \
 	"\"pod\":null,\"container\":null,\"cgroup\":\"/system.slice/containerd.service\"," \

@@ -230,6 +230,58 @@ static void test_names(void **state)
 	}
 }
 
+#define PROJECT	 "\"com.docker.compose.project\":"
+#define SERVICE	 "\"com.docker.compose.service\":"
+#define TWOKILO	 HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
+#define FOURKILO TWOKILO TWOKILO TWOKILO TWOKILO
+#define LONGEST	 HUNDRED HUNDRED TEN TEN TEN TEN TEN "012"
+
+static void test_compose(void **state)
+{
+	static const struct {
+		const char *labels, *namespace_, *workload;
+	} rows[] = {
+		{"{" PROJECT "\"shop\"," SERVICE "\"web\"}", "shop", "web"},
+		{"{" SERVICE "\"web\",\"x\":{}," PROJECT "\"shop\"}", "shop", "web"},
+		{"{" PROJECT "\"shop\"}", "shop", ""},
+		/* A service of no project is none of compose's. */
+		{"{" SERVICE "\"web\"}", "", ""},
+		{"{" PROJECT "\"\"," SERVICE "\"web\"}", "", ""},
+		{"{" PROJECT "7," SERVICE "\"web\"}", "", ""},
+		{"{" PROJECT "null," SERVICE "\"web\"}", "", ""},
+		{"{" PROJECT "[\"shop\"]," SERVICE "\"web\"}", "", ""},
+		{"{" PROJECT "\"shop\"," SERVICE "{\"a\":\"web\"}}", "shop", ""},
+		{"{" PROJECT "\"a\\u0000b\"," SERVICE "\"web\"}", "", ""},
+		{"{" PROJECT "\"a\\n\\u001b[31m\"," SERVICE "\"\\u202e\"}", "a\n\033[31m",
+		 "\xe2\x80\xae"},
+		{"{" PROJECT "\"" LONGEST "\"," SERVICE "\"" LONGEST "\"}", LONGEST, LONGEST},
+		{"{" PROJECT "\"" LONGEST "3\"," SERVICE "\"web\"}", "", ""},
+		{"{" PROJECT "\"shop\"," SERVICE "\"" LONGEST "3\"}", "shop", ""},
+		{"{" PROJECT "\"" FOURKILO "\"," SERVICE "\"" FOURKILO "\"}", "", ""},
+		{"{\"x\":{" PROJECT "\"shop\"}}", "", ""},
+		{"[]", "", ""},
+		{"null", "", ""},
+		/* What Kubernetes runs is its pod's. */
+		{"{" PROJECT "\"shop\"," SERVICE "\"web\",\"io.kubernetes.pod.uid\":\"" UID "\","
+		 "\"io.kubernetes.container.name\":\"main\"}",
+		 "", ""},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct meta_container got;
+		static char text[16384];
+		int n = snprintf(text, sizeof(text),
+				 "{\"Name\":\"/n\",\"ID\":\"" ID "\",\"Config\":{\"Labels\":%s}}",
+				 rows[i].labels);
+
+		print_message("# labels %zu\n", i);
+		assert_int_equal(ctrjson_docker(text, (size_t)n, ID, &got), 0);
+		assert_string_equal(got.name, got.pod_uid[0] ? "main" : "n");
+		assert_string_equal(got.namespace_, rows[i].namespace_);
+		assert_string_equal(got.workload, rows[i].workload);
+	}
+}
+
 static void test_not_such_files(void **state)
 {
 	static const struct {
@@ -513,6 +565,8 @@ int main(void)
 		CLAIM("a container that Docker runs for Kubernetes has its pod's name and no grace",
 		      test_docker_pods),
 		CLAIM("a name is text of any kind, cut at a character", test_names),
+		CLAIM("project and service of compose are texts that fit whole, outside pods",
+		      test_compose),
 		CLAIM("another container's file differs from one that is damaged",
 		      test_not_such_files),
 		CLAIM("a file that is cut anywhere is no file", test_cut_anywhere),

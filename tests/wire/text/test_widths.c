@@ -33,10 +33,10 @@ static const struct scene {
 	  {NULL, NULL, "db-backup"}}},
 	{"compose",
 	 CONTAINER_KIND_CONTAINER,
-	 {{NULL, NULL, "shop-web-1"},
-	  {NULL, NULL, "shop-worker-12"},
-	  {NULL, NULL, "shop-redis-1"},
-	  {NULL, NULL, "shop-postgres-exporter-1"}}},
+	 {{"shop", NULL, "shop-web-1"},
+	  {"shop", NULL, "shop-worker-12"},
+	  {"shop", NULL, "shop-redis-1"},
+	  {"shop", NULL, "shop-postgres-exporter-1"}}},
 	{"pods",
 	 CONTAINER_KIND_CONTAINER,
 	 {{"shop", "cart-7d9c6b5f4-x2x7k", "cart"},
@@ -59,8 +59,13 @@ static struct record_pod pod_of(const struct subject *s)
 
 static struct record_container container_of(const struct scene *scene, size_t i)
 {
-	return (struct record_container){
-		.known = true, .name = scene->subjects[i].container, .id = ID, .kind = scene->kind};
+	const struct subject *s = &scene->subjects[i];
+
+	return (struct record_container){.known = true,
+					 .name = s->container,
+					 .id = ID,
+					 .kind = scene->kind,
+					 .namespace_ = s->pod ? NULL : s->namespace_};
 }
 
 /* Of the first asked for well, killed when its time was over, out of memory, gone by itself. */

@@ -25,6 +25,7 @@
 #include "wire/json/parts.h"
 #include "wire/json/writer.h"
 #include "wire/text/grid.h"
+#include "wire/text/table.h"
 
 static const struct options_help help = {
 	.head = "usage: graced resolve [OPTIONS] WHAT...\n"
@@ -178,6 +179,20 @@ static void add_pod(struct grid_cell *cell, const void *row)
 	grid_text(cell, a->pod.name ? a->pod.name : a->path.pod_uid);
 }
 
+static void add_namespace(struct grid_cell *cell, const void *row)
+{
+	const struct answer *a = row;
+
+	table_add_namespace(cell, &a->pod, &a->container);
+}
+
+static void add_workload(struct grid_cell *cell, const void *row)
+{
+	const struct answer *a = row;
+
+	grid_text(cell, record_workload(&a->pod, &a->container));
+}
+
 static void add_id(struct grid_cell *cell, const void *row)
 {
 	char id[13];
@@ -226,7 +241,12 @@ static void add_cgroup(struct grid_cell *cell, const void *row)
 
 static const struct grid_column columns[] = {
 	{.name = "what", .title = "WHAT", .add = add_what, .least = 12, .keep_end = true},
-	{.name = "kind", .title = "KIND", .add = add_kind, .turn = 3},
+	{.name = "kind", .title = "KIND", .add = add_kind, .turn = 4},
+	{.name = "namespace",
+	 .title = "NAMESPACE",
+	 .add = add_namespace,
+	 .turn = 1,
+	 .optional = true},
 	{.name = "pod",
 	 .title = "POD",
 	 .add = add_pod,
@@ -238,11 +258,12 @@ static const struct grid_column columns[] = {
 	 .add = add_container,
 	 .least = 12,
 	 .keep_end = true},
+	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .wide = true},
 	{.name = "id", .title = "ID", .add = add_id, .wide = true},
-	{.name = "runtime", .title = "RUNTIME", .add = add_runtime, .turn = 4},
+	{.name = "runtime", .title = "RUNTIME", .add = add_runtime, .turn = 5},
 	{.name = "image", .title = "IMAGE", .add = add_image, .wide = true},
-	{.name = "qos", .title = "QOS", .add = add_qos, .turn = 2, .optional = true},
-	{.name = "driver", .title = "DRIVER", .add = add_driver, .turn = 1},
+	{.name = "qos", .title = "QOS", .add = add_qos, .turn = 3, .optional = true},
+	{.name = "driver", .title = "DRIVER", .add = add_driver, .turn = 2},
 	{.name = "cgroup", .title = "CGROUP", .add = add_cgroup, .wide = true},
 };
 

@@ -8,6 +8,7 @@
 
 #include "app/config/options.h"
 #include "app/log/say.h"
+#include "core/names/unit.h"
 #include "io/proc/clock.h"
 
 #define PATIENCE_NS 3000000000ULL
@@ -185,15 +186,34 @@ static void fill_container(const struct podtab_container *meta, const struct cgp
 	ret->image = meta->image;
 	ret->attempt_known = meta->known & META_CTR_ATTEMPT;
 	ret->attempt = meta->attempt;
+	if (path->pod_uid[0])
+		return;
+	ret->namespace_ = meta->namespace_;
+	ret->workload = meta->workload;
+}
+
+static void take_split(struct describe *d, const struct cgpath *path, const char *cgroup)
+{
+	struct meta_container meta = {.source = META_PODMAN};
+
+	if (path->pod_uid[0] || path->runtime != CGPATH_RT_PODMAN || !path->container_id[0] ||
+	    !unitname_of_split(cgroup, meta.workload))
+		return;
+	strcpy(meta.id, path->container_id);
+	on_container(d, &meta);
 }
 
 void describe_record(struct describe *d, const struct cgpath *path, const struct obs_names *names,
 		     const char *cgroup, struct record_pod *ret_pod,
 		     struct record_container *ret_container)
 {
-	const struct podtab_container *own = d ? describe_container(d, path) : NULL;
-	const char *name = own && own->name ? own->name : known(names->container);
+	const struct podtab_container *own;
+	const char *name;
 
+	if (d)
+		take_split(d, path, cgroup);
+	own = d ? describe_container(d, path) : NULL;
+	name = own && own->name ? own->name : known(names->container);
 	fill_pod(d ? pod_of(d, path) : NULL, path, names, ret_pod);
 	fill_container(own, path, name, cgroup, ret_container);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/names/unit.h"
 #include "core/stop/stop.h"
 
 /* Longer than any question is awaited: one without an answer by then may be asked again. */
@@ -135,6 +136,18 @@ static bool is_settled(const struct podtab_container *c)
 	return podtab_is_named(c) && from == META_CRI;
 }
 
+/* What a quadlet's container belongs to is in its path. No memory: one name less is known. */
+static void take_split(struct names *names, const struct cgnode *node)
+{
+	struct meta_container meta = {.source = META_PODMAN};
+
+	if (node->pod || node->ident.runtime != CGPATH_RT_PODMAN ||
+	    !unitname_of_split(node->path, meta.workload))
+		return;
+	COPY(meta.id, node->ident.container_id);
+	names_take_container(names, &meta, names->out->now_ns);
+}
+
 void names_ask(struct names *names, struct cgnode *node)
 {
 	struct effect ask = {.type = EFFECT_FIND_NAMES, .id = node->id, .kind = node->kind};
@@ -146,6 +159,7 @@ void names_ask(struct names *names, struct cgnode *node)
 		node->names = NAMES_KNOWN;
 		return;
 	}
+	take_split(names, node);
 	node->names = NAMES_ASKED;
 	node->asked_ns = names->out->now_ns;
 	ask.runtime = node->ident.runtime;
@@ -495,6 +509,11 @@ static bool fill_facts(const struct podtab_container *c, uint32_t source,
 	}
 	if (c->image && c->image_from == source) {
 		COPY(ret->image, c->image);
+		any = true;
+	}
+	if ((c->namespace_ || c->workload) && c->group_from == source) {
+		COPY(ret->namespace_, c->namespace_ ? c->namespace_ : "");
+		COPY(ret->workload, c->workload ? c->workload : "");
 		any = true;
 	}
 	return any || ret->known || ret->kind || ret->stop_signal;

@@ -54,6 +54,10 @@ void subject_container(const struct names *names, const struct cgnode *node,
 	};
 	if (ret->kind == CONTAINER_KIND_SERVICE)
 		ret->name = names_unit_name(node);
+	if (meta && !node->pod) {
+		ret->namespace_ = meta->namespace_;
+		ret->workload = meta->workload;
+	}
 }
 
 void subject_ended(const struct names *names, const char *id, const struct podtab_container *c,

@@ -204,8 +204,8 @@ static void labels_of(const struct record_pod *pod, const struct record_containe
 
 	if (container->known && container->kind == CONTAINER_KIND_SERVICE && !name)
 		name = last_component(container->cgroup);
-	label_clean(ret->text[LABEL_NAMESPACE], pod->known ? pod->namespace_ : NULL);
-	label_clean(ret->text[LABEL_WORKLOAD], pod->known ? pod->workload : NULL);
+	label_clean(ret->text[LABEL_NAMESPACE], record_namespace(pod, container));
+	label_clean(ret->text[LABEL_WORKLOAD], record_workload(pod, container));
 	label_clean(ret->text[LABEL_CONTAINER], name);
 }
 

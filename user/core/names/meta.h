@@ -124,15 +124,19 @@ struct meta_container {
 	char pod_uid[META_UID_MAX]; /* "" outside pods */
 	char name[META_NAME_MAX];
 	char image[META_IMAGE_MAX]; /* cut at a character where longer */
-	uint32_t attempt;	    /* how often it was restarted */
-	uint32_t stop_signal;	    /* 1 to 64; 0: not known */
-	uint32_t main_pid;	    /* systemd: the unit's, in the host's pid namespace */
-	uint32_t sidecar;	    /* its place among its pod's sidecars; 0: it is none */
-	uint32_t labels;	    /* bit i: it has the label of rule i of shutdown.managed */
-	uint64_t grace_ns;	    /* the container's own: StopTimeout, TimeoutStopSec */
-	bool prestop;		    /* has a preStop hook */
-	bool probe_grace;	    /* a liveness or startup probe has a grace period of its own */
-	int32_t exit_code;	    /* as the runtime reports it: 128 + n for signal n */
+	/* What it belongs to outside pods, both from one source: a compose project and its service,
+	 * the unit of a quadlet. */
+	char namespace_[META_NAME_MAX];
+	char workload[META_NAME_MAX];
+	uint32_t attempt;     /* how often it was restarted */
+	uint32_t stop_signal; /* 1 to 64; 0: not known */
+	uint32_t main_pid;    /* systemd: the unit's, in the host's pid namespace */
+	uint32_t sidecar;     /* its place among its pod's sidecars; 0: it is none */
+	uint32_t labels;      /* bit i: it has the label of rule i of shutdown.managed */
+	uint64_t grace_ns;    /* the container's own: StopTimeout, TimeoutStopSec */
+	bool prestop;	      /* has a preStop hook */
+	bool probe_grace;     /* a liveness or startup probe has a grace period of its own */
+	int32_t exit_code;    /* as the runtime reports it: 128 + n for signal n */
 	char exit_reason[META_REASON_MAX];
 	int64_t finished_wall_ns;
 };

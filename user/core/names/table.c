@@ -28,6 +28,8 @@ static void container_free(struct podtab_container *c)
 	free(c->second);
 	free(c->name);
 	free(c->image);
+	free(c->namespace_);
+	free(c->workload);
 	free(c);
 }
 
@@ -381,6 +383,27 @@ static int take_image(struct podtab_container *c, const struct meta_container *m
 	return take_string(&c->image, &c->image_from, meta->image, meta->source);
 }
 
+static int set_optional(char **member, const char *value)
+{
+	if (value[0])
+		return set_string(member, value);
+	free(*member);
+	*member = NULL;
+	return 0;
+}
+
+/* Half of one source's and half of another's would be a group that does not exist. */
+static int take_group(struct podtab_container *c, const struct meta_container *meta)
+{
+	int r;
+
+	if (!(meta->namespace_[0] || meta->workload[0]) ||
+	    !may_replace(&c->group_from, meta->source))
+		return 0;
+	r = set_optional(&c->namespace_, meta->namespace_);
+	return r < 0 ? r : set_optional(&c->workload, meta->workload);
+}
+
 static int take(struct podtab *tab, struct name name, const struct meta_container *meta,
 		uint64_t now_ns)
 {
@@ -398,7 +421,7 @@ static int take(struct podtab *tab, struct name name, const struct meta_containe
 	}
 	if (r == 0)
 		r = take_image(c, meta);
-	return r;
+	return r < 0 ? r : take_group(c, meta);
 }
 
 bool podtab_pod_differs(const struct podtab_pod *before, const struct podtab_pod *now)

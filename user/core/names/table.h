@@ -65,11 +65,13 @@ struct podtab_container {
 	uint64_t key;	      /* hash of these, the index */
 	uint64_t listed_ns; /* when a status of its pod was first read that has its id; 0: never */
 	char *name, *image;
+	char *namespace_, *workload; /* outside pods; NULL: not known */
 	char pod_uid[META_UID_MAX];
 	uint8_t name_from, kind_from, image_from, signal_from, grace_from, exit_from;
 	uint8_t prestop_from, probe_from, sidecar_from, labels_from;
-	uint32_t known; /* enum meta_container_known */
-	uint32_t kind;	/* enum meta_container_kind */
+	uint8_t group_from; /* of namespace_ and workload, which are one source's */
+	uint32_t known;	    /* enum meta_container_known */
+	uint32_t kind;	    /* enum meta_container_kind */
 	uint32_t attempt, stop_signal, main_pid, sidecar;
 	uint32_t labels; /* not saved: they are about the rules of this configuration */
 	uint64_t grace_ns;

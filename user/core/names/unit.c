@@ -63,6 +63,25 @@ static const char *below_root(const char *root, const char *path)
 	return path + n + 1;
 }
 
+bool unitname_of_split(const char *path, char ret[static META_NAME_MAX])
+{
+	static const char payload[] = "libpod-payload-";
+	const char *end = strrchr(path, '/'), *at = end;
+	struct name name;
+
+	if (!end || strncmp(end + 1, payload, sizeof(payload) - 1) != 0)
+		return false;
+	while (at > path && at[-1] != '/')
+		at--;
+	at += at < end && *at == '_';
+	name = (struct name){at, (size_t)(end - at)};
+	if (!is_service(name) || !cut_type(&name, ".service") || name.len >= META_NAME_MAX)
+		return false;
+	memcpy(ret, name.at, name.len);
+	ret[name.len] = '\0';
+	return true;
+}
+
 bool unitname_service(const char *root, const char *path, char ret[static META_NAME_MAX])
 {
 	const char *at = below_root(root, path), *slash;

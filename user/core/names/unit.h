@@ -21,6 +21,13 @@
  */
 bool unitname_service(const char *root, const char *path, char ret[static META_NAME_MAX]);
 
+/*
+ * The service whose cgroup Podman has split for a container, as a quadlet's is (podman-run(1),
+ * --cgroups=split): "web" for "/system.slice/web.service/libpod-payload-<id>", where an escape in
+ * the name stays. False, with ret untouched, for any other path.
+ */
+bool unitname_of_split(const char *path, char ret[static META_NAME_MAX]);
+
 /* Bits of unitfacts.known. */
 enum unitfacts_known {
 	UNITFACTS_CGROUP = 1 << 0,

@@ -53,8 +53,9 @@ int filter_names_add(struct filter_names *names, const char *list)
 /* What a thing can be called; NULL: not known. */
 struct called {
 	const char *name, *namespace_, *id;
-	size_t id_least; /* so many characters of an id distinguish one from another */
-	bool whole;	 /* the beginning of its name is not enough */
+	const char *workload; /* of a container outside pods */
+	size_t id_least;      /* so many characters of an id distinguish one from another */
+	bool whole;	      /* the beginning of its name is not enough */
 };
 
 static bool begins(const char *value, const char *wanted, size_t n)
@@ -67,17 +68,22 @@ static bool is_letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static bool name_matches(const struct called *c, const char *wanted)
+static bool text_matches(const char *text, bool whole, const char *wanted)
 {
 	size_t n = strlen(wanted);
 
-	if (!c->name)
+	if (!text)
 		return false;
 	if (strpbrk(wanted, "*?[\\"))
-		return fnmatch(wanted, c->name, 0) == 0;
-	if (!begins(c->name, wanted, n))
+		return fnmatch(wanted, text, 0) == 0;
+	if (!begins(text, wanted, n))
 		return false;
-	return !c->name[n] || (!c->whole && !is_letter_or_digit(c->name[n]));
+	return !text[n] || (!whole && !is_letter_or_digit(text[n]));
+}
+
+static bool name_matches(const struct called *c, const char *wanted)
+{
+	return text_matches(c->name, c->whole, wanted) || text_matches(c->workload, true, wanted);
 }
 
 static bool is_called(const struct called *c, const struct pattern *pattern)
@@ -125,20 +131,30 @@ bool filter_has_names(const struct filter *f)
 	return f->namespaces.n || f->pods.n || f->containers.n;
 }
 
+static bool namespace_matches(const struct filter *f, const char *namespace_)
+{
+	const struct called space = {.name = namespace_, .whole = true};
+
+	return names_match(&f->namespaces, &space);
+}
+
 static bool pod_matches(const struct filter *f, const struct record_pod *pod)
 {
-	const struct called space = {.name = pod->namespace_, .whole = true},
-			    called = {.name = pod->name,
+	const struct called called = {.name = pod->name,
 				      .namespace_ = pod->namespace_,
 				      .id = pod->uid,
 				      .id_least = MIN_UID_PREFIX};
 
-	return names_match(&f->namespaces, &space) && names_match(&f->pods, &called);
+	return names_match(&f->pods, &called);
 }
 
 static bool container_matches(const struct filter *f, const struct record_container *c)
 {
-	const struct called called = {.name = c->name, .id = c->id, .id_least = MIN_ID_PREFIX};
+	const struct called called = {.name = c->name,
+				      .namespace_ = c->namespace_,
+				      .id = c->id,
+				      .id_least = MIN_ID_PREFIX,
+				      .workload = c->workload};
 
 	return names_match(&f->containers, &called);
 }
@@ -153,7 +169,8 @@ static bool outcome_matches(const struct filter *f, enum outcome outcome)
 static bool subject_matches(const struct filter *f, const struct record_pod *pod,
 			    const struct record_container *container)
 {
-	return pod_matches(f, pod) && container_matches(f, container);
+	return namespace_matches(f, record_namespace(pod, container)) && pod_matches(f, pod) &&
+	       container_matches(f, container);
 }
 
 static bool number_matches(const struct filter *f, uint32_t number)
@@ -214,9 +231,13 @@ bool filter_matches(const struct filter *f, const struct record *r)
 		return !asks_for_stops(f) &&
 		       subject_matches(f, &r->runtime_exit.pod, &r->runtime_exit.container);
 	case RECORD_POD:
-		return !asks_for_stops(f) && !f->containers.n && pod_matches(f, &r->pod_state.pod);
+		return !asks_for_stops(f) && !f->containers.n &&
+		       namespace_matches(f, r->pod_state.pod.namespace_) &&
+		       pod_matches(f, &r->pod_state.pod);
 	case RECORD_POD_READY:
-		return !asks_for_stops(f) && !f->containers.n && pod_matches(f, &r->pod_ready.pod);
+		return !asks_for_stops(f) && !f->containers.n &&
+		       namespace_matches(f, r->pod_ready.pod.namespace_) &&
+		       pod_matches(f, &r->pod_ready.pod);
 	case RECORD_DISCREPANCY:
 		return !asks_for_stops(f) &&
 		       subject_matches(f, &r->discrepancy.pod, &r->discrepancy.container);

@@ -21,7 +21,8 @@ struct filter_names {
 struct filter {
 	struct filter_names namespaces;
 	/* A pod also by NAMESPACE/NAME, and by the first 8 or more characters of its uid; a
-	 * container also by the first 4 or more digits of its id. Without a wildcard a pattern is
+	 * container also by the first 4 or more digits of its id and, outside pods, by its whole
+	 * workload, by NAMESPACE/NAME and by NAMESPACE/WORKLOAD. Without a wildcard a pattern is
 	 * the name or what it begins with, up to a character that is no letter and no digit. */
 	struct filter_names pods, containers;
 	const char *sender_comm; /* NULL: any */

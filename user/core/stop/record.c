@@ -4,6 +4,20 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+const char *record_namespace(const struct record_pod *pod, const struct record_container *container)
+{
+	if (pod->known)
+		return pod->namespace_;
+	return container->known ? container->namespace_ : NULL;
+}
+
+const char *record_workload(const struct record_pod *pod, const struct record_container *container)
+{
+	if (pod->known)
+		return pod->workload;
+	return container->known ? container->workload : NULL;
+}
+
 const char *sender_kind_name(enum sender_kind kind)
 {
 	static const char *const names[] = {

@@ -60,6 +60,9 @@ struct record_container {
 	const char *image;  /* NULL: not known */
 	bool attempt_known;
 	uint32_t attempt; /* how often it was restarted */
+	/* What it belongs to outside pods: a compose project, and its service or a unit; NULL: not
+	 * known. */
+	const char *namespace_, *workload;
 };
 
 struct record_process {
@@ -365,6 +368,11 @@ static inline uint64_t record_ready_min_ns(const struct record_pod_ready *r)
 {
 	return r->last_ns > r->stop_ns ? r->last_ns - r->stop_ns : 0;
 }
+
+/* The pod's, or outside pods the container's own; NULL: not known. */
+const char *record_namespace(const struct record_pod *pod,
+			     const struct record_container *container);
+const char *record_workload(const struct record_pod *pod, const struct record_container *container);
 
 /* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
 const char *sender_kind_name(enum sender_kind kind);

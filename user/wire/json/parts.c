@@ -56,6 +56,8 @@ void record_parts_container(struct buf *out, const char *key,
 		jsonw_u64(out, "attempt", container->attempt);
 	else
 		jsonw_null(out, "attempt");
+	jsonw_str(out, "namespace", container->namespace_);
+	jsonw_str(out, "workload", container->workload);
 	jsonw_object_end(out);
 }
 

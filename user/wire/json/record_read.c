@@ -139,6 +139,8 @@ static void read_container(struct reading *r, const json_t *container, struct re
 		.image = text_of(container, "image"),
 		.attempt_known = known,
 		.attempt = (uint32_t)attempt,
+		.namespace_ = text_of(container, "namespace"),
+		.workload = text_of(container, "workload"),
 	};
 }
 

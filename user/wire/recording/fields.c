@@ -192,6 +192,8 @@ static const struct rec_field CONTAINER[] = {
 	INT("exit_code", container.exit_code),
 	STRING("exit_reason", container.exit_reason),
 	INT("finished_wall_ns", container.finished_wall_ns),
+	STRING("namespace", container.namespace_),
+	STRING("workload", container.workload),
 };
 
 static const struct rec_field REAPED[] = {

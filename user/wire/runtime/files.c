@@ -111,6 +111,21 @@ static void docker_labels(struct jsonwalk_value labels, struct meta_container *r
 	ret->name[0] = 0; /* "POD" in each of them */
 }
 
+/* Of a text that is empty, too long to be a name of compose's, or none: nothing. */
+static void docker_group(struct jsonwalk_value labels, struct meta_container *ret)
+{
+	enum { PROJECT, SERVICE, N };
+	static const char *const keys[N] = {"com.docker.compose.project",
+					    "com.docker.compose.service"};
+	struct jsonwalk_value at[N];
+
+	if (ret->pod_uid[0] || !jsonwalk_members(labels, keys, N, at) ||
+	    !take_exact(at[PROJECT], ret->namespace_, sizeof(ret->namespace_)) ||
+	    !ret->namespace_[0])
+		return;
+	take_exact(at[SERVICE], ret->workload, sizeof(ret->workload));
+}
+
 static bool docker_config(struct jsonwalk_value config, struct meta_container *ret)
 {
 	enum { IMAGE, SIGNAL, TIMEOUT, LABELS, N };
@@ -123,6 +138,7 @@ static bool docker_config(struct jsonwalk_value config, struct meta_container *r
 	docker_signal(at[SIGNAL], ret);
 	docker_timeout(at[TIMEOUT], ret);
 	docker_labels(at[LABELS], ret);
+	docker_group(at[LABELS], ret);
 	return true;
 }
 

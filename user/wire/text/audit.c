@@ -7,6 +7,7 @@
 #include "base/signame.h"
 #include "base/utf8.h"
 #include "core/stop/advice.h"
+#include "wire/text/table.h"
 
 #define RED    "\x1b[31m"
 #define YELLOW "\x1b[33m"
@@ -36,6 +37,20 @@ static void add_pod(struct grid_cell *cell, const void *row)
 		buf_addc(cell->text, '/');
 	}
 	grid_text(cell, pod->name ? pod->name : pod->known ? pod->uid : NULL);
+}
+
+static void add_namespace(struct grid_cell *cell, const void *row)
+{
+	const struct audit_record *r = row;
+
+	table_add_namespace(cell, &r->pod, &r->container);
+}
+
+static void add_workload(struct grid_cell *cell, const void *row)
+{
+	const struct audit_record *r = row;
+
+	grid_text(cell, record_workload(&r->pod, &r->container));
 }
 
 static void add_id(struct grid_cell *cell, const void *row)
@@ -109,6 +124,11 @@ static void add_image(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column columns[] = {
+	{.name = "namespace",
+	 .title = "NAMESPACE",
+	 .add = add_namespace,
+	 .turn = 1,
+	 .optional = true},
 	{.name = "pod",
 	 .title = "POD",
 	 .add = add_pod,
@@ -120,14 +140,15 @@ static const struct grid_column columns[] = {
 	 .add = add_container,
 	 .least = 12,
 	 .keep_end = true},
+	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .wide = true},
 	{.name = "id", .title = "ID", .add = add_id, .wide = true},
 	{.name = "runtime", .title = "RUNTIME", .add = add_runtime, .wide = true},
 	{.name = "image", .title = "IMAGE", .add = add_image, .wide = true},
-	{.name = "signal", .title = "SIGNAL", .add = add_signal, .turn = 1, .number = true},
+	{.name = "signal", .title = "SIGNAL", .add = add_signal, .turn = 2, .number = true},
 	{.name = "verdict", .title = "VERDICT", .add = add_verdict},
-	{.name = "why", .title = "WHY", .add = add_why, .turn = 4},
-	{.name = "pid", .title = "PID", .add = add_pid, .turn = 3, .number = true},
-	{.name = "comm", .title = "COMM", .add = add_comm, .turn = 2},
+	{.name = "why", .title = "WHY", .add = add_why, .turn = 5},
+	{.name = "pid", .title = "PID", .add = add_pid, .turn = 4, .number = true},
+	{.name = "comm", .title = "COMM", .add = add_comm, .turn = 3},
 	{.name = "advice", .title = "WHAT TO DO", .add = add_advice, .least = 20, .continues = true},
 };
 

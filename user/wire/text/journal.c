@@ -62,8 +62,9 @@ static void add_head(struct buf *out, const struct record *record, const char *i
 static void add_subject(struct buf *out, const struct record_pod *pod,
 			const struct record_container *container)
 {
+	add_field(out, "GRACED_NAMESPACE", record_namespace(pod, container));
+	add_field(out, "GRACED_WORKLOAD", record_workload(pod, container));
 	if (pod->known) {
-		add_field(out, "GRACED_NAMESPACE", pod->namespace_);
 		add_field(out, "GRACED_POD", pod->name);
 		add_field(out, "GRACED_POD_UID", pod->uid);
 	}

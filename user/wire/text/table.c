@@ -71,6 +71,15 @@ static void add_pod(struct grid_cell *cell, const void *row)
 	}
 }
 
+void table_add_namespace(struct grid_cell *cell, const struct record_pod *pod,
+			 const struct record_container *container)
+{
+	bool asked = cell->view->columns || cell->view->sort;
+
+	if (!pod->known || asked)
+		grid_text(cell, record_namespace(pod, container));
+}
+
 static const char *last_component(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -92,6 +101,21 @@ static void add_unit(struct buf *cell, const struct record_container *container,
 static const struct record_container *container_of(const struct record *r)
 {
 	return is_stop(r) ? &r->stop.container : &r->signal.container;
+}
+
+static const struct record_pod *pod_of(const struct record *r)
+{
+	return is_stop(r) ? &r->stop.pod : &r->signal.pod;
+}
+
+static void add_namespace(struct grid_cell *cell, const void *row)
+{
+	table_add_namespace(cell, pod_of(row), container_of(row));
+}
+
+static void add_workload(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, record_workload(pod_of(row), container_of(row)));
 }
 
 static void add_container(struct grid_cell *cell, const void *row)
@@ -350,6 +374,12 @@ static const struct grid_column columns[] = {
 	 .shorten = shorten_time,
 	 .typical = 13,
 	 .typical_short = 9},
+	{.name = "namespace",
+	 .title = "NAMESPACE",
+	 .add = add_namespace,
+	 .typical = 9,
+	 .turn = 1,
+	 .optional = true},
 	/* The ends of pods' names are what keeps replicas apart. */
 	{.name = "pod",
 	 .title = "POD",
@@ -364,12 +394,13 @@ static const struct grid_column columns[] = {
 	 .typical = 10,
 	 .least = 12,
 	 .keep_end = true},
+	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .typical = 10, .wide = true},
 	{.name = "id", .title = "ID", .add = add_id, .typical = 12, .wide = true},
 	{.name = "outcome", .title = "OUTCOME", .add = add_outcome, .typical = 10},
-	{.name = "cause", .title = "CAUSE", .add = add_cause, .typical = 13, .turn = 5},
-	{.name = "exit", .title = "EXIT", .add = add_exit, .typical = 7, .turn = 1},
-	{.name = "took", .title = "TOOK", .add = add_took, .typical = 6, .turn = 3},
-	{.name = "grace", .title = "GRACE", .add = add_grace, .typical = 8, .turn = 2},
+	{.name = "cause", .title = "CAUSE", .add = add_cause, .typical = 13, .turn = 6},
+	{.name = "exit", .title = "EXIT", .add = add_exit, .typical = 7, .turn = 2},
+	{.name = "took", .title = "TOOK", .add = add_took, .typical = 6, .turn = 4},
+	{.name = "grace", .title = "GRACE", .add = add_grace, .typical = 8, .turn = 3},
 	{.name = "signal", .title = "SIGNAL", .add = add_signal, .typical = 7, .wide = true},
 	{.name = "sender",
 	 .title = "SENDER",
@@ -377,7 +408,7 @@ static const struct grid_column columns[] = {
 	 .shorten = shorten_sender,
 	 .typical = 19,
 	 .typical_short = 12,
-	 .turn = 4},
+	 .turn = 5},
 	{.name = "kind", .title = "KIND", .add = add_kind, .typical = 9, .wide = true},
 	{.name = "pid", .title = "PID", .add = add_pid, .typical = 7, .wide = true},
 	{.name = "comm", .title = "COMM", .add = add_comm, .typical = 8, .wide = true},

@@ -17,4 +17,9 @@ extern const struct grid_table table_stops;
 /* Whether the record has a row: stops and signals have, but for those of sandboxes. */
 bool table_has_row(const struct record *record);
 
+/* For a column of namespaces. A pod's is beside its name already, and shown only where the reader
+ * chose the columns or what they are sorted by. */
+void table_add_namespace(struct grid_cell *cell, const struct record_pod *pod,
+			 const struct record_container *container);
+
 #endif
