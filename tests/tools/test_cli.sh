@@ -216,7 +216,7 @@ try "$graced" replay --no-headers "$rec"
 claim "--no-headers prints rows alone" $?
 
 try "$graced" replay -o wide "$rec"
-[[ $rc == 0 && $(titles) == "DATE TIME POD CONTAINER ID OUTCOME "*" KIND PID COMM NOTE" ]]
+[[ $rc == 0 && $(titles) == "DATE TIME POD CONTAINER WORKLOAD ID OUTCOME "*" KIND PID COMM NOTE" ]]
 claim "a wide table has more columns" $?
 
 bad=0
@@ -251,7 +251,7 @@ if command -v script >/dev/null; then
 	terminal 60 replay --color never "$rec"
 	((rc == 0)) && [[ $(titles) == "TIME POD CONTAINER OUTCOME"* ]] && ! grep -qE 'EXIT|.{61}' "$out" || bad=1
 	terminal 60 replay --color never -o wide "$rec"
-	((rc == 0)) && [[ $(titles) == "DATE TIME POD CONTAINER ID "*" NOTE" ]] || bad=1
+	((rc == 0)) && [[ $(titles) == "DATE TIME POD CONTAINER WORKLOAD ID "*" NOTE" ]] || bad=1
 	terminal 200 replay "$rec"
 	((rc == 0)) && grep -q $'\e\\[1mEXIT' "$out" || bad=1
 	claim "$narrow" $bad

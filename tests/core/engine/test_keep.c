@@ -74,6 +74,8 @@ static const char *difference(const struct record_stop *want, uint32_t gaps,
 	if (!same_text(want->pod.name, got->pod.name) || !same_text(want->pod.uid, got->pod.uid) ||
 	    !same_text(want->container.name, got->container.name) ||
 	    !same_text(want->container.cgroup, got->container.cgroup) ||
+	    !same_text(want->container.namespace_, got->container.namespace_) ||
+	    !same_text(want->container.workload, got->container.workload) ||
 	    !same_text(want->process.comm, got->process.comm))
 		return "names";
 	return NULL;

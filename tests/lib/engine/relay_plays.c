@@ -154,6 +154,26 @@ static void named_late(struct world *w)
 	world_answer(w, SEC(21) + MSEC(40), CG_A1 + 100, WORLD_UID_A, "");
 }
 
+/* A service of a compose project, outside pods. */
+static void composed(struct world *w)
+{
+	const struct meta_container web = {.source = META_DOCKER,
+					   .kind = META_KIND_CONTAINER,
+					   .id = WORLD_ID_D1,
+					   .name = "shop-web-1",
+					   .namespace_ = "shop",
+					   .workload = "web"};
+
+	world_open(w, &WORLD_ALL);
+	world_init(w, SEC(10), CG_D1, &P_D1);
+	world_say_container(w, SEC(11), &web);
+	world_answer(w, SEC(11), CG_D1, "", WORLD_ID_D1);
+	world_managed(w, SEC(20), CG_D1, &P_D1, 15);
+	world_exit(w, SEC(21), CG_D1, &P_D1, EXIT(0));
+	world_empty(w, SEC(21) + US(10), CG_D1);
+	world_gone(w, SEC(22), CG_D1, NULL);
+}
+
 /* The runtime sends SIGHUP, and `number` is provided as the stop signal before the verdict; 0: none
  * is. */
 static void stop_signal(struct world *w, uint32_t number)
@@ -248,6 +268,7 @@ const struct relay_play relay_plays[] = {
 	{"left behind", left_behind, NULL},
 	{"oom", oom, NULL},
 	{"named late", named_late, &WORLD_ALL},
+	{"composed", composed, &WORLD_ALL},
 	{"stop signal unknown", stop_signal_unknown, &WORLD_ALL},
 	{"stop signal late", stop_signal_late, &WORLD_ALL},
 	{"stop signal other", stop_signal_other, &WORLD_ALL},
