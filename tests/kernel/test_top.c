@@ -181,7 +181,7 @@ static void shows_a_stop(void **state)
 	assert_true(tmux_await(&s->tmux, "████"));
 	assert_true(tmux_await(&s->tmux, " deaf\n"));
 	assert_true(tmux_await(&s->tmux, "DEAF 1 by"));
-	assert_true(tmux_await(&s->tmux, "no-handler"));
+	assert_true(tmux_await(&s->tmux, "PID 1 without a handler"));
 	send(s, &box, SIGKILL);
 	assert_true(tmux_await(&s->tmux, "STOPPING 0 by"));
 	assert_true(tmux_await(&s->tmux, "STOPPED 1 by"));
@@ -191,6 +191,33 @@ static void shows_a_stop(void **state)
 	tmux_press(&s->tmux, "q");
 	assert_whole(s, 0);
 	assert_int_equal(box_remove(&box), 0);
+}
+
+static void audits_what_runs(void **state)
+{
+	struct stage *s = stage_of(state);
+	const struct box_spec waits = {.argv = BOX_ARGV("graceful")};
+	struct box first, second, hears;
+	char id[16];
+
+	start_box(s, &first);
+	assert_int_equal(box_start(&s->tree, &waits, &hears), 0);
+	begin(s);
+	tmux_press(&s->tmux, "3");
+	assert_true(tmux_await(&s->tmux, "DEAF 1 by"));
+	assert_true(tmux_await(&s->tmux, "PID 1 without a handler   -     -"));
+	start_box(s, &second);
+	assert_true(tmux_await(&s->tmux, "DEAF 2 by"));
+	assert_int_equal(box_remove(&first), 0);
+	assert_true(tmux_await(&s->tmux, "DEAF 1 by"));
+	snprintf(id, sizeof(id), "%.8s", first.id);
+	assert_true(tmux_await_gone(&s->tmux, id));
+	snprintf(id, sizeof(id), "%.8s", second.id);
+	assert_true(tmux_await(&s->tmux, id));
+	tmux_press(&s->tmux, "q");
+	assert_whole(s, 0);
+	assert_int_equal(box_remove(&second), 0);
+	assert_int_equal(box_remove(&hears), 0);
 }
 
 static void is_steered_by_keys(void **state)
@@ -404,6 +431,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_STAGE("a stop is on the screen from its request to its verdict, with who killed",
 			 shows_a_stop),
+		ON_STAGE("deaf containers are listed before any stop, as they come and go",
+			 audits_what_runs),
 		ON_STAGE("keys sort, reverse, filter, pause, show a section alone and explain",
 			 is_steered_by_keys),
 		ON_STAGE("it fits terminals of any size, and follows when they change",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "core/stop/advice.h"
 #include "lib/claim.h"
 
 #define SEC(n) ((n)*NS_PER_S)
@@ -218,6 +219,110 @@ static void test_deaf(void **state)
 	top_record(top, &signal);
 	assert_int_equal(top->live.n[TOP_DEAF], 1);
 	free(top);
+}
+
+static void audit(struct top *top, const char *const *pods)
+{
+	struct audit_record r = {.pod = {.known = true, .namespace_ = "shop"},
+				 .container = {.known = true, .name = "main"},
+				 .audit = {AUDIT_DEAF, AUDIT_SHELL, 0}};
+	struct top_finding finding;
+
+	top_begin_audit(top);
+	for (; *pods; pods++) {
+		r.pod.name = *pods;
+		assert_true(top_finding_of(&r, &finding));
+		top_add_finding(top, &finding);
+	}
+	top_end_audit(top);
+}
+
+static void test_audit(void **state)
+{
+	static const char *const ab[] = {"a", "b", NULL}, *const c[] = {"c", NULL};
+	static const char *const none[] = {NULL};
+	struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+	struct top_finding cut = {.name = "shop/d/main", .topic = AUDIT_SHELL};
+	struct top *top = make();
+
+	audit(top, ab);
+	assert_string_equal(order_of(top, TOP_DEAF), "ab");
+	assert_int_equal(top->live.deaf[0].topic, AUDIT_SHELL);
+	assert_int_equal(top->live.deaf[0].times, 0);
+	stop.stop.reason = UNHEARD_NO_HANDLER;
+	top_record(top, &stop);
+	assert_int_equal(top->live.n[TOP_DEAF], 2);
+	audit(top, c);
+	assert_string_equal(order_of(top, TOP_DEAF), "ac");
+	assert_int_equal(top->live.deaf[0].times, 1);
+	audit(top, none);
+	assert_string_equal(order_of(top, TOP_DEAF), "a");
+	/* One that fails removes none. */
+	audit(top, ab);
+	top_begin_audit(top);
+	top_add_finding(top, &cut);
+	assert_string_equal(order_of(top, TOP_DEAF), "abd");
+	audit(top, none);
+	assert_string_equal(order_of(top, TOP_DEAF), "a");
+	free(top);
+}
+
+static void test_audit_full(void **state)
+{
+	struct record stop = kill_of("z", "runc", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+
+	for (int i = 0; i < 2 * TOP_DEAF_MAX; i++) {
+		struct top_finding finding = {.topic = AUDIT_SHIELD};
+
+		snprintf(finding.name, sizeof(finding.name), "shop/%d", i);
+		top_add_finding(top, &finding);
+	}
+	assert_int_equal(top->live.n[TOP_DEAF], TOP_DEAF_MAX);
+	stop.stop.reason = UNHEARD_NO_HANDLER;
+	top_record(top, &stop);
+	assert_int_equal(top->live.n[TOP_DEAF], TOP_DEAF_MAX);
+	assert_int_equal(order_of(top, TOP_DEAF)[0], 'z');
+	free(top);
+}
+
+static void test_finding(void **state)
+{
+	static const struct {
+		struct audit audit;
+		bool is;
+		const char *words;
+	} cases[] = {
+		{{AUDIT_HEARS, AUDIT_HANDLER, 0}, false, NULL},
+		{{AUDIT_DIES, AUDIT_DEFAULT, 0}, false, NULL},
+		{{AUDIT_UNKNOWN, AUDIT_BUSY, 0}, false, NULL},
+		{{AUDIT_HEARS, AUDIT_HANDLER, 1u << AUDIT_FROZEN}, false, NULL},
+		{{AUDIT_HEARS, AUDIT_HANDLER, 1u << AUDIT_SHELL_WAITS},
+		 true,
+		 "trap waits for the app"},
+		{{AUDIT_HEARS, AUDIT_HANDLER, 1u << AUDIT_CHILD_IGNORES},
+		 true,
+		 "its child ignores it"},
+		{{AUDIT_IGNORES, AUDIT_SIG_IGN, 0}, true, "ignores the signal"},
+		{{AUDIT_IGNORES, AUDIT_DEFAULT_IGNORE, 0}, true, "has no handler for it"},
+		{{AUDIT_DEAF, AUDIT_SHIELD, 0}, true, "PID 1 without a handler"},
+		{{AUDIT_DEAF, AUDIT_SHELL, 1u << AUDIT_FROZEN}, true, "a shell passes nothing on"},
+		{{AUDIT_DEAF, AUDIT_BLOCKED, 0}, true, "blocks it in every thread"},
+		{{AUDIT_DEAF, AUDIT_SUSPENDS, 0}, true, "the signal only suspends"},
+	};
+	struct audit_record r = {.container = {.known = true, .name = "main"}};
+	struct top_finding finding;
+
+	for (size_t i = 0; i < LEN(cases); i++) {
+		r.audit = cases[i].audit;
+		assert_int_equal(top_finding_of(&r, &finding), cases[i].is);
+		if (cases[i].is)
+			assert_string_equal(advice_in_words(finding.topic), cases[i].words);
+	}
+	r.container.kind = CONTAINER_KIND_SANDBOX;
+	assert_false(top_finding_of(&r, &finding));
+	for (int i = UNHEARD_NONE + 1; i < UNHEARD_COUNT; i++)
+		assert_non_null(advice_in_words(advice_of_unheard(i)));
 }
 
 static void test_killers(void **state)
@@ -471,6 +576,12 @@ int main(void)
 		CLAIM("sandboxes have no rows, but guesses have", test_sandbox),
 		CLAIM("a container is deaf from its signal on, and its stops are counted once",
 		      test_deaf),
+		CLAIM("what an audit finds comes and goes with its container; what was seen stays",
+		      test_audit),
+		CLAIM("an audit of too many containers is bounded, and hides no seen one",
+		      test_audit_full),
+		CLAIM("an audit is one of a deaf container where its signal does not end it",
+		      test_finding),
 		CLAIM("who kills is counted, with early kills and the OOM killer", test_killers),
 		CLAIM("of too many killers those that killed least make room", test_killers_full),
 		CLAIM("names are those of pods and containers, else ids, and keep their end",

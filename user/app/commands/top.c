@@ -2,6 +2,7 @@
 /* graced top: a screen of what is stopping, what stopped, who is deaf and who kills. Which rows it
  * has is decided by core/top; this feeds it, and draws what comes out. */
 #include "app/commands/commands.h"
+#include "app/commands/top_audit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,8 +25,9 @@ static const struct options_help help = {
 	.head = "usage: graced top [OPTIONS]\n"
 		"\n"
 		"Shows on a terminal, live: which containers are being stopped and how much of their grace\n"
-		"period is left, what became of those that stopped, which are deaf, and who kills most. Keys\n"
-		"sort, filter and pause; h explains them, q ends it.\n",
+		"period is left, what became of those that stopped, which are deaf, and who kills most. All\n"
+		"running containers are audited again and again (graced audit). Keys sort, filter and pause;\n"
+		"h explains them, q ends it.\n",
 	.tail = "EXAMPLES\n"
 		"  graced top                         this host\n"
 		"  graced top -n shop                 one namespace\n"
@@ -43,6 +45,8 @@ struct view {
 	struct top *top;
 	struct terminal *terminal;
 	struct monitor *monitor;
+	const struct options *options;
+	struct topaudit *audit;
 	char node[OPTIONS_NODE_SIZE];
 	bool colour, utc;
 	sd_event_source *tick, *escape, *ready;
@@ -233,6 +237,13 @@ static int on_open(void *userdata, struct monitor *m)
 	return 0;
 }
 
+static void on_audit(void *userdata)
+{
+	struct view *v = userdata;
+
+	v->due = true;
+}
+
 /* The screen comes up last: what goes wrong before is a line for the person at the shell. */
 static void on_attached(void *userdata)
 {
@@ -246,6 +257,9 @@ static void on_attached(void *userdata)
 		return;
 	}
 	r = add_sources(v);
+	if (r >= 0)
+		r = topaudit_new(v->options, v->top, monitor_event(v->monitor), on_audit, v,
+				 &v->audit);
 	if (r < 0) {
 		v->terminal = terminal_close(v->terminal);
 		say_as("top", "cannot set up the event loop: %s", strerror(-r));
@@ -278,6 +292,7 @@ static void on_close(void *userdata)
 {
 	struct view *v = userdata;
 
+	v->audit = topaudit_free(v->audit);
 	v->tick = sd_event_source_disable_unref(v->tick);
 	v->escape = sd_event_source_disable_unref(v->escape);
 	v->ready = sd_event_source_disable_unref(v->ready);
@@ -287,6 +302,7 @@ static void on_close(void *userdata)
 static int show(const struct options *options)
 {
 	struct view view = {
+		.options = options,
 		.colour = screen_view(options).colour,
 		.utc = options->table.utc,
 	};

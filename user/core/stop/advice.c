@@ -207,6 +207,53 @@ const char *advice_remedy(unsigned int topic)
 	return topic < ADVICE_TOPICS ? topics[topic].remedy : NULL;
 }
 
+const char *advice_in_words(unsigned int topic)
+{
+	static const char *const words[ADVICE_TOPICS] = {
+		[AUDIT_SIG_IGN] = "ignores the signal",
+		[AUDIT_SHIELD] = "PID 1 without a handler",
+		[AUDIT_SHELL] = "a shell passes nothing on",
+		[AUDIT_BLOCKED] = "blocks it in every thread",
+		[AUDIT_SUSPENDS] = "the signal only suspends",
+		[AUDIT_DEFAULT_IGNORE] = "has no handler for it",
+		[WARNING(AUDIT_STOPPED)] = "is stopped or frozen",
+		[WARNING(AUDIT_SHELL_WAITS)] = "trap waits for the app",
+		[WARNING(AUDIT_CHILD_IGNORES)] = "its child ignores it",
+	};
+
+	return topic < ADVICE_TOPICS ? words[topic] : NULL;
+}
+
+bool advice_find_deafness(const struct audit *audit, unsigned int *ret_topic)
+{
+	if (audit_is_deaf(audit))
+		*ret_topic = audit->reason;
+	else if (audit->warnings >> AUDIT_SHELL_WAITS & 1)
+		*ret_topic = WARNING(AUDIT_SHELL_WAITS);
+	else if (audit->warnings >> AUDIT_CHILD_IGNORES & 1)
+		*ret_topic = WARNING(AUDIT_CHILD_IGNORES);
+	else
+		return false;
+	return true;
+}
+
+unsigned int advice_of_unheard(enum unheard reason)
+{
+	static const unsigned int of[UNHEARD_COUNT] = {
+		[UNHEARD_NONE] = ADVICE_TOPICS,
+		[UNHEARD_NO_HANDLER] = AUDIT_SHIELD,
+		[UNHEARD_IGNORED] = AUDIT_SIG_IGN,
+		[UNHEARD_BLOCKED] = AUDIT_BLOCKED,
+		[UNHEARD_STOPPED] = WARNING(AUDIT_STOPPED),
+		[UNHEARD_DEFAULT_IGNORE] = AUDIT_DEFAULT_IGNORE,
+		[UNHEARD_SHELL] = AUDIT_SHELL,
+		[UNHEARD_TRAP] = WARNING(AUDIT_SHELL_WAITS),
+		[UNHEARD_CHILD_IGNORED] = WARNING(AUDIT_CHILD_IGNORES),
+	};
+
+	return (unsigned int)reason < UNHEARD_COUNT ? of[reason] : ADVICE_TOPICS;
+}
+
 void advice_add_short(struct buf *out, const struct audit_record *r)
 {
 	const struct words *words = topics + r->audit.reason;

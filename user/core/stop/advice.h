@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "core/stop/audit_record.h"
+#include "core/stop/unheard.h"
 
 /* Topics are numbers from 0: the reasons, then the warnings. */
 #define ADVICE_TOPICS (AUDIT_REASON_COUNT + AUDIT_WARNING_COUNT)
@@ -29,6 +30,17 @@ void advice_add_why(struct buf *out, unsigned int topic, const struct audit_reco
 
 /* One or two sentences that hold for each record with this topic; NULL for a number that is none. */
 const char *advice_remedy(unsigned int topic);
+
+/* A few words for a narrow column, of what keeps a container from acting on its stop signal; NULL:
+ * it is something else. */
+const char *advice_in_words(unsigned int topic);
+
+/* What an audit shows to keep the container from acting on its stop signal, or to let it do so late
+ * or for nothing. False: nothing. */
+bool advice_find_deafness(const struct audit *audit, unsigned int *ret_topic);
+
+/* The topic of why a signal was not acted on; ADVICE_TOPICS for UNHEARD_NONE. */
+unsigned int advice_of_unheard(enum unheard reason);
 
 /* Adds the most important of the record's topics as a few words for a column; nothing when there is
  * nothing to do. */

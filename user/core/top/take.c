@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/stop/advice.h"
+
 #define SHORT_UID  8
 #define SHORT_ID   12
 #define LABEL_SIZE 1024 /* more than a namespace, a pod's and a container's name take */
@@ -109,18 +111,27 @@ static void add_stopped(struct top_data *d, const struct top_stopped *stop)
 	move_first(d->stopped, sizeof(*stop), *n - 1, stop);
 }
 
+static size_t find_deaf(const struct top_data *d, const char *name)
+{
+	size_t at = 0;
+
+	while (at < d->n[TOP_DEAF] && strcmp(d->deaf[at].name, name) != 0)
+		at++;
+	return at;
+}
+
 static void add_deaf(struct top_data *d, struct top_deaf *deaf)
 {
-	size_t *n = &d->n[TOP_DEAF], at = 0;
+	size_t *n = &d->n[TOP_DEAF], at = find_deaf(d, deaf->name);
 
-	while (at < *n && strcmp(d->deaf[at].name, deaf->name) != 0)
-		at++;
-	if (at < *n)
+	if (at < *n) {
 		deaf->times += d->deaf[at].times;
-	else if (*n < TOP_DEAF_MAX)
+		deaf->found = d->deaf[at].found;
+	} else if (*n < TOP_DEAF_MAX) {
 		(*n)++;
-	else
+	} else {
 		at = TOP_DEAF_MAX - 1;
+	}
 	move_first(d->deaf, sizeof(*deaf), at, deaf);
 }
 
@@ -208,7 +219,10 @@ static void take_stop(struct top_data *d, const struct record *record)
 		.complete = !stop->gaps,
 		.reason = stop->reason,
 	};
-	struct top_deaf deaf = {.reason = stop->reason, .times = 1, .last_ns = record->at_ns};
+	struct top_deaf deaf = {.topic = advice_of_unheard(stop->reason),
+				.times = 1,
+				.last_ns = record->at_ns,
+				.observed = true};
 
 	copy_label(row.name, &stop->pod, &stop->container, &stop->process);
 	copy_ender(row.by, stop);
@@ -225,7 +239,9 @@ static void take_stop(struct top_data *d, const struct record *record)
 static void take_signal(struct top_data *d, const struct record *record)
 {
 	const struct record_signal *signal = &record->signal;
-	struct top_deaf deaf = {.reason = signal->reason, .last_ns = record->at_ns};
+	struct top_deaf deaf = {.topic = advice_of_unheard(signal->reason),
+				.last_ns = record->at_ns,
+				.observed = true};
 
 	if (!signal->deaf || !signal->target_init)
 		return;
@@ -325,4 +341,53 @@ void top_add_stopping(struct top *top, const struct record_stop *stop)
 
 	if (!is_sandbox(&record) && filter_matches(&top->records, &record))
 		take_stopping(&top->live, stop);
+}
+
+/* --- the audit --------------------------------------------------------------------------------- */
+
+bool top_finding_of(const struct audit_record *record, struct top_finding *ret)
+{
+	struct top_finding finding = {};
+
+	if (record->container.kind == CONTAINER_KIND_SANDBOX ||
+	    !advice_find_deafness(&record->audit, &finding.topic))
+		return false;
+	copy_label(finding.name, &record->pod, &record->container, &record->process);
+	*ret = finding;
+	return true;
+}
+
+void top_begin_audit(struct top *top)
+{
+	struct top_data *d = &top->live;
+
+	for (size_t i = 0; i < d->n[TOP_DEAF]; i++)
+		d->deaf[i].found = false;
+}
+
+void top_add_finding(struct top *top, const struct top_finding *finding)
+{
+	struct top_data *d = &top->live;
+	size_t at = find_deaf(d, finding->name);
+
+	if (at == TOP_DEAF_MAX)
+		return;
+	if (at == d->n[TOP_DEAF]) {
+		d->deaf[at] = (struct top_deaf){};
+		memcpy(d->deaf[at].name, finding->name, TOP_NAME_SIZE);
+		d->n[TOP_DEAF]++;
+	}
+	d->deaf[at].topic = finding->topic;
+	d->deaf[at].found = true;
+}
+
+void top_end_audit(struct top *top)
+{
+	struct top_data *d = &top->live;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n[TOP_DEAF]; i++)
+		if (d->deaf[i].found || d->deaf[i].observed)
+			d->deaf[n++] = d->deaf[i];
+	d->n[TOP_DEAF] = n;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/stop/advice.h"
+
 #define ORDERS_MAX 4
 
 /* Negative, 0 or positive, as qsort() has it. */
@@ -152,7 +154,8 @@ static bool matches(const struct top *top, enum top_section section, size_t i)
 		       contains(top, cause_name(d->stopped[i].cause));
 	case TOP_DEAF:
 		return contains(top, d->deaf[i].name) ||
-		       contains(top, unheard_name(d->deaf[i].reason));
+		       contains(top, advice_name(d->deaf[i].topic)) ||
+		       contains(top, advice_in_words(d->deaf[i].topic));
 	default:
 		return contains(top, d->killers[i].who) || contains(top, d->killers[i].victim);
 	}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/stop/audit_record.h"
 #include "core/stop/filter.h"
 
 #define TOP_NAME_SIZE	384 /* of "namespace/pod/container"; longer ones lose their beginning */
@@ -55,9 +56,17 @@ struct top_stopped {
 /* A container that did not act on its stop signal, or would not. */
 struct top_deaf {
 	char name[TOP_NAME_SIZE];
-	enum unheard reason;
-	uint64_t times;	  /* how often it was stopped so */
-	uint64_t last_ns; /* ... at last */
+	unsigned int topic; /* of core/stop/advice: why */
+	uint64_t times;	    /* how often it was stopped so */
+	uint64_t last_ns;   /* ... at last; 0: it has not ignored a signal yet */
+	bool observed;	    /* a signal had no effect */
+	bool found;	    /* by the audit that goes on, or by the last one */
+};
+
+/* A container that would not act on its stop signal, as an audit of it shows. */
+struct top_finding {
+	char name[TOP_NAME_SIZE];
+	unsigned int topic;
 };
 
 struct top_killer {
@@ -128,6 +137,16 @@ void top_record(struct top *top, const struct record *record);
 /* What is being stopped is known anew: top_add_stopping() follows for each. */
 void top_begin_stopping(struct top *top, uint64_t now_ns, int64_t wall_offset_ns);
 void top_add_stopping(struct top *top, const struct record_stop *stop);
+
+/* Whether an audit of a container is one for the list of the deaf. Sandboxes are not. */
+bool top_finding_of(const struct audit_record *record, struct top_finding *ret);
+
+/* An audit of all running containers begins; top_add_finding() follows for each that is deaf. When
+ * it is whole, containers that it did not find leave the list, but for those whose signals were
+ * seen to have no effect. One that fails is not ended, and removes none. */
+void top_begin_audit(struct top *top);
+void top_add_finding(struct top *top, const struct top_finding *finding);
+void top_end_audit(struct top *top);
 
 /* TOP_REDRAW: the terminal may show something else than it was sent. */
 enum top_wish top_press(struct top *top, int key);

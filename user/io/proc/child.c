@@ -56,7 +56,19 @@ static bool give_up_privileges(void)
 	       syscall(SYS_capset, &head, none) == 0;
 }
 
-static _Noreturn void begin(const char *name, int fd, pid_t parent, child_fn run, void *userdata)
+static bool open_nowhere(void)
+{
+	return open("/dev/null", O_WRONLY) == STDOUT_FILENO && dup(STDOUT_FILENO) == STDERR_FILENO;
+}
+
+struct start {
+	const char *name;
+	bool confine;
+	child_fn run;
+	void *userdata;
+};
+
+static _Noreturn void begin(const struct start *start, int fd, pid_t parent)
 {
 	sigset_t all;
 
@@ -67,12 +79,14 @@ static _Noreturn void begin(const char *name, int fd, pid_t parent, child_fn run
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	closefrom(1);
-	prctl(PR_SET_NAME, name);
-	run(userdata, unmap_shared() && give_up_privileges());
+	prctl(PR_SET_NAME, start->name);
+	if (!start->confine && !open_nowhere())
+		child_end(1);
+	start->run(start->userdata, start->confine && unmap_shared() && give_up_privileges());
 	child_end(0);
 }
 
-int child_start(const char *name, child_fn run, void *userdata, struct child *ret)
+static int start_child(const struct start *start, struct child *ret)
 {
 	_cleanup_(cleanup_close) int ours = -1;
 	_cleanup_(cleanup_close) int theirs = -1;
@@ -87,7 +101,17 @@ int child_start(const char *name, child_fn run, void *userdata, struct child *re
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		begin(name, theirs, parent, run, userdata);
+		begin(start, theirs, parent);
 	*ret = (struct child){.pid = pid, .fd = TAKE_FD(ours)};
 	return 0;
+}
+
+int child_start(const char *name, child_fn run, void *userdata, struct child *ret)
+{
+	return start_child(&(struct start){name, true, run, userdata}, ret);
+}
+
+int child_start_privileged(const char *name, child_fn run, void *userdata, struct child *ret)
+{
+	return start_child(&(struct start){name, false, run, userdata}, ret);
 }

@@ -25,6 +25,10 @@ typedef void (*child_fn)(void *userdata, bool confined);
 /* Forks; name is that of the process. The child dies with the thread that started it. 0 or -errno. */
 int child_start(const char *name, child_fn run, void *userdata, struct child *ret);
 
+/* As child_start(), of a child that needs its privileges, and reads input that is no more hostile
+ * than the caller's: it is called unconfined. Its standard output and error go nowhere. */
+int child_start_privileged(const char *name, child_fn run, void *userdata, struct child *ret);
+
 /* Without flushing what the daemon had buffered. */
 _Noreturn void child_end(int status);
 

@@ -12,6 +12,7 @@
 #include "base/signame.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "core/stop/advice.h"
 
 #define CELL_SIZE  64
 #define NAME_LEAST 12 /* of the column that takes what others leave */
@@ -45,7 +46,11 @@ static const struct column columns[TOP_SECTIONS][COLUMNS_MAX + 1] = {
 			 {"MARGIN", 7, 0},
 			 {"BY", 18, 72},
 			 {"NOTE", 13, 124}},
-	[TOP_DEAF] = {{"DEAF", 0, 0}, {"WHY", 14, 40}, {"STOPS", 5, 0}, {"LAST", 8, 60}},
+	[TOP_DEAF] = {{"DEAF", 0, 0},
+		      {"WHY", 25, 48},
+		      {"REASON", 14, 110},
+		      {"STOPS", 5, 0},
+		      {"LAST", 8, 60}},
 	[TOP_KILLERS] = {{"WHO KILLS", 0, 0},
 			 {"KILLS", 5, 0},
 			 {"EARLY", 5, 50},
@@ -324,10 +329,11 @@ static void row_stopped(struct pen *pen, size_t i)
 static void row_deaf(struct pen *pen, size_t i)
 {
 	const struct top_deaf *deaf = &top_data(pen->top)->deaf[i];
-	const char *why = unheard_name(deaf->reason);
+	const char *why = advice_in_words(deaf->topic), *reason = advice_name(deaf->topic);
 
 	cell(pen, SCREEN_PLAIN, deaf->name);
 	cell(pen, SCREEN_BAD, why ? why : "");
+	cell(pen, SCREEN_PLAIN, reason ? reason : "");
 	cell_number(pen, deaf->times);
 	cell_clock(pen, deaf->last_ns);
 }
@@ -474,7 +480,7 @@ static void put_help(struct pen *pen)
 		"",
 		"STOPPING      containers that were asked to stop; LEFT and MARGIN: of the grace period",
 		"STOPPED       what became of each; MARGIN: what was left, BY: who killed or asked it",
-		"DEAF          containers that did not act on their stop signal, and why",
+		"DEAF          containers that did not act on their stop signal, or would not, and why",
 		"WHO KILLS     EARLY: of the kills those before the end of the grace period",
 		"",
 		"Any key goes back.",
