@@ -201,6 +201,41 @@ static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
 	check_row(&r, UID "  -  -  0/0  -  -  -  static waiting\n");
 }
 
+static bool same(const char *columns, const struct pods_record *a, const struct pods_record *b)
+{
+	const struct grid_view view = {.live = true, .columns = columns};
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &pods_table, &view);
+	return grid_is_same(&grid, a, b);
+}
+
+static void a_row_whose_age_alone_runs_is_unchanged(void **state)
+{
+	struct pods_record a = going(), b = going();
+
+	b.at_ns += SECOND;
+	b.wall_ns += SECOND;
+	assert_true(same(NULL, &a, &b));
+	b.view.since_ns += SECOND;
+	b.view.first_ns += SECOND;
+	b.view.ready_stop_ns += SECOND;
+	assert_true(same(NULL, &a, &b));
+	b.view.running++;
+	assert_false(same(NULL, &a, &b));
+	assert_true(same("pod,state,since", &a, &b));
+	b = going();
+	b.view.deadline_ns = 0;
+	assert_false(same(NULL, &a, &b));
+	b = going();
+	b.view.deleting = false;
+	assert_false(same(NULL, &a, &b));
+	b = going();
+	b.view.stage = POD_STAGE_TERMINATED;
+	assert_false(same("state", &a, &b));
+	assert_true(same("pod", &a, &b));
+}
+
 static void no_line_is_wider_than_120_columns(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
@@ -272,6 +307,8 @@ int main(void)
 		      members_that_make_no_sense_are_not_known),
 		CLAIM("the row says what matters, and dashes for the rest",
 		      the_row_says_what_matters_and_dashes_for_the_rest),
+		CLAIM("a row is unchanged where nothing that it shows is, but for ages",
+		      a_row_whose_age_alone_runs_is_unchanged),
 		CLAIM("no line is wider than 120 columns whatever the names are",
 		      no_line_is_wider_than_120_columns),
 		CLAIM("who is terminating comes first, then by name",

@@ -222,6 +222,13 @@ static void add_gone(struct podwatch *w, struct buf *text, const struct pods_rec
 	add_row(w, text, &gone);
 }
 
+/* Whether it would be printed as it was: a line of JSON has more in it than a row. */
+static bool is_unchanged(const struct podwatch *w, const struct pods_record *old,
+			 const struct pods_record *now)
+{
+	return w->options->json ? pods_record_same(old, now) : grid_is_same(&w->grid, old, now);
+}
+
 static int print_changes(struct podwatch *w, const struct podlist *now)
 {
 	_cleanup_(buf_free) struct buf text = {};
@@ -232,7 +239,7 @@ static int print_changes(struct podwatch *w, const struct podlist *now)
 	for (size_t i = 0; i < now->n; i++) {
 		const struct pods_record *old = podlist_find(&w->shown, now->list[i].view.uid);
 
-		if (!old || !pods_record_same(old, &now->list[i]))
+		if (!old || !is_unchanged(w, old, &now->list[i]))
 			add_row(w, &text, &now->list[i]);
 	}
 	grid_flush(&w->grid, &text);
@@ -326,7 +333,7 @@ static const struct options_help help = {
 		"\n"
 		"EXAMPLES\n"
 		"  graced pods                        all of them\n"
-		"  graced pods --watch -n default     how they come and go\n"
+		"  graced pods --watch -n default     their changes\n"
 		"  graced pods -o json | jq -r 'select(.state == \"terminating\") | .pod.name'\n",
 };
 

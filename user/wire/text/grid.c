@@ -296,7 +296,7 @@ static void measure(struct grid *grid, size_t cell, const char *text)
 	grid->filled[cell] |= !is_nothing(text);
 }
 
-static void fill(struct grid *grid, struct grid_row *row, const void *of)
+static void fill(const struct grid *grid, struct grid_row *row, const void *of)
 {
 	for (size_t i = 0; i < grid->n_cells; i++) {
 		struct grid_cell cell = {
@@ -327,6 +327,27 @@ void grid_add(struct grid *grid, const void *of)
 		measure(grid, i, row.text.data + row.begin[i]);
 	grid->rows = grown;
 	grid->rows[grid->n_rows++] = row;
+}
+
+static bool is_same_cell(const struct grid_column *column, const char *a, const char *b)
+{
+	return column->runs ? is_nothing(a) == is_nothing(b) : strcmp(a, b) == 0;
+}
+
+bool grid_is_same(const struct grid *grid, const void *a, const void *b)
+{
+	struct grid_row rows[2] = {};
+	bool same;
+
+	fill(grid, &rows[0], a);
+	fill(grid, &rows[1], b);
+	same = !buf_error(&rows[0].text) && !buf_error(&rows[1].text);
+	for (size_t i = 0; i < grid->n && same; i++)
+		same = is_same_cell(column_of(grid, i), rows[0].text.data + rows[0].begin[i],
+				    rows[1].text.data + rows[1].begin[i]);
+	row_free(&rows[0]);
+	row_free(&rows[1]);
+	return same;
 }
 
 static void drop_rows(struct grid *grid)

@@ -68,6 +68,7 @@ struct grid_column {
 	bool optional;	    /* shown once a row has a value for it */
 	bool wide;	    /* shown in wide tables alone, or when it is named */
 	bool number;	    /* sorted by the cells' keys */
+	bool runs;	    /* a time that goes on by itself: what it is changes no row */
 };
 
 struct grid_table {
@@ -111,6 +112,10 @@ void grid_expect(struct grid *grid, const char *name);
 
 /* Keeps what the columns make of a row. */
 void grid_add(struct grid *grid, const void *row);
+
+/* Whether two rows are alike in all that is shown of them, but for times that go on by themselves;
+ * one that is known in one row alone is a difference. False also when memory is out. */
+bool grid_is_same(const struct grid *grid, const void *a, const void *b);
 
 /* Has the next flush write titles, although there may be no row, or they are written already. */
 void grid_add_titles(struct grid *grid);
