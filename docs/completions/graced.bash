@@ -136,7 +136,7 @@ _graced_options() { # COMMAND
 		--metrics.max-series --metrics.max-age --budget.cpu" ;;
 	audit) echo "--help $table --sort $filter --watch --pid --exit-zero --nested-nodes --container-roots $sources" ;;
 	pods) echo "--help $table --sort --namespace --pod --watch --control.socket" ;;
-	explain) echo "--help $format --color --kubelet.version --job" ;;
+	explain) echo "--help $format --color --namespace --pod --kubelet.version --job" ;;
 	plan) echo "--help $table --sort --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
 		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
 	log) echo "--help $table --sort --utc $filter --sender --outcome --signals --count --file --journal-directory

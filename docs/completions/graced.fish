@@ -42,7 +42,7 @@ complete -c graced -n "$c explain top" -l color -x -a 'auto always never' -d 'co
 complete -c graced -n "$on audit pods plan log report resolve" -l sort -x -d 'sort the table by these columns'
 complete -c graced -n "$on trace top log" -l utc -d 'times in UTC and not in local time'
 complete -c graced -n "$on report" -s o -l output -x -a 'table wide columns= json svg trace-event otlp' -d 'how to print'
-set -l c "$on trace top audit pods replay log report"
+set -l c "$on trace top audit pods explain replay log report"
 complete -c graced -n $c -s n -l namespace -x -d 'only pods of these namespaces'
 complete -c graced -n $c -s p -l pod -x -d 'only these pods (name or the beginning of its uid)'
 set -l c "$on trace top audit replay log"

@@ -369,7 +369,11 @@ done <<'END'
 null|it is no pod and no list of pods
 {"kind":"NodeList","items":[]}|it is no pod and no list of pods
 {"kind":"List"|line 2, column 0: it is no JSON
-kind: Pod|line 1, column 4: it is no JSON
+kind|it is no pod and no list of pods
+# nothing|it is no pod and no list of pods
+kind: [Pod|line 2, column 1: did not find expected .,. or .].
+kind: *x|line 1, column 7: an alias ... is not read; write the value out
+kind: Deployment|kind is not Pod; of a Deployment or its like, pass the pods
 {"kind":"List","items":[5]}|items\[0\] is not an object
 {"spec":{},"metadata":{},"spec":{}}|line 1, column 31: "spec" is there twice
 END
@@ -389,6 +393,52 @@ END
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 2 ]] && tail -n 1 "$out" | grep -q '"name":"b"'
 claim "explain takes a list from standard input, one object a pod" $?
+
+cat >"$tmp/pods.yaml" <<'END'
+# a pod, a list, nothing
+kind: Pod
+metadata: {namespace: shop, name: cart-7d9c}
+spec: {containers: [{name: main, image: x}]}
+---
+kind: List
+items:
+- kind: Pod
+  metadata:
+    name: web-0
+  spec: {}
+- kind: Pod
+  metadata: {name: wrong}
+  spec: {containers: 3}
+---
+END
+try "$graced" explain "$tmp/pods.yaml"
+((rc == 1)) && one_line "$err" && grep -q 'documents\[1\]\.items\[1\]\.spec\.containers is not' "$err" &&
+	[[ $(awk '$1 == "POD" { print $2 }' "$out" | paste -sd' ') == "shop/cart-7d9c, web-0," ]]
+claim "explain reads YAML of several documents, and says which pod is wrong, exit 1" $?
+bad=0
+while IFS='|' read -r pick pods; do
+	try "$graced" explain $pick "$tmp/pods.yaml"
+	((rc == 0)) && quiet "$err" && [[ $(awk '$1 == "POD" { print $2 }' "$out" | paste -sd' ') == "$pods" ]] || bad=1
+done <<'END'
+-p cart|shop/cart-7d9c,
+-p w*0|web-0,
+-p cart,web-0|shop/cart-7d9c, web-0,
+-p !wrong|shop/cart-7d9c, web-0,
+-n shop|shop/cart-7d9c,
+END
+claim "explain picks pods of a list by their names, and reads no others" $bad
+try "$graced" explain -p car "$tmp/pods.yaml"
+refused 1 'there is no such pod in'
+claim "explain says that there is no pod of that name, exit 1" $?
+{
+	echo 'a: |'
+	head -c 105000000 /dev/zero | tr '\0' ' '
+} >"$tmp/big.yaml"
+try "$graced" explain "$tmp/big.yaml"
+refused 1 'longer than 64 MiB' && printf '[%.0s' {1..100000} | sed 's/^/a: /' >"$tmp/big.yaml" &&
+	try "$graced" explain "$tmp/big.yaml" && refused 1 'nested too deeply'
+claim "explain refuses YAML that is too long or too deep in one line, exit 1" $?
+rm -f "$tmp/big.yaml"
 
 bad=0
 for command in $commands; do

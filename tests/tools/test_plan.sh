@@ -26,6 +26,12 @@ try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 	grep -q '^which pods are deaf is not known on this host$' "$out"
 claim "plan tells what a node shutdown would do, group by group, and who is cut short" $?
 
+jq -r '.items[] | "---\n\(.)"' "$tmp/shut.json" | sed 's/^{/# as YAML\n{/' >"$tmp/shut.yaml"
+mv "$out" "$tmp/json.out"
+try "$graced" plan --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.yaml"
+((rc == 0)) && quiet "$err" && [[ -s $out ]] && cmp -s "$out" "$tmp/json.out"
+claim "plan makes the same of pods in YAML, a document each" $?
+
 printf 'shutdown: {mode: manage, gracePeriodByPodPriority: [{priority: 0, gracePeriodSeconds: 7}, {priority: 1, gracePeriodSeconds: 4}]}\n' >"$tmp/graced.yaml"
 try "$graced" plan --config "$tmp/graced.yaml" --kubelet.config "$tmp/kubelet.yaml" --pods "$tmp/shut.json"
 ((rc == 0)) && quiet "$err" && sed -n 2p "$out" | grep -qE '^0 +\+0s +\+7s +shop/db-0 +0 +60s +7s ' &&

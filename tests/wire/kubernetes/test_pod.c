@@ -153,7 +153,8 @@ static void test_names_the_member(void **state)
 		const char *text, *member, *problem;
 	} want[] = {
 		{"[]", "", "is not an object"},
-		{"{\"kind\":\"Node\"}", "kind", "is not Pod"},
+		{"{\"kind\":\"Node\"}", "kind",
+		 "is not Pod; of a Deployment or its like, pass the pods"},
 		{"{\"spec\":{}}", "metadata", "is missing"},
 		{"{\"metadata\":{}}", "spec", "is missing"},
 		{"{\"metadata\":{\"name\":1},\"spec\":{}}", "metadata.name", "is not a string"},

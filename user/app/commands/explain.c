@@ -16,13 +16,14 @@
 #include "wire/text/explain.h"
 
 static const struct options_help help = {
-	.head = "usage: graced explain [OPTIONS] POD.json|-\n"
+	.head = "usage: graced explain [OPTIONS] POD.json|POD.yaml|-\n"
 		"\n"
 		"Shows the phase and the conditions that a kubelet would give the pod, rule by rule, and what\n"
-		"the pod's controller does next. Reads what kubectl get -o json prints, one pod or a list;\n"
-		"- is standard input. Needs no privilege and queries no source.\n",
+		"the pod's controller does next. Reads what kubectl get -o json or -o yaml prints, one pod or\n"
+		"a list; - is standard input. Needs no privilege and queries no source.\n",
 	.tail = "EXAMPLES\n"
 		"  kubectl get pod web-0 -o json | graced explain -\n"
+		"  kubectl get pods -n shop -o yaml | graced explain -p cart -\n"
 		"  graced explain --kubelet.version 1.29 pods.json\n",
 };
 
@@ -73,6 +74,8 @@ static int read_job(const char *path, struct arena *arena, struct jobpolicy *ret
 	e = podread_parse(text.bytes, text.size, &json, &error);
 	if (e == 0)
 		e = podread_job(json, arena, ret, &error);
+	if (text.yaml)
+		error.line = 0;
 	if (e < 0)
 		podinput_refuse(&input, "", e, &error);
 	return e;
@@ -92,6 +95,7 @@ int cmd_explain(int argc, char **argv)
 		return say_usage("explain",
 				 options.first == argc ? "which pod?" : "one pod or list of pods");
 	x.input.path = argv[options.first];
+	x.input.filter = &options.filter;
 	if (options.job && strcmp(options.job, "-") == 0 && strcmp(x.input.path, "-") == 0)
 		return say_usage("explain", "standard input is the pod or the Job, not both");
 	if (options.job && read_job(options.job, &arena, &job) < 0)

@@ -437,8 +437,8 @@ static const struct options_help help = {
 		"With --if-node-dies shows what happens to each pod if its node went silent now: when it is\n"
 		"marked not ready, deleted, replaced and gone, and what stays stuck. Times count from the\n"
 		"node's last heartbeat.\n"
-		"Reads what kubectl get pods -o json prints, one pod or a list; - is standard input. Needs no\n"
-		"privilege and queries no API. Deaf pods are found as graced audit finds them, of containers\n"
+		"Reads what kubectl get pods -o json or -o yaml prints, one pod or a list; - is standard\n"
+		"input. Needs no privilege and queries no API. Deaf pods are found as graced audit finds them, of containers\n"
 		"that run on this host: that needs root, and queries their runtime for their stop signals.\n",
 	.tail = "EXAMPLES\n"
 		"  kubectl get pods -A -o json --field-selector spec.nodeName=NODE | graced plan --pods -\n"

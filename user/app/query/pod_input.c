@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "wire/kubernetes/pods.h"
+#include "wire/kubernetes/yaml.h"
 
 void podinput_free(struct podinput_text *text)
 {
@@ -38,12 +39,37 @@ static int read_fd(int fd, struct podinput_text *ret)
 	return 0;
 }
 
+/* JSON is YAML, too, but is read faster as what it is. */
+static bool is_yaml(const struct podinput_text *text)
+{
+	char first = text->bytes[strspn(text->bytes, " \t\r\n")];
+
+	return first && first != '{' && first != '[';
+}
+
+static int convert(const struct podinput *input, struct podinput_text *text)
+{
+	_cleanup_(buf_free) struct buf json = {.limit = 2 * PODINPUT_MAX};
+	struct podread_error error = {};
+	int r = podyaml_to_json(text->bytes, text->size, &json, &error);
+
+	if (r < 0) {
+		podinput_refuse(input, "", r, &error);
+		return r;
+	}
+	free(text->bytes);
+	*text = (struct podinput_text){.size = json.len, .yaml = true};
+	text->bytes = json.data ? TAKE_PTR(json.data) : strdup("");
+	return text->bytes ? 0 : -ENOMEM;
+}
+
 int podinput_load(const struct podinput *input, struct podinput_text *ret)
 {
+	struct podinput_text text = {};
 	bool is_stdin = strcmp(input->path, "-") == 0;
 	int fd = is_stdin ? STDIN_FILENO : open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY), r;
 
-	r = fd < 0 ? -errno : read_fd(fd, ret);
+	r = fd < 0 ? -errno : read_fd(fd, &text);
 	if (fd >= 0 && !is_stdin)
 		close(fd);
 	if (r == -EFBIG)
@@ -51,6 +77,12 @@ int podinput_load(const struct podinput *input, struct podinput_text *ret)
 		    PODINPUT_MAX >> 20);
 	else if (r < 0)
 		say("cannot read %s: %s", input->path, strerror(-r));
+	else if (is_yaml(&text))
+		r = convert(input, &text);
+	if (r < 0)
+		podinput_free(&text);
+	else
+		*ret = text;
 	return r;
 }
 
@@ -86,22 +118,43 @@ void podinput_refuse(const struct podinput *input, const char *where, int e,
 
 struct walker {
 	const struct podinput *input;
-	const char *begin; /* of what is in the file */
+	const struct podinput_text *text;
+	const char *begin; /* of the document */
+	bool several;	   /* there are other documents */
+	size_t document;   /* from 0 */
+	size_t picked;	   /* pods that the filter wants */
 	struct arena *arena;
 	podinput_fn fn;
 	void *userdata;
-	size_t count;
+	size_t count; /* of this document */
+	size_t seen;  /* of all of them */
 	int status;
 };
 
-static int take_pod(const struct walker *w, const char *text, size_t size,
-		    struct podread_error *error)
+/* The filter knows records; an emptiness is one of a pod and nothing more. */
+static bool is_picked(const struct walker *w, const json_t *json)
+{
+	const json_t *meta = apijson_get(json, "metadata");
+	const struct record subject = {
+		.type = RECORD_EMPTY,
+		.empty = {.pod = {.known = true,
+				  .namespace_ = json_string_value(apijson_get(meta, "namespace")),
+				  .name = json_string_value(apijson_get(meta, "name")),
+				  .uid = json_string_value(apijson_get(meta, "uid"))}}};
+
+	return !w->input->filter || filter_matches(w->input->filter, &subject);
+}
+
+static int take_pod(struct walker *w, const char *text, size_t size, struct podread_error *error)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	json_auto_t *json = NULL;
 	struct podobj_pod pod;
 	int r = podread_parse(text, size, &json, error);
 
+	if (r == 0 && !is_picked(w, json))
+		return 0;
+	w->picked++;
 	if (r == 0)
 		r = podread_pod(json, w->arena ? w->arena : &arena, &pod, error);
 	return r == 0 ? w->fn(w->userdata, &pod) : r;
@@ -111,24 +164,29 @@ static void take_object(void *userdata, const char *text, size_t size)
 {
 	struct walker *w = userdata;
 	struct podread_error error = {};
-	char where[32] = "";
+	char where[64] = "";
+	size_t n = 0;
 	int r = take_pod(w, text, size, &error);
 
+	if (w->several)
+		n = (size_t)snprintf(where, sizeof(where), "documents[%zu]", w->document);
 	if (text != w->begin)
-		snprintf(where, sizeof(where), "items[%zu]", w->count);
+		snprintf(where + n, sizeof(where) - n, "%sitems[%zu]", n ? "." : "", w->count);
 	w->count++;
 	if (r == 0)
 		return;
+	if (w->text->yaml)
+		error.line = 0;
 	podinput_refuse(w->input, where, r, &error);
 	w->status = 1;
 }
 
 /* What is wrong with a text that is no pod and no list of pods. */
-static void refuse_text(const struct podinput *input, const struct podinput_text *text)
+static void refuse_text(const struct podinput *input, const struct podinput_text *text, size_t size)
 {
 	struct podread_error error = {};
 	json_t *json = NULL;
-	int r = podread_parse(text->bytes, text->size, &json, &error);
+	int r = text->yaml ? 0 : podread_parse(text->bytes, size, &json, &error);
 
 	json_decref(json);
 	if (r < 0 && r != -E2BIG)
@@ -137,28 +195,66 @@ static void refuse_text(const struct podinput *input, const struct podinput_text
 		say("cannot %s %s: it is no pod and no list of pods", input->verb, input->path);
 }
 
+/* One document. 0, or a negative errno, which was said. */
+static int walk(struct walker *w, const char *text, size_t size)
+{
+	const struct podjson_sink sink = {.userdata = w, .object = take_object};
+	_cleanup_(cleanup_podjson_free) struct podjson *pods = NULL;
+	int r = podjson_new(text, size, &pods);
+
+	w->begin = text + strspn(text, " \t\r\n");
+	w->count = 0;
+	if (r == 0) {
+		do
+			r = podjson_next(pods, &sink);
+		while (r == 1);
+	}
+	if (r == -EBADMSG)
+		refuse_text(w->input, w->text, size);
+	else if (r < 0)
+		say("cannot %s %s: %s", w->input->verb, w->input->path, strerror(-r));
+	w->seen += w->count;
+	return r;
+}
+
+static int walk_documents(struct walker *w)
+{
+	const struct podinput_text *text = w->text;
+	size_t at = 0, len;
+	int r = 0;
+
+	if (!text->yaml)
+		return walk(w, text->bytes, text->size);
+	if (!text->size) {
+		refuse_text(w->input, text, 0);
+		return -EBADMSG;
+	}
+	w->several = strcspn(text->bytes, "\n") + 1 < text->size;
+	for (; at < text->size && r == 0; at += len + 1) {
+		len = strcspn(text->bytes + at, "\n");
+		r = walk(w, text->bytes + at, len);
+		w->document++;
+	}
+	return r;
+}
+
 int podinput_each(const struct podinput *input, struct arena *arena, podinput_fn fn, void *userdata)
 {
-	struct walker w = {.input = input, .arena = arena, .fn = fn, .userdata = userdata};
-	const struct podjson_sink sink = {.userdata = &w, .object = take_object};
 	_cleanup_(podinput_free) struct podinput_text text = {};
-	_cleanup_(cleanup_podjson_free) struct podjson *walk = NULL;
+	struct walker w = {
+		.input = input, .text = &text, .arena = arena, .fn = fn, .userdata = userdata};
 	int r;
 
 	if (podinput_load(input, &text) < 0)
 		return 1;
-	w.begin = text.bytes + strspn(text.bytes, " \t\r\n");
-	r = podjson_new(text.bytes, text.size, &walk);
-	if (r == 0) {
-		do
-			r = podjson_next(walk, &sink);
-		while (r == 1);
-	}
-	if (r == -EBADMSG)
-		refuse_text(input, &text);
-	else if (r < 0)
-		say("cannot %s %s: %s", input->verb, input->path, strerror(-r));
-	else if (w.count == 0)
+	r = walk_documents(&w);
+	if (r < 0)
+		return 1;
+	if (w.seen == 0) {
 		say("no pods in %s", input->path);
-	return r < 0 ? 1 : w.status;
+	} else if (w.picked == 0) {
+		say("there is no such pod in %s", input->path);
+		return 1;
+	}
+	return w.status;
 }

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that kubectl get -o json wrote, for commands that work on them: read whole, handed over pod
- * by pod, and what is wrong said as `cannot VERB FILE: MEMBER PROBLEM`.
+ * Files that kubectl get -o json or -o yaml wrote, for commands that work on them: read whole,
+ * handed over pod by pod, and what is wrong said as `cannot VERB FILE: MEMBER PROBLEM`.
  */
 #ifndef APP_QUERY_POD_INPUT_H
 #define APP_QUERY_POD_INPUT_H
 
+#include "core/stop/filter.h"
 #include "wire/kubernetes/pod.h"
 
 /* Of a list of pods; of each of them there is a limit, too. */
 #define PODINPUT_MAX ((size_t)64 << 20)
 
 struct podinput {
-	const char *verb; /* what the command cannot do with a file that is wrong */
-	const char *path; /* "-" is standard input; a pipe or a link will do */
+	const char *verb;	     /* what the command cannot do with a file that is wrong */
+	const char *path;	     /* "-" is standard input; a pipe or a link will do */
+	const struct filter *filter; /* which pods; NULL: all */
 };
 
-/* A text with a NUL behind it; fits _cleanup_(podinput_free). */
+/* JSON with a NUL behind it: as it was written, or made of YAML, a line for each document. Fits
+ * _cleanup_(podinput_free). */
 struct podinput_text {
 	char *bytes;
 	size_t size;
+	bool yaml; /* where something stands in it is not where it stands in the file */
 };
 void podinput_free(struct podinput_text *text);
 

@@ -459,7 +459,8 @@ int podread_pod(const json_t *json, struct arena *arena, struct podobj_pod *ret,
 	if (!json_is_object(json))
 		return podread_fail(&r, NULL, "is not an object");
 	if (kind && !apijson_word(kind, kinds))
-		return podread_fail(&r, "kind", "is not Pod");
+		return podread_fail(&r, "kind",
+				    "is not Pod; of a Deployment or its like, pass the pods");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		const json_t *part;
 		int e = podread_object(&r, json, parts[i].key, &part);
