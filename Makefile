@@ -4,7 +4,12 @@
 BUILD   ?= build
 # One name for each object, whoever asks for it: what depends on what is kept by name.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
-VERSION ?= 0.1.0
+# From git's tags, or from the file of a tarball: asked once.
+BUILT_FROM := $(shell tools/version)
+ifeq ($(origin VERSION),undefined)
+VERSION := $(firstword $(BUILT_FROM))
+endif
+COMMIT  := $(lastword $(BUILT_FROM))
 prefix  ?= /usr/local
 # systemd and people look here, whatever the prefix.
 sysconfdir ?= /etc
@@ -22,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench tarball uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -56,7 +61,7 @@ GEN  := $(BUILD)/gen
 SKEL := $(GEN)/graced.skel.h
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the caller's, and come last.
 INCLUDES := -Iuser -Iinclude -I$(GEN)
-COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE -DGRACED_VERSION='"$(VERSION)"' $(CPPFLAGS) \
+COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE $(CPPFLAGS) \
 	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(CFLAGS)
 LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
 # graced top has a screen where ncurses is there to be built with; it is loaded at run time.
@@ -102,7 +107,7 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
-.PHONY: all plain-programs asan-programs check-programs portable unit deps check demo install \
+.PHONY: all always plain-programs asan-programs check-programs portable unit deps check demo install \
 	uninstall clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -154,6 +159,16 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
+
+# Written when the version is another one, and not otherwise.
+FEATURES := $(foreach p,$(PKGS),+$(p))
+$(BUILD)/version.txt: always
+	@mkdir -p $(@D)
+	@echo '$(VERSION) $(COMMIT) $(FEATURES)' | cmp -s - $@ || \
+		echo '$(VERSION) $(COMMIT) $(FEATURES)' >$@
+$(BUILD)/user/base/version.o: $(BUILD)/version.txt
+$(BUILD)/user/base/version.o: private MODE += -DGRACED_VERSION='"$(VERSION)"' \
+	-DGRACED_COMMIT='"$(COMMIT)"' -DGRACED_FEATURES='"$(FEATURES)"'
 
 # Only io includes the skeleton; the dependency files know which of its files do, from the second
 # build on.
@@ -307,6 +322,7 @@ uninstall:
 		echo 'systemd-logind waits as long as before until it is reloaded'; }); fi
 
 include tools/chores.mk
+include tools/packages.mk
 include tools/vm.mk
 
 clean:
@@ -323,6 +339,7 @@ help:
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
+	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
 	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "wire/recording/recording.h"
 
 #define PODS	 250
@@ -249,7 +250,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	g.left--;
-	rec_write_header(&g.out, GRACED_VERSION);
+	rec_write_header(&g.out, version_string());
 	found(&g, 1, "/init.scope");
 	found(&g, ID_SERVICE, "/system.slice/containerd.service");
 	found(&g, ID_BRANCH, BRANCH);

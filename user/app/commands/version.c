@@ -6,13 +6,14 @@
 #include "app/config/options.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
+#include "base/version.h"
 #include "wire/json/writer.h"
 #include "wire/recording/recording.h"
 
 static const struct options_help help = {
 	.head = "usage: graced version [OPTIONS]\n"
 		"\n"
-		"Prints the version.\n",
+		"Prints the version, the commit, and what the program was built with and understands.\n",
 	.tail = "EXAMPLES\n"
 		"  graced version -o json | jq -r .version\n",
 };
@@ -23,7 +24,9 @@ static void print_json(void)
 
 	jsonw_object(&line, NULL);
 	jsonw_str(&line, "type", "version");
-	jsonw_str(&line, "version", GRACED_VERSION);
+	jsonw_str(&line, "version", version_string());
+	jsonw_str(&line, "commit", version_commit());
+	jsonw_str(&line, "features", version_features());
 	jsonw_u64(&line, "abi", GRACED_ABI);
 	jsonw_u64(&line, "recording", REC_VERSION);
 	jsonw_object_end(&line);
@@ -42,7 +45,8 @@ int cmd_version(int argc, char **argv)
 	if (options.json)
 		print_json();
 	else
-		printf("graced %s (ring buffer records %d, recordings %d)\n", GRACED_VERSION,
-		       GRACED_ABI, REC_VERSION);
+		printf("graced %s (commit %s, %s, ring buffer records %d, recordings %d)\n",
+		       version_string(), version_commit(), version_features(), GRACED_ABI,
+		       REC_VERSION);
 	return 0;
 }

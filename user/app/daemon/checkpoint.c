@@ -8,6 +8,7 @@
 
 #include "app/log/log.h"
 #include "base/cleanup.h"
+#include "base/version.h"
 #include "io/files/append.h"
 #include "io/proc/clock.h"
 #include "wire/recording/checkpoint.h"
@@ -238,7 +239,7 @@ static void write_anew(struct checkpoint *c, struct engine *engine, uint64_t now
 	c->tried_ns = now_ns;
 	clock_boot_id(boot_id);
 	begin_text(c);
-	keep_add_header(&c->text, boot_id, GRACED_VERSION);
+	keep_add_header(&c->text, boot_id, version_string());
 	buf_add(&c->text, buf_str(&c->lines), c->lines.len);
 	end_text(c, engine, true);
 	r = buf_error(&c->text);

@@ -19,6 +19,7 @@
 #include "app/live/scan.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
+#include "base/version.h"
 #include "core/boot/proof.h"
 #include "io/proc/clock.h"
 
@@ -69,7 +70,7 @@ static void log_settings(const struct daemon *d)
 	recorders_get_stats(d->recorders, sinks);
 	for (int i = 0; i < METRICS_SINK_COUNT; i++)
 		on |= sinks[i].on;
-	log_info("graced %s, settings from %s", GRACED_VERSION,
+	log_info("graced %s, settings from %s", version_string(),
 		 c->file ? c->file : "flags, environment and defaults");
 	log_info("records go to:%s%s%s%s%s", sinks[METRICS_STDOUT].on ? " standard output" : "",
 		 sinks[METRICS_JOURNAL].on ? " the journal" : "", sinks[METRICS_FILE].on ? " " : "",

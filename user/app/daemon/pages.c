@@ -12,6 +12,7 @@
 #include "app/log/log.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "base/version.h"
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
 #include "wire/html/status.h"
@@ -123,7 +124,7 @@ static void fill_metrics(struct daemon *d, struct metrics *ret)
 {
 	struct monitor *m = d->monitor;
 
-	*ret = (struct metrics){.series = d->tally.series, .version = GRACED_VERSION};
+	*ret = (struct metrics){.series = d->tally.series, .version = version_string()};
 	add_kernel_half(m, ret);
 	if (monitor_engine(m)) {
 		engine_get_stats(monitor_engine(m), &ret->engine);
@@ -300,7 +301,7 @@ static void status(struct daemon *d, struct web_reply *ret)
 	struct metrics metrics;
 	struct htmlstatus page = {
 		.node = name_node(d, &parts),
-		.version = GRACED_VERSION,
+		.version = version_string(),
 		.state = d->ending  ? "stopping"
 			 : d->ready ? "ready"
 				    : "starting",

@@ -13,6 +13,7 @@
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/buf.h"
+#include "base/version.h"
 #include "io/sinks/lines.h"
 #include "wire/json/record.h"
 #include "wire/recording/recording.h"
@@ -94,7 +95,7 @@ static int write_header(struct output *o, const struct engine_config *config)
 	int r;
 
 	buf_reset(&o->text);
-	r = rec_write_header(&o->text, GRACED_VERSION);
+	r = rec_write_header(&o->text, version_string());
 	if (r >= 0)
 		r = rec_options_write(&o->text, config);
 	return r < 0 ? r : out_add(o->recording, buf_str(&o->text), o->text.len);

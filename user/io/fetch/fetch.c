@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/version.h"
 #include "io/fetch/curl.h"
 #include "io/fetch/resolve.h"
 #include "io/proc/clock.h"
@@ -446,7 +447,10 @@ static bool is_method(const char *method)
 
 static int apply_body(struct fetch_call *call, const struct fetch_request *request)
 {
-	set(call, USERAGENT, "graced/" GRACED_VERSION);
+	char agent[128];
+
+	snprintf(agent, sizeof(agent), "graced/%s", version_string());
+	set(call, USERAGENT, agent);
 	if (request->method && !is_method(request->method))
 		return -EINVAL;
 	if (request->method && set(call, CUSTOMREQUEST, request->method) != CURLE_OK)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/version.h"
 #include "wire/account/text.h"
 #include "wire/json/writer.h"
 
@@ -159,7 +160,7 @@ static void begin_story(struct buf *out, const struct account_story *story)
 	jsonw_object(out, NULL);
 	jsonw_object(out, "scope");
 	jsonw_str(out, "name", "graced");
-	jsonw_str(out, "version", GRACED_VERSION);
+	jsonw_str(out, "version", version_string());
 	jsonw_object_end(out);
 	jsonw_array(out, "spans");
 }
