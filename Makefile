@@ -27,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench tarball uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench tarball deb uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -107,7 +107,7 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
-.PHONY: all always plain-programs asan-programs check-programs portable unit deps check demo install \
+.PHONY: all always plain-programs asan-programs check-programs portable unit deps check demo demo-programs install \
 	uninstall clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -276,8 +276,10 @@ unit: $(UNIT)
 # --- the rest ---------------------------------------------------------------------------------
 
 ifneq ($(wildcard tools/demo.c),)
+demo-programs: $(BUILD)/tools/demo $(HELPERS)
+
 demo: deps
-	$(Q)$(MAKE) -s --no-print-directory all $(BUILD)/tools/demo $(HELPERS)
+	$(Q)$(MAKE) -s --no-print-directory all demo-programs
 	@GRACED='$(abspath $(BUILD)/graced)' HELPERS='$(abspath $(BUILD)/tests/helpers)' \
 		$(BUILD)/tools/demo
 endif
@@ -340,6 +342,7 @@ help:
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
 	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
+	@echo 'make deb        the Debian package, in $(BUILD)'
 	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'
