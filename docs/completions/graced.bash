@@ -47,7 +47,8 @@ _graced_value() { # COMMAND OPTION
 	-o | --output)
 		case $1 in
 		report) _graced_words "table wide columns= json svg trace-event otlp" ;;
-		explain | check | shutdown | version) _graced_words "table json" ;;
+		check) _graced_words "table json npd" ;;
+		explain | shutdown | version) _graced_words "table json" ;;
 		*) _graced_words "table wide columns= json" ;;
 		esac
 		;;

@@ -32,7 +32,9 @@ complete -c graced -n $none -a version -d 'print the version'
 complete -c graced -s h -l help -d 'show help'
 
 # Which rows, and how
-complete -c graced -n "$on explain shutdown check version" -s o -l output -x -a 'table json' \
+complete -c graced -n "$on check" -s o -l output -x -a 'table json npd' \
+    -d 'a table, JSON lines, or one line for node-problem-detector'
+complete -c graced -n "$on explain shutdown version" -s o -l output -x -a 'table json' \
     -d 'a table, or JSON lines'
 complete -c graced -n "$on trace audit pods plan resolve replay" -s o -l output -x \
     -a 'table wide columns= json' -d 'a table, or JSON lines'

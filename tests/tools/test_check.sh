@@ -19,7 +19,11 @@ a capability that is missing is told, and the feature that lacks it: a warning w
 without CAP_BPF or CAP_PERFMON tracing is told to be out of reach, and is
 CAP_SYS_ADMIN stands in for CAP_BPF and CAP_PERFMON
 the capabilities that check asks for are those the unit and the manifest grant
-a line for a feature is as well an object of JSON"
+a line for a feature is as well an object of JSON
+-o npd prints one line of at most 80 bytes, the first failure and how many more, and exits with 1
+-o npd fails where no daemon answers
+-o npd exits with 2 where the settings cannot be read
+-o npd exits with 0 where a daemon answers and nothing fails, and so does the plugin that deploy/ configures"
 why=
 ((EUID == 0)) || why="not root"
 [[ -e /sys/kernel/btf/vmlinux ]] || why="no BTF"
@@ -80,5 +84,39 @@ claim "the capabilities that check asks for are those the unit and the manifest 
 with -sys_admin "$graced" check -o json
 grep -qE '^\{"type":"check",.*"name":"cost of BPF","status":"warn","text":"lacks CAP_SYS_ADMIN: [^"]+"\}$' "$out"
 claim "a line for a feature is as well an object of JSON" $?
+
+# As node-problem-detector runs it, with the arguments of the plugin's configuration.
+mapfile -t plugin < <(jq -r '.rules[0].args[]' "$root/deploy/node-problem-detector.json")
+# It is in a directory that no other user may enter.
+mkdir -m 700 "$tmp/run"
+export GRACED_CONTROL_SOCKET=$tmp/run/control.sock
+
+short() { one_line "$out" && (($(wc -c <"$out") <= 81)); }
+
+with -bpf,-perfmon,-sys_admin "$graced" "${plugin[@]}"
+((rc == 1)) && short && grep -qE '^CAP_[A-Z]+: not held \([0-9]+ more\)$' "$out"
+claim "-o npd prints one line of at most 80 bytes, the first failure and how many more, and exits with 1" $?
+
+with +all "$graced" "${plugin[@]}"
+((rc == 1)) && short && grep -q '^daemon: none answers at ' "$out"
+claim "-o npd fails where no daemon answers" $?
+
+with +all "$graced" "${plugin[@]}" --config "$tmp/none.yaml"
+((rc == 2)) && short
+claim "-o npd exits with 2 where the settings cannot be read" $?
+
+"$graced" run --control.socket "$tmp/run/control.sock" --checkpoint.file none --web.listen-address 127.0.0.1:0 \
+	--shutdown.mode off --no-sinks.stdout --sinks.journal off >"$tmp/daemon.log" 2>&1 &
+daemon=$!
+trap 'kill "$daemon" 2>/dev/null; remove_tmp' EXIT
+for ((i = 0; i < 300; i++)); do
+	with +all "$graced" "${plugin[@]}"
+	((rc == 1)) && kill -0 "$daemon" 2>/dev/null || break
+	sleep 0.1
+done
+((rc == 0)) && short && grep -qE '^graced works here, [0-9]+ warnings$' "$out"
+claim "-o npd exits with 0 where a daemon answers and nothing fails, and so does the plugin that deploy/ configures" $?
+((rc == 0)) || sed 's/^/# /' "$tmp/daemon.log"
+kill "$daemon" && wait "$daemon" 2>/dev/null
 
 conclude

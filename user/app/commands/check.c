@@ -111,14 +111,22 @@ static const struct options_help help = {
 	.head = "usage: graced check [OPTIONS]\n"
 		"\n"
 		"Shows what this host offers graced, one line each: ok, info (it does not apply here), warn\n"
-		"(something will be missing) or fail. The exit status is 1 when tracing cannot work here.\n",
+		"(something will be missing) or fail. The exit status is 1 when tracing cannot work here.\n"
+		"-o npd prints one line of at most 80 bytes, and fails as well when no daemon answers; the\n"
+		"exit status is 2 when that cannot be found out.\n",
 	.tail = "EXAMPLES\n"
 		"  graced check\n"
+		"  graced check -o npd\n"
 		"  graced check --config /etc/graced/graced.yaml -o json | jq 'select(.status != \"ok\")'\n",
 };
 
 /* How long the daemon may take to answer. */
 #define ANSWER_MS 3000
+
+/* What node-problem-detector reads of a plugin's output, if not configured otherwise
+ * (max_output_length), and its exit statuses. */
+#define NPD_MAX 80
+enum npd_status { NPD_OK, NPD_PROBLEM, NPD_UNKNOWN };
 
 #define SETTING_MAX 16384 /* bytes of a setting's value */
 
@@ -128,6 +136,8 @@ enum status { OK, INFO, WARN, FAIL };
 struct check {
 	const struct options *options;
 	bool failed;
+	unsigned int n_fail, n_warn;
+	struct buf problem; /* the first that failed, for npd */
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
 	struct kubeletfile kubelet;
@@ -136,6 +146,34 @@ struct check {
 	struct control_why no_daemon;
 	int asked; /* what control_ask() returned */
 };
+
+/* Counts it; the first failure is the one that the line has. */
+static void npd_add(struct check *c, enum status status, const char *name, const struct buf *text)
+{
+	c->n_warn += status == WARN;
+	if (status != FAIL || c->n_fail++)
+		return;
+	buf_printf(&c->problem, "%s: ", name);
+	utf8_add_visible(&c->problem, buf_str(text), text->len);
+}
+
+/* The line, and the exit status. What else failed is counted in the room that the first one leaves.
+ */
+static int npd_print(struct check *c)
+{
+	char more[32] = "";
+	size_t fits;
+
+	if (!c->n_fail) {
+		printf("graced works here, %u warnings\n", c->n_warn);
+		return NPD_OK;
+	}
+	if (c->n_fail > 1)
+		snprintf(more, sizeof(more), " (%u more)", c->n_fail - 1);
+	fits = utf8_fit(buf_str(&c->problem), c->problem.len, NPD_MAX - strlen(more));
+	printf("%.*s%s\n", (int)fits, buf_str(&c->problem), more);
+	return NPD_PROBLEM;
+}
 
 __attribute__((format(printf, 4, 5))) static void report(struct check *c, enum status status,
 							 const char *name, const char *format, ...)
@@ -148,6 +186,10 @@ __attribute__((format(printf, 4, 5))) static void report(struct check *c, enum s
 	buf_vprintf(&text, format, args);
 	va_end(args);
 	c->failed |= status == FAIL;
+	if (c->options->npd) {
+		npd_add(c, status, name, &text);
+		return;
+	}
 	if (c->options->json) {
 		jsonw_object(&line, NULL);
 		jsonw_str(&line, "type", "check");
@@ -421,12 +463,18 @@ static int read_settings(struct check *c)
 /* What the running daemon uses, which may be another file than the default. */
 static void check_daemon(struct check *c)
 {
+	bool absent = c->asked == -ENOENT || c->asked == -ECONNREFUSED;
 	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
 	const char *socket = control_socket_path(NULL, buffer), *lines;
 
 	if (c->asked < 0) {
-		report(c, c->asked == -ENOENT || c->asked == -ECONNREFUSED ? INFO : WARN, "daemon",
-		       "none answers at %s (%s): the %s checked", socket, c->no_daemon.text,
+		/* A node that is watched for problems is one on which it should run. */
+		report(c,
+		       c->options->npd ? FAIL
+		       : absent	       ? INFO
+				       : WARN,
+		       "daemon", "none answers at %s (%s): the %s checked", socket,
+		       c->no_daemon.text,
 		       c->options->config ? "file of --config is" : "defaults are");
 		return;
 	}
@@ -561,8 +609,10 @@ int cmd_check(int argc, char **argv)
 		return say_usage("check", "'%s' is one argument too many", argv[options.first]);
 	c.kubelet.minor = options.kubernetes_minor;
 	status = read_settings(&c);
+	if (status && options.npd)
+		printf("the settings cannot be read\n");
 	if (status)
-		return status;
+		return options.npd ? NPD_UNKNOWN : status;
 	host_kernel(kernel, sizeof(kernel));
 	report(&c, OK, "kernel", "%s", kernel);
 	check_btf(&c);
@@ -576,7 +626,9 @@ int cmd_check(int argc, char **argv)
 	check_checkpoint(&c);
 	check_credentials(&c);
 	check_report(&c);
+	status = options.npd ? npd_print(&c) : c.failed;
 	buf_free(&c.daemon.text);
+	buf_free(&c.problem);
 	config_done(&c.config);
-	return c.failed;
+	return status;
 }

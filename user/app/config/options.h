@@ -82,7 +82,7 @@ struct sources_options {
 struct options {
 	const char *command; /* its name, for messages */
 	enum options_command which;
-	bool json;
+	bool json, npd; /* npd: one line for node-problem-detector */
 	struct table_options table;
 	struct filter filter;
 	uint64_t count; /* rows to print, 0: no end */

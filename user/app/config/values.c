@@ -133,6 +133,15 @@ const char *value_color(struct config *c, const char *value, size_t index)
 	return "auto, always or never";
 }
 
+const char *value_check_output(struct config *c, const char *value, size_t index)
+{
+	c->options.npd = strcmp(value, "npd") == 0;
+	if (!c->options.npd && value_output(c, value, index))
+		return "table, json or npd";
+	c->options.json = c->options.json && !c->options.npd;
+	return NULL;
+}
+
 const char *value_report_format(struct config *c, const char *value, size_t index)
 {
 	static const char *const formats[] = {
