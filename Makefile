@@ -343,6 +343,7 @@ help:
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
 	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
 	@echo 'make deb        the Debian package, in $(BUILD)'
+	@echo 'make image      an OCI image without a registry, as $(BUILD)/graced-image.tar'
 	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is shipped: sources, a Debian package, an image of containers.
 
-.PHONY: tarball deb
+.PHONY: tarball deb image
 
 tarball:
 	@mkdir -p $(BUILD)
@@ -11,3 +11,8 @@ deb:
 	@mkdir -p $(BUILD)
 	@tools/deps install deb
 	@tools/deb $(BUILD)
+
+# Its digest is printed: the same program and libraries give the same one.
+image: $(BUILD)/graced
+	@tools/image $(BUILD)/graced $(BUILD)/graced-image.tar
+	@echo '$(BUILD)/graced-image.tar'
