@@ -70,9 +70,9 @@ jq -e --arg sum "$sum" '.spdxVersion == "SPDX-2.3" and ([.packages[].name] | len
 	(.packages[0].checksums[0].checksumValue == $sum) and
 	((.relationships | length) == (.packages | length)) and ([.packages[].SPDXID] | length == (unique | length))' "$sbom" >"$out" 2>"$err"
 bad=$?
-jq -r '.packages[1:][].name' "$sbom" >"$tmp/packages"
+jq -r '.packages[1:][].name' "$sbom" | xargs dpkg-query -L 2>>"$err" | sed 's,.*/,,' >"$tmp/packaged"
 for library in "$tmp"/files/usr/lib/*.so*; do
-	dpkg-query -S "*/${library##*/}" 2>/dev/null | cut -d: -f1 | grep -qxFf "$tmp/packages" || {
+	grep -qxF "${library##*/}" "$tmp/packaged" || {
 		echo "${library##*/} is of no package in the list" >>"$err"
 		bad=1
 	}
