@@ -73,6 +73,8 @@ copy_tree() { # DIRECTORY
 	mkdir -p "$1"
 	tar -C "$root" --exclude=./.git --exclude='./build*' -cf - . | tar -C "$1" -xf -
 	ln -s "$build" "$1/build"
+	# Another version would be built there.
+	"$root/tools/version" >"$1/.version"
 }
 
 in_copy() { # COMMAND...

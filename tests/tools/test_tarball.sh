@@ -42,6 +42,11 @@ try "$repo/tools/version"
 grep -qx "1.2.3 $commit" "$out"
 claim "a tag is the version" $?
 
+touch -d 1990-01-01 "$repo/tools/version"
+try "$repo/tools/version"
+grep -qx "1.2.3 $commit" "$out"
+claim "a file that was touched is not a change" $?
+
 echo '# more' >>"$repo/tools/version"
 try "$repo/tools/version"
 grep -qx "1.2.3+dirty $commit" "$out"
