@@ -21,6 +21,7 @@
 #define FILENAME(where) .type = SETTING_FILE, .place = where
 #define DURATION(where) .type = SETTING_DURATION, .place = where
 #define PATH(where)	.type = SETTING_PATH, .place = where
+#define OUTPUT(words)	.flag = "output", .letter = 'o', .argument = words, .fallback = "table"
 
 _Static_assert(offsetof(struct config, options) == 0, "options begin the configuration");
 
@@ -50,35 +51,18 @@ enum {
 /* In the order of --help: what has no section first, then by section. Options of commands alone
  * come before settings of the daemon. */
 const struct setting settings[] = {
-	{.flag = "output",
-	 .letter = 'o',
-	 .argument = "table|json",
-	 .fallback = "table",
-	 .help = "print a table for people, or one JSON object per line",
-	 .commands = EXPLAIN | SHUTDOWN | VERSION,
-	 .take = value_output},
-	{.flag = "output",
-	 .letter = 'o',
-	 .argument = "table|json|npd",
-	 .fallback = "table",
+	{OUTPUT("table|json"), .help = "print a table for people, or one JSON object per line",
+	 .commands = EXPLAIN | SHUTDOWN | VERSION, .take = value_output},
+	{OUTPUT("table|json|npd"),
 	 .help = "print a table, JSON lines, or one line for node-problem-detector",
-	 .commands = CHECK,
-	 .take = value_check_output},
-	{.flag = "output",
-	 .letter = 'o',
-	 .argument = "FORMAT",
-	 .fallback = "table",
+	 .commands = CHECK, .take = value_check_output},
+	{OUTPUT("FORMAT"),
 	 .help = "print a table, wide (more columns, none cut), columns=NAME,... (these alone) or json",
-	 .commands = TABLES & ~REPORT,
-	 .take = value_table},
-	{.flag = "output",
-	 .letter = 'o',
-	 .argument = "FORMAT",
-	 .fallback = "table",
+	 .commands = TABLES & ~REPORT, .take = value_table},
+	{OUTPUT("FORMAT"),
 	 .help = "print a table, wide or columns=NAME,... as other commands do, json, svg (a timeline), "
 		 "trace-event (Perfetto) or otlp (spans)",
-	 .commands = REPORT,
-	 .take = value_report_format},
+	 .commands = REPORT, .take = value_report_format},
 	{.flag = "otlp-endpoint",
 	 .argument = "URL",
 	 .help = "send the spans to this receiver of OTLP/HTTP",
