@@ -471,10 +471,6 @@ int procfs_cgroup_of(pid_t pid, const char *controller, char *ret, size_t size)
 	return procfs_parse_cgroup(text, controller, ret, size);
 }
 
-/* Of a process of more threads, or more files, the rest is taken as unread. */
-#define THREADS_MAX 65536
-#define FILES_MAX   (1u << 20)
-
 static int gone(int r)
 {
 	return r == -ENOENT ? -ESRCH : r;
@@ -621,7 +617,7 @@ static bool is_number(const char *name)
 }
 
 /* Threads that come and go meanwhile may be missed; the leader may not. */
-static int read_threads(pid_t pid, struct audit_facts *f)
+static int read_threads(pid_t pid, uint32_t most, struct audit_facts *f)
 {
 	_cleanup_(cleanup_closedir) DIR *dir = NULL;
 	struct dirent *entry;
@@ -638,7 +634,7 @@ static int read_threads(pid_t pid, struct audit_facts *f)
 	while (r >= 0 && (entry = readdir(dir))) {
 		if (!is_number(entry->d_name) || strcmp(entry->d_name, name) == 0)
 			continue;
-		if (seen++ == THREADS_MAX) {
+		if (seen++ == most) {
 			f->threads[AUDIT_UNSURE]++;
 			break;
 		}
@@ -684,7 +680,7 @@ static void look_at_file(int fds, pid_t pid, const char *name, struct audit_fact
 	f->signalfds_unread |= r < 0 && r != -ENOENT;
 }
 
-static void read_signalfds(pid_t pid, struct audit_facts *f)
+static void read_signalfds(pid_t pid, uint32_t most, struct audit_facts *f)
 {
 	_cleanup_(cleanup_closedir) DIR *dir = NULL;
 	struct dirent *entry;
@@ -697,7 +693,7 @@ static void read_signalfds(pid_t pid, struct audit_facts *f)
 		return;
 	}
 	while ((entry = readdir(dir))) {
-		if (seen++ == FILES_MAX) {
+		if (seen++ == most) {
 			f->signalfds_unread = true;
 			return;
 		}
@@ -705,18 +701,26 @@ static void read_signalfds(pid_t pid, struct audit_facts *f)
 	}
 }
 
-int procfs_sig_read(pid_t pid, struct audit_facts *f)
+int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 {
 	int r;
 
 	memset(f->threads, 0, sizeof(f->threads));
 	f->signalfds = f->passing = 0;
 	f->calls_unread = f->signalfds_unread = f->pending = f->stopped = false;
-	r = read_threads(pid, f);
+	r = read_threads(pid, most, f);
 	if (r < 0)
 		return r;
 	/* It is queued for one only while the leader blocks it. */
 	if (f->leader == AUDIT_BLOCKS)
-		read_signalfds(pid, f);
+		read_signalfds(pid, most, f);
 	return 0;
+}
+
+bool procfs_has_child(pid_t pid)
+{
+	char path[64], byte;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	return fd_read_into(AT_FDCWD, path, &byte, sizeof(byte)) > 0;
 }

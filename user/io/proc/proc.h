@@ -97,9 +97,16 @@ uint64_t procfs_own_capabilities(void);
 /*
  * Fills in what the facts have of dispositions, threads, signalfds, a pending signal and a stopped
  * process, and leaves the rest alone. facts->signal and ->shielded are given. Of the signalfds it
- * looks only when they would matter. -ESRCH: the process is gone; *facts may be half filled then.
+ * looks only when they would matter. Of more than most threads beside the leader, or of more than
+ * most files, the rest is taken as unread. -ESRCH: the process is gone; *facts may be half filled
+ * then.
  */
-int procfs_sig_read(pid_t pid, struct audit_facts *facts);
+int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *facts);
+#define PROCFS_SIG_MOST (1u << 16) /* for a command that may take its time */
+
+/* Whether the leader has a child; false also when that may not be read, or the kernel does not list
+ * children (CONFIG_PROC_CHILDREN). */
+bool procfs_has_child(pid_t pid);
 
 /* The leader's. -ESRCH when it is gone. */
 int procfs_sig_status(pid_t pid, struct procsig_status *ret);
