@@ -158,6 +158,8 @@ static void drain(struct series *series, int n_pods, int n_containers)
 
 static void see_all(struct series *series, int n_pods, int n_containers)
 {
+	const struct audit deaf = {AUDIT_DEAF, AUDIT_SHIELD, 0};
+
 	for (int n = 0; n < n_pods; n++) {
 		struct record stop = numbered("pod", n);
 
@@ -167,8 +169,22 @@ static void see_all(struct series *series, int n_pods, int n_containers)
 			snprintf(name, sizeof(name), "container-%d", i);
 			stop.stop.container.name = name;
 			series_seen(series, &stop.stop.pod, &stop.stop.container, 100 * S, 1);
+			series_hears(series, &stop.stop.pod, &stop.stop.container, &deaf);
 		}
 	}
+}
+
+static void count_point(void *userdata, const struct series_point *point)
+{
+	++*(int *)userdata;
+}
+
+static int count_points(const struct series *series, enum series_family family)
+{
+	int n = 0;
+
+	series_each(series, family, count_point, &n);
+	return n;
 }
 
 static void test_drain(void **state)
@@ -177,7 +193,9 @@ static void test_drain(void **state)
 	struct series_stats stats;
 
 	see_all(series, 110, 2);
+	assert_int_equal(count_points(series, SERIES_HEARS), 220);
 	drain(series, 110, 2);
+	assert_int_equal(count_points(series, SERIES_HEARS), 0);
 	series_get_stats(series, &stats);
 	print_message("%llu lines, %llu.%02llu %% of the room\n", (unsigned long long)stats.lines,
 		      (unsigned long long)stats.used_ppm / 10000,

@@ -146,6 +146,117 @@ static void test_unheard(void **state)
 										 : 1);
 }
 
+static void hear(struct series *series, const struct record *stop, struct audit audit)
+{
+	series_hears(series, &stop->stop.pod, &stop->stop.container, &audit);
+}
+
+static const struct audit hears = {AUDIT_HEARS, AUDIT_HANDLER, 0};
+static const struct audit dies = {AUDIT_DIES, AUDIT_DEFAULT, 0};
+static const struct audit ignores = {AUDIT_IGNORES, AUDIT_SIG_IGN, 0};
+static const struct audit blocked = {AUDIT_DEAF, AUDIT_BLOCKED, 0};
+
+static void test_hears(void **state)
+{
+	static const struct {
+		struct audit audits[3];
+		size_t n;
+		const char *want;
+	} rows[] = {
+		{{}, 0, ""},
+		{{hears}, 1, "graced_container_hears|shop||cart|-|-|handler 1\n"},
+		{{dies, hears}, 2, "graced_container_hears|shop||cart|-|-|handler 1\n"},
+		{{hears, blocked}, 2, "graced_container_hears|shop||cart|-|-|blocked 0\n"},
+		{{blocked, hears}, 2, "graced_container_hears|shop||cart|-|-|blocked 0\n"},
+		{{blocked, hears, ignores}, 3, "graced_container_hears|shop||cart|-|-|ignored 0\n"},
+		{{ignores, hears, blocked}, 3, "graced_container_hears|shop||cart|-|-|ignored 0\n"},
+		{{dies}, 1, "graced_container_hears|shop||cart|-|-|default 1\n"},
+	};
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = serieslib_stop("shop", "cart");
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		series_hears_begin(series);
+		for (size_t n = 0; n < rows[i].n; n++)
+			hear(series, &record, rows[i].audits[n]);
+		serieslib_assert(series, rows[i].want);
+	}
+	record.stop.container.kind = CONTAINER_KIND_SANDBOX;
+	series_hears_begin(series);
+	hear(series, &record, blocked);
+	serieslib_assert(series, "");
+}
+
+static void test_hears_until_stop(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = serieslib_stop("shop", "cart");
+
+	hear(series, &record, blocked);
+	series_record(series, &record);
+	assert_int_equal(serieslib_sum(series, SERIES_STOPS), 1);
+	hear(series, &record, hears);
+	assert_int_equal(serieslib_sum(series, SERIES_HEARS), 1);
+	series_record(series, &record);
+	assert_int_equal(serieslib_sum(series, SERIES_HEARS), 0);
+}
+
+static void test_kills(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = serieslib_stop("shop", "cart");
+	struct series_stats stats;
+
+	record.stop.kill_signal.known = true;
+	record.stop.kill_signal.sender.kind = SENDER_RUNTIME;
+	series_record(series, &record); /* graceful */
+	record.stop.outcome = OUTCOME_KILLED;
+	record.stop.cause = CAUSE_KILLED_EARLY;
+	series_record(series, &record);
+	record.stop.kill_signal.sender.kind = SENDER_UNPLACED;
+	series_record(series, &record);
+	record.stop.kill_signal.known = false;
+	series_record(series, &record);
+	record.stop.cause = CAUSE_HOST;
+	series_record(series, &record);
+	series_get_stats(series, &stats);
+	for (int kill = 0; kill < SERIES_KILL_COUNT; kill++) {
+		bool early = kill == SERIES_KILL_EARLY;
+
+		for (int sender = 0; sender <= SENDER_UNKNOWN; sender++)
+			assert_int_equal(stats.kills[kill][sender],
+					 early && sender == SENDER_RUNTIME   ? 1
+					 : early && sender == SENDER_UNKNOWN ? 2
+									     : 0);
+	}
+}
+
+static void test_terminations(void **state)
+{
+	static const struct {
+		enum pod_stage stage;
+		enum pod_trigger trigger;
+	} rows[] = {
+		{POD_STAGE_SYNC, POD_STARTED},
+		{POD_STAGE_TERMINATING, POD_EVICTED},
+		{POD_STAGE_TERMINATED, POD_LAST_EXIT},
+		{POD_STAGE_TERMINATING, POD_TRIGGER_COUNT},
+	};
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = {.type = RECORD_POD};
+	struct series_stats stats;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		record.pod_state.state = rows[i].stage;
+		record.pod_state.trigger = rows[i].trigger;
+		series_record(series, &record);
+	}
+	series_get_stats(series, &stats);
+	for (int trigger = 0; trigger < POD_TRIGGER_COUNT; trigger++)
+		assert_int_equal(stats.terminations[trigger],
+				 trigger == POD_EVICTED || trigger == POD_TRIGGER_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +268,12 @@ int main(void)
 		CLAIM("a stop counts under each gap of its evidence", test_incomplete),
 		CLAIM("a stop counts under the reason why its signal was not acted on",
 		      test_unheard),
+		CLAIM("of containers that share labels the worst answer is shown, and of the last "
+		      "walk alone",
+		      test_hears),
+		CLAIM("a stop leaves no answer about the one that stopped", test_hears_until_stop),
+		CLAIM("a kill counts by its cause and by who sent it", test_kills),
+		CLAIM("a pod's termination counts once, by its trigger", test_terminations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

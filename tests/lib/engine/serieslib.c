@@ -70,7 +70,10 @@ void serieslib_point(void *userdata, const struct series_point *p)
 				 "%s|%s|%s|%s|%s|%s|%s %llu\n", series_family_name(page->family),
 				 p->namespace_, p->workload, p->container ? p->container : "-",
 				 p->outcome ? p->outcome : "-", p->cause ? p->cause : "-",
-				 p->level ? p->level : "-", (unsigned long long)value);
+				 p->level    ? p->level
+				 : p->reason ? p->reason
+					     : "-",
+				 (unsigned long long)value);
 }
 
 void serieslib_read(const struct series *series, struct serieslib_page *ret)

@@ -757,11 +757,11 @@ const struct setting settings[] = {
 	 .commands = RUN,
 	 .type = SETTING_COUNT,
 	 .place = DAEMON(max_series),
-	 .min = 500,
+	 .min = 600,
 	 /* A page of so many lines is 7 MB or more and keeps the loop busy for about 60 ms,
 	  * compressed. */
 	 .max = 50000,
-	 .wants = "a number from 500 to 50000"},
+	 .wants = "a number from 600 to 50000"},
 	{.key = "metrics.maxAge",
 	 .argument = "TIME",
 	 .fallback = "1h",

@@ -22,7 +22,7 @@ struct subject {
 };
 
 /* How much of the room a new series leaves to others. */
-enum modesty { LEAVE_NOTHING, LEAVE_COUNTERS, LEAVE_EVENTS };
+enum modesty { LEAVE_NOTHING, LEAVE_COUNTERS, LEAVE_STOPS, LEAVE_EVENTS };
 
 static const struct labels other_labels = {{OTHER, OTHER, OTHER}};
 
@@ -101,6 +101,8 @@ static uint64_t spare(const struct series *s, enum modesty modesty)
 	switch (modesty) {
 	case LEAVE_COUNTERS:
 		return s->room / SERIES_COUNTERS_PART;
+	case LEAVE_STOPS:
+		return s->room / SERIES_STOPS_PART;
 	case LEAVE_EVENTS:
 		return s->room / SERIES_EVENTS_PART;
 	case LEAVE_NOTHING:
@@ -233,9 +235,56 @@ static void subject_end(const struct subject *to)
 	to->set->scrapes = to->series->scrapes;
 }
 
+static struct serie *hears_of(const struct labelset *set)
+{
+	struct serie *serie = set->first;
+
+	while (serie && !(serie->key.family == SERIES_HEARS && serie->used))
+		serie = serie->next;
+	return serie;
+}
+
+static void hide(struct series_store *store, struct serie *serie)
+{
+	serie->used = false;
+	store->lines -= serie_lines(serie->key.family);
+}
+
+static void hide_hears(struct series *s, struct labelset *set)
+{
+	struct serie *serie = set ? hears_of(set) : NULL;
+
+	if (serie)
+		hide(&s->store, serie);
+}
+
 static void count_gap(struct series *s, const struct record *record, enum gap gap)
 {
 	s->incomplete[gap] += record->stop.gaps >> gap & 1;
+}
+
+enum cause series_kill_cause(enum series_kill kill)
+{
+	static const enum cause causes[SERIES_KILL_COUNT] = {
+		[SERIES_KILL_GRACE_EXPIRED] = CAUSE_GRACE_EXPIRED,
+		[SERIES_KILL_EARLY] = CAUSE_KILLED_EARLY,
+		[SERIES_KILL_NO_GRACE] = CAUSE_NO_GRACE,
+	};
+
+	return causes[kill];
+}
+
+static void count_kill(struct series *s, const struct record_stop *stop)
+{
+	enum sender_kind sender =
+		stop->kill_signal.known ? stop->kill_signal.sender.kind : SENDER_UNKNOWN;
+
+	/* One that has no place is as unknown. */
+	if ((unsigned int)sender > SENDER_UNKNOWN)
+		sender = SENDER_UNKNOWN;
+	for (int kill = 0; kill < SERIES_KILL_COUNT; kill++)
+		s->kills[kill][sender] += stop->outcome == OUTCOME_KILLED &&
+					  stop->cause == series_kill_cause((enum series_kill)kill);
 }
 
 static void record_stop(struct series *s, const struct record *record)
@@ -247,6 +296,7 @@ static void record_stop(struct series *s, const struct record *record)
 	struct subject to;
 
 	subject_begin(&to, s, record, &stop->pod, &stop->container);
+	hide_hears(s, to.set);
 	add(&to, (struct serie_key){SERIES_STOPS, outcome, cause}, 1);
 	if (stop->deaf)
 		add(&to, (struct serie_key){.family = SERIES_DEAF_STOPS}, 1);
@@ -263,6 +313,7 @@ static void record_stop(struct series *s, const struct record *record)
 		count_gap(s, record, (enum gap)gap);
 	if (unheard_name(stop->reason))
 		s->unheard[stop->reason]++;
+	count_kill(s, stop);
 }
 
 static void record_oom(struct series *s, const struct record *record)
@@ -284,6 +335,9 @@ static void record_pod(struct series *s, const struct record *record)
 	const struct record_container none = {};
 	struct subject to;
 
+	if (pod->state == POD_STAGE_TERMINATING)
+		s->terminations[(unsigned int)pod->trigger < POD_TRIGGER_COUNT ? pod->trigger
+									       : POD_TRIGGER_NONE]++;
 	if (pod->state != POD_STAGE_TERMINATED || !pod->exit_ns || pod->empty_ns < pod->exit_ns)
 		return;
 	subject_begin(&to, s, record, &pod->pod, &none);
@@ -337,6 +391,48 @@ void series_seen(struct series *s, const struct record_pod *pod,
 		show_zeros(&to);
 	if (to.set)
 		touch(to.set, now_ns);
+}
+
+void series_hears_begin(struct series *s)
+{
+	for (size_t i = 0; i < s->store.n; i++)
+		hide_hears(s, s->store.sets[i]);
+}
+
+/* Whether an answer is to be shown in place of the one that is. */
+static bool is_worse(const struct serie *shown, uint64_t value, enum audit_reason reason)
+{
+	if (shown->value != value)
+		return value < shown->value;
+	return reason < shown->key.minor;
+}
+
+void series_hears(struct series *s, const struct record_pod *pod,
+		  const struct record_container *container, const struct audit *audit)
+{
+	const struct serie_key key = {SERIES_HEARS, 0, audit->reason};
+	uint64_t value = !audit_is_deaf(audit);
+	struct subject to = {.series = s};
+	struct serie *serie;
+
+	if (container->kind != CONTAINER_KIND_CONTAINER &&
+	    container->kind != CONTAINER_KIND_SERVICE)
+		return;
+	labels_of(pod, container, &to.labels);
+	to.set = series_store_find(&s->store, &to.labels);
+	serie = to.set ? hears_of(to.set) : NULL;
+	if (serie && !is_worse(serie, value, audit->reason))
+		return;
+	if (serie)
+		hide(&s->store, serie);
+	if (!has_room(s, SERIES_HEARS, LEAVE_STOPS))
+		return;
+	serie = own_serie(&to, &key, LEAVE_STOPS);
+	if (!serie)
+		return;
+	if (!serie->used)
+		use(&s->store, serie, 0);
+	serie->value = value;
 }
 
 void series_scraped(struct series *s)
@@ -397,6 +493,8 @@ void series_get_stats(const struct series *s, struct series_stats *ret)
 	memcpy(ret->absorbed, s->absorbed, sizeof(ret->absorbed));
 	memcpy(ret->incomplete, s->incomplete, sizeof(ret->incomplete));
 	memcpy(ret->unheard, s->unheard, sizeof(ret->unheard));
+	memcpy(ret->kills, s->kills, sizeof(ret->kills));
+	memcpy(ret->terminations, s->terminations, sizeof(ret->terminations));
 }
 
 const char *series_family_name(enum series_family family)
@@ -410,6 +508,7 @@ const char *series_family_name(enum series_family family)
 		[SERIES_OOM_KILLS] = "graced_oom_kills_total",
 		[SERIES_POD_EMPTY] = "graced_pod_empty_duration_seconds",
 		[SERIES_POD_READY] = "graced_pod_ready_while_terminating_seconds",
+		[SERIES_HEARS] = "graced_container_hears",
 	};
 
 	return (unsigned int)family < SERIES_FAMILY_COUNT ? names[family] : NULL;
@@ -438,6 +537,8 @@ static void report(const struct labelset *set, const struct serie *serie, series
 		point.cause = cause_name((enum cause)key->minor);
 	if (key->family == SERIES_OOM_KILLS)
 		point.level = oom_level_name((enum oom_level)key->major);
+	if (key->family == SERIES_HEARS)
+		point.reason = audit_reason_name((enum audit_reason)key->minor);
 	fn(userdata, &point);
 }
 

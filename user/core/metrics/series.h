@@ -17,6 +17,7 @@
 #define CORE_METRICS_SERIES_H
 
 #include "core/metrics/histogram.h"
+#include "core/stop/audit.h"
 #include "core/stop/record.h"
 
 #define SERIES_DEFAULT_LIMIT  10000
@@ -25,6 +26,8 @@
 #define SERIES_COUNTERS_PART  32
 /* ... and one in so many is what counters that are still 0 leave free. */
 #define SERIES_EVENTS_PART    2
+/* ... and one in so many is what gauges leave free: they are no loss while stops are counted. */
+#define SERIES_STOPS_PART     8
 /* A series is not dropped before this many scrapes have seen its last change ... */
 #define SERIES_MIN_SCRAPES    3
 /* ... while there are no scrapes: so many times the age, and it goes. */
@@ -40,7 +43,16 @@ enum series_family {
 	SERIES_OOM_KILLS, /* by level */
 	SERIES_POD_EMPTY, /* histogram of seconds, of pods: no container */
 	SERIES_POD_READY, /* likewise */
+	SERIES_HEARS,	  /* gauge by reason; no increment, so there is none of "_other" */
 	SERIES_FAMILY_COUNT,
+};
+
+/* Causes of a kill that leave open who asked for it; the others name who it was. */
+enum series_kill {
+	SERIES_KILL_GRACE_EXPIRED,
+	SERIES_KILL_EARLY,
+	SERIES_KILL_NO_GRACE,
+	SERIES_KILL_COUNT,
 };
 
 struct series;
@@ -64,14 +76,19 @@ struct series_stats {
 	uint64_t incomplete[GAP_COUNT];
 	/* Stops counted whose stop signal was not acted on, by why; [UNHEARD_NONE] is 0. */
 	uint64_t unheard[UNHEARD_COUNT];
+	/* Stops counted that a SIGKILL ended which followed a stop signal, or had none to follow,
+	 * by enum series_kill and by who sent it. */
+	uint64_t kills[SERIES_KILL_COUNT][SENDER_UNKNOWN + 1];
+	/* Pods that began to terminate, by what triggered it; [POD_TRIGGER_NONE]: not known. */
+	uint64_t terminations[POD_TRIGGER_COUNT];
 };
 
 /* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; container, outcome,
- * cause and level are NULL in the families that do not have them. */
+ * cause, level and reason are NULL in the families that do not have them. */
 struct series_point {
 	const char *namespace_, *workload, *container;
-	const char *outcome, *cause, *level;
-	uint64_t value;			       /* of a counter */
+	const char *outcome, *cause, *level, *reason;
+	uint64_t value;			       /* of a counter or gauge */
 	const struct histogram *histogram;     /* NULL for a counter */
 	const struct histogram_bounds *bounds; /* of the histogram */
 	int64_t created_wall_ns;	       /* when it began to exist, since 1970 */
@@ -96,6 +113,18 @@ void series_record(struct series *series, const struct record *record);
 void series_seen(struct series *series, const struct record_pod *pod,
 		 const struct record_container *container, uint64_t now_ns, int64_t wall_ns);
 
+/*
+ * Whether containers that run would react to their stop signals: series_hears_begin() removes what
+ * the last walk found, and series_hears() follows for each that runs and has an answer, whose
+ * verdict is not unknown. Of the containers that share labels the worst answer is shown: one that
+ * is deaf before one that hears, then the first reason by enum audit_reason. Nothing is shown of
+ * what is no container or service, nor where there is no room; a stop removes what its labels have
+ * until the next walk. series_seen() keeps a label set from ageing, this does not.
+ */
+void series_hears_begin(struct series *series);
+void series_hears(struct series *series, const struct record_pod *pod,
+		  const struct record_container *container, const struct audit *audit);
+
 /* All series were read. */
 void series_scraped(struct series *series);
 
@@ -109,6 +138,9 @@ void series_get_stats(const struct series *series, struct series_stats *ret);
  * cause and level; "_other" is the last. What it gets is valid during the call. */
 void series_each(const struct series *series, enum series_family family, series_fn fn,
 		 void *userdata);
+
+/* As in graced_container_stops_total. */
+enum cause series_kill_cause(enum series_kill kill);
 
 /* graced_container_stops_total and so on; NULL for none. */
 const char *series_family_name(enum series_family family);

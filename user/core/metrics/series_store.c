@@ -284,6 +284,8 @@ bool serie_is_key(const struct serie_key *key)
 		return serie_is_pair(key->major, key->minor);
 	case SERIES_OOM_KILLS:
 		return key->major > OOM_LEVEL_NONE && key->major < LEVELS && key->minor == 0;
+	case SERIES_HEARS: /* what finds no room is not counted anywhere */
+		return false;
 	default:
 		return key->major == 0 && key->minor == 0;
 	}

@@ -20,7 +20,8 @@ struct labels {
 	char text[LABEL_COUNT][LABEL_MAX + 1];
 };
 
-/* Which series of a label set: major is an outcome or a level, minor a cause, else 0. */
+/* Which series of a label set: major is an outcome or a level, minor a cause or an enum
+ * audit_reason, else 0. */
 struct serie_key {
 	enum series_family family;
 	unsigned int major, minor;
@@ -60,6 +61,8 @@ struct series {
 	uint64_t absorbed[SERIES_FAMILY_COUNT];
 	uint64_t incomplete[GAP_COUNT];
 	uint64_t unheard[UNHEARD_COUNT];
+	uint64_t kills[SERIES_KILL_COUNT][SENDER_UNKNOWN + 1];
+	uint64_t terminations[POD_TRIGGER_COUNT];
 	uint64_t aged;
 };
 
@@ -79,7 +82,7 @@ struct serie *serie_find(const struct labelset *set, const struct serie_key *key
 /* A new series where there was none, not used yet. NULL without memory. */
 struct serie *serie_add(struct labelset *set, const struct serie_key *key);
 
-/* Whether the table of outcomes in graced-records(5) has that pair, and a family a series of that
+/* Whether the table of outcomes in graced-records(5) has that pair, and "_other" a series of that
  * key. */
 bool serie_is_pair(unsigned int outcome, unsigned int cause);
 bool serie_is_key(const struct serie_key *key);

@@ -14,11 +14,12 @@
 #include "wire/prometheus/api.h"
 #include "wire/prometheus/exposition.h"
 #include "wire/prometheus/metrics_boot.h"
+#include "wire/prometheus/metrics_containers.h"
 
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (288 + API_EVENT_COUNT + GAP_COUNT + UNHEARD_COUNT)
+#define METRICS_OWN_LINES    (289 + API_EVENT_COUNT + METRICS_CONTAINERS_LINES)
 
 struct metrics_program {
 	const char *name;

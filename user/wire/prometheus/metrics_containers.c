@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The families of containers and of how they stopped. */
+#include "wire/prometheus/metrics_containers.h"
+
+#define LABELS_MAX 6
+
+static const struct expo_family container_families[SERIES_FAMILY_COUNT] = {
+	[SERIES_STOP_DURATION] =
+		{"graced_container_stop_duration_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time from a container's stop signal to the exit of its init, by the stop's outcome."},
+	[SERIES_STOPS] =
+		{"graced_container_stops", EXPO_COUNTER, NULL,
+		 "Exits of containers' init processes, with or without a stop signal, by outcome "
+		 "and cause."},
+	[SERIES_GRACE_USED] =
+		{"graced_container_grace_used_ratio", EXPO_HISTOGRAM, "ratio",
+		 "Time from a container's stop signal to the exit of its init, divided by its grace "
+		 "period; above 1 it overran."},
+	[SERIES_DEAF_STOPS] = {"graced_container_deaf_stops", EXPO_COUNTER, NULL,
+			       "Stops of containers whose init was deaf to the stop signal: PID 1 "
+			       "without a handler for it, so that the kernel dropped it."},
+	[SERIES_COLLATERAL_KILLS] =
+		{"graced_collateral_kills", EXPO_COUNTER, NULL,
+		 "Processes of containers that the kernel killed because the init of their pid "
+		 "namespace exited."},
+	[SERIES_OOM_KILLS] =
+		{"graced_oom_kills", EXPO_COUNTER, NULL,
+		 "Processes of containers that the OOM killer killed, by whose memory ran "
+		 "out: the container's, its pod's, the node's."},
+	[SERIES_POD_EMPTY] =
+		{"graced_pod_empty_duration_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time from the exit of a pod's last container to the moment when no process is left "
+		 "in the pod's cgroups."},
+	[SERIES_POD_READY] =
+		{"graced_pod_ready_while_terminating_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time that the API reported a terminating pod as Ready after the first stop signal to "
+		 "one of its containers."},
+	[SERIES_HEARS] =
+		{"graced_container_hears", EXPO_GAUGE, NULL,
+		 "Whether a running container would react to its stop signal: 1, it would, by "
+		 "the reason how; 0, it is deaf, by the reason why. Absent where that is not "
+		 "known; of several of one name the worst."},
+};
+
+static void add_point(void *userdata, const struct series_point *point)
+{
+	struct expo *expo = userdata;
+	struct expo_label labels[LABELS_MAX] = {
+		{"namespace", point->namespace_},
+		{"workload", point->workload},
+	};
+	size_t n = 2;
+
+	if (point->container)
+		labels[n++] = (struct expo_label){"container", point->container};
+	if (point->outcome)
+		labels[n++] = (struct expo_label){"outcome", point->outcome};
+	if (point->cause)
+		labels[n++] = (struct expo_label){"cause", point->cause};
+	if (point->level)
+		labels[n++] = (struct expo_label){"level", point->level};
+	if (point->reason)
+		labels[n++] = (struct expo_label){"reason", point->reason};
+	if (point->histogram)
+		expo_histogram(expo, labels, n, point->histogram, point->bounds);
+	else
+		expo_u64(expo, labels, n, point->value);
+	expo_created(expo, labels, n, point->created_wall_ns);
+}
+
+static void add_incomplete(struct expo *expo, const struct series_stats *stats)
+{
+	static const struct expo_family family = {
+		"graced_stops_incomplete", EXPO_COUNTER, NULL,
+		"Stops whose evidence has a gap, by gap: those in graced_container_stops_total, each "
+		"under all of its gaps, and of guessed sandboxes, which are not in there, under "
+		"sandbox-guessed alone."};
+
+	expo_family(expo, &family);
+	for (int gap = 0; gap < GAP_COUNT; gap++) {
+		struct expo_label label = {"gap", gap_name((enum gap)gap)};
+
+		expo_u64(expo, &label, 1, stats->incomplete[gap]);
+	}
+}
+
+/* A line for each reason from the start, and none for each container. */
+static void add_unheard(struct expo *expo, const struct series_stats *stats)
+{
+	static const struct expo_family family = {
+		"graced_unheard_stops", EXPO_COUNTER, NULL,
+		"Stops in graced_container_stops_total whose stop signal was not acted on, by "
+		"why."};
+
+	expo_family(expo, &family);
+	for (int reason = UNHEARD_NONE + 1; reason < UNHEARD_COUNT; reason++) {
+		struct expo_label label = {"reason", unheard_name((enum unheard)reason)};
+
+		expo_u64(expo, &label, 1, stats->unheard[reason]);
+	}
+}
+
+/* Each pair from the start: a first event is seen. */
+static void add_kills(struct expo *expo, const struct series_stats *stats)
+{
+	static const struct expo_family family = {
+		"graced_kills", EXPO_COUNTER, NULL,
+		"Stops in graced_container_stops_total with outcome killed, by cause and by what "
+		"sent the SIGKILL."};
+
+	expo_family(expo, &family);
+	for (int kill = 0; kill < SERIES_KILL_COUNT; kill++) {
+		for (int sender = 0; sender <= SENDER_UNKNOWN; sender++) {
+			const char *name = sender_kind_name((enum sender_kind)sender);
+			const struct expo_label labels[] = {
+				{"cause", cause_name(series_kill_cause((enum series_kill)kill))},
+				{"sender", name ? name : "unknown"},
+			};
+
+			expo_u64(expo, labels, 2, stats->kills[kill][sender]);
+		}
+	}
+}
+
+static void add_terminations(struct expo *expo, const struct series_stats *stats)
+{
+	static const struct expo_family family = {
+		"graced_pod_terminations", EXPO_COUNTER, NULL,
+		"Pods that began to terminate, by what triggered it."};
+
+	expo_family(expo, &family);
+	for (int trigger = POD_TRIGGER_NONE; trigger < POD_TRIGGER_COUNT; trigger++) {
+		const char *name = pod_trigger_name((enum pod_trigger)trigger);
+		struct expo_label label = {"trigger", name ? name : "unknown"};
+
+		expo_u64(expo, &label, 1, stats->terminations[trigger]);
+	}
+}
+
+void metrics_containers_write(struct expo *expo, const struct series *series)
+{
+	struct series_stats stats;
+
+	for (int family = 0; family < SERIES_FAMILY_COUNT; family++) {
+		expo_family(expo, &container_families[family]);
+		series_each(series, (enum series_family)family, add_point, expo);
+	}
+	series_get_stats(series, &stats);
+	add_incomplete(expo, &stats);
+	add_unheard(expo, &stats);
+	add_kills(expo, &stats);
+	add_terminations(expo, &stats);
+}
+
+void metrics_containers_write_absorbed(struct expo *expo, const struct series_stats *stats)
+{
+	static const struct expo_family family = {
+		"graced_series_absorbed", EXPO_COUNTER, NULL,
+		"Increments of a metric counted under \"_other\" instead of their own labels because "
+		"graced_series_limit was reached."};
+
+	expo_family(expo, &family);
+	for (int i = 0; i < SERIES_FAMILY_COUNT; i++) {
+		struct expo_label label = {"metric", series_family_name((enum series_family)i)};
+
+		if (i != SERIES_HEARS)
+			expo_u64(expo, &label, 1, stats->absorbed[i]);
+	}
+}
