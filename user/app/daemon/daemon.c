@@ -128,7 +128,7 @@ static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 	struct daemon *d = userdata;
 	int r;
 
-	tally_look(&d->tally, d->monitor);
+	tally_look(&d->tally, d->monitor, d->hearings);
 	tally_age(&d->tally);
 	if (d->inhibitor)
 		inhibitor_look(d->inhibitor);
@@ -342,7 +342,7 @@ static void on_attached(void *userdata)
 	struct daemon *d = userdata;
 	struct monitor *m = d->monitor;
 
-	if (costs_new(d, &d->costs) < 0 ||
+	if (costs_new(d, &d->costs) < 0 || hearings_new(m, &d->hearings) < 0 ||
 	    sd_event_add_time_relative(monitor_event(m), &d->minute, CLOCK_MONOTONIC, MINUTE_US,
 				       GRAIN_US, on_minute, d) < 0) {
 		monitor_end(m, 1);
@@ -500,6 +500,7 @@ static void on_close(void *userdata)
 	d->control = control_free(d->control);
 	d->streams = streams_free(d->streams);
 	d->costs = costs_free(d->costs);
+	d->hearings = hearings_free(d->hearings);
 	d->minute = sd_event_source_disable_unref(d->minute);
 	d->web = web_free(d->web);
 	free(d->history);

@@ -10,6 +10,7 @@
 #include "app/daemon/checkpoint.h"
 #include "app/daemon/costs.h"
 #include "app/daemon/events.h"
+#include "app/daemon/hearings.h"
 #include "app/daemon/history.h"
 #include "app/daemon/inhibitor.h"
 #include "app/daemon/recorders.h"
@@ -31,6 +32,7 @@ struct daemon {
 	struct history *history;       /* likewise */
 	struct tally tally;
 	struct costs *costs;
+	struct hearings *hearings; /* NULL: not attached yet */
 	struct web *web;
 	struct control *control;     /* NULL: there is none */
 	struct streams *streams;     /* of those who follow; likewise */

@@ -169,7 +169,7 @@ static void metrics(struct daemon *d, const struct web_request *request, struct 
 
 	ret->type = negotiate_content_type(format);
 	ret->keep_ms = KEEP_MS;
-	tally_look(&d->tally, d->monitor);
+	tally_look(&d->tally, d->monitor, d->hearings);
 	if (write_metrics(d, format == NEGOTIATE_OPENMETRICS ? EXPO_OPENMETRICS : EXPO_TEXT,
 			  &ret->body) >= 0) {
 		series_scraped(d->tally.series);

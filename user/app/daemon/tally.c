@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/daemon/hearings.h"
 #include "app/live/lookup.h"
 #include "app/live/monitor.h"
 #include "app/log/log.h"
@@ -65,6 +66,7 @@ void tally_record(struct tally *t, const struct record *record)
 
 struct look {
 	struct tally *tally;
+	const struct hearings *hearings;
 	uint64_t now_ns;
 	int64_t wall_ns;
 	bool again; /* names are queried again */
@@ -93,17 +95,21 @@ static void add_query(struct look *look, const struct engine_running *running)
 static void seen(void *userdata, const struct engine_running *running)
 {
 	struct look *look = userdata;
+	struct audit audit;
 
 	add_query(look, running);
 	/* Half of its names would make series that nothing is ever counted in. */
-	if (!running->asking)
-		series_seen(look->tally->series, &running->pod, &running->container, look->now_ns,
-			    look->wall_ns);
+	if (running->asking)
+		return;
+	series_seen(look->tally->series, &running->pod, &running->container, look->now_ns,
+		    look->wall_ns);
+	if (look->hearings && hearings_get(look->hearings, running, &audit))
+		series_hears(look->tally->series, &running->pod, &running->container, &audit);
 }
 
-void tally_look(struct tally *t, struct monitor *m)
+void tally_look(struct tally *t, struct monitor *m, const struct hearings *hearings)
 {
-	struct look look = {.tally = t, .now_ns = clock_boot_ns()};
+	struct look look = {.tally = t, .hearings = hearings, .now_ns = clock_boot_ns()};
 
 	if (!monitor_engine(m))
 		return;
@@ -111,6 +117,7 @@ void tally_look(struct tally *t, struct monitor *m)
 	look.again = look.now_ns - t->asked_ns >= AGAIN_EVERY_NS;
 	if (look.again)
 		t->asked_ns = look.now_ns;
+	series_hears_begin(t->series);
 	engine_each_container(monitor_engine(m), seen, &look);
 	for (size_t i = 0; i < look.n_ask; i++)
 		lookup_names(monitor_lookup(m), &look.ask[i]);

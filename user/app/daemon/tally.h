@@ -10,6 +10,7 @@
 #include "core/metrics/series.h"
 #include "core/stop/record.h"
 
+struct hearings;
 struct monitor;
 
 struct tally {
@@ -24,8 +25,9 @@ void tally_done(struct tally *tally);
 
 void tally_record(struct tally *tally, const struct record *record);
 
-/* Takes the containers that run now: before a page is written, and once a minute. */
-void tally_look(struct tally *tally, struct monitor *m);
+/* Takes the containers that run now, and what is known of whether they hear (NULL: nothing): before
+ * a page is written, and once a minute. */
+void tally_look(struct tally *tally, struct monitor *m, const struct hearings *hearings);
 
 /* Drops the series of containers that are gone long enough. */
 void tally_age(struct tally *tally);

@@ -629,6 +629,10 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 		    (e->stops.pods_only && !node->pod))
 			continue;
 		running.start_ns = node->stop->init.start_ns;
+		running.pid = node->stop->init.pid;
+		running.ns_pid = node->stop->init.ns_pid;
+		running.guessed = node->stop->guessed;
+		running.stop_signal = names_stop_signal(&e->names, node);
 		running.asking = names_is_asking(&e->names, node);
 		running.unnamed = node->names == NAMES_ABSENT;
 		subject_pod(&e->names, node, &running.pod);

@@ -79,6 +79,9 @@ struct engine_running {
 	uint64_t id;	   /* cgroup */
 	uint32_t kind;	   /* enum graced_watch_kind */
 	uint64_t start_ns; /* of the init */
+	uint32_t pid, ns_pid;
+	bool guessed;	      /* it may be another process */
+	uint32_t stop_signal; /* as a source provides it; 0: unknown */
 	bool asking; /* a source has been queried for its names or its pod's, and has not answered */
 	bool unnamed; /* ... and none had the name of the container */
 	struct record_pod pod;
