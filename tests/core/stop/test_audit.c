@@ -43,6 +43,39 @@ static void judge(const struct row *rows, size_t n)
 #define IGNORED .disposition = AUDIT_SIG_IGNORED
 #define INIT	.shielded = true
 
+static void what_threads_that_were_not_read_may_change_is_unknown(void **state)
+{
+	static const struct row rows[] = {
+		{"a handler, and an open thread",
+		 {HANDLED, BLOCKS, THREADS(1, 9, 0, 0), .threads_unread = true},
+		 "hears",
+		 "handler",
+		 0},
+		{"a handler, and none so far",
+		 {HANDLED, BLOCKS, THREADS(0, 9, 0, 0), .threads_unread = true},
+		 "unknown",
+		 "no-access",
+		 0},
+		{"a wait",
+		 {HANDLED, BLOCKS, THREADS(0, 9, 1, 0), .threads_unread = true},
+		 "hears",
+		 "waiter",
+		 0},
+		{"no handler, and a leader that blocks it",
+		 {INIT, BLOCKS, THREADS(0, 9, 1, 0), .threads_unread = true},
+		 "unknown",
+		 "no-access",
+		 0},
+		{"no handler, and a leader that does not block it",
+		 {INIT, OPEN, THREADS(1, 9, 0, 0), .threads_unread = true},
+		 "deaf",
+		 "no-handler",
+		 0},
+	};
+
+	judge(rows, LEN(rows));
+}
+
 static void a_handler_hears_where_a_thread_can_run_it(void **state)
 {
 	static const struct row rows[] = {
@@ -460,6 +493,8 @@ static void every_name_is_there_and_no_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("what threads that were not read may change is unknown",
+		      what_threads_that_were_not_read_may_change_is_unknown),
 		CLAIM("a handler hears where a thread can run it",
 		      a_handler_hears_where_a_thread_can_run_it),
 		CLAIM("the default is deaf under the shield, and death without",

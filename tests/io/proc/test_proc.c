@@ -303,6 +303,40 @@ static void test_without_descriptors(void **state)
 	}
 }
 
+/* The leader and one more are read, of three. */
+static void test_threads_unread(void **state)
+{
+	struct audit_facts facts = {.signal = SIGTERM};
+	pthread_t threads[2];
+
+	for (size_t i = 0; i < LEN(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, pause_forever, NULL), 0);
+	assert_int_equal(procfs_sig_read(getpid(), 1, &facts), 0);
+	assert_true(facts.threads_unread);
+	assert_int_equal(procfs_sig_read(getpid(), 2, &facts), 0);
+	assert_false(facts.threads_unread);
+	for (size_t i = 0; i < LEN(threads); i++) {
+		pthread_cancel(threads[i]);
+		pthread_join(threads[i], NULL);
+	}
+}
+
+static void test_children(void **state)
+{
+	pid_t child;
+
+	assert_false(procfs_has_child(getpid()));
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause_forever(NULL);
+	}
+	assert_true(procfs_has_child(getpid()));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(procfs_has_child(getpid()));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -314,6 +348,8 @@ int main(void)
 		CLAIM("a zombie is not alive", test_zombie),
 		CLAIM("a process that cannot be read for lack of descriptors is alive",
 		      test_without_descriptors),
+		CLAIM("threads beyond the limit are reported as unread", test_threads_unread),
+		CLAIM("whether a process has a child is read", test_children),
 	};
 
 	return cmocka_run_group_tests_name("io/proc", tests, NULL, NULL);

@@ -31,11 +31,12 @@ struct hearings {
 	sd_event_source *tick;
 };
 
+/* What a process does that may not be the init says nothing. */
 static bool is_wanted(const struct engine_running *running)
 {
 	enum record_container_kind kind = running->container.kind;
 
-	return !running->asking &&
+	return !running->asking && !running->guessed &&
 	       (kind == CONTAINER_KIND_CONTAINER || kind == CONTAINER_KIND_SERVICE);
 }
 
@@ -49,7 +50,6 @@ static void see(void *userdata, const struct engine_running *running)
 		.pid = running->pid,
 		.ns_pid = running->ns_pid,
 		.signal = running->stop_signal ? running->stop_signal : SIGTERM,
-		.guessed = running->guessed,
 	};
 
 	if (is_wanted(running))
@@ -59,8 +59,7 @@ static void see(void *userdata, const struct engine_running *running)
 static struct audit look(const struct hearing_init *init)
 {
 	const struct audit unknown = {.verdict = AUDIT_UNKNOWN, .reason = AUDIT_ACCESS};
-	struct audit_facts facts = {
-		.signal = init->signal, .shielded = init->ns_pid == 1, .guessed = init->guessed};
+	struct audit_facts facts = {.signal = init->signal, .shielded = init->ns_pid == 1};
 	pid_t pid = (pid_t)init->pid;
 	struct procfs_proc proc;
 
@@ -68,7 +67,8 @@ static struct audit look(const struct hearing_init *init)
 		return unknown;
 	facts.shell.is_shell = audit_is_shell(proc.proc.exe, proc.proc.comm);
 	facts.shell.in_front = facts.shell.is_shell && procfs_has_child(pid);
-	if (procfs_sig_read(pid, READS_MAX, &facts) < 0 || !procfs_alive(pid, init->start_ns))
+	if (procfs_sig_read(pid, READS_MAX, &facts) < 0 ||
+	    !procfs_is_process(pid, init->start_ns) || !procfs_alive(pid, init->start_ns))
 		return unknown;
 	return audit_judge(&facts);
 }

@@ -118,7 +118,7 @@ static struct audit judge_handled(const struct audit_facts *f)
 		return verdict(AUDIT_HEARS, AUDIT_HANDLER);
 	if (f->threads[AUDIT_WAITS])
 		return verdict(AUDIT_HEARS, AUDIT_WAITER);
-	return judge_all_blocked(f);
+	return f->threads_unread ? verdict(AUDIT_UNKNOWN, AUDIT_ACCESS) : judge_all_blocked(f);
 }
 
 /* The leader blocks it: it is queued, for which thread is not known. */
@@ -126,7 +126,7 @@ static struct audit judge_queued(const struct audit_facts *f)
 {
 	bool open = f->threads[AUDIT_OPEN], waits = f->threads[AUDIT_WAITS];
 
-	if (f->threads[AUDIT_UNSURE])
+	if (f->threads[AUDIT_UNSURE] || f->threads_unread)
 		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
 	if (!open)
 		return waits ? verdict(AUDIT_HEARS, AUDIT_WAITER) : judge_all_blocked(f);

@@ -95,6 +95,7 @@ struct audit_facts {
 	enum audit_disposition disposition;
 	enum audit_thread leader;	      /* also when it has left its threads behind */
 	uint32_t threads[AUDIT_THREAD_COUNT]; /* how many live ones, the leader with them */
+	bool threads_unread;		      /* there are more, of which nothing is known */
 	uint32_t passing;  /* of those that block it: not asleep, or only until a child has begun */
 	bool calls_unread; /* ... or what one of them does could not be seen */
 	bool signalfds_unread; /* whether there are signalfds could not be seen */

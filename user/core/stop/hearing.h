@@ -38,7 +38,6 @@ struct hearing_init {
 	uint32_t pid;
 	uint32_t ns_pid;
 	uint32_t signal; /* its stop signal, 1 to 64 */
-	bool guessed;
 };
 
 /* The container runs. Another init or stop signal than before: nothing is known of it. 0 or

@@ -635,7 +635,7 @@ static int read_threads(pid_t pid, uint32_t most, struct audit_facts *f)
 		if (!is_number(entry->d_name) || strcmp(entry->d_name, name) == 0)
 			continue;
 		if (seen++ == most) {
-			f->threads[AUDIT_UNSURE]++;
+			f->threads_unread = true;
 			break;
 		}
 		read_thread(dirfd(dir), entry->d_name, false, f);
@@ -707,7 +707,8 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 
 	memset(f->threads, 0, sizeof(f->threads));
 	f->signalfds = f->passing = 0;
-	f->calls_unread = f->signalfds_unread = f->pending = f->stopped = false;
+	f->threads_unread = f->calls_unread = f->signalfds_unread = false;
+	f->pending = f->stopped = false;
 	r = read_threads(pid, most, f);
 	if (r < 0)
 		return r;
@@ -719,8 +720,8 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 
 bool procfs_has_child(pid_t pid)
 {
-	char path[64], byte;
+	char path[64], text[16];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	return fd_read_into(AT_FDCWD, path, &byte, sizeof(byte)) > 0;
+	return fd_read_into(AT_FDCWD, path, text, sizeof(text)) > 0;
 }
