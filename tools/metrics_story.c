@@ -15,6 +15,7 @@
  *   MINUTE down                          scrapes fail from now on
  *   MINUTE runs NAMESPACE WORKLOAD CONTAINER
  *   MINUTE play RECORDING NAMESPACE WORKLOAD CONTAINER COUNT
+ *   MINUTE hears NAMESPACE WORKLOAD CONTAINER 0|1
  *   MINUTE ready CONDITION 0|1           by its number in enum metrics_ready
  *   MINUTE shed NUMBER                   of enum shed
  *   MINUTE unclean COUNT                 the last boot ended so, that many did
@@ -45,6 +46,9 @@ struct story {
 	unsigned int starts; /* a pod has another address each time */
 	char namespace_[64], workload[64], container[64];
 };
+
+static const struct audit hearing = {.verdict = AUDIT_HEARS, .reason = AUDIT_HANDLER};
+static const struct audit deaf = {.verdict = AUDIT_DEAF, .reason = AUDIT_SHIELD};
 
 static void fail(const char *what)
 {
@@ -105,13 +109,16 @@ static void start(struct story *s)
 	s->starts++;
 }
 
-static void runs(struct story *s)
+/* hears NULL: that it runs is all that is known. */
+static void runs(struct story *s, const struct audit *hears)
 {
 	const struct record_pod pod = {true, s->namespace_, "pod-0", "uid", s->workload, 0, false};
 	const struct record_container container = {
 		.known = true, .name = s->container, .kind = CONTAINER_KIND_CONTAINER};
 
 	series_seen(s->series, &pod, &container, (uint64_t)s->minute * MINUTE_NS, wall_ns(s));
+	if (hears)
+		series_hears(s->series, &pod, &container, hears);
 }
 
 static void rename_subject(const struct story *s, struct record_pod *pod,
@@ -187,7 +194,10 @@ static void command(struct story *s, const char *verb, const char *rest)
 		s->series = series_free(s->series);
 	} else if (strcmp(verb, "runs") == 0 &&
 		   sscanf(rest, "%63s %63s %63s", s->namespace_, s->workload, s->container) == 3) {
-		runs(s);
+		runs(s, NULL);
+	} else if (strcmp(verb, "hears") == 0 && sscanf(rest, "%63s %63s %63s %u", s->namespace_,
+							s->workload, s->container, &value) == 4) {
+		runs(s, value ? &hearing : &deaf);
 	} else if (strcmp(verb, "play") == 0 &&
 		   sscanf(rest, "%63s %63s %63s %63s %u", recording, s->namespace_, s->workload,
 			  s->container, &number) == 5) {
@@ -297,7 +307,9 @@ static void print_families(struct story *s)
 	strcpy(s->namespace_, "shop");
 	strcpy(s->workload, "cart");
 	strcpy(s->container, "app");
-	runs(s);
+	runs(s, &hearing);
+	strcpy(s->container, "deaf");
+	runs(s, &deaf);
 	boot_ended(s, 1);
 	print_all(s);
 	s->previous.shutdown.announced_ns = 1;
