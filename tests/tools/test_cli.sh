@@ -42,6 +42,18 @@ for command in $commands; do
 done
 claim "each command's --help has an example" $bad
 
+bad=0
+for command in $commands; do
+	page=graced-$command
+	[[ $command == version ]] && page=graced
+	"$graced" "$command" --help | grep -A 1 '^MANUAL PAGE$' | grep -qxF "  $page(8)" &&
+		[[ -e $root/docs/$page.8 ]] || {
+		echo "# $command"
+		bad=1
+	}
+done
+claim "each command's --help names its manual page, which is there" $bad
+
 try "$graced" version
 ((rc == 0)) && one_line "$out" && grep -qE '^graced [0-9]' "$out"
 claim "version prints one line" $?

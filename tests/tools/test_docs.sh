@@ -85,13 +85,38 @@ done
 nothing_missing
 claim "the pages of trace, top and run have every option, and no other" $?
 
-options_in docs/graced.8 "(It )?" | sort -u >"$tmp/documented"
-for command in audit pods explain plan report resolve record replay wait check; do
-	options_of "$command" | tr ' ' '\n' | grep -- '^--' | sort >"$tmp/options"
-	comm -23 "$tmp/options" "$tmp/documented" | sed "s/^/$command: /" >>"$out"
+# What many commands share is in graced(8) alone.
+options_in docs/graced.8 "It " | sort -u >"$tmp/common"
+for command in "${commands[@]}"; do
+	[[ -e docs/graced-$command.8 && ! $command =~ ^(trace|top|run)$ ]] || continue
+	options_of "$command" | tr ' ' '\n' | sort >"$tmp/options"
+	options_in "docs/graced-$command.8" "It " | sort -u >"$tmp/its-own"
+	[[ -s $tmp/options ]] || echo "$command has no options" >>"$out"
+	sort -u "$tmp/its-own" "$tmp/common" | comm -23 "$tmp/options" - |
+		grep -vxE -- "-h|--help" | sed "s/^/$command: /" >>"$out"
+	comm -13 "$tmp/options" "$tmp/its-own" | sed "s/^/$command has no /" >>"$out"
+	comm -12 "$tmp/its-own" "$tmp/common" | grep -E '^--' | sed "s/^/graced(8) has it, too: $command /" >>"$out"
 done
 nothing_missing
-claim "every option of the other commands is in graced(8)" $?
+claim "every option of the other commands is in their page or in graced(8), once, and no other" $?
+
+for command in "${commands[@]}"; do
+	[[ $command == version || -e docs/graced-$command.8 ]] || echo "no page for $command" >>"$out"
+	for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" EXAMPLES "SEE ALSO"; do
+		[[ $command =~ ^(version|run)$ ]] || grep -qxF ".Sh $section" "docs/graced-$command.8" ||
+			echo "the page of $command has no $section" >>"$out"
+	done
+	[[ $command == version ]] || grep -qxF ".Xr graced-$command 8 ." docs/graced.8 ||
+		echo "graced(8) does not name the page of $command" >>"$out"
+done
+nothing_missing
+claim "every command has a page of its own with the usual sections, and graced(8) names it" $?
+
+for page in docs/*.[58]; do
+	grep -qxF ".Os Linux" "$page" || echo "$page does not say that it is about Linux" >>"$out"
+done
+nothing_missing
+claim "the pages say what they are for: Linux" $?
 
 # --web.listen-address is web.listenAddress; two flags have no key, one is made otherwise.
 key_of() { # FLAG
@@ -196,6 +221,21 @@ for page in docs/*.[58]; do
 		[[ $name == graced* ]] || continue
 		[[ -e docs/$name.$section ]] || echo "$page refers to $name($section)" >>"$out"
 	done < <(sed -n 's/^\.Xr \([^ ]*\) \([0-9]\).*/\1 \2/p' "$page")
+done
+# A section of another page is named in words; .Sx is for the page's own.
+for page in docs/*.[58]; do
+	sed -nE 's/^\.(Pq )?Sx ([A-Za-z_, ]+[A-Za-z_])( [.,;:)]+)?( No .*)?$/\2\t\4/p' "$page" |
+		while IFS=$'\t' read -r section elsewhere; do
+			[[ $elsewhere ]] || grep -qxE "\.S[hs] $section" "$page" ||
+				echo "$page has no section $section" >>"$out"
+		done
+done
+for page in docs/*.[58]; do
+	tr '\n' ' ' <"$page" | grep -oE '\b[A-Z][A-Z ]+ in (\.)?Xr [a-z.-]+ [58]' |
+		while read -r words; do
+			section=${words%% in *} name=${words##*Xr }
+			grep -qxE "\.S[hs] .*${section##* }" "docs/${name% *}.${name##* }" || echo "$page: there is no $words" >>"$out"
+		done
 done
 nothing_missing
 claim "pages refer to each other rightly" $?
@@ -417,7 +457,7 @@ put() {
 placed="make install puts pages, completions, unit and configuration where they are looked for"
 if have make && put; then
 	: >"$out"
-	for file in sbin/graced share/man/man8/graced.8 share/man/man8/graced-run.8 \
+	for file in sbin/graced share/man/man8/graced.8 share/man/man8/graced-run.8 share/man/man8/graced-audit.8 \
 		share/man/man8/graced-trace.8 share/man/man8/graced-top.8 share/man/man5/graced.yaml.5 \
 		share/man/man5/graced-records.5 share/bash-completion/completions/graced \
 		share/zsh/site-functions/_graced share/fish/vendor_completions.d/graced.fish; do

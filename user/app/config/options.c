@@ -205,21 +205,20 @@ void options_flags_done(struct options_flags *flags)
 /* --- options of commands -------------------------------------------------------------------------
  */
 
+static const char *const command_names[OPTIONS_COMMANDS] = {
+	[OPTIONS_TRACE] = "trace",     [OPTIONS_TOP] = "top",	    [OPTIONS_RUN] = "run",
+	[OPTIONS_AUDIT] = "audit",     [OPTIONS_PODS] = "pods",	    [OPTIONS_EXPLAIN] = "explain",
+	[OPTIONS_PLAN] = "plan",       [OPTIONS_REPORT] = "report", [OPTIONS_LOG] = "log",
+	[OPTIONS_RESOLVE] = "resolve", [OPTIONS_RECORD] = "record", [OPTIONS_REPLAY] = "replay",
+	[OPTIONS_WAIT] = "wait",       [OPTIONS_CHECK] = "check",   [OPTIONS_SHUTDOWN] = "shutdown",
+	[OPTIONS_VERSION] = "version",
+};
+
 static enum options_command command_of(const char *name)
 {
-	static const char *const names[OPTIONS_COMMANDS] = {
-		[OPTIONS_TRACE] = "trace",	 [OPTIONS_TOP] = "top",
-		[OPTIONS_RUN] = "run",		 [OPTIONS_AUDIT] = "audit",
-		[OPTIONS_PODS] = "pods",	 [OPTIONS_EXPLAIN] = "explain",
-		[OPTIONS_PLAN] = "plan",	 [OPTIONS_REPORT] = "report",
-		[OPTIONS_LOG] = "log",		 [OPTIONS_RESOLVE] = "resolve",
-		[OPTIONS_RECORD] = "record",	 [OPTIONS_REPLAY] = "replay",
-		[OPTIONS_WAIT] = "wait",	 [OPTIONS_CHECK] = "check",
-		[OPTIONS_SHUTDOWN] = "shutdown", [OPTIONS_VERSION] = "version",
-	};
 	unsigned int i = 0;
 
-	while (i < OPTIONS_VERSION && strcmp(names[i], name) != 0)
+	while (i < OPTIONS_VERSION && strcmp(command_names[i], name) != 0)
 		i++;
 	return i;
 }
@@ -361,6 +360,9 @@ void options_add_help(struct buf *out, enum options_command command,
 		memcpy(section, flag, sizeof(section));
 		add_setting(out, &settings[i]);
 	}
-	if (help->tail)
-		buf_printf(out, "\n%s", help->tail);
+	buf_printf(out, "\n%s\n", help->tail);
+	if (command == OPTIONS_VERSION)
+		buf_adds(out, "MANUAL PAGE\n  graced(8)\n");
+	else
+		buf_printf(out, "MANUAL PAGE\n  graced-%s(8)\n", command_names[command]);
 }
