@@ -65,6 +65,40 @@ static void fill_standard_fds(void)
 		close(fd);
 }
 
+/* The first error of a write to standard output. A stream keeps only that there was one, and what
+ * the program does next overwrites errno. */
+static int output_error;
+
+static ssize_t write_output(void *cookie, const char *bytes, size_t n)
+{
+	size_t done = 0;
+
+	(void)cookie;
+	while (done < n) {
+		ssize_t written = write(STDOUT_FILENO, bytes + done, n - done);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0) {
+			output_error = output_error ? output_error : errno;
+			break;
+		}
+		done += (size_t)written;
+	}
+	/* A short count makes the stream fail. */
+	return (ssize_t)done;
+}
+
+static void watch_output(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_output});
+
+	if (!stream)
+		return;
+	setvbuf(stream, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+	stdout = stream;
+}
+
 /* A signal that comes before the loop listens waits for it, even one that a shell has ignored. */
 static void hold_signals(void)
 {
@@ -131,10 +165,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* A file that may not grow is a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
+	watch_output();
 	status = run(argc, argv);
 	/* A reader that has left wanted no more; any other failure is one. */
-	if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || output_error == EPIPE)
 		return status;
-	say("cannot write to standard output: %s", strerror(errno));
+	say("cannot write to standard output: %s", strerror(output_error ? output_error : errno));
 	return status ? status : 1;
 }

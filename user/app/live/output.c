@@ -117,8 +117,9 @@ int output_begin_recording(struct output *o, const struct engine_config *config)
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && strcmp(path, "-") != 0)
 		fchmod(fd, 0600);
 	if (fd < 0) {
-		say("cannot write %s: %s", path, strerror(errno));
-		return -errno;
+		r = -errno;
+		say("cannot write %s: %s", path, strerror(-r));
+		return r;
 	}
 	r = out_new(fd, true, true, &o->recording);
 	if (r >= 0)
