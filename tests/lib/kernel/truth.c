@@ -360,22 +360,26 @@ static int check_empty(const struct check *c)
 	return between(c, "empty_boot_ns", c->exit_ns, until ? until : page_clock_ns());
 }
 
-/* Log directories name pods and containers, and no more of them. */
+/* Log directories name pods and containers, and no more of them; compose knows none of these. */
 static int check_described(const struct check *c)
 {
 	static const char *const subjects[] = {"", "stop_signal.sender.", "kill_signal.sender."};
 	static const struct {
 		const char *object, *member;
-	} unknown[] = {{"pod", "workload"}, {"container", "image"}, {"container", "attempt"}};
+	} unknown[] = {
+		{"pod", "workload"},	    {"container", "image"},    {"container", "attempt"},
+		{"container", "namespace"}, {"container", "workload"},
+	};
+	const size_t n = sizeof(unknown) / sizeof(*unknown);
 
-	for (size_t i = 0; i < 9; i++) {
-		const char *subject = subjects[i / 3], *object = unknown[i % 3].object;
+	for (size_t i = 0; i < n * sizeof(subjects) / sizeof(*subjects); i++) {
+		const char *subject = subjects[i / n], *object = unknown[i % n].object;
 		char path[64];
 
 		snprintf(path, sizeof(path), "%s%s", subject, object);
 		if (!json_is_object(jrec_get(c->rec, path)))
 			continue;
-		snprintf(path, sizeof(path), "%s%s.%s", subject, object, unknown[i % 3].member);
+		snprintf(path, sizeof(path), "%s%s.%s", subject, object, unknown[i % n].member);
 		if (is_null(c, path))
 			return 1;
 	}
