@@ -15,11 +15,11 @@ lost=$root/tests/report/lost.jsonl # boots that were lost in nothing, and in a s
 
 for format in table json svg trace-event otlp; do
 	try env TZ=Asia/Kathmandu NO_COLOR=1 "$graced" report --file "$story" -o "$format"
-	((rc == 0)) && quiet "$err" && sed 's/"version":"[^"]*"/"version":"V"/' "$out" |
+	((rc == 0)) && quiet "$err" && sed 's/"version":"[^"]*"/"version":"V"/g' "$out" |
 		diff "$root/tests/report/node.$format" - >"$err"
 	claim "the story of tests/report/node.jsonl as $format" $?
 	try env TZ=Asia/Kathmandu NO_COLOR=1 "$graced" report --file "$lost" -o "$format"
-	((rc == 0)) && quiet "$err" && sed 's/"version":"[^"]*"/"version":"V"/' "$out" |
+	((rc == 0)) && quiet "$err" && sed 's/"version":"[^"]*"/"version":"V"/g' "$out" |
 		diff "$root/tests/report/lost.$format" - >"$err"
 	claim "how boots ended in tests/report/lost.jsonl as $format" $?
 done
