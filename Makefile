@@ -27,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench tarball deb uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench tarball deb chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -344,6 +344,7 @@ help:
 	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
 	@echo 'make deb        the Debian package, in $(BUILD)'
 	@echo 'make image      an OCI image without a registry, as $(BUILD)/graced-image.tar'
+	@echo 'make chart      the Helm chart, as $(BUILD)/graced-VERSION.tgz'
 	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is shipped: sources, a Debian package, an image of containers.
+# What is shipped: sources, a Debian package, an image of containers, a Helm chart.
 
-.PHONY: tarball deb image
+.PHONY: tarball deb image chart
 
 tarball:
 	@mkdir -p $(BUILD)
@@ -16,3 +16,7 @@ deb:
 image: $(BUILD)/graced
 	@tools/image $(BUILD)/graced $(BUILD)/graced-image.tar
 	@echo '$(BUILD)/graced-image.tar'
+
+chart:
+	@mkdir -p $(BUILD)
+	@tools/chart pack $(BUILD)
