@@ -84,6 +84,21 @@ static void hear(struct site *s, int fd, struct buf *ret)
 	}
 }
 
+/* Until the other side has closed. */
+static void hear_rest(int fd, struct buf *ret)
+{
+	ssize_t n = 1;
+
+	while (n > 0) {
+		char *at = buf_reserve(ret, 65536);
+
+		n = recv(fd, at, 65536, MSG_DONTWAIT);
+		if (n > 0)
+			buf_commit(ret, (size_t)n);
+	}
+	assert_int_equal(n, 0);
+}
+
 static void put(struct site *s, bool signal, const char *line)
 {
 	streams_put(s->streams, signal, line, strlen(line));
@@ -199,6 +214,19 @@ static void test_talk(void **state)
 	close(fd);
 }
 
+static void test_end(void **state)
+{
+	_cleanup_(buf_free) struct buf got = {};
+	struct site *s = *state;
+	int fd = join(s, false, 0);
+
+	put(s, false, "stop\n");
+	s->streams = streams_free(s->streams);
+	hear_rest(fd, &got);
+	assert_string_equal(buf_str(&got), "hello\nstop\n");
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +235,7 @@ int main(void)
 			      test_slow),
 		STREAMS_CLAIM("so many may follow, and one that leaves makes room", test_bound),
 		STREAMS_CLAIM("what a follower sends is ignored", test_talk),
+		STREAMS_CLAIM("followers receive the last lines before they are closed", test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

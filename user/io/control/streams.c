@@ -111,6 +111,7 @@ struct streams *streams_free(struct streams *streams)
 {
 	if (!streams)
 		return NULL;
+	streams_flush(streams);
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		if (streams->list[i].fd >= 0)
 			stream_close(&streams->list[i]);

@@ -24,7 +24,7 @@ struct streams_config {
 	void *userdata;
 };
 
-/* 0 or -ENOMEM. The caller frees, which closes all. */
+/* 0 or -ENOMEM. The caller frees, which writes what can be written and closes all. */
 int streams_new(sd_event *event, const struct streams_config *config, struct streams **ret);
 struct streams *streams_free(struct streams *streams);
 
