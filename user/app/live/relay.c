@@ -147,6 +147,8 @@ static int on_lines(sd_event_source *source, int fd, uint32_t events, void *user
 		if (take_lines(relay))
 			return 0;
 		say("the daemon sends what is no record, and is followed no longer");
+	} else if (!at) {
+		say("there is no memory for the daemon's records, and it is followed no longer");
 	} else {
 		say("the daemon that was followed has ended, and later stops are not shown; begin "
 		    "again to follow the next one, or to attach");
@@ -263,7 +265,9 @@ void relay_each_container(struct relay *relay, engine_container_fn fn, void *use
 	char buffer[PATH_MAX];
 	const char *newline;
 
-	control_ask(path_of(relay->config.options, buffer), &request, QUICK_MS, -1, &answer, &why);
+	if (control_ask(path_of(relay->config.options, buffer), &request, QUICK_MS, -1, &answer,
+			&why) < 0)
+		fn(userdata, &(struct engine_running){.asking = true});
 	for (const char *at = buf_str(&answer.text); (newline = strchr(at, '\n')); at = newline + 1)
 		take_container(at, (size_t)(newline - at), fn, userdata);
 	buf_free(&answer.text);

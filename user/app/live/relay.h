@@ -44,8 +44,8 @@ void relay_begin(struct relay *relay);
 /* paused: what the daemon sends is left unread, so that it drops what does not fit. -errno. */
 int relay_pause(struct relay *relay, bool paused);
 
-/* Calls fn for each container that runs, as far as the daemon answers quickly; once for all whose
- * names a source is queried for. */
+/* Calls fn for each container that runs, and once for all whose names a source is queried for.
+ * Where the daemon does not answer quickly, all of them are as those. */
 void relay_each_container(struct relay *relay, engine_container_fn fn, void *userdata);
 
 /* Logs what was not received. */
