@@ -57,7 +57,7 @@ struct table_options {
 
 /* What --help prints before and after the options. */
 struct options_help {
-	const char *head, *tail; /* tail: NULL for none */
+	const char *head, *tail;
 };
 
 /* A server that lists pods, and how to query it. */

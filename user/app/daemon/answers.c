@@ -352,13 +352,12 @@ struct control *answers_open(struct daemon *d)
 		.admits = admits,
 	};
 	struct control *control;
-	struct control_why why;
-
 	const struct streams_config followers = {add_dropped, d};
+	struct control_why why;
 
 	if (strcmp(config.path, "none") == 0)
 		return NULL;
-	/* Without memory nobody can follow. */
+	/* Without memory for it, requests to follow are refused. */
 	streams_new(monitor_event(d->monitor), &followers, &d->streams);
 	if (control_new(monitor_event(d->monitor), &config, &control, &why) < 0) {
 		log_warning(

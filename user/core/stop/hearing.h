@@ -6,8 +6,8 @@
  * A program installs its handlers some time after it has begun, and a process blocks signals while
  * it starts another one. So no look is taken before an init is HEARING_SETTLE_NS old, one look that
  * finds that the signal takes effect counts at once, and anything else counts when HEARING_LOOKS in
- * a row agree on it. An init that execs another program keeps its answer until then: its next look
- * comes within HEARING_AGAIN_NS.
+ * a row agree on it. An init that execs another program has the answer of the old one until its
+ * next look: after HEARING_AGAIN_NS, or later where more looks are due than the caller takes.
  */
 #ifndef CORE_STOP_HEARING_H
 #define CORE_STOP_HEARING_H
