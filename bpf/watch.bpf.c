@@ -19,11 +19,13 @@ int set_kind(__u64 *ctx)
 
 	if (!w)
 		return 0;
-	__sync_fetch_and_add(&watch_changes, 1);
 	begins = !watch_recorded(w) || w->since_ns == GRACED_SINCE_UNKNOWN;
 	if (begins)
 		*(volatile __u64 *)&w->since_ns = GRACED_SINCE_UNKNOWN;
 	*(volatile __u32 *)&w->kind = ctx[1];
+	/* Only now: a look-up in between would find the old kind, and count as one after the
+	 * change. */
+	__sync_fetch_and_add(&watch_changes, 1);
 	if (begins)
 		w->told_at_ns = w->since_ns = bpf_ktime_get_boot_ns();
 	return 1;
