@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The ancestors of those who send signals. To tell all of them costs as much as the rest of a
- * record, so each CPU keeps those of the last senders it saw, and a record tells them only when one
- * of them is another process than before, has exec'd, has another name or user, or is in another
- * cgroup. They are kept before they are told: what changes in between is told by the next record.
+ * The ancestors of processes that send signals. They cost as much as the rest of a record, so each
+ * CPU remembers those of the last senders it saw, and a record includes them only when one of them
+ * is another process than before, has exec'd, has another name or user, or is in another cgroup.
+ * They are read before the record is made: what changes in between is in the next record.
  */
 #ifndef GRACED_LINEAGE_BPF_H
 #define GRACED_LINEAGE_BPF_H
@@ -13,12 +13,12 @@
 
 struct lineage {
 	__u64 start_ns; /* of the sender */
-	__u32 pid;	/* 0: nothing is kept, or what was kept was not told */
-	__u32 turn;	/* how often this entry was to be told */
+	__u32 pid;	/* 0: no sender, or the record with its ancestors was lost */
+	__u32 turn;	/* how often a record had to include the ancestors */
 	__u32 watches;	/* watch_changes when the cgroups were looked up */
-	__u32 changed;	/* it has to be told */
+	__u32 changed;	/* the next record has to include them */
 	__u64 execs[GRACED_ANCESTORS];
-	struct graced_ev_signal_told record; /* its last one; the ancestors stay */
+	struct graced_ev_signal_full record; /* its last one; the ancestors stay */
 };
 
 /* A signal is generated with interrupts off: nothing else of this CPU comes between. */
@@ -99,7 +99,7 @@ static __always_inline void see_ancestors(struct lineage *l, struct task_struct 
 	}
 }
 
-/* Without trusted pointers the ancestors are told each time. */
+/* Without trusted pointers each record includes the ancestors. */
 static __always_inline void see_by_reads(struct lineage *l, struct task_struct *current,
 					 const struct place *sender_at)
 {
@@ -164,7 +164,7 @@ __noinline int lineage_see(__u64 cgroup_id, __u64 watch_id)
 	return 0;
 }
 
-/* The record that would have told it was lost. */
+/* The record with the ancestors was lost. */
 static __always_inline void lineage_forget(struct lineage *l)
 {
 	l->pid = 0;

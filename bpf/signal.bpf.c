@@ -317,7 +317,7 @@ static __always_inline __u64 record(struct signal_args *a)
 	fill_signal(ev, a);
 	ev->lineage = bpf_get_smp_processor_id() * GRACED_LINEAGES + lineage_slot();
 	ev->turn = l->turn;
-	ev->told = l->changed;
+	ev->full = l->changed;
 	ev->pad = 0;
 	if (l->changed)
 		return emit_signal(a, l, sizeof(l->record));

@@ -192,16 +192,16 @@ struct graced_ev_signal {
 	struct graced_proc target;
 	struct graced_proc sender; /* current, when the signal was generated */
 	/*
-	 * The sender's ancestors are those of the last record with this number, which had this turn
-	 * and told them. Records with the same number are in the order in which they were made.
+	 * The sender's ancestors are those in the last full record with this number, which had this
+	 * turn. Records with the same number are in the order in which they were made.
 	 */
 	__u32 lineage; /* GRACED_LINEAGES for each CPU, from its own first on */
 	__u32 turn;
-	__u32 told; /* 1: this record tells them, and is a struct graced_ev_signal_told */
+	__u32 full; /* 1: this record includes them: it is a struct graced_ev_signal_full */
 	__u32 pad;
 };
 
-struct graced_ev_signal_told {
+struct graced_ev_signal_full {
 	struct graced_ev_signal signal;
 	struct graced_proc ancestors[GRACED_ANCESTORS]; /* nearest first; pid 0 ends */
 };

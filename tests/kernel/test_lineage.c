@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sender's ancestors are told once, and again as soon as one of them is not what it was.
+// A sender's ancestors are in one record, and again as soon as one of them is not what it was.
 #include "lib/box/send.h"
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
@@ -122,14 +122,14 @@ static struct graced_ev_signal next(struct kernhalf *k, const struct family *f)
 	return k->signals[0];
 }
 
-/* The next one tells the ancestors, and the one behind it does not. */
-static void expect_told(struct kernhalf *k, const struct family *f)
+/* The next one includes the ancestors, and the one behind it does not. */
+static void expect_full(struct kernhalf *k, const struct family *f)
 {
 	struct graced_ev_signal first = next(k, f), second = next(k, f);
 
-	assert_int_equal(first.told, 1);
-	assert_int_equal(first.hdr.size, sizeof(struct graced_ev_signal_told));
-	assert_int_equal(second.told, 0);
+	assert_int_equal(first.full, 1);
+	assert_int_equal(first.hdr.size, sizeof(struct graced_ev_signal_full));
+	assert_int_equal(second.full, 0);
 	assert_int_equal(second.turn, first.turn);
 	assert_int_equal(second.lineage, first.lineage);
 	assert_int_equal(second.hdr.size, sizeof(second));
@@ -163,7 +163,7 @@ static void await_exec(pid_t pid)
 	}
 }
 
-static void test_told_again(void **state)
+static void test_included_again(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	const struct box_spec spec = {.argv = BOX_ARGV("deaf")};
@@ -172,20 +172,20 @@ static void test_told_again(void **state)
 
 	assert_int_equal(box_start(&k->tree, &spec, &box), 0);
 	family_start(&f, box.init_pid);
-	expect_told(k, &f);
+	expect_full(k, &f);
 	tell(&f, f.to_parent, 'n');
-	expect_told(k, &f);
+	expect_full(k, &f);
 	move_to(k, "elsewhere", f.parent);
-	expect_told(k, &f);
+	expect_full(k, &f);
 	tell(&f, f.to_parent, 'u');
-	expect_told(k, &f);
+	expect_full(k, &f);
 	tell(&f, f.to_parent, 'e');
 	await_exec(f.parent);
-	expect_told(k, &f);
+	expect_full(k, &f);
 	kill(f.parent, SIGKILL);
 	waitpid(f.parent, NULL, 0);
 	kernhalf_drain(k);
-	expect_told(k, &f);
+	expect_full(k, &f);
 	f.parent = f.sender;
 	family_end(&f);
 	assert_int_equal(box_remove(&box), 0);
@@ -201,15 +201,15 @@ static void test_watched_meanwhile(void **state)
 
 	assert_int_equal(box_start(&k->tree, &spec, &box), 0);
 	family_start(&f, box.init_pid);
-	expect_told(k, &f);
+	expect_full(k, &f);
 	assert_int_equal(box_start(&k->tree, &spec, &other), 0);
-	expect_told(k, &f);
+	expect_full(k, &f);
 	family_end(&f);
 	assert_int_equal(box_remove(&box), 0);
 	assert_int_equal(box_remove(&other), 0);
 }
 
-/* Only one that found room counts as told. */
+/* Only one that found room counts. */
 static void test_lost(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
@@ -225,7 +225,7 @@ static void test_lost(void **state)
 		tell(&full, full.to_sender, 's');
 	tell(&f, f.to_sender, 's');
 	kernhalf_drain(k);
-	expect_told(k, &f);
+	expect_full(k, &f);
 	family_end(&f);
 	family_end(&full);
 	assert_int_equal(box_remove(&box), 0);
@@ -234,16 +234,16 @@ static void test_lost(void **state)
 int main(void)
 {
 	static const struct CMUnitTest again[] = {
-		CLAIM("ancestors are told again when one of them has another name, cgroup, user, "
+		CLAIM("ancestors are included again when one of them has another name, cgroup, user, "
 		      "program or is another process, and not else",
-		      test_told_again),
+		      test_included_again),
 	};
 	static const struct CMUnitTest watched[] = {
-		CLAIM("ancestors are told again when other cgroups are watched",
+		CLAIM("ancestors are included again when other cgroups are watched",
 		      test_watched_meanwhile),
 	};
 	static const struct CMUnitTest lost[] = {
-		CLAIM("ancestors whose record was lost are told by the next", test_lost),
+		CLAIM("ancestors whose record was lost are in the next", test_lost),
 	};
 	int failed = cmocka_run_group_tests_name("lineage", again, setup, kernhalf_close);
 

@@ -12,7 +12,7 @@ struct graced_ev_cgroup abi_ev_cgroup;
 struct graced_ev_empty abi_ev_empty;
 struct graced_ev_init abi_ev_init;
 struct graced_ev_signal abi_ev_signal;
-struct graced_ev_signal_told abi_ev_signal_told;
+struct graced_ev_signal_full abi_ev_signal_full;
 struct graced_ev_exit abi_ev_exit;
 struct graced_ev_oom abi_ev_oom;
 struct graced_ev_reaped abi_ev_reaped;

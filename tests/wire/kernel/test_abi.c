@@ -40,7 +40,7 @@ static const struct {
 	STRUCT(graced_ev_cgroup), STRUCT(graced_ev_empty), STRUCT(graced_ev_init),
 	STRUCT(graced_ev_signal), STRUCT(graced_ev_exit),  STRUCT(graced_ev_oom),
 	STRUCT(graced_ev_reaped), STRUCT(graced_watch),	   STRUCT(graced_init),
-	STRUCT(graced_reap),	  STRUCT(graced_stat),	   STRUCT(graced_ev_signal_told),
+	STRUCT(graced_reap),	  STRUCT(graced_stat),	   STRUCT(graced_ev_signal_full),
 };
 
 static const struct member MEMBERS[] = {
@@ -91,10 +91,10 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_ev_signal, sender),
 	MEMBER(graced_ev_signal, lineage),
 	MEMBER(graced_ev_signal, turn),
-	MEMBER(graced_ev_signal, told),
+	MEMBER(graced_ev_signal, full),
 	MEMBER(graced_ev_signal, pad),
-	MEMBER(graced_ev_signal_told, signal),
-	MEMBER(graced_ev_signal_told, ancestors),
+	MEMBER(graced_ev_signal_full, signal),
+	MEMBER(graced_ev_signal_full, ancestors),
 	MEMBER(graced_ev_exit, hdr),
 	MEMBER(graced_ev_exit, status),
 	MEMBER(graced_ev_exit, flags),

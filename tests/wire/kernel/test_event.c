@@ -177,19 +177,19 @@ static void test_init(void **state)
 	assert_true(obs.init.late);
 }
 
-/* One that tells its ancestors; their numbers begin at seed. */
-static struct graced_ev_signal_told told(__u32 lineage, __u32 turn, __u32 seed)
+/* One that includes its ancestors; their numbers begin at seed. */
+static struct graced_ev_signal_full full(__u32 lineage, __u32 turn, __u32 seed)
 {
-	return (struct graced_ev_signal_told){
-		.signal.hdr = HEADER(GRACED_EV_SIGNAL, graced_ev_signal_told),
+	return (struct graced_ev_signal_full){
+		.signal.hdr = HEADER(GRACED_EV_SIGNAL, graced_ev_signal_full),
 		.signal.lineage = lineage,
 		.signal.turn = turn,
-		.signal.told = 1,
+		.signal.full = 1,
 		.ancestors = {proc(seed), proc(seed + 100), proc(seed + 200), proc(seed + 300)},
 	};
 }
 
-static struct graced_ev_signal untold(__u32 lineage, __u32 turn)
+static struct graced_ev_signal brief(__u32 lineage, __u32 turn)
 {
 	return (struct graced_ev_signal){
 		.hdr = HEADER(GRACED_EV_SIGNAL, graced_ev_signal),
@@ -206,7 +206,7 @@ static void assert_ancestors(const struct obs *obs, __u32 seed)
 
 static void test_signal(void **state)
 {
-	struct graced_ev_signal_told ev = told(1, 1, 400);
+	struct graced_ev_signal_full ev = full(1, 1, 400);
 	struct obs obs;
 
 	ev.signal.sig = 64;
@@ -233,10 +233,10 @@ static void test_signal(void **state)
 	assert_ancestors(&obs, 400);
 }
 
-static void test_told_before(void **state)
+static void test_ancestors_before(void **state)
 {
-	struct graced_ev_signal_told first = told(0, 7, 400), second = told(5, 7, 800);
-	struct graced_ev_signal of_first = untold(0, 7), of_second = untold(5, 7);
+	struct graced_ev_signal_full first = full(0, 7, 400), second = full(5, 7, 800);
+	struct graced_ev_signal of_first = brief(0, 7), of_second = brief(5, 7);
 	struct obs obs;
 
 	decode_well(&first, sizeof(first), OBS_SIGNAL, &obs);
@@ -245,7 +245,7 @@ static void test_told_before(void **state)
 	assert_ancestors(&obs, 400);
 	decode_well(&of_second, sizeof(of_second), OBS_SIGNAL, &obs);
 	assert_ancestors(&obs, 800);
-	first = told(0, 8, 1200);
+	first = full(0, 8, 1200);
 	decode_well(&first, sizeof(first), OBS_SIGNAL, &obs);
 	assert_int_equal(decode(&of_first, sizeof(of_first), &obs), -EBADMSG);
 	of_first.turn = 8;
@@ -253,22 +253,22 @@ static void test_told_before(void **state)
 	assert_ancestors(&obs, 1200);
 }
 
-static void test_untold(void **state)
+static void test_ancestors_unknown(void **state)
 {
 	const struct graced_ev_signal rows[] = {
-		untold(0, 0),
-		untold(CPUS * GRACED_LINEAGES - 1, 1),
-		untold(CPUS * GRACED_LINEAGES, 0),
-		untold(UINT32_MAX, UINT32_MAX),
+		brief(0, 0),
+		brief(CPUS * GRACED_LINEAGES - 1, 1),
+		brief(CPUS * GRACED_LINEAGES, 0),
+		brief(UINT32_MAX, UINT32_MAX),
 	};
-	struct graced_ev_signal_told beyond = told(CPUS * GRACED_LINEAGES, 1, 400),
-				     odd = told(1, 1, 400), cut = odd;
+	struct graced_ev_signal_full beyond = full(CPUS * GRACED_LINEAGES, 1, 400),
+				     odd = full(1, 1, 400), cut = odd;
 	struct obs obs;
 
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_int_equal(decode(&rows[i], sizeof(rows[i]), &obs), -EBADMSG);
 	assert_int_equal(decode(&beyond, sizeof(beyond), &obs), -EBADMSG);
-	odd.signal.told = 2;
+	odd.signal.full = 2;
 	assert_int_equal(decode(&odd, sizeof(odd), &obs), -EBADMSG);
 	cut.signal.hdr.size = sizeof(cut) - 1;
 	assert_int_equal(decode(&cut, sizeof(cut), &obs), -EBADMSG);
@@ -347,9 +347,9 @@ static const struct {
 static void test_lengths(void **state)
 {
 	for (size_t i = 0; i < LEN(EVENTS); i++) {
-		char event[sizeof(struct graced_ev_signal_told) + 8] = {};
+		char event[sizeof(struct graced_ev_signal_full) + 8] = {};
 		struct graced_hdr hdr = header(EVENTS[i].type, 0);
-		struct graced_ev_signal_told any = told(0, 0, 400);
+		struct graced_ev_signal_full any = full(0, 0, 400);
 		struct obs obs;
 
 		decode_well(&any, sizeof(any), OBS_SIGNAL, &obs);
@@ -383,7 +383,7 @@ static void test_foreign(void **state)
 		{GRACED_ABI, GRACED_EV_SIGNAL, UINT32_MAX, -EBADMSG},
 		{GRACED_ABI, GRACED_EV_SIGNAL, 600, 0},
 	};
-	struct graced_ev_signal_told any = told(0, 0, 400);
+	struct graced_ev_signal_full any = full(0, 0, 400);
 	struct obs known;
 
 	decode_well(&any, sizeof(any), OBS_SIGNAL, &known);
@@ -411,9 +411,9 @@ int main(void)
 		FRESH("an emptied cgroup's counts arrive", test_cgroup_empty),
 		FRESH("an init arrives with its rank and its process", test_init),
 		FRESH("a signal arrives with target, sender and all ancestors", test_signal),
-		FRESH("a signal has the ancestors that its sender was last told to have",
-		      test_told_before),
-		FRESH("a signal whose ancestors were not told is refused", test_untold),
+		FRESH("a brief signal has the ancestors of the last full one of its sender",
+		      test_ancestors_before),
+		FRESH("a signal whose ancestors are not known is refused", test_ancestors_unknown),
 		FRESH("an exit arrives with its raw status, its counts and when its stop was heard",
 		      test_exit),
 		FRESH("an OOM kill arrives with its level and victim", test_oom),

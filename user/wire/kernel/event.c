@@ -36,7 +36,7 @@ struct lineage {
 	struct graced_proc ancestors[GRACED_ANCESTORS];
 };
 
-/* Of the lineages that were never told no memory is used. */
+/* Entries that are never written take no memory. */
 struct evdec {
 	size_t n;
 	struct lineage *lineages;
@@ -141,36 +141,36 @@ _Static_assert(offsetof(struct graced_ev_signal, lineage) ==
 		       SIGNAL_FROM + offsetof(struct obs_signal, ancestors),
 	       "one piece of memory");
 
-static void lineage_keep(struct lineage *kept, __u32 turn, const void *ancestors)
+static void lineage_set(struct lineage *entry, __u32 turn, const void *ancestors)
 {
-	kept->known = true;
-	kept->turn = turn;
-	memcpy(kept->ancestors, ancestors, sizeof(kept->ancestors));
+	entry->known = true;
+	entry->turn = turn;
+	memcpy(entry->ancestors, ancestors, sizeof(entry->ancestors));
 	for (int i = 0; i < GRACED_ANCESTORS; i++)
-		end_proc(&kept->ancestors[i]);
+		end_proc(&entry->ancestors[i]);
 }
 
 /* The numbers that a signal has its ancestors by. */
-struct told {
-	__u32 lineage, turn, told;
+struct lineage_ref {
+	__u32 lineage, turn, full;
 };
 
 /* NULL: they are not known. */
 static const struct lineage *lineage_of(struct evdec *dec, const char *data, size_t size)
 {
-	struct told told;
-	struct lineage *kept;
+	struct lineage_ref ref;
+	struct lineage *entry;
 
-	memcpy(&told, data + offsetof(struct graced_ev_signal, lineage), sizeof(told));
-	if (told.lineage >= dec->n)
+	memcpy(&ref, data + offsetof(struct graced_ev_signal, lineage), sizeof(ref));
+	if (ref.lineage >= dec->n)
 		return NULL;
-	kept = &dec->lineages[told.lineage];
-	if (!told.told)
-		return kept->known && kept->turn == told.turn ? kept : NULL;
-	if (told.told != 1 || size < sizeof(struct graced_ev_signal_told))
+	entry = &dec->lineages[ref.lineage];
+	if (!ref.full)
+		return entry->known && entry->turn == ref.turn ? entry : NULL;
+	if (ref.full != 1 || size < sizeof(struct graced_ev_signal_full))
 		return NULL;
-	lineage_keep(kept, told.turn, data + offsetof(struct graced_ev_signal_told, ancestors));
-	return kept;
+	lineage_set(entry, ref.turn, data + offsetof(struct graced_ev_signal_full, ancestors));
+	return entry;
 }
 
 /* Its ancestors are there already. */
@@ -244,7 +244,7 @@ static const struct {
 
 int evdec_decode(struct evdec *dec, const void *data, size_t size, struct obs *ret)
 {
-	const struct lineage *kept;
+	const struct lineage *entry;
 	struct graced_hdr hdr;
 
 	if (size < sizeof(hdr))
@@ -257,10 +257,10 @@ int evdec_decode(struct evdec *dec, const void *data, size_t size, struct obs *r
 	if (hdr.size > size || hdr.size < EVENTS[hdr.type].size)
 		return -EBADMSG;
 	if (hdr.type == GRACED_EV_SIGNAL) {
-		kept = lineage_of(dec, data, hdr.size);
-		if (!kept)
+		entry = lineage_of(dec, data, hdr.size);
+		if (!entry)
 			return -EBADMSG;
-		memcpy(ret->signal.ancestors, kept->ancestors, sizeof(kept->ancestors));
+		memcpy(ret->signal.ancestors, entry->ancestors, sizeof(entry->ancestors));
 	}
 	ret->type = EVENTS[hdr.type].type;
 	ret->at_ns = hdr.at_ns;

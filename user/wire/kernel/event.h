@@ -7,7 +7,7 @@
 
 #include "core/facts/observation.h"
 
-/* Keeps the ancestors of the senders that the kernel half has told, by their numbers. */
+/* Remembers the ancestors of senders, by the numbers that the kernel half gives them. */
 struct evdec;
 
 /* For a kernel half on so many CPUs, which are those that there may ever be. -ENOMEM, or -EINVAL
@@ -19,8 +19,8 @@ struct evdec *evdec_free(struct evdec *dec);
  * record may be longer than the struct it is known by: a later kernel half appended to it.
  *
  * -EPROTO for another abi, -EBADMSG for an unknown type, a size that cannot be or a signal whose
- * sender's ancestors were not told before. Of *ret only the
- * members of the type are written, and of a path no more than its bytes; every string in it ends. */
+ * sender's ancestors are not known. Of *ret only the members of the type are written, and of a path
+ * no more than its bytes; every string in it ends. */
 int evdec_decode(struct evdec *dec, const void *data, size_t size, struct obs *ret);
 
 /* The names of the kernel half's types of events, as records and metrics have them. */
