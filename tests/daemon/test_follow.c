@@ -216,12 +216,15 @@ static void play(int listener, const struct buf *text, bool stays)
 	_exit(0);
 }
 
-static void traces(const struct buf *text, bool stays, const char *env, struct run_result *ret)
+/* name: of the container that is asked for; NULL: all. */
+static void traces(const struct buf *text, bool stays, const char *env, const char *name,
+		   struct run_result *ret)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	const struct run_spec explicit = {
-		.args = BOX_ARGV("trace", "-o", "json", "--control.socket", address.sun_path)};
+	const struct run_spec explicit = {.args = BOX_ARGV("trace", "-o", "json",
+							   "--control.socket", address.sun_path,
+							   name ? "-c" : NULL, name)};
 	const struct run_spec implicit = {
 		.args = BOX_ARGV("trace", "-o", "json", "--duration", "1ms")};
 	pid_t pid;
@@ -256,7 +259,7 @@ static void what_is_no_record_is_counted(void **state)
 	buf_adds(&text, TERMS "nonsense\n{}\n[]\n{\"type\":\"stop\"}\n"
 			      "{\"type\":\"of a later graced\"}\n"
 			      "{\"type\":\"dropped\",\"records\":7}\n\xff\xfe\n");
-	traces(&text, false, NULL, &result);
+	traces(&text, false, NULL, NULL, &result);
 	assert_int_equal(result.status, 1);
 	assert_string_equal(result.out, "{\"type\":\"dropped\",\"records\":7}\n");
 	assert_string_equal(result.err,
@@ -267,7 +270,7 @@ static void what_is_no_record_is_counted(void **state)
 	buf_adds(&flood, TERMS);
 	while (flood.len < 3u << 20)
 		buf_adds(&flood, "{\"type\":\"stop\",");
-	traces(&flood, true, NULL, &result);
+	traces(&flood, true, NULL, NULL, &result);
 	assert_int_equal(result.status, 1);
 	assert_string_equal(result.err, "graced: the daemon sends what is no record, and is "
 					"followed no longer\n");
@@ -281,14 +284,29 @@ static void a_peer_that_does_not_answer_is_not_waited_for(void **state)
 
 	podstage_of(state);
 	buf_adds(&noise, "hello\n");
-	traces(&nothing, true, "GRACED_CONTROL_SOCKET", &result);
+	traces(&nothing, true, "GRACED_CONTROL_SOCKET", NULL, &result);
 	assert_int_equal(result.status, 0);
 	assert_non_null(strstr(result.out, "\"type\":\"attached\""));
 	assert_string_equal(result.err, "");
 	run_done(&result);
-	traces(&noise, true, "GRACED_CONTROL_SOCKET", &result);
+	traces(&noise, true, "GRACED_CONTROL_SOCKET", NULL, &result);
 	assert_int_equal(result.status, 0);
 	assert_non_null(strstr(result.out, "\"type\":\"attached\""));
+	run_done(&result);
+}
+
+/* Each question for names is accepted by the kernel, and has no answer. */
+static void names_without_an_answer_are_unknown(void **state)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	struct run_result result;
+
+	podstage_of(state);
+	buf_adds(&text, TERMS);
+	traces(&text, false, NULL, "cart", &result);
+	assert_int_equal(result.status, 1);
+	assert_non_null(strstr(result.err, ENDED));
+	assert_null(strstr(result.err, "that runs now"));
 	run_done(&result);
 }
 
@@ -306,6 +324,8 @@ int main(void)
 		      what_is_no_record_is_counted),
 		CLAIM("a peer that does not answer, or not as a daemon, is left alone",
 		      a_peer_that_does_not_answer_is_not_waited_for),
+		CLAIM("while the daemon does not list names, none is said to be missing",
+		      names_without_an_answer_are_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, podstage_open, podstage_close);

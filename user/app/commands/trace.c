@@ -77,7 +77,8 @@ static void look(void *userdata)
 		return;
 	w->until_ns = 0;
 	if (!w->found)
-		say("no container that runs now matches; waiting for one that does");
+		say("no container %s matches; waiting for one that does",
+		    w->unknown ? "whose names are known" : "that runs now");
 }
 
 int cmd_trace(int argc, char **argv)
