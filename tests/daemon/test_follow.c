@@ -248,7 +248,8 @@ static void traces(const struct buf *text, bool stays, const char *env, const ch
 	close(fd);
 }
 
-#define TERMS "{\"version\":1,\"terms\":\"scope containers\\nnames all\\nroots\\nnested\"}\n"
+#define TERMS \
+	"{\"version\":1,\"terms\":\"scope containers\\nnames all\\nassumed-grace 0\\nroots\\nnested\"}\n"
 
 static void what_is_no_record_is_counted(void **state)
 {

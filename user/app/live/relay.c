@@ -42,8 +42,9 @@ static void add_list(struct buf *out, const char *name, const char *const *list)
 
 void relay_add_terms(struct buf *out, const struct options *o)
 {
-	buf_printf(out, "scope %s\nnames %s", engine_scope_name(o->engine.scope),
-		   o->no_names ? "none" : "all");
+	buf_printf(out, "scope %s\nnames %s\nassumed-grace %" PRIu64,
+		   engine_scope_name(o->engine.scope), o->no_names ? "none" : "all",
+		   o->engine.assumed_grace_ns);
 	add_list(out, "roots", o->roots);
 	add_list(out, "nested", o->nested);
 }

@@ -61,6 +61,10 @@ static bool stream_end_gap(struct stream *s)
 	if (!dropped)
 		return false;
 	s->streams->config.add_dropped(s->streams->config.userdata, &line, dropped);
+	if (buf_error(&line) < 0) {
+		s->queue.dropped = dropped;
+		return false;
+	}
 	line_queue_add(&s->queue, buf_str(&line), line.len);
 	return true;
 }

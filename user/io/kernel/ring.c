@@ -3,12 +3,14 @@
 #include "io/kernel/ring.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "io/files/fd.h"
 #include "io/kernel/ring_buffer.h"
 #include "wire/kernel/event.h"
 
@@ -105,9 +107,30 @@ static int add_sources(struct ring *ring, int map_fd, sd_event *event)
 	return r < 0 ? r : 0;
 }
 
+/* One more than the highest number that a CPU may have; there may be fewer CPUs. The list is like
+ * "0-3,8-11" (drivers/base/cpu.c, print_cpus_possible()). */
+static int cpu_numbers(void)
+{
+	char list[4096];
+	ssize_t n = fd_read_into(AT_FDCWD, "/sys/devices/system/cpu/possible", list, sizeof(list));
+	int last = 0;
+
+	if (n < 0)
+		return (int)n;
+	for (const char *at = list; *at; at += strspn(at, "-,\n")) {
+		size_t digits = strspn(at, "0123456789");
+
+		if (!digits)
+			return -EBADMSG;
+		last = atoi(at);
+		at += digits;
+	}
+	return last + 1;
+}
+
 static int open_decoder(struct evdec **ret)
 {
-	int cpus = libbpf_num_possible_cpus();
+	int cpus = cpu_numbers();
 
 	return cpus < 0 ? cpus : evdec_new((size_t)cpus, ret);
 }

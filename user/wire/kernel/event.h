@@ -10,8 +10,7 @@
 /* Remembers the ancestors of senders, by the numbers that the kernel half gives them. */
 struct evdec;
 
-/* For a kernel half on so many CPUs, which are those that there may ever be. -ENOMEM, or -EINVAL
- * for none. */
+/* For a kernel half whose CPUs have numbers below cpus. -ENOMEM, or -EINVAL for none. */
 int evdec_new(size_t cpus, struct evdec **ret);
 struct evdec *evdec_free(struct evdec *dec);
 
