@@ -329,6 +329,24 @@ static void test_whose_signal(void **state)
 	assert_cell(&record, "  kill[812] runtime\n");
 }
 
+static void test_who_asked(void **state)
+{
+	const struct grid_view view = {.no_titles = true, .columns = "signal,asked-by,sender"};
+	_cleanup_(buf_free) struct buf out = {};
+	struct record record = stop(), signal = signal_record();
+
+	record.stop.kill_signal = record.stop.stop_signal;
+	record.stop.kill_signal.sender.process.comm = "kill";
+	record.stop.outcome = OUTCOME_KILLED;
+	assert_int_equal(put(&out, &record, &view), 0);
+	record.stop.stop_signal.known = false;
+	assert_int_equal(put(&out, &record, &view), 0);
+	assert_int_equal(put(&out, &signal, &view), 0);
+	assert_string_equal(buf_str(&out), "SIGTERM  runc[812] runtime  kill[812] runtime\n"
+					   "-  -  kill[812] runtime\n"
+					   "SIGTERM  -  bash[4242]\n");
+}
+
 static void test_notes(void **state)
 {
 	static const struct {
@@ -482,6 +500,7 @@ int main(void)
 		CLAIM("where room is short a sender loses its pid, and a time its fraction",
 		      test_short_forms),
 		CLAIM("the sender shown is the one who ended it", test_whose_signal),
+		CLAIM("who asked it to stop has a column beside who ended it", test_who_asked),
 		CLAIM("notes tell deafness, collateral and OOM kills and gaps", test_notes),
 		CLAIM("a sandbox has no row, unless it is a guess", test_sandboxes),
 		CLAIM("a signal's row tells at once that nobody listens", test_signal_notes),

@@ -309,11 +309,9 @@ static void add_grace(struct grid_cell *cell, const void *row)
 		add_share(cell->text, &r->stop);
 }
 
-/* "runc[812] runtime", with the kind left out where it adds nothing. */
-static void add_sender(struct grid_cell *cell, const void *row)
+/* "runc[812] runtime", with the kind left out where it adds nothing. NULL: nothing. */
+static void put_sender(struct grid_cell *cell, const struct record_sender *sender)
 {
-	const struct record *r = row;
-	const struct record_sender *sender = is_stop(r) ? ender(&r->stop) : &r->signal.sender;
 	const char *kind = sender ? sender_kind_name(sender->kind) : NULL;
 	const char *comm = sender ? sender->process.comm : NULL;
 
@@ -327,6 +325,22 @@ static void add_sender(struct grid_cell *cell, const void *row)
 	buf_printf(cell->text, "[%u]", sender->process.pid);
 	if (sender->kind != SENDER_HOST && kind && strcmp(comm, kind) != 0)
 		buf_printf(cell->text, " %s", kind);
+}
+
+static void add_sender(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+
+	put_sender(cell, is_stop(r) ? ender(&r->stop) : &r->signal.sender);
+}
+
+/* Who sent the stop signal, whoever ended it. */
+static void add_asked_by(struct grid_cell *cell, const void *row)
+{
+	const struct record *r = row;
+
+	if (is_stop(r) && r->stop.stop_signal.known)
+		put_sender(cell, &r->stop.stop_signal.sender);
 }
 
 /* "runc runtime" */
@@ -402,6 +416,13 @@ static const struct grid_column columns[] = {
 	{.name = "took", .title = "TOOK", .add = add_took, .typical = 6, .turn = 4},
 	{.name = "grace", .title = "GRACE", .add = add_grace, .typical = 8, .turn = 3},
 	{.name = "signal", .title = "SIGNAL", .add = add_signal, .typical = 7, .wide = true},
+	{.name = "asked-by",
+	 .title = "ASKED-BY",
+	 .add = add_asked_by,
+	 .shorten = shorten_sender,
+	 .typical = 19,
+	 .typical_short = 12,
+	 .wide = true},
 	{.name = "sender",
 	 .title = "SENDER",
 	 .add = add_sender,
