@@ -73,13 +73,21 @@ static void print_sample(const struct story *s, const char *line, size_t len)
 	       BEGIN_S + s->minute * 60);
 }
 
+/* Without an exemplar, which Prometheus does not store beside a time of ours. */
+static size_t len_of_sample(const char *line, const char *end)
+{
+	const char *exemplar = memmem(line, (size_t)(end - line), " # {", 4);
+
+	return (size_t)((exemplar ? exemplar : end) - line);
+}
+
 static void print_page(const struct story *s, const char *page)
 {
 	for (const char *line = page, *end; (end = strchr(line, '\n')); line = end + 1) {
 		const char *created = strstr(line, "_created");
 
 		if (*line != '#' && !(created && created < line + strcspn(line, "{ ")))
-			print_sample(s, line, (size_t)(end - line));
+			print_sample(s, line, len_of_sample(line, end));
 	}
 }
 

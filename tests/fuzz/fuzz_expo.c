@@ -2,6 +2,7 @@
 /* Any bytes as names of containers, a NUL between them: each becomes a label that cleaning again
  * leaves alone and that reads back from the page as it was, and no name adds a line to it. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void feed(struct series *series, const char *name)
 		.type = RECORD_STOP,
 		.stop =
 			{
-				.pod = {.known = true, .namespace_ = name},
+				.pod = {.known = true, .namespace_ = name, .name = name},
 				.container = {.known = true, .name = name},
 				.latency_known = strlen(name) % 2,
 				.latency_ns = strlen(name),
@@ -29,6 +30,7 @@ static void feed(struct series *series, const char *name)
 			},
 	};
 
+	snprintf(record.stop.id, sizeof(record.stop.id), "boot/%s/1", name);
 	series_record(series, &record);
 }
 

@@ -123,6 +123,51 @@ static void read_value(struct reader *r, char *ret, size_t size)
 	ret[n] = '\0';
 }
 
+static size_t count_characters(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+static void read_exemplar_label(struct reader *r, const char *name, char *ret, size_t size)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(r->at, name, n) != 0)
+		return;
+	r->at += n;
+	read_value(r, ret, size);
+	expect(r, "\"");
+	assert_true(*ret != '\0');
+}
+
+static void read_exemplar(struct reader *r, struct exporead_sample *ret)
+{
+	const char *le = ret->labels[ret->n_labels - 1].value;
+	char *end;
+
+	expect(r, " # {");
+	assert_true(r->openmetrics && ends_with(ret->name, "_bucket"));
+	ret->exemplar = true;
+	read_exemplar_label(r, "id=\"", ret->id, sizeof(ret->id));
+	if (ret->id[0] && *r->at == ',')
+		r->at++;
+	read_exemplar_label(r, "pod=\"", ret->pod, sizeof(ret->pod));
+	expect(r, "} ");
+	assert_true(ret->id[0] || ret->pod[0]);
+	assert_true(count_characters(ret->id) + count_characters(ret->pod) + (ret->id[0] ? 2 : 0) +
+			    (ret->pod[0] ? 3 : 0) <=
+		    128);
+	ret->exemplar_value = strtod(r->at, &end);
+	assert_true(end > r->at && (*le == '+' || ret->exemplar_value <= strtod(le, NULL)));
+	r->at = end;
+	if (*r->at == ' ')
+		r->at += 1 + strspn(r->at + 1, "0123456789.");
+}
+
 static void read_labels(struct reader *r, struct exporead_sample *sample)
 {
 	expect(r, "{");
@@ -223,6 +268,8 @@ static void read_sample(struct reader *r, struct exporead_sample *ret)
 	n = strspn(r->at, "0123456789.");
 	take(ret->value, sizeof(ret->value), r->at, n);
 	r->at += n;
+	if (*r->at == ' ')
+		read_exemplar(r, ret);
 	expect(r, "\n");
 	check_suffix(r, ret);
 }

@@ -17,6 +17,9 @@ struct exporead_sample {
 	} labels[EXPOREAD_LABELS];
 	size_t n_labels;
 	char value[64];
+	bool exemplar; /* its labels and value follow */
+	char id[128], pod[128];
+	double exemplar_value;
 };
 
 typedef void (*exporead_fn)(void *userdata, const struct exporead_sample *sample);
@@ -25,7 +28,8 @@ typedef void (*exporead_fn)(void *userdata, const struct exporead_sample *sample
  * Calls fn (NULL: nobody) for each sample and returns how many there are, the _created samples of
  * OpenMetrics apart. Fails the test for
  * anything that is not exposition: bad escapes, invalid UTF-8, a sample outside its family, a
- * family or a sample that is there twice, buckets that fall, a missing or early "# EOF".
+ * family or a sample that is there twice, buckets that fall, a missing or early "# EOF", an
+ * exemplar that is not in its bucket or has more than 128 characters of labels.
  */
 size_t exporead_page(const char *page, bool openmetrics, exporead_fn fn, void *userdata);
 

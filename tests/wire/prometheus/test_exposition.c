@@ -179,10 +179,42 @@ static void test_histogram(void **state)
 
 		expo_begin(&expo, &out, (enum expo_format)format);
 		expo_family(&expo, &family);
-		expo_histogram(&expo, &label, format == EXPO_TEXT, &h, &bounds);
+		expo_histogram(&expo, &label, format == EXPO_TEXT,
+			       &(struct expo_histogram){&h, &bounds, NULL, 0});
 		assert_string_equal(buf_str(&out), want[format]);
 		assert_int_equal(expo.samples, 6);
 	}
+}
+
+static void test_exemplars(void **state)
+{
+	static const struct expo_family family = {"h", EXPO_HISTOGRAM, NULL, "H."};
+	static const struct histogram_bounds bounds = {.n = 3, .at = {1, 2, 3}};
+	static const struct exemplar exemplars[] = {
+		{.billionths = 1, .wall_ns = 1700000000500000000, .id = "ab/7", .pod = "web-0"},
+		{.billionths = 2, .pod = "a\"} 1\n#\\"},
+		{.billionths = 3, .wall_ns = 5},
+		{.billionths = 5000000000, .wall_ns = -1, .id = "x"},
+	};
+	struct expo_histogram h = {&(struct histogram){.buckets = {1, 1, 1, 1}, .count = 4},
+				   &bounds, exemplars, 0};
+	static const char want[] =
+		"h_bucket{le=\"0.000000001\"} 1 # {id=\"ab/7\",pod=\"web-0\"} 0.000000001"
+		" 1700000000.5\n"
+		"h_bucket{le=\"0.000000002\"} 2 # {pod=\"a\\\"} 1\\n#\\\\\"} 0.000000002\n"
+		"h_bucket{le=\"0.000000003\"} 3\n"
+		"h_bucket{le=\"+Inf\"} 4 # {id=\"x\"} 5\n";
+	_buf_ openmetrics = {}, text = {};
+	struct expo expo;
+
+	expo_begin(&expo, &openmetrics, EXPO_OPENMETRICS);
+	expo_family(&expo, &family);
+	expo_histogram(&expo, NULL, 0, &h);
+	assert_non_null(strstr(buf_str(&openmetrics), want));
+	expo_begin(&expo, &text, EXPO_TEXT);
+	expo_family(&expo, &family);
+	expo_histogram(&expo, NULL, 0, &h);
+	assert_null(strstr(buf_str(&text), " # {"));
 }
 
 static void test_limit(void **state)
@@ -208,6 +240,7 @@ int main(void)
 		CLAIM("a label's value stays inside its quotes", test_labels),
 		CLAIM("numbers are exact and have no superfluous zeros", test_numbers),
 		CLAIM("buckets are cumulative, and floats in OpenMetrics", test_histogram),
+		CLAIM("exemplars stay on their line, and out of the text format", test_exemplars),
 		CLAIM("a full buffer ends the page with an error", test_limit),
 	};
 

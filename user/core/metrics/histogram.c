@@ -9,8 +9,8 @@ static void raise_by(uint64_t *counter, uint64_t by)
 		*counter = UINT64_MAX;
 }
 
-void histogram_observe(struct histogram *histogram, const struct histogram_bounds *bounds,
-		       uint64_t billionths)
+size_t histogram_observe(struct histogram *histogram, const struct histogram_bounds *bounds,
+			 uint64_t billionths)
 {
 	uint64_t rest = histogram->sum_billionths + billionths % HISTOGRAM_ONE;
 	size_t i = 0;
@@ -21,6 +21,7 @@ void histogram_observe(struct histogram *histogram, const struct histogram_bound
 	raise_by(&histogram->count, 1);
 	raise_by(&histogram->sum_whole, billionths / HISTOGRAM_ONE + rest / HISTOGRAM_ONE);
 	histogram->sum_billionths = (uint32_t)(rest % HISTOGRAM_ONE);
+	return i;
 }
 
 /* By hand, digit for digit: 128-bit division is a function of the compiler's own library. */

@@ -24,9 +24,9 @@ struct histogram {
 	uint32_t sum_billionths; /* beside the whole ones, below HISTOGRAM_ONE */
 };
 
-/* Always with the same bounds. */
-void histogram_observe(struct histogram *histogram, const struct histogram_bounds *bounds,
-		       uint64_t billionths);
+/* Always with the same bounds. Returns the index of the bucket. */
+size_t histogram_observe(struct histogram *histogram, const struct histogram_bounds *bounds,
+			 uint64_t billionths);
 
 /* part / whole in billionths, rounded down; UINT64_MAX for what is more. whole is not 0. */
 uint64_t histogram_ratio(uint64_t part, uint64_t whole);

@@ -19,6 +19,7 @@ struct subject {
 	struct labelset *set; /* NULL: none yet */
 	uint64_t at_ns;
 	int64_t wall_ns;
+	const char *id, *pod; /* of exemplars */
 };
 
 /* How much of the room a new series leaves to others. */
@@ -151,12 +152,13 @@ static struct serie *own_serie(struct subject *to, const struct serie_key *key,
 	return serie;
 }
 
-static void raise_by(struct serie *serie, uint64_t amount)
+static void raise_by(struct serie *serie, uint64_t amount, const struct subject *by)
 {
 	const struct histogram_bounds *bounds = serie_bounds(serie->key.family);
 
 	if (bounds)
-		histogram_observe(serie->histogram, bounds, amount);
+		exemplar_set(serie->exemplars + histogram_observe(serie->histogram, bounds, amount),
+			     amount, by->wall_ns, by->id, by->pod);
 	else if (__builtin_add_overflow(serie->value, amount, &serie->value))
 		serie->value = UINT64_MAX;
 }
@@ -168,7 +170,7 @@ static void absorb(const struct subject *to, const struct serie_key *key, uint64
 
 	assert(serie);
 	use(&s->overflow, serie, to->wall_ns);
-	raise_by(serie, amount);
+	raise_by(serie, amount, to);
 	s->absorbed[key->family]++;
 }
 
@@ -179,7 +181,7 @@ static void add(struct subject *to, struct serie_key key, uint64_t amount)
 		own_serie(to, &key, serie_bounds(key.family) ? LEAVE_COUNTERS : LEAVE_NOTHING);
 
 	if (serie)
-		raise_by(serie, amount);
+		raise_by(serie, amount, to);
 	else
 		absorb(to, &key, amount);
 }
@@ -212,9 +214,12 @@ static void labels_of(const struct record_pod *pod, const struct record_containe
 }
 
 static void subject_begin(struct subject *ret, struct series *s, const struct record *record,
-			  const struct record_pod *pod, const struct record_container *container)
+			  const struct record_pod *pod, const struct record_container *container,
+			  const char *id)
 {
 	ret->series = s;
+	ret->id = id;
+	ret->pod = pod->known ? pod->name : NULL;
 	ret->at_ns = record->at_ns;
 	ret->wall_ns = record->wall_ns;
 	labels_of(pod, container, &ret->labels);
@@ -295,7 +300,7 @@ static void record_stop(struct series *s, const struct record *record)
 	unsigned int cause = odd ? CAUSE_UNKNOWN : stop->cause;
 	struct subject to;
 
-	subject_begin(&to, s, record, &stop->pod, &stop->container);
+	subject_begin(&to, s, record, &stop->pod, &stop->container, stop->id);
 	hide_hears(s, to.set);
 	add(&to, (struct serie_key){SERIES_STOPS, outcome, cause}, 1);
 	if (stop->deaf)
@@ -324,7 +329,7 @@ static void record_oom(struct series *s, const struct record *record)
 
 	if (!serie_is_key(&key))
 		key.major = OOM_LEVEL_UNKNOWN;
-	subject_begin(&to, s, record, &oom->pod, &oom->container);
+	subject_begin(&to, s, record, &oom->pod, &oom->container, NULL);
 	add(&to, key, 1);
 	subject_end(&to);
 }
@@ -340,7 +345,7 @@ static void record_pod(struct series *s, const struct record *record)
 									       : POD_TRIGGER_NONE]++;
 	if (pod->state != POD_STAGE_TERMINATED || !pod->exit_ns || pod->empty_ns < pod->exit_ns)
 		return;
-	subject_begin(&to, s, record, &pod->pod, &none);
+	subject_begin(&to, s, record, &pod->pod, &none, pod->id);
 	add(&to, (struct serie_key){.family = SERIES_POD_EMPTY}, pod->empty_ns - pod->exit_ns);
 	subject_end(&to);
 }
@@ -353,7 +358,7 @@ static void record_pod_ready(struct series *s, const struct record *record)
 
 	if (pod->gaps || !pod->stop_ns || pod->until_ns < pod->stop_ns)
 		return;
-	subject_begin(&to, s, record, &pod->pod, &none);
+	subject_begin(&to, s, record, &pod->pod, &none, pod->id);
 	add(&to, (struct serie_key){.family = SERIES_POD_READY}, pod->until_ns - pod->stop_ns);
 	subject_end(&to);
 }
@@ -524,6 +529,7 @@ static void report(const struct labelset *set, const struct serie *serie, series
 		.container = set->label[LABEL_CONTAINER],
 		.value = serie->value,
 		.bounds = serie_bounds(key->family),
+		.exemplars = serie->exemplars,
 		.created_wall_ns = serie->created_wall_ns,
 	};
 

@@ -10,12 +10,16 @@
  * rate() and increase() do not see the increment that a series begins with. So the counters that
  * alerts are made of exist with 0 as soon as their container is seen running.
  *
+ * Each bucket of a histogram has an exemplar: its last observation, with its record and pod. They
+ * are no lines, and part of the memory of the series.
+ *
  * A histogram costs a dozen lines or more where a counter costs one: the last part of the room is
  * for counters alone, and lines that are still 0 take half of it at most.
  */
 #ifndef CORE_METRICS_SERIES_H
 #define CORE_METRICS_SERIES_H
 
+#include "core/metrics/exemplar.h"
 #include "core/metrics/histogram.h"
 #include "core/stop/audit.h"
 #include "core/stop/record.h"
@@ -91,6 +95,7 @@ struct series_point {
 	uint64_t value;			       /* of a counter or gauge */
 	const struct histogram *histogram;     /* NULL for a counter */
 	const struct histogram_bounds *bounds; /* of the histogram */
+	const struct exemplar *exemplars;      /* of each of its buckets, which may be none */
 	int64_t created_wall_ns;	       /* when it began to exist, since 1970 */
 };
 

@@ -173,14 +173,18 @@ struct serie *serie_find(const struct labelset *set, const struct serie_key *key
 
 struct serie *serie_add(struct labelset *set, const struct serie_key *key)
 {
-	size_t histograms = serie_bounds(key->family) ? 1 : 0;
+	const struct histogram_bounds *bounds = serie_bounds(key->family);
+	size_t buckets = bounds ? bounds->n + 1 : 0;
 	struct serie **link = &set->first, *serie;
 
 	while (*link && compare_keys(&(*link)->key, key) < 0)
 		link = &(*link)->next;
-	serie = calloc(1, sizeof(*serie) + histograms * sizeof(struct histogram));
+	serie = calloc(1, sizeof(*serie) + (bounds ? sizeof(struct histogram) : 0) +
+				  buckets * sizeof(struct exemplar));
 	if (!serie)
 		return NULL;
+	if (bounds)
+		serie->exemplars = (struct exemplar *)(serie->histogram + 1);
 	serie->key = *key;
 	serie->next = *link;
 	*link = serie;

@@ -9,6 +9,7 @@
 #ifndef CORE_METRICS_SERIES_STORE_H
 #define CORE_METRICS_SERIES_STORE_H
 
+#include "core/metrics/exemplar.h"
 #include "core/metrics/histogram.h"
 #include "core/metrics/label.h"
 #include "core/metrics/series.h"
@@ -33,6 +34,7 @@ struct serie {
 	bool used;		 /* something was counted, or zero is to be shown */
 	int64_t created_wall_ns; /* when that began, since 1970 */
 	uint64_t value;
+	struct exemplar *exemplars;   /* one of each bucket, in the same allocation; or NULL */
 	struct histogram histogram[]; /* one, in the families that are histograms */
 };
 

@@ -139,6 +139,21 @@ static void add_decimal(struct buf *out, uint64_t whole, uint64_t fraction, unsi
 		buf_printf(out, ".%0*llu", (int)decimals, (unsigned long long)fraction);
 }
 
+static void add_billionths(struct buf *out, uint64_t value)
+{
+	add_decimal(out, value / HISTOGRAM_ONE, value % HISTOGRAM_ONE, BILLIONTHS);
+}
+
+static void add_created(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+			int64_t wall_ns)
+{
+	if (expo->format != EXPO_OPENMETRICS || wall_ns <= 0)
+		return;
+	begin_sample(expo, "_created", labels, n_labels);
+	add_billionths(expo->out, (uint64_t)wall_ns);
+	buf_addc(expo->out, '\n');
+}
+
 void expo_u64(struct expo *expo, const struct expo_label *labels, size_t n_labels, uint64_t value)
 {
 	expo_decimal(expo, labels, n_labels, value, 0);
@@ -156,6 +171,49 @@ void expo_decimal(struct expo *expo, const struct expo_label *labels, size_t n_l
 	end_sample(expo);
 }
 
+void expo_counter(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+		  uint64_t value, int64_t created_wall_ns)
+{
+	expo_u64(expo, labels, n_labels, value);
+	add_created(expo, labels, n_labels, created_wall_ns);
+}
+
+static void add_exemplar_label(struct buf *out, const char *name, const char *value, bool *first)
+{
+	if (!*value)
+		return;
+	buf_adds(out, *first ? "" : ",");
+	buf_adds(out, name);
+	buf_adds(out, "=\"");
+	add_value(out, value);
+	buf_addc(out, '"');
+	*first = false;
+}
+
+/* One that names neither a record nor a pod is worth nothing. */
+static bool is_exemplar(const struct exemplar *exemplar)
+{
+	return exemplar && (exemplar->id[0] || exemplar->pod[0]);
+}
+
+static void add_exemplar(struct expo *expo, const struct exemplar *exemplar)
+{
+	struct buf *out = expo->out;
+	bool first = true;
+
+	if (expo->format != EXPO_OPENMETRICS || !is_exemplar(exemplar))
+		return;
+	buf_adds(out, " # {");
+	add_exemplar_label(out, EXEMPLAR_ID_NAME, exemplar->id, &first);
+	add_exemplar_label(out, EXEMPLAR_POD_NAME, exemplar->pod, &first);
+	buf_adds(out, "} ");
+	add_billionths(out, exemplar->billionths);
+	if (exemplar->wall_ns <= 0)
+		return;
+	buf_addc(out, ' ');
+	add_billionths(out, (uint64_t)exemplar->wall_ns);
+}
+
 /* bound NULL is +Inf. */
 static void add_bucket(struct expo *expo, const struct expo_label *labels, size_t n_labels,
 		       const uint64_t *bound, uint64_t count)
@@ -164,7 +222,7 @@ static void add_bucket(struct expo *expo, const struct expo_label *labels, size_
 
 	buf_adds(out, begin_labels(expo, "_bucket", labels, n_labels) ? "\",le=\"" : "{le=\"");
 	if (bound)
-		add_decimal(out, *bound / HISTOGRAM_ONE, *bound % HISTOGRAM_ONE, BILLIONTHS);
+		add_billionths(out, *bound);
 	else
 		buf_adds(out, "+Inf");
 	/* OpenMetrics wants a float there. */
@@ -172,17 +230,20 @@ static void add_bucket(struct expo *expo, const struct expo_label *labels, size_
 		buf_adds(out, ".0");
 	buf_adds(out, "\"} ");
 	buf_add_u64(out, count);
-	end_sample(expo);
 }
 
 void expo_histogram(struct expo *expo, const struct expo_label *labels, size_t n_labels,
-		    const struct histogram *histogram, const struct histogram_bounds *bounds)
+		    const struct expo_histogram *h)
 {
+	const struct histogram *histogram = h->histogram;
+	const struct histogram_bounds *bounds = h->bounds;
 	uint64_t count = 0;
 
 	for (size_t i = 0; i <= bounds->n; i++) {
 		count += histogram->buckets[i];
 		add_bucket(expo, labels, n_labels, i < bounds->n ? &bounds->at[i] : NULL, count);
+		add_exemplar(expo, h->exemplars && histogram->buckets[i] ? &h->exemplars[i] : NULL);
+		end_sample(expo);
 	}
 	begin_sample(expo, "_sum", labels, n_labels);
 	add_decimal(expo->out, histogram->sum_whole, histogram->sum_billionths, BILLIONTHS);
@@ -190,15 +251,5 @@ void expo_histogram(struct expo *expo, const struct expo_label *labels, size_t n
 	begin_sample(expo, "_count", labels, n_labels);
 	buf_add_u64(expo->out, histogram->count);
 	end_sample(expo);
-}
-
-void expo_created(struct expo *expo, const struct expo_label *labels, size_t n_labels,
-		  int64_t wall_ns)
-{
-	if (expo->format != EXPO_OPENMETRICS || wall_ns <= 0)
-		return;
-	begin_sample(expo, "_created", labels, n_labels);
-	add_decimal(expo->out, (uint64_t)wall_ns / HISTOGRAM_ONE, (uint64_t)wall_ns % HISTOGRAM_ONE,
-		    BILLIONTHS);
-	buf_addc(expo->out, '\n');
+	add_created(expo, labels, n_labels, h->created_wall_ns);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "core/metrics/exemplar.h"
 #include "core/metrics/histogram.h"
 
 enum expo_format { EXPO_TEXT, EXPO_OPENMETRICS };
@@ -50,13 +51,20 @@ void expo_u64(struct expo *expo, const struct expo_label *labels, size_t n_label
 void expo_decimal(struct expo *expo, const struct expo_label *labels, size_t n_labels,
 		  uint64_t units, unsigned int decimals);
 
+/* The same as expo_u64() of a counter that began to exist at created_wall_ns, since 1970; 0: not
+ * known. Only OpenMetrics shows that. */
+void expo_counter(struct expo *expo, const struct expo_label *labels, size_t n_labels,
+		  uint64_t value, int64_t created_wall_ns);
+
+struct expo_histogram {
+	const struct histogram *histogram;
+	const struct histogram_bounds *bounds;
+	const struct exemplar *exemplars; /* of each bucket; NULL: none. Only OpenMetrics has them */
+	int64_t created_wall_ns;	  /* as above */
+};
+
 /* Buckets, sum and count. */
 void expo_histogram(struct expo *expo, const struct expo_label *labels, size_t n_labels,
-		    const struct histogram *histogram, const struct histogram_bounds *bounds);
-
-/* When the counter or histogram with those labels, which was added last, began to exist, since
- * 1970. Only OpenMetrics has that; nothing for 0. */
-void expo_created(struct expo *expo, const struct expo_label *labels, size_t n_labels,
-		  int64_t wall_ns);
+		    const struct expo_histogram *histogram);
 
 #endif

@@ -62,10 +62,11 @@ static void add_point(void *userdata, const struct series_point *point)
 	if (point->reason)
 		labels[n++] = (struct expo_label){"reason", point->reason};
 	if (point->histogram)
-		expo_histogram(expo, labels, n, point->histogram, point->bounds);
+		expo_histogram(expo, labels, n,
+			       &(struct expo_histogram){point->histogram, point->bounds,
+							point->exemplars, point->created_wall_ns});
 	else
-		expo_u64(expo, labels, n, point->value);
-	expo_created(expo, labels, n, point->created_wall_ns);
+		expo_counter(expo, labels, n, point->value, point->created_wall_ns);
 }
 
 static void add_incomplete(struct expo *expo, const struct series_stats *stats)
