@@ -19,6 +19,7 @@ size_t histogram_observe(struct histogram *histogram, const struct histogram_bou
 		i++;
 	raise_by(&histogram->buckets[i], 1);
 	raise_by(&histogram->count, 1);
+	native_observe(&histogram->native, billionths);
 	raise_by(&histogram->sum_whole, billionths / HISTOGRAM_ONE + rest / HISTOGRAM_ONE);
 	histogram->sum_billionths = (uint32_t)(rest % HISTOGRAM_ONE);
 	return i;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/metrics/native.h"
+
 #define HISTOGRAM_BOUNDS_MAX 12
 #define HISTOGRAM_ONE	     1000000000ULL /* 1, in billionths */
 
@@ -22,6 +24,7 @@ struct histogram {
 	uint64_t count;
 	uint64_t sum_whole;
 	uint32_t sum_billionths; /* beside the whole ones, below HISTOGRAM_ONE */
+	struct native native;	 /* the same observations in finer buckets */
 };
 
 /* Always with the same bounds. Returns the index of the bucket. */
