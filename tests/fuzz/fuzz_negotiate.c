@@ -22,8 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	format = negotiate_format(text);
 	assert(format < NEGOTIATE_FORMAT_COUNT);
-	assert(format == NEGOTIATE_TEXT || strcasestr(text, "openmetrics-text") ||
+	assert(format != NEGOTIATE_OPENMETRICS || strcasestr(text, "openmetrics-text") ||
 	       strchr(text, '*'));
+	assert(format != NEGOTIATE_PROTOBUF || strcasestr(text, "vnd.google.protobuf"));
 	assert(!negotiate_gzip(text) || strcasestr(text, "gzip") || strchr(text, '*'));
 	if (listen_parse(text, &listen) == 0)
 		assert(listen.n_addr == 1 || listen.n_addr == 2);

@@ -5,6 +5,10 @@
 
 #define OM   NEGOTIATE_OPENMETRICS
 #define TEXT NEGOTIATE_TEXT
+#define PB   NEGOTIATE_PROTOBUF
+#define PB_NAME                                                                    \
+	"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;" \
+	"encoding=delimited"
 
 struct accept_case {
 	const char *accept;
@@ -33,7 +37,15 @@ static void test_scrapers(void **state)
 		 "encoding=delimited;q=0.5,application/openmetrics-text;version=1.0.0;q=0.4,"
 		 "application/openmetrics-text;version=0.0.1;q=0.3,text/plain;version=0.0.4;q=0.2,"
 		 "*/*;q=0.1",
-		 OM},
+		 PB},
+		/* 2.42 with native histograms, 3.0 with all that it knows */
+		{PB_NAME ",application/openmetrics-text;version=1.0.0;q=0.8,"
+			 "application/openmetrics-text;version=0.0.1;q=0.75,"
+			 "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+		 PB},
+		{PB_NAME ";escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=1.0.0;"
+			 "escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+		 PB},
 		{"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
 		 "application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;"
 		 "escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
@@ -72,6 +84,25 @@ static void test_weights(void **state)
 		{"application/*,text/*", TEXT},
 		{"text/*;q=0.1,application/*;q=0.2", OM},
 		{"*/*;q=0.9,text/plain;q=0.1", OM},
+		{PB_NAME, PB},
+		{"Application/Vnd.Google.Protobuf; Proto=\"io.prometheus.client.metricfamily\" ; "
+		 "Encoding=Delimited",
+		 PB},
+		{PB_NAME ";q=0", TEXT},
+		{PB_NAME ";q=0.5,text/plain;q=0.5", PB},
+		{PB_NAME ";q=0.5,text/plain;q=0.6", TEXT},
+		{PB_NAME ";q=0.5,application/openmetrics-text;q=0.6", OM},
+		{PB_NAME ";q=0.1,*/*", TEXT},
+		/* another message, another encoding, or which one is not said */
+		{"application/vnd.google.protobuf", TEXT},
+		{"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily", TEXT},
+		{"application/vnd.google.protobuf;encoding=delimited", TEXT},
+		{"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+		 "encoding=text",
+		 TEXT},
+		{"application/vnd.google.protobuf;proto=other;encoding=delimited,"
+		 "application/openmetrics-text",
+		 OM},
 		/* the closest range decides, not the heaviest or the last */
 		{"application/openmetrics-text;version=1.0.0;q=0.1,application/openmetrics-text,"
 		 "text/plain;q=0.5",

@@ -64,15 +64,17 @@ struct span {
 
 /* One element of Accept or Accept-Encoding. */
 struct range {
-	struct span name;    /* "text/plain", "*" */
-	struct span version; /* at is NULL without one */
+	struct span name;	     /* "text/plain", "*" */
+	struct span version;	     /* at is NULL without one */
+	struct span proto, encoding; /* the same */
 	int q;
 };
 
 /* What we could send, and the best claim to it so far. */
 struct offer {
 	const char *name, *family, *version;
-	int rank; /* how closely the range that gave q fits; 0: none did */
+	const char *proto, *encoding; /* NULL: not asked for */
+	int rank;		      /* how closely the range that gave q fits; 0: none did */
 	int q;
 };
 
@@ -139,7 +141,7 @@ static int parse_q(struct span s)
 	return q <= Q_ONE ? q : -1;
 }
 
-/* The next element that can be read; false at the end. Parameters other than q and version say how
+/* The next element that can be read; false at the end. Parameters other than these say how
  * a name is escaped or text encoded, which we do in one way only. */
 static bool next_range(struct span *rest, struct range *ret)
 {
@@ -157,6 +159,10 @@ static bool next_range(struct span *rest, struct range *ret)
 				ret->q = parse_q(param);
 			else if (equals(key, "version") && param.at)
 				ret->version = param;
+			else if (equals(key, "proto"))
+				ret->proto = param;
+			else if (equals(key, "encoding"))
+				ret->encoding = param;
 		}
 		if (ret->name.len && ret->q >= 0)
 			return true;
@@ -164,8 +170,19 @@ static bool next_range(struct span *rest, struct range *ret)
 	return false;
 }
 
+/* A message is of use only to who knows which one it is: no wildcard fits. */
+static int rank_of_message(const struct offer *offer, const struct range *range)
+{
+	return equals(range->name, offer->name) && equals(range->proto, offer->proto) &&
+			       equals(range->encoding, offer->encoding)
+		       ? RANK_VERSION
+		       : RANK_NONE;
+}
+
 static int rank_of(const struct offer *offer, const struct range *range)
 {
+	if (offer->proto)
+		return rank_of_message(offer, range);
 	if (range->version.at && !equals(range->version, offer->version))
 		return RANK_NONE;
 	if (equals(range->name, offer->name))
@@ -188,40 +205,58 @@ static void consider(struct offer *offer, const struct range *range)
 	offer->q = range->q;
 }
 
-static void weigh(const char *header, struct offer *a, struct offer *b)
+static void weigh(const char *header, struct offer *offers, size_t n)
 {
 	struct span rest = {header, header ? strlen(header) : 0};
 	struct range range;
 
-	while (next_range(&rest, &range)) {
-		consider(a, &range);
-		consider(b, &range);
-	}
+	while (next_range(&rest, &range))
+		for (size_t i = 0; i < n; i++)
+			consider(offers + i, &range);
 }
 
 enum negotiate_format negotiate_format(const char *accept)
 {
-	struct offer text = {"text/plain", "text/*", "0.0.4", RANK_NONE, 0};
-	struct offer om = {"application/openmetrics-text", "application/*", "1.0.0", RANK_NONE, 0};
+	struct offer offers[NEGOTIATE_FORMAT_COUNT] = {
+		[NEGOTIATE_TEXT] = {.name = "text/plain", .family = "text/*", .version = "0.0.4"},
+		[NEGOTIATE_OPENMETRICS] = {.name = "application/openmetrics-text",
+					   .family = "application/*",
+					   .version = "1.0.0"},
+		[NEGOTIATE_PROTOBUF] = {.name = "application/vnd.google.protobuf",
+					.proto = "io.prometheus.client.MetricFamily",
+					.encoding = "delimited"},
+	};
+	const struct offer *text = &offers[NEGOTIATE_TEXT], *om = &offers[NEGOTIATE_OPENMETRICS];
+	const struct offer *protobuf = &offers[NEGOTIATE_PROTOBUF];
 
-	weigh(accept, &text, &om);
-	if (om.q > text.q || (om.q > 0 && om.q == text.q && om.rank >= RANK_NAME))
+	weigh(accept, offers, NEGOTIATE_FORMAT_COUNT);
+	if (protobuf->q > 0 && protobuf->q >= text->q && protobuf->q >= om->q)
+		return NEGOTIATE_PROTOBUF;
+	if (om->q > text->q || (om->q > 0 && om->q == text->q && om->rank >= RANK_NAME))
 		return NEGOTIATE_OPENMETRICS;
 	return NEGOTIATE_TEXT;
 }
 
 const char *negotiate_content_type(enum negotiate_format format)
 {
-	return format == NEGOTIATE_OPENMETRICS
-		       ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-		       : "text/plain; version=0.0.4; charset=utf-8";
+	static const char *const types[NEGOTIATE_FORMAT_COUNT] = {
+		[NEGOTIATE_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
+		[NEGOTIATE_OPENMETRICS] =
+			"application/openmetrics-text; version=1.0.0; charset=utf-8",
+		[NEGOTIATE_PROTOBUF] =
+			"application/vnd.google.protobuf; "
+			"proto=io.prometheus.client.MetricFamily; encoding=delimited",
+	};
+
+	return types[format];
 }
 
 bool negotiate_gzip(const char *accept_encoding)
 {
-	struct offer gzip = {"gzip", "x-gzip", "", RANK_NONE, 0};
-	struct offer identity = {"identity", "", "", RANK_NONE, 0};
+	struct offer offers[] = {{.name = "gzip", .family = "x-gzip", .version = ""},
+				 {.name = "identity", .family = "", .version = ""}};
+	const struct offer *gzip = &offers[0], *identity = &offers[1];
 
-	weigh(accept_encoding, &gzip, &identity);
-	return gzip.q > 0 && (identity.rank < RANK_NAME || gzip.q >= identity.q);
+	weigh(accept_encoding, offers, 2);
+	return gzip->q > 0 && (identity->rank < RANK_NAME || gzip->q >= identity->q);
 }

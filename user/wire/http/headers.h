@@ -25,13 +25,15 @@ bool basicauth_same(const void *a, const void *b, size_t size);
 enum negotiate_format {
 	NEGOTIATE_TEXT,	       /* Prometheus text 0.0.4 */
 	NEGOTIATE_OPENMETRICS, /* OpenMetrics 1.0.0 */
+	NEGOTIATE_PROTOBUF,    /* delimited io.prometheus.client.MetricFamily */
 	NEGOTIATE_FORMAT_COUNT
 };
 
 /*
- * The format with the higher weight; OpenMetrics wins a tie only when it is named, not by a
- * wildcard, so that curl and browsers get plain text. What cannot be read is passed over; NULL, and
- * a header that allows neither, give text: a scraper can do more with that than with status 406.
+ * The format with the highest weight; OpenMetrics wins a tie only when it is named, not by a
+ * wildcard, so that curl and browsers get plain text. Protobuf must be named with its message and
+ * encoding, and wins a tie. What cannot be read is passed over; NULL, and
+ * a header that allows none, give text: a scraper can do more with that than with status 406.
  */
 enum negotiate_format negotiate_format(const char *accept);
 
