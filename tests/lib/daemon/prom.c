@@ -23,6 +23,7 @@
 struct prom {
 	pid_t pid;
 	uint16_t port;
+	const char *features; /* NULL: none */
 	char dir[64];
 };
 
@@ -105,18 +106,18 @@ static int write_config(const struct prom *p, uint16_t target)
 	if (!file)
 		return -errno;
 	fprintf(file,
-		"global:\n  scrape_interval: 2s\n  scrape_timeout: 2s\n"
+		"global:\n  scrape_interval: %us\n  scrape_timeout: %us\n"
 		"scrape_configs:\n"
 		"  - job_name: graced\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n"
 		"  - job_name: itself\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n",
-		target, p->port);
+		p->features ? 1 : 2, p->features ? 1 : 2, target, p->port);
 	return fclose(file) ? -errno : 0;
 }
 
 static void exec_prom(const struct prom *p) __attribute__((noreturn));
 static void exec_prom(const struct prom *p)
 {
-	char config[128], data[128], listen[64], log[96];
+	char config[128], data[128], listen[64], log[96], features[128];
 	int fd;
 
 	snprintf(config, sizeof(config), "--config.file=%s/prometheus.yml", p->dir);
@@ -127,8 +128,9 @@ static void exec_prom(const struct prom *p)
 	fd = open(log, O_WRONLY | O_CREAT, 0600);
 	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 		_exit(126);
+	snprintf(features, sizeof(features), "--enable-feature=%s", p->features ? p->features : "");
 	execl(program("prometheus"), "prometheus", config, data, listen, "--log.level=debug",
-	      (char *)NULL);
+	      p->features ? features : NULL, (char *)NULL);
 	_exit(127);
 }
 
@@ -146,7 +148,8 @@ static int await_ready(struct prom *p)
 	return status == 200 ? 0 : -ETIMEDOUT;
 }
 
-static int start(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
+static int start(uint16_t target, const char *const *exprs, size_t n_exprs, const char *features,
+		 struct prom **ret)
 {
 	struct prom *p = calloc(1, sizeof(*p));
 	int r;
@@ -155,6 +158,7 @@ static int start(uint16_t target, const char *const *exprs, size_t n_exprs, stru
 		return -ENOMEM;
 	strcpy(p->dir, "/tmp/graced-prom-XXXXXX");
 	p->port = free_port();
+	p->features = features;
 	r = mkdtemp(p->dir) ? 0 : -errno;
 	if (!r)
 		r = exprs ? write_config_of_rules(p, target) : write_config(p, target);
@@ -175,12 +179,17 @@ static int start(uint16_t target, const char *const *exprs, size_t n_exprs, stru
 
 int prom_start(uint16_t target, struct prom **ret)
 {
-	return start(target, NULL, 0, ret);
+	return start(target, NULL, 0, NULL, ret);
+}
+
+int prom_start_features(uint16_t target, const char *features, struct prom **ret)
+{
+	return start(target, NULL, 0, features, ret);
 }
 
 int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
 {
-	return start(target, exprs, n_exprs, ret);
+	return start(target, exprs, n_exprs, NULL, ret);
 }
 
 struct prom *prom_free(struct prom *p)
@@ -207,21 +216,41 @@ static void add_escaped(struct buf *path, const char *query)
 		buf_printf(path, "%%%02x", (unsigned char)*query);
 }
 
-json_t *prom_query(const struct prom *p, const char *query)
+/* What the API has under "data". */
+static json_t *ask(const struct prom *p, const char *method, const char *query, const char *more)
 {
 	struct buf path = {}, page = {};
-	json_t *root = NULL, *result = NULL;
+	json_t *root = NULL, *data = NULL;
 
-	buf_adds(&path, "/api/v1/query?query=");
+	buf_printf(&path, "/api/v1/%s?query=", method);
 	add_escaped(&path, query);
+	buf_adds(&path, more);
 	if (http_get(p->port, buf_str(&path), NULL, &page) == 200)
 		root = json_loads(buf_str(&page), 0, NULL);
 	if (root)
-		result = json_incref(json_object_get(json_object_get(root, "data"), "result"));
+		data = json_incref(json_object_get(root, "data"));
 	json_decref(root);
 	buf_free(&path);
 	buf_free(&page);
+	return data;
+}
+
+json_t *prom_query(const struct prom *p, const char *query)
+{
+	json_t *data = ask(p, "query", query, "");
+	json_t *result = json_incref(json_object_get(data, "result"));
+
+	json_decref(data);
 	return result;
+}
+
+json_t *prom_exemplars(const struct prom *p, const char *selector)
+{
+	char range[64];
+
+	snprintf(range, sizeof(range), "&start=%lld&end=%lld", (long long)time(NULL) - 3600,
+		 (long long)time(NULL) + 60);
+	return ask(p, "query_exemplars", selector, range);
 }
 
 double prom_value(const struct prom *p, const char *query)

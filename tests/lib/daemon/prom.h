@@ -22,11 +22,15 @@ int prom_start(uint16_t target, struct prom **ret);
  * under the name query<index>.
  */
 int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret);
+/* With features of --enable-feature; it scrapes each second. */
+int prom_start_features(uint16_t target, const char *features, struct prom **ret);
 /* Kills it, removes its data. NULL is fine; returns NULL. */
 struct prom *prom_free(struct prom *prom);
 
 /* data.result of an instant query; the caller drops the reference. NULL when it failed. */
 json_t *prom_query(const struct prom *prom, const char *query);
+/* data of the exemplars of a selector; the caller drops the reference. NULL when it failed. */
+json_t *prom_exemplars(const struct prom *prom, const char *selector);
 /* The value of a query with one result; -1 when there is none. */
 double prom_value(const struct prom *prom, const char *query);
 

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Claims about native histograms and exemplars, with a real Prometheus that scrapes a page of
+ * metrics to which each scrape adds 100 stops of 20 ms to 2 s.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/http/web.h"
+#include "lib/claim.h"
+#include "lib/daemon/prom.h"
+#include "lib/engine/serieslib.h"
+#include "lib/net/http.h"
+#include "wire/prometheus/metrics.h"
+
+#define STOPS	  100
+#define STEP_NS	  (20 * MS)
+#define HISTOGRAM "graced_container_stop_duration_seconds"
+#define ID	  "0123/%u"
+#define POD	  "a-workload-of-a-very-long-name-indeed-7d4b9c6f5d-x2x4z"
+#define POD_SHOWN      \
+	"\xe2\x80\xa6" \
+	"y-long-name-indeed-7d4b9c6f5d-x2x4z"
+
+struct stage {
+	pid_t site;
+	uint16_t port;
+	struct prom *native, *classic;
+};
+
+/* --- the site, a process of its own ------------------------------------------------------------ */
+
+static void add_stops(struct series *series)
+{
+	static unsigned int n;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (unsigned int i = 1; i <= STOPS; i++) {
+		struct record record = serieslib_stop("shop", "cart");
+
+		record.wall_ns = now.tv_sec * (int64_t)S + now.tv_nsec;
+		record.stop.latency_ns = i * STEP_NS;
+		record.stop.pod.name = POD;
+		snprintf(record.stop.id, sizeof(record.stop.id), "boot/" ID, ++n);
+		series_record(series, &record);
+	}
+}
+
+static void answer(void *userdata, const struct web_request *request, struct web_reply *ret)
+{
+	static const enum expo_format formats[] = {
+		[NEGOTIATE_TEXT] = EXPO_TEXT,
+		[NEGOTIATE_OPENMETRICS] = EXPO_OPENMETRICS,
+		[NEGOTIATE_PROTOBUF] = EXPO_PROTOBUF,
+	};
+	const struct metrics metrics = {.series = userdata};
+
+	add_stops(userdata);
+	ret->status = metrics_write(&ret->body, formats[request->format], &metrics) < 0 ? 500 : 200;
+	ret->type = negotiate_content_type(request->format);
+}
+
+static void serve(int port_fd) __attribute__((noreturn));
+static void serve(int port_fd)
+{
+	static const char *const listen[] = {"127.0.0.1:0"};
+	const struct web_config config = {.listen = listen, .n_listen = 1};
+	struct series *series = serieslib_new(0, METRICS_OWN_LINES);
+	struct web_why why;
+	struct web *web;
+	sd_event *event;
+	uint16_t port;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (sd_event_new(&event) < 0 || web_new(event, &config, answer, series, &web, &why) < 0)
+		_exit(1);
+	port = web_port(web, 0);
+	if (write(port_fd, &port, sizeof(port)) != sizeof(port))
+		_exit(1);
+	sd_event_loop(event);
+	_exit(1);
+}
+
+static int setup(void **state)
+{
+	static struct stage stage;
+	int fds[2], r;
+
+	*state = NULL;
+	if (prom_unavailable()) {
+		fprintf(stderr, "skipped: %s\n", prom_unavailable());
+		return 0;
+	}
+	*state = &stage;
+	if (pipe(fds) < 0)
+		return -1;
+	stage.site = fork();
+	if (stage.site == 0)
+		serve(fds[1]);
+	close(fds[1]);
+	if (read(fds[0], &stage.port, sizeof(stage.port)) != sizeof(stage.port))
+		return -1;
+	close(fds[0]);
+	r = prom_start_features(stage.port, "native-histograms,exemplar-storage", &stage.native);
+	if (r == 0)
+		r = prom_start_features(stage.port, "exemplar-storage", &stage.classic);
+	return r;
+}
+
+static int teardown(void **state)
+{
+	struct stage *stage = *state;
+
+	if (!stage)
+		return 0;
+	prom_free(stage->native);
+	prom_free(stage->classic);
+	kill(stage->site, SIGKILL);
+	waitpid(stage->site, NULL, 0);
+	return 0;
+}
+
+/* --- claims ------------------------------------------------------------------------------------ */
+
+/* Until a query has an answer. */
+static double await_value(const struct prom *prom, const char *query)
+{
+	double value = -1;
+
+	for (int i = 0; i < 600 && !(value > 0); i++) {
+		value = prom_value(prom, query);
+		if (!(value > 0))
+			usleep(100000);
+	}
+	return value;
+}
+
+/* The 90th of 100 stops took 1.8 s. A native bucket is 9 % wide; the classic one is from 1 to 3 s. */
+static void test_quantile(void **state)
+{
+	static const char query[] = "histogram_quantile(0.9, sum(rate(" HISTOGRAM "[1m])))";
+	struct stage *stage = *state;
+	double value;
+
+	if (!stage)
+		skip();
+	value = await_value(stage->native, query);
+	assert_true(value > 1.8 / 1.0906 && value < 1.8 * 1.0906);
+}
+
+static void test_counts(void **state)
+{
+	struct stage *stage = *state;
+	double count;
+
+	if (!stage)
+		skip();
+	count = await_value(stage->native, "histogram_count(" HISTOGRAM ") == on() group_left "
+					   "graced_container_stops_total{cause=\"stop-signal\"}");
+	assert_true(count > 0 && (unsigned int)count % STOPS == 0);
+	assert_true(prom_value(stage->native, "histogram_sum(" HISTOGRAM ") / "
+					      "histogram_count(" HISTOGRAM ")") == 1.01);
+}
+
+static void test_not_twice(void **state)
+{
+	struct stage *stage = *state;
+
+	if (!stage)
+		skip();
+	assert_true(await_value(stage->native, "histogram_count(" HISTOGRAM ")") > 0);
+	assert_true(prom_value(stage->native, "count(" HISTOGRAM "_bucket)") == -1);
+	assert_true(await_value(stage->classic, "count(" HISTOGRAM "_bucket)") == 13);
+	assert_true(prom_value(stage->classic, "count(" HISTOGRAM ")") == -1);
+}
+
+/* The same families in both, whichever format they came in. */
+static void test_others(void **state)
+{
+	static const char query[] =
+		"count(count by (__name__) ({job=\"graced\",__name__=~\"(graced|process)_.+\","
+		"__name__!~\".+_(bucket|sum|count|created)\","
+		"__name__!~\".+_(duration_seconds|used_ratio|while_terminating_seconds)\"}))";
+	struct stage *stage = *state;
+	double families;
+
+	if (!stage)
+		skip();
+	families = await_value(stage->native, query);
+	assert_true(families > 40);
+	assert_true(await_value(stage->classic, query) == families);
+	assert_true(prom_value(stage->native, "graced_series") ==
+		    prom_value(stage->classic, "graced_series"));
+}
+
+static void check_exemplars(const struct prom *prom, const char *selector)
+{
+	const json_t *exemplar = NULL, *labels;
+	json_t *data = NULL;
+	unsigned int n;
+
+	for (int i = 0; i < 600 && !exemplar; i++) {
+		json_decref(data);
+		data = prom_exemplars(prom, selector);
+		exemplar = json_array_get(json_object_get(json_array_get(data, 0), "exemplars"), 0);
+		if (!exemplar)
+			usleep(100000);
+	}
+	labels = json_object_get(exemplar, "labels");
+	assert_string_equal(json_string_value(json_object_get(labels, "pod")), POD_SHOWN);
+	assert_int_equal(sscanf(json_string_value(json_object_get(labels, "id")), ID, &n), 1);
+	json_decref(data);
+}
+
+static void test_exemplars(void **state)
+{
+	struct stage *stage = *state;
+
+	if (!stage)
+		skip();
+	check_exemplars(stage->native, HISTOGRAM);
+	check_exemplars(stage->classic, HISTOGRAM "_bucket");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a quantile of a native histogram is 9 % from the truth at most",
+		      test_quantile),
+		CLAIM("a native histogram counts each stop once, and the time it took",
+		      test_counts),
+		CLAIM("Prometheus stores the native buckets or the classic ones", test_not_twice),
+		CLAIM("all other families are the same in both formats", test_others),
+		CLAIM("both formats bring exemplars to Prometheus", test_exemplars),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
