@@ -92,6 +92,14 @@ static void check_page(struct series *series, enum expo_format format)
 	       samples_of(buf_str(&page)));
 }
 
+static void check_protobuf(const struct series *series)
+{
+	const struct metrics metrics = {.series = series};
+	_cleanup_(buf_free) struct buf page = {};
+
+	assert(metrics_write(&page, EXPO_PROTOBUF, &metrics) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct series_config config = {.max_series = LIMIT, .reserved = METRICS_OWN_LINES};
@@ -108,5 +116,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_page(series, EXPO_TEXT);
 	check_page(series, EXPO_OPENMETRICS);
+	check_protobuf(series);
 	return 0;
 }
