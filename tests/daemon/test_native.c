@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Claims about native histograms and exemplars, with a real Prometheus that scrapes a page of
- * metrics to which each scrape adds 100 stops of 20 ms to 2 s.
+ * metrics to which each scrape adds 100 stops of 20 ms to 2 s, and 24 ends of pods in buckets of
+ * their own.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,9 @@
 #define STOPS	  100
 #define STEP_NS	  (20 * MS)
 #define HISTOGRAM "graced_container_stop_duration_seconds"
+#define WIDE	  "graced_pod_empty_duration_seconds"
+#define OCTAVES	  3  /* of WIDE with each scrape, with a value in each of their 8 buckets */
+#define SCRAPES	  12 /* after so many the schema has fallen from 3 to 0 */
 #define ID	  "0123/%u"
 #define POD	  "a-workload-of-a-very-long-name-indeed-7d4b9c6f5d-x2x4z"
 #define POD_SHOWN      \
@@ -52,6 +56,29 @@ static void add_stops(struct series *series)
 	}
 }
 
+/* After 8, 16 and 32 octaves, from 2 ms on, the buckets of the schema are used up. */
+static void add_pods(struct series *series)
+{
+	static unsigned int octave;
+
+	for (unsigned int i = 0; i < OCTAVES; i++, octave++) {
+		for (unsigned int k = 0; k < 8; k++) {
+			struct record record = serieslib_stop("shop", "cart");
+			struct record_pod pod = record.stop.pod;
+			uint64_t value = (2 * MS << octave % 33) * (16 + 2 * k + 1) / 16;
+
+			record = (struct record){
+				.type = RECORD_POD,
+				.pod_state = {.pod = pod,
+					      .state = POD_STAGE_TERMINATED,
+					      .exit_ns = 1,
+					      .empty_ns = 1 + value},
+			};
+			series_record(series, &record);
+		}
+	}
+}
+
 static void answer(void *userdata, const struct web_request *request, struct web_reply *ret)
 {
 	static const enum expo_format formats[] = {
@@ -62,6 +89,7 @@ static void answer(void *userdata, const struct web_request *request, struct web
 	const struct metrics metrics = {.series = userdata};
 
 	add_stops(userdata);
+	add_pods(userdata);
 	ret->status = metrics_write(&ret->body, formats[request->format], &metrics) < 0 ? 500 : 200;
 	ret->type = negotiate_content_type(request->format);
 }
@@ -168,6 +196,24 @@ static void test_counts(void **state)
 					      "histogram_count(" HISTOGRAM ")") == 1.01);
 }
 
+/* A reset would be counted as an increase by all that there is. */
+static void test_no_reset(void **state)
+{
+	static const char query[] = "histogram_count(sum(increase(" WIDE "[5m]))) / "
+				    "histogram_count(sum(increase(" HISTOGRAM "[5m])))";
+	struct stage *stage = *state;
+	char until[128];
+	double ratio;
+
+	if (!stage)
+		skip();
+	snprintf(until, sizeof(until), "histogram_count(sum(" WIDE ")) >= %d",
+		 SCRAPES * OCTAVES * 8);
+	assert_true(await_value(stage->native, until) > 0);
+	ratio = prom_value(stage->native, query) * STOPS / (OCTAVES * 8);
+	assert_true(ratio > 0.999 && ratio < 1.001);
+}
+
 static void test_not_twice(void **state)
 {
 	struct stage *stage = *state;
@@ -235,6 +281,7 @@ int main(void)
 		      test_quantile),
 		CLAIM("a native histogram counts each stop once, and the time it took",
 		      test_counts),
+		CLAIM("a schema that falls is no reset for Prometheus", test_no_reset),
 		CLAIM("Prometheus stores the native buckets or the classic ones", test_not_twice),
 		CLAIM("all other families are the same in both formats", test_others),
 		CLAIM("both formats bring exemplars to Prometheus", test_exemplars),
