@@ -86,6 +86,28 @@ static void test_round_trip(void **state)
 	assert_true(count > 150);
 }
 
+static void test_lost(void **state)
+{
+	struct record record = {.type = RECORD_LOST, .at_ns = 5, .node = "n"};
+	struct record_lost *lost = &record.lost;
+	_cleanup_(buf_free) struct buf line = {};
+	struct record_text text;
+
+	for (unsigned int i = GRACED_EV_NONE + 1; i < GRACED_EV_COUNT; i++)
+		lost->totals[i] = (struct graced_stat){
+			.emitted = 100 + i, .lost = 200 + i, .suppressed = 300 + i};
+	lost->totals[GRACED_STAT_WATCH_FULL].lost = 1;
+	lost->totals[GRACED_STAT_QUOTA].lost = 2;
+	lost->totals[GRACED_STAT_TOO_DEEP].lost = 3;
+	lost->recursion_misses = 4;
+	record_json(&line, &record);
+	assert_int_equal(record_read_any(line.data, line.len, &text), 0);
+	assert_int_equal(text.record.type, RECORD_LOST);
+	assert_memory_equal(&text.record.lost, lost, sizeof(*lost));
+	record_text_done(&text);
+	assert_int_equal(record_read(line.data, line.len, &text), -ENOMSG);
+}
+
 /* Each byte in turn is another: whatever is read then can be written. */
 static void spoil(char *line, size_t len, size_t *count)
 {
@@ -223,6 +245,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("each record of a stop or signal is read back byte for byte",
 		      test_round_trip),
+		CLAIM("of losses all totals are read back, where any record may come", test_lost),
 		CLAIM("a line with any byte changed, or cut anywhere, is read or refused",
 		      test_spoiled),
 		CLAIM("words of a newer version are refused, not read as others",

@@ -8,6 +8,7 @@
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "wire/json/record.h"
+#include "wire/kernel/event.h"
 
 #define GRACE_MAX_S 1000000000.0
 #define CORE_DUMPED 0x80
@@ -390,6 +391,32 @@ static void read_subject(struct reading *r, const json_t *line)
 	}
 }
 
+static void read_totals(struct reading *r, const json_t *counts, struct graced_stat *totals,
+			size_t counter)
+{
+	for (unsigned int type = GRACED_EV_NONE + 1; type < GRACED_EV_COUNT; type++) {
+		__u64 count = time_of(r, counts, evname(type));
+
+		memcpy((char *)&totals[type] + counter, &count, sizeof(count));
+	}
+}
+
+static void read_lost(struct reading *r, const json_t *line)
+{
+	struct record_lost *lost = &r->record->lost;
+	struct graced_stat *totals = lost->totals;
+
+	read_totals(r, json_object_get(line, "emitted"), totals,
+		    offsetof(struct graced_stat, emitted));
+	read_totals(r, json_object_get(line, "lost"), totals, offsetof(struct graced_stat, lost));
+	read_totals(r, json_object_get(line, "suppressed"), totals,
+		    offsetof(struct graced_stat, suppressed));
+	lost->recursion_misses = time_of(r, line, "recursion_misses");
+	totals[GRACED_STAT_WATCH_FULL].lost = time_of(r, line, "watch_full");
+	totals[GRACED_STAT_QUOTA].lost = time_of(r, line, "quota");
+	totals[GRACED_STAT_TOO_DEEP].lost = time_of(r, line, "too_deep");
+}
+
 static int read_other(const json_t *line, struct record *ret)
 {
 	struct reading r = {.record = ret};
@@ -398,7 +425,10 @@ static int read_other(const json_t *line, struct record *ret)
 	if (ret->type == RECORD_NONE)
 		return -ENOMSG;
 	read_head(&r, line);
-	read_subject(&r, line);
+	if (ret->type == RECORD_LOST)
+		read_lost(&r, line);
+	else
+		read_subject(&r, line);
 	return r.error;
 }
 

@@ -25,7 +25,8 @@ struct record_text {
 int record_read(const char *line, size_t len, struct record_text *ret);
 /*
  * The same, and of any other type of record what filter_matches() looks at: its type, its head, its
- * pod and container. The rest is zero. -ENOMSG: a type that is not known here.
+ * pod and container, and of one of losses its totals. The rest is zero. -ENOMSG: a type that is not
+ * known here.
  */
 int record_read_any(const char *line, size_t len, struct record_text *ret);
 void record_text_done(struct record_text *text);
