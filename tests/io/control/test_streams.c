@@ -28,9 +28,18 @@ static void add_dropped(void *userdata, struct buf *out, uint64_t records)
 	buf_printf(out, "dropped %llu\n", (unsigned long long)records);
 }
 
+/* Larger than a queue, with its end in it. */
+static void add_stopping(void *userdata, struct buf *out)
+{
+	while (out->len <= STREAMS_QUEUE_MAX)
+		buf_adds(out, "a stop that is under way\n");
+	buf_adds(out, "end\n");
+}
+
 static int setup(void **state)
 {
-	static const struct streams_config config = {.add_dropped = add_dropped};
+	static const struct streams_config config = {.add_dropped = add_dropped,
+						     .add_stopping = add_stopping};
 	static struct site site;
 
 	if (sd_event_new(&site.event) < 0 || streams_new(site.event, &config, &site.streams) < 0)
@@ -227,6 +236,49 @@ static void test_end(void **state)
 	close(fd);
 }
 
+static size_t count_ends(const struct buf *got)
+{
+	size_t n = 0;
+
+	for (const char *at = buf_str(got); (at = strstr(at, "end\n")); at++)
+		n++;
+	return n;
+}
+
+static void ask(struct site *s, int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+	turn(s);
+}
+
+#define QUESTION "{\"version\":1,\"command\":\"stopping\"}\n"
+
+static void test_answer(void **state)
+{
+	_cleanup_(buf_free) struct buf got = {};
+	struct site *s = *state;
+	int fd = join(s, false, 0), other = join(s, false, 0);
+
+	put(s, false, "before\n");
+	ask(s, fd, "{\"version\":1,\"comm");
+	ask(s, fd, "and\":\"stopping\"}\n");
+	/* Before it is out, nobody is waited for: once more, and once, however often. */
+	ask(s, fd, QUESTION QUESTION);
+	put(s, false, "after\n");
+	hear(s, fd, &got);
+	assert_int_equal(count_ends(&got), 2);
+	assert_true(got.len > 2 * STREAMS_QUEUE_MAX);
+	assert_int_equal(strncmp(buf_str(&got), "hello\nbefore\na stop", 19), 0);
+	ask(s, fd, "{\"version\":1,\"command\":\"pods\"}\n" QUESTION);
+	hear(s, fd, &got);
+	assert_int_equal(count_ends(&got), 1);
+	hear(s, other, &got);
+	assert_string_equal(buf_str(&got), "hello\nbefore\nafter\n");
+	close(fd);
+	close(other);
+	turn(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +288,8 @@ int main(void)
 		STREAMS_CLAIM("so many may follow, and one that leaves makes room", test_bound),
 		STREAMS_CLAIM("what a follower sends is ignored", test_talk),
 		STREAMS_CLAIM("followers receive the last lines before they are closed", test_end),
+		STREAMS_CLAIM("but a question for what is stopping, which it receives all of",
+			      test_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,6 +265,53 @@ static int take_follower(void *userdata, const struct control_request *request, 
 	return r;
 }
 
+/* --- stops that are under way ------------------------------------------------------------------- */
+
+struct stop_lines {
+	struct buf *out;
+	struct record record;
+	uint64_t lines;
+};
+
+static void add_stop(void *userdata, const struct record_stop *stop)
+{
+	struct stop_lines *t = userdata;
+
+	t->record.stop = *stop;
+	record_json(t->out, &t->record);
+	t->lines++;
+}
+
+static uint64_t add_stops(const struct daemon *d, struct buf *out)
+{
+	const struct obs_lost *lost = monitor_lost(d->monitor);
+	struct stop_lines t = {.out = out, .lines = 1};
+	char node[256];
+
+	begin_record(d, RECORD_LOST, node, &t.record);
+	memcpy(t.record.lost.totals, lost->totals, sizeof(t.record.lost.totals));
+	t.record.lost.recursion_misses = lost->recursion_misses;
+	record_json(out, &t.record);
+	begin_record(d, RECORD_STOP, node, &t.record);
+	engine_each_stopping(monitor_engine(d->monitor), add_stop, &t);
+	return t.lines;
+}
+
+/* For a client that follows. */
+static void add_stopping(void *userdata, struct buf *out)
+{
+	_cleanup_(buf_free) struct buf lines = {.limit = CONTROL_REPLY_MAX};
+	uint64_t n = add_stops(userdata, &lines);
+	int r = buf_error(&lines);
+
+	if (r < 0) {
+		control_add_error(out, strerror(-r));
+		return;
+	}
+	control_add_head(out, n);
+	buf_add(out, lines.data, lines.len);
+}
+
 static void add_dropped(void *userdata, struct buf *out, uint64_t records)
 {
 	const struct daemon *d = userdata;
@@ -331,6 +378,9 @@ static int answer(void *userdata, const struct control_request *request, struct 
 		control_add_asking(out, running.asking);
 		*ret_lines = running.containers - running.asking + 1;
 		return 0;
+	case CONTROL_STOPPING:
+		*ret_lines = add_stops(d, out);
+		return 0;
 	case CONTROL_SHUTDOWN_STATUS:
 	case CONTROL_FOLLOW:
 	case CONTROL_COMMAND_COUNT:
@@ -352,7 +402,7 @@ struct control *answers_open(struct daemon *d)
 		.admits = admits,
 	};
 	struct control *control;
-	const struct streams_config followers = {add_dropped, d};
+	const struct streams_config followers = {add_dropped, add_stopping, d};
 	struct control_why why;
 
 	if (strcmp(config.path, "none") == 0)

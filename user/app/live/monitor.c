@@ -757,3 +757,8 @@ void monitor_each_container(const struct monitor *m, engine_container_fn fn, voi
 	else
 		engine_each_container(monitor_engine(m), fn, userdata);
 }
+
+const struct obs_lost *monitor_lost(const struct monitor *m)
+{
+	return losses_totals(m->losses);
+}

@@ -67,5 +67,7 @@ struct engine *monitor_engine(const struct monitor *m);
 
 /* engine_each_container(), of the daemon that is followed or of the engine. */
 void monitor_each_container(const struct monitor *m, engine_container_fn fn, void *userdata);
+/* The totals of events that the kernel half lost, as they were read last. */
+const struct obs_lost *monitor_lost(const struct monitor *m);
 
 #endif

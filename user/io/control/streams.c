@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@ struct stream {
 	struct streams *streams;
 	int fd; /* -1: this place is free */
 	bool signals;
+	bool asked; /* what is stopping, and has no answer yet */
+	char request[CONTROL_REQUEST_MAX];
+	size_t got; /* bytes of it */
 	sd_event_source *io;
 	struct line_queue queue;
 };
@@ -69,11 +73,36 @@ static bool stream_end_gap(struct stream *s)
 	return true;
 }
 
+/* What has to be sent whole is as long as it has to be. */
+static bool stream_add_whole(struct stream *s, const struct buf *lines)
+{
+	bool added;
+
+	s->queue.max = lines->len;
+	added = line_queue_add(&s->queue, buf_str(lines), lines->len);
+	s->queue.max = STREAMS_QUEUE_MAX;
+	return added;
+}
+
+/* Without memory for it now: later. */
+static bool stream_answer(struct stream *s)
+{
+	_cleanup_(buf_free) struct buf lines = {};
+
+	if (!s->asked)
+		return false;
+	s->streams->config.add_stopping(s->streams->config.userdata, &lines);
+	s->asked = buf_error(&lines) < 0 || !stream_add_whole(s, &lines);
+	return !s->asked;
+}
+
 static void stream_flush(struct stream *s)
 {
 	int r = stream_send(s);
 
 	if (r == 0 && stream_end_gap(s))
+		r = stream_send(s);
+	if (r == 0 && stream_answer(s))
 		r = stream_send(s);
 	if (r >= 0)
 		r = sd_event_source_set_io_events(s->io, r ? EPOLLIN | EPOLLOUT : EPOLLIN);
@@ -81,15 +110,40 @@ static void stream_flush(struct stream *s)
 		stream_close(s);
 }
 
-/* A client that follows has nothing more to say: what comes is dropped. */
+static void stream_take_request(struct stream *s, const char *line, size_t size)
+{
+	struct control_request request;
+	struct control_why why;
+
+	if (control_read_request(line, size, &request, &why) == 0)
+		s->asked |= request.command == CONTROL_STOPPING;
+}
+
+/* A line that is longer than a request is none, and what comes of it is dropped. */
+static void stream_take(struct stream *s, size_t n)
+{
+	char *newline, *from = s->request;
+	size_t left = s->got + n;
+
+	while ((newline = memchr(from, '\n', left))) {
+		stream_take_request(s, from, (size_t)(newline - from));
+		left -= (size_t)(newline + 1 - from);
+		from = newline + 1;
+	}
+	memmove(s->request, from, left);
+	s->got = left < sizeof(s->request) ? left : 0;
+}
+
 static int on_stream(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct stream *s = userdata;
-	char bytes[256];
 	ssize_t n = 1;
 
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
+		n = recv(fd, s->request + s->got, sizeof(s->request) - s->got, MSG_DONTWAIT);
+		if (n > 0)
+			stream_take(s, (size_t)n);
+	}
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		stream_flush(s);
 	else
@@ -137,9 +191,10 @@ int streams_add(struct streams *streams, int fd, bool signals, const struct buf 
 		return r;
 	s->fd = fd;
 	s->signals = signals;
-	s->queue = (struct line_queue){.max = first->len};
-	line_queue_add(&s->queue, buf_str(first), first->len);
-	s->queue.max = STREAMS_QUEUE_MAX;
+	s->asked = false;
+	s->got = 0;
+	s->queue = (struct line_queue){};
+	stream_add_whole(s, first);
 	stream_flush(s);
 	return 0;
 }

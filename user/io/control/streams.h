@@ -2,7 +2,9 @@
 /*
  * Clients that follow the daemon's records over the control socket. None of them is waited for: the
  * lines of each wait in a queue of its own, and what finds no room there is counted, which the next
- * line that the client receives says.
+ * line that the client receives says. Of requests a client may send CONTROL_STOPPING; it is
+ * answered when nothing else waits for the client, and once however often it was sent meanwhile.
+ * Anything else that it sends is ignored.
  */
 #ifndef IO_CONTROL_STREAMS_H
 #define IO_CONTROL_STREAMS_H
@@ -12,6 +14,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/buf.h"
+#include "wire/json/control.h"
 
 #define STREAMS_MAX	  8
 #define STREAMS_QUEUE_MAX ((size_t)1 << 20) /* bytes that wait for one client */
@@ -21,6 +24,8 @@ struct streams;
 struct streams_config {
 	/* Adds the line that says how many records were dropped. */
 	void (*add_dropped)(void *userdata, struct buf *out, uint64_t records);
+	/* Adds the reply to CONTROL_STOPPING, of whole lines; may be larger than a queue. */
+	void (*add_stopping)(void *userdata, struct buf *out);
 	void *userdata;
 };
 

@@ -23,6 +23,7 @@ static const char *const names[CONTROL_COMMAND_COUNT] = {
 	[CONTROL_SHUTDOWN_CANCEL] = "shutdown-cancel",
 	[CONTROL_FOLLOW] = "follow",
 	[CONTROL_CONTAINERS] = "containers",
+	[CONTROL_STOPPING] = "stopping",
 };
 
 static void begin(struct buf *out)

@@ -8,6 +8,9 @@
  *   {"version":1,"command":"follow","signals":false}
  *   {"version":1,"lines":2}                   {"version":1,"error":"..."}
  *   {"version":1,"terms":"...","pods":true}   records follow, until one side closes
+ *
+ * A client that follows may send one more request, "stopping", again and again: the reply is whole
+ * and stands between two records.
  */
 #ifndef WIRE_JSON_CONTROL_H
 #define WIRE_JSON_CONTROL_H
@@ -39,6 +42,9 @@ enum control_command {
 	/* A line of record_json() of type empty for each container that runs: its names alone; then
 	 * a line of control_add_asking(). */
 	CONTROL_CONTAINERS,
+	/* A line of record_json() of type lost, with the totals; then one of type stop for each
+	 * stop that is under way, without outcome, cause and gaps. */
+	CONTROL_STOPPING,
 	CONTROL_COMMAND_COUNT,
 };
 
