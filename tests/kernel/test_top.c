@@ -4,6 +4,7 @@
 #include "lib/claim.h"
 #include "lib/box/box.h"
 #include "lib/box/send.h"
+#include "lib/daemon/service.h"
 #include "lib/kernel/tracer.h"
 #include "lib/tmux.h"
 
@@ -55,6 +56,16 @@ static const char *unavailable(void)
 	return why ? why : tmux_unavailable();
 }
 
+static void set_options(struct stage *s, const char *options)
+{
+	/* The shell that writes its pid becomes the program. */
+	snprintf(s->start, sizeof(s->start),
+		 "ulimit -c 0; stty -g >%s; sh -c 'echo $$ >%s; exec env LC_ALL=C.UTF-8 %s top %s "
+		 "--container-roots %s'; echo $? >%s",
+		 s->before, s->pid, getenv("GRACED"), options,
+		 box_tree_relative(&s->tree, s->tree.root), s->status);
+}
+
 /* Before each test: a terminal with a shell, and nothing that runs in it. */
 static int open_stage(void **state)
 {
@@ -76,13 +87,7 @@ static int open_stage(void **state)
 	snprintf(s->after, sizeof(s->after), "%s/after", s->tmux.dir);
 	snprintf(s->pid, sizeof(s->pid), "%s/pid", s->tmux.dir);
 	snprintf(s->status, sizeof(s->status), "%s/status", s->tmux.dir);
-	/* The shell that writes its pid becomes the program. */
-	snprintf(
-		s->start, sizeof(s->start),
-		"ulimit -c 0; stty -g >%s; sh -c 'echo $$ >%s; exec env LC_ALL=C.UTF-8 %s top --assume-grace 90s "
-		"--container-roots %s'; echo $? >%s",
-		s->before, s->pid, getenv("GRACED"), box_tree_relative(&s->tree, s->tree.root),
-		s->status);
+	set_options(s, "--attach --assume-grace 90s");
 	return 0;
 }
 
@@ -190,6 +195,71 @@ static void shows_a_stop(void **state)
 	assert_true(tmux_await(&s->tmux, "runc (runtime)"));
 	tmux_press(&s->tmux, "q");
 	assert_whole(s, 0);
+	assert_int_equal(box_remove(&box), 0);
+}
+
+/* A daemon, and a command line that follows it and attaches in no case. */
+static struct service *start_daemon(struct stage *s)
+{
+	const struct service_spec spec = {.tree = &s->tree,
+					  .args = BOX_ARGV("--sinks.journal=false",
+							   "--assume-grace", "90s")};
+	struct service *service;
+	char options[256];
+
+	assert_int_equal(service_start(&spec, &service), 0);
+	snprintf(options, sizeof(options), "--control.socket %s", service_socket(service));
+	set_options(s, options);
+	return service;
+}
+
+static void follows_a_daemon(void **state)
+{
+	struct stage *s = stage_of(state);
+	struct service *service = start_daemon(s);
+	struct box before, later;
+
+	start_box(s, &before);
+	start_box(s, &later);
+	send(s, &before, SIGTERM);
+	begin(s);
+	assert_true(tmux_await(&s->tmux, "STOPPING 1 by"));
+	assert_true(tmux_await(&s->tmux, "████"));
+	assert_true(tmux_await(&s->tmux, "stopping 1  stopped 0"));
+	send(s, &later, SIGTERM);
+	assert_true(tmux_await(&s->tmux, "STOPPING 2 by"));
+	assert_true(tmux_await(&s->tmux, "DEAF 2 by"));
+	send(s, &before, SIGKILL);
+	assert_true(tmux_await(&s->tmux, "STOPPING 1 by"));
+	assert_true(tmux_await(&s->tmux, "stopped 1  killed 1 (1 early)"));
+	assert_true(tmux_await(&s->tmux, "runc (runtime)"));
+	tmux_press(&s->tmux, "q");
+	assert_whole(s, 0);
+	service_free(service);
+	assert_int_equal(box_remove(&before), 0);
+	assert_int_equal(box_remove(&later), 0);
+}
+
+static void ends_with_the_daemon(void **state)
+{
+	struct stage *s = stage_of(state);
+	struct service *service = start_daemon(s);
+	struct box box;
+
+	start_box(s, &box);
+	begin(s);
+	send(s, &box, SIGTERM);
+	assert_true(tmux_await(&s->tmux, "STOPPING 1 by"));
+	assert_int_equal(kill(service_pid(service), SIGSTOP), 0);
+	assert_true(tmux_await(&s->tmux, "the daemon does not answer"));
+	assert_int_equal(kill(service_pid(service), SIGKILL), 0);
+	assert_true(tmux_await(&s->tmux, "graced: the daemon that was followed has ended"));
+	assert_whole(s, 1);
+	/* Nobody listens there any more. */
+	tmux_type(&s->tmux, s->start);
+	tmux_press(&s->tmux, "Enter");
+	assert_true(tmux_await(&s->tmux, "graced: cannot follow the daemon at"));
+	service_free(service);
 	assert_int_equal(box_remove(&box), 0);
 }
 
@@ -431,6 +501,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_STAGE("a stop is on the screen from its request to its verdict, with who killed",
 			 shows_a_stop),
+		ON_STAGE(
+			"a daemon is followed: stops that were under way, later ones, and who killed",
+			follows_a_daemon),
+		ON_STAGE(
+			"a daemon that is silent is named so, and when it ends so does top, by status 1",
+			ends_with_the_daemon),
 		ON_STAGE("deaf containers are listed before any stop, as they come and go",
 			 audits_what_runs),
 		ON_STAGE("keys sort, reverse, filter, pause, show a section alone and explain",

@@ -101,10 +101,12 @@ static void test_stopping(void **state)
 	struct top *top = make();
 	const struct top_stopping *row = &top->live.stopping[0];
 
-	top_begin_stopping(top, SEC(110), 0);
+	top_set_moment(top, SEC(110), 0, 0);
 	add_stopping(top, "a", SEC(100), SEC(30));
 	add_stopping(top, "b", SEC(101), SEC(10));
 	add_stopping(top, "c", SEC(90), 0);
+	assert_int_equal(top->live.n[TOP_STOPPING], 0);
+	top_end_stopping(top);
 	assert_string_equal(row->name, "shop/a/main");
 	assert_string_equal(row->by, "runc[7]");
 	assert_int_equal(row->deadline_ns, SEC(130));
@@ -118,7 +120,9 @@ static void test_stopping(void **state)
 	assert_string_equal(order_of(top, TOP_STOPPING), "abc");
 	type(top, "s");
 	assert_string_equal(top_order_name(top, TOP_STOPPING), "deadline");
-	top_begin_stopping(top, SEC(111), 0);
+	top_set_moment(top, SEC(111), 0, 0);
+	assert_int_equal(top->live.n[TOP_STOPPING], 3);
+	top_end_stopping(top);
 	assert_int_equal(top->live.n[TOP_STOPPING], 0);
 	free(top);
 }
@@ -128,11 +132,12 @@ static void test_stopping_full(void **state)
 {
 	struct top *top = make();
 
-	top_begin_stopping(top, SEC(110), 0);
+	top_set_moment(top, SEC(110), 0, 0);
 	for (unsigned int i = 0; i < TOP_STOPPING_MAX; i++)
 		add_stopping(top, "x", SEC(100), i % 2 ? SEC(60) : 0);
 	add_stopping(top, "y", SEC(100), SEC(90));
 	add_stopping(top, "z", SEC(100), 0);
+	top_end_stopping(top);
 	assert_int_equal(top->live.n[TOP_STOPPING], TOP_STOPPING_MAX);
 	assert_int_equal(top->live.all_stopping, TOP_STOPPING_MAX + 2);
 	assert_non_null(strchr(order_of(top, TOP_STOPPING), 'y'));
@@ -181,8 +186,9 @@ static void test_sandbox(void **state)
 
 	r.stop.container.kind = CONTAINER_KIND_SANDBOX;
 	top_record(top, &r);
-	top_begin_stopping(top, SEC(1), 0);
+	top_set_moment(top, SEC(1), 0, 0);
 	top_add_stopping(top, &r.stop);
+	top_end_stopping(top);
 	assert_int_equal(top->live.all_stopped + top->live.all_stopping + top->live.killed, 0);
 	r.stop.gaps = 1u << GAP_SANDBOX_GUESSED;
 	top_record(top, &r);
@@ -437,10 +443,12 @@ static void test_pause(void **state)
 	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
 	struct top *top = make();
 
-	top_begin_stopping(top, SEC(110), 0);
+	top_set_moment(top, SEC(110), 0, 0);
 	add_stopping(top, "x", SEC(100), SEC(30));
+	top_end_stopping(top);
 	type(top, "p");
-	top_begin_stopping(top, SEC(120), 0);
+	top_set_moment(top, SEC(120), 0, 0);
+	top_end_stopping(top);
 	top_record(top, &a);
 	assert_int_equal(top_data(top)->now_ns, SEC(110));
 	assert_string_equal(order_of(top, TOP_STOPPING), "x");
@@ -493,11 +501,12 @@ static void test_fit(void **state)
 	assert_rooms(top, 2, "1 0 0 0");
 	assert_rooms(top, 1, "0 0 0 0");
 	assert_rooms(top, 0, "0 0 0 0");
-	top_begin_stopping(top, SEC(110), 0);
+	top_set_moment(top, SEC(110), 0, 0);
 	for (int i = 0; i < 40; i++) {
 		add_stopping(top, "x", SEC(100), SEC(30));
 		top_record(top, &a);
 	}
+	top_end_stopping(top);
 	assert_rooms(top, 22, "8 8 1 1");
 	assert_rooms(top, 1000, "40 40 1 1");
 	type(top, "2");

@@ -46,7 +46,7 @@ static struct top *make(void)
 	struct top *top;
 
 	assert_int_equal(top_new(&all, &top), 0);
-	top_begin_stopping(top, SEC(3600), 0);
+	top_set_moment(top, SEC(3600), 0, 0);
 	return top;
 }
 
@@ -64,7 +64,7 @@ static void draw(struct paper *p, const struct screen *screen, struct top *top)
 	}
 }
 
-static void fill(struct top *top, const char *pod, const char *comm, bool deaf)
+static void fill_row(struct top *top, const char *pod, const char *comm, bool deaf)
 {
 	struct record r = {
 		.type = RECORD_STOP,
@@ -88,6 +88,12 @@ static void fill(struct top *top, const char *pod, const char *comm, bool deaf)
 	r.stop.cause = CAUSE_GRACE_EXPIRED;
 	r.stop.kill_signal = r.stop.stop_signal;
 	top_record(top, &r);
+}
+
+static void fill(struct top *top, const char *pod, const char *comm, bool deaf)
+{
+	fill_row(top, pod, comm, deaf);
+	top_end_stopping(top);
 }
 
 static struct screen of_size(unsigned int columns, unsigned int lines)
@@ -163,7 +169,8 @@ static void test_sizes(void **state)
 
 	assert_non_null(p);
 	for (int i = 0; i < 30; i++)
-		fill(top, HOSTILE HOSTILE HOSTILE, HOSTILE, i % 2);
+		fill_row(top, HOSTILE HOSTILE HOSTILE, HOSTILE, i % 2);
+	top_end_stopping(top);
 	for (unsigned int columns = 1; columns <= 200; columns++)
 		for (unsigned int lines = 1; lines <= 30; lines++) {
 			struct screen screen = of_size(columns, lines);
@@ -205,7 +212,7 @@ static void test_hostile(void **state)
 
 static void test_overdue(void **state)
 {
-	struct screen screen = of_size(80, 24);
+	struct screen screen = of_size(80, 24), wide = of_size(140, 24);
 	struct top *top = make();
 	struct paper *p = calloc(1, sizeof(*p));
 
@@ -217,6 +224,10 @@ static void test_overdue(void **state)
 	top->live.stopping[0].grace_ns = top->live.stopping[0].deadline_ns = 0;
 	draw(p, &screen, top);
 	assert_non_null(strstr(p->cells[2], "01:59:50 -        -       -"));
+	top->live.lost = 3;
+	top->live.missed = 7;
+	draw(p, &wide, top);
+	assert_non_null(strstr(p->cells[0], "  lost events 3  missed records 7  "));
 	/* Local time before 1970, and a day that ends. */
 	top->live.wall_offset_ns = -(int64_t)SEC(90000);
 	draw(p, &screen, top);

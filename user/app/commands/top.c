@@ -14,6 +14,7 @@
 
 #include "app/config/options.h"
 #include "app/live/monitor.h"
+#include "app/live/relay.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
@@ -27,7 +28,8 @@ static const struct options_help help = {
 		"Shows on a terminal, live: which containers are being stopped and how much of their grace\n"
 		"period is left, what became of those that stopped, which are deaf, and who kills most. All\n"
 		"running containers are audited again and again (graced audit). Keys sort, filter and pause;\n"
-		"h explains them, q ends it.\n",
+		"h explains them, q ends it. Where graced run runs and watches the same containers, its\n"
+		"records are shown; else programs are attached.\n",
 	.tail = "EXAMPLES\n"
 		"  graced top                         this host\n"
 		"  graced top -n shop                 one namespace\n"
@@ -52,19 +54,18 @@ struct view {
 	sd_event_source *tick, *escape, *ready;
 	uint64_t drawn_ns; /* CLOCK_MONOTONIC */
 	bool due;	   /* something is to be drawn */
+	bool stale;	   /* what is stopping may be another by now */
+	bool postponed;	   /* the tick is a drawing that had to wait */
 };
 
 /* --- drawing ----------------------------------------------------------------------------------- */
 
-static void add_stopping(void *userdata, const struct record_stop *stop)
+/* The answer of a daemon is drawn when it comes. */
+static void ask_stopping(struct view *v)
 {
-	top_add_stopping(userdata, stop);
-}
-
-static void take_stopping(struct view *v)
-{
-	top_begin_stopping(v->top, clock_boot_ns(), clock_wall_offset_ns());
-	engine_each_stopping(monitor_engine(v->monitor), add_stopping, v->top);
+	if (v->stale)
+		monitor_ask_stopping(v->monitor);
+	v->stale = false;
 }
 
 /* Ends the command where the terminal is gone: nobody looks any more. */
@@ -110,9 +111,11 @@ static void draw_if_due(struct view *v)
 		return;
 	if (now_us < next_us) {
 		sd_event_source_set_time(v->tick, next_us);
+		v->postponed = true;
 		return;
 	}
-	take_stopping(v);
+	ask_stopping(v);
+	top_set_moment(v->top, clock_boot_ns(), clock_wall_offset_ns(), monitor_missed(v->monitor));
 	draw(v);
 	sd_event_source_set_time(v->tick, now_us + (v->top->live.all_stopping ? RUN_US : TICK_US));
 }
@@ -122,6 +125,8 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 	struct view *v = userdata;
 
 	v->due = true;
+	v->stale |= !v->postponed;
+	v->postponed = false;
 	sd_event_source_set_time(source, usec + TICK_US);
 	return sd_event_source_set_enabled(source, SD_EVENT_ON);
 }
@@ -265,7 +270,7 @@ static void on_attached(void *userdata)
 		say_as("top", "cannot set up the event loop: %s", strerror(-r));
 		monitor_end(v->monitor, 1);
 	}
-	v->due = true;
+	v->due = v->stale = true;
 }
 
 static void on_record(void *userdata, const struct record *record)
@@ -273,6 +278,20 @@ static void on_record(void *userdata, const struct record *record)
 	struct view *v = userdata;
 
 	top_record(v->top, record);
+	v->due = true;
+	/* An answer about what is stopping has such a record, too. */
+	v->stale |= record->type != RECORD_LOST;
+}
+
+static void on_stopping(void *userdata, const struct record_stop *stop)
+{
+	struct view *v = userdata;
+
+	if (stop) {
+		top_add_stopping(v->top, stop);
+		return;
+	}
+	top_end_stopping(v->top);
 	v->due = true;
 }
 
@@ -311,9 +330,12 @@ static int show(const struct options *options)
 		.open = on_open,
 		.attached = on_attached,
 		.record = on_record,
+		.stopping = on_stopping,
 		.turn = on_turn,
 		.ending = on_ending,
 		.close = on_close,
+		.may_follow = true,
+		.signals = true,
 	};
 	int status;
 
@@ -347,6 +369,9 @@ int cmd_top(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("top", "'%s' is one argument too many", argv[options.first]);
+	status = relay_check(&options);
+	if (status)
+		return status;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return say_usage("top",
 				 "it needs a terminal for its screen and its keys; graced trace "

@@ -90,7 +90,6 @@ int cmd_trace(int argc, char **argv)
 					    .turn = look,
 					    .may_follow = true};
 	struct options options;
-	const char *own;
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))
@@ -99,12 +98,9 @@ int cmd_trace(int argc, char **argv)
 		return say_usage("trace", "'%s' is one argument too many", argv[options.first]);
 	if (options.record && strcmp(options.record, "-") == 0)
 		return say_usage("trace", "--record wants a file, as rows go to standard output");
-	own = options.socket ? relay_refuse(&options) : NULL;
-	if (own)
-		return say_usage("trace",
-				 "--control.socket names a daemon to follow, which does not go "
-				 "with %s",
-				 own);
+	status = relay_check(&options);
+	if (status)
+		return status;
 	status = screen_check(&options, &table_stops);
 	if (status)
 		return status;

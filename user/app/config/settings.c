@@ -377,7 +377,7 @@ const struct setting settings[] = {
 	 .take = value_ring_size},
 	{.flag = "attach",
 	 .help = "attach programs also where a daemon runs that could be followed",
-	 .commands = TRACE,
+	 .commands = TRACE | TOP,
 	 FLAG(OPTION(attach))},
 	{.flag = "no-group-dead",
 	 .help = "find the last thread of a process as older kernels have to",
@@ -440,7 +440,7 @@ const struct setting settings[] = {
 	 .fallback_is = "GRACED_CONTROL_SOCKET, then control.sock in RUNTIME_DIRECTORY or "
 			"/run/graced",
 	 .help = "query the daemon at this socket",
-	 .commands = TRACE | PODS | SHUTDOWN,
+	 .commands = TRACE | TOP | PODS | SHUTDOWN,
 	 FILENAME(OPTION(socket))},
 	{.key = "names.enabled",
 	 .fallback = "true",

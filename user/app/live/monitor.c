@@ -540,10 +540,24 @@ static void on_relay_ended(void *userdata)
 	monitor_end(userdata, 1);
 }
 
+static void on_stopping(void *userdata, const struct record_stop *stop)
+{
+	struct monitor *m = userdata;
+
+	m->hooks->stopping(m->hooks->userdata, stop);
+}
+
 /* 1: a daemon is followed; 0: it is time to attach; -errno: logged. */
 static int open_relay(struct monitor *m)
 {
-	const struct relay_config config = {m->options, on_relayed, on_relay_ended, m};
+	const struct relay_config config = {
+		.options = m->options,
+		.signals = m->options->filter.signals || m->hooks->signals,
+		.record = on_relayed,
+		.stopping = on_stopping,
+		.ended = on_relay_ended,
+		.userdata = m,
+	};
 
 	return m->hooks->may_follow ? relay_open(&config, m->event, &m->relay) : 0;
 }
@@ -756,6 +770,21 @@ void monitor_each_container(const struct monitor *m, engine_container_fn fn, voi
 		relay_each_container(m->relay, fn, userdata);
 	else
 		engine_each_container(monitor_engine(m), fn, userdata);
+}
+
+void monitor_ask_stopping(struct monitor *m)
+{
+	if (m->relay) {
+		relay_ask_stopping(m->relay);
+		return;
+	}
+	engine_each_stopping(monitor_engine(m), on_stopping, m);
+	on_stopping(m, NULL);
+}
+
+uint64_t monitor_missed(const struct monitor *m)
+{
+	return m->relay ? relay_missed(m->relay) : 0;
 }
 
 const struct obs_lost *monitor_lost(const struct monitor *m)

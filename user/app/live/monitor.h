@@ -30,6 +30,8 @@ struct monitor_hooks {
 	/* An observation, before the engine takes it. */
 	void (*observe)(void *userdata, const struct obs *obs);
 	void (*record)(void *userdata, const struct record *record);
+	/* Answers monitor_ask_stopping(): each stop that is under way, then NULL. */
+	void (*stopping)(void *userdata, const struct record_stop *stop);
 	/* What the engine wants done in a shutdown of the node. */
 	void (*shutdown)(void *userdata, const struct effect *effect);
 	/* The end of each turn of the loop. */
@@ -43,6 +45,7 @@ struct monitor_hooks {
 	/* A daemon that runs on this host may be followed instead of attaching: there is no engine
 	 * then, and no source. */
 	bool may_follow;
+	bool signals; /* ... with its records of signals, whatever the options say */
 	/* The exit status after a signal has ended the command. */
 	int interrupted;
 };
@@ -67,6 +70,11 @@ struct engine *monitor_engine(const struct monitor *m);
 
 /* engine_each_container(), of the daemon that is followed or of the engine. */
 void monitor_each_container(const struct monitor *m, engine_container_fn fn, void *userdata);
+/* The hook receives which stops are under way: at once, or later where a daemon is followed, which
+ * is not waited for. Its records say then how many events it lost, too. */
+void monitor_ask_stopping(struct monitor *m);
+/* How many records of the daemon that is followed did not arrive. */
+uint64_t monitor_missed(const struct monitor *m);
 /* The totals of events that the kernel half lost, as they were read last. */
 const struct obs_lost *monitor_lost(const struct monitor *m);
 

@@ -12,8 +12,10 @@
 #include "app/config/run_dir.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "io/control/control.h"
 #include "io/files/fd.h"
+#include "io/proc/clock.h"
 #include "wire/json/record_read.h"
 
 /* How long a daemon may take to answer where attaching is as good, and where it is asked for. */
@@ -29,6 +31,9 @@ struct relay {
 	struct buf got; /* a line that is not whole, at the end */
 	bool pods;
 	uint64_t dropped, unreadable, newer;
+	uint64_t asked_ns; /* CLOCK_MONOTONIC; 0: no answer is awaited */
+	uint64_t left;	   /* lines of the answer that are still to come */
+	bool silent;	   /* none came, which was logged */
 };
 
 /* --- on which terms ---------------------------------------------------------------------------- */
@@ -62,7 +67,8 @@ static bool has_own_sources(const struct options *o, const struct options *usual
 	       a->kubelet.token_file != b->kubelet.token_file;
 }
 
-const char *relay_refuse(const struct options *o)
+/* The option, as it is written, for which no daemon can be followed; NULL: there is none. */
+static const char *own_option(const struct options *o)
 {
 	struct options usual;
 
@@ -86,15 +92,77 @@ const char *relay_refuse(const struct options *o)
 	return has_own_sources(o, &usual) ? "a source of names" : NULL;
 }
 
+int relay_check(const struct options *o)
+{
+	const char *own = o->socket ? own_option(o) : NULL;
+
+	if (!own)
+		return 0;
+	return say_usage(o->command,
+			 "--control.socket names a daemon to follow, which does not go with %s",
+			 own);
+}
+
 /* --- lines ------------------------------------------------------------------------------------- */
+
+static void end_answer(struct relay *relay)
+{
+	relay->asked_ns = 0;
+	relay->silent = false;
+	relay->config.stopping(relay->config.userdata, NULL);
+}
+
+/* Whether the line begins an answer. */
+static bool begin_answer(struct relay *relay, const char *line, size_t len)
+{
+	struct control_why why = {};
+	int r;
+
+	if (!relay->asked_ns)
+		return false;
+	r = control_read_head(line, len, &relay->left, &why);
+	if (r == -EREMOTEIO) {
+		if (!relay->silent)
+			say("the daemon does not list what is stopping: %s", why.text);
+		relay->silent = true;
+		relay->asked_ns = 0;
+	} else if (r == 0 && !relay->left) {
+		end_answer(relay);
+	}
+	return r == 0 || r == -EREMOTEIO;
+}
+
+static void take_answer(struct relay *relay, const char *line, size_t len)
+{
+	const struct relay_config *c = &relay->config;
+	struct record_text text;
+	int r = record_read_any(line, len, &text);
+
+	if (r < 0)
+		relay->unreadable++;
+	else if (text.record.type == RECORD_STOP)
+		c->stopping(c->userdata, &text.record.stop);
+	else
+		c->record(c->userdata, &text.record, line, len);
+	if (r >= 0)
+		record_text_done(&text);
+	relay->left--;
+	if (!relay->left)
+		end_answer(relay);
+}
 
 static void take_line(struct relay *relay, const char *line, size_t len)
 {
 	const struct relay_config *c = &relay->config;
 	struct record_text text;
 	uint64_t dropped;
-	int r = record_read_any(line, len, &text);
+	int r;
 
+	if (relay->left) {
+		take_answer(relay, line, len);
+		return;
+	}
+	r = record_read_any(line, len, &text);
 	if (r == 0) {
 		if (text.record.type == RECORD_ATTACHED)
 			text.record.attached.pods = relay->pods;
@@ -106,10 +174,10 @@ static void take_line(struct relay *relay, const char *line, size_t len)
 	relay->dropped += dropped;
 	if (dropped)
 		c->record(c->userdata, NULL, line, len);
-	else if (r == -EBADMSG)
-		relay->unreadable++;
-	else
+	else if (r != -EBADMSG)
 		relay->newer++;
+	else if (!begin_answer(relay, line, len))
+		relay->unreadable++;
 }
 
 /* Hands on whole lines. False: what comes is no line of a record. */
@@ -182,8 +250,8 @@ static int follow(struct relay *relay)
 	struct control_why why = {};
 	char buffer[PATH_MAX];
 	const char *path = path_of(o, buffer);
-	int r = control_follow(path, o->filter.signals, o->socket ? ASKED_MS : QUICK_MS, &relay->fd,
-			       &answer, &relay->got, &why);
+	int r = control_follow(path, relay->config.signals, o->socket ? ASKED_MS : QUICK_MS,
+			       &relay->fd, &answer, &relay->got, &why);
 
 	if (r < 0)
 		return o->socket ? refuse(path, why.text) : 0;
@@ -199,7 +267,7 @@ int relay_open(const struct relay_config *config, sd_event *event, struct relay 
 	struct relay *relay;
 	int r;
 
-	if (relay_refuse(config->options))
+	if (own_option(config->options))
 		return 0;
 	relay = calloc(1, sizeof(*relay));
 	if (!relay)
@@ -272,6 +340,30 @@ void relay_each_container(struct relay *relay, engine_container_fn fn, void *use
 	for (const char *at = buf_str(&answer.text); (newline = strchr(at, '\n')); at = newline + 1)
 		take_container(at, (size_t)(newline - at), fn, userdata);
 	buf_free(&answer.text);
+}
+
+/* A question that finds no room on its way was not sent: the next call tries again. */
+void relay_ask_stopping(struct relay *relay)
+{
+	const struct control_request request = {.command = CONTROL_STOPPING};
+	_cleanup_(buf_free) struct buf line = {};
+	uint64_t now = clock_monotonic_ns();
+
+	if (relay->asked_ns) {
+		if (!relay->silent && now - relay->asked_ns > ASKED_MS * NS_PER_MS)
+			say("the daemon does not answer: what stands under STOPPING may be over");
+		relay->silent |= now - relay->asked_ns > ASKED_MS * NS_PER_MS;
+		return;
+	}
+	control_add_request(&line, &request);
+	if (send(relay->fd, buf_str(&line), line.len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+	    (ssize_t)line.len)
+		relay->asked_ns = now;
+}
+
+uint64_t relay_missed(const struct relay *relay)
+{
+	return relay->dropped + relay->newer + relay->unreadable;
 }
 
 void relay_log_losses(const struct relay *relay)

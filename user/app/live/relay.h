@@ -20,7 +20,10 @@ typedef void (*relay_fn)(void *userdata, const struct record *record, const char
 
 struct relay_config {
 	const struct options *options; /* borrowed */
+	bool signals;		       /* records of signals are wanted, too */
 	relay_fn record;
+	/* Answers relay_ask_stopping(): each stop that is under way, then NULL. */
+	engine_stop_fn stopping;
 	/* The daemon has ended, or what it sends is not understood. Logged. */
 	void (*ended)(void *userdata);
 	void *userdata;
@@ -29,8 +32,9 @@ struct relay_config {
 /* Adds what decides which stops are reported, and how; where it is equal, so are the stops. */
 void relay_add_terms(struct buf *out, const struct options *options);
 
-/* The option, as it is written, for which no daemon can be followed; NULL: there is none. */
-const char *relay_refuse(const struct options *options);
+/* Whether the options go together: a daemon that is named can be followed. 0, or the exit status
+ * after wrong use was logged. */
+int relay_check(const struct options *options);
 
 /*
  * 1: a daemon is followed; relay_begin() hands on what it has sent. 0: programs are to be attached,
@@ -48,6 +52,12 @@ int relay_pause(struct relay *relay, bool paused);
  * Where the daemon does not answer quickly, all of them are as those. */
 void relay_each_container(struct relay *relay, engine_container_fn fn, void *userdata);
 
+/* Asks which stops are under way, and how many events the daemon lost, which a record says; waits
+ * for nothing. A no-op until the answer to the last call is whole. */
+void relay_ask_stopping(struct relay *relay);
+
+/* How many records were not received or not understood. */
+uint64_t relay_missed(const struct relay *relay);
 /* Logs what was not received. */
 void relay_log_losses(const struct relay *relay);
 

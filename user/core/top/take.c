@@ -255,19 +255,19 @@ static bool is_later(const struct top_stopping *a, const struct top_stopping *b)
 	return a->deadline_ns - 1 > b->deadline_ns - 1;
 }
 
-static struct top_stopping *find_room(struct top_data *d, const struct top_stopping *row)
+static struct top_stopping *find_room(struct top_list *list, const struct top_stopping *row)
 {
-	size_t *n = &d->n[TOP_STOPPING], last = 0;
+	size_t last = 0;
 
-	if (*n < TOP_STOPPING_MAX)
-		return &d->stopping[(*n)++];
-	for (size_t i = 1; i < *n; i++)
-		if (is_later(&d->stopping[i], &d->stopping[last]))
+	if (list->n < TOP_STOPPING_MAX)
+		return &list->rows[list->n++];
+	for (size_t i = 1; i < list->n; i++)
+		if (is_later(&list->rows[i], &list->rows[last]))
 			last = i;
-	return is_later(&d->stopping[last], row) ? &d->stopping[last] : NULL;
+	return is_later(&list->rows[last], row) ? &list->rows[last] : NULL;
 }
 
-static void take_stopping(struct top_data *d, const struct record_stop *stop)
+static void take_stopping(struct top_list *list, const struct record_stop *stop)
 {
 	const struct record_sigref *asked =
 		stop->stop_signal.known ? &stop->stop_signal : &stop->kill_signal;
@@ -286,8 +286,8 @@ static void take_stopping(struct top_data *d, const struct record_stop *stop)
 	}
 	copy_label(row.name, &stop->pod, &stop->container, &stop->process);
 	copy_sender(row.by, &asked->sender);
-	d->all_stopping++;
-	room = find_room(d, &row);
+	list->all++;
+	room = find_room(list, &row);
 	if (room)
 		*room = row;
 }
@@ -327,12 +327,11 @@ void top_record(struct top *top, const struct record *record)
 		d->lost = sum_lost(&record->lost);
 }
 
-void top_begin_stopping(struct top *top, uint64_t now_ns, int64_t wall_offset_ns)
+void top_set_moment(struct top *top, uint64_t now_ns, int64_t wall_offset_ns, uint64_t missed)
 {
 	top->live.now_ns = now_ns;
 	top->live.wall_offset_ns = wall_offset_ns;
-	top->live.n[TOP_STOPPING] = 0;
-	top->live.all_stopping = 0;
+	top->live.missed = missed;
 }
 
 void top_add_stopping(struct top *top, const struct record_stop *stop)
@@ -340,7 +339,19 @@ void top_add_stopping(struct top *top, const struct record_stop *stop)
 	const struct record record = {.type = RECORD_STOP, .stop = *stop};
 
 	if (!is_sandbox(&record) && filter_matches(&top->records, &record))
-		take_stopping(&top->live, stop);
+		take_stopping(&top->coming, stop);
+}
+
+void top_end_stopping(struct top *top)
+{
+	struct top_list *list = &top->coming;
+	struct top_data *d = &top->live;
+
+	memcpy(d->stopping, list->rows, list->n * sizeof(*list->rows));
+	d->n[TOP_STOPPING] = list->n;
+	d->all_stopping = list->all;
+	list->n = 0;
+	list->all = 0;
 }
 
 /* --- the audit --------------------------------------------------------------------------------- */

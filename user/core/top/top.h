@@ -89,6 +89,7 @@ struct top_data {
 	uint64_t all_stopping;		     /* with those that found no room */
 	uint64_t all_stopped, killed, early; /* since the start */
 	uint64_t lost;			     /* events of the kernel half */
+	uint64_t missed;		     /* records that did not arrive here */
 };
 
 /* A column that a section can be sorted by; 0 is its usual order. */
@@ -97,8 +98,16 @@ struct top_order {
 	bool reverse;
 };
 
+/* The stops under way, as far as there is room. */
+struct top_list {
+	struct top_stopping rows[TOP_STOPPING_MAX];
+	size_t n;
+	uint64_t all;
+};
+
 struct top {
 	struct filter records; /* which records are taken; its strings are borrowed */
+	struct top_list coming;
 	struct top_data live, held;
 	bool paused; /* held is shown */
 
@@ -134,9 +143,13 @@ int top_new(const struct filter *records, struct top **ret);
  * losses. */
 void top_record(struct top *top, const struct record *record);
 
-/* What is being stopped is known anew: top_add_stopping() follows for each. */
-void top_begin_stopping(struct top *top, uint64_t now_ns, int64_t wall_offset_ns);
+/* What is shown is of that moment. missed: how many records did not arrive until then. */
+void top_set_moment(struct top *top, uint64_t now_ns, int64_t wall_offset_ns, uint64_t missed);
+
+/* What is being stopped is known anew: each stop that is under way, then the end of the list, with
+ * which it takes the place of the one before. */
 void top_add_stopping(struct top *top, const struct record_stop *stop);
+void top_end_stopping(struct top *top);
 
 /* Whether an audit of a container is one for the list of the deaf. Sandboxes are not. */
 bool top_finding_of(const struct audit_record *record, struct top_finding *ret);

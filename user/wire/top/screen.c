@@ -436,6 +436,8 @@ static void put_head(struct pen *pen)
 		   d->all_stopping, d->all_stopped, d->killed, d->early);
 	if (d->lost)
 		buf_printf(&text, "  lost events %" PRIu64, d->lost);
+	if (d->missed)
+		buf_printf(&text, "  missed records %" PRIu64, d->missed);
 	buf_printf(&text, "  %s", pen->screen->node);
 	pen->line = 0;
 	pad(pen, SCREEN_BAR);
