@@ -118,7 +118,7 @@ _graced_options() { # COMMAND
 	trace) echo "--help $table --utc $filter --sender --outcome --signals --scope --assume-grace
 		--count --duration --record --attach --control.socket --names.wait $live" ;;
 	top) echo "--help --namespace --pod --container --scope --assume-grace --duration --color --utc
-		--names.wait $live" ;;
+		--attach --control.socket --names.wait $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
 		--nested-nodes --container-roots --ring-size --log.level --log.format --web.listen-address
 		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket

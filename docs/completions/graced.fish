@@ -77,7 +77,7 @@ complete -c graced -n "$on trace top run record wait" -l ring-size -x -a '256Ki 
 complete -c graced -n "$on trace top record wait" -l no-group-dead \
     -d 'find the last thread as older kernels have to'
 complete -c graced -n "$on trace top record" -l duration -x -a '10s 1m 10m 1h' -d 'end after this time'
-complete -c graced -n "$on trace" -l attach -d 'attach programs also where a daemon runs'
+complete -c graced -n "$on trace top" -l attach -d 'attach programs also where a daemon runs'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to this file, too'
 complete -c graced -n "$on report" -l otlp-endpoint -x -d 'send the spans to this receiver of OTLP/HTTP'
 complete -c graced -n "$on report" -l otlp-ca -r -F -d 'PEM file with the CA of that receiver'
@@ -88,7 +88,7 @@ complete -c graced -n "$on log report" -l boot -x -a '0 -1' -d 'which boot'
 complete -c graced -n "$on log report" -l since -x -a 'today yesterday 10m 2h' -d 'what happened since then'
 complete -c graced -n "$on log report" -l until -x -a 'today yesterday 10m 2h' -d 'what happened until then'
 complete -c graced -n "$on pods" -l watch -d 'keep running, and show what changes'
-complete -c graced -n "$on trace run pods shutdown" -l control.socket -r -F -d "the daemon's control socket"
+complete -c graced -n "$on trace top run pods shutdown" -l control.socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F
 complete -c graced -n "$on run explain plan check" -l kubelet.version -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
 complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"
