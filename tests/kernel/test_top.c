@@ -208,7 +208,8 @@ static struct service *start_daemon(struct stage *s)
 	char options[256];
 
 	assert_int_equal(service_start(&spec, &service), 0);
-	snprintf(options, sizeof(options), "--control.socket %s", service_socket(service));
+	snprintf(options, sizeof(options), "--control.socket %s --assume-grace 90s",
+		 service_socket(service));
 	set_options(s, options);
 	return service;
 }

@@ -77,8 +77,6 @@ static const char *own_option(const struct options *o)
 		return "--attach";
 	if (o->record)
 		return "--record";
-	if (o->grace_given)
-		return "--assume-grace";
 	if (o->hierarchy)
 		return "--hierarchy";
 	if (o->ring_bytes != usual.ring_bytes)
