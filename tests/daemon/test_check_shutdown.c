@@ -87,16 +87,21 @@ static void check(struct scene *s)
 	check_with(s, "true");
 }
 
-/* A line of that status, name and text, whatever the space between. */
+/* A line of that status, name and text, whatever the space between; after a warning, what to do. */
 static void assert_line(const struct scene *s, const char *status, const char *name,
 			const char *text)
 {
+	bool warns = strcmp(status, "warn") == 0;
+	const char *found;
 	char line[512];
 
 	snprintf(line, sizeof(line), "%-4s  %-20s  %s\n", status, name, text);
-	if (!strstr(s->result.out, line))
+	found = strstr(s->result.out, line);
+	if (!found)
 		fail_msg("no line \"%s\" in %s", line,
 			 strstr(s->result.out, "logind") ? strstr(s->result.out, "logind") : "");
+	if (warns != (strncmp(found + strlen(line), "      fix: ", 11) == 0))
+		fail_msg("after \"%s\" comes \"%.60s\"", line, found + strlen(line));
 }
 
 static void test_right(void **state)
@@ -159,21 +164,18 @@ static void test_pinned(void **state)
 		 "/etc/systemd/logind.conf has the last word, 7 s; a kubelet that starts raises it"},
 		{DROPS DROP(DIR "99-kubelet.conf", "30") " && " DROP(DIR "99-local.conf", "20"),
 		 "warn",
-		 "/etc/systemd/logind.conf.d/99-local.conf says 20 s after 99-kubelet.conf: raise "
-		 "its InhibitDelayMaxSec or remove it"},
+		 "/etc/systemd/logind.conf.d/99-local.conf says 20 s after 99-kubelet.conf"},
 		{DROPS DROP(DIR "99-local.conf", "20") " && " DROP(DIR "zz-graced.conf", "40"),
 		 "warn",
 		 "/etc/systemd/logind.conf.d/zz-graced.conf has the last word, 40 s, and logind "
-		 "has not read it: systemctl kill --signal=HUP systemd-logind.service"},
+		 "has not read it"},
 		{DROPS DROP(DIR "zz-graced.conf", "40") " && " DROP(DIR "zzz.conf", "29500ms"),
-		 "warn",
-		 "/etc/systemd/logind.conf.d/zzz.conf says 29.500 s after zz-graced.conf: raise "
-		 "its InhibitDelayMaxSec or remove it"},
+		 "warn", "/etc/systemd/logind.conf.d/zzz.conf says 29.500 s after zz-graced.conf"},
 		{DROPS DROP(DIR "99-kubelet.conf", "30") " && echo '[Login' >/etc/systemd/" DIR
 							 "10-a.conf",
 		 "warn",
 		 "logind stops reading in /etc/systemd/logind.conf.d/10-a.conf, 99-kubelet.conf is "
-		 "not read: mend it or remove it"},
+		 "not read"},
 	};
 	struct scene *s = *state;
 

@@ -20,6 +20,9 @@ without CAP_BPF or CAP_PERFMON tracing is told to be out of reach, and is
 CAP_SYS_ADMIN stands in for CAP_BPF and CAP_PERFMON
 the capabilities that check asks for are those the unit and the manifest grant
 a line for a feature is as well an object of JSON
+each BPF program of the kernel half has a line, the reap hook on_reap among them
+each line that is fail or warn has a hint, in the table and in JSON, and no other line has one
+every check that can fail on a host without logind was seen to fail
 -o npd prints one line of at most 80 bytes, the first failure and how many more, and exits with 1
 -o npd fails where no daemon answers
 -o npd exits with 2 where the settings cannot be read
@@ -82,8 +85,85 @@ manifest=$(sed -n '/^ *capabilities:/,/^ *volumeMounts:/s/^ *- \([A-Z_]*\)\( .*\
 claim "the capabilities that check asks for are those of the unit and, but for SYS_ADMIN, the manifest" $?
 
 with -sys_admin "$graced" check -o json
-grep -qE '^\{"type":"check",.*"name":"cost of BPF","status":"warn","text":"lacks CAP_SYS_ADMIN: [^"]+"\}$' "$out"
+grep -qE '^\{"type":"check",.*"name":"cost of BPF","status":"warn","text":"lacks CAP_SYS_ADMIN: [^"]+","hint":"run as root, or grant CAP_SYS_ADMIN: [^"]+"\}$' "$out"
 claim "a line for a feature is as well an object of JSON" $?
+
+with +all "$graced" check -o json
+diff <(grep -hoE '^int on_[a-z_]+' "$root"/bpf/*.bpf.c | sed 's/int //' | sort) \
+	<(jq -r '.name | select(startswith("on_"))' "$out" | sort) >"$tmp/diff" && grep -q . "$out" &&
+	jq -e 'select(.name == "on_reap") | .status | IN("ok", "warn")' "$out" >/dev/null
+claim "each BPF program of the kernel half has a line, the reap hook on_reap among them" $?
+sed 's/^/# /' "$tmp/diff"
+
+# Hosts on which something is missing: what is between env(1) and check, and check's options.
+mkdir -m 777 "$tmp/open" && mkdir -m 700 "$tmp/logs" "$tmp/manage" && echo 'kind: x' >"$tmp/kubelet.yaml"
+printf 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n' >"$tmp/empty.yaml"
+: >"$tmp/file"
+printf 'shutdown: {mode: manage}\n' >"$tmp/manage.yaml"
+printf 'shutdown: {mode: manage, stopUnits: [kubelet.service]}\n' >"$tmp/stops.yaml"
+no_bus=DBUS_SYSTEM_BUS_ADDRESS=unix:path=$tmp/none
+cat >"$tmp/hosts" <<END
+setpriv --reuid 65534 --clear-groups|
+setpriv --bounding-set=-all --inh-caps=-all|
+unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "\$@"' sh|
+unshare -pf|
+$no_bus|--hierarchy nonsense
+|--cri.endpoint $tmp/file --names.log-directory $tmp/logs
+|--kubelet.socket $tmp/file --kubelet.url https://127.0.0.1:1 --kubelet.ca $tmp/none --kubelet.token-file $tmp/none
+|--kubelet.url http://127.0.0.1:1 --names.docker-root $tmp/file --names.podman-root $tmp/file --names.containerd-state $tmp/file
+|--kubelet.config $tmp/kubelet.yaml
+|--config $tmp/manage.yaml --kubelet.config $tmp/empty.yaml
+|--config $tmp/stops.yaml --kubelet.config $tmp/empty.yaml
+RUNTIME_DIRECTORY=$tmp/open|
+GRACED_CONTROL_SOCKET=$tmp/logs/none setpriv --reuid 65534 --clear-groups|
+END
+bad=0
+: >"$tmp/seen"
+while IFS='|' read -r before options; do
+	eval "with +all env $before \"\$graced\" check $options -o json"
+	jq -e 'if .status | IN("warn", "fail") then (.hint | type == "string" and length > 10)
+		else has("hint") and .hint == null end | if . then empty else "lacks" end' "$out" >"$tmp/lacks"
+	[[ ! -s $tmp/lacks && -s $out ]] || bad=1
+	jq -r 'select(.status | IN("warn", "fail")).name' "$out" >>"$tmp/seen"
+	eval "with +all env $before \"\$graced\" check $options"
+	awk '/^(warn|fail)  / { if (due) bad = 1; due = 1; next }
+		/^      fix: ./ { if (!due) bad = 1; due = 0; next }
+		/^(ok  |info)  / { if (due) bad = 1; next }
+		{ bad = 1 }
+		END { exit bad || due }' "$out" || bad=1
+	((bad)) && echo "# env $before graced check $options" && break
+done <"$tmp/hosts"
+claim "each line that is fail or warn has a hint, in the table and in JSON, and no other line has one" $bad
+
+sort -u "$tmp/seen" >"$tmp/unique"
+comm -23 - "$tmp/unique" <<'END' >"$tmp/unseen"
+BPF programs
+CAP_BPF
+CAP_DAC_READ_SEARCH
+CAP_PERFMON
+CAP_SYS_ADMIN
+CAP_SYS_PTRACE
+audit
+btf
+cgroups
+cgroups by id
+checkpoint
+cost of BPF
+cri
+daemon
+inits from before
+kubelet
+kubelet credential
+kubelet shutdown
+kubelet unit
+logs
+pid namespace
+pod status
+tracing
+END
+[[ ! -s $tmp/unseen ]]
+claim "every check that can fail on a host without logind was seen to fail" $?
+sed 's/^/# not seen: /' "$tmp/unseen"
 
 # As node-problem-detector runs it, with the arguments of the plugin's configuration.
 mapfile -t plugin < <(jq -r '.rules[0].args[]' "$root/deploy/node-problem-detector.json")

@@ -111,7 +111,8 @@ static const struct options_help help = {
 	.head = "usage: graced check [OPTIONS]\n"
 		"\n"
 		"Shows what this host offers graced, one line each: ok, info (it does not apply here), warn\n"
-		"(something will be missing) or fail. The exit status is 1 when tracing cannot work here.\n"
+		"(something will be missing) or fail. Below each warn and fail a line \"fix:\" has what to do.\n"
+		"The exit status is 1 when tracing cannot work here.\n"
 		"-o npd prints one line of at most 80 bytes, and fails as well when no daemon answers; the\n"
 		"exit status is 2 when that cannot be found out.\n",
 	.tail = "EXAMPLES\n"
@@ -175,36 +176,67 @@ static int npd_print(struct check *c)
 	return NPD_PROBLEM;
 }
 
-__attribute__((format(printf, 4, 5))) static void report(struct check *c, enum status status,
-							 const char *name, const char *format, ...)
+/* hint: NULL for ok and info. */
+static void print_line(struct check *c, enum status status, const char *name, const char *hint,
+		       const struct buf *text)
 {
 	static const char *const words[] = {"ok", "info", "warn", "fail"};
-	_cleanup_(buf_free) struct buf text = {}, line = {};
-	va_list args;
+	_cleanup_(buf_free) struct buf line = {};
 
-	va_start(args, format);
-	buf_vprintf(&text, format, args);
-	va_end(args);
-	c->failed |= status == FAIL;
-	if (c->options->npd) {
-		npd_add(c, status, name, &text);
-		return;
-	}
 	if (c->options->json) {
 		jsonw_object(&line, NULL);
 		jsonw_str(&line, "type", "check");
 		jsonw_u64(&line, "schema", 1);
 		jsonw_str(&line, "name", name);
 		jsonw_str(&line, "status", words[status]);
-		jsonw_str(&line, "text", buf_str(&text));
+		jsonw_str(&line, "text", buf_str(text));
+		jsonw_str(&line, "hint", hint);
 		jsonw_object_end(&line);
 		buf_addc(&line, '\n');
 	} else {
 		buf_printf(&line, "%-4s  %-20s  ", words[status], name);
-		utf8_add_visible(&line, buf_str(&text), text.len);
+		utf8_add_visible(&line, buf_str(text), text->len);
 		buf_addc(&line, '\n');
+		if (hint) {
+			buf_adds(&line, "      fix: ");
+			utf8_add_visible(&line, hint, strlen(hint));
+			buf_addc(&line, '\n');
+		}
 	}
 	fputs(buf_str(&line), stdout);
+}
+
+/* status: OK or INFO. */
+__attribute__((format(printf, 4, 5))) static void report(struct check *c, enum status status,
+							 const char *name, const char *format, ...)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	va_list args;
+
+	if (c->options->npd)
+		return;
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	print_line(c, status, name, NULL, &text);
+}
+
+/* status: WARN or FAIL. hint: what to do about it. */
+__attribute__((format(printf, 5, 6), nonnull(4))) static void
+report_problem(struct check *c, enum status status, const char *name, const char *hint,
+	       const char *format, ...)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	va_list args;
+
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	c->failed |= status == FAIL;
+	if (c->options->npd)
+		npd_add(c, status, name, &text);
+	else
+		print_line(c, status, name, hint, &text);
 }
 
 static void check_btf(struct check *c)
@@ -212,9 +244,9 @@ static void check_btf(struct check *c)
 	int r = kern_probe_btf();
 
 	if (r < 0) {
-		report(c, FAIL, "btf",
-		       "none at /sys/kernel/btf/vmlinux; the kernel must be built with "
-		       "CONFIG_DEBUG_INFO_BTF");
+		report_problem(c, FAIL, "btf",
+			       "boot a kernel that was built with CONFIG_DEBUG_INFO_BTF=y",
+			       "none at /sys/kernel/btf/vmlinux");
 		return;
 	}
 	report(c, OK, "btf", "/sys/kernel/btf/vmlinux");
@@ -227,6 +259,20 @@ static enum status without(uint64_t capability)
 		if (needs[i].vital && needs[i].capabilities & capability)
 			return FAIL;
 	return WARN;
+}
+
+/* names: "CAP_BPF, CAP_PERFMON". */
+static void report_lacking(struct check *c, enum status status, const char *name, const char *names,
+			   const char *text)
+{
+	_cleanup_(buf_free) struct buf hint = {};
+
+	buf_printf(&hint,
+		   "run as root, or grant %s: CapabilityBoundingSet= and AmbientCapabilities= of a "
+		   "systemd unit, securityContext.capabilities.add of a pod (without CAP_), "
+		   "--cap-add of docker run",
+		   names);
+	report_problem(c, status, name, buf_str(&hint), "%s", text);
 }
 
 static void check_capabilities(struct check *c)
@@ -243,16 +289,18 @@ static void check_capabilities(struct check *c)
 		else if (!needs_lacking(one, have))
 			report(c, OK, needs_name(i), "not held, but CAP_SYS_ADMIN is");
 		else
-			report(c, without(one), needs_name(i), "not held");
+			report_lacking(c, without(one), needs_name(i), needs_name(i), "not held");
 	}
 	for (size_t i = 0; i < needs_n; i++) {
 		uint64_t lacking = needs_lacking(needs[i].capabilities, have);
-		_cleanup_(buf_free) struct buf names = {};
+		_cleanup_(buf_free) struct buf names = {}, text = {};
 
+		if (!lacking)
+			continue;
 		needs_add_names(&names, lacking);
-		if (lacking)
-			report(c, needs[i].vital ? FAIL : WARN, needs[i].feature, "lacks %s: %s",
-			       buf_str(&names), needs[i].without);
+		buf_printf(&text, "lacks %s: %s", buf_str(&names), needs[i].without);
+		report_lacking(c, needs[i].vital ? FAIL : WARN, needs[i].feature, buf_str(&names),
+			       buf_str(&text));
 	}
 }
 
@@ -261,9 +309,11 @@ static void check_pidns(struct check *c)
 	if (host_in_initial_pidns())
 		report(c, OK, "pid namespace", "the host's");
 	else
-		report(c, FAIL, "pid namespace",
-		       "not the host's (hostPID): trace, record and audit do not start, and run "
-		       "does not know the inits that ran before it");
+		report_problem(c, FAIL, "pid namespace",
+			       "run it on the host; in a pod set hostPID: true, with Docker use "
+			       "--pid=host",
+			       "not the host's: trace, record and audit do not start, and run does "
+			       "not know the inits that ran before it");
 }
 
 static void check_cgroups(struct check *c)
@@ -272,17 +322,44 @@ static void check_cgroups(struct check *c)
 
 	c->has_hierarchy = r >= 0;
 	if (r == -EXDEV)
-		report(c, FAIL, "cgroups",
-		       "only a part of the hierarchy is visible here; mount the "
-		       "host's /sys/fs/cgroup into this container");
+		report_problem(c, FAIL, "cgroups",
+			       "mount the host's /sys/fs/cgroup into this container: a hostPath "
+			       "volume, or docker run -v /sys/fs/cgroup:/sys/fs/cgroup",
+			       "only a part of the hierarchy is visible here");
 	else if (r < 0)
-		report(c, FAIL, "cgroups",
-		       "no such hierarchy is mounted; see /proc/self/mountinfo");
+		report_problem(
+			c, FAIL, "cgroups",
+			c->options->hierarchy
+				? "name one of those in /proc/self/mountinfo with --hierarchy"
+				: "mount -t cgroup2 none /sys/fs/cgroup",
+			"no such hierarchy is mounted");
 	else if (c->hierarchy.unified)
 		report(c, OK, "cgroups", "unified, at %s", c->hierarchy.mount);
 	else
 		report(c, OK, "cgroups", "v1, by the %s controller (hierarchy %u), at %s",
 		       c->hierarchy.name, c->hierarchy.id, c->hierarchy.mount);
+}
+
+#define DEBUG_HINT "graced check --debug prints libbpf's messages"
+
+static void report_program(struct check *c, const struct kern_program *program)
+{
+	if (program->attached)
+		report(c, OK, program->name, "%s", program->tracepoint);
+	else if (program->wanted)
+		report_problem(c, FAIL, program->name, DEBUG_HINT, "not attached to %s",
+			       program->tracepoint);
+	else if (program->optional)
+		report_problem(
+			c, WARN, program->name,
+			"boot a kernel that takes fentry programs: CONFIG_FUNCTION_TRACER=y, "
+			"CONFIG_DYNAMIC_FTRACE=y and CONFIG_BPF_JIT=y; on arm64 Linux 6.4 "
+			"or later",
+			"not attached to %s: stops do not show when the init was reaped",
+			program->tracepoint);
+	else
+		report(c, INFO, program->name,
+		       "not used: this kernel gets the other program for %s", program->tracepoint);
 }
 
 static void report_programs(struct check *c, struct kern *kern)
@@ -299,9 +376,7 @@ static void report_programs(struct check *c, struct kern *kern)
 		       ? "the kernel reports the task"
 		       : "the kernel reports a pid; the task is that of the SIGKILL before");
 	for (unsigned int i = 0; kern_get_program(kern, i, &program) >= 0; i++)
-		if (program.wanted)
-			report(c, program.attached ? OK : FAIL, program.name, "%s%s",
-			       program.attached ? "" : "not attached to ", program.tracepoint);
+		report_program(c, &program);
 }
 
 /* One of them is refused, which fails them all: report which. */
@@ -314,7 +389,34 @@ static void report_refused(struct check *c, const struct kern_options *options)
 		if (!program.wanted)
 			continue;
 		if (kern_try_program(options, program.name, &why) < 0)
-			report(c, FAIL, program.name, "%s", why.text);
+			report_problem(c, FAIL, program.name,
+				       "graced check --debug prints the verifier's log; boot "
+				       "another kernel, and report this one",
+				       "%s", why.text);
+	}
+}
+
+/* What to do when the programs cannot be loaded. */
+static const char *load_hint(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return "run as root, or grant CAP_BPF and CAP_PERFMON; root is refused where "
+		       "/sys/kernel/security/lockdown says confidentiality";
+	case -ENOMEM:
+		return "raise the memory limit: MemoryMax= of the unit, or resources.limits.memory "
+		       "of the pod";
+	case -EACCES:
+	case -EINVAL:
+	case -E2BIG:
+		return "the lines below name the program; graced check --debug prints the "
+		       "verifier's log";
+	case -ENOENT:
+	case -ESRCH:
+		return "boot Linux 5.10 or later, built with CONFIG_DEBUG_INFO_BTF=y and "
+		       "CONFIG_TRACEPOINTS=y";
+	default:
+		return DEBUG_HINT;
 	}
 }
 
@@ -330,21 +432,49 @@ static void check_programs(struct check *c)
 		return;
 	r = kern_new(&options, &kern, &why);
 	if (r < 0) {
-		report(c, FAIL, "BPF programs", "%s", why.text);
+		report_problem(c, FAIL, "BPF programs", load_hint(r), "%s", why.text);
 		if (r == -EACCES || r == -EINVAL || r == -E2BIG)
 			report_refused(c, &options);
 		return;
 	}
 	r = kern_attach(kern, &why);
 	if (r < 0)
-		report(c, FAIL, "BPF programs", "%s", why.text);
+		report_problem(c, FAIL, "BPF programs", DEBUG_HINT, "%s", why.text);
 	report_programs(c, kern);
 	kern_free(kern);
 }
 
-static void on_shutdown(void *userdata, bool ok, const char *name, const char *text)
+static void on_shutdown(void *userdata, const char *name, const char *hint, const char *text)
 {
-	report(userdata, ok ? OK : WARN, name, "%s", text);
+	if (hint)
+		report_problem(userdata, WARN, name, hint, "%s", text);
+	else
+		report(userdata, OK, name, "%s", text);
+}
+
+/* What to do when a source does not provide what it has. */
+static const char *source_hint(enum meta_source source)
+{
+	switch (source) {
+	case META_CRI:
+		return "start the runtime (containerd or crio), or name its socket with "
+		       "--cri.endpoint; in a container, mount the directory of that socket";
+	case META_KUBELET:
+		return "see that the kubelet runs; --kubelet.socket names its socket; --kubelet.url "
+		       "needs --kubelet.ca and a token that may get nodes/pods "
+		       "(deploy/rbac-kubelet.yaml)";
+	case META_DOCKER:
+		return "run as root; --names.docker-root names Docker's directory (docker info "
+		       "prints it as Docker Root Dir)";
+	case META_PODMAN:
+		return "run as root; --names.podman-root names Podman's directory (podman info "
+		       "prints it as graphRoot)";
+	case META_CONTAINERD:
+		return "run as root; --names.containerd-state names containerd's directory (state "
+		       "in /etc/containerd/config.toml)";
+	default:
+		return "graced-run(8) describes the sources";
+	}
 }
 
 /* What a source says of itself, when it is asked what it has. */
@@ -358,11 +488,14 @@ static void check_source(struct check *c, const struct describe *d, enum meta_so
 		report(c, OK, meta_source_name(source), "%s%s%s", state.where,
 		       state.text[0] ? ": " : "", state.text);
 	else if (state.status == PODSRC_DOWN)
-		report(c, WARN, meta_source_name(source), "%s: %s", state.where, state.text);
+		report_problem(c, WARN, meta_source_name(source), source_hint(source), "%s: %s",
+			       state.where, state.text);
 	else if (state.status == PODSRC_STARTING)
-		report(c, WARN, meta_source_name(source), "%s: no answer within 3 s", state.where);
+		report_problem(c, WARN, meta_source_name(source), source_hint(source),
+			       "%s: no answer within 3 s", state.where);
 	else if (state.text[0])
-		report(c, WARN, meta_source_name(source), "%s", state.text);
+		report_problem(c, WARN, meta_source_name(source), source_hint(source), "%s",
+			       state.text);
 	else if (absent)
 		report(c, INFO, meta_source_name(source), "%s", absent);
 }
@@ -393,9 +526,14 @@ static void check_logs(struct check *c, const struct describe *d)
 		describe_get_state(d, META_CRI, &cri);
 	if (host_is_dir(pods))
 		report(c, OK, "logs", "%s", pods);
+	else if (d && cri.status == PODSRC_OFF)
+		report(c, INFO, "logs", "no %s: pods are not named by it", pods);
 	else
-		report(c, d && cri.status == PODSRC_OFF ? INFO : WARN, "logs",
-		       "no %s: pods are not named by it", pods);
+		report_problem(
+			c, WARN, "logs",
+			"name the directory that holds pods/ with --names.log-directory; in a "
+			"container, mount the host's /var/log",
+			"no %s: pods are not named by it", pods);
 }
 
 static void check_sources(struct check *c)
@@ -460,22 +598,33 @@ static int read_settings(struct check *c)
 	return 0;
 }
 
+static void report_no_daemon(struct check *c, const char *socket)
+{
+	bool absent = c->asked == -ENOENT || c->asked == -ECONNREFUSED;
+	bool refused = c->asked == -EACCES || c->asked == -EPERM;
+	const char *checked = c->options->config ? "file of --config is" : "defaults are";
+
+	/* A node that is watched for problems is one on which it should run. */
+	if (absent && !c->options->npd)
+		report(c, INFO, "daemon", "none answers at %s (%s): the %s checked", socket,
+		       c->no_daemon.text, checked);
+	else
+		report_problem(c, c->options->npd ? FAIL : WARN, "daemon",
+			       absent	 ? "start it: systemctl enable --now graced, or graced run"
+			       : refused ? "run graced check as root"
+					 : "see its log: journalctl -u graced",
+			       "none answers at %s (%s): the %s checked", socket, c->no_daemon.text,
+			       checked);
+}
+
 /* What the running daemon uses, which may be another file than the default. */
 static void check_daemon(struct check *c)
 {
-	bool absent = c->asked == -ENOENT || c->asked == -ECONNREFUSED;
 	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
 	const char *socket = control_socket_path(NULL, buffer), *lines;
 
 	if (c->asked < 0) {
-		/* A node that is watched for problems is one on which it should run. */
-		report(c,
-		       c->options->npd ? FAIL
-		       : absent	       ? INFO
-				       : WARN,
-		       "daemon", "none answers at %s (%s): the %s checked", socket,
-		       c->no_daemon.text,
-		       c->options->config ? "file of --config is" : "defaults are");
+		report_no_daemon(c, socket);
 		return;
 	}
 	lines = buf_str(&c->daemon.text);
@@ -504,7 +653,10 @@ static void check_checkpoint(struct check *c)
 	}
 	r = keepfile_check(path, &why);
 	if (r < 0)
-		report(c, WARN, "checkpoint", "%s: a restart of the daemon begins anew", why.text);
+		report_problem(c, WARN, "checkpoint",
+			       "name a file in a directory that only root may write with "
+			       "checkpoint.file of graced run",
+			       "%s: a restart of the daemon begins anew", why.text);
 	else
 		report(c, OK, "checkpoint", "%s%s", path, r > 0 ? ", to be made" : "");
 }
@@ -521,12 +673,21 @@ static void check_credential(struct check *c, const char *name, const struct sou
 	if (!peer->token_file && !peer->client_file)
 		return;
 	if (podsrc_kubelet_credential(&options, &credential, &why) < 0) {
-		report(c, WARN, name, "%s", why.text);
+		report_problem(c, WARN, name,
+			       "put a readable token or certificate there; docs/shutdown-setup.md "
+			       "shows how to make one",
+			       "%s", why.text);
 		return;
 	}
 	state = sources_add_expiry(&text, peer, &credential);
-	report(c, state == CREDENTIAL_EXPIRING || state == CREDENTIAL_EXPIRED ? WARN : OK, name,
-	       "%s", buf_str(&text));
+	if (state == CREDENTIAL_EXPIRING || state == CREDENTIAL_EXPIRED)
+		report_problem(
+			c, WARN, name,
+			"write a new one into the same file, which is read without a restart; "
+			"docs/shutdown-setup.md shows how to make one",
+			"%s", buf_str(&text));
+	else
+		report(c, OK, name, "%s", buf_str(&text));
 }
 
 /* An absolute path that the running daemon uses; NULL: none. */

@@ -58,8 +58,15 @@ static void on_pod(void *userdata, const struct podtab_pod *pod)
 		add_cut(f, pod, in.grace.s, group_s);
 }
 
-static void report_fitting(struct fitting *f, check_shutdown_fn fn, void *userdata)
+static void report_fitting(struct fitting *f, bool own, check_shutdown_fn fn, void *userdata)
 {
+	const char *raise =
+		own ? "raise their group's time in shutdown.gracePeriodByPodPriority, or "
+		      "lower terminationGracePeriodSeconds of these pods; see graced plan"
+		    : "raise their group's time in the kubelet's configuration "
+		      "(shutdownGracePeriod, shutdownGracePeriodCriticalPods or "
+		      "shutdownGracePeriodByPodPriority), or lower "
+		      "terminationGracePeriodSeconds of these pods; see graced plan";
 	_cleanup_(buf_free) struct buf text = {};
 
 	if (f->cut)
@@ -74,7 +81,7 @@ static void report_fitting(struct fitting *f, check_shutdown_fn fn, void *userda
 	if (f->no_priority)
 		buf_printf(&text, "; the priority of %zu is unknown, and taken for 0",
 			   f->no_priority);
-	fn(userdata, !f->cut, "grace periods", buf_str(&text));
+	fn(userdata, "grace periods", f->cut ? raise : NULL, buf_str(&text));
 }
 
 void check_grace(const struct describe *describe, const struct check_rules *rules,
@@ -89,7 +96,7 @@ void check_grace(const struct describe *describe, const struct check_rules *rule
 		return;
 	describe_each_pod(describe, on_pod, &fitting);
 	if (fitting.n > 0)
-		report_fitting(&fitting, fn, userdata);
+		report_fitting(&fitting, groups_are_own(rules->options), fn, userdata);
 	buf_free(&fitting.cut_ones);
 }
 
@@ -117,12 +124,15 @@ struct need {
 	bool manage;	  /* graced stops them; else the kubelet */
 };
 
+#define LOGIND_HINT "systemctl restart systemd-logind; see journalctl -u systemd-logind"
+
 static void check_limit(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
 	if (!limit_ns) {
-		fn(userdata, false, "shutdown delay", "logind does not report how long it waits");
+		fn(userdata, "shutdown delay", LOGIND_HINT,
+		   "logind does not report how long it waits");
 		return;
 	}
 	buf_adds(&text, "logind waits ");
@@ -131,7 +141,12 @@ static void check_limit(uint64_t limit_ns, struct need need, check_shutdown_fn f
 		buf_printf(&text, ", %s ", need.what);
 		add_seconds(&text, need.ns);
 	}
-	fn(userdata, limit_ns >= need.ns, "shutdown delay", buf_str(&text));
+	fn(userdata, "shutdown delay",
+	   limit_ns >= need.ns ? NULL
+	   : need.manage
+		   ? "restart graced run, which raises InhibitDelayMaxSec; see the line delay drop-ins"
+		   : "restart the kubelet, which raises InhibitDelayMaxSec; see the line delay drop-ins",
+	   buf_str(&text));
 }
 
 static void add_path(struct buf *out, const struct delaydrop_files *files,
@@ -157,13 +172,13 @@ static void add_pin(struct buf *out, const struct delaydrop_files *files,
 	if (pin->broken && strcmp(pin->name, own) < 0) {
 		buf_adds(out, "logind stops reading in ");
 		add_path(out, files, pin);
-		buf_printf(out, ", %s is not read: mend it or remove it", own);
+		buf_printf(out, ", %s is not read", own);
 		return;
 	}
 	add_path(out, files, pin);
 	buf_adds(out, " says ");
 	add_seconds(out, ns_of(pin->us));
-	buf_printf(out, " after %s: raise its InhibitDelayMaxSec or remove it", own);
+	buf_printf(out, " after %s", own);
 }
 
 /* No drop-in holds it down. */
@@ -182,6 +197,8 @@ static void add_last_word(struct buf *out, const struct delaydrop_files *files, 
 	if (!raised)
 		buf_printf(out, "; a %s that starts raises it", who);
 }
+
+#define RELOAD_LOGIND "systemctl kill --signal=HUP systemd-logind.service"
 
 static void check_files(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
 {
@@ -202,9 +219,12 @@ static void check_files(uint64_t limit_ns, struct need need, check_shutdown_fn f
 	else
 		add_last_word(&text, files, raised, need.manage ? "graced" : "kubelet");
 	if (unread)
-		buf_adds(&text, ", and logind has not read it: "
-				"systemctl kill --signal=HUP systemd-logind.service");
-	fn(userdata, !pin && !unread, "delay drop-ins", buf_str(&text));
+		buf_adds(&text, ", and logind has not read it");
+	fn(userdata, "delay drop-ins",
+	   pin	    ? "correct or remove that file, then " RELOAD_LOGIND
+	   : unread ? RELOAD_LOGIND
+		    : NULL,
+	   buf_str(&text));
 	delaydrop_done(files);
 }
 
@@ -348,7 +368,7 @@ static void report_groups(const struct check_rules *rules, const struct shutplan
 	else
 		buf_adds(&text, groups_are_own(rules->options) ? " (graced's settings)"
 							       : " (the kubelet's configuration)");
-	fn(userdata, true, "shutdown groups", buf_str(&text));
+	fn(userdata, "shutdown groups", NULL, buf_str(&text));
 }
 
 static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn, void *userdata)
@@ -362,7 +382,9 @@ static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn
 
 	if (groups_plan(o, rules->kubelet, &arena, &plan, &why) < 0) {
 		buf_printf(&text, "%s; its groups in a shutdown are not known", why.text);
-		fn(userdata, false, "kubelet shutdown", buf_str(&text));
+		fn(userdata, "kubelet shutdown",
+		   "correct that file, or name the kubelet's configuration with --kubelet.config",
+		   buf_str(&text));
 	} else if (need.manage) {
 		report_groups(rules, &plan, fn, userdata);
 	}
@@ -379,7 +401,7 @@ static void check_locks(const struct asking *a, struct need need, check_shutdown
 	bool missing = need.manage ? !a->graced : need.ns && !a->kubelet;
 
 	if (!a->listed || a->failed) {
-		fn(userdata, false, "delay locks", "logind does not report who holds any");
+		fn(userdata, "delay locks", LOGIND_HINT, "logind does not report who holds any");
 		return;
 	}
 	buf_printf(&text, "%s%s", a->n ? "held by " : "none is held", buf_str(&a->holders));
@@ -387,8 +409,16 @@ static void check_locks(const struct asking *a, struct need need, check_shutdown
 		buf_adds(&text,
 			 need.manage ? "; graced is to stop the pods, and holds none"
 				     : "; the kubelet has a shutdownGracePeriod, and holds none");
-	fn(userdata, !missing, "delay locks", buf_str(&text));
+	fn(userdata, "delay locks",
+	   !missing	 ? NULL
+	   : need.manage ? "start graced run with shutdown.mode manage: systemctl restart graced"
+			 : "systemctl restart kubelet; its log says why it takes no lock",
+	   buf_str(&text));
 }
+
+#define LOGIND_AWAY_HINT                                                         \
+	"systemctl start dbus systemd-logind; in a container, mount the host's " \
+	"/run/dbus/system_bus_socket"
 
 static void report_away(const struct logind_state *state, check_shutdown_fn fn, void *userdata)
 {
@@ -396,7 +426,7 @@ static void report_away(const struct logind_state *state, check_shutdown_fn fn, 
 
 	buf_printf(&text, "shutdowns of the node are not seen: %s%s%s", state->text,
 		   state->where[0] ? ", at " : "", state->where);
-	fn(userdata, false, "logind", buf_str(&text));
+	fn(userdata, "logind", LOGIND_AWAY_HINT, buf_str(&text));
 }
 
 struct warned {
@@ -408,7 +438,11 @@ static void on_manage(void *userdata, const char *name, const char *text)
 {
 	const struct warned *w = userdata;
 
-	w->fn(w->userdata, false, name, text);
+	w->fn(w->userdata, name,
+	      strcmp(name, MANAGE_POD_STATUS) == 0
+		      ? "set api.report: [status] and api.url in the configuration of graced run"
+		      : "set shutdown.mode assist, or add the kubelet's unit to shutdown.stopUnits",
+	      text);
 }
 
 void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void *userdata)
@@ -421,13 +455,13 @@ void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void 
 
 	manage_warn(rules->options, rules->kubelet, on_manage, &warned);
 	if (r < 0) {
-		fn(userdata, false, "logind", strerror(-r));
+		fn(userdata, "logind", LOGIND_AWAY_HINT, strerror(-r));
 	} else if (is_away(state.status)) {
 		report_away(&state, fn, userdata);
 	} else if ((!a.listed || a.failed) && !a.limit_ns) {
-		fn(userdata, false, "logind", "no answer within 3 s");
+		fn(userdata, "logind", LOGIND_HINT, "no answer within 3 s");
 	} else {
-		fn(userdata, true, "logind", "on the system bus");
+		fn(userdata, "logind", NULL, "on the system bus");
 		check_locks(&a, need, fn, userdata);
 		check_delay(a.limit_ns, need, fn, userdata);
 	}

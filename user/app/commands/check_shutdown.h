@@ -9,8 +9,10 @@
 #include "app/config/config.h"
 #include "app/config/kubelet_file.h"
 
-/* A line: what it is about, and whether it is all right. text is valid during the call. */
-typedef void (*check_shutdown_fn)(void *userdata, bool ok, const char *name, const char *text);
+/* A line: what it is about, and what to do about it; hint NULL: nothing, it is all right. The
+ * strings are valid during the call. */
+typedef void (*check_shutdown_fn)(void *userdata, const char *name, const char *hint,
+				  const char *text);
 
 /* By whose rules pods are stopped. */
 struct check_rules {

@@ -27,7 +27,7 @@ static void warn_of_status(const char *unit, manage_fn fn, void *userdata)
 		"nothing writes the status of pods while %s is stopped (shutdown.stopUnits): the "
 		"API shows those that were stopped as they were before; see api.report",
 		unit);
-	fn(userdata, "pod status", buf_str(&text));
+	fn(userdata, MANAGE_POD_STATUS, buf_str(&text));
 }
 
 /* One whose configuration cannot be used may run all the same. */
@@ -52,7 +52,7 @@ static void warn_of_kubelet(const struct kubeletfile *file, manage_fn fn, void *
 			"a kubelet starts containers again that were stopped: there is %s, and "
 			"shutdown.stopUnits does not have its unit; add it, like kubelet.service",
 			path);
-	fn(userdata, "kubelet unit", buf_str(&text));
+	fn(userdata, MANAGE_KUBELET_UNIT, buf_str(&text));
 }
 
 void manage_warn(const struct config_shutdown *options, const struct kubeletfile *file,

@@ -6,6 +6,9 @@
 #include "app/config/config.h"
 #include "app/config/kubelet_file.h"
 
+#define MANAGE_POD_STATUS   "pod status"
+#define MANAGE_KUBELET_UNIT "kubelet unit"
+
 /* name: what it is about, in few words; both are valid during the call. */
 typedef void (*manage_fn)(void *userdata, const char *name, const char *text);
 

@@ -485,6 +485,7 @@ int kern_get_program(const struct kern *kern, unsigned int index, struct kern_pr
 		.tracepoint = programs[index].tracepoint,
 		.wanted = !kern || kern->wanted[index],
 		.attached = kern && kern->links[index],
+		.optional = programs[index].flavour == REAP,
 	};
 	if (!kern || !ret->wanted)
 		return 0;

@@ -46,6 +46,7 @@ struct kern_program {
 	const char *tracepoint; /* or, for on_reap, function */
 	bool wanted;		/* the flavour this kernel gets */
 	bool attached;
+	bool optional;	       /* a kernel that cannot attach it is traced without */
 	uint64_t run_ns, runs; /* while the kernel keeps BPF statistics */
 	uint64_t misses;       /* not run, because it was running on that CPU already */
 };
