@@ -271,8 +271,6 @@ static int watch(struct podwatch *w)
 {
 	int r = turn(w, true);
 
-	if (r < 0 && r != -ECANCELED && r != -EPIPE)
-		return 1;
 	while (r == 0) {
 		r = follow_wait(w->stop_fd, w->out, 0, INTERVAL_MS);
 		if (r == 0)
@@ -280,7 +278,9 @@ static int watch(struct podwatch *w)
 	}
 	if (r == -ECANCELED || r == -EPIPE)
 		return 0;
-	say("cannot go on: %s", strerror(-r));
+	/* What the daemon answered is reported by turn(). */
+	if (!w->silent)
+		say("cannot go on: %s", strerror(-r));
 	return 1;
 }
 
