@@ -492,6 +492,60 @@ jq -e . "$out" >/dev/null || bad=1
 ((rc == 0 || rc == 1)) && quiet "$err" && (($(lines "$out") >= 10)) || bad=1
 claim "check prints one object a line, each ok, info, warn or fail" $bad
 
+# Words of arguments, one command a line; each has something to write.
+all_find_it_full() {
+	local args bad=0
+	while read -r args; do
+		rc=0
+		: >"$out"
+		# shellcheck disable=SC2086 # the words are the arguments
+		timeout 30 "$graced" $args >/dev/full 2>"$err" </dev/null || rc=$?
+		((rc == 1)) && [[ $(grep -c . "$err") == 1 ]] && grep -q 'No space left on device' "$err" || {
+			bad=1 && echo "# graced $args: $rc, $(cat "$err")"
+		}
+	done
+	return $bad
+}
+
+printf 'shutdownGracePeriod: 30s\nkind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n' >"$tmp/kubelet.yaml"
+cat >"$tmp/pod.yaml" <<END
+kind: Pod
+metadata: {namespace: shop, name: cart-7d9c, uid: $pod}
+spec: {nodeName: n, containers: [{name: main, image: x}]}
+END
+"$graced" replay -o json "$rec" | grep '"type":"stop"' >"$tmp/stops.jsonl"
+{
+	for command in $commands; do echo "$command --help"; done
+	cat <<END
+--help
+--version
+help trace
+version
+replay $rec
+replay -o json $rec
+explain $tmp/pod.yaml
+explain -o json $tmp/pod.yaml
+plan --pods $tmp/pod.yaml --kubelet.config $tmp/kubelet.yaml
+plan -o json --pods $tmp/pod.yaml --kubelet.config $tmp/kubelet.yaml
+plan --deadline 2m --pods $tmp/pod.yaml
+plan --if-node-dies --pods $tmp/pod.yaml
+log --file $tmp/stops.jsonl
+log -o json --file $tmp/stops.jsonl
+report --file $tmp/stops.jsonl
+report -o json --file $tmp/stops.jsonl
+report -o svg --file $tmp/stops.jsonl
+report -o trace-event --file $tmp/stops.jsonl
+report -o otlp --file $tmp/stops.jsonl
+resolve /
+resolve -o json /
+check
+check -o json
+check -o npd
+run --config.check
+END
+} | all_find_it_full
+claim "each command that needs no privilege says in one line that the device of standard output is full, exit 1" $?
+
 # --- live ------------------------------------------------------------------------------------
 
 live="SIGINT and SIGTERM end a trace with exit 0 and leave no program behind
@@ -501,7 +555,7 @@ trace without BTF is refused in one line, exit 1
 the first JSON line says attached
 trace | head -1 ends quietly
 a reader that has stopped reading does not keep SIGINT from ending it
-trace to a full disk is told in one line, exit 1
+each command that looks at this host says in one line that the device of standard output is full, exit 1
 an unknown hierarchy is told in one line, exit 1
 trace --record writes for its owner alone what replay prints again
 record - goes into a pipe
@@ -591,10 +645,28 @@ kill "$filler" 2>/dev/null
 wait "$filler" 2>/dev/null
 exec 8>&-
 
-rc=0
-timeout 30 "$graced" trace -o json >/dev/full 2>"$err" </dev/null || rc=$?
-refused 1 'standard output'
-claim "trace to a full disk is told in one line, exit 1" $?
+# It is in a directory that no other user may enter.
+mkdir -m 700 "$tmp/run"
+"$graced" run --control.socket "$tmp/run/control.sock" --checkpoint.file none --web.listen-address 127.0.0.1:0 \
+	--shutdown.mode off --no-sinks.stdout --sinks.journal off >"$tmp/daemon.log" 2>&1 &
+daemon=$!
+await "$graced" pods --control.socket "$tmp/run/control.sock" >"$out"
+all_find_it_full <<END
+trace
+trace -o json
+trace --attach -o json
+trace --control.socket $tmp/run/control.sock
+record --duration 5s -
+audit --pid $$
+audit -o json --pid $$
+audit --watch
+pods --control.socket $tmp/run/control.sock
+pods --watch --control.socket $tmp/run/control.sock
+shutdown --control.socket $tmp/run/control.sock
+shutdown -o json --control.socket $tmp/run/control.sock
+END
+claim "each command that looks at this host says in one line that the device of standard output is full, exit 1" $?
+kill "$daemon" && wait "$daemon" 2>/dev/null
 
 text=$(sh -c 'ulimit -f 0; timeout 30 "$1" check >"$2"; echo "status $?" >&2' sh "$graced" "$tmp/small" \
 	2>&1 </dev/null)
