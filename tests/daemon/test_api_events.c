@@ -211,7 +211,7 @@ static void test_forbidden(void **state)
 	play(&s, ANSWER("201 Created"));
 	kill_one(&s, uid);
 	assert_true(service_await_metric(s.service, METRIC, "result=\"created\"", 2) == 2);
-	assert_true(service_await_log(s.service, "the server takes Events again"));
+	assert_true(service_await_log(s.service, "the server accepts Events again"));
 	close_stage(&s);
 }
 

@@ -191,7 +191,8 @@ static void what_is_no_checkpoint_stays_as_it_is(void **state)
 		skip();
 	write_file(stage->checkpoint, "scope: pods\n");
 	restarts_start(stage, true);
-	assert_true(service_await_log(stage->service, "is no checkpoint, and is left as it is"));
+	assert_true(
+		service_await_log(stage->service, "is not a checkpoint, and is left unchanged"));
 	restarts_end_by(stage, SIGTERM);
 	text = read_file(stage->checkpoint);
 	assert_string_equal(text, "scope: pods\n");

@@ -170,7 +170,7 @@ expect_watchdog() {
 	stop_container
 	await at_least graced_container_stops_total 1
 	claim "the restarted daemon traces" $?
-	log_says "going on from /run/graced-control/checkpoint"
+	log_says "restored the checkpoint /run/graced-control/checkpoint"
 	claim "it goes on where the one that was killed had come to" $?
 }
 
@@ -182,7 +182,7 @@ times_said() { # TEXT NUMBER
 expect_restart() {
 	inside systemctl stop graced.service && await is inactive &&
 		inside systemctl start graced.service && await is active &&
-		await times_said "going on from /run/graced-control/checkpoint" 2
+		await times_said "restored the checkpoint /run/graced-control/checkpoint" 2
 	claim "stopped and started, it goes on where it had come to" $?
 }
 

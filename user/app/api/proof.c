@@ -177,7 +177,7 @@ static void on_order(void *userdata, const struct proof_order *order, const char
 	};
 
 	if (error)
-		log_info("systemd did not say what starts after graced: %s", error);
+		log_info("cannot query systemd for the units that start after graced: %s", error);
 	step(userdata, &event);
 }
 

@@ -87,7 +87,7 @@ static void fail(struct taint *t, const char *text)
 {
 	log_warning("api: cannot %s the taint " APIPATCH_TAINT_KEY ": %s%s",
 		    *t->sought ? "set" : "remove", text,
-		    *t->sought ? "" : "; where it stands, remove it by kubectl taint");
+		    *t->sought ? "" : "; if the node still has it, remove it with kubectl taint");
 	if (!*t->sought)
 		look_again(t);
 	answer(t, true);

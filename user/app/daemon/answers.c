@@ -411,7 +411,7 @@ struct control *answers_open(struct daemon *d)
 	streams_new(monitor_event(d->monitor), &followers, &d->streams);
 	if (control_new(monitor_event(d->monitor), &config, &control, &why) < 0) {
 		log_warning(
-			"graced pods and graced shutdown will have no answer, there is no control socket: %s",
+			"cannot open the control socket: %s; graced pods and graced shutdown cannot query this daemon",
 			why.text);
 		return NULL;
 	}

@@ -41,7 +41,7 @@ static void log_unread(const char *path, int error, const char *why)
 		why = "it is of another version";
 	else if (error == -EBADMSG || error == -EFBIG)
 		why = "it makes no sense";
-	log_warning("how the last boot ended is not known: %s cannot be used: %s", path, why);
+	log_warning("cannot tell how the last boot ended: cannot use %s: %s", path, why);
 }
 
 static void read_note(struct bootkeep *k)
@@ -53,7 +53,7 @@ static void read_note(struct bootkeep *k)
 	if (r == -ENOENT)
 		return;
 	if (r < 0) {
-		log_warning("how the last boot ended is not known: %s", why.text);
+		log_warning("cannot tell how the last boot ended: %s", why.text);
 		return;
 	}
 	r = bootnote_read(buf_str(&text), text.len, &k->note);
@@ -66,7 +66,7 @@ struct bootkeep *bootkeep_open(void)
 	struct bootkeep *k = calloc(1, sizeof(*k));
 
 	if (!k) {
-		log_warning("the boot is not noted: %s", strerror(ENOMEM));
+		log_warning("cannot record this boot: %s", strerror(ENOMEM));
 		return NULL;
 	}
 	statedir_path(BOOTNOTE_FILE, k->path);
@@ -127,7 +127,7 @@ bool bootkeep_begin(struct bootkeep *k, const char *node, uint64_t now_ns, struc
 	char boot_id[BOOTLOG_ID_SIZE];
 
 	if (clock_boot_id(boot_id) < 0) {
-		log_warning("the boot is not noted: its id cannot be read");
+		log_warning("cannot record this boot: its id cannot be read");
 		return false;
 	}
 	switch (bootlog_compare(&note->boot, boot_id, node)) {
@@ -136,7 +136,7 @@ bool bootkeep_begin(struct bootkeep *k, const char *node, uint64_t now_ns, struc
 		k->held = true;
 		break;
 	case BOOTLOG_FOREIGN:
-		log_info("%s is of the node %s, and is begun anew", k->path, note->boot.node);
+		log_info("%s is about the node %s, and is replaced", k->path, note->boot.node);
 		bootnote_done(note);
 		note->unclean = 0;
 		break;
@@ -210,12 +210,12 @@ static uint64_t sum_alive(const struct bootlog *log)
 static void fail(struct bootkeep *k, int error)
 {
 	if (!k->failed)
-		log_warning("cannot write %s: %s; the next boot does not know how this one ended",
+		log_warning("cannot write %s: %s; the next boot will not know how this one ended",
 			    k->path, strerror(-error));
 	k->failed = true;
 	if (k->note.boot.stopped_ns && unlink(k->path) < 0 && errno != ENOENT)
-		log_warning("cannot remove %s: %s; the next boot will take this one's end for "
-			    "unclean",
+		log_warning("cannot remove %s: %s; the next boot will report that this one ended "
+			    "uncleanly",
 			    k->path, strerror(errno));
 }
 
@@ -235,7 +235,7 @@ static void write_note(struct bootkeep *k, uint64_t now_ns)
 		return;
 	}
 	if (k->failed)
-		log_at(LOG_NOTICE, "%s is written again", k->path);
+		log_at(LOG_NOTICE, "%s can be written again", k->path);
 	k->failed = false;
 }
 

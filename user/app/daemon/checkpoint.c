@@ -51,11 +51,13 @@ struct checkpoint *checkpoint_open(const char *path)
 	if (c)
 		c->path = strdup(path);
 	if (!c || !c->path) {
-		log_warning("a restart will begin anew: %s", strerror(ENOMEM));
+		log_warning("cannot save checkpoints: %s; a restart of graced will lose its state",
+			    strerror(ENOMEM));
 		return checkpoint_free(c);
 	}
 	if (keepfile_open(path, &c->file, &why) < 0) {
-		log_warning("a restart will begin anew, there is no checkpoint: %s", why.text);
+		log_warning("cannot save checkpoints: %s; a restart of graced will lose its state",
+			    why.text);
 		return checkpoint_free(c);
 	}
 	return c;
@@ -83,12 +85,13 @@ static void log_unread(const struct checkpoint *c, int error)
 		log_info("the checkpoint %s is of another boot", c->path);
 		break;
 	case -EPROTONOSUPPORT:
-		log_warning("the checkpoint %s is of another version, and not used", c->path);
+		log_warning("the checkpoint %s is of another version, and is not used", c->path);
 		break;
 	case -ENOMSG:
-		log_warning("a restart will begin anew: what is in %s is no checkpoint, and is "
-			    "left as it is; remove it, or name another checkpoint.file",
-			    c->path);
+		log_warning(
+			"%s is not a checkpoint, and is left unchanged; a restart of graced will "
+			"lose its state: remove that file, or set another checkpoint.file",
+			c->path);
 		break;
 	default:
 		log_warning("the checkpoint %s cannot be read: %s", c->path, strerror(-error));
@@ -113,8 +116,8 @@ static void log_read(const struct checkpoint *c, const struct keep_counts *count
 	if (counts->torn)
 		buf_printf(&text, "; its end is torn, %" PRIu64 " byte%s left out", counts->torn,
 			   counts->torn == 1 ? " is" : "s are");
-	log_at(counts->damaged || counts->torn ? LOG_WARNING : LOG_INFO, "going on from %s: %s",
-	       c->path, buf_str(&text) + strlen(", "));
+	log_at(counts->damaged || counts->torn ? LOG_WARNING : LOG_INFO,
+	       "restored the checkpoint %s: %s", c->path, buf_str(&text) + strlen(", "));
 }
 
 static void hold_lines(struct checkpoint *c, const char *lines, size_t size)
@@ -222,8 +225,8 @@ static void wrote(struct checkpoint *c)
 static void fail(struct checkpoint *c, int error)
 {
 	if (!c->failed)
-		log_warning("a restart now would begin anew: cannot write %s: %s", c->path,
-			    strerror(-error));
+		log_warning("cannot write %s: %s; a restart of graced now would lose its state",
+			    c->path, strerror(-error));
 	keepfile_clear(c->file);
 	c->whole = false;
 	c->failed = true;
@@ -253,7 +256,7 @@ static void write_anew(struct checkpoint *c, struct engine *engine, uint64_t now
 	c->whole = true;
 	c->limit = limit_after(c->text.len);
 	if (c->failed)
-		log_at(LOG_NOTICE, "%s is written again", c->path);
+		log_at(LOG_NOTICE, "%s can be written again", c->path);
 	c->failed = false;
 }
 

@@ -70,8 +70,8 @@ static void open_window(struct costs *c)
 	if (c->stats_fd < 0) {
 		if (!c->unknown)
 			log_at(LOG_WARNING,
-			       "what the BPF programs cost is not known (%s); the budget covers the "
-			       "daemon alone",
+			       "cannot measure the CPU time of the BPF programs (%s); the budget covers "
+			       "only the daemon",
 			       c->stats_fd == -EPERM ? "CAP_SYS_ADMIN is missing"
 						     : strerror(-c->stats_fd));
 		c->stats_fd = -1;
@@ -192,11 +192,11 @@ static void report_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
 		strcpy(path, "a container that is gone");
 	if (on)
 		log_at(LOG_WARNING,
-		       "shedding: %s made %" PRIu64 " events in a second; of it, only its init is "
-		       "followed now",
+		       "shedding: %s made %" PRIu64 " events in a second; only its init is traced "
+		       "until the load falls",
 		       path, events);
 	else
-		log_at(LOG_NOTICE, "%s is followed in full again", path);
+		log_at(LOG_NOTICE, "all processes of %s are traced again", path);
 }
 
 static void finish_choosing(struct costs *c)
@@ -224,20 +224,23 @@ static void follow_all(struct costs *c)
 	}
 }
 
+/* What is shed at that level. */
 static const char *what(enum shed level)
 {
 	switch (level) {
 	case SHED_NOISY:
-		return "what is not init is no longer counted in the busiest containers";
+		return "in the busiest containers only inits are traced";
 	case SHED_SIGNALS:
-		return "signal records are no longer written, repeated signals no longer taken in";
+		return "signal records are not written, repeated signals are not recorded, and in the "
+		       "busiest containers only inits are traced";
 	case SHED_NAMES:
-		return "names are no longer looked up";
+		return "names are not looked up, signal records are not written, and in the busiest "
+		       "containers only inits are traced";
 	case SHED_NOTHING:
 	case SHED_COUNT:
 		break;
 	}
-	return "all is done again";
+	return "nothing is shed";
 }
 
 static void apply(struct costs *c, enum shed before)
@@ -249,12 +252,12 @@ static void apply(struct costs *c, enum shed before)
 	before = shed_of(before, shutdown);
 	if (level > before)
 		log_at(LOG_WARNING,
-		       "shedding: %u.%04u %% of a CPU is above the budget of %u.%04u %%: %s",
+		       "shedding: %u.%04u %% of a CPU is above the budget of %u.%04u %%; %s",
 		       ratio_ppm / 10000, ratio_ppm % 10000, c->budget.limit_ppm / 10000,
 		       c->budget.limit_ppm % 10000, what(level));
 	else if (level < before)
-		log_at(LOG_NOTICE, "within the budget for a while: %s; %s",
-		       "one thing less is shed", what(level));
+		log_at(LOG_NOTICE, "CPU use is within the budget, so less is shed: now %s",
+		       what(level));
 	if (level >= before && level >= SHED_NOISY)
 		begin_choosing(c);
 	if (level < SHED_NOISY)
@@ -324,7 +327,7 @@ int costs_new(struct daemon *daemon, struct costs **ret)
 					       on_timer, c);
 	}
 	if (r < 0) {
-		log_at(LOG_ERR, "cannot measure what this costs: %s", strerror(-r));
+		log_at(LOG_ERR, "cannot measure the CPU time of graced: %s", strerror(-r));
 		costs_free(c);
 		return r;
 	}

@@ -37,7 +37,7 @@ static void log_listening(const char *address, uint16_t port)
 static void warn_bared(const struct config *config)
 {
 	if (config->webfile && webfile_bares_passwords(config->webfile))
-		log_warning("passwords can be read underway: %s has users, but no "
+		log_warning("passwords are sent unencrypted: %s has users, but no "
 			    "tls_server_config",
 			    config->web_config_file);
 }
@@ -220,12 +220,12 @@ static void warn_of_rules(const struct config *c)
 		const struct managed_rule *rule = &o->managed[i];
 
 		if (managed_is_of_services(rule))
-			log_warning("rule %zu of shutdown.managed has no effect: it is about "
-				    "services, which are watched with scope services alone",
+			log_warning("rule %zu of shutdown.managed has no effect: it matches "
+				    "services, which are watched only with scope services",
 				    i + 1);
 		else if (managed_may_be_service(rule))
-			log_warning("rule %zu of shutdown.managed is about containers in %s "
-				    "alone: services are watched with scope services",
+			log_warning("rule %zu of shutdown.managed matches only containers in "
+				    "%s: services are watched with scope services",
 				    i + 1, rule->unit);
 	}
 }
@@ -394,13 +394,13 @@ static int reload_web(struct daemon *d, struct config *next)
 	webfile_apply(next->webfile, &config);
 	r = web_reload(d->web, &config, &why);
 	if (r < 0) {
-		log_error("%s; the web server stays as it was", why.text);
+		log_error("%s; the web server keeps its former keys and users", why.text);
 		return r;
 	}
 	warn_bared(next);
 	d->config.webfile = next->webfile;
 	next->webfile = old;
-	log_info("the web server has new keys or users");
+	log_info("the web server uses new keys or users");
 	return 0;
 }
 
@@ -444,7 +444,8 @@ static void on_reload(void *userdata)
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_monotonic_ns() / 1000);
 	d->reload_failed = config_reload(d->argc, d->argv, &next) < 0;
 	if (d->reload_failed) {
-		log_error("the configuration stays as it was; files are opened anew");
+		log_error(
+			"the former configuration stays in use; log and record files are reopened");
 		recorders_reopen(d->recorders);
 	} else {
 		d->reload_failed = take_over(d, &next) < 0;

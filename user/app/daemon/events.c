@@ -53,7 +53,7 @@ static void log_refusal(struct events *e, const struct apiwriter_result *result)
 		e->logged = LOGGED_EXPIRED;
 	}
 	if (result->end == APIWRITER_DONE && e->logged) {
-		log_info("api: the server takes Events again");
+		log_info("api: the server accepts Events again");
 		e->logged = 0;
 	}
 	if (result->end != APIWRITER_REFUSED || result->status == e->logged)

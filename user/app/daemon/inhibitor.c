@@ -134,8 +134,8 @@ static void write_times(const struct inhibitor *in)
 	if (r == 0)
 		r = statefile_write(path, buf_str(&text), text.len);
 	if (r < 0)
-		log_info("cannot write %s: %s; a restart in this shutdown does not know when it "
-			 "was announced",
+		log_info("cannot write %s: %s; if graced restarts during this shutdown, it will "
+			 "not know when the shutdown was announced",
 			 path, strerror(-r));
 }
 
@@ -171,7 +171,7 @@ static void read_times(struct inhibitor *in)
 	r = size < 0 ? (int)size : shutstate_read(text, (size_t)size, &in->times);
 	if (r < 0) {
 		log_info("%s cannot be used: %s", path,
-			 r == -EBADMSG ? "it makes no sense" : strerror(-r));
+			 r == -EBADMSG ? "its content is invalid" : strerror(-r));
 		in->times = (struct shutstate){};
 	}
 	in->resumed_ns = resumed_at(&in->times);
@@ -301,7 +301,7 @@ static void on_refused(void *userdata, const char *error, const char *text)
 
 static void on_lost(void *userdata)
 {
-	log_warning("the shutdown delay lock is lost: logind does not know it any more");
+	log_warning("the shutdown delay lock is lost: logind no longer lists it");
 	feed_event(userdata, SHUTDOWN_EV_LOCK_LOST);
 }
 
@@ -442,7 +442,7 @@ static bool resume_by_hand(struct inhibitor *in)
 
 	if (r < 0) {
 		if (r != -ENOENT)
-			log_warning("whether a shutdown was begun by hand is not known: %s",
+			log_warning("cannot find out whether a shutdown was begun by hand: %s",
 				    why.text);
 		return false;
 	}
@@ -452,13 +452,13 @@ static bool resume_by_hand(struct inhibitor *in)
 		return false;
 	}
 	if (!can_begin(in)) {
-		log_warning("a shutdown that was begun by hand ends: the configuration does not "
-			    "allow it any more");
+		log_warning("the shutdown that was begun by hand ends: the configuration no longer "
+			    "allows it");
 		unlink(path);
 		end_resumed(in);
 		return false;
 	}
-	log_info("a shutdown that was begun by hand goes on: %s", action);
+	log_info("continuing the shutdown that was begun by hand: %s", action);
 	begin_by_hand(in, shutdown_action_of(action));
 	return true;
 }

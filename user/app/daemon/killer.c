@@ -61,7 +61,7 @@ static void log_forking(struct job *job)
 	if (job->logged || job->rounds < ROUNDS_TO_LOG)
 		return;
 	log_warning("cgroup %llu is still forking after %u rounds of SIGKILL to all its processes; "
-		    "the rounds go on, after those of other containers",
+		    "further rounds follow, after those of other containers",
 		    (unsigned long long)job->id, job->rounds);
 	job->logged = true;
 }

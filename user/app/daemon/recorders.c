@@ -279,7 +279,7 @@ static void finish(struct recorders *r, enum metrics_sink_type type, struct line
 	linesink_finish(sink, FINISH_MS);
 	linesink_get_stats(sink, &after);
 	if (after.dropped > before.dropped)
-		log_warning("%" PRIu64 " records were not written to %s in the end",
+		log_warning("%" PRIu64 " records were not written to %s when graced ended",
 			    after.dropped - before.dropped, name_of(r, type));
 }
 

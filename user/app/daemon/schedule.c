@@ -33,9 +33,10 @@ static void fill_ranges(const struct shutplan *plan, struct schedule_plan *ret)
 {
 	if (plan->n > OBS_RANGES_MAX) {
 		ret->kubelet_bad = true;
-		log_warning("the kubelet ends pods in %zu groups in a shutdown, and more than %d "
-			    "are not followed: each container is given its own grace period",
-			    plan->n, OBS_RANGES_MAX);
+		log_warning(
+			"the kubelet's configuration has %zu shutdown groups, and graced supports "
+			"%d: each container gets the grace period of its pod",
+			plan->n, OBS_RANGES_MAX);
 		return;
 	}
 	for (size_t i = 0; i < plan->n; i++) {
@@ -124,7 +125,7 @@ static void open_watch(struct schedule *s)
 	int r = confwatch_new(monitor_event(s->monitor), &path, 1, &sink, &s->watch);
 
 	if (r < 0)
-		log_warning("it will not be seen when the kubelet's configuration changes: %s",
+		log_warning("cannot watch the kubelet's configuration for changes: %s",
 			    strerror(-r));
 }
 
@@ -135,8 +136,7 @@ static void open_keeper(struct schedule *s)
 	int r = delaykeep_new(monitor_event(s->monitor), s->logind, &options, &sink, &s->delay);
 
 	if (r < 0)
-		log_warning("cannot keep logind's InhibitDelayMaxSec high enough: %s",
-			    strerror(-r));
+		log_warning("cannot raise logind's InhibitDelayMaxSec: %s", strerror(-r));
 	else
 		delaykeep_need(s->delay, s->plan.need_ns);
 }
@@ -159,8 +159,8 @@ bool schedule_remove_drop_in(void)
 	if (r < 0)
 		log_warning("cannot remove " DELAYDROP_DIR "/" DELAYDROP_NAME ": %s", strerror(-r));
 	else if (r > 0)
-		log_info(DELAYDROP_DIR "/" DELAYDROP_NAME " is removed: shutdown.mode is neither "
-				       "assist nor manage any more");
+		log_info(DELAYDROP_DIR "/" DELAYDROP_NAME " is removed: shutdown.mode is no longer "
+				       "assist or manage");
 	return r > 0;
 }
 
@@ -184,7 +184,9 @@ void schedule_reloaded(struct schedule *s, const char *error)
 		return;
 	s->dropped = false;
 	if (error)
-		log_warning("logind waits as long as before until it is reloaded: %s", error);
+		log_warning(
+			"cannot reload logind: %s; its InhibitDelayMaxSec changes when it is reloaded",
+			error);
 	else
 		logind_ask_limit(s->logind);
 }

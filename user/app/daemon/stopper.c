@@ -90,7 +90,7 @@ static void read_units(struct stopper *s)
 	r = trusted_read(path, false, UNITS_FILE_MAX, &text, &why);
 	if (r < 0) {
 		if (r != -ENOENT)
-			log_warning("the units that were stopped are not known: %s", why.text);
+			log_warning("cannot read which units were stopped: %s", why.text);
 		return;
 	}
 	buf_addc(&text, 0);
@@ -118,7 +118,7 @@ static void on_units_stopped(void *userdata, const char *error)
 
 static void on_start_failed(void *userdata, const char *error)
 {
-	log_warning("cannot start a unit of shutdown.stopUnits again: %s; start it by systemctl",
+	log_warning("cannot start a unit of shutdown.stopUnits again: %s; start it with systemctl",
 		    error);
 }
 
@@ -139,7 +139,7 @@ static void stop_units(struct stopper *s)
 
 static void fail_stop(struct stopper *s, uint64_t id, const char *error)
 {
-	log_info("the runtime does not stop the container of cgroup %" PRIu64 ": %s", id, error);
+	log_info("the runtime did not stop the container of cgroup %" PRIu64 ": %s", id, error);
 	feed_event(s, SHUTDOWN_EV_STOP_FAILED, id, true);
 }
 
@@ -234,7 +234,8 @@ static void signal_init(struct stopper *s, const struct effect *effect)
 
 	signame_format(effect->signal, name);
 	if (!effect->pid) {
-		log_warning("cannot send %s to the init of cgroup %" PRIu64 ": it is unknown; the "
+		log_warning("cannot send %s to the init of cgroup %" PRIu64
+			    ": its init is unknown; the "
 			    "container is killed at its deadline",
 			    name, effect->id);
 		return;
@@ -266,7 +267,7 @@ static void end_sandbox(struct sandbox *sandbox, const char *error)
 	struct stopper *s = sandbox->stopper;
 
 	if (error)
-		log_info("the runtime does not stop the sandbox of pod %s: %s", sandbox->pod_uid,
+		log_info("the runtime did not stop the sandbox of pod %s: %s", sandbox->pod_uid,
 			 error);
 	feed_sandbox(s, sandbox->pod_uid, error != NULL);
 	LIST_REMOVE(sandbox, link);

@@ -59,7 +59,7 @@ void tally_record(struct tally *t, const struct record *record)
 		return;
 	t->full = true;
 	log_warning("metrics.maxSeries is too low: %" PRIu64 " of %" PRIu64 " time series are in "
-		    "use, and what is new counts under \"_other\" (graced_series_absorbed_total); "
+		    "use, and new ones are counted as \"_other\" (graced_series_absorbed_total); "
 		    "raise metrics.maxSeries",
 		    after.lines + METRICS_OWN_LINES, after.limit);
 }

@@ -505,8 +505,8 @@ static int begin(struct monitor *m)
 	int r;
 
 	if (!host_in_initial_pidns())
-		log_warning("this is not the host's pid namespace (hostPID): processes that ran "
-			    "before are not known");
+		log_warning("this is not the host's pid namespace (hostPID): processes that "
+			    "started before graced are unknown");
 	restore(m);
 	r = scan_all(m->scan);
 	if (r < 0)
@@ -655,9 +655,9 @@ static void log_losses(const struct monitor *m)
 		lost += totals->totals[i].lost;
 	ring_get_stats(m->ring, &ring);
 	if (ring.rejected)
-		say("%" PRIu64 " records of the kernel half were not understood", ring.rejected);
+		say("%" PRIu64 " records of the BPF programs were invalid", ring.rejected);
 	if (lost && output_has_table(m->output))
-		say("%" PRIu64 " events were lost; rows they may bear on say so", lost);
+		say("%" PRIu64 " events were lost; the rows that may be affected say so", lost);
 }
 
 static void close_all(struct monitor *m)
