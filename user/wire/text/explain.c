@@ -51,7 +51,7 @@ static void add_facts(struct buf *out, const struct explain *e, const struct gri
 		   *e->pod->namespace_ ? "/" : "", e->pod->name,
 		   e->pod->deleting ? ", being deleted" : "", e->minor);
 	add_fact(out, "POD", buf_str(&pod), view);
-	buf_adds(&phase, e->status.phase);
+	buf_adds(&phase, *e->status.phase ? e->status.phase : "none");
 	if (*e->status.reason)
 		buf_printf(&phase, ", %s", e->status.reason);
 	if (e->from == EXPLAIN_API)
