@@ -20,7 +20,7 @@
 #include "lib/net/jwtgen.h"
 
 #define PAGE	    "docs/graced-run.8"
-#define CREDENTIALS 9 /* the query about them */
+#define CREDENTIALS 10 /* the query about them */
 #define QUERIES_MAX 16
 #define SPACE	    "alerts-shop"
 #define SCRAPES	    4	/* that have seen the containers before anything happens */
@@ -29,7 +29,7 @@
 
 /* In the order of the page: by which container the query fires, NULL: for no container. */
 static const char *const fires_for[] = {
-	"stuck", "stuck", "hungry", "job", "victim", NULL, NULL, NULL, NULL, NULL,
+	"stuck", "stuck", "hungry", "job", "victim", NULL, NULL, NULL, NULL, NULL, NULL,
 };
 
 /* Half a year of its life is left, and an hour. */
