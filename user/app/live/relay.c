@@ -67,7 +67,7 @@ static bool has_own_sources(const struct options *o, const struct options *usual
 	       a->kubelet.token_file != b->kubelet.token_file;
 }
 
-/* The option, as it is written, for which no daemon can be followed; NULL: there is none. */
+/* The option that was given with which no daemon can be followed, as it is written, or NULL. */
 static const char *own_option(const struct options *o)
 {
 	struct options usual;

@@ -13,7 +13,7 @@
 #define EXEMPLAR_ID_MAX	    85 /* bytes */
 #define EXEMPLAR_POD_MAX    38
 
-/* All zero is none. Texts are as label_clean() leaves them. */
+/* All zero where nothing was observed. Texts are as label_clean() leaves them. */
 struct exemplar {
 	uint64_t billionths;
 	int64_t wall_ns; /* since 1970; 0 and less: unknown */

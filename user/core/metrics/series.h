@@ -47,7 +47,7 @@ enum series_family {
 	SERIES_OOM_KILLS, /* by level */
 	SERIES_POD_EMPTY, /* histogram of seconds, of pods: no container */
 	SERIES_POD_READY, /* likewise */
-	SERIES_HEARS,	  /* gauge by reason; no increment, so there is none of "_other" */
+	SERIES_HEARS, /* gauge by reason; it cannot be added up, so "_other" has no such series */
 	SERIES_FAMILY_COUNT,
 };
 

@@ -53,7 +53,7 @@ bool hearing_next(const struct hearing *h, uint64_t now_ns, struct hearing_init 
 void hearing_take(struct hearing *h, const struct hearing_init *init, const struct audit *audit,
 		  uint64_t now_ns);
 
-/* The answer that counts; false: there is none, or it is unknown. */
+/* Gets the answer that counts. False: looks have not given one yet, or it is unknown. */
 bool hearing_get(const struct hearing *h, uint64_t id, uint64_t start_ns, struct audit *ret);
 
 void hearing_done(struct hearing *h);

@@ -119,7 +119,7 @@ static void stream_take_request(struct stream *s, const char *line, size_t size)
 		s->asked |= request.command == CONTROL_STOPPING;
 }
 
-/* A line that is longer than a request is none, and what comes of it is dropped. */
+/* A line that is longer than any request is ignored. */
 static void stream_take(struct stream *s, size_t n)
 {
 	char *newline, *from = s->request;

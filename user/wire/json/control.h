@@ -112,7 +112,7 @@ struct control_dropped {
 };
 
 void control_add_dropped(struct buf *out, const struct control_dropped *dropped);
-/* How many records such a line is about; 0: it is none. */
+/* How many records a line says were dropped; 0 for any other line. */
 uint64_t control_read_dropped(const char *line, size_t size);
 
 /* The line is without its newline and may hold any bytes. 0; -EBADMSG: it is no request;

@@ -186,7 +186,7 @@ static int fail(struct podyaml *y)
 		return -ENOMEM;
 	if (y->parser.error != YAML_READER_ERROR)
 		return refuse(y, y->parser.problem_mark, y->parser.problem);
-	/* Of a character that is none libyaml knows no line. */
+	/* For bytes that are no character libyaml does not say the line. */
 	y->error->problem = y->parser.problem;
 	return -EBADMSG;
 }

@@ -334,7 +334,7 @@ static void add_sender(struct grid_cell *cell, const void *row)
 	put_sender(cell, is_stop(r) ? ender(&r->stop) : &r->signal.sender);
 }
 
-/* Who sent the stop signal, whoever ended it. */
+/* The sender of the stop signal, also where another process killed it. */
 static void add_asked_by(struct grid_cell *cell, const void *row)
 {
 	const struct record *r = row;
