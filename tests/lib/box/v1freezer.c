@@ -37,23 +37,34 @@ static int await_state(const char *dir, const char *state)
 	return 0;
 }
 
-int v1freezer_hold(const char *cgroup)
+static int hold(const pid_t *pids, int n)
 {
-	pid_t pids[PIDS_MAX];
 	char dir[HIER_PATH_MAX];
-	int n, r = 0;
+	int r = 0;
 
 	dir_of(getpid(), dir);
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return -errno;
-	n = cg_pids(cgroup, pids, PIDS_MAX);
-	if (n < 0 || n > PIDS_MAX)
-		return n < 0 ? n : -E2BIG;
 	for (int i = 0; !r && i < n; i++)
 		r = cg_enter(dir, pids[i]);
 	if (!r)
 		r = cg_write(dir, "freezer.state", "FROZEN");
 	return r ? r : await_state(dir, "FROZEN");
+}
+
+int v1freezer_hold(const char *cgroup)
+{
+	pid_t pids[PIDS_MAX];
+	int n = cg_pids(cgroup, pids, PIDS_MAX);
+
+	if (n < 0 || n > PIDS_MAX)
+		return n < 0 ? n : -E2BIG;
+	return hold(pids, n);
+}
+
+int v1freezer_hold_process(pid_t pid)
+{
+	return hold(&pid, 1);
 }
 
 int v1freezer_let_out(pid_t program)

@@ -18,6 +18,7 @@ bool v1freezer_is_here(const struct hier *hier);
 /* Holds the processes of a cgroup, such as a box's; those of several are held together. Returns
  * once they stand still. 0 or -errno. */
 int v1freezer_hold(const char *cgroup);
+int v1freezer_hold_process(pid_t pid);
 
 /* Lets out what a program holds and removes its cgroup; fine if there is none. 0 or -errno. */
 int v1freezer_let_out(pid_t program);

@@ -4,12 +4,10 @@
 #include "app/commands/top_audit.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/commands/audit.h"
@@ -76,14 +74,8 @@ static void run(void *userdata, bool confined)
 
 static void end_child(struct topaudit *a)
 {
-	if (!a->child.pid)
-		return;
 	a->input = sd_event_source_disable_unref(a->input);
-	kill(a->child.pid, SIGKILL);
-	while (waitpid(a->child.pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	close(a->child.fd);
-	a->child = (struct child){};
+	child_stop(&a->child);
 }
 
 /* Ends the audit that runs, and has the next one wait. */

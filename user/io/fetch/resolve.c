@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,8 +25,6 @@
 /* An address in brackets, and a comma. */
 #define ADDRESS_TEXT (INET6_ADDRSTRLEN + 3)
 #define LOCALHOST    "127.0.0.1,[::1]"
-/* How long the end waits for children that were killed. */
-#define REAP_MS	     100
 
 /* What the child sends, once. It may have fallen to a hostile name server: any bytes are valid. */
 struct answer {
@@ -157,27 +153,25 @@ static void take_answer(struct entry *e, const struct answer *answer)
 	}
 }
 
-static void forget_child(struct entry *e)
+static void unwatch_child(struct entry *e)
 {
 	e->end = sd_event_source_disable_unref(e->end);
 	e->limit = sd_event_source_disable_unref(e->limit);
-	close(e->child.fd);
-	e->child = (struct child){};
 }
 
-/* The child is a zombie, so that neither call waits. */
+/* The child has ended, so that nothing here waits. */
 static int on_end(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct answer answer;
 	struct entry *e = userdata;
 	ssize_t n = recv(e->child.fd, &answer, sizeof(answer), MSG_DONTWAIT);
 
-	waitpid(e->child.pid, NULL, WNOHANG);
 	if (n == (ssize_t)sizeof(answer) && answer.n <= RESOLVE_ADDRESSES)
 		take_answer(e, &answer);
 	else
 		fail(e, "The name servers do not answer");
-	forget_child(e);
+	child_stop(&e->child);
+	unwatch_child(e);
 	e->resolve->changed(e->resolve->userdata);
 	return 0;
 }
@@ -214,9 +208,8 @@ static void start_child(struct entry *e)
 		r = watch_child(e);
 		if (r >= 0)
 			return;
-		kill(e->child.pid, SIGKILL);
-		waitpid(e->child.pid, NULL, 0);
-		forget_child(e);
+		child_stop(&e->child);
+		unwatch_child(e);
 	}
 	fail(e, strerror(-r));
 }
@@ -279,24 +272,15 @@ int resolve_new(sd_event *event, uint64_t fresh_ns, void (*changed)(void *userda
 	return 0;
 }
 
-/* One that does not die (it waits for a disk) is left to the parent's parent. */
-static void end_child(struct entry *e)
-{
-	struct pollfd end = {.fd = sd_event_source_get_io_fd(e->end), .events = POLLIN};
-
-	kill(e->child.pid, SIGKILL);
-	if (poll(&end, 1, REAP_MS) == 1)
-		waitpid(e->child.pid, NULL, WNOHANG);
-	forget_child(e);
-}
-
 struct resolve *resolve_free(struct resolve *r)
 {
 	if (!r)
 		return NULL;
 	for (size_t i = 0; i < RESOLVE_NAMES; i++)
-		if (r->entries[i].child.pid)
-			end_child(&r->entries[i]);
+		if (r->entries[i].child.pid) {
+			child_stop(&r->entries[i].child);
+			unwatch_child(&r->entries[i]);
+		}
 	sd_event_unref(r->event);
 	free(r);
 	return NULL;

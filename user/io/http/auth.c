@@ -8,7 +8,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +20,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
@@ -217,12 +215,7 @@ static void stop_child(struct webauth_jobs *jobs)
 	if (!jobs->child.pid)
 		return;
 	jobs->source = sd_event_source_disable_unref(jobs->source);
-	close(jobs->child.fd);
-	/* It may be in the middle of a password. */
-	kill(jobs->child.pid, SIGKILL);
-	while (waitpid(jobs->child.pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	jobs->child.pid = 0;
+	child_stop(&jobs->child);
 	jobs->ready = jobs->asked = jobs->stale = false;
 }
 

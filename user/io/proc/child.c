@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +15,14 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 
 #define MAPS_MAX (4 << 20)
+#define STOP_MS	 100
 
 _Noreturn void child_end(int status)
 {
@@ -114,4 +117,20 @@ int child_start(const char *name, child_fn run, void *userdata, struct child *re
 int child_start_privileged(const char *name, child_fn run, void *userdata, struct child *ret)
 {
 	return start_child(&(struct start){name, false, run, userdata}, ret);
+}
+
+void child_stop(struct child *child)
+{
+	_cleanup_(cleanup_close) int pidfd = -1;
+	struct pollfd end;
+
+	if (!child->pid)
+		return;
+	pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	end = (struct pollfd){.fd = pidfd, .events = POLLIN};
+	kill(child->pid, SIGKILL);
+	poll(&end, 1, STOP_MS);
+	waitpid(child->pid, NULL, WNOHANG);
+	close(child->fd);
+	*child = (struct child){};
 }

@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* For child_stop(), or for the caller to wait for pid and to close fd. All zero: none. */
 struct child {
-	pid_t pid; /* for the caller to wait for */
-	int fd;	   /* SOCK_SEQPACKET; for the caller to close */
+	pid_t pid;
+	int fd; /* SOCK_SEQPACKET */
 };
 
 /*
@@ -28,6 +29,12 @@ int child_start(const char *name, child_fn run, void *userdata, struct child *re
 /* As child_start(), of a child that needs its privileges, and reads input that is no more hostile
  * than the caller's: it is called unconfined. Its standard output and error go nowhere. */
 int child_start_privileged(const char *name, child_fn run, void *userdata, struct child *ret);
+
+/*
+ * Ends it by SIGKILL and waits for that, 100 ms at most: one that waits for a disk ends later, and
+ * is a zombie until its parent ends. Does nothing to one that is all zero, as it leaves it.
+ */
+void child_stop(struct child *child);
 
 /* Without flushing what the daemon had buffered. */
 _Noreturn void child_end(int status);
