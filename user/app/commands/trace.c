@@ -28,13 +28,17 @@ static const struct options_help help = {
 
 /* How long the names of containers are awaited before it is said which are there. */
 #define NAMES_NS (5 * NS_PER_S)
+/* How often they are looked for: where a daemon is followed, each look is a request to it. */
+#define LOOK_NS	 (NS_PER_S / 2)
 
 /* Whether a container that runs is one that the user asks for: a misspelt name must not look like
  * a container that does not stop. */
 struct wanted {
 	struct filter names; /* by names alone */
 	struct monitor *monitor;
+	/* CLOCK_BOOTTIME. */
 	uint64_t until_ns; /* 0: not attached yet, or said */
+	uint64_t next_ns;  /* looks not before */
 	bool found, unknown;
 };
 
@@ -68,12 +72,14 @@ static void look_at(void *userdata, const struct engine_running *running)
 static void look(void *userdata)
 {
 	struct wanted *w = userdata;
+	uint64_t now_ns = clock_boot_ns();
 
-	if (!w->until_ns)
+	if (!w->until_ns || now_ns < w->next_ns)
 		return;
+	w->next_ns = now_ns + LOOK_NS;
 	w->found = w->unknown = false;
 	monitor_each_container(w->monitor, look_at, w);
-	if (!w->found && w->unknown && clock_boot_ns() < w->until_ns)
+	if (!w->found && w->unknown && now_ns < w->until_ns)
 		return;
 	w->until_ns = 0;
 	if (!w->found)
