@@ -58,7 +58,7 @@ static void what_was_found_is_one_line(void **state)
 		"\"advice\":[{\"about\":\"no-handler\",\"why\":\"nginx (pid 4242) has no handler for "
 		"SIGTERM, and the kernel spares PID 1 of a pid namespace the default action\","
 		"\"remedy\":\"Have the program handle the signal, or start it behind an init that passes "
-		"signals on: docker run --init, init: true in compose, or tini in the image.\"}]}\n");
+		"signals on: tini in the image, or outside Kubernetes docker run --init, init: true in compose.\"}]}\n");
 	r.shell = "dash";
 	r.has_app = true;
 	r.app = (struct record_process){.pid = 4243, .ns_pid = 7, .comm = "java"};

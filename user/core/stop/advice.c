@@ -38,8 +38,8 @@ static const struct words topics[ADVICE_TOPICS] = {
 		 NULL},
 	[AUDIT_DEFAULT] =
 		{"$ ends @ at once, as no handler for it runs",
-		 "Nothing, unless the program has something to finish or to store: then have it "
-		 "handle the signal. SIGKILL cannot be handled.",
+		 "Nothing, unless @ itself has something to finish or to store: then have it handle "
+		 "the signal. SIGKILL cannot be handled.",
 		 NULL},
 	[AUDIT_SIG_IGN] =
 		{"@ ignores $ (SIG_IGN), which a program also inherits from what starts it",
@@ -50,7 +50,7 @@ static const struct words topics[ADVICE_TOPICS] = {
 		{"@ has no handler for $, and the kernel spares PID 1 of a pid namespace the default "
 		 "action",
 		 "Have the program handle the signal, or start it behind an init that passes signals "
-		 "on: docker run --init, init: true in compose, or tini in the image.",
+		 "on: tini in the image, or outside Kubernetes docker run --init, init: true in compose.",
 		 "handle it, or run it under tini (init)"},
 	[AUDIT_SHELL] =
 		{"@ is PID 1 and passes nothing on: & never gets $",
@@ -120,8 +120,8 @@ static const struct words topics[ADVICE_TOPICS] = {
 		{"@ has a handler for $, which may be Node's own: that one raises the signal again "
 		 "with the default action, which the kernel spares PID 1 of a pid namespace",
 		 "Nothing, if the app has a handler (process.on('SIGTERM', ...)). If it has none, add "
-		 "one, or start it behind an init that passes signals on: docker run --init, init: true "
-		 "in compose, or tini in the image.",
+		 "one, or start it behind an init that passes signals on: tini in the image, or outside "
+		 "Kubernetes docker run --init, init: true in compose.",
 		 "does the app handle it? Node does not"},
 	[WARNING(AUDIT_GUESSED)] =
 		{"the container has no pid namespace of its own: @, its oldest process, was taken for "
