@@ -43,6 +43,11 @@ try bash -c '"$1" log --file - -o json <"$2"' - "$graced" "$tmp/records"
 ((rc == 0)) && grep '"stop"' "$tmp/records" | cmp -s - "$out"
 claim "-o json shows the records as they were written, also from standard input" $?
 
+grep -v '"signal",' "$tmp/records" >"$tmp/stops"
+try "$graced" log --signals --file "$tmp/stops"
+((rc == 0)) && errs 'no signals are recorded there; graced run --sinks.signals records them'
+claim "where no signals were recorded, --signals says so" $?
+
 bad=0
 while IFS='|' read -r words want; do
 	read -ra args <<<"$words"

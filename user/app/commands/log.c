@@ -45,7 +45,7 @@ struct history {
 	struct grid grid;
 	char **last; /* with --count, the last lines that matched, from next on; owned */
 	size_t next;
-	uint64_t matched, printed, untrusted, unreadable, newer;
+	uint64_t matched, printed, signals, untrusted, unreadable, newer;
 	int error;
 };
 
@@ -126,6 +126,7 @@ static void take_line(struct history *h, const char *line, size_t len)
 		h->unreadable += r == -EBADMSG;
 		return;
 	}
+	h->signals += text.record.type == RECORD_SIGNAL;
 	wanted = is_asked_for(h, &text.record);
 	record_text_done(&text);
 	if (!wanted)
@@ -229,6 +230,8 @@ static void say_left_out(const struct history *h)
 		say("%" PRIu64 " records are of a newer graced, and were left out", h->newer);
 	if (h->unreadable)
 		say("%" PRIu64 " lines are no records", h->unreadable);
+	if (h->options->filter.signals && !h->signals)
+		say("no signals are recorded there; graced run --sinks.signals records them");
 }
 
 static int finish(struct history *h)
