@@ -48,3 +48,19 @@ one_line() { [[ $(lines "$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }
 refused() { # STATUS PATTERN
 	((rc == $1)) && quiet "$out" && one_line "$err" && grep -qE -- "$2" "$err"
 }
+
+# Commands of $graced, the words of one a line, each with something to write: whether each says in one
+# line that the device of standard output is full, and exits 1.
+all_find_it_full() {
+	local args bad=0
+	while read -r args; do
+		rc=0
+		: >"$out"
+		# shellcheck disable=SC2086 # the words are the arguments
+		timeout 30 "$graced" $args >/dev/full 2>"$err" </dev/null || rc=$?
+		((rc == 1)) && [[ $(grep -c . "$err") == 1 ]] && grep -q 'No space left on device' "$err" || {
+			bad=1 && echo "# graced $args: $rc, $(cat "$err")"
+		}
+	done
+	return $bad
+}

@@ -492,21 +492,6 @@ jq -e . "$out" >/dev/null || bad=1
 ((rc == 0 || rc == 1)) && quiet "$err" && (($(lines "$out") >= 10)) || bad=1
 claim "check prints one object a line, each ok, info, warn or fail" $bad
 
-# Words of arguments, one command a line; each has something to write.
-all_find_it_full() {
-	local args bad=0
-	while read -r args; do
-		rc=0
-		: >"$out"
-		# shellcheck disable=SC2086 # the words are the arguments
-		timeout 30 "$graced" $args >/dev/full 2>"$err" </dev/null || rc=$?
-		((rc == 1)) && [[ $(grep -c . "$err") == 1 ]] && grep -q 'No space left on device' "$err" || {
-			bad=1 && echo "# graced $args: $rc, $(cat "$err")"
-		}
-	done
-	return $bad
-}
-
 printf 'shutdownGracePeriod: 30s\nkind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n' >"$tmp/kubelet.yaml"
 cat >"$tmp/pod.yaml" <<END
 kind: Pod
@@ -659,9 +644,6 @@ trace --control.socket $tmp/run/control.sock
 record --duration 5s -
 audit --pid $$
 audit -o json --pid $$
-audit --watch
-pods --control.socket $tmp/run/control.sock
-pods --watch --control.socket $tmp/run/control.sock
 shutdown --control.socket $tmp/run/control.sock
 shutdown -o json --control.socket $tmp/run/control.sock
 END

@@ -115,8 +115,16 @@ END
 claim "audit's -n, -p and -c take beginnings, globs, lists, and what to leave out" $?
 
 pods_of audit -p "cart-$n-nobody" >/dev/null
-refused 1 "no such container"
+refused 1 "no such container|no container whose names are known"
 claim "audit says at once that a filter matches nothing, exit 1" $?
+
+audit="audit --names.log-directory $tmp/log -p cart-$n"
+all_find_it_full <<-END
+	$audit --exit-zero
+	$audit --exit-zero -o json
+	$audit --watch
+END
+claim "an audit says in one line that the device of standard output is full, exit 1" $?
 
 # What trace says before anything stops, with --duration as its end.
 traced() { # ARGUMENT...
@@ -130,6 +138,24 @@ if [[ -r /sys/kernel/btf/vmlinux ]]; then
 	traced -p "nobody-$n"
 	grep -qx 'graced: no container that runs now matches; waiting for one that does' "$err"
 	claim "trace says at once that no container has the name it is asked for" $?
+
+	# It is in a directory that no other user may enter.
+	mkdir -m 700 "$tmp/run"
+	"$graced" run --control.socket "$tmp/run/control.sock" --checkpoint.file none --shutdown.mode off \
+		--web.listen-address 127.0.0.1:0 --names.log-directory "$tmp/log" --no-sinks.stdout --sinks.journal off \
+		>"$tmp/daemon.log" 2>&1 &
+	daemon=$!
+	sleepers+=("$daemon")
+	listed() { "$graced" pods --control.socket "$tmp/run/control.sock" | grep -q "cart-$n-7d9c"; }
+	until listed; do
+		kill -0 "$daemon" && ((SECONDS < 60)) || break
+		sleep 0.05
+	done 2>/dev/null
+	all_find_it_full <<-END
+		pods --control.socket $tmp/run/control.sock
+		pods --watch --control.socket $tmp/run/control.sock
+	END
+	claim "a list of pods says in one line that the device of standard output is full, exit 1" $?
 fi
 
 conclude
