@@ -137,6 +137,20 @@ static bool asked_in_vain(const struct options *o, const struct counts *c)
 	return !c->all && filter_has_names(&o->filter);
 }
 
+static void say_in_vain(const struct audit_list *list)
+{
+	size_t unnamed = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		unnamed += !audit_record_of(list, list->list + i).container.name;
+	if (unnamed)
+		say("no container whose names are known matches; of %zu they are not known: see "
+		    "--cri.endpoint and --names.log-directory",
+		    unnamed);
+	else
+		say("there is no such container running");
+}
+
 /* The count is for a person at a terminal; a script has the rows and the exit status. */
 static void sum_up(const struct counts *c, uint32_t signal)
 {
@@ -160,17 +174,17 @@ static int audit(const struct options *o, uint32_t signal)
 		if (r < 0)
 			say("cannot print the audit: %s", strerror(-r));
 	}
+	fflush(stdout);
+	if (r == 0 && counts.no_access)
+		say("%u of %u %s could not be looked into; run as root, on the host",
+		    counts.no_access, counts.all, o->pid ? "processes" : "containers");
+	if (r == 0 && asked_in_vain(o, &counts)) {
+		say_in_vain(&list);
+		r = -ENOENT;
+	}
 	audit_list_free(&list);
 	if (r < 0)
 		return 1;
-	fflush(stdout);
-	if (counts.no_access)
-		say("%u of %u %s could not be looked into; run as root, on the host",
-		    counts.no_access, counts.all, o->pid ? "processes" : "containers");
-	if (asked_in_vain(o, &counts)) {
-		say("there is no such container running");
-		return 1;
-	}
 	sum_up(&counts, signal);
 	/* Who was not looked into may be deaf. */
 	return (counts.deaf || counts.no_access) && !o->exit_zero;
