@@ -411,7 +411,7 @@ struct control *answers_open(struct daemon *d)
 	streams_new(monitor_event(d->monitor), &followers, &d->streams);
 	if (control_new(monitor_event(d->monitor), &config, &control, &why) < 0) {
 		log_warning(
-			"cannot open the control socket: %s; graced pods and graced shutdown cannot query this daemon",
+			"cannot open the control socket: %s; graced pods and graced shutdown cannot query this daemon, trace and top not follow it",
 			why.text);
 		return NULL;
 	}
