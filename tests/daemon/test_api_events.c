@@ -22,19 +22,10 @@ static struct box_tree tree;
 
 static int setup(void **state)
 {
-	const char *why = tracer_unavailable();
+	int r = tracer_open_tree("apievents", NULL, &tree);
 
-	*state = NULL;
-	if (!why)
-		why = box_unavailable();
-	if (why) {
-		fprintf(stderr, "skipped: %s\n", why);
-		return 0;
-	}
-	if (box_tree_open(&tree, "apievents") < 0)
-		return -1;
-	*state = &tree;
-	return 0;
+	*state = r > 0 ? &tree : NULL;
+	return r < 0 ? -1 : 0;
 }
 
 static int teardown(void **state)

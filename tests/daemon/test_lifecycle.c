@@ -32,19 +32,10 @@ struct stage {
 static int setup(void **state)
 {
 	static struct stage stage;
-	const char *why = tracer_unavailable();
+	int r = tracer_open_tree("lifecycle", NULL, &stage.tree);
 
-	*state = NULL;
-	if (!why)
-		why = box_unavailable();
-	if (why) {
-		fprintf(stderr, "skipped: %s\n", why);
-		return 0;
-	}
-	if (box_tree_open(&stage.tree, "lifecycle") < 0)
-		return -1;
-	*state = &stage;
-	return 0;
+	*state = r > 0 ? &stage : NULL;
+	return r < 0 ? -1 : 0;
 }
 
 static int teardown(void **state)

@@ -42,21 +42,13 @@ struct stage {
 static int open_stage(void **state)
 {
 	static struct stage stage;
-	const char *why = tracer_unavailable();
+	int r = tracer_open_tree(
+		"shutstatus",
+		logindmock_is_here() ? NULL : "dbus-daemon or python3-dbusmock is not installed",
+		&stage.tree);
 
-	*state = NULL;
-	if (!why)
-		why = box_unavailable();
-	if (!why && !logindmock_is_here())
-		why = "dbus-daemon or python3-dbusmock is not installed";
-	if (why) {
-		fprintf(stderr, "skipped: %s\n", why);
-		return 0;
-	}
-	if (box_tree_open(&stage.tree, "shutstatus") < 0)
-		return -1;
-	*state = &stage;
-	return 0;
+	*state = r > 0 ? &stage : NULL;
+	return r < 0 ? -1 : 0;
 }
 
 static int close_stage(void **state)

@@ -12,17 +12,12 @@
 int podstage_open(void **state)
 {
 	static struct podstage stage;
-	const char *why = tracer_unavailable();
+	int r = tracer_open_tree("pods", NULL, &stage.tree);
 
 	*state = NULL;
-	if (!why)
-		why = box_unavailable();
-	if (why) {
-		fprintf(stderr, "skipped: %s\n", why);
-		return 0;
-	}
-	if (box_tree_open(&stage.tree, "pods") < 0 ||
-	    service_start(&(struct service_spec){.args = BOX_ARGV("--sinks.journal=false"),
+	if (r <= 0)
+		return r;
+	if (service_start(&(struct service_spec){.args = BOX_ARGV("--sinks.journal=false"),
 						 .tree = &stage.tree},
 			  &stage.service) < 0)
 		return -1;

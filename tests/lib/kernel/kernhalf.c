@@ -100,19 +100,13 @@ static int attach(struct kernhalf *k, struct kern_options options)
 
 static int open_with(void **state, const char *what, struct kern_options options)
 {
-	const char *why = tracer_unavailable();
-	struct kernhalf *k;
+	struct kernhalf *k = calloc(1, sizeof(*k));
+	int r = k ? tracer_open_tree(what, NULL, &k->tree) : -1;
 
 	*state = NULL;
-	why = why ? why : box_unavailable();
-	if (why) {
-		fprintf(stderr, "skipped: %s\n", why);
-		return 0;
-	}
-	k = calloc(1, sizeof(*k));
-	if (!k || box_tree_open(&k->tree, what) < 0) {
+	if (r <= 0) {
 		free(k);
-		return -1;
+		return r;
 	}
 	*state = k;
 	if (attach(k, options) >= 0)

@@ -49,6 +49,21 @@ const char *tracer_unavailable(void)
 	return access("/sys/kernel/btf/vmlinux", R_OK) < 0 ? "this kernel has no BTF" : NULL;
 }
 
+int tracer_open_tree(const char *what, const char *reason, struct box_tree *ret)
+{
+	const char *why = tracer_unavailable();
+
+	if (!why)
+		why = box_unavailable();
+	if (!why)
+		why = reason;
+	if (why) {
+		fprintf(stderr, "skipped: %s\n", why);
+		return 0;
+	}
+	return box_tree_open(ret, what) < 0 ? -1 : 1;
+}
+
 static void keep(struct tracer *tracer, json_t *record)
 {
 	struct kept *records = tracer->records;

@@ -46,6 +46,10 @@ struct tracer_want {
 /* Why the tracer cannot run here (not root, no BTF, GRACED not set), or NULL. */
 const char *tracer_unavailable(void);
 
+/* box_tree_open() where both the tracer and boxes can be had, and where no other reason is given;
+ * else prints the reason to skip. 1, 0: skipped, or -1. */
+int tracer_open_tree(const char *what, const char *reason, struct box_tree *ret);
+
 /* Start it, on GRACED_TEST_HIERARCHY if that is set, and wait until it says it is attached. 0,
  * -ETIMEDOUT, or -ECHILD when it ended first. */
 int tracer_start(const struct tracer_spec *spec, struct tracer **ret);

@@ -22,21 +22,13 @@
 int shutscene_open(void **state)
 {
 	static struct shutscene scene;
-	const char *why = tracer_unavailable();
+	int r = tracer_open_tree(
+		"shutdown",
+		logindmock_is_here() ? NULL : "dbus-daemon or python3-dbusmock is not installed",
+		&scene.tree);
 
-	*state = NULL;
-	if (!why)
-		why = box_unavailable();
-	if (!why && !logindmock_is_here())
-		why = "dbus-daemon or python3-dbusmock is not installed";
-	if (why) {
-		fprintf(stderr, "skipped: %s\n", why);
-		return 0;
-	}
-	if (box_tree_open(&scene.tree, "shutdown") < 0)
-		return -1;
-	*state = &scene;
-	return 0;
+	*state = r > 0 ? &scene : NULL;
+	return r < 0 ? -1 : 0;
 }
 
 int shutscene_close(void **state)
