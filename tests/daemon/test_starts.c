@@ -39,15 +39,7 @@ static struct service *start(bool wait)
 
 static void stop(struct service *service)
 {
-	int status = service_stop(service);
-
-	if (status) {
-		char *log = service_log(service);
-
-		print_error("%s\n", log);
-		free(log);
-	}
-	assert_int_equal(status, 0);
+	assert_int_equal(service_stop(service), 0);
 	service_free(service);
 }
 

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 #define WAIT_MS	 30000
 #define ARGS_MAX 48
 
@@ -274,9 +276,17 @@ int service_wait(struct service *s)
 
 int service_stop(struct service *s)
 {
+	int status;
+
 	if (s->pid > 0)
 		kill(s->pid, SIGTERM);
-	return wait_for(s);
+	status = wait_for(s);
+	if (status) {
+		_cleanup_(cleanup_free) char *log = service_log(s);
+
+		fprintf(stderr, "exit status %d:\n%s\n", status, log ? log : "");
+	}
+	return status;
 }
 
 struct service *service_free(struct service *s)

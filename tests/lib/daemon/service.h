@@ -78,7 +78,7 @@ bool service_await_log(const struct service *service, const char *text);
 
 /* Waits until it ends: its exit status, 128 + n if it died of signal n, -ETIMEDOUT after 30 s. */
 int service_wait(struct service *service);
-/* SIGTERM, then service_wait(). */
+/* SIGTERM, then service_wait(). Prints the log where the exit status is not 0. */
 int service_stop(struct service *service);
 
 /* Kills it if it still runs and frees everything. NULL is fine; returns NULL. */
