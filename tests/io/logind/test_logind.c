@@ -17,37 +17,9 @@
 
 static const struct logind_options plain = {.lock = -1};
 
-static int setup(void **state)
-{
-	static struct logindscene s;
-
-	*state = NULL;
-	if (!logindmock_is_here())
-		return 0;
-	logindscene_begin(&s, true);
-	*state = &s;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	if (*state)
-		logindscene_end(*state);
-	return 0;
-}
-
-static struct logindscene *scene_of(void **state)
-{
-	if (!*state) {
-		print_message("needs dbus-daemon and python3-dbusmock\n");
-		skip();
-	}
-	return *state;
-}
-
 static void test_order(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	long inhibit, preparing;
 
 	/* What logind signals while it is asked for the lock is heard: the match was there first. */
@@ -73,7 +45,7 @@ static void test_order(void **state)
 
 static void test_taken(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindscene_open(s, &plain);
 	assert_int_equal(logindscene_state(s).status, LOGIND_STARTING);
@@ -89,7 +61,7 @@ static void test_taken(void **state)
 
 static void test_preparing(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindmock_set_preparing(&s->mock, true);
 	logindscene_open(s, &plain);
@@ -104,7 +76,7 @@ static void test_preparing(void **state)
 static void test_actions(void **state)
 {
 	static const char *const actions[] = {"poweroff", "reboot", "halt", "kexec", "soft-reboot"};
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	char want[80];
 
 	logindscene_open(s, &plain);
@@ -129,7 +101,7 @@ static void test_actions(void **state)
 
 static void test_plain_alone(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
@@ -173,7 +145,7 @@ static void forge_to_each(struct logindscene *s)
 
 static void test_foreign(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
@@ -203,7 +175,7 @@ static void test_malformed(void **state)
 		{"PrepareForShutdownWithMetadata", "ba{ss}", "True, {'type': 'reboot'}"},
 		{"PrepareForShutdownWithMetadata", "bas", "True, ['type']"},
 	};
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
@@ -224,7 +196,7 @@ static void test_malformed(void **state)
 
 static void test_limit(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
@@ -249,7 +221,7 @@ static void test_limit(void **state)
 
 static void test_limit_type(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindmock_run(&s->mock, "self.props[Manager]['InhibitDelayMaxUSec'] = dbus.UInt32(7)");
 	logindscene_open(s, &plain);
@@ -264,7 +236,7 @@ static void test_limit_type(void **state)
 
 static void test_wrong_answers(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindmock_run(&s->mock,
 		       "self.AddMethod(Manager, 'Inhibit', 'ssss', 's', 'ret = \"x\"')\n"
@@ -287,7 +259,7 @@ static void test_wrong_answers(void **state)
 
 static void test_holders(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
@@ -346,9 +318,9 @@ static void test_addresses(void **state)
 	sd_event_unref(event);
 }
 
-#define TEST(sentence, function)                          \
-	{                                                 \
-		sentence, function, setup, teardown, NULL \
+#define TEST(sentence, function)                                                  \
+	{                                                                         \
+		sentence, function, logindscene_setup, logindscene_teardown, NULL \
 	}
 
 int main(void)

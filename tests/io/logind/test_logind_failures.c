@@ -18,44 +18,6 @@
 static const struct logind_options plain = {.lock = -1};
 static const struct logind_options hasty = {.lock = -1, .timeout_ns = SOON_NS};
 
-static int begin(void **state, bool run)
-{
-	static struct logindscene s;
-
-	*state = NULL;
-	if (!logindmock_is_here())
-		return 0;
-	logindscene_begin(&s, run);
-	*state = &s;
-	return 0;
-}
-
-static int setup(void **state)
-{
-	return begin(state, true);
-}
-
-static int setup_dark(void **state)
-{
-	return begin(state, false);
-}
-
-static int teardown(void **state)
-{
-	if (*state)
-		logindscene_end(*state);
-	return 0;
-}
-
-static struct logindscene *scene_of(void **state)
-{
-	if (!*state) {
-		print_message("needs dbus-daemon and python3-dbusmock\n");
-		skip();
-	}
-	return *state;
-}
-
 static void up(struct logindscene *s, const struct logind_options *options)
 {
 	logindscene_open(s, options);
@@ -65,7 +27,7 @@ static void up(struct logindscene *s, const struct logind_options *options)
 
 static void test_bus_restarts(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	struct logind_state got;
 
 	up(s, &plain);
@@ -100,7 +62,7 @@ static void test_bus_restarts(void **state)
 
 static void test_bus_absent(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	logindscene_open(s, &plain);
 	assert_int_equal(logindscene_state(s).status, LOGIND_OFF);
@@ -125,7 +87,7 @@ static void test_bus_absent(void **state)
 
 static void test_logind_restarts(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	up(s, &plain);
 	logindmock_kill(&s->mock);
@@ -148,7 +110,7 @@ static void test_logind_restarts(void **state)
 
 static void test_restarts_mid_shutdown(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	up(s, &plain);
 	logindmock_announce(&s->mock, true, "reboot");
@@ -168,7 +130,7 @@ static void test_refused(void **state)
 		"org.freedesktop.login1.OperationInProgress",
 		"org.freedesktop.DBus.Error.AccessDenied",
 	};
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	char want[80];
 
 	logindmock_refuse(&s->mock, errors[0]);
@@ -201,7 +163,7 @@ static void test_refused(void **state)
 
 static void test_slow(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	uint64_t connections;
 
 	up(s, &hasty);
@@ -248,7 +210,7 @@ static int listen_mute(struct logindscene *s)
 
 static void test_mute_bus(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	char path[64];
 	int fd = listen_mute(s);
 
@@ -268,7 +230,7 @@ static void test_mute_bus(void **state)
 
 static void test_closing_bus(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	uint64_t began_ns = clock_boot_ns(), n;
 	int fd = listen_mute(s), peer;
 
@@ -290,7 +252,7 @@ static void test_closing_bus(void **state)
 
 static void test_freed(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	/* At any moment, with anything under way. */
 	for (int turns = 0; turns < 20; turns++) {
@@ -306,28 +268,30 @@ static void test_freed(void **state)
 	logindscene_await_locks(s, 0);
 }
 
-#define TEST(sentence, function, begins)                   \
-	{                                                  \
-		sentence, function, begins, teardown, NULL \
+#define TEST(sentence, function, begins)                               \
+	{                                                              \
+		sentence, function, begins, logindscene_teardown, NULL \
 	}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST("a bus that is new is asked for the lock once, and not in a spin",
-		     test_bus_restarts, setup),
-		TEST("a bus and a logind may come later", test_bus_absent, setup_dark),
+		     test_bus_restarts, logindscene_setup),
+		TEST("a bus and a logind may come later", test_bus_absent, logindscene_setup_dark),
 		TEST("a logind that is new is asked for the lock once", test_logind_restarts,
-		     setup),
+		     logindscene_setup),
 		TEST("a shutdown that a new logind knows nothing of is none",
-		     test_restarts_mid_shutdown, setup),
-		TEST("a refusal is reported, and what is held is kept", test_refused, setup),
+		     test_restarts_mid_shutdown, logindscene_setup),
+		TEST("a refusal is reported, and what is held is kept", test_refused,
+		     logindscene_setup),
 		TEST("a logind that does not answer in time has its answer dropped", test_slow,
-		     setup),
-		TEST("a bus that does not answer is tried again", test_mute_bus, setup_dark),
+		     logindscene_setup),
+		TEST("a bus that does not answer is tried again", test_mute_bus,
+		     logindscene_setup_dark),
 		TEST("a bus that closes each connection is asked ever more rarely",
-		     test_closing_bus, setup_dark),
-		TEST("it may be freed at any moment", test_freed, setup),
+		     test_closing_bus, logindscene_setup_dark),
+		TEST("it may be freed at any moment", test_freed, logindscene_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

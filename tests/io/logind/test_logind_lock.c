@@ -19,34 +19,6 @@
 
 static const struct logind_options plain = {.lock = -1};
 
-static int setup(void **state)
-{
-	static struct logindscene s;
-
-	*state = NULL;
-	if (!logindmock_is_here())
-		return 0;
-	logindscene_begin(&s, true);
-	*state = &s;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	if (*state)
-		logindscene_end(*state);
-	return 0;
-}
-
-static struct logindscene *scene_of(void **state)
-{
-	if (!*state) {
-		print_message("needs dbus-daemon and python3-dbusmock\n");
-		skip();
-	}
-	return *state;
-}
-
 #define FDS 64
 
 static void list_fds(bool ret[static FDS])
@@ -73,7 +45,7 @@ static int drop(struct logindscene *s)
 
 static void test_cancelled(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	int number;
 
 	logindscene_open(s, &plain);
@@ -96,7 +68,7 @@ static void test_cancelled(void **state)
 
 static void test_held_on(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	/* Cancelled before it was released: it is the same one all the time. */
 	logindscene_open(s, &plain);
@@ -113,7 +85,7 @@ static void test_held_on(void **state)
 
 static void test_taken_back(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	struct logind_options back = plain;
 
 	s->no_lock = true;
@@ -128,7 +100,7 @@ static void test_taken_back(void **state)
 
 static void test_renewed(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	/* The new one is taken before the old one is released. */
 	logindscene_open(s, &plain);
@@ -151,7 +123,7 @@ static void test_renewed(void **state)
 
 static void test_handed_over(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	struct logind_options back = plain;
 
 	/* One that logind does know. */
@@ -191,7 +163,7 @@ static bool is_held_on(struct logindscene *s, uint32_t lock_pid, const char *lis
 
 static void test_handed_over_to_another(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 
 	if (geteuid() != 0)
 		skip();
@@ -206,7 +178,7 @@ static void test_handed_over_to_another(void **state)
 
 static void test_foreign(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	char python[512];
 
 	logindscene_open(s, &plain);
@@ -227,7 +199,7 @@ static void test_foreign(void **state)
 /* logind may list the lock of the process before a moment longer than it is held. */
 static void test_renewed_after(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	struct logind_options back = plain;
 
 	if (geteuid() != 0)
@@ -263,7 +235,7 @@ static int hold_as_another_number(struct logindscene *s)
 
 static void test_pid_namespace(void **state)
 {
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	int before = open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC), status;
 	pid_t pid;
 
@@ -303,7 +275,7 @@ static void test_kept(void **state)
 {
 	static const struct logind_options options = {.lock = -1, .store = "shutdown-lock"};
 	struct logind_options back = {.store = "shutdown-lock", .lock_pid = 99};
-	struct logindscene *s = scene_of(state);
+	struct logindscene *s = logindscene_of(state);
 	int fd = listen_as_systemd(s);
 	char text[128], put[128], removed[128];
 
@@ -343,9 +315,9 @@ static void test_kept(void **state)
 	close(fd);
 }
 
-#define TEST(sentence, function)                          \
-	{                                                 \
-		sentence, function, setup, teardown, NULL \
+#define TEST(sentence, function)                                                  \
+	{                                                                         \
+		sentence, function, logindscene_setup, logindscene_teardown, NULL \
 	}
 
 int main(void)

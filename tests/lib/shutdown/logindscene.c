@@ -115,6 +115,44 @@ void logindscene_end(struct logindscene *s)
 	logindmock_end(&s->mock);
 }
 
+static int begin(void **state, bool run)
+{
+	static struct logindscene s;
+
+	*state = NULL;
+	if (!logindmock_is_here())
+		return 0;
+	logindscene_begin(&s, run);
+	*state = &s;
+	return 0;
+}
+
+int logindscene_setup(void **state)
+{
+	return begin(state, true);
+}
+
+int logindscene_setup_dark(void **state)
+{
+	return begin(state, false);
+}
+
+int logindscene_teardown(void **state)
+{
+	if (*state)
+		logindscene_end(*state);
+	return 0;
+}
+
+struct logindscene *logindscene_of(void **state)
+{
+	if (!*state) {
+		print_message("needs dbus-daemon and python3-dbusmock\n");
+		skip();
+	}
+	return *state;
+}
+
 void logindscene_open(struct logindscene *s, const struct logind_options *options)
 {
 	struct logind_options all = *options;

@@ -24,6 +24,13 @@ struct logindscene {
 /* Starts the bus and logind, unless nothing is wanted yet; connects nothing. */
 void logindscene_begin(struct logindscene *s, bool run);
 void logindscene_end(struct logindscene *s);
+/* For a test's setup and teardown: the scene begins where the mock can be had, else *state is NULL.
+ */
+int logindscene_setup(void **state);
+int logindscene_setup_dark(void **state); /* neither bus nor logind runs */
+int logindscene_teardown(void **state);
+/* Skips the test that has none. */
+struct logindscene *logindscene_of(void **state);
 /* Makes the handle; options->bus_address, who and why are the scene's. */
 void logindscene_open(struct logindscene *s, const struct logind_options *options);
 /* Runs the loop until told has that text; fails after 30 s. */

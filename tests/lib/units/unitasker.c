@@ -2,6 +2,7 @@
 /* Runs io/sources/units and its peer in one loop, and keeps what the sink is told. */
 #include "lib/units/unitasker.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #define PATIENCE_NS 30000000000ull
 #define TURN_US	    20000
+#define STOP_US	    90000000ull
 
 static struct unitasker_told *tell(struct unitasker *a, const char *key)
 {
@@ -78,6 +80,32 @@ void unitasker_end(struct unitasker *a)
 	sd_event_unref(a->event);
 	free(a->told);
 	assert_int_equal(rmdir(a->dir), 0);
+}
+
+int unitasker_setup(void **state)
+{
+	static struct unitpeer_service services[3];
+	static struct unitasker a;
+
+	services[0] = (struct unitpeer_service){"a_2eservice", UNITASKER_A, 42,	 SIGTERM,
+						STOP_US,       NULL,	    NULL};
+	services[1] = (struct unitpeer_service){"b_2eservice", UNITASKER_B, 43,	 SIGTERM,
+						STOP_US,       NULL,	    NULL};
+	unitasker_begin(&a);
+	a.peer.services = services;
+	*state = &a;
+	return 0;
+}
+
+int unitasker_teardown(void **state)
+{
+	unitasker_end(*state);
+	return 0;
+}
+
+void unitasker_listen(struct unitasker *a, const char *name)
+{
+	assert_int_equal(unitpeer_listen(&a->peer, a->event, a->dir, name), 0);
 }
 
 void unitasker_ask(struct unitasker *a, const char *name, uint64_t timeout_ns)

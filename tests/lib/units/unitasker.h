@@ -33,6 +33,14 @@ struct unitasker {
 /* Without a peer, and without units. */
 void unitasker_begin(struct unitasker *a);
 void unitasker_end(struct unitasker *a);
+/* For a test's setup and teardown, with a peer that does not listen yet and has the services a,
+ * with main process 42, and b: SIGTERM, 90 s. */
+#define UNITASKER_A "/system.slice/a.service"
+#define UNITASKER_B "/system.slice/b.service"
+int unitasker_setup(void **state);
+int unitasker_teardown(void **state);
+/* The peer listens at dir/name. */
+void unitasker_listen(struct unitasker *a, const char *name);
 /* Makes units ask dir/name, "private" or something else, which need not be there. */
 void unitasker_ask(struct unitasker *a, const char *name, uint64_t timeout_ns);
 

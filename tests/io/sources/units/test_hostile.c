@@ -7,38 +7,10 @@
 #include "lib/claim.h"
 #include "lib/units/unitasker.h"
 
-#define A	"/system.slice/a.service"
-#define B	"/system.slice/b.service"
+#define A	UNITASKER_A
+#define B	UNITASKER_B
 #define S	1000000ull
 #define SOON_NS 200000000ull
-
-static struct unitpeer_service services[] = {
-	{"a_2eservice", A, 42, 15, 90 * S, NULL, NULL},
-	{"b_2eservice", B, 43, 15, 90 * S, NULL, NULL},
-	{},
-};
-
-static int setup(void **state)
-{
-	static struct unitasker a;
-
-	unitasker_begin(&a);
-	a.peer.services = services;
-	*state = &a;
-	services[0] = (struct unitpeer_service){"a_2eservice", A, 42, 15, 90 * S, NULL, NULL};
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	unitasker_end(*state);
-	return 0;
-}
-
-static void listen_at(struct unitasker *a, const char *name)
-{
-	assert_int_equal(unitpeer_listen(&a->peer, a->event, a->dir, name), 0);
-}
 
 static int lie_types(sd_bus_message *m)
 {
@@ -141,7 +113,7 @@ static void test_lies(void **state)
 {
 	struct unitasker *a = *state;
 
-	listen_at(a, "private");
+	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", 0);
 	for (size_t i = 0; i < LEN(lies); i++) {
 		unsigned int connected;
@@ -149,13 +121,13 @@ static void test_lies(void **state)
 		print_message("# %s\n", lies[i].about);
 		unitasker_until(a, unitasker_is_up);
 		connected = a->peer.connected;
-		services[0].lie = lies[i].lie;
-		services[0].error = lies[i].error;
+		a->peer.services[0].lie = lies[i].lie;
+		a->peer.services[0].error = lies[i].error;
 		assert_int_equal(unitasker_find(a, A), lies[i].result);
 		if (lies[i].result == META_FOUND)
 			assert_int_equal(unitasker_last(a)->known, 0);
-		services[0].lie = NULL;
-		services[0].error = NULL;
+		a->peer.services[0].lie = NULL;
+		a->peer.services[0].error = NULL;
 		unitasker_until(a, unitasker_is_up);
 		assert_int_equal(unitasker_find(a, B), META_FOUND);
 		assert_int_equal(a->peer.connected == connected, lies[i].stays);
@@ -212,7 +184,7 @@ static void test_bytes(void **state)
 		a->peer.bytes = hostile[i].bytes;
 		a->peer.n_bytes = hostile[i].n;
 		a->peer.close_after = hostile[i].closes;
-		listen_at(a, "private");
+		unitasker_listen(a, "private");
 		unitasker_ask(a, "private", SOON_NS);
 		podsrc_units_find(a->units, A);
 		assert_int_equal(a->n, 0);
@@ -230,9 +202,9 @@ static void test_bytes(void **state)
 	}
 }
 
-#define TEST(sentence, function)                          \
-	{                                                 \
-		sentence, function, setup, teardown, NULL \
+#define TEST(sentence, function)                                              \
+	{                                                                     \
+		sentence, function, unitasker_setup, unitasker_teardown, NULL \
 	}
 
 int main(void)

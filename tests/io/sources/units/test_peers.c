@@ -14,38 +14,10 @@
 #include "lib/claim.h"
 #include "lib/units/unitasker.h"
 
-#define A	"/system.slice/a.service"
-#define B	"/system.slice/b.service"
+#define A	UNITASKER_A
+#define B	UNITASKER_B
 #define S	1000000ull
 #define SOON_NS 200000000ull
-
-static struct unitpeer_service services[] = {
-	{"a_2eservice", A, 42, 15, 90 * S, NULL, NULL},
-	{"b_2eservice", B, 43, 15, 90 * S, NULL, NULL},
-	{},
-};
-
-static int setup(void **state)
-{
-	static struct unitasker a;
-
-	unitasker_begin(&a);
-	a.peer.services = services;
-	*state = &a;
-	services[0] = (struct unitpeer_service){"a_2eservice", A, 42, 15, 90 * S, NULL, NULL};
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	unitasker_end(*state);
-	return 0;
-}
-
-static void listen_at(struct unitasker *a, const char *name)
-{
-	assert_int_equal(unitpeer_listen(&a->peer, a->event, a->dir, name), 0);
-}
 
 static void get_state(struct unitasker *a, struct podsrc_state *ret)
 {
@@ -67,7 +39,7 @@ static void test_slow(void **state)
 	struct unitasker *a = *state;
 	struct podsrc_state got;
 
-	listen_at(a, "private");
+	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", SOON_NS);
 	unitasker_until(a, unitasker_is_up);
 	a->peer.silent = true;
@@ -93,7 +65,7 @@ static void test_mute(void **state)
 	struct podsrc_state got;
 
 	a->peer.mute = true;
-	listen_at(a, "private");
+	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", SOON_NS);
 	podsrc_units_find(a->units, A);
 	unitasker_until(a, unitasker_is_down);
@@ -111,7 +83,7 @@ static void test_refuses(void **state)
 	struct unitasker *a = *state;
 
 	a->peer.greeting_error = "org.freedesktop.DBus.Error.AccessDenied";
-	listen_at(a, "private");
+	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", 0);
 	podsrc_units_find(a->units, A);
 	unitasker_until(a, is_over);
@@ -131,7 +103,7 @@ static void test_moment(void **state)
 {
 	struct unitasker *a = *state;
 
-	listen_at(a, "private");
+	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", 0);
 	unitasker_until(a, unitasker_is_up);
 	a->peer.silent = true;
@@ -157,7 +129,7 @@ static void test_absent(void **state)
 	unitasker_ask(a, "private", 0);
 	assert_true(unitasker_is_off(a));
 	assert_int_equal(unitasker_find(a, A), META_FAILED);
-	listen_at(a, "private");
+	unitasker_listen(a, "private");
 	unitasker_until(a, is_told);
 	assert_string_equal(unitasker_last(a)->unit, "a.service");
 	get_state(a, &got);
@@ -171,9 +143,9 @@ static void test_absent(void **state)
 	assert_string_equal(got.text, "it has closed the connection");
 	assert_true(got.retry_ns > 0);
 	assert_int_equal(unitasker_find(a, A), META_FAILED);
-	services[0].main_pid = 77;
+	a->peer.services[0].main_pid = 77;
 	a->n = a->n_done = 0;
-	listen_at(a, "private");
+	unitasker_listen(a, "private");
 	unitasker_until(a, is_told);
 	assert_int_equal(unitasker_last(a)->main_pid, 77);
 }
@@ -206,7 +178,7 @@ static void test_forged(void **state)
 {
 	struct unitasker *a = *state;
 
-	listen_at(a, "bus");
+	unitasker_listen(a, "bus");
 	unitasker_ask(a, "bus", 0);
 	assert_int_equal(unitasker_find(a, A), META_FOUND);
 	assert_true(unitpeer_tell_pid(&a->peer, ":1.66", "a_2eservice", 50) >= 0);
@@ -227,10 +199,10 @@ static void test_new_owner(void **state)
 {
 	struct unitasker *a = *state;
 
-	listen_at(a, "bus");
+	unitasker_listen(a, "bus");
 	unitasker_ask(a, "bus", 0);
 	assert_int_equal(unitasker_find(a, A), META_FOUND);
-	services[0].main_pid = 99;
+	a->peer.services[0].main_pid = 99;
 	a->n = a->n_done = 0;
 	assert_true(unitpeer_tell_new_owner(&a->peer) >= 0);
 	unitasker_until(a, is_told);
@@ -325,9 +297,9 @@ static void test_addresses(void **state)
 	assert_null(a->units);
 }
 
-#define TEST(sentence, function)                          \
-	{                                                 \
-		sentence, function, setup, teardown, NULL \
+#define TEST(sentence, function)                                              \
+	{                                                                     \
+		sentence, function, unitasker_setup, unitasker_teardown, NULL \
 	}
 
 int main(void)
