@@ -2,7 +2,6 @@
 // Open and close what tests of `graced pods` start with.
 #include "lib/daemon/podstage.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #include "lib/claim.h"
