@@ -49,4 +49,8 @@ rows as $rows |
 		"expected \($row | words)",
 		($seen[] | select(.pod == $row.pod and .container == $row.container) | "got \(words)"))),
 [$seen[] | select(. as $one | all($rows[]; . as $row | $one | fits($row) | not))] as $others |
-claim($others == []; "no other stop of these pods is told"; $others[] | words)
+claim($others == []; "no other stop of these pods is told"; $others[] | words),
+# Its liveness probe fails once. Whatever else ends here is not made again, or ends without a request.
+[$records[] | select(.type == "restart" and (.pod.name | IN($pods[])))] as $again |
+claim([$again[] | [.pod.name, .container.name, .probe, .next.attempt]] == [["probed", "main", true, 1]];
+	"the container whose probe failed is told to be made again, and no other"; $again[] | tojson)

@@ -105,6 +105,29 @@ static void test_guessed_sandbox(void **state)
 		assert_int_equal(stats.incomplete[gap], gap == GAP_SANDBOX_GUESSED);
 }
 
+static void test_restarts(void **state)
+{
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = {
+		.type = RECORD_RESTART,
+		.at_ns = 100 * S,
+		.restart = {.pod = {.known = true, .namespace_ = "shop", .workload = "web"},
+			    .container = {.known = true,
+					  .name = "cart",
+					  .kind = CONTAINER_KIND_CONTAINER}},
+	};
+
+	for (int probe = TRI_UNKNOWN; probe <= TRI_TRUE; probe++)
+		for (int n = 0; n <= probe; n++) {
+			record.restart.probe = (enum record_tri)probe;
+			series_record(series, &record);
+		}
+	serieslib_assert(series,
+			 "graced_container_requested_restarts_total|shop|web|cart|-|-|unknown 1\n"
+			 "graced_container_requested_restarts_total|shop|web|cart|-|-|absent 2\n"
+			 "graced_container_requested_restarts_total|shop|web|cart|-|-|present 3\n");
+}
+
 static void test_other_records(void **state)
 {
 	static const enum record_type types[] = {RECORD_NONE,	RECORD_ATTACHED,
@@ -421,6 +444,7 @@ int main(void)
 		CLAIM("a guessed sandbox has no stops, and is counted as a guess",
 		      test_guessed_sandbox),
 		CLAIM("sandboxes and processes have no stops, and processes no series", test_kinds),
+		CLAIM("restarts count by whether there is a probe", test_restarts),
 		CLAIM("records of other types count nothing", test_other_records),
 		CLAIM("a pod counts once, when it is empty", test_pods),
 		CLAIM("of a pod that stops, how long it was Ready is counted", test_pods_ready),

@@ -123,8 +123,8 @@ static void test_apart(void **state)
 	kubelet.grace_ns = 30;
 	kubelet.sidecars = true;
 	a.known = META_CTR_PRESTOP;
-	b.known = META_CTR_PRESTOP | META_CTR_PROBE_GRACE;
-	b.prestop = b.probe_grace = true;
+	b.known = META_CTR_PRESTOP | META_CTR_PROBE_GRACE | META_CTR_PROBE;
+	b.prestop = b.probe_grace = b.probe = true;
 	for (int first = 0; first < 2; first++) {
 		struct podtab tab = {};
 
@@ -139,6 +139,7 @@ static void test_apart(void **state)
 		assert_false(podtab_container(&tab, "c1")->prestop);
 		assert_true(podtab_container(&tab, "c1")->probe_grace);
 		assert_true(podtab_spec(&tab, UID, "c1")->probe_grace);
+		assert_true(podtab_spec(&tab, UID, "c1")->probe);
 		podtab_done(&tab);
 	}
 }

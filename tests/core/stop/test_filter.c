@@ -297,7 +297,7 @@ static void test_others(void **state)
 {
 	static const struct {
 		struct filter f;
-		bool told; /* oom and empty records */
+		bool told; /* oom, empty and restart records */
 	} want[] = {
 		{{}, true},
 		{{.pods = N("web-0")}, true},
@@ -310,12 +310,15 @@ static void test_others(void **state)
 	const struct record oom = {.type = RECORD_OOM, .oom = {.pod = WEB, .container = MAIN}};
 	const struct record empty = {.type = RECORD_EMPTY,
 				     .empty = {.pod = WEB, .container = MAIN}};
+	const struct record restart = {.type = RECORD_RESTART,
+				       .restart = {.pod = WEB, .container = MAIN}};
 	const struct record pod = {.type = RECORD_POD, .pod_state = {.pod = WEB}};
 	const struct record attached = {.type = RECORD_ATTACHED}, lost = {.type = RECORD_LOST};
 
 	for (size_t i = 0; i < LEN(want); i++) {
 		assert_matches(&want[i].f, &oom, want[i].told, i);
 		assert_matches(&want[i].f, &empty, want[i].told, i);
+		assert_matches(&want[i].f, &restart, want[i].told, i);
 		/* A pod is no container, whatever its containers are called. */
 		assert_matches(&want[i].f, &pod, want[i].told && !want[i].f.containers.n, i);
 		assert_matches(&want[i].f, &attached, true, i);

@@ -48,6 +48,7 @@ static void end_container(struct meta_container *c)
 	END(c->exit_reason);
 	make_bool(&c->prestop);
 	make_bool(&c->probe_grace);
+	make_bool(&c->probe);
 }
 
 static void end_kept_stop(struct kept_stop *stop)

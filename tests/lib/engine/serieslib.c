@@ -72,6 +72,7 @@ void serieslib_point(void *userdata, const struct series_point *p)
 				 p->outcome ? p->outcome : "-", p->cause ? p->cause : "-",
 				 p->level    ? p->level
 				 : p->reason ? p->reason
+				 : p->probe  ? p->probe
 					     : "-",
 				 (unsigned long long)value);
 }

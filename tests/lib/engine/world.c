@@ -107,6 +107,11 @@ static void keep_record(struct world *w, struct record *r)
 		keep_container(w, &r->discrepancy.container);
 		r->discrepancy.reported.reason = keep(w, r->discrepancy.reported.reason);
 		break;
+	case RECORD_RESTART:
+		keep_pod(w, &r->restart.pod);
+		keep_container(w, &r->restart.container);
+		r->restart.next_id = keep(w, r->restart.next_id);
+		break;
 	case RECORD_EMPTY:
 		keep_pod(w, &r->empty.pod);
 		keep_container(w, &r->empty.container);

@@ -35,6 +35,25 @@ static void assert_record(const struct record *record, const char *want)
 	assert_string_equal(buf_str(&out), want);
 }
 
+static void test_restart(void **state)
+{
+	struct record record = head(RECORD_RESTART);
+
+	record.restart = (struct record_restart){
+		.id = "boot/c0ffee/42",
+		.pod = web,
+		.next_id = "decaf",
+		.next_attempt = 3,
+		.probe = TRI_TRUE,
+		.exit = {.known = true, .status = 9, .at_ns = 20},
+	};
+	assert_record(&record, HEAD("restart") "\"pod\":" POD ",\"container\":null,"
+					       "\"next\":{\"id\":\"decaf\",\"attempt\":3},"
+					       "\"probe\":true,\"exit\":{\"code\":null,"
+					       "\"signal\":9,\"core_dumped\":false,"
+					       "\"at_boot_ns\":20}}\n");
+}
+
 static void test_pod_ready(void **state)
 {
 	struct record record = head(RECORD_POD_READY);
@@ -145,6 +164,7 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("a container that was made again has its members in order", test_restart),
 		CLAIM("how long a pod was Ready has its members in order", test_pod_ready),
 		CLAIM("a discrepancy of a pod has both sides", test_discrepancy),
 		CLAIM("a discrepancy of an exit has both accounts", test_discrepancy_exit),

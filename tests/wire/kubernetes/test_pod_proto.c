@@ -108,6 +108,7 @@ static void expect_container(const struct meta_container *a, const struct meta_c
 	assert_int_equal(a->sidecar, b->sidecar);
 	assert_int_equal(a->prestop, b->prestop);
 	assert_int_equal(a->probe_grace, b->probe_grace);
+	assert_int_equal(a->probe, b->probe);
 	assert_int_equal(a->exit_code, b->exit_code);
 	assert_int_equal(a->finished_wall_ns, b->finished_wall_ns);
 }
@@ -168,6 +169,7 @@ static void test_every_field(void **state)
 	assert_int_equal(got.n_containers, 6);
 	assert_int_equal(got.containers[1].sidecar, 1);
 	assert_true(got.containers[1].probe_grace && !got.containers[4].probe_grace);
+	assert_true(got.containers[1].probe && !got.containers[5].probe);
 	assert_int_equal(got.containers[2].stop_signal, 10);
 	assert_int_equal(got.containers[2].exit_code, 137);
 	assert_true(got.containers[2].prestop && got.containers[2].probe_grace);

@@ -19,7 +19,7 @@ enum {
 	EXIT = META_CTR_EXIT,
 	ATTEMPT = META_CTR_ATTEMPT,
 	PRESTOP = META_CTR_PRESTOP,
-	PROBE = META_CTR_PROBE_GRACE,
+	PROBE = META_CTR_PROBE_GRACE | META_CTR_PROBE,
 };
 
 /* The containers of a pod with this spec and status. */
@@ -144,6 +144,10 @@ static void test_specs(void **state)
 		assert_int_equal(c->known, table[i].known | META_CTR_SIDECAR);
 		assert_int_equal(c->prestop, table[i].prestop);
 		assert_int_equal(c->probe_grace, table[i].probe_grace);
+		/* A readiness probe stops nothing. */
+		assert_int_equal(c->probe, c->known & META_CTR_PROBE &&
+						   (strstr(table[i].members, "livenessProbe\":{") ||
+						    strstr(table[i].members, "startupProbe")));
 		assert_int_equal(c->stop_signal, table[i].signal);
 	}
 }

@@ -122,7 +122,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
 		{OBS_NAMES, sizeof(struct obs_names), 6},
 		{OBS_POD, sizeof(struct meta_pod), 4},
-		{OBS_CONTAINER, sizeof(struct meta_container), 4},
+		{OBS_CONTAINER, sizeof(struct meta_container), 3},
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
@@ -218,7 +218,7 @@ static void test_stable_lines(void **state)
 		"\"unit\":\"x.service\",\"pod_uid\":\"u\",\"name\":\"c\",\"image\":\"m\","
 		"\"attempt\":3,\"stop_signal\":15,\"main_pid\":4,\"grace_ns\":5,\"prestop\":true,"
 		"\"probe_grace\":true,\"exit_code\":-1,\"exit_reason\":\"Error\","
-		"\"finished_wall_ns\":6,\"namespace\":\"shop\",\"workload\":\"web\"}\n",
+		"\"finished_wall_ns\":6,\"namespace\":\"shop\",\"workload\":\"web\",\"probe\":true}\n",
 		"{\"type\":\"reaped\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4}\n",
 		"{\"type\":\"identity\",\"at_ns\":1,\"id\":2,\"runtime\":2,\"container_id\":\"web1\"}\n",
 		"{\"type\":\"listed\",\"at_ns\":1,\"asked_ns\":2,\"source\":2}\n",

@@ -116,6 +116,35 @@ static void hostile_names(void **state)
 		assert_true(strcspn(at, "=") < strcspn(at, "\n"));
 }
 
+static void restart_entry(void **state)
+{
+	static const char *const probes[] = {
+		[TRI_UNKNOWN] = NULL, [TRI_FALSE] = "GRACED_PROBE=0", [TRI_TRUE] = "GRACED_PROBE=1"};
+
+	for (int probe = TRI_UNKNOWN; probe <= TRI_TRUE; probe++) {
+		_cleanup_(buf_free) struct buf entry = {};
+		struct record record = {
+			.type = RECORD_RESTART,
+			.restart = {.id = "b/c/1",
+				    .pod = {.known = true, .namespace_ = "shop", .name = "web-0"},
+				    .container = {.known = true, .name = "nginx"},
+				    .next_attempt = 3,
+				    .probe = (enum record_tri)probe}};
+
+		assert_int_equal(journal_write(&entry, &record), 0);
+		assert_true(has(&entry, "PRIORITY=4") && has(&entry, "GRACED_ID=b/c/1") &&
+			    has(&entry, "GRACED_ATTEMPT=3"));
+		assert_int_equal(strstr(buf_str(&entry), "GRACED_PROBE=") != NULL,
+				 probes[probe] != NULL);
+		if (probes[probe])
+			assert_true(has(&entry, probes[probe]));
+		assert_int_equal(has(&entry, "MESSAGE=shop/web-0/nginx was stopped by the runtime "
+					     "and made again (attempt 3); it has a liveness or "
+					     "startup probe"),
+				 probe == TRI_TRUE);
+	}
+}
+
 static void only_some(void **state)
 {
 	_cleanup_(buf_free) struct buf entry = {};
@@ -327,6 +356,8 @@ int main(void)
 		CLAIM("stops, signals, OOM kills, pods and what differs have entries, nothing else",
 		      only_some),
 		CLAIM("a pod says what it has come to, and why", pod_entry),
+		CLAIM("a container that was made again is reported with whether it has a probe",
+		      restart_entry),
 		CLAIM("how long a pod was Ready is said, and until when", pod_ready_entry),
 		CLAIM("what differs about a pod is said with both words", discrepancy_entries),
 		CLAIM("what differs about an exit is said with both words",

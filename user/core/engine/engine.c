@@ -386,6 +386,7 @@ static int on_container(struct engine *e, const struct obs *obs)
 	if (!meta->id[0])
 		return 0;
 	stops_compare_exit(&e->stops, meta->id);
+	stops_compare_restart(&e->stops, meta->id);
 	if (meta->known & META_CTR_EXIT)
 		pods_exit_reported(&e->pods, meta->id, (enum meta_source)meta->source,
 				   &(struct discrepancy_reported){meta->exit_code,

@@ -495,6 +495,8 @@ static bool fill_facts(const struct podtab_container *c, uint32_t source,
 		ret->prestop = c->prestop;
 	if (is_by(c->known, META_CTR_PROBE_GRACE, c->probe_from, source, &ret->known))
 		ret->probe_grace = c->probe_grace;
+	if (is_by(c->known, META_CTR_PROBE, c->probe_from, source, &ret->known))
+		ret->probe = c->probe;
 	if (is_by(c->known, META_CTR_SIDECAR, c->sidecar_from, source, &ret->known))
 		ret->sidecar = c->sidecar;
 	if (is_by(c->known, META_CTR_EXIT, c->exit_from, source, &ret->known)) {

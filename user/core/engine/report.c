@@ -204,6 +204,67 @@ void stops_compare_exit(struct stops *stops, const char *container_id)
 	report_runtime_exit(stops, container_id, c);
 }
 
+static enum record_tri has_probe(const struct stops *stops, const struct podtab_container *next)
+{
+	const struct podtab_container *spec =
+		podtab_spec(&stops->names->tab, next->pod_uid, next->name);
+
+	if (!spec || !(spec->known & META_CTR_PROBE))
+		return TRI_UNKNOWN;
+	return spec->probe ? TRI_TRUE : TRI_FALSE;
+}
+
+static void report_restart(struct stops *stops, struct podtab_container *former,
+			   const struct podtab_container *next)
+{
+	struct record *rec = begin(stops, RECORD_RESTART, restart, stops->out->now_ns);
+	struct record_restart *r = &rec->restart;
+
+	former->exit.asked = false;
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", stops->out->host.boot_id, former->first,
+		 (unsigned long long)former->exit.start_ns);
+	subject_ended(stops->names, former->first, former, &r->pod, &r->container);
+	r->next_id = next->first;
+	r->next_attempt = next->attempt;
+	r->probe = has_probe(stops, next);
+	r->exit = (struct record_exit){.known = former->exit.seen,
+				       .status = former->exit.status,
+				       .at_ns = former->exit.at_ns};
+	output_report(stops->out);
+}
+
+static bool is_named_in_pod(const struct podtab_container *c)
+{
+	return c->way == PODTAB_BY_ID && c->name && c->pod_uid[0] && c->known & META_CTR_ATTEMPT &&
+	       c->kind != META_KIND_SANDBOX;
+}
+
+/* A kubelet makes a container in the place of another only while its pod is to run on. */
+static bool replaces(const struct podtab_container *next, const struct podtab_container *former)
+{
+	return is_named_in_pod(next) && is_named_in_pod(former) && former->exit.asked &&
+	       next->attempt > former->attempt && next->attempt - former->attempt == 1 &&
+	       strcmp(next->pod_uid, former->pod_uid) == 0 && strcmp(next->name, former->name) == 0;
+}
+
+/* The exit may be noted before or after a source describes the container in its place. The table is
+ * walked once for each, and not each time that sources repeat themselves. */
+void stops_compare_restart(struct stops *stops, const char *container_id)
+{
+	struct podtab_container *c = podtab_container(&stops->names->tab, container_id), *other;
+	size_t pos = 0;
+
+	if (!c || c->sought || !is_named_in_pod(c) || !(c->exit.asked || c->attempt))
+		return;
+	c->sought = true;
+	while ((other = map_next(&stops->names->tab.containers, &pos))) {
+		if (replaces(other, c))
+			report_restart(stops, c, other);
+		else if (replaces(c, other))
+			report_restart(stops, other, c);
+	}
+}
+
 void stops_report_empty(struct stops *stops, const struct stop *stop)
 {
 	struct record *rec;

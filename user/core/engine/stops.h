@@ -135,5 +135,8 @@ void stops_report_oom(struct stops *stops, const struct obs *obs, const struct c
 		      enum oom_level level);
 /* Reports how the runtime says that a container exited beside how the kernel did, once both have. */
 void stops_compare_exit(struct stops *stops, const char *container_id);
+/* Reports that a container whose stop a manager had asked for was made again, once the exit of the
+ * one and the name of the other are known: container_id is that of either. */
+void stops_compare_restart(struct stops *stops, const char *container_id);
 
 #endif

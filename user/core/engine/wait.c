@@ -233,6 +233,14 @@ static bool has_exit_source(const struct stops *stops, const struct cgnode *node
 	return node && node->pod && node->ident.container_id[0] && stops->names->sources & sources;
 }
 
+/* Of whom a kubelet has it stopped, and whoever asks the runtime by hand. */
+static bool was_asked(const struct stop *stop)
+{
+	enum sender_kind kind = stop->request.sender.kind;
+
+	return stop->request.seen && (kind == SENDER_RUNTIME || kind == SENDER_KUBELET);
+}
+
 /* Keeps how the kernel saw the exit, to be compared with what sources report. */
 static void note_exit(struct stops *stops, const struct stop *stop)
 {
@@ -246,6 +254,7 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 	if (!c || c->kind == META_KIND_SANDBOX)
 		return;
 	c->again = c->exit.noted;
+	c->sought = false;
 	c->exit = (struct podtab_exit){
 		.noted = true,
 		.seen = stop->exit_seen,
@@ -259,6 +268,7 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		.runtime = node->ident.runtime,
 		.qos = node->pod->qos,
 		.is_static = node->pod->is_static,
+		.asked = was_asked(stop),
 	};
 	output_change(stops->out,
 		      &(struct change){.type = CHANGE_EXIT_NOTED, .uid = node->ident.container_id});
@@ -266,6 +276,7 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		stops_compare_exit(stops, node->ident.container_id);
 	else
 		names_ask_exit(stops->names, node);
+	stops_compare_restart(stops, node->ident.container_id);
 }
 
 void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)

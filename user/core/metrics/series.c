@@ -334,6 +334,16 @@ static void record_oom(struct series *s, const struct record *record)
 	subject_end(&to);
 }
 
+static void record_restart(struct series *s, const struct record *record)
+{
+	const struct record_restart *r = &record->restart;
+	struct subject to;
+
+	subject_begin(&to, s, record, &r->pod, &r->container, r->id);
+	add(&to, (struct serie_key){SERIES_RESTARTS, r->probe, 0}, 1);
+	subject_end(&to);
+}
+
 static void record_pod(struct series *s, const struct record *record)
 {
 	const struct record_pod_state *pod = &record->pod_state;
@@ -377,6 +387,8 @@ void series_record(struct series *s, const struct record *record)
 		kind = record->oom.container.kind;
 		if (kind != CONTAINER_KIND_PROCESS)
 			record_oom(s, record);
+	} else if (record->type == RECORD_RESTART) {
+		record_restart(s, record);
 	} else if (record->type == RECORD_POD) {
 		record_pod(s, record);
 	} else if (record->type == RECORD_POD_READY) {
@@ -513,10 +525,19 @@ const char *series_family_name(enum series_family family)
 		[SERIES_OOM_KILLS] = "graced_oom_kills_total",
 		[SERIES_POD_EMPTY] = "graced_pod_empty_duration_seconds",
 		[SERIES_POD_READY] = "graced_pod_ready_while_terminating_seconds",
+		[SERIES_RESTARTS] = "graced_container_requested_restarts_total",
 		[SERIES_HEARS] = "graced_container_hears",
 	};
 
 	return (unsigned int)family < SERIES_FAMILY_COUNT ? names[family] : NULL;
+}
+
+static const char *probe_word(unsigned int probe)
+{
+	static const char *const words[] = {
+		[TRI_UNKNOWN] = "unknown", [TRI_FALSE] = "absent", [TRI_TRUE] = "present"};
+
+	return words[probe];
 }
 
 static void report(const struct labelset *set, const struct serie *serie, series_fn fn,
@@ -543,6 +564,8 @@ static void report(const struct labelset *set, const struct serie *serie, series
 		point.cause = cause_name((enum cause)key->minor);
 	if (key->family == SERIES_OOM_KILLS)
 		point.level = oom_level_name((enum oom_level)key->major);
+	if (key->family == SERIES_RESTARTS)
+		point.probe = probe_word(key->major);
 	if (key->family == SERIES_HEARS)
 		point.reason = audit_reason_name((enum audit_reason)key->minor);
 	fn(userdata, &point);

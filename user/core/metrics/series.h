@@ -47,6 +47,7 @@ enum series_family {
 	SERIES_OOM_KILLS, /* by level */
 	SERIES_POD_EMPTY, /* histogram of seconds, of pods: no container */
 	SERIES_POD_READY, /* likewise */
+	SERIES_RESTARTS,  /* by whether there is a probe, an enum record_tri */
 	SERIES_HEARS, /* gauge by reason; it cannot be added up, so "_other" has no such series */
 	SERIES_FAMILY_COUNT,
 };
@@ -88,10 +89,10 @@ struct series_stats {
 };
 
 /* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; container, outcome,
- * cause, level and reason are NULL in the families that do not have them. */
+ * cause, level, reason and probe are NULL in the families that do not have them. */
 struct series_point {
 	const char *namespace_, *workload, *container;
-	const char *outcome, *cause, *level, *reason;
+	const char *outcome, *cause, *level, *reason, *probe;
 	uint64_t value;			       /* of a counter or gauge */
 	const struct histogram *histogram;     /* NULL for a counter */
 	const struct histogram_bounds *bounds; /* of the histogram */
@@ -106,9 +107,9 @@ int series_new(const struct series_config *config, struct series **ret);
 struct series *series_free(struct series *series);
 
 /*
- * Counts what a stop, OOM or pod record says; records of other types, of processes that are no
- * container (scope all), and stops of sandboxes are ignored, but for the gap of a guessed one.
- * Without memory for a new label set the record is counted under "_other".
+ * Counts what a stop, OOM, restart or pod record says; records of other types, of processes that
+ * are no container (scope all), and stops of sandboxes are ignored, but for the gap of a guessed
+ * one. Without memory for a new label set the record is counted under "_other".
  */
 void series_record(struct series *series, const struct record *record);
 
@@ -140,7 +141,7 @@ void series_age(struct series *series, uint64_t now_ns);
 void series_get_stats(const struct series *series, struct series_stats *ret);
 
 /* Calls fn for each label set of the family, in the order of the labels' bytes, then of outcome,
- * cause and level; "_other" is the last. What it gets is valid during the call. */
+ * cause, level and probe; "_other" is the last. What it gets is valid during the call. */
 void series_each(const struct series *series, enum series_family family, series_fn fn,
 		 void *userdata);
 

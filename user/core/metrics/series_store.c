@@ -288,6 +288,8 @@ bool serie_is_key(const struct serie_key *key)
 		return serie_is_pair(key->major, key->minor);
 	case SERIES_OOM_KILLS:
 		return key->major > OOM_LEVEL_NONE && key->major < LEVELS && key->minor == 0;
+	case SERIES_RESTARTS:
+		return key->major <= TRI_TRUE && key->minor == 0;
 	case SERIES_HEARS: /* what finds no room is not counted anywhere */
 		return false;
 	default:

@@ -21,8 +21,8 @@ struct labels {
 	char text[LABEL_COUNT][LABEL_MAX + 1];
 };
 
-/* Which series of a label set: major is an outcome or a level, minor a cause or an enum
- * audit_reason, else 0. */
+/* Which series of a label set: major is an outcome, a level or an enum record_tri, minor a cause or
+ * an enum audit_reason, else 0. */
 struct serie_key {
 	enum series_family family;
 	unsigned int major, minor;

@@ -110,6 +110,7 @@ enum meta_container_known {
 	META_CTR_MAIN_PID = 1 << 5,
 	META_CTR_SIDECAR = 1 << 6,
 	META_CTR_LABELS = 1 << 7,
+	META_CTR_PROBE = 1 << 8,
 };
 
 enum meta_container_kind { META_KIND_UNKNOWN, META_KIND_CONTAINER, META_KIND_SANDBOX };
@@ -136,6 +137,7 @@ struct meta_container {
 	uint64_t grace_ns;    /* the container's own: StopTimeout, TimeoutStopSec */
 	bool prestop;	      /* has a preStop hook */
 	bool probe_grace;     /* a liveness or startup probe has a grace period of its own */
+	bool probe;	      /* has a liveness or startup probe */
 	int32_t exit_code;    /* as the runtime reports it: 128 + n for signal n */
 	char exit_reason[META_REASON_MAX];
 	int64_t finished_wall_ns;

@@ -335,6 +335,8 @@ static void take_facts(struct podtab_container *c, const struct meta_container *
 		c->prestop = meta->prestop;
 	if (provides(known, META_CTR_PROBE_GRACE, &c->probe_from, source, &c->known))
 		c->probe_grace = meta->probe_grace;
+	if (provides(known, META_CTR_PROBE, &c->probe_from, source, &c->known))
+		c->probe = meta->probe;
 	if (provides(known, META_CTR_SIDECAR, &c->sidecar_from, source, &c->known))
 		c->sidecar = meta->sidecar;
 	if (provides(known, META_CTR_LABELS, &c->labels_from, source, &c->known))
@@ -447,7 +449,8 @@ bool podtab_container_differs(const struct podtab_container *before,
 
 int podtab_take_container(struct podtab *tab, const struct meta_container *meta, uint64_t now_ns)
 {
-	const uint32_t spec = META_CTR_PRESTOP | META_CTR_PROBE_GRACE | META_CTR_SIDECAR;
+	const uint32_t spec =
+		META_CTR_PRESTOP | META_CTR_PROBE_GRACE | META_CTR_PROBE | META_CTR_SIDECAR;
 	bool in_spec = meta->pod_uid[0] && meta->name[0] && meta->known & spec;
 	struct meta_container of_spec;
 	int r = 0;
@@ -465,6 +468,7 @@ int podtab_take_container(struct podtab *tab, const struct meta_container *meta,
 	of_spec = (struct meta_container){.source = meta->source, .known = meta->known & spec};
 	of_spec.prestop = meta->prestop;
 	of_spec.probe_grace = meta->probe_grace;
+	of_spec.probe = meta->probe;
 	of_spec.sidecar = meta->sidecar;
 	return take(tab, name_of(PODTAB_BY_SPEC, meta->pod_uid, meta->name), &of_spec, now_ns);
 }

@@ -53,6 +53,7 @@ struct podtab_exit {
 	enum cgpath_runtime runtime;
 	enum cgpath_qos qos;
 	bool is_static;
+	bool asked; /* a manager had asked for its stop, and no container in its place is known */
 };
 
 /* What a container is found by. */
@@ -75,13 +76,14 @@ struct podtab_container {
 	uint32_t attempt, stop_signal, main_pid, sidecar;
 	uint32_t labels; /* not saved: they are about the rules of this configuration */
 	uint64_t grace_ns;
-	bool prestop, probe_grace;
+	bool prestop, probe_grace, probe;
 	int32_t exit_code;
 	char exit_reason[META_REASON_MAX];
 	int64_t finished_wall_ns;
 	struct podtab_exit exit; /* of the last one reported */
 	bool compared;		 /* ... and the runtime's word of it was reported */
 	bool again;		 /* it ended before: a word of its exit may be about either */
+	bool sought;		 /* the one before or after it was looked for since its last exit */
 	uint32_t differs;	 /* what a source reported otherwise: bits of enum discrepancy */
 };
 

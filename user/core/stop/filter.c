@@ -230,6 +230,9 @@ bool filter_matches(const struct filter *f, const struct record *r)
 	case RECORD_RUNTIME_EXIT:
 		return !asks_for_stops(f) &&
 		       subject_matches(f, &r->runtime_exit.pod, &r->runtime_exit.container);
+	case RECORD_RESTART:
+		return !asks_for_stops(f) &&
+		       subject_matches(f, &r->restart.pod, &r->restart.container);
 	case RECORD_POD:
 		return !asks_for_stops(f) && !f->containers.n &&
 		       namespace_matches(f, r->pod_state.pod.namespace_) &&

@@ -160,6 +160,21 @@ struct record_runtime_exit {
 	enum record_tri agrees; /* in the code */
 };
 
+/*
+ * A container that a manager stopped, and in whose place its kubelet made another: the pod goes on.
+ * The probe of a liveness check may have failed; a changed image, a postStart hook that failed or
+ * somebody who asked the runtime look the same.
+ */
+struct record_restart {
+	char id[192]; /* of the stop */
+	struct record_pod pod;
+	struct record_container container; /* that was stopped */
+	const char *next_id;		   /* of the container in its place */
+	uint32_t next_attempt;
+	enum record_tri probe; /* its spec has a liveness or startup probe */
+	struct record_exit exit;
+};
+
 struct record_empty {
 	char id[192];
 	struct record_pod pod;
@@ -335,6 +350,7 @@ enum record_type {
 	RECORD_OOM,
 	RECORD_LOST,
 	RECORD_RUNTIME_EXIT,
+	RECORD_RESTART,
 	RECORD_POD,
 	RECORD_POD_READY,
 	RECORD_DISCREPANCY,
@@ -355,6 +371,7 @@ struct record {
 		struct record_oom oom;
 		struct record_lost lost;
 		struct record_runtime_exit runtime_exit;
+		struct record_restart restart;
 		struct record_pod_state pod_state;
 		struct record_pod_ready pod_ready;
 		struct record_discrepancy discrepancy;

@@ -200,6 +200,21 @@ static void add_runtime_exit(struct buf *out, const struct record *record)
 		jsonw_null(out, "behind_ns");
 }
 
+static void add_restart(struct buf *out, const struct record *record)
+{
+	const struct record_restart *r = &record->restart;
+
+	add_head(out, record, "restart", r->id);
+	record_parts_pod(out, "pod", &r->pod);
+	record_parts_container(out, "container", &r->container);
+	jsonw_object(out, "next");
+	jsonw_str(out, "id", r->next_id);
+	jsonw_u64(out, "attempt", r->next_attempt);
+	jsonw_object_end(out);
+	record_parts_tri(out, "probe", r->probe);
+	record_parts_exit(out, "exit", &r->exit);
+}
+
 static void add_empty(struct buf *out, const struct record *record)
 {
 	const struct record_empty *empty = &record->empty;
@@ -544,6 +559,8 @@ static add_fn adder(enum record_type type)
 		return add_shutdown;
 	case RECORD_BOOT:
 		return add_boot;
+	case RECORD_RESTART:
+		return add_restart;
 	case RECORD_NONE:
 		break;
 	}

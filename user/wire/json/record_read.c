@@ -353,6 +353,7 @@ static enum record_type type_of(const char *name)
 		{"discrepancy", RECORD_DISCREPANCY},
 		{"shutdown", RECORD_SHUTDOWN},
 		{"boot_end", RECORD_BOOT},
+		{"restart", RECORD_RESTART},
 	};
 
 	for (size_t i = 0; name && i < sizeof(types) / sizeof(*types); i++)
@@ -378,6 +379,9 @@ static void read_subject(struct reading *r, const json_t *line)
 	} else if (record->type == RECORD_RUNTIME_EXIT) {
 		record->runtime_exit.pod = pod;
 		record->runtime_exit.container = container;
+	} else if (record->type == RECORD_RESTART) {
+		record->restart.pod = pod;
+		record->restart.container = container;
 	} else if (record->type == RECORD_POD) {
 		record->pod_state.pod = pod;
 	} else if (record->type == RECORD_POD_READY) {

@@ -99,10 +99,10 @@ static void read_prestop(const json_t *spec, struct meta_container *c)
 	c->known |= META_CTR_PRESTOP;
 }
 
-static void read_probe_grace(const json_t *spec, struct meta_container *c)
+static void read_probes(const json_t *spec, struct meta_container *c)
 {
 	static const char *const probes[] = {"livenessProbe", "startupProbe"};
-	bool grace = false;
+	bool grace = false, probe = false;
 
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
 		const json_t *own;
@@ -110,13 +110,15 @@ static void read_probe_grace(const json_t *spec, struct meta_container *c)
 
 		if (!read_presence(spec, probes[i], &any))
 			return;
+		probe |= any;
 		own = apijson_get(apijson_get(spec, probes[i]), "terminationGracePeriodSeconds");
 		if (own && !json_is_number(own))
 			return;
 		grace |= own != NULL;
 	}
 	c->probe_grace = grace;
-	c->known |= META_CTR_PROBE_GRACE;
+	c->probe = probe;
+	c->known |= META_CTR_PROBE_GRACE | META_CTR_PROBE;
 }
 
 static uint32_t read_signal(const json_t *value)
@@ -133,7 +135,7 @@ static void read_container_spec(const json_t *spec, struct meta_container *c)
 		return;
 	read_image(apijson_get(spec, "image"), c->image);
 	read_prestop(spec, c);
-	read_probe_grace(spec, c);
+	read_probes(spec, c);
 	c->stop_signal = read_signal(apijson_get(apijson_get(spec, "lifecycle"), "stopSignal"));
 }
 

@@ -35,6 +35,10 @@ static const struct expo_family container_families[SERIES_FAMILY_COUNT] = {
 		{"graced_pod_ready_while_terminating_seconds", EXPO_HISTOGRAM, "seconds",
 		 "Time that the API reported a terminating pod as Ready after the first stop signal to "
 		 "one of its containers."},
+	[SERIES_RESTARTS] =
+		{"graced_container_requested_restarts", EXPO_COUNTER, NULL,
+		 "Containers that their runtime was asked to stop while their pod went on, and that "
+		 "were made again, by whether they have a liveness or startup probe."},
 	[SERIES_HEARS] =
 		{"graced_container_hears", EXPO_GAUGE, NULL,
 		 "Whether a running container would react to its stop signal: 1, it would, by "
@@ -59,6 +63,8 @@ static void add_point(void *userdata, const struct series_point *point)
 		labels[n++] = (struct expo_label){"cause", point->cause};
 	if (point->level)
 		labels[n++] = (struct expo_label){"level", point->level};
+	if (point->probe)
+		labels[n++] = (struct expo_label){"probe", point->probe};
 	if (point->reason)
 		labels[n++] = (struct expo_label){"reason", point->reason};
 	if (point->histogram)

@@ -194,6 +194,7 @@ static const struct rec_field CONTAINER[] = {
 	INT("finished_wall_ns", container.finished_wall_ns),
 	STRING("namespace", container.namespace_),
 	STRING("workload", container.workload),
+	BOOL("probe", container.probe),
 };
 
 static const struct rec_field REAPED[] = {

@@ -20,10 +20,11 @@
 #define JOURNAL_WARNING 4
 #define JOURNAL_INFO	6
 
-#define ID_SIGNAL "5655f35e8c284fd5a1f70600ac7772a5"
-#define ID_STOP	  "627e28794e944e4bbce2264a6a87d251"
-#define ID_OOM	  "26818800ed814595beec6afdd9c1f234"
-#define ID_EMPTY  "4e2781d048484c22802855a6cd033730"
+#define ID_SIGNAL  "5655f35e8c284fd5a1f70600ac7772a5"
+#define ID_STOP	   "627e28794e944e4bbce2264a6a87d251"
+#define ID_OOM	   "26818800ed814595beec6afdd9c1f234"
+#define ID_EMPTY   "4e2781d048484c22802855a6cd033730"
+#define ID_RESTART "77432031f2e04dca9143eb548dffd427"
 
 static void add_text(struct buf *out, const char *text)
 {
@@ -266,6 +267,27 @@ static void add_empty(struct buf *out, const struct record *record)
 	buf_adds(out, ": no process is left\n");
 	add_field(out, "GRACED_ID", empty->id);
 	add_subject(out, &empty->pod, &empty->container);
+}
+
+static void add_restart(struct buf *out, const struct record *record)
+{
+	static const char *const causes[] = {
+		[TRI_UNKNOWN] = "",
+		[TRI_FALSE] = "; it has no liveness or startup probe",
+		[TRI_TRUE] = "; it has a liveness or startup probe",
+	};
+	const struct record_restart *r = &record->restart;
+
+	add_head(out, record, ID_RESTART, "restart", JOURNAL_WARNING);
+	add_subject(out, &r->pod, &r->container);
+	buf_adds(out, "MESSAGE=");
+	say_subject(out, &r->pod, &r->container);
+	buf_printf(out, " was stopped by the runtime and made again (attempt %u)%s\n",
+		   r->next_attempt, causes[r->probe]);
+	add_field(out, "GRACED_ID", r->id);
+	add_number(out, "GRACED_ATTEMPT", r->next_attempt);
+	if (r->probe != TRI_UNKNOWN)
+		add_number(out, "GRACED_PROBE", r->probe == TRI_TRUE);
 }
 
 /* Entries about the tracer itself. */
@@ -631,6 +653,8 @@ static add_fn adder(enum record_type type)
 		return add_boot;
 	case RECORD_EMPTY:
 		return add_empty;
+	case RECORD_RESTART:
+		return add_restart;
 	case RECORD_ATTACHED:
 		return add_attached;
 	case RECORD_LOST:
