@@ -117,10 +117,23 @@ static void start(struct story *s)
 	s->starts++;
 }
 
+/* All but two workloads are Deployments. */
+static const char *kind_of(const char *workload)
+{
+	if (strcmp(workload, "ledger") == 0)
+		return "StatefulSet";
+	return strcmp(workload, "spider") == 0 ? "CronJob" : "Deployment";
+}
+
 /* hears NULL: that it runs is all that is known. */
 static void runs(struct story *s, const struct audit *hears)
 {
-	const struct record_pod pod = {true, s->namespace_, "pod-0", "uid", s->workload, 0, false};
+	const struct record_pod pod = {.known = true,
+				       .namespace_ = s->namespace_,
+				       .name = "pod-0",
+				       .uid = "uid",
+				       .workload = s->workload,
+				       .workload_kind = kind_of(s->workload)};
 	const struct record_container container = {
 		.known = true, .name = s->container, .kind = CONTAINER_KIND_CONTAINER};
 
@@ -135,6 +148,7 @@ static void rename_subject(const struct story *s, struct record_pod *pod,
 	pod->known = true;
 	pod->namespace_ = s->namespace_;
 	pod->workload = s->workload;
+	pod->workload_kind = kind_of(s->workload);
 	container->name = s->container;
 }
 
@@ -275,7 +289,12 @@ static void count_all(struct series *series)
 	struct record record = {.type = RECORD_STOP};
 	struct record_stop *stop = &record.stop;
 
-	stop->pod = (struct record_pod){true, "shop", "cart-0", "uid", "cart", 0, false};
+	stop->pod = (struct record_pod){.known = true,
+					.namespace_ = "shop",
+					.name = "cart-0",
+					.uid = "uid",
+					.workload = "cart",
+					.workload_kind = "Deployment"};
 	stop->container = (struct record_container){
 		.known = true, .name = "app", .kind = CONTAINER_KIND_CONTAINER};
 	stop->latency_known = stop->deaf = true;
@@ -290,6 +309,9 @@ static void count_all(struct series *series)
 	record = (struct record){.type = RECORD_POD};
 	record.pod_state.state = POD_STAGE_TERMINATED;
 	record.pod_state.exit_ns = record.pod_state.empty_ns = 1;
+	series_record(series, &record);
+	record = (struct record){.type = RECORD_RESTART};
+	record.restart.probe = TRI_TRUE;
 	series_record(series, &record);
 	record = (struct record){.type = RECORD_POD_READY};
 	record.pod_ready.stop_ns = record.pod_ready.until_ns = 1;

@@ -130,7 +130,7 @@ static void a_watch_prints_who_comes_and_who_goes(void **state)
 	await_text(&table, at, gone);
 	snprintf(gone, sizeof(gone),
 		 "%s\",\"qos\":\"burstable\",\"static\":false,"
-		 "\"workload\":null},\"state\":\"gone\"",
+		 "\"workload\":null,\"workload_kind\":null},\"state\":\"gone\"",
 		 box.uid);
 	await_text(&json, 0, gone);
 	assert_null(strchr(buf_str(&table.text), '\033'));

@@ -20,7 +20,7 @@ NOW = BEGIN + 479 * 60
 # What scrapes add, and what rules and Prometheus make.
 ADDED = {"job", "instance", "node", "exported_namespace", "le", "alertname", "alertstate", "severity"}
 # Labels that may have any value.
-FREE = {"namespace", "workload", "container"}
+FREE = {"namespace", "workload", "container", "kind"}
 count = failures = 0
 
 

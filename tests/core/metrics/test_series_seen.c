@@ -257,6 +257,52 @@ static void test_terminations(void **state)
 				 trigger == POD_EVICTED || trigger == POD_TRIGGER_NONE);
 }
 
+static void assert_kind(const struct series *series, const char *want)
+{
+	struct serieslib_page page = {.family = SERIES_WORKLOAD};
+
+	series_each(series, SERIES_WORKLOAD, serieslib_point, &page);
+	assert_string_equal(page.text, want);
+}
+
+/* Two containers of a workload, another workload, and one whose kind is not known. */
+static void test_kind(void **state)
+{
+	static const char *const seen[][3] = {{"web", "app", "Deployment"},
+					      {"web", "side", "Deployment"},
+					      {"db", "app", "StatefulSet"},
+					      {"old", "app", NULL},
+					      {NULL, "app", "Pod"}};
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record stop = serieslib_stop("shop", "app");
+
+	for (size_t i = 0; i < LEN(seen); i++) {
+		stop.stop.pod.workload = seen[i][0];
+		stop.stop.container.name = seen[i][1];
+		stop.stop.pod.workload_kind = seen[i][2];
+		series_seen(series, &stop.stop.pod, &stop.stop.container, 100 * S, 1);
+	}
+	assert_kind(series, "graced_workload_info|shop|db|-|-|-|StatefulSet 1\n"
+			    "graced_workload_info|shop|web|-|-|-|Deployment 1\n");
+	/* One line of a workload at any time: queries join with it. */
+	stop.stop.pod.workload = "web";
+	stop.stop.pod.workload_kind = "Job";
+	series_record(series, &stop);
+	assert_kind(series, "graced_workload_info|shop|db|-|-|-|StatefulSet 1\n"
+			    "graced_workload_info|shop|web|-|-|-|Job 1\n");
+	stop.stop.pod.workload_kind = NULL;
+	series_record(series, &stop);
+	assert_kind(series, "graced_workload_info|shop|db|-|-|-|StatefulSet 1\n"
+			    "graced_workload_info|shop|web|-|-|-|Job 1\n");
+	for (int i = 0; i < SERIES_MIN_SCRAPES; i++)
+		series_scraped(series);
+	stop.stop.pod.workload_kind = "Job";
+	series_seen(series, &stop.stop.pod, &stop.stop.container, 100 * S + SERIES_DEFAULT_AGE_NS,
+		    1);
+	series_age(series, 101 * S + SERIES_DEFAULT_AGE_NS);
+	assert_kind(series, "graced_workload_info|shop|web|-|-|-|Job 1\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +320,8 @@ int main(void)
 		CLAIM("a stop leaves no answer about the one that stopped", test_hears_until_stop),
 		CLAIM("a kill counts by its cause and by who sent it", test_kills),
 		CLAIM("a pod's termination counts once, by its trigger", test_terminations),
+		CLAIM("a workload has one line with its kind where that is known, and it ages with it",
+		      test_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

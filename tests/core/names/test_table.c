@@ -112,6 +112,30 @@ static void test_digest(void **state)
 	podtab_done(&tab);
 }
 
+/* A weaker source's name does not replace the stronger one's, and has no kind beside it. */
+static void test_kind(void **state)
+{
+	struct meta_pod cri = pod_by(META_CRI, "web-0"), kubelet = pod_by(META_KUBELET, "web-0");
+
+	strcpy(cri.workload, "guessed");
+	strcpy(kubelet.workload, "web");
+	strcpy(kubelet.workload_kind, "Deployment");
+	for (int first = 0; first < 2; first++) {
+		struct podtab tab = {};
+
+		podtab_take_pod(&tab, first ? &cri : &kubelet, 1);
+		assert_int_equal(podtab_pod(&tab, UID)->workload_kind == NULL, first);
+		podtab_take_pod(&tab, first ? &kubelet : &cri, 2);
+		assert_string_equal(podtab_pod(&tab, UID)->workload, "web");
+		assert_string_equal(podtab_pod(&tab, UID)->workload_kind, "Deployment");
+		kubelet.workload_kind[0] = '\0';
+		podtab_take_pod(&tab, &kubelet, 3);
+		assert_null(podtab_pod(&tab, UID)->workload_kind);
+		strcpy(kubelet.workload_kind, "Deployment");
+		podtab_done(&tab);
+	}
+}
+
 static void test_apart(void **state)
 {
 	struct meta_pod cri = pod_by(META_CRI, "web-0"), kubelet = pod_by(META_KUBELET, "web-0");
@@ -267,6 +291,7 @@ int main(void)
 		CLAIM("what is about nothing, or of nobody, is refused", test_of_nothing),
 		CLAIM("what nobody touches is forgotten after a while", test_age),
 		CLAIM("a full table refuses, counts, and makes room by age", test_bounds),
+		CLAIM("a workload has the kind of the source that named it", test_kind),
 	};
 
 	return cmocka_run_group_tests_name("core/names/table", tests, NULL, NULL);

@@ -160,6 +160,42 @@ static void no_facts_give_no_name_and_any_text_fits(void **state)
 	assert_int_equal(strlen(got), META_NAME_MAX - 2);
 }
 
+static void the_kind_is_the_owners_or_what_made_it(void **state)
+{
+	static const struct row rows[] = {
+		{{OWNED("ReplicaSet", "web-5d78c9869d"), .template_hash = "5d78c9869d"},
+		 "Deployment"},
+		/* It only looks so. */
+		{{OWNED("ReplicaSet", "web-5d78c9869d")}, ""},
+		{{OWNED("ReplicaSet", "web-5d78c9869d"), .template_hash = "other"}, "ReplicaSet"},
+		{{OWNED("ReplicaSet", "web-frontend")}, "ReplicaSet"},
+		{{OWNED("ReplicaSet", "web-5d78c9869d"), .owner_api = "apps.kruise.io/v1"},
+		 "ReplicaSet"},
+		{{OWNED("Job", "backup-28391040"), .owner_api = "batch/v1"}, "CronJob"},
+		{{OWNED("Job", "backup-20240101")}, "Job"},
+		{{OWNED("Job", "backup-28391040"), .owner_api = "batch.volcano.sh/v1alpha1"},
+		 "Job"},
+		{{OWNED("DaemonSet", "kube-proxy"), .revision_hash = "x"}, "DaemonSet"},
+		{{OWNED("StatefulSet", "db")}, "StatefulSet"},
+		{{OWNED("Spark", "x-5d78c9869d")}, "Spark"},
+		{{OWNED(NULL, "x")}, ""},
+		{{OWNED("Node", "n1"), .node = "n1"}, "StaticPod"},
+		{{.pod = "etcd-n1", .node = "n1", .is_static = true}, "StaticPod"},
+		{{.pod = "alone"}, "Pod"},
+		{{OWNED("Aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+			"x")},
+		 "Aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		char got[META_KIND_MAX] = "?";
+
+		print_message("# %s %s\n", rows[i].facts.owner_kind, rows[i].facts.owner);
+		workload_kind(&rows[i].facts, got);
+		assert_string_equal(got, rows[i].want);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -173,6 +209,8 @@ int main(void)
 		      a_name_cut_to_fit_loses_what_is_left_of_its_hash),
 		CLAIM("no facts give no name, and any text fits",
 		      no_facts_give_no_name_and_any_text_fits),
+		CLAIM("the kind is the owner's or that of what made it, and not known where guessed",
+		      the_kind_is_the_owners_or_what_made_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

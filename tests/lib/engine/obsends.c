@@ -29,6 +29,7 @@ static void end_pod(struct meta_pod *pod)
 	END(pod->namespace_);
 	END(pod->name);
 	END(pod->workload);
+	END(pod->workload_kind);
 	make_bool(&pod->deleting);
 	make_bool(&pod->sidecars);
 	make_bool(&pod->is_static);

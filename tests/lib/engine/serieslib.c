@@ -73,6 +73,7 @@ void serieslib_point(void *userdata, const struct series_point *p)
 				 p->level    ? p->level
 				 : p->reason ? p->reason
 				 : p->probe  ? p->probe
+				 : p->kind   ? p->kind
 					     : "-",
 				 (unsigned long long)value);
 }

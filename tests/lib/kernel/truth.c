@@ -367,8 +367,13 @@ static int check_described(const struct check *c)
 	static const struct {
 		const char *object, *member;
 	} unknown[] = {
-		{"pod", "workload"},	    {"container", "image"},    {"container", "attempt"},
-		{"container", "namespace"}, {"container", "workload"},
+		{"pod", "workload"},
+		{"container", "image"},
+		{"container", "attempt"},
+		{"container", "namespace"},
+		{"container", "workload"},
+		{"pod", "workload_kind"},
+		{"container", "workload_kind"},
 	};
 	const size_t n = sizeof(unknown) / sizeof(*unknown);
 

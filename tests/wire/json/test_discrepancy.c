@@ -12,7 +12,7 @@
 	"\"node\":\"node-1\","
 #define POD                                                                   \
 	"{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"94dc9966\"," \
-	"\"qos\":\"burstable\",\"static\":false,\"workload\":null}"
+	"\"qos\":\"burstable\",\"static\":false,\"workload\":null,\"workload_kind\":null}"
 
 static const struct record_pod web = {
 	.known = true,

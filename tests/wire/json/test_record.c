@@ -23,10 +23,10 @@ DEFINE_CLEANUP(json_t *, json_decref);
 	"\"node\":\"node-1\","
 #define POD                                                                   \
 	"{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"94dc9966\"," \
-	"\"qos\":\"burstable\",\"static\":false,\"workload\":null}"
+	"\"qos\":\"burstable\",\"static\":false,\"workload\":null,\"workload_kind\":null}"
 #define CONTAINER                                                                        \
 	"{\"name\":\"main\",\"id\":\"c0ffee\",\"runtime\":\"containerd\",\"kind\":null," \
-	"\"cgroup\":\"/kubepods/pod/c0ffee\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null}"
+	"\"cgroup\":\"/kubepods/pod/c0ffee\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null,\"workload_kind\":null}"
 #define RUNC                                                                               \
 	"{\"pid\":812,\"comm\":\"runc\",\"ancestors\":[\"containerd-shim\",\"systemd\"],"  \
 	"\"pod\":null,\"container\":null,\"cgroup\":\"/system.slice/containerd.service\"," \
@@ -425,8 +425,8 @@ static void test_hostile_names(void **state)
 		record.signal.sender.process.comm = names[i];
 		record.signal.sender.ancestors[0] = names[i];
 		record.signal.target.comm = names[i];
-		record.signal.pod =
-			(struct record_pod){true, names[i], names[i], names[i], names[i], 0, true};
+		record.signal.pod = (struct record_pod){true,	  names[i], names[i], names[i],
+							names[i], 0,	    true,     names[i]};
 		record.signal.container = container();
 		record.signal.container.cgroup = names[i];
 		assert_int_equal(record_json(&out, &record), 0);

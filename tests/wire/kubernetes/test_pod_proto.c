@@ -78,6 +78,7 @@ static void expect_pod(const struct podjson_pod *a, const struct podjson_pod *b)
 	assert_string_equal(m->namespace_, n->namespace_);
 	assert_string_equal(m->name, n->name);
 	assert_string_equal(m->workload, n->workload);
+	assert_string_equal(m->workload_kind, n->workload_kind);
 	assert_int_equal(m->known, n->known);
 	assert_int_equal(m->grace_ns, n->grace_ns);
 	assert_int_equal(m->deletion_grace_ns, n->deletion_grace_ns);
@@ -161,6 +162,7 @@ static void test_every_field(void **state)
 	assert_int_equal(read_pod(&got, bytes.data, bytes.len), 0);
 	m = &got.pods[0].meta;
 	assert_string_equal(m->workload, "web");
+	assert_string_equal(m->workload_kind, "Deployment");
 	assert_int_equal(m->priority, -7);
 	assert_int_equal(m->end, META_END_EVICTED);
 	assert_true(m->deleting && m->sidecars && !m->is_static && !m->ready);

@@ -213,7 +213,7 @@ static void test_stable_lines(void **state)
 		"\"ns\",\"name\":\"p\",\"workload\":\"w\",\"grace_ns\":4,\"deletion_grace_ns\":5,"
 		"\"deleted_wall_ns\":-6,\"priority\":-7,\"deleting\":true,\"sidecars\":true,"
 		"\"static\":true,\"ready\":true,\"qos\":1,\"phase\":2,\"restart_policy\":3,"
-		"\"gone\":true,\"asked_ns\":4,\"end\":1}\n",
+		"\"gone\":true,\"asked_ns\":4,\"end\":1,\"workload_kind\":\"k\"}\n",
 		"{\"type\":\"container\",\"at_ns\":1,\"source\":1,\"known\":2,\"kind\":1,\"id\":\"i\","
 		"\"unit\":\"x.service\",\"pod_uid\":\"u\",\"name\":\"c\",\"image\":\"m\","
 		"\"attempt\":3,\"stop_signal\":15,\"main_pid\":4,\"grace_ns\":5,\"prestop\":true,"

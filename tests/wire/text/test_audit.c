@@ -39,11 +39,11 @@ static void check_json(const struct audit_record *r, const char *expected)
 #define HEAD                                                                            \
 	"{\"type\":\"audit\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\"," \
 	"\"boot_ns\":5,\"node\":\"n1\","
-#define POD                                                                                     \
-	"\"pod\":{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"" UID                  \
-	"\",\"qos\":null,\"static\":false,\"workload\":null},\"container\":{\"name\":\"main\"," \
-	"\"id\":\"" ID "\",\"runtime\":null,\"kind\":null,\"cgroup\":\"/kubepods"               \
-	"/x\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null},"
+#define POD                                                                                                            \
+	"\"pod\":{\"namespace\":\"default\",\"name\":\"web-0\",\"uid\":\"" UID                                         \
+	"\",\"qos\":null,\"static\":false,\"workload\":null,\"workload_kind\":null},\"container\":{\"name\":\"main\"," \
+	"\"id\":\"" ID "\",\"runtime\":null,\"kind\":null,\"cgroup\":\"/kubepods"                                      \
+	"/x\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null,\"workload_kind\":null},"
 #define SIGNAL "\"signal\":{\"number\":15,\"name\":\"SIGTERM\"},"
 
 static void what_was_found_is_one_line(void **state)
@@ -93,7 +93,7 @@ static void what_is_not_known_is_null(void **state)
 #define BARE                                                                                 \
 	"{\"type\":\"audit\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","      \
 	"\"boot_ns\":5,\"node\":null,\"pod\":null,\"container\":{\"name\":null,\"id\":null," \
-	"\"runtime\":null,\"kind\":null,\"cgroup\":\"/c\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null},"
+	"\"runtime\":null,\"kind\":null,\"cgroup\":\"/c\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null,\"workload_kind\":null},"
 #define REMEDY	"\"remedy\":\"Run graced as root, in the pid namespace of the host.\""
 #define UNKNOWN "\"verdict\":\"unknown\",\"reason\":\"no-access\",\"warnings\":[],"
 	check_json(&r, BARE

@@ -26,6 +26,7 @@ static struct pods_record going(void)
 			 .namespace_ = "default",
 			 .name = "web-0",
 			 .workload = "web",
+			 .workload_kind = "Deployment",
 			 .qos = CGPATH_QOS_BURSTABLE,
 			 .stage = POD_STAGE_TERMINATING,
 			 .first_ns = NOW - 500 * SECOND,
@@ -53,7 +54,7 @@ static const char going_json[] =
 	"{\"type\":\"pods\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","
 	"\"boot_ns\":1000000000000,\"node\":\"n1\",\"pod\":{\"namespace\":\"default\","
 	"\"name\":\"web-0\",\"uid\":\"" UID "\",\"qos\":\"burstable\",\"static\":false,"
-	"\"workload\":\"web\"},\"state\":\"terminating\",\"first_boot_ns\":500000000000,"
+	"\"workload\":\"web\",\"workload_kind\":\"Deployment\"},\"state\":\"terminating\",\"first_boot_ns\":500000000000,"
 	"\"since_boot_ns\":996000000000,\"containers\":{\"running\":1,\"all\":2},"
 	"\"sandbox_running\":true,\"grace\":{\"seconds\":30,\"deadline_boot_ns\":1026000000000,"
 	"\"left_ns\":26000000000},\"ready\":false,\"desired\":true,\"deleting\":true,\"waiting\":false,"
@@ -63,7 +64,7 @@ static const char going_json[] =
 static const char unknown_json[] =
 	"{\"type\":\"pods\",\"schema\":1,\"time\":\"1970-01-01T00:00:00.000000000Z\","
 	"\"boot_ns\":5,\"node\":null,\"pod\":{\"namespace\":null,\"name\":null,\"uid\":\"" UID
-	"\",\"qos\":null,\"static\":false,\"workload\":null},\"state\":null,"
+	"\",\"qos\":null,\"static\":false,\"workload\":null,\"workload_kind\":null},\"state\":null,"
 	"\"first_boot_ns\":null,\"since_boot_ns\":null,\"containers\":{\"running\":0,\"all\":0},"
 	"\"sandbox_running\":false,\"grace\":null,\"ready\":null,\"desired\":null,"
 	"\"deleting\":false,\"waiting\":false,\"orphan\":null,\"ready_stop_boot_ns\":null,\"discrepancies\":[]}\n";

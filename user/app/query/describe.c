@@ -162,6 +162,7 @@ static void fill_pod(const struct podtab_pod *meta, const struct cgpath *path,
 		.name = named ? meta->name : known(names->pod),
 		.uid = path->pod_uid,
 		.workload = meta ? meta->workload : NULL,
+		.workload_kind = meta ? meta->workload_kind : NULL,
 		.qos = path->qos,
 		.is_static = path->static_pod,
 	};
@@ -190,6 +191,8 @@ static void fill_container(const struct podtab_container *meta, const struct cgp
 		return;
 	ret->namespace_ = meta->namespace_;
 	ret->workload = meta->workload;
+	if (meta->workload)
+		ret->workload_kind = record_group_kind(meta->group_from);
 }
 
 static void take_split(struct describe *d, const struct cgpath *path, const char *cgroup)

@@ -403,6 +403,7 @@ static bool fill_names(const struct podtab_pod *pod, uint32_t source, struct met
 	}
 	if (pod->workload && pod->workload_from == source) {
 		COPY(ret->workload, pod->workload);
+		COPY(ret->workload_kind, pod->workload_kind ? pod->workload_kind : "");
 		any = true;
 	}
 	return any;

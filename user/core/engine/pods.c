@@ -497,6 +497,7 @@ static void view(const struct pods *pods, const struct epod *p, struct podview *
 		.namespace_ = meta ? meta->namespace_ : NULL,
 		.name = meta ? meta->name : NULL,
 		.workload = meta ? meta->workload : NULL,
+		.workload_kind = meta ? meta->workload_kind : NULL,
 		.qos = p->qos,
 		.stage = p->life.stage,
 		.first_ns = p->first_ns,

@@ -113,6 +113,7 @@ void pods_fill(const struct pods *pods, const struct epod *p, struct record_pod 
 		.namespace_ = meta ? meta->namespace_ : NULL,
 		.name = meta ? meta->name : NULL,
 		.workload = meta ? meta->workload : NULL,
+		.workload_kind = meta ? meta->workload_kind : NULL,
 		.uid = p->uid,
 		.qos = p->qos,
 		.is_static = p->is_static,

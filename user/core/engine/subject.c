@@ -15,6 +15,7 @@ void subject_pod(const struct names *names, const struct cgnode *node, struct re
 		.namespace_ = meta ? meta->namespace_ : NULL,
 		.name = meta ? meta->name : NULL,
 		.workload = meta ? meta->workload : NULL,
+		.workload_kind = meta ? meta->workload_kind : NULL,
 		.uid = pod->uid,
 		.qos = pod->qos,
 		.is_static = pod->is_static,
@@ -57,6 +58,8 @@ void subject_container(const struct names *names, const struct cgnode *node,
 	if (meta && !node->pod) {
 		ret->namespace_ = meta->namespace_;
 		ret->workload = meta->workload;
+		if (meta->workload)
+			ret->workload_kind = record_group_kind(meta->group_from);
 	}
 }
 
@@ -71,6 +74,7 @@ void subject_ended(const struct names *names, const char *id, const struct podta
 		.namespace_ = pod ? pod->namespace_ : NULL,
 		.name = pod ? pod->name : NULL,
 		.workload = pod ? pod->workload : NULL,
+		.workload_kind = pod ? pod->workload_kind : NULL,
 		.qos = c->exit.qos,
 		.is_static = c->exit.is_static,
 	};

@@ -194,6 +194,48 @@ static void show_zeros(struct subject *to)
 		own_serie(to, key, LEAVE_EVENTS);
 }
 
+static void touch(struct labelset *set, uint64_t at_ns)
+{
+	if (at_ns > set->touched_ns)
+		set->touched_ns = at_ns;
+}
+
+static bool set_kind(struct labelset *set, const char *kind)
+{
+	char clean[LABEL_MAX + 1], *copy;
+
+	label_clean(clean, kind);
+	if (set->kind && strcmp(set->kind, clean) == 0)
+		return true;
+	copy = strdup(clean);
+	if (!copy)
+		return false;
+	free(set->kind);
+	set->kind = copy;
+	return true;
+}
+
+/* labels: of a container of the workload. Without room or memory there is one line less. */
+static void show_workload(struct series *s, const struct record_pod *pod,
+			  const struct record_container *container, const struct labels *labels,
+			  uint64_t now_ns)
+{
+	const struct serie_key key = {.family = SERIES_WORKLOAD};
+	const char *kind = record_workload_kind(pod, container);
+	struct subject to = {.series = s, .labels = *labels};
+	struct serie *serie;
+
+	if (!kind || !record_workload(pod, container))
+		return;
+	to.labels.text[LABEL_CONTAINER][0] = '\0';
+	to.set = series_store_find(&s->store, &to.labels);
+	serie = own_serie(&to, &key, LEAVE_STOPS);
+	if (!serie || !set_kind(to.set, kind))
+		return;
+	serie->value = 1;
+	touch(to.set, now_ns);
+}
+
 static const char *last_component(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -224,12 +266,6 @@ static void subject_begin(struct subject *ret, struct series *s, const struct re
 	ret->wall_ns = record->wall_ns;
 	labels_of(pod, container, &ret->labels);
 	ret->set = series_store_find(&s->store, &ret->labels);
-}
-
-static void touch(struct labelset *set, uint64_t at_ns)
-{
-	if (at_ns > set->touched_ns)
-		set->touched_ns = at_ns;
 }
 
 static void subject_end(const struct subject *to)
@@ -314,6 +350,7 @@ static void record_stop(struct series *s, const struct record *record)
 		add(&to, (struct serie_key){.family = SERIES_GRACE_USED},
 		    histogram_ratio(stop->latency_ns, stop->grace.ns));
 	subject_end(&to);
+	show_workload(s, &stop->pod, &stop->container, &to.labels, record->at_ns);
 	for (int gap = 0; gap < GAP_COUNT; gap++)
 		count_gap(s, record, (enum gap)gap);
 	if (unheard_name(stop->reason))
@@ -408,6 +445,7 @@ void series_seen(struct series *s, const struct record_pod *pod,
 		show_zeros(&to);
 	if (to.set)
 		touch(to.set, now_ns);
+	show_workload(s, pod, container, &to.labels, now_ns);
 }
 
 void series_hears_begin(struct series *s)
@@ -527,6 +565,7 @@ const char *series_family_name(enum series_family family)
 		[SERIES_POD_READY] = "graced_pod_ready_while_terminating_seconds",
 		[SERIES_RESTARTS] = "graced_container_requested_restarts_total",
 		[SERIES_HEARS] = "graced_container_hears",
+		[SERIES_WORKLOAD] = "graced_workload_info",
 	};
 
 	return (unsigned int)family < SERIES_FAMILY_COUNT ? names[family] : NULL;
@@ -554,7 +593,8 @@ static void report(const struct labelset *set, const struct serie *serie, series
 		.created_wall_ns = serie->created_wall_ns,
 	};
 
-	if (key->family == SERIES_POD_EMPTY || key->family == SERIES_POD_READY)
+	if (key->family == SERIES_POD_EMPTY || key->family == SERIES_POD_READY ||
+	    key->family == SERIES_WORKLOAD)
 		point.container = NULL;
 	if (point.bounds)
 		point.histogram = serie->histogram;
@@ -564,6 +604,8 @@ static void report(const struct labelset *set, const struct serie *serie, series
 		point.cause = cause_name((enum cause)key->minor);
 	if (key->family == SERIES_OOM_KILLS)
 		point.level = oom_level_name((enum oom_level)key->major);
+	if (key->family == SERIES_WORKLOAD)
+		point.kind = set->kind;
 	if (key->family == SERIES_RESTARTS)
 		point.probe = probe_word(key->major);
 	if (key->family == SERIES_HEARS)

@@ -49,6 +49,7 @@ enum series_family {
 	SERIES_POD_READY, /* likewise */
 	SERIES_RESTARTS,  /* by whether there is a probe, an enum record_tri */
 	SERIES_HEARS, /* gauge by reason; it cannot be added up, so "_other" has no such series */
+	SERIES_WORKLOAD, /* 1, by kind; likewise. Of workloads: no container */
 	SERIES_FAMILY_COUNT,
 };
 
@@ -89,10 +90,10 @@ struct series_stats {
 };
 
 /* One label set of a family. Labels are valid UTF-8 of at most LABEL_MAX bytes; container, outcome,
- * cause, level, reason and probe are NULL in the families that do not have them. */
+ * cause, level, reason, probe and kind are NULL in the families that do not have them. */
 struct series_point {
 	const char *namespace_, *workload, *container;
-	const char *outcome, *cause, *level, *reason, *probe;
+	const char *outcome, *cause, *level, *reason, *probe, *kind;
 	uint64_t value;			       /* of a counter or gauge */
 	const struct histogram *histogram;     /* NULL for a counter */
 	const struct histogram_bounds *bounds; /* of the histogram */
@@ -114,7 +115,8 @@ struct series *series_free(struct series *series);
 void series_record(struct series *series, const struct record *record);
 
 /* That container runs at now_ns, which is wall_ns since 1970: the counters that alerts are made of
- * exist from now on, and its series do not age. Nothing is made for what is no container or
+ * exist from now on, as does the kind of its workload where that is known: of several kinds under
+ * one name the one seen last. Its series do not age. Nothing is made for what is no container or
  * service, or may be none; nothing else is known of one without a name. */
 void series_seen(struct series *series, const struct record_pod *pod,
 		 const struct record_container *container, uint64_t now_ns, int64_t wall_ns);

@@ -75,6 +75,7 @@ static struct labelset *labelset_free(struct labelset *set)
 		next = serie->next;
 		free(serie);
 	}
+	free(set->kind);
 	free(set);
 	return NULL;
 }
@@ -291,6 +292,7 @@ bool serie_is_key(const struct serie_key *key)
 	case SERIES_RESTARTS:
 		return key->major <= TRI_TRUE && key->minor == 0;
 	case SERIES_HEARS: /* what finds no room is not counted anywhere */
+	case SERIES_WORKLOAD:
 		return false;
 	default:
 		return key->major == 0 && key->minor == 0;

@@ -42,6 +42,7 @@ struct labelset {
 	struct serie *first;
 	uint64_t touched_ns;
 	uint64_t scrapes; /* there had been at the last change */
+	char *kind;	  /* of a workload; NULL: not known */
 	const char *label[LABEL_COUNT];
 	char text[];
 };

@@ -16,6 +16,7 @@
 #define META_NAME_MAX	254 /* a DNS-1123 subdomain and its NUL */
 #define META_IMAGE_MAX	256
 #define META_REASON_MAX 64
+#define META_KIND_MAX	64
 #define META_UID_MAX	37
 #define META_ID_MAX	65
 
@@ -84,10 +85,11 @@ struct meta_pod {
 	char uid[META_UID_MAX];
 	char namespace_[META_NAME_MAX];
 	char name[META_NAME_MAX];
-	char workload[META_NAME_MAX]; /* what made it: a Deployment, a DaemonSet, itself */
-	uint64_t grace_ns;	      /* spec.terminationGracePeriodSeconds */
-	uint64_t deletion_grace_ns;   /* metadata.deletionGracePeriodSeconds */
-	int64_t deleted_wall_ns;      /* metadata.deletionTimestamp */
+	char workload[META_NAME_MAX];	   /* what made it: a Deployment, a DaemonSet, itself */
+	char workload_kind[META_KIND_MAX]; /* of the source that provides workload */
+	uint64_t grace_ns;		   /* spec.terminationGracePeriodSeconds */
+	uint64_t deletion_grace_ns;	   /* metadata.deletionGracePeriodSeconds */
+	int64_t deleted_wall_ns;	   /* metadata.deletionTimestamp */
 	int64_t priority;
 	bool deleting;
 	bool sidecars; /* init containers that are restarted always */

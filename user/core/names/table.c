@@ -19,6 +19,7 @@ static void pod_free(struct podtab_pod *pod)
 	free(pod->namespace_);
 	free(pod->name);
 	free(pod->workload);
+	free(pod->workload_kind);
 	free(pod);
 }
 
@@ -229,6 +230,15 @@ static int set_string(char **member, const char *value)
 	return 0;
 }
 
+static int set_optional(char **member, const char *value)
+{
+	if (value[0])
+		return set_string(member, value);
+	free(*member);
+	*member = NULL;
+	return 0;
+}
+
 static int take_string(char **member, uint8_t *from, const char *value, uint32_t source)
 {
 	return value[0] && may_replace(from, source) ? set_string(member, value) : 0;
@@ -290,11 +300,14 @@ static uint32_t owner_rank(uint32_t source)
 
 static int take_workload(struct podtab_pod *pod, const struct meta_pod *meta)
 {
+	int r;
+
 	if (!meta->workload[0] ||
 	    (pod->workload_from && owner_rank(pod->workload_from) < owner_rank(meta->source)))
 		return 0;
 	pod->workload_from = (uint8_t)meta->source;
-	return set_string(&pod->workload, meta->workload);
+	r = set_string(&pod->workload, meta->workload);
+	return r < 0 ? r : set_optional(&pod->workload_kind, meta->workload_kind);
 }
 
 int podtab_take_pod(struct podtab *tab, const struct meta_pod *meta, uint64_t now_ns)
@@ -383,15 +396,6 @@ static int take_image(struct podtab_container *c, const struct meta_container *m
 	if (!digest && had_digest)
 		c->image_from = META_NONE;
 	return take_string(&c->image, &c->image_from, meta->image, meta->source);
-}
-
-static int set_optional(char **member, const char *value)
-{
-	if (value[0])
-		return set_string(member, value);
-	free(*member);
-	*member = NULL;
-	return 0;
 }
 
 /* Half of one source's and half of another's would be a group that does not exist. */

@@ -27,10 +27,10 @@
 struct podtab_pod {
 	uint64_t touched_ns;
 	char uid[META_UID_MAX];
-	char *namespace_, *name, *workload; /* NULL: not known */
-	uint8_t name_from;		    /* enum meta_source */
-	uint8_t workload_from;		    /* sources of owners first, then as the others rank */
-	uint8_t state_from; /* deletion, readiness and phase are one source's word */
+	char *namespace_, *name, *workload, *workload_kind; /* NULL: not known */
+	uint8_t name_from;				    /* enum meta_source */
+	uint8_t workload_from; /* sources of owners first, then as the others rank */
+	uint8_t state_from;    /* deletion, readiness and phase are one source's word */
 	uint8_t grace_from, sidecars_from, static_from, priority_from, qos_from, restart_from;
 	uint32_t known; /* enum meta_pod_known */
 	uint64_t grace_ns, deletion_grace_ns;

@@ -186,3 +186,28 @@ void workload_name(const struct workload_facts *facts, char ret[static META_NAME
 	memcpy(ret, name, len);
 	ret[len] = '\0';
 }
+
+static const char *kind_of_owner(const struct workload_facts *facts)
+{
+	bool shortened = by_owner(facts) < strlen(facts->owner);
+
+	if (shortened && owner_is(facts, "Job", "batch"))
+		return "CronJob";
+	if (shortened)
+		return is_known(facts->template_hash) ? "Deployment" : "";
+	return is_known(facts->owner_kind) ? facts->owner_kind : "";
+}
+
+void workload_kind(const struct workload_facts *facts, char ret[static META_KIND_MAX])
+{
+	const char *kind = "Pod";
+	size_t len;
+
+	if (facts->is_static || owner_is(facts, "Node", ""))
+		kind = "StaticPod";
+	else if (is_known(facts->owner))
+		kind = kind_of_owner(facts);
+	len = utf8_fit(kind, strlen(kind), META_KIND_MAX - 1);
+	memcpy(ret, kind, len);
+	ret[len] = '\0';
+}

@@ -13,8 +13,8 @@
 /* Strings are borrowed and valid during the call that shows it. Times are nanoseconds of
  * CLOCK_BOOTTIME. */
 struct podview {
-	const char *uid;			  /* as its cgroup has it */
-	const char *namespace_, *name, *workload; /* NULL: not known */
+	const char *uid;					  /* as its cgroup has it */
+	const char *namespace_, *name, *workload, *workload_kind; /* NULL: not known */
 	enum cgpath_qos qos;
 	enum pod_stage stage;
 	uint64_t first_ns;    /* when it was first seen */

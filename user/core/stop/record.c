@@ -18,6 +18,21 @@ const char *record_workload(const struct record_pod *pod, const struct record_co
 	return container->known ? container->workload : NULL;
 }
 
+const char *record_workload_kind(const struct record_pod *pod,
+				 const struct record_container *container)
+{
+	if (pod->known)
+		return pod->workload_kind;
+	return container->known ? container->workload_kind : NULL;
+}
+
+const char *record_group_kind(enum meta_source source)
+{
+	if (source == META_DOCKER)
+		return "compose";
+	return source == META_PODMAN ? "quadlet" : NULL;
+}
+
 const char *sender_kind_name(enum sender_kind kind)
 {
 	static const char *const names[] = {

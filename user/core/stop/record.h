@@ -40,6 +40,7 @@ struct record_pod {
 	const char *workload; /* what made it; NULL: not known */
 	enum cgpath_qos qos;
 	bool is_static;
+	const char *workload_kind; /* NULL: not known */
 };
 
 enum record_container_kind {
@@ -62,7 +63,7 @@ struct record_container {
 	uint32_t attempt; /* how often it was restarted */
 	/* What it belongs to outside pods: a compose project, and its service or a unit; NULL: not
 	 * known. */
-	const char *namespace_, *workload;
+	const char *namespace_, *workload, *workload_kind;
 };
 
 struct record_process {
@@ -390,6 +391,10 @@ static inline uint64_t record_ready_min_ns(const struct record_pod_ready *r)
 const char *record_namespace(const struct record_pod *pod,
 			     const struct record_container *container);
 const char *record_workload(const struct record_pod *pod, const struct record_container *container);
+const char *record_workload_kind(const struct record_pod *pod,
+				 const struct record_container *container);
+/* "compose" or "quadlet", by the source that groups containers outside pods. */
+const char *record_group_kind(enum meta_source source);
 
 /* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
 const char *sender_kind_name(enum sender_kind kind);

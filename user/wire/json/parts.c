@@ -31,6 +31,7 @@ void record_parts_pod(struct buf *out, const char *key, const struct record_pod 
 	jsonw_str(out, "qos", cgpath_qos_name(pod->qos));
 	jsonw_bool(out, "static", pod->is_static);
 	jsonw_str(out, "workload", pod->workload);
+	jsonw_str(out, "workload_kind", pod->workload_kind);
 	jsonw_object_end(out);
 }
 
@@ -58,6 +59,7 @@ void record_parts_container(struct buf *out, const char *key,
 		jsonw_null(out, "attempt");
 	jsonw_str(out, "namespace", container->namespace_);
 	jsonw_str(out, "workload", container->workload);
+	jsonw_str(out, "workload_kind", container->workload_kind);
 	jsonw_object_end(out);
 }
 

@@ -154,7 +154,8 @@ static bool same_names(const struct podview *a, const struct podview *b)
 {
 	return compare_text(a->uid, b->uid) == 0 && compare_text(a->name, b->name) == 0 &&
 	       compare_text(a->namespace_, b->namespace_) == 0 &&
-	       compare_text(a->workload, b->workload) == 0 && a->qos == b->qos;
+	       compare_text(a->workload, b->workload) == 0 &&
+	       compare_text(a->workload_kind, b->workload_kind) == 0 && a->qos == b->qos;
 }
 
 bool pods_record_same(const struct pods_record *first, const struct pods_record *second)
@@ -188,6 +189,7 @@ static void add_head(struct buf *out, const struct pods_record *r)
 				       .name = v->name,
 				       .uid = v->uid,
 				       .workload = v->workload,
+				       .workload_kind = v->workload_kind,
 				       .qos = v->qos,
 				       .is_static = v->is_static};
 	char time[RFC3339_SIZE];
@@ -287,7 +289,8 @@ static int read_pod(const json_t *pod, struct arena *arena, struct podview *ret)
 	if (!read_text(pod, "namespace", arena, &ret->namespace_) ||
 	    !read_text(pod, "name", arena, &ret->name) ||
 	    !read_text(pod, "uid", arena, &ret->uid) ||
-	    !read_text(pod, "workload", arena, &ret->workload))
+	    !read_text(pod, "workload", arena, &ret->workload) ||
+	    !read_text(pod, "workload_kind", arena, &ret->workload_kind))
 		return -ENOMEM;
 	ret->qos = read_qos(pod);
 	ret->is_static = json_is_true(json_object_get(pod, "static"));

@@ -114,6 +114,7 @@ static void read_pod(struct reading *r, const json_t *pod, struct record_pod *re
 		.name = text_of(pod, "name"),
 		.uid = text_of(pod, "uid"),
 		.workload = text_of(pod, "workload"),
+		.workload_kind = text_of(pod, "workload_kind"),
 		.qos = word_of(r, pod, "qos", cgpath_qos_word, CGPATH_QOS_BESTEFFORT + 1,
 			       CGPATH_QOS_UNKNOWN),
 		.is_static = json_is_true(json_object_get(pod, "static")),
@@ -142,6 +143,7 @@ static void read_container(struct reading *r, const json_t *container, struct re
 		.attempt = (uint32_t)attempt,
 		.namespace_ = text_of(container, "namespace"),
 		.workload = text_of(container, "workload"),
+		.workload_kind = text_of(container, "workload_kind"),
 	};
 }
 

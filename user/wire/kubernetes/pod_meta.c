@@ -503,6 +503,7 @@ static void read_workload(const json_t *metadata, const json_t *spec, struct met
 	if (!facts.job)
 		facts.job = name_at(labels, "job-name");
 	workload_name(&facts, meta->workload);
+	workload_kind(&facts, meta->workload_kind);
 }
 
 bool podmeta_read(const json_t *json, const struct podjson_sink *sink)

@@ -44,6 +44,9 @@ static const struct expo_family container_families[SERIES_FAMILY_COUNT] = {
 		 "Whether a running container would react to its stop signal: 1, it would, by "
 		 "the reason how; 0, it is deaf, by the reason why. Absent where that is not "
 		 "known; of several of one name the worst."},
+	[SERIES_WORKLOAD] =
+		{"graced_workload_info", EXPO_GAUGE, NULL,
+		 "1; what kind of thing the workload is, where that is known: to join with."},
 };
 
 static void add_point(void *userdata, const struct series_point *point)
@@ -65,6 +68,8 @@ static void add_point(void *userdata, const struct series_point *point)
 		labels[n++] = (struct expo_label){"level", point->level};
 	if (point->probe)
 		labels[n++] = (struct expo_label){"probe", point->probe};
+	if (point->kind)
+		labels[n++] = (struct expo_label){"kind", point->kind};
 	if (point->reason)
 		labels[n++] = (struct expo_label){"reason", point->reason};
 	if (point->histogram)
@@ -170,7 +175,7 @@ void metrics_containers_write_absorbed(struct expo *expo, const struct series_st
 	for (int i = 0; i < SERIES_FAMILY_COUNT; i++) {
 		struct expo_label label = {"metric", series_family_name((enum series_family)i)};
 
-		if (i != SERIES_HEARS)
+		if (i != SERIES_HEARS && i != SERIES_WORKLOAD)
 			expo_u64(expo, &label, 1, stats->absorbed[i]);
 	}
 }

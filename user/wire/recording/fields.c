@@ -170,6 +170,7 @@ static const struct rec_field POD[] = {
 	BOOL("gone", pod.gone),
 	UINT("asked_ns", pod.asked_ns),
 	UINT("end", pod.end),
+	STRING("workload_kind", pod.workload_kind),
 };
 
 static const struct rec_field CONTAINER[] = {

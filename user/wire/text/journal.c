@@ -65,6 +65,7 @@ static void add_subject(struct buf *out, const struct record_pod *pod,
 {
 	add_field(out, "GRACED_NAMESPACE", record_namespace(pod, container));
 	add_field(out, "GRACED_WORKLOAD", record_workload(pod, container));
+	add_field(out, "GRACED_WORKLOAD_KIND", record_workload_kind(pod, container));
 	if (pod->known) {
 		add_field(out, "GRACED_POD", pod->name);
 		add_field(out, "GRACED_POD_UID", pod->uid);
