@@ -20,6 +20,8 @@
  *   MINUTE shed NUMBER                   of enum shed
  *   MINUTE unclean COUNT                 the last boot ended so, that many did
  *   MINUTE lost COUNT                    events
+ *   MINUTE evicted COUNT                pods begin to terminate
+ *   MINUTE restarts NAMESPACE WORKLOAD CONTAINER COUNT
  *   MINUTE end
  */
 #include <inttypes.h>
@@ -196,6 +198,25 @@ static void play(struct story *s, const char *recording)
 	lines_free(lines);
 }
 
+/* Pods that begin to terminate, or containers that are made again. */
+static void happens(const struct story *s, enum record_type type, unsigned int n)
+{
+	struct record record = {
+		.type = type, .at_ns = (uint64_t)s->minute * MINUTE_NS, .wall_ns = wall_ns(s)};
+	struct record_container container = {.known = true, .kind = CONTAINER_KIND_CONTAINER};
+
+	if (type == RECORD_POD) {
+		record.pod_state.state = POD_STAGE_TERMINATING;
+		record.pod_state.trigger = POD_EVICTED;
+	} else {
+		rename_subject(s, &record.restart.pod, &container);
+		record.restart.container = container;
+		record.restart.probe = TRI_TRUE;
+	}
+	while (n--)
+		series_record(s->series, &record);
+}
+
 static void boot_ended(struct story *s, uint64_t count)
 {
 	s->previous.saved_wall_ns = wall_ns(s);
@@ -225,11 +246,17 @@ static void command(struct story *s, const char *verb, const char *rest)
 			  s->container, &number) == 5) {
 		while (number--)
 			play(s, recording);
+	} else if (strcmp(verb, "restarts") == 0 &&
+		   sscanf(rest, "%63s %63s %63s %u", s->namespace_, s->workload, s->container,
+			  &number) == 4) {
+		happens(s, RECORD_RESTART, number);
 	} else if (strcmp(verb, "ready") == 0 && sscanf(rest, "%u %u", &number, &value) == 2 &&
 		   number < METRICS_READY_COUNT) {
 		s->metrics.shutdown.ready[number] = value ? METRICS_READY_YES : METRICS_READY_NO;
 	} else if (sscanf(rest, "%u", &number) != 1) {
 		fail(verb);
+	} else if (strcmp(verb, "evicted") == 0) {
+		happens(s, RECORD_POD, number);
 	} else if (strcmp(verb, "shed") == 0) {
 		s->metrics.shed = (enum shed)number;
 	} else if (strcmp(verb, "unclean") == 0) {

@@ -4,8 +4,11 @@
  * metrics to which each scrape adds 100 stops of 20 ms to 2 s, and 24 ends of pods in buckets of
  * their own.
  */
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -22,6 +25,7 @@
 #define STOPS	  100
 #define STEP_NS	  (20 * MS)
 #define HISTOGRAM "graced_container_stop_duration_seconds"
+#define CART	  "{container=\"cart\"}"
 #define WIDE	  "graced_pod_empty_duration_seconds"
 #define OCTAVES	  3  /* of WIDE with each scrape, with a value in each of their 8 buckets */
 #define SCRAPES	  12 /* after so many the schema has fallen from 3 to 0 */
@@ -56,6 +60,18 @@ static void add_stops(struct series *series)
 	}
 }
 
+/* One that is killed at the end of its 30 seconds, and one that is held for as long again. */
+static void add_late(struct series *series)
+{
+	struct record record = serieslib_stop("shop", "late");
+
+	record.stop.latency_ns = 30 * S + 20 * MS;
+	series_record(series, &record);
+	record = serieslib_stop("shop", "held");
+	record.stop.latency_ns = 60 * S;
+	series_record(series, &record);
+}
+
 /* After 8, 16 and 32 octaves, from 2 ms on, the buckets of the schema are used up. */
 static void add_pods(struct series *series)
 {
@@ -79,6 +95,8 @@ static void add_pods(struct series *series)
 	}
 }
 
+static int64_t start_wall_ns;
+
 static void answer(void *userdata, const struct web_request *request, struct web_reply *ret)
 {
 	static const enum expo_format formats[] = {
@@ -86,9 +104,11 @@ static void answer(void *userdata, const struct web_request *request, struct web
 		[NEGOTIATE_OPENMETRICS] = EXPO_OPENMETRICS,
 		[NEGOTIATE_PROTOBUF] = EXPO_PROTOBUF,
 	};
-	const struct metrics metrics = {.series = userdata};
+	struct metrics metrics = {.series = userdata, .process_known = true};
 
+	metrics.process_start_wall_ns = start_wall_ns;
 	add_stops(userdata);
+	add_late(userdata);
 	add_pods(userdata);
 	ret->status = metrics_write(&ret->body, formats[request->format], &metrics) < 0 ? 500 : 200;
 	ret->type = negotiate_content_type(request->format);
@@ -105,6 +125,7 @@ static void serve(int port_fd)
 	sd_event *event;
 	uint16_t port;
 
+	start_wall_ns = (int64_t)time(NULL) * (int64_t)S;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (sd_event_new(&event) < 0 || web_new(event, &config, answer, series, &web, &why) < 0)
 		_exit(1);
@@ -118,6 +139,7 @@ static void serve(int port_fd)
 static int setup(void **state)
 {
 	static struct stage stage;
+	char rules[PATH_MAX];
 	int fds[2], r;
 
 	*state = NULL;
@@ -135,9 +157,12 @@ static int setup(void **state)
 	if (read(fds[0], &stage.port, sizeof(stage.port)) != sizeof(stage.port))
 		return -1;
 	close(fds[0]);
-	r = prom_start_features(stage.port, "native-histograms,exemplar-storage", &stage.native);
+	if (!realpath("deploy/graced.rules.yaml", rules))
+		return -errno;
+	r = prom_start_features(stage.port, "native-histograms,exemplar-storage", rules,
+				&stage.native);
 	if (r == 0)
-		r = prom_start_features(stage.port, "exemplar-storage", &stage.classic);
+		r = prom_start_features(stage.port, "exemplar-storage", rules, &stage.classic);
 	return r;
 }
 
@@ -172,7 +197,7 @@ static double await_value(const struct prom *prom, const char *query)
 /* The 90th of 100 stops took 1.8 s. A native bucket is 9 % wide; the classic one is from 1 to 3 s. */
 static void test_quantile(void **state)
 {
-	static const char query[] = "histogram_quantile(0.9, sum(rate(" HISTOGRAM "[1m])))";
+	static const char query[] = "histogram_quantile(0.9, sum(rate(" HISTOGRAM CART "[1m])))";
 	struct stage *stage = *state;
 	double value;
 
@@ -189,18 +214,20 @@ static void test_counts(void **state)
 
 	if (!stage)
 		skip();
-	count = await_value(stage->native, "histogram_count(" HISTOGRAM ") == on() group_left "
-					   "graced_container_stops_total{cause=\"stop-signal\"}");
+	count = await_value(
+		stage->native,
+		"histogram_count(" HISTOGRAM CART ") == on() group_left "
+		"graced_container_stops_total{cause=\"stop-signal\",container=\"cart\"}");
 	assert_true(count > 0 && (unsigned int)count % STOPS == 0);
-	assert_true(prom_value(stage->native, "histogram_sum(" HISTOGRAM ") / "
-					      "histogram_count(" HISTOGRAM ")") == 1.01);
+	assert_true(prom_value(stage->native, "histogram_sum(" HISTOGRAM CART ") / "
+					      "histogram_count(" HISTOGRAM CART ")") == 1.01);
 }
 
 /* A reset would be counted as an increase by all that there is. */
 static void test_no_reset(void **state)
 {
 	static const char query[] = "histogram_count(sum(increase(" WIDE "[5m]))) / "
-				    "histogram_count(sum(increase(" HISTOGRAM "[5m])))";
+				    "histogram_count(sum(increase(" HISTOGRAM CART "[5m])))";
 	struct stage *stage = *state;
 	char until[128];
 	double ratio;
@@ -220,9 +247,9 @@ static void test_not_twice(void **state)
 
 	if (!stage)
 		skip();
-	assert_true(await_value(stage->native, "histogram_count(" HISTOGRAM ")") > 0);
+	assert_true(await_value(stage->native, "histogram_count(" HISTOGRAM CART ")") > 0);
 	assert_true(prom_value(stage->native, "count(" HISTOGRAM "_bucket)") == -1);
-	assert_true(await_value(stage->classic, "count(" HISTOGRAM "_bucket)") == 13);
+	assert_true(await_value(stage->classic, "count(" HISTOGRAM "_bucket" CART ")") == 13);
 	assert_true(prom_value(stage->classic, "count(" HISTOGRAM ")") == -1);
 }
 
@@ -270,8 +297,98 @@ static void test_exemplars(void **state)
 
 	if (!stage)
 		skip();
-	check_exemplars(stage->native, HISTOGRAM);
-	check_exemplars(stage->classic, HISTOGRAM "_bucket");
+	check_exemplars(stage->native, HISTOGRAM CART);
+	check_exemplars(stage->classic, HISTOGRAM "_bucket" CART);
+}
+
+/* The 95th of 100 stops used 1.9 of 30 s. The first classic bucket ends at one half. */
+static void test_margin(void **state)
+{
+	static const char query[] = "graced:margin:p95_1h" CART;
+	struct stage *stage = *state;
+	double native, classic;
+
+	if (!stage)
+		skip();
+	native = await_value(stage->native, query);
+	classic = await_value(stage->classic, query);
+	assert_true(native > 1 - 1.9 / 30 * 1.0906 && native < 1 - 1.9 / 30 / 1.0906);
+	assert_true(classic > 0.5 && classic < 0.55);
+}
+
+static void check_firing(const struct prom *prom)
+{
+	static const char low[] = "count(ALERTS{alertname=\"GracedMarginLow\","
+				  "alertstate=\"firing\",container=~\"late|held\"}) == 2";
+	static const char held[] =
+		"count(ALERTS{alertname=\"GracedGraceOverrun\",alertstate=\"firing\"})";
+
+	assert_true(await_value(prom, low) > 0);
+	assert_true(await_value(prom, held) > 0);
+	assert_true(prom_value(prom, "count(ALERTS{alertname=\"GracedGraceOverrun\","
+				     "container!=\"held\"})") == -1);
+	assert_true(prom_value(prom, "count(ALERTS{alertname=\"GracedMarginLow\","
+				     "container!~\"late|held\"})") == -1);
+}
+
+static void test_alerts(void **state)
+{
+	struct stage *stage = *state;
+
+	if (!stage)
+		skip();
+	check_firing(stage->native);
+	check_firing(stage->classic);
+}
+
+static void read_page(const char *path, struct buf *ret)
+{
+	FILE *in = fopen(path, "re");
+	char line[1024];
+
+	assert_non_null(in);
+	while (fgets(line, sizeof(line), in))
+		buf_adds(ret, line);
+	fclose(in);
+}
+
+/* Without an answer it is one that can be asked. */
+static void check_question(const struct prom *prom, const char *query, bool has_answer)
+{
+	json_t *result;
+
+	for (int i = 0; has_answer && i < 600 && prom_value(prom, query) == -1; i++)
+		usleep(100000);
+	result = prom_query(prom, query);
+	assert_true(json_is_array(result));
+	assert_int_equal(json_array_size(result), has_answer);
+	json_decref(result);
+}
+
+/* The second of them asks about five hours ago. */
+static void test_questions(void **state)
+{
+	static const bool has_answer[] = {true, false, true};
+	struct stage *stage = *state;
+	struct buf page = {};
+	const char *at;
+	char *query, *end;
+	size_t n = 0;
+
+	if (!stage)
+		skip();
+	read_page("docs/questions.md", &page);
+	at = strstr(buf_str(&page), "## Where only native histograms");
+	for (; at && (at = strstr(at, "```promql\n")); n++, at = end + 1) {
+		query = (char *)at + strlen("```promql\n");
+		end = strstr(query, "```");
+		assert_non_null(end);
+		*end = '\0';
+		assert_true(n < LEN(has_answer));
+		check_question(stage->native, query, has_answer[n]);
+	}
+	assert_int_equal(n, LEN(has_answer));
+	buf_free(&page);
 }
 
 int main(void)
@@ -284,6 +401,10 @@ int main(void)
 		CLAIM("a schema that falls is no reset for Prometheus", test_no_reset),
 		CLAIM("Prometheus stores the native buckets or the classic ones", test_not_twice),
 		CLAIM("all other families are the same in both formats", test_others),
+		CLAIM("the rules have the margin from native histograms and from classic ones",
+		      test_margin),
+		CLAIM("from both the rules alert about the same containers", test_alerts),
+		CLAIM("the questions about native histograms have their answers", test_questions),
 		CLAIM("both formats bring exemplars to Prometheus", test_exemplars),
 	};
 

@@ -23,7 +23,7 @@
 struct prom {
 	pid_t pid;
 	uint16_t port;
-	const char *features; /* NULL: none */
+	const char *features, *rules; /* NULL: none */
 	char dir[64];
 };
 
@@ -107,10 +107,12 @@ static int write_config(const struct prom *p, uint16_t target)
 		return -errno;
 	fprintf(file,
 		"global:\n  scrape_interval: %us\n  scrape_timeout: %us\n"
+		"  evaluation_interval: 1s\nrule_files: [%s]\n"
 		"scrape_configs:\n"
 		"  - job_name: graced\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n"
 		"  - job_name: itself\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n",
-		p->features ? 1 : 2, p->features ? 1 : 2, target, p->port);
+		p->features ? 1 : 2, p->features ? 1 : 2, p->rules ? p->rules : "", target,
+		p->port);
 	return fclose(file) ? -errno : 0;
 }
 
@@ -149,7 +151,7 @@ static int await_ready(struct prom *p)
 }
 
 static int start(uint16_t target, const char *const *exprs, size_t n_exprs, const char *features,
-		 struct prom **ret)
+		 const char *rules, struct prom **ret)
 {
 	struct prom *p = calloc(1, sizeof(*p));
 	int r;
@@ -159,6 +161,7 @@ static int start(uint16_t target, const char *const *exprs, size_t n_exprs, cons
 	strcpy(p->dir, "/tmp/graced-prom-XXXXXX");
 	p->port = free_port();
 	p->features = features;
+	p->rules = rules;
 	r = mkdtemp(p->dir) ? 0 : -errno;
 	if (!r)
 		r = exprs ? write_config_of_rules(p, target) : write_config(p, target);
@@ -179,17 +182,17 @@ static int start(uint16_t target, const char *const *exprs, size_t n_exprs, cons
 
 int prom_start(uint16_t target, struct prom **ret)
 {
-	return start(target, NULL, 0, NULL, ret);
+	return start(target, NULL, 0, NULL, NULL, ret);
 }
 
-int prom_start_features(uint16_t target, const char *features, struct prom **ret)
+int prom_start_features(uint16_t target, const char *features, const char *rules, struct prom **ret)
 {
-	return start(target, NULL, 0, features, ret);
+	return start(target, NULL, 0, features, rules, ret);
 }
 
 int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
 {
-	return start(target, exprs, n_exprs, NULL, ret);
+	return start(target, exprs, n_exprs, NULL, NULL, ret);
 }
 
 struct prom *prom_free(struct prom *p)
