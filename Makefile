@@ -36,6 +36,7 @@ endif
 
 # --- flags ------------------------------------------------------------------------------------
 
+PKG_CONFIG := pkg-config
 PKGS     := libbpf libelf zlib libsystemd jansson yaml-0.1 libprotobuf-c
 WARNINGS := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
@@ -52,9 +53,12 @@ CC   := $(CLANG)
 else ifeq ($(VARIANT),coverage)
 MODE := -O0 -g --coverage
 else ifeq ($(VARIANT),arm64)
-MODE := -O2 -g $(HARDEN)
-CC   := $(CLANG) --target=aarch64-linux-gnu -nostdlibinc \
-	-isystem $(BUILD)/sysroot/usr/aarch64-linux-gnu/include -idirafter /usr/include
+SYSROOT := $(shell tools/arm64/sysroot)/root
+MODE := -O2 -g -ffunction-sections -fdata-sections $(HARDEN)
+CC   := $(CLANG) --target=aarch64-linux-gnu --sysroot=$(SYSROOT) -fuse-ld=lld -Qunused-arguments
+AR   := llvm-ar
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
+	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/aarch64-linux-gnu/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
 endif
 
 GEN  := $(BUILD)/gen
@@ -65,10 +69,10 @@ COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE $(CPPFLAGS) \
 	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(CFLAGS)
 LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
 # graced top has a screen where ncurses is there to be built with; it is loaded at run time.
-SCREEN := $(shell pkg-config --exists ncursesw 2>/dev/null && \
-	echo -DGRACED_NCURSES $$(pkg-config --cflags-only-I ncursesw))
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+SCREEN := $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && \
+	echo -DGRACED_NCURSES $$($(PKG_CONFIG) --cflags-only-I ncursesw))
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
 
 ARCH     := $(if $(filter aarch64%,$(shell $(CC) -dumpmachine 2>/dev/null)),arm64,x86)
 BPFFLAGS := -target bpf -g -O2 -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Ibpf \

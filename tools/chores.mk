@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Targets for people who change graced: style, fuzzing, coverage, a build for the other machine.
 
-.PHONY: fmt lint fuzz fuzz-targets coverage arm64 arm64-objects
+.PHONY: fmt lint fuzz fuzz-targets coverage arm64 check-arm64
 
 STYLED = $(shell find bpf include user tests tools vmlinux -name '*.[ch]' 2>/dev/null)
 
@@ -30,12 +30,13 @@ coverage:
 	@BUILD='$(BUILD)/coverage' tools/check-run unit vectors replay
 	@tools/coverage-report '$(BUILD)/coverage'
 
-# Both halves are compiled for arm64 and the skeleton is made, but nothing is linked. The C library's
-# headers are taken from Debian's cross packages without installing them; other libraries' are the
-# same on every machine.
+# graced and every test for arm64, with clang and the packages that tools/arm64/sysroot unpacks.
 arm64:
-	@tools/arm64-sysroot '$(BUILD)/arm64/sysroot'
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 VARIANT=arm64 arm64-objects
+	@tools/deps install arm64
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 VARIANT=arm64 portable
+	@echo '$(BUILD)/arm64/graced'
 
-arm64-objects: $(SKEL) $(BUILD)/user/app/main.o $(foreach l,$(LAYERS),$(call layer-objs,$(l)))
-	@echo 'arm64: $(words $^) files compiled'
+# What needs no kernel, in an emulator of programs.
+check-arm64: deps
+	@tools/deps install arm64
+	@BUILD='$(BUILD)' tools/check-run arm64

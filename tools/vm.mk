@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests in virtual machines.
 
-.PHONY: check-vm check-vm-long vm-deps vm-matrix vm-programs
+.PHONY: check-vm check-vm-long vm-deps vm-matrix vm-programs arm64-vm-programs
 
 # These programs bring loader and libraries along: they run on every distribution's files.
 VM_LIB   := /opt/graced/lib
@@ -36,6 +36,9 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
 
+# What tests/vm/arm64 runs in its machine, with BUILD=$(BUILD)/arm64 VARIANT=arm64.
+arm64-vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(KERNEL)
+
 VM_SCRIPTS := run events status proof shutdown volumes manage account
 
 vm-deps: deps
@@ -50,7 +53,7 @@ check-vm: vm-deps
 
 # By hand: the Debian package from installation to purge, a StatefulSet's pod with the real controllers, machines with Docker and Podman, and many
 # shutdowns of a slow kubelet, 45 minutes on an idle machine. Some alone: make check-vm-long VM_LONG=engines
-VM_LONG := packages statefulset engines standalone slowed
+VM_LONG := packages statefulset engines standalone slowed arm64
 
 check-vm-long: vm-deps
 	@tools/deps install deb
