@@ -55,8 +55,9 @@ MODE := -O0 -g --coverage
 else ifeq ($(VARIANT),arm64)
 SYSROOT := $(shell tools/arm64/sysroot)/root
 MODE := -O2 -g -ffunction-sections -fdata-sections $(HARDEN)
-CC   := $(CLANG) --target=aarch64-linux-gnu --sysroot=$(SYSROOT) -fuse-ld=lld -Qunused-arguments
-AR   := llvm-ar
+WARNINGS += -Wno-missing-field-initializers -Wno-string-concatenation
+CC   := $(CLANG) --target=aarch64-linux-gnu --sysroot=$(SYSROOT)
+AR   := aarch64-linux-gnu-ar
 PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/aarch64-linux-gnu/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
 endif

@@ -20,7 +20,7 @@ static void who_waits_or_handles_hears(void **state)
 		 .says = "{'verdict':'hears','reason':'waiter','shielded':true,'disposition':"
 			 "'default','blocked':true,'waiters':1," PLAIN "}"},
 		{{"go"},
-		 .in_call = SYS_pause,
+		 .in_call = PEEK_PAUSE,
 		 .says = "{" HANDLER ",'shielded':true,'blocked':false," PLAIN "}"},
 		{{"java"}, .says = "{" HANDLER ",'shielded':true,'blocked':false," PLAIN "}"},
 		{{"graceful"}, "workload", .says = "{" HANDLER ",'blocked':false," PLAIN "}"},
@@ -52,10 +52,10 @@ static void one_thread_that_does_not_block_it_runs_the_handler(void **state)
 {
 	static const struct audited_role roles[] = {
 		{{"threads", "blocked", "open", "handler"},
-		 .in_call = SYS_pause,
+		 .in_call = PEEK_PAUSE,
 		 .says = "{" HANDLER ",'blocked':false}"},
 		{{"threads", "open", "blocked", "handler"},
-		 .in_call = SYS_pause,
+		 .in_call = PEEK_PAUSE,
 		 .says = "{" HANDLER ",'blocked':false}"},
 		{{"leader-gone"},
 		 "crowd",
@@ -98,7 +98,7 @@ static void a_thread_that_does_not_block_it_may_end_a_shielded_init(void **state
 {
 	static const struct audited_role roles[] = {
 		{{"threads", "blocked", "open", "default"},
-		 .in_call = SYS_pause,
+		 .in_call = PEEK_PAUSE,
 		 .says = "{'verdict':'unknown','reason':'threads-differ','shielded':true,"
 			 "'disposition':'default','blocked':false}",
 		 .then = AUDITED_EITHER},
@@ -117,7 +117,7 @@ static void without_the_shield_the_default_is_death(void **state)
 			 "['init-guessed']}",
 		 .then = AUDITED_DIES},
 		{{"threads", "blocked", "open", "default"},
-		 .in_call = SYS_pause,
+		 .in_call = PEEK_PAUSE,
 		 .host_pidns = true,
 		 .says = "{'verdict':'dies','reason':'default'}",
 		 .then = AUDITED_DIES},
@@ -152,7 +152,7 @@ static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
 		 .status = 1,
 		 .then = AUDITED_KEEPS},
 		{{"threads", "blocked", "blocked", "handler"},
-		 .in_call = SYS_pause,
+		 .in_call = PEEK_PAUSE,
 		 .says = "{'verdict':'deaf','reason':'blocked','disposition':'handler'}",
 		 .status = 1,
 		 .then = AUDITED_KEEPS},

@@ -253,7 +253,7 @@ static void a_file_system_that_hangs_is_not_asked(void **state)
 		assert_int_equal(hangfs_open(&spec, &hanging), 0);
 		judge_start(f, &(struct box_spec){.run = hangfs_run}, &box);
 		assert_true(box.proc.ready);
-		assert_int_equal(peek_await_syscall(box.init_pid, SYS_pause), 0);
+		assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
 		hangfs_hang(hanging);
 		rec = audited_any(&box);
 		judge_match(rec, rows[i].says);

@@ -45,7 +45,7 @@ static const struct role roles[] = {
 	{{"blocked"}, .stop = "blocked"},
 	{{"blocked"}, .stop = "blocked", .host_pidns = true},
 	{{"blocked"}, .stop = "blocked", .again = true},
-	{{"threads", "blocked", "blocked", "handler"}, "stopper", "blocked", .in_call = SYS_pause},
+	{{"threads", "blocked", "blocked", "handler"}, "stopper", "blocked", .in_call = PEEK_PAUSE},
 	{{"signalfd-other"}, "stopper", "blocked", .in_call = SYS_read},
 	{{"wait-other", "blocked"}, "stopper", "blocked", .in_call = SYS_rt_sigtimedwait},
 	/* It was heard, and was not enough. */
@@ -61,7 +61,7 @@ static const struct role roles[] = {
 	{{"tini"}, "stopper", .in_call = SYS_rt_sigtimedwait, .ends = true},
 	{{"sigwait", "0", "thread"}, .in_call = SYS_rt_sigtimedwait, .ends = true},
 	{{"signalfd", "0"}, .in_call = SYS_read, .ends = true},
-	{{"threads", "blocked", "open", "handler"}, "stopper", .in_call = SYS_pause, .ends = true},
+	{{"threads", "blocked", "open", "handler"}, "stopper", .in_call = PEEK_PAUSE, .ends = true},
 	/* Held until it is killed, or not so long. */
 	{{"graceful"}, .stop = "stopped", .sent = "stopped", .held = HELD_STOPPED},
 	{{"graceful"}, .stop = "stopped", .sent = "stopped", .held = HELD_FROZEN},

@@ -113,7 +113,7 @@ static void test_bounds(void **state)
 
 static void test_nothing_to_do(void **state)
 {
-	static const struct {
+	const struct {
 		enum boot_end end;
 		const char *dead;
 		struct proof_facts facts;

@@ -92,7 +92,7 @@ static void test_life_lost(void **state)
 static void test_life_lost_stays(void **state)
 {
 	static const struct graced_counts lost = {.exits = 1, .lost = 3}, none = {.lost = 1};
-	static const struct {
+	const struct {
 		struct graced_counts first, second;
 		bool populated[2], reported;
 	} rows[] = {

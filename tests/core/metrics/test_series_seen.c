@@ -158,7 +158,7 @@ static const struct audit blocked = {AUDIT_DEAF, AUDIT_BLOCKED, 0};
 
 static void test_hears(void **state)
 {
-	static const struct {
+	const struct {
 		struct audit audits[3];
 		size_t n;
 		const char *want;

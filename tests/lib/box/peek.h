@@ -4,7 +4,15 @@
 #define TESTS_LIB_BOX_PEEK_H
 
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+
+/* The number of the system call that libc's pause() makes: arm64 has no pause. */
+#ifdef SYS_pause
+#define PEEK_PAUSE SYS_pause
+#else
+#define PEEK_PAUSE SYS_ppoll
+#endif
 
 /* The start time in clock ticks as /proc/<pid>/stat has it (ns / 10^7 at 100 Hz); 0 if unknown. */
 uint64_t peek_start_ticks(pid_t pid);

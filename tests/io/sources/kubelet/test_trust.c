@@ -121,7 +121,6 @@ static void test_trust(void **state)
 		return;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(cleanup_free) char *ca = tlsc_read(table[i].ca);
-		_cleanup_(buf_free) struct buf list = {};
 		struct podsrc_state got;
 		struct kubescene s;
 
