@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests in virtual machines.
 
-.PHONY: check-vm check-vm-long vm-deps vm-matrix vm-programs arm64-vm-programs
+.PHONY: check-vm check-vm-long vm-deps vm-matrix vm-programs
 
 # These programs bring loader and libraries along: they run on every distribution's files.
 VM_LIB   := /opt/graced/lib
@@ -35,9 +35,6 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 # The ordinary programs tell which libraries there are to bring.
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
-
-# What tests/vm/arm64 runs in its machine, with BUILD=$(BUILD)/arm64 VARIANT=arm64.
-arm64-vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(KERNEL)
 
 VM_SCRIPTS := run events status proof shutdown volumes manage account
 

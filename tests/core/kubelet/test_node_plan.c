@@ -48,6 +48,21 @@ static void make(struct podmake *m, const struct row *row)
 	m->pod.status.phase = row->phase;
 }
 
+/* Member by member: what is between them may differ. */
+static bool same_span(struct nodefail_span a, struct nodefail_span b)
+{
+	return a.never == b.never && a.from_s == b.from_s && a.to_s == b.to_s;
+}
+
+static bool same_failure(const struct nodefail *a, const struct nodefail *b)
+{
+	return a->maker == b->maker && a->toleration.kind == b->toleration.kind &&
+	       a->toleration.seconds == b->toleration.seconds && a->stuck == b->stuck &&
+	       same_span(a->unready, b->unready) && same_span(a->tainted, b->tainted) &&
+	       same_span(a->deleted, b->deleted) && same_span(a->gone, b->gone) &&
+	       same_span(a->replaced, b->replaced) && same_span(a->detached, b->detached);
+}
+
 static void test_fates(void **state)
 {
 	struct nodeplan_rules silent = rules_of(NODEFAIL_NO_TAINT);
@@ -63,7 +78,7 @@ static void test_fates(void **state)
 		if (a.fate != rows[i].silent || b.fate != rows[i].tainted)
 			fail_msg("%s: %s, tainted %s", rows[i].name, nodeplan_fate_name(a.fate),
 				 nodeplan_fate_name(b.fate));
-		assert_memory_equal(&a.dies, &b.untainted, sizeof(a.dies));
+		assert_true(same_failure(&a.dies, &b.untainted));
 	}
 }
 
