@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is shipped: sources, a Debian package, an image of containers, a Helm chart.
 
-.PHONY: tarball deb image chart
+.PHONY: tarball deb image images chart
 
 tarball:
 	@mkdir -p $(BUILD)
@@ -16,6 +16,12 @@ deb:
 image: $(BUILD)/graced
 	@tools/image $(BUILD)/graced $(BUILD)/graced-image.tar
 	@echo '$(BUILD)/graced-image.tar'
+
+# For amd64 and arm64, in one archive; built on amd64.
+images: image arm64
+	@tools/image $(BUILD)/arm64/graced $(BUILD)/arm64/graced-image.tar
+	@tools/image-index $(BUILD)/graced-images.tar $(BUILD)/graced-image.tar $(BUILD)/arm64/graced-image.tar
+	@echo '$(BUILD)/graced-images.tar'
 
 chart:
 	@mkdir -p $(BUILD)
