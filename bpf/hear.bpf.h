@@ -73,6 +73,25 @@ static __always_inline struct task_struct *first_child(struct task_struct *t)
 	return (void *)next - bpf_core_field_offset(struct task_struct, sibling);
 }
 
+#ifdef __TARGET_ARCH_arm64
+/*
+ * Before the task ends, do_signal() of arm64 has cleared syscallno, and made ready to repeat the
+ * call that the signal interrupted: x0 is what the call began with. The number is in x8 still. A
+ * thread that was in no call would need to have left both as its last call did.
+ */
+static __always_inline __u64 interrupted_syscall(struct pt_regs *regs)
+{
+	bool repeats = BPF_CORE_READ(regs, regs[0]) == BPF_CORE_READ(regs, orig_x0);
+
+	return repeats ? BPF_CORE_READ(regs, regs[8]) : ~0ULL;
+}
+#else
+static __always_inline __u64 interrupted_syscall(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, orig_ax);
+}
+#endif
+
 /*
  * The system call that a thread which is about to exit was in. signal_generate is too late to find
  * a thread on its process's list of those that wait for children (wait_chldexit): the signal has
@@ -80,16 +99,9 @@ static __always_inline struct task_struct *first_child(struct task_struct *t)
  */
 static __always_inline __u64 current_syscall(void)
 {
-	struct pt_regs *regs;
-
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return ~0ULL;
-	regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-#ifdef __TARGET_ARCH_arm64
-	return BPF_CORE_READ(regs, syscallno);
-#else
-	return BPF_CORE_READ(regs, orig_ax);
-#endif
+	return interrupted_syscall((void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 }
 
 static __always_inline bool same_group(struct task_struct *a, struct task_struct *b)

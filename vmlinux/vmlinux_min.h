@@ -222,7 +222,8 @@ struct signal_struct {
 /* What a thread had in its registers when it entered the kernel. */
 struct pt_regs {
 #ifdef __TARGET_ARCH_arm64
-	int syscallno;
+	unsigned long long regs[31];
+	unsigned long long orig_x0;
 #else
 	unsigned long orig_ax;
 #endif
