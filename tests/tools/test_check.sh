@@ -23,10 +23,15 @@ a line for a feature is as well an object of JSON
 each BPF program of the kernel half has a line, the reap hook on_reap among them
 each line that is fail or warn has a hint, in the table and in JSON, and no other line has one
 every check that can fail on a host without logind was seen to fail
--o npd prints one line of at most 80 bytes, the first failure and how many more, and exits with 1
--o npd fails where no daemon answers
+-o npd fails where no daemon answers, in one line of at most 80 bytes
+-o npd says why no daemon can work, and how much else fails
+what -o npd may not do itself is no problem of the node
 -o npd exits with 2 where the settings cannot be read
--o npd exits with 0 where a daemon answers and nothing fails, and so does the plugin that deploy/ configures"
+-o npd exits with 2 where it may not ask the daemon
+-o npd exits with 2 in a container without the directory of the socket, with 1 where it is there
+-o npd exits with 0 where a daemon answers, and so does the plugin that deploy/ configures
+-o npd exits with 0 where the daemon runs, whatever it may do itself
+-o npd exits with 0 where the daemon refuses to answer a container"
 why=
 ((EUID == 0)) || why="not root"
 [[ -e /sys/kernel/btf/vmlinux ]] || why="no BTF"
@@ -173,17 +178,42 @@ export GRACED_CONTROL_SOCKET=$tmp/run/control.sock
 
 short() { one_line "$out" && (($(wc -c <"$out") <= 81)); }
 
-with -bpf,-perfmon,-sys_admin "$graced" "${plugin[@]}"
-((rc == 1)) && short && grep -qE '^CAP_[A-Z]+: not held \([0-9]+ more\)$' "$out"
-claim "-o npd prints one line of at most 80 bytes, the first failure and how many more, and exits with 1" $?
-
 with +all "$graced" "${plugin[@]}"
+((rc == 1)) && short && grep -qF "daemon: none answers at $tmp/run/control.sock (No such file" "$out"
+claim "-o npd fails where no daemon answers, in one line of at most 80 bytes" $?
+
+with +all unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$graced" "${plugin[@]}"
+((rc == 1)) && short && grep -qE '^btf: none at .* \([0-9]+ more\)$' "$out"
+claim "-o npd says why no daemon can work, and how much else fails" $?
+
+with -bpf,-perfmon,-sys_admin "$graced" "${plugin[@]}"
 ((rc == 1)) && short && grep -q '^daemon: none answers at ' "$out"
-claim "-o npd fails where no daemon answers" $?
+claim "what -o npd may not do itself is no problem of the node" $?
 
 with +all "$graced" "${plugin[@]}" --config "$tmp/none.yaml"
 ((rc == 2)) && short
 claim "-o npd exits with 2 where the settings cannot be read" $?
+
+with +all setpriv --reuid 65534 --clear-groups "$graced" "${plugin[@]}"
+((rc == 2)) && short && grep -q '^only root may ask' "$out"
+claim "-o npd exits with 2 where it may not ask the daemon" $?
+
+# A container: its root directory is another, and what it needs of the host is mounted there.
+in_container() { # COMMAND...
+	with +all unshare -m sh -c 'mount -t tmpfs none /mnt && for name in /*; do
+		if [ -L "$name" ]; then cp -a "$name" /mnt/; fi
+		if [ -d "$name" ] && [ ! -L "$name" ]; then mkdir "/mnt$name"; fi
+		if [ -d "$name" ] && [ ! -L "$name" ] && [ "$name" != /mnt ]; then mount --rbind "$name" "/mnt$name"; fi
+	done; exec chroot /mnt "$@"' sh "$@"
+}
+in_container env GRACED_CONTROL_SOCKET="$tmp/absent/control.sock" "$graced" "${plugin[@]}"
+bad=$((rc != 2))
+short && grep -q 'not mounted into this container$' "$out" || bad=1
+in_container "$graced" "${plugin[@]}"
+((rc == 1)) && short && grep -q '^daemon: none answers at ' "$out" || bad=1
+with +all env GRACED_CONTROL_SOCKET="$tmp/absent/control.sock" "$graced" "${plugin[@]}"
+((rc == 1)) || bad=1
+claim "-o npd exits with 2 in a container without the directory of the socket, with 1 where it is there" $bad
 
 "$graced" run --control.socket "$tmp/run/control.sock" --checkpoint.file none --web.listen-address 127.0.0.1:0 \
 	--shutdown.mode off --no-sinks.stdout --sinks.journal off >"$tmp/daemon.log" 2>&1 &
@@ -195,8 +225,29 @@ for ((i = 0; i < 300; i++)); do
 	sleep 0.1
 done
 ((rc == 0)) && short && grep -qE '^graced works here, [0-9]+ warnings$' "$out"
-claim "-o npd exits with 0 where a daemon answers and nothing fails, and so does the plugin that deploy/ configures" $?
+claim "-o npd exits with 0 where a daemon answers, and so does the plugin that deploy/ configures" $?
 ((rc == 0)) || sed 's/^/# /' "$tmp/daemon.log"
+
+with -bpf,-perfmon,-sys_admin,-sys_ptrace "$graced" "${plugin[@]}"
+((rc == 0)) && short
+claim "-o npd exits with 0 where the daemon runs, whatever it may do itself" $?
+
+# The daemon knows a container by its cgroup.
+cgroup=$("$graced" check -o json | jq -r 'select(.name == "cgroups").text | sub(".* at "; "")')
+cgroup=$cgroup/docker-$(printf '%064x' $$).scope
+sentence="-o npd exits with 0 where the daemon refuses to answer a container"
+if mkdir "$cgroup" 2>/dev/null; then
+	enter='echo $$ >"$0/cgroup.procs" && exec "$@"'
+	with +all bash -c "$enter" "$cgroup" "$graced" pods
+	grep -q 'the daemon refuses: ' "$err"
+	bad=$?
+	with +all bash -c "$enter" "$cgroup" "$graced" "${plugin[@]}"
+	((rc == 0)) && short || bad=1
+	claim "$sentence" $bad
+	rmdir "$cgroup"
+else
+	skip "$sentence" "no cgroups to write to"
+fi
 kill "$daemon" && wait "$daemon" 2>/dev/null
 
 conclude

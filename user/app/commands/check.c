@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/commands/check_npd.h"
 #include "app/commands/check_shutdown.h"
 #include "app/commands/commands.h"
 #include "app/query/describe.h"
@@ -113,8 +114,8 @@ static const struct options_help help = {
 		"Shows what this host offers graced, one line each: ok, info (it does not apply here), warn\n"
 		"(something will be missing) or fail. Below each warn and fail a line \"fix:\" has what to do.\n"
 		"The exit status is 1 when tracing cannot work here.\n"
-		"-o npd prints one line of at most 80 bytes, and fails as well when no daemon answers; the\n"
-		"exit status is 2 when that cannot be found out.\n",
+		"-o npd prints one line of at most 80 bytes about the daemon of this host; the exit status is 0\n"
+		"when it runs, 1 when it does not, and 2 when that cannot be found out.\n",
 	.tail = "EXAMPLES\n"
 		"  graced check\n"
 		"  graced check -o npd\n"
@@ -124,11 +125,6 @@ static const struct options_help help = {
 /* How long the daemon may take to answer. */
 #define ANSWER_MS 3000
 
-/* What node-problem-detector reads of a plugin's output, if not configured otherwise
- * (max_output_length), and its exit statuses. */
-#define NPD_MAX 80
-enum npd_status { NPD_OK, NPD_PROBLEM, NPD_UNKNOWN };
-
 #define SETTING_MAX 16384 /* bytes of a setting's value */
 
 /* INFO: it does not apply to this host. */
@@ -137,44 +133,14 @@ enum status { OK, INFO, WARN, FAIL };
 struct check {
 	const struct options *options;
 	bool failed;
-	unsigned int n_fail, n_warn;
-	struct buf problem; /* the first that failed, for npd */
+	struct checknpd npd;
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
 	struct kubeletfile kubelet;
 	struct config config;	      /* of --config, else as far as the daemon's is known */
 	struct control_answer daemon; /* settings of the one that runs; empty: none answers */
 	struct control_why no_daemon;
-	int asked; /* what control_ask() returned */
 };
-
-/* Counts it; the first failure is the one that the line has. */
-static void npd_add(struct check *c, enum status status, const char *name, const struct buf *text)
-{
-	c->n_warn += status == WARN;
-	if (status != FAIL || c->n_fail++)
-		return;
-	buf_printf(&c->problem, "%s: ", name);
-	utf8_add_visible(&c->problem, buf_str(text), text->len);
-}
-
-/* The line, and the exit status. What else failed is counted in the room that the first one leaves.
- */
-static int npd_print(struct check *c)
-{
-	char more[32] = "";
-	size_t fits;
-
-	if (!c->n_fail) {
-		printf("graced works here, %u warnings\n", c->n_warn);
-		return NPD_OK;
-	}
-	if (c->n_fail > 1)
-		snprintf(more, sizeof(more), " (%u more)", c->n_fail - 1);
-	fits = utf8_fit(buf_str(&c->problem), c->problem.len, NPD_MAX - strlen(more));
-	printf("%.*s%s\n", (int)fits, buf_str(&c->problem), more);
-	return NPD_PROBLEM;
-}
 
 /* hint: NULL for ok and info. */
 static void print_line(struct check *c, enum status status, const char *name, const char *hint,
@@ -233,10 +199,11 @@ report_problem(struct check *c, enum status status, const char *name, const char
 	buf_vprintf(&text, format, args);
 	va_end(args);
 	c->failed |= status == FAIL;
-	if (c->options->npd)
-		npd_add(c, status, name, &text);
-	else
+	c->npd.n_warn += status == WARN;
+	if (!c->options->npd)
 		print_line(c, status, name, hint, &text);
+	else if (status == FAIL)
+		checknpd_fail(&c->npd, name, &text);
 }
 
 static void check_btf(struct check *c)
@@ -420,6 +387,19 @@ static const char *load_hint(int error)
 	}
 }
 
+/* For node-problem-detector programs are loaded to find out why no daemon runs, where that shows
+ * it. */
+static bool wants_programs(const struct check *c)
+{
+	uint64_t vital = 0;
+
+	for (size_t i = 0; i < needs_n; i++)
+		vital |= needs[i].vital ? needs[i].capabilities : 0;
+	return c->has_hierarchy &&
+	       (!c->options->npd ||
+		(!checknpd_runs(c->npd.asked) && !needs_lacking(vital, procfs_own_capabilities())));
+}
+
 static void check_programs(struct check *c)
 {
 	struct kern_options options = {.hierarchy = &c->hierarchy,
@@ -428,7 +408,7 @@ static void check_programs(struct check *c)
 	struct kern *kern;
 	int r;
 
-	if (!c->has_hierarchy)
+	if (!wants_programs(c))
 		return;
 	r = kern_new(&options, &kern, &why);
 	if (r < 0) {
@@ -558,9 +538,9 @@ static void ask_daemon(struct check *c)
 {
 	char buffer[PATH_MAX];
 
-	c->asked = control_ask(control_socket_path(NULL, buffer),
-			       &(struct control_request){.command = CONTROL_SETTINGS}, ANSWER_MS,
-			       -1, &c->daemon, &c->no_daemon);
+	c->npd.asked = control_ask(control_socket_path(NULL, buffer),
+				   &(struct control_request){.command = CONTROL_SETTINGS},
+				   ANSWER_MS, -1, &c->daemon, &c->no_daemon);
 }
 
 /* One that the daemon does not report, or reports as not given, stays. */
@@ -600,16 +580,19 @@ static int read_settings(struct check *c)
 
 static void report_no_daemon(struct check *c, const char *socket)
 {
-	bool absent = c->asked == -ENOENT || c->asked == -ECONNREFUSED;
-	bool refused = c->asked == -EACCES || c->asked == -EPERM;
+	bool absent = c->npd.asked == -ENOENT || c->npd.asked == -ECONNREFUSED;
+	bool refused = c->npd.asked == -EACCES || c->npd.asked == -EPERM;
 	const char *checked = c->options->config ? "file of --config is" : "defaults are";
 
 	/* A node that is watched for problems is one on which it should run. */
-	if (absent && !c->options->npd)
+	if (c->options->npd)
+		report_problem(c, FAIL, "daemon", "", "none answers at %s (%s)", socket,
+			       c->no_daemon.text);
+	else if (absent)
 		report(c, INFO, "daemon", "none answers at %s (%s): the %s checked", socket,
 		       c->no_daemon.text, checked);
 	else
-		report_problem(c, c->options->npd ? FAIL : WARN, "daemon",
+		report_problem(c, WARN, "daemon",
 			       absent	 ? "start it: systemctl enable --now graced, or graced run"
 			       : refused ? "run graced check as root"
 					 : "see its log: journalctl -u graced",
@@ -623,7 +606,7 @@ static void check_daemon(struct check *c)
 	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
 	const char *socket = control_socket_path(NULL, buffer), *lines;
 
-	if (c->asked < 0) {
+	if (c->npd.asked < 0) {
 		report_no_daemon(c, socket);
 		return;
 	}
@@ -757,11 +740,27 @@ static void check_report(struct check *c)
 		       to);
 }
 
+/* What this process may not do or see itself is no problem of the node. */
+static void check_host(struct check *c)
+{
+	bool npd = c->options->npd;
+
+	if (npd && !host_is_own_root())
+		return;
+	check_btf(c);
+	if (!npd) {
+		check_capabilities(c);
+		check_pidns(c);
+	}
+	check_cgroups(c);
+	check_programs(c);
+}
+
 int cmd_check(int argc, char **argv)
 {
 	struct options options;
 	struct check c = {.options = &options};
-	char kernel[256];
+	char kernel[256], socket[PATH_MAX];
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))
@@ -770,26 +769,19 @@ int cmd_check(int argc, char **argv)
 		return say_usage("check", "'%s' is one argument too many", argv[options.first]);
 	c.kubelet.minor = options.kubernetes_minor;
 	status = read_settings(&c);
-	if (status && options.npd)
-		printf("the settings cannot be read\n");
 	if (status)
-		return options.npd ? NPD_UNKNOWN : status;
+		return options.npd ? checknpd_print_unknown() : status;
 	host_kernel(kernel, sizeof(kernel));
 	report(&c, OK, "kernel", "%s", kernel);
-	check_btf(&c);
-	check_capabilities(&c);
-	check_pidns(&c);
-	check_cgroups(&c);
-	check_programs(&c);
+	check_host(&c);
 	check_shutdown(&(struct check_rules){&c.config.shutdown, &c.kubelet}, on_shutdown, &c);
 	check_sources(&c);
 	check_daemon(&c);
 	check_checkpoint(&c);
 	check_credentials(&c);
 	check_report(&c);
-	status = options.npd ? npd_print(&c) : c.failed;
+	status = options.npd ? checknpd_print(&c.npd, control_socket_path(NULL, socket)) : c.failed;
 	buf_free(&c.daemon.text);
-	buf_free(&c.problem);
 	config_done(&c.config);
 	return status;
 }

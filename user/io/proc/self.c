@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -123,4 +125,38 @@ bool host_in_initial_pidns(void)
 
 	/* A /proc that is mounted for another namespace has no self. */
 	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == INITIAL_PIDNS_INODE;
+}
+
+DEFINE_CLEANUP(FILE *, fclose);
+
+#define ROOT_MOUNT_MAX 512
+
+/* "254:0 /": the device that is mounted at /, and which directory of it. Of several mounts there
+ * the last one is on top. */
+static int read_root_mount(const char *table, char ret[static ROOT_MOUNT_MAX])
+{
+	_cleanup_(cleanup_free) char *line = NULL;
+	_cleanup_(cleanup_fclose) FILE *file = fopen(table, "re");
+	size_t size = 0;
+	int r = -ENOENT;
+
+	while (file && getline(&line, &size, file) > 0) {
+		char device[32], directory[ROOT_MOUNT_MAX - 40], at[4];
+
+		if (sscanf(line, "%*s %*s %31s %471s %3s", device, directory, at) != 3 ||
+		    strcmp(at, "/") != 0)
+			continue;
+		snprintf(ret, ROOT_MOUNT_MAX, "%s %s", device, directory);
+		r = 0;
+	}
+	return r;
+}
+
+/* /proc/1/root would need CAP_SYS_PTRACE. */
+bool host_is_own_root(void)
+{
+	char own[ROOT_MOUNT_MAX], host[ROOT_MOUNT_MAX];
+
+	return host_in_initial_pidns() && read_root_mount("/proc/self/mountinfo", own) >= 0 &&
+	       read_root_mount("/proc/1/mountinfo", host) >= 0 && strcmp(own, host) == 0;
 }

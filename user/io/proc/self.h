@@ -32,4 +32,8 @@ bool host_is_dir(const char *path);
  * programs report them. */
 bool host_in_initial_pidns(void);
 
+/* Whether this process's root directory is that of the host's init: false in a container, and where
+ * that cannot be seen. */
+bool host_is_own_root(void);
+
 #endif
