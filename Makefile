@@ -347,7 +347,7 @@ help:
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
 	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
-	@echo 'make deb        the Debian package, in $(BUILD)'
+	@echo 'make deb        the Debian packages, in $(BUILD)'
 	@echo 'make image      an OCI image without a registry, as $(BUILD)/graced-image.tar'
 	@echo 'make images     the same for amd64 and arm64, as $(BUILD)/graced-images.tar'
 	@echo 'make chart      the Helm chart, as $(BUILD)/graced-VERSION.tgz'

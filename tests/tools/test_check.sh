@@ -31,7 +31,8 @@ what -o npd may not do itself is no problem of the node
 -o npd exits with 2 in a container without the directory of the socket, with 1 where it is there
 -o npd exits with 0 where a daemon answers, and so does the plugin that deploy/ configures
 -o npd exits with 0 where the daemon runs, whatever it may do itself
--o npd exits with 0 where the daemon refuses to answer a container"
+-o npd exits with 0 where the daemon refuses to answer a container
+-o npd fails where the daemon hangs"
 why=
 ((EUID == 0)) || why="not root"
 [[ -e /sys/kernel/btf/vmlinux ]] || why="no BTF"
@@ -224,7 +225,7 @@ for ((i = 0; i < 300; i++)); do
 	((rc == 1)) && kill -0 "$daemon" 2>/dev/null || break
 	sleep 0.1
 done
-((rc == 0)) && short && grep -qE '^graced works here, [0-9]+ warnings$' "$out"
+((rc == 0)) && short && grep -qE '^graced works here, warnings: [0-9]+$' "$out"
 claim "-o npd exits with 0 where a daemon answers, and so does the plugin that deploy/ configures" $?
 ((rc == 0)) || sed 's/^/# /' "$tmp/daemon.log"
 
@@ -248,6 +249,12 @@ if mkdir "$cgroup" 2>/dev/null; then
 else
 	skip "$sentence" "no cgroups to write to"
 fi
+
+kill -STOP "$daemon"
+with +all "$graced" "${plugin[@]}"
+((rc == 1)) && short && grep -q '^daemon: none answers at ' "$out"
+claim "-o npd fails where the daemon hangs" $?
+kill -CONT "$daemon"
 kill "$daemon" && wait "$daemon" 2>/dev/null
 
 conclude

@@ -122,8 +122,10 @@ static const struct options_help help = {
 		"  graced check --config /etc/graced/graced.yaml -o json | jq 'select(.status != \"ok\")'\n",
 };
 
-/* How long the daemon may take to answer. */
-#define ANSWER_MS 3000
+/* How long the daemon may take to answer. Whether a node has a problem is not decided by 3 s of
+ * load; node-problem-detector waits for 30 s. */
+#define ANSWER_MS     3000
+#define ANSWER_NPD_MS 10000
 
 #define SETTING_MAX 16384 /* bytes of a setting's value */
 
@@ -540,7 +542,8 @@ static void ask_daemon(struct check *c)
 
 	c->npd.asked = control_ask(control_socket_path(NULL, buffer),
 				   &(struct control_request){.command = CONTROL_SETTINGS},
-				   ANSWER_MS, -1, &c->daemon, &c->no_daemon);
+				   c->options->npd ? ANSWER_NPD_MS : ANSWER_MS, -1, &c->daemon,
+				   &c->no_daemon);
 }
 
 /* One that the daemon does not report, or reports as not given, stays. */

@@ -57,7 +57,7 @@ int checknpd_print(struct checknpd *npd, const char *socket)
 	int status = NPD_PROBLEM;
 
 	if (checknpd_runs(npd->asked)) {
-		printf("graced works here, %u warnings\n", npd->n_warn);
+		printf("graced works here, warnings: %u\n", npd->n_warn);
 		status = NPD_OK;
 	} else if (npd->asked == -EACCES || npd->asked == -EPERM) {
 		puts("only root may ask the daemon: run the plugin as root");
