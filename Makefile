@@ -27,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench tarball deb chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -112,7 +112,7 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
-.PHONY: all always plain-programs asan-programs check-programs portable unit deps check demo demo-programs install \
+.PHONY: all always plain-programs asan-programs check-programs portable unit deps check demo demo-programs bench bench-fleet install \
 	uninstall clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -293,6 +293,10 @@ bench: deps
 	$(Q)$(MAKE) -s --no-print-directory all $(TOOLS) $(HELPERS)
 	@BUILD='$(BUILD)' tools/bench
 
+bench-fleet: deps
+	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/tools/fleet
+	@BUILD='$(BUILD)' tools/bench-fleet
+
 # An administrator's configuration is never overwritten.
 install: all
 	install -D -m 755 $(BUILD)/graced $(DESTDIR)$(prefix)/sbin/graced
@@ -345,6 +349,7 @@ help:
 	@echo 'make check-vm-long  machines with Docker and Podman, many shutdowns of a slow kubelet, by hand (root)'
 	@echo 'make demo       shows the main job on this host with demonstration pods (root)'
 	@echo 'make bench      what it costs here, as a table and $(BUILD)/bench.json (root)'
+	@echo 'make bench-fleet  what a Prometheus needs for 200 to 2,000 nodes, as a table and $(BUILD)/bench-fleet.json'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
 	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
 	@echo 'make deb        the Debian packages, in $(BUILD)'

@@ -29,11 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/live/feed.h"
 #include "core/metrics/series_store.h"
-#include "io/files/file.h"
+#include "lib/fleet/cast.h"
 #include "wire/prometheus/metrics.h"
-#include "wire/recording/recording.h"
 
 #define BEGIN_S	  ((int64_t)1793491200) /* 2026-11-01T00:00:00Z */
 #define MINUTE_NS 60000000000ULL
@@ -175,27 +173,11 @@ static void on_record(void *userdata, const struct record *record)
 static void play(struct story *s, const char *recording)
 {
 	const struct feed_sink sink = {.userdata = s, .record = on_record};
-	struct rec_options options = {};
-	struct lines_line line;
-	struct lines *lines;
-	struct feed *feed;
-	struct obs obs;
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s.rec", s->recordings, recording);
-	if (lines_open(path, REC_LINE_MAX, &lines) < 0 || lines_next(lines, &line) <= 0)
+	if (cast_feed(path, &sink) < 0)
 		fail(path);
-	rec_options_read(line.at, line.len, &options);
-	if (feed_new(&options.engine, &sink, &feed) < 0)
-		fail("no memory");
-	while (lines_next(lines, &line) > 0) {
-		if (rec_read_line(line.at, line.len, &obs) < 0)
-			fail(path);
-		feed_obs(feed, &obs);
-	}
-	feed_free(feed);
-	rec_options_done(&options);
-	lines_free(lines);
 }
 
 /* Pods that begin to terminate, or containers that are made again. */
