@@ -65,6 +65,7 @@ static void own_pod(struct arena *arena, struct record_pod *pod)
 	own(arena, &pod->name);
 	own(arena, &pod->uid);
 	own(arena, &pod->workload);
+	own(arena, &pod->workload_kind);
 }
 
 static void own_container(struct arena *arena, struct record_container *container)
@@ -75,6 +76,7 @@ static void own_container(struct arena *arena, struct record_container *containe
 	own(arena, &container->image);
 	own(arena, &container->namespace_);
 	own(arena, &container->workload);
+	own(arena, &container->workload_kind);
 }
 
 static void own_sender(struct arena *arena, struct record_sender *sender)
@@ -191,6 +193,7 @@ void cast_play(const struct cast *cast, const struct cast_role *role, cast_fn fn
 
 		pod->namespace_ = role->namespace_;
 		pod->workload = role->workload;
+		pod->workload_kind = role->kind;
 		pod->name = role->pod;
 		pod->uid = role->uid;
 		if (container) {

@@ -23,7 +23,7 @@ struct cast {
 
 /* Under other names, which are borrowed. */
 struct cast_role {
-	const char *namespace_, *workload, *pod, *uid, *container, *container_id;
+	const char *namespace_, *workload, *kind, *pod, *uid, *container, *container_id;
 	const char *boot; /* the boot's id */
 	int64_t wall_ns;  /* when it happens, since 1970 */
 	/* Share of the recorded time that a stop takes which no SIGKILL ended, in thousandths. */

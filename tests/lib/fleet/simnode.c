@@ -284,6 +284,7 @@ void simnode_walk(const struct simnode *node, int64_t until_s, const struct simn
 		slot.container = (struct simnode_container){
 			.namespace_ = slot.namespace_,
 			.workload = slot.workload,
+			.kind = slot.daemon ? "DaemonSet" : "Deployment",
 			.pod = slot.pod,
 			.uid = slot.uid,
 			.container_id = slot.id,

@@ -46,7 +46,7 @@ extern const struct simnode_end simnode_ends[];
 
 /* A container that runs, or did. */
 struct simnode_container {
-	const char *namespace_, *workload, *pod, *uid, *container, *container_id;
+	const char *namespace_, *workload, *kind, *pod, *uid, *container, *container_id;
 	bool deaf;
 	int64_t since_s;
 };

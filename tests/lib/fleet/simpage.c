@@ -43,6 +43,7 @@ static struct cast_role role_of(const struct simnode_container *container, int64
 	return (struct cast_role){
 		.namespace_ = container->namespace_,
 		.workload = container->workload,
+		.kind = container->kind,
 		.pod = container->pod,
 		.uid = container->uid,
 		.container = container->container,
@@ -71,6 +72,7 @@ static struct record_pod pod_of(const struct simnode_container *container)
 		.name = container->pod,
 		.uid = container->uid,
 		.workload = container->workload,
+		.workload_kind = container->kind,
 	};
 }
 
@@ -279,6 +281,7 @@ struct happened {
 	int64_t at_s;
 	unsigned int end;
 	uint32_t pace;
+	const char *kind;
 	char namespace_[64], workload[64], pod[128], uid[40], container[64], id[72];
 };
 
@@ -310,7 +313,7 @@ static void note_stop(void *userdata, const struct simnode_container *container,
 		l->all = at;
 	}
 	at = &l->all[l->n++];
-	*at = (struct happened){.at_s = at_s, .end = end, .pace = pace};
+	*at = (struct happened){.at_s = at_s, .end = end, .pace = pace, .kind = container->kind};
 	snprintf(at->namespace_, sizeof(at->namespace_), "%s", container->namespace_);
 	snprintf(at->workload, sizeof(at->workload), "%s", container->workload);
 	snprintf(at->pod, sizeof(at->pod), "%s", container->pod);
@@ -372,6 +375,7 @@ static void play_all(struct listing *l)
 		const struct simnode_container container = {
 			.namespace_ = at->namespace_,
 			.workload = at->workload,
+			.kind = at->kind,
 			.pod = at->pod,
 			.uid = at->uid,
 			.container = at->container,
