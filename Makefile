@@ -294,7 +294,7 @@ bench: deps
 	@BUILD='$(BUILD)' tools/bench
 
 bench-fleet: deps
-	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/tools/fleet
+	$(Q)$(MAKE) -s --no-print-directory all $(BUILD)/tools/fleet $(BUILD)/tools/bench_node $(HELPERS)
 	@BUILD='$(BUILD)' tools/bench-fleet
 
 # An administrator's configuration is never overwritten.
