@@ -227,6 +227,40 @@ static void restart(void **state)
 	runtime_pods_end(&pods, &pod, &second, GRACE_S);
 	runtime_stage_stopped(&pods.stage, second.id,
 			      "{'outcome':'graceful','container':{'name':'main'}}");
+	assert_int_equal(tracer_count(pods.stage.tracer,
+				      &(struct tracer_want){.type = "restart", .id = first.id}),
+			 0);
+}
+
+/* As the kubelet does when a liveness probe fails. */
+static void made_again(void **state)
+{
+	struct runtime_pod pod = {
+		.namespace_ = "shop", .name = "unlively", .handler = "runc", .grace_s = GRACE_S};
+	struct runtime_container first = {.name = "main", .image = RUNTIME_IMAGE};
+	struct runtime_container second = {
+		.pod = &pod, .name = "main", .image = RUNTIME_IMAGE, .attempt = 1};
+	const json_t *rec;
+	char next[256];
+
+	runtime_pods_need(&pods);
+	runtime_pods_start(&pods, &pod, &first);
+	runtime_stage_await(&pods.stage, first.id, true);
+	assert_int_equal(runtime_cri_stop(pods.cri, first.id, GRACE_S), 0);
+	assert_int_equal(runtime_cri_create(pods.cri, &second), 0);
+	assert_int_equal(runtime_cri_start(pods.cri, second.id), 0);
+	rec = tracer_await(pods.stage.tracer,
+			   &(struct tracer_want){.type = "restart", .id = first.id});
+	assert_non_null(rec);
+	snprintf(next, sizeof(next), "{'next':{'id':'%s','attempt':1}}", second.id);
+	judge_match(rec, next);
+	/* containerd knows no probes. */
+	judge_match(rec, "{'pod':{'name':'unlively'},'container':{'name':'main','attempt':0},"
+			 "'probe':null,'exit':{'code':0,'signal':0}}");
+	runtime_pods_end(&pods, &pod, &second, GRACE_S);
+	assert_int_equal(tracer_count(pods.stage.tracer,
+				      &(struct tracer_want){.type = "restart", .id = second.id}),
+			 0);
 }
 
 int main(void)
@@ -247,6 +281,8 @@ int main(void)
 		CLAIM("the runtime's word of the exit agrees with the kernel's", exit_agrees),
 		CLAIM("what is executed in a container is no stop of it", exec_is_no_stop),
 		CLAIM("a container that ends by itself and its successor are told apart", restart),
+		CLAIM("one that the runtime was asked to stop and that is made again is a restart",
+		      made_again),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
