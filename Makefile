@@ -27,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check check-arm64 vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb deb-arm64 chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -353,6 +353,7 @@ help:
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
 	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
 	@echo 'make deb        the Debian packages, in $(BUILD)'
+	@echo 'make deb-arm64  the same for arm64'
 	@echo 'make image      an OCI image without a registry, as $(BUILD)/graced-image.tar'
 	@echo 'make images     the same for amd64 and arm64, as $(BUILD)/graced-images.tar'
 	@echo 'make chart      the Helm chart, as $(BUILD)/graced-VERSION.tgz'

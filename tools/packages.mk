@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is shipped: sources, a Debian package, an image of containers, a Helm chart.
 
-.PHONY: tarball deb image images chart
+.PHONY: tarball deb deb-arm64 image images chart
 
 tarball:
 	@mkdir -p $(BUILD)
@@ -11,6 +11,13 @@ deb:
 	@mkdir -p $(BUILD)
 	@tools/deps install deb
 	@tools/deb $(BUILD)
+
+# With another compiler, and the libraries of tools/arm64/sysroot.
+deb-arm64:
+	@mkdir -p $(BUILD)
+	@tools/deps install deb
+	@tools/deps install arm64
+	@tools/deb $(BUILD) '' arm64
 
 # Its digest is printed: the same program and libraries give the same one.
 image: $(BUILD)/graced
