@@ -44,7 +44,8 @@ make_pki() {
 		umask 077
 		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key \
 			-subj /CN=graced-test-ca -days 30 -out ca.crt
-		certificate apiserver /CN=apiserver IP:127.0.0.1,IP:10.0.2.2
+		# The last is that of its service, as pods have it.
+		certificate apiserver /CN=apiserver IP:127.0.0.1,IP:10.0.2.2,IP:10.0.0.1
 		certificate kubelet /CN=vm-node DNS:vm-node
 		openssl genrsa -out accounts.key 2048
 		for name in admin kubelet graced agent; do

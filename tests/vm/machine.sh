@@ -3,8 +3,8 @@
 # Leaves agent_port; logs are in $work.
 
 machine_pid= agent_port=
-# More of the emulator's.
-machine_options=()
+# More of the emulator's, and more ports of the machine, as its user network has them.
+machine_options=() forwards=
 
 kubeconfig() {
 	jq -n --arg server "https://10.0.2.2:$api_port" --arg token "$(<"$work/pki/kubelet.token")" '{
@@ -58,7 +58,7 @@ boot_machine() { # IMAGE
 	for try in 1 2 3; do
 		agent_port=$(free_port)
 		VM_MEMORY=2048 tools/vm/boot "$1" "$work/payload" "$work" \
-			-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$agent_port-:2222" \
+			-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$agent_port-:2222$forwards" \
 			-device virtio-net-pci,netdev=net "${machine_options[@]}" >"$work/qemu.log" 2>&1 &
 		machine_pid=$!
 		await 600 machine_up
