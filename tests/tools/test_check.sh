@@ -58,7 +58,7 @@ while read -r capability features; do
 	((bad)) && break
 done <<'END'
 SYS_PTRACE inits_from_before audit
-DAC_READ_SEARCH cgroups_by_id
+DAC_READ_SEARCH audit cgroups_by_id
 SYS_ADMIN cost_of_BPF
 END
 claim "a capability that is missing is told, and the feature that lacks it: a warning where tracing goes on" $bad

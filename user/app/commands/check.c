@@ -44,7 +44,7 @@ static const struct need needs[] = {
 	 "no BPF program can be loaded: trace, record and run do not start"},
 	{"inits from before", BIT(CAP_SYS_PTRACE), false,
 	 "their executables cannot be seen (/proc/PID/exe)"},
-	{"audit", BIT(CAP_SYS_PTRACE), false,
+	{"audit", BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH), false,
 	 "it answers unknown where it has to look into other users' processes"},
 	{"cgroups by id", BIT(CAP_DAC_READ_SEARCH), false,
 	 "one is found only by walking all of them (no open_by_handle_at)"},
