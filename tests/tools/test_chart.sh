@@ -181,7 +181,6 @@ done <<'TABLE'
 +object ClusterRole/graced-kubelet
 +object ClusterRoleBinding/graced-kubelet
 +binds graced-kubelet to graced/graced
-+may get nodes/pods
 +may get nodes/proxy
 --set api.enabled=true
 +arg --api.ca=/run/secrets/graced/ca.crt
@@ -255,6 +254,11 @@ done <<'TABLE'
 --set scope=services,hostFiles.systemd=true
 +arg --scope=services
 +host /run/systemd ro
+--set hostState=false
+-host /run/graced rw
+-host /var/lib/graced rw
+-arg --checkpoint.file=/run/graced-node/checkpoint
++arg --checkpoint.file=none
 --set hostFiles.docker=true,hostFiles.podman=true
 +host /var/lib/docker/containers ro
 +host /var/lib/containers/storage/overlay-containers ro
@@ -267,7 +271,7 @@ done <<'TABLE'
 --set image.repository=example.org/graced,image.tag=1.2
 -image graced:0.1.0
 +image example.org/graced:1.2
---set affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key=a,imagePullSecrets[0].name=pull,podLabels.team=a,podAnnotations.note=b,maxUnavailable=1
+--set affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key=a,affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator=Exists,imagePullSecrets[0].name=pull,podLabels.team=a,podAnnotations.note=b,maxUnavailable=1
 --end
 TABLE
 claim "each switch adds and takes away what the table says, and its arguments are right" $((wrong))
