@@ -3,6 +3,7 @@
  * The main process of a container that behaves as it is told: says what it hears, and leaves.
  *   pod pause           waits until it is told to go, as a sandbox does
  *   pod until SIGNAL    ends with status 0 on the signal of this number, and ignores no other
+ *   pod read SIGNAL     the same, and blocks it: a signalfd has it
  *   pod slow SECONDS    ends with status 0 so long after SIGTERM
  *   pod eat             allocates until somebody stops it
  */
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 static void hear(int number)
@@ -26,6 +28,20 @@ static void await(int number)
 	sigprocmask(SIG_BLOCK, &set, &old);
 	sigaction(number, &action, NULL);
 	sigsuspend(&old);
+}
+
+static void read_signal(int number)
+{
+	struct signalfd_siginfo info;
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, 0);
+	while (read(fd, &info, sizeof(info)) < 0)
+		pause();
 }
 
 static _Noreturn void eat(void)
@@ -46,6 +62,10 @@ int main(int argc, char **argv)
 		await(atoi(argv[2]));
 		return 0;
 	}
+	if (!strcmp(what, "read") && argc > 2) {
+		read_signal(atoi(argv[2]));
+		return 0;
+	}
 	if (!strcmp(what, "slow") && argc > 2) {
 		await(SIGTERM);
 		sleep((unsigned int)atoi(argv[2]));
@@ -57,6 +77,6 @@ int main(int argc, char **argv)
 		await(SIGTERM);
 		return 0;
 	}
-	fprintf(stderr, "usage: pod pause|until SIGNAL|slow SECONDS|eat\n");
+	fprintf(stderr, "usage: pod pause|until SIGNAL|read SIGNAL|slow SECONDS|eat\n");
 	return 2;
 }
