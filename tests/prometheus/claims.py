@@ -252,7 +252,7 @@ def check_dashboard(url):
     claim("each legend names labels that its query leaves", legends)
     values = {name: {re.sub(r'.*=', '', one) for one in ask(url, f"count by ({label}) (last_over_time({selector}[8h]))")}
               for name, variable in variables.items() if variable["type"] == "query"
-              for selector, label in [re.fullmatch(r"label_values\((.+), (\w+)\)", with_values(variable["definition"])).groups()]}
+              for selector, label in [re.fullmatch(r"label_values\((.+), (\w+)\)", with_values(variable["query"]["query"])).groups()]}
     claim("its variables have the nodes, namespaces and workloads of the history",
           [] if values == {"node": {"n1", "n2", "n3"}, "namespace": {"bank", "batch", "shop"},
                            "workload": {"cart", "ledger", "legacy", "spider", "web"}} else [values])

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds deploy/grafana-dashboard.json to the types that Grafana publishes of dashboards, of panels and of
+# queries. No Grafana takes part; tests/prometheus/claims.py asks the queries.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$root/tests/lib/tap.sh"
+dashboard=$root/deploy/grafana-dashboard.json
+patience=300
+
+skip_all() { # REASON
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+command -v jq >/dev/null || skip_all "no jq"
+types=$("$root/tools/grafana-schema")
+case $? in
+0) ;;
+77) skip_all "$types" ;;
+*) echo "not ok 1 - Grafana's types are those whose digests tools/grafana-schema holds" && echo "1..1" && exit 1 ;;
+esac
+
+# Grafana's packages are found by their name from here.
+mkdir "$tmp"/{10,13}
+for version in 10 13; do
+	mkdir -p "$tmp/$version/node_modules/@grafana"
+	ln -s "$types/schema-$version" "$tmp/$version/node_modules/@grafana/schema"
+	ln -s "$types/schema-10/dist/esm/raw/composable/prometheus/dataquery/x" "$tmp/$version/queries"
+done
+
+holds() { # VERSION [JQ-FILTER]
+	{
+		cat "$root/tests/tools/dashboard_types.ts"
+		printf 'export const dashboard: Whole = %s;\n' "$(jq "${2-.}" "$dashboard")"
+	} >"$tmp/$1/dashboard.ts"
+	try node "$types/typescript/lib/tsc.js" --noEmit --strict --preserveSymlinks --skipLibCheck --target es2022 \
+		--module esnext --moduleResolution bundler "$tmp/$1/dashboard.ts"
+	((rc == 0))
+}
+
+for version in 10 13; do
+	holds $version
+	claim "the dashboard is one by the types of Grafana $version" $?
+done
+
+# Each is seen for what it is: at its place, by Grafana's word for it.
+while IFS='|' read -r what filter pattern; do
+	! holds 13 "$filter" && grep -q "^[^ ]*dashboard.ts(.*$pattern" "$out"
+	claim "$what is found" $?
+done <<'END'
+an unknown field of the dashboard|.refesh = "1m"|refesh
+a text where a number belongs|.schemaVersion = "38"|schemaVersion\|number
+an unknown field of a variable|.templating.list[1].definition = "x"|definition
+an unknown kind of variable|.templating.list[1].type = "prometheus"|VariableType\|"prometheus"
+an unknown type of panel|.panels[1].type = "graph"|"graph"
+an option that the type of panel does not have|.panels[1].options.legend = {}|legend
+an option with an unknown value|.panels[1].options.colorMode = "loud"|"loud"
+an unknown field of a place|.panels[1].gridPos.width = 3|width
+an unknown field of how values are drawn|.panels[1].fieldConfig.defaults.units = "s"|units
+a query without an expression|del(.panels[1].targets[0].expr)|expr
+an unknown field of a query|.panels[1].targets[0].legend = "x"|legend
+an unknown format of a query|.panels[1].targets[0].format = "csv"|"csv"
+another data source|.panels[1].targets[0].datasource.uid = "prom"|"prom"
+END
+conclude
