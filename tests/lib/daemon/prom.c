@@ -24,6 +24,7 @@ struct prom {
 	pid_t pid;
 	uint16_t port;
 	const char *features, *rules; /* NULL: none */
+	bool alerts;		      /* minutes are seconds */
 	char dir[64];
 };
 
@@ -43,8 +44,7 @@ const char *prom_unavailable(void)
 	return NULL;
 }
 
-/* One that is free now. */
-static uint16_t free_port(void)
+uint16_t prom_free_port(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET};
 	socklen_t size = sizeof(address);
@@ -116,10 +116,92 @@ static int write_config(const struct prom *p, uint16_t target)
 	return fclose(file) ? -errno : 0;
 }
 
+/* Minutes before hours: what was an hour is a minute then. */
+static int write_alerts(const struct prom *p)
+{
+	char command[256];
+	struct run_result result;
+	int r;
+
+	snprintf(command, sizeof(command),
+		 "sed -E 's/\\b([0-9]+)m\\b/\\1s/g; s/\\b([0-9]+)h\\b/\\1m/g; s/\\b1d\\b/24m/g; "
+		 "s/ \\* 60\\b//g' deploy/graced.rules.yaml >%s/rules.yml",
+		 p->dir);
+	r = run(&(struct run_spec){.exe = "/bin/sh",
+				   .args = (const char *const[]){"-c", command, NULL}},
+		&result);
+	if (r < 0)
+		return r;
+	r = result.status ? -EIO : 0;
+	run_done(&result);
+	return r;
+}
+
+static int write_config_of_alerts(const struct prom *p)
+{
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	fprintf(file,
+		"global:\n  scrape_interval: %ds\n  scrape_timeout: %ds\n"
+		"  evaluation_interval: %ds\nrule_files: [rules.yml]\nscrape_configs:\n"
+		"  - job_name: graced\n    honor_labels: true\n    file_sd_configs:\n"
+		"      - files: ['%s/targets.json']\n",
+		PROM_MINUTE_S, PROM_MINUTE_S, PROM_MINUTE_S, p->dir);
+	return fclose(file) ? -errno : 0;
+}
+
+int prom_retarget(const struct prom *p, uint16_t target)
+{
+	char path[96], next[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/targets.json", p->dir);
+	snprintf(next, sizeof(next), "%s/next", p->dir);
+	file = fopen(next, "w");
+	if (!file)
+		return -errno;
+	fprintf(file, "[{\"targets\":[\"127.0.0.1:%u\"],\"labels\":{\"node\":\"node-1\"}}]\n",
+		target);
+	if (fclose(file) || rename(next, path) < 0)
+		return -errno;
+	return 0;
+}
+
+static int write_all_of_alerts(const struct prom *p, uint16_t target)
+{
+	int r = write_config_of_alerts(p);
+
+	if (!r)
+		r = write_alerts(p);
+	return r ? r : prom_retarget(p, target);
+}
+
+/* Features, or times that are 5, 10 and 60 minutes by default. */
+static void add_arguments(const struct prom *p, char features[static 128], const char **argv)
+{
+	if (p->features) {
+		snprintf(features, 128, "--enable-feature=%s", p->features);
+		*argv++ = features;
+	}
+	if (p->alerts) {
+		*argv++ = "--query.lookback-delta=5s";
+		*argv++ = "--rules.alert.for-grace-period=10s";
+		*argv++ = "--rules.alert.for-outage-tolerance=60s";
+		*argv++ = "--scrape.discovery-reload-interval=100ms";
+	}
+	*argv = NULL;
+}
+
 static void exec_prom(const struct prom *p) __attribute__((noreturn));
 static void exec_prom(const struct prom *p)
 {
 	char config[128], data[128], listen[64], log[96], features[128];
+	const char *argv[16] = {"prometheus", config, data, listen, "--log.level=debug"};
 	int fd;
 
 	snprintf(config, sizeof(config), "--config.file=%s/prometheus.yml", p->dir);
@@ -127,12 +209,11 @@ static void exec_prom(const struct prom *p)
 	snprintf(listen, sizeof(listen), "--web.listen-address=127.0.0.1:%u", p->port);
 	snprintf(log, sizeof(log), "%s/log", p->dir);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fd = open(log, O_WRONLY | O_CREAT, 0600);
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 		_exit(126);
-	snprintf(features, sizeof(features), "--enable-feature=%s", p->features ? p->features : "");
-	execl(program("prometheus"), "prometheus", config, data, listen, "--log.level=debug",
-	      p->features ? features : NULL, (char *)NULL);
+	add_arguments(p, features, argv + 5);
+	execv(program("prometheus"), (char *const *)(uintptr_t)argv);
 	_exit(127);
 }
 
@@ -150,29 +231,34 @@ static int await_ready(struct prom *p)
 	return status == 200 ? 0 : -ETIMEDOUT;
 }
 
-static int start(uint16_t target, const char *const *exprs, size_t n_exprs, const char *features,
-		 const char *rules, struct prom **ret)
+static int spawn(struct prom *p)
+{
+	p->pid = fork();
+	if (p->pid == 0)
+		exec_prom(p);
+	return p->pid < 0 ? -errno : await_ready(p);
+}
+
+/* With a directory and a port; NULL without memory. */
+static struct prom *new_prom(void)
 {
 	struct prom *p = calloc(1, sizeof(*p));
-	int r;
 
 	if (!p)
-		return -ENOMEM;
+		return NULL;
 	strcpy(p->dir, "/tmp/graced-prom-XXXXXX");
-	p->port = free_port();
-	p->features = features;
-	p->rules = rules;
-	r = mkdtemp(p->dir) ? 0 : -errno;
+	p->port = prom_free_port();
+	if (mkdtemp(p->dir))
+		return p;
+	free(p);
+	return NULL;
+}
+
+/* r: how the writing of its files went. */
+static int start(struct prom *p, int r, struct prom **ret)
+{
 	if (!r)
-		r = exprs ? write_config_of_rules(p, target) : write_config(p, target);
-	if (!r && exprs)
-		r = write_rules(p, exprs, n_exprs);
-	if (!r) {
-		p->pid = fork();
-		if (p->pid == 0)
-			exec_prom(p);
-		r = p->pid < 0 ? -errno : await_ready(p);
-	}
+		r = spawn(p);
 	if (r)
 		prom_free(p);
 	else
@@ -180,19 +266,48 @@ static int start(uint16_t target, const char *const *exprs, size_t n_exprs, cons
 	return r;
 }
 
-int prom_start(uint16_t target, struct prom **ret)
-{
-	return start(target, NULL, 0, NULL, NULL, ret);
-}
-
 int prom_start_features(uint16_t target, const char *features, const char *rules, struct prom **ret)
 {
-	return start(target, NULL, 0, features, rules, ret);
+	struct prom *p = new_prom();
+
+	if (!p)
+		return -ENOMEM;
+	p->features = features;
+	p->rules = rules;
+	return start(p, write_config(p, target), ret);
+}
+
+int prom_start(uint16_t target, struct prom **ret)
+{
+	return prom_start_features(target, NULL, NULL, ret);
 }
 
 int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)
 {
-	return start(target, exprs, n_exprs, NULL, NULL, ret);
+	struct prom *p = new_prom();
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	r = write_config_of_rules(p, target);
+	return start(p, r ? r : write_rules(p, exprs, n_exprs), ret);
+}
+
+int prom_start_alerts(uint16_t target, struct prom **ret)
+{
+	struct prom *p = new_prom();
+
+	if (!p)
+		return -ENOMEM;
+	p->alerts = true;
+	return start(p, write_all_of_alerts(p, target), ret);
+}
+
+int prom_restart(struct prom *p, int sig)
+{
+	kill(p->pid, sig);
+	waitpid(p->pid, NULL, 0);
+	return spawn(p);
 }
 
 struct prom *prom_free(struct prom *p)

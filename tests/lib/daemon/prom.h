@@ -10,8 +10,13 @@
 
 struct prom;
 
+#define PROM_MINUTE_S 1 /* see prom_start_alerts() */
+
 /* Why it cannot run here, or NULL. */
 const char *prom_unavailable(void);
+
+/* A port of loopback that is free now. */
+uint16_t prom_free_port(void);
 
 /* 0 once it answers, -errno, -ETIMEDOUT after a minute. */
 int prom_start(uint16_t target, struct prom **ret);
@@ -25,6 +30,18 @@ int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, 
 /* With features of --enable-feature, and the rules of that file each second; it scrapes as often. */
 int prom_start_features(uint16_t target, const char *features, const char *rules,
 			struct prom **ret);
+
+/*
+ * With the rules of deploy/graced.rules.yaml, in which each minute is a second, as it is between
+ * scrapes, between evaluations, and in Prometheus' own times. One target: job graced, node node-1,
+ * and whatever instance is its address.
+ */
+int prom_start_alerts(uint16_t target, struct prom **ret);
+/* Has it scrape another port instead, from 5 seconds later on at most. 0 or -errno. */
+int prom_retarget(const struct prom *prom, uint16_t target);
+/* Ends it by that signal, and starts it on the same data. As prom_start(). */
+int prom_restart(struct prom *prom, int sig);
+
 /* Kills it, removes its data. NULL is fine; returns NULL. */
 struct prom *prom_free(struct prom *prom);
 
