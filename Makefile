@@ -362,6 +362,7 @@ help:
 	@echo 'make lint       what can be judged without building'
 	@echo 'make fuzz       fuzzes each target for TIME=60 seconds'
 	@echo 'make coverage   lines of user/ the unit tests run'
+	@echo 'make screenshots  draws the pictures of docs/questions.md with Prometheus and Chromium (root)'
 	@echo 'make arm64      builds $(BUILD)/arm64/graced and the unit tests for arm64'
 	@echo 'make check-arm64  runs them in an emulator of programs'
 	@echo 'make clean      removes $(BUILD)'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Targets for people who change graced: style, fuzzing, coverage, a build for the other machine.
 
-.PHONY: fmt lint fuzz fuzz-targets coverage arm64 check-arm64
+.PHONY: fmt lint fuzz fuzz-targets coverage arm64 check-arm64 screenshots
 
 STYLED = $(shell find bpf include user tests tools vmlinux -name '*.[ch]' 2>/dev/null)
 
@@ -29,6 +29,10 @@ coverage:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage VARIANT=coverage portable
 	@BUILD='$(BUILD)/coverage' tools/check-run unit vectors replay
 	@tools/coverage-report '$(BUILD)/coverage'
+
+# Draws docs/*.png anew.
+screenshots: $(BUILD)/tools/metrics_story
+	@BUILD='$(BUILD)' tools/screenshots docs
 
 # graced and every test for arm64, with clang and the packages that tools/arm64/sysroot unpacks.
 arm64:
