@@ -48,11 +48,11 @@ check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
 	@BUILD='$(BUILD)' tests/vm/all $(VM_SCRIPTS)
 
-# By hand: the Debian package from installation to purge, the Helm chart on a cluster, the kernel half on
-# arm64, a StatefulSet's pod
-# with the real controllers, machines with Docker and Podman, and many shutdowns of a slow kubelet, an hour
-# on an idle machine. Some alone: make check-vm-long VM_LONG=engines
-VM_LONG := packages installed statefulset engines standalone slowed arm64
+# By hand: the alerts over restarts of a node, the Debian package from installation to purge, the Helm
+# chart on a cluster, a StatefulSet's pod with the real controllers, machines with Docker and Podman,
+# many shutdowns of a slow kubelet, and the kernel half on arm64: two hours on an idle machine. Some alone:
+# make check-vm-long VM_LONG=engines
+VM_LONG := alerting packages installed statefulset engines standalone slowed arm64
 
 check-vm-long: vm-deps
 	@tools/deps install deb

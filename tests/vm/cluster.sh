@@ -47,7 +47,7 @@ bring_up_cluster() {
 	tag=$(tar -xOf "$work/graced.tar" ./index.json |
 		jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]')
 	kubelet_port=$(free_port)
-	forwards=,hostfwd=tcp:127.0.0.1:$kubelet_port-:10250
+	machine_forwards=,hostfwd=tcp:127.0.0.1:$kubelet_port-:10250
 	bring_up
 	start_controllers "$controllers" daemonset,garbagecollector,namespace,root-ca-cert-publisher
 	schedule &

@@ -3,8 +3,10 @@
 # Leaves agent_port; logs are in $work.
 
 machine_pid= agent_port=
-# More of the emulator's, and more ports of the machine, as its user network has them.
-machine_options=() forwards=
+# More of the emulator's.
+machine_options=()
+# Further ports of it, as qemu has them: ,hostfwd=tcp:127.0.0.1:PORT-:PORT
+machine_forwards=
 
 kubeconfig() {
 	jq -n --arg server "https://10.0.2.2:$api_port" --arg token "$(<"$work/pki/kubelet.token")" '{
@@ -58,7 +60,7 @@ boot_machine() { # IMAGE
 	for try in 1 2 3; do
 		agent_port=$(free_port)
 		VM_MEMORY=2048 tools/vm/boot "$1" "$work/payload" "$work" \
-			-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$agent_port-:2222$forwards" \
+			-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$agent_port-:2222$machine_forwards" \
 			-device virtio-net-pci,netdev=net "${machine_options[@]}" >"$work/qemu.log" 2>&1 &
 		machine_pid=$!
 		await 600 machine_up
