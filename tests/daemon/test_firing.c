@@ -102,21 +102,14 @@ static int start_boxes(struct stage *stage, int from, int to)
 static int setup(void **state)
 {
 	static struct stage stage;
-	const char *why = tracer_unavailable();
+	int r = tracer_open_tree("firing", prom_unavailable(), &stage.tree);
 
 	*state = NULL;
-	if (!why)
-		why = box_unavailable();
-	if (!why)
-		why = prom_unavailable();
-	if (why) {
-		fprintf(stderr, "skipped: %s\n", why);
-		return 0;
-	}
+	if (r <= 0)
+		return r;
 	*state = &stage;
 	strcpy(stage.dir, "/tmp/graced-firing-XXXXXX");
-	if (!mkdtemp(stage.dir) || lognames_open(&stage.names) < 0 ||
-	    box_tree_open(&stage.tree, "firing") < 0)
+	if (!mkdtemp(stage.dir) || lognames_open(&stage.names) < 0)
 		return -1;
 	stage.port = prom_free_port();
 	if (start_daemon(&stage) < 0 || service_port(stage.service) == stage.port)
