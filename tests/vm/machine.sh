@@ -78,7 +78,8 @@ guest() { # SCRIPT
 	local conn status out
 	out=$(mktemp "$work/guest.XXXXXX")
 	exec {conn}<>"/dev/tcp/127.0.0.1/$agent_port" || { rm -f "$out" && return 1; }
-	printf '%s\n(\n%s\n) </dev/null\nprintf "\\n%%d" $?\nexit\n' "$(<"$work/pki/agent.token")" "$1" >&"$conn"
+	# A machine that is not up yet may have closed it: that ends the subshell alone.
+	(printf '%s\n(\n%s\n) </dev/null\nprintf "\\n%%d" $?\nexit\n' "$(<"$work/pki/agent.token")" "$1" >&"$conn")
 	timeout "${GUEST_LIMIT:-300}" cat <&"$conn" >"$out"
 	exec {conn}>&-
 	# Its last line is the status; the newline before it is ours.
