@@ -231,10 +231,12 @@ static void fill_shutdown(const struct counting *c, struct bootlog *previous, st
 
 static void fill_process(const struct counting *c, struct metrics *ret)
 {
+	uint64_t mean_ppm = 1500 + draw(c, OF_COST, 3000);
+
 	ret->overhead_known = ret->process_known = true;
-	ret->overhead_ppm = 1500 + draw(c, OF_COST, 3000) + (uint64_t)c->at_s % 97;
+	ret->overhead_ppm = mean_ppm + (uint64_t)c->at_s % 97;
 	ret->budget_ppm = 20000;
-	ret->process_cpu_ns = grown(c, 3600) * (ret->overhead_ppm / 100 * 100) * 1000;
+	ret->process_cpu_ns = grown(c, 3600) * mean_ppm * 1000;
 	ret->process_resident_bytes = (11 << 20) + (draw(c, OF_COST, 1024) << 12);
 	ret->process_virtual_bytes = (uint64_t)220 << 20;
 	ret->process_open_fds = 64;
