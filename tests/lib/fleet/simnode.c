@@ -11,7 +11,7 @@
 /* Slots count their turns from here: 2026-01-01T00:00:00Z. */
 #define EPOCH_S	       ((int64_t)1767225600)
 /* One stop in so many leaves the pod in its place; one workload in so many is deaf; one pod in so
- * many has a sidecar; one workload in so many has a name-space of its own. */
+ * many has a sidecar; so many workloads share a namespace. */
 #define IN_PLACE_EACH  4
 #define DEAF_EACH      20
 #define SIDECAR_EACH   4
