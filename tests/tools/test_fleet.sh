@@ -65,7 +65,7 @@ fi
 "$fleet" serve 5 "$recordings" "$tmp/targets" 30 600 2>"$err" &
 served=$!
 trap 'kill $served 2>/dev/null; remove_tmp' EXIT
-for ((i = 0; i < 100 && ! bad; i++)); do
+for ((i = 0; i < 300; i++)); do
 	[[ -e $tmp/targets ]] && break
 	sleep 0.1
 done
