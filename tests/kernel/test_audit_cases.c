@@ -143,7 +143,7 @@ static int let_out(void **state)
 /* As scripts use it. */
 static void the_exit_status_tells_of_one_deaf_container(void **state)
 {
-	static const char none[] = "graced: no container whose names are known matches; of ";
+	static const char none[] = "graced: no container whose names are known matches; ";
 	struct fixture *f = judge_need(state);
 	struct run_result result;
 	struct box box;

@@ -144,7 +144,7 @@ static void say_in_vain(const struct audit_list *list)
 	for (size_t i = 0; i < list->n; i++)
 		unnamed += !audit_record_of(list, list->list + i).container.name;
 	if (unnamed)
-		say("no container whose names are known matches; of %zu they are not known: see "
+		say("no container whose names are known matches; %zu have unknown names: see "
 		    "--cri.endpoint and --names.log-directory",
 		    unnamed);
 	else
