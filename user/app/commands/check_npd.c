@@ -27,7 +27,7 @@ void checknpd_fail(struct checknpd *npd, const char *name, const struct buf *tex
 	utf8_add_visible(&npd->problem, buf_str(text), text->len);
 }
 
-/* A daemon of the host may be there all the same: its directory is not mounted into this container.
+/* Whether the host may have a daemon all the same: the socket's directory is not in this container.
  */
 static bool is_outside(const struct checknpd *npd, const char *socket)
 {

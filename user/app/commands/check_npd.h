@@ -18,7 +18,7 @@ struct checknpd {
 	struct buf problem; /* the first failure; freed by checknpd_print() */
 };
 
-/* Whether the daemon has answered, be it that it refuses to: a container's process, for example. */
+/* Whether the daemon runs: it answered, or refused to, as it does to processes of containers. */
 bool checknpd_runs(int asked);
 
 /* Counts a failure. The first is the one that the line has. */
@@ -28,7 +28,7 @@ void checknpd_fail(struct checknpd *npd, const char *name, const struct buf *tex
  * not, 2 where that cannot be seen from here. */
 int checknpd_print(struct checknpd *npd, const char *socket);
 
-/* The settings cannot be read: the same, without anything that was asked. */
+/* Prints that the settings cannot be read. Returns the exit status: 2. */
 int checknpd_print_unknown(void);
 
 #endif

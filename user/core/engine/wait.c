@@ -233,7 +233,7 @@ static bool has_exit_source(const struct stops *stops, const struct cgnode *node
 	return node && node->pod && node->ident.container_id[0] && stops->names->sources & sources;
 }
 
-/* Of whom a kubelet has it stopped, and whoever asks the runtime by hand. */
+/* The runtime sends the stop signal for the kubelet, and for a person who runs crictl stop. */
 static bool was_asked(const struct stop *stop)
 {
 	enum sender_kind kind = stop->request.sender.kind;

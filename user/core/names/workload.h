@@ -39,7 +39,7 @@ bool workload_kind_is(const char *kind, const char *api_version, const char *wan
 void workload_name(const struct workload_facts *facts, char ret[static META_NAME_MAX]);
 
 /*
- * What kind of thing that is, "" where it is only guessed: of a source that provides owners.
+ * The kind of that workload, by facts of a source that provides owners; "" where it is unknown.
  * "Deployment" of a ReplicaSet whose name ends in the label's template hash, "CronJob" of a Job
  * whose name ends in a time, "StaticPod", "Pod" of one without an owner, else the owner's own kind.
  */
