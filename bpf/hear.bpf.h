@@ -74,15 +74,20 @@ static __always_inline struct task_struct *first_child(struct task_struct *t)
 }
 
 #ifdef __TARGET_ARCH_arm64
+#define PSR_MODE32_BIT 0x10 /* arch/arm64/include/uapi/asm/ptrace.h */
+
 /*
  * Before the task ends, do_signal() of arm64 has cleared syscallno, and made ready to repeat the
  * call that the signal interrupted: x0 is what the call began with. The number is in x8 still. A
- * thread that was in no call would need to have left both as its last call did.
+ * thread that was in no call would need to have left both as its last call did. Programs for
+ * 32 bits have the number elsewhere: it is not known.
  */
 static __always_inline __u64 interrupted_syscall(struct pt_regs *regs)
 {
 	bool repeats = BPF_CORE_READ(regs, regs[0]) == BPF_CORE_READ(regs, orig_x0);
 
+	if (BPF_CORE_READ(regs, pstate) & PSR_MODE32_BIT)
+		return ~0ULL;
 	return repeats ? BPF_CORE_READ(regs, regs[8]) : ~0ULL;
 }
 #else

@@ -223,6 +223,7 @@ struct signal_struct {
 struct pt_regs {
 #ifdef __TARGET_ARCH_arm64
 	unsigned long long regs[31];
+	unsigned long long pstate;
 	unsigned long long orig_x0;
 #else
 	unsigned long orig_ax;

@@ -604,6 +604,8 @@ static void report(const struct labelset *set, const struct serie *serie, series
 		point.cause = cause_name((enum cause)key->minor);
 	if (key->family == SERIES_OOM_KILLS)
 		point.level = oom_level_name((enum oom_level)key->major);
+	if (key->family == SERIES_WORKLOAD && !set->kind)
+		return;
 	if (key->family == SERIES_WORKLOAD)
 		point.kind = set->kind;
 	if (key->family == SERIES_RESTARTS)

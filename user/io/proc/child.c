@@ -129,7 +129,8 @@ void child_stop(struct child *child)
 	pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
 	end = (struct pollfd){.fd = pidfd, .events = POLLIN};
 	kill(child->pid, SIGKILL);
-	poll(&end, 1, STOP_MS);
+	if (pidfd >= 0)
+		poll(&end, 1, STOP_MS);
 	waitpid(child->pid, NULL, WNOHANG);
 	close(child->fd);
 	*child = (struct child){};
