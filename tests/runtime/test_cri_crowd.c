@@ -128,6 +128,18 @@ static void make_crowd(void)
 	run(make_all);
 }
 
+/* A record waits 250 ms at most for its cgroup to become empty. The runtime sees to that, and has a
+ * crowd to see to. */
+static void expect_evidence(const json_t *stop)
+{
+	char why[256];
+
+	if (jrec_match(stop, "{'evidence':{'complete':true}}", why, sizeof(why)) &&
+	    jrec_match(stop, "{'evidence':{'complete':false,'gaps':['not-empty']}}", why,
+		       sizeof(why)))
+		fail_msg("%s", why);
+}
+
 static void expect(const struct maker *maker, int i)
 {
 	const struct runtime_container *container = &maker->containers[i];
@@ -135,11 +147,11 @@ static void expect(const struct maker *maker, int i)
 
 	snprintf(expected, sizeof(expected),
 		 "{'outcome':'%s','cause':'self','exit':{'code':%d},'stop_signal':null,"
-		 "'kill_signal':null,'evidence':{'complete':true},"
+		 "'kill_signal':null,"
 		 "'pod':{'namespace':'many','name':'%s','uid':'%s'},"
 		 "'container':{'name':'%s','runtime':'containerd','kind':'container'}}",
 		 i ? "failed" : "completed", i, maker->pod.name, maker->pod.uid, container->name);
-	runtime_stage_stopped(&pods.stage, container->id, expected);
+	expect_evidence(runtime_stage_stopped(&pods.stage, container->id, expected));
 }
 
 static void all_reported(void **state)
