@@ -328,8 +328,14 @@ static int show_metrics(struct service *service)
 
 static int show(struct box_tree *tree, const struct lognames *names)
 {
-	const char *const args[] = {"--names.log-directory", names->dir, "--sinks.journal=false",
-				    "--assume-grace",	     GRACE,	 NULL};
+	/* On a slow machine names come late, and a stop without a name is not the demonstration's. */
+	const char *const args[] = {"--names.log-directory",
+				    names->dir,
+				    "--names.wait=2s",
+				    "--sinks.journal=false",
+				    "--assume-grace",
+				    GRACE,
+				    NULL};
 	struct tracer_child child = {.fd = -1};
 	struct service *service = NULL;
 	int r, ended;
