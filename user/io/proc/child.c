@@ -22,7 +22,7 @@
 #include "io/files/fd.h"
 
 #define MAPS_MAX (4 << 20)
-#define STOP_MS	 100
+#define STOP_MS	 2000 /* that long on a machine that is busy */
 
 _Noreturn void child_end(int status)
 {
