@@ -22,7 +22,7 @@
 #include "io/files/fd.h"
 
 #define MAPS_MAX (4 << 20)
-#define STOP_MS	 2000 /* that long on a machine that is busy */
+#define STOP_MS	 2000 /* a busy machine takes its time */
 
 _Noreturn void child_end(int status)
 {

@@ -31,7 +31,7 @@ int child_start(const char *name, child_fn run, void *userdata, struct child *re
 int child_start_privileged(const char *name, child_fn run, void *userdata, struct child *ret);
 
 /*
- * Ends it by SIGKILL and waits for that, 100 ms at most: one that waits for a disk ends later, and
+ * Ends it by SIGKILL and waits for that, 2 s at most: one that waits for a disk ends later, and
  * is a zombie until its parent ends. Does nothing to one that is all zero, as it leaves it.
  */
 void child_stop(struct child *child);
