@@ -2,8 +2,8 @@
 /*
  * What graced check -o npd prints for node-problem-detector, whose rules are those of its
  * pkg/custompluginmonitor/plugin/plugin.go: one line, of which it keeps max_output_length bytes,
- * and an exit status. The verdict is about this host's daemon, whoever asks: what this process
- * itself may not do says nothing about it.
+ * and an exit status. The verdict is about this host's daemon. That this process lacks a right
+ * is no problem of the daemon.
  */
 #ifndef APP_COMMANDS_CHECK_NPD_H
 #define APP_COMMANDS_CHECK_NPD_H
