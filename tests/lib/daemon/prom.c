@@ -75,14 +75,19 @@ static int write_rules(const struct prom *p, const char *const *exprs, size_t n)
 	return fclose(file) ? -errno : 0;
 }
 
+static FILE *open_config(const struct prom *p)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
+	return fopen(path, "w");
+}
+
 static int write_config_of_rules(const struct prom *p, uint16_t target)
 {
 	static const char *const jobs[] = {"graced", "renamed"};
-	char path[96];
-	FILE *file;
+	FILE *file = open_config(p);
 
-	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
-	file = fopen(path, "w");
 	if (!file)
 		return -errno;
 	fprintf(file, "global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n"
@@ -98,11 +103,8 @@ static int write_config_of_rules(const struct prom *p, uint16_t target)
 
 static int write_config(const struct prom *p, uint16_t target)
 {
-	char path[96];
-	FILE *file;
+	FILE *file = open_config(p);
 
-	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
-	file = fopen(path, "w");
 	if (!file)
 		return -errno;
 	fprintf(file,
@@ -139,11 +141,8 @@ static int write_alerts(const struct prom *p)
 
 static int write_config_of_alerts(const struct prom *p)
 {
-	char path[96];
-	FILE *file;
+	FILE *file = open_config(p);
 
-	snprintf(path, sizeof(path), "%s/prometheus.yml", p->dir);
-	file = fopen(path, "w");
 	if (!file)
 		return -errno;
 	fprintf(file,
