@@ -23,8 +23,8 @@
 struct prom {
 	pid_t pid;
 	uint16_t port;
-	const char *features, *rules; /* NULL: none */
-	bool alerts;		      /* minutes are seconds */
+	const char *features; /* with them there are rules; NULL: none */
+	bool alerts;	      /* minutes are seconds */
 	char dir[64];
 };
 
@@ -101,6 +101,31 @@ static int write_config_of_rules(const struct prom *p, uint16_t target)
 	return fclose(file) ? -errno : 0;
 }
 
+/* A command that makes the file $0 of deploy/graced.rules.yaml. */
+static int edit_rules(const struct prom *p, const char *command)
+{
+	char path[96];
+	struct run_result result;
+	int r;
+
+	snprintf(path, sizeof(path), "%s/rules.yml", p->dir);
+	r = run(&(struct run_spec){.exe = "/bin/sh",
+				   .args = (const char *const[]){"-c", command, path, NULL}},
+		&result);
+	if (r < 0)
+		return r;
+	r = result.status ? -EIO : 0;
+	run_done(&result);
+	return r;
+}
+
+/* All groups are evaluated each second, those with an interval of their own, too. */
+static int write_rules_each_second(const struct prom *p)
+{
+	return edit_rules(p,
+			  "sed -E 's/^( +interval:) .*/\\1 1s/' deploy/graced.rules.yaml >\"$0\"");
+}
+
 static int write_config(const struct prom *p, uint16_t target)
 {
 	FILE *file = open_config(p);
@@ -113,30 +138,19 @@ static int write_config(const struct prom *p, uint16_t target)
 		"scrape_configs:\n"
 		"  - job_name: graced\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n"
 		"  - job_name: itself\n    static_configs:\n      - targets: ['127.0.0.1:%u']\n",
-		p->features ? 1 : 2, p->features ? 1 : 2, p->rules ? p->rules : "", target,
+		p->features ? 1 : 2, p->features ? 1 : 2, p->features ? "rules.yml" : "", target,
 		p->port);
 	return fclose(file) ? -errno : 0;
 }
 
-/* Minutes before hours: what was an hour is a minute then. */
+/* Minutes before hours: what was an hour is a minute then. Fails where a duration is left that is
+ * as long as in the file. */
 static int write_alerts(const struct prom *p)
 {
-	char command[256];
-	struct run_result result;
-	int r;
-
-	snprintf(command, sizeof(command),
-		 "sed -E 's/\\b([0-9]+)m\\b/\\1s/g; s/\\b([0-9]+)h\\b/\\1m/g; s/\\b1d\\b/24m/g; "
-		 "s/ \\* 60\\b//g' deploy/graced.rules.yaml >%s/rules.yml",
-		 p->dir);
-	r = run(&(struct run_spec){.exe = "/bin/sh",
-				   .args = (const char *const[]){"-c", command, NULL}},
-		&result);
-	if (r < 0)
-		return r;
-	r = result.status ? -EIO : 0;
-	run_done(&result);
-	return r;
+	return edit_rules(p,
+			  "sed -E 's/\\b([0-9]+)m\\b/\\1s/g; s/\\b([0-9]+)h\\b/\\1m/g; "
+			  "s/\\b1d\\b/24m/g; s/ \\* 60\\b//g' deploy/graced.rules.yaml >\"$0\" && "
+			  "! grep -E '\\b[0-9]+[hdwy]\\b' \"$0\"");
 }
 
 static int write_config_of_alerts(const struct prom *p)
@@ -265,20 +279,23 @@ static int start(struct prom *p, int r, struct prom **ret)
 	return r;
 }
 
-int prom_start_features(uint16_t target, const char *features, const char *rules, struct prom **ret)
+int prom_start_features(uint16_t target, const char *features, struct prom **ret)
 {
 	struct prom *p = new_prom();
+	int r;
 
 	if (!p)
 		return -ENOMEM;
 	p->features = features;
-	p->rules = rules;
-	return start(p, write_config(p, target), ret);
+	r = write_config(p, target);
+	if (!r && features)
+		r = write_rules_each_second(p);
+	return start(p, r, ret);
 }
 
 int prom_start(uint16_t target, struct prom **ret)
 {
-	return prom_start_features(target, NULL, NULL, ret);
+	return prom_start_features(target, NULL, ret);
 }
 
 int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret)

@@ -27,9 +27,9 @@ int prom_start(uint16_t target, struct prom **ret);
  * under the name query<index>.
  */
 int prom_start_rules(uint16_t target, const char *const *exprs, size_t n_exprs, struct prom **ret);
-/* With features of --enable-feature, and the rules of that file each second; it scrapes as often. */
-int prom_start_features(uint16_t target, const char *features, const char *rules,
-			struct prom **ret);
+/* With features of --enable-feature, and deploy/graced.rules.yaml each second; it scrapes as often.
+ */
+int prom_start_features(uint16_t target, const char *features, struct prom **ret);
 
 /*
  * With the rules of deploy/graced.rules.yaml, in which each minute is a second, as it is between
