@@ -102,6 +102,10 @@ def facts(obj):
     elif kind == "PodMonitor":
         for endpoint in obj["spec"]["podMetricsEndpoints"]:
             yield "scraped by " + endpoint.get("scheme", "http")
+            for rule in endpoint["relabelings"]:
+                yield "targets get " + rule["targetLabel"]
+            for rule in endpoint["metricRelabelings"]:
+                yield "series %s %s" % (rule["action"], rule["regex"])
 
 
 print("\n".join(sorted(f for obj in yaml.safe_load_all(sys.stdin) if obj for f in facts(obj))))

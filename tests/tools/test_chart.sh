@@ -220,11 +220,22 @@ done <<'TABLE'
 +object ConfigMap/graced-web
 +object PodMonitor/graced
 +scraped by https
++targets get node
++series drop graced_.*_created
 +configMap graced-web
 +secret metrics
 --set podMonitor.enabled=true
 +object PodMonitor/graced
 +scraped by http
++targets get node
++series drop graced_.*_created
+--set podMonitor.enabled=true,podMonitor.relabelings[0].targetLabel=zone,podMonitor.relabelings[0].replacement=a,podMonitor.metricRelabelings[0].sourceLabels={__name__},podMonitor.metricRelabelings[0].regex=graced_events_total,podMonitor.metricRelabelings[0].action=drop
++object PodMonitor/graced
++scraped by http
++targets get node
++targets get zone
++series drop graced_.*_created
++series drop graced_events_total
 --set rules.enabled=true
 +object PrometheusRule/graced
 --set dashboard.enabled=true
@@ -341,6 +352,7 @@ api.events=true|api.events requires api.enabled: true
 kubelet.nodesProxy=true|kubelet.nodesProxy requires kubelet.url: true
 kubelet.caFile=/kubelet.crt|kubelet.caFile requires kubelet.url: true
 tls.enabled=true|tls.enabled requires tls.secretName, a Secret with tls.crt and tls.key
+tls.secretName=metrics|tls.secretName requires tls.enabled: true
 scope=everything|at '/scope': value must be one of 'pods', 'containers', 'services', 'all'
 extraArgs[0]=run|at '/extraArgs/0': 'run' does not match pattern
 cri.directory=run|at '/cri/directory': 'run' does not match pattern
@@ -355,6 +367,9 @@ networkPolicy.apiAddresses[0]=api|at '/networkPolicy/apiAddresses/0': 'api' does
 podLabels.app\.kubernetes\.io/name=other|podLabels cannot have app.kubernetes.io/name
 nodeSelector.pool=1|at '/nodeSelector/pool': got number, want string
 podMonitor.interval=often|at '/podMonitor/interval': 'often' does not match pattern
+podMonitor.metricRelabelings[0].action=remove|at '/podMonitor/metricRelabelings/0/action': 'remove' does not match pattern
+podMonitor.relabelings[0].source_labels={a}|at '/podMonitor/relabelings/0': additional properties 'source_labels' not allowed
+resources.limits.memory=-1Mi|at '/resources/limits/memory': '-1Mi' does not match pattern
 REFUSED
 quiet "$out"
 claim "a wrong value is refused, with one line that names it" $?

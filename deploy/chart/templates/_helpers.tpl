@@ -28,6 +28,9 @@ rendered manifest, where it can be enabled by hand. */}}
 {{- if and .Values.tls.enabled (not .Values.tls.secretName) -}}
 {{- fail "tls.enabled requires tls.secretName, a Secret with tls.crt and tls.key" -}}
 {{- end -}}
+{{- if and .Values.tls.secretName (not .Values.tls.enabled) -}}
+{{- fail "tls.secretName requires tls.enabled: true" -}}
+{{- end -}}
 {{- if hasKey .Values.podLabels "app.kubernetes.io/name" -}}
 {{- fail "podLabels cannot have app.kubernetes.io/name, by which the DaemonSet selects its pods" -}}
 {{- end -}}
