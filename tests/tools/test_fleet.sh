@@ -3,7 +3,8 @@
 # Claims about the simulated fleet that make bench-fleet has scraped: tools/fleet.c.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
-fleet=$(realpath "${BUILD:-$root/build}/tools/fleet") || exit 1
+fleet=$(realpath "${BUILD:-$root/build}")/tools/fleet
+[[ -x $fleet ]] || { echo "no $fleet: make plain-programs builds it" >&2 && exit 1; }
 . "$root/tests/lib/tap.sh"
 recordings=$root/tests/replay
 # 2026-11-01T10:00:00Z and, of the same day, two hours later.

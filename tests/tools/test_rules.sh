@@ -3,7 +3,8 @@
 # Claims about the alerts, the questions and the dashboard, with a real Prometheus: tests/prometheus/claims.py.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
-story=$(realpath "${BUILD:-$root/build}/tools/metrics_story") || exit 1
+story=$(realpath "${BUILD:-$root/build}")/tools/metrics_story
+[[ -x $story ]] || { echo "no $story: make plain-programs builds it" >&2 && exit 1; }
 . "$root/tests/lib/tap.sh"
 
 prometheus=${PROMETHEUS:-$("$root/tools/prometheus" "$(realpath "${BUILD:-$root/build}")/prometheus")}
@@ -12,7 +13,7 @@ if [[ ! -x $prometheus/prometheus ]]; then
 	conclude
 fi
 "$root/tools/prometheus-rule" monitoring >"$out"
-[[ $(grep '^  namespace: ' "$out") == '  namespace: monitoring' ]] &&
+[[ $(grep '^  namespace: ' "$out") == '  namespace: "monitoring"' ]] &&
 	cmp -s <(sed -e '1,/^spec:/d' -e 's/^  //' "$out") <(grep -v '^#' "$root/deploy/graced.rules.yaml") 2>"$err"
 claim "the object for the operator has the rules of the file, all of them" $?
 /usr/bin/python3 "$root/tests/prometheus/claims.py" "$root" "$story" "$prometheus" "$tmp" >"$tmp/claims" 2>"$err"
