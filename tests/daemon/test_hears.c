@@ -3,8 +3,10 @@
  * the daemon finds of them before they are stopped. */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "lib/box/box.h"
 #include "lib/box/send.h"
 #include "lib/claim.h"
@@ -90,6 +92,14 @@ static double count_of(const struct service *service, const char *container)
 	return service_metric(service, METRIC, label);
 }
 
+static bool page_has(const struct service *service, const char *text)
+{
+	_cleanup_(buf_free) struct buf page = {};
+
+	assert_int_equal(service_get(service, "/", NULL, &page), 200);
+	return strstr(buf_str(&page), text) != NULL;
+}
+
 static void test_hears(void **state)
 {
 	const char *const args[] = {"--names.log-directory", names.dir, NULL};
@@ -107,12 +117,16 @@ static void test_hears(void **state)
 	assert_true(becomes(service, "shop", "handler", 1));
 	assert_true(becomes(service, "web", "no-handler", 0));
 	assert_true(becomes(service, "job", "ignored", 0));
+	assert_true(page_has(service, ">hears-shop/web-1/web</td><td class=\"bad\" "
+				      "data-h=\"why\">no-handler</td>"));
+	assert_false(page_has(service, ">hears-shop/web-2/web<"));
 	/* Of two of one name the worst alone. */
 	assert_true(value_of(service, "web", "handler") == -1);
 	assert_true(service_metric(service, "graced_container_deaf_stops_total", NULL) == 0);
 	stop(&deaf);
 	assert_true(becomes(service, "web", "handler", 1));
 	assert_true(value_of(service, "web", "no-handler") == -1);
+	assert_false(page_has(service, "data-h=\"why\">no-handler</td></tr>"));
 	stop(&ignores);
 	stop(&twin);
 	stop(&graceful);
@@ -129,7 +143,7 @@ static void test_hears(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a container is shown to be deaf before it is stopped, and not after",
+		CLAIM("metric and page show a deaf container before it is stopped, and not after",
 		      test_hears),
 	};
 

@@ -41,6 +41,16 @@ static unsigned int count(const char *page, const char *what)
 	return n;
 }
 
+static struct htmlsubject a_subject(const char *name)
+{
+	struct htmlsubject subject;
+
+	strcpy(subject.namespace_, name);
+	strcpy(subject.pod, name);
+	strcpy(subject.container, name);
+	return subject;
+}
+
 static struct htmlstop a_stop(const char *name)
 {
 	struct htmlstop stop = {
@@ -55,9 +65,7 @@ static struct htmlstop a_stop(const char *name)
 		.times = 7,
 	};
 
-	strcpy(stop.namespace_, name);
-	strcpy(stop.pod, name);
-	strcpy(stop.container, name);
+	stop.subject = a_subject(name);
 	return stop;
 }
 
@@ -68,6 +76,7 @@ static const struct metrics_program programs[] = {{"on_exit", true, false, 0, 0}
 static void write_page(struct buf *out, const char *name, struct metrics *m)
 {
 	const struct htmlstop stop = a_stop(name);
+	const struct htmldeaf deaf = {a_subject(name), {AUDIT_DEAF, AUDIT_SHELL, 0}};
 	const struct htmlsource source = {name, "down", name, false};
 	const struct htmlgroup groups[] = {{0, 30000000000}, {2000000000, 10000000000}};
 	const struct htmlpod pods[] = {
@@ -88,6 +97,10 @@ static void write_page(struct buf *out, const char *name, struct metrics *m)
 		.n_stops = 1,
 		.deaf = &stop,
 		.n_deaf = 1,
+		.audited = true,
+		.running_deaf = &deaf,
+		.n_running_deaf = 1,
+		.n_running_deaf_unlisted = 4,
 		.sources = &source,
 		.n_sources = 1,
 		.shutdown_known = true,
@@ -121,7 +134,7 @@ static void test_hostile(void **state)
 	assert_int_equal(count(buf_str(&page), "<"), count(buf_str(&plain), "<"));
 	assert_int_equal(count(buf_str(&page), "\""), count(buf_str(&plain), "\""));
 	assert_int_equal(count(buf_str(&page), "alert"), count(buf_str(&page), TAMED) * 2);
-	assert_int_equal(count(buf_str(&page), TAMED), 16);
+	assert_int_equal(count(buf_str(&page), TAMED), 19);
 }
 
 static void test_content(void **state)
@@ -136,6 +149,9 @@ static void test_content(void **state)
 		"(evidence has gaps)",
 		"class=\"n bad\" data-h=\"margin\">-500ms</td>",
 		"<td class=\"n\" data-h=\"stops\">7</td>",
+		"would have no effect:</p>\n<table><thead><tr><th>container</th><th>why</th>",
+		">web/web/web</td><td class=\"bad\" data-h=\"why\">shell</td></tr>\n"
+		"</tbody></table>\n<p class=\"dim\">4 more are not listed.</p>",
 		"Mode assist, state going.",
 		"under way (reboot): 4 of 5 containers run, 3 are being stopped; 1 of 2 pods have ended",
 		"logind waits at most 1m30s; the plan needs 40.0s.",
@@ -196,6 +212,8 @@ static void test_nothing(void **state)
 	assert_int_equal(htmlstatus_write(&page, &status), 0);
 	assert_non_null(strstr(buf_str(&page), "shutdowns of the node are not followed"));
 	assert_non_null(strstr(buf_str(&page), "None since the daemon was started"));
+	assert_non_null(strstr(buf_str(&page), "Of those that run: not known yet."));
+	assert_non_null(strstr(buf_str(&page), "stopped since the daemon was started: none."));
 	assert_null(strstr(buf_str(&page), "Last boot"));
 	assert_null(strstr(buf_str(&page), "Pods in a node shutdown"));
 }

@@ -10,13 +10,17 @@ static void copy(char *to, size_t size, const char *text)
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-/* Without a name a container goes by the beginning of its id, as runtimes print it. */
-static void copy_name(struct htmlstop *ret, const struct record_container *c)
+void history_subject(const struct record_pod *pod, const struct record_container *container,
+		     struct htmlsubject *ret)
 {
-	if (c->name || !c->id)
-		copy(ret->container, sizeof(ret->container), c->name ? c->name : c->cgroup);
+	const char *name = container->name;
+
+	copy(ret->namespace_, sizeof(ret->namespace_), pod->namespace_);
+	copy(ret->pod, sizeof(ret->pod), pod->name ? pod->name : pod->uid);
+	if (name || !container->id)
+		copy(ret->container, sizeof(ret->container), name ? name : container->cgroup);
 	else
-		snprintf(ret->container, sizeof(ret->container), "%.12s", c->id);
+		snprintf(ret->container, sizeof(ret->container), "%.12s", container->id);
 }
 
 static void fill(struct htmlstop *ret, const struct record *record)
@@ -36,13 +40,11 @@ static void fill(struct htmlstop *ret, const struct record *record)
 		.reason = stop->reason,
 		.times = 1,
 	};
-	copy(ret->namespace_, sizeof(ret->namespace_), stop->pod.namespace_);
-	copy(ret->pod, sizeof(ret->pod), stop->pod.name ? stop->pod.name : stop->pod.uid);
-	copy_name(ret, &stop->container);
+	history_subject(&stop->pod, &stop->container, &ret->subject);
 }
 
 /* Of the same name in the same pod: a pod that is made anew under its name, too. */
-static bool is_same(const struct htmlstop *a, const struct htmlstop *b)
+static bool is_same(const struct htmlsubject *a, const struct htmlsubject *b)
 {
 	return strcmp(a->namespace_, b->namespace_) == 0 && strcmp(a->pod, b->pod) == 0 &&
 	       strcmp(a->container, b->container) == 0;
@@ -59,7 +61,7 @@ static void add_deaf(struct history *h, struct htmlstop *stop)
 {
 	size_t at = 0;
 
-	while (at < h->n_deaf && !is_same(&h->deaf[at], stop))
+	while (at < h->n_deaf && !is_same(&h->deaf[at].subject, &stop->subject))
 		at++;
 	if (at < h->n_deaf)
 		stop->times += h->deaf[at].times;

@@ -15,6 +15,10 @@ struct history {
 	size_t n_stops, n_deaf;
 };
 
+/* What a container is called on the page: without a name by its id, shortened as runtimes do. */
+void history_subject(const struct record_pod *pod, const struct record_container *container,
+		     struct htmlsubject *ret);
+
 /* Takes each record; ignores all but stops, and those of sandboxes and single processes. */
 void history_record(struct history *history, const struct record *record);
 

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "app/daemon/daemon.h"
+#include "app/daemon/hearings.h"
 #include "app/daemon/schedule.h"
 #include "app/live/lookup.h"
 #include "app/log/log.h"
@@ -219,7 +220,8 @@ struct status_parts {
 	struct podsrc_state states[META_SOURCE_COUNT];
 	struct htmlsource sources[META_SOURCE_COUNT];
 	struct htmlgroup groups[OBS_RANGES_MAX];
-	struct htmlpod *pods; /* HTMLSTATUS_PODS; NULL without memory */
+	struct htmlpod *pods;	/* HTMLSTATUS_PODS; NULL without memory */
+	struct htmldeaf *deaf; /* HTMLSTATUS_DEAF, likewise */
 	char node[META_NAME_MAX];
 };
 
@@ -236,6 +238,45 @@ static void fill_sources(const struct daemon *d, struct status_parts *parts, str
 						    words[state->status], state->text,
 						    state->status == PODSRC_UP};
 	}
+}
+
+struct deaf_fill {
+	const struct hearings *hearings;
+	struct status_parts *parts;
+	struct htmlstatus *page;
+};
+
+static void add_running(void *userdata, const struct engine_running *running)
+{
+	struct deaf_fill *fill = userdata;
+	struct htmlstatus *page = fill->page;
+	struct htmldeaf *deaf;
+	struct audit audit;
+
+	if (!hearings_get(fill->hearings, running, &audit) || !audit_is_deaf(&audit))
+		return;
+	if (!fill->parts->deaf || page->n_running_deaf == HTMLSTATUS_DEAF) {
+		page->n_running_deaf_unlisted++;
+		return;
+	}
+	deaf = &fill->parts->deaf[page->n_running_deaf++];
+	deaf->audit = audit;
+	history_subject(&running->pod, &running->container, &deaf->subject);
+}
+
+static void fill_deaf(const struct daemon *d, struct status_parts *parts, struct htmlstatus *ret)
+{
+	if (d->history) {
+		ret->deaf = d->history->deaf;
+		ret->n_deaf = d->history->n_deaf;
+	}
+	ret->audited = d->hearings != NULL;
+	if (!d->hearings || !d->ready)
+		return;
+	parts->deaf = calloc(HTMLSTATUS_DEAF, sizeof(*parts->deaf));
+	ret->running_deaf = parts->deaf;
+	engine_each_container(monitor_engine(d->monitor), add_running,
+			      &(struct deaf_fill){d->hearings, parts, ret});
 }
 
 struct plan_fill {
@@ -324,15 +365,15 @@ static void status(struct daemon *d, struct web_reply *ret)
 	if (d->history) {
 		page.stops = d->history->stops;
 		page.n_stops = d->history->n_stops;
-		page.deaf = d->history->deaf;
-		page.n_deaf = d->history->n_deaf;
 	}
+	fill_deaf(d, &parts, &page);
 	if (d->ready) {
 		fill_sources(d, &parts, &page);
 		fill_shutdown(d, &parts, &page);
 	}
 	htmlstatus_write(&ret->body, &page);
 	free(parts.pods);
+	free(parts.deaf);
 }
 
 static void readiness(const struct daemon *d, struct web_reply *ret)

@@ -155,7 +155,7 @@ static void add_watched(struct buf *out, const struct htmlstatus *s)
 	begin_table(out, (const char *const[]){"what", "now", NULL});
 	add_word(out, "scope", s->scope);
 	add_number(out, "cgroups", m->engine.cgroups);
-	add_number(out, "pods", m->engine.pods);
+	add_number(out, "pods with a cgroup", m->engine.pods);
 	add_number(out, "stops reported since the start", m->engine.stops);
 	add_number(out, "events lost since the start", lost);
 	add_number(out, "BPF programs attached", attached);
@@ -163,16 +163,16 @@ static void add_watched(struct buf *out, const struct htmlstatus *s)
 	end_section(out);
 }
 
-static void add_subject(struct buf *out, const struct htmlstop *stop)
+static void add_subject(struct buf *out, const struct htmlsubject *subject)
 {
 	begin_cell(out, "container", "");
-	if (stop->pod[0]) {
-		html_add_text(out, stop->namespace_);
-		buf_adds(out, stop->namespace_[0] ? "/" : "");
-		html_add_text(out, stop->pod);
+	if (subject->pod[0]) {
+		html_add_text(out, subject->namespace_);
+		buf_adds(out, subject->namespace_[0] ? "/" : "");
+		html_add_text(out, subject->pod);
 		buf_addc(out, '/');
 	}
-	html_add_text(out, stop->container);
+	html_add_text(out, subject->container);
 	buf_adds(out, "</td>");
 }
 
@@ -202,7 +202,7 @@ static void add_stop(struct buf *out, const struct htmlstop *stop)
 	begin_cell(out, "time", "t dim");
 	add_time(out, stop->wall_ns);
 	buf_adds(out, "</td>");
-	add_subject(out, stop);
+	add_subject(out, &stop->subject);
 	begin_cell(out, "verdict", went_wrong(stop) ? "bad" : "");
 	buf_printf(out, "%s, %s", outcome_name(stop->outcome), cause_name(stop->cause));
 	if (stop->reason != UNHEARD_NONE)
@@ -237,16 +237,42 @@ static void add_stops(struct buf *out, const struct htmlstatus *s)
 	end_section(out);
 }
 
-static void add_deaf(struct buf *out, const struct htmlstatus *s)
+static void add_running_deaf(struct buf *out, const struct htmlstatus *s)
+{
+	static const char *const heads[] = {"container", "why", NULL};
+
+	if (!s->audited || s->n_running_deaf == 0) {
+		buf_adds(out, s->audited ? "<p class=\"dim\">Of those that run: none is known."
+					 : "<p class=\"dim\">Of those that run: not known yet.");
+		buf_adds(out, " <code>graced audit</code> looks now.</p>\n");
+		return;
+	}
+	buf_adds(out, "<p>On these, which run, their stop signal would have no effect:</p>\n");
+	begin_table(out, heads);
+	for (size_t i = 0; i < s->n_running_deaf; i++) {
+		buf_adds(out, "<tr>");
+		add_subject(out, &s->running_deaf[i].subject);
+		add_cell(out, "why", "bad", audit_reason_name(s->running_deaf[i].audit.reason));
+		buf_adds(out, "</tr>\n");
+	}
+	end_table(out);
+	if (s->n_running_deaf_unlisted)
+		buf_printf(out, "<p class=\"dim\">%zu more are not listed.</p>\n",
+			   s->n_running_deaf_unlisted);
+}
+
+static void add_deaf_stops(struct buf *out, const struct htmlstatus *s)
 {
 	static const char *const heads[] = {"container", "why", "stops", "last, UTC", NULL};
 
-	begin_section(out, "Deaf containers");
+	buf_adds(out, s->n_deaf ? "<p>These did not act on it since the daemon was started:</p>\n"
+				: "<p class=\"dim\">Of those that stopped since the daemon was "
+				  "started: none.</p>\n");
 	if (s->n_deaf > 0)
 		begin_table(out, heads);
 	for (size_t i = 0; i < s->n_deaf; i++) {
 		buf_adds(out, "<tr>");
-		add_subject(out, &s->deaf[i]);
+		add_subject(out, &s->deaf[i].subject);
 		add_cell(out, "why", "bad", unheard_name(s->deaf[i].reason));
 		begin_cell(out, "stops", "n");
 		buf_printf(out, "%" PRIu64 "</td>", s->deaf[i].times);
@@ -256,10 +282,13 @@ static void add_deaf(struct buf *out, const struct htmlstatus *s)
 	}
 	if (s->n_deaf > 0)
 		end_table(out);
-	buf_printf(out,
-		   "<p class=\"dim\">%s <code>graced audit</code> looks at those that run.</p>\n",
-		   s->n_deaf ? "By their stops since the daemon was started."
-			     : "None by the stops since the daemon was started.");
+}
+
+static void add_deaf(struct buf *out, const struct htmlstatus *s)
+{
+	begin_section(out, "Deaf containers");
+	add_running_deaf(out, s);
+	add_deaf_stops(out, s);
 	end_section(out);
 }
 

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "core/names/meta.h"
 #include "core/shutdown/shutdown.h"
+#include "core/stop/audit.h"
 #include "core/stop/record.h"
 #include "wire/prometheus/metrics.h"
 
@@ -18,10 +19,15 @@
  * known by their SHA-256, and connects to nothing but where it comes from. */
 extern const char htmlstatus_policy[];
 
-/* A stop as it is shown; "": not known. */
+/* "": not known. */
+struct htmlsubject {
+	char namespace_[META_NAME_MAX], pod[META_NAME_MAX], container[META_NAME_MAX];
+};
+
+/* A stop as it is shown. */
 struct htmlstop {
 	int64_t wall_ns;
-	char namespace_[META_NAME_MAX], pod[META_NAME_MAX], container[META_NAME_MAX];
+	struct htmlsubject subject;
 	enum outcome outcome;
 	enum cause cause;
 	bool latency_known, margin_known;
@@ -30,6 +36,15 @@ struct htmlstop {
 	bool complete;	   /* the evidence */
 	enum unheard reason;
 	uint64_t times; /* of a container that is deaf: how often it was stopped so */
+};
+
+/* How many containers that run and are deaf are listed; of the others the page says how many. */
+#define HTMLSTATUS_DEAF 50
+
+/* A container that runs, on which its stop signal would have no effect. */
+struct htmldeaf {
+	struct htmlsubject subject;
+	struct audit audit;
 };
 
 struct htmlsource {
@@ -63,8 +78,11 @@ struct htmlstatus {
 	const struct metrics *metrics;
 	const struct htmlstop *stops; /* the last one first */
 	size_t n_stops;
-	const struct htmlstop *deaf; /* containers, likewise */
+	const struct htmlstop *deaf; /* containers that stopped, likewise */
 	size_t n_deaf;
+	bool audited; /* else it is not known which containers that run are deaf */
+	const struct htmldeaf *running_deaf;
+	size_t n_running_deaf, n_running_deaf_unlisted;
 	const struct htmlsource *sources;
 	size_t n_sources;
 	bool shutdown_known; /* else shutdowns are not followed */
