@@ -149,7 +149,8 @@ _graced_options() { # COMMAND
 	replay) echo "--help $table $filter --sender --outcome --signals --count --scope --assume-grace
 		--nested-nodes --container-roots" ;;
 	wait) echo "--help --empty --timeout --ignore-daemonsets --pods $live" ;;
-	check) echo "--help $format --config --kubelet.config --kubelet.version $sources" ;;
+	check) echo "--help $format --config --control.socket --kubelet.config --kubelet.version
+		$sources" ;;
 	version) echo "--help $format" ;;
 	esac
 }

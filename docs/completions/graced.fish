@@ -88,7 +88,7 @@ complete -c graced -n "$on log report" -l boot -x -a '0 -1' -d 'which boot'
 complete -c graced -n "$on log report" -l since -x -a 'today yesterday 10m 2h' -d 'what happened since then'
 complete -c graced -n "$on log report" -l until -x -a 'today yesterday 10m 2h' -d 'what happened until then'
 complete -c graced -n "$on pods" -l watch -d 'keep running, and show what changes'
-complete -c graced -n "$on trace top run pods shutdown" -l control.socket -r -F -d "the daemon's control socket"
+complete -c graced -n "$on trace top run pods shutdown check" -l control.socket -r -F -d "the daemon's control socket"
 complete -c graced -n "$on explain record replay" -F
 complete -c graced -n "$on run explain plan check" -l kubelet.version -x -a '1.26 1.27 1.29 1.35 1.36' -d 'whose rules'
 complete -c graced -n "$on explain" -l job -r -F -d "the pod's Job"

@@ -128,6 +128,9 @@ static void test_where(void **state)
 		 "/tmp/graced-none/control.sock"},
 		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
 		 "check --no-names.enabled", "/tmp/graced-no.sock"},
+		{"RUNTIME_DIRECTORY=/tmp/graced-none GRACED_CONTROL_SOCKET=/tmp/graced-no.sock",
+		 "check --no-names.enabled --control.socket /tmp/graced-given.sock",
+		 "/tmp/graced-given.sock"},
 	};
 
 	if (access("/run/graced/control.sock", F_OK) == 0)

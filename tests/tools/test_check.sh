@@ -219,7 +219,7 @@ claim "-o npd exits with 2 in a container without the directory of the socket, w
 "$graced" run --control.socket "$tmp/run/control.sock" --checkpoint.file none --web.listen-address 127.0.0.1:0 \
 	--shutdown.mode off --no-sinks.stdout --sinks.journal off >"$tmp/daemon.log" 2>&1 &
 daemon=$!
-trap 'kill "$daemon" 2>/dev/null; remove_tmp' EXIT
+trap 'kill -CONT "$daemon" 2>/dev/null; kill "$daemon" 2>/dev/null; remove_tmp' EXIT
 for ((i = 0; i < 300; i++)); do
 	with +all "$graced" "${plugin[@]}"
 	((rc == 1)) && kill -0 "$daemon" 2>/dev/null || break

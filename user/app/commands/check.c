@@ -540,7 +540,7 @@ static void ask_daemon(struct check *c)
 {
 	char buffer[PATH_MAX];
 
-	c->npd.asked = control_ask(control_socket_path(NULL, buffer),
+	c->npd.asked = control_ask(control_socket_path(c->options->socket, buffer),
 				   &(struct control_request){.command = CONTROL_SETTINGS},
 				   c->options->npd ? ANSWER_NPD_MS : ANSWER_MS, -1, &c->daemon,
 				   &c->no_daemon);
@@ -607,7 +607,7 @@ static void report_no_daemon(struct check *c, const char *socket)
 static void check_daemon(struct check *c)
 {
 	char buffer[PATH_MAX], file[PATH_MAX], mode[32];
-	const char *socket = control_socket_path(NULL, buffer), *lines;
+	const char *socket = control_socket_path(c->options->socket, buffer), *lines;
 
 	if (c->npd.asked < 0) {
 		report_no_daemon(c, socket);
@@ -783,7 +783,8 @@ int cmd_check(int argc, char **argv)
 	check_checkpoint(&c);
 	check_credentials(&c);
 	check_report(&c);
-	status = options.npd ? checknpd_print(&c.npd, control_socket_path(NULL, socket)) : c.failed;
+	status = options.npd ? checknpd_print(&c.npd, control_socket_path(options.socket, socket))
+			     : c.failed;
 	buf_free(&c.daemon.text);
 	config_done(&c.config);
 	return status;

@@ -440,7 +440,7 @@ const struct setting settings[] = {
 	 .fallback_is = "GRACED_CONTROL_SOCKET, then control.sock in RUNTIME_DIRECTORY or "
 			"/run/graced",
 	 .help = "query the daemon at this socket",
-	 .commands = TRACE | TOP | PODS | SHUTDOWN,
+	 .commands = TRACE | TOP | PODS | SHUTDOWN | CHECK,
 	 FILENAME(OPTION(socket))},
 	{.key = "names.enabled",
 	 .fallback = "true",
