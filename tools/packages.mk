@@ -10,6 +10,7 @@ tarball:
 deb:
 	@mkdir -p $(BUILD)
 	@tools/deps install deb
+	$(call say,DEB,$(BUILD)/deb.log)
 	@tools/deb $(BUILD)
 
 # With another compiler, and the libraries of tools/arm64/sysroot.
@@ -17,6 +18,7 @@ deb-arm64:
 	@mkdir -p $(BUILD)
 	@tools/deps install deb
 	@tools/deps install arm64
+	$(call say,DEB,$(BUILD)/deb.log)
 	@tools/deb $(BUILD) '' arm64
 
 # Its digest is printed: the same program and libraries give the same one.
