@@ -220,6 +220,7 @@ static void test_kills(void **state)
 	record.stop.cause = CAUSE_HOST;
 	series_record(series, &record);
 	series_get_stats(series, &stats);
+	assert_int_equal(stats.stops[OUTCOME_KILLED], 4);
 	for (int kill = 0; kill < SERIES_KILL_COUNT; kill++) {
 		bool early = kill == SERIES_KILL_EARLY;
 

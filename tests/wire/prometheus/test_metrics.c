@@ -185,6 +185,9 @@ static void test_says(void **state)
 		"container=\"cart\"} 0",
 		"graced_oom_kills_total{namespace=\"shop\",workload=\"\",container=\"cart\","
 		"level=\"node\"} 0",
+		"graced_stops_total{outcome=\"graceful\"} 1",
+		"graced_stops_total{outcome=\"killed\"} 0",
+		"graced_stops_total{outcome=\"unknown\"} 0",
 		"graced_stops_incomplete_total{gap=\"events-lost\"} 0",
 		"graced_stops_incomplete_total{gap=\"attached-late\"} 1",
 		"graced_unheard_stops_total{reason=\"no-handler\"} 0",
@@ -194,7 +197,7 @@ static void test_says(void **state)
 		"graced_series_absorbed_total{metric=\"graced_container_stops_total\"} 0",
 		"graced_series_aged_total 0",
 		"graced_series_limit 10000",
-		"graced_series_used_ratio 0.003715",
+		"graced_series_used_ratio 0.003718",
 	};
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct record stop = serieslib_stop("shop", "cart");
@@ -389,6 +392,7 @@ static struct record hostile_stop(char *namespace_, char *name, size_t size, uin
 static void assert_fed(const char *page, uint64_t stops, uint64_t deaf, uint64_t kills)
 {
 	assert_int_equal(exporead_sum(page, "graced_container_stops_total", NULL, NULL), stops);
+	assert_int_equal(exporead_sum(page, "graced_stops_total", NULL, NULL), stops);
 	assert_int_equal(exporead_sum(page, "graced_container_stop_duration_seconds_count", NULL,
 				      NULL),
 			 stops);

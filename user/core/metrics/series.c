@@ -338,6 +338,7 @@ static void record_stop(struct series *s, const struct record *record)
 
 	subject_begin(&to, s, record, &stop->pod, &stop->container, stop->id);
 	hide_hears(s, to.set);
+	s->stops[outcome]++;
 	add(&to, (struct serie_key){SERIES_STOPS, outcome, cause}, 1);
 	if (stop->deaf)
 		add(&to, (struct serie_key){.family = SERIES_DEAF_STOPS}, 1);
@@ -546,6 +547,7 @@ void series_get_stats(const struct series *s, struct series_stats *ret)
 		.aged = s->aged,
 	};
 	memcpy(ret->absorbed, s->absorbed, sizeof(ret->absorbed));
+	memcpy(ret->stops, s->stops, sizeof(ret->stops));
 	memcpy(ret->incomplete, s->incomplete, sizeof(ret->incomplete));
 	memcpy(ret->unheard, s->unheard, sizeof(ret->unheard));
 	memcpy(ret->kills, s->kills, sizeof(ret->kills));

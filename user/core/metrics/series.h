@@ -78,6 +78,8 @@ struct series_stats {
 	uint64_t labelsets;			/* containers with series of their own, now */
 	uint64_t absorbed[SERIES_FAMILY_COUNT]; /* increments that went to "_other" */
 	uint64_t aged;				/* lines dropped for their age */
+	/* Stops counted, by outcome. */
+	uint64_t stops[OUTCOME_COUNT];
 	/* Stops counted whose evidence has that gap; one with several counts for each of them. */
 	uint64_t incomplete[GAP_COUNT];
 	/* Stops counted whose stop signal was not acted on, by why; [UNHEARD_NONE] is 0. */

@@ -62,6 +62,7 @@ struct series {
 	struct series_store store; /* "_other" is not in it */
 	struct series_store overflow;
 	uint64_t absorbed[SERIES_FAMILY_COUNT];
+	uint64_t stops[OUTCOME_COUNT];
 	uint64_t incomplete[GAP_COUNT];
 	uint64_t unheard[UNHEARD_COUNT];
 	uint64_t kills[SERIES_KILL_COUNT][SENDER_UNKNOWN + 1];

@@ -80,6 +80,21 @@ static void add_point(void *userdata, const struct series_point *point)
 		expo_counter(expo, labels, n, point->value, point->created_wall_ns);
 }
 
+/* A line for each outcome from the start: who asks about all containers reads no more. */
+static void add_stops(struct expo *expo, const struct series_stats *stats)
+{
+	static const struct expo_family family = {
+		"graced_stops", EXPO_COUNTER, NULL,
+		"Stops in graced_container_stops_total, of all containers together, by outcome."};
+
+	expo_family(expo, &family);
+	for (int outcome = 0; outcome < OUTCOME_COUNT; outcome++) {
+		struct expo_label label = {"outcome", outcome_name((enum outcome)outcome)};
+
+		expo_u64(expo, &label, 1, stats->stops[outcome]);
+	}
+}
+
 static void add_incomplete(struct expo *expo, const struct series_stats *stats)
 {
 	static const struct expo_family family = {
@@ -158,6 +173,7 @@ void metrics_containers_write(struct expo *expo, const struct series *series)
 		series_each(series, (enum series_family)family, add_point, expo);
 	}
 	series_get_stats(series, &stats);
+	add_stops(expo, &stats);
 	add_incomplete(expo, &stats);
 	add_unheard(expo, &stats);
 	add_kills(expo, &stats);

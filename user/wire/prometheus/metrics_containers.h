@@ -8,8 +8,8 @@
 
 /* Lines that do not depend on which containers there are. */
 #define METRICS_CONTAINERS_LINES                                                    \
-	(GAP_COUNT + UNHEARD_COUNT - 1 + SERIES_KILL_COUNT * (SENDER_UNKNOWN + 1) + \
-	 POD_TRIGGER_COUNT)
+	(OUTCOME_COUNT + GAP_COUNT + UNHEARD_COUNT - 1 +                            \
+	 SERIES_KILL_COUNT * (SENDER_UNKNOWN + 1) + POD_TRIGGER_COUNT)
 
 void metrics_containers_write(struct expo *expo, const struct series *series);
 
