@@ -220,7 +220,7 @@ struct status_parts {
 	struct podsrc_state states[META_SOURCE_COUNT];
 	struct htmlsource sources[META_SOURCE_COUNT];
 	struct htmlgroup groups[OBS_RANGES_MAX];
-	struct htmlpod *pods;	/* HTMLSTATUS_PODS; NULL without memory */
+	struct htmlpod *pods;  /* HTMLSTATUS_PODS; NULL without memory */
 	struct htmldeaf *deaf; /* HTMLSTATUS_DEAF, likewise */
 	char node[META_NAME_MAX];
 };

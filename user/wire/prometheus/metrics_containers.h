@@ -7,8 +7,8 @@
 #include "wire/prometheus/exposition.h"
 
 /* Lines that do not depend on which containers there are. */
-#define METRICS_CONTAINERS_LINES                                                    \
-	(OUTCOME_COUNT + GAP_COUNT + UNHEARD_COUNT - 1 +                            \
+#define METRICS_CONTAINERS_LINES                         \
+	(OUTCOME_COUNT + GAP_COUNT + UNHEARD_COUNT - 1 + \
 	 SERIES_KILL_COUNT * (SENDER_UNKNOWN + 1) + POD_TRIGGER_COUNT)
 
 void metrics_containers_write(struct expo *expo, const struct series *series);
