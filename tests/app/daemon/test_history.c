@@ -33,8 +33,8 @@ static void test_order(void **state)
 	add(&h, "process", CONTAINER_KIND_PROCESS, UNHEARD_NO_HANDLER);
 	history_record(&h, &(struct record){.type = RECORD_EMPTY});
 	assert_int_equal(h.n_stops, HISTORY_STOPS);
-	assert_string_equal(h.stops[0].container, "c54");
-	assert_string_equal(h.stops[HISTORY_STOPS - 1].container, "c5");
+	assert_string_equal(h.stops[0].subject.container, "c54");
+	assert_string_equal(h.stops[HISTORY_STOPS - 1].subject.container, "c5");
 	assert_int_equal(h.stops[0].margin_ns, -1);
 	assert_int_equal(h.n_deaf, 0);
 }
@@ -49,17 +49,17 @@ static void test_deaf(void **state)
 	add(&h, "c", CONTAINER_KIND_CONTAINER, UNHEARD_NONE);
 	add(&h, "a", CONTAINER_KIND_CONTAINER, UNHEARD_SHELL);
 	assert_int_equal(h.n_deaf, 2);
-	assert_string_equal(h.deaf[0].container, "a");
+	assert_string_equal(h.deaf[0].subject.container, "a");
 	assert_int_equal(h.deaf[0].times, 2);
 	assert_int_equal(h.deaf[0].reason, UNHEARD_SHELL);
-	assert_string_equal(h.deaf[1].container, "b");
+	assert_string_equal(h.deaf[1].subject.container, "b");
 	/* The one that was stopped last longest ago makes room. */
 	for (int i = 0; i < HISTORY_DEAF - 1; i++) {
 		snprintf(name, sizeof(name), "d%d", i);
 		add(&h, name, CONTAINER_KIND_CONTAINER, UNHEARD_NO_HANDLER);
 	}
 	assert_int_equal(h.n_deaf, HISTORY_DEAF);
-	assert_string_equal(h.deaf[HISTORY_DEAF - 1].container, "a");
+	assert_string_equal(h.deaf[HISTORY_DEAF - 1].subject.container, "a");
 }
 
 int main(void)
