@@ -76,7 +76,7 @@ static const struct metrics_program programs[] = {{"on_exit", true, false, 0, 0}
 static void write_page(struct buf *out, const char *name, struct metrics *m)
 {
 	const struct htmlstop stop = a_stop(name);
-	const struct htmldeaf deaf = {a_subject(name), {AUDIT_DEAF, AUDIT_SHELL, 0}};
+	const struct htmldeaf deaf = {a_subject(name), AUDIT_SHELL};
 	const struct htmlsource source = {name, "down", name, false};
 	const struct htmlgroup groups[] = {{0, 30000000000}, {2000000000, 10000000000}};
 	const struct htmlpod pods[] = {
@@ -212,10 +212,29 @@ static void test_nothing(void **state)
 	assert_int_equal(htmlstatus_write(&page, &status), 0);
 	assert_non_null(strstr(buf_str(&page), "shutdowns of the node are not followed"));
 	assert_non_null(strstr(buf_str(&page), "None since the daemon was started"));
-	assert_non_null(strstr(buf_str(&page), "Of those that run: not known yet."));
-	assert_non_null(strstr(buf_str(&page), "stopped since the daemon was started: none."));
+	assert_non_null(strstr(buf_str(&page), "not known yet which running containers are deaf."));
+	assert_non_null(strstr(buf_str(&page), "No deaf container was stopped since the daemon"));
 	assert_null(strstr(buf_str(&page), "Last boot"));
 	assert_null(strstr(buf_str(&page), "Pods in a node shutdown"));
+}
+
+static void test_unlisted(void **state)
+{
+	_cleanup_(buf_free) struct buf page = {};
+	struct metrics m = {};
+	const struct htmlstatus status = {.node = "n",
+					  .version = "1",
+					  .state = "ready",
+					  .scope = "pods",
+					  .mode = "off",
+					  .metrics_path = "/metrics",
+					  .metrics = &m,
+					  .audited = true,
+					  .n_running_deaf_unlisted = 3};
+
+	assert_int_equal(htmlstatus_write(&page, &status), 0);
+	assert_non_null(strstr(buf_str(&page), ">3 more are not listed.<"));
+	assert_null(strstr(buf_str(&page), "No running container is known to be deaf"));
 }
 
 /* As many pods as are listed, with the longest names, of which each byte is written in six. */
@@ -257,6 +276,7 @@ int main(void)
 		CLAIM("a hostile name adds no element and no attribute", test_hostile),
 		CLAIM("the page has what it is to show", test_content),
 		CLAIM("a daemon that knows nothing yet has a page", test_nothing),
+		CLAIM("deaf containers that are not listed are no absence of them", test_unlisted),
 		CLAIM("the page of a full node stays below 1 MiB", test_many),
 	};
 

@@ -15,7 +15,8 @@ struct history {
 	size_t n_stops, n_deaf;
 };
 
-/* What a container is called on the page: without a name by its id, shortened as runtimes do. */
+/* Names a container for the page: by its name, else the first 12 characters of its id, else its
+ * cgroup; its pod by name, else by uid. */
 void history_subject(const struct record_pod *pod, const struct record_container *container,
 		     struct htmlsubject *ret);
 

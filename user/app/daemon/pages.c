@@ -260,7 +260,7 @@ static void add_running(void *userdata, const struct engine_running *running)
 		return;
 	}
 	deaf = &fill->parts->deaf[page->n_running_deaf++];
-	deaf->audit = audit;
+	deaf->reason = audit.reason;
 	history_subject(&running->pod, &running->container, &deaf->subject);
 }
 
@@ -270,8 +270,8 @@ static void fill_deaf(const struct daemon *d, struct status_parts *parts, struct
 		ret->deaf = d->history->deaf;
 		ret->n_deaf = d->history->n_deaf;
 	}
-	ret->audited = d->hearings != NULL;
-	if (!d->hearings || !d->ready)
+	ret->audited = d->hearings && d->ready;
+	if (!ret->audited)
 		return;
 	parts->deaf = calloc(HTMLSTATUS_DEAF, sizeof(*parts->deaf));
 	ret->running_deaf = parts->deaf;

@@ -241,18 +241,19 @@ static void add_running_deaf(struct buf *out, const struct htmlstatus *s)
 {
 	static const char *const heads[] = {"container", "why", NULL};
 
-	if (!s->audited || s->n_running_deaf == 0) {
-		buf_adds(out, s->audited ? "<p class=\"dim\">Of those that run: none is known."
-					 : "<p class=\"dim\">Of those that run: not known yet.");
-		buf_adds(out, " <code>graced audit</code> looks now.</p>\n");
+	if (s->n_running_deaf + s->n_running_deaf_unlisted == 0) {
+		buf_printf(out,
+			   "<p class=\"dim\">%s Run <code>graced audit</code> to look now.</p>\n",
+			   s->audited ? "No running container is known to be deaf."
+				      : "It is not known yet which running containers are deaf.");
 		return;
 	}
-	buf_adds(out, "<p>On these, which run, their stop signal would have no effect:</p>\n");
+	buf_adds(out, "<p>Running containers on which their stop signal would have no effect:</p>\n");
 	begin_table(out, heads);
 	for (size_t i = 0; i < s->n_running_deaf; i++) {
 		buf_adds(out, "<tr>");
 		add_subject(out, &s->running_deaf[i].subject);
-		add_cell(out, "why", "bad", audit_reason_name(s->running_deaf[i].audit.reason));
+		add_cell(out, "why", "bad", audit_reason_name(s->running_deaf[i].reason));
 		buf_adds(out, "</tr>\n");
 	}
 	end_table(out);
@@ -265,9 +266,10 @@ static void add_deaf_stops(struct buf *out, const struct htmlstatus *s)
 {
 	static const char *const heads[] = {"container", "why", "stops", "last, UTC", NULL};
 
-	buf_adds(out, s->n_deaf ? "<p>These did not act on it since the daemon was started:</p>\n"
-				: "<p class=\"dim\">Of those that stopped since the daemon was "
-				  "started: none.</p>\n");
+	buf_adds(out, s->n_deaf ? "<p>Containers that did not act on their stop signal, since the "
+				  "daemon was started:</p>\n"
+				: "<p class=\"dim\">No deaf container was stopped since the "
+				  "daemon was started.</p>\n");
 	if (s->n_deaf > 0)
 		begin_table(out, heads);
 	for (size_t i = 0; i < s->n_deaf; i++) {

@@ -19,7 +19,7 @@
  * known by their SHA-256, and connects to nothing but where it comes from. */
 extern const char htmlstatus_policy[];
 
-/* "": not known. */
+/* A container as the page names it; "" where a part is not known. */
 struct htmlsubject {
 	char namespace_[META_NAME_MAX], pod[META_NAME_MAX], container[META_NAME_MAX];
 };
@@ -44,7 +44,7 @@ struct htmlstop {
 /* A container that runs, on which its stop signal would have no effect. */
 struct htmldeaf {
 	struct htmlsubject subject;
-	struct audit audit;
+	enum audit_reason reason;
 };
 
 struct htmlsource {

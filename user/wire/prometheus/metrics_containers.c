@@ -80,7 +80,7 @@ static void add_point(void *userdata, const struct series_point *point)
 		expo_counter(expo, labels, n, point->value, point->created_wall_ns);
 }
 
-/* A line for each outcome from the start: who asks about all containers reads no more. */
+/* A line for each outcome from the start, so that a query about all containers reads only these. */
 static void add_stops(struct expo *expo, const struct series_stats *stats)
 {
 	static const struct expo_family family = {
