@@ -367,12 +367,23 @@ networkPolicy.apiAddresses[0]=api|at '/networkPolicy/apiAddresses/0': 'api' does
 podLabels.app\.kubernetes\.io/name=other|podLabels cannot have app.kubernetes.io/name
 nodeSelector.pool=1|at '/nodeSelector/pool': got number, want string
 podMonitor.interval=often|at '/podMonitor/interval': 'often' does not match pattern
-podMonitor.metricRelabelings[0].action=remove|at '/podMonitor/metricRelabelings/0/action': 'remove' does not match pattern
+podMonitor.metricRelabelings[0].action=remove|at '/podMonitor/metricRelabelings/0/action': value must be one of
 podMonitor.relabelings[0].source_labels={a}|at '/podMonitor/relabelings/0': additional properties 'source_labels' not allowed
 resources.limits.memory=-1Mi|at '/resources/limits/memory': '-1Mi' does not match pattern
+resources.memory=1Gi|at '/resources': additional properties 'memory' not allowed
 REFUSED
 quiet "$out"
 claim "a wrong value is refused, with one line that names it" $?
+
+bad=0
+for quantity in 500m 0.5 .5 1e3 128974848 +1Gi 1.5Gi null; do
+	render --set "resources.limits.cpu=$quantity" >/dev/null 2>"$err" || { echo "$quantity" >>"$out" && bad=1; }
+done
+for action in hashmod HashMod replace Drop; do
+	render --set "podMonitor.enabled=true,podMonitor.relabelings[0].action=$action,podMonitor.relabelings[0].modulus=8" >/dev/null 2>"$err" ||
+		{ echo "$action" >>"$out" && bad=1; }
+done
+claim "quantities and relabelings are accepted as Kubernetes and the operator have them" $bad
 
 # Objects that users fill as Kubernetes has them are leaves.
 keys() { jq -r '[paths | select(all(type == "string"))] | map(join(".")) | .[]' | grep -vE '^(affinity|nodeSelector|resources|(.*\.)?labels)\.' | sort; }
