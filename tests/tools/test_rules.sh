@@ -7,6 +7,10 @@ story=$(realpath "${BUILD:-$root/build}")/tools/metrics_story
 [[ -x $story ]] || { echo "no $story: make plain-programs builds it" >&2 && exit 1; }
 . "$root/tests/lib/tap.sh"
 
+try "$root/tools/prometheus-rule" 'a: b'
+((rc == 2)) && [[ ! -s $out && $(wc -l <"$err") == 1 ]]
+claim "the object for the operator is in no namespace that cannot be one" $?
+
 prometheus=${PROMETHEUS:-$("$root/tools/prometheus" "$(realpath "${BUILD:-$root/build}")/prometheus")}
 if [[ ! -x $prometheus/prometheus ]]; then
 	skip "alerts, questions and the dashboard hold" "there is no Prometheus"
