@@ -431,7 +431,7 @@ const struct setting settings[] = {
 	{.key = "control.socket",
 	 .argument = "SOCKET",
 	 .fallback_is = "control.sock in RUNTIME_DIRECTORY or /run/graced",
-	 .help = "where graced pods, shutdown and check query the daemon, in a directory "
+	 .help = "where other commands of graced query the daemon, in a directory "
 		 "that only root may enter; or none",
 	 .commands = RUN,
 	 .take = value_control_socket},
