@@ -248,7 +248,8 @@ static void add_running_deaf(struct buf *out, const struct htmlstatus *s)
 				      : "It is not known yet which running containers are deaf.");
 		return;
 	}
-	buf_adds(out, "<p>Running containers on which their stop signal would have no effect:</p>\n");
+	buf_adds(out,
+		 "<p>Running containers on which their stop signal would have no effect:</p>\n");
 	begin_table(out, heads);
 	for (size_t i = 0; i < s->n_running_deaf; i++) {
 		buf_adds(out, "<tr>");
