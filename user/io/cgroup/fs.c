@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <time.h>
 
 #include "io/cgroup/priv.h"
 #include "io/files/fd.h"
@@ -327,6 +328,7 @@ int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret)
 /* The same where only the first process matters. */
 #define SEARCH_MAX 16384
 #define SEARCHES   32
+#define PAUSE_NS   7000 /* the kernel's timer slack adds some 50,000 */
 /* Of cgroups that are still to be visited: bytes of names, and levels above the present one. */
 #define NAMES_MAX  (8u << 20)
 #define LEVELS_MAX 262144
@@ -710,6 +712,15 @@ static bool search_member(struct cgfs *cgfs, const char *path, uint32_t *work)
 	return r != 0;
 }
 
+/* A search and a process that moves wait for the same locks of the kernel. So they can fall into
+ * step, and each search then misses what the one before it missed. */
+static void fall_out_of_step(int search)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS * (search % 4 + 1)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
 /* Cgroups are read one after the other: a process that moves among them is missed where it has left
  * the next for one that was read. One that does nothing else is missed by one search in three. */
 static bool has_member(struct cgfs *cgfs, const char *path)
@@ -725,6 +736,8 @@ static bool has_member(struct cgfs *cgfs, const char *path)
 		if (search_member(cgfs, path, &work))
 			return true;
 		used = before - work;
+		if (i + 1 < SEARCHES)
+			fall_out_of_step(i);
 	}
 	return false;
 }

@@ -67,7 +67,7 @@ int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret);
 
 /* Whether a live process is in the cgroup or below it, at any depth; true also where that cannot be
  * known, as below a hierarchy v1 cgroup with thousands of others in it. False for a path that does
- * not exist. */
+ * not exist. Takes some 3 ms for a hierarchy v1 cgroup without processes that has others below. */
 bool cgfs_populated(struct cgfs *cgfs, const char *path);
 
 /* Each process in the cgroup and below it, at any depth, at most 65,536; a path that does not exist
