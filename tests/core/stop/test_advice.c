@@ -52,6 +52,7 @@ static void each_reason_and_warning_says_why_and_what_to_do(void **state)
 		assert_non_null(remedy);
 		assert_true(strlen(remedy) > 20);
 		assert_int_equal(remedy[strlen(remedy) - 1], '.');
+		assert_null(strstr(remedy, " @ "));
 	}
 	assert_null(advice_name(ADVICE_TOPICS));
 	assert_null(advice_remedy(ADVICE_TOPICS));

@@ -38,8 +38,8 @@ static const struct words topics[ADVICE_TOPICS] = {
 		 NULL},
 	[AUDIT_DEFAULT] =
 		{"$ ends @ at once, as no handler for it runs",
-		 "Nothing, unless @ itself has something to finish or to store: then have it handle "
-		 "the signal. SIGKILL cannot be handled.",
+		 "Nothing, unless the process itself has something to finish or to store: then have it "
+		 "handle the signal. SIGKILL cannot be handled.",
 		 NULL},
 	[AUDIT_SIG_IGN] =
 		{"@ ignores $ (SIG_IGN), which a program also inherits from what starts it",
