@@ -23,6 +23,7 @@ a line for a feature is as well an object of JSON
 each BPF program of the kernel half has a line, the reap hook on_reap among them
 each line that is fail or warn has a hint, in the table and in JSON, and no other line has one
 every check that can fail on a host without logind was seen to fail
+a socket that is named and at which no daemon answers is a warning
 -o npd fails where no daemon answers, in one line of at most 80 bytes
 -o npd says why no daemon can work, and how much else fails
 what -o npd may not do itself is no problem of the node
@@ -178,6 +179,11 @@ mkdir -m 700 "$tmp/run"
 export GRACED_CONTROL_SOCKET=$tmp/run/control.sock
 
 short() { one_line "$out" && (($(wc -c <"$out") <= 81)); }
+
+with +all "$graced" check --control.socket "$tmp/none.sock"
+((rc == 0)) && grep -qF "warn  daemon                none answers at $tmp/none.sock (No such file" "$out" &&
+	grep -q '^ *fix: start the daemon that has that socket' "$out"
+claim "a socket that is named and at which no daemon answers is a warning" $?
 
 with +all "$graced" "${plugin[@]}"
 ((rc == 1)) && short && grep -qF "daemon: none answers at $tmp/run/control.sock (No such file" "$out"

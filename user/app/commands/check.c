@@ -591,12 +591,12 @@ static void report_no_daemon(struct check *c, const char *socket)
 	if (c->options->npd)
 		report_problem(c, FAIL, "daemon", "", "none answers at %s (%s)", socket,
 			       c->no_daemon.text);
-	else if (absent)
+	else if (absent && !c->options->socket)
 		report(c, INFO, "daemon", "none answers at %s (%s): the %s checked", socket,
 		       c->no_daemon.text, checked);
 	else
 		report_problem(c, WARN, "daemon",
-			       absent	 ? "start it: systemctl enable --now graced, or graced run"
+			       absent ? "start the daemon that has that socket, or name another one"
 			       : refused ? "run graced check as root"
 					 : "see its log: journalctl -u graced",
 			       "none answers at %s (%s): the %s checked", socket, c->no_daemon.text,
