@@ -712,8 +712,8 @@ static bool search_member(struct cgfs *cgfs, const char *path, uint32_t *work)
 	return r != 0;
 }
 
-/* A search and a process that moves wait for the same locks of the kernel. So they can fall into
- * step, and each search then misses what the one before it missed. */
+/* Searches without a pause have missed a moving process many times in a row, as if the two were in
+ * step: both wait for the same locks of the kernel. With pauses of several lengths they have not. */
 static void fall_out_of_step(int search)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS * (search % 4 + 1)};
