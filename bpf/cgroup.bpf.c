@@ -3,7 +3,7 @@
  * Cgroups coming, going and running empty. A cgroup made below a watched branch is watched before
  * any process can be in it, so that a container that lives for a millisecond is not missed.
  */
-#include "graced.bpf.h"
+#include "cost.bpf.h"
 
 #define ID_LEN	     64 /* hexadecimal digits of a container id */
 #define ECS_TASK_LEN 32 /* hexadecimal digits of a task of Amazon ECS */
@@ -273,22 +273,29 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 		bpf_ringbuf_discard(ev, BPF_RB_NO_WAKEUP);
 }
 
-SEC("tp_btf/cgroup_mkdir")
-int on_cgroup_mkdir(__u64 *ctx)
+static __always_inline void cgroup_made(const __u64 *ctx)
 {
 	struct cgroup *cg = (void *)ctx[0], *parent;
 	struct graced_watch *up;
 	__u64 parent_id;
 
 	if (!in_hierarchy(cg))
-		return 0;
+		return;
 	parent = cgroup_parent(cg);
 	if (!parent)
-		return 0;
+		return;
 	parent_id = BPF_CORE_READ(parent, kn, id);
 	up = bpf_map_lookup_elem(&watched, &parent_id);
 	if (up && !watch_is_whole(up))
 		watch_add(cg, parent, up);
+}
+
+SEC("tp_btf/cgroup_mkdir")
+int on_cgroup_mkdir(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_MKDIR);
+	cgroup_made(ctx);
+	cost_end(GRACED_HOOK_MKDIR);
 	return 0;
 }
 
@@ -315,8 +322,7 @@ static __always_inline bool watch_delete(__u64 id, const struct graced_watch *w)
 	return true;
 }
 
-SEC("tp_btf/cgroup_rmdir")
-int on_cgroup_rmdir(__u64 *ctx)
+static __always_inline void cgroup_removed(const __u64 *ctx)
 {
 	struct cgroup *cg = (void *)ctx[0];
 	struct graced_ev_empty *ev;
@@ -324,20 +330,28 @@ int on_cgroup_rmdir(__u64 *ctx)
 	__u64 id;
 
 	if (!in_hierarchy(cg))
-		return 0;
+		return;
 	id = BPF_CORE_READ(cg, kn, id);
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w)
-		return 0;
+		return;
 	watch_leave(id, w);
 	/* Set before a loss is counted: who sees the loss finds what it was about. */
 	w->gone = 1;
 	ev = emit_begin(GRACED_EV_CGROUP_GONE, sizeof(*ev), id, w);
 	if (!ev)
-		return 0;
+		return;
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	emit_end(ev, false);
 	watch_delete(id, w);
+}
+
+SEC("tp_btf/cgroup_rmdir")
+int on_cgroup_rmdir(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_RMDIR);
+	cgroup_removed(ctx);
+	cost_end(GRACED_HOOK_RMDIR);
 	return 0;
 }
 
@@ -362,8 +376,7 @@ static __always_inline void note_populated(struct graced_watch *w, bool populate
 	w->populated = next + ((next & 1) != populated);
 }
 
-SEC("tp_btf/cgroup_notify_populated")
-int on_cgroup_populated(__u64 *ctx)
+static __always_inline void populated_seen(const __u64 *ctx)
 {
 	struct cgroup *cg = (void *)ctx[0];
 	struct graced_ev_empty *ev;
@@ -373,14 +386,14 @@ int on_cgroup_populated(__u64 *ctx)
 	__u64 id;
 
 	if (!in_hierarchy(cg))
-		return 0;
+		return;
 	id = BPF_CORE_READ(cg, kn, id);
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (!w)
-		return 0;
+		return;
 	note_populated(w, populated);
 	if (populated || w->kind < GRACED_WATCH_POD)
-		return 0;
+		return;
 	/* The next process that comes in from outside may be the init of a new life of this cgroup.
 	 */
 	init = bpf_map_lookup_elem(&inits, &id);
@@ -389,8 +402,16 @@ int on_cgroup_populated(__u64 *ctx)
 	w->early_pid = 0;
 	ev = emit_begin(GRACED_EV_CGROUP_EMPTY, sizeof(*ev), id, w);
 	if (!ev)
-		return 0;
+		return;
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	emit_end(ev, w->kind >= GRACED_WATCH_CONTAINER);
+}
+
+SEC("tp_btf/cgroup_notify_populated")
+int on_cgroup_populated(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_POPULATED);
+	populated_seen(ctx);
+	cost_end(GRACED_HOOK_POPULATED);
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Execs: the moment at which a process becomes its container's init. */
+#include "cost.bpf.h"
 #include "init.bpf.h"
 
 static __always_inline __u64 older_than(const __u64 *ctx, __u64 watch_id)
@@ -10,8 +11,7 @@ static __always_inline __u64 older_than(const __u64 *ctx, __u64 watch_id)
 	return init_older(task, watch_id);
 }
 
-SEC("tp_btf/sched_process_exec")
-int on_exec(__u64 *ctx)
+static __always_inline void exec_seen(const __u64 *ctx)
 {
 	struct task_struct *t = (void *)ctx[0];
 	struct graced_watch *w;
@@ -19,19 +19,27 @@ int on_exec(__u64 *ctx)
 	__u64 older = 0;
 	__u32 rank;
 
-	w = watch_of(task_cgroup(t), &at);
+	w = container_at(task_cgroup(t), &at);
 	if (!watch_recorded(w))
-		return 0;
+		return;
 	if (init_is_settled(bpf_map_lookup_elem(&inits, &at.watch_id)))
-		return 0;
+		return;
 	watch_of_read(task_cgroup_of(BPF_CORE_READ(t, real_parent), false), &parent);
 	if (parent.watch_id == at.watch_id)
-		return 0;
+		return;
 	rank = task_is_ns_init(t) ? GRACED_INIT_PID1 : GRACED_INIT_FIRST;
 	if (rank == GRACED_INIT_FIRST && (is_exec_of_stage(t) || is_joined(t, at.watch_id)))
-		return 0;
+		return;
 	if (rank == GRACED_INIT_FIRST)
 		older = older_than(ctx, at.watch_id);
 	init_set(t, w, &at, older ? GRACED_INIT_GUESSED : rank, older & OLDER_SIBLING ? older : 0);
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_EXEC);
+	exec_seen(ctx);
+	cost_end(GRACED_HOOK_EXEC);
 	return 0;
 }

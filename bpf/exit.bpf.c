@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
+#include "cost.bpf.h"
 #include "hear.bpf.h"
 #include "init.bpf.h"
 
@@ -118,7 +119,7 @@ static __always_inline struct graced_init *init_of(const __u64 *ctx, __u64 watch
 	return init_find(task, watch_id) ? bpf_map_lookup_elem(&inits, &watch_id) : i;
 }
 
-static __always_inline int exit_seen(const __u64 *ctx, bool gated)
+static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 {
 	struct exiting e = {.task = (void *)ctx[0]};
 	struct graced_init *i = NULL;
@@ -127,19 +128,19 @@ static __always_inline int exit_seen(const __u64 *ctx, bool gated)
 	__u32 status;
 	bool init, noisy;
 
-	w = watch_of(task_cgroup(e.task), &at);
-	if (!watch_recorded(w) && !cfg_all)
-		return 0;
+	w = container_at(task_cgroup(e.task), &at);
+	if (!w && !cfg_all)
+		return;
 	e.leader = e.task->group_leader;
 	e.signal = e.task->signal;
 	if (gated && !first_to_report(&e))
-		return 0;
+		return;
 	if (watch_recorded(w))
 		i = init_of(ctx, at.watch_id);
 	init = i && i->pid == e.task->tgid;
 	noisy = !init && is_noisy(at.watch_id);
 	if (noisy && !cfg_all)
-		return 0;
+		return;
 	status = exit_status(&e);
 	if (i && !status && i->stage_pid == e.task->tgid)
 		init_stage_left(at.watch_id);
@@ -156,7 +157,6 @@ static __always_inline int exit_seen(const __u64 *ctx, bool gated)
 		doom_end(at.watch_id);
 		reap_expect(&e, w, at.watch_id);
 	}
-	return 0;
 }
 
 /* For kernels whose tracepoint says which thread is the last (Linux 6.16): their BTF shows it. */
@@ -165,7 +165,10 @@ int on_exit_dead(__u64 *ctx)
 {
 	if (!(ctx[1] & 1))
 		return 0;
-	return exit_seen(ctx, false);
+	cost_begin(GRACED_HOOK_EXIT);
+	exit_seen(ctx, false);
+	cost_end(GRACED_HOOK_EXIT);
+	return 0;
 }
 
 SEC("tp_btf/sched_process_exit")
@@ -175,5 +178,8 @@ int on_exit_live(__u64 *ctx)
 
 	if (t->signal->live.counter)
 		return 0;
-	return exit_seen(ctx, true);
+	cost_begin(GRACED_HOOK_EXIT);
+	exit_seen(ctx, true);
+	cost_end(GRACED_HOOK_EXIT);
+	return 0;
 }

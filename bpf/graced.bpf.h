@@ -139,6 +139,26 @@ GRACED_SHARED struct {
 	__type(value, __u8);
 } doomed SEC(".maps");
 
+/*
+ * Cgroups outside all containers, by their id, as each CPU found them last: nearly all processes of
+ * a host are in one, and finding that out anew takes a walk up to the root. What was found holds as
+ * long as `watched` does not change.
+ */
+#define OUTSIDE_SLOTS 64
+
+struct outside {
+	__u64 found_at[OUTSIDE_SLOTS]; /* watch_changes before the walk, plus 1; 0: nothing was
+					  found */
+	__u64 ids[OUTSIDE_SLOTS];
+};
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct outside);
+} outside SEC(".maps");
+
 struct gate_key {
 	__u64 start_ns;
 	__u64 pid;
@@ -225,6 +245,49 @@ static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, str
 static __always_inline bool watch_recorded(const struct graced_watch *w)
 {
 	return w && w->kind >= GRACED_WATCH_CONTAINER;
+}
+
+/*
+ * Another program may run between any two of these loads and stores, on the same CPU. It may
+ * replace the id only by one that it has just found to be outside: so found_at is read first, and
+ * written last.
+ */
+static __always_inline bool is_outside(const struct outside *o, __u64 id, __u64 changes)
+{
+	__u32 slot = id % OUTSIDE_SLOTS;
+
+	return *(const volatile __u64 *)&o->found_at[slot] == changes &&
+	       *(const volatile __u64 *)&o->ids[slot] == id;
+}
+
+static __always_inline void outside_note(struct outside *o, __u64 id, __u64 changes)
+{
+	__u32 slot = id % OUTSIDE_SLOTS;
+
+	*(volatile __u64 *)&o->found_at[slot] = 0;
+	*(volatile __u64 *)&o->ids[slot] = id;
+	*(volatile __u64 *)&o->found_at[slot] = changes;
+}
+
+/* The container that cg is in, or with scope all the nearest watched cgroup; NULL: it is of no
+ * interest. */
+static __always_inline struct graced_watch *container_at(struct cgroup *cg, struct place *ret)
+{
+	__u64 id = cg ? cg->kn->id : 0, changes = *(volatile __u32 *)&watch_changes + 1ULL;
+	struct graced_watch *w;
+	struct outside *o;
+	__u32 zero = 0;
+
+	if (cfg_all)
+		return watch_from(cg, id, ret);
+	o = bpf_map_lookup_elem(&outside, &zero);
+	if (!o || is_outside(o, id, changes))
+		return NULL;
+	w = watch_from(cg, id, ret);
+	if (watch_recorded(w))
+		return w;
+	outside_note(o, id, changes);
+	return NULL;
 }
 
 static __always_inline bool is_noisy(__u64 watch_id)

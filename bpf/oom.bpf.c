@@ -7,6 +7,7 @@
  * was seen last at each level gives the level without a probe on out_of_memory(), on cgroup v1 and
  * v2 alike. With memory.oom.group one event has many victims: they share the level of the first.
  */
+#include "cost.bpf.h"
 #include "task.bpf.h"
 
 #define LEVELS_MAX   24
@@ -158,8 +159,7 @@ static __always_inline void record(struct graced_watch *w, __u64 id,
 	emit_end(ev, false);
 }
 
-SEC("tp_btf/mark_victim")
-int on_oom_task(__u64 *ctx)
+static __always_inline void task_marked(const __u64 *ctx)
 {
 	struct task_struct *t = (void *)ctx[0];
 	struct graced_proc victim;
@@ -169,11 +169,19 @@ int on_oom_task(__u64 *ctx)
 
 	w = watch_of_read(task_cgroup_of(t, false), &at);
 	if (!watch_recorded(w))
-		return 0;
+		return;
 	proc_fill(&victim, t, false);
 	proc_place(&victim, &at);
 	victim.ns_pid = task_ns_pid(t, &inum, false);
 	record(w, at.watch_id, &victim, t);
+}
+
+SEC("tp_btf/mark_victim")
+int on_oom_task(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_OOM);
+	task_marked(ctx);
+	cost_end(GRACED_HOOK_OOM);
 	return 0;
 }
 
@@ -182,21 +190,27 @@ int on_oom_task(__u64 *ctx)
  * a thread's pid. The victim is the one that got the SIGKILL a moment ago, still held by the
  * killer; without one (current was dying anyhow) nothing is known about it.
  */
-SEC("tp_btf/mark_victim")
-int on_oom_pid(__u64 *ctx)
+static __always_inline void pid_marked(__u32 pid)
 {
-	__u32 pid = ctx[0];
 	struct killed *k = bpf_map_lookup_elem(&killed, &pid);
 	struct graced_watch *w;
 	struct task_struct *t;
 	__u64 id;
 
 	if (!k)
-		return 0;
+		return;
 	id = k->watch_id;
 	t = (void *)k->task;
 	w = bpf_map_lookup_elem(&watched, &id);
 	if (w && BPF_CORE_READ(t, pid) == pid)
 		record(w, id, &k->proc, t);
+}
+
+SEC("tp_btf/mark_victim")
+int on_oom_pid(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_OOM);
+	pid_marked(ctx[0]);
+	cost_end(GRACED_HOOK_OOM);
 	return 0;
 }

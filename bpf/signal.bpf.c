@@ -4,6 +4,7 @@
  * that an init passes on to other processes. Of all other signals in a container only SIGKILLs are
  * counted.
  */
+#include "cost.bpf.h"
 #include "hear.bpf.h"
 #include "init.bpf.h"
 #include "lineage.bpf.h"
@@ -521,20 +522,28 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 		stop_note(a, init, at_ns);
 }
 
+static __always_inline void signal_look(const __u64 *ctx, __u32 sig)
+{
+	struct signal_args a = {.target = (void *)ctx[2]};
+
+	a.w = container_at(task_cgroup(a.target), &a.at);
+	if (!a.w && !cfg_all)
+		return;
+	a.sig = sig;
+	a.result = ctx[4];
+	signal_seen(&a, ctx);
+}
+
 SEC("tp_btf/signal_generate")
 int on_signal(__u64 *ctx)
 {
-	struct signal_args a = {.target = (void *)ctx[2]};
 	__u32 sig = ctx[0];
 
 	/* Each exit raises a SIGCHLD. */
 	if (sig < 1 || sig > 64 || NO_STOP & BIT_OF(sig))
 		return 0;
-	a.w = watch_of(task_cgroup(a.target), &a.at);
-	if (!watch_recorded(a.w) && !cfg_all)
-		return 0;
-	a.sig = sig;
-	a.result = ctx[4];
-	signal_seen(&a, ctx);
+	cost_begin(GRACED_HOOK_SIGNAL);
+	signal_look(ctx, sig);
+	cost_end(GRACED_HOOK_SIGNAL);
 	return 0;
 }

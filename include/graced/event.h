@@ -326,6 +326,35 @@ struct graced_stat {
 	__u64 suppressed;
 };
 
+/* Where programs are attached. */
+enum graced_hook {
+	GRACED_HOOK_SIGNAL,
+	GRACED_HOOK_EXIT,
+	GRACED_HOOK_EXEC,
+	GRACED_HOOK_OOM,
+	GRACED_HOOK_DELIVER,
+	GRACED_HOOK_REAP,
+	GRACED_HOOK_MKDIR,
+	GRACED_HOOK_RMDIR,
+	GRACED_HOOK_POPULATED,
+	GRACED_HOOK_COUNT,
+};
+
+/* The programs of a hook are timed in one tick of the kernel's timer out of so many: a power of
+ * two. */
+#define GRACED_COST_SHARE 16
+
+/* What they cost on one CPU in these ticks, without the way into the program and out of it. */
+struct graced_cost {
+	__u64 runs;
+	__u64 run_ns;
+	/* Of the run under way: its tick, 0: none; when it began; what one look at the clock takes.
+	 */
+	__u64 tick;
+	__u64 began_ns;
+	__u64 clock_ns;
+};
+
 /* Indexes of further counters behind the event types in the same array (member lost). */
 enum graced_stat_extra {
 	GRACED_STAT_WATCH_FULL = GRACED_EV_COUNT, /* no room in the watched map */
