@@ -268,7 +268,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	ev->kind = w.kind;
 	/* Reserved before the entry is there, so nothing that names it comes earlier. */
 	if (watch_insert(id, &w))
-		emit_end(ev, w.kind == GRACED_WATCH_MAYBE);
+		emit_end(ev, w.kind >= GRACED_WATCH_CONTAINER);
 	else
 		bpf_ringbuf_discard(ev, BPF_RB_NO_WAKEUP);
 }

@@ -40,6 +40,9 @@ GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim has a pid, not 
 
 GRACED_SHARED __u64 last_wake_ns;
 
+/* The reader looks by itself every few milliseconds, so that it is not woken for what is urgent. */
+GRACED_SHARED __u32 reader_polls;
+
 /* Of the entries of `watched`, as far as these decide in which one a process is. */
 GRACED_SHARED __u32 watch_changes;
 
@@ -373,7 +376,7 @@ static __always_inline void *emit_begin(__u32 type, __u64 size, __u64 watch_id,
 /*
  * A wakeup costs more than ten records, so the reader is woken for what a person waits for
  * (urgent), or when a quarter of the ring waits, and never more often than it could read;
- * otherwise it reads by its own short timer.
+ * otherwise it reads by its own timer, which is a short one while much is urgent (io/kernel/ring).
  */
 #define WAKE_URGENT_NS 1000000ULL
 #define WAKE_FULL_NS   50000ULL
@@ -382,7 +385,7 @@ static __always_inline bool wake_due(__u64 now, bool urgent)
 {
 	__u64 since = now - last_wake_ns;
 
-	if (urgent && since >= WAKE_URGENT_NS)
+	if (urgent && since >= WAKE_URGENT_NS && !*(volatile __u32 *)&reader_polls)
 		return true;
 	return since >= WAKE_FULL_NS &&
 	       bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg_wake_bytes;

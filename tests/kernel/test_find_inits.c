@@ -56,7 +56,7 @@ static int setup(void **state)
 	options_init(&s->options, "trace");
 	if (feed_new(&s->options.engine, &sink, &s->feed) < 0 || sd_event_new(&s->event) < 0 ||
 	    cgfs_open(s->k->tree.hier.mount, s->k->tree.hier.unified, &s->cgfs) < 0 ||
-	    ring_new(s->event, kern_ring_fd(s->k->kern), on_obs, s, &s->ring) < 0)
+	    ring_new(s->event, s->k->kern, on_obs, s, &s->ring) < 0)
 		return -1;
 	parts = (struct scan_parts){
 		.options = &s->options,

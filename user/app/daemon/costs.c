@@ -21,18 +21,14 @@
 #include "io/proc/self.h"
 
 #define SECOND_US 1000000
-#define WINDOW_US 100000
-#define GRAIN_US  10000
-
-/* A window stands for ten times its length, or somewhat more on a busy node. */
-#define SCALE_MAX 50
+#define GRAIN_US  100000
 
 /* A container that does less than so much in a second is not worth marking. */
 #define NOISY_FLOOR 200
 
+/* As struct kern_program has them, at the last sample. */
 struct program {
-	uint64_t run_ns, runs;		 /* estimated, since the start */
-	uint64_t base_run_ns, base_runs; /* when the window was opened */
+	uint64_t run_ns, runs;
 };
 
 struct work_list {
@@ -46,14 +42,9 @@ struct costs {
 	struct program programs[METRICS_PROGRAMS_MAX];
 	struct metrics_program metrics[METRICS_PROGRAMS_MAX];
 	sd_event_source *timer;
-	int stats_fd;  /* open while a window is; -1 */
-	bool unknown;  /* the statistics could not be had last time */
-	bool measured; /* ... but were at least once */
-	uint64_t opened_ns, sampled_ns;
-	uint64_t bpf_ns; /* estimated, since the start */
-	/* Of that, what SIGKILLs cost that are ignored and only counted. */
-	uint64_t vain_ns, base_vain_kills;
-
+	uint64_t bpf_ns;     /* of all programs, estimated, since the start */
+	uint64_t vain_ns;    /* of that, what SIGKILLs cost that are ignored and only counted */
+	uint64_t vain_kills; /* at the last sample */
 	struct noisy noisy;
 };
 
@@ -62,73 +53,35 @@ static struct monitor *monitor_of(const struct costs *c)
 	return c->daemon->monitor;
 }
 
-static void open_window(struct costs *c)
-{
-	struct kern_program program;
-
-	c->stats_fd = kern_stats_enable();
-	if (c->stats_fd < 0) {
-		if (!c->unknown)
-			log_at(LOG_WARNING,
-			       "cannot measure the CPU time of the BPF programs (%s); the budget covers "
-			       "only the daemon",
-			       c->stats_fd == -EPERM ? "CAP_SYS_ADMIN is missing"
-						     : strerror(-c->stats_fd));
-		c->stats_fd = -1;
-	}
-	c->unknown = c->stats_fd < 0;
-	c->opened_ns = clock_boot_ns();
-	c->base_vain_kills = kern_vain_kills(monitor_kern(monitor_of(c)));
-	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
-		if (kern_get_program(monitor_kern(monitor_of(c)), i, &program) < 0)
-			break;
-		c->programs[i].base_run_ns = program.run_ns;
-		c->programs[i].base_runs = program.runs;
-	}
-}
-
 /*
- * The part of a program's time in the window that went to SIGKILLs which are ignored and only
- * counted: no level of shedding makes these cheaper. As much for each run.
+ * The part of the programs' time since the last sample that went to SIGKILLs which are ignored and
+ * only counted: no level of shedding makes these cheaper. As much for each run.
  */
-static double vain_share(const struct costs *c, const struct program *p,
-			 const struct kern_program *now)
+static uint64_t vain_ns(const struct costs *c, uint64_t kills, const struct program *before,
+			const struct kern_program *now)
 {
-	uint64_t kills = kern_vain_kills(monitor_kern(monitor_of(c))) - c->base_vain_kills;
-	uint64_t runs = now->runs - p->base_runs;
+	uint64_t runs = now->runs - before->runs, run_ns = now->run_ns - before->run_ns;
 
 	if (strcmp(now->name, "on_signal") != 0 || !runs)
 		return 0;
-	return kills < runs ? (double)kills / (double)runs : 1;
+	return kills < runs ? (uint64_t)((double)run_ns * (double)kills / (double)runs) : run_ns;
 }
 
-/* What ran in the window stands for all the time since the window before. */
-static void close_window(struct costs *c, uint64_t now_ns)
+static void read_programs(struct costs *c)
 {
-	double scale = (double)(now_ns - c->sampled_ns) / (double)(now_ns - c->opened_ns);
+	uint64_t vain_kills = kern_vain_kills(monitor_kern(monitor_of(c)));
 	struct kern_program program;
 
-	/* The host may have slept in between. */
-	if (scale > SCALE_MAX)
-		scale = SCALE_MAX;
 	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++) {
 		struct program *p = c->programs + i;
-		uint64_t run_ns;
 
 		if (kern_get_program(monitor_kern(monitor_of(c)), i, &program) < 0)
 			break;
-		run_ns = (uint64_t)((double)(program.run_ns - p->base_run_ns) * scale);
-		p->run_ns += run_ns;
-		p->runs += (uint64_t)((double)(program.runs - p->base_runs) * scale);
-		c->bpf_ns += run_ns;
-		c->vain_ns += (uint64_t)((double)run_ns * vain_share(c, p, &program));
+		c->bpf_ns += program.run_ns - p->run_ns;
+		c->vain_ns += vain_ns(c, vain_kills - c->vain_kills, p, &program);
+		*p = (struct program){.run_ns = program.run_ns, .runs = program.runs};
 	}
-	if (c->stats_fd >= 0) {
-		close(c->stats_fd);
-		c->measured = true;
-	}
-	c->stats_fd = -1;
-	c->sampled_ns = now_ns;
+	c->vain_kills = vain_kills;
 }
 
 static int add_work(void *userdata, uint64_t id, const struct graced_watch *watch)
@@ -295,18 +248,11 @@ static void sample(struct costs *c, uint64_t now_ns)
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct costs *c = userdata;
-	uint64_t next = SECOND_US - WINDOW_US, now_ns = clock_boot_ns();
 	int r;
 
-	if (c->opened_ns) {
-		close_window(c, now_ns);
-		sample(c, now_ns);
-		c->opened_ns = 0;
-	} else {
-		open_window(c);
-		next = WINDOW_US;
-	}
-	r = sd_event_source_set_time_relative(source, next);
+	read_programs(c);
+	sample(c, clock_boot_ns());
+	r = sd_event_source_set_time_relative(source, SECOND_US);
 	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
@@ -317,14 +263,11 @@ int costs_new(struct daemon *daemon, struct costs **ret)
 
 	if (c) {
 		c->daemon = daemon;
-		c->stats_fd = -1;
-		c->sampled_ns = clock_boot_ns();
 		c->budget.limit_ppm = daemon->config.budget_ppm;
-		budget_sample(&c->budget, &(struct budget_sample){.at_ns = c->sampled_ns,
+		budget_sample(&c->budget, &(struct budget_sample){.at_ns = clock_boot_ns(),
 								  .cost_ns = selfstat_cpu_ns()});
 		r = sd_event_add_time_relative(monitor_event(daemon->monitor), &c->timer,
-					       CLOCK_MONOTONIC, SECOND_US - WINDOW_US, GRAIN_US,
-					       on_timer, c);
+					       CLOCK_MONOTONIC, SECOND_US, GRAIN_US, on_timer, c);
 	}
 	if (r < 0) {
 		log_at(LOG_ERR, "cannot measure the CPU time of graced: %s", strerror(-r));
@@ -340,8 +283,6 @@ struct costs *costs_free(struct costs *c)
 	if (!c)
 		return NULL;
 	sd_event_source_disable_unref(c->timer);
-	if (c->stats_fd >= 0)
-		close(c->stats_fd);
 	noisy_done(&c->noisy);
 	free(c);
 	return NULL;
@@ -363,9 +304,8 @@ void costs_get_metrics(struct costs *c, struct metrics *ret)
 		c->metrics[i] = (struct metrics_program){
 			.name = program.name,
 			.attached = program.attached,
-			.known = c->measured && program.attached,
-			.run_ns = c->programs[i].run_ns,
-			.runs = c->programs[i].runs,
+			.run_ns = program.run_ns,
+			.runs = program.runs,
 		};
 	}
 	ret->programs = c->metrics;

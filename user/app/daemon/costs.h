@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the daemon costs, and keeping it within the budget. The kernel's statistics of BPF run time
- * slow every BPF program of the node down a little, so they are on for a tenth of each second only
- * and scaled up; core/load/budget decides, and what it decides is carried out and logged here.
+ * What the daemon costs, and keeping it within the budget: its own CPU time, and what the BPF
+ * programs measure of theirs (bpf/cost.bpf.h). core/load/budget decides, and what it decides is
+ * carried out and logged here.
  */
 #ifndef APP_DAEMON_COSTS_H
 #define APP_DAEMON_COSTS_H

@@ -458,7 +458,7 @@ static int open_sources(struct monitor *m)
 	if (r >= 0)
 		r = lookup_open(m->lookup, m->event);
 	if (r >= 0)
-		r = ring_new(m->event, kern_ring_fd(m->kern), on_obs, m, &m->ring);
+		r = ring_new(m->event, m->kern, on_obs, m, &m->ring);
 	if (r >= 0)
 		r = open_scan(m);
 	if (r >= 0)

@@ -165,18 +165,19 @@ enum flavour {
 static const struct {
 	const char *name, *tracepoint;
 	enum flavour flavour;
+	enum graced_hook hook;
 } programs[KERN_PROGRAMS] = {
-	{"on_signal", "signal_generate", EVERY},
-	{"on_exit_dead", "sched_process_exit", GROUP_DEAD},
-	{"on_exit_live", "sched_process_exit", NO_GROUP_DEAD},
-	{"on_exec", "sched_process_exec", EVERY},
-	{"on_oom_task", "mark_victim", OOM_TASK},
-	{"on_oom_pid", "mark_victim", OOM_PID},
-	{"on_deliver", "signal_deliver", EVERY},
-	{"on_reap", "release_task", REAP},
-	{"on_cgroup_mkdir", "cgroup_mkdir", EVERY},
-	{"on_cgroup_rmdir", "cgroup_rmdir", EVERY},
-	{"on_cgroup_populated", "cgroup_notify_populated", EVERY},
+	{"on_signal", "signal_generate", EVERY, GRACED_HOOK_SIGNAL},
+	{"on_exit_dead", "sched_process_exit", GROUP_DEAD, GRACED_HOOK_EXIT},
+	{"on_exit_live", "sched_process_exit", NO_GROUP_DEAD, GRACED_HOOK_EXIT},
+	{"on_exec", "sched_process_exec", EVERY, GRACED_HOOK_EXEC},
+	{"on_oom_task", "mark_victim", OOM_TASK, GRACED_HOOK_OOM},
+	{"on_oom_pid", "mark_victim", OOM_PID, GRACED_HOOK_OOM},
+	{"on_deliver", "signal_deliver", EVERY, GRACED_HOOK_DELIVER},
+	{"on_reap", "release_task", REAP, GRACED_HOOK_REAP},
+	{"on_cgroup_mkdir", "cgroup_mkdir", EVERY, GRACED_HOOK_MKDIR},
+	{"on_cgroup_rmdir", "cgroup_rmdir", EVERY, GRACED_HOOK_RMDIR},
+	{"on_cgroup_populated", "cgroup_notify_populated", EVERY, GRACED_HOOK_POPULATED},
 };
 
 __attribute__((format(printf, 2, 3))) static void explain(struct kern_why *why, const char *format,
@@ -387,9 +388,11 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	kern->inits_fd = bpf_map__fd(kern->skel->maps.inits);
 	kern->stats_fd = bpf_map__fd(kern->skel->maps.stats);
 	kern->noisy_fd = bpf_map__fd(kern->skel->maps.noisy);
+	kern->costs_fd = bpf_map__fd(kern->skel->maps.costs);
 	kern->reaps_due = &kern->skel->bss->reaps_due;
 	kern->noisy = &kern->skel->bss->noisy_any;
 	kern->limit_all = &kern->skel->bss->limit_all;
+	kern->reader_polls = &kern->skel->bss->reader_polls;
 	kern->vain_kills = &kern->skel->bss->vain_kills;
 	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
 	kern->set_stop_fd = bpf_program__fd(kern->skel->progs.set_stop);
@@ -473,11 +476,32 @@ unsigned int kern_attached(const struct kern *kern)
 	return n;
 }
 
-int kern_get_program(const struct kern *kern, unsigned int index, struct kern_program *ret)
+/* What was timed stands for all ticks. Without memory for it the cost is that of nothing. */
+static void add_cost(const struct kern *kern, __u32 hook, struct kern_program *program)
+{
+	_cleanup_(cleanup_free) struct graced_cost *cpu = calloc((size_t)kern->cpus, sizeof(*cpu));
+
+	if (!cpu || bpf_map_lookup_elem(kern->costs_fd, &hook, cpu) < 0)
+		return;
+	for (int i = 0; i < kern->cpus; i++) {
+		program->run_ns += cpu[i].run_ns * GRACED_COST_SHARE;
+		program->runs += cpu[i].runs * GRACED_COST_SHARE;
+	}
+}
+
+static uint64_t misses_of(const struct kern *kern, unsigned int index)
 {
 	struct bpf_prog_info info = {};
 	__u32 size = sizeof(info);
 
+	if (!kern->wanted[index] ||
+	    bpf_obj_get_info_by_fd(kern->program_fds[index], &info, &size) < 0)
+		return 0;
+	return info.recursion_misses;
+}
+
+int kern_get_program(const struct kern *kern, unsigned int index, struct kern_program *ret)
+{
 	if (index >= KERN_PROGRAMS)
 		return -ENOENT;
 	*ret = (struct kern_program){
@@ -489,11 +513,8 @@ int kern_get_program(const struct kern *kern, unsigned int index, struct kern_pr
 	};
 	if (!kern || !ret->wanted)
 		return 0;
-	if (bpf_obj_get_info_by_fd(kern->program_fds[index], &info, &size) < 0)
-		return 0;
-	ret->run_ns = info.run_time_ns;
-	ret->runs = info.run_cnt;
-	ret->misses = info.recursion_misses;
+	add_cost(kern, programs[index].hook, ret);
+	ret->misses = misses_of(kern, index);
 	return 0;
 }
 
@@ -502,6 +523,11 @@ int kern_get_program(const struct kern *kern, unsigned int index, struct kern_pr
 int kern_ring_fd(const struct kern *kern)
 {
 	return kern->ring_fd;
+}
+
+void kern_reader_polls(struct kern *kern, bool on)
+{
+	__atomic_store_n(kern->reader_polls, on, __ATOMIC_SEQ_CST);
 }
 
 int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret)
@@ -680,17 +706,9 @@ int kern_read_stats(const struct kern *kern, struct graced_stat *ret)
 
 uint64_t kern_recursion_misses(const struct kern *kern)
 {
-	struct kern_program program;
 	uint64_t misses = 0;
 
-	for (unsigned int i = 0; kern_get_program(kern, i, &program) >= 0; i++)
-		misses += program.misses;
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
+		misses += misses_of(kern, i);
 	return misses;
-}
-
-int kern_stats_enable(void)
-{
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-
-	return fd < 0 ? -errno : fd;
 }

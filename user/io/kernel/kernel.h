@@ -46,9 +46,10 @@ struct kern_program {
 	const char *tracepoint; /* or, for on_reap, function */
 	bool wanted;		/* the flavour this kernel gets */
 	bool attached;
-	bool optional;	       /* a kernel that cannot attach it is traced without */
-	uint64_t run_ns, runs; /* while the kernel keeps BPF statistics */
-	uint64_t misses;       /* not run, because it was running on that CPU already */
+	bool optional; /* a kernel that cannot attach it is traced without */
+	/* Estimated: the programs time themselves in some of the kernel's ticks (bpf/cost.bpf.h). */
+	uint64_t run_ns, runs;
+	uint64_t misses; /* not run, because it was running on that CPU already */
 };
 
 /* Loads maps and programs. On failure *ret_why says it in a sentence. The caller frees. */
@@ -71,6 +72,9 @@ int kern_try_program(const struct kern_options *options, const char *name,
 		     struct kern_why *ret_why);
 
 int kern_ring_fd(const struct kern *kern);
+
+/* Whether who reads the ring looks into it by itself and is not woken for urgent records. */
+void kern_reader_polls(struct kern *kern, bool on);
 
 /*
  * since_ns and told_at_ns are a moment at which the entry was there. -EEXIST: the kernel half was
@@ -123,11 +127,6 @@ int kern_init_delete(struct kern *kern, uint64_t id, uint32_t pid);
 
 /* Totals over all CPUs, GRACED_STAT_COUNT of them. */
 int kern_read_stats(const struct kern *kern, struct graced_stat *ret);
-/*
- * Has the kernel take the time of every BPF program's runs until the returned descriptor is closed,
- * which makes each run dearer. -EPERM without CAP_SYS_ADMIN.
- */
-int kern_stats_enable(void);
 uint64_t kern_recursion_misses(const struct kern *kern);
 
 #endif

@@ -17,11 +17,11 @@ struct kern {
 	bool wanted[KERN_PROGRAMS];
 	int program_fds[KERN_PROGRAMS]; /* of those wanted */
 	struct kern_flavours flavours;
-	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd;
+	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd, costs_fd;
 	int set_kind_fd, set_stop_fd, delete_fd; /* programs that change or delete an entry */
 	__u32 *noisy;	  /* how many are noisy; the kernel half counts in it, too */
 	__u32 *reaps_due; /* how many entries reaps has; likewise */
-	__u32 *limit_all;
+	__u32 *limit_all, *reader_polls;
 	__u64 *vain_kills;
 	int cpus;
 };

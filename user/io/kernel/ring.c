@@ -11,28 +11,33 @@
 
 #include "base/cleanup.h"
 #include "io/files/fd.h"
+#include "io/kernel/kernel.h"
 #include "io/kernel/ring_buffer.h"
 #include "wire/kernel/event.h"
 
 /* Records of one turn of the loop: below a millisecond of work. */
 #define BATCH 512
 
-/* What is not urgent waits this long at most while records come in, and so long when none came for
- * a while: a tick costs a wakeup. */
-#define BUSY_US	   5000
-#define IDLE_US	   100000
-#define IDLE_AFTER 40 /* busy ticks in a row that found nothing */
+/* What is not urgent waits this long at most. */
+#define REST_US 100000
+
+/* A second wakeup within this time begins polling at this pace; looks that find nothing end it. */
+#define POLL_US	    5000
+#define EMPTY_LOOKS 2
 
 struct ring {
 	struct ringbuf *buffer;
 	struct evdec *decoder;
+	struct kern *kern;
 	sd_event_source *io, *timer;
 	ring_obs_fn fn;
 	void *userdata;
 	struct ring_stats stats;
 	struct obs obs;	   /* too large for the stack of a callback */
 	unsigned int left; /* of the batch; 0: all are wanted */
-	unsigned int idle_ticks;
+	bool polls;
+	unsigned int empty_looks; /* in a row, while it polls */
+	uint64_t woken_us;	  /* CLOCK_MONOTONIC, the last time */
 };
 
 /* A negative result ends the batch; the record itself has been taken by then. */
@@ -67,42 +72,56 @@ bool ring_drain(struct ring *ring)
 
 static int arm(struct ring *ring)
 {
-	uint64_t us = ring->idle_ticks < IDLE_AFTER ? BUSY_US : IDLE_US;
-	int r = sd_event_source_set_time_relative(ring->timer, us);
+	int r = sd_event_source_set_time_relative(ring->timer, ring->polls ? POLL_US : REST_US);
 
 	return r < 0 ? r : sd_event_source_set_enabled(ring->timer, SD_EVENT_ONESHOT);
+}
+
+static void set_polls(struct ring *ring, bool polls)
+{
+	ring->polls = polls;
+	ring->empty_looks = 0;
+	kern_reader_polls(ring->kern, polls);
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct ring *ring = userdata;
+	uint64_t n = read_batch(ring);
 
-	if (read_batch(ring))
-		ring->idle_ticks = 0;
-	else if (ring->idle_ticks < IDLE_AFTER)
-		ring->idle_ticks++;
+	ring->empty_looks = n ? 0 : ring->empty_looks + 1;
+	if (n == BATCH) {
+		set_polls(ring, true);
+	} else if (ring->polls && ring->empty_looks >= EMPTY_LOOKS) {
+		set_polls(ring, false);
+		/* For what came before the kernel half saw that, nothing was woken. */
+		read_batch(ring);
+	}
 	return arm(ring);
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct ring *ring = userdata;
-	bool was_idle = ring->idle_ticks >= IDLE_AFTER;
+	uint64_t before_us = ring->woken_us;
 
 	if (!read_batch(ring))
 		return 0;
-	ring->idle_ticks = 0;
-	return was_idle ? arm(ring) : 0;
+	sd_event_now(sd_event_source_get_event(source), CLOCK_MONOTONIC, &ring->woken_us);
+	if (ring->polls || ring->woken_us - before_us > POLL_US)
+		return 0;
+	set_polls(ring, true);
+	return arm(ring);
 }
 
-static int add_sources(struct ring *ring, int map_fd, sd_event *event)
+static int add_sources(struct ring *ring, sd_event *event)
 {
 	int r;
 
-	r = sd_event_add_io(event, &ring->io, map_fd, EPOLLIN, on_readable, ring);
+	r = sd_event_add_io(event, &ring->io, kern_ring_fd(ring->kern), EPOLLIN, on_readable, ring);
 	if (r < 0)
 		return r;
-	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, BUSY_US, 1000, on_tick,
+	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, REST_US, 1000, on_tick,
 				       ring);
 	return r < 0 ? r : 0;
 }
@@ -147,20 +166,21 @@ static int open_buffer(int map_fd, struct ringbuf **ret)
 
 DEFINE_CLEANUP(struct ring *, ring_free);
 
-int ring_new(sd_event *event, int map_fd, ring_obs_fn fn, void *userdata, struct ring **ret)
+int ring_new(sd_event *event, struct kern *kern, ring_obs_fn fn, void *userdata, struct ring **ret)
 {
 	_cleanup_(cleanup_ring_free) struct ring *ring = calloc(1, sizeof(*ring));
 	int r;
 
 	if (!ring)
 		return -ENOMEM;
+	ring->kern = kern;
 	ring->fn = fn;
 	ring->userdata = userdata;
-	r = open_buffer(map_fd, &ring->buffer);
+	r = open_buffer(kern_ring_fd(kern), &ring->buffer);
 	if (r >= 0)
 		r = open_decoder(&ring->decoder);
 	if (r >= 0)
-		r = add_sources(ring, map_fd, event);
+		r = add_sources(ring, event);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(ring);
@@ -186,7 +206,7 @@ int ring_pause(struct ring *ring, bool pause)
 	r = sd_event_source_set_enabled(ring->io, pause ? SD_EVENT_OFF : SD_EVENT_ON);
 	if (r < 0)
 		return r;
-	ring->idle_ticks = 0;
+	set_polls(ring, false);
 	return pause ? sd_event_source_set_enabled(ring->timer, SD_EVENT_OFF) : arm(ring);
 }
 

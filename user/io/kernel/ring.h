@@ -2,6 +2,8 @@
 /*
  * The ring buffer on the event loop: records in, observations out. The kernel half wakes the reader
  * for what a person waits for and when a quarter of the ring is full; a timer fetches the rest.
+ * While wakeups would follow one another closely the reader polls instead: a wakeup costs the
+ * process that causes it several microseconds.
  */
 #ifndef IO_KERNEL_RING_H
 #define IO_KERNEL_RING_H
@@ -12,6 +14,7 @@
 
 #include "core/facts/observation.h"
 
+struct kern;
 struct ring;
 
 /* obs is valid during the call. */
@@ -22,8 +25,8 @@ struct ring_stats {
 	uint64_t rejected; /* not of the ABI: counted, dropped */
 };
 
-/* map_fd is the ring buffer map's and stays the caller's. -errno. */
-int ring_new(sd_event *event, int map_fd, ring_obs_fn fn, void *userdata, struct ring **ret);
+/* kern must outlive it. -errno. */
+int ring_new(sd_event *event, struct kern *kern, ring_obs_fn fn, void *userdata, struct ring **ret);
 struct ring *ring_free(struct ring *ring);
 
 /*

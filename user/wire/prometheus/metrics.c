@@ -100,14 +100,14 @@ static void add_attached(struct expo *expo, const struct metrics_program *progra
 static void add_run_time(struct expo *expo, const struct metrics_program *program,
 			 const struct expo_label *label)
 {
-	if (program->known)
+	if (program->attached)
 		expo_decimal(expo, label, 1, program->run_ns, NS);
 }
 
 static void add_runs(struct expo *expo, const struct metrics_program *program,
 		     const struct expo_label *label)
 {
-	if (program->known)
+	if (program->attached)
 		expo_u64(expo, label, 1, program->runs);
 }
 

@@ -24,7 +24,6 @@
 struct metrics_program {
 	const char *name;
 	bool attached;
-	bool known; /* the kernel keeps statistics: run_ns and runs are true */
 	uint64_t run_ns, runs;
 };
 
