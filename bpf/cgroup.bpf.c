@@ -19,12 +19,19 @@ static __always_inline bool in_hierarchy(struct cgroup *cg)
 }
 
 /*
- * The name that is looked at, zeroes behind it. One is enough: TRACE_CGROUP_PATH() (kernel/cgroup/
- * cgroup-internal.h) runs the programs of cgroup_mkdir under a lock. The functions that read it are
- * global and have numbers for arguments: the verifier goes through each once, and not once for each
- * way that leads to a call.
+ * What is looked at: the part of the cgroup above, and the name, zeroes behind it. One is enough:
+ * TRACE_CGROUP_PATH() (kernel/cgroup/ cgroup-internal.h) runs the programs of cgroup_mkdir under a
+ * lock. The functions that read it are global and have numbers for arguments: the verifier goes
+ * through each once, and not once for each way that leads to a call.
  */
-char mkdir_name[GRACED_NAME_LEN] __attribute__((aligned(8)));
+struct {
+	__u32 align;
+	struct graced_step step;
+} made __attribute__((aligned(8)));
+
+_Static_assert(__builtin_offsetof(__typeof__(made), step.name) % 8 == 0, "read eight at a time");
+
+#define mkdir_name made.step.name
 
 enum { HEX = 1, DASH = 2 };
 
@@ -162,6 +169,18 @@ static __always_inline bool may_be_task(__u32 level, __u32 len, bool in_unit)
 	return strip(len, ".scope", 6) != len;
 }
 
+/* Of the cgroup whose name was read last, made in one of that part. */
+static __always_inline __u32 part_below(__u32 part)
+{
+	__u32 *found;
+
+	if (part < GRACED_PART_FIRST)
+		return part;
+	made.step.part = part;
+	found = bpf_map_lookup_elem(&steps, &made.step);
+	return found ? *found : cfg_part;
+}
+
 /* Charges one entry to its owner. False: over quota. */
 static __always_inline bool quota_take(__u64 owner_id, __u64 limit)
 {
@@ -245,7 +264,9 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	}
 	len = name_read(cg);
 	w.kind = kind_by_name(len, up->kind == GRACED_WATCH_POD);
-	foreign = w.delegated_level && !cfg_delegated && w.kind != GRACED_WATCH_SERVICE;
+	w.part = part_below(up->part);
+	foreign = ((w.delegated_level && !cfg_delegated) || w.part != GRACED_PART_INSIDE) &&
+		  w.kind != GRACED_WATCH_SERVICE;
 	if (foreign)
 		w.kind = GRACED_WATCH_BRANCH;
 	else if (w.kind == GRACED_WATCH_BRANCH && may_be_task(w.level, len, in_unit))

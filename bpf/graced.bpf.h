@@ -36,6 +36,7 @@ GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
 GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
 /* Cgroups that users other than root make may be containers. */
 GRACED_SHARED const volatile bool cfg_delegated;
+GRACED_SHARED const volatile __u32 cfg_part;	  /* of what no step leads to: enum graced_part */
 GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim has a pid, not a task */
 
 GRACED_SHARED __u64 last_wake_ns;
@@ -72,6 +73,7 @@ GRACED_SHARED __u64 vain_kills;
 #define BUCKET_REFILL_NS 10000000ULL
 
 #define MAX_WATCHED 16384
+#define MAX_STEPS   4096
 #define MAX_NOISY   256
 #define MAX_REAPS   4096
 #define MAX_DOOMED  4096
@@ -104,6 +106,13 @@ GRACED_SHARED struct {
 	__type(key, __u64);
 	__type(value, __u64);
 } quotas SEC(".maps");
+
+GRACED_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_STEPS);
+	__type(key, struct graced_step);
+	__type(value, __u32);
+} steps SEC(".maps");
 
 GRACED_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

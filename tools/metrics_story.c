@@ -252,7 +252,7 @@ static void command(struct story *s, const char *verb, const char *rest)
 
 static void fill(struct metrics *m)
 {
-	static const struct metrics_program program = {"on_exit", true, true, 1000000000, 7};
+	static const struct metrics_program program = {"on_exit", true, 1000000000, 7};
 
 	m->programs = &program;
 	m->n_programs = 1;

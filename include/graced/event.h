@@ -284,6 +284,25 @@ struct graced_watch {
 	 * 0: unknown, for there was none since the daemon made the entry.
 	 */
 	__u32 populated;
+	__u32 part; /* where it is; see enum graced_part */
+	__u32 pad;
+};
+
+/*
+ * Whether containers are looked for at a cgroup. Which ones are is a list of paths, and the kernel
+ * half sees one name at a time: so what is above some path of the list has a number of its own, and
+ * what a cgroup made there is called decides which part that is (struct graced_step).
+ */
+enum graced_part {
+	GRACED_PART_INSIDE = 0,	 /* there, and at all that is below */
+	GRACED_PART_OUTSIDE = 1, /* neither there nor at anything below */
+	GRACED_PART_FIRST = 2,	 /* from here on: above one of the paths */
+};
+
+/* From a cgroup to one made in it: the key of a map whose values are parts. */
+struct graced_step {
+	__u32 part;
+	char name[GRACED_NAME_LEN];
 };
 
 /* Of since_ns: each process in it may have begun before. */

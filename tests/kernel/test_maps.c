@@ -4,6 +4,7 @@
 #include "lib/kernel/kernhalf.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "graced.skel.h"
 #include "io/kernel/priv.h"
 
 static int setup(void **state)
@@ -448,6 +450,93 @@ static void a_container_is_found_from_any_depth(void **state)
 			end_below(k, levels[i], depths[j]);
 }
 
+static uint32_t kind(const struct kernhalf *k, const char *dir)
+{
+	struct graced_watch watch;
+
+	assert_int_equal(kern_watch_get(k->kern, kernhalf_id(dir), &watch), 0);
+	return watch.kind;
+}
+
+/* Says of the tree that it is above a listed path, and which names lead there. */
+static void list_paths(const struct kernhalf *k, struct graced_watch *watch, uint32_t part)
+{
+	struct graced_step in = {.part = GRACED_PART_FIRST, .name = "in"},
+			   out = {.part = GRACED_PART_FIRST, .name = "out"};
+	const uint32_t inside = GRACED_PART_INSIDE, outside = GRACED_PART_OUTSIDE;
+	uint64_t id = kernhalf_id(k->tree.root);
+	int steps = bpf_object__find_map_fd_by_name(k->kern->skel->obj, "steps");
+
+	assert_int_equal(kern_watch_get(k->kern, id, watch), 0);
+	watch->part = part;
+	assert_int_equal(bpf_map_update_elem(k->kern->watched_fd, &id, watch, BPF_EXIST), 0);
+	assert_int_equal(bpf_map_update_elem(steps, &in, &inside, BPF_ANY), 0);
+	assert_int_equal(bpf_map_update_elem(steps, &out, &outside, BPF_ANY), 0);
+}
+
+static void only_what_is_listed_holds_containers(void **state)
+{
+	static const struct {
+		const char *top;
+		uint32_t kind;
+	} cases[] = {
+		{"/in", GRACED_WATCH_CONTAINER},
+		{"/out", GRACED_WATCH_BRANCH},
+		{"/other", GRACED_WATCH_CONTAINER}, /* without a list all is inside */
+	};
+	struct kernhalf *k = kernhalf_need(state);
+	char top[HIER_PATH_MAX], dir[HIER_PATH_MAX + 80];
+	struct graced_watch watch;
+
+	list_paths(k, &watch, GRACED_PART_FIRST);
+	for (size_t i = 0; i < LEN(cases); i++) {
+		snprintf(top, sizeof(top), "%.400s%s", k->tree.root, cases[i].top);
+		snprintf(dir, sizeof(dir), "%s/a" CONTAINER, top);
+		assert_int_equal(hier_make(&k->tree.hier, top, false), 0);
+		*strrchr(dir, '/') = 0;
+		assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+		strcat(dir, CONTAINER);
+		assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+		if (kind(k, dir) != cases[i].kind)
+			fail_msg("%s: kind %u", dir, kind(k, dir));
+		assert_int_equal(cg_sweep(top), 0);
+	}
+	list_paths(k, &watch, GRACED_PART_INSIDE);
+}
+
+/* Each CPU remembers which cgroups are outside of all containers: here there is one. */
+static void what_becomes_a_container_is_counted_from_then_on(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	char dir[HIER_PATH_MAX], below[HIER_PATH_MAX + 2];
+	cpu_set_t before, one;
+	uint64_t id;
+
+	snprintf(dir, sizeof(dir), "%.400s/later", k->tree.root);
+	snprintf(below, sizeof(below), "%s/b", dir);
+	assert_int_equal(hier_make(&k->tree.hier, dir, false), 0);
+	assert_int_equal(hier_make(&k->tree.hier, below, false), 0);
+	id = kernhalf_id(dir);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, &before))
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	for (unsigned int life = 0; life < 3; life++) {
+		kernhalf_end_children(below, 5, SIGKILL);
+		assert_int_equal(kernhalf_counts(k, dir).exits, 6 * life);
+		assert_int_equal(kern_watch_set_kind(k->kern, id, GRACED_WATCH_CONTAINER), 0);
+		assert_int_equal(kern_watch_delete(k->kern, kernhalf_id(below)),
+				 life ? -ENOENT : 0);
+		kernhalf_end_children(below, 5, SIGKILL);
+		assert_int_equal(kernhalf_counts(k, dir).exits, 6 * (life + 1));
+		assert_int_equal(kern_watch_set_kind(k->kern, id, GRACED_WATCH_BRANCH), 0);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(cg_sweep(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +556,10 @@ int main(void)
 		      who_could_name_it_is_known),
 		CLAIM("what ends at any depth below a container, itself at any, is counted there",
 		      a_container_is_found_from_any_depth),
+		CLAIM("containers are looked for only where the list of paths says",
+		      only_what_is_listed_holds_containers),
+		CLAIM("what becomes a container, or one no longer, is counted so from then on",
+		      what_becomes_a_container_is_counted_from_then_on),
 		CLAIM("a SIGKILL to a process that has ended is no kill",
 		      the_dead_are_not_killed_again),
 	};

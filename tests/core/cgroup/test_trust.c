@@ -3,6 +3,7 @@
  */
 #include "core/cgroup/trust.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "lib/claim.h"
@@ -72,6 +73,81 @@ static void test_limited(void **state)
 			fail_msg("case %zu: %s", i, want[i].path);
 }
 
+struct walk {
+	struct graced_step step; /* that is looked for */
+	uint32_t part;		 /* that it leads to */
+};
+
+static int compare(void *userdata, const struct graced_step *from, uint32_t part)
+{
+	struct walk *w = userdata;
+
+	if (memcmp(from, &w->step, sizeof(*from)) != 0)
+		return 0;
+	w->part = part;
+	return -ECANCELED;
+}
+
+/* As the kernel half goes: from "/" on, by one name after the other. */
+static uint32_t part_by_steps(const char *const *roots, const char *path)
+{
+	uint32_t part = cgtrust_part(roots, "/");
+	struct walk w;
+	size_t n;
+
+	for (path += strspn(path, "/"); *path && part >= GRACED_PART_FIRST;
+	     path += n + strspn(path + n, "/")) {
+		n = strcspn(path, "/");
+		w = (struct walk){.step.part = part, .part = cgtrust_part_else(roots)};
+		memcpy(w.step.name, path, n);
+		cgtrust_each_step(roots, compare, &w);
+		part = w.part;
+	}
+	return part;
+}
+
+static void test_parts(void **state)
+{
+	static const struct {
+		const char *roots[4];
+		const char *path;
+		uint32_t part; /* GRACED_PART_FIRST for any from there on */
+	} want[] = {
+		{{NULL}, "/", GRACED_PART_FIRST},
+		{{NULL}, "/kubepods/pod1/c1", GRACED_PART_INSIDE},
+		{{NULL}, "/user.slice/user-1.slice/session-1.scope", GRACED_PART_OUTSIDE},
+		{{NULL}, "/user.slices/a", GRACED_PART_INSIDE},
+		{{NULL}, "/a/user.slice", GRACED_PART_INSIDE},
+		{{"/"}, "/", GRACED_PART_INSIDE},
+		{{"/"}, "/user.slice/c1", GRACED_PART_INSIDE},
+		{{"/a/b", "/a/c/d"}, "/", GRACED_PART_FIRST},
+		{{"/a/b", "/a/c/d"}, "/a", GRACED_PART_FIRST},
+		{{"/a/b", "/a/c/d"}, "/a/b", GRACED_PART_INSIDE},
+		{{"/a/b", "/a/c/d"}, "/a/bb", GRACED_PART_OUTSIDE},
+		{{"/a/b", "/a/c/d"}, "/a/c", GRACED_PART_FIRST},
+		{{"/a/b", "/a/c/d"}, "/a/c/b", GRACED_PART_OUTSIDE},
+		{{"/a/b", "/a/c/d"}, "/a/c/d/e/f", GRACED_PART_INSIDE},
+		{{"/a/b", "/a/c/d"}, "/b", GRACED_PART_OUTSIDE},
+		/* The longer one is inside the shorter, whichever comes first. */
+		{{"/a/b/c", "/a"}, "/a/x", GRACED_PART_INSIDE},
+		{{"/a", "/a/b/c"}, "/a/b", GRACED_PART_INSIDE},
+		{{"/a//b/"}, "/a", GRACED_PART_FIRST},
+		{{"/kubepods.slice", "/b", "/b"}, "/b/c", GRACED_PART_INSIDE},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		uint32_t whole = cgtrust_part(want[i].roots, want[i].path);
+
+		if ((whole < GRACED_PART_FIRST ? whole : GRACED_PART_FIRST) != want[i].part)
+			fail_msg("case %zu: %s is in part %u", i, want[i].path, whole);
+		if (part_by_steps(want[i].roots, want[i].path) != whole)
+			fail_msg("case %zu: the steps to %s lead elsewhere", i, want[i].path);
+		if (whole == GRACED_PART_OUTSIDE &&
+		    cgtrust_of(want[i].roots, want[i].path, 0) != NOTHING)
+			fail_msg("case %zu: %s is believed and outside", i, want[i].path);
+	}
+}
+
 static struct cgpath cut(enum cgtrust trust, const char *path)
 {
 	struct cgpath parsed;
@@ -114,6 +190,7 @@ int main(void)
 		CLAIM("with roots, what others made in them may be containers, and nothing "
 		      "outside is",
 		      test_limited),
+		CLAIM("name by name one comes to the part that the whole path is in", test_parts),
 		CLAIM("a container of others than root is in no pod", test_cut),
 	};
 

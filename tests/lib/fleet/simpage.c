@@ -165,7 +165,7 @@ static void fill_programs(const struct counting *c, struct metrics_program *prog
 	for (size_t i = 0; i < n; i++) {
 		uint64_t runs = grown(c, 3000 + draw(c, OF_RATE + i, 300000));
 
-		programs[i] = (struct metrics_program){names[i], true, true, runs * 140, runs};
+		programs[i] = (struct metrics_program){names[i], true, runs * 140, runs};
 	}
 	ret->programs = programs;
 	ret->n_programs = n;

@@ -15,9 +15,9 @@
 #define _buf_ _cleanup_(buf_free) struct buf
 
 static const struct metrics_program programs[METRICS_PROGRAMS_MAX + 1] = {
-	{"on_exit", true, true, 1234567891, 42},
-	{"on_signal", true, true, 1000000000, 7},
-	{"on_oom_pid", false, false, 99, 99},
+	{"on_exit", true, 1234567891, 42},
+	{"on_signal", true, 1000000000, 7},
+	{"on_oom_pid", false, 99, 99},
 };
 
 /* A snapshot in which nothing is left out and no two numbers are the same. */
@@ -332,7 +332,7 @@ static void test_own_lines(void **state)
 
 	for (size_t i = 0; i < LEN(many); i++) {
 		snprintf(names[i], sizeof(names[i]), "program%zu", i);
-		many[i] = (struct metrics_program){names[i], true, true, 1, 1};
+		many[i] = (struct metrics_program){names[i], true, 1, 1};
 	}
 	m.programs = many;
 	m.n_programs = LEN(many);
@@ -434,7 +434,7 @@ static void test_hostile(void **state)
 
 static void test_hostile_strings(void **state)
 {
-	struct metrics_program program = {"a\"} 1\nevil 2\n#", true, true, 1, 1};
+	struct metrics_program program = {"a\"} 1\nevil 2\n#", true, 1, 1};
 	struct metrics m = full(NULL);
 	_buf_ page = {};
 

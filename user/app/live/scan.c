@@ -79,7 +79,8 @@ static int watch(struct walk *walk, const struct cgfs_dir *dir)
 {
 	struct graced_watch w = {.kind = kind_of(walk->scan, dir),
 				 .level = dir->level,
-				 .delegated_level = dir->delegated_level};
+				 .delegated_level = dir->delegated_level,
+				 .part = cgtrust_part(walk->scan->options->roots, dir->path)};
 	uint64_t oom_seen = 0;
 	int r;
 

@@ -27,6 +27,11 @@ static bool is_at_or_below(const char *path, const char *root)
 	return strncmp(path, root, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
+static bool is_limited(const char *const *roots)
+{
+	return roots && *roots;
+}
+
 static bool is_in(const char *const *roots, const char *path)
 {
 	for (; *roots; roots++)
@@ -37,7 +42,7 @@ static bool is_in(const char *const *roots, const char *path)
 
 enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t delegated_level)
 {
-	bool limited = roots && *roots;
+	bool limited = is_limited(roots);
 	bool delegated = is_at_or_below(path, USERS) ||
 			 (delegated_level && level_of(path) >= delegated_level);
 
@@ -46,6 +51,67 @@ enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t del
 	if (!delegated)
 		return CGTRUST_PODS;
 	return limited ? CGTRUST_CONTAINERS : CGTRUST_NONE;
+}
+
+/* A path of the list has no more components above its end than this. */
+#define PART_LEVELS 128
+
+uint32_t cgtrust_part(const char *const *roots, const char *path)
+{
+	if (!is_limited(roots)) {
+		if (is_at_or_below(path, USERS))
+			return GRACED_PART_OUTSIDE;
+		return level_of(path) ? GRACED_PART_INSIDE : GRACED_PART_FIRST;
+	}
+	if (is_in(roots, path))
+		return GRACED_PART_INSIDE;
+	for (uint32_t i = 0; roots[i]; i++)
+		if (is_at_or_below(roots[i], path))
+			return GRACED_PART_FIRST + i * PART_LEVELS + level_of(path);
+	return GRACED_PART_OUTSIDE;
+}
+
+static int each_step_to(const char *const *roots, const char *to, cgtrust_step_fn fn,
+			void *userdata)
+{
+	struct graced_step step;
+	char path[CGPATH_MAX];
+	size_t n, end;
+	int r = 0;
+
+	for (size_t at = 0; to[at] && r >= 0; at = end) {
+		at += strspn(to + at, "/");
+		n = strcspn(to + at, "/");
+		end = at + n;
+		if (!n || n >= sizeof(step.name) || end >= sizeof(path))
+			return 0;
+		memcpy(path, to, end);
+		path[at] = '\0';
+		step = (struct graced_step){.part = cgtrust_part(roots, path)};
+		if (step.part < GRACED_PART_FIRST)
+			return 0;
+		memcpy(step.name, to + at, n);
+		memcpy(path + at, to + at, n);
+		path[end] = '\0';
+		r = fn(userdata, &step, cgtrust_part(roots, path));
+	}
+	return r;
+}
+
+int cgtrust_each_step(const char *const *roots, cgtrust_step_fn fn, void *userdata)
+{
+	int r = 0;
+
+	if (!is_limited(roots))
+		return each_step_to(NULL, USERS, fn, userdata);
+	for (size_t i = 0; roots[i] && r >= 0; i++)
+		r = each_step_to(roots, roots[i], fn, userdata);
+	return r < 0 ? r : 0;
+}
+
+uint32_t cgtrust_part_else(const char *const *roots)
+{
+	return is_limited(roots) ? GRACED_PART_OUTSIDE : GRACED_PART_INSIDE;
 }
 
 void cgtrust_cut(enum cgtrust trust, struct cgpath *path)

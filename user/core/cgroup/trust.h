@@ -7,9 +7,11 @@
 #ifndef CORE_CGROUP_TRUST_H
 #define CORE_CGROUP_TRUST_H
 
+#include <linux/types.h>
 #include <stdint.h>
 
 #include "core/cgroup/path.h"
+#include "graced/event.h"
 
 enum cgtrust {
 	CGTRUST_NONE,	    /* neither a pod nor a container, whatever its path says */
@@ -24,6 +26,18 @@ enum cgtrust {
  * what root alone made is believed everywhere, but never below /user.slice.
  */
 enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t delegated_level);
+
+/* The part that a path is in, as the kernel half has to know it (enum graced_part). */
+uint32_t cgtrust_part(const char *const *roots, const char *path);
+
+/* Which part a cgroup of that name is in, made in one of part `from`. */
+typedef int (*cgtrust_step_fn)(void *userdata, const struct graced_step *from, uint32_t part);
+
+/* All steps from one part to another; a negative result of fn ends it and is returned. */
+int cgtrust_each_step(const char *const *roots, cgtrust_step_fn fn, void *userdata);
+
+/* The part of what is made above a path of the list, and to which no step leads. */
+uint32_t cgtrust_part_else(const char *const *roots);
 
 /* Takes away from what a path says what is not believed. */
 void cgtrust_cut(enum cgtrust trust, struct cgpath *path);

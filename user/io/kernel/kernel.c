@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "core/cgroup/trust.h"
 #include "graced.skel.h"
 #include "io/kernel/priv.h"
 
@@ -323,6 +324,7 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 	skel->rodata->cfg_services = options->services;
 	skel->rodata->cfg_all = options->all;
 	skel->rodata->cfg_delegated = options->delegated;
+	skel->rodata->cfg_part = cgtrust_part_else(options->roots);
 	skel->rodata->cfg_oom_by_pid = !kern->flavours.oom_task;
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
 		struct bpf_program *prog = program_at(kern, i);
@@ -337,6 +339,13 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 	bpf_program__set_autoload(skel->progs.set_stop, !only);
 	bpf_program__set_autoload(skel->progs.delete_watch, !only);
 	return bpf_map__set_max_entries(skel->maps.ring, (__u32)ring);
+}
+
+static int add_step(void *userdata, const struct graced_step *from, uint32_t part)
+{
+	const int *fd = userdata;
+
+	return bpf_map_update_elem(*fd, from, &part, BPF_ANY) < 0 ? -errno : 0;
 }
 
 DEFINE_CLEANUP(struct kern *, kern_free);
@@ -377,6 +386,11 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	}
 	r = graced_bpf__load(kern->skel);
 	drop_object();
+	if (r >= 0) {
+		int steps = bpf_map__fd(kern->skel->maps.steps);
+
+		r = cgtrust_each_step(options->roots, add_step, &steps);
+	}
 	if (r < 0) {
 		explain_load(why, r);
 		return r;
