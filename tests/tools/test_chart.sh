@@ -151,8 +151,6 @@ while read -r line; do
 	?*) echo "$line" >>"$tmp/differs" ;;
 	esac
 done <<'TABLE'
---set capabilities.bpfRuntimeStats=true
-+capability SYS_ADMIN
 --set capabilities.lockedMemory=true
 +capability SYS_RESOURCE
 --set kubelet.socket=true

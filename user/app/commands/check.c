@@ -48,8 +48,6 @@ static const struct need needs[] = {
 	 "it answers unknown where it has to look into other users' processes"},
 	{"cgroups by id", BIT(CAP_DAC_READ_SEARCH), false,
 	 "one is found only by walking all of them (no open_by_handle_at)"},
-	{"cost of BPF", BIT(CAP_SYS_ADMIN), false,
-	 "it is not measured, and the budget of run covers the daemon alone"},
 };
 
 static const size_t needs_n = sizeof(needs) / sizeof(*needs);
@@ -85,8 +83,6 @@ static const char *needs_name(unsigned int capability)
 		return "CAP_SYS_PTRACE";
 	case CAP_DAC_READ_SEARCH:
 		return "CAP_DAC_READ_SEARCH";
-	case CAP_SYS_ADMIN:
-		return "CAP_SYS_ADMIN";
 	default:
 		return NULL;
 	}

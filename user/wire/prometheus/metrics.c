@@ -122,10 +122,10 @@ static void add_programs(struct expo *expo, const struct metrics *metrics)
 		  "Whether a BPF program is attached, 1 or 0."},
 		 add_attached},
 		{{"graced_bpf_run_seconds", EXPO_COUNTER, "seconds",
-		  "Time spent in a BPF program, estimated from samples of the kernel's statistics."},
+		  "Time spent in a BPF program, estimated: it is timed in a sixteenth of all ticks."},
 		 add_run_time},
 		{{"graced_bpf_runs", EXPO_COUNTER, NULL,
-		  "Runs of a BPF program, estimated from samples of the kernel's statistics."},
+		  "Runs of a BPF program, estimated: they are counted in a sixteenth of all ticks."},
 		 add_runs},
 	};
 	size_t n = metrics->programs ? metrics->n_programs : 0;
