@@ -11,30 +11,58 @@ exit_tools() {
 # On one CPU, so that the scheduler's choice of another is not what is measured.
 exits() { taskset -c "$(($(nproc) - 1))" "$tools/storm" exits "$LEG"; }
 
+# How deep in the hierarchy of the containers the processes are that end.
+DEPTHS=(0 2 10)
+
+# make_depths: cgroups at these depths, their paths in depths.
+make_depths() {
+	local depth mount dir
+	start_boxes 1
+	mount=$(findmnt -nro TARGET -T "${dirs[0]}" | tail -n 1)
+	stop_boxes
+	depth_top=$mount/graced-bench-$$ depths=()
+	for depth in "${DEPTHS[@]}"; do
+		dir=$mount
+		((depth)) && dir=$depth_top$(printf '/d%.0s' $(seq 2 "$depth"))
+		mkdir -p "$dir"
+		depths+=("$dir")
+	done
+}
+
+# In a cgroup: what follows replaces this shell.
+enter() { sh -c 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"' sh "$@"; }
+
 # BPF time of an exit, the tools in turns.
 bench_exits() {
-	local who round
+	local who round i
 	local -a list
 	mapfile -t list < <(exit_tools)
+	make_depths
 	for ((round = 0; round < ROUNDS; round++)); do
 		for who in "${list[@]}"; do
 			start "$who"
-			"$tools/bench_bpf" time "$tracer" taskset -c "$(($(nproc) - 1))" \
-				"$tools/storm" exits "$LEG" > "$work/times"
+			for i in "${!DEPTHS[@]}"; do
+				"$tools/bench_bpf" time "$tracer" bash -c "$(declare -f enter); enter "'"$@"' bash \
+					"${depths[i]}" taskset -c "$(($(nproc) - 1))" "$tools/storm" exits "$LEG" > "$work/times"
+				sample_exits "$who" "${DEPTHS[i]}"
+			done
 			stop_tracer
-			sample_exits "$who"
 		done
 	done
-	row exit_unwatched "BPF time of an exit outside any container" us '<=0.15' ratio
-	row exit_unwatched_all "  with that of its SIGCHLD, all programs" us - ratio
+	for i in "${DEPTHS[@]}"; do
+		row "exit_$i" "BPF time of an exit outside, at depth $i" us - ratio
+		multiple "exit_$i" "exit_$i.bpftrace" '<=1.5'
+		row "exit_all_$i" "  with that of its SIGCHLD, all programs" us - ratio
+		multiple "exit_all_$i" "exit_all_$i.bpftrace" '<=2.5'
+	done
 }
 
 # The first line is the storm's: how many, how long.
-sample_exits() {
-	sample exit_unwatched "$1" "$(awk '
+sample_exits() { # WHO DEPTH
+	sample "exit_$2" "$1" "$(awk '
 		NR > 1 && ($1 !~ /^on_/ || $1 ~ /^on_exit/) { runs += $2; ns += $3 }
 		END { print runs ? ns / runs / 1000 : 0 }' "$work/times")"
-	sample exit_unwatched_all "$1" "$(awk '
+	sample "exit_all_$2" "$1" "$(awk '
 		NR == 1 { exits = $1 } NR > 1 { ns += $3 } END { print ns / exits / 1000 }' "$work/times")"
 }
 

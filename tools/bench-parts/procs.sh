@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What runs meanwhile: one tracer at a time, containers, and their end whatever happens.
 
-tracer='' boxes='' boxes_fd=''
+tracer='' boxes='' boxes_fd='' depth_top=''
 
 # Does not outlive this shell, even when that is killed.
 bound=(setpriv --pdeathsig TERM)
@@ -10,6 +10,7 @@ command -v setpriv > /dev/null || bound=()
 finish() {
 	stop_tracer
 	stop_boxes
+	[ -z "$depth_top" ] || find "$depth_top" -depth -type d -exec rmdir {} + 2> /dev/null || true
 	rm -rf "$work"
 }
 

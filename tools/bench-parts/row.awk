@@ -36,8 +36,8 @@ function ratio(stats,    s) {
 }
 
 BEGIN {
-	if (json) printf "{\n  \"graced\": %s,\n  \"kernel\": %s,\n  \"cpus\": %d,\n  \"rows\": [",
-		quoted(version), quoted(kernel), cpus
+	if (json) printf "{\n  \"graced\": %s,\n  \"kernel\": %s,\n  \"cpus\": %d,\n  \"machine\": %s,\n  \"rows\": [",
+		quoted(version), quoted(kernel), cpus, quoted(machine)
 }
 {
 	delete m

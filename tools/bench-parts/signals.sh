@@ -19,9 +19,12 @@ bench_recorded() {
 		time_signals graced on_signal
 		! have sigsnoop || time_signals sigsnoop ''
 	done
-	row exit_recorded "BPF time of a recorded exit" us '<=1'
-	row signal_recorded "BPF time of a recorded signal, batched" us '<=1' ratio
-	row signal_spaced "  500 a second, each wakes who reads" us - ratio
+	row exit_recorded "BPF time of a recorded exit" us -
+	multiple exit_recorded exit_0.bpftrace '<=10'
+	row signal_recorded "BPF time of a recorded signal, batched" us - ratio
+	multiple signal_recorded exit_0.bpftrace '<=8'
+	row signal_spaced "BPF time of a recorded signal, 500 a second" us - ratio
+	multiple signal_spaced signal_spaced.sigsnoop '<=1'
 	stop_boxes
 }
 

@@ -23,6 +23,7 @@ percentile99() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int(NR * 0.99 
 table_begin() {
 	printf 'graced %s, kernel %s, %s CPUs, %s' "$("$graced" version | awk '{ print $2; exit }')" \
 		"$(uname -r)" "$(nproc)" "load $(cut -d' ' -f1 /proc/loadavg) at the beginning"
+	printf '\n%s' "$(machine)"
 	printf '\nmedians, in brackets quartiles; (x2.0): twice what graced takes\n\n'
 	table_line 'FIGURE' 'GRACED' '[QUARTILES]' 'BPFTRACE' 'SNOOP' 'TARGET' 'REACHED'
 	: > "$work/rows"
@@ -46,9 +47,28 @@ row() {
 	table_line "${cells[@]}"
 }
 
+# multiple KEY OTHER TARGET: a row with a figure's median as a multiple of the one in another file of
+# samples, KEY.WHO: both are of this run.
+multiple() {
+	local mine other
+	read -r mine _ < <(spread "$work/$1.graced") || true
+	read -r other _ < <(spread "$work/$2") || true
+	[ -z "$mine" ] || [ -z "$other" ] ||
+		sample "$1_multiple" graced "$(awk -v a="$mine" -v b="$other" 'BEGIN { if (b > 0) print a / b }')"
+	row "$1_multiple" "  as a multiple of what ${2##*.} takes" x "$3"
+}
+
+# Which processor it is, and what it does against side channels, on which the cost of a helper depends.
+machine() {
+	printf '%s; %s\n' "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" \
+		"$(systemd-detect-virt --vm 2> /dev/null || true)"
+	grep -H . /sys/devices/system/cpu/vulnerabilities/* 2> /dev/null |
+		sed -n 's,^.*/\([a-z_0-9]*\):Mitigation: ,\1: ,p'
+}
+
 table_end() {
 	awk -F'|' -v version="$("$graced" version | awk '{ print $2; exit }')" -v kernel="$(uname -r)" \
-		-v cpus="$(nproc)" -v json=1 -f "$here/row.awk" "$work/rows" > "$work/json"
+		-v cpus="$(nproc)" -v machine="$(machine | paste -sd';')" -v json=1 -f "$here/row.awk" "$work/rows" > "$work/json"
 	cp "$work/json" "$BUILD/bench.json"
 	awk -F'|' -v markdown=1 -f "$here/row.awk" "$work/rows" > "$BUILD/bench.md"
 	printf '\n%s\n' "$(awk -F'|' -v sum=1 -f "$here/row.awk" "$work/rows")"
