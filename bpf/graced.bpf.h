@@ -3,12 +3,13 @@
  * What every program shares: configuration, maps, finding the watched cgroup of a task, and
  * putting a record into the ring.
  *
- * The design in short. Exits and signals are hot on a node, so one look-up of the task's own
- * cgroup id in `watched` decides: a branch (or, with nothing watched above it, no entry at all)
- * ends the program. Entries reach down to container level only; what happens deeper finds its
- * container by walking down from the root. A process that fills the ring can cause lost records,
- * but never a wrong order: a cgroup's own record is reserved before its entry exists, and no record
- * can name it earlier.
+ * The design in short. Exits and signals are hot on a node, and nearly all of them are outside of
+ * containers: each CPU remembers for which cgroups it has found that (`outside`), and ends the
+ * program. Else one look-up of the task's own cgroup id in `watched` decides: a branch (or, with
+ * nothing watched above it, no entry at all) ends the program, too. Entries reach down to container
+ * level only; what happens deeper finds its container by walking down from the root. A process that
+ * fills the ring can cause lost records, but never a wrong order: a cgroup's own record is reserved
+ * before its entry exists, and no record can name it earlier.
  */
 #ifndef GRACED_BPF_H
 #define GRACED_BPF_H
