@@ -227,6 +227,16 @@ static __always_inline bool watch_insert(__u64 id, const struct graced_watch *w)
 	return false;
 }
 
+static __always_inline void buckets_fill(struct graced_watch *w)
+{
+	w->bucket_at_ns = bpf_ktime_get_boot_ns();
+	w->bucket_left = BUCKET_BURST;
+	w->outside_at_ns = w->bucket_at_ns;
+	w->outside_left = BUCKET_BURST;
+	w->vain_at_ns = w->bucket_at_ns;
+	w->vain_left = BUCKET_BURST;
+}
+
 static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 				      struct graced_watch *up)
 {
@@ -252,12 +262,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	if (!quota_take(w.owner_id, up->kind == GRACED_WATCH_POD ? QUOTA_POD : QUOTA_HOST))
 		return;
 	w.charged = 1;
-	w.bucket_at_ns = bpf_ktime_get_boot_ns();
-	w.bucket_left = BUCKET_BURST;
-	w.outside_at_ns = w.bucket_at_ns;
-	w.outside_left = BUCKET_BURST;
-	w.vain_at_ns = w.bucket_at_ns;
-	w.vain_left = BUCKET_BURST;
+	buckets_fill(&w);
 	if (w.level == TASK_LEVEL) {
 		name_read(parent);
 		in_unit = is_unit();

@@ -69,8 +69,7 @@ static struct htmlstop a_stop(const char *name)
 	return stop;
 }
 
-static const struct metrics_program programs[] = {{"on_exit", true, 0, 0},
-						  {"on_oom", false, 0, 0}};
+static const struct metrics_program programs[] = {{"on_exit", true, 0, 0}, {"on_oom", false, 0, 0}};
 
 /* A page with that name wherever there is one. */
 static void write_page(struct buf *out, const char *name, struct metrics *m)

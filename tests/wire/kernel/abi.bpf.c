@@ -20,3 +20,5 @@ struct graced_watch abi_watch;
 struct graced_init abi_init;
 struct graced_reap abi_reap;
 struct graced_stat abi_stat;
+struct graced_step abi_step;
+struct graced_cost abi_cost;

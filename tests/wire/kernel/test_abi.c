@@ -41,6 +41,7 @@ static const struct {
 	STRUCT(graced_ev_signal), STRUCT(graced_ev_exit),  STRUCT(graced_ev_oom),
 	STRUCT(graced_ev_reaped), STRUCT(graced_watch),	   STRUCT(graced_init),
 	STRUCT(graced_reap),	  STRUCT(graced_stat),	   STRUCT(graced_ev_signal_full),
+	STRUCT(graced_step),	  STRUCT(graced_cost),
 };
 
 static const struct member MEMBERS[] = {
@@ -134,6 +135,8 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_watch, charged),
 	MEMBER(graced_watch, early_pid),
 	MEMBER(graced_watch, populated),
+	MEMBER(graced_watch, part),
+	MEMBER(graced_watch, pad),
 	MEMBER(graced_init, start_ns),
 	MEMBER(graced_init, pid),
 	MEMBER(graced_init, rank),
@@ -151,6 +154,13 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_stat, emitted),
 	MEMBER(graced_stat, lost),
 	MEMBER(graced_stat, suppressed),
+	MEMBER(graced_step, part),
+	MEMBER(graced_step, name),
+	MEMBER(graced_cost, runs),
+	MEMBER(graced_cost, run_ns),
+	MEMBER(graced_cost, tick),
+	MEMBER(graced_cost, began_ns),
+	MEMBER(graced_cost, clock_ns),
 };
 
 static struct btf *BTF;

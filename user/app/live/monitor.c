@@ -320,7 +320,6 @@ static int open_kernel(struct monitor *m)
 		.ring_bytes = o->ring_bytes,
 		.services = o->engine.scope >= SCOPE_SERVICES,
 		.all = o->engine.scope == SCOPE_ALL,
-		.delegated = o->n_roots > 0,
 		.roots = o->roots,
 		.no_group_dead = o->no_group_dead,
 		.debug = o->debug ? say_debug : NULL,

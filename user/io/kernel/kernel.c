@@ -323,7 +323,7 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 	skel->rodata->cfg_memory_ids = options->hierarchy->memory_ids;
 	skel->rodata->cfg_services = options->services;
 	skel->rodata->cfg_all = options->all;
-	skel->rodata->cfg_delegated = options->delegated;
+	skel->rodata->cfg_delegated = options->roots && *options->roots;
 	skel->rodata->cfg_part = cgtrust_part_else(options->roots);
 	skel->rodata->cfg_oom_by_pid = !kern->flavours.oom_task;
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {

@@ -23,7 +23,6 @@ struct kern_options {
 	size_t ring_bytes; /* a power of two and a multiple of the page size; 0: the default */
 	bool services;	   /* scope services */
 	bool all;	   /* scope all */
-	bool delegated;	   /* what others than root make may be containers */
 	const char *const *roots; /* as core/cgroup/trust has them; used while kern_new() runs */
 	bool no_group_dead; /* as on kernels whose exit tracepoint does not mark the last thread */
 	/* Takes libbpf's own messages, some of which are many lines; NULL: they are dropped. */
