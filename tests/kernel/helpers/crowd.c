@@ -198,7 +198,13 @@ static int vfork_child(char **args)
 	return leave((int)number_or(args, 0, 0));
 }
 
-/* forks COUNT [CODE]: COUNT children one after the other, as fast as possible, then exit */
+/* COUNT 0: on until go 1. */
+static bool goes_on(long made, long count)
+{
+	return count ? made < count : !__atomic_load_n(&page->go, __ATOMIC_ACQUIRE);
+}
+
+/* forks COUNT|0 [CODE]: COUNT children one after the other, as fast as possible, then exit */
 static int forks(char **args)
 {
 	long count = number_or(args, 0, 1000), made = 0;
@@ -206,7 +212,7 @@ static int forks(char **args)
 
 	signal(SIGCHLD, SIG_IGN);
 	page_ready(page);
-	while (made < count) {
+	while (goes_on(made, count)) {
 		pid_t child = fork();
 
 		if (child == 0)
@@ -223,7 +229,7 @@ static int forks(char **args)
 	return leave((int)number_or(args, 1, 0));
 }
 
-/* mkcgroups COUNT DIR keep|remove [CODE]: COUNT cgroups below DIR, each removed at once or kept */
+/* mkcgroups COUNT|0 DIR keep|remove [CODE]: COUNT cgroups below DIR, each removed at once or kept */
 static int mkcgroups(char **args)
 {
 	long count = number_or(args, 0, 1000), made = 0;
@@ -232,7 +238,7 @@ static int mkcgroups(char **args)
 	char path[PATH_MAX];
 
 	page_ready(page);
-	for (long i = 0; i < count; i++) {
+	for (long i = 0; goes_on(i, count); i++) {
 		snprintf(path, sizeof(path), "%s/c%ld", args[1], i);
 		made += mkdir(path, 0755) == 0;
 		if (!keep)

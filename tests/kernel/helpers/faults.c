@@ -89,7 +89,8 @@ static void block(int sig)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* selfkill COUNT SIG ignore|handle|block [CODE]: COUNT times kill(2) itself, then exit */
+/* selfkill COUNT|0 SIG ignore|handle|block [CODE]: kill(2) itself COUNT times, or until go 1, then
+ * exit */
 static int selfkill(char **args)
 {
 	long count = number_or(args, 0, 1), sent = 0;
@@ -103,7 +104,7 @@ static int selfkill(char **args)
 		signal(sig, !strcmp(how, "handle") ? nothing : SIG_IGN);
 	page_ready(page);
 	note.before_ns = page_clock_ns();
-	for (long i = 0; i < count; i++)
+	for (long i = 0; count ? i < count : !__atomic_load_n(&page->go, __ATOMIC_ACQUIRE); i++)
 		sent += kill(getpid(), sig) == 0;
 	note.after_ns = page_clock_ns();
 	note.value = (int32_t)sent;
