@@ -9,7 +9,8 @@
 struct run_spec {
 	const char *exe;	 /* NULL: the program GRACED names */
 	const char *const *args; /* after argv[0], NULL-terminated */
-	uid_t uid;		 /* become this user first (and its group); 0 stays what it is */
+	/* Become this user first (and its group), who runs a copy of exe; 0 stays what it is. */
+	uid_t uid;
 	size_t read_max; /* close the pipe of its output after so many bytes; 0: read it all */
 };
 

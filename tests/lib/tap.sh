@@ -40,6 +40,11 @@ conclude() {
 	exit $((failures > 0))
 }
 
+# A copy of a program that every user can run: it may lie where only root may enter.
+open_copy() { # PROGRAM -> its path
+	install -D -m 755 "$1" "$tmp/bin/${1##*/}" && chmod 755 "$tmp/bin" && echo "$tmp/bin/${1##*/}"
+}
+
 lines() { wc -l <"$1"; }
 quiet() { [[ ! -s $1 ]]; }
 one_line() { [[ $(lines "$1") == 1 ]] && ! grep -q '[^[:print:]]' "$1"; }

@@ -6,6 +6,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
 . "$root/tests/lib/tap.sh"
+graced=$(open_copy "$graced") || exit 1
 
 # As root, but with a bounding set as setpriv(1) writes it.
 with() { # CAPABILITIES COMMAND...

@@ -6,6 +6,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 graced=$(realpath "${GRACED:-$root/build/graced}") || exit 1
 . "$root/tests/lib/tap.sh"
+graced=$(open_copy "$graced") || exit 1
 
 clean_up() {
 	local left
