@@ -25,6 +25,17 @@
 #define THIRD	    "21111111-2222-3333-4444-555555555555"
 #define PATIENCE_NS 30000000000ULL
 #define POD	    "00000000-0000-4000-8000-00000000000a"
+#define STARTS_MAX  10
+
+/* What the node, its API server and its systemd are like after the power came back. */
+struct after {
+	const char *boot; /* that the node has in the API; NULL: the one that was lost */
+	enum apipeer_mood mood;
+	bool lists_too, evicts, ready, no_pod;
+	bool free;    /* nothing keeps the kubelet from starting */
+	bool pod;     /* one of this boot runs */
+	bool no_wait; /* for READY=1, but for the taint */
+};
 
 static struct apipeer peer;
 static char url[64];
@@ -98,21 +109,79 @@ static void end_scene(struct shutscene *s)
 	apipeer_close(&peer);
 }
 
-/* READY=1 came, and until then that is what the node had. */
-static void assert_log(const struct shutscene *s, const char *text)
+static bool has_logged(const struct shutscene *s, const char *text)
 {
 	_cleanup_(cleanup_free) char *log = service_log(s->service);
 
-	if (!strstr(log, text))
-		fail_msg("the log has no \"%s\": %s", text, log);
+	return strstr(log, text);
+}
+
+/* Beside a load the answer of systemd may come too late, and then the API server is not asked. */
+static bool is_late(const struct shutscene *s)
+{
+	return has_logged(s, "systemd does not answer");
+}
+
+/* What the API server is like, and whether a pod of this boot runs. */
+static void prepare(struct shutscene *s, const struct after *after, struct box *box)
+{
+	if (after->boot)
+		snprintf(peer.shared->boot, sizeof(peer.shared->boot), "%s", after->boot);
+	if (after->no_pod)
+		peer.shared->uid[0] = '\0';
+	peer.shared->mood = after->mood;
+	peer.shared->lists_too = after->lists_too;
+	peer.shared->evicts = after->evicts;
+	peer.shared->ready = after->ready;
+	s->no_wait = after->no_wait;
+	if (after->pod)
+		assert_int_equal(
+			box_start(&s->tree, &(struct box_spec){.argv = BOX_ARGV("deaf")}, box), 0);
+}
+
+static void await_taint(const struct shutscene *s)
+{
+	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
+
+	while (!__atomic_load_n(&peer.shared->sets, __ATOMIC_ACQUIRE) && !is_late(s)) {
+		if (clock_boot_ns() >= until_ns)
+			fail_msg("the taint is not set: %s", service_log(s->service));
+		usleep(20000);
+	}
+}
+
+/* The daemon has come to a decision for which systemd had answered. */
+static struct shutscene *start(void **state, const struct after *after, struct box *box)
+{
+	struct shutscene *s;
+
+	for (int i = 0; i < STARTS_MAX; i++) {
+		s = lose_power(state, !after->free);
+		prepare(s, after, box);
+		shutscene_start(s, "observe");
+		if (after->no_wait)
+			await_taint(s);
+		if (!is_late(s))
+			return s;
+		if (after->pod)
+			assert_int_equal(box_remove(box), 0);
+		end_scene(s);
+	}
+	fail_msg("systemd never answers in time");
+	return NULL;
+}
+
+/* READY=1 came, and until then that is what the node had. */
+static void assert_log(const struct shutscene *s, const char *text)
+{
+	if (!has_logged(s, text))
+		fail_msg("the log has no \"%s\": %s", text, service_log(s->service));
 }
 
 static void the_taint_comes_and_goes_before_the_kubelet_may_start(void **state)
 {
-	struct shutscene *s = lose_power(state, true);
+	struct shutscene *s = start(state, &(struct after){.evicts = true}, NULL);
 
-	peer.shared->evicts = true;
-	shutscene_start(s, "observe");
 	assert_int_equal(peer.shared->sets, 1);
 	assert_int_equal(peer.shared->node_patches, 2);
 	assert_string_equal(peer.shared->taints, "[{\"key\":\"a\"}]");
@@ -126,26 +195,20 @@ static void the_taint_comes_and_goes_before_the_kubelet_may_start(void **state)
 static void no_taint_where_it_would_lie(void **state)
 {
 	static const struct {
-		const char *boot; /* that the node has in the API */
-		bool ready, held, no_pod;
+		struct after after;
 		const char *why;
 	} rows[] = {
-		{OTHER, false, false, false, "nothing keeps the kubelet from starting pods"},
-		{OTHER, true, true, false, "is still Ready"},
-		{THIRD, false, true, false, "has had another boot since"},
-		{"", false, true, false, "has had another boot since"},
-		{"none", false, true, false, "has no boot id"},
-		{OTHER, false, true, true, "no pod has to leave the node"},
+		{{.free = true}, "nothing keeps the kubelet from starting pods"},
+		{{.ready = true}, "is still Ready"},
+		{{.boot = THIRD}, "has had another boot since"},
+		{{.boot = ""}, "has had another boot since"},
+		{{.boot = "none"}, "has no boot id"},
+		{{.no_pod = true}, "no pod has to leave the node"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		struct shutscene *s = lose_power(state, rows[i].held);
+		struct shutscene *s = start(state, &rows[i].after, NULL);
 
-		snprintf(peer.shared->boot, sizeof(peer.shared->boot), "%s", rows[i].boot);
-		peer.shared->ready = rows[i].ready;
-		if (rows[i].no_pod)
-			peer.shared->uid[0] = '\0';
-		shutscene_start(s, "observe");
 		assert_int_equal(peer.shared->node_patches, 0);
 		assert_log(s, rows[i].why);
 		end_scene(s);
@@ -155,12 +218,9 @@ static void no_taint_where_it_would_lie(void **state)
 /* It was started too late, or the kubelet was started by another way. */
 static void no_taint_where_a_pod_of_this_boot_runs(void **state)
 {
-	struct shutscene *s = lose_power(state, true);
 	struct box box;
+	struct shutscene *s = start(state, &(struct after){.pod = true}, &box);
 
-	assert_int_equal(box_start(&s->tree, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box),
-			 0);
-	shutscene_start(s, "observe");
 	assert_int_equal(peer.shared->node_patches, 0);
 	assert_log(s, "this boot has pods already");
 	assert_int_equal(box_remove(&box), 0);
@@ -169,28 +229,26 @@ static void no_taint_where_a_pod_of_this_boot_runs(void **state)
 
 static void a_hostile_server_does_not_keep_the_node_from_starting(void **state)
 {
+	static const char unlisted[] = "did not list the node's pods",
+			  unset[] = "the taint was not set";
 	static const struct {
-		enum apipeer_mood mood;
-		bool lists_too;
+		struct after after;
 		const char *why;
 	} rows[] = {
-		{APIPEER_DOWN, true, "did not list the node's pods"},
-		{APIPEER_SILENT, true, "did not list the node's pods"},
-		{APIPEER_BUSY, true, "did not list the node's pods"},
-		{APIPEER_GONE, true, "did not list the node's pods"},
-		{APIPEER_REVOKED, true, "did not list the node's pods"},
-		{APIPEER_SILENT, false, "the taint was not set"},
-		{APIPEER_BUSY, false, "the taint was not set"},
-		{APIPEER_GONE, false, "the taint was not set"},
-		{APIPEER_CONFLICT, false, "the taint was not set"},
+		{{.mood = APIPEER_DOWN, .lists_too = true}, unlisted},
+		{{.mood = APIPEER_SILENT, .lists_too = true}, unlisted},
+		{{.mood = APIPEER_BUSY, .lists_too = true}, unlisted},
+		{{.mood = APIPEER_GONE, .lists_too = true}, unlisted},
+		{{.mood = APIPEER_REVOKED, .lists_too = true}, unlisted},
+		{{.mood = APIPEER_SILENT}, unset},
+		{{.mood = APIPEER_BUSY}, unset},
+		{{.mood = APIPEER_GONE}, unset},
+		{{.mood = APIPEER_CONFLICT}, unset},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		struct shutscene *s = lose_power(state, true);
+		struct shutscene *s = start(state, &rows[i].after, NULL);
 
-		peer.shared->mood = rows[i].mood;
-		peer.shared->lists_too = rows[i].lists_too;
-		shutscene_start(s, "observe");
 		assert_int_equal(peer.shared->sets, 0);
 		assert_string_equal(peer.shared->taints, "[{\"key\":\"a\"}]");
 		assert_log(s, rows[i].why);
@@ -201,17 +259,9 @@ static void a_hostile_server_does_not_keep_the_node_from_starting(void **state)
 /* What it proved is no longer so, and is taken back before anything else. */
 static void a_pod_that_turns_up_ends_it(void **state)
 {
-	struct shutscene *s = lose_power(state, true);
-	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
+	struct shutscene *s = start(state, &(struct after){.no_wait = true}, NULL);
 	struct box box;
 
-	s->no_wait = true;
-	shutscene_start(s, "observe");
-	while (!__atomic_load_n(&peer.shared->sets, __ATOMIC_ACQUIRE)) {
-		if (clock_boot_ns() >= until_ns)
-			fail_msg("the taint is not set: %s", service_log(s->service));
-		usleep(20000);
-	}
 	assert_int_equal(service_notified(s->service, "READY=1"), 0);
 	assert_int_equal(box_start(&s->tree, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box),
 			 0);
