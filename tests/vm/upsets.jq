@@ -68,7 +68,7 @@ claim(all($differs[]; . as $d | any($each[]; .name == $d.pod.name and
 	"that one is gone is told while its processes live";
 	($differs[] | "\(.pod.name): since \(.since_boot_ns), told at \(.boot_ns)"), ($each[] | words)),
 claim([$differs[].pod.name | select(. == "cut-vm-node")] == ["cut-vm-node"];
-	"it is told of the one that takes 25 seconds without a runtime";
+	"it is told of the one that takes 60 seconds without a runtime";
 	$differs[] | tojson),
 claim(($ready | length) == 1 and $ready[0].stop_boot_ns == $stop.stop_signal.at_boot_ns;
 	"a pod is told to have been Ready since the stop signal to its container";
