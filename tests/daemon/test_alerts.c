@@ -18,13 +18,14 @@
 #include "lib/daemon/service.h"
 #include "lib/kernel/tracer.h"
 #include "lib/net/jwtgen.h"
+#include "lib/patience.h"
 
 #define PAGE	    "docs/graced-run.8"
 #define CREDENTIALS 10 /* the query about them */
 #define QUERIES_MAX 16
 #define SPACE	    "alerts-shop"
-#define SCRAPES	    4	/* that have seen the containers before anything happens */
-#define PATIENCE    600 /* tenths of a second */
+#define SCRAPES	    4		      /* that have seen the containers before anything happens */
+#define PATIENCE    (PATIENCE_S * 10) /* tenths of a second */
 #define MIB	    (1024ull * 1024)
 
 /* In the order of the page: by which container the query fires, NULL: for no container. */

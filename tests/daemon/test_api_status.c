@@ -16,10 +16,10 @@
 #include "lib/claim.h"
 #include "lib/daemon/apipeer.h"
 #include "lib/daemon/kubestage.h"
+#include "lib/patience.h"
 #include "lib/shutdown/shutscene.h"
 
-#define PATIENCE_NS 30000000000ULL
-#define LIMIT_S	    20
+#define LIMIT_S 20
 
 static struct apipeer peer;
 static char url[64], root[] = "/tmp/graced-kubelet-XXXXXX";

@@ -18,6 +18,7 @@
 #include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/daemon/journald.h"
+#include "lib/patience.h"
 #include "lib/shutdown/shutscene.h"
 #include "wire/recording/boot_note.h"
 
@@ -49,7 +50,7 @@ static void boot_anew(const struct shutscene *s)
 
 static void await_note(const struct shutscene *s, const char *part)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < PATIENCE_S * 10; i++) {
 		char *text = read_note(s);
 		bool there = text && strstr(text, part);
 

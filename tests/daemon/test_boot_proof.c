@@ -18,14 +18,14 @@
 #include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/daemon/apipeer.h"
+#include "lib/patience.h"
 #include "lib/shutdown/shutscene.h"
 #include "wire/recording/boot_note.h"
 
-#define OTHER	    "11111111-2222-3333-4444-555555555555"
-#define THIRD	    "21111111-2222-3333-4444-555555555555"
-#define PATIENCE_NS 30000000000ULL
-#define POD	    "00000000-0000-4000-8000-00000000000a"
-#define STARTS_MAX  10
+#define OTHER	   "11111111-2222-3333-4444-555555555555"
+#define THIRD	   "21111111-2222-3333-4444-555555555555"
+#define POD	   "00000000-0000-4000-8000-00000000000a"
+#define STARTS_MAX 10
 
 /* What the node, its API server and its systemd are like after the power came back. */
 struct after {
@@ -56,7 +56,7 @@ static char *read_note(const struct shutscene *s)
 
 static char *await_note(const struct shutscene *s)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < PATIENCE_S * 10; i++) {
 		char *text = read_note(s);
 
 		if (text)

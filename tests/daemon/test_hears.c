@@ -13,10 +13,11 @@
 #include "lib/daemon/lognames.h"
 #include "lib/daemon/service.h"
 #include "lib/kernel/tracer.h"
+#include "lib/patience.h"
 
 #define METRIC	 "graced_container_hears"
 #define SPACE	 "hears-shop"
-#define PATIENCE 900 /* tenths of a second */
+#define PATIENCE (PATIENCE_S * 10) /* tenths of a second */
 
 static struct box_tree tree;
 static struct lognames names;

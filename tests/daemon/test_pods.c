@@ -14,14 +14,14 @@
 #include "lib/claim.h"
 #include "lib/daemon/podstage.h"
 #include "lib/jrec.h"
+#include "lib/patience.h"
 #include "lib/run.h"
 
-#define WAIT_MS 20000
 #define STEP_MS 50
 
 static json_t *await_running(const char *socket, const char *uid, int64_t running)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 	json_t *line;
 
 	while (!(line = podstage_ask(socket, uid)) ||
@@ -35,7 +35,7 @@ static json_t *await_running(const char *socket, const char *uid, int64_t runnin
 
 static void await_gone(const char *socket, const char *uid)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 	json_t *line;
 
 	while ((line = podstage_ask(socket, uid))) {

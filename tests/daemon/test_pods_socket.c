@@ -20,11 +20,11 @@
 #include "lib/daemon/kubestage.h"
 #include "lib/daemon/podstage.h"
 #include "lib/jrec.h"
+#include "lib/patience.h"
 #include "lib/pods/podwire.h"
 #include "lib/run.h"
 
-#define SOCKET	"/var/lib/kubelet/pods-api/pods-api.sock"
-#define WAIT_MS 30000
+#define SOCKET "/var/lib/kubelet/pods-api/pods-api.sock"
 
 /* A process that plays the kubelet's pods API: each stream begins with the list. What is sent to fd
  * is a new list behind the letter l, or behind e an event for the open streams. */
@@ -126,7 +126,7 @@ static void kubelet_list(const struct kubelet *k, const struct podwire_pod *pod)
 
 static void await_line(const char *socket, const char *uid, const char *expected)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 	char why[256] = "it is not there";
 
 	while (podstage_now_ms() < until) {

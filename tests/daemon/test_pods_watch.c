@@ -15,8 +15,8 @@
 #include "base/buf.h"
 #include "lib/claim.h"
 #include "lib/daemon/podstage.h"
+#include "lib/patience.h"
 
-#define WAIT_MS 20000
 #define STEP_MS 50
 
 #define BEGIN	      "\033[?7l\033[2J"
@@ -73,7 +73,7 @@ static void watch_terminal(const char *socket, const char *pod, struct watcher *
 /* Waits until it has printed that behind what is at that place; where it ends, or 0. */
 static size_t await_text(struct watcher *w, size_t from, const char *wanted)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 	char bytes[4096];
 
 	while (podstage_now_ms() < until) {
@@ -97,7 +97,7 @@ static size_t await_text(struct watcher *w, size_t from, const char *wanted)
 
 static int await_end(struct watcher *w)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 	int status;
 
 	while (waitpid(w->pid, &status, WNOHANG) == 0) {

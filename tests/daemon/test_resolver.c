@@ -17,12 +17,12 @@
 #include "lib/daemon/kubestage.h"
 #include "lib/net/nameserver.h"
 #include "lib/net/tlsc.h"
+#include "lib/patience.h"
 #include "lib/shutdown/shutscene.h"
 
-#define HOST	    "kubelet.example"
-#define PATIENCE_NS 60000000000ULL
-#define LIMIT_US    60000000
-#define URL_ARGS    6
+#define HOST	 "kubelet.example"
+#define LIMIT_US 60000000
+#define URL_ARGS 6
 
 /* It is long, so that whether it is waited for does not depend on how fast this machine is. */
 #define STATUS_WAIT   "--shutdown.status-wait=30s"

@@ -9,11 +9,11 @@
 #include "io/proc/clock.h"
 #include "lib/box/send.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/shutdown/shutscene.h"
 
-#define PATIENCE_NS 60000000000ULL
-#define FORKS	    300
-#define FORKS_TEXT  "300"
+#define FORKS	   300
+#define FORKS_TEXT "300"
 
 static unsigned int count(const struct box *box)
 {

@@ -16,6 +16,7 @@
 #include "lib/daemon/kubestage.h"
 #include "lib/jrec.h"
 #include "lib/kernel/tracer.h"
+#include "lib/patience.h"
 #include "lib/shutdown/logindmock.h"
 
 /* As long as the daemon's list of pods is told nothing new. */
@@ -215,7 +216,7 @@ static void it_lets_go_when_the_status_is_there(void **state)
 /* Until the page says so of names: one that was made a moment ago may be shown again. */
 static void await_shed(struct stage *s, int names)
 {
-	for (int i = 0; i < 600; i++) {
+	for (int i = 0; i < PATIENCE_S * 20; i++) {
 		if ((int)service_metric(s->kube.service, "graced_shed", "what=\"names\"") == names)
 			return;
 		usleep(50000);

@@ -25,6 +25,7 @@
 #include "lib/jrec.h"
 #include "lib/kernel/tracer.h"
 #include "lib/net/http.h"
+#include "lib/patience.h"
 
 /* A record takes a KiB: more than a pipe and what waits for it hold. */
 #define FLOOD 500
@@ -390,7 +391,7 @@ static void await_status(uint16_t port, const char *path, int status)
 	struct buf page = {};
 	int got = 0;
 
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < PATIENCE_S * 10; i++) {
 		got = http_get(port, path, NULL, &page);
 		if (got == status)
 			break;

@@ -11,10 +11,10 @@
 #include "lib/daemon/service.h"
 #include "lib/kernel/kobjects.h"
 #include "lib/kernel/tracer.h"
+#include "lib/patience.h"
 
-#define STARTS	 1000
-#define AT_ONCE	 4
-#define PATIENCE 300 /* tenths of a second: the kernel frees programs after a while */
+#define STARTS	1000
+#define AT_ONCE 4
 
 /* *state is not NULL where it can run. */
 static int setup(void **state)
@@ -105,7 +105,8 @@ static void expect_nothing_left(const struct kobjects *before, const struct kobj
 {
 	struct kobjects left = {};
 
-	for (int i = 0; i < PATIENCE; i++) {
+	/* The kernel frees programs after a while. */
+	for (int i = 0; i < PATIENCE_S * 10; i++) {
 		kobjects_free(&left);
 		assert_int_equal(kobjects_left(before, ours, &left), 0);
 		if (!left.n)

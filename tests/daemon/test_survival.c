@@ -16,6 +16,7 @@
 #include "lib/claim.h"
 #include "lib/daemon/restarts.h"
 #include "lib/jrec.h"
+#include "lib/patience.h"
 
 #define CONTAINERS 200
 #define KILLS	   20
@@ -48,7 +49,7 @@ static void ride(struct restarts *stage, struct fleet *fleet)
 
 static size_t await_records(struct restarts *stage, struct fleet *fleet)
 {
-	uint64_t until = now_ms() + 20000;
+	uint64_t until = now_ms() + PATIENCE_MS;
 	size_t n;
 
 	while ((n = fleet_read(fleet, stage->file)) < fleet->n && now_ms() < until)
@@ -114,7 +115,7 @@ static json_t *stop_of(struct restarts *stage, const struct box *box)
 
 static json_t *await_stop(struct restarts *stage, const struct box *box)
 {
-	uint64_t until = now_ms() + 20000;
+	uint64_t until = now_ms() + PATIENCE_MS;
 	json_t *record;
 
 	while (!(record = stop_of(stage, box)) && now_ms() < until)
@@ -126,7 +127,7 @@ static json_t *await_stop(struct restarts *stage, const struct box *box)
 /* The request is in the checkpoint. */
 static void await_kept(struct restarts *stage, uint32_t sender)
 {
-	uint64_t until = now_ms() + 20000;
+	uint64_t until = now_ms() + PATIENCE_MS;
 	bool found = false;
 	char pid[32];
 

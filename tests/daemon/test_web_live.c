@@ -17,6 +17,7 @@
 #include "lib/kernel/tracer.h"
 #include "lib/net/exporead.h"
 #include "lib/net/webcrowd.h"
+#include "lib/patience.h"
 
 #define BOXES	 50
 #define WAVES	 2
@@ -166,7 +167,7 @@ static double await_at_most(struct stage *stage, const char *metric, double most
 {
 	double value = -1;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < PATIENCE_S * 3; i++) {
 		value = scrape(stage, metric, NULL);
 		if (value <= most)
 			break;

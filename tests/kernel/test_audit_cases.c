@@ -6,6 +6,7 @@
 #include "lib/box/v1freezer.h"
 #include "lib/claim.h"
 #include "lib/kernel/audited.h"
+#include "lib/patience.h"
 #include "lib/run.h"
 
 #include <fcntl.h>
@@ -77,7 +78,7 @@ static void write_file(const char *dir, const char *name, const char *text)
 
 static void await_text(const char *dir, const char *name, const char *text)
 {
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	char path[2 * HIER_PATH_MAX], line[256];
 	bool found = false;
 	FILE *in;

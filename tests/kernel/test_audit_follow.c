@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "lib/claim.h"
 #include "lib/kernel/audited.h"
+#include "lib/patience.h"
 #include "lib/run.h"
 
 #include <errno.h>
@@ -17,8 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define WAIT_NS 30000000000u
 
 /* --- --pid --- */
 
@@ -208,7 +207,7 @@ static char *find_line(const struct watcher *w, const char *text, size_t nth)
 
 static char *await_line(struct watcher *w, const char *text, size_t nth)
 {
-	uint64_t until = page_clock_ns() + WAIT_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	char *line = NULL;
 
 	while (!(line = find_line(w, text, nth)) && page_clock_ns() < until)

@@ -7,6 +7,7 @@
 #include "io/proc/clock.h"
 #include "lib/box/box.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,10 +18,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define PATIENCE_NS 60000000000ull
-#define FORKS	    300
-#define FORKS_TEXT  "300"
-#define HOPS	    20
+#define FORKS	   300
+#define FORKS_TEXT "300"
+#define HOPS	   20
 
 static struct box_tree tree;
 static struct cgfs *cgfs;

@@ -3,6 +3,7 @@
 #include "lib/box/peek.h"
 #include "lib/claim.h"
 #include "lib/kernel/judge.h"
+#include "lib/patience.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static bool is_pending(pid_t pid, int sig)
 /* Delivery is the target's own doing; nothing tells of a signal that is dropped there. */
 static void await_dropped(pid_t pid, int sig)
 {
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 
 	while (is_pending(pid, sig)) {
 		assert_true(page_clock_ns() < until);

@@ -6,6 +6,7 @@
 #include "lib/box/send.h"
 #include "lib/daemon/service.h"
 #include "lib/kernel/tracer.h"
+#include "lib/patience.h"
 #include "lib/tmux.h"
 
 #include <errno.h>
@@ -119,7 +120,7 @@ static bool has_ended(const struct stage *s, int status)
 {
 	char text[32] = "";
 
-	for (int i = 0; i < 1500; i++) {
+	for (int i = 0; i < PATIENCE_S * 50; i++) {
 		if (access(s->status, R_OK) == 0) {
 			read_file(s->status, text, sizeof(text));
 			/* The shell makes the file before it writes. */
@@ -443,7 +444,7 @@ static void can_be_suspended(void **state)
 
 static bool is_gone(pid_t pid)
 {
-	for (int i = 0; i < 1500; i++) {
+	for (int i = 0; i < PATIENCE_S * 50; i++) {
 		if (kill(pid, 0) < 0 && errno == ESRCH)
 			return true;
 		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);

@@ -4,6 +4,7 @@
 #include "lib/box/v1freezer.h"
 #include "lib/claim.h"
 #include "lib/kernel/audited.h"
+#include "lib/patience.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -171,7 +172,7 @@ static int setup_unified(void **state)
 static void freeze(const struct box *box, const char *how)
 {
 	char path[2 * HIER_PATH_MAX], line[64] = "";
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/cgroup.freeze", box->kill_dir);
@@ -242,7 +243,7 @@ static unsigned int sleepers(const struct box *box)
 /* A shell's children are what they are once they have exec'd. */
 static void await_sleepers(const struct role *role, const struct box *box)
 {
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	unsigned int want = 0;
 
 	if (strcmp(role->argv[0], "run") != 0)
@@ -271,7 +272,7 @@ static void start(struct fixture *f, const struct role *role, struct box *ret)
 static void await_next_child(const struct box *box)
 {
 	pid_t child = peek_first_child(box->init_pid), now = child;
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 
 	while (!now || now == child) {
 		assert_true(page_clock_ns() < until);

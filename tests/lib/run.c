@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run a command to its end with its output and its messages captured.
 #include "lib/run.h"
+#include "lib/patience.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUN_MAX_S 60
 #define ARGS_MAX  60
 #define COPY_STEP (1u << 24)
 
@@ -105,7 +105,7 @@ static int drain(struct stream *out, struct stream *err, size_t out_max)
 		if (fds[1].revents && !take(err, 0))
 			end_stream(err);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (now.tv_sec - start.tv_sec > RUN_MAX_S)
+		if (now.tv_sec - start.tv_sec > PATIENCE_S)
 			return -ETIMEDOUT;
 	}
 	return 0;

@@ -23,7 +23,7 @@ struct run_result {
 	size_t err_len;
 };
 
-/* 0, -errno when it could not be started, -ETIMEDOUT (it is killed) after 60 seconds. */
+/* 0, -errno when it could not be started, -ETIMEDOUT (it is killed) after PATIENCE_S. */
 int run(const struct run_spec *spec, struct run_result *ret);
 
 /* Free the texts of a result. */

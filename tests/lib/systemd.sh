@@ -84,7 +84,7 @@ clean_up() {
 	# Who has no pid namespace of theirs outlives a manager.
 	[[ -w $cgroup/cgroup.kill ]] && echo 1 >"$cgroup/cgroup.kill"
 	wait 2>/dev/null
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
 		[[ -d $cgroup ]] || break
 		sleep 0.1
@@ -156,7 +156,7 @@ is() { # STATE [UNIT]
 # The wait has an end only for a test that fails.
 await() { # COMMAND...
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		"$@" && return 0
 		sleep 0.1
 	done

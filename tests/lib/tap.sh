@@ -10,7 +10,7 @@ trap remove_tmp EXIT
 out=$tmp/out err=$tmp/err rc=0 count=0 failures=0
 
 # Seconds that a command may take.
-patience=30
+patience=120
 
 try() { # COMMAND...
 	timeout -k 5 $patience "$@" >"$out" 2>"$err" </dev/null
@@ -62,7 +62,7 @@ all_find_it_full() {
 		rc=0
 		: >"$out"
 		# shellcheck disable=SC2086 # the words are the arguments
-		timeout 30 "$graced" $args >/dev/full 2>"$err" </dev/null || rc=$?
+		timeout 120 "$graced" $args >/dev/full 2>"$err" </dev/null || rc=$?
 		((rc == 1)) && [[ $(grep -c . "$err") == 1 ]] && grep -q 'No space left on device' "$err" || {
 			bad=1 && echo "# graced $args: $rc, $(cat "$err")"
 		}

@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/patience.h"
 #include "lib/run.h"
 
-#define TMUX	 "/usr/bin/tmux"
-#define AWAIT_MS 30000
-#define LOOK_MS	 20
-#define ARGS	 16
+#define TMUX	"/usr/bin/tmux"
+#define LOOK_MS 20
+#define ARGS	16
 
 /* Runs a command of the server; what it prints goes to ret, NULL: nowhere. */
 static int command(const struct tmux *tmux, const char *const *args, char *ret, size_t size)
@@ -102,7 +102,7 @@ static bool look_again(unsigned int *passed)
 {
 	nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
 	*passed += LOOK_MS;
-	return *passed < AWAIT_MS;
+	return *passed < PATIENCE_MS;
 }
 
 static bool await(struct tmux *tmux, const char *text, bool there)

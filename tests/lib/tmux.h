@@ -29,7 +29,7 @@ void tmux_resize(struct tmux *tmux, unsigned int columns, unsigned int lines);
 
 /* Reads the screen anew. */
 const char *tmux_see(struct tmux *tmux);
-/* Waits until the screen contains the text, or no longer does; false after 30 seconds. */
+/* Waits until the screen contains the text, or no longer does; false after PATIENCE_S. */
 bool tmux_await(struct tmux *tmux, const char *text);
 bool tmux_await_gone(struct tmux *tmux, const char *text);
 /* The same for what tmux says of the window by one of its formats: "#{alternate_on}". */

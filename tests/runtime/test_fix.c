@@ -8,6 +8,7 @@
 #include "lib/box/page.h"
 #include "lib/claim.h"
 #include "lib/jrec.h"
+#include "lib/patience.h"
 #include "lib/run.h"
 #include "lib/runtime/containerd.h"
 #include "lib/runtime/docker.h"
@@ -25,7 +26,6 @@
 #define PAGE	  "docs/fix.md"
 #define BASE_TOOL "tests/lib/runtime_base.sh"
 #define MARK	  "<!-- file: "
-#define WAIT_NS	  60000000000ull
 #define LINE_SIZE 1024
 
 static struct runtime_stage stage;
@@ -376,7 +376,7 @@ static json_t *audit(const char *id)
 /* Shells start their commands some time after they have begun, and so do inits. */
 static void await_audit(const struct engine *e, const struct container *c, const char *id)
 {
-	uint64_t until = page_clock_ns() + WAIT_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	char why[1024] = "is not ready";
 	json_t *rec = NULL;
 	bool fits = false;

@@ -6,6 +6,7 @@
 #include "io/sources/cri/cri.h"
 #include "lib/box/box.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/runtime/pods.h"
 
 #include <errno.h>
@@ -18,8 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 60000000000ull
-#define TICK_NS	    10000000ull
+#define TICK_NS 10000000ull
 
 static struct runtime_pods pods;
 

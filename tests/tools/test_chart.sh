@@ -121,7 +121,7 @@ try_switch() {
 	args=$(sed -n 's/^arg //p' "$tmp/facts" | sed "s,/run/secrets,$tmp/secrets,; s/\$([A-Z_]*PORT)/443/; s/\$([A-Z_]*)/127.0.0.1/" |
 		grep -vx run)
 	# shellcheck disable=SC2086 # one word each
-	timeout 20 "$graced" run $args --config.check >"$tmp/check" 2>&1 || { wrong=1 && cat "$tmp/check" >>"$out"; }
+	timeout 120 "$graced" run $args --config.check >"$tmp/check" 2>&1 || { wrong=1 && cat "$tmp/check" >>"$out"; }
 }
 
 # What the cluster puts into a pod.

@@ -230,7 +230,7 @@ claim "-o npd exits with 2 in a container without the directory of the socket, w
 	--shutdown.mode off --no-sinks.stdout --sinks.journal off >"$tmp/daemon.log" 2>&1 &
 daemon=$!
 trap 'kill -CONT "$daemon" 2>/dev/null; kill "$daemon" 2>/dev/null; remove_tmp' EXIT
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	with +all "$graced" "${plugin[@]}"
 	((rc == 1)) && kill -0 "$daemon" 2>/dev/null || break
 	sleep 0.1

@@ -203,7 +203,7 @@ claim "a recording is replayed, what the end held back included" $?
 
 cp "$out" "$tmp/first"
 try "$graced" replay -o json - <"$rec"
-timeout 30 "$graced" replay -o json - <"$rec" 2>&1 | cmp -s - "$tmp/first"
+timeout 120 "$graced" replay -o json - <"$rec" 2>&1 | cmp -s - "$tmp/first"
 claim "replay reads standard input and gives the same bytes" $?
 
 if ((EUID == 0)); then
@@ -253,7 +253,7 @@ try "$graced" replay -p web-0 "$outside"
 claim "there is one where a pod is asked for" $?
 
 terminal() { # COLUMNS ARG...
-	timeout 30 script -qec "stty cols $1; $(printf '%q ' "$graced" "${@:2}")" /dev/null </dev/null |
+	timeout 120 script -qec "stty cols $1; $(printf '%q ' "$graced" "${@:2}")" /dev/null </dev/null |
 		tr -d '\r' >"$out"
 	rc=${PIPESTATUS[0]}
 	: >"$err"
@@ -337,14 +337,14 @@ refused 1 'directory' || bad=1
 claim "a file that cannot be read is told, exit 1" $bad
 
 rc=0
-timeout 30 "$graced" replay -o json "$rec" >/dev/full 2>"$err" || rc=$?
+timeout 120 "$graced" replay -o json "$rec" >/dev/full 2>"$err" || rc=$?
 : >"$out"
 refused 1 'standard output'
 claim "a full disk is told in one line, exit 1" $?
 
 body=$(sed -n '6,8p' "$rec")
 { head -n 5 "$rec" && for ((i = 0; i < 3000; i++)); do echo "$body"; done && tail -n 1 "$rec"; } >"$tmp/many.rec"
-timeout 30 "$graced" replay -o json "$tmp/many.rec" 2>"$err" | head -n 1 >"$out"
+timeout 120 "$graced" replay -o json "$tmp/many.rec" 2>"$err" | head -n 1 >"$out"
 rc=${PIPESTATUS[0]}
 ((rc == 0)) && quiet "$err" && one_line "$out"
 claim "replay | head -1 ends quietly" $?
@@ -367,13 +367,13 @@ refused 1 'spec\.containers\[0\]\.name'
 claim "explain names the member that is wrong, exit 1" $?
 
 echo "{\"kind\":\"List\",\"items\":[$(cat "$tmp/pod.json"),{\"metadata\":{\"name\":\"after\"},\"spec\":{}}]}" |
-	timeout 20 "$graced" explain - >"$out" 2>"$err"
+	timeout 120 "$graced" explain - >"$out" 2>"$err"
 rc=$?
 ((rc == 1)) && one_line "$err" && grep -q 'items\[0\]\.spec\.containers\[0\]\.name' "$err" && grep -q 'after' "$out"
 claim "of a list explain tells which pod is wrong, and of the others, exit 1" $?
 bad=0
 while IFS='|' read -r text why; do
-	timeout 20 "$graced" explain - <<<"$text" >"$out" 2>"$err"
+	timeout 120 "$graced" explain - <<<"$text" >"$out" 2>"$err"
 	rc=$?
 	refused 1 "cannot explain -: $why\$" || bad=1
 done <<'END'
@@ -400,7 +400,7 @@ try "$graced" explain <(echo '{"metadata":{"name":"piped"},"spec":{}}')
 	grep -q 'containers' "$err"
 claim "explain reads pipes and through links" $?
 
-timeout 20 "$graced" explain -o json - <<'END' >"$out" 2>"$err"
+timeout 120 "$graced" explain -o json - <<'END' >"$out" 2>"$err"
 {"kind":"List","items":[{"metadata":{"name":"a"},"spec":{}},{"metadata":{"name":"b"},"spec":{}}]}
 END
 rc=$?
@@ -607,7 +607,7 @@ try unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" trace' "$
 refused 1 'BTF'
 claim "trace without BTF is refused in one line, exit 1" $?
 
-timeout 30 "$graced" trace -o json 2>"$err" | head -n 1 >"$out"
+timeout 120 "$graced" trace -o json 2>"$err" | head -n 1 >"$out"
 rc=${PIPESTATUS[0]}
 ((rc == 0)) && quiet "$err" && one_line "$out"
 claim "trace | head -1 ends quietly" $?
@@ -651,7 +651,7 @@ END
 claim "each command that looks at this host says in one line that the device of standard output is full, exit 1" $?
 kill "$daemon" && wait "$daemon" 2>/dev/null
 
-text=$(sh -c 'ulimit -f 0; timeout 30 "$1" check >"$2"; echo "status $?" >&2' sh "$graced" "$tmp/small" \
+text=$(sh -c 'ulimit -f 0; timeout 120 "$1" check >"$2"; echo "status $?" >&2' sh "$graced" "$tmp/small" \
 	2>&1 </dev/null)
 [[ $text == *'cannot write to standard output'*'status 1' ]]
 claim "a file that may not grow is told in one line, exit 1" $?
@@ -666,7 +666,7 @@ try "$graced" replay -o json "$tmp/live.rec"
 ((rc == 0)) && [[ $(stat -c %a "$tmp/live.rec") == 600 ]] && head -n 1 "$out" | grep -q '"attached"'
 claim "trace --record writes for its owner alone what replay prints again" $?
 
-timeout 30 "$graced" record --duration 300ms - 2>"$err" | "$graced" replay -o json - >"$out"
+timeout 120 "$graced" record --duration 300ms - 2>"$err" | "$graced" replay -o json - >"$out"
 rc=${PIPESTATUS[0]}
 ((rc == 0)) && quiet "$err" && head -n 1 "$out" | grep -q '"attached"'
 claim "record - goes into a pipe" $?

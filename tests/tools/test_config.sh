@@ -12,7 +12,7 @@ file=$tmp/graced.yaml
 for v in "${!GRACED_@}"; do unset "$v"; done
 
 run() { # ARGUMENT...
-	timeout -k 5 30 "$graced" run "$@" >"$out" 2>"$err" </dev/null
+	timeout -k 5 120 "$graced" run "$@" >"$out" 2>"$err" </dev/null
 	rc=$?
 }
 
@@ -63,7 +63,7 @@ run --config "$file" --config.check
 ((rc == 0)) && quiet "$err" && one_line "$out" && grep -qF "$file: right" "$out"
 claim "a file with every setting is right" $?
 
-GRACED_CONFIG=$file timeout 30 "$graced" run --config.check >"$out" 2>"$err"
+GRACED_CONFIG=$file timeout 120 "$graced" run --config.check >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && grep -qF "$file: right" "$out"
 claim "GRACED_CONFIG names the file" $?
@@ -156,7 +156,7 @@ run --config "$tmp/fifo" --config.check
 refused 1 "not a regular file"
 claim "a FIFO is refused and not waited for" $?
 
-GRACED_LOG_LEVEL=loud timeout 30 "$graced" run --config "$file" --config.check >"$out" 2>"$err"
+GRACED_LOG_LEVEL=loud timeout 120 "$graced" run --config "$file" --config.check >"$out" 2>"$err"
 rc=$?
 refused 2 "GRACED_LOG_LEVEL wants .*'loud'"
 claim "a wrong variable is named, exit 2" $?

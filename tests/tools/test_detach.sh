@@ -79,14 +79,14 @@ attach() {
 	"$graced" trace -o json "$@" >"$work/pipe" 2>"$work/err" &
 	pid=$!
 	exec 3<"$work/pipe"
-	read -r -t 30 line <&3
+	read -r -t 120 line <&3
 	[[ $line == '{"type":"attached",'* ]]
 }
 
 # Ends it, takes what it still said, and leaves its exit status in $status.
 end() { # SIGNAL
 	kill -s "$1" "$pid"
-	timeout 30 cat <&3 >"$work/out"
+	timeout 120 cat <&3 >"$work/out"
 	exec 3<&-
 	wait "$pid"
 	status=$?
@@ -101,7 +101,7 @@ objects_of() { # PID
 # Whether none of the objects is left; the kernel frees them a little after the last reference.
 are_gone() { # FILE
 	local kind id i
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		: >"$work/said"
 		while read -r kind id; do
 			bpftool "$kind" show id "$id" >>"$work/said" 2>/dev/null
@@ -132,7 +132,7 @@ ends_without_trace() { # SIGNAL
 		grep -q "^$kind " "$work/objects" || return 1
 	done
 	stop_container
-	read -r -t 30 row <&3
+	read -r -t 120 row <&3
 	end "$1"
 	[[ $status == 0 && ! -s $work/err ]] && are_gone "$work/objects" && same pins && same cgroups
 }
@@ -141,7 +141,7 @@ last_rows_are_flushed() {
 	local rows
 	attach --count 3 || return 1
 	for ((i = 0; i < 3; i++)); do stop_container; done
-	timeout 30 cat <&3 >"$work/out"
+	timeout 120 cat <&3 >"$work/out"
 	exec 3<&-
 	wait "$pid" || return 1
 	rows=$(grep -c '^{"type":"stop",.*}$' "$work/out")
@@ -174,8 +174,8 @@ shows_time() { # PATTERN ARG...
 		>"$work/pipe" 2>"$work/err" &
 	pid=$!
 	exec 3<"$work/pipe"
-	read -r -t 30 line <&3 && [[ $line == TIME* ]] && stop_container
-	read -r -t 30 line <&3
+	read -r -t 120 line <&3 && [[ $line == TIME* ]] && stop_container
+	read -r -t 120 line <&3
 	exec 3<&-
 	wait "$pid" && [[ $line =~ $1 && ! -s $work/err ]]
 }

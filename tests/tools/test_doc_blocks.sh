@@ -142,7 +142,7 @@ run_block() { # PAGE FILE LINE WORD MARKER
 		;;
 	" yaml")
 		install -m 644 "$2" "$tmp/config.yaml"
-		timeout 20 "$graced" run --config "$tmp/config.yaml" --config.check >>"$out" 2>&1
+		timeout 120 "$graced" run --config "$tmp/config.yaml" --config.check >>"$out" 2>&1
 		claim "$name: the configuration is valid" $?
 		;;
 	" text" | "file: "*) ;;

@@ -36,7 +36,7 @@ have() { command -v "$1" >/dev/null; }
 # --- what there is ---------------------------------------------------------------------------
 
 help_of() { # [COMMAND], asked once
-	[[ -e $tmp/help-${1-} ]] || timeout 20 "$graced" "$@" --help >"$tmp/help-${1-}"
+	[[ -e $tmp/help-${1-} ]] || timeout 120 "$graced" "$@" --help >"$tmp/help-${1-}"
 	cat "$tmp/help-${1-}"
 }
 mapfile -t commands < <(help_of | sed -n 's/^  \([a-z]\+\)  .*/\1/p')
@@ -244,7 +244,7 @@ claim "pages refer to each other rightly" $?
 
 # What bash would offer for a line; = is a word of its own, as readline has it.
 offered() { # WORD...
-	timeout 20 bash --norc -c '
+	timeout 120 bash --norc -c '
 		source docs/completions/graced.bash
 		COMP_WORDS=(graced "$@") COMP_CWORD=$#
 		_graced
@@ -338,13 +338,13 @@ nothing_missing
 claim "the completions for zsh and fish have no option that is not there" $?
 
 if have zsh; then
-	timeout 20 zsh -f -n docs/completions/_graced 2>>"$out"
+	timeout 120 zsh -f -n docs/completions/_graced 2>>"$out"
 	claim "zsh can read its completion" $?
 else
 	skip "zsh can read its completion" "no zsh"
 fi
 if have fish; then
-	timeout 20 fish --no-config -c 'source docs/completions/graced.fish; complete -C "graced run --log.level w"' \
+	timeout 120 fish --no-config -c 'source docs/completions/graced.fish; complete -C "graced run --log.level w"' \
 		2>>"$out" | grep -q '^warning'
 	claim "fish completes a value" $?
 else
@@ -393,13 +393,13 @@ claim "docs/architecture.md has one line for each room" $?
 # --- deploy ----------------------------------------------------------------------------------
 
 install -m 644 deploy/graced.yaml "$tmp/default.yaml"
-timeout 20 "$graced" run --config "$tmp/default.yaml" --config.check >>"$out" 2>&1
+timeout 120 "$graced" run --config "$tmp/default.yaml" --config.check >>"$out" 2>&1
 claim "the default configuration is right" $?
 
 # But for the file that is not there.
 sed -E '/^#  configFile:/d; s/^#(([^ ]|  ).*)/\1/' deploy/graced.yaml >"$tmp/all.yaml"
 chmod 644 "$tmp/all.yaml"
-timeout 20 "$graced" run --config "$tmp/all.yaml" --config.check >>"$out" 2>&1
+timeout 120 "$graced" run --config "$tmp/all.yaml" --config.check >>"$out" 2>&1
 claim "it is right as well with all that is commented out" $?
 
 while read -r key; do
@@ -412,7 +412,7 @@ claim "it has every key" $?
 flags="the arguments of the manifest are right"
 manifest=$(sed -n '/^ *args:/,/^ *env:/s/^ *- \(--.*\)/\1/p' deploy/daemonset.yaml)
 # shellcheck disable=SC2086 # one word each
-[[ $manifest ]] && timeout 20 "$graced" run $manifest --config.check >>"$out" 2>&1
+[[ $manifest ]] && timeout 120 "$graced" run $manifest --config.check >>"$out" 2>&1
 claim "$flags" $?
 
 yaml="the manifest is YAML, without access to the API server, and its PodMonitor honours labels"

@@ -57,7 +57,7 @@ prometheus=${PROMETHEUS:-$("$root/tools/prometheus" "$(realpath "${BUILD:-$root/
 sentence="promtool finds nothing wrong with a page"
 if [[ -x $prometheus/promtool ]]; then
 	page 7 $at && cp "$out" "$tmp/a"
-	timeout 30 "$prometheus/promtool" check metrics <"$tmp/a" >"$out" 2>"$err"
+	timeout 120 "$prometheus/promtool" check metrics <"$tmp/a" >"$out" 2>"$err"
 	claim "$sentence" $?
 else
 	skip "$sentence" "there is no promtool"
@@ -66,7 +66,7 @@ fi
 "$fleet" serve 5 "$recordings" "$tmp/targets" 30 600 2>"$err" &
 served=$!
 trap 'kill $served 2>/dev/null; remove_tmp' EXIT
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[[ -e $tmp/targets ]] && break
 	sleep 0.1
 done

@@ -84,7 +84,7 @@ try "$graced" plan --config "$tmp/graced.yaml" --pods "$tmp/shut.json"
 refused 1 '^graced plan: .*/graced.yaml: shutdown.gracePeriod: invalid configuration: shutdownGracePeriod \{1ms\} must be'
 claim "plan refuses a configuration that the daemon would refuse" $?
 
-timeout 20 "$graced" plan -o json --kubelet.version 1.22 --kubelet.config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"
+timeout 120 "$graced" plan -o json --kubelet.version 1.22 --kubelet.config "$tmp/kubelet.yaml" --pods - <"$tmp/shut.json" >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 3 && $(grep -c '"requested_ns":30000000000,"host_limit_ns":[0-9]' "$out") == 3 ]] &&
 	[[ $(grep -c '"deaf":null,"deaf_containers":null,"wasted_ns":null,' "$out") == 3 ]] &&
@@ -125,12 +125,12 @@ try "$graced" plan --deadline 7s --pods "$tmp/shut.json"
 ((rc == 0)) && quiet "$err" && grep -q '^BY ' "$out" && grep -q '^within 7s: ' "$out"
 claim "plan shows an order of deletion before a deadline, without a kubelet's configuration" $?
 
-timeout 20 "$graced" plan --deadline 7s -o json --kubelet.config "$tmp/no-such.yaml" --pods "$tmp/shut.json" >"$out" 2>"$err"
+timeout 120 "$graced" plan --deadline 7s -o json --kubelet.config "$tmp/no-such.yaml" --pods "$tmp/shut.json" >"$out" 2>"$err"
 rc=$?
 refused 1 'no-such\.yaml: No such file'
 claim "a configuration that is named has to be there, for a deadline, too" $?
 
-timeout 20 "$graced" plan --deadline 7s -o json --pods "$tmp/shut.json" >"$out" 2>"$err"
+timeout 120 "$graced" plan --deadline 7s -o json --pods "$tmp/shut.json" >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(grep -c '"if":"node-ends".*"deadline":{"at_ns":7000000000,' "$out") == $(lines "$out") && -s $out ]]
 claim "one object a pod of a node that ends at a deadline" $?
@@ -147,7 +147,7 @@ try "$graced" plan --if-node-dies --pods "$tmp/node.json" --node-monitor-grace-p
 	sed -n 3p "$out" | grep -qE '^shop/web +ReplicaSet +\+40-45s +\+40-50s +\+40-50s +never +terminating$'
 claim "plan tells of each pod what becomes of it, the stuck ones first" $?
 
-timeout 20 "$graced" plan --if-node-dies -o json --out-of-service --kubelet.version 1.31 --pods - <"$tmp/node.json" >"$out" 2>"$err"
+timeout 120 "$graced" plan --if-node-dies -o json --out-of-service --kubelet.version 1.31 --pods - <"$tmp/node.json" >"$out" 2>"$err"
 rc=$?
 ((rc == 0)) && quiet "$err" && [[ $(lines "$out") == 2 ]] &&
 	[[ $(grep -c '"no_execute":true.*"stuck_without":\["terminating"' "$out") == 2 ]] &&

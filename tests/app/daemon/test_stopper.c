@@ -21,10 +21,10 @@
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/units/unitpeer.h"
 
-#define PATIENCE_NS 30000000000ull
-#define MANAGER	    "org.freedesktop.systemd1.Manager"
+#define MANAGER "org.freedesktop.systemd1.Manager"
 
 static struct site {
 	sd_event *event;

@@ -13,10 +13,10 @@
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/units/unitpeer.h"
 
-#define PATIENCE_NS 30000000000ull
-#define MANAGER	    "org.freedesktop.systemd1.Manager"
+#define MANAGER "org.freedesktop.systemd1.Manager"
 
 enum lie { NO_LIE, ERRORS, NO_OBJECT, NO_PROPERTIES, NO_LIST, ONE_UNIT_LESS, HANGS_UP, MUTE };
 

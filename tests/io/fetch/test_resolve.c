@@ -15,9 +15,9 @@
 #include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/net/nameserver.h"
+#include "lib/patience.h"
 
-#define PATIENCE_NS 60000000000ULL
-#define TURN_USEC   10000
+#define TURN_USEC 10000
 
 static struct nameserver *names;
 

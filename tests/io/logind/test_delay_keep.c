@@ -14,12 +14,12 @@
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/shutdown/logindscene.h"
 
-#define MS	   1000000ull
-#define S	   1000000000ull
-#define KUBELET	   DELAYDROP_DIR "/99-kubelet.conf"
-#define PATIENCE_S 30
+#define MS	1000000ull
+#define S	1000000000ull
+#define KUBELET DELAYDROP_DIR "/99-kubelet.conf"
 
 struct site {
 	struct logindscene scene;

@@ -13,9 +13,8 @@
 #include "io/logind/logind.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/shutdown/logindscene.h"
-
-#define PATIENCE_NS 30000000000ull
 
 static const struct logind_options plain = {.lock = -1};
 

@@ -11,6 +11,7 @@
 #include "io/proc/clock.h"
 #include "io/proc/mounts.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 
 #define MANY 3000
 
@@ -83,7 +84,7 @@ static void mount_one(struct stage *s)
 /* Runs the loop until a reading has found so many. */
 static void await(struct stage *s, unsigned int n)
 {
-	uint64_t until = clock_boot_ns() + 30000000000ULL;
+	uint64_t until = clock_boot_ns() + PATIENCE_NS;
 
 	do
 		sd_event_run(s->event, 50000);

@@ -56,7 +56,7 @@ int hier_limit_memory(const struct hier *hier, const char *dir, uint64_t bytes);
 int cg_pids(const char *dir, pid_t *ret, size_t n);
 
 /* SIGKILL whatever runs in the tree below dir and remove the tree, dir included. Waits for it, at
- * most 20 seconds; 0, or the error of what would not go. -ENOENT is no error. */
+ * most PATIENCE_S; 0, or the error of what would not go. -ENOENT is no error. */
 int cg_sweep(const char *dir);
 
 /* Remove one empty cgroup, waiting until its last process has left it. Bounded as cg_sweep(). */

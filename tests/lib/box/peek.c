@@ -3,13 +3,12 @@
 #include "lib/box/peek.h"
 
 #include "lib/box/page.h"
+#include "lib/patience.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define WAIT_MAX_NS 30000000000ull
 
 /* The last of the pids a process has, one for each pid namespace it is seen from. */
 pid_t peek_ns_pid(pid_t pid)
@@ -92,7 +91,7 @@ static bool any_thread_is_in(pid_t pid, long number)
 
 int peek_await_syscall(pid_t pid, long number)
 {
-	uint64_t until = page_clock_ns() + WAIT_MAX_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 
 	while (!any_thread_is_in(pid, number)) {
 		if (page_clock_ns() > until)
@@ -104,7 +103,7 @@ int peek_await_syscall(pid_t pid, long number)
 
 int peek_await_leader_gone(pid_t pid)
 {
-	uint64_t until = page_clock_ns() + WAIT_MAX_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	char text[1024], *at, state;
 
 	for (;;) {

@@ -23,7 +23,7 @@ uint64_t peek_start_ticks(pid_t pid);
  */
 int peek_await_syscall(pid_t pid, long number);
 
-/* Wait until the main thread of a process has ended, at most 30 seconds; others may go on. 0 or
+/* Wait until the main thread of a process has ended, at most PATIENCE_S; others may go on. 0 or
  * -ETIMEDOUT. */
 int peek_await_leader_gone(pid_t pid);
 

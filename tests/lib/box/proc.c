@@ -4,6 +4,7 @@
 
 #include "lib/box/hier.h"
 #include "lib/box/peek.h"
+#include "lib/patience.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +18,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#define READY_MAX_MS 30000
-#define END_MAX_MS   60000
-#define HIGH_FD	     100
+#define HIGH_FD 100
 
 /* What parent and child share while the child is being set up; all close on exec. */
 struct launch {
@@ -278,7 +277,7 @@ int proc_await_ready(struct proc *proc)
 	int n;
 
 	do
-		n = poll(&poll_fd, 1, READY_MAX_MS);
+		n = poll(&poll_fd, 1, PATIENCE_MS);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return -ETIMEDOUT;
@@ -297,7 +296,7 @@ int proc_wait(struct proc *proc, struct proc_end *ret)
 	if (proc->pid <= 0)
 		return -ECHILD;
 	do
-		n = poll(&poll_fd, 1, END_MAX_MS);
+		n = poll(&poll_fd, 1, PATIENCE_MS);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return -ETIMEDOUT;

@@ -50,7 +50,7 @@ struct proc_end {
 };
 
 /*
- * Start a process and wait for its ready byte (or its end) at most 30 seconds, unless no_wait. The
+ * Start a process and wait for its ready byte (or its end) at most PATIENCE_S, unless no_wait. The
  * process is killed when the calling thread ends. 0, or -errno with everything undone. The caller
  * ends it with proc_wait() and proc_free().
  */
@@ -59,7 +59,7 @@ int proc_start(const struct proc_spec *spec, struct proc *ret);
 /* Wait for the ready byte of a process started with no_wait; sets proc->ready. -ETIMEDOUT. */
 int proc_await_ready(struct proc *proc);
 
-/* Wait until the process has ended, note the time, then reap it. At most 60 seconds: -ETIMEDOUT. */
+/* Wait until the process has ended, note the time, then reap it. At most PATIENCE_S: -ETIMEDOUT. */
 int proc_wait(struct proc *proc, struct proc_end *ret);
 
 /* SIGKILL and reap the process if it is still there, unmap its page. NULL and twice are fine. */

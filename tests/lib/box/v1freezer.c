@@ -3,6 +3,7 @@
 #include "lib/box/v1freezer.h"
 
 #include "lib/box/page.h"
+#include "lib/patience.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,9 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOUNT	    "/sys/fs/cgroup/freezer"
-#define PIDS_MAX    256
-#define PATIENCE_NS 20000000000u
+#define MOUNT	 "/sys/fs/cgroup/freezer"
+#define PIDS_MAX 256
 
 static void dir_of(pid_t program, char ret[static HIER_PATH_MAX])
 {

@@ -15,9 +15,9 @@
 #include "base/cleanup.h"
 #include "io/control/control.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 
-#define MS	    1000000
-#define PATIENCE_MS 10000
+#define MS 1000000
 
 static int answer(void *userdata, const struct control_request *request, struct buf *out,
 		  uint64_t *ret_lines, struct control_why *ret_why)

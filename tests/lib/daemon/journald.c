@@ -2,6 +2,7 @@
 // Run systemd-journald beside the host's own, and read what it wrote.
 #include "lib/daemon/journald.h"
 
+#include "lib/patience.h"
 #include "lib/run.h"
 
 #include <errno.h>
@@ -90,7 +91,7 @@ pid_t journald_start(void)
 	if (pid < 0)
 		return -errno;
 	/* Nobody tells when it listens but systemd. */
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < PATIENCE_S * 10; i++) {
 		if (access(SOCKET, F_OK) == 0)
 			return pid;
 		usleep(100000);

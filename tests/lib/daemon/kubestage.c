@@ -13,8 +13,8 @@
 #include "lib/claim.h"
 #include "lib/daemon/podstage.h"
 #include "lib/jrec.h"
+#include "lib/patience.h"
 
-#define WAIT_MS 20000
 #define STEP_MS 50
 
 static void add_pod(struct buf *list, const struct kubestage_pod *pod)
@@ -101,7 +101,7 @@ void kubestage_close(struct kubestage *s)
 
 uint64_t kubestage_await_asked(const struct kubestage *s, unsigned int n)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 
 	while (kubepeer_asked(&s->peer) < n) {
 		assert_true(podstage_now_ms() < until);
@@ -112,7 +112,7 @@ uint64_t kubestage_await_asked(const struct kubestage *s, unsigned int n)
 
 json_t *kubestage_await_line(const struct kubestage *s, const char *uid, const char *expected)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 	char why[256] = "it is not there";
 
 	while (podstage_now_ms() < until) {
@@ -150,7 +150,7 @@ json_t *kubestage_records(const struct kubestage *s, const char *expected)
 
 json_t *kubestage_await_records(const struct kubestage *s, const char *expected)
 {
-	uint64_t until = podstage_now_ms() + WAIT_MS;
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
 
 	while (podstage_now_ms() < until) {
 		json_t *found = kubestage_records(s, expected);

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "lib/patience.h"
 
-#define WAIT_MS	 30000
 #define ARGS_MAX 48
 
 struct service {
@@ -182,7 +182,7 @@ static bool has_ended(struct service *s)
 
 bool service_await(struct service *s, const char *line, unsigned int n)
 {
-	uint64_t until = now_ms() + WAIT_MS;
+	uint64_t until = now_ms() + PATIENCE_MS;
 
 	while (count_lines(buf_str(&s->notified), line) < n) {
 		if (take_notification(s, 50))
@@ -233,7 +233,7 @@ char *service_log(const struct service *s)
 
 bool service_await_log(const struct service *s, const char *text)
 {
-	uint64_t until = now_ms() + WAIT_MS;
+	uint64_t until = now_ms() + PATIENCE_MS;
 	bool found = false;
 
 	while (!found && now_ms() < until) {
@@ -259,7 +259,7 @@ uint16_t service_port(const struct service *s)
 
 static int wait_for(struct service *s)
 {
-	uint64_t until = now_ms() + WAIT_MS;
+	uint64_t until = now_ms() + PATIENCE_MS;
 
 	while (!has_ended(s)) {
 		if (now_ms() > until)

@@ -39,7 +39,7 @@ struct service_spec {
 	const char *dir; /* its runtime and state directory, which outlives it; NULL: of its own */
 };
 
-/* 0 once it is ready, -ECHILD when it ended first, -ETIMEDOUT after 30 seconds. */
+/* 0 once it is ready, -ECHILD when it ended first, -ETIMEDOUT after PATIENCE_S. */
 int service_start(const struct service_spec *spec, struct service **ret);
 
 pid_t service_pid(const struct service *service);
@@ -47,7 +47,7 @@ uint16_t service_port(const struct service *service);
 /* Where its control socket is, unless args say otherwise. */
 const char *service_socket(const struct service *service);
 
-/* Waits at most 30 seconds until it has sent a notification with that line, n times in all. */
+/* Waits at most PATIENCE_S until it has sent a notification with that line, n times in all. */
 bool service_await(struct service *service, const char *line, unsigned int n);
 /* How many notifications had that line so far. */
 unsigned int service_notified(struct service *service, const char *line);
@@ -66,17 +66,18 @@ double service_sum(const char *page, const char *metric, const char *label);
 /* The same of a fresh scrape; -1 when it failed. */
 double service_metric(const struct service *service, const char *metric, const char *label);
 
-/* Scrapes until that sum is at least this, at most 30 seconds. What it was last. */
+/* Scrapes until that sum is at least this, at most PATIENCE_S. What it was last. */
 double service_await_metric(const struct service *service, const char *metric, const char *label,
 			    double least);
 
 /* What it logged so far; the caller frees. */
 char *service_log(const struct service *service);
 
-/* Waits at most 30 seconds until it has logged that text. */
+/* Waits at most PATIENCE_S until it has logged that text. */
 bool service_await_log(const struct service *service, const char *text);
 
-/* Waits until it ends: its exit status, 128 + n if it died of signal n, -ETIMEDOUT after 30 s. */
+/* Waits until it ends: its exit status, 128 + n if it died of signal n, -ETIMEDOUT after
+ * PATIENCE_S. */
 int service_wait(struct service *service);
 /* SIGTERM, then service_wait(). Prints the log where the exit status is not 0. */
 int service_stop(struct service *service);

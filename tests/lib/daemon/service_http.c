@@ -2,13 +2,12 @@
 // Scrape a `graced run` child and add up samples.
 #include "lib/daemon/service.h"
 #include "lib/net/http.h"
+#include "lib/patience.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#define WAIT_S 30
 
 int service_get(const struct service *s, const char *path, const char *headers, struct buf *page)
 {
@@ -65,7 +64,7 @@ double service_metric(const struct service *s, const char *metric, const char *l
 double service_await_metric(const struct service *s, const char *metric, const char *label,
 			    double least)
 {
-	time_t until = time(NULL) + WAIT_S;
+	time_t until = time(NULL) + PATIENCE_S;
 	double sum;
 
 	while ((sum = service_metric(s, metric, label)) < least && time(NULL) < until)

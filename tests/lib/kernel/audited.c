@@ -4,6 +4,7 @@
 
 #include "lib/box/peek.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/run.h"
 
 #include <dirent.h>
@@ -71,7 +72,7 @@ static bool is_pending(pid_t pid)
 
 void audited_await_taken(pid_t pid)
 {
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 
 	while (is_pending(pid)) {
 		assert_true(page_clock_ns() < until);
@@ -114,7 +115,7 @@ static bool all_sleep(pid_t pid)
 /* Who hears it leaves, and does not sleep before. */
 static void await_sleep(pid_t pid)
 {
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 
 	while (!all_sleep(pid)) {
 		assert_true(page_clock_ns() < until);
@@ -182,7 +183,7 @@ static bool is_called(pid_t pid, const char *name)
 /* A shell waits before its child has come to exec what it is to be. */
 static void await_sleep_below(pid_t pid)
 {
-	uint64_t until = page_clock_ns() + 30000000000u;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	pid_t child = peek_first_child(pid);
 
 	while (!child || !is_called(child, "sleep")) {

@@ -17,8 +17,7 @@
 #include "io/cgroup/hierarchy.h"
 #include "io/kernel/priv.h"
 #include "lib/kernel/tracer.h"
-
-#define NOTE_MAX_MS 30000
+#include "lib/patience.h"
 
 uint64_t kernhalf_id(const char *dir)
 {
@@ -186,7 +185,7 @@ unsigned int kernhalf_entries(const struct kernhalf *k, const char *map)
 
 void kernhalf_await_note(const struct box *box, uint32_t kind, unsigned int nth)
 {
-	for (int i = 0; i < NOTE_MAX_MS && !page_find(box->proc.page, kind, nth); i++)
+	for (int i = 0; i < PATIENCE_MS && !page_find(box->proc.page, kind, nth); i++)
 		usleep(1000);
 	assert_non_null(page_find(box->proc.page, kind, nth));
 }

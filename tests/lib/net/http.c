@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One GET over loopback. HTTP/1.0, so that no server sends chunks.
 #include "lib/net/http.h"
+#include "lib/patience.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,12 +11,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define WAIT_S 30
-
 static int connect_to(uint16_t port)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-	const struct timeval limit = {.tv_sec = WAIT_S};
+	const struct timeval limit = {.tv_sec = PATIENCE_S};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

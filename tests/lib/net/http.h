@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-/* With further header lines ("A: b\r\n") or NULL. The status, or -errno, after 30 seconds of
+/* With further header lines ("A: b\r\n") or NULL. The status, or -errno, after PATIENCE_S of
  * silence -EAGAIN; the body replaces what page held. */
 int http_get(uint16_t port, const char *path, const char *headers, struct buf *page);
 

@@ -3,6 +3,7 @@
 #include "lib/runtime/cri.h"
 
 #include "lib/box/page.h"
+#include "lib/patience.h"
 #include "lib/runtime/grpc.h"
 
 #include "base/buf.h"
@@ -13,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVICE	 "/runtime.v1.RuntimeService/"
-#define AWAIT_NS 30000000000ull
+#define SERVICE "/runtime.v1.RuntimeService/"
 
 /* NamespaceMode */
 #define CONTAINER 1
@@ -138,7 +138,7 @@ static int call_with_id(struct runtime_cri *cri, const char *method, const char 
 
 int runtime_cri_await(struct runtime_cri *cri)
 {
-	uint64_t until = page_clock_ns() + AWAIT_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	int r;
 
 	runtime_grpc_quiet(cri->grpc, true);
@@ -298,7 +298,7 @@ static int read_status(struct runtime_cri *cri, const char *id, struct cri_item 
 
 int runtime_cri_wait(struct runtime_cri *cri, const char *id)
 {
-	uint64_t until = page_clock_ns() + AWAIT_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	struct cri_item item;
 
 	while (page_clock_ns() < until) {

@@ -34,7 +34,7 @@ int runtime_cri_open(const char *socket, struct runtime_cri **ret);
 /* NULL is fine; returns NULL. */
 struct runtime_cri *runtime_cri_free(struct runtime_cri *cri);
 
-/* Waits at most 30 seconds until the runtime answers. */
+/* Waits at most PATIENCE_S until the runtime answers. */
 int runtime_cri_await(struct runtime_cri *cri);
 
 int runtime_cri_run_pod(struct runtime_cri *cri, struct runtime_pod *pod);

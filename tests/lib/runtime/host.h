@@ -50,14 +50,14 @@ int runtime_host_close(struct runtime_host *host);
 int runtime_host_spawn(const struct runtime_host *host, const char *const *argv, const char *name,
 		       pid_t *ret);
 
-/* Ends a daemon by signal and reaps it. 0, or -ETIMEDOUT after 30 seconds (it is killed then). */
+/* Ends a daemon by signal and reaps it. 0, or -ETIMEDOUT after PATIENCE_S (it is killed then). */
 int runtime_host_end(pid_t pid, int sig);
 
 /* Runs a program to its end: its exit status, or -errno. *ret_out is what it printed without the
  * last newline, to be freed; NULL: not wanted. What it says when it fails goes to stderr. */
 int runtime_host_run(const char *const *argv, char **ret_out);
 
-/* Waits until a unix socket takes connections: 0, -ETIMEDOUT after 30 seconds, or -ECHILD when the
+/* Waits until a unix socket takes connections: 0, -ETIMEDOUT after PATIENCE_S, or -ECHILD when the
  * process that should listen has ended. */
 int runtime_host_await_socket(const char *path, pid_t listener);
 
@@ -74,7 +74,7 @@ int runtime_host_image(const struct runtime_host *host, const char *name, const 
 void runtime_host_logs(const struct runtime_host *host);
 
 /* Waits until "workload" runs in the container whose cgroup's name ends in id, and handles SIGTERM
- * if it shall: its pid, or -ETIMEDOUT after 30 seconds. */
+ * if it shall: its pid, or -ETIMEDOUT after PATIENCE_S. */
 pid_t runtime_host_await(const struct runtime_host *host, const char *id, bool handles);
 
 #endif

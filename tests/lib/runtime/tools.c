@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run programs in a host for runtimes and wait for what they bring about.
 #include "lib/box/page.h"
+#include "lib/patience.h"
 #include "lib/runtime/host.h"
 
 #include <dirent.h>
@@ -17,7 +18,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#define WAIT_NS	   30000000000ull
 #define OUTPUT_MAX (1u << 20)
 #define LOG_TAIL   1200
 #define IMAGE_TOOL "tests/lib/runtime_image.sh"
@@ -218,7 +218,7 @@ static int try_connect(const char *path)
 
 int runtime_host_await_socket(const char *path, pid_t listener)
 {
-	uint64_t until = page_clock_ns() + WAIT_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 
 	while (try_connect(path)) {
 		if (waitpid(listener, NULL, WNOHANG) == listener)
@@ -279,7 +279,7 @@ static bool is_set_up(pid_t pid, bool handles)
 
 pid_t runtime_host_await(const struct runtime_host *host, const char *id, bool handles)
 {
-	uint64_t until = page_clock_ns() + WAIT_NS;
+	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	char dir[HIER_PATH_MAX] = "";
 	pid_t pids[16];
 

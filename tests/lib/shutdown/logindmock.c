@@ -17,6 +17,7 @@
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 
 #define PYTHON	"/usr/bin/python3"
 #define MODULE	"/usr/lib/python3/dist-packages/dbusmock/templates/logind.py"
@@ -25,8 +26,7 @@
 #define MANAGER NAME ".Manager"
 #define MOCK	"org.freedesktop.DBus.Mock"
 
-#define PATIENCE_NS 30000000000ull
-#define LOG_MAX	    ((size_t)1 << 20)
+#define LOG_MAX ((size_t)1 << 20)
 
 /* Anybody on it may do anything: it is the test's alone. */
 static const char config[] =

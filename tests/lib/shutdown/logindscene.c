@@ -8,10 +8,10 @@
 
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 
-#define PATIENCE_NS 30000000000ull
-#define TURN_US	    20000
-#define MS	    UINT64_C(1000000)
+#define TURN_US 20000
+#define MS	UINT64_C(1000000)
 
 __attribute__((format(printf, 2, 3))) static void tell(struct logindscene *s, const char *format,
 						       ...)

@@ -33,7 +33,7 @@ int logindscene_teardown(void **state);
 struct logindscene *logindscene_of(void **state);
 /* Makes the handle; options->bus_address, who and why are the scene's. */
 void logindscene_open(struct logindscene *s, const struct logind_options *options);
-/* Runs the loop until told has that text; fails after 30 s. */
+/* Runs the loop until told has that text; fails after PATIENCE_S. */
 void logindscene_await(struct logindscene *s, const char *text);
 void logindscene_await_status(struct logindscene *s, enum logind_status status);
 /* Runs the loop until so many locks are held of the mock. */

@@ -12,12 +12,12 @@
 #include "lib/box/v1freezer.h"
 #include "lib/claim.h"
 #include "lib/kernel/tracer.h"
+#include "lib/patience.h"
 
-#define PATIENCE_NS 30000000000ULL
-#define STEP_US	    20000
-#define LIMIT_US    20000000
-#define ARGS_MAX    32
-#define KUBELET	    SHUTSCENE_KUBELET "shutdownGracePeriod: 5s\nshutdownGracePeriodCriticalPods: 2s\n"
+#define STEP_US	 20000
+#define LIMIT_US 20000000
+#define ARGS_MAX 32
+#define KUBELET	 SHUTSCENE_KUBELET "shutdownGracePeriod: 5s\nshutdownGracePeriodCriticalPods: 2s\n"
 
 int shutscene_open(void **state)
 {

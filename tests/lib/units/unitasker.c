@@ -10,10 +10,10 @@
 
 #include "io/proc/clock.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 
-#define PATIENCE_NS 30000000000ull
-#define TURN_US	    20000
-#define STOP_US	    90000000ull
+#define TURN_US 20000
+#define STOP_US 90000000ull
 
 static struct unitasker_told *tell(struct unitasker *a, const char *key)
 {

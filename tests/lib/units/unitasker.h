@@ -44,7 +44,7 @@ void unitasker_listen(struct unitasker *a, const char *name);
 /* Makes units ask dir/name, "private" or something else, which need not be there. */
 void unitasker_ask(struct unitasker *a, const char *name, uint64_t timeout_ns);
 
-/* Runs the loop until check() is true, for at most 30 seconds. */
+/* Runs the loop until check() is true, for at most PATIENCE_S. */
 void unitasker_until(struct unitasker *a, bool (*check)(struct unitasker *));
 /* Runs it until everything sent so far has been read on both sides. */
 void unitasker_settle(struct unitasker *a);
