@@ -15,12 +15,15 @@ static struct tracer *blind; /* reads no file of a runtime's, either */
 
 static int setup(void **state)
 {
-	const char *const *args =
-		BOX_ARGV("--cri.endpoint", "none", "--names.containerd-state", "/none");
+	struct tracer_spec spec = {
+		.args = BOX_ARGV("--cri.endpoint", "none", "--names.containerd-state", "/none")};
 
 	if (runtime_pods_open(&pods, "sandbox", BOX_ARGV("--cri.endpoint", "none")))
 		return -1;
-	return pods.stage.host ? tracer_start(&(struct tracer_spec){.args = args}, &blind) : 0;
+	if (!pods.stage.host)
+		return 0;
+	spec.root = pods.stage.host->cgroup;
+	return tracer_start(&spec, &blind);
 }
 
 static int teardown(void **state)

@@ -3,6 +3,7 @@
 #include "lib/kernel/tracer.h"
 
 #include "lib/jrec.h"
+#include "lib/patience.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#define AWAIT_S	 30
 #define END_S	 60
 #define ARGS_MAX 48
 
@@ -132,9 +132,10 @@ static void exec_tracer(const struct tracer_spec *spec, int out)
 		argv[n++] = "--hierarchy";
 		argv[n++] = getenv("GRACED_TEST_HIERARCHY");
 	}
-	if (spec->tree) {
+	if (spec->tree || spec->root) {
 		argv[n++] = "--container-roots";
-		argv[n++] = box_tree_relative(spec->tree, spec->tree->root);
+		argv[n++] =
+			spec->tree ? box_tree_relative(spec->tree, spec->tree->root) : spec->root;
 	}
 	for (size_t i = 0; spec->args && spec->args[i] && i < ARGS_MAX; i++)
 		argv[n++] = spec->args[i];
@@ -230,7 +231,7 @@ const json_t *tracer_await(struct tracer *tracer, const struct tracer_want *want
 	int r = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += AWAIT_S;
+	until.tv_sec += PATIENCE_S;
 	pthread_mutex_lock(&tracer->lock);
 	while (!(found = search(tracer, want, &from, &passed)) && !tracer->ended && !r)
 		r = pthread_cond_timedwait(&tracer->more, &tracer->lock, &until);

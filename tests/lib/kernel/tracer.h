@@ -32,6 +32,7 @@ struct tracer_spec {
 	/* It looks for containers in this tree alone, so that no workload of others on the host
 	 * takes its ring's room; NULL: on the whole host. */
 	const struct box_tree *tree;
+	const char *root; /* in place of a tree: a cgroup, from the hierarchy's root; NULL: none */
 };
 
 /* One record that is waited for: members left 0 or NULL match anything. */
@@ -56,7 +57,7 @@ int tracer_start(const struct tracer_spec *spec, struct tracer **ret);
 
 pid_t tracer_pid(const struct tracer *tracer);
 
-/* Wait at most 30 seconds for a record; NULL when it does not come. */
+/* Wait at most PATIENCE_S for a record; NULL when it does not come. */
 const json_t *tracer_await(struct tracer *tracer, const struct tracer_want *want);
 
 /* Wait for the (first) stop record of a box: by its id, or by its cgroup when it has none. */
@@ -71,7 +72,7 @@ size_t tracer_count(struct tracer *tracer, const struct tracer_want *want);
 size_t tracer_bad_lines(struct tracer *tracer);
 
 /* Wait until it ends by itself (--count, --duration): its exit status, 128 + n if it died of signal
- * n, or -ETIMEDOUT after 60 seconds. All records are in afterwards. */
+ * n, or -ETIMEDOUT after PATIENCE_S. All records are in afterwards. */
 int tracer_wait(struct tracer *tracer);
 
 /* SIGINT, then tracer_wait(). */

@@ -28,7 +28,8 @@ int runtime_stage_open(struct runtime_stage *stage, const char *what)
 
 int runtime_stage_trace(struct runtime_stage *stage, const char *const *args)
 {
-	int r = tracer_start(&(struct tracer_spec){.args = args}, &stage->tracer);
+	const struct tracer_spec spec = {.args = args, .root = stage->host->cgroup};
+	int r = tracer_start(&spec, &stage->tracer);
 
 	if (r)
 		fprintf(stderr, "the tracer does not attach: %s\n", strerror(-r));
