@@ -9,12 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
+
+/* What a write takes at most, as one that a signal interrupts does. */
+static size_t write_max = SIZE_MAX;
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+	return syscall(SYS_pwrite64, fd, data, size < write_max ? size : write_max, at);
+}
 
 struct stage {
 	char dir[64];
@@ -242,6 +252,39 @@ static void a_file_that_is_too_big_is_not_read(void **state)
 	keepfile_free(file);
 }
 
+static void a_short_write_is_continued(void **state)
+{
+	struct stage *s = *state;
+	struct keepfile *file = open_it(s);
+
+	write_max = 3;
+	assert_int_equal(keepfile_append(file, "one and two\n", 12), 0);
+	assert_holds(file, "one and two\n");
+	assert_int_equal(keepfile_replace(file, "three and four\n", 15), 0);
+	assert_holds(file, "three and four\n");
+	write_max = SIZE_MAX;
+	keepfile_free(file);
+}
+
+/* It may not grow: a part of it is written, and the rest never. */
+static void what_ends_a_write_is_its_error(void **state)
+{
+	struct rlimit limit = {8, RLIM_INFINITY};
+	struct stage *s = *state;
+	struct keepfile *file = open_it(s);
+
+	assert_int_equal(keepfile_append(file, "one\n", 4), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(keepfile_append(file, "two and three\n", 14), -EFBIG);
+	assert_int_equal(keepfile_replace(file, "two and three\n", 14), -EFBIG);
+	limit.rlim_cur = RLIM_INFINITY;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_holds(file, "one\n");
+	assert_int_equal(keepfile_append(file, "two\n", 4), 0);
+	assert_holds(file, "one\ntwo\n");
+	keepfile_free(file);
+}
+
 /* A disk of 64 KiB. */
 static void a_full_disk_leaves_what_was_there(void **state)
 {
@@ -292,9 +335,13 @@ int main(void)
 		STAGED("what was left beside it is no obstacle",
 		       what_was_left_beside_it_is_in_nobodys_way),
 		STAGED("a file that is too big is not read", a_file_that_is_too_big_is_not_read),
+		STAGED("a short write is continued where it stopped", a_short_write_is_continued),
+		STAGED("what ends a write is reported as its error, and nothing of it stays",
+		       what_ends_a_write_is_its_error),
 		STAGED("a full disk leaves what was there", a_full_disk_leaves_what_was_there),
 	};
 
 	umask(022);
+	signal(SIGXFSZ, SIG_IGN);
 	return cmocka_run_group_tests_name("keepfile", tests, NULL, NULL);
 }

@@ -223,13 +223,10 @@ int keepfile_read(const struct keepfile *file, size_t max, struct buf *ret)
 /* Where it cannot be written whole it is not written at all. */
 static int write_at(int fd, size_t at, const char *data, size_t size)
 {
-	ssize_t n = pwrite(fd, data, size, (off_t)at);
-	int r = n < 0 ? -errno : -ENOSPC;
+	int r = fd_write_full(fd, data, size, (off_t)at);
 
-	if (n >= 0 && (size_t)n == size)
-		return 0;
-	/* That part of it there, without its end, is none to a reader, so this may fail. */
-	if (n > 0 && ftruncate(fd, (off_t)at) < 0)
+	/* A part of it, without its end, is none to a reader, so this may fail. */
+	if (r < 0 && ftruncate(fd, (off_t)at) < 0)
 		return -errno;
 	return r;
 }

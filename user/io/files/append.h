@@ -35,7 +35,7 @@ int keepfile_check(const char *path, struct keepfile_why *ret_why);
 /* Adds what is in it, of at most max bytes. -EFBIG, or -errno. */
 int keepfile_read(const struct keepfile *file, size_t max, struct buf *ret);
 
-/* Adds to its end with one write. -errno, and the file is as it was, as far as that can be had. */
+/* Adds to its end. -errno, and the file is as it was, as far as that can be had. */
 int keepfile_append(struct keepfile *file, const char *data, size_t size);
 
 /* Puts another content in its place: who opens it finds all of the old one or of the new one.

@@ -6,6 +6,22 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+int fd_write_full(int fd, const char *data, size_t size, off_t at)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pwrite(fd, data + done, size - done, at + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
 ssize_t fd_read_full(int fd, char *buf, size_t size)
 {
 	size_t got = 0;

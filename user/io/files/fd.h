@@ -18,6 +18,9 @@ static inline void cleanup_close(int *fd)
 
 DEFINE_CLEANUP(DIR *, closedir);
 
+/* All of it, from that offset on. 0 or -errno, with a part of it there. */
+int fd_write_full(int fd, const char *data, size_t size, off_t at);
+
 /* Up to size bytes, fewer only at the end of the file. How many, or -errno. */
 ssize_t fd_read_full(int fd, char *ret, size_t size);
 

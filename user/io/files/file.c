@@ -134,15 +134,16 @@ static int open_dir(const char *path)
 static int write_temporary(int dirfd, const char *name, const char *data, size_t size)
 {
 	_cleanup_(cleanup_close) int fd = -1;
+	int r;
 
 	/* One that a process before this left behind goes. */
 	unlinkat(dirfd, name, 0);
 	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return -errno;
-	errno = 0;
-	if (write(fd, data, size) != (ssize_t)size)
-		return errno ? -errno : -EIO;
+	r = fd_write_full(fd, data, size, 0);
+	if (r < 0)
+		return r;
 	/* Begins to write it to the disk, and does not wait: after a loss of power some file
 	 * systems would else show the new name with nothing in it. */
 	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);

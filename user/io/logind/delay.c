@@ -140,7 +140,6 @@ void delaydrop_done(struct delaydrop_files *files)
 static int write_temporary(int dirfd, const char *text)
 {
 	_cleanup_(cleanup_close) int fd = -1;
-	size_t len = strlen(text);
 
 	/* One that a process before this left behind goes. */
 	unlinkat(dirfd, TEMPORARY, 0);
@@ -149,7 +148,7 @@ static int write_temporary(int dirfd, const char *text)
 		return -errno;
 	if (fchmod(fd, 0644) < 0)
 		return -errno;
-	return write(fd, text, len) == (ssize_t)len ? 0 : errno ? -errno : -EIO;
+	return fd_write_full(fd, text, strlen(text), 0);
 }
 
 /* Not synced to disk, which could take long: after a crash an empty file says nothing, and the next
