@@ -126,6 +126,31 @@ static void test_again(void **state)
 	rawpeer_close(&peer);
 }
 
+/* It takes the request and says nothing, or too slowly. */
+static void test_hung(void **state)
+{
+	struct asker *asker = *state;
+
+	for (int trickles = 0; trickles < 2; trickles++) {
+		struct otlphttp_answer answer;
+		struct exporter exporter;
+		struct rawpeer peer;
+		char url[64];
+
+		rawpeer_open(&peer, asker->event, NULL, trickles ? HEAD("200 OK") NONE : "");
+		peer.stays = true;
+		peer.trickles = trickles;
+		exporter = exporter_to(asker, &peer, url);
+		exporter.options.timeout_ns = 50 * ASKER_MS;
+		exporter.options.patience_ns = 2000 * ASKER_MS;
+		assert_int_equal(send_spans(&exporter, &answer), 0);
+		assert_int_equal(exporter.attempts, 1);
+		assert_int_not_equal(answer.verdict, OTLPHTTP_DELIVERED);
+		assert_non_null(strstr(answer.text, "timed out"));
+		rawpeer_close(&peer);
+	}
+}
+
 static void test_question(void **state)
 {
 	static const char *const headers[] = {"X-Scope-OrgID: shop", NULL};
@@ -169,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BOTH("an answer counts as delivered, as refused, or as busy", test_answers),
 		BOTH("the next attempt comes no earlier than Retry-After asks for", test_again),
+		BOTH("a peer that hangs is given up after one attempt", test_hung),
 		BOTH("a request is a POST of JSON, with the headers that were given",
 		     test_question),
 		BOTH("what is no URL of HTTP is refused", test_wrong),

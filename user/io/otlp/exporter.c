@@ -34,11 +34,11 @@ static uint64_t or_default(uint64_t value, uint64_t fallback)
 	return value ? value : fallback;
 }
 
-/* The peer may be there later; whatever else went wrong would go wrong again. */
+/* The peer may be there later; whatever else went wrong would go wrong again. One that hangs has
+ * had the time that there is. */
 static bool is_passing(int error)
 {
 	switch (error) {
-	case -ETIMEDOUT:
 	case -ECONNREFUSED:
 	case -ECONNRESET:
 	case -EHOSTUNREACH:

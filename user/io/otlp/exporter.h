@@ -6,7 +6,7 @@
  * Where a peer cannot be reached, or answers that it is busy (429, 502, 503, 504), the request is
  * sent again: after the time that Retry-After asks for, at least a second, twice as long after each
  * failure. It is given up where the next attempt would begin later than patience_ns after the
- * first one. Redirects are not followed.
+ * first one, and where an attempt had no whole answer within timeout_ns. Redirects are not followed.
  */
 #ifndef IO_OTLP_EXPORTER_H
 #define IO_OTLP_EXPORTER_H
