@@ -17,12 +17,12 @@ static void test_order(void **state)
 {
 	struct line_queue q = {.max = 8};
 
-	assert_true(line_queue_add(&q, "ab\n", 3));
-	assert_true(line_queue_add(&q, "cd\n", 3));
+	assert_true(line_queue_add(&q, "ab\n", 3, 0));
+	assert_true(line_queue_add(&q, "cd\n", 3, 0));
 	reads(&q, "ab\ncd\n");
 	line_queue_take(&q, 4);
 	reads(&q, "d\n");
-	assert_true(line_queue_add(&q, "efghi\n", 6));
+	assert_true(line_queue_add(&q, "efghi\n", 6, 0));
 	reads(&q, "d\nefghi\n");
 	line_queue_take(&q, 8);
 	reads(&q, "");
@@ -32,19 +32,24 @@ static void test_order(void **state)
 static void test_gap(void **state)
 {
 	struct line_queue q = {.max = 8};
+	struct line_gap gap = {};
 
-	assert_true(line_queue_add(&q, "abcde\n", 6));
-	assert_false(line_queue_add(&q, "fg\n", 3));
+	assert_true(line_queue_add(&q, "abcde\n", 6, 10));
+	assert_false(line_queue_add(&q, "fg\n", 3, 11));
 	/* This one would fit, and would make a second gap. */
-	assert_false(line_queue_add(&q, "h\n", 2));
-	assert_int_equal(line_queue_end_gap(&q), 0);
+	assert_false(line_queue_add(&q, "h\n", 2, 12));
+	assert_false(line_queue_end_gap(&q, &gap));
 	line_queue_take(&q, 5);
-	assert_int_equal(line_queue_end_gap(&q), 0);
-	assert_false(line_queue_add(&q, "i\n", 2));
+	assert_false(line_queue_end_gap(&q, &gap));
+	assert_false(line_queue_add(&q, "i\n", 2, 15));
 	line_queue_take(&q, 1);
-	assert_int_equal(line_queue_end_gap(&q), 3);
-	assert_int_equal(line_queue_end_gap(&q), 0);
-	assert_true(line_queue_add(&q, "j\n", 2));
+	assert_int_equal(gap.lines, 0);
+	assert_true(line_queue_end_gap(&q, &gap));
+	assert_int_equal(gap.lines, 3);
+	assert_int_equal(gap.first_ns, 11);
+	assert_int_equal(gap.last_ns, 15);
+	assert_false(line_queue_end_gap(&q, &gap));
+	assert_true(line_queue_add(&q, "j\n", 2, 16));
 	reads(&q, "j\n");
 	line_queue_free(&q);
 }
@@ -52,18 +57,20 @@ static void test_gap(void **state)
 static void test_bound(void **state)
 {
 	struct line_queue q = {.max = 8};
+	struct line_gap gap = {};
 	size_t size, taken = 0;
 
-	assert_false(line_queue_add(&q, "too long\n", 9));
-	assert_int_equal(line_queue_end_gap(&q), 1);
+	assert_false(line_queue_add(&q, "too long\n", 9, 0));
+	assert_true(line_queue_end_gap(&q, &gap));
+	assert_int_equal(gap.lines, 1);
 	for (int i = 0; i < 100000; i++) {
-		line_queue_add(&q, "abc\n", 4);
+		line_queue_add(&q, "abc\n", 4, 0);
 		line_queue_at(&q, &size);
 		assert_true(size <= q.max);
 		assert_true(q.waiting.len <= 2 * q.max);
 		line_queue_take(&q, 1);
 		taken++;
-		line_queue_end_gap(&q);
+		line_queue_end_gap(&q, &gap);
 	}
 	assert_int_equal(taken, 100000);
 	line_queue_free(&q);
@@ -73,7 +80,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("lines are read in order, in whatever pieces", test_order),
-		CLAIM("what finds no room is counted until all is read", test_gap),
+		CLAIM("what finds no room is counted until all is read, with when it began and ended",
+		      test_gap),
 		CLAIM("no more than the bound waits, however long it goes on", test_bound),
 	};
 

@@ -251,6 +251,10 @@ static void traces(const struct buf *text, bool stays, const char *env, const ch
 #define TERMS \
 	"{\"version\":1,\"terms\":\"scope containers\\nnames all\\nassumed-grace 0\\nroots\\nnested\"}\n"
 
+#define DROPPED                                                                               \
+	"{\"type\":\"dropped\",\"schema\":1,\"time\":\"2026-11-25T10:01:00Z\",\"boot_ns\":9," \
+	"\"node\":\"n\",\"records\":7}\n"
+
 static void what_is_no_record_is_counted(void **state)
 {
 	_cleanup_(buf_free) struct buf text = {}, flood = {};
@@ -258,11 +262,10 @@ static void what_is_no_record_is_counted(void **state)
 
 	podstage_of(state);
 	buf_adds(&text, TERMS "nonsense\n{}\n[]\n{\"type\":\"stop\"}\n"
-			      "{\"type\":\"of a later graced\"}\n"
-			      "{\"type\":\"dropped\",\"records\":7}\n\xff\xfe\n");
+			      "{\"type\":\"of a later graced\"}\n" DROPPED "\xff\xfe\n");
 	traces(&text, false, NULL, NULL, &result);
 	assert_int_equal(result.status, 1);
-	assert_string_equal(result.out, "{\"type\":\"dropped\",\"records\":7}\n");
+	assert_string_equal(result.out, DROPPED);
 	assert_string_equal(result.err,
 			    ENDED "graced: 7 records were dropped, as they were read too slowly\n"
 				  "graced: 1 records are of a newer graced, and were left out\n"

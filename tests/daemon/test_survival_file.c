@@ -2,10 +2,13 @@
 /* Claims about what a daemon finds that another one left: lines, other people's files, nothing. */
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -17,6 +20,8 @@
 
 #define STUCK 40 /* containers; their records are more than a pipe holds */
 
+#define FILE_MAX (1 << 20)
+
 static void write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -27,10 +32,10 @@ static void write_file(const char *path, const char *text)
 
 static char *read_file(const char *path)
 {
-	char *text = calloc(1, 65536);
+	char *text = calloc(1, FILE_MAX);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	assert_true(fd >= 0 && read(fd, text, 65535) >= 0);
+	assert_true(fd >= 0 && read(fd, text, FILE_MAX - 1) >= 0);
 	close(fd);
 	return text;
 }
@@ -151,6 +156,68 @@ static void slow_reader(void **state)
 	restarts_end_by(stage, SIGTERM);
 }
 
+/* Each line of the file of records is whole; how many stops of ours it has. */
+static unsigned int marked_in_file(struct restarts *stage)
+{
+	char *text = read_file(stage->file), seen[STUCK] = {};
+	unsigned int marked;
+
+	for (char *at = text; *at; at = strchr(at, '\n') + 1)
+		assert_true(strncmp(at, "{\"type\":\"", 9) == 0 && strstr(at, "}\n"));
+	marked = mark(stage, text, seen);
+	free(text);
+	return marked;
+}
+
+static void fill_and_end(struct restarts *stage, int sig)
+{
+	restarts_start(stage, true);
+	assert_int_equal(many_containers(&stage->tree, 0, STUCK), 0);
+	assert_true(service_await_metric(stage->service, "graced_container_stops_total", NULL,
+					 STUCK) >= STUCK);
+	assert_true(service_await_log(stage->service, "No space left on device; they wait"));
+	assert_true(service_metric(stage->service, "graced_sink_waiting_records", "sink=\"file\"") >
+		    0);
+	restarts_end_by(stage, sig);
+	assert_in_range(marked_in_file(stage), 0, STUCK / 2);
+}
+
+static void full_disk(void **state)
+{
+	static const int ends[] = {SIGTERM, SIGKILL};
+	struct restarts *stage = *state;
+	char disk[80], usual[sizeof(stage->file)];
+
+	if (!stage)
+		skip();
+	snprintf(disk, sizeof(disk), "%s/disk", stage->dir);
+	strcpy(usual, stage->file);
+	snprintf(stage->file, sizeof(stage->file), "%s/records", disk);
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mkdir(disk, 0700), 0);
+	for (size_t i = 0; i < LEN(ends); i++) {
+		unsigned int marked = 0;
+
+		assert_int_equal(mount("none", disk, "tmpfs", 0, "size=16k"), 0);
+		fill_and_end(stage, ends[i]);
+		restarts_start(stage, true);
+		assert_true(
+			service_await_log(stage->service, "No space left on device; they wait"));
+		assert_int_equal(mount(NULL, disk, NULL, MS_REMOUNT, "size=2m"), 0);
+		for (int n = 0; n < 300 && marked < STUCK; n++) {
+			usleep(100000);
+			marked = marked_in_file(stage);
+		}
+		assert_int_equal(marked, STUCK);
+		assert_true(service_await_log(stage->service, "records are written to "));
+		restarts_end_by(stage, SIGTERM);
+		assert_int_equal(umount(disk), 0);
+	}
+	assert_int_equal(rmdir(disk), 0);
+	strcpy(stage->file, usual);
+}
+
 static void other_files_do_no_harm(void **state)
 {
 	static const struct {
@@ -235,6 +302,9 @@ int main(void)
 			 told_comes_first),
 		SURVIVES("what a slow reader had not got when it was killed, it gets from the next",
 			 slow_reader),
+		SURVIVES("what a full disk did not take, it gets from the next daemon when it has "
+			 "space",
+			 full_disk),
 		SURVIVES("a checkpoint of another boot or version does no harm",
 			 other_files_do_no_harm),
 		SURVIVES("what is no checkpoint stays as it is",

@@ -80,7 +80,6 @@ static void check_follow(const char *line, size_t size)
 	struct control_why why = {};
 	int r;
 
-	control_read_dropped(line, size);
 	r = control_read_follow(line, size, &follow, &why);
 	if (r < 0) {
 		check_why(r, &why);

@@ -4,18 +4,25 @@
 /* Memory that an empty queue keeps for what comes next. */
 #define KEPT 65536
 
+void line_gap_add(struct line_gap *gap, uint64_t now_ns)
+{
+	if (!gap->lines++)
+		gap->first_ns = now_ns;
+	gap->last_ns = now_ns;
+}
+
 void line_queue_free(struct line_queue *queue)
 {
 	buf_free(&queue->waiting);
 	queue->taken = 0;
 }
 
-bool line_queue_add(struct line_queue *queue, const char *line, size_t size)
+bool line_queue_add(struct line_queue *queue, const char *line, size_t size, uint64_t now_ns)
 {
 	size_t waits = queue->waiting.len - queue->taken;
 
-	if (queue->dropped || size > queue->max || waits > queue->max - size) {
-		queue->dropped++;
+	if (queue->gap.lines || size > queue->max || waits > queue->max - size) {
+		line_gap_add(&queue->gap, now_ns);
 		return false;
 	}
 	/* What was taken goes once it is the larger part, so that each byte is moved once or so. */
@@ -28,7 +35,7 @@ bool line_queue_add(struct line_queue *queue, const char *line, size_t size)
 	if (!buf_error(&queue->waiting))
 		return true;
 	queue->waiting.error = 0;
-	queue->dropped++;
+	line_gap_add(&queue->gap, now_ns);
 	return false;
 }
 
@@ -49,12 +56,11 @@ void line_queue_take(struct line_queue *queue, size_t n)
 	queue->taken = 0;
 }
 
-uint64_t line_queue_end_gap(struct line_queue *queue)
+bool line_queue_end_gap(struct line_queue *queue, struct line_gap *ret)
 {
-	uint64_t dropped = queue->dropped;
-
-	if (queue->waiting.len > queue->taken)
-		return 0;
-	queue->dropped = 0;
-	return dropped;
+	if (!queue->gap.lines || queue->waiting.len > queue->taken)
+		return false;
+	*ret = queue->gap;
+	queue->gap = (struct line_gap){};
+	return true;
 }

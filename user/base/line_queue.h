@@ -13,25 +13,33 @@
 
 #include "base/buf.h"
 
+/* Lines that are missing: how many, and the times at which the first and the last were dropped. */
+struct line_gap {
+	uint64_t lines;
+	uint64_t first_ns, last_ns;
+};
+
+void line_gap_add(struct line_gap *gap, uint64_t now_ns);
+
 /* All zero but max is an empty queue. */
 struct line_queue {
 	size_t max; /* bytes that may wait */
 	struct buf waiting;
-	size_t taken;	  /* bytes of waiting that the reader has */
-	uint64_t dropped; /* since line_queue_end_gap() */
+	size_t taken;	     /* bytes of waiting that the reader has */
+	struct line_gap gap; /* since line_queue_end_gap() */
 };
 
 void line_queue_free(struct line_queue *queue);
 
 /* False: the line, with its newline, was dropped. */
-bool line_queue_add(struct line_queue *queue, const char *line, size_t size);
+bool line_queue_add(struct line_queue *queue, const char *line, size_t size, uint64_t now_ns);
 
 /* What waits, and how many bytes; the reader has taken n of them. */
 const char *line_queue_at(const struct line_queue *queue, size_t *ret_size);
 void line_queue_take(struct line_queue *queue, size_t n);
 
-/* After a gap the queue is empty again: returns how many lines were dropped, which the next line is
- * to say, and takes lines again. 0: there is no gap, or it goes on. */
-uint64_t line_queue_end_gap(struct line_queue *queue);
+/* After a gap the queue is empty again: fills what was dropped, which the next line is to say, and
+ * takes lines again. False: there is no gap, or it goes on. */
+bool line_queue_end_gap(struct line_queue *queue, struct line_gap *ret);
 
 #endif

@@ -2,10 +2,10 @@
 /* Follows what a sink drops. */
 #include "base/trouble.h"
 
-enum trouble_news trouble_look(struct trouble *t, bool failed, uint64_t dropped, uint64_t now_ns,
+enum trouble_news trouble_look(struct trouble *t, uint64_t dropped, uint64_t now_ns,
 			       uint64_t *ret_dropped)
 {
-	bool wrong = failed || dropped != t->dropped, begins = wrong && !t->on;
+	bool wrong = dropped != t->dropped, begins = wrong && !t->on;
 
 	if (begins)
 		t->dropped_first = t->dropped;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When to report that a sink does not take what is written to it, and that it does again: each
- * once, however often it changes its mind in between.
+ * When to report that records for a sink are dropped, and that no more are: each once, however
+ * often it changes its mind in between.
  */
 #ifndef BASE_TROUBLE_H
 #define BASE_TROUBLE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* It is over when nothing was dropped and nothing failed for so long. */
+/* It is over when nothing was dropped for so long. */
 #define TROUBLE_CALM_NS 5000000000ULL
 
 enum trouble_news { TROUBLE_NO_NEWS, TROUBLE_BEGINS, TROUBLE_ENDS };
@@ -19,12 +19,12 @@ struct trouble {
 	bool on;
 	uint64_t dropped;	/* when it began, or since */
 	uint64_t dropped_first; /* before it began */
-	uint64_t last_ns;	/* when something went wrong last */
+	uint64_t last_ns;	/* when one was dropped last */
 };
 
-/* What there is to report of a sink that has dropped so many in all, and whose last attempt failed
- * or not. With TROUBLE_ENDS *ret_dropped is how many it cost. */
-enum trouble_news trouble_look(struct trouble *trouble, bool failed, uint64_t dropped,
-			       uint64_t now_ns, uint64_t *ret_dropped);
+/* What there is to report of a sink that has dropped so many in all. With TROUBLE_ENDS *ret_dropped
+ * is how many it cost. */
+enum trouble_news trouble_look(struct trouble *trouble, uint64_t dropped, uint64_t now_ns,
+			       uint64_t *ret_dropped);
 
 #endif

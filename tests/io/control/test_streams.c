@@ -23,9 +23,9 @@ struct site {
 	struct streams *streams;
 };
 
-static void add_dropped(void *userdata, struct buf *out, uint64_t records)
+static void add_dropped(void *userdata, struct buf *out, const struct line_gap *gap)
 {
-	buf_printf(out, "dropped %llu\n", (unsigned long long)records);
+	buf_printf(out, "dropped %llu\n", (unsigned long long)gap->lines);
 }
 
 /* Larger than a queue, with its end in it. */
@@ -110,7 +110,7 @@ static void hear_rest(int fd, struct buf *ret)
 
 static void put(struct site *s, bool signal, const char *line)
 {
-	streams_put(s->streams, signal, line, strlen(line));
+	streams_put(s->streams, signal, line, strlen(line), 1);
 }
 
 static void test_all(void **state)

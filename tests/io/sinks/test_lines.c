@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/sinks/lines: trouble with the file costs lines, counts them and delays no other
- * work. */
+/* Claims about io/sinks/lines: lines wait for a file that cannot be written, whole and in order;
+ * what finds no room is counted, in its place; and no other work is delayed. */
 #include "io/sinks/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,10 +31,58 @@ static const char *in_dir(const char *name)
 	return path;
 }
 
+static void add_gap(void *userdata, struct buf *out, const struct line_gap *gap)
+{
+	buf_printf(out, "gap %llu %llu-%llu\n", (unsigned long long)gap->lines,
+		   (unsigned long long)gap->first_ns, (unsigned long long)gap->last_ns);
+}
+
+static int open_sink(const char *path, struct linesink **ret)
+{
+	return linesink_new(path, add_gap, NULL, ret);
+}
+
+/* Each line begins with its number. */
+static unsigned int number;
+
 static void add(struct linesink *sink, unsigned int lines)
 {
-	while (lines--)
-		linesink_add(sink, line, sizeof(line));
+	while (lines--) {
+		char begin[16];
+
+		snprintf(begin, sizeof(begin), "%08u ", number++);
+		memcpy(line, begin, 9);
+		linesink_add(sink, line, sizeof(line), number);
+	}
+}
+
+/* Whole lines in order, each once, with lines of gaps where some are missing: how many lines there
+ * are of add(), and how many the gaps add up to. */
+static unsigned int check_lines(const char *path, unsigned int first, unsigned int *ret_missing)
+{
+	FILE *in = fopen(path, "re");
+	char text[sizeof(line) + 1];
+	unsigned int n = 0;
+
+	*ret_missing = 0;
+	assert_non_null(in);
+	while (fgets(text, sizeof(text), in)) {
+		unsigned long long missing, from, to;
+
+		assert_int_equal(text[strlen(text) - 1], '\n');
+		if (sscanf(text, "gap %llu %llu-%llu", &missing, &from, &to) == 3) {
+			assert_int_equal(from, first + 1);
+			assert_int_equal(to, first + missing);
+			*ret_missing += (unsigned int)missing;
+			first += (unsigned int)missing;
+			continue;
+		}
+		assert_int_equal(strlen(text), sizeof(line));
+		assert_int_equal(atoi(text), first++);
+		n++;
+	}
+	fclose(in);
+	return n;
 }
 
 static struct linesink_stats stats_of(const struct linesink *sink)
@@ -54,7 +105,7 @@ static void plain_file(void **state)
 	struct linesink *sink;
 	struct stat st;
 
-	assert_int_equal(linesink_new(in_dir("plain"), &sink), 0);
+	assert_int_equal(open_sink(in_dir("plain"), &sink), 0);
 	add(sink, 10);
 	linesink_flush(sink, SECOND);
 	assert_int_equal(stats_of(sink).written, 10);
@@ -63,7 +114,7 @@ static void plain_file(void **state)
 	assert_int_equal(st.st_size, 10 * sizeof(line));
 	assert_int_equal(st.st_mode & 0777, 0600);
 	linesink_free(sink);
-	assert_int_equal(linesink_new(in_dir("plain"), &sink), 0);
+	assert_int_equal(open_sink(in_dir("plain"), &sink), 0);
 	add(sink, 1);
 	linesink_flush(sink, SECOND);
 	assert_int_equal(size_of(in_dir("plain")), 11 * sizeof(line));
@@ -74,7 +125,7 @@ static void burst(void **state)
 {
 	struct linesink *sink;
 
-	assert_int_equal(linesink_new(in_dir("burst"), &sink), 0);
+	assert_int_equal(open_sink(in_dir("burst"), &sink), 0);
 	add(sink, 2000);
 	linesink_flush(sink, SECOND);
 	assert_int_equal(stats_of(sink).written, 2000);
@@ -87,7 +138,7 @@ static void rotated(void **state)
 	struct linesink *sink;
 	char old[160];
 
-	assert_int_equal(linesink_new(in_dir("log"), &sink), 0);
+	assert_int_equal(open_sink(in_dir("log"), &sink), 0);
 	add(sink, 3);
 	snprintf(old, sizeof(old), "%s.1", in_dir("log"));
 	assert_int_equal(rename(in_dir("log"), old), 0);
@@ -101,42 +152,214 @@ static void rotated(void **state)
 	linesink_free(sink);
 }
 
-/* A disk of 64 KiB. */
+static void mount_disk(const char *size)
+{
+	char data[32];
+
+	snprintf(data, sizeof(data), "size=%s", size);
+	if ((mkdir(in_dir("disk"), 0700) < 0 && errno != EEXIST) ||
+	    mount("tmpfs", in_dir("disk"), "tmpfs", 0, data) < 0)
+		skip();
+}
+
+static void resize_disk(const char *size)
+{
+	char data[32];
+
+	snprintf(data, sizeof(data), "size=%s", size);
+	assert_int_equal(mount(NULL, in_dir("disk"), NULL, MS_REMOUNT, data), 0);
+}
+
 static void full_disk(void **state)
 {
+	unsigned int first = number, missing;
 	struct linesink_stats stats;
 	struct linesink *sink;
-	char ballast[160];
-	int fd;
 
-	if (mkdir(in_dir("disk"), 0700) < 0 ||
-	    mount("tmpfs", in_dir("disk"), "tmpfs", 0, "size=64k") < 0)
-		skip();
-	snprintf(ballast, sizeof(ballast), "%s/ballast", in_dir("disk"));
-	fd = open(ballast, O_WRONLY | O_CREAT, 0600);
-	assert_int_equal(write(fd, (char[32768]){}, 32768), 32768);
-	close(fd);
-	assert_int_equal(linesink_new(in_dir("disk/log"), &sink), 0);
+	mount_disk("32k");
+	assert_int_equal(open_sink(in_dir("disk/log"), &sink), 0);
 	add(sink, 100);
 	linesink_flush(sink, SECOND);
 	stats = stats_of(sink);
 	assert_int_equal(stats.error, -ENOSPC);
-	assert_int_equal(stats.written + stats.dropped, 100);
+	assert_int_equal(stats.written, 32);
+	assert_int_equal(stats.waiting, 68);
+	assert_int_equal(stats.dropped, 0);
 	assert_int_equal(size_of(in_dir("disk/log")), stats.written * sizeof(line));
+	assert_false(linesink_is_idle(sink));
 	add(sink, 7);
-	assert_int_equal(stats_of(sink).dropped, stats.dropped + 7);
+	assert_int_equal(stats_of(sink).waiting, 75);
 
-	/* Space again: it goes on by itself, no sooner than a second later. */
-	assert_int_equal(unlink(ballast), 0);
+	/* Space again, first for some of them: it goes on by itself, once a second. */
+	resize_disk("48k");
 	linesink_flush(sink, SECOND + SECOND / 2);
+	linesink_flush(sink, 2 * SECOND);
+	stats = stats_of(sink);
+	assert_int_equal(stats.error, -ENOSPC);
+	assert_int_equal(stats.written, 49);
+	resize_disk("1m");
+	linesink_flush(sink, 2 * SECOND + SECOND / 2);
 	assert_int_equal(stats_of(sink).error, -ENOSPC);
-	linesink_flush(sink, 2 * SECOND);
+	linesink_flush(sink, 3 * SECOND);
 	add(sink, 5);
-	linesink_flush(sink, 2 * SECOND);
-	assert_int_equal(stats_of(sink).error, 0);
-	assert_int_equal(stats_of(sink).written, stats.written + 5);
+	linesink_flush(sink, 3 * SECOND);
+	stats = stats_of(sink);
+	assert_int_equal(stats.error, 0);
+	assert_int_equal(stats.written, 112);
+	assert_true(linesink_is_idle(sink));
+	assert_int_equal(check_lines(in_dir("disk/log"), first, &missing), 112);
+	assert_int_equal(missing, 0);
 	linesink_free(sink);
 	umount(in_dir("disk"));
+}
+
+/* More than waits, again and again. */
+static void long_full(void **state)
+{
+	unsigned int first = number, missing;
+	struct linesink_stats stats;
+	struct linesink *sink;
+
+	mount_disk("32k");
+	assert_int_equal(open_sink(in_dir("disk/log"), &sink), 0);
+	for (int i = 1; i < 10; i++) {
+		add(sink, 500);
+		linesink_flush(sink, (uint64_t)i * SECOND);
+	}
+	stats = stats_of(sink);
+	assert_int_equal(stats.error, -ENOSPC);
+	assert_true(stats.waiting > 1000 && stats.dropped > 1000);
+	assert_int_equal(stats.written + stats.dropped + stats.waiting, 4500);
+	resize_disk("16m");
+	linesink_flush(sink, 10 * SECOND);
+	add(sink, 3);
+	linesink_flush(sink, 10 * SECOND);
+	stats = stats_of(sink);
+	assert_int_equal(stats.error, 0);
+	assert_int_equal(stats.written + stats.dropped, 4503);
+	assert_int_equal(check_lines(in_dir("disk/log"), first, &missing), stats.written);
+	assert_int_equal(missing, stats.dropped);
+	linesink_free(sink);
+	umount(in_dir("disk"));
+}
+
+/* Rotation gives it another file, as a person would who has another disk. */
+static void rotated_when_full(void **state)
+{
+	unsigned int first = number, missing, n;
+	struct linesink *sink;
+
+	mount_disk("32k");
+	assert_int_equal(open_sink(in_dir("disk/log"), &sink), 0);
+	add(sink, 100);
+	linesink_flush(sink, SECOND);
+	assert_int_equal(linesink_reopen(sink, in_dir("elsewhere")), 0);
+	assert_int_equal(stats_of(sink).error, 0);
+	assert_int_equal(stats_of(sink).written, 100);
+	n = check_lines(in_dir("disk/log"), first, &missing);
+	assert_int_equal(n + check_lines(in_dir("elsewhere"), first + n, &missing), 100);
+	linesink_free(sink);
+	umount(in_dir("disk"));
+}
+
+/* The file itself is missing on a disk that is full from the start on. */
+static void full_at_start(void **state)
+{
+	unsigned int first = number, missing;
+	struct linesink *sink;
+	int r;
+
+	mount_disk("4k");
+	r = mount(NULL, in_dir("disk"), NULL, MS_REMOUNT, "nr_inodes=1");
+	assert_int_equal(r, 0);
+	assert_int_equal(open_sink(in_dir("disk/log"), &sink), 0);
+	assert_int_equal(stats_of(sink).error, -ENOSPC);
+	add(sink, 3);
+	linesink_flush(sink, SECOND);
+	assert_int_equal(stats_of(sink).waiting, 3);
+	assert_int_equal(mount(NULL, in_dir("disk"), NULL, MS_REMOUNT, "nr_inodes=100"), 0);
+	linesink_flush(sink, 2 * SECOND);
+	assert_int_equal(stats_of(sink).error, 0);
+	assert_int_equal(check_lines(in_dir("disk/log"), first, &missing), 3);
+	linesink_free(sink);
+	umount(in_dir("disk"));
+}
+
+/* The file may not grow (EFBIG), so half a line is cut off; then it may. */
+static void limited(void **state)
+{
+	unsigned int first = number, missing;
+	struct rlimit limit = {sizeof(line) * 5 / 2, RLIM_INFINITY};
+	struct linesink *sink;
+
+	unlink(in_dir("limited"));
+	assert_int_equal(open_sink(in_dir("limited"), &sink), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	add(sink, 5);
+	linesink_flush(sink, SECOND);
+	limit.rlim_cur = RLIM_INFINITY;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(stats_of(sink).error, -EFBIG);
+	assert_int_equal(stats_of(sink).written, 2);
+	assert_int_equal(size_of(in_dir("limited")), 2 * sizeof(line));
+	linesink_flush(sink, 3 * SECOND);
+	assert_int_equal(stats_of(sink).written, 5);
+	assert_int_equal(check_lines(in_dir("limited"), first, &missing), 5);
+	linesink_free(sink);
+}
+
+static bool set_append_only(const char *path, bool on)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), flags = 0, r;
+
+	r = ioctl(fd, FS_IOC_GETFLAGS, &flags);
+	flags = on ? flags | FS_APPEND_FL : flags & ~FS_APPEND_FL;
+	if (r == 0)
+		r = ioctl(fd, FS_IOC_SETFLAGS, &flags);
+	close(fd);
+	return r == 0;
+}
+
+/* Of an append-only file (chattr +a) nothing can be cut off. */
+static void not_cut(void **state)
+{
+	unsigned int first = number, missing;
+	struct rlimit limit = {sizeof(line) * 5 / 2, RLIM_INFINITY};
+	struct linesink *sink;
+
+	unlink(in_dir("limited"));
+	assert_int_equal(open_sink(in_dir("limited"), &sink), 0);
+	if (!set_append_only(in_dir("limited"), true)) {
+		linesink_free(sink);
+		skip();
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	add(sink, 5);
+	linesink_flush(sink, SECOND);
+	limit.rlim_cur = RLIM_INFINITY;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(size_of(in_dir("limited")), sizeof(line) * 5 / 2);
+	assert_int_equal(stats_of(sink).written, 2);
+	linesink_flush(sink, 3 * SECOND);
+	assert_true(set_append_only(in_dir("limited"), false));
+	assert_int_equal(stats_of(sink).written, 5);
+	assert_int_equal(check_lines(in_dir("limited"), first, &missing), 5);
+	linesink_free(sink);
+}
+
+static void full_at_end(void **state)
+{
+	struct linesink *sink;
+
+	assert_int_equal(open_sink("/dev/full", &sink), 0);
+	add(sink, 2);
+	linesink_flush(sink, SECOND);
+	assert_int_equal(stats_of(sink).error, -ENOSPC);
+	assert_false(linesink_finish(sink, 10));
+	assert_int_equal(stats_of(sink).waiting, 2);
+	assert_int_equal(stats_of(sink).written, 0);
+	assert_false(linesink_is_idle(sink));
+	linesink_free(sink);
 }
 
 /* Runs with a pipe as standard output and gives it back. */
@@ -166,16 +389,17 @@ static void slow_reader(void **state)
 	int p[2], saved = with_pipe(p), r;
 	ssize_t n;
 
-	r = linesink_new(NULL, &sink);
+	r = open_sink(NULL, &sink);
 	restore(saved);
 	assert_int_equal(r, 0);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 4000; i++) {
 		add(sink, 1);
 		linesink_flush(sink, SECOND);
 	}
 	stats = stats_of(sink);
 	assert_int_equal(stats.error, 0);
-	assert_in_range(stats.dropped, 500, 999);
+	assert_in_range(stats.dropped, 1500, 1999);
+	assert_in_range(stats.waiting, 2000, 2200);
 	fcntl(p[0], F_SETFL, O_NONBLOCK);
 	for (int i = 0; i < 100; i++) {
 		while ((n = read(p[0], got, sizeof(got))) > 0)
@@ -183,8 +407,9 @@ static void slow_reader(void **state)
 		linesink_flush(sink, SECOND);
 	}
 	stats = stats_of(sink);
-	assert_int_equal(stats.written + stats.dropped, 1000);
-	assert_int_equal(bytes, stats.written * sizeof(line));
+	assert_int_equal(stats.written + stats.dropped, 4000);
+	/* And one line of the gap. */
+	assert_in_range(bytes - stats.written * sizeof(line), 10, 100);
 	add(sink, 1);
 	linesink_flush(sink, SECOND);
 	assert_int_equal(stats_of(sink).written, stats.written + 1);
@@ -197,7 +422,7 @@ static void reader_left(void **state)
 	struct linesink *sink;
 	int p[2], saved = with_pipe(p), r;
 
-	r = linesink_new(NULL, &sink);
+	r = open_sink(NULL, &sink);
 	restore(saved);
 	assert_int_equal(r, 0);
 	close(p[0]);
@@ -216,19 +441,21 @@ static void fifo(void **state)
 	int fd;
 
 	assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
-	assert_int_equal(linesink_new(in_dir("fifo"), &sink), -ENXIO);
+	assert_int_equal(open_sink(in_dir("fifo"), &sink), -ENXIO);
 	fd = open(in_dir("fifo"), O_RDONLY | O_NONBLOCK);
-	assert_int_equal(linesink_new(in_dir("fifo"), &sink), 0);
+	assert_int_equal(open_sink(in_dir("fifo"), &sink), 0);
 	close(fd);
 	add(sink, 1);
 	linesink_flush(sink, SECOND);
 	assert_int_equal(stats_of(sink).error, -EPIPE);
+	linesink_flush(sink, 2 * SECOND);
+	assert_int_equal(stats_of(sink).error, -ENXIO);
 	fd = open(in_dir("fifo"), O_RDONLY | O_NONBLOCK);
 	linesink_flush(sink, 3 * SECOND);
 	add(sink, 1);
 	linesink_flush(sink, 3 * SECOND);
-	assert_int_equal(stats_of(sink).written, 1);
-	assert_int_equal(stats_of(sink).dropped, 1);
+	assert_int_equal(stats_of(sink).written, 2);
+	assert_int_equal(stats_of(sink).dropped, 0);
 	linesink_free(sink);
 	close(fd);
 }
@@ -237,8 +464,8 @@ static void no_such_place(void **state)
 {
 	struct linesink *sink;
 
-	assert_int_equal(linesink_new(in_dir("none/log"), &sink), -ENOENT);
-	assert_int_equal(linesink_new(dir, &sink), -EISDIR);
+	assert_int_equal(open_sink(in_dir("none/log"), &sink), -ENOENT);
+	assert_int_equal(open_sink(dir, &sink), -EISDIR);
 }
 
 static void check_mended(const char *there, const char *lines, const char *becomes)
@@ -250,9 +477,9 @@ static void check_mended(const char *there, const char *lines, const char *becom
 	snprintf(path, sizeof(path), "%s", in_dir("half"));
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	assert_int_equal(write(fd, there, strlen(there)), strlen(there));
-	assert_int_equal(linesink_new(path, &sink), 0);
+	assert_int_equal(open_sink(path, &sink), 0);
 	linesink_mend(sink, lines, strlen(lines));
-	linesink_add(sink, "new\n", 4);
+	linesink_add(sink, "new\n", 4, 1);
 	linesink_flush(sink, SECOND);
 	assert_true(linesink_is_idle(sink));
 	assert_int_equal(stats_of(sink).written, 1);
@@ -279,15 +506,18 @@ static int setup(void **state)
 	memset(line, 'x', sizeof(line));
 	line[sizeof(line) - 1] = '\n';
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	return mkdtemp(dir) ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-	static const char *const made[] = {"plain", "burst", "log", "log.1", "fifo", "half"};
+	static const char *const made[] = {"plain", "burst", "log",	  "log.1",
+					   "fifo",  "half",  "elsewhere", "limited"};
 
 	for (size_t i = 0; i < LEN(made); i++)
 		unlink(in_dir(made[i]));
+	umount(in_dir("disk"));
 	rmdir(in_dir("disk"));
 	return rmdir(dir);
 }
@@ -298,7 +528,19 @@ int main(void)
 		CLAIM("a file is appended to and no other user can read it", plain_file),
 		CLAIM("more at once than is kept for a slow reader is no loss for a file", burst),
 		CLAIM("a renamed file is left and a new one begun, without a line lost", rotated),
-		CLAIM("a full disk costs whole lines, counted, until there is space", full_disk),
+		CLAIM("lines wait for space on a full disk, and none is torn or repeated",
+		      full_disk),
+		CLAIM("what finds no room while a disk is full is counted in its place in the file",
+		      long_full),
+		CLAIM("lines that a full disk did not take are in the file that is opened then",
+		      rotated_when_full),
+		CLAIM("a file that cannot be made on a full disk is made when it has space",
+		      full_at_start),
+		CLAIM("lines wait for a file that may not grow, without half a line in it",
+		      limited),
+		CLAIM("half a line that cannot be cut off is continued", not_cut),
+		CLAIM("lines that cannot be written at the end are not reported as written",
+		      full_at_end),
 		CLAIM("a slow reader costs what does not fit into the wait", slow_reader),
 		CLAIM("a reader of standard output that left is not written to again", reader_left),
 		CLAIM("a pipe in the file system is waited for without opening blocking", fifo),

@@ -196,7 +196,7 @@ static void fill_sources(const struct counting *c, struct metrics *ret)
 	}
 	ret->sources[META_KUBELET].credential = (struct credential){
 		CREDENTIAL_TOKEN, c->at_s / 3600 * 3600 + 5400, c->at_s / 3600 * 3600 + 5040};
-	ret->sinks[METRICS_JOURNAL] = (struct metrics_sink){true, 5 * c->stops, 0};
+	ret->sinks[METRICS_JOURNAL] = (struct metrics_sink){.on = true, .records = 5 * c->stops};
 	ret->http_requests[2] = grown(c, 120);
 	ret->http_connections = 1;
 	ret->control = (struct metrics_control){.on = true};

@@ -299,6 +299,18 @@ static void test_lost(void **state)
 			     "\"quota\":210,\"too_deep\":211}\n");
 }
 
+static void test_dropped(void **state)
+{
+	struct record record = head(RECORD_DROPPED);
+
+	record.dropped = (struct record_dropped){12, 5, 6};
+	assert_record(&record, HEAD("dropped") "\"records\":12,\"since_boot_ns\":5,"
+					       "\"until_boot_ns\":6}\n");
+	record.dropped = (struct record_dropped){1, 0, 0};
+	assert_record(&record, HEAD("dropped") "\"records\":1,\"since_boot_ns\":null,"
+					       "\"until_boot_ns\":null}\n");
+}
+
 static void test_exits(void **state)
 {
 	static const struct {
@@ -473,6 +485,7 @@ int main(void)
 		CLAIM("oom has its members in order and names each level", test_oom),
 		CLAIM("a pod has its members in order, none left out", test_pod),
 		CLAIM("lost has every event type, in each of its counts", test_lost),
+		CLAIM("dropped has how many, and from when to when", test_dropped),
 		CLAIM("a code is no signal and the core bit no part of one", test_exits),
 		CLAIM("grace says what was used and what was left, below zero too", test_grace),
 		CLAIM("a runtime that no name tells is null", test_runtime),

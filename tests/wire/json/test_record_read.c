@@ -108,6 +108,25 @@ static void test_lost(void **state)
 	assert_int_equal(record_read(line.data, line.len, &text), -ENOMSG);
 }
 
+static void test_dropped(void **state)
+{
+	const struct record record = {
+		.type = RECORD_DROPPED, .at_ns = 9, .node = "n", .dropped = {12, 5, 6}};
+	_cleanup_(buf_free) struct buf line = {};
+	struct record_text text;
+
+	record_json(&line, &record);
+	for (int any = 0; any < 2; any++) {
+		assert_int_equal(any ? record_read_any(line.data, line.len, &text)
+				     : record_read(line.data, line.len, &text),
+				 0);
+		assert_int_equal(text.record.type, RECORD_DROPPED);
+		assert_int_equal(text.record.at_ns, 9);
+		assert_memory_equal(&text.record.dropped, &record.dropped, sizeof(record.dropped));
+		record_text_done(&text);
+	}
+}
+
 /* Each byte in turn is another: whatever is read then can be written. */
 static void spoil(char *line, size_t len, size_t *count)
 {
@@ -163,6 +182,8 @@ static void test_unknown_words(void **state)
 		{"true,\"gaps\":[]", "false,\"gaps\":[\"future\"]"},
 		{"true,\"gaps\":[]", "false,\"gaps\":[\"shed\",\"future\"]"},
 		{"\"schema\":1", "\"schema\":2"},
+		/* What looks damaged beside it may be the way of a newer graced. */
+		{"\"outcome\":", "\"latency_ns\":-1,\"outcome\":\"vaporized\",\"more\":"},
 	};
 
 	assert_int_equal(read_changed("\"killed\"", "\"killed\""), 0);
@@ -246,6 +267,7 @@ int main(void)
 		CLAIM("each record of a stop or signal is read back byte for byte",
 		      test_round_trip),
 		CLAIM("of losses all totals are read back, where any record may come", test_lost),
+		CLAIM("of dropped records the number and the span are read back", test_dropped),
 		CLAIM("a line with any byte changed, or cut anywhere, is read or refused",
 		      test_spoiled),
 		CLAIM("words of a newer version are refused, not read as others",

@@ -61,7 +61,9 @@ static struct metrics full(const struct series *series)
 			    [META_PODMAN] = {true, true, {119, 120, 121, 122}},
 			    [META_CONTAINERD] = {true, true, {123, 124, 125, 126}},
 			    [META_LOGS] = {true, true, {101, 102, 127, 128}}},
-		.sinks = {{true, 201, 202}, {true, 203, 204}, {true, 205, 206}},
+		.sinks = {{true, 201, 202, 31, 32},
+			  {true, 203, 204, 33, 34},
+			  {true, 205, 206, 35, 36}},
 		.overhead_known = true,
 		.overhead_ppm = 12345,
 		.budget_ppm = 20000,
@@ -157,6 +159,8 @@ static void test_says(void **state)
 		"graced_sink_dropped_total{sink=\"stdout\"} 202",
 		"graced_sink_records_total{sink=\"file\"} 203",
 		"graced_sink_dropped_total{sink=\"journal\"} 206",
+		"graced_sink_waiting_records{sink=\"file\"} 33",
+		"graced_sink_failures_total{sink=\"file\"} 34",
 		"graced_http_requests_total{code=\"2xx\"} 301",
 		"graced_http_requests_total{code=\"4xx\"} 302",
 		"graced_http_connections 31",
@@ -197,7 +201,7 @@ static void test_says(void **state)
 		"graced_series_absorbed_total{metric=\"graced_container_stops_total\"} 0",
 		"graced_series_aged_total 0",
 		"graced_series_limit 10000",
-		"graced_series_used_ratio 0.003718",
+		"graced_series_used_ratio 0.003721",
 	};
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct record stop = serieslib_stop("shop", "cart");

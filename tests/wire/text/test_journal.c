@@ -165,7 +165,8 @@ static void whole_record(void **state)
 				   {.type = RECORD_EMPTY},
 				   {.type = RECORD_LOST},
 				   {.type = RECORD_ATTACHED},
-				   {.type = RECORD_SHUTDOWN}};
+				   {.type = RECORD_SHUTDOWN},
+				   {.type = RECORD_DROPPED}};
 
 	records[0].stop.container.name = "a\nGRACED_RECORD={}\x80";
 	for (size_t i = 0; i < LEN(records); i++) {

@@ -312,17 +312,14 @@ static void add_stopping(void *userdata, struct buf *out)
 	buf_add(out, lines.data, lines.len);
 }
 
-static void add_dropped(void *userdata, struct buf *out, uint64_t records)
+static void add_dropped(void *userdata, struct buf *out, const struct line_gap *gap)
 {
-	const struct daemon *d = userdata;
 	struct record record;
 	char node[256];
 
-	begin_record(d, RECORD_NONE, node, &record);
-	control_add_dropped(out, &(struct control_dropped){.at_ns = record.at_ns,
-							   .wall_ns = record.wall_ns,
-							   .node = record.node,
-							   .records = records});
+	begin_record(userdata, RECORD_DROPPED, node, &record);
+	record.dropped = (struct record_dropped){gap->lines, gap->first_ns, gap->last_ns};
+	record_json(out, &record);
 }
 
 void answers_record(struct daemon *d, const struct record *record, const struct buf *line)
@@ -335,7 +332,7 @@ void answers_record(struct daemon *d, const struct record *record, const struct 
 	if (!line && record_json(&own, record) < 0)
 		return;
 	line = line ?: &own;
-	streams_put(d->streams, signal, buf_str(line), line->len);
+	streams_put(d->streams, signal, buf_str(line), line->len, record->at_ns);
 }
 
 static int act_by_hand(struct daemon *d, const struct control_request *request,

@@ -25,6 +25,7 @@
 
 #define MINUTE_US 60000000
 #define GRAIN_US  1000000
+#define AGAIN_US  1000000 /* what a sink did not take is tried again */
 
 /* With the port that was found where any would do. */
 static void log_listening(const char *address, uint16_t port)
@@ -171,6 +172,23 @@ static void on_record(void *userdata, const struct record *record)
 		bootkeep_record(d->boot, record);
 }
 
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	return 0; /* brings about the turn that flushes */
+}
+
+static void try_again_soon(struct daemon *d)
+{
+	if (!recorders_wait(d->recorders))
+		return;
+	if (!d->again)
+		sd_event_add_time_relative(monitor_event(d->monitor), &d->again, CLOCK_MONOTONIC,
+					   AGAIN_US, GRAIN_US / 4, on_again, d);
+	else if (sd_event_source_get_enabled(d->again, NULL) == SD_EVENT_OFF &&
+		 sd_event_source_set_time_relative(d->again, AGAIN_US) >= 0)
+		sd_event_source_set_enabled(d->again, SD_EVENT_ONESHOT);
+}
+
 static void on_turn(void *userdata)
 {
 	struct daemon *d = userdata;
@@ -189,8 +207,9 @@ static void on_turn(void *userdata)
 		bootkeep_turn(d->boot, monitor_engine(d->monitor), now,
 			      recorders_idle(d->recorders));
 	if (d->inhibitor)
-		inhibitor_turn(d->inhibitor, recorders_idle(d->recorders) &&
+		inhibitor_turn(d->inhibitor, recorders_flushed(d->recorders) &&
 						     (!d->events || events_idle(d->events)));
+	try_again_soon(d);
 }
 
 /* Before a shutdown of this boot can be announced. */
@@ -469,14 +488,17 @@ static void on_ending(void *userdata)
 	log_info("stopping");
 }
 
-/* With what came since the last turn. */
-static void finish_checkpoint(struct daemon *d)
+/* A checkpoint has what came since the last turn before the sinks have it, and keeps what they do
+ * not take. */
+static void finish_records(struct daemon *d)
 {
 	struct engine *engine = monitor_engine(d->monitor);
+	bool saves = d->ready && d->checkpoint;
 
-	checkpoint_finish(d->checkpoint, engine, clock_boot_ns());
+	if (saves)
+		checkpoint_finish(d->checkpoint, engine, clock_boot_ns());
 	recorders_finish(d->recorders);
-	if (!recorders_idle(d->recorders))
+	if (!saves || !recorders_idle(d->recorders))
 		return;
 	checkpoint_written(d->checkpoint);
 	checkpoint_turn(d->checkpoint, engine, clock_boot_ns());
@@ -486,10 +508,8 @@ static void on_close(void *userdata)
 {
 	struct daemon *d = userdata;
 
-	if (d->ready && d->checkpoint)
-		finish_checkpoint(d);
 	if (d->recorders)
-		recorders_finish(d->recorders);
+		finish_records(d);
 	if (d->boot && d->recorders)
 		bootkeep_finish(d->boot, monitor_engine(d->monitor), clock_boot_ns(),
 				recorders_idle(d->recorders));
@@ -503,6 +523,7 @@ static void on_close(void *userdata)
 	d->costs = costs_free(d->costs);
 	d->hearings = hearings_free(d->hearings);
 	d->minute = sd_event_source_disable_unref(d->minute);
+	d->again = sd_event_source_disable_unref(d->again);
 	d->web = web_free(d->web);
 	free(d->history);
 	d->history = NULL;

@@ -40,7 +40,7 @@ struct daemon {
 	struct inhibitor_lock lock;  /* of systemd's store, until the inhibitor has it */
 	struct events *events;	     /* NULL: api.report has none */
 	struct statuses *statuses;   /* NULL: nothing is written to the API in a shutdown */
-	sd_event_source *minute;
+	sd_event_source *minute, *again;
 
 	bool ready, ending;
 	bool earlier_unclean; /* the boot before, which the note has, ended uncleanly */

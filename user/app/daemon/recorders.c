@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/log/log.h"
 #include "base/cleanup.h"
 #include "base/trouble.h"
+#include "io/proc/clock.h"
 #include "io/proc/self.h"
 #include "io/sinks/journal.h"
 #include "io/sinks/lines.h"
@@ -22,14 +24,23 @@
 /* Memory for what is held that stays allocated from turn to turn. */
 #define HELD_KEPT (256u << 10)
 
+/* What is known of a sink since its state was logged last. */
+struct sink_log {
+	int error;	       /* as it was logged */
+	struct trouble losses; /* of records */
+	uint64_t failures;
+};
+
 /* A sink that was wanted once stays, with its counts, when it is turned off. */
 struct recorders {
 	struct linesink *out, *file; /* NULL: never wanted so far */
 	struct journal *journal;
 	char *path; /* of file, for messages */
 	bool on[METRICS_SINK_COUNT];
-	struct trouble troubles[METRICS_SINK_COUNT];
+	struct sink_log logs[METRICS_SINK_COUNT];
 	bool signals, shed;
+	char node[META_NAME_MAX];
+	uint64_t now_ns;	/* of the last turn */
 	struct buf held;	/* lines, until the turn ends */
 	struct buf text, entry; /* scratch */
 };
@@ -54,6 +65,31 @@ static int open_failed(const char *name, int error)
 	return error;
 }
 
+static struct record gap_record(const struct recorders *r, const struct line_gap *gap)
+{
+	uint64_t now = clock_boot_ns();
+
+	return (struct record){.type = RECORD_DROPPED,
+			       .at_ns = now,
+			       .wall_ns = (int64_t)now + clock_wall_offset_ns(),
+			       .node = r->node,
+			       .dropped = {gap->lines, gap->first_ns, gap->last_ns}};
+}
+
+static void add_gap_line(void *userdata, struct buf *out, const struct line_gap *gap)
+{
+	struct record record = gap_record(userdata, gap);
+
+	record_json(out, &record);
+}
+
+static void add_gap_entry(void *userdata, struct buf *out, const struct line_gap *gap)
+{
+	struct record record = gap_record(userdata, gap);
+
+	journal_write(out, &record);
+}
+
 static int open_path(struct recorders *r, const char *path)
 {
 	bool same = r->path && strcmp(r->path, path) == 0;
@@ -66,7 +102,8 @@ static int open_path(struct recorders *r, const char *path)
 		return -ENOMEM;
 	free(r->path);
 	r->path = copy;
-	return r->file ? linesink_reopen(r->file, path) : linesink_new(path, &r->file);
+	return r->file ? linesink_reopen(r->file, path)
+		       : linesink_new(path, add_gap_line, r, &r->file);
 }
 
 static int open_file(struct recorders *r, const char *path)
@@ -82,7 +119,8 @@ static int open_journal(struct recorders *r, enum config_journal wanted)
 {
 	bool on = wanted == CONFIG_JOURNAL_ON ||
 		  (wanted == CONFIG_JOURNAL_AUTO && host_is_socket(JOURNAL_SOCKET));
-	int error = on && !r->journal ? journal_new(JOURNAL_SOCKET, &r->journal) : 0;
+	int error =
+		on && !r->journal ? journal_new(JOURNAL_SOCKET, add_gap_entry, r, &r->journal) : 0;
 
 	r->on[METRICS_JOURNAL] = on && r->journal;
 	return error < 0 ? open_failed("the journal", error) : 0;
@@ -90,7 +128,7 @@ static int open_journal(struct recorders *r, enum config_journal wanted)
 
 static int open_stdout(struct recorders *r, bool wanted)
 {
-	int error = wanted && !r->out ? linesink_new(NULL, &r->out) : 0;
+	int error = wanted && !r->out ? linesink_new(NULL, add_gap_line, r, &r->out) : 0;
 
 	r->on[METRICS_STDOUT] = wanted && r->out;
 	return error < 0 ? open_failed("standard output", error) : 0;
@@ -106,6 +144,11 @@ int recorders_new(const struct config *config, struct recorders **ret)
 	if (!r)
 		return -ENOMEM;
 	r->signals = config->sink_signals;
+	if (config->options.node_name)
+		snprintf(r->node, sizeof(r->node), "%s", config->options.node_name);
+	else
+		clock_node_name(r->node, sizeof(r->node));
+	r->now_ns = clock_boot_ns();
 	error = open_stdout(r, config->sink_stdout);
 	if (error >= 0)
 		error = open_file(r, config->sink_file);
@@ -135,9 +178,9 @@ struct recorders *recorders_free(struct recorders *r)
 static void add_line(struct recorders *r, const char *line, size_t size)
 {
 	if (r->on[METRICS_STDOUT])
-		linesink_add(r->out, line, size);
+		linesink_add(r->out, line, size, r->now_ns);
 	if (r->on[METRICS_FILE])
-		linesink_add(r->file, line, size);
+		linesink_add(r->file, line, size, r->now_ns);
 }
 
 static void hand_on(struct recorders *r)
@@ -171,7 +214,7 @@ static void write_entry(struct recorders *r, const struct record *record)
 {
 	buf_reset(&r->entry);
 	if (journal_write(&r->entry, record) >= 0)
-		journal_send(r->journal, buf_str(&r->entry), r->entry.len);
+		journal_send(r->journal, buf_str(&r->entry), r->entry.len, record->at_ns);
 }
 
 const struct buf *recorders_record(struct recorders *r, const struct record *record)
@@ -193,30 +236,91 @@ void recorders_repeat(struct recorders *r, const struct buf *lines)
 		buf_add(&r->held, buf_str(lines), lines->len);
 }
 
-bool recorders_idle(const struct recorders *r)
+static bool is_idle(const struct recorders *r, enum metrics_sink_type type,
+		    const struct linesink *sink)
 {
-	return !r->held.len && (!r->on[METRICS_STDOUT] || linesink_is_idle(r->out)) &&
-	       (!r->on[METRICS_FILE] || linesink_is_idle(r->file));
+	return !r->on[type] || linesink_is_idle(sink);
 }
 
-static void log_change(struct recorders *r, enum metrics_sink_type type, int error,
-		       uint64_t dropped, uint64_t now_ns)
+bool recorders_idle(const struct recorders *r)
 {
+	return !r->held.len && is_idle(r, METRICS_STDOUT, r->out) &&
+	       is_idle(r, METRICS_FILE, r->file);
+}
+
+static bool is_stuck(const struct recorders *r, enum metrics_sink_type type,
+		     const struct linesink *sink)
+{
+	struct linesink_stats stats;
+
+	if (!r->on[type])
+		return true;
+	linesink_get_stats(sink, &stats);
+	return stats.error || linesink_is_idle(sink);
+}
+
+bool recorders_flushed(const struct recorders *r)
+{
+	return !r->held.len && is_stuck(r, METRICS_STDOUT, r->out) &&
+	       is_stuck(r, METRICS_FILE, r->file);
+}
+
+bool recorders_wait(const struct recorders *r)
+{
+	return !recorders_idle(r) || (r->on[METRICS_JOURNAL] && !journal_is_idle(r->journal));
+}
+
+/* Who reads standard output does not come back. */
+static bool is_gone(enum metrics_sink_type type, int error)
+{
+	return type == METRICS_STDOUT && error == -EPIPE;
+}
+
+static void log_error_change(struct recorders *r, enum metrics_sink_type type, int error)
+{
+	struct sink_log *log = r->logs + type;
+
+	if (!error == !log->error)
+		return;
+	log->error = error;
+	log->failures += error != 0;
+	if (error)
+		log_warning("records are not written to %s: %s; they %s", name_of(r, type),
+			    strerror(-error),
+			    is_gone(type, error) ? "are dropped" : "wait in memory");
+	else
+		log_at(LOG_NOTICE, "records are written to %s again", name_of(r, type));
+}
+
+static void log_losses(struct recorders *r, enum metrics_sink_type type, uint64_t dropped,
+		       uint64_t now_ns)
+{
+	struct sink_log *log = r->logs + type;
 	uint64_t cost;
 
-	switch (trouble_look(r->troubles + type, error != 0, dropped, now_ns, &cost)) {
+	switch (trouble_look(&log->losses, dropped, now_ns, &cost)) {
 	case TROUBLE_BEGINS:
-		log_warning("records are not written to %s: %s; they are counted as dropped",
-			    name_of(r, type),
-			    error ? strerror(-error) : "it does not take them fast enough");
+		log_warning("records for %s are dropped: %s", name_of(r, type),
+			    log->error ? "too many wait for it already"
+				       : "it does not take them fast enough");
 		break;
 	case TROUBLE_ENDS:
-		log_at(LOG_NOTICE, "records are written to %s again; %" PRIu64 " were dropped",
+		log_at(LOG_NOTICE,
+		       "records for %s are no longer dropped; %" PRIu64
+		       " were, and a record of type dropped is in their place",
 		       name_of(r, type), cost);
 		break;
 	case TROUBLE_NO_NEWS:
 		break;
 	}
+}
+
+static void log_change(struct recorders *r, enum metrics_sink_type type, int error,
+		       uint64_t dropped, uint64_t now_ns)
+{
+	log_error_change(r, type, error);
+	if (!is_gone(type, error))
+		log_losses(r, type, dropped, now_ns);
 }
 
 static void flush(struct recorders *r, enum metrics_sink_type type, struct linesink *sink,
@@ -231,17 +335,24 @@ static void flush(struct recorders *r, enum metrics_sink_type type, struct lines
 	log_change(r, type, stats.error, stats.dropped, now_ns);
 }
 
-void recorders_flush(struct recorders *r, uint64_t now_ns)
+static void flush_journal(struct recorders *r, uint64_t now_ns)
 {
 	struct journal_stats stats;
 
+	if (!r->on[METRICS_JOURNAL])
+		return;
+	journal_flush(r->journal);
+	journal_get_stats(r->journal, &stats);
+	log_change(r, METRICS_JOURNAL, stats.error, stats.dropped, now_ns);
+}
+
+void recorders_flush(struct recorders *r, uint64_t now_ns)
+{
+	r->now_ns = now_ns;
 	hand_on(r);
 	flush(r, METRICS_STDOUT, r->out, now_ns);
 	flush(r, METRICS_FILE, r->file, now_ns);
-	if (!r->on[METRICS_JOURNAL])
-		return;
-	journal_get_stats(r->journal, &stats);
-	log_change(r, METRICS_JOURNAL, stats.error, stats.dropped, now_ns);
+	flush_journal(r, now_ns);
 }
 
 void recorders_shed_signals(struct recorders *r, bool shed)
@@ -269,18 +380,33 @@ int recorders_reload(struct recorders *r, const struct config *config)
 	return file < 0 ? file : journal;
 }
 
+static void log_unwritten(const struct recorders *r, enum metrics_sink_type type, uint64_t records)
+{
+	if (records)
+		log_warning("%" PRIu64 " records are not written to %s, as graced ends", records,
+			    name_of(r, type));
+}
+
 static void finish(struct recorders *r, enum metrics_sink_type type, struct linesink *sink)
 {
-	struct linesink_stats before, after;
+	struct linesink_stats stats;
 
 	if (!r->on[type])
 		return;
-	linesink_get_stats(sink, &before);
 	linesink_finish(sink, FINISH_MS);
-	linesink_get_stats(sink, &after);
-	if (after.dropped > before.dropped)
-		log_warning("%" PRIu64 " records were not written to %s when graced ended",
-			    after.dropped - before.dropped, name_of(r, type));
+	linesink_get_stats(sink, &stats);
+	log_unwritten(r, type, stats.waiting);
+}
+
+static void finish_journal(struct recorders *r)
+{
+	struct journal_stats stats;
+
+	if (!r->on[METRICS_JOURNAL])
+		return;
+	journal_flush(r->journal);
+	journal_get_stats(r->journal, &stats);
+	log_unwritten(r, METRICS_JOURNAL, stats.waiting);
 }
 
 void recorders_finish(struct recorders *r)
@@ -288,27 +414,32 @@ void recorders_finish(struct recorders *r)
 	hand_on(r);
 	finish(r, METRICS_STDOUT, r->out);
 	finish(r, METRICS_FILE, r->file);
+	finish_journal(r);
 }
 
-static struct metrics_sink stats_of(const struct linesink *sink)
+static struct metrics_sink stats_of(const struct recorders *r, enum metrics_sink_type type,
+				    const struct linesink *sink)
 {
 	struct linesink_stats stats;
 
 	if (!sink)
 		return (struct metrics_sink){};
 	linesink_get_stats(sink, &stats);
-	return (struct metrics_sink){true, stats.written, stats.dropped};
+	return (struct metrics_sink){true, stats.written, stats.dropped, stats.waiting,
+				     r->logs[type].failures};
 }
 
 void recorders_get_stats(const struct recorders *r, struct metrics_sink *ret)
 {
 	struct journal_stats stats;
 
-	ret[METRICS_STDOUT] = stats_of(r->out);
-	ret[METRICS_FILE] = stats_of(r->file);
+	ret[METRICS_STDOUT] = stats_of(r, METRICS_STDOUT, r->out);
+	ret[METRICS_FILE] = stats_of(r, METRICS_FILE, r->file);
 	ret[METRICS_JOURNAL] = (struct metrics_sink){};
 	if (!r->journal)
 		return;
 	journal_get_stats(r->journal, &stats);
-	ret[METRICS_JOURNAL] = (struct metrics_sink){true, stats.written, stats.dropped};
+	ret[METRICS_JOURNAL] =
+		(struct metrics_sink){true, stats.written, stats.dropped, stats.waiting,
+				      r->logs[METRICS_JOURNAL].failures};
 }

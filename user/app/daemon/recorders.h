@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the daemon's records go: JSON lines to standard output and to a file, entries to the
- * journal. None of them is waited for; what one does not take is counted and logged.
+ * journal. None of them is waited for: what one does not take now waits in memory, and what finds
+ * no room there is dropped, counted and logged, and a record of type dropped says so in its place.
  *
  * Lines are held until the turn of the loop ends, so that a checkpoint has them before any reader.
  */
@@ -28,8 +29,12 @@ void recorders_repeat(struct recorders *recorders, const struct buf *lines);
 
 /* Whether each line was written or dropped by all who take lines. */
 bool recorders_idle(const struct recorders *recorders);
+/* The same but for those that cannot be written now, as on a full disk. */
+bool recorders_flushed(const struct recorders *recorders);
+/* Something waits, for which a turn of the loop is wanted soon. */
+bool recorders_wait(const struct recorders *recorders);
 
-/* Hands on what is held, at the end of each turn of the loop; now_ns is of any clock. */
+/* Hands on what is held, at the end of each turn of the loop; now_ns is of CLOCK_BOOTTIME. */
 void recorders_flush(struct recorders *recorders, uint64_t now_ns);
 
 /* Signal records are left out, whatever the configuration has. */

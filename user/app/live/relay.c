@@ -153,7 +153,7 @@ static void take_line(struct relay *relay, const char *line, size_t len)
 {
 	const struct relay_config *c = &relay->config;
 	struct record_text text;
-	uint64_t dropped;
+	bool dropped;
 	int r;
 
 	if (relay->left) {
@@ -164,15 +164,14 @@ static void take_line(struct relay *relay, const char *line, size_t len)
 	if (r == 0) {
 		if (text.record.type == RECORD_ATTACHED)
 			text.record.attached.pods = relay->pods;
-		c->record(c->userdata, &text.record, line, len);
+		dropped = text.record.type == RECORD_DROPPED;
+		if (dropped)
+			relay->dropped += text.record.dropped.records;
+		c->record(c->userdata, dropped ? NULL : &text.record, line, len);
 		record_text_done(&text);
 		return;
 	}
-	dropped = r == -ENOMSG ? control_read_dropped(line, len) : 0;
-	relay->dropped += dropped;
-	if (dropped)
-		c->record(c->userdata, NULL, line, len);
-	else if (r != -EBADMSG)
+	if (r != -EBADMSG)
 		relay->newer++;
 	else if (!begin_answer(relay, line, len))
 		relay->unreadable++;

@@ -342,6 +342,12 @@ struct record_lost {
 	uint64_t recursion_misses;
 };
 
+/* Records that were not written here, by what could not take them: a file, a reader, the journal. */
+struct record_dropped {
+	uint64_t records;
+	uint64_t since_ns, until_ns; /* the first and the last of them was reported; 0: not known */
+};
+
 enum record_type {
 	RECORD_NONE,
 	RECORD_ATTACHED,
@@ -357,6 +363,7 @@ enum record_type {
 	RECORD_DISCREPANCY,
 	RECORD_SHUTDOWN,
 	RECORD_BOOT,
+	RECORD_DROPPED,
 };
 
 struct record {
@@ -378,6 +385,7 @@ struct record {
 		struct record_discrepancy discrepancy;
 		struct record_shutdown shutdown;
 		struct record_boot boot;
+		struct record_dropped dropped;
 	};
 };
 

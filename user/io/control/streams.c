@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/line_queue.h"
 
 struct stream {
 	struct streams *streams;
@@ -60,17 +59,16 @@ static int stream_send(struct stream *s)
 static bool stream_end_gap(struct stream *s)
 {
 	_cleanup_(buf_free) struct buf line = {};
-	uint64_t dropped = line_queue_end_gap(&s->queue);
+	struct line_gap gap;
 
-	if (!dropped)
+	if (!line_queue_end_gap(&s->queue, &gap))
 		return false;
-	s->streams->config.add_dropped(s->streams->config.userdata, &line, dropped);
-	if (buf_error(&line) < 0) {
-		s->queue.dropped = dropped;
-		return false;
-	}
-	line_queue_add(&s->queue, buf_str(&line), line.len);
-	return true;
+	s->streams->config.add_dropped(s->streams->config.userdata, &line, &gap);
+	if (buf_error(&line) == 0 &&
+	    line_queue_add(&s->queue, buf_str(&line), line.len, gap.last_ns))
+		return true;
+	s->queue.gap = gap;
+	return false;
 }
 
 /* What has to be sent whole is as long as it has to be. */
@@ -79,7 +77,7 @@ static bool stream_add_whole(struct stream *s, const struct buf *lines)
 	bool added;
 
 	s->queue.max = lines->len;
-	added = line_queue_add(&s->queue, buf_str(lines), lines->len);
+	added = line_queue_add(&s->queue, buf_str(lines), lines->len, 0);
 	s->queue.max = STREAMS_QUEUE_MAX;
 	return added;
 }
@@ -212,11 +210,12 @@ bool streams_want(const struct streams *streams, bool signal)
 	return false;
 }
 
-void streams_put(struct streams *streams, bool signal, const char *line, size_t size)
+void streams_put(struct streams *streams, bool signal, const char *line, size_t size,
+		 uint64_t now_ns)
 {
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		if (stream_wants(&streams->list[i], signal))
-			line_queue_add(&streams->list[i].queue, line, size);
+			line_queue_add(&streams->list[i].queue, line, size, now_ns);
 }
 
 void streams_flush(struct streams *streams)

@@ -14,6 +14,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/buf.h"
+#include "base/line_queue.h"
 #include "wire/json/control.h"
 
 #define STREAMS_MAX	  8
@@ -22,8 +23,8 @@
 struct streams;
 
 struct streams_config {
-	/* Adds the line that says how many records were dropped. */
-	void (*add_dropped)(void *userdata, struct buf *out, uint64_t records);
+	/* Adds the line that stands for records that were dropped. */
+	void (*add_dropped)(void *userdata, struct buf *out, const struct line_gap *gap);
 	/* Adds the reply to CONTROL_STOPPING, of whole lines; may be larger than a queue. */
 	void (*add_stopping)(void *userdata, struct buf *out);
 	void *userdata;
@@ -42,8 +43,9 @@ int streams_add(struct streams *streams, int fd, bool signals, const struct buf 
 
 /* Whether a client wants such a record. */
 bool streams_want(const struct streams *streams, bool signal);
-/* Queues a line, with its newline, for those that want it. */
-void streams_put(struct streams *streams, bool signal, const char *line, size_t size);
+/* Queues a line, with its newline, for those that want it. now_ns: for a gap. */
+void streams_put(struct streams *streams, bool signal, const char *line, size_t size,
+		 uint64_t now_ns);
 /* Writes what can be written, at the end of each turn of the loop. */
 void streams_flush(struct streams *streams);
 

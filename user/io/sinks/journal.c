@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sends datagrams to journald's socket without waiting, and counts those it does not take. */
+/* Sends datagrams to journald's socket without waiting, and holds those it does not take. */
 #include "io/sinks/journal.h"
 
 #include <errno.h>
@@ -9,13 +9,22 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
+/* What waits at most. */
+#define WAITING_BYTES (2u << 20)
+
 struct journal {
 	int fd;
 	struct sockaddr_un address;
+	journal_gap_fn gap_fn;
+	void *userdata;
+	struct line_queue queue; /* entries, each behind its size, a size_t */
+	bool gap_first; /* the first of them is one of gap_fn, and no entry of the caller's */
 	struct journal_stats stats;
 };
 
-int journal_new(const char *path, struct journal **ret)
+int journal_new(const char *path, journal_gap_fn gap_fn, void *userdata, struct journal **ret)
 {
 	struct journal *journal;
 	int r;
@@ -25,6 +34,9 @@ int journal_new(const char *path, struct journal **ret)
 	journal = calloc(1, sizeof(*journal));
 	if (!journal)
 		return -ENOMEM;
+	journal->gap_fn = gap_fn;
+	journal->userdata = userdata;
+	journal->queue.max = WAITING_BYTES;
 	journal->address.sun_family = AF_UNIX;
 	strcpy(journal->address.sun_path, path);
 	journal->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -39,14 +51,16 @@ int journal_new(const char *path, struct journal **ret)
 
 struct journal *journal_free(struct journal *journal)
 {
-	if (journal)
-		close(journal->fd);
+	if (!journal)
+		return NULL;
+	close(journal->fd);
+	line_queue_free(&journal->queue);
 	free(journal);
 	return NULL;
 }
 
 /* By its path each time: it may be another journald than before. */
-void journal_send(struct journal *journal, const char *entry, size_t size)
+static int send_entry(struct journal *journal, const char *entry, size_t size)
 {
 	ssize_t n;
 
@@ -54,11 +68,97 @@ void journal_send(struct journal *journal, const char *entry, size_t size)
 		n = sendto(journal->fd, entry, size, MSG_NOSIGNAL,
 			   (const struct sockaddr *)&journal->address, sizeof(journal->address));
 	while (n < 0 && errno == EINTR);
-	journal->stats.error = n < 0 ? -errno : 0;
-	if (n < 0)
-		journal->stats.dropped++;
-	else
+	return n < 0 ? -errno : 0;
+}
+
+static void drop(struct journal *journal, uint64_t now_ns)
+{
+	line_gap_add(&journal->queue.gap, now_ns);
+	journal->stats.dropped++;
+}
+
+/* Behind its size. */
+static bool queue_entry(struct journal *journal, const char *entry, size_t size, uint64_t now_ns)
+{
+	_cleanup_(buf_free) struct buf framed = {};
+
+	buf_add(&framed, (const char *)&size, sizeof(size));
+	buf_add(&framed, entry, size);
+	return buf_error(&framed) == 0 &&
+	       line_queue_add(&journal->queue, buf_str(&framed), framed.len, now_ns);
+}
+
+/* 0: the first of those that wait is out, or dropped, as no socket would take it. */
+static int send_first(struct journal *journal, const char *at)
+{
+	size_t size;
+	int r;
+
+	memcpy(&size, at, sizeof(size));
+	r = send_entry(journal, at + sizeof(size), size);
+	if (r < 0 && r != -EMSGSIZE)
+		return r;
+	line_queue_take(&journal->queue, sizeof(size) + size);
+	if (!journal->gap_first) {
+		journal->stats.waiting--;
+		if (r < 0)
+			drop(journal, journal->queue.gap.last_ns);
+		else
+			journal->stats.written++;
+	}
+	journal->gap_first = false;
+	return 0;
+}
+
+static bool end_gap(struct journal *journal)
+{
+	_cleanup_(buf_free) struct buf entry = {};
+	struct line_gap gap;
+
+	if (!line_queue_end_gap(&journal->queue, &gap))
+		return false;
+	journal->gap_fn(journal->userdata, &entry, &gap);
+	journal->gap_first = buf_error(&entry) == 0 &&
+			     queue_entry(journal, buf_str(&entry), entry.len, gap.last_ns);
+	if (!journal->gap_first)
+		journal->queue.gap = gap;
+	return journal->gap_first;
+}
+
+void journal_flush(struct journal *journal)
+{
+	size_t size;
+	int r = 0;
+
+	do {
+		const char *at = line_queue_at(&journal->queue, &size);
+
+		if (size)
+			r = send_first(journal, at);
+	} while (r == 0 && (size || end_gap(journal)));
+	journal->stats.error = r;
+}
+
+void journal_send(struct journal *journal, const char *entry, size_t size, uint64_t now_ns)
+{
+	int r = journal_is_idle(journal) ? send_entry(journal, entry, size) : -EAGAIN;
+
+	if (r == 0)
 		journal->stats.written++;
+	else if (r == -EMSGSIZE)
+		drop(journal, now_ns);
+	else if (queue_entry(journal, entry, size, now_ns))
+		journal->stats.waiting++;
+	else
+		journal->stats.dropped++;
+}
+
+bool journal_is_idle(const struct journal *journal)
+{
+	size_t size;
+
+	line_queue_at(&journal->queue, &size);
+	return !size && !journal->queue.gap.lines;
 }
 
 void journal_get_stats(const struct journal *journal, struct journal_stats *ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entries on their way to journald. sd_journal_sendv() would wait for a journald that does not
- * read, so the datagrams (wire/text/journal.h) go to its socket from here, and never wait.
+ * read, so the datagrams (wire/text/journal.h) go to its socket from here: those that it does not
+ * take now wait in memory, in order, and one stands for those that find no room there.
  */
 #ifndef IO_SINKS_JOURNAL_H
 #define IO_SINKS_JOURNAL_H
@@ -10,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+#include "base/line_queue.h"
+
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 
 struct journal;
@@ -17,14 +21,25 @@ struct journal;
 struct journal_stats {
 	uint64_t written; /* entries that the socket took */
 	uint64_t dropped;
-	int error; /* -errno of the last one that was dropped; 0: the last one went out */
+	uint64_t waiting;
+	int error; /* -errno since when it takes none; 0: all is well */
 };
 
+/* Adds the entry that stands for some that were dropped. */
+typedef void (*journal_gap_fn)(void *userdata, struct buf *out, const struct line_gap *gap);
+
 /* path: of the socket, which need not be there yet. -errno. The caller frees. */
-int journal_new(const char *path, struct journal **ret);
+int journal_new(const char *path, journal_gap_fn gap_fn, void *userdata, struct journal **ret);
 struct journal *journal_free(struct journal *journal);
 
-void journal_send(struct journal *journal, const char *entry, size_t size);
+/* now_ns: of any clock, for a gap. */
+void journal_send(struct journal *journal, const char *entry, size_t size, uint64_t now_ns);
+
+/* Sends what waits, as far as journald takes it. */
+void journal_flush(struct journal *journal);
+
+/* Nothing waits: each entry was sent or dropped. */
+bool journal_is_idle(const struct journal *journal);
 
 void journal_get_stats(const struct journal *journal, struct journal_stats *ret);
 

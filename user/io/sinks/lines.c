@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Buffers lines for a slow reader and never waits for it, unless asked to; drops what does not fit,
- * and opens a file again after errors. */
+/* Buffers lines for a slow reader and never waits for it, unless asked to; holds them while a file
+ * cannot be written, opens it again, and drops what does not fit. */
 #include "io/sinks/lines.h"
 
 #include <errno.h>
@@ -24,10 +24,17 @@
 /* Without a reader to wait for, a bigger write is a cheaper one. */
 #define BATCH_BYTES (64u << 10)
 
-struct out {
+/* Where lines go: a file, a pipe, a socket or a terminal. */
+struct end {
 	int fd;
 	bool owned, live, socket;
 	bool shared; /* live, but the descriptor may block */
+	dev_t dev;
+	ino_t ino;
+};
+
+struct out {
+	struct end end;
 	struct buf buf;
 	size_t done; /* bytes of buf that are out */
 	int error;
@@ -47,29 +54,106 @@ static int open_own(int fd, mode_t mode)
 	return open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
-int out_new(int fd, bool owned, bool live, struct out **ret)
+static int end_open(int fd, bool owned, bool live, struct end *ret)
 {
-	struct out *out;
 	struct stat st;
 	int own;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	out = calloc(1, sizeof(*out));
-	if (!out)
-		return -ENOMEM;
-	out->fd = fd;
-	out->owned = owned;
-	out->live = live;
-	out->socket = S_ISSOCK(st.st_mode);
+	*ret = (struct end){.fd = fd,
+			    .owned = owned,
+			    .live = live,
+			    .socket = S_ISSOCK(st.st_mode),
+			    .dev = st.st_dev,
+			    .ino = st.st_ino};
 	own = live ? open_own(fd, st.st_mode) : -1;
 	if (own >= 0) {
 		if (owned)
 			close(fd);
-		out->fd = own;
-		out->owned = true;
+		ret->fd = own;
+		ret->owned = true;
 	}
-	out->shared = live && own < 0 && !S_ISREG(st.st_mode) && !out->socket;
+	ret->shared = live && own < 0 && !S_ISREG(st.st_mode) && !ret->socket;
+	return 0;
+}
+
+static void end_close(struct end *end)
+{
+	if (end->owned)
+		close(end->fd);
+	end->fd = -1;
+}
+
+/* A pipe that polls as writable takes PIPE_BUF bytes at once. */
+static bool shared_ready(const struct end *end)
+{
+	struct pollfd p = {.fd = end->fd, .events = POLLOUT};
+
+	return poll(&p, 1, 0) != 0;
+}
+
+static ssize_t write_some(const struct end *end, const char *data, size_t size)
+{
+	if (end->shared) {
+		if (!shared_ready(end)) {
+			errno = EAGAIN;
+			return -1;
+		}
+		if (size > PIPE_BUF)
+			size = PIPE_BUF;
+	}
+	if (end->socket)
+		return send(end->fd, data, size, MSG_NOSIGNAL | (end->live ? MSG_DONTWAIT : 0));
+	return write(end->fd, data, size);
+}
+
+/* How many bytes are out; -EAGAIN: a live one takes none now; else -errno. */
+static ssize_t end_write(const struct end *end, const char *data, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = write_some(end, data, size);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		return n ? n : -EIO; /* of no use, and would be tried for ever */
+	if (errno == EAGAIN && end->live)
+		return -EAGAIN;
+	/* A terminal that hung up is a reader that left. */
+	return errno == EIO && isatty(end->fd) ? -EPIPE : -errno;
+}
+
+/* A disk that fills up in the middle of a line leaves half a line. Cuts it off again, when no other
+ * process has written behind it. */
+static bool cut_partial_line(const struct end *end, size_t partial)
+{
+	struct stat st;
+	off_t at;
+
+	if (!partial || fstat(end->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	at = lseek(end->fd, 0, SEEK_CUR);
+	if (at < 0 || at != st.st_size || (size_t)at < partial)
+		return false;
+	if (ftruncate(end->fd, at - (off_t)partial) < 0)
+		return false;
+	lseek(end->fd, at - (off_t)partial, SEEK_SET);
+	return true;
+}
+
+int out_new(int fd, bool owned, bool live, struct out **ret)
+{
+	struct out *out = calloc(1, sizeof(*out));
+	int r;
+
+	if (!out)
+		return -ENOMEM;
+	r = end_open(fd, owned, live, &out->end);
+	if (r < 0) {
+		free(out);
+		return r;
+	}
 	*ret = out;
 	return 0;
 }
@@ -78,53 +162,20 @@ struct out *out_free(struct out *out)
 {
 	if (!out)
 		return NULL;
-	if (out->owned)
-		close(out->fd);
+	end_close(&out->end);
 	buf_free(&out->buf);
 	free(out);
 	return NULL;
 }
 
-/* A pipe that polls as writable takes PIPE_BUF bytes at once. */
-static bool shared_ready(const struct out *out)
-{
-	struct pollfd p = {.fd = out->fd, .events = POLLOUT};
-
-	return poll(&p, 1, 0) != 0;
-}
-
-static ssize_t write_some(struct out *out, const char *data, size_t size)
-{
-	if (out->shared) {
-		if (!shared_ready(out)) {
-			errno = EAGAIN;
-			return -1;
-		}
-		if (size > PIPE_BUF)
-			size = PIPE_BUF;
-	}
-	if (out->socket)
-		return send(out->fd, data, size, MSG_NOSIGNAL | (out->live ? MSG_DONTWAIT : 0));
-	return write(out->fd, data, size);
-}
-
-/* A disk that fills up in the middle of a line leaves half a line. Cuts it off again, when no other
- * process has written behind it. */
-static void cut_partial_line(struct out *out)
+static void fail_out(struct out *out, int error)
 {
 	size_t partial = 0;
-	struct stat st;
-	off_t at;
 
 	while (partial < out->done && out->buf.data[out->done - partial - 1] != '\n')
 		partial++;
-	if (!partial || fstat(out->fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	at = lseek(out->fd, 0, SEEK_CUR);
-	if (at < 0 || at != st.st_size || (size_t)at < partial)
-		return;
-	if (ftruncate(out->fd, at - (off_t)partial) == 0)
-		lseek(out->fd, at - (off_t)partial, SEEK_SET);
+	cut_partial_line(&out->end, partial);
+	out->error = error;
 }
 
 int out_flush(struct out *out)
@@ -132,22 +183,16 @@ int out_flush(struct out *out)
 	if (out->error)
 		return out->error;
 	while (out->done < out->buf.len) {
-		ssize_t n = write_some(out, out->buf.data + out->done, out->buf.len - out->done);
+		ssize_t n =
+			end_write(&out->end, out->buf.data + out->done, out->buf.len - out->done);
 
-		if (n >= 0) {
-			out->done += (size_t)n;
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		if (errno == EAGAIN && out->live)
+		if (n == -EAGAIN)
 			return 1;
-		out->error = -errno;
-		/* A terminal that hung up is a reader that left. */
-		if (out->error == -EIO && isatty(out->fd))
-			out->error = -EPIPE;
-		cut_partial_line(out);
-		return out->error;
+		if (n < 0) {
+			fail_out(out, (int)n);
+			return out->error;
+		}
+		out->done += (size_t)n;
 	}
 	buf_reset(&out->buf);
 	out->done = 0;
@@ -156,7 +201,7 @@ int out_flush(struct out *out)
 
 int out_finish(struct out *out, int timeout_ms)
 {
-	struct pollfd p = {.fd = out->fd, .events = POLLOUT};
+	struct pollfd p = {.fd = out->end.fd, .events = POLLOUT};
 	int r;
 
 	while ((r = out_flush(out)) > 0) {
@@ -192,37 +237,23 @@ int out_add(struct out *out, const char *data, size_t size)
 		out->error = buf_error(&out->buf);
 		return out->error;
 	}
-	if (!out->live && out->buf.len >= BATCH_BYTES)
+	if (!out->end.live && out->buf.len >= BATCH_BYTES)
 		return out_flush(out);
 	return 0;
 }
 
-static size_t lines_waiting(const struct out *out)
-{
-	size_t lines = 0;
-
-	for (size_t i = out->done; i < out->buf.len; i++)
-		lines += out->buf.data[i] == '\n';
-	return lines;
-}
-
-static size_t bytes_waiting(const struct out *out)
-{
-	return out->buf.len - out->done;
-}
-
 bool out_is_behind(const struct out *out)
 {
-	return !out->error && bytes_waiting(out) >= BEHIND_BYTES;
+	return !out->error && out->buf.len - out->done >= BEHIND_BYTES;
 }
 
 int out_fd(const struct out *out)
 {
-	return out->fd;
+	return out->end.fd;
 }
 
-/* What waits for a slow reader at most. */
-#define WAITING_BYTES (256u << 10)
+/* What waits at most, for a slow reader or for a disk that is full: a thousand stops. */
+#define WAITING_BYTES (2u << 20)
 
 #define RETRY_NS 1000000000ULL
 
@@ -230,14 +261,19 @@ int out_fd(const struct out *out)
 #define TAIL_BYTES (64u << 10)
 
 struct linesink {
-	char *path; /* NULL: standard output */
-	struct out *out;
-	uint64_t added, dropped;
+	char *path;	/* NULL: standard output */
+	struct end end; /* fd -1: it cannot be written now */
+	linesink_gap_fn gap_fn;
+	void *userdata;
+	struct line_queue queue;
+	size_t part;	/* bytes of the first line of queue that are out */
+	bool gap_first; /* that line is one of gap_fn, which is no line of the caller's */
+	uint64_t added, written, dropped;
 	int error;
 	uint64_t tried_ns;
 };
 
-static int open_out(const char *path, struct out **ret)
+static int open_end(const char *path, struct end *ret)
 {
 	int fd, r;
 
@@ -248,7 +284,7 @@ static int open_out(const char *path, struct out **ret)
 		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return -errno;
-	r = out_new(fd, true, true, ret);
+	r = end_open(fd, true, true, ret);
 	if (r < 0)
 		close(fd);
 	return r;
@@ -256,21 +292,32 @@ static int open_out(const char *path, struct out **ret)
 
 DEFINE_CLEANUP(struct linesink *, linesink_free);
 
-int linesink_new(const char *path, struct linesink **ret)
+/* There may be space for it later. */
+static bool is_full(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT;
+}
+
+int linesink_new(const char *path, linesink_gap_fn gap_fn, void *userdata, struct linesink **ret)
 {
 	_cleanup_(cleanup_linesink_free) struct linesink *sink = calloc(1, sizeof(*sink));
 	int r;
 
 	if (!sink)
 		return -ENOMEM;
+	sink->end.fd = -1;
+	sink->gap_fn = gap_fn;
+	sink->userdata = userdata;
+	sink->queue.max = WAITING_BYTES;
 	if (path) {
 		sink->path = strdup(path);
 		if (!sink->path)
 			return -ENOMEM;
 	}
-	r = open_out(path, &sink->out);
-	if (r < 0)
+	r = open_end(path, &sink->end);
+	if (r < 0 && !is_full(r))
 		return r;
+	sink->error = r;
 	*ret = TAKE_PTR(sink);
 	return 0;
 }
@@ -279,53 +326,123 @@ struct linesink *linesink_free(struct linesink *sink)
 {
 	if (!sink)
 		return NULL;
-	out_free(sink->out);
+	if (sink->end.fd >= 0)
+		end_close(&sink->end);
+	line_queue_free(&sink->queue);
 	free(sink->path);
 	free(sink);
 	return NULL;
 }
 
-/* What did not get out is lost with the descriptor. */
+static uint64_t lines_waiting(const struct linesink *sink)
+{
+	return sink->added - sink->written - sink->dropped;
+}
+
+static size_t bytes_waiting(const struct linesink *sink)
+{
+	size_t size;
+
+	line_queue_at(&sink->queue, &size);
+	return size;
+}
+
+static bool is_gone(const struct linesink *sink)
+{
+	return !sink->path && sink->error == -EPIPE;
+}
+
+/* The lines wait until it can be written again; a reader of standard output that left does not come
+ * back. */
 static void fail(struct linesink *sink, int error)
 {
-	if (sink->out)
-		sink->dropped += lines_waiting(sink->out);
-	sink->out = out_free(sink->out);
+	/* What begins to read a pipe begins with a whole line. */
+	if (sink->end.fd >= 0 && (cut_partial_line(&sink->end, sink->part) || error == -EPIPE))
+		sink->part = 0;
+	if (sink->end.fd >= 0)
+		end_close(&sink->end);
 	sink->error = error;
+	if (!is_gone(sink))
+		return;
+	sink->dropped += lines_waiting(sink);
+	line_queue_free(&sink->queue);
+	sink->queue.gap = (struct line_gap){};
+	sink->gap_first = false;
+}
+
+/* So many bytes at the front of what waits are out. */
+static void took(struct linesink *sink, const char *at, size_t n)
+{
+	size_t end = sink->part + n, whole = 0;
+
+	for (size_t i = sink->part; i < end; i++) {
+		if (at[i] != '\n')
+			continue;
+		whole = i + 1;
+		sink->written += !sink->gap_first;
+		sink->gap_first = false;
+	}
+	line_queue_take(&sink->queue, whole);
+	sink->part = end - whole;
+}
+
+/* 0: nothing waits. -EAGAIN: a slow reader. Else -errno. */
+static int write_lines(struct linesink *sink)
+{
+	for (;;) {
+		size_t size;
+		const char *at = line_queue_at(&sink->queue, &size);
+		ssize_t n;
+
+		if (!size)
+			return 0;
+		n = end_write(&sink->end, at + sink->part, size - sink->part);
+		if (n < 0)
+			return (int)n;
+		took(sink, at, (size_t)n);
+	}
+}
+
+/* After a gap: what is missing there. */
+static bool end_gap(struct linesink *sink)
+{
+	_cleanup_(buf_free) struct buf line = {};
+	struct line_gap gap;
+
+	if (!line_queue_end_gap(&sink->queue, &gap))
+		return false;
+	sink->gap_fn(sink->userdata, &line, &gap);
+	if (buf_error(&line) == 0 &&
+	    line_queue_add(&sink->queue, buf_str(&line), line.len, gap.last_ns)) {
+		sink->gap_first = true;
+		return true;
+	}
+	sink->queue.gap = gap;
+	return false;
 }
 
 static void write_out(struct linesink *sink)
 {
-	int r = out_flush(sink->out);
-
-	if (r < 0)
-		fail(sink, r);
-	else if (r == 0)
-		sink->error = 0;
-}
-
-/* More may come at once than is kept for a slow reader; one that is not slow takes it at once. */
-static bool has_room(struct linesink *sink, size_t size)
-{
-	if (sink->out && bytes_waiting(sink->out) + size > WAITING_BYTES)
-		write_out(sink);
-	return sink->out && bytes_waiting(sink->out) + size <= WAITING_BYTES;
-}
-
-void linesink_add(struct linesink *sink, const char *line, size_t size)
-{
 	int r;
 
-	sink->added++;
-	if (!has_room(sink, size)) {
-		sink->dropped++;
-		return;
-	}
-	r = out_add(sink->out, line, size);
-	if (r < 0) {
-		sink->dropped++;
+	do
+		r = write_lines(sink);
+	while (r == 0 && end_gap(sink));
+	if (r == 0 || r == -EAGAIN)
+		sink->error = 0;
+	else
 		fail(sink, r);
-	}
+}
+
+/* More may come at once than waits for a slow reader; one that is not slow takes it at once. */
+void linesink_add(struct linesink *sink, const char *line, size_t size, uint64_t now_ns)
+{
+	if (sink->end.fd >= 0 && !sink->queue.gap.lines &&
+	    bytes_waiting(sink) + size > WAITING_BYTES)
+		write_out(sink);
+	sink->added++;
+	if (is_gone(sink) || !line_queue_add(&sink->queue, line, size, now_ns))
+		sink->dropped++;
 }
 
 static bool begins_one(const char *tail, size_t len, const char *lines, size_t size)
@@ -355,53 +472,94 @@ static size_t read_tail(int fd, off_t size, char *ret)
 	return want - begin;
 }
 
-void linesink_mend(struct linesink *sink, const char *lines, size_t size)
+/* The unfinished line at the end of the file that is open; 0: there is none. ret holds TAIL_BYTES.
+ */
+static size_t unfinished_line(const struct linesink *sink, char *ret, off_t *ret_size)
 {
 	_cleanup_(cleanup_close) int fd = -1;
-	_cleanup_(cleanup_free) char *tail = malloc(TAIL_BYTES);
 	char path[64];
 	struct stat st;
-	size_t len;
 
-	if (!tail || !sink->out || fstat(out_fd(sink->out), &st) < 0 || !S_ISREG(st.st_mode))
-		return;
+	if (sink->end.fd < 0 || fstat(sink->end.fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
 	/* Ours is for writing alone. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", out_fd(sink->out));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", sink->end.fd);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	len = fd < 0 ? 0 : read_tail(fd, st.st_size, tail);
-	if (!len || (begins_one(tail, len, lines, size) &&
-		     ftruncate(out_fd(sink->out), st.st_size - (off_t)len) == 0))
+	*ret_size = st.st_size;
+	return fd < 0 ? 0 : read_tail(fd, st.st_size, ret);
+}
+
+static void end_line(struct linesink *sink)
+{
+	ssize_t n = end_write(&sink->end, "\n", 1);
+
+	if (n < 0 && n != -EAGAIN)
+		fail(sink, (int)n);
+}
+
+void linesink_mend(struct linesink *sink, const char *lines, size_t size)
+{
+	_cleanup_(cleanup_free) char *tail = malloc(TAIL_BYTES);
+	off_t end = 0;
+	size_t len = tail ? unfinished_line(sink, tail, &end) : 0;
+
+	if (!len ||
+	    (begins_one(tail, len, lines, size) && ftruncate(sink->end.fd, end - (off_t)len) == 0))
 		return;
-	if (write(out_fd(sink->out), "\n", 1) < 0)
-		fail(sink, -errno);
+	end_line(sink);
+}
+
+/* Half a line that could not be cut off is continued where it was left, if nothing else came behind
+ * it; else that line begins anew. */
+static void resume(struct linesink *sink, const struct end *before)
+{
+	bool same = sink->end.dev == before->dev && sink->end.ino == before->ino;
+	_cleanup_(cleanup_free) char *tail = malloc(TAIL_BYTES);
+	size_t len, size, part = sink->part;
+	const char *first = line_queue_at(&sink->queue, &size);
+	off_t end = -1;
+
+	if (!part || !tail)
+		return;
+	len = unfinished_line(sink, tail, &end);
+	if (same && (end < 0 || (len == part && memcmp(tail, first, len) == 0)))
+		return;
+	sink->part = 0;
+	if (len)
+		end_line(sink);
 }
 
 bool linesink_is_idle(const struct linesink *sink)
 {
-	return !sink->out || !bytes_waiting(sink->out);
+	return !bytes_waiting(sink) && !sink->queue.gap.lines;
 }
 
-static void retry(struct linesink *sink, uint64_t now_ns)
+static int open_again(struct linesink *sink)
 {
-	int r;
+	struct end before = sink->end;
+	int r = open_end(sink->path, &sink->end);
 
-	/* A reader of standard output that left does not come back. */
-	if (!sink->path && sink->error == -EPIPE)
-		return;
-	if (sink->tried_ns && now_ns - sink->tried_ns < RETRY_NS)
-		return;
-	sink->tried_ns = now_ns;
-	r = open_out(sink->path, &sink->out);
-	if (r < 0)
+	if (r < 0) {
+		sink->end.fd = -1;
 		sink->error = r;
+		return r;
+	}
+	resume(sink, &before);
+	if (sink->end.fd >= 0)
+		write_out(sink);
+	return 0;
 }
 
 void linesink_flush(struct linesink *sink, uint64_t now_ns)
 {
-	if (!sink->out)
-		retry(sink, now_ns);
-	else if (bytes_waiting(sink->out))
+	if (sink->end.fd >= 0)
 		write_out(sink);
+	else if (is_gone(sink) || (sink->tried_ns && now_ns - sink->tried_ns < RETRY_NS))
+		return;
+	else
+		open_again(sink);
+	if (sink->end.fd < 0)
+		sink->tried_ns = now_ns;
 }
 
 static int take_path(struct linesink *sink, const char *path)
@@ -417,35 +575,43 @@ static int take_path(struct linesink *sink, const char *path)
 
 int linesink_reopen(struct linesink *sink, const char *path)
 {
-	struct out *out;
-	int r = 0;
+	int r;
 
 	if (!sink->path)
 		return sink->error;
-	if (sink->out)
+	if (sink->end.fd >= 0)
 		write_out(sink);
-	if (path)
-		r = take_path(sink, path);
-	if (r >= 0)
-		r = open_out(sink->path, &out);
-	fail(sink, r < 0 ? r : 0);
+	r = path ? take_path(sink, path) : 0;
 	if (r < 0)
 		return r;
-	sink->out = out;
-	return 0;
+	if (sink->end.fd >= 0)
+		fail(sink, 0);
+	return open_again(sink);
 }
 
-void linesink_finish(struct linesink *sink, int timeout_ms)
+bool linesink_finish(struct linesink *sink, int timeout_ms)
 {
-	if (sink->out && out_finish(sink->out, timeout_ms) != 0)
-		fail(sink, sink->error);
+	if (sink->end.fd >= 0)
+		write_out(sink);
+	else if (!is_gone(sink))
+		open_again(sink);
+	while (sink->end.fd >= 0 && bytes_waiting(sink)) {
+		struct pollfd p = {.fd = sink->end.fd, .events = POLLOUT};
+		int n = poll(&p, 1, timeout_ms);
+
+		if (n == 0 || (n < 0 && errno != EINTR))
+			break;
+		write_out(sink);
+	}
+	return linesink_is_idle(sink);
 }
 
 void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret)
 {
-	size_t waiting = sink->out ? lines_waiting(sink->out) : 0;
-
-	ret->written = sink->added - sink->dropped - waiting;
-	ret->dropped = sink->dropped;
-	ret->error = sink->error;
+	*ret = (struct linesink_stats){
+		.written = sink->written,
+		.dropped = sink->dropped,
+		.waiting = lines_waiting(sink),
+		.error = sink->error,
+	};
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/line_queue.h"
+
 struct out;
 
 /* Takes the descriptor over when owned. live: keep what is not taken rather than block; else
@@ -40,27 +42,32 @@ int out_fd(const struct out *out);
 
 /*
  * Lines of a daemon on their way to a file or to standard output. Nothing that happens there holds
- * the daemon up: a reader that is slow, a disk that is full, a file that cannot be opened cost
- * lines, and each of them is counted.
+ * the daemon up: lines wait in memory for a reader that is slow, for space on a disk and for a file
+ * that can be opened. Those that find no room are dropped and counted, and a line says so in their
+ * place.
  */
 struct linesink;
 
 struct linesink_stats {
 	uint64_t written; /* lines that are wholly out */
 	uint64_t dropped;
+	uint64_t waiting;
 	int error; /* -errno since when nothing gets out; 0: all is well */
 };
 
+/* Adds the line, with its newline, that stands for lines that were dropped. */
+typedef void (*linesink_gap_fn)(void *userdata, struct buf *out, const struct line_gap *gap);
+
 /*
  * path NULL: standard output. A file is appended to, made with mode 0600 when it is missing, and
- * never waited for, whatever it is. -errno when it cannot be opened now. The caller frees, which
- * writes nothing more.
+ * never waited for, whatever it is. -errno when it cannot be opened now; a disk without space for
+ * it is no failure. The caller frees, which writes nothing more.
  */
-int linesink_new(const char *path, struct linesink **ret);
+int linesink_new(const char *path, linesink_gap_fn gap_fn, void *userdata, struct linesink **ret);
 struct linesink *linesink_free(struct linesink *sink);
 
-/* Takes one line with its newline. */
-void linesink_add(struct linesink *sink, const char *line, size_t size);
+/* Takes one line with its newline. now_ns: of any clock, for a gap. */
+void linesink_add(struct linesink *sink, const char *line, size_t size, uint64_t now_ns);
 
 /*
  * For who starts after one that was killed: an unfinished line at the end of a file is cut off when
@@ -69,19 +76,20 @@ void linesink_add(struct linesink *sink, const char *line, size_t size);
  */
 void linesink_mend(struct linesink *sink, const char *lines, size_t size);
 
-/* No line waits: each was written or dropped. */
+/* No line waits, nor one of a gap: each was written or dropped. */
 bool linesink_is_idle(const struct linesink *sink);
 
 /* Writes what can be written; tries a file that failed anew once a second of now_ns (any clock). */
 void linesink_flush(struct linesink *sink, uint64_t now_ns);
 
 /* Opens the file anew, for who has renamed it, or another one (path NULL: the same); what is
- * waiting goes to the old one first, as far as it takes it. 0, or the -errno that stats have from
- * now on. Standard output stays what it is. */
+ * waiting goes to the old one first, as far as it takes it, and the rest to the new one. 0, or the
+ * -errno that stats have from now on. Standard output stays what it is. */
 int linesink_reopen(struct linesink *sink, const char *path);
 
-/* Waits for a slow reader, at most that long; what does not get out is dropped. */
-void linesink_finish(struct linesink *sink, int timeout_ms);
+/* Waits for a slow reader, at most that long, and tries once more what failed. False: some lines
+ * still wait. */
+bool linesink_finish(struct linesink *sink, int timeout_ms);
 
 void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret);
 

@@ -308,25 +308,3 @@ uint64_t control_read_asking(const char *line, size_t size)
 
 	return number_of(object, "asking");
 }
-
-void control_add_dropped(struct buf *out, const struct control_dropped *dropped)
-{
-	char time[RFC3339_SIZE];
-
-	jsonw_object(out, NULL);
-	jsonw_str(out, "type", "dropped");
-	jsonw_u64(out, "schema", 1);
-	jsonw_str(out, "time", rfc3339_format(dropped->wall_ns, time));
-	jsonw_u64(out, "boot_ns", dropped->at_ns);
-	jsonw_str(out, "node", dropped->node);
-	jsonw_u64(out, "records", dropped->records);
-	end(out);
-}
-
-uint64_t control_read_dropped(const char *line, size_t size)
-{
-	_cleanup_(cleanup_json_decref) json_t *object =
-		json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
-
-	return strcmp(text_of(object, "type"), "dropped") == 0 ? number_of(object, "records") : 0;
-}

@@ -103,18 +103,6 @@ void control_add_asking(struct buf *out, uint64_t containers);
 /* 0 also for any other line. */
 uint64_t control_read_asking(const char *line, size_t size);
 
-/* Among the records: a client was so slow that records were dropped. */
-struct control_dropped {
-	uint64_t at_ns;	 /* CLOCK_BOOTTIME */
-	int64_t wall_ns; /* since 1970, UTC */
-	const char *node;
-	uint64_t records;
-};
-
-void control_add_dropped(struct buf *out, const struct control_dropped *dropped);
-/* How many records a line says were dropped; 0 for any other line. */
-uint64_t control_read_dropped(const char *line, size_t size);
-
 /* The line is without its newline and may hold any bytes. 0; -EBADMSG: it is no request;
  * -EPROTONOSUPPORT: of another version; -EOPNOTSUPP: for a command that there is not. *ret_why is
  * filled then. */

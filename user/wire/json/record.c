@@ -530,6 +530,14 @@ static void add_boot(struct buf *out, const struct record *record)
 	add_alive_list(out, &log->containers, false);
 }
 
+static void add_dropped(struct buf *out, const struct record *record)
+{
+	add_head(out, record, "dropped", NULL);
+	jsonw_u64(out, "records", record->dropped.records);
+	record_parts_time(out, "since_boot_ns", record->dropped.since_ns);
+	record_parts_time(out, "until_boot_ns", record->dropped.until_ns);
+}
+
 typedef void (*add_fn)(struct buf *out, const struct record *record);
 
 static add_fn adder(enum record_type type)
@@ -561,6 +569,8 @@ static add_fn adder(enum record_type type)
 		return add_boot;
 	case RECORD_RESTART:
 		return add_restart;
+	case RECORD_DROPPED:
+		return add_dropped;
 	case RECORD_NONE:
 		break;
 	}

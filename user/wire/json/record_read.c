@@ -19,9 +19,10 @@ struct reading {
 	int error;
 };
 
+/* What looks damaged in a record of a newer graced may be its way. */
 static void fail(struct reading *r, int error)
 {
-	if (!r->error)
+	if (!r->error || error == -EPROTONOSUPPORT)
 		r->error = error;
 }
 
@@ -234,13 +235,13 @@ static uint32_t read_gaps(struct reading *r, const json_t *evidence)
 	size_t i;
 
 	json_array_foreach(gaps, i, one) {
+		const char *name = json_string_value(one);
 		unsigned int gap = 0;
 
-		while (gap < GAP_COUNT &&
-		       strcmp(gap_word(gap), json_is_string(one) ? json_string_value(one) : ""))
+		while (name && gap < GAP_COUNT && strcmp(gap_word(gap), name) != 0)
 			gap++;
-		if (gap == GAP_COUNT)
-			fail(r, -EPROTONOSUPPORT);
+		if (!name || gap == GAP_COUNT)
+			fail(r, name ? -EPROTONOSUPPORT : -EBADMSG);
 		else
 			bits |= UINT32_C(1) << gap;
 	}
@@ -323,6 +324,15 @@ static void read_signal(struct reading *r, const json_t *line)
 	signal->target_init = json_is_true(json_object_get(target, "init"));
 	read_pod(r, json_object_get(target, "pod"), &signal->pod);
 	read_container(r, json_object_get(target, "container"), &signal->container);
+}
+
+static void read_dropped(struct reading *r, const json_t *line)
+{
+	r->record->dropped = (struct record_dropped){
+		.records = time_of(r, line, "records"),
+		.since_ns = time_of(r, line, "since_boot_ns"),
+		.until_ns = time_of(r, line, "until_boot_ns"),
+	};
 }
 
 static void read_head(struct reading *r, const json_t *line)
@@ -449,14 +459,32 @@ static int read_line(const json_t *line, struct record *ret)
 		ret->type = RECORD_STOP;
 	else if (strcmp(type, "signal") == 0)
 		ret->type = RECORD_SIGNAL;
+	else if (strcmp(type, "dropped") == 0)
+		ret->type = RECORD_DROPPED;
 	else
 		return -ENOMSG;
 	read_head(&r, line);
 	if (ret->type == RECORD_STOP)
 		read_stop(&r, line);
-	else
+	else if (ret->type == RECORD_SIGNAL)
 		read_signal(&r, line);
+	else
+		read_dropped(&r, line);
 	return r.error;
+}
+
+static int read_any(const json_t *line, struct record *ret)
+{
+	int r = read_line(line, ret);
+
+	return r == -ENOMSG ? read_other(line, ret) : r;
+}
+
+int record_check(const json_t *line)
+{
+	struct record record = {};
+
+	return read_any(line, &record);
 }
 
 static int read_text(const char *line, size_t len, bool any, struct record_text *ret)
@@ -465,9 +493,9 @@ static int read_text(const char *line, size_t len, bool any, struct record_text 
 	int r;
 
 	text.json = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-	r = text.json ? read_line(text.json, &text.record) : -EBADMSG;
-	if (r == -ENOMSG && any)
-		r = read_other(text.json, &text.record);
+	if (!text.json)
+		return -EBADMSG;
+	r = any ? read_any(text.json, &text.record) : read_line(text.json, &text.record);
 	if (r < 0) {
 		record_text_done(&text);
 		return r;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records, above all of stops and signals, read back from the JSON lines that record_json() writes.
+/*
+ * Records, above all of stops and signals, read back from the JSON lines that record_json() writes.
+ * All readers of records have one answer to what they do not know: a member is ignored; a record of
+ * an unknown type is none of theirs; one of a known type with a word that is not known, or of a
+ * later schema, is of a newer graced, and is left out and counted, as its verdict would be read as
+ * another.
  */
 #ifndef WIRE_JSON_RECORD_READ_H
 #define WIRE_JSON_RECORD_READ_H
@@ -17,10 +22,10 @@ struct record_text {
 };
 
 /*
- * 0; the caller calls record_text_done(). -ENOMSG: a record of another type. -EBADMSG: no record.
- * -EPROTONOSUPPORT: one with words that this version does not know, so that its verdict would be
- * read as another. Members that are absent are not known; of numbers those count that
- * record_json() could have written.
+ * Of stops, signals, and records that were dropped. 0; the caller calls record_text_done().
+ * -ENOMSG: a record of another type. -EBADMSG: no record. -EPROTONOSUPPORT: of a newer graced.
+ * Members that are absent are not known; of numbers those count that record_json() could have
+ * written.
  */
 int record_read(const char *line, size_t len, struct record_text *ret);
 /*
@@ -29,6 +34,8 @@ int record_read(const char *line, size_t len, struct record_text *ret);
  * known here.
  */
 int record_read_any(const char *line, size_t len, struct record_text *ret);
+/* What record_read_any() would return of that line. */
+int record_check(const json_t *line);
 void record_text_done(struct record_text *text);
 
 #endif

@@ -523,25 +523,41 @@ static void add_described(struct expo *expo, const struct engine_stats *stats)
 	add_one(expo, &refused, stats->names_refused);
 }
 
-static void add_sinks(struct expo *expo, const struct metrics *metrics, bool dropped)
+static void add_sinks(struct expo *expo, const struct metrics *metrics)
 {
-	static const struct expo_family families[] = {
-		{"graced_sink_records", EXPO_COUNTER, NULL, "Records written to a sink."},
-		{"graced_sink_dropped", EXPO_COUNTER, NULL,
-		 "Records a sink did not take, and that are not in it."}};
+	static const struct {
+		struct expo_family family;
+		size_t offset;
+	} rows[] = {
+		{{"graced_sink_records", EXPO_COUNTER, NULL, "Records written to a sink."},
+		 offsetof(struct metrics_sink, records)},
+		{{"graced_sink_dropped", EXPO_COUNTER, NULL,
+		  "Records a sink did not take, and that are not in it."},
+		 offsetof(struct metrics_sink, dropped)},
+		{{"graced_sink_failures", EXPO_COUNTER, NULL,
+		  "How often a sink could no longer be written."},
+		 offsetof(struct metrics_sink, failures)},
+		{{"graced_sink_waiting_records", EXPO_GAUGE, NULL,
+		  "Records that wait in memory for a sink."},
+		 offsetof(struct metrics_sink, waiting)},
+	};
 	static const char *const names[METRICS_SINK_COUNT] = {
 		[METRICS_STDOUT] = "stdout",
 		[METRICS_FILE] = "file",
 		[METRICS_JOURNAL] = "journal",
 	};
 
-	expo_family(expo, &families[dropped]);
-	for (int i = 0; i < METRICS_SINK_COUNT; i++) {
-		const struct metrics_sink *sink = &metrics->sinks[i];
-		struct expo_label label = {"sink", names[i]};
+	for (size_t row = 0; row < LEN(rows); row++) {
+		expo_family(expo, &rows[row].family);
+		for (int i = 0; i < METRICS_SINK_COUNT; i++) {
+			const char *sink = (const char *)&metrics->sinks[i];
+			struct expo_label label = {"sink", names[i]};
+			uint64_t value;
 
-		if (sink->on)
-			expo_u64(expo, &label, 1, dropped ? sink->dropped : sink->records);
+			memcpy(&value, sink + rows[row].offset, sizeof(value));
+			if (metrics->sinks[i].on)
+				expo_u64(expo, &label, 1, value);
+		}
 	}
 }
 
@@ -664,8 +680,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 	add_sources(&expo, metrics);
 	add_expiry(&expo, metrics);
 	add_described(&expo, &metrics->engine);
-	add_sinks(&expo, metrics, false);
-	add_sinks(&expo, metrics, true);
+	add_sinks(&expo, metrics);
 	add_http(&expo, metrics);
 	add_control(&expo, metrics);
 	if (metrics->checkpoint.on)

@@ -19,7 +19,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (290 + API_EVENT_COUNT + METRICS_CONTAINERS_LINES)
+#define METRICS_OWN_LINES    (296 + API_EVENT_COUNT + METRICS_CONTAINERS_LINES)
 
 struct metrics_program {
 	const char *name;
@@ -31,7 +31,8 @@ enum metrics_sink_type { METRICS_STDOUT, METRICS_FILE, METRICS_JOURNAL, METRICS_
 
 struct metrics_sink {
 	bool on; /* false: left out */
-	uint64_t records, dropped;
+	uint64_t records, dropped, waiting;
+	uint64_t failures; /* how often it could no longer be written */
 };
 
 struct metrics_source {

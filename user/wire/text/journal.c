@@ -316,6 +316,17 @@ static void add_lost(struct buf *out, const struct record *record)
 	add_number(out, "GRACED_LOST", lost);
 }
 
+#define ID_DROPPED "d2a0d8c64f1b4d0f9a53c7e0b6a1f5c8"
+
+static void add_dropped(struct buf *out, const struct record *record)
+{
+	add_head(out, record, ID_DROPPED, "dropped", JOURNAL_WARNING);
+	buf_printf(out,
+		   "MESSAGE=records that the journal did not take, and that are missing: %llu\n",
+		   (unsigned long long)record->dropped.records);
+	add_number(out, "GRACED_DROPPED", record->dropped.records);
+}
+
 /* Entries about pods, and about what is reported of them and contradicts the kernel. */
 
 #define ID_POD	       "3d0c9b7e51f8456ab6f2e14c8a90d7b3"
@@ -660,6 +671,8 @@ static add_fn adder(enum record_type type)
 		return add_attached;
 	case RECORD_LOST:
 		return add_lost;
+	case RECORD_DROPPED:
+		return add_dropped;
 	case RECORD_NONE:
 	case RECORD_RUNTIME_EXIT:
 		break;
@@ -667,10 +680,10 @@ static add_fn adder(enum record_type type)
 	return NULL;
 }
 
-const char *const journal_story_ids[] = {ID_STOP, ID_EMPTY,    ID_POD, ID_SHUTDOWN,
-					 ID_LOST, ID_ATTACHED, NULL};
-const char *const journal_stop_ids[] = {ID_STOP, NULL};
-const char *const journal_signal_ids[] = {ID_STOP, ID_SIGNAL, NULL};
+const char *const journal_story_ids[] = {ID_STOP, ID_EMPTY,    ID_POD,	   ID_SHUTDOWN,
+					 ID_LOST, ID_ATTACHED, ID_DROPPED, NULL};
+const char *const journal_stop_ids[] = {ID_STOP, ID_DROPPED, NULL};
+const char *const journal_signal_ids[] = {ID_STOP, ID_SIGNAL, ID_DROPPED, NULL};
 const char *const journal_boot_end_ids[] = {ID_BOOT, NULL};
 
 bool journal_has(enum record_type type)
