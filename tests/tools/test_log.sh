@@ -104,6 +104,26 @@ try "$graced" log --file "$tmp/odd" --no-headers
 	grep -q '2 lines are no records' "$err"
 claim "records of a newer version and lines that are none are left out, and counted" $?
 
+{
+	cat "$tmp/records"
+	echo '{"type":"dropped","schema":1,"time":"2026-11-22T06:00:00Z","boot_ns":3600000000010,"node":"n","records":12,"since_boot_ns":10,"until_boot_ns":20}'
+} >"$tmp/holes"
+bad=0
+while IFS='|' read -r words want; do
+	read -ra args <<<"$words"
+	try "$graced" log --no-headers --file "$tmp/holes" "${args[@]}"
+	((rc == 0)) && [[ $(lines "$out") == "${want% *}" && $(grep -c '12 records are missing there' "$err") == "${want#* }" ]] && continue
+	echo "# log $words: $(cat "$out" "$err")"
+	bad=1
+done <<-END
+	-p !none|3 1
+	-o json -p !none|3 1
+	--since 2026-11-22T03:30:00Z|1 1
+	--until 2026-11-22T05:30:00Z|3 1
+	--until 2026-11-22T04:30:00Z|3 0
+END
+claim "records that were never written are counted, where they may be of the time that is asked for" $bad
+
 try "$graced" replay "$tmp/records"
 ((rc == 1)) && errs 'graced log --file'
 claim "replay says which command reads a file of records" $?

@@ -159,13 +159,19 @@ static void add(struct account_log *log, const struct account_query *query, cons
 	else if (strcmp(w.word[0], "end") == 0)
 		fill_end(&w, &r, rows);
 	else
-		r.type = strcmp(w.word[0], "empty") == 0  ? ACCOUNT_EMPTY
-			 : strcmp(w.word[0], "lost") == 0 ? ACCOUNT_LOST
-							  : ACCOUNT_ATTACHED;
+		r.type = strcmp(w.word[0], "empty") == 0     ? ACCOUNT_EMPTY
+			 : strcmp(w.word[0], "lost") == 0    ? ACCOUNT_LOST
+			 : strcmp(w.word[0], "dropped") == 0 ? ACCOUNT_DROPPED
+							     : ACCOUNT_ATTACHED;
 	if (r.type == ACCOUNT_EMPTY)
 		r.empty_ns = r.at_ns;
 	if (r.type == ACCOUNT_LOST)
 		r.lost = seconds(&w, "n") / NS_PER_S;
+	if (r.type == ACCOUNT_DROPPED)
+		r.dropped = (struct account_dropped){
+			.records = seconds(&w, "n") / NS_PER_S,
+			.since_ns = (int64_t)(seconds(&w, "since") + seconds(&w, "wall")),
+			.until_ns = (int64_t)(seconds(&w, "until") + seconds(&w, "wall"))};
 	/* Boots are a day apart, unless the clock was set. */
 	r.wall_ns = (int64_t)(r.at_ns + seconds(&w, "wall"));
 	account_log_add(log, query, &r);
@@ -188,6 +194,7 @@ static void put_partial(struct buf *out, const struct account_partial *p)
 		uint64_t n;
 	} all[] = {
 		{"lost", p->lost},
+		{"dropped", p->dropped},
 		{"somewhere", p->lost_somewhere},
 		{"gaps", p->gaps},
 		{"unrecorded", p->unrecorded},
@@ -424,6 +431,21 @@ static void evidence(void **state)
 		 "n/b somewhere=1 [ x:?-12-?]\nn/c somewhere=1 [ y:?-5-?]"},
 		{{X, "lost boot=none at=30 n=0", "stop id=2 boot=c c=y exit=5 wall=86400"},
 		 "n/b [ x:?-12-?]\nn/c [ y:?-5-?]"},
+		/* Of one boot any of them may be of its stops; of several the time decides. */
+		{{X, "dropped boot=none at=30 n=7 since=25 until=29"}, "n/b dropped=7 [ x:?-12-?]"},
+		{{X, "stop id=2 c=y exit=30", "dropped boot=none at=30 n=7 since=15 until=29",
+		  "stop id=3 boot=c c=z exit=5 wall=86400"},
+		 "n/b dropped=7 [ x:?-12-?] [ y:?-30-?]\nn/c [ z:?-5-?]"},
+		/* A shutdown lacks those of its time, and all that follow where its end is missing.
+		 */
+		{{ANNOUNCED, RELEASED, "dropped boot=none at=99 n=7 since=25 until=29"},
+		 "n/b shutdown 100 lock 130 left 0"},
+		{{ANNOUNCED, RELEASED, "dropped boot=none at=199 n=7 since=140 until=150"},
+		 "n/b shutdown 100 lock 130 left 0"},
+		{{ANNOUNCED, RELEASED, "dropped boot=none at=125 n=7 since=25 until=120"},
+		 "n/b shutdown 100 lock 130 left 0 dropped=7"},
+		{{ANNOUNCED, "dropped boot=none at=500 n=7 since=200 until=400"},
+		 "n/b shutdown 100 lock ? dropped=7 noend=1"},
 		/* Nodes and boots stay apart; the clock may be set back between two records. */
 		{{X, "stop id=2 node=m c=y exit=5", "stop id=3 c=z exit=13 wall=-3600"},
 		 "m/b [ y:?-5-?]\nn/b [ x:?-12-?] [ z:?-13-?]"},

@@ -72,16 +72,17 @@ static void read_stop(struct scene *scene, int i)
 		snprintf(end, sizeof(end), "{\"code\":0,\"signal\":0,\"at_boot_ns\":%d}", exit);
 	else
 		snprintf(end, sizeof(end), "{\"code\":null,\"signal\":null,\"at_boot_ns\":null}");
-	snprintf(line, sizeof(line),
-		 "{\"type\":\"stop\"," HEAD "%d,\"id\":\"" BOOT "/%d/1\","
-		 "\"pod\":{\"namespace\":\"%s\",\"name\":\"%s\",\"uid\":\"u%d\"},"
-		 "\"container\":{\"name\":\"%s\",\"id\":\"c%d\"},\"stop_signal\":%s,"
-		 "\"kill_signal\":%s,\"exit\":%s,\"latency_ns\":1,\"grace\":{\"seconds\":2e-6,"
-		 "\"from\":\"spec\"},\"outcome\":\"%s\",\"cause\":\"x\",\"empty_boot_ns\":%s,"
-		 "\"stages\":{\"deliver_ns\":%s}," COMPLETE "}",
-		 exit, i, names[(i + 1) % LEN(names)], names[(i + 2) % LEN(names)], i / 2,
-		 names[i % LEN(names)], i, ask, kill, end, i % 6 ? "graceful" : "killed", empty,
-		 i % 2 ? "20" : "null");
+	snprintf(
+		line, sizeof(line),
+		"{\"type\":\"stop\"," HEAD "%d,\"id\":\"" BOOT "/%d/1\","
+		"\"pod\":{\"namespace\":\"%s\",\"name\":\"%s\",\"uid\":\"u%d\"},"
+		"\"container\":{\"name\":\"%s\",\"id\":\"c%d\"},\"stop_signal\":%s,"
+		"\"kill_signal\":%s,\"exit\":%s,\"latency_ns\":1,\"grace\":{\"seconds\":2e-6,"
+		"\"from\":\"spec\"},\"outcome\":\"%s\",\"cause\":\"stop-signal\",\"empty_boot_ns\":%s,"
+		"\"stages\":{\"deliver_ns\":%s}," COMPLETE "}",
+		exit, i, names[(i + 1) % LEN(names)], names[(i + 2) % LEN(names)], i / 2,
+		names[i % LEN(names)], i, ask, kill, end, i % 6 ? "graceful" : "killed", empty,
+		i % 2 ? "20" : "null");
 	read_line(scene, line);
 }
 
@@ -568,42 +569,52 @@ static void lines(void **state)
 {
 	static const struct {
 		const char *line;
-		bool readable;
+		enum { DAMAGED, FINE, NEWER } is;
 		size_t taken;
 	} cases[] = {
-		{"{\"type\":\"lost\"," HEAD "7,\"lost\":{\"exit\":2}}", true, 1},
-		{"{\"type\":\"attached\"," HEAD "7,\"more\":[{}]}", true, 1},
-		{"{\"type\":\"signal\"," HEAD "7}", true, 0},
-		{"{\"type\":\"brand_new\"," HEAD "7}", true, 0},
-		{"", true, 0},
-		{"{", false, 0},
-		{"[]", false, 0},
-		{"null", false, 0},
-		{"{\"type\":\"lost\"," HEAD "-7}", false, 0},
-		{"{\"type\":\"lost\"," HEAD "9223372036854775807}", false, 0},
-		{"{\"type\":\"lost\"," HEAD "7.5}", false, 0},
-		{"{\"type\":\"lost\"," HEAD "7,\"boot_ns\":8}", false, 0},
+		{"{\"type\":\"lost\"," HEAD "7,\"lost\":{\"exit\":2}}", FINE, 1},
+		{"{\"type\":\"attached\"," HEAD "7,\"more\":[{}]}", FINE, 1},
+		{"{\"type\":\"signal\"," HEAD "7}", FINE, 0},
+		{"{\"type\":\"brand_new\"," HEAD "7}", FINE, 0},
+		{"", FINE, 0},
+		{"{", DAMAGED, 0},
+		{"[]", DAMAGED, 0},
+		{"null", DAMAGED, 0},
+		{"{\"type\":\"lost\"," HEAD "-7}", DAMAGED, 0},
+		{"{\"type\":\"lost\"," HEAD "9223372036854775807}", DAMAGED, 0},
+		{"{\"type\":\"lost\"," HEAD "7.5}", DAMAGED, 0},
+		{"{\"type\":\"lost\"," HEAD "7,\"boot_ns\":8}", DAMAGED, 0},
 		{"{\"type\":\"lost\",\"schema\":2,\"time\":\"2026-11-25T10:01:00Z\",\"boot_ns\":7}",
-		 false, 0},
-		{"{\"type\":\"lost\",\"schema\":1,\"time\":\"yesterday\",\"boot_ns\":7}", false, 0},
-		{"{\"type\":\"stop\"," HEAD "7}", false, 0}, /* no id */
-		{"{\"type\":\"stop\"," HEAD "7,\"id\":\"b/c/1\",\"pod\":[],\"exit\":5}", true, 1},
-		{"{\"type\":\"shutdown\"," HEAD "7,\"event\":\"exploded\"}", false, 0},
+		 NEWER, 0},
+		{"{\"type\":\"lost\",\"schema\":1,\"time\":\"yesterday\",\"boot_ns\":7}", DAMAGED,
+		 0},
+		{"{\"type\":\"stop\"," HEAD "7}", DAMAGED, 0}, /* no id */
+		{"{\"type\":\"stop\"," HEAD "7,\"id\":\"b/c/1\",\"pod\":[],\"exit\":5}", FINE, 1},
+		{"{\"type\":\"stop\"," HEAD "7,\"id\":\"b/c/1\",\"outcome\":\"vaporized\"}", NEWER,
+		 0},
+		{"{\"type\":\"stop\"," HEAD "7,\"id\":\"b/c/1\",\"cause\":\"moonshine\"}", NEWER,
+		 0},
+		{"{\"type\":\"stop\"," HEAD "7,\"id\":\"b/c/1\",\"latency_ns\":-1,"
+		 "\"evidence\":{\"complete\":false,\"gaps\":[\"fog\"]}}",
+		 NEWER, 0},
+		{"{\"type\":\"dropped\"," HEAD "7,\"records\":3}", FINE, 1},
+		{"{\"type\":\"shutdown\"," HEAD "7,\"event\":\"exploded\"}", NEWER, 0},
 		{"{\"type\":\"shutdown\"," HEAD "7,\"event\":\"announced\","
 		 "\"announced_boot_ns\":8}",
-		 false, 0},
+		 DAMAGED, 0},
 		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"unclean\","
 		 "\"reason\":\"brand-new\",\"journal\":\"brand-new\",\"pods\":{},\"shutdown\":[]}",
-		 true, 1},
+		 FINE, 1},
 		/* Which boot it is of shows in its id alone: an entry of the journal is a later
 		   one's. */
-		{"{\"type\":\"boot_end\"," HEAD "7,\"end\":\"unclean\"}", false, 0},
-		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b\",\"end\":\"unclean\"}", false, 0},
-		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"/end\",\"end\":\"unclean\"}", false, 0},
-		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"soft\"}", false, 0},
-		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\"}", false, 0},
-		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"sync\",\"at_boot_ns\":7}", true, 0},
-		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"terminated\",\"at_boot_ns\":7}", true, 1},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"end\":\"unclean\"}", DAMAGED, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b\",\"end\":\"unclean\"}", DAMAGED, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"/end\",\"end\":\"unclean\"}", DAMAGED,
+		 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"soft\"}", NEWER, 0},
+		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\"}", DAMAGED, 0},
+		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"sync\",\"at_boot_ns\":7}", FINE, 0},
+		{"{\"type\":\"pod\"," HEAD "7,\"state\":\"terminated\",\"at_boot_ns\":7}", FINE, 1},
 	};
 
 	for (size_t i = 0; i < LEN(cases); i++) {
@@ -611,7 +622,9 @@ static void lines(void **state)
 		struct scene scene = {.log.arena = &arena};
 
 		read_line(&scene, cases[i].line);
-		if (scene.log.n != cases[i].taken || !scene.log.unreadable != cases[i].readable)
+		if (scene.log.n != cases[i].taken ||
+		    scene.log.unreadable != (cases[i].is == DAMAGED) ||
+		    scene.log.newer != (cases[i].is == NEWER))
 			fail_msg("%s: taken %zu", cases[i].line, scene.log.n);
 	}
 }
@@ -661,7 +674,9 @@ static void figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("lines that are no records are counted, unknown members are ignored", lines),
+		CLAIM("lines that are no records are counted, and those of a newer graced; unknown "
+		      "members and types are ignored",
+		      lines),
 		CLAIM("times that contradict each other are unknown", figures),
 		CLAIM("rows fit, and no name breaks out of its place", rows),
 		CLAIM("slices of a thread nest, flows come in pairs, threads have names",

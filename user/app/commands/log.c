@@ -45,7 +45,7 @@ struct history {
 	struct grid grid;
 	char **last; /* with --count, the last lines that matched, from next on; owned */
 	size_t next;
-	uint64_t matched, printed, signals, untrusted, unreadable, newer;
+	uint64_t matched, printed, signals, untrusted, unreadable, newer, dropped;
 	int error;
 };
 
@@ -115,6 +115,24 @@ static bool is_asked_for(const struct history *h, const struct record *record)
 	       filter_matches(&h->options->filter, record);
 }
 
+/* When the first of them was reported, by the wall clock. */
+static int64_t dropped_since(const struct record *record)
+{
+	uint64_t since = record->dropped.since_ns;
+
+	return since && since < record->at_ns
+		       ? (int64_t)((uint64_t)record->wall_ns - (record->at_ns - since))
+		       : record->wall_ns;
+}
+
+static void count_dropped(struct history *h, const struct record *record)
+{
+	if ((h->since_ns && record->wall_ns < h->since_ns) ||
+	    (h->until_ns && dropped_since(record) > h->until_ns))
+		return;
+	h->dropped += record->dropped.records;
+}
+
 static void take_line(struct history *h, const char *line, size_t len)
 {
 	struct record_text text;
@@ -127,7 +145,9 @@ static void take_line(struct history *h, const char *line, size_t len)
 		return;
 	}
 	h->signals += text.record.type == RECORD_SIGNAL;
-	wanted = is_asked_for(h, &text.record);
+	if (text.record.type == RECORD_DROPPED)
+		count_dropped(h, &text.record);
+	wanted = text.record.type != RECORD_DROPPED && is_asked_for(h, &text.record);
 	record_text_done(&text);
 	if (!wanted)
 		return;
@@ -228,6 +248,9 @@ static void say_left_out(const struct history *h)
 		    h->untrusted);
 	if (h->newer)
 		say("%" PRIu64 " records are of a newer graced, and were left out", h->newer);
+	if (h->dropped)
+		say("%" PRIu64 " records are missing there: graced run could not write them",
+		    h->dropped);
 	if (h->unreadable)
 		say("%" PRIu64 " lines are no records", h->unreadable);
 	if (h->options->filter.signals && !h->signals)

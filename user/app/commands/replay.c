@@ -44,7 +44,7 @@ static bool is_record(const struct lines_line *line)
 
 	if (r == 0)
 		record_text_done(&text);
-	return r == 0 || r == -ENOMSG;
+	return r == 0 || r == -ENOMSG || r == -EPROTONOSUPPORT;
 }
 
 static int bad_header(const struct replay *p, int r)

@@ -32,6 +32,7 @@ enum account_type {
 	ACCOUNT_LOST,
 	ACCOUNT_ATTACHED,
 	ACCOUNT_BOOT_END,
+	ACCOUNT_DROPPED,
 };
 
 struct account_subject {
@@ -126,6 +127,12 @@ struct account_alive_list {
 	uint64_t unnamed; /* of them, without a row: whether the query wants them is not known */
 };
 
+/* Records that were not written where this one is. */
+struct account_dropped {
+	uint64_t records;
+	int64_t since_ns, until_ns; /* wall clock */
+};
+
 /* How a boot ended, as the next one judged it by what was noted at the last look. */
 struct account_boot_end {
 	enum boot_end end;
@@ -152,6 +159,7 @@ struct account_record {
 		struct account_pod_state pod;
 		struct account_step step;
 		uint64_t lost; /* records, since its process attached */
+		struct account_dropped dropped;
 		struct account_boot_end
 			end; /* of the record's own boot, an earlier one than its writer's */
 	};
@@ -171,6 +179,7 @@ struct account_log {
 	struct account_record **records;
 	size_t n, room;
 	uint64_t unreadable; /* lines that are no record */
+	uint64_t newer;	     /* records of a newer graced, with words that are not known */
 	uint64_t untrusted;  /* entries of the journal by others than root */
 	uint64_t cut;	     /* records beyond ACCOUNT_RECORDS_MAX, or the arena's limit */
 	/* Filled by account_build(). */
@@ -204,8 +213,8 @@ struct account_partial {
 	bool end_unseen;     /* no release and no cancellation was among them */
 	uint32_t restarts;   /* graced began anew between begin and end */
 	bool ended;	     /* graced itself was stopped, and reported nothing of it afterwards */
-	uint64_t cut;	     /* as that of the log */
-	uint64_t unreadable;
+	uint64_t dropped;    /* records that were not written, of between begin and end */
+	uint64_t cut, unreadable, newer; /* as those of the log */
 };
 
 struct account_story {

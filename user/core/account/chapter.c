@@ -705,6 +705,18 @@ static uint64_t count_lost(struct account_record *const *records, size_t n,
 	return lost;
 }
 
+/* Whether records may be missing in the story: what it ends with may be among them. */
+static bool is_hole_of(const struct chapter *c, const struct account_story *story,
+		       const struct account_dropped *dropped)
+{
+	int64_t begin = (int64_t)(story->begin_ns + (uint64_t)story->wall_offset_ns);
+	int64_t end = (int64_t)(story->end_ns + (uint64_t)story->wall_offset_ns);
+	bool open = story->partial.end_unseen || (!story->shutdown && c->from->only_boot);
+
+	return (dropped->until_ns >= begin || (open && !story->shutdown)) &&
+	       (dropped->since_ns <= end || open);
+}
+
 static void judge(const struct chapter *c, const struct account_log *log,
 		  struct account_story *story)
 {
@@ -715,6 +727,7 @@ static void judge(const struct chapter *c, const struct account_log *log,
 		story->shutdown && !story->released_ns && !story->cancelled_ns && !story->ended_ns;
 	partial->cut = log->cut;
 	partial->unreadable = log->unreadable;
+	partial->newer = log->newer;
 	partial->lost = count_lost(c->from->records, c->from->n, story);
 	if (c->from->only_boot)
 		partial->lost += count_lost(c->from->floating, c->from->n_floating, story);
@@ -725,6 +738,8 @@ static void judge(const struct chapter *c, const struct account_log *log,
 		const struct account_record *r =
 			i < c->from->n ? c->from->records[i] : c->from->floating[i - c->from->n];
 
+		if (r->type == ACCOUNT_DROPPED && is_hole_of(c, story, &r->dropped))
+			partial->dropped += r->dropped.records;
 		partial->restarts += r->type == ACCOUNT_ATTACHED &&
 				     (i < c->from->n || c->from->only_boot) &&
 				     r->at_ns > story->begin_ns && r->at_ns <= story->end_ns;

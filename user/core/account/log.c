@@ -45,6 +45,7 @@ static bool is_asked_for(const struct account_query *query, const struct account
 	case ACCOUNT_EMPTY:
 	case ACCOUNT_LOST:
 	case ACCOUNT_ATTACHED:
+	case ACCOUNT_DROPPED:
 		break;
 	}
 	return true;
@@ -134,6 +135,7 @@ static bool keep_record(struct arena *arena, struct account_record *r)
 	case ACCOUNT_EMPTY:
 	case ACCOUNT_LOST:
 	case ACCOUNT_ATTACHED:
+	case ACCOUNT_DROPPED:
 		break;
 	}
 	return true;

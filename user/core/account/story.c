@@ -153,12 +153,15 @@ int account_build(struct account_log *log, const struct account_query *query, st
 	size_t begin = 0, n = 0;
 	int r = 0;
 
+	*ret = (struct account){};
+	/* Without any there is no array that could be sorted. */
+	if (!log->n)
+		return 0;
 	drop_repeated(log);
 	join_empties(log);
 	qsort(log->records, log->n, sizeof(*log->records), compare_times);
 	/* A shutdown has a record at least, and so has the rest of a boot. */
-	*ret = (struct account){.stories =
-					arena_array(log->arena, 2 * log->n, sizeof(*ret->stories))};
+	ret->stories = arena_array(log->arena, 2 * log->n, sizeof(*ret->stories));
 	if (!ret->stories)
 		return -ENOMEM;
 	for (size_t i = 1; r == 0 && i <= log->n; i++) {
@@ -183,8 +186,8 @@ bool account_is_partial(const struct account_story *story)
 	const struct account_partial *p = &story->partial;
 
 	return p->lost || p->lost_somewhere || p->gaps || p->unrecorded || p->begin_unseen ||
-	       p->end_unseen || p->restarts || p->ended || p->cut || p->unreadable ||
-	       (story->end && story->end->end != BOOT_END_CLEAN);
+	       p->end_unseen || p->restarts || p->ended || p->cut || p->unreadable || p->dropped ||
+	       p->newer || (story->end && story->end->end != BOOT_END_CLEAN);
 }
 
 uint64_t account_lock_end(const struct account_story *story)

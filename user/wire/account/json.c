@@ -282,6 +282,8 @@ static void add_evidence(struct buf *out, const struct account_story *story)
 	jsonw_u64(out, "stops_without_record", p->unrecorded);
 	jsonw_u64(out, "records_left_out", p->cut);
 	jsonw_u64(out, "lines_unreadable", p->unreadable);
+	jsonw_u64(out, "records_dropped", p->dropped);
+	jsonw_u64(out, "records_newer", p->newer);
 	jsonw_object_end(out);
 }
 

@@ -2,6 +2,7 @@
 /* Takes of each record what an account needs; every figure is bounded where it is read. */
 #include "wire/account/read.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "wire/json/record.h"
+#include "wire/json/record_read.h"
 
 /* Times and durations are at most 146 years, so that sums of two fit. */
 #define TIME_MAX     (INT64_MAX / 2)
@@ -160,8 +162,6 @@ static void read_stop(const json_t *line, struct reading *r)
 	stop->grace_ns = seconds_of(grace, "seconds");
 	stop->grace_from = text_of(grace, "from");
 	stop->outcome = outcome ? outcome_from_name(outcome) : OUTCOME_UNKNOWN;
-	if (stop->outcome == OUTCOME_COUNT)
-		stop->outcome = OUTCOME_UNKNOWN;
 	stop->cause = text_of(line, "cause");
 	stop->reason = text_of(line, "reason");
 	stop->deaf = json_is_true(json_object_get(line, "deaf"));
@@ -169,13 +169,21 @@ static void read_stop(const json_t *line, struct reading *r)
 	drop_contradictions(stop);
 }
 
-static bool read_pod(const json_t *line, struct reading *r)
+/* Of something that has a name: an unknown name is one of a newer graced. */
+static int judge_word(const char *word, bool known)
+{
+	if (!word)
+		return -EBADMSG;
+	return known ? 0 : -EPROTONOSUPPORT;
+}
+
+static int read_pod(const json_t *line, struct reading *r)
 {
 	struct account_pod_state *pod = &r->record.pod;
 	const char *state = text_of(line, "state");
 
 	read_subject(line, &pod->subject);
-	for (int i = POD_STAGE_TERMINATING; state && i <= POD_STAGE_FINISHED; i++)
+	for (int i = POD_STAGE_SYNC; state && i < POD_STAGE_COUNT; i++)
 		if (strcmp(state, pod_stage_name((enum pod_stage)i)) == 0)
 			pod->state = (enum pod_stage)i;
 	pod->trigger = text_of(line, "trigger");
@@ -183,7 +191,9 @@ static bool read_pod(const json_t *line, struct reading *r)
 	pod->deadline_ns = time_of(line, "deadline_boot_ns");
 	pod->empty_ns = time_of(line, "pod_empty_boot_ns");
 	pod->gaps = read_gaps(line, r->gaps);
-	return pod->state != POD_STAGE_NONE && pod->at_ns;
+	if (pod->state == POD_STAGE_SYNC || pod->state == POD_STAGE_FORGOTTEN)
+		return -ENOMSG;
+	return pod->at_ns ? judge_word(state, pod->state != POD_STAGE_NONE) : -EBADMSG;
 }
 
 static void read_holders(const json_t *line, struct reading *r)
@@ -216,7 +226,7 @@ static void read_group(const json_t *group, struct account_step *step)
 	step->timed_out = json_is_true(json_object_get(group, "timed_out"));
 }
 
-static bool read_step(const json_t *line, struct reading *r)
+static int read_step(const json_t *line, struct reading *r)
 {
 	struct account_step *step = &r->record.step;
 	const json_t *stop = json_object_get(line, "stop");
@@ -244,7 +254,9 @@ static bool read_step(const json_t *line, struct reading *r)
 	step->timeout_ns = time_of(stop, "timeout_ns");
 	step->kill_ns = time_of(stop, "kill_boot_ns");
 	step->deaf = json_is_true(json_object_get(stop, "deaf"));
-	return event && what < SHUTDOWN_REPORT_COUNT && step->announced_ns <= r->record.at_ns;
+	return step->announced_ns <= r->record.at_ns
+		       ? judge_word(event, what < SHUTDOWN_REPORT_COUNT)
+		       : -EBADMSG;
 }
 
 static uint64_t add_bounded(uint64_t sum, uint64_t count)
@@ -264,6 +276,22 @@ static void read_lost(const json_t *line, struct reading *r)
 	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
 		sum = add_bounded(sum, time_of(line, single[i]));
 	r->record.lost = sum;
+}
+
+static void read_dropped(const json_t *line, struct reading *r)
+{
+	uint64_t at = r->record.at_ns, since = time_of(line, "since_boot_ns");
+	uint64_t until = time_of(line, "until_boot_ns");
+
+	if (until > at || !until)
+		until = at;
+	if (since > until || !since)
+		since = until;
+	r->record.dropped = (struct account_dropped){
+		.records = add_bounded(0, time_of(line, "records")),
+		.since_ns = (int64_t)((uint64_t)r->record.wall_ns - (at - since)),
+		.until_ns = (int64_t)((uint64_t)r->record.wall_ns - (at - until)),
+	};
 }
 
 /* --- the end of a boot ----------------------------------------------------------------------- */
@@ -305,7 +333,7 @@ static void read_alive_list(const json_t *line, bool pods, struct account_alive 
 }
 
 /* The record's time and id are of the boot that ended, not of the one that wrote it. */
-static bool read_boot_end(const json_t *line, struct reading *r)
+static int read_boot_end(const json_t *line, struct reading *r)
 {
 	struct account_boot_end *end = &r->record.end;
 	const char *verdict = text_of(line, "end"), *reason = text_of(line, "reason");
@@ -332,45 +360,59 @@ static bool read_boot_end(const json_t *line, struct reading *r)
 	end->released_ns = time_of(shutdown, "released_boot_ns");
 	r->alive = calloc(2 * (size_t)ACCOUNT_ALIVE_MAX, sizeof(*r->alive));
 	if (!r->alive)
-		return false;
+		return -ENOMEM;
 	read_alive_list(line, true, r->alive, &end->pods);
 	read_alive_list(line, false, r->alive + ACCOUNT_ALIVE_MAX, &end->containers);
-	return verdict && found < BOOT_END_COUNT && r->record.boot && r->record.id &&
-	       strchr(r->record.id, '/');
+	return r->record.boot && r->record.id && strchr(r->record.id, '/')
+		       ? judge_word(verdict, found < BOOT_END_COUNT)
+		       : -EBADMSG;
 }
 
-/* 1: taken. 0: of no use for an account. Negative: damaged. */
-static int read_members(const json_t *line, const char *type, struct reading *r)
+/* 0, or what is wrong with it. */
+static int read_members(const json_t *line, struct reading *r)
 {
-	if (strcmp(type, "stop") == 0) {
-		r->record.type = ACCOUNT_STOP;
+	switch (r->record.type) {
+	case ACCOUNT_STOP:
 		read_stop(line, r);
-		return r->record.id ? 1 : -1;
-	}
-	if (strcmp(type, "empty") == 0) {
-		r->record.type = ACCOUNT_EMPTY;
+		return r->record.id ? 0 : -EBADMSG;
+	case ACCOUNT_EMPTY:
 		r->record.empty_ns = time_of(line, "empty_boot_ns");
-		return r->record.id ? 1 : -1;
-	}
-	if (strcmp(type, "pod") == 0) {
-		r->record.type = ACCOUNT_POD;
+		return r->record.id ? 0 : -EBADMSG;
+	case ACCOUNT_POD:
 		return read_pod(line, r);
-	}
-	if (strcmp(type, "shutdown") == 0) {
-		r->record.type = ACCOUNT_SHUTDOWN;
-		return read_step(line, r) ? 1 : -1;
-	}
-	if (strcmp(type, "lost") == 0) {
-		r->record.type = ACCOUNT_LOST;
+	case ACCOUNT_SHUTDOWN:
+		return read_step(line, r);
+	case ACCOUNT_LOST:
 		read_lost(line, r);
-		return 1;
+		return 0;
+	case ACCOUNT_BOOT_END:
+		return read_boot_end(line, r);
+	case ACCOUNT_DROPPED:
+		read_dropped(line, r);
+		return 0;
+	case ACCOUNT_ATTACHED:
+		break;
 	}
-	if (strcmp(type, "boot_end") == 0) {
-		r->record.type = ACCOUNT_BOOT_END;
-		return read_boot_end(line, r) ? 1 : -1;
+	return 0;
+}
+
+/* False: of no use for an account. */
+static bool take_type(const char *name, enum account_type *ret)
+{
+	static const char *const names[] = {
+		[ACCOUNT_STOP] = "stop",	 [ACCOUNT_EMPTY] = "empty",
+		[ACCOUNT_POD] = "pod",		 [ACCOUNT_SHUTDOWN] = "shutdown",
+		[ACCOUNT_LOST] = "lost",	 [ACCOUNT_ATTACHED] = "attached",
+		[ACCOUNT_BOOT_END] = "boot_end", [ACCOUNT_DROPPED] = "dropped",
+	};
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(name, names[i]) == 0) {
+			*ret = (enum account_type)i;
+			return true;
+		}
 	}
-	r->record.type = ACCOUNT_ATTACHED;
-	return strcmp(type, "attached") == 0;
+	return false;
 }
 
 /* The boot is what the id begins with. */
@@ -383,20 +425,24 @@ static void read_boot(struct reading *r, const char *boot)
 	r->record.boot = boot && *boot ? boot : NULL;
 }
 
+/* -ENOMSG: of no use for an account. -EPROTONOSUPPORT: of a newer graced. -EBADMSG: damaged. */
 static int read_line(const json_t *line, const char *boot, struct reading *r)
 {
 	const char *type = text_of(line, "type"), *time = text_of(line, "time");
 	struct account_record *record = &r->record;
 
-	if (!type || json_integer_value(json_object_get(line, "schema")) != RECORD_SCHEMA)
-		return -1;
+	if (record_check(line) == -EPROTONOSUPPORT)
+		return -EPROTONOSUPPORT;
 	record->id = text_of(line, "id");
 	record->node = text_of(line, "node");
-	if (!number_of(line, "boot_ns", &record->at_ns) || !time ||
+	if (!type || json_integer_value(json_object_get(line, "schema")) != RECORD_SCHEMA ||
+	    !number_of(line, "boot_ns", &record->at_ns) || !time ||
 	    rfc3339_parse(time, &record->wall_ns) < 0)
-		return -1;
+		return -EBADMSG;
+	if (!take_type(type, &record->type))
+		return -ENOMSG;
 	read_boot(r, boot);
-	return read_members(line, type, r);
+	return read_members(line, r);
 }
 
 void account_read(struct account_log *log, const struct account_query *query, const char *line,
@@ -404,15 +450,17 @@ void account_read(struct account_log *log, const struct account_query *query, co
 {
 	_cleanup_(cleanup_json_decref) json_t *json = NULL;
 	struct reading r = {};
-	int taken;
+	int error;
 
 	if (size == 0)
 		return;
 	json = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
-	taken = json ? read_line(json, boot, &r) : -1;
-	if (taken < 0)
-		log->unreadable++;
-	else if (taken)
+	error = json ? read_line(json, boot, &r) : -EBADMSG;
+	if (error == 0)
 		account_log_add(log, query, &r.record);
+	else if (error == -EPROTONOSUPPORT)
+		log->newer++;
+	else if (error != -ENOMSG)
+		log->unreadable++;
 	free(r.alive);
 }

@@ -225,7 +225,9 @@ void account_text_partial(struct buf *out, const struct account_story *story)
 		buf_adds(next(&list), "events were lost in one of several boots");
 	count(&list, "stops with gaps in their evidence", p->gaps);
 	count(&list, "containers without a record of their stop", p->unrecorded);
+	count(&list, "records that were not written", p->dropped);
 	count(&list, "records left out beyond the limit", p->cut);
+	count(&list, "records of a newer graced left out", p->newer);
 	count(&list, "lines that are no records", p->unreadable);
 }
 
