@@ -10,6 +10,7 @@
 
 #include "base/backoff.h"
 #include "base/time.h"
+#include "io/loop/defer.h"
 #include "io/sources/kubelet/access.h"
 
 #define REQUESTS_MAX   256
@@ -51,7 +52,7 @@ struct apiwriter {
 	unsigned int flying;
 	bool idle_due;		/* the last one ended, and idle() was not called yet */
 	sd_event_source *timer; /* the next deadline, or the end of a wait */
-	sd_event_source *work;	/* attempts; callbacks apart from those of fetch */
+	struct defer work;	/* attempts; callbacks apart from those of fetch */
 	struct apiwriter_state state;
 };
 
@@ -65,7 +66,7 @@ static uint64_t now_ns(const struct apiwriter *w)
 
 static void wake(struct apiwriter *w)
 {
-	sd_event_source_set_enabled(w->work, SD_EVENT_ONESHOT);
+	defer_enable(&w->work);
 }
 
 /* --- the queue ---------------------------------------------------------------------------------- */
@@ -465,10 +466,7 @@ static int join_loop(struct apiwriter *w)
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(w->timer, SD_EVENT_OFF);
-	r = sd_event_add_defer(w->event, &w->work, on_work, w);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_enabled(w->work, SD_EVENT_OFF);
+	return defer_open(&w->work, w->event, on_work, w);
 }
 
 int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_options *options,
@@ -503,7 +501,7 @@ struct apiwriter *apiwriter_free(struct apiwriter *w)
 		free_entry(e);
 	}
 	sd_event_source_disable_unref(w->timer);
-	sd_event_source_disable_unref(w->work);
+	defer_close(&w->work);
 	sd_event_unref(w->event);
 	free(w->url);
 	free(w->ca_file);

@@ -84,7 +84,7 @@ static void act_on(struct curl *curl, int fd, int what)
 	for (struct curl_watch *socket = curl->watches; socket; socket = socket->next)
 		if (socket->fd == fd || fd == CURL_SOCKET_TIMEOUT)
 			socket->again = true;
-	sd_event_source_set_enabled(curl->again, SD_EVENT_ONESHOT);
+	defer_enable(&curl->again);
 }
 
 static int on_again(sd_event_source *source, void *userdata)
@@ -96,7 +96,7 @@ static int on_again(sd_event_source *source, void *userdata)
 		socket = socket->next;
 	if (!socket)
 		return 0;
-	sd_event_source_set_enabled(curl->again, SD_EVENT_ONESHOT);
+	defer_enable(&curl->again);
 	socket->again = false;
 	act_on(curl, socket->fd, CURL_CSELECT_IN);
 	return 0;
@@ -189,10 +189,9 @@ static int open_loop(struct curl *curl)
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(curl->timer, SD_EVENT_OFF);
-	r = sd_event_add_defer(curl->event, &curl->again, on_again, curl);
+	r = defer_open(&curl->again, curl->event, on_again, curl);
 	if (r < 0)
 		return r;
-	sd_event_source_set_enabled(curl->again, SD_EVENT_OFF);
 	curl->multi_setopt(curl->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
 	curl->multi_setopt(curl->multi, CURLMOPT_SOCKETDATA, curl);
 	curl->multi_setopt(curl->multi, CURLMOPT_TIMERFUNCTION, on_timer);
@@ -209,7 +208,7 @@ static void close_loop(struct curl *curl)
 	while (curl->watches)
 		forget(curl->watches);
 	curl->timer = sd_event_source_disable_unref(curl->timer);
-	curl->again = sd_event_source_disable_unref(curl->again);
+	defer_close(&curl->again);
 }
 
 int curl_open(struct curl *curl, sd_event *event, void (*ended)(void *transfer, CURLcode code))

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "io/fetch/fetch.h"
+#include "io/loop/defer.h"
 
 /* curl_<name>() as <curl/curl.h> declares it, for the functions that io/fetch calls. */
 #define CURL_FUNCTIONS(X)      \
@@ -46,7 +47,7 @@ struct curl {
 	sd_event *event;
 	CURLM *multi;
 	sd_event_source *timer; /* libcurl's */
-	sd_event_source *again;
+	struct defer again;
 	struct curl_watch *watches;
 	uint64_t progress; /* the user counts here what came */
 	bool inside;	   /* libcurl is at work, and calls back: it must not be called */

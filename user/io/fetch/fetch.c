@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "io/fetch/curl.h"
 #include "io/fetch/resolve.h"
+#include "io/loop/defer.h"
 #include "io/proc/clock.h"
 
 #define FETCH_HOSTS 16
@@ -20,6 +21,10 @@
 /* How long a request waits for an address. The query goes on without it, and serves the next one:
  * who wants to know whether a peer can be reached must not wait as long as glibc does. */
 #define WAIT_NS UINT64_C(2000000000)
+
+/* What libcurl reads of TLS at once. It does so up to 100 times before it returns, and an answer may
+ * have a chunk of each byte, which makes a callback of every sixth. Without TLS it reads once. */
+#define TLS_READ_BYTES 1024L
 
 #define set(call, option, value) \
 	((call)->fetch->curl.easy_setopt((call)->easy, CURLOPT_##option, value))
@@ -64,7 +69,7 @@ struct fetch_call {
 struct fetch {
 	struct curl curl; /* the first member, for tests that replace functions of it */
 	sd_event *event;
-	sd_event_source *work; /* what must not be done from within libcurl */
+	struct defer work; /* what must not be done from within libcurl */
 	struct fetch_call *first, *last;
 	struct resolve *resolve;
 	struct fetch_host hosts[FETCH_HOSTS];
@@ -73,7 +78,7 @@ struct fetch {
 
 static void wake(struct fetch *f)
 {
-	sd_event_source_set_enabled(f->work, SD_EVENT_ONESHOT);
+	defer_enable(&f->work);
 }
 
 /* Ends one that libcurl does not know yet; done is called from the event loop. */
@@ -404,7 +409,7 @@ static int apply_client(struct fetch_call *call, const char *pem)
 	return 0;
 }
 
-static void apply_peer(struct fetch_call *call, const struct fetch_request *request)
+static void apply_peer(struct fetch_call *call, const struct fetch_request *request, bool secure)
 {
 	set(call, PROXY, "");
 	set(call, NOSIGNAL, 1L);
@@ -419,6 +424,8 @@ static void apply_peer(struct fetch_call *call, const struct fetch_request *requ
 	/* Else a new CA would not be read for a day. */
 	set(call, CA_CACHE_TIMEOUT, 0L);
 #endif
+	if (secure)
+		set(call, BUFFERSIZE, TLS_READ_BYTES);
 	if (request->unix_path)
 		set(call, UNIX_SOCKET_PATH, request->unix_path);
 	set(call, CONNECTTIMEOUT_MS, to_ms(request->connect_timeout_ns));
@@ -512,7 +519,7 @@ static int apply_request(struct fetch_call *call, const struct fetch_request *re
 	if (r < 0)
 		return r;
 	apply_protocol(call, request, &target);
-	apply_peer(call, request);
+	apply_peer(call, request, target.secure);
 	apply_callbacks(call);
 	return 0;
 }
@@ -657,11 +664,10 @@ static void on_ended(void *transfer, CURLcode code)
 
 static int open_client(struct fetch *f)
 {
-	int r = sd_event_add_defer(f->event, &f->work, on_work, f);
+	int r = defer_open(&f->work, f->event, on_work, f);
 
 	if (r < 0)
 		return r;
-	sd_event_source_set_enabled(f->work, SD_EVENT_OFF);
 	r = resolve_new(f->event, RESOLVE_FRESH_NS, on_resolved, f, &f->resolve);
 	return r < 0 ? r : curl_open(&f->curl, f->event, on_ended);
 }
@@ -669,7 +675,7 @@ static int open_client(struct fetch *f)
 static void free_client(struct fetch *f)
 {
 	resolve_free(f->resolve);
-	sd_event_source_disable_unref(f->work);
+	defer_close(&f->work);
 	sd_event_unref(f->event);
 	free(f);
 }

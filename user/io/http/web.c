@@ -12,6 +12,7 @@
 #include "io/http/auth.h"
 #include "io/http/mhd.h"
 #include "io/http/listen.h"
+#include "io/loop/defer.h"
 #include "io/proc/clock.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -51,7 +52,8 @@ struct web {
 	sd_event *event;
 	struct mhd mhd;
 	struct MHD_Daemon *daemon;
-	sd_event_source *ready, *more, *timer;
+	sd_event_source *ready, *timer;
+	struct defer more;
 	struct web_listeners listeners; /* paused for lack of descriptors or credit */
 	struct web_tls_state tls;
 	struct webauth *auth; /* NULL: everybody is served */
@@ -435,7 +437,7 @@ static void arm(struct web *web, uint64_t next_ns)
 				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 	/* It has no timeouts of its own: it is either waiting for its sockets, or not done. */
 	if (web->mhd.get_timeout(web->daemon, &ms) == MHD_YES)
-		sd_event_source_set_enabled(web->more, SD_EVENT_ONESHOT);
+		defer_enable(&web->more);
 }
 
 /* What is done from here to the end of turn() counts as serving. */
@@ -628,9 +630,7 @@ static int add_sources(struct web *web, struct web_why *ret_why)
 	int r = add_ready(web, web->daemon, &web->ready);
 
 	if (r >= 0)
-		r = sd_event_add_defer(web->event, &web->more, on_more, web);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(web->more, SD_EVENT_OFF);
+		r = defer_open(&web->more, web->event, on_more, web);
 	if (r >= 0)
 		r = sd_event_add_time(web->event, &web->timer, CLOCK_MONOTONIC, 0, 0, on_time, web);
 	if (r >= 0)
@@ -743,9 +743,9 @@ struct web *web_free(struct web *web)
 		return NULL;
 	web_listen_close(&web->listeners);
 	sd_event_source_disable_unref(web->timer);
-	sd_event_source_disable_unref(web->more);
+	defer_close(&web->more);
 	sd_event_source_disable_unref(web->ready);
-	web->timer = web->more = web->ready = NULL;
+	web->timer = web->ready = NULL;
 	if (web->daemon)
 		stop_daemon(web);
 	webauth_free(web->auth);

@@ -12,6 +12,7 @@
 #include "base/backoff.h"
 #include "base/cleanup.h"
 #include "io/files/socket.h"
+#include "io/loop/defer.h"
 #include "io/proc/clock.h"
 #include "io/sources/cri/call.h"
 #include "io/sources/cri/look.h"
@@ -32,7 +33,8 @@ struct podsrc_cri_events {
 	const char *node; /* whose events are read; NULL: all */
 	struct podsrc_cri_events_sink sink;
 	struct fetch_call *call;
-	sd_event_source *slice, *retry;
+	struct defer slice;
+	sd_event_source *retry;
 	struct buf bytes;
 	unsigned int failures;
 	bool wanted;  /* from start to stop */
@@ -48,7 +50,7 @@ struct podsrc_cri_events {
 
 static void wake(struct podsrc_cri_events *stream)
 {
-	sd_event_source_set_enabled(stream->slice, SD_EVENT_ONESHOT);
+	defer_enable(&stream->slice);
 }
 
 static void retry_later(struct podsrc_cri_events *stream)
@@ -118,7 +120,7 @@ static void podsrc_cri_events_stop(struct podsrc_cri_events *stream)
 	stream->open = false;
 	buf_free(&stream->bytes);
 	sd_event_source_set_enabled(stream->retry, SD_EVENT_OFF);
-	sd_event_source_set_enabled(stream->slice, SD_EVENT_OFF);
+	defer_disable(&stream->slice);
 }
 
 /* The bytes of one event, or -errno when what came is no stream of messages. */
@@ -184,11 +186,10 @@ static int on_events_retry(sd_event_source *source, uint64_t usec, void *userdat
 /* All zeros, but for calls, node and sink. -errno; then it is still to be closed. */
 static int podsrc_cri_events_open(struct podsrc_cri_events *stream, sd_event *event)
 {
-	int r = sd_event_add_defer(event, &stream->slice, on_slice, stream);
+	int r = defer_open(&stream->slice, event, on_slice, stream);
 
 	if (r < 0)
 		return r;
-	sd_event_source_set_enabled(stream->slice, SD_EVENT_OFF);
 	r = sd_event_add_time_relative(event, &stream->retry, CLOCK_MONOTONIC, 0, 1000,
 				       on_events_retry, stream);
 	if (r < 0)
@@ -200,7 +201,7 @@ static void podsrc_cri_events_close(struct podsrc_cri_events *stream)
 {
 	stream->call = fetch_cancel(stream->call);
 	buf_free(&stream->bytes);
-	stream->slice = sd_event_source_disable_unref(stream->slice);
+	defer_close(&stream->slice);
 	stream->retry = sd_event_source_disable_unref(stream->retry);
 }
 
