@@ -29,6 +29,13 @@ static const struct bootlog earlier = {
 	.shutdown = {.announced_ns = 98000000000, .released_ns = 99500000000},
 };
 
+static const struct histogram_bounds loop_bounds = {6,
+						    {1000000, 5000000, 10000000, 50000000,
+						     100000000, 500000000}};
+static const struct histogram loop_wall = {{3, 2, 0, 0, 1}, 6, 1, 500000000, {}};
+static const struct histogram loop_cpu = {{5, 1, 0}, 6, 0, 250000000, {}};
+static const struct histogram loop_delay = {{0, 0, 0, 0, 0, 0, 1}, 1, 2, 0, {}};
+
 static struct metrics full(const struct series *series)
 {
 	struct metrics m = {
@@ -70,6 +77,7 @@ static struct metrics full(const struct series *series)
 		.shed = SHED_SIGNALS,
 		.shed_containers = 23,
 		.shed_changes = 29,
+		.loop = {&loop_bounds, &loop_wall, &loop_cpu, &loop_delay},
 		.http_requests = {0, 0, 301, 303, 302, 304},
 		.http_connections = 31,
 		.http_connections_refused = 37,
@@ -161,6 +169,12 @@ static void test_says(void **state)
 		"graced_sink_dropped_total{sink=\"journal\"} 206",
 		"graced_sink_waiting_records{sink=\"file\"} 33",
 		"graced_sink_failures_total{sink=\"file\"} 34",
+		"graced_loop_step_seconds_bucket{le=\"0.05\"} 5",
+		"graced_loop_step_seconds_count 6",
+		"graced_loop_step_seconds_sum 1.5",
+		"graced_loop_step_cpu_seconds_bucket{le=\"0.001\"} 5",
+		"graced_loop_delay_seconds_bucket{le=\"0.05\"} 0",
+		"graced_loop_delay_seconds_sum 2",
 		"graced_http_requests_total{code=\"2xx\"} 301",
 		"graced_http_requests_total{code=\"4xx\"} 302",
 		"graced_http_connections 31",
@@ -201,7 +215,7 @@ static void test_says(void **state)
 		"graced_series_absorbed_total{metric=\"graced_container_stops_total\"} 0",
 		"graced_series_aged_total 0",
 		"graced_series_limit 10000",
-		"graced_series_used_ratio 0.003721",
+		"graced_series_used_ratio 0.003729",
 	};
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct record stop = serieslib_stop("shop", "cart");
@@ -274,6 +288,7 @@ static void test_unknown(void **state)
 		"graced_sink_",
 		"graced_container_",
 		"graced_series_absorbed",
+		"graced_loop_",
 	};
 	const struct metrics m = {};
 	_buf_ page = {};

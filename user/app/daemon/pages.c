@@ -78,6 +78,11 @@ static void add_web(const struct daemon *d, struct metrics *ret)
 	ret->http_connections_expired = stats.expired;
 }
 
+static void add_loop(const struct steps *steps, struct metrics_loop *ret)
+{
+	*ret = (struct metrics_loop){&steps_bounds, &steps->wall, &steps->cpu, &steps->delay};
+}
+
 static void add_control(const struct daemon *d, struct metrics *ret)
 {
 	struct control_stats stats;
@@ -136,6 +141,7 @@ static void fill_metrics(struct daemon *d, struct metrics *ret)
 	recorders_get_stats(d->recorders, ret->sinks);
 	if (d->costs)
 		costs_get_metrics(d->costs, ret);
+	add_loop(monitor_steps(m), &ret->loop);
 	add_web(d, ret);
 	add_control(d, ret);
 	add_checkpoint(d, ret);

@@ -40,6 +40,7 @@ struct monitor {
 	const struct monitor_hooks *hooks;
 
 	sd_event *event;
+	struct steps steps;
 	struct hierarchy hierarchy;
 	struct cgfs *cgfs;
 	struct kern *kern;
@@ -135,6 +136,7 @@ static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 	struct monitor *m = userdata;
 	int r;
 
+	steps_note_delay(&m->steps, usec);
 	if (!m->paused) {
 		feed_clock(m);
 		losses_feed(m->losses, false);
@@ -160,7 +162,7 @@ static int start_timers(struct monitor *m)
 		return r;
 	arm_wake(m);
 	return sd_event_add_time_relative(m->event, &m->chores, CLOCK_MONOTONIC, CHORES_US,
-					  CHORES_US / 10, on_chores, m);
+					  WAKE_GRAIN_US, on_chores, m);
 }
 
 static int limit_duration(struct monitor *m, uint64_t duration_ns)
@@ -609,7 +611,7 @@ static void loop(struct monitor *m)
 {
 	turn(m);
 	while (!m->ended) {
-		int r = sd_event_run(m->event, UINT64_MAX);
+		int r = steps_run(&m->steps, m->event);
 
 		if (r < 0) {
 			fail(m, "the event loop failed", r);
@@ -732,6 +734,11 @@ const struct hierarchy *monitor_hierarchy(const struct monitor *m)
 sd_event *monitor_event(const struct monitor *m)
 {
 	return m->event;
+}
+
+const struct steps *monitor_steps(const struct monitor *m)
+{
+	return &m->steps;
 }
 
 struct cgfs *monitor_cgfs(const struct monitor *m)

@@ -12,6 +12,7 @@
 #include "app/config/options.h"
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
+#include "io/loop/steps.h"
 #include "io/cgroup/fs.h"
 #include "io/cgroup/hierarchy.h"
 #include "io/kernel/kernel.h"
@@ -61,6 +62,7 @@ void monitor_end(struct monitor *m, int status);
 const struct options *monitor_options(const struct monitor *m);
 const struct hierarchy *monitor_hierarchy(const struct monitor *m);
 sd_event *monitor_event(const struct monitor *m);
+const struct steps *monitor_steps(const struct monitor *m);
 struct cgfs *monitor_cgfs(const struct monitor *m);
 struct kern *monitor_kern(const struct monitor *m);
 struct ring *monitor_ring(const struct monitor *m);

@@ -561,6 +561,27 @@ static void add_sinks(struct expo *expo, const struct metrics *metrics)
 	}
 }
 
+static void add_loop(struct expo *expo, const struct metrics_loop *loop)
+{
+	static const struct expo_family families[] = {
+		{"graced_loop_step_seconds", EXPO_HISTOGRAM, "seconds",
+		 "Time that a step of the event loop took, in which all other events wait; includes what "
+		 "other processes took of the CPU."},
+		{"graced_loop_step_cpu_seconds", EXPO_HISTOGRAM, "seconds",
+		 "CPU time that graced used in a step of the event loop."},
+		{"graced_loop_delay_seconds", EXPO_HISTOGRAM, "seconds",
+		 "How late a timer of twice a second was handled: what an event waited for its step."},
+	};
+	const struct histogram *const histograms[] = {loop->wall, loop->cpu, loop->delay};
+
+	for (size_t i = 0; loop->bounds && i < LEN(families); i++) {
+		expo_family(expo, &families[i]);
+		expo_histogram(expo, NULL, 0,
+			       &(struct expo_histogram){.histogram = histograms[i],
+							.bounds = loop->bounds});
+	}
+}
+
 static void add_http(struct expo *expo, const struct metrics *metrics)
 {
 	static const struct expo_family family = {"graced_http_requests", EXPO_COUNTER, NULL,
@@ -681,6 +702,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 	add_expiry(&expo, metrics);
 	add_described(&expo, &metrics->engine);
 	add_sinks(&expo, metrics);
+	add_loop(&expo, &metrics->loop);
 	add_http(&expo, metrics);
 	add_control(&expo, metrics);
 	if (metrics->checkpoint.on)

@@ -19,7 +19,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (296 + API_EVENT_COUNT + METRICS_CONTAINERS_LINES)
+#define METRICS_OWN_LINES    (323 + API_EVENT_COUNT + METRICS_CONTAINERS_LINES)
 
 struct metrics_program {
 	const char *name;
@@ -83,6 +83,12 @@ struct metrics_shutdown {
 	enum metrics_ready_value ready[METRICS_READY_COUNT];
 };
 
+/* The steps of the event loop. */
+struct metrics_loop {
+	const struct histogram_bounds *bounds; /* NULL: left out */
+	const struct histogram *wall, *cpu, *delay;
+};
+
 /* How earlier boots ended. */
 struct metrics {
 	const struct series *series; /* NULL: none */
@@ -106,6 +112,8 @@ struct metrics {
 	enum shed shed;		  /* the last thing that is shed, all before it included */
 	uint64_t shed_containers; /* followed less closely, now */
 	uint64_t shed_changes;	  /* something was shed, or came back */
+
+	struct metrics_loop loop;
 
 	uint64_t http_requests[METRICS_HTTP_CLASSES]; /* answered, by the first digit of status */
 	uint64_t http_connections;		      /* open now */
