@@ -22,9 +22,9 @@
  * who wants to know whether a peer can be reached must not wait as long as glibc does. */
 #define WAIT_NS UINT64_C(2000000000)
 
-/* What libcurl reads of TLS at once. It does so up to 100 times before it returns, and an answer may
- * have a chunk of each byte, which makes a callback of every sixth. Without TLS it reads once. */
-#define TLS_READ_BYTES 1024L
+/* What libcurl reads at once, the least that it takes. It reads up to 100 times before it returns,
+ * and an answer may have a chunk for each byte, which makes a callback of every sixth. */
+#define READ_BYTES 1024L
 
 #define set(call, option, value) \
 	((call)->fetch->curl.easy_setopt((call)->easy, CURLOPT_##option, value))
@@ -409,7 +409,7 @@ static int apply_client(struct fetch_call *call, const char *pem)
 	return 0;
 }
 
-static void apply_peer(struct fetch_call *call, const struct fetch_request *request, bool secure)
+static void apply_peer(struct fetch_call *call, const struct fetch_request *request)
 {
 	set(call, PROXY, "");
 	set(call, NOSIGNAL, 1L);
@@ -424,8 +424,7 @@ static void apply_peer(struct fetch_call *call, const struct fetch_request *requ
 	/* Else a new CA would not be read for a day. */
 	set(call, CA_CACHE_TIMEOUT, 0L);
 #endif
-	if (secure)
-		set(call, BUFFERSIZE, TLS_READ_BYTES);
+	set(call, BUFFERSIZE, READ_BYTES);
 	if (request->unix_path)
 		set(call, UNIX_SOCKET_PATH, request->unix_path);
 	set(call, CONNECTTIMEOUT_MS, to_ms(request->connect_timeout_ns));
@@ -519,7 +518,7 @@ static int apply_request(struct fetch_call *call, const struct fetch_request *re
 	if (r < 0)
 		return r;
 	apply_protocol(call, request, &target);
-	apply_peer(call, request, target.secure);
+	apply_peer(call, request);
 	apply_callbacks(call);
 	return 0;
 }
