@@ -282,6 +282,44 @@ static void test_bounds(void **state)
 	}
 }
 
+/* A document of n values, as many of them as text has marks; or all marks in one string. */
+static char *make_values(size_t n, bool in_text)
+{
+	char *text = malloc(2 * n + 8), *at = text;
+
+	assert_non_null(text);
+	at += sprintf(at, "{\"x\":%s", in_text ? "\"" : "[");
+	for (size_t i = 2; i < n; i++)
+		at += sprintf(at, i + 1 < n && !in_text ? "0," : in_text ? "[," : "0");
+	strcpy(at, in_text ? "\"}" : "]}");
+	return text;
+}
+
+static void test_values(void **state)
+{
+	static const struct {
+		size_t n;
+		bool in_text, fits;
+	} rows[] = {
+		{PODREAD_VALUES_MAX, false, true},
+		{PODREAD_VALUES_MAX + 1, false, false},
+		{PODREAD_VALUES_MAX * 8, true, true}, /* one value, whatever is in it */
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		char *text = make_values(rows[i].n, rows[i].in_text);
+		struct podread_error error;
+		json_auto_t *json = NULL;
+
+		assert_int_equal(podread_parse(text, strlen(text), &json, &error),
+				 rows[i].fits ? 0 : -EBADMSG);
+		if (!rows[i].fits)
+			assert_string_equal(error.problem,
+					    "it has more values than a pod can have");
+		free(text);
+	}
+}
+
 static void test_long_text(void **state)
 {
 	char name[PODREAD_NAME_MAX + 2];
@@ -401,6 +439,8 @@ int main(void)
 		CLAIM("what is no JSON is reported with its line", test_no_json),
 		CLAIM("what is JSON and no object is no pod", test_other_json),
 		CLAIM("text, nesting and lists have bounds", test_bounds),
+		CLAIM("a document has no more values than a pod can have, text not counted",
+		      test_values),
 		CLAIM("a name may be as long as it may be", test_long_text),
 		CLAIM("without memory there is an error and no half a pod", test_memory),
 		CLAIM("whatever byte is changed, there is an answer", test_hostile),

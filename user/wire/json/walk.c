@@ -137,6 +137,27 @@ int jsonwalk_scan(struct jsonwalk_scan *scan, struct jsonwalk *in, size_t limit)
 	return 0;
 }
 
+/* Counts the marks that begin or separate values. */
+size_t jsonwalk_count(const char *text, size_t size)
+{
+	struct jsonwalk in = {.text = text, .size = size};
+	struct jsonwalk_scan scan = {};
+	size_t count = 1;
+
+	while (in.at < size) {
+		char c;
+
+		if (scan.text) {
+			scan_text(&scan, &in, size);
+			continue;
+		}
+		c = text[in.at++];
+		scan.text = c == '"';
+		count += c == '{' || c == '[' || c == ',';
+	}
+	return count;
+}
+
 bool jsonwalk_next(struct jsonwalk *in, struct jsonwalk_value *ret)
 {
 	struct jsonwalk_scan scan = {};

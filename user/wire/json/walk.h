@@ -38,6 +38,9 @@ char jsonwalk_peek(struct jsonwalk *in);
 /* Takes the next byte after white space if it is this one. */
 bool jsonwalk_take(struct jsonwalk *in, char c);
 
+/* No text has more values than this, whatever it is: to bound what a parser makes of it. */
+size_t jsonwalk_count(const char *text, size_t size);
+
 /* A value's bytes in the caller's text; at is NULL for one that is not there, which every function
  * below takes for nothing. */
 struct jsonwalk_value {

@@ -8,6 +8,7 @@
 
 #include "base/rfc3339.h"
 #include "core/names/workload.h"
+#include "wire/json/walk.h"
 #include "wire/json/writer.h"
 #include "wire/kubernetes/value.h"
 
@@ -361,6 +362,9 @@ int podread_parse(const char *text, size_t size, json_t **ret, struct podread_er
 		return -E2BIG;
 	ret_error->problem = "it is empty";
 	if (is_blank(text, size))
+		return -EBADMSG;
+	ret_error->problem = "it has more values than a pod can have";
+	if (jsonwalk_count(text, size) > PODREAD_VALUES_MAX)
 		return -EBADMSG;
 	json = json_loadb(text, size,
 			  JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL,

@@ -20,6 +20,7 @@
 #include "wire/kubernetes/value.h"
 
 #define PODREAD_TEXT_MAX       ((size_t)2 << 20) /* of the JSON */
+#define PODREAD_VALUES_MAX     32768		 /* ... in it */
 #define PODREAD_CONTAINERS_MAX 512 /* of each of the three lists, and of their statuses */
 
 /* From text to a tree of any kind, which is the caller's. 0, -EBADMSG or -E2BIG with *ret_error,

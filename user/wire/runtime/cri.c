@@ -14,6 +14,7 @@
 #include "core/names/workload.h"
 #include "cri.pb-c.h"
 #include "wire/grpc/message.h"
+#include "wire/json/walk.h"
 
 /* A map as it is on the wire: of two pairs with one key the last counts. */
 struct map {
@@ -471,16 +472,6 @@ int cri_read_status(const void *payload, size_t len, struct cri_item *ret)
 	return item_of_status(response->status, ret) ? 0 : -EBADMSG;
 }
 
-/* No document has more values than it has marks that can begin or separate some. */
-static bool has_few_values(ProtobufCBinaryData json)
-{
-	size_t marks = 0;
-
-	for (size_t i = 0; i < json.len; i++)
-		marks += json.data[i] == '{' || json.data[i] == '[' || json.data[i] == ',';
-	return marks <= JSON_VALUES_MAX;
-}
-
 static int read_signal(const json_t *value, uint32_t *ret_signal)
 {
 	const char *text = json_string_value(value);
@@ -513,7 +504,7 @@ int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 	text = map_find((struct map){response->n_info, response->info}, "info", &found);
 	if (response->image.len == 0 || !found)
 		return -ENOENT;
-	if (!has_few_values(text))
+	if (jsonwalk_count((const char *)text.data, text.len) > JSON_VALUES_MAX)
 		return -EMSGSIZE;
 	/* Other strings of the image's may hold what they want. */
 	info = json_loadb((const char *)text.data, text.len, JSON_ALLOW_NUL, NULL);
