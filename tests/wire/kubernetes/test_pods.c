@@ -251,7 +251,7 @@ static void test_pieces(void **state)
 		assert_int_equal(r, 0);
 		assert_int_equal(pods, table[i].pods);
 		assert_int_equal(counts.skipped, table[i].skipped);
-		assert_true(calls >= (12 << 20) / (256 << 10));
+		assert_true(calls >= (12 << 20) / (64 << 10));
 	}
 }
 

@@ -282,7 +282,7 @@ static void read_list(const char *text, size_t size, struct podjson_list *ret)
 
 /* Walks a list of pods by its punctuation and hands each pod's bytes on. */
 
-#define PIECE_BYTES ((size_t)256 << 10)
+#define PIECE_BYTES ((size_t)64 << 10)
 
 enum place {
 	AT_START,

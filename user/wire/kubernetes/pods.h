@@ -61,7 +61,7 @@ struct podjson *podjson_free(struct podjson *walk);
 DEFINE_CLEANUP(struct podjson *, podjson_free);
 
 /*
- * Does a bounded piece of the work: reports at most one pod, or passes over 256 KiB. 1: call again;
+ * Does a bounded piece of the work: reports at most one pod, or passes over 64 KiB. 1: call again;
  * 0: the text is over, and was whole; -EBADMSG: it is no list of pods from here on, or was cut
  * short; -ENOMEM. After 0 or an error it returns the same again.
  */
