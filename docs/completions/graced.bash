@@ -121,7 +121,7 @@ _graced_options() { # COMMAND
 		--attach --control.socket --names.wait $live" ;;
 	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
 		--nested-nodes --container-roots --ring-size --log.level --log.format --web.listen-address
-		--web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket
+		--web.hosts --web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket
 		--checkpoint.file --names.enabled --no-names.enabled --names.log-directory --names.wait
 		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
 		--kubelet.socket --kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file

@@ -130,6 +130,7 @@ complete -c graced -n "$on run" -l node-name -x -d 'name of this node in records
 complete -c graced -n "$on run" -l log.level -x -a 'debug info warning error' -d 'of the log'
 complete -c graced -n "$on run" -l log.format -x -a 'logfmt json' -d 'of the log'
 complete -c graced -n "$on run" -l web.listen-address -x -a 127.0.0.1:9753 -d 'of /metrics'
+complete -c graced -n "$on run" -l web.hosts -x -a '(__fish_print_hostnames)' -d 'requests may be for'
 complete -c graced -n "$on run" -l web.telemetry-path -x -a /metrics -d 'where the metrics are'
 complete -c graced -n "$on run" -l web.config.file -r -F -d 'TLS and authentication'
 complete -c graced -n "$on run" -l web.insecure -d 'serve other hosts without TLS'

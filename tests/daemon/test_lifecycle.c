@@ -318,7 +318,7 @@ static void test_says_what_waits(void **state)
 /* Its pages are to be fetched by readers that never come to their end. */
 static int open_slow_reader(const struct service *service)
 {
-	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_port = htons(service_port(service)),
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -38,6 +38,7 @@ web:
   listenAddress:
   - 127.0.0.1:9753
   - "[::1]:9753"
+  hosts: '*.example.com'
   telemetryPath: /metrics
   configFile: WEB
   insecure: false

@@ -29,6 +29,8 @@ static const struct setting {
 	 "logfmt or json"},
 	{"web.listenAddress", "web.listen-address", "WEB_LISTEN_ADDRESS", "127.0.0.1:9753",
 	 "127.0.0.2:80", "127.0.0.2:80", "127.0.0.3:9753", "9753", "an address like"},
+	{"web.hosts", "web.hosts", "WEB_HOSTS", "", "a.example", "a.example", "node-1", "a:80",
+	 "the name of a host"},
 	{"web.telemetryPath", "web.telemetry-path", "WEB_TELEMETRY_PATH", "/metrics", "/m", "/m",
 	 "/metrics", "metrics", "a path like /metrics"},
 	{"web.configFile", "web.config.file", "WEB_CONFIG_FILE", "none", "web.yml", "web.yml",

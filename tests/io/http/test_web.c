@@ -25,8 +25,8 @@ static void test_pages(void **state)
 	} table[] = {
 		{"/", 200, "hello\n"},
 		{"/?a=b&c", 200, "hello\n"},
-		{"http://example.org/?a", 200, "hello\n"},
-		{"http://example.org", 200, "hello\n"},
+		{"http://example.x/?a", 200, "hello\n"},
+		{"http://example.x", 200, "hello\n"},
 		{"/nothing", 404, "There is no /nothing here.\n"},
 		{"/%6detrics", 404, "There is no /%6detrics here.\n"},
 		{"/%00", 404, "There is no /%00 here.\n"},

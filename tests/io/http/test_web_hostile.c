@@ -91,6 +91,73 @@ static void test_garbage(void **state)
 	site_close(&site);
 }
 
+/* Which requests two readers could take for different ones, or are for another host. */
+static const struct {
+	const char *head; /* but for its end */
+	unsigned int status;
+} doubtful[] = {
+	{"GET / HTTP/1.1\r\nHost: x\r\n", 200},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n", 200},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 0\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 27\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 27\r\nContent-Length: 0\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 0, 27\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n 27\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length : 27\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n", 413},
+	{"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 0\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 27\r\nTransfer-Encoding: chunked\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n", 400},
+	{"GET / HTTP/1.1\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost:\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost:\r\n x\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost : x\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nHost: evil.example\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n", 400},
+	{"GET / HTTP/1.1\r\nHost: evil.example\r\n", 421},
+	{"HEAD /metrics HTTP/1.1\r\nHost: evil.example\r\n", 421},
+	{"POST / HTTP/1.1\r\nHost: evil.example\r\n", 421},
+	{"GET http://evil.example/ HTTP/1.1\r\nHost: x\r\n", 421},
+	{"GET http://x/ HTTP/1.1\r\nHost: evil.example\r\n", 200},
+	{"GET http://x@evil.example/ HTTP/1.1\r\nHost: x\r\n", 400},
+	{"GET / HTTP/1.0\r\n", 200},
+	{"GET / HTTP/1.0\r\nHost: evil.example\r\n", 421},
+};
+
+static unsigned int status_of(const struct webc *c)
+{
+	return c->got.len > 12 ? (unsigned int)atoi(c->got.data + strlen("HTTP/1.1 ")) : 0;
+}
+
+/* Whoever is refused has lost the connection, with what follows in it. */
+static void test_doubtful(void **state)
+{
+	static const char next[] = "\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct site site;
+
+	site_open(&site, &defaults);
+	site.bytes = 100;
+	for (size_t i = 0; i < LEN(doubtful); i++) {
+		_cleanup_(buf_free) struct buf request = {};
+		unsigned int status = doubtful[i].status;
+		struct webc c;
+
+		buf_adds(&request, doubtful[i].head);
+		buf_adds(&request, next);
+		send_and_end(&site, &c, request.data, request.len);
+		if (status_of(&c) != status)
+			fail_msg("%u: %s", status_of(&c), doubtful[i].head);
+		if (status != 200 && memmem(c.got.data, c.got.len, "HTTP/1.1 200", 12))
+			fail_msg("what followed was answered: %s", doubtful[i].head);
+		webc_close(&c);
+	}
+	site_await_empty(&site);
+	site_close(&site);
+}
+
 /* Requests with some bytes changed, from a fixed seed. */
 static void test_mutations(void **state)
 {
@@ -248,6 +315,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("garbage gets an error or nothing, and others are served", test_garbage),
+		CLAIM("what two readers could take for different requests, or is for another host, is "
+		      "refused, and what follows it is not read",
+		      test_doubtful),
 		CLAIM("requests with changed bytes do no harm", test_mutations),
 		CLAIM("64 KiB of request line or headers are turned away", test_long),
 		CLAIM("a client that leaves at any point leaves nothing behind", test_half),

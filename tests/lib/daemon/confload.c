@@ -133,6 +133,9 @@ static void show(struct buf *out, const struct config *c)
 		   c->log_level, c->log_json);
 	for (size_t i = 0; i < c->n_listen; i++)
 		buf_printf(out, "%s%s", i ? "," : "", c->listen[i]);
+	buf_adds(out, "|web.hosts=");
+	for (size_t i = 0; i < c->n_hosts; i++)
+		buf_printf(out, "%s%s", i ? "," : "", c->hosts[i]);
 	buf_printf(out, "|web.telemetryPath=%s|web.configFile=%s|web.insecure=%d",
 		   c->telemetry_path, or_none(c->web_config_file), c->web_insecure);
 	buf_printf(out, "|names.enabled=%d|names.logDirectory=%s|sinks.stdout=%d|sinks.file=%s",

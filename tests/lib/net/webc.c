@@ -98,7 +98,7 @@ static time_t seconds(void)
 
 void site_open(struct site *site, const struct web_config *config)
 {
-	static const char *const loopback[] = {"127.0.0.1:0"};
+	static const char *const loopback[] = {"127.0.0.1:0"}, *const hosts[] = {"x", "*.x"};
 	struct web_config full = *config;
 	struct web_why why;
 
@@ -108,6 +108,8 @@ void site_open(struct site *site, const struct web_config *config)
 		full.listen = loopback;
 		full.n_listen = 1;
 	}
+	full.hosts = hosts;
+	full.n_hosts = LEN(hosts);
 	assert_int_equal(sd_event_new(&site->event), 0);
 	if (web_new(site->event, &full, render, site, &site->web, &why) < 0)
 		fail_msg("%s", why.text);

@@ -111,7 +111,7 @@ static void say_first(struct crowd *crowd, struct client *c, uint64_t now)
 			say(c, "GET /metr", 9);
 		break;
 	case SLOW:
-		snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: slow\r\n\r\n", crowd->path);
+		snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: slow.x\r\n\r\n", crowd->path);
 		for (int i = 0; i < 8; i++)
 			say(c, text, strlen(text));
 		c->next_ms = now + 1000;
@@ -224,7 +224,7 @@ static void crowd_main(uint16_t port, const char *path, int ready,
 	crowd->path = path;
 	crowd->to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
 	crowd->to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	n = (size_t)snprintf(crowd->headers, 64, "GET / HTTP/1.1\r\nHost: big\r\nX-Big: ");
+	n = (size_t)snprintf(crowd->headers, 64, "GET / HTTP/1.1\r\nHost: big.x\r\nX-Big: ");
 	memset(crowd->headers + n, 'a', HEADERS - n);
 	strcpy(crowd->headers + HEADERS, "\r\n\r\n");
 	for (size_t i = 0; i < CLIENTS; i++) {

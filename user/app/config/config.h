@@ -18,6 +18,7 @@
 #include "core/shutdown/plan.h"
 
 #define CONFIG_LISTEN_MAX 16
+#define CONFIG_HOSTS_MAX  32
 #define CONFIG_SETTINGS	  128 /* rows of the table at most */
 #define CONFIG_UNITS_MAX  32  /* of shutdown.stopUnits */
 
@@ -68,6 +69,8 @@ struct config {
 
 	const char *listen[CONFIG_LISTEN_MAX]; /* address:port, [address]:port or :port */
 	size_t n_listen;
+	const char *hosts[CONFIG_HOSTS_MAX]; /* names that requests may be for, besides its own */
+	size_t n_hosts;
 	const char *telemetry_path;  /* /metrics */
 	const char *web_config_file; /* TLS and authentication; NULL: none */
 	struct webfile *webfile;     /* what is in it */

@@ -19,6 +19,7 @@
 #include "core/kubelet/explain.h"
 #include "io/bus/unit_jobs.h"
 #include "wire/config/web.h"
+#include "wire/http/request.h"
 
 #define NODE_NAME_MAX	   253 /* as a DNS name */
 #define TELEMETRY_PATH_MAX 255
@@ -379,6 +380,15 @@ const char *value_log_format(struct config *c, const char *value, size_t index)
 	if (strcmp(value, "logfmt") != 0 && strcmp(value, "json") != 0)
 		return "logfmt or json";
 	c->log_json = value[0] == 'j';
+	return NULL;
+}
+
+const char *value_host(struct config *c, const char *value, size_t index)
+{
+	if (index >= CONFIG_HOSTS_MAX || !reqhead_is_name(value))
+		return "the name of a host without a port, *.NAME or * (32 of them at most)";
+	c->hosts[index] = value;
+	c->n_hosts = index + 1;
 	return NULL;
 }
 

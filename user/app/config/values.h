@@ -40,6 +40,7 @@ const char *value_grace_by_priority(struct config *c, const char *value, size_t 
 const char *value_managed(struct config *c, const char *value, size_t index);
 const char *value_grace(struct config *c, const char *value, size_t index);
 const char *value_journal(struct config *c, const char *value, size_t index);
+const char *value_host(struct config *c, const char *value, size_t index);
 const char *value_listen(struct config *c, const char *value, size_t index);
 const char *value_log_format(struct config *c, const char *value, size_t index);
 const char *value_log_level(struct config *c, const char *value, size_t index);

@@ -43,12 +43,26 @@ static void warn_bared(const struct config *config)
 			    config->web_config_file);
 }
 
+/* Those that are configured, and what this host and its node are called. */
+static void name_hosts(const struct config *c, struct daemon_hosts *ret)
+{
+	memcpy(ret->names, c->hosts, sizeof(c->hosts));
+	ret->n = c->n_hosts;
+	clock_node_name(ret->node, sizeof(ret->node));
+	ret->names[ret->n++] = c->options.node_name ?: ret->node;
+	if (gethostname(ret->host, sizeof(ret->host) - 1) == 0)
+		ret->names[ret->n++] = ret->host;
+}
+
 static int open_web(struct daemon *d)
 {
 	struct web_config config = {.listen = d->config.listen, .n_listen = d->config.n_listen};
 	struct web_why why;
 	int r;
 
+	name_hosts(&d->config, &d->hosts);
+	config.hosts = d->hosts.names;
+	config.n_hosts = d->hosts.n;
 	if (d->config.webfile)
 		webfile_apply(d->config.webfile, &config);
 	r = web_new(monitor_event(d->monitor), &config, pages_answer, d, &d->web, &why);

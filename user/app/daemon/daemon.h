@@ -20,6 +20,13 @@
 #include "io/control/streams.h"
 #include "io/http/web.h"
 
+/* Names that a request of the web server may be for. */
+struct daemon_hosts {
+	char node[256], host[256];
+	const char *names[CONFIG_HOSTS_MAX + 2];
+	size_t n;
+};
+
 struct daemon {
 	int argc;
 	char **argv;
@@ -34,6 +41,7 @@ struct daemon {
 	struct costs *costs;
 	struct hearings *hearings; /* NULL: not attached yet */
 	struct web *web;
+	struct daemon_hosts hosts;
 	struct control *control;     /* NULL: there is none */
 	struct streams *streams;     /* of those who follow; likewise */
 	struct inhibitor *inhibitor; /* NULL: shutdowns are not followed */

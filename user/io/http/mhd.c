@@ -200,12 +200,15 @@ static struct web_body *make_body(struct web_bodies *bodies, const struct web_re
 struct web_body *web_body_refusal(struct web_bodies *bodies, unsigned int status)
 {
 	struct web_reply reply = {.status = status, .type = "text/plain; charset=utf-8"};
-	const char *text = status == 405   ? "Only GET and HEAD are understood here.\n"
-			   : status == 401 ? "A user and the right password are wanted here.\n"
-			   : status == 429
-				   ? "Too many passwords are to be checked, ask again later.\n"
-			   : status == 413 ? "A request must not have a body here.\n"
-					   : "This page could not be made.\n";
+	const char *text =
+		status == 405	? "Only GET and HEAD are understood here.\n"
+		: status == 401 ? "A user and the right password are wanted here.\n"
+		: status == 429 ? "Too many passwords are to be checked, ask again later.\n"
+		: status == 413 ? "A request must not have a body here.\n"
+		: status == 400 ? "This is no request that is understood here.\n"
+		: status == 421 ? "The name of the host in the request is not one of graced's: "
+				  "use an address, or add the name to web.hosts.\n"
+				: "This page could not be made.\n";
 
 	buf_adds(&reply.body, text);
 	return make_body(bodies, &reply);

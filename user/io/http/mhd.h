@@ -22,6 +22,7 @@
 	X(resume_connection)           \
 	X(get_connection_info)         \
 	X(lookup_connection_value)     \
+	X(get_connection_values_n)     \
 	X(create_response_from_buffer) \
 	X(add_response_header)         \
 	X(queue_response)              \

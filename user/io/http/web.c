@@ -14,6 +14,7 @@
 #include "io/http/listen.h"
 #include "io/loop/defer.h"
 #include "io/proc/clock.h"
+#include "wire/http/request.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -48,7 +49,7 @@ struct web_conns {
 };
 
 struct web {
-	struct web_config config; /* without the strings */
+	struct web_config config; /* of the strings only the hosts */
 	sd_event *event;
 	struct mhd mhd;
 	struct MHD_Daemon *daemon;
@@ -288,31 +289,21 @@ static const char *header(const struct web *web, struct MHD_Connection *handle, 
 	return web->mhd.lookup_connection_value(handle, MHD_HEADER_KIND, name);
 }
 
-/* The status to turn a request away with once its headers are there; 0 for none. */
-static unsigned int objection(const struct web *web, struct MHD_Connection *handle,
-			      const char *method)
+static enum MHD_Result add_header(void *userdata, enum MHD_ValueKind kind, const char *name,
+				  size_t name_len, const char *value, size_t value_len)
 {
-	const char *length = header(web, handle, MHD_HTTP_HEADER_CONTENT_LENGTH);
-
-	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return 405;
-	if (header(web, handle, MHD_HTTP_HEADER_TRANSFER_ENCODING))
-		return 413;
-	return length && length[strspn(length, "0")] ? 413 : 0;
+	reqhead_add(userdata, name, name_len, value, value_len);
+	return MHD_YES;
 }
 
-/* A server must take "GET http://host/path", too (RFC 9112, section 3.2.2). */
-static const char *path_of(const char *url)
+/* The status to turn a request away with once its headers are there; 0 for none. */
+static unsigned int objection(const struct web *web, struct MHD_Connection *handle, const char *url,
+			      const char *method, const char *version)
 {
-	const char *slash;
-	size_t scheme = strncasecmp(url, "http://", 7) == 0    ? 7
-			: strncasecmp(url, "https://", 8) == 0 ? 8
-							       : 0;
+	struct reqhead head = {};
 
-	if (!scheme)
-		return url;
-	slash = strchr(url + scheme, '/');
-	return slash ? slash : "/";
+	web->mhd.get_connection_values_n(handle, MHD_HEADER_KIND, add_header, &head);
+	return reqhead_judge(&head, method, url, version, web->config.hosts, web->config.n_hosts);
 }
 
 static enum MHD_Result queue(struct web *web, struct web_conn *conn, struct MHD_Connection *handle,
@@ -360,7 +351,7 @@ static enum MHD_Result answer(struct web *web, struct web_conn *conn, struct MHD
 	}
 	if (verdict != WEBAUTH_YES)
 		return refuse(web, conn, handle, verdict == WEBAUTH_NO ? 401 : 429);
-	wanted.path = path_of(url);
+	wanted.path = reqhead_path(url);
 	wanted.format = negotiate_format(header(web, handle, MHD_HTTP_HEADER_ACCEPT));
 	body = web_body_get(&web->bodies, &wanted, now_of(web));
 	return body ? queue(web, conn, handle, body) : MHD_NO;
@@ -384,7 +375,7 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *handle,
 	 * read, and costs the connection. */
 	if (!*request) {
 		*request = conn;
-		status = objection(web, handle, method);
+		status = objection(web, handle, url, method, version);
 		return status ? refuse(web, conn, handle, status) : MHD_YES;
 	}
 	if (*upload_size)
@@ -563,7 +554,8 @@ static struct MHD_Daemon *start_daemon(struct web *web, const struct web_tls *tl
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, web, MHD_OPTION_NOTIFY_COMPLETED, on_request_ends, web,
 		MHD_OPTION_URI_LOG_CALLBACK, on_request_begins, web, MHD_OPTION_UNESCAPE_CALLBACK,
-		leave_escapes, web, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+		leave_escapes, web, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, options,
+		MHD_OPTION_END);
 }
 
 static int refused(struct web_why *ret_why)

@@ -57,6 +57,10 @@ struct web_user {
 struct web_config {
 	const char *const *listen; /* as wire/config/web.h reads them */
 	size_t n_listen;
+	/* Names of hosts that requests may be for (wire/http/request); they outlive the server, and
+	 * web_reload() leaves them as they are. */
+	const char *const *hosts;
+	size_t n_hosts;
 	const struct web_tls *tls;    /* NULL: plain HTTP */
 	const struct web_user *users; /* whose password every request needs; none: no password */
 	size_t n_users;

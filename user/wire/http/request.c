@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Judges requests by their headers and by the host that they are for. */
+#include "wire/http/request.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+#define NAME_MAX_BYTES 253
+
+#define LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+struct span {
+	const char *at;
+	size_t len;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_alnum(char c)
+{
+	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+static bool is_same(struct span span, const char *text)
+{
+	return span.len == strlen(text) && strncasecmp(span.at, text, span.len) == 0;
+}
+
+/* --- the headers -------------------------------------------------------------------------------- */
+
+/* Of which a part before the colon would be a header that another reader takes for one of those:
+ * libmicrohttpd 0.9 joins a folded line to the name. */
+static bool begins_framing(struct span name)
+{
+	static const char *const names[] = {"Content-Length", "Transfer-Encoding"};
+
+	for (size_t i = 0; i < LEN(names); i++) {
+		size_t len = strlen(names[i]);
+
+		if (name.len > len && strncasecmp(name.at, names[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A token (RFC 9110, section 5.6.2). */
+static bool is_header_name(struct span name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!is_alnum(name.at[i]) &&
+		    (!name.at[i] || !strchr("!#$%&'*+-.^_`|~", name.at[i])))
+			return false;
+	return name.len > 0;
+}
+
+static bool is_header_value(struct span value)
+{
+	for (size_t i = 0; i < value.len; i++) {
+		unsigned char c = (unsigned char)value.at[i];
+
+		if ((c < 0x20 && c != '\t') || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static bool is_zero(struct span value)
+{
+	for (size_t i = 0; i < value.len; i++)
+		if (value.at[i] != '0')
+			return false;
+	return true;
+}
+
+void reqhead_add(struct reqhead *head, const char *name, size_t name_len, const char *value,
+		 size_t value_len)
+{
+	struct span n = {name, name_len}, v = {value ?: "", value ? value_len : 0};
+
+	if (!is_header_name(n) || !is_header_value(v) || begins_framing(n))
+		head->malformed = true;
+	if (is_same(n, "Host")) {
+		head->hosts++;
+		head->host = v.at;
+		head->host_len = v.len;
+	} else if (is_same(n, "Content-Length")) {
+		head->lengths++;
+		head->body |= !is_zero(v);
+	} else if (is_same(n, "Transfer-Encoding")) {
+		head->codings++;
+	}
+}
+
+/* --- the host ----------------------------------------------------------------------------------- */
+
+/* "" or ":" and the digits of a port. */
+static bool is_port(struct span text)
+{
+	unsigned int port = 0;
+
+	if (text.len == 0)
+		return true;
+	for (size_t i = 1; i < text.len; i++) {
+		if (!is_digit(text.at[i]) || text.len > 6)
+			return false;
+		port = port * 10 + (unsigned int)(text.at[i] - '0');
+	}
+	return text.at[0] == ':' && port <= 65535;
+}
+
+static bool is_address(int family, struct span text)
+{
+	char copy[INET6_ADDRSTRLEN];
+	unsigned char address[16];
+
+	if (text.len >= sizeof(copy))
+		return false;
+	memcpy(copy, text.at, text.len);
+	copy[text.len] = '\0';
+	return inet_pton(family, copy, address) == 1;
+}
+
+/* Letters, digits, - and _, with dots between. */
+static bool is_host_name(struct span name)
+{
+	if (name.len == 0 || name.len > NAME_MAX_BYTES)
+		return false;
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.at[i];
+		bool dot = c == '.';
+
+		if (!is_alnum(c) && c != '-' && c != '_' && !dot)
+			return false;
+		if (dot && (i == 0 || name.at[i - 1] == '.'))
+			return false;
+	}
+	return name.at[name.len - 1] != '.';
+}
+
+static bool is_wanted(struct span name, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	if (wanted[0] != '*')
+		return is_same(name, wanted);
+	/* "*.example" is also each name below. */
+	return len == 1 || (name.len > len - 1 &&
+			    strncasecmp(name.at + name.len - (len - 1), wanted + 1, len - 1) == 0);
+}
+
+static bool is_accepted(struct span name, const char *const *names, size_t n_names)
+{
+	if (is_same(name, "localhost"))
+		return true;
+	for (size_t i = 0; i < n_names; i++)
+		if (is_wanted(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Status 0, 400 or 421 for a host with or without a port. */
+static unsigned int judge_host(struct span authority, const char *const *names, size_t n_names)
+{
+	bool v6 = authority.len && authority.at[0] == '[';
+	const char *end = memchr(authority.at, v6 ? ']' : ':', authority.len);
+	struct span host = authority;
+
+	if (end)
+		host.len = (size_t)(end - authority.at) + v6;
+	if (!is_port((struct span){host.at + host.len, authority.len - host.len}))
+		return 400;
+	if (v6)
+		return end && is_address(AF_INET6, (struct span){host.at + 1, host.len - 2}) ? 0
+											     : 400;
+	if (is_address(AF_INET, host))
+		return 0;
+	/* The root of all names may be written. */
+	if (host.len > 1 && host.at[host.len - 1] == '.')
+		host.len--;
+	if (!is_host_name(host))
+		return 400;
+	return is_accepted(host, names, n_names) ? 0 : 421;
+}
+
+/* --- the request -------------------------------------------------------------------------------- */
+
+/* Behind "http://" or "https://"; NULL for a target in another form. */
+static const char *find_authority(const char *target)
+{
+	if (strncasecmp(target, "http://", 7) == 0)
+		return target + 7;
+	return strncasecmp(target, "https://", 8) == 0 ? target + 8 : NULL;
+}
+
+const char *reqhead_path(const char *target)
+{
+	const char *authority = find_authority(target), *slash;
+
+	if (!authority)
+		return target;
+	slash = strchr(authority, '/');
+	return slash ? slash : "/";
+}
+
+/* HTTP/1.0 knows no Host, and no browser speaks it. A host in the target counts instead of the
+ * header, which must be there all the same (RFC 9112, sections 3.2 and 3.2.2). */
+static unsigned int judge_hosts(const struct reqhead *head, const char *target, const char *version,
+				const char *const *names, size_t n_names)
+{
+	const char *authority = find_authority(target);
+	unsigned int status = 0;
+
+	if (head->hosts > 1 || (head->hosts == 0 && strcmp(version, "HTTP/1.0") != 0))
+		return 400;
+	if (head->hosts)
+		status = judge_host((struct span){head->host, head->host_len}, names, n_names);
+	if (!authority || status == 400)
+		return status;
+	return judge_host((struct span){authority, strcspn(authority, "/?#")}, names, n_names);
+}
+
+unsigned int reqhead_judge(const struct reqhead *head, const char *method, const char *target,
+			   const char *version, const char *const *names, size_t n_names)
+{
+	unsigned int status;
+
+	if (head->malformed || head->lengths > 1 || head->codings > 1 ||
+	    (head->lengths && head->codings))
+		return 400;
+	status = judge_hosts(head, target, version, names, n_names);
+	if (status)
+		return status;
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		return 405;
+	return head->codings || head->body ? 413 : 0;
+}
+
+bool reqhead_is_name(const char *text)
+{
+	struct span name = {text, strlen(text)};
+
+	if (strcmp(text, "*") == 0)
+		return true;
+	if (strncmp(text, "*.", 2) == 0)
+		name = (struct span){text + 2, name.len - 2};
+	return is_host_name(name);
+}
