@@ -111,7 +111,8 @@ static void say_first(struct crowd *crowd, struct client *c, uint64_t now)
 			say(c, "GET /metr", 9);
 		break;
 	case SLOW:
-		snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: slow.x\r\n\r\n", crowd->path);
+		snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: slow.x\r\n\r\n",
+			 crowd->path);
 		for (int i = 0; i < 8; i++)
 			say(c, text, strlen(text));
 		c->next_ms = now + 1000;
