@@ -170,6 +170,41 @@ static void test_pages(void **state)
 	buf_free(&page);
 }
 
+static void test_hosts(void **state)
+{
+	char own[256] = "";
+	const struct {
+		const char *host;
+		int status;
+	} rows[] = {
+		{"localhost:80", 200},	     {"192.0.2.1", 200},
+		{"[2001:db8::1]:9753", 200}, {own, 200},
+		{"Node-7.example", 200},     {"a.shop.example", 200},
+		{"node-8.example", 421},     {"shop.example", 421},
+		{"evil.example", 421},	     {"node-7.example:x", 400},
+	};
+	struct service *service;
+	struct buf page = {};
+
+	if (!*state)
+		skip();
+	assert_int_equal(gethostname(own, sizeof(own) - 1), 0);
+	service = start(&(struct service_spec){.args = BOX_ARGV("--node-name", "node-7.example",
+								"--web.hosts", "*.shop.example")});
+	for (size_t i = 0; i < LEN(rows); i++) {
+		char target[320];
+		int status;
+
+		snprintf(target, sizeof(target), "http://%s/healthz", rows[i].host);
+		status = service_get(service, target, NULL, &page);
+		if (status != rows[i].status)
+			fail_msg("%s: %d: %s", target, status, buf_str(&page));
+	}
+	assert_int_equal(service_stop(service), 0);
+	service_free(service);
+	buf_free(&page);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -181,6 +216,8 @@ int main(void)
 		      test_open_to_all),
 		CLAIM("the small pages are where they are expected, and nothing else is",
 		      test_pages),
+		CLAIM("requests are for addresses, this host, its node, and hosts that are configured",
+		      test_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
