@@ -232,6 +232,35 @@ static const struct record_pod_ready *the_ready(const struct world *w)
 	return &world_record(w, RECORD_POD_READY, 0)->pod_ready;
 }
 
+/* What was asked in between had no answer. */
+static void test_ready_unanswered(void **state)
+{
+	static const struct {
+		bool failed, shed;
+		uint32_t gaps;
+	} rows[] = {
+		{false, false, GAP(TIME_UNCERTAIN)},
+		{true, false, GAP(TIME_UNCERTAIN) | GAP(SOURCE_FAILED)},
+		{false, true, GAP(TIME_UNCERTAIN) | GAP(SHED)},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct obs obs = {.type = OBS_NAMES, .at_ns = SEC(22), .names = {.id = CG_A1}};
+		struct world w;
+
+		strcpy(obs.names.pod_uid, WORLD_UID_A);
+		obs.names.failed = rows[i].failed;
+		obs.names.shed = rows[i].shed;
+		world_open_ready(&w);
+		world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
+		hear(&w, &(struct answer){SEC(21), SEC(21), true});
+		world_tell(&w, &obs);
+		hear(&w, &(struct answer){SEC(40), SEC(40), false});
+		assert_int_equal(the_ready(&w)->gaps, rows[i].gaps);
+		world_close(&w);
+	}
+}
+
 static void test_ready_restarted(void **state)
 {
 	struct world w;
@@ -433,6 +462,7 @@ int main(void)
 		CLAIM("a sandbox's stop is not measured", test_ready_completed),
 		CLAIM("what lies between two answers that are far apart is no figure",
 		      test_ready_between),
+		CLAIM("why there was no answer in between is a gap, too", test_ready_unanswered),
 		CLAIM("a kubelet is asked each second until when a pod is Ready",
 		      test_ready_followed),
 		CLAIM("what was lost of a container may have been the first stop signal",

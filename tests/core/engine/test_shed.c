@@ -82,6 +82,43 @@ static void test_crash(void **state)
 	world_close(&w);
 }
 
+/* A stop signal comes, and after it signals that are only counted, in one life or the next. */
+static void test_limited(void **state)
+{
+	static const struct {
+		uint64_t on_ns, off_ns, suppressed;
+		uint32_t gaps;
+	} want[] = {
+		{SEC(11), 0, 0, 0},
+		{SEC(11), 0, 5, GAP(SUPPRESSED) | GAP(SHED)},
+		{SEC(5), SEC(15), 5, GAP(SUPPRESSED) | GAP(SHED)},
+		/* It was over before this life began: its own processes sent too many. */
+		{SEC(5), SEC(6), 5, GAP(SUPPRESSED)},
+		{0, 0, 5, GAP(SUPPRESSED)},
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		const struct graced_counts counts = {.suppressed = want[i].suppressed};
+		struct world w;
+
+		world_open(&w, NULL);
+		if (want[i].on_ns && want[i].on_ns < SEC(10))
+			shed(&w, want[i].on_ns, 0, true);
+		if (want[i].off_ns && want[i].off_ns < SEC(10))
+			shed(&w, want[i].off_ns, 0, false);
+		world_init(&w, SEC(10), CG_A1, &P_A1);
+		if (want[i].on_ns > SEC(10))
+			shed(&w, want[i].on_ns, 0, true);
+		if (want[i].off_ns > SEC(10))
+			shed(&w, want[i].off_ns, 0, false);
+		world_managed(&w, SEC(19), CG_A1, &P_A1, 15);
+		world_exit_counted(&w, SEC(20), CG_A1, &P_A1, EXIT(0), &counts);
+		world_empty_counted(&w, SEC(21), CG_A1, &counts);
+		assert_verdict(&w, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL, want[i].gaps);
+		world_close(&w);
+	}
+}
+
 static void test_unknown(void **state)
 {
 	struct world w;
@@ -103,6 +140,8 @@ int main(void)
 		CLAIM("a life that begins while its container is shed has the gap", test_before),
 		CLAIM("a death of a signal nobody saw is not put down to the container itself",
 		      test_crash),
+		CLAIM("signals that were suppressed while they were limited to save work are shed",
+		      test_limited),
 		CLAIM("shedding of what is no container changes nothing", test_unknown),
 	};
 

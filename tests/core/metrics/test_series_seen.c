@@ -201,6 +201,32 @@ static void test_hears_until_stop(void **state)
 	assert_int_equal(serieslib_sum(series, SERIES_HEARS), 0);
 }
 
+/* An alert has to say what it is about: any of its names is enough. */
+static void test_hears_nameless(void **state)
+{
+	static const struct {
+		const char *namespace_, *workload, *container;
+		const char *want;
+	} rows[] = {
+		{NULL, NULL, NULL, ""},
+		{"", "", "", ""},
+		{"shop", NULL, NULL, "graced_container_hears|shop|||-|-|blocked 0\n"},
+		{NULL, "cart", NULL, "graced_container_hears||cart||-|-|blocked 0\n"},
+		{NULL, NULL, "cart", "graced_container_hears|||cart|-|-|blocked 0\n"},
+	};
+	_series_ struct series *series = serieslib_new(0, 0);
+	struct record record = serieslib_stop("shop", "cart");
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		record.stop.pod.namespace_ = rows[i].namespace_;
+		record.stop.pod.workload = rows[i].workload;
+		record.stop.container.name = rows[i].container;
+		series_hears_begin(series);
+		hear(series, &record, blocked);
+		serieslib_assert(series, rows[i].want);
+	}
+}
+
 static void test_kills(void **state)
 {
 	_series_ struct series *series = serieslib_new(0, 0);
@@ -318,6 +344,7 @@ int main(void)
 		CLAIM("of containers that share labels the worst answer is shown, and of the last "
 		      "walk alone",
 		      test_hears),
+		CLAIM("nothing is said of a container that has no name", test_hears_nameless),
 		CLAIM("a stop leaves no answer about the one that stopped", test_hears_until_stop),
 		CLAIM("a kill counts by its cause and by who sent it", test_kills),
 		CLAIM("a pod's termination counts once, by its trigger", test_terminations),

@@ -120,7 +120,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
 		{OBS_COUNTS, sizeof(struct obs_counts), 5},
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
-		{OBS_NAMES, sizeof(struct obs_names), 6},
+		{OBS_NAMES, sizeof(struct obs_names), 4},
 		{OBS_POD, sizeof(struct meta_pod), 4},
 		{OBS_CONTAINER, sizeof(struct meta_container), 3},
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},

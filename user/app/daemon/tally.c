@@ -76,20 +76,18 @@ struct look {
 
 static void add_query(struct look *look, const struct engine_running *running)
 {
-	struct effect *ask = &look->ask[look->n_ask];
-
 	if (!look->again || !running->unnamed || look->n_ask == AGAIN_MAX ||
 	    look->now_ns > running->start_ns + AGAIN_FOR_NS)
 		return;
-	*ask = (struct effect){.type = EFFECT_FIND_NAMES,
-			       .id = running->id,
-			       .kind = running->kind,
-			       .runtime = running->container.runtime};
-	if (running->pod.uid)
-		strncpy(ask->pod_uid, running->pod.uid, sizeof(ask->pod_uid) - 1);
-	if (running->container.id)
-		strncpy(ask->container_id, running->container.id, sizeof(ask->container_id) - 1);
-	look->n_ask++;
+	lookup_effect_of(running, &look->ask[look->n_ask++]);
+}
+
+/* ... although a source may yet provide its names. */
+static bool is_nameless(const struct engine_running *running)
+{
+	bool named = running->container.name && (!running->pod.known || running->pod.name);
+
+	return running->lapse && !named;
 }
 
 static void seen(void *userdata, const struct engine_running *running)
@@ -99,7 +97,7 @@ static void seen(void *userdata, const struct engine_running *running)
 
 	add_query(look, running);
 	/* Half of its names would make series that nothing is ever counted in. */
-	if (running->asking)
+	if (running->asking || is_nameless(running))
 		return;
 	series_seen(look->tally->series, &running->pod, &running->container, look->now_ns,
 		    look->wall_ns);
@@ -120,7 +118,7 @@ void tally_look(struct tally *t, struct monitor *m, const struct hearings *heari
 	series_hears_begin(t->series);
 	engine_each_container(monitor_engine(m), seen, &look);
 	for (size_t i = 0; i < look.n_ask; i++)
-		lookup_names(monitor_lookup(m), &look.ask[i]);
+		lookup_again(monitor_lookup(m), &look.ask[i]);
 }
 
 void tally_age(struct tally *t)

@@ -9,14 +9,19 @@
 
 #include "app/log/log.h"
 #include "base/map.h"
+#include "core/cgroup/map.h"
 #include "io/proc/clock.h"
 #include "io/sources/logs/logs.h"
+
+/* Look-ups that are made up for at once. */
+#define OWED_MAX 32
 
 /* A query that some source has yet to answer. */
 struct pending {
 	uint64_t id; /* cgroup */
 	char pod_uid[37];
 	char container_id[65];
+	bool again; /* the engine does not wait for it */
 };
 
 struct lookup {
@@ -27,45 +32,71 @@ struct lookup {
 	struct sources sources;
 	struct map pending;		  /* by hash of what was queried */
 	enum shed shed;			  /* the budget's level, that of shed_of() */
+	bool owes;			  /* a look-up was shed, and may have to be made up for */
 	uint64_t logs_shed;		  /* look-ups that the log directories were spared */
 	bool was_down[META_SOURCE_COUNT]; /* as it was logged last */
 	struct credential_watch kubelet, api;
 	char kubelet_where[256]; /* where it was queried last, as it was logged; "" */
 };
 
-static void feed_last(struct lookup *l, uint64_t id, const char *pod_uid, const char *container_id)
+/* result: META_ABSENT where no source was there to ask, too. */
+static void feed_last(struct lookup *l, const struct pending *query, enum meta_result result)
 {
 	struct obs obs;
 
 	feed_begin(&obs, OBS_NAMES);
-	obs.names.id = id;
-	strcpy(obs.names.pod_uid, pod_uid);
-	strcpy(obs.names.container_id, container_id);
+	obs.names.id = query->id;
+	strcpy(obs.names.pod_uid, query->pod_uid);
+	strcpy(obs.names.container_id, query->container_id);
+	obs.names.failed = result == META_FAILED;
+	obs.names.shed = result == META_SHED;
+	l->owes |= obs.names.shed;
 	feed_obs(l->feed, &obs);
 }
 
+static void feed_end(struct lookup *l, const struct effect *effect, enum meta_result result)
+{
+	struct pending query = {.id = effect->id};
+
+	strcpy(query.pod_uid, effect->pod_uid);
+	strcpy(query.container_id, effect->container_id);
+	feed_last(l, &query, result);
+}
+
 /* The query of key has its last answer. */
-static void conclude(struct lookup *l, const char *key)
+static void conclude(struct lookup *l, const char *key, enum meta_result result)
 {
 	struct pending *p = map_remove(&l->pending, map_key(key));
 
 	if (p)
-		feed_last(l, p->id, p->pod_uid, p->container_id);
+		feed_last(l, p, result);
 	free(p);
 }
 
-/* False: out of memory, so that the query is over now. An earlier query of the same, for another
- * cgroup, is concluded. */
-static bool expect(struct lookup *l, const char *key, const struct effect *effect)
+/* An earlier query of the same, for another cgroup, is concluded; one that only repeated another is
+ * forgotten. */
+static void supersede(struct lookup *l, const char *key)
+{
+	const struct pending *p = map_get(&l->pending, map_key(key));
+
+	if (p && p->again)
+		free(map_remove(&l->pending, map_key(key)));
+	else
+		conclude(l, key, META_ABSENT);
+}
+
+/* False: out of memory, so that the query is over now. */
+static bool expect(struct lookup *l, const char *key, const struct effect *effect, bool again)
 {
 	struct pending *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return false;
+	p->again = again;
 	p->id = effect->id;
 	strcpy(p->pod_uid, effect->pod_uid);
 	strcpy(p->container_id, effect->container_id);
-	conclude(l, key);
+	supersede(l, key);
 	if (map_put(&l->pending, map_key(key), p) == 0)
 		return true;
 	free(p);
@@ -95,7 +126,7 @@ static void on_container(void *userdata, const struct meta_container *container)
 static void on_done(void *userdata, enum meta_source source, const char *key,
 		    enum meta_result result)
 {
-	conclude(userdata, key);
+	conclude(userdata, key, result);
 }
 
 static void on_listed(void *userdata, enum meta_source source, uint64_t asked_ns)
@@ -172,7 +203,7 @@ struct lookup *lookup_free(struct lookup *l)
 }
 
 /* True: the unit's answer is to come. */
-static bool query_unit(struct lookup *l, const struct effect *effect)
+static bool query_unit(struct lookup *l, const struct effect *effect, bool again)
 {
 	const char *known = engine_cgroup_path(feed_engine(l->feed), effect->id);
 	char path[CGPATH_MAX];
@@ -180,15 +211,16 @@ static bool query_unit(struct lookup *l, const struct effect *effect)
 	if (!l->sources.units || !known)
 		return false;
 	snprintf(path, sizeof(path), "%s", known);
-	if (!expect(l, path, effect))
+	if (!expect(l, path, effect, again))
 		return false;
 	podsrc_units_find(l->sources.units, path);
 	return true;
 }
 
-static bool query_cri(struct lookup *l, const struct effect *effect)
+static bool query_cri(struct lookup *l, const struct effect *effect, bool again)
 {
-	if (!l->sources.cri || !effect->pod_uid[0] || !expect(l, effect->container_id, effect))
+	if (!l->sources.cri || !effect->pod_uid[0] ||
+	    !expect(l, effect->container_id, effect, again))
 		return false;
 	podsrc_cri_find(l->sources.cri, effect->container_id);
 	return true;
@@ -203,7 +235,7 @@ static bool cri_answers(const struct lookup *l)
 	return state.status == PODSRC_UP;
 }
 
-static void query_files(struct lookup *l, const struct effect *effect)
+static enum meta_result query_files(struct lookup *l, const struct effect *effect)
 {
 	enum cgpath_runtime runtime = (enum cgpath_runtime)effect->runtime;
 	struct meta_container container;
@@ -213,12 +245,13 @@ static void query_files(struct lookup *l, const struct effect *effect)
 		result = podsrc_files_find(l->sources.files, effect->container_id, runtime,
 					   &container);
 	else if (cri_answers(l))
-		return;
+		return META_ABSENT;
 	else
 		result = podsrc_files_find_in_pod(l->sources.files, effect->container_id, runtime,
 						  effect->pod_uid, &container);
 	if (result == META_FOUND)
 		on_container(l, &container);
+	return result;
 }
 
 /* What the log directories provide is fed at once. */
@@ -245,31 +278,115 @@ static bool names_are_shed(const struct lookup *l)
 	return shed_of(l->shed, engine_in_shutdown(feed_engine(l->feed))) >= SHED_NAMES;
 }
 
+/* Of a runtime or a kubelet that is wanted, but cannot be asked: libcurl is missing. */
+static enum meta_result without(const struct lookup *l, enum meta_source source)
+{
+	bool wanted = sources_asked(l->options) >> source & 1;
+
+	return wanted && l->sources.lacks.text[0] ? META_FAILED : META_ABSENT;
+}
+
+static void query(struct lookup *l, const struct effect *effect, bool again)
+{
+	bool more, of_pod = effect->pod_uid[0], is_unit = effect->kind == GRACED_WATCH_SERVICE;
+	enum meta_result result;
+
+	query_logs(l, effect);
+	result = query_files(l, effect);
+	more = is_unit ? query_unit(l, effect, again) : query_cri(l, effect, again);
+	if (!more && of_pod && result != META_FOUND && l->sources.cri)
+		result = META_FAILED; /* there is no memory to wait for it */
+	else if (!more && of_pod && result != META_FAILED)
+		result = without(l, META_CRI);
+	if (!more)
+		feed_end(l, effect, result);
+}
+
 void lookup_names(struct lookup *l, const struct effect *effect)
 {
-	bool more = false;
-
-	if (l->open && names_are_shed(l)) {
-		l->logs_shed++;
-	} else if (l->open) {
-		query_logs(l, effect);
-		query_files(l, effect);
-		more = effect->kind == GRACED_WATCH_SERVICE ? query_unit(l, effect)
-							    : query_cri(l, effect);
+	if (l->open && !names_are_shed(l)) {
+		query(l, effect, false);
+		return;
 	}
-	if (!more)
-		feed_last(l, effect->id, effect->pod_uid, effect->container_id);
+	l->logs_shed += l->open;
+	feed_end(l, effect, l->open ? META_SHED : META_ABSENT);
+}
+
+static void query_pod(struct lookup *l, const struct effect *effect, bool again)
+{
+	struct podsrc_kubelet *source = sources_of_pod(&l->sources, effect->pod_uid);
+
+	if (source && expect(l, effect->pod_uid, effect, again))
+		podsrc_kubelet_refresh(source, effect->pod_uid);
+	else
+		feed_end(l, effect, source ? META_FAILED : without(l, META_KUBELET));
 }
 
 void lookup_pod(struct lookup *l, const struct effect *effect)
 {
-	struct podsrc_kubelet *source =
-		l->open ? sources_of_pod(&l->sources, effect->pod_uid) : NULL;
-
-	if (source && !names_are_shed(l) && expect(l, effect->pod_uid, effect))
-		podsrc_kubelet_refresh(source, effect->pod_uid);
+	if (!l->open || names_are_shed(l))
+		feed_end(l, effect, l->open ? META_SHED : META_ABSENT);
 	else
-		feed_last(l, effect->id, effect->pod_uid, "");
+		query_pod(l, effect, false);
+}
+
+/* Whether the engine waits for it. */
+static bool is_awaited(const struct lookup *l, const char *key)
+{
+	const struct pending *p = map_get(&l->pending, map_key(key));
+
+	return p && !p->again;
+}
+
+void lookup_again(struct lookup *l, const struct effect *effect)
+{
+	struct effect of_pod = {.type = EFFECT_FIND_POD};
+
+	if (!l->open || names_are_shed(l))
+		return;
+	if (!is_awaited(l, effect->container_id))
+		query(l, effect, true);
+	strcpy(of_pod.pod_uid, effect->pod_uid);
+	if (of_pod.pod_uid[0] && sources_of_pod(&l->sources, of_pod.pod_uid) &&
+	    !is_awaited(l, of_pod.pod_uid))
+		query_pod(l, &of_pod, true);
+}
+
+void lookup_effect_of(const struct engine_running *running, struct effect *ret)
+{
+	*ret = (struct effect){.type = EFFECT_FIND_NAMES,
+			       .id = running->id,
+			       .kind = running->kind,
+			       .runtime = running->container.runtime};
+	if (running->pod.uid)
+		strncpy(ret->pod_uid, running->pod.uid, sizeof(ret->pod_uid) - 1);
+	if (running->container.id)
+		strncpy(ret->container_id, running->container.id, sizeof(ret->container_id) - 1);
+}
+
+struct owed {
+	struct effect ask[OWED_MAX];
+	size_t n;
+};
+
+static void add_owed(void *userdata, const struct engine_running *running)
+{
+	struct owed *owed = userdata;
+
+	if (running->lapse & LAPSE_SHED && owed->n < OWED_MAX)
+		lookup_effect_of(running, &owed->ask[owed->n++]);
+}
+
+void lookup_make_up(struct lookup *l)
+{
+	struct owed owed = {};
+
+	if (!l->owes || !l->open || names_are_shed(l))
+		return;
+	engine_each_container(feed_engine(l->feed), add_owed, &owed);
+	l->owes = owed.n == OWED_MAX;
+	for (size_t i = 0; i < owed.n; i++)
+		lookup_again(l, &owed.ask[i]);
 }
 
 int lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop)

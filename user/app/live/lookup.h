@@ -24,6 +24,14 @@ void lookup_pod(struct lookup *l, const struct effect *effect);
 void lookup_exit(struct lookup *l, const struct effect *effect);
 void lookup_identify(struct lookup *l, const struct effect *effect);
 
+/* Queries names once more that the engine has concluded without: nothing waits for the answer.
+ * lookup_effect_of() makes the effect of a container that runs. */
+void lookup_again(struct lookup *l, const struct effect *effect);
+void lookup_effect_of(const struct engine_running *running, struct effect *ret);
+/* About once a second: makes up for some of the look-ups of containers that run which were shed,
+ * while names are not shed. */
+void lookup_make_up(struct lookup *l);
+
 /* Feeds all names that the log directories provide. */
 void lookup_feed_logs(struct lookup *l);
 
@@ -33,7 +41,7 @@ int lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop);
 /* The next query to the sources that list pods does not wait because they are slow or down. */
 void lookup_hurry(struct lookup *l);
 
-/* The level of load shedding: above SHED_NAMES queries are concluded at once. */
+/* The level of load shedding: from SHED_NAMES on queries are concluded at once. */
 void lookup_set_shed(struct lookup *l, enum shed level);
 
 /* Logs which source is down since the last call, which answers again, and which token or client

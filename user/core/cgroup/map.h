@@ -23,6 +23,13 @@ struct stop;
 
 LIST_HEAD(cgnode_list, cgnode);
 
+/* Why what sources could provide is missing, by how the last query ended. */
+enum names_lapse {
+	LAPSE_FAILED = 1 << 0, /* a source did not answer, or what it said made no sense */
+	LAPSE_SHED = 1 << 1,   /* it was not queried: the budget, or its queue, was full */
+	LAPSE_LATE = 1 << 2,   /* the answer has not come yet; never stored */
+};
+
 /*
  * Two kubelets, one of them in a node inside a container, could have pods of one uid: a pod is
  * known by the root of its kubelet's cgroups and its uid. What sources say of a uid is about the
@@ -42,7 +49,9 @@ struct pod {
 	bool is_static;
 	unsigned asks;	   /* questions to a source that have no answer yet */
 	uint64_t asked_ns; /* of the last one */
-	bool entered;	   /* a container was in one of its cgroups */
+	/* enum names_lapse, of the last answer about it, and about a container in it. */
+	uint8_t lapse, names_lapse;
+	bool entered; /* a container was in one of its cgroups */
 };
 
 enum names_state {
@@ -77,6 +86,7 @@ struct cgnode {
 	bool is_sandbox; /* its pod's list left nothing else, when another was removed */
 	bool is_missing; /* of core/engine/sandbox.c, while it looks at its pod */
 	enum names_state names;
+	uint8_t lapse;	      /* enum names_lapse, of the last answer */
 	uint64_t asked_ns;    /* when its names were asked for last */
 	uint32_t stop_signal; /* its own, as written to the kernel half; 0: not written */
 	struct stop *stop;    /* containers and services; owned by core/engine/stops */

@@ -395,14 +395,20 @@ static int on_container(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
-static void pod_answered(struct engine *e, const char *uid)
+static uint8_t lapse_of(const struct obs_names *n)
 {
-	struct pod *pod = cgmap_pod(&e->map, uid);
+	return (uint8_t)((n->failed ? LAPSE_FAILED : 0) | (n->shed ? LAPSE_SHED : 0));
+}
+
+static void pod_answered(struct engine *e, const struct obs_names *n)
+{
+	struct pod *pod = cgmap_pod(&e->map, n->pod_uid);
 	struct cgnode *node;
 
 	if (!pod)
 		return;
 	pod->asks -= pod->asks > 0;
+	pod->lapse = lapse_of(n);
 	LIST_FOREACH(node, &pod->nodes, in_pod)
 		if (node->stop)
 			stops_named(&e->stops, node->stop);
@@ -418,6 +424,9 @@ static void container_answered(struct engine *e, const struct obs_names *n)
 		return;
 	c = names_container(&e->names, node);
 	node->names = podtab_is_named(c) ? NAMES_KNOWN : NAMES_ABSENT;
+	node->lapse = lapse_of(n);
+	if (node->pod)
+		node->pod->names_lapse = node->lapse;
 	if (node->stop)
 		stops_named(&e->stops, node->stop);
 	if (cgmap_pod_of(&e->map, node))
@@ -426,7 +435,11 @@ static void container_answered(struct engine *e, const struct obs_names *n)
 
 static int on_listed(struct engine *e, const struct obs *obs)
 {
-	return pods_on_listed(&e->pods, obs);
+	const struct obs_listed *l = &obs->listed;
+	int r = pods_on_listed(&e->pods, obs);
+
+	names_listed(&e->names, (enum meta_source)l->source, l->asked_ns);
+	return r;
 }
 
 static int on_names(struct engine *e, const struct obs *obs)
@@ -439,7 +452,7 @@ static int on_names(struct engine *e, const struct obs *obs)
 		return r;
 	/* Who asked about the pod may still wait for the container's name. */
 	if (n->pod_uid[0] && !n->container_id[0])
-		pod_answered(e, n->pod_uid);
+		pod_answered(e, n);
 	else
 		container_answered(e, n);
 	return r;
@@ -638,6 +651,8 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 		running.unnamed = node->names == NAMES_ABSENT;
 		subject_pod(&e->names, node, &running.pod);
 		subject_container(&e->names, node, &running.container);
+		running.lapse = names_lapse(&e->names, node,
+					    running.container.kind == CONTAINER_KIND_SANDBOX);
 		fn(userdata, &running);
 	}
 }

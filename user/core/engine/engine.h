@@ -83,7 +83,8 @@ struct engine_running {
 	bool guessed;	      /* it may be another process */
 	uint32_t stop_signal; /* as a source provides it; 0: unknown */
 	bool asking; /* a source has been queried for its names or its pod's, and has not answered */
-	bool unnamed; /* ... and none had the name of the container */
+	bool unnamed;	/* ... and none had the name of the container */
+	uint32_t lapse; /* enum names_lapse: why names that there may be are not known */
 	struct record_pod pod;
 	struct record_container container;
 };

@@ -128,6 +128,60 @@ bool names_is_asking(const struct names *names, const struct cgnode *node)
 	       (pod && pod->asks && names->out->now_ns < pod->asked_ns + ASK_NS);
 }
 
+static uint32_t lapse_of(const struct cgnode *node)
+{
+	return node->lapse | (node->names == NAMES_ASKED ? LAPSE_LATE : 0u);
+}
+
+uint32_t names_lapse_of_spec(const struct pod *pod)
+{
+	return pod->lapse | (pod->asks ? LAPSE_LATE : 0u);
+}
+
+uint32_t names_lapse_of_pod(const struct pod *pod)
+{
+	uint32_t lapse = names_lapse_of_spec(pod) | pod->names_lapse;
+	const struct cgnode *node;
+
+	LIST_FOREACH(node, &pod->nodes, in_pod)
+		lapse |= node->names == NAMES_ASKED ? LAPSE_LATE : 0u;
+	return lapse;
+}
+
+uint32_t names_lapse(const struct names *names, const struct cgnode *node, bool is_sandbox)
+{
+	const struct pod *pod = node ? cgmap_pod_of(names->map, node) : NULL;
+	const struct podtab_pod *meta = names_pod(names, node);
+	uint32_t of_pod = pod ? names_lapse_of_spec(pod) : 0, lapse = 0;
+
+	if (!node)
+		return 0;
+	if ((!is_sandbox && !podtab_is_named(names_container(names, node))) ||
+	    (pod && !(meta && meta->name)))
+		lapse |= lapse_of(node) | of_pod;
+	if (!is_sandbox && !(meta && meta->known & META_POD_GRACE))
+		lapse |= of_pod;
+	return lapse;
+}
+
+uint32_t names_gaps(uint32_t lapse)
+{
+	return (lapse & LAPSE_FAILED ? 1u << GAP_SOURCE_FAILED : 0) |
+	       (lapse & LAPSE_SHED ? 1u << GAP_SHED : 0) |
+	       (lapse & LAPSE_LATE ? 1u << GAP_NAME_LATE : 0);
+}
+
+void names_listed(struct names *names, enum meta_source source, uint64_t asked_ns)
+{
+	struct pod *pod;
+	size_t pos = 0;
+
+	while ((pod = map_next(&names->map->pods, &pos)))
+		if (meta_lister(names->sources, pod->is_static) == source &&
+		    (!asked_ns || pod->asked_ns <= asked_ns))
+			pod->lapse = 0;
+}
+
 /* No source knows better. */
 static bool is_settled(const struct podtab_container *c)
 {

@@ -47,6 +47,20 @@ static inline bool names_has_source(const struct names *names, enum meta_source 
 void names_ask(struct names *names, struct cgnode *node);
 /* Whether a source has been queried about node or its pod, and has yet to answer. */
 bool names_is_asking(const struct names *names, const struct cgnode *node);
+/*
+ * Why names of node or what its pod's spec says are missing, although a source could provide them:
+ * bits of enum names_lapse, 0 where nothing is missing, or each source has answered. A sandbox
+ * needs no name of its own, and no grace period.
+ */
+uint32_t names_lapse(const struct names *names, const struct cgnode *node, bool is_sandbox);
+/* Why what a pod's spec says may be missing; and why its names may be, which come with those of its
+ * containers, too. */
+uint32_t names_lapse_of_spec(const struct pod *pod);
+uint32_t names_lapse_of_pod(const struct pod *pod);
+/* The gaps in the evidence that follow from it, bits 1 << enum gap. */
+uint32_t names_gaps(uint32_t lapse);
+/* A source has listed all its pods, asked at asked_ns: what failed before is made up for. */
+void names_listed(struct names *names, enum meta_source source, uint64_t asked_ns);
 /* Asks for those in its pod that no source knew: a runtime lists a sandbox once it is ready, as it
  * is when a container begins beside it. */
 void names_ask_beside(struct names *names, const struct cgnode *node);

@@ -153,7 +153,33 @@ static uint32_t state_gaps(const struct pods *pods, const struct epod *p, enum p
 	return p->between ? 1u << GAP_TIME_UNCERTAIN : 0;
 }
 
-static void report(struct pods *pods, const struct epod *p, enum pod_stage state,
+void pods_note_lapse(const struct pods *pods, struct epod *p)
+{
+	const struct pod *pod = pods_cgroups(pods, p);
+
+	if (!pod)
+		return;
+	p->name_lapse = (uint8_t)names_lapse_of_pod(pod);
+	p->spec_lapse = (uint8_t)names_lapse_of_spec(pod);
+}
+
+/* Why its names, or the grace period that it ends with, are not known. */
+static uint32_t lapse_gaps(struct pods *pods, struct epod *p, const struct record_pod_state *r)
+{
+	uint32_t lapse = 0;
+
+	pods_note_lapse(pods, p);
+	/* An answer that did not come made the time uncertain. */
+	if (r->gaps >> GAP_TIME_UNCERTAIN & 1)
+		lapse |= p->spec_lapse & ~LAPSE_LATE;
+	if (!r->pod.name)
+		lapse |= p->name_lapse;
+	if (r->state >= POD_STAGE_TERMINATING && !grace_known(&r->grace))
+		lapse |= p->spec_lapse;
+	return names_gaps(lapse);
+}
+
+static void report(struct pods *pods, struct epod *p, enum pod_stage state,
 		   enum pod_trigger trigger, uint64_t at_ns)
 {
 	struct record *rec =
@@ -170,6 +196,7 @@ static void report(struct pods *pods, const struct epod *p, enum pod_stage state
 	r->gaps = state_gaps(pods, p, state, trigger);
 	if (state >= POD_STAGE_TERMINATING)
 		fill_end(p, r);
+	r->gaps |= lapse_gaps(pods, p, r);
 	pods->stats.states[state]++;
 	output_report(pods->out);
 }
@@ -203,8 +230,10 @@ void pods_named(struct pods *pods, const char *uid)
 {
 	struct epod *p = pods_find(pods, uid);
 
-	if (p)
-		release(pods, p, false);
+	if (!p)
+		return;
+	pods_note_lapse(pods, p);
+	release(pods, p, false);
 }
 
 void pods_release_held(struct pods *pods, bool all)

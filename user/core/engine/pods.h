@@ -70,8 +70,9 @@ struct epod {
 	uint64_t first_ns;
 	uint64_t since_ns;
 	uint64_t terminating_ns;
-	bool held;	/* stage sync is not reported yet: its name is awaited */
-	bool by_kernel; /* its end was concluded; no source said so */
+	bool held;			/* stage sync is not reported yet: its name is awaited */
+	uint8_t name_lapse, spec_lapse; /* enum names_lapse, while it has cgroups */
+	bool by_kernel;			/* its end was concluded; no source said so */
 	uint64_t concluded_ns;
 	bool reborn;	/* its cgroups live again: its record makes way to a new one */
 	bool is_orphan; /* counted as one */

@@ -13,6 +13,8 @@
 void pods_set_trigger(struct epod *p, enum pod_trigger trigger, uint64_t at_ns);
 /* Its cgroups; NULL: it has none. */
 struct pod *pods_cgroups(const struct pods *pods, const struct epod *p);
+/* Notes how the last queries about it ended; what it is when its last cgroup goes stays. */
+void pods_note_lapse(const struct pods *pods, struct epod *p);
 bool pods_is_empty(const struct pods *pods, const struct epod *p);
 bool pods_is_removed(const struct pods *pods, const struct epod *p);
 bool pods_is_sandbox(const struct pods *pods, const struct cgnode *node);

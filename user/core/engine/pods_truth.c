@@ -85,7 +85,7 @@ static uint32_t ready_gaps(const struct pods *pods, const struct epod *p)
 	return gaps;
 }
 
-static void report_ready(struct pods *pods, const struct epod *p)
+static void report_ready(struct pods *pods, struct epod *p)
 {
 	const struct epod_truth *t = &p->truth;
 	struct record *rec = output_record(pods->out, RECORD_POD_READY,
@@ -101,6 +101,9 @@ static void report_ready(struct pods *pods, const struct epod *p)
 	r->heard_ns = t->heard_ns;
 	r->gone = t->gone_ns != 0;
 	r->gaps = ready_gaps(pods, p);
+	pods_note_lapse(pods, p);
+	if (r->gaps >> GAP_TIME_UNCERTAIN & 1)
+		r->gaps |= names_gaps(p->spec_lapse & ~LAPSE_LATE);
 	output_report(pods->out);
 }
 

@@ -158,7 +158,8 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	if (!in_scope(stops, stop->node))
 		return;
 	rec = begin(stops, RECORD_STOP, stop, stop->exit_seen ? stop->exit_ns : stops->out->now_ns);
-	stop_facts(stop, gaps, &facts);
+	/* Names that are missing hide no signal. */
+	stop_facts(stop, stop_gaps(stop), &facts);
 	verdict = outcome_decide(&facts);
 	if (runtime_reports_oom(stops, stop))
 		verdict = (struct outcome_verdict){OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, 5};

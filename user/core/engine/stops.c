@@ -602,6 +602,11 @@ int stops_on_shed(struct stops *stops, const struct obs *obs)
 {
 	struct stop *stop = stop_in(cgmap_get(stops->map, obs->shed.id));
 
+	if (!obs->shed.id) {
+		if (stops->limited && !obs->shed.on)
+			stops->limited_ns = obs->at_ns;
+		stops->limited = obs->shed.on;
+	}
 	if (stop)
 		stop_shed(stop, obs->shed.on);
 	return 0;

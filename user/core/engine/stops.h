@@ -38,8 +38,10 @@ struct stops {
 	bool all_processes;			 /* scope all */
 	uint64_t assumed_grace_ns, name_wait_ns; /* as in struct engine_config */
 
-	struct given given; /* as the shutdown has it */
-	uint64_t missed_ns; /* kernel programs were last seen not to have run; 0: never */
+	struct given given;  /* as the shutdown has it */
+	uint64_t missed_ns;  /* kernel programs were last seen not to have run; 0: never */
+	bool limited;	     /* signals to inits are limited, to stay within the budget */
+	uint64_t limited_ns; /* when that ended last; 0: never */
 
 	struct deadline_queue deadlines;
 	uint32_t n_gone;		 /* stops whose cgroup is gone, and whose verdict waits */

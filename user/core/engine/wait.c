@@ -200,6 +200,18 @@ static enum sandbox sandbox_of_stop(const struct stops *stops, const struct stop
 	return is_init ? sandbox_of(stops->names, stop->node) : SANDBOX_NOT;
 }
 
+/* Why something is missing in its record that a source could provide. */
+static uint32_t lapse_of(const struct stops *stops, const struct stop *stop, bool is_sandbox)
+{
+	const struct pod *pod = stop->node ? cgmap_pod_of(stops->map, stop->node) : NULL;
+	uint32_t lapse = names_lapse(stops->names, stop->node, is_sandbox);
+
+	/* A source that is slow to say what the pod is about to do is no exception. */
+	if (pod && stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
+		lapse |= pod->lapse;
+	return lapse;
+}
+
 static uint32_t gaps_of(const struct stops *stops, const struct stop *stop, bool not_empty)
 {
 	enum sandbox sandbox = sandbox_of_stop(stops, stop);
@@ -207,10 +219,9 @@ static uint32_t gaps_of(const struct stops *stops, const struct stop *stop, bool
 
 	if (not_empty)
 		gaps |= 1u << GAP_NOT_EMPTY;
-	/* The first answer may have it, while others are still to come. */
-	if (lacks_name(stop) && sandbox != SANDBOX_KNOWN &&
-	    !podtab_is_named(names_container(stops->names, stop->node)))
-		gaps |= 1u << GAP_NAME_LATE;
+	gaps |= names_gaps(lapse_of(stops, stop, sandbox == SANDBOX_KNOWN));
+	if (gaps >> GAP_SUPPRESSED & 1 && (stops->limited || stops->limited_ns > stop->since_ns))
+		gaps |= 1u << GAP_SHED;
 	if (sandbox == SANDBOX_GUESSED)
 		gaps |= 1u << GAP_SANDBOX_GUESSED;
 	return gaps;

@@ -162,8 +162,10 @@ struct obs_names {
 	char namespace_[OBS_NAME_MAX];
 	char pod[OBS_NAME_MAX];
 	char container[OBS_NAME_MAX];
-	bool found; /* false: the source looked and does not know it */
-	bool more;  /* other sources were asked, too, and have yet to answer */
+	bool found;  /* false: the source looked and does not know it */
+	bool more;   /* other sources were asked, too, and have yet to answer */
+	bool failed; /* a source that may know it did not answer, or made no sense */
+	bool shed;   /* ... or was not asked */
 };
 
 struct obs_identity {
@@ -187,7 +189,7 @@ struct obs_clock {
 };
 
 struct obs_shed {
-	uint64_t id; /* container */
+	uint64_t id; /* container; 0: of all that are sent too many signals */
 	bool on;
 };
 

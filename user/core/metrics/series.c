@@ -455,6 +455,14 @@ void series_hears_begin(struct series *s)
 		hide_hears(s, s->store.sets[i]);
 }
 
+static bool has_no_name(const struct labels *labels)
+{
+	for (int i = 0; i < LABEL_COUNT; i++)
+		if (labels->text[i][0])
+			return false;
+	return true;
+}
+
 /* Whether an answer is to be shown in place of the one that is. */
 static bool is_worse(const struct serie *shown, uint64_t value, enum audit_reason reason)
 {
@@ -475,6 +483,8 @@ void series_hears(struct series *s, const struct record_pod *pod,
 	    container->kind != CONTAINER_KIND_SERVICE)
 		return;
 	labels_of(pod, container, &to.labels);
+	if (has_no_name(&to.labels))
+		return;
 	to.set = series_store_find(&s->store, &to.labels);
 	serie = to.set ? hears_of(to.set) : NULL;
 	if (serie && !is_worse(serie, value, audit->reason))

@@ -128,8 +128,9 @@ void series_seen(struct series *series, const struct record_pod *pod,
  * the last walk found, and series_hears() follows for each that runs and has an answer, whose
  * verdict is not unknown. Of the containers that share labels the worst answer is shown: one that
  * is deaf before one that hears, then the first reason by enum audit_reason. Nothing is shown of
- * what is no container or service, nor where there is no room; a stop removes what its labels have
- * until the next walk. series_seen() keeps a label set from ageing, this does not.
+ * what is no container or service or has no name at all, nor where there is no room; a stop removes
+ * what its labels have until the next walk. series_seen() keeps a label set from ageing, this does
+ * not.
  */
 void series_hears_begin(struct series *series);
 void series_hears(struct series *series, const struct record_pod *pod,

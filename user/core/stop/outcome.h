@@ -82,7 +82,8 @@ enum gap {
 	GAP_OOM_LEVEL,
 	GAP_NOT_EMPTY,
 	GAP_NAME_LATE,
-	GAP_SHED,	     /* less was recorded of it, to stay within the budget */
+	GAP_SOURCE_FAILED,   /* what a source could have provided is not known */
+	GAP_SHED,	     /* less was recorded or asked of it, to stay within the budget */
 	GAP_GRACE_UNCERTAIN, /* a kill that is early unless the grace period was shortened unseen */
 	GAP_SENDER_UNKNOWN,  /* the verdict depends on who sent a signal */
 	GAP_STOP_SIGNAL_UNKNOWN, /* it may have been a stop signal that it was sent */

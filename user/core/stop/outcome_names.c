@@ -42,6 +42,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_OOM_LEVEL] = "oom-level",
 	[GAP_NOT_EMPTY] = "not-empty",
 	[GAP_NAME_LATE] = "name-late",
+	[GAP_SOURCE_FAILED] = "source-failed",
 	[GAP_SHED] = "shed",
 	[GAP_GRACE_UNCERTAIN] = "grace-uncertain",
 	[GAP_SENDER_UNKNOWN] = "sender-unknown",

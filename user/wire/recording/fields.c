@@ -127,6 +127,8 @@ static const struct rec_field NAMES[] = {
 	STRING("container", names.container),
 	BOOL("found", names.found),
 	BOOL("more", names.more),
+	BOOL("failed", names.failed),
+	BOOL("shed", names.shed),
 };
 
 static const struct rec_field LOST[] = {
