@@ -23,6 +23,9 @@
 #define SECOND_US 1000000
 #define GRAIN_US  100000
 
+/* The start is over when each source has answered, and by then at the latest. */
+#define START_MAX_NS 60000000000ULL
+
 /* A container that does less than so much in a second is not worth marking. */
 #define NOISY_FLOOR 200
 
@@ -45,7 +48,13 @@ struct costs {
 	uint64_t bpf_ns;     /* of all programs, estimated, since the start */
 	uint64_t vain_ns;    /* of that, what SIGKILLs cost that are ignored and only counted */
 	uint64_t vain_kills; /* at the last sample */
+
+	uint64_t began_ns;
+	bool started;
+	uint64_t start_cpu_ns; /* the daemon's, as far as it is the start's */
+
 	struct noisy noisy;
+	bool limited; /* signals to inits are */
 };
 
 static struct monitor *monitor_of(const struct costs *c)
@@ -130,17 +139,23 @@ static void begin_choosing(struct costs *c)
 	free(work.list);
 }
 
-static void report_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
+static void feed_shed(struct costs *c, uint64_t id, bool on)
 {
-	struct monitor *m = monitor_of(c);
-	char path[PATH_MAX];
 	struct obs obs;
-	uint32_t level;
 
 	feed_begin(&obs, OBS_SHED);
 	obs.shed.id = id;
 	obs.shed.on = on;
-	feed_obs(monitor_feed(m), &obs);
+	feed_obs(monitor_feed(monitor_of(c)), &obs);
+}
+
+static void report_noisy(struct costs *c, uint64_t id, bool on, uint64_t events)
+{
+	struct monitor *m = monitor_of(c);
+	char path[PATH_MAX];
+	uint32_t level;
+
+	feed_shed(c, id, on);
 	if (cgfs_path_of(monitor_cgfs(m), id, path, sizeof(path), &level) < 0)
 		strcpy(path, "a container that is gone");
 	if (on)
@@ -196,6 +211,14 @@ static const char *what(enum shed level)
 	return "nothing is shed";
 }
 
+static void limit_signals(struct costs *c, bool on)
+{
+	kern_limit_all(monitor_kern(monitor_of(c)), on);
+	if (on != c->limited)
+		feed_shed(c, 0, on);
+	c->limited = on;
+}
+
 static void apply(struct costs *c, enum shed before)
 {
 	uint32_t ratio_ppm = c->budget.ratio_ppm;
@@ -209,14 +232,13 @@ static void apply(struct costs *c, enum shed before)
 		       ratio_ppm / 10000, ratio_ppm % 10000, c->budget.limit_ppm / 10000,
 		       c->budget.limit_ppm % 10000, what(level));
 	else if (level < before)
-		log_at(LOG_NOTICE, "CPU use is within the budget, so less is shed: now %s",
-		       what(level));
+		log_at(LOG_NOTICE, "less is shed to stay within the budget: now %s", what(level));
 	if (level >= before && level >= SHED_NOISY)
 		begin_choosing(c);
 	if (level < SHED_NOISY)
 		follow_all(c);
 	recorders_shed_signals(c->daemon->recorders, level >= SHED_SIGNALS);
-	kern_limit_all(monitor_kern(monitor_of(c)), level >= SHED_SIGNALS);
+	limit_signals(c, level >= SHED_SIGNALS);
 	lookup_set_shed(monitor_lookup(monitor_of(c)), c->budget.level);
 }
 
@@ -229,20 +251,50 @@ static uint64_t web_cpu_ns(const struct costs *c)
 	return stats.cpu_ns;
 }
 
+static uint64_t less(uint64_t ns, uint64_t by_ns)
+{
+	return ns > by_ns ? ns - by_ns : 0;
+}
+
+/* The first look-ups of all pods are no load that goes on. */
+static void follow_start(struct costs *c, uint64_t cpu_ns, uint64_t now_ns)
+{
+	if (c->started)
+		return;
+	c->start_cpu_ns = cpu_ns;
+	c->started = lookup_is_settled(monitor_lookup(monitor_of(c))) ||
+		     now_ns - c->began_ns >= START_MAX_NS;
+}
+
+/* As often as programs run, whatever they leave out. */
+static uint64_t offered_load(const struct costs *c)
+{
+	uint64_t runs = 0;
+
+	for (unsigned int i = 0; i < METRICS_PROGRAMS_MAX; i++)
+		runs += c->programs[i].runs;
+	return runs;
+}
+
 static void sample(struct costs *c, uint64_t now_ns)
 {
-	uint64_t web_ns = web_cpu_ns(c), cpu_ns = selfstat_cpu_ns();
-	struct budget_sample s = {
-		.at_ns = now_ns,
-		.cost_ns = (cpu_ns > web_ns ? cpu_ns - web_ns : 0) + c->bpf_ns - c->vain_ns,
-		.apart_ns = web_ns + c->vain_ns,
-	};
+	uint64_t web_ns = web_cpu_ns(c), cpu_ns = less(selfstat_cpu_ns(), web_ns);
 	enum shed before = c->budget.level;
+	struct budget_sample s;
+
+	follow_start(c, cpu_ns, now_ns);
+	s = (struct budget_sample){
+		.at_ns = now_ns,
+		.cost_ns = less(cpu_ns, c->start_cpu_ns) + c->bpf_ns - c->vain_ns,
+		.apart_ns = web_ns + c->start_cpu_ns + c->vain_ns,
+		.load = offered_load(c),
+	};
 
 	if (noisy_is_looking(&c->noisy))
 		finish_choosing(c);
 	if (budget_sample(&c->budget, &s))
 		apply(c, before);
+	lookup_make_up(monitor_lookup(monitor_of(c)));
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -264,8 +316,10 @@ int costs_new(struct daemon *daemon, struct costs **ret)
 	if (c) {
 		c->daemon = daemon;
 		c->budget.limit_ppm = daemon->config.budget_ppm;
-		budget_sample(&c->budget, &(struct budget_sample){.at_ns = clock_boot_ns(),
-								  .cost_ns = selfstat_cpu_ns()});
+		c->began_ns = clock_boot_ns();
+		c->start_cpu_ns = selfstat_cpu_ns();
+		budget_sample(&c->budget, &(struct budget_sample){.at_ns = c->began_ns,
+								  .apart_ns = c->start_cpu_ns});
 		r = sd_event_add_time_relative(monitor_event(daemon->monitor), &c->timer,
 					       CLOCK_MONOTONIC, SECOND_US, GRAIN_US, on_timer, c);
 	}

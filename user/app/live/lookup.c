@@ -457,6 +457,11 @@ void lookup_get_state(const struct lookup *l, enum meta_source source, struct po
 		sources_get_state(&l->sources, source, ret);
 }
 
+bool lookup_is_settled(const struct lookup *l)
+{
+	return !l->open || sources_settled(&l->sources);
+}
+
 static void log_expiry(struct lookup *l, enum meta_source source,
 		       const struct credential *credential)
 {

@@ -44,6 +44,9 @@ void lookup_hurry(struct lookup *l);
 /* The level of load shedding: from SHED_NAMES on queries are concluded at once. */
 void lookup_set_shed(struct lookup *l, enum shed level);
 
+/* Whether each source that is there has answered, or failed, and no query waits. */
+bool lookup_is_settled(const struct lookup *l);
+
 /* Logs which source is down since the last call, which answers again, and which token or client
  * certificate expires soon. */
 void lookup_log_changes(struct lookup *l);

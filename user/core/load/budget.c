@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-#define PPM 1000000
+#define PPM	 1000000
+#define NS_PER_S 1000000000ULL
 
-/* What was shed comes back when the cost is below this share of the limit. */
+/* What was shed comes back when the cost is below one part in so many of the limit. */
 #define BACK_DIVISOR 2
 
 enum shed shed_of(enum shed level, bool shutdown)
@@ -65,6 +66,21 @@ static uint32_t ratio_ppm(const struct budget *b)
 	return (uint32_t)((spent_ns(b) + apart) / (span_ns(b) / PPM + 1));
 }
 
+/* By the newest samples that cover as much, or by all where these do not. There are two. */
+static struct budget_before rates(const struct budget *b, uint64_t least_ns)
+{
+	const struct budget_sample *last = b->samples + b->n - 1, *first = last - 1;
+	uint64_t span;
+
+	while (first > b->samples && last->at_ns - first->at_ns < least_ns)
+		first--;
+	span = last->at_ns - first->at_ns;
+	return (struct budget_before){
+		.cost_ppm = (last->cost_ns - first->cost_ns) / (span / PPM + 1),
+		.load = (uint64_t)((double)(last->load - first->load) * NS_PER_S / (double)span),
+	};
+}
+
 /* What was spent before a change says nothing about what it brought. */
 static void begin_anew(struct budget *b)
 {
@@ -81,18 +97,28 @@ static bool raise_level(struct budget *b, uint64_t now_ns)
 	else if (too_early && b->hold_ns < BUDGET_HOLD_MAX_NS)
 		b->hold_ns *= 2;
 	b->raised_ns = now_ns;
+	b->raised_last = true;
 	if (b->level + 1 < SHED_COUNT) {
 		b->level++;
 		b->changes++;
+		b->before[b->level] = rates(b, BUDGET_CALM_NS);
+		if (b->before[b->level].cost_ppm < b->limit_ppm)
+			b->before[b->level].cost_ppm = b->limit_ppm;
 	}
 	begin_anew(b);
 	return true;
 }
 
-static bool lower_level(struct budget *b, uint64_t now_ns)
+static void lower(struct budget *b)
 {
 	b->level--;
 	b->changes++;
+	b->raised_last = false;
+}
+
+static bool lower_level(struct budget *b, uint64_t now_ns)
+{
+	lower(b);
 	b->lowered_ns = now_ns;
 	/* Each step down is watched for as long as the one before. */
 	b->raised_ns = now_ns;
@@ -100,14 +126,59 @@ static bool lower_level(struct budget *b, uint64_t now_ns)
 	return true;
 }
 
-/* Without a budget there is nothing to save. */
+/* What it would cost without the last step, in proportion to the load. */
+static bool load_is_gone(const struct budget *b, const struct budget_before *now)
+{
+	const struct budget_before *before = b->before + b->level;
+
+	return b->level != SHED_NOTHING &&
+	       (double)before->cost_ppm * (double)now->load * BACK_DIVISOR <
+		       (double)b->limit_ppm * (double)before->load;
+}
+
+/* Every level whose load is gone. */
+static bool lower_gone(struct budget *b)
+{
+	struct budget_before now;
+	bool any = false;
+
+	if (span_ns(b) < BUDGET_CALM_NS)
+		return false;
+	now = rates(b, BUDGET_CALM_NS);
+	if (now.cost_ppm >= b->limit_ppm / BACK_DIVISOR)
+		return false;
+	for (; load_is_gone(b, &now); any = true)
+		lower(b);
+	if (!any)
+		return false;
+	/* What is left is about another load. */
+	b->raised_ns = b->samples[b->n - 1].at_ns;
+	b->hold_ns = b->level != SHED_NOTHING ? BUDGET_HOLD_NS : 0;
+	b->lowered_ns = 0;
+	begin_anew(b);
+	return true;
+}
+
+/* Without a budget there is nothing to save, and a new one is yet to be exceeded. */
 static bool end_all(struct budget *b)
 {
-	if (b->level == SHED_NOTHING)
+	bool any = b->level != SHED_NOTHING;
+
+	b->judged_ppm = b->limit_ppm;
+	b->hold_ns = 0;
+	begin_anew(b);
+	while (b->level != SHED_NOTHING)
+		lower(b);
+	return any;
+}
+
+/* The last step is seen to the end of a window, and is too little if it still costs too much. */
+static bool is_exceeded(const struct budget *b)
+{
+	if (spent_ns(b) <= allowed_ns(b))
 		return false;
-	b->level = SHED_NOTHING;
-	b->changes++;
-	return true;
+	return !b->raised_last ||
+	       (span_ns(b) >= BUDGET_WINDOW_NS && rates(b, 0).cost_ppm > b->limit_ppm);
 }
 
 static bool may_come_back(const struct budget *b, uint64_t now_ns)
@@ -121,13 +192,19 @@ bool budget_sample(struct budget *b, const struct budget_sample *sample)
 	if (b->n && (sample->at_ns <= b->samples[b->n - 1].at_ns ||
 		     sample->cost_ns < b->samples[b->n - 1].cost_ns))
 		return false;
+	if (b->n && sample->load < b->samples[b->n - 1].load)
+		b->n = 0; /* a program is gone, and what it had counted */
 	add(b, sample);
 	if (b->n >= 2)
 		b->ratio_ppm = ratio_ppm(b);
-	if (!b->limit_ppm)
+	if (b->limit_ppm != b->judged_ppm)
 		return end_all(b);
-	if (spent_ns(b) > allowed_ns(b))
+	if (!b->limit_ppm)
+		return false;
+	if (is_exceeded(b))
 		return raise_level(b, sample->at_ns);
+	if (b->level != SHED_NOTHING && lower_gone(b))
+		return true;
 	if (may_come_back(b, sample->at_ns))
 		return lower_level(b, sample->at_ns);
 	/* Long calm: the next attempt starts from the shortest wait again. */

@@ -10,11 +10,15 @@
  *   signals  signal records are not written any more, stop records are. Of the signals to one init
  *            at most 256 at once and 100 a second are recorded, SIGKILL excepted. A verdict that
  *            this affects has the gap `suppressed`.
- *   names    no source is queried; records have ids, and the gap `name-late`. Not while a shutdown
- *            of the node is announced: that needs names, and the status of pods.
+ *   names    no source is queried; records have ids, and the gap `shed`. Not while a shutdown of
+ *            the node is announced: that needs names, and the status of pods.
  *
- * Work is resumed one kind at a time, the last one shed first, after a delay. If that was too
- * early, the next delay is twice as long.
+ * What a step has brought is seen over a whole window before the next one is taken.
+ *
+ * The offered load is known whatever is shed: programs run as often. Work is resumed at once when
+ * the load fell so far that what it cost before a step, in proportion, is below half of the budget.
+ * While it goes on work is resumed one kind at a time, the last one shed first, after a delay; if
+ * that was too early, the next delay is twice as long.
  */
 #ifndef CORE_LOAD_BUDGET_H
 #define CORE_LOAD_BUDGET_H
@@ -25,6 +29,7 @@
 
 #define BUDGET_WINDOW_NS   10000000000ULL
 #define BUDGET_SAMPLES	   16
+#define BUDGET_CALM_NS	   6000000000ULL   /* how long the load has to be gone */
 #define BUDGET_HOLD_NS	   30000000000ULL  /* before something comes back, at first */
 #define BUDGET_HOLD_MAX_NS 600000000000ULL /* ... and after many attempts */
 
@@ -35,15 +40,25 @@ struct budget_sample {
 	uint64_t cost_ns;  /* CPU time since the start, BPF programs and daemon together */
 	uint64_t apart_ns; /* ... and what shedding cannot lower: it is reported, and decides
 			      nothing */
+	uint64_t load;	   /* what is offered since the start: runs of programs; 0: not known */
+};
+
+/* How it was when a level was raised, of the level below. */
+struct budget_before {
+	uint64_t cost_ppm; /* at least the limit */
+	uint64_t load;	   /* a second */
 };
 
 /* All zero and a limit is a budget that has seen nothing. */
 struct budget {
-	uint32_t limit_ppm; /* of one CPU; 0: no budget */
+	uint32_t limit_ppm; /* of one CPU; 0: no budget. A new one sheds nothing at first */
 	enum shed level;
 	struct budget_sample samples[BUDGET_SAMPLES]; /* oldest first */
 	size_t n;
-	uint64_t raised_ns, lowered_ns; /* 0: never */
+	uint32_t judged_ppm; /* the limit that level is about */
+	bool raised_last;    /* the last change of the level was to shed more */
+	struct budget_before before[SHED_COUNT];
+	uint64_t raised_ns, lowered_ns; /* lowered while the load went on; 0: never */
 	uint64_t hold_ns;
 	uint32_t ratio_ppm; /* what it cost over the last window, of one CPU; 0: not known yet */
 	uint64_t changes;   /* of the level */
