@@ -254,7 +254,9 @@ static void test_ready_unanswered(void **state)
 		world_open_ready(&w);
 		world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
 		hear(&w, &(struct answer){SEC(21), SEC(21), true});
-		world_tell(&w, &obs);
+		/* As often as it was asked about. */
+		for (int n = 0; n < 4; n++)
+			world_tell(&w, &obs);
 		hear(&w, &(struct answer){SEC(40), SEC(40), false});
 		assert_int_equal(the_ready(&w)->gaps, rows[i].gaps);
 		world_close(&w);

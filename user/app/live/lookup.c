@@ -316,18 +316,22 @@ static void query_pod(struct lookup *l, const struct effect *effect, bool again)
 {
 	struct podsrc_kubelet *source = sources_of_pod(&l->sources, effect->pod_uid);
 
-	if (source && expect(l, effect->pod_uid, effect, again))
+	if (!source)
+		feed_end(l, effect, without(l, META_KUBELET));
+	else if (names_are_shed(l))
+		feed_end(l, effect, META_SHED);
+	else if (expect(l, effect->pod_uid, effect, again))
 		podsrc_kubelet_refresh(source, effect->pod_uid);
 	else
-		feed_end(l, effect, source ? META_FAILED : without(l, META_KUBELET));
+		feed_end(l, effect, META_FAILED);
 }
 
 void lookup_pod(struct lookup *l, const struct effect *effect)
 {
-	if (!l->open || names_are_shed(l))
-		feed_end(l, effect, l->open ? META_SHED : META_ABSENT);
-	else
+	if (l->open)
 		query_pod(l, effect, false);
+	else
+		feed_end(l, effect, META_ABSENT);
 }
 
 /* Whether the engine waits for it. */

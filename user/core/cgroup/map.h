@@ -51,7 +51,8 @@ struct pod {
 	uint64_t asked_ns; /* of the last one */
 	/* enum names_lapse, of the last answer about it, and about a container in it. */
 	uint8_t lapse, names_lapse;
-	bool entered; /* a container was in one of its cgroups */
+	bool answered; /* a source has, once */
+	bool entered;  /* a container was in one of its cgroups */
 };
 
 enum names_state {

@@ -408,7 +408,11 @@ static void pod_answered(struct engine *e, const struct obs_names *n)
 	if (!pod)
 		return;
 	pod->asks -= pod->asks > 0;
-	pod->lapse = lapse_of(n);
+	/* A question that is overtaken by a newer one ends without an answer. */
+	if (!pod->asks) {
+		pod->lapse = lapse_of(n);
+		pod->answered = true;
+	}
 	LIST_FOREACH(node, &pod->nodes, in_pod)
 		if (node->stop)
 			stops_named(&e->stops, node->stop);

@@ -135,7 +135,7 @@ static uint32_t lapse_of(const struct cgnode *node)
 
 uint32_t names_lapse_of_spec(const struct pod *pod)
 {
-	return pod->lapse | (pod->asks ? LAPSE_LATE : 0u);
+	return pod->lapse | (pod->asks && !pod->answered ? LAPSE_LATE : 0u);
 }
 
 uint32_t names_lapse_of_pod(const struct pod *pod)
