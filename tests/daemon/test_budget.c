@@ -139,7 +139,7 @@ static void test_forced(void **state)
 	if (!stage)
 		skip();
 	/* Less than the daemon itself takes: all is shed that can be. */
-	start(stage, "0.01%");
+	start(stage, "0.0001%");
 	light(stage);
 	assert_true(service_await_metric(stage->service, "graced_shed_containers", NULL, 1) >= 1);
 	assert_int_equal(service_metric(stage->service, "graced_shed", "what=\"noisy\""), 1);

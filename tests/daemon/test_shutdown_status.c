@@ -227,7 +227,7 @@ static void await_shed(struct stage *s, int names)
 /* All is shed that can be, names and with them the questions for a pod's status included. */
 static void nothing_that_it_needs_is_shed(void **state)
 {
-	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000, .budget = "0.01%"});
+	struct stage *s = begin(state, &(struct spec){.limit_us = 60000000, .budget = "0.0001%"});
 	uint64_t gone_ns;
 
 	await_shed(s, 1);
